@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A tracepoint's tracefs `format` text, parsed once into fields and a printing plan.
+ *
+ * Source: Documentation/trace/events.rst; the print helpers are those of the kernel's
+ * include/trace/stages/stage3_trace_output.h.  Text and records are untrusted.
+ */
+#ifndef EVENTS_FORMAT_H
+#define EVENTS_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct strbuf;
+
+enum ev_field_kind {
+	EV_FIELD_INT,		/* 1, 2, 4 or 8 bytes */
+	EV_FIELD_STRING,	/* char name[N]: NUL-terminated within its size, or full */
+	EV_FIELD_ARRAY,		/* any other fixed array or blob; elem_size per element */
+	EV_FIELD_DATA_LOC,	/* __data_loc: u32 len << 16 | offset from the record's start */
+	EV_FIELD_REL_LOC,	/* __rel_loc: the same, offset from the end of this field */
+};
+
+struct ev_field {
+	const char *name;	/* "prev_comm" */
+	const char *type;	/* "char[16]", "__data_loc char[]", "pid_t": as the text says */
+	uint32_t offset, size;	/* bytes in the record */
+	uint32_t elem_size;	/* arrays and dynamic fields: bytes per element, at least 1 */
+	enum ev_field_kind kind;
+	bool is_signed;		/* as the text says */
+	bool is_char;		/* elements are char: a string when dynamic */
+	bool is_pointer;	/* the type ends in '*' */
+	bool is_common;		/* common_type, common_flags, ... */
+	bool is_cpumask;	/* dynamic cpumask_t / bitmask as the kernel's filters know them */
+};
+
+struct ev_format;
+
+/*
+ * Parse text (len bytes, a NUL is not needed).  -EINVAL: not a format, with a message logged.
+ * A print fmt that cannot be compiled is not an error: ev_format__compiled() says so and
+ * ev_format__print() falls back to "name=value" for every field.
+ */
+int ev_format__parse(const char *text, size_t len, struct ev_format **ret_format);
+void ev_format__free(struct ev_format *f);
+
+const char *ev_format__name(const struct ev_format *f);
+uint32_t ev_format__id(const struct ev_format *f);
+bool ev_format__compiled(const struct ev_format *f);
+uint32_t ev_format__fixed_size(const struct ev_format *f);	/* end of the last field */
+unsigned int ev_format__nr_fields(const struct ev_format *f);	/* common ones first */
+const struct ev_field *ev_format__field(const struct ev_format *f, unsigned int i);
+const struct ev_field *ev_format__find(const struct ev_format *f, const char *name);
+
+struct ev_print_ctx {
+	/* Puts "sym+0x1/0x2 [mod]" as %pS does (or without offset for %ps) and returns true. */
+	bool (*symbol)(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out);
+	void *symbol_ctx;
+	uint32_t long_size;	/* of the recorded machine: 8 */
+};
+
+/*
+ * The text the kernel prints for this record after "event: " in the `trace` file.  rec holds len
+ * bytes in the format's layout and may be shorter than the format says: what is missing prints
+ * as the kernel prints zeros, never reads outside.  Output is raw bytes: the caller escapes for
+ * terminals.
+ */
+void ev_format__print(const struct ev_format *f, const struct ev_print_ctx *ctx, const void *rec,
+		      size_t len, struct strbuf *out);
+
+/*
+ * {"prev_comm":"x","prev_pid":1,...}: every field but the common ones.  Integers as numbers,
+ * char arrays as strings, other arrays as arrays of numbers, pointers as "0x..." strings.
+ */
+void ev_format__json(const struct ev_format *f, const void *rec, size_t len, struct strbuf *out);
+
+/* One field's value, as --fields prints it; no field names. */
+void ev_format__print_field(const struct ev_format *f, const struct ev_field *field,
+			    const void *rec, size_t len, struct strbuf *out);
+
+/* Value of an integer field (sign-extended when signed); 0 when it lies outside the record. */
+uint64_t ev_field__value(const struct ev_field *field, const void *rec, size_t len);
+/* Bytes of an array or dynamic field; NULL, 0 when they lie outside the record. */
+const void *ev_field__bytes(const struct ev_field *field, const void *rec, size_t len,
+			    size_t *ret_len);
+
+#endif /* EVENTS_FORMAT_H */

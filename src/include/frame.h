@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A frame is one u64, the same in BPF, in the stack map, in the recorder and in the file:
+ *   kernel address   bits 63..47 all ones (x86-64 and arm64 kernel half)
+ *   marker           bit 63 set, bits 62..40 zero: kind in bits 39..32, value in bits 31..0
+ *   user frame       bit 63 clear: file id in bits 62..40, offset in file in bits 39..0
+ * Frames of a stack are stored innermost first; a marker stands after the frames it speaks of.
+ */
+#ifndef FRAME_H
+#define FRAME_H
+
+#define FRAME_MARKER_BIT	0x8000000000000000ULL
+#define FRAME_MARKER_MASK	0xffffff0000000000ULL
+#define FRAME_MARKER(kind, value) \
+	(FRAME_MARKER_BIT | ((unsigned long long)(kind) << 32) | (unsigned int)(value))
+#define FRAME_IS_MARKER(f)	(((f) & FRAME_MARKER_MASK) == FRAME_MARKER_BIT)
+#define FRAME_MARKER_KIND(f)	((unsigned int)((f) >> 32) & 0xff)
+#define FRAME_MARKER_VALUE(f)	((unsigned int)(f))
+#define FRAME_IS_KERNEL(f)	(((f) >> 47) == 0x1ffffULL)
+
+enum frame_marker {
+	FRAME_LINK = 1,		/* stack map only: the rest is the record with this id */
+	FRAME_END = 2,		/* value: how the stack ends (enum stk_stack_end), if not complete */
+	FRAME_EXACT = 3,	/* the next inner frame's ip is exact although nothing shows it:
+				 * first of a timer sample.  Stands before that frame. */
+};
+
+#endif /* FRAME_H */

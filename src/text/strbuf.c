@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "strbuf.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int strbuf__grow(struct strbuf *b, size_t more)
+{
+	size_t cap = b->cap ? b->cap : 256;
+	char *s;
+
+	if (b->failed || more > SIZE_MAX / 4 || b->len > SIZE_MAX / 4) {
+		b->failed = true;
+		return -ENOMEM;
+	}
+	while (cap - b->len <= more)
+		cap *= 2;
+	s = realloc(b->s, cap);
+	if (!s) {
+		b->failed = true;
+		return -ENOMEM;
+	}
+	b->s = s;
+	b->cap = cap;
+	return 0;
+}
+
+void strbuf__free(struct strbuf *b)
+{
+	free(b->s);
+	memset(b, 0, sizeof(*b));
+}
+
+void strbuf__printf(struct strbuf *b, const char *fmt, ...)
+{
+	va_list ap, again;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(b->s ? b->s + b->len : NULL, b->cap - b->len, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n >= b->cap - b->len) {
+		if (!strbuf__grow(b, n))
+			vsnprintf(b->s + b->len, b->cap - b->len, fmt, again);
+		else
+			n = -1;
+	}
+	va_end(again);
+	if (n > 0)
+		b->len += n;
+}
+
+void strbuf__u64(struct strbuf *b, uint64_t v)
+{
+	char digits[20];
+	int i = sizeof(digits);
+
+	do {
+		digits[--i] = '0' + v % 10;
+		v /= 10;
+	} while (v);
+	strbuf__add(b, digits + i, sizeof(digits) - i);
+}
+
+void strbuf__s64(struct strbuf *b, int64_t v)
+{
+	if (v < 0)
+		strbuf__putc(b, '-');
+	strbuf__u64(b, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+void strbuf__hex(struct strbuf *b, uint64_t v, int width)
+{
+	char digits[16];
+	int i = sizeof(digits);
+
+	do {
+		digits[--i] = "0123456789abcdef"[v & 15];
+		v >>= 4;
+	} while (v);
+	if (width > (int)sizeof(digits) - i)
+		strbuf__pad(b, '0', width - (sizeof(digits) - i));
+	strbuf__add(b, digits + i, sizeof(digits) - i);
+}
+
+void strbuf__pad(struct strbuf *b, char c, size_t n)
+{
+	if (!n || (b->cap - b->len <= n && strbuf__grow(b, n)))
+		return;
+	memset(b->s + b->len, c, n);
+	b->len += n;
+	b->s[b->len] = '\0';
+}
+
+/* Length of the valid UTF-8 sequence at s (n bytes there), 0 if there is none; ret_c its value. */
+static int utf8_len(const unsigned char *s, size_t n, uint32_t *ret_c)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	int len = s[0] < 0x80 ? 1 : s[0] >= 0xf0 && s[0] < 0xf8 ? 4 :
+		  s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xc0 && s[0] < 0xe0 ? 2 : 0;
+	uint32_t c;
+	int i;
+
+	if (!len || (size_t)len > n)
+		return 0;
+	c = len == 1 ? s[0] : s[0] & (0x7f >> len);
+	for (i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	*ret_c = c;
+	return len;
+}
+
+/* Controls (C0, DEL, C1) and the marks that reorder text on a terminal. */
+static bool unsafe_char(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+void strbuf__safe(struct strbuf *b, const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t i = 0, run = 0;
+	uint32_t c = 0;
+
+	while (i < n) {
+		int len = utf8_len(p + i, n - i, &c);
+
+		if (len && !unsafe_char(c)) {
+			i += len;
+			continue;
+		}
+		strbuf__add(b, s + run, i - run);
+		strbuf__puts(b, "\\x");
+		strbuf__hex(b, p[i], 2);
+		run = ++i;
+	}
+	strbuf__add(b, s + run, n - run);
+}
+
+void strbuf__json(struct strbuf *b, const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t i = 0, run = 0;
+	uint32_t c = 0;
+
+	strbuf__putc(b, '"');
+	while (i < n) {
+		int len = utf8_len(p + i, n - i, &c);
+
+		if (len && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' &&
+		    !unsafe_char(c)) {
+			i += len;
+			continue;
+		}
+		strbuf__add(b, s + run, i - run);
+		if (p[i] == '"' || p[i] == '\\') {
+			strbuf__putc(b, '\\');
+			strbuf__putc(b, p[i]);
+		} else {
+			strbuf__puts(b, "\\u00");
+			strbuf__hex(b, p[i], 2);
+		}
+		run = ++i;
+	}
+	strbuf__add(b, s + run, n - run);
+	strbuf__putc(b, '"');
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The .stk file: constants shared by writer and reader.  stk-format(5) is the specification.
+ *
+ * All integers are little-endian.  "varint" is LEB128, unsigned, at most 10 bytes; "svarint" is a
+ * zigzag varint; "string" is a varint length and that many bytes, no NUL.
+ *
+ * file   = header block*
+ * header = magic[8] u16 major u16 minor u32 header_size(=64) u8 uuid[16] u64 wall_ns
+ *          u64 flags u8 zero[12] u32 crc32c(of the 60 bytes before)
+ * block  = struct stk_block_header, then stored_len bytes of payload
+ *
+ * Blocks are self-contained given the tables before them.  Unknown types are skipped.  A block
+ * whose header checksum is wrong ends the readable part (the tail of a torn write); one whose
+ * payload checksum is wrong is counted and skipped.
+ */
+#ifndef TRACE_STK_H
+#define TRACE_STK_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define STK_MAGIC	"\x89STK\r\n\x1a\n"
+#define STK_MAJOR	1
+#define STK_MINOR	0
+#define STK_HEADER_SIZE	64
+#define STK_BLOCK_MAGIC	0x4b4c4253u	/* "SBLK" */
+
+#define STK_MAX_RAW	(64u << 20)	/* no block decompresses to more than this */
+#define STK_MAX_STRING	(1u << 20)	/* nor is any string longer */
+#define STK_MAX_RECORD	65536		/* nor any event's record */
+
+struct stk_block_header {
+	uint32_t magic;
+	uint16_t type;			/* enum stk_block_type */
+	uint16_t codec;			/* enum stk_codec of the payload */
+	uint32_t stored_len;		/* bytes that follow */
+	uint32_t raw_len;		/* bytes after decompression, <= STK_MAX_RAW */
+	uint32_t aux;			/* by type; 0 where not stated */
+	uint32_t payload_crc;		/* CRC32C of the stored bytes */
+	uint32_t reserved;		/* 0 */
+	uint32_t header_crc;		/* CRC32C of the 28 bytes before */
+};
+static_assert(sizeof(struct stk_block_header) == 32, "block header is 32 bytes on disk");
+
+enum stk_codec { STK_CODEC_NONE = 0, STK_CODEC_ZSTD = 1 };
+
+enum stk_block_type {
+	/*
+	 * pairs of (string key, string value) to the end; a later value replaces an earlier one.
+	 */
+	STK_BLOCK_META = 1,
+	/*
+	 * to the end: varint index (dense, ascending, from 0), varint kind (enum stk_event_kind),
+	 * string system, string name, string filter, string format (tracefs text)
+	 */
+	STK_BLOCK_TYPES = 2,
+	/* to the end: varint task (dense, from 1), varint tid, varint tgid, string comm */
+	STK_BLOCK_TASKS = 3,
+	/*
+	 * caller tree: varint first (node number, dense, from 1), varint count, then count
+	 * svarint (frame - frame of the previous node in this block, the first: - 0; wrapping
+	 * u64), then count varint (number - parent number; parent 0 is the root, so a parent
+	 * always comes before its child).  A frame is as in src/include/frame.h, outermost
+	 * nearest the root.  Two nodes may have the same parent and frame: readers merge them.
+	 */
+	STK_BLOCK_NODES = 4,
+	/*
+	 * stacks: varint first (stack number, dense, from 1), varint count, varint generation
+	 * (of the stack map they come from), varint flags (bit 0: imported), then per stack:
+	 * varint node (0: empty stack) and, when imported, varint id, varint refs
+	 */
+	STK_BLOCK_STACKS = 5,
+	/*
+	 * kernel symbols: varint count, then per symbol: svarint (start - start of the previous,
+	 * wrapping u64), varint size (0 unknown), string name, string module ("" for the kernel
+	 * itself, "bpf" for BPF programs).  A later symbol with the same start replaces.
+	 */
+	STK_BLOCK_SYMBOLS = 6,
+	/* aux: cpu.  Codec NONE: the payload is struct stk_events_header and two sections. */
+	STK_BLOCK_EVENTS = 7,
+	/*
+	 * u64 round, u64 end_ts, u64 events so far, u64 wall_ns at the end of the round.
+	 * After the marker of round r+1 no event older than end_ts of round r follows.
+	 */
+	STK_BLOCK_ROUND = 8,
+	/*
+	 * varint nr_counters, then to the end: varint event index, nr_counters varints in the
+	 * order of enum stk_counter.  Absolute values; the last valid block counts.
+	 */
+	STK_BLOCK_ACCOUNTING = 9,
+	/*
+	 * optional, before the end: per round marker: varint round, varint file offset delta,
+	 * svarint end_ts delta
+	 */
+	STK_BLOCK_INDEX = 10,
+	/* the recorder finished: pairs of strings like META ("reason", "exit_status") */
+	STK_BLOCK_END = 11,
+	/* reserved for user stacks: file map */
+	STK_BLOCK_FILES = 12,
+};
+
+/*
+ * The payload of STK_BLOCK_EVENTS starts with this.  Then heads_stored bytes, then body_stored.
+ *
+ * heads, count values each, one column after the other:
+ *   event index varint | ts svarint (delta to the previous event of the block, the first to
+ *   first_ts) | task varint (0: unknown) | kstack varint | ustack varint (stack numbers) |
+ *   u8 flags | u8 preempt count | varint marks
+ *
+ * body: for each event index that occurs in the block, ascending, with its n events that are not
+ * marked STK_MARK_NO_FIELDS:
+ *   varint record length (all of it, common fields included) per event, n times; then for each
+ *   non-common field of the format, in the format's order: n times the field's `size` bytes
+ *   (fields that lie, even in part, beyond the record length of an event contribute nothing for
+ *   that event); then per event the bytes from the format's fixed size to the record length.
+ * Bytes of the record that no field covers read as zero.
+ */
+struct stk_events_header {
+	uint32_t count;			/* events, at least 1 */
+	uint32_t reserved;		/* 0 */
+	uint64_t round;
+	uint64_t first_ts, min_ts, max_ts;
+	uint32_t heads_stored, heads_raw, heads_codec;
+	uint32_t body_stored, body_raw, body_codec;
+};
+static_assert(sizeof(struct stk_events_header) == 64, "events header is 64 bytes on disk");
+
+#endif /* TRACE_STK_H */

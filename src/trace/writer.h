@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Write a .stk file.  The writer keeps the tables (types, tasks, caller tree, stacks), collects a
+ * round of events per CPU and encodes it when the round ends.  One thread.
+ */
+#ifndef TRACE_WRITER_H
+#define TRACE_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stackonce.h"
+
+struct stk_writer;
+
+struct stk_writer_opts {
+	unsigned int nr_cpus;
+	size_t stack_budget;	/* bytes the caller tree may use; beyond it stacks are written in
+				 * full and the reader merges them.  0: no limit */
+	int level;		/* zstd level, 0: the default (1) */
+	bool fsync;		/* fsync after every round */
+};
+
+/* Owns fd from here on (also on failure).  The header is written at once. */
+int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_writer **ret_writer);
+/* Frees; writes nothing.  A file without stk_writer__finish() reads as ended abruptly. */
+void stk_writer__free(struct stk_writer *w);
+
+int stk_writer__meta(struct stk_writer *w, const char *key, const char *value);
+/* Returns the event index (>= 0), dense from 0. */
+int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char *system,
+		     const char *name, const char *filter, const char *format);
+/* The same (tid, tgid, comm) gives the same task number.  comm: at most len bytes, up to a NUL. */
+int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const char *comm,
+		     size_t len, uint32_t *ret_task);
+/*
+ * frames: innermost first, markers included (src/include/frame.h), nr >= 0.  The same frames give
+ * the same number while the budget lasts.
+ */
+int stk_writer__stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
+		      uint32_t *ret_number);
+/* An imported stack keeps its id, references and order; never merged with another number. */
+int stk_writer__stack_imported(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
+			       uint32_t id, uint64_t refs, uint32_t *ret_number);
+int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, const char *name,
+		       const char *module);
+
+struct stk_writer_event {
+	uint64_t ts;
+	uint32_t cpu;
+	uint32_t event;			/* index */
+	uint32_t task;			/* number */
+	uint32_t kstack, ustack;	/* numbers */
+	uint8_t flags, preempt_count;
+	uint16_t marks;			/* STK_MARK_... */
+	const void *record;		/* tracefs layout; bytes 0-7 (common fields) are ignored */
+	uint32_t record_len;		/* <= STK_MAX_RECORD */
+};
+/* Copies; encoded at the end of the round. */
+int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e);
+
+/* Bytes of events waiting for the end of the round. */
+size_t stk_writer__pending(const struct stk_writer *w);
+
+/*
+ * Write out new tables, then the events, then the round marker; one write(2) at most per block
+ * group.  end_ts: every event older than this was handed in by now, or is late.
+ * A failed write leaves the file as it was before the failed call where the file can be
+ * truncated; the error is sticky, later calls return it.
+ */
+int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_ns);
+
+/* counters: nr_events rows of STK_NR_COUNTERS. */
+int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
+			   unsigned int nr_events);
+int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status);
+
+struct stk_writer_stats {
+	uint64_t bytes, event_bytes, events, stacks, nodes, merged_bytes;
+};
+void stk_writer__stats(const struct stk_writer *w, struct stk_writer_stats *ret_stats);
+
+#endif /* TRACE_WRITER_H */
