@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2016 # jq programs have variables of their own
+# What the live tests share.  A test is a shell script (dash and busybox) that sources this file and
+# ends with 0 (passed), 77 (skipped, the reason is in $LIVE_REASON) or anything else (failed).  It
+# gets from run.sh: STACKONCE (the command), PROG (directory of the workloads), LIVE (this
+# directory), LIVE_VM (not empty inside a virtual machine without hardware help: keep loads small).
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-live.XXXXXX")
+test_pids=
+instances=
+
+# Whatever a test started, mounted or made goes away with it.
+cleanup()
+{
+	rc=$?
+	trap - EXIT INT TERM
+	for p in $test_pids; do
+		kill -KILL "$p" 2>/dev/null || :
+		wait "$p" 2>/dev/null || :
+	done
+	for i in $instances; do
+		echo 0 >"$tracefs/instances/$i/tracing_on" 2>/dev/null || :
+		rmdir "$tracefs/instances/$i" 2>/dev/null || :
+	done
+	if mountpoint -q "$work/mnt" 2>/dev/null; then
+		umount "$work/mnt" || :
+	fi
+	rm -rf "$work"
+	exit "$rc"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+tracefs=${TRACEFS:-/sys/kernel/tracing}
+
+note()
+{
+	printf '# %s\n' "$*"
+}
+
+fail()
+{
+	printf 'FAILED: %s\n' "$*"
+	exit 1
+}
+
+skip()
+{
+	printf '%s\n' "$*" >"${LIVE_REASON:-/dev/null}"
+	exit 77
+}
+
+# scale NATIVE VM: how much work to do here.
+scale()
+{
+	if [ -n "${LIVE_VM:-}" ]; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
+need_tool()
+{
+	command -v "$1" >/dev/null 2>&1 || skip "no $1 here"
+}
+
+need_tracefs()
+{
+	[ -d "$tracefs/events" ] || skip "no tracefs"
+}
+
+# record ARGS...: a recording that must work; its messages are shown when it does not.
+record()
+{
+	"$STACKONCE" record -q "$@" >"$work/record.out" 2>"$work/record.err" || {
+		rc=$?
+		cat "$work/record.out" "$work/record.err"
+		fail "record $* ended with $rc"
+	}
+}
+
+# record_bg ARGS...: the same in the background, once it is armed; its pid is in $recorder.  It is
+# armed when the file holds its first block after the header, which is written after attaching.
+record_bg()
+{
+	"$STACKONCE" record -q "$@" >"$work/record_bg.out" 2>"$work/record_bg.err" &
+	recorder=$!
+	test_pids="$test_pids $recorder"
+	out=trace.stk
+	prev=
+	for a; do
+		[ "$prev" = -o ] && out=$a
+		prev=$a
+	done
+	wait_armed "$recorder" "$out"
+}
+
+# wait_armed PID FILE: until info knows an event of FILE that happened or was armed.
+wait_armed()
+{
+	for _ in $(seq 1 "$(scale 100 600)"); do
+		kill -0 "$1" 2>/dev/null || {
+			cat "$work"/record_bg.err
+			fail "the recorder ended before it was armed"
+		}
+		if [ -s "$2" ] && info_of "$2" -e '.events | length > 0' >/dev/null 2>&1; then
+			return
+		fi
+		sleep 0.1
+	done
+	fail "the recorder was not armed in time"
+}
+
+# stop_recorder: asks the background recorder to end and waits for it.
+stop_recorder()
+{
+	kill -INT "$recorder"
+	rc=0
+	wait "$recorder" || rc=$?
+	[ "$rc" -eq 0 ] || {
+		cat "$work/record_bg.err"
+		fail "the recorder ended with $rc"
+	}
+}
+
+# info_of FILE JQ-ARGS...: one answer from `info --json`.
+info_of()
+{
+	file=$1
+	shift
+	"$STACKONCE" info --json "$file" | jq "$@"
+}
+
+# counted FILE EVENT FIELD: a number of one event.
+counted()
+{
+	info_of "$1" -r --arg e "$2" --arg f "$3" '[.events[] | select(.name == $e) | .[$f]] | add // 0'
+}
+
+# want_sum FILE: every event adds up, every loss has a name, edges stay within their bound.
+want_sum()
+{
+	cpus=$(getconf _NPROCESSORS_CONF 2>/dev/null || nproc)
+	info_of "$1" -r '.events[] | select(.happened != .recorded + .filtered + .lost) |
+		"\(.name): \(.happened) != \(.recorded) + \(.filtered) + \(.lost)"' >"$work/sum"
+	[ ! -s "$work/sum" ] || {
+		cat "$work/sum"
+		fail "the accounting does not add up"
+	}
+	info_of "$1" -e '.totals.happened == .totals.recorded + .totals.filtered + .totals.lost' \
+		>/dev/null || fail "the totals do not add up"
+	info_of "$1" -r '.events[] | . as $e | ($e | to_entries | map(select(.key |
+		startswith("lost_"))) | map(.value) | add // 0) as $named |
+		select($named != $e.lost) | "\(.name): lost \(.lost), named \($named)"' >"$work/sum"
+	[ ! -s "$work/sum" ] || {
+		cat "$work/sum"
+		fail "events are lost without a reason"
+	}
+	info_of "$1" -r --argjson max "$((cpus * 2))" \
+		'.events[] | select((.lost_edge // 0) > $max) | "\(.name): edge \(.lost_edge)"' >"$work/sum"
+	[ ! -s "$work/sum" ] || {
+		cat "$work/sum"
+		fail "more edge losses than two per CPU"
+	}
+	want_events "$1"
+}
+
+# want_events FILE: as many events come out of the file as were recorded into it.
+want_events()
+{
+	recorded=$(info_of "$1" -r .totals.recorded)
+	events=$("$STACKONCE" script --json "$1" | wc -l)
+	[ "$recorded" -eq "$events" ] || fail "recorded $recorded events, script prints $events"
+}

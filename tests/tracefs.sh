@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# Mounts tracefs for as long as a script needs it, and only takes away what it mounted itself.
+
+tracefs=/sys/kernel/tracing
+tracefs_mounted=
+
+tracefs_mount()
+{
+	[ -d "$tracefs/events" ] && return
+	if mount -t tracefs nodev "$tracefs" 2>/dev/null; then
+		tracefs_mounted=1
+	fi
+}
+
+tracefs_unmount()
+{
+	[ -z "$tracefs_mounted" ] || umount "$tracefs" 2>/dev/null || :
+	tracefs_mounted=
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# Debian's cloud kernels for the test machines: downloaded with apt, only the image is kept.
+
+vm_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernels
+
+# The package that is the newest kernel of a series.
+kernel_package()
+{
+	case $1 in
+	6.1) meta=linux-image-cloud-amd64 ;;
+	6.12) meta=linux-image-6.12-cloud-amd64 ;;
+	*) return 1 ;;
+	esac
+	apt-cache depends "$meta" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' |
+		head -n 1
+}
+
+kernel_update_lists()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		apt-get -qq update
+	else
+		sudo apt-get -qq update
+	fi
+}
+
+# The downloads go through apt's own user, which must be able to write into the directory.
+kernel_download()
+{
+	tmp=$(mktemp -d /tmp/stackonce-kernel.XXXXXX)
+	chmod 755 "$tmp"
+	[ "$(id -u)" -ne 0 ] || chown _apt "$tmp" 2>/dev/null || :
+	(cd "$tmp" && apt-get -qq download "$1" >&2) || {
+		rm -rf "$tmp"
+		return 1
+	}
+	mkdir -p "$vm_cache"
+	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -xO --wildcards './boot/vmlinuz-*' >"$tmp/vmlinuz" &&
+		mv "$tmp/vmlinuz" "$2"
+	rc=$?
+	rm -rf "$tmp"
+	return "$rc"
+}
+
+# kernel_image SERIES: prints the path of its vmlinuz.  Without a network the newest cached one.
+kernel_image()
+{
+	pkg=$(kernel_package "$1")
+	if [ -z "$pkg" ]; then
+		kernel_update_lists >&2 || :
+		pkg=$(kernel_package "$1")
+	fi
+	image=$vm_cache/$1-$pkg
+	if [ -n "$pkg" ] && [ ! -s "$image" ]; then
+		echo "vm: downloading $pkg" >&2
+		kernel_download "$pkg" "$image" || {
+			kernel_update_lists >&2
+			pkg=$(kernel_package "$1")
+			image=$vm_cache/$1-$pkg
+			kernel_download "$pkg" "$image"
+		} || :
+	fi
+	if [ ! -s "$image" ]; then
+		# shellcheck disable=SC2012 # names of our own making
+		image=$(ls -t "$vm_cache/$1-linux"* 2>/dev/null | head -n 1)
+	fi
+	[ -n "$image" ] || return 1
+	echo "$image"
+}

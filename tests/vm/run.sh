@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Boots Debian's kernels under qemu (emulated, no KVM) and runs the live tests inside:
+#   run.sh BUILD [shell] [6.1|6.12] [TEST...]
+# Without a kernel: both, and then the tests that compare two boots.
+set -u
+
+build=$1
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.." || exit 1
+out=$build/vm
+# Seconds until a machine that does not come back is given up.
+limit=${VM_LIMIT:-1200}
+
+# shellcheck source=tests/vm/kernel.sh
+. "$here/kernel.sh"
+# shellcheck source=tests/vm/initramfs.sh
+. "$here/initramfs.sh"
+
+# qemu SERIES APPEND SERIAL...: one machine.
+qemu()
+{
+	image=$(kernel_image "$1") || {
+		echo "vm: no kernel $1: neither apt nor the cache has one" >&2
+		return 1
+	}
+	append="console=ttyS0 quiet panic=-1 $2"
+	shift 2
+	qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=multi}" -cpu max -smp 2 -m 1024 \
+		-display none -no-reboot -net none -kernel "$image" -initrd "$out/initramfs" \
+		-append "$append" "$@"
+}
+
+# boot NAME SERIES TESTS: runs the live tests in a machine; what they left is in $out/NAME.
+boot()
+{
+	name=$1
+	dir=$out/$name
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	started=$(date +%s)
+	echo "== live tests in a machine with Linux $2 ($name)"
+	qemu "$2" "stackonce.tests=$3" -monitor none -serial "file:$dir/console" \
+		-serial "file:$dir/archive" </dev/null >"$dir/qemu.log" 2>&1 &
+	machine=$!
+	watch_machine "$machine" "$dir"
+	wait "$machine" || :
+	base64 -d "$dir/archive" 2>/dev/null | tar -xzf - -C "$dir" 2>/dev/null || :
+	tr -d '\r' <"$dir/console" | grep -aE '^(vm: |ok |skip |FAIL |    )' | sed "s/^/$name: /"
+	echo "$name: $(($(date +%s) - started)) s"
+	if [ ! -s "$dir/results" ]; then
+		echo "$name: FAIL the machine brought no results; its console ends with"
+		cat "$dir/qemu.log"
+		tail -n 30 "$dir/console" | tr -d '\r' | sed 's/^/    /'
+		printf 'boot\tFAIL\t0\t1\t0\n' >"$dir/results"
+		return 1
+	fi
+	! grep -q 'FAIL' "$dir/results"
+}
+
+# Ends the machine when its time is up, or when it has shut down but hangs.
+watch_machine()
+{
+	end=$(($(date +%s) + limit))
+	while kill -0 "$1" 2>/dev/null; do
+		if [ "$(date +%s)" -ge "$end" ]; then
+			echo "vm: gave up after $limit s" >>"$2/qemu.log"
+			kill -KILL "$1"
+		fi
+		sleep 1
+	done
+}
+
+# Two boots have different kernel bases; the same workload must give the same symbols.
+compare_boots()
+{
+	first=$out/6.12
+	for try in 1 2 3; do
+		boot "6.12-again" 6.12 kaslr || return 1
+		second=$out/6.12-again
+		[ "$(cat "$first/text-base")" = "$(cat "$second/text-base")" ] || break
+		[ "$try" -lt 3 ] || {
+			echo "FAIL kaslr_boots: three boots had the same base"
+			return 1
+		}
+	done
+	for d in "$first" "$second"; do
+		sh "$here/symbols.sh" "$build/src/cmd/stackonce" "$d/keep/kaslr.stk" >"$d/symbols" || return 1
+		[ -s "$d/symbols" ] || {
+			echo "FAIL kaslr_boots: no symbols in $d/keep/kaslr.stk"
+			return 1
+		}
+	done
+	if cmp -s "$first/symbols" "$second/symbols"; then
+		echo "ok   kaslr_boots: text at $(cat "$first/text-base") and $(cat "$second/text-base"), $(
+			wc -l <"$first/symbols") stacks with equal symbols"
+	else
+		echo "FAIL kaslr_boots: symbols differ between two boots"
+		diff "$first/symbols" "$second/symbols" | head -n 20
+		return 1
+	fi
+}
+
+# Every test that the native kernel refused or that skips in one machine must pass in some machine.
+check_skips()
+{
+	rc=0
+	cat "$build/live/results" "$out"/6.*/results 2>/dev/null |
+		awk -F '\t' '$2 == "SKIP" { skip[$1] = 1 } $2 == "OK" { ok[$1] = 1 }
+			END { for (t in skip) if (!(t in ok)) print t }' >"$out/never"
+	while read -r name; do
+		echo "FAIL $name: skipped everywhere, passed nowhere"
+		rc=1
+	done <"$out/never"
+	return "$rc"
+}
+
+summary()
+{
+	cat "$@" | awk -F '\t' '{ p += $3; f += $4; s += $5 }
+		END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 || p == 0 }'
+}
+
+mkdir -p "$out"
+make_initramfs "$build" "$out/initramfs" || exit 1
+
+if [ "${1:-}" = shell ]; then
+	qemu "${2:-6.12}" "stackonce.mode=shell" -serial mon:stdio
+	exit
+fi
+
+case ${1:-} in
+6.1 | 6.12)
+	series=$1
+	shift
+	;;
+*) series='6.1 6.12' ;;
+esac
+tests=$(echo "$*" | tr ' ' ',')
+rc=0
+rm -rf "$out"/6.*
+for s in $series; do
+	boot "$s" "$s" "$tests" || rc=1
+done
+if [ "$series" = '6.1 6.12' ] && [ -z "$tests" ]; then
+	if compare_boots; then
+		printf 'kaslr_boots\tOK\t1\t0\t0\n' >"$out/6.12-again/results"
+	else
+		rc=1
+		printf 'kaslr_boots\tFAIL\t0\t1\t0\n' >"$out/6.12-again/results"
+	fi
+	check_skips || rc=1
+fi
+for s in "$out"/6.*; do
+	[ ! -s "$s/skips" ] || sed "s/^/skipped in $(basename "$s"): /" "$s/skips"
+done
+summary "$out"/6.*/results || rc=1
+exit "$rc"
