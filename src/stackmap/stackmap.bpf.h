@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A map of call stacks: every distinct array of 1..128 u64 words is stored once, exactly, and named
+ * by a small number.  One source for BPF (clang -O2 -target bpf -mcpu=v3) and for the host, where
+ * threads, signal handlers and sanitizers can attack the very code that runs in the kernel.
+ *
+ *   slots  lines of 8 u64 (64 bytes): 0 is empty, else tag << 32 | offset.  Filled, never emptied.
+ *   pool   an append log of records {u32 refs, u32 n, u64 words[n], zero padded to 4}; the id of a
+ *          stack is its record's word offset.  The log is cut into pages with some slack behind each,
+ *          so that a record which starts near the end of a page may run over it.
+ *   ctl    cell 0: generation, users, log position; cells 1..: counters and spare room per CPU.
+ *
+ * A record is complete before one compare-and-swap on the first empty slot of the probe sequence
+ * publishes it.  Every inserter of the same words walks the same sequence, slots are never emptied,
+ * and a loser compares itself with the winner: so two records never hold the same words, and nobody
+ * waits.  No state is kept per invocation but the caller's buffer, so interrupts and NMIs may nest
+ * and preempted programs may finish in any order.  The room of a race's loser becomes a spare.
+ *
+ * Host builds define STACKMAP_HOST and STACKMAP_HOST_CPU() before including this and fill
+ * stackmap_mem.  Without STACKMAP_HOST a host sees only types, layout and the hash.
+ */
+#ifndef STACKMAP_BPF_H
+#define STACKMAP_BPF_H
+
+#ifdef __bpf__
+#ifndef __VMLINUX_H__
+#include <linux/bpf.h>
+#endif
+#include <bpf/bpf_helpers.h>
+#else
+#include <linux/types.h>
+#endif
+
+#define STACKMAP_WORDS		128	/* most words of one stack */
+#define STACKMAP_LINE		8	/* slots of one line */
+#define STACKMAP_PROBES		8	/* lines searched at most */
+#define STACKMAP_PAGE_SHIFT	13
+#define STACKMAP_PAGE_WORDS	(1u << STACKMAP_PAGE_SHIFT)
+#define STACKMAP_PAGE_SLACK	136	/* words behind a page: at least one whole record */
+#define STACKMAP_FIRST		8	/* offset of the first record; 0 is never an id */
+#define STACKMAP_SPARES		8	/* pieces of unused room remembered per CPU */
+#define STACKMAP_BITS_MIN	10
+#define STACKMAP_BITS_MAX	22
+#define STACKMAP_BITS_DEFAULT	14	/* log2 of the capacity; there are twice as many slots */
+#define STACKMAP_PAGES_DEFAULT	64
+#define STACKMAP_CPUS_DEFAULT	64	/* a power of two; CPUs beyond share cells, which is safe */
+
+/* Words a record of n words occupies in the log, its header included. */
+#define STACKMAP_ROOM(n)	(1 + (((n) + 3) & ~3u))
+
+/* stackmap_get() returns the id (> 0), plus STACKMAP_NEW if it stored the stack, or one of these. */
+#define STACKMAP_NEW		(1LL << 32)
+#define STACKMAP_EPOOL		1	/* no room in the pool */
+#define STACKMAP_EPROBE		2	/* no empty slot within the probe limit */
+#define STACKMAP_EARG		3	/* n is 0 or above STACKMAP_WORDS, or no map */
+#define STACKMAP_ERESET		4	/* the map is being reset */
+
+/* Flags. */
+#define STACKMAP_NOREF		1	/* do not count a reference */
+
+enum stackmap_counter {
+	STACKMAP_C_NEW,		/* stacks stored */
+	STACKMAP_C_RACE,	/* compare-and-swap lost to another inserter */
+	STACKMAP_C_EPOOL,
+	STACKMAP_C_EPROBE,
+	STACKMAP_C_EARG,
+	STACKMAP_C_ERESET,
+	STACKMAP_C_WASTED,	/* pool words given up: too many pieces to remember */
+	STACKMAP_C_SLOW,	/* lookups that left the inlined path */
+	STACKMAP_C_NR
+};
+
+/* Read-only settings, written before load (bpf_map__initial_value of .rodata.stackmap). */
+struct stackmap_cfg {
+	__u32 line_mask;	/* lines - 1 */
+	__u32 pool_words;	/* pages * STACKMAP_PAGE_WORDS */
+	__u32 cell_mask;	/* per-CPU cells - 1 */
+	__u32 pad;
+	__u64 seed;		/* of the hash */
+};
+
+/* The caller's buffer, in map memory (scratch.bpf.h).  Only w is the caller's to fill. */
+struct stackmap_buf {
+	__u64 w[STACKMAP_WORDS + 4];
+	__u32 n;
+	__u32 pad;
+	__u64 hint;
+};
+
+struct stackmap_line {
+	__u64 slot[STACKMAP_LINE];
+};
+
+struct stackmap_page {
+	__u64 word[STACKMAP_PAGE_WORDS + STACKMAP_PAGE_SLACK];
+};
+
+struct stackmap_record {
+	__u32 refs;
+	__u32 n;
+	__u64 word[];
+};
+
+#define STACKMAP_RESETTING	0x80000000u
+
+struct stackmap_head {
+	__u32 resets;		/* generation - 1 */
+	__u32 users;		/* those who forbid a reset; STACKMAP_RESETTING during one */
+	__u64 pad0[7];
+	__u32 next;		/* log position, counted from STACKMAP_FIRST */
+	__u32 pad1;
+	__u64 seed;		/* the hash's, for readers that have only the map */
+	__u64 pad2[6];
+};
+
+struct stackmap_cpu {
+	__u64 count[STACKMAP_C_NR];
+	__u64 spare[STACKMAP_SPARES];	/* words << 32 | offset, 0: none */
+};
+
+union stackmap_cell {
+	struct stackmap_head head;
+	struct stackmap_cpu cpu;
+};
+
+_Static_assert(sizeof(struct stackmap_line) == 64, "a line of slots is a cache line");
+_Static_assert(sizeof(union stackmap_cell) == 128, "cells are two cache lines");
+_Static_assert(sizeof(struct stackmap_record) == 8, "a record's header is one word");
+_Static_assert(STACKMAP_PAGE_SLACK >= STACKMAP_ROOM(STACKMAP_WORDS), "a record fits the slack");
+
+#define STACKMAP_INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define STACKMAP_LOOP _Pragma("clang loop unroll(disable)")
+#else
+#define STACKMAP_LOOP
+#endif
+
+#define stackmap_opaque(v) __asm__ volatile("" : "+r"(v))
+
+#define STACKMAP_K0 0x9e3779b97f4a7c15ULL
+#define STACKMAP_K1 0xd6e8feb86659fd93ULL
+
+/* Four independent multiply lanes hide the latency.  w is zero padded to a multiple of 4. */
+STACKMAP_INLINE __u64 stackmap_hash(const __u64 *w, __u32 n, __u64 seed)
+{
+	__u64 h0 = seed ^ n, h1 = seed + STACKMAP_K1, h2 = ~seed, h3 = seed ^ STACKMAP_K1;
+	__u32 i;
+
+	STACKMAP_LOOP
+	for (i = 0; i < STACKMAP_WORDS; i += 4) {
+		if (i >= n)
+			break;
+		h0 = (h0 ^ w[i]) * STACKMAP_K0;
+		h1 = (h1 ^ w[i + 1]) * STACKMAP_K0;
+		h2 = (h2 ^ w[i + 2]) * STACKMAP_K0;
+		h3 = (h3 ^ w[i + 3]) * STACKMAP_K0;
+	}
+	h0 ^= (h1 >> 29) | (h1 << 35);
+	h2 ^= (h3 >> 31) | (h3 << 33);
+	h0 = (h0 ^ (h0 >> 32)) * STACKMAP_K1;
+	h0 ^= (h2 >> 17) | (h2 << 47);
+	h0 = (h0 ^ (h0 >> 32)) * STACKMAP_K1;
+	h0 ^= h0 >> 29;
+#ifdef STACKMAP_HASH_MASK
+	h0 &= STACKMAP_HASH_MASK;	/* tests force collisions of tag and line */
+#endif
+	return h0;
+}
+
+/* The three parts of a hash: tag (never 0 together with an offset), line, first slot in a line. */
+#define STACKMAP_TAG(h)		((__u32)((h) >> 32))
+#define STACKMAP_LINE0(h)	((__u32)(h))
+#define STACKMAP_SLOT0(h)	((__u32)((h) >> 29) & (STACKMAP_LINE - 1))
+
+#if defined(__bpf__) || defined(STACKMAP_HOST)
+
+#ifdef __bpf__
+#define STACKMAP_GLOBAL __weak __attribute__((noinline))
+
+const volatile struct stackmap_cfg stackmap_cfg __weak SEC(".rodata.stackmap") = {
+	.line_mask = 2 * (1u << STACKMAP_BITS_DEFAULT) / STACKMAP_LINE - 1,
+	.pool_words = STACKMAP_PAGES_DEFAULT * STACKMAP_PAGE_WORDS,
+	.cell_mask = STACKMAP_CPUS_DEFAULT - 1,
+	.seed = 0x5bd1e995a7c3d84fULL,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 2 * (1u << STACKMAP_BITS_DEFAULT) / STACKMAP_LINE);
+	__type(key, __u32);
+	__type(value, struct stackmap_line);
+} stackmap_slots __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STACKMAP_PAGES_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct stackmap_page);
+} stackmap_pool __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1 + STACKMAP_CPUS_DEFAULT);
+	__type(key, __u32);
+	__type(value, union stackmap_cell);
+} stackmap_ctl __weak SEC(".maps");
+
+STACKMAP_INLINE __u64 *stackmap_line(__u32 i)
+{
+	struct stackmap_line *l = bpf_map_lookup_elem(&stackmap_slots, &i);
+
+	return l ? l->slot : 0;
+}
+
+STACKMAP_INLINE __u64 *stackmap_page(__u32 i)
+{
+	struct stackmap_page *p = bpf_map_lookup_elem(&stackmap_pool, &i);
+
+	return p ? p->word : 0;
+}
+
+STACKMAP_INLINE union stackmap_cell *stackmap_cell(__u32 i)
+{
+	return bpf_map_lookup_elem(&stackmap_ctl, &i);
+}
+
+#define stackmap_cpu_id()	bpf_get_smp_processor_id()
+/* Readers of a record rely on the address dependency from the slot; BPF's cmpxchg is fully ordered. */
+#define stackmap_ld64(p)	(*(const volatile __u64 *)(p))
+#define stackmap_ld32(p)	(*(const volatile __u32 *)(p))
+#define stackmap_cas64(p, o, n)	__sync_val_compare_and_swap(p, o, n)
+#define stackmap_cas32(p, o, n)	__sync_val_compare_and_swap(p, o, n)
+#define stackmap_fetch_add32(p, v) __sync_fetch_and_add(p, v)
+#define stackmap_add32(p, v)	((void)__sync_fetch_and_add(p, v))
+#define stackmap_add64(p, v)	((void)__sync_fetch_and_add(p, v))
+
+#else /* STACKMAP_HOST */
+#define STACKMAP_GLOBAL static __attribute__((noinline))
+
+static struct {
+	struct stackmap_line *line;
+	struct stackmap_page *page;
+	union stackmap_cell *cell;
+	struct stackmap_cfg cfg;
+} stackmap_mem;
+#define stackmap_cfg stackmap_mem.cfg
+
+STACKMAP_INLINE __u64 *stackmap_line(__u32 i)
+{
+	return i <= stackmap_cfg.line_mask ? stackmap_mem.line[i].slot : 0;
+}
+
+STACKMAP_INLINE __u64 *stackmap_page(__u32 i)
+{
+	return i < stackmap_cfg.pool_words / STACKMAP_PAGE_WORDS ? stackmap_mem.page[i].word : 0;
+}
+
+STACKMAP_INLINE union stackmap_cell *stackmap_cell(__u32 i)
+{
+	return i <= stackmap_cfg.cell_mask + 1 ? &stackmap_mem.cell[i] : 0;
+}
+
+STACKMAP_INLINE __u64 stackmap_cas64(__u64 *p, __u64 old, __u64 new_)
+{
+	__atomic_compare_exchange_n(p, &old, new_, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return old;
+}
+
+STACKMAP_INLINE __u32 stackmap_cas32(__u32 *p, __u32 old, __u32 new_)
+{
+	__atomic_compare_exchange_n(p, &old, new_, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return old;
+}
+
+#define stackmap_cpu_id()	STACKMAP_HOST_CPU()
+/* Acquire stands for the address dependency, which C cannot express. */
+#define stackmap_ld64(p)	__atomic_load_n((const __u64 *)(p), __ATOMIC_ACQUIRE)
+#define stackmap_ld32(p)	__atomic_load_n((const __u32 *)(p), __ATOMIC_RELAXED)
+#define stackmap_fetch_add32(p, v) __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST)
+#define stackmap_add32(p, v)	((void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED))
+#define stackmap_add64(p, v)	((void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED))
+#endif
+
+STACKMAP_INLINE struct stackmap_cpu *stackmap_this_cpu(void)
+{
+	union stackmap_cell *c = stackmap_cell(1 + (stackmap_cpu_id() & stackmap_cfg.cell_mask));
+
+	return c ? &c->cpu : 0;
+}
+
+STACKMAP_INLINE void stackmap_count(enum stackmap_counter what, __u32 by)
+{
+	struct stackmap_cpu *c = stackmap_this_cpu();
+
+	if (c)
+		stackmap_add64(&c->count[what], by);
+}
+
+/* Counts an error and returns it: one call keeps the callers' inlined code short. */
+STACKMAP_GLOBAL int stackmap_fail(__u32 err)
+{
+	switch (err) {
+	case STACKMAP_EPOOL:
+		stackmap_count(STACKMAP_C_EPOOL, 1);
+		return -STACKMAP_EPOOL;
+	case STACKMAP_EPROBE:
+		stackmap_count(STACKMAP_C_EPROBE, 1);
+		return -STACKMAP_EPROBE;
+	case STACKMAP_ERESET:
+		stackmap_count(STACKMAP_C_ERESET, 1);
+		return -STACKMAP_ERESET;
+	default:
+		stackmap_count(STACKMAP_C_EARG, 1);
+		return -STACKMAP_EARG;
+	}
+}
+
+STACKMAP_INLINE int stackmap_same(const __u64 *a, const __u64 *b, __u32 n)
+{
+	__u32 i;
+
+	STACKMAP_LOOP
+	for (i = 0; i < STACKMAP_WORDS; i += 4) {
+		if (i >= n)
+			break;
+		if ((a[i] ^ b[i]) | (a[i + 1] ^ b[i + 1]) | (a[i + 2] ^ b[i + 2]) |
+		    (a[i + 3] ^ b[i + 3]))
+			return 0;
+	}
+	return 1;
+}
+
+/* The tag matched: compare every word; if they agree, count the reference. */
+STACKMAP_INLINE int stackmap_match(const struct stackmap_buf *b, __u32 n, __u32 off, __u32 flags)
+{
+	__u64 *p = stackmap_page(off >> STACKMAP_PAGE_SHIFT);
+
+	if (!p)
+		return 0;
+	p += off & (STACKMAP_PAGE_WORDS - 1);
+	if (((struct stackmap_record *)p)->n != n || !stackmap_same(b->w, p + 1, n))
+		return 0;
+	if (!(flags & STACKMAP_NOREF))
+		stackmap_add32(&((struct stackmap_record *)p)->refs, 1);
+	return 1;
+}
+
+STACKMAP_GLOBAL int stackmap_check(const struct stackmap_buf *b, __u32 n, __u32 off, __u32 flags)
+{
+	if (!b || n > STACKMAP_WORDS)
+		return 0;
+	return stackmap_match(b, n, off, flags);
+}
+
+/* Room for `need` words: from this CPU's spares, else from the log.  0: the pool is full. */
+STACKMAP_GLOBAL __u32 stackmap_alloc(__u32 need)
+{
+	struct stackmap_cpu *c = stackmap_this_cpu();
+	union stackmap_cell *head = stackmap_cell(0);
+	__u64 v, rest;
+	__u32 i, pos;
+
+	if (!c || !head || need > STACKMAP_ROOM(STACKMAP_WORDS))
+		return 0;
+	STACKMAP_LOOP
+	for (i = 0; i < STACKMAP_SPARES; i++) {
+		v = stackmap_ld64(&c->spare[i]);
+		if (v >> 32 < need)
+			continue;
+		/* split: the front is ours, what remains stays a spare */
+		rest = v >> 32 == need ? 0 : v - ((__u64)need << 32) + need;
+		if (stackmap_cas64(&c->spare[i], v, rest) == v)
+			return (__u32)v;
+	}
+	/* looking before adding keeps the position from running away from a full pool */
+	pos = stackmap_ld32(&head->head.next);
+	if (pos + need > stackmap_cfg.pool_words - STACKMAP_FIRST)
+		return 0;
+	pos = stackmap_fetch_add32(&head->head.next, need);
+	if (pos + need > stackmap_cfg.pool_words - STACKMAP_FIRST) {
+		stackmap_cas32(&head->head.next, pos + need, pos);
+		return 0;
+	}
+	return pos + STACKMAP_FIRST;
+}
+
+/* Joins the piece to a spare that touches it, or puts it into an empty place. */
+STACKMAP_INLINE int stackmap_keep(struct stackmap_cpu *c, __u32 off, __u32 words)
+{
+	__u64 v, grown;
+	__u32 i;
+
+	STACKMAP_LOOP
+	for (i = 0; i < STACKMAP_SPARES; i++) {
+		v = stackmap_ld64(&c->spare[i]);
+		if (!v)
+			continue;
+		if ((__u32)v == off + words)
+			grown = v + ((__u64)words << 32) - words;
+		else if ((__u32)v + (__u32)(v >> 32) == off)
+			grown = v + ((__u64)words << 32);
+		else
+			continue;
+		if (stackmap_cas64(&c->spare[i], v, grown) == v)
+			return 1;
+	}
+	STACKMAP_LOOP
+	for (i = 0; i < STACKMAP_SPARES; i++) {
+		if (!stackmap_ld64(&c->spare[i]) &&
+		    !stackmap_cas64(&c->spare[i], 0, (__u64)words << 32 | off))
+			return 1;
+	}
+	return 0;
+}
+
+/* Takes back room that was never published.  0, for the verifier's sake. */
+STACKMAP_GLOBAL int stackmap_free(__u32 off, __u32 words)
+{
+	struct stackmap_cpu *c = stackmap_this_cpu();
+	union stackmap_cell *head = stackmap_cell(0);
+	__u32 i, pos = off - STACKMAP_FIRST;
+	__u64 v;
+
+	if (!c || !head)
+		return 0;
+	if (stackmap_cas32(&head->head.next, pos + words, pos) == pos + words)
+		return 0;	/* still the last of the log */
+	if (stackmap_keep(c, off, words))
+		return 0;
+	STACKMAP_LOOP
+	for (i = 0; i < STACKMAP_SPARES; i++) {	/* give up a smaller piece */
+		v = stackmap_ld64(&c->spare[i]);
+		if (v >> 32 < words &&
+		    stackmap_cas64(&c->spare[i], v, (__u64)words << 32 | off) == v) {
+			words = v >> 32;
+			break;
+		}
+	}
+	stackmap_count(STACKMAP_C_WASTED, words);
+	return 0;
+}
+
+/* A complete record in new room; its offset, or 0. */
+STACKMAP_GLOBAL __u32 stackmap_store(const struct stackmap_buf *b, __u32 n, __u32 flags)
+{
+	__u32 off, i;
+	__u64 *p;
+
+	if (!b || n > STACKMAP_WORDS)
+		return 0;
+	off = stackmap_alloc(STACKMAP_ROOM(n));
+	if (!off)
+		return 0;
+	p = stackmap_page(off >> STACKMAP_PAGE_SHIFT);
+	if (!p)
+		return 0;
+	p += off & (STACKMAP_PAGE_WORDS - 1);
+	((struct stackmap_record *)p)->refs = flags & STACKMAP_NOREF ? 0 : 1;
+	((struct stackmap_record *)p)->n = n;
+	STACKMAP_LOOP
+	for (i = 0; i < STACKMAP_WORDS; i += 4) {
+		if (i >= n)
+			break;
+		p[1 + i] = b->w[i];
+		p[2 + i] = b->w[i + 1];
+		p[3 + i] = b->w[i + 2];
+		p[4 + i] = b->w[i + 3];
+	}
+	return off;
+}
+
+/*
+ * Walks the probe sequence.  off == 0: only searches, 0 if absent.  Else publishes the record at off
+ * in the first empty slot.  Returns the id (| STACKMAP_NEW) or a negative error, not counted.
+ */
+STACKMAP_GLOBAL long stackmap_probe(const struct stackmap_buf *b, __u32 n, __u64 h, __u32 off,
+				    __u32 flags)
+{
+	__u32 l, k;
+	__u64 *s, v;
+
+	if (!b)
+		return -STACKMAP_EARG;
+	STACKMAP_LOOP
+	for (l = 0; l < STACKMAP_PROBES; l++) {
+		s = stackmap_line((STACKMAP_LINE0(h) + l) & stackmap_cfg.line_mask);
+		if (!s)
+			return -STACKMAP_EARG;
+		STACKMAP_LOOP
+		for (k = 0; k < STACKMAP_LINE; k++) {
+			__u64 *at = s + ((STACKMAP_SLOT0(h) + k) & (STACKMAP_LINE - 1));
+
+			v = stackmap_ld64(at);
+			if (!v) {
+				if (!off)
+					return 0;
+				v = stackmap_cas64(at, 0, (__u64)STACKMAP_TAG(h) << 32 | off);
+				if (!v)
+					return STACKMAP_NEW | off;
+				stackmap_count(STACKMAP_C_RACE, 1);
+			}
+			if ((__u32)(v >> 32) == STACKMAP_TAG(h) &&
+			    stackmap_check(b, n, (__u32)v, flags))
+				return (__u32)v;
+		}
+	}
+	return -STACKMAP_EPROBE;
+}
+
+/* Everything beyond the inlined path: whole search, insertion, errors. */
+STACKMAP_GLOBAL long stackmap_slow(const struct stackmap_buf *b, __u32 n, __u64 h, __u32 flags)
+{
+	union stackmap_cell *head = stackmap_cell(0);
+	__u32 off;
+	long id;
+
+	if (!b || !head || n - 1 >= STACKMAP_WORDS)
+		return stackmap_fail(STACKMAP_EARG);
+	stackmap_count(STACKMAP_C_SLOW, 1);
+	id = stackmap_probe(b, n, h, 0, flags);
+	if (id > 0)
+		return id;
+	if (id < 0)
+		return stackmap_fail(-id);
+	if (stackmap_ld32(&head->head.users) & STACKMAP_RESETTING)
+		return stackmap_fail(STACKMAP_ERESET);
+	off = stackmap_store(b, n, flags);
+	if (!off)
+		return stackmap_fail(STACKMAP_EPOOL);
+	id = stackmap_probe(b, n, h, off, flags);
+	if (id & STACKMAP_NEW && id > 0) {
+		stackmap_count(STACKMAP_C_NEW, 1);
+		return id;
+	}
+	stackmap_free(off, STACKMAP_ROOM(n));
+	return id < 0 ? stackmap_fail(-id) : id;
+}
+
+/*
+ * The id of the n words in b->w.  b is the caller's own for the duration of the call, in map memory;
+ * the words behind n up to a multiple of 4 are overwritten with zero.  Inlined: the first tag match
+ * in the first line and one comparison; all else is a call.
+ */
+STACKMAP_INLINE long stackmap_get(struct stackmap_buf *b, __u32 n, __u32 flags)
+{
+	__u32 k, off = 0;
+	__u64 h, *s, v;
+
+	if (!n)
+		return stackmap_fail(STACKMAP_EARG);
+	stackmap_opaque(n);	/* merged into one range check, this loses the verifier */
+	if (n > STACKMAP_WORDS)
+		return stackmap_fail(STACKMAP_EARG);
+	b->w[n] = 0;
+	b->w[n + 1] = 0;
+	b->w[n + 2] = 0;
+	h = stackmap_hash(b->w, n, stackmap_cfg.seed);
+#ifdef __bpf__
+	/* makes the verifier forget which loop exit this was: 32 states become one */
+	*(volatile __u32 *)&b->n = n;
+	n = *(volatile __u32 *)&b->n;
+	if (n > STACKMAP_WORDS)
+		return -STACKMAP_EARG;
+#endif
+	s = stackmap_line(STACKMAP_LINE0(h) & stackmap_cfg.line_mask);
+	if (!s)
+		return stackmap_fail(STACKMAP_EARG);
+	STACKMAP_LOOP
+	for (k = 0; k < STACKMAP_LINE; k++) {
+		v = stackmap_ld64(s + ((STACKMAP_SLOT0(h) + k) & (STACKMAP_LINE - 1)));
+		if (!v)
+			break;
+		if ((__u32)(v >> 32) == STACKMAP_TAG(h)) {
+			off = (__u32)v;
+			break;
+		}
+	}
+	if (off && stackmap_match(b, n, off, flags))
+		return off;
+	return stackmap_slow(b, n, h, flags);
+}
+
+/* The same as a function of its own, for second lookups where code size matters. */
+STACKMAP_GLOBAL long stackmap_get_call(struct stackmap_buf *b, __u32 n, __u32 flags)
+{
+	if (!b)
+		return -STACKMAP_EARG;
+	return stackmap_get(b, n, flags);
+}
+
+/* Ids are valid within one generation, counted from 1; a reset begins the next. */
+STACKMAP_INLINE __u32 stackmap_generation(void)
+{
+	union stackmap_cell *head = stackmap_cell(0);
+
+	return head ? stackmap_ld32(&head->head.resets) + 1 : 0;
+}
+
+#endif /* __bpf__ || STACKMAP_HOST */
+#endif /* STACKMAP_BPF_H */
