@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stackonce-counters.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -116,33 +118,6 @@ unsigned int stk_reader__nr_meta(const struct stk_reader *r);
 void stk_reader__meta_at(const struct stk_reader *r, unsigned int i, const char **ret_key,
 			 const char **ret_value);
 
-/* Accounting counters; stable order, names by stk_counter_name().  Also the file's order. */
-enum stk_counter {
-	STK_C_HAPPENED,			/* counted by the second program */
-	STK_C_RECORDED,
-	STK_C_FILTERED_PID,
-	STK_C_FILTERED_SELF,
-	STK_C_FILTERED_EXPR,
-	STK_C_LOST_RING,		/* the CPU's ring was full */
-	STK_C_LOST_NESTED,		/* both programs were busy on this CPU */
-	STK_C_LOST_SCRATCH,		/* no scratch slot was free */
-	STK_C_LOST_WRITE,		/* the recorder could not write it */
-	STK_C_LOST_EDGE,		/* only one of the two programs saw it, at start or end */
-	STK_C_NO_FIELDS,		/* of the recorded: marked STK_MARK_NO_FIELDS */
-	STK_C_STACK_HIT,
-	STK_C_STACK_NEW,
-	STK_C_STACK_FELL_POOL,		/* travelled in full: the pool was full */
-	STK_C_STACK_FELL_PROBE,		/* travelled in full: no free slot within the probe limit */
-	STK_C_STACK_TRUNCATED,		/* deeper than --max-depth */
-	STK_C_STACK_AT_LIMIT,		/* as deep as kernel.perf_event_max_stack */
-	STK_C_STACK_EMPTY,
-	STK_C_STACK_FAILED,		/* the walk failed or its result could not be kept */
-	STK_C_SAMPLE_EXPECTED,		/* timer samples: armed CPU time x HZ */
-	STK_C_SAMPLE_SKIPPED,
-	STK_C_SAMPLE_THROTTLED,
-	STK_C_SAMPLE_IDLE,
-	STK_NR_COUNTERS
-};
 const char *stk_counter_name(enum stk_counter c);	/* "happened", "lost_ring", ... */
 
 /* Last accounting seen so far for one event type; 0 where the file has none. */
@@ -182,6 +157,7 @@ struct stk_stack {
 	uint32_t alias_of;		/* number of the first stack with the same frames, or itself */
 	uint32_t depth;			/* frames, markers not counted */
 	enum stk_stack_end end;
+	uint32_t generation;		/* of the stack map it was first seen in */
 	uint64_t refs;			/* as stored in the file (imports); 0: count the events */
 };
 uint32_t stk_reader__nr_stacks(const struct stk_reader *r);

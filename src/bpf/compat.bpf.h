@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Everything that differs between kernels, in one place; each answer is found by looking (BTF,
+ * weak symbols), never by a version number.
+ */
+#ifndef COMPAT_BPF_H
+#define COMPAT_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <asm/processor-flags.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "wire.h"
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+
+#define barrier() asm volatile("" ::: "memory")
+
+struct thread_info {
+	unsigned long flags;
+	u32 status;
+} __attribute__((preserve_access_index));
+
+struct rq {
+	int cpu;
+} __attribute__((preserve_access_index));
+
+struct cfs_rq {
+	struct rq *rq;
+} __attribute__((preserve_access_index));
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	struct thread_info thread_info;
+	int pid, tgid;
+	unsigned short migration_disabled;
+	struct sched_entity se;
+} __attribute__((preserve_access_index));
+
+/*
+ * Per-CPU variables are read by address: BTF tells their offsets, and one known per-CPU address
+ * of each CPU (its run queue's, see `locate`) the rest.  Extern __ksym would be the usual way, but
+ * the kernel resolves these by kallsyms, which without CONFIG_KALLSYMS_ALL has no variables.
+ *
+ * preempt_count is __preempt_count, or in 6.2..6.14 a field of pcpu_hot (64701838bf05).
+ * bpf_prog_active is not 0 while a TRACEPOINT, kprobe or perf_event program runs on this CPU, or
+ * a system call changes a hash map: the kernel then drops other such programs.
+ */
+const volatile u32 percpu_preempt_count = 0;	/* offset from percpu_base, 0: not known */
+const volatile u32 percpu_prog_active = 0;
+u64 percpu_base[WIRE_MAX_CPUS] = {};
+
+static __always_inline u32 compat_percpu_u32(u32 offset)
+{
+	u32 cpu = bpf_get_smp_processor_id(), value = 0;
+
+	if (cpu < WIRE_MAX_CPUS && offset)
+		bpf_probe_read_kernel(&value, sizeof(value), (void *)(percpu_base[cpu] + offset));
+	return value;
+}
+
+/* Whether interrupts are off.  A program can only learn it from the flags that
+ * bpf_local_irq_save() leaves behind (6.14, c8e2ee1f3df0); before that the answer is -1.
+ */
+extern void bpf_local_irq_save(unsigned long *flags) __ksym __weak;
+extern void bpf_local_irq_restore(unsigned long *flags) __ksym __weak;
+
+static __always_inline int compat_irqs_off(void)
+{
+	unsigned long flags;
+
+	if (!bpf_local_irq_save || !bpf_local_irq_restore)
+		return -1;
+	bpf_local_irq_save(&flags);
+	bpf_local_irq_restore(&flags);
+	/* The slot is plain stack memory again and still holds the saved flags. */
+	barrier();
+	return !(*(volatile unsigned long *)&flags & X86_EFLAGS_IF);
+}
+
+/* A 32-bit system call: its number means something else (arch/x86 TS_COMPAT). */
+static __always_inline bool compat_syscall_is_32bit(const struct task_struct *task)
+{
+	return task->thread_info.status & 2;
+}
+
+#endif /* COMPAT_BPF_H */
