@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "import/fsmb_map.h"
+
+#include <byteswap.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "fsmb_format.h"
+#include "log.h"
+
+struct by_id {
+	uint32_t id, index;
+};
+
+struct fsmb_map {
+	const unsigned char *data;
+	size_t len;
+	bool swapped;
+	uint32_t nr, duplicates;
+	struct fsmb_entry *entries;
+	size_t *offsets; /* of each entry's head */
+	struct by_id *ids; /* sorted by id */
+};
+
+/* A damaged map: one line, no errno text behind it. */
+#define damaged(...) (log_msg(STK_LOG_ERROR, 0, __VA_ARGS__), -EINVAL)
+
+static uint32_t get32(const struct fsmb_map *m, size_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, m->data + at, sizeof(v));
+	return m->swapped ? bswap_32(v) : v;
+}
+
+static uint64_t get64(const struct fsmb_map *m, size_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, m->data + at, sizeof(v));
+	return m->swapped ? bswap_64(v) : v;
+}
+
+static int check_header(struct fsmb_map *m, const char *name)
+{
+	size_t room;
+	uint32_t v;
+
+	if (m->len < sizeof(struct fsmb_header))
+		return damaged("%s: offset 0: file ends after %zu bytes, the header takes %zu",
+			       name, m->len, sizeof(struct fsmb_header));
+	v = get32(m, 0);
+	m->swapped = v == bswap_32(FSMB_MAGIC);
+	if (v != FSMB_MAGIC && !m->swapped)
+		return damaged("%s: offset 0: bad magic 0x%08x, not a stack map (0x%08x)", name, v,
+			       FSMB_MAGIC);
+	v = get32(m, offsetof(struct fsmb_header, version));
+	if (v != FSMB_VERSION)
+		return damaged("%s: offset 4: stack map version %u, only version %u is known", name,
+			       v, FSMB_VERSION);
+	m->nr = get32(m, offsetof(struct fsmb_header, nr_stacks));
+	room = (m->len - sizeof(struct fsmb_header)) / sizeof(struct fsmb_stack);
+	if (m->nr > room)
+		return damaged("%s: offset 8: %u stacks do not fit: the file ends after %zu bytes",
+			       name, m->nr, m->len);
+	return 0;
+}
+
+/* Walks the stacks; every offset and count used later is checked here. */
+static int check_stacks(struct fsmb_map *m, const char *name)
+{
+	uint32_t i, reserved = get32(m, offsetof(struct fsmb_header, reserved)) ? 1 : 0;
+	size_t at = sizeof(struct fsmb_header);
+
+	for (i = 0; i < m->nr; i++) {
+		struct fsmb_entry *e = &m->entries[i];
+
+		if (m->len - at < sizeof(struct fsmb_stack))
+			return damaged("%s: offset %zu: stack %u of %u: the file ends here", name,
+				       at, i + 1, m->nr);
+		m->offsets[i] = at;
+		e->id = get32(m, at + offsetof(struct fsmb_stack, stack_id));
+		e->nr = get32(m, at + offsetof(struct fsmb_stack, nr));
+		e->refs = get32(m, at + offsetof(struct fsmb_stack, ref_count));
+		e->first = i;
+		reserved += get32(m, at + offsetof(struct fsmb_stack, reserved)) ? 1 : 0;
+		at += sizeof(struct fsmb_stack);
+		if (e->nr > (m->len - at) / sizeof(uint64_t))
+			return damaged("%s: offset %zu: stack %u of %u claims %u frames, the file "
+				       "ends after %zu",
+				       name, m->offsets[i] + 4, i + 1, m->nr, e->nr,
+				       (m->len - at) / sizeof(uint64_t));
+		if (e->nr > STK_MAX_DEPTH)
+			return damaged("%s: offset %zu: stack %u of %u claims %u frames, at most "
+				       "%u are possible",
+				       name, m->offsets[i] + 4, i + 1, m->nr, e->nr, STK_MAX_DEPTH);
+		at += (size_t)e->nr * sizeof(uint64_t);
+	}
+	if (at != m->len)
+		return damaged("%s: offset %zu: %zu bytes after the last of %u stacks", name, at,
+			       m->len - at, m->nr);
+	if (reserved)
+		log_warn("%s: %u reserved fields are not 0; their values are not kept", name,
+			 reserved);
+	return 0;
+}
+
+static int compare_ids(const void *pa, const void *pb)
+{
+	const struct by_id *a = pa, *b = pb;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int index_ids(struct fsmb_map *m, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nr; i++)
+		m->ids[i] = (struct by_id){ m->entries[i].id, i };
+	qsort(m->ids, m->nr, sizeof(*m->ids), compare_ids);
+	for (i = 1; i < m->nr; i++) {
+		if (m->ids[i].id == m->ids[i - 1].id)
+			return damaged("%s: offset %zu: stack id %u again, offset %zu has it too",
+				       name, m->offsets[m->ids[i].index], m->ids[i].id,
+				       m->offsets[m->ids[i - 1].index]);
+	}
+	return 0;
+}
+
+static bool same_frames(const struct fsmb_map *m, uint32_t a, uint32_t b)
+{
+	return m->entries[a].nr == m->entries[b].nr &&
+	       !memcmp(m->data + m->offsets[a] + sizeof(struct fsmb_stack),
+		       m->data + m->offsets[b] + sizeof(struct fsmb_stack),
+		       (size_t)m->entries[a].nr * sizeof(uint64_t));
+}
+
+/* Points every entry at the first one with the same frames. */
+static int find_duplicates(struct fsmb_map *m)
+{
+	_cleanup_free_ uint32_t *table = NULL;
+	size_t size = 64, mask;
+	uint32_t i, j;
+
+	while (size < (size_t)m->nr * 2)
+		size *= 2;
+	mask = size - 1;
+	table = calloc(size, sizeof(*table)); /* index + 1, 0: free */
+	if (!table)
+		return -ENOMEM;
+	for (i = 0; i < m->nr; i++) {
+		size_t at = m->offsets[i] + sizeof(struct fsmb_stack);
+		uint64_t h = m->entries[i].nr;
+
+		for (j = 0; j < m->entries[i].nr; j++)
+			h = (h ^ get64(m, at + j * sizeof(uint64_t))) * 0x9e3779b97f4a7c15ULL +
+			    (h >> 29);
+		for (h ^= h >> 32; table[h & mask]; h++) {
+			if (same_frames(m, table[h & mask] - 1, i))
+				break;
+		}
+		if (table[h & mask]) {
+			m->entries[i].first = table[h & mask] - 1;
+			m->duplicates++;
+		} else {
+			table[h & mask] = i + 1;
+		}
+	}
+	return 0;
+}
+
+int fsmb_map__parse(const char *name, const void *data, size_t len, struct fsmb_map **ret_map)
+{
+	struct fsmb_map *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->data = data;
+	m->len = len;
+	err = check_header(m, name);
+	if (!err) {
+		size_t n = m->nr ? m->nr : 1;
+
+		m->entries = calloc(n, sizeof(*m->entries));
+		m->offsets = calloc(n, sizeof(*m->offsets));
+		m->ids = calloc(n, sizeof(*m->ids));
+		if (!m->entries || !m->offsets || !m->ids)
+			err = log_err(-ENOMEM, "%s", name);
+	}
+	if (!err)
+		err = check_stacks(m, name);
+	if (!err)
+		err = index_ids(m, name);
+	if (!err)
+		err = find_duplicates(m);
+	if (err) {
+		fsmb_map__free(m);
+		return err;
+	}
+	*ret_map = m;
+	return 0;
+}
+
+void fsmb_map__free(struct fsmb_map *m)
+{
+	if (!m)
+		return;
+	free(m->entries);
+	free(m->offsets);
+	free(m->ids);
+	free(m);
+}
+
+uint32_t fsmb_map__nr(const struct fsmb_map *m)
+{
+	return m->nr;
+}
+
+uint32_t fsmb_map__nr_duplicates(const struct fsmb_map *m)
+{
+	return m->duplicates;
+}
+
+bool fsmb_map__swapped(const struct fsmb_map *m)
+{
+	return m->swapped;
+}
+
+const struct fsmb_entry *fsmb_map__entry(const struct fsmb_map *m, uint32_t index)
+{
+	return &m->entries[index];
+}
+
+void fsmb_map__frames(const struct fsmb_map *m, uint32_t index, uint64_t *ret_frames)
+{
+	size_t at = m->offsets[index] + sizeof(struct fsmb_stack);
+	uint32_t i;
+
+	for (i = 0; i < m->entries[index].nr; i++)
+		ret_frames[i] = get64(m, at + i * sizeof(uint64_t));
+}
+
+uint64_t fsmb_map__offset(const struct fsmb_map *m, uint32_t index)
+{
+	return m->offsets[index];
+}
+
+int fsmb_map__find(const struct fsmb_map *m, uint32_t id, uint32_t *ret_index)
+{
+	uint32_t lo = 0, hi = m->nr;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->ids[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == m->nr || m->ids[lo].id != id)
+		return -ENOENT;
+	*ret_index = m->ids[lo].index;
+	return 0;
+}

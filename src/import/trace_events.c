@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "import/trace_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "import/trace_text.h"
+#include "log.h"
+
+#define MAX_NAMES 65536 /* distinct event names in one text */
+#define NR_WAITING 4 /* task, softirq, hardirq, NMI: as deep as events can nest */
+#define NOBODY UINT32_MAX
+
+/* Events of one CPU that no <stack_id N> line has followed yet, the newest last. */
+struct waiting {
+	uint32_t event[NR_WAITING];
+};
+
+struct trace_events {
+	struct trace_event *v;
+	size_t nr, cap;
+	char **names;
+	uint32_t nr_names, cap_names;
+	uint32_t *hash; /* name index + 1, 0: free; hash_size is a power of two */
+	size_t hash_size;
+	struct waiting *waiting;
+	struct trace_events_counts counts;
+};
+
+static uint64_t hash_name(const char *s, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	while (n--)
+		h = (h ^ (unsigned char)*s++) * 0x100000001b3ULL;
+	return h ^ (h >> 32);
+}
+
+static uint32_t *find_slot(const struct trace_events *t, const char *s, size_t n)
+{
+	uint64_t h = hash_name(s, n);
+	const char *name;
+	uint32_t *slot;
+
+	for (;; h++) {
+		slot = &t->hash[h & (t->hash_size - 1)];
+		if (!*slot)
+			return slot;
+		name = t->names[*slot - 1];
+		if (!strncmp(name, s, n) && !name[n])
+			return slot;
+	}
+}
+
+static int grow_names(struct trace_events *t)
+{
+	uint32_t i, cap = t->cap_names ? t->cap_names * 2 : 64;
+	char **names = reallocarray(t->names, cap, sizeof(*names));
+	uint32_t *hash;
+
+	if (!names)
+		return -ENOMEM;
+	t->names = names;
+	hash = calloc((size_t)cap * 2, sizeof(*hash));
+	if (!hash)
+		return -ENOMEM;
+	free(t->hash);
+	t->hash = hash;
+	t->hash_size = (size_t)cap * 2;
+	t->cap_names = cap;
+	for (i = 0; i < t->nr_names; i++)
+		*find_slot(t, t->names[i], strlen(t->names[i])) = i + 1;
+	return 0;
+}
+
+static int intern_name(struct trace_events *t, const char *s, size_t n, uint32_t *ret_index)
+{
+	uint32_t *slot;
+	char *name;
+	int err;
+
+	if (t->nr_names == t->cap_names) {
+		err = grow_names(t);
+		if (err)
+			return err;
+	}
+	slot = find_slot(t, s, n);
+	if (!*slot) {
+		if (t->nr_names == MAX_NAMES)
+			return -E2BIG;
+		name = strndup(s, n);
+		if (!name)
+			return -ENOMEM;
+		t->names[t->nr_names++] = name;
+		*slot = t->nr_names;
+	}
+	*ret_index = *slot - 1;
+	return 0;
+}
+
+/* The event a <stack_id N> line belongs to has the same header but for the time. */
+static void attach(struct trace_events *t, const struct trace_line *l)
+{
+	struct waiting *w = &t->waiting[l->cpu];
+	int i, j;
+
+	for (i = NR_WAITING - 1; i >= 0 && w->event[i] != NOBODY; i--) {
+		struct trace_event *e = &t->v[w->event[i]];
+
+		if (e->tid != l->tid || e->flags != l->flags || e->preempt_count != l->preempt_count ||
+		    e->comm_len != l->comm_len || memcmp(e->comm, l->comm, l->comm_len))
+			continue;
+		e->has_stack = l->stack_id <= UINT32_MAX;
+		e->stack_id = (uint32_t)l->stack_id;
+		t->counts.bad_ids += !e->has_stack;
+		/* What came after it was nested in it and is over. */
+		for (j = NR_WAITING - 1; j >= 0; j--)
+			w->event[j] = j >= NR_WAITING - i ? w->event[j - (NR_WAITING - i)] : NOBODY;
+		return;
+	}
+	t->counts.orphan_ids++;
+}
+
+static int add_event(struct trace_events *t, const struct trace_line *l)
+{
+	struct waiting *w = &t->waiting[l->cpu];
+	struct trace_event *e;
+	uint32_t name;
+	int err;
+
+	err = intern_name(t, l->event_len ? l->event : TRACE_EVENTS_UNNAMED,
+			  l->event_len ? l->event_len : sizeof(TRACE_EVENTS_UNNAMED) - 1, &name);
+	if (err)
+		return err;
+	if (t->nr == t->cap) {
+		size_t cap = t->cap ? t->cap * 2 : 1024;
+		struct trace_event *v = reallocarray(t->v, cap, sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		t->v = v;
+		t->cap = cap;
+	}
+	if (t->nr == NOBODY)
+		return -E2BIG;
+	e = &t->v[t->nr];
+	*e = (struct trace_event){
+		.ts = l->ts,
+		.comm = l->comm,
+		.comm_len = l->comm_len,
+		.text = l->text,
+		.text_len = l->text_len,
+		.tid = l->tid,
+		.tgid = l->tgid,
+		.cpu = l->cpu,
+		.name = name,
+		.seq = (uint32_t)t->nr,
+		.flags = l->flags,
+		.preempt_count = l->preempt_count,
+		.no_irqflag = l->no_irqflag,
+	};
+	memmove(w->event, w->event + 1, sizeof(w->event) - sizeof(w->event[0]));
+	w->event[NR_WAITING - 1] = (uint32_t)t->nr;
+	if (t->nr && t->v[t->nr - 1].ts > l->ts)
+		t->counts.sorted = false;
+	t->counts.seconds = t->counts.seconds || l->has_fraction;
+	t->counts.nr_cpus = MAX(t->counts.nr_cpus, l->cpu + 1);
+	t->nr++;
+	return 0;
+}
+
+static int add_line(struct trace_events *t, const struct trace_line *l)
+{
+	switch (l->kind) {
+	case TRACE_LINE_EVENT:
+		return add_event(t, l);
+	case TRACE_LINE_STACK_ID:
+		attach(t, l);
+		return 0;
+	case TRACE_LINE_LOST:
+		t->counts.lost += l->lost;
+		return 0;
+	case TRACE_LINE_COMMENT:
+		return 0;
+	case TRACE_LINE_OTHER:
+		t->counts.other_lines++;
+		return 0;
+	}
+	return 0;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct trace_event *a = pa, *b = pb;
+
+	if (a->ts != b->ts)
+		return a->ts < b->ts ? -1 : 1;
+	return a->seq < b->seq ? -1 : a->seq > b->seq;
+}
+
+int trace_events__parse(const char *name, const char *text, size_t len,
+			struct trace_events **ret_events)
+{
+	struct trace_events *t = calloc(1, sizeof(*t));
+	struct trace_line line = { 0 };
+	struct trace_text lines;
+	int err = 0;
+
+	if (!t)
+		return log_err(-ENOMEM, "%s", name);
+	t->counts.sorted = true;
+	t->waiting = malloc(TRACE_TEXT_MAX_CPUS * sizeof(*t->waiting));
+	if (t->waiting)
+		memset(t->waiting, 0xff, TRACE_TEXT_MAX_CPUS * sizeof(*t->waiting));
+	else
+		err = -ENOMEM;
+	trace_text__init(&lines, text, len);
+	while (!err && trace_text__next(&lines, &line))
+		err = add_line(t, &line);
+	if (err) {
+		trace_events__free(t);
+		return log_err(err, "%s: line %zu", name, line.number);
+	}
+	if (!t->counts.sorted)
+		qsort(t->v, t->nr, sizeof(*t->v), compare);
+	*ret_events = t;
+	return 0;
+}
+
+void trace_events__free(struct trace_events *t)
+{
+	uint32_t i;
+
+	if (!t)
+		return;
+	for (i = 0; i < t->nr_names; i++)
+		free(t->names[i]);
+	free(t->names);
+	free(t->hash);
+	free(t->waiting);
+	free(t->v);
+	free(t);
+}
+
+size_t trace_events__nr(const struct trace_events *t)
+{
+	return t->nr;
+}
+
+const struct trace_event *trace_events__get(const struct trace_events *t, size_t i)
+{
+	return &t->v[i];
+}
+
+uint32_t trace_events__nr_names(const struct trace_events *t)
+{
+	return t->nr_names;
+}
+
+const char *trace_events__name(const struct trace_events *t, uint32_t i)
+{
+	return t->names[i];
+}
+
+const struct trace_events_counts *trace_events__counts(const struct trace_events *t)
+{
+	return &t->counts;
+}

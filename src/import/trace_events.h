@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The events of a `trace` text, each with the stack id that follows it, in time order. */
+#ifndef IMPORT_TRACE_EVENTS_H
+#define IMPORT_TRACE_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_events;
+
+/* The event of lines that name none ("vfs_read <-ksys_read" of the function tracer). */
+#define TRACE_EVENTS_UNNAMED "unnamed"
+
+struct trace_event {
+	uint64_t ts;
+	const char *comm, *text;	/* into the text; comm_len, text_len bytes */
+	uint32_t comm_len, text_len;
+	uint32_t tid, tgid;		/* tgid 0: not in the text */
+	uint32_t cpu;
+	uint32_t name;			/* index, trace_events__name */
+	uint32_t stack_id;
+	uint32_t seq;			/* place in the text */
+	uint8_t flags, preempt_count;
+	bool no_irqflag, has_stack;
+};
+
+struct trace_events_counts {
+	uint64_t orphan_ids, lost, other_lines, bad_ids;
+	uint32_t nr_cpus;		/* highest CPU + 1 */
+	bool sorted;			/* the text was in time order */
+	bool seconds;			/* the times have a fraction: seconds, not a plain counter */
+};
+
+/* text (len bytes) is borrowed; name is for messages. */
+int trace_events__parse(const char *name, const char *text, size_t len,
+			struct trace_events **ret_events);
+void trace_events__free(struct trace_events *t);
+
+size_t trace_events__nr(const struct trace_events *t);
+const struct trace_event *trace_events__get(const struct trace_events *t, size_t i);
+uint32_t trace_events__nr_names(const struct trace_events *t);
+const char *trace_events__name(const struct trace_events *t, uint32_t i);
+const struct trace_events_counts *trace_events__counts(const struct trace_events *t);
+
+#endif /* IMPORT_TRACE_EVENTS_H */

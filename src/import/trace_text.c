@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "import/trace_text.h"
+
+#include <string.h>
+
+#define COMM_COLUMNS 16 /* comm is printed as %16s */
+#define MAX_COMM 15 /* TASK_COMM_LEN without its NUL */
+
+/* common_flags: include/linux/trace_events.h, enum trace_flag_type */
+enum {
+	FLAG_IRQS_OFF = 0x01,
+	FLAG_NEED_RESCHED_LAZY = 0x02,
+	FLAG_NEED_RESCHED = 0x04,
+	FLAG_HARDIRQ = 0x08,
+	FLAG_SOFTIRQ = 0x10,
+	FLAG_PREEMPT_RESCHED = 0x20,
+	FLAG_NMI = 0x40,
+	FLAG_BH_OFF = 0x80,
+};
+
+static const struct letter {
+	char c;
+	uint8_t flags;
+} irq_letters[] = {
+	{ '.', 0 },
+	{ 'd', FLAG_IRQS_OFF },
+	{ 'D', FLAG_IRQS_OFF | FLAG_BH_OFF },
+	{ 'b', FLAG_BH_OFF },
+	{ 'X', 0 },
+	{ 0, 0 },
+}, resched_letters[] = {
+	{ '.', 0 },
+	{ 'N', FLAG_NEED_RESCHED | FLAG_PREEMPT_RESCHED },
+	{ 'n', FLAG_NEED_RESCHED },
+	{ 'p', FLAG_PREEMPT_RESCHED },
+	{ 'l', FLAG_NEED_RESCHED_LAZY },
+	{ 'b', FLAG_NEED_RESCHED | FLAG_NEED_RESCHED_LAZY },
+	{ 'L', FLAG_NEED_RESCHED_LAZY | FLAG_PREEMPT_RESCHED },
+	{ 'B', FLAG_NEED_RESCHED | FLAG_NEED_RESCHED_LAZY | FLAG_PREEMPT_RESCHED },
+	{ 0, 0 },
+}, context_letters[] = {
+	{ '.', 0 },
+	{ 'h', FLAG_HARDIRQ },
+	{ 's', FLAG_SOFTIRQ },
+	{ 'H', FLAG_HARDIRQ | FLAG_SOFTIRQ },
+	{ 'z', FLAG_NMI },
+	{ 'Z', FLAG_NMI | FLAG_HARDIRQ },
+	{ 0, 0 },
+};
+
+static bool add_letter(const struct letter *table, char c, uint8_t *flags)
+{
+	for (; table->c; table++) {
+		if (table->c == c) {
+			*flags |= table->flags;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One hexadecimal digit, '.' is 0. */
+static int count_digit(char c)
+{
+	if (c == '.')
+		return 0;
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* "dNh2." (or four columns before Linux 5.19, which do not have migrate-disable) */
+static bool parse_flags(const char *p, size_t n, struct trace_line *l)
+{
+	uint8_t flags = 0;
+	int low, high = 0;
+
+	if (n != 4 && n != 5)
+		return false;
+	low = count_digit(p[3]);
+	if (n == 5)
+		high = count_digit(p[4]);
+	if (low < 0 || high < 0 || !add_letter(irq_letters, p[0], &flags) ||
+	    !add_letter(resched_letters, p[1], &flags) || !add_letter(context_letters, p[2], &flags))
+		return false;
+	l->flags = flags;
+	l->no_irqflag = p[0] == 'X';
+	l->preempt_count = (uint8_t)(high << 4 | low);
+	return true;
+}
+
+static const char *skip_blank(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	return p;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Decimal digits up to max; NULL when there are none or the number is larger. */
+static const char *parse_u64(const char *p, const char *end, uint64_t max, uint64_t *ret_v)
+{
+	uint64_t v = 0;
+
+	if (p == end || !is_digit(*p))
+		return NULL;
+	for (; p < end && is_digit(*p); p++) {
+		if (v > (max - (uint64_t)(*p - '0')) / 10)
+			return NULL;
+		v = v * 10 + (uint64_t)(*p - '0');
+	}
+	*ret_v = v;
+	return p;
+}
+
+/* "21.585998:" */
+static const char *parse_time(const char *p, const char *end, struct trace_line *l)
+{
+	uint64_t frac = 0, sec;
+	const char *start;
+	int digits;
+
+	p = parse_u64(p, end, UINT64_MAX - 9, &sec);
+	if (!p || p == end)
+		return NULL;
+	l->has_fraction = *p == '.';
+	if (!l->has_fraction) {
+		l->ts = sec;
+		return *p == ':' ? p + 1 : NULL;
+	}
+	start = p + 1;
+	p = parse_u64(start, end, 999999999, &frac);
+	if (!p || p == end || *p != ':' || p - start > 9 || sec >= UINT64_MAX / 1000000000)
+		return NULL;
+	for (digits = (int)(p - start); digits < 9; digits++)
+		frac *= 10;
+	l->ts = sec * 1000000000 + frac;
+	return p + 1;
+}
+
+/* "(  1234)" or "(-------)" */
+static const char *parse_tgid(const char *p, const char *end, struct trace_line *l)
+{
+	uint64_t v = 0;
+
+	p = skip_blank(p + 1, end);
+	if (p < end && *p == '-') {
+		while (p < end && *p == '-')
+			p++;
+	} else {
+		p = parse_u64(p, end, INT32_MAX, &v);
+	}
+	p = p ? skip_blank(p, end) : NULL;
+	if (!p || p == end || *p != ')')
+		return NULL;
+	l->tgid = (uint32_t)v;
+	return p + 1;
+}
+
+/* What stands behind comm, from its dash: "-PID [CPU] FLAGS TIME:". */
+static const char *parse_context(const char *p, const char *end, struct trace_line *l)
+{
+	const char *word;
+	uint64_t v;
+
+	p = parse_u64(p + 1, end, INT32_MAX, &v);
+	if (!p || p == end || (*p != ' ' && *p != '\t'))
+		return NULL;
+	l->tid = (uint32_t)v;
+	l->tgid = 0;
+	p = skip_blank(p, end);
+	if (p < end && *p == '(') {
+		p = parse_tgid(p, end, l);
+		p = p ? skip_blank(p, end) : NULL;
+	}
+	if (!p || p == end || *p != '[')
+		return NULL;
+	p = parse_u64(p + 1, end, TRACE_TEXT_MAX_CPUS - 1, &v);
+	if (!p || p == end || *p != ']')
+		return NULL;
+	l->cpu = (uint32_t)v;
+	word = p = skip_blank(p + 1, end);
+	l->flags = l->preempt_count = 0;
+	l->no_irqflag = false;
+	while (p < end && *p != ' ' && *p != '\t')
+		p++;
+	if (parse_flags(word, (size_t)(p - word), l))
+		word = skip_blank(p, end);
+	return parse_time(word, end, l);
+}
+
+/*
+ * comm may hold a dash and digits, and so may the event's text: the comm column's width decides
+ * where the text still has it, else the leftmost place that reads as a whole.
+ */
+static const char *parse_head(const char *p, const char *end, struct trace_line *l)
+{
+	const char *start = skip_blank(p, end), *rest = NULL, *dash = NULL;
+
+	if (end - p > COMM_COLUMNS && p[COMM_COLUMNS] == '-' && start < p + COMM_COLUMNS &&
+	    p + COMM_COLUMNS - start <= MAX_COMM) {
+		dash = p + COMM_COLUMNS;
+		rest = parse_context(dash, end, l);
+	}
+	if (!rest) {
+		for (dash = start; dash < end && dash - start <= MAX_COMM; dash++) {
+			if (*dash == '-' && (rest = parse_context(dash, end, l)))
+				break;
+		}
+	}
+	if (!rest)
+		return NULL;
+	l->comm = start;
+	l->comm_len = (uint32_t)(dash - start);
+	return rest;
+}
+
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+
+static void parse_body(const char *p, const char *end, struct trace_line *l)
+{
+	static const char stack_id[] = "<stack_id ";
+	const size_t n = sizeof(stack_id) - 1;
+	const char *q;
+
+	p = skip_blank(p, end);
+	if ((size_t)(end - p) > n && !memcmp(p, stack_id, n) && end[-1] == '>') {
+		l->kind = TRACE_LINE_STACK_ID;
+		q = parse_u64(p + n, end, UINT32_MAX, &l->stack_id);
+		if (!q || q != end - 1)
+			l->stack_id = UINT64_MAX;
+		return;
+	}
+	l->kind = TRACE_LINE_EVENT;
+	for (q = p; q < end && is_name(*q) && q - p < 256; q++)
+		;
+	l->event = p;
+	l->event_len = 0;
+	if (q > p && q < end && *q == ':' && (q + 1 == end || q[1] == ' ')) {
+		l->event_len = (uint32_t)(q - p);
+		p = q + 1 + (q + 1 < end);
+	}
+	l->text = p;
+	l->text_len = (uint32_t)(end - p);
+}
+
+/* Lines the kernel puts between events. */
+static void parse_other(const char *p, const char *end, struct trace_line *l)
+{
+	static const char entries[] = "# entries-in-buffer/entries-written: ";
+	const size_t n = sizeof(entries) - 1;
+	uint64_t cpu, kept, written;
+	const char *q;
+
+	l->kind = TRACE_LINE_OTHER;
+	if (skip_blank(p, end) == end || *p == '#')
+		l->kind = TRACE_LINE_COMMENT;
+	if ((size_t)(end - p) > n && !memcmp(p, entries, n)) {
+		q = parse_u64(p + n, end, UINT64_MAX - 9, &kept);
+		if (q && q < end && *q == '/' && parse_u64(q + 1, end, UINT64_MAX - 9, &written) &&
+		    written > kept) {
+			l->kind = TRACE_LINE_LOST;
+			l->lost = written - kept;
+		}
+		return;
+	}
+	if (end - p > 4 && !memcmp(p, "CPU:", 4)) { /* "CPU:1 [LOST 99 EVENTS]" */
+		static const char lost[] = " [LOST ";
+
+		q = parse_u64(p + 4, end, UINT32_MAX, &cpu);
+		if (q && (size_t)(end - q) > sizeof(lost) - 1 && !memcmp(q, lost, sizeof(lost) - 1)) {
+			l->kind = TRACE_LINE_LOST;
+			/* "[LOST EVENTS]": the kernel does not know how many */
+			if (!parse_u64(q + sizeof(lost) - 1, end, UINT64_MAX - 9, &l->lost))
+				l->lost = 1;
+		}
+	}
+}
+
+void trace_text__init(struct trace_text *t, const char *text, size_t len)
+{
+	*t = (struct trace_text){ .p = text, .end = text + len };
+}
+
+bool trace_text__next(struct trace_text *t, struct trace_line *ret_line)
+{
+	struct trace_line l = { 0 };
+	const char *nl, *stop, *rest;
+
+	if (t->p == t->end)
+		return false;
+	nl = memchr(t->p, '\n', (size_t)(t->end - t->p));
+	stop = nl ? nl : t->end;
+	if (stop - t->p > INT32_MAX) /* no kernel line is; lengths are 32 bits from here on */
+		stop = t->p + INT32_MAX;
+	l.number = ++t->line;
+	rest = parse_head(t->p, stop, &l);
+	if (rest)
+		parse_body(rest, stop, &l);
+	else
+		parse_other(t->p, stop, &l);
+	t->p = nl ? nl + 1 : t->end;
+	*ret_line = l;
+	return true;
+}

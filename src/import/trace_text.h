@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The text of tracefs's `trace` file, line by line:
+ *
+ *	            comm-PID     [CPU] FLAGS  SECONDS.FRACTION: event: text
+ *
+ * with the FLAGS column (irq-info) and the "(TGID)" column (record-tgid) optional, and blanks in
+ * any number.  comm is any text: it may hold blanks, dashes, colons and brackets.
+ *
+ * Source: kernel/trace/trace_output.c, trace_print_context() and trace_print_lat_fmt().
+ */
+#ifndef IMPORT_TRACE_TEXT_H
+#define IMPORT_TRACE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_TEXT_MAX_CPUS	8192
+
+enum trace_line_kind {
+	TRACE_LINE_EVENT,	/* everything below is set but stack_id and lost */
+	TRACE_LINE_STACK_ID,	/* "<stack_id N>" in place of an event: header and stack_id */
+	TRACE_LINE_LOST,	/* lost: events the kernel says it dropped before this line */
+	TRACE_LINE_COMMENT,	/* "# ...", empty, "##### CPU 1 buffer started ####" */
+	TRACE_LINE_OTHER,	/* anything else, such as " => symbol" of a stack in full */
+};
+
+struct trace_line {
+	enum trace_line_kind kind;
+	size_t number;		/* of the line, from 1 */
+	const char *comm;	/* comm_len bytes, without the blanks before it */
+	uint32_t comm_len;
+	uint32_t tid, tgid;	/* tgid 0: not in the text */
+	uint32_t cpu;
+	uint64_t ts;		/* ns; without a fraction the number itself */
+	bool has_fraction;
+	uint8_t flags, preempt_count;	/* as in the kernel's struct trace_entry */
+	bool no_irqflag;	/* 'X': this kernel does not tell whether irqs were off */
+	const char *event;	/* event_len bytes; event_len 0: the line names no event */
+	uint32_t event_len;
+	const char *text;	/* text_len bytes behind "event: " */
+	uint32_t text_len;
+	uint64_t stack_id;	/* UINT64_MAX: not a u32 */
+	uint64_t lost;
+};
+
+struct trace_text {
+	const char *p, *end;
+	size_t line;
+};
+
+/* text (len bytes) is borrowed by everything handed out. */
+void trace_text__init(struct trace_text *t, const char *text, size_t len);
+/* False at the end. */
+bool trace_text__next(struct trace_text *t, struct trace_line *ret_line);
+
+#endif /* IMPORT_TRACE_TEXT_H */

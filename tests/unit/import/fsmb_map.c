@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The reader of FSMB stack maps: what it reads, and what it refuses with which offset. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <byteswap.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "fsmb_format.h"
+#include "import/fsmb_map.h"
+#include "log.h"
+
+#define K(n) (0xffffffff81000000ULL + (n))
+
+static char last_msg[1024];
+static enum stk_log_level last_level;
+
+static void sink(void *ctx, enum stk_log_level level, const char *msg)
+{
+	last_level = level;
+	strncpy(last_msg, msg, sizeof(last_msg) - 1);
+}
+
+struct image {
+	unsigned char bytes[8192];
+	size_t len;
+	bool swap;
+};
+
+static void put32(struct image *im, uint32_t v)
+{
+	v = im->swap ? bswap_32(v) : v;
+	memcpy(im->bytes + im->len, &v, sizeof(v));
+	im->len += sizeof(v);
+}
+
+static void put_head(struct image *im, uint32_t nr)
+{
+	put32(im, FSMB_MAGIC);
+	put32(im, 2);
+	put32(im, nr);
+	put32(im, 0);
+}
+
+static void put_stack(struct image *im, uint32_t id, uint32_t refs, uint64_t first, uint32_t nr)
+{
+	uint32_t i;
+
+	put32(im, id);
+	put32(im, nr);
+	put32(im, refs);
+	put32(im, 0);
+	for (i = 0; i < nr; i++) {
+		uint64_t ip = im->swap ? bswap_64(first + i) : first + i;
+
+		memcpy(im->bytes + im->len, &ip, sizeof(ip));
+		im->len += sizeof(ip);
+	}
+}
+
+/* Three stacks, the third with the frames of the first, one of them empty. */
+static void put_sample(struct image *im)
+{
+	put_head(im, 4);
+	put_stack(im, 700, 5, K(10), 3);
+	put_stack(im, 20, 0xffffffff, K(11), 3);
+	put_stack(im, 0xfffffffe, 7, K(10), 3);
+	put_stack(im, 0, 1, 0, 0);
+}
+
+static void check_sample(const struct image *im, bool swapped)
+{
+	struct fsmb_map *m = NULL;
+	uint64_t frames[3];
+	uint32_t index = 99;
+
+	assert_int_equal(fsmb_map__parse("map", im->bytes, im->len, &m), 0);
+	assert_int_equal(fsmb_map__nr(m), 4);
+	assert_int_equal(fsmb_map__nr_duplicates(m), 1);
+	assert_int_equal(fsmb_map__swapped(m), swapped);
+	assert_int_equal(fsmb_map__entry(m, 0)->id, 700);
+	assert_int_equal(fsmb_map__entry(m, 1)->refs, 0xffffffff);
+	assert_int_equal(fsmb_map__entry(m, 2)->id, 0xfffffffe);
+	assert_int_equal(fsmb_map__entry(m, 2)->first, 0);
+	assert_int_equal(fsmb_map__entry(m, 1)->first, 1);
+	assert_int_equal(fsmb_map__entry(m, 3)->nr, 0);
+	fsmb_map__frames(m, 1, frames);
+	assert_true(frames[0] == K(11) && frames[1] == K(12) && frames[2] == K(13));
+	assert_int_equal(fsmb_map__offset(m, 1), 16 + 16 + 24);
+	assert_int_equal(fsmb_map__find(m, 0xfffffffe, &index), 0);
+	assert_int_equal(index, 2);
+	assert_int_equal(fsmb_map__find(m, 0, &index), 0);
+	assert_int_equal(index, 3);
+	assert_int_equal(fsmb_map__find(m, 21, &index), -ENOENT);
+	assert_int_equal(index, 3);
+	fsmb_map__free(m);
+}
+
+static void test_native(void **state)
+{
+	struct image im = { 0 };
+
+	put_sample(&im);
+	check_sample(&im, false);
+}
+
+static void test_swapped(void **state)
+{
+	struct image im = { .swap = true };
+
+	put_sample(&im);
+	check_sample(&im, true);
+}
+
+static void test_empty(void **state)
+{
+	struct image im = { 0 };
+	struct fsmb_map *m;
+
+	put_head(&im, 0);
+	assert_int_equal(fsmb_map__parse("map", im.bytes, im.len, &m), 0);
+	assert_int_equal(fsmb_map__nr(m), 0);
+	fsmb_map__free(m);
+}
+
+static void expect_refused(const struct image *im, const char *msg)
+{
+	struct fsmb_map *m = (void *)1;
+	void *copy = malloc(im->len ? im->len : 1); /* exact, for the sanitizers */
+
+	memcpy(copy, im->bytes, im->len);
+	last_msg[0] = '\0';
+	assert_int_equal(fsmb_map__parse("map", copy, im->len, &m), -EINVAL);
+	assert_string_equal(last_msg, msg);
+	assert_int_equal(last_level, STK_LOG_ERROR);
+	assert_ptr_equal(m, (void *)1);
+	free(copy);
+}
+
+static void test_refusals(void **state)
+{
+	struct image im = { 0 };
+
+	expect_refused(&im, "map: offset 0: file ends after 0 bytes, the header takes 16");
+	put_head(&im, 0);
+	im.len = 15;
+	expect_refused(&im, "map: offset 0: file ends after 15 bytes, the header takes 16");
+
+	im.len = 16;
+	im.bytes[0] ^= 1;
+	expect_refused(&im, "map: offset 0: bad magic 0x464d5343, not a stack map (0x464d5342)");
+
+	im.len = 0;
+	put_head(&im, 0);
+	im.bytes[4] = 1;
+	expect_refused(&im, "map: offset 4: stack map version 1, only version 2 is known");
+
+	im.len = 0;
+	put_head(&im, 3);
+	put_stack(&im, 1, 1, K(1), 2);
+	expect_refused(&im, "map: offset 8: 3 stacks do not fit: the file ends after 48 bytes");
+
+	im.len = 0;
+	put_head(&im, 2);
+	put_stack(&im, 1, 1, K(1), 2);
+	expect_refused(&im, "map: offset 48: stack 2 of 2: the file ends here");
+
+	im.len = 0;
+	put_head(&im, 1);
+	put_stack(&im, 1, 1, K(1), 2);
+	im.len--;
+	expect_refused(&im, "map: offset 20: stack 1 of 1 claims 2 frames, the file ends after 1");
+
+	im.len = 0;
+	put_head(&im, 1);
+	put_stack(&im, 1, 1, K(1), 513);
+	expect_refused(&im,
+		       "map: offset 20: stack 1 of 1 claims 513 frames, at most 512 are possible");
+
+	im.len = 0;
+	put_head(&im, 1);
+	put_stack(&im, 1, 1, K(1), 0);
+	im.bytes[20] = im.bytes[21] = im.bytes[22] = im.bytes[23] = 0xff;
+	expect_refused(&im, "map: offset 20: stack 1 of 1 claims 4294967295 frames, "
+			    "the file ends after 0");
+
+	im.len = 0;
+	put_head(&im, 1);
+	put_stack(&im, 1, 1, K(1), 2);
+	im.len++;
+	expect_refused(&im, "map: offset 48: 1 bytes after the last of 1 stacks");
+
+	im.len = 0;
+	put_head(&im, 2);
+	put_stack(&im, 9, 1, K(1), 1);
+	put_stack(&im, 9, 1, K(2), 1);
+	expect_refused(&im, "map: offset 40: stack id 9 again, offset 16 has it too");
+}
+
+/* Whatever the length, a cut map is refused, never read beyond. */
+static void test_every_cut(void **state)
+{
+	struct image im = { 0 };
+	size_t len;
+
+	put_sample(&im);
+	for (len = 0; len < im.len; len++) {
+		struct fsmb_map *m = NULL;
+		void *copy = malloc(len ? len : 1);
+
+		memcpy(copy, im.bytes, len);
+		assert_int_equal(fsmb_map__parse("map", copy, len, &m), -EINVAL);
+		assert_non_null(strstr(last_msg, "map: offset "));
+		free(copy);
+	}
+}
+
+static void test_reserved_warns(void **state)
+{
+	struct image im = { 0 };
+	struct fsmb_map *m;
+
+	put_head(&im, 1);
+	put_stack(&im, 1, 1, K(1), 2);
+	im.bytes[12] = im.bytes[28] = 1;
+	last_msg[0] = '\0';
+	assert_int_equal(fsmb_map__parse("map", im.bytes, im.len, &m), 0);
+	assert_int_equal(last_level, STK_LOG_WARN);
+	assert_string_equal(last_msg, "map: 2 reserved fields are not 0; their values are not kept");
+	fsmb_map__free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_native),	  cmocka_unit_test(test_swapped),
+		cmocka_unit_test(test_empty),	  cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_every_cut), cmocka_unit_test(test_reserved_warns),
+	};
+
+	log_set_sink(sink, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
