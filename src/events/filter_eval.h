@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Run a compiled filter on one event: the same source in BPF and on the host.
+ *
+ * BPF: include after vmlinux.h (or linux/bpf.h) and bpf/bpf_helpers.h, in one file per object.
+ * filter_eval() and the functions behind it are global, so each is verified once however many
+ * programs call it; both arguments must point to memory of the whole struct's size, such as map
+ * values.  Host: call filter__match() of filter.h; only filter.c and tests include this.
+ *
+ * The string rules, odd as some are, are those of the kernel's trace_events_filter.c: "full"
+ * compares like strncmp over the field, "front" like strncmp over the pattern, "middle" searches
+ * the whole field past a NUL, "end" takes the field's last byte for the NUL, and a glob is
+ * glob_match() of lib/glob.c with its pattern compiled to tokens.
+ */
+#ifndef FILTER_EVAL_H
+#define FILTER_EVAL_H
+
+#include "filter_prog.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "partial words are compared in little-endian order"
+#endif
+
+#ifdef __bpf__
+#define FILTER_GLOBAL		__attribute__((noinline))
+#define FILTER_INLINE		static inline __attribute__((always_inline))
+#define FILTER_LOOP(nr, fn, ctx) bpf_loop((nr), (fn), (ctx), 0)
+#define FILTER_READ_STR(dst, addr, user) \
+	((user) ? bpf_probe_read_user_str((dst), FILTER_STR_MAX, (const void *)(addr)) : \
+		  bpf_probe_read_kernel_str((dst), FILTER_STR_MAX, (const void *)(addr)))
+#else
+#include <string.h>
+#define FILTER_GLOBAL		static __attribute__((unused))
+#define FILTER_INLINE		static inline
+#define FILTER_LOOP(nr, fn, ctx) \
+	do { \
+		for (__u32 _i = 0; _i < (nr) && !(fn)(_i, (ctx)); _i++) \
+			; \
+	} while (0)
+/* A test may put its own reader here: bytes with the NUL, at most FILTER_STR_MAX, or negative. */
+#ifndef FILTER_READ_STR
+#define FILTER_READ_STR(dst, addr, user) ((void)(dst), (void)(addr), (void)(user), -1L)
+#endif
+#endif
+
+#define FILTER_SCAN_CHUNK	16	/* positions or glob steps per bpf_loop() iteration */
+#define FILTER_GLOB_CHUNK	8
+
+FILTER_INLINE __u64 filter_word(const void *p)
+{
+#ifdef __bpf__
+	return *(const __u64 *)p;
+#else
+	__u64 v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+#endif
+}
+
+FILTER_INLINE __u64 filter_input_word(const struct filter_input *in, __u32 off)
+{
+	return off <= FILTER_INPUT_END ? filter_word((const __u8 *)in + off) : 0;
+}
+
+FILTER_INLINE __u64 filter_pool_word(const struct filter_prog *p, __u32 off)
+{
+	return off <= FILTER_POOL_SIZE ? filter_word(p->pool + off) : 0;
+}
+
+FILTER_INLINE __u64 filter_byte_mask(__u32 bytes)
+{
+	return bytes < 8 ? (1ULL << (bytes * 8)) - 1 : ~0ULL;
+}
+
+/* Whether len (at most FILTER_MAX_PATTERN) bytes of the input and of the pool are the same. */
+FILTER_GLOBAL int filter_bytes_equal(const struct filter_prog *p, struct filter_input *in,
+				     __u32 off, __u32 pat_off, __u32 len)
+{
+	__u32 k;
+
+	if (!p || !in)
+		return 0;
+	for (k = 0; k < FILTER_MAX_PATTERN + 1; k += 8) {
+		__u64 diff;
+
+		if (k >= len)
+			break;
+		diff = filter_input_word(in, off + k) ^ filter_pool_word(p, pat_off + k);
+		if (diff & filter_byte_mask(len - k))
+			return 0;
+	}
+	return 1;
+}
+
+struct filter_scan {
+	const struct filter_prog *p;
+	struct filter_input *in;
+	__u64 first, mask;	/* the pattern's first word and the bytes of it that count */
+	__u32 pos, last;	/* next and last start position */
+	__u32 pat_off, pat_len;
+	__u32 stop_at_nul;
+	__u32 found;
+};
+
+static long filter_scan_step(__u32 i, void *arg)
+{
+	struct filter_scan *s = arg;
+	__u32 k;
+
+	(void)i;
+	for (k = 0; k < FILTER_SCAN_CHUNK; k++) {
+		__u32 pos = s->pos;
+		__u64 word;
+
+		if (pos > s->last)
+			return 1;
+		word = filter_input_word(s->in, pos);
+		if ((word & s->mask) == s->first &&
+		    (s->pat_len <= 8 ||
+		     filter_bytes_equal(s->p, s->in, pos, s->pat_off, s->pat_len))) {
+			s->found = 1;
+			return 1;
+		}
+		if (s->stop_at_nul && !(word & 0xff))
+			return 1;
+		s->pos = pos + 1;
+	}
+	return 0;
+}
+
+/* Whether the pattern occurs in the len bytes at off. */
+FILTER_INLINE int filter_scan(const struct filter_prog *p, struct filter_input *in,
+			      const struct filter_pred_str *str, __u32 off, __u32 len,
+			      int stop_at_nul)
+{
+	struct filter_scan s = {
+		.p = p, .in = in, .pos = off, .last = off + len - str->pat_len,
+		.pat_off = str->pat_off, .pat_len = str->pat_len, .stop_at_nul = stop_at_nul,
+	};
+
+	if (!s.pat_len)
+		return 1;
+	if (s.pat_len > len)
+		return 0;
+	s.mask = filter_byte_mask(s.pat_len);
+	s.first = filter_pool_word(p, s.pat_off) & s.mask;
+	FILTER_LOOP((len - s.pat_len) / FILTER_SCAN_CHUNK + 1, filter_scan_step, &s);
+	return s.found;
+}
+
+struct filter_glob {
+	const struct filter_prog *p;
+	struct filter_input *in;
+	__u32 pos, end;		/* in the input */
+	__u32 tok;		/* offset of the next token in the pool */
+	__u32 back_tok, back_pos;	/* where to go on after the last star; back_tok 0: none */
+	__u32 matched;
+};
+
+FILTER_INLINE int filter_class_has(const struct filter_prog *p, __u32 off, __u32 c)
+{
+	return filter_pool_word(p, off + c / 8) >> (c % 8) & 1;
+}
+
+/* One token against one character; 1: the glob is decided. */
+FILTER_INLINE int filter_glob_token(struct filter_glob *g)
+{
+	__u32 tok = filter_pool_word(g->p, g->tok) & 0xffff;
+	__u32 pos = g->pos;
+	__u32 c = pos < g->end ? filter_input_word(g->in, pos) & 0xff : 0;
+	int ok;
+
+	if (tok == FILTER_GLOB_STAR) {
+		g->tok += 2;
+		g->back_tok = g->tok;
+		g->back_pos = pos;
+		g->matched = (filter_pool_word(g->p, g->tok) & 0xffff) == FILTER_GLOB_END;
+		return g->matched;
+	}
+	if (tok & FILTER_GLOB_CLASS)
+		ok = c && filter_class_has(g->p, tok & ~FILTER_GLOB_CLASS, c);
+	else
+		ok = tok == FILTER_GLOB_ANY ? c != 0 : c == tok;
+	if (ok) {
+		g->tok += 2;
+		g->pos = pos + 1;
+		g->matched = tok == FILTER_GLOB_END;
+		return g->matched;
+	}
+	if (!c || !g->back_tok)
+		return 1;
+	g->tok = g->back_tok;
+	g->pos = ++g->back_pos;
+	return 0;
+}
+
+static long filter_glob_step(__u32 i, void *arg)
+{
+	__u32 k;
+
+	(void)i;
+	for (k = 0; k < FILTER_GLOB_CHUNK; k++) {
+		if (filter_glob_token(arg))
+			return 1;
+	}
+	return 0;
+}
+
+FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *in,
+			      const struct filter_pred_str *str, __u32 off, __u32 len)
+{
+	struct filter_glob g = {
+		.p = p, .in = in, .pos = off, .end = off + len, .tok = str->pat_off,
+	};
+
+	/* Each start position after a star is tried once, over at most the whole pattern. */
+	FILTER_LOOP((len + 1) * (FILTER_MAX_PATTERN + 1) / FILTER_GLOB_CHUNK + 1,
+		    filter_glob_step, &g);
+	return g.matched;
+}
+
+/* Where a string is: len as the kernel has it (0: up to a NUL), avail bytes that exist. */
+struct filter_place {
+	__u32 off, len, avail;
+};
+
+/* 0, or -1 when the string is behind a pointer that cannot be read. */
+FILTER_INLINE int filter_locate(struct filter_input *in, const struct filter_pred *pr,
+				struct filter_place *ret)
+{
+	__u32 end = FILTER_INPUT_REC + in->len;
+	__u64 word;
+	long n;
+
+	ret->off = pr->offset;
+	ret->len = pr->str.field_len;
+	ret->avail = ret->len;
+	if (pr->str.source == FILTER_STR_FIXED)
+		return 0;
+	word = filter_input_word(in, pr->offset);
+	if (pr->str.source <= FILTER_STR_REL_LOC) {
+		ret->off = word & 0xffff;
+		ret->off += pr->str.source == FILTER_STR_DATA_LOC ? FILTER_INPUT_REC :
+								    pr->offset + 4;
+		ret->len = (__u32)word >> 16;
+		ret->avail = ret->off < end ? end - ret->off : 0;
+		if (ret->len && ret->len < ret->avail)
+			ret->avail = ret->len;
+		return 0;
+	}
+	n = FILTER_READ_STR(in->str, word, pr->str.source == FILTER_STR_USER_PTR);
+	if (n <= 0 || n > FILTER_STR_MAX)
+		return -1;
+	ret->off = FILTER_INPUT_STR;
+	ret->len = n;
+	ret->avail = n;
+	return 0;
+}
+
+/* The pattern stands at off and, when whole is set, the string ends behind it. */
+FILTER_INLINE int filter_starts(const struct filter_prog *p, struct filter_input *in,
+				const struct filter_pred_str *str,
+				const struct filter_place *at, int whole)
+{
+	__u32 n = str->pat_len;
+
+	if (n > at->avail || !filter_bytes_equal(p, in, at->off, str->pat_off, n))
+		return 0;
+	return !whole || n == at->avail || !(filter_input_word(in, at->off + n) & 0xff);
+}
+
+FILTER_GLOBAL int filter_string(const struct filter_prog *p, struct filter_input *in, __u32 idx)
+{
+	struct filter_place at = {};
+	const struct filter_pred *pr;
+	__u32 n;
+	int ok;
+
+	if (!p || !in || idx >= FILTER_MAX_PREDS || in->len > FILTER_REC_MAX)
+		return 0;
+	pr = &p->preds[idx];
+	if (filter_locate(in, pr, &at))
+		return 0;
+	n = pr->str.pat_len;
+	switch (pr->str.match) {
+	case FILTER_MATCH_MIDDLE:
+		ok = filter_scan(p, in, &pr->str, at.off, at.avail, !at.len);
+		break;
+	case FILTER_MATCH_END:
+		ok = at.avail == at.len && at.len > n &&
+		     filter_bytes_equal(p, in, at.off + at.len - 1 - n, pr->str.pat_off, n);
+		break;
+	case FILTER_MATCH_GLOB:
+		ok = filter_glob(p, in, &pr->str, at.off, at.len ? at.avail : 0);
+		break;
+	default:
+		ok = filter_starts(p, in, &pr->str, &at, pr->str.match == FILTER_MATCH_FULL);
+	}
+	return ok != pr->str.negate;
+}
+
+/* A dynamic cpumask against the pool's; bits from nr_cpus on do not count. */
+FILTER_GLOBAL int filter_cpumask(const struct filter_prog *p, struct filter_input *in, __u32 idx)
+{
+	const struct filter_pred *pr;
+	__u32 off, k, nr, end;
+	int common = 0;
+
+	if (!p || !in || idx >= FILTER_MAX_PREDS || in->len > FILTER_REC_MAX)
+		return 0;
+	pr = &p->preds[idx];
+	off = FILTER_INPUT_REC + (filter_input_word(in, pr->offset) & 0xffff);
+	end = FILTER_INPUT_REC + in->len;
+	nr = pr->cpus.nr_cpus;
+	for (k = 0; k < FILTER_MAX_CPUS / 64; k++) {
+		__u64 mask = filter_pool_word(p, pr->cpus.off + k * 8);
+		__u64 word = off + k * 8 + 8 <= end ? filter_input_word(in, off + k * 8) : 0;
+
+		if (k * 64 >= nr)
+			break;
+		if (nr - k * 64 < 64)
+			word &= (1ULL << (nr - k * 64)) - 1;
+		if (pr->kind == FILTER_KIND_CPUMASK_EQ && word != mask)
+			return 0;
+		if (word & mask)
+			common = 1;
+	}
+	return pr->kind == FILTER_KIND_CPUMASK_EQ || common;
+}
+
+FILTER_INLINE int filter_cpu_bit(const struct filter_prog *p, const struct filter_pred *pr,
+				 __u32 cpu)
+{
+	return cpu < pr->cpus.nr_cpus &&
+	       (filter_pool_word(p, pr->cpus.off + cpu / 64 * 8) >> (cpu % 64) & 1);
+}
+
+/* 1: the event is selected, 0: it is not. */
+FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *in)
+{
+	__u32 i = 0, n;
+
+	if (!p || !in)
+		return 0;
+	if (!p->nr_preds)
+		return 1;
+	if (in->len > FILTER_REC_MAX || in->len < p->min_len)
+		return 0;
+	for (n = 0; n < FILTER_MAX_PREDS; n++) {
+		const struct filter_pred *pr;
+		__u64 value;
+		int ok;
+
+		if (i >= FILTER_MAX_PREDS)
+			break;
+		pr = &p->preds[i];
+		value = filter_input_word(in, pr->offset);
+		if (pr->kind == FILTER_KIND_RANGE)
+			ok = ((value - pr->num.lo) & pr->num.mask) <= pr->num.span;
+		else if (pr->kind == FILTER_KIND_BITS)
+			ok = (value & pr->num.lo) != 0;
+		else if (pr->kind == FILTER_KIND_STRING)
+			ok = filter_string(p, in, i);
+		else if (pr->kind == FILTER_KIND_CPU_BIT)
+			ok = filter_cpu_bit(p, pr, value & pr->cpus.value_mask);
+		else if (pr->kind >= FILTER_KIND_CPUMASK_EQ)
+			ok = filter_cpumask(p, in, i);
+		else
+			ok = 0;
+		i = ok ? pr->on_true : pr->on_false;
+	}
+	return i == FILTER_ACCEPT;
+}
+
+#endif /* FILTER_EVAL_H */
