@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How often each call stack was seen, by group of events.  Memory grows with groups and distinct
+ * stacks, not with events.
+ */
+#ifndef ANALYZE_STACK_COUNTS_H
+#define ANALYZE_STACK_COUNTS_H
+
+#include <stdint.h>
+
+#include "stackonce.h"
+
+enum {	/* what tells groups apart */
+	BY_EVENT = 1u << 0,
+	BY_COMM = 1u << 1,
+	BY_PID = 1u << 2,
+	BY_TID = 1u << 3,
+	BY_CPU = 1u << 4,
+};
+
+struct stack_count {
+	uint32_t stack;		/* stack number, 0: events without a stack */
+	uint64_t count;
+};
+
+/* Only what the group was asked to be told apart by is set. */
+struct stack_group {
+	const struct stk_event_type *type;
+	const char *comm;
+	uint32_t pid, tid, cpu;
+	uint64_t count;		/* events */
+	struct stack_count *stacks;	/* most frequent first */
+	unsigned int nr_stacks;
+};
+
+struct stack_counts;
+
+int stack_counts__new(unsigned int by, struct stack_counts **ret_counts);
+void stack_counts__free(struct stack_counts *c);
+/* -ENOMEM, after which the counts are incomplete. */
+int stack_counts__add(struct stack_counts *c, const struct stk_event *e);
+/*
+ * Sorts: largest group first, in it the most frequent stack.  Numbers that mean the same stack
+ * become one.  Nothing may be added afterwards; the groups belong to c.
+ */
+int stack_counts__finish(struct stack_counts *c, const struct stk_reader *r,
+			 const struct stack_group **ret_groups, unsigned int *ret_nr);
+
+#endif /* ANALYZE_STACK_COUNTS_H */

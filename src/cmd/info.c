@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What, when and where was recorded, and whether the numbers add up. */
+#include "info.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+static const char help[] =
+	"Usage: stackonce info [OPTIONS] [FILE]\n"
+	"Prints what a recording holds, the accounting of its events, and sizes.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"  -v, --verbose        all metadata, and events that never happened\n"
+	"      --follow         keep printing while the recording is in progress\n"
+	"      --json           one JSON object\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"For every event: happened = recorded + filtered + lost.\n";
+
+static const struct option longopts[] = {
+	READING_OPTIONS,
+	FOLLOW_OPTION,
+	{ "verbose", no_argument, NULL, 'v' },
+	{ 0 },
+};
+
+static int parse_options(struct info *in, int argc, char **argv)
+{
+	int c, code;
+
+	while ((c = cmd__getopt(argc, argv, "i:hv", longopts)) != -1) {
+		switch (c) {
+		case 'h':
+			in->help = true;
+			return CMD_OK;
+		case 'v':
+			in->verbose = true;
+			break;
+		case '?':
+			return CMD_USAGE;
+		default:
+			code = reading__option(&in->rd, c, optarg);
+			if (code)
+				return code;
+		}
+	}
+	return reading__file(&in->rd, argc, argv);
+}
+
+void info__account(const struct info *in, const struct stk_event_type *t, struct account *ret)
+{
+	const struct stk_reader *r = in->rd.reader;
+	struct account a = { 0 };
+	unsigned int c;
+
+	for (c = 0; c < STK_NR_COUNTERS; c++)
+		a.c[c] = stk_reader__counter(r, t, c);
+	if (!in->accounted && stk_event_type__index(t) < in->nr_seen) {
+		a.c[STK_C_RECORDED] = in->seen[stk_event_type__index(t)];
+		a.c[STK_C_HAPPENED] = a.c[STK_C_RECORDED];
+	}
+	info__sum(&a);
+	*ret = a;
+}
+
+void info__sum(struct account *a)
+{
+	a->filtered =
+		a->c[STK_C_FILTERED_PID] + a->c[STK_C_FILTERED_SELF] + a->c[STK_C_FILTERED_EXPR];
+	a->lost = a->c[STK_C_LOST_RING] + a->c[STK_C_LOST_NESTED] + a->c[STK_C_LOST_SCRATCH] +
+		  a->c[STK_C_LOST_WRITE] + a->c[STK_C_LOST_EDGE];
+	a->fallbacks = a->c[STK_C_STACK_FELL_POOL] + a->c[STK_C_STACK_FELL_PROBE];
+	a->lookups = a->c[STK_C_STACK_HIT] + a->c[STK_C_STACK_NEW] + a->fallbacks;
+}
+
+/* All event types together. */
+static void total(struct info *in)
+{
+	unsigned int i, c, nr = stk_reader__nr_types(in->rd.reader);
+	struct account a;
+
+	memset(&in->total, 0, sizeof(in->total));
+	in->accounted = true;
+	for (;;) {
+		for (i = 0; i < nr; i++) {
+			info__account(in, stk_reader__type(in->rd.reader, i), &a);
+			for (c = 0; c < STK_NR_COUNTERS; c++)
+				in->total.c[c] += a.c[c];
+		}
+		/* No accounting at all (an import): count what is there. */
+		for (c = 0; c < STK_NR_COUNTERS && !in->total.c[c]; c++)
+			;
+		if (c < STK_NR_COUNTERS || !in->accounted)
+			break;
+		in->accounted = false;
+	}
+	info__sum(&in->total);
+	stk_reader__totals(in->rd.reader, &in->t);
+	in->unique = in->t.stacks - MIN(in->t.duplicates, in->t.stacks);
+}
+
+/* The events themselves are only needed where the file has no accounting. */
+static int see_event(struct info *in, const struct stk_event *e)
+{
+	unsigned int i = stk_event_type__index(stk_event__type(e));
+	uint64_t *more;
+
+	if (i >= in->nr_seen) {
+		more = reallocarray(in->seen, i + 64, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		memset(more + in->nr_seen, 0, (i + 64 - in->nr_seen) * sizeof(*more));
+		in->seen = more;
+		in->nr_seen = i + 64;
+	}
+	in->seen[i]++;
+	return 0;
+}
+
+static void put(struct info *in)
+{
+	total(in);
+	if (in->rd.json)
+		info__put_json(in);
+	else
+		info__put_text(in);
+}
+
+/* While following: at most once a second, and only when something is new. */
+static void put_progress(void *ctx)
+{
+	struct info *in = ctx;
+	struct timespec now;
+	struct stk_totals t;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	stk_reader__totals(in->rd.reader, &t);
+	if (now.tv_sec == in->put_at || t.bytes == in->put_bytes)
+		return;
+	in->put_at = now.tv_sec;
+	in->put_bytes = t.bytes;
+	in->running = true;
+	if (in->out.terminal && !in->rd.json)
+		strbuf__puts(&in->out.b, "\033[H\033[J");
+	put(in);
+	if (!in->out.terminal && !in->rd.json)
+		strbuf__putc(&in->out.b, '\n');
+	in->running = false;
+}
+
+/* Up to the end: without the events, unless they must be counted or followed. */
+static int read_all(struct info *in, unsigned int want)
+{
+	const struct stk_event *e;
+	int err = 0;
+
+	while (!err && reading__next(&in->rd, &in->out, in->rd.follow ? put_progress : NULL, in, &e))
+		if (want & STK_WANT_EVENTS)
+			err = see_event(in, e);
+	return err ? log_err(err, "count the events") : 0;
+}
+
+/* A file without accounting is read again with its events, standard input cannot be. */
+static int read_recording(struct info *in)
+{
+	bool once = !strcmp(in->rd.path, "-") || in->rd.follow;
+	unsigned int want = once ? STK_WANT_EVENTS : STK_WANT_FIELDS;
+	int code;
+
+	code = reading__open(&in->rd, want);
+	if (code)
+		return code;
+	if (read_all(in, want))
+		return CMD_FAILURE;
+	total(in);
+	if (in->accounted || once || !in->t.events)
+		return CMD_OK;
+	stk_reader__free(in->rd.reader);
+	in->rd.reader = NULL;
+	code = reading__open(&in->rd, STK_WANT_EVENTS);
+	if (!code && read_all(in, STK_WANT_EVENTS))
+		code = CMD_FAILURE;
+	return code;
+}
+
+static void info__free(struct info *in)
+{
+	free(in->seen);
+	reading__free(&in->rd);
+}
+
+int cmd_info(int argc, char **argv)
+{
+	_cleanup_(info__free) struct info in = { .rd.command = argv[0] };
+	int code;
+
+	code = parse_options(&in, argc, argv);
+	if (code)
+		return code;
+	if (in.help)
+		return cmd__print(help);
+	out__open(&in.out, !in.rd.follow);
+	code = read_recording(&in);
+	if (in.rd.reader && !code) {
+		if (in.rd.follow && in.out.terminal && !in.rd.json)
+			strbuf__puts(&in.out.b, "\033[H\033[J");
+		put(&in);
+		code = reading__finish(&in.rd);
+	}
+	return out__close(&in.out, code);
+}

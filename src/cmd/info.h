@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The info command: reading and adding up in info.c, printing in info_put.c. */
+#ifndef CMD_INFO_H
+#define CMD_INFO_H
+
+#include "reading.h"
+
+/* The counters of one event type, or of all, and what they add up to. */
+struct account {
+	uint64_t c[STK_NR_COUNTERS];
+	uint64_t filtered, lost, fallbacks, lookups;
+};
+
+struct info {
+	struct reading rd;
+	struct out out;
+	bool help, verbose;
+	bool accounted;			/* the recording has accounting */
+	bool running;			/* --follow and not at the end yet */
+	struct account total;
+	struct stk_totals t;
+	uint64_t unique;		/* stacks */
+	uint64_t *seen;			/* events per type, counted where there is no accounting */
+	unsigned int nr_seen;
+	int64_t put_at;			/* --follow: when and what was printed last */
+	uint64_t put_bytes;
+};
+
+void info__account(const struct info *in, const struct stk_event_type *t, struct account *ret);
+void info__sum(struct account *a);
+
+void info__put_text(struct info *in);
+void info__put_json(struct info *in);
+
+#endif /* CMD_INFO_H */

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* info's output, for people and as JSON; the JSON names are listed in stackonce-info(1). */
+#include "info.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cleanup.h"
+#include "frames.h"
+
+struct reason {
+	enum stk_counter counter;
+	const char *name;
+};
+
+static const struct reason filtered_by[] = {
+	{ STK_C_FILTERED_PID, "pid" },
+	{ STK_C_FILTERED_SELF, "self" },
+	{ STK_C_FILTERED_EXPR, "expression" },
+};
+
+static const struct reason lost_by[] = {
+	{ STK_C_LOST_RING, "ring" },	   { STK_C_LOST_NESTED, "nested" },
+	{ STK_C_LOST_SCRATCH, "scratch" }, { STK_C_LOST_WRITE, "write" },
+	{ STK_C_LOST_EDGE, "edge" },
+};
+
+static const struct reason fell_by[] = {
+	{ STK_C_STACK_FELL_POOL, "pool" },
+	{ STK_C_STACK_FELL_PROBE, "probe" },
+};
+
+static const struct reason stack_ends[] = {
+	{ STK_C_STACK_TRUNCATED, "truncated" },
+	{ STK_C_STACK_AT_LIMIT, "at_limit" },
+	{ STK_C_STACK_EMPTY, "empty" },
+	{ STK_C_STACK_FAILED, "failed" },
+};
+
+static const struct reason samples[] = {
+	{ STK_C_SAMPLE_EXPECTED, "expected" }, { STK_C_RECORDED, "taken" },
+	{ STK_C_SAMPLE_SKIPPED, "skipped" },   { STK_C_SAMPLE_THROTTLED, "throttled" },
+	{ STK_C_SAMPLE_IDLE, "idle" },
+};
+
+static const char *ended(const struct info *in)
+{
+	return in->t.clean_end ? "clean" : in->running ? "recording" : "abrupt";
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+static void put_label(struct info *in, const char *label)
+{
+	strbuf__printf(&in->out.b, "%s%-11s%s ", out__colour(&in->out, OUT_HEAD), label,
+		       out__colour(&in->out, OUT_PLAIN));
+}
+
+static void put_string(struct info *in, const char *s)
+{
+	out__safe(&in->out.b, s, strlen(s));
+}
+
+static const char *meta(const struct info *in, const char *key)
+{
+	return stk_reader__meta(in->rd.reader, key);
+}
+
+/* "LABEL value, value": the metadata there is; nothing when there is none. */
+static void put_meta_line(struct info *in, const char *label, const char *const *keys,
+			  const char *const *formats, unsigned int nr)
+{
+	struct strbuf *b = &in->out.b;
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		const char *value = meta(in, keys[i]), *mark = strchr(formats[i], '%');
+
+		if (!value || !*value)
+			continue;
+		if (any)
+			strbuf__puts(b, ", ");
+		else
+			put_label(in, label);
+		strbuf__add(b, formats[i], mark - formats[i]);
+		put_string(in, value);
+		strbuf__puts(b, mark + 1);
+		any = true;
+	}
+	if (any)
+		strbuf__putc(b, '\n');
+}
+
+static void put_when(struct info *in)
+{
+	const char *start = meta(in, "wall_start_ns");
+	struct strbuf *b = &in->out.b;
+	char text[64] = "";
+	uint64_t ns;
+	struct tm tm;
+	time_t t;
+
+	if (start && !parse__u64(start, 1, INT64_MAX, &ns)) {
+		t = ns / 1000000000;
+		if (localtime_r(&t, &tm))
+			strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z, ", &tm);
+	}
+	put_label(in, "Recorded");
+	strbuf__printf(b, "%sevents of %.3f s", text, (double)(in->t.last_ts - in->t.first_ts) / 1e9);
+	if (in->t.events && in->t.last_ts)
+		strbuf__printf(b, " (%" PRIu64 ".%06u to %" PRIu64 ".%06u)",
+			       in->t.first_ts / 1000000000,
+			       (unsigned int)(in->t.first_ts % 1000000000 / 1000),
+			       in->t.last_ts / 1000000000,
+			       (unsigned int)(in->t.last_ts % 1000000000 / 1000));
+	strbuf__putc(b, '\n');
+}
+
+static void put_what(struct info *in)
+{
+	static const char *const host_keys[] = { "hostname", "machine", "cpus_online", "memory" };
+	static const char *const host_formats[] = { "%", "%", "%  CPUs", "% bytes of memory" };
+	static const char *const kernel_keys[] = { "kernel_release", "kernel_build_id",
+						   "kaslr_offset" };
+	static const char *const kernel_formats[] = { "%", "build id %", "KASLR offset %" };
+	static const char *const boot_keys[] = { "boot_id", "clock" };
+	static const char *const boot_formats[] = { "%", "clock %" };
+	static const char *const command_key[] = { "command_line" };
+	static const char *const command_format[] = { "%" };
+	struct strbuf *b = &in->out.b;
+
+	put_label(in, "File");
+	put_string(in, strcmp(in->rd.path, "-") ? in->rd.path : "standard input");
+	strbuf__puts(b, ", ");
+	out__bytes(b, in->t.bytes);
+	strbuf__printf(b, ", %s\n",
+		       in->t.clean_end ? "ended clean" :
+		       in->running     ? "recording in progress" :
+					 "ended abruptly: what came last may be missing");
+	put_when(in);
+	put_meta_line(in, "Host", host_keys, host_formats, 4);
+	put_meta_line(in, "Kernel", kernel_keys, kernel_formats, 3);
+	put_meta_line(in, "Boot", boot_keys, boot_formats, 2);
+	put_meta_line(in, "Command", command_key, command_format, 1);
+}
+
+static void put_all_meta(struct info *in)
+{
+	struct strbuf *b = &in->out.b;
+	const char *key, *value;
+	unsigned int i;
+
+	strbuf__putc(b, '\n');
+	for (i = 0; i < stk_reader__nr_meta(in->rd.reader); i++) {
+		stk_reader__meta_at(in->rd.reader, i, &key, &value);
+		put_string(in, key);
+		strbuf__puts(b, ": ");
+		put_string(in, value);
+		strbuf__putc(b, '\n');
+	}
+}
+
+/* "  lost: ring 12, nested 3", only reasons that occurred. */
+static void put_reasons(struct info *in, const char *what, const struct account *a,
+			const struct reason *reasons, unsigned int nr)
+{
+	struct strbuf *b = &in->out.b;
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!a->c[reasons[i].counter])
+			continue;
+		strbuf__puts(b, any ? ", " : "    ");
+		if (!any)
+			strbuf__puts(b, what);
+		strbuf__puts(b, reasons[i].name);
+		strbuf__putc(b, ' ');
+		out__number(b, a->c[reasons[i].counter], 0);
+		any = true;
+	}
+	if (any)
+		strbuf__putc(b, '\n');
+}
+
+static void put_account_row(struct info *in, const char *name, int width, const struct account *a)
+{
+	bool exact = a->c[STK_C_HAPPENED] == a->c[STK_C_RECORDED] + a->filtered + a->lost;
+	struct strbuf *b = &in->out.b;
+	size_t start = b->len;
+
+	put_string(in, name);
+	if (b->len - start < (size_t)width)
+		strbuf__pad(b, ' ', width - (b->len - start));
+	out__number(b, a->c[STK_C_HAPPENED], 15);
+	out__number(b, a->c[STK_C_RECORDED], 15);
+	out__number(b, a->filtered, 15);
+	if (a->lost)
+		strbuf__puts(b, out__colour(&in->out, OUT_WARN));
+	out__number(b, a->lost, 12);
+	if (a->lost)
+		strbuf__puts(b, out__colour(&in->out, OUT_PLAIN));
+	strbuf__puts(b, exact ? "\n" : "  does not add up\n");
+	put_reasons(in, "filtered by: ", a, filtered_by, ARRAY_SIZE(filtered_by));
+	put_reasons(in, "lost by: ", a, lost_by, ARRAY_SIZE(lost_by));
+	if (a->c[STK_C_NO_FIELDS]) {
+		strbuf__puts(b, "    fields missing in ");
+		out__number(b, a->c[STK_C_NO_FIELDS], 0);
+		strbuf__putc(b, '\n');
+	}
+}
+
+static char *full_name(const struct stk_event_type *t)
+{
+	char *name;
+
+	if (asprintf(&name, "%s:%s", stk_event_type__system(t), stk_event_type__name(t)) < 0)
+		return NULL;
+	return name;
+}
+
+static void put_accounting(struct info *in)
+{
+	unsigned int i, nr = stk_reader__nr_types(in->rd.reader), quiet = 0;
+	struct strbuf *b = &in->out.b;
+	struct account a;
+	int width = 16;
+
+	for (i = 0; i < nr; i++) {
+		_cleanup_free_ char *name = full_name(stk_reader__type(in->rd.reader, i));
+
+		width = MAX(width, (int)MIN(strlen(name ?: ""), 48u));
+	}
+	strbuf__printf(b, "\n%s%-*s%15s%15s%15s%12s%s\n", out__colour(&in->out, OUT_HEAD), width,
+		       "Event", "happened", "recorded", "filtered", "lost",
+		       out__colour(&in->out, OUT_PLAIN));
+	for (i = 0; i < nr; i++) {
+		const struct stk_event_type *t = stk_reader__type(in->rd.reader, i);
+		_cleanup_free_ char *name = full_name(t);
+		const char *filter = stk_event_type__filter(t);
+
+		info__account(in, t, &a);
+		if (!a.c[STK_C_HAPPENED] && !a.c[STK_C_RECORDED] && !a.lost && !in->verbose) {
+			quiet++;
+			continue;
+		}
+		put_account_row(in, name ?: "", width, &a);
+		if (*filter) {
+			strbuf__puts(b, "    filter: ");
+			put_string(in, filter);
+			strbuf__putc(b, '\n');
+		}
+	}
+	if (quiet)
+		strbuf__printf(b, "%u event%s never happened (-v lists %s)\n", quiet,
+			       quiet == 1 ? "" : "s", quiet == 1 ? "it" : "them");
+	put_account_row(in, "total", width, &in->total);
+	if (!in->accounted)
+		strbuf__puts(b, "The recording has no accounting: these are the events in it.\n");
+	else if (in->t.events != in->total.c[STK_C_RECORDED])
+		strbuf__printf(b, "%" PRIu64 " events are in the file.\n", in->t.events);
+}
+
+static void put_share(struct info *in, uint64_t part, uint64_t whole, const char *what)
+{
+	struct strbuf *b = &in->out.b;
+
+	out__number(b, part, 0);
+	strbuf__printf(b, " %s (", what);
+	out__percent(b, part, whole, 0);
+	strbuf__puts(b, "%)");
+}
+
+static void put_stacks(struct info *in)
+{
+	const struct account *a = &in->total;
+	struct strbuf *b = &in->out.b;
+	unsigned int i;
+
+	strbuf__putc(b, '\n');
+	put_label(in, "Stacks");
+	out__number(b, in->unique, 0);
+	strbuf__puts(b, " unique, ");
+	out__number(b, in->t.nodes, 0);
+	strbuf__puts(b, " caller tree nodes");
+	if (in->t.duplicates) {
+		strbuf__puts(b, ", ");
+		out__number(b, in->t.duplicates, 0);
+		strbuf__puts(b, " duplicates under other ids");
+	}
+	strbuf__putc(b, '\n');
+	if (!a->lookups)
+		return;
+	put_label(in, "Lookups");
+	out__number(b, a->lookups, 0);
+	strbuf__puts(b, ": ");
+	put_share(in, a->c[STK_C_STACK_HIT], a->lookups, "hit");
+	strbuf__puts(b, ", ");
+	put_share(in, a->c[STK_C_STACK_NEW], a->lookups, "new");
+	strbuf__puts(b, ", ");
+	put_share(in, a->fallbacks, a->lookups, "fell back");
+	strbuf__putc(b, '\n');
+	put_reasons(in, "fell back by: ", a, fell_by, ARRAY_SIZE(fell_by));
+	for (i = 0; i < ARRAY_SIZE(stack_ends); i++) {
+		if (!a->c[stack_ends[i].counter])
+			continue;
+		strbuf__puts(b, "    ");
+		put_share(in, a->c[stack_ends[i].counter], a->lookups, stack_ends[i].name);
+		strbuf__putc(b, '\n');
+	}
+}
+
+static void put_samples(struct info *in)
+{
+	unsigned int i, k, nr = stk_reader__nr_types(in->rd.reader);
+	struct strbuf *b = &in->out.b;
+	struct account a;
+
+	for (i = 0; i < nr; i++) {
+		const struct stk_event_type *t = stk_reader__type(in->rd.reader, i);
+
+		if (stk_event_type__kind(t) != STK_KIND_SAMPLE)
+			continue;
+		info__account(in, t, &a);
+		put_label(in, "Samples");
+		put_string(in, stk_event_type__name(t));
+		for (k = 0; k < ARRAY_SIZE(samples); k++) {
+			strbuf__puts(b, k ? ", " : ": ");
+			out__number(b, a.c[samples[k].counter], 0);
+			strbuf__printf(b, " %s", samples[k].name);
+		}
+		strbuf__putc(b, '\n');
+	}
+}
+
+static void put_sizes(struct info *in)
+{
+	struct strbuf *b = &in->out.b;
+
+	if (!in->t.events)
+		return;
+	put_label(in, "Sizes");
+	strbuf__printf(b, "%.2f bytes per event, %.2f of them for the events themselves",
+		       (double)in->t.bytes / in->t.events, (double)in->t.event_bytes / in->t.events);
+	if (in->unique)
+		strbuf__printf(b, "; each stack used %.1f times",
+			       (double)(in->total.lookups ?: in->t.events) / in->unique);
+	strbuf__putc(b, '\n');
+	if (in->t.late)
+		strbuf__printf(b, "%" PRIu64 " events came late and are out of order\n", in->t.late);
+	if (in->t.bad_blocks)
+		strbuf__printf(b, "%" PRIu64 " damaged blocks were left out\n", in->t.bad_blocks);
+}
+
+void info__put_text(struct info *in)
+{
+	put_what(in);
+	put_accounting(in);
+	put_stacks(in);
+	put_samples(in);
+	put_sizes(in);
+	if (in->verbose)
+		put_all_meta(in);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void json_counts(struct strbuf *b, const struct account *a)
+{
+	strbuf__printf(b,
+		       "\"happened\":%" PRIu64 ",\"recorded\":%" PRIu64 ",\"filtered\":%" PRIu64
+		       ",\"lost\":%" PRIu64,
+		       a->c[STK_C_HAPPENED], a->c[STK_C_RECORDED], a->filtered, a->lost);
+}
+
+/* "key":{"reason":n,...} */
+static void json_reasons(struct strbuf *b, const char *key, const struct account *a,
+			 const struct reason *reasons, unsigned int nr)
+{
+	unsigned int i;
+
+	strbuf__printf(b, ",\"%s\":{", key);
+	for (i = 0; i < nr; i++)
+		strbuf__printf(b, "%s\"%s\":%" PRIu64, i ? "," : "", reasons[i].name,
+			       a->c[reasons[i].counter]);
+	strbuf__putc(b, '}');
+}
+
+static void json_event(struct info *in, const struct stk_event_type *t)
+{
+	static const char *const kinds[] = { "tracepoint", "syscall", "sample" };
+	_cleanup_free_ char *name = full_name(t);
+	unsigned int kind = stk_event_type__kind(t);
+	const char *filter = stk_event_type__filter(t);
+	struct strbuf *b = &in->out.b;
+	struct account a;
+
+	info__account(in, t, &a);
+	strbuf__puts(b, "{\"name\":");
+	out__json(b, name ?: "", strlen(name ?: ""));
+	strbuf__printf(b, ",\"kind\":\"%s\",", kind < ARRAY_SIZE(kinds) ? kinds[kind] : "unknown");
+	json_counts(b, &a);
+	json_reasons(b, "filtered_by", &a, filtered_by, ARRAY_SIZE(filtered_by));
+	json_reasons(b, "lost_by", &a, lost_by, ARRAY_SIZE(lost_by));
+	strbuf__printf(b, ",\"fields_missing\":%" PRIu64, a.c[STK_C_NO_FIELDS]);
+	if (kind == STK_KIND_SAMPLE)
+		json_reasons(b, "samples", &a, samples, ARRAY_SIZE(samples));
+	strbuf__puts(b, ",\"filter\":");
+	out__json(b, filter, strlen(filter));
+	strbuf__putc(b, '}');
+}
+
+static void json_meta(struct info *in)
+{
+	struct strbuf *b = &in->out.b;
+	const char *key, *value;
+	unsigned int i;
+
+	strbuf__puts(b, ",\"meta\":{");
+	for (i = 0; i < stk_reader__nr_meta(in->rd.reader); i++) {
+		stk_reader__meta_at(in->rd.reader, i, &key, &value);
+		if (i)
+			strbuf__putc(b, ',');
+		out__json(b, key, strlen(key));
+		strbuf__putc(b, ':');
+		out__json(b, value, strlen(value));
+	}
+	strbuf__putc(b, '}');
+}
+
+static void json_stacks(struct info *in)
+{
+	const struct account *a = &in->total;
+	struct strbuf *b = &in->out.b;
+	unsigned int i;
+
+	strbuf__printf(b,
+		       ",\"stacks\":{\"unique\":%" PRIu64 ",\"duplicates\":%" PRIu64
+		       ",\"nodes\":%" PRIu64 ",\"lookups\":%" PRIu64 ",\"hits\":%" PRIu64
+		       ",\"new\":%" PRIu64 ",\"fallbacks\":%" PRIu64,
+		       in->unique, in->t.duplicates, in->t.nodes, a->lookups, a->c[STK_C_STACK_HIT],
+		       a->c[STK_C_STACK_NEW], a->fallbacks);
+	json_reasons(b, "fallback_by", a, fell_by, ARRAY_SIZE(fell_by));
+	for (i = 0; i < ARRAY_SIZE(stack_ends); i++)
+		strbuf__printf(b, ",\"%s\":%" PRIu64, stack_ends[i].name,
+			       a->c[stack_ends[i].counter]);
+	strbuf__putc(b, '}');
+}
+
+void info__put_json(struct info *in)
+{
+	unsigned int i, nr = stk_reader__nr_types(in->rd.reader);
+	struct strbuf *b = &in->out.b;
+
+	strbuf__puts(b, "{\"file\":");
+	out__json(b, in->rd.path, strlen(in->rd.path));
+	strbuf__printf(b, ",\"ended\":\"%s\",\"accounted\":%s,\"totals\":{", ended(in),
+		       in->accounted ? "true" : "false");
+	json_counts(b, &in->total);
+	json_reasons(b, "filtered_by", &in->total, filtered_by, ARRAY_SIZE(filtered_by));
+	json_reasons(b, "lost_by", &in->total, lost_by, ARRAY_SIZE(lost_by));
+	strbuf__puts(b, "},\"events\":[");
+	for (i = 0; i < nr; i++) {
+		if (i)
+			strbuf__putc(b, ',');
+		json_event(in, stk_reader__type(in->rd.reader, i));
+	}
+	strbuf__putc(b, ']');
+	json_stacks(in);
+	strbuf__printf(b,
+		       ",\"events_in_file\":%" PRIu64 ",\"bytes\":%" PRIu64
+		       ",\"event_bytes\":%" PRIu64 ",\"bytes_per_event\":%.3f,\"first_ts\":%" PRIu64
+		       ",\"last_ts\":%" PRIu64 ",\"late\":%" PRIu64 ",\"bad_blocks\":%" PRIu64,
+		       in->t.events, in->t.bytes, in->t.event_bytes,
+		       in->t.events ? (double)in->t.bytes / in->t.events : 0.0, in->t.first_ts,
+		       in->t.last_ts, in->t.late, in->t.bad_blocks);
+	json_meta(in);
+	strbuf__puts(b, "}\n");
+}

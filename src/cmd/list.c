@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tracepoints of this kernel, from tracefs. */
+#include "cmd.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <linux/magic.h>
+
+#include "cleanup.h"
+#include "events/format.h"
+#include "log.h"
+#include "out.h"
+
+static const char help[] =
+	"Usage: stackonce list [OPTIONS] [GLOB]\n"
+	"Lists the tracepoints of this kernel, as record -e takes them.\n"
+	"\n"
+	"  -v, --verbose        with their fields\n"
+	"      --json           one JSON object per tracepoint; with -v the fields too\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"GLOB matches system:name, or the name alone; several with commas.\n";
+
+static const struct option longopts[] = {
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct list {
+	struct out out;
+	bool verbose, json;
+	const char *glob;
+	int events; /* directory events/ of tracefs */
+	unsigned int nr;
+};
+
+static bool is_tracefs(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == TRACEFS_MAGIC;
+}
+
+/* Where tracefs is, NULL after a message that says what to do. */
+static const char *find_tracefs(void)
+{
+	static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	const char *path = getenv("STACKONCE_TRACEFS");
+	unsigned int i;
+
+	if (path)
+		return path;
+	for (i = 0; i < ARRAY_SIZE(paths); i++)
+		if (is_tracefs(paths[i]))
+			return paths[i];
+	log_err(0, "tracefs is not mounted: mount -t tracefs nodev %s", paths[0]);
+	return NULL;
+}
+
+static int open_events(const char *tracefs, int *ret_fd)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd;
+
+	if (asprintf(&path, "%s/events", tracefs) < 0)
+		return log_err(-ENOMEM, "open tracefs");
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return log_err(-errno, "'%s' is only readable for root: try sudo", path);
+	if (fd < 0)
+		return log_err(-errno, "open '%s' (mount -t tracefs nodev %s)", path, tracefs);
+	*ret_fd = fd;
+	return 0;
+}
+
+/* Directories only: files like `enable` and `filter` stand among the events. */
+static int is_event_dir(const struct dirent *d)
+{
+	return d->d_name[0] != '.' && (d->d_type == DT_DIR || d->d_type == DT_UNKNOWN);
+}
+
+static void free_names(struct dirent **names, int nr)
+{
+	while (nr > 0)
+		free(names[--nr]);
+	free(names);
+}
+
+/* The whole of a tracefs file; NULL when it cannot be read. */
+static char *read_file(int dir, const char *path)
+{
+	_cleanup_close_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	struct strbuf b = { 0 };
+	char piece[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	while ((n = read(fd, piece, sizeof(piece))) > 0)
+		strbuf__add(&b, piece, n);
+	if (n < 0 || strbuf__failed(&b)) {
+		strbuf__free(&b);
+		return NULL;
+	}
+	return b.s;
+}
+
+static void put_field_json(struct strbuf *b, const struct ev_field *f)
+{
+	strbuf__puts(b, "{\"name\":");
+	strbuf__json(b, f->name, strlen(f->name));
+	strbuf__puts(b, ",\"type\":");
+	strbuf__json(b, f->type, strlen(f->type));
+	strbuf__printf(b, ",\"offset\":%u,\"size\":%u,\"signed\":%s}", f->offset, f->size,
+		       f->is_signed ? "true" : "false");
+}
+
+static void put_fields(struct list *l, const struct ev_format *format)
+{
+	struct strbuf *b = &l->out.b;
+	unsigned int i;
+	bool any = false;
+
+	for (i = 0; i < ev_format__nr_fields(format); i++) {
+		const struct ev_field *f = ev_format__field(format, i);
+
+		if (f->is_common)
+			continue;
+		if (l->json) {
+			if (any)
+				strbuf__putc(b, ',');
+			put_field_json(b, f);
+		} else {
+			strbuf__puts(b, "    ");
+			strbuf__safe(b, f->type, strlen(f->type));
+			strbuf__putc(b, ' ');
+			strbuf__safe(b, f->name, strlen(f->name));
+			strbuf__putc(b, '\n');
+		}
+		any = true;
+	}
+}
+
+static void put_event(struct list *l, const char *system, const char *name)
+{
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	struct strbuf *b = &l->out.b;
+	struct ev_format *format = NULL;
+
+	if (l->verbose && asprintf(&path, "%s/%s/format", system, name) >= 0)
+		text = read_file(l->events, path);
+	if (text && ev_format__parse(text, strlen(text), &format))
+		format = NULL;
+	if (l->json) {
+		strbuf__puts(b, "{\"system\":");
+		strbuf__json(b, system, strlen(system));
+		strbuf__puts(b, ",\"name\":");
+		strbuf__json(b, name, strlen(name));
+		if (format) {
+			strbuf__printf(b, ",\"id\":%u,\"fields\":[", ev_format__id(format));
+			put_fields(l, format);
+			strbuf__putc(b, ']');
+		}
+		strbuf__puts(b, "}\n");
+	} else {
+		strbuf__puts(b, l->verbose ? out__colour(&l->out, OUT_HEAD) : "");
+		strbuf__safe(b, system, strlen(system));
+		strbuf__putc(b, ':');
+		strbuf__safe(b, name, strlen(name));
+		strbuf__puts(b, l->verbose ? out__colour(&l->out, OUT_PLAIN) : "");
+		strbuf__putc(b, '\n');
+		if (format)
+			put_fields(l, format);
+	}
+	ev_format__free(format);
+	l->nr++;
+}
+
+static void put_system(struct list *l, const char *system)
+{
+	struct dirent **names;
+	int nr, i;
+
+	nr = scandirat(l->events, system, &names, is_event_dir, alphasort);
+	for (i = 0; i < nr && !out__drain(&l->out); i++) {
+		_cleanup_free_ char *full = NULL, *enable = NULL;
+
+		/* Without `enable` it is no tracepoint: ftrace's own records. */
+		if (asprintf(&full, "%s:%s", system, names[i]->d_name) < 0 ||
+		    asprintf(&enable, "%s/%s/enable", system, names[i]->d_name) < 0)
+			continue;
+		if (faccessat(l->events, enable, F_OK, 0))
+			continue;
+		if (!l->glob || glob__matches(l->glob, full) ||
+		    glob__matches(l->glob, names[i]->d_name))
+			put_event(l, system, names[i]->d_name);
+	}
+	if (nr >= 0)
+		free_names(names, nr);
+}
+
+static int run(struct list *l)
+{
+	struct dirent **systems;
+	int nr, i;
+
+	nr = scandirat(l->events, ".", &systems, is_event_dir, alphasort);
+	if (nr < 0)
+		return log_err(-errno, "read tracefs");
+	for (i = 0; i < nr; i++)
+		put_system(l, systems[i]->d_name);
+	free_names(systems, nr);
+	if (!l->nr)
+		return log_err(-ENOENT, "no tracepoint matches '%s'", l->glob ?: "*");
+	return 0;
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct list l = { .events = -1 };
+	const char *tracefs;
+	int c, err;
+
+	while ((c = cmd__getopt(argc, argv, "hv", longopts)) != -1) {
+		if (c == 'h')
+			return cmd__print(help);
+		if (c == '?')
+			return CMD_USAGE;
+		l.verbose |= c == 'v';
+		l.json |= c == 'j';
+	}
+	if (argc - optind > 1)
+		return cmd__usage_error(argv[0], "one GLOB at most, '%s' is too many",
+					argv[optind + 1]);
+	l.glob = argv[optind];
+	tracefs = find_tracefs();
+	if (!tracefs || open_events(tracefs, &l.events))
+		return CMD_FAILURE;
+	out__open(&l.out, true);
+	err = run(&l);
+	close(l.events);
+	return out__close(&l.out, err ? CMD_FAILURE : CMD_OK);
+}

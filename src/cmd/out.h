@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Results on their way to stdout: one buffer written in large pieces, through a pager and with
+ * colour where stdout is a terminal.
+ *
+ *   struct out o;
+ *   out__open(&o, true);
+ *   ... strbuf__puts(&o.b, ...), out__drain(&o) now and then, stop where it returns an error ...
+ *   return out__close(&o, CMD_OK);
+ */
+#ifndef CMD_OUT_H
+#define CMD_OUT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "strbuf.h"
+
+#define OUT_PIECE (128u << 10)	/* bytes per write(2) */
+
+struct out {
+	struct strbuf b;
+	int err;		/* sticky negative errno of the first failed write */
+	pid_t pager;		/* 0: none */
+	bool terminal, colour;
+};
+
+enum out_colour { OUT_PLAIN, OUT_HEAD, OUT_NUMBER, OUT_DIM, OUT_WARN };
+
+void out__open(struct out *o, bool may_page);
+int out__flush(struct out *o);
+
+/* Writes when a piece is full; a negative errno once writing failed. */
+static inline int out__drain(struct out *o)
+{
+	return o->b.len >= OUT_PIECE || o->err ? out__flush(o) : 0;
+}
+
+/* The escape sequence, or nothing without colour. */
+const char *out__colour(const struct out *o, enum out_colour c);
+
+/* As strbuf__safe() and strbuf__json(), quick for plain text. */
+void out__safe(struct strbuf *b, const char *s, size_t n);
+void out__json(struct strbuf *b, const char *s, size_t n);
+
+/* 1234567 as "1,234,567", right-aligned in width. */
+void out__number(struct strbuf *b, uint64_t v, int width);
+/* "12.3 MB" and the like. */
+void out__bytes(struct strbuf *b, uint64_t v);
+/* part of whole as "12.34", no sign of percent; "0.00" for nothing of nothing. */
+void out__percent(struct strbuf *b, uint64_t part, uint64_t whole, int width);
+
+/*
+ * Writes what is left and waits for the pager; returns code, or CMD_FAILURE after a message when
+ * something could not be written.  A reader of ours that went away is no failure.
+ */
+int out__close(struct out *o, int code);
+
+#endif /* CMD_OUT_H */

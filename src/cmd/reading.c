@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "reading.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+#define FOLLOW_NS 200000000 /* between two looks at a growing file */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int sig)
+{
+	interrupted = 1;
+}
+
+/*
+ * One end of --time.  Up to six decimals mean a time as printed, that is rounded to microseconds:
+ * every event that prints as this time is in.  More decimals are exact.
+ */
+static int parse_time(const char *s, bool is_end, uint64_t *ret_ns)
+{
+	const char *dot = strchr(s, '.');
+	bool rounded = !dot || strlen(dot + 1) <= 6;
+	uint64_t ns;
+	int err;
+
+	err = parse__seconds(s, &ns);
+	if (err)
+		return err;
+	if (rounded && is_end)
+		ns = ns > UINT64_MAX - 499 ? UINT64_MAX : ns + 499;
+	else if (rounded)
+		ns = ns < 500 ? 0 : ns - 500;
+	*ret_ns = ns;
+	return 0;
+}
+
+/* "A,B", "A," or ",B". */
+static int parse_window(struct selection *sel, const char *arg)
+{
+	_cleanup_free_ char *copy = strdup(arg);
+	uint64_t from = 0, to = UINT64_MAX;
+	char *comma;
+
+	if (!copy)
+		return -ENOMEM;
+	comma = strchr(copy, ',');
+	if (!comma)
+		return -EINVAL;
+	*comma++ = '\0';
+	if ((*copy && parse_time(copy, false, &from)) || (*comma && parse_time(comma, true, &to)) ||
+	    from > to || (!*copy && !*comma))
+		return -EINVAL;
+	sel->from = from;
+	sel->to = to;
+	sel->has_time = true;
+	return 0;
+}
+
+int reading__option(struct reading *rd, int c, const char *arg)
+{
+	struct selection *sel = &rd->sel;
+	int err = 0;
+
+	switch (c) {
+	case 'i':
+		rd->path = arg;
+		return CMD_OK;
+	case OPT_JSON:
+		rd->json = true;
+		return CMD_OK;
+	case OPT_FOLLOW:
+		rd->follow = true;
+		return CMD_OK;
+	case OPT_TIME:
+		err = parse_window(sel, arg);
+		if (err)
+			cmd__usage_error(rd->command,
+					 "--time wants seconds as A,B or A, or ,B: '%s'", arg);
+		break;
+	case OPT_EVENT:
+		sel->event = arg;
+		break;
+	case OPT_COMM:
+		sel->comm = arg;
+		break;
+	case OPT_PID:
+	case OPT_TID:
+		err = num_set__parse(arg, UINT32_MAX, c == OPT_PID ? &sel->pid : &sel->tid);
+		if (err)
+			cmd__usage_error(rd->command, "'%s' is not a list of process ids", arg);
+		break;
+	case OPT_CPU:
+		err = num_set__parse(arg, UINT32_MAX, &sel->cpu);
+		if (err)
+			cmd__usage_error(rd->command, "'%s' is not a list of CPUs like 0-3,8", arg);
+		break;
+	default:
+		return CMD_USAGE;
+	}
+	sel->any = true;
+	return err ? CMD_USAGE : CMD_OK;
+}
+
+int reading__file(struct reading *rd, int argc, char **argv)
+{
+	if (argc - optind > 1)
+		return cmd__usage_error(rd->command, "one FILE at most, '%s' is too many",
+					argv[optind + 1]);
+	if (optind < argc && rd->path)
+		return cmd__usage_error(rd->command, "'%s' besides -i %s", argv[optind], rd->path);
+	if (optind < argc)
+		rd->path = argv[optind];
+	else if (!rd->path)
+		rd->path = "trace.stk";
+	return CMD_OK;
+}
+
+int reading__open(struct reading *rd, unsigned int want)
+{
+	struct stk_reader_opts opts = {
+		.size = sizeof(opts),
+		.want = want,
+		.follow = rd->follow,
+		.log = cmd__log,
+	};
+	struct sigaction sa = { .sa_handler = on_interrupt };
+	int err;
+
+	err = stk_reader__open(rd->path, &opts, &rd->reader);
+	if (err) {
+		log_err(err, "cannot read '%s'", rd->path);
+		return CMD_FAILURE;
+	}
+	if (rd->follow) {
+		sigaction(SIGINT, &sa, NULL);
+		sigaction(SIGTERM, &sa, NULL);
+	}
+	return CMD_OK;
+}
+
+static bool type_selected(struct selection *sel, const struct stk_event_type *t)
+{
+	unsigned int i = stk_event_type__index(t);
+	char full[512];
+	int8_t *more;
+
+	if (i >= sel->nr_types) {
+		more = realloc(sel->types, i + 64);
+		if (!more)
+			return false;
+		memset(more + sel->nr_types, 0, i + 64 - sel->nr_types);
+		sel->types = more;
+		sel->nr_types = i + 64;
+	}
+	if (!sel->types[i]) {
+		snprintf(full, sizeof(full), "%s:%s", stk_event_type__system(t),
+			 stk_event_type__name(t));
+		sel->types[i] = glob__matches(sel->event, full) ||
+						glob__matches(sel->event, stk_event_type__name(t)) ?
+					1 :
+					2;
+	}
+	return sel->types[i] == 1;
+}
+
+static bool comm_selected(struct selection *sel, const struct stk_event *e)
+{
+	const char *comm = stk_event__comm(e);
+	bool idle = !stk_event__tid(e);
+
+	if (comm != sel->last_comm || idle != sel->last_comm_idle) {
+		sel->last_comm = comm;
+		sel->last_comm_idle = idle;
+		sel->last_comm_answer = glob__matches(sel->comm, comm) ||
+					(idle && glob__matches(sel->comm, "<idle>"));
+	}
+	return sel->last_comm_answer;
+}
+
+static bool selected(struct selection *sel, const struct stk_event *e)
+{
+	if (sel->has_time && (stk_event__ts(e) < sel->from || stk_event__ts(e) > sel->to))
+		return false;
+	if (sel->cpu.nr && !num_set__has(&sel->cpu, stk_event__cpu(e)))
+		return false;
+	if (sel->tid.nr && !num_set__has(&sel->tid, stk_event__tid(e)))
+		return false;
+	/* The number in script's first column is the thread's: --pid finds that too. */
+	if (sel->pid.nr && !num_set__has(&sel->pid, stk_event__pid(e)) &&
+	    !num_set__has(&sel->pid, stk_event__tid(e)))
+		return false;
+	if (sel->event && !type_selected(sel, stk_event__type(e)))
+		return false;
+	return !sel->comm || comm_selected(sel, e);
+}
+
+int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
+		  const struct stk_event **ret_event)
+{
+	const struct timespec pause = { .tv_nsec = FOLLOW_NS };
+	int n;
+
+	while (!interrupted && !out__drain(o)) {
+		n = stk_reader__next(rd->reader, ret_event);
+		if (n == 1 && (!rd->sel.any || selected(&rd->sel, *ret_event)))
+			return 1;
+		if (n == 1)
+			continue;
+		if (n != -EAGAIN || !rd->follow) {
+			if (n < 0) {
+				log_err(n, "'%s' is damaged, what follows is not readable", rd->path);
+				rd->code = CMD_FAILURE;
+			}
+			return 0;
+		}
+		if (idle)
+			idle(ctx);
+		if (!out__flush(o))
+			nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+int reading__finish(struct reading *rd)
+{
+	struct stk_totals t;
+
+	stk_reader__totals(rd->reader, &t);
+	if (t.bad_blocks) {
+		log_err(0, "'%s': %" PRIu64 " damaged block%s left out", rd->path, t.bad_blocks,
+			t.bad_blocks == 1 ? " was" : "s were");
+		rd->code = CMD_FAILURE;
+	}
+	return rd->code;
+}
+
+void reading__free(struct reading *rd)
+{
+	stk_reader__free(rd->reader);
+	num_set__free(&rd->sel.pid);
+	num_set__free(&rd->sel.tid);
+	num_set__free(&rd->sel.cpu);
+	free(rd->sel.types);
+}

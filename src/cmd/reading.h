@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the reading commands share: FILE, --follow, which events are selected, the loop. */
+#ifndef CMD_READING_H
+#define CMD_READING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd.h"
+#include "out.h"
+
+/* Values of the shared options, outside of the single letters. */
+enum reading_option {
+	OPT_TIME = 0x100,
+	OPT_EVENT,
+	OPT_PID,
+	OPT_TID,
+	OPT_COMM,
+	OPT_CPU,
+	OPT_JSON,
+	OPT_FOLLOW,
+	OPT_OWN,	/* a command's own long options start here */
+};
+
+#define READING_OPTIONS \
+	{ "input", required_argument, NULL, 'i' }, \
+	{ "json", no_argument, NULL, OPT_JSON }, \
+	{ "help", no_argument, NULL, 'h' }
+
+#define FOLLOW_OPTION \
+	{ "follow", no_argument, NULL, OPT_FOLLOW }
+
+#define SELECT_OPTIONS \
+	{ "time", required_argument, NULL, OPT_TIME }, \
+	{ "event", required_argument, NULL, OPT_EVENT }, \
+	{ "pid", required_argument, NULL, OPT_PID }, \
+	{ "tid", required_argument, NULL, OPT_TID }, \
+	{ "comm", required_argument, NULL, OPT_COMM }, \
+	{ "cpu", required_argument, NULL, OPT_CPU }
+
+/* Which events; all zero selects every one. */
+struct selection {
+	bool any, has_time;
+	uint64_t from, to;		/* ns, both included */
+	const char *event, *comm;	/* globs, NULL: all */
+	struct num_set pid, tid, cpu;
+	int8_t *types;			/* answers per event type: 1 yes, 2 no, 0 not asked */
+	unsigned int nr_types;
+	const char *last_comm;		/* the last answer for --comm */
+	bool last_comm_idle, last_comm_answer;
+};
+
+struct reading {
+	const char *command;
+	const char *path;
+	bool json, follow;
+	struct selection sel;
+	struct stk_reader *reader;
+	int code;			/* CMD_FAILURE once the recording turned out damaged */
+};
+
+/*
+ * A shared option: CMD_OK when taken, CMD_USAGE after a message.  Call it for what the command
+ * does not know itself.
+ */
+int reading__option(struct reading *rd, int c, const char *arg);
+/* The words behind the options: at most FILE, and not besides -i. */
+int reading__file(struct reading *rd, int argc, char **argv);
+/* want as in struct stk_reader_opts; CMD_OK, or CMD_FAILURE after a message. */
+int reading__open(struct reading *rd, unsigned int want);
+
+/*
+ * The next selected event: 1, or 0 at the end, which is also where the recording is damaged (a
+ * message is out and rd->code set), where out cannot be written any more and on Ctrl-C while
+ * following.  While following and nothing is new, calls idle (which may be NULL), flushes out and
+ * waits.
+ */
+int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
+		  const struct stk_event **ret_event);
+/* Says what is missing from the end of the recording; returns the exit code. */
+int reading__finish(struct reading *rd);
+void reading__free(struct reading *rd);
+
+/* Comm as ftrace prints it: "<idle>" for the idle task. */
+static inline const char *event_comm(const struct stk_event *e)
+{
+	return stk_event__tid(e) ? stk_event__comm(e) : "<idle>";
+}
+
+#endif /* CMD_READING_H */

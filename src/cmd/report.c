@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where events come from: call stacks by frequency, or summed up as a tree. */
+#include "reading.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/call_tree.h"
+#include "analyze/stack_counts.h"
+#include "cleanup.h"
+#include "frames.h"
+#include "log.h"
+
+static const char help[] =
+	"Usage: stackonce report [OPTIONS] [FILE]\n"
+	"Prints which call stacks events come from, most frequent first.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"      --by LIST        a list for each event,comm,pid,tid,cpu (default event)\n"
+	"      --top N          N stacks per list, 0: all (default 10)\n"
+	"      --tree           a tree: below each function its callers\n"
+	"      --callees        a tree: below each function what it calls\n"
+	"      --min PERCENT    leave out branches below this (default 0.5)\n"
+	"      --time A,B       between these times, in seconds of the recording's clock;\n"
+	"                       either may be left out: 12.5, or ,13\n"
+	"      --event GLOB     these events, several with commas: 'sched:*,sys_enter_*'\n"
+	"      --pid LIST       these processes or threads\n"
+	"      --tid LIST       these threads\n"
+	"      --comm GLOB      tasks of this name\n"
+	"      --cpu LIST       on these CPUs: 0-3,8\n"
+	"      --json           one JSON object per stack, or per function of the tree\n"
+	"  -h, --help           this text\n";
+
+enum { OPT_BY = OPT_OWN, OPT_TOP, OPT_TREE, OPT_CALLEES, OPT_MIN };
+
+static const struct option longopts[] = {
+	READING_OPTIONS,
+	SELECT_OPTIONS,
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "top", required_argument, NULL, OPT_TOP },
+	{ "tree", no_argument, NULL, OPT_TREE },
+	{ "callees", no_argument, NULL, OPT_CALLEES },
+	{ "min", required_argument, NULL, OPT_MIN },
+	{ 0 },
+};
+
+struct report {
+	struct reading rd;
+	struct out out;
+	bool help, tree, callees;
+	unsigned int by;
+	uint64_t top;
+	uint64_t min; /* billionths of a percent */
+	uint64_t total;
+	struct stack_counts *counts;
+	struct strbuf indent;
+};
+
+static void report__free(struct report *rp)
+{
+	stack_counts__free(rp->counts);
+	strbuf__free(&rp->indent);
+	reading__free(&rp->rd);
+}
+
+static int parse_by(const char *list, unsigned int *ret_by)
+{
+	static const char *const names[] = { "event", "comm", "pid", "tid", "cpu" };
+	_cleanup_free_ char *copy = strdup(list);
+	char *rest = copy, *name;
+	unsigned int by = 0, i;
+
+	while (copy && (name = strsep(&rest, ","))) {
+		for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i], name); i++)
+			;
+		if (i == ARRAY_SIZE(names))
+			return -1;
+		by |= 1u << i;
+	}
+	*ret_by = by;
+	return 0;
+}
+
+static int parse_options(struct report *rp, int argc, char **argv)
+{
+	int c, code;
+
+	while ((c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
+		switch (c) {
+		case 'h':
+			rp->help = true;
+			return CMD_OK;
+		case OPT_BY:
+			if (parse_by(optarg, &rp->by))
+				return cmd__usage_error(
+					argv[0], "--by wants some of event,comm,pid,tid,cpu: '%s'",
+					optarg);
+			break;
+		case OPT_TOP:
+			if (parse__u64(optarg, 0, UINT32_MAX, &rp->top))
+				return cmd__usage_error(argv[0], "--top wants a number: '%s'",
+							optarg);
+			break;
+		case OPT_MIN:
+			if (parse__seconds(optarg, &rp->min) || rp->min > 100000000000)
+				return cmd__usage_error(argv[0], "--min wants a percentage: '%s'",
+							optarg);
+			break;
+		case OPT_CALLEES:
+			rp->callees = true;
+			rp->tree = true;
+			break;
+		case OPT_TREE:
+			rp->tree = true;
+			break;
+		case '?':
+			return CMD_USAGE;
+		default:
+			code = reading__option(&rp->rd, c, optarg);
+			if (code)
+				return code;
+		}
+	}
+	return reading__file(&rp->rd, argc, argv);
+}
+
+/* ---- the head of a list --------------------------------------------------------------------- */
+
+static void put_event_name(struct strbuf *b, const struct stk_event_type *t,
+			   void (*put)(struct strbuf *b, const char *s, size_t n))
+{
+	_cleanup_free_ char *name = NULL;
+
+	if (asprintf(&name, "%s:%s", stk_event_type__system(t), stk_event_type__name(t)) >= 0)
+		put(b, name, strlen(name));
+	else
+		b->failed = true;
+}
+
+/* What tells the group apart, as text: "sched:sched_switch comm bash pid 12". */
+static void put_group(struct report *rp, const struct stack_group *g)
+{
+	struct strbuf *b = &rp->out.b;
+	size_t start = b->len;
+
+	if (g->type)
+		put_event_name(b, g->type, out__safe);
+	if (rp->by & BY_COMM) {
+		strbuf__puts(b, b->len > start ? " comm " : "comm ");
+		out__safe(b, g->comm, strlen(g->comm));
+	}
+	if (rp->by & BY_PID)
+		strbuf__printf(b, "%spid %u", b->len > start ? " " : "", g->pid);
+	if (rp->by & BY_TID)
+		strbuf__printf(b, "%stid %u", b->len > start ? " " : "", g->tid);
+	if (rp->by & BY_CPU)
+		strbuf__printf(b, "%scpu %u", b->len > start ? " " : "", g->cpu);
+}
+
+/* The same as JSON members, each with a comma behind. */
+static void put_group_json(struct report *rp, const struct stack_group *g)
+{
+	struct strbuf *b = &rp->out.b;
+
+	if (g->type) {
+		strbuf__puts(b, "\"event\":");
+		put_event_name(b, g->type, out__json);
+		strbuf__putc(b, ',');
+	}
+	if (rp->by & BY_COMM) {
+		strbuf__puts(b, "\"comm\":");
+		out__json(b, g->comm, strlen(g->comm));
+		strbuf__putc(b, ',');
+	}
+	if (rp->by & BY_PID)
+		strbuf__printf(b, "\"pid\":%u,", g->pid);
+	if (rp->by & BY_TID)
+		strbuf__printf(b, "\"tid\":%u,", g->tid);
+	if (rp->by & BY_CPU)
+		strbuf__printf(b, "\"cpu\":%u,", g->cpu);
+}
+
+static void put_head(struct report *rp, const struct stack_group *g)
+{
+	struct strbuf *b = &rp->out.b;
+
+	strbuf__puts(b, out__colour(&rp->out, OUT_HEAD));
+	put_group(rp, g);
+	strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
+	strbuf__puts(b, "  ");
+	out__number(b, g->count, 0);
+	strbuf__puts(b, g->count == 1 ? " event (" : " events (");
+	out__percent(b, g->count, rp->total, 0);
+	strbuf__puts(b, "%), ");
+	out__number(b, g->nr_stacks, 0);
+	strbuf__puts(b, g->nr_stacks == 1 ? " stack\n" : " stacks\n");
+}
+
+/* ---- stacks --------------------------------------------------------------------------------- */
+
+static void put_stack(struct report *rp, const struct stack_group *g, const struct stack_count *s)
+{
+	static const char indent[] = "                       ";
+	struct strbuf *b = &rp->out.b;
+
+	strbuf__puts(b, out__colour(&rp->out, OUT_NUMBER));
+	out__number(b, s->count, 12);
+	out__percent(b, s->count, g->count, 8);
+	strbuf__puts(b, "%");
+	strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
+	if (!s->stack) {
+		strbuf__puts(b, "  no stack\n");
+		return;
+	}
+	strbuf__printf(b, "  stack_id %u\n", stack__id(rp->rd.reader, s->stack));
+	stack__lines(b, rp->rd.reader, s->stack, indent, "\n");
+}
+
+static void put_stack_json(struct report *rp, const struct stack_group *g,
+			   const struct stack_count *s)
+{
+	struct strbuf *b = &rp->out.b;
+
+	strbuf__putc(b, '{');
+	put_group_json(rp, g);
+	strbuf__printf(b, "\"count\":%" PRIu64 ",\"percent\":", s->count);
+	out__percent(b, s->count, g->count, 0);
+	strbuf__puts(b, ",\"stack\":");
+	if (s->stack)
+		strbuf__u64(b, stack__id(rp->rd.reader, s->stack));
+	else
+		strbuf__puts(b, "null");
+	strbuf__puts(b, ",\"frames\":");
+	stack__json_frames(b, rp->rd.reader, s->stack);
+	strbuf__puts(b, "}\n");
+}
+
+static void put_stacks(struct report *rp, const struct stack_group *g)
+{
+	unsigned int n = rp->top ? MIN(rp->top, g->nr_stacks) : g->nr_stacks, i;
+	uint64_t rest = 0;
+
+	if (!rp->rd.json)
+		put_head(rp, g);
+	for (i = 0; i < n && !out__drain(&rp->out); i++) {
+		if (rp->rd.json)
+			put_stack_json(rp, g, &g->stacks[i]);
+		else
+			put_stack(rp, g, &g->stacks[i]);
+	}
+	for (; i < g->nr_stacks; i++)
+		rest += g->stacks[i].count;
+	if (rest && !rp->rd.json) {
+		out__number(&rp->out.b, rest, 12);
+		out__percent(&rp->out.b, rest, g->count, 8);
+		strbuf__printf(&rp->out.b, "%%  in %u more stack%s\n", g->nr_stacks - n,
+			       g->nr_stacks - n == 1 ? "" : "s");
+	}
+	if (!rp->rd.json)
+		strbuf__putc(&rp->out.b, '\n');
+}
+
+/* ---- trees ---------------------------------------------------------------------------------- */
+
+static bool too_small(const struct report *rp, const struct stack_group *g, const struct call_node *n)
+{
+	return (double)n->count * 100e9 < (double)rp->min * g->count;
+}
+
+static void put_tree_json(struct report *rp, const struct stack_group *g,
+			  const struct call_node *node, unsigned int depth)
+{
+	struct strbuf *b = &rp->out.b;
+	unsigned int i;
+
+	for (i = 0; i < node->nr_children && !out__drain(&rp->out); i++) {
+		const struct call_node *n = node->children[i];
+
+		if (too_small(rp, g, n))
+			break;
+		strbuf__putc(b, '{');
+		put_group_json(rp, g);
+		strbuf__printf(b,
+			       "\"depth\":%u,\"count\":%" PRIu64 ",\"self\":%" PRIu64 ",\"percent\":",
+			       depth, n->count, n->self);
+		out__percent(b, n->count, g->count, 0);
+		strbuf__printf(b, ",\"ip\":\"0x%" PRIx64 "\",", n->frame.ip - n->frame.off);
+		frame__json_function(b, &n->frame);
+		strbuf__puts(b, "}\n");
+		put_tree_json(rp, g, n, depth + 1);
+	}
+}
+
+/* A chain of only children stands in one column; where it forks, the branches are indented. */
+static void put_tree(struct report *rp, const struct stack_group *g, const struct call_node *node)
+{
+	struct strbuf *b = &rp->out.b;
+	size_t indent = rp->indent.len;
+	unsigned int i, nr = 0;
+
+	while (nr < node->nr_children && !too_small(rp, g, node->children[nr]))
+		nr++;
+	for (i = 0; i < nr && !out__drain(&rp->out); i++) {
+		const struct call_node *n = node->children[i];
+		bool top = !indent;
+
+		strbuf__add(b, rp->indent.s ?: "", indent);
+		strbuf__puts(b, top ? "" : i + 1 < nr ? "|-- " : "`-- ");
+		strbuf__puts(b, out__colour(&rp->out, OUT_NUMBER));
+		out__percent(b, n->count, g->count, 6);
+		strbuf__puts(b, "% ");
+		strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
+		frame__function(b, &n->frame);
+		strbuf__putc(b, '\n');
+		strbuf__puts(&rp->indent, top	     ? "        " :
+					  i + 1 < nr ? "|           " :
+						       "            ");
+		while (n->nr_children == 1 && n->children[0]->count == n->count) {
+			n = n->children[0];
+			strbuf__add(b, rp->indent.s ?: "", rp->indent.len);
+			frame__function(b, &n->frame);
+			strbuf__putc(b, '\n');
+		}
+		put_tree(rp, g, n);
+		rp->indent.len = indent;
+	}
+}
+
+static int put_group_tree(struct report *rp, const struct stack_group *g)
+{
+	_cleanup_(call_tree__freep) struct call_tree *tree = NULL;
+	int err;
+
+	err = call_tree__new(rp->rd.reader, g, !rp->callees, &tree);
+	if (err)
+		return log_err(err, "sum up the stacks");
+	if (rp->rd.json) {
+		put_tree_json(rp, g, call_tree__root(tree), 0);
+		return 0;
+	}
+	put_head(rp, g);
+	put_tree(rp, g, call_tree__root(tree));
+	strbuf__putc(&rp->out.b, '\n');
+	return 0;
+}
+
+static int put_report(struct report *rp)
+{
+	const struct stack_group *groups;
+	unsigned int nr, i;
+	int err;
+
+	err = stack_counts__finish(rp->counts, rp->rd.reader, &groups, &nr);
+	if (err)
+		return log_err(err, "sort the stacks");
+	for (i = 0; i < nr; i++)
+		rp->total += groups[i].count;
+	if (!nr && !rp->rd.json)
+		strbuf__puts(&rp->out.b, rp->rd.sel.any ? "No events were selected.\n" :
+							  "The recording has no events.\n");
+	for (i = 0; i < nr && !err && !out__drain(&rp->out); i++) {
+		if (rp->tree)
+			err = put_group_tree(rp, &groups[i]);
+		else
+			put_stacks(rp, &groups[i]);
+	}
+	return err;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	_cleanup_(report__free) struct report rp = {
+		.rd.command = argv[0], .by = BY_EVENT, .top = 10, .min = 500000000
+	};
+	const struct stk_event *e;
+	int code, err;
+
+	code = parse_options(&rp, argc, argv);
+	if (code)
+		return code;
+	if (rp.help)
+		return cmd__print(help);
+	code = reading__open(&rp.rd, STK_WANT_EVENTS);
+	if (code)
+		return code;
+	out__open(&rp.out, true);
+	err = stack_counts__new(rp.by, &rp.counts);
+	while (!err && reading__next(&rp.rd, &rp.out, NULL, NULL, &e))
+		err = stack_counts__add(rp.counts, e);
+	if (err)
+		log_err(err, "count the stacks");
+	else
+		err = put_report(&rp);
+	return out__close(&rp.out, err ? CMD_FAILURE : reading__finish(&rp.rd));
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Every event in time order, in the look of ftrace's trace file or as JSON. */
+#include "script.h"
+
+#include <string.h>
+
+#include "cleanup.h"
+#include "frames.h"
+
+static const char help[] =
+	"Usage: stackonce script [OPTIONS] [FILE]\n"
+	"Prints every event of a recording in time order, with fields and call stack.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"      --time A,B       between these times, in seconds of the recording's clock;\n"
+	"                       either may be left out: 12.5, or ,13\n"
+	"      --event GLOB     these events, several with commas: 'sched:*,sys_enter_*'\n"
+	"      --pid LIST       these processes or threads\n"
+	"      --tid LIST       these threads\n"
+	"      --comm GLOB      tasks of this name\n"
+	"      --cpu LIST       on these CPUs: 0-3,8\n"
+	"      --fields LIST    these columns: comm,pid,tid,cpu,flags,time,event,fields,\n"
+	"                       kstack,ustack or the name of an event's field\n"
+	"      --ns             times with nine decimals\n"
+	"      --no-stacks      without call stacks\n"
+	"      --no-header      without the lines that explain the columns\n"
+	"      --follow         wait for more of a recording in progress\n"
+	"      --json           one JSON object per event\n"
+	"  -h, --help           this text\n";
+
+enum { OPT_FIELDS = OPT_OWN, OPT_NS, OPT_NO_STACKS, OPT_NO_HEADER };
+
+static const struct option longopts[] = {
+	READING_OPTIONS,
+	FOLLOW_OPTION,
+	SELECT_OPTIONS,
+	{ "fields", required_argument, NULL, OPT_FIELDS },
+	{ "ns", no_argument, NULL, OPT_NS },
+	{ "no-stacks", no_argument, NULL, OPT_NO_STACKS },
+	{ "no-header", no_argument, NULL, OPT_NO_HEADER },
+	{ 0 },
+};
+
+static int parse_options(struct script *s, int argc, char **argv)
+{
+	int c, code;
+
+	while ((c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
+		switch (c) {
+		case 'h':
+			s->help = true;
+			return CMD_OK;
+		case OPT_FIELDS:
+			if (script__parse_fields(s, optarg))
+				return cmd__usage_error(argv[0], "--fields: '%s' is not a list",
+							optarg);
+			break;
+		case OPT_NS:
+			s->ns = true;
+			break;
+		case OPT_NO_STACKS:
+			s->no_stacks = true;
+			break;
+		case OPT_NO_HEADER:
+			s->no_header = true;
+			break;
+		case '?':
+			return CMD_USAGE;
+		default:
+			code = reading__option(&s->rd, c, optarg);
+			if (code)
+				return code;
+		}
+	}
+	return reading__file(&s->rd, argc, argv);
+}
+
+static void put_header(struct script *s)
+{
+	struct strbuf *b = &s->out.b;
+
+	if (s->nr_columns) {
+		unsigned int i;
+
+		strbuf__puts(b, "#");
+		for (i = 0; i < s->nr_columns; i++) {
+			strbuf__putc(b, ' ');
+			out__safe(b, s->columns[i].name, strlen(s->columns[i].name));
+		}
+		strbuf__putc(b, '\n');
+		return;
+	}
+	strbuf__puts(b, "# tracer: stackonce\n"
+			"#\n"
+			"#                                _-----=> irqs-off/BH-disabled\n"
+			"#                               / _----=> need-resched\n"
+			"#                              | / _---=> hardirq/softirq\n"
+			"#                              || / _--=> preempt-depth\n"
+			"#                              ||| / _-=> migrate-disable\n"
+			"#                              |||| /     delay\n"
+			"#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+			"#              | |         |   |||||     |         |\n");
+}
+
+static int run(struct script *s)
+{
+	const struct stk_event *e;
+
+	out__open(&s->out, !s->rd.follow);
+	if (!s->rd.json && !s->no_header)
+		put_header(s);
+	while (reading__next(&s->rd, &s->out, NULL, NULL, &e)) {
+		if (s->rd.json)
+			script__json(s, e);
+		else if (s->nr_columns)
+			script__columns(s, e);
+		else
+			script__line(s, e);
+	}
+	return out__close(&s->out, reading__finish(&s->rd));
+}
+
+int cmd_script(int argc, char **argv)
+{
+	_cleanup_(script__free) struct script s = { .rd.command = argv[0] };
+	int code;
+
+	code = parse_options(&s, argc, argv);
+	if (code)
+		return code;
+	if (s.help)
+		return cmd__print(help);
+	code = reading__open(&s.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	if (code)
+		return code;
+	script__start(&s);
+	return run(&s);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The script command: options in script.c, one event's text and JSON in script_event.c. */
+#ifndef CMD_SCRIPT_H
+#define CMD_SCRIPT_H
+
+#include "events/format.h"
+#include "reading.h"
+
+enum script_column_kind {
+	COL_COMM,
+	COL_PID,
+	COL_TID,
+	COL_CPU,
+	COL_FLAGS,
+	COL_TIME,
+	COL_EVENT,
+	COL_FIELDS,
+	COL_KSTACK,
+	COL_USTACK,
+	COL_FIELD,		/* an event's field, by name */
+};
+
+struct script_column {
+	enum script_column_kind kind;
+	char *name;
+};
+
+/* What is known of an event type, made when its first event comes. */
+struct script_type {
+	struct ev_format *format;	/* NULL when its text is no format: fields print empty */
+	const struct ev_field **fields;	/* per column; NULL where it has no such field */
+	struct strbuf label;		/* "name: ", coloured */
+	struct strbuf json_name;	/* "system:name" with quotes */
+	bool seen;
+};
+
+#define TASK_SLOTS	1024
+#define TASK_TEXT	72
+
+/* "            comm-pid     " of the tasks seen last. */
+struct script_task {
+	const char *comm;
+	uint32_t tid;
+	uint8_t len;
+	char text[TASK_TEXT];
+};
+
+/* Rendered stacks by number; all are dropped when there is too much text. */
+#define STACK_TEXT_MAX	(32u << 20)
+
+struct script_stack {
+	uint32_t at, len;	/* in the text; len 0: not rendered */
+};
+
+struct script {
+	struct reading rd;
+	struct out out;
+	bool help, ns, no_stacks, no_header;
+	struct script_column *columns;
+	unsigned int nr_columns;
+	struct ev_print_ctx print;
+	struct script_type *types;
+	unsigned int nr_types;
+	struct script_task *tasks;
+	struct script_stack *stacks;
+	uint32_t nr_stacks;
+	struct strbuf stack_text;
+	struct strbuf scratch;
+};
+
+int script__parse_fields(struct script *s, const char *list);
+void script__start(struct script *s);	/* the reader is open */
+void script__free(struct script *s);
+
+/* What is kept of the event's type; NULL when out of memory. */
+struct script_type *script__type(struct script *s, const struct stk_event *e);
+/* The five characters of the kernel's trace_print_lat_fmt(). */
+void script__flags(const struct stk_event *e, char text[static 5]);
+
+void script__line(struct script *s, const struct stk_event *e);
+void script__columns(struct script *s, const struct stk_event *e);
+void script__json(struct script *s, const struct stk_event *e);
+
+#endif /* CMD_SCRIPT_H */

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The stack map of a recording. */
+#include "reading.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "frames.h"
+#include "log.h"
+
+static const char help[] =
+	"Usage: stackonce stacks [OPTIONS] [FILE]\n"
+	"Prints the stacks of a recording: id, how many events refer to it, frames.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"      --top N          the N stacks with most references, most first\n"
+	"      --id N           this stack\n"
+	"      --time A,B       count only events between these times, in seconds;\n"
+	"                       either may be left out: 12.5, or ,13\n"
+	"      --event GLOB     count only these events, several with commas\n"
+	"      --pid LIST       count only events of these processes or threads\n"
+	"      --tid LIST       count only events of these threads\n"
+	"      --comm GLOB      count only events of tasks of this name\n"
+	"      --cpu LIST       count only events on these CPUs: 0-3,8\n"
+	"      --follow         stacks of a recording in progress, as they come\n"
+	"      --json           one JSON object per stack\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"With a selection of events, stacks without a reference are left out.\n";
+
+enum { OPT_TOP = OPT_OWN, OPT_ID };
+
+static const struct option longopts[] = {
+	READING_OPTIONS,
+	FOLLOW_OPTION,
+	SELECT_OPTIONS,
+	{ "top", required_argument, NULL, OPT_TOP },
+	{ "id", required_argument, NULL, OPT_ID },
+	{ 0 },
+};
+
+struct stacks {
+	struct reading rd;
+	struct out out;
+	bool help, has_id;
+	uint64_t top, id;
+	uint64_t *refs; /* by stack number, from the events */
+	uint32_t nr_refs;
+	uint32_t printed; /* --follow: numbers up to here are out */
+};
+
+struct row {
+	struct stk_stack st;
+	uint64_t refs;
+};
+
+static void stacks__free(struct stacks *s)
+{
+	free(s->refs);
+	reading__free(&s->rd);
+}
+
+static int parse_options(struct stacks *s, int argc, char **argv)
+{
+	int c, code;
+
+	while ((c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
+		switch (c) {
+		case 'h':
+			s->help = true;
+			return CMD_OK;
+		case OPT_TOP:
+			if (parse__u64(optarg, 1, UINT32_MAX, &s->top))
+				return cmd__usage_error(argv[0], "--top wants a number: '%s'",
+							optarg);
+			break;
+		case OPT_ID:
+			if (parse__u64(optarg, 0, UINT32_MAX, &s->id))
+				return cmd__usage_error(argv[0], "--id wants a stack id: '%s'",
+							optarg);
+			s->has_id = true;
+			break;
+		case '?':
+			return CMD_USAGE;
+		default:
+			code = reading__option(&s->rd, c, optarg);
+			if (code)
+				return code;
+		}
+	}
+	if (s->rd.follow && s->top)
+		return cmd__usage_error(argv[0], "--top needs the whole recording, not --follow");
+	return reading__file(&s->rd, argc, argv);
+}
+
+static int count_ref(struct stacks *s, uint32_t number)
+{
+	uint64_t *more;
+	uint32_t nr;
+
+	if (!number || number > stk_reader__nr_stacks(s->rd.reader))
+		return 0;
+	if (number >= s->nr_refs) {
+		nr = MAX(number + 1, 2 * s->nr_refs);
+		more = reallocarray(s->refs, nr, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		memset(more + s->nr_refs, 0, (nr - s->nr_refs) * sizeof(*more));
+		s->refs = more;
+		s->nr_refs = nr;
+	}
+	s->refs[number]++;
+	return 0;
+}
+
+static void put_text(struct stacks *s, const struct row *row)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	struct strbuf *b = &s->out.b;
+	int n, i;
+
+	strbuf__printf(b, "%sstack_id %u%s [ref %" PRIu64 ", depth %u",
+		       out__colour(&s->out, OUT_HEAD), row->st.id, out__colour(&s->out, OUT_PLAIN),
+		       row->refs, row->st.depth);
+	if (row->st.end != STK_END_COMPLETE)
+		strbuf__printf(b, ", %s", stk_stack_end_name(row->st.end));
+	strbuf__puts(b, "]\n");
+	n = stk_reader__frames(s->rd.reader, row->st.number, frames, STK_MAX_DEPTH);
+	for (i = 0; i < n && i < STK_MAX_DEPTH; i++) {
+		strbuf__puts(b, "  [");
+		strbuf__u64(b, i);
+		strbuf__puts(b, "] ");
+		frame__text(b, &frames[i]);
+		strbuf__putc(b, '\n');
+	}
+	strbuf__putc(b, '\n');
+}
+
+static void put_json(struct stacks *s, const struct row *row)
+{
+	struct strbuf *b = &s->out.b;
+	struct stk_stack first;
+
+	strbuf__printf(b, "{\"id\":%u,\"refs\":%" PRIu64 ",\"depth\":%u,\"end\":\"%s\"", row->st.id,
+		       row->refs, row->st.depth, stk_stack_end_name(row->st.end));
+	if (row->st.alias_of != row->st.number &&
+	    !stk_reader__stack(s->rd.reader, row->st.alias_of, &first))
+		strbuf__printf(b, ",\"alias_of\":%u", first.id);
+	strbuf__puts(b, ",\"frames\":");
+	stack__json_frames(b, s->rd.reader, row->st.number);
+	strbuf__puts(b, "}\n");
+}
+
+static void put_row(struct stacks *s, const struct row *row)
+{
+	if (s->rd.json)
+		put_json(s, row);
+	else
+		put_text(s, row);
+}
+
+/* False: not to be printed. */
+static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
+{
+	struct row row = { 0 };
+
+	if (stk_reader__stack(s->rd.reader, number, &row.st))
+		return false;
+	row.refs = row.st.refs && !s->rd.sel.any ? row.st.refs :
+		   number < s->nr_refs		 ? s->refs[number] :
+						   0;
+	if (s->has_id && row.st.id != s->id)
+		return false;
+	if (s->rd.sel.any && !row.refs)
+		return false;
+	*ret_row = row;
+	return true;
+}
+
+/* What is new while following. */
+static void put_new(void *ctx)
+{
+	struct stacks *s = ctx;
+	uint32_t nr = stk_reader__nr_stacks(s->rd.reader);
+	struct row row;
+
+	for (; s->printed < nr && !out__drain(&s->out); s->printed++)
+		if (get_row(s, s->printed + 1, &row))
+			put_row(s, &row);
+}
+
+static int by_refs(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->refs != y->refs)
+		return x->refs > y->refs ? -1 : 1;
+	return x->st.number < y->st.number ? -1 : x->st.number > y->st.number;
+}
+
+static int put_top(struct stacks *s)
+{
+	uint32_t nr = stk_reader__nr_stacks(s->rd.reader), number;
+	_cleanup_free_ struct row *rows = calloc(nr ?: 1, sizeof(*rows));
+	size_t n = 0, i;
+
+	if (!rows)
+		return log_err(-ENOMEM, "sort the stacks");
+	for (number = 1; number <= nr; number++)
+		n += get_row(s, number, &rows[n]);
+	qsort(rows, n, sizeof(*rows), by_refs);
+	for (i = 0; i < n && i < s->top && !out__drain(&s->out); i++)
+		put_row(s, &rows[i]);
+	return 0;
+}
+
+/* Numbers of the same stack: references count where the first is, unless they were imported. */
+static void fold_aliases(struct stacks *s)
+{
+	struct stk_stack st;
+	uint32_t i;
+
+	for (i = 1; i < s->nr_refs; i++) {
+		if (!s->refs[i] || stk_reader__stack(s->rd.reader, i, &st))
+			continue;
+		if (st.alias_of != i && st.id == i && st.alias_of < i) {
+			s->refs[st.alias_of] += s->refs[i];
+			s->refs[i] = 0;
+		}
+	}
+}
+
+static int run(struct stacks *s)
+{
+	const struct stk_event *e;
+	int err = 0;
+
+	out__open(&s->out, !s->rd.follow);
+	while (!err && reading__next(&s->rd, &s->out, s->rd.follow ? put_new : NULL, s, &e)) {
+		err = count_ref(s, stk_event__kstack(e));
+		if (!err)
+			err = count_ref(s, stk_event__ustack(e));
+	}
+	if (err)
+		log_err(err, "count the references");
+	fold_aliases(s);
+	if (s->top)
+		err = err ?: put_top(s);
+	else
+		put_new(s);
+	return out__close(&s->out, err ? CMD_FAILURE : reading__finish(&s->rd));
+}
+
+int cmd_stacks(int argc, char **argv)
+{
+	_cleanup_(stacks__free) struct stacks s = { .rd.command = argv[0] };
+	int code;
+
+	code = parse_options(&s, argc, argv);
+	if (code)
+		return code;
+	if (s.help)
+		return cmd__print(help);
+	code = reading__open(&s.rd, STK_WANT_EVENTS);
+	return code ?: run(&s);
+}
