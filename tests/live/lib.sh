@@ -71,6 +71,16 @@ need_tracefs()
 	[ -d "$tracefs/events" ] || skip "no tracefs"
 }
 
+# new_instance: an ftrace instance of this test's own, its directory is in $instance.
+new_instance()
+{
+	name=stackonce-live-$$-$(echo "$instances" | wc -w)
+	mkdir "$tracefs/instances/$name" || skip "tracefs refuses instances"
+	instances="$instances $name"
+	# shellcheck disable=SC2034 # for the tests
+	instance=$tracefs/instances/$name
+}
+
 # record ARGS...: a recording that must work; its messages are shown when it does not.
 record()
 {
@@ -151,15 +161,15 @@ want_sum()
 	}
 	info_of "$1" -e '.totals.happened == .totals.recorded + .totals.filtered + .totals.lost' \
 		>/dev/null || fail "the totals do not add up"
-	info_of "$1" -r '.events[] | . as $e | ($e | to_entries | map(select(.key |
-		startswith("lost_"))) | map(.value) | add // 0) as $named |
-		select($named != $e.lost) | "\(.name): lost \(.lost), named \($named)"' >"$work/sum"
+	info_of "$1" -e .accounted >/dev/null || fail "the recording has no accounting"
+	info_of "$1" -r '.events[] | select(.lost != ([.lost_by[]] | add) or
+		.filtered != ([.filtered_by[]] | add)) | "\(.name): \(.)"' >"$work/sum"
 	[ ! -s "$work/sum" ] || {
 		cat "$work/sum"
-		fail "events are lost without a reason"
+		fail "events are filtered or lost without a reason"
 	}
 	info_of "$1" -r --argjson max "$((cpus * 2))" \
-		'.events[] | select((.lost_edge // 0) > $max) | "\(.name): edge \(.lost_edge)"' >"$work/sum"
+		'.events[] | select(.lost_by.edge > $max) | "\(.name): edge \(.lost_by.edge)"' >"$work/sum"
 	[ ! -s "$work/sum" ] || {
 		cat "$work/sum"
 		fail "more edge losses than two per CPU"

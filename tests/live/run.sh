@@ -14,7 +14,7 @@ export STACKONCE PROG LIVE
 # shellcheck source=tests/tracefs.sh
 . "$LIVE/../tracefs.sh"
 
-rm -rf "$LIVE_OUT"
+rm -rf "${LIVE_OUT:?}"/*
 mkdir -p "$LIVE_OUT"
 : >"$LIVE_OUT/results"
 : >"$LIVE_OUT/skips"

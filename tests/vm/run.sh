@@ -18,7 +18,8 @@ limit=${VM_LIMIT:-1200}
 # shellcheck source=tests/vm/initramfs.sh
 . "$here/initramfs.sh"
 
-# qemu SERIES APPEND SERIAL...: one machine.
+# qemu SERIES APPEND SERIAL...: one machine.  One thread for both CPUs: with one each, qemu lets a
+# CPU run into a half patched instruction while tracepoints are switched on, and the kernel panics.
 qemu()
 {
 	image=$(kernel_image "$1") || {
@@ -27,7 +28,7 @@ qemu()
 	}
 	append="console=ttyS0 quiet panic=-1 $2"
 	shift 2
-	qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=multi}" -cpu max -smp 2 -m 1024 \
+	qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=single}" -cpu max -smp 2 -m 1024 \
 		-display none -no-reboot -net none -kernel "$image" -initrd "$out/initramfs" \
 		-append "$append" "$@"
 }

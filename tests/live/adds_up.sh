@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# happened = recorded + filtered + lost, exactly and per event: in a quiet run, with rings too small
+# for the load, with a stack map too small for the stacks, and with events nested in one another.
+# timeout: 150
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+# Work for every kind of event: switches, system calls, forks, file reads and writes.
+busy()
+{
+	"$PROG/pingpong" "$(scale 30000 2000)" 0 >/dev/null &
+	a=$!
+	"$PROG/getppid" "$(scale 200000 10000)" >/dev/null &
+	b=$!
+	"$PROG/forktree" 3 3 20 >/dev/null
+	find /proc/[0-9]* /sys/kernel -maxdepth 2 2>/dev/null | head -n "$(scale 3000 300)" |
+		tr a b | wc -l >/dev/null
+	wait "$a" "$b"
+}
+
+# run_case NAME RECORD-OPTIONS...: adds up, with a recorder that is held for a while when HOLD is set.
+run_case()
+{
+	name=$1
+	shift
+	record_bg -a -o "$name.stk" "$@"
+	if [ -n "${HOLD:-}" ]; then
+		kill -STOP "$recorder"
+		busy
+		kill -CONT "$recorder"
+	fi
+	busy
+	stop_recorder
+	want_sum "$name.stk"
+	note "$name: $(info_of "$name.stk" -c '.totals')"
+}
+
+record_bg -a -o quiet.stk -e sched:sched_switch
+sleep 1
+stop_recorder
+want_sum quiet.stk
+[ "$(info_of quiet.stk .totals.lost)" -le "$(($(nproc) * 2))" ] || fail "a quiet run lost events"
+
+HOLD=1 run_case rings --buffer-size 64K -e sched:sched_switch -e raw_syscalls:sys_enter
+[ "$(info_of rings.stk .totals.lost_by.ring)" -gt 0 ] ||
+	fail "64 KiB rings did not overflow: this tested nothing"
+
+run_case map --stack-map-bits 10 --stack-pool 64K -e 'sched:*' -e 'kmem:*' -e raw_syscalls:sys_enter
+[ "$(info_of map.stk .stacks.fallbacks)" -gt 0 ] ||
+	fail "a map of 2^10 did not fill: this tested nothing"
+
+run_case nested -e 'irq:*' -e 'sched:*' -e 'timer:*' -e 'syscalls:sys_*'
+[ "$(info_of nested.stk '[.events[] | select(.recorded > 0)] | length')" -ge 8 ] ||
+	fail "few events happened: this tested nothing"

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# ftrace and stackonce on the same tracepoint: neither changes what the other counts.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+need_tracefs
+n=$(scale 20000 4000)
+new_instance
+echo 'id == 110' >"$instance/events/raw_syscalls/sys_enter/filter"
+echo 16384 >"$instance/buffer_size_kb"
+
+# ftrace_count: what ftrace counted in this run of the workload, overwritten events included.
+ftrace_count()
+{
+	echo >"$instance/trace"
+	echo 1 >"$instance/events/raw_syscalls/sys_enter/enable"
+	"$PROG/getppid" "$n" >/dev/null
+	echo 0 >"$instance/events/raw_syscalls/sys_enter/enable"
+	[ "$(cat "$instance"/per_cpu/cpu*/stats | awk '/^overrun:/ { n += $2 } END { print n + 0 }')" -eq 0 ] ||
+		fail "ftrace's buffer is too small for this test"
+	grep -c ' getppid-[0-9]* *\[' "$instance/trace" >"$1"
+}
+
+ftrace_count alone || :
+record_bg -a -o b.stk -e raw_syscalls:sys_enter --filter 'id == 110'
+ftrace_count beside || :
+stop_recorder
+want_sum b.stk
+for f in alone beside; do
+	[ "$(cat $f)" -eq "$n" ] || fail "ftrace $f: $(cat $f) of $n calls"
+done
+seen=$("$STACKONCE" script --json --comm getppid b.stk | wc -l)
+lost=$(counted b.stk raw_syscalls:sys_enter lost)
+[ "$((seen + lost))" -eq "$n" ] || fail "stackonce beside ftrace: $seen and $lost lost of $n calls"
+note "$n calls by both"

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# kill -9 at random moments: every file opens, ended "abrupt", and what is older than a second is
+# there, without a hole.  A ticker's own log says what must be there.
+# timeout: 420
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+kills=$(scale 200 8)
+side=$(scale 4 1)
+
+uptime_ns()
+{
+	# Seconds with two decimals are enough beside a second.
+	awk '{ printf "%.0f\n", $1 * 1000000000 }' /proc/uptime
+}
+
+# random MAX: 0 .. MAX - 1
+random()
+{
+	echo $(($(od -An -N4 -tu4 /dev/urandom) % $1))
+}
+
+# check FILE TICKS KILLED: the recorder of FILE was killed at time KILLED.
+check()
+{
+	[ -e "$1" ] || return 0
+	"$STACKONCE" info --json "$1" >"$1.info" 2>"$1.err" || {
+		cat "$1.err"
+		echo "$1 of $(wc -c <"$1") bytes does not open"
+		return 1
+	}
+	[ "$(jq -r .ended "$1.info")" = abrupt ] || {
+		echo "$1: ended $(jq -r .ended "$1.info")"
+		return 1
+	}
+	"$STACKONCE" script --json --comm ticker "$1" 2>/dev/null | jq .ts >"$1.ts"
+	# Tick k is right before event k.  From the first event of the file on, every tick that is
+	# older than a second when the recorder dies has its event, and one more than before.
+	awk -v killed="$3" '
+		NR == FNR { ts[++n] = $1; next }
+		n && $1 <= ts[1] { first = FNR }
+		{ tick[FNR] = $1; if ($1 < killed - 1000000000) old = FNR }
+		END {
+			if (!n)
+				exit
+			for (i = 1; i <= n; i++)
+				if (ts[i] < tick[first + i - 1] ||
+				    ((first + i) in tick && ts[i] > tick[first + i])) {
+					print "event " i " is not that of tick " first + i - 1
+					exit 1
+				}
+			if (first + n - 1 < old) {
+				print "the file ends at tick " first + n - 1 ", " old " is older than 1 s"
+				exit 1
+			}
+		}' "$1.ts" "$2" || return 1
+	[ ! -s "$1.ts" ] || echo "$1" >>with_events
+}
+
+# one NUMBER: a recorder, killed somewhere between its start and two seconds later.
+one()
+{
+	"$PROG/ticker" "ticks.$1" 4000 &
+	ticker=$!
+	"$STACKONCE" record -q -a -k mono -o "$1.stk" -e syscalls:sys_enter_getppid \
+		-e sched:sched_switch >/dev/null 2>&1 &
+	rec=$!
+	ms=$(random "$(scale 2500 6000)")
+	sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
+	kill -KILL "$rec"
+	killed=$(uptime_ns)
+	wait "$rec"
+	kill -KILL "$ticker"
+	wait "$ticker"
+	check "$1.stk" "ticks.$1" "$killed" >"$1.msg" || mv "$1.msg" "$1.failed"
+	rm -f "$1.stk" "$1.stk.ts" "$1.stk.info" "ticks.$1"
+}
+
+: >with_events
+i=0
+while [ "$i" -lt "$kills" ]; do
+	jobs=
+	for _ in $(seq 1 "$side"); do
+		one "$i" 2>/dev/null &
+		jobs="$jobs $!"
+		i=$((i + 1))
+	done
+	for j in $jobs; do
+		wait "$j"
+	done
+done
+if ls ./*.failed >/dev/null 2>&1; then
+	cat ./*.failed
+	fail "$(cat ./*.failed | wc -l) of $kills recordings are not what they must be"
+fi
+# Kills that came before the first event test nothing; most come later.
+[ "$(wc -l <with_events)" -ge "$((kills / 4))" ] || fail "only $(wc -l <with_events) files had events"
+note "$kills kills, $(wc -l <with_events) files with events"

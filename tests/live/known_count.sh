@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# A program that makes N known calls gives N events, by system call, by filter and by fork.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+n=$(scale 100000 10000)
+
+# want WHAT NUMBER WANTED
+want()
+{
+	[ "$2" -eq "$3" ] || fail "$1: $2 instead of $3"
+}
+
+record -o call.stk -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -- "$PROG/getppid" "$n"
+want_sum call.stk
+for e in syscalls:sys_enter_getppid syscalls:sys_exit_getppid; do
+	want "$e recorded and lost" \
+		"$(($(counted call.stk $e recorded) + $(counted call.stk $e lost)))" "$n"
+done
+want "sys_enter_getppid in script" "$("$STACKONCE" script --json \
+	--event syscalls:sys_enter_getppid --comm getppid call.stk | wc -l)" \
+	"$(counted call.stk syscalls:sys_enter_getppid recorded)"
+
+record -o filter.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" "$n"
+want_sum filter.stk
+want "id == 110" "$(($(counted filter.stk raw_syscalls:sys_enter recorded) +
+	$(counted filter.stk raw_syscalls:sys_enter lost)))" "$n"
+[ "$("$STACKONCE" script --json filter.stk | jq -r .fields.id | sort -u)" = 110 ] ||
+	fail "the filter let other system calls through"
+
+record -o fork.stk -e sched:sched_process_fork -- "$PROG/forktree" 3 2 1
+want_sum fork.stk
+want "forks" "$(counted fork.stk sched:sched_process_fork recorded)" 14
+note "$n calls, $(counted call.stk syscalls:sys_enter_getppid lost) of them lost"

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# With kernel.kptr_restrict=2 /proc/kallsyms has no addresses; the recording has the names anyway,
+# and the setting is in it.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+setting=/proc/sys/kernel/kptr_restrict
+before=$(cat $setting)
+restore()
+{
+	echo "$before" >$setting
+	cleanup
+}
+trap restore EXIT
+record -o open.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" 100
+echo 2 >$setting || skip "kptr_restrict cannot be set"
+record -o shut.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" 100
+echo "$before" >$setting
+for f in open shut; do
+	"$STACKONCE" stacks --json --top 1 $f.stk | jq -r '.frames[] | "\(.sym)+\(.off)"' >$f.frames
+	[ -s $f.frames ] || fail "$f: no frames"
+done
+grep -q '^null' open.frames && fail "frames without a name without kptr_restrict"
+cmp open.frames shut.frames || {
+	cat shut.frames
+	fail "other names with kptr_restrict=2"
+}
+note "$(wc -l <shut.frames) frames named"

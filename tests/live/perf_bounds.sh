@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# perf counts the same with and without stackonce, and bounds what stackonce says happened: what
+# runs inside has counted no more, what runs outside no less.
+# timeout: 120
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+need_tool perf
+n=$(scale 50000 5000)
+call=syscalls:sys_enter_getppid
+
+# perf_count OUT ARGS...: what perf counted, into OUT.
+perf_count()
+{
+	out=$1
+	shift
+	perf stat -x, -o "$out.stat" "$@" >/dev/null 2>"$out.err" || {
+		cat "$out.err"
+		fail "perf stat $* failed"
+	}
+	awk -F, '/^[0-9]/ { print $1 }' "$out.stat" >"$out"
+	[ -s "$out" ] || fail "perf counted nothing: $(cat "$out.stat")"
+}
+
+perf stat -x, -e $call -o probe -- true 2>/dev/null >/dev/null || skip "perf cannot count tracepoints here"
+
+perf_count alone -e $call -- "$PROG/getppid" "$n"
+record_bg -a -o in.stk -e $call -e sched:sched_switch
+perf_count beside -e $call -- "$PROG/getppid" "$n"
+perf_count inner -a -e sched:sched_switch -- sleep "$(scale 1 2)"
+stop_recorder
+want_sum in.stk
+[ "$(cat alone)" -eq "$n" ] || fail "perf alone counts $(cat alone) of $n"
+[ "$(cat beside)" -eq "$n" ] || fail "perf beside stackonce counts $(cat beside) of $n"
+happened=$(counted in.stk sched:sched_switch happened)
+[ "$happened" -ge "$(cat inner)" ] || fail "happened $happened, but perf inside counted $(cat inner)"
+
+perf_count outer -a -e sched:sched_switch -- "$STACKONCE" record -q -a -d "$(scale 1 2)" -o out.stk \
+	-e sched:sched_switch
+happened=$(counted out.stk sched:sched_switch happened)
+[ "$happened" -gt 0 ] || fail "nothing happened"
+[ "$happened" -le "$(cat outer)" ] || fail "happened $happened, but perf outside counted $(cat outer)"
+note "$n calls with and without; $happened switches of $(cat outer) outside"

@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The same event has the same stack id with and without other tracers on its tracepoint: ftrace with
+# stacks, and perf where it is there.
+# timeout: 120
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+need_tracefs
+n=$(scale 2000 500)
+new_instance
+echo 1 >"$instance/options/stacktrace"
+ftrace=$instance/events/raw_syscalls/sys_enter/enable
+
+phase()
+{
+	# A name of its own for each phase: comm tells them apart.
+	cp "$PROG/getppid" "$1"
+	"./$1" "$n" >/dev/null
+}
+
+record_bg -a -o ids.stk -e raw_syscalls:sys_enter --filter 'id == 110' -e sched:sched_process_exit
+phase alone
+echo 1 >"$ftrace"
+phase ftrace
+echo 0 >"$ftrace"
+phases='alone ftrace'
+if command -v perf >/dev/null 2>&1; then
+	perf record -q -a -g -e raw_syscalls:sys_enter -e sched:sched_process_exit -o perf.data -- \
+		sleep "$(scale 2 15)" >/dev/null 2>&1 &
+	perf=$!
+	test_pids="$test_pids $perf"
+	sleep "$(scale 0.7 6)"
+	phase perf
+	kill -0 "$perf" 2>/dev/null || fail "perf ended before the workload did"
+	wait "$perf"
+	phases="$phases perf"
+else
+	note "perf is not here"
+fi
+phase after
+phases="$phases after"
+stop_recorder
+want_sum ids.stk
+
+for p in $phases; do
+	"$STACKONCE" script --json --comm "$p" --event raw_syscalls:sys_enter ids.stk |
+		jq .kstack >"$p.ids"
+	[ -s "$p.ids" ] || fail "no events of phase $p"
+	sort -u "$p.ids" >"$p.set"
+	[ "$(wc -l <"$p.set")" -eq 1 ] || fail "phase $p has $(wc -l <"$p.set") stack ids for one place"
+	cmp alone.set "$p.set" || fail "the stack id of phase $p is another than alone"
+	"$STACKONCE" script --json --comm "$p" --event sched:sched_process_exit ids.stk | jq .kstack >"$p.exit"
+	cmp alone.exit "$p.exit" || fail "the exit of phase $p has another stack id than alone"
+done
+note "one id in the phases $phases"

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Our stacks, flattened, equal what ftrace's own `stacktrace` prints for the same events at the same
+# time: context switches, wakeups, and softirqs, whose stacks we store in parts.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+need_tracefs
+events='sched/sched_switch sched/sched_waking irq/softirq_raise'
+new_instance
+echo mono >"$instance/trace_clock"
+echo 1 >"$instance/options/stacktrace"
+echo 1 >"$instance/options/sym-offset"
+echo 0 >"$instance/options/irq-info" 2>/dev/null
+echo 16384 >"$instance/buffer_size_kb"
+
+# Both are on before the workload starts and off after it ended, and both lose nothing: event k of a
+# task and kind is the same event in both.
+record_bg -a -k mono -o s.stk -e sched:sched_switch -e sched:sched_waking -e irq:softirq_raise
+for e in $events; do
+	echo 1 >"$instance/events/$e/enable"
+done
+"$PROG/pingpong" "$(scale 1500 200)" 0 >/dev/null
+"$PROG/forktree" 3 2 10 >/dev/null
+for e in $events; do
+	echo 0 >"$instance/events/$e/enable"
+done
+stop_recorder
+want_sum s.stk
+[ "$(info_of s.stk .totals.lost)" -le "$(($(nproc) * 6))" ] || fail "events were lost, nothing to compare"
+grep -qh '^overrun: [1-9]' "$instance"/per_cpu/cpu*/stats && fail "ftrace's buffer is too small"
+cat "$instance/trace" >ftrace.txt
+
+# flatten FILE: "task-pid event #N: frame frame ..." per event of our workload, N counts per task
+# and event.  ftrace puts the stack into an entry of its own, after the event.  Frames of the tracers
+# themselves are nobody's frames.
+flatten()
+{
+	awk '
+		function flush() {
+			if (key != "")
+				print key " #" ++count[key] ":" frames
+			key = frames = ""
+		}
+		function tracer(f) {
+			return f ~ /^(__traceiter_|__bpf_trace_|bpf_trace_run|bpf_prog_|perf_trace_)/ ||
+			       f ~ /^(trace_event_raw_event_|trace_event_buffer_|do_trace_event_raw_)/ ||
+			       f ~ /^(__?ftrace_trace_stack|ftrace_stack_trace|trace_call_bpf)/
+		}
+		/<stack trace>/ { next }
+		/^ *(pingpong|forktree)-[0-9]+ / {
+			flush()
+			if (match($0, /(sched_switch|sched_waking|softirq_raise): /))
+				key = $1 " " substr($0, RSTART, RLENGTH - 2)
+			next
+		}
+		/^ *=> / {
+			sub(/\/0x[0-9a-f]*$/, "", $2)
+			if (key != "" && !tracer($2))
+				frames = frames " " $2
+			next
+		}
+		/^#/ || /^$/ { next }
+		{ flush() }
+		END { flush() }' "$1"
+}
+
+flatten ftrace.txt | sort >ftrace.flat
+"$STACKONCE" script s.stk >ours.txt
+flatten ours.txt | sort >ours.flat
+[ "$(wc -l <ours.flat)" -gt "$(scale 3000 400)" ] || fail "only $(wc -l <ours.flat) events to compare"
+grep -q ': ' ours.flat || fail "no frames to compare"
+diff ftrace.flat ours.flat >differ || {
+	grep -c '^<' differ
+	head -n 12 differ
+	fail "$(grep -c '^>' differ) of $(wc -l <ours.flat) stacks differ"
+}
+note "$(wc -l <ours.flat) events with equal stacks, $(sed 's/.*#[0-9]*://' ours.flat | sort -u |
+	wc -l) distinct"

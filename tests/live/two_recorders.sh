@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Two recorders side by side see the same and add up, each for itself.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+n=$(scale 50000 5000)
+call=syscalls:sys_enter_getppid
+record_bg -a -k mono -o a.stk -e $call -e sched:sched_switch
+first=$recorder
+record_bg -a -k mono -o b.stk -e $call -e sched:sched_switch
+"$PROG/getppid" "$n" >/dev/null
+stop_recorder
+recorder=$first
+stop_recorder
+for f in a b; do
+	want_sum $f.stk
+	lost=$(counted $f.stk $call lost)
+	seen=$("$STACKONCE" script --json --event $call --comm getppid $f.stk | wc -l)
+	[ "$((seen + lost))" -eq "$n" ] || fail "$f: $seen events and $lost lost of $n calls"
+	# The same call from the same place has one stack, whoever else records.
+	[ "$("$STACKONCE" script --json --event $call --comm getppid $f.stk | jq .kstack | sort -u |
+		wc -l)" -eq 1 ] || fail "$f: one place has several stacks"
+done
+for f in a b; do
+	id=$("$STACKONCE" script --json --event $call --comm getppid $f.stk | head -n 1 | jq .kstack)
+	"$STACKONCE" stacks --json --id "$id" $f.stk | jq -r '.frames[] | "\(.sym)+\(.off)"' >$f.frames
+done
+cmp a.frames b.frames || fail "the two recorders saw different stacks"
+note "$n calls, $(wc -l <a.frames) frames each"
