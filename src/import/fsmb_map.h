@@ -11,9 +11,9 @@ struct fsmb_map;
 
 struct fsmb_entry {
 	uint32_t id;
-	uint32_t nr;		/* frames, <= STK_MAX_DEPTH */
+	uint32_t nr; /* frames, <= STK_MAX_DEPTH */
 	uint32_t refs;
-	uint32_t first;		/* index of the first entry with the same frames, or its own */
+	uint32_t first; /* index of the first entry with the same frames, or its own */
 };
 
 /*
@@ -25,12 +25,12 @@ void fsmb_map__free(struct fsmb_map *m);
 
 uint32_t fsmb_map__nr(const struct fsmb_map *m);
 uint32_t fsmb_map__nr_duplicates(const struct fsmb_map *m);
-bool fsmb_map__swapped(const struct fsmb_map *m);	/* written in the other byte order */
+bool fsmb_map__swapped(const struct fsmb_map *m); /* written in the other byte order */
 /* index < nr, in the file's order. */
 const struct fsmb_entry *fsmb_map__entry(const struct fsmb_map *m, uint32_t index);
 /* All nr frames of an entry, innermost first. */
 void fsmb_map__frames(const struct fsmb_map *m, uint32_t index, uint64_t *ret_frames);
-uint64_t fsmb_map__offset(const struct fsmb_map *m, uint32_t index);	/* of its head */
+uint64_t fsmb_map__offset(const struct fsmb_map *m, uint32_t index); /* of its head */
 /* -ENOENT when no stack has this id. */
 int fsmb_map__find(const struct fsmb_map *m, uint32_t id, uint32_t *ret_index);
 

@@ -10,9 +10,9 @@ struct kallsyms;
 
 struct kallsym {
 	uint64_t start;
-	uint64_t size;		/* to the next symbol of the same module, 0: unknown */
-	const char *name;	/* name_len bytes, no NUL */
-	const char *mod;	/* mod_len bytes without the brackets; mod_len 0: the kernel itself */
+	uint64_t size; /* to the next symbol of the same module, 0: unknown */
+	const char *name; /* name_len bytes, no NUL */
+	const char *mod; /* mod_len bytes without the brackets; mod_len 0: the kernel itself */
 	uint32_t name_len, mod_len;
 };
 

@@ -14,22 +14,22 @@ struct trace_events;
 
 struct trace_event {
 	uint64_t ts;
-	const char *comm, *text;	/* into the text; comm_len, text_len bytes */
+	const char *comm, *text; /* into the text; comm_len, text_len bytes */
 	uint32_t comm_len, text_len;
-	uint32_t tid, tgid;		/* tgid 0: not in the text */
+	uint32_t tid, tgid; /* tgid 0: not in the text */
 	uint32_t cpu;
-	uint32_t name;			/* index, trace_events__name */
+	uint32_t name; /* index, trace_events__name */
 	uint32_t stack_id;
-	uint32_t seq;			/* place in the text */
+	uint32_t seq; /* place in the text */
 	uint8_t flags, preempt_count;
 	bool no_irqflag, has_stack;
 };
 
 struct trace_events_counts {
 	uint64_t orphan_ids, lost, other_lines, bad_ids;
-	uint32_t nr_cpus;		/* highest CPU + 1 */
-	bool sorted;			/* the text was in time order */
-	bool seconds;			/* the times have a fraction: seconds, not a plain counter */
+	uint32_t nr_cpus; /* highest CPU + 1 */
+	bool sorted; /* the text was in time order */
+	bool seconds; /* the times have a fraction: seconds, not a plain counter */
 };
 
 /* text (len bytes) is borrowed; name is for messages. */

@@ -16,32 +16,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_TEXT_MAX_CPUS	8192
+#define TRACE_TEXT_MAX_CPUS 8192
 
 enum trace_line_kind {
-	TRACE_LINE_EVENT,	/* everything below is set but stack_id and lost */
-	TRACE_LINE_STACK_ID,	/* "<stack_id N>" in place of an event: header and stack_id */
-	TRACE_LINE_LOST,	/* lost: events the kernel says it dropped before this line */
-	TRACE_LINE_COMMENT,	/* "# ...", empty, "##### CPU 1 buffer started ####" */
-	TRACE_LINE_OTHER,	/* anything else, such as " => symbol" of a stack in full */
+	TRACE_LINE_EVENT, /* everything below is set but stack_id and lost */
+	TRACE_LINE_STACK_ID, /* "<stack_id N>" in place of an event: header and stack_id */
+	TRACE_LINE_LOST, /* lost: events the kernel says it dropped before this line */
+	TRACE_LINE_COMMENT, /* "# ...", empty, "##### CPU 1 buffer started ####" */
+	TRACE_LINE_OTHER, /* anything else, such as " => symbol" of a stack in full */
 };
 
 struct trace_line {
 	enum trace_line_kind kind;
-	size_t number;		/* of the line, from 1 */
-	const char *comm;	/* comm_len bytes, without the blanks before it */
+	size_t number; /* of the line, from 1 */
+	const char *comm; /* comm_len bytes, without the blanks before it */
 	uint32_t comm_len;
-	uint32_t tid, tgid;	/* tgid 0: not in the text */
+	uint32_t tid, tgid; /* tgid 0: not in the text */
 	uint32_t cpu;
-	uint64_t ts;		/* ns; without a fraction the number itself */
+	uint64_t ts; /* ns; without a fraction the number itself */
 	bool has_fraction;
-	uint8_t flags, preempt_count;	/* as in the kernel's struct trace_entry */
-	bool no_irqflag;	/* 'X': this kernel does not tell whether irqs were off */
-	const char *event;	/* event_len bytes; event_len 0: the line names no event */
+	uint8_t flags, preempt_count; /* as in the kernel's struct trace_entry */
+	bool no_irqflag; /* 'X': this kernel does not tell whether irqs were off */
+	const char *event; /* event_len bytes; event_len 0: the line names no event */
 	uint32_t event_len;
-	const char *text;	/* text_len bytes behind "event: " */
+	const char *text; /* text_len bytes behind "event: " */
 	uint32_t text_len;
-	uint64_t stack_id;	/* UINT64_MAX: not a u32 */
+	uint64_t stack_id; /* UINT64_MAX: not a u32 */
 	uint64_t lost;
 };
 

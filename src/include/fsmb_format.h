@@ -13,22 +13,22 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define FSMB_MAGIC	0x464d5342u
-#define FSMB_VERSION	2u
+#define FSMB_MAGIC 0x464d5342u
+#define FSMB_VERSION 2u
 
 struct fsmb_header {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t nr_stacks;
-	uint32_t reserved;	/* 0 */
+	uint32_t reserved; /* 0 */
 };
 static_assert(sizeof(struct fsmb_header) == 16, "FSMB header is 16 bytes");
 
 struct fsmb_stack {
 	uint32_t stack_id;
-	uint32_t nr;		/* frames that follow */
+	uint32_t nr; /* frames that follow */
 	uint32_t ref_count;
-	uint32_t reserved;	/* 0 */
+	uint32_t reserved; /* 0 */
 };
 static_assert(sizeof(struct fsmb_stack) == 16, "FSMB stack head is 16 bytes");
 

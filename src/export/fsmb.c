@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "export/fsmb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cleanup.h"
+#include "frame.h"
+#include "fsmb_format.h"
+#include "log.h"
+
+struct refs {
+	uint64_t *v; /* by stack number */
+	uint32_t nr;
+};
+
+static void refs__clear(struct refs *refs)
+{
+	free(refs->v);
+}
+
+static int count_event(struct refs *refs, uint32_t number)
+{
+	if (number >= refs->nr) {
+		uint32_t nr = MAX(number + 1, refs->nr < 4096 ? 4096 : refs->nr + refs->nr / 2);
+		uint64_t *v = reallocarray(refs->v, nr, sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		memset(v + refs->nr, 0, (nr - refs->nr) * sizeof(*v));
+		refs->v = v;
+		refs->nr = nr;
+	}
+	refs->v[number]++;
+	return 0;
+}
+
+/* To the end of the recording: all stacks are known then, and every event is counted. */
+static int count_events(struct stk_reader *r, struct refs *refs)
+{
+	const struct stk_event *e;
+	int err;
+
+	while ((err = stk_reader__next(r, &e)) > 0) {
+		uint32_t number = stk_event__kstack(e);
+
+		err = number <= stk_reader__nr_stacks(r) ? count_event(refs, number) : 0;
+		if (err)
+			return err;
+	}
+	return err;
+}
+
+/* An alias's events count for the first stack with its frames. */
+static int merge_aliases(struct stk_reader *r, struct refs *refs)
+{
+	uint32_t i, nr = stk_reader__nr_stacks(r);
+	struct stk_stack s;
+	int err;
+
+	for (i = 1; i <= nr && i < refs->nr; i++) {
+		err = stk_reader__stack(r, i, &s);
+		if (err)
+			return err;
+		if (s.alias_of == i || !refs->v[i])
+			continue;
+		if (s.alias_of < refs->nr)
+			refs->v[s.alias_of] += refs->v[i];
+		refs->v[i] = 0;
+	}
+	return 0;
+}
+
+/* Kernel addresses, and the small numbers an import may hold in their place. */
+static bool is_kernel_frame(const struct stk_frame *f)
+{
+	return f->kind == STK_FRAME_KERNEL;
+}
+
+static int write_stack(FILE *f, const struct stk_stack *s, uint64_t refs,
+		       const struct stk_frame *frames, unsigned int depth)
+{
+	struct fsmb_stack head = {
+		.stack_id = s->id,
+		.nr = depth,
+		.ref_count = (uint32_t)MIN(refs, (uint64_t)UINT32_MAX),
+	};
+	uint64_t ips[STK_MAX_DEPTH];
+	unsigned int i;
+
+	for (i = 0; i < depth; i++)
+		ips[i] = frames[i].ip;
+	if (fwrite(&head, sizeof(head), 1, f) != 1 || fwrite(ips, sizeof(*ips), depth, f) != depth)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/*
+ * Every stack that belongs into the map, in the order of the numbers; with f NULL they are only
+ * counted, for the header.
+ */
+static int walk_stacks(struct stk_reader *r, bool imported, const struct refs *refs, FILE *f,
+		       struct export_fsmb_result *ret_result)
+{
+	struct export_fsmb_result result = { 0 };
+	uint32_t i, nr = stk_reader__nr_stacks(r);
+	struct stk_frame frames[STK_MAX_DEPTH];
+	int depth, j, err;
+
+	for (i = 1; i <= nr; i++) {
+		uint64_t count = i < refs->nr ? refs->v[i] : 0;
+		struct stk_stack s;
+
+		err = stk_reader__stack(r, i, &s);
+		if (err)
+			return err;
+		if (!imported && s.alias_of != i)
+			continue;
+		depth = stk_reader__frames(r, i, frames, STK_MAX_DEPTH);
+		if (depth < 0)
+			return depth;
+		for (j = 0; j < depth && is_kernel_frame(&frames[j]); j++)
+			;
+		if (j < depth) {
+			result.skipped++;
+			continue;
+		}
+		if (imported)
+			count = s.refs;
+		result.refs_cut += count > UINT32_MAX;
+		result.stacks++;
+		err = f ? write_stack(f, &s, count, frames, (unsigned int)depth) : 0;
+		if (err)
+			return err;
+	}
+	*ret_result = result;
+	return 0;
+}
+
+static int write_map(struct stk_reader *r, const struct refs *refs, FILE *f,
+		     struct export_fsmb_result *ret_result)
+{
+	const char *source = stk_reader__meta(r, "source");
+	bool imported = source && !strcmp(source, "fsmb");
+	struct fsmb_header header = { .magic = FSMB_MAGIC, .version = FSMB_VERSION };
+	int err;
+
+	err = walk_stacks(r, imported, refs, NULL, ret_result);
+	if (err)
+		return err;
+	header.nr_stacks = ret_result->stacks;
+	errno = 0;
+	if (fwrite(&header, sizeof(header), 1, f) != 1)
+		return errno ? -errno : -EIO;
+	err = walk_stacks(r, imported, refs, f, ret_result);
+	if (!err && fflush(f))
+		err = -errno;
+	return err;
+}
+
+static int open_output(const char *path, FILE **ret_file)
+{
+	FILE *f;
+	int fd;
+
+	if (strcmp(path, "-")) {
+		f = fopen(path, "we");
+	} else {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		f = fd < 0 ? NULL : fdopen(fd, "w");
+	}
+	if (!f)
+		return log_err(-errno, "open '%s'", path);
+	*ret_file = f;
+	return 0;
+}
+
+int export_fsmb(struct stk_reader *r, const char *path, struct export_fsmb_result *ret_result)
+{
+	_cleanup_(refs__clear) struct refs refs = { 0 };
+	_cleanup_fclose_ FILE *f = NULL;
+	struct export_fsmb_result result;
+	int damage, err;
+	struct stat st;
+
+	damage = count_events(r, &refs);
+	if (damage == -ENOMEM)
+		return log_err(damage, "read the recording");
+	err = merge_aliases(r, &refs);
+	if (!err)
+		err = open_output(path, &f);
+	if (err)
+		return err;
+	err = write_map(r, &refs, f, &result);
+	if (err) {
+		if (strcmp(path, "-") && !lstat(path, &st) && S_ISREG(st.st_mode))
+			unlink(path);
+		return log_err(err, "write '%s'", path);
+	}
+	*ret_result = result;
+	return damage;
+}

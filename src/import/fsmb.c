@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "import/fsmb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cleanup.h"
+#include "frame.h"
+#include "fsmb_format.h"
+#include "import/fsmb_map.h"
+#include "import/input.h"
+#include "import/kallsyms.h"
+#include "import/trace_events.h"
+#include "log.h"
+#include "strbuf.h"
+#include "trace/writer.h"
+
+#define ROUND_BYTES (4u << 20) /* events of a round, as they wait in memory */
+#define COMMON_SIZE 8 /* common fields of a tracepoint's record */
+#define TEXT_OFFSET (COMMON_SIZE + 4)
+#define MAX_TEXT (UINT16_MAX - 1) /* a __data_loc length has 16 bits; NUL included */
+
+struct import {
+	struct import_fsmb_result result;
+	struct fsmb_map *map;
+	struct kallsyms *syms;
+	struct trace_events *events;
+	struct stk_writer *writer;
+	uint32_t *numbers; /* stack number of each entry of the map */
+	char *record; /* one event's record, UINT16_MAX bytes */
+};
+
+/*
+ * A frame that is neither a kernel address nor small is no address at all, and would read as
+ * something else in a recording.  Small ones stand for code of ftrace's own (INT_MAX).
+ */
+static bool frame_fits(uint64_t frame)
+{
+	return FRAME_IS_KERNEL(frame) || !(frame >> 40);
+}
+
+static int check_frames(const struct fsmb_map *map, const char *name)
+{
+	uint64_t frames[STK_MAX_DEPTH];
+	uint32_t i, j;
+
+	for (i = 0; i < fsmb_map__nr(map); i++) {
+		fsmb_map__frames(map, i, frames);
+		for (j = 0; j < fsmb_map__entry(map, i)->nr; j++) {
+			if (frame_fits(frames[j]))
+				continue;
+			log_msg(STK_LOG_ERROR, 0, "%s: offset %llu: 0x%llx is no kernel address",
+				name,
+				(unsigned long long)fsmb_map__offset(map, i) +
+					sizeof(struct fsmb_stack) + j * sizeof(uint64_t),
+				(unsigned long long)frames[j]);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int write_stacks(struct import *im)
+{
+	uint64_t frames[STK_MAX_DEPTH];
+	uint32_t i, nr = fsmb_map__nr(im->map);
+	int err;
+
+	for (i = 0; i < nr; i++) {
+		const struct fsmb_entry *e = fsmb_map__entry(im->map, i);
+
+		fsmb_map__frames(im->map, i, frames);
+		err = stk_writer__stack_imported(im->writer, frames, e->nr, e->id, e->refs,
+						 &im->numbers[i]);
+		if (err)
+			return err;
+	}
+	im->result.stacks = nr;
+	im->result.duplicates = fsmb_map__nr_duplicates(im->map);
+	return 0;
+}
+
+static int compare_u64(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Every distinct frame of the map, sorted. */
+static int collect_frames(const struct fsmb_map *map, uint64_t **ret_frames, size_t *ret_nr)
+{
+	uint32_t i, nr = fsmb_map__nr(map);
+	size_t total = 0, at = 0, unique = 0, k;
+	uint64_t *frames;
+
+	for (i = 0; i < nr; i++)
+		total += fsmb_map__entry(map, i)->nr;
+	frames = calloc(total ? total : 1, sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		fsmb_map__frames(map, i, frames + at);
+		at += fsmb_map__entry(map, i)->nr;
+	}
+	qsort(frames, total, sizeof(*frames), compare_u64);
+	for (k = 0; k < total; k++) {
+		if (!unique || frames[unique - 1] != frames[k])
+			frames[unique++] = frames[k];
+	}
+	*ret_frames = frames;
+	*ret_nr = unique;
+	return 0;
+}
+
+static int write_symbol(struct import *im, const struct kallsym *s, const struct kallsym **last)
+{
+	char name[1025], mod[257];
+
+	if (!s || s == *last)
+		return 0;
+	*last = s;
+	snprintf(name, sizeof(name), "%.*s", (int)s->name_len, s->name);
+	snprintf(mod, sizeof(mod), "%.*s", (int)s->mod_len, s->mod ? s->mod : "");
+	return stk_writer__symbol(im->writer, s->start, s->size, name, mod);
+}
+
+/*
+ * A return address is looked up one byte before, in the call; an interrupted address as it is.
+ * Which one a frame is, is the reader's to tell: it gets the symbols of both.
+ */
+static int write_symbols(struct import *im)
+{
+	_cleanup_free_ uint64_t *frames = NULL;
+	const struct kallsym *last = NULL;
+	size_t i, nr;
+	int err;
+
+	err = collect_frames(im->map, &frames, &nr);
+	im->result.frames = nr;
+	for (i = 0; !err && im->syms && i < nr; i++) {
+		const struct kallsym *before = kallsyms__find(im->syms, frames[i] - 1);
+		const struct kallsym *at = kallsyms__find(im->syms, frames[i]);
+
+		im->result.frames_named += before || at;
+		err = write_symbol(im, before, &last);
+		if (!err)
+			err = write_symbol(im, at, &last);
+	}
+	return err;
+}
+
+/* All that a `trace` text tells of an event is its text: its format has that one field. */
+static int write_types(struct import *im)
+{
+	_cleanup_(strbuf__free) struct strbuf format = { 0 };
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < trace_events__nr_names(im->events); i++) {
+		const char *name = trace_events__name(im->events, i);
+
+		strbuf__reset(&format);
+		strbuf__printf(&format,
+			       "name: %s\nID: %u\nformat:\n"
+			       "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+			       "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+			       "\tfield:unsigned char common_preempt_count;"
+			       "\toffset:3;\tsize:1;\tsigned:0;\n"
+			       "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+			       "\tfield:__data_loc char[] text;\toffset:%d;\tsize:4;\tsigned:0;\n\n"
+			       "print fmt: \"%%s\", __get_str(text)\n",
+			       name, i + 1, COMMON_SIZE);
+		if (strbuf__failed(&format))
+			return -ENOMEM;
+		err = stk_writer__type(im->writer, STK_KIND_TRACEPOINT, "imported", name, "",
+				       format.s);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+static uint32_t stack_of(struct import *im, const struct trace_event *e)
+{
+	uint32_t index;
+
+	if (!e->has_stack)
+		return 0;
+	if (fsmb_map__find(im->map, e->stack_id, &index)) {
+		im->result.unknown_ids++;
+		return 0;
+	}
+	im->result.events_with_stack++;
+	return im->numbers[index];
+}
+
+static int write_event(struct import *im, const struct trace_event *e)
+{
+	uint32_t len = MIN(e->text_len, (uint32_t)MAX_TEXT - TEXT_OFFSET);
+	uint32_t loc = (len + 1) << 16 | TEXT_OFFSET;
+	struct stk_writer_event ev = {
+		.ts = e->ts,
+		.cpu = e->cpu,
+		.event = e->name,
+		.kstack = stack_of(im, e),
+		.flags = e->flags,
+		.preempt_count = e->preempt_count,
+		.record = im->record,
+		.record_len = TEXT_OFFSET + len + 1,
+	};
+	int err;
+
+	if (e->no_irqflag)
+		ev.marks |= STK_MARK_NO_IRQFLAG;
+	if (len < e->text_len) {
+		ev.marks |= STK_MARK_CUT;
+		im->result.cut++;
+	}
+	memcpy(im->record + COMMON_SIZE, &loc, sizeof(loc));
+	memcpy(im->record + TEXT_OFFSET, e->text, len);
+	im->record[TEXT_OFFSET + len] = '\0';
+	err = stk_writer__task(im->writer, e->tid, e->tgid ? e->tgid : e->tid, e->comm, e->comm_len,
+			       &ev.task);
+	return err ? err : stk_writer__event(im->writer, &ev);
+}
+
+static int write_accounting(struct import *im)
+{
+	uint32_t nr_types = trace_events__nr_names(im->events);
+	_cleanup_free_ uint64_t(*counters)[STK_NR_COUNTERS] = NULL;
+	size_t i;
+
+	if (!nr_types)
+		return 0;
+	counters = calloc(nr_types, sizeof(*counters));
+	if (!counters)
+		return -ENOMEM;
+	for (i = 0; i < trace_events__nr(im->events); i++) {
+		uint64_t *c = counters[trace_events__get(im->events, i)->name];
+
+		c[STK_C_HAPPENED]++;
+		c[STK_C_RECORDED]++;
+	}
+	return stk_writer__accounting(im->writer, (const uint64_t(*)[STK_NR_COUNTERS])counters,
+				      nr_types);
+}
+
+static int write_events(struct import *im)
+{
+	const struct trace_events_counts *counts = trace_events__counts(im->events);
+	size_t i, nr = trace_events__nr(im->events);
+	int err;
+
+	err = write_types(im);
+	for (i = 0; !err && i < nr; i++) {
+		const struct trace_event *e = trace_events__get(im->events, i);
+
+		err = write_event(im, e);
+		if (!err && stk_writer__pending(im->writer) >= ROUND_BYTES)
+			err = stk_writer__end_round(im->writer, e->ts, 0);
+	}
+	if (!err && nr)
+		err = stk_writer__end_round(im->writer, trace_events__get(im->events, nr - 1)->ts, 0);
+	im->result.events = nr;
+	im->result.unknown_ids += counts->bad_ids;
+	im->result.orphan_ids = counts->orphan_ids;
+	im->result.lost = counts->lost;
+	im->result.other_lines = counts->other_lines;
+	return err ? err : write_accounting(im);
+}
+
+static int meta_u64(struct import *im, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	return stk_writer__meta(im->writer, key, text);
+}
+
+static int write_meta(struct import *im, const struct import_fsmb_opts *o)
+{
+	const struct trace_events_counts *counts =
+		im->events ? trace_events__counts(im->events) : NULL;
+	int err;
+
+	err = stk_writer__meta(im->writer, "source", "fsmb");
+	if (!err)
+		err = stk_writer__meta(im->writer, "import.map", o->map);
+	if (!err)
+		err = stk_writer__meta(im->writer, "import.byte_order",
+				       fsmb_map__swapped(im->map) ? "swapped" : "native");
+	if (!err && o->kallsyms)
+		err = stk_writer__meta(im->writer, "import.kallsyms", o->kallsyms);
+	if (!err && o->trace)
+		err = stk_writer__meta(im->writer, "import.trace", o->trace);
+	if (!err && counts)
+		err = meta_u64(im, "import.lost", counts->lost);
+	if (!err && counts && counts->nr_cpus)
+		err = meta_u64(im, "cpus", counts->nr_cpus);
+	return err;
+}
+
+static int write_all(struct import *im, const struct import_fsmb_opts *o, int fd)
+{
+	const struct stk_writer_opts opts = {
+		.nr_cpus = im->events ? MAX(trace_events__counts(im->events)->nr_cpus, 1u) : 1,
+	};
+	uint32_t nr = fsmb_map__nr(im->map);
+	int err;
+
+	im->numbers = calloc(nr ? nr : 1, sizeof(*im->numbers));
+	im->record = calloc(1, UINT16_MAX);
+	if (!im->numbers || !im->record) {
+		close(fd);
+		return -ENOMEM;
+	}
+	err = stk_writer__new(fd, &opts, &im->writer);
+	if (!err)
+		err = write_meta(im, o);
+	if (!err)
+		err = write_symbols(im);
+	if (!err)
+		err = write_stacks(im);
+	if (!err && im->events)
+		err = write_events(im);
+	return err ? err : stk_writer__finish(im->writer, "imported", 0);
+}
+
+static int open_output(const char *path, int *ret_fd)
+{
+	int fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) :
+				     fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0)
+		return log_err(-errno, "open '%s'", path);
+	*ret_fd = fd;
+	return 0;
+}
+
+static void remove_output(const char *path)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") && !lstat(path, &st) && S_ISREG(st.st_mode))
+		unlink(path);
+}
+
+static void warn_oddities(const struct import_fsmb_opts *o, const struct import_fsmb_result *r)
+{
+	if (r->unknown_ids)
+		log_warn("%s: %llu events have a stack id that %s does not have: kept without",
+			 o->trace, (unsigned long long)r->unknown_ids, o->map);
+	if (r->orphan_ids)
+		log_warn("%s: %llu <stack_id> lines follow no event of theirs: left out", o->trace,
+			 (unsigned long long)r->orphan_ids);
+	if (r->lost)
+		log_warn("%s: the kernel lost %llu events before it wrote this", o->trace,
+			 (unsigned long long)r->lost);
+	if (r->other_lines)
+		log_warn("%s: %llu lines are no events: left out", o->trace,
+			 (unsigned long long)r->other_lines);
+	if (r->cut)
+		log_warn("%s: %llu events were longer than a record: cut", o->trace,
+			 (unsigned long long)r->cut);
+}
+
+static void import__clear(struct import *im)
+{
+	stk_writer__free(im->writer);
+	trace_events__free(im->events);
+	kallsyms__free(im->syms);
+	fsmb_map__free(im->map);
+	free(im->numbers);
+	free(im->record);
+}
+
+int import_fsmb(const struct import_fsmb_opts *o, struct import_fsmb_result *ret_result)
+{
+	_cleanup_free_ char *map = NULL, *syms = NULL, *trace = NULL;
+	_cleanup_(import__clear) struct import im = { 0 };
+	size_t len;
+	int err, fd;
+
+	err = input__read(o->map, &map, &len);
+	if (!err)
+		err = fsmb_map__parse(o->map, map, len, &im.map);
+	if (!err)
+		err = check_frames(im.map, o->map);
+	if (!err && o->kallsyms) {
+		err = input__read(o->kallsyms, &syms, &len);
+		if (!err)
+			err = kallsyms__parse(o->kallsyms, syms, len, &im.syms);
+	}
+	if (!err && o->trace) {
+		err = input__read(o->trace, &trace, &len);
+		if (!err)
+			err = trace_events__parse(o->trace, trace, len, &im.events);
+	}
+	if (!err)
+		err = open_output(o->output, &fd);
+	if (err)
+		return err;
+	err = write_all(&im, o, fd);
+	if (err) {
+		remove_output(o->output);
+		return err;
+	}
+	warn_oddities(o, &im.result);
+	*ret_result = im.result;
+	return 0;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The parsers of the import: the first byte of the input says which one gets the rest, and every
+ * answer is used, so that the sanitizers see what is handed out.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/fsmb_map.h"
+#include "import/kallsyms.h"
+#include "import/trace_events.h"
+#include "import/trace_text.h"
+#include "stackonce.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static volatile uint64_t sum; /* what was read must not be optimised away */
+
+static void use(const char *p, size_t n)
+{
+	uint64_t s = 0;
+
+	while (n--)
+		s += (unsigned char)*p++;
+	sum += s;
+}
+
+static void check(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void fuzz_map(const uint8_t *data, size_t size)
+{
+	uint64_t frames[STK_MAX_DEPTH], first[STK_MAX_DEPTH];
+	size_t bytes = 16;
+	struct fsmb_map *m;
+	uint32_t i, index, duplicates = 0;
+
+	if (fsmb_map__parse("map", data, size, &m))
+		return;
+	for (i = 0; i < fsmb_map__nr(m); i++) {
+		const struct fsmb_entry *e = fsmb_map__entry(m, i);
+
+		check(e->nr <= STK_MAX_DEPTH && e->first <= i);
+		check(fsmb_map__offset(m, i) == bytes);
+		bytes += 16 + e->nr * 8ul;
+		fsmb_map__frames(m, i, frames);
+		fsmb_map__frames(m, e->first, first);
+		check(fsmb_map__entry(m, e->first)->nr == e->nr);
+		check(!memcmp(frames, first, e->nr * sizeof(*frames)));
+		check(!fsmb_map__find(m, e->id, &index) && index == i);
+		duplicates += e->first != i;
+	}
+	check(bytes == size && duplicates == fsmb_map__nr_duplicates(m));
+	fsmb_map__free(m);
+}
+
+static void fuzz_kallsyms(const char *text, size_t size)
+{
+	const struct kallsym *s;
+	struct kallsyms *k;
+	uint64_t addr = 0;
+	int i;
+
+	if (kallsyms__parse("kallsyms", text, size, &k))
+		return;
+	for (i = 0; i < 64; i++) {
+		s = kallsyms__find(k, addr);
+		if (s) {
+			check(s->start <= addr && (!s->size || addr - s->start < s->size));
+			use(s->name, s->name_len);
+			use(s->mod, s->mod_len);
+		}
+		addr = s && s->size ? s->start + s->size : addr * 5 + 0xffffffff81000000;
+	}
+	kallsyms__free(k);
+}
+
+static void fuzz_trace(const char *text, size_t size)
+{
+	struct trace_events *t;
+	struct trace_text lines;
+	struct trace_line l;
+	size_t i, events = 0;
+
+	trace_text__init(&lines, text, size);
+	while (trace_text__next(&lines, &l)) {
+		if (l.kind == TRACE_LINE_EVENT) {
+			events++;
+			check(l.cpu < TRACE_TEXT_MAX_CPUS && l.event_len <= 256);
+			check(l.text >= text && l.text + l.text_len <= text + size);
+			use(l.event, l.event_len);
+		}
+	}
+	if (trace_events__parse("trace", text, size, &t))
+		return;
+	check(trace_events__nr(t) == events);
+	for (i = 0; i < events; i++) {
+		const struct trace_event *e = trace_events__get(t, i);
+
+		check(!i || e[-1].ts <= e->ts);
+		check(e->cpu < trace_events__counts(t)->nr_cpus);
+		use(e->comm, e->comm_len);
+		use(e->text, e->text_len);
+		check(strlen(trace_events__name(t, e->name)) > 0);
+	}
+	trace_events__free(t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	void *copy;
+
+	if (size < 1)
+		return 0;
+	copy = malloc(size - 1 + (size == 1)); /* exact, so that one byte too far is seen */
+	if (!copy)
+		return 0;
+	memcpy(copy, data + 1, size - 1);
+	switch (data[0] % 3) {
+	case 0:
+		fuzz_map(copy, size - 1);
+		break;
+	case 1:
+		fuzz_kallsyms(copy, size - 1);
+		break;
+	case 2:
+		fuzz_trace(copy, size - 1);
+		break;
+	}
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Who may include whom (ARCHITECTURE.md, "Layers"): every #include in src/ must follow the table.
+#   layers.sh [SRC]        check that tree
+#   layers.sh --self-test  plant violations in a copy and see each of them found
+set -u
+LC_ALL=C
+export LC_ALL
+
+here=$(cd "$(dirname "$0")" && pwd)
+src=$here/../../src
+
+# ROOM: rooms it may include headers of (its own always); +LIB: system headers it may include.
+rules='
+include:
+text:     include
+events:   include text
+stackmap: include text +bpf
+trace:    include text events +zstd
+symbols:  include text +bpf +elf
+bpf:      include stackmap events +bpf
+record:   include text events trace symbols stackmap bpf +bpf
+analyze:  include text events
+export:   include text
+import:   include text trace
+cmd:      include text events analyze export import
+'
+
+# FILE: rooms it may use beyond its own room's.  The commands that read use nothing but the public
+# header; only those that touch the running kernel see the recorder.
+exceptions='
+cmd/record.c: record symbols
+cmd/list.c:   record
+cmd/doctor.c: record symbols
+'
+
+# may_include FILE ROOM OTHER
+may_include()
+{
+	for word in $(printf '%s\n' "$rules" | sed -n "s/^$2://p") \
+		$(printf '%s\n' "$exceptions" | sed -n "s,^$1:,,p"); do
+		[ "$word" = "$3" ] && return 0
+	done
+	[ "$2" = "$3" ]
+}
+
+# room_of FILE HEADER: the room a quoted header lies in, as the compiler finds it.
+room_of()
+{
+	for dir in "$(dirname "$1")" "$src/include" "$src/text" "$src"; do
+		if [ -f "$dir/$2" ]; then
+			path=$(cd "$dir/$(dirname "$2")" && pwd)
+			printf '%s\n' "${path#"$src"/}" | cut -d/ -f1
+			return
+		fi
+	done
+	case $2 in
+	*.skel.h | vmlinux.h) echo bpf ;;	# made at build time
+	*/*) echo "${2%%/*}" ;;
+	*) echo generated ;;
+	esac
+}
+
+# lib_of HEADER: the library a system header belongs to, nothing for the C library and the kernel.
+lib_of()
+{
+	case $1 in
+	bpf/*) echo +bpf ;;
+	libelf.h | gelf.h | elfutils/* | dwarf.h) echo +elf ;;
+	zstd*.h) echo +zstd ;;
+	event-parse.h | traceevent/* | tracefs*.h | json*/* | curl/*) echo +other ;;
+	esac
+}
+
+# check_tree [FILE...]: these files, or all of them
+check_tree()
+{
+	bad=0
+	checked=0
+	for file in ${*:-$(find "$src" -name '*.[ch]' | sort)}; do
+		room=${file#"$src"/}
+		room=${room%%/*}
+		if ! printf '%s\n' "$rules" | grep -q "^$room:"; then
+			echo "src/$room: a room that the table in layers.sh does not have"
+			bad=$((bad + 1))
+			continue
+		fi
+		for name in $(sed -n 's/^[ \t]*#[ \t]*include[ \t]*\(["<][^">]*\)[">].*/\1/p' "$file"); do
+			checked=$((checked + 1))
+			case $name in
+			\"*) to=$(room_of "$file" "${name#\"}") ;;
+			*) to=$(lib_of "${name#<}") ;;
+			esac
+			[ -z "$to" ] || [ "$to" = generated ] && continue
+			if ! may_include "${file#"$src"/}" "$room" "$to"; then
+				echo "${file#"$src"/}: $room may not include ${name#?} (of $to)"
+				bad=$((bad + 1))
+			fi
+		done
+	done
+	[ "$checked" -gt 0 ] || { echo "no includes found in $src"; return 1; }
+	echo "$checked includes checked, $bad against the layers"
+	[ "$bad" -eq 0 ]
+}
+
+# plant FILE LINE: the copy with that line in that file must be refused.
+plant()
+{
+	printf '%s\n' "$2" >> "$src/$1"
+	if out=$(check_tree "$src/$1"); then
+		echo "FAIL: '$2' in $1 was not found"
+		failed=1
+	elif [ "$(printf '%s\n' "$out" | grep -c "^$1: ")" -ne 1 ]; then
+		echo "FAIL: '$2' in $1 is not what was reported:"
+		printf '%s\n' "$out"
+		failed=1
+	fi
+	sed -i '$d' "$src/$1"
+}
+
+self_test()
+{
+	tmp=$(mktemp -d) || exit 1
+	trap 'rm -rf "$tmp"' EXIT
+	cp -r "$src" "$tmp/src"
+	src=$(cd "$tmp/src" && pwd)
+	failed=0
+	check_tree >/dev/null || { check_tree; return 1; }
+	plant text/log.c '#include "events/format.h"'
+	plant trace/wire.c '#include <bpf/libbpf.h>'
+	plant trace/wire.c '#include "record/tracefs.h"'
+	plant import/kallsyms.c '  #  include "../bpf/recorder.skel.h"'
+	plant export/fsmb.c '#include "trace/stk.h"'
+	plant cmd/out.c '#include "trace/reader.h"'
+	plant cmd/out.c '#include "record/tracefs.h"'
+	plant events/format.h '#include <gelf.h>'
+	[ "$failed" -eq 0 ] && echo "all planted violations found"
+	return "$failed"
+}
+
+case ${1:-} in
+--self-test)
+	src=$(cd "$src" && pwd)
+	self_test
+	;;
+*)
+	src=$(cd "${1:-$src}" && pwd) || exit 1
+	check_tree
+	;;
+esac
