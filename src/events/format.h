@@ -48,6 +48,7 @@ void ev_format__free(struct ev_format *f);
 const char *ev_format__name(const struct ev_format *f);
 uint32_t ev_format__id(const struct ev_format *f);
 bool ev_format__compiled(const struct ev_format *f);
+const char *ev_format__why(const struct ev_format *f);		/* not compiled: why; or NULL */
 uint32_t ev_format__fixed_size(const struct ev_format *f);	/* end of the last field */
 unsigned int ev_format__nr_fields(const struct ev_format *f);	/* common ones first */
 const struct ev_field *ev_format__field(const struct ev_format *f, unsigned int i);
@@ -57,6 +58,13 @@ struct ev_print_ctx {
 	/* Puts "sym+0x1/0x2 [mod]" as %pS does (or without offset for %ps) and returns true. */
 	bool (*symbol)(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out);
 	void *symbol_ctx;
+	/*
+	 * The string at a kernel address (%s of a const char * field: the recording's copy of
+	 * printk_formats), NULL when unknown: the address is printed.
+	 */
+	const char *(*string)(void *ctx, uint64_t addr);
+	void *string_ctx;
+	uint32_t hz;		/* the kernel's CONFIG_HZ, for jiffies_to_msecs(); 0: 250 */
 	uint32_t long_size;	/* of the recorded machine: 8 */
 };
 

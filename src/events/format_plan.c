@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* A print fmt's format string becomes ops: the kernel's printf (lib/vsprintf.c), not libc's. */
+#include "format_priv.h"
+
+#include "cleanup.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+struct planner {
+	struct ev_format *f;
+	const char *s, *end;		/* in the pool, which does not grow any more */
+	const uint32_t *args;
+	uint32_t nr_args, arg;
+	const char *why;
+};
+
+static void add_op(struct planner *pl, const struct op *op)
+{
+	struct ev_format *f = pl->f;
+	struct op *grown;
+
+	if (!(f->nr_ops & (f->nr_ops - 1))) {
+		grown = realloc(f->ops, (f->nr_ops ? f->nr_ops * 2 : 1) * sizeof(*grown));
+		if (!grown) {
+			pl->why = "out of memory";
+			return;
+		}
+		f->ops = grown;
+	}
+	f->ops[f->nr_ops++] = *op;
+}
+
+static void add_literal(struct planner *pl, const char *s, size_t n)
+{
+	struct op op = { .kind = OP_LITERAL, .lit = s - pl->f->pool.s, .lit_len = n };
+	struct op *last = pl->f->nr_ops ? &pl->f->ops[pl->f->nr_ops - 1] : NULL;
+
+	if (!n)
+		return;
+	if (last && last->kind == OP_LITERAL && last->lit + last->lit_len == op.lit)
+		last->lit_len += n;
+	else
+		add_op(pl, &op);
+}
+
+static uint32_t next_arg(struct planner *pl)
+{
+	if (pl->arg < pl->nr_args)
+		return pl->args[pl->arg++];
+	pl->why = "fewer arguments than the format string names";
+	return 0;
+}
+
+static bool is_scalar(const struct planner *pl, uint32_t node)
+{
+	return !pl->why && pl->f->nodes[node].class <= CLASS_PTR;
+}
+
+/* A number or '*', at most what one event may print. */
+static int32_t width_or_prec(struct planner *pl, uint32_t *ret_node, bool *ret_is_arg)
+{
+	uint32_t n = 0;
+
+	*ret_is_arg = pl->s < pl->end && *pl->s == '*';
+	if (*ret_is_arg) {
+		pl->s++;
+		*ret_node = next_arg(pl);
+		if (!is_scalar(pl, *ret_node))
+			pl->why = "a number expected for '*'";
+		return *ret_node;
+	}
+	for (; pl->s < pl->end && isdigit((unsigned char)*pl->s); pl->s++)
+		n = MIN(n * 10 + (*pl->s - '0'), FORMAT_MAX_OUTPUT);
+	return n;
+}
+
+static void parse_flags(struct planner *pl, struct op *op)
+{
+	for (; pl->s < pl->end; pl->s++) {
+		switch (*pl->s) {
+		case '-':
+			op->flags |= FMT_LEFT;
+			break;
+		case '+':
+			op->flags |= FMT_PLUS;
+			break;
+		case ' ':
+			op->flags |= FMT_SPACE;
+			break;
+		case '#':
+			op->flags |= FMT_ALT;
+			break;
+		case '0':
+			op->flags |= FMT_ZERO;
+			break;
+		default:
+			return;
+		}
+	}
+}
+
+/* Bytes that printf takes of an integer argument. */
+static uint8_t parse_length(struct planner *pl)
+{
+	uint8_t size = 4;
+
+	for (; pl->s < pl->end && strchr("hlLzjt", *pl->s) && *pl->s; pl->s++)
+		size = *pl->s == 'h' ? size / 2 : 8;
+	return size ? size : 1;
+}
+
+/* A system call's pointer that has a companion string, printed as 0x%08lx by the kernel. */
+static bool plan_syscall_string(struct planner *pl, struct op *op)
+{
+	const struct ev_format *f = pl->f;
+	const struct node *n = &f->nodes[op->node];
+
+	if (!f->is_syscall || op->base != 16)
+		return false;
+	while (n->op == NODE_CAST)
+		n = &f->nodes[n->a];
+	if (n->op != NODE_FIELD)
+		return false;
+	for (uint32_t i = 0; i < f->nr_fields; i++) {
+		if (f->fields[i].offset != n->val || !f->companions[i])
+			continue;
+		op->kind = OP_SYSCALL_STRING;
+		op->field = i;
+		return true;
+	}
+	return false;
+}
+
+static void plan_int(struct planner *pl, struct op *op, char conversion)
+{
+	struct op *last;
+
+	op->kind = OP_INT;
+	op->base = conversion == 'o' ? 8 : conversion == 'x' || conversion == 'X' ? 16 : 10;
+	op->flags |= conversion == 'X' ? FMT_UPPER : 0;
+	op->flags |= conversion == 'd' || conversion == 'i' ? FMT_SIGN : 0;
+	op->node = next_arg(pl);
+	if (!is_scalar(pl, op->node)) {
+		pl->why = pl->why ? pl->why : "a number expected";
+		return;
+	}
+	last = pl->f->nr_ops ? &pl->f->ops[pl->f->nr_ops - 1] : NULL;
+	/* the "0x" before the address moves into the op: a string has none */
+	if (plan_syscall_string(pl, op) && last && last->kind == OP_LITERAL && last->lit_len >= 2 &&
+	    !memcmp(pl->f->pool.s + last->lit + last->lit_len - 2, "0x", 2)) {
+		op->lit_len = 2;
+		last->lit_len -= 2;
+	}
+	add_op(pl, op);
+}
+
+static void plan_string(struct planner *pl, struct op *op)
+{
+	const struct node *n;
+
+	op->node = next_arg(pl);
+	if (pl->why)
+		return;
+	n = &pl->f->nodes[op->node];
+	op->kind = n->class <= CLASS_PTR ? OP_STRING_PTR : OP_TEXT;
+	add_op(pl, op);
+}
+
+/* All letters and digits after %p belong to it, known or not. */
+static void plan_pointer(struct planner *pl, struct op *op)
+{
+	const char *s = pl->s;
+	const struct node *n;
+
+	while (pl->s < pl->end && isalnum((unsigned char)*pl->s))
+		pl->s++;
+	op->lit = s - pl->f->pool.s;
+	op->lit_len = pl->s - s;
+	op->node = next_arg(pl);
+	if (pl->why)
+		return;
+	n = &pl->f->nodes[op->node];
+	if (n->class == CLASS_TEXT)
+		pl->why = "a pointer expected";
+	else if (n->class == CLASS_REC && !mem_letters__known(s, op->lit_len))
+		pl->why = "%p of an address in the record";
+	else if (n->class != CLASS_REC && mem_letters__known(s, op->lit_len))
+		pl->why = "%p of memory that is not in the record";
+	else if (op->lit_len && strchr("dDVrRgGCe", *s))
+		pl->why = "%p of a kernel object";
+	op->kind = n->class == CLASS_REC ? OP_MEM :
+		   op->lit_len && strchr("SsBFf", *s) ? OP_SYMBOL : OP_PTR;
+	if (!pl->why)
+		add_op(pl, op);
+}
+
+static void plan_conversion(struct planner *pl)
+{
+	struct op op = { .width = -1, .prec = -1 };
+	uint32_t node = 0;
+	bool is_arg;
+	char c;
+
+	parse_flags(pl, &op);
+	if (pl->s < pl->end && (*pl->s == '*' || isdigit((unsigned char)*pl->s))) {
+		op.width = width_or_prec(pl, &node, &is_arg);
+		op.flags |= is_arg ? FMT_WIDTH_ARG : 0;
+	}
+	if (pl->s < pl->end && *pl->s == '.') {
+		pl->s++;
+		op.prec = width_or_prec(pl, &node, &is_arg);
+		op.flags |= is_arg ? FMT_PREC_ARG : 0;
+	}
+	op.size = parse_length(pl);
+	c = pl->s < pl->end ? *pl->s++ : '\0';
+	switch (c) {
+	case '%':
+		add_literal(pl, pl->s - 1, 1);
+		break;
+	case 'c':
+		op.kind = OP_CHAR;
+		op.node = next_arg(pl);
+		if (!is_scalar(pl, op.node))
+			pl->why = "a character expected";
+		else
+			add_op(pl, &op);
+		break;
+	case 'd':
+	case 'i':
+	case 'u':
+	case 'x':
+	case 'X':
+	case 'o':
+		plan_int(pl, &op, c);
+		break;
+	case 's':
+		plan_string(pl, &op);
+		break;
+	case 'p':
+		plan_pointer(pl, &op);
+		break;
+	default:
+		pl->why = "unknown conversion in the format string";
+	}
+}
+
+const char *format_plan(struct ev_format *f, uint32_t fmt, uint32_t len, const uint32_t *args,
+			uint32_t nr_args)
+{
+	struct planner pl = { .f = f, .s = f->pool.s + fmt, .end = f->pool.s + fmt + len,
+			      .args = args, .nr_args = nr_args };
+
+	while (!pl.why && pl.s < pl.end) {
+		const char *percent = memchr(pl.s, '%', pl.end - pl.s);
+
+		add_literal(&pl, pl.s, (percent ? percent : pl.end) - pl.s);
+		pl.s = percent ? percent + 1 : pl.end;
+		if (percent)
+			plan_conversion(&pl);
+	}
+	return pl.why;
+}

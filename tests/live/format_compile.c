@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Parses every event format of this machine (or those named) and lists the print fmts that do not
+ * compile, with the reason.  Usage: format_compile [MAX-FALLBACKS [FILE...]]
+ */
+#include "events/format.h"
+#include "cleanup.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char text[1 << 20];
+
+static int check(const char *path, unsigned int *nr, unsigned int *nr_fallback)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	struct ev_format *f;
+	size_t len;
+	int err;
+
+	if (!file) {
+		perror(path);
+		return -errno;
+	}
+	len = fread(text, 1, sizeof(text), file);
+	err = ev_format__parse(text, len, &f);
+	if (err) {
+		printf("FAIL %s: %d\n", path, err);
+		return err;
+	}
+	(*nr)++;
+	if (!ev_format__compiled(f)) {
+		(*nr_fallback)++;
+		printf("fallback %s: %s\n", ev_format__name(f), ev_format__why(f));
+	}
+	ev_format__free(f);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int nr = 0, nr_fallback = 0, max = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
+	glob_t g = { 0 };
+	int bad = 0;
+
+	if (argc > 2) {
+		for (int i = 2; i < argc; i++)
+			bad += check(argv[i], &nr, &nr_fallback) != 0;
+	} else {
+		if (glob("/sys/kernel/tracing/events/*/*/format", 0, NULL, &g)) {
+			puts("SKIP: no tracefs here, or not root");
+			return 77;
+		}
+		for (size_t i = 0; i < g.gl_pathc; i++)
+			bad += check(g.gl_pathv[i], &nr, &nr_fallback) != 0;
+		globfree(&g);
+	}
+	printf("%u formats, %u compiled, %u fall back, %d unreadable\n", nr, nr - nr_fallback,
+	       nr_fallback, bad);
+	return bad || nr_fallback > max;
+}
