@@ -5,8 +5,8 @@
  * threads, signal handlers and sanitizers can attack the very code that runs in the kernel.
  *
  *   slots  lines of 8 u64 (64 bytes): 0 is empty, else tag << 32 | offset.  Filled, never emptied.
- *   pool   an append log of records {u32 refs, u32 n, u64 words[n], zero padded to 4}; the id of a
- *          stack is its record's word offset.  The log is cut into pages with some slack behind each,
+ *   pool   an append log of records {u32 refs, u32 n, u64 words[n], zeros up to a multiple of 32
+ *          bytes}; the id of a stack is its record's word offset.  The log is cut into pages with some slack behind each,
  *          so that a record which starts near the end of a page may run over it.
  *   ctl    cell 0: generation, users, log position; cells 1..: counters and spare room per CPU.
  *
@@ -38,15 +38,15 @@
 #define STACKMAP_PAGE_WORDS	(1u << STACKMAP_PAGE_SHIFT)
 #define STACKMAP_PAGE_SLACK	136	/* words behind a page: at least one whole record */
 #define STACKMAP_FIRST		8	/* offset of the first record; 0 is never an id */
-#define STACKMAP_SPARES		8	/* pieces of unused room remembered per CPU */
+#define STACKMAP_SPARES		16	/* pieces of unused room remembered per CPU */
 #define STACKMAP_BITS_MIN	10
 #define STACKMAP_BITS_MAX	22
 #define STACKMAP_BITS_DEFAULT	14	/* log2 of the capacity; there are twice as many slots */
 #define STACKMAP_PAGES_DEFAULT	64
 #define STACKMAP_CPUS_DEFAULT	64	/* a power of two; CPUs beyond share cells, which is safe */
 
-/* Words a record of n words occupies in the log, its header included. */
-#define STACKMAP_ROOM(n)	(1 + (((n) + 3) & ~3u))
+/* Log words of a record of n words: header, words, zeros up to a multiple of 4. */
+#define STACKMAP_ROOM(n)	(((n) + 4) & ~3u)
 
 /* stackmap_get() returns the id (> 0), plus STACKMAP_NEW if it stored the stack, or one of these. */
 #define STACKMAP_NEW		(1LL << 32)
@@ -60,7 +60,7 @@
 
 enum stackmap_counter {
 	STACKMAP_C_NEW,		/* stacks stored */
-	STACKMAP_C_RACE,	/* compare-and-swap lost to another inserter */
+	STACKMAP_C_RACE,	/* records written in vain: another inserter was first */
 	STACKMAP_C_EPOOL,
 	STACKMAP_C_EPROBE,
 	STACKMAP_C_EARG,
@@ -124,7 +124,7 @@ union stackmap_cell {
 };
 
 _Static_assert(sizeof(struct stackmap_line) == 64, "a line of slots is a cache line");
-_Static_assert(sizeof(union stackmap_cell) == 128, "cells are two cache lines");
+_Static_assert(sizeof(union stackmap_cell) == 192, "cells are three cache lines");
 _Static_assert(sizeof(struct stackmap_record) == 8, "a record's header is one word");
 _Static_assert(STACKMAP_PAGE_SLACK >= STACKMAP_ROOM(STACKMAP_WORDS), "a record fits the slack");
 
@@ -177,7 +177,7 @@ STACKMAP_INLINE __u64 stackmap_hash(const __u64 *w, __u32 n, __u64 seed)
 #ifdef __bpf__
 #define STACKMAP_GLOBAL __weak __attribute__((noinline))
 
-const volatile struct stackmap_cfg stackmap_cfg __weak SEC(".rodata.stackmap") = {
+const volatile struct stackmap_cfg stackmap_settings __weak SEC(".rodata.stackmap") = {
 	.line_mask = 2 * (1u << STACKMAP_BITS_DEFAULT) / STACKMAP_LINE - 1,
 	.pool_words = STACKMAP_PAGES_DEFAULT * STACKMAP_PAGE_WORDS,
 	.cell_mask = STACKMAP_CPUS_DEFAULT - 1,
@@ -231,6 +231,7 @@ STACKMAP_INLINE union stackmap_cell *stackmap_cell(__u32 i)
 /* Readers of a record rely on the address dependency from the slot; BPF's cmpxchg is fully ordered. */
 #define stackmap_ld64(p)	(*(const volatile __u64 *)(p))
 #define stackmap_ld32(p)	(*(const volatile __u32 *)(p))
+#define stackmap_st64(p, v)	(*(volatile __u64 *)(p) = (v))
 #define stackmap_cas64(p, o, n)	__sync_val_compare_and_swap(p, o, n)
 #define stackmap_cas32(p, o, n)	__sync_val_compare_and_swap(p, o, n)
 #define stackmap_fetch_add32(p, v) __sync_fetch_and_add(p, v)
@@ -246,21 +247,21 @@ static struct {
 	union stackmap_cell *cell;
 	struct stackmap_cfg cfg;
 } stackmap_mem;
-#define stackmap_cfg stackmap_mem.cfg
+#define stackmap_settings stackmap_mem.cfg
 
 STACKMAP_INLINE __u64 *stackmap_line(__u32 i)
 {
-	return i <= stackmap_cfg.line_mask ? stackmap_mem.line[i].slot : 0;
+	return i <= stackmap_settings.line_mask ? stackmap_mem.line[i].slot : 0;
 }
 
 STACKMAP_INLINE __u64 *stackmap_page(__u32 i)
 {
-	return i < stackmap_cfg.pool_words / STACKMAP_PAGE_WORDS ? stackmap_mem.page[i].word : 0;
+	return i < stackmap_settings.pool_words / STACKMAP_PAGE_WORDS ? stackmap_mem.page[i].word : 0;
 }
 
 STACKMAP_INLINE union stackmap_cell *stackmap_cell(__u32 i)
 {
-	return i <= stackmap_cfg.cell_mask + 1 ? &stackmap_mem.cell[i] : 0;
+	return i <= stackmap_settings.cell_mask + 1 ? &stackmap_mem.cell[i] : 0;
 }
 
 STACKMAP_INLINE __u64 stackmap_cas64(__u64 *p, __u64 old, __u64 new_)
@@ -279,14 +280,20 @@ STACKMAP_INLINE __u32 stackmap_cas32(__u32 *p, __u32 old, __u32 new_)
 /* Acquire stands for the address dependency, which C cannot express. */
 #define stackmap_ld64(p)	__atomic_load_n((const __u64 *)(p), __ATOMIC_ACQUIRE)
 #define stackmap_ld32(p)	__atomic_load_n((const __u32 *)(p), __ATOMIC_RELAXED)
+#define stackmap_st64(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define stackmap_fetch_add32(p, v) __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST)
 #define stackmap_add32(p, v)	((void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED))
 #define stackmap_add64(p, v)	((void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED))
 #endif
 
+/* Tests let others in between writing a record and publishing it. */
+#ifndef STACKMAP_PAUSE
+#define STACKMAP_PAUSE()
+#endif
+
 STACKMAP_INLINE struct stackmap_cpu *stackmap_this_cpu(void)
 {
-	union stackmap_cell *c = stackmap_cell(1 + (stackmap_cpu_id() & stackmap_cfg.cell_mask));
+	union stackmap_cell *c = stackmap_cell(1 + (stackmap_cpu_id() & stackmap_settings.cell_mask));
 
 	return c ? &c->cpu : 0;
 }
@@ -318,16 +325,22 @@ STACKMAP_GLOBAL int stackmap_fail(__u32 err)
 	}
 }
 
-STACKMAP_INLINE int stackmap_same(const __u64 *a, const __u64 *b, __u32 n)
+/*
+ * The words of a record against the buffer's, both zero padded.  A record's first group of 4 holds
+ * its header, so the groups are {w0, w1, w2}, {w3..w6}, ...
+ */
+STACKMAP_INLINE int stackmap_same(const __u64 *rec, const __u64 *w, __u32 n)
 {
 	__u32 i;
 
+	if ((rec[0] ^ w[0]) | (rec[1] ^ w[1]) | (rec[2] ^ w[2]))
+		return 0;
 	STACKMAP_LOOP
-	for (i = 0; i < STACKMAP_WORDS; i += 4) {
+	for (i = 3; i < STACKMAP_WORDS; i += 4) {
 		if (i >= n)
 			break;
-		if ((a[i] ^ b[i]) | (a[i + 1] ^ b[i + 1]) | (a[i + 2] ^ b[i + 2]) |
-		    (a[i + 3] ^ b[i + 3]))
+		if ((rec[i] ^ w[i]) | (rec[i + 1] ^ w[i + 1]) | (rec[i + 2] ^ w[i + 2]) |
+		    (rec[i + 3] ^ w[i + 3]))
 			return 0;
 	}
 	return 1;
@@ -341,7 +354,7 @@ STACKMAP_INLINE int stackmap_match(const struct stackmap_buf *b, __u32 n, __u32 
 	if (!p)
 		return 0;
 	p += off & (STACKMAP_PAGE_WORDS - 1);
-	if (((struct stackmap_record *)p)->n != n || !stackmap_same(b->w, p + 1, n))
+	if (((struct stackmap_record *)p)->n != n || !stackmap_same(p + 1, b->w, n))
 		return 0;
 	if (!(flags & STACKMAP_NOREF))
 		stackmap_add32(&((struct stackmap_record *)p)->refs, 1);
@@ -355,32 +368,61 @@ STACKMAP_GLOBAL int stackmap_check(const struct stackmap_buf *b, __u32 n, __u32 
 	return stackmap_match(b, n, off, flags);
 }
 
+/*
+ * The smallest spare of at least `least` words, if there is one, else some other value.  It yields the
+ * value, not its place: an index would give the verifier a path for each place.
+ */
+STACKMAP_INLINE __u64 stackmap_pick(struct stackmap_cpu *c, __u32 least)
+{
+	__u64 best = ~0ULL, v;
+	__u32 i;
+
+	STACKMAP_LOOP
+	for (i = 0; i < STACKMAP_SPARES; i++) {
+		v = stackmap_ld64(&c->spare[i]) - ((__u64)least << 32);	/* wraps if too small */
+		if (v < best)
+			best = v;
+	}
+	return best + ((__u64)least << 32);
+}
+
+/* Replaces the spare `old`, if it is still there, by `new_`. */
+STACKMAP_INLINE int stackmap_swap(struct stackmap_cpu *c, __u64 old, __u64 new_)
+{
+	__u32 i;
+
+	STACKMAP_LOOP
+	for (i = 0; i < STACKMAP_SPARES; i++) {
+		if (stackmap_ld64(&c->spare[i]) == old &&
+		    stackmap_cas64(&c->spare[i], old, new_) == old)
+			return 1;
+	}
+	return 0;
+}
+
 /* Room for `need` words: from this CPU's spares, else from the log.  0: the pool is full. */
 STACKMAP_GLOBAL __u32 stackmap_alloc(__u32 need)
 {
 	struct stackmap_cpu *c = stackmap_this_cpu();
 	union stackmap_cell *head = stackmap_cell(0);
 	__u64 v, rest;
-	__u32 i, pos;
+	__u32 pos;
 
 	if (!c || !head || need > STACKMAP_ROOM(STACKMAP_WORDS))
 		return 0;
-	STACKMAP_LOOP
-	for (i = 0; i < STACKMAP_SPARES; i++) {
-		v = stackmap_ld64(&c->spare[i]);
-		if (v >> 32 < need)
-			continue;
+	v = stackmap_pick(c, need);
+	if (v >> 32 >= need) {
 		/* split: the front is ours, what remains stays a spare */
 		rest = v >> 32 == need ? 0 : v - ((__u64)need << 32) + need;
-		if (stackmap_cas64(&c->spare[i], v, rest) == v)
+		if (stackmap_swap(c, v, rest))
 			return (__u32)v;
 	}
 	/* looking before adding keeps the position from running away from a full pool */
 	pos = stackmap_ld32(&head->head.next);
-	if (pos + need > stackmap_cfg.pool_words - STACKMAP_FIRST)
+	if (pos + need > stackmap_settings.pool_words - STACKMAP_FIRST)
 		return 0;
 	pos = stackmap_fetch_add32(&head->head.next, need);
-	if (pos + need > stackmap_cfg.pool_words - STACKMAP_FIRST) {
+	if (pos + need > stackmap_settings.pool_words - STACKMAP_FIRST) {
 		stackmap_cas32(&head->head.next, pos + need, pos);
 		return 0;
 	}
@@ -407,13 +449,7 @@ STACKMAP_INLINE int stackmap_keep(struct stackmap_cpu *c, __u32 off, __u32 words
 		if (stackmap_cas64(&c->spare[i], v, grown) == v)
 			return 1;
 	}
-	STACKMAP_LOOP
-	for (i = 0; i < STACKMAP_SPARES; i++) {
-		if (!stackmap_ld64(&c->spare[i]) &&
-		    !stackmap_cas64(&c->spare[i], 0, (__u64)words << 32 | off))
-			return 1;
-	}
-	return 0;
+	return stackmap_swap(c, 0, (__u64)words << 32 | off);
 }
 
 /* Takes back room that was never published.  0, for the verifier's sake. */
@@ -421,7 +457,7 @@ STACKMAP_GLOBAL int stackmap_free(__u32 off, __u32 words)
 {
 	struct stackmap_cpu *c = stackmap_this_cpu();
 	union stackmap_cell *head = stackmap_cell(0);
-	__u32 i, pos = off - STACKMAP_FIRST;
+	__u32 pos = off - STACKMAP_FIRST;
 	__u64 v;
 
 	if (!c || !head)
@@ -430,38 +466,29 @@ STACKMAP_GLOBAL int stackmap_free(__u32 off, __u32 words)
 		return 0;	/* still the last of the log */
 	if (stackmap_keep(c, off, words))
 		return 0;
-	STACKMAP_LOOP
-	for (i = 0; i < STACKMAP_SPARES; i++) {	/* give up a smaller piece */
-		v = stackmap_ld64(&c->spare[i]);
-		if (v >> 32 < words &&
-		    stackmap_cas64(&c->spare[i], v, (__u64)words << 32 | off) == v) {
-			words = v >> 32;
-			break;
-		}
-	}
+	v = stackmap_pick(c, 0);	/* give up the smallest piece */
+	if (v >> 32 < words && stackmap_swap(c, v, (__u64)words << 32 | off))
+		words = v >> 32;
 	stackmap_count(STACKMAP_C_WASTED, words);
 	return 0;
 }
 
-/* A complete record in new room; its offset, or 0. */
-STACKMAP_GLOBAL __u32 stackmap_store(const struct stackmap_buf *b, __u32 n, __u32 flags)
+/* Fills room of our own with a complete record.  0: done. */
+STACKMAP_GLOBAL int stackmap_write(const struct stackmap_buf *b, __u32 n, __u32 off, __u32 flags)
 {
-	__u32 off, i;
-	__u64 *p;
+	__u64 *p = stackmap_page(off >> STACKMAP_PAGE_SHIFT);
+	__u32 i;
 
-	if (!b || n > STACKMAP_WORDS)
-		return 0;
-	off = stackmap_alloc(STACKMAP_ROOM(n));
-	if (!off)
-		return 0;
-	p = stackmap_page(off >> STACKMAP_PAGE_SHIFT);
-	if (!p)
-		return 0;
+	if (!b || !p || n > STACKMAP_WORDS)
+		return -STACKMAP_EARG;
 	p += off & (STACKMAP_PAGE_WORDS - 1);
 	((struct stackmap_record *)p)->refs = flags & STACKMAP_NOREF ? 0 : 1;
 	((struct stackmap_record *)p)->n = n;
+	p[1] = b->w[0];
+	p[2] = b->w[1];
+	p[3] = b->w[2];
 	STACKMAP_LOOP
-	for (i = 0; i < STACKMAP_WORDS; i += 4) {
+	for (i = 3; i < STACKMAP_WORDS; i += 4) {
 		if (i >= n)
 			break;
 		p[1 + i] = b->w[i];
@@ -469,7 +496,7 @@ STACKMAP_GLOBAL __u32 stackmap_store(const struct stackmap_buf *b, __u32 n, __u3
 		p[3 + i] = b->w[i + 2];
 		p[4 + i] = b->w[i + 3];
 	}
-	return off;
+	return 0;
 }
 
 /*
@@ -486,7 +513,7 @@ STACKMAP_GLOBAL long stackmap_probe(const struct stackmap_buf *b, __u32 n, __u64
 		return -STACKMAP_EARG;
 	STACKMAP_LOOP
 	for (l = 0; l < STACKMAP_PROBES; l++) {
-		s = stackmap_line((STACKMAP_LINE0(h) + l) & stackmap_cfg.line_mask);
+		s = stackmap_line((STACKMAP_LINE0(h) + l) & stackmap_settings.line_mask);
 		if (!s)
 			return -STACKMAP_EARG;
 		STACKMAP_LOOP
@@ -500,7 +527,6 @@ STACKMAP_GLOBAL long stackmap_probe(const struct stackmap_buf *b, __u32 n, __u64
 				v = stackmap_cas64(at, 0, (__u64)STACKMAP_TAG(h) << 32 | off);
 				if (!v)
 					return STACKMAP_NEW | off;
-				stackmap_count(STACKMAP_C_RACE, 1);
 			}
 			if ((__u32)(v >> 32) == STACKMAP_TAG(h) &&
 			    stackmap_check(b, n, (__u32)v, flags))
@@ -527,21 +553,26 @@ STACKMAP_GLOBAL long stackmap_slow(const struct stackmap_buf *b, __u32 n, __u64 
 		return stackmap_fail(-id);
 	if (stackmap_ld32(&head->head.users) & STACKMAP_RESETTING)
 		return stackmap_fail(STACKMAP_ERESET);
-	off = stackmap_store(b, n, flags);
+	off = stackmap_alloc(STACKMAP_ROOM(n));
 	if (!off)
 		return stackmap_fail(STACKMAP_EPOOL);
+	if (stackmap_write(b, n, off, flags))
+		return stackmap_fail(STACKMAP_EARG);
+	stackmap_st64(&head->head.seed, stackmap_settings.seed);
+	STACKMAP_PAUSE();
 	id = stackmap_probe(b, n, h, off, flags);
 	if (id & STACKMAP_NEW && id > 0) {
 		stackmap_count(STACKMAP_C_NEW, 1);
 		return id;
 	}
+	stackmap_count(STACKMAP_C_RACE, 1);
 	stackmap_free(off, STACKMAP_ROOM(n));
 	return id < 0 ? stackmap_fail(-id) : id;
 }
 
 /*
  * The id of the n words in b->w.  b is the caller's own for the duration of the call, in map memory;
- * the words behind n up to a multiple of 4 are overwritten with zero.  Inlined: the first tag match
+ * the three words behind n are overwritten with zero.  Inlined: the first tag match
  * in the first line and one comparison; all else is a call.
  */
 STACKMAP_INLINE long stackmap_get(struct stackmap_buf *b, __u32 n, __u32 flags)
@@ -557,7 +588,7 @@ STACKMAP_INLINE long stackmap_get(struct stackmap_buf *b, __u32 n, __u32 flags)
 	b->w[n] = 0;
 	b->w[n + 1] = 0;
 	b->w[n + 2] = 0;
-	h = stackmap_hash(b->w, n, stackmap_cfg.seed);
+	h = stackmap_hash(b->w, n, stackmap_settings.seed);
 #ifdef __bpf__
 	/* makes the verifier forget which loop exit this was: 32 states become one */
 	*(volatile __u32 *)&b->n = n;
@@ -565,7 +596,7 @@ STACKMAP_INLINE long stackmap_get(struct stackmap_buf *b, __u32 n, __u32 flags)
 	if (n > STACKMAP_WORDS)
 		return -STACKMAP_EARG;
 #endif
-	s = stackmap_line(STACKMAP_LINE0(h) & stackmap_cfg.line_mask);
+	s = stackmap_line(STACKMAP_LINE0(h) & stackmap_settings.line_mask);
 	if (!s)
 		return stackmap_fail(STACKMAP_EARG);
 	STACKMAP_LOOP
