@@ -132,6 +132,8 @@ struct stk_totals {
 	uint64_t bytes;			/* file bytes read so far */
 	uint64_t event_bytes;		/* of these, in event blocks */
 	uint64_t first_ts, last_ts;	/* of the events, from block headers; 0, 0: none */
+	uint64_t start_wall_ns;		/* wall clock (ns since 1970) when the file was begun */
+	uint64_t last_wall_ns;		/* and at the end of the last round; 0: none */
 	uint64_t late;			/* events marked STK_MARK_LATE */
 	uint64_t bad_blocks;		/* blocks skipped because of a checksum or bad content */
 	bool clean_end;			/* the recorder finished the file */

@@ -29,6 +29,9 @@
 #define STK_MAX_RAW	(64u << 20)	/* no block decompresses to more than this */
 #define STK_MAX_STRING	(1u << 20)	/* nor is any string longer */
 #define STK_MAX_RECORD	65536		/* nor any event's record */
+#define STK_MAX_COLUMNS	256		/* of an event type; the rest of its record is tail */
+#define STK_MAX_BLOCK_EVENTS (1u << 20)
+#define STK_RECORD_HEAD	8		/* struct trace_entry: the common fields */
 
 struct stk_block_header {
 	uint32_t magic;
@@ -52,7 +55,11 @@ enum stk_block_type {
 	STK_BLOCK_META = 1,
 	/*
 	 * to the end: varint index (dense, ascending, from 0), varint kind (enum stk_event_kind),
-	 * string system, string name, string filter, string format (tracefs text)
+	 * string system, string name, string filter, string format (tracefs text), varint id
+	 * (common_type), varint nr_columns (<= STK_MAX_COLUMNS), then per column: varint gap
+	 * (offset - end of the column before it; the first: offset - 8), varint size (>= 1).
+	 * The columns are the parts of the record that event blocks store one by one; the end of
+	 * the last one (8 without columns) is the record's fixed size, <= STK_MAX_RECORD.
 	 */
 	STK_BLOCK_TYPES = 2,
 	/* to the end: varint task (dense, from 1), varint tid, varint tgid, string comm */
@@ -72,7 +79,7 @@ enum stk_block_type {
 	 */
 	STK_BLOCK_STACKS = 5,
 	/*
-	 * kernel symbols: varint count, then per symbol: svarint (start - start of the previous,
+	 * kernel symbols, to the end: svarint (start - start of the previous,
 	 * wrapping u64), varint size (0 unknown), string name, string module ("" for the kernel
 	 * itself, "bpf" for BPF programs).  A later symbol with the same start replaces.
 	 */
@@ -103,21 +110,40 @@ enum stk_block_type {
 /*
  * The payload of STK_BLOCK_EVENTS starts with this.  Then heads_stored bytes, then body_stored.
  *
- * heads, count values each, one column after the other:
- *   event index varint | ts svarint (delta to the previous event of the block, the first to
- *   first_ts) | task varint (0: unknown) | kstack varint | ustack varint (stack numbers) |
- *   u8 flags | u8 preempt count | varint marks
+ * A "plane table" of n values of width w is w runs of n bytes: byte 0 (the lowest) of each value,
+ * then byte 1 of each, ...
  *
- * body: for each event index that occurs in the block, ascending, with its n events that are not
- * marked STK_MARK_NO_FIELDS:
- *   varint record length (all of it, common fields included) per event, n times; then for each
- *   non-common field of the format, in the format's order: n times the field's `size` bytes
- *   (fields that lie, even in part, beyond the record length of an event contribute nothing for
- *   that event); then per event the bytes from the format's fixed size to the record length.
- * Bytes of the record that no field covers read as zero.
+ * heads:
+ *   varint nr_tuples (1 .. count), then one column of nr_tuples varints after the other:
+ *     event index | task (0: unknown) | kstack | ustack (stack numbers, 0: none) | flags |
+ *     preempt count | marks
+ *   u8 token width (0-4; 0: all tokens are 0), u8 ts width (0-8)
+ *   plane table of count tokens: index of the event's tuple
+ *   plane table of count zigzag deltas: ts - ts of the event before (the first: - first_ts)
+ *
+ * body: for each event index that occurs in the block, ascending, with its n > 0 events that are
+ * not marked STK_MARK_NO_FIELDS:
+ *   varint nr_entries (1 .. n): different records but for the columns coded apart
+ *   u8 token width, then u8 coding (enum stk_column_coding) per column, u8 coding of the tail
+ *     (DICT or ROWS)
+ *   varint record length (all of it, common fields included, 8 .. STK_MAX_RECORD) per entry
+ *   per column with coding DICT: its bytes of every full entry (length >= fixed size)
+ *   if the tail's coding is DICT: the tail of each entry
+ *   plane table of n tokens: index of the event's entry
+ *   per column with another coding, its values in all events with full entries: coded so
+ *   if the tail's coding is ROWS: the tail of each event
+ * The tail is what follows the fixed size; of a record that is shorter, everything from byte 8.
+ * Bytes of the record that no column covers read as zero.
  */
+enum stk_column_coding {
+	STK_CODING_DICT = 0,	/* part of the entries */
+	STK_CODING_ROWS = 1,	/* one value after the other */
+	STK_CODING_PLANES = 2,	/* plane table; size 2, 4 or 8 */
+	STK_CODING_DELTA = 3,	/* plane table of zigzag(value - value before), wrapping, first - 0 */
+};
+
 struct stk_events_header {
-	uint32_t count;			/* events, at least 1 */
+	uint32_t count;			/* events, 1 .. STK_MAX_BLOCK_EVENTS */
 	uint32_t reserved;		/* 0 */
 	uint64_t round;
 	uint64_t first_ts, min_ts, max_ts;

@@ -16,8 +16,9 @@ struct stk_writer;
 
 struct stk_writer_opts {
 	unsigned int nr_cpus;
-	size_t stack_budget;	/* bytes the caller tree may use; beyond it stacks are written in
-				 * full and the reader merges them.  0: no limit */
+	size_t stack_budget;	/* bytes the caller tree may use; beyond it the tree is forgotten
+				 * and grown anew: stacks seen before are written in full once
+				 * more and the reader merges them.  0: no limit */
 	int level;		/* zstd level, 0: the default (1) */
 	bool fsync;		/* fsync after every round */
 };
@@ -43,6 +44,8 @@ int stk_writer__stack(struct stk_writer *w, const uint64_t *frames, unsigned int
 /* An imported stack keeps its id, references and order; never merged with another number. */
 int stk_writer__stack_imported(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
 			       uint32_t id, uint64_t refs, uint32_t *ret_number);
+/* Generation of the stack map that stacks come from, from now on; 0 at the start. */
+int stk_writer__generation(struct stk_writer *w, uint32_t generation);
 int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, const char *name,
 		       const char *module);
 
@@ -57,10 +60,10 @@ struct stk_writer_event {
 	const void *record;		/* tracefs layout; bytes 0-7 (common fields) are ignored */
 	uint32_t record_len;		/* <= STK_MAX_RECORD */
 };
-/* Copies; encoded at the end of the round. */
+/* Copies; written at the end of the round. */
 int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e);
 
-/* Bytes of events waiting for the end of the round. */
+/* Bytes of memory that hold events waiting for the end of the round. */
 size_t stk_writer__pending(const struct stk_writer *w);
 
 /*

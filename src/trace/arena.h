@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Memory that is given out piece by piece and freed all at once. */
+#ifndef TRACE_ARENA_H
+#define TRACE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_chunk;
+
+struct arena {
+	struct arena_chunk *chunks;
+	size_t used, cap;		/* of the newest chunk */
+	size_t total;			/* bytes taken from malloc */
+	size_t limit;			/* for total; 0: none */
+};
+
+/* Uninitialised, aligned to 16 bytes; NULL when memory or the limit is out. */
+void *arena__alloc(struct arena *a, size_t n);
+void *arena__zalloc(struct arena *a, size_t n);
+/* A copy of n bytes with a NUL behind. */
+char *arena__string(struct arena *a, const void *s, size_t n);
+void arena__free(struct arena *a);
+
+#endif /* TRACE_ARENA_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* A set of byte strings, numbered from 0: open addressing, at most half full. */
+#include "trace/dict.h"
+
+static uint64_t hash_bytes(const uint8_t *p, size_t n)
+{
+	uint64_t a = n, b = 0x243f6a8885a308d3ULL, v, u;
+
+	for (; n >= 16; n -= 16, p += 16) {
+		memcpy(&v, p, 8);
+		memcpy(&u, p + 8, 8);
+		a = wire_mix(a, v);
+		b = wire_mix(b, u);
+	}
+	if (n >= 8) {
+		memcpy(&v, p, 8);
+		a = wire_mix(a, v);
+		p += 8;
+		n -= 8;
+	}
+	if (n) {
+		v = 0;
+		memcpy(&v, p, n);
+		b = wire_mix(b, v);
+	}
+	return wire_mix(a, b);
+}
+
+static int dict__resize(struct dict *d, uint32_t slots)
+{
+	if (slots > d->slots_cap) {
+		uint32_t *p = realloc(d->slots, (size_t)slots * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		d->slots = p;
+		d->slots_cap = slots;
+	}
+	memset(d->slots, 0, (size_t)slots * sizeof(*d->slots));
+	d->mask = slots - 1;
+	for (uint32_t i = 0; i < d->nr; i++) {
+		uint32_t pos = d->entries[i].hash & d->mask;
+
+		while (d->slots[pos])
+			pos = (pos + 1) & d->mask;
+		d->slots[pos] = i + 1;
+	}
+	return 0;
+}
+
+int dict__reset(struct dict *d, uint32_t expected)
+{
+	uint32_t slots = 64;
+
+	while (slots < expected && slots < 1u << 12)
+		slots *= 2;
+	d->nr = 0;
+	d->keys.len = 0;
+	return dict__resize(d, slots);
+}
+
+void dict__free(struct dict *d)
+{
+	wire_buf__free(&d->keys);
+	free(d->entries);
+	free(d->slots);
+	memset(d, 0, sizeof(*d));
+}
+
+static int dict__grow_entries(struct dict *d)
+{
+	uint32_t cap = d->cap ? 2 * d->cap : 64;
+	struct dict_entry *p = realloc(d->entries, cap * sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	d->entries = p;
+	d->cap = cap;
+	return 0;
+}
+
+int64_t dict__intern(struct dict *d, size_t off)
+{
+	const uint8_t *key = d->keys.p + off;
+	uint32_t len = d->keys.len - off, pos;
+	uint64_t hash;
+
+	if (d->keys.failed)
+		return -ENOMEM;
+	hash = hash_bytes(key, len);
+	for (pos = hash & d->mask; d->slots[pos]; pos = (pos + 1) & d->mask) {
+		const struct dict_entry *e = &d->entries[d->slots[pos] - 1];
+
+		if (e->hash == hash && e->len == len && !memcmp(d->keys.p + e->off, key, len)) {
+			d->keys.len = off;
+			return d->slots[pos] - 1;
+		}
+	}
+	if (d->nr >= INT32_MAX || (d->nr == d->cap && dict__grow_entries(d)))
+		return -ENOMEM;
+	d->entries[d->nr] = (struct dict_entry){ .hash = hash, .off = off, .len = len };
+	d->slots[pos] = ++d->nr;
+	if (d->nr > d->mask / 2 && dict__resize(d, 2 * (d->mask + 1)))
+		return -ENOMEM;
+	return d->nr - 1;
+}

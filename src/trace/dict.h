@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* A set of byte strings, numbered from 0 in the order of their first occurrence. */
+#ifndef TRACE_DICT_H
+#define TRACE_DICT_H
+
+#include <stdint.h>
+
+#include "trace/wire.h"
+
+struct dict_entry {
+	uint64_t hash;
+	size_t off;		/* in keys */
+	uint32_t len;
+};
+
+struct dict {
+	struct wire_buf keys;
+	struct dict_entry *entries;
+	uint32_t nr, cap;
+	uint32_t *slots;	/* entry + 1, 0: free */
+	uint32_t mask;		/* slots in use - 1 */
+	uint32_t slots_cap;
+};
+
+/* Empties the dictionary; expected: entries to come, only a hint. */
+int dict__reset(struct dict *d, uint32_t expected);
+void dict__free(struct dict *d);
+
+/*
+ * The number of the key that the caller appended to d->keys at off: a known key is taken off
+ * again, a new one stays.  Negative errno when memory is out.
+ */
+int64_t dict__intern(struct dict *d, size_t off);
+
+static inline const uint8_t *dict__key(const struct dict *d, uint32_t nr)
+{
+	return d->keys.p + d->entries[nr].off;
+}
+
+#endif /* TRACE_DICT_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Which parts of an event's record the file stores one by one: the format's fields. */
+#ifndef TRACE_LAYOUT_H
+#define TRACE_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/stk.h"
+
+struct stk_column {
+	uint32_t offset, size;
+};
+
+struct stk_layout {
+	uint32_t id;		/* common_type */
+	uint32_t fixed;		/* end of the last column, or STK_RECORD_HEAD */
+	uint32_t nr;
+	struct stk_column col[STK_MAX_COLUMNS];		/* ascending, not overlapping */
+};
+
+/*
+ * From a tracefs `format` text: its id and its fields behind the common ones.  What does not fit
+ * the rules of a layout (overlapping fields, too many) is left to the record's tail.
+ */
+void stk_layout__from_format(const char *format, struct stk_layout *ret_layout);
+
+#endif /* TRACE_LAYOUT_H */

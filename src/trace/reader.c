@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* The reader: open, walk the blocks, hand out events, answer what was recorded. */
+#include "trace/reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cleanup.h"
+
+int rd_reserve(void *array, size_t *cap, size_t nr, size_t size)
+{
+	size_t want = *cap ? 2 * *cap : 64;
+	void *p;
+
+	if (nr < *cap)
+		return 0;
+	p = realloc(*(void **)array, want * size);
+	if (!p)
+		return -ENOMEM;
+	*(void **)array = p;
+	*cap = want;
+	return 0;
+}
+
+void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fmt, ...)
+{
+	char msg[512];
+	va_list ap;
+
+	if (!r->opts.log)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	r->opts.log(r->opts.log_ctx, level, msg);
+}
+
+static bool crc_matches(uint32_t want, const void *data, size_t len)
+{
+#ifdef STK_FUZZ
+	(void)want, (void)data, (void)len;
+	return true;
+#else
+	return crc32c(0, data, len) == want;
+#endif
+}
+
+int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
+	      size_t raw_len, struct wire_buf *out)
+{
+	size_t got;
+
+	out->len = 0;
+	if (raw_len > STK_MAX_RAW)
+		return -EBADMSG;
+	if (codec == STK_CODEC_NONE) {
+		if (raw_len != stored_len)
+			return -EBADMSG;
+		wire_put(out, stored, stored_len);
+	} else if (codec == STK_CODEC_ZSTD) {
+		if (!wire_buf__room(out, raw_len + 1))
+			return -ENOMEM;
+		got = ZSTD_decompressDCtx(r->zstd, out->p, raw_len, stored, stored_len);
+		if (ZSTD_isError(got) || got != raw_len)
+			return -EBADMSG;
+		out->len = got;
+	} else {
+		return -EBADMSG;
+	}
+	if (out->failed) {
+		out->failed = false;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- open and close ------------------------------------------------------------------------- */
+
+static void add_meta_uuid(struct stk_reader *r, const uint8_t *uuid)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *s = arena__alloc(&r->strings, 33);
+
+	if (!s || rd_reserve(&r->meta, &r->cap_meta, r->nr_meta, sizeof(*r->meta)))
+		return;
+	for (int i = 0; i < 16; i++) {
+		s[2 * i] = digits[uuid[i] >> 4];
+		s[2 * i + 1] = digits[uuid[i] & 15];
+	}
+	s[32] = '\0';
+	r->meta[r->nr_meta++] = (struct rd_meta){ "uuid", s };
+}
+
+static int read_header(struct stk_reader *r)
+{
+	const uint8_t *p;
+	uint16_t major;
+	uint32_t size, crc;
+	int got = input__need(&r->in, STK_HEADER_SIZE);
+
+	if (got < 0)
+		return got;
+	if (!got || memcmp(r->in.data, STK_MAGIC, 8))
+		return -EINVAL;
+	p = r->in.data;
+	memcpy(&major, p + 8, sizeof(major));
+	memcpy(&size, p + 12, sizeof(size));
+	memcpy(&crc, p + 60, sizeof(crc));
+	if (major != STK_MAJOR)
+		return -ENOTSUP;
+	if (size < STK_HEADER_SIZE || size > 65536 || !crc_matches(crc, p, 60))
+		return -EINVAL;
+	memcpy(&r->totals.start_wall_ns, p + 32, sizeof(r->totals.start_wall_ns));
+	add_meta_uuid(r, p + 16);
+	got = input__skip(&r->in, size);
+	return got > 0 ? 0 : got < 0 ? got : -EINVAL;
+}
+
+static void stk_reader__freep(struct stk_reader **r)
+{
+	stk_reader__free(*r);
+}
+
+static int open_input(const char *path, const void *data, size_t len,
+		      const struct stk_reader_opts *opts, struct stk_reader **ret_reader)
+{
+	_cleanup_(stk_reader__freep) struct stk_reader *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->in.fd = -1;
+	r->event.r = r;
+	r->nr_tasks = r->nr_stacks = 1;
+	r->nr_node_map = r->nr_stack_map = r->nr_info = 1;
+	if (opts)
+		memcpy(&r->opts, opts, MIN(opts->size, sizeof(r->opts)));
+	if (!r->opts.want)
+		r->opts.want = STK_WANT_EVENTS | STK_WANT_FIELDS;
+	r->zstd = ZSTD_createDCtx();
+	r->tasks = calloc(64, sizeof(*r->tasks));
+	r->stacks = calloc(64, sizeof(*r->stacks));
+	r->info = calloc(64, sizeof(*r->info));
+	r->node_map = calloc(64, sizeof(*r->node_map));
+	r->stack_map = calloc(64, sizeof(*r->stack_map));
+	r->cap_tasks = r->cap_stacks = r->cap_info = r->cap_node_map = r->cap_stack_map = 64;
+	if (!r->zstd || !r->tasks || !r->stacks || !r->info || !r->node_map || !r->stack_map ||
+	    tree__init(&r->tree))
+		return -ENOMEM;
+	r->tasks[0].comm = "<unknown>";
+	if (path) {
+		err = input__open(&r->in, path);
+		if (err) {
+			rd_log(r, STK_LOG_ERROR, "open '%s': %s", path, strerror(-err));
+			return err;
+		}
+	} else {
+		input__open_mem(&r->in, data, len);
+	}
+	err = read_header(r);
+	if (err) {
+		rd_log(r, STK_LOG_ERROR, "'%s': %s", path ? path : "memory",
+		       err == -EINVAL	 ? "not a stackonce recording" :
+		       err == -ENOTSUP ? "recorded by a newer version, in another format" :
+					 strerror(-err));
+		return err;
+	}
+	*ret_reader = take_ptr(r);
+	return 0;
+}
+
+int stk_reader__open(const char *path, const struct stk_reader_opts *opts,
+		     struct stk_reader **ret_reader)
+{
+	return path ? open_input(path, NULL, 0, opts, ret_reader) : -EINVAL;
+}
+
+int stk_reader__open_mem(const void *data, size_t len, const struct stk_reader_opts *opts,
+			 struct stk_reader **ret_reader)
+{
+	return open_input(NULL, data, len, opts, ret_reader);
+}
+
+void stk_reader__free(struct stk_reader *r)
+{
+	if (!r)
+		return;
+	rd_merge__free(r);
+	input__close(&r->in);
+	ZSTD_freeDCtx(r->zstd);
+	wire_buf__free(&r->raw);
+	wire_buf__free(&r->heads);
+	wire_buf__free(&r->body);
+	free(r->meta);
+	free(r->types);
+	free(r->tasks);
+	tree__free(&r->tree);
+	free(r->info);
+	free(r->node_map);
+	free(r->stacks);
+	free(r->stack_map);
+	free(r->symbols);
+	arena__free(&r->strings);
+	free(r);
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static bool all_zero(const uint8_t *p, size_t n)
+{
+	while (n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
+/* What an event block says about itself, for totals. */
+static void count_event_block(struct stk_reader *r, const uint8_t *payload, size_t len)
+{
+	struct stk_events_header h;
+
+	if (len < sizeof(h))
+		return;
+	memcpy(&h, payload, sizeof(h));
+	if (!r->totals.first_ts || h.min_ts < r->totals.first_ts)
+		r->totals.first_ts = h.min_ts;
+	if (h.max_ts > r->totals.last_ts)
+		r->totals.last_ts = h.max_ts;
+	if (!(r->opts.want & STK_WANT_EVENTS))
+		r->totals.events += h.count;
+}
+
+static int take_block(struct stk_reader *r, const struct stk_block_header *h,
+		      const uint8_t *payload)
+{
+	int err;
+
+	if (!crc_matches(h->payload_crc, payload, h->stored_len))
+		return -EBADMSG;
+	if (h->type == STK_BLOCK_EVENTS) {
+		err = h->codec == STK_CODEC_NONE && h->raw_len == h->stored_len ?
+			rd_merge__add(r, h->aux, payload, h->stored_len) :
+			-EBADMSG;
+		if (!err)
+			count_event_block(r, payload, h->stored_len);
+		return err;
+	}
+	err = rd_unpack(r, h->codec, payload, h->stored_len, h->raw_len, &r->raw);
+	return err ? err : rd_table(r, h, wire_cur(r->raw.p, r->raw.len));
+}
+
+/* 1: a block was taken, 0: nothing there (yet), negative errno: the file ends in damage here. */
+static int read_block(struct stk_reader *r)
+{
+	struct stk_block_header h;
+	bool skip, known;
+	size_t look;
+	int got = input__need(&r->in, sizeof(h));
+
+	if (got <= 0)
+		return got;
+	memcpy(&h, r->in.data, sizeof(h));
+	if (all_zero(r->in.data, sizeof(h)))
+		return 0;	/* blocks a file system promised but never wrote */
+	if (h.magic != STK_BLOCK_MAGIC || h.stored_len > STK_MAX_RAW ||
+	    !crc_matches(h.header_crc, &h, offsetof(struct stk_block_header, header_crc))) {
+		rd_log(r, STK_LOG_ERROR, "damaged at byte %llu",
+		       (unsigned long long)r->in.pos);
+		return -EBADMSG;
+	}
+	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
+	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_END;
+	look = !known ? 0 : skip ? MIN(h.stored_len, sizeof(struct stk_events_header)) : h.stored_len;
+	got = input__need(&r->in, sizeof(h) + look);
+	if (got <= 0)
+		return got;
+	if (!skip && known) {
+		int err = take_block(r, &h, r->in.data + sizeof(h));
+
+		if (err == -EBADMSG) {
+			r->totals.bad_blocks++;
+			rd_log(r, STK_LOG_WARN, "bad block of type %u at byte %llu skipped",
+			       h.type, (unsigned long long)r->in.pos);
+		} else if (err) {
+			return err;
+		}
+	}
+	if (skip) {
+		struct stk_events_header eh = { 0 };
+
+		memcpy(&eh, r->in.data + sizeof(h), look);
+		got = input__skip(&r->in, sizeof(h) + (uint64_t)h.stored_len);
+		if (got > 0)
+			count_event_block(r, (uint8_t *)&eh, look);
+	} else {
+		got = input__skip(&r->in, sizeof(h) + (uint64_t)h.stored_len);
+	}
+	if (got > 0 && h.type == STK_BLOCK_EVENTS)
+		r->totals.event_bytes += sizeof(h) + h.stored_len;
+	return got;
+}
+
+int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
+{
+	int got;
+
+	for (;;) {
+		if (rd_merge__next(r)) {
+			r->totals.events++;
+			*ret_event = &r->event;
+			return 1;
+		}
+		if (r->end)
+			return r->end < 0 ? r->end : 0;
+		got = read_block(r);
+		if (!got && r->opts.follow && !r->in.ended && r->in.fd >= 0)
+			return -EAGAIN;
+		if (got <= 0)
+			r->end = got < 0 ? got : 1;
+		r->drain = r->end != 0;	/* tables.c sets end, too */
+	}
+}
+
+/* ---- what was recorded ---------------------------------------------------------------------- */
+
+unsigned int stk_reader__nr_types(const struct stk_reader *r)
+{
+	return r->nr_types;
+}
+
+const struct stk_event_type *stk_reader__type(const struct stk_reader *r, unsigned int index)
+{
+	return index < r->nr_types ? r->types[index] : NULL;
+}
+
+unsigned int stk_event_type__index(const struct stk_event_type *t)
+{
+	return t->index;
+}
+
+enum stk_event_kind stk_event_type__kind(const struct stk_event_type *t)
+{
+	return t->kind;
+}
+
+const char *stk_event_type__system(const struct stk_event_type *t)
+{
+	return t->system;
+}
+
+const char *stk_event_type__name(const struct stk_event_type *t)
+{
+	return t->name;
+}
+
+const char *stk_event_type__filter(const struct stk_event_type *t)
+{
+	return t->filter;
+}
+
+const char *stk_event_type__format(const struct stk_event_type *t)
+{
+	return t->format;
+}
+
+const char *stk_reader__meta(const struct stk_reader *r, const char *key)
+{
+	for (size_t i = 0; i < r->nr_meta; i++)
+		if (!strcmp(r->meta[i].key, key))
+			return r->meta[i].value;
+	return NULL;
+}
+
+unsigned int stk_reader__nr_meta(const struct stk_reader *r)
+{
+	return r->nr_meta;
+}
+
+void stk_reader__meta_at(const struct stk_reader *r, unsigned int i, const char **ret_key,
+			 const char **ret_value)
+{
+	*ret_key = i < r->nr_meta ? r->meta[i].key : NULL;
+	*ret_value = i < r->nr_meta ? r->meta[i].value : NULL;
+}
+
+uint64_t stk_reader__counter(const struct stk_reader *r, const struct stk_event_type *t,
+			     enum stk_counter c)
+{
+	return (unsigned int)c < STK_NR_COUNTERS ? t->counters[c] : 0;
+}
+
+void stk_reader__totals(const struct stk_reader *r, struct stk_totals *ret_totals)
+{
+	*ret_totals = r->totals;
+	ret_totals->bytes = r->in.pos;
+	ret_totals->stacks = r->nr_stacks - 1;
+	ret_totals->nodes = r->tree.nr - 1;
+}

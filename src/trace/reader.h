@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The reader's inside.
+ *
+ *   input ─► blocks (reader.c) ─┬─► tables (tables.c) ─► stacks, symbols (resolve.c)
+ *                               └─► event blocks, kept packed until their time comes (merge.c),
+ *                                   then decoded (decode.c) and handed out in time order
+ */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include <zstd.h>
+
+#include "stackonce.h"
+#include "trace/arena.h"
+#include "trace/input.h"
+#include "trace/layout.h"
+#include "trace/tree.h"
+#include "trace/wire.h"
+
+#define RD_MAX_META	4096
+#define RD_MAX_GAP	(1u << 20)	/* numbers that tables may leave out, in all */
+#define RD_MAX_PENDING	((size_t)1 << 30)	/* packed event blocks waiting */
+#define RD_MAX_BLOCK_MEM ((size_t)256 << 20)	/* one decoded block */
+#define RD_MAX_MEM	((size_t)2 << 30)	/* all decoded blocks */
+
+struct stk_event_type {
+	uint32_t index;
+	enum stk_event_kind kind;
+	const char *system, *name, *filter, *format;
+	struct stk_layout *layout;
+	uint64_t counters[STK_NR_COUNTERS];
+};
+
+struct rd_task {
+	uint32_t tid, tgid;
+	const char *comm;
+};
+
+struct rd_stack {
+	uint32_t node;			/* of the reader's tree */
+	uint32_t id, alias_of, generation;
+	uint64_t refs;
+};
+
+/* Per node of the reader's tree. */
+struct rd_node_info {
+	uint32_t first_stack;		/* first stack that ends here, 0: none */
+	uint16_t depth, levels;		/* frames; frames and markers */
+	uint8_t end;			/* enum stk_stack_end */
+};
+
+struct rd_symbol {
+	uint64_t start, size;
+	const char *name, *module;	/* module NULL: the kernel */
+	bool irq_entry;			/* the frame before it was interrupted */
+	uint32_t seq;
+};
+
+struct rd_meta {
+	const char *key, *value;
+};
+
+/* A decoded event: where its shared part and its record are. */
+struct rd_event {
+	uint64_t ts;
+	uint32_t tuple;
+	uint32_t ordinal;		/* among the block's events of its type that have fields */
+};
+
+struct rd_tuple {
+	const struct stk_event_type *type;
+	struct rd_part *part;		/* NULL: no fields */
+	uint32_t task, kstack, ustack;
+	uint32_t marks;
+	uint8_t flags, preempt_count;
+};
+
+struct rd_entry {
+	uint32_t off, len;		/* its record in the part's records */
+};
+
+/* A column that is coded apart. */
+struct rd_wide {
+	uint32_t offset, size;
+	const uint8_t *rows;
+};
+
+/* One event type's records in a block. */
+struct rd_part {
+	const struct stk_event_type *type;
+	uint32_t nr, seen;		/* events; of these given an ordinal */
+	uint32_t nr_entries;
+	const uint32_t *tokens;		/* by ordinal: entry; NULL: all 0 */
+	const struct rd_entry *entries;
+	uint8_t *records;		/* of the entries; columns coded apart are still to be put in */
+	const uint32_t *full;		/* by ordinal: row in wide columns; NULL: the ordinal */
+	struct rd_wide *wide;
+	uint32_t nr_wide;
+	const uint32_t *tail_off;	/* by ordinal, in tails; NULL: tails are in the entries */
+	const uint8_t *tails;
+};
+
+struct rd_block {
+	uint64_t key;			/* time of its next event */
+	uint64_t seq;			/* order in the file */
+	uint64_t late_before;		/* events older than this are late */
+	uint32_t cpu;
+	struct stk_events_header h;
+	uint8_t *stored;		/* heads and body as stored; NULL once decoded */
+	struct arena mem;
+	struct rd_event *events;
+	struct rd_tuple *tuples;
+	uint32_t nr_tuples, pos;
+};
+
+struct stk_event {
+	struct stk_reader *r;
+	const struct rd_block *block;
+	const struct rd_tuple *tuple;
+	uint64_t ts;
+	uint32_t ordinal;
+	bool late;
+};
+
+struct stk_reader {
+	struct stk_reader_opts opts;
+	struct input in;
+	ZSTD_DCtx *zstd;
+	int end;		/* 0: reading on, 1: nothing follows, negative: damaged there */
+	bool header_read;
+	struct stk_totals totals;
+	struct arena strings;	/* and whatever else lives as long as the reader */
+	struct wire_buf raw, heads, body;	/* decompressed, for a moment */
+
+	struct rd_meta *meta;
+	size_t nr_meta, cap_meta;
+	struct stk_event_type **types;
+	size_t nr_types, cap_types;
+	struct rd_task *tasks;	/* by number, [0]: unknown */
+	size_t nr_tasks, cap_tasks;
+	uint32_t gap;		/* numbers left out so far */
+
+	struct tree tree;
+	struct rd_node_info *info;	/* by node of the tree */
+	size_t nr_info, cap_info;
+	uint32_t *node_map;	/* node of the tree by number in the file, 0: not there */
+	size_t nr_node_map, cap_node_map;
+	struct rd_stack *stacks;	/* by number, [0] unused */
+	size_t nr_stacks, cap_stacks;
+	uint32_t *stack_map;	/* stack by number in the file */
+	size_t nr_stack_map, cap_stack_map;
+
+	struct rd_symbol *symbols;
+	size_t nr_symbols, cap_symbols;
+	uint32_t symbol_seq;
+	bool symbols_unsorted;
+
+	struct rd_block **heap;	/* by key, then cpu, then seq */
+	size_t nr_heap, cap_heap;
+	uint64_t block_seq, watermark, round_end;
+	uint64_t limit;		/* the top block's events before this need no look at the heap */
+	bool any_round, drain;	/* a marker was seen; nothing follows, hand out everything */
+	bool emitted;		/* the top block's event at pos has been handed out */
+	size_t pending, decoded;	/* bytes */
+	struct stk_event event;
+	uint8_t bare_record[STK_RECORD_HEAD];	/* of an event without fields */
+};
+
+/* Room for one more element; sizes are checked by the callers' own limits. */
+int rd_reserve(void *array, size_t *cap, size_t nr, size_t size);
+void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Decompress (or copy) to out; -EBADMSG when it is not exactly raw_len bytes. */
+int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
+	      size_t raw_len, struct wire_buf *out);
+
+/* tables.c: -EBADMSG for bad content; what was taken before it stays. */
+int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire_cur c);
+
+/* resolve.c */
+bool rd_is_irq_entry(const char *name);
+
+/* merge.c */
+/* An EVENTS block's payload; copied. */
+int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, size_t len);
+void rd_merge__round(struct stk_reader *r, uint64_t end_ts);
+/* 1 and r->event, or 0: nothing may be handed out before more is read. */
+int rd_merge__next(struct stk_reader *r);
+void rd_merge__free(struct stk_reader *r);
+
+/* decode.c: fills events and tuples from stored; -EBADMSG, -ENOMEM. */
+int rd_decode(struct stk_reader *r, struct rd_block *b);
+/* decode_body.c */
+int rd_decode_part(struct arena *mem, struct rd_part *p, struct wire_cur *c);
+/* A plane table of n tokens to out; false and the cursor bad: one is not below bound. */
+bool rd_get_tokens(struct wire_cur *c, unsigned int width, uint32_t n, uint32_t bound,
+		   uint32_t *out);
+
+#endif /* TRACE_READER_H */

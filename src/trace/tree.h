@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Caller tree: stacks as paths of nodes {parent, frame}, every node stored once.  Used by the
+ * writer to merge stacks before they are written, and by the reader to merge what was not.
+ */
+#ifndef TRACE_TREE_H
+#define TRACE_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tree_node {
+	uint64_t frame;
+	uint32_t parent;	/* 0: the root */
+};
+
+struct tree {
+	struct tree_node *nodes;	/* [0] is the root */
+	uint32_t nr, cap;		/* the root included */
+	uint32_t *slots;		/* open addressing, at most half full; 0: free */
+	uint32_t mask;
+};
+
+int tree__init(struct tree *t);
+void tree__free(struct tree *t);
+/* Forget all nodes, keep the memory. */
+void tree__clear(struct tree *t);
+/* The node with this parent and frame, made if need be; negative errno when memory is out. */
+int64_t tree__child(struct tree *t, uint32_t parent, uint64_t frame);
+size_t tree__memory(const struct tree *t);
+
+#endif /* TRACE_TREE_H */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* What goes into the writer comes out of the reader. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "frame.h"
+#include "gen.h"
+
+#define NR_EVENTS 60000u
+#define NR_CPUS 3
+#define BASE 0xffffffff81000000ULL
+
+/* What an event must read as; the recording and the check draw the same numbers. */
+struct want {
+	struct stk_writer_event e;
+	uint8_t record[128];
+	uint32_t tid;
+};
+
+struct model {
+	uint64_t seed, ts;
+	uint32_t tasks[8], stacks[16], stack_frames[16];
+	uint64_t c;
+};
+
+static void put(struct want *w, uint32_t off, const void *p, uint32_t n)
+{
+	memcpy(w->record + off, p, n);
+}
+
+/* Records that exercise each coding: repeated, random, counting; cut and dynamic ones too. */
+static void next_want(struct model *m, struct want *w)
+{
+	uint64_t x = gen_random(&m->seed), y = gen_random(&m->seed);
+	uint32_t task = x % 8, a = x >> 8, e, dyn = (x >> 3) % 5;
+	uint16_t d = y % 3, id;
+	uint8_t b = y >> 60;
+	char comm[16] = { 0 };
+
+	memset(w, 0, sizeof(*w));
+	m->ts += 100 + x % 5000;
+	m->c += 0x40;
+	w->tid = 1000 + task;
+	w->e = (struct stk_writer_event){
+		.ts = m->ts, .cpu = y % NR_CPUS, .event = (y >> 8) % 3, .task = m->tasks[task],
+		.kstack = m->stacks[(y >> 16) % 16], .ustack = (y >> 20) & 1 ? m->stacks[0] : 0,
+		.flags = (y >> 24) & 7, .preempt_count = (y >> 28) & 3, .record = w->record,
+	};
+	if (w->e.event == 2) {		/* a sample: no format, no fields */
+		w->e.record_len = 8;
+	} else if ((y >> 32) % 50 == 0) {
+		w->e.marks = STK_MARK_NO_FIELDS;
+		w->e.record_len = 8;
+	} else if (w->e.event == 1) {
+		char text[40] = { 0 };
+
+		memcpy(comm, "task", 4);
+		comm[4] = '0' + task;
+		e = 48 | (8 * dyn) << 16;
+		memset(text, 'A' + dyn, 8 * dyn);
+		put(w, 8, comm, 16);
+		put(w, 24, &a, 4);
+		put(w, 28, &b, 1);
+		put(w, 32, &m->c, 8);
+		put(w, 40, &d, 2);
+		put(w, 44, &e, 4);
+		put(w, 48, text, 8 * dyn);
+		w->e.record_len = 48 + 8 * dyn;
+		if ((y >> 40) % 40 == 0) {
+			w->e.record_len = 8 + (y >> 48) % 40;
+			w->e.marks = STK_MARK_CUT;
+		}
+	} else {
+		put(w, 8, "prev", 5);
+		put(w, 24, &w->tid, 4);
+		put(w, 40, "next", 5);
+		w->e.record_len = 64;
+	}
+	memset(w->record + w->e.record_len, 0, sizeof(w->record) - w->e.record_len);
+	id = w->e.event == 0 ? 316 : w->e.event == 1 ? 311 : 0;
+	put(w, 0, &id, 2);
+	w->record[2] = w->e.flags;
+	w->record[3] = w->e.preempt_count;
+	put(w, 4, &w->tid, 4);
+}
+
+static void add_tables(struct stk_writer *w, struct model *m)
+{
+	char comm[8] = "comm0";
+
+	assert_int_equal(stk_writer__meta(w, "clock", "mono"), 0);
+	assert_int_equal(stk_writer__meta(w, "release", "6.1"), 0);
+	assert_int_equal(stk_writer__meta(w, "release", "6.12"), 0);
+	assert_int_equal(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "",
+					  GEN_FORMAT_SWITCH), 0);
+	assert_int_equal(stk_writer__type(w, STK_KIND_SYSCALL, "syscalls", "all", "a > 1",
+					  GEN_FORMAT_ALL), 1);
+	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "sample", "timer", "", ""), 2);
+	for (uint32_t i = 0; i < 8; i++) {
+		comm[4] = '0' + i;
+		assert_int_equal(stk_writer__task(w, 1000 + i, 500, comm, 8, &m->tasks[i]), 0);
+	}
+	for (uint32_t i = 0; i < 16; i++) {
+		uint64_t frames[32];
+		uint32_t again;
+
+		m->stack_frames[i] = i + 1;
+		for (uint32_t k = 0; k <= i; k++)	/* outermost frames are shared */
+			frames[k] = BASE + 0x1000 * (i - k) + 0x10;
+		assert_int_equal(stk_writer__stack(w, frames, i + 1, &m->stacks[i]), 0);
+		assert_int_equal(stk_writer__stack(w, frames, i + 1, &again), 0);
+		assert_int_equal(again, m->stacks[i]);
+		assert_int_equal(stk_writer__symbol(w, BASE + 0x1000 * i, 0x800, comm,
+						    i % 4 ? "" : "mod"), 0);
+	}
+}
+
+static void write_all(struct gen_file *f)
+{
+	struct stk_writer_opts opts = { .nr_cpus = NR_CPUS };
+	struct stk_writer *w = gen_open(f, &opts);
+	uint64_t counters[3][STK_NR_COUNTERS];
+	struct model m = { .seed = 1, .ts = 1000000 };
+	struct want want;
+
+	add_tables(w, &m);
+	for (uint32_t i = 1; i <= NR_EVENTS; i++) {
+		next_want(&m, &want);
+		assert_int_equal(stk_writer__event(w, &want.e), 0);
+		if (i % 7000 == 0) {
+			assert_true(stk_writer__pending(w) > 0);
+			assert_int_equal(stk_writer__end_round(w, m.ts, 77), 0);
+			assert_int_equal(stk_writer__pending(w), 0);
+		}
+	}
+	for (int t = 0; t < 3; t++)
+		for (int c = 0; c < STK_NR_COUNTERS; c++)
+			counters[t][c] = 1000000ULL * t + c;
+	assert_int_equal(stk_writer__accounting(w, counters, 3), 0);
+	assert_int_equal(stk_writer__finish(w, "command exited", 3), 0);
+	stk_writer__free(w);
+	gen_load(f);
+}
+
+static void check_event(const struct stk_event *e, const struct want *w, const struct model *m)
+{
+	const struct stk_event_type *t = stk_event__type(e);
+	const void *rec;
+	size_t len;
+
+	assert_int_equal(stk_event__ts(e), w->e.ts);
+	assert_int_equal(stk_event__cpu(e), w->e.cpu);
+	assert_int_equal(stk_event__tid(e), w->tid);
+	assert_int_equal(stk_event__pid(e), 500);
+	assert_int_equal(stk_event__comm(e)[4] - '0', w->tid - 1000);
+	assert_int_equal(stk_event_type__index(t), w->e.event);
+	assert_int_equal(stk_event__kstack(e), w->e.kstack);
+	assert_int_equal(stk_event__ustack(e), w->e.ustack);
+	assert_int_equal(stk_event__marks(e), w->e.marks);
+	assert_int_equal(stk_event__flags(e), w->e.flags);
+	assert_int_equal(stk_event__preempt_count(e), w->e.preempt_count);
+	rec = stk_event__record(e, &len);
+	assert_int_equal(len, w->e.record_len);
+	assert_memory_equal(rec, w->record, len);
+}
+
+static void test_events(void **state)
+{
+	struct model m = { .seed = 1, .ts = 1000000 };
+	const struct stk_event *e;
+	struct stk_reader *r;
+	struct stk_totals totals;
+	struct gen_file f;
+	struct want want;
+
+	write_all(&f);
+	for (uint32_t i = 0; i < 16; i++)
+		m.stacks[i] = i + 1;
+	assert_int_equal(stk_reader__open_mem(f.p, f.len, NULL, &r), 0);
+	for (uint32_t i = 0; i < NR_EVENTS; i++) {
+		assert_int_equal(stk_reader__next(r, &e), 1);
+		next_want(&m, &want);
+		check_event(e, &want, &m);
+	}
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	stk_reader__totals(r, &totals);
+	assert_int_equal(totals.events, NR_EVENTS);
+	assert_int_equal(totals.bytes, f.len);
+	assert_int_equal(totals.stacks, 16);
+	assert_int_equal(totals.bad_blocks, 0);
+	assert_int_equal(totals.late, 0);
+	assert_true(totals.clean_end);
+	assert_true(totals.event_bytes > 0 && totals.event_bytes < totals.bytes);
+	assert_int_equal(totals.last_ts, m.ts);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
