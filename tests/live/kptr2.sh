@@ -11,9 +11,7 @@ before=$(cat $setting)
 restore()
 {
 	echo "$before" >$setting
-	cleanup
 }
-trap restore EXIT
 record -o open.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" 100
 echo 2 >$setting || skip "kptr_restrict cannot be set"
 record -o shut.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" 100

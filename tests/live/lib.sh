@@ -9,11 +9,18 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-live.XXXXXX")
 test_pids=
 instances=
 
+# What a test must put back; it defines its own after sourcing this file.
+restore()
+{
+	:
+}
+
 # Whatever a test started, mounted or made goes away with it.
 cleanup()
 {
 	rc=$?
 	trap - EXIT INT TERM
+	restore
 	for p in $test_pids; do
 		kill -KILL "$p" 2>/dev/null || :
 		wait "$p" 2>/dev/null || :

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh [TARGET [SECONDS]]: builds the fuzz targets with clang's libFuzzer, AddressSanitizer and
+# UndefinedBehaviorSanitizer, runs one or all of them (60 s each) on their corpora, prints
+# executions and line coverage.  Inputs that fail are left in the build directory.
+set -eu
+cd "$(dirname "$0")/../.."
+build=${FUZZ_BUILD:-build-fuzz}
+only=${1:-}
+seconds=${2:-60}
+
+case $seconds in
+*[!0-9]* | '')
+	echo "fuzz: '$seconds' is not a number of seconds" >&2
+	exit 2
+	;;
+esac
+
+setup()
+{
+	[ ! -f "$build/build.ninja" ] || return 0
+	CC=clang-14 meson setup "$build" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dbuildtype=debugoptimized \
+		-Dc_args='-fsanitize=fuzzer-no-link -fno-sanitize-recover=all -fprofile-instr-generate -fcoverage-mapping' \
+		-Dc_link_args='-fprofile-instr-generate' >"$build.setup.log" 2>&1 || {
+		cat "$build.setup.log" >&2
+		exit 1
+	}
+	mv "$build.setup.log" "$build/meson-logs/setup.log"
+}
+
+# fuzz NAME COVERS: runs, then measures what corpus and finds together reach.
+fuzz()
+{
+	exe=$build/tests/fuzz/fuzz_$1
+	found=$build/fuzz/$1
+	log=$build/fuzz/$1.log
+	mkdir -p "$found" "tests/fuzz/corpus/$1"
+	echo "== fuzz $1 for $seconds s"
+	rc=0
+	LLVM_PROFILE_FILE=/dev/null "$exe" -max_total_time="$seconds" -print_final_stats=1 \
+		-timeout=10 -rss_limit_mb=2048 -artifact_prefix="$build/fuzz/$1-" \
+		"$found" "tests/fuzz/corpus/$1" >"$log" 2>&1 || rc=$?
+	if [ "$rc" -ne 0 ]; then
+		grep -aE 'ERROR|SUMMARY|runtime error|Test unit written' "$log" | head -n 10
+		tail -n 20 "$log"
+		echo "$1: FAILED"
+		failed=1
+		return 0
+	fi
+	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+	LLVM_PROFILE_FILE=$build/fuzz/$1.profraw "$exe" -runs=0 "$found" "tests/fuzz/corpus/$1" \
+		>>"$log" 2>&1
+	llvm-profdata-14 merge -o "$build/fuzz/$1.profdata" "$build/fuzz/$1.profraw"
+	llvm-cov-14 report "$exe" -instr-profile="$build/fuzz/$1.profdata" \
+		--show-region-summary=false --show-branch-summary=false >"$build/fuzz/$1.coverage"
+	echo "$1: $executions executions without a failure, line coverage of $2: $(
+		awk -v dir="$2/" 'index($1, dir) { lines += $5; missed += $6 }
+			END { printf "%.1f %% of %d", 100 * (lines - missed) / lines, lines }' \
+			"$build/fuzz/$1.coverage") lines"
+}
+
+setup
+list=
+while read -r name _ _; do
+	[ -f "tests/fuzz/fuzz_$name.c" ] || continue
+	[ -z "$only" ] || [ "$only" = "$name" ] || continue
+	list="$list tests/fuzz/fuzz_$name"
+done <tests/fuzz/targets
+if [ -z "$list" ]; then
+	echo "fuzz: there is no target '$only' in tests/fuzz/targets" >&2
+	exit 2
+fi
+# shellcheck disable=SC2086 # a list of words
+ninja --quiet -C "$build" $list
+
+failed=
+while read -r name _ covers; do
+	case " $list " in
+	*"/fuzz_$name "*) fuzz "$name" "$covers" ;;
+	esac
+done <tests/fuzz/targets
+[ -z "$failed" ]
