@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 #include "export/fsmb.h"
 
 #include <errno.h>
@@ -73,12 +73,6 @@ static int merge_aliases(struct stk_reader *r, struct refs *refs)
 	return 0;
 }
 
-/* Kernel addresses, and the small numbers an import may hold in their place. */
-static bool is_kernel_frame(const struct stk_frame *f)
-{
-	return f->kind == STK_FRAME_KERNEL;
-}
-
 static int write_stack(FILE *f, const struct stk_stack *s, uint64_t refs,
 		       const struct stk_frame *frames, unsigned int depth)
 {
@@ -121,7 +115,8 @@ static int walk_stacks(struct stk_reader *r, bool imported, const struct refs *r
 		depth = stk_reader__frames(r, i, frames, STK_MAX_DEPTH);
 		if (depth < 0)
 			return depth;
-		for (j = 0; j < depth && is_kernel_frame(&frames[j]); j++)
+		/* What an import holds came from such a map, also where it is no address. */
+		for (j = 0; j < depth && (imported || frames[j].kind == STK_FRAME_KERNEL); j++)
 			;
 		if (j < depth) {
 			result.skipped++;

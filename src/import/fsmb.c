@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 #include "import/fsmb.h"
 
 #include <errno.h>
@@ -136,7 +136,7 @@ static int write_symbols(struct import *im)
 {
 	_cleanup_free_ uint64_t *frames = NULL;
 	const struct kallsym *last = NULL;
-	size_t i, nr;
+	size_t i, nr = 0;
 	int err;
 
 	err = collect_frames(im->map, &frames, &nr);
@@ -383,7 +383,7 @@ int import_fsmb(const struct import_fsmb_opts *o, struct import_fsmb_result *ret
 	_cleanup_free_ char *map = NULL, *syms = NULL, *trace = NULL;
 	_cleanup_(import__clear) struct import im = { 0 };
 	size_t len;
-	int err, fd;
+	int err, fd = -1;
 
 	err = input__read(o->map, &map, &len);
 	if (!err)

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stack maps through a recording and back: fsmb_round GOLDEN_DIR.  The capture in that directory
+ * is from a kernel with the ftrace stackmap.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <byteswap.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "cleanup.h"
+#include "export/fsmb.h"
+#include "fsmb_format.h"
+#include "import/fsmb.h"
+#include "import/input.h"
+#include "log.h"
+#include "stackonce.h"
+
+#define K(n) (0xffffffff81000000ULL + (n))
+
+static const char *golden;
+static char dir[] = "/tmp/fsmb-round-XXXXXX";
+static char warnings[4096];
+
+static void sink(void *ctx, enum stk_log_level level, const char *msg)
+{
+	size_t len = strlen(warnings);
+
+	snprintf(warnings + len, sizeof(warnings) - len, "%s\n", msg);
+}
+
+static const char *in_dir(const char *name)
+{
+	static char paths[8][128];
+	static unsigned int next;
+	char *path = paths[next++ % 8];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
+	return path;
+}
+
+static const char *in_golden(const char *name)
+{
+	static char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", golden, name);
+	return path;
+}
+
+static void put_file(const char *path, const void *data, size_t len)
+{
+	_cleanup_fclose_ FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, len, f), len);
+}
+
+static void free_reader(struct stk_reader **r)
+{
+	stk_reader__free(*r);
+}
+
+static int export_to(const char *recording, const char *map, struct export_fsmb_result *result)
+{
+	const struct stk_reader_opts opts = { .size = sizeof(opts), .want = STK_WANT_EVENTS };
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+
+	assert_int_equal(stk_reader__open(recording, &opts, &r), 0);
+	return export_fsmb(r, map, result);
+}
+
+static void expect_file(const char *path, const void *want, size_t len)
+{
+	_cleanup_free_ char *got = NULL;
+	size_t got_len;
+
+	assert_int_equal(input__read(path, &got, &got_len), 0);
+	assert_int_equal(got_len, len);
+	assert_memory_equal(got, want, len);
+}
+
+/* The map of map_len bytes is imported and exported again: want comes back. */
+static void expect_round(const void *map, const void *want, size_t len,
+			 struct import_fsmb_result *ret_result)
+{
+	const struct import_fsmb_opts opts = { .map = in_dir("map"), .output = in_dir("stk") };
+	struct export_fsmb_result exported;
+
+	put_file(opts.map, map, len);
+	assert_int_equal(import_fsmb(&opts, ret_result), 0);
+	assert_int_equal(export_to(opts.output, in_dir("again"), &exported), 0);
+	assert_int_equal(exported.stacks, ret_result->stacks);
+	assert_int_equal(exported.skipped, 0);
+	expect_file(in_dir("again"), want, len);
+}
+
+static void swap_map(unsigned char *map)
+{
+	uint32_t words[4], nr, i, j, k;
+
+	memcpy(words, map, sizeof(words));
+	nr = words[2];
+	for (i = 0; i <= nr; i++) {
+		memcpy(words, map, sizeof(words));
+		for (j = 0; j < 4; j++) {
+			uint32_t v = bswap_32(words[j]);
+
+			memcpy(map + 4 * j, &v, 4);
+		}
+		map += 16;
+		for (k = 0; i && k < words[1]; k++, map += 8) {
+			uint64_t v;
+
+			memcpy(&v, map, 8);
+			v = bswap_64(v);
+			memcpy(map, &v, 8);
+		}
+	}
+}
+
+static void test_capture(void **state)
+{
+	_cleanup_free_ char *map = NULL, *swapped = NULL;
+	struct import_fsmb_result result;
+	size_t len;
+
+	assert_int_equal(input__read(in_golden("stack_map_bin"), &map, &len), 0);
+	expect_round(map, map, len, &result);
+	assert_int_equal(result.stacks, 81);
+	assert_int_equal(result.duplicates, 0);
+	swapped = malloc(len);
+	memcpy(swapped, map, len);
+	swap_map((unsigned char *)swapped);
+	assert_int_equal(swapped[0], 'F');
+	expect_round(swapped, map, len, &result);
+	assert_int_equal(result.stacks, 81);
+}
+
+static void add_stack(unsigned char *map, size_t *len, uint32_t id, uint32_t refs, uint32_t nr,
+		      const uint64_t *frames)
+{
+	struct fsmb_stack s = { .stack_id = id, .nr = nr, .ref_count = refs };
+	struct fsmb_header h = { FSMB_MAGIC, FSMB_VERSION, 0, 0 };
+
+	if (*len)
+		memcpy(&h, map, sizeof(h));
+	else
+		*len = sizeof(h);
+	h.nr_stacks++;
+	memcpy(map, &h, sizeof(h));
+	memcpy(map + *len, &s, sizeof(s));
+	memcpy(map + *len + sizeof(s), frames, nr * sizeof(*frames));
+	*len += sizeof(s) + nr * sizeof(*frames);
+}
+
+/* Ids in no order, duplicates, no frames, no references, INT_MAX for code of ftrace's own. */
+static void test_odd_map(void **state)
+{
+	static unsigned char map[65536];
+	uint64_t a[] = { K(1), K(2), K(3) }, b[] = { K(1), K(2) }, c[] = { K(1), 0x7fffffff, 0 };
+	uint64_t deep[512];
+	struct import_fsmb_result result;
+	size_t len = 0, i;
+
+	for (i = 0; i < 512; i++)
+		deep[i] = K(8 * i);
+	add_stack(map, &len, 0xffffffff, 1, 3, a);
+	add_stack(map, &len, 5, 0, 2, b);
+	add_stack(map, &len, 0, 0xffffffff, 3, a);
+	add_stack(map, &len, 9, 0, 0, a);
+	add_stack(map, &len, 8, 3, 0, a);
+	add_stack(map, &len, 7, 3, 512, deep);
+	add_stack(map, &len, 6, 3, 3, c);
+	add_stack(map, &len, 2, 3, 3, a);
+	expect_round(map, map, len, &result);
+	assert_int_equal(result.stacks, 8);
+	assert_int_equal(result.duplicates, 3);
+	len = 0;
+	memset(map, 0, sizeof(struct fsmb_header));
+	add_stack(map, &len, 1, 1, 0, a);
+	map[8] = 0;
+	expect_round(map, map, 16, &result);
+	assert_int_equal(result.stacks, 0);
+}
+
+static const char trace[] =
+	"# entries-in-buffer/entries-written: 7/9   #P:2\n"
+	"              sh-65      [001] dNh21     1.000001: sched_wakeup: comm=a pid=1\n"
+	"              sh-65      [001] dNh21     1.000002: <stack_id 11>\n"
+	"          a b-c-7        [000] X....     2.000001: other: \n"
+	"          a b-c-7        [000] X....     2.000002: <stack_id 12>\n"
+	"          <idle>-0       [000] .....     3.000001: sched_wakeup: unknown\n"
+	"          <idle>-0       [000] .....     3.000002: <stack_id 13>\n"
+	"          <idle>-0       [000] .....     3.000003: sched_wakeup: without\n"
+	"nobody-1 [000] ..... 4.0: <stack_id 11>\n"
+	" => noise\n";
+
+static void import_trace(const char *text, struct import_fsmb_result *result)
+{
+	static unsigned char map[256];
+	uint64_t a[] = { K(0x11), K(0x21) }, b[] = { K(0x31) };
+	const struct import_fsmb_opts opts = {
+		.map = in_dir("map"),
+		.kallsyms = in_dir("syms"),
+		.trace = in_dir("trace"),
+		.output = in_dir("stk"),
+	};
+	static const char syms[] = "ffffffff81000000 T one\nffffffff81000020 T two\n"
+				   "ffffffff81000030 t three\nffffffff81000040 t end\n";
+	size_t len = 0;
+
+	add_stack(map, &len, 11, 1, 2, a);
+	add_stack(map, &len, 12, 1, 1, b);
+	put_file(opts.map, map, len);
+	put_file(opts.kallsyms, syms, strlen(syms));
+	put_file(opts.trace, text, strlen(text));
+	warnings[0] = '\0';
+	assert_int_equal(import_fsmb(&opts, result), 0);
+}
+
+static const struct stk_event *next_event(struct stk_reader *r, const char *name, const char *comm,
+					  const char *text, uint32_t stack_id)
+{
+	const struct stk_event *e;
+	struct stk_stack s;
+	const char *record;
+	size_t len;
+
+	assert_int_equal(stk_reader__next(r, &e), 1);
+	assert_string_equal(stk_event_type__system(stk_event__type(e)), "imported");
+	assert_string_equal(stk_event_type__name(stk_event__type(e)), name);
+	assert_string_equal(stk_event__comm(e), comm);
+	record = stk_event__record(e, &len);
+	assert_int_equal(len, 12 + strlen(text) + 1);
+	assert_string_equal(record + 12, text);
+	if (stack_id) {
+		assert_int_equal(stk_reader__stack(r, stk_event__kstack(e), &s), 0);
+		assert_int_equal(s.id, stack_id);
+	} else {
+		assert_int_equal(stk_event__kstack(e), 0);
+	}
+	return e;
+}
+
+static void test_trace(void **state)
+{
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+	struct stk_frame frames[2];
+
+	import_trace(trace, &result);
+	assert_int_equal(result.events, 4);
+	assert_int_equal(result.events_with_stack, 2);
+	assert_int_equal(result.unknown_ids, 1);
+	assert_int_equal(result.orphan_ids, 1);
+	assert_int_equal(result.lost, 2);
+	assert_int_equal(result.other_lines, 1);
+	assert_int_equal(result.frames, 3);
+	assert_int_equal(result.frames_named, 3);
+	assert_non_null(strstr(warnings, ": 1 events have a stack id that "));
+	assert_non_null(strstr(warnings, ": 1 <stack_id> lines follow no event of theirs"));
+	assert_non_null(strstr(warnings, ": the kernel lost 2 events"));
+	assert_non_null(strstr(warnings, ": 1 lines are no events"));
+
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	e = next_event(r, "sched_wakeup", "sh", "comm=a pid=1", 11);
+	assert_int_equal(stk_event__ts(e), 1000001000);
+	assert_int_equal(stk_event__cpu(e), 1);
+	assert_int_equal(stk_event__tid(e), 65);
+	assert_int_equal(stk_event__flags(e), 0x2d);
+	assert_int_equal(stk_event__preempt_count(e), 0x12);
+	assert_int_equal(stk_event__marks(e), 0);
+	e = next_event(r, "other", "a b-c", "", 12);
+	assert_int_equal(stk_event__marks(e), STK_MARK_NO_IRQFLAG);
+	next_event(r, "sched_wakeup", "<idle>", "unknown", 0);
+	next_event(r, "sched_wakeup", "<idle>", "without", 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	assert_string_equal(stk_reader__meta(r, "source"), "fsmb");
+	assert_string_equal(stk_reader__meta(r, "import.lost"), "2");
+	assert_int_equal(stk_reader__counter(r, stk_reader__type(r, 0), STK_C_RECORDED), 3);
+
+	assert_int_equal(stk_reader__frames(r, 1, frames, 2), 2);
+	assert_string_equal(frames[0].sym, "one");
+	assert_int_equal(frames[0].off, 0x11);
+	assert_int_equal(frames[0].size, 0x20);
+	assert_string_equal(frames[1].sym, "two");
+}
+
+static void test_no_events(void **state)
+{
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+
+	import_trace("# tracer: nop\n", &result);
+	assert_int_equal(result.events, 0);
+	assert_string_equal(warnings, "");
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	assert_int_equal(stk_reader__nr_stacks(r), 2);
+}
+
+/* A text longer than a record is cut and marked; everything else of the event is right. */
+static void test_long_text(void **state)
+{
+	static char text[70000];
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+	size_t len;
+
+	strcpy(text, "a-1 [000] ..... 1.0: x: ");
+	len = strlen(text);
+	memset(text + len, 'y', sizeof(text) - len - 1);
+	import_trace(text, &result);
+	assert_int_equal(result.cut, 1);
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	assert_int_equal(stk_reader__next(r, &e), 1);
+	assert_int_equal(stk_event__marks(e), STK_MARK_CUT);
+	stk_event__record(e, &len);
+	assert_true(len > 65000 && len <= 65536);
+}
+
+static void test_refusal_keeps_output(void **state)
+{
+	static unsigned char map[256];
+	uint64_t user[] = { K(1), 0x00007fff12345678 }, marker[] = { 0x8000000200000001 };
+	const struct import_fsmb_opts opts = { .map = in_dir("map"), .output = in_dir("keep") };
+	struct import_fsmb_result result;
+	size_t len = 0;
+
+	put_file(opts.output, "precious", 8);
+	add_stack(map, &len, 1, 1, 2, user);
+	put_file(opts.map, map, len);
+	warnings[0] = '\0';
+	assert_int_equal(import_fsmb(&opts, &result), -EINVAL);
+	assert_non_null(strstr(warnings, ": offset 40: 0x7fff12345678 is no kernel address\n"));
+	len = 0;
+	add_stack(map, &len, 1, 1, 1, marker);
+	put_file(opts.map, map, len);
+	assert_int_equal(import_fsmb(&opts, &result), -EINVAL);
+	expect_file(opts.output, "precious", 8);
+}
+
+static int set_up(void **state)
+{
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	static const char *const names[] = { "map", "stk", "again", "syms", "trace", "keep" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		unlink(in_dir(names[i]));
+	return rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_capture),	  cmocka_unit_test(test_odd_map),
+		cmocka_unit_test(test_trace),	  cmocka_unit_test(test_no_events),
+		cmocka_unit_test(test_long_text), cmocka_unit_test(test_refusal_keeps_output),
+	};
+
+	if (argc != 2) {
+		fputs("usage: fsmb_round GOLDEN_DIR\n", stderr);
+		return 2;
+	}
+	golden = argv[1];
+	log_set_sink(sink, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
