@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "cleanup.h"
-#include "frame.h"
 #include "fsmb_format.h"
 #include "log.h"
 

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The capture in this directory through the commands: check.sh STACKONCE
+# stack_map.txt is what the kernel printed of stack_map_bin; trace.txt.gz is its `trace` file, cut;
+# kallsyms.txt holds the symbols around the map's addresses.
+set -eu
+LC_ALL=C NO_COLOR=1 PAGER=
+export LC_ALL NO_COLOR PAGER
+
+so=$1
+here=$(cd "$(dirname "$0")" && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+fail()
+{
+	echo "FAIL: $*"
+	failed=1
+}
+
+# same WHAT WANT GOT: two files, runs of blanks apart
+same()
+{
+	tr -s ' \t' ' ' < "$2" > "$tmp/want"
+	tr -s ' \t' ' ' < "$3" > "$tmp/got"
+	if ! cmp -s "$tmp/want" "$tmp/got"; then
+		fail "$1 differs"
+		diff "$tmp/want" "$tmp/got" | head -n 20
+	fi
+}
+
+# refused STATUS MESSAGE COMMAND...
+refused()
+{
+	status=$1
+	message=$2
+	shift 2
+	got=0
+	"$@" > "$tmp/out" 2> "$tmp/err" || got=$?
+	[ "$got" -eq "$status" ] || fail "'$*' ends with $got, not $status"
+	grep -qF -- "$message" "$tmp/err" || {
+		fail "'$*' does not say '$message':"
+		cat "$tmp/err"
+	}
+	[ "$(wc -l < "$tmp/err")" -le 2 ] || fail "'$*' says more than it should"
+}
+
+gzip -dc "$here/trace.txt.gz" > "$tmp/trace"
+cp "$here/stack_map_bin" "$tmp/map"
+cd "$tmp"
+
+"$so" import fsmb map --kallsyms "$here/kallsyms.txt" --trace trace -o map.stk 2> summary
+cat > want-summary <<'EOF'
+stackonce: warning: trace: 1 lines are no events: left out
+81 stacks, 0 of them duplicates of another; 210 of 210 addresses named; 1847 events, 1847 with a stack
+EOF
+same "the summary" want-summary summary
+
+# Stacks, ids, depths, references and names: the kernel's own text, in its order.
+"$so" stacks map.stk > stacks
+same "stacks" "$here/stack_map.txt" stacks
+
+# Events: header, fields and the stack id, line by line.
+sed -n 's/^ *\(.*\)$/\1/; /\] [^ ]* *[0-9.]*: [a-z_]*: /p' trace > want-events
+"$so" script map.stk | sed -n 's/^ *\(.*\)$/\1/; /\] [^ ]* *[0-9.]*: [a-z_:]*: /p' |
+	sed 's/: imported:/: /' > events
+same "the events" want-events events
+sed -n 's/.*<stack_id \([0-9]*\)>.*/\1/p' trace > want-ids
+"$so" script --json map.stk | sed -n 's/.*"kstack":\([0-9]*\).*/\1/p' > ids
+same "the stack ids of the events" want-ids ids
+
+# Back again, through files and through pipes, with and without names and events.
+"$so" export fsmb map.stk -o again 2> /dev/null
+cmp map again || fail "exporting the import does not give the same bytes"
+"$so" import fsmb - -q -o - < map | "$so" export fsmb - -q -o - > piped
+cmp map piped || fail "the same through pipes"
+"$so" import fsmb map -q -o bare.stk
+"$so" stacks bare.stk | grep -c '^stack_id ' > count
+[ "$(cat count)" -eq 81 ] || fail "without names: $(cat count) stacks"
+
+for command in "info" "info --json" "report" "report --tree" "report --json" "script" \
+	"script --json" "stacks --json" "stacks --top 3"; do
+	# shellcheck disable=SC2086 # words
+	"$so" $command map.stk > out || fail "$command on an import"
+	[ -s out ] || fail "$command on an import prints nothing"
+done
+
+head -c 100 map > cut
+refused 1 "cut: offset 8: 81 stacks do not fit: the file ends after 100 bytes" \
+	"$so" import fsmb cut -o no.stk
+head -c 9799 map > cut
+refused 1 "cut: offset " "$so" import fsmb cut -o no.stk
+echo x >> map
+refused 1 "map: offset 9800: 2 bytes after the last of 81 stacks" "$so" import fsmb map -o no.stk
+refused 1 "trace: offset 0: bad magic" "$so" import fsmb trace -o no.stk
+refused 1 "trace: line 1: not a kallsyms line" \
+	"$so" import fsmb "$here/stack_map_bin" --kallsyms trace -o no.stk
+refused 1 "missing" "$so" import fsmb missing -o no.stk
+refused 2 "-o FILE" "$so" import fsmb cut
+refused 2 "unknown format 'perf'" "$so" import perf cut -o no.stk
+refused 2 "unknown format 'perf'" "$so" export perf map.stk -o no
+refused 1 "not a stackonce recording" "$so" export fsmb cut -o no
+[ ! -e no.stk ] && [ ! -e no ] || fail "a failed command left its output behind"
+refused 1 "No space left on device" "$so" export fsmb map.stk -o /dev/full
+refused 1 "No space left on device" "$so" import fsmb again -o /dev/full
+
+[ "$failed" -eq 0 ] && echo "the capture comes back as it was"
+exit "$failed"
