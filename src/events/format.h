@@ -80,12 +80,50 @@ void ev_format__print(const struct ev_format *f, const struct ev_print_ctx *ctx,
 /*
  * {"prev_comm":"x","prev_pid":1,...}: every field but the common ones.  Integers as numbers,
  * char arrays as strings, other arrays as arrays of numbers, pointers as "0x..." strings.
+ * A system call's string arguments are strings (argv: an array of them) under the argument's
+ * name; the fields added for them are not shown.
  */
 void ev_format__json(const struct ev_format *f, const void *rec, size_t len, struct strbuf *out);
 
 /* One field's value, as --fields prints it; no field names. */
 void ev_format__print_field(const struct ev_format *f, const struct ev_field *field,
 			    const void *rec, size_t len, struct strbuf *out);
+
+/* ---- format texts at recording time --------------------------------------------------------- */
+
+/* The value of an enum constant or kernel variable; false when unknown. */
+typedef bool (*ev_constant_fn)(void *ctx, const char *name, int64_t *ret_value);
+
+/*
+ * Kernels leave some enum constants in their print fmts as names.  Replaces every name in the print
+ * fmt that lookup knows by its value, as the kernel does with those it was told of: to be done while
+ * the kernel's type information is at hand.  "vmemmap_base" may be asked for too: the value of that
+ * variable.  ret_text is malloced, NUL-terminated; ret_nr: names replaced.
+ */
+int ev_format__resolve(const char *text, size_t len, ev_constant_fn lookup, void *ctx,
+		       char **ret_text, unsigned int *ret_nr);
+
+#define EV_SYSCALL_ARGS 6
+
+struct ev_syscall_string {
+	uint32_t arg;		/* which argument of the call, from 0 */
+	bool is_argv;		/* NULL-terminated array of strings; else one string */
+	uint32_t offset;	/* of the added field in the record */
+	uint32_t field;		/* index of the argument's field */
+};
+
+/*
+ * The format of a system call (sys_enter_NAME) with a field "__data_loc char[] __ARG_val" added for
+ * every argument that is a string (several strings, each with its NUL, for argv).  Records in that
+ * format print such an argument as "the string", or ["the", "strings"]; when the data is empty, as
+ * the address.  Other formats come back unchanged with *ret_nr 0.  ret_text is malloced,
+ * NUL-terminated; the outputs are untouched on failure.
+ */
+int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
+			    struct ev_syscall_string ret_strings[EV_SYSCALL_ARGS],
+			    unsigned int *ret_nr);
+
+/* ---- single fields -------------------------------------------------------------------------- */
 
 /* Value of an integer field (sign-extended when signed); 0 when it lies outside the record. */
 uint64_t ev_field__value(const struct ev_field *field, const void *rec, size_t len);

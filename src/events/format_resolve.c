@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Rewriting format texts at recording time, while the recorded kernel can still be asked. */
+#include "format.h"
+
+#include "cleanup.h"
+#include "log.h"
+#include "strbuf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static bool is_ident(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static const char *skip_quoted(const char *s, const char *end)
+{
+	char quote = *s++;
+
+	while (s < end && *s != quote)
+		s += *s == '\\' && end - s > 1 ? 2 : 1;
+	return s < end ? s + 1 : end;
+}
+
+/* Could the name at s (n bytes) of the text before end be a constant: no member, no function? */
+static bool is_candidate(const char *start, const char *s, size_t n, const char *end)
+{
+	const char *next = s + n, *prev = s;
+
+	while (next < end && isspace((unsigned char)*next))
+		next++;
+	while (prev > start && isspace((unsigned char)prev[-1]))
+		prev--;
+	return !(next < end && *next == '(') && !(prev > start && (prev[-1] == '.')) &&
+	       !(prev - start > 1 && prev[-1] == '>' && prev[-2] == '-') &&
+	       !isdigit((unsigned char)*s);
+}
+
+static void put_constant(struct strbuf *b, int64_t v)
+{
+	/* INT64_MIN has no literal of its own */
+	if (v < 0)
+		strbuf__printf(b, "(%lld%s - 1)", (long long)(v + 1),
+			       v < INT32_MIN ? "LL" : "");
+	else
+		strbuf__s64(b, v);
+}
+
+int ev_format__resolve(const char *text, size_t len, ev_constant_fn lookup, void *ctx,
+		       char **ret_text, unsigned int *ret_nr)
+{
+	static const char mark[] = "\nprint fmt:";
+	const char *end = text + len, *p = memmem(text, len, mark, strlen(mark)), *start = p;
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	unsigned int nr = 0;
+	char name[128];
+	int64_t v;
+
+	p = p ? p + strlen(mark) : end;
+	strbuf__add(&b, text, p - text);
+	while (p < end) {
+		const char *s = p;
+
+		if (*p == '"' || *p == '\'')
+			p = skip_quoted(p, end);
+		else if (!is_ident(*p))
+			p++;
+		else
+			while (p < end && is_ident(*p))
+				p++;
+		if (is_ident(*s) && (size_t)(p - s) < sizeof(name) &&
+		    is_candidate(start, s, p - s, end)) {
+			memcpy(name, s, p - s);
+			name[p - s] = '\0';
+			if (lookup(ctx, name, &v)) {
+				put_constant(&b, v);
+				nr++;
+				continue;
+			}
+		}
+		strbuf__add(&b, s, p - s);
+	}
+	strbuf__putc(&b, '\0');
+	if (strbuf__failed(&b))
+		return log_err(-ENOMEM, "event format");
+	*ret_text = take_ptr(b.s);
+	*ret_nr = nr;
+	return 0;
+}
+
+/*
+ * Arguments that are NUL-terminated strings, by name, of all system calls of 6.1 to 6.18.  Not in
+ * the list: buffers with a length (buf, optval, u_msg_ptr, u_info) and what a call fills in.
+ */
+static const char *const string_args[] = {
+	"filename", "pathname", "path", "name", "oldname", "newname", "dev_name", "dir_name",
+	"type", "special", "specialfile", "put_old", "new_root", "from_pathname", "to_pathname",
+	"u_name", "uname", "_type", "_description", "_callout_info", "_key", "_fs_name", "fs_name",
+	"library", "target", "linkpath", "uargs", "from_path", "to_path", "name_user",
+};
+
+/* Calls in which an argument of such a name is something else. */
+static const struct {
+	const char *call, *arg;
+} no_strings[] = {
+	{ "sys_enter_gethostname", "name" },	/* filled in */
+	{ "sys_enter_sethostname", "name" },	/* with a length */
+	{ "sys_enter_setdomainname", "name" },
+};
+
+static bool is_string_arg(const struct ev_format *f, const struct ev_field *fd)
+{
+	const char *name = ev_format__name(f);
+
+	if (strcmp(fd->type, "const char *") && strcmp(fd->type, "char *"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(no_strings); i++)
+		if (!strcmp(name, no_strings[i].call) && !strcmp(fd->name, no_strings[i].arg))
+			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(string_args); i++)
+		if (!strcmp(fd->name, string_args[i]))
+			return true;
+	return false;
+}
+
+static bool is_argv_arg(const struct ev_field *fd)
+{
+	return !strcmp(fd->name, "argv") && (!strcmp(fd->type, "const char *const *") ||
+					     !strcmp(fd->type, "const char * const *") ||
+					     !strcmp(fd->type, "char **"));
+}
+
+static bool has_companion(const struct ev_format *f, const struct ev_field *fd)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "__%s_val", fd->name);
+	return ev_format__find(f, name);
+}
+
+/* The string arguments of a system call; their fields' offsets follow the last field. */
+static unsigned int find_strings(const struct ev_format *f, struct ev_syscall_string *strings)
+{
+	uint32_t offset = (ev_format__fixed_size(f) + 3) & ~3u, arg = 0;
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < ev_format__nr_fields(f) && arg < EV_SYSCALL_ARGS; i++) {
+		const struct ev_field *fd = ev_format__field(f, i);
+		bool argv;
+
+		if (fd->is_common || !strcmp(fd->name, "__syscall_nr") ||
+		    !strcmp(fd->name, "nr") || fd->kind != EV_FIELD_INT || fd->size != 8)
+			continue;
+		argv = is_argv_arg(fd);
+		if ((argv || is_string_arg(f, fd)) && !has_companion(f, fd)) {
+			strings[nr].arg = arg;
+			strings[nr].is_argv = argv;
+			strings[nr].offset = offset;
+			strings[nr++].field = i;
+			offset += 4;
+		}
+		arg++;
+	}
+	return nr;
+}
+
+static void ev_format__freep(struct ev_format **f)
+{
+	ev_format__free(*f);
+}
+
+int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
+			    struct ev_syscall_string ret_strings[EV_SYSCALL_ARGS],
+			    unsigned int *ret_nr)
+{
+	static const char mark[] = "\n\nprint fmt:";
+	const char *end = memmem(text, len, mark, strlen(mark));
+	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
+	_cleanup_(ev_format__freep) struct ev_format *f = NULL;
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	unsigned int nr = 0;
+	int err;
+
+	err = ev_format__parse(text, len, &f);
+	if (err)
+		return err;
+	if (end && !strncmp(ev_format__name(f), "sys_enter_", 10))
+		nr = find_strings(f, strings);
+	end = end ? end + 1 : text + len;
+	strbuf__add(&b, text, end - text);
+	for (unsigned int i = 0; i < nr; i++)
+		strbuf__printf(&b, "\tfield:__data_loc char[] __%s_val;\toffset:%u;\tsize:4;"
+			       "\tsigned:0;\n", ev_format__field(f, strings[i].field)->name,
+			       strings[i].offset);
+	strbuf__add(&b, end, text + len - end);
+	strbuf__putc(&b, '\0');
+	if (strbuf__failed(&b))
+		return log_err(-ENOMEM, "event format");
+	memcpy(ret_strings, strings, nr * sizeof(*strings));
+	*ret_text = take_ptr(b.s);
+	*ret_nr = nr;
+	return 0;
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Prints every record of a stopped trace instance with our plans and compares the result with what
+ * the kernel prints for it in per_cpu/cpuN/trace:  format_equal INSTANCE-DIRECTORY
+ * The instance's options context-info, annotate and hash-ptr have to be off.
+ *
+ * Output, a line per event: NAME compared mismatched unknown.  "unknown" counts records whose text
+ * needs what only the kernel has: symbols of modules, strings at addresses that are not in
+ * printk_formats, the jiffies of the moment of printing.  Exit 1 on a mismatch.
+ */
+#include "events/format.h"
+#include "cleanup.h"
+#include "strbuf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+
+#define MAX_ID 65536
+
+struct event {
+	struct ev_format *f;
+	char *text;
+	unsigned long compared, mismatched, unknown;
+};
+
+struct sym {
+	uint64_t addr;
+	char *name, *mod;
+};
+
+struct fmt_string {
+	uint64_t addr;
+	char *s;
+};
+
+static struct event events[MAX_ID];
+static struct sym *syms;
+static size_t nr_syms;
+static struct fmt_string strings[4096];
+static size_t nr_strings;
+static uint64_t vmemmap_base;
+static bool unsure;		/* the record just printed needs what we cannot know */
+
+static char *read_file(const char *path, size_t *ret_len)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t cap = 1 << 16, len = 0;
+	char *s = malloc(cap);
+	ssize_t n;
+
+	if (fd < 0 || !s) {
+		free(s);
+		return NULL;
+	}
+	while ((n = read(fd, s + len, cap - len - 1)) > 0) {
+		len += n;
+		if (cap - len < 2) {
+			cap *= 2;
+			s = realloc(s, cap);
+			if (!s)
+				return NULL;
+		}
+	}
+	s[len] = '\0';
+	*ret_len = len;
+	return s;
+}
+
+/* ---- what the kernel knows: symbols, strings ------------------------------------------------ */
+
+static int load_kallsyms(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/kallsyms", "re");
+	char line[1024], name[512], mod[128], type;
+	unsigned long long addr;
+	size_t cap = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		int n = sscanf(line, "%llx %c %511s [%127[^]]", &addr, &type, name, mod);
+
+		if (n < 3)
+			continue;
+		if (nr_syms == cap) {
+			cap = cap ? cap * 2 : 1 << 17;
+			syms = realloc(syms, cap * sizeof(*syms));
+			if (!syms)
+				return -ENOMEM;
+		}
+		syms[nr_syms].addr = addr;
+		syms[nr_syms].name = strdup(name);
+		syms[nr_syms++].mod = n > 3 ? strdup(mod) : NULL;
+	}
+	return nr_syms && syms[nr_syms / 2].addr ? 0 : -EPERM;
+}
+
+/* Both tables are in order up to the modules, which is all that is looked at. */
+static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out)
+{
+	size_t lo = 0, hi = nr_syms, next;
+
+	for (next = 1; next < nr_syms; next++)
+		if (syms[next].addr < syms[next - 1].addr)
+			break;
+	hi = next;
+	if (addr < syms[0].addr || addr >= syms[hi - 1].addr) {
+		unsure |= addr >= 1ULL << 63;
+		return false;
+	}
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (syms[mid].addr <= addr)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	while (lo && syms[lo - 1].addr == syms[lo].addr)
+		lo--;
+	for (next = lo; syms[next].addr == syms[lo].addr;)
+		next++;
+	unsure |= syms[lo].mod != NULL;
+	strbuf__puts(out, syms[lo].name);
+	if (with_offset)
+		strbuf__printf(out, "+0x%llx/0x%llx", (unsigned long long)(addr - syms[lo].addr),
+			       (unsigned long long)(syms[next].addr - syms[lo].addr));
+	return true;
+}
+
+static void load_printk_formats(const char *tracefs)
+{
+	char path[512], line[4096];
+	_cleanup_fclose_ FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "%s/printk_formats", tracefs);
+	file = fopen(path, "re");
+	while (file && nr_strings < ARRAY_SIZE(strings) && fgets(line, sizeof(line), file)) {
+		char *quote = strchr(line, '"'), *end = strrchr(line, '"');
+
+		if (!quote || end == quote)
+			continue;
+		*end = '\0';
+		strings[nr_strings].addr = strtoull(line, NULL, 16);
+		strings[nr_strings++].s = strdup(quote + 1);
+	}
+}
+
+static const char *find_string(void *ctx, uint64_t addr)
+{
+	for (size_t i = 0; i < nr_strings; i++)
+		if (strings[i].addr == addr)
+			return strings[i].s;
+	unsure = true;
+	return NULL;
+}
+
+/* The bits of 6.17 and 6.18, whose print fmts name them; older ones have numbers there. */
+static bool constant(void *ctx, const char *name, int64_t *ret_value)
+{
+	static const struct {
+		const char *name;
+		int64_t value;
+	} known[] = {
+		{ "I_NEW", 1 << 0 }, { "I_SYNC", 1 << 1 }, { "I_LRU_ISOLATING", 1 << 2 },
+		{ "I_DIRTY_SYNC", 1 << 3 }, { "I_DIRTY_DATASYNC", 1 << 4 },
+		{ "I_DIRTY_PAGES", 1 << 5 }, { "I_WILL_FREE", 1 << 6 }, { "I_FREEING", 1 << 7 },
+		{ "I_CLEAR", 1 << 8 }, { "I_REFERENCED", 1 << 9 }, { "I_LINKABLE", 1 << 10 },
+		{ "I_DIRTY_TIME", 1 << 11 }, { "I_WB_SWITCH", 1 << 12 },
+		{ "I_OVL_INUSE", 1 << 13 }, { "I_CREATING", 1 << 14 },
+		{ "I_DONTCACHE", 1 << 15 }, { "I_SYNC_QUEUED", 1 << 16 },
+		{ "I_PINNING_NETFS_WB", 1 << 17 },
+	};
+
+	if (!strcmp(name, "vmemmap_base") && vmemmap_base) {
+		*ret_value = (int64_t)vmemmap_base;
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (strcmp(name, known[i].name))
+			continue;
+		*ret_value = known[i].value;
+		return true;
+	}
+	return false;
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static int load_event(const char *path)
+{
+	_cleanup_free_ char *text = NULL, *resolved = NULL;
+	struct ev_format *f;
+	unsigned int nr;
+	size_t len;
+	int err;
+
+	text = read_file(path, &len);
+	if (!text)
+		return 0;	/* a probe that went away */
+	err = ev_format__resolve(text, len, constant, NULL, &resolved, &nr);
+	if (!err)
+		err = ev_format__parse(resolved, strlen(resolved), &f);
+	if (err) {
+		printf("FAIL %s: %s\n", path, strerror(-err));
+		return err;
+	}
+	if (ev_format__id(f) >= MAX_ID) {
+		ev_format__free(f);
+		return -ERANGE;
+	}
+	ev_format__free(events[ev_format__id(f)].f);
+	free(events[ev_format__id(f)].text);
+	events[ev_format__id(f)].f = f;
+	events[ev_format__id(f)].text = take_ptr(text);
+	return 0;
+}
+
+static int load_events(const char *tracefs)
+{
+	char pattern[512];
+	glob_t g = { 0 };
+	int err = 0;
+
+	snprintf(pattern, sizeof(pattern), "%s/events/*/*/format", tracefs);
+	if (glob(pattern, 0, NULL, &g))
+		return -ENOENT;
+	for (size_t i = 0; !err && i < g.gl_pathc; i++)
+		err = load_event(g.gl_pathv[i]);
+	globfree(&g);
+	return err;
+}
+
+/* "page=ADDRESS pfn=0xN" in the kernel's text tells where the page array starts. */
+static void learn_vmemmap(const char *text)
+{
+	const char *p = text;
+	unsigned long long page, pfn;
+
+	while (!vmemmap_base && (p = strstr(p, "page="))) {
+		if (sscanf(p, "page=%llx pfn=0x%llx", &page, &pfn) == 2 && page && pfn)
+			vmemmap_base = page - pfn * 64;
+		p += 5;
+	}
+	for (size_t i = 0; vmemmap_base && i < MAX_ID; i++) {
+		_cleanup_free_ char *resolved = NULL;
+		unsigned int nr;
+
+		if (!events[i].text || !strstr(events[i].text, "vmemmap_base") ||
+		    ev_format__resolve(events[i].text, strlen(events[i].text), constant, NULL,
+				       &resolved, &nr))
+			continue;
+		ev_format__free(events[i].f);
+		if (ev_format__parse(resolved, strlen(resolved), &events[i].f))
+			abort();
+	}
+}
+
+/* ---- one record ----------------------------------------------------------------------------- */
+
+/* The kernel prints system calls in its own way: ours without "0x" and leading zeros. */
+static void print_syscall(struct ev_format *f, const struct ev_print_ctx *ctx, const void *rec,
+			  size_t len, struct strbuf *out)
+{
+	const char *name = ev_format__name(f), *p;
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+
+	ev_format__print(f, ctx, rec, len, &b);
+	strbuf__puts(out, "sys_");
+	if (!strncmp(name, "sys_exit_", 9)) {
+		strbuf__printf(out, "%s -> %s", name + 9, b.s);
+		return;
+	}
+	strbuf__printf(out, "%s(", name + 10);
+	for (p = b.s; p && *p; p++) {
+		if (!strncmp(p, "0x", 2))
+			for (p += 2; *p == '0' && isxdigit((unsigned char)p[1]);)
+				p++;
+		strbuf__putc(out, *p);
+	}
+	strbuf__putc(out, ')');
+}
+
+static void print_record(struct event *e, const uint8_t *rec, size_t len, struct strbuf *out)
+{
+	const struct ev_print_ctx ctx = { .symbol = put_symbol, .string = find_string,
+					  .long_size = 8 };
+	const char *name = ev_format__name(e->f);
+
+	unsure = !ev_format__compiled(e->f);
+	if (!strncmp(name, "sys_enter_", 10) || !strncmp(name, "sys_exit_", 9)) {
+		print_syscall(e->f, &ctx, rec, len, out);
+	} else {
+		strbuf__printf(out, "%s: ", name);
+		ev_format__print(e->f, &ctx, rec, len, out);
+	}
+	strbuf__putc(out, '\n');
+}
+
+/* Compares with the kernel's text at *pos and moves behind it. */
+static void compare(struct event *e, const struct strbuf *ours, const char **pos, const char *end)
+{
+	const char *nl;
+
+	e->compared++;
+	if ((size_t)(end - *pos) >= ours->len && !memcmp(*pos, ours->s, ours->len)) {
+		*pos += ours->len;
+		return;
+	}
+	nl = memchr(*pos, '\n', end - *pos);
+	nl = nl ? nl + 1 : end;
+	if (unsure)
+		e->unknown++;
+	else if (e->mismatched++ < 3)
+		printf("MISMATCH\n  kernel: %.*s  ours:   %s", (int)(nl - *pos), *pos, ours->s);
+	*pos = nl;
+}
+
+/* ---- the ring buffer's pages: events/header_page and header_event say how ------------------- */
+
+static void do_record(const uint8_t *rec, size_t len, const char **pos, const char *end)
+{
+	_cleanup_(strbuf__free) struct strbuf out = { 0 }, json = { 0 };
+	uint16_t id;
+
+	if (len < sizeof(id))
+		return;
+	memcpy(&id, rec, sizeof(id));
+	if (!events[id].f) {
+		printf("record of an unknown event %u\n", id);
+		exit(1);
+	}
+	print_record(&events[id], rec, len, &out);
+	compare(&events[id], &out, pos, end);
+	ev_format__json(events[id].f, rec, len, &json);
+}
+
+static void do_page(const uint8_t *page, size_t size, const char **pos, const char *end)
+{
+	uint64_t commit;
+	size_t at = 16, stop;
+
+	memcpy(&commit, page + 8, sizeof(commit));
+	stop = MIN(16 + (commit & 0xfffff), size);
+	while (at + 4 <= stop) {
+		uint32_t head, type, len, extra = 0;
+
+		memcpy(&head, page + at, 4);
+		if (at + 8 <= stop)
+			memcpy(&extra, page + at + 4, 4);
+		type = head & 31;
+		if (type == 29 && !(head >> 5))
+			return;
+		len = type == 0 ? extra : type <= 28 ? type * 4 : type == 29 ? extra : 4;
+		if (len > stop - at - 4)
+			return;
+		if (type == 0)
+			do_record(page + at + 8, len - 4, pos, end);
+		else if (type <= 28)
+			do_record(page + at + 4, len, pos, end);
+		at += 4 + len;
+	}
+}
+
+static int do_cpu(const char *instance, unsigned int cpu)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_close_ int fd = -1;
+	static uint8_t page[65536];
+	const char *pos, *end;
+	char path[512];
+	size_t len;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace", instance, cpu);
+	text = read_file(path, &len);
+	if (!text)
+		return -ENOENT;
+	pos = text;
+	end = text + len;
+	while (pos < end && *pos == '#')
+		pos = (char *)memchr(pos, '\n', end - pos) + 1;
+	if (!vmemmap_base)
+		learn_vmemmap(pos);
+	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace_pipe_raw", instance, cpu);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while ((n = read(fd, page, sizeof(page))) > 0)
+		for (ssize_t at = 0; at < n; at += 4096)
+			do_page(page + at, MIN(n - at, 4096), &pos, end);
+	if (pos != end) {
+		printf("cpu%u: %zd bytes of the kernel's text have no record\n", cpu, end - pos);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int report(void)
+{
+	unsigned long compared = 0, mismatched = 0, unknown = 0;
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < MAX_ID; i++) {
+		const struct event *e = &events[i];
+
+		if (!e->compared)
+			continue;
+		printf("%s %lu %lu %lu\n", ev_format__name(e->f), e->compared, e->mismatched,
+		       e->unknown);
+		nr++;
+		compared += e->compared;
+		mismatched += e->mismatched;
+		unknown += e->unknown;
+	}
+	printf("# %lu records of %u events compared, %lu mismatches, %lu unknown\n", compared, nr,
+	       mismatched, unknown);
+	return mismatched || !compared;
+}
+
+int main(int argc, char **argv)
+{
+	char tracefs[256];
+	int err = 0;
+
+	if (argc != 2) {
+		fputs("usage: format_equal TRACEFS/instances/NAME\n", stderr);
+		return 2;
+	}
+	snprintf(tracefs, sizeof(tracefs), "%s/../..", argv[1]);
+	if (load_kallsyms()) {
+		puts("SKIP: kernel addresses are hidden (kernel.kptr_restrict)");
+		return 77;
+	}
+	load_printk_formats(tracefs);
+	err = load_events(tracefs);
+	for (unsigned int cpu = 0; !err && cpu < 4096; cpu++) {
+		char path[512];
+
+		snprintf(path, sizeof(path), "%s/per_cpu/cpu%u", argv[1], cpu);
+		if (access(path, F_OK))
+			break;
+		err = do_cpu(argv[1], cpu);
+	}
+	return report() || err;
+}
