@@ -87,6 +87,7 @@ static void total(struct info *in)
 	struct account a;
 
 	memset(&in->total, 0, sizeof(in->total));
+	stk_reader__totals(in->rd.reader, &in->t);
 	in->accounted = true;
 	for (;;) {
 		for (i = 0; i < nr; i++) {
@@ -94,15 +95,14 @@ static void total(struct info *in)
 			for (c = 0; c < STK_NR_COUNTERS; c++)
 				in->total.c[c] += a.c[c];
 		}
-		/* No accounting at all (an import): count what is there. */
+		/* No accounting at all though there are events (an import): count those. */
 		for (c = 0; c < STK_NR_COUNTERS && !in->total.c[c]; c++)
 			;
-		if (c < STK_NR_COUNTERS || !in->accounted)
+		if (c < STK_NR_COUNTERS || !in->accounted || !in->t.events)
 			break;
 		in->accounted = false;
 	}
 	info__sum(&in->total);
-	stk_reader__totals(in->rd.reader, &in->t);
 	in->unique = in->t.stacks - MIN(in->t.duplicates, in->t.stacks);
 }
 

@@ -96,21 +96,20 @@ static void put_meta_line(struct info *in, const char *label, const char *const 
 
 static void put_when(struct info *in)
 {
-	const char *start = meta(in, "wall_start_ns");
 	struct strbuf *b = &in->out.b;
 	char text[64] = "";
-	uint64_t ns;
+	time_t t = in->t.start_wall_ns / 1000000000;
 	struct tm tm;
-	time_t t;
 
-	if (start && !parse__u64(start, 1, INT64_MAX, &ns)) {
-		t = ns / 1000000000;
-		if (localtime_r(&t, &tm))
-			strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z, ", &tm);
-	}
+	if (t && localtime_r(&t, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z, ", &tm);
 	put_label(in, "Recorded");
-	strbuf__printf(b, "%sevents of %.3f s", text, (double)(in->t.last_ts - in->t.first_ts) / 1e9);
-	if (in->t.events && in->t.last_ts)
+	if (!in->t.events) {
+		strbuf__printf(b, "%sno events\n", text);
+		return;
+	}
+	strbuf__printf(b, "%s%.3f s of events", text, (double)(in->t.last_ts - in->t.first_ts) / 1e9);
+	if (in->t.last_ts)
 		strbuf__printf(b, " (%" PRIu64 ".%06u to %" PRIu64 ".%06u)",
 			       in->t.first_ts / 1000000000,
 			       (unsigned int)(in->t.first_ts % 1000000000 / 1000),
@@ -121,13 +120,13 @@ static void put_when(struct info *in)
 
 static void put_what(struct info *in)
 {
-	static const char *const host_keys[] = { "hostname", "machine", "cpus_online", "memory" };
-	static const char *const host_formats[] = { "%", "%", "%  CPUs", "% bytes of memory" };
+	static const char *const host_keys[] = { "hostname", "machine", "cpus" };
+	static const char *const host_formats[] = { "%", "%", "% CPUs" };
 	static const char *const kernel_keys[] = { "kernel_release", "kernel_build_id",
 						   "kaslr_offset" };
-	static const char *const kernel_formats[] = { "%", "build id %", "KASLR offset %" };
-	static const char *const boot_keys[] = { "boot_id", "clock" };
-	static const char *const boot_formats[] = { "%", "clock %" };
+	static const char *const kernel_formats[] = { "%", "build id %", "KASLR %" };
+	static const char *const clock_keys[] = { "clock", "boot_id" };
+	static const char *const clock_formats[] = { "%", "boot %" };
 	static const char *const command_key[] = { "command_line" };
 	static const char *const command_format[] = { "%" };
 	struct strbuf *b = &in->out.b;
@@ -141,9 +140,9 @@ static void put_what(struct info *in)
 		       in->running     ? "recording in progress" :
 					 "ended abruptly: what came last may be missing");
 	put_when(in);
-	put_meta_line(in, "Host", host_keys, host_formats, 4);
+	put_meta_line(in, "Host", host_keys, host_formats, 3);
 	put_meta_line(in, "Kernel", kernel_keys, kernel_formats, 3);
-	put_meta_line(in, "Boot", boot_keys, boot_formats, 2);
+	put_meta_line(in, "Clock", clock_keys, clock_formats, 2);
 	put_meta_line(in, "Command", command_key, command_format, 1);
 }
 
@@ -287,9 +286,8 @@ static void put_stacks(struct info *in)
 	out__number(b, in->t.nodes, 0);
 	strbuf__puts(b, " caller tree nodes");
 	if (in->t.duplicates) {
-		strbuf__puts(b, ", ");
+		strbuf__puts(b, ", duplicates under other ids: ");
 		out__number(b, in->t.duplicates, 0);
-		strbuf__puts(b, " duplicates under other ids");
 	}
 	strbuf__putc(b, '\n');
 	if (!a->lookups)
@@ -325,6 +323,8 @@ static void put_samples(struct info *in)
 		if (stk_event_type__kind(t) != STK_KIND_SAMPLE)
 			continue;
 		info__account(in, t, &a);
+		if (!a.c[STK_C_RECORDED] && !a.c[STK_C_SAMPLE_EXPECTED])
+			continue;
 		put_label(in, "Samples");
 		put_string(in, stk_event_type__name(t));
 		for (k = 0; k < ARRAY_SIZE(samples); k++) {

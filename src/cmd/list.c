@@ -219,7 +219,7 @@ static int run(struct list *l)
 		put_system(l, systems[i]->d_name);
 	free_names(systems, nr);
 	if (!l->nr)
-		return log_err(-ENOENT, "no tracepoint matches '%s'", l->glob ?: "*");
+		return log_err(0, "no tracepoint matches '%s'", l->glob ?: "*") ?: -ENOENT;
 	return 0;
 }
 

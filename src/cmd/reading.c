@@ -135,11 +135,12 @@ int reading__open(struct reading *rd, unsigned int want)
 	struct sigaction sa = { .sa_handler = on_interrupt };
 	int err;
 
+	/* The reader says itself what is wrong, but for memory. */
 	err = stk_reader__open(rd->path, &opts, &rd->reader);
-	if (err) {
-		log_err(err, "cannot read '%s'", rd->path);
+	if (err == -ENOMEM)
+		log_err(err, "read '%s'", rd->path);
+	if (err)
 		return CMD_FAILURE;
-	}
 	if (rd->follow) {
 		sigaction(SIGINT, &sa, NULL);
 		sigaction(SIGTERM, &sa, NULL);
@@ -216,8 +217,10 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 		if (n == 1)
 			continue;
 		if (n != -EAGAIN || !rd->follow) {
+			rd->at_end = true;
 			if (n < 0) {
-				log_err(n, "'%s' is damaged, what follows is not readable", rd->path);
+				log_err(n == -EBADMSG ? 0 : n,
+					"'%s' is damaged: what follows is not readable", rd->path);
 				rd->code = CMD_FAILURE;
 			}
 			return 0;
@@ -240,6 +243,8 @@ int reading__finish(struct reading *rd)
 			t.bad_blocks == 1 ? " was" : "s were");
 		rd->code = CMD_FAILURE;
 	}
+	if (rd->at_end && !t.clean_end && !rd->code)
+		log_warn("'%s' ended abruptly: what came last may be missing", rd->path);
 	return rd->code;
 }
 

@@ -57,6 +57,7 @@ struct reading {
 	struct selection sel;
 	struct stk_reader *reader;
 	int code;			/* CMD_FAILURE once the recording turned out damaged */
+	bool at_end;			/* all of the recording has been read */
 };
 
 /*

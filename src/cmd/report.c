@@ -184,6 +184,7 @@ static void put_group_json(struct report *rp, const struct stack_group *g)
 static void put_head(struct report *rp, const struct stack_group *g)
 {
 	struct strbuf *b = &rp->out.b;
+	unsigned int nr = g->nr_stacks, i;
 
 	strbuf__puts(b, out__colour(&rp->out, OUT_HEAD));
 	put_group(rp, g);
@@ -193,8 +194,12 @@ static void put_head(struct report *rp, const struct stack_group *g)
 	strbuf__puts(b, g->count == 1 ? " event (" : " events (");
 	out__percent(b, g->count, rp->total, 0);
 	strbuf__puts(b, "%), ");
-	out__number(b, g->nr_stacks, 0);
-	strbuf__puts(b, g->nr_stacks == 1 ? " stack\n" : " stacks\n");
+	for (i = 0; i < g->nr_stacks && g->stacks[i].stack; i++)
+		;
+	/* One of them may be those without a stack. */
+	nr -= i < g->nr_stacks;
+	out__number(b, nr, 0);
+	strbuf__puts(b, nr == 1 ? " stack\n" : " stacks\n");
 }
 
 /* ---- stacks --------------------------------------------------------------------------------- */
@@ -203,17 +208,21 @@ static void put_stack(struct report *rp, const struct stack_group *g, const stru
 {
 	static const char indent[] = "                       ";
 	struct strbuf *b = &rp->out.b;
+	struct stk_stack st;
 
 	strbuf__puts(b, out__colour(&rp->out, OUT_NUMBER));
 	out__number(b, s->count, 12);
 	out__percent(b, s->count, g->count, 8);
 	strbuf__puts(b, "%");
 	strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
-	if (!s->stack) {
+	if (!s->stack || stk_reader__stack(rp->rd.reader, s->stack, &st)) {
 		strbuf__puts(b, "  no stack\n");
 		return;
 	}
-	strbuf__printf(b, "  stack_id %u\n", stack__id(rp->rd.reader, s->stack));
+	strbuf__printf(b, "  stack_id %u", st.id);
+	if (st.end != STK_END_COMPLETE)
+		strbuf__printf(b, " (%s)", stk_stack_end_name(st.end));
+	strbuf__putc(b, '\n');
 	stack__lines(b, rp->rd.reader, s->stack, indent, "\n");
 }
 
@@ -254,8 +263,7 @@ static void put_stacks(struct report *rp, const struct stack_group *g)
 	if (rest && !rp->rd.json) {
 		out__number(&rp->out.b, rest, 12);
 		out__percent(&rp->out.b, rest, g->count, 8);
-		strbuf__printf(&rp->out.b, "%%  in %u more stack%s\n", g->nr_stacks - n,
-			       g->nr_stacks - n == 1 ? "" : "s");
+		strbuf__printf(&rp->out.b, "%%  in %u more\n", g->nr_stacks - n);
 	}
 	if (!rp->rd.json)
 		strbuf__putc(&rp->out.b, '\n');
@@ -341,6 +349,10 @@ static int put_group_tree(struct report *rp, const struct stack_group *g)
 	}
 	put_head(rp, g);
 	put_tree(rp, g, call_tree__root(tree));
+	if (call_tree__root(tree)->self) {
+		out__percent(&rp->out.b, call_tree__root(tree)->self, g->count, 6);
+		strbuf__puts(&rp->out.b, "% no stack\n");
+	}
 	strbuf__putc(&rp->out.b, '\n');
 	return 0;
 }

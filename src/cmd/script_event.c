@@ -333,8 +333,8 @@ int script__parse_fields(struct script *s, const char *list)
 	unsigned int kind;
 
 	while (copy && (name = strsep(&rest, ","))) {
-		more = reallocarray(s->columns, s->nr_columns + 1, sizeof(*more));
-		if (!more || !*name)
+		more = *name ? reallocarray(s->columns, s->nr_columns + 1, sizeof(*more)) : NULL;
+		if (!more)
 			return -1;
 		s->columns = more;
 		for (kind = 0; kind < ARRAY_SIZE(names) && strcmp(names[kind], name); kind++)

@@ -49,7 +49,8 @@ struct stacks {
 	uint64_t top, id;
 	uint64_t *refs; /* by stack number, from the events */
 	uint32_t nr_refs;
-	uint32_t printed; /* --follow: numbers up to here are out */
+	uint32_t printed; /* numbers up to here have been looked at */
+	bool any; /* something was printed */
 };
 
 struct row {
@@ -156,10 +157,17 @@ static void put_json(struct stacks *s, const struct row *row)
 
 static void put_row(struct stacks *s, const struct row *row)
 {
+	s->any = true;
 	if (s->rd.json)
 		put_json(s, row);
 	else
 		put_text(s, row);
+}
+
+/* An import keeps the ids of its map, and their references, even of the same stack. */
+static bool is_import(const struct stacks *s)
+{
+	return stk_reader__meta(s->rd.reader, "source");
 }
 
 /* False: not to be printed. */
@@ -168,6 +176,8 @@ static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 	struct row row = { 0 };
 
 	if (stk_reader__stack(s->rd.reader, number, &row.st))
+		return false;
+	if (row.st.alias_of != number && !is_import(s))
 		return false;
 	row.refs = row.st.refs && !s->rd.sel.any ? row.st.refs :
 		   number < s->nr_refs		 ? s->refs[number] :
@@ -217,7 +227,7 @@ static int put_top(struct stacks *s)
 	return 0;
 }
 
-/* Numbers of the same stack: references count where the first is, unless they were imported. */
+/* References count where the stack's first number is. */
 static void fold_aliases(struct stacks *s)
 {
 	struct stk_stack st;
@@ -226,7 +236,7 @@ static void fold_aliases(struct stacks *s)
 	for (i = 1; i < s->nr_refs; i++) {
 		if (!s->refs[i] || stk_reader__stack(s->rd.reader, i, &st))
 			continue;
-		if (st.alias_of != i && st.id == i && st.alias_of < i) {
+		if (st.alias_of < i) {
 			s->refs[st.alias_of] += s->refs[i];
 			s->refs[i] = 0;
 		}
@@ -246,11 +256,14 @@ static int run(struct stacks *s)
 	}
 	if (err)
 		log_err(err, "count the references");
-	fold_aliases(s);
+	if (!is_import(s))
+		fold_aliases(s);
 	if (s->top)
 		err = err ?: put_top(s);
 	else
 		put_new(s);
+	if (s->has_id && !s->any && !err)
+		err = log_err(0, "there is no stack %" PRIu64, s->id) ?: -ENOENT;
 	return out__close(&s->out, err ? CMD_FAILURE : reading__finish(&s->rd));
 }
 

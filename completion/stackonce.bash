@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# bash completion for stackonce(1)
+
+_stackonce_tracefs()
+{
+	local dir
+
+	for dir in /sys/kernel/tracing /sys/kernel/debug/tracing; do
+		if [[ -r $dir/available_events ]]; then
+			printf '%s\n' "$dir"
+			return
+		fi
+	done
+}
+
+# Words for what stands after an option, empty when it is free text.
+_stackonce_value()
+{
+	local command=$1 option=$2 cur=$3
+
+	case $command:$option in
+	*:-o | *:--output | *:-i | *:--input | *:--kallsyms | *:--trace)
+		COMPREPLY=($(compgen -f -- "$cur"))
+		;;
+	record:-e | record:--event)
+		local dir
+		dir=$(_stackonce_tracefs)
+		[[ $dir ]] && COMPREPLY=($(compgen -W "$(<"$dir/available_events")" -- "$cur"))
+		# The words hold colons, where readline breaks a word.
+		local prefix=${cur%"${cur##*:}"}
+		[[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
+		;;
+	record:-p | record:--pid | *:--pid | *:--tid)
+		COMPREPLY=($(compgen -W "$(cd /proc && printf '%s ' [0-9]*)" -- "$cur"))
+		;;
+	record:-k | record:--clock)
+		COMPREPLY=($(compgen -W "mono boot tai" -- "$cur"))
+		;;
+	report:--by)
+		COMPREPLY=($(compgen -W "event comm pid tid cpu" -- "${cur##*,}"))
+		[[ $cur == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/"${cur%,*},"}")
+		;;
+	script:--fields)
+		COMPREPLY=($(compgen -W "comm pid tid cpu flags time event fields kstack ustack" \
+			-- "${cur##*,}"))
+		[[ $cur == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/"${cur%,*},"}")
+		;;
+	esac
+}
+
+_stackonce()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local line=${COMP_LINE:0:COMP_POINT} command=${COMP_WORDS[1]} i
+	local commands="record info script report stacks export import list doctor version help"
+	local select="--time --event --pid --tid --comm --cpu"
+	local reading="-i --input --json -h --help"
+	local with_value="-i --input -o --output -e --event -F --freq -p --pid --filter -k --clock
+		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
+		--comm --cpu --fields --by --top --min --id --kallsyms --trace"
+	local -A options=(
+		[record]="-o --output -e --event -F --freq -a --all -p --pid --filter -k --clock
+			--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration
+			--no-kernel-stacks --include-self --idle --fsync -q --quiet -v --verbose
+			-h --help"
+		[info]="$reading -v --verbose --follow"
+		[script]="$reading $select --fields --ns --no-stacks --no-header --follow"
+		[report]="$reading $select --by --top --tree --callees --min"
+		[stacks]="$reading $select --top --id --follow"
+		[export]="-o --output -q --quiet -h --help"
+		[import]="-o --output --kallsyms --trace -q --quiet -h --help"
+		[list]="-v --verbose --json -h --help"
+		[doctor]="--json -v --verbose -h --help"
+		[version]="--json -h --help"
+	)
+
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		COMPREPLY=($(compgen -W "$commands" -- "$cur"))
+		return
+	fi
+	# A word with colons comes in pieces: put it together again.
+	if [[ $prev == : || $cur == : ]]; then
+		cur=${line##*[[:space:]]}
+		for ((i = COMP_CWORD; i > 1; i--)); do
+			[[ ${COMP_WORDS[i]} == -* ]] && break
+		done
+		prev=${COMP_WORDS[i]}
+	fi
+	if [[ " "${with_value//[$'\t\n']/ }" " == *" $prev "* ]]; then
+		_stackonce_value "$command" "$prev" "$cur"
+		return
+	fi
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "${options[$command]}" -- "$cur"))
+		return
+	fi
+	case $command in
+	help)
+		COMPREPLY=($(compgen -W "$commands" -- "$cur"))
+		;;
+	export | import)
+		((COMP_CWORD == 2)) && COMPREPLY=($(compgen -W "fsmb" -- "$cur"))
+		((COMP_CWORD > 2)) && COMPREPLY=($(compgen -f -- "$cur"))
+		;;
+	list)
+		prev=-e
+		_stackonce_value record -e "$cur"
+		;;
+	record | info | script | report | stacks)
+		COMPREPLY=($(compgen -f -- "$cur"))
+		;;
+	esac
+}
+complete -o filenames -F _stackonce stackonce

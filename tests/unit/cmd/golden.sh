@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs the reading commands on small recordings and compares what they print with tests/golden/cmd.
+#   golden.sh STACKONCE MAKE_RECORDING GOLDEN_DIR            compare
+#   UPDATE=1 golden.sh ...                                   write the files anew (then read the diff)
+# A golden file holds standard output, then standard error as "[stderr] LINE", then "[exit CODE]".
+set -u
+stackonce=$1 make=$2 golden=$(cd "$3" && pwd)
+LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
+export LC_ALL TZ TERM
+unset NO_COLOR PAGER STACKONCE_PAGER
+
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+for kind in small empty abrupt hostile aliases flags; do
+	"$make" "$kind" "$kind.stk" || exit 1
+done
+cp small.stk trace.stk
+printf 'this is no recording, but it is long enough for a header of sixty-four bytes\n' >garbage.stk
+: >nothing.stk
+head -c 40 small.stk >header-cut.stk
+
+# What depends on the build, the compression library and the moment.
+hide_changing()
+{
+	sed -E -e 's/^(Recorded +)[0-9-]+ [0-9:]+ \+0000/\1TIME/' \
+		-e 's/^stackonce [0-9.]+$/stackonce VERSION/' \
+		-e 's/"version":"[0-9.]+"/"version":"VERSION"/' \
+		-e 's/^uuid: [0-9a-f]+$/uuid: UUID/' -e 's/"uuid":"[0-9a-f]+"/"uuid":"UUID"/' \
+		-e 's/, [0-9.]+ k?[KM]?B,/, SIZE,/' \
+		-e 's/[0-9.]+ bytes per event, [0-9.]+ of them/N bytes per event, N of them/' \
+		-e 's/("(event_)?bytes(_per_event)?"):[0-9.]+/\1:0/g'
+}
+
+failed=0
+nr=0
+while read -r name args; do
+	case $name in
+	'' | '#'*) continue ;;
+	esac
+	# shellcheck disable=SC2086 # the words of a case are its arguments
+	eval "set -- $args"
+	"$stackonce" "$@" >out 2>err </dev/null
+	code=$?
+	{
+		hide_changing <out
+		sed 's/^/[stderr] /' err
+		echo "[exit $code]"
+	} >"$name.got"
+	nr=$((nr + 1))
+	case $name in
+	*json) jq -es 'all(type == "object")' <out >/dev/null || code=999 ;;
+	esac
+	if [ "$code" -gt 2 ]; then
+		echo "FAILED: $name: stackonce $args: exit $code"
+		failed=$((failed + 1))
+	fi
+	if [ -n "${UPDATE-}" ]; then
+		cp "$name.got" "$golden/$name.txt"
+	elif ! diff -u "$golden/$name.txt" "$name.got"; then
+		echo "FAILED: $name: stackonce $args"
+		failed=$((failed + 1))
+	fi
+done <"$golden/cases"
+
+# Every golden file belongs to a case.
+for file in "$golden"/*.txt; do
+	name=$(basename "$file" .txt)
+	if ! grep -q "^$name " "$golden/cases"; then
+		echo "FAILED: $file belongs to no case"
+		failed=$((failed + 1))
+	fi
+done
+echo "$nr cases, $failed failed"
+[ "$nr" -gt 0 ] && [ "$failed" -eq 0 ]

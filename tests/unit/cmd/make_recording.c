@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes a recording that is the same every time:  make_recording KIND FILE [EVENTS [STACKS]]
+ *
+ * small     two CPUs, three event types, a module, an unknown address, a truncated stack, an
+ *           event without fields, accounting that adds up
+ * empty     types and metadata, no event
+ * abrupt    small without its end
+ * hostile   task names, fields, symbols and metadata with control bytes and markup
+ * aliases   imported stacks: ids of their own, references, one stack under two ids
+ * flags     one event for each pair of flags and preempt count
+ * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "frame.h"
+#include "trace/writer.h"
+
+#define COMMON \
+	"format:\n" \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const char switch_format[] =
+	"name: sched_switch\nID: 265\n" COMMON
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s "
+	"next_pid=%d next_prio=%d\", REC->prev_comm, REC->prev_pid, REC->prev_prio, "
+	"(REC->prev_state & ((((0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | "
+	"0x00000010 | 0x00000020 | 0x00000040) + 1) << 1) - 1)) ? __print_flags(REC->prev_state & "
+	"((((0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | 0x00000010 | "
+	"0x00000020 | 0x00000040) + 1) << 1) - 1), \"|\", { 0x00000001, \"S\" }, { 0x00000002, "
+	"\"D\" }, { 0x00000004, \"T\" }, { 0x00000008, \"t\" }, { 0x00000010, \"X\" }, "
+	"{ 0x00000020, \"Z\" }, { 0x00000040, \"P\" }, { 0x00000080, \"I\" }) : \"R\", "
+	"REC->prev_state & (((0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | "
+	"0x00000010 | 0x00000020 | 0x00000040) + 1) << 1) ? \"+\" : \"\", REC->next_comm, "
+	"REC->next_pid, REC->next_prio\n";
+
+static const char exec_format[] =
+	"name: sched_process_exec\nID: 365\n" COMMON
+	"\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
+	"\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"filename=%s pid=%d old_pid=%d\", __get_str(filename), REC->pid, "
+	"REC->old_pid\n";
+
+static const char sample_format[] = "name: cpu_clock\nID: 0\n" COMMON "\nprint fmt: \"\"\n";
+
+#define TEXT	0xffffffff81000000ULL
+#define MODULE	0xffffffffc0200000ULL
+
+struct switch_record {
+	char common[8];
+	char prev_comm[16];
+	int32_t prev_pid, prev_prio;
+	int64_t prev_state;
+	char next_comm[16];
+	int32_t next_pid, next_prio;
+};
+
+struct exec_record {
+	char common[8];
+	uint32_t filename;
+	int32_t pid, old_pid;
+	char text[64];
+};
+
+enum { EV_SWITCH, EV_EXEC, EV_SAMPLE };
+
+static void die(int err, const char *what)
+{
+	fprintf(stderr, "make_recording: %s: %s\n", what, strerror(-err));
+	exit(1);
+}
+
+static int ok(int err, const char *what)
+{
+	if (err < 0)
+		die(err, what);
+	return err;
+}
+
+static struct stk_writer *begin(const char *path, unsigned int nr_cpus)
+{
+	struct stk_writer_opts opts = { .nr_cpus = nr_cpus };
+	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
+	struct stk_writer *w;
+
+	if (fd < 0)
+		die(-errno, path);
+	ok(stk_writer__new(fd, &opts, &w), "new");
+	return w;
+}
+
+static uint32_t task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const char *comm)
+{
+	uint32_t nr;
+
+	ok(stk_writer__task(w, tid, tgid, comm, strlen(comm), &nr), "task");
+	return nr;
+}
+
+static uint32_t stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr)
+{
+	uint32_t number;
+
+	ok(stk_writer__stack(w, frames, nr, &number), "stack");
+	return number;
+}
+
+static void event(struct stk_writer *w, struct stk_writer_event e)
+{
+	ok(stk_writer__event(w, &e), "event");
+}
+
+static void add_types(struct stk_writer *w)
+{
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "", switch_format),
+	   "type");
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_process_exec", "pid > 0",
+			    exec_format),
+	   "type");
+	ok(stk_writer__type(w, STK_KIND_SAMPLE, "sample", "cpu_clock", "", sample_format), "type");
+}
+
+static void add_meta(struct stk_writer *w)
+{
+	static const char *const meta[][2] = {
+		{ "hostname", "demo" },
+		{ "kernel_release", "6.1.0-test" },
+		{ "clock", "mono" },
+		{ "command_line", "stackonce record -e sched:sched_switch" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(meta); i++)
+		ok(stk_writer__meta(w, meta[i][0], meta[i][1]), "meta");
+}
+
+static void add_symbols(struct stk_writer *w)
+{
+	static const char *const names[] = { "__schedule",  "schedule",	     "pipe_read",
+					     "vfs_read",    "do_syscall_64", "futex_wait",
+					     "do_futex",    "begin_new_exec", "bprm_execve" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		ok(stk_writer__symbol(w, TEXT + i * 0x1000, 0x800, names[i], ""), "symbol");
+	ok(stk_writer__symbol(w, MODULE, 0x100, "disk_wait", "demo_mod"), "symbol");
+}
+
+static void put_switch(struct stk_writer *w, uint64_t ts, uint32_t cpu, uint32_t t, uint32_t k,
+		       unsigned int marks, const char *prev, const char *next)
+{
+	struct switch_record rec = { .prev_pid = 1234,
+				     .prev_prio = 120,
+				     .prev_state = 1,
+				     .next_pid = 99,
+				     .next_prio = 120 };
+
+	memcpy(rec.prev_comm, prev, strnlen(prev, 16));
+	memcpy(rec.next_comm, next, strnlen(next, 16));
+	event(w, (struct stk_writer_event){ .ts = ts,
+					    .cpu = cpu,
+					    .event = EV_SWITCH,
+					    .task = t,
+					    .kstack = k,
+					    .flags = 0x01,
+					    .preempt_count = 2,
+					    .marks = marks,
+					    .record = &rec,
+					    .record_len = sizeof(rec) });
+}
+
+static void put_exec(struct stk_writer *w, uint64_t ts, uint32_t t, uint32_t k, const char *file)
+{
+	struct exec_record rec = { .pid = 1234, .old_pid = 1234 };
+
+	rec.filename = (uint32_t)(strlen(file) + 1) << 16 | offsetof(struct exec_record, text);
+	memcpy(rec.text, file, strlen(file) + 1);
+	event(w, (struct stk_writer_event){ .ts = ts,
+					    .cpu = 1,
+					    .event = EV_EXEC,
+					    .task = t,
+					    .kstack = k,
+					    .record = &rec,
+					    .record_len = offsetof(struct exec_record, text) +
+							  strlen(file) + 1 });
+}
+
+static void put_sample(struct stk_writer *w, uint64_t ts, uint32_t t, uint32_t k)
+{
+	static const char rec[8];
+
+	event(w, (struct stk_writer_event){ .ts = ts,
+					    .cpu = 1,
+					    .event = EV_SAMPLE,
+					    .task = t,
+					    .kstack = k,
+					    .flags = 0x09,
+					    .preempt_count = 0x10,
+					    .record = rec,
+					    .record_len = sizeof(rec) });
+}
+
+static void add_small_events(struct stk_writer *w)
+{
+	const uint64_t pipe[] = { TEXT + 0x7c, TEXT + 0x1012, TEXT + 0x2034, TEXT + 0x3056,
+				  TEXT + 0x4078 };
+	const uint64_t futex[] = { TEXT + 0x7c, TEXT + 0x1012, TEXT + 0x5034, TEXT + 0x6056,
+				   TEXT + 0x4078 };
+	const uint64_t disk[] = { TEXT + 0x7c, TEXT + 0x1012, MODULE + 0x21, 0xffffffff90000123ULL };
+	const uint64_t exec[] = { TEXT + 0x7012, TEXT + 0x8034, TEXT + 0x4078,
+				  FRAME_MARKER(FRAME_END, STK_END_TRUNCATED) };
+	uint32_t bash = task(w, 1234, 1234, "bash"), idle = task(w, 0, 0, "swapper/0");
+	uint32_t worker = task(w, 4321, 4300, "a long comm 123");
+	uint32_t k_pipe = stack(w, pipe, 5), k_futex = stack(w, futex, 5);
+	uint32_t k_disk = stack(w, disk, 4), k_exec = stack(w, exec, 4);
+	uint64_t t0 = 1234567890123ULL;
+
+	put_exec(w, t0, bash, k_exec, "/usr/bin/true");
+	put_switch(w, t0 + 1000, 0, bash, k_pipe, 0, "bash", "swapper/0");
+	put_switch(w, t0 + 2500, 0, idle, 0, 0, "swapper/0", "a long comm 123");
+	put_switch(w, t0 + 3377, 1, worker, k_futex, 0, "a long comm 123", "bash");
+	put_switch(w, t0 + 500000000, 1, worker, k_disk, 0, "a long comm 123", "bash");
+	put_switch(w, t0 + 500000001, 0, bash, k_pipe, 0, "bash", "swapper/0");
+	ok(stk_writer__end_round(w, t0 + 600000000, 1790000000600000000ULL), "round");
+	put_sample(w, t0 + 700000000, worker, k_futex);
+	put_switch(w, t0 + 800000000, 0, bash, k_pipe, STK_MARK_NO_FIELDS, "", "");
+	put_switch(w, t0 + 900000000, 1, bash, k_pipe, 0, "bash", "kworker/1:0");
+	ok(stk_writer__end_round(w, t0 + 1000000000, 1790000001000000000ULL), "round");
+}
+
+static void add_small_accounting(struct stk_writer *w)
+{
+	uint64_t c[3][STK_NR_COUNTERS] = { 0 };
+
+	c[EV_SWITCH][STK_C_HAPPENED] = 20;
+	c[EV_SWITCH][STK_C_RECORDED] = 7;
+	c[EV_SWITCH][STK_C_FILTERED_PID] = 9;
+	c[EV_SWITCH][STK_C_LOST_RING] = 3;
+	c[EV_SWITCH][STK_C_LOST_NESTED] = 1;
+	c[EV_SWITCH][STK_C_NO_FIELDS] = 1;
+	c[EV_SWITCH][STK_C_STACK_HIT] = 3;
+	c[EV_SWITCH][STK_C_STACK_NEW] = 2;
+	c[EV_SWITCH][STK_C_STACK_FELL_POOL] = 1;
+	c[EV_SWITCH][STK_C_STACK_EMPTY] = 1;
+	c[EV_EXEC][STK_C_HAPPENED] = 1;
+	c[EV_EXEC][STK_C_RECORDED] = 1;
+	c[EV_EXEC][STK_C_STACK_NEW] = 1;
+	c[EV_EXEC][STK_C_STACK_TRUNCATED] = 1;
+	c[EV_SAMPLE][STK_C_HAPPENED] = 1;
+	c[EV_SAMPLE][STK_C_RECORDED] = 1;
+	c[EV_SAMPLE][STK_C_STACK_HIT] = 1;
+	c[EV_SAMPLE][STK_C_SAMPLE_EXPECTED] = 4;
+	c[EV_SAMPLE][STK_C_SAMPLE_SKIPPED] = 2;
+	c[EV_SAMPLE][STK_C_SAMPLE_IDLE] = 1;
+	ok(stk_writer__accounting(w, c, 3), "accounting");
+}
+
+static void make_small(const char *path, bool finish)
+{
+	struct stk_writer *w = begin(path, 2);
+
+	add_meta(w);
+	add_types(w);
+	add_symbols(w);
+	add_small_events(w);
+	add_small_accounting(w);
+	ok(stk_writer__end_round(w, 2235567890123ULL, 1790000002000000000ULL), "round");
+	if (finish)
+		ok(stk_writer__finish(w, "interrupted", 0), "finish");
+	stk_writer__free(w);
+}
+
+static void make_empty(const char *path)
+{
+	struct stk_writer *w = begin(path, 1);
+
+	add_meta(w);
+	add_types(w);
+	ok(stk_writer__finish(w, "duration", 0), "finish");
+	stk_writer__free(w);
+}
+
+static void make_hostile(const char *path)
+{
+	static const char evil[] = "\033]0;x\007<b>&\"\\\377\t\n";
+	const uint64_t frames[] = { TEXT + 0x10, MODULE + 0x10 };
+	struct stk_writer *w = begin(path, 1);
+	uint32_t t, k;
+
+	ok(stk_writer__meta(w, "hostname", evil), "meta");
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", evil, switch_format),
+	   "type");
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_process_exec", "",
+			    exec_format),
+	   "type");
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, evil, evil, evil, "this is no format\033[2J"),
+	   "type");
+	ok(stk_writer__symbol(w, TEXT, 0x100, "sym\033[31m", ""), "symbol");
+	ok(stk_writer__symbol(w, MODULE, 0x100, "in_mod", "mod\033[32m"), "symbol");
+	t = task(w, 7, 7, evil);
+	k = stack(w, frames, 2);
+	put_switch(w, 1000, 0, t, k, 0, evil, "x\033[31my");
+	put_exec(w, 2000, t, k, "/tmp/\033[31m\n=> fake+0x1/0x2");
+	event(w, (struct stk_writer_event){
+			 .ts = 3000, .event = 2, .task = t, .kstack = k, .record = evil, .record_len = 12 });
+	ok(stk_writer__end_round(w, 4000, 0), "round");
+	ok(stk_writer__finish(w, evil, 0), "finish");
+	stk_writer__free(w);
+}
+
+static void make_aliases(const char *path)
+{
+	const uint64_t one[] = { TEXT + 0x7c, TEXT + 0x1012 }, two[] = { TEXT + 0x2034 };
+	struct stk_writer *w = begin(path, 1);
+	uint32_t a, b, c;
+
+	ok(stk_writer__meta(w, "source", "fsmb"), "meta");
+	add_symbols(w);
+	add_types(w);
+	ok(stk_writer__stack_imported(w, one, 2, 160, 1, &a), "stack");
+	ok(stk_writer__stack_imported(w, two, 1, 928, 930, &b), "stack");
+	ok(stk_writer__stack_imported(w, one, 2, 1511, 7, &c), "stack");
+	put_switch(w, 1000, 0, task(w, 5, 5, "five"), a, 0, "five", "six");
+	put_switch(w, 2000, 0, task(w, 5, 5, "five"), c, 0, "five", "six");
+	put_switch(w, 3000, 0, task(w, 5, 5, "five"), b, 0, "five", "six");
+	ok(stk_writer__end_round(w, 4000, 0), "round");
+	ok(stk_writer__finish(w, "imported", 0), "finish");
+	stk_writer__free(w);
+}
+
+static void make_flags(const char *path)
+{
+	struct stk_writer *w = begin(path, 1);
+	unsigned int flags;
+	uint32_t t;
+
+	add_types(w);
+	t = task(w, 1, 1, "flags");
+	for (flags = 0; flags < 512; flags++)
+		event(w, (struct stk_writer_event){
+				 .ts = 1000 * (flags + 1),
+				 .event = EV_SAMPLE,
+				 .task = t,
+				 .flags = flags,
+				 .preempt_count = flags * 7,
+				 .marks = flags & 256 ? STK_MARK_NO_IRQFLAG : 0,
+				 .record = "\0\0\0\0\0\0\0\0",
+				 .record_len = 8 });
+	ok(stk_writer__end_round(w, 1000000, 0), "round");
+	ok(stk_writer__finish(w, "done", 0), "finish");
+	stk_writer__free(w);
+}
+
+/* A stack is a path through a tree that gets narrower towards its root, like those of a kernel. */
+static unsigned int large_stack(uint64_t i, uint64_t *frames)
+{
+	unsigned int depth = 8 + i % 17, k;
+
+	for (k = 0; k < depth; k++)
+		frames[k] = TEXT + (((i >> (depth - k < 12 ? 12 - (depth - k) : 0)) * 31 + k) % 4096) *
+					   0x1000 + 0x100;
+	return depth;
+}
+
+static void make_large(const char *path, uint64_t nr_events, uint64_t nr_stacks)
+{
+	struct stk_writer *w = begin(path, 4);
+	uint64_t c[3][STK_NR_COUNTERS] = { 0 }, frames[32], i;
+	uint32_t *stacks = calloc(nr_stacks, sizeof(*stacks)), tasks[64];
+	uint64_t seed = 42, ts = 1000000000;
+	char name[32];
+
+	if (!stacks)
+		die(-ENOMEM, "stacks");
+	add_meta(w);
+	add_types(w);
+	for (i = 0; i < 4096; i++) {
+		snprintf(name, sizeof(name), "kernel_function_%" PRIu64, i);
+		ok(stk_writer__symbol(w, TEXT + i * 0x1000, 0x800, name, ""), "symbol");
+	}
+	for (i = 0; i < ARRAY_SIZE(tasks); i++) {
+		snprintf(name, sizeof(name), "task-%" PRIu64, i);
+		tasks[i] = task(w, 1000 + i, 1000 + i, name);
+	}
+	for (i = 0; i < nr_stacks; i++)
+		stacks[i] = stack(w, frames, large_stack(i, frames));
+	for (i = 0; i < nr_events; i++) {
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		ts += seed >> 54;
+		put_switch(w, ts, seed >> 40 & 3, tasks[seed >> 42 & 63],
+			   stacks[(seed >> 33) % nr_stacks], 0, "prev-task", "next-task");
+		if (i % 100000 == 99999)
+			ok(stk_writer__end_round(w, ts, 1790000000000000000ULL + ts), "round");
+	}
+	ok(stk_writer__end_round(w, ts + 1, 1790000000000000000ULL + ts), "round");
+	c[EV_SWITCH][STK_C_HAPPENED] = c[EV_SWITCH][STK_C_RECORDED] = nr_events;
+	c[EV_SWITCH][STK_C_STACK_NEW] = nr_stacks;
+	c[EV_SWITCH][STK_C_STACK_HIT] = nr_events - nr_stacks;
+	ok(stk_writer__accounting(w, c, 3), "accounting");
+	ok(stk_writer__finish(w, "done", 0), "finish");
+	stk_writer__free(w);
+	free(stacks);
+}
+
+int main(int argc, char **argv)
+{
+	const char *kind = argc > 2 ? argv[1] : "";
+
+	if (!strcmp(kind, "small") || !strcmp(kind, "abrupt"))
+		make_small(argv[2], kind[0] == 's');
+	else if (!strcmp(kind, "empty"))
+		make_empty(argv[2]);
+	else if (!strcmp(kind, "hostile"))
+		make_hostile(argv[2]);
+	else if (!strcmp(kind, "aliases"))
+		make_aliases(argv[2]);
+	else if (!strcmp(kind, "flags"))
+		make_flags(argv[2]);
+	else if (!strcmp(kind, "large"))
+		make_large(argv[2], argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000,
+			   argc > 4 ? strtoull(argv[4], NULL, 0) : 4000);
+	else
+		return 2;
+	return 0;
+}
