@@ -16,12 +16,8 @@ static const struct cmd commands[] = {
 	{ "script", cmd_script, "every event in time order, with fields and stack" },
 	{ "report", cmd_report, "the call stacks that events come from, most frequent first" },
 	{ "stacks", cmd_stacks, "the stacks themselves, by id" },
-#ifdef WITH_EXPORT
 	{ "export", cmd_export, "write a recording in another tool's form" },
-#endif
-#ifdef WITH_IMPORT
 	{ "import", cmd_import, "make a recording from another tool's data" },
-#endif
 	{ "list", cmd_list, "the tracepoints of this kernel" },
 #ifdef WITH_DOCTOR
 	{ "doctor", cmd_doctor, "what this machine allows, refuses, why, and the remedy" },

@@ -5,7 +5,7 @@
 #   UPDATE=1 golden.sh ...                                   write the files anew (then read the diff)
 # A golden file holds standard output, then standard error as "[stderr] LINE", then "[exit CODE]".
 set -u
-stackonce=$1 make=$2 golden=$(cd "$3" && pwd)
+stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3")
 LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
 export LC_ALL TZ TERM
 unset NO_COLOR PAGER STACKONCE_PAGER
