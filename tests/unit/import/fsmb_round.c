@@ -206,7 +206,7 @@ static const char trace[] =
 static void import_trace(const char *text, struct import_fsmb_result *result)
 {
 	static unsigned char map[256];
-	uint64_t a[] = { K(0x11), K(0x21) }, b[] = { K(0x31) };
+	uint64_t a[] = { K(0x11), K(0x21), K(0x50) }, b[] = { K(0x31) };
 	const struct import_fsmb_opts opts = {
 		.map = in_dir("map"),
 		.kallsyms = in_dir("syms"),
@@ -214,10 +214,11 @@ static void import_trace(const char *text, struct import_fsmb_result *result)
 		.output = in_dir("stk"),
 	};
 	static const char syms[] = "ffffffff81000000 T one\nffffffff81000020 T two\n"
-				   "ffffffff81000030 t three\nffffffff81000040 t end\n";
+				   "ffffffff81000030 t three\nffffffff81000040 t four\n"
+				   "ffffffff81000050 t end\n";
 	size_t len = 0;
 
-	add_stack(map, &len, 11, 1, 2, a);
+	add_stack(map, &len, 11, 1, 3, a);
 	add_stack(map, &len, 12, 1, 1, b);
 	put_file(opts.map, map, len);
 	put_file(opts.kallsyms, syms, strlen(syms));
@@ -255,7 +256,7 @@ static void test_trace(void **state)
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
 	struct import_fsmb_result result;
 	const struct stk_event *e;
-	struct stk_frame frames[2];
+	struct stk_frame frames[3];
 
 	import_trace(trace, &result);
 	assert_int_equal(result.events, 4);
@@ -264,8 +265,8 @@ static void test_trace(void **state)
 	assert_int_equal(result.orphan_ids, 1);
 	assert_int_equal(result.lost, 2);
 	assert_int_equal(result.other_lines, 1);
-	assert_int_equal(result.frames, 3);
-	assert_int_equal(result.frames_named, 3);
+	assert_int_equal(result.frames, 4);
+	assert_int_equal(result.frames_named, 4);
 	assert_non_null(strstr(warnings, ": 1 events have a stack id that "));
 	assert_non_null(strstr(warnings, ": 1 <stack_id> lines follow no event of theirs"));
 	assert_non_null(strstr(warnings, ": the kernel lost 2 events"));
@@ -288,11 +289,14 @@ static void test_trace(void **state)
 	assert_string_equal(stk_reader__meta(r, "import.lost"), "2");
 	assert_int_equal(stk_reader__counter(r, stk_reader__type(r, 0), STK_C_RECORDED), 3);
 
-	assert_int_equal(stk_reader__frames(r, 1, frames, 2), 2);
+	assert_int_equal(stk_reader__frames(r, 1, frames, 3), 3);
 	assert_string_equal(frames[0].sym, "one");
 	assert_int_equal(frames[0].off, 0x11);
 	assert_int_equal(frames[0].size, 0x20);
 	assert_string_equal(frames[1].sym, "two");
+	/* A return address behind the last call of its function. */
+	assert_string_equal(frames[2].sym, "four");
+	assert_int_equal(frames[2].off, 0x10);
 }
 
 static void test_no_events(void **state)

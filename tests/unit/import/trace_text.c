@@ -209,6 +209,8 @@ static void test_attach(void **state)
 			  "a-1 [000] d.h.. 3.1: <stack_id 15>\n"
 			  "c-3 [000] ..... 3.2: <stack_id 15>\n"
 			  "a-1 [001] ..... 3.3: <stack_id 15>\n"
+			  "a-2 [000] ..... 3.4: <stack_id 15>\n"
+			  "a-1 [000] ...1. 3.5: <stack_id 15>\n"
 			  /* the newest one without a stack gets it */
 			  "a-1 [000] ..... 4.0: x: first\n"
 			  "a-1 [000] ..... 4.1: x: second\n"
@@ -230,7 +232,7 @@ static void test_attach(void **state)
 	expect_stack(t, 6, "second", 16);
 	expect_stack(t, 7, "twice", 17);
 	expect_stack(t, 8, "bad", 0);
-	assert_int_equal(trace_events__counts(t)->orphan_ids, 4);
+	assert_int_equal(trace_events__counts(t)->orphan_ids, 6);
 	assert_int_equal(trace_events__counts(t)->bad_ids, 1);
 	assert_int_equal(trace_events__counts(t)->nr_cpus, 2);
 	assert_int_equal(trace_events__nr_names(t), 2);
