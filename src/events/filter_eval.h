@@ -43,8 +43,8 @@
 #endif
 #endif
 
-#define FILTER_SCAN_CHUNK	16	/* positions or glob steps per bpf_loop() iteration */
-#define FILTER_GLOB_CHUNK	8
+/* Keeps a checked index in the register it was checked in. */
+#define FILTER_KEEP(var)	__asm__ volatile("" : "+r"(var))
 
 FILTER_INLINE __u64 filter_word(const void *p)
 {
@@ -96,36 +96,68 @@ FILTER_GLOBAL int filter_bytes_equal(const struct filter_prog *p, struct filter_
 struct filter_scan {
 	const struct filter_prog *p;
 	struct filter_input *in;
-	__u64 first, mask;	/* the pattern's first word and the bytes of it that count */
+	__u64 first;		/* the pattern's first byte, eight times */
 	__u32 pos, last;	/* next and last start position */
 	__u32 pat_off, pat_len;
 	__u32 stop_at_nul;
 	__u32 found;
 };
 
+#define FILTER_ONES	0x0101010101010101ULL
+
+/* The high bit of the lowest zero byte is set, none below it. */
+FILTER_INLINE __u64 filter_zero_byte(__u64 word)
+{
+	return (word - FILTER_ONES) & ~word & (FILTER_ONES << 7);
+}
+
+/* Number of the lowest byte of which a bit is set; word is not 0. */
+FILTER_INLINE __u32 filter_low_byte(__u64 word)
+{
+	__u32 n = 0;
+
+	if (!(word & 0xffffffff)) {
+		word >>= 32;
+		n = 4;
+	}
+	if (!(word & 0xffff)) {
+		word >>= 16;
+		n += 2;
+	}
+	return n + !(word & 0xff);
+}
+
+/* Go to the next place in eight bytes where the first byte fits, and compare there. */
 static long filter_scan_step(__u32 i, void *arg)
 {
 	struct filter_scan *s = arg;
-	__u32 k;
+	__u32 pos = s->pos, skip = 8;
+	__u64 word, fits;
 
 	(void)i;
-	for (k = 0; k < FILTER_SCAN_CHUNK; k++) {
-		__u32 pos = s->pos;
-		__u64 word;
+	if (pos > s->last)
+		return 1;
+	word = filter_input_word(s->in, pos);
+	fits = filter_zero_byte(word ^ s->first);
+	if (fits)
+		skip = filter_low_byte(fits);
+	if (s->stop_at_nul) {
+		__u64 nul = filter_zero_byte(word);
 
-		if (pos > s->last)
+		if (nul && filter_low_byte(nul) < skip)
 			return 1;
-		word = filter_input_word(s->in, pos);
-		if ((word & s->mask) == s->first &&
-		    (s->pat_len <= 8 ||
-		     filter_bytes_equal(s->p, s->in, pos, s->pat_off, s->pat_len))) {
-			s->found = 1;
-			return 1;
-		}
-		if (s->stop_at_nul && !(word & 0xff))
-			return 1;
-		s->pos = pos + 1;
 	}
+	pos += skip;
+	s->pos = pos;
+	if (!fits)
+		return 0;
+	if (pos > s->last)
+		return 1;
+	if (filter_bytes_equal(s->p, s->in, pos, s->pat_off, s->pat_len)) {
+		s->found = 1;
+		return 1;
+	}
+	s->pos = pos + 1;
 	return 0;
 }
 
@@ -143,9 +175,8 @@ FILTER_INLINE int filter_scan(const struct filter_prog *p, struct filter_input *
 		return 1;
 	if (s.pat_len > len)
 		return 0;
-	s.mask = filter_byte_mask(s.pat_len);
-	s.first = filter_pool_word(p, s.pat_off) & s.mask;
-	FILTER_LOOP((len - s.pat_len) / FILTER_SCAN_CHUNK + 1, filter_scan_step, &s);
+	s.first = (filter_pool_word(p, s.pat_off) & 0xff) * FILTER_ONES;
+	FILTER_LOOP(len, filter_scan_step, &s);
 	return s.found;
 }
 
@@ -164,13 +195,15 @@ FILTER_INLINE int filter_class_has(const struct filter_prog *p, __u32 off, __u32
 }
 
 /* One token against one character; 1: the glob is decided. */
-FILTER_INLINE int filter_glob_token(struct filter_glob *g)
+static long filter_glob_step(__u32 i, void *arg)
 {
+	struct filter_glob *g = arg;
 	__u32 tok = filter_pool_word(g->p, g->tok) & 0xffff;
 	__u32 pos = g->pos;
 	__u32 c = pos < g->end ? filter_input_word(g->in, pos) & 0xff : 0;
 	int ok;
 
+	(void)i;
 	if (tok == FILTER_GLOB_STAR) {
 		g->tok += 2;
 		g->back_tok = g->tok;
@@ -195,18 +228,6 @@ FILTER_INLINE int filter_glob_token(struct filter_glob *g)
 	return 0;
 }
 
-static long filter_glob_step(__u32 i, void *arg)
-{
-	__u32 k;
-
-	(void)i;
-	for (k = 0; k < FILTER_GLOB_CHUNK; k++) {
-		if (filter_glob_token(arg))
-			return 1;
-	}
-	return 0;
-}
-
 FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *in,
 			      const struct filter_pred_str *str, __u32 off, __u32 len)
 {
@@ -215,8 +236,7 @@ FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *
 	};
 
 	/* Each start position after a star is tried once, over at most the whole pattern. */
-	FILTER_LOOP((len + 1) * (FILTER_MAX_PATTERN + 1) / FILTER_GLOB_CHUNK + 1,
-		    filter_glob_step, &g);
+	FILTER_LOOP((len + 1) * (FILTER_MAX_PATTERN + 1), filter_glob_step, &g);
 	return g.matched;
 }
 
@@ -279,6 +299,7 @@ FILTER_GLOBAL int filter_string(const struct filter_prog *p, struct filter_input
 
 	if (!p || !in || idx >= FILTER_MAX_PREDS || in->len > FILTER_REC_MAX)
 		return 0;
+	FILTER_KEEP(idx);
 	pr = &p->preds[idx];
 	if (filter_locate(in, pr, &at))
 		return 0;
@@ -300,33 +321,50 @@ FILTER_GLOBAL int filter_string(const struct filter_prog *p, struct filter_input
 	return ok != pr->str.negate;
 }
 
+struct filter_masks {
+	const struct filter_prog *p;
+	struct filter_input *in;
+	__u32 off, end;		/* of the field's mask in the input, of the record */
+	__u32 pool_off;
+	__u32 nr_cpus;		/* still to compare */
+	__u32 differ, common;
+};
+
+static long filter_masks_step(__u32 i, void *arg)
+{
+	struct filter_masks *m = arg;
+	__u64 word = m->off + 8 <= m->end ? filter_input_word(m->in, m->off) : 0;
+	__u64 mask = filter_pool_word(m->p, m->pool_off);
+
+	(void)i;
+	if (m->nr_cpus < 64)
+		word &= (1ULL << (m->nr_cpus & 63)) - 1;
+	m->differ |= word != mask;
+	m->common |= (word & mask) != 0;
+	if (m->nr_cpus <= 64)
+		return 1;
+	m->nr_cpus -= 64;
+	m->off += 8;
+	m->pool_off += 8;
+	return 0;
+}
+
 /* A dynamic cpumask against the pool's; bits from nr_cpus on do not count. */
 FILTER_GLOBAL int filter_cpumask(const struct filter_prog *p, struct filter_input *in, __u32 idx)
 {
+	struct filter_masks m = { .p = p, .in = in };
 	const struct filter_pred *pr;
-	__u32 off, k, nr, end;
-	int common = 0;
 
 	if (!p || !in || idx >= FILTER_MAX_PREDS || in->len > FILTER_REC_MAX)
 		return 0;
+	FILTER_KEEP(idx);
 	pr = &p->preds[idx];
-	off = FILTER_INPUT_REC + (filter_input_word(in, pr->offset) & 0xffff);
-	end = FILTER_INPUT_REC + in->len;
-	nr = pr->cpus.nr_cpus;
-	for (k = 0; k < FILTER_MAX_CPUS / 64; k++) {
-		__u64 mask = filter_pool_word(p, pr->cpus.off + k * 8);
-		__u64 word = off + k * 8 + 8 <= end ? filter_input_word(in, off + k * 8) : 0;
-
-		if (k * 64 >= nr)
-			break;
-		if (nr - k * 64 < 64)
-			word &= (1ULL << (nr - k * 64)) - 1;
-		if (pr->kind == FILTER_KIND_CPUMASK_EQ && word != mask)
-			return 0;
-		if (word & mask)
-			common = 1;
-	}
-	return pr->kind == FILTER_KIND_CPUMASK_EQ || common;
+	m.off = FILTER_INPUT_REC + (filter_input_word(in, pr->offset) & 0xffff);
+	m.end = FILTER_INPUT_REC + in->len;
+	m.pool_off = pr->cpus.off;
+	m.nr_cpus = pr->cpus.nr_cpus;
+	FILTER_LOOP(FILTER_MAX_CPUS / 64, filter_masks_step, &m);
+	return pr->kind == FILTER_KIND_CPUMASK_EQ ? !m.differ : m.common;
 }
 
 FILTER_INLINE int filter_cpu_bit(const struct filter_prog *p, const struct filter_pred *pr,
@@ -354,6 +392,7 @@ FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *
 
 		if (i >= FILTER_MAX_PREDS)
 			break;
+		FILTER_KEEP(i);
 		pr = &p->preds[i];
 		value = filter_input_word(in, pr->offset);
 		if (pr->kind == FILTER_KIND_RANGE)

@@ -108,9 +108,7 @@ static const uint8_t *rec_bytes(const struct printer *p, uint32_t node, size_t *
 	if (n->op == NODE_FIELD_ADDR) {
 		len = MIN(len, p->f->fields[n->a].size);
 	} else if (n->op == NODE_DYN_ADDR) {
-		const struct ev_field *fd = &p->f->fields[n->a];
-
-		len = MIN(len, value__load(p->rec + fd->offset + 2, 2, false));
+		len = MIN(len, ev_field__value(&p->f->fields[n->a], p->rec, p->len) >> 16);
 	}
 	*ret_len = len;
 	return p->rec + offset;
