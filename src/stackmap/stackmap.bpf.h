@@ -70,14 +70,18 @@ enum stackmap_counter {
 	STACKMAP_C_NR
 };
 
-/* Read-only settings, written before load (bpf_map__initial_value of .rodata.stackmap). */
-struct stackmap_cfg {
-	__u32 line_mask;	/* lines - 1 */
-	__u32 pool_words;	/* pages * STACKMAP_PAGE_WORDS */
-	__u32 cell_mask;	/* per-CPU cells - 1 */
-	__u32 pad;
-	__u64 seed;		/* of the hash */
-};
+/*
+ * Read-only settings, written before load.  The BPF variable has no tag of its own, so that a skeleton
+ * spells its fields out and needs no header of ours.
+ */
+#define STACKMAP_CFG {									\
+	__u32 line_mask;	/* lines - 1 */						\
+	__u32 pool_words;	/* pages * STACKMAP_PAGE_WORDS */			\
+	__u32 cell_mask;	/* per-CPU cells - 1 */					\
+	__u32 pad;									\
+	__u64 seed;		/* of the hash */					\
+}
+struct stackmap_cfg STACKMAP_CFG;
 
 /* The caller's buffer, in map memory (scratch.bpf.h).  Only w is the caller's to fill. */
 struct stackmap_buf {
@@ -177,7 +181,7 @@ STACKMAP_INLINE __u64 stackmap_hash(const __u64 *w, __u32 n, __u64 seed)
 #ifdef __bpf__
 #define STACKMAP_GLOBAL __weak __attribute__((noinline))
 
-const volatile struct stackmap_cfg stackmap_settings __weak SEC(".rodata.stackmap") = {
+const volatile struct STACKMAP_CFG stackmap_settings __weak SEC(".rodata.stackmap") = {
 	.line_mask = 2 * (1u << STACKMAP_BITS_DEFAULT) / STACKMAP_LINE - 1,
 	.pool_words = STACKMAP_PAGES_DEFAULT * STACKMAP_PAGE_WORDS,
 	.cell_mask = STACKMAP_CPUS_DEFAULT - 1,

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the live tests of the stack map share with their BPF programs, and with one another. */
+#ifndef STACKMAP_LIVE_H
+#define STACKMAP_LIVE_H
+
+#define LIVE_RING	(16 << 20)
+#define LIVE_HALF	40		/* words of each half of a stack that sleeps */
+#define LIVE_NO_STACK	100		/* as a negative id: there was no stack to look up */
+
+struct live_event {
+	unsigned int tid;
+	unsigned int stack;	/* number of the crafted stack */
+	long long id;
+	unsigned int cpu;
+	unsigned int pad;
+};
+
+#ifndef __bpf__
+#include <stdint.h>
+
+#include "stackmap.h"
+
+#define LIVE_DEPTH	126	/* return addresses of the deepest crafted stack, the ip comes on top */
+
+/* A chain of frame pointers made up in memory, which the kernel's user unwinder follows. */
+struct chain {
+	uint64_t frame[LIVE_DEPTH][2];	/* next frame, return address */
+};
+
+struct live_event_sink {
+	int (*event)(void *ctx, const struct live_event *event);
+	void *ctx;
+};
+
+uint64_t live__mix(uint64_t x);
+/* The i-th return address of stack number `stack`. */
+uint64_t live__return_address(uint32_t stack, unsigned int i);
+void live__craft(struct chain *chain, uint32_t stack, unsigned int depth);
+/* getppid(stack) with rbp on the chain; the ip the kernel sees goes to *ret_ip. */
+void live__call(struct chain *chain, uint32_t stack, uint64_t *ret_ip);
+/* 0 if s is the crafted stack, ip first. */
+int live__compare(const struct stackmap_stack *s, uint64_t ip, uint32_t stack, unsigned int depth);
+
+/* Every check: counts and says what is wrong, at most ten times. */
+extern unsigned int live_errors;
+void live__wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define LIVE_CHECK(cond, ...) do { if (!(cond)) live__wrong(__VA_ARGS__); } while (0)
+
+/* Ends with 77 and the reason unless this machine can run BPF programs for us. */
+void live__need(int cpus);
+void live__skip(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+void live__pin(int cpu);
+/* The words of the pool add up; at most `percent` of those used may be wasted or spare. */
+void live__check_pool(const struct stackmap *map, unsigned int percent);
+#endif
+
+#endif /* STACKMAP_LIVE_H */

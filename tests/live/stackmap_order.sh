@@ -1,0 +1,8 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Programs that are preempted and leave out of order keep their stacks apart.
+# timeout: 120
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+
+"$PROG/../stackmap/stackmap_order" "$(scale 50 5)"
