@@ -25,7 +25,8 @@ struct trace_events {
 	uint32_t nr_names, cap_names;
 	uint32_t *hash; /* name index + 1, 0: free; hash_size is a power of two */
 	size_t hash_size;
-	struct waiting *waiting;
+	struct waiting *waiting; /* by CPU */
+	uint32_t nr_waiting;
 	struct trace_events_counts counts;
 };
 
@@ -103,10 +104,10 @@ static int intern_name(struct trace_events *t, const char *s, size_t n, uint32_t
 /* The event a <stack_id N> line belongs to has the same header but for the time. */
 static void attach(struct trace_events *t, const struct trace_line *l)
 {
-	struct waiting *w = &t->waiting[l->cpu];
+	struct waiting *w = l->cpu < t->nr_waiting ? &t->waiting[l->cpu] : NULL;
 	int i, j;
 
-	for (i = NR_WAITING - 1; i >= 0 && w->event[i] != NOBODY; i--) {
+	for (i = NR_WAITING - 1; w && i >= 0 && w->event[i] != NOBODY; i--) {
 		struct trace_event *e = &t->v[w->event[i]];
 
 		if (e->tid != l->tid || e->flags != l->flags || e->preempt_count != l->preempt_count ||
@@ -123,15 +124,32 @@ static void attach(struct trace_events *t, const struct trace_line *l)
 	t->counts.orphan_ids++;
 }
 
+static int add_cpu(struct trace_events *t, uint32_t cpu)
+{
+	struct waiting *w;
+
+	if (cpu < t->nr_waiting)
+		return 0;
+	w = reallocarray(t->waiting, cpu + 1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	memset(w + t->nr_waiting, 0xff, (cpu + 1 - t->nr_waiting) * sizeof(*w)); /* NOBODY */
+	t->waiting = w;
+	t->nr_waiting = cpu + 1;
+	return 0;
+}
+
 static int add_event(struct trace_events *t, const struct trace_line *l)
 {
-	struct waiting *w = &t->waiting[l->cpu];
 	struct trace_event *e;
+	struct waiting *w;
 	uint32_t name;
 	int err;
 
 	err = intern_name(t, l->event_len ? l->event : TRACE_EVENTS_UNNAMED,
 			  l->event_len ? l->event_len : sizeof(TRACE_EVENTS_UNNAMED) - 1, &name);
+	if (!err)
+		err = add_cpu(t, l->cpu);
 	if (err)
 		return err;
 	if (t->nr == t->cap) {
@@ -161,6 +179,7 @@ static int add_event(struct trace_events *t, const struct trace_line *l)
 		.preempt_count = l->preempt_count,
 		.no_irqflag = l->no_irqflag,
 	};
+	w = &t->waiting[l->cpu];
 	memmove(w->event, w->event + 1, sizeof(w->event) - sizeof(w->event[0]));
 	w->event[NR_WAITING - 1] = (uint32_t)t->nr;
 	if (t->nr && t->v[t->nr - 1].ts > l->ts)
@@ -211,11 +230,6 @@ int trace_events__parse(const char *name, const char *text, size_t len,
 	if (!t)
 		return log_err(-ENOMEM, "%s", name);
 	t->counts.sorted = true;
-	t->waiting = malloc(TRACE_TEXT_MAX_CPUS * sizeof(*t->waiting));
-	if (t->waiting)
-		memset(t->waiting, 0xff, TRACE_TEXT_MAX_CPUS * sizeof(*t->waiting));
-	else
-		err = -ENOMEM;
 	trace_text__init(&lines, text, len);
 	while (!err && trace_text__next(&lines, &line))
 		err = add_line(t, &line);
