@@ -20,6 +20,7 @@
 
 #include "stackmap/stackmap.bpf.h"
 #include "stackmap/scratch.bpf.h"
+#include "events/filter_eval.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -40,27 +41,43 @@ const volatile u64 entry_start = 0;		/* the kernel's entry text */
 const volatile u32 entry_len = 0;
 const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {};	/* start, length: not interrupts */
 const volatile u32 sample_event = 0;
-/* What preempt_count() and migration_disabled show in a program that runs in plain task context. */
-const volatile u32 preempt_base = 0;
-const volatile u32 migrate_base = 0;
 
 enum clock_kind { CLOCK_MONO = 0, CLOCK_BOOT = 1, CLOCK_TAI = 2 };
 
 struct wire_ctl ctl = {};
+/* What preempt_count() and migration_disabled show in a program that runs in plain task context. */
+u32 preempt_base = 0, migrate_base = 0;
 
+/*
+ * What one event needs.  The record lies behind the ring's header, where the filter's input has
+ * it as well: first the filter looks, then the header is written over len, cpu and comm.
+ */
 struct scratch {
-	struct wire_event ev;		/* directly before fields: together the ring record */
-	u8 fields[WIRE_MAX_RECORD + (STACKMAP_WORDS + 1) * 8];
+	union {
+		struct filter_input filter;
+		struct {
+			struct wire_event ev;
+			u8 fields[WIRE_MAX_RECORD - 8 + STACKMAP_WORDS * 8];
+		};
+	};
 	u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8]; /* a part may start anywhere */
+	u64 ts;
 	u64 task[4];			/* struct wire_task */
-	u32 nr_frames;			/* in words, from start */
-	u32 start;
-	u32 cut[4];			/* word after each interrupt entry, outermost last */
-	u32 nr_cuts;
-	u32 left;
+	u32 event;
+	u32 ext;			/* enum wire_ext */
+	u32 kstack;			/* stack map id or WIRE_STACK_... */
 	u32 size;			/* of the record, struct trace_entry included */
-	u64 stack_counter;		/* enum stk_counter */
+	u32 start, nr_frames;		/* of the walk, in words */
+	u32 left;
+	u32 nr_cuts;
+	u32 cut[4];			/* word after each interrupt entry, outermost last */
+	u32 stack_counter;		/* enum stk_counter */
+	u32 pad;
 };
+_Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),
+	       "the filter and the ring see one record");
+_Static_assert(sizeof(struct filter_input) >= WIRE_MAX_RECORD + 24 + STACKMAP_WORDS * 8,
+	       "stack words fit behind the longest record");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -77,6 +94,14 @@ struct {
 	__type(key, u32);
 	__type(value, struct event_desc);
 } descs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct filter_prog);
+} filters SEC(".maps");
 
 /* Event of each system call number, at entry and (second half) at exit; 0xffffffff: none. */
 struct {
@@ -271,7 +296,7 @@ __noinline int stack_store(struct scratch *s)
 		id = stackmap_get_call(part(s, at), n - at, STACKMAP_NOREF);
 		if (id <= 0) {
 			s->nr_cuts = 0;
-			s->ev.kstack = WIRE_STACK_FULL;
+			s->kstack = WIRE_STACK_FULL;
 			return id;
 		}
 		s->words[at & (STACKMAP_WORDS - 1)] = FRAME_MARKER(FRAME_LINK, (u32)id);
@@ -284,10 +309,10 @@ __noinline int stack_store(struct scratch *s)
 		return 0;
 	id = stackmap_get(part(s, start), n - start, 0);
 	if (id <= 0) {
-		s->ev.kstack = WIRE_STACK_FULL;
+		s->kstack = WIRE_STACK_FULL;
 		return id;
 	}
-	s->ev.kstack = (u32)id;
+	s->kstack = (u32)id;
 	return id & STACKMAP_NEW ? 2 : 1;
 }
 
@@ -301,12 +326,12 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 	long n;
 	int r;
 
-	s->ev.kstack = WIRE_STACK_NONE;
+	s->kstack = WIRE_STACK_NONE;
 	if (!kernel_stacks)
 		return;
 	n = bpf_get_stack(ctx, &s->words[at], WIRE_MAX_FRAMES * 8, 0);
 	if (n < 0) {
-		s->ev.kstack = WIRE_STACK_FAILED;
+		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
 		return;
 	}
@@ -355,7 +380,7 @@ static __always_inline void common_fields(struct scratch *s, u32 tid)
 	if (off > 0)
 		flags |= 0x01;
 	else if (off < 0)
-		s->ev.ext |= WIRE_EXT_NO_IRQFLAG;
+		s->ext |= WIRE_EXT_NO_IRQFLAG;
 	if (percpu_preempt_count && !(count & PREEMPT_NEED_RESCHED))
 		flags |= 0x04 | 0x20;
 	if (count & HARDIRQ_MASK)
@@ -390,7 +415,8 @@ static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu
 	t->tid = tid;
 	t->tgid = tgid;
 	t->event = WIRE_TASK;
-	t->pad[0] = t->pad[1] = t->pad[2] = 0;
+	t->pad = 0;
+	t->pad2 = 0;
 	if (bpf_ringbuf_output(ring, t, sizeof(*t), BPF_RB_NO_WAKEUP))
 		return false;
 	/* Torn by an interrupt the slot names nobody: tid last, and none in between. */
@@ -418,13 +444,18 @@ __noinline int event_output(struct scratch *s)
 		return 0;
 	if (!announce_task(s, ring, cpu, (u32)pid_tgid, pid_tgid >> 32))
 		return 0;
+	s->ev.ts = s->ts;
+	s->ev.kstack = s->kstack;
+	s->ev.ustack = WIRE_STACK_NONE;
 	s->ev.tgid = pid_tgid >> 32;
+	s->ev.event = s->event;
+	s->ev.ext = s->ext;
 	s->ev.nr_words = 0;
 	size = s->size;
 	if (size < 8 || size > WIRE_MAX_RECORD)
 		size = 8;
 	size -= 8;		/* struct trace_entry is part of ev */
-	if (s->ev.kstack == WIRE_STACK_FULL) {
+	if (s->kstack == WIRE_STACK_FULL) {
 		u32 start = s->start;
 
 		nr = s->nr_frames;
@@ -438,7 +469,7 @@ __noinline int event_output(struct scratch *s)
 			size += nr * 8;
 		}
 	}
-	if (size > sizeof(s->fields))
+	if (size > WIRE_MAX_RECORD + STACKMAP_WORDS * 8 - 8)
 		return 0;
 	if (bpf_ringbuf_output(ring, &s->ev, sizeof(s->ev) + size, BPF_RB_NO_WAKEUP))
 		return 0;
@@ -455,12 +486,24 @@ static __always_inline bool event_write(struct scratch *s, struct event_counts *
 	return false;
 }
 
-/* The filter's view: who runs here, and the record. */
-__noinline int event_filter(struct scratch *s, u32 filter)
+/*
+ * Whether the event's filter, if it has one, lets it pass.  The evaluator is a program of its own
+ * to verify, so the recorders come with and without it.
+ */
+static __always_inline bool event_passes(struct scratch *s, struct event_desc *d, bool filtered)
 {
-	if (!s)
-		return 0;
-	return 1;
+	struct filter_prog *prog;
+	u32 key = d->filter;
+
+	if (!filtered || !(d->flags & DESC_FILTER))
+		return true;
+	prog = bpf_map_lookup_elem(&filters, &key);
+	if (!prog)
+		return false;
+	s->filter.len = s->size;
+	s->filter.cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(s->filter.comm, sizeof(s->filter.comm));
+	return filter_eval(prog, &s->filter);
 }
 
 /* Copies the record out of the tracepoint's buffer. */
@@ -489,7 +532,7 @@ static __always_inline void copy_record(void *ctx, struct scratch *s, struct eve
 		}
 		if (end > WIRE_MAX_RECORD) {
 			end = WIRE_MAX_RECORD;
-			s->ev.ext |= WIRE_EXT_CUT;
+			s->ext |= WIRE_EXT_CUT;
 		}
 		if (end > fixed)
 			bpf_probe_read_kernel(rec, end, ctx);
@@ -545,10 +588,9 @@ static __always_inline struct event_counts *event_wanted(u32 event, struct event
 
 static __always_inline void event_start(struct scratch *s, u32 event, u64 ts)
 {
-	s->ev.ts = ts;
-	s->ev.ustack = WIRE_STACK_NONE;
-	s->ev.event = event;
-	s->ev.ext = 0;
+	s->ts = ts;
+	s->event = event;
+	s->ext = 0;
 }
 
 static __always_inline struct scratch *scratch_get(u32 **ret_busy)
@@ -571,8 +613,7 @@ static __always_inline void scratch_put(u32 *busy)
 	*(volatile u32 *)busy = 0;
 }
 
-SEC("tracepoint")
-int record(void *ctx)
+static __always_inline int record_event(void *ctx, bool filtered)
 {
 	u32 event = bpf_get_attach_cookie(ctx), tid;
 	struct event_counts *c;
@@ -596,7 +637,7 @@ int record(void *ctx)
 	common_fields(s, tid);
 	if (!selected && !names_selected(s, d)) {
 		bump(c, STK_C_FILTERED_PID);
-	} else if (d->flags & DESC_FILTER && !event_filter(s, d->filter)) {
+	} else if (!event_passes(s, d, filtered)) {
 		bump(c, STK_C_FILTERED_EXPR);
 	} else {
 		kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
@@ -604,6 +645,18 @@ int record(void *ctx)
 	}
 	scratch_put(busy);
 	return 1;
+}
+
+SEC("tracepoint")
+int record(void *ctx)
+{
+	return record_event(ctx, false);
+}
+
+SEC("tracepoint")
+int record_filtered(void *ctx)
+{
+	return record_event(ctx, true);
 }
 
 /* ---- the second program --------------------------------------------------------------------- */
@@ -692,7 +745,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	}
 	event_start(s, event, ts);
-	s->ev.ext = WIRE_EXT_NO_FIELDS;
+	s->ext = WIRE_EXT_NO_FIELDS;
 	s->ev.common_type = d->common_type;
 	s->size = 8;
 	common_fields(s, bpf_get_current_pid_tgid());
@@ -757,8 +810,7 @@ static __always_inline u32 copy_argv(struct scratch *s, u32 size, u64 arg, u32 l
  * raw_syscalls:sys_enter has {id, args[6]} after the common fields, a syscalls: event the number
  * and its own arguments: the same bytes.
  */
-SEC("tracepoint")
-int record_sys_enter(void *ctx)
+static __always_inline int sys_enter_event(void *ctx, bool filtered)
 {
 	struct event_counts *c;
 	struct event_desc *d;
@@ -801,7 +853,7 @@ int record_sys_enter(void *ctx)
 		else
 			s->size = copy_string(s, s->size, ptr, d->string_loc[i]);
 	}
-	if (d->flags & DESC_FILTER && !event_filter(s, d->filter)) {
+	if (!event_passes(s, d, filtered)) {
 		bump(c, STK_C_FILTERED_EXPR);
 	} else {
 		kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
@@ -812,7 +864,18 @@ int record_sys_enter(void *ctx)
 }
 
 SEC("tracepoint")
-int record_sys_exit(void *ctx)
+int record_sys_enter(void *ctx)
+{
+	return sys_enter_event(ctx, false);
+}
+
+SEC("tracepoint")
+int record_sys_enter_filtered(void *ctx)
+{
+	return sys_enter_event(ctx, true);
+}
+
+static __always_inline int sys_exit_event(void *ctx, bool filtered)
 {
 	struct event_counts *c;
 	struct event_desc *d;
@@ -840,7 +903,7 @@ int record_sys_exit(void *ctx)
 	s->ev.common_type = d->common_type;
 	s->size = 24;
 	common_fields(s, bpf_get_current_pid_tgid());
-	if (d->flags & DESC_FILTER && !event_filter(s, d->filter)) {
+	if (!event_passes(s, d, filtered)) {
 		bump(c, STK_C_FILTERED_EXPR);
 	} else {
 		kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
@@ -848,6 +911,18 @@ int record_sys_exit(void *ctx)
 	}
 	scratch_put(busy);
 	return 1;
+}
+
+SEC("tracepoint")
+int record_sys_exit(void *ctx)
+{
+	return sys_exit_event(ctx, false);
+}
+
+SEC("tracepoint")
+int record_sys_exit_filtered(void *ctx)
+{
+	return sys_exit_event(ctx, true);
 }
 
 static __always_inline int count_syscall(struct bpf_raw_tracepoint_args *ctx, s64 nr, u32 exit)
@@ -906,11 +981,11 @@ int sample(struct bpf_perf_event_data *ctx)
 	c = event_counts(sample_event);
 	if (!c)
 		return 0;
-	bump(c, STK_C_HAPPENED);
 	if (!(u32)pid_tgid && !keep_idle) {
 		bump(c, STK_C_SAMPLE_IDLE);
 		return 0;
 	}
+	bump(c, STK_C_HAPPENED);
 	c = event_wanted(sample_event, &d, &selected);
 	if (!c)
 		return 0;
@@ -923,7 +998,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	common_fields(s, (u32)pid_tgid);
 	s->ev.common_type = 0;
 	s->ev.common_flags &= ~0x01;
-	s->ev.ext &= ~WIRE_EXT_NO_IRQFLAG;
+	s->ext &= ~WIRE_EXT_NO_IRQFLAG;
 	if (!(ctx->regs.eflags & X86_EFLAGS_IF))
 		s->ev.common_flags |= 0x01;
 	*(u64 *)s->fields = ctx->regs.rip;
@@ -998,5 +1073,26 @@ int locate(void *ctx)
 	bpf_core_read(&rq_cpu, sizeof(rq_cpu), &rq->cpu);
 	if (rq_cpu == cpu)
 		located_rq[cpu] = (u64)rq;
+	return 0;
+}
+
+/* ---- kernel symbols, in the kernel's own words ---------------------------------------------------- */
+
+u64 format_addrs[WIRE_FORMAT_BATCH] = {};
+char format_texts[WIRE_FORMAT_BATCH][WIRE_FORMAT_LEN] = {};
+
+SEC("raw_tp")
+int format_symbols(void *ctx)
+{
+	static const char fmt[] = "%pS";
+	u32 i;
+
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_FORMAT_BATCH; i++) {
+		u64 addr = format_addrs[i];
+
+		if (addr)
+			bpf_snprintf(format_texts[i], WIRE_FORMAT_LEN, fmt, &addr, sizeof(addr));
+	}
 	return 0;
 }

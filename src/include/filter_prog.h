@@ -103,6 +103,17 @@ struct filter_prog {
 	__u8 pool[FILTER_POOL_SIZE + 8];	/* 8: a word may be loaded at the last byte */
 };
 
+/* Scratch of the evaluator's loops. */
+struct filter_work {
+	__u32 pos, end;		/* next and last place to look at */
+	__u32 pat;		/* what is looked for, in the pool */
+	__u32 pat_len;
+	__u32 back_pos, back_pat;
+	__u32 stop_at_nul;
+	__u32 result;
+	__u64 first;
+};
+
 /*
  * One event to judge.  The caller fills len, cpu, comm and rec, where rec holds the record as the
  * event's `format` describes it, common fields included (type 0..1, flags 2, preempt count 3,
@@ -114,7 +125,7 @@ struct filter_input {
 	char comm[FILTER_COMM_LEN];
 	__u8 rec[FILTER_REC_MAX];
 	__u8 str[FILTER_STR_MAX];	/* scratch of the evaluator */
-	__u8 slack[8];			/* a word may be loaded at the last byte of str */
+	struct filter_work work;	/* also: a word may be loaded at the last byte of str */
 };
 
 #define FILTER_INPUT_CPU	4
@@ -135,6 +146,7 @@ _Static_assert(__builtin_offsetof(struct filter_input, cpu) == FILTER_INPUT_CPU,
 _Static_assert(__builtin_offsetof(struct filter_input, comm) == FILTER_INPUT_COMM, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, rec) == FILTER_INPUT_REC, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, str) == FILTER_INPUT_STR, "wire format");
-_Static_assert(sizeof(struct filter_input) == FILTER_INPUT_END + 8, "wire format");
+_Static_assert(sizeof(struct filter_work) == 40, "wire format");
+_Static_assert(sizeof(struct filter_input) == FILTER_INPUT_END + 40, "wire format");
 
 #endif /* FILTER_PROG_H */

@@ -27,13 +27,15 @@ typedef __u64 __wire_u64;
 #define WIRE_MAX_CPUS		1024
 #define WIRE_MAX_EVENTS		4096
 #define WIRE_MAX_SYSCALLS	1024
-#define WIRE_MAX_STRINGS	4	/* string arguments of one system call */
+#define WIRE_MAX_STRINGS	6	/* string arguments of one system call */
 #define WIRE_STRING_LEN		256	/* bytes kept of a string argument, NUL included */
 #define WIRE_ARGV_LEN		512	/* bytes kept of an argv */
 #define WIRE_ARGV_MAX		16	/* strings kept of an argv */
 #define WIRE_TASK_SLOTS		256	/* tasks a CPU remembers having named in its ring */
 #define WIRE_PID_WORDS		65536	/* PID_MAX_LIMIT / 64 */
 #define WIRE_NR_COUNTERS	24	/* enum stk_counter, rounded up */
+#define WIRE_FORMAT_BATCH	64	/* addresses named in one go, see format_symbols */
+#define WIRE_FORMAT_LEN		256
 #define WIRE_ENTRY_HOLES	8	/* parts of the entry text that are no interrupt entry */
 
 /* Ids the stack fields of a ring record may carry beside a stack map id. */
@@ -71,12 +73,16 @@ static_assert(sizeof(struct wire_event) == 32, "wire_event is 32 bytes");
 
 /* Names a task in this CPU's ring, before the first event that needs the name. */
 struct wire_task {
-	__wire_u32 tid, tgid;
 	__wire_u64 comm[2];
+	__wire_u32 tgid;
 	__wire_u16 event;		/* WIRE_TASK; where wire_event has its event */
-	__wire_u16 pad[3];
+	__wire_u16 pad;
+	__wire_u32 tid;
+	__wire_u32 pad2;
 };
 static_assert(sizeof(struct wire_task) == 32, "wire_task is 32 bytes");
+static_assert(__builtin_offsetof(struct wire_task, event) ==
+	      __builtin_offsetof(struct wire_event, event), "told apart by event");
 
 enum desc_flags {
 	DESC_FILTER = 1u << 0,		/* filters[filter] decides */
@@ -99,8 +105,9 @@ struct event_desc {
 	__wire_u16 nr_strings;
 	__wire_u8 string_arg[WIRE_MAX_STRINGS];	/* bit 7: an argv */
 	__wire_u16 string_loc[WIRE_MAX_STRINGS];	/* offset of its __data_loc word */
+	__wire_u16 pad;
 };
-static_assert(sizeof(struct event_desc) == 80, "event_desc has no hidden padding");
+static_assert(sizeof(struct event_desc) == 88, "event_desc has no hidden padding");
 
 struct event_counts {
 	__wire_u64 c[WIRE_NR_COUNTERS];	/* by enum stk_counter */

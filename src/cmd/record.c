@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* stackonce record: the options of a recording. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/types.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "events/filter.h"
+#include "log.h"
+#include "record/event.h"
+#include "record/filter_features.h"
+#include "record/recorder.h"
+#include "symbols/ksyms.h"
+
+#define DEFAULT_HZ 99
+#define MAX_EVENT_OPTIONS 1024
+#define MAX_PIDS 4096
+/* Exit codes of a command that could not be run, as shells have them. */
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+
+static const char help[] =
+	"Usage: stackonce record [OPTIONS] [-a | -p PID,... | [--] COMMAND [ARGS]]\n"
+	"Records events with their kernel call stacks; timer samples unless -e is given.\n\n"
+	"  -e, --event EVENT       tracepoint 'sched:sched_switch', glob 'sched:*', 'sched'\n"
+	"      --filter EXPR       of the -e before it, in the kernel's filter syntax\n"
+	"  -F, --freq HZ           timer samples so often on every CPU\n"
+	"      --idle              keep timer samples of idle CPUs\n"
+	"  -a, --all-cpus          everybody's events, also with a COMMAND\n"
+	"      --include-self      and stackonce's own\n"
+	"  -p, --pid PID[,PID]     only these processes, their threads and children\n"
+	"  -o, --output FILE       (trace.stk); an existing one becomes FILE.old; - is stdout\n"
+	"  -d, --duration SECONDS  stop after so long\n"
+	"  -k, --clock CLOCK       mono, boot or tai\n"
+	"      --max-depth N       frames kept of a stack (127)\n"
+	"      --no-kernel-stacks  events only\n"
+	"      --stack-map-bits N  log2 of the distinct stacks the map holds, 10-22 (16)\n"
+	"      --stack-pool SIZE   its memory for frames (160 bytes for each)\n"
+	"      --buffer-size SIZE  of each CPU's ring (8M)\n"
+	"      --fsync             after every write\n"
+	"  -q, --quiet             no status line, only errors\n"
+	"  -v, --verbose           load time and kernel memory\n";
+
+enum {
+	OPT_FILTER = 256, OPT_IDLE, OPT_INCLUDE_SELF, OPT_MAX_DEPTH, OPT_NO_KERNEL_STACKS,
+	OPT_MAP_BITS, OPT_POOL, OPT_BUFFER, OPT_FSYNC,
+};
+
+static const struct option longopts[] = {
+	{ "event", required_argument, NULL, 'e' },
+	{ "filter", required_argument, NULL, OPT_FILTER },
+	{ "freq", required_argument, NULL, 'F' },
+	{ "idle", no_argument, NULL, OPT_IDLE },
+	{ "all-cpus", no_argument, NULL, 'a' },
+	{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "clock", required_argument, NULL, 'k' },
+	{ "max-depth", required_argument, NULL, OPT_MAX_DEPTH },
+	{ "no-kernel-stacks", no_argument, NULL, OPT_NO_KERNEL_STACKS },
+	{ "stack-map-bits", required_argument, NULL, OPT_MAP_BITS },
+	{ "stack-pool", required_argument, NULL, OPT_POOL },
+	{ "buffer-size", required_argument, NULL, OPT_BUFFER },
+	{ "fsync", no_argument, NULL, OPT_FSYNC },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct options {
+	struct recorder_opts rec;
+	struct event_option {
+		const char *spec, *filter;
+	} events[MAX_EVENT_OPTIONS];
+	unsigned int nr_events;
+	pid_t pids[MAX_PIDS];
+	bool all, quiet, verbose, freq_given;
+};
+
+static volatile sig_atomic_t stops;
+
+static void on_stop(int sig)
+{
+	stops++;
+}
+
+static int usage(const char *what, const char *value, int err)
+{
+	return cmd__usage_error("record", "%s '%s': %s", what, value,
+				err == -ERANGE ? "out of range" : "not understood");
+}
+
+static int parse_clock(const char *s, enum rec_clock *ret_clock)
+{
+	static const struct {
+		const char *name;
+		enum rec_clock clock;
+	} clocks[] = {
+		{ "mono", REC_CLOCK_MONO },	 { "monotonic", REC_CLOCK_MONO },
+		{ "CLOCK_MONOTONIC", REC_CLOCK_MONO }, { "boot", REC_CLOCK_BOOT },
+		{ "boottime", REC_CLOCK_BOOT },	 { "CLOCK_BOOTTIME", REC_CLOCK_BOOT },
+		{ "tai", REC_CLOCK_TAI },	 { "CLOCK_TAI", REC_CLOCK_TAI },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(clocks); i++) {
+		if (!strcmp(s, clocks[i].name)) {
+			*ret_clock = clocks[i].clock;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int parse_pids(struct options *o, const char *arg)
+{
+	_cleanup_free_ char *copy = strdup(arg);
+	char *one, *rest = copy;
+	uint64_t pid;
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((one = strsep(&rest, ","))) {
+		err = parse__u64(one, 1, WIRE_PID_WORDS * 64ull - 1, &pid);
+		if (err)
+			return err;
+		if (o->rec.nr_pids == MAX_PIDS)
+			return -ERANGE;
+		o->pids[o->rec.nr_pids++] = pid;
+	}
+	o->rec.pids = o->pids;
+	return 0;
+}
+
+/* A ring is a power of two of at least a page. */
+static int parse_buffer(const char *arg, uint64_t *ret_size)
+{
+	uint64_t size, rounded = sysconf(_SC_PAGESIZE);
+	int err;
+
+	err = parse__size(arg, 1, 1ull << 30, &size);
+	if (err)
+		return err;
+	while (rounded < size)
+		rounded *= 2;
+	*ret_size = rounded;
+	return 0;
+}
+
+static int parse_number(int c, const char *arg, struct recorder_opts *rec)
+{
+	uint64_t v;
+	int err;
+
+	switch (c) {
+	case 'F':
+		err = parse__u64(arg, 1, 100000, &v);
+		rec->sample_hz = err ? 0 : v;
+		return err;
+	case 'd':
+		return parse__seconds(arg, &rec->duration_ns);
+	case OPT_MAX_DEPTH:
+		err = parse__u64(arg, 1, WIRE_MAX_FRAMES, &v);
+		rec->max_depth = err ? 0 : v;
+		return err;
+	case OPT_MAP_BITS:
+		err = parse__u64(arg, 10, 22, &v);
+		rec->stack_map_bits = err ? 0 : v;
+		return err;
+	case OPT_POOL:
+		return parse__size(arg, 64 << 10, 32ull << 30, &rec->stack_pool);
+	default:
+		return parse_buffer(arg, &rec->buffer_size);
+	}
+}
+
+static int parse_option(struct options *o, int c, char *arg, const char *word)
+{
+	int err;
+
+	switch (c) {
+	case 'e':
+		if (o->nr_events == MAX_EVENT_OPTIONS)
+			return cmd__usage_error("record", "more than %d -e", MAX_EVENT_OPTIONS);
+		o->events[o->nr_events++].spec = arg;
+		return 0;
+	case OPT_FILTER:
+		if (!o->nr_events || o->events[o->nr_events - 1].filter)
+			return cmd__usage_error("record", "--filter follows the -e it is for");
+		o->events[o->nr_events - 1].filter = arg;
+		return 0;
+	case 'p':
+		err = parse_pids(o, arg);
+		return err ? usage("process id", arg, err) : 0;
+	case 'k':
+		err = parse_clock(arg, &o->rec.clock);
+		return err ? usage("clock", arg, err) : 0;
+	case 'o':
+		o->rec.output = arg;
+		return 0;
+	case 'a':
+		o->all = true;
+		return 0;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case 'v':
+		o->verbose = true;
+		return 0;
+	case OPT_IDLE:
+		o->rec.keep_idle = true;
+		return 0;
+	case OPT_INCLUDE_SELF:
+		o->rec.include_self = true;
+		return 0;
+	case OPT_NO_KERNEL_STACKS:
+		o->rec.kernel_stacks = false;
+		return 0;
+	case OPT_FSYNC:
+		o->rec.fsync = true;
+		return 0;
+	default:
+		err = parse_number(c, arg, &o->rec);
+		return err ? usage(word, arg, err) : 0;
+	}
+}
+
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	int c, err;
+
+	while ((c = cmd__getopt(argc, argv, "+e:F:ap:o:d:k:qvh", longopts)) != -1) {
+		const struct option *l = longopts;
+
+		if (c == 'h')
+			return cmd__print(help) == CMD_OK ? -1 : CMD_FAILURE;
+		if (c == '?')
+			return CMD_USAGE;
+		while (l->name && l->val != c)
+			l++;
+		err = parse_option(o, c, optarg, l->name);
+		if (err)
+			return err;
+	}
+	if (optind < argc)
+		o->rec.command = &argv[optind];
+	o->rec.command_only = o->rec.command && !o->all;
+	if (o->rec.nr_pids && (o->all || o->rec.command))
+		return cmd__usage_error("record", "-p goes neither with -a nor with a COMMAND");
+	if (!o->nr_events && !o->rec.sample_hz)
+		o->rec.sample_hz = DEFAULT_HZ;
+	return 0;
+}
+
+static int resolve_events(struct options *o, struct rec_events *events, struct ksyms **syms)
+{
+	struct filter_features features = { 0 };
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < o->nr_events; i++) {
+		if (o->events[i].filter && !*syms) {
+			err = ksyms__load(syms);
+			if (err)
+				return err;
+			filter_features__probe(*syms, &features);
+		}
+		err = rec_events__add(events, o->events[i].spec, o->events[i].filter, &features);
+		if (err)
+			return err;
+	}
+	if (!o->rec.sample_hz)
+		return 0;
+	o->rec.sample_event = events->nr;
+	return rec_events__add_sample(events, "cpu-clock");
+}
+
+static void show_status(void *ctx, const char *line)
+{
+	fprintf(stderr, "\r\033[K%s", line);
+	fflush(stderr);
+}
+
+static void report(const struct options *o, const struct rec_events *events,
+		   const struct recorder_result *r)
+{
+	unsigned int i;
+
+	if (o->rec.status)
+		fputs("\r\033[K", stderr);
+	for (i = 0; o->verbose && i < events->nr_left_out; i++)
+		fprintf(stderr, "stackonce: left out %s: %s\n", events->left_out[i].name,
+			events->left_out[i].why);
+	if (events->nr_left_out && !o->verbose && !o->quiet)
+		fprintf(stderr, "stackonce: %u events were left out, -v or 'info' lists them\n",
+			events->nr_left_out);
+	if (o->verbose)
+		fprintf(stderr,
+			"stackonce: loaded in %.0f ms, attached %u events in %.0f ms; kernel memory "
+			"%.1f MiB, %.1f KiB an event\n",
+			r->costs.load_ns / 1e6, events->nr, r->costs.attach_ns / 1e6,
+			r->costs.map_bytes / 1048576.0,
+			events->nr ? r->costs.prog_bytes / 1024.0 / events->nr : 0.0);
+	if (!o->quiet)
+		fprintf(stderr, "stackonce: %llu events, %llu stacks, %llu lost, %.1f KiB in %s\n",
+			(unsigned long long)r->events, (unsigned long long)r->stacks,
+			(unsigned long long)r->lost, r->bytes / 1024.0, o->rec.output);
+}
+
+static int explain(const struct options *o, int err)
+{
+	const char *command = o->rec.command ? o->rec.command[0] : "";
+
+	if (err <= -RECORDER_EXEC_FAILED) {
+		err = -(err + RECORDER_EXEC_FAILED);
+		log_err(-err, "cannot run '%s'", command);
+		return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	}
+	if ((err == -EPERM || err == -EACCES) && geteuid())
+		log_err(0, "recording needs root, or CAP_BPF, CAP_PERFMON and read access to tracefs; "
+			   "see 'stackonce doctor'");
+	else
+		log_err(err, "nothing was recorded, or not all");
+	return CMD_FAILURE;
+}
+
+static int bpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[512];
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	line[strcspn(line, "\n")] = '\0';
+	log_debug("%s", line);
+	return 0;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_stop };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	static struct options o;
+	struct rec_events events = { 0 };
+	struct recorder_result result;
+	struct ksyms *syms = NULL;
+	int err;
+
+	o.rec = (struct recorder_opts){
+		.output = "trace.stk", .events = &events, .kernel_stacks = true,
+		.max_depth = WIRE_MAX_FRAMES, .stack_map_bits = 16, .buffer_size = 8 << 20,
+		.argc = argc, .argv = argv, .stop = &stops,
+	};
+	err = parse_options(argc, argv, &o);
+	if (err)
+		return err < 0 ? CMD_OK : err;
+	cmd__set_log_level(o.verbose ? STK_LOG_DEBUG : o.quiet ? STK_LOG_ERROR : STK_LOG_WARN);
+	libbpf_set_print(bpf_log);
+	if (!o.quiet && isatty(STDERR_FILENO))
+		o.rec.status = show_status;
+	catch_signals();
+	err = resolve_events(&o, &events, &syms);
+	if (!err)
+		err = recorder__run(&o.rec, &result);
+	if (err)
+		err = explain(&o, err);
+	else
+		report(&o, &events, &result);
+	rec_events__clear(&events);
+	ksyms__free(syms);
+	return err ? err : exit_code(result.command_status);
+}

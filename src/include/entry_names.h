@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Which functions of the kernel are the entry of an interrupt or exception: what lies beyond them
+ * on a stack is the interrupted context, whose first address is exact, not a return address.
+ * A system call's entry is none.  Source: arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S.
+ */
+#ifndef ENTRY_NAMES_H
+#define ENTRY_NAMES_H
+
+#include <stdbool.h>
+#include <string.h>
+
+static inline bool interrupt_entry_name(const char *name)
+{
+	static const char *const prefixes[] = {
+		"asm_exc_",	    "asm_sysvec_",	"asm_common_interrupt",
+		"asm_spurious_",    "irq_entries_start", "spurious_entries_start",
+		/* local labels of asm_exc_nmi */
+		"nested_nmi",	    "first_nmi",	"repeat_nmi",
+		"end_repeat_nmi",   "nmi_no_fsgsbase",	"nmi_swapgs",
+		"nmi_restore",
+		/* arm64 */
+		"el1h_64_irq",	    "el1h_64_fiq",	"el1h_64_sync",
+		"el1h_64_error",    "el0t_64_irq",	"el0t_64_fiq",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+#endif /* ENTRY_NAMES_H */

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "attach.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/perf_event.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "event.h"
+#include "log.h"
+#include "programs_internal.h"
+#include "symbols/ksyms.h"
+
+/* record.bpf.c: COUNT_EVENT_MAGIC */
+#define COUNT_EVENT_MAGIC 0x57ac0de
+
+void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
+{
+	char name[256];
+	struct ksym sym;
+
+	if (e->kind == STK_KIND_SAMPLE)
+		return;
+	if (e->kind == STK_KIND_SYSCALL)
+		snprintf(name, sizeof(name), "__traceiter_sys_%s",
+			 e->syscall_exit ? "exit" : "enter");
+	else
+		snprintf(name, sizeof(name), "__traceiter_%s", e->name);
+	if (ksyms__by_name(syms, name, &sym))
+		return;
+	e->desc.tracer_start = sym.start;
+	e->desc.tracer_len = sym.size;
+}
+
+/* A copy of `count` for this event; each has its own recursion guard in the kernel. */
+static int load_counter(struct programs *p, unsigned int event)
+{
+	const struct bpf_program *count = p->skel->progs.count;
+	size_t nr = bpf_program__insn_cnt(count), i, patched = 0;
+	_cleanup_free_ struct bpf_insn *insns = malloc(nr * sizeof(*insns));
+	int fd;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(count), nr * sizeof(*insns));
+	for (i = 0; i < nr; i++) {
+		if (BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV &&
+		    insns[i].imm == COUNT_EVENT_MAGIC) {
+			insns[i].imm = event;
+			patched++;
+		} else if (insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) &&
+			   insns[i].imm == COUNT_EVENT_MAGIC) {
+			insns[i].imm = event;
+			patched++;
+		}
+	}
+	if (patched != 1)
+		return -EPROTO;
+	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "stk_count", "GPL", insns, nr, NULL);
+	return fd < 0 ? -errno : fd;
+}
+
+static int attach_counter(struct attached *a, const char *tracepoint, int prog)
+{
+	a->count_prog = prog;
+	a->count_link = bpf_raw_tracepoint_open(tracepoint, prog);
+	return a->count_link < 0 ? -errno : 0;
+}
+
+static int attach_recorder(struct attached *a, const struct bpf_program *prog, const char *system,
+			   const char *name, unsigned int event)
+{
+	LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = event);
+
+	a->link = bpf_program__attach_tracepoint_opts(prog, system, name, &opts);
+	return a->link ? 0 : -errno;
+}
+
+static void detach(struct attached *a)
+{
+	bpf_link__destroy(a->link);
+	a->link = NULL;
+	closep(&a->count_link);
+	closep(&a->count_prog);
+	a->count_link = a->count_prog = -1;
+}
+
+static int attach_event(struct programs *p, unsigned int i)
+{
+	struct rec_event *e = &p->opts.events->v[i];
+	struct attached *a = &p->attached[i];
+	int err, prog;
+
+	prog = load_counter(p, i);
+	if (prog < 0)
+		return prog;
+	err = attach_counter(a, e->name, prog);
+	if (!err)
+		err = attach_recorder(a, e->prog ? p->skel->progs.record_filtered :
+						   p->skel->progs.record,
+				      e->system, e->name, i);
+	if (err)
+		detach(a);
+	return err;
+}
+
+/* One pair of programs on one end of all system calls: whichever recorder is loaded. */
+static int attach_syscall_end(struct attached *a, const char *tracepoint,
+			      const struct bpf_program *count, const struct bpf_program *plain,
+			      const struct bpf_program *filtered)
+{
+	const struct bpf_program *prog = bpf_program__fd(filtered) >= 0 ? filtered : plain;
+	int err;
+
+	if (bpf_program__fd(count) < 0)
+		return 0;
+	err = attach_counter(a, tracepoint, dup(bpf_program__fd(count)));
+	return err ? err : attach_recorder(a, prog, "raw_syscalls", tracepoint, 0);
+}
+
+static int attach_syscalls(struct programs *p)
+{
+	struct record_bpf *s = p->skel;
+	int err;
+
+	err = attach_syscall_end(&p->sys_enter, "sys_enter", s->progs.count_sys_enter,
+				 s->progs.record_sys_enter, s->progs.record_sys_enter_filtered);
+	if (!err)
+		err = attach_syscall_end(&p->sys_exit, "sys_exit", s->progs.count_sys_exit,
+					 s->progs.record_sys_exit,
+					 s->progs.record_sys_exit_filtered);
+	return err ? log_err(err, "attach to raw_syscalls") : 0;
+}
+
+static int sample_open(struct programs *p, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000000ull / p->opts.sample_hz,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.disabled = 1,
+	};
+	struct sample_cpu *s = &p->samples[cpu];
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	s->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (s->fd < 0)
+		return -errno;
+	s->ring = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+	if (s->ring == MAP_FAILED) {
+		s->ring = NULL;
+		return -errno;
+	}
+	s->link = bpf_program__attach_perf_event(p->skel->progs.sample, s->fd);
+	return s->link ? 0 : -errno;
+}
+
+static int attach_samples(struct programs *p)
+{
+	unsigned int cpu;
+	int err;
+
+	p->samples = calloc(p->nr_cpus, sizeof(*p->samples));
+	if (!p->samples)
+		return -ENOMEM;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		p->samples[cpu].fd = -1;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		if (!p->online[cpu])
+			continue;
+		err = sample_open(p, cpu);
+		if (err)
+			return log_err(err, "timer samples at %u Hz on CPU %u", p->opts.sample_hz,
+				       cpu);
+	}
+	return 0;
+}
+
+int attach__all(struct programs *p)
+{
+	struct rec_events *l = p->opts.events;
+	unsigned int i;
+	int err;
+
+	p->attached = malloc(MAX(p->nr_events, 1u) * sizeof(*p->attached));
+	if (!p->attached)
+		return -ENOMEM;
+	for (i = 0; i < p->nr_events; i++)
+		p->attached[i] = (struct attached){ .count_prog = -1, .count_link = -1 };
+	p->sys_enter = p->sys_exit = (struct attached){ .count_prog = -1, .count_link = -1 };
+	if (p->opts.select_tasks) {
+		p->follow = bpf_program__attach(p->skel->progs.follow);
+		if (!p->follow)
+			return log_err(-errno, "attach to task:task_newtask");
+	}
+	for (i = 0; i < p->nr_events; i++) {
+		struct rec_event *e = &l->v[i];
+
+		if (e->kind != STK_KIND_TRACEPOINT)
+			continue;
+		err = attach_event(p, i);
+		if (err && !e->globbed)
+			return log_err(err, "attach to %s:%s", e->system, e->name);
+		if (err)
+			rec_events__leave_out(l, e->system, e->name, strerror(-err));
+	}
+	err = attach_syscalls(p);
+	if (!err && p->opts.sample_hz)
+		err = attach_samples(p);
+	return err;
+}
+
+void attach__release(struct programs *p)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	unsigned int i;
+
+	for (i = 0; p->attached && i < p->nr_events; i++)
+		detach(&p->attached[i]);
+	if (p->attached) {
+		detach(&p->sys_enter);
+		detach(&p->sys_exit);
+	}
+	for (i = 0; p->samples && i < p->nr_cpus; i++) {
+		bpf_link__destroy(p->samples[i].link);
+		if (p->samples[i].ring)
+			munmap(p->samples[i].ring, 2 * page);
+		closep(&p->samples[i].fd);
+	}
+	bpf_link__destroy(p->follow);
+	free(p->samples);
+	free(p->attached);
+	p->samples = NULL;
+	p->attached = NULL;
+}
+
+static int prog_misses(int fd, uint64_t *ret_misses)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return -errno;
+	*ret_misses = info.recursion_misses;
+	return 0;
+}
+
+int attach__misses(struct programs *p, bool end)
+{
+	uint64_t misses = 0;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < p->nr_events; i++) {
+		struct attached *a = &p->attached[i];
+
+		if (a->count_prog < 0)
+			continue;
+		err = prog_misses(a->count_prog, &misses);
+		if (err)
+			return err;
+		a->misses = end ? misses - a->misses : misses;
+	}
+	return 0;
+}
+
+/* How long the perf event of this CPU has been enabled, ns. */
+static uint64_t sample_enabled(const struct sample_cpu *s)
+{
+	uint64_t v[2];
+
+	return read(s->fd, v, sizeof(v)) == sizeof(v) ? v[1] : 0;
+}
+
+void attach__samples_start(struct programs *p)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
+		if (p->samples[cpu].fd >= 0)
+			p->samples[cpu].enabled_start = sample_enabled(&p->samples[cpu]);
+}
+
+void attach__samples_stop(struct programs *p)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++) {
+		struct sample_cpu *s = &p->samples[cpu];
+
+		if (s->fd < 0)
+			continue;
+		ioctl(s->fd, PERF_EVENT_IOC_DISABLE, 0);
+		s->enabled = sample_enabled(s) - s->enabled_start;
+	}
+	attach__samples_poll(p);
+}
+
+void attach__samples_poll(struct programs *p)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	unsigned int cpu;
+
+	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++) {
+		struct perf_event_mmap_page *m = p->samples[cpu].ring;
+		uint64_t head, tail;
+
+		if (!m)
+			continue;
+		head = __atomic_load_n(&m->data_head, __ATOMIC_ACQUIRE);
+		for (tail = m->data_tail; tail < head;) {
+			const struct perf_event_header *h =
+				(void *)((char *)m + page + tail % page);
+
+			p->throttled += h->type == PERF_RECORD_THROTTLE;
+			if (h->size < sizeof(*h))
+				break;
+			tail += h->size;
+		}
+		__atomic_store_n(&m->data_tail, head, __ATOMIC_RELEASE);
+	}
+}

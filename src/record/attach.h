@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Attaching the programs to events, and what is read off the attachments. */
+#ifndef RECORD_ATTACH_H
+#define RECORD_ATTACH_H
+
+#include <stdbool.h>
+
+struct ksyms;
+struct programs;
+struct rec_event;
+
+/* Fills in where the tracepoint's calls into tracers are, from the kernel's symbols. */
+void attach__tracer_range(struct ksyms *syms, struct rec_event *e);
+
+int attach__all(struct programs *p);
+void attach__release(struct programs *p);
+
+/* How often the kernel skipped a counter because it ran already; start, then end of arming. */
+int attach__misses(struct programs *p, bool end);
+
+void attach__samples_start(struct programs *p);
+void attach__samples_stop(struct programs *p);
+/* Reads the throttle records that came since. */
+void attach__samples_poll(struct programs *p);
+
+#endif /* RECORD_ATTACH_H */

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "event.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "events/filter.h"
+#include "events/format.h"
+#include "log.h"
+#include "nearest.h"
+#include "syscall.h"
+#include "tracefs.h"
+
+static int event_new(struct rec_events *l, struct rec_event **ret_event)
+{
+	if (l->nr == WIRE_MAX_EVENTS)
+		return -E2BIG;
+	if (l->nr == l->cap) {
+		unsigned int cap = l->cap ? l->cap * 2 : 64;
+		struct rec_event *v = realloc(l->v, cap * sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		l->v = v;
+		l->cap = cap;
+	}
+	*ret_event = &l->v[l->nr];
+	memset(*ret_event, 0, sizeof(**ret_event));
+	(*ret_event)->filter = "";
+	return 0;
+}
+
+static void event_clear(struct rec_event *e)
+{
+	free(e->system);
+	free(e->name);
+	free(e->format);
+	free(e->prog);
+	ev_format__free(e->fmt);
+}
+
+int rec_events__leave_out(struct rec_events *l, const char *system, const char *name,
+			  const char *why)
+{
+	struct unattached *u;
+
+	if (l->nr_left_out == l->cap_left_out) {
+		unsigned int cap = l->cap_left_out ? l->cap_left_out * 2 : 16;
+
+		u = realloc(l->left_out, cap * sizeof(*u));
+		if (!u)
+			return -ENOMEM;
+		l->left_out = u;
+		l->cap_left_out = cap;
+	}
+	u = &l->left_out[l->nr_left_out];
+	if (asprintf(&u->name, "%s:%s", system, name) < 0)
+		return -ENOMEM;
+	u->why = strdup(why);
+	if (!u->why) {
+		free(u->name);
+		return -ENOMEM;
+	}
+	l->nr_left_out++;
+	return 0;
+}
+
+void rec_events__clear(struct rec_events *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->nr; i++)
+		event_clear(&l->v[i]);
+	for (i = 0; i < l->nr_left_out; i++) {
+		free(l->left_out[i].name);
+		free(l->left_out[i].why);
+	}
+	free(l->v);
+	free(l->left_out);
+	memset(l, 0, sizeof(*l));
+}
+
+/* Fields that name a task other than the running one, as ftrace's set_event_pid knows them. */
+static const struct {
+	const char *event, *field;
+} pid_fields[] = {
+	{ "sched_switch", "prev_pid" }, { "sched_switch", "next_pid" },
+	{ "sched_wakeup", "pid" },	{ "sched_wakeup_new", "pid" },
+	{ "sched_waking", "pid" },
+};
+
+static void describe_pids(struct rec_event *e)
+{
+	size_t i;
+
+	if (strcmp(e->system, "sched"))
+		return;
+	for (i = 0; i < ARRAY_SIZE(pid_fields); i++) {
+		const struct ev_field *field;
+
+		if (strcmp(e->name, pid_fields[i].event))
+			continue;
+		field = ev_format__find(e->fmt, pid_fields[i].field);
+		if (field && field->size == 4 && field->offset + 4 <= WIRE_MAX_RECORD / 2)
+			e->desc.pid_off[e->desc.nr_pids++] = field->offset;
+	}
+}
+
+static int describe_dynamic(struct rec_event *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < ev_format__nr_fields(e->fmt); i++) {
+		const struct ev_field *field = ev_format__field(e->fmt, i);
+
+		if (field->kind != EV_FIELD_DATA_LOC && field->kind != EV_FIELD_REL_LOC)
+			continue;
+		if (e->desc.nr_dyn == WIRE_MAX_DYN || field->offset & 3 ||
+		    field->offset > WIRE_MAX_RECORD / 2)
+			return -E2BIG;
+		e->desc.dyn_off[e->desc.nr_dyn++] =
+			field->offset | (field->kind == EV_FIELD_REL_LOC ? 0x8000 : 0);
+	}
+	return 0;
+}
+
+static int describe(struct rec_event *e)
+{
+	uint32_t fixed = ev_format__fixed_size(e->fmt);
+
+	if (fixed < 8 || fixed > WIRE_MAX_RECORD / 2)
+		return -E2BIG;
+	e->desc.fixed_size = fixed;
+	e->desc.common_type = ev_format__id(e->fmt);
+	describe_pids(e);
+	return describe_dynamic(e);
+}
+
+/* syscalls:sys_enter_X gets fields for the strings its arguments point to. */
+static int describe_syscall(struct rec_event *e)
+{
+	const char *name = e->name + strlen("sys_enter_");
+	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
+	unsigned int nr = 0, i;
+	char *text;
+	int err;
+
+	e->kind = STK_KIND_SYSCALL;
+	e->syscall_exit = !strncmp(e->name, "sys_exit_", 9);
+	if (e->syscall_exit)
+		name = e->name + strlen("sys_exit_");
+	e->syscall_nr = syscall__number(name);
+	if (e->syscall_nr < 0)
+		return e->syscall_nr;
+	if (e->syscall_exit)
+		return 0;
+	err = ev_format__syscall_text(e->format, strlen(e->format), &text, strings, &nr);
+	if (err)
+		return err;
+	free(e->format);
+	e->format = text;
+	nr = MIN(nr, (unsigned int)WIRE_MAX_STRINGS);
+	for (i = 0; i < nr; i++) {
+		e->desc.string_arg[i] = strings[i].arg | (strings[i].is_argv ? 0x80 : 0);
+		e->desc.string_loc[i] = strings[i].offset;
+	}
+	e->desc.nr_strings = nr;
+	return 0;
+}
+
+static int compile_filter(struct rec_event *e, const char *filter,
+			  const struct filter_features *features)
+{
+	_cleanup_free_ struct filter_prog *prog = malloc(sizeof(*prog));
+	char why[256] = "";
+	int err;
+
+	if (!prog)
+		return -ENOMEM;
+	err = filter__compile(e->fmt, filter, features, prog, why, sizeof(why));
+	if (err)
+		return log_err(err, "filter '%s' of %s:%s: %s", filter, e->system, e->name, why);
+	e->filter = filter;
+	e->prog = take_ptr(prog);
+	e->desc.flags |= DESC_FILTER;
+	return 0;
+}
+
+/* Fills a fresh event; errors that only concern this event under a glob are -ENOENT, -E2BIG. */
+static int event_fill(struct rec_event *e, const char *full, const char **ret_why)
+{
+	const char *colon = strchr(full, ':');
+	int err;
+
+	e->system = strndup(full, colon - full);
+	e->name = strdup(colon + 1);
+	if (!e->system || !e->name)
+		return -ENOMEM;
+	*ret_why = "its format cannot be read";
+	err = tracefs__format(e->system, e->name, &e->format);
+	if (err)
+		return err;
+	if (!strcmp(e->system, "syscalls")) {
+		*ret_why = "the number of this system call is not known";
+		err = describe_syscall(e);
+		if (err)
+			return err;
+	}
+	*ret_why = "its format cannot be understood";
+	err = ev_format__parse(e->format, strlen(e->format), &e->fmt);
+	if (err)
+		return err;
+	*ret_why = "its record is too large or has too many dynamic fields";
+	return describe(e);
+}
+
+static bool already_there(const struct rec_events *l, const char *full)
+{
+	const char *colon = strchr(full, ':');
+	unsigned int i;
+
+	for (i = 0; i < l->nr; i++)
+		if (strlen(l->v[i].system) == (size_t)(colon - full) &&
+		    !strncmp(l->v[i].system, full, colon - full) &&
+		    !strcmp(l->v[i].name, colon + 1))
+			return true;
+	return false;
+}
+
+/* ftrace's own records, and events that only look like tracepoints, have nothing to attach to. */
+static const char *not_attachable(const char *full)
+{
+	if (!strncmp(full, "ftrace:", 7))
+		return "not a tracepoint, but a record of ftrace's own";
+	if (!strncmp(full, "kprobes:", 8) || !strncmp(full, "uprobes:", 8) ||
+	    !strncmp(full, "synthetic:", 10) || !strncmp(full, "eprobes:", 8))
+		return "not a tracepoint, but defined through tracefs";
+	return NULL;
+}
+
+static int add_one(struct rec_events *l, const char *full, bool glob, const char *filter,
+		   const struct filter_features *features)
+{
+	const char *colon = strchr(full, ':'), *why = not_attachable(full);
+	_cleanup_free_ char *system = strndup(full, colon - full);
+	struct rec_event *e;
+	int err;
+
+	if (!system)
+		return -ENOMEM;
+	if (why)
+		return glob ? rec_events__leave_out(l, system, colon + 1, why) :
+			      log_err(-EINVAL, "%s is %s", full, why);
+	if (already_there(l, full))
+		return glob ? 0 : log_err(-EEXIST, "event %s is named twice", full);
+	err = event_new(l, &e);
+	if (err)
+		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
+	e->globbed = glob;
+	err = event_fill(e, full, &why);
+	if (err) {
+		event_clear(e);
+		if (glob && err != -ENOMEM)
+			return rec_events__leave_out(l, system, colon + 1, why);
+		return log_err(err, "event %s: %s", full, why);
+	}
+	err = filter ? compile_filter(e, filter, features) : 0;
+	if (err)
+		event_clear(e);
+	else
+		l->nr++;
+	return err;
+}
+
+/* "sched:sched_switch", "sched:*", "sched", "sched_switch" */
+static bool spec_matches(const char *spec, const char *full)
+{
+	const char *colon = strchr(full, ':');
+
+	if (strchr(spec, ':'))
+		return !fnmatch(spec, full, 0);
+	if (!fnmatch(spec, colon + 1, 0))
+		return true;
+	return strlen(spec) == (size_t)(colon - full) && !strncmp(spec, full, colon - full);
+}
+
+static int add_spec(struct rec_events *l, const char *spec, const char *filter,
+		    const struct filter_features *features, char **all, size_t nr_all)
+{
+	bool glob = strpbrk(spec, "*?[") || !strchr(spec, ':');
+	unsigned int found = 0;
+	size_t i;
+	int err;
+
+	for (i = 0; i < nr_all; i++) {
+		if (!spec_matches(spec, all[i]))
+			continue;
+		found++;
+		err = add_one(l, all[i], glob, filter, features);
+		if (err)
+			return err;
+	}
+	if (!found)
+		return nearest__complain(spec, all, nr_all);
+	return 0;
+}
+
+int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
+		    const struct filter_features *features)
+{
+	_cleanup_free_ char *copy = strdup(spec);
+	char **all, *one, *rest = copy;
+	size_t nr_all;
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	err = tracefs__events(&all, &nr_all);
+	if (err)
+		return log_err(err, "read the list of tracepoints in tracefs");
+	while (!err && (one = strsep(&rest, ",")))
+		err = *one ? add_spec(l, one, filter, features, all, nr_all) :
+			     log_err(-EINVAL, "empty event name in '%s'", spec);
+	tracefs__free_events(all, nr_all);
+	return err;
+}
+
+int rec_events__add_sample(struct rec_events *l, const char *name)
+{
+	struct rec_event *e;
+	int err;
+
+	err = event_new(l, &e);
+	if (err)
+		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
+	e->kind = STK_KIND_SAMPLE;
+	e->system = strdup("sample");
+	e->name = strdup(name);
+	if (asprintf(&e->format,
+		     "name: %s\nID: 0\nformat:\n"
+		     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		     "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+		     "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n\n"
+		     "print fmt: \"ip=%%pS\", (void *)REC->ip\n", name) < 0)
+		e->format = NULL;
+	if (!e->system || !e->name || !e->format) {
+		event_clear(e);
+		return -ENOMEM;
+	}
+	err = ev_format__parse(e->format, strlen(e->format), &e->fmt);
+	if (err) {
+		event_clear(e);
+		return err;
+	}
+	e->desc.fixed_size = 16;
+	l->nr++;
+	return 0;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "meta.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "event.h"
+#include "recorder.h"
+#include "strbuf.h"
+#include "symbols/ksyms.h"
+#include "trace/writer.h"
+
+static int put(struct stk_writer *w, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int put(struct stk_writer *w, const char *key, const char *fmt, ...)
+{
+	char value[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	return stk_writer__meta(w, key, value);
+}
+
+/* The first line of a file, if it can be read. */
+static int put_file(struct stk_writer *w, const char *key, const char *path)
+{
+	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	char line[256];
+
+	if (!f || !fgets(line, sizeof(line), f))
+		return 0;
+	line[strcspn(line, "\n")] = '\0';
+	return stk_writer__meta(w, key, line);
+}
+
+/* The kernel's own build id, from its ELF notes. */
+static int put_build_id(struct stk_writer *w)
+{
+	_cleanup_close_ int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	char notes[4096], text[129];
+	size_t at = 0, len, i;
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, notes, sizeof(notes));
+	len = n < 0 ? 0 : n;
+	while (at + sizeof(Elf64_Nhdr) <= len) {
+		Elf64_Nhdr h;
+		size_t desc;
+
+		memcpy(&h, notes + at, sizeof(h));
+		desc = at + sizeof(h) + ((h.n_namesz + 3u) & ~3u);
+		if (desc > len || h.n_descsz > len - desc)
+			return 0;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    !memcmp(notes + at + sizeof(h), "GNU", 4) && h.n_descsz <= 64) {
+			for (i = 0; i < h.n_descsz; i++)
+				sprintf(text + 2 * i, "%02x", (unsigned char)notes[desc + i]);
+			return stk_writer__meta(w, "kernel.build_id", text);
+		}
+		at = desc + ((h.n_descsz + 3u) & ~3u);
+	}
+	return 0;
+}
+
+static int put_machine(struct stk_writer *w, struct ksyms *syms)
+{
+	struct utsname u;
+	struct ksym text;
+	int err = 0;
+
+	if (!uname(&u)) {
+		err = put(w, "kernel.release", "%s", u.release);
+		err = err ? err : put(w, "kernel.version", "%s", u.version);
+		err = err ? err : put(w, "machine", "%s", u.machine);
+		err = err ? err : put(w, "hostname", "%s", u.nodename);
+	}
+	err = err ? err : put_build_id(w);
+	err = err ? err : put_file(w, "boot_id", "/proc/sys/kernel/random/boot_id");
+	if (!err && !ksyms__by_name(syms, "_stext", &text))
+		err = put(w, "kernel.text", "0x%llx", (unsigned long long)text.start);
+	err = err ? err : put(w, "cpus", "%d", libbpf_num_possible_cpus());
+	err = err ? err : put_file(w, "cpus.online", "/sys/devices/system/cpu/online");
+	err = err ? err : put_file(w, "sysctl.kernel.perf_event_max_stack",
+				   "/proc/sys/kernel/perf_event_max_stack");
+	err = err ? err : put_file(w, "sysctl.kernel.kptr_restrict",
+				   "/proc/sys/kernel/kptr_restrict");
+	err = err ? err : put_file(w, "sysctl.kernel.perf_event_paranoid",
+				   "/proc/sys/kernel/perf_event_paranoid");
+	err = err ? err : put_file(w, "sysctl.kernel.perf_event_max_sample_rate",
+				   "/proc/sys/kernel/perf_event_max_sample_rate");
+	return err;
+}
+
+/* The recording's clock read beside the wall clock. */
+static int put_clock(struct stk_writer *w, const struct recorder_opts *opts)
+{
+	static const char *const names[] = { "mono", "boot", "tai" };
+	uint64_t ts = recorder_clock_ns(opts->clock), wall = recorder_wall_ns();
+	int err;
+
+	err = put(w, "clock", "%s", names[opts->clock]);
+	err = err ? err : put(w, "clock.ts", "%llu", (unsigned long long)ts);
+	err = err ? err : put(w, "clock.wall_ns", "%llu", (unsigned long long)wall);
+	return err;
+}
+
+static int put_command_line(struct stk_writer *w, const struct recorder_opts *opts)
+{
+	struct strbuf b = { 0 };
+	int i, err;
+
+	for (i = 0; i < opts->argc; i++) {
+		if (i)
+			strbuf__putc(&b, ' ');
+		strbuf__puts(&b, opts->argv[i]);
+	}
+	err = strbuf__failed(&b) ? -ENOMEM : stk_writer__meta(w, "cmdline", b.s ? b.s : "");
+	strbuf__free(&b);
+	return err;
+}
+
+static int put_left_out(struct stk_writer *w, const struct rec_events *events)
+{
+	struct strbuf b = { 0 };
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < events->nr_left_out; i++)
+		strbuf__printf(&b, "%s%s (%s)", i ? ", " : "", events->left_out[i].name,
+			       events->left_out[i].why);
+	if (strbuf__failed(&b))
+		err = -ENOMEM;
+	else if (b.len)
+		err = stk_writer__meta(w, "events.left_out", b.s);
+	strbuf__free(&b);
+	return err;
+}
+
+int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct ksyms *syms,
+		const struct rec_events *events)
+{
+	int err;
+
+	err = put(w, "recorder", "stackonce %s", STACKONCE_VERSION);
+	err = err ? err : put_command_line(w, opts);
+	err = err ? err : put_machine(w, syms);
+	err = err ? err : put_clock(w, opts);
+	err = err ? err : put(w, "limits.max_depth", "%u", opts->max_depth);
+	err = err ? err : put(w, "limits.stack_map_bits", "%u", opts->stack_map_bits);
+	err = err ? err : put(w, "limits.stack_pool", "%llu", (unsigned long long)opts->stack_pool);
+	err = err ? err : put(w, "limits.buffer_size", "%llu",
+			      (unsigned long long)opts->buffer_size);
+	err = err ? err : put(w, "stack_map.generation", "1");
+	err = err ? err : put_left_out(w, events);
+	return err;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "percpu.h"
+
+#include <errno.h>
+#include <string.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+/* Offset in bytes of a direct member, or UINT32_MAX. */
+static uint32_t member_offset(const struct btf *btf, uint32_t type_id, const char *name)
+{
+	const struct btf_type *t = btf__type_by_id(btf, type_id);
+	unsigned int i, j;
+
+	if (!t || !btf_is_composite(t))
+		return UINT32_MAX;
+	for (i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const char *member = btf__name_by_offset(btf, m->name_off);
+		uint32_t at = btf_member_bit_offset(t, i) / 8;
+
+		if (!strcmp(member, name))
+			return at;
+		if (*member)
+			continue;
+		j = member_offset(btf, m->type, name);	/* anonymous struct or union */
+		if (j != UINT32_MAX)
+			return at + j;
+	}
+	return UINT32_MAX;
+}
+
+int percpu__layout(struct percpu_layout *ret_layout)
+{
+	struct percpu_layout l = { UINT32_MAX, UINT32_MAX, UINT32_MAX };
+	const struct btf_var_secinfo *v;
+	const struct btf_type *sec;
+	struct btf *btf;
+	unsigned int i;
+	int id;
+
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return -errno;
+	id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	if (id < 0) {
+		btf__free(btf);
+		return id;
+	}
+	sec = btf__type_by_id(btf, id);
+	for (i = 0, v = btf_var_secinfos(sec); i < btf_vlen(sec); i++, v++) {
+		const struct btf_type *var = btf__type_by_id(btf, v->type);
+		const char *name = btf__name_by_offset(btf, var->name_off);
+
+		if (!strcmp(name, "runqueues")) {
+			l.runqueues = v->offset;
+		} else if (!strcmp(name, "__preempt_count")) {
+			l.preempt_count = v->offset;
+		} else if (!strcmp(name, "bpf_prog_active")) {
+			l.prog_active = v->offset;
+		} else if (!strcmp(name, "pcpu_hot") && l.preempt_count == UINT32_MAX) {
+			uint32_t at = member_offset(btf, var->type, "preempt_count");
+
+			if (at != UINT32_MAX)
+				l.preempt_count = v->offset + at;
+		}
+	}
+	btf__free(btf);
+	*ret_layout = l;
+	return 0;
+}

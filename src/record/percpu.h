@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where the kernel keeps the per-CPU variables our programs read; see src/bpf/compat.bpf.h. */
+#ifndef RECORD_PERCPU_H
+#define RECORD_PERCPU_H
+
+#include <stdint.h>
+
+struct percpu_layout {
+	/* Offsets in the per-CPU area; UINT32_MAX: this kernel has no such variable. */
+	uint32_t runqueues, preempt_count, prog_active;
+};
+
+/* From the kernel's BTF. */
+int percpu__layout(struct percpu_layout *ret_layout);
+
+#endif /* RECORD_PERCPU_H */

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Load: settings, map sizes, rings, what the kernel's own layout says. */
+#include "programs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/membarrier.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "attach.h"
+#include "cleanup.h"
+#include "event.h"
+#include "log.h"
+#include "percpu.h"
+#include "programs_internal.h"
+#include "stackmap/stackmap.h"
+#include "symbols/ksyms.h"
+
+uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* kernel.perf_event_max_stack: bpf_get_stack() stops there. */
+static uint32_t stack_limit(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
+	unsigned int limit = WIRE_MAX_FRAMES;
+
+	if (f && fscanf(f, "%u", &limit) != 1)
+		limit = WIRE_MAX_FRAMES;
+	return MIN(limit, (unsigned int)WIRE_MAX_FRAMES);
+}
+
+static int set_entry_ranges(struct programs *p)
+{
+	struct ksym_range entry, holes[WIRE_ENTRY_HOLES];
+	unsigned int i;
+	int err;
+
+	err = ksyms__interrupt_entries(p->opts.syms, &entry, holes, WIRE_ENTRY_HOLES);
+	if (err == -ENOENT) {
+		log_warn("the kernel's interrupt entries are not known: stacks of interrupts are "
+			 "stored whole");
+		return 0;
+	}
+	if (err)
+		return log_err(err, "interrupt entries of this kernel");
+	p->skel->rodata->entry_start = entry.start;
+	p->skel->rodata->entry_len = entry.len;
+	for (i = 0; i < WIRE_ENTRY_HOLES; i++) {
+		p->skel->rodata->entry_holes[i][0] = holes[i].start;
+		p->skel->rodata->entry_holes[i][1] = holes[i].len;
+	}
+	return 0;
+}
+
+static int set_rodata(struct programs *p)
+{
+	struct record_bpf__rodata *ro = p->skel->rodata;
+	int err;
+
+	ro->nr_cpus = p->nr_cpus;
+	ro->nr_events = p->nr_events;
+	ro->self_tgid = p->opts.include_self ? 0 : getpid();
+	ro->select_tasks = p->opts.select_tasks;
+	ro->kernel_stacks = p->opts.kernel_stacks;
+	ro->keep_idle = p->opts.keep_idle;
+	ro->max_depth = p->opts.max_depth;
+	ro->walk_limit = stack_limit();
+	ro->clock = p->opts.clock;
+	ro->sample_event = p->opts.sample_event;
+	err = percpu__layout(&p->layout);
+	if (err)
+		return log_err(err, "read the kernel's BTF (/sys/kernel/btf/vmlinux)");
+	if (p->layout.runqueues != UINT32_MAX && p->layout.preempt_count != UINT32_MAX)
+		ro->percpu_preempt_count = p->layout.preempt_count;
+	if (p->layout.runqueues != UINT32_MAX && p->layout.prog_active != UINT32_MAX)
+		ro->percpu_prog_active = p->layout.prog_active;
+	return set_entry_ranges(p);
+}
+
+static int set_map_sizes(struct programs *p)
+{
+	struct stackmap_opts so = { .bits = p->opts.stack_map_bits,
+				    .pool_bytes = p->opts.stack_pool };
+	struct record_bpf *s = p->skel;
+	unsigned int filters = 0, i;
+	int err;
+
+	for (i = 0; i < p->nr_events; i++)
+		filters += p->opts.events->v[i].prog != NULL;
+	err = stackmap__configure(s->obj, &so);
+	if (err)
+		return log_err(err, "stack map of 2^%u stacks", p->opts.stack_map_bits);
+	bpf_map__set_max_entries(s->maps.counts, MAX(p->nr_events, 1u) * p->nr_cpus);
+	bpf_map__set_max_entries(s->maps.descs, MAX(p->nr_events, 1u));
+	bpf_map__set_max_entries(s->maps.filters, MAX(filters, 1u));
+	bpf_map__set_max_entries(s->maps.pids, p->opts.select_tasks ? WIRE_PID_WORDS : 1);
+	bpf_map__set_max_entries(s->maps.tasks, p->nr_cpus * WIRE_TASK_SLOTS);
+	bpf_map__set_max_entries(s->maps.scratches, p->nr_cpus);
+	bpf_map__set_max_entries(s->maps.handovers, p->nr_cpus);
+	bpf_map__set_max_entries(s->maps.rings, p->nr_cpus);
+	return 0;
+}
+
+/* Loaded is only what is used: each program costs the verifier's time. */
+static void choose_programs(struct programs *p)
+{
+	bool enter[2] = { 0 }, exit[2] = { 0 }, tracepoints[2] = { 0 };
+	struct record_bpf *s = p->skel;
+	bool syscalls, any;
+	unsigned int i;
+
+	for (i = 0; i < p->nr_events; i++) {
+		const struct rec_event *e = &p->opts.events->v[i];
+		bool filtered = e->prog;
+
+		tracepoints[filtered] |= e->kind == STK_KIND_TRACEPOINT;
+		enter[filtered] |= e->kind == STK_KIND_SYSCALL && !e->syscall_exit;
+		exit[filtered] |= e->kind == STK_KIND_SYSCALL && e->syscall_exit;
+	}
+	/* one recorder serves all system calls */
+	bpf_program__set_autoload(s->progs.record, tracepoints[0]);
+	bpf_program__set_autoload(s->progs.record_filtered, tracepoints[1]);
+	bpf_program__set_autoload(s->progs.count, tracepoints[0] || tracepoints[1]);
+	bpf_program__set_autoload(s->progs.record_sys_enter, enter[0] && !enter[1]);
+	bpf_program__set_autoload(s->progs.record_sys_enter_filtered, enter[1]);
+	bpf_program__set_autoload(s->progs.count_sys_enter, enter[0] || enter[1]);
+	bpf_program__set_autoload(s->progs.record_sys_exit, exit[0] && !exit[1]);
+	bpf_program__set_autoload(s->progs.record_sys_exit_filtered, exit[1]);
+	bpf_program__set_autoload(s->progs.count_sys_exit, exit[0] || exit[1]);
+	syscalls = enter[0] || enter[1] || exit[0] || exit[1];
+	any = syscalls || tracepoints[0] || tracepoints[1];
+	bpf_program__set_autoload(s->progs.nested, any);
+	bpf_program__set_autoload(s->progs.sample, p->opts.sample_hz);
+	bpf_program__set_autoload(s->progs.follow, p->opts.select_tasks);
+	bpf_program__set_autoload(s->progs.format_symbols, true);
+	bpf_program__set_autoload(s->progs.locate, true);
+	bpf_program__set_autoload(s->progs.calibrate, true);
+}
+
+static void *map_memory(const struct bpf_map *map, size_t value_size, size_t nr, size_t *ret_len)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t len = (value_size * nr + page - 1) & ~(page - 1);
+	void *m = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	*ret_len = len;
+	return m == MAP_FAILED ? NULL : m;
+}
+
+static int map_memories(struct programs *p)
+{
+	struct record_bpf *s = p->skel;
+
+	p->counts = map_memory(s->maps.counts, sizeof(struct event_counts),
+			       (size_t)MAX(p->nr_events, 1u) * p->nr_cpus, &p->counts_len);
+	p->pids = map_memory(s->maps.pids, 8, bpf_map__max_entries(s->maps.pids), &p->pids_len);
+	return p->counts && p->pids ? 0 : -errno;
+}
+
+static int create_rings(struct programs *p)
+{
+	int outer = bpf_map__fd(p->skel->maps.rings), err;
+	unsigned int cpu;
+
+	p->ring_fds = malloc(p->nr_cpus * sizeof(*p->ring_fds));
+	if (!p->ring_fds)
+		return -ENOMEM;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		p->ring_fds[cpu] = -1;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		if (!p->online[cpu])
+			continue;
+		p->ring_fds[cpu] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "stk_ring", 0, 0,
+						  p->opts.buffer_size, NULL);
+		if (p->ring_fds[cpu] < 0)
+			return -errno;
+		err = bpf_map_update_elem(outer, &cpu, &p->ring_fds[cpu], BPF_ANY);
+		if (err)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Where each CPU's variables are: its run queue's address less the run queue's offset. */
+static int locate_percpu(struct programs *p)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU);
+	int fd = bpf_program__fd(p->skel->progs.locate);
+	bool all = true;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < p->nr_cpus && cpu < WIRE_MAX_CPUS; cpu++) {
+		uint64_t rq;
+
+		if (!p->online[cpu])
+			continue;
+		run.cpu = cpu;
+		if (bpf_prog_test_run_opts(fd, &run))
+			return -errno;
+		rq = p->skel->bss->located_rq[cpu];
+		if (!rq || p->layout.runqueues == UINT32_MAX)
+			all = false;
+		else
+			p->skel->bss->percpu_base[cpu] = rq - p->layout.runqueues;
+	}
+	if (!all)
+		log_warn("the kernel's per-CPU variables cannot be found: events that nest in "
+			 "another one are lost, and preempt counts are not known");
+	return 0;
+}
+
+/* What preemption looks like from inside a program that interrupts nothing. */
+static int calibrate(struct programs *p)
+{
+	char name[17] = "";
+
+	p->skel->bss->calibrate_tid = syscall(SYS_gettid);
+	p->calibration = bpf_program__attach_tracepoint(p->skel->progs.calibrate, "task",
+							"task_rename");
+	if (!p->calibration)
+		return log_err(-errno, "attach to task:task_rename");
+	prctl(PR_GET_NAME, name);
+	prctl(PR_SET_NAME, name);
+	if (!p->skel->bss->calibrate_runs)
+		return log_err(-EIO, "a BPF program on task:task_rename did not run");
+	p->skel->bss->preempt_base = p->skel->bss->calibrate_preempt;
+	p->skel->bss->migrate_base = p->skel->bss->calibrate_migrate;
+	return 0;
+}
+
+static int fill_maps(struct programs *p)
+{
+	struct record_bpf *s = p->skel;
+	uint32_t none = UINT32_MAX, zero = 0, i, filter = 0;
+	int err = 0, nested = bpf_program__fd(s->progs.nested);
+
+	for (i = 0; i < 2 * WIRE_MAX_SYSCALLS && !err; i++)
+		err = bpf_map_update_elem(bpf_map__fd(s->maps.syscall_events), &i, &none, 0);
+	for (i = 0; i < p->nr_events && !err; i++) {
+		struct rec_event *e = &p->opts.events->v[i];
+
+		if (e->prog) {
+			err = bpf_map_update_elem(bpf_map__fd(s->maps.filters), &filter, e->prog, 0);
+			e->desc.filter = filter++;
+		}
+		attach__tracer_range(p->opts.syms, e);
+		if (!err)
+			err = bpf_map_update_elem(bpf_map__fd(s->maps.descs), &i, &e->desc, 0);
+		if (!err && e->kind == STK_KIND_SYSCALL) {
+			uint32_t nr = e->syscall_nr + (e->syscall_exit ? WIRE_MAX_SYSCALLS : 0);
+
+			err = bpf_map_update_elem(bpf_map__fd(s->maps.syscall_events), &nr, &i, 0);
+		}
+	}
+	if (!err && nested >= 0)
+		err = bpf_map_update_elem(bpf_map__fd(s->maps.tails), &zero, &nested, 0);
+	return err ? -errno : 0;
+}
+
+/* "0-3,8" of /sys: which of the possible CPUs are online now. */
+static int find_cpus(struct programs *p)
+{
+	_cleanup_fclose_ FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	int n = libbpf_num_possible_cpus();
+	unsigned int a, b;
+	char sep;
+
+	if (n < 0)
+		return n;
+	if (n > WIRE_MAX_CPUS)
+		return log_err(-E2BIG, "%d CPUs, %d are supported", n, WIRE_MAX_CPUS);
+	p->nr_cpus = n;
+	p->online = calloc(n, sizeof(*p->online));
+	if (!p->online)
+		return -ENOMEM;
+	while (f && fscanf(f, "%u", &a) == 1) {
+		b = a;
+		if (fscanf(f, "%c", &sep) == 1 && sep == '-' && fscanf(f, "%u%c", &b, &sep) < 1)
+			return -EINVAL;
+		for (; a <= b && a < p->nr_cpus; a++)
+			p->online[a] = true;
+	}
+	return 0;
+}
+
+static int load(struct programs *p)
+{
+	uint64_t start = monotonic_ns();
+	int err;
+
+	p->skel = record_bpf__open();
+	if (!p->skel)
+		return log_err(-errno, "open the BPF object");
+	err = set_rodata(p);
+	if (!err)
+		err = set_map_sizes(p);
+	if (err)
+		return err;
+	choose_programs(p);
+	err = record_bpf__load(p->skel);
+	if (err)
+		return log_err(err, "the kernel does not load the BPF programs");
+	err = map_memories(p);
+	if (!err)
+		err = create_rings(p);
+	if (err)
+		return log_err(err, "rings of %llu bytes for each CPU",
+			       (unsigned long long)p->opts.buffer_size);
+	err = stackmap__open(p->skel->obj, &p->stackmap);
+	if (err)
+		return log_err(err, "open the stack map");
+	err = locate_percpu(p);
+	if (err)
+		return log_err(err, "run a BPF program");
+	err = fill_maps(p);
+	if (err)
+		return log_err(err, "fill the BPF maps");
+	p->costs.load_ns = monotonic_ns() - start;
+	return calibrate(p);
+}
+
+int programs__new(const struct programs_opts *opts, struct programs **ret_programs)
+{
+	struct rlimit files = { 1 << 20, 1 << 20 };
+	struct programs *p = calloc(1, sizeof(*p));
+	uint64_t start;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	if (setrlimit(RLIMIT_NOFILE, &files)) {
+		getrlimit(RLIMIT_NOFILE, &files);
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	p->opts = *opts;
+	p->nr_events = opts->events->nr;
+	err = find_cpus(p);
+	if (!err)
+		err = load(p);
+	start = monotonic_ns();
+	if (!err)
+		err = attach__all(p);
+	p->costs.attach_ns = monotonic_ns() - start;
+	if (err) {
+		programs__free(p);
+		return err;
+	}
+	*ret_programs = p;
+	return 0;
+}
+
+void programs__free(struct programs *p)
+{
+	unsigned int i;
+
+	if (!p)
+		return;
+	attach__release(p);
+	bpf_link__destroy(p->calibration);
+	for (i = 0; p->ring_fds && i < p->nr_cpus; i++)
+		closep(&p->ring_fds[i]);
+	if (p->counts)
+		munmap(p->counts, p->counts_len);
+	if (p->pids)
+		munmap(p->pids, p->pids_len);
+	stackmap__free(p->stackmap);
+	record_bpf__destroy(p->skel);
+	free(p->ring_fds);
+	free(p->online);
+	free(p);
+}
+
+int programs__arm(struct programs *p)
+{
+	int err;
+
+	err = attach__misses(p, false);
+	if (err)
+		return err;
+	attach__samples_start(p);
+	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+int programs__disarm(struct programs *p)
+{
+	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);
+	attach__samples_stop(p);
+	/* Waits for an RCU grace period: no program that saw the flag is still under way. */
+	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(200000);
+	return attach__misses(p, true);
+}
+
+void programs__select(struct programs *p, uint32_t tid)
+{
+	if (tid / 64 < WIRE_PID_WORDS)
+		__atomic_fetch_or(&p->pids[tid / 64], 1ull << tid % 64, __ATOMIC_SEQ_CST);
+}
+
+uint64_t *programs__pids(struct programs *p)
+{
+	return p->pids;
+}
+
+unsigned int programs__nr_cpus(const struct programs *p)
+{
+	return p->nr_cpus;
+}
+
+struct stackmap *programs__stackmap(const struct programs *p)
+{
+	return p->stackmap;
+}
+
+int programs__ring_fd(const struct programs *p, unsigned int cpu)
+{
+	return cpu < p->nr_cpus ? p->ring_fds[cpu] : -1;
+}
+
+uint64_t programs__ring_size(const struct programs *p)
+{
+	return p->opts.buffer_size;
+}
+
+int programs__resolve(void *ctx, const uint64_t *addrs, unsigned int nr, char *texts,
+		      size_t text_len)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	struct programs *p = ctx;
+	unsigned int i;
+
+	if (nr > WIRE_FORMAT_BATCH)
+		return -E2BIG;
+	memset(p->skel->bss->format_addrs, 0, sizeof(p->skel->bss->format_addrs));
+	memcpy(p->skel->bss->format_addrs, addrs, nr * sizeof(*addrs));
+	if (bpf_prog_test_run_opts(bpf_program__fd(p->skel->progs.format_symbols), &run))
+		return -errno;
+	for (i = 0; i < nr; i++) {
+		strncpy(texts + i * text_len, p->skel->bss->format_texts[i], text_len - 1);
+		texts[i * text_len + text_len - 1] = '\0';
+	}
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The BPF programs of one recording: loaded, attached, armed, disarmed, their counters.
+ */
+#ifndef RECORD_PROGRAMS_H
+#define RECORD_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stackonce.h"
+#include "wire.h"
+
+struct ksyms;
+struct programs;
+struct rec_events;
+struct stackmap;
+
+enum rec_clock { REC_CLOCK_MONO = 0, REC_CLOCK_BOOT = 1, REC_CLOCK_TAI = 2 };
+
+struct programs_opts {
+	struct rec_events *events;
+	struct ksyms *syms;
+	unsigned int sample_hz;		/* 0: no timer samples */
+	unsigned int sample_event;	/* index of their event */
+	bool keep_idle;
+	bool kernel_stacks;
+	bool include_self;
+	bool select_tasks;		/* only tasks that programs__select() named */
+	enum rec_clock clock;
+	uint32_t max_depth;		/* 1 .. WIRE_MAX_FRAMES */
+	uint32_t stack_map_bits;	/* log2 of the number of stacks */
+	uint64_t stack_pool;		/* bytes */
+	uint64_t buffer_size;		/* bytes of each CPU's ring, a power of two */
+};
+
+/*
+ * Load everything and attach it, not yet armed.  Events named by a glob that cannot be attached
+ * go to the list of those left out; for others that is an error.
+ */
+int programs__new(const struct programs_opts *opts, struct programs **ret_programs);
+void programs__free(struct programs *p);	/* detaches */
+
+/* From now on events are recorded; returns when every CPU sees it. */
+int programs__arm(struct programs *p);
+/* No event is recorded any more, and those under way are in their rings. */
+int programs__disarm(struct programs *p);
+
+/* This thread is selected, and with it what it forks from now on. */
+void programs__select(struct programs *p, uint32_t tid);
+/* The bit array behind it: one bit per thread id, shared with children over fork(2). */
+uint64_t *programs__pids(struct programs *p);
+
+unsigned int programs__nr_cpus(const struct programs *p);
+struct stackmap *programs__stackmap(const struct programs *p);
+int programs__ring_fd(const struct programs *p, unsigned int cpu);	/* -1: none */
+
+uint64_t programs__ring_size(const struct programs *p);
+
+/* Counters of all events, summed over the CPUs; rows of STK_NR_COUNTERS. */
+int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNTERS]);
+
+/* The kernel's own text for addresses: a ksyms_resolve_fn, ctx is the struct programs. */
+int programs__resolve(void *ctx, const uint64_t *addrs, unsigned int nr, char *texts,
+		      size_t text_len);
+
+struct programs_costs {
+	uint64_t load_ns, attach_ns;
+	uint64_t map_bytes;		/* kernel memory of the maps, rings included */
+	uint64_t prog_bytes;		/* of the programs' code */
+	uint32_t verified;		/* instructions the verifier looked at */
+	bool irq_flag;			/* this kernel tells whether interrupts are off */
+};
+void programs__costs(const struct programs *p, struct programs_costs *ret_costs);
+
+#endif /* RECORD_PROGRAMS_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What programs.c and attach.c share. */
+#ifndef RECORD_PROGRAMS_INTERNAL_H
+#define RECORD_PROGRAMS_INTERNAL_H
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "percpu.h"
+#include "programs.h"
+
+/* The skeleton names the BPF side's types. */
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+#include "bpf/record.skel.h"
+
+struct attached {
+	struct bpf_link *link;		/* the recorder's, NULL for system calls */
+	int count_prog, count_link;	/* the counter's, -1 */
+	uint64_t misses;		/* of the counter, while armed */
+};
+
+struct sample_cpu {
+	int fd;				/* -1: none */
+	struct bpf_link *link;
+	void *ring;			/* two pages: throttle records arrive here */
+	uint64_t enabled_start;		/* ns, when armed */
+	uint64_t enabled;		/* ns armed */
+};
+
+struct programs {
+	struct programs_opts opts;
+	struct record_bpf *skel;
+	struct stackmap *stackmap;
+	struct percpu_layout layout;
+	struct bpf_link *calibration, *follow;
+	unsigned int nr_cpus, nr_events;
+	bool *online;
+	int *ring_fds;
+	struct event_counts *counts;	/* [event * nr_cpus + cpu] */
+	uint64_t *pids;
+	size_t counts_len, pids_len;
+	struct attached *attached;	/* one per event */
+	struct attached sys_enter, sys_exit;
+	struct sample_cpu *samples;	/* one per CPU */
+	uint64_t throttled;
+	struct programs_costs costs;
+};
+
+uint64_t monotonic_ns(void);
+
+#endif /* RECORD_PROGRAMS_INTERNAL_H */

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "drain.h"
+#include "event.h"
+#include "log.h"
+#include "meta.h"
+#include "symbols/ksyms.h"
+#include "target.h"
+#include "trace/writer.h"
+
+#define ROUND_NS	200000000ull	/* events reach the file at least this often */
+#define ROUND_BYTES	(8u << 20)	/* or when so many wait */
+#define SECOND_NS	1000000000ull
+#define STATUS_NS	500000000ull
+#define NAP_MIN_US	1000
+#define NAP_MAX_US	50000
+#define STACK_BUDGET	(256u << 20)	/* memory of merged stacks; beyond, they are written whole */
+
+struct recorder {
+	const struct recorder_opts *opts;
+	struct ksyms *syms;
+	struct programs *programs;
+	struct target *target;
+	struct stk_writer *w;
+	struct drain *drain;
+	uint64_t (*counters)[STK_NR_COUNTERS];
+	uint64_t round_start, last_accounting, last_status, status_events;
+};
+
+uint64_t recorder_clock_ns(enum rec_clock clock)
+{
+	static const clockid_t ids[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI };
+	struct timespec ts;
+
+	clock_gettime(ids[clock], &ts);
+	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
+}
+
+uint64_t recorder_wall_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
+}
+
+/* An existing file is kept as FILE.old. */
+static int open_output(const char *path)
+{
+	char old[PATH_MAX];
+	int fd;
+
+	if (!strcmp(path, "-"))
+		return isatty(STDOUT_FILENO) ?
+			       log_err(-EINVAL, "a recording is not written to a terminal") :
+			       dup(STDOUT_FILENO);
+	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
+		return log_err(-ENAMETOOLONG, "output '%s'", path);
+	if (rename(path, old) && errno != ENOENT)
+		return log_err(-errno, "keep '%s' as '%s'", path, old);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 ? log_err(-errno, "create '%s'", path) : fd;
+}
+
+static int open_writer(struct recorder *r)
+{
+	const struct recorder_opts *o = r->opts;
+	struct stk_writer_opts wo = {
+		.nr_cpus = programs__nr_cpus(r->programs),
+		.stack_budget = STACK_BUDGET,
+		.fsync = o->fsync,
+	};
+	unsigned int i;
+	int fd, err;
+
+	fd = open_output(o->output);
+	if (fd < 0)
+		return fd;
+	err = stk_writer__new(fd, &wo, &r->w);
+	if (err)
+		return log_err(err, "write '%s'", o->output);
+	err = meta__write(r->w, o, r->syms, o->events);
+	for (i = 0; i < o->events->nr && err >= 0; i++) {
+		const struct rec_event *e = &o->events->v[i];
+
+		err = stk_writer__type(r->w, e->kind, e->system, e->name, e->filter, e->format);
+	}
+	return err < 0 ? log_err(err, "write '%s'", o->output) : 0;
+}
+
+static int load_programs(struct recorder *r)
+{
+	const struct recorder_opts *o = r->opts;
+	struct programs_opts po = {
+		.events = o->events,
+		.syms = r->syms,
+		.sample_hz = o->sample_hz,
+		.sample_event = o->sample_event,
+		.keep_idle = o->keep_idle,
+		.kernel_stacks = o->kernel_stacks,
+		.include_self = o->include_self,
+		.select_tasks = o->nr_pids || (o->command && o->command_only),
+		.clock = o->clock,
+		.max_depth = o->max_depth,
+		.stack_map_bits = o->stack_map_bits,
+		.stack_pool = o->stack_pool,
+		.buffer_size = o->buffer_size,
+	};
+
+	return programs__new(&po, &r->programs);
+}
+
+static int open_target(struct recorder *r)
+{
+	const struct recorder_opts *o = r->opts;
+
+	if (o->command)
+		return target__command(r->programs, o->command, o->command_only, &r->target);
+	if (o->nr_pids)
+		return target__pids(r->programs, o->pids, o->nr_pids, &r->target);
+	return target__system(&r->target);
+}
+
+static int prepare(struct recorder *r)
+{
+	int err;
+
+	err = ksyms__load(&r->syms);
+	if (!err)
+		err = load_programs(r);
+	if (!err) {
+		ksyms__set_resolver(r->syms, programs__resolve, r->programs);
+		err = open_target(r);
+	}
+	if (!err)
+		err = open_writer(r);
+	if (!err)
+		err = drain__new(r->programs, r->opts->events, r->syms, r->w, &r->drain);
+	if (!err) {
+		r->counters = calloc(MAX(r->opts->events->nr, 1u), sizeof(*r->counters));
+		err = r->counters ? 0 : -ENOMEM;
+	}
+	return err;
+}
+
+static int write_accounting(struct recorder *r)
+{
+	int err;
+
+	err = programs__counters(r->programs, r->counters);
+	if (!err)
+		err = stk_writer__accounting(r->w, (const uint64_t(*)[STK_NR_COUNTERS])r->counters,
+					     r->opts->events->nr);
+	return err;
+}
+
+static uint64_t lost_so_far(struct recorder *r)
+{
+	uint64_t lost = 0;
+	unsigned int i;
+
+	for (i = 0; i < r->opts->events->nr; i++)
+		lost += r->counters[i][STK_C_LOST_RING] + r->counters[i][STK_C_LOST_NESTED] +
+			r->counters[i][STK_C_LOST_SCRATCH] + r->counters[i][STK_C_LOST_EDGE];
+	return lost;
+}
+
+static void show_status(struct recorder *r, uint64_t now)
+{
+	struct stk_writer_stats ws;
+	double seconds = (now - r->last_status) / 1e9;
+	uint64_t lookups = 0, news = 0;
+	char line[200];
+	unsigned int i;
+
+	stk_writer__stats(r->w, &ws);
+	for (i = 0; i < r->opts->events->nr; i++) {
+		const uint64_t *c = r->counters[i];
+
+		lookups += c[STK_C_STACK_HIT] + c[STK_C_STACK_NEW] + c[STK_C_STACK_FELL_POOL] +
+			   c[STK_C_STACK_FELL_PROBE];
+		news += lookups ? lookups - c[STK_C_STACK_HIT] : 0;
+	}
+	snprintf(line, sizeof(line),
+		 "%.0f events/s, %llu in all, %llu stacks, dedup %.1f %%, %.1f bytes/event, lost %llu",
+		 (ws.events - r->status_events) / seconds, (unsigned long long)ws.events,
+		 (unsigned long long)ws.stacks,
+		 ws.events ? 100.0 * (1.0 - (double)ws.stacks / ws.events) : 0.0,
+		 ws.events ? (double)ws.bytes / ws.events : 0.0,
+		 (unsigned long long)lost_so_far(r));
+	r->opts->status(r->opts->status_ctx, line);
+	r->last_status = now;
+	r->status_events = ws.events;
+}
+
+/* Empty the rings once; write out what has waited long enough. */
+static int turn(struct recorder *r, bool last)
+{
+	uint64_t start = recorder_clock_ns(r->opts->clock), now;
+	struct drain_stats ds;
+	int err;
+
+	err = drain__run(r->drain);
+	if (err)
+		return err;
+	drain__stats(r->drain, &ds);
+	now = recorder_clock_ns(REC_CLOCK_MONO);
+	if (!last && now - r->round_start < ROUND_NS && stk_writer__pending(r->w) < ROUND_BYTES)
+		return 0;
+	r->round_start = now;
+	if (last || now - r->last_accounting >= SECOND_NS / 2) {
+		r->last_accounting = now;
+		err = write_accounting(r);
+		if (err)
+			return err;
+	}
+	err = stk_writer__end_round(r->w, MIN(start, ds.horizon), recorder_wall_ns());
+	if (!err && r->opts->status && now - r->last_status >= STATUS_NS)
+		show_status(r, now);
+	return err;
+}
+
+/* Sleep less the fuller the rings were found. */
+static void nap(struct recorder *r, unsigned int *us)
+{
+	struct drain_stats ds;
+	uint64_t size = programs__ring_size(r->programs);
+
+	drain__stats(r->drain, &ds);
+	if (ds.fullest > size / 8)
+		*us = MAX(*us / 4, (unsigned int)NAP_MIN_US);
+	else if (ds.fullest < size / 32)
+		*us = MIN(*us * 2, (unsigned int)NAP_MAX_US);
+	if (ds.fullest < size / 2)
+		usleep(*us);
+}
+
+static int loop(struct recorder *r)
+{
+	uint64_t deadline = r->opts->duration_ns ? recorder_clock_ns(REC_CLOCK_MONO) + r->opts->duration_ns : 0;
+	unsigned int us = NAP_MIN_US, passed = 0;
+	int err = 0;
+
+	while (!err && !target__ended(r->target)) {
+		unsigned int stops = *r->opts->stop;
+
+		if (deadline && recorder_clock_ns(REC_CLOCK_MONO) >= deadline)
+			break;
+		/* a command got the same Ctrl-C: its end is ours, unless we are asked twice */
+		if (stops && (!r->opts->command || stops > 1))
+			break;
+		if (stops > passed) {
+			passed = stops;
+			target__signal(r->target, SIGTERM);
+		}
+		nap(r, &us);
+		err = turn(r, false);
+	}
+	return err;
+}
+
+static int record(struct recorder *r)
+{
+	int err, stopped;
+
+	r->round_start = r->last_status = recorder_clock_ns(REC_CLOCK_MONO);
+	err = programs__arm(r->programs);
+	if (!err)
+		err = target__start(r->target);
+	if (!err)
+		err = loop(r);
+	stopped = programs__disarm(r->programs);
+	return err ? err : stopped;
+}
+
+static void fill_result(struct recorder *r, struct recorder_result *res)
+{
+	struct stk_writer_stats ws;
+
+	stk_writer__stats(r->w, &ws);
+	res->events = ws.events;
+	res->stacks = ws.stacks;
+	res->bytes = ws.bytes;
+	res->lost = lost_so_far(r);
+	res->nr_left_out = r->opts->events->nr_left_out;
+	programs__costs(r->programs, &res->costs);
+}
+
+static int finish(struct recorder *r, struct recorder_result *res)
+{
+	struct drain_stats ds;
+	int err;
+
+	do {
+		err = turn(r, true);
+		drain__stats(r->drain, &ds);
+	} while (!err && ds.horizon != UINT64_MAX);
+	if (!err)
+		err = stk_writer__finish(r->w, "stopped", res->command_status);
+	fill_result(r, res);
+	return err;
+}
+
+static void release(struct recorder *r)
+{
+	drain__free(r->drain);
+	stk_writer__free(r->w);
+	target__free(r->target);
+	programs__free(r->programs);
+	ksyms__free(r->syms);
+	free(r->counters);
+}
+
+int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_result)
+{
+	struct recorder r = { .opts = opts };
+	struct recorder_result res = { 0 };
+	int err;
+
+	err = prepare(&r);
+	if (!err)
+		err = record(&r);
+	if (!err && target__ended(r.target))
+		res.command_status = target__wait(r.target);
+	if (!err) {
+		err = finish(&r, &res);
+		if (err)
+			log_err(err, "write '%s'", opts->output);
+	}
+	if (!err && opts->command)
+		res.command_status = target__wait(r.target);
+	release(&r);
+	if (!err)
+		*ret_result = res;
+	return err;
+}

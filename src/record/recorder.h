@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One recording from start to end: what `stackonce record` does behind its options. */
+#ifndef RECORD_RECORDER_H
+#define RECORD_RECORDER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "programs.h"
+
+struct rec_events;
+struct strbuf;
+
+struct recorder_opts {
+	const char *output;		/* "-": standard output */
+	struct rec_events *events;	/* resolved */
+	unsigned int sample_hz;
+	unsigned int sample_event;	/* index in events */
+	bool keep_idle, include_self, kernel_stacks, fsync;
+	const pid_t *pids;		/* -p; processes or threads */
+	unsigned int nr_pids;
+	char *const *command;		/* NULL, or the command and its arguments */
+	bool command_only;		/* only the command's own events */
+	enum rec_clock clock;
+	uint64_t duration_ns;		/* 0: until stopped */
+	uint32_t max_depth, stack_map_bits;
+	uint64_t stack_pool, buffer_size;
+	int argc;			/* of the command line, for the metadata */
+	char *const *argv;
+	/* Called about twice a second with one line; NULL: never. */
+	void (*status)(void *ctx, const char *line);
+	void *status_ctx;
+	volatile sig_atomic_t *stop;	/* set by a signal handler: how often it came */
+};
+
+struct recorder_result {
+	int command_status;		/* as of waitpid(2); 0 without a command */
+	uint64_t events, lost, stacks, bytes;
+	struct programs_costs costs;
+	unsigned int nr_left_out;
+};
+
+/* Returns 0 when everything that was recorded is in the file. */
+int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_result);
+
+/* -ENOENT, -EACCES, ... of a command that could not be run, in recorder__run()'s answer. */
+#define RECORDER_EXEC_FAILED 4096	/* added to the errno, the sum negated */
+
+uint64_t recorder_clock_ns(enum rec_clock clock);
+uint64_t recorder_wall_ns(void);
+
+#endif /* RECORD_RECORDER_H */

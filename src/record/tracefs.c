@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tracefs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <linux/magic.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+static void closedirp(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+#define _cleanup_closedir_ _cleanup_(closedirp)
+
+static int is_tracefs(const char *path)
+{
+	struct statfs st;
+
+	return !statfs(path, &st) && st.f_type == TRACEFS_MAGIC;
+}
+
+int tracefs__root(const char **ret_root)
+{
+	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(roots); i++) {
+		if (is_tracefs(roots[i])) {
+			*ret_root = roots[i];
+			return 0;
+		}
+	}
+	if (mount("nodev", roots[0], "tracefs", 0, NULL))
+		return -errno;
+	*ret_root = roots[0];
+	return 0;
+}
+
+static int read_file(const char *path, char **ret_text)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0, cap = 8192;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		char *more = realloc(text, cap + 1);
+		ssize_t n;
+
+		if (!more)
+			return -ENOMEM;
+		text = more;
+		n = read(fd, text + len, cap - len);
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		len += n;
+		if (len == cap)
+			cap *= 2;
+	}
+	text[len] = '\0';
+	*ret_text = take_ptr(text);
+	return 0;
+}
+
+int tracefs__format(const char *system, const char *name, char **ret_text)
+{
+	char path[PATH_MAX];
+	const char *root;
+	int err;
+
+	err = tracefs__root(&root);
+	if (err)
+		return err;
+	if (snprintf(path, sizeof(path), "%s/events/%s/%s/format", root, system, name) >=
+	    (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return read_file(path, ret_text);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+struct event_names {
+	char **v;
+	size_t nr, cap;
+};
+
+static int add_event(struct event_names *l, const char *system, const char *name)
+{
+	char *s;
+
+	if (l->nr == l->cap) {
+		size_t cap = l->cap ? l->cap * 2 : 1024;
+		char **v = realloc(l->v, cap * sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		l->v = v;
+		l->cap = cap;
+	}
+	if (asprintf(&s, "%s:%s", system, name) < 0)
+		return -ENOMEM;
+	l->v[l->nr++] = s;
+	return 0;
+}
+
+static int add_system(struct event_names *l, const char *root, const char *system)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	char path[PATH_MAX];
+	struct dirent *d;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/events/%s", root, system);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOTDIR ? 0 : -errno;
+	while ((d = readdir(dir))) {
+		if (d->d_name[0] == '.' || d->d_type != DT_DIR)
+			continue;
+		err = add_event(l, system, d->d_name);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int tracefs__events(char ***ret_events, size_t *ret_nr)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	struct event_names l = { 0 };
+	char path[PATH_MAX];
+	struct dirent *d;
+	const char *root;
+	int err;
+
+	err = tracefs__root(&root);
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "%s/events", root);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((d = readdir(dir))) {
+		if (d->d_name[0] == '.' || d->d_type != DT_DIR)
+			continue;
+		err = add_system(&l, root, d->d_name);
+		if (err) {
+			tracefs__free_events(l.v, l.nr);
+			return err;
+		}
+	}
+	qsort(l.v, l.nr, sizeof(*l.v), compare_names);
+	*ret_events = l.v;
+	*ret_nr = l.nr;
+	return 0;
+}
+
+void tracefs__free_events(char **events, size_t nr)
+{
+	while (nr)
+		free(events[--nr]);
+	free(events);
+}
+
+int tracefs__try_filter(const char *system, const char *name, const char *expr)
+{
+	char instance[PATH_MAX], path[PATH_MAX + 300];
+	_cleanup_close_ int fd = -1;
+	const char *root;
+	int err;
+
+	err = tracefs__root(&root);
+	if (err)
+		return err;
+	snprintf(instance, sizeof(instance), "%s/instances/stackonce-%d", root, getpid());
+	if (mkdir(instance, 0700))
+		return -errno;
+	snprintf(path, sizeof(path), "%s/events/%s/%s/filter", instance, system, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		err = -errno;
+	else if (write(fd, expr, strlen(expr)) < 0)
+		err = errno == EINVAL ? -EINVAL : -errno;
+	closep(&fd);
+	fd = -1;
+	rmdir(instance);
+	return err;
+}
