@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2016,SC2034 # jq and awk have variables of their own; ours are for the benches
+# What the benches share.  They get BUILD (the build directory) and BENCH (this directory).
+
+stackonce=$BUILD/src/cmd/stackonce
+prog=$BUILD/tests/live/prog
+measure=$BUILD/bench/measure
+work=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-bench.XXXXXX")
+instance=
+recorder=
+# shellcheck source=tests/tracefs.sh
+. "$BENCH/../tests/tracefs.sh"
+
+cleanup()
+{
+	trap - EXIT INT TERM
+	[ -z "$recorder" ] || kill -TERM "$recorder" 2>/dev/null || :
+	if [ -n "$instance" ]; then
+		echo 0 >"$instance/tracing_on" 2>/dev/null || :
+		sleep 0.2
+		rmdir "$instance" 2>/dev/null || :
+	fi
+	rm -rf "$work"
+	tracefs_unmount
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+# value FILE KEY: the number in a line "KEY number".
+value()
+{
+	awk -v key="$2" '$1 == key { print $2; exit }' "$1"
+}
+
+# median: of the numbers on standard input.
+median()
+{
+	sort -n | awk '{ v[NR] = $1 } END { if (NR) print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+}
+
+# wait_for SECONDS COMMAND...: until the command works.
+wait_for()
+{
+	limit=$1
+	shift
+	for _ in $(seq 1 $((limit * 10))); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	return 1
+}
+
+describe_machine()
+{
+	echo "Linux $(uname -r), $(nproc) CPUs, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date +%F)"
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh BUILD [record|read|stackmap]...: the benches, all of them without a name.
+set -u
+BUILD=$(cd "$1" && pwd)
+shift
+BENCH=$(cd "$(dirname "$0")" && pwd)
+export BUILD BENCH LC_ALL=C
+if [ "$(id -u)" -ne 0 ]; then
+	echo "bench: recording needs root" >&2
+	exit 1
+fi
+[ $# -gt 0 ] || set -- record read stackmap
+rc=0
+for bench; do
+	for script in "$BENCH/$bench.sh" "$BENCH/$bench/run.sh"; do
+		[ -f "$script" ] || continue
+		echo "== $bench"
+		sh "$script" || rc=1
+		continue 2
+	done
+	echo "bench: there is no bench '$bench'" >&2
+	rc=2
+done
+exit "$rc"
