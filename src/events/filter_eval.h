@@ -43,6 +43,9 @@
 #endif
 #endif
 
+#define FILTER_MASKS_DIFFER	1
+#define FILTER_MASKS_MEET	2
+
 /* Keeps a checked index in the register it was checked in. */
 #define FILTER_KEEP(var)	__asm__ volatile("" : "+r"(var))
 
@@ -77,30 +80,32 @@ FILTER_INLINE __u64 filter_byte_mask(__u32 bytes)
 FILTER_GLOBAL int filter_bytes_equal(const struct filter_prog *p, struct filter_input *in,
 				     __u32 off, __u32 pat_off, __u32 len)
 {
+	const __u8 *a, *b;
 	__u32 k;
 
-	if (!p || !in)
+	if (!p || !in || off > FILTER_INPUT_END || pat_off > FILTER_POOL_SIZE)
 		return 0;
+	a = (const __u8 *)in + off;
+	b = p->pool + pat_off;
 	for (k = 0; k < FILTER_MAX_PATTERN + 1; k += 8) {
 		__u64 diff;
 
 		if (k >= len)
 			break;
-		diff = filter_input_word(in, off + k) ^ filter_pool_word(p, pat_off + k);
+		diff = filter_word(a + k) ^ filter_word(b + k);
 		if (diff & filter_byte_mask(len - k))
 			return 0;
 	}
 	return 1;
 }
 
-struct filter_scan {
+/*
+ * What a bpf_loop() step gets.  What changes from step to step lies in the input's work area:
+ * the verifier follows values on the stack from step to step, but not those in memory.
+ */
+struct filter_loop {
 	const struct filter_prog *p;
 	struct filter_input *in;
-	__u64 first;		/* the pattern's first byte, eight times */
-	__u32 pos, last;	/* next and last start position */
-	__u32 pat_off, pat_len;
-	__u32 stop_at_nul;
-	__u32 found;
 };
 
 #define FILTER_ONES	0x0101010101010101ULL
@@ -130,35 +135,36 @@ FILTER_INLINE __u32 filter_low_byte(__u64 word)
 /* Go to the next place in eight bytes where the first byte fits, and compare there. */
 static long filter_scan_step(__u32 i, void *arg)
 {
-	struct filter_scan *s = arg;
-	__u32 pos = s->pos, skip = 8;
+	struct filter_loop *l = arg;
+	struct filter_work *w = &l->in->work;
+	__u32 pos = w->pos, skip = 8;
 	__u64 word, fits;
 
 	(void)i;
-	if (pos > s->last)
+	if (pos > w->end)
 		return 1;
-	word = filter_input_word(s->in, pos);
-	fits = filter_zero_byte(word ^ s->first);
+	word = filter_input_word(l->in, pos);
+	fits = filter_zero_byte(word ^ w->first);
 	if (fits)
 		skip = filter_low_byte(fits);
-	if (s->stop_at_nul) {
+	if (w->stop_at_nul) {
 		__u64 nul = filter_zero_byte(word);
 
 		if (nul && filter_low_byte(nul) < skip)
 			return 1;
 	}
 	pos += skip;
-	s->pos = pos;
-	if (!fits)
+	if (!fits) {
+		w->pos = pos;
 		return 0;
-	if (pos > s->last)
-		return 1;
-	if (filter_bytes_equal(s->p, s->in, pos, s->pat_off, s->pat_len)) {
-		s->found = 1;
-		return 1;
 	}
-	s->pos = pos + 1;
-	return 0;
+	w->pos = pos + 1;
+	if (pos > w->end)
+		return 1;
+	if (!filter_bytes_equal(l->p, l->in, pos, w->pat, w->pat_len))
+		return 0;
+	w->result = 1;
+	return 1;
 }
 
 /* Whether the pattern occurs in the len bytes at off. */
@@ -166,28 +172,23 @@ FILTER_INLINE int filter_scan(const struct filter_prog *p, struct filter_input *
 			      const struct filter_pred_str *str, __u32 off, __u32 len,
 			      int stop_at_nul)
 {
-	struct filter_scan s = {
-		.p = p, .in = in, .pos = off, .last = off + len - str->pat_len,
-		.pat_off = str->pat_off, .pat_len = str->pat_len, .stop_at_nul = stop_at_nul,
-	};
+	struct filter_loop l = { p, in };
+	struct filter_work *w = &in->work;
 
-	if (!s.pat_len)
+	if (!str->pat_len)
 		return 1;
-	if (s.pat_len > len)
+	if (str->pat_len > len)
 		return 0;
-	s.first = (filter_pool_word(p, s.pat_off) & 0xff) * FILTER_ONES;
-	FILTER_LOOP(len, filter_scan_step, &s);
-	return s.found;
+	w->pos = off;
+	w->end = off + len - str->pat_len;
+	w->pat = str->pat_off;
+	w->pat_len = str->pat_len;
+	w->stop_at_nul = stop_at_nul;
+	w->result = 0;
+	w->first = (filter_pool_word(p, str->pat_off) & 0xff) * FILTER_ONES;
+	FILTER_LOOP(len, filter_scan_step, &l);
+	return w->result;
 }
-
-struct filter_glob {
-	const struct filter_prog *p;
-	struct filter_input *in;
-	__u32 pos, end;		/* in the input */
-	__u32 tok;		/* offset of the next token in the pool */
-	__u32 back_tok, back_pos;	/* where to go on after the last star; back_tok 0: none */
-	__u32 matched;
-};
 
 FILTER_INLINE int filter_class_has(const struct filter_prog *p, __u32 off, __u32 c)
 {
@@ -197,47 +198,56 @@ FILTER_INLINE int filter_class_has(const struct filter_prog *p, __u32 off, __u32
 /* One token against one character; 1: the glob is decided. */
 static long filter_glob_step(__u32 i, void *arg)
 {
-	struct filter_glob *g = arg;
-	__u32 tok = filter_pool_word(g->p, g->tok) & 0xffff;
-	__u32 pos = g->pos;
-	__u32 c = pos < g->end ? filter_input_word(g->in, pos) & 0xff : 0;
+	struct filter_loop *l = arg;
+	struct filter_work *w = &l->in->work;
+	__u32 tok = filter_pool_word(l->p, w->pat) & 0xffff;
+	__u32 pos = w->pos;
+	__u32 c = pos < w->end ? filter_input_word(l->in, pos) & 0xff : 0;
 	int ok;
 
 	(void)i;
 	if (tok == FILTER_GLOB_STAR) {
-		g->tok += 2;
-		g->back_tok = g->tok;
-		g->back_pos = pos;
-		g->matched = (filter_pool_word(g->p, g->tok) & 0xffff) == FILTER_GLOB_END;
-		return g->matched;
+		w->pat += 2;
+		w->back_pat = w->pat;
+		w->back_pos = pos;
+		if ((filter_pool_word(l->p, w->pat) & 0xffff) != FILTER_GLOB_END)
+			return 0;
+		w->result = 1;
+		return 1;
 	}
 	if (tok & FILTER_GLOB_CLASS)
-		ok = c && filter_class_has(g->p, tok & ~FILTER_GLOB_CLASS, c);
+		ok = c && filter_class_has(l->p, tok & ~FILTER_GLOB_CLASS, c);
 	else
 		ok = tok == FILTER_GLOB_ANY ? c != 0 : c == tok;
 	if (ok) {
-		g->tok += 2;
-		g->pos = pos + 1;
-		g->matched = tok == FILTER_GLOB_END;
-		return g->matched;
-	}
-	if (!c || !g->back_tok)
+		w->pat += 2;
+		w->pos = pos + 1;
+		if (tok != FILTER_GLOB_END)
+			return 0;
+		w->result = 1;
 		return 1;
-	g->tok = g->back_tok;
-	g->pos = ++g->back_pos;
+	}
+	if (!c || !w->back_pat)
+		return 1;
+	w->pat = w->back_pat;
+	w->pos = ++w->back_pos;
 	return 0;
 }
 
 FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *in,
 			      const struct filter_pred_str *str, __u32 off, __u32 len)
 {
-	struct filter_glob g = {
-		.p = p, .in = in, .pos = off, .end = off + len, .tok = str->pat_off,
-	};
+	struct filter_loop l = { p, in };
+	struct filter_work *w = &in->work;
 
+	w->pos = off;
+	w->end = off + len;
+	w->pat = str->pat_off;
+	w->back_pat = 0;
+	w->result = 0;
 	/* Each start position after a star is tried once, over at most the whole pattern. */
-	FILTER_LOOP((len + 1) * (FILTER_MAX_PATTERN + 1), filter_glob_step, &g);
-	return g.matched;
+	FILTER_LOOP((len + 1) * (FILTER_MAX_PATTERN + 1), filter_glob_step, &l);
+	return w->result;
 }
 
 /* Where a string is: len as the kernel has it (0: up to a NUL), avail bytes that exist. */
@@ -290,17 +300,13 @@ FILTER_INLINE int filter_starts(const struct filter_prog *p, struct filter_input
 	return !whole || n == at->avail || !(filter_input_word(in, at->off + n) & 0xff);
 }
 
-FILTER_GLOBAL int filter_string(const struct filter_prog *p, struct filter_input *in, __u32 idx)
+FILTER_INLINE int filter_string(const struct filter_prog *p, struct filter_input *in,
+				const struct filter_pred *pr)
 {
 	struct filter_place at = {};
-	const struct filter_pred *pr;
 	__u32 n;
 	int ok;
 
-	if (!p || !in || idx >= FILTER_MAX_PREDS || in->len > FILTER_REC_MAX)
-		return 0;
-	FILTER_KEEP(idx);
-	pr = &p->preds[idx];
 	if (filter_locate(in, pr, &at))
 		return 0;
 	n = pr->str.pat_len;
@@ -321,57 +327,77 @@ FILTER_GLOBAL int filter_string(const struct filter_prog *p, struct filter_input
 	return ok != pr->str.negate;
 }
 
-struct filter_masks {
-	const struct filter_prog *p;
-	struct filter_input *in;
-	__u32 off, end;		/* of the field's mask in the input, of the record */
-	__u32 pool_off;
-	__u32 nr_cpus;		/* still to compare */
-	__u32 differ, common;
-};
-
-static long filter_masks_step(__u32 i, void *arg)
+static long filter_mask_step(__u32 i, void *arg)
 {
-	struct filter_masks *m = arg;
-	__u64 word = m->off + 8 <= m->end ? filter_input_word(m->in, m->off) : 0;
-	__u64 mask = filter_pool_word(m->p, m->pool_off);
+	struct filter_loop *l = arg;
+	struct filter_work *w = &l->in->work;
+	__u64 word = w->pos + 8 <= w->end ? filter_input_word(l->in, w->pos) : 0;
+	__u64 mask = filter_pool_word(l->p, w->pat);
 
 	(void)i;
-	if (m->nr_cpus < 64)
-		word &= (1ULL << (m->nr_cpus & 63)) - 1;
-	m->differ |= word != mask;
-	m->common |= (word & mask) != 0;
-	if (m->nr_cpus <= 64)
+	if (w->pat_len < 64)
+		word &= (1ULL << (w->pat_len & 63)) - 1;
+	if (word != mask)
+		w->result |= FILTER_MASKS_DIFFER;
+	if (word & mask)
+		w->result |= FILTER_MASKS_MEET;
+	if (w->pat_len <= 64)
 		return 1;
-	m->nr_cpus -= 64;
-	m->off += 8;
-	m->pool_off += 8;
+	w->pat_len -= 64;
+	w->pat += 8;
+	w->pos += 8;
 	return 0;
 }
 
 /* A dynamic cpumask against the pool's; bits from nr_cpus on do not count. */
-FILTER_GLOBAL int filter_cpumask(const struct filter_prog *p, struct filter_input *in, __u32 idx)
+FILTER_INLINE int filter_cpumask(const struct filter_prog *p, struct filter_input *in,
+				 const struct filter_pred *pr)
 {
-	struct filter_masks m = { .p = p, .in = in };
+	struct filter_loop l = { p, in };
+	struct filter_work *w;
+
+	w = &in->work;
+	w->pos = FILTER_INPUT_REC + (filter_input_word(in, pr->offset) & 0xffff);
+	w->end = FILTER_INPUT_REC + in->len;
+	w->pat = pr->cpus.off;
+	w->pat_len = pr->cpus.nr_cpus;
+	w->result = 0;
+	FILTER_LOOP(FILTER_MAX_CPUS / 64, filter_mask_step, &l);
+	if (pr->kind == FILTER_KIND_CPUMASK_EQ)
+		return !(w->result & FILTER_MASKS_DIFFER);
+	return (w->result & FILTER_MASKS_MEET) != 0;
+}
+
+/* A CPU number against the pool's mask. */
+FILTER_INLINE int filter_cpu_bit(const struct filter_prog *p, struct filter_input *in,
+				 const struct filter_pred *pr)
+{
+	__u32 cpu = filter_input_word(in, pr->offset) & pr->cpus.value_mask;
+
+	return cpu < pr->cpus.nr_cpus &&
+	       (filter_pool_word(p, pr->cpus.off + cpu / 64 * 8) >> (cpu % 64) & 1);
+}
+
+/* The predicates that are not a comparison of two numbers. */
+FILTER_GLOBAL int filter_other(const struct filter_prog *p, struct filter_input *in, __u32 idx)
+{
 	const struct filter_pred *pr;
 
 	if (!p || !in || idx >= FILTER_MAX_PREDS || in->len > FILTER_REC_MAX)
 		return 0;
 	FILTER_KEEP(idx);
 	pr = &p->preds[idx];
-	m.off = FILTER_INPUT_REC + (filter_input_word(in, pr->offset) & 0xffff);
-	m.end = FILTER_INPUT_REC + in->len;
-	m.pool_off = pr->cpus.off;
-	m.nr_cpus = pr->cpus.nr_cpus;
-	FILTER_LOOP(FILTER_MAX_CPUS / 64, filter_masks_step, &m);
-	return pr->kind == FILTER_KIND_CPUMASK_EQ ? !m.differ : m.common;
-}
-
-FILTER_INLINE int filter_cpu_bit(const struct filter_prog *p, const struct filter_pred *pr,
-				 __u32 cpu)
-{
-	return cpu < pr->cpus.nr_cpus &&
-	       (filter_pool_word(p, pr->cpus.off + cpu / 64 * 8) >> (cpu % 64) & 1);
+	switch (pr->kind) {
+	case FILTER_KIND_STRING:
+		return filter_string(p, in, pr);
+	case FILTER_KIND_CPU_BIT:
+		return filter_cpu_bit(p, in, pr);
+	case FILTER_KIND_CPUMASK_EQ:
+	case FILTER_KIND_CPUMASK_AND:
+		return filter_cpumask(p, in, pr);
+	default:
+		return 0;
+	}
 }
 
 /* 1: the event is selected, 0: it is not. */
@@ -388,25 +414,23 @@ FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *
 	for (n = 0; n < FILTER_MAX_PREDS; n++) {
 		const struct filter_pred *pr;
 		__u64 value;
+		__u32 off;
 		int ok;
 
 		if (i >= FILTER_MAX_PREDS)
 			break;
 		FILTER_KEEP(i);
 		pr = &p->preds[i];
-		value = filter_input_word(in, pr->offset);
+		off = pr->offset;
+		if (off > FILTER_INPUT_END)
+			return 0;
+		value = filter_word((const __u8 *)in + off);
 		if (pr->kind == FILTER_KIND_RANGE)
 			ok = ((value - pr->num.lo) & pr->num.mask) <= pr->num.span;
 		else if (pr->kind == FILTER_KIND_BITS)
 			ok = (value & pr->num.lo) != 0;
-		else if (pr->kind == FILTER_KIND_STRING)
-			ok = filter_string(p, in, i);
-		else if (pr->kind == FILTER_KIND_CPU_BIT)
-			ok = filter_cpu_bit(p, pr, value & pr->cpus.value_mask);
-		else if (pr->kind >= FILTER_KIND_CPUMASK_EQ)
-			ok = filter_cpumask(p, in, i);
 		else
-			ok = 0;
+			ok = filter_other(p, in, i);
 		i = ok ? pr->on_true : pr->on_false;
 	}
 	return i == FILTER_ACCEPT;

@@ -19,6 +19,7 @@
 #define FILTER_MAX_PATTERN	255	/* bytes of one string pattern, as in the kernel */
 
 #define FILTER_REC_MAX		8192	/* record bytes a filter can see */
+#define FILTER_SLACK		264	/* readable behind pool and str: a pattern's words at the end */
 #define FILTER_COMM_LEN		16
 #define FILTER_STR_MAX		1024	/* what the kernel reads through a char * field */
 
@@ -100,7 +101,7 @@ struct filter_prog {
 	__u32 pool_len;
 	__u32 pad;
 	struct filter_pred preds[FILTER_MAX_PREDS];
-	__u8 pool[FILTER_POOL_SIZE + 8];	/* 8: a word may be loaded at the last byte */
+	__u8 pool[FILTER_POOL_SIZE + FILTER_SLACK];
 };
 
 /* Scratch of the evaluator's loops. */
@@ -125,7 +126,8 @@ struct filter_input {
 	char comm[FILTER_COMM_LEN];
 	__u8 rec[FILTER_REC_MAX];
 	__u8 str[FILTER_STR_MAX];	/* scratch of the evaluator */
-	struct filter_work work;	/* also: a word may be loaded at the last byte of str */
+	struct filter_work work;
+	__u8 slack[FILTER_SLACK - sizeof(struct filter_work)];
 };
 
 #define FILTER_INPUT_CPU	4
@@ -140,13 +142,14 @@ _Static_assert(sizeof(struct filter_pred_mask) == 24, "wire format");
 _Static_assert(sizeof(struct filter_pred) == 32, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_pred, num) == 8, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_prog, preds) == 16, "wire format");
-_Static_assert(sizeof(struct filter_prog) == 16 + 32 * FILTER_MAX_PREDS + FILTER_POOL_SIZE + 8,
+_Static_assert(sizeof(struct filter_prog) == 16 + 32 * FILTER_MAX_PREDS + FILTER_POOL_SIZE +
+						FILTER_SLACK,
 	       "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, cpu) == FILTER_INPUT_CPU, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, comm) == FILTER_INPUT_COMM, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, rec) == FILTER_INPUT_REC, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, str) == FILTER_INPUT_STR, "wire format");
 _Static_assert(sizeof(struct filter_work) == 40, "wire format");
-_Static_assert(sizeof(struct filter_input) == FILTER_INPUT_END + 40, "wire format");
+_Static_assert(sizeof(struct filter_input) == FILTER_INPUT_END + FILTER_SLACK, "wire format");
 
 #endif /* FILTER_PROG_H */
