@@ -14,17 +14,15 @@
 
 static const char help[] =
 	"Usage: stackonce export FORMAT [OPTIONS] [FILE] -o OUTPUT\n"
-	"Writes a recording in another tool's form.\n"
+	"Writes a recording in another tool's form (FILE: trace.stk unless given).\n"
 	"\n"
 	"  fsmb                 the binary stack map of the proposed ftrace stackmap\n"
 	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
 	"  -o, --output OUTPUT  the file to write, - is standard output\n"
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n";
 
 static const struct option longopts[] = {
-	{ "input", required_argument, NULL, 'i' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -69,14 +67,11 @@ static int parse_options(struct export *ex, int argc, char **argv)
 {
 	int c;
 
-	while ((c = cmd__getopt(argc, argv, "i:o:qh", longopts)) != -1) {
+	while ((c = cmd__getopt(argc, argv, "o:qh", longopts)) != -1) {
 		switch (c) {
 		case 'h':
 			ex->help = true;
 			return CMD_OK;
-		case 'i':
-			ex->rd.path = optarg;
-			break;
 		case 'o':
 			ex->output = optarg;
 			break;

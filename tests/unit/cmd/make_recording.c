@@ -22,10 +22,10 @@
 #include "frame.h"
 #include "trace/writer.h"
 
-#define COMMON \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+#define COMMON                                                                         \
+	"format:\n"                                                                    \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
@@ -60,8 +60,8 @@ static const char exec_format[] =
 
 static const char sample_format[] = "name: cpu_clock\nID: 0\n" COMMON "\nprint fmt: \"\"\n";
 
-#define TEXT	0xffffffff81000000ULL
-#define MODULE	0xffffffffc0200000ULL
+#define TEXT 0xffffffff81000000ULL
+#define MODULE 0xffffffffc0200000ULL
 
 struct switch_record {
 	char common[8];
@@ -153,9 +153,9 @@ static void add_meta(struct stk_writer *w)
 
 static void add_symbols(struct stk_writer *w)
 {
-	static const char *const names[] = { "__schedule",  "schedule",	     "pipe_read",
-					     "vfs_read",    "do_syscall_64", "futex_wait",
-					     "do_futex",    "begin_new_exec", "bprm_execve" };
+	static const char *const names[] = { "__schedule", "schedule",	     "pipe_read",
+					     "vfs_read",   "do_syscall_64",  "futex_wait",
+					     "do_futex",   "begin_new_exec", "bprm_execve" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
@@ -166,11 +166,9 @@ static void add_symbols(struct stk_writer *w)
 static void put_switch(struct stk_writer *w, uint64_t ts, uint32_t cpu, uint32_t t, uint32_t k,
 		       unsigned int marks, const char *prev, const char *next)
 {
-	struct switch_record rec = { .prev_pid = 1234,
-				     .prev_prio = 120,
-				     .prev_state = 1,
-				     .next_pid = 99,
-				     .next_prio = 120 };
+	struct switch_record rec = {
+		.prev_pid = 1234, .prev_prio = 120, .prev_state = 1, .next_pid = 99, .next_prio = 120
+	};
 
 	memcpy(rec.prev_comm, prev, strnlen(prev, 16));
 	memcpy(rec.next_comm, next, strnlen(next, 16));
@@ -307,8 +305,7 @@ static void make_hostile(const char *path)
 	ok(stk_writer__meta(w, "hostname", evil), "meta");
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", evil, switch_format),
 	   "type");
-	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_process_exec", "",
-			    exec_format),
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_process_exec", "", exec_format),
 	   "type");
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, evil, evil, evil, "this is no format\033[2J"),
 	   "type");
@@ -318,8 +315,9 @@ static void make_hostile(const char *path)
 	k = stack(w, frames, 2);
 	put_switch(w, 1000, 0, t, k, 0, evil, "x\033[31my");
 	put_exec(w, 2000, t, k, "/tmp/\033[31m\n=> fake+0x1/0x2");
-	event(w, (struct stk_writer_event){
-			 .ts = 3000, .event = 2, .task = t, .kstack = k, .record = evil, .record_len = 12 });
+	event(w,
+	      (struct stk_writer_event){
+		      .ts = 3000, .event = 2, .task = t, .kstack = k, .record = evil, .record_len = 12 });
 	ok(stk_writer__end_round(w, 4000, 0), "round");
 	ok(stk_writer__finish(w, evil, 0), "finish");
 	stk_writer__free(w);
@@ -354,15 +352,14 @@ static void make_flags(const char *path)
 	add_types(w);
 	t = task(w, 1, 1, "flags");
 	for (flags = 0; flags < 512; flags++)
-		event(w, (struct stk_writer_event){
-				 .ts = 1000 * (flags + 1),
-				 .event = EV_SAMPLE,
-				 .task = t,
-				 .flags = flags,
-				 .preempt_count = flags * 7,
-				 .marks = flags & 256 ? STK_MARK_NO_IRQFLAG : 0,
-				 .record = "\0\0\0\0\0\0\0\0",
-				 .record_len = 8 });
+		event(w, (struct stk_writer_event){ .ts = 1000 * (flags + 1),
+						    .event = EV_SAMPLE,
+						    .task = t,
+						    .flags = flags,
+						    .preempt_count = flags * 7,
+						    .marks = flags & 256 ? STK_MARK_NO_IRQFLAG : 0,
+						    .record = "\0\0\0\0\0\0\0\0",
+						    .record_len = 8 });
 	ok(stk_writer__end_round(w, 1000000, 0), "round");
 	ok(stk_writer__finish(w, "done", 0), "finish");
 	stk_writer__free(w);
@@ -374,8 +371,10 @@ static unsigned int large_stack(uint64_t i, uint64_t *frames)
 	unsigned int depth = 8 + i % 17, k;
 
 	for (k = 0; k < depth; k++)
-		frames[k] = TEXT + (((i >> (depth - k < 12 ? 12 - (depth - k) : 0)) * 31 + k) % 4096) *
-					   0x1000 + 0x100;
+		frames[k] =
+			TEXT +
+			(((i >> (depth - k < 12 ? 12 - (depth - k) : 0)) * 31 + k) % 4096) * 0x1000 +
+			0x100;
 	return depth;
 }
 

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Stack counts and call trees against sums made the slow way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/call_tree.h"
+#include "analyze/stack_counts.h"
+#include "cleanup.h"
+#include "trace/writer.h"
+
+#define EVENTS 20000
+#define STACKS 300
+#define TASKS 40
+#define CPUS 3
+#define TYPES 2
+#define TEXT 0xffffffff81000000ULL
+
+static const char format[] =
+	"name: t\nID: 1\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n";
+
+struct fixture {
+	char path[32];
+	struct stk_reader *r;
+};
+
+/* Stack i calls function i % 7 last; comms repeat under different task numbers. */
+static unsigned int frames_of(unsigned int i, uint64_t *frames)
+{
+	unsigned int depth = 1 + i % 9, k;
+
+	for (k = 0; k < depth; k++)
+		frames[k] = TEXT + (i * (k + 1) % 7) * 0x1000 + 0x10 + i % 3;
+	return depth;
+}
+
+static void write_tables(struct stk_writer *w, uint32_t *stacks, uint32_t *tasks)
+{
+	uint64_t frames[16];
+	unsigned int i;
+	char name[32];
+
+	assert_int_equal(stk_writer__type(w, STK_KIND_TRACEPOINT, "a", "one", "", format), 0);
+	assert_int_equal(stk_writer__type(w, STK_KIND_TRACEPOINT, "a", "two", "", format), 1);
+	for (i = 0; i < 7; i++) {
+		snprintf(name, sizeof(name), "function_%u", i);
+		assert_int_equal(stk_writer__symbol(w, TEXT + i * 0x1000, 0x100, name, ""), 0);
+	}
+	stacks[0] = 0;
+	for (i = 1; i < STACKS; i++)
+		assert_int_equal(stk_writer__stack(w, frames, frames_of(i, frames), &stacks[i]), 0);
+	for (i = 0; i < TASKS; i++) {
+		snprintf(name, sizeof(name), "comm-%u", i % 5);
+		assert_int_equal(
+			stk_writer__task(w, 100 + i, 100 + i / 2, name, strlen(name), &tasks[i]), 0);
+	}
+}
+
+static int setup(void **state)
+{
+	struct stk_writer_opts opts = { .nr_cpus = CPUS };
+	struct stk_reader_opts ropts = { .size = sizeof(ropts), .want = STK_WANT_EVENTS };
+	struct fixture *f = calloc(1, sizeof(*f));
+	uint32_t stacks[STACKS], tasks[TASKS];
+	struct stk_writer *w;
+	unsigned int i;
+
+	strcpy(f->path, "/tmp/analyze-XXXXXX");
+	assert_int_equal(stk_writer__new(mkstemp(f->path), &opts, &w), 0);
+	write_tables(w, stacks, tasks);
+	srand(1);
+	for (i = 0; i < EVENTS; i++) {
+		struct stk_writer_event e = { .ts = 1000 + i,
+					      .cpu = rand() % CPUS,
+					      .event = rand() % TYPES,
+					      .task = tasks[rand() % TASKS],
+					      .kstack = stacks[rand() % STACKS],
+					      .record = "\0\0\0\0\0\0\0\0",
+					      .record_len = 8 };
+
+		assert_int_equal(stk_writer__event(w, &e), 0);
+	}
+	assert_int_equal(stk_writer__end_round(w, 1000 + EVENTS, 0), 0);
+	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
+	stk_writer__free(w);
+	assert_int_equal(stk_reader__open(f->path, &ropts, &f->r), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	stk_reader__free(f->r);
+	unlink(f->path);
+	free(f);
+	return 0;
+}
+
+struct slow {
+	uint32_t type, tid, pid, cpu, stack;
+	char comm[16];
+};
+
+/* All events into counts, and as they are into ret_slow. */
+static void read_events(struct fixture *f, struct stack_counts *c, struct slow *ret_slow)
+{
+	const struct stk_event *e;
+	unsigned int n = 0;
+
+	while (stk_reader__next(f->r, &e) == 1) {
+		struct slow *s = &ret_slow[n++];
+
+		assert_true(n <= EVENTS);
+		*s = (struct slow){ .type = stk_event_type__index(stk_event__type(e)),
+				    .tid = stk_event__tid(e),
+				    .pid = stk_event__pid(e),
+				    .cpu = stk_event__cpu(e),
+				    .stack = stk_event__kstack(e) };
+		snprintf(s->comm, sizeof(s->comm), "%s", stk_event__comm(e));
+		assert_int_equal(stack_counts__add(c, e), 0);
+	}
+	assert_int_equal(n, EVENTS);
+}
+
+static bool in_group(const struct slow *s, const struct stack_group *g, unsigned int by)
+{
+	return (!(by & BY_EVENT) || s->type == stk_event_type__index(g->type)) &&
+	       (!(by & BY_COMM) || !strcmp(s->comm, g->comm)) &&
+	       (!(by & BY_PID) || s->pid == g->pid) && (!(by & BY_TID) || s->tid == g->tid) &&
+	       (!(by & BY_CPU) || s->cpu == g->cpu);
+}
+
+static void check_group(const struct slow *slow, const struct stack_group *g, unsigned int by)
+{
+	uint64_t count = 0, sum = 0;
+	unsigned int i, k;
+
+	for (i = 0; i < EVENTS; i++)
+		count += in_group(&slow[i], g, by);
+	assert_int_equal(g->count, count);
+	for (k = 0; k < g->nr_stacks; k++) {
+		uint64_t here = 0;
+
+		for (i = 0; i < EVENTS; i++)
+			here += slow[i].stack == g->stacks[k].stack && in_group(&slow[i], g, by);
+		assert_int_equal(g->stacks[k].count, here);
+		assert_true(here > 0);
+		assert_true(!k || g->stacks[k - 1].count >= here);
+		sum += here;
+	}
+	assert_int_equal(sum, g->count);
+}
+
+static void check_by(void **state, unsigned int by, unsigned int want_groups)
+{
+	static struct slow slow[EVENTS];
+	const struct stack_group *groups;
+	struct stack_counts *c;
+	unsigned int nr, i;
+	uint64_t sum = 0;
+
+	assert_int_equal(stack_counts__new(by, &c), 0);
+	read_events(*state, c, slow);
+	assert_int_equal(stack_counts__finish(c, ((struct fixture *)*state)->r, &groups, &nr), 0);
+	assert_int_equal(nr, want_groups);
+	for (i = 0; i < nr; i++) {
+		assert_true(!i || groups[i - 1].count >= groups[i].count);
+		check_group(slow, &groups[i], by);
+		sum += groups[i].count;
+	}
+	assert_int_equal(sum, EVENTS);
+	stack_counts__free(c);
+}
+
+static void test_by_event(void **state)
+{
+	check_by(state, BY_EVENT, TYPES);
+}
+
+static void test_by_comm_cpu(void **state)
+{
+	check_by(state, BY_COMM | BY_CPU, 5 * CPUS);
+}
+
+static void test_by_pid(void **state)
+{
+	check_by(state, BY_PID, TASKS / 2);
+}
+
+static void test_by_all(void **state)
+{
+	check_by(state, BY_EVENT | BY_COMM | BY_PID | BY_TID | BY_CPU, TYPES * TASKS * CPUS);
+}
+
+static uint64_t check_node(const struct call_node *n, unsigned int depth)
+{
+	uint64_t below = 0;
+	unsigned int i;
+
+	assert_true(depth <= 16);
+	for (i = 0; i < n->nr_children; i++) {
+		assert_true(!i || n->children[i - 1]->count >= n->children[i]->count);
+		below += check_node(n->children[i], depth + 1);
+	}
+	assert_int_equal(n->count, below + n->self);
+	return n->count;
+}
+
+/* Events whose stack has function_NR at its inner or outer end. */
+static uint64_t count_ends(struct stk_reader *r, const struct stack_group *g, bool inner,
+			   const char *sym)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	uint64_t count = 0;
+	unsigned int i;
+	int n;
+
+	for (i = 0; i < g->nr_stacks; i++) {
+		n = g->stacks[i].stack ?
+			    stk_reader__frames(r, g->stacks[i].stack, frames, STK_MAX_DEPTH) :
+			    0;
+		if (n > 0 && !strcmp(frames[inner ? 0 : n - 1].sym, sym))
+			count += g->stacks[i].count;
+	}
+	return count;
+}
+
+static void test_tree(void **state)
+{
+	struct stk_reader *r = ((struct fixture *)*state)->r;
+	static struct slow slow[EVENTS];
+	const struct stack_group *groups;
+	struct stack_counts *c;
+	unsigned int nr, i, callers;
+
+	assert_int_equal(stack_counts__new(BY_EVENT, &c), 0);
+	read_events(*state, c, slow);
+	assert_int_equal(stack_counts__finish(c, r, &groups, &nr), 0);
+	for (callers = 0; callers < 2; callers++) {
+		const struct call_node *root;
+		struct call_tree *t;
+
+		assert_int_equal(call_tree__new(r, &groups[0], callers, &t), 0);
+		root = call_tree__root(t);
+		assert_int_equal(root->count, groups[0].count);
+		check_node(root, 0);
+		assert_int_equal(root->nr_children, 7);
+		for (i = 0; i < root->nr_children; i++)
+			assert_int_equal(root->children[i]->count,
+					 count_ends(r, &groups[0], callers,
+						    root->children[i]->frame.sym));
+		call_tree__free(t);
+	}
+	stack_counts__free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_by_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_by_comm_cpu, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_by_pid, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_by_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# How the commands behave beside what they print: damaged and growing files, pipes, full disks,
+# terminals, help.
+#   behaviour.sh STACKONCE MAKE_RECORDING SOURCE_ROOT
+set -u
+so=$(realpath "$1") make=$(realpath "$2") root=$(realpath "$3")
+LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
+export LC_ALL TZ TERM
+unset NO_COLOR PAGER STACKONCE_PAGER
+
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+
+fail()
+{
+	echo "FAILED: $*"
+	failed=$((failed + 1))
+}
+
+same()
+{
+	diff -u "$2" "$3" >diff || {
+		fail "$1"
+		head -n 20 diff
+	}
+}
+
+# subsequence A B: every line of A stands in B, in this order
+subsequence()
+{
+	[ -s "$1" ] || return 0
+	awk 'NR == FNR { want[++n] = $0; next } at < n && $0 == want[at + 1] { at++ }
+		END { exit at < n }' "$1" "$2"
+}
+
+"$make" small small.stk && "$make" flags flags.stk && "$make" large large.stk 200000 500 || exit 1
+size=$(stat -c %s small.stk)
+"$so" script --no-header --no-stacks small.stk >full
+
+# A copy cut anywhere reads up to the cut, and says so.
+cut=0 some=0
+while [ $cut -lt "$size" ]; do
+	head -c $cut small.stk >cut.stk
+	"$so" script --no-header --no-stacks cut.stk >out 2>err
+	code=$?
+	[ $code -le 1 ] || fail "script of $cut bytes: exit $code"
+	[ -s err ] || fail "script of $cut bytes says nothing about it"
+	subsequence out full || fail "script of $cut bytes prints what is not in the whole"
+	[ -s out ] && some=$((some + 1))
+	cut=$((cut + 23))
+done
+[ $some -gt 3 ] || fail "only $some cut files gave any event"
+
+# A changed byte costs at most what it is in: no crash, and never an event that was not recorded.
+at=0 noticed=0
+while [ $at -lt "$size" ]; do
+	cp small.stk bad.stk
+	byte=$(od -An -tu1 -j $at -N 1 small.stk)
+	# shellcheck disable=SC2059 # the format is the byte
+	printf "\\$(printf %o $((byte ^ 0x41)))" | dd of=bad.stk bs=1 seek=$at conv=notrunc 2>/dev/null
+	for command in "script --no-header --no-stacks" "report --tree" "stacks --json" "info --json"; do
+		# shellcheck disable=SC2086 # words
+		"$so" $command bad.stk >out 2>err
+		code=$?
+		[ $code -le 1 ] || fail "$command, byte $at changed: exit $code"
+		[ "$command" = "info --json" ] || continue
+		[ $code -eq 1 ] && noticed=$((noticed + 1))
+	done
+	at=$((at + 41))
+done
+[ $noticed -gt $((size / 41 / 2)) ] || fail "only $noticed changed bytes were noticed"
+
+# A reader that goes away ends us quietly; an output that cannot be written does not.
+"$so" script large.stk 2>err | head -n 1 >out
+[ -s out ] && [ ! -s err ] || fail "a closed pipe makes noise: $(cat err)"
+for command in "script large.stk" "report small.stk" "info --json small.stk" "stacks small.stk" \
+	"version" "script --help" "help"; do
+	# shellcheck disable=SC2086 # words
+	"$so" $command >/dev/full 2>err && fail "$command on a full disk succeeds"
+	# shellcheck disable=SC2086 # words
+	"$so" $command >&- 2>/dev/null && fail "$command with closed output succeeds"
+	# shellcheck disable=SC2086 # words
+	{ "$so" $command 2>err; echo $? >code; } | true
+	[ ! -s err ] || fail "$command into a closed pipe: $(cat err)"
+done
+"$so" report small.stk >/dev/full 2>err
+grep -q '^stackonce: .*No space left' err || fail "no word of the full disk: $(cat err)"
+
+# Standard input is as good as a file.
+for command in script report stacks info "info --json" "script --json" "report --tree"; do
+	# shellcheck disable=SC2086 # words
+	"$so" $command small.stk | sed 's/small\.stk/-/; s/^File .*/File/' >want
+	# shellcheck disable=SC2086 # words
+	cat small.stk | "$so" $command - 2>err | sed 's/^File .*/File/' >got
+	same "$command from a pipe" want got
+	[ ! -s err ] || fail "$command from a pipe says: $(cat err)"
+done
+
+# --follow: all of a file that grows piece by piece, each event once, then the end.
+"$so" script --json flags.stk >want
+"$so" stacks small.stk >want-stacks
+for kind in script stacks info; do
+	file=flags.stk
+	[ $kind = script ] || file=small.stk
+	size=$(stat -c %s $file)
+	head -c $((size / 2)) $file >grow.stk
+	case $kind in
+	script) set -- script --json ;;
+	stacks) set -- stacks ;;
+	info) set -- info --json ;;
+	esac
+	timeout 20 "$so" "$@" --follow grow.stk >got 2>err &
+	pid=$!
+	sleep 0.5
+	kill -0 $pid 2>/dev/null || fail "$kind --follow does not wait: $(cat err)"
+	tail -c +$((size / 2 + 1)) $file >>grow.stk
+	wait $pid || fail "$kind --follow: exit $?: $(cat err)"
+	case $kind in
+	script) same "script --follow" want got ;;
+	stacks) [ "$(grep -c ^stack_id got)" = "$(grep -c ^stack_id want-stacks)" ] ||
+		fail "stacks --follow" ;;
+	info) [ "$(jq -r .ended got | sort | uniq -c | tr -s ' \n' ' ')" != "" ] &&
+		[ "$(tail -n 1 got | jq -r .ended)" = clean ] || fail "info --follow: $(cat got)" ;;
+	esac
+done
+
+# Ctrl-C ends following as a success.
+head -c $((size / 2)) small.stk >grow.stk
+"$so" script --follow grow.stk >got 2>err &
+pid=$!
+sleep 0.5
+kill -TERM $pid
+wait $pid || fail "interrupted --follow: exit $?"
+
+# Colour and pager on a terminal, and only there.
+escape=$(printf '\033')
+"$so" script small.stk | grep -q "$escape" && fail "colour on a pipe"
+tty_run()
+{
+	script -qec "$*" /dev/null </dev/null | tr -d '\r'
+}
+if command -v script >/dev/null; then
+	STACKONCE_PAGER='' tty_run "$so script small.stk" | grep -q "$escape" ||
+		fail "no colour on a terminal"
+	NO_COLOR=1 STACKONCE_PAGER='' tty_run "$so script small.stk" | grep -q "$escape" &&
+		fail "colour in spite of NO_COLOR"
+	STACKONCE_PAGER="sed s/^/PAGED:/" tty_run "$so stacks small.stk" | grep -q '^PAGED:' ||
+		fail "no pager on a terminal"
+	PAGER="sed s/^/PAGED:/" tty_run "$so stacks small.stk" | grep -q '^PAGED:' ||
+		fail "PAGER is not used"
+	STACKONCE_PAGER=cat PAGER="sed s/^/PAGED:/" tty_run "$so stacks small.stk" |
+		grep -q PAGED && fail "STACKONCE_PAGER does not come first"
+	STACKONCE_PAGER="head -n 1" tty_run "$so script --no-header large.stk; echo code \$?" |
+		grep -q '^code 0' || fail "a pager that ends early is no success"
+else
+	echo "not tested: colour and pager (there is no script(1))"
+fi
+
+# Help: all commands are listed, fit a screen, and say what the man page says.
+"$so" help >help
+for command in info script report stacks export import list version; do
+	grep -q "^  $command " help || fail "help does not list $command"
+	"$so" $command --help >out || fail "$command --help: exit $?"
+	"$so" help $command >again
+	same "help $command" out again
+	[ "$(wc -l <out)" -le 24 ] || fail "$command --help has $(wc -l <out) lines"
+	awk 'length($0) > 80 { exit 1 }' out || fail "$command --help is wider than 80 columns"
+	page=$root/man/stackonce-$command.1
+	[ -f "$page" ] || {
+		fail "there is no $page"
+		continue
+	}
+	for option in $(grep -oE -- '--[a-z-]+' out | sort -u); do
+		grep -qE -- "-${option#--}( |\$|,)|$option" "$page" || fail "$page does not know $option"
+		grep -qE -- "$option( |\"|\$)" "$root/completion/stackonce.bash" ||
+			fail "the completion does not know $command $option"
+	done
+done
+"$so" >out 2>err && fail "no command is a success"
+"$so" nosuch >out 2>err
+[ $? -eq 2 ] || fail "an unknown command is not a usage error"
+
+# list, on a tree that looks like tracefs.
+mkdir -p fs/events/sched/sched_switch fs/events/irq/softirq_raise fs/events/ftrace/function
+printf 'name: sched_switch\nID: 7\nformat:\n%s\n%s\n\nprint fmt: "%%d", REC->prev_pid\n' \
+	'	field:unsigned short common_type;	offset:0;	size:2;	signed:0;' \
+	'	field:pid_t prev_pid;	offset:8;	size:4;	signed:1;' >fs/events/sched/sched_switch/format
+for e in sched/sched_switch irq/softirq_raise; do : >fs/events/$e/enable; done
+STACKONCE_TRACEFS=$dir/fs
+export STACKONCE_TRACEFS
+printf 'irq:softirq_raise\nsched:sched_switch\n' >want
+"$so" list >got
+same "list" want got
+printf 'sched:sched_switch\n    pid_t prev_pid\n' >want
+"$so" list -v 'sched:*' >got
+same "list -v" want got
+"$so" list --json -v sched_switch |
+	jq -e '.system == "sched" and .id == 7 and .fields == [{"name": "prev_pid", "type": "pid_t",
+		"offset": 8, "size": 4, "signed": true}]' >/dev/null || fail "list --json -v"
+"$so" list 'nosuch*' >out 2>err
+[ $? -eq 1 ] || fail "list without a match is no failure"
+STACKONCE_TRACEFS=$dir/nosuch "$so" list >out 2>err
+{ [ $? -eq 1 ] && grep -q 'mount -t tracefs' err; } || fail "list without tracefs: $(cat err)"
+
+echo "$failed failed"
+[ $failed -eq 0 ]
