@@ -31,7 +31,7 @@ cmd:      include text events analyze export import
 # the running kernel see the recorder.
 exceptions='
 trace/writer.c: text
-cmd/record.c: record symbols
+cmd/record.c: record symbols +bpf
 cmd/list.c: record
 cmd/doctor.c: record symbols
 '

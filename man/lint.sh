@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# lint.sh STACKONCE HEADER PAGE...: the pages are sound mdoc(7); what they refer to is there; each
+# command has a page, which has every option that its --help has; libstackonce(3) has every function
+# of the header.
+set -u
+LC_ALL=C
+export LC_ALL
+
+so=$1
+header=$2
+shift 2
+failed=0
+
+fail()
+{
+	echo "$*"
+	failed=1
+}
+
+pages=' '
+for page; do
+	pages="$pages$(basename "$page") "
+done
+
+# page_of NAME: its path, nothing when there is none
+page_of()
+{
+	name=$1
+	shift
+	for p; do
+		[ "$(basename "$p")" = "$name" ] && echo "$p"
+	done
+}
+
+for page; do
+	for ref in $(sed -n 's/^\.\(It \)*Xr \([^ ]*\) \([0-9]\).*/\2.\3/p' "$page"); do
+		case $ref in
+		stackonce* | libstackonce* | stk-*) ;;
+		*) continue ;;
+		esac
+		case $pages in
+		*" $ref "*) ;;
+		*) fail "$page: refers to $ref, which is not there" ;;
+		esac
+	done
+done
+
+commands=$("$so" help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')
+[ -n "$commands" ] || fail "'$so help' lists no commands"
+for command in $commands; do
+	[ "$command" = help ] && continue
+	page=$(page_of "stackonce-$command.1" "$@")
+	if [ -z "$page" ]; then
+		fail "there is no stackonce-$command.1"
+		continue
+	fi
+	for option in $("$so" "$command" --help | sed -n 's/^  *\(-[a-zA-Z], \)*--\([a-z-]*\).*/\2/p'); do
+		grep -q -- "^\.It .*Fl -$option\|^\.It .*, -$option" "$page" ||
+			fail "$page: does not have --$option"
+	done
+done
+
+page=$(page_of libstackonce.3 "$@")
+for function in $(grep -oE '\bstk_[a-z_]+ *\(' "$header" | tr -d ' (' | sort -u); do
+	grep -q "^\.Fn $function " "$page" || fail "$page: does not have $function()"
+done
+
+# Last, so that where there is no mandoc the rest has been checked, but it is no pass.
+if command -v mandoc >/dev/null; then
+	for page; do
+		mandoc -T lint -W warning "$page" || failed=1
+	done
+elif [ "$failed" -eq 0 ]; then
+	echo "skipped: there is no mandoc to check the pages' form"
+	exit 77
+fi
+exit "$failed"
