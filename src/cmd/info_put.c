@@ -63,35 +63,49 @@ static void put_string(struct info *in, const char *s)
 	out__safe(&in->out.b, s, strlen(s));
 }
 
-static const char *meta(const struct info *in, const char *key)
-{
-	return stk_reader__meta(in->rd.reader, key);
-}
+/* What is shown of the metadata, in rows; "%" stands for the value. */
+static const struct {
+	const char *label, *key, *text;
+} meta_rows[] = {
+	{ "Host", "hostname", "%" },
+	{ "Host", "machine", "%" },
+	{ "Host", "cpus.online", "CPUs %" },
+	{ "Kernel", "kernel.release", "%" },
+	{ "Kernel", "kernel.build_id", "build id %" },
+	{ "Kernel", "kernel.text", "text at %" },
+	{ "Clock", "clock", "%" },
+	{ "Clock", "boot_id", "boot %" },
+	{ "Command", "cmdline", "%" },
+	{ "Left out", "events.left_out", "%" },
+	{ "Imported", "source", "%" },
+	{ "Imported", "import.map", "from %" },
+	{ "Imported", "import.kallsyms", "symbols from %" },
+	{ "Imported", "import.trace", "events from %" },
+};
 
-/* "LABEL value, value": the metadata there is; nothing when there is none. */
-static void put_meta_line(struct info *in, const char *label, const char *const *keys,
-			  const char *const *formats, unsigned int nr)
+static void put_meta(struct info *in)
 {
+	const char *label = NULL, *value, *mark;
 	struct strbuf *b = &in->out.b;
-	bool any = false;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		const char *value = meta(in, keys[i]), *mark = strchr(formats[i], '%');
-
+	for (i = 0; i < ARRAY_SIZE(meta_rows); i++) {
+		value = stk_reader__meta(in->rd.reader, meta_rows[i].key);
 		if (!value || !*value)
 			continue;
-		if (any)
+		if (label && !strcmp(label, meta_rows[i].label)) {
 			strbuf__puts(b, ", ");
-		else
-			put_label(in, label);
-		strbuf__add(b, formats[i], mark - formats[i]);
+		} else {
+			strbuf__puts(b, label ? "\n" : "");
+			put_label(in, meta_rows[i].label);
+		}
+		label = meta_rows[i].label;
+		mark = strchr(meta_rows[i].text, '%');
+		strbuf__add(b, meta_rows[i].text, mark - meta_rows[i].text);
 		put_string(in, value);
 		strbuf__puts(b, mark + 1);
-		any = true;
 	}
-	if (any)
-		strbuf__putc(b, '\n');
+	strbuf__puts(b, label ? "\n" : "");
 }
 
 static void put_when(struct info *in)
@@ -120,15 +134,6 @@ static void put_when(struct info *in)
 
 static void put_what(struct info *in)
 {
-	static const char *const host_keys[] = { "hostname", "machine", "cpus" };
-	static const char *const host_formats[] = { "%", "%", "% CPUs" };
-	static const char *const kernel_keys[] = { "kernel_release", "kernel_build_id",
-						   "kaslr_offset" };
-	static const char *const kernel_formats[] = { "%", "build id %", "KASLR %" };
-	static const char *const clock_keys[] = { "clock", "boot_id" };
-	static const char *const clock_formats[] = { "%", "boot %" };
-	static const char *const command_key[] = { "command_line" };
-	static const char *const command_format[] = { "%" };
 	struct strbuf *b = &in->out.b;
 
 	put_label(in, "File");
@@ -140,10 +145,7 @@ static void put_what(struct info *in)
 		       in->running     ? "recording in progress" :
 					 "ended abruptly: what came last may be missing");
 	put_when(in);
-	put_meta_line(in, "Host", host_keys, host_formats, 3);
-	put_meta_line(in, "Kernel", kernel_keys, kernel_formats, 3);
-	put_meta_line(in, "Clock", clock_keys, clock_formats, 2);
-	put_meta_line(in, "Command", command_key, command_format, 1);
+	put_meta(in);
 }
 
 static void put_all_meta(struct info *in)

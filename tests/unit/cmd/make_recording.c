@@ -141,9 +141,9 @@ static void add_meta(struct stk_writer *w)
 {
 	static const char *const meta[][2] = {
 		{ "hostname", "demo" },
-		{ "kernel_release", "6.1.0-test" },
+		{ "kernel.release", "6.1.0-test" },
 		{ "clock", "mono" },
-		{ "command_line", "stackonce record -e sched:sched_switch" },
+		{ "cmdline", "stackonce record -e sched:sched_switch" },
 	};
 	size_t i;
 
