@@ -71,11 +71,6 @@ FILTER_INLINE __u64 filter_pool_word(const struct filter_prog *p, __u32 off)
 	return off <= FILTER_POOL_SIZE ? filter_word(p->pool + off) : 0;
 }
 
-FILTER_INLINE __u64 filter_byte_mask(__u32 bytes)
-{
-	return bytes < 8 ? (1ULL << (bytes * 8)) - 1 : ~0ULL;
-}
-
 /* Whether len (at most FILTER_MAX_PATTERN) bytes of the input and of the pool are the same. */
 FILTER_GLOBAL int filter_bytes_equal(const struct filter_prog *p, struct filter_input *in,
 				     __u32 off, __u32 pat_off, __u32 len)
@@ -88,12 +83,12 @@ FILTER_GLOBAL int filter_bytes_equal(const struct filter_prog *p, struct filter_
 	a = (const __u8 *)in + off;
 	b = p->pool + pat_off;
 	for (k = 0; k < FILTER_MAX_PATTERN + 1; k += 8) {
-		__u64 diff;
+		__u64 diff = filter_word(a + k) ^ filter_word(b + k);
+		__u32 left = len - k;
 
-		if (k >= len)
-			break;
-		diff = filter_word(a + k) ^ filter_word(b + k);
-		if (diff & filter_byte_mask(len - k))
+		if (left < 8)
+			return !(diff & ((1ULL << (left * 8)) - 1));
+		if (diff)
 			return 0;
 	}
 	return 1;
@@ -167,26 +162,25 @@ static long filter_scan_step(__u32 i, void *arg)
 	return 1;
 }
 
-/* Whether the pattern occurs in the len bytes at off. */
+/* Whether the pattern occurs in the string. */
 FILTER_INLINE int filter_scan(const struct filter_prog *p, struct filter_input *in,
-			      const struct filter_pred_str *str, __u32 off, __u32 len,
-			      int stop_at_nul)
+			      const struct filter_pred_str *str)
 {
 	struct filter_loop l = { p, in };
 	struct filter_work *w = &in->work;
 
 	if (!str->pat_len)
 		return 1;
-	if (str->pat_len > len)
+	if (str->pat_len > w->avail)
 		return 0;
-	w->pos = off;
-	w->end = off + len - str->pat_len;
+	w->pos = w->off;
+	w->end = w->off + w->avail - str->pat_len;
 	w->pat = str->pat_off;
 	w->pat_len = str->pat_len;
-	w->stop_at_nul = stop_at_nul;
+	w->stop_at_nul = !w->len;
 	w->result = 0;
 	w->first = (filter_pool_word(p, str->pat_off) & 0xff) * FILTER_ONES;
-	FILTER_LOOP(len, filter_scan_step, &l);
+	FILTER_LOOP(w->avail, filter_scan_step, &l);
 	return w->result;
 }
 
@@ -235,13 +229,14 @@ static long filter_glob_step(__u32 i, void *arg)
 }
 
 FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *in,
-			      const struct filter_pred_str *str, __u32 off, __u32 len)
+			      const struct filter_pred_str *str)
 {
 	struct filter_loop l = { p, in };
 	struct filter_work *w = &in->work;
+	__u32 len = w->len ? w->avail : 0;
 
-	w->pos = off;
-	w->end = off + len;
+	w->pos = w->off;
+	w->end = w->off + len;
 	w->pat = str->pat_off;
 	w->back_pat = 0;
 	w->result = 0;
@@ -250,81 +245,83 @@ FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *
 	return w->result;
 }
 
-/* Where a string is: len as the kernel has it (0: up to a NUL), avail bytes that exist. */
-struct filter_place {
-	__u32 off, len, avail;
-};
-
-/* 0, or -1 when the string is behind a pointer that cannot be read. */
-FILTER_INLINE int filter_locate(struct filter_input *in, const struct filter_pred *pr,
-				struct filter_place *ret)
+/*
+ * Where the string is, into the work area.  A length of 0 means up to a NUL.  -1 when it is behind
+ * a pointer that cannot be read.
+ */
+FILTER_INLINE int filter_locate(struct filter_input *in, const struct filter_pred *pr)
 {
-	__u32 end = FILTER_INPUT_REC + in->len;
+	__u32 end = FILTER_INPUT_REC + in->len, source = pr->str.source;
+	struct filter_work *w = &in->work;
 	__u64 word;
 	long n;
 
-	ret->off = pr->offset;
-	ret->len = pr->str.field_len;
-	ret->avail = ret->len;
-	if (pr->str.source == FILTER_STR_FIXED)
-		return 0;
-	word = filter_input_word(in, pr->offset);
-	if (pr->str.source <= FILTER_STR_REL_LOC) {
-		ret->off = word & 0xffff;
-		ret->off += pr->str.source == FILTER_STR_DATA_LOC ? FILTER_INPUT_REC :
-								    pr->offset + 4;
-		ret->len = (__u32)word >> 16;
-		ret->avail = ret->off < end ? end - ret->off : 0;
-		if (ret->len && ret->len < ret->avail)
-			ret->avail = ret->len;
+	if (source == FILTER_STR_FIXED) {
+		w->off = pr->offset;
+		w->len = w->avail = pr->str.field_len;
 		return 0;
 	}
-	n = FILTER_READ_STR(in->str, word, pr->str.source == FILTER_STR_USER_PTR);
+	word = filter_input_word(in, pr->offset);
+	if (source <= FILTER_STR_REL_LOC) {
+		__u32 off = word & 0xffff, len = (__u32)word >> 16, avail;
+
+		off += source == FILTER_STR_DATA_LOC ? FILTER_INPUT_REC : pr->offset + 4;
+		avail = off < end ? end - off : 0;
+		w->off = off;
+		w->len = len;
+		w->avail = len && len < avail ? len : avail;
+		return 0;
+	}
+	n = FILTER_READ_STR(in->str, word, source == FILTER_STR_USER_PTR);
 	if (n <= 0 || n > FILTER_STR_MAX)
 		return -1;
-	ret->off = FILTER_INPUT_STR;
-	ret->len = n;
-	ret->avail = n;
+	w->off = FILTER_INPUT_STR;
+	w->len = w->avail = n;
 	return 0;
 }
 
-/* The pattern stands at off and, when whole is set, the string ends behind it. */
+/* The pattern stands at the start and, when whole is set, the string ends behind it. */
 FILTER_INLINE int filter_starts(const struct filter_prog *p, struct filter_input *in,
-				const struct filter_pred_str *str,
-				const struct filter_place *at, int whole)
+				const struct filter_pred_str *str, int whole)
 {
-	__u32 n = str->pat_len;
+	__u32 off = in->work.off, avail = in->work.avail, n = str->pat_len;
 
-	if (n > at->avail || !filter_bytes_equal(p, in, at->off, str->pat_off, n))
+	if (n > avail || !filter_bytes_equal(p, in, off, str->pat_off, n))
 		return 0;
-	return !whole || n == at->avail || !(filter_input_word(in, at->off + n) & 0xff);
+	return !whole || n == avail || !(filter_input_word(in, off + n) & 0xff);
+}
+
+FILTER_INLINE int filter_ends(const struct filter_prog *p, struct filter_input *in,
+			      const struct filter_pred_str *str)
+{
+	__u32 len = in->work.len, n = str->pat_len;
+
+	return len == in->work.avail && len > n &&
+	       filter_bytes_equal(p, in, in->work.off + len - 1 - n, str->pat_off, n);
 }
 
 FILTER_INLINE int filter_string(const struct filter_prog *p, struct filter_input *in,
 				const struct filter_pred *pr)
 {
-	struct filter_place at = {};
-	__u32 n;
+	const struct filter_pred_str *str = &pr->str;
 	int ok;
 
-	if (filter_locate(in, pr, &at))
+	if (filter_locate(in, pr))
 		return 0;
-	n = pr->str.pat_len;
-	switch (pr->str.match) {
+	switch (str->match) {
 	case FILTER_MATCH_MIDDLE:
-		ok = filter_scan(p, in, &pr->str, at.off, at.avail, !at.len);
+		ok = filter_scan(p, in, str);
 		break;
 	case FILTER_MATCH_END:
-		ok = at.avail == at.len && at.len > n &&
-		     filter_bytes_equal(p, in, at.off + at.len - 1 - n, pr->str.pat_off, n);
+		ok = filter_ends(p, in, str);
 		break;
 	case FILTER_MATCH_GLOB:
-		ok = filter_glob(p, in, &pr->str, at.off, at.len ? at.avail : 0);
+		ok = filter_glob(p, in, str);
 		break;
 	default:
-		ok = filter_starts(p, in, &pr->str, &at, pr->str.match == FILTER_MATCH_FULL);
+		ok = filter_starts(p, in, str, str->match == FILTER_MATCH_FULL);
 	}
-	return ok != pr->str.negate;
+	return ok != str->negate;
 }
 
 static long filter_mask_step(__u32 i, void *arg)
@@ -400,18 +397,16 @@ FILTER_GLOBAL int filter_other(const struct filter_prog *p, struct filter_input 
 	}
 }
 
-/* 1: the event is selected, 0: it is not. */
-FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *in)
+#define FILTER_STRETCH	16	/* predicates run per call, so that few are verified in a row */
+
+/* From predicate i on at most FILTER_STRETCH predicates: the one to go on with, or the verdict. */
+FILTER_GLOBAL int filter_run(const struct filter_prog *p, struct filter_input *in, __u32 i)
 {
-	__u32 i = 0, n;
+	__u32 n;
 
 	if (!p || !in)
-		return 0;
-	if (!p->nr_preds)
-		return 1;
-	if (in->len > FILTER_REC_MAX || in->len < p->min_len)
-		return 0;
-	for (n = 0; n < FILTER_MAX_PREDS; n++) {
+		return FILTER_REJECT;
+	for (n = 0; n < FILTER_STRETCH; n++) {
 		const struct filter_pred *pr;
 		__u64 value;
 		__u32 off;
@@ -423,7 +418,7 @@ FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *
 		pr = &p->preds[i];
 		off = pr->offset;
 		if (off > FILTER_INPUT_END)
-			return 0;
+			return FILTER_REJECT;
 		value = filter_word((const __u8 *)in + off);
 		if (pr->kind == FILTER_KIND_RANGE)
 			ok = ((value - pr->num.lo) & pr->num.mask) <= pr->num.span;
@@ -432,6 +427,25 @@ FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *
 		else
 			ok = filter_other(p, in, i);
 		i = ok ? pr->on_true : pr->on_false;
+	}
+	return i;
+}
+
+/* 1: the event is selected, 0: it is not. */
+FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *in)
+{
+	__u32 i = 0, n;
+
+	if (!p || !in)
+		return 0;
+	if (!p->nr_preds)
+		return 1;
+	if (in->len > FILTER_REC_MAX || in->len < p->min_len)
+		return 0;
+	for (n = 0; n < FILTER_MAX_PREDS / FILTER_STRETCH; n++) {
+		i = filter_run(p, in, i);
+		if (i >= FILTER_MAX_PREDS)
+			break;
 	}
 	return i == FILTER_ACCEPT;
 }

@@ -104,8 +104,10 @@ struct filter_prog {
 	__u8 pool[FILTER_POOL_SIZE + FILTER_SLACK];
 };
 
-/* Scratch of the evaluator's loops. */
+/* Scratch of the evaluator. */
 struct filter_work {
+	__u32 off, len, avail;	/* of the string: len as the kernel has it, avail bytes exist */
+	__u32 pad;
 	__u32 pos, end;		/* next and last place to look at */
 	__u32 pat;		/* what is looked for, in the pool */
 	__u32 pat_len;
@@ -149,7 +151,7 @@ _Static_assert(__builtin_offsetof(struct filter_input, cpu) == FILTER_INPUT_CPU,
 _Static_assert(__builtin_offsetof(struct filter_input, comm) == FILTER_INPUT_COMM, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, rec) == FILTER_INPUT_REC, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, str) == FILTER_INPUT_STR, "wire format");
-_Static_assert(sizeof(struct filter_work) == 40, "wire format");
+_Static_assert(sizeof(struct filter_work) == 56, "wire format");
 _Static_assert(sizeof(struct filter_input) == FILTER_INPUT_END + FILTER_SLACK, "wire format");
 
 #endif /* FILTER_PROG_H */
