@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Out to the ftrace stackmap's form and in again: a recording of this kernel keeps its stacks, and
+# this kernel's own `trace` text keeps its lines.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+need_tracefs
+cd "$work" || exit 1
+
+record -a -e sched:sched_switch -e sched:sched_wakeup -o live.stk -- sleep "$(scale 1 3)"
+"$STACKONCE" export fsmb live.stk -q -o map || fail "export ended with $?"
+"$STACKONCE" import fsmb map -q --kallsyms /proc/kallsyms -o again.stk || fail "import ended with $?"
+"$STACKONCE" export fsmb again.stk -q -o map2 || fail "the second export ended with $?"
+cmp map map2 || fail "the import does not export to the same bytes"
+"$STACKONCE" stacks --json live.stk | jq -c '[.id, .refs, .depth, [.frames[].ip]]' >stacks.live
+"$STACKONCE" stacks --json again.stk | jq -c '[.id, .refs, .depth, [.frames[].ip]]' >stacks.again
+[ -s stacks.live ] || fail "there are no stacks"
+cmp stacks.live stacks.again || fail "ids, references, depths or frames differ"
+
+# A name that looks like the columns that follow it.
+new_instance
+cp "$PROG/getppid" 'a-1 [0] 2: b-3' || fail "cannot copy a program"
+echo 4096 >"$instance/buffer_size_kb"
+echo 0 >"$instance/options/stacktrace" 2>/dev/null || :
+for e in sched/sched_switch sched/sched_wakeup irq/softirq_entry irq/irq_handler_entry; do
+	echo 1 >"$instance/events/$e/enable" || fail "tracefs refuses $e"
+done
+for _ in 1 2 3; do
+	"$work/a-1 [0] 2: b-3" 100 || fail "the copy ended with $?"
+done
+echo 0 >"$instance/tracing_on"
+cat "$instance/trace" >trace
+"$STACKONCE" import fsmb map -q --trace trace -o text.stk || fail "import --trace ended with $?"
+grep -v '^#' trace | tr -s ' ' | sed 's/^ //; s/ $//' | sort >want
+"$STACKONCE" script text.stk | grep -v '^#' | tr -s ' ' | sed 's/^ //; s/ $//' | sort >got
+grep -q '^a-1 \[0\] 2: b-3-[0-9]' want || fail "ftrace did not see the task with the odd name"
+cmp want got || {
+	diff want got | head -n 10
+	fail "script prints other lines than the trace file"
+}
+note "$(wc -l <stacks.live) stacks and $(wc -l <want) trace lines out and in"
