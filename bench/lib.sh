@@ -35,7 +35,10 @@ value()
 # median: of the numbers on standard input.
 median()
 {
-	sort -n | awk '{ v[NR] = $1 } END { if (NR) print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+	sort -n | awk '{ v[NR] = $1 } END {
+		if (NR)
+			printf "%.2f\n", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2
+	}'
 }
 
 # wait_for SECONDS COMMAND...: until the command works.

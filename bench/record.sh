@@ -56,20 +56,36 @@ start_tool()
 	wait_for 15 armed "$1" && kill -0 "$recorder" 2>/dev/null
 }
 
-# An instance with 8 MiB per CPU, drained by a reader per CPU as its own tools do.
+# An instance that holds the whole run, read afterwards: what the kernel's own stack trace costs
+# without anyone reading it meanwhile.
 start_ftrace()
 {
 	instance=$tracefs/instances/stackonce-bench
 	mkdir "$instance" || return 1
 	event_dir=$instance/events/$(echo "$2" | tr : /)
 	echo 1 >"$instance/options/stacktrace"
-	echo 8192 >"$instance/buffer_size_kb"
-	# shellcheck disable=SC2016 # the inner shell has variables of its own
-	in_background "$1" sh -c 'trap "kill \$jobs; wait; exit 0" INT; jobs=
-		for cpu in "$1"/per_cpu/cpu*; do
-			cat "$cpu/trace_pipe_raw" >"$2.raw.${cpu##*/}" & jobs="$jobs $!"
-		done; wait' sh "$instance" "$1"
+	echo 98304 >"$instance/buffer_size_kb"
+	in_background "$1" sleep 1000
 	echo 1 >"$event_dir/enable"
+}
+
+# ftrace_stat NAME...: the sum of these numbers over the CPUs.
+ftrace_stat()
+{
+	awk -F ': ' -v names="$*" '{ if (index(names, $1)) n += $2 } END { print n + 0 }' \
+		"$instance"/per_cpu/cpu*/stats
+}
+
+stop_ftrace()
+{
+	echo 0 >"$event_dir/enable"
+	ftrace_stat overrun 'dropped events' >"$work/ftrace.lost"
+	ftrace_stat entries >"$work/ftrace.read"
+	# shellcheck disable=SC2016 # the inner shell has variables of its own
+	"$measure" "$work/ftrace.cost" timeout 3 sh -c 'for c; do cat <"$c/trace_pipe_raw" & done; wait' sh \
+		"$instance"/per_cpu/cpu* >"$work/ftrace.raw"
+	rmdir "$instance"
+	instance=
 }
 
 armed()
@@ -86,21 +102,10 @@ armed()
 
 stop_tool()
 {
-	if [ "$1" = ftrace ]; then
-		echo 0 >"$event_dir/enable"
-		awk '/^(overrun|dropped events):/ { n += $NF } END { print n + 0 }' \
-			"$instance"/per_cpu/cpu*/stats >"$work/ftrace.lost"
-		sleep 0.5
-	fi
 	kill -INT "$recorder" 2>/dev/null
 	wait "$recorder"
 	recorder=
-	if [ "$1" = ftrace ]; then
-		awk '/^read events:/ { n += $NF } END { print n + 0 }' "$instance"/per_cpu/cpu*/stats \
-			>"$work/ftrace.read"
-		rmdir "$instance"
-		instance=
-	fi
+	[ "$1" != ftrace ] || stop_ftrace
 }
 
 # counts TOOL COMM EVENTS: "BYTES ALL SEEN": bytes in the file, events in it, those of the workload.
@@ -124,7 +129,7 @@ counts()
 	bpftrace) awk -F ': ' '/^]: [0-9]+$/ { n += $2 } END { print 0, n + 0, n + 0 }' "$f.out" ;;
 	ftrace)
 		# Every event is two entries, itself and its stack.
-		cat "$f".raw.* | wc -c | awk -v read="$(cat "$f.read")" -v lost="$(cat "$f.lost")" -v n="$3" \
+		wc -c <"$f.raw" | awk -v read="$(cat "$f.read")" -v lost="$(cat "$f.lost")" -v n="$3" \
 			'{ print $1, read / 2, n * read / (read + lost) }'
 		;;
 	esac
@@ -142,7 +147,7 @@ run_workload()
 run_tool()
 {
 	[ ! -e "$work/$1.failed" ] || return 0
-	rm -f "$work/$1".raw.* "$work/$1.stk" "$work/$1.data"
+	rm -f "$work/$1.stk" "$work/$1.data"
 	if ! start_tool "$1" "$event"; then
 		wait "$recorder" 2>/dev/null
 		recorder=
@@ -168,7 +173,7 @@ print_row()
 	counts "$1" "$comm" "$total" >"$work/counts"
 	awk -v title="$(title "$1")" -v base="$(median <"$work/base.ns")" -v ns="$(median <"$work/$1.ns")" \
 		-v cpu="$(median <"$work/$1.cpu")" -v peak="$(median <"$work/$1.peak")" \
-		-v ours="$(cat "$work/stackonce.ns" 2>/dev/null | median)" -v total="$total" '{
+		-v ours="$(if [ -s "$work/stackonce.ns" ]; then median <"$work/stackonce.ns"; fi)" -v total="$total" '{
 		lost = total > $3 ? 100 * (total - $3) / total : 0
 		ratio = ours ? sprintf("%.2f", (ns - base) / (ours - base)) : "-"
 		bytes = $1 ? sprintf("%.1f", $1 / $2) : "-"

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# What reading about a million events with kernel stacks costs: CPU time per event and peak memory,
+# against the readers of perf and trace-cmd on recordings of the same load.
+#   BENCH_REPEATS  runs of each command (3)    BENCH_EVENTS  events to record (1000000)
+# shellcheck source=bench/lib.sh
+. "$BENCH/lib.sh"
+
+repeats=${BENCH_REPEATS:-3}
+events=${BENCH_EVENTS:-1000000}
+
+load()
+{
+	"$prog/pingpong" $((events / 4)) 0 >/dev/null
+	"$prog/getppid" $((events / 2)) 0 >/dev/null
+}
+
+# cost TITLE EVENTS COMMAND...: a row.
+cost()
+{
+	title=$1
+	n=$2
+	shift 2
+	: >"$work/cpu"
+	: >"$work/peak"
+	for _ in $(seq 1 "$repeats"); do
+		"$measure" "$work/cost" "$@" >/dev/null 2>"$work/err" </dev/null || {
+			printf '%-36s failed: %s\n' "$title" "$(tail -n 1 "$work/err")"
+			return
+		}
+		value "$work/cost" cpu_ns >>"$work/cpu"
+		value "$work/cost" peak_kb >>"$work/peak"
+	done
+	printf '%-36s %10s %10.0f %9.1f\n' "$title" "$n" "$(($(median <"$work/cpu" | cut -d. -f1) / n))" \
+		"$(median <"$work/peak" | awk '{ print $1 / 1024 }')"
+}
+
+# with_recorder COMMAND...: the load while COMMAND records.
+with_recorder()
+{
+	"$@" >"$work/out" 2>"$work/record.err" </dev/null &
+	recorder=$!
+	sleep 3
+	kill -0 "$recorder" 2>/dev/null && load
+	kill -INT "$recorder" 2>/dev/null
+	wait "$recorder"
+	recorder=
+}
+
+tracefs_mount
+describe_machine
+with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/t.stk" -e sched:sched_switch \
+	-e raw_syscalls:sys_enter
+with_recorder "$measure" "$work/cost" perf record -q -a -g -m 16M -o "$work/perf.data" \
+	-e sched:sched_switch -e raw_syscalls:sys_enter
+with_recorder "$measure" "$work/cost" trace-cmd record -q -T -o "$work/trace.dat" \
+	-e sched:sched_switch -e raw_syscalls:sys_enter
+
+printf '\n%-36s %10s %10s %9s\n' 'reading' events 'CPU ns/ev' 'peak MB'
+n=$("$stackonce" info --json "$work/t.stk" | jq .totals.recorded)
+if [ "${n:-0}" -gt 0 ]; then
+	cost 'stackonce info' "$n" "$stackonce" info "$work/t.stk"
+	cost 'stackonce report' "$n" "$stackonce" report "$work/t.stk"
+	cost 'stackonce stacks' "$n" "$stackonce" stacks "$work/t.stk"
+	cost 'stackonce script' "$n" "$stackonce" script "$work/t.stk"
+	cost 'stackonce script --json' "$n" "$stackonce" script --json "$work/t.stk"
+fi
+n=$(perf script -i "$work/perf.data" -F comm -G 2>/dev/null | grep -c .)
+if [ "$n" -gt 0 ]; then
+	cost 'perf script' "$n" perf script -i "$work/perf.data"
+	cost 'perf report --stdio' "$n" perf report --stdio -i "$work/perf.data"
+	cost 'perf report --stdio --no-children' "$n" perf report --stdio --no-children -i "$work/perf.data"
+fi
+n=$(trace-cmd report -i "$work/trace.dat" 2>/dev/null | grep -c '\[00')
+if [ "$n" -gt 0 ]; then
+	cost 'trace-cmd report' "$n" trace-cmd report -i "$work/trace.dat"
+else
+	printf '%-36s did not record here: %s\n' 'trace-cmd report' "$(grep -v '^$' "$work/record.err" | tail -n 1)"
+fi
