@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "constants.h"
 #include "events/filter.h"
 #include "events/format.h"
 #include "log.h"
@@ -78,6 +79,7 @@ void rec_events__clear(struct rec_events *l)
 		free(l->left_out[i].name);
 		free(l->left_out[i].why);
 	}
+	constants__free(l->constants);
 	free(l->v);
 	free(l->left_out);
 	memset(l, 0, sizeof(*l));
@@ -189,8 +191,38 @@ static int compile_filter(struct rec_event *e, const char *filter,
 	return 0;
 }
 
+/* Enum constants that the kernel left as names become numbers, which readers understand. */
+static int resolve_constants(struct rec_events *l, struct rec_event *e)
+{
+	struct ev_format *fmt;
+	unsigned int nr;
+	char *text;
+	int err;
+
+	if (!l->constants) {
+		err = constants__load(&l->constants);
+		if (err)
+			return err;
+	}
+	err = ev_format__resolve(e->format, strlen(e->format), constants__lookup, l->constants,
+				 &text, &nr);
+	if (err)
+		return err;
+	err = ev_format__parse(text, strlen(text), &fmt);
+	if (err) {
+		free(text);
+		return err;
+	}
+	ev_format__free(e->fmt);
+	free(e->format);
+	e->fmt = fmt;
+	e->format = text;
+	return 0;
+}
+
 /* Fills a fresh event; errors that only concern this event under a glob are -ENOENT, -E2BIG. */
-static int event_fill(struct rec_event *e, const char *full, const char **ret_why)
+static int event_fill(struct rec_events *l, struct rec_event *e, const char *full,
+		      const char **ret_why)
 {
 	const char *colon = strchr(full, ':');
 	int err;
@@ -213,6 +245,11 @@ static int event_fill(struct rec_event *e, const char *full, const char **ret_wh
 	err = ev_format__parse(e->format, strlen(e->format), &e->fmt);
 	if (err)
 		return err;
+	if (!ev_format__compiled(e->fmt)) {
+		err = resolve_constants(l, e);
+		if (err)
+			return err;
+	}
 	*ret_why = "its record is too large or has too many dynamic fields";
 	return describe(e);
 }
@@ -260,7 +297,7 @@ static int add_one(struct rec_events *l, const char *full, bool glob, const char
 	if (err)
 		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
 	e->globbed = glob;
-	err = event_fill(e, full, &why);
+	err = event_fill(l, e, full, &why);
 	if (err) {
 		event_clear(e);
 		if (glob && err != -ENOMEM)

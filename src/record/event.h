@@ -37,6 +37,7 @@ struct rec_events {
 		char *why;
 	} *left_out;			/* named by a glob but not possible */
 	unsigned int nr_left_out, cap_left_out;
+	struct constants *constants;	/* loaded when a format needs them */
 };
 
 /*

@@ -3,6 +3,7 @@
 #include "programs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -364,12 +365,36 @@ int programs__new(const struct programs_opts *opts, struct programs **ret_progra
 	return 0;
 }
 
+/* More attachments than this are given up by a child of ours. */
+#define DETACH_HERE 16
+
+static bool detach_in_child(struct programs *p)
+{
+	pid_t child;
+	int null;
+
+	if (!p->attached || p->nr_events <= DETACH_HERE)
+		return false;
+	child = fork();
+	if (child)
+		return child > 0;
+	setsid();
+	prctl(PR_SET_NAME, "stackonce-end");
+	null = open("/dev/null", O_RDWR);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	attach__release(p);
+	_exit(0);
+}
+
 void programs__free(struct programs *p)
 {
 	unsigned int i;
 
 	if (!p)
 		return;
+	detach_in_child(p);
 	attach__release(p);
 	bpf_link__destroy(p->calibration);
 	for (i = 0; p->ring_fds && i < p->nr_cpus; i++)

@@ -39,7 +39,11 @@ struct programs_opts {
  * go to the list of those left out; for others that is an error.
  */
 int programs__new(const struct programs_opts *opts, struct programs **ret_programs);
-void programs__free(struct programs *p);	/* detaches */
+/*
+ * Detaches.  The kernel waits for a grace period at each tracepoint, one after the other, which is
+ * seconds for many events: a child process sees to that then, and this returns at once.
+ */
+void programs__free(struct programs *p);
 
 /* From now on events are recorded; returns when every CPU sees it. */
 int programs__arm(struct programs *p);

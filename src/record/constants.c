@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "constants.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/btf.h>
+
+struct constants {
+	struct btf *btf;
+};
+
+int constants__load(struct constants **ret_constants)
+{
+	struct constants *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->btf = btf__load_vmlinux_btf();
+	if (!c->btf) {
+		free(c);
+		return -errno;
+	}
+	*ret_constants = c;
+	return 0;
+}
+
+void constants__free(struct constants *c)
+{
+	if (!c)
+		return;
+	btf__free(c->btf);
+	free(c);
+}
+
+static bool in_enum(const struct btf *btf, const struct btf_type *t, const char *name,
+		    int64_t *ret_value)
+{
+	unsigned int i;
+
+	for (i = 0; i < btf_vlen(t); i++) {
+		const struct btf_enum64 *wide = (const struct btf_enum64 *)(t + 1) + i;
+		const struct btf_enum *e = btf_enum(t) + i;
+		bool is_wide = btf_is_enum64(t);
+
+		if (strcmp(btf__name_by_offset(btf, is_wide ? wide->name_off : e->name_off), name))
+			continue;
+		*ret_value = is_wide ? (int64_t)btf_enum64_value(wide) :
+			     BTF_INFO_KFLAG(t->info) ? (int64_t)e->val : (int64_t)(uint32_t)e->val;
+		return true;
+	}
+	return false;
+}
+
+bool constants__lookup(void *ctx, const char *name, int64_t *ret_value)
+{
+	const struct constants *c = ctx;
+	unsigned int i, nr = btf__type_cnt(c->btf);
+
+	for (i = 1; i < nr; i++) {
+		const struct btf_type *t = btf__type_by_id(c->btf, i);
+
+		if ((btf_is_enum(t) || btf_is_enum64(t)) && in_enum(c->btf, t, name, ret_value))
+			return true;
+	}
+	return false;
+}
