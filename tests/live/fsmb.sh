@@ -27,6 +27,7 @@ for e in sched/sched_switch sched/sched_wakeup irq/softirq_entry irq/irq_handler
 done
 for _ in 1 2 3; do
 	"$work/a-1 [0] 2: b-3" 100 || fail "the copy ended with $?"
+	sleep 0.2
 done
 echo 0 >"$instance/tracing_on"
 cat "$instance/trace" >trace
