@@ -59,7 +59,7 @@ _stackonce()
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
 		--comm --cpu --fields --by --top --min --id --kallsyms --trace"
 	local -A options=(
-		[record]="-o --output -e --event -F --freq -a --all -p --pid --filter -k --clock
+		[record]="-o --output -e --event -F --freq -a --all-cpus -p --pid --filter -k --clock
 			--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration
 			--no-kernel-stacks --include-self --idle --fsync -q --quiet -v --verbose
 			-h --help"

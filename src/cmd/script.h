@@ -59,6 +59,8 @@ struct script {
 	struct script_column *columns;
 	unsigned int nr_columns;
 	struct ev_print_ctx print;
+	struct kernel_strings *strings; /* made when the first is asked for */
+	bool has_strings;
 	struct script_type *types;
 	unsigned int nr_types;
 	struct script_task *tasks;

@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "frames.h"
+#include "strings.h"
 
 /* ---- what is kept from event to event ------------------------------------------------------- */
 
@@ -27,10 +28,25 @@ static bool put_kernel_symbol(void *ctx, uint64_t addr, bool with_offset, struct
 	return true;
 }
 
+static const char *kernel_string(void *ctx, uint64_t addr)
+{
+	struct script *s = ctx;
+	const char *text;
+
+	if (!s->has_strings) {
+		text = stk_reader__meta(s->rd.reader, "printk_formats");
+		s->strings = text ? kernel_strings__new(text) : NULL;
+		s->has_strings = true;
+	}
+	return kernel_strings__find(s->strings, addr);
+}
+
 void script__start(struct script *s)
 {
 	s->print.symbol = put_kernel_symbol;
 	s->print.symbol_ctx = s;
+	s->print.string = kernel_string;
+	s->print.string_ctx = s;
 	s->print.long_size = 8;
 }
 
@@ -46,6 +62,7 @@ void script__free(struct script *s)
 	}
 	for (i = 0; i < s->nr_columns; i++)
 		free(s->columns[i].name);
+	kernel_strings__free(s->strings);
 	free(s->columns);
 	free(s->types);
 	free(s->tasks);
@@ -62,7 +79,12 @@ static void see_type(struct script *s, struct script_type *st, const struct stk_
 	_cleanup_free_ char *full = NULL;
 	unsigned int i;
 
+	const char *hz = stk_reader__meta(s->rd.reader, "kernel.hz");
+	uint64_t v;
+
 	st->seen = true;
+	if (hz && !parse__u64(hz, 1, 1000000, &v))
+		s->print.hz = v;
 	/* Failure is logged by the parser; the event then prints without its fields. */
 	if (*format && ev_format__parse(format, strlen(format), &st->format))
 		st->format = NULL;

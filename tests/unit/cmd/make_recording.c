@@ -9,6 +9,7 @@
  * hostile   task names, fields, symbols and metadata with control bytes and markup
  * aliases   imported stacks: ids of their own, references, one stack under two ids
  * flags     one event for each pair of flags and preempt count
+ * strings   kernel strings by address, known and unknown, and a time in jiffies
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
 #include <errno.h>
@@ -365,6 +366,43 @@ static void make_flags(const char *path)
 	stk_writer__free(w);
 }
 
+/* What a format prints by way of the recording's metadata. */
+static void make_strings(const char *path)
+{
+	static const char format[] = "name: note\nID: 5\n" COMMON
+				     "\tfield:const char * s;\toffset:8;\tsize:8;\tsigned:0;\n"
+				     "\tfield:unsigned long t;\toffset:16;\tsize:8;\tsigned:0;\n"
+				     "\nprint fmt: \"%s for %u ms\", REC->s, "
+				     "jiffies_to_msecs(REC->t)\n";
+	struct {
+		char common[8];
+		uint64_t s, t;
+	} rec = { .t = 10 };
+	struct stk_writer *w = begin(path, 1);
+	unsigned int i;
+	uint32_t t;
+
+	ok(stk_writer__meta(w, "printk_formats",
+			    "0xffffffff82000010 : \"first\"\n"
+			    "nonsense\n"
+			    "0xffffffff82000008 : \"a \\\"quote\\\", a \\\\ and a \\tline\\n\"\n"
+			    "0xffffffff82000020 : \"cut"),
+	   "meta");
+	ok(stk_writer__meta(w, "kernel.hz", "1000"), "meta");
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "test", "note", "", format), "type");
+	t = task(w, 1, 1, "t");
+	for (i = 0; i < 4; i++) {
+		rec.s = 0xffffffff82000008ULL + 8 * i;
+		event(w, (struct stk_writer_event){ .ts = 1000 * (i + 1),
+						    .task = t,
+						    .record = &rec,
+						    .record_len = sizeof(rec) });
+	}
+	ok(stk_writer__end_round(w, 1000000, 0), "round");
+	ok(stk_writer__finish(w, "done", 0), "finish");
+	stk_writer__free(w);
+}
+
 /* A stack is a path through a tree that gets narrower towards its root, like those of a kernel. */
 static unsigned int large_stack(uint64_t i, uint64_t *frames)
 {
@@ -432,6 +470,8 @@ int main(int argc, char **argv)
 		make_aliases(argv[2]);
 	else if (!strcmp(kind, "flags"))
 		make_flags(argv[2]);
+	else if (!strcmp(kind, "strings"))
+		make_strings(argv[2]);
 	else if (!strcmp(kind, "large"))
 		make_large(argv[2], argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000,
 			   argc > 4 ? strtoull(argv[4], NULL, 0) : 4000);
