@@ -141,7 +141,7 @@ static uint64_t msecs(const struct printer *p, uint64_t jiffies)
 {
 	uint32_t hz = p->ctx && p->ctx->hz ? p->ctx->hz : 250;
 
-	return (uint32_t)(jiffies * 1000 / hz);
+	return (uint32_t)(1000 % hz ? jiffies * 1000 / hz : jiffies * (1000 / hz));
 }
 
 uint64_t node__eval(const struct printer *p, uint32_t node)

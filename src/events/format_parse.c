@@ -44,6 +44,15 @@ int parser__field(struct parser *ps)
 	return i;
 }
 
+/* The local variable of that name, the innermost first; UINT32_MAX: none. */
+static uint32_t find_local(const struct parser *ps, const struct token *t)
+{
+	for (unsigned int i = ps->nr_locals; i-- > 0;)
+		if (ps->locals[i].len == t->len && !memcmp(ps->locals[i].name, t->s, t->len))
+			return ps->locals[i].node;
+	return UINT32_MAX;
+}
+
 static uint32_t parse_identifier(struct parser *ps)
 {
 	struct token t = ps->tok;
@@ -67,9 +76,8 @@ static uint32_t parse_identifier(struct parser *ps)
 		}
 		return node;
 	}
-	for (unsigned int i = ps->nr_locals; i-- > 0;)
-		if (ps->locals[i].len == t.len && !memcmp(ps->locals[i].name, t.s, t.len))
-			return ps->locals[i].node;
+	if (find_local(ps, &t) != UINT32_MAX)
+		return find_local(ps, &t);
 	if (c_constant__lookup(t.s, t.len, &v))
 		return node__const(ps, v, 8, true);
 	parser__fail(ps, "unknown identifier '%.*s'", (int)MIN(t.len, 60), t.s);
@@ -107,7 +115,8 @@ static uint32_t parse_statements(struct parser *ps)
 		struct parser saved = *ps;
 		struct type_name type;
 
-		if (parser__type(ps, &type) && ps->tok.kind == TOKEN_IDENT) {
+		if (find_local(ps, &ps->tok) == UINT32_MAX && parser__type(ps, &type) &&
+		    ps->tok.kind == TOKEN_IDENT) {
 			parse_declaration(ps, &type);
 			continue;
 		}

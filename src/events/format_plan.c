@@ -150,8 +150,9 @@ static void plan_int(struct planner *pl, struct op *op, char conversion)
 	/* the "0x" before the address moves into the op: a string has none */
 	if (plan_syscall_string(pl, op) && last && last->kind == OP_LITERAL && last->lit_len >= 2 &&
 	    !memcmp(pl->f->pool.s + last->lit + last->lit_len - 2, "0x", 2)) {
-		op->lit_len = 2;
 		last->lit_len -= 2;
+		op->lit = last->lit + last->lit_len;
+		op->lit_len = 2;
 	}
 	add_op(pl, op);
 }

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Formats as kernels print them: argv[1] is the directory of format files captured on 6.12 and
+ * 6.18, named SYSTEM.EVENT.format.
+ */
+#include "format_test.h"
+
+#include <glob.h>
+
+static const char *dir;
+
+static char *load(const char *name)
+{
+	char path[1024];
+	_cleanup_fclose_ FILE *file = NULL;
+	char *text = calloc(1, 1 << 16);
+
+	snprintf(path, sizeof(path), "%s/%s.format", dir, name);
+	file = fopen(path, "re");
+	if (!file || !text)
+		fail_msg("cannot read %s", path);
+	assert_in_range(fread(text, 1, (1 << 16) - 1, file), 1, (1 << 16) - 2);
+	return text;
+}
+
+static struct ev_format *load_format(const char *name)
+{
+	_cleanup_free_ char *text = load(name);
+
+	return parse_compiled(text);
+}
+
+/* A record under construction: fields by name, dynamic data appended. */
+struct builder {
+	struct ev_format *f;
+	uint8_t rec[1024];
+	size_t len;
+};
+
+static void build(struct builder *b, struct ev_format *f)
+{
+	memset(b, 0, sizeof(*b));
+	b->f = f;
+	b->len = ev_format__fixed_size(f);
+}
+
+static void set(struct builder *b, const char *name, uint64_t v)
+{
+	const struct ev_field *fd = ev_format__find(b->f, name);
+
+	assert_non_null(fd);
+	assert_int_equal(fd->kind, EV_FIELD_INT);
+	memcpy(b->rec + fd->offset, &v, fd->size);
+}
+
+static void set_bytes(struct builder *b, const char *name, const void *s, size_t n)
+{
+	const struct ev_field *fd = ev_format__find(b->f, name);
+	uint32_t loc = n << 16 | b->len;
+
+	assert_non_null(fd);
+	if (fd->kind == EV_FIELD_DATA_LOC) {
+		memcpy(b->rec + fd->offset, &loc, 4);
+		memcpy(b->rec + b->len, s, n);
+		b->len += n;
+	} else {
+		assert_in_range(n, 0, fd->size);
+		memcpy(b->rec + fd->offset, s, n);
+	}
+}
+
+static void expect(const struct builder *b, const char *want)
+{
+	_cleanup_free_ char *got = print(b->f, b->rec, b->len);
+
+	assert_string_equal(got, want);
+}
+
+static void expect_json(const struct builder *b, const char *want)
+{
+	struct strbuf out = { 0 };
+
+	ev_format__json(b->f, b->rec, b->len, &out);
+	assert_string_equal(out.s, want);
+	strbuf__free(&out);
+}
+
+static void expect_field(const struct builder *b, const char *name, const char *want)
+{
+	struct strbuf out = { 0 };
+
+	strbuf__reset(&out);
+	strbuf__puts(&out, "");
+	ev_format__print_field(b->f, ev_format__find(b->f, name), b->rec, b->len, &out);
+	assert_string_equal(out.s, want);
+	strbuf__free(&out);
+}
+
+/* Only what refers to names that 6.18 leaves unresolved may fall back. */
+static void test_all_compile(void **state)
+{
+	char pattern[1024];
+	glob_t g;
+
+	snprintf(pattern, sizeof(pattern), "%s/*.format", dir);
+	assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+	assert_in_range(g.gl_pathc, 20, 1000);
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		char *name = strrchr(g.gl_pathv[i], '/') + 1;
+		_cleanup_free_ char *text = NULL;
+		struct ev_format *f;
+
+		*strrchr(name, '.') = '\0';
+		text = load(name);
+		f = parse(text);
+		assert_string_equal(ev_format__name(f), strchr(name, '.') + 1);
+		if (!strncmp(name, "writeback.", 10))
+			assert_non_null(strstr(ev_format__why(f), "'I_DIRTY_SYNC'"));
+		else if (!ev_format__compiled(f))
+			fail_msg("%s: %s", name, ev_format__why(f));
+		ev_format__free(f);
+	}
+	globfree(&g);
+}
+
+static void test_fields(void **state)
+{
+	struct ev_format *f = load_format("sched.sched_switch");
+	const struct ev_field *fd = ev_format__find(f, "prev_comm");
+
+	assert_int_equal(fd->kind, EV_FIELD_STRING);
+	assert_string_equal(fd->type, "char[16]");
+	assert_true(fd->is_char && fd->elem_size == 1 && fd->size == 16 && fd->offset == 8);
+	fd = ev_format__find(f, "common_pid");
+	assert_true(fd->is_common && fd->is_signed && fd->kind == EV_FIELD_INT);
+	fd = ev_format__find(f, "prev_state");
+	assert_true(!fd->is_common && fd->kind == EV_FIELD_INT && fd->size == 8);
+	assert_null(ev_format__find(f, "prev"));
+	assert_int_equal(ev_format__fixed_size(f), 64);
+	assert_int_equal(ev_format__nr_fields(f), 11);
+	assert_null(ev_format__field(f, 11));
+	ev_format__free(f);
+
+	f = load_format("ipi.ipi_send_cpumask");
+	fd = ev_format__find(f, "cpumask");
+	assert_string_equal(fd->type, "__data_loc cpumask_t");
+	assert_true(fd->kind == EV_FIELD_DATA_LOC && fd->is_cpumask && !fd->is_char);
+	fd = ev_format__find(f, "callsite");
+	assert_true(fd->is_pointer && fd->size == 8);
+	ev_format__free(f);
+
+	f = load_format("dma.dma_map_sg");
+	fd = ev_format__find(f, "lengths");
+	assert_true(fd->kind == EV_FIELD_DATA_LOC && fd->elem_size == 4 && !fd->is_char);
+	ev_format__free(f);
+
+	f = load_format("ftrace.kernel_stack");
+	fd = ev_format__find(f, "caller");
+	assert_true(fd->kind == EV_FIELD_ARRAY && fd->elem_size == 8 && fd->size == 64);
+	ev_format__free(f);
+}
+
+static void test_sched_switch(void **state)
+{
+	struct builder b;
+
+	build(&b, load_format("sched.sched_switch"));
+	set_bytes(&b, "prev_comm", "a b\"\n", 5);
+	set(&b, "prev_pid", 12);
+	set(&b, "prev_prio", 120);
+	set(&b, "prev_state", 1);
+	set_bytes(&b, "next_comm", "0123456789abcdef", 16);	/* no NUL: ends with the field */
+	set(&b, "next_pid", -1);
+	expect(&b, "prev_comm=a b\"\n prev_pid=12 prev_prio=120 prev_state=S ==> "
+	       "next_comm=0123456789abcdef next_pid=-1 next_prio=0");
+	set(&b, "prev_state", 0);
+	expect(&b, "prev_comm=a b\"\n prev_pid=12 prev_prio=120 prev_state=R ==> "
+	       "next_comm=0123456789abcdef next_pid=-1 next_prio=0");
+	set(&b, "prev_state", 0x100);
+	expect(&b, "prev_comm=a b\"\n prev_pid=12 prev_prio=120 prev_state=R+ ==> "
+	       "next_comm=0123456789abcdef next_pid=-1 next_prio=0");
+	expect_json(&b, "{\"prev_comm\":\"a b\\\"\\u000a\",\"prev_pid\":12,\"prev_prio\":120,"
+		    "\"prev_state\":256,\"next_comm\":\"0123456789abcdef\",\"next_pid\":-1,"
+		    "\"next_prio\":0}");
+	expect_field(&b, "next_pid", "-1");
+	expect_field(&b, "next_comm", "0123456789abcdef");
+	ev_format__free(b.f);
+}
+
+static void test_dynamic(void **state)
+{
+	struct builder b;
+
+	build(&b, load_format("sched.sched_process_exec"));
+	set_bytes(&b, "filename", "/bin/ls", 8);
+	set(&b, "pid", 3);
+	expect(&b, "filename=/bin/ls pid=3 old_pid=0");
+	expect_json(&b, "{\"filename\":\"/bin/ls\",\"pid\":3,\"old_pid\":0}");
+	ev_format__free(b.f);
+
+	build(&b, load_format("rmap.rmap_walk_end"));
+	set(&b, "folio_addr", 0xffffea0000000040);
+	set_bytes(&b, "page_type", "anon", 5);
+	set(&b, "locked", 1);
+	expect(&b, "folio=ffffea0000000040 rwc=0000000000000000 page_type=anon locked=true");
+	ev_format__free(b.f);
+
+	build(&b, load_format("dma.dma_map_sg"));
+	set_bytes(&b, "device", "0000:00:01.0", 13);
+	set_bytes(&b, "lengths", "\x01\0\0\0\x00\x10\0", 8);
+	set(&b, "full_nents", 200);
+	set(&b, "full_ents", 3);
+	set(&b, "dir", 1);
+	set(&b, "attrs", 4);
+	expect(&b, "0000:00:01.0 dir=TO_DEVICE nents=128/200 ents=3/3 dma_addrs={} "
+	       "sizes={0x1,0x1000} phys_addrs={} attrs=WRITE_COMBINE");
+	ev_format__free(b.f);
+}
+
+static void test_addresses(void **state)
+{
+	struct builder b;
+
+	build(&b, load_format("sock.inet_sock_set_state"));
+	set(&b, "family", 2);
+	set(&b, "protocol", 6);
+	set(&b, "sport", 65535);
+	set(&b, "oldstate", 7);
+	set(&b, "newstate", 2);
+	set_bytes(&b, "saddr", "\x7f\0\0\1", 4);
+	set_bytes(&b, "saddr_v6", "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
+	expect(&b, "family=AF_INET protocol=IPPROTO_TCP sport=65535 dport=0 saddr=127.0.0.1 "
+	       "daddr=0.0.0.0 saddrv6=::ffff:127.0.0.1 daddrv6=:: oldstate=TCP_CLOSE "
+	       "newstate=TCP_SYN_SENT");
+	ev_format__free(b.f);
+}
+
+static bool symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out)
+{
+	if (addr != 0xffffffff81000010)
+		return false;
+	strbuf__puts(out, with_offset ? "startup+0x10/0x20" : "startup");
+	return true;
+}
+
+static void test_symbols(void **state)
+{
+	const struct ev_print_ctx ctx = { .symbol = symbol, .long_size = 8 };
+	struct strbuf out = { 0 };
+	struct builder b;
+
+	build(&b, load_format("ipi.ipi_send_cpumask"));
+	set(&b, "callsite", 0xffffffff81000010);
+	set(&b, "callback", 0xffffffff81000020);
+	set_bytes(&b, "cpumask", "\3\0\0\0\0\0\0", 8);
+	ev_format__print(b.f, &ctx, b.rec, b.len, &out);
+	assert_string_equal(out.s, "cpumask=00000000,00000003 callsite=startup+0x10/0x20 "
+			    "callback=0xffffffff81000020");
+	strbuf__free(&out);
+	ev_format__free(b.f);
+
+	build(&b, load_format("timer.timer_start"));
+	set(&b, "timer", 0xffff888000000000);
+	set(&b, "function", 0xffffffff81000010);
+	set(&b, "expires", 4295000000);
+	set(&b, "now", 4295000250);
+	set(&b, "flags", 0x00080003 | 5 << 22);
+	ev_format__print(b.f, &ctx, b.rec, b.len, &out);
+	assert_string_equal(out.s, "timer=ffff888000000000 function=startup expires=4295000000 "
+			    "[timeout=-250] bucket_expiry=0 cpu=3 idx=5 flags=D");
+	strbuf__free(&out);
+	ev_format__free(b.f);
+}
+
+static struct ev_format *syscall_format(const char *name, struct ev_syscall_string *strings,
+					unsigned int want_nr)
+{
+	_cleanup_free_ char *text = load(name), *more = NULL;
+	unsigned int nr = 99;
+
+	assert_int_equal(ev_format__syscall_text(text, strlen(text), &more, strings, &nr), 0);
+	assert_int_equal(nr, want_nr);
+	return parse_compiled(more);
+}
+
+static void test_syscall_string(void **state)
+{
+	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
+	struct ev_format *f = syscall_format("syscalls.sys_enter_openat", strings, 1);
+	const struct ev_field *fd = ev_format__find(f, "__filename_val");
+	struct builder b;
+
+	assert_true(strings[0].arg == 1 && !strings[0].is_argv);
+	assert_non_null(fd);
+	assert_true(fd->offset == strings[0].offset && fd->offset == 48 && fd->size == 4);
+	assert_true(fd->kind == EV_FIELD_DATA_LOC && fd->is_char);
+	assert_string_equal(ev_format__field(f, strings[0].field)->name, "filename");
+	build(&b, f);
+	set(&b, "dfd", 0xffffff9c);
+	set(&b, "filename", 0x7fff12345678);
+	set(&b, "flags", 0x80000);
+	expect(&b, "dfd: 0xffffff9c, filename: 0x7fff12345678, flags: 0x00080000, mode: 0x00000000");
+	expect_field(&b, "filename", "0x7fff12345678");
+	set_bytes(&b, "__filename_val", "/etc/\"pass\\wd\"\n\x01\xc3\xa9", 19);
+	expect(&b, "dfd: 0xffffff9c, filename: \"/etc/\\\"pass\\\\wd\\\"\\n\\x01\xc3\xa9\", "
+	       "flags: 0x00080000, mode: 0x00000000");
+	set_bytes(&b, "__filename_val", "/etc/passwd", 12);
+	expect_field(&b, "filename", "/etc/passwd");
+	expect_json(&b, "{\"__syscall_nr\":0,\"dfd\":4294967196,\"filename\":\"/etc/passwd\","
+		    "\"flags\":524288,\"mode\":0}");
+	set_bytes(&b, "__filename_val", "", 1);
+	expect(&b, "dfd: 0xffffff9c, filename: \"\", flags: 0x00080000, mode: 0x00000000");
+	ev_format__free(f);
+}
+
+static void test_syscall_argv(void **state)
+{
+	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
+	struct ev_format *f = syscall_format("syscalls.sys_enter_execve", strings, 2);
+	struct builder b;
+
+	assert_true(strings[0].arg == 0 && !strings[0].is_argv && strings[0].offset == 40);
+	assert_true(strings[1].arg == 1 && strings[1].is_argv && strings[1].offset == 44);
+	build(&b, f);
+	set(&b, "argv", 0x1000);
+	set_bytes(&b, "__filename_val", "/bin/ls", 8);
+	expect(&b, "filename: \"/bin/ls\", argv: 0x00001000, envp: 0x00000000");
+	set_bytes(&b, "__argv_val", "ls\0-l\0", 7);
+	expect(&b, "filename: \"/bin/ls\", argv: [\"ls\", \"-l\", \"\"], envp: 0x00000000");
+	set_bytes(&b, "__argv_val", "ls\0-l", 6);
+	expect(&b, "filename: \"/bin/ls\", argv: [\"ls\", \"-l\"], envp: 0x00000000");
+	expect_json(&b, "{\"__syscall_nr\":0,\"filename\":\"/bin/ls\",\"argv\":[\"ls\",\"-l\"],"
+		    "\"envp\":\"0x0\"}");
+	expect_field(&b, "argv", "[\"ls\", \"-l\"]");
+	set_bytes(&b, "__argv_val", "ls\0-long", 5);		/* cut: no NUL at the end */
+	expect(&b, "filename: \"/bin/ls\", argv: [\"ls\", \"-l\"], envp: 0x00000000");
+	ev_format__free(f);
+}
+
+/* What is no system call with strings comes back as it was; what has its strings, too. */
+static void test_syscall_unchanged(void **state)
+{
+	static const char *const names[] = { "syscalls.sys_exit_openat", "sched.sched_switch" };
+	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
+	unsigned int nr;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *text = load(names[i]), *more = NULL;
+
+		assert_int_equal(ev_format__syscall_text(text, strlen(text), &more, strings, &nr), 0);
+		assert_int_equal(nr, 0);
+		assert_string_equal(text, more);
+	}
+	{
+		_cleanup_free_ char *text = load("syscalls.sys_enter_openat"), *one = NULL, *two = NULL;
+
+		assert_int_equal(ev_format__syscall_text(text, strlen(text), &one, strings, &nr), 0);
+		assert_int_equal(ev_format__syscall_text(one, strlen(one), &two, strings, &nr), 0);
+		assert_int_equal(nr, 0);
+		assert_string_equal(one, two);
+	}
+}
+
+static bool constant(void *ctx, const char *name, int64_t *ret_value)
+{
+	int *nr = ctx;
+
+	if (strncmp(name, "I_", 2))
+		return false;
+	*ret_value = !strcmp(name, "I_DIRTY_SYNC") ? 0x10 : !strcmp(name, "I_NEW") ? -2 : 1LL << 40;
+	(*nr)++;
+	return true;
+}
+
+static void test_resolve(void **state)
+{
+	_cleanup_free_ char *text = load("writeback.writeback_mark_inode_dirty"), *more = NULL;
+	unsigned int nr = 0;
+	int asked = 0;
+	struct builder b;
+
+	assert_int_equal(ev_format__resolve(text, strlen(text), constant, &asked, &more, &nr), 0);
+	assert_int_equal(nr, asked);
+	assert_in_range(nr, 10, 100);
+	assert_non_null(strstr(more, "\"I_DIRTY_SYNC\""));	/* the names themselves stay */
+	build(&b, parse_compiled(more));
+	set_bytes(&b, "name", "8:0", 4);
+	set(&b, "ino", 5);
+	set(&b, "flags", 0x11);
+	expect(&b, "bdi 8:0: ino=5 state= flags=I_DIRTY_SYNC|0x1");
+	ev_format__free(b.f);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_compile),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_sched_switch),
+		cmocka_unit_test(test_dynamic),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_syscall_string),
+		cmocka_unit_test(test_syscall_argv),
+		cmocka_unit_test(test_syscall_unchanged),
+		cmocka_unit_test(test_resolve),
+	};
+
+	if (argc != 2)
+		return 2;
+	dir = argv[1];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
