@@ -105,6 +105,20 @@ check_tree()
 	[ "$bad" -eq 0 ]
 }
 
+# Paths that ARCHITECTURE.md names must be there.
+check_paths()
+{
+	root=$(cd "$here/../.." && pwd)
+	missing=0
+	for path in $(grep -oE '`(src|tests|man|docs|bench)/[^`*{ ]*`' "$root/ARCHITECTURE.md" | tr -d '`'); do
+		[ -e "$root/$path" ] || {
+			echo "ARCHITECTURE.md names $path, which is not there"
+			missing=1
+		}
+	done
+	return "$missing"
+}
+
 # plant FILE LINE: the copy with that line in that file must be refused.
 plant()
 {
@@ -149,6 +163,6 @@ case ${1:-} in
 	;;
 *)
 	src=$(cd "${1:-$src}" && pwd) || exit 1
-	check_tree
+	check_tree && check_paths
 	;;
 esac
