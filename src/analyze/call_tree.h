@@ -12,12 +12,12 @@
 #include "stack_counts.h"
 
 struct call_node {
-	struct stk_frame frame;		/* one of those summed up here */
-	uint64_t count;			/* events through here */
-	uint64_t self;			/* of these, ending here */
-	struct call_node **children;	/* most frequent first */
+	struct stk_frame frame; /* one of those summed up here */
+	uint64_t count; /* events through here */
+	uint64_t self; /* of these, ending here */
+	struct call_node **children; /* most frequent first */
 	unsigned int nr_children;
-	uint32_t parent;		/* while building */
+	uint32_t parent; /* while building */
 	uint64_t key;
 };
 

@@ -10,16 +10,16 @@
 
 #include "stackonce.h"
 
-enum {	/* what tells groups apart */
-	BY_EVENT = 1u << 0,
-	BY_COMM = 1u << 1,
-	BY_PID = 1u << 2,
-	BY_TID = 1u << 3,
-	BY_CPU = 1u << 4,
+enum { /* what tells groups apart */
+       BY_EVENT = 1u << 0,
+       BY_COMM = 1u << 1,
+       BY_PID = 1u << 2,
+       BY_TID = 1u << 3,
+       BY_CPU = 1u << 4,
 };
 
 struct stack_count {
-	uint32_t stack;		/* stack number, 0: events without a stack */
+	uint32_t stack; /* stack number, 0: events without a stack */
 	uint64_t count;
 };
 
@@ -28,8 +28,8 @@ struct stack_group {
 	const struct stk_event_type *type;
 	const char *comm;
 	uint32_t pid, tid, cpu;
-	uint64_t count;		/* events */
-	struct stack_count *stacks;	/* most frequent first */
+	uint64_t count; /* events */
+	struct stack_count *stacks; /* most frequent first */
 	unsigned int nr_stacks;
 };
 

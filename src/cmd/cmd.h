@@ -16,9 +16,9 @@
 
 /* Exit codes, documented in stackonce(1).  record returns the status of its COMMAND instead. */
 enum cmd_exit {
-	CMD_OK = 0,		/* it worked; also when the reader of our output went away */
-	CMD_FAILURE = 1,	/* it did not; a message says why */
-	CMD_USAGE = 2,		/* the command line is wrong; nothing was done */
+	CMD_OK = 0, /* it worked; also when the reader of our output went away */
+	CMD_FAILURE = 1, /* it did not; a message says why */
+	CMD_USAGE = 2, /* the command line is wrong; nothing was done */
 };
 
 struct cmd {
@@ -50,8 +50,7 @@ void cmd__set_log_level(enum stk_log_level level);
 void cmd__log(void *ctx, enum stk_log_level level, const char *msg);
 
 /* "stackonce COMMAND: MESSAGE", then where the help is; returns CMD_USAGE. */
-int cmd__usage_error(const char *command, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+int cmd__usage_error(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts text on stdout (for --help); returns CMD_OK, or CMD_FAILURE when it cannot be written. */
 int cmd__print(const char *text);
@@ -75,14 +74,16 @@ int parse__u64(const char *s, uint64_t min, uint64_t max, uint64_t *ret_value);
 int parse__size(const char *s, uint64_t min, uint64_t max, uint64_t *ret_bytes);
 int parse__seconds(const char *s, uint64_t *ret_ns);
 
+struct num_range {
+	uint64_t first, last;
+};
+
 /* A set of numbers like "0-3,8", as for CPUs and process ids. */
 struct num_set {
-	struct num_range {
-		uint64_t first, last;
-	} *ranges;
+	struct num_range *ranges;
 	unsigned int nr;
 };
-int num_set__parse(const char *s, uint64_t max, struct num_set *set);	/* adds to set */
+int num_set__parse(const char *s, uint64_t max, struct num_set *set); /* adds to set */
 bool num_set__has(const struct num_set *set, uint64_t v);
 void num_set__free(struct num_set *set);
 

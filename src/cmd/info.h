@@ -15,14 +15,14 @@ struct info {
 	struct reading rd;
 	struct out out;
 	bool help, verbose;
-	bool accounted;			/* the recording has accounting */
-	bool running;			/* --follow and not at the end yet */
+	bool accounted; /* the recording has accounting */
+	bool running; /* --follow and not at the end yet */
 	struct account total;
 	struct stk_totals t;
-	uint64_t unique;		/* stacks */
-	uint64_t *seen;			/* events per type, counted where there is no accounting */
+	uint64_t unique; /* stacks */
+	uint64_t *seen; /* events per type, counted where there is no accounting */
 	unsigned int nr_seen;
-	int64_t put_at;			/* --follow: when and what was printed last */
+	int64_t put_at; /* --follow: when and what was printed last */
 	uint64_t put_bytes;
 };
 

@@ -16,12 +16,12 @@
 
 #include "strbuf.h"
 
-#define OUT_PIECE (128u << 10)	/* bytes per write(2) */
+#define OUT_PIECE (128u << 10) /* bytes per write(2) */
 
 struct out {
 	struct strbuf b;
-	int err;		/* sticky negative errno of the first failed write */
-	pid_t pager;		/* 0: none */
+	int err; /* sticky negative errno of the first failed write */
+	pid_t pager; /* 0: none */
 	bool terminal, colour;
 };
 

@@ -19,9 +19,10 @@ enum reading_option {
 	OPT_CPU,
 	OPT_JSON,
 	OPT_FOLLOW,
-	OPT_OWN,	/* a command's own long options start here */
+	OPT_OWN, /* a command's own long options start here */
 };
 
+/* clang-format off */
 #define READING_OPTIONS \
 	{ "input", required_argument, NULL, 'i' }, \
 	{ "json", no_argument, NULL, OPT_JSON }, \
@@ -37,16 +38,17 @@ enum reading_option {
 	{ "tid", required_argument, NULL, OPT_TID }, \
 	{ "comm", required_argument, NULL, OPT_COMM }, \
 	{ "cpu", required_argument, NULL, OPT_CPU }
+/* clang-format on */
 
 /* Which events; all zero selects every one. */
 struct selection {
 	bool any, has_time;
-	uint64_t from, to;		/* ns, both included */
-	const char *event, *comm;	/* globs, NULL: all */
+	uint64_t from, to; /* ns, both included */
+	const char *event, *comm; /* globs, NULL: all */
 	struct num_set pid, tid, cpu;
-	int8_t *types;			/* answers per event type: 1 yes, 2 no, 0 not asked */
+	int8_t *types; /* answers per event type: 1 yes, 2 no, 0 not asked */
 	unsigned int nr_types;
-	const char *last_comm;		/* the last answer for --comm */
+	const char *last_comm; /* the last answer for --comm */
 	bool last_comm_idle, last_comm_answer;
 };
 
@@ -56,8 +58,8 @@ struct reading {
 	bool json, follow;
 	struct selection sel;
 	struct stk_reader *reader;
-	int code;			/* CMD_FAILURE once the recording turned out damaged */
-	bool at_end;			/* all of the recording has been read */
+	int code; /* CMD_FAILURE once the recording turned out damaged */
+	bool at_end; /* all of the recording has been read */
 };
 
 /*

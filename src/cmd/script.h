@@ -17,7 +17,7 @@ enum script_column_kind {
 	COL_FIELDS,
 	COL_KSTACK,
 	COL_USTACK,
-	COL_FIELD,		/* an event's field, by name */
+	COL_FIELD, /* an event's field, by name */
 };
 
 struct script_column {
@@ -27,15 +27,15 @@ struct script_column {
 
 /* What is known of an event type, made when its first event comes. */
 struct script_type {
-	struct ev_format *format;	/* NULL when its text is no format: fields print empty */
-	const struct ev_field **fields;	/* per column; NULL where it has no such field */
-	struct strbuf label;		/* "name: ", coloured */
-	struct strbuf json_name;	/* "system:name" with quotes */
+	struct ev_format *format; /* NULL when its text is no format: fields print empty */
+	const struct ev_field **fields; /* per column; NULL where it has no such field */
+	struct strbuf label; /* "name: ", coloured */
+	struct strbuf json_name; /* "system:name" with quotes */
 	bool seen;
 };
 
-#define TASK_SLOTS	1024
-#define TASK_TEXT	72
+#define TASK_SLOTS 1024
+#define TASK_TEXT 72
 
 /* "            comm-pid     " of the tasks seen last. */
 struct script_task {
@@ -46,10 +46,10 @@ struct script_task {
 };
 
 /* Rendered stacks by number; all are dropped when there is too much text. */
-#define STACK_TEXT_MAX	(32u << 20)
+#define STACK_TEXT_MAX (64u << 20)
 
 struct script_stack {
-	uint32_t at, len;	/* in the text; len 0: not rendered */
+	uint32_t at, len; /* in the text; len 0: not rendered */
 };
 
 struct script {
@@ -71,7 +71,7 @@ struct script {
 };
 
 int script__parse_fields(struct script *s, const char *list);
-void script__start(struct script *s);	/* the reader is open */
+void script__start(struct script *s); /* the reader is open */
 void script__free(struct script *s);
 
 /* What is kept of the event's type; NULL when out of memory. */
