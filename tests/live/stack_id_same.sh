@@ -32,10 +32,10 @@ if command -v perf >/dev/null 2>&1; then
 	perf=$!
 	test_pids="$test_pids $perf"
 	sleep "$(scale 0.7 6)"
-	phase perf
+	phase beside-perf
 	kill -0 "$perf" 2>/dev/null || fail "perf ended before the workload did"
 	wait "$perf"
-	phases="$phases perf"
+	phases="$phases beside-perf"
 else
 	note "perf is not here"
 fi

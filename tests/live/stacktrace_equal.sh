@@ -32,43 +32,52 @@ want_sum s.stk
 grep -qh '^overrun: [1-9]' "$instance"/per_cpu/cpu*/stats && fail "ftrace's buffer is too small"
 cat "$instance/trace" >ftrace.txt
 
-# flatten FILE: "task-pid event #N: frame frame ..." per event of our workload, N counts per task
-# and event.  ftrace puts the stack into an entry of its own, after the event.  Frames of the tracers
-# themselves are nobody's frames.
+# flatten FILE: "pid event #N: frame frame ..." per event of our tasks, N counts per task and event.
+# Tasks go by number: ftrace shows the name they have at the end, we that at the event.  In ftrace a
+# stack is an entry of its own after its event, and an interrupt can put events with their stacks
+# between the two: a stack belongs to the last event of its CPU that has none.  Frames of the
+# tracers themselves are nobody's; those in a BPF program that is gone by now are bare addresses.
 flatten()
 {
 	awk '
-		function flush() {
-			if (key != "")
-				print key " #" ++count[key] ":" frames
-			key = frames = ""
-		}
 		function tracer(f) {
 			return f ~ /^(__traceiter_|__bpf_trace_|bpf_trace_run|bpf_prog_|perf_trace_)/ ||
 			       f ~ /^(trace_event_raw_event_|trace_event_buffer_|do_trace_event_raw_)/ ||
-			       f ~ /^(__?ftrace_trace_stack|ftrace_stack_trace|trace_call_bpf)/
+			       f ~ /^(__?ftrace_trace_stack|ftrace_stack_trace|trace_call_bpf)|^0x[0-9a-f]+$/
 		}
-		/<stack trace>/ { next }
-		/^ *(pingpong|forktree)-[0-9]+ / {
-			flush()
-			if (match($0, /(sched_switch|sched_waking|softirq_raise): /))
-				key = $1 " " substr($0, RSTART, RLENGTH - 2)
+		NR == FNR { ours[$1] = 1; next }
+		match($0, /-[0-9]+ +\[[0-9]+\] /) {
+			split(substr($0, RSTART + 1, RLENGTH - 3), word, / +\[/)
+			pid = word[1]
+			cpu = word[2]
+			now = ""
+			if (/<stack trace>/) {
+				if (depth[cpu])
+					now = waiting[cpu, depth[cpu]--]
+			} else if (match($0, /(sched_switch|sched_waking|softirq_raise): /)) {
+				event = substr($0, RSTART, RLENGTH - 2)
+				now = pid " " event " #" ++count[pid, event]
+				waiting[cpu, ++depth[cpu]] = now
+				if (pid in ours)
+					frames[now] = ""
+			}
 			next
 		}
 		/^ *=> / {
 			sub(/\/0x[0-9a-f]*$/, "", $2)
-			if (key != "" && !tracer($2))
-				frames = frames " " $2
-			next
+			if (now in frames && !tracer($2))
+				frames[now] = frames[now] " " $2
 		}
-		/^#/ || /^$/ { next }
-		{ flush() }
-		END { flush() }' "$1"
+		END {
+			for (e in frames)
+				print e ":" frames[e]
+		}' tasks "$1" | sort
 }
 
-flatten ftrace.txt | sort >ftrace.flat
+sed -n 's/^ *\(pingpong\|forktree\)-\([0-9]*\) .*/\2/p' ftrace.txt | sort -u >tasks
 "$STACKONCE" script s.stk >ours.txt
-flatten ours.txt | sort >ours.flat
+flatten ftrace.txt >ftrace.flat
+flatten ours.txt >ours.flat
 [ "$(wc -l <ours.flat)" -gt "$(scale 3000 400)" ] || fail "only $(wc -l <ours.flat) events to compare"
 grep -q ': ' ours.flat || fail "no frames to compare"
 diff ftrace.flat ours.flat >differ || {

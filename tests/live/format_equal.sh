@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The fields we print equal what the kernel prints in its `trace` file, for every event that fires
+# while a workload does a little of everything.  In rounds, or the frequent events would fill the
+# buffer; ftrace's own events and those of early boot cannot be enabled.
+# timeout: 240
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+need_tracefs
+[ "$(cat /proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "kernel.kptr_restrict hides the symbols"
+new_instance
+for o in context-info annotate overwrite; do
+	echo 0 >"$instance/options/$o" || fail "option $o"
+done
+# Kernels before 5.12 hash pointers always; there is no way to compare hashes.
+echo 0 >"$instance/options/hash-ptr" || skip "this kernel hashes all pointers"
+echo "$(scale 12288 6144)" >"$instance/buffer_size_kb"
+
+frequent='sched irq irq_vectors rcu timer power workqueue ipi csd tlb msr x86_fpu exceptions
+	maple_tree percpu filemap pagemap mmap mmap_lock rseq vmalloc signal task cpuhp context_tracking'
+memory='kmem page_isolation compaction'
+calls='syscalls raw_syscalls'
+left_out='ftrace lock preemptirq initcall'
+
+is_in()
+{
+	case " $(echo $2) " in
+	*" $1 "*) return 0 ;;
+	esac
+	return 1
+}
+
+# compare_round NAME SYSTEM...
+compare_round()
+{
+	round=$1
+	shift
+	echo 0 >"$instance/tracing_on"
+	echo >"$instance/trace"
+	for s; do
+		[ ! -e "$instance/events/$s/enable" ] || echo 1 >"$instance/events/$s/enable" ||
+			note "$s cannot be enabled"
+	done
+	echo 1 >"$instance/tracing_on"
+	"$PROG/manykinds" "$work" || fail "the workload"
+	echo 0 >"$instance/tracing_on"
+	for s; do
+		[ ! -e "$instance/events/$s/enable" ] || echo 0 >"$instance/events/$s/enable"
+	done
+	"$PROG/format_equal" "$instance" >"$round.out"
+	rc=$?
+	grep -v '^#' "$round.out"
+	note "$round: $(sed -n 's/^# //p' "$round.out")"
+	[ $rc -eq 0 ] || fail "round $round"
+}
+
+quiet=
+for s in "$instance"/events/*/; do
+	s=$(basename "$s")
+	is_in "$s" "$frequent $memory $calls $left_out" || quiet="$quiet $s"
+done
+# shellcheck disable=SC2086 # lists of names
+{
+	compare_round quiet $quiet
+	compare_round frequent $frequent
+	compare_round memory $memory
+	compare_round calls $calls
+}
+cat ./*.out | awk '!/^#/ && NF == 4 { n[$1] = 1; sum += $2; unknown += $4 }
+	END { for (e in n) nr++; printf "# %d records of %d events are equal, %d could not be known\n",
+		sum - unknown, nr, unknown }'
