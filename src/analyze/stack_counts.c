@@ -297,7 +297,8 @@ static size_t pack_slots(struct stack_counts *c, const struct stk_reader *r)
 			s.key = (s.key >> 32 << 32) | st.alias_of;
 		c->slots[nr++] = s;
 	}
-	qsort(c->slots, nr, sizeof(*c->slots), by_key);
+	if (nr)
+		qsort(c->slots, nr, sizeof(*c->slots), by_key);
 	for (i = 0; i < nr; i++) {
 		if (out && c->slots[out - 1].key == c->slots[i].key)
 			c->slots[out - 1].count += c->slots[i].count;
@@ -338,7 +339,8 @@ int stack_counts__finish(struct stack_counts *c, const struct stk_reader *r,
 		}
 		qsort(group->stacks, group->nr_stacks, sizeof(*group->stacks), by_count);
 	}
-	qsort(c->groups, c->nr_groups, sizeof(*c->groups), by_group_count);
+	if (c->nr_groups)
+		qsort(c->groups, c->nr_groups, sizeof(*c->groups), by_group_count);
 	for (g = 0; g < c->nr_groups; g++)
 		result[g] = c->groups[g].group;
 	*ret_groups = result;
