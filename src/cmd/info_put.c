@@ -280,6 +280,7 @@ static void put_stacks(struct info *in)
 	const struct account *a = &in->total;
 	struct strbuf *b = &in->out.b;
 	unsigned int i;
+	uint64_t walks;
 
 	strbuf__putc(b, '\n');
 	put_label(in, "Stacks");
@@ -304,11 +305,13 @@ static void put_stacks(struct info *in)
 	put_share(in, a->fallbacks, a->lookups, "fell back");
 	strbuf__putc(b, '\n');
 	put_reasons(in, "fell back by: ", a, fell_by, ARRAY_SIZE(fell_by));
+	/* What is empty or failed was not looked up. */
+	walks = a->lookups + a->c[STK_C_STACK_EMPTY] + a->c[STK_C_STACK_FAILED];
 	for (i = 0; i < ARRAY_SIZE(stack_ends); i++) {
 		if (!a->c[stack_ends[i].counter])
 			continue;
 		strbuf__puts(b, "    ");
-		put_share(in, a->c[stack_ends[i].counter], a->lookups, stack_ends[i].name);
+		put_share(in, a->c[stack_ends[i].counter], walks, stack_ends[i].name);
 		strbuf__putc(b, '\n');
 	}
 }
