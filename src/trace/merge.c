@@ -80,7 +80,7 @@ int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, si
 	if (len < sizeof(h))
 		return -EBADMSG;
 	memcpy(&h, payload, sizeof(h));
-	if (!h.count || h.count > STK_MAX_BLOCK_EVENTS || h.min_ts > h.max_ts ||
+	if (!h.count || h.count > RD_MAX_EVENTS || h.min_ts > h.max_ts ||
 	    (uint64_t)h.heads_stored + h.body_stored != len - sizeof(h))
 		return -EBADMSG;
 	if (!(r->opts.want & STK_WANT_FIELDS)) {

@@ -51,15 +51,19 @@ int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_
 	size_t got;
 
 	out->len = 0;
-	if (raw_len > STK_MAX_RAW)
+	if (raw_len > RD_MAX_RAW)
 		return -EBADMSG;
 	if (codec == STK_CODEC_NONE) {
 		if (raw_len != stored_len)
 			return -EBADMSG;
 		wire_put(out, stored, stored_len);
 	} else if (codec == STK_CODEC_ZSTD) {
-		if (!wire_buf__room(out, raw_len + 1))
+		if (!r->zstd)
+			r->zstd = ZSTD_createDCtx();
+		if (!r->zstd || !wire_buf__room(out, raw_len + 1)) {
+			out->failed = false;
 			return -ENOMEM;
+		}
 		got = ZSTD_decompressDCtx(r->zstd, out->p, raw_len, stored, stored_len);
 		if (ZSTD_isError(got) || got != raw_len)
 			return -EBADMSG;
@@ -137,14 +141,13 @@ static int open_input(const char *path, const void *data, size_t len,
 		memcpy(&r->opts, opts, MIN(opts->size, sizeof(r->opts)));
 	if (!r->opts.want)
 		r->opts.want = STK_WANT_EVENTS | STK_WANT_FIELDS;
-	r->zstd = ZSTD_createDCtx();
 	r->tasks = calloc(64, sizeof(*r->tasks));
 	r->stacks = calloc(64, sizeof(*r->stacks));
 	r->info = calloc(64, sizeof(*r->info));
 	r->node_map = calloc(64, sizeof(*r->node_map));
 	r->stack_map = calloc(64, sizeof(*r->stack_map));
 	r->cap_tasks = r->cap_stacks = r->cap_info = r->cap_node_map = r->cap_stack_map = 64;
-	if (!r->zstd || !r->tasks || !r->stacks || !r->info || !r->node_map || !r->stack_map ||
+	if (!r->tasks || !r->stacks || !r->info || !r->node_map || !r->stack_map ||
 	    tree__init(&r->tree))
 		return -ENOMEM;
 	r->tasks[0].comm = "<unknown>";

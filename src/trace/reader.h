@@ -18,11 +18,19 @@
 #include "trace/tree.h"
 #include "trace/wire.h"
 
-#define RD_MAX_META	4096
-#define RD_MAX_GAP	(1u << 20)	/* numbers that tables may leave out, in all */
-#define RD_MAX_PENDING	((size_t)1 << 30)	/* packed event blocks waiting */
-#define RD_MAX_BLOCK_MEM ((size_t)256 << 20)	/* one decoded block */
-#define RD_MAX_MEM	((size_t)2 << 30)	/* all decoded blocks */
+/* Limits on what a hostile file may ask for.  The fuzz target's are small, to be reached. */
+#ifdef STK_FUZZ
+#define RD_LIMIT(normal, fuzzed) ((size_t)(fuzzed))
+#else
+#define RD_LIMIT(normal, fuzzed) ((size_t)(normal))
+#endif
+#define RD_MAX_META	RD_LIMIT(4096, 16)
+#define RD_MAX_GAP	RD_LIMIT(1u << 20, 64)		/* numbers that tables may leave out, in all */
+#define RD_MAX_PENDING	RD_LIMIT(1ull << 30, 1 << 14)	/* packed event blocks waiting */
+#define RD_MAX_BLOCK_MEM RD_LIMIT(256u << 20, 1 << 20)	/* one decoded block */
+#define RD_MAX_MEM	RD_LIMIT(2ull << 30, 3 << 20)	/* all decoded blocks */
+#define RD_MAX_EVENTS	RD_LIMIT(STK_MAX_BLOCK_EVENTS, 4096)
+#define RD_MAX_RAW	RD_LIMIT(STK_MAX_RAW, 1 << 20)
 
 struct stk_event_type {
 	uint32_t index;

@@ -53,16 +53,16 @@ int wire_buf__grow(struct wire_buf *b, size_t more);
 /* Room for more bytes at b->p + b->len; NULL when memory is out. */
 static inline uint8_t *wire_buf__room(struct wire_buf *b, size_t more)
 {
-	if (b->cap - b->len < more && wire_buf__grow(b, more))
+	if ((!b->p || b->cap - b->len < more) && wire_buf__grow(b, more))
 		return NULL;
 	return b->p + b->len;
 }
 
 static inline void wire_put(struct wire_buf *b, const void *data, size_t n)
 {
-	uint8_t *p = wire_buf__room(b, n);
+	uint8_t *p = n ? wire_buf__room(b, n) : NULL;
 
-	if (p && n) {
+	if (p) {
 		memcpy(p, data, n);
 		b->len += n;
 	}
@@ -107,6 +107,8 @@ struct wire_cur {
 
 static inline struct wire_cur wire_cur(const void *p, size_t n)
 {
+	if (!p)
+		p = "";		/* so that NULL from wire_get() always means failure */
 	return (struct wire_cur){ .p = p, .end = (const uint8_t *)p + n };
 }
 

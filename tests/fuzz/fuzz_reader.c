@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Fuzz target: a hostile recording.  The reader is built with STK_FUZZ: checksums always match and
+ * limits are small.  Inputs are recordings; the mutator knows blocks, so that it changes what is in
+ * them instead of tearing them apart.  The first byte of the uuid chooses how the input is read.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "stackonce.h"
+#include "trace/stk.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+enum { /* uuid[0] */
+       OPT_HEADS = 1, /* no fields */
+       OPT_INFO = 2, /* no events */
+       OPT_FILE = 4, /* from a file, not from memory */
+       OPT_FOLLOW = 8, /* from a file that grows meanwhile */
+       OPT_PIPE = 16,
+};
+#define UUID_AT 16
+
+static volatile uint64_t sink;
+
+static void check(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void use_string(const char *s)
+{
+	check(s != NULL);
+	sink += strlen(s);
+}
+
+static void use_event(const struct stk_event *e, uint64_t *max_ts)
+{
+	const uint8_t *rec;
+	uint64_t sum = 0;
+	size_t len;
+
+	if (!(stk_event__marks(e) & STK_MARK_LATE)) {
+		check(stk_event__ts(e) >= *max_ts);
+		*max_ts = stk_event__ts(e);
+	}
+	check(stk_event__type(e) != NULL);
+	use_string(stk_event__comm(e));
+	sink += stk_event__cpu(e) + stk_event__tid(e) + stk_event__pid(e) + stk_event__flags(e) +
+		stk_event__preempt_count(e);
+	rec = stk_event__record(e, &len);
+	check((rec != NULL) == (len >= STK_RECORD_HEAD) && len <= STK_MAX_RECORD);
+	for (size_t i = 0; i < len; i++)
+		sum += rec[i];
+	sink += sum;
+}
+
+static void use_stacks(struct stk_reader *r)
+{
+	static struct stk_frame frames[STK_MAX_DEPTH];
+	uint32_t nr = stk_reader__nr_stacks(r);
+	struct stk_stack s;
+
+	for (uint32_t i = 0; i <= nr + 1 && i < 64; i++) {
+		int n = stk_reader__frames(r, i, frames, i % 2 ? STK_MAX_DEPTH : 3);
+
+		if (stk_reader__stack(r, i, &s) < 0) {
+			check(n < 0 && (!i || i > nr));
+			continue;
+		}
+		check(s.number == i && s.alias_of && s.alias_of <= i);
+		check(n == (int)s.depth && n <= STK_MAX_DEPTH);
+		use_string(stk_stack_end_name(s.end));
+		for (int k = 0; k < n && k < (i % 2 ? STK_MAX_DEPTH : 3); k++) {
+			sink += frames[k].ip + frames[k].off;
+			if (frames[k].sym)
+				use_string(frames[k].sym);
+			if (frames[k].mod)
+				use_string(frames[k].mod);
+		}
+	}
+	check(!stk_reader__kernel_symbol(r, 0xffffffff81001010, frames));
+}
+
+static void use_tables(struct stk_reader *r)
+{
+	struct stk_totals totals;
+	const char *key, *value;
+
+	for (unsigned int i = 0; i < stk_reader__nr_types(r); i++) {
+		const struct stk_event_type *t = stk_reader__type(r, i);
+
+		check(stk_event_type__index(t) == i);
+		use_string(stk_event_type__system(t));
+		use_string(stk_event_type__name(t));
+		use_string(stk_event_type__filter(t));
+		use_string(stk_event_type__format(t));
+		sink += stk_event_type__kind(t);
+		for (int c = 0; c <= STK_NR_COUNTERS; c++) {
+			sink += stk_reader__counter(r, t, c);
+			use_string(stk_counter_name(c));
+		}
+	}
+	check(!stk_reader__type(r, stk_reader__nr_types(r)));
+	for (unsigned int i = 0; i < stk_reader__nr_meta(r); i++) {
+		stk_reader__meta_at(r, i, &key, &value);
+		use_string(key);
+		use_string(value);
+		use_string(stk_reader__meta(r, key));
+	}
+	check(!stk_reader__meta(r, "\x01no such key"));
+	stk_reader__totals(r, &totals);
+	check(totals.stacks == stk_reader__nr_stacks(r) && totals.duplicates <= totals.stacks);
+}
+
+static void use_all(struct stk_reader *r, uint64_t *max_ts)
+{
+	const struct stk_event *e;
+	int got;
+
+	for (uint32_t i = 0; i < 4096 && (got = stk_reader__next(r, &e)) == 1; i++)
+		use_event(e, max_ts);
+	use_tables(r);
+	use_stacks(r);
+}
+
+static void log_nothing(void *ctx, enum stk_log_level level, const char *msg)
+{
+	sink += strlen(msg);
+}
+
+static int pipe_of(const uint8_t *data, size_t size)
+{
+	int fds[2];
+
+	if (size > 60000 || pipe(fds) < 0)
+		return -1;
+	check(write(fds[1], data, size) == (ssize_t)size);
+	close(fds[1]);
+	return fds[0];
+}
+
+/* Through a file descriptor: written in two parts when followed. */
+static void read_fd(const uint8_t *data, size_t size, struct stk_reader_opts *opts, uint8_t how)
+{
+	size_t first =
+		(how & (OPT_FOLLOW | OPT_PIPE)) == OPT_FOLLOW ? STK_HEADER_SIZE + size / 2 : size;
+	uint64_t max_ts = 0;
+	struct stk_reader *r;
+	char path[32];
+	int fd;
+
+	first = first < size ? first : size;
+	fd = how & OPT_PIPE ? pipe_of(data, size) : memfd_create("fuzz", 0);
+	if (fd < 0)
+		return;
+	if (!(how & OPT_PIPE))
+		check(pwrite(fd, data, first, 0) == (ssize_t)first);
+	opts->follow = how & OPT_FOLLOW;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!stk_reader__open(path, opts, &r)) {
+		use_all(r, &max_ts);
+		if (first < size) {
+			check(pwrite(fd, data + first, size - first, first) ==
+			      (ssize_t)(size - first));
+			use_all(r, &max_ts);
+		}
+		stk_reader__free(r);
+	}
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct stk_reader_opts opts = { .size = sizeof(opts), .log = log_nothing };
+	uint8_t how = size > UUID_AT ? data[UUID_AT] : 0;
+	uint64_t max_ts = 0;
+	struct stk_reader *r;
+
+	if (how & OPT_HEADS)
+		opts.want = STK_WANT_EVENTS;
+	if (how & OPT_INFO)
+		opts.want = STK_WANT_FIELDS;
+	if (how & (OPT_FILE | OPT_FOLLOW | OPT_PIPE)) {
+		read_fd(data, size, &opts, how);
+		return 0;
+	}
+	if (stk_reader__open_mem(data, size, how ? &opts : NULL, &r))
+		return 0;
+	use_all(r, &max_ts);
+	stk_reader__free(r);
+	return 0;
+}
+
+/* ---- mutations that keep blocks whole ------------------------------------------------------- */
+
+struct block {
+	size_t at, len; /* header included */
+};
+#define MAX_BLOCKS 64
+
+static unsigned int find_blocks(const uint8_t *data, size_t size, struct block *blocks)
+{
+	size_t pos = STK_HEADER_SIZE;
+	unsigned int n = 0;
+
+	while (n < MAX_BLOCKS && pos + sizeof(struct stk_block_header) <= size) {
+		struct stk_block_header h;
+
+		memcpy(&h, data + pos, sizeof(h));
+		if (h.magic != STK_BLOCK_MAGIC || h.stored_len > size - pos - sizeof(h))
+			break;
+		blocks[n++] = (struct block){ pos, sizeof(h) + h.stored_len };
+		pos += sizeof(h) + h.stored_len;
+	}
+	return n;
+}
+
+/* Replace [at, at + old) by new bytes; the size then, or 0 when it does not fit. */
+static size_t splice(uint8_t *data, size_t size, size_t max_size, size_t at, size_t old,
+		     const uint8_t *bytes, size_t n)
+{
+	if (size - old + n > max_size)
+		return 0;
+	memmove(data + at + n, data + at + old, size - at - old);
+	memcpy(data + at, bytes, n);
+	return size - old + n;
+}
+
+/* Mutate [at, at + len) and put it back, perhaps longer or shorter; its new length to *ret_len. */
+static size_t mutate_range(uint8_t *data, size_t size, size_t max_size, size_t at, size_t len,
+			   size_t *ret_len)
+{
+	size_t room = len + 64, n, result;
+	uint8_t *copy = malloc(room);
+
+	memcpy(copy, data + at, len);
+	n = LLVMFuzzerMutate(copy, len, room);
+	result = splice(data, size, max_size, at, len, copy, n);
+	free(copy);
+	*ret_len = n;
+	return result;
+}
+
+static size_t mutate_events(uint8_t *data, size_t size, size_t max_size, struct block b,
+			    unsigned int seed)
+{
+	size_t start = b.at + sizeof(struct stk_block_header), heads = start, body, n, got;
+	struct stk_block_header h;
+	struct stk_events_header eh;
+
+	memcpy(&h, data + b.at, sizeof(h));
+	if (h.stored_len < sizeof(eh))
+		return 0;
+	memcpy(&eh, data + start, sizeof(eh));
+	if (eh.heads_stored > h.stored_len - sizeof(eh))
+		return 0;
+	heads = start + sizeof(eh);
+	body = heads + eh.heads_stored;
+	if (seed % 8 == 0) /* the header itself, its length stays */
+		return LLVMFuzzerMutate(data + start, sizeof(eh), sizeof(eh)) ? size : 0;
+	if (seed % 8 < 4) {
+		got = mutate_range(data, size, max_size, heads, eh.heads_stored, &n);
+		eh.heads_stored = n;
+		if (eh.heads_codec == STK_CODEC_NONE)
+			eh.heads_raw = n;
+	} else {
+		got = mutate_range(data, size, max_size, body, b.at + b.len - body, &n);
+		eh.body_stored = n;
+		if (eh.body_codec == STK_CODEC_NONE)
+			eh.body_raw = n;
+	}
+	if (!got)
+		return 0;
+	h.stored_len = h.raw_len = sizeof(eh) + eh.heads_stored + eh.body_stored;
+	memcpy(data + b.at, &h, sizeof(h));
+	memcpy(data + start, &eh, sizeof(eh));
+	return got;
+}
+
+static size_t mutate_table(uint8_t *data, size_t size, size_t max_size, struct block b)
+{
+	size_t start = b.at + sizeof(struct stk_block_header), n, got;
+	struct stk_block_header h;
+
+	memcpy(&h, data + b.at, sizeof(h));
+	got = mutate_range(data, size, max_size, start, h.stored_len, &n);
+	if (!got)
+		return 0;
+	h.stored_len = n;
+	if (h.codec == STK_CODEC_NONE)
+		h.raw_len = n;
+	memcpy(data + b.at, &h, sizeof(h));
+	return got;
+}
+
+/* A block again somewhere else, or a block less. */
+static size_t move_block(uint8_t *data, size_t size, size_t max_size, struct block from,
+			 struct block to, bool remove)
+{
+	uint8_t *copy;
+	size_t got;
+
+	if (remove)
+		return splice(data, size, max_size, from.at, from.len, data, 0);
+	copy = malloc(from.len);
+	memcpy(copy, data + from.at, from.len);
+	got = splice(data, size, max_size, to.at, 0, copy, from.len);
+	free(copy);
+	return got;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	struct block blocks[MAX_BLOCKS], b, other;
+	unsigned int n = find_blocks(data, size, blocks);
+	struct stk_block_header h;
+	size_t got = 0;
+
+	if (!n || seed % 16 == 0)
+		return LLVMFuzzerMutate(data, size, max_size);
+	b = blocks[(seed >> 8) % n];
+	other = blocks[(seed >> 16) % n];
+	memcpy(&h, data + b.at, sizeof(h));
+	if (seed % 16 == 1)
+		got = move_block(data, size, max_size, b, other, (seed >> 4) % 2);
+	else if (h.type == STK_BLOCK_EVENTS)
+		got = mutate_events(data, size, max_size, b, seed >> 4);
+	else
+		got = mutate_table(data, size, max_size, b);
+	return got ? got : LLVMFuzzerMutate(data, size, max_size);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * trace_corpus DIR: small recordings for tests/fuzz/fuzz_reader.c, one for each thing that the
+ * format can hold.  All blocks are stored uncompressed, so that a mutation hits what it means.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "frame.h"
+#include "gen.h"
+#include "trace/stk.h"
+#include "trace/wire.h"
+
+/* ---- from a recording to one without compression -------------------------------------------- */
+
+static void unpack(struct wire_buf *out, uint32_t codec, const uint8_t *p, size_t n, size_t raw)
+{
+	uint8_t *to = wire_buf__room(out, raw + 1);
+
+	assert(to);
+	if (codec == STK_CODEC_NONE) {
+		wire_put(out, p, n);
+		return;
+	}
+	assert(ZSTD_decompress(to, raw, p, n) == raw);
+	out->len += raw;
+}
+
+static void copy_block(struct wire_buf *out, struct stk_block_header h, const uint8_t *p)
+{
+	struct stk_events_header eh;
+	size_t at = out->len;
+
+	wire_put(out, &h, sizeof(h));
+	if (h.type == STK_BLOCK_EVENTS) {
+		memcpy(&eh, p, sizeof(eh));
+		wire_put(out, &eh, sizeof(eh));
+		unpack(out, eh.heads_codec, p + sizeof(eh), eh.heads_stored, eh.heads_raw);
+		unpack(out, eh.body_codec, p + sizeof(eh) + eh.heads_stored, eh.body_stored,
+		       eh.body_raw);
+		eh.heads_stored = eh.heads_raw;
+		eh.body_stored = eh.body_raw;
+		eh.heads_codec = eh.body_codec = STK_CODEC_NONE;
+		memcpy(out->p + at + sizeof(h), &eh, sizeof(eh));
+	} else {
+		unpack(out, h.codec, p, h.stored_len, h.raw_len);
+	}
+	h.codec = STK_CODEC_NONE;
+	h.stored_len = h.raw_len = out->len - at - sizeof(h);
+	h.payload_crc = crc32c(0, out->p + at + sizeof(h), h.stored_len);
+	h.header_crc = crc32c(0, &h, offsetof(struct stk_block_header, header_crc));
+	memcpy(out->p + at, &h, sizeof(h));
+}
+
+/* options: what the fuzz target reads from the uuid's first byte. */
+static void save(const char *dir, const char *name, struct gen_file *f, uint8_t options, bool pack)
+{
+	struct wire_buf out = { 0 };
+	size_t pos = STK_HEADER_SIZE;
+	char path[512];
+	uint32_t crc;
+	FILE *file;
+
+	gen_load(f);
+	wire_put(&out, f->p, STK_HEADER_SIZE);
+	memset(out.p + 16, 0, 24);
+	out.p[16] = options;
+	crc = crc32c(0, out.p, 60);
+	memcpy(out.p + 60, &crc, 4);
+	while (!pack && pos < f->len) {
+		struct stk_block_header h;
+
+		memcpy(&h, f->p + pos, sizeof(h));
+		copy_block(&out, h, f->p + pos + sizeof(h));
+		pos += sizeof(h) + h.stored_len;
+	}
+	if (pack)
+		wire_put(&out, f->p + STK_HEADER_SIZE, f->len - STK_HEADER_SIZE);
+	snprintf(path, sizeof(path), "%s/%s.stk", dir, name);
+	file = fopen(path, "w");
+	assert(file && !out.failed && fwrite(out.p, 1, out.len, file) == out.len && !fclose(file));
+	wire_buf__free(&out);
+	gen_close(f);
+}
+
+/* As little text as gives columns: of 16, 4, 4, 8, 16 bytes; of 4, 1, 8 (behind a gap) and 2. */
+#define FORMAT_NARROW \
+	"ID: 1\nfield:a; offset:8; size:16;\nfield:b; offset:24; size:4;\n" \
+	"field:c; offset:28; size:4;\nfield:d; offset:32; size:8;\nfield:e; offset:40; size:16;\n"
+#define FORMAT_WIDE \
+	"ID: 2\nfield:a; offset:8; size:4;\nfield:b; offset:12; size:1;\n" \
+	"field:c; offset:32; size:8;\nfield:d; offset:40; size:2;\n"
+
+/* ---- recordings ----------------------------------------------------------------------------- */
+
+static struct stk_writer *begin(struct gen_file *f)
+{
+	struct stk_writer_opts opts = { .nr_cpus = 2 };
+	struct stk_writer *w = gen_open(f, &opts);
+	uint32_t task;
+
+	stk_writer__meta(w, "clock", "mono");
+	stk_writer__type(w, STK_KIND_TRACEPOINT, "s", "narrow", "", FORMAT_NARROW);
+	stk_writer__type(w, STK_KIND_SYSCALL, "s", "wide", "a > 1", FORMAT_WIDE);
+	stk_writer__type(w, STK_KIND_SAMPLE, "s", "timer", "", "");
+	for (uint32_t i = 1; i <= 3; i++)
+		stk_writer__task(w, i, i, "comm", 4, &task);
+	return w;
+}
+
+static void add_stacks(struct stk_writer *w)
+{
+	uint64_t deep[200], frames[] = {
+		FRAME_MARKER(FRAME_EXACT, 0), 0xffffffff81001010, 0xffffffff81002020,
+		0xffffffff81003030, 0x0000010000001234, 0x0000020000005678,
+		FRAME_MARKER(FRAME_END, STK_END_TRUNCATED),
+	};
+	uint32_t nr;
+
+	for (uint32_t i = 0; i < 200; i++)
+		deep[i] = 0xffffffff81000000 + 16 * (i % 17);
+	stk_writer__stack(w, frames, 7, &nr);
+	stk_writer__stack(w, frames + 2, 5, &nr);
+	stk_writer__stack(w, frames, 0, &nr);
+	stk_writer__stack(w, deep, 200, &nr);
+	stk_writer__symbol(w, 0xffffffff81001000, 0x100, "first", "");
+	stk_writer__symbol(w, 0xffffffff81002000, 0x100, "asm_exc_page_fault", "");
+	stk_writer__symbol(w, 0xffffffff81003000, 0, "third", "mod");
+	stk_writer__symbol(w, 0xffffffff81002000, 0x100, "asm_sysvec_x", "bpf");
+}
+
+/* n events; random: columns that do not repeat, tails of all lengths, records that are cut. */
+static void add_events(struct stk_writer *w, uint32_t n, bool random, uint64_t ts)
+{
+	uint64_t seed = 3, count = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t x = gen_random(&seed), rec[12];
+		struct stk_writer_event e = {
+			.ts = ts += x % 300, .cpu = i & 1, .event = random ? 1 : i % 3,
+			.task = 1 + x % 3, .kstack = x % 5, .ustack = x % 7 ? 0 : 2, .flags = x & 1,
+			.preempt_count = x & 3, .marks = x % 11 ? 0 : STK_MARK_NO_FIELDS,
+			.record = rec,
+		};
+
+		for (uint32_t k = 0; k < 12; k++)
+			rec[k] = random ? gen_random(&seed) : i % 2;
+		rec[4] = count += 64;
+		e.record_len = e.event == 0 ? 64 : e.event == 2 ? 8 : random ? 8 + x % 80 : 64;
+		if (x % 13 == 0)
+			e.ts -= 500;
+		assert(!stk_writer__event(w, &e));
+	}
+}
+
+static void finish(struct stk_writer *w)
+{
+	uint64_t counters[3][STK_NR_COUNTERS] = { { 3, 2, 1 }, { 1u << 30 } };
+
+	assert(!stk_writer__accounting(w, counters, 3));
+	assert(!stk_writer__finish(w, "done", 0));
+	stk_writer__free(w);
+}
+
+static void save_imported(const char *dir)
+{
+	uint64_t frames[] = { 0xffffffff81001010, 0xffffffff81002020 };
+	struct stk_writer *w;
+	struct gen_file f;
+	uint32_t nr;
+
+	w = begin(&f);
+	for (uint32_t i = 0; i < 4; i++)
+		stk_writer__stack_imported(w, frames, 1 + i % 2, 7 * i, i, &nr);
+	stk_writer__generation(w, 3);
+	stk_writer__stack(w, frames, 2, &nr);
+	add_events(w, 8, false, 1000);
+	finish(w);
+	save(dir, "imported", &f, 0, false);
+}
+
+static void save_rounds(const char *dir, const char *name, uint8_t options, bool pack)
+{
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+
+	for (uint32_t i = 0; i < 5; i++) {
+		add_events(w, 6, false, 100000 * (i == 3 ? 0 : i));
+		assert(!stk_writer__end_round(w, 100000 * i, i));
+	}
+	finish(w);
+	save(dir, name, &f, options, pack);
+}
+
+int main(int argc, char **argv)
+{
+	struct stk_writer *w;
+	struct gen_file f;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: trace_corpus DIR\n");
+		return 2;
+	}
+	w = begin(&f);
+	add_stacks(w);
+	finish(w);
+	save(argv[1], "stacks", &f, 0, false);
+
+	w = begin(&f);
+	add_events(w, 40, false, 1000);
+	finish(w);
+	save(argv[1], "events", &f, 0, false);
+
+	w = begin(&f);
+	add_events(w, 150, true, 1000);
+	finish(w);
+	save(argv[1], "columns", &f, 0, false);
+
+	w = begin(&f);
+	add_events(w, 150, true, 1000);
+	finish(w);
+	save(argv[1], "packed", &f, 0, true);
+
+	save_imported(argv[1]);
+	save_rounds(argv[1], "rounds", 0, false);
+	save_rounds(argv[1], "heads", 1, false);
+	save_rounds(argv[1], "info", 2, false);
+	save_rounds(argv[1], "file", 4, false);
+	save_rounds(argv[1], "follow", 8, false);
+	save_rounds(argv[1], "pipe", 16, true);
+	return 0;
+}
