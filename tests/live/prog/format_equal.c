@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
+#include <sys/utsname.h>
 
 #define MAX_ID 65536
 
@@ -42,6 +43,8 @@ static size_t nr_syms;
 static struct fmt_string strings[4096];
 static size_t nr_strings;
 static uint64_t vmemmap_base;
+static uint64_t text_end;	/* of the kernel's own text, when it knows no data symbols */
+static struct utsname uts;
 static bool unsure;		/* the record just printed needs what we cannot know */
 
 static char *read_file(const char *path, size_t *ret_len)
@@ -76,7 +79,7 @@ static int load_kallsyms(void)
 	_cleanup_fclose_ FILE *file = fopen("/proc/kallsyms", "re");
 	char line[1024], name[512], mod[128], type;
 	unsigned long long addr;
-	size_t cap = 0;
+	size_t cap = 0, nr_data = 0;
 
 	while (file && fgets(line, sizeof(line), file)) {
 		int n = sscanf(line, "%llx %c %511s [%127[^]]", &addr, &type, name, mod);
@@ -89,10 +92,16 @@ static int load_kallsyms(void)
 			if (!syms)
 				return -ENOMEM;
 		}
+		nr_data += type == 'd' || type == 'b';
+		if (!strcmp(name, "_etext"))
+			text_end = addr;
 		syms[nr_syms].addr = addr;
 		syms[nr_syms].name = strdup(name);
 		syms[nr_syms++].mod = n > 3 ? strdup(mod) : NULL;
 	}
+	/* CONFIG_KALLSYMS_ALL: the kernel looks data addresses up, too */
+	if (nr_data > 100)
+		text_end = UINT64_MAX;
 	return nr_syms && syms[nr_syms / 2].addr ? 0 : -EPERM;
 }
 
@@ -109,6 +118,8 @@ static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf
 		unsure |= addr >= 1ULL << 63;
 		return false;
 	}
+	if (addr >= text_end)
+		return false;
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -156,34 +167,14 @@ static const char *find_string(void *ctx, uint64_t addr)
 	return NULL;
 }
 
-/* The bits of 6.17 and 6.18, whose print fmts name them; older ones have numbers there. */
+/* Names in print fmts: those that the kernel's release explains, and the page array's start. */
 static bool constant(void *ctx, const char *name, int64_t *ret_value)
 {
-	static const struct {
-		const char *name;
-		int64_t value;
-	} known[] = {
-		{ "I_NEW", 1 << 0 }, { "I_SYNC", 1 << 1 }, { "I_LRU_ISOLATING", 1 << 2 },
-		{ "I_DIRTY_SYNC", 1 << 3 }, { "I_DIRTY_DATASYNC", 1 << 4 },
-		{ "I_DIRTY_PAGES", 1 << 5 }, { "I_WILL_FREE", 1 << 6 }, { "I_FREEING", 1 << 7 },
-		{ "I_CLEAR", 1 << 8 }, { "I_REFERENCED", 1 << 9 }, { "I_LINKABLE", 1 << 10 },
-		{ "I_DIRTY_TIME", 1 << 11 }, { "I_WB_SWITCH", 1 << 12 },
-		{ "I_OVL_INUSE", 1 << 13 }, { "I_CREATING", 1 << 14 },
-		{ "I_DONTCACHE", 1 << 15 }, { "I_SYNC_QUEUED", 1 << 16 },
-		{ "I_PINNING_NETFS_WB", 1 << 17 },
-	};
-
 	if (!strcmp(name, "vmemmap_base") && vmemmap_base) {
 		*ret_value = (int64_t)vmemmap_base;
 		return true;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		if (strcmp(name, known[i].name))
-			continue;
-		*ret_value = known[i].value;
-		return true;
-	}
-	return false;
+	return ev_constant__of_release(ctx, name, ret_value);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -199,7 +190,7 @@ static int load_event(const char *path)
 	text = read_file(path, &len);
 	if (!text)
 		return 0;	/* a probe that went away */
-	err = ev_format__resolve(text, len, constant, NULL, &resolved, &nr);
+	err = ev_format__resolve(text, len, constant, uts.release, &resolved, &nr);
 	if (!err)
 		err = ev_format__parse(resolved, strlen(resolved), &f);
 	if (err) {
@@ -248,8 +239,8 @@ static void learn_vmemmap(const char *text)
 		unsigned int nr;
 
 		if (!events[i].text || !strstr(events[i].text, "vmemmap_base") ||
-		    ev_format__resolve(events[i].text, strlen(events[i].text), constant, NULL,
-				       &resolved, &nr))
+		    ev_format__resolve(events[i].text, strlen(events[i].text), constant,
+				       uts.release, &resolved, &nr))
 			continue;
 		ev_format__free(events[i].f);
 		if (ev_format__parse(resolved, strlen(resolved), &events[i].f))
@@ -259,40 +250,49 @@ static void learn_vmemmap(const char *text)
 
 /* ---- one record ----------------------------------------------------------------------------- */
 
-/* The kernel prints system calls in its own way: ours without "0x" and leading zeros. */
+/*
+ * The kernel prints system calls in its own way, and with 0x or without depending on the release:
+ * sys_read(fd: 3, ...) and sys_read -> 0x10.  Ours in that way, and both without 0x and zeros.
+ */
+static void strip_hex(struct strbuf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (n - i > 2 && s[i] == '0' && s[i + 1] == 'x')
+			for (i += 2; s[i] == '0' && i + 1 < n && isxdigit((unsigned char)s[i + 1]);)
+				i++;
+		strbuf__putc(out, s[i]);
+	}
+}
+
+static bool is_syscall(const struct ev_format *f)
+{
+	return !strncmp(ev_format__name(f), "sys_enter_", 10) ||
+	       !strncmp(ev_format__name(f), "sys_exit_", 9);
+}
+
 static void print_syscall(struct ev_format *f, const struct ev_print_ctx *ctx, const void *rec,
 			  size_t len, struct strbuf *out)
 {
-	const char *name = ev_format__name(f), *p;
+	const char *name = ev_format__name(f);
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	bool enter = name[4] == 'e' && name[5] == 'n';
 
+	strbuf__printf(&b, "sys_%s%s", name + (enter ? 10 : 9), enter ? "(" : " -> ");
 	ev_format__print(f, ctx, rec, len, &b);
-	strbuf__puts(out, "sys_");
-	if (!strncmp(name, "sys_exit_", 9)) {
-		strbuf__printf(out, "%s -> %s", name + 9, b.s);
-		return;
-	}
-	strbuf__printf(out, "%s(", name + 10);
-	for (p = b.s; p && *p; p++) {
-		if (!strncmp(p, "0x", 2))
-			for (p += 2; *p == '0' && isxdigit((unsigned char)p[1]);)
-				p++;
-		strbuf__putc(out, *p);
-	}
-	strbuf__putc(out, ')');
+	strbuf__puts(&b, enter ? ")" : "");
+	strip_hex(out, b.s, b.len);
 }
 
 static void print_record(struct event *e, const uint8_t *rec, size_t len, struct strbuf *out)
 {
 	const struct ev_print_ctx ctx = { .symbol = put_symbol, .string = find_string,
 					  .long_size = 8 };
-	const char *name = ev_format__name(e->f);
 
 	unsure = !ev_format__compiled(e->f);
-	if (!strncmp(name, "sys_enter_", 10) || !strncmp(name, "sys_exit_", 9)) {
+	if (is_syscall(e->f)) {
 		print_syscall(e->f, &ctx, rec, len, out);
 	} else {
-		strbuf__printf(out, "%s: ", name);
+		strbuf__printf(out, "%s: ", ev_format__name(e->f));
 		ev_format__print(e->f, &ctx, rec, len, out);
 	}
 	strbuf__putc(out, '\n');
@@ -301,18 +301,23 @@ static void print_record(struct event *e, const uint8_t *rec, size_t len, struct
 /* Compares with the kernel's text at *pos and moves behind it. */
 static void compare(struct event *e, const struct strbuf *ours, const char **pos, const char *end)
 {
-	const char *nl;
+	_cleanup_(strbuf__free) struct strbuf call = { 0 };
+	const char *nl = memchr(*pos, '\n', end - *pos);
+	bool equal;
 
-	e->compared++;
-	if ((size_t)(end - *pos) >= ours->len && !memcmp(*pos, ours->s, ours->len)) {
-		*pos += ours->len;
-		return;
-	}
-	nl = memchr(*pos, '\n', end - *pos);
 	nl = nl ? nl + 1 : end;
-	if (unsure)
+	if (is_syscall(e->f)) {
+		strip_hex(&call, *pos, nl - *pos);
+		equal = call.len == ours->len && !memcmp(call.s, ours->s, call.len);
+	} else {
+		equal = (size_t)(end - *pos) >= ours->len && !memcmp(*pos, ours->s, ours->len);
+		if (equal)	/* a text may hold newlines */
+			nl = *pos + ours->len;
+	}
+	e->compared++;
+	if (!equal && unsure)
 		e->unknown++;
-	else if (e->mismatched++ < 3)
+	else if (!equal && e->mismatched++ < 3)
 		printf("MISMATCH\n  kernel: %.*s  ours:   %s", (int)(nl - *pos), *pos, ours->s);
 	*pos = nl;
 }
@@ -422,7 +427,7 @@ static int report(void)
 int main(int argc, char **argv)
 {
 	char tracefs[256];
-	int err = 0;
+	int err = uname(&uts);
 
 	if (argc != 2) {
 		fputs("usage: format_equal TRACEFS/instances/NAME\n", stderr);
