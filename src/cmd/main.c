@@ -9,9 +9,7 @@
 #include "log.h"
 
 static const struct cmd commands[] = {
-#ifdef WITH_RECORD
 	{ "record", cmd_record, "record events with their call stacks" },
-#endif
 	{ "info", cmd_info, "what a recording holds, and whether its numbers add up" },
 	{ "script", cmd_script, "every event in time order, with fields and stack" },
 	{ "report", cmd_report, "the call stacks that events come from, most frequent first" },

@@ -17,8 +17,8 @@
 #include "log.h"
 #include "record/event.h"
 #include "record/filter_features.h"
+#include "record/kernel_names.h"
 #include "record/recorder.h"
-#include "symbols/ksyms.h"
 
 #define DEFAULT_HZ 99
 #define MAX_EVENT_OPTIONS 1024
@@ -263,18 +263,17 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-static int resolve_events(struct options *o, struct rec_events *events, struct ksyms **syms)
+static int resolve_events(struct options *o, struct rec_events *events)
 {
 	struct filter_features features = { 0 };
+	bool probed = false;
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < o->nr_events; i++) {
-		if (o->events[i].filter && !*syms) {
-			err = ksyms__load(syms);
-			if (err)
-				return err;
-			filter_features__probe(*syms, &features);
+		if (o->events[i].filter && !probed) {
+			filter_features__probe(o->rec.syms, &features);
+			probed = true;
 		}
 		err = rec_events__add(events, o->events[i].spec, o->events[i].filter, &features);
 		if (err)
@@ -330,8 +329,6 @@ static int explain(const struct options *o, int err)
 	if ((err == -EPERM || err == -EACCES) && geteuid())
 		log_err(0, "recording needs root, or CAP_BPF, CAP_PERFMON and read access to tracefs; "
 			   "see 'stackonce doctor'");
-	else
-		log_err(err, "nothing was recorded, or not all");
 	return CMD_FAILURE;
 }
 
@@ -365,7 +362,7 @@ int cmd_record(int argc, char **argv)
 	static struct options o;
 	struct rec_events events = { 0 };
 	struct recorder_result result;
-	struct ksyms *syms = NULL;
+	struct kernel_names *names = NULL;
 	int err;
 
 	o.rec = (struct recorder_opts){
@@ -381,7 +378,11 @@ int cmd_record(int argc, char **argv)
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;
 	catch_signals();
-	err = resolve_events(&o, &events, &syms);
+	err = kernel_names__new(&names);
+	if (!err) {
+		o.rec.syms = kernel_names__syms(names);
+		err = resolve_events(&o, &events);
+	}
 	if (!err)
 		err = recorder__run(&o.rec, &result);
 	if (err)
@@ -389,6 +390,6 @@ int cmd_record(int argc, char **argv)
 	else
 		report(&o, &events, &result);
 	rec_events__clear(&events);
-	ksyms__free(syms);
+	kernel_names__free(names);
 	return err ? err : exit_code(result.command_status);
 }

@@ -357,6 +357,45 @@ static int put_group_tree(struct report *rp, const struct stack_group *g)
 	return 0;
 }
 
+/* Events of all types that happened and are not in the recording for want of room or time. */
+static uint64_t sum_lost(const struct stk_reader *r)
+{
+	static const enum stk_counter lost[] = { STK_C_LOST_RING, STK_C_LOST_NESTED,
+						 STK_C_LOST_SCRATCH, STK_C_LOST_WRITE,
+						 STK_C_LOST_EDGE };
+	uint64_t sum = 0;
+	unsigned int i, k;
+
+	for (i = 0; i < stk_reader__nr_types(r); i++)
+		for (k = 0; k < ARRAY_SIZE(lost); k++)
+			sum += stk_reader__counter(r, stk_reader__type(r, i), lost[k]);
+	return sum;
+}
+
+/* What the shares below are of, and whether something is missing. */
+static void put_title(struct report *rp)
+{
+	struct strbuf *b = &rp->out.b;
+	struct stk_totals t;
+	uint64_t lost;
+
+	stk_reader__totals(rp->rd.reader, &t);
+	lost = sum_lost(rp->rd.reader);
+	strbuf__puts(b, "# ");
+	out__number(b, rp->total, 0);
+	if (rp->rd.sel.any) {
+		strbuf__puts(b, " of ");
+		out__number(b, t.events, 0);
+	}
+	strbuf__printf(b, " events, recorded in %.3f s", (double)(t.last_ts - t.first_ts) / 1e9);
+	if (lost) {
+		strbuf__puts(b, ", ");
+		out__number(b, lost, 0);
+		strbuf__puts(b, " lost (see stackonce info)");
+	}
+	strbuf__puts(b, "\n\n");
+}
+
 static int put_report(struct report *rp)
 {
 	const struct stack_group *groups;
@@ -368,6 +407,8 @@ static int put_report(struct report *rp)
 		return log_err(err, "sort the stacks");
 	for (i = 0; i < nr; i++)
 		rp->total += groups[i].count;
+	if (nr && !rp->rd.json)
+		put_title(rp);
 	if (!nr && !rp->rd.json)
 		strbuf__puts(&rp->out.b, rp->rd.sel.any ? "No events were selected.\n" :
 							  "The recording has no events.\n");
