@@ -1075,24 +1075,3 @@ int locate(void *ctx)
 		located_rq[cpu] = (u64)rq;
 	return 0;
 }
-
-/* ---- kernel symbols, in the kernel's own words ---------------------------------------------------- */
-
-u64 format_addrs[WIRE_FORMAT_BATCH] = {};
-char format_texts[WIRE_FORMAT_BATCH][WIRE_FORMAT_LEN] = {};
-
-SEC("raw_tp")
-int format_symbols(void *ctx)
-{
-	static const char fmt[] = "%pS";
-	u32 i;
-
-#pragma clang loop unroll(disable)
-	for (i = 0; i < WIRE_FORMAT_BATCH; i++) {
-		u64 addr = format_addrs[i];
-
-		if (addr)
-			bpf_snprintf(format_texts[i], WIRE_FORMAT_LEN, fmt, &addr, sizeof(addr));
-	}
-	return 0;
-}

@@ -34,8 +34,9 @@ typedef __u64 __wire_u64;
 #define WIRE_TASK_SLOTS		256	/* tasks a CPU remembers having named in its ring */
 #define WIRE_PID_WORDS		65536	/* PID_MAX_LIMIT / 64 */
 #define WIRE_NR_COUNTERS	24	/* enum stk_counter, rounded up */
-#define WIRE_FORMAT_BATCH	64	/* addresses named in one go, see format_symbols */
-#define WIRE_FORMAT_LEN		256
+#define WIRE_SYMBOL_BATCH	64	/* addresses named in one go, see symbols.bpf.c */
+#define WIRE_SYMBOL_LEN		256
+#define WIRE_ANCHORS		32
 #define WIRE_ENTRY_HOLES	8	/* parts of the entry text that are no interrupt entry */
 
 /* Ids the stack fields of a ring record may carry beside a stack map id. */

@@ -18,6 +18,7 @@
 #include "strbuf.h"
 #include "symbols/ksyms.h"
 #include "trace/writer.h"
+#include "tracefs.h"
 
 static int put(struct stk_writer *w, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -76,6 +77,26 @@ static int put_build_id(struct stk_writer *w)
 	return 0;
 }
 
+/* One tick of the kernel, which the coarse clock moves by. */
+static int put_hz(struct stk_writer *w)
+{
+	struct timespec res;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &res) || res.tv_sec || !res.tv_nsec)
+		return 0;
+	return put(w, "kernel.hz", "%ld", (1000000000 + res.tv_nsec / 2) / res.tv_nsec);
+}
+
+/* Strings that fields of some events point to. */
+static int put_printk_formats(struct stk_writer *w)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (tracefs__file("printk_formats", &text) || !*text)
+		return 0;
+	return stk_writer__meta(w, "printk_formats", text);
+}
+
 static int put_machine(struct stk_writer *w, struct ksyms *syms)
 {
 	struct utsname u;
@@ -90,8 +111,14 @@ static int put_machine(struct stk_writer *w, struct ksyms *syms)
 	}
 	err = err ? err : put_build_id(w);
 	err = err ? err : put_file(w, "boot_id", "/proc/sys/kernel/random/boot_id");
-	if (!err && !ksyms__by_name(syms, "_stext", &text))
+	if (!err && !ksyms__by_name(syms, "_stext", &text)) {
 		err = put(w, "kernel.text", "0x%llx", (unsigned long long)text.start);
+		/* the address it is linked for: CONFIG_PHYSICAL_START in __START_KERNEL_map */
+		err = err ? err : put(w, "kernel.kaslr_offset", "0x%llx",
+				      (unsigned long long)(text.start - 0xffffffff81000000));
+	}
+	err = err ? err : put_hz(w);
+	err = err ? err : put_printk_formats(w);
 	err = err ? err : put(w, "cpus", "%d", libbpf_num_possible_cpus());
 	err = err ? err : put_file(w, "cpus.online", "/sys/devices/system/cpu/online");
 	err = err ? err : put_file(w, "sysctl.kernel.perf_event_max_stack",

@@ -146,7 +146,6 @@ static void choose_programs(struct programs *p)
 	bpf_program__set_autoload(s->progs.nested, any);
 	bpf_program__set_autoload(s->progs.sample, p->opts.sample_hz);
 	bpf_program__set_autoload(s->progs.follow, p->opts.select_tasks);
-	bpf_program__set_autoload(s->progs.format_symbols, true);
 	bpf_program__set_autoload(s->progs.locate, true);
 	bpf_program__set_autoload(s->progs.calibrate, true);
 }
@@ -461,24 +460,4 @@ int programs__ring_fd(const struct programs *p, unsigned int cpu)
 uint64_t programs__ring_size(const struct programs *p)
 {
 	return p->opts.buffer_size;
-}
-
-int programs__resolve(void *ctx, const uint64_t *addrs, unsigned int nr, char *texts,
-		      size_t text_len)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, run);
-	struct programs *p = ctx;
-	unsigned int i;
-
-	if (nr > WIRE_FORMAT_BATCH)
-		return -E2BIG;
-	memset(p->skel->bss->format_addrs, 0, sizeof(p->skel->bss->format_addrs));
-	memcpy(p->skel->bss->format_addrs, addrs, nr * sizeof(*addrs));
-	if (bpf_prog_test_run_opts(bpf_program__fd(p->skel->progs.format_symbols), &run))
-		return -errno;
-	for (i = 0; i < nr; i++) {
-		strncpy(texts + i * text_len, p->skel->bss->format_texts[i], text_len - 1);
-		texts[i * text_len + text_len - 1] = '\0';
-	}
-	return 0;
 }

@@ -64,10 +64,6 @@ uint64_t programs__ring_size(const struct programs *p);
 /* Counters of all events, summed over the CPUs; rows of STK_NR_COUNTERS. */
 int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNTERS]);
 
-/* The kernel's own text for addresses: a ksyms_resolve_fn, ctx is the struct programs. */
-int programs__resolve(void *ctx, const uint64_t *addrs, unsigned int nr, char *texts,
-		      size_t text_len);
-
 struct programs_costs {
 	uint64_t load_ns, attach_ns;
 	uint64_t map_bytes;		/* kernel memory of the maps, rings included */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,7 +16,6 @@
 #include "event.h"
 #include "log.h"
 #include "meta.h"
-#include "symbols/ksyms.h"
 #include "target.h"
 #include "trace/writer.h"
 
@@ -29,7 +29,7 @@
 
 struct recorder {
 	const struct recorder_opts *opts;
-	struct ksyms *syms;
+	struct ksyms *syms;		/* borrowed */
 	struct programs *programs;
 	struct target *target;
 	struct stk_writer *w;
@@ -55,20 +55,27 @@ uint64_t recorder_wall_ns(void)
 	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
 }
 
-/* An existing file is kept as FILE.old. */
+/* An existing file is kept as FILE.old; a device or pipe is written to as it is. */
 static int open_output(const char *path)
 {
 	char old[PATH_MAX];
+	struct stat st;
 	int fd;
 
 	if (!strcmp(path, "-"))
 		return isatty(STDOUT_FILENO) ?
 			       log_err(-EINVAL, "a recording is not written to a terminal") :
 			       dup(STDOUT_FILENO);
-	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
-		return log_err(-ENAMETOOLONG, "output '%s'", path);
-	if (rename(path, old) && errno != ENOENT)
-		return log_err(-errno, "keep '%s' as '%s'", path, old);
+	if (!stat(path, &st)) {
+		if (!S_ISREG(st.st_mode)) {
+			fd = open(path, O_WRONLY | O_CLOEXEC);
+			return fd < 0 ? log_err(-errno, "open '%s'", path) : fd;
+		}
+		if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
+			return log_err(-ENAMETOOLONG, "output '%s'", path);
+		if (rename(path, old))
+			return log_err(-errno, "keep '%s' as '%s'", path, old);
+	}
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	return fd < 0 ? log_err(-errno, "create '%s'", path) : fd;
 }
@@ -89,14 +96,14 @@ static int open_writer(struct recorder *r)
 		return fd;
 	err = stk_writer__new(fd, &wo, &r->w);
 	if (err)
-		return log_err(err, "write '%s'", o->output);
+		return err;
 	err = meta__write(r->w, o, r->syms, o->events);
 	for (i = 0; i < o->events->nr && err >= 0; i++) {
 		const struct rec_event *e = &o->events->v[i];
 
 		err = stk_writer__type(r->w, e->kind, e->system, e->name, e->filter, e->format);
 	}
-	return err < 0 ? log_err(err, "write '%s'", o->output) : 0;
+	return err < 0 ? err : 0;
 }
 
 static int load_programs(struct recorder *r)
@@ -136,22 +143,18 @@ static int prepare(struct recorder *r)
 {
 	int err;
 
-	err = ksyms__load(&r->syms);
+	r->counters = calloc(MAX(r->opts->events->nr, 1u), sizeof(*r->counters));
+	if (!r->counters)
+		return log_err(-ENOMEM, "counters");
+	err = load_programs(r);
 	if (!err)
-		err = load_programs(r);
-	if (!err) {
-		ksyms__set_resolver(r->syms, programs__resolve, r->programs);
 		err = open_target(r);
-	}
 	if (!err)
 		err = open_writer(r);
-	if (!err)
-		err = drain__new(r->programs, r->opts->events, r->syms, r->w, &r->drain);
-	if (!err) {
-		r->counters = calloc(MAX(r->opts->events->nr, 1u), sizeof(*r->counters));
-		err = r->counters ? 0 : -ENOMEM;
-	}
-	return err;
+	if (err)
+		return err;
+	err = drain__new(r->programs, r->opts->events, r->syms, r->w, &r->drain);
+	return err ? log_err(err, "map the rings") : 0;
 }
 
 static int write_accounting(struct recorder *r)
@@ -213,7 +216,7 @@ static int turn(struct recorder *r, bool last)
 
 	err = drain__run(r->drain);
 	if (err)
-		return err;
+		return log_err(err, "take events from the rings");
 	drain__stats(r->drain, &ds);
 	now = recorder_clock_ns(REC_CLOCK_MONO);
 	if (!last && now - r->round_start < ROUND_NS && stk_writer__pending(r->w) < ROUND_BYTES)
@@ -318,13 +321,12 @@ static void release(struct recorder *r)
 	stk_writer__free(r->w);
 	target__free(r->target);
 	programs__free(r->programs);
-	ksyms__free(r->syms);
 	free(r->counters);
 }
 
 int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_result)
 {
-	struct recorder r = { .opts = opts };
+	struct recorder r = { .opts = opts, .syms = opts->syms };
 	struct recorder_result res = { 0 };
 	int err;
 
@@ -333,11 +335,8 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_
 		err = record(&r);
 	if (!err && target__ended(r.target))
 		res.command_status = target__wait(r.target);
-	if (!err) {
+	if (!err)
 		err = finish(&r, &res);
-		if (err)
-			log_err(err, "write '%s'", opts->output);
-	}
 	if (!err && opts->command)
 		res.command_status = target__wait(r.target);
 	release(&r);

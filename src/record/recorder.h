@@ -10,12 +10,13 @@
 
 #include "programs.h"
 
+struct ksyms;
 struct rec_events;
-struct strbuf;
 
 struct recorder_opts {
 	const char *output;		/* "-": standard output */
 	struct rec_events *events;	/* resolved */
+	struct ksyms *syms;		/* the running kernel's */
 	unsigned int sample_hz;
 	unsigned int sample_event;	/* index in events */
 	bool keep_idle, include_self, kernel_stacks, fsync;
@@ -42,7 +43,10 @@ struct recorder_result {
 	unsigned int nr_left_out;
 };
 
-/* Returns 0 when everything that was recorded is in the file. */
+/*
+ * Returns 0 when everything that was recorded is in the file.  Errors have been logged, but for
+ * those of a command that could not be run.
+ */
 int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_result);
 
 /* -ENOENT, -EACCES, ... of a command that could not be run, in recorder__run()'s answer. */

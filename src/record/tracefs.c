@@ -76,7 +76,7 @@ static int read_file(const char *path, char **ret_text)
 	return 0;
 }
 
-int tracefs__format(const char *system, const char *name, char **ret_text)
+int tracefs__file(const char *name, char **ret_text)
 {
 	char path[PATH_MAX];
 	const char *root;
@@ -85,10 +85,19 @@ int tracefs__format(const char *system, const char *name, char **ret_text)
 	err = tracefs__root(&root);
 	if (err)
 		return err;
-	if (snprintf(path, sizeof(path), "%s/events/%s/%s/format", root, system, name) >=
-	    (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%s", root, name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	return read_file(path, ret_text);
+}
+
+int tracefs__format(const char *system, const char *name, char **ret_text)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "events/%s/%s/format", system, name) >=
+	    (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return tracefs__file(path, ret_text);
 }
 
 static int compare_names(const void *a, const void *b)

@@ -11,6 +11,8 @@
  */
 int tracefs__root(const char **ret_root);
 
+/* Text of ROOT/NAME, to be freed. */
+int tracefs__file(const char *name, char **ret_text);
 /* Text of ROOT/events/SYSTEM/NAME/format, to be freed. */
 int tracefs__format(const char *system, const char *name, char **ret_text);
 

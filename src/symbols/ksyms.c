@@ -21,7 +21,7 @@ struct entry {
 };
 
 struct ksyms {
-	struct entry *entries;	/* sorted by start; of aliases the first the kernel lists */
+	struct entry *entries;	/* sorted by start, aliases in the kernel's order */
 	size_t nr, cap;
 	char *pool;
 	size_t pool_len, pool_cap;
@@ -90,22 +90,23 @@ static int entry_compare(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Sort, drop aliases, and let each symbol end where the next one of its module begins. */
+/* Sort, and let each symbol end where the next one of its module begins. */
 static void entries_finish(struct ksyms *k)
 {
-	size_t i, n = 0;
+	uint64_t next = 0;
+	uint32_t module = 0;
+	size_t i;
 
 	qsort(k->entries, k->nr, sizeof(*k->entries), entry_compare);
-	for (i = 0; i < k->nr; i++)
-		if (!n || k->entries[n - 1].start != k->entries[i].start)
-			k->entries[n++] = k->entries[i];
-	k->nr = n;
-	for (i = 0; i + 1 < n; i++) {
-		const struct entry *next = &k->entries[i + 1];
-		struct entry *e = &k->entries[i];
+	for (i = k->nr; i; i--) {
+		struct entry *e = &k->entries[i - 1];
 
-		if (!e->size && !strcmp(k->pool + e->module, k->pool + next->module))
-			e->size = next->start - e->start;
+		if (i < k->nr && e->start != k->entries[i].start) {
+			next = k->entries[i].start;
+			module = k->entries[i].module;
+		}
+		if (!e->size && next && !strcmp(k->pool + e->module, k->pool + module))
+			e->size = next - e->start;
 	}
 }
 
@@ -247,6 +248,8 @@ static struct entry *entry_find(const struct ksyms *k, uint64_t addr)
 	}
 	if (!lo)
 		return NULL;
+	while (lo > 1 && k->entries[lo - 2].start == k->entries[lo - 1].start)
+		lo--;
 	e = &k->entries[lo - 1];
 	return e->size && addr - e->start < e->size ? e : NULL;
 }
@@ -411,40 +414,50 @@ int ksyms__walk(struct ksyms *k, uint64_t anchor)
 	return err;
 }
 
+static bool is_interrupt_entry(const struct ksyms *k, size_t i)
+{
+	uint64_t start = k->entries[i].start;
+
+	while (i && k->entries[i - 1].start == start)
+		i--;
+	for (; i < k->nr && k->entries[i].start == start; i++)
+		if (interrupt_entry_name(k->pool + k->entries[i].name))
+			return true;
+	return false;
+}
+
 int ksyms__interrupt_entries(const struct ksyms *k, struct ksym_range *ret_entry,
 			     struct ksym_range *ret_holes, unsigned int max_holes)
 {
-	uint64_t first = 0, end = 0;
+	uint64_t first = 0, end = 0, at = 0;
 	unsigned int nr = 0;
-	size_t i, at = 0;
+	size_t i;
 
 	for (i = 0; i < k->nr; i++) {
 		const struct entry *e = &k->entries[i];
 
 		if (e->module || !interrupt_entry_name(k->pool + e->name))
 			continue;
-		if (!first) {
+		if (!first)
 			first = e->start;
-			at = i;
-		}
 		end = e->start + e->size;
 	}
 	if (!first)
 		return -ENOENT;
 	memset(ret_holes, 0, max_holes * sizeof(*ret_holes));
-	for (i = at; i < k->nr && k->entries[i].start < end; i++) {
+	for (i = 0; i < k->nr && k->entries[i].start < end; i++) {
 		const struct entry *e = &k->entries[i];
 
-		if (interrupt_entry_name(k->pool + e->name) ||
-		    !strcmp(k->pool + e->name, "__irqentry_text_start"))
+		if (e->start < first || e->start == at || is_interrupt_entry(k, i))
 			continue;
-		if (nr && ret_holes[nr - 1].start + ret_holes[nr - 1].len == e->start) {
+		at = e->start;
+		if (nr && ret_holes[nr - 1].start + ret_holes[nr - 1].len == at) {
 			ret_holes[nr - 1].len += e->size;
 			continue;
 		}
 		if (nr == max_holes)
 			return -E2BIG;
-		ret_holes[nr++] = (struct ksym_range){ e->start, e->size };
+		ret_holes[nr++] = (struct ksym_range){ at, e->size };
 	}
 	*ret_entry = (struct ksym_range){ first, end - first };
 	return 0;

@@ -15,7 +15,7 @@ for s in do_syscall_64 entry_SYSCALL_64_after_hwframe kernel_clone; do
 	grep -qx "$s" syms || fail "no frame in $s"
 done
 base=$(awk '$3 == "_stext" { print $1; exit }' /proc/kallsyms)
-meta=$(info_of kaslr.stk -r '.meta.kaslr_offset // empty')
+meta=$(info_of kaslr.stk -r '.meta["kernel.kaslr_offset"] // empty')
 [ -n "$meta" ] || fail "the recording does not tell the kernel's offset"
 note "text at $base, offset $meta"
 if [ -n "${LIVE_OUT:-}" ]; then

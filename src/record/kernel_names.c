@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "kernel_names.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/symbols.skel.h"
+#include "log.h"
+#include "symbols/ksyms.h"
+#include "wire.h"
+
+struct kernel_names {
+	struct ksyms *syms;
+	struct symbols_bpf *skel;	/* loaded when first needed */
+	bool failed;			/* and found not to load */
+};
+
+static int load(struct kernel_names *n)
+{
+	if (n->skel)
+		return 0;
+	if (n->failed)
+		return -ENOENT;
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	n->skel = symbols_bpf__open_and_load();
+	if (n->skel)
+		return 0;
+	n->failed = true;
+	log_warn("BPF cannot name kernel addresses here: %s", strerror(errno));
+	return -ENOENT;
+}
+
+/* A ksyms_resolve_fn. */
+static int resolve(void *ctx, const uint64_t *addrs, unsigned int nr, char *texts, size_t text_len)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	struct kernel_names *n = ctx;
+	unsigned int i;
+	int err;
+
+	if (nr > WIRE_SYMBOL_BATCH)
+		return -E2BIG;
+	err = load(n);
+	if (err)
+		return err;
+	memset(n->skel->bss->symbol_addrs, 0, sizeof(n->skel->bss->symbol_addrs));
+	memcpy(n->skel->bss->symbol_addrs, addrs, nr * sizeof(*addrs));
+	if (bpf_prog_test_run_opts(bpf_program__fd(n->skel->progs.name_symbols), &run))
+		return -errno;
+	for (i = 0; i < nr; i++) {
+		strncpy(texts + i * text_len, n->skel->bss->symbol_texts[i], text_len - 1);
+		texts[i * text_len + text_len - 1] = '\0';
+	}
+	return 0;
+}
+
+/* kallsyms shows no addresses: from one that we see on a stack we walk through all the text. */
+static int walk(struct kernel_names *n)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	unsigned int i = WIRE_ANCHORS;
+	int err;
+
+	err = load(n);
+	if (err)
+		return 0;	/* addresses stay numbers, load() has said so */
+	if (bpf_prog_test_run_opts(bpf_program__fd(n->skel->progs.find_anchors), &run))
+		return -errno;
+	while (i && !n->skel->bss->anchors[i - 1])
+		i--;
+	return i ? ksyms__walk(n->syms, n->skel->bss->anchors[i - 1]) : -ENOENT;
+}
+
+int kernel_names__new(struct kernel_names **ret_names)
+{
+	struct kernel_names *n = calloc(1, sizeof(*n));
+	int err;
+
+	if (!n)
+		return -ENOMEM;
+	err = ksyms__load(&n->syms);
+	if (!err) {
+		ksyms__set_resolver(n->syms, resolve, n);
+		if (ksyms__hidden(n->syms))
+			err = walk(n);
+	}
+	if (err) {
+		kernel_names__free(n);
+		return log_err(err, "kernel symbols");
+	}
+	*ret_names = n;
+	return 0;
+}
+
+void kernel_names__free(struct kernel_names *n)
+{
+	if (!n)
+		return;
+	ksyms__free(n->syms);
+	symbols_bpf__destroy(n->skel);
+	free(n);
+}
+
+struct ksyms *kernel_names__syms(struct kernel_names *n)
+{
+	return n->syms;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The running kernel's symbols with everything this machine allows to learn them. */
+#ifndef RECORD_KERNEL_NAMES_H
+#define RECORD_KERNEL_NAMES_H
+
+struct kernel_names;
+struct ksyms;
+
+int kernel_names__new(struct kernel_names **ret_names);
+void kernel_names__free(struct kernel_names *n);
+
+struct ksyms *kernel_names__syms(struct kernel_names *n);
+
+#endif /* RECORD_KERNEL_NAMES_H */
