@@ -61,6 +61,18 @@ static const struct constant constants[] = {
 	{ "DEV_PM_QOS_LATENCY_TOLERANCE", 2 }, { "DEV_PM_QOS_FLAGS", 5 },
 	/* include/vdso/clocksource.h */
 	{ "VDSO_CLOCKMODE_NONE", 0 },	{ "VDSO_CLOCKMODE_TSC", 1 },
+	/* arch/x86/include/asm/vmx.h, by the processor's manual */
+	{ "VMXERR_VMLAUNCH_NONCLEAR_VMCS", 4 },
+	{ "VMXERR_VMRESUME_NONLAUNCHED_VMCS", 5 },
+	{ "VMXERR_VMRESUME_AFTER_VMXOFF", 6 },
+	{ "VMXERR_ENTRY_INVALID_CONTROL_FIELD", 7 },
+	{ "VMXERR_ENTRY_INVALID_HOST_STATE_FIELD", 8 },
+	{ "VMXERR_ENTRY_EVENTS_BLOCKED_BY_MOV_SS", 26 },
+	/* fs/btrfs/delayed-ref.h, fs/btrfs/qgroup.h */
+	{ "BTRFS_ADD_DELAYED_REF", 1 },	{ "BTRFS_DROP_DELAYED_REF", 2 },
+	{ "BTRFS_ADD_DELAYED_EXTENT", 3 }, { "BTRFS_UPDATE_DELAYED_HEAD", 4 },
+	{ "QGROUP_RESERVE", 1 << 0 },	{ "QGROUP_RELEASE", 1 << 1 },
+	{ "QGROUP_FREE", 1 << 2 },
 	/*
 	 * The start of the array of struct page: a variable.  Its value is not known here, and
 	 * the kernel prints what is computed from it hashed.
@@ -101,6 +113,21 @@ static const struct constant constants_6_18[] = {
 	{ "I_WB_SWITCH", 1u << 13 },	{ "I_OVL_INUSE", 1u << 14 },
 	{ "I_CREATING", 1u << 15 },	{ "I_DONTCACHE", 1u << 16 },
 	{ "I_SYNC_QUEUED", 1u << 17 },	{ "I_PINNING_NETFS_WB", 1u << 18 },
+	{ "EXTENT_DIRTY", 1u << 0 }, { "EXTENT_LOCKED", 1u << 1 },
+	{ "EXTENT_DIRTY_LOG1", 1u << 3 }, { "EXTENT_DIRTY_LOG2", 1u << 4 },
+	{ "EXTENT_DELALLOC", 1u << 5 }, { "EXTENT_DEFRAG", 1u << 6 },
+	{ "EXTENT_BOUNDARY", 1u << 7 }, { "EXTENT_NODATASUM", 1u << 8 },
+	{ "EXTENT_CLEAR_META_RESV", 1u << 9 }, { "EXTENT_NEED_WAIT", 1u << 10 },
+	{ "EXTENT_NORESERVE", 1u << 11 }, { "EXTENT_QGROUP_RESERVED", 1u << 12 },
+	{ "EXTENT_CLEAR_DATA_RESV", 1u << 13 }, { "EXTENT_DELALLOC_NEW", 1u << 14 },
+	{ "EXTENT_FLAG_PINNED", 1u << 0 }, { "EXTENT_FLAG_COMPRESS_ZLIB", 1u << 1 },
+	{ "EXTENT_FLAG_COMPRESS_LZO", 1u << 2 }, { "EXTENT_FLAG_COMPRESS_ZSTD", 1u << 3 },
+	{ "EXTENT_FLAG_PREALLOC", 1u << 4 }, { "EXTENT_FLAG_LOGGING", 1u << 5 },
+	{ "BTRFS_ORDERED_REGULAR", 0 },	{ "BTRFS_ORDERED_NOCOW", 1 },
+	{ "BTRFS_ORDERED_PREALLOC", 2 }, { "BTRFS_ORDERED_COMPRESSED", 3 },
+	{ "BTRFS_ORDERED_DIRECT", 4 },	{ "BTRFS_ORDERED_IO_DONE", 5 },
+	{ "BTRFS_ORDERED_COMPLETE", 6 }, { "BTRFS_ORDERED_IOERR", 7 },
+	{ "BTRFS_ORDERED_TRUNCATED", 8 },
 };
 
 bool ev_constant__of_release(void *release, const char *name, int64_t *ret_value)

@@ -32,11 +32,12 @@ is_in()
 	return 1
 }
 
-# compare_round NAME SYSTEM...
+# compare_round NAME WORKLOAD SYSTEM...
 compare_round()
 {
 	round=$1
-	shift
+	workload=$2
+	shift 2
 	echo 0 >"$instance/tracing_on"
 	echo >"$instance/trace"
 	for s; do
@@ -44,7 +45,7 @@ compare_round()
 			note "$s cannot be enabled"
 	done
 	echo 1 >"$instance/tracing_on"
-	"$PROG/manykinds" "$work" || fail "the workload"
+	$workload
 	echo 0 >"$instance/tracing_on"
 	for s; do
 		[ ! -e "$instance/events/$s/enable" ] || echo 0 >"$instance/events/$s/enable"
@@ -56,6 +57,28 @@ compare_round()
 	[ $rc -eq 0 ] || fail "round $round"
 }
 
+many_kinds()
+{
+	"$PROG/manykinds" "$work" || fail "the workload"
+}
+
+# The same on file systems that this machine can make and mount, with what they log at both ends.
+file_systems()
+{
+	mkdir -p "$work/mnt"
+	for fs in ext4 xfs btrfs; do
+		command -v "mkfs.$fs" >/dev/null 2>&1 || continue
+		rm -f "$work/image"
+		truncate -s 320M "$work/image"
+		"mkfs.$fs" "$work/image" >/dev/null 2>&1 || continue
+		mount -o loop "$work/image" "$work/mnt" || continue
+		"$PROG/manykinds" "$work/mnt" || fail "the workload on $fs"
+		cp "$PROG/manykinds" "$work/mnt" && rm "$work/mnt/manykinds"
+		umount "$work/mnt" || fail "umount $fs"
+		note "file system $fs"
+	done
+}
+
 quiet=
 for s in "$instance"/events/*/; do
 	s=$(basename "$s")
@@ -63,10 +86,11 @@ for s in "$instance"/events/*/; do
 done
 # shellcheck disable=SC2086 # lists of names
 {
-	compare_round quiet $quiet
-	compare_round frequent $frequent
-	compare_round memory $memory
-	compare_round calls $calls
+	compare_round quiet many_kinds $quiet
+	compare_round frequent many_kinds $frequent
+	compare_round memory many_kinds $memory
+	compare_round calls many_kinds $calls
+	compare_round disks file_systems xfs btrfs ext4 jbd2 iomap filelock fs_dax
 }
 cat ./*.out | awk '!/^#/ && NF == 4 { n[$1] = 1; sum += $2; unknown += $4 }
 	END { for (e in n) nr++; printf "# %d records of %d events are equal, %d could not be known\n",
