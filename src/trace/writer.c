@@ -6,7 +6,7 @@
  * events, then the round marker, so that every table stands before the events that need it, and
  * goes out in one write.
  */
-#include "trace/writer.h"
+#include "trace/writer_internal.h"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -15,75 +15,13 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "frame.h"
 #include "log.h"
-#include "trace/dict.h"
-#include "trace/encode.h"
-#include "trace/tree.h"
 
-#define TABLE_SPLIT	(4u << 20)	/* a table block is closed when it gets this big */
-#define NODE_SPLIT	(256u << 10)	/* entries of a NODES or STACKS block */
 #define BATCH_EVENTS	16384u		/* events of a block, with few CPUs */
 #define BATCH_EVENTS_ALL (1u << 20)	/* and of one block of every CPU together */
 #define BATCH_EVENTS_MIN 1024u
 #define BATCH_BYTES	(1u << 20)	/* and their records */
 #define MAX_CPUS	65536u
-
-struct wr_cpu {
-	struct enc_event *events;
-	uint32_t nr, cap;
-	struct wire_buf records;
-};
-
-struct wr_stack {
-	uint32_t node, generation;
-	bool imported;
-	uint32_t id;
-	uint64_t refs;
-};
-
-struct stk_writer {
-	int fd;
-	int err;			/* sticky */
-	bool seekable, fsync, finished;
-	struct encoder *enc;
-	struct stk_writer_stats stats;
-	uint64_t offset;		/* of the file: bytes written */
-
-	struct wire_buf meta, types, tasks, symbols;	/* payloads under way */
-	uint64_t prev_symbol;
-	struct wire_buf group;		/* finished table blocks */
-	struct wire_buf blocks;		/* finished event blocks */
-	struct wire_buf scratch;
-	uint64_t block_events;		/* in blocks */
-
-	struct stk_layout **layouts;
-	uint32_t nr_types, cap_types;
-	struct dict task_dict;
-
-	size_t stack_budget;
-	struct tree tree;
-	uint32_t node_base;		/* file number of the tree's node n is node_base + n */
-	uint32_t nodes_written;		/* of the tree's nodes, the root included */
-	uint32_t *node_stack;		/* stack number by tree node, 0: none */
-	uint32_t cap_node_stack;
-	uint32_t generation;
-	struct wr_stack *stacks;	/* not yet written */
-	uint32_t nr_stacks, cap_stacks;
-	uint32_t first_stack;		/* number of stacks[0] */
-	uint32_t empty_stack;
-
-	struct wr_cpu *cpus;
-	uint32_t nr_cpus, batch_events;
-	uint64_t round, max_ts;
-};
-
-static int fail(struct stk_writer *w, int err)
-{
-	if (!w->err)
-		w->err = err;
-	return w->err;
-}
 
 /* ---- open and close ------------------------------------------------------------------------- */
 
@@ -93,7 +31,7 @@ static int write_out(struct stk_writer *w, struct wire_buf *b)
 	size_t done = 0;
 
 	if (b->failed)
-		return fail(w, log_err(-ENOMEM, "write recording"));
+		return wr_fail(w, log_err(-ENOMEM, "write recording"));
 	while (done < b->len) {
 		ssize_t n = write(w->fd, b->p + done, b->len - done);
 
@@ -104,7 +42,7 @@ static int write_out(struct stk_writer *w, struct wire_buf *b)
 
 			if (done && w->seekable && !ftruncate(w->fd, w->offset))
 				lseek(w->fd, w->offset, SEEK_SET);
-			return fail(w, log_err(err, "write recording"));
+			return wr_fail(w, log_err(err, "write recording"));
 		}
 		done += n;
 	}
@@ -165,6 +103,7 @@ int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_write
 	_cleanup_close_ int owned = fd;
 	_cleanup_(stk_writer__freep) struct stk_writer *w = calloc(1, sizeof(*w));
 	struct stat st;
+	bool append;
 	int err;
 
 	if (!w)
@@ -177,6 +116,9 @@ int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_write
 	if (fstat(fd, &st) < 0)
 		return log_err(-errno, "stat recording");
 	w->seekable = S_ISREG(st.st_mode);
+	/* the file may hold something already: `record -o - >>FILE` */
+	append = fcntl(w->fd, F_GETFL) & O_APPEND;
+	w->offset = w->seekable ? lseek(w->fd, 0, append ? SEEK_END : SEEK_CUR) : 0;
 	err = tree__init(&w->tree);
 	if (!err)
 		err = dict__reset(&w->task_dict, 1024);
@@ -220,327 +162,6 @@ void stk_writer__free(struct stk_writer *w)
 	free(w);
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
-
-static int close_table(struct stk_writer *w, uint16_t type, struct wire_buf *payload)
-{
-	int err;
-
-	if (payload->failed)
-		return fail(w, -ENOMEM);
-	if (!payload->len)
-		return 0;
-	err = encoder__block(w->enc, type, 0, payload->p, payload->len, &w->group);
-	payload->len = 0;
-	return err ? fail(w, err) : 0;
-}
-
-int stk_writer__meta(struct stk_writer *w, const char *key, const char *value)
-{
-	size_t nk = strlen(key), nv = strlen(value);
-
-	if (w->err)
-		return w->err;
-	if (nk > STK_MAX_STRING || nv > STK_MAX_STRING)
-		return -E2BIG;
-	wire_put_string(&w->meta, key, nk);
-	wire_put_string(&w->meta, value, nv);
-	if (w->meta.len < TABLE_SPLIT)
-		return 0;
-	return close_table(w, STK_BLOCK_META, &w->meta);
-}
-
-static int add_layout(struct stk_writer *w, const char *format)
-{
-	struct stk_layout parsed, *l;
-	size_t size;
-
-	if (w->nr_types == w->cap_types) {
-		uint32_t cap = w->cap_types ? 2 * w->cap_types : 64;
-		struct stk_layout **p = realloc(w->layouts, cap * sizeof(struct stk_layout *));
-
-		if (!p)
-			return -ENOMEM;
-		w->layouts = p;
-		w->cap_types = cap;
-	}
-	stk_layout__from_format(format, &parsed);
-	size = offsetof(struct stk_layout, col) + parsed.nr * sizeof(parsed.col[0]);
-	l = malloc(size);
-	if (!l)
-		return -ENOMEM;
-	memcpy(l, &parsed, size);
-	w->layouts[w->nr_types++] = l;
-	return 0;
-}
-
-int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char *system,
-		     const char *name, const char *filter, const char *format)
-{
-	const char *strings[4] = { system, name, filter ? filter : "", format ? format : "" };
-	uint32_t end = STK_RECORD_HEAD;
-	const struct stk_layout *l;
-	int err;
-
-	if (w->err)
-		return w->err;
-	for (int i = 0; i < 4; i++)
-		if (strlen(strings[i]) > STK_MAX_STRING)
-			return -E2BIG;
-	err = add_layout(w, strings[3]);
-	if (err)
-		return fail(w, err);
-	l = w->layouts[w->nr_types - 1];
-	wire_put_varint(&w->types, w->nr_types - 1);
-	wire_put_varint(&w->types, kind);
-	for (int i = 0; i < 4; i++)
-		wire_put_string(&w->types, strings[i], strlen(strings[i]));
-	wire_put_varint(&w->types, l->id);
-	wire_put_varint(&w->types, l->nr);
-	for (uint32_t i = 0; i < l->nr; i++) {
-		wire_put_varint(&w->types, l->col[i].offset - end);
-		wire_put_varint(&w->types, l->col[i].size);
-		end = l->col[i].offset + l->col[i].size;
-	}
-	if (w->types.len >= TABLE_SPLIT) {
-		err = close_table(w, STK_BLOCK_TYPES, &w->types);
-		if (err)
-			return err;
-	}
-	return w->nr_types - 1;
-}
-
-int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const char *comm,
-		     size_t len, uint32_t *ret_task)
-{
-	struct wire_buf *keys = &w->task_dict.keys;
-	uint32_t ids[2] = { tid, tgid }, known = w->task_dict.nr;
-	size_t off = keys->len;
-	int64_t nr;
-
-	if (w->err)
-		return w->err;
-	len = strnlen(comm, MIN(len, STK_MAX_STRING));
-	wire_put(keys, ids, sizeof(ids));
-	wire_put(keys, comm, len);
-	nr = dict__intern(&w->task_dict, off);
-	if (nr < 0)
-		return fail(w, nr);
-	if (nr == known) {
-		wire_put_varint(&w->tasks, nr + 1);
-		wire_put_varint(&w->tasks, tid);
-		wire_put_varint(&w->tasks, tgid);
-		wire_put_string(&w->tasks, comm, len);
-		if (w->tasks.len >= TABLE_SPLIT) {
-			int err = close_table(w, STK_BLOCK_TASKS, &w->tasks);
-
-			if (err)
-				return err;
-		}
-	}
-	*ret_task = nr + 1;
-	return 0;
-}
-
-int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, const char *name,
-		       const char *module)
-{
-	size_t nn = strlen(name), nm = module ? strlen(module) : 0;
-
-	if (w->err)
-		return w->err;
-	if (nn > STK_MAX_STRING || nm > STK_MAX_STRING)
-		return -E2BIG;
-	if (!w->symbols.len)
-		w->prev_symbol = 0;
-	wire_put_svarint(&w->symbols, start - w->prev_symbol);
-	wire_put_varint(&w->symbols, size);
-	wire_put_string(&w->symbols, name, nn);
-	wire_put_string(&w->symbols, module, nm);
-	w->prev_symbol = start;
-	if (w->symbols.len < TABLE_SPLIT)
-		return 0;
-	return close_table(w, STK_BLOCK_SYMBOLS, &w->symbols);
-}
-
-/* ---- stacks --------------------------------------------------------------------------------- */
-
-static int put_nodes(struct stk_writer *w)
-{
-	struct tree *t = &w->tree;
-	struct wire_buf *b = &w->scratch;
-	int err;
-
-	while (w->nodes_written < t->nr) {
-		uint32_t first = w->nodes_written, n = MIN(t->nr - first, NODE_SPLIT);
-		uint64_t prev = 0;
-
-		b->len = 0;
-		wire_put_varint(b, (uint64_t)w->node_base + first);
-		wire_put_varint(b, n);
-		for (uint32_t i = first; i < first + n; i++) {
-			wire_put_svarint(b, t->nodes[i].frame - prev);
-			prev = t->nodes[i].frame;
-		}
-		for (uint32_t i = first; i < first + n; i++) {
-			uint32_t parent = t->nodes[i].parent;
-
-			wire_put_varint(b, parent ? i - parent : 0);
-		}
-		err = close_table(w, STK_BLOCK_NODES, b);
-		if (err)
-			return err;
-		w->nodes_written += n;
-	}
-	return 0;
-}
-
-static int put_stacks(struct stk_writer *w)
-{
-	struct wire_buf *b = &w->scratch;
-	uint32_t done = 0, n;
-	int err;
-
-	while (done < w->nr_stacks) {
-		const struct wr_stack *s = &w->stacks[done];
-
-		for (n = 1; done + n < w->nr_stacks && n < NODE_SPLIT; n++)
-			if (s[n].imported != s->imported || s[n].generation != s->generation)
-				break;
-		b->len = 0;
-		wire_put_varint(b, w->first_stack + done);
-		wire_put_varint(b, n);
-		wire_put_varint(b, s->generation);
-		wire_put_varint(b, s->imported);
-		for (uint32_t i = 0; i < n; i++) {
-			wire_put_varint(b, s[i].node);
-			if (!s->imported)
-				continue;
-			wire_put_varint(b, s[i].id);
-			wire_put_varint(b, s[i].refs);
-		}
-		err = close_table(w, STK_BLOCK_STACKS, b);
-		if (err)
-			return err;
-		done += n;
-	}
-	w->first_stack += w->nr_stacks;
-	w->nr_stacks = 0;
-	return 0;
-}
-
-/* Write what the tree holds and grow it anew. */
-static int restart_tree(struct stk_writer *w)
-{
-	int err = put_nodes(w);
-
-	if (!err)
-		err = put_stacks(w);
-	if (err)
-		return err;
-	w->node_base += w->tree.nr - 1;
-	tree__clear(&w->tree);
-	w->nodes_written = 1;
-	if (w->cap_node_stack)
-		memset(w->node_stack, 0, w->cap_node_stack * sizeof(*w->node_stack));
-	return 0;
-}
-
-static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
-		    uint32_t *ret_node)
-{
-	int64_t node = 0;
-	int err;
-
-	if (nr > 2 * STK_MAX_DEPTH)
-		return -E2BIG;
-	if (w->stack_budget && tree__memory(&w->tree) > w->stack_budget) {
-		err = restart_tree(w);
-		if (err)
-			return err;
-	}
-	for (unsigned int i = nr; i-- > 0;) {
-		node = tree__child(&w->tree, node, frames[i]);
-		if (node < 0)
-			return fail(w, node);
-	}
-	if ((uint64_t)w->node_base + w->tree.nr > UINT32_MAX)
-		return fail(w, log_err(-EOVERFLOW, "too many caller tree nodes"));
-	w->stats.nodes = w->node_base + w->tree.nr - 1;
-	*ret_node = node;
-	return 0;
-}
-
-static int add_stack(struct stk_writer *w, struct wr_stack s, uint32_t *ret_number)
-{
-	if (w->nr_stacks == w->cap_stacks) {
-		uint32_t cap = w->cap_stacks ? 2 * w->cap_stacks : 256;
-		struct wr_stack *p = realloc(w->stacks, cap * sizeof(*p));
-
-		if (!p)
-			return fail(w, -ENOMEM);
-		w->stacks = p;
-		w->cap_stacks = cap;
-	}
-	if ((uint64_t)w->first_stack + w->nr_stacks >= UINT32_MAX)
-		return fail(w, log_err(-EOVERFLOW, "too many stacks"));
-	s.node = s.node ? w->node_base + s.node : 0;
-	s.generation = w->generation;
-	w->stacks[w->nr_stacks++] = s;
-	w->stats.stacks++;
-	*ret_number = w->first_stack + w->nr_stacks - 1;
-	return 0;
-}
-
-int stk_writer__stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
-		      uint32_t *ret_number)
-{
-	uint32_t node, *known;
-	int err;
-
-	if (w->err)
-		return w->err;
-	err = add_path(w, frames, nr, &node);
-	if (err)
-		return err;
-	if (node >= w->cap_node_stack) {
-		uint32_t cap = w->tree.cap;
-		uint32_t *p = realloc(w->node_stack, cap * sizeof(*p));
-
-		if (!p)
-			return fail(w, -ENOMEM);
-		memset(p + w->cap_node_stack, 0, (cap - w->cap_node_stack) * sizeof(*p));
-		w->node_stack = p;
-		w->cap_node_stack = cap;
-	}
-	known = node ? &w->node_stack[node] : &w->empty_stack;
-	if (!*known) {
-		err = add_stack(w, (struct wr_stack){ .node = node }, known);
-		if (err)
-			return err;
-	}
-	*ret_number = *known;
-	return 0;
-}
-
-int stk_writer__stack_imported(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
-			       uint32_t id, uint64_t refs, uint32_t *ret_number)
-{
-	struct wr_stack s = { .imported = true, .id = id, .refs = refs };
-	int err;
-
-	if (w->err)
-		return w->err;
-	err = add_path(w, frames, nr, &s.node);
-	return err ? err : add_stack(w, s, ret_number);
-}
-
-int stk_writer__generation(struct stk_writer *w, uint32_t generation)
-{
-	w->generation = generation;
-	return w->err;
-}
-
 /* ---- events --------------------------------------------------------------------------------- */
 
 static int encode_cpu(struct stk_writer *w, uint32_t cpu)
@@ -556,9 +177,8 @@ static int encode_cpu(struct stk_writer *w, uint32_t cpu)
 		return 0;
 	err = encoder__events(w->enc, &batch, &w->blocks);
 	if (err)
-		return fail(w, log_err(err, "encode events of cpu %u", cpu));
+		return wr_fail(w, log_err(err, "encode events of cpu %u", cpu));
 	w->stats.event_bytes += w->blocks.len - before;
-	w->block_events += c->nr;
 	c->nr = 0;
 	c->records.len = 0;
 	return 0;
@@ -599,7 +219,7 @@ int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 			return err;
 	}
 	if (c->nr == c->cap && grow_events(c))
-		return fail(w, -ENOMEM);
+		return wr_fail(w, -ENOMEM);
 	c->events[c->nr++] = (struct enc_event){
 		.ts = e->ts, .event = e->event, .task = e->task, .kstack = e->kstack,
 		.ustack = e->ustack, .flags = e->flags, .preempt_count = e->preempt_count,
@@ -610,7 +230,7 @@ int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 	else
 		wire_put(&c->records, zero, sizeof(zero));
 	if (c->records.failed)
-		return fail(w, -ENOMEM);
+		return wr_fail(w, -ENOMEM);
 	w->max_ts = MAX(w->max_ts, e->ts);
 	w->stats.events++;
 	return 0;
@@ -627,23 +247,6 @@ size_t stk_writer__pending(const struct stk_writer *w)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-static int close_tables(struct stk_writer *w)
-{
-	int err = close_table(w, STK_BLOCK_META, &w->meta);
-
-	if (!err)
-		err = close_table(w, STK_BLOCK_TYPES, &w->types);
-	if (!err)
-		err = close_table(w, STK_BLOCK_TASKS, &w->tasks);
-	if (!err)
-		err = put_nodes(w);
-	if (!err)
-		err = put_stacks(w);
-	if (!err)
-		err = close_table(w, STK_BLOCK_SYMBOLS, &w->symbols);
-	return err;
-}
-
 int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_ns)
 {
 	uint64_t marker[4] = { w->round, end_ts, w->stats.events, wall_ns };
@@ -656,20 +259,19 @@ int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_n
 		if (err)
 			return err;
 	}
-	err = close_tables(w);
+	err = wr_close_tables(w);
 	if (err)
 		return err;
 	wire_put(&w->group, w->blocks.p, w->blocks.len);
 	w->blocks.len = 0;
-	w->block_events = 0;
 	err = encoder__block(w->enc, STK_BLOCK_ROUND, 0, marker, sizeof(marker), &w->group);
 	if (err)
-		return fail(w, err);
+		return wr_fail(w, err);
 	err = write_out(w, &w->group);
 	if (err)
 		return err;
 	if (w->fsync && fdatasync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
-		return fail(w, log_err(-errno, "fsync recording"));
+		return wr_fail(w, log_err(-errno, "fsync recording"));
 	w->round++;
 	return 0;
 }
@@ -682,7 +284,7 @@ int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_
 
 	if (w->err)
 		return w->err;
-	err = close_tables(w);
+	err = wr_close_tables(w);
 	if (err)
 		return err;
 	b->len = 0;
@@ -692,7 +294,7 @@ int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_
 		for (int c = 0; c < STK_NR_COUNTERS; c++)
 			wire_put_varint(b, counters[i][c]);
 	}
-	err = close_table(w, STK_BLOCK_ACCOUNTING, b);
+	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
 	return err ? err : write_out(w, &w->group);
 }
 
@@ -712,7 +314,7 @@ int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status
 		if (err)
 			return err;
 	}
-	err = close_tables(w);
+	err = wr_close_tables(w);
 	if (err)
 		return err;
 	n = snprintf(status, sizeof(status), "%d", exit_status);
@@ -721,15 +323,16 @@ int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status
 	wire_put_string(b, reason, MIN(strlen(reason), STK_MAX_STRING));
 	wire_put_string(b, "exit_status", strlen("exit_status"));
 	wire_put_string(b, status, n);
-	err = close_table(w, STK_BLOCK_END, b);
+	err = wr_close_table(w, STK_BLOCK_END, b);
 	if (!err)
 		err = write_out(w, &w->group);
 	if (!err && w->fsync && fsync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
-		err = fail(w, log_err(-errno, "fsync recording"));
+		err = wr_fail(w, log_err(-errno, "fsync recording"));
 	return err;
 }
 
 void stk_writer__stats(const struct stk_writer *w, struct stk_writer_stats *ret_stats)
 {
 	*ret_stats = w->stats;
+	ret_stats->merged_bytes = tree__memory(&w->tree);
 }

@@ -80,7 +80,11 @@ int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status);
 
 struct stk_writer_stats {
-	uint64_t bytes, event_bytes, events, stacks, nodes, merged_bytes;
+	uint64_t bytes;		/* written */
+	uint64_t event_bytes;	/* of event blocks, these of the round under way included */
+	uint64_t events;	/* handed in */
+	uint64_t stacks, nodes;	/* numbers given out; beyond the budget some of them again */
+	uint64_t merged_bytes;	/* of memory, in use by the caller tree */
 };
 void stk_writer__stats(const struct stk_writer *w, struct stk_writer_stats *ret_stats);
 
