@@ -22,7 +22,7 @@ random()
 	echo $(($(od -An -N4 -tu4 /dev/urandom) % $1))
 }
 
-# check FILE TICKS KILLED: the recorder of FILE was killed at time KILLED.
+# check FILE TICKS KILLED TICKER: the recorder of FILE was killed at time KILLED.
 check()
 {
 	[ -e "$1" ] || return 0
@@ -35,7 +35,7 @@ check()
 		echo "$1: ended $(jq -r .ended "$1.info")"
 		return 1
 	}
-	"$STACKONCE" script --json --comm ticker "$1" 2>/dev/null | jq .ts >"$1.ts"
+	"$STACKONCE" script --json --pid "$4" --event syscalls:sys_enter_getppid "$1" 2>/dev/null | jq .ts >"$1.ts"
 	# Tick k is right before event k.  From the first event of the file on, every tick that is
 	# older than a second when the recorder dies has its event, and one more than before.
 	awk -v killed="$3" '
@@ -59,7 +59,7 @@ check()
 	[ ! -s "$1.ts" ] || echo "$1" >>with_events
 }
 
-# one NUMBER: a recorder, killed somewhere between its start and two seconds later.
+# one NUMBER: a recorder, killed somewhere between its start and a few seconds later.
 one()
 {
 	"$PROG/ticker" "ticks.$1" 4000 &
@@ -67,14 +67,14 @@ one()
 	"$STACKONCE" record -q -a -k mono -o "$1.stk" -e syscalls:sys_enter_getppid \
 		-e sched:sched_switch >/dev/null 2>&1 &
 	rec=$!
-	ms=$(random "$(scale 2500 6000)")
+	ms=$(random "$(scale 4000 8000)")
 	sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
 	kill -KILL "$rec"
 	killed=$(uptime_ns)
 	wait "$rec"
 	kill -KILL "$ticker"
 	wait "$ticker"
-	check "$1.stk" "ticks.$1" "$killed" >"$1.msg" || mv "$1.msg" "$1.failed"
+	check "$1.stk" "ticks.$1" "$killed" "$ticker" >"$1.msg" || mv "$1.msg" "$1.failed"
 	rm -f "$1.stk" "$1.stk.ts" "$1.stk.info" "ticks.$1"
 }
 

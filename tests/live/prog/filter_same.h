@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the parts of filter_same share.  It compares our event filters with the kernel's:
+ * filter_same.c runs the show, filter_gen.c makes expressions, filter_ring.c talks to tracefs and
+ * reads raw records, filter_work.c makes events, filter_bpf.c runs the BPF build of the evaluator.
+ */
+#ifndef FILTER_SAME_H
+#define FILTER_SAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events/filter.h"
+#include "events/format.h"
+#include "symbols/ksyms.h"
+
+#define MAX_RECORD	4096
+#define MAX_EXPR_TEXT	1024
+#define NR_CHILDREN	3
+
+struct record {
+	uint16_t type;		/* the event's id */
+	uint16_t cpu;
+	int pid;
+	uint32_t len;
+	const uint8_t *data;
+};
+
+struct records {
+	struct record *v;
+	size_t nr, cap;
+	uint8_t *bytes;		/* all data, at most cap_bytes: never moved */
+	size_t used, cap_bytes;
+};
+
+struct event {
+	char *system, *name;
+	struct ev_format *fmt;
+	uint16_t id;
+	struct record *samples;	/* borrowed from the sample round */
+	size_t nr_samples;
+};
+
+/* ---- filter_gen.c ---- */
+
+struct rng {
+	uint64_t state;
+};
+uint32_t rng__below(struct rng *r, uint32_t n);
+
+struct generator {
+	struct rng rng;
+	struct ksyms *syms;
+	uint32_t nr_cpus;
+	bool cpus, function;	/* what this kernel knows */
+	const char *const *comms;	/* of the workload */
+};
+/* A well-formed expression with values from e's samples, into text[MAX_EXPR_TEXT]. */
+void generate(struct generator *g, const struct event *e, char *text);
+/* Break or bend it: what comes out may be valid or not. */
+void mutate(struct generator *g, char *text);
+
+/* ---- filter_ring.c ---- */
+
+/* Everything about instances exits with a message when tracefs refuses. */
+void instance__new(const char *name, unsigned int buffer_kb);
+void instance__remove(const char *name);
+/* 0 or the error of writing expr to the event's filter file. */
+int instance__filter(const char *name, const struct event *e, const char *expr);
+void instance__enable(const char *name, const struct event *e, bool on);
+bool instance__try_enable(const char *name, const char *path);
+/* All records of all CPUs; exits when the ring lost any. */
+void instance__read(const char *name, struct records *ret);
+void records__free(struct records *r);
+/* What two instances must have in common about one event: without padding and ring noise. */
+uint64_t record__hash(const struct ev_format *fmt, const struct record *r);
+
+/* ---- filter_work.c ---- */
+
+struct probe_args {
+	uint8_t u8;
+	int8_t s8;
+	uint16_t u16;
+	int16_t s16;
+	uint32_t u32;
+	int32_t s32;
+	uint64_t u64;
+	int64_t s64;
+	const char *str, *ustr;
+	uint8_t arr[4];
+	char text[12];
+};
+
+/* A uprobe event on a function of this program, with arguments of all kinds: false: refused. */
+bool probe__define(char **ret_system, char **ret_name);
+void probe__undefine(void);
+
+struct workload {
+	int pids[NR_CHILDREN];
+	int go[NR_CHILDREN], done[NR_CHILDREN];
+};
+extern const char *const workload_comms[NR_CHILDREN + 1];
+void workload__start(struct workload *w, uint64_t seed);
+/* Let every child do rounds pieces of work, return when all sleep again. */
+void workload__run(struct workload *w, unsigned int rounds);
+void workload__stop(struct workload *w);
+/* The comm of a child, or NULL. */
+const char *workload__comm(const struct workload *w, int pid);
+
+/* ---- filter_bpf.c ---- */
+
+struct filter_bpf;
+int filter_bpf__open(struct filter_bpf **ret);
+void filter_bpf__free(struct filter_bpf *b);
+void filter_bpf__set(struct filter_bpf *b, const struct filter_prog *prog);
+/* 1 selected, 0 not. */
+int filter_bpf__run(struct filter_bpf *b, const struct filter_input *in);
+unsigned int filter_bpf__verified(const struct filter_bpf *b);
+/* ns of one evaluation of what is set on the input of the last run. */
+double filter_bpf__cost(struct filter_bpf *b);
+
+#endif /* FILTER_SAME_H */
