@@ -37,7 +37,7 @@ int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const ch
 		     size_t len, uint32_t *ret_task);
 /*
  * frames: innermost first, markers included (src/include/frame.h), nr >= 0.  The same frames give
- * the same number while the budget lasts.
+ * the same number while the budget lasts.  -E2BIG: deeper than STK_MAX_DEPTH.
  */
 int stk_writer__stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
 		      uint32_t *ret_number);

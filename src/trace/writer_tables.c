@@ -3,6 +3,7 @@
 #include "trace/writer_internal.h"
 
 #include "cleanup.h"
+#include "frame.h"
 #include "log.h"
 
 #define TABLE_SPLIT	(4u << 20)	/* a table block is closed when it gets this big */
@@ -237,10 +238,13 @@ static int restart_tree(struct stk_writer *w)
 static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
 		    uint32_t *ret_node)
 {
+	unsigned int depth = 0;
 	int64_t node = 0;
 	int err;
 
-	if (nr > 2 * STK_MAX_DEPTH)
+	for (unsigned int i = 0; i < nr; i++)
+		depth += !FRAME_IS_MARKER(frames[i]);
+	if (depth > STK_MAX_DEPTH || nr > 2 * STK_MAX_DEPTH)
 		return -E2BIG;
 	if (w->stack_budget && tree__memory(&w->tree) > w->stack_budget) {
 		err = restart_tree(w);

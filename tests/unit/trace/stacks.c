@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Stacks: frames, symbols, exact addresses, how they end, merging and aliases. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "frame.h"
+#include "gen.h"
+
+#define K(x) (0xffffffff81000000ULL + (x))
+
+/* Open what the writer wrote and read all of it. */
+static struct stk_reader *read_back(struct stk_writer *w, struct gen_file *f)
+{
+	const struct stk_event *e;
+	struct stk_reader *r;
+
+	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
+	stk_writer__free(w);
+	gen_load(f);
+	assert_int_equal(stk_reader__open_mem(f->p, f->len, NULL, &r), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	return r;
+}
+
+static struct stk_writer *begin(struct gen_file *f, size_t budget)
+{
+	struct stk_writer_opts opts = { .nr_cpus = 1, .stack_budget = budget };
+
+	return gen_open(f, &opts);
+}
+
+static uint32_t add(struct stk_writer *w, const uint64_t *frames, unsigned int nr)
+{
+	uint32_t number = 0;
+
+	assert_int_equal(stk_writer__stack(w, frames, nr, &number), 0);
+	return number;
+}
+
+static void assert_frame(const struct stk_frame *f, uint64_t ip, bool exact, const char *sym,
+			 uint64_t off, const char *mod)
+{
+	assert_int_equal(f->ip, ip);
+	assert_int_equal(f->exact, exact);
+	if (sym)
+		assert_string_equal(f->sym, sym);
+	else
+		assert_null(f->sym);
+	assert_int_equal(f->off, off);
+	if (mod)
+		assert_string_equal(f->mod, mod);
+	else
+		assert_null(f->mod);
+}
+
+/* first() ends where second() starts: a return address there is one of first(), which never
+ * returns, but an interrupted address there is one of second(). */
+static void test_symbols(void **state)
+{
+	const uint64_t frames[] = { K(0x110), K(0x200), K(0x310), K(0x200), K(0x5000), K(0x900) };
+	struct stk_frame out[6], one;
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, 0);
+	uint32_t n = add(w, frames, 6);
+
+	stk_writer__symbol(w, K(0x900), 0x10, "behind", "");
+	stk_writer__symbol(w, K(0x100), 0x100, "old_name", "");
+	stk_writer__symbol(w, K(0x200), 0x100, "second", "mod");
+	stk_writer__symbol(w, K(0x300), 0x100, "asm_sysvec_apic_timer_interrupt", "");
+	stk_writer__symbol(w, K(0x100), 0x100, "first", NULL);
+	r = read_back(w, &f);
+	assert_int_equal(stk_reader__frames(r, n, out, 6), 6);
+	assert_frame(&out[0], K(0x110), false, "first", 0x10, NULL);
+	assert_frame(&out[1], K(0x200), false, "first", 0x100, NULL);
+	assert_frame(&out[2], K(0x310), false, "asm_sysvec_apic_timer_interrupt", 0x10, NULL);
+	assert_frame(&out[3], K(0x200), true, "second", 0, "mod");
+	assert_int_equal(out[3].size, 0x100);
+	assert_frame(&out[4], K(0x5000), false, NULL, 0, NULL);
+	assert_frame(&out[5], K(0x900), false, NULL, 0, NULL);
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(out[i].kind, STK_FRAME_KERNEL);
+		assert_int_equal(out[i].parent, i < 5 ? out[i + 1].node : 0);
+	}
+	/* fewer than there are: the depth is still told */
+	assert_int_equal(stk_reader__frames(r, n, out, 2), 6);
+	assert_int_equal(stk_reader__frames(r, n, NULL, 0), 6);
+	assert_int_equal(stk_reader__frames(r, n + 1, out, 6), -ENOENT);
+	assert_int_equal(stk_reader__frames(r, 0, out, 6), -ENOENT);
+	assert_int_equal(stk_reader__kernel_symbol(r, K(0x200), &one), 0);
+	assert_frame(&one, K(0x200), true, "second", 0, "mod");
+	assert_int_equal(stk_reader__kernel_symbol(r, K(0), &one), 0);
+	assert_null(one.sym);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+static void test_entries(void **state)
+{
+	static const struct {
+		const char *name;
+		bool entry;
+	} names[] = {
+		{ "asm_common_interrupt", true },    { "asm_exc_page_fault", true },
+		{ "asm_sysvec_call_function", true }, { "end_repeat_nmi", true },
+		{ "asm_exc_nmi", true },	     { "apic_timer_interrupt", true },
+		{ "common_interrupt", false },	     { "exc_page_fault", false },
+		{ "sysvec_call_function", false },   { "entry_SYSCALL_64_after_hwframe", false },
+		{ "asm_exc", false },		     { "page_fault_oops", false },
+	};
+	struct stk_frame out[3];
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, 0);
+
+	for (unsigned int i = 0; i < 12; i++) {
+		const uint64_t frames[] = { K(0x1000 * i + 8), K(0x100000), K(0x200000) };
+
+		assert_int_equal(add(w, frames, 3), i + 1);
+		stk_writer__symbol(w, K(0x1000 * i), 0x20, names[i].name, "");
+	}
+	r = read_back(w, &f);
+	for (unsigned int i = 0; i < 12; i++) {
+		assert_int_equal(stk_reader__frames(r, i + 1, out, 3), 3);
+		assert_false(out[0].exact);
+		assert_int_equal(out[1].exact, names[i].entry);
+		assert_false(out[2].exact);
+	}
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+static void test_markers(void **state)
+{
+	const uint64_t sample[] = { FRAME_MARKER(FRAME_EXACT, 0), K(0x100), K(0x200) };
+	const uint64_t cut[] = { K(0x100), K(0x200), FRAME_MARKER(FRAME_END, STK_END_TRUNCATED) };
+	const uint64_t user[] = { (7ULL << 40) | 0x1234, (8ULL << 40) | 0x5678 };
+	const uint64_t odd[] = { 0x8000010000000000ULL };
+	struct stk_frame out[4];
+	struct stk_stack s;
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, 0);
+
+	assert_int_equal(add(w, sample, 3), 1);
+	assert_int_equal(add(w, cut, 3), 2);
+	assert_int_equal(add(w, user, 2), 3);
+	assert_int_equal(add(w, NULL, 0), 4);
+	assert_int_equal(add(w, odd, 1), 5);
+	assert_int_equal(add(w, sample + 1, 2), 6);
+	assert_int_equal(add(w, NULL, 0), 4);
+	stk_writer__symbol(w, K(0x100), 0x100, "first", "");
+	r = read_back(w, &f);
+
+	assert_int_equal(stk_reader__frames(r, 1, out, 4), 2);
+	assert_frame(&out[0], K(0x100), true, "first", 0, NULL);
+	assert_frame(&out[1], K(0x200), false, "first", 0x100, NULL);
+	assert_int_equal(stk_reader__stack(r, 1, &s), 0);
+	assert_int_equal(s.depth, 2);
+	assert_int_equal(s.end, STK_END_COMPLETE);
+
+	assert_int_equal(stk_reader__frames(r, 2, out, 4), 2);
+	assert_false(out[0].exact);
+	assert_int_equal(stk_reader__stack(r, 2, &s), 0);
+	assert_int_equal(s.depth, 2);
+	assert_int_equal(s.end, STK_END_TRUNCATED);
+
+	assert_int_equal(stk_reader__frames(r, 3, out, 4), 2);
+	assert_int_equal(out[0].kind, STK_FRAME_USER);
+	assert_int_equal(out[0].ip, 0x1234);
+	assert_int_equal(out[1].ip, 0x5678);
+
+	assert_int_equal(stk_reader__frames(r, 4, out, 4), 0);
+	assert_int_equal(stk_reader__stack(r, 4, &s), 0);
+	assert_int_equal(s.depth, 0);
+	assert_int_equal(stk_reader__frames(r, 5, out, 4), 1);
+	assert_int_equal(out[0].kind, STK_FRAME_UNKNOWN);
+	/* the same frames without the marker are another stack */
+	assert_int_equal(stk_reader__stack(r, 6, &s), 0);
+	assert_int_equal(s.alias_of, 6);
+	assert_int_equal(stk_reader__frames(r, 6, out, 4), 2);
+	assert_false(out[0].exact);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+static void test_aliases(void **state)
+{
+	const uint64_t a[] = { K(1), K(2), K(3) }, b[] = { K(1), K(2), K(4) };
+	struct stk_totals totals;
+	struct stk_stack s;
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, 0);
+	uint32_t n[5];
+
+	assert_int_equal(stk_writer__stack_imported(w, a, 3, 77, 5, &n[0]), 0);
+	assert_int_equal(stk_writer__stack_imported(w, b, 3, 76, 6, &n[1]), 0);
+	assert_int_equal(stk_writer__stack_imported(w, a, 3, 75, 1ULL << 40, &n[2]), 0);
+	assert_int_equal(stk_writer__generation(w, 9), 0);
+	assert_int_equal(stk_writer__stack_imported(w, a, 2, 0, 0, &n[3]), 0);
+	assert_int_equal(stk_writer__stack_imported(w, a, 2, 0, 0, &n[4]), 0);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(n[i], i + 1);
+	r = read_back(w, &f);
+	assert_int_equal(stk_reader__nr_stacks(r), 5);
+	stk_reader__totals(r, &totals);
+	assert_int_equal(totals.stacks, 5);
+	assert_int_equal(totals.duplicates, 2);
+	assert_int_equal(stk_reader__stack(r, 1, &s), 0);
+	assert_int_equal(s.id, 77);
+	assert_int_equal(s.refs, 5);
+	assert_int_equal(s.alias_of, 1);
+	assert_int_equal(s.generation, 0);
+	assert_int_equal(stk_reader__stack(r, 2, &s), 0);
+	assert_int_equal(s.alias_of, 2);
+	assert_int_equal(stk_reader__stack(r, 3, &s), 0);
+	assert_int_equal(s.id, 75);
+	assert_int_equal(s.refs, 1ULL << 40);
+	assert_int_equal(s.alias_of, 1);
+	assert_int_equal(stk_reader__stack(r, 5, &s), 0);
+	assert_int_equal(s.id, 0);
+	assert_int_equal(s.alias_of, 4);
+	assert_int_equal(s.generation, 9);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+#define NR_DISTINCT 3000u
+#define BUDGET (64u << 10)
+
+static void budget_frames(uint64_t i, uint64_t *frames)
+{
+	for (uint64_t k = 0; k < 10; k++)
+		frames[k] = K(0x1000 * k) + (k < 4 ? i * 16 : 0);
+}
+
+/* Every stack twice, with a memory that holds a few hundred: the reader gets each one once. */
+static void test_budget(void **state)
+{
+	const struct stk_event *e;
+	struct stk_writer_stats stats;
+	struct stk_totals totals;
+	struct stk_frame out[10];
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, BUDGET);
+	uint64_t frames[10];
+
+	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
+	for (uint32_t i = 0; i < 2 * NR_DISTINCT; i++) {
+		struct stk_writer_event ev = { .ts = i };
+
+		budget_frames(i % NR_DISTINCT, frames);
+		ev.kstack = add(w, frames, 10);
+		assert_int_equal(stk_writer__event(w, &ev), 0);
+		stk_writer__stats(w, &stats);
+		assert_true(stats.merged_bytes < 2 * BUDGET);
+		if (i % 1000 == 999)
+			assert_int_equal(stk_writer__end_round(w, i, 0), 0);
+	}
+	assert_int_equal(stats.stacks, 2 * NR_DISTINCT);
+	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
+	stk_writer__free(w);
+	gen_load(&f);
+	assert_int_equal(stk_reader__open_mem(f.p, f.len, NULL, &r), 0);
+	for (uint32_t i = 0; i < 2 * NR_DISTINCT; i++) {
+		assert_int_equal(stk_reader__next(r, &e), 1);
+		assert_int_equal(stk_event__kstack(e), 1 + i % NR_DISTINCT);
+		budget_frames(i % NR_DISTINCT, frames);
+		assert_int_equal(stk_reader__frames(r, stk_event__kstack(e), out, 10), 10);
+		for (int k = 0; k < 10; k++)
+			assert_int_equal(out[k].ip, frames[k]);
+	}
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	stk_reader__totals(r, &totals);
+	assert_int_equal(totals.stacks, NR_DISTINCT);
+	assert_int_equal(totals.duplicates, 0);
+	assert_int_equal(totals.nodes, 4 * NR_DISTINCT + 6);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+static void test_depth(void **state)
+{
+	uint64_t frames[2 * STK_MAX_DEPTH + 1];
+	struct stk_frame out[STK_MAX_DEPTH];
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, 0);
+	uint32_t n;
+
+	for (uint64_t i = 0; i <= 2 * STK_MAX_DEPTH; i++)
+		frames[i] = K(i * 16);
+	assert_int_equal(add(w, frames, STK_MAX_DEPTH), 1);
+	assert_int_equal(stk_writer__stack(w, frames, STK_MAX_DEPTH + 1, &n), -E2BIG);
+	assert_int_equal(add(w, frames, 3), 2);		/* not a sticky error */
+	r = read_back(w, &f);
+	assert_int_equal(stk_reader__frames(r, 1, out, STK_MAX_DEPTH), STK_MAX_DEPTH);
+	assert_int_equal(out[STK_MAX_DEPTH - 1].ip, K(16 * (STK_MAX_DEPTH - 1)));
+	assert_int_equal(stk_reader__nr_stacks(r), 2);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_symbols), cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_markers), cmocka_unit_test(test_aliases),
+		cmocka_unit_test(test_budget),	cmocka_unit_test(test_depth),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
