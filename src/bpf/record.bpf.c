@@ -769,41 +769,66 @@ static __always_inline u32 syscall_event(s64 nr, u32 exit)
 	return event ? *event : ~0u;
 }
 
-/* Puts a string argument behind the record; returns the new size. */
-static __always_inline u32 copy_string(struct scratch *s, u32 size, u64 arg, u32 loc)
+/* Where in the record; the mask is for the verifier, the caller keeps below half of it. */
+static __always_inline u8 *record_at(struct scratch *s, u32 off)
 {
-	u8 *rec = (u8 *)&s->ev.common_type;
-	long n;
-
-	if (size > WIRE_MAX_RECORD / 2)
-		return size;
-	n = bpf_probe_read_user_str(rec + size, WIRE_STRING_LEN, (void *)arg);
-	if (n < 0 || n > WIRE_STRING_LEN)
-		n = 0;
-	*(u32 *)(rec + (loc & 0xffc)) = (u32)n << 16 | size;
-	return size + n;
+	return s->filter.rec + (off & (WIRE_MAX_RECORD - 1));
 }
 
-static __always_inline u32 copy_argv(struct scratch *s, u32 size, u64 arg, u32 loc)
+/* Puts a string argument behind the record; returns the new size. */
+static __always_inline u32 copy_string(struct scratch *s, u32 size, u64 arg)
 {
-	u8 *rec = (u8 *)&s->ev.common_type;
-	u32 start = size, i;
+	long n = bpf_probe_read_user_str(record_at(s, size), WIRE_STRING_LEN, (void *)arg);
+
+	return n < 0 || n > WIRE_STRING_LEN ? size : size + n;
+}
+
+static __always_inline u32 copy_argv(struct scratch *s, u32 size, u64 arg)
+{
+	u32 start = size, end, i;
 	u64 str;
-	long n;
 
 #pragma clang loop unroll(disable)
 	for (i = 0; i < WIRE_ARGV_MAX; i++) {
-		if (size > WIRE_MAX_RECORD / 2 || size - start >= WIRE_ARGV_LEN)
+		if (size - start >= WIRE_ARGV_LEN)
 			break;
 		if (bpf_probe_read_user(&str, sizeof(str), (void *)(arg + i * 8)) || !str)
 			break;
-		n = bpf_probe_read_user_str(rec + size, WIRE_STRING_LEN, (void *)str);
-		if (n <= 0 || n > WIRE_STRING_LEN)
+		end = copy_string(s, size, str);
+		if (end == size)
 			break;
-		size += n;
+		size = end;
 	}
-	*(u32 *)(rec + (loc & 0xffc)) = (size - start) << 16 | start;
 	return size;
+}
+
+/* The strings that a system call's arguments point to, as __data_loc fields of the record. */
+__noinline int event_strings(struct scratch *s, struct event_desc *d)
+{
+	u32 i, nr, size;
+
+	if (!s || !d)
+		return 0;
+	nr = d->nr_strings;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_MAX_STRINGS; i++) {
+		u32 arg, loc;
+		u64 ptr;
+
+		if (i >= nr)
+			break;
+		arg = d->string_arg[i];
+		loc = d->string_loc[i];
+		ptr = *(u64 *)record_at(s, 16 + (arg & 7) * 8);
+		/* in memory, or the verifier would tell all sizes apart */
+		size = *(volatile u32 *)&s->size;
+		if (size > WIRE_MAX_RECORD / 2)
+			break;
+		s->left = arg & 0x80 ? copy_argv(s, size, ptr) : copy_string(s, size, ptr);
+		*(u32 *)record_at(s, loc & 0xffc) = (s->left - size) << 16 | size;
+		s->size = s->left;
+	}
+	return 0;
 }
 
 /*
@@ -816,10 +841,10 @@ static __always_inline int sys_enter_event(void *ctx, bool filtered)
 	struct event_desc *d;
 	struct scratch *s;
 	u32 *busy;
-	u64 *rec, ts = now();
+	u64 ts = now();
 	bool selected;
-	u32 event, i;
 	s64 nr = -1;
+	u32 event;
 
 	bpf_probe_read_kernel(&nr, sizeof(nr), ctx + 8);
 	event = syscall_event(nr, 0);
@@ -834,25 +859,12 @@ static __always_inline int sys_enter_event(void *ctx, bool filtered)
 		return 1;
 	}
 	event_start(s, event, ts);
-	rec = (u64 *)&s->ev.common_type;
-	bpf_probe_read_kernel(rec, 64, ctx);
+	bpf_probe_read_kernel(&s->ev.common_type, 64, ctx);
 	s->ev.common_type = d->common_type;
 	s->size = d->fixed_size;
 	common_fields(s, bpf_get_current_pid_tgid());
-#pragma clang loop unroll(disable)
-	for (i = 0; i < WIRE_MAX_STRINGS; i++) {
-		u32 arg;
-		u64 ptr;
-
-		if (i >= d->nr_strings)
-			break;
-		arg = d->string_arg[i];
-		ptr = rec[2 + (arg & 7)];
-		if (arg & 0x80)
-			s->size = copy_argv(s, s->size, ptr, d->string_loc[i]);
-		else
-			s->size = copy_string(s, s->size, ptr, d->string_loc[i]);
-	}
+	if (d->nr_strings)
+		event_strings(s, d);
 	if (!event_passes(s, d, filtered)) {
 		bump(c, STK_C_FILTERED_EXPR);
 	} else {

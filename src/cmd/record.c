@@ -332,14 +332,22 @@ static int explain(const struct options *o, int err)
 	return CMD_FAILURE;
 }
 
+/* libbpf's messages, a verifier's log among them, are for -v; line by line. */
 static int bpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	char line[512];
+	_cleanup_free_ char *text = NULL;
+	char *line, *rest;
+	int n;
 
-	vsnprintf(line, sizeof(line), fmt, ap);
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("%s", line);
-	return 0;
+	n = vasprintf(&text, fmt, ap);
+	if (n < 0) {
+		text = NULL;
+		return 0;
+	}
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		if (*line && level <= LIBBPF_WARN)
+			log_debug("%s", line);
+	return n;
 }
 
 static void catch_signals(void)
