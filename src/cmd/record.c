@@ -16,6 +16,7 @@
 #include "events/filter.h"
 #include "log.h"
 #include "record/event.h"
+#include "record/feature_table.h"
 #include "record/filter_features.h"
 #include "record/kernel_names.h"
 #include "record/recorder.h"
@@ -326,9 +327,6 @@ static int explain(const struct options *o, int err)
 		log_err(-err, "cannot run '%s'", command);
 		return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
-	if ((err == -EPERM || err == -EACCES) && geteuid())
-		log_err(0, "recording needs root, or CAP_BPF, CAP_PERFMON and read access to tracefs; "
-			   "see 'stackonce doctor'");
 	return CMD_FAILURE;
 }
 
@@ -371,6 +369,7 @@ int cmd_record(int argc, char **argv)
 	struct rec_events events = { 0 };
 	struct recorder_result result;
 	struct kernel_names *names = NULL;
+	const char *missing;
 	int err;
 
 	o.rec = (struct recorder_opts){
@@ -386,6 +385,11 @@ int cmd_record(int argc, char **argv)
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;
 	catch_signals();
+	missing = features__missing_capability();
+	if (missing) {
+		log_err(0, "recording needs %s; run as root, or see 'stackonce doctor'", missing);
+		return CMD_FAILURE;
+	}
 	err = kernel_names__new(&names);
 	if (!err) {
 		o.rec.syms = kernel_names__syms(names);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* stackonce doctor: what this machine allows, refuses, why, and the remedy. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <bpf/libbpf.h>
+
+#include "log.h"
+#include "out.h"
+#include "record/feature_table.h"
+
+static const char help[] =
+	"Usage: stackonce doctor [--json]\n"
+	"Tries what recording needs of this machine, and says what is refused, why, and what\n"
+	"can be done about it.  Nothing is changed.\n\n"
+	"      --json   one object per line\n";
+
+static const struct option longopts[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static int no_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return 0;
+}
+
+static void json_string(struct strbuf *b, const char *name, const char *value)
+{
+	strbuf__printf(b, ",\"%s\":", name);
+	strbuf__json(b, value, strlen(value));
+}
+
+static void put_json(struct strbuf *b, const struct feature *f, int err, const char *detail)
+{
+	static const char *const needs[] = { "must", "may", "later" };
+
+	strbuf__puts(b, "{\"name\":");
+	strbuf__json(b, f->name, strlen(f->name));
+	strbuf__printf(b, ",\"ok\":%s", err ? "false" : "true");
+	json_string(b, "need", needs[f->need]);
+	json_string(b, "what", f->what);
+	json_string(b, "since", f->since);
+	json_string(b, "detail", detail);
+	if (err) {
+		json_string(b, "reason", strerror(-err));
+		json_string(b, "without", f->without);
+		json_string(b, "remedy", f->remedy);
+	}
+	strbuf__puts(b, "}\n");
+}
+
+static void put_text(struct out *o, const struct feature *f, int err, const char *detail)
+{
+	static const char *const refused[] = { "NO", "less", "-" };
+	struct strbuf *b = &o->b;
+
+	strbuf__printf(b, "%s%-5s%s%-46s", out__colour(o, err ? OUT_WARN : OUT_NUMBER),
+		       err ? refused[f->need] : "ok", out__colour(o, OUT_PLAIN), f->what);
+	strbuf__printf(b, "%s%s%s", out__colour(o, OUT_DIM), *f->since ? "since " : "", f->since);
+	strbuf__printf(b, "%s%s%s\n", *detail && *f->since ? ", " : "", detail,
+		       out__colour(o, OUT_PLAIN));
+	if (err)
+		strbuf__printf(b, "       %s: %s\n       remedy: %s\n", strerror(-err), f->without,
+			       f->remedy);
+}
+
+/* Returns whether recording works. */
+static bool try_all(struct out *o, bool json)
+{
+	bool works = true;
+	size_t i;
+
+	for (i = 0; i < nr_features; i++) {
+		const struct feature *f = &feature_table[i];
+		char detail[128] = "";
+		int err = f->probe(detail, sizeof(detail));
+
+		works &= !err || f->need != FEATURE_MUST;
+		if (json)
+			put_json(&o->b, f, err, detail);
+		else
+			put_text(o, f, err, detail);
+	}
+	return works;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	const char *missing = features__missing_capability();
+	bool json = false, works;
+	struct utsname u;
+	struct out o;
+	int c;
+
+	while ((c = cmd__getopt(argc, argv, "h", longopts)) != -1) {
+		if (c == 'h')
+			return cmd__print(help);
+		if (c == '?')
+			return CMD_USAGE;
+		json = true;
+	}
+	if (optind < argc)
+		return cmd__usage_error(argv[0], "'%s' is not expected here", argv[optind]);
+	if (missing) {
+		log_msg(STK_LOG_ERROR, 0, "recording needs %s here; run as root", missing);
+		return CMD_FAILURE;
+	}
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	libbpf_set_print(no_log);
+	out__open(&o, false);
+	if (!json && !uname(&u))
+		strbuf__printf(&o.b, "Linux %s, %s\n", u.release, u.machine);
+	works = try_all(&o, json);
+	if (!json)
+		strbuf__puts(&o.b, works ? "Recording works here.\n" :
+					   "Recording does not work here.\n");
+	return out__close(&o, works ? CMD_OK : CMD_FAILURE);
+}
