@@ -2,11 +2,13 @@
 /*
  * Prints every record of a stopped trace instance with our plans and compares the result with what
  * the kernel prints for it in per_cpu/cpuN/trace:  format_equal INSTANCE-DIRECTORY
- * The instance's options context-info, annotate and hash-ptr have to be off.
+ * The instance's options context-info and annotate have to be off.
  *
- * Output, a line per event: NAME compared mismatched unknown.  "unknown" counts records whose text
- * needs what only the kernel has: symbols of modules, strings at addresses that are not in
- * printk_formats, the jiffies of the moment of printing.  Exit 1 on a mismatch.
+ * Output, a line per event: NAME compared mismatched unknown hashed.  "unknown" counts records whose
+ * text needs what only the kernel has: symbols of modules, strings at addresses that are not in
+ * printk_formats, the jiffies of the moment of printing.  "hashed" counts those that are equal only
+ * in the text with the option hash-ptr on, their pointers left out: with it off, 6.1 forgets the
+ * strings of many events.  Exit 1 on a mismatch.
  */
 #include "events/format.h"
 #include "cleanup.h"
@@ -24,7 +26,7 @@
 struct event {
 	struct ev_format *f;
 	char *text;
-	unsigned long compared, mismatched, unknown;
+	unsigned long compared, mismatched, unknown, hashed;
 };
 
 struct sym {
@@ -43,6 +45,7 @@ static size_t nr_syms;
 static struct fmt_string strings[4096];
 static size_t nr_strings;
 static uint64_t vmemmap_base;
+static uint64_t text_start;
 static uint64_t text_end;	/* of the kernel's own text, when it knows no data symbols */
 static struct utsname uts;
 static bool unsure;		/* the record just printed needs what we cannot know */
@@ -93,6 +96,8 @@ static int load_kallsyms(void)
 				return -ENOMEM;
 		}
 		nr_data += type == 'd' || type == 'b';
+		if (!strcmp(name, "_stext"))
+			text_start = addr;
 		if (!strcmp(name, "_etext"))
 			text_end = addr;
 		syms[nr_syms].addr = addr;
@@ -118,7 +123,8 @@ static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf
 		unsure |= addr >= 1ULL << 63;
 		return false;
 	}
-	if (addr >= text_end)
+	/* what stands before are offsets in per-CPU memory */
+	if (addr < text_start || addr >= text_end)
 		return false;
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -298,33 +304,82 @@ static void print_record(struct event *e, const uint8_t *rec, size_t len, struct
 	strbuf__putc(out, '\n');
 }
 
-/* Compares with the kernel's text at *pos and moves behind it. */
-static void compare(struct event *e, const struct strbuf *ours, const char **pos, const char *end)
+/* The kernel's text of one CPU's records, and how far it has been compared. */
+struct kernel_text {
+	char *s;
+	const char *pos, *end;
+};
+
+/* The lines that stand for a record whose text holds that many newlines. */
+static size_t lines_len(const struct kernel_text *t, unsigned int lines)
 {
-	_cleanup_(strbuf__free) struct strbuf call = { 0 };
-	const char *nl = memchr(*pos, '\n', end - *pos);
+	const char *p = t->pos, *nl;
+
+	for (; lines && p < t->end; lines--) {
+		nl = memchr(p, '\n', t->end - p);
+		p = nl ? nl + 1 : t->end;
+	}
+	return p - t->pos;
+}
+
+/* Numbers of 16 hexadecimal digits, as %p prints them, become a star. */
+static void mask_pointers(struct strbuf *out, const char *s, size_t n)
+{
+	for (size_t i = 0, run; i < n; i += run) {
+		for (run = 0; i + run < n && isxdigit((unsigned char)s[i + run]); run++)
+			;
+		if (run == 16)
+			strbuf__putc(out, '*');
+		else
+			strbuf__add(out, s + i, run ? run : 1);
+		run = run ? run : 1;
+	}
+}
+
+typedef void (*change_fn)(struct strbuf *out, const char *s, size_t n);
+
+static bool same_after(change_fn change, const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	_cleanup_(strbuf__free) struct strbuf x = { 0 }, y = { 0 };
+
+	change(&x, a, a_len);
+	change(&y, b, b_len);
+	return x.len == y.len && !memcmp(x.s, y.s, x.len);
+}
+
+/* Compares with the kernel's texts (plain: with addresses as they are) and moves behind them. */
+static void compare(struct event *e, const struct strbuf *ours, struct kernel_text *plain,
+		    struct kernel_text *hashed)
+{
+	unsigned int lines = 0;
+	size_t len, hashed_len;
 	bool equal;
 
-	nl = nl ? nl + 1 : end;
-	if (is_syscall(e->f)) {
-		strip_hex(&call, *pos, nl - *pos);
-		equal = call.len == ours->len && !memcmp(call.s, ours->s, call.len);
-	} else {
-		equal = (size_t)(end - *pos) >= ours->len && !memcmp(*pos, ours->s, ours->len);
-		if (equal)	/* a text may hold newlines */
-			nl = *pos + ours->len;
-	}
+	for (size_t i = 0; i < ours->len; i++)
+		lines += ours->s[i] == '\n';
+	len = lines_len(plain, lines);
+	hashed_len = lines_len(hashed, lines);
 	e->compared++;
+	if (is_syscall(e->f))
+		equal = same_after(strip_hex, plain->pos, len, ours->s, ours->len);
+	else
+		equal = len == ours->len && !memcmp(plain->pos, ours->s, len);
+	if (!equal && same_after(mask_pointers, hashed->pos, hashed_len, ours->s, ours->len)) {
+		e->hashed++;
+		equal = true;
+	}
 	if (!equal && unsure)
 		e->unknown++;
 	else if (!equal && e->mismatched++ < 3)
-		printf("MISMATCH\n  kernel: %.*s  ours:   %s", (int)(nl - *pos), *pos, ours->s);
-	*pos = nl;
+		printf("MISMATCH\n  kernel: %.*s  ours:   %s", (int)len, plain->pos, ours->s);
+	plain->pos += len;
+	hashed->pos += hashed_len;
 }
 
 /* ---- the ring buffer's pages: events/header_page and header_event say how ------------------- */
 
-static void do_record(const uint8_t *rec, size_t len, const char **pos, const char *end)
+static void do_record(const uint8_t *rec, size_t len, struct kernel_text *plain,
+		      struct kernel_text *hashed)
 {
 	_cleanup_(strbuf__free) struct strbuf out = { 0 }, json = { 0 };
 	uint16_t id;
@@ -337,11 +392,12 @@ static void do_record(const uint8_t *rec, size_t len, const char **pos, const ch
 		exit(1);
 	}
 	print_record(&events[id], rec, len, &out);
-	compare(&events[id], &out, pos, end);
+	compare(&events[id], &out, plain, hashed);
 	ev_format__json(events[id].f, rec, len, &json);
 }
 
-static void do_page(const uint8_t *page, size_t size, const char **pos, const char *end)
+static void do_page(const uint8_t *page, size_t size, struct kernel_text *plain,
+		    struct kernel_text *hashed)
 {
 	uint64_t commit;
 	size_t at = 16, stop;
@@ -361,42 +417,67 @@ static void do_page(const uint8_t *page, size_t size, const char **pos, const ch
 		if (len > stop - at - 4)
 			return;
 		if (type == 0)
-			do_record(page + at + 8, len - 4, pos, end);
+			do_record(page + at + 8, len - 4, plain, hashed);
 		else if (type <= 28)
-			do_record(page + at + 4, len, pos, end);
+			do_record(page + at + 4, len, plain, hashed);
 		at += 4 + len;
 	}
 }
 
-static int do_cpu(const char *instance, unsigned int cpu)
+static void kernel_text__free(struct kernel_text *t)
 {
-	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int fd = -1;
-	static uint8_t page[65536];
-	const char *pos, *end;
+	free(t->s);
+}
+
+/* The text of a CPU's records; reading it does not consume them. */
+static int kernel_text__read(struct kernel_text *t, const char *instance, unsigned int cpu, bool hash)
+{
 	char path[512];
 	size_t len;
-	ssize_t n;
+	FILE *file;
 
+	snprintf(path, sizeof(path), "%s/options/hash-ptr", instance);
+	file = fopen(path, "we");
+	if (!file)
+		return -errno;
+	fputs(hash ? "1" : "0", file);
+	if (fclose(file))
+		return -errno;
 	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace", instance, cpu);
-	text = read_file(path, &len);
-	if (!text)
+	t->s = read_file(path, &len);
+	if (!t->s)
 		return -ENOENT;
-	pos = text;
-	end = text + len;
-	while (pos < end && *pos == '#')
-		pos = (char *)memchr(pos, '\n', end - pos) + 1;
+	t->end = t->s + len;
+	for (t->pos = t->s; t->pos < t->end && *t->pos == '#';)
+		t->pos += lines_len(t, 1);
+	return 0;
+}
+
+static int do_cpu(const char *instance, unsigned int cpu)
+{
+	_cleanup_(kernel_text__free) struct kernel_text plain = { 0 }, hashed = { 0 };
+	_cleanup_close_ int fd = -1;
+	static uint8_t page[4096];
+	char path[512];
+	ssize_t n;
+	int err;
+
+	err = kernel_text__read(&hashed, instance, cpu, true);
+	if (!err)
+		err = kernel_text__read(&plain, instance, cpu, false);
+	if (err)
+		return err;
 	if (!vmemmap_base)
-		learn_vmemmap(pos);
+		learn_vmemmap(plain.pos);
 	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace_pipe_raw", instance, cpu);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	while ((n = read(fd, page, sizeof(page))) > 0)
-		for (ssize_t at = 0; at < n; at += 4096)
-			do_page(page + at, MIN(n - at, 4096), &pos, end);
-	if (pos != end) {
-		printf("cpu%u: %zd bytes of the kernel's text have no record\n", cpu, end - pos);
+		do_page(page, n, &plain, &hashed);
+	if (plain.pos != plain.end || hashed.pos != hashed.end) {
+		printf("cpu%u: %zd bytes of the kernel's text have no record\n", cpu,
+		       plain.end - plain.pos);
 		return -EINVAL;
 	}
 	return 0;
@@ -404,7 +485,7 @@ static int do_cpu(const char *instance, unsigned int cpu)
 
 static int report(void)
 {
-	unsigned long compared = 0, mismatched = 0, unknown = 0;
+	unsigned long compared = 0, mismatched = 0, unknown = 0, hashed = 0;
 	unsigned int nr = 0;
 
 	for (size_t i = 0; i < MAX_ID; i++) {
@@ -412,15 +493,16 @@ static int report(void)
 
 		if (!e->compared)
 			continue;
-		printf("%s %lu %lu %lu\n", ev_format__name(e->f), e->compared, e->mismatched,
-		       e->unknown);
+		printf("%s %lu %lu %lu %lu\n", ev_format__name(e->f), e->compared, e->mismatched,
+		       e->unknown, e->hashed);
 		nr++;
 		compared += e->compared;
 		mismatched += e->mismatched;
 		unknown += e->unknown;
+		hashed += e->hashed;
 	}
-	printf("# %lu records of %u events compared, %lu mismatches, %lu unknown\n", compared, nr,
-	       mismatched, unknown);
+	printf("# %lu records of %u events compared, %lu mismatches, %lu unknown, %lu hashed\n",
+	       compared, nr, mismatched, unknown, hashed);
 	return mismatched || !compared;
 }
 
