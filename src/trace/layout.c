@@ -62,7 +62,7 @@ void stk_layout__from_format(const char *format, struct stk_layout *ret_layout)
 
 	l->id = 0;
 	l->nr = 0;
-	for (; *line; line = *end ? end + 1 : end) {
+	for (; *line && strncmp(line, "print fmt:", 10); line = *end ? end + 1 : end) {
 		uint32_t offset, size;
 
 		end = strchrnul(line, '\n');

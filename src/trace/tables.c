@@ -160,7 +160,7 @@ static int64_t intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame
 static int take_nodes(struct stk_reader *r, struct wire_cur *c)
 {
 	uint64_t first = wire_get_max(c, UINT32_MAX), count = wire_get_varint(c), frame = 0;
-	struct wire_cur parents;
+	struct wire_cur parents, rest;
 	int err;
 
 	if (c->bad || !first || count > wire_left(c) / 2)
@@ -168,6 +168,11 @@ static int take_nodes(struct stk_reader *r, struct wire_cur *c)
 	parents = *c;
 	for (uint64_t i = 0; i < count; i++)
 		wire_get_varint(&parents);
+	rest = parents;
+	for (uint64_t i = 0; i < count; i++)
+		wire_get_varint(&rest);
+	if (rest.bad || wire_left(&rest))
+		return -EBADMSG;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t number = first + i, up = wire_get_max(&parents, number);
 		int64_t node = 0;
@@ -187,7 +192,7 @@ static int take_nodes(struct stk_reader *r, struct wire_cur *c)
 		r->node_map[number] = node;
 		r->nr_node_map = number + 1;
 	}
-	return wire_left(&parents) ? -EBADMSG : 0;
+	return 0;
 }
 
 /* A stack that ends at this node, under a number of its own. */

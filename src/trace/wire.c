@@ -49,14 +49,17 @@ uint64_t wire_get_varint_slow(struct wire_cur *c)
 	return 0;
 }
 
-static uint32_t crc32c_bitwise(uint32_t crc, const uint8_t *p, size_t n)
+uint32_t crc32c_portable(uint32_t crc, const void *data, size_t n)
 {
+	const uint8_t *p = data;
+
+	crc = ~crc;
 	while (n--) {
 		crc ^= *p++;
 		for (int i = 0; i < 8; i++)
 			crc = (crc >> 1) ^ (0x82f63b78 & (0 - (crc & 1)));
 	}
-	return crc;
+	return ~crc;
 }
 
 #ifdef __x86_64__
@@ -77,10 +80,9 @@ __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, con
 
 uint32_t crc32c(uint32_t crc, const void *data, size_t n)
 {
-	crc = ~crc;
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("sse4.2"))
-		return ~crc32c_sse42(crc, data, n);
+		return ~crc32c_sse42(~crc, data, n);
 #endif
-	return ~crc32c_bitwise(crc, data, n);
+	return crc32c_portable(crc, data, n);
 }

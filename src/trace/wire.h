@@ -167,5 +167,7 @@ static inline uint64_t wire_get_svarint(struct wire_cur *c)
 
 /* CRC32C (Castagnoli, RFC 3720 appendix B.4); crc is 0 at the start, or the result so far. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t n);
+/* The same without the processor's help. */
+uint32_t crc32c_portable(uint32_t crc, const void *data, size_t n);
 
 #endif /* TRACE_WIRE_H */

@@ -200,10 +200,123 @@ static void test_events(void **state)
 	gen_close(&f);
 }
 
+static void test_tables(void **state)
+{
+	const struct stk_event_type *t;
+	const struct stk_event *e;
+	struct stk_reader *r;
+	struct gen_file f;
+	const char *key, *value;
+
+	write_all(&f);
+	assert_int_equal(stk_reader__open_mem(f.p, f.len, NULL, &r), 0);
+	while (stk_reader__next(r, &e) == 1)
+		;
+	assert_int_equal(stk_reader__nr_types(r), 3);
+	t = stk_reader__type(r, 1);
+	assert_int_equal(stk_event_type__index(t), 1);
+	assert_int_equal(stk_event_type__kind(t), STK_KIND_SYSCALL);
+	assert_string_equal(stk_event_type__system(t), "syscalls");
+	assert_string_equal(stk_event_type__name(t), "all");
+	assert_string_equal(stk_event_type__filter(t), "a > 1");
+	assert_string_equal(stk_event_type__format(t), GEN_FORMAT_ALL);
+	assert_null(stk_reader__type(r, 3));
+	for (int i = 0; i < 3; i++)
+		for (int c = 0; c < STK_NR_COUNTERS; c++)
+			assert_int_equal(stk_reader__counter(r, stk_reader__type(r, i), c),
+					 1000000 * i + c);
+	assert_int_equal(stk_reader__counter(r, t, STK_NR_COUNTERS), 0);
+	assert_string_equal(stk_reader__meta(r, "clock"), "mono");
+	assert_string_equal(stk_reader__meta(r, "release"), "6.12");
+	assert_string_equal(stk_reader__meta(r, "reason"), "command exited");
+	assert_string_equal(stk_reader__meta(r, "exit_status"), "3");
+	assert_int_equal(strlen(stk_reader__meta(r, "uuid")), 32);
+	assert_null(stk_reader__meta(r, "none"));
+	for (unsigned int i = 0; i < stk_reader__nr_meta(r); i++) {
+		stk_reader__meta_at(r, i, &key, &value);
+		assert_string_equal(stk_reader__meta(r, key), value);
+	}
+	stk_reader__meta_at(r, stk_reader__nr_meta(r), &key, &value);
+	assert_null(key);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+/* Names are an interface: each counter has one of its own. */
+static void test_names(void **state)
+{
+	for (int i = 0; i < STK_NR_COUNTERS; i++) {
+		assert_string_not_equal(stk_counter_name(i), "unknown");
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(stk_counter_name(i), stk_counter_name(k));
+	}
+	assert_string_equal(stk_counter_name(STK_C_LOST_RING), "lost_ring");
+	assert_string_equal(stk_counter_name(STK_NR_COUNTERS), "unknown");
+	assert_string_equal(stk_stack_end_name(STK_END_FALLBACK), "fallback");
+	assert_string_equal(stk_stack_end_name(STK_END_FALLBACK + 1), "unknown");
+}
+
+/* Values of every width and every distance apart, so that every coding is met. */
+static void test_columns(void **state)
+{
+	struct stk_writer_opts opts = { .nr_cpus = 1 };
+	static uint64_t recs[40][3000][8];
+	const struct stk_event *e;
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = gen_open(&f, &opts);
+	uint64_t seed = 17;
+	size_t len;
+
+	assert_int_equal(stk_writer__type(w, STK_KIND_TRACEPOINT, "x", "y", "",
+					  "ID: 9\nfield:a; offset:8; size:8;\n"
+					  "field:b; offset:16; size:4;\nfield:c; offset:20; size:2;\n"
+					  "field:d; offset:22; size:1;\nfield:e; offset:24; size:8;\n"
+					  "field:f; offset:32; size:16;\n"), 0);
+	for (int run = 0; run < 40; run++) {
+		for (int i = 0; i < 3000; i++) {
+			uint64_t *rec = recs[run][i], x = gen_random(&seed);
+			struct stk_writer_event ev = { .ts = run * 3000 + i, .record = rec,
+						       .record_len = 48 + (run % 3) * (x % 17) };
+
+			rec[0] = 9;
+			for (int k = 1; k < 8; k++) {
+				rec[k] = gen_random(&seed) >> (run + 3 * k) % 64;
+				if ((run + k) % 4 == 0)	/* rising, falling, wrapping */
+					rec[k] = (uint64_t)i << (run % 8) * 8;
+				if ((run + k) % 5 == 0)
+					rec[k] = 0 - (uint64_t)i * run;
+			}
+			rec[2] &= ~0xff00000000000000ULL;	/* no column: byte 23 */
+			assert_int_equal(stk_writer__event(w, &ev), 0);
+			rec[7] = ev.record_len;			/* beyond what was stored */
+		}
+		assert_int_equal(stk_writer__end_round(w, run * 3000 + 2999, 0), 0);
+	}
+	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
+	stk_writer__free(w);
+	gen_load(&f);
+	assert_int_equal(stk_reader__open_mem(f.p, f.len, NULL, &r), 0);
+	for (int i = 0; i < 40 * 3000; i++) {
+		const void *rec;
+
+		assert_int_equal(stk_reader__next(r, &e), 1);
+		rec = stk_event__record(e, &len);
+		assert_int_equal(len, recs[i / 3000][i % 3000][7]);
+		assert_memory_equal(rec, recs[i / 3000][i % 3000], len < 56 ? len : 56);
+	}
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

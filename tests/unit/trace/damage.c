@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Files that are cut, damaged or lie. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "frame.h"
+#include "gen.h"
+#include "trace/stk.h"
+#include "trace/wire.h"
+
+#define NR_ROUNDS 4
+#define ROUND_EVENTS 30
+
+/* Some rounds of two event types on two CPUs, with all kinds of tables. */
+static void make_file(struct gen_file *f)
+{
+	struct stk_writer_opts opts = { .nr_cpus = 2 };
+	struct stk_writer *w = gen_open(f, &opts);
+	uint64_t counters[2][STK_NR_COUNTERS] = { { 1, 2 }, { 3 } }, seed = 11, ts = 1000;
+
+	assert_int_equal(stk_writer__meta(w, "clock", "mono"), 0);
+	stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "", GEN_FORMAT_SWITCH);
+	stk_writer__type(w, STK_KIND_TRACEPOINT, "x", "all", "", GEN_FORMAT_ALL);
+	for (int round = 0; round < NR_ROUNDS; round++) {
+		for (int i = 0; i < ROUND_EVENTS; i++) {
+			uint64_t rec[8] = { 0 }, frames[3];
+			struct stk_writer_event e = { .ts = ts += 10, .event = i % 2, .cpu = i / 2 % 2,
+						      .record = rec, .record_len = 64 };
+
+			for (int k = 0; k < 8; k++)
+				rec[k] = gen_random(&seed) % (k < 4 ? 2 : UINT64_MAX);
+			for (uint64_t k = 0; k < 3; k++)
+				frames[k] = 0xffffffff81000000 + 4096 * k + (i + round) % 3;
+			stk_writer__task(w, i % 5, round, "task", 4, &e.task);
+			stk_writer__stack(w, frames, 3, &e.kstack);
+			assert_int_equal(stk_writer__event(w, &e), 0);
+		}
+		stk_writer__symbol(w, 0xffffffff81000000 + 4096 * round, 16, "symbol", "");
+		assert_int_equal(stk_writer__end_round(w, ts, 5), 0);
+		assert_int_equal(stk_writer__accounting(w, counters, 2), 0);
+	}
+	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
+	stk_writer__free(w);
+	gen_load(f);
+}
+
+static struct stk_block_header header_at(const uint8_t *p, size_t pos)
+{
+	struct stk_block_header h;
+
+	memcpy(&h, p + pos, sizeof(h));
+	assert_int_equal(h.magic, STK_BLOCK_MAGIC);
+	return h;
+}
+
+static size_t block_len(const uint8_t *p, size_t pos)
+{
+	return sizeof(struct stk_block_header) + header_at(p, pos).stored_len;
+}
+
+static uint32_t events_of(const uint8_t *p, size_t pos)
+{
+	struct stk_events_header eh;
+
+	if (header_at(p, pos).type != STK_BLOCK_EVENTS)
+		return 0;
+	memcpy(&eh, p + pos + sizeof(struct stk_block_header), sizeof(eh));
+	return eh.count;
+}
+
+/* Touch everything there is; how many events, and what ended them. */
+static uint32_t read_all(const uint8_t *p, size_t len, int *ret_end, struct stk_totals *ret_totals)
+{
+	const struct stk_event *e;
+	struct stk_frame frames[16];
+	struct stk_reader *r;
+	uint32_t n = 0;
+	size_t rec_len;
+
+	assert_int_equal(stk_reader__open_mem(p, len, NULL, &r), 0);
+	while ((*ret_end = stk_reader__next(r, &e)) == 1) {
+		stk_event__record(e, &rec_len);
+		if (stk_event__kstack(e))
+			assert_true(stk_reader__frames(r, stk_event__kstack(e), frames, 16) >= 0);
+		assert_non_null(stk_event__comm(e));
+		n++;
+	}
+	stk_reader__totals(r, ret_totals);
+	assert_int_equal(ret_totals->events, n);
+	stk_reader__free(r);
+	return n;
+}
+
+static void test_truncated(void **state)
+{
+	struct stk_totals totals;
+	struct stk_reader *r;
+	struct gen_file f;
+	size_t block = STK_HEADER_SIZE;
+	uint32_t want = 0;
+	int end;
+
+	make_file(&f);
+	for (size_t len = 0; len <= f.len; len++) {
+		uint8_t *cut = malloc(len + 1);
+
+		memcpy(cut, f.p, len);		/* so that a sanitizer sees what is read beyond */
+		if (len < STK_HEADER_SIZE) {
+			assert_int_equal(stk_reader__open_mem(cut, len, NULL, &r), -EINVAL);
+			free(cut);
+			continue;
+		}
+		if (block < f.len && len == block + block_len(f.p, block)) {
+			want += events_of(f.p, block);
+			block = len;
+		}
+		assert_int_equal(read_all(cut, len, &end, &totals), want);
+		assert_int_equal(end, 0);
+		assert_int_equal(totals.bad_blocks, 0);
+		assert_int_equal(totals.clean_end, len == f.len);
+		free(cut);
+	}
+	assert_int_equal(want, NR_ROUNDS * ROUND_EVENTS);
+	gen_close(&f);
+}
+
+/* A file system may have given the file its length, but not its content. */
+static void test_zero_tail(void **state)
+{
+	struct stk_totals totals;
+	struct gen_file f;
+	size_t last = STK_HEADER_SIZE;
+	uint8_t *p;
+	int end;
+
+	make_file(&f);
+	while (last + block_len(f.p, last) < f.len)
+		last += block_len(f.p, last);
+	p = calloc(1, f.len + 4096);
+	memcpy(p, f.p, last);
+	assert_int_equal(read_all(p, f.len + 4096, &end, &totals), NR_ROUNDS * ROUND_EVENTS);
+	assert_int_equal(end, 0);
+	assert_false(totals.clean_end);
+	free(p);
+	gen_close(&f);
+}
+
+/* One bit of every block: in the payload it costs this block, in the header what follows. */
+static void test_flipped(void **state)
+{
+	struct stk_totals totals;
+	struct gen_file f;
+	uint32_t before = 0, seen = 0;
+	int end;
+
+	make_file(&f);
+	for (size_t pos = STK_HEADER_SIZE; pos < f.len; pos += block_len(f.p, pos)) {
+		struct stk_block_header h = header_at(f.p, pos);
+		size_t payload = pos + sizeof(h) + h.stored_len / 2;
+
+		f.p[payload] ^= 4;
+		seen |= 1u << h.type;
+		if (h.type == STK_BLOCK_TYPES)
+			assert_int_equal(read_all(f.p, f.len, &end, &totals), 0);
+		else
+			assert_int_equal(read_all(f.p, f.len, &end, &totals),
+					 NR_ROUNDS * ROUND_EVENTS - events_of(f.p, pos));
+		assert_int_equal(end, 0);
+		assert_true(totals.bad_blocks >= 1);
+		assert_int_equal(totals.clean_end, h.type != STK_BLOCK_END);
+		f.p[payload] ^= 4;
+
+		f.p[pos + 9] ^= 1;
+		assert_int_equal(read_all(f.p, f.len, &end, &totals), before);
+		assert_int_equal(end, -EBADMSG);
+		assert_false(totals.clean_end);
+		f.p[pos + 9] ^= 1;
+		before += events_of(f.p, pos);
+	}
+	for (int type = STK_BLOCK_META; type <= STK_BLOCK_END; type++)
+		assert_true(seen & 1u << type || type == STK_BLOCK_INDEX);
+	assert_int_equal(read_all(f.p, f.len, &end, &totals), NR_ROUNDS * ROUND_EVENTS);
+	assert_int_equal(totals.bad_blocks, 0);
+	gen_close(&f);
+}
+
+static void test_header(void **state)
+{
+	struct stk_reader *r;
+	struct gen_file f;
+	uint32_t crc;
+
+	make_file(&f);
+	for (size_t i = 0; i < STK_HEADER_SIZE; i++) {
+		int err;
+
+		f.p[i] ^= 2;
+		err = stk_reader__open_mem(f.p, f.len, NULL, &r);
+		assert_int_equal(err, i == 8 || i == 9 ? -ENOTSUP : -EINVAL);
+		f.p[i] ^= 2;
+	}
+	/* a newer minor version, and a longer header, are read */
+	f.p[10]++;
+	crc = crc32c(0, f.p, 60);
+	memcpy(f.p + 60, &crc, 4);
+	assert_int_equal(stk_reader__open_mem(f.p, f.len, NULL, &r), 0);
+	stk_reader__free(r);
+	assert_int_equal(stk_reader__open("/nonexistent", NULL, &r), -ENOENT);
+	assert_int_equal(stk_reader__open("/", NULL, &r), -EISDIR);
+	assert_int_equal(stk_reader__open("/dev/null", NULL, &r), -EINVAL);
+	gen_close(&f);
+}
+
+static void put_block(struct wire_buf *out, uint16_t type, const void *payload, size_t len)
+{
+	struct stk_block_header h = { .magic = STK_BLOCK_MAGIC, .type = type, .stored_len = len,
+				      .raw_len = len, .payload_crc = crc32c(0, payload, len) };
+
+	h.header_crc = crc32c(0, &h, offsetof(struct stk_block_header, header_crc));
+	wire_put(out, &h, sizeof(h));
+	wire_put(out, payload, len);
+}
+
+/* Blocks of a type from the future are passed over. */
+static void test_unknown_block(void **state)
+{
+	struct wire_buf out = { 0 };
+	struct stk_totals totals;
+	struct gen_file f;
+	int end;
+
+	make_file(&f);
+	wire_put(&out, f.p, STK_HEADER_SIZE);
+	put_block(&out, 77, "future", 6);
+	for (size_t pos = STK_HEADER_SIZE; pos < f.len; pos += block_len(f.p, pos)) {
+		wire_put(&out, f.p + pos, block_len(f.p, pos));
+		if (header_at(f.p, pos).type != STK_BLOCK_END)
+			put_block(&out, STK_BLOCK_FILES, out.p, 1000);
+	}
+	assert_int_equal(read_all(out.p, out.len, &end, &totals), NR_ROUNDS * ROUND_EVENTS);
+	assert_int_equal(end, 0);
+	assert_int_equal(totals.bad_blocks, 0);
+	assert_true(totals.clean_end);
+	wire_buf__free(&out);
+	gen_close(&f);
+}
+
+/* Content that its checksum vouches for, but that breaks the rules. */
+static void test_lies(void **state)
+{
+	static const struct {
+		const char *what;
+		uint16_t type;
+		uint8_t len, bytes[24];
+	} lies[] = {
+		{ "half a pair", STK_BLOCK_META, 3, { 2, 'a', 'b' } },
+		{ "string beyond the end", STK_BLOCK_META, 4, { 1, 'a', 9, 'b' } },
+		{ "endless varint", STK_BLOCK_META, 11, { 255, 255, 255, 255, 255, 255, 255, 255,
+							  255, 255, 1 } },
+		{ "type out of order", STK_BLOCK_TYPES, 8, { 5, 0, 0, 0, 0, 0, 0, 0 } },
+		{ "column of size 0", STK_BLOCK_TYPES, 10, { 0, 0, 0, 0, 0, 0, 0, 1, 0, 0 } },
+		{ "column too far", STK_BLOCK_TYPES, 12, { 0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 3, 1 } },
+		{ "task 0", STK_BLOCK_TASKS, 4, { 0, 1, 1, 0 } },
+		{ "task far away", STK_BLOCK_TASKS, 8, { 255, 255, 255, 255, 15, 1, 1, 0 } },
+		{ "node 0", STK_BLOCK_NODES, 4, { 0, 1, 2, 0 } },
+		{ "more nodes than bytes", STK_BLOCK_NODES, 4, { 1, 200, 2, 0 } },
+		{ "parent before the first", STK_BLOCK_NODES, 4, { 1, 1, 2, 2 } },
+		{ "node far away", STK_BLOCK_NODES, 8, { 255, 255, 255, 255, 15, 1, 2, 0 } },
+		{ "bytes left over", STK_BLOCK_NODES, 5, { 1, 1, 2, 0, 0 } },
+		{ "stack 0", STK_BLOCK_STACKS, 5, { 0, 1, 0, 0, 0 } },
+		{ "stack far away", STK_BLOCK_STACKS, 9, { 255, 255, 255, 255, 15, 1, 0, 0, 0 } },
+		{ "half a round", STK_BLOCK_ROUND, 8, { 1 } },
+		{ "no counters", STK_BLOCK_ACCOUNTING, 2, { 0, 0 } },
+		{ "counters cut", STK_BLOCK_ACCOUNTING, 4, { 3, 0, 1, 2 } },
+		{ "no header", STK_BLOCK_EVENTS, 24, { 1 } },
+	};
+	struct stk_totals totals;
+	struct gen_file f;
+	int end;
+
+	make_file(&f);
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct wire_buf out = { 0 };
+
+		wire_put(&out, f.p, STK_HEADER_SIZE);
+		put_block(&out, lies[i].type, lies[i].bytes, lies[i].len);
+		wire_put(&out, f.p + STK_HEADER_SIZE, f.len - STK_HEADER_SIZE);
+		read_all(out.p, out.len, &end, &totals);
+		if (totals.bad_blocks != 1)
+			fail_msg("%s: %u bad blocks", lies[i].what,
+				 (unsigned int)totals.bad_blocks);
+		assert_int_equal(totals.events, NR_ROUNDS * ROUND_EVENTS);
+		wire_buf__free(&out);
+	}
+	gen_close(&f);
+}
+
+/* Every byte of every block changed, checksums right: whatever it means then, reading ends well. */
+static void test_mutated(void **state)
+{
+	static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	struct stk_totals totals;
+	struct gen_file f;
+	uint64_t bad = 0;
+	int end;
+
+	make_file(&f);
+	for (size_t pos = STK_HEADER_SIZE; pos < f.len; pos += block_len(f.p, pos)) {
+		struct stk_block_header h = header_at(f.p, pos), saved = h;
+		uint8_t *payload = f.p + pos + sizeof(h);
+
+		for (size_t i = 0; i < h.stored_len; i++) {
+			uint8_t old = payload[i];
+
+			for (size_t v = 0; v < sizeof(values); v++) {
+				payload[i] = values[v];
+				h.payload_crc = crc32c(0, payload, h.stored_len);
+				h.header_crc = crc32c(0, &h, offsetof(typeof(h), header_crc));
+				memcpy(f.p + pos, &h, sizeof(h));
+				read_all(f.p, f.len, &end, &totals);
+				assert_int_equal(end, 0);
+				bad += totals.bad_blocks;
+			}
+			payload[i] = old;
+		}
+		memcpy(f.p + pos, &saved, sizeof(saved));
+	}
+	assert_true(bad > 1000);
+	assert_int_equal(read_all(f.p, f.len, &end, &totals), NR_ROUNDS * ROUND_EVENTS);
+	gen_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_truncated), cmocka_unit_test(test_zero_tail),
+		cmocka_unit_test(test_flipped),	  cmocka_unit_test(test_header),
+		cmocka_unit_test(test_unknown_block), cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_mutated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
