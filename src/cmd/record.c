@@ -283,7 +283,8 @@ static int resolve_events(struct options *o, struct rec_events *events)
 	if (!o->rec.sample_hz)
 		return 0;
 	o->rec.sample_event = events->nr;
-	return rec_events__add_sample(events, "cpu-clock");
+	o->rec.sample_cycles = programs__has_cycles();
+	return rec_events__add_sample(events, o->rec.sample_cycles ? "cycles" : "cpu-clock");
 }
 
 static void show_status(void *ctx, const char *line)

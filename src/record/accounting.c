@@ -43,6 +43,9 @@ static void samples(struct programs *p, uint64_t *c)
 		enabled += p->samples[cpu].enabled;
 	c[STK_C_SAMPLE_EXPECTED] = enabled / (1000000000ull / p->opts.sample_hz);
 	c[STK_C_SAMPLE_THROTTLED] = p->throttled;
+	/* a CPU at rest makes no cycles: what was to be expected is an upper bound then */
+	if (p->opts.sample_cycles)
+		return;
 	if (c[STK_C_SAMPLE_EXPECTED] > taken + p->throttled)
 		c[STK_C_SAMPLE_SKIPPED] = c[STK_C_SAMPLE_EXPECTED] - taken - p->throttled;
 }

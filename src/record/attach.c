@@ -138,6 +138,20 @@ static int attach_syscalls(struct programs *p)
 	return err ? log_err(err, "attach to raw_syscalls") : 0;
 }
 
+bool programs__has_cycles(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.disabled = 1,
+	};
+	_cleanup_close_ int fd =
+		syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd >= 0;
+}
+
 static int sample_open(struct programs *p, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
@@ -151,6 +165,12 @@ static int sample_open(struct programs *p, unsigned int cpu)
 	struct sample_cpu *s = &p->samples[cpu];
 	size_t page = sysconf(_SC_PAGESIZE);
 
+	if (p->opts.sample_cycles) {
+		attr.type = PERF_TYPE_HARDWARE;
+		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+		attr.freq = 1;
+		attr.sample_freq = p->opts.sample_hz;
+	}
 	s->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (s->fd < 0)
 		return -errno;

@@ -23,6 +23,7 @@ struct programs_opts {
 	struct ksyms *syms;
 	unsigned int sample_hz;		/* 0: no timer samples */
 	unsigned int sample_event;	/* index of their event */
+	bool sample_cycles;		/* by hardware cycles; else by the software clock */
 	bool keep_idle;
 	bool kernel_stacks;
 	bool include_self;
@@ -44,6 +45,9 @@ int programs__new(const struct programs_opts *opts, struct programs **ret_progra
  * seconds for many events: a child process sees to that then, and this returns at once.
  */
 void programs__free(struct programs *p);
+
+/* Whether this machine counts cycles in hardware. */
+bool programs__has_cycles(void);
 
 /* From now on events are recorded; returns when every CPU sees it. */
 int programs__arm(struct programs *p);

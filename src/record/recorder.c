@@ -114,6 +114,7 @@ static int load_programs(struct recorder *r)
 		.syms = r->syms,
 		.sample_hz = o->sample_hz,
 		.sample_event = o->sample_event,
+		.sample_cycles = o->sample_cycles,
 		.keep_idle = o->keep_idle,
 		.kernel_stacks = o->kernel_stacks,
 		.include_self = o->include_self,

@@ -19,7 +19,7 @@ struct recorder_opts {
 	struct ksyms *syms;		/* the running kernel's */
 	unsigned int sample_hz;
 	unsigned int sample_event;	/* index in events */
-	bool keep_idle, include_self, kernel_stacks, fsync;
+	bool sample_cycles, keep_idle, include_self, kernel_stacks, fsync;
 	const pid_t *pids;		/* -p; processes or threads */
 	unsigned int nr_pids;
 	char *const *command;		/* NULL, or the command and its arguments */
