@@ -288,12 +288,20 @@ static uint32_t call_same(struct parser *ps, int arg)
 	return parser__expr(ps);
 }
 
+static uint32_t add_literal(struct parser *ps, const char *s)
+{
+	struct node n = { .op = NODE_LITERAL, .class = CLASS_TEXT, .size = 8, .b = strlen(s),
+			  .val = ps->f->pool.len };
+
+	strbuf__puts(&ps->f->pool, s);
+	return node__add(ps, &n);
+}
+
 /* include/linux/edac.h: the name of an enum hw_event_mc_err_type */
 static uint32_t call_mc_event_error_type(struct parser *ps, int arg)
 {
 	static const char *const names[] = { "Corrected", "Uncorrected", "Deferred", "Fatal" };
 	struct node n = { .op = NODE_SYMBOLIC, .class = CLASS_TEXT, .size = 8 };
-	struct node other = { .op = NODE_LITERAL, .class = CLASS_TEXT, .size = 8, .b = 4 };
 	struct symbol s;
 	uint32_t type = node__cast(ps, parser__expr(ps), &type_u32);
 
@@ -305,10 +313,25 @@ static uint32_t call_mc_event_error_type(struct parser *ps, int arg)
 		strbuf__puts(&ps->f->pool, names[i]);
 		add_symbol(ps, &s);
 	}
-	other.val = ps->f->pool.len;
-	strbuf__puts(&ps->f->pool, "Info");
 	type = node__binary(ps, NODE_LT, type, node__const(ps, ARRAY_SIZE(names), 4, false));
-	return node__cond(ps, type, node__add(ps, &n), node__add(ps, &other));
+	return node__cond(ps, type, node__add(ps, &n), add_literal(ps, "Info"));
+}
+
+/* drivers/nvme/host/trace.c: "disk=NAME, ", or nothing when there is no name; of (p, name) */
+static uint32_t call_nvme_disk_name(struct parser *ps, int arg)
+{
+	struct node n = { .op = NODE_WRAP, .class = CLASS_TEXT, .size = 8 };
+	uint32_t name;
+
+	parser__expect(ps, "p");
+	parser__expect(ps, ",");
+	name = parser__expr(ps);
+	if (!is_bytes(ps, name))
+		return 0;
+	n.a = name;
+	n.b = add_literal(ps, "disk=");
+	n.c = add_literal(ps, ", ");
+	return node__cond(ps, node__deref(ps, name), node__add(ps, &n), add_literal(ps, ""));
 }
 
 static const struct {
@@ -350,6 +373,7 @@ static const struct {
 	{ "__fswab64", call_swap, 8 },
 	{ "ktime_to_ns", call_same, 0 },
 	{ "mc_event_error_type", call_mc_event_error_type, 0 },
+	{ "nvme_trace_disk_name", call_nvme_disk_name, 0 },
 };
 
 uint32_t parser__call(struct parser *ps, const struct token *name)

@@ -39,8 +39,9 @@ static const struct constant constants[] = {
 	{ "HRTIMER_MODE_ABS_PINNED_HARD", 10 }, { "HRTIMER_MODE_REL_PINNED_HARD", 11 },
 	/* include/linux/mm_types.h */
 	{ "VM_FAULT_OOM", 0x1 },	{ "VM_FAULT_SIGBUS", 0x2 },
-	{ "VM_FAULT_MAJOR", 0x4 },	{ "VM_FAULT_HWPOISON", 0x10 },
-	{ "VM_FAULT_HWPOISON_LARGE", 0x20 }, { "VM_FAULT_SIGSEGV", 0x40 },
+	{ "VM_FAULT_MAJOR", 0x4 },	{ "VM_FAULT_WRITE", 0x8 },
+	{ "VM_FAULT_HWPOISON", 0x10 },	{ "VM_FAULT_HWPOISON_LARGE", 0x20 },
+	{ "VM_FAULT_SIGSEGV", 0x40 },
 	{ "VM_FAULT_NOPAGE", 0x100 },	{ "VM_FAULT_LOCKED", 0x200 },
 	{ "VM_FAULT_RETRY", 0x400 },	{ "VM_FAULT_FALLBACK", 0x800 },
 	{ "VM_FAULT_DONE_COW", 0x1000 }, { "VM_FAULT_NEEDDSYNC", 0x2000 },

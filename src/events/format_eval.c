@@ -186,6 +186,7 @@ uint64_t node__eval(const struct printer *p, uint32_t node)
 	case NODE_HEX:
 	case NODE_ARRAY:
 	case NODE_BITMASK:
+	case NODE_WRAP:
 	case NODE_HEX_DUMP:
 		return 0;
 	default:

@@ -31,6 +31,7 @@ static unsigned int nr_children(const struct node *n)
 {
 	switch (n->op) {
 	case NODE_COND:
+	case NODE_WRAP:
 		return 3;
 	case NODE_LOAD:
 	case NODE_NEG:

@@ -41,6 +41,7 @@ enum node_op {
 	NODE_HEX,		/* bytes at a, b of them; val: without blanks */
 	NODE_ARRAY,		/* elements at a, b of them, of c bytes */
 	NODE_BITMASK,		/* the dynamic field a */
+	NODE_WRAP,		/* the text b, the text a, the text c */
 	NODE_HEX_DUMP,		/* bytes at a, b of them, after literal c; val: packed, see below */
 };
 

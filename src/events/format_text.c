@@ -333,6 +333,11 @@ void printer__text(struct printer *p, uint32_t node, int prec)
 	case NODE_HEX_DUMP:
 		print_hex_dump(p, n);
 		return;
+	case NODE_WRAP:
+		printer__text(p, n->b, -1);
+		printer__text(p, n->a, -1);
+		printer__text(p, n->c, -1);
+		return;
 	}
 	if (n->class != CLASS_REC) {
 		string_ptr(p, node__eval(p, node), &plain);

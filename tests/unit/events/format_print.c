@@ -112,6 +112,8 @@ static void test_symbolic(void **state)
 	check("\"%s\", __print_symbolic(1, { 1, \"\" })", "0x1");	/* the kernel's way */
 	check("\"%s\", __print_symbolic(1, { })", "0x1");
 	check("\"%s\", __print_symbolic(10, { TCP_LISTEN, \"TCP_LISTEN\" })", "TCP_LISTEN");
+	check("\"%s|%s|\", nvme_trace_disk_name(p, REC->s), nvme_trace_disk_name(p, REC->s + 7)",
+	      "disk=swapper, ||");
 	check("\"%s %s\", mc_event_error_type(1), mc_event_error_type(9)", "Uncorrected Info");
 }
 
