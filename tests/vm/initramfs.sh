@@ -27,8 +27,9 @@ make_initramfs()
 		[ -e "$root/bin/$applet" ] || ln -s busybox "$root/bin/$applet"
 	done
 	add_program "$root" "$1/src/cmd/stackonce" /usr/bin/stackonce
-	for prog in "$1"/tests/live/prog/*; do
-		[ -f "$prog" ] && [ -x "$prog" ] && add_program "$root" "$prog" "/live/prog/$(basename "$prog")"
+	for prog in "$1"/tests/live/*/*; do
+		[ -f "$prog" ] && [ -x "$prog" ] || continue
+		add_program "$root" "$prog" "${prog#"$1"/tests}"
 	done
 	for tool in jq perf trace-cmd bpftool; do
 		path=$(tool_path "$tool")
