@@ -23,10 +23,23 @@ static inline bool interrupt_entry_name(const char *name)
 		"el1h_64_irq",	    "el1h_64_fiq",	"el1h_64_sync",
 		"el1h_64_error",    "el0t_64_irq",	"el0t_64_fiq",
 	};
+	/* whole names: functions that are no entries begin like these */
+	static const char *const names[] = {
+		"asm_fred_entrypoint_kernel",	/* since 6.9 */
+		/* before 5.8, in imports */
+		"ret_from_intr",    "apic_timer_interrupt", "reschedule_interrupt",
+		"irq_work_interrupt", "call_function_interrupt",
+		"call_function_single_interrupt", "page_fault", "async_page_fault",
+		"general_protection",
+		"el1_irq",	    "el1_sync",		    "el1_error",
+	};
 	size_t i;
 
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
 			return true;
 	return false;
 }

@@ -186,9 +186,6 @@ int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_
 /* tables.c: -EBADMSG for bad content; what was taken before it stays. */
 int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire_cur c);
 
-/* resolve.c */
-bool rd_is_irq_entry(const char *name);
-
 /* merge.c */
 /* An EVENTS block's payload; copied. */
 int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, size_t len);

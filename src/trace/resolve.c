@@ -4,48 +4,6 @@
 
 #include "frame.h"
 
-/*
- * Entry code that an interrupt or exception enters the kernel by.  What such a frame returns to
- * was interrupted: the address in the frame above is that of an instruction that had not run yet.
- * A name that ends in '*' is a prefix.  Source: arch/x86/include/asm/idtentry.h,
- * arch/x86/entry/entry_64.S and entry_64_fred.S; arch/arm64/kernel/entry.S.
- */
-static const char *const irq_entries[] = {
-	"asm_common_interrupt",		/* device interrupts, since 5.8 */
-	"asm_spurious_interrupt",
-	"asm_sysvec_*",			/* APIC timer, IPIs, hypervisor callbacks, since 5.8 */
-	"asm_exc_*",			/* page fault, NMI, debug, machine check, ... since 5.8 */
-	"asm_fred_entrypoint_kernel",	/* all of them with FRED, since 6.9 */
-	"end_repeat_nmi",		/* labels inside asm_exc_nmi */
-	"repeat_nmi",
-	"first_nmi",
-	"ret_from_intr",		/* before 5.8 */
-	"apic_timer_interrupt",
-	"reschedule_interrupt",
-	"call_function_interrupt",
-	"call_function_single_interrupt",
-	"irq_work_interrupt",
-	"page_fault",
-	"async_page_fault",
-	"general_protection",
-	"el1_irq",			/* arm64, before 5.14 */
-	"el1_sync",
-	"el1h_64_*",			/* arm64, since 5.14 */
-	"el1t_64_*",
-};
-
-bool rd_is_irq_entry(const char *name)
-{
-	for (size_t i = 0; i < sizeof(irq_entries) / sizeof(irq_entries[0]); i++) {
-		size_t n = strlen(irq_entries[i]);
-
-		if (irq_entries[i][n - 1] == '*' ? !strncmp(name, irq_entries[i], n - 1) :
-						   !strcmp(name, irq_entries[i]))
-			return true;
-	}
-	return false;
-}
-
 /* ---- symbols -------------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)

@@ -3,6 +3,7 @@
 #include "trace/reader.h"
 
 #include "cleanup.h"
+#include "entry_names.h"
 #include "frame.h"
 
 static const char *get_string(struct stk_reader *r, struct wire_cur *c)
@@ -271,7 +272,7 @@ static int take_symbols(struct stk_reader *r, struct wire_cur *c)
 			break;
 		if (!*s.module)
 			s.module = NULL;
-		s.irq_entry = rd_is_irq_entry(s.name);
+		s.irq_entry = interrupt_entry_name(s.name);
 		if (r->nr_symbols && r->symbols[r->nr_symbols - 1].start >= start)
 			r->symbols_unsorted = true;
 		if (rd_reserve(&r->symbols, &r->cap_symbols, r->nr_symbols, sizeof(s)))

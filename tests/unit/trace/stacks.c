@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "cleanup.h"
 #include "frame.h"
 #include "gen.h"
 
@@ -105,26 +106,32 @@ static void test_entries(void **state)
 		const char *name;
 		bool entry;
 	} names[] = {
-		{ "asm_common_interrupt", true },    { "asm_exc_page_fault", true },
-		{ "asm_sysvec_call_function", true }, { "end_repeat_nmi", true },
-		{ "asm_exc_nmi", true },	     { "apic_timer_interrupt", true },
-		{ "common_interrupt", false },	     { "exc_page_fault", false },
-		{ "sysvec_call_function", false },   { "entry_SYSCALL_64_after_hwframe", false },
-		{ "asm_exc", false },		     { "page_fault_oops", false },
+		{ "asm_common_interrupt", true },
+		{ "asm_exc_page_fault", true },
+		{ "asm_sysvec_call_function", true },
+		{ "asm_fred_entrypoint_kernel", true },
+		{ "end_repeat_nmi", true },
+		{ "apic_timer_interrupt", true },
+		{ "page_fault", true },
+		{ "common_interrupt", false },
+		{ "exc_page_fault", false },
+		{ "sysvec_call_function", false },
+		{ "entry_SYSCALL_64_after_hwframe", false },
+		{ "page_fault_oops", false },
 	};
 	struct stk_frame out[3];
 	struct stk_reader *r;
 	struct gen_file f;
 	struct stk_writer *w = begin(&f, 0);
 
-	for (unsigned int i = 0; i < 12; i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		const uint64_t frames[] = { K(0x1000 * i + 8), K(0x100000), K(0x200000) };
 
 		assert_int_equal(add(w, frames, 3), i + 1);
 		stk_writer__symbol(w, K(0x1000 * i), 0x20, names[i].name, "");
 	}
 	r = read_back(w, &f);
-	for (unsigned int i = 0; i < 12; i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_int_equal(stk_reader__frames(r, i + 1, out, 3), 3);
 		assert_false(out[0].exact);
 		assert_int_equal(out[1].exact, names[i].entry);
