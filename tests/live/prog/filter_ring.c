@@ -27,9 +27,10 @@ static int put_file(const char *path, const char *text)
 	return 0;
 }
 
-void instance__new(const char *name, unsigned int buffer_kb)
+void instance__new(const char *name, unsigned int buffer_kb, const struct workload *only)
 {
-	char path[256], number[32];
+	char path[256], number[32], pids[NR_CHILDREN * 12];
+	int i, len = 0;
 
 	snprintf(path, sizeof(path), ROOT "/instances/%s", name);
 	if (mkdir(path, 0700))
@@ -37,6 +38,11 @@ void instance__new(const char *name, unsigned int buffer_kb)
 	snprintf(path, sizeof(path), ROOT "/instances/%s/buffer_size_kb", name);
 	snprintf(number, sizeof(number), "%u", buffer_kb);
 	if (put_file(path, number))
+		errx(1, "%s: cannot be set", path);
+	snprintf(path, sizeof(path), ROOT "/instances/%s/set_event_pid", name);
+	for (i = 0; only && i < NR_CHILDREN; i++)
+		len += snprintf(pids + len, sizeof(pids) - len, "%d ", only->pids[i]);
+	if (only && put_file(path, pids))
 		errx(1, "%s: cannot be set", path);
 }
 

@@ -10,7 +10,7 @@
  */
 #include <err.h>
 #include <errno.h>
-#include <stdarg.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +76,11 @@ static const char *const calls[] = {
 	"access", "faccessat", "socketpair", "sched_yield", "clock_nanosleep", "getpid",
 };
 
+static void on_signal(int sig)
+{
+	exit(128 + sig);
+}
+
 static void load_event(struct show *s, const char *system, const char *name)
 {
 	struct event *e = &s->events[s->nr_events];
@@ -121,7 +126,7 @@ static void collect_samples(struct show *s)
 	char path[128];
 	size_t i, k;
 
-	instance__new(s->base, 8 * RING_KB);
+	instance__new(s->base, 4 * RING_KB, &s->work);
 	for (i = 0; i < ARRAY_SIZE(systems); i++)
 		instance__try_enable(s->base, systems[i]);
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
@@ -198,7 +203,7 @@ static void compare_acceptance(struct show *s, unsigned long nr)
 
 	if (!prog)
 		err(1, "program");
-	instance__new(s->base, 64);
+	instance__new(s->base, 64, NULL);
 	while (nr--) {
 		const struct event *e = &s->events[rng__below(&s->gen.rng, s->nr_events)];
 
@@ -345,9 +350,9 @@ static void one_round(struct show *s)
 	struct records all, theirs;
 	int k;
 
-	instance__new(s->base, RING_KB);
+	instance__new(s->base, RING_KB, &s->work);
 	for (k = 0; k < FILTERED; k++)
-		instance__new(s->filtered[k], RING_KB);
+		instance__new(s->filtered[k], RING_KB, &s->work);
 	choose(s, c, nr);
 	switch_all(s, c, nr, true);
 	workload__run(&s->work, WORK);
@@ -397,6 +402,8 @@ static void setup(struct show *s, uint64_t seed)
 		snprintf(s->filtered[k], sizeof(s->filtered[k]), "%s-%d", s->base, k);
 	owner = getpid();
 	atexit(clean_up);
+	signal(SIGTERM, on_signal);
+	signal(SIGINT, on_signal);
 	load_events(s);
 	workload__start(&s->work, seed);
 	workload__run(&s->work, 0);

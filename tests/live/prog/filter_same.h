@@ -42,6 +42,10 @@ struct event {
 	size_t nr_samples;
 };
 
+struct workload {
+	int pids[NR_CHILDREN];
+	int go[NR_CHILDREN], done[NR_CHILDREN];
+};
 /* ---- filter_gen.c ---- */
 
 struct rng {
@@ -64,7 +68,7 @@ void mutate(struct generator *g, char *text);
 /* ---- filter_ring.c ---- */
 
 /* Everything about instances exits with a message when tracefs refuses. */
-void instance__new(const char *name, unsigned int buffer_kb);
+void instance__new(const char *name, unsigned int buffer_kb, const struct workload *only);
 void instance__remove(const char *name);
 /* 0 or the error of writing expr to the event's filter file. */
 int instance__filter(const char *name, const struct event *e, const char *expr);
@@ -96,10 +100,6 @@ struct probe_args {
 bool probe__define(char **ret_system, char **ret_name);
 void probe__undefine(void);
 
-struct workload {
-	int pids[NR_CHILDREN];
-	int go[NR_CHILDREN], done[NR_CHILDREN];
-};
 extern const char *const workload_comms[NR_CHILDREN + 1];
 void workload__start(struct workload *w, uint64_t seed);
 /* Let every child do rounds pieces of work, return when all sleep again. */

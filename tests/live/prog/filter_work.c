@@ -315,6 +315,7 @@ void workload__stop(struct workload *w)
 	int i;
 
 	for (i = 0; i < NR_CHILDREN; i++) {
+		kill(w->pids[i], SIGKILL);
 		close(w->go[i]);
 		waitpid(w->pids[i], NULL, 0);
 		close(w->done[i]);

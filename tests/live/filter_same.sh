@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Event filters against the kernel's: what it refuses is refused, what it accepts selects the same
+# events.  The program does it all, see tests/live/prog/filter_same.c.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+
+need_tracefs
+rc=0
+"$PROG/filter_same" 1 "$(scale 4000 1500)" "$(scale 5 4)" >"$work/out" 2>&1 || rc=$?
+cat "$work/out"
+[ "$rc" -ne 77 ] || skip "$(tail -n 1 "$work/out")"
+[ "$rc" -eq 0 ] || fail "filter_same ended with $rc"
+note "$(tail -n 1 "$work/out")"
