@@ -31,9 +31,10 @@ cmd:      include text events analyze export import
 # the running kernel see the recorder.
 exceptions='
 trace/writer.c: text
+trace/writer_tables.c: text
 cmd/record.c: record symbols +bpf
 cmd/list.c: record
-cmd/doctor.c: record symbols
+cmd/doctor.c: record symbols +bpf
 '
 
 # may_include FILE ROOM OTHER

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# stk_format.sh STACKONCE MAKE_RECORDING PYTHON: is stk-format(5) true?  A reader written from that
+# page alone reads recordings of all sorts and must find in them what the real one finds.
+set -eu
+
+so=$1
+make=$2
+python=$3
+here=$(cd "$(dirname "$0")" && pwd)
+golden=$here/../golden/fsmb
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+gzip -dc "$golden/trace.txt.gz" >"$tmp/trace"
+"$so" import fsmb "$golden/stack_map_bin" -q --kallsyms "$golden/kallsyms.txt" \
+	--trace "$tmp/trace" -o "$tmp/capture.stk" 2>/dev/null
+for kind in small empty aliases flags; do
+	"$make" $kind "$tmp/$kind.stk"
+done
+"$make" large "$tmp/large.stk" 20000 500
+"$python" "$here/stk_format.py" "$so" "$tmp"/*.stk
