@@ -196,12 +196,16 @@ static void put_account_row(struct info *in, const char *name, int width, const 
 	put_string(in, name);
 	if (b->len - start < (size_t)width)
 		strbuf__pad(b, ' ', width - (b->len - start));
-	out__number(b, a->c[STK_C_HAPPENED], 15);
-	out__number(b, a->c[STK_C_RECORDED], 15);
-	out__number(b, a->filtered, 15);
+	strbuf__putc(b, ' ');
+	out__number(b, a->c[STK_C_HAPPENED], 12);
+	strbuf__putc(b, ' ');
+	out__number(b, a->c[STK_C_RECORDED], 12);
+	strbuf__putc(b, ' ');
+	out__number(b, a->filtered, 12);
+	strbuf__putc(b, ' ');
 	if (a->lost)
 		strbuf__puts(b, out__colour(&in->out, OUT_WARN));
-	out__number(b, a->lost, 12);
+	out__number(b, a->lost, 10);
 	if (a->lost)
 		strbuf__puts(b, out__colour(&in->out, OUT_PLAIN));
 	strbuf__puts(b, exact ? "\n" : "  does not add up\n");
@@ -235,7 +239,7 @@ static void put_accounting(struct info *in)
 
 		width = MAX(width, (int)MIN(strlen(name ?: ""), 48u));
 	}
-	strbuf__printf(b, "\n%s%-*s%15s%15s%15s%12s%s\n", out__colour(&in->out, OUT_HEAD), width,
+	strbuf__printf(b, "\n%s%-*s%13s%13s%13s%11s%s\n", out__colour(&in->out, OUT_HEAD), width,
 		       "Event", "happened", "recorded", "filtered", "lost",
 		       out__colour(&in->out, OUT_PLAIN));
 	for (i = 0; i < nr; i++) {
