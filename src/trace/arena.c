@@ -20,7 +20,7 @@ void *arena__alloc(struct arena *a, size_t n)
 
 	if (n > SIZE_MAX / 2)
 		return NULL;
-	n = (n + 15) & ~(size_t)15;
+	n = n ? (n + 15) & ~(size_t)15 : 16;
 	if (a->cap - a->used < n) {
 		cap = n > ARENA_CHUNK / 4 ? n : ARENA_CHUNK;
 		if (a->limit && a->total + cap > a->limit)
