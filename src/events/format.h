@@ -65,6 +65,11 @@ struct ev_print_ctx {
 	const char *(*string)(void *ctx, uint64_t addr);
 	void *string_ctx;
 	uint32_t hz;		/* the kernel's CONFIG_HZ, for jiffies_to_msecs(); 0: 250 */
+	/*
+	 * The kernel's jiffies at the event, which a few events subtract from; 0: unknown, and
+	 * these print as fields.  As of CLOCK_MONOTONIC ns t: (uint32_t)(-300 * hz) + t * hz / 1e9.
+	 */
+	uint64_t jiffies;
 	uint32_t long_size;	/* of the recorded machine: 8 */
 };
 

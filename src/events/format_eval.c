@@ -176,6 +176,8 @@ uint64_t node__eval(const struct printer *p, uint32_t node)
 	case NODE_COND:
 		return value__norm(node__eval(p, node__eval(p, n->a) ? n->b : n->c), n->size,
 				   n->is_signed);
+	case NODE_JIFFIES:
+		return p->ctx ? p->ctx->jiffies : 0;
 	case NODE_MSECS:
 		return msecs(p, node__eval(p, n->a));
 	case NODE_BSWAP:

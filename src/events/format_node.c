@@ -44,6 +44,7 @@ static unsigned int nr_children(const struct node *n)
 	case NODE_SYMBOLIC:
 		return 1;
 	case NODE_CONST:
+	case NODE_JIFFIES:
 	case NODE_FIELD:
 	case NODE_DYN_LEN:
 	case NODE_FIELD_ADDR:

@@ -78,6 +78,10 @@ static uint32_t parse_identifier(struct parser *ps)
 	}
 	if (find_local(ps, &t) != UINT32_MAX)
 		return find_local(ps, &t);
+	if (token__is(&t, "jiffies")) {
+		ps->f->needs_jiffies = true;
+		return node__add(ps, &(struct node){ .op = NODE_JIFFIES, .size = 8 });
+	}
 	if (c_constant__lookup(t.s, t.len, &v))
 		return node__const(ps, v, 8, true);
 	parser__fail(ps, "unknown identifier '%.*s'", (int)MIN(t.len, 60), t.s);

@@ -154,7 +154,7 @@ void ev_format__print(const struct ev_format *f, const struct ev_print_ctx *ctx,
 	struct printer p = { .f = f, .ctx = ctx, .rec = rec, .len = len, .out = out,
 			     .limit = out->len + FORMAT_MAX_OUTPUT };
 
-	if (!f->compiled) {
+	if (!f->compiled || (f->needs_jiffies && !(ctx && ctx->jiffies))) {
 		printer__fields(&p);
 	} else {
 		for (uint32_t i = 0; i < f->nr_ops && out->len < p.limit; i++) {

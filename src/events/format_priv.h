@@ -29,6 +29,7 @@ enum node_op {
 	NODE_LT, NODE_GT, NODE_LE, NODE_GE, NODE_EQ, NODE_NE,
 	NODE_AND, NODE_XOR, NODE_OR, NODE_LAND, NODE_LOR,
 	NODE_COND,		/* a ? b : c, of any type */
+	NODE_JIFFIES,		/* the kernel's clock at the event */
 	NODE_MSECS,		/* jiffies_to_msecs(a) */
 	NODE_BSWAP,		/* byte order of size bytes of a */
 	/* addresses in the record: they evaluate to an offset */
@@ -120,6 +121,7 @@ struct ev_format {
 	uint32_t *companions;	/* per field: index of its string field + 1 */
 	uint32_t nr_fields;
 	bool compiled, is_syscall;
+	bool needs_jiffies;	/* printed as fields where the caller does not know them */
 	char *why;		/* why it is not compiled */
 	struct node *nodes;
 	uint32_t nr_nodes;

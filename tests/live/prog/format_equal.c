@@ -294,7 +294,7 @@ static void print_record(struct event *e, const uint8_t *rec, size_t len, struct
 	const struct ev_print_ctx ctx = { .symbol = put_symbol, .string = find_string,
 					  .long_size = 8 };
 
-	unsure = !ev_format__compiled(e->f);
+	unsure = !ev_format__compiled(e->f) || strstr(e->text, "(jiffies - ");
 	if (is_syscall(e->f)) {
 		print_syscall(e->f, &ctx, rec, len, out);
 	} else {

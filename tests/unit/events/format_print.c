@@ -176,6 +176,24 @@ static void test_time(void **state)
 	assert_prints(text, &t, 8, "12.000000034 755359880");
 }
 
+static void test_jiffies(void **state)
+{
+	static const char text[] = FORMAT("x", FIELD("unsigned long when", 0, 8, 0),
+		"\"age=%lu\", (jiffies - REC->when) / 250");
+	const struct ev_print_ctx ctx = { .jiffies = 4294900000, .long_size = 8 };
+	uint64_t when = 4294892296;
+	struct ev_format *f = parse_compiled(text);
+	struct strbuf out = { 0 };
+	char *unknown = print(f, &when, sizeof(when));
+
+	ev_format__print(f, &ctx, &when, sizeof(when), &out);
+	assert_string_equal(out.s, "age=30");
+	assert_string_equal(unknown, "when=4294892296");
+	free(unknown);
+	strbuf__free(&out);
+	ev_format__free(f);
+}
+
 /* What a record lacks prints as zeros, and nothing outside of it is read (see the sanitizers). */
 static void test_short(void **state)
 {
@@ -314,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_hex_dump),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_jiffies),
 		cmocka_unit_test(test_short),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_refused),
