@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# stk_format.sh STACKONCE MAKE_RECORDING PYTHON: is stk-format(5) true?  A reader written from that
+# stk_format.sh STACKONCE MAKE_RECORDING STK_COLUMNS PYTHON: is stk-format(5) true?  A reader written from that
 # page alone reads recordings of all sorts and must find in them what the real one finds.
 set -eu
 
 so=$1
 make=$2
-python=$3
+columns=$3
+python=$4
 here=$(cd "$(dirname "$0")" && pwd)
 golden=$here/../golden/fsmb
 tmp=$(mktemp -d)
@@ -19,4 +20,13 @@ for kind in small empty aliases flags; do
 	"$make" $kind "$tmp/$kind.stk"
 done
 "$make" large "$tmp/large.stk" 20000 500
-"$python" "$here/stk_format.py" "$so" "$tmp"/*.stk
+"$columns" "$tmp/columns.stk"
+"$python" "$here/stk_format.py" "$so" "$tmp"/*.stk >"$tmp/out" || {
+	cat "$tmp/out"
+	exit 1
+}
+cat "$tmp/out"
+grep -q '/columns.stk: 4000 events.* codings \[1, 2, 3\]$' "$tmp/out" || {
+	echo "columns.stk does not use every coding apart from the entries"
+	exit 1
+}
