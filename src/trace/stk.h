@@ -96,10 +96,7 @@ enum stk_block_type {
 	 * order of enum stk_counter.  Absolute values; the last valid block counts.
 	 */
 	STK_BLOCK_ACCOUNTING = 9,
-	/*
-	 * optional, before the end: per round marker: varint round, varint file offset delta,
-	 * svarint end_ts delta
-	 */
+	/* reserved: where rounds end in the file, for finding a time fast */
 	STK_BLOCK_INDEX = 10,
 	/* the recorder finished: pairs of strings like META ("reason", "exit_status") */
 	STK_BLOCK_END = 11,
