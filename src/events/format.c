@@ -80,8 +80,7 @@ static int split_declaration(const char *s, size_t len, char **ret_type, char **
 	trim(&s, &len);
 	if (!len)
 		return -EINVAL;
-	if (asprintf(&type, "%.*s%.*s", (int)len, s, bracket ? (int)(end - bracket) : 0,
-		     name_end) < 0)
+	if (asprintf(&type, "%.*s%.*s", (int)len, s, (int)(end - name_end), name_end) < 0)
 		type = NULL;
 	if (!copy || !type)
 		return -ENOMEM;
@@ -120,8 +119,8 @@ static uint32_t element_size(const char *s, size_t len)
 		const char *name;
 		uint32_t size;
 	} words[] = {
-		{ "long", 8 }, { "short", 2 }, { "char", 1 }, { "int", 4 }, { "unsigned", 4 },
-		{ "enum", 4 },
+		{ "long", 8 }, { "short", 2 },	  { "char", 1 },
+		{ "int", 4 },  { "unsigned", 4 }, { "enum", 4 },
 	};
 	struct c_type t;
 
@@ -158,8 +157,9 @@ static void classify(struct ev_field *fd)
 	}
 	fd->kind = fd->is_char ? EV_FIELD_STRING : EV_FIELD_ARRAY;
 	if (!fd->is_char && bracket)
-		fd->elem_size = n && n <= fd->size && fd->size % n == 0 ? fd->size / n :
-				MAX(element_size(elem, len), 1u);
+		fd->elem_size = n && n <= fd->size && fd->size % n == 0 ?
+					fd->size / n :
+					MAX(element_size(elem, len), 1u);
 }
 
 static int add_field(struct ev_format *f, const char *line, size_t len)

@@ -15,24 +15,24 @@
 struct strbuf;
 
 enum ev_field_kind {
-	EV_FIELD_INT,		/* 1, 2, 4 or 8 bytes */
-	EV_FIELD_STRING,	/* char name[N]: NUL-terminated within its size, or full */
-	EV_FIELD_ARRAY,		/* any other fixed array or blob; elem_size per element */
-	EV_FIELD_DATA_LOC,	/* __data_loc: u32 len << 16 | offset from the record's start */
-	EV_FIELD_REL_LOC,	/* __rel_loc: the same, offset from the end of this field */
+	EV_FIELD_INT, /* 1, 2, 4 or 8 bytes */
+	EV_FIELD_STRING, /* char name[N]: NUL-terminated within its size, or full */
+	EV_FIELD_ARRAY, /* any other fixed array or blob; elem_size per element */
+	EV_FIELD_DATA_LOC, /* __data_loc: u32 len << 16 | offset from the record's start */
+	EV_FIELD_REL_LOC, /* __rel_loc: the same, offset from the end of this field */
 };
 
 struct ev_field {
-	const char *name;	/* "prev_comm" */
-	const char *type;	/* "char[16]", "__data_loc char[]", "pid_t": as the text says */
-	uint32_t offset, size;	/* bytes in the record */
-	uint32_t elem_size;	/* arrays and dynamic fields: bytes per element, at least 1 */
+	const char *name; /* "prev_comm" */
+	const char *type; /* "char[16]", "__data_loc char[]", "pid_t": as the text says */
+	uint32_t offset, size; /* bytes in the record */
+	uint32_t elem_size; /* arrays and dynamic fields: bytes per element, at least 1 */
 	enum ev_field_kind kind;
-	bool is_signed;		/* as the text says */
-	bool is_char;		/* elements are char: a string when dynamic */
-	bool is_pointer;	/* the type ends in '*' */
-	bool is_common;		/* common_type, common_flags, ... */
-	bool is_cpumask;	/* dynamic cpumask_t / bitmask as the kernel's filters know them */
+	bool is_signed; /* as the text says */
+	bool is_char; /* elements are char: a string when dynamic */
+	bool is_pointer; /* the type ends in '*' */
+	bool is_common; /* common_type, common_flags, ... */
+	bool is_cpumask; /* dynamic cpumask_t / bitmask as the kernel's filters know them */
 };
 
 struct ev_format;
@@ -48,9 +48,9 @@ void ev_format__free(struct ev_format *f);
 const char *ev_format__name(const struct ev_format *f);
 uint32_t ev_format__id(const struct ev_format *f);
 bool ev_format__compiled(const struct ev_format *f);
-const char *ev_format__why(const struct ev_format *f);		/* not compiled: why; or NULL */
-uint32_t ev_format__fixed_size(const struct ev_format *f);	/* end of the last field */
-unsigned int ev_format__nr_fields(const struct ev_format *f);	/* common ones first */
+const char *ev_format__why(const struct ev_format *f); /* not compiled: why; or NULL */
+uint32_t ev_format__fixed_size(const struct ev_format *f); /* end of the last field */
+unsigned int ev_format__nr_fields(const struct ev_format *f); /* common ones first */
 const struct ev_field *ev_format__field(const struct ev_format *f, unsigned int i);
 const struct ev_field *ev_format__find(const struct ev_format *f, const char *name);
 
@@ -64,13 +64,13 @@ struct ev_print_ctx {
 	 */
 	const char *(*string)(void *ctx, uint64_t addr);
 	void *string_ctx;
-	uint32_t hz;		/* the kernel's CONFIG_HZ, for jiffies_to_msecs(); 0: 250 */
+	uint32_t hz; /* the kernel's CONFIG_HZ, for jiffies_to_msecs(); 0: 250 */
 	/*
 	 * The kernel's jiffies at the event, which a few events subtract from; 0: unknown, and
 	 * these print as fields.  As of CLOCK_MONOTONIC ns t: (uint32_t)(-300 * hz) + t * hz / 1e9.
 	 */
 	uint64_t jiffies;
-	uint32_t long_size;	/* of the recorded machine: 8 */
+	uint32_t long_size; /* of the recorded machine: 8 */
 };
 
 /*
@@ -101,9 +101,9 @@ typedef bool (*ev_constant_fn)(void *ctx, const char *name, int64_t *ret_value);
 
 /*
  * Kernels leave some enum constants in their print fmts as names.  Replaces every name in the print
- * fmt that lookup knows by its value, as the kernel does with those it was told of: to be done while
- * the kernel's type information is at hand.  "vmemmap_base" may be asked for too: the value of that
- * variable.  ret_text is malloced, NUL-terminated; ret_nr: names replaced.
+ * fmt that lookup knows by its value, as the kernel does with those it was told of: to be done
+ * while the kernel's type information is at hand.  "vmemmap_base" may be asked for too: the value of
+ * that variable.  ret_text is malloced, NUL-terminated; ret_nr: names replaced.
  */
 int ev_format__resolve(const char *text, size_t len, ev_constant_fn lookup, void *ctx,
 		       char **ret_text, unsigned int *ret_nr);
@@ -118,10 +118,10 @@ bool ev_constant__of_release(void *release, const char *name, int64_t *ret_value
 #define EV_SYSCALL_ARGS 6
 
 struct ev_syscall_string {
-	uint32_t arg;		/* which argument of the call, from 0 */
-	bool is_argv;		/* NULL-terminated array of strings; else one string */
-	uint32_t offset;	/* of the added field in the record */
-	uint32_t field;		/* index of the argument's field */
+	uint32_t arg; /* which argument of the call, from 0 */
+	bool is_argv; /* NULL-terminated array of strings; else one string */
+	uint32_t offset; /* of the added field in the record */
+	uint32_t field; /* index of the argument's field */
 };
 
 /*

@@ -34,8 +34,8 @@ static uint32_t call_dyn_addr(struct parser *ps, int arg)
 
 static uint32_t dyn_len(struct parser *ps, uint32_t field)
 {
-	return node__add(ps, &(struct node){ .op = NODE_DYN_LEN, .size = 4, .is_signed = true,
-					     .a = field });
+	return node__add(
+		ps, &(struct node){ .op = NODE_DYN_LEN, .size = 4, .is_signed = true, .a = field });
 }
 
 static uint32_t call_dyn_len(struct parser *ps, int arg)
@@ -62,8 +62,7 @@ static void add_symbol(struct parser *ps, const struct symbol *s)
 	if (ps->failed)
 		return;
 	if (!(f->nr_symbols & (f->nr_symbols - 1))) {
-		grown = realloc(f->symbols,
-				(f->nr_symbols ? f->nr_symbols * 2 : 1) * sizeof(*grown));
+		grown = realloc(f->symbols, (f->nr_symbols ? f->nr_symbols * 2 : 1) * sizeof(*grown));
 		if (!grown) {
 			parser__fail(ps, "out of memory");
 			return;
@@ -193,8 +192,11 @@ static uint32_t call_dynamic_array(struct parser *ps, int arg)
 	n.c = node__const_value(ps, parser__expr(ps), 1, 255);
 	if (ps->failed)
 		return 0;
-	n.a = node__add(ps, &(struct node){ .op = NODE_DYN_ADDR, .class = CLASS_REC, .size = 8,
-					    .esize = 1, .a = field });
+	n.a = node__add(ps, &(struct node){ .op = NODE_DYN_ADDR,
+					    .class = CLASS_REC,
+					    .size = 8,
+					    .esize = 1,
+					    .a = field });
 	n.b = node__binary(ps, NODE_DIV, dyn_len(ps, field), node__const(ps, n.c, 8, false));
 	return node__add(ps, &n);
 }
@@ -211,10 +213,13 @@ static uint32_t call_hex_dump(struct parser *ps, int arg)
 	n.c = node__add(ps, &literal);
 	parser__expect(ps, ",");
 	/* DUMP_PREFIX_NONE, _ADDRESS, _OFFSET stand as numbers or names */
-	type = parser__accept(ps, "DUMP_PREFIX_NONE") ? 0 :
-	       parser__accept(ps, "DUMP_PREFIX_ADDRESS") ? 1 :
-	       parser__accept(ps, "DUMP_PREFIX_OFFSET") ? 2 :
-	       (uint64_t)node__const_value(ps, parser__expr(ps), 0, 2);
+	type = parser__accept(ps, "DUMP_PREFIX_NONE") ?
+		       0 :
+	       parser__accept(ps, "DUMP_PREFIX_ADDRESS") ?
+		       1 :
+	       parser__accept(ps, "DUMP_PREFIX_OFFSET") ?
+		       2 :
+		       (uint64_t)node__const_value(ps, parser__expr(ps), 0, 2);
 	parser__expect(ps, ",");
 	row = node__const_value(ps, parser__expr(ps), 0, 255);
 	parser__expect(ps, ",");
@@ -290,7 +295,10 @@ static uint32_t call_same(struct parser *ps, int arg)
 
 static uint32_t add_literal(struct parser *ps, const char *s)
 {
-	struct node n = { .op = NODE_LITERAL, .class = CLASS_TEXT, .size = 8, .b = strlen(s),
+	struct node n = { .op = NODE_LITERAL,
+			  .class = CLASS_TEXT,
+			  .size = 8,
+			  .b = strlen(s),
 			  .val = ps->f->pool.len };
 
 	strbuf__puts(&ps->f->pool, s);

@@ -11,6 +11,8 @@ struct constant {
 	uint32_t value;
 };
 
+/* clang-format off */
+
 /*
  * Enum constants that kernels leave unresolved in their print fmts and that are part of an ABI or
  * have not moved since they exist.  Others have to be resolved by whoever has the kernel's type
@@ -81,6 +83,8 @@ static const struct constant constants[] = {
 	{ "vmemmap_base", 0 },
 };
 
+/* clang-format on */
+
 static const struct constant *find(const struct constant *table, size_t n, const char *name,
 				   size_t len)
 {
@@ -99,6 +103,8 @@ bool c_constant__lookup(const char *name, size_t len, uint64_t *ret_value)
 	*ret_value = c->value;
 	return true;
 }
+
+/* clang-format off */
 
 /*
  * Constants whose values moved, as of 6.18 (include/linux/fs.h, fs/btrfs/).  Releases before 6.15
@@ -130,6 +136,8 @@ static const struct constant constants_6_18[] = {
 	{ "BTRFS_ORDERED_COMPLETE", 6 }, { "BTRFS_ORDERED_IOERR", 7 },
 	{ "BTRFS_ORDERED_TRUNCATED", 8 },
 };
+
+/* clang-format on */
 
 bool ev_constant__of_release(void *release, const char *name, int64_t *ret_value)
 {

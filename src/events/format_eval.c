@@ -92,7 +92,8 @@ static uint64_t binary(const struct printer *p, const struct node *n)
 	if (n->op == NODE_SHL || n->op == NODE_SHR) {
 		b &= n->size * 8 - 1;
 		v = n->op == NODE_SHL ? a << b :
-		    n->is_signed ? (uint64_t)((int64_t)a >> b) : a >> b;
+		    n->is_signed      ? (uint64_t)((int64_t)a >> b) :
+					a >> b;
 		return value__norm(v, n->size, n->is_signed);
 	}
 	b = value__norm(b, n->size, n->is_signed);
@@ -123,8 +124,9 @@ static uint64_t binary(const struct printer *p, const struct node *n)
 
 static uint64_t byte_swap(uint64_t v, unsigned int size)
 {
-	return size == 2 ? __builtin_bswap16(v) : size == 4 ? __builtin_bswap32(v) :
-							      __builtin_bswap64(v);
+	return size == 2 ? __builtin_bswap16(v) :
+	       size == 4 ? __builtin_bswap32(v) :
+			   __builtin_bswap64(v);
 }
 
 /* Offset of a dynamic field's data; the record's length when the record does not hold it. */

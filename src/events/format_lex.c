@@ -105,8 +105,10 @@ void parser__expect(struct parser *ps, const char *s)
 
 static int hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
-	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return c >= '0' && c <= '9' ? c - '0' :
+	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 :
+				      -1;
 }
 
 /* The character after the backslash at *p (which stands before end); *p moves behind it. */
@@ -194,8 +196,11 @@ void parser__number(struct parser *ps, struct node *ret_node)
 		parser__next(ps);
 	is_long |= v > UINT32_MAX || (!is_unsigned && decimal && v > INT32_MAX);
 	is_unsigned |= v > INT64_MAX || (!is_long && v > INT32_MAX);
-	*ret_node = (struct node){ .op = NODE_CONST, .size = is_long ? 8 : 4,
-				   .is_signed = !is_unsigned, .is_const = true, .val = v };
+	*ret_node = (struct node){ .op = NODE_CONST,
+				   .size = is_long ? 8 : 4,
+				   .is_signed = !is_unsigned,
+				   .is_const = true,
+				   .val = v };
 }
 
 /* What the words of an arithmetic type add up to. */
@@ -206,12 +211,13 @@ struct type_words {
 static bool type_word(struct type_words *w, const struct token *t)
 {
 	int *count = token__is(t, "unsigned") ? &w->is_unsigned :
-		     token__is(t, "signed") ? &w->is_signed :
-		     token__is(t, "long") ? &w->longs :
-		     token__is(t, "short") ? &w->shorts :
-		     token__is(t, "char") ? &w->chars :
-		     token__is(t, "void") ? &w->is_void :
-		     token__is(t, "int") ? &w->words : NULL;
+		     token__is(t, "signed")   ? &w->is_signed :
+		     token__is(t, "long")     ? &w->longs :
+		     token__is(t, "short")    ? &w->shorts :
+		     token__is(t, "char")     ? &w->chars :
+		     token__is(t, "void")     ? &w->is_void :
+		     token__is(t, "int")      ? &w->words :
+						NULL;
 
 	if (!count)
 		return false;
@@ -223,9 +229,9 @@ static bool type_word(struct type_words *w, const struct token *t)
 
 static bool is_qualifier(const struct token *t)
 {
-	static const char *const words[] = { "const", "volatile", "static", "__user", "__rcu",
-					     "__force", "__percpu", "__iomem", "__seg_gs",
-					     "restrict" };
+	static const char *const words[] = { "const",	 "volatile", "static",	 "__user",
+					     "__rcu",	 "__force",  "__percpu", "__iomem",
+					     "__seg_gs", "restrict" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (token__is(t, words[i]))
@@ -310,7 +316,9 @@ bool parser__type(struct parser *ps, struct type_name *ret_type)
 		.is_signed = !pointer && c.is_signed,
 		.is_bool = is_bool && !pointer,
 		.is_auto = is_auto && !pointer,
-		.esize = stars > 1 ? 8 : known ? c.size : 0,
+		.esize = stars > 1 ? 8 :
+			 known	   ? c.size :
+				     0,
 		.esigned = stars == 1 && c.is_signed,
 	};
 	return true;

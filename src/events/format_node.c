@@ -99,8 +99,9 @@ uint32_t node__add(struct parser *ps, const struct node *n)
 
 uint32_t node__const(struct parser *ps, uint64_t v, unsigned int size, bool is_signed)
 {
-	return node__add(ps, &(struct node){ .op = NODE_CONST, .size = size,
-					     .is_signed = is_signed, .val = v });
+	return node__add(
+		ps,
+		&(struct node){ .op = NODE_CONST, .size = size, .is_signed = is_signed, .val = v });
 }
 
 static bool is_number(struct parser *ps, uint32_t a)
@@ -154,8 +155,12 @@ uint32_t node__unary(struct parser *ps, enum node_op op, uint32_t a)
 static uint32_t pointer_add(struct parser *ps, enum node_op op, uint32_t a, uint32_t b)
 {
 	const struct node ptr = ps->f->nodes[a];
-	struct node n = { .op = op, .class = ptr.class, .size = 8, .esize = ptr.esize,
-			  .esigned = ptr.esigned, .a = a };
+	struct node n = { .op = op,
+			  .class = ptr.class,
+			  .size = 8,
+			  .esize = ptr.esize,
+			  .esigned = ptr.esigned,
+			  .a = a };
 	struct node scale = { .op = NODE_MUL, .size = 8, .is_signed = true, .a = b };
 
 	if (!ptr.esize) {
@@ -179,8 +184,8 @@ uint32_t node__binary(struct parser *ps, enum node_op op, uint32_t a, uint32_t b
 		return 0;
 	x = &ps->f->nodes[a];
 	y = &ps->f->nodes[b];
-	if ((op == NODE_ADD || op == NODE_SUB) && (x->class == CLASS_PTR || x->class == CLASS_REC) &&
-	    y->class == CLASS_INT)
+	if ((op == NODE_ADD || op == NODE_SUB) &&
+	    (x->class == CLASS_PTR || x->class == CLASS_REC) && y->class == CLASS_INT)
 		return pointer_add(ps, op, a, b);
 	if (op == NODE_ADD && y->class != CLASS_INT && x->class == CLASS_INT)
 		return node__binary(ps, op, b, a);
@@ -214,7 +219,7 @@ uint32_t node__cond(struct parser *ps, uint32_t a, uint32_t b, uint32_t c)
 		n.size = t.size;
 		n.is_signed = t.is_signed;
 	} else if (MAX(x->class, y->class) == CLASS_PTR) {
-		n.class = CLASS_PTR;	/* a pointer or 0 */
+		n.class = CLASS_PTR; /* a pointer or 0 */
 		n.esize = MAX(x->esize, y->esize);
 	} else if (n.class == CLASS_REC) {
 		n.esize = x->esize;
@@ -231,7 +236,7 @@ uint32_t node__cast(struct parser *ps, uint32_t a, const struct type_name *t)
 		return a;
 	n = ps->f->nodes[a];
 	if (n.class == CLASS_TEXT && t->class == CLASS_PTR)
-		return a;		/* (char *)__print_...() */
+		return a; /* (char *)__print_...() */
 	if (n.class == CLASS_REC && t->class == CLASS_PTR) {
 		n.esize = t->esize;
 		n.esigned = t->esigned;
@@ -241,8 +246,12 @@ uint32_t node__cast(struct parser *ps, uint32_t a, const struct type_name *t)
 		return 0;
 	if (t->is_bool)
 		return node__binary(ps, NODE_NE, a, node__const(ps, 0, 4, true));
-	n = (struct node){ .op = NODE_CAST, .class = t->class, .size = t->size,
-			   .is_signed = t->is_signed, .esize = t->esize, .esigned = t->esigned,
+	n = (struct node){ .op = NODE_CAST,
+			   .class = t->class,
+			   .size = t->size,
+			   .is_signed = t->is_signed,
+			   .esize = t->esize,
+			   .esigned = t->esigned,
 			   .a = a };
 	return node__add(ps, &n);
 }
@@ -268,7 +277,7 @@ uint32_t node__field(struct parser *ps, uint32_t field)
 		n.esigned = fd->is_signed;
 		n.a = field;
 		break;
-	default:	/* REC->__data_loc_x is the location itself; nobody names it */
+	default: /* REC->__data_loc_x is the location itself; nobody names it */
 		parser__fail(ps, "dynamic field '%s' used as a value", fd->name);
 		return 0;
 	}
@@ -303,7 +312,7 @@ uint32_t node__address(struct parser *ps, uint32_t a)
 	if (x->op == NODE_LOAD)
 		return x->a;
 	if (x->op == NODE_FIELD_ADDR || x->op == NODE_DYN_ADDR)
-		return a;		/* &array */
+		return a; /* &array */
 	for (uint32_t i = 0; x->op == NODE_FIELD && i < ps->f->nr_fields; i++) {
 		if (ps->f->fields[i].offset != x->val || ps->f->fields[i].kind != EV_FIELD_INT)
 			continue;

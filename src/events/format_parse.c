@@ -165,8 +165,7 @@ static uint32_t parse_parenthesis(struct parser *ps, bool *ret_is_cast)
 			field = parser__field(ps);
 			return field < 0 ? 0 : node__field(ps, field);
 		}
-	} else if (parser__type(ps, &type) && parser__accept(ps, ")") &&
-		   starts_operand(&ps->tok)) {
+	} else if (parser__type(ps, &type) && parser__accept(ps, ")") && starts_operand(&ps->tok)) {
 		*ret_is_cast = true;
 		return node__cast(ps, parse_unary(ps), &type);
 	}
@@ -268,17 +267,14 @@ static uint32_t parse_unary(struct parser *ps)
 
 static const struct {
 	char s[3];
-	uint8_t level;		/* binds tighter when higher */
+	uint8_t level; /* binds tighter when higher */
 	uint8_t op;
 } binaries[] = {
-	{ "*", 10, NODE_MUL },	{ "/", 10, NODE_DIV },	{ "%", 10, NODE_MOD },
-	{ "+", 9, NODE_ADD },	{ "-", 9, NODE_SUB },
-	{ "<<", 8, NODE_SHL },	{ ">>", 8, NODE_SHR },
-	{ "<", 7, NODE_LT },	{ ">", 7, NODE_GT },	{ "<=", 7, NODE_LE },
-	{ ">=", 7, NODE_GE },
-	{ "==", 6, NODE_EQ },	{ "!=", 6, NODE_NE },
-	{ "&", 5, NODE_AND },	{ "^", 4, NODE_XOR },	{ "|", 3, NODE_OR },
-	{ "&&", 2, NODE_LAND },	{ "||", 1, NODE_LOR },
+	{ "*", 10, NODE_MUL },	{ "/", 10, NODE_DIV }, { "%", 10, NODE_MOD }, { "+", 9, NODE_ADD },
+	{ "-", 9, NODE_SUB },	{ "<<", 8, NODE_SHL }, { ">>", 8, NODE_SHR }, { "<", 7, NODE_LT },
+	{ ">", 7, NODE_GT },	{ "<=", 7, NODE_LE },  { ">=", 7, NODE_GE },  { "==", 6, NODE_EQ },
+	{ "!=", 6, NODE_NE },	{ "&", 5, NODE_AND },  { "^", 4, NODE_XOR },  { "|", 3, NODE_OR },
+	{ "&&", 2, NODE_LAND }, { "||", 1, NODE_LOR },
 };
 
 static uint32_t parse_binary(struct parser *ps, unsigned int level)

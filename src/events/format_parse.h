@@ -12,7 +12,7 @@ enum token_kind { TOKEN_END, TOKEN_IDENT, TOKEN_NUMBER, TOKEN_STRING, TOKEN_CHAR
 
 struct token {
 	enum token_kind kind;
-	const char *s;		/* as written; strings and characters with their quotes */
+	const char *s; /* as written; strings and characters with their quotes */
 	size_t len;
 };
 
@@ -21,13 +21,13 @@ struct token {
 struct parser {
 	struct ev_format *f;
 	const char *pos, *end;
-	struct token tok;	/* the next one */
+	struct token tok; /* the next one */
 	unsigned int depth;
 	struct {
 		const char *name;
 		size_t len;
 		uint32_t node;
-	} locals[PARSER_MAX_LOCALS];	/* variables of statement expressions */
+	} locals[PARSER_MAX_LOCALS]; /* variables of statement expressions */
 	unsigned int nr_locals;
 	bool failed;
 	char why[128];
@@ -35,12 +35,12 @@ struct parser {
 
 /* A type as written in a cast, a declaration or sizeof. */
 struct type_name {
-	uint8_t class;		/* CLASS_INT or CLASS_PTR */
+	uint8_t class; /* CLASS_INT or CLASS_PTR */
 	uint8_t size;
 	bool is_signed;
 	bool is_bool;
-	bool is_auto;		/* __auto_type: that of the value */
-	uint8_t esize;		/* CLASS_PTR; 0: unknown */
+	bool is_auto; /* __auto_type: that of the value */
+	uint8_t esize; /* CLASS_PTR; 0: unknown */
 	bool esigned;
 };
 
@@ -70,8 +70,8 @@ uint32_t node__size(struct parser *ps, uint32_t a);
 int64_t node__const_value(struct parser *ps, uint32_t a, int64_t min, int64_t max);
 
 /* format_parse.c */
-uint32_t parser__expr(struct parser *ps);		/* with ?: but without a comma */
-int parser__field(struct parser *ps);			/* index of the field named next, or -1 */
+uint32_t parser__expr(struct parser *ps); /* with ?: but without a comma */
+int parser__field(struct parser *ps); /* index of the field named next, or -1 */
 
 /* format_call.c: name( was read; UINT32_MAX when name is no function we know */
 uint32_t parser__call(struct parser *ps, const struct token *name);

@@ -10,7 +10,7 @@
 
 struct planner {
 	struct ev_format *f;
-	const char *s, *end;		/* in the pool, which does not grow any more */
+	const char *s, *end; /* in the pool, which does not grow any more */
 	const uint32_t *args;
 	uint32_t nr_args, arg;
 	const char *why;
@@ -191,8 +191,9 @@ static void plan_pointer(struct planner *pl, struct op *op)
 		pl->why = "%p of memory that is not in the record";
 	else if (op->lit_len && strchr("dDVrRgGCe", *s))
 		pl->why = "%p of a kernel object";
-	op->kind = n->class == CLASS_REC ? OP_MEM :
-		   op->lit_len && strchr("SsBFf", *s) ? OP_SYMBOL : OP_PTR;
+	op->kind = n->class == CLASS_REC	      ? OP_MEM :
+		   op->lit_len && strchr("SsBFf", *s) ? OP_SYMBOL :
+							OP_PTR;
 	if (!pl->why)
 		add_op(pl, op);
 }
@@ -250,8 +251,11 @@ static void plan_conversion(struct planner *pl)
 const char *format_plan(struct ev_format *f, uint32_t fmt, uint32_t len, const uint32_t *args,
 			uint32_t nr_args)
 {
-	struct planner pl = { .f = f, .s = f->pool.s + fmt, .end = f->pool.s + fmt + len,
-			      .args = args, .nr_args = nr_args };
+	struct planner pl = { .f = f,
+			      .s = f->pool.s + fmt,
+			      .end = f->pool.s + fmt + len,
+			      .args = args,
+			      .nr_args = nr_args };
 
 	while (!pl.why && pl.s < pl.end) {
 		const char *percent = memchr(pl.s, '%', pl.end - pl.s);

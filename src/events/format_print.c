@@ -92,8 +92,9 @@ static void print_op(struct printer *p, const struct op *op)
 	spec__init(p, op, &spec);
 	switch (op->kind) {
 	case OP_INT:
-		printer__number(p, value__norm(node__eval(p, op->node), op->size,
-					       op->flags & FMT_SIGN), &spec);
+		printer__number(p,
+				value__norm(node__eval(p, op->node), op->size, op->flags & FMT_SIGN),
+				&spec);
 		break;
 	case OP_CHAR:
 		print_char(p, op, &spec);
@@ -111,8 +112,7 @@ static void print_op(struct printer *p, const struct op *op)
 		print_symbol(p, op, &spec);
 		break;
 	case OP_MEM:
-		printer__mem(p, node__eval(p, op->node), p->f->pool.s + op->lit, op->lit_len,
-			     &spec);
+		printer__mem(p, node__eval(p, op->node), p->f->pool.s + op->lit, op->lit_len, &spec);
 		break;
 	case OP_SYSCALL_STRING:
 		print_syscall_string(p, op, &spec);
@@ -151,9 +151,9 @@ static bool print_fast(struct printer *p, const struct op *op)
 void ev_format__print(const struct ev_format *f, const struct ev_print_ctx *ctx, const void *rec,
 		      size_t len, struct strbuf *out)
 {
-	struct printer p = { .f = f, .ctx = ctx, .rec = rec, .len = len, .out = out,
-			     .limit = out->len + FORMAT_MAX_OUTPUT };
+	struct printer p = { .f = f, .ctx = ctx, .rec = rec, .len = len, .out = out };
 
+	p.limit = out->len + FORMAT_MAX_OUTPUT;
 	if (!f->compiled || (f->needs_jiffies && !(ctx && ctx->jiffies))) {
 		printer__fields(&p);
 	} else {

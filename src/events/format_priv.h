@@ -9,64 +9,82 @@
 #include "format.h"
 #include "strbuf.h"
 
-#define FORMAT_MAX_TEXT		(256u << 10)	/* bytes of a format text */
-#define FORMAT_MAX_FIELDS	512u
-#define FORMAT_MAX_ARGS		128u
-#define FORMAT_MAX_NODES	16384u
-#define FORMAT_MAX_NESTING	300u		/* of the parser: three for each parenthesis */
-#define FORMAT_MAX_DEPTH	64u		/* of an expression's nodes, constants folded */
-#define FORMAT_MAX_COST		4096u		/* nodes visited to evaluate one expression */
-#define FORMAT_MAX_OUTPUT	(64u << 10)	/* bytes of one printed event */
+#define FORMAT_MAX_TEXT (256u << 10) /* bytes of a format text */
+#define FORMAT_MAX_FIELDS 512u
+#define FORMAT_MAX_ARGS 128u
+#define FORMAT_MAX_NODES 16384u
+#define FORMAT_MAX_NESTING 300u /* of the parser: three for each parenthesis */
+#define FORMAT_MAX_DEPTH 64u /* of an expression's nodes, constants folded */
+#define FORMAT_MAX_COST 4096u /* nodes visited to evaluate one expression */
+#define FORMAT_MAX_OUTPUT (64u << 10) /* bytes of one printed event */
 
 enum node_op {
 	/* numbers */
-	NODE_CONST,		/* val */
-	NODE_FIELD,		/* size bytes at val */
-	NODE_LOAD,		/* size bytes where a points */
-	NODE_DYN_LEN,		/* bytes of the dynamic field a (an index into fields) */
-	NODE_NEG, NODE_NOT, NODE_LNOT, NODE_CAST,
-	NODE_MUL, NODE_DIV, NODE_MOD, NODE_ADD, NODE_SUB, NODE_SHL, NODE_SHR,
-	NODE_LT, NODE_GT, NODE_LE, NODE_GE, NODE_EQ, NODE_NE,
-	NODE_AND, NODE_XOR, NODE_OR, NODE_LAND, NODE_LOR,
-	NODE_COND,		/* a ? b : c, of any type */
-	NODE_JIFFIES,		/* the kernel's clock at the event */
-	NODE_MSECS,		/* jiffies_to_msecs(a) */
-	NODE_BSWAP,		/* byte order of size bytes of a */
+	NODE_CONST, /* val */
+	NODE_FIELD, /* size bytes at val */
+	NODE_LOAD, /* size bytes where a points */
+	NODE_DYN_LEN, /* bytes of the dynamic field a (an index into fields) */
+	NODE_NEG,
+	NODE_NOT,
+	NODE_LNOT,
+	NODE_CAST,
+	NODE_MUL,
+	NODE_DIV,
+	NODE_MOD,
+	NODE_ADD,
+	NODE_SUB,
+	NODE_SHL,
+	NODE_SHR,
+	NODE_LT,
+	NODE_GT,
+	NODE_LE,
+	NODE_GE,
+	NODE_EQ,
+	NODE_NE,
+	NODE_AND,
+	NODE_XOR,
+	NODE_OR,
+	NODE_LAND,
+	NODE_LOR,
+	NODE_COND, /* a ? b : c, of any type */
+	NODE_JIFFIES, /* the kernel's clock at the event */
+	NODE_MSECS, /* jiffies_to_msecs(a) */
+	NODE_BSWAP, /* byte order of size bytes of a */
 	/* addresses in the record: they evaluate to an offset */
-	NODE_FIELD_ADDR,	/* the fixed array field a */
-	NODE_DYN_ADDR,		/* the data of the dynamic field a */
+	NODE_FIELD_ADDR, /* the fixed array field a */
+	NODE_DYN_ADDR, /* the data of the dynamic field a */
 	/* texts */
-	NODE_LITERAL,		/* pool[val], b bytes */
-	NODE_FLAGS,		/* a; symbols b .. b+c; pool[val]: delimiter */
-	NODE_SYMBOLIC,		/* a; symbols b .. b+c */
-	NODE_HEX,		/* bytes at a, b of them; val: without blanks */
-	NODE_ARRAY,		/* elements at a, b of them, of c bytes */
-	NODE_BITMASK,		/* the dynamic field a */
-	NODE_WRAP,		/* the text b, the text a, the text c */
-	NODE_HEX_DUMP,		/* bytes at a, b of them, after literal c; val: packed, see below */
+	NODE_LITERAL, /* pool[val], b bytes */
+	NODE_FLAGS, /* a; symbols b .. b+c; pool[val]: delimiter */
+	NODE_SYMBOLIC, /* a; symbols b .. b+c */
+	NODE_HEX, /* bytes at a, b of them; val: without blanks */
+	NODE_ARRAY, /* elements at a, b of them, of c bytes */
+	NODE_BITMASK, /* the dynamic field a */
+	NODE_WRAP, /* the text b, the text a, the text c */
+	NODE_HEX_DUMP, /* bytes at a, b of them, after literal c; val: packed, see below */
 };
 
 /* NODE_HEX_DUMP's val: prefix type, bytes a row, bytes a group, with characters. */
 #define DUMP_PACK(type, row, group, ascii) \
 	((type) | (row) << 8 | (group) << 16 | (uint64_t)(ascii) << 24)
-#define DUMP_TYPE(v)	((v) & 0xff)
-#define DUMP_ROW(v)	((v) >> 8 & 0xff)
-#define DUMP_GROUP(v)	((v) >> 16 & 0xff)
-#define DUMP_ASCII(v)	((v) >> 24 & 1)
+#define DUMP_TYPE(v) ((v)&0xff)
+#define DUMP_ROW(v) ((v) >> 8 & 0xff)
+#define DUMP_GROUP(v) ((v) >> 16 & 0xff)
+#define DUMP_ASCII(v) ((v) >> 24 & 1)
 
 enum node_class {
 	CLASS_INT,
-	CLASS_PTR,		/* an address of the recorded kernel */
-	CLASS_REC,		/* an address in the record */
-	CLASS_TEXT,		/* what a print helper prints */
+	CLASS_PTR, /* an address of the recorded kernel */
+	CLASS_REC, /* an address in the record */
+	CLASS_TEXT, /* what a print helper prints */
 };
 
 struct node {
-	uint8_t op;		/* enum node_op */
-	uint8_t class;		/* enum node_class */
-	uint8_t size;		/* bytes of the value: 1, 2, 4, 8 */
+	uint8_t op; /* enum node_op */
+	uint8_t class; /* enum node_class */
+	uint8_t size; /* bytes of the value: 1, 2, 4, 8 */
 	bool is_signed;
-	uint8_t esize;		/* CLASS_PTR, CLASS_REC: size and sign of what it points to */
+	uint8_t esize; /* CLASS_PTR, CLASS_REC: size and sign of what it points to */
 	bool esigned;
 	bool is_const;
 	uint16_t depth;
@@ -77,59 +95,59 @@ struct node {
 
 struct symbol {
 	uint64_t value;
-	uint32_t name, len;	/* pool */
+	uint32_t name, len; /* pool */
 };
 
 enum plan_op {
-	OP_LITERAL,		/* pool[lit], lit_len bytes */
-	OP_INT,			/* %d %i %u %x %X %o */
+	OP_LITERAL, /* pool[lit], lit_len bytes */
+	OP_INT, /* %d %i %u %x %X %o */
 	OP_CHAR,
-	OP_TEXT,		/* %s of a text or of bytes in the record */
-	OP_STRING_PTR,		/* %s of a kernel address */
-	OP_PTR,			/* %p %px %pK and the hashed ones: the address */
-	OP_SYMBOL,		/* %pS %ps %pB */
-	OP_MEM,			/* %pI4 and all others that print what is in the record */
-	OP_SYSCALL_STRING,	/* a system call's pointer argument with a companion string */
+	OP_TEXT, /* %s of a text or of bytes in the record */
+	OP_STRING_PTR, /* %s of a kernel address */
+	OP_PTR, /* %p %px %pK and the hashed ones: the address */
+	OP_SYMBOL, /* %pS %ps %pB */
+	OP_MEM, /* %pI4 and all others that print what is in the record */
+	OP_SYSCALL_STRING, /* a system call's pointer argument with a companion string */
 };
 
-#define FMT_LEFT	1u
-#define FMT_PLUS	2u
-#define FMT_SPACE	4u
-#define FMT_ALT		8u
-#define FMT_ZERO	16u
-#define FMT_SIGN	32u	/* %d */
-#define FMT_UPPER	64u
-#define FMT_WIDTH_ARG	128u	/* width is a node */
-#define FMT_PREC_ARG	256u	/* prec is a node */
+#define FMT_LEFT 1u
+#define FMT_PLUS 2u
+#define FMT_SPACE 4u
+#define FMT_ALT 8u
+#define FMT_ZERO 16u
+#define FMT_SIGN 32u /* %d */
+#define FMT_UPPER 64u
+#define FMT_WIDTH_ARG 128u /* width is a node */
+#define FMT_PREC_ARG 256u /* prec is a node */
 
 struct op {
-	uint8_t kind;		/* enum plan_op */
-	uint8_t size;		/* OP_INT: bytes printf takes of the value */
+	uint8_t kind; /* enum plan_op */
+	uint8_t size; /* OP_INT: bytes printf takes of the value */
 	uint8_t base;
 	uint16_t flags;
-	int32_t width;		/* -1: none */
-	int32_t prec;		/* -1: none */
+	int32_t width; /* -1: none */
+	int32_t prec; /* -1: none */
 	uint32_t node;
-	uint32_t lit, lit_len;	/* pool: OP_LITERAL's text; OP_MEM, OP_SYMBOL: letters after %p */
-	uint32_t field;		/* OP_SYSCALL_STRING: the companion */
+	uint32_t lit, lit_len; /* pool: OP_LITERAL's text; OP_MEM, OP_SYMBOL: letters after %p */
+	uint32_t field; /* OP_SYSCALL_STRING: the companion */
 };
 
 struct ev_format {
 	char *name;
 	uint32_t id, fixed_size;
 	struct ev_field *fields;
-	uint32_t *companions;	/* per field: index of its string field + 1 */
+	uint32_t *companions; /* per field: index of its string field + 1 */
 	uint32_t nr_fields;
 	bool compiled, is_syscall;
-	bool needs_jiffies;	/* printed as fields where the caller does not know them */
-	char *why;		/* why it is not compiled */
+	bool needs_jiffies; /* printed as fields where the caller does not know them */
+	char *why; /* why it is not compiled */
 	struct node *nodes;
 	uint32_t nr_nodes;
 	struct symbol *symbols;
 	uint32_t nr_symbols;
 	struct op *ops;
 	uint32_t nr_ops;
-	struct strbuf pool;	/* decoded string literals */
+	struct strbuf pool; /* decoded string literals */
 };
 
 /* What printing needs of its caller, in one place. */
@@ -139,7 +157,7 @@ struct printer {
 	const uint8_t *rec;
 	size_t len;
 	struct strbuf *out;
-	size_t limit;		/* out->len at which the event ends */
+	size_t limit; /* out->len at which the event ends */
 };
 
 struct printf_spec {

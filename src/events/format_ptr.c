@@ -9,10 +9,10 @@
 
 #include <ctype.h>
 
-#define MEM_MAX 64		/* bytes that any of them but %*pb reads */
+#define MEM_MAX 64 /* bytes that any of them but %*pb reads */
 
 struct mem {
-	uint8_t b[MEM_MAX];	/* what the record lacks is 0 */
+	uint8_t b[MEM_MAX]; /* what the record lacks is 0 */
 	const char *letters;
 	size_t n;
 };
@@ -81,8 +81,7 @@ static int zero_run(const uint8_t *addr, int words, int *ret_len)
 static void print_ip6_short(struct strbuf *out, const uint8_t *addr)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	bool ip4 = !memcmp(addr, mapped, 12) ||
-		   (be32(addr + 8) | 0x02000000) == 0x02005efe;
+	bool ip4 = !memcmp(addr, mapped, 12) || (be32(addr + 8) | 0x02000000) == 0x02005efe;
 	int words = ip4 ? 6 : 8, len, run = zero_run(addr, words, &len);
 	bool colon = false;
 
@@ -268,7 +267,7 @@ void printer__mem(struct printer *p, uint64_t offset, const char *letters, size_
 	case 'U':
 		print_uuid(p->out, &m);
 		break;
-	default:	/* %pa, %pNF: 8 bytes */
+	default: /* %pa, %pNF: 8 bytes */
 		strbuf__puts(p->out, "0x");
 		strbuf__hex(p->out, value__load(m.b, 8, false), 16);
 		return;

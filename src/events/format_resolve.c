@@ -42,8 +42,7 @@ static void put_constant(struct strbuf *b, int64_t v)
 {
 	/* INT64_MIN has no literal of its own */
 	if (v < 0)
-		strbuf__printf(b, "(%lld%s - 1)", (long long)(v + 1),
-			       v < INT32_MIN ? "LL" : "");
+		strbuf__printf(b, "(%lld%s - 1)", (long long)(v + 1), v < INT32_MIN ? "LL" : "");
 	else
 		strbuf__s64(b, v);
 }
@@ -95,18 +94,19 @@ int ev_format__resolve(const char *text, size_t len, ev_constant_fn lookup, void
  * the list: buffers with a length (buf, optval, u_msg_ptr, u_info) and what a call fills in.
  */
 static const char *const string_args[] = {
-	"filename", "pathname", "path", "name", "oldname", "newname", "dev_name", "dir_name",
-	"type", "special", "specialfile", "put_old", "new_root", "from_pathname", "to_pathname",
-	"u_name", "uname", "_type", "_description", "_callout_info", "_key", "_fs_name", "fs_name",
-	"library", "target", "linkpath", "uargs", "from_path", "to_path", "name_user",
+	"filename",	"pathname",	 "path",	"name",	     "oldname",	    "newname",
+	"dev_name",	"dir_name",	 "type",	"special",   "specialfile", "put_old",
+	"new_root",	"from_pathname", "to_pathname", "u_name",    "uname",	    "_type",
+	"_description", "_callout_info", "_key",	"_fs_name",  "fs_name",	    "library",
+	"target",	"linkpath",	 "uargs",	"from_path", "to_path",	    "name_user",
 };
 
 /* Calls in which an argument of such a name is something else. */
 static const struct {
 	const char *call, *arg;
 } no_strings[] = {
-	{ "sys_enter_gethostname", "name" },	/* filled in */
-	{ "sys_enter_sethostname", "name" },	/* with a length */
+	{ "sys_enter_gethostname", "name" }, /* filled in */
+	{ "sys_enter_sethostname", "name" }, /* with a length */
 	{ "sys_enter_setdomainname", "name" },
 };
 
@@ -127,9 +127,9 @@ static bool is_string_arg(const struct ev_format *f, const struct ev_field *fd)
 
 static bool is_argv_arg(const struct ev_field *fd)
 {
-	return !strcmp(fd->name, "argv") && (!strcmp(fd->type, "const char *const *") ||
-					     !strcmp(fd->type, "const char * const *") ||
-					     !strcmp(fd->type, "char **"));
+	return !strcmp(fd->name, "argv") &&
+	       (!strcmp(fd->type, "const char *const *") ||
+		!strcmp(fd->type, "const char * const *") || !strcmp(fd->type, "char **"));
 }
 
 static bool has_companion(const struct ev_format *f, const struct ev_field *fd)
@@ -150,8 +150,8 @@ static unsigned int find_strings(const struct ev_format *f, struct ev_syscall_st
 		const struct ev_field *fd = ev_format__field(f, i);
 		bool argv;
 
-		if (fd->is_common || !strcmp(fd->name, "__syscall_nr") ||
-		    !strcmp(fd->name, "nr") || fd->kind != EV_FIELD_INT || fd->size != 8)
+		if (fd->is_common || !strcmp(fd->name, "__syscall_nr") || !strcmp(fd->name, "nr") ||
+		    fd->kind != EV_FIELD_INT || fd->size != 8)
 			continue;
 		argv = is_argv_arg(fd);
 		if ((argv || is_string_arg(f, fd)) && !has_companion(f, fd)) {
@@ -191,9 +191,10 @@ int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 	end = end ? end + 1 : text + len;
 	strbuf__add(&b, text, end - text);
 	for (unsigned int i = 0; i < nr; i++)
-		strbuf__printf(&b, "\tfield:__data_loc char[] __%s_val;\toffset:%u;\tsize:4;"
-			       "\tsigned:0;\n", ev_format__field(f, strings[i].field)->name,
-			       strings[i].offset);
+		strbuf__printf(&b,
+			       "\tfield:__data_loc char[] __%s_val;\toffset:%u;\tsize:4;"
+			       "\tsigned:0;\n",
+			       ev_format__field(f, strings[i].field)->name, strings[i].offset);
 	strbuf__add(&b, end, text + len - end);
 	strbuf__putc(&b, '\0');
 	if (strbuf__failed(&b))

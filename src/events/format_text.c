@@ -37,8 +37,10 @@ void printer__number(struct printer *p, uint64_t v, const struct printf_spec *sp
 	int n = 0, prec = spec->prec;
 
 	if (spec->flags & FMT_SIGN) {
-		sign = (int64_t)v < 0 ? '-' : spec->flags & FMT_PLUS ? '+' :
-		       spec->flags & FMT_SPACE ? ' ' : 0;
+		sign = (int64_t)v < 0	       ? '-' :
+		       spec->flags & FMT_PLUS  ? '+' :
+		       spec->flags & FMT_SPACE ? ' ' :
+						 0;
 		if (sign == '-')
 			v = -v;
 		width -= sign != 0;
@@ -148,7 +150,7 @@ static void print_symbolic(struct printer *p, const struct node *n)
 		if (s[i].value != v)
 			continue;
 		if (!s[i].len)
-			break;		/* an empty name is as good as none to the kernel */
+			break; /* an empty name is as good as none to the kernel */
 		put(p, p->f->pool.s + s[i].name, s[i].len);
 		return;
 	}

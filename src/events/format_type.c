@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	uint8_t size;
@@ -53,6 +54,7 @@ static const struct {
 	{ "ext4_fsblk_t", 8, false },	{ "ext4_lblk_t", 4, false },
 	{ "cpumask_t", 8, false },
 };
+/* clang-format on */
 
 bool c_type__lookup(const char *name, size_t len, struct c_type *ret_type)
 {

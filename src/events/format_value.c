@@ -16,19 +16,18 @@ static bool is_dynamic(const struct ev_field *fd)
 	return fd->kind == EV_FIELD_DATA_LOC || fd->kind == EV_FIELD_REL_LOC;
 }
 
-const void *ev_field__bytes(const struct ev_field *field, const void *rec, size_t len,
-			    size_t *ret_len)
+const void *ev_field__bytes(const struct ev_field *fd, const void *rec, size_t len, size_t *ret_len)
 {
-	uint64_t offset = field->offset, size = field->size;
+	uint64_t offset = fd->offset, size = fd->size;
 
 	*ret_len = 0;
-	if (is_dynamic(field)) {
-		uint32_t loc = ev_field__value(field, rec, len);
+	if (is_dynamic(fd)) {
+		uint32_t loc = ev_field__value(fd, rec, len);
 
 		offset = loc & 0xffff;
 		size = loc >> 16;
-		if (field->kind == EV_FIELD_REL_LOC)
-			offset += field->offset + field->size;
+		if (fd->kind == EV_FIELD_REL_LOC)
+			offset += fd->offset + fd->size;
 	}
 	if (offset > len || len - offset < size)
 		return NULL;
@@ -129,11 +128,11 @@ static void print_number(const struct ev_field *fd, uint64_t v, struct strbuf *o
 static void print_value(const struct ev_format *f, const struct ev_field *fd, const void *rec,
 			size_t rec_len, struct strbuf *out)
 {
-	struct printer p = { .f = f, .rec = rec, .len = rec_len, .out = out,
-			     .limit = out->len + FORMAT_MAX_OUTPUT };
+	struct printer p = { .f = f, .rec = rec, .len = rec_len, .out = out };
 	const uint8_t *s;
 	size_t len;
 
+	p.limit = out->len + FORMAT_MAX_OUTPUT;
 	if (fd->kind == EV_FIELD_INT) {
 		print_number(fd, ev_field__value(fd, rec, rec_len), out);
 		return;

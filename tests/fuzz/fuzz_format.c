@@ -35,8 +35,9 @@ static bool constant(void *ctx, const char *name, int64_t *ret_value)
 /* Everything that can be done with a record. */
 static void use_record(const struct ev_format *f, const uint8_t *rec, size_t len)
 {
-	const struct ev_print_ctx ctx = { .symbol = put_symbol, .string = find_string,
-					  .long_size = 8, .hz = len % 1000 };
+	const struct ev_print_ctx ctx = {
+		.symbol = put_symbol, .string = find_string, .long_size = 8, .hz = len % 1000
+	};
 	struct strbuf out = { 0 };
 
 	ev_format__print(f, &ctx, rec, len, &out);

@@ -4,10 +4,10 @@
  * the kernel prints for it in per_cpu/cpuN/trace:  format_equal INSTANCE-DIRECTORY
  * The instance's options context-info and annotate have to be off.
  *
- * Output, a line per event: NAME compared mismatched unknown hashed.  "unknown" counts records whose
- * text needs what only the kernel has: symbols of modules, strings at addresses that are not in
- * printk_formats, the jiffies of the moment of printing.  "hashed" counts those that are equal only
- * in the text with the option hash-ptr on, their pointers left out: with it off, 6.1 forgets the
+ * Output, a line per event: NAME compared mismatched unknown hashed.  "unknown" counts records
+ * whose text needs what only the kernel has: symbols of modules, strings at addresses that are not
+ * in printk_formats, the jiffies of the moment of printing.  "hashed" counts those that are equal
+ * only in the text with the option hash-ptr on, their pointers left out: with it off, 6.1 forgets the
  * strings of many events.  Exit 1 on a mismatch.
  */
 #include "events/format.h"
@@ -46,9 +46,9 @@ static struct fmt_string strings[4096];
 static size_t nr_strings;
 static uint64_t vmemmap_base;
 static uint64_t text_start;
-static uint64_t text_end;	/* of the kernel's own text, when it knows no data symbols */
+static uint64_t text_end; /* of the kernel's own text, when it knows no data symbols */
 static struct utsname uts;
-static bool unsure;		/* the record just printed needs what we cannot know */
+static bool unsure; /* the record just printed needs what we cannot know */
 
 static char *read_file(const char *path, size_t *ret_len)
 {
@@ -195,7 +195,7 @@ static int load_event(const char *path)
 
 	text = read_file(path, &len);
 	if (!text)
-		return 0;	/* a probe that went away */
+		return 0; /* a probe that went away */
 	err = ev_format__resolve(text, len, constant, uts.release, &resolved, &nr);
 	if (!err)
 		err = ev_format__parse(resolved, strlen(resolved), &f);
@@ -291,8 +291,7 @@ static void print_syscall(struct ev_format *f, const struct ev_print_ctx *ctx, c
 
 static void print_record(struct event *e, const uint8_t *rec, size_t len, struct strbuf *out)
 {
-	const struct ev_print_ctx ctx = { .symbol = put_symbol, .string = find_string,
-					  .long_size = 8 };
+	const struct ev_print_ctx ctx = { .symbol = put_symbol, .string = find_string, .long_size = 8 };
 
 	unsure = !ev_format__compiled(e->f) || strstr(e->text, "(jiffies - ");
 	if (is_syscall(e->f)) {
@@ -430,7 +429,7 @@ static void kernel_text__free(struct kernel_text *t)
 }
 
 /* The text of a CPU's records; reading it does not consume them. */
-static int kernel_text__read(struct kernel_text *t, const char *instance, unsigned int cpu, bool hash)
+static int kernel_text__read(struct kernel_text *t, const char *instance, int cpu, bool hash)
 {
 	char path[512];
 	size_t len;
@@ -443,7 +442,7 @@ static int kernel_text__read(struct kernel_text *t, const char *instance, unsign
 	fputs(hash ? "1" : "0", file);
 	if (fclose(file))
 		return -errno;
-	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace", instance, cpu);
+	snprintf(path, sizeof(path), "%s/per_cpu/cpu%d/trace", instance, cpu);
 	t->s = read_file(path, &len);
 	if (!t->s)
 		return -ENOENT;

@@ -43,7 +43,7 @@
 #include <time.h>
 
 #ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25	/* 6.1 has it, the headers of Debian 12 do not */
+#define MADV_COLLAPSE 25 /* 6.1 has it, the headers of Debian 12 do not */
 #endif
 
 static char buf[1 << 16];
@@ -219,7 +219,7 @@ static void do_tasks(void)
 		did(write(pipes[1], "x", 1));
 		did(read(pipes[0], buf, 1));
 		close(pipes[0]);
-		did(write(pipes[1], "x", 1));	/* SIGPIPE is ignored */
+		did(write(pipes[1], "x", 1)); /* SIGPIPE is ignored */
 		close(pipes[1]);
 	}
 }
@@ -273,8 +273,10 @@ static void do_route_dump(void)
 	struct {
 		struct nlmsghdr h;
 		struct rtgenmsg g;
-	} req = { .h = { .nlmsg_len = sizeof(req), .nlmsg_type = RTM_GETLINK,
-			 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP }, .g.rtgen_family = AF_UNSPEC };
+	} req = { .h = { .nlmsg_len = sizeof(req),
+			 .nlmsg_type = RTM_GETLINK,
+			 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		  .g.rtgen_family = AF_UNSPEC };
 	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
 
 	did(send(fd, &req, sizeof(req), 0));
@@ -344,7 +346,7 @@ static void do_io_uring(void)
 	sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_SQES);
 	if (ring != MAP_FAILED && sqe != MAP_FAILED) {
 		memset(sqe, 0, 4 * sizeof(*sqe));
-		sqe[1].opcode = 200;		/* no such operation */
+		sqe[1].opcode = 200; /* no such operation */
 		for (unsigned int i = 0; i < 4; i++)
 			ring[params.sq_off.array / 4 + i] = i;
 		tail = ring + params.sq_off.tail / 4;

@@ -27,22 +27,36 @@ struct record {
 	s16 sarr[2];
 };
 
-static const char fields[] =
-	FIELD("int i", 0, 4, 1) FIELD("u32 u", 4, 4, 0) FIELD("s64 l", 8, 8, 1)
+static const char fields[] = FIELD("int i", 0, 4, 1) FIELD("u32 u", 4, 4, 0) FIELD("s64 l", 8, 8, 1)
 	FIELD("u64 ul", 16, 8, 0) FIELD("short h", 24, 2, 1) FIELD("u16 uh", 26, 2, 0)
-	FIELD("s8 c", 28, 1, 1) FIELD("u8 uc", 29, 1, 0) FIELD("u32 arr[4]", 32, 16, 0)
-	FIELD("s16 sarr[2]", 48, 4, 1);
+		FIELD("s8 c", 28, 1, 1) FIELD("u8 uc", 29, 1, 0) FIELD("u32 arr[4]", 32, 16, 0)
+			FIELD("s16 sarr[2]", 48, 4, 1);
 
 static const struct record records[] = {
 	{ .i = 0 },
 	{ 1, 2, 3, 4, 5, 6, 7, 8, { 9, 10, 11, 12 }, { 13, 14 } },
 	{ -1, 0xffffffff, -1, UINT64_MAX, -1, 0xffff, -1, 0xff, { ~0u, 1, ~0u, 1 }, { -1, 1 } },
-	{ INT32_MIN, 0x80000000, INT64_MIN, 1ull << 63, INT16_MIN, 0x8000, INT8_MIN, 0x80,
-	  { 0x80000000, 0x7fffffff, 3, 2 }, { INT16_MIN, INT16_MAX } },
-	{ 123456789, 3000000000u, -5000000000, 10000000000u, -300, 40000, -100, 200,
-	  { 0, 3000000000u, 7, 1 }, { -2, 2 } },
-	{ 1000000007, 17, 1ll << 40, 0x123456789abcdef0, 1024, 31, 3, 30, { 5, 4, 3, 2 },
-	  { 100, -100 } },
+	{ INT32_MIN,
+	  0x80000000,
+	  INT64_MIN,
+	  1ull << 63,
+	  INT16_MIN,
+	  0x8000,
+	  INT8_MIN,
+	  0x80,
+	  { 0x80000000, 0x7fffffff, 3, 2 },
+	  { INT16_MIN, INT16_MAX } },
+	{ 123456789,
+	  3000000000u,
+	  -5000000000,
+	  10000000000u,
+	  -300,
+	  40000,
+	  -100,
+	  200,
+	  { 0, 3000000000u, 7, 1 },
+	  { -2, 2 } },
+	{ 1000000007, 17, 1ll << 40, 0x123456789abcdef0, 1024, 31, 3, 30, { 5, 4, 3, 2 }, { 100, -100 } },
 };
 
 static void check(const char *args, const struct record *rec, const char *want)
@@ -53,14 +67,14 @@ static void check(const char *args, const struct record *rec, const char *want)
 	assert_prints(text, rec, sizeof(*rec), want);
 }
 
-#define DIFF(...) \
-	do { \
+#define DIFF(...)                                                     \
+	do {                                                          \
 		for (size_t _r = 0; _r < ARRAY_SIZE(records); _r++) { \
-			const struct record *REC = &records[_r]; \
-			char _want[1024]; \
-			snprintf(_want, sizeof(_want), __VA_ARGS__); \
-			check(#__VA_ARGS__, REC, _want); \
-		} \
+			const struct record *REC = &records[_r];      \
+			char _want[1024];                             \
+			snprintf(_want, sizeof(_want), __VA_ARGS__);  \
+			check(#__VA_ARGS__, REC, _want);              \
+		}                                                     \
 	} while (0)
 
 /* The compiler warns about much that print fmts do. */
@@ -92,10 +106,10 @@ static void test_arithmetic(void **state)
 	DIFF("%lu %lu", REC->ul / 3, REC->ul % 1000);
 	DIFF("%ld %lu", REC->i / 3 + REC->l / 7, REC->u / 5 + REC->ul / 2);
 	DIFF("%d %d", REC->h * REC->h, REC->c * -3);
-	DIFF("%lu", REC->ul + REC->i);		/* the int is sign-extended first */
+	DIFF("%lu", REC->ul + REC->i); /* the int is sign-extended first */
 	DIFF("%lu", REC->ul + REC->u);
 	DIFF("%u", REC->u + REC->i);
-	DIFF("%d", REC->uc - REC->uh);		/* both become int */
+	DIFF("%d", REC->uc - REC->uh); /* both become int */
 	DIFF("%ld %d", -(REC->l / 2), -REC->h);
 	DIFF("%u %lu %d", ~REC->u, ~REC->ul, ~REC->uc);
 	DIFF("%d %d", !REC->i, !!REC->l);
@@ -117,7 +131,7 @@ static void test_bits(void **state)
 
 static void test_comparisons(void **state)
 {
-	DIFF("%d %d %d", REC->i < REC->u, REC->l < REC->ul, REC->l > REC->u);
+	DIFF("%d %d %d", REC->i < REC->u, REC->l<REC->ul, REC->l> REC->u);
 	DIFF("%d %d", REC->i < -1, REC->u == -1);
 	DIFF("%d %d", REC->l == -1, REC->ul != -1UL);
 	DIFF("%d %d %d", REC->c >= REC->uc, REC->h <= REC->uh, REC->i >= 0);
@@ -134,7 +148,11 @@ static void test_conditional(void **state)
 	DIFF("%lu", REC->c ? REC->i : REC->ul);
 	DIFF("%d", REC->i ?: 42);
 	DIFF("%c%c", REC->i ? 'F' : ' ', REC->uc & 1 ? '\n' : '.');
-	DIFF("%s%s", !REC->i ? "" : "a" "b", REC->l ? "|" : "");
+	DIFF("%s%s",
+	     !REC->i ? "" :
+		       "a"
+		       "b",
+	     REC->l ? "|" : "");
 	DIFF("%ld", __builtin_expect(!!(REC->l), 0) ? 0 : REC->l);
 }
 
@@ -145,7 +163,7 @@ static void test_casts(void **state)
 	DIFF("%lu %ld", (unsigned long)REC->c, (long int)(unsigned int)REC->h);
 	DIFF("%llu", (unsigned long long)(REC->u) * 3);
 	DIFF("%d %d", (_Bool)REC->ul, (_Bool)(REC->ul & 0x100));
-	DIFF("%u", ((unsigned int) ((REC->u) >> 20)));
+	DIFF("%u", ((unsigned int)((REC->u) >> 20)));
 	DIFF("%d", (int)(char)REC->u);
 	DIFF("%lx", (u64)(s32)(u16)REC->l);
 	DIFF("%d", (int)sizeof(int) * -1);
@@ -161,14 +179,32 @@ static void test_literals(void **state)
 	DIFF("%d %d", -1 < 0u, -1 < 0);
 	DIFF("%d %d", 0x80000000 > -1, 2147483648 > -1);
 	DIFF("%c%c%c%c", '\\', '\'', '\x41', '\101');
-	DIFF("a\tb\"c\\%%" "d%s", "e" "\x41" "f\101");
+	DIFF("a\tb\"c\\%%"
+	     "d%s",
+	     "e"
+	     "\x41"
+	     "f\101");
 }
 
 static void test_statements(void **state)
 {
-	DIFF("%d", ({ int x = (REC->i); int y = (128); ((x) < (y) ? (x) : (y)); }));
-	DIFF("%lu", ({ u8 x = REC->ul; unsigned long y = x + 1; y * x; }));
-	DIFF("%d", ({ __auto_type x = REC->c; ({ int x = 3; x; }) + x; }));
+	DIFF("%d", ({
+		     int x = (REC->i);
+		     int y = (128);
+		     ((x) < (y) ? (x) : (y));
+	     }));
+	DIFF("%lu", ({
+		     u8 x = REC->ul;
+		     unsigned long y = x + 1;
+		     y *x;
+	     }));
+	DIFF("%d", ({
+		     __auto_type x = REC->c;
+		     ({
+			     int x = 3;
+			     x;
+		     }) + x;
+	     }));
 }
 
 static void test_printf_flags(void **state)
@@ -185,14 +221,10 @@ static void test_printf_flags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_arithmetic),
-		cmocka_unit_test(test_bits),
-		cmocka_unit_test(test_comparisons),
-		cmocka_unit_test(test_conditional),
-		cmocka_unit_test(test_casts),
-		cmocka_unit_test(test_literals),
-		cmocka_unit_test(test_statements),
+		cmocka_unit_test(test_fields),	     cmocka_unit_test(test_arithmetic),
+		cmocka_unit_test(test_bits),	     cmocka_unit_test(test_comparisons),
+		cmocka_unit_test(test_conditional),  cmocka_unit_test(test_casts),
+		cmocka_unit_test(test_literals),     cmocka_unit_test(test_statements),
 		cmocka_unit_test(test_printf_flags),
 	};
 

@@ -169,19 +169,19 @@ static void test_sched_switch(void **state)
 	set(&b, "prev_pid", 12);
 	set(&b, "prev_prio", 120);
 	set(&b, "prev_state", 1);
-	set_bytes(&b, "next_comm", "0123456789abcdef", 16);	/* no NUL: ends with the field */
+	set_bytes(&b, "next_comm", "0123456789abcdef", 16); /* no NUL: ends with the field */
 	set(&b, "next_pid", -1);
 	expect(&b, "prev_comm=a b\"\n prev_pid=12 prev_prio=120 prev_state=S ==> "
-	       "next_comm=0123456789abcdef next_pid=-1 next_prio=0");
+		   "next_comm=0123456789abcdef next_pid=-1 next_prio=0");
 	set(&b, "prev_state", 0);
 	expect(&b, "prev_comm=a b\"\n prev_pid=12 prev_prio=120 prev_state=R ==> "
-	       "next_comm=0123456789abcdef next_pid=-1 next_prio=0");
+		   "next_comm=0123456789abcdef next_pid=-1 next_prio=0");
 	set(&b, "prev_state", 0x100);
 	expect(&b, "prev_comm=a b\"\n prev_pid=12 prev_prio=120 prev_state=R+ ==> "
-	       "next_comm=0123456789abcdef next_pid=-1 next_prio=0");
+		   "next_comm=0123456789abcdef next_pid=-1 next_prio=0");
 	expect_json(&b, "{\"prev_comm\":\"a b\\\"\\u000a\",\"prev_pid\":12,\"prev_prio\":120,"
-		    "\"prev_state\":256,\"next_comm\":\"0123456789abcdef\",\"next_pid\":-1,"
-		    "\"next_prio\":0}");
+			"\"prev_state\":256,\"next_comm\":\"0123456789abcdef\",\"next_pid\":-1,"
+			"\"next_prio\":0}");
 	expect_field(&b, "next_pid", "-1");
 	expect_field(&b, "next_comm", "0123456789abcdef");
 	ev_format__free(b.f);
@@ -213,7 +213,7 @@ static void test_dynamic(void **state)
 	set(&b, "dir", 1);
 	set(&b, "attrs", 4);
 	expect(&b, "0000:00:01.0 dir=TO_DEVICE nents=128/200 ents=3/3 dma_addrs={} "
-	       "sizes={0x1,0x1000} phys_addrs={} attrs=WRITE_COMBINE");
+		   "sizes={0x1,0x1000} phys_addrs={} attrs=WRITE_COMBINE");
 	ev_format__free(b.f);
 }
 
@@ -230,8 +230,8 @@ static void test_addresses(void **state)
 	set_bytes(&b, "saddr", "\x7f\0\0\1", 4);
 	set_bytes(&b, "saddr_v6", "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
 	expect(&b, "family=AF_INET protocol=IPPROTO_TCP sport=65535 dport=0 saddr=127.0.0.1 "
-	       "daddr=0.0.0.0 saddrv6=::ffff:127.0.0.1 daddrv6=:: oldstate=TCP_CLOSE "
-	       "newstate=TCP_SYN_SENT");
+		   "daddr=0.0.0.0 saddrv6=::ffff:127.0.0.1 daddrv6=:: oldstate=TCP_CLOSE "
+		   "newstate=TCP_SYN_SENT");
 	ev_format__free(b.f);
 }
 
@@ -255,7 +255,7 @@ static void test_symbols(void **state)
 	set_bytes(&b, "cpumask", "\3\0\0\0\0\0\0", 8);
 	ev_format__print(b.f, &ctx, b.rec, b.len, &out);
 	assert_string_equal(out.s, "cpumask=00000000,00000003 callsite=startup+0x10/0x20 "
-			    "callback=0xffffffff81000020");
+				   "callback=0xffffffff81000020");
 	strbuf__free(&out);
 	ev_format__free(b.f);
 
@@ -267,7 +267,7 @@ static void test_symbols(void **state)
 	set(&b, "flags", 0x00080003 | 5 << 22);
 	ev_format__print(b.f, &ctx, b.rec, b.len, &out);
 	assert_string_equal(out.s, "timer=ffff888000000000 function=startup expires=4295000000 "
-			    "[timeout=-250] bucket_expiry=0 cpu=3 idx=5 flags=D");
+				   "[timeout=-250] bucket_expiry=0 cpu=3 idx=5 flags=D");
 	strbuf__free(&out);
 	ev_format__free(b.f);
 }
@@ -303,11 +303,11 @@ static void test_syscall_string(void **state)
 	expect_field(&b, "filename", "0x7fff12345678");
 	set_bytes(&b, "__filename_val", "/etc/\"pass\\wd\"\n\x01\xc3\xa9", 19);
 	expect(&b, "dfd: 0xffffff9c, filename: \"/etc/\\\"pass\\\\wd\\\"\\n\\x01\xc3\xa9\", "
-	       "flags: 0x00080000, mode: 0x00000000");
+		   "flags: 0x00080000, mode: 0x00000000");
 	set_bytes(&b, "__filename_val", "/etc/passwd", 12);
 	expect_field(&b, "filename", "/etc/passwd");
 	expect_json(&b, "{\"__syscall_nr\":0,\"dfd\":4294967196,\"filename\":\"/etc/passwd\","
-		    "\"flags\":524288,\"mode\":0}");
+			"\"flags\":524288,\"mode\":0}");
 	set_bytes(&b, "__filename_val", "", 1);
 	expect(&b, "dfd: 0xffffff9c, filename: \"\", flags: 0x00080000, mode: 0x00000000");
 	ev_format__free(f);
@@ -330,9 +330,9 @@ static void test_syscall_argv(void **state)
 	set_bytes(&b, "__argv_val", "ls\0-l", 6);
 	expect(&b, "filename: \"/bin/ls\", argv: [\"ls\", \"-l\"], envp: 0x00000000");
 	expect_json(&b, "{\"__syscall_nr\":0,\"filename\":\"/bin/ls\",\"argv\":[\"ls\",\"-l\"],"
-		    "\"envp\":\"0x0\"}");
+			"\"envp\":\"0x0\"}");
 	expect_field(&b, "argv", "[\"ls\", \"-l\"]");
-	set_bytes(&b, "__argv_val", "ls\0-long", 5);		/* cut: no NUL at the end */
+	set_bytes(&b, "__argv_val", "ls\0-long", 5); /* cut: no NUL at the end */
 	expect(&b, "filename: \"/bin/ls\", argv: [\"ls\", \"-l\"], envp: 0x00000000");
 	ev_format__free(f);
 }
@@ -352,7 +352,8 @@ static void test_syscall_unchanged(void **state)
 		assert_string_equal(text, more);
 	}
 	{
-		_cleanup_free_ char *text = load("syscalls.sys_enter_openat"), *one = NULL, *two = NULL;
+		_cleanup_free_ char *text = load("syscalls.sys_enter_openat"), *one = NULL,
+				    *two = NULL;
 
 		assert_int_equal(ev_format__syscall_text(text, strlen(text), &one, strings, &nr), 0);
 		assert_int_equal(ev_format__syscall_text(one, strlen(one), &two, strings, &nr), 0);
@@ -382,7 +383,7 @@ static void test_resolve(void **state)
 	assert_int_equal(ev_format__resolve(text, strlen(text), constant, &asked, &more, &nr), 0);
 	assert_int_equal(nr, asked);
 	assert_in_range(nr, 10, 100);
-	assert_non_null(strstr(more, "\"I_DIRTY_SYNC\""));	/* the names themselves stay */
+	assert_non_null(strstr(more, "\"I_DIRTY_SYNC\"")); /* the names themselves stay */
 	build(&b, parse_compiled(more));
 	set_bytes(&b, "name", "8:0", 4);
 	set(&b, "ino", 5);
@@ -394,16 +395,11 @@ static void test_resolve(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_compile),
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_sched_switch),
-		cmocka_unit_test(test_dynamic),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_syscall_string),
-		cmocka_unit_test(test_syscall_argv),
-		cmocka_unit_test(test_syscall_unchanged),
-		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_all_compile),	  cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_sched_switch),	  cmocka_unit_test(test_dynamic),
+		cmocka_unit_test(test_addresses),	  cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_syscall_string),	  cmocka_unit_test(test_syscall_argv),
+		cmocka_unit_test(test_syscall_unchanged), cmocka_unit_test(test_resolve),
 	};
 
 	if (argc != 2)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's printf where it differs from libc's, its print helpers, and what is out of bounds. */
+/* The kernel's printf where it differs from libc's, its print helpers, what is out of bounds. */
 #include "format_test.h"
 
 #include "log.h"
 
 /* One record for all: the data of the dynamic fields follows at 64. */
-static const char fields[] =
-	FIELD("unsigned short common_type", 0, 2, 0) FIELD("int a", 4, 4, 1)
+static const char fields[] = FIELD("unsigned short common_type", 0, 2, 0) FIELD("int a", 4, 4, 1)
 	FIELD("u64 b", 8, 8, 0) FIELD("char s[8]", 16, 8, 0) FIELD("u8 ip[4]", 24, 4, 0)
-	FIELD("__data_loc char[] str", 28, 4, 0) FIELD("__data_loc u32[] nums", 32, 4, 0)
-	FIELD("__rel_loc char[] rel", 36, 4, 0) FIELD("__data_loc cpumask_t mask", 40, 4, 0)
-	FIELD("const char * p", 48, 8, 0) FIELD("u16 w[3]", 56, 6, 0);
+		FIELD("__data_loc char[] str", 28, 4, 0) FIELD("__data_loc u32[] nums", 32, 4, 0)
+			FIELD("__rel_loc char[] rel", 36, 4, 0)
+				FIELD("__data_loc cpumask_t mask", 40, 4, 0)
+					FIELD("const char * p", 48, 8, 0)
+						FIELD("u16 w[3]", 56, 6, 0);
 
 struct record {
 	uint16_t type, pad;
@@ -29,10 +30,19 @@ struct record {
 } __attribute__((packed));
 
 static const struct record rec = {
-	.a = -7, .b = 0xffff888000001234, .s = "swapper", .ip = { 127, 0, 0, 1 },
-	.str = 6 << 16 | 64, .nums = 12 << 16 | 72, .rel = 4 << 16 | (84 - 40),
-	.mask = 16 << 16 | 88, .p = 0xffffffff82000000, .w = { 1, 0xabcd, 3 },
-	.str_data = "hello", .nums_data = { 1, 0xdeadbeef, 3 }, .rel_data = "rel",
+	.a = -7,
+	.b = 0xffff888000001234,
+	.s = "swapper",
+	.ip = { 127, 0, 0, 1 },
+	.str = 6 << 16 | 64,
+	.nums = 12 << 16 | 72,
+	.rel = 4 << 16 | (84 - 40),
+	.mask = 16 << 16 | 88,
+	.p = 0xffffffff82000000,
+	.w = { 1, 0xabcd, 3 },
+	.str_data = "hello",
+	.nums_data = { 1, 0xdeadbeef, 3 },
+	.rel_data = "rel",
 	.mask_data = { 0x8000000000000005, 0x1 },
 };
 
@@ -54,8 +64,8 @@ static void test_numbers(void **state)
 	check("\"%#x %#lx %#o\", 0, 0, 0", "0x0 0x0 0");
 	check("\"%+u % u\", 1, 1", "1 1");
 	check("\"%-05d|\", 42", "42   |");
-	check("\"%08.3d|\", 42", "00000042|");	/* libc ignores the 0 here, the kernel does not */
-	check("\"%.0d\", 0", "0");		/* libc prints nothing */
+	check("\"%08.3d|\", 42", "00000042|"); /* libc ignores the 0 here, the kernel does not */
+	check("\"%.0d\", 0", "0"); /* libc prints nothing */
 	check("\"%%%d%%\", 1", "%1%");
 	check("\"%#X %X\", 0xab, 0xab", "0XAB AB");
 	check("\"%d %u\", REC->b, REC->b", "4660 4660");
@@ -105,11 +115,12 @@ static void test_flags(void **state)
 static void test_symbolic(void **state)
 {
 	check("\"%s %s\", __print_symbolic(2, { 1, \"A\" }, { 2, \"B\" }), "
-	      "__print_symbolic(3, { 1, \"A\" },)", "B 0x3");
+	      "__print_symbolic(3, { 1, \"A\" },)",
+	      "B 0x3");
 	check("\"%s\", __print_symbolic(REC->a, { -7, \"minus\" \" seven\" })", "minus seven");
 	check("\"%s\", __print_symbolic(REC->a, { (unsigned int)-7, \"four bytes\" })",
 	      "0xfffffffffffffff9");
-	check("\"%s\", __print_symbolic(1, { 1, \"\" })", "0x1");	/* the kernel's way */
+	check("\"%s\", __print_symbolic(1, { 1, \"\" })", "0x1"); /* the kernel's way */
 	check("\"%s\", __print_symbolic(1, { })", "0x1");
 	check("\"%s\", __print_symbolic(10, { TCP_LISTEN, \"TCP_LISTEN\" })", "TCP_LISTEN");
 	check("\"%s|%s|\", nvme_trace_disk_name(p, REC->s), nvme_trace_disk_name(p, REC->s + 7)",
@@ -120,8 +131,10 @@ static void test_symbolic(void **state)
 static void test_arrays(void **state)
 {
 	check("\"%s\", __print_array(__get_dynamic_array(nums), "
-	      "__get_dynamic_array_len(nums) / sizeof(u32), sizeof(u32))", "{0x1,0xdeadbeef,0x3}");
-	check("\"%s %s\", __print_array(REC->w, 2, 2), __print_array(REC->w, 0, 2)", "{0x1,0xabcd} {}");
+	      "__get_dynamic_array_len(nums) / sizeof(u32), sizeof(u32))",
+	      "{0x1,0xdeadbeef,0x3}");
+	check("\"%s %s\", __print_array(REC->w, 2, 2), __print_array(REC->w, 0, 2)",
+	      "{0x1,0xabcd} {}");
 	check("\"%s\", __print_dynamic_array(nums, 8)", "{0xdeadbeef00000001}");
 	check("\"%s %s\", __print_hex(REC->ip, 4), __print_hex_str(REC->ip, 4)",
 	      "7f 00 00 01 7f000001");
@@ -137,26 +150,32 @@ static void test_hex_dump(void **state)
 {
 	check("\"x%s\", __print_hex_dump(\"> \", DUMP_PREFIX_OFFSET, 16, 1, REC->s, 18, 1)",
 	      "x\n> 00000000: 73 77 61 70 70 65 72 00 7f 00 00 01 40 00 06 00  swapper.....@...\n"
-	      "> 00000010: 48 00" "                                            H.\n");
+	      "> 00000010: 48 00"
+	      "                                            H.\n");
 	check("\"x%s\", __print_hex_dump(\"\", 0, 32, 4, REC->w, 8, 0)", "x\nabcd0001 00000003\n");
 }
 
 static void test_addresses(void **state)
 {
-	static const uint8_t in6[28] = { 10, 0, 0, 80, 0, 0, 0, 5, 0xfe, 0x80, [22] = 1, [23] = 2,
-					 [24] = 3 };
+	static const uint8_t in6[28] = { 10, 0,	   0,	 80,	   0,	     0,	      0,
+					 5,  0xfe, 0x80, [22] = 1, [23] = 2, [24] = 3 };
 	static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff, 1, 2, 3, 4 };
-	static const char sa[] = FORMAT("x", FIELD("u8 a[28]", 0, 28, 0),
-		"\"%pISpc|%pISpfsc|%pIS|%piS\", REC->a, REC->a, REC->a, REC->a");
-	static const char ip[] = FORMAT("x", FIELD("u8 a[16]", 0, 16, 0),
+	static const char sa[] =
+		FORMAT("x", FIELD("u8 a[28]", 0, 28, 0),
+		       "\"%pISpc|%pISpfsc|%pIS|%piS\", REC->a, REC->a, REC->a, REC->a");
+	static const char ip[] = FORMAT(
+		"x", FIELD("u8 a[16]", 0, 16, 0),
 		"\"%pI6|%pi6|%pI6c|%-12pI4|%15pi4|%pI4h\", REC->a, REC->a, REC->a, REC->a, REC->a, REC->a");
-	static const char id[] = FORMAT("x", FIELD("u8 a[16]", 0, 16, 0),
+	static const char id[] = FORMAT(
+		"x", FIELD("u8 a[16]", 0, 16, 0),
 		"\"%pUb|%pUL|%pM|%pMF|%pmR|%*phC|%*phN|%pa\", REC->a, REC->a, REC->a, REC->a, REC->a, "
 		"3, REC->a, 2, REC->a, &REC->a[8]");
 
-	assert_prints(sa, in6, 28, "[fe80::102]:80|[fe80::102]:80/5%3|"
+	assert_prints(sa, in6, 28,
+		      "[fe80::102]:80|[fe80::102]:80/5%3|"
 		      "fe80:0000:0000:0000:0000:0000:0000:0102|fe800000000000000000000000000102");
-	assert_prints(ip, mapped, 16, "0000:0000:0000:0000:0000:ffff:0102:0304|"
+	assert_prints(ip, mapped, 16,
+		      "0000:0000:0000:0000:0000:ffff:0102:0304|"
 		      "00000000000000000000ffff01020304|::ffff:1.2.3.4|0.0.0.0     |"
 		      "000.000.000.000|0.0.0.0");
 	assert_prints(id, "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\xa0", 16,
@@ -168,9 +187,10 @@ static void test_addresses(void **state)
 
 static void test_time(void **state)
 {
-	static const char text[] = FORMAT("x", FIELD("u64 t", 0, 8, 0),
-		"\"%llu.%09u %u\", __print_ns_to_secs(REC->t), __print_ns_without_secs(REC->t), "
-		"jiffies_to_msecs(REC->t)");
+	static const char text[] =
+		FORMAT("x", FIELD("u64 t", 0, 8, 0),
+		       "\"%llu.%09u %u\", __print_ns_to_secs(REC->t), __print_ns_without_secs(REC->t), "
+		       "jiffies_to_msecs(REC->t)");
 	uint64_t t = 12000000034;
 
 	assert_prints(text, &t, 8, "12.000000034 755359880");
@@ -179,7 +199,7 @@ static void test_time(void **state)
 static void test_jiffies(void **state)
 {
 	static const char text[] = FORMAT("x", FIELD("unsigned long when", 0, 8, 0),
-		"\"age=%lu\", (jiffies - REC->when) / 250");
+					  "\"age=%lu\", (jiffies - REC->when) / 250");
 	const struct ev_print_ctx ctx = { .jiffies = 4294900000, .long_size = 8 };
 	uint64_t when = 4294892296;
 	struct ev_format *f = parse_compiled(text);
@@ -197,7 +217,8 @@ static void test_jiffies(void **state)
 /* What a record lacks prints as zeros, and nothing outside of it is read (see the sanitizers). */
 static void test_short(void **state)
 {
-	static const char args[] = "\"%d %llu %s|%s|%s|%s|%pI4\", REC->a, REC->b, REC->s, "
+	static const char args[] =
+		"\"%d %llu %s|%s|%s|%s|%pI4\", REC->a, REC->b, REC->s, "
 		"__get_str(str), __print_hex(__get_dynamic_array(nums), 4), __get_bitmask(mask), REC->ip";
 	struct record bad = rec;
 
@@ -223,7 +244,8 @@ static void test_short(void **state)
 	bad.nums = 0xffff0000 | (sizeof(rec) - 2);
 	bad.mask = 4u << 16 | 0xfff0;
 	check_rec("\"%s|%s|%s\", __get_str(str), __print_hex(__get_dynamic_array(nums), 4), "
-		  "__get_bitmask(mask)", &bad, sizeof(bad), "|00 00 00 00|00000000");
+		  "__get_bitmask(mask)",
+		  &bad, sizeof(bad), "|00 00 00 00|00000000");
 }
 
 /* Nothing makes one event print more than 64 KiB, or take long. */
@@ -263,9 +285,9 @@ static void refuse(const char *args, const char *why)
 	assert_non_null(strstr(ev_format__why(f), why));
 	got = print(f, &rec, sizeof(rec));
 	assert_string_equal(got, "a=-7 b=18446612682070037044 s=swapper ip={127,0,0,1} str=hello "
-			    "nums={1,3735928559,3} rel=rel "
-			    "mask=00000000,00000001,80000000,00000005 p=0xffffffff82000000 "
-			    "w={1,43981,3}");
+				 "nums={1,3735928559,3} rel=rel "
+				 "mask=00000000,00000001,80000000,00000005 p=0xffffffff82000000 "
+				 "w={1,43981,3}");
 	free(got);
 	ev_format__free(f);
 }
@@ -303,7 +325,10 @@ static void test_refused(void **state)
 static void test_not_formats(void **state)
 {
 	static const char *const texts[] = {
-		"", "\n", "name: x\nID: 1\n", "print fmt: \"\"",
+		"",
+		"\n",
+		"name: x\nID: 1\n",
+		"print fmt: \"\"",
 		FORMAT("x", "\tfield:int a;\toffset:99999999;\tsize:4;\tsigned:1;\n", "\"\""),
 		FORMAT("x", "\tfield:int a;\toffset:0;\tsize:4294967296;\tsigned:1;\n", "\"\""),
 		FORMAT("x", "\tfield:int;\toffset:0;\tsize:4;\tsigned:1;\n", "\"\""),
@@ -323,20 +348,13 @@ static void test_not_formats(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_pointers),
-		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_symbolic),
-		cmocka_unit_test(test_arrays),
-		cmocka_unit_test(test_hex_dump),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_time),
-		cmocka_unit_test(test_jiffies),
-		cmocka_unit_test(test_short),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_not_formats),
+		cmocka_unit_test(test_numbers),	 cmocka_unit_test(test_pointers),
+		cmocka_unit_test(test_strings),	 cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_symbolic), cmocka_unit_test(test_arrays),
+		cmocka_unit_test(test_hex_dump), cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_time),	 cmocka_unit_test(test_jiffies),
+		cmocka_unit_test(test_short),	 cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_not_formats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
