@@ -148,6 +148,8 @@ static void put_what(struct info *in)
 	put_meta(in);
 }
 
+#define META_SHOWN 1000
+
 static void put_all_meta(struct info *in)
 {
 	struct strbuf *b = &in->out.b;
@@ -159,7 +161,10 @@ static void put_all_meta(struct info *in)
 		stk_reader__meta_at(in->rd.reader, i, &key, &value);
 		put_string(in, key);
 		strbuf__puts(b, ": ");
-		put_string(in, value);
+		if (strlen(value) <= META_SHOWN)
+			put_string(in, value);
+		else
+			strbuf__printf(b, "%zu bytes (--json has them)", strlen(value));
 		strbuf__putc(b, '\n');
 	}
 }

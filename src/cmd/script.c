@@ -117,6 +117,7 @@ static int run(struct script *s)
 		else
 			script__line(s, e);
 	}
+	script__warn_uncompiled(s);
 	return out__close(&s->out, reading__finish(&s->rd));
 }
 

@@ -32,6 +32,7 @@ struct script_type {
 	struct strbuf label; /* "name: ", coloured */
 	struct strbuf json_name; /* "system:name" with quotes */
 	bool seen;
+	uint64_t uncompiled; /* events printed field by field, for want of a plan */
 };
 
 #define TASK_SLOTS 1024
@@ -61,6 +62,7 @@ struct script {
 	struct ev_print_ctx print;
 	struct kernel_strings *strings; /* made when the first is asked for */
 	bool has_strings;
+	bool jiffies_known; /* they follow from the recording's clock */
 	struct script_type *types;
 	unsigned int nr_types;
 	struct script_task *tasks;
@@ -78,6 +80,9 @@ void script__free(struct script *s);
 struct script_type *script__type(struct script *s, const struct stk_event *e);
 /* The five characters of the kernel's trace_print_lat_fmt(). */
 void script__flags(const struct stk_event *e, char text[static 5]);
+
+/* Says which events were printed without their print fmt. */
+void script__warn_uncompiled(struct script *s);
 
 void script__line(struct script *s, const struct stk_event *e);
 void script__columns(struct script *s, const struct stk_event *e);

@@ -5,11 +5,13 @@
  */
 #include "script.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
 #include "frames.h"
+#include "log.h"
 #include "strings.h"
 
 /* ---- what is kept from event to event ------------------------------------------------------- */
@@ -72,6 +74,26 @@ void script__free(struct script *s)
 	reading__free(&s->rd);
 }
 
+/* Metadata comes with the tables before the first event, and a later table may replace it. */
+static void learn_clock(struct script *s)
+{
+	const char *hz = stk_reader__meta(s->rd.reader, "kernel.hz");
+	const char *clock = stk_reader__meta(s->rd.reader, "clock");
+	uint64_t v;
+
+	if (!hz || parse__u64(hz, 1, 1000000, &v))
+		return;
+	s->print.hz = v;
+	s->jiffies_known = clock && !strcmp(clock, "mono");
+}
+
+/* The kernel's jiffies start five minutes before they overflow 32 bits. */
+static uint64_t jiffies_at(uint64_t ts, uint32_t hz)
+{
+	return (uint32_t)(-300 * (int64_t)hz) + ts / 1000000000 * hz +
+	       ts % 1000000000 * hz / 1000000000;
+}
+
 static void see_type(struct script *s, struct script_type *st, const struct stk_event_type *t)
 {
 	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
@@ -79,12 +101,8 @@ static void see_type(struct script *s, struct script_type *st, const struct stk_
 	_cleanup_free_ char *full = NULL;
 	unsigned int i;
 
-	const char *hz = stk_reader__meta(s->rd.reader, "kernel.hz");
-	uint64_t v;
-
 	st->seen = true;
-	if (hz && !parse__u64(hz, 1, 1000000, &v))
-		s->print.hz = v;
+	learn_clock(s);
 	/* Failure is logged by the parser; the event then prints without its fields. */
 	if (*format && ev_format__parse(format, strlen(format), &st->format))
 		st->format = NULL;
@@ -292,7 +310,7 @@ static void put_time(const struct script *s, struct strbuf *b, uint64_t ts, int 
 }
 
 /* The event's text behind its name; what the kernel printed raw is made safe here. */
-static void put_fields(struct script *s, struct strbuf *b, const struct script_type *t,
+static void put_fields(struct script *s, struct strbuf *b, struct script_type *t,
 		       const struct stk_event *e)
 {
 	const void *rec;
@@ -305,17 +323,31 @@ static void put_fields(struct script *s, struct strbuf *b, const struct script_t
 	if (!t->format)
 		return;
 	rec = stk_event__record(e, &len);
+	if (s->jiffies_known)
+		s->print.jiffies = jiffies_at(stk_event__ts(e), s->print.hz);
 	strbuf__reset(&s->scratch);
 	ev_format__print(t->format, &s->print, rec, len, &s->scratch);
+	t->uncompiled += !ev_format__compiled(t->format);
 	b->failed |= s->scratch.failed;
 	out__safe(b, s->scratch.s ?: "", s->scratch.len);
 	if (stk_event__marks(e) & STK_MARK_CUT)
 		strbuf__puts(b, " <cut>");
 }
 
+void script__warn_uncompiled(struct script *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_types; i++)
+		if (s->types[i].uncompiled)
+			log_warn("%" PRIu64 " events of %s are printed field by field: their print "
+				 "fmt has something unknown",
+				 s->types[i].uncompiled, s->types[i].json_name.s ?: "");
+}
+
 void script__line(struct script *s, const struct stk_event *e)
 {
-	const struct script_type *t = script__type(s, e);
+	struct script_type *t = script__type(s, e);
 	struct strbuf *b = &s->out.b;
 	char flags[5];
 
@@ -394,7 +426,7 @@ static void put_full_name(struct strbuf *b, const struct stk_event_type *t)
 	out__safe(b, name, strlen(name));
 }
 
-static void put_column(struct script *s, unsigned int i, const struct script_type *t,
+static void put_column(struct script *s, unsigned int i, struct script_type *t,
 		       const struct stk_event *e)
 {
 	struct strbuf *b = &s->out.b;
@@ -440,7 +472,7 @@ static void put_column(struct script *s, unsigned int i, const struct script_typ
 
 void script__columns(struct script *s, const struct stk_event *e)
 {
-	const struct script_type *t = script__type(s, e);
+	struct script_type *t = script__type(s, e);
 	struct strbuf *b = &s->out.b;
 	unsigned int i;
 

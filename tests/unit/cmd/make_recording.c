@@ -9,7 +9,8 @@
  * hostile   task names, fields, symbols and metadata with control bytes and markup
  * aliases   imported stacks: ids of their own, references, one stack under two ids
  * flags     one event for each pair of flags and preempt count
- * strings   kernel strings by address, known and unknown, and a time in jiffies
+ * strings   kernel strings by address, known and unknown, a time in jiffies, a print fmt that
+ *           cannot be compiled
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
 #include <errno.h>
@@ -374,6 +375,9 @@ static void make_strings(const char *path)
 				     "\tfield:unsigned long t;\toffset:16;\tsize:8;\tsigned:0;\n"
 				     "\nprint fmt: \"%s for %u ms\", REC->s, "
 				     "jiffies_to_msecs(REC->t)\n";
+	static const char unknown[] =
+		"name: unknown\nID: 6\n" COMMON "\tfield:int x;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\nprint fmt: \"x=%d\", no_such_helper(REC->x)\n";
 	struct {
 		char common[8];
 		uint64_t s, t;
@@ -390,7 +394,16 @@ static void make_strings(const char *path)
 	   "meta");
 	ok(stk_writer__meta(w, "kernel.hz", "1000"), "meta");
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "test", "note", "", format), "type");
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "test", "unknown", "", unknown), "type");
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "test", "age", "", age), "type");
+	ok(stk_writer__meta(w, "clock", "mono"), "meta");
 	t = task(w, 1, 1, "t");
+	for (i = 0; i < 2; i++)
+		event(w, (struct stk_writer_event){ .ts = 100 * (i + 1),
+						    .event = 1,
+						    .task = t,
+						    .record = &rec,
+						    .record_len = 12 });
 	for (i = 0; i < 4; i++) {
 		rec.s = 0xffffffff82000008ULL + 8 * i;
 		event(w, (struct stk_writer_event){ .ts = 1000 * (i + 1),
@@ -398,7 +411,14 @@ static void make_strings(const char *path)
 						    .record = &rec,
 						    .record_len = sizeof(rec) });
 	}
-	ok(stk_writer__end_round(w, 1000000, 0), "round");
+	/* Jiffies at 5 s are 5 s after their start, which is -300 s. */
+	rec.t = (uint32_t)(-300 * 1000) + 2000;
+	event(w, (struct stk_writer_event){ .ts = 5000000000,
+					    .event = 2,
+					    .task = t,
+					    .record = &rec,
+					    .record_len = sizeof(rec) });
+	ok(stk_writer__end_round(w, 6000000000, 0), "round");
 	ok(stk_writer__finish(w, "done", 0), "finish");
 	stk_writer__free(w);
 }
