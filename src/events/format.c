@@ -197,27 +197,45 @@ static int add_field(struct ev_format *f, const char *line, size_t len)
 	return 0;
 }
 
-/* Pairs a system call's pointer arguments with the strings recorded for them: __NAME_val. */
-static int find_companions(struct ev_format *f)
+/* Is s the string recorded for the pointer argument name: a dynamic field __NAME_val? */
+static bool is_string_of(const struct ev_field *s, const char *name)
 {
-	f->companions = calloc(MAX(f->nr_fields, 1u), sizeof(*f->companions));
-	if (!f->companions)
+	size_t n = strlen(name);
+
+	return s->kind == EV_FIELD_DATA_LOC && s->is_char && strlen(s->name) == n + 6 &&
+	       !strncmp(s->name, "__", 2) && !memcmp(s->name + 2, name, n) &&
+	       !strcmp(s->name + 2 + n, "_val");
+}
+
+static void find_companion(struct ev_format *f, uint32_t field)
+{
+	for (uint32_t i = 0; i < f->nr_fields; i++) {
+		if (!is_string_of(&f->fields[i], f->fields[field].name))
+			continue;
+		f->extra[field].companion = i + 1;
+		f->extra[i].hidden = true;
+	}
+}
+
+/* What is the same for every record: the strings of a system call's arguments, names as JSON. */
+static int add_extra(struct ev_format *f)
+{
+	f->extra = calloc(f->nr_fields, sizeof(*f->extra));
+	if (!f->extra)
 		return -ENOMEM;
 	f->is_syscall = !strncmp(f->name, "sys_enter_", 10);
-	for (uint32_t i = 0; f->is_syscall && i < f->nr_fields; i++) {
-		const char *name = f->fields[i].name;
-		size_t n = strlen(name);
+	for (uint32_t i = 0; i < f->nr_fields; i++) {
+		struct field_extra *x = &f->extra[i];
 
-		for (uint32_t j = 0; f->fields[i].is_pointer && j < f->nr_fields; j++) {
-			const struct ev_field *s = &f->fields[j];
-
-			if (s->kind == EV_FIELD_DATA_LOC && s->is_char &&
-			    strlen(s->name) == n + 6 && !strncmp(s->name, "__", 2) &&
-			    !memcmp(s->name + 2, name, n) && !strcmp(s->name + 2 + n, "_val"))
-				f->companions[i] = j + 1;
-		}
+		x->hidden |= f->fields[i].is_common;
+		if (f->is_syscall && f->fields[i].is_pointer)
+			find_companion(f, i);
+		x->json = f->pool.len;
+		strbuf__json(&f->pool, f->fields[i].name, strlen(f->fields[i].name));
+		strbuf__putc(&f->pool, ':');
+		x->json_len = f->pool.len - x->json;
 	}
-	return 0;
+	return strbuf__failed(&f->pool) ? -ENOMEM : 0;
 }
 
 /* Everything before the print fmt; *pos moves behind it. */
@@ -280,13 +298,9 @@ int ev_format__parse(const char *text, size_t len, struct ev_format **ret_format
 	if (!err && (!f->name || !*f->name || !f->nr_fields))
 		err = -EINVAL;
 	if (!err)
-		err = find_companions(f);
+		err = add_extra(f);
 	if (err)
 		return log_err(err, "event format '%.64s'", f->name ? f->name : "");
-	/* the pool exists even if there is no literal */
-	if (strbuf__grow(&f->pool, 1))
-		return log_err(-ENOMEM, "event format '%.64s'", f->name);
-	strbuf__reset(&f->pool);
 	f->why = format_parse_print(f, pos, end - pos);
 	f->compiled = !f->why;
 	if (f->why)
@@ -304,7 +318,7 @@ void ev_format__free(struct ev_format *f)
 		free((char *)f->fields[i].type);
 	}
 	free(f->fields);
-	free(f->companions);
+	free(f->extra);
 	free(f->name);
 	free(f->why);
 	free(f->nodes);

@@ -124,7 +124,7 @@ static bool plan_syscall_string(struct planner *pl, struct op *op)
 	if (n->op != NODE_FIELD)
 		return false;
 	for (uint32_t i = 0; i < f->nr_fields; i++) {
-		if (f->fields[i].offset != n->val || !f->companions[i])
+		if (f->fields[i].offset != n->val || !f->extra[i].companion)
 			continue;
 		op->kind = OP_SYSCALL_STRING;
 		op->field = i;

@@ -54,7 +54,7 @@ static void print_char(struct printer *p, const struct op *op, const struct prin
 static void print_syscall_string(struct printer *p, const struct op *op, struct printf_spec *spec)
 {
 	const struct ev_format *f = p->f;
-	const struct ev_field *string = &f->fields[f->companions[op->field] - 1];
+	const struct ev_field *string = &f->fields[f->extra[op->field].companion - 1];
 	size_t len = 0;
 
 	if (ev_field__bytes(string, p->rec, p->len, &len) && len) {

@@ -132,11 +132,18 @@ struct op {
 	uint32_t field; /* OP_SYSCALL_STRING: the companion */
 };
 
+/* What printing knows of a field beyond what callers see. */
+struct field_extra {
+	uint32_t companion; /* index of the string field for this pointer, plus 1 */
+	uint32_t json, json_len; /* pool: "name": with its quotes */
+	bool hidden; /* common, or a companion: not shown on its own */
+};
+
 struct ev_format {
 	char *name;
 	uint32_t id, fixed_size;
 	struct ev_field *fields;
-	uint32_t *companions; /* per field: index of its string field + 1 */
+	struct field_extra *extra; /* per field */
 	uint32_t nr_fields;
 	bool compiled, is_syscall;
 	bool needs_jiffies; /* printed as fields where the caller does not know them */

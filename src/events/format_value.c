@@ -151,16 +151,9 @@ static void print_value(const struct ev_format *f, const struct ev_field *fd, co
 static const struct ev_field *companion(const struct ev_format *f, const struct ev_field *fd)
 {
 	size_t i = fd - f->fields;
+	uint32_t string = i < f->nr_fields ? f->extra[i].companion : 0;
 
-	return i < f->nr_fields && f->companions[i] ? &f->fields[f->companions[i] - 1] : NULL;
-}
-
-static bool is_companion(const struct ev_format *f, const struct ev_field *fd)
-{
-	for (uint32_t i = 0; f->is_syscall && i < f->nr_fields; i++)
-		if (companion(f, &f->fields[i]) == fd)
-			return true;
-	return false;
+	return string ? &f->fields[string - 1] : NULL;
 }
 
 void ev_format__print_field(const struct ev_format *f, const struct ev_field *field,
@@ -185,7 +178,7 @@ void printer__fields(struct printer *p)
 	for (uint32_t i = 0; i < p->f->nr_fields && !printer__full(p); i++) {
 		const struct ev_field *fd = &p->f->fields[i];
 
-		if (fd->is_common || is_companion(p->f, fd))
+		if (p->f->extra[i].hidden)
 			continue;
 		if (!first)
 			strbuf__putc(p->out, ' ');
@@ -231,16 +224,15 @@ void ev_format__json(const struct ev_format *f, const void *rec, size_t len, str
 
 	strbuf__putc(out, '{');
 	for (uint32_t i = 0; i < f->nr_fields; i++) {
-		const struct ev_field *fd = &f->fields[i];
+		const struct field_extra *x = &f->extra[i];
 
-		if (fd->is_common || is_companion(f, fd))
+		if (x->hidden)
 			continue;
 		if (!first)
 			strbuf__putc(out, ',');
 		first = false;
-		strbuf__json(out, fd->name, strlen(fd->name));
-		strbuf__putc(out, ':');
-		json_value(f, fd, rec, len, out);
+		strbuf__add(out, f->pool.s + x->json, x->json_len);
+		json_value(f, &f->fields[i], rec, len, out);
 	}
 	strbuf__putc(out, '}');
 }
