@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The capture in this directory through the commands: check.sh STACKONCE
 # stack_map.txt is what the kernel printed of stack_map_bin; trace.txt.gz is its `trace` file, cut;
-# kallsyms.txt holds the symbols around the map's addresses.
+# kallsyms.txt holds the symbols around the map's addresses, stack_map_stat.txt the kernel's counts.
 set -eu
 LC_ALL=C NO_COLOR=1 PAGER=
 export LC_ALL NO_COLOR PAGER
@@ -60,6 +60,9 @@ same "the summary" want-summary summary
 # Stacks, ids, depths, references and names: the kernel's own text, in its order.
 "$so" stacks map.stk > stacks
 same "stacks" "$here/stack_map.txt" stacks
+
+refs=$(sed -n 's/^stack_id [0-9]* \[ref \([0-9]*\),.*/\1/p' stacks | awk '{ n += $1 } END { print n }')
+grep -qx "successes: $refs" "$here/stack_map_stat.txt" || fail "$refs references in all"
 
 # Events: header, fields and the stack id, line by line.
 sed -n 's/^ *\(.*\)$/\1/; /\] [^ ]* *[0-9.]*: [a-z_]*: /p' trace > want-events
