@@ -7,6 +7,9 @@ cd "$work" || exit 1
 
 need_tracefs
 n=$(scale 20000 4000)
+# A name of its own: others may call getppid, too.
+comm=gp$$
+cp "$PROG/getppid" $comm
 new_instance
 echo 'id == 110' >"$instance/events/raw_syscalls/sys_enter/filter"
 echo 16384 >"$instance/buffer_size_kb"
@@ -16,11 +19,11 @@ ftrace_count()
 {
 	echo >"$instance/trace"
 	echo 1 >"$instance/events/raw_syscalls/sys_enter/enable"
-	"$PROG/getppid" "$n" >/dev/null
+	./$comm "$n" >/dev/null
 	echo 0 >"$instance/events/raw_syscalls/sys_enter/enable"
 	[ "$(cat "$instance"/per_cpu/cpu*/stats | awk '/^overrun:/ { n += $2 } END { print n + 0 }')" -eq 0 ] ||
 		fail "ftrace's buffer is too small for this test"
-	grep -c ' getppid-[0-9]* *\[' "$instance/trace" >"$1"
+	grep -c " $comm-[0-9]* *\[" "$instance/trace" >"$1"
 }
 
 ftrace_count alone || :
@@ -31,7 +34,7 @@ want_sum b.stk
 for f in alone beside; do
 	[ "$(cat $f)" -eq "$n" ] || fail "ftrace $f: $(cat $f) of $n calls"
 done
-seen=$("$STACKONCE" script --json --comm getppid b.stk | wc -l)
+seen=$("$STACKONCE" script --json --comm $comm b.stk | wc -l)
 lost=$(counted b.stk raw_syscalls:sys_enter lost)
 [ "$((seen + lost))" -eq "$n" ] || fail "stackonce beside ftrace: $seen and $lost lost of $n calls"
 note "$n calls by both"

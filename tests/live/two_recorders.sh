@@ -7,24 +7,27 @@ cd "$work" || exit 1
 
 n=$(scale 50000 5000)
 call=syscalls:sys_enter_getppid
+# A name of its own: others may call getppid, too.
+comm=gp$$
+cp "$PROG/getppid" $comm
 record_bg -a -k mono -o a.stk -e $call -e sched:sched_switch
 first=$recorder
 record_bg -a -k mono -o b.stk -e $call -e sched:sched_switch
-"$PROG/getppid" "$n" >/dev/null
+./$comm "$n" >/dev/null
 stop_recorder
 recorder=$first
 stop_recorder
 for f in a b; do
 	want_sum $f.stk
 	lost=$(counted $f.stk $call lost)
-	seen=$("$STACKONCE" script --json --event $call --comm getppid $f.stk | wc -l)
+	seen=$("$STACKONCE" script --json --event $call --comm $comm $f.stk | wc -l)
 	[ "$((seen + lost))" -eq "$n" ] || fail "$f: $seen events and $lost lost of $n calls"
 	# The same call from the same place has one stack, whoever else records.
-	[ "$("$STACKONCE" script --json --event $call --comm getppid $f.stk | jq .kstack | sort -u |
+	[ "$("$STACKONCE" script --json --event $call --comm $comm $f.stk | jq .kstack | sort -u |
 		wc -l)" -eq 1 ] || fail "$f: one place has several stacks"
 done
 for f in a b; do
-	id=$("$STACKONCE" script --json --event $call --comm getppid $f.stk | head -n 1 | jq .kstack)
+	id=$("$STACKONCE" script --json --event $call --comm $comm $f.stk | head -n 1 | jq .kstack)
 	"$STACKONCE" stacks --json --id "$id" $f.stk | jq -r '.frames[] | "\(.sym)+\(.off)"' >$f.frames
 done
 cmp a.frames b.frames || fail "the two recorders saw different stacks"

@@ -28,8 +28,9 @@ make_initramfs()
 	done
 	add_program "$root" "$1/src/cmd/stackonce" /usr/bin/stackonce
 	for prog in "$1"/tests/live/*/*; do
-		[ -f "$prog" ] && [ -x "$prog" ] || continue
-		add_program "$root" "$prog" "${prog#"$1"/tests}"
+		if [ -f "$prog" ] && [ -x "$prog" ]; then
+			add_program "$root" "$prog" "${prog#"$1"/tests}"
+		fi
 	done
 	for tool in jq perf trace-cmd bpftool; do
 		path=$(tool_path "$tool")
