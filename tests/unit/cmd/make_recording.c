@@ -378,6 +378,10 @@ static void make_strings(const char *path)
 	static const char unknown[] =
 		"name: unknown\nID: 6\n" COMMON "\tfield:int x;\toffset:8;\tsize:4;\tsigned:1;\n"
 		"\nprint fmt: \"x=%d\", no_such_helper(REC->x)\n";
+	static const char age[] = "name: age\nID: 7\n" COMMON
+				  "\tfield:const char * s;\toffset:8;\tsize:8;\tsigned:0;\n"
+				  "\tfield:unsigned long t;\toffset:16;\tsize:8;\tsigned:0;\n"
+				  "\nprint fmt: \"age=%lu\", (jiffies - REC->t) / 1000\n";
 	struct {
 		char common[8];
 		uint64_t s, t;
