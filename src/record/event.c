@@ -183,8 +183,10 @@ static int compile_filter(struct rec_event *e, const char *filter,
 	if (!prog)
 		return -ENOMEM;
 	err = filter__compile(e->fmt, filter, features, prog, why, sizeof(why));
-	if (err)
-		return log_err(err, "filter '%s' of %s:%s: %s", filter, e->system, e->name, why);
+	if (err) {
+		log_err(0, "filter '%s' of %s:%s: %s", filter, e->system, e->name, why);
+		return err;
+	}
 	e->filter = filter;
 	e->prog = take_ptr(prog);
 	e->desc.flags |= DESC_FILTER;
@@ -290,9 +292,9 @@ static int add_one(struct rec_events *l, const char *full, bool glob, const char
 		return -ENOMEM;
 	if (why)
 		return glob ? rec_events__leave_out(l, system, colon + 1, why) :
-			      log_err(-EINVAL, "%s is %s", full, why);
+			      (log_err(0, "%s is %s", full, why), -EINVAL);
 	if (already_there(l, full))
-		return glob ? 0 : log_err(-EEXIST, "event %s is named twice", full);
+		return glob ? 0 : (log_err(0, "event %s is named twice", full), -EEXIST);
 	err = event_new(l, &e);
 	if (err)
 		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
