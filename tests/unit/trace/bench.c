@@ -3,8 +3,7 @@
  * What writing and reading cost: CPU ns per event, bytes per event, peak memory.
  *
  *   trace_bench [EVENTS]       two tasks that wake each other, simulated
- *   trace_bench -i FILE        sched_switch events from lines of
- *                              CPU TS COMM PID PRIO STATE COMM PID PRIO, over and over
+ *   trace_bench -r FILE        the events of a recording
  *   trace_bench -k [EVENTS]    like kmem: pointers, sizes
  */
 #include <assert.h>
@@ -29,6 +28,7 @@
 struct sample {
 	struct stk_writer_event e;
 	uint8_t rec[64];
+	void *own;		/* instead of rec */
 };
 
 static uint64_t cpu_ns(void)
@@ -105,36 +105,48 @@ static void simulate_kmem(struct sample *s, uint32_t n)
 	}
 }
 
-static uint32_t load(const char *path, struct sample *s, uint32_t n)
+/* Up to n events of a recording, and its types for the writer. */
+static uint32_t load(struct stk_reader *r, struct sample *s, uint32_t n)
 {
-	FILE *in = fopen(path, "r");
-	char prev[32], next[32];
-	unsigned int cpu, pp, ppr, np, npr, i = 0;
-	uint64_t ts, state, shift = 0, last = 0, first = 0;
+	const struct stk_event *e;
+	uint32_t i;
 
-	assert(in);
-	while (i < n) {
-		if (fscanf(in, "%u %" SCNu64 " %31s %u %u %" SCNu64 " %31s %u %u", &cpu, &ts, prev,
-			   &pp, &ppr, &state, next, &np, &npr) != 9) {
-			rewind(in);
-			shift += last - first + 1000;
-			continue;
-		}
-		first = first ? first : ts;
-		last = ts;
-		s[i].e.ts = ts + shift;
-		s[i].e.cpu = cpu;
-		s[i].e.task = 1 + pp % 1000;
-		s[i].e.kstack = 1 + pp % 100 + state;
-		s[i].e.flags = 1;
-		s[i].e.preempt_count = 2;
-		put_switch(&s[i++], prev, pp, ppr, state, next, np, npr);
+	for (i = 0; i < n && stk_reader__next(r, &e) == 1; i++) {
+		size_t len;
+		const void *rec = stk_event__record(e, &len);
+
+		s[i].e = (struct stk_writer_event){
+			.ts = stk_event__ts(e), .cpu = stk_event__cpu(e),
+			.event = stk_event_type__index(stk_event__type(e)),
+			.task = stk_event__tid(e) % 1000, .kstack = stk_event__kstack(e),
+			.ustack = stk_event__ustack(e), .flags = stk_event__flags(e),
+			.preempt_count = stk_event__preempt_count(e),
+			.marks = stk_event__marks(e) & ~STK_MARK_LATE,
+			.record_len = len,
+		};
+		s[i].own = malloc(len);
+		assert(s[i].own);
+		memcpy(s[i].own, rec, len);
 	}
-	fclose(in);
 	return i;
 }
 
-static void write_all(struct gen_file *f, const struct sample *s, uint32_t n)
+static void add_types(struct stk_writer *w, const struct stk_reader *r)
+{
+	for (unsigned int i = 0; r && i < stk_reader__nr_types(r); i++) {
+		const struct stk_event_type *t = stk_reader__type(r, i);
+
+		stk_writer__type(w, stk_event_type__kind(t), stk_event_type__system(t),
+				 stk_event_type__name(t), "", stk_event_type__format(t));
+	}
+	if (r)
+		return;
+	stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "", GEN_FORMAT_SWITCH);
+	stk_writer__type(w, STK_KIND_TRACEPOINT, "kmem", "kmalloc", "", FORMAT_KMALLOC);
+}
+
+static void write_all(struct gen_file *f, const struct stk_reader *source, const struct sample *s,
+		      uint32_t n)
 {
 	struct stk_writer_opts opts = { .nr_cpus = 4 };
 	struct stk_writer_stats stats;
@@ -143,8 +155,7 @@ static void write_all(struct gen_file *f, const struct sample *s, uint32_t n)
 	uint32_t nr;
 
 	w = gen_open(f, &opts);
-	stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "", GEN_FORMAT_SWITCH);
-	stk_writer__type(w, STK_KIND_TRACEPOINT, "kmem", "kmalloc", "", FORMAT_KMALLOC);
+	add_types(w, source);
 	for (uint32_t i = 0; i < 1000; i++)
 		stk_writer__task(w, i, i, "comm", 4, &nr);
 	for (uint32_t i = 0; i < 400; i++) {
@@ -157,7 +168,7 @@ static void write_all(struct gen_file *f, const struct sample *s, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		struct stk_writer_event e = s[i].e;
 
-		e.record = s[i].rec;
+		e.record = s[i].own ? s[i].own : s[i].rec;
 		stk_writer__event(w, &e);
 		if (e.ts - round > 1000000000) {
 			stk_writer__end_round(w, e.ts, 0);
@@ -211,26 +222,32 @@ static void report_memory(const char *what)
 
 int main(int argc, char **argv)
 {
-	bool kmem = argc > 1 && !strcmp(argv[1], "-k"), file = argc > 2 && !strcmp(argv[1], "-i");
+	bool kmem = argc > 1 && !strcmp(argv[1], "-k"), file = argc > 2 && !strcmp(argv[1], "-r");
 	uint32_t n = file ? 1000000 : argc > 1 + kmem ? strtoul(argv[1 + kmem], NULL, 10) : 1000000;
 	struct sample *s = calloc(n, sizeof(*s));
+	struct stk_reader *source = NULL;
 	struct gen_file f;
 
 	assert(s && n);
-	if (file)
-		n = load(argv[2], s, n);
-	else if (kmem)
+	if (file) {
+		assert(!stk_reader__open(argv[2], NULL, &source));
+		n = load(source, s, n);
+	} else if (kmem) {
 		simulate_kmem(s, n);
-	else
+	} else {
 		simulate(s, n);
+	}
 	report_memory("with the events prepared");
-	write_all(&f, s, n);
+	write_all(&f, source, s, n);
 	report_memory("after writing");
 	read_all(&f, STK_WANT_EVENTS | STK_WANT_FIELDS, "read with fields");
 	read_all(&f, STK_WANT_EVENTS, "read without fields");
 	read_all(&f, STK_WANT_FIELDS, "tables only");
 	report_memory("after reading");
 	gen_close(&f);
+	stk_reader__free(source);
+	for (uint32_t i = 0; i < n; i++)
+		free(s[i].own);
 	free(s);
 	return 0;
 }
