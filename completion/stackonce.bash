@@ -70,7 +70,7 @@ _stackonce()
 		[export]="-o --output -q --quiet -h --help"
 		[import]="-o --output --kallsyms --trace -q --quiet -h --help"
 		[list]="-v --verbose --json -h --help"
-		[doctor]="--json -v --verbose -h --help"
+		[doctor]="--json -h --help"
 		[version]="--json -h --help"
 	)
 

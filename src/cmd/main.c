@@ -17,9 +17,7 @@ static const struct cmd commands[] = {
 	{ "export", cmd_export, "write a recording in another tool's form" },
 	{ "import", cmd_import, "make a recording from another tool's data" },
 	{ "list", cmd_list, "the tracepoints of this kernel" },
-#ifdef WITH_DOCTOR
 	{ "doctor", cmd_doctor, "what this machine allows, refuses, why, and the remedy" },
-#endif
 	{ "version", cmd_version, "print the version" },
 	{ "help", cmd_help, "this text, or the help of a command" },
 };
