@@ -266,7 +266,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 
 static int resolve_events(struct options *o, struct rec_events *events)
 {
-	struct filter_features features = { 0 };
+	_cleanup_(filter_features__clear) struct filter_features features = { 0 };
 	bool probed = false;
 	unsigned int i;
 	int err;

@@ -53,7 +53,7 @@ enum filter_match {
 	FILTER_MATCH_GLOB,	/* the pattern is u16 tokens, see below */
 };
 
-/* Tokens of a glob end with FILTER_GLOB_END; a class is 32 bytes of the pool, one bit per character. */
+/* Tokens of a glob, FILTER_GLOB_END last; a class is 32 bytes of the pool, a bit per character. */
 #define FILTER_GLOB_LITERAL	0x0000	/* | character */
 #define FILTER_GLOB_END		0x0000	/* literal NUL */
 #define FILTER_GLOB_ANY		0x0100

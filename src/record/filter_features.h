@@ -6,7 +6,8 @@
 struct filter_features;
 struct ksyms;
 
-/* syms is borrowed by ret_features. */
+/* syms is borrowed by ret_features, which must be cleared. */
 void filter_features__probe(struct ksyms *syms, struct filter_features *ret_features);
+void filter_features__clear(struct filter_features *features);
 
 #endif /* RECORD_FILTER_FEATURES_H */

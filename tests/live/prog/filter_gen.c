@@ -241,7 +241,8 @@ static void put_function_pred(struct generator *g, struct out *o, const struct e
 	if (r)
 		addr = ev_field__value(f, r->data, r->len);
 	if (!r || rng__below(&g->rng, 4) == 0 || ksyms__find(g->syms, addr, &sym))
-		sym.name = PICK(g, "schedule", "vfs_read", "do_sys_openat2", "no_such_function", "0");
+		sym.name = PICK(g, "schedule", "vfs_read", "do_sys_openat2", "no_such_function", "0",
+				"_etext", "init_task", "jiffies", "_stext", "_end");
 	put(o, ".function %s ", PICK(g, "==", "!=", "=="));
 	if (rng__below(&g->rng, 4))
 		put(o, "%s ", sym.name);

@@ -27,8 +27,8 @@ const char *const workload_comms[NR_CHILDREN + 1] = { "alpha", "beta[1]*x", "fif
 						       NULL };
 
 /* Static, so that the parent can read them at the addresses the children's records show. */
-static const char *const strings[] = { "", "a", "abc", "abcdef", "foo bar", "*", "a[b]c", "/etc/passwd",
-				       "0123", "\xc3\xa9t\xe9", "abcabcabd", "x!y", "long string "
+static const char *const strings[] = { "", "a", "abc", "abcdef", "foo bar", "*", "a[b]c",
+				       "/etc/passwd", "0123", "\xc3\xa9t\xe9", "abcabcabd", "x!y", "long string "
 				       "of more than sixty-four bytes, so that no buffer is quite "
 				       "right for it", "1abc*" };
 
