@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -75,6 +76,14 @@ static int make_room(struct input *in)
 	return 0;
 }
 
+/* A pipe may have been made non-blocking by those who share it: wait all the same. */
+static bool wait_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return errno == EAGAIN && (poll(&p, 1, -1) >= 0 || errno == EINTR);
+}
+
 int input__need(struct input *in, size_t n)
 {
 	ssize_t got;
@@ -90,10 +99,10 @@ int input__need(struct input *in, size_t n)
 		}
 		got = read(in->fd, in->buf + in->start + in->len,
 			   in->cap - in->start - in->len);
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && (errno == EINTR || wait_readable(in->fd)))
 			continue;
 		if (got < 0)
-			return errno == EAGAIN ? 0 : -errno;
+			return -errno;
 		if (!got) {
 			in->ended = !in->seekable;
 			return 0;

@@ -9,6 +9,8 @@
 #include "trace/writer_internal.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -25,6 +27,14 @@
 
 /* ---- open and close ------------------------------------------------------------------------- */
 
+/* A pipe may have been made non-blocking by those who share it: wait all the same. */
+static bool wait_writable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return errno == EAGAIN && (poll(&p, 1, -1) >= 0 || errno == EINTR);
+}
+
 /* Everything in b goes out, or nothing where the file can be cut back. */
 static int write_out(struct stk_writer *w, struct wire_buf *b)
 {
@@ -35,7 +45,7 @@ static int write_out(struct stk_writer *w, struct wire_buf *b)
 	while (done < b->len) {
 		ssize_t n = write(w->fd, b->p + done, b->len - done);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || wait_writable(w->fd)))
 			continue;
 		if (n <= 0) {
 			int err = n < 0 ? -errno : -EIO;
@@ -111,7 +121,7 @@ int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_write
 	w->fd = take_fd(owned);
 	w->fsync = opts->fsync;
 	w->stack_budget = opts->stack_budget;
-	w->first_stack = 1;
+	w->first_stack = w->task_base = 1;
 	w->nodes_written = 1;
 	if (fstat(fd, &st) < 0)
 		return log_err(-errno, "stat recording");

@@ -32,7 +32,10 @@ int stk_writer__meta(struct stk_writer *w, const char *key, const char *value);
 /* Returns the event index (>= 0), dense from 0. */
 int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char *system,
 		     const char *name, const char *filter, const char *format);
-/* The same (tid, tgid, comm) gives the same task number.  comm: at most len bytes, up to a NUL. */
+/*
+ * The same (tid, tgid, comm) gives the same task number, until very many tasks came between; a
+ * number keeps its meaning.  comm: at most len bytes, up to a NUL.
+ */
 int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const char *comm,
 		     size_t len, uint32_t *ret_task);
 /*

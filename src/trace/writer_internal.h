@@ -38,6 +38,7 @@ struct stk_writer {
 	struct stk_layout **layouts;
 	uint32_t nr_types, cap_types;
 	struct dict task_dict;
+	uint32_t task_base;		/* number of the dictionary's task n is task_base + n */
 
 	size_t stack_budget;
 	struct tree tree;

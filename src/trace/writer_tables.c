@@ -8,6 +8,7 @@
 
 #define TABLE_SPLIT	(4u << 20)	/* a table block is closed when it gets this big */
 #define NODE_SPLIT	(256u << 10)	/* entries of a NODES or STACKS block */
+#define MAX_TASKS	(128u << 10)	/* remembered; a machine may start any number of them */
 
 /* ---- metadata, types, tasks, symbols ---------------------------------------------------------- */
 
@@ -99,35 +100,50 @@ int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char 
 	return w->nr_types - 1;
 }
 
+static int put_task(struct stk_writer *w, uint32_t number, const uint32_t *ids, const char *comm,
+		    size_t len)
+{
+	wire_put_varint(&w->tasks, number);
+	wire_put_varint(&w->tasks, ids[0]);
+	wire_put_varint(&w->tasks, ids[1]);
+	wire_put_string(&w->tasks, comm, len);
+	if (w->tasks.len < TABLE_SPLIT)
+		return 0;
+	return wr_close_table(w, STK_BLOCK_TASKS, &w->tasks);
+}
+
 int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const char *comm,
 		     size_t len, uint32_t *ret_task)
 {
-	struct wire_buf *keys = &w->task_dict.keys;
-	uint32_t ids[2] = { tid, tgid }, known = w->task_dict.nr;
-	size_t off = keys->len;
+	struct dict *d = &w->task_dict;
+	uint32_t ids[2] = { tid, tgid }, known;
+	size_t off;
 	int64_t nr;
+	int err = 0;
 
 	if (w->err)
 		return w->err;
+	if (d->nr == MAX_TASKS) {	/* forget them: who goes on gets another number */
+		w->task_base += d->nr;
+		err = dict__reset(d, 1024);
+		if (err)
+			return wr_fail(w, err);
+	}
+	known = d->nr;
+	off = d->keys.len;
 	len = strnlen(comm, MIN(len, STK_MAX_STRING));
-	wire_put(keys, ids, sizeof(ids));
-	wire_put(keys, comm, len);
-	nr = dict__intern(&w->task_dict, off);
+	wire_put(&d->keys, ids, sizeof(ids));
+	wire_put(&d->keys, comm, len);
+	nr = dict__intern(d, off);
 	if (nr < 0)
 		return wr_fail(w, nr);
-	if (nr == known) {
-		wire_put_varint(&w->tasks, nr + 1);
-		wire_put_varint(&w->tasks, tid);
-		wire_put_varint(&w->tasks, tgid);
-		wire_put_string(&w->tasks, comm, len);
-		if (w->tasks.len >= TABLE_SPLIT) {
-			int err = wr_close_table(w, STK_BLOCK_TASKS, &w->tasks);
-
-			if (err)
-				return err;
-		}
-	}
-	*ret_task = nr + 1;
+	if ((uint64_t)w->task_base + nr > UINT32_MAX)
+		return wr_fail(w, log_err(-EOVERFLOW, "too many tasks"));
+	if (nr == known)
+		err = put_task(w, w->task_base + nr, ids, comm, len);
+	if (err)
+		return err;
+	*ret_task = w->task_base + nr;
 	return 0;
 }
 

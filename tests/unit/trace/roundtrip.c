@@ -2,6 +2,7 @@
 /* What goes into the writer comes out of the reader. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -310,6 +311,47 @@ static void test_columns(void **state)
 	gen_close(&f);
 }
 
+/* More tasks than the writer remembers: some get a second number, none a wrong name. */
+static void test_tasks(void **state)
+{
+	enum { NR = 300000 };
+	struct stk_writer_opts opts = { .nr_cpus = 1 };
+	const struct stk_event *e;
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = gen_open(&f, &opts);
+	uint32_t first, again;
+	char comm[16];
+
+	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
+	assert_int_equal(stk_writer__task(w, 0, 0, "c0", 2, &first), 0);
+	assert_int_equal(stk_writer__task(w, 0, 0, "c0\0x", 4, &again), 0);
+	assert_int_equal(first, again);
+	for (uint32_t i = 0; i < NR; i++) {
+		struct stk_writer_event ev = { .ts = i };
+
+		snprintf(comm, sizeof(comm), "c%u", i);
+		assert_int_equal(stk_writer__task(w, i, i / 2, comm, 16, &ev.task), 0);
+		assert_int_equal(stk_writer__event(w, &ev), 0);
+	}
+	assert_int_equal(stk_writer__task(w, 0, 0, "c0", 2, &again), 0);
+	assert_int_not_equal(first, again);
+	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
+	stk_writer__free(w);
+	gen_load(&f);
+	assert_int_equal(stk_reader__open_mem(f.p, f.len, NULL, &r), 0);
+	for (uint32_t i = 0; i < NR; i++) {
+		snprintf(comm, sizeof(comm), "c%u", i);
+		assert_int_equal(stk_reader__next(r, &e), 1);
+		assert_int_equal(stk_event__tid(e), i);
+		assert_int_equal(stk_event__pid(e), i / 2);
+		assert_string_equal(stk_event__comm(e), comm);
+	}
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_tasks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
