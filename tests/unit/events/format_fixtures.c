@@ -392,6 +392,20 @@ static void test_resolve(void **state)
 	ev_format__free(b.f);
 }
 
+static void test_release(void **state)
+{
+	char known[] = "6.18.44-amd64", other[] = "6.17.1", odd[] = "linux";
+	int64_t v = 77;
+
+	assert_true(ev_constant__of_release(known, "I_DIRTY_SYNC", &v));
+	assert_int_equal(v, 0x10);
+	v = 77;
+	assert_false(ev_constant__of_release(known, "I_NO_SUCH", &v));
+	assert_false(ev_constant__of_release(other, "I_DIRTY_SYNC", &v));
+	assert_false(ev_constant__of_release(odd, "I_DIRTY_SYNC", &v));
+	assert_int_equal(v, 77);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
