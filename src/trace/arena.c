@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef STK_FUZZ
+#define ARENA_CHUNK 1024u	/* small ones are made faster, and overflows are seen */
+#else
 #define ARENA_CHUNK (16u << 10)
+#endif
 
 struct arena_chunk {
 	struct arena_chunk *next;

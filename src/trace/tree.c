@@ -6,7 +6,11 @@
 
 #include "trace/wire.h"
 
+#ifdef STK_FUZZ
+#define TREE_MIN_SLOTS 16
+#else
 #define TREE_MIN_SLOTS 1024
+#endif
 
 static uint32_t slot_of(const struct tree *t, uint32_t parent, uint64_t frame)
 {
