@@ -43,6 +43,7 @@
 #endif
 #endif
 
+#define FILTER_GLOB_CHUNK	4	/* tokens per bpf_loop() iteration */
 #define FILTER_MASKS_DIFFER	1
 #define FILTER_MASKS_MEET	2
 
@@ -72,13 +73,13 @@ FILTER_INLINE __u64 filter_pool_word(const struct filter_prog *p, __u32 off)
 }
 
 /* Whether len (at most FILTER_MAX_PATTERN) bytes of the input and of the pool are the same. */
-FILTER_GLOBAL int filter_bytes_equal(const struct filter_prog *p, struct filter_input *in,
+FILTER_INLINE int filter_bytes_equal(const struct filter_prog *p, struct filter_input *in,
 				     __u32 off, __u32 pat_off, __u32 len)
 {
 	const __u8 *a, *b;
 	__u32 k;
 
-	if (!p || !in || off > FILTER_INPUT_END || pat_off > FILTER_POOL_SIZE)
+	if (off > FILTER_INPUT_END || pat_off > FILTER_POOL_SIZE)
 		return 0;
 	a = (const __u8 *)in + off;
 	b = p->pool + pat_off;
@@ -190,16 +191,14 @@ FILTER_INLINE int filter_class_has(const struct filter_prog *p, __u32 off, __u32
 }
 
 /* One token against one character; 1: the glob is decided. */
-static long filter_glob_step(__u32 i, void *arg)
+FILTER_INLINE int filter_glob_token(const struct filter_loop *l)
 {
-	struct filter_loop *l = arg;
 	struct filter_work *w = &l->in->work;
 	__u32 tok = filter_pool_word(l->p, w->pat) & 0xffff;
 	__u32 pos = w->pos;
 	__u32 c = pos < w->end ? filter_input_word(l->in, pos) & 0xff : 0;
 	int ok;
 
-	(void)i;
 	if (tok == FILTER_GLOB_STAR) {
 		w->pat += 2;
 		w->back_pat = w->pat;
@@ -228,6 +227,18 @@ static long filter_glob_step(__u32 i, void *arg)
 	return 0;
 }
 
+static long filter_glob_step(__u32 i, void *arg)
+{
+	__u32 k;
+
+	(void)i;
+	for (k = 0; k < FILTER_GLOB_CHUNK; k++) {
+		if (filter_glob_token(arg))
+			return 1;
+	}
+	return 0;
+}
+
 FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *in,
 			      const struct filter_pred_str *str)
 {
@@ -241,7 +252,8 @@ FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *
 	w->back_pat = 0;
 	w->result = 0;
 	/* Each start position after a star is tried once, over at most the whole pattern. */
-	FILTER_LOOP((len + 1) * (FILTER_MAX_PATTERN + 1), filter_glob_step, &l);
+	FILTER_LOOP((len + 1) * (FILTER_MAX_PATTERN + 1) / FILTER_GLOB_CHUNK + 1,
+		    filter_glob_step, &l);
 	return w->result;
 }
 
@@ -397,15 +409,13 @@ FILTER_GLOBAL int filter_other(const struct filter_prog *p, struct filter_input 
 	}
 }
 
-#define FILTER_STRETCH	16	/* predicates run per call, so that few are verified in a row */
+#define FILTER_STRETCH	8	/* predicates run per call, so that few are verified in a row */
 
 /* From predicate i on at most FILTER_STRETCH predicates: the one to go on with, or the verdict. */
-FILTER_GLOBAL int filter_run(const struct filter_prog *p, struct filter_input *in, __u32 i)
+FILTER_INLINE __u32 filter_stretch(const struct filter_prog *p, struct filter_input *in, __u32 i)
 {
 	__u32 n;
 
-	if (!p || !in)
-		return FILTER_REJECT;
 	for (n = 0; n < FILTER_STRETCH; n++) {
 		const struct filter_pred *pr;
 		__u64 value;
@@ -431,6 +441,11 @@ FILTER_GLOBAL int filter_run(const struct filter_prog *p, struct filter_input *i
 	return i;
 }
 
+FILTER_GLOBAL int filter_run(const struct filter_prog *p, struct filter_input *in, __u32 i)
+{
+	return p && in ? filter_stretch(p, in, i) : FILTER_REJECT;
+}
+
 /* 1: the event is selected, 0: it is not. */
 FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *in)
 {
@@ -442,10 +457,12 @@ FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *
 		return 1;
 	if (in->len > FILTER_REC_MAX || in->len < p->min_len)
 		return 0;
-	for (n = 0; n < FILTER_MAX_PREDS / FILTER_STRETCH; n++) {
-		i = filter_run(p, in, i);
+	/* Most filters are short: the first stretch does without a call. */
+	i = filter_stretch(p, in, 0);
+	for (n = 1; n < FILTER_MAX_PREDS / FILTER_STRETCH; n++) {
 		if (i >= FILTER_MAX_PREDS)
 			break;
+		i = filter_run(p, in, i);
 	}
 	return i == FILTER_ACCEPT;
 }

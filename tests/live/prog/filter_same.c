@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * filter_same [SEED [ACCEPT [ROUNDS]]]: are our event filters the kernel's?
+ * filter_same cost: what one evaluation costs in BPF.
  *
  * First ACCEPT expressions, right and wrong ones, are written to `filter` files of random events
  * and compiled: both must accept or both refuse.  Then ROUNDS times a workload runs under an
@@ -427,9 +428,45 @@ static void setup(struct show *s, uint64_t seed)
 	workload__run(&s->work, 0);
 }
 
+/* ns per evaluation for some filters of sched_switch, on one record. */
+static void show_costs(struct show *s)
+{
+	static const char *const exprs[] = {
+		"0", "prev_pid == 1", "prev_pid != 1", "prev_pid != 1 && next_pid != 1",
+		"prev_pid == 1 || prev_prio == 1 || next_pid == 1 || next_prio == 1",
+		"prev_comm == \"bash\"", "prev_comm ~ \"swap*\"", "prev_comm ~ \"*/0*\"",
+		"prev_comm ~ \"*xyz*\"", "prev_comm ~ \"*sw[a-z]pper?[0-9]\"", "COMM == \"bash\"",
+		"CPU & CPUS{0,1}",
+	};
+	static struct filter_input in = { .len = 64 };
+	struct filter_prog *prog = malloc(sizeof(*prog));
+	const struct event *e = NULL;
+	char why[256];
+	size_t i;
+
+	for (i = 0; i < s->nr_events; i++) {
+		if (!strcmp(s->events[i].name, "sched_switch"))
+			e = &s->events[i];
+	}
+	if (!e || !prog)
+		errx(1, "there is no sched_switch");
+	memcpy(in.rec + 8, "swapper/0", 10);
+	for (i = 0; i < ARRAY_SIZE(exprs); i++) {
+		if (compile(s, e, exprs[i], prog, why, sizeof(why))) {
+			printf("%-70s %s\n", exprs[i], why);
+			continue;
+		}
+		filter_bpf__set(s->bpf, prog);
+		filter_bpf__run(s->bpf, &in);
+		printf("%-70s %6.1f ns\n", exprs[i], filter_bpf__cost(s->bpf));
+	}
+	free(prog);
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long seed = arg_number(argc, argv, 1, 1, ~0UL);
+	bool costs = argc == 2 && !strcmp(argv[1], "cost");
+	unsigned long seed = arg_number(costs ? 1 : argc, argv, 1, 1, ~0UL);
 	unsigned long accept = arg_number(argc, argv, 2, 2000, 10000000);
 	unsigned long rounds = arg_number(argc, argv, 3, 5, 10000);
 	struct show *s = &show;
@@ -440,6 +477,10 @@ int main(int argc, char **argv)
 	       "%u instructions verified\n", s->features.function, s->features.cpus,
 	       s->features.common_cpu, s->features.stacktrace, s->features.dangling_op,
 	       s->features.nr_cpus, filter_bpf__verified(s->bpf));
+	if (costs) {
+		show_costs(s);
+		return 0;
+	}
 	collect_samples(s);
 	compare_acceptance(s, accept);
 	while (rounds--)
