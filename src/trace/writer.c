@@ -20,7 +20,7 @@
 #include "log.h"
 
 #define BATCH_EVENTS	16384u		/* events of a block, with few CPUs */
-#define BATCH_EVENTS_ALL (1u << 20)	/* and of one block of every CPU together */
+#define BATCH_EVENTS_ALL (256u << 10)	/* and of one block of every CPU together */
 #define BATCH_EVENTS_MIN 1024u
 #define BATCH_BYTES	(1u << 20)	/* and their records */
 #define MAX_CPUS	65536u

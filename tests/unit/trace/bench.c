@@ -5,6 +5,7 @@
  *   trace_bench [EVENTS]       two tasks that wake each other, simulated
  *   trace_bench -r FILE        the events of a recording
  *   trace_bench -k [EVENTS]    like kmem: pointers, sizes
+ *   trace_bench -c [EVENTS]    two such tasks on each of 64 CPUs
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -146,9 +147,9 @@ static void add_types(struct stk_writer *w, const struct stk_reader *r)
 }
 
 static void write_all(struct gen_file *f, const struct stk_reader *source, const struct sample *s,
-		      uint32_t n)
+		      uint32_t n, unsigned int nr_cpus)
 {
-	struct stk_writer_opts opts = { .nr_cpus = 4 };
+	struct stk_writer_opts opts = { .nr_cpus = nr_cpus };
 	struct stk_writer_stats stats;
 	struct stk_writer *w;
 	uint64_t t0 = cpu_ns(), round = s[0].e.ts;
@@ -222,8 +223,10 @@ static void report_memory(const char *what)
 
 int main(int argc, char **argv)
 {
+	bool cpus = argc > 1 && !strcmp(argv[1], "-c");
 	bool kmem = argc > 1 && !strcmp(argv[1], "-k"), file = argc > 2 && !strcmp(argv[1], "-r");
-	uint32_t n = file ? 1000000 : argc > 1 + kmem ? strtoul(argv[1 + kmem], NULL, 10) : 1000000;
+	uint32_t n = file ? 1000000 : argc > 1 + kmem + cpus ? strtoul(argv[1 + kmem + cpus], NULL, 10) :
+				    1000000;
 	struct sample *s = calloc(n, sizeof(*s));
 	struct stk_reader *source = NULL;
 	struct gen_file f;
@@ -237,8 +240,10 @@ int main(int argc, char **argv)
 	} else {
 		simulate(s, n);
 	}
+	for (uint32_t i = 0; cpus && i < n; i++)
+		s[i].e.cpu = s[i].e.ts * 0x9e3779b97f4a7c15 >> 58;
 	report_memory("with the events prepared");
-	write_all(&f, source, s, n);
+	write_all(&f, source, s, n, cpus ? 64 : 4);
 	report_memory("after writing");
 	read_all(&f, STK_WANT_EVENTS | STK_WANT_FIELDS, "read with fields");
 	read_all(&f, STK_WANT_EVENTS, "read without fields");

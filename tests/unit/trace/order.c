@@ -206,15 +206,44 @@ static void test_follow(void **state)
 }
 
 /* A follower that looks after every single byte sees what one sees that comes late. */
+static void follow_bytes(const struct gen_file *whole, unsigned int want)
+{
+	struct stk_reader_opts opts = { .size = sizeof(opts), .follow = true, .want = want };
+	char path[] = "/tmp/stk-test-XXXXXX", fd_path[32];
+	uint64_t ts = 100;
+	int got = -EAGAIN, fd = mkstemp(path);
+	const struct stk_event *e;
+	struct stk_totals totals;
+	struct stk_reader *r;
+
+	assert_true(fd >= 0 && !unlink(path));
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
+	assert_int_equal(stk_reader__open(fd_path, &opts, &r), -EINVAL);
+	assert_int_equal(pwrite(fd, whole->p, STK_HEADER_SIZE, 0), STK_HEADER_SIZE);
+	assert_int_equal(stk_reader__open(fd_path, &opts, &r), 0);
+	for (size_t at = STK_HEADER_SIZE; at <= whole->len; at++) {
+		while ((got = stk_reader__next(r, &e)) == 1)
+			assert_int_equal(stk_event__ts(e), ts++);
+		if (at == whole->len)
+			break;
+		assert_int_equal(got, -EAGAIN);
+		assert_int_equal(pwrite(fd, whole->p + at, 1, at), 1);
+	}
+	assert_int_equal(got, 0);
+	assert_int_equal(ts, want & STK_WANT_EVENTS ? 110 : 100);
+	stk_reader__totals(r, &totals);
+	assert_int_equal(totals.events, 10);
+	assert_int_equal(totals.bytes, whole->len);
+	assert_int_equal(totals.last_ts, 109);
+	assert_true(totals.clean_end);
+	stk_reader__free(r);
+	close(fd);
+}
+
 static void test_follow_bytes(void **state)
 {
-	struct gen_file whole, grows = { .fd = -1 };
+	struct gen_file whole;
 	struct stk_writer *w = begin(&whole, 2);
-	const struct stk_event *e;
-	struct stk_reader *r;
-	char path[] = "/tmp/stk-test-XXXXXX";
-	uint64_t want = 100;
-	int got = -EAGAIN;
 
 	for (uint64_t i = 0; i < 10; i++) {
 		add(w, i % 2, 100 + i);
@@ -223,22 +252,9 @@ static void test_follow_bytes(void **state)
 	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
 	stk_writer__free(w);
 	gen_load(&whole);
-	grows.fd = mkstemp(path);
-	assert_true(grows.fd >= 0 && !unlink(path));
-	assert_int_equal(pwrite(grows.fd, whole.p, STK_HEADER_SIZE, 0), STK_HEADER_SIZE);
-	r = open_file(&grows, true);
-	for (size_t at = STK_HEADER_SIZE; at <= whole.len; at++) {
-		while ((got = stk_reader__next(r, &e)) == 1)
-			assert_int_equal(stk_event__ts(e), want++);
-		if (at == whole.len)
-			break;
-		assert_int_equal(got, -EAGAIN);
-		assert_int_equal(pwrite(grows.fd, whole.p + at, 1, at), 1);
-	}
-	assert_int_equal(got, 0);
-	assert_int_equal(want, 110);
-	stk_reader__free(r);
-	gen_close(&grows);
+	follow_bytes(&whole, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	follow_bytes(&whole, STK_WANT_EVENTS);
+	follow_bytes(&whole, STK_WANT_FIELDS);
 	gen_close(&whole);
 }
 
