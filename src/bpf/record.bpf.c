@@ -47,6 +47,8 @@ enum clock_kind { CLOCK_MONO = 0, CLOCK_BOOT = 1, CLOCK_TAI = 2 };
 struct wire_ctl ctl = {};
 /* What preempt_count() and migration_disabled show in a program that runs in plain task context. */
 u32 preempt_base = 0, migrate_base = 0;
+/* thread_info.flags: reschedule now, reschedule lazily; 0: not known, or this kernel has none. */
+u64 tif_resched = 0, tif_lazy = 0;
 
 /*
  * What one event needs.  The record lies behind the ring's header, where the filter's input has
@@ -382,7 +384,11 @@ static __always_inline void common_fields(struct scratch *s, u32 tid)
 	else if (off < 0)
 		s->ext |= WIRE_EXT_NO_IRQFLAG;
 	if (percpu_preempt_count && !(count & PREEMPT_NEED_RESCHED))
-		flags |= 0x04 | 0x20;
+		flags |= tif_resched ? 0x20 : 0x20 | 0x04;
+	if (task->thread_info.flags & tif_resched)
+		flags |= 0x04;
+	if (task->thread_info.flags & tif_lazy)
+		flags |= 0x02;
 	if (count & HARDIRQ_MASK)
 		flags |= 0x08;
 	if (count & SOFTIRQ_SERVING)
@@ -1063,6 +1069,19 @@ int calibrate(void *ctx)
 	calibrate_migrate = task->migration_disabled;
 	calibrate_irqs_off = compat_irqs_off();
 	calibrate_runs++;
+	return 1;
+}
+
+/* signal:signal_generate, for a signal of ours to ourselves: it is pending just then. */
+u64 calibrate_tif = 0;
+
+SEC("tracepoint")
+int calibrate_signal(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if ((u32)bpf_get_current_pid_tgid() == calibrate_tid)
+		calibrate_tif = task->thread_info.flags;
 	return 1;
 }
 

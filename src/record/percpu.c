@@ -33,9 +33,25 @@ static uint32_t member_offset(const struct btf *btf, uint32_t type_id, const cha
 	return UINT32_MAX;
 }
 
+/* Its enum constants are unnamed in the end, but there. */
+static bool has_lazy_resched(const struct btf *btf)
+{
+	unsigned int i, j, nr = btf__type_cnt(btf);
+
+	for (i = 1; i < nr; i++) {
+		const struct btf_type *t = btf__type_by_id(btf, i);
+
+		for (j = 0; btf_is_enum(t) && j < btf_vlen(t); j++)
+			if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[j].name_off),
+				    "preempt_dynamic_lazy"))
+				return true;
+	}
+	return false;
+}
+
 int percpu__layout(struct percpu_layout *ret_layout)
 {
-	struct percpu_layout l = { UINT32_MAX, UINT32_MAX, UINT32_MAX };
+	struct percpu_layout l = { UINT32_MAX, UINT32_MAX, UINT32_MAX, false };
 	const struct btf_var_secinfo *v;
 	const struct btf_type *sec;
 	struct btf *btf;
@@ -68,6 +84,7 @@ int percpu__layout(struct percpu_layout *ret_layout)
 				l.preempt_count = v->offset + at;
 		}
 	}
+	l.lazy_resched = has_lazy_resched(btf);
 	btf__free(btf);
 	*ret_layout = l;
 	return 0;

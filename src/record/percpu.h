@@ -3,11 +3,13 @@
 #ifndef RECORD_PERCPU_H
 #define RECORD_PERCPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct percpu_layout {
 	/* Offsets in the per-CPU area; UINT32_MAX: this kernel has no such variable. */
 	uint32_t runqueues, preempt_count, prog_active;
+	bool lazy_resched;	/* the scheduler knows lazy preemption (since 6.13) */
 };
 
 /* From the kernel's BTF. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -148,6 +149,7 @@ static void choose_programs(struct programs *p)
 	bpf_program__set_autoload(s->progs.follow, p->opts.select_tasks);
 	bpf_program__set_autoload(s->progs.locate, true);
 	bpf_program__set_autoload(s->progs.calibrate, true);
+	bpf_program__set_autoload(s->progs.calibrate_signal, true);
 }
 
 static void *map_memory(const struct bpf_map *map, size_t value_size, size_t nr, size_t *ret_len)
@@ -222,6 +224,40 @@ static int locate_percpu(struct programs *p)
 	return 0;
 }
 
+static void ignore_signal(int sig)
+{
+}
+
+/*
+ * Where thread_info.flags says that the task is to be rescheduled, told by where it says that a
+ * signal is pending: bit 2 and 3 on x86, since 6.18 bit 1 and 4 as in asm-generic/thread_info_tif.h.
+ */
+static int find_resched_bits(struct programs *p)
+{
+	struct sigaction handler = { .sa_handler = ignore_signal }, before;
+	struct bpf_link *link;
+	unsigned int bit;
+
+	link = bpf_program__attach_tracepoint(p->skel->progs.calibrate_signal, "signal",
+					      "signal_generate");
+	if (!link)
+		return log_err(-errno, "attach to signal:signal_generate");
+	sigaction(SIGURG, &handler, &before);
+	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGURG);
+	sigaction(SIGURG, &before, NULL);
+	bpf_link__destroy(link);
+	if (p->skel->bss->calibrate_tif & 1 << 2)
+		bit = 3;
+	else if (p->skel->bss->calibrate_tif & 1 << 1)
+		bit = 4;
+	else
+		return 0;
+	p->skel->bss->tif_resched = 1 << bit;
+	if (p->layout.lazy_resched)
+		p->skel->bss->tif_lazy = 1 << (bit + 1);
+	return 0;
+}
+
 /* What preemption looks like from inside a program that interrupts nothing. */
 static int calibrate(struct programs *p)
 {
@@ -238,7 +274,7 @@ static int calibrate(struct programs *p)
 		return log_err(-EIO, "a BPF program on task:task_rename did not run");
 	p->skel->bss->preempt_base = p->skel->bss->calibrate_preempt;
 	p->skel->bss->migrate_base = p->skel->bss->calibrate_migrate;
-	return 0;
+	return find_resched_bits(p);
 }
 
 static int fill_maps(struct programs *p)
