@@ -88,7 +88,6 @@ struct stackmap_buf {
 	__u64 w[STACKMAP_WORDS + 4];
 	__u32 n;
 	__u32 pad;
-	__u64 hint;
 };
 
 struct stackmap_line {
