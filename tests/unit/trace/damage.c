@@ -301,6 +301,61 @@ static void test_lies(void **state)
 	gen_close(&f);
 }
 
+/* A block of events whose header does not fit what is in it is refused as a whole. */
+static void test_event_lies(void **state)
+{
+	static const struct {
+		size_t off, size;
+		int64_t add;
+	} lies[] = {
+		{ offsetof(struct stk_events_header, count), 4, 1 },
+		{ offsetof(struct stk_events_header, count), 4, -1 },
+		{ offsetof(struct stk_events_header, count), 4, 1 << 21 },
+		{ offsetof(struct stk_events_header, first_ts), 8, 1 },
+		{ offsetof(struct stk_events_header, min_ts), 8, -1 },
+		{ offsetof(struct stk_events_header, min_ts), 8, 1 },
+		{ offsetof(struct stk_events_header, max_ts), 8, 1 },
+		{ offsetof(struct stk_events_header, max_ts), 8, -1 },
+		{ offsetof(struct stk_events_header, heads_stored), 4, 1 },
+		{ offsetof(struct stk_events_header, heads_raw), 4, 1 },
+		{ offsetof(struct stk_events_header, heads_raw), 4, 1u << 30 },
+		{ offsetof(struct stk_events_header, heads_codec), 4, 2 },
+		{ offsetof(struct stk_events_header, body_stored), 4, -1 },
+		{ offsetof(struct stk_events_header, body_raw), 4, -1 },
+		{ offsetof(struct stk_events_header, body_codec), 4, 2 },
+	};
+	struct stk_block_header h = { 0 }, saved;
+	struct stk_events_header eh;
+	struct stk_totals totals;
+	struct gen_file f;
+	size_t pos = STK_HEADER_SIZE;
+	int end;
+
+	make_file(&f);
+	while (!events_of(f.p, pos))
+		pos += block_len(f.p, pos);
+	h = saved = header_at(f.p, pos);
+	memcpy(&eh, f.p + pos + sizeof(h), sizeof(eh));
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		uint8_t *field = f.p + pos + sizeof(h) + lies[i].off;
+		uint64_t v = 0;
+
+		memcpy(&v, field, lies[i].size);
+		v += lies[i].add;
+		memcpy(field, &v, lies[i].size);
+		h.payload_crc = crc32c(0, f.p + pos + sizeof(h), h.stored_len);
+		h.header_crc = crc32c(0, &h, offsetof(typeof(h), header_crc));
+		memcpy(f.p + pos, &h, sizeof(h));
+		assert_int_equal(read_all(f.p, f.len, &end, &totals),
+				 NR_ROUNDS * ROUND_EVENTS - eh.count);
+		assert_int_equal(end, 0);
+		assert_int_equal(totals.bad_blocks, 1);
+		memcpy(f.p + pos + sizeof(h), &eh, sizeof(eh));
+	}
+	memcpy(f.p + pos, &saved, sizeof(saved));
+	gen_close(&f);
+}
+
 /* Every byte of every block changed, checksums right: whatever it means then, reading ends well. */
 static void test_mutated(void **state)
 {
@@ -342,7 +397,7 @@ int main(void)
 		cmocka_unit_test(test_truncated), cmocka_unit_test(test_zero_tail),
 		cmocka_unit_test(test_flipped),	  cmocka_unit_test(test_header),
 		cmocka_unit_test(test_unknown_block), cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_mutated),
+		cmocka_unit_test(test_event_lies), cmocka_unit_test(test_mutated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
