@@ -108,13 +108,6 @@ typedef bool (*ev_constant_fn)(void *ctx, const char *name, int64_t *ret_value);
 int ev_format__resolve(const char *text, size_t len, ev_constant_fn lookup, void *ctx,
 		       char **ret_text, unsigned int *ret_nr);
 
-/*
- * An ev_constant_fn for kernels without type information: names whose values changed between
- * releases.  release: a const char *, as uname -r prints it; only releases whose source was read
- * are known (6.18), for all others it answers false.
- */
-bool ev_constant__of_release(void *release, const char *name, int64_t *ret_value);
-
 #define EV_SYSCALL_ARGS 6
 
 struct ev_syscall_string {

@@ -4,8 +4,6 @@
 
 #include "cleanup.h"
 
-#include <stdio.h>
-
 struct constant {
 	const char *name;
 	uint32_t value;
@@ -98,55 +96,6 @@ bool c_constant__lookup(const char *name, size_t len, uint64_t *ret_value)
 {
 	const struct constant *c = find(constants, ARRAY_SIZE(constants), name, len);
 
-	if (!c)
-		return false;
-	*ret_value = c->value;
-	return true;
-}
-
-/* clang-format off */
-
-/*
- * Constants whose values moved, as of 6.18 (include/linux/fs.h, fs/btrfs/).  Releases before 6.15
- * have numbers in their print fmts where these stand.
- */
-static const struct constant constants_6_18[] = {
-	{ "I_NEW", 1u << 0 },		{ "I_SYNC", 1u << 1 },
-	{ "I_LRU_ISOLATING", 1u << 2 },	{ "I_DIRTY_SYNC", 1u << 4 },
-	{ "I_DIRTY_DATASYNC", 1u << 5 }, { "I_DIRTY_PAGES", 1u << 6 },
-	{ "I_WILL_FREE", 1u << 7 },	{ "I_FREEING", 1u << 8 },
-	{ "I_CLEAR", 1u << 9 },		{ "I_REFERENCED", 1u << 10 },
-	{ "I_LINKABLE", 1u << 11 },	{ "I_DIRTY_TIME", 1u << 12 },
-	{ "I_WB_SWITCH", 1u << 13 },	{ "I_OVL_INUSE", 1u << 14 },
-	{ "I_CREATING", 1u << 15 },	{ "I_DONTCACHE", 1u << 16 },
-	{ "I_SYNC_QUEUED", 1u << 17 },	{ "I_PINNING_NETFS_WB", 1u << 18 },
-	{ "EXTENT_DIRTY", 1u << 0 }, { "EXTENT_LOCKED", 1u << 1 },
-	{ "EXTENT_DIRTY_LOG1", 1u << 3 }, { "EXTENT_DIRTY_LOG2", 1u << 4 },
-	{ "EXTENT_DELALLOC", 1u << 5 }, { "EXTENT_DEFRAG", 1u << 6 },
-	{ "EXTENT_BOUNDARY", 1u << 7 }, { "EXTENT_NODATASUM", 1u << 8 },
-	{ "EXTENT_CLEAR_META_RESV", 1u << 9 }, { "EXTENT_NEED_WAIT", 1u << 10 },
-	{ "EXTENT_NORESERVE", 1u << 11 }, { "EXTENT_QGROUP_RESERVED", 1u << 12 },
-	{ "EXTENT_CLEAR_DATA_RESV", 1u << 13 }, { "EXTENT_DELALLOC_NEW", 1u << 14 },
-	{ "EXTENT_FLAG_PINNED", 1u << 0 }, { "EXTENT_FLAG_COMPRESS_ZLIB", 1u << 1 },
-	{ "EXTENT_FLAG_COMPRESS_LZO", 1u << 2 }, { "EXTENT_FLAG_COMPRESS_ZSTD", 1u << 3 },
-	{ "EXTENT_FLAG_PREALLOC", 1u << 4 }, { "EXTENT_FLAG_LOGGING", 1u << 5 },
-	{ "BTRFS_ORDERED_REGULAR", 0 },	{ "BTRFS_ORDERED_NOCOW", 1 },
-	{ "BTRFS_ORDERED_PREALLOC", 2 }, { "BTRFS_ORDERED_COMPRESSED", 3 },
-	{ "BTRFS_ORDERED_DIRECT", 4 },	{ "BTRFS_ORDERED_IO_DONE", 5 },
-	{ "BTRFS_ORDERED_COMPLETE", 6 }, { "BTRFS_ORDERED_IOERR", 7 },
-	{ "BTRFS_ORDERED_TRUNCATED", 8 },
-};
-
-/* clang-format on */
-
-bool ev_constant__of_release(void *release, const char *name, int64_t *ret_value)
-{
-	const struct constant *c;
-	unsigned int major, minor;
-
-	if (sscanf(release, "%u.%u", &major, &minor) != 2 || major != 6 || minor != 18)
-		return false;
-	c = find(constants_6_18, ARRAY_SIZE(constants_6_18), name, strlen(name));
 	if (!c)
 		return false;
 	*ret_value = c->value;

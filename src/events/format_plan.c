@@ -111,26 +111,41 @@ static uint8_t parse_length(struct planner *pl)
 	return size ? size : 1;
 }
 
+/* The field that an argument is, casts aside; -1: it is something else. */
+static int64_t field_of(const struct ev_format *f, uint32_t node)
+{
+	const struct node *n = &f->nodes[node];
+
+	while (n->op == NODE_CAST)
+		n = &f->nodes[n->a];
+	for (uint32_t i = 0; n->op == NODE_FIELD && i < f->nr_fields; i++)
+		if (f->fields[i].offset == n->val && f->fields[i].kind == EV_FIELD_INT)
+			return i;
+	return -1;
+}
+
 /* A system call's pointer that has a companion string, printed as 0x%08lx by the kernel. */
 static bool plan_syscall_string(struct planner *pl, struct op *op)
 {
-	const struct ev_format *f = pl->f;
-	const struct node *n = &f->nodes[op->node];
+	int64_t field = field_of(pl->f, op->node);
 
-	if (!f->is_syscall || op->base != 16)
+	if (!pl->f->is_syscall || op->base != 16 || field < 0 || !pl->f->extra[field].companion)
 		return false;
-	while (n->op == NODE_CAST)
-		n = &f->nodes[n->a];
-	if (n->op != NODE_FIELD)
-		return false;
-	for (uint32_t i = 0; i < f->nr_fields; i++) {
-		if (f->fields[i].offset != n->val || !f->extra[i].companion)
-			continue;
-		op->kind = OP_SYSCALL_STRING;
-		op->field = i;
-		return true;
-	}
-	return false;
+	op->kind = OP_SYSCALL_STRING;
+	op->field = field;
+	return true;
+}
+
+/* Where a kprobe or uprobe is: the `trace` file has the symbol there, or the address with 0x. */
+static void plan_probe_ip(struct planner *pl, struct op *op)
+{
+	int64_t field = field_of(pl->f, op->node);
+
+	if (field < 0 || op->base != 16 || op->width >= 0 ||
+	    strncmp(pl->f->fields[field].name, "__probe_", 8))
+		return;
+	op->kind = OP_PROBE_IP;
+	op->field = field;
 }
 
 static void plan_int(struct planner *pl, struct op *op, char conversion)
@@ -147,6 +162,7 @@ static void plan_int(struct planner *pl, struct op *op, char conversion)
 		return;
 	}
 	last = pl->f->nr_ops ? &pl->f->ops[pl->f->nr_ops - 1] : NULL;
+	plan_probe_ip(pl, op);
 	/* the "0x" before the address moves into the op: a string has none */
 	if (plan_syscall_string(pl, op) && last && last->kind == OP_LITERAL && last->lit_len >= 2 &&
 	    !memcmp(pl->f->pool.s + last->lit + last->lit_len - 2, "0x", 2)) {

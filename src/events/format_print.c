@@ -43,6 +43,18 @@ static void print_symbol(struct printer *p, const struct op *op, const struct pr
 	printer__widen(p, start, spec);
 }
 
+static void print_probe_ip(struct printer *p, const struct op *op)
+{
+	uint64_t addr = node__eval(p, op->node);
+	bool with_offset = strcmp(p->f->fields[op->field].name, "__probe_func");
+
+	if (addr >> 63 && p->ctx && p->ctx->symbol &&
+	    p->ctx->symbol(p->ctx->symbol_ctx, addr, with_offset, p->out))
+		return;
+	strbuf__add(p->out, "0x", 2);
+	strbuf__hex(p->out, addr, 0);
+}
+
 static void print_char(struct printer *p, const struct op *op, const struct printf_spec *spec)
 {
 	size_t start = p->out->len;
@@ -110,6 +122,9 @@ static void print_op(struct printer *p, const struct op *op)
 		break;
 	case OP_SYMBOL:
 		print_symbol(p, op, &spec);
+		break;
+	case OP_PROBE_IP:
+		print_probe_ip(p, op);
 		break;
 	case OP_MEM:
 		printer__mem(p, node__eval(p, op->node), p->f->pool.s + op->lit, op->lit_len, &spec);

@@ -107,6 +107,7 @@ enum plan_op {
 	OP_PTR, /* %p %px %pK and the hashed ones: the address */
 	OP_SYMBOL, /* %pS %ps %pB */
 	OP_MEM, /* %pI4 and all others that print what is in the record */
+	OP_PROBE_IP, /* %lx of a probe's address: the kernel prints the symbol, or 0x%lx */
 	OP_SYSCALL_STRING, /* a system call's pointer argument with a companion string */
 };
 
@@ -129,7 +130,7 @@ struct op {
 	int32_t prec; /* -1: none */
 	uint32_t node;
 	uint32_t lit, lit_len; /* pool: OP_LITERAL's text; OP_MEM, OP_SYMBOL: letters after %p */
-	uint32_t field; /* OP_SYSCALL_STRING: the companion */
+	uint32_t field; /* OP_SYSCALL_STRING: the argument; OP_PROBE_IP: the address */
 };
 
 /* What printing knows of a field beyond what callers see. */

@@ -38,6 +38,17 @@ static bool is_candidate(const char *start, const char *s, size_t n, const char 
 	       !isdigit((unsigned char)*s);
 }
 
+/* Is it the name of a field?  Helpers take field names: __get_str(name). */
+static bool is_field(const char *text, const char *end, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = text; (p = memmem(p, end - p, name, n)); p++)
+		if (p > text && !is_ident(p[-1]) && p + n < end && (p[n] == ';' || p[n] == '['))
+			return true;
+	return false;
+}
+
 static void put_constant(struct strbuf *b, int64_t v)
 {
 	/* INT64_MIN has no literal of its own */
@@ -73,7 +84,8 @@ int ev_format__resolve(const char *text, size_t len, ev_constant_fn lookup, void
 		    is_candidate(start, s, p - s, end)) {
 			memcpy(name, s, p - s);
 			name[p - s] = '\0';
-			if (lookup(ctx, name, &v)) {
+			if (strcmp(name, "REC") && !is_field(text, start, name) &&
+			    lookup(ctx, name, &v)) {
 				put_constant(&b, v);
 				nr++;
 				continue;

@@ -11,6 +11,7 @@
  * strings of many events.  Exit 1 on a mismatch.
  */
 #include "events/format.h"
+#include "record/constants.h"
 #include "cleanup.h"
 #include "strbuf.h"
 
@@ -19,7 +20,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
-#include <sys/utsname.h>
 
 #define MAX_ID 65536
 
@@ -47,7 +47,7 @@ static size_t nr_strings;
 static uint64_t vmemmap_base;
 static uint64_t text_start;
 static uint64_t text_end; /* of the kernel's own text, when it knows no data symbols */
-static struct utsname uts;
+static struct constants *types;
 static bool unsure; /* the record just printed needs what we cannot know */
 
 static char *read_file(const char *path, size_t *ret_len)
@@ -173,14 +173,14 @@ static const char *find_string(void *ctx, uint64_t addr)
 	return NULL;
 }
 
-/* Names in print fmts: those that the kernel's release explains, and the page array's start. */
+/* Names in print fmts: enum constants, and the start of the page array. */
 static bool constant(void *ctx, const char *name, int64_t *ret_value)
 {
 	if (!strcmp(name, "vmemmap_base") && vmemmap_base) {
 		*ret_value = (int64_t)vmemmap_base;
 		return true;
 	}
-	return ev_constant__of_release(ctx, name, ret_value);
+	return types && constants__lookup(types, name, ret_value);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -196,9 +196,13 @@ static int load_event(const char *path)
 	text = read_file(path, &len);
 	if (!text)
 		return 0; /* a probe that went away */
-	err = ev_format__resolve(text, len, constant, uts.release, &resolved, &nr);
-	if (!err)
-		err = ev_format__parse(resolved, strlen(resolved), &f);
+	err = ev_format__parse(text, len, &f);
+	if (!err && !ev_format__compiled(f)) {
+		ev_format__free(f);
+		err = ev_format__resolve(text, len, constant, NULL, &resolved, &nr);
+		if (!err)
+			err = ev_format__parse(resolved, strlen(resolved), &f);
+	}
 	if (err) {
 		printf("FAIL %s: %s\n", path, strerror(-err));
 		return err;
@@ -245,8 +249,8 @@ static void learn_vmemmap(const char *text)
 		unsigned int nr;
 
 		if (!events[i].text || !strstr(events[i].text, "vmemmap_base") ||
-		    ev_format__resolve(events[i].text, strlen(events[i].text), constant,
-				       uts.release, &resolved, &nr))
+		    ev_format__resolve(events[i].text, strlen(events[i].text), constant, NULL,
+				       &resolved, &nr))
 			continue;
 		ev_format__free(events[i].f);
 		if (ev_format__parse(resolved, strlen(resolved), &events[i].f))
@@ -508,7 +512,7 @@ static int report(void)
 int main(int argc, char **argv)
 {
 	char tracefs[256];
-	int err = uname(&uts);
+	int err;
 
 	if (argc != 2) {
 		fputs("usage: format_equal TRACEFS/instances/NAME\n", stderr);
@@ -520,6 +524,8 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	load_printk_formats(tracefs);
+	if (constants__load(&types))
+		puts("no BTF: constants without a value stay names");
 	err = load_events(tracefs);
 	for (unsigned int cpu = 0; !err && cpu < 4096; cpu++) {
 		char path[512];

@@ -272,6 +272,30 @@ static void test_symbols(void **state)
 	ev_format__free(b.f);
 }
 
+static void test_probes(void **state)
+{
+	static const char text[] =
+		FORMAT("x",
+		       FIELD("unsigned long __probe_func", 8, 8, 0)
+			       FIELD("unsigned long __probe_ret_ip", 16, 8, 0)
+				       FIELD("u32 a", 24, 4, 0),
+		       "\"(%lx <- %lx) a=0x%x\", REC->__probe_func, REC->__probe_ret_ip, REC->a");
+	const struct ev_print_ctx ctx = { .symbol = symbol, .long_size = 8 };
+	struct strbuf out = { 0 };
+	struct builder b;
+
+	build(&b, parse_compiled(text));
+	set(&b, "__probe_func", 0xffffffff81000010);
+	set(&b, "__probe_ret_ip", 0xffffffff81000010);
+	ev_format__print(b.f, &ctx, b.rec, b.len, &out);
+	assert_string_equal(out.s, "(startup <- startup+0x10/0x20) a=0x0");
+	set(&b, "__probe_ret_ip", 0x401000);
+	set(&b, "__probe_func", 0xffffffff81000020);
+	expect(&b, "(0xffffffff81000020 <- 0x401000) a=0x0");
+	strbuf__free(&out);
+	ev_format__free(b.f);
+}
+
 static struct ev_format *syscall_format(const char *name, struct ev_syscall_string *strings,
 					unsigned int want_nr)
 {
@@ -366,6 +390,8 @@ static bool constant(void *ctx, const char *name, int64_t *ret_value)
 {
 	int *nr = ctx;
 
+	assert_string_not_equal(name, "REC");
+	assert_string_not_equal(name, "name"); /* a field */
 	if (strncmp(name, "I_", 2))
 		return false;
 	*ret_value = !strcmp(name, "I_DIRTY_SYNC") ? 0x10 : !strcmp(name, "I_NEW") ? -2 : 1LL << 40;
@@ -392,28 +418,15 @@ static void test_resolve(void **state)
 	ev_format__free(b.f);
 }
 
-static void test_release(void **state)
-{
-	char known[] = "6.18.44-amd64", other[] = "6.17.1", odd[] = "linux";
-	int64_t v = 77;
-
-	assert_true(ev_constant__of_release(known, "I_DIRTY_SYNC", &v));
-	assert_int_equal(v, 0x10);
-	v = 77;
-	assert_false(ev_constant__of_release(known, "I_NO_SUCH", &v));
-	assert_false(ev_constant__of_release(other, "I_DIRTY_SYNC", &v));
-	assert_false(ev_constant__of_release(odd, "I_DIRTY_SYNC", &v));
-	assert_int_equal(v, 77);
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_compile),	  cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_sched_switch),	  cmocka_unit_test(test_dynamic),
-		cmocka_unit_test(test_addresses),	  cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_syscall_string),	  cmocka_unit_test(test_syscall_argv),
-		cmocka_unit_test(test_syscall_unchanged), cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_all_compile),  cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_sched_switch), cmocka_unit_test(test_dynamic),
+		cmocka_unit_test(test_addresses),    cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_probes),	     cmocka_unit_test(test_syscall_string),
+		cmocka_unit_test(test_syscall_argv), cmocka_unit_test(test_syscall_unchanged),
+		cmocka_unit_test(test_resolve),
 	};
 
 	if (argc != 2)
