@@ -5,4 +5,12 @@
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 
-"$PROG/../stackmap/stackmap_race" "$(scale 50000 1000)"
+rc=0
+"$PROG/../stackmap/stackmap_race" "$(scale 50000 1000)" >"$work/out" 2>&1 || rc=$?
+cat "$work/out"
+# Emulated CPUs take turns: nothing was wrong, but nothing was tested either.
+if [ -n "${LIVE_VM:-}" ] && grep -q WRONG "$work/out" &&
+	! grep WRONG "$work/out" | grep -qv 'no race happened'; then
+	skip "the CPUs of this machine take turns, no two inserted at once"
+fi
+exit "$rc"
