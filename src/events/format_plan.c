@@ -136,16 +136,22 @@ static bool plan_syscall_string(struct planner *pl, struct op *op)
 	return true;
 }
 
-/* Where a kprobe or uprobe is: the `trace` file has the symbol there, or the address with 0x. */
+/*
+ * Where a kprobe or uprobe is: the `trace` file has the symbol there, or the address with 0x, and
+ * for return probes, against the print fmt, where it returns to before where it was.
+ */
 static void plan_probe_ip(struct planner *pl, struct op *op)
 {
+	static const char func[] = "__probe_func", ret[] = "__probe_ret_ip";
+	const struct ev_field *fields = pl->f->fields, *other;
 	int64_t field = field_of(pl->f, op->node);
 
 	if (field < 0 || op->base != 16 || op->width >= 0 ||
-	    strncmp(pl->f->fields[field].name, "__probe_", 8))
+	    strncmp(fields[field].name, "__probe_", 8))
 		return;
+	other = ev_format__find(pl->f, strcmp(fields[field].name, func) ? func : ret);
 	op->kind = OP_PROBE_IP;
-	op->field = field;
+	op->field = other && strcmp(fields[field].name, "__probe_ip") ? other - fields : field;
 }
 
 static void plan_int(struct planner *pl, struct op *op, char conversion)

@@ -45,8 +45,9 @@ static void print_symbol(struct printer *p, const struct op *op, const struct pr
 
 static void print_probe_ip(struct printer *p, const struct op *op)
 {
-	uint64_t addr = node__eval(p, op->node);
-	bool with_offset = strcmp(p->f->fields[op->field].name, "__probe_func");
+	const struct ev_field *field = &p->f->fields[op->field];
+	uint64_t addr = ev_field__value(field, p->rec, p->len);
+	bool with_offset = strcmp(field->name, "__probe_func");
 
 	if (addr >> 63 && p->ctx && p->ctx->symbol &&
 	    p->ctx->symbol(p->ctx->symbol_ctx, addr, with_offset, p->out))

@@ -288,10 +288,10 @@ static void test_probes(void **state)
 	set(&b, "__probe_func", 0xffffffff81000010);
 	set(&b, "__probe_ret_ip", 0xffffffff81000010);
 	ev_format__print(b.f, &ctx, b.rec, b.len, &out);
-	assert_string_equal(out.s, "(startup <- startup+0x10/0x20) a=0x0");
+	assert_string_equal(out.s, "(startup+0x10/0x20 <- startup) a=0x0");
 	set(&b, "__probe_ret_ip", 0x401000);
 	set(&b, "__probe_func", 0xffffffff81000020);
-	expect(&b, "(0xffffffff81000020 <- 0x401000) a=0x0");
+	expect(&b, "(0x401000 <- 0xffffffff81000020) a=0x0");
 	strbuf__free(&out);
 	ev_format__free(b.f);
 }
