@@ -6,7 +6,7 @@
 . "$LIVE/lib.sh"
 
 need_tracefs
-"$PROG/format_compile" 20 >"$work/out" || {
+"$PROG/format_compile" 12 >"$work/out" || {
 	cat "$work/out"
 	fail "formats that do not compile"
 }
