@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Mounts tracefs for as long as a script needs it, and only takes away what it mounted itself.
+# Mounts tracefs for as long as a script needs it, and only takes away what it mounted itself.  Words
+# given to the functions go before the command: how to become root.
 
 tracefs=/sys/kernel/tracing
 tracefs_mounted=
@@ -8,13 +9,13 @@ tracefs_mounted=
 tracefs_mount()
 {
 	[ -d "$tracefs/events" ] && return
-	if mount -t tracefs nodev "$tracefs" 2>/dev/null; then
+	if "$@" mount -t tracefs nodev "$tracefs" 2>/dev/null; then
 		tracefs_mounted=1
 	fi
 }
 
 tracefs_unmount()
 {
-	[ -z "$tracefs_mounted" ] || umount "$tracefs" 2>/dev/null || :
+	[ -z "$tracefs_mounted" ] || "$@" umount "$tracefs" 2>/dev/null || :
 	tracefs_mounted=
 }

@@ -37,7 +37,7 @@ make_initramfs()
 		[ -n "$path" ] && add_program "$root" "$path" "/usr/bin/$tool"
 	done
 	cp tests/live/*.sh "$root/live/"
-	cp tests/tracefs.sh "$root/"
+	cp tests/tracefs.sh tests/vm/demo.sh "$root/"
 	cp tests/vm/init "$root/init"
 	chmod 755 "$root/init"
 	(cd "$root" && find . | cpio --quiet -o -H newc -R 0:0) >"$2.tmp"

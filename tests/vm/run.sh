@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Boots Debian's kernels under qemu (emulated, no KVM) and runs the live tests inside:
-#   run.sh BUILD [shell] [6.1|6.12] [TEST...]
+#   run.sh BUILD [shell|demo] [6.1|6.12] [TEST...]
 # Without a kernel: both, and then the tests that compare two boots.
 set -u
 
@@ -33,7 +33,7 @@ qemu()
 		-append "$append" "$@"
 }
 
-# boot NAME SERIES TESTS: runs the live tests in a machine; what they left is in $out/NAME.
+# boot NAME SERIES APPEND: runs the live tests in a machine; what they left is in $out/NAME.
 boot()
 {
 	name=$1
@@ -42,7 +42,7 @@ boot()
 	mkdir -p "$dir"
 	started=$(date +%s)
 	echo "== live tests in a machine with Linux $2 ($name)"
-	qemu "$2" "stackonce.tests=$3" -monitor none -serial "file:$dir/console" \
+	qemu "$2" "$3" -monitor none -serial "file:$dir/console" \
 		-serial "file:$dir/archive" </dev/null >"$dir/qemu.log" 2>&1 &
 	machine=$!
 	watch_machine "$machine" "$dir"
@@ -78,7 +78,7 @@ compare_boots()
 {
 	first=$out/6.12
 	for try in 1 2 3; do
-		boot "6.12-again" 6.12 kaslr || return 1
+		boot "6.12-again" 6.12 stackonce.tests=kaslr || return 1
 		second=$out/6.12-again
 		[ "$(cat "$first/text-base")" = "$(cat "$second/text-base")" ] || break
 		[ "$try" -lt 3 ] || {
@@ -131,6 +131,11 @@ if [ "${1:-}" = shell ]; then
 	exit
 fi
 
+if [ "${1:-}" = demo ]; then
+	boot demo 6.12 stackonce.mode=demo && cp "$out/demo/keep/demo.stk" tests/golden/demo.stk
+	exit
+fi
+
 case ${1:-} in
 6.1 | 6.12)
 	series=$1
@@ -142,7 +147,7 @@ tests=$(echo "$*" | tr ' ' ',')
 rc=0
 rm -rf "$out"/6.*
 for s in $series; do
-	boot "$s" "$s" "$tests" || rc=1
+	boot "$s" "$s" "stackonce.tests=$tests" || rc=1
 done
 if [ "$series" = '6.1 6.12' ] && [ -z "$tests" ]; then
 	if compare_boots; then
