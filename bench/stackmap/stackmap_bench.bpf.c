@@ -179,7 +179,11 @@ static __always_inline int loop(void *callback)
 	return bpf_loop(bench_loops, callback, NULL, 0);
 }
 
-#define LOOP(name) SEC("raw_tp") int bench_##name(void *ctx) { return loop(name); }
+#define LOOP(name)                                \
+	SEC("raw_tp") int bench_##name(void *ctx) \
+	{                                         \
+		return loop(name);                \
+	}
 LOOP(loop_nothing)
 LOOP(loop_hash)
 LOOP(loop_hit)

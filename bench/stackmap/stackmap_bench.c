@@ -23,15 +23,15 @@
 #include "stackmap_bench.h"
 #include "stackmap_bench.skel.h"
 
-#define ROUNDS_MAX	2000
-#define DEPTH_MAX	126
-#define STACKS_MAX	1000
+#define ROUNDS_MAX 2000
+#define DEPTH_MAX 126
+#define STACKS_MAX 1000
 
 struct workload {
 	const char *name;
 	const char *tracepoint;
-	unsigned int user_depth;	/* 0: kernel stacks */
-	unsigned int stacks;		/* distinct ones, in turn */
+	unsigned int user_depth; /* 0: kernel stacks */
+	unsigned int stacks; /* distinct ones, in turn */
 	int udp;
 };
 
@@ -65,7 +65,9 @@ static void call_on_chain(void *chain)
 	long number = SYS_getppid;
 
 	__asm__ volatile("push %%rbp\n\tmov %1, %%rbp\n\tsyscall\n\tpop %%rbp"
-			 : "+a"(number) : "r"(chain) : "rcx", "r11", "memory");
+			 : "+a"(number)
+			 : "r"(chain)
+			 : "rcx", "r11", "memory");
 }
 
 static void run(const struct bench *b, const struct workload *w, long calls)
@@ -88,7 +90,8 @@ static void craft(struct bench *b, const struct workload *w)
 
 	for (s = 0; s < w->stacks; s++) {
 		for (i = 0; i < w->user_depth; i++) {
-			b->chains[s][i][0] = i + 1 < w->user_depth ? (uint64_t)b->chains[s][i + 1] : 0;
+			b->chains[s][i][0] =
+				i + 1 < w->user_depth ? (uint64_t)b->chains[s][i + 1] : 0;
 			b->chains[s][i][1] = 0x400000 + (s * 131071UL + i) * 64;
 		}
 	}
@@ -196,8 +199,10 @@ static void bench_parts(struct bench *b, int rounds)
 {
 	static const unsigned int words[] = { 8, 16, 32, 64, 127 };
 	struct bpf_program *prog[] = {
-		b->skel->progs.bench_loop_hash, b->skel->progs.bench_loop_hit,
-		b->skel->progs.bench_loop_hit_call, b->skel->progs.bench_loop_claim,
+		b->skel->progs.bench_loop_hash,
+		b->skel->progs.bench_loop_hit,
+		b->skel->progs.bench_loop_hit_call,
+		b->skel->progs.bench_loop_claim,
 	};
 	double t[4][ROUNDS_MAX], empty;
 	unsigned int i, p;
@@ -225,8 +230,7 @@ static int setup(struct bench *b)
 	cpu_set_t set;
 
 	b->skel = stackmap_bench_bpf__open();
-	if (!b->skel || stackmap__configure(b->skel->obj, &opts) ||
-	    stackmap_bench_bpf__load(b->skel))
+	if (!b->skel || stackmap__configure(b->skel->obj, &opts) || stackmap_bench_bpf__load(b->skel))
 		return -1;
 	b->skel->bss->bench_pid = getpid();
 	b->chains = calloc(STACKS_MAX, sizeof(*b->chains));
@@ -262,8 +266,9 @@ int main(int argc, char **argv)
 	}
 	printf("ns of CPU time added per event, medians of %d rounds of %ld events.  stack: bpf_get_stack();\n"
 	       "stack32: with room for 32 frames; dedup: map - stack; /sid: as part of bpf_get_stackid()\n"
-	       "%-30s %4s %7s %7s %7s %7s %7s %7s %7s %7s %7s\n", rounds, calls, "", "n", "stack",
-	       "stack32", "map", "drop-in", "stackid", "dedup", "stk/sid", "map/sid", "drp/sid");
+	       "%-30s %4s %7s %7s %7s %7s %7s %7s %7s %7s %7s\n",
+	       rounds, calls, "", "n", "stack", "stack32", "map", "drop-in", "stackid", "dedup",
+	       "stk/sid", "map/sid", "drp/sid");
 	for (i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++)
 		if (!only || i == (unsigned int)atoi(only))
 			bench_one(&b, &workloads[i], rounds, calls);

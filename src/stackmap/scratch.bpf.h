@@ -15,6 +15,10 @@
  *	... r.data is a struct work *, not cleared ...
  *	work_release(&r);
  *
+ * Not covered: since Linux 6.13 (a76ab5731e32 "bpf: Find eligible subprogs for private stack support")
+ * functions with 64 bytes of BPF stack or more have one stack per CPU, although programs of uprobes can
+ * be preempted by themselves.  Wrap such a program's work in bpf_preempt_disable() and _enable().
+ *
  * All slots of a CPU together must stay below the per-CPU allocator's limit of 32 KiB.
  */
 #ifndef SCRATCH_BPF_H
@@ -22,43 +26,43 @@
 
 #include <bpf/bpf_helpers.h>
 
-#define SCRATCH_DEFINE(name, type_, log2_slots)							\
-	_Static_assert((log2_slots) >= 0 && (log2_slots) <= 2, "1, 2 or 4 slots");		\
-	struct name##_scratch {									\
-		__u32 busy[4];									\
-		__u64 pad[6];									\
-		type_ data[1 << (log2_slots)];							\
-	};											\
-	_Static_assert(sizeof(struct name##_scratch) <= 32768, "per-CPU allocation limit");	\
-	struct name##_ref {									\
-		type_ *data;									\
-		__u32 *busy;									\
-	};											\
-	struct {										\
-		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);					\
-		__uint(max_entries, 1);								\
-		__type(key, __u32);								\
-		__type(value, struct name##_scratch);						\
-	} name##_scratch SEC(".maps");								\
-	static __always_inline struct name##_ref name##_claim(void)				\
-	{											\
-		struct name##_ref r = {};							\
-		__u32 zero = 0, i;								\
-		struct name##_scratch *s = bpf_map_lookup_elem(&name##_scratch, &zero);		\
-												\
-		if (!s)										\
-			return r;								\
-		i = scratch_claim(s->busy, log2_slots);						\
-		if (i >> (log2_slots))								\
-			return r;								\
-		r.data = &s->data[i];								\
-		r.busy = &s->busy[i];								\
-		return r;									\
-	}											\
-	static __always_inline void name##_release(struct name##_ref *r)			\
-	{											\
-		__asm__ __volatile__("" ::: "memory");						\
-		*(volatile __u32 *)r->busy = 0;							\
+#define SCRATCH_DEFINE(name, type_, log2_slots)                                             \
+	_Static_assert((log2_slots) >= 0 && (log2_slots) <= 2, "1, 2 or 4 slots");          \
+	struct name##_scratch {                                                             \
+		__u32 busy[4];                                                              \
+		__u64 pad[6];                                                               \
+		type_ data[1 << (log2_slots)];                                              \
+	};                                                                                  \
+	_Static_assert(sizeof(struct name##_scratch) <= 32768, "per-CPU allocation limit"); \
+	struct name##_ref {                                                                 \
+		type_ *data;                                                                \
+		__u32 *busy;                                                                \
+	};                                                                                  \
+	struct {                                                                            \
+		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                    \
+		__uint(max_entries, 1);                                                     \
+		__type(key, __u32);                                                         \
+		__type(value, struct name##_scratch);                                       \
+	} name##_scratch SEC(".maps");                                                      \
+	static __always_inline struct name##_ref name##_claim(void)                         \
+	{                                                                                   \
+		struct name##_ref r = {};                                                   \
+		__u32 zero = 0, i;                                                          \
+		struct name##_scratch *s = bpf_map_lookup_elem(&name##_scratch, &zero);     \
+                                                                                            \
+		if (!s)                                                                     \
+			return r;                                                           \
+		i = scratch_claim(s->busy, log2_slots);                                     \
+		if (i >> (log2_slots))                                                      \
+			return r;                                                           \
+		r.data = &s->data[i];                                                       \
+		r.busy = &s->busy[i];                                                       \
+		return r;                                                                   \
+	}                                                                                   \
+	static __always_inline void name##_release(struct name##_ref *r)                    \
+	{                                                                                   \
+		__asm__ __volatile__("" ::: "memory");                                      \
+		*(volatile __u32 *)r->busy = 0;                                             \
 	}
 
 /*
@@ -74,7 +78,7 @@ static __always_inline __u32 scratch_claim(__u32 *busy, __u32 log2_slots)
 #pragma clang loop unroll(disable)
 	for (tries = 0; tries < 8; tries++) {
 		used = b[0] | b[1] << 1 | b[2] << 2 | b[3] << 3;
-		free = ~used & (used + 1);		/* lowest clear bit: 1, 2, 4, 8 or 16 */
+		free = ~used & (used + 1); /* lowest clear bit: 1, 2, 4, 8 or 16 */
 		i = (free >> 1) - (free >> 3) - (free >> 3 & 2);
 		if (i >> log2_slots)
 			return 4;

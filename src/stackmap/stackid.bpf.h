@@ -9,7 +9,7 @@
 #include "scratch.bpf.h"
 #include "stackmap.bpf.h"
 
-#define STACKMAP_DEPTH	127	/* frames asked for; kernel.perf_event_max_stack may allow fewer */
+#define STACKMAP_DEPTH 127 /* frames asked for; kernel.perf_event_max_stack may allow fewer */
 
 SCRATCH_DEFINE(stackmap_work, struct stackmap_buf, 2)
 
@@ -25,7 +25,7 @@ SCRATCH_DEFINE(stackmap_work, struct stackmap_buf, 2)
 static __always_inline __s64 stackmap_get_stackid(void *ctx, __u64 flags)
 {
 	struct stackmap_work_ref r = stackmap_work_claim();
-	__u64 generation = stackmap_generation();	/* first: a stale id must look stale */
+	__u64 generation = stackmap_generation(); /* first: a stale id must look stale */
 	long len, id;
 
 	if (!r.data)

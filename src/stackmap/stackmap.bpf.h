@@ -31,42 +31,42 @@
 #include <linux/types.h>
 #endif
 
-#define STACKMAP_WORDS		128	/* most words of one stack */
-#define STACKMAP_LINE		8	/* slots of one line */
-#define STACKMAP_PROBES		8	/* lines searched at most */
-#define STACKMAP_PAGE_SHIFT	13
-#define STACKMAP_PAGE_WORDS	(1u << STACKMAP_PAGE_SHIFT)
-#define STACKMAP_PAGE_SLACK	136	/* words behind a page: at least one whole record */
-#define STACKMAP_FIRST		8	/* offset of the first record; 0 is never an id */
-#define STACKMAP_SPARES		16	/* pieces of unused room remembered per CPU */
-#define STACKMAP_BITS_MIN	10
-#define STACKMAP_BITS_MAX	22
-#define STACKMAP_BITS_DEFAULT	14	/* log2 of the capacity; there are twice as many slots */
-#define STACKMAP_PAGES_DEFAULT	64
-#define STACKMAP_CPUS_DEFAULT	64	/* a power of two; CPUs beyond share cells, which is safe */
+#define STACKMAP_WORDS 128 /* most words of one stack */
+#define STACKMAP_LINE 8 /* slots of one line */
+#define STACKMAP_PROBES 8 /* lines searched at most */
+#define STACKMAP_PAGE_SHIFT 13
+#define STACKMAP_PAGE_WORDS (1u << STACKMAP_PAGE_SHIFT)
+#define STACKMAP_PAGE_SLACK 136 /* words behind a page: at least one whole record */
+#define STACKMAP_FIRST 8 /* offset of the first record; 0 is never an id */
+#define STACKMAP_SPARES 16 /* pieces of unused room remembered per CPU */
+#define STACKMAP_BITS_MIN 10
+#define STACKMAP_BITS_MAX 22
+#define STACKMAP_BITS_DEFAULT 14 /* log2 of the capacity; there are twice as many slots */
+#define STACKMAP_PAGES_DEFAULT 64
+#define STACKMAP_CPUS_DEFAULT 64 /* a power of two; CPUs beyond share cells, which is safe */
 
 /* Log words of a record of n words: header, words, zeros up to a multiple of 4. */
-#define STACKMAP_ROOM(n)	(((n) + 4) & ~3u)
+#define STACKMAP_ROOM(n) (((n) + 4) & ~3u)
 
 /* stackmap_get() returns the id (> 0), plus STACKMAP_NEW if it stored the stack, or one of these. */
-#define STACKMAP_NEW		(1LL << 32)
-#define STACKMAP_EPOOL		1	/* no room in the pool */
-#define STACKMAP_EPROBE		2	/* no empty slot within the probe limit */
-#define STACKMAP_EARG		3	/* n is 0 or above STACKMAP_WORDS, or no map */
-#define STACKMAP_ERESET		4	/* the map is being reset */
+#define STACKMAP_NEW (1LL << 32)
+#define STACKMAP_EPOOL 1 /* no room in the pool */
+#define STACKMAP_EPROBE 2 /* no empty slot within the probe limit */
+#define STACKMAP_EARG 3 /* n is 0 or above STACKMAP_WORDS, or no map */
+#define STACKMAP_ERESET 4 /* the map is being reset */
 
 /* Flags. */
-#define STACKMAP_NOREF		1	/* do not count a reference */
+#define STACKMAP_NOREF 1 /* do not count a reference */
 
 enum stackmap_counter {
-	STACKMAP_C_NEW,		/* stacks stored */
-	STACKMAP_C_RACE,	/* records written in vain: another inserter was first */
+	STACKMAP_C_NEW, /* stacks stored */
+	STACKMAP_C_RACE, /* records written in vain: another inserter was first */
 	STACKMAP_C_EPOOL,
 	STACKMAP_C_EPROBE,
 	STACKMAP_C_EARG,
 	STACKMAP_C_ERESET,
-	STACKMAP_C_WASTED,	/* pool words given up: too many pieces to remember */
-	STACKMAP_C_SLOW,	/* lookups that left the inlined path */
+	STACKMAP_C_WASTED, /* pool words given up: too many pieces to remember */
+	STACKMAP_C_SLOW, /* lookups that left the inlined path */
 	STACKMAP_C_NR
 };
 
@@ -74,13 +74,14 @@ enum stackmap_counter {
  * Read-only settings, written before load.  The BPF variable has no tag of its own, so that a skeleton
  * spells its fields out and needs no header of ours.
  */
-#define STACKMAP_CFG {									\
-	__u32 line_mask;	/* lines - 1 */						\
-	__u32 pool_words;	/* pages * STACKMAP_PAGE_WORDS */			\
-	__u32 cell_mask;	/* per-CPU cells - 1 */					\
-	__u32 pad;									\
-	__u64 seed;		/* of the hash */					\
-}
+#define STACKMAP_CFG                                                \
+	{                                                           \
+		__u32 line_mask; /* lines - 1 */                    \
+		__u32 pool_words; /* pages * STACKMAP_PAGE_WORDS */ \
+		__u32 cell_mask; /* per-CPU cells - 1 */            \
+		__u32 pad;                                          \
+		__u64 seed; /* of the hash */                       \
+	}
 struct stackmap_cfg STACKMAP_CFG;
 
 /* The caller's buffer, in map memory (scratch.bpf.h).  Only w is the caller's to fill. */
@@ -104,21 +105,21 @@ struct stackmap_record {
 	__u64 word[];
 };
 
-#define STACKMAP_RESETTING	0x80000000u
+#define STACKMAP_RESETTING 0x80000000u
 
 struct stackmap_head {
-	__u32 resets;		/* generation - 1 */
-	__u32 users;		/* those who forbid a reset; STACKMAP_RESETTING during one */
+	__u32 resets; /* generation - 1 */
+	__u32 users; /* those who forbid a reset; STACKMAP_RESETTING during one */
 	__u64 pad0[7];
-	__u32 next;		/* log position, counted from STACKMAP_FIRST */
+	__u32 next; /* log position, counted from STACKMAP_FIRST */
 	__u32 pad1;
-	__u64 seed;		/* the hash's, for readers that have only the map */
+	__u64 seed; /* the hash's, for readers that have only the map */
 	__u64 pad2[6];
 };
 
 struct stackmap_cpu {
 	__u64 count[STACKMAP_C_NR];
-	__u64 spare[STACKMAP_SPARES];	/* words << 32 | offset, 0: none */
+	__u64 spare[STACKMAP_SPARES]; /* words << 32 | offset, 0: none */
 };
 
 union stackmap_cell {
@@ -165,15 +166,15 @@ STACKMAP_INLINE __u64 stackmap_hash(const __u64 *w, __u32 n, __u64 seed)
 	h0 = (h0 ^ (h0 >> 32)) * STACKMAP_K1;
 	h0 ^= h0 >> 29;
 #ifdef STACKMAP_HASH_MASK
-	h0 &= STACKMAP_HASH_MASK;	/* tests force collisions of tag and line */
+	h0 &= STACKMAP_HASH_MASK; /* tests force collisions of tag and line */
 #endif
 	return h0;
 }
 
 /* The three parts of a hash: tag (never 0 together with an offset), line, first slot in a line. */
-#define STACKMAP_TAG(h)		((__u32)((h) >> 32))
-#define STACKMAP_LINE0(h)	((__u32)(h))
-#define STACKMAP_SLOT0(h)	((__u32)((h) >> 29) & (STACKMAP_LINE - 1))
+#define STACKMAP_TAG(h) ((__u32)((h) >> 32))
+#define STACKMAP_LINE0(h) ((__u32)(h))
+#define STACKMAP_SLOT0(h) ((__u32)((h) >> 29) & (STACKMAP_LINE - 1))
 
 #if defined(__bpf__) || defined(STACKMAP_HOST)
 
@@ -230,16 +231,16 @@ STACKMAP_INLINE union stackmap_cell *stackmap_cell(__u32 i)
 	return bpf_map_lookup_elem(&stackmap_ctl, &i);
 }
 
-#define stackmap_cpu_id()	bpf_get_smp_processor_id()
+#define stackmap_cpu_id() bpf_get_smp_processor_id()
 /* Readers of a record rely on the address dependency from the slot; BPF's cmpxchg is fully ordered. */
-#define stackmap_ld64(p)	(*(const volatile __u64 *)(p))
-#define stackmap_ld32(p)	(*(const volatile __u32 *)(p))
-#define stackmap_st64(p, v)	(*(volatile __u64 *)(p) = (v))
-#define stackmap_cas64(p, o, n)	__sync_val_compare_and_swap(p, o, n)
-#define stackmap_cas32(p, o, n)	__sync_val_compare_and_swap(p, o, n)
+#define stackmap_ld64(p) (*(const volatile __u64 *)(p))
+#define stackmap_ld32(p) (*(const volatile __u32 *)(p))
+#define stackmap_st64(p, v) (*(volatile __u64 *)(p) = (v))
+#define stackmap_cas64(p, o, n) __sync_val_compare_and_swap(p, o, n)
+#define stackmap_cas32(p, o, n) __sync_val_compare_and_swap(p, o, n)
 #define stackmap_fetch_add32(p, v) __sync_fetch_and_add(p, v)
-#define stackmap_add32(p, v)	((void)__sync_fetch_and_add(p, v))
-#define stackmap_add64(p, v)	((void)__sync_fetch_and_add(p, v))
+#define stackmap_add32(p, v) ((void)__sync_fetch_and_add(p, v))
+#define stackmap_add64(p, v) ((void)__sync_fetch_and_add(p, v))
 
 #else /* STACKMAP_HOST */
 #define STACKMAP_GLOBAL static __attribute__((noinline))
@@ -279,14 +280,14 @@ STACKMAP_INLINE __u32 stackmap_cas32(__u32 *p, __u32 old, __u32 new_)
 	return old;
 }
 
-#define stackmap_cpu_id()	STACKMAP_HOST_CPU()
+#define stackmap_cpu_id() STACKMAP_HOST_CPU()
 /* Acquire stands for the address dependency, which C cannot express. */
-#define stackmap_ld64(p)	__atomic_load_n((const __u64 *)(p), __ATOMIC_ACQUIRE)
-#define stackmap_ld32(p)	__atomic_load_n((const __u32 *)(p), __ATOMIC_RELAXED)
-#define stackmap_st64(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define stackmap_ld64(p) __atomic_load_n((const __u64 *)(p), __ATOMIC_ACQUIRE)
+#define stackmap_ld32(p) __atomic_load_n((const __u32 *)(p), __ATOMIC_RELAXED)
+#define stackmap_st64(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define stackmap_fetch_add32(p, v) __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST)
-#define stackmap_add32(p, v)	((void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED))
-#define stackmap_add64(p, v)	((void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED))
+#define stackmap_add32(p, v) ((void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED))
+#define stackmap_add64(p, v) ((void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED))
 #endif
 
 /* Tests let others in between writing a record and publishing it. */
@@ -382,7 +383,7 @@ STACKMAP_INLINE __u64 stackmap_pick(struct stackmap_cpu *c, __u32 least)
 
 	STACKMAP_LOOP
 	for (i = 0; i < STACKMAP_SPARES; i++) {
-		v = stackmap_ld64(&c->spare[i]) - ((__u64)least << 32);	/* wraps if too small */
+		v = stackmap_ld64(&c->spare[i]) - ((__u64)least << 32); /* wraps if too small */
 		if (v < best)
 			best = v;
 	}
@@ -466,10 +467,10 @@ STACKMAP_GLOBAL int stackmap_free(__u32 off, __u32 words)
 	if (!c || !head)
 		return 0;
 	if (stackmap_cas32(&head->head.next, pos + words, pos) == pos + words)
-		return 0;	/* still the last of the log */
+		return 0; /* still the last of the log */
 	if (stackmap_keep(c, off, words))
 		return 0;
-	v = stackmap_pick(c, 0);	/* give up the smallest piece */
+	v = stackmap_pick(c, 0); /* give up the smallest piece */
 	if (v >> 32 < words && stackmap_swap(c, v, (__u64)words << 32 | off))
 		words = v >> 32;
 	stackmap_count(STACKMAP_C_WASTED, words);
@@ -585,7 +586,7 @@ STACKMAP_INLINE long stackmap_get(struct stackmap_buf *b, __u32 n, __u32 flags)
 
 	if (!n)
 		return stackmap_fail(STACKMAP_EARG);
-	stackmap_opaque(n);	/* merged into one range check, this loses the verifier */
+	stackmap_opaque(n); /* merged into one range check, this loses the verifier */
 	if (n > STACKMAP_WORDS)
 		return stackmap_fail(STACKMAP_EARG);
 	b->w[n] = 0;

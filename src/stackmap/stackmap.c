@@ -15,12 +15,12 @@
 #include "stackmap.bpf.h"
 #include "stackmap.h"
 
-#define POOL_WORDS_MAX	(1u << 30)
-#define BYTES_PER_STACK	160
+#define POOL_WORDS_MAX (1u << 30)
+#define BYTES_PER_STACK 160
 
 /* One of the three maps: `nr` values, mapped read-only but for ctl. */
 struct region {
-	int fd;		/* -1: the caller's memory */
+	int fd; /* -1: the caller's memory */
 	void *mem;
 	size_t size;
 	uint32_t nr;
@@ -254,10 +254,9 @@ static void map__fill(const struct stackmap *map, uint32_t off, const struct sta
 }
 
 /* Is there a slot for this offset on the probe sequence of its words?  Only then it is an id. */
-static int map__published(const struct stackmap *map, uint32_t off,
-			  const struct stackmap_record *rec)
+static int map__published(const struct stackmap *map, uint32_t off, const struct stackmap_record *rec)
 {
-	struct stackmap_buf buf = {};	/* zero padded further than the record */
+	struct stackmap_buf buf = {}; /* zero padded further than the record */
 	const struct stackmap_line *line;
 	uint64_t hash, v;
 	uint32_t l, k;
@@ -267,8 +266,8 @@ static int map__published(const struct stackmap *map, uint32_t off,
 	for (l = 0; l < STACKMAP_PROBES; l++) {
 		line = map__line(map, STACKMAP_LINE0(hash) + l);
 		for (k = 0; k < STACKMAP_LINE; k++) {
-			v = __atomic_load_n(&line->slot[(STACKMAP_SLOT0(hash) + k) %
-							STACKMAP_LINE], __ATOMIC_ACQUIRE);
+			v = __atomic_load_n(&line->slot[(STACKMAP_SLOT0(hash) + k) % STACKMAP_LINE],
+					    __ATOMIC_ACQUIRE);
 			if (!v)
 				return 0;
 			if (v == ((uint64_t)STACKMAP_TAG(hash) << 32 | off))
@@ -377,28 +376,28 @@ static int wait_for_programs(const struct stackmap *map)
 	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) ? -EOPNOTSUPP : 0;
 }
 
-/* Zeroes the first `size` bytes of a region through a mapping of its own. */
-static int region__clear(const struct region *r, size_t size)
+/* The region's memory to write to; given back by region__readonly(). */
+static void *region__writable(const struct region *r)
 {
-	void *mem = r->mem;
+	void *mem;
 
-	if (!size)
-		return 0;
-	if (r->fd >= 0)
-		mem = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-	if (mem == MAP_FAILED)
-		return -errno;
-	memset(mem, 0, MIN(size, r->size));
-	if (r->fd >= 0)
+	if (r->fd < 0)
+		return r->mem;
+	mem = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	return mem == MAP_FAILED ? NULL : mem;
+}
+
+static void region__readonly(const struct region *r, void *mem)
+{
+	if (r->fd >= 0 && mem)
 		munmap(mem, r->size);
-	return 0;
 }
 
 /*
  * Insertion is off.  First the inserters under way must be through, then the slots go, then the
  * readers of what the slots named, and only then the records.
  */
-static int map__clear(struct stackmap *map)
+static int map__clear(struct stackmap *map, void *slots, void *pool)
 {
 	struct stackmap_head *head = map__head(map);
 	size_t pages;
@@ -406,31 +405,34 @@ static int map__clear(struct stackmap *map)
 	int err;
 
 	err = wait_for_programs(map);
-	if (!err)
-		err = region__clear(&map->slots, map->slots.size);
-	if (!err)
-		err = wait_for_programs(map);
-	pages = MIN(head->next, map->pool_words) / STACKMAP_PAGE_WORDS + 1;
-	if (!err)
-		err = region__clear(&map->pool, pages * sizeof(struct stackmap_page));
 	if (err)
 		return err;
+	pages = MIN(head->next, map->pool_words) / STACKMAP_PAGE_WORDS + 1;
+	memset(slots, 0, map->slots.size);
+	err = wait_for_programs(map);
+	memset(pool, 0, MIN(pages * sizeof(struct stackmap_page), map->pool.size));
 	for (i = 1; i < map->ctl.nr; i++)
 		memset(map__cell(map, i), 0, sizeof(union stackmap_cell));
 	__atomic_store_n(&head->next, 0, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&head->resets, 1, __ATOMIC_SEQ_CST);
-	return 0;
+	return err;
 }
 
 int stackmap__reset(struct stackmap *map)
 {
 	uint32_t *users = &map__head(map)->users, idle = 0;
-	int err;
+	void *slots, *pool;
+	int err = -ENOMEM;
 
 	if (!__atomic_compare_exchange_n(users, &idle, STACKMAP_RESETTING, 0, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
 		return -EBUSY;
-	err = map__clear(map);
+	slots = region__writable(&map->slots);
+	pool = region__writable(&map->pool);
+	if (slots && pool)
+		err = map__clear(map, slots, pool);
+	region__readonly(&map->slots, slots);
+	region__readonly(&map->pool, pool);
 	__atomic_fetch_and(users, ~STACKMAP_RESETTING, __ATOMIC_SEQ_CST);
 	return err ? log_err(err, "stack map: reset") : 0;
 }

@@ -4,7 +4,7 @@
  * docs/stackmap.md shows the whole way; stackmap.bpf.h is the kernel's side.
  *
  * Functions return 0 or a negative errno unless said otherwise; outputs stay untouched on failure.
- * A struct stackmap may be read by several threads at once.
+ * A struct stackmap may be read by several threads at once, but not while it is being reset.
  */
 #ifndef STACKMAP_H
 #define STACKMAP_H
@@ -19,14 +19,14 @@ union stackmap_cell;
 
 /* Zero means the default. */
 struct stackmap_opts {
-	unsigned int bits;		/* log2 of the stacks it is sized for, 10..22; default 14 */
-	unsigned long long pool_bytes;	/* rounded up; default 160 per stack, at least 4 MiB */
-	uint64_t seed;			/* of the hash; default random */
+	unsigned int bits; /* log2 of the stacks it is sized for, 10..22; default 14 */
+	unsigned long long pool_bytes; /* rounded up; default 160 per stack, at least 4 MiB */
+	uint64_t seed; /* of the hash; default random */
 };
 
 /* One stack.  words points into the map and lives until stackmap__free(); refs goes on counting. */
 struct stackmap_stack {
-	uint64_t id;		/* generation << 32 | offset */
+	uint64_t id; /* generation << 32 | offset */
 	const uint64_t *words;
 	uint32_t n;
 	uint32_t refs;
@@ -34,16 +34,16 @@ struct stackmap_stack {
 
 struct stackmap_stats {
 	uint32_t generation;
-	uint32_t users;			/* holds that forbid a reset */
-	uint64_t capacity;		/* stacks it is sized for; there are twice as many slots */
+	uint32_t users; /* holds that forbid a reset */
+	uint64_t capacity; /* stacks it is sized for; there are twice as many slots */
 	uint64_t stacks;
-	uint64_t pool_words;		/* in all */
-	uint64_t pool_used;		/* taken from the log, spare and wasted words included */
-	uint64_t pool_spare;		/* kept for later stacks after lost races */
-	uint64_t pool_wasted;		/* given up */
+	uint64_t pool_words; /* in all */
+	uint64_t pool_used; /* taken from the log, spare and wasted words included */
+	uint64_t pool_spare; /* kept for later stacks after lost races */
+	uint64_t pool_wasted; /* given up */
 	uint64_t races;
-	uint64_t slow;			/* lookups beyond the inlined path */
-	uint64_t pool_full;		/* lookups that failed, by reason */
+	uint64_t slow; /* lookups beyond the inlined path */
+	uint64_t pool_full; /* lookups that failed, by reason */
 	uint64_t probe_limit;
 	uint64_t bad_argument;
 	uint64_t resetting;

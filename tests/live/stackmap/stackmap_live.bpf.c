@@ -23,11 +23,13 @@ struct {
 	__uint(value_size, STACKMAP_DEPTH * sizeof(__u64));
 } live_stackid SEC(".maps");
 
-const volatile int live_nr;	/* the system call to listen to */
+const volatile int live_nr; /* the system call to listen to */
 __u32 live_pid;
 __u64 live_ring_full;
 __u64 live_busy;
 __u64 live_stackid_failed;
+__u32 live_inside[LIVE_CPUS]; /* live_get() is running there */
+__u64 live_nested; /* ticks that interrupted it */
 
 static __noinline int emit(__u32 stack, __s64 id)
 {
@@ -65,10 +67,12 @@ SEC("raw_tp/sys_enter")
 int live_get(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct live_work_ref r;
+	__u32 cpu = bpf_get_smp_processor_id() & (LIVE_CPUS - 1);
 	long stack = wanted(ctx), len, id = -LIVE_NO_STACK;
 
 	if (stack < 0)
 		return 0;
+	*(volatile __u32 *)&live_inside[cpu] = 1;
 	r = live_work_claim();
 	if (!r.data) {
 		__sync_fetch_and_add(&live_busy, 1);
@@ -78,7 +82,36 @@ int live_get(struct bpf_raw_tracepoint_args *ctx)
 	if (len > 0)
 		id = stackmap_get(r.data, (__u32)len / sizeof(__u64), 0);
 	live_work_release(&r);
+	*(volatile __u32 *)&live_inside[cpu] = 0;
 	emit(stack, id);
+	return 0;
+}
+
+/*
+ * Timer interrupts that look up what they interrupt: often live_get() itself, in the middle of storing
+ * the very same user stack.
+ */
+SEC("perf_event")
+int live_tick(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id() & (LIVE_CPUS - 1);
+	struct live_work_ref r;
+	long len, id = -LIVE_NO_STACK;
+
+	if (!live_pid || bpf_get_current_pid_tgid() >> 32 != live_pid)
+		return 0;
+	r = live_work_claim();
+	if (!r.data) {
+		__sync_fetch_and_add(&live_busy, 1);
+		return 0;
+	}
+	if (live_inside[cpu])
+		__sync_fetch_and_add(&live_nested, 1);
+	len = bpf_get_stack(ctx, r.data->w, STACKMAP_DEPTH * sizeof(__u64), BPF_F_USER_STACK);
+	if (len > 0)
+		id = stackmap_get(r.data, (__u32)len / sizeof(__u64), 0);
+	live_work_release(&r);
+	emit(LIVE_TICK, id);
 	return 0;
 }
 

@@ -149,7 +149,7 @@ void live__check_pool(const struct stackmap *map, unsigned int percent)
 		   st.pool_spare, st.pool_wasted);
 	LIVE_CHECK((st.pool_spare + st.pool_wasted) * 100 <= st.pool_used * percent,
 		   "more than %u %% of the pool's words are unused", percent);
-	printf("pool: %lu stacks, %lu races, words used %lu, spare %lu, wasted %lu: %.2f %%\n", stacks,
-	       st.races, st.pool_used, st.pool_spare, st.pool_wasted,
+	printf("pool: %lu stacks, %lu races, words used %lu, spare %lu, wasted %lu: %.2f %%\n",
+	       stacks, st.races, st.pool_used, st.pool_spare, st.pool_wasted,
 	       st.pool_used ? 100.0 * (st.pool_spare + st.pool_wasted) / st.pool_used : 0);
 }

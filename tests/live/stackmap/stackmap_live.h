@@ -3,13 +3,16 @@
 #ifndef STACKMAP_LIVE_H
 #define STACKMAP_LIVE_H
 
-#define LIVE_RING	(16 << 20)
-#define LIVE_HALF	40		/* words of each half of a stack that sleeps */
-#define LIVE_NO_STACK	100		/* as a negative id: there was no stack to look up */
+#define LIVE_RING (16 << 20)
+#define LIVE_HALF 40 /* words of each half of a stack that sleeps */
+#define LIVE_NO_STACK 100 /* as a negative id: there was no stack to look up */
+
+#define LIVE_CPUS 256 /* a power of two */
+#define LIVE_TICK 0xffffffffu /* stack number of an interrupt's event: nobody knows */
 
 struct live_event {
 	unsigned int tid;
-	unsigned int stack;	/* number of the crafted stack */
+	unsigned int stack; /* number of the crafted stack */
 	long long id;
 	unsigned int cpu;
 	unsigned int pad;
@@ -20,11 +23,11 @@ struct live_event {
 
 #include "stackmap.h"
 
-#define LIVE_DEPTH	126	/* return addresses of the deepest crafted stack, the ip comes on top */
+#define LIVE_DEPTH 126 /* return addresses of the deepest crafted stack, the ip comes on top */
 
 /* A chain of frame pointers made up in memory, which the kernel's user unwinder follows. */
 struct chain {
-	uint64_t frame[LIVE_DEPTH][2];	/* next frame, return address */
+	uint64_t frame[LIVE_DEPTH][2]; /* next frame, return address */
 };
 
 struct live_event_sink {
@@ -44,7 +47,11 @@ int live__compare(const struct stackmap_stack *s, uint64_t ip, uint32_t stack, u
 /* Every check: counts and says what is wrong, at most ten times. */
 extern unsigned int live_errors;
 void live__wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-#define LIVE_CHECK(cond, ...) do { if (!(cond)) live__wrong(__VA_ARGS__); } while (0)
+#define LIVE_CHECK(cond, ...)                     \
+	do {                                      \
+		if (!(cond))                      \
+			live__wrong(__VA_ARGS__); \
+	} while (0)
 
 /* Ends with 77 and the reason unless this machine can run BPF programs for us. */
 void live__need(int cpus);

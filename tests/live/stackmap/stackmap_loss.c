@@ -16,7 +16,7 @@
 #include "stackmap_live.h"
 #include "stackmap_live.skel.h"
 
-#define DEPTH	12
+#define DEPTH 12
 
 static struct stackmap_live_bpf *skel_load(unsigned int bits, struct stackmap **ret_map)
 {

@@ -27,22 +27,22 @@
 #include "stackmap_live.skel.h"
 #include "stackmap_nest.skel.h"
 
-#define SLOTS	4
-#define TASKS	(SLOTS + 1)
-#define PAGE	4096
-#define WAIT_MS	20000
+#define SLOTS 4
+#define TASKS (SLOTS + 1)
+#define PAGE 4096
+#define WAIT_MS 20000
 
 static struct {
 	int uffd;
-	uint8_t *pages;			/* one for each task, held back */
-	unsigned int base;		/* number of this step's first stack */
+	uint8_t *pages; /* one for each task, held back */
+	unsigned int base; /* number of this step's first stack */
 	unsigned int answered, mixed;
 	const struct stackmap *map;
 } test;
 
 /* Where the uprobe sits. */
 __attribute__((noinline)) void stackmap_order_probe(unsigned int stack, const void *first,
-						     const void *second);
+						    const void *second);
 void stackmap_order_probe(unsigned int stack, const void *first, const void *second)
 {
 	__asm__ volatile("" : : "r"(stack), "r"(first), "r"(second) : "memory");
@@ -211,8 +211,8 @@ static void prepare(void)
 	test.uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (test.uffd < 0 || ioctl(test.uffd, UFFDIO_API, &api))
 		live__skip("no userfaultfd: %s", strerror(errno));
-	test.pages = mmap(NULL, TASKS * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			  0);
+	test.pages =
+		mmap(NULL, TASKS * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	reg.range.start = (uintptr_t)test.pages;
 	reg.range.len = TASKS * PAGE;
 	if (test.pages == MAP_FAILED || ioctl(test.uffd, UFFDIO_REGISTER, &reg))
@@ -222,8 +222,8 @@ static void prepare(void)
 static struct bpf_link *attach(struct bpf_program *prog)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .func_name = "stackmap_order_probe");
-	struct bpf_link *link = bpf_program__attach_uprobe_opts(prog, getpid(), "/proc/self/exe", 0,
-								&opts);
+	struct bpf_link *link =
+		bpf_program__attach_uprobe_opts(prog, getpid(), "/proc/self/exe", 0, &opts);
 
 	if (!link)
 		live__skip("uprobes are refused: %s", strerror(errno));

@@ -18,7 +18,7 @@
 #include "stackmap_live.h"
 #include "stackmap_live.skel.h"
 
-#define STACKS	600
+#define STACKS 600
 
 static struct {
 	volatile int stop;

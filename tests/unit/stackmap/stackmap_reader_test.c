@@ -11,11 +11,11 @@
 #include <cmocka.h>
 
 #define STACKMAP_HOST
-#define STACKMAP_HOST_CPU()	0
+#define STACKMAP_HOST_CPU() 0
 #include "stackmap.bpf.h"
 #include "stackmap.h"
 
-#define STACKS	500
+#define STACKS 500
 
 static struct stackmap *map;
 

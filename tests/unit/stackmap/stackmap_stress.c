@@ -28,27 +28,27 @@ static __thread struct {
 static void pause_hook(void);
 
 #define STACKMAP_HOST
-#define STACKMAP_HOST_CPU()	self.cpu
-#define STACKMAP_PAUSE()	pause_hook()
+#define STACKMAP_HOST_CPU() self.cpu
+#define STACKMAP_PAUSE() pause_hook()
 static uint64_t hash_mask = ~0ULL;
-#define STACKMAP_HASH_MASK	hash_mask
+#define STACKMAP_HASH_MASK hash_mask
 #include STACKMAP_HEADER
 
-#define THREADS		8
-#define STACKS_MAX	8192
-#define NEST_MAX	3
+#define THREADS 8
+#define STACKS_MAX 8192
+#define NEST_MAX 3
 
 struct scene {
 	const char *name;
-	unsigned int stacks;	/* distinct ones */
-	unsigned int depth;	/* 1..depth words */
+	unsigned int stacks; /* distinct ones */
+	unsigned int depth; /* 1..depth words */
 	unsigned int bits;
 	unsigned int pages;
 	uint64_t hash_mask;
-	unsigned int rounds;	/* of all stacks, per thread */
-	int may_fail;		/* pool or probe limit are meant to be hit */
-	int waste_percent;	/* upper bound, -1: none */
-	int rivals;		/* of 4 inserts, how many meet another CPU inserting the same */
+	unsigned int rounds; /* of all stacks, per thread */
+	int may_fail; /* pool or probe limit are meant to be hit */
+	int waste_percent; /* upper bound, -1: none */
+	int rivals; /* of 4 inserts, how many meet another CPU inserting the same */
 };
 
 static const struct scene scenes[] = {
@@ -68,7 +68,7 @@ static const struct scene scenes[] = {
 static struct {
 	const struct scene *scene;
 	uint64_t seed;
-	uint32_t id[STACKS_MAX];	/* the first id seen */
+	uint32_t id[STACKS_MAX]; /* the first id seen */
 	uint32_t refs[STACKS_MAX];
 	uint64_t failed, calls, signals, nested;
 	uint64_t wrong_words, two_ids, shared_id, forgotten, bad_error, noref;
@@ -77,7 +77,7 @@ static struct {
 
 static long signal_ns = 50000;
 
-#define COUNT(what)	__atomic_fetch_add(&test.what, 1, __ATOMIC_RELAXED)
+#define COUNT(what) __atomic_fetch_add(&test.what, 1, __ATOMIC_RELAXED)
 
 static uint64_t mix(uint64_t x)
 {
@@ -103,7 +103,7 @@ static uint32_t stack_make(uint32_t u, uint64_t *w)
 		w[i] = 0xffffffff81000000ULL + (mix(((uint64_t)u / 2 << 8) + i) & 0xffffff);
 	w[n - 1] = ((uint64_t)u << 20) + n;
 	for (; i < STACKMAP_WORDS + 4; i++)
-		w[i] = roll();	/* stackmap_get() pads, nobody else */
+		w[i] = roll(); /* stackmap_get() pads, nobody else */
 	return n;
 }
 
@@ -145,7 +145,8 @@ static void stack_get(uint32_t u)
 	if (!words_right(id, (uint64_t *)b.w, n))
 		COUNT(wrong_words);
 	if (!__atomic_compare_exchange_n(&test.id[u], &none, (uint32_t)id, 0, __ATOMIC_SEQ_CST,
-					 __ATOMIC_SEQ_CST) && none != (uint32_t)id)
+					 __ATOMIC_SEQ_CST) &&
+	    none != (uint32_t)id)
 		COUNT(two_ids);
 }
 
@@ -213,14 +214,14 @@ static void *thread_run(void *arg)
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
 	timer_t timer;
 
-	self.cpu = me / 2;	/* two preempt each other on one CPU */
+	self.cpu = me / 2; /* two preempt each other on one CPU */
 	self.rng = mix(me + test.seed);
 	event._sigev_un._tid = syscall(SYS_gettid);
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
 		abort();
 	timer_settime(timer, 0, &often, NULL);
 	for (round = 0; round < test.scene->rounds; round++) {
-		for (i = 0; i < test.scene->stacks; i++) {	/* all in one order: most races */
+		for (i = 0; i < test.scene->stacks; i++) { /* all in one order: most races */
 			if (!round && i % 64 == 0)
 				pthread_barrier_wait(&test.barrier);
 			current_stack = i;
@@ -264,7 +265,7 @@ static uint64_t audit(uint64_t *ret_live)
 		}
 	}
 	if (records)
-		errors++;	/* a slot whose record nobody was told of */
+		errors++; /* a slot whose record nobody was told of */
 	*ret_live = live;
 	return errors;
 }
@@ -285,7 +286,7 @@ static int scene_judge(void)
 	errors += test.wrong_words + test.two_ids + test.forgotten + test.bad_error;
 	errors += test.failed != count[STACKMAP_C_EPOOL] + count[STACKMAP_C_EPROBE];
 	errors += test.failed && !s->may_fail;
-	errors += !test.failed && s->may_fail;	/* then the scene shows nothing */
+	errors += !test.failed && s->may_fail; /* then the scene shows nothing */
 	lost = used - live - count[STACKMAP_C_WASTED] - spare;
 	errors += lost != 0 && used <= stackmap_settings.pool_words - STACKMAP_FIRST;
 	if (s->waste_percent >= 0 &&
@@ -293,11 +294,11 @@ static int scene_judge(void)
 		errors++;
 	printf("%-18s calls %8lu signals %6lu nested %6lu new %5lu races %5lu | wrong %lu "
 	       "two ids %lu forgotten %lu failed %lu (pool %lu probes %lu) | words used %u live %lu "
-	       "spare %lu wasted %lu unaccounted %ld: %s\n", s->name, test.calls, test.signals,
-	       test.nested, count[STACKMAP_C_NEW], count[STACKMAP_C_RACE], test.wrong_words,
-	       test.two_ids, test.forgotten, test.failed, count[STACKMAP_C_EPOOL],
-	       count[STACKMAP_C_EPROBE], used, live, spare, count[STACKMAP_C_WASTED], (long)lost,
-	       errors ? "WRONG" : "ok");
+	       "spare %lu wasted %lu unaccounted %ld: %s\n",
+	       s->name, test.calls, test.signals, test.nested, count[STACKMAP_C_NEW],
+	       count[STACKMAP_C_RACE], test.wrong_words, test.two_ids, test.forgotten, test.failed,
+	       count[STACKMAP_C_EPOOL], count[STACKMAP_C_EPROBE], used, live, spare,
+	       count[STACKMAP_C_WASTED], (long)lost, errors ? "WRONG" : "ok");
 	return errors != 0;
 }
 
