@@ -14,11 +14,11 @@
 #include "filter_eval.h"
 #include "filter_priv.h"
 
-#define NO_JUMP 0xffff		/* end of a chain of open jumps */
+#define NO_JUMP 0xffff /* end of a chain of open jumps */
 
 struct fragment {
-	uint16_t first;		/* predicate to enter by */
-	uint16_t on_true;	/* chains: predicate << 1 | (1: its on_false field) */
+	uint16_t first; /* predicate to enter by */
+	uint16_t on_true; /* chains: predicate << 1 | (1: its on_false field) */
 	uint16_t on_false;
 };
 
@@ -26,7 +26,7 @@ struct fragment {
 struct level {
 	struct fragment any, all;
 	bool has_any, has_all;
-	bool negated;		/* a ! stands before the bracket */
+	bool negated; /* a ! stands before the bracket */
 };
 
 int filter__fail(struct filter_compiler *c, int err, size_t pos, const char *fmt, ...)
@@ -79,8 +79,7 @@ static struct fragment fragment__not(struct fragment f)
 	return (struct fragment){ f.first, f.on_false, f.on_true };
 }
 
-static struct fragment fragment__and(struct filter_prog *prog, struct fragment a,
-				     struct fragment b)
+static struct fragment fragment__and(struct filter_prog *prog, struct fragment a, struct fragment b)
 {
 	chain__close(prog, a.on_true, b.first);
 	a.on_true = b.on_true;
@@ -88,8 +87,7 @@ static struct fragment fragment__and(struct filter_prog *prog, struct fragment a
 	return a;
 }
 
-static struct fragment fragment__or(struct filter_prog *prog, struct fragment a,
-				    struct fragment b)
+static struct fragment fragment__or(struct filter_prog *prog, struct fragment a, struct fragment b)
 {
 	chain__close(prog, a.on_false, b.first);
 	a.on_false = b.on_false;
@@ -157,8 +155,7 @@ static int add_pred(struct filter_compiler *c, size_t *pos, struct fragment *ret
 	if (err)
 		return err;
 	if (n >= FILTER_MAX_PREDS)
-		return filter__fail(c, -E2BIG, start, "more than %d comparisons",
-				    FILTER_MAX_PREDS);
+		return filter__fail(c, -E2BIG, start, "more than %d comparisons", FILTER_MAX_PREDS);
 	pred.on_true = pred.on_false = NO_JUMP;
 	prog->preds[n] = pred;
 	prog->nr_preds++;
@@ -297,7 +294,10 @@ int filter__compile(const struct ev_format *fmt, const char *expr,
 		    char *errbuf, size_t errlen)
 {
 	struct filter_compiler c = {
-		.fmt = fmt, .features = features, .expr = expr, .errbuf = errbuf,
+		.fmt = fmt,
+		.features = features,
+		.expr = expr,
+		.errbuf = errbuf,
 		.errlen = errlen,
 	};
 	_cleanup_free_ struct filter_prog *prog = calloc(1, sizeof(*prog));

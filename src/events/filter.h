@@ -20,12 +20,12 @@ struct ev_format;
 
 /* What the running kernel's filters know. */
 struct filter_features {
-	bool function;		/* FIELD.function == NAME (since 6.3) */
-	bool cpus;		/* CPUS{LIST} and cpumask fields (since 6.6) */
-	bool common_cpu;	/* common_cpu as a name of CPU */
-	bool stacktrace;	/* stacktrace is a field, though nothing ever matches it */
-	bool dangling_op;	/* "a == 1 &&" is taken for "a == 1" (before the fix of 2026) */
-	uint32_t nr_cpus;	/* CPU numbers are below this: highest possible CPU + 1 */
+	bool function; /* FIELD.function == NAME (since 6.3) */
+	bool cpus; /* CPUS{LIST} and cpumask fields (since 6.6) */
+	bool common_cpu; /* common_cpu as a name of CPU */
+	bool stacktrace; /* stacktrace is a field, though nothing ever matches it */
+	bool dangling_op; /* "a == 1 &&" is taken for "a == 1" (before the fix of 2026) */
+	uint32_t nr_cpus; /* CPU numbers are below this: highest possible CPU + 1 */
 
 	/*
 	 * For .function: the kernel function called name, or the one holding addr when name is

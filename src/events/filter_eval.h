@@ -22,20 +22,20 @@
 #endif
 
 #ifdef __bpf__
-#define FILTER_GLOBAL		__attribute__((noinline))
-#define FILTER_INLINE		static inline __attribute__((always_inline))
+#define FILTER_GLOBAL __attribute__((noinline))
+#define FILTER_INLINE static inline __attribute__((always_inline))
 #define FILTER_LOOP(nr, fn, ctx) bpf_loop((nr), (fn), (ctx), 0)
-#define FILTER_READ_STR(dst, addr, user) \
+#define FILTER_READ_STR(dst, addr, user)                                                 \
 	((user) ? bpf_probe_read_user_str((dst), FILTER_STR_MAX, (const void *)(addr)) : \
 		  bpf_probe_read_kernel_str((dst), FILTER_STR_MAX, (const void *)(addr)))
 #else
 #include <string.h>
-#define FILTER_GLOBAL		static __attribute__((unused))
-#define FILTER_INLINE		static inline
-#define FILTER_LOOP(nr, fn, ctx) \
-	do { \
+#define FILTER_GLOBAL static __attribute__((unused))
+#define FILTER_INLINE static inline
+#define FILTER_LOOP(nr, fn, ctx)                                        \
+	do {                                                            \
 		for (__u32 _i = 0; _i < (nr) && !(fn)(_i, (ctx)); _i++) \
-			; \
+			;                                               \
 	} while (0)
 /* A test may put its own reader here: bytes with the NUL, at most FILTER_STR_MAX, or negative. */
 #ifndef FILTER_READ_STR
@@ -43,12 +43,12 @@
 #endif
 #endif
 
-#define FILTER_GLOB_CHUNK	4	/* tokens per bpf_loop() iteration */
-#define FILTER_MASKS_DIFFER	1
-#define FILTER_MASKS_MEET	2
+#define FILTER_GLOB_CHUNK 4 /* tokens per bpf_loop() iteration */
+#define FILTER_MASKS_DIFFER 1
+#define FILTER_MASKS_MEET 2
 
 /* Keeps a checked index in the register it was checked in. */
-#define FILTER_KEEP(var)	__asm__ volatile("" : "+r"(var))
+#define FILTER_KEEP(var) __asm__ volatile("" : "+r"(var))
 
 FILTER_INLINE __u64 filter_word(const void *p)
 {
@@ -104,7 +104,7 @@ struct filter_loop {
 	struct filter_input *in;
 };
 
-#define FILTER_ONES	0x0101010101010101ULL
+#define FILTER_ONES 0x0101010101010101ULL
 
 /* The high bit of the lowest zero byte is set, none below it. */
 FILTER_INLINE __u64 filter_zero_byte(__u64 word)
@@ -252,8 +252,8 @@ FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *
 	w->back_pat = 0;
 	w->result = 0;
 	/* Each start position after a star is tried once, over at most the whole pattern. */
-	FILTER_LOOP((len + 1) * (FILTER_MAX_PATTERN + 1) / FILTER_GLOB_CHUNK + 1,
-		    filter_glob_step, &l);
+	FILTER_LOOP((len + 1) * (FILTER_MAX_PATTERN + 1) / FILTER_GLOB_CHUNK + 1, filter_glob_step,
+		    &l);
 	return w->result;
 }
 
@@ -409,7 +409,7 @@ FILTER_GLOBAL int filter_other(const struct filter_prog *p, struct filter_input 
 	}
 }
 
-#define FILTER_STRETCH	8	/* predicates run per call, so that few are verified in a row */
+#define FILTER_STRETCH 8 /* predicates run per call, so that few are verified in a row */
 
 /* From predicate i on at most FILTER_STRETCH predicates: the one to go on with, or the verdict. */
 FILTER_INLINE __u32 filter_stretch(const struct filter_prog *p, struct filter_input *in, __u32 i)

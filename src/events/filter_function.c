@@ -12,19 +12,19 @@
 #include "cleanup.h"
 
 /* Furthest a symbol at the end of its module is believed to reach. */
-#define MAX_LAST_SIZE	(64u << 10)
+#define MAX_LAST_SIZE (64u << 10)
 
 struct filter_functions {
 	char *path;
-	char *text;		/* NUL-terminated; NULL: not read yet */
+	char *text; /* NUL-terminated; NULL: not read yet */
 	uint64_t stext, etext, sinittext, einittext, end;
-	bool all;		/* data symbols are listed as well */
+	bool all; /* data symbols are listed as well */
 };
 
 struct symbol {
 	uint64_t addr;
 	char type;
-	const char *name, *module;	/* module: NULL for the kernel itself */
+	const char *name, *module; /* module: NULL for the kernel itself */
 	size_t name_len, module_len;
 };
 
@@ -99,8 +99,11 @@ static void find_bounds(struct filter_functions *f)
 		const char *name;
 		uint64_t *addr;
 	} bounds[] = {
-		{ "_stext", &f->stext }, { "_etext", &f->etext }, { "_sinittext", &f->sinittext },
-		{ "_einittext", &f->einittext }, { "_end", &f->end },
+		{ "_stext", &f->stext },
+		{ "_etext", &f->etext },
+		{ "_sinittext", &f->sinittext },
+		{ "_einittext", &f->einittext },
+		{ "_end", &f->end },
 	};
 	const char *pos = f->text;
 	struct symbol s;
@@ -135,7 +138,7 @@ static int load(struct filter_functions *f)
 static uint64_t find_name(const struct filter_functions *f, const char *name)
 {
 	const char *pos = f->text, *colon = strchr(name, ':');
-	size_t len = strlen(name);
+	size_t len = strlen(name), prefix = colon ? colon - name : 0;
 	struct symbol s;
 
 	while (next_symbol(&pos, &s)) {
@@ -143,8 +146,8 @@ static uint64_t find_name(const struct filter_functions *f, const char *name)
 			continue;
 		if (is_named(&s, name, len))
 			return s.addr;
-		if (colon && s.module && s.module_len == (size_t)(colon - name) &&
-		    !memcmp(s.module, name, s.module_len) && is_named(&s, colon + 1, strlen(colon + 1)))
+		if (colon && s.module && s.module_len == prefix &&
+		    !memcmp(s.module, name, prefix) && is_named(&s, colon + 1, len - prefix - 1))
 			return s.addr;
 	}
 	return 0;

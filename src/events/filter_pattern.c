@@ -74,7 +74,7 @@ int filter__glob_compile(struct filter_prog *prog, const char *pat, size_t len)
 			i += used;
 		} else {
 			if (ch == '\\')
-				ch = pat[i++];	/* at the very end: the NUL */
+				ch = pat[i++]; /* at the very end: the NUL */
 			tokens[n++] = FILTER_GLOB_LITERAL | (unsigned char)ch;
 		}
 	}
@@ -90,7 +90,7 @@ struct cpu_range {
 
 struct cpu_text {
 	const char *s, *end;
-	uint32_t last;		/* what N stands for */
+	uint32_t last; /* what N stands for */
 };
 
 static char cpu_text__peek(const struct cpu_text *t)

@@ -8,7 +8,7 @@
 
 /* How the kernel's filters see a field; it goes by the text of the type. */
 enum operand_type {
-	OPERAND_NUMBER,		/* everything else, of any size */
+	OPERAND_NUMBER, /* everything else, of any size */
 	OPERAND_FIXED_STRING,
 	OPERAND_DATA_LOC,
 	OPERAND_REL_LOC,
@@ -26,7 +26,7 @@ static const char *const op_names[NR_OPS] = { "~", "!=", "==", "<=", "<", ">=", 
 
 struct operand {
 	enum operand_type type;
-	uint32_t offset;	/* in struct filter_input */
+	uint32_t offset; /* in struct filter_input */
 	uint32_t size;
 	bool is_signed;
 };
@@ -50,8 +50,7 @@ static enum operand_type operand_type_of(const struct ev_field *f,
 {
 	bool data_loc = f->kind == EV_FIELD_DATA_LOC, rel_loc = f->kind == EV_FIELD_REL_LOC;
 	bool is_char = strstr(f->type, "char");
-	bool array = f->kind == EV_FIELD_STRING || f->kind == EV_FIELD_ARRAY ||
-		     strchr(f->type, '[');
+	bool array = f->kind == EV_FIELD_STRING || f->kind == EV_FIELD_ARRAY || strchr(f->type, '[');
 
 	if (f->is_common)
 		return OPERAND_NUMBER;
@@ -69,8 +68,7 @@ static enum operand_type operand_type_of(const struct ev_field *f,
 }
 
 /* The names every event has beside its fields. */
-static bool find_generic(const struct filter_features *features, const char *name,
-			 struct operand *ret)
+static bool find_generic(const struct filter_features *features, const char *name, struct operand *ret)
 {
 	if (!strcmp(name, "CPU") || !strcmp(name, "cpu") ||
 	    (features->common_cpu && !strcmp(name, "common_cpu"))) {
@@ -153,8 +151,7 @@ static int parse_op(struct comparison *k)
 static bool is_string(const struct operand *f)
 {
 	return f->type == OPERAND_FIXED_STRING || f->type == OPERAND_DATA_LOC ||
-	       f->type == OPERAND_REL_LOC || f->type == OPERAND_POINTER ||
-	       f->type == OPERAND_COMM;
+	       f->type == OPERAND_REL_LOC || f->type == OPERAND_POINTER || f->type == OPERAND_COMM;
 }
 
 static int digit_value(char ch)
@@ -209,7 +206,7 @@ static int parse_s64(const char *s, size_t len, uint64_t *ret)
 	return 0;
 }
 
-#define MAX_NUMBER_TEXT	23	/* the kernel's buffer for the digits */
+#define MAX_NUMBER_TEXT 23 /* the kernel's buffer for the digits */
 
 /* The digits at pos, with a sign where is_signed allows one. */
 static int parse_number(struct comparison *k, bool is_signed, uint64_t *ret)
@@ -287,7 +284,7 @@ static int parse_numeric(struct comparison *k)
 		return err;
 	if (k->field.type != OPERAND_CPU)
 		set_number(k, k->field.size, k->field.is_signed, val);
-	else if (k->op != OP_BAND)	/* CPU & number is accepted but never true */
+	else if (k->op != OP_BAND) /* CPU & number is accepted but never true */
 		set_number(k, 4, true, val);
 	return 0;
 }
@@ -311,8 +308,7 @@ static enum filter_match match_of_glob(char *pat, size_t *len, bool *ret_negated
 		if (i == 0) {
 			match = FILTER_MATCH_END;
 		} else if (i == *len - 1) {
-			match = match == FILTER_MATCH_END ? FILTER_MATCH_MIDDLE :
-							    FILTER_MATCH_FRONT;
+			match = match == FILTER_MATCH_END ? FILTER_MATCH_MIDDLE : FILTER_MATCH_FRONT;
 			pat[--*len] = '\0';
 		} else {
 			return FILTER_MATCH_GLOB;
@@ -413,8 +409,7 @@ static int set_mask(struct comparison *k, size_t start, const uint64_t *mask, ui
 	cpus->off = off;
 	cpus->nr_cpus = nr_cpus;
 	if (k->field.type == OPERAND_CPUMASK) {
-		k->pred->kind = k->op == OP_BAND ? FILTER_KIND_CPUMASK_AND :
-						   FILTER_KIND_CPUMASK_EQ;
+		k->pred->kind = k->op == OP_BAND ? FILTER_KIND_CPUMASK_AND : FILTER_KIND_CPUMASK_EQ;
 		k->invert = k->op == OP_NE;
 		return 0;
 	}
@@ -445,7 +440,7 @@ static int set_cpus(struct comparison *k, size_t start, const uint64_t *mask, ui
 	if (k->op == OP_BAND)
 		return set_mask(k, start, mask, nr_cpus);
 	if (k->op == OP_NE) {
-		k->op = OP_LE;	/* an 8-byte value counts by its lower half */
+		k->op = OP_LE; /* an 8-byte value counts by its lower half */
 		set_number(k, MIN(size, 4u), false, MIN(nr_cpus - 1, size == 1 ? 0xffu : nr_cpus));
 	}
 	return 0;

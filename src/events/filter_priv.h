@@ -7,7 +7,7 @@
 #include "format.h"
 
 /* Longest expression, without its NUL: the kernel wants it in less than a page. */
-#define FILTER_MAX_EXPR		4095
+#define FILTER_MAX_EXPR 4095
 
 struct filter_compiler {
 	const struct ev_format *fmt;

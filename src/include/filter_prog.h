@@ -13,35 +13,35 @@
 #include <linux/types.h>
 #endif
 
-#define FILTER_MAX_PREDS	128	/* comparisons in one expression */
-#define FILTER_POOL_SIZE	4096	/* bytes of patterns, character classes and CPU masks */
-#define FILTER_MAX_CPUS		8192	/* CPU numbers in CPUS{} and cpumask fields are below */
-#define FILTER_MAX_PATTERN	255	/* bytes of one string pattern, as in the kernel */
+#define FILTER_MAX_PREDS 128 /* comparisons in one expression */
+#define FILTER_POOL_SIZE 4096 /* bytes of patterns, character classes and CPU masks */
+#define FILTER_MAX_CPUS 8192 /* CPU numbers in CPUS{} and cpumask fields are below */
+#define FILTER_MAX_PATTERN 255 /* bytes of one string pattern, as in the kernel */
 
-#define FILTER_REC_MAX		8192	/* record bytes a filter can see */
-#define FILTER_SLACK		264	/* readable behind pool and str: a pattern's words at the end */
-#define FILTER_COMM_LEN		16
-#define FILTER_STR_MAX		1024	/* what the kernel reads through a char * field */
+#define FILTER_REC_MAX 8192 /* record bytes a filter can see */
+#define FILTER_SLACK 264 /* readable behind pool and str: a pattern's words */
+#define FILTER_COMM_LEN 16
+#define FILTER_STR_MAX 1024 /* what the kernel reads through a char * field */
 
 /* Values of on_true and on_false beside predicate numbers. */
-#define FILTER_ACCEPT		0xfffe
-#define FILTER_REJECT		0xffff
+#define FILTER_ACCEPT 0xfffe
+#define FILTER_REJECT 0xffff
 
 enum filter_kind {
-	FILTER_KIND_FALSE = 0,	/* what the kernel accepts but never finds true */
-	FILTER_KIND_RANGE,	/* ((value - lo) & mask) <= span: wraps, so it serves signed too */
-	FILTER_KIND_BITS,	/* (value & lo) != 0 */
-	FILTER_KIND_CPU_BIT,	/* value is a CPU number whose bit is set in the pool's mask */
+	FILTER_KIND_FALSE = 0, /* what the kernel accepts but never finds true */
+	FILTER_KIND_RANGE, /* ((value - lo) & mask) <= span: wraps, so it serves signed too */
+	FILTER_KIND_BITS, /* (value & lo) != 0 */
+	FILTER_KIND_CPU_BIT, /* value is a CPU number whose bit is set in the pool's mask */
 	FILTER_KIND_STRING,
-	FILTER_KIND_CPUMASK_EQ,	/* dynamic cpumask field equal to the pool's mask */
-	FILTER_KIND_CPUMASK_AND,	/* or sharing a CPU with it */
+	FILTER_KIND_CPUMASK_EQ, /* dynamic cpumask field equal to the pool's mask */
+	FILTER_KIND_CPUMASK_AND, /* or sharing a CPU with it */
 };
 
 enum filter_string_source {
-	FILTER_STR_FIXED = 0,	/* offset, field_len */
-	FILTER_STR_DATA_LOC,	/* u32 at offset: len << 16 | offset in the record */
-	FILTER_STR_REL_LOC,	/* u32 at offset: len << 16 | offset from the word's end */
-	FILTER_STR_KERNEL_PTR,	/* pointer at offset */
+	FILTER_STR_FIXED = 0, /* offset, field_len */
+	FILTER_STR_DATA_LOC, /* u32 at offset: len << 16 | offset in the record */
+	FILTER_STR_REL_LOC, /* u32 at offset: len << 16 | offset from the word's end */
+	FILTER_STR_KERNEL_PTR, /* pointer at offset */
 	FILTER_STR_USER_PTR,
 };
 
@@ -50,44 +50,44 @@ enum filter_match {
 	FILTER_MATCH_FRONT,
 	FILTER_MATCH_MIDDLE,
 	FILTER_MATCH_END,
-	FILTER_MATCH_GLOB,	/* the pattern is u16 tokens, see below */
+	FILTER_MATCH_GLOB, /* the pattern is u16 tokens, see below */
 };
 
 /* Tokens of a glob, FILTER_GLOB_END last; a class is 32 bytes of the pool, a bit per character. */
-#define FILTER_GLOB_LITERAL	0x0000	/* | character */
-#define FILTER_GLOB_END		0x0000	/* literal NUL */
-#define FILTER_GLOB_ANY		0x0100
-#define FILTER_GLOB_STAR	0x0200
-#define FILTER_GLOB_CLASS	0x8000	/* | offset of the class in the pool, below 0x8000 */
-#define FILTER_CLASS_BYTES	32
+#define FILTER_GLOB_LITERAL 0x0000 /* | character */
+#define FILTER_GLOB_END 0x0000 /* literal NUL */
+#define FILTER_GLOB_ANY 0x0100
+#define FILTER_GLOB_STAR 0x0200
+#define FILTER_GLOB_CLASS 0x8000 /* | offset of the class in the pool, below 0x8000 */
+#define FILTER_CLASS_BYTES 32
 
 struct filter_pred_num {
 	__u64 lo, span, mask;
 };
 
 struct filter_pred_str {
-	__u8 source;		/* enum filter_string_source */
-	__u8 match;		/* enum filter_match */
-	__u8 negate;		/* pointers only: an unreadable string is false before and after */
+	__u8 source; /* enum filter_string_source */
+	__u8 match; /* enum filter_match */
+	__u8 negate; /* pointers only: an unreadable string is false before and after */
 	__u8 pad0;
-	__u16 field_len;	/* of FILTER_STR_FIXED */
-	__u16 pat_len;		/* bytes, 0 .. FILTER_MAX_PATTERN; globs: unused */
-	__u32 pat_off;		/* in the pool */
+	__u16 field_len; /* of FILTER_STR_FIXED */
+	__u16 pat_len; /* bytes, 0 .. FILTER_MAX_PATTERN; globs: unused */
+	__u32 pat_off; /* in the pool */
 	__u32 pad1[3];
 };
 
 struct filter_pred_mask {
-	__u32 off;		/* of the mask in the pool, 8-byte words */
-	__u32 nr_cpus;		/* bits that count */
-	__u32 value_mask;	/* FILTER_KIND_CPU_BIT: bits of the value that count */
+	__u32 off; /* of the mask in the pool, 8-byte words */
+	__u32 nr_cpus; /* bits that count */
+	__u32 value_mask; /* FILTER_KIND_CPU_BIT: bits of the value that count */
 	__u32 pad[3];
 };
 
 struct filter_pred {
-	__u8 kind;		/* enum filter_kind */
+	__u8 kind; /* enum filter_kind */
 	__u8 pad;
-	__u16 offset;		/* of the field, from the start of struct filter_input */
-	__u16 on_true, on_false;	/* predicate number, FILTER_ACCEPT or FILTER_REJECT */
+	__u16 offset; /* of the field, from the start of struct filter_input */
+	__u16 on_true, on_false; /* predicate number, FILTER_ACCEPT or FILTER_REJECT */
 	union {
 		struct filter_pred_num num;
 		struct filter_pred_str str;
@@ -96,8 +96,8 @@ struct filter_pred {
 };
 
 struct filter_prog {
-	__u32 nr_preds;		/* 0: every event is selected */
-	__u32 min_len;		/* end of the last fixed field used: shorter records are rejected */
+	__u32 nr_preds; /* 0: every event is selected */
+	__u32 min_len; /* end of the last fixed field used: shorter records are rejected */
 	__u32 pool_len;
 	__u32 pad;
 	struct filter_pred preds[FILTER_MAX_PREDS];
@@ -106,10 +106,10 @@ struct filter_prog {
 
 /* Scratch of the evaluator. */
 struct filter_work {
-	__u32 off, len, avail;	/* of the string: len as the kernel has it, avail bytes exist */
+	__u32 off, len, avail; /* of the string: len as the kernel has it, avail bytes exist */
 	__u32 pad;
-	__u32 pos, end;		/* next and last place to look at */
-	__u32 pat;		/* what is looked for, in the pool */
+	__u32 pos, end; /* next and last place to look at */
+	__u32 pat; /* what is looked for, in the pool */
 	__u32 pat_len;
 	__u32 back_pos, back_pat;
 	__u32 stop_at_nul;
@@ -127,16 +127,16 @@ struct filter_input {
 	__u32 cpu;
 	char comm[FILTER_COMM_LEN];
 	__u8 rec[FILTER_REC_MAX];
-	__u8 str[FILTER_STR_MAX];	/* scratch of the evaluator */
+	__u8 str[FILTER_STR_MAX]; /* scratch of the evaluator */
 	struct filter_work work;
 	__u8 slack[FILTER_SLACK - sizeof(struct filter_work)];
 };
 
-#define FILTER_INPUT_CPU	4
-#define FILTER_INPUT_COMM	8
-#define FILTER_INPUT_REC	24
-#define FILTER_INPUT_STR	(FILTER_INPUT_REC + FILTER_REC_MAX)
-#define FILTER_INPUT_END	(FILTER_INPUT_STR + FILTER_STR_MAX)
+#define FILTER_INPUT_CPU 4
+#define FILTER_INPUT_COMM 8
+#define FILTER_INPUT_REC 24
+#define FILTER_INPUT_STR (FILTER_INPUT_REC + FILTER_REC_MAX)
+#define FILTER_INPUT_END (FILTER_INPUT_STR + FILTER_STR_MAX)
 
 _Static_assert(sizeof(struct filter_pred_num) == 24, "wire format");
 _Static_assert(sizeof(struct filter_pred_str) == 24, "wire format");
@@ -144,8 +144,8 @@ _Static_assert(sizeof(struct filter_pred_mask) == 24, "wire format");
 _Static_assert(sizeof(struct filter_pred) == 32, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_pred, num) == 8, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_prog, preds) == 16, "wire format");
-_Static_assert(sizeof(struct filter_prog) == 16 + 32 * FILTER_MAX_PREDS + FILTER_POOL_SIZE +
-						FILTER_SLACK,
+_Static_assert(sizeof(struct filter_prog) ==
+		       16 + 32 * FILTER_MAX_PREDS + FILTER_POOL_SIZE + FILTER_SLACK,
 	       "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, cpu) == FILTER_INPUT_CPU, "wire format");
 _Static_assert(__builtin_offsetof(struct filter_input, comm) == FILTER_INPUT_COMM, "wire format");

@@ -14,15 +14,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define FIELD(decl, offset, size, sign) \
 	"\tfield:" decl ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
 
-static const char format[] =
-	"name: fuzz\nID: 1\nformat:\n" FIELD("unsigned short common_type", 0, 2, 0)
-	FIELD("unsigned char common_flags", 2, 1, 0) FIELD("int common_pid", 4, 4, 1)
-	FIELD("u8 a", 8, 1, 0) FIELD("s8 b", 9, 1, 1) FIELD("u16 c", 10, 2, 0)
-	FIELD("s32 d", 12, 4, 1) FIELD("u64 e", 16, 8, 0) FIELD("s64 f", 24, 8, 1)
-	FIELD("char g[16]", 32, 16, 0) FIELD("__data_loc char[] h", 48, 4, 0)
-	FIELD("__rel_loc char[] i", 52, 4, 0) FIELD("__data_loc cpumask_t j", 56, 4, 0)
-	FIELD("u8 k[3]", 60, 3, 0) FIELD("const char * l", 64, 8, 0)
-	"\nprint fmt: \"\"\n";
+static const char format[] = "name: fuzz\nID: 1\nformat:\n" FIELD(
+	"unsigned short common_type", 0, 2, 0) FIELD("unsigned char common_flags", 2, 1, 0)
+	FIELD("int common_pid", 4, 4, 1) FIELD("u8 a", 8, 1, 0) FIELD("s8 b", 9, 1, 1)
+		FIELD("u16 c", 10, 2, 0) FIELD("s32 d", 12, 4, 1) FIELD("u64 e", 16, 8, 0) FIELD(
+			"s64 f", 24, 8, 1) FIELD("char g[16]", 32, 16, 0)
+			FIELD("__data_loc char[] h", 48, 4, 0) FIELD("__rel_loc char[] i", 52, 4, 0)
+				FIELD("__data_loc cpumask_t j", 56, 4, 0) FIELD("u8 k[3]", 60, 3, 0)
+					FIELD("const char * l", 64, 8, 0) "\nprint fmt: \"\"\n";
 
 static int function_range(void *ctx, const char *name, uint64_t addr, uint64_t *ret_start,
 			  uint64_t *ret_end)

@@ -50,7 +50,7 @@ static const char *pick(struct generator *g, const char *const *words, size_t nr
 	return words[rng__below(&g->rng, nr)];
 }
 
-#define PICK(g, ...) \
+#define PICK(g, ...)                                    \
 	pick((g), (const char *const[]){ __VA_ARGS__ }, \
 	     ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })))
 
@@ -121,8 +121,9 @@ static void put_cpus(struct generator *g, struct out *o)
 		put(o, "CPUS{%u,%u}", a, b);
 		break;
 	case 2:
-		put(o, "CPUS{%s}", PICK(g, "all", "N", "0-N", ",", "0-N:1/2", " 0 , 1", "ALL:1/3",
-					"0\n", "\n0", "x", "0-", "1-0", "0-N:2/1", "0x1", "00", "0,,N"));
+		put(o, "CPUS{%s}",
+		    PICK(g, "all", "N", "0-N", ",", "0-N:1/2", " 0 , 1", "ALL:1/3", "0\n", "\n0",
+			 "x", "0-", "1-0", "0-N:2/1", "0x1", "00", "0,,N"));
 		break;
 	case 3:
 		put(o, "CPUS{0-%u:%u/%u}", n - 1, rng__below(&g->rng, 3), rng__below(&g->rng, 4));
@@ -154,7 +155,8 @@ static void put_flags_pred(struct generator *g, struct out *o)
 /* A pattern for ~ out of a string that occurs: parts of it replaced by wildcards. */
 static void put_pattern(struct generator *g, struct out *o, const char *s, size_t len, char quote)
 {
-	uint32_t from = rng__below(&g->rng, len + 1), to = from + rng__below(&g->rng, len - from + 1);
+	uint32_t from = rng__below(&g->rng, len + 1);
+	uint32_t to = from + rng__below(&g->rng, len - from + 1);
 	uint32_t way = rng__below(&g->rng, 10), i;
 
 	if (!rng__below(&g->rng, 8))
@@ -225,7 +227,17 @@ static size_t field_string(struct generator *g, const struct event *e, const str
 		p = PICK(g, "/etc/passwd", "abc", "Start context switch", "", "/proc/self/stat");
 		len = strlen(p);
 	}
-	len = strnlen(p, MIN(len, size - 1));
+	len = MIN(len, size - 1);
+	/* "middle" looks behind the NUL of a fixed field, so look there, too. */
+	if (f->kind == EV_FIELD_STRING && !rng__below(&g->rng, 4)) {
+		size_t skip = strnlen(p, len);
+
+		while (skip < len && !p[skip])
+			skip++;
+		p += skip;
+		len -= skip;
+	}
+	len = strnlen(p, len);
 	memcpy(ret, p, len);
 	ret[len] = '\0';
 	return len;
@@ -241,8 +253,8 @@ static void put_function_pred(struct generator *g, struct out *o, const struct e
 	if (r)
 		addr = ev_field__value(f, r->data, r->len);
 	if (!r || rng__below(&g->rng, 4) == 0 || ksyms__find(g->syms, addr, &sym))
-		sym.name = PICK(g, "schedule", "vfs_read", "do_sys_openat2", "no_such_function", "0",
-				"_etext", "init_task", "jiffies", "_stext", "_end");
+		sym.name = PICK(g, "schedule", "vfs_read", "do_sys_openat2", "no_such_function",
+				"0", "_etext", "init_task", "jiffies", "_stext", "_end");
 	put(o, ".function %s ", PICK(g, "==", "!=", "=="));
 	if (rng__below(&g->rng, 4))
 		put(o, "%s ", sym.name);
@@ -256,14 +268,28 @@ static bool is_string_field(const struct ev_field *f)
 	       !strcmp(f->type, "const char *");
 }
 
-static void put_generic(struct generator *g, struct out *o)
+/* Any field, strings somewhat more often: there is more to get wrong. */
+static const struct ev_field *pick_field(struct generator *g, const struct event *e)
+{
+	uint32_t nr = ev_format__nr_fields(e->fmt), i = rng__below(&g->rng, nr);
+	uint32_t tries = rng__below(&g->rng, 4);
+
+	while (tries-- && !is_string_field(ev_format__field(e->fmt, i)))
+		i = rng__below(&g->rng, nr);
+	return ev_format__field(e->fmt, i);
+}
+
+static void put_generic(struct generator *g, struct out *o, const struct event *e)
 {
 	const char *comm;
 
 	switch (rng__below(&g->rng, 4)) {
 	case 0:
-		put_flags_pred(g, o);
-		break;
+		if (!e->flags_vary) {
+			put_flags_pred(g, o);
+			break;
+		}
+		/* fall through */
 	case 1:
 		put(o, "%s ", PICK(g, "CPU", "cpu", "CPU"));
 		put_number_pred(g, o, rng__below(&g->rng, g->nr_cpus + 1) - rng__below(&g->rng, 2),
@@ -282,9 +308,10 @@ static void put_pred(struct generator *g, struct out *o, const struct event *e)
 	char text[128];
 	size_t len;
 
-	f = ev_format__field(e->fmt, rng__below(&g->rng, ev_format__nr_fields(e->fmt)));
-	if (!rng__below(&g->rng, 8) || !f || !strcmp(f->name, "common_flags")) {
-		put_generic(g, o);
+	f = pick_field(g, e);
+	if (!rng__below(&g->rng, 8) || !strcmp(f->name, "common_flags") ||
+	    (e->flags_vary && !strcmp(f->name, "common_preempt_count"))) {
+		put_generic(g, o, e);
 		return;
 	}
 	put(o, "%s", f->name);
@@ -338,11 +365,17 @@ void generate(struct generator *g, const struct event *e, char *text)
 
 void mutate(struct generator *g, char *text)
 {
-	static const char *const bits[] = { "(", ")", "!", "&&", "||", "\"", "'", "==", "~", "<",
-					    "&", " ", "0", "-", "x", "}", "{", "CPUS{0}", "9", "|",
-					    "99999999999999999999", ".ustring", ".function", "_", "=",
-					    "\xa0", "\xe9", "\\", "common_pid", "*", "stacktrace",
-					    "common_cpu" };
+	static const char *const bits[] = { "(",	  ")",		"!",
+					    "&&",	  "||",		"\"",
+					    "'",	  "==",		"~",
+					    "<",	  "&",		" ",
+					    "0",	  "-",		"x",
+					    "}",	  "{",		"CPUS{0}",
+					    "9",	  "|",		"99999999999999999999",
+					    ".ustring",	  ".function",	"_",
+					    "=",	  "\xa0",	"\xe9",
+					    "\\",	  "common_pid", "*",
+					    "stacktrace", "common_cpu" };
 	uint32_t times = 1 + rng__below(&g->rng, 3);
 
 	while (times--) {
@@ -354,10 +387,10 @@ void mutate(struct generator *g, char *text)
 		cut = MIN(cut, len - at);
 		switch (rng__below(&g->rng, 3)) {
 		case 0:
-			bit_len = 0;	/* only take away */
+			bit_len = 0; /* only take away */
 			break;
 		case 1:
-			cut = 0;	/* only add */
+			cut = 0; /* only add */
 			break;
 		}
 		if (len + bit_len >= MAX_EXPR_TEXT)

@@ -14,9 +14,9 @@
 #include "filter_same.h"
 
 #define ROOT "/sys/kernel/tracing"
-#define PAGE_DATA	16	/* time stamp and commit before the events of a page */
-#define COMMIT_MISSED	(3u << 30)
-#define COMMIT_LEN	((1u << 20) - 1)
+#define PAGE_DATA 16 /* time stamp and commit before the events of a page */
+#define COMMIT_MISSED (3u << 30)
+#define COMMIT_LEN ((1u << 20) - 1)
 
 static int put_file(const char *path, const char *text)
 {
@@ -122,14 +122,14 @@ static void read_page(struct records *r, unsigned int cpu, const uint8_t *page, 
 		memcpy(&head, p, 4);
 		p += 4;
 		type_len = head & 31;
-		if (type_len >= 30) {	/* more bits of the time */
+		if (type_len >= 30) { /* more bits of the time */
 			p += 4;
 			continue;
 		}
 		word = 0;
 		if (end - p >= 4)
 			memcpy(&word, p, 4);
-		if (type_len == 29) {	/* padding */
+		if (type_len == 29) { /* padding */
 			if (!(head >> 5))
 				return;
 			p += word;
@@ -157,7 +157,8 @@ static void check_lost(const char *name, unsigned int cpu)
 		err(1, "%s", path);
 	while (fgets(line, sizeof(line), f)) {
 		if ((sscanf(line, "overrun: %lu", &n) == 1 ||
-		     sscanf(line, "dropped events: %lu", &n) == 1) && n)
+		     sscanf(line, "dropped events: %lu", &n) == 1) &&
+		    n)
 			errx(1, "%s of cpu %u: %s", name, cpu, line);
 	}
 }

@@ -24,10 +24,10 @@
 #include "record/filter_features.h"
 #include "record/tracefs.h"
 
-#define FILTERED	10	/* instances beside the unfiltered one */
-#define EVENTS		28	/* events per round */
-#define RING_KB		2048
-#define WORK		150	/* pieces of work per child and round */
+#define FILTERED 10 /* instances beside the unfiltered one */
+#define EVENTS 28 /* events per round */
+#define RING_KB 2048
+#define WORK 150 /* pieces of work per child and round */
 
 struct show {
 	struct generator gen;
@@ -36,7 +36,7 @@ struct show {
 	struct workload work;
 	struct event *events;
 	size_t nr_events;
-	struct event *live[512];	/* events with samples */
+	struct event *live[512]; /* events with samples */
 	size_t nr_live;
 	char base[64];
 	char filtered[FILTERED][80];
@@ -53,7 +53,7 @@ static void clean_up(void)
 
 	if (getpid() != owner)
 		return;
-	close_range(3, ~0U, 0);		/* an open file keeps an instance */
+	close_range(3, ~0U, 0); /* an open file keeps an instance */
 	instance__remove(show.base);
 	for (k = 0; k < FILTERED; k++)
 		instance__remove(show.filtered[k]);
@@ -67,19 +67,24 @@ static void __attribute__((noreturn)) give_up(const char *why)
 }
 
 static const char *const systems[] = {
-	"sched", "timer", "irq", "irq_vectors", "signal", "task", "kmem", "exceptions", "sock", "rcu",
-	"filelock", "workqueue", "raw_syscalls", "mmap", "mmap_lock", "rseq", "tlb", "vmalloc", "skb",
-	"compaction", "cgroup", "maple_tree", "filemap", "huge_memory", "percpu", "x86_fpu", "tcp",
+	"sched",	"timer",      "irq",	   "irq_vectors", "signal",   "task",
+	"kmem",		"exceptions", "sock",	   "rcu",	  "filelock", "workqueue",
+	"raw_syscalls", "mmap",	      "mmap_lock", "rseq",	  "tlb",      "vmalloc",
+	"skb",		"compaction", "cgroup",	   "maple_tree",  "filemap",  "huge_memory",
+	"percpu",	"x86_fpu",    "tcp",
 };
 
 static const char *const calls[] = {
-	"openat", "read", "write", "close", "kill", "lseek", "poll", "mmap", "munmap", "mprotect",
-	"access", "faccessat", "socketpair", "sched_yield", "clock_nanosleep", "getpid",
+	"openat",     "read",	     "write",		"close",    "kill",   "lseek",
+	"poll",	      "mmap",	     "munmap",		"mprotect", "access", "faccessat",
+	"socketpair", "sched_yield", "clock_nanosleep", "getpid",
 };
 
 /* Their handlers look at a clock or counter themselves: two instances may see two values. */
 static const char *const unsteady[] = {
-	"timer:timer_start", "timer:timer_expire_entry", "kmem:rss_stat",
+	"timer:timer_start",
+	"timer:timer_expire_entry",
+	"kmem:rss_stat",
 };
 
 static bool is_unsteady(const struct event *e)
@@ -126,6 +131,7 @@ static void load_events(struct show *s)
 		err(1, "events");
 	if (probe__define(&system, &name)) {
 		load_event(s, system, name);
+		s->events[0].flags_vary = true;
 		free(system);
 		free(name);
 	}
@@ -141,7 +147,7 @@ static void load_events(struct show *s)
 /* A round with everything switched on shows which events there are, and values of their fields. */
 static void collect_samples(struct show *s)
 {
-	static struct records all;	/* borrowed by the events until the end */
+	static struct records all; /* borrowed by the events until the end */
 	char path[128];
 	size_t i, k;
 
@@ -239,7 +245,7 @@ static void compare_acceptance(struct show *s, unsigned long nr)
 
 struct chosen {
 	struct event *e;
-	char *text[FILTERED];		/* NULL: no expression for this instance */
+	char *text[FILTERED]; /* NULL: no expression for this instance */
 	struct filter_prog *prog[FILTERED];
 };
 
@@ -249,7 +255,8 @@ static void choose(struct show *s, struct chosen *c, size_t nr)
 	size_t i, k, n;
 
 	for (i = 0; i < nr; i++) {
-		n = i + rng__below(&s->gen.rng, s->nr_live - i);
+		/* The probe, which has fields of all kinds, is the first, and always in. */
+		n = i ? i + rng__below(&s->gen.rng, s->nr_live - i) : 0;
 		c[i].e = s->live[n];
 		s->live[n] = s->live[i];
 		s->live[i] = c[i].e;
@@ -332,7 +339,8 @@ static size_t hashes_of(struct show *s, const struct records *all, const struct 
 static void compare_selection(struct show *s, const struct chosen *c, int k,
 			      const struct records *all, const struct records *theirs)
 {
-	uint64_t *a = malloc((all->nr + 1) * sizeof(*a)), *b = malloc((theirs->nr + 1) * sizeof(*b));
+	uint64_t *a = malloc((all->nr + 1) * sizeof(*a));
+	uint64_t *b = malloc((theirs->nr + 1) * sizeof(*b));
 	size_t na, nb;
 
 	if (!a || !b)
@@ -341,8 +349,8 @@ static void compare_selection(struct show *s, const struct chosen *c, int k,
 	nb = hashes_of(s, theirs, c->e, NULL, b);
 	if (na != nb || memcmp(a, b, na * sizeof(*a))) {
 		s->wrong++;
-		printf("%s:%s: we select %zu, the kernel %zu of the events:\n    %s\n", c->e->system,
-		       c->e->name, na, nb, c->text[k]);
+		printf("%s:%s: we select %zu, the kernel %zu of the events:\n    %s\n",
+		       c->e->system, c->e->name, na, nb, c->text[k]);
 	}
 	free(a);
 	free(b);
@@ -432,10 +440,17 @@ static void setup(struct show *s, uint64_t seed)
 static void show_costs(struct show *s)
 {
 	static const char *const exprs[] = {
-		"0", "prev_pid == 1", "prev_pid != 1", "prev_pid != 1 && next_pid != 1",
+		"0",
+		"prev_pid == 1",
+		"prev_pid != 1",
+		"prev_pid != 1 && next_pid != 1",
 		"prev_pid == 1 || prev_prio == 1 || next_pid == 1 || next_prio == 1",
-		"prev_comm == \"bash\"", "prev_comm ~ \"swap*\"", "prev_comm ~ \"*/0*\"",
-		"prev_comm ~ \"*xyz*\"", "prev_comm ~ \"*sw[a-z]pper?[0-9]\"", "COMM == \"bash\"",
+		"prev_comm == \"bash\"",
+		"prev_comm ~ \"swap*\"",
+		"prev_comm ~ \"*/0*\"",
+		"prev_comm ~ \"*xyz*\"",
+		"prev_comm ~ \"*sw[a-z]pper?[0-9]\"",
+		"COMM == \"bash\"",
 		"CPU & CPUS{0,1}",
 	};
 	static struct filter_input in = { .len = 64 };
@@ -473,10 +488,10 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	setup(s, seed);
-	printf("features: function %d, cpus %d, common_cpu %d, stacktrace %d, dangling_op %d, %u CPUs; "
-	       "%u instructions verified\n", s->features.function, s->features.cpus,
-	       s->features.common_cpu, s->features.stacktrace, s->features.dangling_op,
-	       s->features.nr_cpus, filter_bpf__verified(s->bpf));
+	printf("features: function %d, cpus %d, common_cpu %d, stacktrace %d, dangling_op %d, "
+	       "%u CPUs; %u instructions verified\n",
+	       s->features.function, s->features.cpus, s->features.common_cpu, s->features.stacktrace,
+	       s->features.dangling_op, s->features.nr_cpus, filter_bpf__verified(s->bpf));
 	if (costs) {
 		show_costs(s);
 		return 0;
@@ -486,9 +501,10 @@ int main(int argc, char **argv)
 	while (rounds--)
 		one_round(s);
 	workload__stop(&s->work);
-	printf("%lu expressions judged: %lu accepted, %lu refused; %lu run on %lu events of %zu types "
-	       "(%lu selected); %lu differences\n", s->judged, s->accepted, s->refused, s->expressions,
-	       s->compared, s->nr_live, s->selected, s->wrong);
+	printf("%lu expressions judged: %lu accepted, %lu refused; %lu run on %lu events of "
+	       "%zu types (%lu selected); %lu differences\n",
+	       s->judged, s->accepted, s->refused, s->expressions, s->compared, s->nr_live,
+	       s->selected, s->wrong);
 	filter_bpf__free(s->bpf);
 	filter_features__clear(&s->features);
 	ksyms__free(s->gen.syms);

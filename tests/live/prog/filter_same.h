@@ -15,12 +15,12 @@
 #include "events/format.h"
 #include "symbols/ksyms.h"
 
-#define MAX_RECORD	4096
-#define MAX_EXPR_TEXT	1024
-#define NR_CHILDREN	3
+#define MAX_RECORD 4096
+#define MAX_EXPR_TEXT 1024
+#define NR_CHILDREN 3
 
 struct record {
-	uint16_t type;		/* the event's id */
+	uint16_t type; /* the event's id */
 	uint16_t cpu;
 	int pid;
 	uint32_t len;
@@ -30,7 +30,7 @@ struct record {
 struct records {
 	struct record *v;
 	size_t nr, cap;
-	uint8_t *bytes;		/* all data, at most cap_bytes: never moved */
+	uint8_t *bytes; /* all data, at most cap_bytes: never moved */
 	size_t used, cap_bytes;
 };
 
@@ -38,7 +38,8 @@ struct event {
 	char *system, *name;
 	struct ev_format *fmt;
 	uint16_t id;
-	struct record *samples;	/* borrowed from the sample round */
+	bool flags_vary; /* with the instance: uprobes miscount preempt_count */
+	struct record *samples; /* borrowed from the sample round */
 	size_t nr_samples;
 };
 
@@ -57,8 +58,8 @@ struct generator {
 	struct rng rng;
 	struct ksyms *syms;
 	uint32_t nr_cpus;
-	bool cpus, function;	/* what this kernel knows */
-	const char *const *comms;	/* of the workload */
+	bool cpus, function; /* what this kernel knows */
+	const char *const *comms; /* of the workload */
 };
 /* A well-formed expression with values from e's samples, into text[MAX_EXPR_TEXT]. */
 void generate(struct generator *g, const struct event *e, char *text);

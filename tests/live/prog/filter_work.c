@@ -23,14 +23,28 @@
 
 #define UPROBES "/sys/kernel/tracing/uprobe_events"
 
-const char *const workload_comms[NR_CHILDREN + 1] = { "alpha", "beta[1]*x", "fifteen_chars_x",
-						       NULL };
+const char *const workload_comms[NR_CHILDREN + 1] = { "alpha", "beta[1]*x", "fifteen_chars_x", NULL };
 
 /* Static, so that the parent can read them at the addresses the children's records show. */
-static const char *const strings[] = { "", "a", "abc", "abcdef", "foo bar", "*", "a[b]c",
-				       "/etc/passwd", "0123", "\xc3\xa9t\xe9", "abcabcabd", "x!y", "long string "
-				       "of more than sixty-four bytes, so that no buffer is quite "
-				       "right for it", "1abc*" };
+static const char *const strings[] = {
+	"",
+	"a",
+	"abc",
+	"abcdef",
+	"foo bar",
+	"*",
+	"a[b]c",
+	"/etc/passwd",
+	"0123",
+	"\xc3\xa9t\xe9",
+	"abcabcabd",
+	"x!y",
+	"abcdefghijk",
+	"abcdefghijkl",
+	"abcdefghijkm",
+	"long string of more than sixty-four bytes, so that no buffer is quite right for it",
+	"1abc*",
+};
 
 __attribute__((noinline)) void filter_same_probed(const struct probe_args *args);
 __attribute__((noinline)) void filter_same_probed(const struct probe_args *args)
@@ -120,9 +134,20 @@ static uint64_t next(uint64_t *state)
 /* Small numbers often, and the ends of the ranges. */
 static uint64_t some_value(uint64_t *state)
 {
-	static const uint64_t edges[] = { 0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff,
-					  0x7fffffff, 0x80000000, 0xffffffff, INT64_MAX,
-					  (uint64_t)INT64_MIN, UINT64_MAX };
+	static const uint64_t edges[] = { 0,
+					  1,
+					  0x7f,
+					  0x80,
+					  0xff,
+					  0x7fff,
+					  0x8000,
+					  0xffff,
+					  0x7fffffff,
+					  0x80000000,
+					  0xffffffff,
+					  INT64_MAX,
+					  (uint64_t)INT64_MIN,
+					  UINT64_MAX };
 
 	switch (next(state) % 4) {
 	case 0:
@@ -139,9 +164,14 @@ static uint64_t some_value(uint64_t *state)
 static void call_probed(uint64_t *state)
 {
 	struct probe_args args = {
-		.u8 = some_value(state), .s8 = some_value(state), .u16 = some_value(state),
-		.s16 = some_value(state), .u32 = some_value(state), .s32 = some_value(state),
-		.u64 = some_value(state), .s64 = some_value(state),
+		.u8 = some_value(state),
+		.s8 = some_value(state),
+		.u16 = some_value(state),
+		.s16 = some_value(state),
+		.u32 = some_value(state),
+		.s32 = some_value(state),
+		.u64 = some_value(state),
+		.s64 = some_value(state),
 	};
 	uint64_t arr = some_value(state);
 	const char *s = strings[next(state) % ARRAY_SIZE(strings)];
@@ -149,7 +179,7 @@ static void call_probed(uint64_t *state)
 	memcpy(args.arr, &arr, sizeof(args.arr));
 	args.str = s;
 	args.ustr = s;
-	memset(args.text, 'q', sizeof(args.text));	/* maybe full, without a NUL */
+	memset(args.text, 'q', sizeof(args.text)); /* maybe full, without a NUL */
 	memcpy(args.text, s, MIN(strlen(s) + 1, sizeof(args.text)));
 	filter_same_probed(&args);
 }
@@ -161,7 +191,12 @@ static void on_signal(int sig)
 
 static void files_work(uint64_t *state)
 {
-	static const char *const paths[] = { "/etc/passwd", "/proc/self/stat", "/nonexistent", "/" };
+	static const char *const paths[] = {
+		"/etc/passwd",
+		"/proc/self/stat",
+		"/nonexistent",
+		"/",
+	};
 	const char *path = paths[next(state) % ARRAY_SIZE(paths)];
 	struct pollfd p = { .events = POLLIN };
 	char buf[64];
@@ -307,7 +342,7 @@ void workload__run(struct workload *w, unsigned int rounds)
 		while (!sleeps(w->pids[i]))
 			nanosleep(&pause, NULL);
 	}
-	nanosleep(&pause, NULL);	/* the switch away, after the state was set */
+	nanosleep(&pause, NULL); /* the switch away, after the state was set */
 }
 
 void workload__stop(struct workload *w)

@@ -17,7 +17,7 @@ static struct filter_functions *functions_of(const char *text)
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
 	assert_int_equal(filter_functions__new(path, &f), 0);
-	filter_functions__range(f, "nothing", 0, &a, &b);	/* reads the file */
+	filter_functions__range(f, "nothing", 0, &a, &b); /* reads the file */
 	unlink(path);
 	return f;
 }
@@ -48,11 +48,13 @@ static void test_text_only(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct filter_functions *f;
 
-	assert_true(asprintf(&text, "0000000000000000 A percpu\nffffffff81000000 T _stext\n"
+	assert_true(asprintf(&text,
+			     "0000000000000000 A percpu\nffffffff81000000 T _stext\n"
 			     "ffffffff81000000 T alias\nffffffff81000100 t twice\n"
 			     "ffffffff81000200 T twice\nffffffff81000300 T before_end\n"
 			     "ffffffff81001000 T _etext\nffffffff82000000 T _sinittext\n"
-			     "ffffffff82000100 T _einittext\n%s", modules) > 0);
+			     "ffffffff82000100 T _einittext\n%s",
+			     modules) > 0);
 	f = functions_of(text);
 	want(f, "_stext", 0, 0xffffffff81000000, 0xffffffff81000100);
 	want(f, "alias", 0, 0xffffffff81000000, 0xffffffff81000100);
@@ -87,8 +89,13 @@ static void test_all_symbols(void **state)
 static void test_unusable(void **state)
 {
 	static const char *const texts[] = {
-		"", "\n\n", "no symbols here", "0000000000000000 T _stext\n0000000000000000 T x\n",
-		"ffffffff81000000", "ffffffff81000000 T", "ffffffff81000000 T \n",
+		"",
+		"\n\n",
+		"no symbols here",
+		"0000000000000000 T _stext\n0000000000000000 T x\n",
+		"ffffffff81000000",
+		"ffffffff81000000 T",
+		"ffffffff81000000 T \n",
 	};
 	struct filter_functions *f;
 	size_t i;

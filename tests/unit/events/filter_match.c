@@ -118,6 +118,8 @@ static void test_fixed_strings(void **state)
 	    "name ~ '*_xy*'", "name ~ '?ixteen_chars_xy'");
 	NO("name == 'sixteen_chars_x'", "name == 'sixteen_chars_xyz'", "name ~ '*chars_xy'",
 	   "name ~ 'sixteen_chars_xyz*'");
+	r.s64 = (int64_t)'x' << 56; /* the byte before the field is none of it */
+	NO("name ~ '*xsixteen_chars_x'");
 	/* "middle" looks behind the NUL. */
 	memcpy(r.name, "abc\0hidden\0\0\0\0\0\0", 16);
 	YES("name ~ '*hidden*'", "name ~ '*'", "name ~ '**'");
@@ -171,8 +173,7 @@ static void test_pointers(void **state)
 
 	/* On the host no pointer can be followed; such a comparison is false either way. */
 	YES("!kptr == 'x'");
-	NO("kptr == 'x'", "kptr != 'x'", "kptr ~ '!x'", "cptr.ustring == 'x'",
-	   "cptr.ustring != 'x'");
+	NO("kptr == 'x'", "kptr != 'x'", "kptr ~ '!x'", "cptr.ustring == 'x'", "cptr.ustring != 'x'");
 }
 
 static void test_long_strings(void **state)
@@ -246,7 +247,7 @@ static void test_globs(void **state)
 
 	filter_set_string(&r, "a*b[c]\\d\xe9");
 	YES("str ~ 'a\\*b\\[c]\\\\d?'", "str ~ 'a[*]b[[]c[]][\\]d[!a-z]'",
-	    "str ~ 'a*b[c*'");		/* not closed: a '[' */
+	    "str ~ 'a*b[c*'"); /* not closed: a '[' */
 	NO("str ~ 'a\\?b*[!z]'");
 	YES("str ~ 'a*[\xe0-\xff]'");
 	NO("str ~ 'a*[z-a]?*'", "str ~ 'a*d?\\x'");
@@ -254,7 +255,7 @@ static void test_globs(void **state)
 	YES("str ~ '*a?*a?*ab'");
 	NO("str ~ '*a*a*a*a*a*a*a[c]'");
 	filter_set_string(&r, "x");
-	YES("str ~ '[x]\\'");		/* a backslash at the end quotes the NUL */
+	YES("str ~ '[x]\\'"); /* a backslash at the end quotes the NUL */
 }
 
 static void test_cpus(void **state)
@@ -269,7 +270,10 @@ static void test_cpus(void **state)
 	NO("u8 != CPUS{5}", "u8 == CPUS{4-6}", "u8 & CPUS{0-N:1/2}", "u8 & CPUS{,}",
 	   "u64 == CPUS{6}", "cpu_of & CPUS{all}", "cpu_of != CPUS{0,1}", "u16 != CPUS{0,1}",
 	   "u16 & CPUS{all}", "CPU == CPUS{2-3}", "CPU != CPUS{3}", "CPU & CPUS{0-2}");
-	r.mask_data[0] = 6, r.mask_data[3] = ~0ULL << 8;	/* from CPU 200 on: does not count */
+	r.u8 = 199, r.u16 = 0x8001, r.last = 0xff;
+	YES("u8 & CPUS{198-199}");
+	NO("u16 & CPUS{0-1}", "u16 & CPUS{all}", "last & CPUS{all}");
+	r.mask_data[0] = 6, r.mask_data[3] = ~0ULL << 8; /* 200 and up: no CPUs */
 	YES("mask == CPUS{1,2}", "mask & CPUS{2,100}", "mask != CPUS{1}", "mask & CPUS{1}");
 	NO("mask != CPUS{1-2}", "mask == CPUS{1}", "mask & CPUS{3-N}", "mask & CPUS{0}");
 	r.mask_data[0] = 0, r.mask_data[3] = 1ULL << 7;
@@ -278,7 +282,7 @@ static void test_cpus(void **state)
 	r.mask_data[3] = 0;
 	YES("mask == CPUS{,}");
 	NO("mask & CPUS{all}");
-	r.mask = 32u << 16 | 0xfff8;		/* outside: an empty mask */
+	r.mask = 32u << 16 | 0xfff8; /* outside: an empty mask */
 	YES("mask == CPUS{,}");
 	NO("mask & CPUS{all}");
 }
@@ -305,7 +309,8 @@ static void test_lengths(void **state)
 	char why[64];
 
 	assert_int_equal(filter__compile(fmt, "u8 == 0 || last == 0", &all_features, &prog, why,
-					 sizeof(why)), 0);
+					 sizeof(why)),
+			 0);
 	assert_int_equal(prog.min_len, 82);
 	memcpy(in.rec, &r, sizeof(r));
 	in.len = 82;
@@ -393,20 +398,13 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_odd_fields),
-		cmocka_unit_test(test_logic),
-		cmocka_unit_test(test_dangling),
-		cmocka_unit_test(test_fixed_strings),
-		cmocka_unit_test(test_comm),
-		cmocka_unit_test(test_dynamic_strings),
-		cmocka_unit_test(test_pointers),
-		cmocka_unit_test(test_long_strings),
-		cmocka_unit_test(test_globs_like_fnmatch),
-		cmocka_unit_test(test_globs),
-		cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_numbers),		cmocka_unit_test(test_odd_fields),
+		cmocka_unit_test(test_logic),		cmocka_unit_test(test_dangling),
+		cmocka_unit_test(test_fixed_strings),	cmocka_unit_test(test_comm),
+		cmocka_unit_test(test_dynamic_strings), cmocka_unit_test(test_pointers),
+		cmocka_unit_test(test_long_strings),	cmocka_unit_test(test_globs_like_fnmatch),
+		cmocka_unit_test(test_globs),		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_functions),	cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_random_logic),
 	};
 
