@@ -258,6 +258,44 @@ static void test_follow_bytes(void **state)
 	gen_close(&whole);
 }
 
+/* An event block that is not all there is not counted, though nobody would have read it. */
+static void test_cut(void **state)
+{
+	struct stk_reader_opts tables = { .size = sizeof(tables), .want = STK_WANT_FIELDS };
+	const struct stk_event *e;
+	struct stk_totals totals;
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, 1);
+	char path[32];
+	size_t last = STK_HEADER_SIZE;
+
+	add(w, 0, 1);
+	end_round(w, 10);
+	add(w, 0, 11);
+	end_round(w, 20);
+	stk_writer__free(w);
+	gen_load(&f);
+	for (size_t pos = STK_HEADER_SIZE; pos < f.len;) {
+		struct stk_block_header h;
+
+		memcpy(&h, f.p + pos, sizeof(h));
+		last = h.type == STK_BLOCK_EVENTS ? pos : last;
+		pos += sizeof(h) + h.stored_len;
+	}
+	assert_int_equal(ftruncate(f.fd, last + sizeof(struct stk_block_header) +
+						 sizeof(struct stk_events_header) + 1), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f.fd);
+	assert_int_equal(stk_reader__open(path, &tables, &r), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	stk_reader__totals(r, &totals);
+	assert_int_equal(totals.events, 1);
+	assert_int_equal(totals.last_ts, 1);
+	assert_false(totals.clean_end);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
 /* What was not wanted is not done. */
 static void test_want(void **state)
 {
@@ -313,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_merge),  cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_late),   cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_follow_bytes), cmocka_unit_test(test_want),
+		cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
