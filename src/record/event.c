@@ -193,7 +193,10 @@ static int compile_filter(struct rec_event *e, const char *filter,
 	return 0;
 }
 
-/* Enum constants that the kernel left as names become numbers, which readers understand. */
+/*
+ * Enum constants that the kernel left as names become numbers, which readers understand; where
+ * that fails the format stays as it is, and its events print field by field.
+ */
 static int resolve_constants(struct rec_events *l, struct rec_event *e)
 {
 	struct ev_format *fmt;
@@ -204,7 +207,7 @@ static int resolve_constants(struct rec_events *l, struct rec_event *e)
 	if (!l->constants) {
 		err = constants__load(&l->constants);
 		if (err)
-			return err;
+			return err == -ENOMEM ? err : 0;
 	}
 	err = ev_format__resolve(e->format, strlen(e->format), constants__lookup, l->constants,
 				 &text, &nr);
