@@ -7,7 +7,7 @@
 #include <string.h>
 
 #ifdef STK_FUZZ
-#define ARENA_CHUNK 1024u	/* small ones are made faster, and overflows are seen */
+#define ARENA_CHUNK 1024u /* small ones are made faster, and overflows are seen */
 #else
 #define ARENA_CHUNK (16u << 10)
 #endif

@@ -9,9 +9,9 @@ struct arena_chunk;
 
 struct arena {
 	struct arena_chunk *chunks;
-	size_t used, cap;		/* of the newest chunk */
-	size_t total;			/* bytes taken from malloc */
-	size_t limit;			/* for total; 0: none */
+	size_t used, cap; /* of the newest chunk */
+	size_t total; /* bytes taken from malloc */
+	size_t limit; /* for total; 0: none */
 };
 
 /* Uninitialised, aligned to 16 bytes; NULL when memory or the limit is out. */

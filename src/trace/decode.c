@@ -4,10 +4,9 @@
 
 #include "cleanup.h"
 
-#define SORT_EASY_MOVES 8	/* per event: beyond, the block is not merely a little out of order */
+#define SORT_EASY_MOVES 8 /* per event: beyond, the block is not merely a little out of order */
 
-bool rd_get_tokens(struct wire_cur *c, unsigned int width, uint32_t n, uint32_t bound,
-		   uint32_t *out)
+bool rd_get_tokens(struct wire_cur *c, unsigned int width, uint32_t n, uint32_t bound, uint32_t *out)
 {
 	const uint8_t *p = width <= 4 ? wire_get(c, (uint64_t)width * n) : NULL;
 	uint32_t max = 0;

@@ -71,8 +71,7 @@ static int get_entries(struct rd_part *p, struct wire_cur *c, const uint8_t *cod
 }
 
 /* Which row of the columns coded apart belongs to which event. */
-static int number_rows(struct arena *mem, struct rd_part *p, uint32_t full_entries,
-		       uint32_t *ret_rows)
+static int number_rows(struct arena *mem, struct rd_part *p, uint32_t full_entries, uint32_t *ret_rows)
 {
 	uint32_t fixed = p->type->layout->fixed, rows = 0, *full;
 
@@ -92,8 +91,7 @@ static int number_rows(struct arena *mem, struct rd_part *p, uint32_t full_entri
 	return 0;
 }
 
-static void from_planes(const uint8_t *planes, uint32_t n, uint32_t size, bool delta,
-			uint8_t *rows)
+static void from_planes(const uint8_t *planes, uint32_t n, uint32_t size, bool delta, uint8_t *rows)
 {
 	uint64_t prev = 0;
 
@@ -108,8 +106,8 @@ static void from_planes(const uint8_t *planes, uint32_t n, uint32_t size, bool d
 	}
 }
 
-static int get_wide(struct arena *mem, struct rd_part *p, struct wire_cur *c,
-		    const uint8_t *coding, uint32_t nr_rows)
+static int get_wide(struct arena *mem, struct rd_part *p, struct wire_cur *c, const uint8_t *coding,
+		    uint32_t nr_rows)
 {
 	const struct stk_layout *l = p->type->layout;
 

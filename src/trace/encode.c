@@ -60,7 +60,7 @@ static void cut_at(struct enc_section *s, size_t pos)
 	if (s->nr_cuts == s->cap_cuts) {
 		p = realloc(s->cuts, (2 * s->cap_cuts + 16) * sizeof(*p));
 		if (!p)
-			return;		/* only costs compression */
+			return; /* only costs compression */
 		s->cuts = p;
 		s->cap_cuts = 2 * s->cap_cuts + 16;
 	}
@@ -95,8 +95,7 @@ void enc_put_planes32(struct enc_section *s, const uint32_t *values, uint32_t n,
 	}
 }
 
-static void put_planes64(struct enc_section *s, const uint64_t *values, uint32_t n,
-			 unsigned int width)
+static void put_planes64(struct enc_section *s, const uint64_t *values, uint32_t n, unsigned int width)
 {
 	for (unsigned int k = 0; k < width; k++) {
 		size_t start = s->raw.len;
@@ -217,8 +216,7 @@ struct tuple {
 };
 #define NR_TUPLE_COLUMNS (sizeof(struct tuple) / sizeof(uint32_t))
 
-static int encode_heads(struct encoder *enc, const struct enc_batch *b,
-			struct stk_events_header *eh)
+static int encode_heads(struct encoder *enc, const struct enc_batch *b, struct stk_events_header *eh)
 {
 	struct enc_section *s = &enc->heads;
 	uint64_t prev = b->events[0].ts, seen = 0;
@@ -231,8 +229,15 @@ static int encode_heads(struct encoder *enc, const struct enc_batch *b,
 	eh->first_ts = eh->min_ts = eh->max_ts = prev;
 	for (uint32_t i = 0; i < b->nr; i++) {
 		const struct enc_event *e = &b->events[i];
-		struct tuple t = { e->event, e->task, e->kstack, e->ustack, e->flags,
-				   e->preempt_count, e->marks };
+		struct tuple t = {
+			.event = e->event,
+			.task = e->task,
+			.kstack = e->kstack,
+			.ustack = e->ustack,
+			.flags = e->flags,
+			.preempt_count = e->preempt_count,
+			.marks = e->marks,
+		};
 		size_t off = enc->tuples.keys.len;
 		int64_t token;
 

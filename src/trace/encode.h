@@ -12,7 +12,7 @@
 struct enc_event {
 	uint64_t ts;
 	uint32_t event, task, kstack, ustack;
-	uint32_t rec_off, rec_len;	/* in the records handed in */
+	uint32_t rec_off, rec_len; /* in the records handed in */
 	uint8_t flags, preempt_count;
 	uint16_t marks;
 };
@@ -21,9 +21,9 @@ struct enc_batch {
 	uint32_t cpu;
 	uint64_t round;
 	const struct enc_event *events;
-	uint32_t nr;			/* 1 .. STK_MAX_BLOCK_EVENTS */
+	uint32_t nr; /* 1 .. STK_MAX_BLOCK_EVENTS */
 	const uint8_t *records;
-	struct stk_layout *const *layouts;	/* by event index */
+	struct stk_layout *const *layouts; /* by event index */
 	uint32_t nr_layouts;
 };
 

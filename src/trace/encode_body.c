@@ -13,10 +13,10 @@
 struct part {
 	const struct enc_batch *b;
 	const struct stk_layout *l;
-	const uint32_t *order;		/* its events */
+	const uint32_t *order; /* its events */
 	uint32_t nr;
-	uint8_t coding[STK_MAX_COLUMNS + 1];	/* the last: the tail's */
-	struct stk_column runs[STK_MAX_COLUMNS];	/* adjacent DICT columns, merged */
+	uint8_t coding[STK_MAX_COLUMNS + 1]; /* the last: the tail's */
+	struct stk_column runs[STK_MAX_COLUMNS]; /* adjacent DICT columns, merged */
 	uint32_t nr_runs;
 };
 
@@ -148,7 +148,7 @@ static int choose_dict(struct encoder *enc, struct part *p)
 			    (worst == columns || distinct[c] > distinct[worst]))
 				worst = c;
 		if (worst == columns)
-			return 0;	/* the lengths alone differ that much */
+			return 0; /* the lengths alone differ that much */
 		p->coding[worst] = STK_CODING_ROWS;
 	}
 }
@@ -342,8 +342,7 @@ static int encode_part(struct encoder *enc, struct part *p)
 			uint32_t len;
 			const uint8_t *rec = record_of(p, i, &len);
 
-			wire_put(&s->raw, rec + tail_start(p->l, len),
-				 len - tail_start(p->l, len));
+			wire_put(&s->raw, rec + tail_start(p->l, len), len - tail_start(p->l, len));
 		}
 		enc_section__cut(s, start);
 	}

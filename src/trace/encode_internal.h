@@ -8,8 +8,8 @@
 #include "trace/dict.h"
 #include "trace/encode.h"
 
-#define ENC_CUT_MIN 1024	/* columns from this size on get compression tables of their own */
-#define ENC_SAMPLE 256		/* events looked at to choose the codings of a type's columns */
+#define ENC_CUT_MIN 1024 /* columns from this size on get compression tables of their own */
+#define ENC_SAMPLE 256 /* events looked at to choose the codings of a type's columns */
 
 /*
  * Raw bytes of a section.  Cuts are positions where the compressor starts a new zstd block inside
@@ -26,13 +26,13 @@ struct encoder {
 	int level;
 	struct enc_section heads, body;
 	struct dict tuples, entries;
-	uint32_t *tokens, *order;	/* per event of the batch */
+	uint32_t *tokens, *order; /* per event of the batch */
 	uint64_t *values;
-	uint32_t cap;			/* of these three */
-	uint32_t *type_start;		/* per event index; all zero between batches */
+	uint32_t cap; /* of these three */
+	uint32_t *type_start; /* per event index; all zero between batches */
 	uint32_t cap_types;
-	uint32_t *touched, nr_touched;	/* event indexes of the batch, ascending */
-	struct wire_buf rows, planes, trial;	/* scratch for a column */
+	uint32_t *touched, nr_touched; /* event indexes of the batch, ascending */
+	struct wire_buf rows, planes, trial; /* scratch for a column */
 };
 
 int encoder__body(struct encoder *enc, const struct enc_batch *batch);

@@ -97,8 +97,7 @@ int input__need(struct input *in, size_t n)
 			if (err)
 				return err;
 		}
-		got = read(in->fd, in->buf + in->start + in->len,
-			   in->cap - in->start - in->len);
+		got = read(in->fd, in->buf + in->start + in->len, in->cap - in->start - in->len);
 		if (got < 0 && (errno == EINTR || wait_readable(in->fd)))
 			continue;
 		if (got < 0)

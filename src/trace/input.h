@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 struct input {
-	int fd;			/* -1: memory */
+	int fd; /* -1: memory */
 	bool owned, seekable;
-	bool ended;		/* a pipe's other end is closed: nothing will ever follow */
-	const uint8_t *data;	/* what is buffered */
+	bool ended; /* a pipe's other end is closed: nothing will ever follow */
+	const uint8_t *data; /* what is buffered */
 	size_t len;
 	uint8_t *buf;
-	size_t cap, start;	/* data is buf + start */
-	uint64_t pos;		/* of data in the file */
+	size_t cap, start; /* data is buf + start */
+	uint64_t pos; /* of data in the file */
 };
 
 int input__open(struct input *in, const char *path);

@@ -13,10 +13,10 @@ struct stk_column {
 };
 
 struct stk_layout {
-	uint32_t id;		/* common_type */
-	uint32_t fixed;		/* end of the last column, or STK_RECORD_HEAD */
+	uint32_t id; /* common_type */
+	uint32_t fixed; /* end of the last column, or STK_RECORD_HEAD */
 	uint32_t nr;
-	struct stk_column col[STK_MAX_COLUMNS];		/* ascending, not overlapping */
+	struct stk_column col[STK_MAX_COLUMNS]; /* ascending, not overlapping */
 };
 
 /*

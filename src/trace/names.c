@@ -36,12 +36,9 @@ const char *stk_counter_name(enum stk_counter c)
 const char *stk_stack_end_name(enum stk_stack_end end)
 {
 	static const char *const names[] = {
-		[STK_END_COMPLETE] = "complete",
-		[STK_END_TRUNCATED] = "truncated",
-		[STK_END_AT_LIMIT] = "at_limit",
-		[STK_END_FAILED] = "failed",
-		[STK_END_NO_TABLE] = "no_table",
-		[STK_END_UNREADABLE] = "unreadable",
+		[STK_END_COMPLETE] = "complete", [STK_END_TRUNCATED] = "truncated",
+		[STK_END_AT_LIMIT] = "at_limit", [STK_END_FAILED] = "failed",
+		[STK_END_NO_TABLE] = "no_table", [STK_END_UNREADABLE] = "unreadable",
 		[STK_END_FALLBACK] = "fallback",
 	};
 

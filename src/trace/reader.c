@@ -163,7 +163,7 @@ static int open_input(const char *path, const void *data, size_t len,
 	err = read_header(r);
 	if (err) {
 		rd_log(r, STK_LOG_ERROR, "'%s': %s", path ? path : "memory",
-		       err == -EINVAL	 ? "not a stackonce recording" :
+		       err == -EINVAL  ? "not a stackonce recording" :
 		       err == -ENOTSUP ? "recorded by a newer version, in another format" :
 					 strerror(-err));
 		return err;
@@ -233,8 +233,7 @@ static void count_event_block(struct stk_reader *r, const uint8_t *payload, size
 		r->totals.events += h.count;
 }
 
-static int take_block(struct stk_reader *r, const struct stk_block_header *h,
-		      const uint8_t *payload)
+static int take_block(struct stk_reader *r, const struct stk_block_header *h, const uint8_t *payload)
 {
 	int err;
 
@@ -242,8 +241,8 @@ static int take_block(struct stk_reader *r, const struct stk_block_header *h,
 		return -EBADMSG;
 	if (h->type == STK_BLOCK_EVENTS) {
 		err = h->codec == STK_CODEC_NONE && h->raw_len == h->stored_len ?
-			rd_merge__add(r, h->aux, payload, h->stored_len) :
-			-EBADMSG;
+			      rd_merge__add(r, h->aux, payload, h->stored_len) :
+			      -EBADMSG;
 		if (!err)
 			count_event_block(r, payload, h->stored_len);
 		return err;
@@ -264,16 +263,17 @@ static int read_block(struct stk_reader *r)
 		return got;
 	memcpy(&h, r->in.data, sizeof(h));
 	if (all_zero(r->in.data, sizeof(h)))
-		return 0;	/* blocks a file system promised but never wrote */
+		return 0; /* blocks a file system promised but never wrote */
 	if (h.magic != STK_BLOCK_MAGIC || h.stored_len > STK_MAX_RAW ||
 	    !crc_matches(h.header_crc, &h, offsetof(struct stk_block_header, header_crc))) {
-		rd_log(r, STK_LOG_ERROR, "damaged at byte %llu",
-		       (unsigned long long)r->in.pos);
+		rd_log(r, STK_LOG_ERROR, "damaged at byte %llu", (unsigned long long)r->in.pos);
 		return -EBADMSG;
 	}
 	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
 	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_END;
-	look = !known ? 0 : skip ? MIN(h.stored_len, sizeof(struct stk_events_header)) : h.stored_len;
+	look = !known ? 0 :
+	       skip   ? MIN(h.stored_len, sizeof(struct stk_events_header)) :
+			h.stored_len;
 	got = input__need(&r->in, sizeof(h) + look);
 	if (got <= 0)
 		return got;
@@ -282,8 +282,8 @@ static int read_block(struct stk_reader *r)
 
 		if (err == -EBADMSG) {
 			r->totals.bad_blocks++;
-			rd_log(r, STK_LOG_WARN, "bad block of type %u at byte %llu skipped",
-			       h.type, (unsigned long long)r->in.pos);
+			rd_log(r, STK_LOG_WARN, "bad block of type %u at byte %llu skipped", h.type,
+			       (unsigned long long)r->in.pos);
 		} else if (err) {
 			return err;
 		}
@@ -320,7 +320,7 @@ int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
 			return -EAGAIN;
 		if (got <= 0)
 			r->end = got < 0 ? got : 1;
-		r->drain = r->end != 0;	/* tables.c sets end, too */
+		r->drain = r->end != 0; /* tables.c sets end, too */
 	}
 }
 

@@ -24,13 +24,13 @@
 #else
 #define RD_LIMIT(normal, fuzzed) ((size_t)(normal))
 #endif
-#define RD_MAX_META	RD_LIMIT(4096, 16)
-#define RD_MAX_GAP	RD_LIMIT(1u << 20, 64)		/* numbers that tables may leave out, in all */
-#define RD_MAX_PENDING	RD_LIMIT(1ull << 30, 1 << 14)	/* packed event blocks waiting */
-#define RD_MAX_BLOCK_MEM RD_LIMIT(256u << 20, 1 << 20)	/* one decoded block */
-#define RD_MAX_MEM	RD_LIMIT(2ull << 30, 3 << 20)	/* all decoded blocks */
-#define RD_MAX_EVENTS	RD_LIMIT(STK_MAX_BLOCK_EVENTS, 4096)
-#define RD_MAX_RAW	RD_LIMIT(STK_MAX_RAW, 1 << 20)
+#define RD_MAX_META RD_LIMIT(4096, 16)
+#define RD_MAX_GAP RD_LIMIT(1u << 20, 64) /* numbers that tables may leave out, in all */
+#define RD_MAX_PENDING RD_LIMIT(1ull << 30, 1 << 14) /* packed event blocks waiting */
+#define RD_MAX_BLOCK_MEM RD_LIMIT(256u << 20, 1 << 20) /* one decoded block */
+#define RD_MAX_MEM RD_LIMIT(2ull << 30, 3 << 20) /* all decoded blocks */
+#define RD_MAX_EVENTS RD_LIMIT(STK_MAX_BLOCK_EVENTS, 4096)
+#define RD_MAX_RAW RD_LIMIT(STK_MAX_RAW, 1 << 20)
 
 struct stk_event_type {
 	uint32_t index;
@@ -46,22 +46,22 @@ struct rd_task {
 };
 
 struct rd_stack {
-	uint32_t node;			/* of the reader's tree */
+	uint32_t node; /* of the reader's tree */
 	uint32_t id, alias_of, generation;
 	uint64_t refs;
 };
 
 /* Per node of the reader's tree. */
 struct rd_node_info {
-	uint32_t first_stack;		/* first stack that ends here, 0: none */
-	uint16_t depth, levels;		/* frames; frames and markers */
-	uint8_t end;			/* enum stk_stack_end */
+	uint32_t first_stack; /* first stack that ends here, 0: none */
+	uint16_t depth, levels; /* frames; frames and markers */
+	uint8_t end; /* enum stk_stack_end */
 };
 
 struct rd_symbol {
 	uint64_t start, size;
-	const char *name, *module;	/* module NULL: the kernel */
-	bool irq_entry;			/* the frame before it was interrupted */
+	const char *name, *module; /* module NULL: the kernel */
+	bool irq_entry; /* the frame before it was interrupted */
 	uint32_t seq;
 };
 
@@ -73,19 +73,19 @@ struct rd_meta {
 struct rd_event {
 	uint64_t ts;
 	uint32_t tuple;
-	uint32_t ordinal;		/* among the block's events of its type that have fields */
+	uint32_t ordinal; /* among the block's events of its type that have fields */
 };
 
 struct rd_tuple {
 	const struct stk_event_type *type;
-	struct rd_part *part;		/* NULL: no fields */
+	struct rd_part *part; /* NULL: no fields */
 	uint32_t task, kstack, ustack;
 	uint32_t marks;
 	uint8_t flags, preempt_count;
 };
 
 struct rd_entry {
-	uint32_t off, len;		/* its record in the part's records */
+	uint32_t off, len; /* its record in the part's records */
 };
 
 /* A column that is coded apart. */
@@ -97,25 +97,25 @@ struct rd_wide {
 /* One event type's records in a block. */
 struct rd_part {
 	const struct stk_event_type *type;
-	uint32_t nr, seen;		/* events; of these given an ordinal */
+	uint32_t nr, seen; /* events; of these given an ordinal */
 	uint32_t nr_entries;
-	const uint32_t *tokens;		/* by ordinal: entry; NULL: all 0 */
+	const uint32_t *tokens; /* by ordinal: entry; NULL: all 0 */
 	const struct rd_entry *entries;
-	uint8_t *records;		/* of the entries; columns coded apart are still to be put in */
-	const uint32_t *full;		/* by ordinal: row in wide columns; NULL: the ordinal */
+	uint8_t *records; /* of the entries; columns coded apart are still to be put in */
+	const uint32_t *full; /* by ordinal: row in wide columns; NULL: the ordinal */
 	struct rd_wide *wide;
 	uint32_t nr_wide;
-	const uint32_t *tail_off;	/* by ordinal, in tails; NULL: tails are in the entries */
+	const uint32_t *tail_off; /* by ordinal, in tails; NULL: tails are in the entries */
 	const uint8_t *tails;
 };
 
 struct rd_block {
-	uint64_t key;			/* time of its next event */
-	uint64_t seq;			/* order in the file */
-	uint64_t late_before;		/* events older than this are late */
+	uint64_t key; /* time of its next event */
+	uint64_t seq; /* order in the file */
+	uint64_t late_before; /* events older than this are late */
 	uint32_t cpu;
 	struct stk_events_header h;
-	uint8_t *stored;		/* heads and body as stored; NULL once decoded */
+	uint8_t *stored; /* heads and body as stored; NULL once decoded */
 	struct arena mem;
 	struct rd_event *events;
 	struct rd_tuple *tuples;
@@ -135,28 +135,28 @@ struct stk_reader {
 	struct stk_reader_opts opts;
 	struct input in;
 	ZSTD_DCtx *zstd;
-	int end;		/* 0: reading on, 1: nothing follows, negative: damaged there */
+	int end; /* 0: reading on, 1: nothing follows, negative: damaged there */
 	bool header_read;
 	struct stk_totals totals;
-	struct arena strings;	/* and whatever else lives as long as the reader */
-	struct wire_buf raw, heads, body;	/* decompressed, for a moment */
+	struct arena strings; /* and whatever else lives as long as the reader */
+	struct wire_buf raw, heads, body; /* decompressed, for a moment */
 
 	struct rd_meta *meta;
 	size_t nr_meta, cap_meta;
 	struct stk_event_type **types;
 	size_t nr_types, cap_types;
-	struct rd_task *tasks;	/* by number, [0]: unknown */
+	struct rd_task *tasks; /* by number, [0]: unknown */
 	size_t nr_tasks, cap_tasks;
-	uint32_t gap;		/* numbers left out so far */
+	uint32_t gap; /* numbers left out so far */
 
 	struct tree tree;
-	struct rd_node_info *info;	/* by node of the tree */
+	struct rd_node_info *info; /* by node of the tree */
 	size_t nr_info, cap_info;
-	uint32_t *node_map;	/* node of the tree by number in the file, 0: not there */
+	uint32_t *node_map; /* node of the tree by number in the file, 0: not there */
 	size_t nr_node_map, cap_node_map;
-	struct rd_stack *stacks;	/* by number, [0] unused */
+	struct rd_stack *stacks; /* by number, [0] unused */
 	size_t nr_stacks, cap_stacks;
-	uint32_t *stack_map;	/* stack by number in the file */
+	uint32_t *stack_map; /* stack by number in the file */
 	size_t nr_stack_map, cap_stack_map;
 
 	struct rd_symbol *symbols;
@@ -164,15 +164,15 @@ struct stk_reader {
 	uint32_t symbol_seq;
 	bool symbols_unsorted;
 
-	struct rd_block **heap;	/* by key, then cpu, then seq */
+	struct rd_block **heap; /* by key, then cpu, then seq */
 	size_t nr_heap, cap_heap;
 	uint64_t block_seq, watermark, round_end;
-	uint64_t limit;		/* the top block's events before this need no look at the heap */
-	bool any_round, drain;	/* a marker was seen; nothing follows, hand out everything */
-	bool emitted;		/* the top block's event at pos has been handed out */
-	size_t pending, decoded;	/* bytes */
+	uint64_t limit; /* the top block's events before this need no look at the heap */
+	bool any_round, drain; /* a marker was seen; nothing follows, hand out everything */
+	bool emitted; /* the top block's event at pos has been handed out */
+	size_t pending, decoded; /* bytes */
 	struct stk_event event;
-	uint8_t bare_record[STK_RECORD_HEAD];	/* of an event without fields */
+	uint8_t bare_record[STK_RECORD_HEAD]; /* of an event without fields */
 };
 
 /* Room for one more element; sizes are checked by the callers' own limits. */
@@ -199,7 +199,6 @@ int rd_decode(struct stk_reader *r, struct rd_block *b);
 /* decode_body.c */
 int rd_decode_part(struct arena *mem, struct rd_part *p, struct wire_cur *c);
 /* A plane table of n tokens to out; false and the cursor bad: one is not below bound. */
-bool rd_get_tokens(struct wire_cur *c, unsigned int width, uint32_t n, uint32_t bound,
-		   uint32_t *out);
+bool rd_get_tokens(struct wire_cur *c, unsigned int width, uint32_t n, uint32_t bound, uint32_t *out);
 
 #endif /* TRACE_READER_H */

@@ -20,29 +20,29 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define STK_MAGIC	"\x89STK\r\n\x1a\n"
-#define STK_MAJOR	1
-#define STK_MINOR	0
-#define STK_HEADER_SIZE	64
-#define STK_BLOCK_MAGIC	0x4b4c4253u	/* "SBLK" */
+#define STK_MAGIC "\x89STK\r\n\x1a\n"
+#define STK_MAJOR 1
+#define STK_MINOR 0
+#define STK_HEADER_SIZE 64
+#define STK_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
-#define STK_MAX_RAW	(64u << 20)	/* no block decompresses to more than this */
-#define STK_MAX_STRING	(1u << 20)	/* nor is any string longer */
-#define STK_MAX_RECORD	65536		/* nor any event's record */
-#define STK_MAX_COLUMNS	256		/* of an event type; the rest of its record is tail */
+#define STK_MAX_RAW (64u << 20) /* no block decompresses to more than this */
+#define STK_MAX_STRING (1u << 20) /* nor is any string longer */
+#define STK_MAX_RECORD 65536 /* nor any event's record */
+#define STK_MAX_COLUMNS 256 /* of an event type; the rest of its record is tail */
 #define STK_MAX_BLOCK_EVENTS (1u << 20)
-#define STK_RECORD_HEAD	8		/* struct trace_entry: the common fields */
+#define STK_RECORD_HEAD 8 /* struct trace_entry: the common fields */
 
 struct stk_block_header {
 	uint32_t magic;
-	uint16_t type;			/* enum stk_block_type */
-	uint16_t codec;			/* enum stk_codec of the payload */
-	uint32_t stored_len;		/* bytes that follow */
-	uint32_t raw_len;		/* bytes after decompression, <= STK_MAX_RAW */
-	uint32_t aux;			/* by type; 0 where not stated */
-	uint32_t payload_crc;		/* CRC32C of the stored bytes */
-	uint32_t reserved;		/* 0 */
-	uint32_t header_crc;		/* CRC32C of the 28 bytes before */
+	uint16_t type; /* enum stk_block_type */
+	uint16_t codec; /* enum stk_codec of the payload */
+	uint32_t stored_len; /* bytes that follow */
+	uint32_t raw_len; /* bytes after decompression, <= STK_MAX_RAW */
+	uint32_t aux; /* by type; 0 where not stated */
+	uint32_t payload_crc; /* CRC32C of the stored bytes */
+	uint32_t reserved; /* 0 */
+	uint32_t header_crc; /* CRC32C of the 28 bytes before */
 };
 static_assert(sizeof(struct stk_block_header) == 32, "block header is 32 bytes on disk");
 
@@ -133,15 +133,15 @@ enum stk_block_type {
  * Bytes of the record that no column covers read as zero.
  */
 enum stk_column_coding {
-	STK_CODING_DICT = 0,	/* part of the entries */
-	STK_CODING_ROWS = 1,	/* one value after the other */
-	STK_CODING_PLANES = 2,	/* plane table; size 2, 4 or 8 */
-	STK_CODING_DELTA = 3,	/* plane table of zigzag(value - value before), wrapping, first - 0 */
+	STK_CODING_DICT = 0, /* part of the entries */
+	STK_CODING_ROWS = 1, /* one value after the other */
+	STK_CODING_PLANES = 2, /* plane table; size 2, 4 or 8 */
+	STK_CODING_DELTA = 3, /* plane table of zigzag(value - value before), wrapping, first - 0 */
 };
 
 struct stk_events_header {
-	uint32_t count;			/* events, 1 .. STK_MAX_BLOCK_EVENTS */
-	uint32_t reserved;		/* 0 */
+	uint32_t count; /* events, 1 .. STK_MAX_BLOCK_EVENTS */
+	uint32_t reserved; /* 0 */
 	uint64_t round;
 	uint64_t first_ts, min_ts, max_ts;
 	uint32_t heads_stored, heads_raw, heads_codec;

@@ -119,8 +119,7 @@ static int take_tasks(struct stk_reader *r, struct wire_cur *c)
 
 		if (c->bad)
 			break;
-		err = fill_gap(r, number, &r->tasks, &r->cap_tasks, &r->nr_tasks,
-			       sizeof(*r->tasks));
+		err = fill_gap(r, number, &r->tasks, &r->cap_tasks, &r->nr_tasks, sizeof(*r->tasks));
 		if (err)
 			return err;
 		for (; known < number; known++)
@@ -137,8 +136,7 @@ static int take_tasks(struct stk_reader *r, struct wire_cur *c)
 static int64_t intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame)
 {
 	const struct rd_node_info *up = &r->info[parent];
-	struct rd_node_info info = { .depth = up->depth, .levels = up->levels + 1,
-				     .end = up->end };
+	struct rd_node_info info = { .depth = up->depth, .levels = up->levels + 1, .end = up->end };
 	int64_t node;
 
 	if (FRAME_IS_MARKER(frame)) {
@@ -241,7 +239,7 @@ static int take_stacks(struct stk_reader *r, struct wire_cur *c)
 		r->nr_stack_map = number + 1;
 		s.node = file_node < r->nr_node_map ? r->node_map[file_node] : 0;
 		if (file_node && !s.node)
-			continue;	/* its nodes were lost with a bad block */
+			continue; /* its nodes were lost with a bad block */
 		if (!imported) {
 			own = r->info[s.node].first_stack;
 			s.id = r->nr_stacks;
@@ -284,7 +282,7 @@ static int take_symbols(struct stk_reader *r, struct wire_cur *c)
 
 static int take_round(struct stk_reader *r, struct wire_cur *c)
 {
-	uint64_t v[4];		/* round, end_ts, events, wall_ns */
+	uint64_t v[4]; /* round, end_ts, events, wall_ns */
 	const uint8_t *p = wire_get(c, sizeof(v));
 
 	if (!p)

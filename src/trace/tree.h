@@ -11,13 +11,13 @@
 
 struct tree_node {
 	uint64_t frame;
-	uint32_t parent;	/* 0: the root */
+	uint32_t parent; /* 0: the root */
 };
 
 struct tree {
-	struct tree_node *nodes;	/* [0] is the root */
-	uint32_t nr, cap;		/* the root included */
-	uint32_t *slots;		/* open addressing, at most half full; 0: free */
+	struct tree_node *nodes; /* [0] is the root */
+	uint32_t nr, cap; /* the root included */
+	uint32_t *slots; /* open addressing, at most half full; 0: free */
 	uint32_t mask;
 };
 

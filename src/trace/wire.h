@@ -102,13 +102,13 @@ static inline void wire_put_string(struct wire_buf *b, const char *s, size_t n)
 
 struct wire_cur {
 	const uint8_t *p, *end;
-	bool bad;		/* something was read beyond the end, or was no valid value */
+	bool bad; /* something was read beyond the end, or was no valid value */
 };
 
 static inline struct wire_cur wire_cur(const void *p, size_t n)
 {
 	if (!p)
-		p = "";		/* so that NULL from wire_get() always means failure */
+		p = ""; /* so that NULL from wire_get() always means failure */
 	return (struct wire_cur){ .p = p, .end = (const uint8_t *)p + n };
 }
 

@@ -19,11 +19,11 @@
 #include "cleanup.h"
 #include "log.h"
 
-#define BATCH_EVENTS	16384u		/* events of a block, with few CPUs */
-#define BATCH_EVENTS_ALL (256u << 10)	/* and of one block of every CPU together */
+#define BATCH_EVENTS 16384u /* events of a block, with few CPUs */
+#define BATCH_EVENTS_ALL (256u << 10) /* and of one block of every CPU together */
 #define BATCH_EVENTS_MIN 1024u
-#define BATCH_BYTES	(1u << 20)	/* and their records */
-#define MAX_CPUS	65536u
+#define BATCH_BYTES (1u << 20) /* and their records */
+#define MAX_CPUS 65536u
 
 /* ---- open and close ------------------------------------------------------------------------- */
 
@@ -177,8 +177,12 @@ void stk_writer__free(struct stk_writer *w)
 static int encode_cpu(struct stk_writer *w, uint32_t cpu)
 {
 	struct wr_cpu *c = &w->cpus[cpu];
-	struct enc_batch batch = { .cpu = cpu, .round = w->round, .events = c->events,
-				   .nr = c->nr, .records = c->records.p, .layouts = w->layouts,
+	struct enc_batch batch = { .cpu = cpu,
+				   .round = w->round,
+				   .events = c->events,
+				   .nr = c->nr,
+				   .records = c->records.p,
+				   .layouts = w->layouts,
 				   .nr_layouts = w->nr_types };
 	size_t before = w->blocks.len;
 	int err;
@@ -231,9 +235,16 @@ int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 	if (c->nr == c->cap && grow_events(c))
 		return wr_fail(w, -ENOMEM);
 	c->events[c->nr++] = (struct enc_event){
-		.ts = e->ts, .event = e->event, .task = e->task, .kstack = e->kstack,
-		.ustack = e->ustack, .flags = e->flags, .preempt_count = e->preempt_count,
-		.marks = e->marks, .rec_off = c->records.len, .rec_len = MAX(len, sizeof(zero)),
+		.ts = e->ts,
+		.event = e->event,
+		.task = e->task,
+		.kstack = e->kstack,
+		.ustack = e->ustack,
+		.flags = e->flags,
+		.preempt_count = e->preempt_count,
+		.marks = e->marks,
+		.rec_off = c->records.len,
+		.rec_len = MAX(len, sizeof(zero)),
 	};
 	if (len >= sizeof(zero))
 		wire_put(&c->records, e->record, len);
@@ -319,8 +330,7 @@ int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status
 		return w->err;
 	if (stk_writer__pending(w)) {
 		clock_gettime(CLOCK_REALTIME, &now);
-		err = stk_writer__end_round(w, w->max_ts,
-					    now.tv_sec * 1000000000ULL + now.tv_nsec);
+		err = stk_writer__end_round(w, w->max_ts, now.tv_sec * 1000000000ULL + now.tv_nsec);
 		if (err)
 			return err;
 	}

@@ -16,11 +16,11 @@ struct stk_writer;
 
 struct stk_writer_opts {
 	unsigned int nr_cpus;
-	size_t stack_budget;	/* bytes the caller tree may use; beyond it the tree is forgotten
+	size_t stack_budget; /* bytes the caller tree may use; beyond it the tree is forgotten
 				 * and grown anew: stacks seen before are written in full once
 				 * more and the reader merges them.  0: no limit */
-	int level;		/* zstd level, 0: the default (1) */
-	bool fsync;		/* fsync after every round */
+	int level; /* zstd level, 0: the default (1) */
+	bool fsync; /* fsync after every round */
 };
 
 /* Owns fd from here on (also on failure).  The header is written at once. */
@@ -55,13 +55,13 @@ int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, cons
 struct stk_writer_event {
 	uint64_t ts;
 	uint32_t cpu;
-	uint32_t event;			/* index */
-	uint32_t task;			/* number */
-	uint32_t kstack, ustack;	/* numbers */
+	uint32_t event; /* index */
+	uint32_t task; /* number */
+	uint32_t kstack, ustack; /* numbers */
 	uint8_t flags, preempt_count;
-	uint16_t marks;			/* STK_MARK_... */
-	const void *record;		/* tracefs layout; bytes 0-7 (common fields) are ignored */
-	uint32_t record_len;		/* <= STK_MAX_RECORD */
+	uint16_t marks; /* STK_MARK_... */
+	const void *record; /* tracefs layout; bytes 0-7 (common fields) are ignored */
+	uint32_t record_len; /* <= STK_MAX_RECORD */
 };
 /* Copies; written at the end of the round. */
 int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e);
@@ -83,11 +83,11 @@ int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status);
 
 struct stk_writer_stats {
-	uint64_t bytes;		/* written */
-	uint64_t event_bytes;	/* of event blocks, these of the round under way included */
-	uint64_t events;	/* handed in */
-	uint64_t stacks, nodes;	/* numbers given out; beyond the budget some of them again */
-	uint64_t merged_bytes;	/* of memory, in use by the caller tree */
+	uint64_t bytes; /* written */
+	uint64_t event_bytes; /* of event blocks, these of the round under way included */
+	uint64_t events; /* handed in */
+	uint64_t stacks, nodes; /* numbers given out; beyond the budget some of them again */
+	uint64_t merged_bytes; /* of memory, in use by the caller tree */
 };
 void stk_writer__stats(const struct stk_writer *w, struct stk_writer_stats *ret_stats);
 

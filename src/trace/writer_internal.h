@@ -23,33 +23,33 @@ struct wr_stack {
 
 struct stk_writer {
 	int fd;
-	int err;			/* sticky */
+	int err; /* sticky */
 	bool seekable, fsync;
 	struct encoder *enc;
 	struct stk_writer_stats stats;
-	uint64_t offset;		/* in the file, of what is written next */
+	uint64_t offset; /* in the file, of what is written next */
 
-	struct wire_buf meta, types, tasks, symbols;	/* payloads under way */
+	struct wire_buf meta, types, tasks, symbols; /* payloads under way */
 	uint64_t prev_symbol;
-	struct wire_buf group;		/* finished table blocks */
-	struct wire_buf blocks;		/* finished event blocks */
+	struct wire_buf group; /* finished table blocks */
+	struct wire_buf blocks; /* finished event blocks */
 	struct wire_buf scratch;
 
 	struct stk_layout **layouts;
 	uint32_t nr_types, cap_types;
 	struct dict task_dict;
-	uint32_t task_base;		/* number of the dictionary's task n is task_base + n */
+	uint32_t task_base; /* number of the dictionary's task n is task_base + n */
 
 	size_t stack_budget;
 	struct tree tree;
-	uint32_t node_base;		/* file number of the tree's node n is node_base + n */
-	uint32_t nodes_written;		/* of the tree's nodes, the root included */
-	uint32_t *node_stack;		/* stack number by tree node, 0: none */
+	uint32_t node_base; /* file number of the tree's node n is node_base + n */
+	uint32_t nodes_written; /* of the tree's nodes, the root included */
+	uint32_t *node_stack; /* stack number by tree node, 0: none */
 	uint32_t cap_node_stack;
 	uint32_t generation;
-	struct wr_stack *stacks;	/* not yet written */
+	struct wr_stack *stacks; /* not yet written */
 	uint32_t nr_stacks, cap_stacks;
-	uint32_t first_stack;		/* number of stacks[0] */
+	uint32_t first_stack; /* number of stacks[0] */
 	uint32_t empty_stack;
 
 	struct wr_cpu *cpus;

@@ -6,9 +6,9 @@
 #include "frame.h"
 #include "log.h"
 
-#define TABLE_SPLIT	(4u << 20)	/* a table block is closed when it gets this big */
-#define NODE_SPLIT	(256u << 10)	/* entries of a NODES or STACKS block */
-#define MAX_TASKS	(128u << 10)	/* remembered; a machine may start any number of them */
+#define TABLE_SPLIT (4u << 20) /* a table block is closed when it gets this big */
+#define NODE_SPLIT (256u << 10) /* entries of a NODES or STACKS block */
+#define MAX_TASKS (128u << 10) /* remembered; a machine may start any number of them */
 
 /* ---- metadata, types, tasks, symbols ---------------------------------------------------------- */
 
@@ -123,7 +123,7 @@ int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const ch
 
 	if (w->err)
 		return w->err;
-	if (d->nr == MAX_TASKS) {	/* forget them: who goes on gets another number */
+	if (d->nr == MAX_TASKS) { /* forget them: who goes on gets another number */
 		w->task_base += d->nr;
 		err = dict__reset(d, 1024);
 		if (err)
@@ -251,8 +251,7 @@ static int restart_tree(struct stk_writer *w)
 	return 0;
 }
 
-static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
-		    uint32_t *ret_node)
+static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int nr, uint32_t *ret_node)
 {
 	unsigned int depth = 0;
 	int64_t node = 0;

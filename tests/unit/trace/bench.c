@@ -17,19 +17,19 @@
 
 #include "gen.h"
 
-#define FORMAT_KMALLOC                                                                             \
-	"name: kmalloc\nID: 500\nformat:\n"                                                        \
-	"\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"                        \
-	"\tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n"                              \
-	"\tfield:size_t bytes_req;\toffset:24;\tsize:8;\tsigned:0;\n"                              \
-	"\tfield:size_t bytes_alloc;\toffset:32;\tsize:8;\tsigned:0;\n"                            \
-	"\tfield:unsigned long gfp_flags;\toffset:40;\tsize:8;\tsigned:0;\n"                       \
+#define FORMAT_KMALLOC                                                       \
+	"name: kmalloc\nID: 500\nformat:\n"                                  \
+	"\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"  \
+	"\tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n"        \
+	"\tfield:size_t bytes_req;\toffset:24;\tsize:8;\tsigned:0;\n"        \
+	"\tfield:size_t bytes_alloc;\toffset:32;\tsize:8;\tsigned:0;\n"      \
+	"\tfield:unsigned long gfp_flags;\toffset:40;\tsize:8;\tsigned:0;\n" \
 	"\tfield:int node;\toffset:48;\tsize:4;\tsigned:1;\n"
 
 struct sample {
 	struct stk_writer_event e;
 	uint8_t rec[64];
-	void *own;		/* instead of rec */
+	void *own; /* instead of rec */
 };
 
 static uint64_t cpu_ns(void)
@@ -117,10 +117,13 @@ static uint32_t load(struct stk_reader *r, struct sample *s, uint32_t n)
 		const void *rec = stk_event__record(e, &len);
 
 		s[i].e = (struct stk_writer_event){
-			.ts = stk_event__ts(e), .cpu = stk_event__cpu(e),
+			.ts = stk_event__ts(e),
+			.cpu = stk_event__cpu(e),
 			.event = stk_event_type__index(stk_event__type(e)),
-			.task = stk_event__tid(e) % 1000, .kstack = stk_event__kstack(e),
-			.ustack = stk_event__ustack(e), .flags = stk_event__flags(e),
+			.task = stk_event__tid(e) % 1000,
+			.kstack = stk_event__kstack(e),
+			.ustack = stk_event__ustack(e),
+			.flags = stk_event__flags(e),
 			.preempt_count = stk_event__preempt_count(e),
 			.marks = stk_event__marks(e) & ~STK_MARK_LATE,
 			.record_len = len,
@@ -225,8 +228,9 @@ int main(int argc, char **argv)
 {
 	bool cpus = argc > 1 && !strcmp(argv[1], "-c");
 	bool kmem = argc > 1 && !strcmp(argv[1], "-k"), file = argc > 2 && !strcmp(argv[1], "-r");
-	uint32_t n = file ? 1000000 : argc > 1 + kmem + cpus ? strtoul(argv[1 + kmem + cpus], NULL, 10) :
-				    1000000;
+	uint32_t n = file		    ? 1000000 :
+		     argc > 1 + kmem + cpus ? strtoul(argv[1 + kmem + cpus], NULL, 10) :
+					      1000000;
 	struct sample *s = calloc(n, sizeof(*s));
 	struct stk_reader *source = NULL;
 	struct gen_file f;

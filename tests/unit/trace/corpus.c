@@ -89,10 +89,10 @@ static void save(const char *dir, const char *name, struct gen_file *f, uint8_t 
 }
 
 /* As little text as gives columns: of 16, 4, 4, 8, 16 bytes; of 4, 1, 8 (behind a gap) and 2. */
-#define FORMAT_NARROW \
+#define FORMAT_NARROW                                                       \
 	"ID: 1\nfield:a; offset:8; size:16;\nfield:b; offset:24; size:4;\n" \
 	"field:c; offset:28; size:4;\nfield:d; offset:32; size:8;\nfield:e; offset:40; size:16;\n"
-#define FORMAT_WIDE \
+#define FORMAT_WIDE                                                        \
 	"ID: 2\nfield:a; offset:8; size:4;\nfield:b; offset:12; size:1;\n" \
 	"field:c; offset:32; size:8;\nfield:d; offset:40; size:2;\n"
 
@@ -116,8 +116,12 @@ static struct stk_writer *begin(struct gen_file *f)
 static void add_stacks(struct stk_writer *w)
 {
 	uint64_t deep[200], frames[] = {
-		FRAME_MARKER(FRAME_EXACT, 0), 0xffffffff81001010, 0xffffffff81002020,
-		0xffffffff81003030, 0x0000010000001234, 0x0000020000005678,
+		FRAME_MARKER(FRAME_EXACT, 0),
+		0xffffffff81001010,
+		0xffffffff81002020,
+		0xffffffff81003030,
+		0x0000010000001234,
+		0x0000020000005678,
 		FRAME_MARKER(FRAME_END, STK_END_TRUNCATED),
 	};
 	uint32_t nr;
@@ -142,9 +146,15 @@ static void add_events(struct stk_writer *w, uint32_t n, bool random, uint64_t t
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t x = gen_random(&seed), rec[12];
 		struct stk_writer_event e = {
-			.ts = ts += x % 300, .cpu = i & 1, .event = random ? 1 : i % 3,
-			.task = 1 + x % 3, .kstack = x % 5, .ustack = x % 7 ? 0 : 2, .flags = x & 1,
-			.preempt_count = x & 3, .marks = x % 11 ? 0 : STK_MARK_NO_FIELDS,
+			.ts = ts += x % 300,
+			.cpu = i & 1,
+			.event = random ? 1 : i % 3,
+			.task = 1 + x % 3,
+			.kstack = x % 5,
+			.ustack = x % 7 ? 0 : 2,
+			.flags = x & 1,
+			.preempt_count = x & 3,
+			.marks = x % 11 ? 0 : STK_MARK_NO_FIELDS,
 			.record = rec,
 		};
 

@@ -29,8 +29,11 @@ static void make_file(struct gen_file *f)
 	for (int round = 0; round < NR_ROUNDS; round++) {
 		for (int i = 0; i < ROUND_EVENTS; i++) {
 			uint64_t rec[8] = { 0 }, frames[3];
-			struct stk_writer_event e = { .ts = ts += 10, .event = i % 2, .cpu = i / 2 % 2,
-						      .record = rec, .record_len = 64 };
+			struct stk_writer_event e = { .ts = ts += 10,
+						      .event = i % 2,
+						      .cpu = i / 2 % 2,
+						      .record = rec,
+						      .record_len = 64 };
 
 			for (int k = 0; k < 8; k++)
 				rec[k] = gen_random(&seed) % (k < 4 ? 2 : UINT64_MAX);
@@ -109,7 +112,7 @@ static void test_truncated(void **state)
 	for (size_t len = 0; len <= f.len; len++) {
 		uint8_t *cut = malloc(len + 1);
 
-		memcpy(cut, f.p, len);		/* so that a sanitizer sees what is read beyond */
+		memcpy(cut, f.p, len); /* so that a sanitizer sees what is read beyond */
 		if (len < STK_HEADER_SIZE) {
 			assert_int_equal(stk_reader__open_mem(cut, len, NULL, &r), -EINVAL);
 			free(cut);
@@ -218,8 +221,11 @@ static void test_header(void **state)
 
 static void put_block(struct wire_buf *out, uint16_t type, const void *payload, size_t len)
 {
-	struct stk_block_header h = { .magic = STK_BLOCK_MAGIC, .type = type, .stored_len = len,
-				      .raw_len = len, .payload_crc = crc32c(0, payload, len) };
+	struct stk_block_header h = { .magic = STK_BLOCK_MAGIC,
+				      .type = type,
+				      .stored_len = len,
+				      .raw_len = len,
+				      .payload_crc = crc32c(0, payload, len) };
 
 	h.header_crc = crc32c(0, &h, offsetof(struct stk_block_header, header_crc));
 	wire_put(out, &h, sizeof(h));
@@ -261,8 +267,10 @@ static void test_lies(void **state)
 	} lies[] = {
 		{ "half a pair", STK_BLOCK_META, 3, { 2, 'a', 'b' } },
 		{ "string beyond the end", STK_BLOCK_META, 4, { 1, 'a', 9, 'b' } },
-		{ "endless varint", STK_BLOCK_META, 11, { 255, 255, 255, 255, 255, 255, 255, 255,
-							  255, 255, 1 } },
+		{ "endless varint",
+		  STK_BLOCK_META,
+		  11,
+		  { 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 } },
 		{ "type out of order", STK_BLOCK_TYPES, 8, { 5, 0, 0, 0, 0, 0, 0, 0 } },
 		{ "column of size 0", STK_BLOCK_TYPES, 10, { 0, 0, 0, 0, 0, 0, 0, 1, 0, 0 } },
 		{ "column too far", STK_BLOCK_TYPES, 12, { 0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 3, 1 } },
@@ -293,8 +301,7 @@ static void test_lies(void **state)
 		wire_put(&out, f.p + STK_HEADER_SIZE, f.len - STK_HEADER_SIZE);
 		read_all(out.p, out.len, &end, &totals);
 		if (totals.bad_blocks != 1)
-			fail_msg("%s: %u bad blocks", lies[i].what,
-				 (unsigned int)totals.bad_blocks);
+			fail_msg("%s: %u bad blocks", lies[i].what, (unsigned int)totals.bad_blocks);
 		assert_int_equal(totals.events, NR_ROUNDS * ROUND_EVENTS);
 		wire_buf__free(&out);
 	}
@@ -417,10 +424,10 @@ static void test_mutated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_truncated), cmocka_unit_test(test_zero_tail),
-		cmocka_unit_test(test_flipped),	  cmocka_unit_test(test_header),
+		cmocka_unit_test(test_truncated),     cmocka_unit_test(test_zero_tail),
+		cmocka_unit_test(test_flipped),	      cmocka_unit_test(test_header),
 		cmocka_unit_test(test_unknown_block), cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_gaps),	  cmocka_unit_test(test_event_lies),
+		cmocka_unit_test(test_gaps),	      cmocka_unit_test(test_event_lies),
 		cmocka_unit_test(test_mutated),
 	};
 

@@ -73,8 +73,8 @@ static void dump_stacks(struct stk_reader *r)
 		int n = stk_reader__frames(r, i, f, STK_MAX_DEPTH);
 
 		printf("stack %u id=%u alias=%u depth=%u end=%s generation=%u refs=%" PRIu64 "\n",
-		       s.number, s.id, s.alias_of, s.depth, stk_stack_end_name(s.end),
-		       s.generation, s.refs);
+		       s.number, s.id, s.alias_of, s.depth, stk_stack_end_name(s.end), s.generation,
+		       s.refs);
 		for (int k = 0; k < n; k++)
 			printf("  kind=%d ip=%" PRIx64 " exact=%d sym=%s+%" PRIx64 "/%" PRIx64
 			       " mod=%s node=%u parent=%u\n",

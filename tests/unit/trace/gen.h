@@ -9,33 +9,33 @@
 #include "trace/writer.h"
 
 /* A format with a string, integers of every size, a gap (offsets 29-31) and a dynamic string. */
-#define GEN_FORMAT_ALL                                                                             \
-	"name: all\nID: 311\nformat:\n"                                                            \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                               \
-	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                                 \
-	"\tfield:u32 a;\toffset:24;\tsize:4;\tsigned:0;\n"                                         \
-	"\tfield:u8 b;\toffset:28;\tsize:1;\tsigned:0;\n"                                          \
-	"\tfield:u64 c;\toffset:32;\tsize:8;\tsigned:0;\n"                                         \
-	"\tfield:u16 d;\toffset:40;\tsize:2;\tsigned:0;\n"                                         \
-	"\tfield:__data_loc char[] e;\toffset:44;\tsize:4;\tsigned:1;\n\n"                         \
+#define GEN_FORMAT_ALL                                                                 \
+	"name: all\nID: 311\nformat:\n"                                                \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                   \
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                     \
+	"\tfield:u32 a;\toffset:24;\tsize:4;\tsigned:0;\n"                             \
+	"\tfield:u8 b;\toffset:28;\tsize:1;\tsigned:0;\n"                              \
+	"\tfield:u64 c;\toffset:32;\tsize:8;\tsigned:0;\n"                             \
+	"\tfield:u16 d;\toffset:40;\tsize:2;\tsigned:0;\n"                             \
+	"\tfield:__data_loc char[] e;\toffset:44;\tsize:4;\tsigned:1;\n\n"             \
 	"print fmt: \"%s\", REC->comm\n"
 
-#define GEN_FORMAT_SWITCH                                                                          \
-	"name: sched_switch\nID: 316\nformat:\n"                                                   \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                               \
-	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                            \
-	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"                                \
-	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"                                 \
-	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"                               \
-	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"                           \
-	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"                                \
-	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n\n"                               \
+#define GEN_FORMAT_SWITCH                                                              \
+	"name: sched_switch\nID: 316\nformat:\n"                                       \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                   \
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                \
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"                    \
+	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"                     \
+	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"                   \
+	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"               \
+	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"                    \
+	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n\n"                   \
 	"print fmt: \"%s\", REC->prev_comm\n"
 
 /* A file that was written, as memory. */

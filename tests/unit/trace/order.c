@@ -133,10 +133,10 @@ static void test_late(void **state)
 
 	add(w, 0, 10);
 	end_round(w, 100);
-	add(w, 0, 90);		/* late for its round, but in time for the reader */
+	add(w, 0, 90); /* late for its round, but in time for the reader */
 	add(w, 1, 110);
 	end_round(w, 200);
-	add(w, 0, 95);		/* too late: after this marker everything up to 100 was out */
+	add(w, 0, 95); /* too late: after this marker everything up to 100 was out */
 	add(w, 0, 210);
 	add(w, 1, 150);
 	end_round(w, 300);
@@ -181,13 +181,13 @@ static void test_follow(void **state)
 	add(w, 0, 10);
 	assert_again(r);
 	end_round(w, 100);
-	assert_again(r);	/* something older may still come */
+	assert_again(r); /* something older may still come */
 	add(w, 0, 110);
 	assert_int_equal(stk_writer__stack(w, &frame, 1, &nr), 0);
 	end_round(w, 200);
 	assert_next(r, 10, 0);
 	assert_again(r);
-	assert_int_equal(stk_reader__stack(r, 1, &s), 0);	/* tables are there at once */
+	assert_int_equal(stk_reader__stack(r, 1, &s), 0); /* tables are there at once */
 	stk_reader__totals(r, &totals);
 	assert_int_equal(totals.last_wall_ns, 201);
 	assert_false(totals.clean_end);
@@ -284,7 +284,8 @@ static void test_cut(void **state)
 		pos += sizeof(h) + h.stored_len;
 	}
 	assert_int_equal(ftruncate(f.fd, last + sizeof(struct stk_block_header) +
-						 sizeof(struct stk_events_header) + 1), 0);
+						 sizeof(struct stk_events_header) + 1),
+			 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", f.fd);
 	assert_int_equal(stk_reader__open(path, &tables, &r), 0);
 	assert_int_equal(stk_reader__next(r, &e), 0);
@@ -348,8 +349,8 @@ static void test_want(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_merge),  cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_late),   cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_merge),	     cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_late),	     cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_follow_bytes), cmocka_unit_test(test_want),
 		cmocka_unit_test(test_cut),
 	};

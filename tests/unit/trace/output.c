@@ -71,7 +71,7 @@ static void test_pipe(void **state)
 	bool clean;
 	pid_t pid;
 
-	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);	/* others may have made it so */
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0); /* others may have made it so */
 	pid = fork();
 	if (!pid) {
 		struct stk_writer *w;
@@ -127,7 +127,7 @@ static void test_stdin(void **state)
 	assert_int_equal(totals.events, 500);
 	assert_true(totals.clean_end);
 	stk_reader__free(r);
-	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD) >= 0, 1);	/* it was not ours to close */
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD) >= 0, 1); /* it was not ours to close */
 	dup2(saved, STDIN_FILENO);
 	close(saved);
 	close(fds[0]);
@@ -157,7 +157,7 @@ static void test_dev_full(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(stk_writer__new(fd, &one_cpu, &w), -ENOSPC);
 	assert_null(w);
-	assert_int_equal(fcntl(fd, F_GETFD), -1);	/* it was the writer's to close */
+	assert_int_equal(fcntl(fd, F_GETFD), -1); /* it was the writer's to close */
 }
 
 /*
@@ -280,7 +280,7 @@ static void test_arguments(void **state)
 
 	memset(big, 'x', STK_MAX_STRING + 1);
 	big[STK_MAX_STRING + 1] = 0;
-	assert_int_equal(stk_writer__event(w, &e), -EINVAL);	/* no such type */
+	assert_int_equal(stk_writer__event(w, &e), -EINVAL); /* no such type */
 	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "t", NULL, NULL), 0);
 	e.record = rec;
 	e.record_len = STK_MAX_RECORD + 1;
@@ -316,10 +316,10 @@ static void test_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pipe),	   cmocka_unit_test(test_stdin),
+		cmocka_unit_test(test_pipe),	    cmocka_unit_test(test_stdin),
 		cmocka_unit_test(test_closed_pipe), cmocka_unit_test(test_dev_full),
-		cmocka_unit_test(test_file_limit), cmocka_unit_test(test_appended),
-		cmocka_unit_test(test_abrupt),	   cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_file_limit),  cmocka_unit_test(test_appended),
+		cmocka_unit_test(test_abrupt),	    cmocka_unit_test(test_arguments),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

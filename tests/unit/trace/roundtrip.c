@@ -46,11 +46,17 @@ static void next_want(struct model *m, struct want *w)
 	m->c += 0x40;
 	w->tid = 1000 + task;
 	w->e = (struct stk_writer_event){
-		.ts = m->ts, .cpu = y % NR_CPUS, .event = (y >> 8) % 3, .task = m->tasks[task],
-		.kstack = m->stacks[(y >> 16) % 16], .ustack = (y >> 20) & 1 ? m->stacks[0] : 0,
-		.flags = (y >> 24) & 7, .preempt_count = (y >> 28) & 3, .record = w->record,
+		.ts = m->ts,
+		.cpu = y % NR_CPUS,
+		.event = (y >> 8) % 3,
+		.task = m->tasks[task],
+		.kstack = m->stacks[(y >> 16) % 16],
+		.ustack = (y >> 20) & 1 ? m->stacks[0] : 0,
+		.flags = (y >> 24) & 7,
+		.preempt_count = (y >> 28) & 3,
+		.record = w->record,
 	};
-	if (w->e.event == 2) {		/* a sample: no format, no fields */
+	if (w->e.event == 2) { /* a sample: no format, no fields */
 		w->e.record_len = 8;
 	} else if ((y >> 32) % 50 == 0) {
 		w->e.marks = STK_MARK_NO_FIELDS;
@@ -96,9 +102,10 @@ static void add_tables(struct stk_writer *w, struct model *m)
 	assert_int_equal(stk_writer__meta(w, "release", "6.1"), 0);
 	assert_int_equal(stk_writer__meta(w, "release", "6.12"), 0);
 	assert_int_equal(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "",
-					  GEN_FORMAT_SWITCH), 0);
-	assert_int_equal(stk_writer__type(w, STK_KIND_SYSCALL, "syscalls", "all", "a > 1",
-					  GEN_FORMAT_ALL), 1);
+					  GEN_FORMAT_SWITCH),
+			 0);
+	assert_int_equal(
+		stk_writer__type(w, STK_KIND_SYSCALL, "syscalls", "all", "a > 1", GEN_FORMAT_ALL), 1);
 	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "sample", "timer", "", ""), 2);
 	for (uint32_t i = 0; i < 8; i++) {
 		comm[4] = '0' + i;
@@ -109,13 +116,13 @@ static void add_tables(struct stk_writer *w, struct model *m)
 		uint32_t again;
 
 		m->stack_frames[i] = i + 1;
-		for (uint32_t k = 0; k <= i; k++)	/* outermost frames are shared */
+		for (uint32_t k = 0; k <= i; k++) /* outermost frames are shared */
 			frames[k] = BASE + 0x1000 * (i - k) + 0x10;
 		assert_int_equal(stk_writer__stack(w, frames, i + 1, &m->stacks[i]), 0);
 		assert_int_equal(stk_writer__stack(w, frames, i + 1, &again), 0);
 		assert_int_equal(again, m->stacks[i]);
-		assert_int_equal(stk_writer__symbol(w, BASE + 0x1000 * i, 0x800, comm,
-						    i % 4 ? "" : "mod"), 0);
+		assert_int_equal(
+			stk_writer__symbol(w, BASE + 0x1000 * i, 0x800, comm, i % 4 ? "" : "mod"), 0);
 	}
 }
 
@@ -273,24 +280,26 @@ static void test_columns(void **state)
 					  "ID: 9\nfield:a; offset:8; size:8;\n"
 					  "field:b; offset:16; size:4;\nfield:c; offset:20; size:2;\n"
 					  "field:d; offset:22; size:1;\nfield:e; offset:24; size:8;\n"
-					  "field:f; offset:32; size:16;\n"), 0);
+					  "field:f; offset:32; size:16;\n"),
+			 0);
 	for (int run = 0; run < 40; run++) {
 		for (int i = 0; i < 3000; i++) {
 			uint64_t *rec = recs[run][i], x = gen_random(&seed);
-			struct stk_writer_event ev = { .ts = run * 3000 + i, .record = rec,
+			struct stk_writer_event ev = { .ts = run * 3000 + i,
+						       .record = rec,
 						       .record_len = 48 + (run % 3) * (x % 17) };
 
 			rec[0] = 9;
 			for (int k = 1; k < 8; k++) {
 				rec[k] = gen_random(&seed) >> (run + 3 * k) % 64;
-				if ((run + k) % 4 == 0)	/* rising, falling, wrapping */
+				if ((run + k) % 4 == 0) /* rising, falling, wrapping */
 					rec[k] = (uint64_t)i << (run % 8) * 8;
 				if ((run + k) % 5 == 0)
 					rec[k] = 0 - (uint64_t)i * run;
 			}
-			rec[2] &= ~0xff00000000000000ULL;	/* no column: byte 23 */
+			rec[2] &= ~0xff00000000000000ULL; /* no column: byte 23 */
 			assert_int_equal(stk_writer__event(w, &ev), 0);
-			rec[7] = ev.record_len;			/* beyond what was stored */
+			rec[7] = ev.record_len; /* beyond what was stored */
 		}
 		assert_int_equal(stk_writer__end_round(w, run * 3000 + 2999, 0), 0);
 	}
@@ -355,10 +364,8 @@ static void test_tasks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_events), cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_names),  cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_tasks),
 	};
 

@@ -305,7 +305,7 @@ static void test_depth(void **state)
 		frames[i] = K(i * 16);
 	assert_int_equal(add(w, frames, STK_MAX_DEPTH), 1);
 	assert_int_equal(stk_writer__stack(w, frames, STK_MAX_DEPTH + 1, &n), -E2BIG);
-	assert_int_equal(add(w, frames, 3), 2);		/* not a sticky error */
+	assert_int_equal(add(w, frames, 3), 2); /* not a sticky error */
 	r = read_back(w, &f);
 	assert_int_equal(stk_reader__frames(r, 1, out, STK_MAX_DEPTH), STK_MAX_DEPTH);
 	assert_int_equal(out[STK_MAX_DEPTH - 1].ip, K(16 * (STK_MAX_DEPTH - 1)));

@@ -58,7 +58,7 @@ static void test_varints(void **state)
 	c = wire_cur("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
 	assert_int_equal(wire_get_varint(&c), UINT64_MAX);
 	assert_false(c.bad);
-	c = wire_cur("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10);	/* 65 bits */
+	c = wire_cur("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10); /* 65 bits */
 	wire_get_varint(&c);
 	assert_true(c.bad);
 	c = wire_cur("\x05", 1);
@@ -80,7 +80,7 @@ static void test_dict(void **state)
 			for (uint32_t i = 0; i < 10000; i++) {
 				size_t off = d.keys.len;
 
-				wire_put(&d.keys, &i, 1 + i % 4);	/* lengths differ: so do keys */
+				wire_put(&d.keys, &i, 1 + i % 4); /* lengths differ: so do keys */
 				wire_put(&d.keys, &i, 4);
 				assert_int_equal(dict__intern(&d, off), i);
 			}
@@ -123,18 +123,17 @@ static void test_layout(void **state)
 	stk_layout__from_format("", &l);
 	assert_int_equal(l.nr, 0);
 	assert_int_equal(l.fixed, STK_RECORD_HEAD);
-	stk_layout__from_format(
-		"name: x\nID: 4711\nformat:\n"
-		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-		"\tfield:u64 late;\toffset:32;\tsize:8;\tsigned:0;\n"
-		"\tfield:char a[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-		"\tfield:char overlaps;\toffset:20;\tsize:8;\tsigned:0;\n"
-		"\tfield:char empty[];\toffset:24;\tsize:0;\tsigned:0;\n"
-		"\tfield:char far;\toffset:65535;\tsize:2;\tsigned:0;\n"
-		"\tfield:char odd;\toffset:x;\tsize:2;\tsigned:0;\n"
-		"\tfield:char huge;\toffset:99999999999;\tsize:2;\tsigned:0;\n"
-		"\nprint fmt: \"field: offset:50; size:4;\", REC->a\n",
-		&l);
+	stk_layout__from_format("name: x\nID: 4711\nformat:\n"
+				"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+				"\tfield:u64 late;\toffset:32;\tsize:8;\tsigned:0;\n"
+				"\tfield:char a[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				"\tfield:char overlaps;\toffset:20;\tsize:8;\tsigned:0;\n"
+				"\tfield:char empty[];\toffset:24;\tsize:0;\tsigned:0;\n"
+				"\tfield:char far;\toffset:65535;\tsize:2;\tsigned:0;\n"
+				"\tfield:char odd;\toffset:x;\tsize:2;\tsigned:0;\n"
+				"\tfield:char huge;\toffset:99999999999;\tsize:2;\tsigned:0;\n"
+				"\nprint fmt: \"field: offset:50; size:4;\", REC->a\n",
+				&l);
 	assert_int_equal(l.id, 4711);
 	assert_int_equal(l.nr, 2);
 	assert_column(&l, 0, 8, 16);
@@ -150,8 +149,8 @@ static void test_layout(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crc),   cmocka_unit_test(test_varints),
-		cmocka_unit_test(test_dict),  cmocka_unit_test(test_arena),
+		cmocka_unit_test(test_crc),    cmocka_unit_test(test_varints),
+		cmocka_unit_test(test_dict),   cmocka_unit_test(test_arena),
 		cmocka_unit_test(test_layout),
 	};
 
