@@ -163,7 +163,8 @@ static void check(struct stackmap_live_bpf *skel)
 	stackmap__stats(race.map, &st);
 	LIVE_CHECK(st.stacks == STACKS + race.others, "%lu stacks, not %u", st.stacks,
 		   STACKS + race.others);
-	LIVE_CHECK(st.races, "no race happened, nothing is shown");
+	/* an emulator that runs one CPU at a time has no races */
+	LIVE_CHECK(st.races || getenv("LIVE_VM"), "no race happened, nothing is shown");
 	LIVE_CHECK(!st.pool_full && !st.probe_limit && !st.bad_argument, "lookups failed");
 	live__check_pool(race.map, 5);
 }
