@@ -40,7 +40,7 @@ static void use_string(const char *s)
 	sink += strlen(s);
 }
 
-static void use_event(const struct stk_event *e, uint64_t *max_ts)
+static void use_event(const struct stk_reader *r, const struct stk_event *e, uint64_t *max_ts)
 {
 	const uint8_t *rec;
 	uint64_t sum = 0;
@@ -51,6 +51,8 @@ static void use_event(const struct stk_event *e, uint64_t *max_ts)
 		*max_ts = stk_event__ts(e);
 	}
 	check(stk_event__type(e) != NULL);
+	check(stk_event__kstack(e) <= stk_reader__nr_stacks(r));
+	check(stk_event__ustack(e) <= stk_reader__nr_stacks(r));
 	use_string(stk_event__comm(e));
 	sink += stk_event__cpu(e) + stk_event__tid(e) + stk_event__pid(e) + stk_event__flags(e) +
 		stk_event__preempt_count(e);
@@ -125,7 +127,7 @@ static void use_all(struct stk_reader *r, uint64_t *max_ts)
 	int got;
 
 	for (uint32_t i = 0; i < 4096 && (got = stk_reader__next(r, &e)) == 1; i++)
-		use_event(e, max_ts);
+		use_event(r, e, max_ts);
 	use_tables(r);
 	use_stacks(r);
 }
