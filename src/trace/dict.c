@@ -54,7 +54,7 @@ int dict__reset(struct dict *d, uint32_t expected)
 
 	while (slots < expected && slots < 1u << 12)
 		slots *= 2;
-	d->nr = 0;
+	d->nr = d->last = 0;
 	d->keys.len = 0;
 	return dict__resize(d, slots);
 }
@@ -79,23 +79,15 @@ static int dict__grow_entries(struct dict *d)
 	return 0;
 }
 
-int64_t dict__intern(struct dict *d, size_t off)
+static bool same_key(const struct dict *d, const struct dict_entry *e, const uint8_t *key,
+		     uint32_t len)
 {
-	const uint8_t *key = d->keys.p + off;
-	uint32_t len = d->keys.len - off, pos;
-	uint64_t hash;
+	return e->len == len && !memcmp(d->keys.p + e->off, key, len);
+}
 
-	if (d->keys.failed)
-		return -ENOMEM;
-	hash = hash_bytes(key, len);
-	for (pos = hash & d->mask; d->slots[pos]; pos = (pos + 1) & d->mask) {
-		const struct dict_entry *e = &d->entries[d->slots[pos] - 1];
-
-		if (e->hash == hash && e->len == len && !memcmp(d->keys.p + e->off, key, len)) {
-			d->keys.len = off;
-			return d->slots[pos] - 1;
-		}
-	}
+/* A key that is not there yet, for the free slot at pos. */
+static int64_t add_entry(struct dict *d, uint64_t hash, size_t off, uint32_t len, uint32_t pos)
+{
 	if (d->nr >= INT32_MAX || (d->nr == d->cap && dict__grow_entries(d)))
 		return -ENOMEM;
 	d->entries[d->nr] = (struct dict_entry){ .hash = hash, .off = off, .len = len };
@@ -103,4 +95,39 @@ int64_t dict__intern(struct dict *d, size_t off)
 	if (d->nr > d->mask / 2 && dict__resize(d, 2 * (d->mask + 1)))
 		return -ENOMEM;
 	return d->nr - 1;
+}
+
+int64_t dict__intern(struct dict *d, size_t off)
+{
+	const uint8_t *key = d->keys.p + off;
+	uint32_t len = d->keys.len - off, pos, guess;
+	uint64_t hash;
+	int64_t nr = -1;
+
+	if (d->keys.failed)
+		return -ENOMEM;
+	/* what happens repeats: what came after the last key before comes again */
+	guess = d->nr ? d->entries[d->last].next : 0;
+	if (d->nr && same_key(d, &d->entries[guess], key, len)) {
+		d->keys.len = off;
+		d->last = guess;
+		return guess;
+	}
+	hash = hash_bytes(key, len);
+	for (pos = hash & d->mask; d->slots[pos]; pos = (pos + 1) & d->mask) {
+		const struct dict_entry *e = &d->entries[d->slots[pos] - 1];
+
+		if (e->hash == hash && same_key(d, e, key, len)) {
+			d->keys.len = off;
+			nr = d->slots[pos] - 1;
+			break;
+		}
+	}
+	if (nr < 0)
+		nr = add_entry(d, hash, off, len, pos);
+	if (nr >= 0) {
+		d->entries[d->last].next = nr;
+		d->last = nr;
+	}
+	return nr;
 }

@@ -11,12 +11,14 @@ struct dict_entry {
 	uint64_t hash;
 	size_t off; /* in keys */
 	uint32_t len;
+	uint32_t next; /* the entry that came after this one last time */
 };
 
 struct dict {
 	struct wire_buf keys;
 	struct dict_entry *entries;
 	uint32_t nr, cap;
+	uint32_t last; /* interned last */
 	uint32_t *slots; /* entry + 1, 0: free */
 	uint32_t mask; /* slots in use - 1 */
 	uint32_t slots_cap;
