@@ -7,6 +7,7 @@
  *   trace_bench -k [EVENTS]    like kmem: pointers, sizes
  *   trace_bench -c [EVENTS]    two such tasks on each of 64 CPUs
  */
+#undef NDEBUG /* assert() does things here */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * trace_corpus DIR: small recordings for tests/fuzz/fuzz_reader.c, one for each thing that the
  * format can hold.  All blocks are stored uncompressed, so that a mutation hits what it means.
  */
+#undef NDEBUG /* assert() does things here */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
