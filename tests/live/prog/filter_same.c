@@ -25,7 +25,8 @@
 #include "record/tracefs.h"
 
 #define FILTERED 10 /* instances beside the unfiltered one */
-#define EVENTS 28 /* events per round */
+#define PROBES 12 /* uprobe events: the same fields, other expressions */
+#define EVENTS 32 /* events per round */
 #define RING_KB 2048
 #define WORK 150 /* pieces of work per child and round */
 
@@ -35,7 +36,7 @@ struct show {
 	struct filter_bpf *bpf;
 	struct workload work;
 	struct event *events;
-	size_t nr_events;
+	size_t nr_events, nr_probes;
 	struct event *live[512]; /* events with samples */
 	size_t nr_live;
 	char base[64];
@@ -57,7 +58,7 @@ static void clean_up(void)
 	instance__remove(show.base);
 	for (k = 0; k < FILTERED; k++)
 		instance__remove(show.filtered[k]);
-	probe__undefine();
+	probes__undefine();
 }
 
 static void __attribute__((noreturn)) give_up(const char *why)
@@ -121,20 +122,21 @@ static void load_event(struct show *s, const char *system, const char *name)
 
 static void load_events(struct show *s)
 {
-	char **names, *system, *name;
+	const char *probes;
+	char **names, name[32];
 	size_t nr, i;
 
 	if (tracefs__events(&names, &nr))
 		give_up("tracefs lists no events");
-	s->events = calloc(nr + 1, sizeof(*s->events));
+	s->events = calloc(nr + PROBES, sizeof(*s->events));
 	if (!s->events)
 		err(1, "events");
-	if (probe__define(&system, &name)) {
-		load_event(s, system, name);
-		s->events[0].flags_vary = true;
-		free(system);
-		free(name);
+	for (i = 0; i < PROBES && (i || probes__define(PROBES, &probes)); i++) {
+		snprintf(name, sizeof(name), "probe%zu", i);
+		s->events[i].flags_vary = true;
+		load_event(s, probes, name);
 	}
+	s->nr_probes = s->nr_events;
 	for (i = 0; i < nr; i++) {
 		char *colon = strchr(names[i], ':');
 
@@ -160,8 +162,8 @@ static void collect_samples(struct show *s)
 		snprintf(path, sizeof(path), "syscalls/sys_exit_%s", calls[i]);
 		instance__try_enable(s->base, path);
 	}
-	if (!strncmp(s->events[0].system, "stackonce_", 10))
-		instance__enable(s->base, &s->events[0], true);
+	for (i = 0; i < s->nr_probes; i++)
+		instance__enable(s->base, &s->events[i], true);
 	workload__run(&s->work, WORK);
 	instance__read(s->base, &all);
 	for (i = 0; i < s->nr_events && s->nr_live < ARRAY_SIZE(s->live); i++) {
@@ -255,8 +257,8 @@ static void choose(struct show *s, struct chosen *c, size_t nr)
 	size_t i, k, n;
 
 	for (i = 0; i < nr; i++) {
-		/* The probe, which has fields of all kinds, is the first, and always in. */
-		n = i ? i + rng__below(&s->gen.rng, s->nr_live - i) : 0;
+		/* The probes, which have fields of all kinds, come first and are always in. */
+		n = i < s->nr_probes ? i : i + rng__below(&s->gen.rng, s->nr_live - i);
 		c[i].e = s->live[n];
 		s->live[n] = s->live[i];
 		s->live[i] = c[i].e;

@@ -93,13 +93,15 @@ struct probe_args {
 	uint64_t u64;
 	int64_t s64;
 	const char *str, *ustr;
-	uint8_t arr[4];
-	char text[12];
+	uint8_t arr[8];
 };
 
-/* A uprobe event on a function of this program, with arguments of all kinds: false: refused. */
-bool probe__define(char **ret_system, char **ret_name);
-void probe__undefine(void);
+/*
+ * Uprobe events probe0, probe1, ... on one function of this program, with arguments of all kinds.
+ * False: refused.
+ */
+bool probes__define(unsigned int nr, const char **ret_system);
+void probes__undefine(void);
 
 extern const char *const workload_comms[NR_CHILDREN + 1];
 void workload__start(struct workload *w, uint64_t seed);

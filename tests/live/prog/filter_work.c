@@ -53,6 +53,7 @@ __attribute__((noinline)) void filter_same_probed(const struct probe_args *args)
 }
 
 static char probe_group[32];
+static unsigned int nr_probes;
 
 static bool put_probe(const char *text)
 {
@@ -79,50 +80,53 @@ static int find_offset(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
-bool probe__define(char **ret_system, char **ret_name)
-{
 #ifdef __aarch64__
 #define REG "%x0"
 #else
 #define REG "%di"
 #endif
+
+static bool define_one(unsigned int nr, const char *self, unsigned long offset)
+{
 	static const char args[] =
 		"u8v=+0(" REG "):u8 s8v=+1(" REG "):s8 u16v=+2(" REG "):u16 s16v=+4(" REG "):s16 "
 		"u32v=+8(" REG "):u32 s32v=+12(" REG "):s32 u64v=+16(" REG "):u64 "
 		"s64v=+24(" REG "):s64 hex=+8(" REG "):x32 str=+0(+32(" REG ")):string "
 		"cpu=+0(" REG "):u8 ptr=+40(" REG "):u64 arr=+48(" REG "):u8[4] "
 		"two=+48(" REG "):u16[3]";
-	static const char *const more[] = { " carr=+52(" REG "):char[12]", "" };
-	char self[256] = "", text[1024];
+	char text[1024];
+
+	snprintf(text, sizeof(text), "p:%s/probe%u %s:0x%lx %s\n", probe_group, nr, self, offset,
+		 args);
+	return put_probe(text);
+}
+
+bool probes__define(unsigned int nr, const char **ret_system)
+{
+	char self[256] = "";
 	unsigned long offset = 0;
-	unsigned int i;
 
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 ||
 	    !dl_iterate_phdr(find_offset, &offset))
 		return false;
 	snprintf(probe_group, sizeof(probe_group), "stackonce_%d", getpid());
-	for (i = 0; i < ARRAY_SIZE(more); i++) {
-		snprintf(text, sizeof(text), "p:%s/probe %s:0x%lx %s%s\n", probe_group, self,
-			 offset, args, more[i]);
-		if (put_probe(text)) {
-			*ret_system = strdup(probe_group);
-			*ret_name = strdup("probe");
-			return true;
-		}
+	for (nr_probes = 0; nr_probes < nr; nr_probes++) {
+		if (!define_one(nr_probes, self, offset))
+			return false;
 	}
-	probe_group[0] = '\0';
-	return false;
+	*ret_system = probe_group;
+	return true;
 }
 
-void probe__undefine(void)
+void probes__undefine(void)
 {
 	char text[128];
 
-	if (!probe_group[0])
-		return;
-	snprintf(text, sizeof(text), "-:%s/probe\n", probe_group);
-	if (!put_probe(text))
-		warnx("the uprobe event %s could not be removed", probe_group);
+	while (nr_probes) {
+		snprintf(text, sizeof(text), "-:%s/probe%u\n", probe_group, --nr_probes);
+		if (!put_probe(text))
+			warnx("a uprobe event of %s could not be removed", probe_group);
+	}
 }
 
 static uint64_t next(uint64_t *state)
@@ -179,8 +183,6 @@ static void call_probed(uint64_t *state)
 	memcpy(args.arr, &arr, sizeof(args.arr));
 	args.str = s;
 	args.ustr = s;
-	memset(args.text, 'q', sizeof(args.text)); /* maybe full, without a NUL */
-	memcpy(args.text, s, MIN(strlen(s) + 1, sizeof(args.text)));
 	filter_same_probed(&args);
 }
 
@@ -238,12 +240,12 @@ static void sockets_work(uint64_t *state)
 	close(pair[1]);
 }
 
-static void one_piece(uint64_t *state, int null)
+static void one_piece(uint64_t *state, int null, const char *comm)
 {
 	struct timespec pause = { 0, 1000 + next(state) % 50000 };
 	char c = 0;
 
-	switch (next(state) % 10) {
+	switch (next(state) % 11) {
 	case 0:
 		files_work(state);
 		break;
@@ -266,6 +268,9 @@ static void one_piece(uint64_t *state, int null)
 		if (write(null, &c, next(state) % 2) < 0)
 			c = 1;
 		break;
+	case 7:
+		prctl(PR_SET_NAME, comm); /* task_rename has fixed strings */
+		break;
 	default:
 		call_probed(state);
 	}
@@ -281,7 +286,7 @@ static void __attribute__((noreturn)) child(int nr, int go, int done, uint64_t s
 	signal(SIGUSR1, on_signal);
 	while (read(go, &rounds, sizeof(rounds)) == sizeof(rounds)) {
 		while (rounds--)
-			one_piece(&state, null);
+			one_piece(&state, null, workload_comms[nr]);
 		if (write(done, "x", 1) != 1)
 			break;
 	}
