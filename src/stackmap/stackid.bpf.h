@@ -25,8 +25,8 @@ SCRATCH_DEFINE(stackmap_work, struct stackmap_buf, 2)
 static __always_inline __s64 stackmap_get_stackid(void *ctx, __u64 flags)
 {
 	struct stackmap_work_ref r = stackmap_work_claim();
-	__u64 generation = stackmap_generation(); /* first: a stale id must look stale */
-	long len, id;
+	long len, id = 0;
+	__s64 full;
 
 	if (!r.data)
 		return -16;
@@ -34,6 +34,7 @@ static __always_inline __s64 stackmap_get_stackid(void *ctx, __u64 flags)
 			    flags & (BPF_F_SKIP_FIELD_MASK | BPF_F_USER_STACK));
 	if (len > 0)
 		id = stackmap_get(r.data, (__u32)len / sizeof(__u64), 0);
+	full = r.data->hint; /* the id with its generation */
 	stackmap_work_release(&r);
 	if (len <= 0)
 		return len ? len : -14;
@@ -43,7 +44,7 @@ static __always_inline __s64 stackmap_get_stackid(void *ctx, __u64 flags)
 		return -28;
 	if (id <= 0)
 		return -16;
-	return generation << 32 | (__u32)id;
+	return full;
 }
 
 #endif /* STACKID_BPF_H */

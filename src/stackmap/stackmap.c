@@ -12,8 +12,8 @@
 
 #include "cleanup.h"
 #include "log.h"
-#include "stackmap.bpf.h"
 #include "stackmap.h"
+#include "stackmap_layout.h"
 
 #define POOL_WORDS_MAX (1u << 30)
 #define BYTES_PER_STACK 160
@@ -394,8 +394,8 @@ static void region__readonly(const struct region *r, void *mem)
 }
 
 /*
- * Insertion is off.  First the inserters under way must be through, then the slots go, then the
- * readers of what the slots named, and only then the records.
+ * Insertion is off.  First the inserters under way must be through, then the slots go and the
+ * generation ends, then the readers of what the slots and hints named, and only then the records.
  */
 static int map__clear(struct stackmap *map, void *slots, void *pool)
 {
@@ -409,12 +409,12 @@ static int map__clear(struct stackmap *map, void *slots, void *pool)
 		return err;
 	pages = MIN(head->next, map->pool_words) / STACKMAP_PAGE_WORDS + 1;
 	memset(slots, 0, map->slots.size);
+	__atomic_fetch_add(&head->resets, 1, __ATOMIC_SEQ_CST);
 	err = wait_for_programs(map);
 	memset(pool, 0, MIN(pages * sizeof(struct stackmap_page), map->pool.size));
 	for (i = 1; i < map->ctl.nr; i++)
 		memset(map__cell(map, i), 0, sizeof(union stackmap_cell));
 	__atomic_store_n(&head->next, 0, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&head->resets, 1, __ATOMIC_SEQ_CST);
 	return err;
 }
 

@@ -191,6 +191,33 @@ static void test_reset(void **state)
 	assert_int_equal(s.id >> 32, 2);
 }
 
+/*
+ * A buffer remembers the last id.  In the next generation that place of the pool may lie inside another
+ * record whose words look like the stack it had: that is no record.
+ */
+static void test_old_hint(void **state)
+{
+	struct stackmap_buf b = { .w = { 1, 2, 3 } }, c = {};
+	struct stackmap_stack s;
+	long id;
+
+	assert_int_equal(get(3) & ~STACKMAP_NEW, STACKMAP_FIRST);
+	id = stackmap_get(&b, 3, 0) & ~STACKMAP_NEW;
+	assert_int_equal(stackmap_get(&b, 3, 0), id);
+	assert_int_equal(stackmap__lookup(map, b.hint, &s), 0);
+	assert_int_equal(s.refs, 2);
+	assert_int_equal(stackmap__reset(map), 0);
+	c.w[id - STACKMAP_FIRST - 1] = 3ULL << 32;
+	c.w[id - STACKMAP_FIRST] = 1;
+	c.w[id - STACKMAP_FIRST + 1] = 2;
+	c.w[id - STACKMAP_FIRST + 2] = 3;
+	assert_int_equal(stackmap_get(&c, 128, 0) & ~STACKMAP_NEW, STACKMAP_FIRST);
+	id = stackmap_get(&b, 3, 0);
+	assert_true(id & STACKMAP_NEW);
+	assert_int_equal(stackmap__lookup(map, (uint32_t)id, &s), 0);
+	assert_int_equal(b.hint >> 32, 2);
+}
+
 /* An insertion that meets a reset fails and is counted; a hit still works. */
 static void test_resetting(void **state)
 {
@@ -217,6 +244,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stats, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reset, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_old_hint, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_resetting, setup, teardown),
 	};
 

@@ -119,15 +119,18 @@ static int words_right(uint32_t id, const uint64_t *w, uint32_t n)
 	return rec->n == n && !memcmp(rec->word, w, n * sizeof(*w));
 }
 
+/* As in the kernel, each level of nesting has a buffer of its own, which keeps its hint. */
+static __thread struct stackmap_buf buffers[NEST_MAX + 1];
+
 static void stack_get(uint32_t u)
 {
-	struct stackmap_buf b = {};
-	uint32_t n = stack_make(u, (uint64_t *)b.w), known, none = 0;
+	struct stackmap_buf *b = &buffers[self.nested];
+	uint32_t n = stack_make(u, (uint64_t *)b->w), known, none = 0;
 	uint32_t flags = roll() % 16 ? 0 : STACKMAP_NOREF;
 	long id;
 
 	known = __atomic_load_n(&test.id[u], __ATOMIC_SEQ_CST);
-	id = roll() % 4 ? stackmap_get(&b, n, flags) : stackmap_get_call(&b, n, flags);
+	id = roll() % 4 ? stackmap_get(b, n, flags) : stackmap_get_call(b, n, flags);
 	COUNT(calls);
 	if (id <= 0) {
 		COUNT(failed);
@@ -142,7 +145,7 @@ static void stack_get(uint32_t u)
 		COUNT(noref);
 	else
 		__atomic_fetch_add(&test.refs[u], 1, __ATOMIC_RELAXED);
-	if (!words_right(id, (uint64_t *)b.w, n))
+	if (!words_right(id, (uint64_t *)b->w, n))
 		COUNT(wrong_words);
 	if (!__atomic_compare_exchange_n(&test.id[u], &none, (uint32_t)id, 0, __ATOMIC_SEQ_CST,
 					 __ATOMIC_SEQ_CST) &&
@@ -226,6 +229,8 @@ static void *thread_run(void *arg)
 				pthread_barrier_wait(&test.barrier);
 			current_stack = i;
 			stack_get(i);
+			if (i % 4 == 0)
+				stack_get(i);
 			current_stack = roll() % test.scene->stacks;
 			if (round)
 				stack_get(current_stack);
