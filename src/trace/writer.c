@@ -27,32 +27,37 @@
 
 /* ---- open and close ------------------------------------------------------------------------- */
 
-/* A pipe may have been made non-blocking by those who share it: wait all the same. */
-static bool wait_writable(int fd)
+/*
+ * Whether to write again after errno.  A pipe may have been made non-blocking by those who share
+ * it: wait all the same.
+ */
+static bool once_more(struct stk_writer *w)
 {
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	struct pollfd p = { .fd = w->fd, .events = POLLOUT };
 
-	return errno == EAGAIN && (poll(&p, 1, -1) >= 0 || errno == EINTR);
+	if (errno == EAGAIN && poll(&p, 1, -1) >= 0)
+		return true;
+	return errno == EINTR && !(w->give_up && w->give_up(w->give_up_ctx));
 }
 
 /* Everything in b goes out, or nothing where the file can be cut back. */
-static int write_out(struct stk_writer *w, struct wire_buf *b)
+static int put_out(struct stk_writer *w, struct wire_buf *b)
 {
 	size_t done = 0;
 
 	if (b->failed)
-		return wr_fail(w, log_err(-ENOMEM, "write recording"));
+		return -ENOMEM;
 	while (done < b->len) {
 		ssize_t n = write(w->fd, b->p + done, b->len - done);
 
-		if (n < 0 && (errno == EINTR || wait_writable(w->fd)))
+		if (n < 0 && once_more(w))
 			continue;
 		if (n <= 0) {
 			int err = n < 0 ? -errno : -EIO;
 
-			if (done && w->seekable && !ftruncate(w->fd, w->offset))
-				lseek(w->fd, w->offset, SEEK_SET);
-			return wr_fail(w, log_err(err, "write recording"));
+			w->torn = done && (!w->seekable || ftruncate(w->fd, w->offset) ||
+					   lseek(w->fd, w->offset, SEEK_SET) < 0);
+			return err;
 		}
 		done += n;
 	}
@@ -60,6 +65,13 @@ static int write_out(struct stk_writer *w, struct wire_buf *b)
 	w->stats.bytes += b->len;
 	b->len = 0;
 	return 0;
+}
+
+static int write_out(struct stk_writer *w, struct wire_buf *b)
+{
+	int err = put_out(w, b);
+
+	return err ? wr_fail(w, log_err(err, "write recording")) : 0;
 }
 
 static int write_header(struct stk_writer *w)
@@ -120,6 +132,8 @@ int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_write
 		return -ENOMEM;
 	w->fd = take_fd(owned);
 	w->fsync = opts->fsync;
+	w->give_up = opts->give_up;
+	w->give_up_ctx = opts->give_up_ctx;
 	w->stack_budget = opts->stack_budget;
 	w->first_stack = w->task_base = 1;
 	w->nodes_written = 1;
@@ -160,6 +174,8 @@ void stk_writer__free(struct stk_writer *w)
 	for (uint32_t i = 0; i < w->nr_types; i++)
 		free(w->layouts[i]);
 	free(w->layouts);
+	free(w->handed_in);
+	free(w->in_file);
 	dict__free(&w->task_dict);
 	tree__free(&w->tree);
 	free(w->node_stack);
@@ -254,6 +270,7 @@ int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 		return wr_fail(w, -ENOMEM);
 	w->max_ts = MAX(w->max_ts, e->ts);
 	w->stats.events++;
+	w->handed_in[e->event]++;
 	return 0;
 }
 
@@ -291,10 +308,19 @@ int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_n
 	err = write_out(w, &w->group);
 	if (err)
 		return err;
+	if (w->nr_types)
+		memcpy(w->in_file, w->handed_in, w->nr_types * sizeof(*w->in_file));
 	if (w->fsync && fdatasync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
 		return wr_fail(w, log_err(-errno, "fsync recording"));
 	w->round++;
 	return 0;
+}
+
+static void put_counters(struct wire_buf *b, unsigned int event, const uint64_t *counters)
+{
+	wire_put_varint(b, event);
+	for (int c = 0; c < STK_NR_COUNTERS; c++)
+		wire_put_varint(b, counters[c]);
 }
 
 int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
@@ -310,13 +336,36 @@ int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_
 		return err;
 	b->len = 0;
 	wire_put_varint(b, STK_NR_COUNTERS);
-	for (unsigned int i = 0; i < nr_events; i++) {
-		wire_put_varint(b, i);
-		for (int c = 0; c < STK_NR_COUNTERS; c++)
-			wire_put_varint(b, counters[i][c]);
-	}
+	for (unsigned int i = 0; i < nr_events; i++)
+		put_counters(b, i, counters[i]);
 	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
 	return err ? err : write_out(w, &w->group);
+}
+
+int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
+				unsigned int nr_events)
+{
+	struct wire_buf *b = &w->scratch;
+	uint64_t c[STK_NR_COUNTERS];
+	int err;
+
+	/* without a round in the file its event types are not there either */
+	if (!w->err || w->torn || !w->round || nr_events > w->nr_types)
+		return -EINVAL;
+	b->len = 0;
+	wire_put_varint(b, STK_NR_COUNTERS);
+	for (unsigned int i = 0; i < nr_events; i++) {
+		uint64_t missing = counters[i][STK_C_RECORDED] -
+				   MIN(w->in_file[i], counters[i][STK_C_RECORDED]);
+
+		memcpy(c, counters[i], sizeof(c));
+		c[STK_C_RECORDED] -= missing;
+		c[STK_C_LOST_WRITE] += missing;
+		put_counters(b, i, c);
+	}
+	w->group.len = 0;
+	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
+	return err ? err : put_out(w, &w->group);
 }
 
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status)
@@ -337,12 +386,14 @@ int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status
 	err = wr_close_tables(w);
 	if (err)
 		return err;
-	n = snprintf(status, sizeof(status), "%d", exit_status);
 	b->len = 0;
 	wire_put_string(b, "reason", strlen("reason"));
 	wire_put_string(b, reason, MIN(strlen(reason), STK_MAX_STRING));
-	wire_put_string(b, "exit_status", strlen("exit_status"));
-	wire_put_string(b, status, n);
+	if (exit_status >= 0) {
+		n = snprintf(status, sizeof(status), "%d", exit_status);
+		wire_put_string(b, "exit_status", strlen("exit_status"));
+		wire_put_string(b, status, n);
+	}
 	err = wr_close_table(w, STK_BLOCK_END, b);
 	if (!err)
 		err = write_out(w, &w->group);

@@ -21,6 +21,12 @@ struct stk_writer_opts {
 				 * more and the reader merges them.  0: no limit */
 	int level; /* zstd level, 0: the default (1) */
 	bool fsync; /* fsync after every round */
+	/*
+	 * Asked when a signal interrupts a write that waits, for a pipe nobody reads: true gives
+	 * it up, with -EINTR.  NULL: never.
+	 */
+	bool (*give_up)(void *ctx);
+	void *give_up_ctx;
 };
 
 /* Owns fd from here on (also on failure).  The header is written at once. */
@@ -80,6 +86,14 @@ int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_n
 /* counters: nr_events rows of STK_NR_COUNTERS. */
 int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
 			   unsigned int nr_events);
+/*
+ * After a failed write: the accounting all the same, where the file can be cut back and has room
+ * for it.  What counters call recorded and is not in the file is counted as lost for want of
+ * writing.  The error stays; returns that of this writing.
+ */
+int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
+				unsigned int nr_events);
+/* exit_status: what the shell calls so; negative where there is none to tell. */
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status);
 
 struct stk_writer_stats {

@@ -25,6 +25,9 @@ struct stk_writer {
 	int fd;
 	int err; /* sticky */
 	bool seekable, fsync;
+	bool torn; /* part of a group is in the file */
+	bool (*give_up)(void *ctx);
+	void *give_up_ctx;
 	struct encoder *enc;
 	struct stk_writer_stats stats;
 	uint64_t offset; /* in the file, of what is written next */
@@ -37,6 +40,7 @@ struct stk_writer {
 
 	struct stk_layout **layouts;
 	uint32_t nr_types, cap_types;
+	uint64_t *handed_in, *in_file; /* events, by type */
 	struct dict task_dict;
 	uint32_t task_base; /* number of the dictionary's task n is task_base + n */
 

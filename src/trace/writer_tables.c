@@ -40,19 +40,37 @@ int stk_writer__meta(struct stk_writer *w, const char *key, const char *value)
 	return wr_close_table(w, STK_BLOCK_META, &w->meta);
 }
 
+static int grow_types(struct stk_writer *w)
+{
+	uint32_t cap = w->cap_types ? 2 * w->cap_types : 64;
+	struct stk_layout **layouts = realloc(w->layouts, cap * sizeof(struct stk_layout *));
+	uint64_t *counts;
+
+	if (!layouts)
+		return -ENOMEM;
+	w->layouts = layouts;
+	counts = realloc(w->handed_in, cap * sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	w->handed_in = counts;
+	counts = realloc(w->in_file, cap * sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	w->in_file = counts;
+	w->cap_types = cap;
+	return 0;
+}
+
 static int add_layout(struct stk_writer *w, const char *format)
 {
 	struct stk_layout parsed, *l;
 	size_t size;
+	int err;
 
 	if (w->nr_types == w->cap_types) {
-		uint32_t cap = w->cap_types ? 2 * w->cap_types : 64;
-		struct stk_layout **p = realloc(w->layouts, cap * sizeof(struct stk_layout *));
-
-		if (!p)
-			return -ENOMEM;
-		w->layouts = p;
-		w->cap_types = cap;
+		err = grow_types(w);
+		if (err)
+			return err;
 	}
 	stk_layout__from_format(format, &parsed);
 	size = offsetof(struct stk_layout, col) + parsed.nr * sizeof(parsed.col[0]);
@@ -60,6 +78,7 @@ static int add_layout(struct stk_writer *w, const char *format)
 	if (!l)
 		return -ENOMEM;
 	memcpy(l, &parsed, size);
+	w->handed_in[w->nr_types] = w->in_file[w->nr_types] = 0;
 	w->layouts[w->nr_types++] = l;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -149,6 +150,43 @@ static void test_closed_pipe(void **state)
 	stk_writer__free(w);
 }
 
+static bool twice(void *ctx)
+{
+	return ++*(unsigned int *)ctx > 1;
+}
+
+static void on_alarm(int sig)
+{
+}
+
+/* A pipe nobody reads: signals alone do not end the waiting, the one that is asked does. */
+static void test_give_up(void **state)
+{
+	struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = { 0 };
+	struct sigaction sa = { .sa_handler = on_alarm }, before;
+	uint64_t counters[1][STK_NR_COUNTERS] = { { 0 } }, ts = 0;
+	unsigned int asked = 0;
+	struct stk_writer_opts opts = { .nr_cpus = 1, .give_up = twice, .give_up_ctx = &asked };
+	struct stk_writer *w;
+	int fds[2], err;
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(stk_writer__new(fds[1], &opts, &w), 0);
+	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
+	sigaction(SIGALRM, &sa, &before);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (!(err = add_round(w, &ts, 1000)))
+		;
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	assert_int_equal(err, -EINTR);
+	assert_int_equal(asked, 2);
+	/* part of a round is in the pipe: nothing may follow it */
+	assert_int_equal(stk_writer__account_failure(w, counters, 1), -EINVAL);
+	stk_writer__free(w);
+	close(fds[0]);
+}
+
 static void test_dev_full(void **state)
 {
 	struct stk_writer *w = NULL;
@@ -169,7 +207,9 @@ static void full_disk(int fd, int check_fd, int want_err)
 	struct stk_writer *w = begin(fd);
 	uint32_t rounds = 0, number;
 	struct stk_reader *r;
+	uint64_t counters[1][STK_NR_COUNTERS] = { { 0 } };
 	struct stat before = { 0 }, after;
+	const struct stk_event_type *t;
 	uint64_t ts = 0;
 	char path[32];
 	bool clean;
@@ -187,13 +227,20 @@ static void full_disk(int fd, int check_fd, int want_err)
 	assert_int_equal(stk_writer__stack(w, &ts, 1, &number), want_err);
 	assert_int_equal(stk_writer__end_round(w, ts, 0), want_err);
 	assert_int_equal(stk_writer__finish(w, "done", 0), want_err);
-	stk_writer__free(w);
 	assert_int_equal(fstat(check_fd, &after), 0);
 	assert_int_equal(after.st_size, before.st_size);
+	counters[0][STK_C_HAPPENED] = counters[0][STK_C_RECORDED] = ts + 7;
+	assert_int_equal(stk_writer__account_failure(w, counters, 1), 0);
+	assert_int_equal(stk_writer__finish(w, "done", 0), want_err);
+	stk_writer__free(w);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", check_fd);
 	assert_int_equal(stk_reader__open(path, NULL, &r), 0);
 	assert_int_equal(count_events(r, &clean), 100 * rounds);
 	assert_false(clean);
+	t = stk_reader__type(r, 0);
+	assert_int_equal(stk_reader__counter(r, t, STK_C_HAPPENED), ts + 7);
+	assert_int_equal(stk_reader__counter(r, t, STK_C_RECORDED), 100 * rounds);
+	assert_int_equal(stk_reader__counter(r, t, STK_C_LOST_WRITE), ts + 7 - 100 * rounds);
 	stk_reader__free(r);
 }
 
@@ -295,7 +342,7 @@ static void test_arguments(void **state)
 	e.record_len = STK_MAX_RECORD;
 	memset(rec + 8, 0x5a, STK_MAX_RECORD - 8);
 	assert_int_equal(stk_writer__event(w, &e), 0);
-	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
+	assert_int_equal(stk_writer__finish(w, "done", -1), 0);
 	stk_writer__free(w);
 	gen_load(&f);
 	assert_int_equal(stk_reader__open_mem(f.p, f.len, NULL, &r), 0);
@@ -306,7 +353,7 @@ static void test_arguments(void **state)
 	assert_int_equal(stk_reader__next(r, &ev), 0);
 	assert_string_equal(stk_reader__meta(r, "key"), big);
 	assert_string_equal(stk_reader__meta(r, "reason"), "done");
-	assert_string_equal(stk_reader__meta(r, "exit_status"), "0");
+	assert_null(stk_reader__meta(r, "exit_status"));
 	stk_reader__free(r);
 	free(big);
 	free(rec);
@@ -320,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_closed_pipe), cmocka_unit_test(test_dev_full),
 		cmocka_unit_test(test_file_limit),  cmocka_unit_test(test_appended),
 		cmocka_unit_test(test_abrupt),	    cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_give_up),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
