@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one event costs with no stack, a stack alone, bpf_get_stackid() and the stack map.  One program
- * does one or the other as bench_mode says, so that switching costs nothing and disturbs nothing.
+ * What one event costs with no stack, a stack alone, bpf_get_stackid() and the stack map.  One
+ * program does one or the other as bench_mode says, so that switching costs nothing and disturbs
+ * nothing.
  */
 #include <linux/bpf.h>
 

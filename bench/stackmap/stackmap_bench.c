@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stackmap_bench [ROUNDS [CALLS [WORKLOAD]]]: what the stack map costs per event, in situ.  Each round
- * takes the CPU time of the same loop under each mode; differences and ratios are taken within a
- * round, and of those the median.  Short rounds: then those that something disturbs do not count.
+ * stackmap_bench [ROUNDS [CALLS [WORKLOAD]]]: what the stack map costs per event, in situ.  Each
+ * round takes the CPU time of the same loop under each mode; differences and ratios are taken
+ * within a round, and of those the median.  Short rounds: then those that something disturbs do not
+ * count.
  */
 #include <errno.h>
 #include <arpa/inet.h>
@@ -264,7 +265,8 @@ int main(int argc, char **argv)
 		printf("stackmap: skipped, the kernel refuses its programs\n");
 		return 77;
 	}
-	printf("ns of CPU time added per event, medians of %d rounds of %ld events.  stack: bpf_get_stack();\n"
+	printf("ns of CPU time added per event, medians of %d rounds of %ld events.\n"
+	       "stack: bpf_get_stack(); "
 	       "stack32: with room for 32 frames; dedup: map - stack; /sid: as part of bpf_get_stackid()\n"
 	       "%-30s %4s %7s %7s %7s %7s %7s %7s %7s %7s %7s\n",
 	       rounds, calls, "", "n", "stack", "stack32", "map", "drop-in", "stackid", "dedup",

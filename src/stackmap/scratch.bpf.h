@@ -15,9 +15,10 @@
  *	... r.data is a struct work *, not cleared ...
  *	work_release(&r);
  *
- * Not covered: since Linux 6.13 (a76ab5731e32 "bpf: Find eligible subprogs for private stack support")
- * functions with 64 bytes of BPF stack or more have one stack per CPU, although programs of uprobes can
- * be preempted by themselves.  Wrap such a program's work in bpf_preempt_disable() and _enable().
+ * Not covered: since Linux 6.13 (a76ab5731e32 "bpf: Find eligible subprogs for private stack
+ * support") functions with 64 bytes of BPF stack or more have one stack per CPU, although programs
+ * of uprobes can be preempted by themselves.  Wrap such a program's work in bpf_preempt_disable()
+ * and _enable().
  *
  * All slots of a CPU together must stay below the per-CPU allocator's limit of 32 KiB.
  */

@@ -18,9 +18,9 @@ SCRATCH_DEFINE(stackmap_work, struct stackmap_buf, 2)
  * bpf_get_stackid(): frames to skip in the low byte, BPF_F_USER_STACK; the two that choose between
  * bad and worse on collisions have nothing to choose here and are ignored.
  *
- * Negative: what bpf_get_stack() returned, -14 (EFAULT) if there is no stack, -12 (ENOMEM) if the pool
- * is full, -28 (ENOSPC) if the slots are, -16 (EBUSY) if programs nest deeper than there is scratch
- * memory or the map is being reset.
+ * Negative: what bpf_get_stack() returned, -14 (EFAULT) if there is no stack, -12 (ENOMEM) if the
+ * pool is full, -28 (ENOSPC) if the slots are, -16 (EBUSY) if programs nest deeper than there is
+ * scratch memory or the map is being reset.
  */
 static __always_inline __s64 stackmap_get_stackid(void *ctx, __u64 flags)
 {

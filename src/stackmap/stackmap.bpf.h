@@ -82,7 +82,7 @@ STACKMAP_INLINE union stackmap_cell *stackmap_cell(__u32 i)
 }
 
 #define stackmap_cpu_id() bpf_get_smp_processor_id()
-/* Readers of a record rely on the address dependency from the slot; BPF's cmpxchg is fully ordered. */
+/* Readers rely on the address dependency slot to record; BPF's cmpxchg is fully ordered. */
 #define stackmap_ld64(p) (*(const volatile __u64 *)(p))
 #define stackmap_ld32(p) (*(const volatile __u32 *)(p))
 #define stackmap_st64(p, v) (*(volatile __u64 *)(p) = (v))
@@ -223,8 +223,8 @@ STACKMAP_GLOBAL int stackmap_check(const struct stackmap_buf *b, __u32 n, __u32 
 }
 
 /*
- * The smallest spare of at least `least` words, if there is one, else some other value.  It yields the
- * value, not its place: an index would give the verifier a path for each place.
+ * The smallest spare of at least `least` words, if there is one, else some other value.  It yields
+ * the value, not its place: an index would give the verifier a path for each place.
  */
 STACKMAP_INLINE __u64 stackmap_pick(struct stackmap_cpu *c, __u32 least)
 {
@@ -354,8 +354,8 @@ STACKMAP_GLOBAL int stackmap_write(const struct stackmap_buf *b, __u32 n, __u32 
 }
 
 /*
- * Walks the probe sequence.  off == 0: only searches, 0 if absent.  Else publishes the record at off
- * in the first empty slot.  Returns the id (| STACKMAP_NEW) or a negative error, not counted.
+ * Walks the probe sequence.  off == 0: only searches, 0 if absent.  Else publishes the record at
+ * off in the first empty slot.  Returns the id (| STACKMAP_NEW) or a negative error, not counted.
  */
 STACKMAP_GLOBAL long stackmap_probe(const struct stackmap_buf *b, __u32 n, __u64 h, __u32 off,
 				    __u32 flags)
@@ -472,8 +472,8 @@ STACKMAP_INLINE long stackmap_find(struct stackmap_buf *b, __u32 n, __u32 flags)
 }
 
 /*
- * The id of the n words in b->w.  b is the caller's own for the duration of the call; the three words
- * behind n are overwritten with zero.  After success b->hint is the id with its generation.
+ * The id of the n words in b->w.  b is the caller's own for the duration of the call; the three
+ * words behind n are overwritten with zero.  After success b->hint is the id with its generation.
  */
 STACKMAP_INLINE long stackmap_get(struct stackmap_buf *b, __u32 n, __u32 flags)
 {

@@ -83,8 +83,8 @@ int stackmap__next(const struct stackmap *map, uint64_t *cursor, struct stackmap
 int stackmap__stats(const struct stackmap *map, struct stackmap_stats *ret_stats);
 
 /*
- * While someone holds the map (from before attaching programs until after detaching them), a reset is
- * refused.  -EBUSY: a reset is under way.
+ * While someone holds the map (from before attaching programs until after detaching them), a reset
+ * is refused.  -EBUSY: a reset is under way.
  */
 int stackmap__hold(struct stackmap *map);
 int stackmap__release(struct stackmap *map);

@@ -29,7 +29,7 @@
 /* Log words of a record of n words: header, words, zeros up to a multiple of 4. */
 #define STACKMAP_ROOM(n) (((n) + 4) & ~3u)
 
-/* stackmap_get() returns the id (> 0), plus STACKMAP_NEW if it stored the stack, or one of these. */
+/* stackmap_get() returns the id (> 0), plus STACKMAP_NEW if it was stored, or minus one of: */
 #define STACKMAP_NEW (1LL << 32)
 #define STACKMAP_EPOOL 1 /* no room in the pool */
 #define STACKMAP_EPROBE 2 /* no empty slot within the probe limit */
@@ -52,8 +52,8 @@ enum stackmap_counter {
 };
 
 /*
- * Read-only settings, written before load.  The BPF variable has no tag of its own, so that a skeleton
- * spells its fields out and needs no header of ours.
+ * Read-only settings, written before load.  The BPF variable has no tag of its own, so that a
+ * skeleton spells its fields out and needs no header of ours.
  */
 #define STACKMAP_CFG                                                \
 	{                                                           \
@@ -66,8 +66,8 @@ enum stackmap_counter {
 struct stackmap_cfg STACKMAP_CFG;
 
 /*
- * The caller's buffer, in map memory (scratch.bpf.h), zero before its first use and used for nothing
- * else.  Only w is the caller's to fill.
+ * The caller's buffer, in map memory (scratch.bpf.h), zero before its first use and used for
+ * nothing else.  Only w is the caller's to fill.
  */
 struct stackmap_buf {
 	__u64 w[STACKMAP_WORDS + 4];

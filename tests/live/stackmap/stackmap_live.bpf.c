@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs of the stack map's live tests: stacks crafted in user space are looked up at getppid(). */
+/* Programs of the stack map's live tests: stacks crafted by the test are looked up at getppid(). */
 #include <linux/bpf.h>
 #include <asm/ptrace.h>
 
@@ -88,8 +88,8 @@ int live_get(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * Timer interrupts that look up what they interrupt: often live_get() itself, in the middle of storing
- * the very same user stack.
+ * Timer interrupts that look up what they interrupt: often live_get() itself, in the middle of
+ * storing the very same user stack.
  */
 SEC("perf_event")
 int live_tick(void *ctx)
@@ -140,12 +140,12 @@ int live_theirs(struct bpf_raw_tracepoint_args *ctx)
 
 /*
  * A program that sleeps with its scratch memory claimed, until user space lets it go on: the second
- * half of the words lies on a page that userfaultfd holds back.  So programs of one CPU leave in any
- * order.  LIVE_NEST_COUNTER is what must not work: slots by a nest counter.
+ * half of the words lies on a page that userfaultfd holds back.  So programs of one CPU leave in
+ * any order.  LIVE_NEST_COUNTER is what must not work: slots by a nest counter.
  *
  * Linux 6.13 to date (a76ab5731e32 "bpf: Find eligible subprogs for private stack support") gives
- * functions with 64 bytes of BPF stack or more one stack per CPU, although programs of uprobes can be
- * preempted: those mix up what they spill.  So this one stays below, lookup and event are calls.
+ * functions with 64 bytes of BPF stack or more one stack per CPU, although programs of uprobes can
+ * be preempted: those mix up what they spill.  So this one stays below, lookup and event are calls.
  */
 #ifdef LIVE_NEST_COUNTER
 struct nest {

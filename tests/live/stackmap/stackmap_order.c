@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Programs that are preempted and leave in another order than they came.  Threads of different
- * priority on one CPU run the same sleepable uprobe program; each claims scratch memory, reads half of
- * its words, and then sleeps on a page that userfaultfd holds back until this test lets it go on.  So
- * every order of leaving is made, not waited for.  Run over a nest counter instead of claimed slots,
- * the same steps must mix the stacks up, else they show nothing.
+ * priority on one CPU run the same sleepable uprobe program; each claims scratch memory, reads half
+ * of its words, and then sleeps on a page that userfaultfd holds back until this test lets it go
+ * on.  So every order of leaving is made, not waited for.  Run over a nest counter instead of
+ * claimed slots, the same steps must mix the stacks up, else they show nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -151,8 +151,8 @@ static void all_orders(struct ring_buffer *ring, unsigned int rounds)
 }
 
 /*
- * Until Linux 6.10 (1b8f85defbc8 "uprobes: prepare uprobe args buffer lazily") a uprobe held a lock of
- * its CPU around its programs, so that no two of them met there.
+ * Until Linux 6.10 (1b8f85defbc8 "uprobes: prepare uprobe args buffer lazily") a uprobe held a lock
+ * of its CPU around its programs, so that no two of them met there.
  */
 static void need_overlap(void)
 {
@@ -177,7 +177,7 @@ static void need_overlap(void)
 	test.base += TASKS;
 }
 
-/* One task more than there are slots: it is turned away and counted, the others are not disturbed. */
+/* One task more than there are slots: it is turned away and counted, the others go on. */
 static void too_many(struct ring_buffer *ring, struct stackmap_live_bpf *skel)
 {
 	pthread_t threads[TASKS];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Two CPUs insert the same crafted stacks of every depth at the same time.  Every event is checked:
- * the words behind its id, one id per stack, each stack new exactly once, exact references, and what
- * the races cost.  Then the same with timer interrupts that look up the very stacks they interrupt.
+ * the words behind its id, one id per stack, each stack new exactly once, exact references, and
+ * what the races cost.  Then the same with timer interrupts that look up the very stacks they
+ * interrupt.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

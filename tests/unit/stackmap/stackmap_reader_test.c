@@ -192,8 +192,8 @@ static void test_reset(void **state)
 }
 
 /*
- * A buffer remembers the last id.  In the next generation that place of the pool may lie inside another
- * record whose words look like the stack it had: that is no record.
+ * A buffer remembers the last id.  In the next generation that place of the pool may lie inside
+ * another record whose words look like the stack it had: that is no record.
  */
 static void test_old_hint(void **state)
 {

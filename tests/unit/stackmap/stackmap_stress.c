@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attacks the kernel's own source of the stack map: threads insert the same stacks at the same time,
- * timer signals re-enter them anywhere, and nested inserts run between writing a record and
- * publishing it.  Every call is checked: right words, one id per stack for ever, refs exact, a stored
- * stack always found, the pool's words accounted for to the last one.
+ * Attacks the kernel's own source of the stack map: threads insert the same stacks at the same
+ * time, timer signals re-enter them anywhere, and nested inserts run between writing a record and
+ * publishing it.  Every call is checked: right words, one id per stack for ever, refs exact, a
+ * stored stack always found, the pool's words accounted for to the last one.
  *
- * stackmap_stress [SEED [NS_BETWEEN_SIGNALS]].  Built several times: plain, under each sanitizer, and from damaged copies of the header, which the
- * same checks must notice.
+ * stackmap_stress [SEED [NS_BETWEEN_SIGNALS]].  Built several times: plain, under each sanitizer,
+ * and from damaged copies of the header, which the same checks must notice.
  */
 #include <errno.h>
 #include <pthread.h>
