@@ -47,7 +47,14 @@ struct task_struct {
 	int pid, tgid;
 	unsigned short migration_disabled;
 	struct sched_entity se;
+	u8 perf_recursion[4];		/* since 6.11 (0d40a6d83e3e) */
 } __attribute__((preserve_access_index));
+
+#define NMI_MASK 0x00f00000
+#define HARDIRQ_MASK 0x000f0000
+#define SOFTIRQ_SERVING 0x00000100
+#define SOFTIRQ_MASK 0x0000ff00
+#define PREEMPT_NEED_RESCHED 0x80000000	/* inverted: clear means needed */
 
 /*
  * Per-CPU variables are read by address: BTF tells their offsets, and one known per-CPU address
@@ -60,6 +67,8 @@ struct task_struct {
  */
 const volatile u32 percpu_preempt_count = 0;	/* offset from percpu_base, 0: not known */
 const volatile u32 percpu_prog_active = 0;
+/* swevent_htable.recursion[], where task_struct has no perf_recursion[]; bytes of one element. */
+const volatile u32 percpu_perf_recursion = 0, perf_recursion_size = 4;
 u64 percpu_base[WIRE_MAX_CPUS] = {};
 
 static __always_inline u32 compat_percpu_u32(u32 offset)
@@ -69,6 +78,28 @@ static __always_inline u32 compat_percpu_u32(u32 offset)
 	if (cpu < WIRE_MAX_CPUS && offset)
 		bpf_probe_read_kernel(&value, sizeof(value), (void *)(percpu_base[cpu] + offset));
 	return value;
+}
+
+/*
+ * Whether perf is busy in this context (task, softirq, hardirq, NMI): it then drops a tracepoint
+ * before any program sees it.  The levels are those of interrupt_context_level().
+ */
+static __always_inline bool compat_perf_busy(void)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u32 count = compat_percpu_u32(percpu_preempt_count), level = 0;
+
+	level += !!(count & NMI_MASK);
+	level += !!(count & (NMI_MASK | HARDIRQ_MASK));
+	level += !!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_SERVING));
+	if (bpf_core_field_exists(task->perf_recursion))
+		return level == 0 ? task->perf_recursion[0] :
+		       level == 1 ? task->perf_recursion[1] :
+		       level == 2 ? task->perf_recursion[2] : task->perf_recursion[3];
+	if (!percpu_perf_recursion)
+		return false;
+	count = compat_percpu_u32(percpu_perf_recursion + level * perf_recursion_size);
+	return perf_recursion_size == 1 ? count & 0xff : count;
 }
 
 /* Whether interrupts are off.  A program can only learn it from the flags that

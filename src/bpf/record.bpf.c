@@ -71,10 +71,10 @@ struct scratch {
 	u32 size;			/* of the record, struct trace_entry included */
 	u32 start, nr_frames;		/* of the walk, in words */
 	u32 left;
+	u32 marker;			/* 1: the first word is one */
 	u32 nr_cuts;
 	u32 cut[4];			/* word after each interrupt entry, outermost last */
 	u32 stack_counter;		/* enum stk_counter */
-	u32 pad;
 };
 _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),
 	       "the filter and the ring see one record");
@@ -229,14 +229,17 @@ __noinline int stack_cut(struct scratch *s, u64 tracer_start, u32 tracer_len)
 		return 0;
 #pragma clang loop unroll(disable)
 	for (i = 0; i < 12; i++) {
-		if (s->words[i] - tracer_start < tracer_len)
+		if (s->words[i] - tracer_start < tracer_len) {
+			/* the innermost: an interrupt may have hit the same tracer below */
 			s->start = i + 1;
+			break;
+		}
 	}
 	/* Kept in memory and read anew: the verifier would tell all values apart. */
 	start = *(volatile u32 *)&s->start;
 	n = s->nr_frames;
-	if (n > start && n - start > max_depth) {
-		s->nr_frames = start + max_depth;
+	if (n > start && n - start > max_depth + s->marker) {
+		s->nr_frames = start + max_depth + s->marker;
 		s->stack_counter = STK_C_STACK_TRUNCATED;
 	}
 	s->nr_cuts = 0;
@@ -331,7 +334,7 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 	s->kstack = WIRE_STACK_NONE;
 	if (!kernel_stacks)
 		return;
-	n = bpf_get_stack(ctx, &s->words[at], WIRE_MAX_FRAMES * 8, 0);
+	n = bpf_get_stack(ctx, &s->words[at], (WIRE_MAX_FRAMES - at) * 8, 0);
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
@@ -344,7 +347,8 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 	}
 	s->start = 0;
 	s->nr_frames = n + at;
-	s->stack_counter = n >= walk_limit ? STK_C_STACK_AT_LIMIT : 0;
+	s->marker = at;
+	s->stack_counter = n >= walk_limit || n == WIRE_MAX_FRAMES - at ? STK_C_STACK_AT_LIMIT : 0;
 	stack_cut(s, tracer_start, tracer_len);
 	r = stack_store(s);
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)
@@ -364,12 +368,6 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 }
 
 /* ---- the event ------------------------------------------------------------------------------ */
-
-#define NMI_MASK 0x00f00000
-#define HARDIRQ_MASK 0x000f0000
-#define SOFTIRQ_SERVING 0x00000100
-#define SOFTIRQ_MASK 0x0000ff00
-#define PREEMPT_NEED_RESCHED 0x80000000	/* inverted: clear means needed */
 
 /* As the kernel's tracing_gen_ctx() does, for struct trace_entry. */
 static __always_inline void common_fields(struct scratch *s, u32 tid)
@@ -562,6 +560,12 @@ static __always_inline bool names_selected(struct scratch *s, struct event_desc 
 	return false;
 }
 
+/* Armed, or not yet, or no more: asked once by every program, so that its counts agree. */
+static __always_inline bool armed(void)
+{
+	return *(volatile u32 *)&ctl.armed;
+}
+
 /* Everything that comes before an event is looked at; NULL: it is not ours, and counted. */
 static __always_inline struct event_counts *event_wanted(u32 event, struct event_desc **ret_desc,
 							 bool *ret_selected)
@@ -569,8 +573,6 @@ static __always_inline struct event_counts *event_wanted(u32 event, struct event
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct event_counts *c;
 
-	if (!*(volatile u32 *)&ctl.armed)
-		return NULL;
 	c = event_counts(event);
 	if (!c)
 		return NULL;
@@ -629,6 +631,8 @@ static __always_inline int record_event(void *ctx, bool filtered)
 	bool selected;
 	u64 ts = now();
 
+	if (!armed())
+		return 1;
 	c = event_wanted(event, &d, &selected);
 	if (!c)
 		return 1;
@@ -673,7 +677,7 @@ int record_filtered(void *ctx)
 /* The recorder will not run (or did not) for the event this program was called for. */
 static __always_inline bool recorder_dropped(void)
 {
-	return compat_percpu_u32(percpu_prog_active);
+	return compat_percpu_u32(percpu_prog_active) || compat_perf_busy();
 }
 
 static __always_inline void hand_over(void *ctx, u32 event, struct event_counts *c)
@@ -701,7 +705,7 @@ int count(struct bpf_raw_tracepoint_args *ctx)
 	u32 event;
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(COUNT_EVENT_MAGIC));
-	if (!*(volatile u32 *)&ctl.armed)
+	if (!armed())
 		return 0;
 	c = event_counts(event);
 	if (!c)
@@ -710,6 +714,30 @@ int count(struct bpf_raw_tracepoint_args *ctx)
 	if (recorder_dropped())
 		hand_over(ctx, event, c);
 	return 0;
+}
+
+/* The tasks that a sched event names, from the tracepoint's own arguments. */
+static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx,
+					  struct event_desc *d)
+{
+	u32 i, tid;
+
+	for (i = 0; i < 2; i++) {
+		struct task_struct *task = NULL;
+		u32 arg = d->pid_arg[i];
+
+		/* a context is read at constant offsets only, which the compiler would join */
+		if (arg == 1)
+			asm volatile("%0 = *(u64 *)(%1 + 0)" : "=r"(task) : "r"(ctx));
+		else if (arg == 2)
+			asm volatile("%0 = *(u64 *)(%1 + 8)" : "=r"(task) : "r"(ctx));
+		else if (arg == 3)
+			asm volatile("%0 = *(u64 *)(%1 + 16)" : "=r"(task) : "r"(ctx));
+		tid = 0;
+		if (task && !bpf_core_read(&tid, sizeof(tid), &task->pid) && pid_selected(tid))
+			return true;
+	}
+	return false;
 }
 
 SEC("raw_tp")
@@ -737,7 +765,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 	c = event_wanted(event, &d, &selected);
 	if (!c)
 		return 0;
-	if (!selected) {
+	if (!selected && !args_selected(ctx, d)) {
 		bump(c, STK_C_FILTERED_PID);
 		return 0;
 	}
@@ -781,31 +809,48 @@ static __always_inline u8 *record_at(struct scratch *s, u32 off)
 	return s->filter.rec + (off & (WIRE_MAX_RECORD - 1));
 }
 
-/* Puts a string argument behind the record; returns the new size. */
-static __always_inline u32 copy_string(struct scratch *s, u32 size, u64 arg)
+/* Puts a string argument behind the record; 0: it is there, or cannot be read, 1: no more fit. */
+__noinline int copy_string(struct scratch *s, u64 arg)
 {
-	long n = bpf_probe_read_user_str(record_at(s, size), WIRE_STRING_LEN, (void *)arg);
+	u32 size;
+	u8 more = 0;
+	long n;
 
-	return n < 0 || n > WIRE_STRING_LEN ? size : size + n;
+	if (!s)
+		return 1;
+	size = s->size;
+	if (size > WIRE_MAX_RECORD / 2)
+		return 1;
+	n = bpf_probe_read_user_str(record_at(s, size), WIRE_STRING_LEN, (void *)arg);
+	if (n < 0 || n > WIRE_STRING_LEN)
+		return 0;
+	/* full: is the byte that became the NUL the string's last? */
+	if (n == WIRE_STRING_LEN &&
+	    !bpf_probe_read_user(&more, 1, (void *)(arg + WIRE_STRING_LEN - 1)) && more)
+		s->ext |= WIRE_EXT_CUT;
+	s->size = size + n;
+	return 0;
 }
 
-static __always_inline u32 copy_argv(struct scratch *s, u32 size, u64 arg)
+__noinline int copy_argv(struct scratch *s, u64 arg)
 {
-	u32 start = size, end, i;
+	u32 start, i;
 	u64 str;
 
+	if (!s)
+		return 1;
+	start = s->size;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < WIRE_ARGV_MAX; i++) {
-		if (size - start >= WIRE_ARGV_LEN)
-			break;
+	for (i = 0; i < WIRE_ARGV_MAX + 1; i++) {
 		if (bpf_probe_read_user(&str, sizeof(str), (void *)(arg + i * 8)) || !str)
+			return 0;
+		if (*(volatile u32 *)&s->size - start >= WIRE_ARGV_LEN || i == WIRE_ARGV_MAX)
 			break;
-		end = copy_string(s, size, str);
-		if (end == size)
+		if (copy_string(s, str))
 			break;
-		size = end;
 	}
-	return size;
+	s->ext |= WIRE_EXT_CUT;
+	return 0;
 }
 
 /* The strings that a system call's arguments point to, as __data_loc fields of the record. */
@@ -826,13 +871,12 @@ __noinline int event_strings(struct scratch *s, struct event_desc *d)
 		arg = d->string_arg[i];
 		loc = d->string_loc[i];
 		ptr = *(u64 *)record_at(s, 16 + (arg & 7) * 8);
-		/* in memory, or the verifier would tell all sizes apart */
 		size = *(volatile u32 *)&s->size;
-		if (size > WIRE_MAX_RECORD / 2)
-			break;
-		s->left = arg & 0x80 ? copy_argv(s, size, ptr) : copy_string(s, size, ptr);
-		*(u32 *)record_at(s, loc & 0xffc) = (s->left - size) << 16 | size;
-		s->size = s->left;
+		if (arg & 0x80)
+			copy_argv(s, ptr);
+		else if (copy_string(s, ptr))
+			s->ext |= WIRE_EXT_CUT;
+		*(u32 *)record_at(s, loc & 0xffc) = (*(volatile u32 *)&s->size - size) << 16 | size;
 	}
 	return 0;
 }
@@ -852,6 +896,8 @@ static __always_inline int sys_enter_event(void *ctx, bool filtered)
 	s64 nr = -1;
 	u32 event;
 
+	if (!armed())
+		return 1;
 	bpf_probe_read_kernel(&nr, sizeof(nr), ctx + 8);
 	event = syscall_event(nr, 0);
 	if (event == ~0u)
@@ -904,6 +950,8 @@ static __always_inline int sys_exit_event(void *ctx, bool filtered)
 	s64 nr = -1;
 	u32 event;
 
+	if (!armed())
+		return 1;
 	bpf_probe_read_kernel(&nr, sizeof(nr), ctx + 8);
 	event = syscall_event(nr, 1);
 	if (event == ~0u)
@@ -948,7 +996,7 @@ static __always_inline int count_syscall(struct bpf_raw_tracepoint_args *ctx, s6
 	struct event_counts *c;
 	u32 event;
 
-	if (!*(volatile u32 *)&ctl.armed)
+	if (!armed())
 		return 0;
 	event = syscall_event(nr, exit);
 	if (event == ~0u)
@@ -994,7 +1042,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	u32 *busy;
 	bool selected;
 
-	if (!*(volatile u32 *)&ctl.armed)
+	if (!armed())
 		return 0;
 	c = event_counts(sample_event);
 	if (!c)

@@ -27,6 +27,7 @@ enum stk_counter {
 	STK_C_SAMPLE_SKIPPED,
 	STK_C_SAMPLE_THROTTLED,
 	STK_C_SAMPLE_IDLE,
+	STK_C_LOST_UNKNOWN,		/* counted as happened, but gone for no reason we know: a fault */
 	STK_NR_COUNTERS
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "attach.h"
 #include "event.h"
 #include "programs_internal.h"
 
@@ -14,33 +15,39 @@ static uint64_t accounted(const uint64_t *c)
 }
 
 /*
- * What the counter saw but the recorder did not: where the kernel skipped the counter because it
- * ran already, the recorder was out of reach too; the rest is the edge: the two programs looked
- * at the arming flag a moment apart.  Where only the recorder saw an event it did happen.
+ * What the counter saw but the recorder did not.  Where the kernel skipped the counter because it
+ * ran already, the recorder was out of reach too.  The edge: the two programs look at the arming
+ * flag a moment apart, so that at most one event on each CPU and edge is seen by one only.  More
+ * than that must not happen, and is said to be lost for an unknown reason.
  */
-static void balance(uint64_t *c, uint64_t misses)
+static void balance(const struct programs *p, uint64_t *c, uint64_t misses, bool is_armed)
 {
-	uint64_t seen = accounted(c), nested;
+	uint64_t seen = accounted(c), rest, nested, edge = 2ull * p->nr_cpus;
 
 	c[STK_C_HAPPENED] += misses;
-	if (seen > c[STK_C_HAPPENED]) {
-		c[STK_C_HAPPENED] = seen;
+	if (seen >= c[STK_C_HAPPENED]) {
+		/* while armed the counter was read first; else it missed the edge */
+		if (is_armed || seen - c[STK_C_HAPPENED] <= edge)
+			c[STK_C_HAPPENED] = seen;
 		return;
 	}
-	nested = c[STK_C_HAPPENED] - seen;
-	if (nested > misses)
-		nested = misses;
+	rest = c[STK_C_HAPPENED] - seen;
+	nested = rest < misses ? rest : misses;
+	rest -= nested;
 	c[STK_C_LOST_NESTED] += nested;
-	c[STK_C_LOST_EDGE] += c[STK_C_HAPPENED] - seen - nested;
+	c[STK_C_LOST_EDGE] += rest < edge ? rest : edge;
+	c[STK_C_LOST_UNKNOWN] += rest < edge ? 0 : rest - edge;
 }
 
 static void samples(struct programs *p, uint64_t *c)
 {
-	uint64_t taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE], enabled = 0;
+	uint64_t taken, enabled = 0;
 	unsigned int cpu;
 
+	balance(p, c, 0, true);
+	taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE];
 	for (cpu = 0; cpu < p->nr_cpus; cpu++)
-		enabled += p->samples[cpu].enabled;
+		enabled += attach__samples_enabled(p, cpu);
 	c[STK_C_SAMPLE_EXPECTED] = enabled / (1000000000ull / p->opts.sample_hz);
 	c[STK_C_SAMPLE_THROTTLED] = p->throttled;
 	/* a CPU at rest makes no cycles: what was to be expected is an upper bound then */
@@ -50,27 +57,36 @@ static void samples(struct programs *p, uint64_t *c)
 		c[STK_C_SAMPLE_SKIPPED] = c[STK_C_SAMPLE_EXPECTED] - taken - p->throttled;
 }
 
+/* The counters of one event, what happened before what became of it. */
+static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c)
+{
+	unsigned int cpu, k;
+
+	for (k = 0; k < STK_NR_COUNTERS; k++)
+		for (cpu = 0; cpu < p->nr_cpus; cpu++)
+			c[k] += __atomic_load_n(&p->counts[event * p->nr_cpus + cpu].c[k],
+						__ATOMIC_RELAXED);
+}
+
 int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNTERS])
 {
-	bool armed = __atomic_load_n(&p->skel->bss->ctl.armed, __ATOMIC_RELAXED);
-	unsigned int i, cpu, k;
+	bool is_armed = __atomic_load_n(&p->skel->bss->ctl.armed, __ATOMIC_RELAXED);
+	unsigned int i;
+	int err;
 
 	memset(ret_counters, 0, p->nr_events * sizeof(*ret_counters));
+	attach__samples_poll(p);
+	err = attach__misses(p);
+	if (err)
+		return err;
 	for (i = 0; i < p->nr_events; i++) {
 		uint64_t *c = ret_counters[i];
 
-		for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-			const struct event_counts *e = &p->counts[i * p->nr_cpus + cpu];
-
-			for (k = 0; k < STK_NR_COUNTERS; k++)
-				c[k] += __atomic_load_n(&e->c[k], __ATOMIC_RELAXED);
-		}
-		if (armed)
-			continue;
+		sum_cpus(p, i, c);
 		if (p->opts.events->v[i].kind == STK_KIND_SAMPLE)
 			samples(p, c);
 		else
-			balance(c, p->attached[i].misses);
+			balance(p, c, p->attached[i].misses, is_armed);
 	}
 	return 0;
 }

@@ -273,12 +273,14 @@ static int prog_misses(int fd, uint64_t *ret_misses)
 	return 0;
 }
 
-int attach__misses(struct programs *p, bool end)
+int attach__misses(struct programs *p)
 {
 	uint64_t misses = 0;
 	unsigned int i;
 	int err;
 
+	if (p->misses_final)
+		return 0;
 	for (i = 0; i < p->nr_events; i++) {
 		struct attached *a = &p->attached[i];
 
@@ -287,9 +289,22 @@ int attach__misses(struct programs *p, bool end)
 		err = prog_misses(a->count_prog, &misses);
 		if (err)
 			return err;
-		a->misses = end ? misses - a->misses : misses;
+		a->misses = misses - a->misses_before;
 	}
 	return 0;
+}
+
+int attach__misses_start(struct programs *p)
+{
+	unsigned int i;
+	int err;
+
+	err = attach__misses(p);
+	for (i = 0; i < p->nr_events; i++) {
+		p->attached[i].misses_before = p->attached[i].misses;
+		p->attached[i].misses = 0;
+	}
+	return err;
 }
 
 /* How long the perf event of this CPU has been enabled, ns. */
@@ -306,22 +321,23 @@ void attach__samples_start(struct programs *p)
 
 	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
 		if (p->samples[cpu].fd >= 0)
-			p->samples[cpu].enabled_start = sample_enabled(&p->samples[cpu]);
+			p->samples[cpu].enabled_before = sample_enabled(&p->samples[cpu]);
 }
 
 void attach__samples_stop(struct programs *p)
 {
 	unsigned int cpu;
 
-	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++) {
-		struct sample_cpu *s = &p->samples[cpu];
+	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
+		if (p->samples[cpu].fd >= 0)
+			ioctl(p->samples[cpu].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
 
-		if (s->fd < 0)
-			continue;
-		ioctl(s->fd, PERF_EVENT_IOC_DISABLE, 0);
-		s->enabled = sample_enabled(s) - s->enabled_start;
-	}
-	attach__samples_poll(p);
+uint64_t attach__samples_enabled(const struct programs *p, unsigned int cpu)
+{
+	const struct sample_cpu *s = &p->samples[cpu];
+
+	return s->fd < 0 ? 0 : sample_enabled(s) - s->enabled_before;
 }
 
 void attach__samples_poll(struct programs *p)

@@ -3,7 +3,7 @@
 #ifndef RECORD_ATTACH_H
 #define RECORD_ATTACH_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 struct ksyms;
 struct programs;
@@ -15,11 +15,14 @@ void attach__tracer_range(struct ksyms *syms, struct rec_event *e);
 int attach__all(struct programs *p);
 void attach__release(struct programs *p);
 
-/* How often the kernel skipped a counter because it ran already; start, then end of arming. */
-int attach__misses(struct programs *p, bool end);
+/* How often the kernel skipped a counter because it ran already, since the start of arming. */
+int attach__misses_start(struct programs *p);
+int attach__misses(struct programs *p);
 
 void attach__samples_start(struct programs *p);
 void attach__samples_stop(struct programs *p);
+/* How long the samples of this CPU were armed, ns. */
+uint64_t attach__samples_enabled(const struct programs *p, unsigned int cpu);
 /* Reads the throttle records that came since. */
 void attach__samples_poll(struct programs *p);
 

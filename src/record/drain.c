@@ -31,6 +31,9 @@ struct drain {
 		uint32_t cpu;
 		uint64_t bytes;		/* found by this run */
 		uint64_t last_ts;
+		struct task_names {
+			uint32_t tid[2], number[2];	/* now, and before that */
+		} tasks[WIRE_TASK_SLOTS];
 	} *rings;
 	struct event_info {
 		bool symbols;		/* prints fields as kernel symbols */
@@ -38,7 +41,6 @@ struct drain {
 	} *info;
 	unsigned int nr_events;
 	struct idmap stacks;		/* stack map id -> stack number */
-	struct idmap tasks;		/* cpu << 32 | tid, plus 1 -> task number */
 	struct idmap named;		/* addresses whose symbol is in the file, or unknown */
 	struct idmap starts;		/* symbols that are in the file */
 	uint32_t nr_stacks;		/* highest stack number so far */
@@ -206,14 +208,33 @@ static int kernel_stack(struct drain *d, const struct wire_event *e, const uint6
 
 /* ---- records ---------------------------------------------------------------------------------- */
 
+/*
+ * The kernel's side remembers whom it named in as many slots by the same hash (announce_task());
+ * one more of each is kept, for an event that was under way when its task's slot was taken.
+ */
+static struct task_names *task_slot(struct ring_source *r, uint32_t tid)
+{
+	return &r->tasks[(tid ^ tid >> 8) & (WIRE_TASK_SLOTS - 1)];
+}
+
 static int on_task(struct ring_source *r, const struct wire_task *t)
 {
-	uint32_t *task = idmap__get(&r->d->tasks, ((uint64_t)r->cpu << 32 | t->tid) + 1);
+	struct task_names *slot = task_slot(r, t->tid);
 
-	if (!task)
-		return -ENOMEM;
+	if (slot->tid[0] != t->tid) {
+		slot->tid[1] = slot->tid[0];
+		slot->number[1] = slot->number[0];
+		slot->tid[0] = t->tid;
+	}
 	return stk_writer__task(r->d->w, t->tid, t->tgid, (const char *)t->comm, sizeof(t->comm),
-				task);
+				&slot->number[0]);
+}
+
+static uint32_t task_number(struct ring_source *r, uint32_t tid)
+{
+	const struct task_names *slot = task_slot(r, tid);
+
+	return slot->tid[0] == tid ? slot->number[0] : slot->tid[1] == tid ? slot->number[1] : 0;
 }
 
 static int on_event(struct ring_source *r, const struct wire_event *e, size_t len)
@@ -224,15 +245,11 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 		.flags = e->common_flags, .preempt_count = e->common_preempt_count,
 	};
 	size_t words = e->nr_words * sizeof(uint64_t);
-	uint32_t *task;
 	int err;
 
 	if (e->event >= d->nr_events || len < sizeof(*e) + words)
 		return -EPROTO;
-	task = idmap__get(&d->tasks, ((uint64_t)r->cpu << 32 | e->common_pid) + 1);
-	if (!task)
-		return -ENOMEM;
-	out.task = *task;
+	out.task = task_number(r, e->common_pid);
 	err = kernel_stack(d, e, (const uint64_t *)((const char *)e + len - words), &out.kstack);
 	if (err)
 		return err;
@@ -323,7 +340,6 @@ void drain__free(struct drain *d)
 	for (i = 0; d->rings && i < d->nr_cpus; i++)
 		ring_buffer__free(d->rings[i].rb);
 	idmap__clear(&d->stacks);
-	idmap__clear(&d->tasks);
 	idmap__clear(&d->named);
 	idmap__clear(&d->starts);
 	free(d->rings);

@@ -88,10 +88,11 @@ void rec_events__clear(struct rec_events *l)
 /* Fields that name a task other than the running one, as ftrace's set_event_pid knows them. */
 static const struct {
 	const char *event, *field;
+	uint8_t arg;		/* of the tracepoint, from 1: the task itself */
 } pid_fields[] = {
-	{ "sched_switch", "prev_pid" }, { "sched_switch", "next_pid" },
-	{ "sched_wakeup", "pid" },	{ "sched_wakeup_new", "pid" },
-	{ "sched_waking", "pid" },
+	{ "sched_switch", "prev_pid", 2 }, { "sched_switch", "next_pid", 3 },
+	{ "sched_wakeup", "pid", 1 },	   { "sched_wakeup_new", "pid", 1 },
+	{ "sched_waking", "pid", 1 },
 };
 
 static void describe_pids(struct rec_event *e)
@@ -106,8 +107,10 @@ static void describe_pids(struct rec_event *e)
 		if (strcmp(e->name, pid_fields[i].event))
 			continue;
 		field = ev_format__find(e->fmt, pid_fields[i].field);
-		if (field && field->size == 4 && field->offset + 4 <= WIRE_MAX_RECORD / 2)
+		if (field && field->size == 4 && field->offset + 4 <= WIRE_MAX_RECORD / 2) {
+			e->desc.pid_arg[e->desc.nr_pids] = pid_fields[i].arg;
 			e->desc.pid_off[e->desc.nr_pids++] = field->offset;
+		}
 	}
 }
 

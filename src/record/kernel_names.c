@@ -17,22 +17,29 @@
 struct kernel_names {
 	struct ksyms *syms;
 	struct symbols_bpf *skel;	/* loaded when first needed */
-	bool failed;			/* and found not to load */
+	bool failed;			/* it does not load or run */
 };
+
+/* Says so once; a recording goes on with what kallsyms knows. */
+static int give_up(struct kernel_names *n)
+{
+	if (!n->failed)
+		log_warn("BPF cannot name kernel addresses here: %s", strerror(errno));
+	n->failed = true;
+	return -EOPNOTSUPP;
+}
 
 static int load(struct kernel_names *n)
 {
+	if (n->failed)
+		return -EOPNOTSUPP;
 	if (n->skel)
 		return 0;
-	if (n->failed)
-		return -ENOENT;
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	n->skel = symbols_bpf__open_and_load();
 	if (n->skel)
 		return 0;
-	n->failed = true;
-	log_warn("BPF cannot name kernel addresses here: %s", strerror(errno));
-	return -ENOENT;
+	return give_up(n);
 }
 
 /* A ksyms_resolve_fn. */
@@ -51,7 +58,7 @@ static int resolve(void *ctx, const uint64_t *addrs, unsigned int nr, char *text
 	memset(n->skel->bss->symbol_addrs, 0, sizeof(n->skel->bss->symbol_addrs));
 	memcpy(n->skel->bss->symbol_addrs, addrs, nr * sizeof(*addrs));
 	if (bpf_prog_test_run_opts(bpf_program__fd(n->skel->progs.name_symbols), &run))
-		return -errno;
+		return give_up(n);
 	for (i = 0; i < nr; i++) {
 		strncpy(texts + i * text_len, n->skel->bss->symbol_texts[i], text_len - 1);
 		texts[i * text_len + text_len - 1] = '\0';

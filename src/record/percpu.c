@@ -33,6 +33,26 @@ static uint32_t member_offset(const struct btf *btf, uint32_t type_id, const cha
 	return UINT32_MAX;
 }
 
+/* swevent_htable.recursion[] (up to 6.10): where it is and how large its elements are. */
+static void find_recursion(const struct btf *btf, uint32_t var_offset, uint32_t type_id,
+			   struct percpu_layout *l)
+{
+	uint32_t at = member_offset(btf, type_id, "recursion");
+	const struct btf_type *t = btf__type_by_id(btf, type_id);
+	unsigned int i;
+
+	for (i = 0; at != UINT32_MAX && i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const struct btf_type *array = btf__type_by_id(btf, m->type);
+
+		if (strcmp(btf__name_by_offset(btf, m->name_off), "recursion") ||
+		    !btf_is_array(array))
+			continue;
+		l->perf_recursion = var_offset + at;
+		l->perf_recursion_size = btf__resolve_size(btf, btf_array(array)->type);
+	}
+}
+
 /* Its enum constants are unnamed in the end, but there. */
 static bool has_lazy_resched(const struct btf *btf)
 {
@@ -51,7 +71,7 @@ static bool has_lazy_resched(const struct btf *btf)
 
 int percpu__layout(struct percpu_layout *ret_layout)
 {
-	struct percpu_layout l = { UINT32_MAX, UINT32_MAX, UINT32_MAX, false };
+	struct percpu_layout l = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 4, false };
 	const struct btf_var_secinfo *v;
 	const struct btf_type *sec;
 	struct btf *btf;
@@ -75,6 +95,8 @@ int percpu__layout(struct percpu_layout *ret_layout)
 			l.runqueues = v->offset;
 		} else if (!strcmp(name, "__preempt_count")) {
 			l.preempt_count = v->offset;
+		} else if (!strcmp(name, "swevent_htable")) {
+			find_recursion(btf, v->offset, var->type, &l);
 		} else if (!strcmp(name, "bpf_prog_active")) {
 			l.prog_active = v->offset;
 		} else if (!strcmp(name, "pcpu_hot") && l.preempt_count == UINT32_MAX) {

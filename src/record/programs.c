@@ -89,6 +89,10 @@ static int set_rodata(struct programs *p)
 		ro->percpu_preempt_count = p->layout.preempt_count;
 	if (p->layout.runqueues != UINT32_MAX && p->layout.prog_active != UINT32_MAX)
 		ro->percpu_prog_active = p->layout.prog_active;
+	if (p->layout.runqueues != UINT32_MAX && p->layout.perf_recursion != UINT32_MAX) {
+		ro->percpu_perf_recursion = p->layout.perf_recursion;
+		ro->perf_recursion_size = p->layout.perf_recursion_size;
+	}
 	return set_entry_ranges(p);
 }
 
@@ -449,7 +453,7 @@ int programs__arm(struct programs *p)
 {
 	int err;
 
-	err = attach__misses(p, false);
+	err = attach__misses_start(p);
 	if (err)
 		return err;
 	attach__samples_start(p);
@@ -459,12 +463,17 @@ int programs__arm(struct programs *p)
 
 int programs__disarm(struct programs *p)
 {
+	int err;
+
 	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);
 	attach__samples_stop(p);
 	/* Waits for an RCU grace period: no program that saw the flag is still under way. */
 	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		usleep(200000);
-	return attach__misses(p, true);
+	attach__samples_poll(p);
+	err = attach__misses(p);
+	p->misses_final = true;
+	return err;
 }
 
 void programs__select(struct programs *p, uint32_t tid)

@@ -18,15 +18,14 @@ typedef uint64_t u64;
 struct attached {
 	struct bpf_link *link;		/* the recorder's, NULL for system calls */
 	int count_prog, count_link;	/* the counter's, -1 */
-	uint64_t misses;		/* of the counter, while armed */
+	uint64_t misses_before, misses;	/* of the counter: until armed, since then */
 };
 
 struct sample_cpu {
 	int fd;				/* -1: none */
 	struct bpf_link *link;
 	void *ring;			/* two pages: throttle records arrive here */
-	uint64_t enabled_start;		/* ns, when armed */
-	uint64_t enabled;		/* ns armed */
+	uint64_t enabled_before;	/* ns, until armed */
 };
 
 struct programs {
@@ -45,6 +44,7 @@ struct programs {
 	struct attached sys_enter, sys_exit;
 	struct sample_cpu *samples;	/* one per CPU */
 	uint64_t throttled;
+	bool misses_final;		/* disarmed: what is counted now is not ours */
 	struct programs_costs costs;
 };
 

@@ -177,7 +177,8 @@ static uint64_t lost_so_far(struct recorder *r)
 
 	for (i = 0; i < r->opts->events->nr; i++)
 		lost += r->counters[i][STK_C_LOST_RING] + r->counters[i][STK_C_LOST_NESTED] +
-			r->counters[i][STK_C_LOST_SCRATCH] + r->counters[i][STK_C_LOST_EDGE];
+			r->counters[i][STK_C_LOST_SCRATCH] + r->counters[i][STK_C_LOST_EDGE] +
+			r->counters[i][STK_C_LOST_UNKNOWN];
 	return lost;
 }
 

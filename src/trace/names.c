@@ -28,6 +28,7 @@ const char *stk_counter_name(enum stk_counter c)
 		[STK_C_SAMPLE_SKIPPED] = "sample_skipped",
 		[STK_C_SAMPLE_THROTTLED] = "sample_throttled",
 		[STK_C_SAMPLE_IDLE] = "sample_idle",
+		[STK_C_LOST_UNKNOWN] = "lost_unknown",
 	};
 
 	return (unsigned int)c < STK_NR_COUNTERS ? names[c] : "unknown";
