@@ -12,72 +12,71 @@
 #include "log.h"
 
 #define TEXT_LEN 256		/* of one resolved address: KSYM_NAME_LEN is 512 since 6.1, cut */
-#define WALK_BATCH 64
 
 struct entry {
 	uint64_t start;
 	uint64_t size;
-	uint32_t name, module;	/* offsets in the string pool */
+	uint32_t name, module;	/* offsets in the string pool, module 0: the kernel itself */
 };
 
 struct ksyms {
 	struct entry *entries;	/* sorted by start, aliases in the kernel's order */
 	size_t nr, cap;
-	char *pool;
+	char *pool;		/* the text of kallsyms, or names one after the other; "" at 0 */
 	size_t pool_len, pool_cap;
 	uint32_t *names;	/* hash table, built when first asked by name */
 	size_t names_mask;
+	uint64_t fixed_start, fixed_end;	/* the kernel's own text */
 	bool hidden;
 	ksyms_resolve_fn resolve;
 	void *resolve_ctx;
+	char answer[TEXT_LEN];	/* the resolver's last */
 };
 
-static int pool_add(struct ksyms *k, const char *s, size_t len, uint32_t *ret_off)
+static int pool_reserve(struct ksyms *k, size_t more)
 {
-	if (k->pool_len + len + 1 > k->pool_cap) {
-		size_t cap = MAX(k->pool_cap * 2, (size_t)1 << 20);
-		char *pool;
+	size_t cap = MAX(k->pool_cap * 2, (size_t)1 << 16);
+	char *pool;
 
-		if (cap > UINT32_MAX)
-			return -ENOMEM;
-		pool = realloc(k->pool, cap);
-		if (!pool)
-			return -ENOMEM;
-		k->pool = pool;
-		k->pool_cap = cap;
-	}
-	memcpy(k->pool + k->pool_len, s, len);
-	k->pool[k->pool_len + len] = '\0';
-	*ret_off = k->pool_len;
-	k->pool_len += len + 1;
+	if (k->pool_len + more <= k->pool_cap)
+		return 0;
+	cap = MAX(cap, k->pool_len + more);
+	if (cap > UINT32_MAX)
+		return -ENOMEM;
+	pool = realloc(k->pool, cap);
+	if (!pool)
+		return -ENOMEM;
+	k->pool = pool;
+	k->pool_cap = cap;
 	return 0;
 }
 
-static int entry_add(struct ksyms *k, uint64_t start, uint64_t size, const char *name,
-		     size_t name_len, const char *module, size_t module_len)
+static int pool_add(struct ksyms *k, const char *s, uint32_t *ret_off)
 {
-	struct entry *e;
-	int err;
+	size_t len = strlen(s) + 1;
+	int err = pool_reserve(k, len);
 
+	if (err)
+		return err;
+	memcpy(k->pool + k->pool_len, s, len);
+	*ret_off = k->pool_len;
+	k->pool_len += len;
+	return 0;
+}
+
+static int entry_add(struct ksyms *k, struct entry e)
+{
 	if (k->nr == k->cap) {
-		size_t cap = k->cap ? k->cap * 2 : 16384;
+		size_t cap = k->cap ? k->cap * 2 : 65536;
+		struct entry *more = realloc(k->entries, cap * sizeof(*more));
 
-		e = realloc(k->entries, cap * sizeof(*e));
-		if (!e)
+		if (!more)
 			return -ENOMEM;
-		k->entries = e;
+		k->entries = more;
 		k->cap = cap;
 	}
-	e = &k->entries[k->nr];
-	e->start = start;
-	e->size = size;
-	e->module = 0;
-	err = pool_add(k, name, name_len, &e->name);
-	if (!err && module_len)
-		err = pool_add(k, module, module_len, &e->module);
-	if (!err)
-		k->nr++;
-	return err;
+	k->entries[k->nr++] = e;
+	return 0;
 }
 
 /* Stable by address: of aliases the kernel's own lookups answer with the first it lists. */
@@ -90,23 +89,38 @@ static int entry_compare(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Sort, and let each symbol end where the next one of its module begins. */
+static void entries_sort(struct ksyms *k)
+{
+	size_t i = 1;
+
+	while (i < k->nr && entry_compare(&k->entries[i - 1], &k->entries[i]) < 0)
+		i++;
+	if (i < k->nr)
+		qsort(k->entries, k->nr, sizeof(*k->entries), entry_compare);
+}
+
+/*
+ * Sort, and let each symbol end where the next one of its module begins.  The last one of a module
+ * stays without a size: only the resolver knows where it ends.
+ */
 static void entries_finish(struct ksyms *k)
 {
-	uint64_t next = 0;
-	uint32_t module = 0;
 	size_t i;
 
-	qsort(k->entries, k->nr, sizeof(*k->entries), entry_compare);
-	for (i = k->nr; i; i--) {
-		struct entry *e = &k->entries[i - 1];
+	entries_sort(k);
+	for (i = k->nr; i--;) {
+		struct entry *e = &k->entries[i], *next = e + 1;
 
-		if (i < k->nr && e->start != k->entries[i].start) {
-			next = k->entries[i].start;
-			module = k->entries[i].module;
+		if (!e->size && i + 1 < k->nr) {
+			if (next->start == e->start)
+				e->size = next->size;
+			else if (!strcmp(k->pool + e->module, k->pool + next->module))
+				e->size = next->start - e->start;
 		}
-		if (!e->size && next && !strcmp(k->pool + e->module, k->pool + module))
-			e->size = next - e->start;
+		if (!e->module) {
+			k->fixed_start = e->start;
+			k->fixed_end = MAX(k->fixed_end, e->start + MAX(e->size, (uint64_t)1));
+		}
 	}
 }
 
@@ -115,101 +129,142 @@ static struct ksyms *ksyms_new(void)
 	struct ksyms *k = calloc(1, sizeof(*k));
 	uint32_t empty;
 
-	if (k && pool_add(k, "", 0, &empty)) {
+	if (k && pool_add(k, "", &empty)) {
 		free(k);
 		k = NULL;
 	}
 	return k;
 }
 
-/* "ffffffff81000000 T name\t[module]" */
-static int parse_line(struct ksyms *k, char *line)
+/*
+ * Code that comes and goes without being a module: BPF programs, trampolines.  A later one may be
+ * loaded where one of these is, so what kallsyms says of them is soon wrong.
+ */
+static bool is_generated(const char *module)
 {
-	char *end, *name, *module = NULL;
-	uint64_t addr;
-	size_t len;
-
-	addr = strtoull(line, &end, 16);
-	if (end == line || *end != ' ' || !end[1] || end[2] != ' ')
-		return -EINVAL;
-	if (!strchr("tTwW", end[1]))
-		return 0;
-	name = end + 3;
-	len = strcspn(name, " \t");
-	if (name[len]) {
-		module = strchr(name + len, '[');
-		if (module)
-			module++;
-	}
-	if (!addr)
-		return 0;
-	return entry_add(k, addr, 0, name, len, module ? module : "",
-			 module ? strcspn(module, "]") : 0);
+	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", strlen("__builtin__"));
 }
 
-int ksyms__parse(char *text, struct ksyms **ret_syms)
+/* The kernel's own data ends the function in front of it. */
+static void end_text(struct ksyms *k, uint64_t addr)
+{
+	struct entry *last = k->nr ? &k->entries[k->nr - 1] : NULL;
+
+	if (last && !last->module && !last->size && last->start < addr)
+		last->size = addr - last->start;
+}
+
+/* "ffffffff81000000 T name\t[module]", in the pool; the end is a NUL. */
+static int parse_line(struct ksyms *k, char *line)
+{
+	char *end, *name, *module = NULL, *stop;
+	struct entry e = { 0 };
+
+	e.start = strtoull(line, &end, 16);
+	if (end == line || *end != ' ' || !end[1] || end[2] != ' ')
+		return -EINVAL;
+	if (!e.start)
+		return 0;
+	name = end + 3;
+	stop = strchr(name, '\t');
+	if (stop) {
+		*stop++ = '\0';
+		module = strchr(stop, '[');
+	}
+	if (module) {
+		module++;
+		module[strcspn(module, "]")] = '\0';
+		if (is_generated(module))
+			return 0;
+		e.module = module - k->pool;
+	}
+	if (!strchr("tTwW", end[1])) {
+		if (!e.module)
+			end_text(k, e.start);
+		return 0;
+	}
+	e.name = name - k->pool;
+	return entry_add(k, e);
+}
+
+/* What is in the pool behind its first byte, which ends with a NUL. */
+static int parse(struct ksyms *k)
+{
+	char *line = k->pool + 1, *next;
+	int err;
+
+	for (; *line; line = next) {
+		next = strchrnul(line, '\n');
+		if (*next)
+			*next++ = '\0';
+		err = *line ? parse_line(k, line) : 0;
+		if (err)
+			return err;
+	}
+	entries_finish(k);
+	k->hidden = !k->nr;
+	return 0;
+}
+
+int ksyms__parse(const char *text, struct ksyms **ret_syms)
 {
 	struct ksyms *k = ksyms_new();
-	char *line = text, *next;
+	uint32_t at;
 	int err;
 
 	if (!k)
 		return -ENOMEM;
-	for (; *line; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next)
-			*next++ = '\0';
-		err = *line ? parse_line(k, line) : 0;
-		if (err) {
-			ksyms__free(k);
-			return err;
-		}
+	err = pool_add(k, text, &at);
+	if (!err)
+		err = parse(k);
+	if (err) {
+		ksyms__free(k);
+		return err;
 	}
-	entries_finish(k);
-	k->hidden = !k->nr;
 	*ret_syms = k;
 	return 0;
 }
 
-static int read_all(const char *path, char **ret_text)
+static int pool_read(struct ksyms *k, const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t len = 0, cap = 4u << 20;
-	_cleanup_free_ char *text = NULL;
+	ssize_t n;
+	int err;
 
 	if (fd < 0)
 		return -errno;
-	for (;;) {
-		char *more = realloc(text, cap + 1);
-		ssize_t n;
-
-		if (!more)
-			return -ENOMEM;
-		text = more;
-		n = read(fd, text + len, cap - len);
+	err = pool_reserve(k, 8u << 20);
+	while (!err) {
+		n = read(fd, k->pool + k->pool_len, k->pool_cap - k->pool_len - 1);
 		if (n < 0)
 			return -errno;
-		len += n;
-		if (!n)
+		k->pool_len += n;
+		k->pool[k->pool_len] = '\0';
+		if (!n) {
+			k->pool_len++;
 			break;
-		if (len == cap)
-			cap *= 2;
+		}
+		err = pool_reserve(k, 65536);
 	}
-	text[len] = '\0';
-	*ret_text = take_ptr(text);
-	return 0;
+	return err;
 }
 
 int ksyms__load(struct ksyms **ret_syms)
 {
-	_cleanup_free_ char *text = NULL;
+	struct ksyms *k = ksyms_new();
 	int err;
 
-	err = read_all("/proc/kallsyms", &text);
-	if (err)
-		return log_err(err, "read /proc/kallsyms");
-	err = ksyms__parse(text, ret_syms);
-	return err ? log_err(err, "parse /proc/kallsyms") : 0;
+	if (!k)
+		return log_err(-ENOMEM, "kernel symbols");
+	err = pool_read(k, "/proc/kallsyms");
+	if (!err)
+		err = parse(k);
+	if (err) {
+		ksyms__free(k);
+		return log_err(err, "/proc/kallsyms");
+	}
+	*ret_syms = k;
+	return 0;
 }
 
 void ksyms__free(struct ksyms *k)
@@ -278,45 +333,54 @@ static bool parse_resolved(char *text, uint64_t addr, struct ksym *ret_sym)
 	return true;
 }
 
-/* Keeps what the resolver said, in order. */
-static int entry_insert(struct ksyms *k, const struct ksym *sym)
+/* BPF programs and what is generated for them, as the kernel names them. */
+static bool is_bpf(const char *name)
 {
+	static const char *const starts[] = { "bpf_prog_", "bpf_trampoline_", "bpf_dispatcher_",
+					      "bpf__" };
 	size_t i;
-	struct entry e;
-	int err;
 
-	free(k->names);		/* entries move */
-	k->names = NULL;
-	err = entry_add(k, sym->start, sym->size, sym->name, strlen(sym->name), sym->module,
-			strlen(sym->module));
-	if (err)
-		return err;
-	e = k->entries[k->nr - 1];
-	for (i = k->nr - 1; i && k->entries[i - 1].start > e.start; i--)
-		k->entries[i] = k->entries[i - 1];
-	k->entries[i] = e;
-	return 0;
+	for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(name, starts[i], strlen(starts[i])))
+			return true;
+	return false;
 }
 
-int ksyms__find(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
+static int find_resolved(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
 {
-	struct entry *e = entry_find(k, addr);
-	char text[TEXT_LEN];
 	struct ksym sym;
 	int err;
 
-	if (!e && k->resolve) {
-		err = k->resolve(k->resolve_ctx, &addr, 1, text, sizeof(text));
-		if (err)
-			return err;
-		text[sizeof(text) - 1] = '\0';
-		if (!parse_resolved(text, addr, &sym))
-			return -ENOENT;
-		err = entry_insert(k, &sym);
-		if (err)
-			return err;
-		e = entry_find(k, addr);
-	}
+	err = k->resolve(k->resolve_ctx, &addr, 1, k->answer, sizeof(k->answer));
+	if (err)
+		return err;
+	k->answer[sizeof(k->answer) - 1] = '\0';
+	if (!parse_resolved(k->answer, addr, &sym))
+		return -ENOENT;
+	if (!*sym.module && !ksyms__is_fixed(k, addr) && is_bpf(sym.name))
+		sym.module = "bpf";
+	*ret_sym = sym;
+	return 0;
+}
+
+bool ksyms__is_fixed(const struct ksyms *k, uint64_t addr)
+{
+	return addr >= k->fixed_start && addr < k->fixed_end;
+}
+
+/*
+ * Only the kernel's own text stays what it was when kallsyms was read.  The table's modules are the
+ * answer only where nobody can be asked.
+ */
+int ksyms__find(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
+{
+	struct entry *e = entry_find(k, addr);
+	int err = -EOPNOTSUPP;
+
+	if (k->resolve && (!e || e->module))
+		err = find_resolved(k, addr, ret_sym);
+	if (err != -EOPNOTSUPP)
+		return err;
 	if (!e)
 		return -ENOENT;
 	*ret_sym = (struct ksym){ .start = e->start, .size = e->size, .name = k->pool + e->name,
@@ -384,6 +448,7 @@ static int walk_direction(struct ksyms *k, uint64_t anchor, bool up)
 {
 	uint64_t addr = anchor;
 	struct ksym sym;
+	struct entry e;
 	char text[TEXT_LEN];
 	int err;
 
@@ -394,7 +459,10 @@ static int walk_direction(struct ksyms *k, uint64_t anchor, bool up)
 		text[sizeof(text) - 1] = '\0';
 		if (!parse_resolved(text, addr, &sym) || *sym.module || !sym.size)
 			return 0;
-		err = entry_add(k, sym.start, sym.size, sym.name, strlen(sym.name), "", 0);
+		e = (struct entry){ .start = sym.start, .size = sym.size };
+		err = pool_add(k, sym.name, &e.name);
+		if (!err)
+			err = entry_add(k, e);
 		if (err)
 			return err;
 		addr = up ? sym.start + sym.size : sym.start - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The running kernel's symbols: /proc/kallsyms, or where that hides the addresses
- * (kernel.kptr_restrict) whatever a resolver, in practice a BPF program's own formatting, says of
- * one address at a time.
+ * The running kernel's symbols: /proc/kallsyms for the kernel's own text.  For modules and BPF
+ * programs, which come and go, and where kallsyms hides the addresses (kernel.kptr_restrict), what
+ * a resolver, in practice a BPF program's own formatting, says of one address at a time.
  */
 #ifndef SYMBOLS_KSYMS_H
 #define SYMBOLS_KSYMS_H
@@ -22,7 +22,8 @@ struct ksyms;
 
 /*
  * Resolve addrs[0..nr): for each a text "name+0x12/0x34 [module]" of at most text_len bytes, as
- * %pS prints it, into texts + i * text_len ("0x..." when unknown).  Returns 0 or a negative errno.
+ * %pS prints it, into texts + i * text_len ("0x..." when unknown).  Returns 0 or a negative errno,
+ * -EOPNOTSUPP when it can answer nothing at all.
  */
 typedef int (*ksyms_resolve_fn)(void *ctx, const uint64_t *addrs, unsigned int nr, char *texts,
 				size_t text_len);
@@ -30,7 +31,7 @@ typedef int (*ksyms_resolve_fn)(void *ctx, const uint64_t *addrs, unsigned int n
 /* From /proc/kallsyms; *ret_syms is empty where it hides addresses (ksyms__hidden). */
 int ksyms__load(struct ksyms **ret_syms);
 /* From a text in kallsyms' format. */
-int ksyms__parse(char *text, struct ksyms **ret_syms);
+int ksyms__parse(const char *text, struct ksyms **ret_syms);
 void ksyms__free(struct ksyms *k);
 
 bool ksyms__hidden(const struct ksyms *k);
@@ -42,9 +43,15 @@ void ksyms__set_resolver(struct ksyms *k, ksyms_resolve_fn fn, void *ctx);
  */
 int ksyms__walk(struct ksyms *k, uint64_t anchor);
 
-/* The symbol that holds addr.  Valid until the next call.  -ENOENT: none. */
+/*
+ * The symbol that holds addr, now: what is not the kernel's own text is asked of the resolver each
+ * time.  BPF programs and their trampolines have the module "bpf".  Valid until the next call.
+ * -ENOENT: none.
+ */
 int ksyms__find(struct ksyms *k, uint64_t addr, struct ksym *ret_sym);
-/* The first symbol of that name.  -ENOENT: none. */
+/* addr is in the kernel's own text: its symbol never changes. */
+bool ksyms__is_fixed(const struct ksyms *k, uint64_t addr);
+/* The first symbol of that name, of modules those that were there at the start.  -ENOENT: none. */
 int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym);
 
 /* Kernel text that is entered by interrupts: [*ret_start, +*ret_len) without the holes. */

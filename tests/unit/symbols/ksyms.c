@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The kernel's symbols, with a kernel to ask whose modules and BPF programs come and go. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "symbols/ksyms.h"
+
+#define CORE(x) (0xffffffff81000000ull + (x))
+#define MOD(x) (0xffffffffc0000000ull + (x))
+#define BPF(x) (0xffffffffc1000000ull + (x))
+
+static const char text[] = "0000000000000000 A fixed_percpu_data\n"
+			   "0000000000001000 A cpu_hot\n"
+			   "ffffffff81000000 T _stext\n"
+			   "ffffffff81000000 T first\n"
+			   "ffffffff81000100 t asm_exc_nmi\n"
+			   "ffffffff81000180 T last\n"
+			   "ffffffff81000180 T last_alias\n"
+			   "ffffffff81000200 D _etext\n"
+			   "ffffffff81000300 B data\n"
+			   "ffffffff81000400 T init\n"
+			   "ffffffff81000480 T _einittext\n"
+			   "ffffffffc0000100 t mod_last\t[mod]\n"
+			   "ffffffffc0000000 t mod_first\t[mod]\n"
+			   "ffffffffc0000200 d mod_data\t[mod]\n"
+			   "ffffffffc0000800 t other\t[other]\n"
+			   "ffffffffc0000c00 t ftrace_trampoline\t[__builtin__ftrace]\n"
+			   "ffffffffc1000000 t bpf_prog_a\t[bpf]\n"
+			   "ffffffffc1000100 t bpf_prog_b\t[bpf]";
+
+/* What the kernel has loaded at the moment. */
+struct loaded {
+	uint64_t start, size;
+	const char *name, *module;
+};
+
+struct kernel {
+	const struct loaded *v;
+	unsigned int asked;
+	int err;
+};
+
+static int ask(void *ctx, const uint64_t *addrs, unsigned int nr, char *texts, size_t text_len)
+{
+	struct kernel *kernel = ctx;
+
+	kernel->asked += nr;
+	for (unsigned int i = 0; i < nr && !kernel->err; i++) {
+		char *out = texts + i * text_len;
+		const struct loaded *l = kernel->v;
+
+		while (l->size && addrs[i] - l->start >= l->size)
+			l++;
+		if (!l->size)
+			snprintf(out, text_len, "0x%llx", (unsigned long long)addrs[i]);
+		else
+			snprintf(out, text_len, "%s+0x%llx/0x%llx%s%s%s", l->name,
+				 (unsigned long long)(addrs[i] - l->start),
+				 (unsigned long long)l->size, *l->module ? " [" : "", l->module,
+				 *l->module ? "]" : "");
+	}
+	return kernel->err;
+}
+
+static struct ksyms *open_syms(struct kernel *kernel)
+{
+	struct ksyms *k;
+
+	assert_int_equal(ksyms__parse(text, &k), 0);
+	assert_false(ksyms__hidden(k));
+	if (kernel)
+		ksyms__set_resolver(k, ask, kernel);
+	return k;
+}
+
+static void expect(struct ksyms *k, uint64_t addr, const char *name, uint64_t off, uint64_t size,
+		   const char *module)
+{
+	struct ksym s;
+
+	if (!name) {
+		assert_int_equal(ksyms__find(k, addr, &s), -ENOENT);
+		return;
+	}
+	assert_int_equal(ksyms__find(k, addr, &s), 0);
+	assert_string_equal(s.name, name);
+	assert_int_equal(addr - s.start, off);
+	assert_int_equal(s.size, size);
+	assert_string_equal(s.module, module);
+}
+
+static void test_core(void **state)
+{
+	struct kernel kernel = { .v = (struct loaded[]){ { 0 } } };
+	struct ksyms *k = open_syms(&kernel);
+
+	expect(k, CORE(0), "_stext", 0, 0x100, "");
+	expect(k, CORE(0xff), "_stext", 0xff, 0x100, "");
+	expect(k, CORE(0x100), "asm_exc_nmi", 0, 0x80, "");
+	expect(k, CORE(0x1ff), "last", 0x7f, 0x80, "");
+	expect(k, CORE(0x410), "init", 0x10, 0x80, "");
+	assert_int_equal(kernel.asked, 0);
+	/* data between two functions is in neither */
+	expect(k, CORE(0x200), NULL, 0, 0, NULL);
+	expect(k, CORE(0x3ff), NULL, 0, 0, NULL);
+	expect(k, CORE(0) - 1, NULL, 0, 0, NULL);
+	assert_int_equal(kernel.asked, 3);
+	assert_true(ksyms__is_fixed(k, CORE(0)));
+	assert_true(ksyms__is_fixed(k, CORE(0x480)));
+	assert_false(ksyms__is_fixed(k, CORE(0) - 1));
+	assert_false(ksyms__is_fixed(k, CORE(0x481)));
+	assert_false(ksyms__is_fixed(k, MOD(0)));
+	ksyms__free(k);
+}
+
+/* kallsyms was read when bpf_prog_a and bpf_prog_b were there. */
+static void test_bpf_changes(void **state)
+{
+	struct kernel kernel = { .v = (struct loaded[]){
+		{ BPF(0), 0x40, "bpf_prog_a", "" }, { BPF(0x100), 0x30, "bpf_prog_b", "" }, { 0 } } };
+	struct ksyms *k = open_syms(&kernel);
+
+	expect(k, BPF(0x3f), "bpf_prog_a", 0x3f, 0x40, "bpf");
+	expect(k, BPF(0x90), NULL, 0, 0, NULL);
+	/* the last one has no end in kallsyms */
+	expect(k, BPF(0x110), "bpf_prog_b", 0x10, 0x30, "bpf");
+	/* into the gap, and in place of another */
+	kernel.v = (struct loaded[]){ { BPF(0), 0x20, "bpf_prog_d", "" },
+				      { BPF(0x80), 0x60, "bpf_prog_c", "" }, { 0 } };
+	expect(k, BPF(0x90), "bpf_prog_c", 0x10, 0x60, "bpf");
+	expect(k, BPF(0x1f), "bpf_prog_d", 0x1f, 0x20, "bpf");
+	expect(k, BPF(0x3f), NULL, 0, 0, NULL);
+	expect(k, BPF(0x110), NULL, 0, 0, NULL);
+	ksyms__free(k);
+}
+
+static void test_bpf_module(void **state)
+{
+	struct kernel kernel = { .v = (struct loaded[]){
+		{ BPF(0x1000), 0x10, "bpf_trampoline_1", "" },
+		{ BPF(0x2000), 0x10, "bpf_dispatcher_xdp", "" },
+		{ BPF(0x3000), 0x10, "bpf__ops_member", "" },
+		{ BPF(0x4000), 0x10, "bpf_prog_1_f", "bpf" },
+		{ MOD(0x4000), 0x10, "bpf_prog_x", "mod" },
+		{ CORE(0x200), 0x10, "bpf_prog_active", "" },
+		{ CORE(0x9000), 0x10, "jiffies", "" }, { 0 } } };
+	struct ksyms *k = open_syms(&kernel);
+
+	expect(k, BPF(0x1001), "bpf_trampoline_1", 1, 0x10, "bpf");
+	expect(k, BPF(0x2001), "bpf_dispatcher_xdp", 1, 0x10, "bpf");
+	expect(k, BPF(0x3001), "bpf__ops_member", 1, 0x10, "bpf");
+	expect(k, BPF(0x4001), "bpf_prog_1_f", 1, 0x10, "bpf");
+	expect(k, MOD(0x4001), "bpf_prog_x", 1, 0x10, "mod");
+	expect(k, CORE(0x201), "bpf_prog_active", 1, 0x10, "");
+	expect(k, CORE(0x9001), "jiffies", 1, 0x10, "");
+	ksyms__free(k);
+}
+
+static void test_modules(void **state)
+{
+	struct kernel kernel = { .v = (struct loaded[]){
+		{ MOD(0), 0x80, "mod_first", "mod" }, { MOD(0x100), 0x33, "mod_last", "mod" }, { 0 } } };
+	struct ksyms *k = open_syms(&kernel);
+	struct ksym s;
+
+	expect(k, MOD(0x10), "mod_first", 0x10, 0x80, "mod");
+	expect(k, MOD(0x132), "mod_last", 0x32, 0x33, "mod");
+	expect(k, MOD(0x133), NULL, 0, 0, NULL);
+	assert_int_equal(ksyms__by_name(k, "mod_last", &s), 0);
+	assert_int_equal(s.start, MOD(0x100));
+	/* unloaded, and another one loaded over it */
+	kernel.v = (struct loaded[]){ { MOD(0x20), 0x200, "new_function", "new" }, { 0 } };
+	expect(k, MOD(0x10), NULL, 0, 0, NULL);
+	expect(k, MOD(0x130), "new_function", 0x110, 0x200, "new");
+	ksyms__free(k);
+}
+
+static void test_nobody_to_ask(void **state)
+{
+	struct kernel kernel = { .v = (struct loaded[]){ { 0 } }, .err = -EOPNOTSUPP };
+
+	for (int i = 0; i < 2; i++) {
+		struct ksyms *k = open_syms(i ? &kernel : NULL);
+
+		expect(k, MOD(0x10), "mod_first", 0x10, 0x100, "mod");
+		expect(k, MOD(0x110), NULL, 0, 0, NULL);
+		expect(k, MOD(0xc10), NULL, 0, 0, NULL);
+		expect(k, BPF(0x10), NULL, 0, 0, NULL);
+		ksyms__free(k);
+	}
+}
+
+static void test_resolver_fails(void **state)
+{
+	struct kernel kernel = { .v = (struct loaded[]){ { 0 } }, .err = -EIO };
+	struct ksyms *k = open_syms(&kernel);
+	struct ksym s;
+
+	assert_int_equal(ksyms__find(k, CORE(0), &s), 0);
+	assert_int_equal(ksyms__find(k, BPF(0), &s), -EIO);
+	ksyms__free(k);
+}
+
+static void test_by_name(void **state)
+{
+	struct ksyms *k = open_syms(NULL);
+	struct ksym s;
+
+	assert_int_equal(ksyms__by_name(k, "last_alias", &s), 0);
+	assert_int_equal(s.start, CORE(0x180));
+	assert_int_equal(s.size, 0x80);
+	assert_int_equal(ksyms__by_name(k, "other", &s), 0);
+	assert_string_equal(s.module, "other");
+	assert_int_equal(ksyms__by_name(k, "data", &s), -ENOENT);
+	assert_int_equal(ksyms__by_name(k, "bpf_prog_a", &s), -ENOENT);
+	assert_int_equal(ksyms__by_name(k, "ftrace_trampoline", &s), -ENOENT);
+	assert_int_equal(ksyms__by_name(k, "", &s), -ENOENT);
+	ksyms__free(k);
+}
+
+/* As with kernel.kptr_restrict=2: all by walking from one function to the next. */
+static void test_walk(void **state)
+{
+	static char hidden[] = "0000000000000000 T _stext\n0000000000000000 T schedule\n";
+	struct kernel kernel = { .v = (struct loaded[]){
+		{ CORE(0), 0x40, "_stext", "" }, { CORE(0x40), 0x40, "asm_exc_nmi", "" },
+		{ CORE(0x80), 0x80, "schedule", "" }, { CORE(0x100), 0x10, "mod_f", "mod" },
+		{ BPF(0), 0x10, "bpf_prog_a", "" }, { 0 } } };
+	struct ksym_range entry, holes[2];
+	struct ksyms *k;
+	struct ksym s;
+
+	assert_int_equal(ksyms__parse(hidden, &k), 0);
+	assert_true(ksyms__hidden(k));
+	assert_int_equal(ksyms__walk(k, CORE(0x50)), -EOPNOTSUPP);
+	ksyms__set_resolver(k, ask, &kernel);
+	assert_int_equal(ksyms__walk(k, CORE(0x50)), 0);
+	kernel.asked = 0;
+	expect(k, CORE(0x3f), "_stext", 0x3f, 0x40, "");
+	expect(k, CORE(0xff), "schedule", 0x7f, 0x80, "");
+	assert_int_equal(kernel.asked, 0);
+	expect(k, CORE(0x100), "mod_f", 0, 0x10, "mod");
+	expect(k, BPF(1), "bpf_prog_a", 1, 0x10, "bpf");
+	assert_int_equal(ksyms__by_name(k, "schedule", &s), 0);
+	assert_int_equal(s.start, CORE(0x80));
+	assert_false(ksyms__is_fixed(k, CORE(0x100)));
+	assert_int_equal(ksyms__interrupt_entries(k, &entry, holes, 2), 0);
+	assert_int_equal(entry.start, CORE(0x40));
+	assert_int_equal(entry.len, 0x40);
+	ksyms__free(k);
+}
+
+static void test_bad_text(void **state)
+{
+	static const char *const bad[] = { "x", "ffffffff81000000", "ffffffff81000000 T",
+					   "ffffffff81000000 TT name", "ffffffff81000000\tT name" };
+	struct ksyms *k;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(ksyms__parse(bad[i], &k), -EINVAL);
+	assert_int_equal(ksyms__parse("", &k), 0);
+	assert_true(ksyms__hidden(k));
+	ksyms__free(k);
+	ksyms__free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_core), cmocka_unit_test(test_bpf_changes),
+		cmocka_unit_test(test_bpf_module), cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_nobody_to_ask), cmocka_unit_test(test_resolver_fails),
+		cmocka_unit_test(test_by_name), cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_bad_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
