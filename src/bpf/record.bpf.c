@@ -580,7 +580,8 @@ static __always_inline struct event_counts *event_wanted(u32 event, struct event
 	if (!*ret_desc)
 		return NULL;
 	*ret_selected = true;
-	if (self_tgid && pid_tgid >> 32 == self_tgid) {
+	/* a selected task may be named by an interrupt that hits the recorder */
+	if (self_tgid && !select_tasks && pid_tgid >> 32 == self_tgid) {
 		bump(c, STK_C_FILTERED_SELF);
 		return NULL;
 	}

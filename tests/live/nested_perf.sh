@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Page faults that perf's own walk of a user stack causes: perf drops the tracepoint for everybody,
+# the counting program records it nevertheless, and nothing is gone without a reason.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+need_tool perf
+need_tracefs
+n=$(scale 5000 500)
+perf record -q -e syscalls:sys_enter_getppid -g -a -o perf.data >perf.log 2>&1 &
+perf=$!
+test_pids="$test_pids $perf"
+sleep 2
+record -a -o faults.stk -e exceptions:page_fault_kernel -- "$PROG/badframe" "$n"
+kill -INT "$perf"
+wait "$perf" || :
+want_sum faults.stk
+happened=$(counted faults.stk exceptions:page_fault_kernel happened)
+recorded=$(counted faults.stk exceptions:page_fault_kernel recorded)
+[ "$happened" -ge "$n" ] || skip "perf's walk does not fault here: $happened faults"
+[ "$((happened - recorded))" -le 4 ] || fail "$recorded of $happened faults recorded"
+unknown=$("$STACKONCE" info --json faults.stk | jq '.totals.lost_by.unknown')
+[ "$unknown" -eq 0 ] || fail "$unknown events lost for no known reason"
+note "$recorded of $happened faults recorded"

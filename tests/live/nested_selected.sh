@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# A command's wakeups are all recorded although another BPF tracer's programs run when they happen:
+# the kernel drops the recorder then, and the counting program takes over.  ftrace tells how many.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+need_tracefs
+n=$(scale 2000 300)
+comm=sl$$
+cp "$PROG/sleeper" $comm
+new_instance
+echo "comm == \"$comm\"" >"$instance/events/sched/sched_waking/filter"
+record_bg -a -o other.stk -e 'raw_syscalls:*'
+"$PROG/getppid" 100000000 >/dev/null &
+busy=$!
+test_pids="$test_pids $busy"
+echo 1 >"$instance/events/sched/sched_waking/enable"
+record -o mine.stk -e sched:sched_waking -- ./$comm "$n"
+echo 0 >"$instance/events/sched/sched_waking/enable"
+kill -KILL "$busy"
+stop_recorder
+want_sum mine.stk
+truth=$(grep -c 'sched_waking:' "$instance/trace")
+[ "$truth" -ge "$n" ] || fail "ftrace saw $truth of $n wakeups"
+mine=$("$STACKONCE" stacks --json mine.stk >/dev/null && counted mine.stk sched:sched_waking recorded)
+lost=$(counted mine.stk sched:sched_waking lost)
+[ "$((mine + lost))" -ge "$truth" ] || fail "$mine recorded and $lost lost of $truth wakeups"
+[ "$lost" -le 4 ] || fail "$lost of $truth wakeups lost"
+note "$mine recorded, $lost lost, $truth seen by ftrace"
