@@ -3,11 +3,9 @@
 #include "cmd.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <linux/types.h>
 #include <bpf/libbpf.h>
@@ -20,6 +18,7 @@
 #include "record/filter_features.h"
 #include "record/kernel_names.h"
 #include "record/recorder.h"
+#include "record/stop.h"
 
 #define DEFAULT_HZ 99
 #define MAX_EVENT_OPTIONS 1024
@@ -87,13 +86,6 @@ struct options {
 	pid_t pids[MAX_PIDS];
 	bool all, quiet, verbose, freq_given;
 };
-
-static volatile sig_atomic_t stops;
-
-static void on_stop(int sig)
-{
-	stops++;
-}
 
 static int usage(const char *what, const char *value, int err)
 {
@@ -328,7 +320,7 @@ static int explain(const struct options *o, int err)
 		log_err(-err, "cannot run '%s'", command);
 		return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
-	return CMD_FAILURE;
+	return err == -EINTR && stop__signal() ? 128 + stop__signal() : CMD_FAILURE;
 }
 
 /* libbpf's messages, a verifier's log among them, are for -v; line by line. */
@@ -349,21 +341,6 @@ static int bpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return n;
 }
 
-static void catch_signals(void)
-{
-	struct sigaction sa = { .sa_handler = on_stop };
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-static int exit_code(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 int cmd_record(int argc, char **argv)
 {
 	static struct options o;
@@ -376,7 +353,7 @@ int cmd_record(int argc, char **argv)
 	o.rec = (struct recorder_opts){
 		.output = "trace.stk", .events = &events, .kernel_stacks = true,
 		.max_depth = WIRE_MAX_FRAMES, .stack_map_bits = 16, .buffer_size = 8 << 20,
-		.argc = argc, .argv = argv, .stop = &stops,
+		.argc = argc, .argv = argv,
 	};
 	err = parse_options(argc, argv, &o);
 	if (err)
@@ -385,10 +362,15 @@ int cmd_record(int argc, char **argv)
 	libbpf_set_print(bpf_log);
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;
-	catch_signals();
+	stop__catch();
 	missing = features__missing_capability();
 	if (missing) {
 		log_err(0, "recording needs %s; run as root, or see 'stackonce doctor'", missing);
+		return CMD_FAILURE;
+	}
+	if (!features__initial_pids()) {
+		log_err(0, "no recording in a PID namespace: its process ids are not those of the "
+			   "kernel's events; use the host's");
 		return CMD_FAILURE;
 	}
 	err = kernel_names__new(&names);
@@ -404,5 +386,5 @@ int cmd_record(int argc, char **argv)
 		report(&o, &events, &result);
 	rec_events__clear(&events);
 	kernel_names__free(names);
-	return err ? err : exit_code(result.command_status);
+	return err ? err : result.exit_status;
 }

@@ -2,6 +2,7 @@
 #include "attach.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -120,7 +121,7 @@ static int attach_syscall_end(struct attached *a, const char *tracepoint,
 
 	if (bpf_program__fd(count) < 0)
 		return 0;
-	err = attach_counter(a, tracepoint, dup(bpf_program__fd(count)));
+	err = attach_counter(a, tracepoint, fcntl(bpf_program__fd(count), F_DUPFD_CLOEXEC, 0));
 	return err ? err : attach_recorder(a, prog, "raw_syscalls", tracepoint, 0);
 }
 
@@ -240,6 +241,49 @@ int attach__all(struct programs *p)
 
 void attach__release(struct programs *p)
 {
+static int compare_ints(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
+{
+	if (a->link)
+		fds[nr++] = bpf_link__fd(a->link);
+	if (a->count_link >= 0)
+		fds[nr++] = a->count_link;
+	return nr;
+}
+
+int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
+{
+	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 5) * sizeof(*fds));
+	unsigned int nr = 0, i;
+
+	if (!fds)
+		return -ENOMEM;
+	for (i = 0; p->attached && i < p->nr_events; i++)
+		nr = add_fds(&p->attached[i], fds, nr);
+	if (p->attached) {
+		nr = add_fds(&p->sys_enter, fds, nr);
+		nr = add_fds(&p->sys_exit, fds, nr);
+	}
+	for (i = 0; p->samples && i < p->nr_cpus; i++) {
+		if (p->samples[i].link)
+			fds[nr++] = bpf_link__fd(p->samples[i].link);
+		if (p->samples[i].fd >= 0)
+			fds[nr++] = p->samples[i].fd;
+	}
+	if (p->follow)
+		fds[nr++] = bpf_link__fd(p->follow);
+	qsort(fds, nr, sizeof(*fds), compare_ints);
+	*ret_fds = fds;
+	*ret_nr = nr;
+	return 0;
+}
+
 	size_t page = sysconf(_SC_PAGESIZE);
 	unsigned int i;
 

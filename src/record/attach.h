@@ -14,6 +14,8 @@ void attach__tracer_range(struct ksyms *syms, struct rec_event *e);
 
 int attach__all(struct programs *p);
 void attach__release(struct programs *p);
+/* The descriptors that keep the programs attached, in ascending order; the caller frees them. */
+int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr);
 
 /* How often the kernel skipped a counter because it ran already, since the start of arming. */
 int attach__misses_start(struct programs *p);

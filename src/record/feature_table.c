@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/capability.h>
@@ -206,6 +207,21 @@ static int kernel_function(const char *name)
 	return id;
 }
 
+/* include/linux/proc_ns.h, PROC_PID_INIT_INO: the first namespace's inode in every kernel */
+#define INITIAL_PID_NAMESPACE 0xeffffffcu
+
+bool features__initial_pids(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PID_NAMESPACE;
+}
+
+static int probe_pid_namespace(char *detail, size_t len)
+{
+	return features__initial_pids() ? 0 : -EXDEV;
+}
+
 static int probe_irq_flag(char *detail, size_t len)
 {
 	int id = kernel_function("bpf_local_irq_save");
@@ -269,6 +285,9 @@ const struct feature feature_table[] = {
 	  probe_atomics, "the stack map cannot work", KERNEL_NEWER },
 	{ "bpf_cookie", "one program for many tracepoints", "5.15 (82e6b1eee6a8)", FEATURE_MUST,
 	  probe_cookie, "events cannot be told apart", KERNEL_NEWER },
+	{ "initial_pids", "process ids are the kernel's own", "", FEATURE_MUST,
+	  probe_pid_namespace, "nobody could be told from anybody else",
+	  "outside of the container, or one that shares the host's PID namespace" },
 	{ "bpf_loop", "loops for string filters", "5.17 (e6f2dd0f8067)", FEATURE_MAY, probe_loop,
 	  "--filter is not possible", KERNEL_NEWER },
 	{ "percpu", "per-CPU variables of the kernel are found", "", FEATURE_MAY, probe_percpu,

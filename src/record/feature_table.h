@@ -34,5 +34,10 @@ extern const size_t nr_features;
 
 /* The capability that is missing to even try ("CAP_BPF"), NULL: none. */
 const char *features__missing_capability(void);
+/*
+ * Whether this process numbers processes as the kernel does; not in a PID namespace of its own,
+ * where its numbers are others than those of the events.
+ */
+bool features__initial_pids(void);
 
 #endif /* RECORD_FEATURE_TABLE_H */

@@ -80,6 +80,9 @@ static int set_rodata(struct programs *p)
 	ro->keep_idle = p->opts.keep_idle;
 	ro->max_depth = p->opts.max_depth;
 	ro->walk_limit = stack_limit();
+	if (p->opts.kernel_stacks && ro->walk_limit < p->opts.max_depth)
+		log_warn("stacks are cut at %u frames, not %u: kernel.perf_event_max_stack",
+			 ro->walk_limit, p->opts.max_depth);
 	ro->clock = p->opts.clock;
 	ro->sample_event = p->opts.sample_event;
 	err = percpu__layout(&p->layout);
@@ -372,7 +375,8 @@ static int load(struct programs *p)
 	return calibrate(p);
 }
 
-int programs__new(const struct programs_opts *opts, struct programs **ret_programs)
+/* Each event takes several descriptors. */
+static void raise_limits(struct programs *p)
 {
 	struct rlimit files = { 1 << 20, 1 << 20 };
 	struct programs *p = calloc(1, sizeof(*p));
@@ -382,11 +386,7 @@ int programs__new(const struct programs_opts *opts, struct programs **ret_progra
 	if (!p)
 		return -ENOMEM;
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-	if (setrlimit(RLIMIT_NOFILE, &files)) {
-		getrlimit(RLIMIT_NOFILE, &files);
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
+	raise_limits(p);
 	p->opts = *opts;
 	p->nr_events = opts->events->nr;
 	err = find_cpus(p);
@@ -410,40 +410,41 @@ int programs__new(const struct programs_opts *opts, struct programs **ret_progra
 static bool detach_in_child(struct programs *p)
 {
 	pid_t child;
-	int null;
 
 	if (!p->attached || p->nr_events <= DETACH_HERE)
 		return false;
 	child = fork();
 	if (child)
 		return child > 0;
-	setsid();
-	prctl(PR_SET_NAME, "stackonce-end");
-	null = open("/dev/null", O_RDWR);
-	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
+	become_detacher(p);
 	attach__release(p);
 	_exit(0);
 }
 
 void programs__free(struct programs *p)
-{
-	unsigned int i;
 
+	getrlimit(RLIMIT_NOFILE, &p->files_before);
+	files.rlim_max = MAX(files.rlim_max, p->files_before.rlim_max);
+	files.rlim_cur = MAX(files.rlim_cur, p->files_before.rlim_cur);
+	if (setrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max = p->files_before.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+void programs__restore_limits(const struct programs *p)
+{
+	setrlimit(RLIMIT_NOFILE, &p->files_before);
+}
+
+int programs__new(const struct programs_opts *opts, struct programs **ret_programs)
+{
+{
 	if (!p)
 		return;
 	detach_in_child(p);
 	attach__release(p);
-	bpf_link__destroy(p->calibration);
-	for (i = 0; p->ring_fds && i < p->nr_cpus; i++)
-		closep(&p->ring_fds[i]);
-	if (p->counts)
-		munmap(p->counts, p->counts_len);
-	if (p->pids)
-		munmap(p->pids, p->pids_len);
-	stackmap__free(p->stackmap);
-	record_bpf__destroy(p->skel);
+	release_maps(p);
 	free(p->ring_fds);
 	free(p->online);
 	free(p);
@@ -457,9 +458,50 @@ int programs__arm(struct programs *p)
 	if (err)
 		return err;
 	attach__samples_start(p);
+static void release_maps(struct programs *p)
+{
+	unsigned int i;
+
+	bpf_link__destroy(p->calibration);
+	for (i = 0; p->ring_fds && i < p->nr_cpus; i++)
+		closep(&p->ring_fds[i]);
+	if (p->counts)
+		munmap(p->counts, p->counts_len);
+	if (p->pids)
+		munmap(p->pids, p->pids_len);
+	stackmap__free(p->stackmap);
+	record_bpf__destroy(p->skel);
+}
+
 	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
+/* Nobody must wait for the child: it keeps no descriptor but those of the attachments. */
+static void become_detacher(struct programs *p)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+	int null = open("/dev/null", O_RDWR), last = STDERR_FILENO;
+	_cleanup_free_ int *fds = NULL;
+	unsigned int nr, i;
+
+	setsid();
+	prctl(PR_SET_NAME, "stackonce-end");
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], SIG_DFL);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	release_maps(p);
+	if (attach__fds(p, &fds, &nr))
+		return;
+	for (i = 0; i < nr; i++) {
+		if (fds[i] > last + 1)
+			close_range(last + 1, fds[i] - 1, 0);
+		last = MAX(last, fds[i]);
+	}
+	close_range(last + 1, ~0u, 0);
+}
+
 
 int programs__disarm(struct programs *p)
 {

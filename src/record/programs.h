@@ -46,6 +46,9 @@ int programs__new(const struct programs_opts *opts, struct programs **ret_progra
  */
 void programs__free(struct programs *p);
 
+/* For a child that becomes another program: the resource limits we were started with. */
+void programs__restore_limits(const struct programs *p);
+
 /* Whether this machine counts cycles in hardware. */
 bool programs__has_cycles(void);
 

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "percpu.h"
 #include "programs.h"
@@ -46,6 +47,7 @@ struct programs {
 	uint64_t throttled;
 	bool misses_final;		/* disarmed: what is counted now is not ours */
 	struct programs_costs costs;
+	struct rlimit files_before;	/* what was the limit of open files */
 };
 
 uint64_t monotonic_ns(void);

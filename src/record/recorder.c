@@ -2,13 +2,10 @@
 #include "recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,26 +14,31 @@
 #include "event.h"
 #include "log.h"
 #include "meta.h"
+#include "output.h"
+#include "stop.h"
 #include "target.h"
 #include "trace/writer.h"
 
-#define ROUND_NS	200000000ull	/* events reach the file at least this often */
-#define ROUND_BYTES	(8u << 20)	/* or when so many wait */
-#define SECOND_NS	1000000000ull
-#define STATUS_NS	500000000ull
-#define NAP_MIN_US	1000
-#define NAP_MAX_US	50000
-#define STACK_BUDGET	(256u << 20)	/* memory of merged stacks; beyond, they are written whole */
+#define ROUND_NS 200000000ull /* events reach the file at least this often */
+#define ROUND_BYTES (8u << 20) /* or when so many wait */
+#define SECOND_NS 1000000000ull
+#define STATUS_NS 500000000ull
+#define ACCOUNTING_NS 500000000ull
+#define NAP_MIN_US 1000
+#define NAP_MAX_US 50000
+#define STACK_BUDGET (256u << 20) /* memory of merged stacks; beyond, they are written whole */
 
 struct recorder {
 	const struct recorder_opts *opts;
-	struct ksyms *syms;		/* borrowed */
+	struct ksyms *syms; /* borrowed */
 	struct programs *programs;
 	struct target *target;
+	struct output *output;
 	struct stk_writer *w;
 	struct drain *drain;
 	uint64_t (*counters)[STK_NR_COUNTERS];
 	uint64_t round_start, last_accounting, last_status, status_events;
+	int nice; /* before the recording */
 };
 
 uint64_t recorder_clock_ns(enum rec_clock clock)
@@ -56,29 +58,10 @@ uint64_t recorder_wall_ns(void)
 	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
 }
 
-/* An existing file is kept as FILE.old; a device or pipe is written to as it is. */
-static int open_output(const char *path)
+/* The first signal waits for the writing to end, a second one for nothing. */
+static bool give_up(void *ctx)
 {
-	char old[PATH_MAX];
-	struct stat st;
-	int fd;
-
-	if (!strcmp(path, "-"))
-		return isatty(STDOUT_FILENO) ?
-			       log_err(-EINVAL, "a recording is not written to a terminal") :
-			       dup(STDOUT_FILENO);
-	if (!stat(path, &st)) {
-		if (!S_ISREG(st.st_mode)) {
-			fd = open(path, O_WRONLY | O_CLOEXEC);
-			return fd < 0 ? log_err(-errno, "open '%s'", path) : fd;
-		}
-		if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
-			return log_err(-ENAMETOOLONG, "output '%s'", path);
-		if (rename(path, old))
-			return log_err(-errno, "keep '%s' as '%s'", path, old);
-	}
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return fd < 0 ? log_err(-errno, "create '%s'", path) : fd;
+	return stop__count() > 1;
 }
 
 static int open_writer(struct recorder *r)
@@ -88,13 +71,14 @@ static int open_writer(struct recorder *r)
 		.nr_cpus = programs__nr_cpus(r->programs),
 		.stack_budget = STACK_BUDGET,
 		.fsync = o->fsync,
+		.give_up = give_up,
 	};
 	unsigned int i;
 	int fd, err;
 
-	fd = open_output(o->output);
-	if (fd < 0)
-		return fd;
+	err = output__new(o->output, &r->output, &fd);
+	if (err)
+		return err;
 	err = stk_writer__new(fd, &wo, &r->w);
 	if (err)
 		return err;
@@ -134,8 +118,14 @@ static int open_target(struct recorder *r)
 {
 	const struct recorder_opts *o = r->opts;
 
+	struct target_command command = {
+		.argv = o->command,
+		.only = o->command_only,
+		.stdout_taken = !strcmp(o->output, "-"),
+	};
+
 	if (o->command)
-		return target__command(r->programs, o->command, o->command_only, &r->target);
+		return target__command(r->programs, &command, &r->target);
 	if (o->nr_pids)
 		return target__pids(r->programs, o->pids, o->nr_pids, &r->target);
 	return target__system(&r->target);
@@ -159,15 +149,23 @@ static int prepare(struct recorder *r)
 	return err ? log_err(err, "map the rings") : 0;
 }
 
-static int write_accounting(struct recorder *r)
+/*
+ * The counters taken before the rings were emptied: what they call recorded is in the file then,
+ * unless a ring was not emptied, and they wait for the next time.
+ */
+static int write_accounting(struct recorder *r, bool last)
 {
-	int err;
+	struct stk_writer_stats ws;
+	uint64_t recorded = 0;
+	unsigned int i;
 
-	err = programs__counters(r->programs, r->counters);
-	if (!err)
-		err = stk_writer__accounting(r->w, (const uint64_t(*)[STK_NR_COUNTERS])r->counters,
-					     r->opts->events->nr);
-	return err;
+	for (i = 0; i < r->opts->events->nr; i++)
+		recorded += r->counters[i][STK_C_RECORDED];
+	stk_writer__stats(r->w, &ws);
+	if (recorded > ws.events && !last)
+		return 0;
+	return stk_writer__accounting(r->w, (const uint64_t(*)[STK_NR_COUNTERS])r->counters,
+				      r->opts->events->nr);
 }
 
 static uint64_t lost_so_far(struct recorder *r)
@@ -186,25 +184,15 @@ static void show_status(struct recorder *r, uint64_t now)
 {
 	struct stk_writer_stats ws;
 	double seconds = (now - r->last_status) / 1e9;
-	uint64_t lookups = 0, news = 0;
 	char line[200];
-	unsigned int i;
 
 	stk_writer__stats(r->w, &ws);
-	for (i = 0; i < r->opts->events->nr; i++) {
-		const uint64_t *c = r->counters[i];
-
-		lookups += c[STK_C_STACK_HIT] + c[STK_C_STACK_NEW] + c[STK_C_STACK_FELL_POOL] +
-			   c[STK_C_STACK_FELL_PROBE];
-		news += lookups ? lookups - c[STK_C_STACK_HIT] : 0;
-	}
 	snprintf(line, sizeof(line),
 		 "%.0f events/s, %llu in all, %llu stacks, dedup %.1f %%, %.1f bytes/event, lost %llu",
 		 (ws.events - r->status_events) / seconds, (unsigned long long)ws.events,
 		 (unsigned long long)ws.stacks,
 		 ws.events ? 100.0 * (1.0 - (double)ws.stacks / ws.events) : 0.0,
-		 ws.events ? (double)ws.bytes / ws.events : 0.0,
-		 (unsigned long long)lost_so_far(r));
+		 ws.events ? (double)ws.bytes / ws.events : 0.0, (unsigned long long)lost_so_far(r));
 	r->opts->status(r->opts->status_ctx, line);
 	r->last_status = now;
 	r->status_events = ws.events;
@@ -213,25 +201,28 @@ static void show_status(struct recorder *r, uint64_t now)
 /* Empty the rings once; write out what has waited long enough. */
 static int turn(struct recorder *r, bool last)
 {
-	uint64_t start = recorder_clock_ns(r->opts->clock), now;
+	uint64_t start = recorder_clock_ns(r->opts->clock);
+	uint64_t now = recorder_clock_ns(REC_CLOCK_MONO);
+	bool account = last || now - r->last_accounting >= ACCOUNTING_NS;
 	struct drain_stats ds;
 	int err;
 
+	err = account ? programs__counters(r->programs, r->counters) : 0;
+	if (err)
+		return log_err(err, "read the counters");
 	err = drain__run(r->drain);
 	if (err)
 		return log_err(err, "take events from the rings");
 	drain__stats(r->drain, &ds);
 	now = recorder_clock_ns(REC_CLOCK_MONO);
-	if (!last && now - r->round_start < ROUND_NS && stk_writer__pending(r->w) < ROUND_BYTES)
+	if (!account && now - r->round_start < ROUND_NS && stk_writer__pending(r->w) < ROUND_BYTES)
 		return 0;
 	r->round_start = now;
-	if (last || now - r->last_accounting >= SECOND_NS / 2) {
-		r->last_accounting = now;
-		err = write_accounting(r);
-		if (err)
-			return err;
-	}
 	err = stk_writer__end_round(r->w, MIN(start, ds.horizon), recorder_wall_ns());
+	if (!err && account) {
+		r->last_accounting = now;
+		err = write_accounting(r, last && ds.horizon == UINT64_MAX);
+	}
 	if (!err && r->opts->status && now - r->last_status >= STATUS_NS)
 		show_status(r, now);
 	return err;
@@ -252,44 +243,62 @@ static void nap(struct recorder *r, unsigned int *us)
 		usleep(*us);
 }
 
+/* Whether signals end the recording; with a command, the first one is the command's affair. */
+static bool stopped(struct recorder *r)
+{
+	unsigned int stops = stop__count();
+	int sig = stop__take_forward();
+
+	if (stops > 1 || !r->opts->command)
+		return stops;
+	if (sig)
+		target__signal(r->target, sig);
+	return false;
+}
+
 static int loop(struct recorder *r)
 {
-	uint64_t deadline = r->opts->duration_ns ? recorder_clock_ns(REC_CLOCK_MONO) + r->opts->duration_ns : 0;
-	unsigned int us = NAP_MIN_US, passed = 0;
+	uint64_t end = UINT64_MAX;
+	unsigned int us = NAP_MIN_US;
 	int err = 0;
 
-	while (!err && !target__ended(r->target)) {
-		unsigned int stops = *r->opts->stop;
-
-		if (deadline && recorder_clock_ns(REC_CLOCK_MONO) >= deadline)
-			break;
-		/* a command got the same Ctrl-C: its end is ours, unless we are asked twice */
-		if (stops && (!r->opts->command || stops > 1))
-			break;
-		if (stops > passed) {
-			passed = stops;
-			target__signal(r->target, SIGTERM);
-		}
+	if (r->opts->duration_ns)
+		end = recorder_clock_ns(REC_CLOCK_MONO) + r->opts->duration_ns;
+	while (!err && !target__ended(r->target) && !stopped(r) &&
+	       recorder_clock_ns(REC_CLOCK_MONO) < end) {
 		nap(r, &us);
 		err = turn(r, false);
 	}
 	return err;
 }
 
+static int start(struct recorder *r)
+{
+	int err;
+
+	err = programs__arm(r->programs);
+	if (err)
+		return log_err(err, "switch the programs on");
+	if (r->opts->command && stop__count())
+		return log_err(-EINTR, "start '%s'", r->opts->command[0]);
+	err = target__start(r->target);
+	return err ? err : output__keep(r->output);
+}
+
 static int record(struct recorder *r)
 {
-	int err, stopped;
+	int err, disarmed;
 
 	/* Rings must be emptied before they are full, whoever else wants the CPU. */
+	r->nice = getpriority(PRIO_PROCESS, 0);
 	setpriority(PRIO_PROCESS, 0, -20);
 	r->round_start = r->last_status = recorder_clock_ns(REC_CLOCK_MONO);
-	err = programs__arm(r->programs);
-	if (!err)
-		err = target__start(r->target);
+	err = start(r);
 	if (!err)
 		err = loop(r);
-	stopped = programs__disarm(r->programs);
-	return err ? err : stopped;
+	disarmed = programs__disarm(r->programs);
+	setpriority(PRIO_PROCESS, 0, r->nice);
+	return err ? err : disarmed;
 }
 
 static void fill_result(struct recorder *r, struct recorder_result *res)
@@ -305,7 +314,7 @@ static void fill_result(struct recorder *r, struct recorder_result *res)
 	programs__costs(r->programs, &res->costs);
 }
 
-static int finish(struct recorder *r, struct recorder_result *res)
+static int finish(struct recorder *r)
 {
 	struct drain_stats ds;
 	int err;
@@ -314,18 +323,50 @@ static int finish(struct recorder *r, struct recorder_result *res)
 		err = turn(r, true);
 		drain__stats(r->drain, &ds);
 	} while (!err && ds.horizon != UINT64_MAX);
-	if (!err)
-		err = stk_writer__finish(r->w, "stopped", res->command_status);
-	fill_result(r, res);
-	return err;
+	if (err)
+		return err;
+	target__ended(r->target);
+	return stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
+}
+
+/* What is not in the file is lost for want of writing, and said so if there is room for that. */
+static void account_failure(struct recorder *r)
+{
+	if (!programs__counters(r->programs, r->counters))
+		stk_writer__account_failure(r->w, (const uint64_t(*)[STK_NR_COUNTERS])r->counters,
+					    r->opts->events->nr);
+}
+
+/* The programs go; nothing slows down those who were recorded any more. */
+static void detach(struct recorder *r)
+{
+	drain__free(r->drain);
+	programs__free(r->programs);
+	r->drain = NULL;
+	r->programs = NULL;
+}
+
+/* A command's exit status is ours, also if it outlives the recording, unless we are told off. */
+static int wait_command(struct recorder *r)
+{
+	while (!target__ended(r->target)) {
+		if (stopped(r))
+			return 128 + stop__signal();
+		target__nap(r->target, 200);
+	}
+	return MAX(target__exit_status(r->target), 0);
 }
 
 static void release(struct recorder *r)
 {
-	drain__free(r->drain);
+	pid_t pid = r->target ? target__running(r->target) : 0;
+
+	if (pid)
+		log_err(0, "'%s' goes on without being recorded, process %d", r->opts->command[0],
+			pid);
 	stk_writer__free(r->w);
+	output__free(r->output);
 	target__free(r->target);
-	programs__free(r->programs);
 	free(r->counters);
 }
 
@@ -336,14 +377,17 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_
 	int err;
 
 	err = prepare(&r);
-	if (!err)
+	if (!err) {
 		err = record(&r);
-	if (!err && target__ended(r.target))
-		res.command_status = target__wait(r.target);
-	if (!err)
-		err = finish(&r, &res);
+		if (!err)
+			err = finish(&r);
+		if (err)
+			account_failure(&r);
+		fill_result(&r, &res);
+	}
+	detach(&r);
 	if (!err && opts->command)
-		res.command_status = target__wait(r.target);
+		res.exit_status = wait_command(&r);
 	release(&r);
 	if (!err)
 		*ret_result = res;

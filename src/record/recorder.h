@@ -3,7 +3,6 @@
 #ifndef RECORD_RECORDER_H
 #define RECORD_RECORDER_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -33,19 +32,22 @@ struct recorder_opts {
 	/* Called about twice a second with one line; NULL: never. */
 	void (*status)(void *ctx, const char *line);
 	void *status_ctx;
-	volatile sig_atomic_t *stop;	/* set by a signal handler: how often it came */
 };
 
 struct recorder_result {
-	int command_status;		/* as of waitpid(2); 0 without a command */
+	/* The command's, as the shell has it; 128 + SIGNAL of the one that left it running; or 0. */
+	int exit_status;
 	uint64_t events, lost, stacks, bytes;
 	struct programs_costs costs;
 	unsigned int nr_left_out;
 };
 
 /*
- * Returns 0 when everything that was recorded is in the file.  Errors have been logged, but for
- * those of a command that could not be run.
+ * Returns 0 when everything that was recorded is in the file.  Signals must have been caught
+ * (stop.h): one ends the recording, or with a command asks that to end; a second one ends it in
+ * any case, and an output that blocks too: -EINTR.  A command is then left running, as it is when
+ * the recording cannot be written.  Errors have been logged, but for those of a command that
+ * could not be run.
  */
 int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_result);
 

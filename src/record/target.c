@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,15 +18,22 @@
 #include "log.h"
 #include "programs.h"
 #include "recorder.h"
+#include "stop.h"
+
+struct watched {
+	int fd; /* a pidfd; of a thread, its directory in /proc */
+	bool thread;
+};
 
 struct target {
-	pid_t child;		/* 0: no command */
-	bool reaped;
+	pid_t child; /* 0: no command */
+	int child_fd; /* pidfd */
+	bool started, reaped;
 	int status;
-	int go_fd;		/* written to: the command may run */
-	int failed_fd;		/* its errno when it cannot, closed when it can */
-	int *pidfds;
-	unsigned int nr_pidfds;
+	int go_fd; /* written to: the command may run */
+	int failed_fd; /* its errno when it cannot, closed when it can */
+	struct watched *watched;
+	unsigned int nr_watched;
 };
 
 static struct target *target_new(void)
@@ -32,7 +41,7 @@ static struct target *target_new(void)
 	struct target *t = calloc(1, sizeof(*t));
 
 	if (t)
-		t->go_fd = t->failed_fd = -1;
+		t->go_fd = t->failed_fd = t->child_fd = -1;
 	return t;
 }
 
@@ -46,79 +55,177 @@ int target__system(struct target **ret_target)
 	return 0;
 }
 
-/* execvp's search, done before the first event is recorded. */
+/* ---- a command ------------------------------------------------------------------------------ */
+
+static int check_executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+/*
+ * execvp's search, done before the first event is recorded: an empty part of PATH is the current
+ * directory, and a file that may not be executed is remembered but passed by.
+ */
 static int find_command(const char *name, char *ret_path, size_t len)
 {
-	const char *path = getenv("PATH"), *end;
+	const char *path = getenv("PATH");
+	_cleanup_free_ char *copy = strdup(path ? path : "/bin:/usr/bin");
+	char *dir, *rest = copy;
+	int err, found = -ENOENT;
 
+	if (!copy)
+		return -ENOMEM;
+	if (!*name)
+		return -ENOENT;
 	if (strchr(name, '/')) {
-		snprintf(ret_path, len, "%s", name);
-		return access(ret_path, X_OK) ? -errno : 0;
+		if (snprintf(ret_path, len, "%s", name) >= (int)len)
+			return -ENAMETOOLONG;
+		return check_executable(ret_path);
 	}
-	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
-		end = strchrnul(path, ':');
-		if (snprintf(ret_path, len, "%.*s/%s", (int)(end - path), path, name) < (int)len &&
-		    !access(ret_path, X_OK))
+	while ((dir = strsep(&rest, ":"))) {
+		if (snprintf(ret_path, len, "%s/%s", *dir ? dir : ".", name) >= (int)len)
+			continue;
+		err = check_executable(ret_path);
+		if (!err)
 			return 0;
+		if (err == -EACCES)
+			found = err;
 	}
-	return -ENOENT;
+	return found;
+}
+
+struct held {
+	int go[2], failed[2];
+	const char *path;
+	const struct target_command *command;
+	struct programs *programs;
+};
+
+/* A file without a known format is a shell script; returns only on failure. */
+static int become(const char *path, char *const *argv)
+{
+	size_t n = 0;
+	char **sh;
+
+	execv(path, argv);
+	if (errno != ENOEXEC)
+		return errno;
+	while (argv[n])
+		n++;
+	sh = calloc(n + 2, sizeof(*sh));
+	if (!sh)
+		return ENOMEM;
+	sh[0] = "/bin/sh";
+	sh[1] = (char *)path;
+	if (n)
+		memcpy(sh + 2, argv + 1, (n - 1) * sizeof(*sh));
+	execv(sh[0], sh);
+	return ENOEXEC;
 }
 
 /* In the child: waits for the word, selects itself through the shared map, and becomes COMMAND. */
-static void run_child(int go, int failed, const char *path, char *const *command,
-		      uint64_t *select)
+static void run_child(const struct held *h)
 {
+	uint64_t *select = h->command->only ? programs__pids(h->programs) : NULL;
 	uint32_t tid = syscall(SYS_gettid);
+	ssize_t n;
 	char c;
 	int err;
 
-	if (read(go, &c, 1) != 1)
+	/* while they are open here, neither we nor the recorder see the other end close them */
+	close(h->go[1]);
+	close(h->failed[0]);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	do {
+		n = read(h->go[0], &c, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
 		_exit(127);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, 0);
+	stop__restore();
+	programs__restore_limits(h->programs);
+	if (h->command->stdout_taken && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		close(STDOUT_FILENO);
 	if (select)
 		__atomic_fetch_or(&select[tid / 64], 1ull << tid % 64, __ATOMIC_SEQ_CST);
-	execv(path, command);
-	err = errno;
-	if (write(failed, &err, sizeof(err)) != sizeof(err))
+	err = become(h->path, h->command->argv);
+	if (write(h->failed[1], &err, sizeof(err)) != sizeof(err))
 		_exit(126);
 	_exit(127);
 }
 
-int target__command(struct programs *p, char *const *command, bool only,
+static int fork_held(struct target *t, struct held *h)
+{
+	int err;
+
+	if (pipe2(h->go, O_CLOEXEC))
+		return -errno;
+	t->go_fd = h->go[1];
+	err = pipe2(h->failed, O_CLOEXEC) ? -errno : 0;
+	if (!err) {
+		t->failed_fd = h->failed[0];
+		t->child = fork();
+		if (!t->child)
+			run_child(h);
+		err = t->child < 0 ? -errno : 0;
+		close(h->failed[1]);
+	}
+	close(h->go[0]);
+	if (err)
+		return err;
+	t->child_fd = syscall(SYS_pidfd_open, t->child, 0);
+	return t->child_fd < 0 ? -errno : 0;
+}
+
+int target__command(struct programs *p, const struct target_command *command,
 		    struct target **ret_target)
 {
-	uint64_t *select = only ? programs__pids(p) : NULL;
-	int go[2], failed[2], err;
+	struct held h = { .command = command, .programs = p };
 	struct target *t;
 	char path[4096];
+	int err;
 
-	err = find_command(command[0], path, sizeof(path));
+	err = find_command(command->argv[0], path, sizeof(path));
 	if (err)
 		return -(RECORDER_EXEC_FAILED - err);
+	h.path = path;
 	t = target_new();
 	if (!t)
-		return -ENOMEM;
-	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
-		free(t);
-		return -errno;
-	}
-	t->child = fork();
-	if (!t->child)
-		run_child(go[0], failed[1], path, command, select);
-	err = t->child < 0 ? -errno : 0;
-	close(go[0]);
-	close(failed[1]);
-	t->go_fd = go[1];
-	t->failed_fd = failed[0];
+		return log_err(-ENOMEM, "start '%s'", command->argv[0]);
+	err = fork_held(t, &h);
 	if (err) {
 		target__free(t);
-		return err;
+		return log_err(err, "start '%s'", command->argv[0]);
 	}
 	*ret_target = t;
 	return 0;
 }
+
+int target__start(struct target *t)
+{
+	int err = 0;
+	ssize_t n;
+
+	if (t->child <= 0)
+		return 0;
+	if (write(t->go_fd, "g", 1) != 1)
+		return log_err(-errno, "start the command");
+	do {
+		n = read(t->failed_fd, &err, sizeof(err));
+	} while (n < 0 && errno == EINTR);
+	if (n == sizeof(err))
+		return -(RECORDER_EXEC_FAILED + err);
+	t->started = true;
+	return 0;
+}
+
+/* ---- processes that run ----------------------------------------------------------------------- */
 
 /* Every thread there is; those that come meanwhile are followed through their creators. */
 static int select_threads(struct programs *p, pid_t pid)
@@ -145,33 +252,86 @@ static int select_threads(struct programs *p, pid_t pid)
 	return found ? 0 : -ESRCH;
 }
 
-int target__pids(struct programs *p, const pid_t *pids, unsigned int nr,
-		 struct target **ret_target)
+/* The process that thread tid belongs to. */
+static int leader_of(pid_t tid, pid_t *ret_leader)
+{
+	_cleanup_fclose_ FILE *f = NULL;
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", ret_leader) == 1)
+			return 0;
+	return -ESRCH;
+}
+
+static int watch(struct programs *p, pid_t pid, struct watched *ret_watched)
+{
+	struct watched w = { 0 };
+	char path[64];
+	pid_t leader;
+	int err;
+
+	err = leader_of(pid, &leader);
+	if (err)
+		return err;
+	w.thread = leader != pid;
+	if (w.thread) {
+		/* it stays this thread's when the number is used again */
+		snprintf(path, sizeof(path), "/proc/%d/task/%d", leader, pid);
+		w.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	} else {
+		w.fd = syscall(SYS_pidfd_open, pid, 0);
+	}
+	if (w.fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	if (w.thread)
+		programs__select(p, pid);
+	else
+		err = select_threads(p, pid);
+	if (err)
+		close(w.fd);
+	else
+		*ret_watched = w;
+	return err;
+}
+
+int target__pids(struct programs *p, const pid_t *pids, unsigned int nr, struct target **ret_target)
 {
 	struct target *t = target_new();
 	unsigned int i;
 	int err;
 
 	if (!t)
-		return -ENOMEM;
-	t->pidfds = calloc(nr, sizeof(*t->pidfds));
-	if (!t->pidfds) {
+		return log_err(-ENOMEM, "processes");
+	t->watched = calloc(nr, sizeof(*t->watched));
+	if (!t->watched) {
 		target__free(t);
-		return -ENOMEM;
+		return log_err(-ENOMEM, "processes");
 	}
 	for (i = 0; i < nr; i++) {
-		err = select_threads(p, pids[i]);
+		err = watch(p, pids[i], &t->watched[i]);
 		if (err) {
 			target__free(t);
 			return log_err(err, "process %d", pids[i]);
 		}
-		t->pidfds[t->nr_pidfds] = syscall(SYS_pidfd_open, pids[i], 0);
-		if (t->pidfds[t->nr_pidfds] >= 0)
-			t->nr_pidfds++;
+		t->nr_watched++;
 	}
 	*ret_target = t;
 	return 0;
 }
+
+static bool gone(const struct watched *w)
+{
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+
+	return w->thread ? faccessat(w->fd, "comm", F_OK, 0) < 0 : poll(&p, 1, 0) > 0;
+}
+
+/* ---- either ----------------------------------------------------------------------------------- */
 
 void target__free(struct target *t)
 {
@@ -179,48 +339,38 @@ void target__free(struct target *t)
 
 	if (!t)
 		return;
-	closep(&t->go_fd);	/* a child still held ends by itself */
+	closep(&t->go_fd); /* a child still held ends by itself */
 	closep(&t->failed_fd);
-	if (t->child > 0 && !t->reaped)
-		waitpid(t->child, NULL, 0);
-	for (i = 0; i < t->nr_pidfds; i++)
-		close(t->pidfds[i]);
-	free(t->pidfds);
+	closep(&t->child_fd);
+	if (t->child > 0 && !t->started)
+		while (waitpid(t->child, NULL, 0) < 0 && errno == EINTR)
+			;
+	for (i = 0; i < t->nr_watched; i++)
+		close(t->watched[i].fd);
+	free(t->watched);
 	free(t);
-}
-
-int target__start(struct target *t)
-{
-	int err = 0;
-	ssize_t n;
-
-	if (t->child <= 0)
-		return 0;
-	if (write(t->go_fd, "g", 1) != 1)
-		return -errno;
-	do {
-		n = read(t->failed_fd, &err, sizeof(err));
-	} while (n < 0 && errno == EINTR);
-	return n == sizeof(err) ? -(RECORDER_EXEC_FAILED + err) : 0;
 }
 
 bool target__ended(struct target *t)
 {
-	unsigned int i, alive = 0;
+	unsigned int i;
 
 	if (t->child > 0) {
 		if (!t->reaped && waitpid(t->child, &t->status, WNOHANG) == t->child)
 			t->reaped = true;
 		return t->reaped;
 	}
-	if (!t->nr_pidfds)
-		return false;
-	for (i = 0; i < t->nr_pidfds; i++) {
-		struct pollfd p = { .fd = t->pidfds[i], .events = POLLIN };
+	for (i = 0; i < t->nr_watched; i++)
+		if (!gone(&t->watched[i]))
+			return false;
+	return t->nr_watched;
+}
 
-		alive += poll(&p, 1, 0) == 0;
-	}
-	return !alive;
+void target__nap(struct target *t, unsigned int ms)
+{
+	struct pollfd p = { .fd = t->child_fd, .events = POLLIN };
+
+	poll(&p, 1, ms);
 }
 
 void target__signal(struct target *t, int sig)
@@ -229,12 +379,14 @@ void target__signal(struct target *t, int sig)
 		kill(t->child, sig);
 }
 
-int target__wait(struct target *t)
+pid_t target__running(struct target *t)
 {
-	if (t->child > 0 && !t->reaped) {
-		while (waitpid(t->child, &t->status, 0) < 0 && errno == EINTR)
-			;
-		t->reaped = true;
-	}
-	return t->status;
+	return t->started && !target__ended(t) ? t->child : 0;
+}
+
+int target__exit_status(const struct target *t)
+{
+	if (!t->reaped)
+		return -1;
+	return WIFSIGNALED(t->status) ? 128 + WTERMSIG(t->status) : WEXITSTATUS(t->status);
 }

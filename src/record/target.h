@@ -9,17 +9,24 @@
 struct programs;
 struct target;
 
-/*
- * Fork the command, held before its first instruction.  only: select it and what it starts, so
- * that its execve(2) is the first thing recorded.
- */
-int target__command(struct programs *p, char *const *command, bool only,
+struct target_command {
+	char *const *argv;
+	bool only;		/* select it and what it starts: its execve(2) comes first */
+	bool stdout_taken;	/* by the recording: its standard output becomes its standard error */
+};
+
+/* Fork the command, held before its first instruction. */
+int target__command(struct programs *p, const struct target_command *command,
 		    struct target **ret_target);
-/* Select running processes with all their threads, or single threads by their id. */
+/*
+ * Select running processes with all their threads; the id of a thread that leads no process
+ * selects that thread alone.  Logs its errors.
+ */
 int target__pids(struct programs *p, const pid_t *pids, unsigned int nr,
 		 struct target **ret_target);
 /* Everybody: never ends. */
 int target__system(struct target **ret_target);
+/* A command that was not started ends; one that runs goes on. */
 void target__free(struct target *t);
 
 /* Let the command go.  -(RECORDER_EXEC_FAILED + errno) when it cannot be run. */
@@ -27,9 +34,13 @@ int target__start(struct target *t);
 
 /* Whether the command, or all the processes, have ended. */
 bool target__ended(struct target *t);
+/* Waits so long, or until the command ends or a signal comes. */
+void target__nap(struct target *t, unsigned int ms);
 /* Passes a signal on to the command, if there is one. */
 void target__signal(struct target *t, int sig);
-/* Waits for the command to end; its status as of waitpid(2), 0 without a command. */
-int target__wait(struct target *t);
+/* The process id of a command that was started and has not ended; 0: there is none. */
+pid_t target__running(struct target *t);
+/* The exit status of a command that has ended, as the shell has it: 128 + SIGNAL; -1: none. */
+int target__exit_status(const struct target *t);
 
 #endif /* RECORD_TARGET_H */
