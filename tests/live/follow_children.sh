@@ -43,7 +43,7 @@ mkfifo go
 target=$!
 test_pids="$test_pids $target"
 exec 9>go
-record_bg -p "$target" -o pid.stk -e $call
+record_bg -p "$target" -o pid.stk -e $call -e sched:sched_switch
 echo go >&9
 exec 9>&-
 wait "$target"

@@ -99,7 +99,7 @@ record()
 }
 
 # record_bg ARGS...: the same in the background, once it is armed; its pid is in $recorder.  It is
-# armed when the file holds its first block after the header, which is written after attaching.
+# armed when the accounting says that something happened: one of the events must be a frequent one.
 record_bg()
 {
 	"$STACKONCE" record -q "$@" >"$work/record_bg.out" 2>"$work/record_bg.err" &
@@ -114,7 +114,7 @@ record_bg()
 	wait_armed "$recorder" "$out"
 }
 
-# wait_armed PID FILE: until info knows an event of FILE that happened or was armed.
+# wait_armed PID FILE: until the accounting in FILE says that something happened.
 wait_armed()
 {
 	for _ in $(seq 1 "$(scale 100 600)"); do
@@ -122,7 +122,7 @@ wait_armed()
 			cat "$work"/record_bg.err
 			fail "the recorder ended before it was armed"
 		}
-		if [ -s "$2" ] && info_of "$2" -e '.events | length > 0' >/dev/null 2>&1; then
+		if [ -s "$2" ] && info_of "$2" -e '.totals.happened > 0' >/dev/null 2>&1; then
 			return
 		fi
 		sleep 0.1
