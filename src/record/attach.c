@@ -239,8 +239,6 @@ int attach__all(struct programs *p)
 	return err;
 }
 
-void attach__release(struct programs *p)
-{
 static int compare_ints(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
@@ -284,6 +282,8 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 	return 0;
 }
 
+void attach__release(struct programs *p)
+{
 	size_t page = sysconf(_SC_PAGESIZE);
 	unsigned int i;
 

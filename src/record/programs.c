@@ -379,6 +379,23 @@ static int load(struct programs *p)
 static void raise_limits(struct programs *p)
 {
 	struct rlimit files = { 1 << 20, 1 << 20 };
+
+	getrlimit(RLIMIT_NOFILE, &p->files_before);
+	files.rlim_max = MAX(files.rlim_max, p->files_before.rlim_max);
+	files.rlim_cur = MAX(files.rlim_cur, p->files_before.rlim_cur);
+	if (setrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max = p->files_before.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+void programs__restore_limits(const struct programs *p)
+{
+	setrlimit(RLIMIT_NOFILE, &p->files_before);
+}
+
+int programs__new(const struct programs_opts *opts, struct programs **ret_programs)
+{
 	struct programs *p = calloc(1, sizeof(*p));
 	uint64_t start;
 	int err;
@@ -404,60 +421,6 @@ static void raise_limits(struct programs *p)
 	return 0;
 }
 
-/* More attachments than this are given up by a child of ours. */
-#define DETACH_HERE 16
-
-static bool detach_in_child(struct programs *p)
-{
-	pid_t child;
-
-	if (!p->attached || p->nr_events <= DETACH_HERE)
-		return false;
-	child = fork();
-	if (child)
-		return child > 0;
-	become_detacher(p);
-	attach__release(p);
-	_exit(0);
-}
-
-void programs__free(struct programs *p)
-
-	getrlimit(RLIMIT_NOFILE, &p->files_before);
-	files.rlim_max = MAX(files.rlim_max, p->files_before.rlim_max);
-	files.rlim_cur = MAX(files.rlim_cur, p->files_before.rlim_cur);
-	if (setrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max = p->files_before.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-}
-
-void programs__restore_limits(const struct programs *p)
-{
-	setrlimit(RLIMIT_NOFILE, &p->files_before);
-}
-
-int programs__new(const struct programs_opts *opts, struct programs **ret_programs)
-{
-{
-	if (!p)
-		return;
-	detach_in_child(p);
-	attach__release(p);
-	release_maps(p);
-	free(p->ring_fds);
-	free(p->online);
-	free(p);
-}
-
-int programs__arm(struct programs *p)
-{
-	int err;
-
-	err = attach__misses_start(p);
-	if (err)
-		return err;
-	attach__samples_start(p);
 static void release_maps(struct programs *p)
 {
 	unsigned int i;
@@ -473,9 +436,9 @@ static void release_maps(struct programs *p)
 	record_bpf__destroy(p->skel);
 }
 
-	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
-	return 0;
-}
+/* More attachments than this are given up by a child of ours. */
+#define DETACH_HERE 16
+
 /* Nobody must wait for the child: it keeps no descriptor but those of the attachments. */
 static void become_detacher(struct programs *p)
 {
@@ -502,6 +465,43 @@ static void become_detacher(struct programs *p)
 	close_range(last + 1, ~0u, 0);
 }
 
+static bool detach_in_child(struct programs *p)
+{
+	pid_t child;
+
+	if (!p->attached || p->nr_events <= DETACH_HERE)
+		return false;
+	child = fork();
+	if (child)
+		return child > 0;
+	become_detacher(p);
+	attach__release(p);
+	_exit(0);
+}
+
+void programs__free(struct programs *p)
+{
+	if (!p)
+		return;
+	detach_in_child(p);
+	attach__release(p);
+	release_maps(p);
+	free(p->ring_fds);
+	free(p->online);
+	free(p);
+}
+
+int programs__arm(struct programs *p)
+{
+	int err;
+
+	err = attach__misses_start(p);
+	if (err)
+		return err;
+	attach__samples_start(p);
+	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
 
 int programs__disarm(struct programs *p)
 {
