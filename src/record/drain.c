@@ -12,9 +12,9 @@
 #include "frame.h"
 #include "idmap.h"
 #include "log.h"
+#include "namer.h"
 #include "programs.h"
 #include "stackmap/stackmap.h"
-#include "symbols/ksyms.h"
 #include "trace/writer.h"
 
 #define MAX_LINKS 8		/* parts of one stack: more than stack_cut() ever makes */
@@ -22,7 +22,7 @@
 struct drain {
 	struct programs *programs;
 	struct stackmap *map;
-	struct ksyms *syms;
+	struct namer *namer;
 	struct stk_writer *w;
 	unsigned int nr_cpus;
 	struct ring_source {
@@ -41,47 +41,12 @@ struct drain {
 	} *info;
 	unsigned int nr_events;
 	struct idmap stacks;		/* stack map id -> stack number */
-	struct idmap named;		/* addresses whose symbol is in the file, or unknown */
-	struct idmap starts;		/* symbols that are in the file */
 	uint32_t nr_stacks;		/* highest stack number so far */
 	uint64_t ring_size;
 	struct drain_stats stats;
 };
 
 /* ---- symbols ---------------------------------------------------------------------------------- */
-
-static int name_symbol_at(struct drain *d, uint64_t addr)
-{
-	struct ksym sym;
-	uint32_t *known;
-	int err;
-
-	err = ksyms__find(d->syms, addr, &sym);
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	known = idmap__get(&d->starts, sym.start);
-	if (!known)
-		return -ENOMEM;
-	if (*known)
-		return 0;
-	*known = 1;
-	return stk_writer__symbol(d->w, sym.start, sym.size, sym.name, sym.module);
-}
-
-/* Both readings of a frame: an exact address, and a return address, whose call is before it. */
-static int name_address(struct drain *d, uint64_t addr)
-{
-	uint32_t *known = idmap__get(&d->named, addr);
-	int err;
-
-	if (!known)
-		return -ENOMEM;
-	if (*known)
-		return 0;
-	*known = 1;
-	err = name_symbol_at(d, addr);
-	return err ? err : name_symbol_at(d, addr - 1);
-}
 
 static int name_frames(struct drain *d, const uint64_t *frames, unsigned int nr)
 {
@@ -90,7 +55,7 @@ static int name_frames(struct drain *d, const uint64_t *frames, unsigned int nr)
 
 	for (i = 0; i < nr && !err; i++)
 		if (FRAME_IS_KERNEL(frames[i]))
-			err = name_address(d, frames[i]);
+			err = namer__frame(d->namer, frames[i]);
 	return err;
 }
 
@@ -108,7 +73,7 @@ static int name_fields(struct drain *d, const struct ev_format *fmt, const void 
 			continue;
 		v = ev_field__value(f, rec, len);
 		if (FRAME_IS_KERNEL(v) && v >> 31 == 0x1ffffffffull)
-			err = name_address(d, v);
+			err = namer__value(d->namer, v);
 	}
 	return err;
 }
@@ -297,14 +262,13 @@ int drain__new(struct programs *p, const struct rec_events *events, struct ksyms
 		return -ENOMEM;
 	d->programs = p;
 	d->map = programs__stackmap(p);
-	d->syms = syms;
 	d->w = w;
 	d->nr_cpus = programs__nr_cpus(p);
 	d->ring_size = programs__ring_size(p);
 	d->nr_events = events->nr;
 	d->rings = calloc(d->nr_cpus, sizeof(*d->rings));
 	d->info = calloc(MAX(events->nr, 1u), sizeof(*d->info));
-	if (!d->rings || !d->info) {
+	if (!d->rings || !d->info || namer__new(syms, w, &d->namer)) {
 		drain__free(d);
 		return -ENOMEM;
 	}
@@ -340,8 +304,7 @@ void drain__free(struct drain *d)
 	for (i = 0; d->rings && i < d->nr_cpus; i++)
 		ring_buffer__free(d->rings[i].rb);
 	idmap__clear(&d->stacks);
-	idmap__clear(&d->named);
-	idmap__clear(&d->starts);
+	namer__free(d->namer);
 	free(d->rings);
 	free(d->info);
 	free(d);
@@ -369,6 +332,11 @@ int drain__run(struct drain *d)
 		d->stats.fullest = MAX(d->stats.fullest, r->bytes);
 	}
 	return 0;
+}
+
+void drain__end_round(struct drain *d)
+{
+	namer__end_round(d->namer);
 }
 
 void drain__stats(const struct drain *d, struct drain_stats *ret_stats)

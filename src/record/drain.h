@@ -21,6 +21,8 @@ void drain__free(struct drain *d);
 
 /* Hands the events that are in the rings to the writer, at most a ring's worth of each CPU. */
 int drain__run(struct drain *d);
+/* The writer has ended a round. */
+void drain__end_round(struct drain *d);
 
 struct drain_stats {
 	uint64_t events;	/* handed to the writer */

@@ -219,6 +219,7 @@ static int turn(struct recorder *r, bool last)
 		return 0;
 	r->round_start = now;
 	err = stk_writer__end_round(r->w, MIN(start, ds.horizon), recorder_wall_ns());
+	drain__end_round(r->drain);
 	if (!err && account) {
 		r->last_accounting = now;
 		err = write_accounting(r, last && ds.horizon == UINT64_MAX);

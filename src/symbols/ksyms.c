@@ -419,6 +419,7 @@ static int names_build(struct ksyms *k)
 
 int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 {
+	struct ksym found;
 	size_t at;
 	int err;
 
@@ -432,6 +433,11 @@ int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 
 		if (strcmp(k->pool + e->name, name))
 			continue;
+		/* the last function of a module */
+		if (!e->size && !ksyms__find(k, e->start, &found) && !strcmp(found.name, name)) {
+			*ret_sym = found;
+			return 0;
+		}
 		*ret_sym = (struct ksym){ .start = e->start, .size = e->size,
 					  .name = k->pool + e->name,
 					  .module = k->pool + e->module };

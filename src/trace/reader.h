@@ -26,6 +26,7 @@
 #endif
 #define RD_MAX_META RD_LIMIT(4096, 16)
 #define RD_MAX_GAP RD_LIMIT(1u << 20, 64) /* numbers that tables may leave out, in all */
+#define RD_MAX_OVERLAP 1024 /* symbols that claim one address, as long as they are told apart */
 #define RD_MAX_PENDING RD_LIMIT(1ull << 30, 1 << 14) /* packed event blocks waiting */
 #define RD_MAX_BLOCK_MEM RD_LIMIT(256u << 20, 1 << 20) /* one decoded block */
 #define RD_MAX_MEM RD_LIMIT(2ull << 30, 3 << 20) /* all decoded blocks */
@@ -54,6 +55,7 @@ struct rd_stack {
 /* Per node of the reader's tree. */
 struct rd_node_info {
 	uint32_t first_stack; /* first stack that ends here, 0: none */
+	uint32_t symbol_blocks; /* read before the node */
 	uint16_t depth, levels; /* frames; frames and markers */
 	uint8_t end; /* enum stk_stack_end */
 };
@@ -61,8 +63,9 @@ struct rd_node_info {
 struct rd_symbol {
 	uint64_t start, size;
 	const char *name, *module; /* module NULL: the kernel */
+	uint64_t reach; /* highest end of this one and those before it in the array */
 	bool irq_entry; /* the frame before it was interrupted */
-	uint32_t seq;
+	uint32_t seq, block; /* how many, and how many SYMBOLS blocks, were read before it */
 };
 
 struct rd_meta {
@@ -161,7 +164,7 @@ struct stk_reader {
 
 	struct rd_symbol *symbols;
 	size_t nr_symbols, cap_symbols;
-	uint32_t symbol_seq;
+	uint32_t symbol_seq, symbol_blocks;
 	bool symbols_unsorted;
 
 	struct rd_block **heap; /* by key, then cpu, then seq */
@@ -185,6 +188,9 @@ int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_
 
 /* tables.c: -EBADMSG for bad content; what was taken before it stays. */
 int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire_cur c);
+
+/* resolve.c */
+void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s);
 
 /* merge.c */
 /* An EVENTS block's payload; copied. */

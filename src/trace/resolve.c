@@ -15,24 +15,44 @@ static int by_start(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* In order; of several with one start the last that was read stays. */
+/* s is to stand at index i: say how far the symbols reach there, and whether they are in order. */
+void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s)
+{
+	const struct rd_symbol *before = i ? &r->symbols[i - 1] : NULL;
+	uint64_t last = s->start + (s->size ? s->size - 1 : 0);
+
+	s->reach = last < s->start ? UINT64_MAX : last;
+	if (before && before->reach > s->reach)
+		s->reach = before->reach;
+	if (before && before->start > s->start)
+		r->symbols_unsorted = true;
+}
+
 static void sort_symbols(struct stk_reader *r)
 {
-	size_t nr = 0;
-
 	qsort(r->symbols, r->nr_symbols, sizeof(*r->symbols), by_start);
-	for (size_t i = 0; i < r->nr_symbols; i++) {
-		if (nr && r->symbols[nr - 1].start == r->symbols[i].start)
-			nr--;
-		r->symbols[nr++] = r->symbols[i];
-	}
-	r->nr_symbols = nr;
+	for (size_t i = 0; i < r->nr_symbols; i++)
+		rd_symbols_follow(r, i, &r->symbols[i]);
 	r->symbols_unsorted = false;
 }
 
-static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr)
+/*
+ * Whether s is the better name of what came when that many blocks of symbols had been read: of the
+ * last block that came before it, or else of the first that came after it; there the last one.
+ */
+static bool better(const struct rd_symbol *s, const struct rd_symbol *best, uint32_t blocks)
 {
-	const struct rd_symbol *s;
+	if (!best || (s->block < blocks) != (best->block < blocks))
+		return !best || s->block < blocks;
+	if (s->block == best->block)
+		return s->seq > best->seq;
+	return (s->block > best->block) == (s->block < blocks);
+}
+
+/* NULL: none, or one without a name, which says that there was nothing. */
+static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, uint32_t blocks)
+{
+	const struct rd_symbol *best = NULL, *nearest, *s;
 	size_t lo = 0, hi;
 
 	if (r->symbols_unsorted)
@@ -46,16 +66,22 @@ static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr)
 		else
 			hi = mid;
 	}
-	if (!lo)
-		return NULL;
-	s = &r->symbols[lo - 1];
-	return s->size && addr - s->start >= s->size ? NULL : s;
+	nearest = lo ? &r->symbols[lo - 1] : NULL;
+	for (int i = 0; lo && i < RD_MAX_OVERLAP; i++, lo--) {
+		s = &r->symbols[lo - 1];
+		if (s->reach < addr && s->start != nearest->start)
+			break;
+		/* one of unknown size reaches to the next start */
+		if (s->size ? addr - s->start < s->size : s->start == nearest->start)
+			best = better(s, best, blocks) ? s : best;
+	}
+	return best && *best->name ? best : NULL;
 }
 
 /* Symbol of a kernel frame; a return address belongs to the call before it. */
-static const struct rd_symbol *resolve(struct stk_reader *r, struct stk_frame *f)
+static const struct rd_symbol *resolve(struct stk_reader *r, struct stk_frame *f, uint32_t blocks)
 {
-	const struct rd_symbol *s = find_symbol(r, f->exact ? f->ip : f->ip - 1);
+	const struct rd_symbol *s = find_symbol(r, f->exact ? f->ip : f->ip - 1, blocks);
 
 	if (!s)
 		return NULL;
@@ -70,7 +96,7 @@ int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_fr
 {
 	struct stk_frame f = { .kind = STK_FRAME_KERNEL, .ip = addr, .exact = true };
 
-	resolve(r, &f);
+	resolve(r, &f, r->symbol_blocks);
 	*ret_frame = f;
 	return 0;
 }
@@ -126,7 +152,7 @@ int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *
 		f.exact = exact;
 		f.kind = ip >> 63 ? STK_FRAME_KERNEL : STK_FRAME_USER;
 		if (FRAME_IS_KERNEL(ip))
-			s = resolve(r, &f);
+			s = resolve(r, &f, r->info[node].symbol_blocks);
 		else if (f.kind == STK_FRAME_USER)
 			f.ip &= (1ULL << 40) - 1;
 		else

@@ -81,7 +81,9 @@ enum stk_block_type {
 	/*
 	 * kernel symbols, to the end: svarint (start - start of the previous,
 	 * wrapping u64), varint size (0 unknown), string name, string module ("" for the kernel
-	 * itself, "bpf" for BPF programs).  A later symbol with the same start replaces.
+	 * itself, "bpf" for BPF programs).  Name "": there is no symbol.  Of symbols that
+	 * overlap a node has that of the last block before it, else of the first after it; of
+	 * one block the last one.
 	 */
 	STK_BLOCK_SYMBOLS = 6,
 	/* aux: cpu.  Codec NONE: the payload is struct stk_events_header and two sections. */

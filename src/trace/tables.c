@@ -136,7 +136,8 @@ static int take_tasks(struct stk_reader *r, struct wire_cur *c)
 static int64_t intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame)
 {
 	const struct rd_node_info *up = &r->info[parent];
-	struct rd_node_info info = { .depth = up->depth, .levels = up->levels + 1, .end = up->end };
+	struct rd_node_info info = { .depth = up->depth, .levels = up->levels + 1, .end = up->end,
+				     .symbol_blocks = r->symbol_blocks };
 	int64_t node;
 
 	if (FRAME_IS_MARKER(frame)) {
@@ -259,7 +260,7 @@ static int take_symbols(struct stk_reader *r, struct wire_cur *c)
 	uint64_t start = 0;
 
 	while (wire_left(c)) {
-		struct rd_symbol s = { .seq = r->symbol_seq++ };
+		struct rd_symbol s = { .seq = r->symbol_seq++, .block = r->symbol_blocks };
 
 		start += wire_get_svarint(c);
 		s.start = start;
@@ -271,12 +272,12 @@ static int take_symbols(struct stk_reader *r, struct wire_cur *c)
 		if (!*s.module)
 			s.module = NULL;
 		s.irq_entry = interrupt_entry_name(s.name);
-		if (r->nr_symbols && r->symbols[r->nr_symbols - 1].start >= start)
-			r->symbols_unsorted = true;
+		rd_symbols_follow(r, r->nr_symbols, &s);
 		if (rd_reserve(&r->symbols, &r->cap_symbols, r->nr_symbols, sizeof(s)))
 			return -ENOMEM;
 		r->symbols[r->nr_symbols++] = s;
 	}
+	r->symbol_blocks++;
 	return 0;
 }
 

@@ -189,13 +189,14 @@ int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, cons
 
 /* ---- stacks --------------------------------------------------------------------------------- */
 
+/* Symbols come first: a reader names a node with what it knows when the node comes. */
 static int put_nodes(struct stk_writer *w)
 {
 	struct tree *t = &w->tree;
 	struct wire_buf *b = &w->scratch;
-	int err;
+	int err = wr_close_table(w, STK_BLOCK_SYMBOLS, &w->symbols);
 
-	while (w->nodes_written < t->nr) {
+	while (!err && w->nodes_written < t->nr) {
 		uint32_t first = w->nodes_written, n = MIN(t->nr - first, NODE_SPLIT);
 		uint64_t prev = 0;
 
@@ -212,11 +213,10 @@ static int put_nodes(struct stk_writer *w)
 			wire_put_varint(b, parent ? i - parent : 0);
 		}
 		err = wr_close_table(w, STK_BLOCK_NODES, b);
-		if (err)
-			return err;
-		w->nodes_written += n;
+		if (!err)
+			w->nodes_written += n;
 	}
-	return 0;
+	return err;
 }
 
 static int put_stacks(struct stk_writer *w)
@@ -379,7 +379,5 @@ int wr_close_tables(struct stk_writer *w)
 		err = put_nodes(w);
 	if (!err)
 		err = put_stacks(w);
-	if (!err)
-		err = wr_close_table(w, STK_BLOCK_SYMBOLS, &w->symbols);
 	return err;
 }

@@ -176,6 +176,10 @@ static void test_modules(void **state)
 	expect(k, MOD(0x133), NULL, 0, 0, NULL);
 	assert_int_equal(ksyms__by_name(k, "mod_last", &s), 0);
 	assert_int_equal(s.start, MOD(0x100));
+	assert_int_equal(s.size, 0x33);
+	assert_int_equal(ksyms__by_name(k, "other", &s), 0);
+	assert_int_equal(s.start, MOD(0x800));
+	assert_int_equal(s.size, 0);
 	/* unloaded, and another one loaded over it */
 	kernel.v = (struct loaded[]){ { MOD(0x20), 0x200, "new_function", "new" }, { 0 } };
 	expect(k, MOD(0x10), NULL, 0, 0, NULL);

@@ -100,6 +100,88 @@ static void test_symbols(void **state)
 	gen_close(&f);
 }
 
+static void round_end(struct stk_writer *w)
+{
+	static uint64_t ts;
+
+	assert_int_equal(stk_writer__end_round(w, ++ts, 0), 0);
+}
+
+/* Code comes and goes at one address: each stack has the name of its time. */
+static void test_renamed(void **state)
+{
+	static const char *const names[] = { "one", "two", NULL, "one", "after" };
+	const uint64_t offs[] = { 0x10, 0x90, 0, 0x10, 0x10 };
+	uint64_t frames[5][3];
+	struct stk_frame out[3];
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, 0);
+
+	for (int i = 0; i < 5; i++) {
+		frames[i][0] = K(i < 4 ? 0x110 : 0x910);
+		frames[i][1] = K(0x2000 + i);
+		frames[i][2] = K(0x400);
+	}
+	add(w, frames[0], 3);
+	stk_writer__symbol(w, K(0x100), 0x100, "one", "bpf");
+	stk_writer__symbol(w, K(0x3f0), 0x100, "root", "");
+	round_end(w);
+	add(w, frames[1], 3);
+	stk_writer__symbol(w, K(0x80), 0x100, "two", "bpf");
+	round_end(w);
+	stk_writer__symbol(w, K(0x10f), 1, "", "");
+	add(w, frames[2], 3);
+	round_end(w);
+	stk_writer__symbol(w, K(0x100), 0x100, "one", "bpf");
+	add(w, frames[3], 3);
+	round_end(w);
+	/* of names that come later the first is meant */
+	add(w, frames[4], 3);
+	round_end(w);
+	stk_writer__symbol(w, K(0x908), 0x100, "replaced", "bpf");
+	stk_writer__symbol(w, K(0x900), 0x100, "after", "bpf");
+	round_end(w);
+	stk_writer__symbol(w, K(0x900), 0x100, "long after", "bpf");
+	round_end(w);
+	stk_writer__symbol(w, K(0x80), 0x100, "three", "bpf");
+	r = read_back(w, &f);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(stk_reader__frames(r, i + 1, out, 3), 3);
+		assert_frame(&out[0], frames[i][0], false, names[i], offs[i],
+			     names[i] ? "bpf" : NULL);
+		assert_frame(&out[2], K(0x400), false, "root", 0x10, NULL);
+	}
+	/* what is no frame has no time: the last name */
+	assert_int_equal(stk_reader__kernel_symbol(r, K(0x110), &out[0]), 0);
+	assert_frame(&out[0], K(0x110), true, "three", 0x90, "bpf");
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+/* When its memory is at an end the writer starts its tree again: symbols still go first. */
+static void test_renamed_budget(void **state)
+{
+	const uint64_t frames[2][2] = { { K(0x110), K(0x2000) }, { K(0x110), K(0x3000) } };
+	struct stk_frame out[2];
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, 1);
+
+	add(w, frames[0], 2);
+	stk_writer__symbol(w, K(0x100), 0x100, "one", "");
+	add(w, frames[1], 2);
+	round_end(w);
+	stk_writer__symbol(w, K(0x80), 0x100, "two", "");
+	r = read_back(w, &f);
+	for (uint32_t i = 1; i <= 2; i++) {
+		assert_int_equal(stk_reader__frames(r, i, out, 2), 2);
+		assert_frame(&out[0], K(0x110), false, "one", 0x10, NULL);
+	}
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
 static void test_entries(void **state)
 {
 	static const struct {
@@ -317,7 +399,8 @@ static void test_depth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_symbols), cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_symbols), cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_renamed_budget), cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_markers), cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_budget),	cmocka_unit_test(test_depth),
 	};

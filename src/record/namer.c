@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "namer.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "idmap.h"
+#include "symbols/ksyms.h"
+#include "trace/writer.h"
+
+/* What is known of an address. */
+enum looked_up {
+	NOT_YET,
+	DONE,		/* the file has its symbol */
+	NAMELESS,	/* it has none, and the file says nothing of that */
+};
+
+struct namer {
+	struct ksyms *syms;
+	struct stk_writer *w;
+	struct idmap fixed;	/* addresses in the kernel's own text */
+	struct idmap moving;	/* others, in this round */
+	struct idmap written;	/* starts of the kernel's own symbols that are in the file */
+	struct claim {
+		uint64_t start, end, hash;
+	} *claims;		/* what the file says of the others now: disjoint, in order */
+	size_t nr, cap;
+};
+
+static uint64_t hash_string(uint64_t h, const char *s)
+{
+	do
+		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
+	while (*s++);
+	return h;
+}
+
+/*
+ * The claim takes the place of those that it overlaps.  1: it was there already; 0: it was not;
+ * negative: errno.
+ */
+static int claim_add(struct namer *n, struct claim c)
+{
+	size_t lo = 0, hi = n->nr, end;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (n->claims[mid].end <= c.start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < n->nr && !memcmp(&n->claims[lo], &c, sizeof(c)))
+		return 1;
+	for (end = lo; end < n->nr && n->claims[end].start < c.end; end++)
+		;
+	if (end == lo && n->nr == n->cap) {
+		size_t cap = n->cap ? n->cap * 2 : 64;
+		struct claim *more = realloc(n->claims, cap * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		n->claims = more;
+		n->cap = cap;
+	}
+	memmove(&n->claims[lo + 1], &n->claims[end], (n->nr - end) * sizeof(c));
+	n->nr = n->nr - (end - lo) + 1;
+	n->claims[lo] = c;
+	return 0;
+}
+
+static int write_fixed(struct namer *n, const struct ksym *sym)
+{
+	uint32_t *known = idmap__get(&n->written, sym->start);
+
+	if (!known)
+		return -ENOMEM;
+	if (*known)
+		return 0;
+	*known = 1;
+	return stk_writer__symbol(n->w, sym->start, sym->size, sym->name, sym->module);
+}
+
+static int write_moving(struct namer *n, const struct ksym *sym)
+{
+	struct claim c = { sym->start, sym->start + MAX(sym->size, (uint64_t)1),
+			   hash_string(hash_string(0, sym->name), sym->module) };
+	int err = claim_add(n, c);
+
+	if (err)
+		return err < 0 ? err : 0;
+	return stk_writer__symbol(n->w, sym->start, sym->size, sym->name, sym->module);
+}
+
+static int name(struct namer *n, uint64_t addr, bool frame)
+{
+	bool fixed = ksyms__is_fixed(n->syms, addr);
+	uint32_t *known = idmap__get(fixed ? &n->fixed : &n->moving, addr);
+	/* A frame that has no name now must not get that of what is loaded there later. */
+	struct ksym sym, nothing = { .start = addr, .size = 1, .name = "", .module = "" };
+	int err;
+
+	if (!known)
+		return -ENOMEM;
+	if (*known == DONE || (*known == NAMELESS && (!frame || fixed)))
+		return 0;
+	err = ksyms__find(n->syms, addr, &sym);
+	if (err && err != -ENOENT)
+		return err;
+	*known = err && !frame ? NAMELESS : DONE;
+	if (!err)
+		return fixed ? write_fixed(n, &sym) : write_moving(n, &sym);
+	return frame && !fixed ? write_moving(n, &nothing) : 0;
+}
+
+int namer__frame(struct namer *n, uint64_t addr)
+{
+	int err = name(n, addr, true);
+
+	return err ? err : name(n, addr - 1, true);
+}
+
+int namer__value(struct namer *n, uint64_t addr)
+{
+	return name(n, addr, false);
+}
+
+void namer__end_round(struct namer *n)
+{
+	if (n->moving.used)
+		idmap__clear(&n->moving);
+}
+
+int namer__new(struct ksyms *syms, struct stk_writer *w, struct namer **ret_namer)
+{
+	struct namer *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return -ENOMEM;
+	n->syms = syms;
+	n->w = w;
+	*ret_namer = n;
+	return 0;
+}
+
+void namer__free(struct namer *n)
+{
+	if (!n)
+		return;
+	idmap__clear(&n->fixed);
+	idmap__clear(&n->moving);
+	idmap__clear(&n->written);
+	free(n->claims);
+	free(n);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Writes the symbols of kernel addresses to a recording.  The kernel's own text keeps its names.
+ * Elsewhere modules and BPF programs come and go, so that an address is looked up again in each
+ * round, and the file told when it has got another name, or none.
+ */
+#ifndef RECORD_NAMER_H
+#define RECORD_NAMER_H
+
+#include <stdint.h>
+
+struct namer;
+struct ksyms;
+struct stk_writer;
+
+/* Borrows both. */
+int namer__new(struct ksyms *syms, struct stk_writer *w, struct namer **ret_namer);
+void namer__free(struct namer *n);
+
+/*
+ * addr is a frame of a stack that has just been given to the writer.  Its symbols are written
+ * before the stack is: both that of an exact address and that of the call before it.
+ */
+int namer__frame(struct namer *n, uint64_t addr);
+/* addr is the value of a field. */
+int namer__value(struct namer *n, uint64_t addr);
+/* To be called when the writer has ended a round: all its stacks so far are in the file. */
+void namer__end_round(struct namer *n);
+
+#endif /* RECORD_NAMER_H */

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a recording says of addresses where code comes and goes while it is made. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../trace/gen.h"
+#include "record/namer.h"
+#include "stackonce.h"
+#include "symbols/ksyms.h"
+
+#define CORE(x) (0xffffffff81000000ull + (x))
+#define BPF(x) (0xffffffffc1000000ull + (x))
+
+static const char text[] = "ffffffff81000000 T _stext\n"
+			   "ffffffff81000100 T do_one\n"
+			   "ffffffff81000200 D _etext\n";
+
+struct test {
+	struct gen_file f;
+	struct stk_writer *w;
+	struct ksyms *syms;
+	struct namer *namer;
+	/* what is loaded at BPF(start) now, size 0: nothing */
+	uint64_t start, size;
+	const char *name;
+	unsigned int asked;
+	uint64_t rounds;
+};
+
+static int ask(void *ctx, const uint64_t *addrs, unsigned int nr, char *texts, size_t text_len)
+{
+	unsigned long long off;
+	struct test *t = ctx;
+
+	assert_int_equal(nr, 1);
+	t->asked++;
+	off = addrs[0] - BPF(t->start);
+	if (off < t->size)
+		snprintf(texts, text_len, "%s+0x%llx/0x%llx", t->name, off,
+			 (unsigned long long)t->size);
+	else
+		snprintf(texts, text_len, "0x%llx", (unsigned long long)addrs[0]);
+	return 0;
+}
+
+static void begin(struct test *t)
+{
+	struct stk_writer_opts opts = { .nr_cpus = 1 };
+
+	*t = (struct test){ 0 };
+	t->w = gen_open(&t->f, &opts);
+	assert_int_equal(ksyms__parse(text, &t->syms), 0);
+	ksyms__set_resolver(t->syms, ask, t);
+	assert_int_equal(namer__new(t->syms, t->w, &t->namer), 0);
+}
+
+static void load(struct test *t, const char *name, uint64_t start, uint64_t size)
+{
+	t->name = name;
+	t->start = start;
+	t->size = size;
+}
+
+/* A stack of two frames, this one within CORE(caller). */
+static void stack(struct test *t, uint64_t addr, uint64_t caller)
+{
+	const uint64_t frames[2] = { addr, CORE(caller) };
+	uint32_t number;
+
+	assert_int_equal(stk_writer__stack(t->w, frames, 2, &number), 0);
+	assert_int_equal(namer__frame(t->namer, frames[0]), 0);
+	assert_int_equal(namer__frame(t->namer, frames[1]), 0);
+}
+
+static void end_round(struct test *t)
+{
+	assert_int_equal(stk_writer__end_round(t->w, ++t->rounds, 0), 0);
+	namer__end_round(t->namer);
+}
+
+static struct stk_reader *read_back(struct test *t)
+{
+	const struct stk_event *e;
+	struct stk_reader *r;
+
+	assert_int_equal(stk_writer__finish(t->w, "done", 0), 0);
+	stk_writer__free(t->w);
+	namer__free(t->namer);
+	ksyms__free(t->syms);
+	gen_load(&t->f);
+	assert_int_equal(stk_reader__open_mem(t->f.p, t->f.len, NULL, &r), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	return r;
+}
+
+static void expect(struct stk_reader *r, uint32_t number, const char *name, uint64_t off)
+{
+	struct stk_frame out[2];
+
+	assert_int_equal(stk_reader__frames(r, number, out, 2), 2);
+	assert_string_equal(out[1].sym, out[1].ip > CORE(0x100) ? "do_one" : "_stext");
+	assert_null(out[1].mod);
+	if (!name) {
+		assert_null(out[0].sym);
+		return;
+	}
+	assert_string_equal(out[0].sym, name);
+	assert_int_equal(out[0].off, off);
+	assert_string_equal(out[0].mod, "bpf");
+}
+
+/* Loaded over another, unloaded, loaded again: each stack has the name of its time. */
+static void test_changes(void **state)
+{
+	struct stk_reader *r;
+	struct test t;
+
+	begin(&t);
+	load(&t, "bpf_prog_a", 0, 0x100);
+	stack(&t, BPF(0x50), 0x10);
+	end_round(&t);
+	load(&t, "bpf_prog_b", 0x40, 0x20);
+	stack(&t, BPF(0x50), 0x20);
+	end_round(&t);
+	load(&t, NULL, 0, 0);
+	stack(&t, BPF(0x50), 0x30);
+	end_round(&t);
+	load(&t, "bpf_prog_a", 0, 0x100);
+	stack(&t, BPF(0x50), 0x140);
+	end_round(&t);
+	/* the same start with another name, another size */
+	load(&t, "bpf_prog_c", 0, 0x100);
+	stack(&t, BPF(0x50), 0x150);
+	end_round(&t);
+	load(&t, "bpf_prog_c", 0, 0x51);
+	stack(&t, BPF(0x50), 0x160);
+	r = read_back(&t);
+	expect(r, 1, "bpf_prog_a", 0x50);
+	expect(r, 2, "bpf_prog_b", 0x10);
+	expect(r, 3, NULL, 0);
+	expect(r, 4, "bpf_prog_a", 0x50);
+	expect(r, 5, "bpf_prog_c", 0x50);
+	expect(r, 6, "bpf_prog_c", 0x50);
+	stk_reader__free(r);
+	gen_close(&t.f);
+}
+
+/* What had no name when it was seen does not get that of something loaded there later. */
+static void test_nameless(void **state)
+{
+	struct stk_reader *r;
+	struct test t;
+
+	begin(&t);
+	/* a field's value is looked up first, and says nothing about the frame */
+	assert_int_equal(namer__value(t.namer, BPF(0x50)), 0);
+	stack(&t, BPF(0x50), 0x10);
+	end_round(&t);
+	load(&t, "bpf_prog_a", 0, 0x100);
+	stack(&t, BPF(0x50), 0x20);
+	end_round(&t);
+	load(&t, "bpf_prog_b", 0, 0x100);
+	assert_int_equal(namer__value(t.namer, BPF(0x50)), 0);
+	r = read_back(&t);
+	expect(r, 1, NULL, 0);
+	expect(r, 2, "bpf_prog_a", 0x50);
+	stk_reader__free(r);
+	gen_close(&t.f);
+}
+
+static size_t file_size(struct test *t)
+{
+	end_round(t);
+	gen_load(&t->f);
+	return t->f.len;
+}
+
+/* The kernel is asked once a round, and the file told only of what is new. */
+static void test_bounded(void **state)
+{
+	size_t size, first, second;
+	struct stk_reader *r;
+	struct test t;
+
+	begin(&t);
+	load(&t, "bpf_prog_a", 0, 0x100);
+	size = file_size(&t);
+	size = file_size(&t) - size;	/* of an empty round */
+	stack(&t, BPF(0x50), 0x10);
+	stack(&t, BPF(0x50), 0x10);
+	assert_int_equal(t.asked, 2);	/* the address, and the byte before it */
+	assert_int_equal(namer__value(t.namer, BPF(0x50)), 0);
+	assert_int_equal(t.asked, 2);
+	first = file_size(&t);
+	for (int i = 0; i < 3; i++)
+		stack(&t, BPF(0x50), 0x10);
+	assert_int_equal(t.asked, 4);
+	second = file_size(&t);
+	assert_int_equal(second - first, size);
+	r = read_back(&t);
+	expect(r, 1, "bpf_prog_a", 0x50);
+	stk_reader__free(r);
+	gen_close(&t.f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_nameless),
+		cmocka_unit_test(test_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
