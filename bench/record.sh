@@ -92,7 +92,9 @@ armed()
 {
 	kill -0 "$recorder" 2>/dev/null || return 0
 	case $1 in
-	stackonce*) "$stackonce" info --json "$work/$1.stk" | jq -e '.totals.happened > 0' ;;
+	stackonce*)
+		[ "$("$stackonce" info --json "$work/$1.stk" | jq '.totals.happened > 0')" = true ]
+		;;
 	perf*) [ -s "$work/$1.data" ] && sleep 1 ;;
 	trace-cmd) sleep 2 ;;
 	bpftrace) grep -q Attaching "$work/$1.out" && sleep 1 ;;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2120
 # Mounts tracefs for as long as a script needs it, and only takes away what it mounted itself.  Words
 # given to the functions go before the command: how to become root.
 

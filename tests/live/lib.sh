@@ -122,7 +122,7 @@ wait_armed()
 			cat "$work"/record_bg.err
 			fail "the recorder ended before it was armed"
 		}
-		if [ -s "$2" ] && info_of "$2" -e '.totals.happened > 0' >/dev/null 2>&1; then
+		if [ -s "$2" ] && info_true "$2" '.totals.happened > 0' 2>/dev/null; then
 			return
 		fi
 		sleep 0.1
@@ -150,6 +150,12 @@ info_of()
 	"$STACKONCE" info --json "$file" | jq "$@"
 }
 
+# info_true FILE JQ-ARGS...: whether the answer is true.  (jq -e takes no answer for a yes.)
+info_true()
+{
+	[ "$(info_of "$@")" = true ]
+}
+
 # counted FILE EVENT FIELD: a number of one event.
 counted()
 {
@@ -166,9 +172,9 @@ want_sum()
 		cat "$work/sum"
 		fail "the accounting does not add up"
 	}
-	info_of "$1" -e '.totals.happened == .totals.recorded + .totals.filtered + .totals.lost' \
-		>/dev/null || fail "the totals do not add up"
-	info_of "$1" -e .accounted >/dev/null || fail "the recording has no accounting"
+	info_true "$1" '.totals.happened == .totals.recorded + .totals.filtered + .totals.lost' ||
+		fail "the totals do not add up"
+	info_true "$1" .accounted || fail "the recording has no accounting"
 	info_of "$1" -r '.events[] | select(.lost != ([.lost_by[]] | add) or
 		.filtered != ([.filtered_by[]] | add)) | "\(.name): \(.)"' >"$work/sum"
 	[ ! -s "$work/sum" ] || {

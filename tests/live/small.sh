@@ -12,7 +12,7 @@ want_sum small.stk
 bytes=$(info_of small.stk .bytes_per_event)
 [ "$(info_of small.stk .totals.recorded)" -ge "$(scale 100000 20000)" ] || fail "few events"
 [ "$(info_of small.stk .bytes)" -eq "$(wc -c <small.stk)" ] || fail "info has another file size"
-info_of small.stk -e '(.bytes / .totals.recorded - .bytes_per_event) | fabs < 0.01' >/dev/null ||
+info_true small.stk '(.bytes / .totals.recorded - .bytes_per_event) | fabs < 0.01' ||
 	fail "bytes_per_event is not bytes / recorded"
-info_of small.stk -e '.bytes_per_event <= 8' >/dev/null || fail "$bytes bytes per event"
+info_true small.stk '.bytes_per_event <= 8' || fail "$bytes bytes per event"
 note "$bytes bytes per event, $(info_of small.stk .totals.recorded) events"
