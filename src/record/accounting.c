@@ -76,7 +76,9 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 
 	memset(ret_counters, 0, p->nr_events * sizeof(*ret_counters));
 	attach__samples_poll(p);
-	err = attach__misses(p);
+	err = programs__refresh_cpus(p);
+	if (!err)
+		err = attach__misses(p);
 	if (err)
 		return err;
 	for (i = 0; i < p->nr_events; i++) {

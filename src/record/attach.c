@@ -153,7 +153,7 @@ bool programs__has_cycles(void)
 	return fd >= 0;
 }
 
-static int sample_open(struct programs *p, unsigned int cpu)
+int attach__sample_cpu(struct programs *p, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -166,6 +166,8 @@ static int sample_open(struct programs *p, unsigned int cpu)
 	struct sample_cpu *s = &p->samples[cpu];
 	size_t page = sysconf(_SC_PAGESIZE);
 
+	if (s->fd >= 0)
+		return 0;
 	if (p->opts.sample_cycles) {
 		attr.type = PERF_TYPE_HARDWARE;
 		attr.config = PERF_COUNT_HW_CPU_CYCLES;
@@ -197,7 +199,7 @@ static int attach_samples(struct programs *p)
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
 		if (!p->online[cpu])
 			continue;
-		err = sample_open(p, cpu);
+		err = attach__sample_cpu(p, cpu);
 		if (err)
 			return log_err(err, "timer samples at %u Hz on CPU %u", p->opts.sample_hz,
 				       cpu);

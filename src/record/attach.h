@@ -21,6 +21,8 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr);
 int attach__misses_start(struct programs *p);
 int attach__misses(struct programs *p);
 
+/* Timer samples on one CPU more. */
+int attach__sample_cpu(struct programs *p, unsigned int cpu);
 void attach__samples_start(struct programs *p);
 void attach__samples_stop(struct programs *p);
 /* How long the samples of this CPU were armed, ns. */

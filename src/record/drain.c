@@ -251,12 +251,23 @@ static int on_record(void *ctx, void *data, size_t len)
 	return r->bytes < r->d->ring_size ? 0 : -EAGAIN;
 }
 
+/* Rings come when their CPU does. */
+static int ring_open(struct ring_source *r)
+{
+	int fd = programs__ring_fd(r->d->programs, r->cpu);
+
+	if (r->rb || fd < 0)
+		return 0;
+	r->rb = ring_buffer__new(fd, on_record, r, NULL);
+	return r->rb ? 0 : -errno;
+}
+
 int drain__new(struct programs *p, const struct rec_events *events, struct ksyms *syms,
 	       struct stk_writer *w, struct drain **ret_drain)
 {
 	struct drain *d = calloc(1, sizeof(*d));
 	unsigned int i;
-	int fd;
+	int err;
 
 	if (!d)
 		return -ENOMEM;
@@ -282,13 +293,10 @@ int drain__new(struct programs *p, const struct rec_events *events, struct ksyms
 	for (i = 0; i < d->nr_cpus; i++) {
 		d->rings[i].d = d;
 		d->rings[i].cpu = i;
-		fd = programs__ring_fd(p, i);
-		if (fd < 0)
-			continue;
-		d->rings[i].rb = ring_buffer__new(fd, on_record, &d->rings[i], NULL);
-		if (!d->rings[i].rb) {
+		err = ring_open(&d->rings[i]);
+		if (err) {
 			drain__free(d);
-			return -errno;
+			return err;
 		}
 	}
 	*ret_drain = d;
@@ -320,6 +328,9 @@ int drain__run(struct drain *d)
 	for (i = 0; i < d->nr_cpus; i++) {
 		struct ring_source *r = &d->rings[i];
 
+		n = ring_open(r);
+		if (n)
+			return n;
 		if (!r->rb)
 			continue;
 		r->bytes = 0;

@@ -179,10 +179,29 @@ static int map_memories(struct programs *p)
 	return p->counts && p->pids ? 0 : -errno;
 }
 
+static int create_ring(struct programs *p, unsigned int cpu)
+{
+	int outer = bpf_map__fd(p->skel->maps.rings), fd;
+
+	if (p->ring_fds[cpu] >= 0)
+		return 0;
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "stk_ring", 0, 0, p->opts.buffer_size, NULL);
+	if (fd < 0)
+		return -errno;
+	if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY)) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	p->ring_fds[cpu] = fd;
+	return 0;
+}
+
 static int create_rings(struct programs *p)
 {
-	int outer = bpf_map__fd(p->skel->maps.rings), err;
 	unsigned int cpu;
+	int err;
 
 	p->ring_fds = malloc(p->nr_cpus * sizeof(*p->ring_fds));
 	if (!p->ring_fds)
@@ -190,40 +209,42 @@ static int create_rings(struct programs *p)
 	for (cpu = 0; cpu < p->nr_cpus; cpu++)
 		p->ring_fds[cpu] = -1;
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		if (!p->online[cpu])
-			continue;
-		p->ring_fds[cpu] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "stk_ring", 0, 0,
-						  p->opts.buffer_size, NULL);
-		if (p->ring_fds[cpu] < 0)
-			return -errno;
-		err = bpf_map_update_elem(outer, &cpu, &p->ring_fds[cpu], BPF_ANY);
+		err = p->online[cpu] ? create_ring(p, cpu) : 0;
 		if (err)
-			return -errno;
+			return err;
 	}
 	return 0;
 }
 
-/* Where each CPU's variables are: its run queue's address less the run queue's offset. */
+/*
+ * Where this CPU's variables are: its run queue's address less the run queue's offset.  1 when
+ * that cannot be told.
+ */
+static int locate_cpu(struct programs *p, unsigned int cpu)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+	uint64_t rq;
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(p->skel->progs.locate), &run))
+		return -errno;
+	rq = p->skel->bss->located_rq[cpu];
+	if (!rq || p->layout.runqueues == UINT32_MAX)
+		return 1;
+	p->skel->bss->percpu_base[cpu] = rq - p->layout.runqueues;
+	return 0;
+}
+
 static int locate_percpu(struct programs *p)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU);
-	int fd = bpf_program__fd(p->skel->progs.locate);
-	bool all = true;
 	unsigned int cpu;
+	bool all = true;
+	int err;
 
-	for (cpu = 0; cpu < p->nr_cpus && cpu < WIRE_MAX_CPUS; cpu++) {
-		uint64_t rq;
-
-		if (!p->online[cpu])
-			continue;
-		run.cpu = cpu;
-		if (bpf_prog_test_run_opts(fd, &run))
-			return -errno;
-		rq = p->skel->bss->located_rq[cpu];
-		if (!rq || p->layout.runqueues == UINT32_MAX)
-			all = false;
-		else
-			p->skel->bss->percpu_base[cpu] = rq - p->layout.runqueues;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		err = p->online[cpu] ? locate_cpu(p, cpu) : 0;
+		if (err < 0)
+			return err;
+		all = all && !err;
 	}
 	if (!all)
 		log_warn("the kernel's per-CPU variables cannot be found: events that nest in "
@@ -314,12 +335,27 @@ static int fill_maps(struct programs *p)
 }
 
 /* "0-3,8" of /sys: which of the possible CPUs are online now. */
-static int find_cpus(struct programs *p)
+static int read_online(bool *ret_online, unsigned int nr_cpus)
 {
 	_cleanup_fclose_ FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	int n = libbpf_num_possible_cpus();
 	unsigned int a, b;
 	char sep;
+
+	if (!f)
+		return -errno;
+	while (fscanf(f, "%u", &a) == 1) {
+		b = a;
+		if (fscanf(f, "%c", &sep) == 1 && sep == '-' && fscanf(f, "%u%c", &b, &sep) < 1)
+			return -EINVAL;
+		for (; a <= b && a < nr_cpus; a++)
+			ret_online[a] = true;
+	}
+	return 0;
+}
+
+static int find_cpus(struct programs *p)
+{
+	int n = libbpf_num_possible_cpus();
 
 	if (n < 0)
 		return n;
@@ -329,14 +365,31 @@ static int find_cpus(struct programs *p)
 	p->online = calloc(n, sizeof(*p->online));
 	if (!p->online)
 		return -ENOMEM;
-	while (f && fscanf(f, "%u", &a) == 1) {
-		b = a;
-		if (fscanf(f, "%c", &sep) == 1 && sep == '-' && fscanf(f, "%u%c", &b, &sep) < 1)
-			return -EINVAL;
-		for (; a <= b && a < p->nr_cpus; a++)
-			p->online[a] = true;
+	return read_online(p->online, p->nr_cpus);
+}
+
+int programs__refresh_cpus(struct programs *p)
+{
+	_cleanup_free_ bool *online = calloc(p->nr_cpus, sizeof(*online));
+	unsigned int cpu;
+	int err;
+
+	if (!online)
+		return -ENOMEM;
+	err = read_online(online, p->nr_cpus);
+	for (cpu = 0; cpu < p->nr_cpus && !err; cpu++) {
+		if (!online[cpu] || p->online[cpu])
+			continue;
+		p->online[cpu] = true;
+		err = locate_cpu(p, cpu);
+		if (err >= 0)
+			err = create_ring(p, cpu);
+		if (!err && p->samples)
+			err = attach__sample_cpu(p, cpu);
+		if (!err)
+			log_warn("CPU %u came online; its events before this were lost", cpu);
 	}
-	return 0;
+	return err ? log_err(err, "a CPU that came online") : 0;
 }
 
 static int load(struct programs *p)

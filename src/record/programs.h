@@ -66,6 +66,11 @@ unsigned int programs__nr_cpus(const struct programs *p);
 struct stackmap *programs__stackmap(const struct programs *p);
 int programs__ring_fd(const struct programs *p, unsigned int cpu);	/* -1: none */
 
+/*
+ * Serve CPUs that came online meanwhile; to be called now and then.  What happened on them before
+ * is counted as lost for want of a ring.
+ */
+int programs__refresh_cpus(struct programs *p);
 uint64_t programs__ring_size(const struct programs *p);
 
 /* Counters of all events, summed over the CPUs; rows of STK_NR_COUNTERS. */
