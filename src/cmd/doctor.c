@@ -118,7 +118,7 @@ int cmd_doctor(int argc, char **argv)
 		strbuf__printf(&o.b, "Linux %s, %s\n", u.release, u.machine);
 	works = try_all(&o, json);
 	if (!json)
-		strbuf__puts(&o.b, works ? "Recording works here.\n" :
-					   "Recording does not work here.\n");
+		strbuf__puts(&o.b,
+			     works ? "Recording works here.\n" : "Recording does not work here.\n");
 	return out__close(&o, works ? CMD_OK : CMD_FAILURE);
 }

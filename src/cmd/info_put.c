@@ -24,8 +24,7 @@ static const struct reason filtered_by[] = {
 static const struct reason lost_by[] = {
 	{ STK_C_LOST_RING, "ring" },	   { STK_C_LOST_NESTED, "nested" },
 	{ STK_C_LOST_SCRATCH, "scratch" }, { STK_C_LOST_WRITE, "write" },
-	{ STK_C_LOST_EDGE, "edge" },
-	{ STK_C_LOST_UNKNOWN, "unknown" },
+	{ STK_C_LOST_EDGE, "edge" },	   { STK_C_LOST_UNKNOWN, "unknown" },
 };
 
 static const struct reason fell_by[] = {

@@ -50,8 +50,15 @@ static const char help[] =
 	"  -v, --verbose           load time and kernel memory\n";
 
 enum {
-	OPT_FILTER = 256, OPT_IDLE, OPT_INCLUDE_SELF, OPT_MAX_DEPTH, OPT_NO_KERNEL_STACKS,
-	OPT_MAP_BITS, OPT_POOL, OPT_BUFFER, OPT_FSYNC,
+	OPT_FILTER = 256,
+	OPT_IDLE,
+	OPT_INCLUDE_SELF,
+	OPT_MAX_DEPTH,
+	OPT_NO_KERNEL_STACKS,
+	OPT_MAP_BITS,
+	OPT_POOL,
+	OPT_BUFFER,
+	OPT_FSYNC,
 };
 
 static const struct option longopts[] = {
@@ -99,10 +106,14 @@ static int parse_clock(const char *s, enum rec_clock *ret_clock)
 		const char *name;
 		enum rec_clock clock;
 	} clocks[] = {
-		{ "mono", REC_CLOCK_MONO },	 { "monotonic", REC_CLOCK_MONO },
-		{ "CLOCK_MONOTONIC", REC_CLOCK_MONO }, { "boot", REC_CLOCK_BOOT },
-		{ "boottime", REC_CLOCK_BOOT },	 { "CLOCK_BOOTTIME", REC_CLOCK_BOOT },
-		{ "tai", REC_CLOCK_TAI },	 { "CLOCK_TAI", REC_CLOCK_TAI },
+		{ "mono", REC_CLOCK_MONO },
+		{ "monotonic", REC_CLOCK_MONO },
+		{ "CLOCK_MONOTONIC", REC_CLOCK_MONO },
+		{ "boot", REC_CLOCK_BOOT },
+		{ "boottime", REC_CLOCK_BOOT },
+		{ "CLOCK_BOOTTIME", REC_CLOCK_BOOT },
+		{ "tai", REC_CLOCK_TAI },
+		{ "CLOCK_TAI", REC_CLOCK_TAI },
 	};
 	size_t i;
 
@@ -351,9 +362,14 @@ int cmd_record(int argc, char **argv)
 	int err;
 
 	o.rec = (struct recorder_opts){
-		.output = "trace.stk", .events = &events, .kernel_stacks = true,
-		.max_depth = WIRE_MAX_FRAMES, .stack_map_bits = 16, .buffer_size = 8 << 20,
-		.argc = argc, .argv = argv,
+		.output = "trace.stk",
+		.events = &events,
+		.kernel_stacks = true,
+		.max_depth = WIRE_MAX_FRAMES,
+		.stack_map_bits = 16,
+		.buffer_size = 8 << 20,
+		.argc = argc,
+		.argv = argv,
 	};
 	err = parse_options(argc, argv, &o);
 	if (err)

@@ -360,10 +360,9 @@ static int put_group_tree(struct report *rp, const struct stack_group *g)
 /* Events of all types that happened and are not in the recording for want of room or time. */
 static uint64_t sum_lost(const struct stk_reader *r)
 {
-	static const enum stk_counter lost[] = { STK_C_LOST_RING, STK_C_LOST_NESTED,
+	static const enum stk_counter lost[] = { STK_C_LOST_RING,    STK_C_LOST_NESTED,
 						 STK_C_LOST_SCRATCH, STK_C_LOST_WRITE,
-						 STK_C_LOST_EDGE,
-						 STK_C_LOST_UNKNOWN };
+						 STK_C_LOST_EDGE,    STK_C_LOST_UNKNOWN };
 	uint64_t sum = 0;
 	unsigned int i, k;
 

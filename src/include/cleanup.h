@@ -31,8 +31,20 @@ static inline void fclosep(FILE **f)
 #define _cleanup_fclose_ _cleanup_(fclosep)
 
 /* The value of a _cleanup_ variable, which then no longer owns it. */
-#define take_ptr(p) ({ __typeof__(p) *_pp = &(p); __typeof__(p) _v = *_pp; *_pp = NULL; _v; })
-#define take_fd(fd) ({ int *_pf = &(fd); int _v = *_pf; *_pf = -1; _v; })
+#define take_ptr(p)                        \
+	({                                 \
+		__typeof__(p) *_pp = &(p); \
+		__typeof__(p) _v = *_pp;   \
+		*_pp = NULL;               \
+		_v;                        \
+	})
+#define take_fd(fd)               \
+	({                        \
+		int *_pf = &(fd); \
+		int _v = *_pf;    \
+		*_pf = -1;        \
+		_v;               \
+	})
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))

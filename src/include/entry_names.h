@@ -13,25 +13,44 @@
 static inline bool interrupt_entry_name(const char *name)
 {
 	static const char *const prefixes[] = {
-		"asm_exc_",	    "asm_sysvec_",	"asm_common_interrupt",
-		"asm_spurious_",    "irq_entries_start", "spurious_entries_start",
+		"asm_exc_",
+		"asm_sysvec_",
+		"asm_common_interrupt",
+		"asm_spurious_",
+		"irq_entries_start",
+		"spurious_entries_start",
 		/* local labels of asm_exc_nmi */
-		"nested_nmi",	    "first_nmi",	"repeat_nmi",
-		"end_repeat_nmi",   "nmi_no_fsgsbase",	"nmi_swapgs",
+		"nested_nmi",
+		"first_nmi",
+		"repeat_nmi",
+		"end_repeat_nmi",
+		"nmi_no_fsgsbase",
+		"nmi_swapgs",
 		"nmi_restore",
 		/* arm64 */
-		"el1h_64_irq",	    "el1h_64_fiq",	"el1h_64_sync",
-		"el1h_64_error",    "el0t_64_irq",	"el0t_64_fiq",
+		"el1h_64_irq",
+		"el1h_64_fiq",
+		"el1h_64_sync",
+		"el1h_64_error",
+		"el0t_64_irq",
+		"el0t_64_fiq",
 	};
 	/* whole names: functions that are no entries begin like these */
 	static const char *const names[] = {
-		"asm_fred_entrypoint_kernel",	/* since 6.9 */
+		"asm_fred_entrypoint_kernel", /* since 6.9 */
 		/* before 5.8, in imports */
-		"ret_from_intr",    "apic_timer_interrupt", "reschedule_interrupt",
-		"irq_work_interrupt", "call_function_interrupt",
-		"call_function_single_interrupt", "page_fault", "async_page_fault",
+		"ret_from_intr",
+		"apic_timer_interrupt",
+		"reschedule_interrupt",
+		"irq_work_interrupt",
+		"call_function_interrupt",
+		"call_function_single_interrupt",
+		"page_fault",
+		"async_page_fault",
 		"general_protection",
-		"el1_irq",	    "el1_sync",		    "el1_error",
+		"el1_irq",
+		"el1_sync",
+		"el1_error",
 	};
 	size_t i;
 

@@ -9,19 +9,19 @@
 #ifndef FRAME_H
 #define FRAME_H
 
-#define FRAME_MARKER_BIT	0x8000000000000000ULL
-#define FRAME_MARKER_MASK	0xffffff0000000000ULL
+#define FRAME_MARKER_BIT 0x8000000000000000ULL
+#define FRAME_MARKER_MASK 0xffffff0000000000ULL
 #define FRAME_MARKER(kind, value) \
 	(FRAME_MARKER_BIT | ((unsigned long long)(kind) << 32) | (unsigned int)(value))
-#define FRAME_IS_MARKER(f)	(((f) & FRAME_MARKER_MASK) == FRAME_MARKER_BIT)
-#define FRAME_MARKER_KIND(f)	((unsigned int)((f) >> 32) & 0xff)
-#define FRAME_MARKER_VALUE(f)	((unsigned int)(f))
-#define FRAME_IS_KERNEL(f)	(((f) >> 47) == 0x1ffffULL)
+#define FRAME_IS_MARKER(f) (((f)&FRAME_MARKER_MASK) == FRAME_MARKER_BIT)
+#define FRAME_MARKER_KIND(f) ((unsigned int)((f) >> 32) & 0xff)
+#define FRAME_MARKER_VALUE(f) ((unsigned int)(f))
+#define FRAME_IS_KERNEL(f) (((f) >> 47) == 0x1ffffULL)
 
 enum frame_marker {
-	FRAME_LINK = 1,		/* stack map only: the rest is the record with this id */
-	FRAME_END = 2,		/* value: how the stack ends (enum stk_stack_end), if not complete */
-	FRAME_EXACT = 3,	/* the next inner frame's ip is exact although nothing shows it:
+	FRAME_LINK = 1, /* stack map only: the rest is the record with this id */
+	FRAME_END = 2, /* value: how the stack ends (enum stk_stack_end), if not complete */
+	FRAME_EXACT = 3, /* the next inner frame's ip is exact although nothing shows it:
 				 * first of a timer sample.  Stands before that frame. */
 };
 

@@ -4,30 +4,30 @@
 #define STACKONCE_COUNTERS_H
 
 enum stk_counter {
-	STK_C_HAPPENED,			/* counted by the second program */
+	STK_C_HAPPENED, /* counted by the second program */
 	STK_C_RECORDED,
 	STK_C_FILTERED_PID,
 	STK_C_FILTERED_SELF,
 	STK_C_FILTERED_EXPR,
-	STK_C_LOST_RING,		/* the CPU's ring was full */
-	STK_C_LOST_NESTED,		/* both programs were busy on this CPU */
-	STK_C_LOST_SCRATCH,		/* no scratch slot was free */
-	STK_C_LOST_WRITE,		/* the recorder could not write it */
-	STK_C_LOST_EDGE,		/* only one of the two programs saw it, at start or end */
-	STK_C_NO_FIELDS,		/* of the recorded: marked STK_MARK_NO_FIELDS */
+	STK_C_LOST_RING, /* the CPU's ring was full */
+	STK_C_LOST_NESTED, /* both programs were busy on this CPU */
+	STK_C_LOST_SCRATCH, /* no scratch slot was free */
+	STK_C_LOST_WRITE, /* the recorder could not write it */
+	STK_C_LOST_EDGE, /* only one of the two programs saw it, at start or end */
+	STK_C_NO_FIELDS, /* of the recorded: marked STK_MARK_NO_FIELDS */
 	STK_C_STACK_HIT,
 	STK_C_STACK_NEW,
-	STK_C_STACK_FELL_POOL,		/* travelled in full: the pool was full */
-	STK_C_STACK_FELL_PROBE,		/* travelled in full: no free slot within the probe limit */
-	STK_C_STACK_TRUNCATED,		/* deeper than --max-depth */
-	STK_C_STACK_AT_LIMIT,		/* as deep as kernel.perf_event_max_stack */
+	STK_C_STACK_FELL_POOL, /* travelled in full: the pool was full */
+	STK_C_STACK_FELL_PROBE, /* travelled in full: no free slot within the probe limit */
+	STK_C_STACK_TRUNCATED, /* deeper than --max-depth */
+	STK_C_STACK_AT_LIMIT, /* as deep as kernel.perf_event_max_stack */
 	STK_C_STACK_EMPTY,
-	STK_C_STACK_FAILED,		/* the walk failed or its result could not be kept */
-	STK_C_SAMPLE_EXPECTED,		/* timer samples: armed CPU time x HZ */
+	STK_C_STACK_FAILED, /* the walk failed or its result could not be kept */
+	STK_C_SAMPLE_EXPECTED, /* timer samples: armed CPU time x HZ */
 	STK_C_SAMPLE_SKIPPED,
 	STK_C_SAMPLE_THROTTLED,
 	STK_C_SAMPLE_IDLE,
-	STK_C_LOST_UNKNOWN,		/* counted as happened, but gone for no reason we know: a fault */
+	STK_C_LOST_UNKNOWN, /* counted as happened, but gone for no reason we know: a fault */
 	STK_NR_COUNTERS
 };
 

@@ -36,16 +36,16 @@ typedef void (*stk_log_fn)(void *ctx, enum stk_log_level level, const char *msg)
 /* ---- open and close ------------------------------------------------------------------------- */
 
 enum {
-	STK_WANT_FIELDS = 1u << 0,	/* decode event fields (stk_event__record) */
-	STK_WANT_EVENTS = 1u << 1,	/* decode events at all; without it stk_reader__next only
+	STK_WANT_FIELDS = 1u << 0, /* decode event fields (stk_event__record) */
+	STK_WANT_EVENTS = 1u << 1, /* decode events at all; without it stk_reader__next only
 					 * walks the tables and goes straight to the end */
 };
 
 struct stk_reader_opts {
-	size_t size;			/* sizeof(struct stk_reader_opts) */
-	unsigned int want;		/* STK_WANT_..., 0 means events with fields */
-	bool follow;			/* the file is still growing: -EAGAIN instead of the end */
-	stk_log_fn log;			/* may be NULL: messages are dropped */
+	size_t size; /* sizeof(struct stk_reader_opts) */
+	unsigned int want; /* STK_WANT_..., 0 means events with fields */
+	bool follow; /* the file is still growing: -EAGAIN instead of the end */
+	stk_log_fn log; /* may be NULL: messages are dropped */
 	void *log_ctx;
 };
 
@@ -66,21 +66,21 @@ void stk_reader__free(struct stk_reader *r);
  */
 int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event);
 
-uint64_t stk_event__ts(const struct stk_event *e);	/* ns of the recording's clock */
+uint64_t stk_event__ts(const struct stk_event *e); /* ns of the recording's clock */
 unsigned int stk_event__cpu(const struct stk_event *e);
-uint32_t stk_event__tid(const struct stk_event *e);	/* kernel's pid: the thread */
-uint32_t stk_event__pid(const struct stk_event *e);	/* kernel's tgid: the process */
-const char *stk_event__comm(const struct stk_event *e);	/* may hold any bytes but NUL */
+uint32_t stk_event__tid(const struct stk_event *e); /* kernel's pid: the thread */
+uint32_t stk_event__pid(const struct stk_event *e); /* kernel's tgid: the process */
+const char *stk_event__comm(const struct stk_event *e); /* may hold any bytes but NUL */
 const struct stk_event_type *stk_event__type(const struct stk_event *e);
-uint32_t stk_event__kstack(const struct stk_event *e);	/* stack number, 0: none */
+uint32_t stk_event__kstack(const struct stk_event *e); /* stack number, 0: none */
 uint32_t stk_event__ustack(const struct stk_event *e);
 
-enum {	/* stk_event__marks: what is special about this event */
-	STK_MARK_NO_FIELDS = 1u << 0,	/* recorded while another recorder program ran: the fields
+enum { /* stk_event__marks: what is special about this event */
+       STK_MARK_NO_FIELDS = 1u << 0, /* recorded while another recorder program ran: the fields
 					 * were out of reach, header and stack are right */
-	STK_MARK_LATE = 1u << 1,	/* came after its round had been closed; out of order */
-	STK_MARK_NO_IRQFLAG = 1u << 2,	/* this kernel does not tell whether irqs were off */
-	STK_MARK_CUT = 1u << 3,		/* the record was longer than the recorder's limit */
+       STK_MARK_LATE = 1u << 1, /* came after its round had been closed; out of order */
+       STK_MARK_NO_IRQFLAG = 1u << 2, /* this kernel does not tell whether irqs were off */
+       STK_MARK_CUT = 1u << 3, /* the record was longer than the recorder's limit */
 };
 unsigned int stk_event__marks(const struct stk_event *e);
 
@@ -99,18 +99,18 @@ const void *stk_event__record(const struct stk_event *e, size_t *ret_len);
 
 enum stk_event_kind {
 	STK_KIND_TRACEPOINT = 0,
-	STK_KIND_SYSCALL = 1,		/* syscalls:sys_enter_X or sys_exit_X */
-	STK_KIND_SAMPLE = 2,		/* timer sample */
+	STK_KIND_SYSCALL = 1, /* syscalls:sys_enter_X or sys_exit_X */
+	STK_KIND_SAMPLE = 2, /* timer sample */
 };
 
-unsigned int stk_reader__nr_types(const struct stk_reader *r);	/* grows while reading */
+unsigned int stk_reader__nr_types(const struct stk_reader *r); /* grows while reading */
 const struct stk_event_type *stk_reader__type(const struct stk_reader *r, unsigned int index);
 unsigned int stk_event_type__index(const struct stk_event_type *t);
 enum stk_event_kind stk_event_type__kind(const struct stk_event_type *t);
 const char *stk_event_type__system(const struct stk_event_type *t);
 const char *stk_event_type__name(const struct stk_event_type *t);
-const char *stk_event_type__filter(const struct stk_event_type *t);	/* "" when none */
-const char *stk_event_type__format(const struct stk_event_type *t);	/* tracefs `format` text */
+const char *stk_event_type__filter(const struct stk_event_type *t); /* "" when none */
+const char *stk_event_type__format(const struct stk_event_type *t); /* tracefs `format` text */
 
 /* Metadata by key (docs/stk-format.5 lists them); NULL when the recording does not have it. */
 const char *stk_reader__meta(const struct stk_reader *r, const char *key);
@@ -118,25 +118,25 @@ unsigned int stk_reader__nr_meta(const struct stk_reader *r);
 void stk_reader__meta_at(const struct stk_reader *r, unsigned int i, const char **ret_key,
 			 const char **ret_value);
 
-const char *stk_counter_name(enum stk_counter c);	/* "happened", "lost_ring", ... */
+const char *stk_counter_name(enum stk_counter c); /* "happened", "lost_ring", ... */
 
 /* Last accounting seen so far for one event type; 0 where the file has none. */
 uint64_t stk_reader__counter(const struct stk_reader *r, const struct stk_event_type *t,
 			     enum stk_counter c);
 
 struct stk_totals {
-	uint64_t events;		/* events handed out or skipped so far */
-	uint64_t stacks;		/* stack numbers known so far */
-	uint64_t duplicates;		/* of these, aliases of another number (imports only) */
-	uint64_t nodes;			/* caller tree nodes kept */
-	uint64_t bytes;			/* file bytes read so far */
-	uint64_t event_bytes;		/* of these, in event blocks */
-	uint64_t first_ts, last_ts;	/* of the events, from block headers; 0, 0: none */
-	uint64_t start_wall_ns;		/* wall clock (ns since 1970) when the file was begun */
-	uint64_t last_wall_ns;		/* and at the end of the last round; 0: none */
-	uint64_t late;			/* events marked STK_MARK_LATE */
-	uint64_t bad_blocks;		/* blocks skipped because of a checksum or bad content */
-	bool clean_end;			/* the recorder finished the file */
+	uint64_t events; /* events handed out or skipped so far */
+	uint64_t stacks; /* stack numbers known so far */
+	uint64_t duplicates; /* of these, aliases of another number (imports only) */
+	uint64_t nodes; /* caller tree nodes kept */
+	uint64_t bytes; /* file bytes read so far */
+	uint64_t event_bytes; /* of these, in event blocks */
+	uint64_t first_ts, last_ts; /* of the events, from block headers; 0, 0: none */
+	uint64_t start_wall_ns; /* wall clock (ns since 1970) when the file was begun */
+	uint64_t last_wall_ns; /* and at the end of the last round; 0: none */
+	uint64_t late; /* events marked STK_MARK_LATE */
+	uint64_t bad_blocks; /* blocks skipped because of a checksum or bad content */
+	bool clean_end; /* the recorder finished the file */
 };
 void stk_reader__totals(const struct stk_reader *r, struct stk_totals *ret_totals);
 
@@ -144,23 +144,23 @@ void stk_reader__totals(const struct stk_reader *r, struct stk_totals *ret_total
 
 enum stk_stack_end {
 	STK_END_COMPLETE = 0,
-	STK_END_TRUNCATED = 1,		/* cut at --max-depth */
-	STK_END_AT_LIMIT = 2,		/* as deep as kernel.perf_event_max_stack allows */
-	STK_END_FAILED = 3,		/* the walk failed */
-	STK_END_NO_TABLE = 4,		/* user stacks: no unwind table */
-	STK_END_UNREADABLE = 5,		/* user stacks: memory could not be read */
-	STK_END_FALLBACK = 6,		/* user stacks: ended by a frame pointer walk */
+	STK_END_TRUNCATED = 1, /* cut at --max-depth */
+	STK_END_AT_LIMIT = 2, /* as deep as kernel.perf_event_max_stack allows */
+	STK_END_FAILED = 3, /* the walk failed */
+	STK_END_NO_TABLE = 4, /* user stacks: no unwind table */
+	STK_END_UNREADABLE = 5, /* user stacks: memory could not be read */
+	STK_END_FALLBACK = 6, /* user stacks: ended by a frame pointer walk */
 };
-const char *stk_stack_end_name(enum stk_stack_end end);	/* "complete", "truncated", ... */
+const char *stk_stack_end_name(enum stk_stack_end end); /* "complete", "truncated", ... */
 
 struct stk_stack {
-	uint32_t number;		/* 1 .. nr_stacks, what events carry */
-	uint32_t id;			/* what people see: number, or the imported id */
-	uint32_t alias_of;		/* number of the first stack with the same frames, or itself */
-	uint32_t depth;			/* frames, markers not counted */
+	uint32_t number; /* 1 .. nr_stacks, what events carry */
+	uint32_t id; /* what people see: number, or the imported id */
+	uint32_t alias_of; /* number of the first stack with the same frames, or itself */
+	uint32_t depth; /* frames, markers not counted */
 	enum stk_stack_end end;
-	uint32_t generation;		/* of the stack map it was first seen in */
-	uint64_t refs;			/* as stored in the file (imports); 0: count the events */
+	uint32_t generation; /* of the stack map it was first seen in */
+	uint64_t refs; /* as stored in the file (imports); 0: count the events */
 };
 uint32_t stk_reader__nr_stacks(const struct stk_reader *r);
 int stk_reader__stack(const struct stk_reader *r, uint32_t number, struct stk_stack *ret_stack);
@@ -169,19 +169,19 @@ enum stk_frame_kind { STK_FRAME_KERNEL = 0, STK_FRAME_USER = 1, STK_FRAME_UNKNOW
 
 struct stk_frame {
 	enum stk_frame_kind kind;
-	uint64_t ip;			/* address (kernel) or offset in file (user) */
-	bool exact;			/* ip was interrupted there; else it is a return address */
-	const char *sym;		/* NULL when unknown */
-	uint64_t off, size;		/* ip - start of sym, size of sym (0 unknown) */
-	const char *mod;		/* kernel module or "bpf"; NULL for the kernel itself */
-	uint32_t node;			/* caller tree node: same node, same frame and callers */
-	uint32_t parent;		/* node of the caller, 0 at the root */
+	uint64_t ip; /* address (kernel) or offset in file (user) */
+	bool exact; /* ip was interrupted there; else it is a return address */
+	const char *sym; /* NULL when unknown */
+	uint64_t off, size; /* ip - start of sym, size of sym (0 unknown) */
+	const char *mod; /* kernel module or "bpf"; NULL for the kernel itself */
+	uint32_t node; /* caller tree node: same node, same frame and callers */
+	uint32_t parent; /* node of the caller, 0 at the root */
 };
 
 /* Frames of a stack, innermost first: at most max into ret_frames; returns the full depth. */
 int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *ret_frames,
 		       unsigned int max);
-#define STK_MAX_DEPTH 512		/* no stack is deeper than this */
+#define STK_MAX_DEPTH 512 /* no stack is deeper than this */
 
 /* A kernel address that is not part of a stack (fields, %ps); same rules for sym and mod. */
 int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_frame *ret_frame);

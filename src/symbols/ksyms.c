@@ -11,26 +11,26 @@
 #include "entry_names.h"
 #include "log.h"
 
-#define TEXT_LEN 256		/* of one resolved address: KSYM_NAME_LEN is 512 since 6.1, cut */
+#define TEXT_LEN 256 /* of one resolved address: KSYM_NAME_LEN is 512 since 6.1, cut */
 
 struct entry {
 	uint64_t start;
 	uint64_t size;
-	uint32_t name, module;	/* offsets in the string pool, module 0: the kernel itself */
+	uint32_t name, module; /* offsets in the string pool, module 0: the kernel itself */
 };
 
 struct ksyms {
-	struct entry *entries;	/* sorted by start, aliases in the kernel's order */
+	struct entry *entries; /* sorted by start, aliases in the kernel's order */
 	size_t nr, cap;
-	char *pool;		/* the text of kallsyms, or names one after the other; "" at 0 */
+	char *pool; /* the text of kallsyms, or names one after the other; "" at 0 */
 	size_t pool_len, pool_cap;
-	uint32_t *names;	/* hash table, built when first asked by name */
+	uint32_t *names; /* hash table, built when first asked by name */
 	size_t names_mask;
-	uint64_t fixed_start, fixed_end;	/* the kernel's own text */
+	uint64_t fixed_start, fixed_end; /* the kernel's own text */
 	bool hidden;
 	ksyms_resolve_fn resolve;
 	void *resolve_ctx;
-	char answer[TEXT_LEN];	/* the resolver's last */
+	char answer[TEXT_LEN]; /* the resolver's last */
 };
 
 static int pool_reserve(struct ksyms *k, size_t more)
@@ -383,7 +383,9 @@ int ksyms__find(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
 		return err;
 	if (!e)
 		return -ENOENT;
-	*ret_sym = (struct ksym){ .start = e->start, .size = e->size, .name = k->pool + e->name,
+	*ret_sym = (struct ksym){ .start = e->start,
+				  .size = e->size,
+				  .name = k->pool + e->name,
 				  .module = k->pool + e->module };
 	return 0;
 }
@@ -438,7 +440,8 @@ int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 			*ret_sym = found;
 			return 0;
 		}
-		*ret_sym = (struct ksym){ .start = e->start, .size = e->size,
+		*ret_sym = (struct ksym){ .start = e->start,
+					  .size = e->size,
 					  .name = k->pool + e->name,
 					  .module = k->pool + e->module };
 		return 0;

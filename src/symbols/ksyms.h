@@ -13,9 +13,9 @@
 
 struct ksym {
 	uint64_t start;
-	uint64_t size;		/* 0: not known */
+	uint64_t size; /* 0: not known */
 	const char *name;
-	const char *module;	/* "" for the kernel itself */
+	const char *module; /* "" for the kernel itself */
 };
 
 struct ksyms;

@@ -15,8 +15,8 @@ void log_set_sink(stk_log_fn fn, void *ctx);
 int log_msg(enum stk_log_level level, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-#define log_err(err, ...)	log_msg(STK_LOG_ERROR, (err), __VA_ARGS__)
-#define log_warn(...)		((void)log_msg(STK_LOG_WARN, 0, __VA_ARGS__))
-#define log_debug(...)		((void)log_msg(STK_LOG_DEBUG, 0, __VA_ARGS__))
+#define log_err(err, ...) log_msg(STK_LOG_ERROR, (err), __VA_ARGS__)
+#define log_warn(...) ((void)log_msg(STK_LOG_WARN, 0, __VA_ARGS__))
+#define log_debug(...) ((void)log_msg(STK_LOG_DEBUG, 0, __VA_ARGS__))
 
 #endif /* LOG_H */

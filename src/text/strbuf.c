@@ -99,8 +99,11 @@ void strbuf__pad(struct strbuf *b, char c, size_t n)
 static int utf8_len(const unsigned char *s, size_t n, uint32_t *ret_c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	int len = s[0] < 0x80 ? 1 : s[0] >= 0xf0 && s[0] < 0xf8 ? 4 :
-		  s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xc0 && s[0] < 0xe0 ? 2 : 0;
+	int len = s[0] < 0x80		      ? 1 :
+		  s[0] >= 0xf0 && s[0] < 0xf8 ? 4 :
+		  s[0] >= 0xe0 && s[0] < 0xf0 ? 3 :
+		  s[0] >= 0xc0 && s[0] < 0xe0 ? 2 :
+						0;
 	uint32_t c;
 	int i;
 

@@ -17,8 +17,8 @@ struct strbuf {
 	bool failed;
 };
 
-int strbuf__grow(struct strbuf *b, size_t more);	/* room for more bytes and the NUL */
-void strbuf__free(struct strbuf *b);			/* back to all zero */
+int strbuf__grow(struct strbuf *b, size_t more); /* room for more bytes and the NUL */
+void strbuf__free(struct strbuf *b); /* back to all zero */
 
 static inline void strbuf__reset(struct strbuf *b)
 {
@@ -52,9 +52,9 @@ static inline void strbuf__putc(struct strbuf *b, char c)
 }
 
 void strbuf__printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void strbuf__u64(struct strbuf *b, uint64_t v);		/* decimal, fast */
+void strbuf__u64(struct strbuf *b, uint64_t v); /* decimal, fast */
 void strbuf__s64(struct strbuf *b, int64_t v);
-void strbuf__hex(struct strbuf *b, uint64_t v, int width);	/* lower case, zero padded */
+void strbuf__hex(struct strbuf *b, uint64_t v, int width); /* lower case, zero padded */
 void strbuf__pad(struct strbuf *b, char c, size_t n);
 
 /*

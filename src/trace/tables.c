@@ -136,7 +136,9 @@ static int take_tasks(struct stk_reader *r, struct wire_cur *c)
 static int64_t intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame)
 {
 	const struct rd_node_info *up = &r->info[parent];
-	struct rd_node_info info = { .depth = up->depth, .levels = up->levels + 1, .end = up->end,
+	struct rd_node_info info = { .depth = up->depth,
+				     .levels = up->levels + 1,
+				     .end = up->end,
 				     .symbol_blocks = r->symbol_blocks };
 	int64_t node;
 

@@ -13,7 +13,9 @@ int main(int argc, char **argv)
 		long r = SYS_getppid;
 
 		asm volatile("push %%rbp; mov $0x12345678000, %%rbp; syscall; pop %%rbp"
-			     : "+a"(r) : : "rcx", "r11", "memory");
+			     : "+a"(r)
+			     :
+			     : "rcx", "r11", "memory");
 	}
 	return 0;
 }

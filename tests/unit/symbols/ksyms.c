@@ -124,8 +124,9 @@ static void test_core(void **state)
 /* kallsyms was read when bpf_prog_a and bpf_prog_b were there. */
 static void test_bpf_changes(void **state)
 {
-	struct kernel kernel = { .v = (struct loaded[]){
-		{ BPF(0), 0x40, "bpf_prog_a", "" }, { BPF(0x100), 0x30, "bpf_prog_b", "" }, { 0 } } };
+	struct kernel kernel = { .v = (struct loaded[]){ { BPF(0), 0x40, "bpf_prog_a", "" },
+							 { BPF(0x100), 0x30, "bpf_prog_b", "" },
+							 { 0 } } };
 	struct ksyms *k = open_syms(&kernel);
 
 	expect(k, BPF(0x3f), "bpf_prog_a", 0x3f, 0x40, "bpf");
@@ -134,7 +135,8 @@ static void test_bpf_changes(void **state)
 	expect(k, BPF(0x110), "bpf_prog_b", 0x10, 0x30, "bpf");
 	/* into the gap, and in place of another */
 	kernel.v = (struct loaded[]){ { BPF(0), 0x20, "bpf_prog_d", "" },
-				      { BPF(0x80), 0x60, "bpf_prog_c", "" }, { 0 } };
+				      { BPF(0x80), 0x60, "bpf_prog_c", "" },
+				      { 0 } };
 	expect(k, BPF(0x90), "bpf_prog_c", 0x10, 0x60, "bpf");
 	expect(k, BPF(0x1f), "bpf_prog_d", 0x1f, 0x20, "bpf");
 	expect(k, BPF(0x3f), NULL, 0, 0, NULL);
@@ -145,13 +147,14 @@ static void test_bpf_changes(void **state)
 static void test_bpf_module(void **state)
 {
 	struct kernel kernel = { .v = (struct loaded[]){
-		{ BPF(0x1000), 0x10, "bpf_trampoline_1", "" },
-		{ BPF(0x2000), 0x10, "bpf_dispatcher_xdp", "" },
-		{ BPF(0x3000), 0x10, "bpf__ops_member", "" },
-		{ BPF(0x4000), 0x10, "bpf_prog_1_f", "bpf" },
-		{ MOD(0x4000), 0x10, "bpf_prog_x", "mod" },
-		{ CORE(0x200), 0x10, "bpf_prog_active", "" },
-		{ CORE(0x9000), 0x10, "jiffies", "" }, { 0 } } };
+					 { BPF(0x1000), 0x10, "bpf_trampoline_1", "" },
+					 { BPF(0x2000), 0x10, "bpf_dispatcher_xdp", "" },
+					 { BPF(0x3000), 0x10, "bpf__ops_member", "" },
+					 { BPF(0x4000), 0x10, "bpf_prog_1_f", "bpf" },
+					 { MOD(0x4000), 0x10, "bpf_prog_x", "mod" },
+					 { CORE(0x200), 0x10, "bpf_prog_active", "" },
+					 { CORE(0x9000), 0x10, "jiffies", "" },
+					 { 0 } } };
 	struct ksyms *k = open_syms(&kernel);
 
 	expect(k, BPF(0x1001), "bpf_trampoline_1", 1, 0x10, "bpf");
@@ -166,8 +169,9 @@ static void test_bpf_module(void **state)
 
 static void test_modules(void **state)
 {
-	struct kernel kernel = { .v = (struct loaded[]){
-		{ MOD(0), 0x80, "mod_first", "mod" }, { MOD(0x100), 0x33, "mod_last", "mod" }, { 0 } } };
+	struct kernel kernel = { .v = (struct loaded[]){ { MOD(0), 0x80, "mod_first", "mod" },
+							 { MOD(0x100), 0x33, "mod_last", "mod" },
+							 { 0 } } };
 	struct ksyms *k = open_syms(&kernel);
 	struct ksym s;
 
@@ -234,10 +238,12 @@ static void test_by_name(void **state)
 static void test_walk(void **state)
 {
 	static char hidden[] = "0000000000000000 T _stext\n0000000000000000 T schedule\n";
-	struct kernel kernel = { .v = (struct loaded[]){
-		{ CORE(0), 0x40, "_stext", "" }, { CORE(0x40), 0x40, "asm_exc_nmi", "" },
-		{ CORE(0x80), 0x80, "schedule", "" }, { CORE(0x100), 0x10, "mod_f", "mod" },
-		{ BPF(0), 0x10, "bpf_prog_a", "" }, { 0 } } };
+	struct kernel kernel = { .v = (struct loaded[]){ { CORE(0), 0x40, "_stext", "" },
+							 { CORE(0x40), 0x40, "asm_exc_nmi", "" },
+							 { CORE(0x80), 0x80, "schedule", "" },
+							 { CORE(0x100), 0x10, "mod_f", "mod" },
+							 { BPF(0), 0x10, "bpf_prog_a", "" },
+							 { 0 } } };
 	struct ksym_range entry, holes[2];
 	struct ksyms *k;
 	struct ksym s;
@@ -279,10 +285,10 @@ static void test_bad_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_core), cmocka_unit_test(test_bpf_changes),
-		cmocka_unit_test(test_bpf_module), cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_core),	      cmocka_unit_test(test_bpf_changes),
+		cmocka_unit_test(test_bpf_module),    cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_nobody_to_ask), cmocka_unit_test(test_resolver_fails),
-		cmocka_unit_test(test_by_name), cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_by_name),	      cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_bad_text),
 	};
 

@@ -192,10 +192,10 @@ static void test_bounded(void **state)
 	begin(&t);
 	load(&t, "bpf_prog_a", 0, 0x100);
 	size = file_size(&t);
-	size = file_size(&t) - size;	/* of an empty round */
+	size = file_size(&t) - size; /* of an empty round */
 	stack(&t, BPF(0x50), 0x10);
 	stack(&t, BPF(0x50), 0x10);
-	assert_int_equal(t.asked, 2);	/* the address, and the byte before it */
+	assert_int_equal(t.asked, 2); /* the address, and the byte before it */
 	assert_int_equal(namer__value(t.namer, BPF(0x50)), 0);
 	assert_int_equal(t.asked, 2);
 	first = file_size(&t);

@@ -399,10 +399,10 @@ static void test_depth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_symbols), cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_symbols),	       cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_renamed_budget), cmocka_unit_test(test_entries),
-		cmocka_unit_test(test_markers), cmocka_unit_test(test_aliases),
-		cmocka_unit_test(test_budget),	cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_markers),	       cmocka_unit_test(test_aliases),
+		cmocka_unit_test(test_budget),	       cmocka_unit_test(test_depth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
