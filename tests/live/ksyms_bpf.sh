@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# BPF programs come and go while we record: each stack names the program that was there then, also
+# where another one was before or comes later, and all of them are of the module "bpf".
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+need_tracefs
+[ -d "$tracefs/events/bpf_trace/bpf_trace_printk" ] || skip "no tracepoint bpf_trace_printk"
+[ "$(cat /proc/sys/net/core/bpf_jit_enable)" != 0 ] || skip "BPF is interpreted"
+
+# one that is in kallsyms already, with room behind it
+"$PROG/bpfswap" 1 6000 >/dev/null &
+test_pids="$test_pids $!"
+sleep 0.5
+setting=/proc/sys/kernel/kptr_restrict
+before=$(cat $setting)
+restore()
+{
+	echo "$before" >$setting
+}
+over=0
+for restrict in "$before" 2; do
+	echo "$restrict" >$setting || skip "kptr_restrict cannot be set"
+	record -o swap.stk -e bpf_trace:bpf_trace_printk -- "$PROG/bpfswap" 9 300
+	over=$((over + $(sed -n 's/^over //p' record.out)))
+	"$STACKONCE" script --json swap.stk | jq -c '[.kstack, .fields.bpf_string]' >events
+	"$STACKONCE" stacks --json swap.stk |
+		jq -c '{id, bpf: [.frames[] | select(.sym // "?" | test("swap|^[?]$"))]}' >stacks
+	[ "$(wc -l <events)" -eq 9 ] || fail "$(wc -l <events) events instead of 9"
+	jq -n -r --slurpfile s stacks --slurpfile e events '$e[] | . as $e |
+		($s[] | select(.id == $e[0]) | .bpf) as $f |
+		select(($f | length) != 1 or $f[0].mod != "bpf" or
+			($f[0].sym | endswith("_" + $e[1]) | not)) |
+		"\($e[1]) has \($f)"' >wrong
+	[ ! -s wrong ] || {
+		cat wrong
+		fail "names of other programs, kptr_restrict=$restrict"
+	}
+done
+note "18 programs, $over where another one had been"
