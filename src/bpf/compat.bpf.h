@@ -80,24 +80,35 @@ static __always_inline u32 compat_percpu_u32(u32 offset)
 	return value;
 }
 
+/* 0 task, 1 softirq, 2 hardirq, 3 NMI: the kernel's interrupt_context_level(). */
+static __always_inline u32 compat_context_level(void)
+{
+	u32 count = compat_percpu_u32(percpu_preempt_count);
+
+	return !!(count & NMI_MASK) + !!(count & (NMI_MASK | HARDIRQ_MASK)) +
+	       !!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_SERVING));
+}
+
 /*
- * Whether perf is busy in this context (task, softirq, hardirq, NMI): it then drops a tracepoint
- * before any program sees it.  The levels are those of interrupt_context_level().
+ * Whether perf is busy in this context: it then drops a tracepoint before any program sees it.
  */
 static __always_inline bool compat_perf_busy(void)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u32 count = compat_percpu_u32(percpu_preempt_count), level = 0;
+	u32 count, level;
 
-	level += !!(count & NMI_MASK);
-	level += !!(count & (NMI_MASK | HARDIRQ_MASK));
-	level += !!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_SERVING));
-	if (bpf_core_field_exists(task->perf_recursion))
+	if (bpf_core_field_exists(task->perf_recursion)) {
+		if (!(task->perf_recursion[0] | task->perf_recursion[1] |
+		      task->perf_recursion[2] | task->perf_recursion[3]))
+			return false;	/* in no context: mostly so */
+		level = compat_context_level();
 		return level == 0 ? task->perf_recursion[0] :
 		       level == 1 ? task->perf_recursion[1] :
 		       level == 2 ? task->perf_recursion[2] : task->perf_recursion[3];
+	}
 	if (!percpu_perf_recursion)
 		return false;
+	level = compat_context_level();
 	count = compat_percpu_u32(percpu_perf_recursion + level * perf_recursion_size);
 	return perf_recursion_size == 1 ? count & 0xff : count;
 }
