@@ -26,9 +26,9 @@ for restrict in "$before" 2; do
 	over=$((over + $(sed -n 's/^over //p' record.out)))
 	"$STACKONCE" script --json swap.stk | jq -c '[.kstack, .fields.bpf_string]' >events
 	"$STACKONCE" stacks --json swap.stk |
-		jq -c '{id, bpf: [.frames[] | select(.sym // "?" | test("swap|^[?]$"))]}' >stacks
+		jq -c '{id, bpf: [.frames[] | select(.sym // "?" | test("swap|^[?]$"))]}' >named
 	[ "$(wc -l <events)" -eq 9 ] || fail "$(wc -l <events) events instead of 9"
-	jq -n -r --slurpfile s stacks --slurpfile e events '$e[] | . as $e |
+	jq -n -r --slurpfile s named --slurpfile e events '$e[] | . as $e |
 		($s[] | select(.id == $e[0]) | .bpf) as $f |
 		select(($f | length) != 1 or $f[0].mod != "bpf" or
 			($f[0].sym | endswith("_" + $e[1]) | not)) |

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# A module that is loaded, unloaded and loaded again while we record, somewhere else or with another
+# one in its place: its functions are named with their module each time.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+need_tracefs
+need_tool ip
+need_tool ping
+
+# load MODULE: from the system, or from among the workloads.
+load()
+{
+	modprobe -q "$1" 2>/dev/null || insmod "$PROG/$1.ko" 2>/dev/null || skip "no module $1 here"
+}
+restore()
+{
+	for m in dummy veth; do
+		rmmod "$m" 2>/dev/null || :
+	done
+}
+# send: one packet through dummy's xmit function, asking who has the address.
+send()
+{
+	load dummy
+	ip link add stk0 type dummy 2>/dev/null || :
+	ip addr add 10.213.7.1/24 dev stk0 || skip "no network device can be added"
+	ip link set stk0 up
+	ping -c 1 -W 1 10.213.7.2 >/dev/null 2>&1 || :
+	sleep 0.5
+	ip link del stk0
+	grep ' dummy_xmit' /proc/kallsyms >>places
+	rmmod dummy || fail "dummy does not go"
+}
+
+! grep -q '^dummy ' /proc/modules || skip "module dummy is in use"
+load dummy
+# exits are counted at once, so that we know that it is armed
+record_bg -o trace.stk -a -e skb:kfree_skb -e skb:consume_skb -e sched:sched_process_exit
+rmmod dummy
+send
+load veth
+send
+rmmod veth
+send
+stop_recorder
+"$STACKONCE" stacks --json trace.stk | jq -r '[.frames[] | "\(.sym) \(.mod)"] |
+	index("dev_hard_start_xmit null") as $i | select($i) | .[$i - 1]' | sort | uniq -c >senders
+grep -q 'dummy_xmit dummy$' senders || fail "no stack goes through dummy_xmit"
+grep -v -E 'dummy_xmit dummy$|loopback_xmit null$' senders && fail "named otherwise"
+note "dummy_xmit was at $(sort -u places | wc -l) addresses"
