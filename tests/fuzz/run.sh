@@ -54,8 +54,8 @@ fuzz()
 	llvm-profdata-14 merge -o "$build/fuzz/$1.profdata" "$build/fuzz/$1.profraw"
 	llvm-cov-14 report "$exe" -instr-profile="$build/fuzz/$1.profdata" \
 		--show-region-summary=false --show-branch-summary=false >"$build/fuzz/$1.coverage"
-	echo "$1: $executions executions without a failure, line coverage of $2: $(
-		awk -v dir="$2/" 'index($1, dir) { lines += $5; missed += $6 }
+	echo "$1: $executions executions without a failure, line coverage of $2*: $(
+		awk -v prefix="$2" 'index($1, prefix) == 1 { lines += $5; missed += $6 }
 			END { printf "%.1f %% of %d", 100 * (lines - missed) / lines, lines }' \
 			"$build/fuzz/$1.coverage") lines"
 }
