@@ -72,7 +72,10 @@ if [ -z "$list" ]; then
 	exit 2
 fi
 # shellcheck disable=SC2086 # a list of words
-ninja --quiet -C "$build" $list
+ninja -C "$build" $list >"$build/build.log" 2>&1 || {
+	cat "$build/build.log" >&2
+	exit 1
+}
 
 failed=
 while read -r name _ covers; do
