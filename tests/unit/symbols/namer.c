@@ -152,6 +152,41 @@ static void test_changes(void **state)
 	gen_close(&t.f);
 }
 
+/* One program takes the place of several, which come back one by one. */
+static void test_overlaps(void **state)
+{
+	struct stk_reader *r;
+	struct test t;
+
+	begin(&t);
+	load(&t, "bpf_prog_all", 0, 0x100);
+	stack(&t, BPF(0x50), 0x10);
+	end_round(&t);
+	load(&t, "bpf_prog_low", 0x40, 0x20);
+	stack(&t, BPF(0x50), 0x20);
+	end_round(&t);
+	load(&t, "bpf_prog_high", 0x70, 0x10);
+	stack(&t, BPF(0x75), 0x30);
+	end_round(&t);
+	load(&t, "bpf_prog_all", 0, 0x100);
+	stack(&t, BPF(0x75), 0x140);
+	end_round(&t);
+	load(&t, "bpf_prog_high", 0x70, 0x10);
+	stack(&t, BPF(0x75), 0x150);
+	end_round(&t);
+	load(&t, "bpf_prog_low", 0x40, 0x20);
+	stack(&t, BPF(0x50), 0x160);
+	r = read_back(&t);
+	expect(r, 1, "bpf_prog_all", 0x50);
+	expect(r, 2, "bpf_prog_low", 0x10);
+	expect(r, 3, "bpf_prog_high", 5);
+	expect(r, 4, "bpf_prog_all", 0x75);
+	expect(r, 5, "bpf_prog_high", 5);
+	expect(r, 6, "bpf_prog_low", 0x10);
+	stk_reader__free(r);
+	gen_close(&t.f);
+}
+
 /* What had no name when it was seen does not get that of something loaded there later. */
 static void test_nameless(void **state)
 {
@@ -214,6 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_nameless),
 		cmocka_unit_test(test_bounded),
 	};
