@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Debian's cloud kernels for the test machines: downloaded with apt, only the image is kept.
+# Debian's cloud kernels for the test machines: downloaded with apt.  Kept are the image and, in a
+# cpio archive beside it, the modules that tests load.
 
 vm_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernels
 
@@ -25,6 +26,19 @@ kernel_update_lists()
 	fi
 }
 
+# modules_of DEB OUT: a cpio archive with these modules in /live/prog, where tests look for them.
+modules_of()
+{
+	mkdir -p "$tmp/root/live/prog"
+	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$tmp/root/live/prog" --strip-components=7 --wildcards \
+		'./lib/modules/*/kernel/drivers/net/dummy.ko*' './lib/modules/*/kernel/drivers/net/veth.ko*' ||
+		return 1
+	for module in "$tmp"/root/live/prog/*.xz; do
+		[ ! -e "$module" ] || xz -d "$module" || return 1
+	done
+	(cd "$tmp/root" && find . | cpio --quiet -o -H newc -R 0:0) >"$2"
+}
+
 # The downloads go through apt's own user, which must be able to write into the directory.
 kernel_download()
 {
@@ -37,6 +51,7 @@ kernel_download()
 	}
 	mkdir -p "$vm_cache"
 	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -xO --wildcards './boot/vmlinuz-*' >"$tmp/vmlinuz" &&
+		modules_of "$tmp"/*.deb "$tmp/modules" && mv "$tmp/modules" "$2.modules" &&
 		mv "$tmp/vmlinuz" "$2"
 	rc=$?
 	rm -rf "$tmp"
@@ -52,7 +67,7 @@ kernel_image()
 		pkg=$(kernel_package "$1")
 	fi
 	image=$vm_cache/$1-$pkg
-	if [ -n "$pkg" ] && [ ! -s "$image" ]; then
+	if [ -n "$pkg" ] && [ ! -s "$image.modules" ]; then
 		echo "vm: downloading $pkg" >&2
 		kernel_download "$pkg" "$image" || {
 			kernel_update_lists >&2
@@ -61,9 +76,9 @@ kernel_image()
 			kernel_download "$pkg" "$image"
 		} || :
 	fi
-	if [ ! -s "$image" ]; then
+	if [ ! -s "$image.modules" ]; then
 		# shellcheck disable=SC2012 # names of our own making
-		image=$(ls -t "$vm_cache/$1-linux"* 2>/dev/null | head -n 1)
+		image=$(ls -t "$vm_cache/$1-linux"*.modules 2>/dev/null | sed -n '1s/\.modules$//p')
 	fi
 	[ -n "$image" ] || return 1
 	echo "$image"

@@ -26,10 +26,12 @@ qemu()
 		echo "vm: no kernel $1: neither apt nor the cache has one" >&2
 		return 1
 	}
+	cat "$out/initramfs" "$image.modules" >"$out/initramfs-$1"
 	append="console=ttyS0 quiet panic=-1 $2"
+	initramfs=$out/initramfs-$1
 	shift 2
 	qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=single}" -cpu max -smp 2 -m 1024 \
-		-display none -no-reboot -net none -kernel "$image" -initrd "$out/initramfs" \
+		-display none -no-reboot -net none -kernel "$image" -initrd "$initramfs" \
 		-append "$append" "$@"
 }
 
