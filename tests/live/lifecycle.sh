@@ -1,0 +1,404 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# How recordings begin, fail, are stopped and end: what the recorder does to commands, signals,
+# terminals, other files and itself then.
+# timeout: 120
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+call=syscalls:sys_enter_getppid
+
+# until_true SECONDS COMMAND...: whether it succeeded by then.
+until_true()
+{
+	tries=$(($(scale "$1" $(($1 * 5))) * 20))
+	shift
+	while ! "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# limited COMMAND...: its exit status in $rc, 124 when it does not end.
+limited()
+{
+	rc=0
+	timeout "$(scale 15 60)" "$@" || rc=$?
+}
+
+want_rc()
+{
+	[ "$rc" -eq "$1" ] || {
+		cat err 2>/dev/null
+		fail "$2: ended with $rc, not $1"
+	}
+}
+
+# gone PID: it has ended, waited for or not.
+gone()
+{
+	! grep -q '^State:.[^ZX]' "/proc/$1/status" 2>/dev/null
+}
+
+# left_running FILE: ends the command that wrote its process id there and must be running.
+left_running()
+{
+	pid=$(cat "$1")
+	kill -0 "$pid" 2>/dev/null || fail "the command of $1 did not go on"
+	grep -q "process $pid" err || {
+		cat err
+		fail "no message about process $pid that goes on"
+	}
+	kill -KILL "$pid"
+}
+
+# Many events until end_load.
+begin_load()
+{
+	"$PROG/getppid" 1000000000 >load.out &
+	load=$!
+	test_pids="$test_pids $load"
+}
+
+end_load()
+{
+	kill -KILL "$load"
+	wait "$load" 2>/dev/null || :
+}
+
+# The command's output is not part of a recording on standard output.
+own_stdout()
+{
+	rc=0
+	"$STACKONCE" record -q -o - -e $call -- "$PROG/getppid" 10 >own.stk 2>err || rc=$?
+	want_rc 0 "record -o -"
+	grep -q '^events 10' err || fail "the command's output is not on standard error"
+	[ "$("$STACKONCE" script --json own.stk | wc -l)" -eq 10 ] || fail "record -o - is damaged"
+	[ "$(info_of own.stk -r .ended)" = clean ] || fail "record -o - does not end well"
+}
+
+# A recording that cannot begin costs no earlier one and leaves nothing behind.
+failed_runs()
+{
+	record -o keep.stk -e $call -- "$PROG/getppid" 1
+	record -o keep.stk -e $call -- "$PROG/getppid" 2
+	mkdir kept
+	cp keep.stk keep.stk.old kept
+	printf '#!/nonexistent/interpreter\n' >broken
+	chmod +x broken
+	for _ in 1 2; do
+		limited "$STACKONCE" record -q -o keep.stk -e $call -- ./broken 2>err
+		want_rc 127 "a command without its interpreter"
+	done
+	for f in keep.stk*; do
+		cmp "$f" "kept/$f" || fail "$f after failed recordings"
+	done
+	limited "$STACKONCE" record -q -o /nonexistent/x.stk -e $call -- touch started 2>err
+	want_rc 1 "an output that cannot be created"
+	[ ! -e started ] || fail "the command ran although nothing can be recorded"
+}
+
+# The search for the command is the shell's.
+command_search()
+{
+	mkdir -p p1/tool p2 p3
+	echo 'exit 9' >p2/tool
+	echo 'echo "$# $1" >args; exit 5' >p3/tool
+	chmod +x p3/tool
+	old=$PATH
+	PATH=$work/p1:$work/p2:$work/p3:$old
+	limited "$STACKONCE" record -q -o x.stk -e $call -- tool 'a b' 2>err
+	want_rc 5 "a script behind a directory and a file of its name"
+	[ "$(cat args)" = '1 a b' ] || fail "the script got other arguments: $(cat args)"
+	rm args
+	cd p3 || exit 1
+	PATH=:$old
+	limited "$STACKONCE" record -q -o x.stk -e $call -- tool 2>err
+	cd .. || exit 1
+	want_rc 5 "a command in the current directory, which is an empty part of PATH"
+	PATH=$work/p1:$work/p2:$old
+	limited "$STACKONCE" record -q -o x.stk -e $call -- tool 2>err
+	want_rc 126 "a command that may not be executed"
+	PATH=$work/p1/tool:$old
+	limited "$STACKONCE" record -q -o x.stk -e $call -- tool 2>err
+	want_rc 127 "a command that does not exist"
+	PATH=$old
+}
+
+# A command's signals and limits are those the recorder was started with.
+inherited()
+{
+	cat >show <<'EOF'
+#!/bin/sh
+grep '^Sig[BI]' /proc/self/status
+ulimit -Sn
+ulimit -Hn
+EOF
+	chmod +x show
+	for ignored in '' 'INT HUP' PIPE; do
+		(
+			# shellcheck disable=SC2086 # a list
+			[ -z "$ignored" ] || trap '' $ignored
+			ulimit -Sn 333
+			./show >without
+			"$STACKONCE" record -q -o x.stk -e $call -- ./show >with
+		)
+		cmp without with || {
+			diff without with
+			fail "signals or limits of a command, '$ignored' ignored"
+		}
+	done
+	# what is ignored does not stop the recording either
+	rc=0
+	(
+		trap '' HUP
+		exec "$STACKONCE" record -q -o x.stk -e $call -- sh -c 'kill -HUP $PPID; sleep 0.3; exit 3'
+	) || rc=$?
+	want_rc 3 "an ignored SIGHUP"
+}
+
+# A command gets the signals sent to the recorder as they are, and those of the terminal once.
+forwarded()
+{
+	cat >listen <<'EOF'
+#!/bin/sh
+for s in INT TERM HUP; do
+	trap "echo $s >>got" $s
+done
+echo $PPID >ready
+while [ ! -e enough ]; do
+	sleep 0.1
+done
+exit 6
+EOF
+	chmod +x listen
+	mkfifo keys
+	for s in HUP TERM INT key; do
+		rm -f ready got enough
+		"$PROG/ontty" "$STACKONCE" record -q -o tty.stk -e $call -- ./listen <keys >err &
+		tty=$!
+		exec 8>keys
+		until_true 10 test -s ready || fail "the command did not start"
+		if [ $s = key ]; then
+			echo >&8
+			s=INT
+		else
+			kill -$s "$(cat ready)"
+		fi
+		until_true 5 test -s got || fail "SIG$s did not reach the command"
+		sleep 0.3
+		: >enough
+		rc=0
+		wait $tty || rc=$?
+		exec 8>&-
+		want_rc 6 "a command that handles SIG$s"
+		[ "$(cat got)" = $s ] || fail "the command got $(cat got) for one SIG$s"
+		[ "$(info_of tty.stk -r .ended)" = clean ] || fail "the recording did not end well"
+	done
+}
+
+# A second Ctrl-C ends the recording, whatever the command does.
+twice()
+{
+	"$PROG/ontty" "$STACKONCE" record -q -o twice.stk -e $call -- \
+		sh -c 'trap "" INT; echo $$ >stubborn; exec sleep 1000' <keys >err &
+	tty=$!
+	exec 8>keys
+	until_true 10 test -s stubborn || fail "the command did not start"
+	echo >&8
+	sleep 0.3
+	gone $tty && fail "one Ctrl-C ended the recording of a command that goes on"
+	echo >&8
+	until_true 5 gone $tty || fail "a second Ctrl-C does not end the recording"
+	rc=0
+	wait $tty || rc=$?
+	exec 8>&-
+	want_rc 130 "two Ctrl-C"
+	left_running stubborn
+	[ "$(info_of twice.stk -r .ended)" = clean ] || fail "the recording did not end well"
+}
+
+# Nor does it wait for an output nobody reads.
+blocked()
+{
+	mkfifo pipe
+	sleep 1000 <pipe &
+	reader=$!
+	test_pids="$test_pids $reader"
+	begin_load
+	"$STACKONCE" record -q -a -o pipe -e raw_syscalls:sys_enter 2>err &
+	recorder=$!
+	test_pids="$test_pids $recorder"
+	until_true 10 grep -q pipe_write /proc/$recorder/wchan /proc/$recorder/stack 2>/dev/null ||
+		fail "the recorder does not wait for the pipe"
+	kill -TERM $recorder
+	sleep 0.3
+	kill -TERM $recorder
+	until_true 5 gone $recorder || fail "a blocked output cannot be interrupted"
+	rc=0
+	wait $recorder || rc=$?
+	want_rc 143 "a blocked output"
+	end_load
+	kill $reader
+}
+
+# When the disk is full the recorder ends, the command goes on, and the accounting is true.
+full()
+{
+	mkdir mnt
+	mount -t tmpfs -o size=512k tmpfs mnt || fail "tmpfs cannot be mounted"
+	begin_load
+	limited "$STACKONCE" record -q -a -o mnt/full.stk -e raw_syscalls:sys_enter -- \
+		sh -c 'echo $$ >unaware; exec sleep 1000' 2>err
+	want_rc 1 "a full disk"
+	end_load
+	left_running unaware
+	[ "$(wc -l <err)" -eq 2 ] || {
+		cat err
+		fail "$(wc -l <err) messages for a full disk with a command"
+	}
+	events=$("$STACKONCE" script --json mnt/full.stk | wc -l)
+	recorded=$(info_of mnt/full.stk .totals.recorded)
+	unwritten=$(info_of mnt/full.stk .totals.lost_by.write)
+	[ "$events" -gt 100 ] || fail "only $events events before the disk was full"
+	[ "$recorded" -le "$events" ] || fail "$recorded events claimed, $events in the file"
+	# rarely not even this fits
+	if [ "$unwritten" -gt 0 ]; then
+		want_sum mnt/full.stk
+	fi
+	umount mnt
+}
+
+bpf_fds()
+{
+	find "/proc/$1/fd" -lname '*bpf*' 2>/dev/null | grep -q .
+}
+
+complete()
+{
+	[ -s "$1" ] && [ "$(info_of "$1" -r .ended 2>/dev/null)" = clean ]
+}
+
+# A command outlives -d: nothing is attached any more, its status is unknown to the file.
+outlived()
+{
+	"$STACKONCE" record -q -d 0.3 -o short.stk -e $call -- sh -c 'read -r x <end; exit 7' &
+	recorder=$!
+	test_pids="$test_pids $recorder"
+	mkfifo end
+	until_true 10 complete short.stk || fail "the recording does not end after -d"
+	sleep 0.2
+	bpf_fds $recorder && fail "programs are attached after the recording"
+	echo >end
+	rc=0
+	wait $recorder || rc=$?
+	want_rc 7 "a command that outlives -d"
+	grep -qa exit_status short.stk && fail "the file knows an exit status before there is one"
+	record -o x.stk -e $call -- true
+	grep -qa exit_status x.stk || fail "the file does not know the exit status"
+}
+
+# the_detacher: the pid of the child that detaches for the recorder started with mark=$$.
+the_detacher()
+{
+	for comm in /proc/[0-9]*/comm; do
+		p=${comm#/proc/}
+		p=${p%/comm}
+		if [ "$(cat "$comm" 2>/dev/null)" = stackonce-end ] &&
+			tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -q "^LIFECYCLE=$$\$"; then
+			echo "$p"
+			return
+		fi
+	done
+}
+
+# Detaching many programs takes seconds, in a child that nobody waits for.
+detached()
+{
+	(LIFECYCLE=$$ "$STACKONCE" record -q -d 0.3 -o many.stk \
+		-e 'sched:*,timer:*,irq:*,signal:*,task:*,block:*,writeback:*,ext4:*,tcp:*,net:*' \
+		9>&1 >/dev/null) | cat >/dev/null
+	pid=$(the_detacher)
+	[ -n "$pid" ] || fail "the pipe was held until all was detached"
+	ls -l "/proc/$pid/fd" 2>/dev/null | sed -n 's/.* -> //p' | grep -v 'anon_inode\|/dev/null' &&
+		fail "the detaching child keeps these open"
+	stat=$(cat "/proc/$pid/stat" 2>/dev/null) || return 0
+	nice=$(echo "${stat##*) }" | awk '{ print $17 }')
+	[ "$nice" -eq "$(sed 's/.*) //' /proc/self/stat | awk '{ print $17 }')" ] ||
+		fail "the detaching child runs at nice $nice"
+}
+
+# The id of a thread stands for that thread alone.
+one_thread()
+{
+	"$PROG/threads" 2 100000000 >/dev/null &
+	threads=$!
+	test_pids="$test_pids $threads"
+	until_true 5 test -e "/proc/$threads/task/$((threads + 1))" || :
+	tid=$(ls "/proc/$threads/task" | grep -v "^$threads\$" | head -n 1)
+	[ -n "$tid" ] || fail "no thread"
+	record_bg -o thread.stk -p "$tid" -e $call
+	kill -KILL $threads
+	wait $threads 2>/dev/null || :
+	until_true 5 gone "$recorder" || fail "the recording of a thread does not end with it"
+	rc=0
+	wait "$recorder" || rc=$?
+	want_rc 0 "the recording of a thread"
+	"$STACKONCE" script --json thread.stk | grep -o '"tid": *[0-9]*' | grep -o '[0-9]*$' | sort -u >tids
+	[ "$(cat tids)" = "$tid" ] || fail "-p $tid recorded $(cat tids)"
+}
+
+# Where process ids mean something else, nothing is recorded.
+namespace()
+{
+	need_tool unshare
+	limited unshare -p -f "$STACKONCE" record -q -o ns.stk -e $call -- true 2>err
+	want_rc 1 "a PID namespace"
+	[ "$(wc -l <err)" -eq 1 ] && grep -q 'PID namespace' err || fail "message: $(cat err)"
+	[ ! -e ns.stk ] || fail "a recording from a PID namespace"
+}
+
+stack_sysctl=/proc/sys/kernel/perf_event_max_stack
+sysctl_before=$(cat $stack_sysctl)
+
+restore()
+{
+	[ "$(cat $stack_sysctl)" = "$sysctl_before" ] || until_true 30 set_max_stack "$sysctl_before"
+}
+
+set_max_stack()
+{
+	echo "$1" 2>/dev/null >$stack_sysctl
+}
+
+# A sysctl that cuts stacks is told of once, and only where it does.
+cut_stacks()
+{
+	# refused while anybody on the machine walks stacks
+	until_true 5 set_max_stack 90 || {
+		note "$stack_sysctl cannot be set: the warning is not tested"
+		return
+	}
+	limited "$STACKONCE" record -o x.stk -e $call -- true 2>err
+	limited "$STACKONCE" record -o x.stk --max-depth 90 -e $call -- true 2>err90
+	until_true 30 set_max_stack "$sysctl_before" || fail "$stack_sysctl cannot be set back"
+	[ "$(grep -c perf_event_max_stack err)" -eq 1 ] || fail "no warning that stacks are cut"
+	! grep -q perf_event_max_stack err90 || fail "a warning where no stack is cut"
+}
+
+cut_stacks
+own_stdout
+failed_runs
+command_search
+inherited
+forwarded
+twice
+blocked
+full
+outlived
+detached
+one_thread
+namespace
+note "recordings begin, fail and end as they should"
