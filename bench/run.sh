@@ -13,12 +13,11 @@ fi
 [ $# -gt 0 ] || set -- record read stackmap
 rc=0
 for bench; do
-	for script in "$BENCH/$bench.sh" "$BENCH/$bench/run.sh"; do
-		[ -f "$script" ] || continue
+	if [ -f "$BENCH/$bench.sh" ] && [ "$bench" != lib ]; then
 		echo "== $bench"
-		sh "$script" || rc=1
-		continue 2
-	done
+		sh "$BENCH/$bench.sh" || rc=1
+		continue
+	fi
 	echo "bench: there is no bench '$bench'" >&2
 	rc=2
 done
