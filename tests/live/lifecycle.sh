@@ -361,11 +361,11 @@ namespace()
 }
 
 stack_sysctl=/proc/sys/kernel/perf_event_max_stack
-sysctl_before=$(cat $stack_sysctl)
+sysctl_before=
 
 restore()
 {
-	[ "$(cat $stack_sysctl)" = "$sysctl_before" ] || until_true 30 set_max_stack "$sysctl_before"
+	[ -z "$sysctl_before" ] || until_true 30 set_max_stack "$sysctl_before"
 }
 
 set_max_stack()
@@ -376,14 +376,17 @@ set_max_stack()
 # A sysctl that cuts stacks is told of once, and only where it does.
 cut_stacks()
 {
+	before=$(cat $stack_sysctl)
 	# refused while anybody on the machine walks stacks
 	until_true 5 set_max_stack 90 || {
 		note "$stack_sysctl cannot be set: the warning is not tested"
 		return
 	}
+	sysctl_before=$before
 	limited "$STACKONCE" record -o x.stk -e $call -- true 2>err
 	limited "$STACKONCE" record -o x.stk --max-depth 90 -e $call -- true 2>err90
 	until_true 30 set_max_stack "$sysctl_before" || fail "$stack_sysctl cannot be set back"
+	sysctl_before=
 	[ "$(grep -c perf_event_max_stack err)" -eq 1 ] || fail "no warning that stacks are cut"
 	! grep -q perf_event_max_stack err90 || fail "a warning where no stack is cut"
 }
