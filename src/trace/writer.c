@@ -349,8 +349,8 @@ int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)
 	uint64_t c[STK_NR_COUNTERS];
 	int err;
 
-	/* without a round in the file its event types are not there either */
-	if (!w->err || w->torn || !w->round || nr_events > w->nr_types)
+	/* without a round in the file its event types are not there either; a pipe may block */
+	if (!w->err || !w->seekable || w->torn || !w->round || nr_events > w->nr_types)
 		return -EINVAL;
 	b->len = 0;
 	wire_put_varint(b, STK_NR_COUNTERS);
