@@ -47,14 +47,14 @@ struct task_struct {
 	int pid, tgid;
 	unsigned short migration_disabled;
 	struct sched_entity se;
-	u8 perf_recursion[4];		/* since 6.11 (0d40a6d83e3e) */
+	u8 perf_recursion[4]; /* since 6.11 (0d40a6d83e3e) */
 } __attribute__((preserve_access_index));
 
 #define NMI_MASK 0x00f00000
 #define HARDIRQ_MASK 0x000f0000
 #define SOFTIRQ_SERVING 0x00000100
 #define SOFTIRQ_MASK 0x0000ff00
-#define PREEMPT_NEED_RESCHED 0x80000000	/* inverted: clear means needed */
+#define PREEMPT_NEED_RESCHED 0x80000000 /* inverted: clear means needed */
 
 /*
  * Per-CPU variables are read by address: BTF tells their offsets, and one known per-CPU address
@@ -65,7 +65,7 @@ struct task_struct {
  * bpf_prog_active is not 0 while a TRACEPOINT, kprobe or perf_event program runs on this CPU, or
  * a system call changes a hash map: the kernel then drops other such programs.
  */
-const volatile u32 percpu_preempt_count = 0;	/* offset from percpu_base, 0: not known */
+const volatile u32 percpu_preempt_count = 0; /* offset from percpu_base, 0: not known */
 const volatile u32 percpu_prog_active = 0;
 /* swevent_htable.recursion[], where task_struct has no perf_recursion[]; bytes of one element. */
 const volatile u32 percpu_perf_recursion = 0, perf_recursion_size = 4;
@@ -98,13 +98,14 @@ static __always_inline bool compat_perf_busy(void)
 	u32 count, level;
 
 	if (bpf_core_field_exists(task->perf_recursion)) {
-		if (!(task->perf_recursion[0] | task->perf_recursion[1] |
-		      task->perf_recursion[2] | task->perf_recursion[3]))
-			return false;	/* in no context: mostly so */
+		if (!(task->perf_recursion[0] | task->perf_recursion[1] | task->perf_recursion[2] |
+		      task->perf_recursion[3]))
+			return false; /* in no context: mostly so */
 		level = compat_context_level();
 		return level == 0 ? task->perf_recursion[0] :
 		       level == 1 ? task->perf_recursion[1] :
-		       level == 2 ? task->perf_recursion[2] : task->perf_recursion[3];
+		       level == 2 ? task->perf_recursion[2] :
+				    task->perf_recursion[3];
 	}
 	if (!percpu_perf_recursion)
 		return false;

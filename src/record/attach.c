@@ -103,9 +103,9 @@ static int attach_event(struct programs *p, unsigned int i)
 		return prog;
 	err = attach_counter(a, e->name, prog);
 	if (!err)
-		err = attach_recorder(a, e->prog ? p->skel->progs.record_filtered :
-						   p->skel->progs.record,
-				      e->system, e->name, i);
+		err = attach_recorder(
+			a, e->prog ? p->skel->progs.record_filtered : p->skel->progs.record,
+			e->system, e->name, i);
 	if (err)
 		detach(a);
 	return err;
@@ -134,8 +134,7 @@ static int attach_syscalls(struct programs *p)
 				 s->progs.record_sys_enter, s->progs.record_sys_enter_filtered);
 	if (!err)
 		err = attach_syscall_end(&p->sys_exit, "sys_exit", s->progs.count_sys_exit,
-					 s->progs.record_sys_exit,
-					 s->progs.record_sys_exit_filtered);
+					 s->progs.record_sys_exit, s->progs.record_sys_exit_filtered);
 	return err ? log_err(err, "attach to raw_syscalls") : 0;
 }
 
@@ -147,8 +146,7 @@ bool programs__has_cycles(void)
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.disabled = 1,
 	};
-	_cleanup_close_ int fd =
-		syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	_cleanup_close_ int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd >= 0;
 }
@@ -399,8 +397,7 @@ void attach__samples_poll(struct programs *p)
 			continue;
 		head = __atomic_load_n(&m->data_head, __ATOMIC_ACQUIRE);
 		for (tail = m->data_tail; tail < head;) {
-			const struct perf_event_header *h =
-				(void *)((char *)m + page + tail % page);
+			const struct perf_event_header *h = (void *)((char *)m + page + tail % page);
 
 			p->throttled += h->type == PERF_RECORD_THROTTLE;
 			if (h->size < sizeof(*h))

@@ -45,8 +45,9 @@ static bool in_enum(const struct btf *btf, const struct btf_type *t, const char 
 
 		if (strcmp(btf__name_by_offset(btf, is_wide ? wide->name_off : e->name_off), name))
 			continue;
-		*ret_value = is_wide ? (int64_t)btf_enum64_value(wide) :
-			     BTF_INFO_KFLAG(t->info) ? (int64_t)e->val : (int64_t)(uint32_t)e->val;
+		*ret_value = is_wide		     ? (int64_t)btf_enum64_value(wide) :
+			     BTF_INFO_KFLAG(t->info) ? (int64_t)e->val :
+						       (int64_t)(uint32_t)e->val;
 		return true;
 	}
 	return false;

@@ -17,7 +17,7 @@
 #include "stackmap/stackmap.h"
 #include "trace/writer.h"
 
-#define MAX_LINKS 8		/* parts of one stack: more than stack_cut() ever makes */
+#define MAX_LINKS 8 /* parts of one stack: more than stack_cut() ever makes */
 
 struct drain {
 	struct programs *programs;
@@ -27,21 +27,21 @@ struct drain {
 	unsigned int nr_cpus;
 	struct ring_source {
 		struct drain *d;
-		struct ring_buffer *rb;	/* NULL: no such CPU */
+		struct ring_buffer *rb; /* NULL: no such CPU */
 		uint32_t cpu;
-		uint64_t bytes;		/* found by this run */
+		uint64_t bytes; /* found by this run */
 		uint64_t last_ts;
 		struct task_names {
-			uint32_t tid[2], number[2];	/* now, and before that */
+			uint32_t tid[2], number[2]; /* now, and before that */
 		} tasks[WIRE_TASK_SLOTS];
-	} *rings;
+	} * rings;
 	struct event_info {
-		bool symbols;		/* prints fields as kernel symbols */
+		bool symbols; /* prints fields as kernel symbols */
 		const struct ev_format *fmt;
-	} *info;
+	} * info;
 	unsigned int nr_events;
-	struct idmap stacks;		/* stack map id -> stack number */
-	uint32_t nr_stacks;		/* highest stack number so far */
+	struct idmap stacks; /* stack map id -> stack number */
+	uint32_t nr_stacks; /* highest stack number so far */
 	uint64_t ring_size;
 	struct drain_stats stats;
 };
@@ -206,8 +206,11 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 {
 	struct drain *d = r->d;
 	struct stk_writer_event out = {
-		.ts = e->ts, .cpu = r->cpu, .event = e->event,
-		.flags = e->common_flags, .preempt_count = e->common_preempt_count,
+		.ts = e->ts,
+		.cpu = r->cpu,
+		.event = e->event,
+		.flags = e->common_flags,
+		.preempt_count = e->common_preempt_count,
 	};
 	size_t words = e->nr_words * sizeof(uint64_t);
 	int err;

@@ -25,11 +25,11 @@ int drain__run(struct drain *d);
 void drain__end_round(struct drain *d);
 
 struct drain_stats {
-	uint64_t events;	/* handed to the writer */
-	uint64_t ring_bytes;	/* of events in the rings, their headers included */
-	uint64_t fullest;	/* bytes found in the fullest ring by the last run */
-	uint64_t horizon;	/* the last run left events from this time on; UINT64_MAX: none */
-	uint64_t unresolved;	/* stack ids the map did not know: a fault of ours if not 0 */
+	uint64_t events; /* handed to the writer */
+	uint64_t ring_bytes; /* of events in the rings, their headers included */
+	uint64_t fullest; /* bytes found in the fullest ring by the last run */
+	uint64_t horizon; /* the last run left events from this time on; UINT64_MAX: none */
+	uint64_t unresolved; /* stack ids the map did not know: a fault of ours if not 0 */
 };
 void drain__stats(const struct drain *d, struct drain_stats *ret_stats);
 

@@ -43,8 +43,7 @@ static void event_clear(struct rec_event *e)
 	ev_format__free(e->fmt);
 }
 
-int rec_events__leave_out(struct rec_events *l, const char *system, const char *name,
-			  const char *why)
+int rec_events__leave_out(struct rec_events *l, const char *system, const char *name, const char *why)
 {
 	struct unattached *u;
 
@@ -88,7 +87,7 @@ void rec_events__clear(struct rec_events *l)
 /* Fields that name a task other than the running one, as ftrace's set_event_pid knows them. */
 static const struct {
 	const char *event, *field;
-	uint8_t arg;		/* of the tracepoint, from 1: the task itself */
+	uint8_t arg; /* of the tracepoint, from 1: the task itself */
 } pid_fields[] = {
 	{ "sched_switch", "prev_pid", 2 }, { "sched_switch", "next_pid", 3 },
 	{ "sched_wakeup", "pid", 1 },	   { "sched_wakeup_new", "pid", 1 },
@@ -269,8 +268,7 @@ static bool already_there(const struct rec_events *l, const char *full)
 
 	for (i = 0; i < l->nr; i++)
 		if (strlen(l->v[i].system) == (size_t)(colon - full) &&
-		    !strncmp(l->v[i].system, full, colon - full) &&
-		    !strcmp(l->v[i].name, colon + 1))
+		    !strncmp(l->v[i].system, full, colon - full) && !strcmp(l->v[i].name, colon + 1))
 			return true;
 	return false;
 }
@@ -391,7 +389,8 @@ int rec_events__add_sample(struct rec_events *l, const char *name)
 		     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
 		     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 		     "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n\n"
-		     "print fmt: \"ip=%%pS\", (void *)REC->ip\n", name) < 0)
+		     "print fmt: \"ip=%%pS\", (void *)REC->ip\n",
+		     name) < 0)
 		e->format = NULL;
 	if (!e->system || !e->name || !e->format) {
 		event_clear(e);

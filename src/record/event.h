@@ -19,14 +19,14 @@ struct filter_features;
 struct rec_event {
 	enum stk_event_kind kind;
 	char *system, *name;
-	char *format;			/* the text that goes into the file */
+	char *format; /* the text that goes into the file */
 	struct ev_format *fmt;
-	const char *filter;		/* expression, "" for none */
-	struct filter_prog *prog;	/* NULL: no filter */
-	struct event_desc desc;		/* without the tracer's address */
-	int syscall_nr;			/* STK_KIND_SYSCALL */
+	const char *filter; /* expression, "" for none */
+	struct filter_prog *prog; /* NULL: no filter */
+	struct event_desc desc; /* without the tracer's address */
+	int syscall_nr; /* STK_KIND_SYSCALL */
 	bool syscall_exit;
-	bool globbed;			/* named by a glob: may be left out */
+	bool globbed; /* named by a glob: may be left out */
 };
 
 struct rec_events {
@@ -35,9 +35,9 @@ struct rec_events {
 	struct unattached {
 		char *name;
 		char *why;
-	} *left_out;			/* named by a glob but not possible */
+	} * left_out; /* named by a glob but not possible */
 	unsigned int nr_left_out, cap_left_out;
-	struct constants *constants;	/* loaded when a format needs them */
+	struct constants *constants; /* loaded when a format needs them */
 };
 
 /*

@@ -63,8 +63,8 @@ static int probe_raw_tracepoint(char *detail, size_t len)
 
 static int probe_cookie(char *detail, size_t len)
 {
-	return answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT,
-					      BPF_FUNC_get_attach_cookie, NULL));
+	return answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie,
+					      NULL));
 }
 
 static int probe_get_stack(char *detail, size_t len)
@@ -79,8 +79,8 @@ static int probe_loop(char *detail, size_t len)
 
 static int probe_tai(char *detail, size_t len)
 {
-	return answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_ktime_get_tai_ns,
-					      NULL));
+	return answer(
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_ktime_get_tai_ns, NULL));
 }
 
 /* r2 = 0; r1 = map or stack address: lock cmpxchg */
@@ -90,8 +90,11 @@ static int probe_atomics(char *detail, size_t len)
 		{ .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 1 },
-		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = BPF_REG_10,
-		  .src_reg = BPF_REG_1, .off = -8, .imm = BPF_CMPXCHG },
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		  .dst_reg = BPF_REG_10,
+		  .src_reg = BPF_REG_1,
+		  .off = -8,
+		  .imm = BPF_CMPXCHG },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
@@ -137,7 +140,8 @@ static int probe_perf_clock(char *detail, size_t len)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
 					.config = PERF_COUNT_SW_CPU_CLOCK,
-					.sample_period = 10000000, .disabled = 1 };
+					.sample_period = 10000000,
+					.disabled = 1 };
 	_cleanup_close_ int fd = perf_open(&attr, -1, 0);
 
 	return fd < 0 ? fd : 0;
@@ -147,7 +151,8 @@ static int probe_perf_cycles(char *detail, size_t len)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE,
 					.config = PERF_COUNT_HW_CPU_CYCLES,
-					.sample_period = 10000000, .disabled = 1 };
+					.sample_period = 10000000,
+					.disabled = 1 };
 	_cleanup_close_ int fd = perf_open(&attr, -1, 0);
 
 	return fd < 0 ? fd : 0;
@@ -168,8 +173,7 @@ static int probe_kallsyms(char *detail, size_t len)
 
 static int probe_names(char *detail, size_t len)
 {
-	return answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_snprintf,
-					      NULL));
+	return answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_snprintf, NULL));
 }
 
 static int probe_max_stack(char *detail, size_t len)
@@ -192,7 +196,9 @@ static int probe_percpu(char *detail, size_t len)
 	if (err)
 		return err;
 	return l.runqueues == UINT32_MAX || l.preempt_count == UINT32_MAX ||
-	       l.prog_active == UINT32_MAX ? -ENOENT : 0;
+			       l.prog_active == UINT32_MAX ?
+		       -ENOENT :
+		       0;
 }
 
 static int kernel_function(const char *name)
@@ -273,10 +279,9 @@ const struct feature feature_table[] = {
 	{ "bpf_tracepoint", "BPF programs on tracepoints", "4.7 (98b5c2c65c29)", FEATURE_MUST,
 	  probe_tracepoint, "nothing can be recorded", "a kernel with CONFIG_BPF_EVENTS=y" },
 	{ "bpf_raw_tracepoint", "BPF programs that count beside them", "4.17 (c4f6699dfcb8)",
-	  FEATURE_MUST, probe_raw_tracepoint, "events cannot be counted independently",
-	  KERNEL_NEWER },
-	{ "bpf_raw_attach", "attaching them", "4.17 (c4f6699dfcb8)", FEATURE_MUST,
-	  probe_raw_attach, "nothing can be attached", LOCKDOWN },
+	  FEATURE_MUST, probe_raw_tracepoint, "events cannot be counted independently", KERNEL_NEWER },
+	{ "bpf_raw_attach", "attaching them", "4.17 (c4f6699dfcb8)", FEATURE_MUST, probe_raw_attach,
+	  "nothing can be attached", LOCKDOWN },
 	{ "bpf_get_stack", "the kernel stack from a program", "4.18 (c195651e565a)", FEATURE_MUST,
 	  probe_get_stack, "no stacks", KERNEL_NEWER },
 	{ "bpf_ringbuf", "ring buffers", "5.8 (457f44363a88)", FEATURE_MUST, probe_ringbuf,
@@ -285,8 +290,8 @@ const struct feature feature_table[] = {
 	  probe_atomics, "the stack map cannot work", KERNEL_NEWER },
 	{ "bpf_cookie", "one program for many tracepoints", "5.15 (82e6b1eee6a8)", FEATURE_MUST,
 	  probe_cookie, "events cannot be told apart", KERNEL_NEWER },
-	{ "initial_pids", "process ids are the kernel's own", "", FEATURE_MUST,
-	  probe_pid_namespace, "nobody could be told from anybody else",
+	{ "initial_pids", "process ids are the kernel's own", "", FEATURE_MUST, probe_pid_namespace,
+	  "nobody could be told from anybody else",
 	  "outside of the container, or one that shares the host's PID namespace" },
 	{ "bpf_loop", "loops for string filters", "5.17 (e6f2dd0f8067)", FEATURE_MAY, probe_loop,
 	  "--filter is not possible", KERNEL_NEWER },

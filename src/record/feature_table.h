@@ -10,23 +10,23 @@
 #include <stddef.h>
 
 enum feature_need {
-	FEATURE_MUST,		/* no recording without it */
-	FEATURE_MAY,		/* something works less well without it */
-	FEATURE_LATER,		/* not used yet, or for other kinds of events */
+	FEATURE_MUST, /* no recording without it */
+	FEATURE_MAY, /* something works less well without it */
+	FEATURE_LATER, /* not used yet, or for other kinds of events */
 };
 
 struct feature {
-	const char *name;	/* stable, for tools: "bpf_ringbuf" */
-	const char *what;	/* for people */
-	const char *since;	/* "5.8 (457f44363a88)": version and commit; "" when always */
+	const char *name; /* stable, for tools: "bpf_ringbuf" */
+	const char *what; /* for people */
+	const char *since; /* "5.8 (457f44363a88)": version and commit; "" when always */
 	enum feature_need need;
 	/*
 	 * 0: it works, else a negative errno; a line of explanation may be put into ret_detail in
 	 * either case.
 	 */
 	int (*probe)(char *ret_detail, size_t len);
-	const char *without;	/* what is missing then */
-	const char *remedy;	/* what can be done */
+	const char *without; /* what is missing then */
+	const char *remedy; /* what can be done */
 };
 
 extern const struct feature feature_table[];

@@ -8,9 +8,9 @@
 
 struct idmap {
 	struct idmap_cell {
-		uint64_t key;	/* 0: free */
+		uint64_t key; /* 0: free */
 		uint32_t value;
-	} *cells;
+	} * cells;
 	size_t mask, used;
 };
 

@@ -16,8 +16,8 @@
 
 struct kernel_names {
 	struct ksyms *syms;
-	struct symbols_bpf *skel;	/* loaded when first needed */
-	bool failed;			/* it does not load or run */
+	struct symbols_bpf *skel; /* loaded when first needed */
+	bool failed; /* it does not load or run */
 };
 
 /* Says so once; a recording goes on with what kallsyms knows. */
@@ -75,7 +75,7 @@ static int walk(struct kernel_names *n)
 
 	err = load(n);
 	if (err)
-		return 0;	/* addresses stay numbers, load() has said so */
+		return 0; /* addresses stay numbers, load() has said so */
 	if (bpf_prog_test_run_opts(bpf_program__fd(n->skel->progs.find_anchors), &run))
 		return -errno;
 	while (i && !n->skel->bss->anchors[i - 1])

@@ -114,21 +114,25 @@ static int put_machine(struct stk_writer *w, struct ksyms *syms)
 	if (!err && !ksyms__by_name(syms, "_stext", &text)) {
 		err = put(w, "kernel.text", "0x%llx", (unsigned long long)text.start);
 		/* the address it is linked for: CONFIG_PHYSICAL_START in __START_KERNEL_map */
-		err = err ? err : put(w, "kernel.kaslr_offset", "0x%llx",
-				      (unsigned long long)(text.start - 0xffffffff81000000));
+		err = err ? err :
+			    put(w, "kernel.kaslr_offset", "0x%llx",
+				(unsigned long long)(text.start - 0xffffffff81000000));
 	}
 	err = err ? err : put_hz(w);
 	err = err ? err : put_printk_formats(w);
 	err = err ? err : put(w, "cpus", "%d", libbpf_num_possible_cpus());
 	err = err ? err : put_file(w, "cpus.online", "/sys/devices/system/cpu/online");
-	err = err ? err : put_file(w, "sysctl.kernel.perf_event_max_stack",
-				   "/proc/sys/kernel/perf_event_max_stack");
-	err = err ? err : put_file(w, "sysctl.kernel.kptr_restrict",
-				   "/proc/sys/kernel/kptr_restrict");
-	err = err ? err : put_file(w, "sysctl.kernel.perf_event_paranoid",
-				   "/proc/sys/kernel/perf_event_paranoid");
-	err = err ? err : put_file(w, "sysctl.kernel.perf_event_max_sample_rate",
-				   "/proc/sys/kernel/perf_event_max_sample_rate");
+	err = err ? err :
+		    put_file(w, "sysctl.kernel.perf_event_max_stack",
+			     "/proc/sys/kernel/perf_event_max_stack");
+	err = err ? err :
+		    put_file(w, "sysctl.kernel.kptr_restrict", "/proc/sys/kernel/kptr_restrict");
+	err = err ? err :
+		    put_file(w, "sysctl.kernel.perf_event_paranoid",
+			     "/proc/sys/kernel/perf_event_paranoid");
+	err = err ? err :
+		    put_file(w, "sysctl.kernel.perf_event_max_sample_rate",
+			     "/proc/sys/kernel/perf_event_max_sample_rate");
 	return err;
 }
 
@@ -189,8 +193,7 @@ int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct k
 	err = err ? err : put(w, "limits.max_depth", "%u", opts->max_depth);
 	err = err ? err : put(w, "limits.stack_map_bits", "%u", opts->stack_map_bits);
 	err = err ? err : put(w, "limits.stack_pool", "%llu", (unsigned long long)opts->stack_pool);
-	err = err ? err : put(w, "limits.buffer_size", "%llu",
-			      (unsigned long long)opts->buffer_size);
+	err = err ? err : put(w, "limits.buffer_size", "%llu", (unsigned long long)opts->buffer_size);
 	err = err ? err : put(w, "stack_map.generation", "1");
 	err = err ? err : put_left_out(w, events);
 	return err;

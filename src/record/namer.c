@@ -14,19 +14,19 @@
 /* What is known of an address. */
 enum looked_up {
 	NOT_YET,
-	DONE,		/* the file has its symbol */
-	NAMELESS,	/* it has none, and the file says nothing of that */
+	DONE, /* the file has its symbol */
+	NAMELESS, /* it has none, and the file says nothing of that */
 };
 
 struct namer {
 	struct ksyms *syms;
 	struct stk_writer *w;
-	struct idmap fixed;	/* addresses in the kernel's own text */
-	struct idmap moving;	/* others, in this round */
-	struct idmap written;	/* starts of the kernel's own symbols that are in the file */
+	struct idmap fixed; /* addresses in the kernel's own text */
+	struct idmap moving; /* others, in this round */
+	struct idmap written; /* starts of the kernel's own symbols that are in the file */
 	struct claim {
 		uint64_t start, end, hash;
-	} *claims;		/* what the file says of the others now: disjoint, in order */
+	} * claims; /* what the file says of the others now: disjoint, in order */
 	size_t nr, cap;
 };
 

@@ -26,7 +26,7 @@ static uint32_t member_offset(const struct btf *btf, uint32_t type_id, const cha
 			return at;
 		if (*member)
 			continue;
-		j = member_offset(btf, m->type, name);	/* anonymous struct or union */
+		j = member_offset(btf, m->type, name); /* anonymous struct or union */
 		if (j != UINT32_MAX)
 			return at + j;
 	}

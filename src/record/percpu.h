@@ -9,9 +9,9 @@
 struct percpu_layout {
 	/* Offsets in the per-CPU area; UINT32_MAX: this kernel has no such variable. */
 	uint32_t runqueues, preempt_count, prog_active;
-	uint32_t perf_recursion;	/* of the array, UINT32_MAX: task_struct has it */
-	uint32_t perf_recursion_size;	/* of an element, bytes */
-	bool lazy_resched;	/* the scheduler knows lazy preemption (since 6.13) */
+	uint32_t perf_recursion; /* of the array, UINT32_MAX: task_struct has it */
+	uint32_t perf_recursion_size; /* of an element, bytes */
+	bool lazy_resched; /* the scheduler knows lazy preemption (since 6.13) */
 };
 
 /* From the kernel's BTF. */

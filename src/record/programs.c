@@ -101,8 +101,7 @@ static int set_rodata(struct programs *p)
 
 static int set_map_sizes(struct programs *p)
 {
-	struct stackmap_opts so = { .bits = p->opts.stack_map_bits,
-				    .pool_bytes = p->opts.stack_pool };
+	struct stackmap_opts so = { .bits = p->opts.stack_map_bits, .pool_bytes = p->opts.stack_pool };
 	struct record_bpf *s = p->skel;
 	unsigned int filters = 0, i;
 	int err;
@@ -292,8 +291,8 @@ static int calibrate(struct programs *p)
 	char name[17] = "";
 
 	p->skel->bss->calibrate_tid = syscall(SYS_gettid);
-	p->calibration = bpf_program__attach_tracepoint(p->skel->progs.calibrate, "task",
-							"task_rename");
+	p->calibration =
+		bpf_program__attach_tracepoint(p->skel->progs.calibrate, "task", "task_rename");
 	if (!p->calibration)
 		return log_err(-errno, "attach to task:task_rename");
 	prctl(PR_GET_NAME, name);

@@ -21,18 +21,18 @@ enum rec_clock { REC_CLOCK_MONO = 0, REC_CLOCK_BOOT = 1, REC_CLOCK_TAI = 2 };
 struct programs_opts {
 	struct rec_events *events;
 	struct ksyms *syms;
-	unsigned int sample_hz;		/* 0: no timer samples */
-	unsigned int sample_event;	/* index of their event */
-	bool sample_cycles;		/* by hardware cycles; else by the software clock */
+	unsigned int sample_hz; /* 0: no timer samples */
+	unsigned int sample_event; /* index of their event */
+	bool sample_cycles; /* by hardware cycles; else by the software clock */
 	bool keep_idle;
 	bool kernel_stacks;
 	bool include_self;
-	bool select_tasks;		/* only tasks that programs__select() named */
+	bool select_tasks; /* only tasks that programs__select() named */
 	enum rec_clock clock;
-	uint32_t max_depth;		/* 1 .. WIRE_MAX_FRAMES */
-	uint32_t stack_map_bits;	/* log2 of the number of stacks */
-	uint64_t stack_pool;		/* bytes */
-	uint64_t buffer_size;		/* bytes of each CPU's ring, a power of two */
+	uint32_t max_depth; /* 1 .. WIRE_MAX_FRAMES */
+	uint32_t stack_map_bits; /* log2 of the number of stacks */
+	uint64_t stack_pool; /* bytes */
+	uint64_t buffer_size; /* bytes of each CPU's ring, a power of two */
 };
 
 /*
@@ -64,7 +64,7 @@ uint64_t *programs__pids(struct programs *p);
 
 unsigned int programs__nr_cpus(const struct programs *p);
 struct stackmap *programs__stackmap(const struct programs *p);
-int programs__ring_fd(const struct programs *p, unsigned int cpu);	/* -1: none */
+int programs__ring_fd(const struct programs *p, unsigned int cpu); /* -1: none */
 
 /*
  * Serve CPUs that came online meanwhile; to be called now and then.  What happened on them before
@@ -78,10 +78,10 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 
 struct programs_costs {
 	uint64_t load_ns, attach_ns;
-	uint64_t map_bytes;		/* kernel memory of the maps, rings included */
-	uint64_t prog_bytes;		/* of the programs' code */
-	uint32_t verified;		/* instructions the verifier looked at */
-	bool irq_flag;			/* this kernel tells whether interrupts are off */
+	uint64_t map_bytes; /* kernel memory of the maps, rings included */
+	uint64_t prog_bytes; /* of the programs' code */
+	uint32_t verified; /* instructions the verifier looked at */
+	bool irq_flag; /* this kernel tells whether interrupts are off */
 };
 void programs__costs(const struct programs *p, struct programs_costs *ret_costs);
 

@@ -17,16 +17,16 @@ typedef uint64_t u64;
 #include "bpf/record.skel.h"
 
 struct attached {
-	struct bpf_link *link;		/* the recorder's, NULL for system calls */
-	int count_prog, count_link;	/* the counter's, -1 */
-	uint64_t misses_before, misses;	/* of the counter: until armed, since then */
+	struct bpf_link *link; /* the recorder's, NULL for system calls */
+	int count_prog, count_link; /* the counter's, -1 */
+	uint64_t misses_before, misses; /* of the counter: until armed, since then */
 };
 
 struct sample_cpu {
-	int fd;				/* -1: none */
+	int fd; /* -1: none */
 	struct bpf_link *link;
-	void *ring;			/* two pages: throttle records arrive here */
-	uint64_t enabled_before;	/* ns, until armed */
+	void *ring; /* two pages: throttle records arrive here */
+	uint64_t enabled_before; /* ns, until armed */
 };
 
 struct programs {
@@ -38,16 +38,16 @@ struct programs {
 	unsigned int nr_cpus, nr_events;
 	bool *online;
 	int *ring_fds;
-	struct event_counts *counts;	/* [event * nr_cpus + cpu] */
+	struct event_counts *counts; /* [event * nr_cpus + cpu] */
 	uint64_t *pids;
 	size_t counts_len, pids_len;
-	struct attached *attached;	/* one per event */
+	struct attached *attached; /* one per event */
 	struct attached sys_enter, sys_exit;
-	struct sample_cpu *samples;	/* one per CPU */
+	struct sample_cpu *samples; /* one per CPU */
 	uint64_t throttled;
-	bool misses_final;		/* disarmed: what is counted now is not ours */
+	bool misses_final; /* disarmed: what is counted now is not ours */
 	struct programs_costs costs;
-	struct rlimit files_before;	/* what was the limit of open files */
+	struct rlimit files_before; /* what was the limit of open files */
 };
 
 uint64_t monotonic_ns(void);

@@ -13,21 +13,21 @@ struct ksyms;
 struct rec_events;
 
 struct recorder_opts {
-	const char *output;		/* "-": standard output */
-	struct rec_events *events;	/* resolved */
-	struct ksyms *syms;		/* the running kernel's */
+	const char *output; /* "-": standard output */
+	struct rec_events *events; /* resolved */
+	struct ksyms *syms; /* the running kernel's */
 	unsigned int sample_hz;
-	unsigned int sample_event;	/* index in events */
+	unsigned int sample_event; /* index in events */
 	bool sample_cycles, keep_idle, include_self, kernel_stacks, fsync;
-	const pid_t *pids;		/* -p; processes or threads */
+	const pid_t *pids; /* -p; processes or threads */
 	unsigned int nr_pids;
-	char *const *command;		/* NULL, or the command and its arguments */
-	bool command_only;		/* only the command's own events */
+	char *const *command; /* NULL, or the command and its arguments */
+	bool command_only; /* only the command's own events */
 	enum rec_clock clock;
-	uint64_t duration_ns;		/* 0: until stopped */
+	uint64_t duration_ns; /* 0: until stopped */
 	uint32_t max_depth, stack_map_bits;
 	uint64_t stack_pool, buffer_size;
-	int argc;			/* of the command line, for the metadata */
+	int argc; /* of the command line, for the metadata */
 	char *const *argv;
 	/* Called about twice a second with one line; NULL: never. */
 	void (*status)(void *ctx, const char *line);
@@ -52,7 +52,7 @@ struct recorder_result {
 int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_result);
 
 /* -ENOENT, -EACCES, ... of a command that could not be run, in recorder__run()'s answer. */
-#define RECORDER_EXEC_FAILED 4096	/* added to the errno, the sum negated */
+#define RECORDER_EXEC_FAILED 4096 /* added to the errno, the sum negated */
 
 uint64_t recorder_clock_ns(enum rec_clock clock);
 uint64_t recorder_wall_ns(void);

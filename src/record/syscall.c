@@ -22,15 +22,33 @@ static const struct name_nr table[] = {
  * (SYSCALL_DEFINE in the kernel's sources; arch/x86/entry/syscalls/syscall_64.tbl).
  */
 static const struct name_nr more[] = {
-	{ "cachestat", 451 },	  { "fchmodat2", 452 },	    { "map_shadow_stack", 453 },
-	{ "futex_wake", 454 },	  { "futex_wait", 455 },    { "futex_requeue", 456 },
-	{ "statmount", 457 },	  { "listmount", 458 },	    { "lsm_get_self_attr", 459 },
-	{ "lsm_set_self_attr", 460 }, { "lsm_list_modules", 461 }, { "mseal", 462 },
-	{ "setxattrat", 463 },	  { "getxattrat", 464 },    { "listxattrat", 465 },
-	{ "removexattrat", 466 }, { "open_tree_attr", 467 }, { "file_getattr", 468 },
-	{ "file_setattr", 469 },  { "uretprobe", 335 },	    { "uprobe", 336 },
-	{ "newstat", 4 },	  { "newfstat", 5 },	    { "newlstat", 6 },
-	{ "sendfile64", 40 },	  { "newuname", 63 },	    { "umount", 166 },
+	{ "cachestat", 451 },
+	{ "fchmodat2", 452 },
+	{ "map_shadow_stack", 453 },
+	{ "futex_wake", 454 },
+	{ "futex_wait", 455 },
+	{ "futex_requeue", 456 },
+	{ "statmount", 457 },
+	{ "listmount", 458 },
+	{ "lsm_get_self_attr", 459 },
+	{ "lsm_set_self_attr", 460 },
+	{ "lsm_list_modules", 461 },
+	{ "mseal", 462 },
+	{ "setxattrat", 463 },
+	{ "getxattrat", 464 },
+	{ "listxattrat", 465 },
+	{ "removexattrat", 466 },
+	{ "open_tree_attr", 467 },
+	{ "file_getattr", 468 },
+	{ "file_setattr", 469 },
+	{ "uretprobe", 335 },
+	{ "uprobe", 336 },
+	{ "newstat", 4 },
+	{ "newfstat", 5 },
+	{ "newlstat", 6 },
+	{ "sendfile64", 40 },
+	{ "newuname", 63 },
+	{ "umount", 166 },
 };
 
 static int compare(const void *key, const void *row)
@@ -40,8 +58,8 @@ static int compare(const void *key, const void *row)
 
 int syscall__number(const char *name)
 {
-	const struct name_nr *found = bsearch(name, table, ARRAY_SIZE(table), sizeof(*table),
-					      compare);
+	const struct name_nr *found =
+		bsearch(name, table, ARRAY_SIZE(table), sizeof(*table), compare);
 	size_t i;
 
 	if (found)

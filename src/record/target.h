@@ -11,8 +11,8 @@ struct target;
 
 struct target_command {
 	char *const *argv;
-	bool only;		/* select it and what it starts: its execve(2) comes first */
-	bool stdout_taken;	/* by the recording: its standard output becomes its standard error */
+	bool only; /* select it and what it starts: its execve(2) comes first */
+	bool stdout_taken; /* by the recording: its standard output becomes its standard error */
 };
 
 /* Fork the command, held before its first instruction. */
@@ -22,8 +22,7 @@ int target__command(struct programs *p, const struct target_command *command,
  * Select running processes with all their threads; the id of a thread that leads no process
  * selects that thread alone.  Logs its errors.
  */
-int target__pids(struct programs *p, const pid_t *pids, unsigned int nr,
-		 struct target **ret_target);
+int target__pids(struct programs *p, const pid_t *pids, unsigned int nr, struct target **ret_target);
 /* Everybody: never ends. */
 int target__system(struct target **ret_target);
 /* A command that was not started ends; one that runs goes on. */

@@ -94,8 +94,7 @@ int tracefs__format(const char *system, const char *name, char **ret_text)
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "events/%s/%s/format", system, name) >=
-	    (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "events/%s/%s/format", system, name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	return tracefs__file(path, ret_text);
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Programs that find out what this kernel's own variables and flags look like.
+ */
+#ifndef CALIBRATE_BPF_H
+#define CALIBRATE_BPF_H
+
+#include "state.bpf.h"
+
+/* Calibration: task:task_rename, fired by ourselves in plain task context. */
+u32 calibrate_tid = 0;
+u32 calibrate_preempt = 0, calibrate_migrate = 0, calibrate_runs = 0;
+int calibrate_irqs_off = 0;
+
+SEC("tracepoint")
+int calibrate(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if ((u32)bpf_get_current_pid_tgid() != calibrate_tid)
+		return 1;
+	calibrate_preempt = compat_percpu_u32(percpu_preempt_count) & 0xff;
+	calibrate_migrate = task->migration_disabled;
+	calibrate_irqs_off = compat_irqs_off();
+	calibrate_runs++;
+	return 1;
+}
+
+/* signal:signal_generate, for a signal of ours to ourselves: it is pending just then. */
+u64 calibrate_tif = 0;
+
+SEC("tracepoint")
+int calibrate_signal(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if ((u32)bpf_get_current_pid_tgid() == calibrate_tid)
+		calibrate_tif = task->thread_info.flags;
+	return 1;
+}
+
+/* Run once on every CPU: where its run queue is, the anchor of its per-CPU variables. */
+u64 located_rq[WIRE_MAX_CPUS] = {};
+
+SEC("raw_tp")
+int locate(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u32 cpu = bpf_get_smp_processor_id();
+	struct cfs_rq *cfs_rq;
+	struct rq *rq = NULL;
+	int rq_cpu = -1;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) || cpu >= WIRE_MAX_CPUS)
+		return 0;
+	cfs_rq = BPF_CORE_READ(task, se.cfs_rq);
+	bpf_core_read(&rq, sizeof(rq), &cfs_rq->rq);
+	bpf_core_read(&rq_cpu, sizeof(rq_cpu), &rq->cpu);
+	if (rq_cpu == cpu)
+		located_rq[cpu] = (u64)rq;
+	return 0;
+}
+
+#endif /* CALIBRATE_BPF_H */

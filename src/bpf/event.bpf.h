@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What becomes of an event: whether it is wanted, its record, its way into the ring.
+ */
+#ifndef EVENT_BPF_H
+#define EVENT_BPF_H
+
+#include "stack.bpf.h"
+#include "state.bpf.h"
+
+/* As the kernel's tracing_gen_ctx() does, for struct trace_entry. */
+static __always_inline void common_fields(struct scratch *s, u32 tid)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u32 count = compat_percpu_u32(percpu_preempt_count), preempt = count & 0xff, migrate;
+	int off = compat_irqs_off();
+	u8 flags = 0;
+
+	if (off > 0)
+		flags |= 0x01;
+	else if (off < 0)
+		s->ext |= WIRE_EXT_NO_IRQFLAG;
+	if (percpu_preempt_count && !(count & PREEMPT_NEED_RESCHED))
+		flags |= tif_resched ? 0x20 : 0x20 | 0x04;
+	if (task->thread_info.flags & tif_resched)
+		flags |= 0x04;
+	if (task->thread_info.flags & tif_lazy)
+		flags |= 0x02;
+	if (count & HARDIRQ_MASK)
+		flags |= 0x08;
+	if (count & SOFTIRQ_SERVING)
+		flags |= 0x10;
+	if (count & NMI_MASK)
+		flags |= 0x40;
+	if ((count & SOFTIRQ_MASK) > SOFTIRQ_SERVING)
+		flags |= 0x80;
+	preempt = preempt > preempt_base ? preempt - preempt_base : 0;
+	migrate = task->migration_disabled;
+	migrate = migrate > migrate_base ? migrate - migrate_base : 0;
+	s->ev.common_flags = flags;
+	s->ev.common_preempt_count = (preempt > 15 ? 15 : preempt) | (migrate > 15 ? 15 : migrate) << 4;
+	s->ev.common_pid = tid;
+}
+
+/* The ring already knows this task's name, or gets it now; false: no room. */
+static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu, u32 tid, u32 tgid)
+{
+	u32 key = cpu * WIRE_TASK_SLOTS + ((tid ^ tid >> 8) & (WIRE_TASK_SLOTS - 1));
+	struct task_slot *slot = bpf_map_lookup_elem(&tasks, &key);
+	struct wire_task *t = (struct wire_task *)s->task;
+
+	if (!slot)
+		return false;
+	bpf_get_current_comm(t->comm, sizeof(t->comm));
+	if (slot->tid == tid && slot->tgid == tgid && slot->comm[0] == t->comm[0] &&
+	    slot->comm[1] == t->comm[1])
+		return true;
+	t->tid = tid;
+	t->tgid = tgid;
+	t->event = WIRE_TASK;
+	t->pad = 0;
+	t->pad2 = 0;
+	if (bpf_ringbuf_output(ring, t, sizeof(*t), BPF_RB_NO_WAKEUP))
+		return false;
+	/* Torn by an interrupt the slot names nobody: tid last, and none in between. */
+	*(volatile u32 *)&slot->tid = ~0u;
+	barrier();
+	slot->tgid = tgid;
+	slot->comm[0] = t->comm[0];
+	slot->comm[1] = t->comm[1];
+	barrier();
+	*(volatile u32 *)&slot->tid = tid;
+	return true;
+}
+
+/* Puts the event into this CPU's ring; 0: no room. */
+__noinline int event_output(struct scratch *s)
+{
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u32 cpu = bpf_get_smp_processor_id(), size, nr;
+	void *ring;
+
+	if (!s)
+		return 0;
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (!ring)
+		return 0;
+	if (!announce_task(s, ring, cpu, (u32)pid_tgid, pid_tgid >> 32))
+		return 0;
+	s->ev.ts = s->ts;
+	s->ev.kstack = s->kstack;
+	s->ev.ustack = WIRE_STACK_NONE;
+	s->ev.tgid = pid_tgid >> 32;
+	s->ev.event = s->event;
+	s->ev.ext = s->ext;
+	s->ev.nr_words = 0;
+	size = s->size;
+	if (size < 8 || size > WIRE_MAX_RECORD)
+		size = 8;
+	size -= 8;		/* struct trace_entry is part of ev */
+	if (s->kstack == WIRE_STACK_FULL) {
+		u32 start = s->start;
+
+		nr = s->nr_frames;
+		if (start < nr && nr <= STACKMAP_WORDS) {
+			nr -= start;
+			size = (size + 7) & ~7u;
+			if (size > WIRE_MAX_RECORD)
+				return 0;
+			bpf_probe_read_kernel(s->fields + size, (nr & 0xff) * 8, part(s, start));
+			s->ev.nr_words = nr;
+			size += nr * 8;
+		}
+	}
+	if (size > WIRE_MAX_RECORD + STACKMAP_WORDS * 8 - 8)
+		return 0;
+	if (bpf_ringbuf_output(ring, &s->ev, sizeof(s->ev) + size, BPF_RB_NO_WAKEUP))
+		return 0;
+	return 1;
+}
+
+static __always_inline bool event_write(struct scratch *s, struct event_counts *c)
+{
+	if (event_output(s)) {
+		bump(c, STK_C_RECORDED);
+		return true;
+	}
+	bump(c, STK_C_LOST_RING);
+	return false;
+}
+
+/*
+ * Whether the event's filter, if it has one, lets it pass.  The evaluator is a program of its own
+ * to verify, so the recorders come with and without it.
+ */
+static __always_inline bool event_passes(struct scratch *s, struct event_desc *d, bool filtered)
+{
+	struct filter_prog *prog;
+	u32 key = d->filter;
+
+	if (!filtered || !(d->flags & DESC_FILTER))
+		return true;
+	prog = bpf_map_lookup_elem(&filters, &key);
+	if (!prog)
+		return false;
+	s->filter.len = s->size;
+	s->filter.cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(s->filter.comm, sizeof(s->filter.comm));
+	return filter_eval(prog, &s->filter);
+}
+
+/* Copies the record out of the tracepoint's buffer. */
+static __always_inline void copy_record(void *ctx, struct scratch *s, struct event_desc *d)
+{
+	u8 *rec = (u8 *)&s->ev.common_type;
+	u32 fixed = d->fixed_size, end, i;
+
+	if (fixed > 4096)
+		fixed = 4096;
+	bpf_probe_read_kernel(rec, fixed, ctx);
+	end = fixed;
+	if (d->nr_dyn) {
+		u32 nr = d->nr_dyn;
+#pragma clang loop unroll(disable)
+		for (i = 0; i < WIRE_MAX_DYN; i++) {
+			u32 off, loc;
+
+			if (i >= nr)
+				break;
+			off = d->dyn_off[i];
+			loc = *(u32 *)(rec + (off & 0xffc));
+			loc = (loc & 0xffff) + (loc >> 16) + (off & 0x8000 ? (off & 0xffc) + 4 : 0);
+			if (loc > end)
+				end = loc;
+		}
+		if (end > WIRE_MAX_RECORD) {
+			end = WIRE_MAX_RECORD;
+			s->ext |= WIRE_EXT_CUT;
+		}
+		if (end > fixed)
+			bpf_probe_read_kernel(rec, end, ctx);
+	}
+	s->size = end;
+	s->ev.common_type = d->common_type;
+}
+
+/* Whether a sched event names a selected task, as ftrace's set_event_pid asks. */
+static __always_inline bool names_selected(struct scratch *s, struct event_desc *d)
+{
+	u8 *rec = (u8 *)&s->ev.common_type;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		if (i >= d->nr_pids)
+			break;
+		if (pid_selected(*(u32 *)(rec + (d->pid_off[i] & 0xffc))))
+			return true;
+	}
+	return false;
+}
+
+/* Armed, or not yet, or no more: asked once by every program, so that its counts agree. */
+static __always_inline bool armed(void)
+{
+	return *(volatile u32 *)&ctl.armed;
+}
+
+/* Everything that comes before an event is looked at; NULL: it is not ours, and counted. */
+static __always_inline struct event_counts *event_wanted(u32 event, struct event_desc **ret_desc,
+							 bool *ret_selected)
+{
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct event_counts *c;
+
+	c = event_counts(event);
+	if (!c)
+		return NULL;
+	*ret_desc = bpf_map_lookup_elem(&descs, &event);
+	if (!*ret_desc)
+		return NULL;
+	*ret_selected = true;
+	/* a selected task may be named by an interrupt that hits the recorder */
+	if (self_tgid && !select_tasks && pid_tgid >> 32 == self_tgid) {
+		bump(c, STK_C_FILTERED_SELF);
+		return NULL;
+	}
+	if (select_tasks && !pid_selected((u32)pid_tgid)) {
+		*ret_selected = false;
+		if (!(*ret_desc)->nr_pids) {
+			bump(c, STK_C_FILTERED_PID);
+			return NULL;
+		}
+	}
+	return c;
+}
+
+static __always_inline void event_start(struct scratch *s, u32 event, u64 ts)
+{
+	s->ts = ts;
+	s->event = event;
+	s->ext = 0;
+}
+
+static __always_inline struct scratch *scratch_get(u32 **ret_busy)
+{
+	u32 cpu = bpf_get_smp_processor_id(), i;
+	struct cpu_scratch *c = bpf_map_lookup_elem(&scratches, &cpu);
+
+	if (!c)
+		return NULL;
+	i = scratch_claim(c->busy, LOG2_SCRATCHES);
+	if (i >> LOG2_SCRATCHES)
+		return NULL;
+	*ret_busy = &c->busy[i];
+	return &c->slot[i];
+}
+
+static __always_inline void scratch_put(u32 *busy)
+{
+	barrier();
+	*(volatile u32 *)busy = 0;
+}
+
+#endif /* EVENT_BPF_H */

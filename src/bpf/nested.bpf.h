@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The second program of an event: it counts, and where the kernel drops the recorder, records.
+ */
+#ifndef NESTED_BPF_H
+#define NESTED_BPF_H
+
+#include "event.bpf.h"
+#include "stack.bpf.h"
+
+/* Replaced in each copy by the event's index. */
+#define COUNT_EVENT_MAGIC 0x57ac0de
+
+/* The recorder will not run (or did not) for the event this program was called for. */
+static __always_inline bool recorder_dropped(void)
+{
+	return compat_percpu_u32(percpu_prog_active) || compat_perf_busy();
+}
+
+static __always_inline void hand_over(void *ctx, u32 event, struct event_counts *c)
+{
+	u32 cpu = bpf_get_smp_processor_id(), i;
+	struct handover *h = bpf_map_lookup_elem(&handovers, &cpu);
+
+	if (!h)
+		return;
+	for (i = 0; i < MAX_HANDOVERS; i++) {
+		if (__sync_val_compare_and_swap(&h[i].ctx, 0, (u64)ctx))
+			continue;
+		h[i].event = event;
+		bpf_tail_call(ctx, &tails, 0);
+		h[i].ctx = 0;
+		break;
+	}
+	bump(c, STK_C_LOST_NESTED);
+}
+
+SEC("raw_tp")
+int count(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct event_counts *c;
+	u32 event;
+
+	asm volatile("%0 = %1" : "=r"(event) : "i"(COUNT_EVENT_MAGIC));
+	if (!armed())
+		return 0;
+	c = event_counts(event);
+	if (!c)
+		return 0;
+	bump(c, STK_C_HAPPENED);
+	if (recorder_dropped())
+		hand_over(ctx, event, c);
+	return 0;
+}
+
+/* The tasks that a sched event names, from the tracepoint's own arguments. */
+static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx,
+					  struct event_desc *d)
+{
+	u32 i, tid;
+
+	for (i = 0; i < 2; i++) {
+		struct task_struct *task = NULL;
+		u32 arg = d->pid_arg[i];
+
+		/* a context is read at constant offsets only, which the compiler would join */
+		if (arg == 1)
+			asm volatile("%0 = *(u64 *)(%1 + 0)" : "=r"(task) : "r"(ctx));
+		else if (arg == 2)
+			asm volatile("%0 = *(u64 *)(%1 + 8)" : "=r"(task) : "r"(ctx));
+		else if (arg == 3)
+			asm volatile("%0 = *(u64 *)(%1 + 16)" : "=r"(task) : "r"(ctx));
+		tid = 0;
+		if (task && !bpf_core_read(&tid, sizeof(tid), &task->pid) && pid_selected(tid))
+			return true;
+	}
+	return false;
+}
+
+SEC("raw_tp")
+int nested(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 cpu = bpf_get_smp_processor_id(), i, event = ~0u;
+	struct handover *h = bpf_map_lookup_elem(&handovers, &cpu);
+	struct event_counts *c;
+	struct event_desc *d;
+	struct scratch *s;
+	u32 *busy;
+	bool selected;
+	u64 ts = now();
+
+	if (!h)
+		return 0;
+	for (i = 0; i < MAX_HANDOVERS; i++) {
+		if (*(volatile u64 *)&h[i].ctx != (u64)ctx)
+			continue;
+		event = h[i].event;
+		barrier();
+		*(volatile u64 *)&h[i].ctx = 0;
+		break;
+	}
+	c = event_wanted(event, &d, &selected);
+	if (!c)
+		return 0;
+	if (!selected && !args_selected(ctx, d)) {
+		bump(c, STK_C_FILTERED_PID);
+		return 0;
+	}
+	if (d->flags & DESC_FILTER) {	/* there are no fields to decide by */
+		bump(c, STK_C_LOST_NESTED);
+		return 0;
+	}
+	s = scratch_get(&busy);
+	if (!s) {
+		bump(c, STK_C_LOST_SCRATCH);
+		return 0;
+	}
+	event_start(s, event, ts);
+	s->ext = WIRE_EXT_NO_FIELDS;
+	s->ev.common_type = d->common_type;
+	s->size = 8;
+	common_fields(s, bpf_get_current_pid_tgid());
+	kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
+	if (event_write(s, c))
+		bump(c, STK_C_NO_FIELDS);
+	scratch_put(busy);
+	return 0;
+}
+
+#endif /* NESTED_BPF_H */

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel stack of an event: walked, cut to what is the event's own, stored once.
+ */
+#ifndef STACK_BPF_H
+#define STACK_BPF_H
+
+#include "state.bpf.h"
+
+/* The words from n on, as the stack map takes them. */
+static __always_inline struct stackmap_buf *part(struct scratch *s, u32 n)
+{
+	return (struct stackmap_buf *)&s->words[n & (STACKMAP_WORDS - 1)];
+}
+
+/* Of an address in the entry text: an interrupt's or exception's entry, not a system call's. */
+__noinline int interrupt_entry(u64 ip)
+{
+	int i;
+
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_ENTRY_HOLES; i++)
+		if (ip - entry_holes[i][0] < entry_holes[i][1])
+			return 0;
+	return 1;
+}
+
+/* Finds where the tracers' frames end and where interrupted contexts begin. */
+__noinline int stack_cut(struct scratch *s, u64 tracer_start, u32 tracer_len)
+{
+	u32 i, n, start;
+
+	if (!s)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < 12; i++) {
+		if (s->words[i] - tracer_start < tracer_len) {
+			/* the innermost: an interrupt may have hit the same tracer below */
+			s->start = i + 1;
+			break;
+		}
+	}
+	/* Kept in memory and read anew: the verifier would tell all values apart. */
+	start = *(volatile u32 *)&s->start;
+	n = s->nr_frames;
+	if (n > start && n - start > max_depth + s->marker) {
+		s->nr_frames = start + max_depth + s->marker;
+		s->stack_counter = STK_C_STACK_TRUNCATED;
+	}
+	s->nr_cuts = 0;
+	s->left = *(volatile u32 *)&s->nr_frames - start;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_MAX_FRAMES; i++) {
+		u64 ip;
+		u32 nr;
+
+		if (i + 1 >= *(volatile u32 *)&s->left)
+			break;
+		ip = s->words[(start + i) & (STACKMAP_WORDS - 1)];
+		if (ip - entry_start >= entry_len || !interrupt_entry(ip))
+			continue;
+		nr = s->nr_cuts;
+		if (nr >= 4)
+			break;
+		s->cut[nr & 3] = start + i + 1;
+		s->nr_cuts = nr + 1;
+	}
+	return 0;
+}
+
+/*
+ * Stores the walked stack: the interrupted contexts first, from the outermost, each as a record
+ * of its own that the next inner one links to.  Sets ev.kstack, or says that all words must
+ * travel with the event.
+ */
+__noinline int stack_store(struct scratch *s)
+{
+	u32 n, start, i, end = 0;
+	s64 id;
+
+	if (!s)
+		return 0;
+	n = s->nr_frames;
+	start = s->start;
+	if (n > WIRE_MAX_FRAMES + 1)
+		n = WIRE_MAX_FRAMES + 1;
+	if (s->stack_counter == STK_C_STACK_TRUNCATED)
+		end = 1;
+	else if (s->stack_counter == STK_C_STACK_AT_LIMIT)
+		end = 2;
+	if (end) {
+		s->words[n & 0xff] = FRAME_MARKER(FRAME_END, end);
+		n++;
+	}
+	s->nr_frames = n;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < 4; i++) {
+		u32 nr = s->nr_cuts, at;
+
+		if (!nr || nr > 4)
+			break;
+		at = s->cut[(nr - 1) & 3];
+		n = s->nr_frames;
+		if (at >= n || n - at > STACKMAP_WORDS)
+			break;
+		id = stackmap_get_call(part(s, at), n - at, STACKMAP_NOREF);
+		if (id <= 0) {
+			s->nr_cuts = 0;
+			s->kstack = WIRE_STACK_FULL;
+			return id;
+		}
+		s->words[at & (STACKMAP_WORDS - 1)] = FRAME_MARKER(FRAME_LINK, (u32)id);
+		s->nr_frames = at + 1;
+		s->nr_cuts = nr - 1;
+	}
+	n = s->nr_frames;
+	start = s->start;
+	if (n <= start || n - start > STACKMAP_WORDS)
+		return 0;
+	id = stackmap_get(part(s, start), n - start, 0);
+	if (id <= 0) {
+		s->kstack = WIRE_STACK_FULL;
+		return id;
+	}
+	s->kstack = (u32)id;
+	return id & STACKMAP_NEW ? 2 : 1;
+}
+
+/*
+ * Walks the kernel stack and stores it.  at: where the frames go, 1 after a marker.  Inline,
+ * because only the program itself may hand its context to bpf_get_stack().
+ */
+static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct event_counts *c,
+					 u64 tracer_start, u32 tracer_len, u32 at)
+{
+	long n;
+	int r;
+
+	s->kstack = WIRE_STACK_NONE;
+	if (!kernel_stacks)
+		return;
+	n = bpf_get_stack(ctx, &s->words[at], (WIRE_MAX_FRAMES - at) * 8, 0);
+	if (n < 0) {
+		s->kstack = WIRE_STACK_FAILED;
+		bump(c, STK_C_STACK_FAILED);
+		return;
+	}
+	n = n / 8;
+	if (!n) {
+		bump(c, STK_C_STACK_EMPTY);
+		return;
+	}
+	s->start = 0;
+	s->nr_frames = n + at;
+	s->marker = at;
+	s->stack_counter = n >= walk_limit || n == WIRE_MAX_FRAMES - at ? STK_C_STACK_AT_LIMIT : 0;
+	stack_cut(s, tracer_start, tracer_len);
+	r = stack_store(s);
+	if (s->stack_counter == STK_C_STACK_TRUNCATED)
+		bump(c, STK_C_STACK_TRUNCATED);
+	else if (s->stack_counter)
+		bump(c, STK_C_STACK_AT_LIMIT);
+	if (r == 1)
+		bump(c, STK_C_STACK_HIT);
+	else if (r == 2)
+		bump(c, STK_C_STACK_NEW);
+	else if (r == -STACKMAP_EPOOL)
+		bump(c, STK_C_STACK_FELL_POOL);
+	else if (r < 0)
+		bump(c, STK_C_STACK_FELL_PROBE);
+	else
+		bump(c, STK_C_STACK_EMPTY);
+}
+
+#endif /* STACK_BPF_H */

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The recorder's settings, maps and counters.
+ */
+#ifndef STATE_BPF_H
+#define STATE_BPF_H
+
+#include "compat.bpf.h"
+
+#include "frame.h"
+#include "stackonce-counters.h"
+#include "wire.h"
+
+#include "events/filter_eval.h"
+#include "stackmap/scratch.bpf.h"
+#include "stackmap/stackmap.bpf.h"
+
+#define LOG2_SCRATCHES 2	/* of a CPU: task, softirq, hardirq, NMI */
+#define MAX_HANDOVERS 8
+
+/* Set before load. */
+const volatile u32 nr_cpus = 1;
+const volatile u32 nr_events = 0;
+const volatile u32 self_tgid = 0;		/* 0: keep our own events */
+const volatile bool select_tasks = false;	/* only tasks in `pids` */
+const volatile bool kernel_stacks = true;
+const volatile bool keep_idle = false;
+const volatile u32 max_depth = WIRE_MAX_FRAMES;
+const volatile u32 walk_limit = WIRE_MAX_FRAMES;	/* min(ours, perf_event_max_stack) */
+const volatile u32 clock = 0;			/* enum clock_kind */
+const volatile u64 entry_start = 0;		/* the kernel's entry text */
+const volatile u32 entry_len = 0;
+const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {};	/* start, length: not interrupts */
+const volatile u32 sample_event = 0;
+
+enum clock_kind { CLOCK_MONO = 0, CLOCK_BOOT = 1, CLOCK_TAI = 2 };
+
+struct wire_ctl ctl = {};
+/* What preempt_count() and migration_disabled show in a program that runs in plain task context. */
+u32 preempt_base = 0, migrate_base = 0;
+/* thread_info.flags: reschedule now, reschedule lazily; 0: not known, or this kernel has none. */
+u64 tif_resched = 0, tif_lazy = 0;
+
+/*
+ * What one event needs.  The record lies behind the ring's header, where the filter's input has
+ * it as well: first the filter looks, then the header is written over len, cpu and comm.
+ */
+struct scratch {
+	union {
+		struct filter_input filter;
+		struct {
+			struct wire_event ev;
+			u8 fields[WIRE_MAX_RECORD - 8 + STACKMAP_WORDS * 8];
+		};
+	};
+	u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8]; /* a part may start anywhere */
+	u64 ts;
+	u64 task[4];			/* struct wire_task */
+	u32 event;
+	u32 ext;			/* enum wire_ext */
+	u32 kstack;			/* stack map id or WIRE_STACK_... */
+	u32 size;			/* of the record, struct trace_entry included */
+	u32 start, nr_frames;		/* of the walk, in words */
+	u32 left;
+	u32 marker;			/* 1: the first word is one */
+	u32 nr_cuts;
+	u32 cut[4];			/* word after each interrupt entry, outermost last */
+	u32 stack_counter;		/* enum stk_counter */
+};
+_Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),
+	       "the filter and the ring see one record");
+_Static_assert(sizeof(struct filter_input) >= WIRE_MAX_RECORD + 24 + STACKMAP_WORDS * 8,
+	       "stack words fit behind the longest record");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct event_counts);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct event_desc);
+} descs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct filter_prog);
+} filters SEC(".maps");
+
+/* Event of each system call number, at entry and (second half) at exit; 0xffffffff: none. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2 * WIRE_MAX_SYSCALLS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, u32);
+} syscall_events SEC(".maps");
+
+/* One bit per thread id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, u64);
+} pids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_TASK_SLOTS);
+	__type(key, u32);
+	__type(value, struct task_slot);
+} tasks SEC(".maps");
+
+struct cpu_scratch {
+	u32 busy[4];
+	struct scratch slot[1 << LOG2_SCRATCHES];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct cpu_scratch);
+} scratches SEC(".maps");
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+/* From `count` to `nested`: which event; found again by the address of the context. */
+struct handover {
+	u64 ctx;
+	u64 event;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct handover[MAX_HANDOVERS]);
+} handovers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} tails SEC(".maps");
+
+static __always_inline u64 now(void)
+{
+	if (clock == CLOCK_BOOT)
+		return bpf_ktime_get_boot_ns();
+	if (clock == CLOCK_TAI)
+		return bpf_ktime_get_tai_ns();
+	return bpf_ktime_get_ns();
+}
+
+static __always_inline struct event_counts *event_counts(u32 event)
+{
+	u32 key = event * nr_cpus + bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&counts, &key);
+}
+
+static __always_inline void bump(struct event_counts *c, u32 counter)
+{
+	__sync_fetch_and_add(&c->c[counter], 1);
+}
+
+static __always_inline bool pid_selected(u32 tid)
+{
+	u32 word = tid >> 6;
+	u64 *bits = bpf_map_lookup_elem(&pids, &word);
+
+	return bits && *(volatile u64 *)bits >> (tid & 63) & 1;
+}
+
+#endif /* STATE_BPF_H */

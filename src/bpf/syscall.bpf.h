@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * System calls: the syscalls: events are no tracepoints of their own, one pair of programs on
+ * raw_syscalls serves them all.
+ */
+#ifndef SYSCALL_BPF_H
+#define SYSCALL_BPF_H
+
+#include <bpf/bpf_tracing.h>
+
+#include "event.bpf.h"
+#include "nested.bpf.h"
+#include "stack.bpf.h"
+
+static __always_inline u32 syscall_event(s64 nr, u32 exit)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u32 key = exit * WIRE_MAX_SYSCALLS + nr, *event;
+
+	if (nr < 0 || nr >= WIRE_MAX_SYSCALLS || compat_syscall_is_32bit(task))
+		return ~0u;
+	event = bpf_map_lookup_elem(&syscall_events, &key);
+	return event ? *event : ~0u;
+}
+
+/* Where in the record; the mask is for the verifier, the caller keeps below half of it. */
+static __always_inline u8 *record_at(struct scratch *s, u32 off)
+{
+	return s->filter.rec + (off & (WIRE_MAX_RECORD - 1));
+}
+
+/* Puts a string argument behind the record; 0: it is there, or cannot be read, 1: no more fit. */
+__noinline int copy_string(struct scratch *s, u64 arg)
+{
+	u32 size;
+	u8 more = 0;
+	long n;
+
+	if (!s)
+		return 1;
+	size = s->size;
+	if (size > WIRE_MAX_RECORD / 2)
+		return 1;
+	n = bpf_probe_read_user_str(record_at(s, size), WIRE_STRING_LEN, (void *)arg);
+	if (n < 0 || n > WIRE_STRING_LEN)
+		return 0;
+	/* full: is the byte that became the NUL the string's last? */
+	if (n == WIRE_STRING_LEN &&
+	    !bpf_probe_read_user(&more, 1, (void *)(arg + WIRE_STRING_LEN - 1)) && more)
+		s->ext |= WIRE_EXT_CUT;
+	s->size = size + n;
+	return 0;
+}
+
+__noinline int copy_argv(struct scratch *s, u64 arg)
+{
+	u32 start, i;
+	u64 str;
+
+	if (!s)
+		return 1;
+	start = s->size;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_ARGV_MAX + 1; i++) {
+		if (bpf_probe_read_user(&str, sizeof(str), (void *)(arg + i * 8)) || !str)
+			return 0;
+		if (*(volatile u32 *)&s->size - start >= WIRE_ARGV_LEN || i == WIRE_ARGV_MAX)
+			break;
+		if (copy_string(s, str))
+			break;
+	}
+	s->ext |= WIRE_EXT_CUT;
+	return 0;
+}
+
+/* The strings that a system call's arguments point to, as __data_loc fields of the record. */
+__noinline int event_strings(struct scratch *s, struct event_desc *d)
+{
+	u32 i, nr, size;
+
+	if (!s || !d)
+		return 0;
+	nr = d->nr_strings;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_MAX_STRINGS; i++) {
+		u32 arg, loc;
+		u64 ptr;
+
+		if (i >= nr)
+			break;
+		arg = d->string_arg[i];
+		loc = d->string_loc[i];
+		ptr = *(u64 *)record_at(s, 16 + (arg & 7) * 8);
+		size = *(volatile u32 *)&s->size;
+		if (arg & 0x80)
+			copy_argv(s, ptr);
+		else if (copy_string(s, ptr))
+			s->ext |= WIRE_EXT_CUT;
+		*(u32 *)record_at(s, loc & 0xffc) = (*(volatile u32 *)&s->size - size) << 16 | size;
+	}
+	return 0;
+}
+
+/*
+ * raw_syscalls:sys_enter has {id, args[6]} after the common fields, a syscalls: event the number
+ * and its own arguments: the same bytes.
+ */
+static __always_inline int sys_enter_event(void *ctx, bool filtered)
+{
+	struct event_counts *c;
+	struct event_desc *d;
+	struct scratch *s;
+	u32 *busy;
+	u64 ts = now();
+	bool selected;
+	s64 nr = -1;
+	u32 event;
+
+	if (!armed())
+		return 1;
+	bpf_probe_read_kernel(&nr, sizeof(nr), ctx + 8);
+	event = syscall_event(nr, 0);
+	if (event == ~0u)
+		return 1;
+	c = event_wanted(event, &d, &selected);
+	if (!c)
+		return 1;
+	s = scratch_get(&busy);
+	if (!s) {
+		bump(c, STK_C_LOST_SCRATCH);
+		return 1;
+	}
+	event_start(s, event, ts);
+	bpf_probe_read_kernel(&s->ev.common_type, 64, ctx);
+	s->ev.common_type = d->common_type;
+	s->size = d->fixed_size;
+	common_fields(s, bpf_get_current_pid_tgid());
+	if (d->nr_strings)
+		event_strings(s, d);
+	if (!event_passes(s, d, filtered)) {
+		bump(c, STK_C_FILTERED_EXPR);
+	} else {
+		kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
+		event_write(s, c);
+	}
+	scratch_put(busy);
+	return 1;
+}
+
+SEC("tracepoint")
+int record_sys_enter(void *ctx)
+{
+	return sys_enter_event(ctx, false);
+}
+
+SEC("tracepoint")
+int record_sys_enter_filtered(void *ctx)
+{
+	return sys_enter_event(ctx, true);
+}
+
+static __always_inline int sys_exit_event(void *ctx, bool filtered)
+{
+	struct event_counts *c;
+	struct event_desc *d;
+	struct scratch *s;
+	u32 *busy;
+	u64 ts = now();
+	bool selected;
+	s64 nr = -1;
+	u32 event;
+
+	if (!armed())
+		return 1;
+	bpf_probe_read_kernel(&nr, sizeof(nr), ctx + 8);
+	event = syscall_event(nr, 1);
+	if (event == ~0u)
+		return 1;
+	c = event_wanted(event, &d, &selected);
+	if (!c)
+		return 1;
+	s = scratch_get(&busy);
+	if (!s) {
+		bump(c, STK_C_LOST_SCRATCH);
+		return 1;
+	}
+	event_start(s, event, ts);
+	bpf_probe_read_kernel(&s->ev.common_type, 24, ctx);
+	s->ev.common_type = d->common_type;
+	s->size = 24;
+	common_fields(s, bpf_get_current_pid_tgid());
+	if (!event_passes(s, d, filtered)) {
+		bump(c, STK_C_FILTERED_EXPR);
+	} else {
+		kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
+		event_write(s, c);
+	}
+	scratch_put(busy);
+	return 1;
+}
+
+SEC("tracepoint")
+int record_sys_exit(void *ctx)
+{
+	return sys_exit_event(ctx, false);
+}
+
+SEC("tracepoint")
+int record_sys_exit_filtered(void *ctx)
+{
+	return sys_exit_event(ctx, true);
+}
+
+static __always_inline int count_syscall(struct bpf_raw_tracepoint_args *ctx, s64 nr, u32 exit)
+{
+	struct event_counts *c;
+	u32 event;
+
+	if (!armed())
+		return 0;
+	event = syscall_event(nr, exit);
+	if (event == ~0u)
+		return 0;
+	c = event_counts(event);
+	if (!c)
+		return 0;
+	bump(c, STK_C_HAPPENED);
+	if (recorder_dropped())
+		hand_over(ctx, event, c);
+	return 0;
+}
+
+SEC("raw_tp")
+int count_sys_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	return count_syscall(ctx, ctx->args[1], 0);
+}
+
+/* sys_exit(regs, ret): the number is in the registers (x86: orig_ax). */
+SEC("raw_tp")
+int count_sys_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
+	u64 nr = -1;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr), &regs->orig_rax);
+	return count_syscall(ctx, (s64)nr, 1);
+}
+
+#endif /* SYSCALL_BPF_H */
