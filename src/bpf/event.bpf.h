@@ -38,7 +38,8 @@ static __always_inline void common_fields(struct scratch *s, u32 tid)
 	migrate = task->migration_disabled;
 	migrate = migrate > migrate_base ? migrate - migrate_base : 0;
 	s->ev.common_flags = flags;
-	s->ev.common_preempt_count = (preempt > 15 ? 15 : preempt) | (migrate > 15 ? 15 : migrate) << 4;
+	s->ev.common_preempt_count = (preempt > 15 ? 15 : preempt) | (migrate > 15 ? 15 : migrate)
+									     << 4;
 	s->ev.common_pid = tid;
 }
 
@@ -97,7 +98,7 @@ __noinline int event_output(struct scratch *s)
 	size = s->size;
 	if (size < 8 || size > WIRE_MAX_RECORD)
 		size = 8;
-	size -= 8;		/* struct trace_entry is part of ev */
+	size -= 8; /* struct trace_entry is part of ev */
 	if (s->kstack == WIRE_STACK_FULL) {
 		u32 start = s->start;
 

@@ -54,8 +54,7 @@ int count(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* The tasks that a sched event names, from the tracepoint's own arguments. */
-static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx,
-					  struct event_desc *d)
+static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx, struct event_desc *d)
 {
 	u32 i, tid;
 
@@ -106,7 +105,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		bump(c, STK_C_FILTERED_PID);
 		return 0;
 	}
-	if (d->flags & DESC_FILTER) {	/* there are no fields to decide by */
+	if (d->flags & DESC_FILTER) { /* there are no fields to decide by */
 		bump(c, STK_C_LOST_NESTED);
 		return 0;
 	}

@@ -15,22 +15,22 @@
 #include "stackmap/scratch.bpf.h"
 #include "stackmap/stackmap.bpf.h"
 
-#define LOG2_SCRATCHES 2	/* of a CPU: task, softirq, hardirq, NMI */
+#define LOG2_SCRATCHES 2 /* of a CPU: task, softirq, hardirq, NMI */
 #define MAX_HANDOVERS 8
 
 /* Set before load. */
 const volatile u32 nr_cpus = 1;
 const volatile u32 nr_events = 0;
-const volatile u32 self_tgid = 0;		/* 0: keep our own events */
-const volatile bool select_tasks = false;	/* only tasks in `pids` */
+const volatile u32 self_tgid = 0; /* 0: keep our own events */
+const volatile bool select_tasks = false; /* only tasks in `pids` */
 const volatile bool kernel_stacks = true;
 const volatile bool keep_idle = false;
 const volatile u32 max_depth = WIRE_MAX_FRAMES;
-const volatile u32 walk_limit = WIRE_MAX_FRAMES;	/* min(ours, perf_event_max_stack) */
-const volatile u32 clock = 0;			/* enum clock_kind */
-const volatile u64 entry_start = 0;		/* the kernel's entry text */
+const volatile u32 walk_limit = WIRE_MAX_FRAMES; /* min(ours, perf_event_max_stack) */
+const volatile u32 clock = 0; /* enum clock_kind */
+const volatile u64 entry_start = 0; /* the kernel's entry text */
 const volatile u32 entry_len = 0;
-const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {};	/* start, length: not interrupts */
+const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {}; /* start, length: not interrupts */
 const volatile u32 sample_event = 0;
 
 enum clock_kind { CLOCK_MONO = 0, CLOCK_BOOT = 1, CLOCK_TAI = 2 };
@@ -55,17 +55,17 @@ struct scratch {
 	};
 	u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8]; /* a part may start anywhere */
 	u64 ts;
-	u64 task[4];			/* struct wire_task */
+	u64 task[4]; /* struct wire_task */
 	u32 event;
-	u32 ext;			/* enum wire_ext */
-	u32 kstack;			/* stack map id or WIRE_STACK_... */
-	u32 size;			/* of the record, struct trace_entry included */
-	u32 start, nr_frames;		/* of the walk, in words */
+	u32 ext; /* enum wire_ext */
+	u32 kstack; /* stack map id or WIRE_STACK_... */
+	u32 size; /* of the record, struct trace_entry included */
+	u32 start, nr_frames; /* of the walk, in words */
 	u32 left;
-	u32 marker;			/* 1: the first word is one */
+	u32 marker; /* 1: the first word is one */
 	u32 nr_cuts;
-	u32 cut[4];			/* word after each interrupt entry, outermost last */
-	u32 stack_counter;		/* enum stk_counter */
+	u32 cut[4]; /* word after each interrupt entry, outermost last */
+	u32 stack_counter; /* enum stk_counter */
 };
 _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),
 	       "the filter and the ring see one record");

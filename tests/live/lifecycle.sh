@@ -273,7 +273,8 @@ full()
 
 bpf_fds()
 {
-	find "/proc/$1/fd" -lname '*bpf*' 2>/dev/null | grep -q .
+	# shellcheck disable=SC2010 # where the links go to
+	ls -l "/proc/$1/fd" 2>/dev/null | grep -q bpf
 }
 
 complete()
@@ -307,7 +308,7 @@ the_detacher()
 		p=${comm#/proc/}
 		p=${p%/comm}
 		if [ "$(cat "$comm" 2>/dev/null)" = stackonce-end ] &&
-			tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -q "^LIFECYCLE=$$\$"; then
+			tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -q "^LIFECYCLE=$$\$"; then
 			echo "$p"
 			return
 		fi
@@ -337,6 +338,7 @@ one_thread()
 	threads=$!
 	test_pids="$test_pids $threads"
 	until_true 5 test -e "/proc/$threads/task/$((threads + 1))" || :
+	# shellcheck disable=SC2010 # numbers
 	tid=$(ls "/proc/$threads/task" | grep -v "^$threads\$" | head -n 1)
 	[ -n "$tid" ] || fail "no thread"
 	record_bg -o thread.stk -p "$tid" -e $call

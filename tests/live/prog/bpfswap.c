@@ -13,9 +13,12 @@
 #include "prog.h"
 
 #define MAX_PROGRAMS 100
-#define PAD 41		/* instructions around the call, before it another number each time */
-#define INSN(op, dst, src, offset, value)                                                      \
-	((struct bpf_insn){ .code = (op), .dst_reg = (dst), .src_reg = (src), .off = (offset), \
+#define PAD 41 /* instructions around the call, before it another number each time */
+#define INSN(op, dst, src, offset, value)     \
+	((struct bpf_insn){ .code = (op),     \
+			    .dst_reg = (dst), \
+			    .src_reg = (src), \
+			    .off = (offset),  \
 			    .imm = (int32_t)(value) })
 
 static uint64_t starts[MAX_PROGRAMS];
@@ -54,8 +57,10 @@ static int load(unsigned int i, char *name)
 static bool locate(int fd, unsigned int i)
 {
 	struct bpf_prog_info info = {
-		.nr_jited_ksyms = 1, .jited_ksyms = (uintptr_t)&starts[i],
-		.nr_jited_func_lens = 1, .jited_func_lens = (uintptr_t)&lens[i],
+		.nr_jited_ksyms = 1,
+		.jited_ksyms = (uintptr_t)&starts[i],
+		.nr_jited_func_lens = 1,
+		.jited_func_lens = (uintptr_t)&lens[i],
 	};
 	uint32_t len = sizeof(info);
 
