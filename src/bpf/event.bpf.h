@@ -262,4 +262,40 @@ static __always_inline void scratch_put(u32 *busy)
 	*(volatile u32 *)busy = 0;
 }
 
+/* One event on its way through a program. */
+struct event_run {
+	struct event_counts *c;
+	struct event_desc *d;
+	struct scratch *s;
+	u32 *busy;
+	bool selected;
+};
+
+/* False: the event is not wanted, or has no room, and that is counted. */
+static __always_inline bool event_begin(struct event_run *e, u32 event, u64 ts)
+{
+	e->c = event_wanted(event, &e->d, &e->selected);
+	if (!e->c)
+		return false;
+	e->s = scratch_get(&e->busy);
+	if (!e->s) {
+		bump(e->c, STK_C_LOST_SCRATCH);
+		return false;
+	}
+	event_start(e->s, event, ts);
+	return true;
+}
+
+/* The record is there: filter, stack, ring. */
+static __always_inline void event_end(void *ctx, struct event_run *e, bool filtered)
+{
+	if (!event_passes(e->s, e->d, filtered)) {
+		bump(e->c, STK_C_FILTERED_EXPR);
+	} else {
+		kernel_stack(ctx, e->s, e->c, e->d->tracer_start, e->d->tracer_len, 0);
+		event_write(e->s, e->c);
+	}
+	scratch_put(e->busy);
+}
+
 #endif /* EVENT_BPF_H */

@@ -35,22 +35,25 @@ static __always_inline void hand_over(void *ctx, u32 event, struct event_counts 
 	bump(c, STK_C_LOST_NESTED);
 }
 
-SEC("raw_tp")
-int count(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int count_event(void *ctx, u32 event)
 {
-	struct event_counts *c;
-	u32 event;
+	struct event_counts *c = event_counts(event);
 
-	asm volatile("%0 = %1" : "=r"(event) : "i"(COUNT_EVENT_MAGIC));
-	if (!armed())
-		return 0;
-	c = event_counts(event);
 	if (!c)
 		return 0;
 	bump(c, STK_C_HAPPENED);
 	if (recorder_dropped())
 		hand_over(ctx, event, c);
 	return 0;
+}
+
+SEC("raw_tp")
+int count(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 event;
+
+	asm volatile("%0 = %1" : "=r"(event) : "i"(COUNT_EVENT_MAGIC));
+	return armed() ? count_event(ctx, event) : 0;
 }
 
 /* The tasks that a sched event names, from the tracepoint's own arguments. */

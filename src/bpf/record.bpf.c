@@ -22,37 +22,20 @@ char LICENSE[] SEC("license") = "GPL";
 
 static __always_inline int record_event(void *ctx, bool filtered)
 {
-	u32 event = bpf_get_attach_cookie(ctx), tid;
-	struct event_counts *c;
-	struct event_desc *d;
-	struct scratch *s;
-	u32 *busy;
-	bool selected;
+	u32 event = bpf_get_attach_cookie(ctx);
+	struct event_run e;
 	u64 ts = now();
 
-	if (!armed())
+	if (!armed() || !event_begin(&e, event, ts))
 		return 1;
-	c = event_wanted(event, &d, &selected);
-	if (!c)
-		return 1;
-	s = scratch_get(&busy);
-	if (!s) {
-		bump(c, STK_C_LOST_SCRATCH);
+	copy_record(ctx, e.s, e.d);
+	common_fields(e.s, bpf_get_current_pid_tgid());
+	if (!e.selected && !names_selected(e.s, e.d)) {
+		bump(e.c, STK_C_FILTERED_PID);
+		scratch_put(e.busy);
 		return 1;
 	}
-	tid = bpf_get_current_pid_tgid();
-	event_start(s, event, ts);
-	copy_record(ctx, s, d);
-	common_fields(s, tid);
-	if (!selected && !names_selected(s, d)) {
-		bump(c, STK_C_FILTERED_PID);
-	} else if (!event_passes(s, d, filtered)) {
-		bump(c, STK_C_FILTERED_EXPR);
-	} else {
-		kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
-		event_write(s, c);
-	}
-	scratch_put(busy);
+	event_end(ctx, &e, filtered);
 	return 1;
 }
 

@@ -101,49 +101,37 @@ __noinline int event_strings(struct scratch *s, struct event_desc *d)
 	return 0;
 }
 
+/* The syscalls: event of the raw_syscalls: record in ctx, which begins with the number. */
+static __always_inline u32 record_event_of(void *ctx, u32 exit)
+{
+	s64 nr = -1;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr), ctx + 8);
+	return syscall_event(nr, exit);
+}
+
 /*
  * raw_syscalls:sys_enter has {id, args[6]} after the common fields, a syscalls: event the number
  * and its own arguments: the same bytes.
  */
 static __always_inline int sys_enter_event(void *ctx, bool filtered)
 {
-	struct event_counts *c;
-	struct event_desc *d;
-	struct scratch *s;
-	u32 *busy;
+	struct event_run e;
 	u64 ts = now();
-	bool selected;
-	s64 nr = -1;
 	u32 event;
 
 	if (!armed())
 		return 1;
-	bpf_probe_read_kernel(&nr, sizeof(nr), ctx + 8);
-	event = syscall_event(nr, 0);
-	if (event == ~0u)
+	event = record_event_of(ctx, 0);
+	if (event == ~0u || !event_begin(&e, event, ts))
 		return 1;
-	c = event_wanted(event, &d, &selected);
-	if (!c)
-		return 1;
-	s = scratch_get(&busy);
-	if (!s) {
-		bump(c, STK_C_LOST_SCRATCH);
-		return 1;
-	}
-	event_start(s, event, ts);
-	bpf_probe_read_kernel(&s->ev.common_type, 64, ctx);
-	s->ev.common_type = d->common_type;
-	s->size = d->fixed_size;
-	common_fields(s, bpf_get_current_pid_tgid());
-	if (d->nr_strings)
-		event_strings(s, d);
-	if (!event_passes(s, d, filtered)) {
-		bump(c, STK_C_FILTERED_EXPR);
-	} else {
-		kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
-		event_write(s, c);
-	}
-	scratch_put(busy);
+	bpf_probe_read_kernel(&e.s->ev.common_type, 64, ctx);
+	e.s->ev.common_type = e.d->common_type;
+	e.s->size = e.d->fixed_size;
+	common_fields(e.s, bpf_get_current_pid_tgid());
+	if (e.d->nr_strings)
+		event_strings(e.s, e.d);
+	event_end(ctx, &e, filtered);
 	return 1;
 }
 
@@ -161,41 +149,20 @@ int record_sys_enter_filtered(void *ctx)
 
 static __always_inline int sys_exit_event(void *ctx, bool filtered)
 {
-	struct event_counts *c;
-	struct event_desc *d;
-	struct scratch *s;
-	u32 *busy;
+	struct event_run e;
 	u64 ts = now();
-	bool selected;
-	s64 nr = -1;
 	u32 event;
 
 	if (!armed())
 		return 1;
-	bpf_probe_read_kernel(&nr, sizeof(nr), ctx + 8);
-	event = syscall_event(nr, 1);
-	if (event == ~0u)
+	event = record_event_of(ctx, 1);
+	if (event == ~0u || !event_begin(&e, event, ts))
 		return 1;
-	c = event_wanted(event, &d, &selected);
-	if (!c)
-		return 1;
-	s = scratch_get(&busy);
-	if (!s) {
-		bump(c, STK_C_LOST_SCRATCH);
-		return 1;
-	}
-	event_start(s, event, ts);
-	bpf_probe_read_kernel(&s->ev.common_type, 24, ctx);
-	s->ev.common_type = d->common_type;
-	s->size = 24;
-	common_fields(s, bpf_get_current_pid_tgid());
-	if (!event_passes(s, d, filtered)) {
-		bump(c, STK_C_FILTERED_EXPR);
-	} else {
-		kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
-		event_write(s, c);
-	}
-	scratch_put(busy);
+	bpf_probe_read_kernel(&e.s->ev.common_type, 24, ctx);
+	e.s->ev.common_type = e.d->common_type;
+	e.s->size = 24;
+	common_fields(e.s, bpf_get_current_pid_tgid());
+	event_end(ctx, &e, filtered);
 	return 1;
 }
 
@@ -213,21 +180,12 @@ int record_sys_exit_filtered(void *ctx)
 
 static __always_inline int count_syscall(struct bpf_raw_tracepoint_args *ctx, s64 nr, u32 exit)
 {
-	struct event_counts *c;
 	u32 event;
 
 	if (!armed())
 		return 0;
 	event = syscall_event(nr, exit);
-	if (event == ~0u)
-		return 0;
-	c = event_counts(event);
-	if (!c)
-		return 0;
-	bump(c, STK_C_HAPPENED);
-	if (recorder_dropped())
-		hand_over(ctx, event, c);
-	return 0;
+	return event == ~0u ? 0 : count_event(ctx, event);
 }
 
 SEC("raw_tp")
