@@ -20,7 +20,6 @@
 
 /* Set before load. */
 const volatile u32 nr_cpus = 1;
-const volatile u32 nr_events = 0;
 const volatile u32 self_tgid = 0; /* 0: keep our own events */
 const volatile bool select_tasks = false; /* only tasks in `pids` */
 const volatile bool kernel_stacks = true;

@@ -104,7 +104,7 @@ struct event_desc {
 	__wire_u16 pid_off[2];
 	__wire_u8 pid_arg[2]; /* the same as arguments of the tracepoint, from 1 */
 	/* system calls */
-	__wire_u16 nr_args;
+	__wire_u16 pad;
 	__wire_u16 nr_strings;
 	__wire_u8 string_arg[WIRE_MAX_STRINGS]; /* bit 7: an argv */
 	__wire_u16 string_loc[WIRE_MAX_STRINGS]; /* offset of its __data_loc word */

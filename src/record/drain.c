@@ -342,7 +342,6 @@ int drain__run(struct drain *d)
 			d->stats.horizon = MIN(d->stats.horizon, r->last_ts);
 		else if (n < 0)
 			return n;
-		d->stats.ring_bytes += r->bytes;
 		d->stats.fullest = MAX(d->stats.fullest, r->bytes);
 	}
 	return 0;

@@ -26,7 +26,6 @@ void drain__end_round(struct drain *d);
 
 struct drain_stats {
 	uint64_t events; /* handed to the writer */
-	uint64_t ring_bytes; /* of events in the rings, their headers included */
 	uint64_t fullest; /* bytes found in the fullest ring by the last run */
 	uint64_t horizon; /* the last run left events from this time on; UINT64_MAX: none */
 	uint64_t unresolved; /* stack ids the map did not know: a fault of ours if not 0 */

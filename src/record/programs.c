@@ -73,7 +73,6 @@ static int set_rodata(struct programs *p)
 	int err;
 
 	ro->nr_cpus = p->nr_cpus;
-	ro->nr_events = p->nr_events;
 	ro->self_tgid = p->opts.include_self ? 0 : getpid();
 	ro->select_tasks = p->opts.select_tasks;
 	ro->kernel_stacks = p->opts.kernel_stacks;

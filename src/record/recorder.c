@@ -326,6 +326,9 @@ static int finish(struct recorder *r)
 	} while (!err && ds.horizon != UINT64_MAX);
 	if (err)
 		return err;
+	if (ds.unresolved)
+		log_warn("%llu stacks were not found in the stack map: a fault of stackonce",
+			 (unsigned long long)ds.unresolved);
 	target__ended(r->target);
 	return stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
 }
