@@ -8,13 +8,16 @@ measure=$BUILD/bench/measure
 work=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-bench.XXXXXX")
 instance=
 recorder=
+started=
 # shellcheck source=tests/tracefs.sh
 . "$BENCH/../tests/tracefs.sh"
 
 cleanup()
 {
 	trap - EXIT INT TERM
-	[ -z "$recorder" ] || kill -TERM "$recorder" 2>/dev/null || :
+	for pid in $recorder $started; do
+		kill -TERM "$pid" 2>/dev/null || :
+	done
 	if [ -n "$instance" ]; then
 		echo 0 >"$instance/tracing_on" 2>/dev/null || :
 		sleep 0.2
@@ -51,6 +54,36 @@ wait_for()
 		sleep 0.1
 	done
 	return 1
+}
+
+# The kernel's own tracer, whose settings live and go with the instance.  start_ftrace EVENT OPTION
+start_ftrace()
+{
+	instance=$tracefs/instances/stackonce-bench
+	mkdir "$instance" || return 1
+	event_dir=$instance/events/$(echo "$1" | tr : /)
+	echo 1 >"$instance/options/$2"
+	echo 98304 >"$instance/buffer_size_kb"
+	echo 1 >"$event_dir/enable"
+}
+
+# ftrace_stat NAME...: the sum of these numbers over the CPUs.
+ftrace_stat()
+{
+	awk -F ': ' -v names="$*" '{ if (index(names, $1)) n += $2 } END { print n + 0 }' \
+		"$instance"/per_cpu/cpu*/stats
+}
+
+# end_ftrace OUT: what it held goes to OUT.raw, how many entries to OUT.read and OUT.lost.
+end_ftrace()
+{
+	echo 0 >"$event_dir/enable"
+	ftrace_stat overrun 'dropped events' >"$1.lost"
+	ftrace_stat entries >"$1.read"
+	"$measure" "$1.cost" timeout 3 sh -c 'for c; do cat <"$c/trace_pipe_raw" & done; wait' sh \
+		"$instance"/per_cpu/cpu* >"$1.raw"
+	rmdir "$instance"
+	instance=
 }
 
 describe_machine()

@@ -51,41 +51,14 @@ start_tool()
 	bpftrace)
 		in_background "$out" bpftrace -e "tracepoint:$event { @[kstack] = count(); }"
 		;;
-	ftrace) start_ftrace "$out" "$event" ;;
+	ftrace)
+		# The instance holds the whole run, read afterwards: what the kernel's own stack trace
+		# costs without anyone reading it meanwhile.
+		start_ftrace "$event" stacktrace || return 1
+		in_background "$out" sleep 1000
+		;;
 	esac
 	wait_for 15 armed "$1" && kill -0 "$recorder" 2>/dev/null
-}
-
-# An instance that holds the whole run, read afterwards: what the kernel's own stack trace costs
-# without anyone reading it meanwhile.
-start_ftrace()
-{
-	instance=$tracefs/instances/stackonce-bench
-	mkdir "$instance" || return 1
-	event_dir=$instance/events/$(echo "$2" | tr : /)
-	echo 1 >"$instance/options/stacktrace"
-	echo 98304 >"$instance/buffer_size_kb"
-	in_background "$1" sleep 1000
-	echo 1 >"$event_dir/enable"
-}
-
-# ftrace_stat NAME...: the sum of these numbers over the CPUs.
-ftrace_stat()
-{
-	awk -F ': ' -v names="$*" '{ if (index(names, $1)) n += $2 } END { print n + 0 }' \
-		"$instance"/per_cpu/cpu*/stats
-}
-
-stop_ftrace()
-{
-	echo 0 >"$event_dir/enable"
-	ftrace_stat overrun 'dropped events' >"$work/ftrace.lost"
-	ftrace_stat entries >"$work/ftrace.read"
-	# shellcheck disable=SC2016 # the inner shell has variables of its own
-	"$measure" "$work/ftrace.cost" timeout 3 sh -c 'for c; do cat <"$c/trace_pipe_raw" & done; wait' sh \
-		"$instance"/per_cpu/cpu* >"$work/ftrace.raw"
-	rmdir "$instance"
-	instance=
 }
 
 armed()
@@ -107,7 +80,7 @@ stop_tool()
 	kill -INT "$recorder" 2>/dev/null
 	wait "$recorder"
 	recorder=
-	[ "$1" != ftrace ] || stop_ftrace
+	[ "$1" != ftrace ] || end_ftrace "$work/ftrace"
 }
 
 # counts TOOL COMM EVENTS: "BYTES ALL SEEN": bytes in the file, events in it, those of the workload.

@@ -30,7 +30,10 @@ _stackonce_value()
 		local prefix=${cur%"${cur##*:}"}
 		[[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
 		;;
-	record:-p | record:--pid | *:--pid | *:--tid)
+	*:--sysroot | *:--debug-dir)
+		COMPREPLY=($(compgen -d -- "$cur"))
+		;;
+	*:-p | *:--pid | *:--tid)
 		COMPREPLY=($(compgen -W "$(cd /proc && printf '%s ' [0-9]*)" -- "$cur"))
 		;;
 	record:-k | record:--clock)
@@ -52,21 +55,30 @@ _stackonce()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local line=${COMP_LINE:0:COMP_POINT} command=${COMP_WORDS[1]} i
-	local commands="record info script report stacks export import list doctor version help"
+	local commands="record info script report stacks files maps symbolize export import list
+		doctor version help"
 	local select="--time --event --pid --tid --comm --cpu"
 	local reading="-i --input --json -h --help"
+	local debug="--sysroot --debug-dir --debuginfod"
+	local names="--inline --no-demangle --no-symbols $debug"
 	local with_value="-i --input -o --output -e --event -F --freq -p --pid --filter -k --clock
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
-		--comm --cpu --fields --by --top --min --id --kallsyms --trace"
+		--comm --cpu --fields --by --top --min --id --kallsyms --trace --sysroot --debug-dir
+		--unwind-memory"
 	local -A options=(
 		[record]="-o --output -e --event -F --freq -a --all-cpus -p --pid --filter -k --clock
 			--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration
-			--no-kernel-stacks --include-self --idle --fsync -q --quiet -v --verbose
+			--no-kernel-stacks --user-stacks --no-user-stacks --no-symbols --unwind-memory
+			--include-self --idle --fsync -q --quiet -v --verbose
 			-h --help"
 		[info]="$reading -v --verbose --follow"
-		[script]="$reading $select --fields --ns --no-stacks --no-header --follow"
-		[report]="$reading $select --by --top --tree --callees --min"
-		[stacks]="$reading $select --top --id --follow"
+		[script]="$reading $select $names --fields --ns --no-stacks --no-header --ids --stacks
+			--follow"
+		[report]="$reading $select $names --by --top --tree --callees --min --kernel --user"
+		[stacks]="$reading $select $names --top --id --kernel --user --follow"
+		[files]="$reading $select --verify --sysroot"
+		[maps]="-p --pid --json -h --help"
+		[symbolize]="$reading $debug -o --output -q --quiet"
 		[export]="-o --output -q --quiet -h --help"
 		[import]="-o --output --kallsyms --trace -q --quiet -h --help"
 		[list]="-v --verbose --json -h --help"
@@ -107,7 +119,7 @@ _stackonce()
 		prev=-e
 		_stackonce_value record -e "$cur"
 		;;
-	record | info | script | report | stacks)
+	record | info | script | report | stacks | files | symbolize)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		;;
 	esac

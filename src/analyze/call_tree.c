@@ -13,10 +13,48 @@ struct call_tree {
 	struct call_node **children; /* all lists of children, one after the other */
 };
 
-static uint64_t hash_of(uint32_t parent, uint64_t key)
+int call_stack__add(struct call_stack *s, const struct stk_frame *frame, const char *inlined)
 {
-	uint64_t h = key * 0x9e3779b97f4a7c15ULL + parent;
+	unsigned int max = s->max ? 2 * s->max : 256;
+	struct call_frame *more;
 
+	if (s->nr == s->max) {
+		more = reallocarray(s->v, max, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->v = more;
+		s->max = max;
+	}
+	s->v[s->nr++] = (struct call_frame){ *frame, inlined };
+	return 0;
+}
+
+void call_stack__clear(struct call_stack *s)
+{
+	free(s->v);
+	memset(s, 0, sizeof(*s));
+}
+
+static struct call_key key_of(const struct call_frame *f)
+{
+	return (struct call_key){
+		.start = f->frame.sym ? f->frame.ip - f->frame.off : f->frame.ip,
+		.file = f->frame.file,
+		.inlined = f->inlined,
+	};
+}
+
+static bool same_key(const struct call_key *a, const struct call_key *b)
+{
+	return a->start == b->start && a->file == b->file && a->inlined == b->inlined;
+}
+
+static uint64_t hash_of(uint32_t parent, const struct call_key *key)
+{
+	uint64_t h = key->start * 0x9e3779b97f4a7c15ULL + parent;
+
+	h = (h ^ (h >> 29)) * 0x94d049bb133111ebULL + key->file;
+	h += (uintptr_t)key->inlined;
 	return (h ^ (h >> 31)) * 0xbf58476d1ce4e5b9ULL;
 }
 
@@ -37,7 +75,7 @@ static int grow(struct call_tree *t)
 	if (!slots)
 		return -ENOMEM;
 	for (i = 1; i < t->nr; i++) {
-		at = hash_of(nodes[i].parent, nodes[i].key) >> (64 - bits);
+		at = hash_of(nodes[i].parent, &nodes[i].key) >> (64 - bits);
 		while (slots[at])
 			at = (at + 1) & mask;
 		slots[at] = i;
@@ -49,16 +87,17 @@ static int grow(struct call_tree *t)
 	return 0;
 }
 
-static int child_of(struct call_tree *t, uint32_t parent, const struct stk_frame *frame,
+static int child_of(struct call_tree *t, uint32_t parent, const struct call_frame *frame,
 		    uint32_t *ret_node)
 {
-	uint64_t key = frame->sym ? frame->ip - frame->off : frame->ip;
+	struct call_key key = key_of(frame);
 	uint32_t at, i;
 
 	if (t->nr >= t->max && grow(t))
 		return -ENOMEM;
-	at = hash_of(parent, key) >> (64 - t->bits);
-	while ((i = t->slots[at]) && (t->nodes[i].parent != parent || t->nodes[i].key != key))
+	at = hash_of(parent, &key) >> (64 - t->bits);
+	while ((i = t->slots[at]) &&
+	       (t->nodes[i].parent != parent || !same_key(&t->nodes[i].key, &key)))
 		at = (at + 1) & ((1u << t->bits) - 1);
 	if (!i) {
 		i = t->nr++;
@@ -68,20 +107,20 @@ static int child_of(struct call_tree *t, uint32_t parent, const struct stk_frame
 		t->nodes[i].parent = parent;
 		t->nodes[i].key = key;
 	}
+	t->nodes[i].frame.frame.guessed |= frame->frame.guessed;
 	*ret_node = i;
 	return 0;
 }
 
-static int add_stack(struct call_tree *t, const struct stk_frame *frames, unsigned int nr,
-		     bool callers, uint64_t count)
+static int add_stack(struct call_tree *t, const struct call_stack *stack, bool callers, uint64_t count)
 {
+	unsigned int nr = stack->nr, i;
 	uint32_t node = 0;
-	unsigned int i;
 	int err;
 
 	t->nodes[0].count += count;
 	for (i = 0; i < nr; i++) {
-		err = child_of(t, node, &frames[callers ? i : nr - 1 - i], &node);
+		err = child_of(t, node, &stack->v[callers ? i : nr - 1 - i], &node);
 		if (err)
 			return err;
 		t->nodes[node].count += count;
@@ -97,7 +136,11 @@ static int by_count(const void *a, const void *b)
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
+	if (x->key.start != y->key.start)
+		return x->key.start < y->key.start ? -1 : 1;
+	if (x->key.file != y->key.file)
+		return x->key.file < y->key.file ? -1 : 1;
+	return strcmp(x->key.inlined ?: "", y->key.inlined ?: "");
 }
 
 static int link_children(struct call_tree *t)
@@ -125,13 +168,28 @@ static int link_children(struct call_tree *t)
 	return 0;
 }
 
-int call_tree__new(struct stk_reader *r, const struct stack_group *group, bool callers,
+static int add_stacks(struct call_tree *t, const struct stack_group *group, bool callers,
+		      call_frames_fn frames, void *ctx)
+{
+	struct call_stack stack = { 0 };
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < group->nr_stacks && !err; i++) {
+		stack.nr = 0;
+		err = frames(ctx, &group->stacks[i], &stack);
+		if (!err)
+			err = add_stack(t, &stack, callers, group->stacks[i].count);
+	}
+	call_stack__clear(&stack);
+	return err;
+}
+
+int call_tree__new(const struct stack_group *group, bool callers, call_frames_fn frames, void *ctx,
 		   struct call_tree **ret_tree)
 {
 	struct call_tree *t = calloc(1, sizeof(*t));
-	struct stk_frame frames[STK_MAX_DEPTH];
-	unsigned int i;
-	int n, err;
+	int err;
 
 	if (!t)
 		return -ENOMEM;
@@ -139,13 +197,7 @@ int call_tree__new(struct stk_reader *r, const struct stack_group *group, bool c
 	if (!err) {
 		memset(&t->nodes[0], 0, sizeof(t->nodes[0]));
 		t->nr = 1;
-	}
-	for (i = 0; i < group->nr_stacks && !err; i++) {
-		n = 0;
-		if (group->stacks[i].stack)
-			n = stk_reader__frames(r, group->stacks[i].stack, frames, STK_MAX_DEPTH);
-		n = n < 0 ? 0 : n > STK_MAX_DEPTH ? STK_MAX_DEPTH : n;
-		err = add_stack(t, frames, n, callers, group->stacks[i].count);
+		err = add_stacks(t, group, callers, frames, ctx);
 	}
 	if (!err)
 		err = link_children(t);

@@ -21,13 +21,18 @@ struct index {
 	unsigned int bits, nr;
 };
 
+struct count_key {
+	uint32_t group; /* + 1; 0: an empty slot */
+	uint32_t kstack, ustack;
+};
+
 struct count_slot {
-	uint64_t key; /* (group + 1) << 32 | stack number; 0: empty */
+	struct count_key key;
 	uint64_t count;
 };
 
 struct stack_counts {
-	unsigned int by;
+	unsigned int by, stacks;
 	struct group_entry *groups;
 	unsigned int nr_groups, max_groups;
 	struct index group_index;
@@ -203,6 +208,16 @@ static int group_of(struct stack_counts *c, const struct stk_event *e, uint32_t 
 	return err;
 }
 
+static uint64_t hash_count(const struct count_key *k)
+{
+	return mix(mix((uint64_t)k->group << 32 | k->kstack) + k->ustack);
+}
+
+static bool same_count(const struct count_key *a, const struct count_key *b)
+{
+	return a->group == b->group && a->kstack == b->kstack && a->ustack == b->ustack;
+}
+
 static int grow_slots(struct stack_counts *c)
 {
 	unsigned int bits = c->slots ? c->bits + 1 : 10;
@@ -213,10 +228,10 @@ static int grow_slots(struct stack_counts *c)
 	if (!slots)
 		return -ENOMEM;
 	for (i = 0; c->slots && i < (size_t)1 << c->bits; i++) {
-		if (!c->slots[i].key)
+		if (!c->slots[i].key.group)
 			continue;
-		at = mix(c->slots[i].key) >> (64 - bits);
-		while (slots[at].key)
+		at = hash_count(&c->slots[i].key) >> (64 - bits);
+		while (slots[at].key.group)
 			at = (at + 1) & mask;
 		slots[at] = c->slots[i];
 	}
@@ -226,18 +241,18 @@ static int grow_slots(struct stack_counts *c)
 	return 0;
 }
 
-static int count_stack(struct stack_counts *c, uint64_t key)
+static int count_stacks(struct stack_counts *c, const struct count_key *key)
 {
 	size_t mask, at;
 
 	if ((!c->slots || c->nr_slots >= ((size_t)1 << c->bits) / 2) && grow_slots(c))
 		return -ENOMEM;
 	mask = ((size_t)1 << c->bits) - 1;
-	at = mix(key) >> (64 - c->bits);
-	while (c->slots[at].key && c->slots[at].key != key)
+	at = hash_count(key) >> (64 - c->bits);
+	while (c->slots[at].key.group && !same_count(&c->slots[at].key, key))
 		at = (at + 1) & mask;
-	if (!c->slots[at].key) {
-		c->slots[at].key = key;
+	if (!c->slots[at].key.group) {
+		c->slots[at].key = *key;
 		c->nr_slots++;
 	}
 	c->slots[at].count++;
@@ -246,22 +261,37 @@ static int count_stack(struct stack_counts *c, uint64_t key)
 
 int stack_counts__add(struct stack_counts *c, const struct stk_event *e)
 {
+	struct count_key key = { 0 };
 	uint32_t group = 0;
 	int err;
 
 	err = group_of(c, e, &group);
-	if (!err)
-		err = count_stack(c, (uint64_t)(group + 1) << 32 | stk_event__kstack(e));
+	if (err)
+		return err;
+	key.group = group + 1;
+	if (c->stacks & STACKS_KERNEL)
+		key.kstack = stk_event__kstack(e);
+	if (c->stacks & STACKS_USER)
+		key.ustack = stk_event__ustack(e);
+	err = count_stacks(c, &key);
 	if (!err)
 		c->groups[group].group.count++;
 	return err;
 }
 
+static int by_number(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
 static int by_key(const void *a, const void *b)
 {
-	const struct count_slot *x = a, *y = b;
+	const struct count_key *x = &((const struct count_slot *)a)->key;
+	const struct count_key *y = &((const struct count_slot *)b)->key;
 
-	return x->key < y->key ? -1 : x->key > y->key;
+	return by_number(x->group, y->group)	       ?:
+		       by_number(x->kstack, y->kstack) ?:
+							 by_number(x->ustack, y->ustack);
 }
 
 static int by_count(const void *a, const void *b)
@@ -270,7 +300,7 @@ static int by_count(const void *a, const void *b)
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
+	return by_number(x->kstack, y->kstack) ?: by_number(x->ustack, y->ustack);
 }
 
 static int by_group_count(const void *a, const void *b)
@@ -282,25 +312,32 @@ static int by_group_count(const void *a, const void *b)
 	return memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
+/* The first number of the same stack. */
+static uint32_t first_number(const struct stk_reader *r, uint32_t number)
+{
+	struct stk_stack st;
+
+	return number && !stk_reader__stack(r, number, &st) && st.alias_of ? st.alias_of : number;
+}
+
 /* Packs the hash table to its front, aliases under the first number of their stack. */
 static size_t pack_slots(struct stack_counts *c, const struct stk_reader *r)
 {
 	size_t i, nr = 0, out = 0;
-	struct stk_stack st;
 
 	for (i = 0; c->slots && i < (size_t)1 << c->bits; i++) {
 		struct count_slot s = c->slots[i];
 
-		if (!s.key)
+		if (!s.key.group)
 			continue;
-		if ((uint32_t)s.key && !stk_reader__stack(r, (uint32_t)s.key, &st) && st.alias_of)
-			s.key = (s.key >> 32 << 32) | st.alias_of;
+		s.key.kstack = first_number(r, s.key.kstack);
+		s.key.ustack = first_number(r, s.key.ustack);
 		c->slots[nr++] = s;
 	}
 	if (nr)
 		qsort(c->slots, nr, sizeof(*c->slots), by_key);
 	for (i = 0; i < nr; i++) {
-		if (out && c->slots[out - 1].key == c->slots[i].key)
+		if (out && same_count(&c->slots[out - 1].key, &c->slots[i].key))
 			c->slots[out - 1].count += c->slots[i].count;
 		else
 			c->slots[out++] = c->slots[i];
@@ -325,7 +362,7 @@ int stack_counts__finish(struct stack_counts *c, const struct stk_reader *r,
 
 		if (c->by & BY_COMM)
 			group->comm = c->comms[c->groups[g].key.comm];
-		for (first = i; i < nr && c->slots[i].key >> 32 == g + 1; i++)
+		for (first = i; i < nr && c->slots[i].key.group == g + 1; i++)
 			;
 		group->nr_stacks = i - first;
 		group->stacks = calloc(i - first ?: 1, sizeof(*group->stacks));
@@ -334,7 +371,8 @@ int stack_counts__finish(struct stack_counts *c, const struct stk_reader *r,
 		for (; first < i; first++) {
 			struct stack_count *s = &group->stacks[group->nr_stacks - (i - first)];
 
-			s->stack = (uint32_t)c->slots[first].key;
+			s->kstack = c->slots[first].key.kstack;
+			s->ustack = c->slots[first].key.ustack;
 			s->count = c->slots[first].count;
 		}
 		qsort(group->stacks, group->nr_stacks, sizeof(*group->stacks), by_count);
@@ -348,13 +386,14 @@ int stack_counts__finish(struct stack_counts *c, const struct stk_reader *r,
 	return 0;
 }
 
-int stack_counts__new(unsigned int by, struct stack_counts **ret_counts)
+int stack_counts__new(unsigned int by, unsigned int stacks, struct stack_counts **ret_counts)
 {
 	struct stack_counts *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
 	c->by = by;
+	c->stacks = stacks;
 	*ret_counts = c;
 	return 0;
 }

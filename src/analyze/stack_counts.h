@@ -18,8 +18,13 @@ enum { /* what tells groups apart */
        BY_CPU = 1u << 4,
 };
 
+enum { /* which of an event's stacks count */
+       STACKS_KERNEL = 1u << 0,
+       STACKS_USER = 1u << 1,
+};
+
 struct stack_count {
-	uint32_t stack; /* stack number, 0: events without a stack */
+	uint32_t kstack, ustack; /* numbers; 0: none, or not asked for */
 	uint64_t count;
 };
 
@@ -35,7 +40,7 @@ struct stack_group {
 
 struct stack_counts;
 
-int stack_counts__new(unsigned int by, struct stack_counts **ret_counts);
+int stack_counts__new(unsigned int by, unsigned int stacks, struct stack_counts **ret_counts);
 void stack_counts__free(struct stack_counts *c);
 /* -ENOMEM, after which the counts are incomplete. */
 int stack_counts__add(struct stack_counts *c, const struct stk_event *e);

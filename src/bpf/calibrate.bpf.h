@@ -5,12 +5,30 @@
 #ifndef CALIBRATE_BPF_H
 #define CALIBRATE_BPF_H
 
-#include "state.bpf.h"
+#include "user_area.bpf.h"
+
+struct fdtable {
+	struct file **fd;
+} __attribute__((preserve_access_index));
+
+struct files_struct {
+	struct fdtable *fdt;
+} __attribute__((preserve_access_index));
 
 /* Calibration: task:task_rename, fired by ourselves in plain task context. */
 u32 calibrate_tid = 0;
 u32 calibrate_preempt = 0, calibrate_migrate = 0, calibrate_runs = 0;
 int calibrate_irqs_off = 0;
+/* f_mode of a file of ours. */
+u32 calibrate_fd = 0, calibrate_fmode = 0;
+
+static __always_inline u32 fmode_of(const struct task_struct *task, u32 fd)
+{
+	struct file **fds = BPF_CORE_READ(task, files, fdt, fd), *file = NULL;
+
+	bpf_core_read(&file, sizeof(file), fds + fd);
+	return BPF_CORE_READ(file, f_mode);
+}
 
 SEC("tracepoint")
 int calibrate(void *ctx)
@@ -22,6 +40,7 @@ int calibrate(void *ctx)
 	calibrate_preempt = compat_percpu_u32(percpu_preempt_count) & 0xff;
 	calibrate_migrate = task->migration_disabled;
 	calibrate_irqs_off = compat_irqs_off();
+	calibrate_fmode = fmode_of(task, calibrate_fd);
 	calibrate_runs++;
 	return 1;
 }

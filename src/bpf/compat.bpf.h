@@ -42,9 +42,18 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
+struct mm_struct;
+struct files_struct;
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid;
+	struct mm_struct *mm;
+	struct files_struct *files;
+	struct task_struct *group_leader;
+	u64 start_boottime;
+	u32 self_exec_id;
+	unsigned int in_execve : 1;
 	unsigned short migration_disabled;
 	struct sched_entity se;
 	u8 perf_recursion[4]; /* since 6.11 (0d40a6d83e3e) */

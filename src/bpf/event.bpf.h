@@ -7,6 +7,7 @@
 
 #include "stack.bpf.h"
 #include "state.bpf.h"
+#include "user_stack.bpf.h"
 
 /* As the kernel's tracing_gen_ctx() does, for struct trace_entry. */
 static __always_inline void common_fields(struct scratch *s, u32 tid)
@@ -74,6 +75,35 @@ static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu
 	return true;
 }
 
+/*
+ * The user stack's words, or the tag of its copy, go behind s->left bytes of fields and kernel stack.
+ * Returns the bytes then.
+ */
+__noinline u32 user_words_output(struct scratch *s)
+{
+	u32 size, nr;
+
+	if (!s)
+		return 0;
+	size = (s->left + 7) & ~7u;
+	if (size > WIRE_MAX_RECORD + STACKMAP_WORDS * 8)
+		return ~0u;
+	if (s->ustack == WIRE_STACK_DEFERRED) {
+		bpf_probe_read_kernel(s->fields + size, 8, &s->tag);
+		return size + 8;
+	}
+	nr = s->user.nr_words;
+	if (nr > STACKMAP_WORDS)
+		return ~0u;
+	bpf_probe_read_kernel(s->fields + size, (nr & 0xff) * 8, s->user.words.w);
+	size += nr * 8;
+	s->tag = nr;
+	if (size > EVENT_BYTES - 8)
+		return ~0u;
+	bpf_probe_read_kernel(s->fields + size, 8, &s->tag);
+	return size + 8;
+}
+
 /* Puts the event into this CPU's ring; 0: no room. */
 __noinline int event_output(struct scratch *s)
 {
@@ -90,7 +120,7 @@ __noinline int event_output(struct scratch *s)
 		return 0;
 	s->ev.ts = s->ts;
 	s->ev.kstack = s->kstack;
-	s->ev.ustack = WIRE_STACK_NONE;
+	s->ev.ustack = s->ustack;
 	s->ev.tgid = pid_tgid >> 32;
 	s->ev.event = s->event;
 	s->ev.ext = s->ext;
@@ -113,7 +143,11 @@ __noinline int event_output(struct scratch *s)
 			size += nr * 8;
 		}
 	}
-	if (size > WIRE_MAX_RECORD + STACKMAP_WORDS * 8 - 8)
+	if (s->ustack == WIRE_STACK_FULL || s->ustack == WIRE_STACK_DEFERRED) {
+		*(volatile u32 *)&s->left = size;
+		size = user_words_output(s);
+	}
+	if (size > EVENT_BYTES)
 		return 0;
 	if (bpf_ringbuf_output(ring, &s->ev, sizeof(s->ev) + size, BPF_RB_NO_WAKEUP))
 		return 0;
@@ -293,6 +327,7 @@ static __always_inline void event_end(void *ctx, struct event_run *e, bool filte
 		bump(e->c, STK_C_FILTERED_EXPR);
 	} else {
 		kernel_stack(ctx, e->s, e->c, e->d->tracer_start, e->d->tracer_len, 0);
+		user_stack(e->s, e->c);
 		event_write(e->s, e->c);
 	}
 	scratch_put(e->busy);

@@ -123,6 +123,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 	s->size = 8;
 	common_fields(s, bpf_get_current_pid_tgid());
 	kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
+	user_stack(s, c);
 	if (event_write(s, c))
 		bump(c, STK_C_NO_FIELDS);
 	scratch_put(busy);

@@ -17,6 +17,7 @@
 #include "stack.bpf.h"
 #include "state.bpf.h"
 #include "syscall.bpf.h"
+#include "user_snapshot.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -95,7 +96,64 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->size = 16;
 	s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
 	kernel_stack(ctx, s, c, 0, 0, 1);
+	user_stack(s, c);
 	event_write(s, c);
+	scratch_put(busy);
+	return 0;
+}
+
+/* ---- the file map at the start ----------------------------------------------------------------- */
+
+struct seq_file;
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
+} __attribute__((preserve_access_index));
+
+/* The file of every executable mapping of every process gets its id; the recorder reads the list. */
+SEC("iter/task_vma")
+int snapshot(struct bpf_iter__task_vma *ctx)
+{
+	struct vm_area_struct *vma = ctx->vma;
+	struct task_struct *task = ctx->task;
+	struct user_walk *u = snapshot_walk();
+	struct seq_file *seq = ctx->meta->seq;
+
+	if (!vma || !task || !u || task->pid != task->tgid || !(vma->vm_flags & VM_EXEC) ||
+	    !vma->vm_file)
+		return 0;
+	snapshot_area(u, vma);
+	file_intern(u);
+	if (snapshot_news(u, task))
+		bpf_seq_write(seq, &u->news, sizeof(u->news));
+	return 0;
+}
+
+/*
+ * A program begins: its file and its loader are told at once, so that their tables are there when
+ * its first event comes.
+ */
+SEC("raw_tp/sched_process_exec")
+int begin_program(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct scratch *s;
+	u32 *busy;
+
+	if (!armed() || !task->mm || (select_tasks && !pid_selected(task->pid)))
+		return 0;
+	s = scratch_get(&busy);
+	if (!s)
+		return 0;
+	s->user.mm = (u64)task->mm;
+	s->user.news_left = USER_NEWS;
+	exec_news(&s->user, task->mm->start_code);
+	exec_news(&s->user, ((const struct pt_regs *)bpf_task_pt_regs((void *)task))->rip);
 	scratch_put(busy);
 	return 0;
 }

@@ -85,9 +85,9 @@ __noinline int stack_store(struct scratch *s)
 	if (n > WIRE_MAX_FRAMES + 1)
 		n = WIRE_MAX_FRAMES + 1;
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)
-		end = 1;
+		end = END_TRUNCATED;
 	else if (s->stack_counter == STK_C_STACK_AT_LIMIT)
-		end = 2;
+		end = END_AT_LIMIT;
 	if (end) {
 		s->words[n & 0xff] = FRAME_MARKER(FRAME_END, end);
 		n++;

@@ -14,6 +14,7 @@
 #include "events/filter_eval.h"
 #include "stackmap/scratch.bpf.h"
 #include "stackmap/stackmap.bpf.h"
+#include "user_types.bpf.h"
 
 #define LOG2_SCRATCHES 2 /* of a CPU: task, softirq, hardirq, NMI */
 #define MAX_HANDOVERS 8
@@ -44,12 +45,14 @@ u64 tif_resched = 0, tif_lazy = 0;
  * What one event needs.  The record lies behind the ring's header, where the filter's input has
  * it as well: first the filter looks, then the header is written over len, cpu and comm.
  */
+#define EVENT_BYTES (WIRE_MAX_RECORD - 8 + 2 * STACKMAP_WORDS * 8 + 8)
+
 struct scratch {
 	union {
 		struct filter_input filter;
 		struct {
 			struct wire_event ev;
-			u8 fields[WIRE_MAX_RECORD - 8 + STACKMAP_WORDS * 8];
+			u8 fields[EVENT_BYTES + 2048]; /* what is copied has sizes known to a power of 2 */
 		};
 	};
 	u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8]; /* a part may start anywhere */
@@ -65,11 +68,12 @@ struct scratch {
 	u32 nr_cuts;
 	u32 cut[4]; /* word after each interrupt entry, outermost last */
 	u32 stack_counter; /* enum stk_counter */
+	u32 ustack; /* stack map id or WIRE_STACK_... */
+	u64 tag; /* of a copy */
+	struct user_walk user;
 };
 _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),
 	       "the filter and the ring see one record");
-_Static_assert(sizeof(struct filter_input) >= WIRE_MAX_RECORD + 24 + STACKMAP_WORDS * 8,
-	       "stack words fit behind the longest record");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -47,7 +47,7 @@ static int run_fsmb(struct export *ex)
 	if (export_fsmb(ex->rd.reader, ex->output, &res))
 		return CMD_FAILURE;
 	if (res.skipped)
-		log_warn("%u stacks have frames that are no kernel addresses: left out", res.skipped);
+		log_warn("%u stacks are not the kernel's: left out", res.skipped);
 	if (res.refs_cut)
 		log_warn("%" PRIu64 " stacks have more references than 32 bits hold", res.refs_cut);
 	if (!ex->quiet)

@@ -78,6 +78,8 @@ void info__sum(struct account *a)
 		  a->c[STK_C_LOST_WRITE] + a->c[STK_C_LOST_EDGE] + a->c[STK_C_LOST_UNKNOWN];
 	a->fallbacks = a->c[STK_C_STACK_FELL_POOL] + a->c[STK_C_STACK_FELL_PROBE];
 	a->lookups = a->c[STK_C_STACK_HIT] + a->c[STK_C_STACK_NEW] + a->fallbacks;
+	a->ustacks = a->c[STK_C_USTACK_HIT] + a->c[STK_C_USTACK_NEW] + a->c[STK_C_USTACK_FULL] +
+		     a->c[STK_C_USTACK_DEFERRED];
 }
 
 /* All event types together. */

@@ -9,6 +9,7 @@
 struct account {
 	uint64_t c[STK_NR_COUNTERS];
 	uint64_t filtered, lost, fallbacks, lookups;
+	uint64_t ustacks; /* looked for and found, to whatever end */
 };
 
 struct info {

@@ -3,12 +3,12 @@
 #include "info.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cleanup.h"
-#include "frames.h"
 
 struct reason {
 	enum stk_counter counter;
@@ -37,6 +37,19 @@ static const struct reason stack_ends[] = {
 	{ STK_C_STACK_AT_LIMIT, "at_limit" },
 	{ STK_C_STACK_EMPTY, "empty" },
 	{ STK_C_STACK_FAILED, "failed" },
+};
+
+static const struct reason ustack_ways[] = {
+	{ STK_C_USTACK_HIT, "hit" },
+	{ STK_C_USTACK_NEW, "new" },
+	{ STK_C_USTACK_FULL, "full" },
+	{ STK_C_USTACK_DEFERRED, "deferred" },
+};
+
+static const struct reason ustack_ends[] = {
+	{ STK_C_USTACK_COMPLETE, "complete" },	   { STK_C_USTACK_FALLBACK, "fallback" },
+	{ STK_C_USTACK_TRUNCATED, "truncated" },   { STK_C_USTACK_NO_TABLE, "no_table" },
+	{ STK_C_USTACK_UNREADABLE, "unreadable" }, { STK_C_USTACK_FAILED, "failed" },
 };
 
 static const struct reason samples[] = {
@@ -325,6 +338,73 @@ static void put_stacks(struct info *in)
 	}
 }
 
+static bool meta_u64(const struct info *in, const char *key, uint64_t *ret_value)
+{
+	const char *text = stk_reader__meta(in->rd.reader, key);
+
+	return text && !parse__u64(text, 0, UINT64_MAX, ret_value);
+}
+
+/* "Tables": what unwinding had to be loaded for. */
+static void put_tables(struct info *in)
+{
+	uint64_t loaded, bytes, cfi, ns, evicted;
+	struct strbuf *b = &in->out.b;
+
+	if (!meta_u64(in, "unwind.tables_loaded", &loaded))
+		return;
+	put_label(in, "Tables");
+	strbuf__printf(b, "%" PRIu64 " files", loaded);
+	if (meta_u64(in, "unwind.table_bytes", &bytes)) {
+		strbuf__puts(b, ", ");
+		out__bytes(b, bytes);
+		if (meta_u64(in, "unwind.cfi_bytes", &cfi) && cfi) {
+			strbuf__printf(b, " (%.2f of their ", (double)bytes / cfi);
+			out__bytes(b, cfi);
+			strbuf__puts(b, " of CFI)");
+		}
+	}
+	if (meta_u64(in, "unwind.load_ns", &ns))
+		strbuf__printf(b, ", loaded in %.3f s at the start", (double)ns / 1e9);
+	if (meta_u64(in, "unwind.evicted", &evicted) && evicted)
+		strbuf__printf(b, "; %" PRIu64 " evicted", evicted);
+	strbuf__putc(b, '\n');
+}
+
+static void put_user_stacks(struct info *in)
+{
+	const char *mode = stk_reader__meta(in->rd.reader, "unwind.mode");
+	const struct account *a = &in->total;
+	struct strbuf *b = &in->out.b;
+	unsigned int i;
+
+	if (!a->ustacks && !a->c[STK_C_USTACK_NONE])
+		return;
+	put_label(in, "User stacks");
+	out__number(b, a->ustacks, 0);
+	strbuf__puts(b, ": ");
+	for (i = 0; i < ARRAY_SIZE(ustack_ways); i++) {
+		strbuf__puts(b, i ? ", " : "");
+		put_share(in, a->c[ustack_ways[i].counter], a->ustacks, ustack_ways[i].name);
+	}
+	strbuf__puts(b, "; none in ");
+	out__number(b, a->c[STK_C_USTACK_NONE], 0);
+	strbuf__putc(b, '\n');
+	for (i = 0; i < ARRAY_SIZE(ustack_ends); i++) {
+		if (!a->c[ustack_ends[i].counter])
+			continue;
+		strbuf__puts(b, "    ");
+		put_share(in, a->c[ustack_ends[i].counter], a->ustacks, ustack_ends[i].name);
+		strbuf__putc(b, '\n');
+	}
+	put_label(in, "User files");
+	strbuf__printf(b, "%u%s\n", stk_reader__nr_files(in->rd.reader),
+		       !mode		   ? "" :
+		       !strcmp(mode, "fp") ? ", frames found by frame pointers" :
+					     ", frames found by unwind tables");
+	put_tables(in);
+}
+
 static void put_samples(struct info *in)
 {
 	unsigned int i, k, nr = stk_reader__nr_types(in->rd.reader);
@@ -361,7 +441,8 @@ static void put_sizes(struct info *in)
 		       (double)in->t.bytes / in->t.events, (double)in->t.event_bytes / in->t.events);
 	if (in->unique)
 		strbuf__printf(b, "; each stack used %.1f times",
-			       (double)(in->total.lookups ?: in->t.events) / in->unique);
+			       (double)((in->total.lookups + in->total.ustacks) ?: in->t.events) /
+				       in->unique);
 	strbuf__putc(b, '\n');
 	if (in->t.late)
 		strbuf__printf(b, "%" PRIu64 " events came late and are out of order\n", in->t.late);
@@ -374,6 +455,7 @@ void info__put_text(struct info *in)
 	put_what(in);
 	put_accounting(in);
 	put_stacks(in);
+	put_user_stacks(in);
 	put_samples(in);
 	put_sizes(in);
 	if (in->verbose)
@@ -464,6 +546,36 @@ static void json_stacks(struct info *in)
 	strbuf__putc(b, '}');
 }
 
+static void json_user_stacks(struct info *in)
+{
+	static const char *const keys[] = { "tables_loaded", "no_table",  "evicted", "table_bytes",
+					    "table_peak",    "cfi_bytes", "load_ns", "budget" };
+	const char *mode = stk_reader__meta(in->rd.reader, "unwind.mode");
+	const struct account *a = &in->total;
+	struct strbuf *b = &in->out.b;
+	char key[32];
+	uint64_t v;
+	size_t i;
+
+	strbuf__printf(b, ",\"user_stacks\":{\"stacks\":%" PRIu64 ",\"none\":%" PRIu64, a->ustacks,
+		       a->c[STK_C_USTACK_NONE]);
+	for (i = 0; i < ARRAY_SIZE(ustack_ways); i++)
+		strbuf__printf(b, ",\"%s\":%" PRIu64, ustack_ways[i].name,
+			       a->c[ustack_ways[i].counter]);
+	json_reasons(b, "ends", a, ustack_ends, ARRAY_SIZE(ustack_ends));
+	strbuf__printf(b, ",\"files\":%u", stk_reader__nr_files(in->rd.reader));
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		snprintf(key, sizeof(key), "unwind.%s", keys[i]);
+		if (meta_u64(in, key, &v))
+			strbuf__printf(b, ",\"%s\":%" PRIu64, keys[i], v);
+	}
+	if (mode) {
+		strbuf__puts(b, ",\"mode\":");
+		out__json(b, mode, strlen(mode));
+	}
+	strbuf__putc(b, '}');
+}
+
 void info__put_json(struct info *in)
 {
 	unsigned int i, nr = stk_reader__nr_types(in->rd.reader);
@@ -484,6 +596,7 @@ void info__put_json(struct info *in)
 	}
 	strbuf__putc(b, ']');
 	json_stacks(in);
+	json_user_stacks(in);
 	strbuf__printf(b,
 		       ",\"events_in_file\":%" PRIu64 ",\"bytes\":%" PRIu64
 		       ",\"event_bytes\":%" PRIu64 ",\"bytes_per_event\":%.3f,\"first_ts\":%" PRIu64

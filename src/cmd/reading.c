@@ -65,6 +65,32 @@ static int parse_window(struct selection *sel, const char *arg)
 	return 0;
 }
 
+/* Where names of user functions come from, and how they look; CMD_USAGE when c is none of these. */
+static int names_option(struct names *n, int c, const char *arg)
+{
+	switch (c) {
+	case OPT_SYSROOT:
+		n->sysroot = arg;
+		return CMD_OK;
+	case OPT_DEBUG_DIR:
+		return names__add_debug_dir(n, arg) ? CMD_FAILURE : CMD_OK;
+	case OPT_DEBUGINFOD:
+		n->debuginfod = true;
+		return CMD_OK;
+	case OPT_NO_SYMBOLS:
+		n->no_symbols = true;
+		return CMD_OK;
+	case OPT_NO_DEMANGLE:
+		n->no_demangle = true;
+		return CMD_OK;
+	case OPT_INLINE:
+		n->inlines = true;
+		return CMD_OK;
+	default:
+		return CMD_USAGE;
+	}
+}
+
 int reading__option(struct reading *rd, int c, const char *arg)
 {
 	struct selection *sel = &rd->sel;
@@ -104,7 +130,7 @@ int reading__option(struct reading *rd, int c, const char *arg)
 			cmd__usage_error(rd->command, "'%s' is not a list of CPUs like 0-3,8", arg);
 		break;
 	default:
-		return CMD_USAGE;
+		return names_option(&rd->names, c, arg);
 	}
 	sel->any = true;
 	return err ? CMD_USAGE : CMD_OK;
@@ -112,6 +138,9 @@ int reading__option(struct reading *rd, int c, const char *arg)
 
 int reading__file(struct reading *rd, int argc, char **argv)
 {
+	if (rd->names.inlines && rd->names.no_symbols)
+		return cmd__usage_error(rd->command,
+					"--inline looks into files, --no-symbols forbids it");
 	if (argc - optind > 1)
 		return cmd__usage_error(rd->command, "one FILE at most, '%s' is too many",
 					argv[optind + 1]);
@@ -141,6 +170,7 @@ int reading__open(struct reading *rd, unsigned int want)
 		log_err(err, "read '%s'", rd->path);
 	if (err)
 		return CMD_FAILURE;
+	names__start(&rd->names, rd->reader);
 	if (rd->follow) {
 		sigaction(SIGINT, &sa, NULL);
 		sigaction(SIGTERM, &sa, NULL);
@@ -245,12 +275,14 @@ int reading__finish(struct reading *rd)
 	}
 	if (rd->at_end && !t.clean_end && !rd->code)
 		log_warn("'%s' ended abruptly: what came last may be missing", rd->path);
+	names__finish(&rd->names);
 	return rd->code;
 }
 
 void reading__free(struct reading *rd)
 {
 	stk_reader__free(rd->reader);
+	names__free(&rd->names);
 	num_set__free(&rd->sel.pid);
 	num_set__free(&rd->sel.tid);
 	num_set__free(&rd->sel.cpu);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cmd.h"
+#include "names.h"
 #include "out.h"
 
 /* Values of the shared options, outside of the single letters. */
@@ -19,6 +20,12 @@ enum reading_option {
 	OPT_CPU,
 	OPT_JSON,
 	OPT_FOLLOW,
+	OPT_SYSROOT,
+	OPT_DEBUG_DIR,
+	OPT_DEBUGINFOD,
+	OPT_NO_SYMBOLS,
+	OPT_NO_DEMANGLE,
+	OPT_INLINE,
 	OPT_OWN, /* a command's own long options start here */
 };
 
@@ -38,6 +45,22 @@ enum reading_option {
 	{ "tid", required_argument, NULL, OPT_TID }, \
 	{ "comm", required_argument, NULL, OPT_COMM }, \
 	{ "cpu", required_argument, NULL, OPT_CPU }
+
+#define SYSROOT_OPTION \
+	{ "sysroot", required_argument, NULL, OPT_SYSROOT }
+
+#define DEBUG_OPTIONS \
+	SYSROOT_OPTION, \
+	{ "debug-dir", required_argument, NULL, OPT_DEBUG_DIR }, \
+	{ "debuginfod", no_argument, NULL, OPT_DEBUGINFOD }
+
+#define NAMES_OPTIONS \
+	DEBUG_OPTIONS, \
+	{ "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS }, \
+	{ "no-demangle", no_argument, NULL, OPT_NO_DEMANGLE }
+
+#define INLINE_OPTION \
+	{ "inline", no_argument, NULL, OPT_INLINE }
 /* clang-format on */
 
 /* Which events; all zero selects every one. */
@@ -57,6 +80,7 @@ struct reading {
 	const char *path;
 	bool json, follow;
 	struct selection sel;
+	struct names names;
 	struct stk_reader *reader;
 	int code; /* CMD_FAILURE once the recording turned out damaged */
 	bool at_end; /* all of the recording has been read */

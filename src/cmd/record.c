@@ -29,7 +29,7 @@
 
 static const char help[] =
 	"Usage: stackonce record [OPTIONS] [-a | -p PID,... | [--] COMMAND [ARGS]]\n"
-	"Records events with their kernel call stacks; timer samples unless -e is given.\n\n"
+	"Records events with their call stacks; timer samples unless -e is given.\n\n"
 	"  -e, --event EVENT       'sched:sched_switch', 'sched:*', 'sched'\n"
 	"      --filter EXPR       of the -e before it, in the kernel's filter syntax\n"
 	"  -F, --freq HZ           timer samples so often on every CPU\n"
@@ -41,7 +41,12 @@ static const char help[] =
 	"  -d, --duration SECONDS  stop after so long\n"
 	"  -k, --clock CLOCK       mono, boot or tai\n"
 	"      --max-depth N       frames kept of a stack (127)\n"
-	"      --no-kernel-stacks  events only\n"
+	"      --no-kernel-stacks  without the kernel's\n"
+	"      --user-stacks[=HOW] also the programs', by unwind tables (cfi) or frame pointers\n"
+	"                          (fp); cfi is the default with -p or a COMMAND\n"
+	"      --no-user-stacks    not these\n"
+	"      --no-symbols        do not put the programs' symbols into the recording\n"
+	"      --unwind-memory SIZE  kernel memory for unwind tables (256M)\n"
 	"      --stack-map-bits N  log2 of the distinct stacks the map holds, 10-22 (16)\n"
 	"      --stack-pool SIZE   its memory for frames (160 bytes for each)\n"
 	"      --buffer-size SIZE  of each CPU's ring (8M)\n"
@@ -59,6 +64,10 @@ enum {
 	OPT_POOL,
 	OPT_BUFFER,
 	OPT_FSYNC,
+	OPT_USER_STACKS,
+	OPT_NO_USER_STACKS,
+	OPT_NO_SYMBOLS,
+	OPT_UNWIND_MEMORY,
 };
 
 static const struct option longopts[] = {
@@ -74,6 +83,10 @@ static const struct option longopts[] = {
 	{ "clock", required_argument, NULL, 'k' },
 	{ "max-depth", required_argument, NULL, OPT_MAX_DEPTH },
 	{ "no-kernel-stacks", no_argument, NULL, OPT_NO_KERNEL_STACKS },
+	{ "user-stacks", optional_argument, NULL, OPT_USER_STACKS },
+	{ "no-user-stacks", no_argument, NULL, OPT_NO_USER_STACKS },
+	{ "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
+	{ "unwind-memory", required_argument, NULL, OPT_UNWIND_MEMORY },
 	{ "stack-map-bits", required_argument, NULL, OPT_MAP_BITS },
 	{ "stack-pool", required_argument, NULL, OPT_POOL },
 	{ "buffer-size", required_argument, NULL, OPT_BUFFER },
@@ -91,7 +104,7 @@ struct options {
 	} events[MAX_EVENT_OPTIONS];
 	unsigned int nr_events;
 	pid_t pids[MAX_PIDS];
-	bool all, quiet, verbose, freq_given;
+	bool all, quiet, verbose, freq_given, user_stacks_given;
 };
 
 static int usage(const char *what, const char *value, int err)
@@ -162,6 +175,16 @@ static int parse_buffer(const char *arg, uint64_t *ret_size)
 	return 0;
 }
 
+static int parse_user_stacks(struct options *o, const char *how)
+{
+	if (how && strcmp(how, "cfi") && strcmp(how, "fp"))
+		return cmd__usage_error("record", "--user-stacks '%s': cfi or fp", how);
+	o->user_stacks_given = true;
+	o->rec.user_stacks = o->rec.user_stacks_must = true;
+	o->rec.user_fp_only = how && !strcmp(how, "fp");
+	return 0;
+}
+
 static int parse_number(int c, const char *arg, struct recorder_opts *rec)
 {
 	uint64_t v;
@@ -182,6 +205,8 @@ static int parse_number(int c, const char *arg, struct recorder_opts *rec)
 		err = parse__u64(arg, 10, 22, &v);
 		rec->stack_map_bits = err ? 0 : v;
 		return err;
+	case OPT_UNWIND_MEMORY:
+		return parse__size(arg, 1 << 20, 1ull << 30, &rec->table_budget);
 	case OPT_POOL:
 		return parse__size(arg, 64 << 10, 32ull << 30, &rec->stack_pool);
 	default:
@@ -234,6 +259,15 @@ static int parse_option(struct options *o, int c, char *arg, const char *word)
 	case OPT_FSYNC:
 		o->rec.fsync = true;
 		return 0;
+	case OPT_USER_STACKS:
+		return parse_user_stacks(o, arg);
+	case OPT_NO_USER_STACKS:
+		o->user_stacks_given = true;
+		o->rec.user_stacks = false;
+		return 0;
+	case OPT_NO_SYMBOLS:
+		o->rec.symbols = false;
+		return 0;
 	default:
 		err = parse_number(c, arg, &o->rec);
 		return err ? usage(word, arg, err) : 0;
@@ -262,6 +296,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 	o->rec.command_only = o->rec.command && !o->all;
 	if (o->rec.nr_pids && (o->all || o->rec.command))
 		return cmd__usage_error("record", "-p goes neither with -a nor with a COMMAND");
+	if (!o->user_stacks_given)
+		o->rec.user_stacks = o->rec.command || o->rec.nr_pids;
 	if (!o->nr_events && !o->rec.sample_hz)
 		o->rec.sample_hz = DEFAULT_HZ;
 	return 0;
@@ -365,6 +401,8 @@ int cmd_record(int argc, char **argv)
 		.output = "trace.stk",
 		.events = &events,
 		.kernel_stacks = true,
+		.symbols = true,
+		.table_budget = 256 << 20,
 		.max_depth = WIRE_MAX_FRAMES,
 		.stack_map_bits = 16,
 		.buffer_size = 8 << 20,

@@ -29,19 +29,29 @@ static const char help[] =
 	"      --tid LIST       these threads\n"
 	"      --comm GLOB      tasks of this name\n"
 	"      --cpu LIST       on these CPUs: 0-3,8\n"
+	"      --kernel         kernel stacks only\n"
+	"      --user           user stacks only\n"
+	"      --inline         user functions that were inlined, and source lines\n"
+	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
+	"      --no-symbols     no names but those in the recording\n"
+	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
 	"      --json           one JSON object per stack, or per function of the tree\n"
 	"  -h, --help           this text\n";
 
-enum { OPT_BY = OPT_OWN, OPT_TOP, OPT_TREE, OPT_CALLEES, OPT_MIN };
+enum { OPT_BY = OPT_OWN, OPT_TOP, OPT_TREE, OPT_CALLEES, OPT_MIN, OPT_KERNEL, OPT_USER };
 
 static const struct option longopts[] = {
 	READING_OPTIONS,
 	SELECT_OPTIONS,
+	NAMES_OPTIONS,
+	INLINE_OPTION,
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ "tree", no_argument, NULL, OPT_TREE },
 	{ "callees", no_argument, NULL, OPT_CALLEES },
 	{ "min", required_argument, NULL, OPT_MIN },
+	{ "kernel", no_argument, NULL, OPT_KERNEL },
+	{ "user", no_argument, NULL, OPT_USER },
 	{ 0 },
 };
 
@@ -50,6 +60,7 @@ struct report {
 	struct out out;
 	bool help, tree, callees;
 	unsigned int by;
+	unsigned int stacks; /* STACKS_...; 0: all */
 	uint64_t top;
 	uint64_t min; /* billionths of a percent */
 	uint64_t total;
@@ -113,6 +124,12 @@ static int parse_options(struct report *rp, int argc, char **argv)
 			break;
 		case OPT_TREE:
 			rp->tree = true;
+			break;
+		case OPT_KERNEL:
+			rp->stacks |= STACKS_KERNEL;
+			break;
+		case OPT_USER:
+			rp->stacks |= STACKS_USER;
 			break;
 		case '?':
 			return CMD_USAGE;
@@ -194,7 +211,7 @@ static void put_head(struct report *rp, const struct stack_group *g)
 	strbuf__puts(b, g->count == 1 ? " event (" : " events (");
 	out__percent(b, g->count, rp->total, 0);
 	strbuf__puts(b, "%), ");
-	for (i = 0; i < g->nr_stacks && g->stacks[i].stack; i++)
+	for (i = 0; i < g->nr_stacks && (g->stacks[i].kstack || g->stacks[i].ustack); i++)
 		;
 	/* One of them may be those without a stack. */
 	nr -= i < g->nr_stacks;
@@ -204,26 +221,84 @@ static void put_head(struct report *rp, const struct stack_group *g)
 
 /* ---- stacks --------------------------------------------------------------------------------- */
 
-static void put_stack(struct report *rp, const struct stack_group *g, const struct stack_count *s)
+/* The functions of these stacks, innermost first: callers go on from the kernel into the program. */
+static int add_frames(void *ctx, const struct stack_count *s, struct call_stack *ret_stack)
 {
-	static const char indent[] = "                       ";
+	static const char unknown[] = "?";
+	const uint32_t stacks[] = { s->kstack, s->ustack };
+	struct stk_frame frames[STK_MAX_DEPTH];
+	const struct name_line *lines;
+	struct report *rp = ctx;
+	unsigned int i, k, l, n, nr;
+	int err = 0;
+
+	for (k = 0; k < ARRAY_SIZE(stacks); k++) {
+		n = stack__frames(rp->rd.reader, stacks[k], frames);
+		for (i = 0; i < n && !err; i++) {
+			nr = names__lines(&rp->rd.names, &frames[i], &lines);
+			for (l = 0; l + 1 < nr && !err; l++)
+				err = call_stack__add(ret_stack, &frames[i],
+						      lines[l].function ?: unknown);
+			if (!err)
+				err = call_stack__add(ret_stack, &frames[i], NULL);
+		}
+	}
+	return err;
+}
+
+/* "stack_id 1 (truncated)" */
+static void put_stack_id(struct report *rp, const char *what, uint32_t number)
+{
 	struct strbuf *b = &rp->out.b;
 	struct stk_stack st;
+
+	if (!number || stk_reader__stack(rp->rd.reader, number, &st))
+		return;
+	strbuf__printf(b, "%s%u", what, st.id);
+	if (st.end != STK_END_COMPLETE)
+		strbuf__printf(b, " (%s)", stk_stack_end_name(st.end));
+}
+
+static void put_frames(struct report *rp, uint32_t stack)
+{
+	static const char indent[] = "                       ";
+	struct stk_frame frames[STK_MAX_DEPTH];
+	struct names *names = &rp->rd.names;
+	struct strbuf *b = &rp->out.b;
+	const struct name_line *lines;
+	unsigned int n = stack__frames(rp->rd.reader, stack, frames), i, l, nr;
+
+	for (i = 0; i < n; i++) {
+		nr = names__lines(names, &frames[i], &lines);
+		for (l = 0; l + 1 < nr; l++) {
+			strbuf__puts(b, indent);
+			frame__inlined(b, &lines[l]);
+			strbuf__putc(b, '\n');
+		}
+		strbuf__puts(b, indent);
+		frame__text(names, b, &frames[i]);
+		if (nr)
+			frame__source(b, " at ", &lines[nr - 1]);
+		strbuf__putc(b, '\n');
+	}
+}
+
+static void put_stack(struct report *rp, const struct stack_group *g, const struct stack_count *s)
+{
+	struct strbuf *b = &rp->out.b;
+	size_t len;
 
 	strbuf__puts(b, out__colour(&rp->out, OUT_NUMBER));
 	out__number(b, s->count, 12);
 	out__percent(b, s->count, g->count, 8);
 	strbuf__puts(b, "%");
 	strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
-	if (!s->stack || stk_reader__stack(rp->rd.reader, s->stack, &st)) {
-		strbuf__puts(b, "  no stack\n");
-		return;
-	}
-	strbuf__printf(b, "  stack_id %u", st.id);
-	if (st.end != STK_END_COMPLETE)
-		strbuf__printf(b, " (%s)", stk_stack_end_name(st.end));
-	strbuf__putc(b, '\n');
-	stack__lines(b, rp->rd.reader, s->stack, indent, "\n");
+	len = b->len;
+	put_stack_id(rp, "  stack_id ", s->kstack);
+	put_stack_id(rp, b->len > len ? ", user " : "  user stack_id ", s->ustack);
+	strbuf__puts(b, b->len > len ? "\n" : "  no stack\n");
+	put_frames(rp, s->kstack);
+	put_frames(rp, s->ustack);
 }
 
 static void put_stack_json(struct report *rp, const struct stack_group *g,
@@ -236,12 +311,11 @@ static void put_stack_json(struct report *rp, const struct stack_group *g,
 	strbuf__printf(b, "\"count\":%" PRIu64 ",\"percent\":", s->count);
 	out__percent(b, s->count, g->count, 0);
 	strbuf__puts(b, ",\"stack\":");
-	if (s->stack)
-		strbuf__u64(b, stack__id(rp->rd.reader, s->stack));
-	else
-		strbuf__puts(b, "null");
+	stack__json_id(rp->rd.reader, b, s->kstack);
+	strbuf__puts(b, ",\"ustack\":");
+	stack__json_id(rp->rd.reader, b, s->ustack);
 	strbuf__puts(b, ",\"frames\":");
-	stack__json_frames(b, rp->rd.reader, s->stack);
+	stack__json_frames(&rp->rd.names, b, s->kstack, s->ustack);
 	strbuf__puts(b, "}\n");
 }
 
@@ -276,6 +350,31 @@ static bool too_small(const struct report *rp, const struct stack_group *g, cons
 	return (double)n->count * 100e9 < (double)rp->min * g->count;
 }
 
+static void put_function(struct report *rp, const struct call_frame *f)
+{
+	struct strbuf *b = &rp->out.b;
+
+	if (f->inlined) {
+		out__safe(b, f->inlined, strlen(f->inlined));
+		strbuf__puts(b, " (inlined)");
+		frame__module(b, &f->frame);
+	} else {
+		frame__function(&rp->rd.names, b, &f->frame);
+	}
+}
+
+static void put_function_json(struct report *rp, const struct call_frame *f)
+{
+	struct strbuf *b = &rp->out.b;
+
+	if (f->inlined) {
+		strbuf__puts(b, "\"inlined\":");
+		out__json(b, f->inlined, strlen(f->inlined));
+		strbuf__putc(b, ',');
+	}
+	frame__json_function(&rp->rd.names, b, &f->frame);
+}
+
 static void put_tree_json(struct report *rp, const struct stack_group *g,
 			  const struct call_node *node, unsigned int depth)
 {
@@ -293,8 +392,8 @@ static void put_tree_json(struct report *rp, const struct stack_group *g,
 			       "\"depth\":%u,\"count\":%" PRIu64 ",\"self\":%" PRIu64 ",\"percent\":",
 			       depth, n->count, n->self);
 		out__percent(b, n->count, g->count, 0);
-		strbuf__printf(b, ",\"ip\":\"0x%" PRIx64 "\",", n->frame.ip - n->frame.off);
-		frame__json_function(b, &n->frame);
+		strbuf__printf(b, ",\"ip\":\"0x%" PRIx64 "\",", n->key.start);
+		put_function_json(rp, &n->frame);
 		strbuf__puts(b, "}\n");
 		put_tree_json(rp, g, n, depth + 1);
 	}
@@ -319,7 +418,7 @@ static void put_tree(struct report *rp, const struct stack_group *g, const struc
 		out__percent(b, n->count, g->count, 6);
 		strbuf__puts(b, "% ");
 		strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
-		frame__function(b, &n->frame);
+		put_function(rp, &n->frame);
 		strbuf__putc(b, '\n');
 		strbuf__puts(&rp->indent, top	     ? "        " :
 					  i + 1 < nr ? "|           " :
@@ -327,7 +426,7 @@ static void put_tree(struct report *rp, const struct stack_group *g, const struc
 		while (n->nr_children == 1 && n->children[0]->count == n->count) {
 			n = n->children[0];
 			strbuf__add(b, rp->indent.s ?: "", rp->indent.len);
-			frame__function(b, &n->frame);
+			put_function(rp, &n->frame);
 			strbuf__putc(b, '\n');
 		}
 		put_tree(rp, g, n);
@@ -340,7 +439,7 @@ static int put_group_tree(struct report *rp, const struct stack_group *g)
 	_cleanup_(call_tree__freep) struct call_tree *tree = NULL;
 	int err;
 
-	err = call_tree__new(rp->rd.reader, g, !rp->callees, &tree);
+	err = call_tree__new(g, !rp->callees, add_frames, rp, &tree);
 	if (err)
 		return log_err(err, "sum up the stacks");
 	if (rp->rd.json) {
@@ -438,7 +537,7 @@ int cmd_report(int argc, char **argv)
 	if (code)
 		return code;
 	out__open(&rp.out, true);
-	err = stack_counts__new(rp.by, &rp.counts);
+	err = stack_counts__new(rp.by, rp.stacks ?: STACKS_KERNEL | STACKS_USER, &rp.counts);
 	while (!err && reading__next(&rp.rd, &rp.out, NULL, NULL, &e))
 		err = stack_counts__add(rp.counts, e);
 	if (err)

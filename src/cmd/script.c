@@ -24,20 +24,30 @@ static const char help[] =
 	"      --ns             times with nine decimals\n"
 	"      --no-stacks      without call stacks\n"
 	"      --no-header      without the lines that explain the columns\n"
+	"      --ids            ids of stacks, and user frames as offset and file's hash\n"
+	"      --inline         user functions that were inlined, and source lines\n"
+	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
+	"      --no-symbols     no names but those in the recording\n"
+	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
 	"      --follow         wait for more of a recording in progress\n"
 	"      --json           one JSON object per event\n"
+	"      --stacks         with --json: each stack before its first event\n"
 	"  -h, --help           this text\n";
 
-enum { OPT_FIELDS = OPT_OWN, OPT_NS, OPT_NO_STACKS, OPT_NO_HEADER };
+enum { OPT_FIELDS = OPT_OWN, OPT_NS, OPT_NO_STACKS, OPT_NO_HEADER, OPT_IDS, OPT_STACKS };
 
 static const struct option longopts[] = {
 	READING_OPTIONS,
 	FOLLOW_OPTION,
 	SELECT_OPTIONS,
+	NAMES_OPTIONS,
+	INLINE_OPTION,
 	{ "fields", required_argument, NULL, OPT_FIELDS },
 	{ "ns", no_argument, NULL, OPT_NS },
 	{ "no-stacks", no_argument, NULL, OPT_NO_STACKS },
 	{ "no-header", no_argument, NULL, OPT_NO_HEADER },
+	{ "ids", no_argument, NULL, OPT_IDS },
+	{ "stacks", no_argument, NULL, OPT_STACKS },
 	{ 0 },
 };
 
@@ -64,6 +74,12 @@ static int parse_options(struct script *s, int argc, char **argv)
 		case OPT_NO_HEADER:
 			s->no_header = true;
 			break;
+		case OPT_IDS:
+			s->ids = true;
+			break;
+		case OPT_STACKS:
+			s->stacks_too = true;
+			break;
 		case '?':
 			return CMD_USAGE;
 		default:
@@ -72,6 +88,8 @@ static int parse_options(struct script *s, int argc, char **argv)
 				return code;
 		}
 	}
+	if (s->stacks_too && !s->rd.json)
+		return cmd__usage_error(argv[0], "--stacks is for --json; text has them already");
 	return reading__file(&s->rd, argc, argv);
 }
 

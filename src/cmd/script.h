@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The script command: options in script.c, one event's text and JSON in script_event.c. */
+/*
+ * The script command: options in script.c, one event's text in script_event.c, its stacks in
+ * script_stack.c, JSON in script_json.c.
+ */
 #ifndef CMD_SCRIPT_H
 #define CMD_SCRIPT_H
 
@@ -50,13 +53,16 @@ struct script_task {
 #define STACK_TEXT_MAX (64u << 20)
 
 struct script_stack {
-	uint32_t at, len; /* in the text; len 0: not rendered */
+	uint32_t at, len; /* in the text */
+	bool seen; /* rendered, and in JSON printed */
 };
 
 struct script {
 	struct reading rd;
 	struct out out;
 	bool help, ns, no_stacks, no_header;
+	bool ids; /* raw user frames, stack ids */
+	bool stacks_too; /* JSON: objects for stacks */
 	struct script_column *columns;
 	unsigned int nr_columns;
 	struct ev_print_ctx print;
@@ -69,6 +75,8 @@ struct script {
 	struct script_stack *stacks;
 	uint32_t nr_stacks;
 	struct strbuf stack_text;
+	bool *told; /* --ids: by file, whether its file_map line is out */
+	uint32_t nr_told;
 	struct strbuf scratch;
 };
 
@@ -83,6 +91,15 @@ void script__flags(const struct stk_event *e, char text[static 5]);
 
 /* Says which events were printed without their print fmt. */
 void script__warn_uncompiled(struct script *s);
+
+/* script_stack.c: an event's stacks below its line. */
+void script__kernel_stack(struct script *s, const struct stk_event *e);
+void script__user_stack(struct script *s, const struct stk_event *e);
+/* --ids: the file_map lines that must stand before the event. */
+void script__tell_files(struct script *s, const struct stk_event *e);
+/* --json --stacks: the stacks that must stand before it. */
+void script__tell_stacks(struct script *s, const struct stk_event *e);
+void script__free_stacks(struct script *s);
 
 void script__line(struct script *s, const struct stk_event *e);
 void script__columns(struct script *s, const struct stk_event *e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One event as text or JSON.  This is the hot path of script: task names, event names and stacks
- * are rendered once and kept, the rest is written straight into the output buffer.
+ * One event as text.  This is the hot path of script: task names, event names and stacks are
+ * rendered once and kept, the rest is written straight into the output buffer.
  */
 #include "script.h"
 
@@ -24,9 +24,9 @@ static bool put_kernel_symbol(void *ctx, uint64_t addr, bool with_offset, struct
 	if (stk_reader__kernel_symbol(s->rd.reader, addr, &f) || !f.sym)
 		return false;
 	if (with_offset)
-		frame__text(out, &f);
+		frame__text(NULL, out, &f);
 	else
-		frame__function(out, &f);
+		frame__function(NULL, out, &f);
 	return true;
 }
 
@@ -68,8 +68,7 @@ void script__free(struct script *s)
 	free(s->columns);
 	free(s->types);
 	free(s->tasks);
-	free(s->stacks);
-	strbuf__free(&s->stack_text);
+	script__free_stacks(s);
 	strbuf__free(&s->scratch);
 	reading__free(&s->rd);
 }
@@ -186,60 +185,6 @@ static void put_task_cached(struct script *s, const char *comm, uint32_t tid)
 	t->len = len;
 }
 
-static int stack_slots(struct script *s, uint32_t number)
-{
-	uint32_t nr = MAX(number + 1, 2 * s->nr_stacks);
-	struct script_stack *more = reallocarray(s->stacks, nr, sizeof(*more));
-
-	if (!more)
-		return -1;
-	memset(more + s->nr_stacks, 0, (nr - s->nr_stacks) * sizeof(*more));
-	s->stacks = more;
-	s->nr_stacks = nr;
-	return 0;
-}
-
-static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
-{
-	const char *plain = out__colour(&s->out, OUT_PLAIN);
-	struct stk_stack st;
-
-	strbuf__puts(b, out__colour(&s->out, OUT_DIM));
-	stack__lines(b, s->rd.reader, number, " => ", "\n");
-	if (!stk_reader__stack(s->rd.reader, number, &st) && st.end != STK_END_COMPLETE) {
-		strbuf__puts(b, " => <");
-		strbuf__puts(b, stk_stack_end_name(st.end));
-		strbuf__puts(b, ">\n");
-	}
-	strbuf__puts(b, plain);
-}
-
-static void put_stack(struct script *s, uint32_t number)
-{
-	struct script_stack *st;
-	size_t start;
-
-	/* The numbers are dense, so a number that the tables do not have is no stack. */
-	if (!number || number > stk_reader__nr_stacks(s->rd.reader))
-		return;
-	if (number >= s->nr_stacks && stack_slots(s, number)) {
-		render_stack(s, &s->out.b, number);
-		return;
-	}
-	st = &s->stacks[number];
-	if (!st->len) {
-		if (s->stack_text.len >= STACK_TEXT_MAX) {
-			memset(s->stacks, 0, s->nr_stacks * sizeof(*s->stacks));
-			strbuf__reset(&s->stack_text);
-		}
-		start = s->stack_text.len;
-		render_stack(s, &s->stack_text, number);
-		st->at = start;
-		st->len = s->stack_text.len - start;
-	}
-	strbuf__add(&s->out.b, s->stack_text.s + st->at, st->len);
-}
-
 /* ---- the columns ---------------------------------------------------------------------------- */
 
 enum { /* the kernel's enum trace_flag_type */
@@ -353,6 +298,8 @@ void script__line(struct script *s, const struct stk_event *e)
 
 	if (!t)
 		return;
+	if (s->ids && !s->no_stacks)
+		script__tell_files(s, e);
 	put_task_cached(s, event_comm(e), stk_event__tid(e));
 	strbuf__putc(b, '[');
 	put_padded(b, stk_event__cpu(e), 3, '0');
@@ -366,8 +313,8 @@ void script__line(struct script *s, const struct stk_event *e)
 	put_fields(s, b, t, e);
 	strbuf__putc(b, '\n');
 	if (!s->no_stacks) {
-		put_stack(s, stk_event__kstack(e));
-		put_stack(s, stk_event__ustack(e));
+		script__kernel_stack(s, e);
+		script__user_stack(s, e);
 	}
 }
 
@@ -478,6 +425,9 @@ void script__columns(struct script *s, const struct stk_event *e)
 
 	if (!t || !t->fields)
 		return;
+	for (i = 0; i < s->nr_columns && s->ids && !s->no_stacks; i++)
+		if (s->columns[i].kind == COL_USTACK)
+			script__tell_files(s, e);
 	for (i = 0; i < s->nr_columns; i++) {
 		if (i)
 			strbuf__putc(b, ' ');
@@ -486,8 +436,8 @@ void script__columns(struct script *s, const struct stk_event *e)
 	strbuf__putc(b, '\n');
 	for (i = 0; i < s->nr_columns && !s->no_stacks; i++) {
 		if (s->columns[i].kind == COL_KSTACK)
-			put_stack(s, stk_event__kstack(e));
+			script__kernel_stack(s, e);
 		else if (s->columns[i].kind == COL_USTACK)
-			put_stack(s, stk_event__ustack(e));
+			script__user_stack(s, e);
 	}
 }

@@ -20,16 +20,10 @@ static void put_key_string(struct strbuf *b, const char *key, const char *s)
 	out__json(b, s, strlen(s));
 }
 
-/* null: no stack.  An imported stack may well have the id 0. */
 static void put_key_stack(struct script *s, struct strbuf *b, const char *key, uint32_t number)
 {
-	struct stk_stack st;
-
 	strbuf__puts(b, key);
-	if (number && !stk_reader__stack(s->rd.reader, number, &st))
-		strbuf__u64(b, st.id);
-	else
-		strbuf__puts(b, "null");
+	stack__json_id(s->rd.reader, b, number);
 }
 
 static void put_all_fields(struct script *s, struct strbuf *b, const struct script_type *t,
@@ -159,6 +153,8 @@ void script__json(struct script *s, const struct stk_event *e)
 		b->failed = true;
 		return;
 	}
+	if (s->stacks_too)
+		script__tell_stacks(s, e);
 	if (s->nr_columns) {
 		for (i = 0; i < s->nr_columns; i++) {
 			strbuf__putc(b, i ? ',' : '{');

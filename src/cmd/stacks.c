@@ -25,29 +25,43 @@ static const char help[] =
 	"      --tid LIST       count only events of these threads\n"
 	"      --comm GLOB      count only events of tasks of this name\n"
 	"      --cpu LIST       count only events on these CPUs: 0-3,8\n"
+	"      --kernel         kernel stacks only\n"
+	"      --user           user stacks only\n"
+	"      --inline         user functions that were inlined, and source lines\n"
+	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
+	"      --no-symbols     no names but those in the recording\n"
+	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
 	"      --follow         stacks of a recording in progress, as they come\n"
 	"      --json           one JSON object per stack\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"With a selection of events, stacks without a reference are left out.\n";
 
-enum { OPT_TOP = OPT_OWN, OPT_ID };
+enum { OPT_TOP = OPT_OWN, OPT_ID, OPT_KERNEL, OPT_USER };
 
 static const struct option longopts[] = {
 	READING_OPTIONS,
 	FOLLOW_OPTION,
 	SELECT_OPTIONS,
+	NAMES_OPTIONS,
+	INLINE_OPTION,
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ "id", required_argument, NULL, OPT_ID },
+	{ "kernel", no_argument, NULL, OPT_KERNEL },
+	{ "user", no_argument, NULL, OPT_USER },
 	{ 0 },
+};
+
+struct refs {
+	uint64_t kernel, user;
 };
 
 struct stacks {
 	struct reading rd;
 	struct out out;
-	bool help, has_id;
+	bool help, has_id, kernel, user;
 	uint64_t top, id;
-	uint64_t *refs; /* by stack number, from the events */
+	struct refs *refs; /* by stack number, from the events */
 	uint32_t nr_refs;
 	uint32_t printed; /* numbers up to here have been looked at */
 	bool any; /* something was printed */
@@ -56,6 +70,7 @@ struct stacks {
 struct row {
 	struct stk_stack st;
 	uint64_t refs;
+	bool user;
 };
 
 static void stacks__free(struct stacks *s)
@@ -84,6 +99,12 @@ static int parse_options(struct stacks *s, int argc, char **argv)
 							optarg);
 			s->has_id = true;
 			break;
+		case OPT_KERNEL:
+			s->kernel = true;
+			break;
+		case OPT_USER:
+			s->user = true;
+			break;
 		case '?':
 			return CMD_USAGE;
 		default:
@@ -97,46 +118,81 @@ static int parse_options(struct stacks *s, int argc, char **argv)
 	return reading__file(&s->rd, argc, argv);
 }
 
-static int count_ref(struct stacks *s, uint32_t number)
+/* The place to count, NULL when out of memory. */
+static struct refs *refs_of(struct stacks *s, uint32_t number)
 {
-	uint64_t *more;
+	struct refs *more;
 	uint32_t nr;
 
-	if (!number || number > stk_reader__nr_stacks(s->rd.reader))
-		return 0;
 	if (number >= s->nr_refs) {
 		nr = MAX(number + 1, 2 * s->nr_refs);
 		more = reallocarray(s->refs, nr, sizeof(*more));
 		if (!more)
-			return -ENOMEM;
+			return NULL;
 		memset(more + s->nr_refs, 0, (nr - s->nr_refs) * sizeof(*more));
 		s->refs = more;
 		s->nr_refs = nr;
 	}
-	s->refs[number]++;
+	return &s->refs[number];
+}
+
+static int count_refs(struct stacks *s, uint32_t kstack, uint32_t ustack)
+{
+	uint32_t nr = stk_reader__nr_stacks(s->rd.reader);
+	struct refs *refs;
+
+	if (kstack && kstack <= nr) {
+		refs = refs_of(s, kstack);
+		if (!refs)
+			return -ENOMEM;
+		refs->kernel++;
+	}
+	if (ustack && ustack <= nr) {
+		refs = refs_of(s, ustack);
+		if (!refs)
+			return -ENOMEM;
+		refs->user++;
+	}
 	return 0;
+}
+
+static void put_frame(struct stacks *s, unsigned int i, const struct stk_frame *f)
+{
+	struct strbuf *b = &s->out.b;
+	const struct name_line *lines;
+	unsigned int nr = names__lines(&s->rd.names, f, &lines), l;
+
+	for (l = 0; l + 1 < nr; l++) {
+		strbuf__puts(b, "      ");
+		frame__inlined(b, &lines[l]);
+		strbuf__putc(b, '\n');
+	}
+	strbuf__puts(b, "  [");
+	strbuf__u64(b, i);
+	strbuf__puts(b, "] ");
+	frame__text(&s->rd.names, b, f);
+	if (nr)
+		frame__source(b, " at ", &lines[nr - 1]);
+	strbuf__putc(b, '\n');
 }
 
 static void put_text(struct stacks *s, const struct row *row)
 {
 	struct stk_frame frames[STK_MAX_DEPTH];
 	struct strbuf *b = &s->out.b;
-	int n, i;
+	unsigned int n, i;
 
+	n = stack__frames(s->rd.reader, row->st.number, frames);
 	strbuf__printf(b, "%sstack_id %u%s [ref %" PRIu64 ", depth %u",
 		       out__colour(&s->out, OUT_HEAD), row->st.id, out__colour(&s->out, OUT_PLAIN),
 		       row->refs, row->st.depth);
+	if (row->user)
+		strbuf__puts(b, ", user");
 	if (row->st.end != STK_END_COMPLETE)
 		strbuf__printf(b, ", %s", stk_stack_end_name(row->st.end));
 	strbuf__puts(b, "]\n");
-	n = stk_reader__frames(s->rd.reader, row->st.number, frames, STK_MAX_DEPTH);
-	for (i = 0; i < n && i < STK_MAX_DEPTH; i++) {
-		strbuf__puts(b, "  [");
-		strbuf__u64(b, i);
-		strbuf__puts(b, "] ");
-		frame__text(b, &frames[i]);
-		strbuf__putc(b, '\n');
-	}
+	for (i = 0; i < n; i++)
+		put_frame(s, i, &frames[i]);
 	strbuf__putc(b, '\n');
 }
 
@@ -145,13 +201,15 @@ static void put_json(struct stacks *s, const struct row *row)
 	struct strbuf *b = &s->out.b;
 	struct stk_stack first;
 
-	strbuf__printf(b, "{\"id\":%u,\"refs\":%" PRIu64 ",\"depth\":%u,\"end\":\"%s\"", row->st.id,
-		       row->refs, row->st.depth, stk_stack_end_name(row->st.end));
+	strbuf__printf(b,
+		       "{\"id\":%u,\"kind\":\"%s\",\"refs\":%" PRIu64 ",\"depth\":%u,\"end\":\"%s\"",
+		       row->st.id, row->user ? "user" : "kernel", row->refs, row->st.depth,
+		       stk_stack_end_name(row->st.end));
 	if (row->st.alias_of != row->st.number &&
 	    !stk_reader__stack(s->rd.reader, row->st.alias_of, &first))
 		strbuf__printf(b, ",\"alias_of\":%u", first.id);
 	strbuf__puts(b, ",\"frames\":");
-	stack__json_frames(b, s->rd.reader, row->st.number);
+	stack__json_frames(&s->rd.names, b, row->st.number, 0);
 	strbuf__puts(b, "}\n");
 }
 
@@ -170,6 +228,16 @@ static bool is_import(const struct stacks *s)
 	return stk_reader__meta(s->rd.reader, "source");
 }
 
+/* By its frames; one without any is what events carry it as. */
+static bool is_user(struct stacks *s, uint32_t number)
+{
+	struct stk_frame first;
+
+	if (stk_reader__frames(s->rd.reader, number, &first, 1) > 0)
+		return first.kind == STK_FRAME_USER;
+	return number < s->nr_refs && s->refs[number].user > s->refs[number].kernel;
+}
+
 /* False: not to be printed. */
 static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 {
@@ -180,9 +248,12 @@ static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 	if (row.st.alias_of != number && !is_import(s))
 		return false;
 	row.refs = row.st.refs && !s->rd.sel.any ? row.st.refs :
-		   number < s->nr_refs		 ? s->refs[number] :
+		   number < s->nr_refs		 ? s->refs[number].kernel + s->refs[number].user :
 						   0;
+	row.user = is_user(s, number);
 	if (s->has_id && row.st.id != s->id)
+		return false;
+	if (row.user ? s->kernel && !s->user : s->user && !s->kernel)
 		return false;
 	if (s->rd.sel.any && !row.refs)
 		return false;
@@ -234,11 +305,12 @@ static void fold_aliases(struct stacks *s)
 	uint32_t i;
 
 	for (i = 1; i < s->nr_refs; i++) {
-		if (!s->refs[i] || stk_reader__stack(s->rd.reader, i, &st))
+		if (!(s->refs[i].kernel + s->refs[i].user) || stk_reader__stack(s->rd.reader, i, &st))
 			continue;
 		if (st.alias_of < i) {
-			s->refs[st.alias_of] += s->refs[i];
-			s->refs[i] = 0;
+			s->refs[st.alias_of].kernel += s->refs[i].kernel;
+			s->refs[st.alias_of].user += s->refs[i].user;
+			s->refs[i] = (struct refs){ 0 };
 		}
 	}
 }
@@ -249,11 +321,8 @@ static int run(struct stacks *s)
 	int err = 0;
 
 	out__open(&s->out, !s->rd.follow);
-	while (!err && reading__next(&s->rd, &s->out, s->rd.follow ? put_new : NULL, s, &e)) {
-		err = count_ref(s, stk_event__kstack(e));
-		if (!err)
-			err = count_ref(s, stk_event__ustack(e));
-	}
+	while (!err && reading__next(&s->rd, &s->out, s->rd.follow ? put_new : NULL, s, &e))
+		err = count_refs(s, stk_event__kstack(e), stk_event__ustack(e));
 	if (err)
 		log_err(err, "count the references");
 	if (!is_import(s))

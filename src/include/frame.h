@@ -3,7 +3,9 @@
  * A frame is one u64, the same in BPF, in the stack map, in the recorder and in the file:
  *   kernel address   bits 63..47 all ones (x86-64 and arm64 kernel half)
  *   marker           bit 63 set, bits 62..40 zero: kind in bits 39..32, value in bits 31..0
- *   user frame       bit 63 clear: file id in bits 62..40, offset in file in bits 39..0
+ *   user frame       bit 63 clear: file in bits 62..40, offset in the file in bits 39..0.
+ *                    File 0: not known, the offset is the address' low bits.  For memory without a
+ *                    file (JIT) the "file" is a process and address bits 63..40.
  * Frames of a stack are stored innermost first; a marker stands after the frames it speaks of.
  */
 #ifndef FRAME_H
@@ -23,6 +25,28 @@ enum frame_marker {
 	FRAME_END = 2, /* value: how the stack ends (enum stk_stack_end), if not complete */
 	FRAME_EXACT = 3, /* the next inner frame's ip is exact although nothing shows it:
 				 * first of a timer sample.  Stands before that frame. */
+	FRAME_GUESS = 4, /* user stacks: the frames outward from here were found by frame
+			  * pointers, because no unwind table covers the frame inside of it */
 };
+
+/* enum stk_stack_end of stackonce.h, for those who cannot include that. */
+enum frame_end {
+	END_COMPLETE = 0,
+	END_TRUNCATED = 1,
+	END_AT_LIMIT = 2,
+	END_FAILED = 3,
+	END_NO_TABLE = 4,
+	END_UNREADABLE = 5,
+	END_FALLBACK = 6,
+};
+
+#define FRAME_FILE_BITS 23
+#define FRAME_OFFSET_BITS 40
+#define FRAME_IS_USER(f) (!((f) >> 63))
+#define FRAME_USER(file, off)                              \
+	((unsigned long long)(file) << FRAME_OFFSET_BITS | \
+	 ((unsigned long long)(off) & ((1ULL << FRAME_OFFSET_BITS) - 1)))
+#define FRAME_FILE(f) ((unsigned int)((f) >> FRAME_OFFSET_BITS))
+#define FRAME_OFFSET(f) ((f) & ((1ULL << FRAME_OFFSET_BITS) - 1))
 
 #endif /* FRAME_H */

@@ -28,6 +28,19 @@ enum stk_counter {
 	STK_C_SAMPLE_THROTTLED,
 	STK_C_SAMPLE_IDLE,
 	STK_C_LOST_UNKNOWN, /* counted as happened, but gone for no reason we know: a fault */
+	/* user stacks: one of these five for every event that gets to its stacks */
+	STK_C_USTACK_HIT,
+	STK_C_USTACK_NEW,
+	STK_C_USTACK_FULL, /* travelled in full: the stack map had no room */
+	STK_C_USTACK_NONE, /* there is none: a kernel thread, a task that exits or just began */
+	STK_C_USTACK_DEFERRED, /* unwound by the recorder: a table was not loaded yet */
+	/* and how they end: one of these for each but those counted NONE */
+	STK_C_USTACK_COMPLETE,
+	STK_C_USTACK_TRUNCATED, /* at the depth limit */
+	STK_C_USTACK_NO_TABLE,
+	STK_C_USTACK_UNREADABLE,
+	STK_C_USTACK_FALLBACK, /* complete, but by frame pointers in part */
+	STK_C_USTACK_FAILED,
 	STK_NR_COUNTERS
 };
 

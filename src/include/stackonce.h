@@ -149,7 +149,7 @@ enum stk_stack_end {
 	STK_END_FAILED = 3, /* the walk failed */
 	STK_END_NO_TABLE = 4, /* user stacks: no unwind table */
 	STK_END_UNREADABLE = 5, /* user stacks: memory could not be read */
-	STK_END_FALLBACK = 6, /* user stacks: ended by a frame pointer walk */
+	STK_END_FALLBACK = 6, /* user stacks: it got to its end, but by frame pointers in part */
 };
 const char *stk_stack_end_name(enum stk_stack_end end); /* "complete", "truncated", ... */
 
@@ -173,7 +173,10 @@ struct stk_frame {
 	bool exact; /* ip was interrupted there; else it is a return address */
 	const char *sym; /* NULL when unknown */
 	uint64_t off, size; /* ip - start of sym, size of sym (0 unknown) */
-	const char *mod; /* kernel module or "bpf"; NULL for the kernel itself */
+	const char *mod; /* kernel module or "bpf"; NULL for the kernel itself.  Of a user frame
+			  * the last part of the file's path, or "[vdso]", "[jit]", "[unknown]" */
+	uint32_t file; /* user: number of the file, 0 unknown */
+	bool guessed; /* user: found by frame pointers, not by an unwind table */
 	uint32_t node; /* caller tree node: same node, same frame and callers */
 	uint32_t parent; /* node of the caller, 0 at the root */
 };
@@ -185,6 +188,60 @@ int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *
 
 /* A kernel address that is not part of a stack (fields, %ps); same rules for sym and mod. */
 int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_frame *ret_frame);
+
+/* ---- files of user frames ------------------------------------------------------------------- */
+
+enum stk_file_kind {
+	STK_FILE_FILE = 0,
+	STK_FILE_VDSO = 1, /* the kernel's [vdso] */
+	STK_FILE_JIT = 2, /* memory of one process that belongs to no file */
+};
+enum stk_file_id { STK_ID_NONE = 0, STK_ID_BUILD_ID = 1, STK_ID_CONTENT = 2 };
+
+enum { /* stk_file.flags */
+       STK_FILE_DELETED = 1u << 0, /* had been unlinked when it was first seen */
+       STK_FILE_GONE = 1u << 1, /* could not be opened any more: no build id, no unwind table */
+};
+
+struct stk_file {
+	uint32_t number; /* 1 .. nr_files, what frames carry */
+	enum stk_file_kind kind;
+	unsigned int flags; /* STK_FILE_... */
+	uint32_t hash; /* short identifier, no two files of a recording have the same */
+	const char *path; /* as the process saw it (the first name); "[vdso]", "[jit]" */
+	const char *host_path; /* as the recorder saw it; "" where it could not */
+	uint32_t dev_major, dev_minor; /* as in /proc/PID/maps */
+	uint64_t inode;
+	uint64_t size, mtime_ns;
+	enum stk_file_id id_kind;
+	const uint8_t *id; /* build id, or the first 20 bytes of the SHA-256 of the content */
+	unsigned int id_len; /* bytes, at most 64 */
+	uint32_t pid; /* JIT: the process */
+	uint64_t start_ns; /* JIT: when that was started, on the boot clock */
+	uint64_t base; /* JIT: address of offset 0 */
+	unsigned int nr_names; /* 1 and more: hard links, bind mounts, renames */
+};
+uint32_t stk_reader__nr_files(const struct stk_reader *r); /* grows while reading */
+int stk_reader__file(const struct stk_reader *r, uint32_t number, struct stk_file *ret_file);
+/* Name i of the file (0 .. nr_names - 1); the paths as in struct stk_file. */
+int stk_reader__file_name(const struct stk_reader *r, uint32_t number, unsigned int i,
+			  const char **ret_path, const char **ret_host_path);
+
+/* A function of a user file, as the file's symbol table has it: not demangled. */
+struct stk_user_symbol {
+	const char *name; /* lives until the next call, for what it takes to copy it */
+	uint64_t start, size; /* offset in the file; size 0 unknown */
+};
+/*
+ * Asked for the function at an offset of a file for which the recording holds no symbols, at most
+ * once for each; 0 or a negative errno.  offset: of a byte of the code that runs or called, which
+ * for return addresses is the one before.  The file lives as long as the call.
+ */
+typedef int (*stk_symbolize_fn)(void *ctx, const struct stk_file *file, uint64_t offset,
+				struct stk_user_symbol *ret_symbol);
+void stk_reader__set_symbolizer(struct stk_reader *r, stk_symbolize_fn fn, void *ctx);
+/* Whether the recording itself holds the symbols of this file. */
+bool stk_reader__has_symbols(const struct stk_reader *r, uint32_t file);
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,7 @@ typedef __u64 __wire_u64;
 #define WIRE_ARGV_MAX 16 /* strings kept of an argv */
 #define WIRE_TASK_SLOTS 256 /* tasks a CPU remembers having named in its ring */
 #define WIRE_PID_WORDS 65536 /* PID_MAX_LIMIT / 64 */
-#define WIRE_NR_COUNTERS 24 /* enum stk_counter, rounded up */
+#define WIRE_NR_COUNTERS 40 /* enum stk_counter, rounded up */
 #define WIRE_SYMBOL_BATCH 64 /* addresses named in one go, see symbols.bpf.c */
 #define WIRE_SYMBOL_LEN 256
 #define WIRE_ANCHORS 32
@@ -43,6 +43,8 @@ typedef __u64 __wire_u64;
 #define WIRE_STACK_NONE 0u /* not asked for, or empty */
 #define WIRE_STACK_FULL 0xffffffffu /* the words follow the record's fields */
 #define WIRE_STACK_FAILED 0xfffffffeu /* the walk failed */
+#define WIRE_STACK_DEFERRED \
+	0xfffffffdu /* user: a wire_copy came before; its tag is the last word */
 
 enum wire_ext {
 	WIRE_EXT_NO_FIELDS = 1u << 0, /* STK_MARK_NO_FIELDS */
@@ -61,7 +63,7 @@ struct wire_event {
 	__wire_u32 tgid;
 	__wire_u16 event; /* WIRE_TASK: a struct wire_task instead */
 	__wire_u8 ext; /* enum wire_ext */
-	__wire_u8 nr_words; /* stack words after the fields (WIRE_STACK_FULL) */
+	__wire_u8 nr_words; /* kernel stack words after the fields (WIRE_STACK_FULL) */
 	/* struct trace_entry */
 	__wire_u16 common_type;
 	__wire_u8 common_flags;
@@ -70,7 +72,13 @@ struct wire_event {
 };
 static_assert(sizeof(struct wire_event) == 32, "wire_event is 32 bytes");
 
+/*
+ * Behind the kernel stack's words: those of the user stack and then their number (WIRE_STACK_FULL),
+ * or the tag of a copy (WIRE_STACK_DEFERRED).
+ */
+
 #define WIRE_TASK 0xffffu
+#define WIRE_COPY 0xfffeu
 
 /* Names a task in this CPU's ring, before the first event that needs the name. */
 struct wire_task {
@@ -85,6 +93,123 @@ static_assert(sizeof(struct wire_task) == 32, "wire_task is 32 bytes");
 static_assert(__builtin_offsetof(struct wire_task, event) ==
 		      __builtin_offsetof(struct wire_event, event),
 	      "told apart by event");
+
+/* ---- user stacks -------------------------------------------------------------------------------- */
+
+#define WIRE_USER_FRAMES 127
+#define WIRE_MAX_FILES (1u << 16) /* in the kernel's file map */
+#define WIRE_MAX_NAMES (1u << 15) /* of files; their entries follow */
+#define WIRE_FILE_ENTRIES (WIRE_MAX_FILES + WIRE_MAX_NAMES)
+#define WIRE_FILE_SLOTS (1u << 18)
+#define WIRE_FILE_NAMES 64 /* of one file */
+#define WIRE_FILE_PROBES 32
+#define WIRE_VMAS 32 /* mappings that a copy brings along, and that a thread remembers: half */
+#define WIRE_COPY_BYTES 32768 /* of user stack in a copy */
+#define WIRE_NAME_BYTES 1024 /* of a path in struct wire_news */
+#define WIRE_TABLE_SLABS 1024 /* of 1 MiB: the most that unwind tables may use */
+#define WIRE_SLAB_CHUNKS 32 /* of UNW_CHUNK_WORDS each */
+
+#define WIRE_KEY_WORDS 6
+
+enum wire_file_kind {
+	WIRE_KEY_FILE = 1, /* w: ino, generation, inode's address, mtime in ns, size, ctime */
+	WIRE_KEY_JIT = 2, /* w: address >> 40 | execs << 32, tgid, start time (boot clock, ns) */
+	WIRE_KEY_VDSO = 3,
+	WIRE_KEY_NAME = 4, /* w: file id, dentry, its parent, hash of the name, mount */
+};
+
+/* What tells files (and names of files) apart while recording. */
+struct wire_file_key {
+	__wire_u32 kind; /* enum wire_file_kind */
+	__wire_u32 dev; /* as the kernel has it: major << 20 | minor */
+	__wire_u64 w[WIRE_KEY_WORDS];
+};
+
+enum wire_file_state {
+	WIRE_FILE_NEW = 0, /* no table yet: stacks that need it are deferred */
+	WIRE_FILE_LOADED = 1,
+	WIRE_FILE_NO_CFI = 2, /* there is none to load: frame pointers */
+};
+
+/*
+ * An entry of the file map in the kernel; its index is the file id in frames there (from 1).  The
+ * BPF side writes the key once and `used`, the recorder the rest: state last when a table comes,
+ * first when it goes, and then the generation of all tables (user_ctl.generation).
+ */
+struct wire_file {
+	struct wire_file_key key;
+	__wire_u32 state; /* enum wire_file_state */
+	__wire_u32 table; /* address in words of the tables' space */
+	__wire_u32 first_page, nr_pages;
+	__wire_u32 rules; /* address in words */
+	__wire_u32 used; /* user_ctl.epoch when a thread last asked for it */
+	__wire_u32 announced; /* 0: struct wire_news has not been sent, the ring was full */
+	__wire_u32 nr_names; /* that were interned */
+};
+static_assert(sizeof(struct wire_file) == 88, "wire_file has no hidden padding");
+
+/* A file, or a name of one, that was not known; in the ring of news. */
+struct wire_news {
+	struct wire_file_key key; /* NAME: the file's */
+	__wire_u32 file; /* id; of a name the file's */
+	__wire_u32 is_name;
+	__wire_u32 tgid, tid;
+	__wire_u64 ts;
+	__wire_u64 start, end, offset; /* of the mapping, bytes */
+	__wire_u32 nr_parts; /* of the path */
+	__wire_u32 len; /* bytes of parts */
+	char parts[WIRE_NAME_BYTES]; /* each with NUL, the last one of the path first */
+};
+
+struct wire_regs { /* by DWARF number; those of a frame that is not exact: ip, fp, bx, sp */
+	__wire_u64 r[16];
+	__wire_u64 ip;
+};
+
+struct wire_vma {
+	__wire_u64 start, end;
+	__wire_u64 delta; /* address - offset in file */
+	__wire_u32 file;
+	__wire_u32 pad;
+};
+
+/*
+ * What the recorder needs to unwind a stack itself, from where the kernel's side could not go on.
+ * In a CPU's ring, before its event.
+ */
+struct wire_copy {
+	__wire_u64 tag; /* of this recording */
+	__wire_u32 tgid;
+	__wire_u32 nr_frames; /* words that were found, markers included */
+	__wire_u32 tid;
+	__wire_u16 event; /* WIRE_COPY; see the assertion */
+	__wire_u16 flags; /* enum unw_flags */
+	struct wire_regs regs; /* as of the frame to go on with */
+	__wire_u32 nr_vmas; /* code that the copied words may point to */
+	__wire_u32 len; /* bytes of stack */
+	__wire_u32 max_frames; /* of the whole stack */
+	__wire_u16 interrupted; /* the first frame of all is exact */
+	__wire_u16 partial; /* there was more of the stack */
+	__wire_u64 sp; /* address of the first one: the stack pointer */
+	struct wire_vma vmas[WIRE_VMAS];
+	__wire_u64 frames[WIRE_USER_FRAMES + 9];
+	__wire_u8 stack[WIRE_COPY_BYTES];
+};
+
+static_assert(__builtin_offsetof(struct wire_copy, event) ==
+		      __builtin_offsetof(struct wire_event, event),
+	      "told apart by event");
+static_assert(sizeof(struct wire_copy) % 8 == 0, "wire_copy ends at a word");
+
+/* Set by the recorder while recording. */
+struct wire_user_ctl {
+	__wire_u32 generation; /* of the tables: a thread's remembered mappings are asked anew */
+	__wire_u32 epoch; /* seconds, for wire_file.used */
+	/* by the kernel's side: */
+	__wire_u32 nr_files, nr_names; /* ids given out */
+	__wire_u32 files_full; /* times that a file found no room: its frames are unknown */
+	__wire_u32 pad;
+};
 
 enum desc_flags {
 	DESC_FILTER = 1u << 0, /* filters[filter] decides */

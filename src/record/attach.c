@@ -222,6 +222,11 @@ int attach__all(struct programs *p)
 		if (!p->follow)
 			return log_err(-errno, "attach to task:task_newtask");
 	}
+	if (p->opts.user_stacks) {
+		p->begin = bpf_program__attach(p->skel->progs.begin_program);
+		if (!p->begin)
+			return log_err(-errno, "attach to sched:sched_process_exec");
+	}
 	for (i = 0; i < p->nr_events; i++) {
 		struct rec_event *e = &l->v[i];
 
@@ -257,7 +262,7 @@ static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
 
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 {
-	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 5) * sizeof(*fds));
+	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 6) * sizeof(*fds));
 	unsigned int nr = 0, i;
 
 	if (!fds)
@@ -276,6 +281,8 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 	}
 	if (p->follow)
 		fds[nr++] = bpf_link__fd(p->follow);
+	if (p->begin)
+		fds[nr++] = bpf_link__fd(p->begin);
 	qsort(fds, nr, sizeof(*fds), compare_ints);
 	*ret_fds = fds;
 	*ret_nr = nr;
@@ -300,6 +307,7 @@ void attach__release(struct programs *p)
 		closep(&p->samples[i].fd);
 	}
 	bpf_link__destroy(p->follow);
+	bpf_link__destroy(p->begin);
 	free(p->samples);
 	free(p->attached);
 	p->samples = NULL;

@@ -20,6 +20,7 @@
 #include "percpu.h"
 #include "symbols/ksyms.h"
 #include "tracefs.h"
+#include "user_features.h"
 #include "wire.h"
 
 static int probe_tracefs(char *detail, size_t len)
@@ -313,6 +314,16 @@ const struct feature feature_table[] = {
 	  "sysctl kernel.kptr_restrict=1 or 0" },
 	{ "bpf_symbols", "kernel symbols through BPF", "5.13 (7b15523a989b)", FEATURE_MAY,
 	  probe_names, "functions of BPF programs and new modules stay numbers", KERNEL_NEWER },
+	{ "user_mappings", "user stacks: the file of an address", "6.1 (d4af56c5c7c6)", FEATURE_MAY,
+	  probe_user_mappings, "no user stacks", KERNEL_NEWER },
+	{ "user_changes", "user stacks: changes of mappings counted", "6.4 (5e31275cc997)",
+	  FEATURE_MAY, probe_user_changes, "mappings are looked up for every event: slower",
+	  KERNEL_NEWER },
+	{ "user_snapshot", "user stacks: mappings at the start", "5.12 (3d06f34aa89e)", FEATURE_MAY,
+	  probe_user_snapshot, "no user stacks", KERNEL_NEWER },
+	{ "map_files", "user stacks: deleted files, containers", "4.3 (bdb4d100afe9)", FEATURE_MAY,
+	  probe_map_files, "their code has no unwind table and no symbols",
+	  "CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE" },
 	{ "fentry", "function probes by fentry", "5.5 (fec56f5890d9)", FEATURE_LATER, probe_fentry,
 	  "no function entry events this way", LOCKDOWN },
 	{ "kprobe", "function probes by kprobes", "", FEATURE_LATER, probe_kprobe,

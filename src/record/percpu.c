@@ -71,7 +71,7 @@ static bool has_lazy_resched(const struct btf *btf)
 
 int percpu__layout(struct percpu_layout *ret_layout)
 {
-	struct percpu_layout l = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 4, false };
+	struct percpu_layout l = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 4, false, false };
 	const struct btf_var_secinfo *v;
 	const struct btf_type *sec;
 	struct btf *btf;
@@ -107,6 +107,8 @@ int percpu__layout(struct percpu_layout *ret_layout)
 		}
 	}
 	l.lazy_resched = has_lazy_resched(btf);
+	id = btf__find_by_name_kind(btf, "mm_struct", BTF_KIND_STRUCT);
+	l.maple_tree = id > 0 && member_offset(btf, id, "mm_mt") != UINT32_MAX;
 	btf__free(btf);
 	*ret_layout = l;
 	return 0;

@@ -11,6 +11,7 @@ struct percpu_layout {
 	uint32_t runqueues, preempt_count, prog_active;
 	uint32_t perf_recursion; /* of the array, UINT32_MAX: task_struct has it */
 	uint32_t perf_recursion_size; /* of an element, bytes */
+	bool maple_tree; /* mappings are kept in one (since 6.1): user stacks need it */
 	bool lazy_resched; /* the scheduler knows lazy preemption (since 6.13) */
 };
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -24,6 +25,8 @@
 #include "programs_internal.h"
 #include "stackmap/stackmap.h"
 #include "symbols/ksyms.h"
+
+#define NEWS_BYTES (1u << 20) /* ring of what is new in the file map: some 700 files at once */
 
 uint64_t monotonic_ns(void)
 {
@@ -67,6 +70,27 @@ static int set_entry_ranges(struct programs *p)
 	return 0;
 }
 
+/* Sets of four threads each: enough for those that are awake, more for machines that have many. */
+static uint32_t thread_sets(const struct programs *p)
+{
+	uint32_t sets = 128;
+
+	while (sets < p->nr_cpus * 16)
+		sets *= 2;
+	return sets;
+}
+
+static int check_user_stacks(struct programs *p)
+{
+	if (!p->opts.user_stacks || p->layout.maple_tree)
+		return 0;
+	if (p->opts.user_stacks_must)
+		return log_err(-EOPNOTSUPP, "user stacks on this kernel: they need 6.1 or newer");
+	log_warn("no user stacks on this kernel: they need 6.1 or newer");
+	p->opts.user_stacks = false;
+	return 0;
+}
+
 static int set_rodata(struct programs *p)
 {
 	struct record_bpf__rodata *ro = p->skel->rodata;
@@ -87,6 +111,14 @@ static int set_rodata(struct programs *p)
 	err = percpu__layout(&p->layout);
 	if (err)
 		return log_err(err, "read the kernel's BTF (/sys/kernel/btf/vmlinux)");
+	err = check_user_stacks(p);
+	if (err)
+		return err;
+	ro->user_stacks = p->opts.user_stacks;
+	ro->user_fp_only = p->opts.user_fp_only;
+	ro->user_max_depth = MIN(p->opts.max_depth, (uint32_t)WIRE_USER_FRAMES);
+	ro->user_thread_mask = thread_sets(p) - 1;
+	ro->copy_limit = p->opts.buffer_size / 2;
 	if (p->layout.runqueues != UINT32_MAX && p->layout.preempt_count != UINT32_MAX)
 		ro->percpu_preempt_count = p->layout.preempt_count;
 	if (p->layout.runqueues != UINT32_MAX && p->layout.prog_active != UINT32_MAX)
@@ -118,6 +150,13 @@ static int set_map_sizes(struct programs *p)
 	bpf_map__set_max_entries(s->maps.scratches, p->nr_cpus);
 	bpf_map__set_max_entries(s->maps.handovers, p->nr_cpus);
 	bpf_map__set_max_entries(s->maps.rings, p->nr_cpus);
+	if (p->opts.user_stacks) {
+		bpf_map__set_max_entries(s->maps.files, WIRE_FILE_ENTRIES);
+		bpf_map__set_max_entries(s->maps.file_slots, WIRE_FILE_SLOTS);
+		bpf_map__set_max_entries(s->maps.news, NEWS_BYTES);
+		bpf_map__set_max_entries(s->maps.threads, thread_sets(p));
+		bpf_map__set_max_entries(s->maps.copies, p->nr_cpus);
+	}
 	return 0;
 }
 
@@ -152,6 +191,8 @@ static void choose_programs(struct programs *p)
 	bpf_program__set_autoload(s->progs.nested, any);
 	bpf_program__set_autoload(s->progs.sample, p->opts.sample_hz);
 	bpf_program__set_autoload(s->progs.follow, p->opts.select_tasks);
+	bpf_program__set_autoload(s->progs.snapshot, p->opts.user_stacks);
+	bpf_program__set_autoload(s->progs.begin_program, p->opts.user_stacks);
 	bpf_program__set_autoload(s->progs.locate, true);
 	bpf_program__set_autoload(s->progs.calibrate, true);
 	bpf_program__set_autoload(s->progs.calibrate_signal, true);
@@ -174,7 +215,10 @@ static int map_memories(struct programs *p)
 	p->counts = map_memory(s->maps.counts, sizeof(struct event_counts),
 			       (size_t)MAX(p->nr_events, 1u) * p->nr_cpus, &p->counts_len);
 	p->pids = map_memory(s->maps.pids, 8, bpf_map__max_entries(s->maps.pids), &p->pids_len);
-	return p->counts && p->pids ? 0 : -errno;
+	if (p->opts.user_stacks)
+		p->files = map_memory(s->maps.files, sizeof(struct wire_file), WIRE_FILE_ENTRIES,
+				      &p->files_len);
+	return p->counts && p->pids && (p->files || !p->opts.user_stacks) ? 0 : -errno;
 }
 
 static int create_ring(struct programs *p, unsigned int cpu)
@@ -284,10 +328,24 @@ static int find_resched_bits(struct programs *p)
 	return 0;
 }
 
+/*
+ * FMODE_BACKING was bit 25, until that became FMODE_NONOTIFY (6.14), which a memfd has, and the one
+ * below took its place.
+ */
+static uint32_t backing_bit(uint32_t fmode_of_memfd)
+{
+	return fmode_of_memfd & 1u << 25 ? 1u << 24 : 1u << 25;
+}
+
 /* What preemption looks like from inside a program that interrupts nothing. */
 static int calibrate(struct programs *p)
 {
+	_cleanup_close_ int memfd = memfd_create("stackonce", MFD_CLOEXEC);
 	char name[17] = "";
+
+	if (memfd < 0)
+		return log_err(-errno, "memfd_create");
+	p->skel->bss->calibrate_fd = memfd;
 
 	p->skel->bss->calibrate_tid = syscall(SYS_gettid);
 	p->calibration =
@@ -298,6 +356,7 @@ static int calibrate(struct programs *p)
 	prctl(PR_SET_NAME, name);
 	if (!p->skel->bss->calibrate_runs)
 		return log_err(-EIO, "a BPF program on task:task_rename did not run");
+	p->skel->bss->fmode_backing = backing_bit(p->skel->bss->calibrate_fmode);
 	p->skel->bss->preempt_base = p->skel->bss->calibrate_preempt;
 	p->skel->bss->migrate_base = p->skel->bss->calibrate_migrate;
 	return find_resched_bits(p);
@@ -483,6 +542,8 @@ static void release_maps(struct programs *p)
 		munmap(p->counts, p->counts_len);
 	if (p->pids)
 		munmap(p->pids, p->pids_len);
+	if (p->files)
+		munmap(p->files, p->files_len);
 	stackmap__free(p->stackmap);
 	record_bpf__destroy(p->skel);
 }
@@ -578,6 +639,19 @@ void programs__select(struct programs *p, uint32_t tid)
 uint64_t *programs__pids(struct programs *p)
 {
 	return p->pids;
+}
+
+void programs__user(const struct programs *p, struct programs_user *ret_user)
+{
+	const struct record_bpf *s = p->skel;
+
+	*ret_user = (struct programs_user){
+		.files = p->files,
+		.ctl = (struct wire_user_ctl *)&s->bss->user_ctl,
+		.news_fd = bpf_map__fd(s->maps.news),
+		.slabs_fd = bpf_map__fd(s->maps.slabs),
+		.snapshot_fd = bpf_program__fd(s->progs.snapshot),
+	};
 }
 
 unsigned int programs__nr_cpus(const struct programs *p)

@@ -26,6 +26,9 @@ struct programs_opts {
 	bool sample_cycles; /* by hardware cycles; else by the software clock */
 	bool keep_idle;
 	bool kernel_stacks;
+	bool user_stacks;
+	bool user_stacks_must; /* not to be had is an error; else a warning, and there are none */
+	bool user_fp_only; /* by frame pointers, without unwind tables */
 	bool include_self;
 	bool select_tasks; /* only tasks that programs__select() named */
 	enum rec_clock clock;
@@ -61,6 +64,14 @@ int programs__disarm(struct programs *p);
 void programs__select(struct programs *p, uint32_t tid);
 /* The bit array behind it: one bit per thread id, shared with children over fork(2). */
 uint64_t *programs__pids(struct programs *p);
+
+/* What the file map needs of the maps; files is NULL where there are no user stacks. */
+struct programs_user {
+	struct wire_file *files;
+	struct wire_user_ctl *ctl;
+	int news_fd, slabs_fd, snapshot_fd;
+};
+void programs__user(const struct programs *p, struct programs_user *ret_user);
 
 unsigned int programs__nr_cpus(const struct programs *p);
 struct stackmap *programs__stackmap(const struct programs *p);

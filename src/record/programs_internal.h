@@ -34,13 +34,14 @@ struct programs {
 	struct record_bpf *skel;
 	struct stackmap *stackmap;
 	struct percpu_layout layout;
-	struct bpf_link *calibration, *follow;
+	struct bpf_link *calibration, *follow, *begin;
 	unsigned int nr_cpus, nr_events;
 	bool *online;
 	int *ring_fds;
 	struct event_counts *counts; /* [event * nr_cpus + cpu] */
 	uint64_t *pids;
-	size_t counts_len, pids_len;
+	struct wire_file *files; /* NULL without user stacks */
+	size_t counts_len, pids_len, files_len;
 	struct attached *attached; /* one per event */
 	struct attached sys_enter, sys_exit;
 	struct sample_cpu *samples; /* one per CPU */

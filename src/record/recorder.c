@@ -2,6 +2,7 @@
 #include "recorder.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "cleanup.h"
 #include "drain.h"
 #include "event.h"
+#include "files.h"
 #include "log.h"
 #include "meta.h"
 #include "output.h"
@@ -35,6 +37,8 @@ struct recorder {
 	struct target *target;
 	struct output *output;
 	struct stk_writer *w;
+	struct files *files; /* NULL: no user stacks */
+	struct programs_user user; /* of them */
 	struct drain *drain;
 	uint64_t (*counters)[STK_NR_COUNTERS];
 	uint64_t round_start, last_accounting, last_status, status_events;
@@ -102,6 +106,9 @@ static int load_programs(struct recorder *r)
 		.sample_cycles = o->sample_cycles,
 		.keep_idle = o->keep_idle,
 		.kernel_stacks = o->kernel_stacks,
+		.user_stacks = o->user_stacks,
+		.user_stacks_must = o->user_stacks_must,
+		.user_fp_only = o->user_fp_only,
 		.include_self = o->include_self,
 		.select_tasks = o->nr_pids || (o->command && o->command_only),
 		.clock = o->clock,
@@ -131,8 +138,39 @@ static int open_target(struct recorder *r)
 	return target__system(&r->target);
 }
 
+/* Before anything is armed: what runs now has its tables then. */
+static int open_files(struct recorder *r)
+{
+	const struct recorder_opts *o = r->opts;
+	struct files_opts fo;
+	int err;
+
+	programs__user(r->programs, &r->user);
+	if (!r->user.files)
+		return 0;
+	fo = (struct files_opts){
+		.entries = r->user.files,
+		.ctl = r->user.ctl,
+		.news_fd = r->user.news_fd,
+		.slabs_fd = r->user.slabs_fd,
+		.snapshot_fd = r->user.snapshot_fd,
+		.table_budget = o->user_fp_only ? 0 : o->table_budget,
+		.w = r->w,
+	};
+	err = files__new(&fo, &r->files);
+	if (err)
+		return log_err(err, "the file map");
+	err = files__snapshot(r->files);
+	return err ? log_err(err, "the mappings of running processes") : 0;
+}
+
 static int prepare(struct recorder *r)
 {
+	struct drain_opts d = {
+		.events = r->opts->events,
+		.syms = r->syms,
+		.user_fp_only = r->opts->user_fp_only,
+	};
 	int err;
 
 	r->counters = calloc(MAX(r->opts->events->nr, 1u), sizeof(*r->counters));
@@ -143,9 +181,14 @@ static int prepare(struct recorder *r)
 		err = open_target(r);
 	if (!err)
 		err = open_writer(r);
+	if (!err)
+		err = open_files(r);
 	if (err)
 		return err;
-	err = drain__new(r->programs, r->opts->events, r->syms, r->w, &r->drain);
+	d.programs = r->programs;
+	d.w = r->w;
+	d.files = r->files;
+	err = drain__new(&d, &r->drain);
 	return err ? log_err(err, "map the rings") : 0;
 }
 
@@ -213,6 +256,8 @@ static int turn(struct recorder *r, bool last)
 	err = drain__run(r->drain);
 	if (err)
 		return log_err(err, "take events from the rings");
+	if (account)
+		drain__add_ends(r->drain, r->counters);
 	drain__stats(r->drain, &ds);
 	now = recorder_clock_ns(REC_CLOCK_MONO);
 	if (!account && now - r->round_start < ROUND_NS && stk_writer__pending(r->w) < ROUND_BYTES)
@@ -229,8 +274,33 @@ static int turn(struct recorder *r, bool last)
 	return err;
 }
 
+/*
+ * A file that is new is opened at once: its process may not live long, and until its unwind table
+ * is loaded the stacks that need it are copied.
+ */
+static int sleep_us(struct recorder *r, unsigned int us)
+{
+	uint64_t now = recorder_clock_ns(REC_CLOCK_MONO), end = now + us * 1000ull;
+	int err = 0;
+
+	if (!r->files) {
+		usleep(us);
+		return 0;
+	}
+	while (now < end && !err) {
+		struct pollfd news = { .fd = files__fd(r->files), .events = POLLIN };
+		struct timespec left = { .tv_nsec = end - now };
+
+		if (ppoll(&news, 1, &left, NULL) <= 0)
+			return 0;
+		err = files__poll(r->files);
+		now = recorder_clock_ns(REC_CLOCK_MONO);
+	}
+	return err ? log_err(err, "files that are new") : 0;
+}
+
 /* Sleep less the fuller the rings were found. */
-static void nap(struct recorder *r, unsigned int *us)
+static int nap(struct recorder *r, unsigned int *us)
 {
 	struct drain_stats ds;
 	uint64_t size = programs__ring_size(r->programs);
@@ -240,8 +310,7 @@ static void nap(struct recorder *r, unsigned int *us)
 		*us = MAX(*us / 4, (unsigned int)NAP_MIN_US);
 	else if (ds.fullest < size / 32)
 		*us = MIN(*us * 2, (unsigned int)NAP_MAX_US);
-	if (ds.fullest < size / 2)
-		usleep(*us);
+	return ds.fullest < size / 2 ? sleep_us(r, *us) : 0;
 }
 
 /* Whether signals end the recording; with a command, the first one is the command's affair. */
@@ -267,8 +336,9 @@ static int loop(struct recorder *r)
 		end = recorder_clock_ns(REC_CLOCK_MONO) + r->opts->duration_ns;
 	while (!err && !target__ended(r->target) && !stopped(r) &&
 	       recorder_clock_ns(REC_CLOCK_MONO) < end) {
-		nap(r, &us);
-		err = turn(r, false);
+		err = nap(r, &us);
+		if (!err)
+			err = turn(r, false);
 	}
 	return err;
 }
@@ -315,6 +385,61 @@ static void fill_result(struct recorder *r, struct recorder_result *res)
 	programs__costs(r->programs, &res->costs);
 }
 
+static struct files_stats files_stats(const struct files *f)
+{
+	struct files_stats fs;
+
+	files__stats(f, &fs);
+	return fs;
+}
+
+static int unwind_meta(struct recorder *r)
+{
+	const struct recorder_opts *o = r->opts;
+	struct files_stats fs = files_stats(r->files);
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {
+		{ "unwind.files", fs.files },
+		{ "unwind.tables_loaded", fs.loaded },
+		{ "unwind.no_table", fs.no_table },
+		{ "unwind.evicted", fs.evicted },
+		{ "unwind.table_bytes", fs.table_bytes },
+		{ "unwind.table_peak", fs.table_peak },
+		{ "unwind.cfi_bytes", fs.cfi_bytes },
+		{ "unwind.load_ns", fs.load_ns },
+		{ "unwind.budget", o->table_budget },
+		{ "unwind.files_full", r->user.ctl->files_full },
+	};
+	char text[32];
+	size_t i;
+	int err;
+
+	err = stk_writer__meta(r->w, "unwind.mode", o->user_fp_only ? "fp" : "cfi");
+	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++) {
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)rows[i].value);
+		err = stk_writer__meta(r->w, rows[i].key, text);
+	}
+	return err;
+}
+
+/* What the reader of user stacks needs beside them. */
+static int finish_files(struct recorder *r)
+{
+	int err;
+
+	if (!r->files)
+		return 0;
+	if (r->user.ctl->files_full)
+		log_warn("more than %u files with code: frames of further ones are unknown",
+			 WIRE_MAX_FILES);
+	err = files__finish(r->files, r->opts->symbols);
+	if (!err)
+		err = unwind_meta(r);
+	return err ? log_err(err, "symbols of user stacks") : 0;
+}
+
 static int finish(struct recorder *r)
 {
 	struct drain_stats ds;
@@ -330,21 +455,25 @@ static int finish(struct recorder *r)
 		log_warn("%llu stacks were not found in the stack map: a fault of stackonce",
 			 (unsigned long long)ds.unresolved);
 	target__ended(r->target);
-	return stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
+	err = finish_files(r);
+	return err ? err : stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
 }
 
 /* What is not in the file is lost for want of writing, and said so if there is room for that. */
 static void account_failure(struct recorder *r)
 {
-	if (!programs__counters(r->programs, r->counters))
-		stk_writer__account_failure(r->w, (const uint64_t(*)[STK_NR_COUNTERS])r->counters,
-					    r->opts->events->nr);
+	if (programs__counters(r->programs, r->counters))
+		return;
+	drain__add_ends(r->drain, r->counters);
+	stk_writer__account_failure(r->w, (const uint64_t(*)[STK_NR_COUNTERS])r->counters,
+				    r->opts->events->nr);
 }
 
 /* The programs go; nothing slows down those who were recorded any more. */
 static void detach(struct recorder *r)
 {
 	drain__free(r->drain);
+	files__free(r->files);
 	programs__free(r->programs);
 	r->drain = NULL;
 	r->programs = NULL;

@@ -19,6 +19,10 @@ struct recorder_opts {
 	unsigned int sample_hz;
 	unsigned int sample_event; /* index in events */
 	bool sample_cycles, keep_idle, include_self, kernel_stacks, fsync;
+	bool user_stacks;
+	bool user_stacks_must; /* were asked for: not to be had is an error */
+	bool user_fp_only; /* by frame pointers alone */
+	bool symbols; /* of user frames, into the recording at its end */
 	const pid_t *pids; /* -p; processes or threads */
 	unsigned int nr_pids;
 	char *const *command; /* NULL, or the command and its arguments */
@@ -27,6 +31,7 @@ struct recorder_opts {
 	uint64_t duration_ns; /* 0: until stopped */
 	uint32_t max_depth, stack_map_bits;
 	uint64_t stack_pool, buffer_size;
+	uint64_t table_budget; /* bytes of unwind tables */
 	int argc; /* of the command line, for the metadata */
 	char *const *argv;
 	/* Called about twice a second with one line; NULL: never. */

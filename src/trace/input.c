@@ -35,6 +35,7 @@ int input__open(struct input *in, const char *path)
 		return -EISDIR;
 	}
 	in->seekable = S_ISREG(st.st_mode);
+	in->base = in->seekable ? lseek(in->fd, 0, SEEK_CUR) : 0;
 	return 0;
 }
 
@@ -138,12 +139,35 @@ int input__skip(struct input *in, uint64_t n)
 	}
 	if (fstat(in->fd, &st) < 0)
 		return -errno;
-	if (in->pos + n > (uint64_t)st.st_size)
+	if (in->base + in->pos + n > (uint64_t)st.st_size)
 		return 0;
 	if (lseek(in->fd, n - in->len, SEEK_CUR) < 0)
 		return -errno;
 	in->pos += n;
 	in->start = in->len = 0;
 	in->data = in->buf;
+	return 1;
+}
+
+int input__peek(struct input *in, uint64_t ahead, void *buf, size_t n)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	if (ahead <= in->len && n <= in->len - ahead) {
+		if (n)
+			memcpy(buf, in->data + ahead, n);
+		return 1;
+	}
+	if (in->fd < 0 || !in->seekable)
+		return 0;
+	while (done < n) {
+		got = pread(in->fd, (char *)buf + done, n - done, in->base + in->pos + ahead + done);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
+		done += got;
+	}
 	return 1;
 }

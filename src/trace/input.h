@@ -15,7 +15,8 @@ struct input {
 	size_t len;
 	uint8_t *buf;
 	size_t cap, start; /* data is buf + start */
-	uint64_t pos; /* of data in the file */
+	uint64_t pos; /* of data, from where reading began */
+	uint64_t base; /* where that was in the file */
 };
 
 int input__open(struct input *in, const char *path);
@@ -26,5 +27,10 @@ void input__close(struct input *in);
 int input__need(struct input *in, size_t n);
 /* Go on n bytes further; 1, 0 or negative errno as above. */
 int input__skip(struct input *in, uint64_t n);
+/*
+ * n bytes from so many behind what was consumed last, which stay where they are: 1, 0 when they are
+ * not there or cannot be reached, a negative errno.
+ */
+int input__peek(struct input *in, uint64_t ahead, void *buf, size_t n);
 
 #endif /* TRACE_INPUT_H */

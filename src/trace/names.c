@@ -2,6 +2,8 @@
 /* The stable names of counters and of the ways a stack ends. */
 #include "stackonce.h"
 
+#include <assert.h>
+
 const char *stk_counter_name(enum stk_counter c)
 {
 	static const char *const names[STK_NR_COUNTERS] = {
@@ -29,7 +31,20 @@ const char *stk_counter_name(enum stk_counter c)
 		[STK_C_SAMPLE_THROTTLED] = "sample_throttled",
 		[STK_C_SAMPLE_IDLE] = "sample_idle",
 		[STK_C_LOST_UNKNOWN] = "lost_unknown",
+		[STK_C_USTACK_HIT] = "ustack_hit",
+		[STK_C_USTACK_NEW] = "ustack_new",
+		[STK_C_USTACK_FULL] = "ustack_full",
+		[STK_C_USTACK_NONE] = "ustack_none",
+		[STK_C_USTACK_DEFERRED] = "ustack_deferred",
+		[STK_C_USTACK_COMPLETE] = "ustack_complete",
+		[STK_C_USTACK_TRUNCATED] = "ustack_truncated",
+		[STK_C_USTACK_NO_TABLE] = "ustack_no_table",
+		[STK_C_USTACK_UNREADABLE] = "ustack_unreadable",
+		[STK_C_USTACK_FALLBACK] = "ustack_fallback",
+		[STK_C_USTACK_FAILED] = "ustack_failed",
 	};
+
+	static_assert(STK_C_USTACK_FAILED + 1 == STK_NR_COUNTERS, "every counter has a name");
 
 	return (unsigned int)c < STK_NR_COUNTERS ? names[c] : "unknown";
 }

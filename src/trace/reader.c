@@ -136,7 +136,8 @@ static int open_input(const char *path, const void *data, size_t len,
 	r->in.fd = -1;
 	r->event.r = r;
 	r->nr_tasks = r->nr_stacks = 1;
-	r->nr_node_map = r->nr_stack_map = r->nr_info = 1;
+	r->nr_node_map = r->nr_stack_map = r->nr_info = r->nr_files = 1;
+	r->users.limit = RD_MAX_USER_BYTES;
 	if (opts)
 		memcpy(&r->opts, opts, MIN(opts->size, sizeof(r->opts)));
 	if (!r->opts.want)
@@ -203,6 +204,7 @@ void stk_reader__free(struct stk_reader *r)
 	free(r->stacks);
 	free(r->stack_map);
 	free(r->symbols);
+	rd_files__free(r);
 	arena__free(&r->strings);
 	free(r);
 }
@@ -251,26 +253,77 @@ static int take_block(struct stk_reader *r, const struct stk_block_header *h, co
 	return err ? err : rd_table(r, h, wire_cur(r->raw.p, r->raw.len));
 }
 
+static bool good_header(const struct stk_block_header *h)
+{
+	return h->magic == STK_BLOCK_MAGIC && h->stored_len <= STK_MAX_RAW &&
+	       crc_matches(h->header_crc, h, offsetof(struct stk_block_header, header_crc));
+}
+
+/* take_block(), but a bad block is no failure: it is counted. */
+static int take_or_count(struct stk_reader *r, const struct stk_block_header *h,
+			 const uint8_t *payload, uint64_t pos)
+{
+	int err = take_block(r, h, payload);
+
+	if (err != -EBADMSG)
+		return err;
+	r->totals.bad_blocks++;
+	rd_log(r, STK_LOG_WARN, "bad block of type %u at byte %llu skipped", h->type,
+	       (unsigned long long)pos);
+	return 0;
+}
+
+static bool about_files(const struct stk_block_header *h)
+{
+	return h->type == STK_BLOCK_FILES || h->type == STK_BLOCK_USER_SYMBOLS;
+}
+
+void rd_look_ahead(struct stk_reader *r)
+{
+	struct stk_block_header h;
+	struct wire_buf payload = { 0 };
+	uint64_t at = 0;
+	int got = 1;
+
+	if (r->looked_ahead)
+		return;
+	r->looked_ahead = true;
+	while (!r->end && got > 0 && input__peek(&r->in, at, &h, sizeof(h)) > 0 &&
+	       good_header(&h) && h.type != STK_BLOCK_END) {
+		if (about_files(&h)) {
+			got = wire_buf__room(&payload, h.stored_len) ?
+				      input__peek(&r->in, at + sizeof(h), payload.p, h.stored_len) :
+				      -ENOMEM;
+			if (got > 0 && take_or_count(r, &h, payload.p, r->in.pos + at))
+				break;
+		}
+		if (got > 0)
+			at += sizeof(h) + h.stored_len;
+	}
+	r->ahead = r->in.pos + at;
+	wire_buf__free(&payload);
+}
+
 /* 1: a block was taken, 0: nothing there (yet), negative errno: the file ends in damage here. */
 static int read_block(struct stk_reader *r)
 {
 	struct stk_block_header h;
 	bool skip, known;
 	size_t look;
-	int got = input__need(&r->in, sizeof(h));
+	int err, got = input__need(&r->in, sizeof(h));
 
 	if (got <= 0)
 		return got;
 	memcpy(&h, r->in.data, sizeof(h));
 	if (all_zero(r->in.data, sizeof(h)))
 		return 0; /* blocks a file system promised but never wrote */
-	if (h.magic != STK_BLOCK_MAGIC || h.stored_len > STK_MAX_RAW ||
-	    !crc_matches(h.header_crc, &h, offsetof(struct stk_block_header, header_crc))) {
+	if (!good_header(&h)) {
 		rd_log(r, STK_LOG_ERROR, "damaged at byte %llu", (unsigned long long)r->in.pos);
 		return -EBADMSG;
 	}
 	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
-	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_END;
+	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_USER_SYMBOLS &&
+		!(about_files(&h) && r->in.pos < r->ahead);
 	look = !known ? 0 :
 	       skip   ? MIN(h.stored_len, sizeof(struct stk_events_header)) :
 			h.stored_len;
@@ -278,15 +331,9 @@ static int read_block(struct stk_reader *r)
 	if (got <= 0)
 		return got;
 	if (!skip && known) {
-		int err = take_block(r, &h, r->in.data + sizeof(h));
-
-		if (err == -EBADMSG) {
-			r->totals.bad_blocks++;
-			rd_log(r, STK_LOG_WARN, "bad block of type %u at byte %llu skipped", h.type,
-			       (unsigned long long)r->in.pos);
-		} else if (err) {
+		err = take_or_count(r, &h, r->in.data + sizeof(h), r->in.pos);
+		if (err)
 			return err;
-		}
 	}
 	if (skip) {
 		struct stk_events_header eh = { 0 };

@@ -27,6 +27,10 @@
 #define RD_MAX_META RD_LIMIT(4096, 16)
 #define RD_MAX_GAP RD_LIMIT(1u << 20, 64) /* numbers that tables may leave out, in all */
 #define RD_MAX_OVERLAP 1024 /* symbols that claim one address, as long as they are told apart */
+#define RD_MAX_FILES RD_LIMIT(STK_MAX_FILES, 512)
+#define RD_MAX_NAMES 64 /* of a file; more are left out */
+#define RD_MAX_USER_SYMBOLS RD_LIMIT(4u << 20, 4096) /* of all files */
+#define RD_MAX_USER_BYTES RD_LIMIT(256u << 20, 1 << 20) /* their names, and those of files */
 #define RD_MAX_PENDING RD_LIMIT(1ull << 30, 1 << 14) /* packed event blocks waiting */
 #define RD_MAX_BLOCK_MEM RD_LIMIT(256u << 20, 1 << 20) /* one decoded block */
 #define RD_MAX_MEM RD_LIMIT(2ull << 30, 3 << 20) /* all decoded blocks */
@@ -67,6 +71,33 @@ struct rd_symbol {
 	bool irq_entry; /* the frame before it was interrupted */
 	uint32_t seq, block; /* how many, and how many SYMBOLS blocks, were read before it */
 };
+
+struct rd_file_name {
+	const char *path, *host_path;
+};
+
+struct rd_user_symbol {
+	uint64_t start, size;
+	const char *name;
+	uint64_t reach; /* highest end of this one and those before it */
+	uint32_t seq; /* in the block */
+};
+
+struct rd_file {
+	struct stk_file f; /* number 0: lost with a bad block */
+	const char *module;
+	struct rd_file_name *names;
+	struct rd_user_symbol *symbols; /* by start, then seq */
+	size_t nr_symbols;
+	bool has_symbols; /* the recording holds what there is */
+};
+
+/* What the symbolizer said. */
+struct rd_answer {
+	uint64_t start, size;
+	const char *name; /* NULL: there is none */
+};
+#define RD_START_OF (1u << 31) /* with a file's number: the function that starts at an offset */
 
 struct rd_meta {
 	const char *key, *value;
@@ -167,6 +198,19 @@ struct stk_reader {
 	uint32_t symbol_seq, symbol_blocks;
 	bool symbols_unsorted;
 
+	struct rd_file *files; /* by number, [0] unused */
+	size_t nr_files, cap_files;
+	bool looked_ahead;
+	uint64_t ahead; /* where that ended: what is said of files up to there is known */
+	struct tree hashes; /* given out; a set */
+	struct arena users; /* names of files and of their symbols */
+	size_t nr_user_symbols; /* of all files */
+	stk_symbolize_fn symbolize;
+	void *symbolize_ctx;
+	struct tree asked; /* pairs of file and offset */
+	struct rd_answer *answers; /* by node of asked */
+	size_t cap_answers;
+
 	struct rd_block **heap; /* by key, then cpu, then seq */
 	size_t nr_heap, cap_heap;
 	uint64_t block_seq, watermark, round_end;
@@ -186,8 +230,27 @@ void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fm
 int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
 	      size_t raw_len, struct wire_buf *out);
 
+/*
+ * What the rest of the recording says of files, as far as it is there and can be reached: symbols
+ * are stored at its end, but wanted with the first frame.
+ */
+void rd_look_ahead(struct stk_reader *r);
+
 /* tables.c: -EBADMSG for bad content; what was taken before it stays. */
 int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire_cur c);
+/*
+ * Numbers are dense, so that they are array indexes.  What a lost block held is left out: up to
+ * RD_MAX_GAP numbers, or a small file could ask for any amount of memory.
+ */
+int rd_fill_gap(struct stk_reader *r, uint64_t number, void *array, size_t *cap, size_t *nr,
+		size_t size);
+
+/* files.c */
+void rd_files__free(struct stk_reader *r);
+int rd_take_files(struct stk_reader *r, struct wire_cur *c);
+int rd_take_user_symbols(struct stk_reader *r, struct wire_cur *c);
+/* All of a user frame but what depends on the frames inward of it, which must be there. */
+void rd_resolve_user(struct stk_reader *r, uint64_t frame, struct stk_frame *f);
 
 /* resolve.c */
 void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s);

@@ -130,8 +130,8 @@ int stk_reader__stack(const struct stk_reader *r, uint32_t number, struct stk_st
 int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *ret_frames,
 		       unsigned int max)
 {
+	bool exact = false, guessed = false;
 	unsigned int n = 0;
-	bool exact = false;
 
 	if (!number || number >= r->nr_stacks)
 		return -ENOENT;
@@ -142,6 +142,7 @@ int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *
 
 		if (FRAME_IS_MARKER(ip)) {
 			exact |= FRAME_MARKER_KIND(ip) == FRAME_EXACT;
+			guessed |= FRAME_MARKER_KIND(ip) == FRAME_GUESS;
 			continue;
 		}
 		if (n >= max) {
@@ -150,13 +151,14 @@ int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *
 		}
 		f.ip = ip;
 		f.exact = exact;
-		f.kind = ip >> 63 ? STK_FRAME_KERNEL : STK_FRAME_USER;
-		if (FRAME_IS_KERNEL(ip))
+		if (FRAME_IS_KERNEL(ip)) {
 			s = resolve(r, &f, r->info[node].symbol_blocks);
-		else if (f.kind == STK_FRAME_USER)
-			f.ip &= (1ULL << 40) - 1;
-		else
+		} else if (FRAME_IS_USER(ip)) {
+			f.guessed = guessed;
+			rd_resolve_user(r, ip, &f);
+		} else {
 			f.kind = STK_FRAME_UNKNOWN;
+		}
 		ret_frames[n++] = f;
 		exact = s && s->irq_entry;
 	}

@@ -22,12 +22,14 @@
 
 #define STK_MAGIC "\x89STK\r\n\x1a\n"
 #define STK_MAJOR 1
-#define STK_MINOR 0
+#define STK_MINOR 1
 #define STK_HEADER_SIZE 64
 #define STK_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
 #define STK_MAX_RAW (64u << 20) /* no block decompresses to more than this */
 #define STK_MAX_STRING (1u << 20) /* nor is any string longer */
+#define STK_MAX_ID 64 /* bytes of a build id */
+#define STK_MAX_FILES ((1u << 23) - 1) /* numbers that fit into a frame */
 #define STK_MAX_RECORD 65536 /* nor any event's record */
 #define STK_MAX_COLUMNS 256 /* of an event type; the rest of its record is tail */
 #define STK_MAX_BLOCK_EVENTS (1u << 20)
@@ -102,8 +104,23 @@ enum stk_block_type {
 	STK_BLOCK_INDEX = 10,
 	/* the recorder finished: pairs of strings like META ("reason", "exit_status") */
 	STK_BLOCK_END = 11,
-	/* reserved for user stacks: file map */
+	/*
+	 * file map, to the end: varint number (dense, ascending, from 1; or one known already),
+	 * varint kind (enum stk_file_kind), varint flags (STK_FILE_...), string path, string host
+	 * path, varint dev major, varint dev minor, varint inode, varint size, varint mtime_ns,
+	 * varint id kind (enum stk_file_id), string id, varint pid, varint start_ns, varint base.
+	 * Of a known number: what is not a name replaces what was said before, and paths that
+	 * are new are another name.  A file comes before the first node that needs it.
+	 */
 	STK_BLOCK_FILES = 12,
+	/*
+	 * to the end: varint file, varint count, then per symbol: svarint (start - start of the
+	 * previous of this file here, the first: - 0), varint size (0 unknown), string name (not
+	 * demangled; "": nothing has a name there).  All symbols that the frames of this file
+	 * need, as far as they have any: a file that occurs here needs no other source.  The
+	 * last occurrence counts.
+	 */
+	STK_BLOCK_USER_SYMBOLS = 13,
 };
 
 /*

@@ -89,12 +89,8 @@ static int take_types(struct stk_reader *r, struct wire_cur *c)
 	return 0;
 }
 
-/*
- * Numbers are dense, so that they are array indexes.  What a lost block held is left out: up to
- * RD_MAX_GAP numbers, or a small file could ask for any amount of memory.
- */
-static int fill_gap(struct stk_reader *r, uint64_t number, void *array, size_t *cap, size_t *nr,
-		    size_t size)
+int rd_fill_gap(struct stk_reader *r, uint64_t number, void *array, size_t *cap, size_t *nr,
+		size_t size)
 {
 	if (number < *nr || number - *nr > RD_MAX_GAP - r->gap)
 		return -EBADMSG;
@@ -119,7 +115,8 @@ static int take_tasks(struct stk_reader *r, struct wire_cur *c)
 
 		if (c->bad)
 			break;
-		err = fill_gap(r, number, &r->tasks, &r->cap_tasks, &r->nr_tasks, sizeof(*r->tasks));
+		err = rd_fill_gap(r, number, &r->tasks, &r->cap_tasks, &r->nr_tasks,
+				  sizeof(*r->tasks));
 		if (err)
 			return err;
 		for (; known < number; known++)
@@ -187,8 +184,8 @@ static int take_nodes(struct stk_reader *r, struct wire_cur *c)
 			node = intern_node(r, up ? r->node_map[up] : 0, frame);
 		if (node < 0)
 			return node;
-		err = fill_gap(r, number, &r->node_map, &r->cap_node_map, &r->nr_node_map,
-			       sizeof(*r->node_map));
+		err = rd_fill_gap(r, number, &r->node_map, &r->cap_node_map, &r->nr_node_map,
+				  sizeof(*r->node_map));
 		if (err)
 			return err;
 		r->node_map[number] = node;
@@ -235,8 +232,8 @@ static int take_stacks(struct stk_reader *r, struct wire_cur *c)
 		}
 		if (c->bad)
 			return -EBADMSG;
-		err = fill_gap(r, number, &r->stack_map, &r->cap_stack_map, &r->nr_stack_map,
-			       sizeof(*r->stack_map));
+		err = rd_fill_gap(r, number, &r->stack_map, &r->cap_stack_map, &r->nr_stack_map,
+				  sizeof(*r->stack_map));
 		if (err)
 			return err;
 		r->nr_stack_map = number + 1;
@@ -337,6 +334,12 @@ int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire
 		break;
 	case STK_BLOCK_SYMBOLS:
 		err = take_symbols(r, &c);
+		break;
+	case STK_BLOCK_FILES:
+		err = rd_take_files(r, &c);
+		break;
+	case STK_BLOCK_USER_SYMBOLS:
+		err = rd_take_user_symbols(r, &c);
 		break;
 	case STK_BLOCK_ROUND:
 		err = take_round(r, &c);

@@ -58,6 +58,16 @@ int stk_writer__generation(struct stk_writer *w, uint32_t generation);
 int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, const char *name,
 		       const char *module);
 
+/*
+ * The file map.  file->number 0: a new file, *ret_number is its number; else that file again, with
+ * what is known of it by now, or with another name.  hash and nr_names are not looked at.  A file
+ * must have been handed in before a stack that needs it.
+ */
+int stk_writer__file(struct stk_writer *w, const struct stk_file *file, uint32_t *ret_number);
+/* All symbols of a file; start and size are offsets in the file. */
+int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
+			     const struct stk_user_symbol *symbols, size_t nr);
+
 struct stk_writer_event {
 	uint64_t ts;
 	uint32_t cpu;

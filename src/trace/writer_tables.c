@@ -5,12 +5,13 @@
 #include "cleanup.h"
 #include "frame.h"
 #include "log.h"
+#include "trace/file_table.h"
 
 #define TABLE_SPLIT (4u << 20) /* a table block is closed when it gets this big */
 #define NODE_SPLIT (256u << 10) /* entries of a NODES or STACKS block */
 #define MAX_TASKS (128u << 10) /* remembered; a machine may start any number of them */
 
-/* ---- metadata, types, tasks, symbols ---------------------------------------------------------- */
+/* ---- metadata, types, tasks, symbols, files --------------------------------------------------- */
 
 int wr_close_table(struct stk_writer *w, uint16_t type, struct wire_buf *payload)
 {
@@ -187,6 +188,54 @@ int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, cons
 	return wr_close_table(w, STK_BLOCK_SYMBOLS, &w->symbols);
 }
 
+int stk_writer__file(struct stk_writer *w, const struct stk_file *file, uint32_t *ret_number)
+{
+	uint32_t number = file->number ? file->number : w->nr_files + 1;
+	int err;
+
+	if (w->err)
+		return w->err;
+	if (file->number > w->nr_files)
+		return -EINVAL;
+	if (number > STK_MAX_FILES)
+		return -EOVERFLOW;
+	err = file_table__put(&w->files, number, file);
+	if (err)
+		return err;
+	if (!file->number)
+		w->nr_files++;
+	if (w->files.len >= TABLE_SPLIT) {
+		err = wr_close_table(w, STK_BLOCK_FILES, &w->files);
+		if (err)
+			return err;
+	}
+	*ret_number = number;
+	return 0;
+}
+
+/* A file comes before what refers to it. */
+static int put_files(struct stk_writer *w)
+{
+	int err = wr_close_table(w, STK_BLOCK_FILES, &w->files);
+
+	return err ? err : wr_close_table(w, STK_BLOCK_USER_SYMBOLS, &w->user_symbols);
+}
+
+int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
+			     const struct stk_user_symbol *symbols, size_t nr)
+{
+	int err;
+
+	if (w->err)
+		return w->err;
+	if (!file || file > w->nr_files)
+		return -EINVAL;
+	err = file_table__put_symbols(&w->user_symbols, file, symbols, nr);
+	if (err)
+		return err;
+	return w->user_symbols.len < TABLE_SPLIT ? 0 : put_files(w);
+}
+
 /* ---- stacks --------------------------------------------------------------------------------- */
 
 /* Symbols come first: a reader names a node with what it knows when the node comes. */
@@ -196,6 +245,8 @@ static int put_nodes(struct stk_writer *w)
 	struct wire_buf *b = &w->scratch;
 	int err = wr_close_table(w, STK_BLOCK_SYMBOLS, &w->symbols);
 
+	if (!err)
+		err = put_files(w);
 	while (!err && w->nodes_written < t->nr) {
 		uint32_t first = w->nodes_written, n = MIN(t->nr - first, NODE_SPLIT);
 		uint64_t prev = 0;
@@ -276,8 +327,11 @@ static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int n
 	int64_t node = 0;
 	int err;
 
-	for (unsigned int i = 0; i < nr; i++)
+	for (unsigned int i = 0; i < nr; i++) {
+		if (FRAME_IS_USER(frames[i]) && FRAME_FILE(frames[i]) > w->nr_files)
+			return -EINVAL;
 		depth += !FRAME_IS_MARKER(frames[i]);
+	}
 	if (depth > STK_MAX_DEPTH || nr > 2 * STK_MAX_DEPTH)
 		return -E2BIG;
 	if (w->stack_budget && tree__memory(&w->tree) > w->stack_budget) {

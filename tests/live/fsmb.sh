@@ -7,7 +7,7 @@
 need_tracefs
 cd "$work" || exit 1
 
-record -a -e sched:sched_switch -e sched:sched_wakeup -o live.stk -- sleep "$(scale 1 3)"
+record -a --no-user-stacks -e sched:sched_switch -e sched:sched_wakeup -o live.stk -- sleep "$(scale 1 3)"
 "$STACKONCE" export fsmb live.stk -q -o map || fail "export ended with $?"
 "$STACKONCE" import fsmb map -q --kallsyms /proc/kallsyms -o again.stk || fail "import ended with $?"
 "$STACKONCE" export fsmb again.stk -q -o map2 || fail "the second export ended with $?"

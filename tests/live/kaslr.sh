@@ -6,7 +6,7 @@
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
-record -o kaslr.stk -e raw_syscalls:sys_enter -e sched:sched_process_fork -- "$PROG/forktree" 2 2 50
+record --no-user-stacks -o kaslr.stk -e raw_syscalls:sys_enter -e sched:sched_process_fork -- "$PROG/forktree" 2 2 50
 want_sum kaslr.stk
 "$STACKONCE" stacks --json kaslr.stk | jq -r '.frames[] | .sym' >syms
 [ -s syms ] || fail "no frames"

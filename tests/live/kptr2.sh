@@ -12,9 +12,9 @@ restore()
 {
 	echo "$before" >$setting
 }
-record -o open.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" 100
+record --no-user-stacks -o open.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" 100
 echo 2 >$setting || skip "kptr_restrict cannot be set"
-record -o shut.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" 100
+record --no-user-stacks -o shut.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" 100
 echo "$before" >$setting
 for f in open shut; do
 	"$STACKONCE" stacks --json --top 1 $f.stk | jq -r '.frames[] | "\(.sym)+\(.off)"' >$f.frames

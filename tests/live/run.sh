@@ -109,7 +109,7 @@ all_tests()
 	for t in "$LIVE"/*.sh; do
 		name=$(basename "$t" .sh)
 		case $name in
-		lib | run) ;;
+		lib | lib_user | run) ;;
 		*) echo "$name" ;;
 		esac
 	done

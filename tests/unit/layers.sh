@@ -17,9 +17,10 @@ text:     include
 events:   include text
 stackmap: include text +bpf
 trace:    include +zstd
-symbols:  include text
-bpf:      include stackmap events +bpf
-record:   include text events trace symbols stackmap bpf +bpf
+symbols:  include text +elf
+unwind:   include text symbols +zstd
+bpf:      include stackmap events unwind +bpf
+record:   include text events trace symbols stackmap unwind bpf +bpf
 analyze:  include
 export:   include text
 import:   include text trace
@@ -27,14 +28,19 @@ cmd:      include text events analyze export import
 '
 
 # FILE: rooms it may use beyond its own room's.  The reader is a library of its own: only the writer
-# logs through text.  The commands that read use nothing but the public header; only those that touch
-# the running kernel see the recorder.  The example of the stack map has a skeleton of its own.
+# logs through text.  The commands that read use nothing but the public header, and names.c to look
+# into files of this machine; only those that touch the running kernel see the recorder, and only
+# symbolize changes a recording.  The example of the stack map has a skeleton of its own.
 exceptions='
 trace/writer.c: text
 trace/writer_tables.c: text
 stackmap/example/stackcount.c: bpf
 cmd/record.c: record symbols +bpf
 cmd/list.c: record
+cmd/names.c: symbols
+cmd/files.c: symbols
+cmd/maps.c: symbols
+cmd/symbolize.c: symbols trace
 cmd/doctor.c: record symbols +bpf
 '
 
@@ -70,7 +76,7 @@ lib_of()
 {
 	case $1 in
 	bpf/*) echo +bpf ;;
-	libelf.h | gelf.h | elfutils/* | dwarf.h) echo +elf ;;
+	libelf.h | gelf.h | elfutils/* | dwarf.h | lzma.h | sha2.h | libiberty/*) echo +elf ;;
 	zstd*.h) echo +zstd ;;
 	event-parse.h | traceevent/* | tracefs*.h | json*/* | curl/*) echo +other ;;
 	esac

@@ -91,6 +91,7 @@ class Recording:
         self.tasks, self.nodes, self.stacks = {}, {}, {}
         self.counters, self.events, self.clean = {}, [], False
         self.blocks, self.codings = {}, set()
+        self.files, self.user_symbols, self.hashes = {}, {}, {0: 0}
         head = struct.unpack_from("<8sHHI16sQQ12sI", data)
         assert head[0] == b"\x89STK\r\n\x1a\n" and head[1] == 1
         assert head[8] == crc32c(data[:60]) and head[7] == bytes(12)
@@ -108,7 +109,8 @@ class Recording:
         c = Cursor(payload)
         take = {1: self.take_meta, 2: self.take_types, 3: self.take_tasks, 4: self.take_nodes,
                 5: self.take_stacks, 6: self.take_symbols, 7: self.take_events,
-                8: self.take_round, 9: self.take_accounting, 11: self.take_end}.get(kind)
+                8: self.take_round, 9: self.take_accounting, 11: self.take_end,
+                12: self.take_files, 13: self.take_user_symbols}.get(kind)
         if not take:
             return
         if kind == 7:
@@ -151,6 +153,7 @@ class Recording:
         frames, frame = [], 0
         for _ in range(count):
             frame = (frame + c.svarint()) & U64
+            assert frame >> 63 or not frame >> 40 or frame >> 40 in self.files
             frames.append(frame)
         for i, up in enumerate(c.varints(count)):
             self.nodes[first + i] = (frames[i], first + i - up if up else 0)
@@ -168,6 +171,50 @@ class Recording:
         while c.left():
             start = (start + c.svarint()) & U64
             self.symbols[start] = (c.varint(), c.string(), c.string())
+
+    def take_files(self, c):
+        while c.left():
+            number = c.varint()
+            f = {"kind": c.varint(), "flags": c.varint()}
+            name = c.string(), c.string()
+            f["dev"] = c.varint(), c.varint()
+            f["inode"], f["size"], f["mtime"] = c.varints(3)
+            f["id"] = c.varint(), c.string()
+            f["pid"], f["start"], f["base"] = c.varints(3)
+            f["names"] = [name]
+            known = self.files.get(number)
+            f["names"] = another_name(known["names"] if known else [], name)
+            if known and (known["id"][1] or not f["id"][1]):
+                f["hash"] = known["hash"]
+            else:
+                assert known or number == len(self.files) + 1 < 1 << 23
+                f["hash"] = self.short_id(number, f)
+            self.files[number] = f
+
+    def short_id(self, number, f):
+        h = fnv(2166136261, f["id"][1] or f["names"][0][0] + struct.pack("<QQ", f["size"],
+                                                                        f["mtime"]))
+        while h in self.hashes:
+            h = fnv(h, struct.pack("<I", number))
+        self.hashes[h] = number
+        return h
+
+    def take_user_symbols(self, c):
+        while c.left():
+            number, start, symbols = c.varint(), 0, []
+            for _ in range(c.varint()):
+                start = (start + c.svarint()) & U64
+                symbols.append((start, c.varint(), c.string()))
+            self.user_symbols[number] = symbols
+
+    def user_symbol(self, number, at):
+        """(start, name) of what holds the offset, or None."""
+        best, starts = None, sorted(s[0] for s in self.user_symbols[number])
+        for start, size, name in self.user_symbols[number]:
+            end = start + size if size else min([s for s in starts if s > start] + [U64 + 1])
+            if start <= at < end and (not best or start >= best[0]):
+                best = start, name.decode()
+        return best if best and best[1] else None
 
     def take_round(self, c):
         struct.unpack("<4Q", c.take(32))
@@ -234,13 +281,36 @@ class Recording:
             tid = self.tasks[task][0] if task else 0
             e["record"][:8] = struct.pack("<HBBI", t["id"], flags, preempt, tid)
 
-    def frames(self, number):
-        node, frames = self.stacks[number][0], []
+    def stack(self, number):
+        """Its frames, as (frame, exact, guessed), and how it ends."""
+        node, frames, end, exact, guessed = self.stacks[number][0], [], 0, False, False
         while node:
             frame, node = self.nodes[node]
             if frame & 0xFFFFFF0000000000 != 1 << 63:
-                frames.append(frame)
-        return frames
+                frames.append((frame, exact, guessed))
+                exact = False
+                continue
+            kind = frame >> 32 & 255
+            end = frame & 0xFFFFFFFF if kind == 2 and not node else end
+            exact |= kind == 3
+            guessed |= kind == 4
+        return frames, end
+
+
+def another_name(names, name):
+    path, host = name
+    for i, n in enumerate(names):
+        if n[0] == path and (not host or n[1] == host):
+            return names
+        if host and not n[1] and n[0] in (b"", path):
+            return names[:i] + [name] + names[i + 1:]
+    return names + [name] if path or not names else names
+
+
+def fnv(h, data):
+    for byte in data:
+        h = (h ^ byte) * 16777619 & 0xFFFFFFFF
+    return h
 
 
 def command(so, *args):
@@ -274,6 +344,47 @@ def compare_fields(text, record, fields):
     return compared
 
 
+ENDS = ["complete", "truncated", "at_limit", "failed", "no_table", "unreadable", "fallback"]
+
+
+def compare_stack(rec, number, want):
+    frames, end = rec.stack(number)
+    assert len(frames) == len(want["frames"]) and ENDS[end] == want["end"], f"stack {number}"
+    named = 0
+    for (frame, exact, guessed), w in zip(frames, want["frames"]):
+        file, ip = (frame >> 40, frame & (1 << 40) - 1) if not frame >> 63 else (0, frame)
+        assert ip == int(w["ip"], 16) and file == (w.get("file") or 0), f"stack {number}: {w}"
+        assert guessed == w.get("guessed", False), f"stack {number}: {w}"
+        if file not in rec.user_symbols:
+            continue
+        symbol = rec.user_symbol(file, ip if exact else ip - 1)
+        assert (w["sym"] is None) == (symbol is None), f"stack {number}: {w} is {symbol}"
+        if symbol:
+            assert w["off"] == ip - symbol[0], f"stack {number}: {w} is {symbol}"
+            assert symbol[1].startswith("_") or w["sym"] == symbol[1], f"{w} is {symbol}"
+            named += 1
+    return named
+
+
+def compare_file(rec, w):
+    f = rec.files[w["file"]]
+    assert int(w["hash"], 16) == f["hash"], f"{w['hash']} is not {f['hash']:x}"
+    assert w["kind"] == ["file", "vdso", "jit"][f["kind"]]
+    names = [(n["path"].encode(), (n["host_path"] or "").encode()) for n in w["names"]]
+    assert names == f["names"] and w["path"].encode() == names[0][0]
+    kind, got = f["id"]
+    assert (w["build_id"] or "") == (got.hex() if kind == 1 else "")
+    assert w.get("sha256", "") == (got.hex() if kind == 2 else "")
+    assert w["symbols"] == (w["file"] in rec.user_symbols)
+    assert w.get("deleted", False) == bool(f["flags"] & 1)
+    assert w.get("gone", False) == bool(f["flags"] & 2)
+    if f["kind"] == 0:
+        assert w["dev"] == "%02x:%02x" % f["dev"]
+        assert (w["inode"], w["size"], w["mtime_ns"]) == (f["inode"], f["size"], f["mtime"])
+    if f["kind"] == 2:
+        assert (w["pid"], int(w["base"], 16)) == (f["pid"], f["base"])
+
+
 def compare(so, path):
     with open(path, "rb") as f:
         rec = Recording(f.read())
@@ -299,17 +410,20 @@ def compare(so, path):
             fields += compare_fields(g["format"], g["record"], w["fields"])
     stacks = {}
     for number, (_, imported) in rec.stacks.items():
-        stacks[imported[0] if imported else number] = rec.frames(number)
-    for s in command(so, "stacks", "--json", path):
-        ips = [int(f["ip"], 16) for f in s["frames"]]
-        assert ips == stacks[s["id"]], f"stack {s['id']}"
+        stacks[imported[0] if imported else number] = number
+    named = sum(compare_stack(rec, stacks[s["id"]], s)
+                for s in command(so, "stacks", "--json", path))
+    for w in command(so, "files", "--json", path) if rec.files else []:
+        if w["file"]:  # frames of no known file have a line, too
+            compare_file(rec, w)
     info = command(so, "info", "--json", path)[0]
     assert (info["ended"] == "clean") == rec.clean
     assert info["accounted"] == bool(rec.counters) or not want
     for index, e in enumerate(info["events"] if rec.counters else []):
         assert e["recorded"] == rec.counters[index][1] and e["happened"] == rec.counters[index][0]
     print(f"{path}: {len(got)} events, {fields} fields, {len(stacks)} stacks, "
-          f"{len(rec.symbols)} symbols; blocks {dict(sorted(rec.blocks.items()))}, "
+          f"{len(rec.symbols)} symbols, {len(rec.files)} files, "
+          f"{named} user frames with names; blocks {dict(sorted(rec.blocks.items()))}, "
           f"codings {sorted(rec.codings)}")
 
 

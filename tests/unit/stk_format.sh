@@ -16,7 +16,7 @@ trap 'rm -rf "$tmp"' EXIT
 gzip -dc "$golden/trace.txt.gz" >"$tmp/trace"
 "$so" import fsmb "$golden/stack_map_bin" -q --kallsyms "$golden/kallsyms.txt" \
 	--trace "$tmp/trace" -o "$tmp/capture.stk" 2>/dev/null
-for kind in small empty aliases flags; do
+for kind in small empty aliases flags user; do
 	"$make" $kind "$tmp/$kind.stk"
 done
 "$make" large "$tmp/large.stk" 20000 500
@@ -26,6 +26,10 @@ done
 	exit 1
 }
 cat "$tmp/out"
+grep -q '/user.stk: 11 events.* 6 files, 1[0-9] user frames with names' "$tmp/out" || {
+	echo "user.stk does not have the files and names that it is made of"
+	exit 1
+}
 grep -q '/columns.stk: 4000 events.* codings \[1, 2, 3\]$' "$tmp/out" || {
 	echo "columns.stk does not use every coding apart from the entries"
 	exit 1

@@ -27,11 +27,15 @@ make_initramfs()
 		[ -e "$root/bin/$applet" ] || ln -s busybox "$root/bin/$applet"
 	done
 	add_program "$root" "$1/src/cmd/stackonce" /usr/bin/stackonce
-	for prog in "$1"/tests/live/*/*; do
+	for prog in "$1"/tests/live/*/* "$1"/tests/live/prog/user/*; do
 		if [ -f "$prog" ] && [ -x "$prog" ]; then
 			add_program "$root" "$prog" "${prog#"$1"/tests}"
 		fi
 	done
+	# ldd knows nothing of another C library's loader
+	if [ -e /lib/ld-musl-x86_64.so.1 ]; then
+		cp -L /lib/ld-musl-x86_64.so.1 "$root/lib/"
+	fi
 	for tool in jq perf trace-cmd bpftool; do
 		path=$(tool_path "$tool")
 		[ -n "$path" ] && add_program "$root" "$path" "/usr/bin/$tool"

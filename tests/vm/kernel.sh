@@ -31,7 +31,8 @@ modules_of()
 {
 	mkdir -p "$tmp/root/live/prog"
 	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$tmp/root/live/prog" --strip-components=7 --wildcards \
-		'./lib/modules/*/kernel/drivers/net/dummy.ko*' './lib/modules/*/kernel/drivers/net/veth.ko*' ||
+		'./lib/modules/*/kernel/drivers/net/dummy.ko*' './lib/modules/*/kernel/drivers/net/veth.ko*' \
+		'./lib/modules/*/kernel/fs/overlayfs/overlay.ko*' ||
 		return 1
 	for module in "$tmp"/root/live/prog/*.xz; do
 		[ ! -e "$module" ] || xz -d "$module" || return 1
@@ -51,7 +52,7 @@ kernel_download()
 	}
 	mkdir -p "$vm_cache"
 	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -xO --wildcards './boot/vmlinuz-*' >"$tmp/vmlinuz" &&
-		modules_of "$tmp"/*.deb "$tmp/modules" && mv "$tmp/modules" "$2.modules" &&
+		modules_of "$tmp"/*.deb "$tmp/modules" && mv "$tmp/modules" "$2.cpio" &&
 		mv "$tmp/vmlinuz" "$2"
 	rc=$?
 	rm -rf "$tmp"
@@ -67,7 +68,7 @@ kernel_image()
 		pkg=$(kernel_package "$1")
 	fi
 	image=$vm_cache/$1-$pkg
-	if [ -n "$pkg" ] && [ ! -s "$image.modules" ]; then
+	if [ -n "$pkg" ] && [ ! -s "$image.cpio" ]; then
 		echo "vm: downloading $pkg" >&2
 		kernel_download "$pkg" "$image" || {
 			kernel_update_lists >&2
@@ -76,9 +77,9 @@ kernel_image()
 			kernel_download "$pkg" "$image"
 		} || :
 	fi
-	if [ ! -s "$image.modules" ]; then
+	if [ ! -s "$image.cpio" ]; then
 		# shellcheck disable=SC2012 # names of our own making
-		image=$(ls -t "$vm_cache/$1-linux"*.modules 2>/dev/null | sed -n '1s/\.modules$//p')
+		image=$(ls -t "$vm_cache/$1-linux"*.cpio 2>/dev/null | sed -n '1s/\.cpio$//p')
 	fi
 	[ -n "$image" ] || return 1
 	echo "$image"

@@ -26,7 +26,7 @@ qemu()
 		echo "vm: no kernel $1: neither apt nor the cache has one" >&2
 		return 1
 	}
-	cat "$out/initramfs" "$image.modules" >"$out/initramfs-$1"
+	cat "$out/initramfs" "$image.cpio" >"$out/initramfs-$1"
 	append="console=ttyS0 quiet panic=-1 $2"
 	initramfs=$out/initramfs-$1
 	shift 2

@@ -14,10 +14,13 @@
 #include "analyze/call_tree.h"
 #include "analyze/stack_counts.h"
 #include "cleanup.h"
+#include "frame.h"
 #include "trace/writer.h"
 
 #define EVENTS 20000
 #define STACKS 300
+#define USER_STACKS 40
+#define FILES 2
 #define TASKS 40
 #define CPUS 3
 #define TYPES 2
@@ -43,6 +46,29 @@ static unsigned int frames_of(unsigned int i, uint64_t *frames)
 	for (k = 0; k < depth; k++)
 		frames[k] = TEXT + (i * (k + 1) % 7) * 0x1000 + 0x10 + i % 3;
 	return depth;
+}
+
+/* Two files have the same functions at the same places: one called by one, in one file or both. */
+static void write_user_tables(struct stk_writer *w, uint32_t *ustacks)
+{
+	static const struct stk_user_symbol symbols[] = { { "run", 0x1000, 0x100 },
+							  { "call", 0x2000, 0x100 } };
+	struct stk_file file = { .path = "/a/lib.so", .host_path = "" };
+	uint64_t frames[2];
+	uint32_t nr;
+	int i;
+
+	for (i = 1; i <= FILES; i++, file.path = "/b/lib.so") {
+		assert_int_equal(stk_writer__file(w, &file, &nr), 0);
+		assert_int_equal(nr, i);
+		assert_int_equal(stk_writer__user_symbols(w, nr, symbols, 2), 0);
+	}
+	ustacks[0] = 0;
+	for (i = 1; i < USER_STACKS; i++) {
+		frames[0] = FRAME_USER(1 + i % FILES, 0x1000 + i);
+		frames[1] = FRAME_USER(1 + i / 2 % FILES, 0x2000 + i);
+		assert_int_equal(stk_writer__stack(w, frames, 2, &ustacks[i]), 0);
+	}
 }
 
 static void write_tables(struct stk_writer *w, uint32_t *stacks, uint32_t *tasks)
@@ -72,13 +98,14 @@ static int setup(void **state)
 	struct stk_writer_opts opts = { .nr_cpus = CPUS };
 	struct stk_reader_opts ropts = { .size = sizeof(ropts), .want = STK_WANT_EVENTS };
 	struct fixture *f = calloc(1, sizeof(*f));
-	uint32_t stacks[STACKS], tasks[TASKS];
+	uint32_t stacks[STACKS], ustacks[USER_STACKS], tasks[TASKS];
 	struct stk_writer *w;
 	unsigned int i;
 
 	strcpy(f->path, "/tmp/analyze-XXXXXX");
 	assert_int_equal(stk_writer__new(mkstemp(f->path), &opts, &w), 0);
 	write_tables(w, stacks, tasks);
+	write_user_tables(w, ustacks);
 	srand(1);
 	for (i = 0; i < EVENTS; i++) {
 		struct stk_writer_event e = { .ts = 1000 + i,
@@ -86,6 +113,7 @@ static int setup(void **state)
 					      .event = rand() % TYPES,
 					      .task = tasks[rand() % TASKS],
 					      .kstack = stacks[rand() % STACKS],
+					      .ustack = ustacks[rand() % USER_STACKS],
 					      .record = "\0\0\0\0\0\0\0\0",
 					      .record_len = 8 };
 
@@ -110,7 +138,7 @@ static int teardown(void **state)
 }
 
 struct slow {
-	uint32_t type, tid, pid, cpu, stack;
+	uint32_t type, tid, pid, cpu, kstack, ustack;
 	char comm[16];
 };
 
@@ -128,7 +156,8 @@ static void read_events(struct fixture *f, struct stack_counts *c, struct slow *
 				    .tid = stk_event__tid(e),
 				    .pid = stk_event__pid(e),
 				    .cpu = stk_event__cpu(e),
-				    .stack = stk_event__kstack(e) };
+				    .kstack = stk_event__kstack(e),
+				    .ustack = stk_event__ustack(e) };
 		snprintf(s->comm, sizeof(s->comm), "%s", stk_event__comm(e));
 		assert_int_equal(stack_counts__add(c, e), 0);
 	}
@@ -143,7 +172,14 @@ static bool in_group(const struct slow *s, const struct stack_group *g, unsigned
 	       (!(by & BY_CPU) || s->cpu == g->cpu);
 }
 
-static void check_group(const struct slow *slow, const struct stack_group *g, unsigned int by)
+static bool has_stacks(const struct slow *s, const struct stack_count *c, unsigned int stacks)
+{
+	return c->kstack == (stacks & STACKS_KERNEL ? s->kstack : 0) &&
+	       c->ustack == (stacks & STACKS_USER ? s->ustack : 0);
+}
+
+static void check_group(const struct slow *slow, const struct stack_group *g, unsigned int by,
+			unsigned int stacks)
 {
 	uint64_t count = 0, sum = 0;
 	unsigned int i, k;
@@ -155,7 +191,8 @@ static void check_group(const struct slow *slow, const struct stack_group *g, un
 		uint64_t here = 0;
 
 		for (i = 0; i < EVENTS; i++)
-			here += slow[i].stack == g->stacks[k].stack && in_group(&slow[i], g, by);
+			here += has_stacks(&slow[i], &g->stacks[k], stacks) &&
+				in_group(&slow[i], g, by);
 		assert_int_equal(g->stacks[k].count, here);
 		assert_true(here > 0);
 		assert_true(!k || g->stacks[k - 1].count >= here);
@@ -164,7 +201,7 @@ static void check_group(const struct slow *slow, const struct stack_group *g, un
 	assert_int_equal(sum, g->count);
 }
 
-static void check_by(void **state, unsigned int by, unsigned int want_groups)
+static void check_by(void **state, unsigned int by, unsigned int stacks, unsigned int want_groups)
 {
 	static struct slow slow[EVENTS];
 	const struct stack_group *groups;
@@ -172,13 +209,13 @@ static void check_by(void **state, unsigned int by, unsigned int want_groups)
 	unsigned int nr, i;
 	uint64_t sum = 0;
 
-	assert_int_equal(stack_counts__new(by, &c), 0);
+	assert_int_equal(stack_counts__new(by, stacks, &c), 0);
 	read_events(*state, c, slow);
 	assert_int_equal(stack_counts__finish(c, ((struct fixture *)*state)->r, &groups, &nr), 0);
 	assert_int_equal(nr, want_groups);
 	for (i = 0; i < nr; i++) {
 		assert_true(!i || groups[i - 1].count >= groups[i].count);
-		check_group(slow, &groups[i], by);
+		check_group(slow, &groups[i], by, stacks);
 		sum += groups[i].count;
 	}
 	assert_int_equal(sum, EVENTS);
@@ -187,22 +224,52 @@ static void check_by(void **state, unsigned int by, unsigned int want_groups)
 
 static void test_by_event(void **state)
 {
-	check_by(state, BY_EVENT, TYPES);
+	check_by(state, BY_EVENT, STACKS_KERNEL, TYPES);
 }
 
 static void test_by_comm_cpu(void **state)
 {
-	check_by(state, BY_COMM | BY_CPU, 5 * CPUS);
+	check_by(state, BY_COMM | BY_CPU, STACKS_USER, 5 * CPUS);
 }
 
 static void test_by_pid(void **state)
 {
-	check_by(state, BY_PID, TASKS / 2);
+	check_by(state, BY_PID, STACKS_KERNEL, TASKS / 2);
 }
 
 static void test_by_all(void **state)
 {
-	check_by(state, BY_EVENT | BY_COMM | BY_PID | BY_TID | BY_CPU, TYPES * TASKS * CPUS);
+	check_by(state, BY_EVENT | BY_COMM | BY_PID | BY_TID | BY_CPU, STACKS_KERNEL,
+		 TYPES * TASKS * CPUS);
+}
+
+static void test_both_stacks(void **state)
+{
+	check_by(state, BY_CPU, STACKS_KERNEL | STACKS_USER, CPUS);
+}
+
+/* Kernel frames, then the user's; at some offsets a function is said to be inlined. */
+static bool is_inlined(const struct stk_frame *f)
+{
+	return f->off & 4;
+}
+
+static int get_frames(void *ctx, const struct stack_count *stacks, struct call_stack *ret_stack)
+{
+	const uint32_t numbers[] = { stacks->kstack, stacks->ustack };
+	static const char inlined[] = "inlined";
+	struct stk_frame frames[STK_MAX_DEPTH];
+	int n, i, k;
+
+	for (k = 0; k < 2; k++) {
+		n = numbers[k] ? stk_reader__frames(ctx, numbers[k], frames, STK_MAX_DEPTH) : 0;
+		for (i = 0; i < n; i++) {
+			if (k && is_inlined(&frames[i]))
+				assert_int_equal(call_stack__add(ret_stack, &frames[i], inlined), 0);
+			assert_int_equal(call_stack__add(ret_stack, &frames[i], NULL), 0);
+		}
+	}
+	return 0;
 }
 
 static uint64_t check_node(const struct call_node *n, unsigned int depth)
@@ -229,8 +296,8 @@ static uint64_t count_ends(struct stk_reader *r, const struct stack_group *g, bo
 	int n;
 
 	for (i = 0; i < g->nr_stacks; i++) {
-		n = g->stacks[i].stack ?
-			    stk_reader__frames(r, g->stacks[i].stack, frames, STK_MAX_DEPTH) :
+		n = g->stacks[i].kstack ?
+			    stk_reader__frames(r, g->stacks[i].kstack, frames, STK_MAX_DEPTH) :
 			    0;
 		if (n > 0 && !strcmp(frames[inner ? 0 : n - 1].sym, sym))
 			count += g->stacks[i].count;
@@ -246,14 +313,14 @@ static void test_tree(void **state)
 	struct stack_counts *c;
 	unsigned int nr, i, callers;
 
-	assert_int_equal(stack_counts__new(BY_EVENT, &c), 0);
+	assert_int_equal(stack_counts__new(BY_EVENT, STACKS_KERNEL, &c), 0);
 	read_events(*state, c, slow);
 	assert_int_equal(stack_counts__finish(c, r, &groups, &nr), 0);
 	for (callers = 0; callers < 2; callers++) {
 		const struct call_node *root;
 		struct call_tree *t;
 
-		assert_int_equal(call_tree__new(r, &groups[0], callers, &t), 0);
+		assert_int_equal(call_tree__new(&groups[0], callers, get_frames, r, &t), 0);
 		root = call_tree__root(t);
 		assert_int_equal(root->count, groups[0].count);
 		check_node(root, 0);
@@ -261,9 +328,51 @@ static void test_tree(void **state)
 		for (i = 0; i < root->nr_children; i++)
 			assert_int_equal(root->children[i]->count,
 					 count_ends(r, &groups[0], callers,
-						    root->children[i]->frame.sym));
+						    root->children[i]->frame.frame.sym));
 		call_tree__free(t);
 	}
+	stack_counts__free(c);
+}
+
+/* The same name at the same offset of two files is two functions; what is inlined is another. */
+static void test_files(void **state)
+{
+	struct stk_reader *r = ((struct fixture *)*state)->r;
+	static struct slow slow[EVENTS];
+	const struct stack_group *groups;
+	const struct call_node *root, *n;
+	struct stack_counts *c;
+	struct call_tree *t;
+	unsigned int nr, i, k;
+	uint64_t want;
+
+	assert_int_equal(stack_counts__new(0, STACKS_USER, &c), 0);
+	read_events(*state, c, slow);
+	assert_int_equal(stack_counts__finish(c, r, &groups, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(call_tree__new(&groups[0], true, get_frames, r, &t), 0);
+	root = call_tree__root(t);
+	assert_int_equal(root->nr_children, 2 * FILES);
+	assert_true(root->self > 0); /* events without */
+	check_node(root, 0);
+	for (i = 0; i < root->nr_children; i++) {
+		n = root->children[i];
+		assert_string_equal(n->frame.frame.sym, "run");
+		for (want = 0, k = 0; k < EVENTS; k++) {
+			struct stk_frame f;
+
+			if (slow[k].ustack && stk_reader__frames(r, slow[k].ustack, &f, 1) > 0)
+				want += f.file == n->frame.frame.file &&
+					is_inlined(&f) == !!n->frame.inlined;
+		}
+		assert_int_equal(n->count, want);
+		if (!n->frame.inlined)
+			continue;
+		assert_string_equal(n->frame.inlined, "inlined");
+		assert_int_equal(n->nr_children, 1);
+		assert_null(n->children[0]->frame.inlined);
+	}
+	call_tree__free(t);
 	stack_counts__free(c);
 }
 
@@ -274,7 +383,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_by_comm_cpu, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_by_pid, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_by_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_both_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

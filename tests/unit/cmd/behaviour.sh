@@ -73,6 +73,24 @@ while [ $at -lt "$size" ]; do
 done
 [ $noticed -gt $((size / 41 / 2)) ] || fail "only $noticed changed bytes were noticed"
 
+# The same of one with user stacks, wherever they are shown.
+"$make" user user.stk || exit 1
+size=$(stat -c %s user.stk) at=0
+while [ $at -lt "$size" ]; do
+	cp user.stk bad.stk
+	byte=$(od -An -tu1 -j $at -N 1 user.stk)
+	# shellcheck disable=SC2059 # the format is the byte
+	printf "\\$(printf %o $((byte ^ 0x41)))" | dd of=bad.stk bs=1 seek=$at conv=notrunc 2>/dev/null
+	for command in "script --ids" "report --tree" "stacks --json --user" "files --json"; do
+		# shellcheck disable=SC2086 # words
+		"$so" $command bad.stk >out 2>err
+		code=$?
+		[ $code -le 1 ] || fail "$command of user stacks, byte $at changed: exit $code"
+	done
+	at=$((at + 23))
+done
+size=$(stat -c %s small.stk)
+
 # A reader that goes away ends us quietly; an output that cannot be written does not.
 "$so" script large.stk 2>err | head -n 1 >out
 [ -s out ] && [ ! -s err ] || fail "a closed pipe makes noise: $(cat err)"
@@ -161,12 +179,12 @@ fi
 
 # Help: all commands are listed, fit a screen, and say what the man page says.
 "$so" help >help
-for command in info script report stacks export import list version; do
+for command in info script report stacks files maps symbolize export import list version; do
 	grep -q "^  $command " help || fail "help does not list $command"
 	"$so" $command --help >out || fail "$command --help: exit $?"
 	"$so" help $command >again
 	same "help $command" out again
-	[ "$(wc -l <out)" -le 24 ] || fail "$command --help has $(wc -l <out) lines"
+	[ "$(wc -l <out)" -le 26 ] || fail "$command --help has $(wc -l <out) lines"
 	awk 'length($0) > 80 { exit 1 }' out || fail "$command --help is wider than 80 columns"
 	page=$root/man/stackonce-$command.1
 	[ -f "$page" ] || {

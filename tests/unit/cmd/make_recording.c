@@ -11,6 +11,9 @@
  * flags     one event for each pair of flags and preempt count
  * strings   kernel strings by address, known and unknown, a time in jiffies, a print fmt that
  *           cannot be compiled
+ * user      user stacks of four files, [vdso], [jit] and the unknown, of every end; symbols for all
+ *           but one of the files
+ * user-hostile  paths and names of functions with control bytes and markup
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
 #include <errno.h>
@@ -427,6 +430,220 @@ static void make_strings(const char *path)
 	stk_writer__free(w);
 }
 
+/* ---- user stacks ---------------------------------------------------------------------------- */
+
+enum { APP = 1, LIBC, PLUGIN, GONE, VDSO, JIT };
+
+static uint32_t file(struct stk_writer *w, struct stk_file f)
+{
+	uint32_t number;
+
+	ok(stk_writer__file(w, &f, &number), "file");
+	return number;
+}
+
+static void add_files(struct stk_writer *w)
+{
+	static const uint8_t app_id[20] = "\x3b\xa6\xe0\xc2\x1d 4-byte-id 0x5\x01";
+	static const uint8_t libc_id[20] = "\xc0\x4a\x61\x31\xb5\x7c\x95\x5e\x0b\x8a\xf4";
+	static const uint8_t sha[20] = "\xe3\xb0\xc4\x42\x98\xfc\x1c\x14\x9a\xfb\xf4\xc8\x99\x6f";
+	struct stk_file libc = { .path = "/usr/lib/x86_64-linux-gnu/libc.so.6",
+				 .host_path = "/usr/lib/x86_64-linux-gnu/libc.so.6",
+				 .dev_major = 254,
+				 .dev_minor = 1,
+				 .inode = 262155,
+				 .size = 1922136,
+				 .mtime_ns = 1700000000000000000ULL,
+				 .id_kind = STK_ID_BUILD_ID,
+				 .id = libc_id,
+				 .id_len = 20 };
+
+	file(w, (struct stk_file){ .path = "/usr/bin/demo",
+				   .host_path = "/usr/bin/demo",
+				   .dev_major = 254,
+				   .dev_minor = 1,
+				   .inode = 4711,
+				   .size = 35664,
+				   .mtime_ns = 1690000000123456789ULL,
+				   .id_kind = STK_ID_BUILD_ID,
+				   .id = app_id,
+				   .id_len = 20 });
+	file(w, libc);
+	file(w, (struct stk_file){ .path = "/opt/app/lib plugin.so",
+				   .host_path = "/srv/box/rootfs/opt/app/lib plugin.so",
+				   .dev_minor = 48,
+				   .inode = 99,
+				   .size = 8000,
+				   .mtime_ns = 1710000000000000000ULL,
+				   .id_kind = STK_ID_CONTENT,
+				   .id = sha,
+				   .id_len = 20 });
+	file(w, (struct stk_file){ .flags = STK_FILE_DELETED | STK_FILE_GONE,
+				   .path = "/tmp/old.so",
+				   .dev_minor = 40,
+				   .inode = 17 });
+	file(w, (struct stk_file){ .kind = STK_FILE_VDSO,
+				   .path = "[vdso]",
+				   .size = 8192,
+				   .id_kind = STK_ID_BUILD_ID,
+				   .id = sha + 4,
+				   .id_len = 16 });
+	file(w, (struct stk_file){ .kind = STK_FILE_JIT,
+				   .path = "[jit]",
+				   .pid = 4300,
+				   .start_ns = 77000000000ULL,
+				   .base = 0x7f0000000000ULL });
+	libc.number = LIBC; /* another name: a container's */
+	libc.path = "/lib/libc.so.6";
+	libc.host_path = "/srv/box/rootfs/lib/libc.so.6";
+	file(w, libc);
+}
+
+static void add_user_symbols(struct stk_writer *w)
+{
+	const struct stk_user_symbol app[] = { { "main", 0x1100, 0x80 },
+					       { "_ZN4demo4workEi", 0x1180, 0x100 },
+					       { "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
+						 0x1300, 0x40 },
+					       { "_start", 0x1040, 0 } };
+	const struct stk_user_symbol libc[] = { { "__libc_start_call_main", 0x27180, 0x90 },
+						{ "clock_nanosleep", 0xd0f00, 0x120 },
+						{ "__futex_abstimed_wait", 0x85600, 0x200 },
+						{ "", 0x30000, 0x100 } };
+	const struct stk_user_symbol vdso[] = { { "__vdso_clock_gettime", 0xc60, 0x50 } };
+	const struct stk_user_symbol jit[] = { { "LazyCompile:*tick /srv/app.js:12", 0x1000, 0x400 } };
+
+	ok(stk_writer__user_symbols(w, APP, app, ARRAY_SIZE(app)), "symbols");
+	ok(stk_writer__user_symbols(w, LIBC, libc, ARRAY_SIZE(libc)), "symbols");
+	ok(stk_writer__user_symbols(w, GONE, NULL, 0), "symbols");
+	ok(stk_writer__user_symbols(w, VDSO, vdso, ARRAY_SIZE(vdso)), "symbols");
+	ok(stk_writer__user_symbols(w, JIT, jit, ARRAY_SIZE(jit)), "symbols");
+}
+
+#define END(value) FRAME_MARKER(FRAME_END, value)
+
+/* One stack for each end, and what else there is to see. */
+static const struct user_stack {
+	unsigned int nr;
+	uint64_t frames[12];
+} user_stacks[] = {
+	/* a sleep: from libc to _start */
+	{ 5,
+	  { FRAME_USER(LIBC, 0xd0f5a), FRAME_USER(APP, 0x11c4), FRAME_USER(APP, 0x1131),
+	    FRAME_USER(LIBC, 0x271ca), FRAME_USER(APP, 0x1065) } },
+	/* a timer's interrupt at the first byte of a function, called from JIT code; guessed further */
+	{ 8,
+	  { FRAME_MARKER(FRAME_EXACT, 0), FRAME_USER(VDSO, 0xc60), FRAME_USER(JIT, 0x1234),
+	    FRAME_MARKER(FRAME_GUESS, 0), FRAME_USER(JIT, 0x1400), FRAME_USER(JIT, 0x5000),
+	    FRAME_USER(LIBC, 0x271ca), END(STK_END_FALLBACK) } },
+	/* a file that nobody can read any more, and memory that belongs to none */
+	{ 4,
+	  { FRAME_USER(LIBC, 0x856a0), FRAME_USER(GONE, 0x2222), FRAME_USER(0, 0x7ffff00321ULL),
+	    END(STK_END_NO_TABLE) } },
+	/* without stored symbols; the end of a function is none of it */
+	{ 5,
+	  { FRAME_USER(PLUGIN, 0x1500), FRAME_USER(PLUGIN, 0x4010), FRAME_USER(APP, 0x1280),
+	    FRAME_USER(APP, 0x1281), END(STK_END_UNREADABLE) } },
+	{ 4,
+	  { FRAME_USER(APP, 0x1310), FRAME_USER(APP, 0x1200), FRAME_USER(APP, 0x11f0),
+	    END(STK_END_TRUNCATED) } },
+	{ 2, { FRAME_USER(LIBC, 0x30010), END(STK_END_AT_LIMIT) } },
+	{ 1, { END(STK_END_FAILED) } },
+};
+
+static void add_user_accounting(struct stk_writer *w)
+{
+	uint64_t c[3][STK_NR_COUNTERS] = { 0 };
+
+	c[EV_SWITCH][STK_C_HAPPENED] = c[EV_SWITCH][STK_C_RECORDED] = 9;
+	c[EV_SWITCH][STK_C_STACK_NEW] = 1;
+	c[EV_SWITCH][STK_C_STACK_HIT] = 8;
+	c[EV_SWITCH][STK_C_USTACK_NEW] = 6;
+	c[EV_SWITCH][STK_C_USTACK_HIT] = 1;
+	c[EV_SWITCH][STK_C_USTACK_DEFERRED] = 1;
+	c[EV_SWITCH][STK_C_USTACK_NONE] = 1;
+	c[EV_SWITCH][STK_C_USTACK_COMPLETE] = 2;
+	c[EV_SWITCH][STK_C_USTACK_FALLBACK] = 1;
+	c[EV_SWITCH][STK_C_USTACK_NO_TABLE] = 1;
+	c[EV_SWITCH][STK_C_USTACK_UNREADABLE] = 1;
+	c[EV_SWITCH][STK_C_USTACK_TRUNCATED] = 2;
+	c[EV_SWITCH][STK_C_USTACK_FAILED] = 1;
+	c[EV_SAMPLE][STK_C_HAPPENED] = c[EV_SAMPLE][STK_C_RECORDED] = 2;
+	c[EV_SAMPLE][STK_C_STACK_EMPTY] = 2;
+	c[EV_SAMPLE][STK_C_USTACK_HIT] = 2;
+	c[EV_SAMPLE][STK_C_USTACK_COMPLETE] = 1;
+	c[EV_SAMPLE][STK_C_USTACK_FALLBACK] = 1;
+	c[EV_SAMPLE][STK_C_SAMPLE_EXPECTED] = 2;
+	ok(stk_writer__accounting(w, c, 3), "accounting");
+}
+
+static void make_user(const char *path)
+{
+	const uint64_t kernel[] = { TEXT + 0x7c, TEXT + 0x1012, TEXT + 0x4078 };
+	struct stk_writer *w = begin(path, 2);
+	struct stk_writer_event e = {
+		.cpu = 1, .event = EV_SAMPLE, .record = "\0\0\0\0\0\0\0\0", .record_len = 8
+	};
+	struct switch_record rec = { .prev_comm = "demo",
+				     .prev_pid = 4321,
+				     .prev_prio = 120,
+				     .prev_state = 1,
+				     .next_comm = "swapper/1",
+				     .next_prio = 120 };
+	uint64_t ts = 1000000000;
+	uint32_t k, t;
+	size_t i;
+
+	add_meta(w);
+	add_types(w);
+	add_symbols(w);
+	add_files(w);
+	t = task(w, 4321, 4300, "demo");
+	k = stack(w, kernel, 3);
+	for (i = 0; i < ARRAY_SIZE(user_stacks) + 2; i++, ts += 1000) {
+		const struct user_stack *u = &user_stacks[i % ARRAY_SIZE(user_stacks)];
+
+		event(w, (struct stk_writer_event){ .ts = ts,
+						    .event = EV_SWITCH,
+						    .task = t,
+						    .kstack = k,
+						    .ustack = i == 8 ? 0 : stack(w, u->frames, u->nr),
+						    .record = &rec,
+						    .record_len = sizeof(rec) });
+	}
+	e.task = t;
+	for (i = 0; i < 2; i++) {
+		e.ts = ts += 500;
+		e.ustack = stack(w, user_stacks[i].frames, user_stacks[i].nr);
+		event(w, e);
+	}
+	ok(stk_writer__end_round(w, ts + 1, 1790000001000000000ULL), "round");
+	add_user_accounting(w);
+	add_user_symbols(w);
+	ok(stk_writer__finish(w, "exited", 0), "finish");
+	stk_writer__free(w);
+}
+
+static void make_user_hostile(const char *path)
+{
+	static const char evil[] = "/tmp/\033]0;x\007<b>&\"\\\377\t\n => fake+0x1/0x2";
+	const struct stk_user_symbol symbols[] = { { "f\033[31m\n<i>\"", 0x100, 0x100 } };
+	const uint64_t frames[] = { FRAME_USER(1, 0x110), FRAME_USER(1, 0x400) };
+	struct stk_writer *w = begin(path, 1);
+	struct stk_writer_event e = {
+		.ts = 1000, .event = EV_SAMPLE, .record = "\0\0\0\0\0\0\0\0", .record_len = 8
+	};
+
+	add_types(w);
+	file(w, (struct stk_file){ .path = evil, .host_path = evil });
+	ok(stk_writer__user_symbols(w, 1, symbols, 1), "symbols");
+	e.ustack = stack(w, frames, 2);
+	event(w, e);
+	ok(stk_writer__end_round(w, 2000, 0), "round");
+	ok(stk_writer__finish(w, "done", 0), "finish");
+	stk_writer__free(w);
+}
+
 /* A stack is a path through a tree that gets narrower towards its root, like those of a kernel. */
 static unsigned int large_stack(uint64_t i, uint64_t *frames)
 {
@@ -496,6 +713,10 @@ int main(int argc, char **argv)
 		make_flags(argv[2]);
 	else if (!strcmp(kind, "strings"))
 		make_strings(argv[2]);
+	else if (!strcmp(kind, "user"))
+		make_user(argv[2]);
+	else if (!strcmp(kind, "user-hostile"))
+		make_user_hostile(argv[2]);
 	else if (!strcmp(kind, "large"))
 		make_large(argv[2], argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000,
 			   argc > 4 ? strtoull(argv[4], NULL, 0) : 4000);

@@ -129,6 +129,8 @@ static void add_stacks(struct stk_writer *w)
 	};
 	uint32_t nr;
 
+	for (uint32_t i = 0; i < 2; i++)
+		stk_writer__file(w, &(struct stk_file){ .path = "f" }, &nr);
 	for (uint32_t i = 0; i < 200; i++)
 		deep[i] = 0xffffffff81000000 + 16 * (i % 17);
 	stk_writer__stack(w, frames, 7, &nr);
@@ -210,6 +212,64 @@ static void save_rounds(const char *dir, const char *name, uint8_t options, bool
 	save(dir, name, &f, options, pack);
 }
 
+/* Files of all kinds, frames of them, symbols here and there, and all of it said again. */
+static void save_files(const char *dir, const char *name, uint8_t options, bool pack)
+{
+	const struct stk_user_symbol symbols[] = { { "main", 0x100, 0x40 },
+						   { "inner", 0x110, 8 },
+						   { "start", 0x80, 0 },
+						   { "", 0x200, 16 } };
+	const uint8_t id[] = { 1, 2, 3, 4, 5 };
+	const uint64_t user[] = {
+		FRAME_MARKER(FRAME_EXACT, 0),
+		FRAME_USER(1, 0x112),
+		FRAME_USER(1, 0x130),
+		FRAME_MARKER(FRAME_GUESS, 0),
+		FRAME_USER(2, 0x90),
+		FRAME_USER(3, 0x1234),
+		FRAME_USER(4, 0),
+		FRAME_USER(0, 0x99),
+		FRAME_MARKER(FRAME_END, 6),
+	};
+	struct stk_file file = { .path = "/bin/a",
+				 .host_path = "/box/bin/a",
+				 .size = 100,
+				 .id_kind = STK_ID_BUILD_ID,
+				 .id = id,
+				 .id_len = 5 };
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	struct stk_writer_event e = { .event = 2 };
+	uint32_t nr;
+
+	stk_writer__file(w, &file, &nr);
+	file.kind = STK_FILE_VDSO; /* the same to tell from */
+	stk_writer__file(w, &file, &nr);
+	for (uint32_t i = 0; i < 3; i++)
+		stk_writer__file(w, &(struct stk_file){ .kind = STK_FILE_JIT, .path = "[jit]" }, &nr);
+	stk_writer__stack(w, user, 9, &e.ustack);
+	assert(!stk_writer__event(w, &e));
+	stk_writer__end_round(w, 1, 0);
+	stk_writer__stack(w, user + 4, 4, &e.ustack);
+	e.ts = 10;
+	assert(!stk_writer__event(w, &e));
+	stk_writer__end_round(w, 10, 0);
+	for (uint32_t i = 0; i < 5; i++) {
+		char path[] = "/lib/0";
+
+		path[5] += i;
+		file.number = 1 + i % 2;
+		file.path = path;
+		file.id_len = i;
+		stk_writer__file(w, &file, &nr);
+		stk_writer__user_symbols(w, 1 + i % 3, symbols, 4 - i % 2);
+		stk_writer__end_round(w, 20 + i, 0);
+	}
+	stk_writer__user_symbols(w, 4, NULL, 0);
+	finish(w);
+	save(dir, name, &f, options, pack);
+}
+
 /* Later events first: more than can be put right by moving a few. */
 static void save_reversed(const char *dir)
 {
@@ -258,6 +318,9 @@ int main(int argc, char **argv)
 	save(argv[1], "packed", &f, 0, true);
 
 	save_imported(argv[1]);
+	save_files(argv[1], "files", 0, false);
+	save_files(argv[1], "files_asked", 32, false);
+	save_files(argv[1], "files_sought", 4 | 32, true);
 	save_rounds(argv[1], "rounds", 0, false);
 	save_rounds(argv[1], "heads", 1, false);
 	save_rounds(argv[1], "info", 2, false);

@@ -16,10 +16,29 @@
 #define NR_ROUNDS 4
 #define ROUND_EVENTS 30
 
+/* A new file, or the first one under another name. */
+static void add_file(struct stk_writer *w, uint32_t i)
+{
+	struct stk_file file = { .path = "/usr/bin/some",
+				 .host_path = "/usr/bin/some",
+				 .inode = i,
+				 .id_kind = STK_ID_BUILD_ID,
+				 .id = (const uint8_t *)"0123456789",
+				 .id_len = 10 };
+	uint32_t number;
+
+	assert_int_equal(stk_writer__file(w, &file, &number), 0);
+	assert_int_equal(number, i + 1);
+	file.number = 1;
+	file.path = "/bin/other";
+	assert_int_equal(stk_writer__file(w, &file, &number), 0);
+}
+
 /* Some rounds of two event types on two CPUs, with all kinds of tables. */
 static void make_file(struct gen_file *f)
 {
 	struct stk_writer_opts opts = { .nr_cpus = 2 };
+	const struct stk_user_symbol symbols[] = { { "main", 0x100, 0x40 }, { "work", 0x200, 0 } };
 	struct stk_writer *w = gen_open(f, &opts);
 	uint64_t counters[2][STK_NR_COUNTERS] = { { 1, 2 }, { 3 } }, seed = 11, ts = 1000;
 
@@ -27,11 +46,18 @@ static void make_file(struct gen_file *f)
 	stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "", GEN_FORMAT_SWITCH);
 	stk_writer__type(w, STK_KIND_TRACEPOINT, "x", "all", "", GEN_FORMAT_ALL);
 	for (int round = 0; round < NR_ROUNDS; round++) {
+		const uint64_t user[] = { FRAME_USER(round + 1, 0x210),
+					  FRAME_MARKER(FRAME_GUESS, 0), FRAME_USER(1, 0x120) };
+		uint32_t ustack = 0;
+
+		add_file(w, round);
+		stk_writer__stack(w, user, 3, &ustack);
 		for (int i = 0; i < ROUND_EVENTS; i++) {
 			uint64_t rec[8] = { 0 }, frames[3];
 			struct stk_writer_event e = { .ts = ts += 10,
 						      .event = i % 2,
 						      .cpu = i / 2 % 2,
+						      .ustack = ustack,
 						      .record = rec,
 						      .record_len = 64 };
 
@@ -44,6 +70,7 @@ static void make_file(struct gen_file *f)
 			assert_int_equal(stk_writer__event(w, &e), 0);
 		}
 		stk_writer__symbol(w, 0xffffffff81000000 + 4096 * round, 16, "symbol", "");
+		stk_writer__user_symbols(w, round + 1, symbols, 2);
 		assert_int_equal(stk_writer__end_round(w, ts, 5), 0);
 		assert_int_equal(stk_writer__accounting(w, counters, 2), 0);
 	}
@@ -90,6 +117,8 @@ static uint32_t read_all(const uint8_t *p, size_t len, int *ret_end, struct stk_
 		stk_event__record(e, &rec_len);
 		if (stk_event__kstack(e))
 			assert_true(stk_reader__frames(r, stk_event__kstack(e), frames, 16) >= 0);
+		if (stk_event__ustack(e))
+			assert_true(stk_reader__frames(r, stk_event__ustack(e), frames, 16) >= 0);
 		assert_non_null(stk_event__comm(e));
 		n++;
 	}
@@ -185,7 +214,7 @@ static void test_flipped(void **state)
 		f.p[pos + 9] ^= 1;
 		before += events_of(f.p, pos);
 	}
-	for (int type = STK_BLOCK_META; type <= STK_BLOCK_END; type++)
+	for (int type = STK_BLOCK_META; type <= STK_BLOCK_USER_SYMBOLS; type++)
 		assert_true(seen & 1u << type || type == STK_BLOCK_INDEX);
 	assert_int_equal(read_all(f.p, f.len, &end, &totals), NR_ROUNDS * ROUND_EVENTS);
 	assert_int_equal(totals.bad_blocks, 0);
@@ -247,7 +276,7 @@ static void test_unknown_block(void **state)
 	for (size_t pos = STK_HEADER_SIZE; pos < f.len; pos += block_len(f.p, pos)) {
 		wire_put(&out, f.p + pos, block_len(f.p, pos));
 		if (header_at(f.p, pos).type != STK_BLOCK_END)
-			put_block(&out, STK_BLOCK_FILES, payload, sizeof(payload));
+			put_block(&out, STK_BLOCK_INDEX, payload, sizeof(payload));
 	}
 	assert_int_equal(read_all(out.p, out.len, &end, &totals), NR_ROUNDS * ROUND_EVENTS);
 	assert_int_equal(end, 0);
@@ -286,6 +315,16 @@ static void test_lies(void **state)
 		{ "half a round", STK_BLOCK_ROUND, 8, { 1 } },
 		{ "no counters", STK_BLOCK_ACCOUNTING, 2, { 0, 0 } },
 		{ "counters cut", STK_BLOCK_ACCOUNTING, 4, { 3, 0, 1, 2 } },
+		{ "file 0", STK_BLOCK_FILES, 15, { 0 } },
+		{ "file of no kind", STK_BLOCK_FILES, 15, { 1, 3 } },
+		{ "id of no kind", STK_BLOCK_FILES, 15, { 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3 } },
+		{ "half a file", STK_BLOCK_FILES, 14, { 1 } },
+		{ "file far away", STK_BLOCK_FILES, 18, { 255, 255, 255, 3 } },
+		{ "file too far", STK_BLOCK_FILES, 18, { 128, 128, 128, 4 } },
+		{ "path beyond the end", STK_BLOCK_FILES, 15, { 1, 0, 0, 12 } },
+		{ "more symbols than bytes", STK_BLOCK_USER_SYMBOLS, 7, { 1, 2, 0, 0, 0, 0, 0 } },
+		{ "symbol beyond the end", STK_BLOCK_USER_SYMBOLS, 6, { 1, 1, 0, 0, 2, 'x' } },
+		{ "half a symbol", STK_BLOCK_USER_SYMBOLS, 1, { 1 } },
 		{ "no header", STK_BLOCK_EVENTS, 24, { 1 } },
 	};
 	struct stk_totals totals;

@@ -64,6 +64,17 @@ static void dump_tables(const struct stk_reader *r)
 	}
 }
 
+static void dump_frame(const struct stk_frame *f)
+{
+	printf("  kind=%d ip=%" PRIx64 " exact=%d sym=%s+%" PRIx64 "/%" PRIx64 " mod=%s node=%u "
+	       "parent=%u",
+	       f->kind, f->ip, f->exact, f->sym ? f->sym : "-", f->off, f->size,
+	       f->mod ? f->mod : "-", f->node, f->parent);
+	if (f->kind == STK_FRAME_USER)
+		printf(" file=%u guessed=%d", f->file, f->guessed);
+	printf("\n");
+}
+
 static void dump_stacks(struct stk_reader *r)
 {
 	static struct stk_frame f[STK_MAX_DEPTH];
@@ -76,10 +87,31 @@ static void dump_stacks(struct stk_reader *r)
 		       s.number, s.id, s.alias_of, s.depth, stk_stack_end_name(s.end), s.generation,
 		       s.refs);
 		for (int k = 0; k < n; k++)
-			printf("  kind=%d ip=%" PRIx64 " exact=%d sym=%s+%" PRIx64 "/%" PRIx64
-			       " mod=%s node=%u parent=%u\n",
-			       f[k].kind, f[k].ip, f[k].exact, f[k].sym ? f[k].sym : "-", f[k].off,
-			       f[k].size, f[k].mod ? f[k].mod : "-", f[k].node, f[k].parent);
+			dump_frame(&f[k]);
+	}
+}
+
+static void dump_files(const struct stk_reader *r)
+{
+	const char *path, *host;
+	struct stk_file f;
+
+	for (uint32_t i = 1; i <= stk_reader__nr_files(r); i++) {
+		if (stk_reader__file(r, i, &f))
+			continue;
+		printf("file %u kind=%d flags=%x hash=%08x dev=%x:%x inode=%" PRIu64
+		       " size=%" PRIu64 " mtime=%" PRIu64 " pid=%u start=%" PRIu64 " base=%" PRIx64
+		       " symbols=%d id=%d:",
+		       f.number, f.kind, f.flags, f.hash, f.dev_major, f.dev_minor, f.inode, f.size,
+		       f.mtime_ns, f.pid, f.start_ns, f.base, stk_reader__has_symbols(r, i),
+		       f.id_kind);
+		for (unsigned int k = 0; k < f.id_len; k++)
+			printf("%02x", f.id[k]);
+		for (unsigned int k = 0; !stk_reader__file_name(r, i, k, &path, &host); k++) {
+			print_text("path", path);
+			print_text("host", host);
+		}
+		printf("\n");
 	}
 }
 
@@ -102,6 +134,7 @@ int main(int argc, char **argv)
 	while ((err = stk_reader__next(r, &e)) == 1)
 		dump_event(e);
 	dump_tables(r);
+	dump_files(r);
 	dump_stacks(r);
 	stk_reader__totals(r, &t);
 	printf("end=%d clean=%d events=%" PRIu64 " stacks=%" PRIu64 " duplicates=%" PRIu64

@@ -227,7 +227,7 @@ static void test_markers(void **state)
 {
 	const uint64_t sample[] = { FRAME_MARKER(FRAME_EXACT, 0), K(0x100), K(0x200) };
 	const uint64_t cut[] = { K(0x100), K(0x200), FRAME_MARKER(FRAME_END, STK_END_TRUNCATED) };
-	const uint64_t user[] = { (7ULL << 40) | 0x1234, (8ULL << 40) | 0x5678 };
+	const uint64_t user[] = { FRAME_USER(0, 0x1234), FRAME_USER(0, 0x5678) };
 	const uint64_t odd[] = { 0x8000010000000000ULL };
 	struct stk_frame out[4];
 	struct stk_stack s;

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which mapping holds an address of the current task, without the mmap lock: bpf_find_vma() fails
+ * where interrupts are off and while another thread maps.  The maple tree of the mm (since 6.1,
+ * d4af56c5c7c6) is read as it is, under RCU like everything a BPF program does, and what was
+ * found is checked: the mapping must hold the address, belong to the mm, and say the same when it
+ * is read once more.
+ */
+#ifndef USER_AREA_BPF_H
+#define USER_AREA_BPF_H
+
+#include "user_state.bpf.h"
+
+struct super_block {
+	u32 s_dev;
+} __attribute__((preserve_access_index));
+
+struct timespec64 {
+	s64 tv_sec;
+	long tv_nsec;
+} __attribute__((preserve_access_index));
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	u32 i_generation;
+	s64 i_size;
+	s64 i_mtime_sec, i_ctime_sec; /* since 6.11 (3aa63a569c64) */
+	u32 i_mtime_nsec, i_ctime_nsec;
+} __attribute__((preserve_access_index));
+
+struct inode___6_7 {
+	struct timespec64 __i_mtime; /* 6.7 (12cd44023651) */
+	struct timespec64 __i_ctime; /* 6.6 (13bc24457850) */
+} __attribute__((preserve_access_index));
+
+struct inode___6_1 {
+	struct timespec64 i_mtime, i_ctime;
+} __attribute__((preserve_access_index));
+
+struct qstr {
+	u64 hash_len;
+	const unsigned char *name;
+} __attribute__((preserve_access_index));
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+} __attribute__((preserve_access_index));
+
+struct vfsmount {
+	struct dentry *mnt_root;
+} __attribute__((preserve_access_index));
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+} __attribute__((preserve_access_index));
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+} __attribute__((preserve_access_index));
+
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+	u32 f_mode;
+} __attribute__((preserve_access_index));
+
+struct backing_file {
+	struct path user_path; /* since 6.7 (def3ae83da02) */
+} __attribute__((preserve_access_index));
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
+	struct file *vm_file;
+	struct mm_struct *vm_mm;
+} __attribute__((preserve_access_index));
+
+struct maple_tree {
+	void *ma_root;
+} __attribute__((preserve_access_index));
+
+typedef struct {
+	void *vdso;
+} __attribute__((preserve_access_index)) mm_context_t;
+
+struct seqcount {
+	u32 sequence;
+} __attribute__((preserve_access_index));
+typedef struct seqcount seqcount_t;
+
+struct mm_struct {
+	struct maple_tree mm_mt;
+	mm_context_t context;
+	unsigned long start_code;
+	seqcount_t mm_lock_seq; /* since 6.13 (db6f8b5ad9f4) a seqcount */
+} __attribute__((preserve_access_index));
+
+struct mm_struct___6_4 {
+	int mm_lock_seq; /* since 6.4 (5e31275cc997), counted where the lock is given back */
+} __attribute__((preserve_access_index));
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+} __attribute__((preserve_access_index));
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+} __attribute__((preserve_access_index));
+
+#define MAPLE_LEAF 1 /* enum maple_type: this and below hold entries, above nodes */
+#define MAPLE_ARANGE 3
+#define MAPLE_TYPE(entry) ((entry) >> 3 & 15)
+#define MAPLE_NODE(entry) ((entry) & ~0xffull)
+#define MAPLE_LEVELS 6
+
+#define VM_EXEC 4
+
+/* A file of a layer below (since 6.7, def3ae83da02); which bit says so is found out at the start. */
+u32 fmode_backing = 0;
+#define KERNEL_MINOR_BITS 20
+
+/* Since 6.2 (a35b9af4ec2c): kernel memory is read as a type, without a call for each word. */
+extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
+
+#define CAST(type, address)                                      \
+	((const struct type *)bpf_rdonly_cast((void *)(address), \
+					      bpf_core_type_id_kernel(struct type)))
+
+/* Pivots below the address are counted: a run that ends at the first one that is not, or is 0. */
+#define AREA_PASS(i)                                                      \
+	do {                                                              \
+		u64 pivot = AREA_PIVOT(i);                                \
+		run &= ((pivot - addr) & ~pivot & -pivot) >> 63;          \
+		slot += run;                                              \
+		/* one at a time: of all at once most would be spilled */ \
+		asm volatile("" : "+r"(slot), "+r"(run));                 \
+	} while (0)
+
+#define AREA_COUNT()                \
+	do {                        \
+		AREA_PASS(0);       \
+		AREA_PASS(1);       \
+		AREA_PASS(2);       \
+		AREA_PASS(3);       \
+		AREA_PASS(4);       \
+		AREA_PASS(5);       \
+		AREA_PASS(6);       \
+		AREA_PASS(7);       \
+		AREA_PASS(8);       \
+		slot_arange = slot; \
+		AREA_PASS(9);       \
+		AREA_PASS(10);      \
+		AREA_PASS(11);      \
+		AREA_PASS(12);      \
+		AREA_PASS(13);      \
+		AREA_PASS(14);      \
+	} while (0)
+
+/* Where the node's slot lies that the address falls into. */
+static __always_inline u64 area_slot(u64 entry, u64 slot, u64 slot_arange)
+{
+	u64 node = MAPLE_NODE(entry);
+
+	if (MAPLE_TYPE(entry) == MAPLE_ARANGE)
+		return node + bpf_core_field_offset(struct maple_arange_64, slot) + slot_arange * 8;
+	return node + bpf_core_field_offset(struct maple_range_64, slot) + slot * 8;
+}
+
+/* A word of kernel memory, read as the first pivot of a node that begins in front of it. */
+static __always_inline u64 area_word(const void *address)
+{
+	return CAST(maple_range_64, address - bpf_core_field_offset(struct maple_range_64, pivot))
+		->pivot[0];
+}
+
+static __always_inline u64 area_find_cast(u64 entry, u64 addr)
+{
+	int level;
+
+#pragma clang loop unroll(disable)
+	for (level = 0; level < MAPLE_LEVELS; level++) {
+		const struct maple_range_64 *node = CAST(maple_range_64, MAPLE_NODE(entry));
+		u32 type = MAPLE_TYPE(entry);
+		u64 run = 1, slot = 0, slot_arange;
+
+#define AREA_PIVOT(i) (node->pivot[i])
+		AREA_COUNT();
+#undef AREA_PIVOT
+		entry = area_word((void *)area_slot(entry, slot, slot_arange));
+		if (type <= MAPLE_LEAF)
+			return entry;
+		if (!entry)
+			break;
+	}
+	return 0;
+}
+
+static __always_inline u64 area_find_read(u64 entry, u64 addr, u64 *pivots)
+{
+	int level;
+
+#pragma clang loop unroll(disable)
+	for (level = 0; level < MAPLE_LEVELS; level++) {
+		u32 type = MAPLE_TYPE(entry);
+		u64 run = 1, slot = 0, slot_arange;
+
+		if (bpf_probe_read_kernel(
+			    pivots, 15 * 8,
+			    (void *)(MAPLE_NODE(entry) +
+				     bpf_core_field_offset(struct maple_range_64, pivot))))
+			return 0;
+#define AREA_PIVOT(i) (pivots[i])
+		AREA_COUNT();
+#undef AREA_PIVOT
+		if (bpf_probe_read_kernel(&entry, 8, (void *)area_slot(entry, slot, slot_arange)))
+			return 0;
+		if (type <= MAPLE_LEAF)
+			return entry;
+		if (!entry)
+			break;
+	}
+	return 0;
+}
+
+/* Bit 31 says since 6.13 (4e40eff0b573) that somebody has asked for it. */
+#define CTIME_NSEC 0x7fffffff
+
+#define READ_TIMESPEC(inode, field) \
+	(BPF_CORE_READ(inode, field.tv_sec) * 1000000000ll + BPF_CORE_READ(inode, field.tv_nsec))
+
+/* The times of the key: mtime can be set back, ctime cannot. */
+static __always_inline void area_times(struct user_area *a, const struct inode *inode)
+{
+	const struct inode___6_7 *i7 = (void *)inode;
+	const struct inode___6_1 *i1 = (void *)inode;
+
+	if (bpf_core_field_exists(inode->i_mtime_sec)) {
+		a->key.w[3] = BPF_CORE_READ(inode, i_mtime_sec) * 1000000000ll +
+			      BPF_CORE_READ(inode, i_mtime_nsec);
+		a->key.w[5] = BPF_CORE_READ(inode, i_ctime_sec) * 1000000000ll +
+			      (BPF_CORE_READ(inode, i_ctime_nsec) & CTIME_NSEC);
+		return;
+	}
+	if (bpf_core_field_exists(i7->__i_mtime))
+		a->key.w[3] = READ_TIMESPEC(i7, __i_mtime);
+	else
+		a->key.w[3] = READ_TIMESPEC(i1, i_mtime);
+	if (bpf_core_field_exists(i7->__i_ctime))
+		a->key.w[5] = READ_TIMESPEC(i7, __i_ctime);
+	else
+		a->key.w[5] = READ_TIMESPEC(i1, i_ctime);
+}
+
+static __always_inline void area_key_read(struct user_area *a)
+{
+	const struct file *file = (void *)a->file;
+	const struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+	a->key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	a->key.w[0] = BPF_CORE_READ(inode, i_ino);
+	a->key.w[1] = BPF_CORE_READ(inode, i_generation);
+	a->key.w[2] = (u64)inode;
+	a->key.w[4] = BPF_CORE_READ(inode, i_size);
+	area_times(a, inode);
+}
+
+static __always_inline void area_key_cast(struct user_area *a)
+{
+	const struct inode *inode = CAST(file, a->file)->f_inode;
+
+	a->key.dev = inode->i_sb->s_dev;
+	a->key.w[0] = inode->i_ino;
+	a->key.w[1] = inode->i_generation;
+	a->key.w[2] = (u64)inode;
+	a->key.w[4] = inode->i_size;
+	if (bpf_core_field_exists(inode->i_mtime_sec)) {
+		a->key.w[3] = inode->i_mtime_sec * 1000000000ll + inode->i_mtime_nsec;
+		a->key.w[5] = inode->i_ctime_sec * 1000000000ll + (inode->i_ctime_nsec & CTIME_NSEC);
+	} else {
+		area_times(a, inode);
+	}
+}
+
+/* vma's own words; false: it is not a mapping of the mm that holds the address. */
+static __always_inline bool area_read(struct user_walk *u, u64 vma, u64 addr)
+{
+	struct user_area *a = &u->area;
+	u64 mm;
+
+	if (bpf_rdonly_cast) {
+		const struct vm_area_struct *v = CAST(vm_area_struct, vma);
+
+		a->start = v->vm_start;
+		a->end = v->vm_end;
+		a->pgoff = v->vm_pgoff;
+		a->flags = v->vm_flags;
+		a->file = (u64)v->vm_file;
+		mm = (u64)v->vm_mm;
+	} else {
+		const struct vm_area_struct *v = (void *)vma;
+
+		a->start = BPF_CORE_READ(v, vm_start);
+		a->end = BPF_CORE_READ(v, vm_end);
+		a->pgoff = BPF_CORE_READ(v, vm_pgoff);
+		a->flags = BPF_CORE_READ(v, vm_flags);
+		a->file = (u64)BPF_CORE_READ(v, vm_file);
+		mm = (u64)BPF_CORE_READ(v, vm_mm);
+	}
+	return mm == u->mm && a->start <= addr && addr < a->end;
+}
+
+static __always_inline u64 area_lookup(struct user_walk *u, u64 addr)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u64 root = 0;
+
+	if (!task->mm)
+		return 0;
+	if (bpf_rdonly_cast) /* a number, not what the verifier takes for a pointer */
+		root = area_word(&task->mm->mm_mt.ma_root);
+	else
+		root = (u64)task->mm->mm_mt.ma_root;
+	if ((root & 3) != 2 || root < 4096) /* not a node: at most one mapping */
+		return 0;
+	if (bpf_rdonly_cast)
+		return area_find_cast(root, addr);
+	return area_find_read(root, addr, u->pivots);
+}
+
+/* Address less offset in the file; of what is no file, or an unknown one, addresses are kept. */
+static __always_inline u64 area_delta(const struct user_area *a, u32 id)
+{
+	if (!id)
+		return 0;
+	if (a->file)
+		return a->start - (a->pgoff << UNW_PAGE_SHIFT);
+	return a->key.kind == WIRE_KEY_VDSO ? a->start : 0;
+}
+
+/* Fills u->area for an address; 0: found. */
+__noinline int area_find(struct user_walk *u, u64 addr)
+{
+	struct user_area *a;
+	u64 vma, file, start, pgoff;
+
+	if (!u)
+		return 1;
+	a = &u->area;
+	vma = area_lookup(u, addr);
+	if (vma < 4096 || !area_read(u, vma, addr))
+		return 1;
+	file = a->file;
+	start = a->start;
+	pgoff = a->pgoff;
+	__builtin_memset(&a->key, 0, sizeof(a->key));
+	if (!file) { /* what stands for a file holds as many addresses as there are offsets */
+		start = addr & ~((1ULL << FRAME_OFFSET_BITS) - 1);
+		if (a->start < start)
+			a->start = start;
+		if (a->end - start > 1ULL << FRAME_OFFSET_BITS)
+			a->end = start + (1ULL << FRAME_OFFSET_BITS);
+	} else {
+		a->key.kind = WIRE_KEY_FILE;
+		if (bpf_rdonly_cast)
+			area_key_cast(a);
+		else
+			area_key_read(a);
+		/* unmapped and freed meanwhile, the same memory may be another mapping or file */
+		if (area_lookup(u, addr) != vma || !area_read(u, vma, addr) || a->file != file ||
+		    a->start != start || a->pgoff != pgoff)
+			return 1;
+	}
+	return 0;
+}
+
+/* Counts changes of the current task's mappings; *ret_stable false: it does not tell (6.1). */
+static __always_inline u32 area_seq(const struct task_struct *task, bool *ret_stable)
+{
+	const struct mm_struct___6_4 *old = (void *)task->mm;
+	u32 seq;
+
+	*ret_stable = true;
+	if (bpf_core_field_exists(task->mm->mm_lock_seq.sequence)) {
+		seq = task->mm->mm_lock_seq.sequence;
+		*ret_stable = !(seq & 1); /* odd: being changed now */
+		return seq;
+	}
+	if (bpf_core_field_exists(old->mm_lock_seq))
+		return BPF_CORE_READ(old, mm_lock_seq);
+	*ret_stable = false;
+	return 0;
+}
+
+#endif /* USER_AREA_BPF_H */

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file map in the kernel: every file that code was mapped from gets a small id, once.
+ *
+ * As in the stack map, an entry is complete before one compare-and-swap publishes it: nobody
+ * waits.  What it costs to lose the race is an entry.
+ */
+#ifndef USER_FILE_BPF_H
+#define USER_FILE_BPF_H
+
+#include "user_area.bpf.h"
+
+#define FILE_PATH_PARTS 48
+
+static __always_inline u64 key_hash(const struct wire_file_key *key)
+{
+	const u64 *w = (const u64 *)key;
+	u64 h = 0x9e3779b97f4a7c15ull;
+	int i;
+
+	for (i = 0; i < 1 + WIRE_KEY_WORDS; i++) {
+		h = (h ^ w[i]) * 0xd6e8feb86659fd93ull;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+static __always_inline bool key_equal(const struct wire_file_key *a, const struct wire_file_key *b)
+{
+	const u64 *x = (const u64 *)a, *y = (const u64 *)b;
+	u64 differ = 0;
+	int i;
+
+	for (i = 0; i < 1 + WIRE_KEY_WORDS; i++)
+		differ |= x[i] ^ y[i];
+	return !differ;
+}
+
+/*
+ * A complete entry that nobody sees yet; 0: there is no room.  Names have entries of their own: they
+ * must not use up the files'.
+ */
+static __always_inline u32 file_new(const struct wire_file_key *key)
+{
+	struct wire_file *f;
+	u32 id;
+
+	if (key->kind == WIRE_KEY_NAME) {
+		if (*(volatile u32 *)&user_ctl.nr_names >= WIRE_MAX_NAMES - WIRE_MAX_CPUS)
+			return 0;
+		id = __sync_fetch_and_add(&user_ctl.nr_names, 1) + WIRE_MAX_FILES;
+	} else {
+		if (*(volatile u32 *)&user_ctl.nr_files >= WIRE_MAX_FILES - WIRE_MAX_CPUS - 1)
+			return 0;
+		id = __sync_fetch_and_add(&user_ctl.nr_files, 1) + 1;
+	}
+	f = bpf_map_lookup_elem(&files, &id);
+	if (!f)
+		return 0;
+	f->key = *key;
+	return id;
+}
+
+/*
+ * The id of a key: u->key_id, 0 if there is no room, and whether it is new, u->key_new.  The key
+ * is u->area.key.
+ */
+__noinline int file_intern(struct user_walk *u)
+{
+	struct wire_file_key *key;
+	u64 h, tag, *slot, v;
+	u32 i, at, id = 0;
+
+	if (!u)
+		return 0;
+	u->key_id = 0;
+	u->key_new = 0;
+	key = &u->area.key;
+	h = key_hash(key);
+	tag = h & 0xffffffff00000000ull;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_FILE_PROBES; i++) {
+		struct wire_file *f;
+		u32 found;
+
+		at = ((u32)h + i) & (WIRE_FILE_SLOTS - 1);
+		slot = bpf_map_lookup_elem(&file_slots, &at);
+		if (!slot)
+			return 0;
+		v = *(volatile u64 *)slot;
+		if (!v) {
+			id = *(volatile u32 *)&u->key_new;
+			if (!id) {
+				id = file_new(key);
+				if (!id)
+					break;
+				u->key_new = id;
+			}
+			v = __sync_val_compare_and_swap(slot, 0, tag | id);
+			if (!v) {
+				u->key_id = id;
+				return 0;
+			}
+		}
+		if ((v ^ tag) >> 32)
+			continue;
+		found = (u32)v;
+		f = bpf_map_lookup_elem(&files, &found);
+		if (f && key_equal(&f->key, key)) {
+			u->key_id = found;
+			u->key_new = 0; /* somebody else was first: ours is lost */
+			return 0;
+		}
+	}
+	u->key_new = 0;
+	if (key->kind != WIRE_KEY_NAME)
+		__sync_fetch_and_add(&user_ctl.files_full, 1);
+	return 0;
+}
+
+/*
+ * By which path the mapping's file was opened.  What overlayfs maps is a file of a layer below, which
+ * since 6.7 says by which path of the overlay it was opened; before that this is its only path.
+ */
+static __always_inline const struct path *area_path(const struct user_area *a)
+{
+	const struct file *file = (void *)a->file;
+	const struct backing_file *backing = (void *)a->file;
+
+	if (bpf_core_field_exists(backing->user_path) && BPF_CORE_READ(file, f_mode) & fmode_backing)
+		return &backing->user_path;
+	return &file->f_path;
+}
+
+/* The path of the mapping's file, from its last part up to the root of its mount namespace. */
+__noinline int news_path(struct user_walk *u)
+{
+	struct wire_news *n;
+	const struct path *path;
+	struct dentry *d;
+	struct vfsmount *mnt;
+	u32 i;
+
+	if (!u)
+		return 0;
+	n = &u->news;
+	n->len = 0;
+	n->nr_parts = 0;
+	path = area_path(&u->area);
+	d = BPF_CORE_READ(path, dentry);
+	mnt = BPF_CORE_READ(path, mnt);
+#pragma clang loop unroll(disable)
+	for (i = 0; i < FILE_PATH_PARTS; i++) {
+		struct dentry *parent = BPF_CORE_READ(d, d_parent);
+		struct dentry *root = BPF_CORE_READ(mnt, mnt_root);
+		u32 len = *(volatile u32 *)&n->len;
+		long r;
+
+		if (d == root || d == parent) {
+			struct mount *m = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+			struct mount *up = BPF_CORE_READ(m, mnt_parent);
+
+			if (up == m || d != root)
+				break;
+			d = BPF_CORE_READ(m, mnt_mountpoint);
+			mnt = (void *)up + bpf_core_field_offset(struct mount, mnt);
+			continue;
+		}
+		if (len > WIRE_NAME_BYTES - 256) {
+			i = FILE_PATH_PARTS;
+			break;
+		}
+		r = bpf_probe_read_kernel_str(n->parts + (len & (WIRE_NAME_BYTES - 1)), 256,
+					      BPF_CORE_READ(d, d_name.name));
+		if (r <= 0)
+			break;
+		n->len = len + (u32)r;
+		n->nr_parts++;
+		d = parent;
+	}
+	if (i >= FILE_PATH_PARTS) /* the end of a path is none */
+		n->len = n->nr_parts = 0;
+	return 0;
+}
+
+/* Tells the recorder of a file, or of another name of one; false: the ring is full. */
+static __always_inline bool news_send(struct user_walk *u, u32 id, bool is_name)
+{
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct wire_news *n = &u->news;
+
+	n->file = id;
+	n->is_name = is_name;
+	n->tgid = pid_tgid >> 32;
+	n->tid = (u32)pid_tgid;
+	n->ts = now();
+	n->start = u->area.start;
+	n->end = u->area.end;
+	n->offset = u->area.pgoff << UNW_PAGE_SHIFT;
+	if (u->area.file)
+		news_path(u);
+	else
+		n->len = n->nr_parts = 0;
+	/* at once: the sooner the recorder looks, the more it finds */
+	return !bpf_ringbuf_output(&news, n, sizeof(*n), BPF_RB_FORCE_WAKEUP);
+}
+
+/* Whether this file has not been seen by this name before, on this mount. */
+static __always_inline bool file_name_is_new(struct user_walk *u, struct wire_file *f, u32 id)
+{
+	const struct path *path = area_path(&u->area);
+	const struct dentry *d = BPF_CORE_READ(path, dentry);
+
+	if (*(volatile u32 *)&f->nr_names >= WIRE_FILE_NAMES)
+		return false;
+	u->news.key = u->area.key;
+	u->area.key.kind = WIRE_KEY_NAME;
+	u->area.key.dev = 0;
+	u->area.key.w[0] = id;
+	u->area.key.w[1] = (u64)d;
+	u->area.key.w[2] = (u64)BPF_CORE_READ(d, d_parent);
+	u->area.key.w[3] = BPF_CORE_READ(d, d_name.hash_len);
+	u->area.key.w[4] = (u64)BPF_CORE_READ(path, mnt);
+	u->area.key.w[5] = 0;
+	file_intern(u);
+	u->area.key = u->news.key;
+	if (!u->key_new)
+		return false;
+	__sync_fetch_and_add(&f->nr_names, 1);
+	return true;
+}
+
+/*
+ * The id of the file of u->area, 0 if it is not to be had.  What is new is told the recorder: the
+ * file, or a name by which it was not known yet.
+ */
+__noinline int file_id(struct user_walk *u, u64 addr)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct wire_file *f;
+	u32 id, is_new;
+
+	if (!u)
+		return 0;
+	if (!u->area.file) {
+		__builtin_memset(&u->area.key, 0, sizeof(u->area.key));
+		if (task->mm && (u64)task->mm->context.vdso == u->area.start) {
+			u->area.key.kind = WIRE_KEY_VDSO;
+		} else {
+			u->area.key.kind = WIRE_KEY_JIT;
+			u->area.key.w[0] = addr >> FRAME_OFFSET_BITS | (u64)task->self_exec_id << 32;
+			u->area.key.w[1] = task->tgid;
+			u->area.key.w[2] = BPF_CORE_READ(task, group_leader, start_boottime);
+		}
+	}
+	file_intern(u);
+	id = u->key_id;
+	is_new = u->key_new;
+	f = bpf_map_lookup_elem(&files, &id);
+	if (!id || !f)
+		return 0;
+	u->news.key = u->area.key;
+	f->used = user_ctl.epoch;
+	if (!u->news_left) /* it takes time; what is not told now is told next time */
+		return id;
+	if (u->area.file && file_name_is_new(u, f, id) && !is_new) {
+		u->news_left--;
+		news_send(u, id, true);
+	}
+	if (!f->announced && !__sync_val_compare_and_swap(&f->announced, 0, 1)) {
+		u->news_left--;
+		if (!news_send(u, id, false))
+			f->announced = 0;
+	}
+	return id;
+}
+
+#endif /* USER_FILE_BPF_H */

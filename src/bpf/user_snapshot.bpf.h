@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file map's entries that do not come from events: all mappings of all tasks, by an iterator, and
+ * programs that begin.
+ */
+#ifndef USER_SNAPSHOT_BPF_H
+#define USER_SNAPSHOT_BPF_H
+
+#include "user_file.bpf.h"
+
+/* Only one thread reads the iterator, in the recorder. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct user_walk);
+} snapshot_walks SEC(".maps");
+
+static __always_inline struct user_walk *snapshot_walk(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&snapshot_walks, &zero);
+}
+
+static __always_inline void snapshot_area(struct user_walk *u, struct vm_area_struct *vma)
+{
+	struct user_area *a = &u->area;
+
+	a->start = vma->vm_start;
+	a->end = vma->vm_end;
+	a->pgoff = vma->vm_pgoff;
+	a->file = (u64)vma->vm_file;
+	__builtin_memset(&a->key, 0, sizeof(a->key));
+	a->key.kind = WIRE_KEY_FILE;
+	area_key_read(a);
+}
+
+static __always_inline bool snapshot_news(struct user_walk *u, struct task_struct *task)
+{
+	struct wire_news *n = &u->news;
+	struct wire_file *f;
+	u32 id = u->key_id;
+
+	f = bpf_map_lookup_elem(&files, &id);
+	if (!id || !f)
+		return false;
+	f->announced = 1;
+	n->key = u->area.key;
+	n->file = id;
+	n->is_name = 0;
+	n->tgid = task->tgid;
+	n->tid = task->pid;
+	n->ts = now();
+	n->start = u->area.start;
+	n->end = u->area.end;
+	n->offset = u->area.pgoff << UNW_PAGE_SHIFT;
+	news_path(u);
+	return true;
+}
+
+static __always_inline void exec_news(struct user_walk *u, u64 addr)
+{
+	if (!area_find(u, addr) && u->area.flags & VM_EXEC)
+		file_id(u, addr);
+}
+
+#endif /* USER_SNAPSHOT_BPF_H */

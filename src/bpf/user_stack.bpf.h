@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The user stack of an event: walked, stored once; or, where the unwind table of a file is not
+ * there yet, copied as it is, for the recorder to walk.
+ */
+#ifndef USER_STACK_BPF_H
+#define USER_STACK_BPF_H
+
+#include "user.bpf.h"
+
+#define COPY_PAGES (WIRE_COPY_BYTES / 4096)
+#define COPY_STEP 64
+#define COPY_LOOKUPS 256 /* mappings asked for by one copy */
+
+/* ---- copies ------------------------------------------------------------------------------------- */
+
+static __always_inline void copy_vma(struct wire_copy *c, u64 start, u64 end, u64 delta, u32 id)
+{
+	u32 n = c->nr_vmas;
+	struct wire_vma *v;
+
+	if (n >= WIRE_VMAS)
+		return;
+	c->nr_vmas = n + 1;
+	asm volatile("" : "+r"(n));
+	v = &c->vmas[n & (WIRE_VMAS - 1)];
+	v->start = start;
+	v->end = end;
+	v->delta = delta;
+	v->file = id;
+	v->pad = 0;
+}
+
+/* The mappings that the thread remembers. */
+__noinline int copy_vmas(struct cpu_copy *cc, struct user_walk *u, struct user_thread *t)
+{
+	u32 i;
+
+	if (!cc || !u || !t)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_VMAS; i++) {
+		struct user_vma *v = thread_vma(t, i);
+
+		if (v->end && !vma_check(u, t, i))
+			copy_vma(&cc->copy, v->start, v->end, v->delta, v->id);
+	}
+	return 0;
+}
+
+static __always_inline bool copy_knows(struct cpu_copy *cc, u64 word)
+{
+	u32 i;
+
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_VMAS; i++) {
+		if (i >= cc->copy.nr_vmas)
+			break;
+		if (word - cc->copy.vmas[i].start < cc->copy.vmas[i].end - cc->copy.vmas[i].start)
+			return true;
+	}
+#pragma clang loop unroll(disable)
+	for (i = 0; i < COPY_NOT; i++) {
+		if (i >= cc->nr_not)
+			break;
+		if (word - cc->not_code[i][0] < cc->not_code[i][1])
+			return true;
+	}
+	return false;
+}
+
+/* A word of the copied stack: if it may be a return address, the recorder must know the mapping. */
+__noinline int copy_word(struct cpu_copy *cc, struct user_walk *u, u32 i)
+{
+	u64 word, start, len = 4096;
+	u32 n;
+
+	if (!cc || !u)
+		return 0;
+	asm volatile("" : "+r"(i));
+	word = ((u64 *)cc->copy.stack)[i & (WIRE_COPY_BYTES / 8 - 1)];
+	if (word < 65536 || word >> 47 || copy_knows(cc, word))
+		return 0;
+	if (cc->lookups >= COPY_LOOKUPS || cc->copy.nr_vmas >= WIRE_VMAS)
+		return 0;
+	cc->lookups++;
+	start = word & ~4095ull;
+	if (!area_find(u, word)) {
+		if (u->area.flags & VM_EXEC) {
+			u32 id = file_id(u, word);
+
+			copy_vma(&cc->copy, u->area.start, u->area.end, area_delta(&u->area, id), id);
+			return 0;
+		}
+		start = u->area.start;
+		len = u->area.end - start;
+	}
+	n = cc->nr_not;
+	cc->nr_not = n + 1;
+	asm volatile("" : "+r"(n));
+	cc->not_code[n & (COPY_NOT - 1)][0] = start;
+	cc->not_code[n & (COPY_NOT - 1)][1] = len;
+	return 0;
+}
+
+/* In two steps, for the verifier's sake. */
+__noinline int copy_words(struct cpu_copy *cc, struct user_walk *u, u32 from, u32 nr)
+{
+	u32 i;
+
+	if (!cc || !u)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < COPY_STEP; i++) {
+		if (from + i >= nr)
+			break;
+		copy_word(cc, u, from + i);
+	}
+	return 0;
+}
+
+/* The stack's bytes from the stack pointer on: as much as is there, up to the limit of pages. */
+__noinline int copy_stack(struct cpu_copy *cc, u64 sp, u64 stack_hi, u32 pages)
+{
+	u32 i;
+
+	if (!cc)
+		return 0;
+	cc->copy.len = 0;
+	cc->copy.partial = 0;
+#pragma clang loop unroll(full)
+	for (i = 0; i < COPY_PAGES; i++) {
+		u64 at = sp + i * 4096, len = stack_hi - at;
+
+		if (at >= stack_hi)
+			return 0;
+		if (i >= pages)
+			break;
+		if (len > 4096)
+			len = 4096;
+		asm volatile("" : "+r"(len));
+		if (len > 4096)
+			return 0;
+		if (bpf_probe_read_user(cc->copy.stack + i * 4096, len, (void *)at)) {
+			len = 4096 - (at & 4095);
+			asm volatile("" : "+r"(len));
+			if (len <= 4096 &&
+			    !bpf_probe_read_user(cc->copy.stack + i * 4096, len, (void *)at))
+				cc->copy.len += len;
+			return 0;
+		}
+		cc->copy.len += len;
+	}
+	cc->copy.partial = 1;
+	return 0;
+}
+
+/* Where the walk stands. */
+__noinline int copy_state(struct cpu_copy *cc, struct user_walk *u)
+{
+	struct wire_copy *c;
+	u32 i;
+
+	if (!cc || !u)
+		return 0;
+	c = &cc->copy;
+	/* what lies below the stack pointer is not copied */
+	if (u->w.fp_at && bpf_probe_read_user(&u->w.fp, 8, (void *)u->w.fp_at))
+		u->w.flags |= UNW_FP_LOST;
+	if (u->w.bx_at && bpf_probe_read_user(&u->w.bx, 8, (void *)u->w.bx_at))
+		u->w.flags |= UNW_BX_LOST;
+	for (i = 0; i < UNW_NR_REGS; i++)
+		c->regs.r[i] = u->w.regs[i];
+	c->regs.r[UNW_REG_FP] = u->w.fp;
+	c->regs.r[UNW_REG_BX] = u->w.bx;
+	c->regs.r[UNW_REG_SP] = u->w.sp;
+	c->regs.ip = u->w.ip;
+	c->flags = u->w.flags;
+	c->event = WIRE_COPY;
+	c->tgid = bpf_get_current_pid_tgid() >> 32;
+	c->tid = (u32)bpf_get_current_pid_tgid();
+	c->sp = u->w.sp;
+	c->max_frames = user_max_depth;
+	c->interrupted = u->interrupted;
+	c->nr_frames = u->nr_words;
+	bpf_probe_read_kernel(c->frames, sizeof(c->frames), u->words.w);
+	c->nr_vmas = 0;
+	cc->nr_not = 0;
+	cc->lookups = 0;
+	return 0;
+}
+
+/* Puts the copy into the ring; its tag, or 0: no room. */
+__noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
+{
+	u32 cpu = bpf_get_smp_processor_id(), pages = COPY_PAGES, i, n;
+	struct cpu_copy *cc = bpf_map_lookup_elem(&copies, &cpu);
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	u64 tag = 0, size;
+
+	if (!u || !t || !cc || !ring)
+		return 0;
+	/* events come first: the fuller the ring, the less is copied */
+	size = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	if (size > copy_limit + copy_limit / 2)
+		return 0;
+	if (size > copy_limit)
+		pages = 1;
+	if (__sync_lock_test_and_set(&cc->busy, 1))
+		return 0;
+	copy_state(cc, u);
+	copy_stack(cc, u->w.sp, u->stack_hi, pages);
+	copy_vmas(cc, u, t);
+	n = cc->copy.len / 8;
+	if (n > WIRE_COPY_BYTES / 8)
+		n = WIRE_COPY_BYTES / 8;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_COPY_BYTES / 8; i += COPY_STEP)
+		copy_words(cc, u, i, n);
+	cc->copy.tag = ++cc->tag;
+	size = n * 8;
+	cc->copy.len = size;
+	asm volatile("" : "+r"(size));
+	if (size <= WIRE_COPY_BYTES &&
+	    !bpf_ringbuf_output(ring, &cc->copy, offsetof(struct wire_copy, stack) + size,
+				BPF_RB_NO_WAKEUP))
+		tag = cc->copy.tag;
+	barrier();
+	*(volatile u32 *)&cc->busy = 0;
+	return tag;
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------- */
+
+static __always_inline bool kept_is_valid(u64 kept)
+{
+	return kept && kept >> 32 == stackmap_generation();
+}
+
+/* The words are in u->words: into the stack map, or along with the event. */
+static __always_inline void user_store(struct scratch *s, struct user_thread *t)
+{
+	struct user_walk *u = &s->user;
+	s64 id;
+
+	if (!u->nr_words || u->nr_words > STACKMAP_WORDS) {
+		s->ustack = WIRE_STACK_NONE;
+		u->result = STK_C_USTACK_NONE;
+		return;
+	}
+	id = stackmap_get_call(&u->words, u->nr_words, 0);
+	if (id <= 0) {
+		s->ustack = WIRE_STACK_FULL;
+		u->result = STK_C_USTACK_FULL;
+		return;
+	}
+	s->ustack = (u32)id;
+	u->result = id & STACKMAP_NEW ? STK_C_USTACK_NEW : STK_C_USTACK_HIT;
+	if (t && t->nr_frames) {
+		t->kept = u->words.hint;
+		t->kept_end = u->end;
+	}
+}
+
+static __always_inline void walk_begin(struct user_walk *u, struct user_thread *t,
+				       const struct task_struct *task)
+{
+	bool stable;
+
+	u->mm = (u64)task->mm;
+	u->seq = area_seq(task, &stable);
+	u->stable = stable;
+	u->generation = *(volatile u32 *)&user_ctl.generation;
+	u->epoch = *(volatile u32 *)&user_ctl.epoch;
+	u->lo = 0;
+	u->hi = 0;
+	u->top = 0;
+	u->nr = 0;
+	u->last = 0;
+	u->vmas = 0;
+	u->join = 0;
+	u->first = 0;
+	u->raw = 0;
+	u->forget = 0;
+	u->news_left = USER_NEWS;
+	u->extent = t->extent;
+	stack_area(u, t);
+}
+
+static __always_inline int user_walk_stack(struct scratch *s, struct user_thread *t)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct user_walk *u = &s->user;
+
+	walk_begin(u, t, task);
+	if (user_unwind(u, t)) {
+		if (kept_is_valid(t->kept)) {
+			s->ustack = (u32)t->kept;
+			u->end = t->kept_end;
+			u->result = STK_C_USTACK_HIT;
+			return 0;
+		}
+		walk_append(u, t);
+	}
+	user_words(u);
+	if (u->stop == UNW_NEED_TABLE) {
+		u->nr_words--; /* the mark of its end: the recorder knows better */
+		s->tag = user_copy(u, t);
+		if (s->tag) {
+			s->ustack = WIRE_STACK_DEFERRED;
+			u->result = STK_C_USTACK_DEFERRED;
+			return 0;
+		}
+		u->nr++; /* the frame itself is known */
+		user_words(u);
+	}
+	user_store(s, t);
+	return 0;
+}
+
+/* Sets s->ustack, s->user.result and .end. */
+__noinline int user_stack_get(struct scratch *s)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct user_thread *t = NULL;
+
+	if (!s)
+		return 0;
+	s->ustack = WIRE_STACK_NONE;
+	s->user.result = STK_C_USTACK_NONE;
+	s->user.end = END_COMPLETE;
+	s->user.nr = 0;
+	if (!user_regs(&s->user, task))
+		return 0;
+	if (!s->user.stop)
+		t = thread_claim(task);
+	if (!t) {
+		s->user.stop = UNW_FAILED;
+		user_words(&s->user);
+		user_store(s, NULL);
+		return 0;
+	}
+	user_walk_stack(s, t);
+	barrier();
+	*(volatile u32 *)&t->busy = 0;
+	return 0;
+}
+
+static __always_inline void user_stack(struct scratch *s, struct event_counts *c)
+{
+	u32 result, end;
+
+	s->ustack = WIRE_STACK_NONE;
+	if (!user_stacks)
+		return;
+	user_stack_get(s);
+	result = s->user.result;
+	end = s->user.end;
+	if (result == STK_C_USTACK_NONE) {
+		bump(c, STK_C_USTACK_NONE);
+		return;
+	}
+	if (result == STK_C_USTACK_DEFERRED) { /* how it ends the recorder will find */
+		bump(c, STK_C_USTACK_DEFERRED);
+		return;
+	}
+	if (result == STK_C_USTACK_HIT)
+		bump(c, STK_C_USTACK_HIT);
+	else if (result == STK_C_USTACK_NEW)
+		bump(c, STK_C_USTACK_NEW);
+	else
+		bump(c, STK_C_USTACK_FULL);
+	if (end == END_COMPLETE)
+		bump(c, STK_C_USTACK_COMPLETE);
+	else if (end == END_TRUNCATED)
+		bump(c, STK_C_USTACK_TRUNCATED);
+	else if (end == END_NO_TABLE)
+		bump(c, STK_C_USTACK_NO_TABLE);
+	else if (end == END_UNREADABLE)
+		bump(c, STK_C_USTACK_UNREADABLE);
+	else if (end == END_FALLBACK)
+		bump(c, STK_C_USTACK_FALLBACK);
+	else
+		bump(c, STK_C_USTACK_FAILED);
+}
+
+#endif /* USER_STACK_BPF_H */

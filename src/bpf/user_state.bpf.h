@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * User stacks: settings and maps.
+ */
+#ifndef USER_STATE_BPF_H
+#define USER_STATE_BPF_H
+
+#include "state.bpf.h"
+
+/* Set before load. */
+const volatile bool user_stacks = false;
+const volatile bool user_fp_only = false; /* --user-stacks=fp */
+const volatile u32 user_max_depth = WIRE_USER_FRAMES;
+const volatile u32 user_thread_mask = 0; /* sets of remembered threads - 1 */
+const volatile u64 copy_limit = 0; /* bytes in a CPU's ring beyond which nothing is copied */
+
+struct wire_user_ctl user_ctl = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct wire_file);
+} files SEC(".maps");
+
+/* tag << 32 | index in files; 0: empty. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} file_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} news SEC(".maps");
+
+struct slab_chunk {
+	u32 word[UNW_CHUNK_WORDS];
+};
+struct slab {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_SLAB_CHUNKS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct slab_chunk));
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, WIRE_TABLE_SLABS);
+	__type(key, u32);
+	__array(values, struct slab);
+} slabs SEC(".maps");
+
+struct user_threads {
+	struct user_thread way[USER_WAYS];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct user_threads);
+} threads SEC(".maps");
+
+#define COPY_NOT 32
+
+/* One copy under way per CPU. */
+struct cpu_copy {
+	u32 busy;
+	u32 nr_not; /* address ranges that hold no code */
+	u32 lookups;
+	u32 pad;
+	u64 tag; /* of the last one */
+	u64 not_code[COPY_NOT][2]; /* start, length; the oldest is forgotten */
+	struct wire_copy copy;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct cpu_copy);
+} copies SEC(".maps");
+
+#endif /* USER_STATE_BPF_H */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * User stacks: what a walk needs, and what is remembered from one to the next.
+ */
+#ifndef USER_TYPES_BPF_H
+#define USER_TYPES_BPF_H
+
+#include "compat.bpf.h"
+
+#include "stackmap/stackmap.bpf.h"
+#include "unwind/table.h"
+#include "unwind/walk.h"
+
+#define USER_WINDOW 512 /* words of stack read at once */
+#define USER_VMAS 16 /* mappings a thread remembers */
+#define USER_FRAMES 128 /* a power of two */
+#define USER_NEWS 8 /* that one event tells the recorder at most */
+#define USER_WAYS 4 /* places where a thread may be remembered */
+
+/* A mapping of code as the kernel has it now. */
+struct user_area {
+	u64 start, end, pgoff, flags, file;
+	struct wire_file_key key;
+};
+
+/* A mapping as a thread remembers it. */
+struct user_vma {
+	u64 start, end, delta;
+	u64 file; /* address of its struct file: 0 none */
+	struct wire_file_key key;
+	u32 id; /* of the file; 0 unknown */
+	u32 seq; /* of the mm when last looked at */
+	u32 generation; /* of the tables when last looked at */
+	u32 epoch; /* the second when last looked at */
+	u32 state; /* enum wire_file_state */
+	u32 table, first_page, nr_pages, rules;
+	u32 pad;
+};
+
+/* A frame as a thread remembers it, with what its step read. */
+struct user_frame {
+	u64 ip, sp; /* ip: flags in the top bits */
+	u64 word; /* as in frame.h */
+	u64 fp, fp_at;
+	u64 fp_read; /* the word there was the next frame's fp; 0: not read */
+	u64 x_at, x;
+};
+
+#define USER_IP_EXACT (1ULL << 63)
+#define USER_IP_GUESSED (1ULL << 62)
+#define USER_IP_FP_LOST (1ULL << 61)
+#define USER_IP(ip) ((ip) & ~(USER_IP_EXACT | USER_IP_GUESSED | USER_IP_FP_LOST))
+
+/*
+ * What is remembered of a thread: mappings, and its last stack.  Whoever uses it holds `busy`: on
+ * the same thread a program may nest in another one.
+ */
+struct user_thread {
+	u32 busy;
+	u32 tid;
+	u64 mm, started; /* whose */
+	u32 exec_id;
+	u32 nr_vmas; /* in use; the next one goes to nr_vmas % USER_VMAS */
+	u64 stack_lo, stack_hi; /* the mapping of the stack, 0: not known */
+	u32 stack_seq;
+	u32 extent; /* bytes of stack that the last walk needed; 0: many */
+	/* the last stack */
+	u32 nr_frames; /* 0: none */
+	u32 first; /* of the frames where another walk may join */
+	u32 raw; /* frames before this one need the same fp */
+	u32 vmas; /* bits of those that the frames need */
+	u32 interrupted; /* the first frame */
+	u32 guessed; /* UNW_GUESSED as it was at the end */
+	u32 seq, generation, epoch; /* for which all of `vmas` were right */
+	u32 pad;
+	u64 kept; /* its stack's words are in the map: generation << 32 | id; 0: not known */
+	u32 kept_end; /* enum frame_end */
+	u32 pad2;
+	struct user_vma vma[USER_VMAS];
+	struct user_frame frame[USER_FRAMES];
+};
+
+/* A walk under way; part of struct scratch. */
+struct user_walk {
+	struct unw_walk w;
+	u64 window[USER_WINDOW];
+	u64 lo, hi; /* addresses in the window */
+	u64 stack_hi;
+	u64 mm;
+	u64 top; /* the highest address read */
+	u32 seq; /* of the mm's mappings */
+	u32 stable; /* seq tells when they change */
+	u32 generation, epoch; /* of user_ctl */
+	u32 nr; /* frames */
+	u32 last; /* mapping of the last frame */
+	u32 vmas; /* bits of mappings used */
+	u32 stop; /* enum unw_stop */
+	u32 join; /* frame of the remembered stack to compare with */
+	u32 first, raw; /* as in struct user_thread */
+	u32 interrupted;
+	u32 forget; /* this stack cannot be remembered */
+	u32 extent; /* bytes of stack worth reading at first; 0: all */
+	u32 end; /* enum frame_end */
+	struct user_area area;
+	u64 pivots[16];
+	struct user_frame frame[USER_FRAMES];
+	struct stackmap_buf words;
+	u32 nr_words;
+	u32 guess_marked;
+	u32 result; /* enum stk_counter */
+	struct wire_news news;
+	u32 key_id; /* file_intern()'s answer */
+	u32 key_new;
+	u32 news_left; /* that this event may still tell */
+	u32 pad;
+};
+
+#endif /* USER_TYPES_BPF_H */

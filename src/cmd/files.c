@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The file map of a recording: which files user frames are in, and are they still the same here? */
+#include "reading.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "frames.h"
+#include "log.h"
+#include "symbols/usyms.h"
+
+static const char help[] =
+	"Usage: stackonce files [OPTIONS] [FILE]\n"
+	"Prints the files that user frames are in: identity, counts, how stacks end.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"      --verify         the same files here?  exit status 1: some are others\n"
+	"      --sysroot DIR    verify files under DIR\n"
+	"      --time A,B       count only events between these times, in seconds;\n"
+	"                       either may be left out: 12.5, or ,13\n"
+	"      --event GLOB     count only these events, several with commas\n"
+	"      --pid LIST       count only events of these processes or threads\n"
+	"      --tid LIST       count only events of these threads\n"
+	"      --comm GLOB      count only events of tasks of this name\n"
+	"      --cpu LIST       count only events on these CPUs: 0-3,8\n"
+	"      --json           one JSON object per file\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Frames are counted once for each event that has them.\n";
+
+enum { OPT_VERIFY = OPT_OWN };
+
+static const struct option longopts[] = {
+	READING_OPTIONS, SELECT_OPTIONS,
+	SYSROOT_OPTION,	 { "verify", no_argument, NULL, OPT_VERIFY },
+	{ 0 },
+};
+
+#define NR_ENDS (STK_END_FALLBACK + 1)
+
+enum verdict { VERDICT_NONE, VERDICT_SAME, VERDICT_OTHER, VERDICT_GONE };
+
+static const char *const verdicts[] = { "cannot tell", "same", "other", "gone" };
+
+struct row {
+	struct stk_file file; /* number 0: frames of no known file */
+	uint64_t frames, events, ends[NR_ENDS];
+	uint32_t stacks;
+	uint32_t last_stack; /* counted in stacks */
+	enum verdict verdict;
+	const char *verified; /* the path */
+};
+
+struct files {
+	struct reading rd;
+	struct out out;
+	bool help, verify;
+	uint64_t *refs; /* by stack number */
+	uint32_t nr_refs;
+	struct row *rows; /* by file number */
+	uint32_t nr_rows;
+	bool differs;
+};
+
+static void files__free(struct files *fs)
+{
+	free(fs->refs);
+	free(fs->rows);
+	reading__free(&fs->rd);
+}
+
+static int parse_options(struct files *fs, int argc, char **argv)
+{
+	int c, code;
+
+	while ((c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
+		switch (c) {
+		case 'h':
+			fs->help = true;
+			return CMD_OK;
+		case OPT_VERIFY:
+			fs->verify = true;
+			break;
+		case '?':
+			return CMD_USAGE;
+		default:
+			code = reading__option(&fs->rd, c, optarg);
+			if (code)
+				return code;
+		}
+	}
+	if (fs->rd.names.sysroot && !fs->verify)
+		return cmd__usage_error(argv[0], "--sysroot is for --verify");
+	return reading__file(&fs->rd, argc, argv);
+}
+
+/* ---- counting ------------------------------------------------------------------------------- */
+
+static int count_ref(struct files *fs, uint32_t number)
+{
+	uint64_t *more;
+	uint32_t nr;
+
+	if (!number || number > stk_reader__nr_stacks(fs->rd.reader))
+		return 0;
+	if (number >= fs->nr_refs) {
+		nr = MAX(number + 1, 2 * fs->nr_refs);
+		more = reallocarray(fs->refs, nr, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		memset(more + fs->nr_refs, 0, (nr - fs->nr_refs) * sizeof(*more));
+		fs->refs = more;
+		fs->nr_refs = nr;
+	}
+	fs->refs[number]++;
+	return 0;
+}
+
+static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int n = stack__frames(fs->rd.reader, number, frames), i;
+	struct stk_stack st;
+	struct row *row = NULL;
+
+	for (i = 0; i < n; i++) {
+		if (frames[i].kind != STK_FRAME_USER || frames[i].file >= fs->nr_rows)
+			continue;
+		row = &fs->rows[frames[i].file];
+		row->frames += refs;
+		if (row->last_stack == number)
+			continue;
+		row->last_stack = number;
+		row->stacks++;
+		row->events += refs;
+	}
+	/* The outermost frame's file is where it ended. */
+	if (row && !stk_reader__stack(fs->rd.reader, number, &st) && st.end < NR_ENDS)
+		row->ends[st.end] += refs;
+}
+
+static int count_stacks(struct files *fs)
+{
+	uint32_t i;
+
+	fs->nr_rows = stk_reader__nr_files(fs->rd.reader) + 1;
+	fs->rows = calloc(fs->nr_rows, sizeof(*fs->rows));
+	if (!fs->rows)
+		return -ENOMEM;
+	for (i = 1; i < fs->nr_rows; i++)
+		if (stk_reader__file(fs->rd.reader, i, &fs->rows[i].file))
+			fs->rows[i].file.number = 0;
+	for (i = 1; i < fs->nr_refs; i++)
+		if (fs->refs[i])
+			count_stack(fs, i, fs->refs[i]);
+	return 0;
+}
+
+/* Several numbers of one stack count as its first. */
+static void fold_aliases(struct files *fs)
+{
+	struct stk_stack st;
+	uint32_t i;
+
+	for (i = 1; i < fs->nr_refs; i++) {
+		if (!fs->refs[i] || stk_reader__stack(fs->rd.reader, i, &st) || st.alias_of >= i)
+			continue;
+		fs->refs[st.alias_of] += fs->refs[i];
+		fs->refs[i] = 0;
+	}
+}
+
+static int by_frames(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->frames != y->frames)
+		return x->frames > y->frames ? -1 : 1;
+	return x->file.number < y->file.number ? -1 : x->file.number > y->file.number;
+}
+
+/* ---- is it still the same? ------------------------------------------------------------------ */
+
+/*
+ * Other commands take the same build from wherever it is; here the question is what is under
+ * --sysroot.
+ */
+static int verify_there(struct files *fs, const struct usyms_file *f, const char **ret_path)
+{
+	const char *root = fs->rd.names.sysroot, *paths[] = { f->host_path, f->path };
+	size_t len = strlen(root ?: ""), i;
+	int err = usyms__verify(names__usyms(&fs->rd.names), f, ret_path);
+
+	while (len && root[len - 1] == '/')
+		len--;
+	if (err || !len || (!strncmp(*ret_path, root, len) && (*ret_path)[len] == '/'))
+		return err;
+	*ret_path = NULL;
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (*paths[i] == '/' && asprintf(&path, "%.*s%s", (int)len, root, paths[i]) >= 0 &&
+		    !access(path, F_OK))
+			return -ESTALE;
+	}
+	return -ENODEV;
+}
+
+static void verify(struct files *fs, struct row *row)
+{
+	const struct stk_file *file = &row->file;
+	struct usyms_file f;
+	int err;
+
+	/* What could not be opened while recording left nothing to compare. */
+	if (!names__usyms(&fs->rd.names) || !file->number || file->kind != STK_FILE_FILE ||
+	    (!file->id_len && !file->size && !file->mtime_ns))
+		return;
+	names__usyms_file(file, &f);
+	err = verify_there(fs, &f, &row->verified);
+	row->verdict = !err	      ? VERDICT_SAME :
+		       err == -ESTALE ? VERDICT_OTHER :
+		       err == -ENODEV ? VERDICT_GONE :
+					VERDICT_NONE;
+	fs->differs |= row->verdict == VERDICT_OTHER;
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+static void put_head(struct files *fs)
+{
+	struct strbuf *b = &fs->out.b;
+
+	strbuf__puts(b, out__colour(&fs->out, OUT_HEAD));
+	strbuf__printf(b, "%-10s  %-4s  %-18s  %13s  %13s  %9s  ", "hash", "kind", "dev:inode",
+		       "size", "frames", "stacks");
+	if (fs->verify)
+		strbuf__printf(b, "%-11s  ", "here");
+	strbuf__printf(b, "%-40s  path", "build id");
+	strbuf__puts(b, out__colour(&fs->out, OUT_PLAIN));
+	strbuf__putc(b, '\n');
+}
+
+/* What was put since start, padded to width and a gap. */
+static void pad(struct strbuf *b, size_t start, size_t width)
+{
+	size_t len = b->len - start;
+
+	strbuf__pad(b, ' ', (len < width ? width - len : 0) + 2);
+}
+
+static void put_device(struct strbuf *b, const struct stk_file *f)
+{
+	size_t start = b->len;
+
+	if (f->kind == STK_FILE_JIT)
+		strbuf__printf(b, "pid %u", f->pid);
+	else if (f->number && f->kind == STK_FILE_FILE)
+		strbuf__printf(b, "%02x:%02x:%" PRIu64, f->dev_major, f->dev_minor, f->inode);
+	else
+		strbuf__putc(b, '-');
+	pad(b, start, 18);
+}
+
+static void put_ends(struct strbuf *b, const struct row *row)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < NR_ENDS; i++) {
+		if (!row->ends[i])
+			continue;
+		strbuf__puts(b, any ? ", " : "            stacks end here: ");
+		out__number(b, row->ends[i], 0);
+		strbuf__printf(b, " %s", stk_stack_end_name(i));
+		any = true;
+	}
+	if (any)
+		strbuf__putc(b, '\n');
+}
+
+/* Further names, and those that the host has for them. */
+static void put_names(struct files *fs, const struct stk_file *f)
+{
+	struct strbuf *b = &fs->out.b;
+	const char *path, *host;
+	unsigned int i;
+
+	for (i = 0; i < f->nr_names; i++) {
+		if (stk_reader__file_name(fs->rd.reader, f->number, i, &path, &host))
+			continue;
+		if (i) {
+			strbuf__puts(b, "            also ");
+			out__safe(b, path, strlen(path));
+			strbuf__putc(b, '\n');
+		}
+		if (*host && strcmp(host, path)) {
+			strbuf__puts(b, "            on the host ");
+			out__safe(b, host, strlen(host));
+			strbuf__putc(b, '\n');
+		}
+	}
+}
+
+static void put_row(struct files *fs, const struct row *row)
+{
+	const struct stk_file *f = &row->file;
+	struct strbuf *b = &fs->out.b;
+	size_t start;
+
+	if (f->number)
+		strbuf__printf(b, "0x%08x  %-4s  ", f->hash, file__kind(f));
+	else
+		strbuf__printf(b, "%-10s  %-4s  ", "-", "-");
+	put_device(b, f);
+	out__number(b, f->size, 13);
+	strbuf__puts(b, "  ");
+	out__number(b, row->frames, 13);
+	strbuf__puts(b, "  ");
+	out__number(b, row->stacks, 9);
+	strbuf__puts(b, "  ");
+	if (fs->verify)
+		strbuf__printf(b, "%-11s  ", verdicts[row->verdict]);
+	start = b->len;
+	file__id(b, f, "sha256:");
+	if (b->len == start)
+		strbuf__putc(b, '-');
+	pad(b, start, 40);
+	if (f->number)
+		out__safe(b, f->path, strlen(f->path));
+	else
+		strbuf__puts(b, "[unknown]");
+	strbuf__puts(b, f->flags & STK_FILE_DELETED ? " (deleted)\n" : "\n");
+	put_names(fs, f);
+	put_ends(b, row);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void put_json_names(struct files *fs, const struct stk_file *f)
+{
+	struct strbuf *b = &fs->out.b;
+	const char *path, *host;
+	unsigned int i, any = 0;
+
+	strbuf__puts(b, ",\"names\":[");
+	for (i = 0; i < f->nr_names; i++) {
+		if (stk_reader__file_name(fs->rd.reader, f->number, i, &path, &host))
+			continue;
+		strbuf__puts(b, any++ ? ",{\"path\":" : "{\"path\":");
+		out__json(b, path, strlen(path));
+		strbuf__puts(b, ",\"host_path\":");
+		if (*host)
+			out__json(b, host, strlen(host));
+		else
+			strbuf__puts(b, "null");
+		strbuf__putc(b, '}');
+	}
+	strbuf__putc(b, ']');
+}
+
+static void put_json(struct files *fs, const struct row *row)
+{
+	const struct stk_file *f = &row->file;
+	struct strbuf *b = &fs->out.b;
+	unsigned int i;
+
+	if (f->number) {
+		strbuf__printf(b, "{\"file\":%u,", f->number);
+		file__json(b, f);
+		put_json_names(fs, f);
+		strbuf__printf(b, ",\"symbols\":%s",
+			       stk_reader__has_symbols(fs->rd.reader, f->number) ? "true" : "false");
+	} else {
+		strbuf__puts(b, "{\"file\":null,\"hash\":null,\"kind\":\"unknown\",\"path\":null");
+	}
+	strbuf__printf(b, ",\"frames\":%" PRIu64 ",\"stacks\":%u,\"events\":%" PRIu64 ",\"ends\":{",
+		       row->frames, row->stacks, row->events);
+	for (i = 0; i < NR_ENDS; i++)
+		strbuf__printf(b, "%s\"%s\":%" PRIu64, i ? "," : "", stk_stack_end_name(i),
+			       row->ends[i]);
+	strbuf__putc(b, '}');
+	if (fs->verify && f->number) {
+		strbuf__printf(b, ",\"here\":\"%s\",\"here_path\":", verdicts[row->verdict]);
+		if (row->verified)
+			out__json(b, row->verified, strlen(row->verified));
+		else
+			strbuf__puts(b, "null");
+	}
+	strbuf__puts(b, "}\n");
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int put_files(struct files *fs)
+{
+	bool any = false;
+	uint32_t i;
+	int err;
+
+	fold_aliases(fs);
+	err = count_stacks(fs);
+	if (err)
+		return log_err(err, "count the frames");
+	qsort(fs->rows, fs->nr_rows, sizeof(*fs->rows), by_frames);
+	for (i = 0; i < fs->nr_rows && !out__drain(&fs->out); i++) {
+		struct row *row = &fs->rows[i];
+
+		if (!row->file.number && !row->frames)
+			continue;
+		if (fs->rd.sel.any && !row->frames)
+			continue;
+		if (fs->verify)
+			verify(fs, row);
+		if (!fs->rd.json && !any)
+			put_head(fs);
+		any = true;
+		if (fs->rd.json)
+			put_json(fs, row);
+		else
+			put_row(fs, row);
+	}
+	if (!any && !fs->rd.json)
+		strbuf__puts(&fs->out.b, "There are no user frames.\n");
+	return 0;
+}
+
+int cmd_files(int argc, char **argv)
+{
+	/* Names of functions are not wanted. */
+	_cleanup_(files__free) struct files fs = { .rd.command = argv[0],
+						   .rd.names.no_symbols = true };
+	const struct stk_event *e;
+	int code, err = 0;
+
+	code = parse_options(&fs, argc, argv);
+	if (code)
+		return code;
+	if (fs.help)
+		return cmd__print(help);
+	code = reading__open(&fs.rd, STK_WANT_EVENTS);
+	if (code)
+		return code;
+	out__open(&fs.out, true);
+	while (!err && reading__next(&fs.rd, &fs.out, NULL, NULL, &e))
+		err = count_ref(&fs, stk_event__ustack(e));
+	if (err)
+		log_err(err, "count the stacks");
+	else
+		err = put_files(&fs);
+	code = reading__finish(&fs.rd);
+	return out__close(&fs.out, err || fs.differs ? CMD_FAILURE : code);
+}

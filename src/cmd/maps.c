@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The files that running programs execute, as file_map lines: no recording is needed. */
+#include "cmd.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "file_hash.h"
+#include "frames.h"
+#include "log.h"
+#include "out.h"
+#include "symbols/usyms.h"
+
+static const char help[] =
+	"Usage: stackonce maps [OPTIONS]\n"
+	"Prints every file that running programs have mapped to execute, once each.\n"
+	"\n"
+	"  -p, --pid LIST       of these processes only\n"
+	"      --json           one JSON object per file\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Each line: the hash that 'script --ids' shows, path, build id, device and inode\n"
+	"as in /proc/PID/maps, how many processes have it.  Only root sees everything.\n";
+
+static const struct option longopts[] = {
+	{ "pid", required_argument, NULL, 'p' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+#define MAX_VDSO (64u << 10) /* bytes; it has two pages or so */
+
+/*
+ * Device and inode as the kernel shows them are not enough: subvolumes of one file system share
+ * the device there, and have another for stat(2).
+ */
+struct map_key {
+	uint32_t dev_major, dev_minor;
+	uint64_t inode, st_dev, st_ino;
+	uint8_t vdso_id[24]; /* of the kernel's own code */
+};
+
+struct mapped_file {
+	struct map_key key;
+	struct stk_file f; /* path is names[0] */
+	uint8_t id[64];
+	char **names;
+	unsigned int nr_names;
+	uint32_t *pids;
+	unsigned int nr_pids, max_pids;
+};
+
+struct maps {
+	struct out out;
+	bool help, json;
+	struct num_set pids; /* empty: all */
+	void *tree; /* of files, by key */
+	struct mapped_file **files;
+	size_t nr_files, max_files;
+	char *line; /* of /proc/PID/maps */
+	size_t line_size;
+	unsigned int refused; /* processes */
+};
+
+static void mapped_file__free(struct mapped_file *mf)
+{
+	unsigned int i;
+
+	for (i = 0; i < mf->nr_names; i++)
+		free(mf->names[i]);
+	free(mf->names);
+	free(mf->pids);
+	free(mf);
+}
+
+static void keep(void *file)
+{
+}
+
+static void maps__free(struct maps *m)
+{
+	size_t i;
+
+	tdestroy(m->tree, keep);
+	for (i = 0; i < m->nr_files; i++)
+		mapped_file__free(m->files[i]);
+	free(m->files);
+	free(m->line);
+	num_set__free(&m->pids);
+}
+
+static int parse_options(struct maps *m, int argc, char **argv)
+{
+	int c;
+
+	while ((c = cmd__getopt(argc, argv, "p:h", longopts)) != -1) {
+		switch (c) {
+		case 'h':
+			m->help = true;
+			return CMD_OK;
+		case 'j':
+			m->json = true;
+			break;
+		case 'p':
+			if (num_set__parse(optarg, INT32_MAX, &m->pids))
+				return cmd__usage_error(argv[0],
+							"'%s' is not a list of process ids", optarg);
+			break;
+		default:
+			return CMD_USAGE;
+		}
+	}
+	if (optind < argc)
+		return cmd__usage_error(argv[0], "'%s' is not expected here", argv[optind]);
+	return CMD_OK;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static int by_map_key(const void *a, const void *b)
+{
+	const struct mapped_file *x = a, *y = b;
+
+	return memcmp(&x->key, &y->key, sizeof(x->key));
+}
+
+static int add_pid(struct mapped_file *mf, uint32_t pid)
+{
+	unsigned int max = mf->max_pids ? 2 * mf->max_pids : 4;
+	uint32_t *more;
+
+	if (mf->nr_pids && mf->pids[mf->nr_pids - 1] == pid)
+		return 0;
+	if (mf->nr_pids == mf->max_pids) {
+		more = reallocarray(mf->pids, max, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		mf->pids = more;
+		mf->max_pids = max;
+	}
+	mf->pids[mf->nr_pids++] = pid;
+	return 0;
+}
+
+static int add_name(struct mapped_file *mf, const char *path)
+{
+	unsigned int i;
+	char **more;
+
+	for (i = 0; i < mf->nr_names; i++)
+		if (!strcmp(mf->names[i], path))
+			return 0;
+	more = reallocarray(mf->names, mf->nr_names + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	mf->names = more;
+	more[mf->nr_names] = strdup(path);
+	if (!more[mf->nr_names])
+		return -ENOMEM;
+	mf->nr_names++;
+	return 0;
+}
+
+/*
+ * The mapped file itself, whatever its path leads to by now and in whichever mount namespace; or,
+ * where that is not allowed, what the path leads to, if that is it.  Not opened yet: only regular
+ * files may be, a device may do something.  -ESTALE: the mapping is gone.
+ */
+static int find_mapped(uint32_t tid, const struct proc_mapping *map, struct stat *ret_st)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = -1;
+	char link[96];
+	bool linked;
+
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, tid, map->start,
+		 map->end);
+	fd = open(link, O_PATH | O_CLOEXEC);
+	linked = fd >= 0;
+	if (!linked && errno != EPERM && errno != EACCES)
+		return -ESTALE;
+	if (!linked && !map->deleted && asprintf(&path, "/proc/%u/root%s", tid, map->path) >= 0)
+		fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, ret_st))
+		return -EACCES;
+	if (!linked && (ret_st->st_ino != map->inode || major(ret_st->st_dev) != map->dev_major ||
+			minor(ret_st->st_dev) != map->dev_minor))
+		return -EACCES;
+	return take_fd(fd);
+}
+
+/* Size, time and id of what find_mapped() found. */
+static void identify(struct mapped_file *mf, int path_fd, const struct stat *st)
+{
+	_cleanup_close_ int fd = -1;
+	struct stk_file *f = &mf->f;
+	char path[32];
+
+	f->size = st->st_size;
+	f->mtime_ns = st->st_mtim.tv_sec * 1000000000ULL + st->st_mtim.tv_nsec;
+	if (!S_ISREG(st->st_mode))
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (!elf_build_id__from_fd(fd, mf->id, &f->id_len)) {
+		f->id_kind = STK_ID_BUILD_ID;
+	} else if (!content_hash__from_fd(fd, FILE_HASH_CONTENT_MAX, mf->id)) {
+		f->id_kind = STK_ID_CONTENT;
+		f->id_len = 20;
+	}
+}
+
+/* Known or made; NULL when out of memory. */
+static struct mapped_file *get_file(struct maps *m, const struct map_key *key, bool *ret_new)
+{
+	struct mapped_file *mf = calloc(1, sizeof(*mf)), **found, **more;
+	size_t max = m->max_files ? 2 * m->max_files : 256;
+
+	if (!mf)
+		return NULL;
+	mf->key = *key;
+	found = tsearch(mf, &m->tree, by_map_key);
+	*ret_new = found && *found == mf;
+	if (!*ret_new) {
+		free(mf);
+		return found ? *found : NULL;
+	}
+	if (m->nr_files == m->max_files) {
+		more = reallocarray(m->files, max, sizeof(*more));
+		if (!more) {
+			tdelete(mf, &m->tree, by_map_key);
+			free(mf);
+			return NULL;
+		}
+		m->files = more;
+		m->max_files = max;
+	}
+	m->files[m->nr_files++] = mf;
+	return mf;
+}
+
+static int add_file(struct maps *m, uint32_t pid, uint32_t tid, const struct proc_mapping *map)
+{
+	struct map_key key = { .dev_major = map->dev_major,
+			       .dev_minor = map->dev_minor,
+			       .inode = map->inode };
+	_cleanup_close_ int fd = -1;
+	struct mapped_file *mf;
+	struct stat st;
+	bool is_new;
+
+	fd = find_mapped(tid, map, &st);
+	if (fd == -ESTALE)
+		return 0;
+	if (fd >= 0) {
+		key.st_dev = st.st_dev;
+		key.st_ino = st.st_ino;
+	}
+	mf = get_file(m, &key, &is_new);
+	if (!mf)
+		return -ENOMEM;
+	if (is_new) {
+		mf->f.dev_major = map->dev_major;
+		mf->f.dev_minor = map->dev_minor;
+		mf->f.inode = map->inode;
+		mf->f.flags = map->deleted ? STK_FILE_DELETED : 0;
+		mf->f.id = mf->id;
+		if (fd >= 0)
+			identify(mf, fd, &st);
+	}
+	return add_name(mf, map->path) ?: add_pid(mf, pid);
+}
+
+/* The kernel's own code in the process; a 32-bit one has another than a 64-bit one. */
+static int add_vdso(struct maps *m, uint32_t pid, uint32_t tid, const struct proc_mapping *map)
+{
+	_cleanup_free_ uint8_t *image = NULL;
+	_cleanup_close_ int fd = -1;
+	struct map_key key = { 0 };
+	unsigned int id_len = 0;
+	struct mapped_file *mf;
+	uint8_t id[64] = { 0 };
+	char path[32];
+	size_t len = MIN(map->end - map->start, (uint64_t)MAX_VDSO);
+	bool is_new;
+
+	snprintf(path, sizeof(path), "/proc/%u/mem", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	image = malloc(len);
+	if (!image)
+		return -ENOMEM;
+	if (fd < 0 || pread(fd, image, len, map->start) != (ssize_t)len ||
+	    elf_build_id__from_image(image, len, id, &id_len))
+		id_len = 0;
+	memcpy(key.vdso_id, id, sizeof(key.vdso_id));
+	mf = get_file(m, &key, &is_new);
+	if (!mf)
+		return -ENOMEM;
+	if (is_new) {
+		mf->f.kind = STK_FILE_VDSO;
+		mf->f.size = map->end - map->start;
+		memcpy(mf->id, id, sizeof(mf->id));
+		mf->f.id = mf->id;
+		mf->f.id_len = id_len;
+		mf->f.id_kind = id_len ? STK_ID_BUILD_ID : STK_ID_NONE;
+	}
+	return add_name(mf, map->path) ?: add_pid(mf, pid);
+}
+
+/* ---- processes ------------------------------------------------------------------------------ */
+
+/* The mappings of one task: 1, 0 when it has none, -EACCES, -ENOENT when it is gone, -ENOMEM. */
+static int read_task(struct maps *m, uint32_t pid, uint32_t tid)
+{
+	_cleanup_fclose_ FILE *f = NULL;
+	struct proc_mapping map;
+	bool any = false;
+	char path[32];
+	ssize_t len;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return errno == EACCES || errno == EPERM ? -EACCES :
+		       errno == ENOMEM			 ? -ENOMEM :
+							   -ENOENT;
+	while (!err && (len = getline(&m->line, &m->line_size, f)) > 0) {
+		any = true;
+		if (m->line[len - 1] == '\n')
+			m->line[len - 1] = '\0';
+		if (proc_mapping__parse(m->line, &map) || map.perms[2] != 'x')
+			continue;
+		if (map.inode)
+			err = add_file(m, pid, tid, &map);
+		else if (!strcmp(map.path, "[vdso]"))
+			err = add_vdso(m, pid, tid, &map);
+	}
+	return err ?: any;
+}
+
+/* Of a process whose first thread has ended the others still run. */
+static int read_other_threads(struct maps *m, uint32_t pid)
+{
+	struct dirent *d;
+	char path[32];
+	uint64_t tid;
+	int got = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return -ENOENT;
+	while (got <= 0 && got != -ENOMEM && (d = readdir(dir)))
+		if (!parse__u64(d->d_name, 1, INT32_MAX, &tid) && tid != pid)
+			got = read_task(m, pid, tid);
+	closedir(dir);
+	return got;
+}
+
+static int read_process(struct maps *m, uint32_t pid)
+{
+	int got = read_task(m, pid, pid);
+
+	if (!got)
+		got = read_other_threads(m, pid);
+	m->refused += got == -EACCES;
+	return got;
+}
+
+static int read_all(struct maps *m)
+{
+	struct dirent *d;
+	uint64_t pid;
+	int got = 0;
+	DIR *dir;
+
+	dir = opendir("/proc");
+	if (!dir)
+		return log_err(-errno, "open /proc");
+	while (got != -ENOMEM && (d = readdir(dir)))
+		if (!parse__u64(d->d_name, 1, INT32_MAX, &pid))
+			got = read_process(m, pid);
+	closedir(dir);
+	return got == -ENOMEM ? log_err(got, "collect the mappings") : 0;
+}
+
+/* Those asked for by number must be there. */
+static int read_asked(struct maps *m)
+{
+	int got, failed = 0;
+	unsigned int i;
+	uint64_t pid;
+
+	for (i = 0; i < m->pids.nr; i++) {
+		for (pid = m->pids.ranges[i].first; pid <= m->pids.ranges[i].last; pid++) {
+			got = read_process(m, pid);
+			if (got == -ENOMEM)
+				return log_err(got, "collect the mappings");
+			/* Of a range those that are there. */
+			if (got < 0 && m->pids.ranges[i].first == m->pids.ranges[i].last)
+				failed = log_err(got == -EACCES ? got : -ESRCH, "process %" PRIu64,
+						 pid);
+		}
+	}
+	return failed;
+}
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+static int by_path(const void *a, const void *b)
+{
+	const struct mapped_file *x = *(struct mapped_file *const *)a;
+	const struct mapped_file *y = *(struct mapped_file *const *)b;
+
+	return strcmp(x->f.path, y->f.path) ?: by_map_key(x, y);
+}
+
+static void put_text(struct strbuf *b, const struct mapped_file *mf)
+{
+	unsigned int i;
+
+	file__map_line(b, &mf->f);
+	strbuf__printf(b, " pids=%u", mf->nr_pids);
+	for (i = 1; i < mf->nr_names; i++) {
+		strbuf__puts(b, " also=");
+		out__safe(b, mf->names[i], strlen(mf->names[i]));
+	}
+	strbuf__putc(b, '\n');
+}
+
+static void put_json(struct strbuf *b, const struct mapped_file *mf)
+{
+	unsigned int i;
+
+	strbuf__putc(b, '{');
+	file__json(b, &mf->f);
+	strbuf__puts(b, ",\"paths\":[");
+	for (i = 0; i < mf->nr_names; i++) {
+		strbuf__puts(b, i ? "," : "");
+		out__json(b, mf->names[i], strlen(mf->names[i]));
+	}
+	strbuf__puts(b, "],\"pids\":[");
+	for (i = 0; i < mf->nr_pids; i++) {
+		strbuf__puts(b, i ? "," : "");
+		strbuf__u64(b, mf->pids[i]);
+	}
+	strbuf__puts(b, "]}\n");
+}
+
+static void put_all(struct maps *m)
+{
+	struct mapped_file *mf;
+	size_t i;
+
+	for (i = 0; i < m->nr_files; i++) {
+		mf = m->files[i];
+		mf->f.path = mf->names[0];
+		mf->f.host_path = "";
+		mf->f.hash =
+			file_hash(mf->f.id, mf->f.id_len, mf->f.path, mf->f.size, mf->f.mtime_ns);
+	}
+	if (m->nr_files)
+		qsort(m->files, m->nr_files, sizeof(*m->files), by_path);
+	for (i = 0; i < m->nr_files && !out__drain(&m->out); i++) {
+		if (m->json)
+			put_json(&m->out.b, m->files[i]);
+		else
+			put_text(&m->out.b, m->files[i]);
+	}
+}
+
+int cmd_maps(int argc, char **argv)
+{
+	_cleanup_(maps__free) struct maps m = { 0 };
+	int code, err;
+
+	code = parse_options(&m, argc, argv);
+	if (code)
+		return code;
+	if (m.help)
+		return cmd__print(help);
+	err = m.pids.nr ? read_asked(&m) : read_all(&m);
+	if (err == -ENOMEM)
+		return CMD_FAILURE;
+	if (m.refused && !m.pids.nr)
+		log_warn("%u process%s could not be looked into%s", m.refused,
+			 m.refused == 1 ? "" : "es", geteuid() ? ": run as root" : "");
+	out__open(&m.out, true);
+	put_all(&m);
+	return out__close(&m.out, err ? CMD_FAILURE : CMD_OK);
+}

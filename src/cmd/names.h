@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names of user functions: those in the recording, or else of this machine's files where they are
+ * the very ones that were recorded; demangled; with source lines on demand.
+ */
+#ifndef CMD_NAMES_H
+#define CMD_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stackonce.h"
+
+struct usyms;
+struct usyms_file;
+struct name;
+
+/* A function inlined at a frame, or the frame's own with its source; strings live as names does. */
+struct name_line {
+	const char *function; /* as shown; NULL unknown */
+	const char *source; /* NULL unknown */
+	unsigned int line; /* 0 unknown */
+};
+
+struct name_lines; /* of one address */
+
+enum names_found { NAMES_NOT_ASKED = 0, NAMES_FOUND, NAMES_GONE, NAMES_OTHER };
+
+struct names {
+	/* options */
+	const char *sysroot;
+	const char **debug_dirs; /* NULL-terminated; NULL: the usual one */
+	unsigned int nr_debug_dirs;
+	bool debuginfod, no_symbols, no_demangle, inlines;
+
+	struct stk_reader *reader;
+	struct usyms *usyms; /* made when first asked */
+	struct name *table; /* open addressing */
+	unsigned int bits, nr;
+	struct name_lines *lines;
+	unsigned int line_bits, nr_lines;
+	uint8_t *found; /* by file: enum names_found */
+	uint32_t nr_found;
+};
+
+int names__add_debug_dir(struct names *n, const char *dir); /* -ENOMEM, after a message */
+/* The reader is open: from here on it asks for what the recording does not hold. */
+void names__start(struct names *n, struct stk_reader *r);
+/* Files whose functions have no names because the file is not here: gone, or another one by now. */
+void names__finish(const struct names *n);
+void names__free(struct names *n);
+
+/* A function's name as it is shown; one pointer per sym for as long as names lives. */
+const char *names__function(struct names *n, const char *sym);
+/* With --inline: functions inlined at the frame, innermost first, and last its own; 0: not known. */
+unsigned int names__lines(struct names *n, const struct stk_frame *f,
+			  const struct name_line **ret_lines);
+
+/* The finder of files as the options say; NULL when out of memory. */
+struct usyms *names__usyms(struct names *n);
+void names__usyms_file(const struct stk_file *file, struct usyms_file *ret_file);
+
+#endif /* CMD_NAMES_H */

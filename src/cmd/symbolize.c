@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Puts the symbols of user frames into a recording that does not have them. */
+#include "reading.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "frames.h"
+#include "log.h"
+#include "symbols/usyms.h"
+#include "trace/rewrite.h"
+
+static const char help[] =
+	"Usage: stackonce symbolize [OPTIONS] [FILE]\n"
+	"Puts the names of user functions into a recording, where they are missing.\n"
+	"Files are used only if they are the very ones that were recorded.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk)\n"
+	"  -o, --output FILE    write this one, and leave the other as it is\n"
+	"      --sysroot DIR    look for files under DIR\n"
+	"      --debug-dir DIR  look for debug files there, not in /usr/lib/debug\n"
+	"      --debuginfod     ask the servers in $DEBUGINFOD_URLS, too\n"
+	"  -q, --quiet          no line per file\n"
+	"      --json           one JSON object per file\n"
+	"  -h, --help           this text\n";
+
+static const struct option longopts[] = {
+	READING_OPTIONS,
+	DEBUG_OPTIONS,
+	{ "output", required_argument, NULL, 'o' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ 0 },
+};
+
+/* A place that frames point to, and what it is called. */
+struct place {
+	uint32_t file;
+	uint64_t offset; /* of the call or the interrupted instruction */
+	struct stk_user_symbol symbol; /* name NULL: none */
+};
+
+enum result { RESULT_FOUND, RESULT_GONE, RESULT_OTHER, RESULT_NO_FILE };
+
+static const char *const results[] = { "found", "gone", "other", "no file" };
+
+struct symbolize {
+	struct reading rd;
+	struct out out;
+	struct stk_rewrite *rw;
+	const char *output;
+	bool help, quiet;
+	struct place *places; /* by file and offset */
+	size_t nr_places, max_places;
+	bool missing; /* files that would have names */
+};
+
+static void symbolize__free(struct symbolize *s)
+{
+	free(s->places);
+	stk_rewrite__free(s->rw);
+	reading__free(&s->rd);
+}
+
+static int parse_options(struct symbolize *s, int argc, char **argv)
+{
+	int c, code;
+
+	while ((c = cmd__getopt(argc, argv, "i:o:qh", longopts)) != -1) {
+		switch (c) {
+		case 'h':
+			s->help = true;
+			return CMD_OK;
+		case 'o':
+			s->output = optarg;
+			break;
+		case 'q':
+			s->quiet = true;
+			break;
+		case '?':
+			return CMD_USAGE;
+		default:
+			code = reading__option(&s->rd, c, optarg);
+			if (code)
+				return code;
+		}
+	}
+	code = reading__file(&s->rd, argc, argv);
+	if (code)
+		return code;
+	if (!strcmp(s->rd.path, "-") || (s->output && !strcmp(s->output, "-")))
+		return cmd__usage_error(argv[0], "it is files that are rewritten, not '-'");
+	return CMD_OK;
+}
+
+/* ---- what the recording asks for ------------------------------------------------------------ */
+
+static int add_place(struct symbolize *s, const struct stk_frame *f)
+{
+	size_t max = s->max_places ? 2 * s->max_places : 4096;
+	struct place *more;
+
+	if (s->nr_places == s->max_places) {
+		more = reallocarray(s->places, max, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->places = more;
+		s->max_places = max;
+	}
+	s->places[s->nr_places++] = (struct place){
+		.file = f->file,
+		.offset = f->exact || !f->ip ? f->ip : f->ip - 1,
+		.symbol = { f->sym, f->ip - f->off, f->size },
+	};
+	return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void sort_places(struct symbolize *s)
+{
+	size_t i, nr = 0;
+
+	if (s->nr_places)
+		qsort(s->places, s->nr_places, sizeof(*s->places), by_place);
+	for (i = 0; i < s->nr_places; i++)
+		if (!nr || by_place(&s->places[nr - 1], &s->places[i]))
+			s->places[nr++] = s->places[i];
+	s->nr_places = nr;
+}
+
+/* Every user frame of every stack; now and then without those that were there already. */
+static int collect(struct symbolize *s)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	uint32_t number, nr = stk_reader__nr_stacks(s->rd.reader);
+	size_t distinct = 0;
+	unsigned int n, i;
+	int err = 0;
+
+	for (number = 1; number <= nr && !err; number++) {
+		n = stack__frames(s->rd.reader, number, frames);
+		for (i = 0; i < n && !err; i++)
+			if (frames[i].kind == STK_FRAME_USER && frames[i].file)
+				err = add_place(s, &frames[i]);
+		if (s->nr_places > 2 * distinct + (1u << 20)) {
+			sort_places(s);
+			distinct = s->nr_places;
+		}
+	}
+	sort_places(s);
+	return err;
+}
+
+/* ---- one file ------------------------------------------------------------------------------- */
+
+static int by_symbol_start(const void *a, const void *b)
+{
+	const struct stk_user_symbol *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int write_symbols(struct symbolize *s, const struct place *p, size_t nr)
+{
+	_cleanup_free_ struct stk_user_symbol *symbols = calloc(nr, sizeof(*symbols));
+	size_t i, n = 0, out = 0;
+
+	if (!symbols)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		if (p[i].symbol.name)
+			symbols[n++] = p[i].symbol;
+	if (n)
+		qsort(symbols, n, sizeof(*symbols), by_symbol_start);
+	for (i = 0; i < n; i++)
+		if (!out || by_symbol_start(&symbols[out - 1], &symbols[i]))
+			symbols[out++] = symbols[i];
+	return stk_rewrite__user_symbols(s->rw, p->file, symbols, out);
+}
+
+/* Names the places of a file; those that have a name keep it where the file has none. */
+static enum result find_symbols(struct symbolize *s, const struct stk_file *file, struct place *p,
+				size_t nr)
+{
+	struct usyms *usyms = names__usyms(&s->rd.names);
+	struct usyms_file f;
+	struct elf_symbol found;
+	size_t i;
+	int err;
+
+	if (!usyms || file->kind != STK_FILE_FILE)
+		return RESULT_NO_FILE;
+	names__usyms_file(file, &f);
+	for (i = 0; i < nr; i++) {
+		err = usyms__find(usyms, &f, p[i].offset, &found);
+		if (err == -ESTALE || err == -ENODEV)
+			return err == -ESTALE ? RESULT_OTHER : RESULT_GONE;
+		if (!err)
+			p[i].symbol = (struct stk_user_symbol){ found.name, found.start, found.size };
+	}
+	return RESULT_FOUND;
+}
+
+static void say(struct symbolize *s, const struct stk_file *file, enum result result, size_t named,
+		size_t nr)
+{
+	static const char *const texts[] = { NULL, "not here", "another by now", "no file" };
+	struct strbuf *b = &s->out.b;
+	size_t start;
+
+	if (s->rd.json) {
+		strbuf__printf(b, "{\"file\":%u,", file->number);
+		file__json(b, file);
+		strbuf__printf(b, ",\"result\":\"%s\",\"places\":%zu,\"named\":%zu}\n",
+			       results[result], nr, named);
+		return;
+	}
+	if (s->quiet)
+		return;
+	start = b->len;
+	if (result == RESULT_FOUND)
+		strbuf__printf(b, "%zu of %zu named", named, nr);
+	else
+		strbuf__puts(b, texts[result]);
+	strbuf__pad(b, ' ', b->len - start < 22 ? 22 - (b->len - start) : 1);
+	out__safe(b, file->path, strlen(file->path));
+	strbuf__putc(b, '\n');
+}
+
+static size_t count_named(const struct place *p, size_t nr)
+{
+	size_t i, named = 0;
+
+	for (i = 0; i < nr; i++)
+		named += !!p[i].symbol.name;
+	return named;
+}
+
+static int symbolize_file(struct symbolize *s, struct place *p, size_t nr)
+{
+	bool looked = stk_reader__has_symbols(s->rd.reader, p->file);
+	size_t before = count_named(p, nr), named;
+	struct stk_file file;
+	enum result result;
+	int err = 0;
+
+	if (before == nr || stk_reader__file(s->rd.reader, p->file, &file))
+		return 0;
+	result = find_symbols(s, &file, p, nr);
+	/* The recorder looked into it and found no more names than these. */
+	if (looked && result != RESULT_FOUND)
+		return 0;
+	s->missing |= result == RESULT_GONE || result == RESULT_OTHER;
+	named = count_named(p, nr);
+	if (result == RESULT_FOUND && (!looked || named > before))
+		err = write_symbols(s, p, nr);
+	say(s, &file, result, named, nr);
+	return err;
+}
+
+/* ---- the recording -------------------------------------------------------------------------- */
+
+/* To the new place, where it is rewritten.  0: it is the same file, 1: copied. */
+/* A new file, with the recording in it. */
+static int copy_recording(const char *from, const char *to)
+{
+	_cleanup_close_ int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
+	struct stat st;
+	ssize_t n;
+
+	if (in < 0 || fstat(in, &st))
+		return log_err(-errno, "open '%s'", from);
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0777);
+	if (out < 0)
+		return log_err(-errno, "create '%s'", to);
+	while ((n = sendfile(out, in, NULL, 1u << 30)) > 0 || (n < 0 && errno == EINTR))
+		;
+	if (!n)
+		return 0;
+	log_err(-errno, "copy '%s' to '%s'", from, to);
+	unlink(to);
+	return -EIO;
+}
+
+/* Whether the output is the recording itself; -EINVAL: it is there, and no file. */
+static int is_same_file(const char *path, const char *output)
+{
+	struct stat a, b;
+
+	if (stat(output, &b))
+		return 0;
+	if (!S_ISREG(b.st_mode))
+		return log_err(-EINVAL, "'%s' is no regular file", output);
+	return !stat(path, &a) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static int open_rewrite(struct symbolize *s, const char *path)
+{
+	int err = stk_rewrite__open(path, &s->rw);
+
+	if (err == -EBUSY)
+		return log_err(0, "'%s' is being recorded", path) ?: err;
+	if (err == -EBADMSG)
+		return log_err(0, "'%s' is damaged: what is behind the damage would be lost", path) ?:
+			       err;
+	return err ? log_err(err, "rewrite '%s'", path) : 0;
+}
+
+static int symbolize_all(struct symbolize *s)
+{
+	size_t i, first = 0;
+	int err = 0;
+
+	for (i = 1; i <= s->nr_places && !err; i++) {
+		if (i < s->nr_places && s->places[i].file == s->places[first].file)
+			continue;
+		err = symbolize_file(s, &s->places[first], i - first);
+		out__drain(&s->out);
+		first = i;
+	}
+	if (!err)
+		err = stk_rewrite__finish(s->rw);
+	return err ? log_err(err, "write the symbols") : 0;
+}
+
+static int rewrite_in_place(struct symbolize *s, const char *path)
+{
+	int err = open_rewrite(s, path);
+
+	return err ? err : symbolize_all(s);
+}
+
+/* Another output is complete when it appears under its name. */
+static int rewrite(struct symbolize *s)
+{
+	_cleanup_free_ char *copy = NULL;
+	int err;
+
+	err = s->output ? is_same_file(s->rd.path, s->output) : 1;
+	if (err)
+		return err < 0 ? err : rewrite_in_place(s, s->rd.path);
+	if (asprintf(&copy, "%s.new-%d", s->output, getpid()) < 0)
+		return -ENOMEM;
+	err = copy_recording(s->rd.path, copy);
+	if (err)
+		return err;
+	err = rewrite_in_place(s, copy);
+	if (!err && rename(copy, s->output))
+		err = log_err(-errno, "rename '%s' to '%s'", copy, s->output);
+	if (err)
+		unlink(copy);
+	return err;
+}
+
+int cmd_symbolize(int argc, char **argv)
+{
+	/* What the recording holds is asked for first, without looking elsewhere. */
+	_cleanup_(symbolize__free) struct symbolize s = { .rd.command = argv[0],
+							  .rd.names.no_symbols = true };
+	const struct stk_event *e;
+	int code, err;
+
+	code = parse_options(&s, argc, argv);
+	if (code)
+		return code;
+	if (s.help)
+		return cmd__print(help);
+	code = reading__open(&s.rd, STK_WANT_FIELDS);
+	if (code)
+		return code;
+	out__open(&s.out, false);
+	while (reading__next(&s.rd, &s.out, NULL, NULL, &e))
+		;
+	err = collect(&s);
+	if (err)
+		log_err(err, "collect the frames");
+	else
+		err = rewrite(&s);
+	if (!err && !s.nr_places && !s.quiet && !s.rd.json)
+		strbuf__puts(&s.out.b, "There are no user frames.\n");
+	code = reading__finish(&s.rd);
+	return out__close(&s.out, err || s.missing ? CMD_FAILURE : code);
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "opener.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "jit_source.h"
+
+#define MAX_WAITING 1024 /* sights nobody took so far; each may hold a descriptor */
+#define MAX_TABLES 64 /* as many waiting sights may bring a table */
+#define PATIENCE_NS 250000000 /* that opener__next() waits for a file that does not open */
+
+struct opener {
+	pthread_t thread;
+	bool started;
+	struct ring_buffer *ring;
+	const char *positions; /* of the ring: pages with the consumer's and the producer's */
+	int stop_fd;
+	int ready_fd; /* readable while there are sights */
+	bool with_tables;
+	struct seen_context ctx; /* the thread's */
+	pthread_mutex_t lock; /* of the rest */
+	pthread_cond_t changed;
+	struct sight *first, **last;
+	unsigned int nr; /* also read without it */
+	bool stop, stuck;
+	int err;
+};
+
+/* ---- looking ---------------------------------------------------------------------------------- */
+
+int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_table,
+		struct sight *ret_sight)
+{
+	struct sight s = { .n = *n, .file = { .fd = -1 } };
+	int err = 0;
+
+	if (n->key.kind == WIRE_KEY_FILE)
+		err = seen_file__open(ctx, n, with_table && !n->is_name, &s.file);
+	else if (n->key.kind == WIRE_KEY_JIT)
+		err = jit_source__new(n->key.w[1], n->key.w[2], &s.jit);
+	if (err && err != -ENOENT) {
+		sight__release(&s);
+		return err;
+	}
+	*ret_sight = s;
+	return 0;
+}
+
+void sight__release(struct sight *s)
+{
+	seen_file__release(&s->file);
+	jit_source__free(s->jit);
+	s->jit = NULL;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------- */
+
+static uint64_t position(const struct opener *o, bool producer)
+{
+	const char *page = o->positions + (producer ? sysconf(_SC_PAGESIZE) : 0);
+
+	return __atomic_load_n((const uint64_t *)page, __ATOMIC_ACQUIRE);
+}
+
+/* Whether there are news that have not been looked at. */
+static bool behind(const struct opener *o)
+{
+	return position(o, false) < position(o, true);
+}
+
+static void append(struct opener *o, struct sight *s)
+{
+	pthread_mutex_lock(&o->lock);
+	while (o->nr >= MAX_WAITING && !o->stop)
+		pthread_cond_wait(&o->changed, &o->lock);
+	s->next = NULL;
+	*o->last = s;
+	o->last = &s->next;
+	__atomic_fetch_add(&o->nr, 1, __ATOMIC_RELAXED);
+	o->stuck = false;
+	eventfd_write(o->ready_fd, 1);
+	pthread_cond_broadcast(&o->changed);
+	pthread_mutex_unlock(&o->lock);
+}
+
+static int on_news(void *ctx, void *data, size_t size)
+{
+	struct wire_news n = { 0 };
+	struct opener *o = ctx;
+	bool with_table;
+	struct sight *s;
+	int err;
+
+	if (__atomic_load_n(&o->stop, __ATOMIC_RELAXED))
+		return -ECANCELED;
+	if (size < offsetof(struct wire_news, parts))
+		return 0;
+	memcpy(&n, data, MIN(size, sizeof(n)));
+	n.len = MIN((size_t)n.len, MIN(size, sizeof(n)) - offsetof(struct wire_news, parts));
+	s = malloc(sizeof(*s));
+	with_table = o->with_tables && __atomic_load_n(&o->nr, __ATOMIC_RELAXED) < MAX_TABLES;
+	err = s ? sight__look(&o->ctx, &n, with_table, s) : -ENOMEM;
+	if (err) {
+		free(s);
+		return err;
+	}
+	append(o, s);
+	return 0;
+}
+
+/* The sooner it looks, the more is there: before anything else that is not in a hurry, too. */
+static void hurry(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+	prctl(PR_SET_NAME, "stackonce-files");
+}
+
+static void *run(void *arg)
+{
+	struct opener *o = arg;
+	struct pollfd fds[2] = {
+		{ .fd = ring_buffer__epoll_fd(o->ring), .events = POLLIN },
+		{ .fd = o->stop_fd, .events = POLLIN },
+	};
+	int err = 0;
+
+	hurry();
+	while (err >= 0) {
+		err = ring_buffer__consume(o->ring);
+		seen_context__forget(&o->ctx); /* mounts change meanwhile */
+		pthread_mutex_lock(&o->lock);
+		o->err = MIN(err, 0);
+		pthread_cond_broadcast(&o->changed);
+		pthread_mutex_unlock(&o->lock);
+		poll(fds, 2, -1);
+		if (fds[1].revents)
+			break;
+	}
+	return NULL;
+}
+
+static int start(struct opener *o)
+{
+	sigset_t all, before;
+	int err;
+
+	/* signals are the other threads' affair */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&o->thread, NULL, run, o);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	o->started = !err;
+	return -err;
+}
+
+static int open_ring(struct opener *o, int news_fd)
+{
+	void *m = mmap(NULL, 2 * sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, news_fd, 0);
+
+	if (m == MAP_FAILED)
+		return -errno;
+	o->positions = m;
+	o->stop_fd = eventfd(0, EFD_CLOEXEC);
+	o->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (o->stop_fd < 0 || o->ready_fd < 0)
+		return -errno;
+	o->ring = ring_buffer__new(news_fd, on_news, o, NULL);
+	return o->ring ? 0 : -errno;
+}
+
+int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables, struct opener **ret_opener)
+{
+	struct opener *o = calloc(1, sizeof(*o));
+	int err;
+
+	if (!o)
+		return -ENOMEM;
+	o->ctx.snapshot = snapshot;
+	o->with_tables = with_tables;
+	o->last = &o->first;
+	o->stop_fd = o->ready_fd = -1;
+	pthread_mutex_init(&o->lock, NULL);
+	pthread_cond_init(&o->changed, NULL);
+	err = open_ring(o, news_fd);
+	if (!err)
+		err = start(o);
+	if (err) {
+		opener__free(o);
+		return err;
+	}
+	*ret_opener = o;
+	return 0;
+}
+
+/* false: a file system does not answer; the thread is left to it. */
+static bool stop(struct opener *o)
+{
+	struct timespec until;
+
+	pthread_mutex_lock(&o->lock);
+	__atomic_store_n(&o->stop, true, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&o->changed);
+	pthread_mutex_unlock(&o->lock);
+	eventfd_write(o->stop_fd, 1);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 2;
+	return !pthread_timedjoin_np(o->thread, NULL, &until);
+}
+
+bool opener__free(struct opener *o)
+{
+	struct sight *s;
+
+	if (!o)
+		return true;
+	if (o->started && !stop(o))
+		return false;
+	while ((s = o->first)) {
+		o->first = s->next;
+		sight__release(s);
+		free(s);
+	}
+	ring_buffer__free(o->ring);
+	if (o->positions)
+		munmap((void *)o->positions, 2 * sysconf(_SC_PAGESIZE));
+	closep(&o->stop_fd);
+	closep(&o->ready_fd);
+	seen_context__free(&o->ctx);
+	pthread_cond_destroy(&o->changed);
+	pthread_mutex_destroy(&o->lock);
+	free(o);
+	return true;
+}
+
+/* ---- the other side --------------------------------------------------------------------------- */
+
+/* Waits for a sight that is on its way. */
+static void wait_for_first(struct opener *o)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += PATIENCE_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	while (!o->first && !o->err && !o->stuck && behind(o))
+		if (pthread_cond_timedwait(&o->changed, &o->lock, &until) == ETIMEDOUT)
+			o->stuck = true;
+}
+
+int opener__fd(const struct opener *o)
+{
+	return o->ready_fd;
+}
+
+/* The first sight, if there is one. */
+static struct sight *take_first(struct opener *o)
+{
+	struct sight *s = o->first;
+	eventfd_t value;
+
+	if (!s)
+		return NULL;
+	o->first = s->next;
+	__atomic_fetch_sub(&o->nr, 1, __ATOMIC_RELAXED);
+	if (!o->first) {
+		o->last = &o->first;
+		eventfd_read(o->ready_fd, &value);
+	}
+	pthread_cond_broadcast(&o->changed);
+	return s;
+}
+
+int opener__next(struct opener *o, struct sight *ret_sight)
+{
+	struct sight *s;
+	int err;
+
+	if (!__atomic_load_n(&o->nr, __ATOMIC_RELAXED) && !behind(o))
+		return 0;
+	pthread_mutex_lock(&o->lock);
+	wait_for_first(o);
+	s = take_first(o);
+	err = o->err;
+	pthread_mutex_unlock(&o->lock);
+	if (!s)
+		return err;
+	*ret_sight = *s;
+	free(s);
+	return 1;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The user frames of a recording, and the symbols it takes to name them. */
+#ifndef RECORD_USER_FRAMES_H
+#define RECORD_USER_FRAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct file_map;
+struct stk_writer;
+
+/* A set of frames as in frame.h, with numbers as files; all zero: empty. */
+struct user_frames {
+	uint64_t *cells; /* 0: free */
+	size_t mask, used;
+};
+
+int user_frames__add(struct user_frames *u, uint64_t frame);
+void user_frames__clear(struct user_frames *u);
+
+/* Hands the writer the functions that the frames lie in.  Empties the set. */
+int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, struct stk_writer *w);
+
+#endif /* RECORD_USER_FRAMES_H */

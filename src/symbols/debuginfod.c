@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* libdebuginfod is loaded when somebody asks for it: it brings a HTTP client along. */
+#include "debug_file.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+#define LIBRARY "libdebuginfod.so.1"
+
+/* Declared as in elfutils' debuginfod.h. */
+typedef struct debuginfod_client debuginfod_client;
+typedef debuginfod_client *(*begin_fn)(void);
+typedef void (*end_fn)(debuginfod_client *client);
+typedef int (*find_fn)(debuginfod_client *client, const unsigned char *id, int id_len, char **path);
+
+static int ask(void *library, const uint8_t *id, unsigned int id_len, bool debug)
+{
+	begin_fn begin = (begin_fn)dlsym(library, "debuginfod_begin");
+	end_fn end = (end_fn)dlsym(library, "debuginfod_end");
+	find_fn find = (find_fn)dlsym(library, debug ? "debuginfod_find_debuginfo" :
+						       "debuginfod_find_executable");
+	debuginfod_client *client;
+	int fd;
+
+	if (!begin || !end || !find)
+		return -EOPNOTSUPP;
+	client = begin();
+	if (!client)
+		return -ENOMEM;
+	fd = find(client, id, id_len, NULL);
+	end(client);
+	return fd;
+}
+
+int debuginfod__open(const uint8_t *id, unsigned int id_len, bool debug, int *ret_fd)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	void *library;
+	int fd;
+
+	if (!urls || !*urls || !id_len)
+		return -ENOENT;
+	/* Never closed: libcurl does not like it. */
+	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	fd = library ? ask(library, id, id_len, debug) : -EOPNOTSUPP;
+	if (fd == -EOPNOTSUPP)
+		log_debug("%s cannot be used", LIBRARY);
+	if (fd < 0)
+		return -ENOENT;
+	*ret_fd = fd;
+	return 0;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names are untrusted: substitutions let a short one stand for a text of any length, so printing is
+ * ended by a jump out of the demangler's callback, and long ones are not begun.
+ */
+#include "usyms.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#undef ARRAY_SIZE /* libiberty has its own */
+#include "cleanup.h"
+
+#define MAX_MANGLED 4096 /* the demangler takes some 100 bytes of stack for each */
+#define MAX_DEMANGLED (64u << 10)
+
+struct output {
+	char *s;
+	size_t len, cap;
+	jmp_buf give_up;
+};
+
+static void output_add(const char *s, size_t len, void *ctx)
+{
+	struct output *out = ctx;
+
+	if (len >= MAX_DEMANGLED - out->len)
+		longjmp(out->give_up, 1);
+	if (len >= out->cap - out->len) {
+		size_t cap = out->cap ? out->cap : 256;
+		char *more;
+
+		while (cap - out->len <= len)
+			cap *= 2;
+		more = realloc(out->s, cap);
+		if (!more)
+			longjmp(out->give_up, 1);
+		out->s = more;
+		out->cap = cap;
+	}
+	memcpy(out->s + out->len, s, len);
+	out->len += len;
+	out->s[out->len] = '\0';
+}
+
+typedef int (*demangler_fn)(const char *mangled, int options, demangle_callbackref callback,
+			    void *ctx);
+
+/* The jump frees nothing: both demanglers work on the stack. */
+static char *run(demangler_fn demangler, const char *name)
+{
+	struct output *out = calloc(1, sizeof(*out));
+	char *s = NULL;
+
+	if (!out)
+		return NULL;
+	if (!setjmp(out->give_up) && demangler(name, DMGL_NO_OPTS, output_add, out) && out->len) {
+		s = out->s;
+		out->s = NULL;
+	}
+	free(out->s);
+	free(out);
+	return s;
+}
+
+/* What stands behind a mangled name: ".cold", ".constprop.0", "@plt". */
+static const char *suffix_of(const char *name)
+{
+	const char *last = strrchr(name, 'E'), *suffix;
+
+	/* Rust's older names have dots, but end with an E. */
+	suffix = strpbrk(last ? last : name, ".@");
+	return suffix ? suffix : name + strlen(name);
+}
+
+char *demangle(const char *name)
+{
+	_cleanup_free_ char *bare = NULL, *s = NULL;
+	const char *suffix;
+	char *whole;
+
+	if ((strncmp(name, "_Z", 2) && strncmp(name, "_R", 2)) ||
+	    strnlen(name, MAX_MANGLED) == MAX_MANGLED)
+		return NULL;
+	suffix = suffix_of(name);
+	bare = strndup(name, suffix - name);
+	if (!bare)
+		return NULL;
+	/* Rust's older names are C++ names that end with a hash, and are known by it. */
+	s = run(rust_demangle_callback, bare);
+	if (!s && name[1] == 'Z')
+		s = run(cplus_demangle_v3_callback, bare);
+	if (!s)
+		return NULL;
+	/* LLVM numbers what it makes global for itself. */
+	if (!strncmp(suffix, ".llvm.", strlen(".llvm.")))
+		suffix = "";
+	return asprintf(&whole, "%s%s", s, suffix) < 0 ? NULL : whole;
+}

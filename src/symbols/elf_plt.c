@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stubs of the procedure linkage table, named after what they jump to.  No symbol says which stub
+ * is whose; the stub's own code does: it jumps through a slot that a relocation fills, or pushes the
+ * relocation's number.  amd64; files of other machines get none.
+ */
+#include "elf_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+#define MAX_RELOCS (1u << 20)
+#define MAX_STUBS (4u << 20) /* bytes of a section */
+#define MAX_NAME 2048
+
+struct slot {
+	uint64_t addr; /* of the pointer */
+	uint32_t sym;
+};
+
+struct plt {
+	const struct elf_file *exe;
+	struct slot *slots; /* sorted by address */
+	size_t nr_slots;
+	uint32_t *pushed; /* symbols of .rela.plt by number */
+	size_t nr_pushed;
+	uint64_t syms_off, nr_syms;
+	char *strings;
+	size_t strings_len;
+};
+
+static void plt_done(struct plt *p)
+{
+	free(p->slots);
+	free(p->pushed);
+	free(p->strings);
+}
+
+static int slot_compare(const void *pa, const void *pb)
+{
+	const struct slot *a = pa, *b = pb;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->sym < b->sym ? -1 : a->sym > b->sym;
+}
+
+static bool fills_slot(uint64_t info)
+{
+	return ELF64_R_TYPE(info) == R_X86_64_JUMP_SLOT || ELF64_R_TYPE(info) == R_X86_64_GLOB_DAT;
+}
+
+static int load_relocs(struct plt *p, const char *name, bool pushed)
+{
+	const Elf64_Shdr *section = elf_file__section(p->exe, name);
+	uint64_t nr = section ? MIN(section->sh_size / sizeof(Elf64_Rela), (uint64_t)MAX_RELOCS) : 0;
+	_cleanup_free_ char *raw = NULL;
+	struct slot *slots;
+	int err;
+
+	if (!nr || section->sh_type != SHT_RELA)
+		return 0;
+	err = elf_file__load(p->exe, section->sh_offset, nr * sizeof(Elf64_Rela), &raw);
+	if (err)
+		return err;
+	slots = realloc(p->slots, (p->nr_slots + nr) * sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	p->slots = slots;
+	if (pushed) {
+		p->pushed = calloc(nr, sizeof(*p->pushed));
+		if (!p->pushed)
+			return -ENOMEM;
+		p->nr_pushed = nr;
+	}
+	for (uint64_t i = 0; i < nr; i++) {
+		const Elf64_Rela *rela = (const Elf64_Rela *)raw + i;
+
+		if (!fills_slot(rela->r_info))
+			continue;
+		slots[p->nr_slots++] = (struct slot){ rela->r_offset, ELF64_R_SYM(rela->r_info) };
+		if (pushed)
+			p->pushed[i] = ELF64_R_SYM(rela->r_info);
+	}
+	return 0;
+}
+
+static int load_symbols(struct plt *p)
+{
+	const Elf64_Shdr *dynsym = elf_file__section_of_type(p->exe, SHT_DYNSYM), *strtab;
+	int err;
+
+	if (!dynsym || dynsym->sh_link >= p->exe->nr_shdrs)
+		return -ENOENT;
+	strtab = &p->exe->shdrs[dynsym->sh_link];
+	if (strtab->sh_type != SHT_STRTAB)
+		return -ENOENT;
+	err = elf_file__load(p->exe, strtab->sh_offset, strtab->sh_size, &p->strings);
+	if (err)
+		return err;
+	p->strings_len = strtab->sh_size;
+	p->syms_off = dynsym->sh_offset;
+	p->nr_syms = dynsym->sh_size / sizeof(Elf64_Sym);
+	return 0;
+}
+
+static uint32_t slot_symbol(const struct plt *p, uint64_t addr)
+{
+	size_t low = 0, high = p->nr_slots;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (p->slots[mid].addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < p->nr_slots && p->slots[low].addr == addr ? p->slots[low].sym : 0;
+}
+
+/* The number of the symbol that the stub is for; 0: it cannot be told. */
+static uint32_t stub_symbol(const struct plt *p, const uint8_t *code, size_t len, uint64_t addr)
+{
+	size_t at = !memcmp(code, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0; /* endbr64 */
+
+	if (len - at >= 5 && code[at] == 0x68) { /* push $NUMBER */
+		uint32_t nr;
+
+		memcpy(&nr, code + at + 1, sizeof(nr));
+		return nr < p->nr_pushed ? p->pushed[nr] : 0;
+	}
+	if (code[at] == 0xf2) /* bnd */
+		at++;
+	if (len - at >= 6 && code[at] == 0xff && code[at + 1] == 0x25) { /* jmp *DISP(%rip) */
+		int32_t disp;
+
+		memcpy(&disp, code + at + 2, sizeof(disp));
+		return slot_symbol(p, addr + at + 6 + disp);
+	}
+	return 0;
+}
+
+static int add_stub(struct elf_symbols *s, const struct plt *p, uint32_t nr, uint64_t off,
+		    uint32_t size)
+{
+	struct elf_function function = { .start = off, .size = size };
+	Elf64_Sym sym;
+	const char *name;
+	size_t len;
+	int err;
+
+	if (nr >= p->nr_syms || elf_file__read_syms(p->exe, p->syms_off + nr * sizeof(sym), 1, &sym) ||
+	    sym.st_name >= p->strings_len)
+		return 0;
+	name = p->strings + sym.st_name;
+	len = strnlen(name, MAX_NAME);
+	if (!len || len == MAX_NAME)
+		return 0;
+	err = elf_table__add_names(s, len + strlen("@plt"), &function.name);
+	if (err)
+		return err;
+	memcpy(s->names + function.name, name, len);
+	memcpy(s->names + function.name + len, "@plt", strlen("@plt"));
+	function.rank = ELF_RANK_BIND(2);
+	return elf_table__add(s, &function);
+}
+
+static int add_stubs(struct elf_symbols *s, const struct plt *p, const Elf64_Shdr *section)
+{
+	size_t step = section->sh_entsize == 8 ? 8 : 16,
+	       size = MIN(section->sh_size, (uint64_t)MAX_STUBS);
+	_cleanup_free_ char *code = NULL;
+	uint64_t off, end;
+	int err;
+
+	if (!elf_file__code_offset(p->exe, section->sh_addr, &off, &end))
+		return 0;
+	size = MIN(size, end - off);
+	err = elf_file__load(p->exe, off, size, &code);
+	for (size_t at = 0; !err && size - at >= step; at += step) {
+		uint32_t nr = stub_symbol(p, (uint8_t *)code + at, step, section->sh_addr + at);
+
+		if (nr)
+			err = add_stub(s, p, nr, off + at, step);
+	}
+	return err;
+}
+
+static bool holds_stubs(const struct elf_file *exe, const Elf64_Shdr *section)
+{
+	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".plt.bnd" };
+	const char *name = elf_file__section_name(exe, section);
+
+	if (section->sh_type != SHT_PROGBITS || !(section->sh_flags & SHF_EXECINSTR))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+int elf_plt__add(struct elf_symbols *s, const struct elf_file *exe)
+{
+	_cleanup_(plt_done) struct plt p = { .exe = exe };
+	int err;
+
+	if (exe->ehdr.e_machine != EM_X86_64 || !exe->is64)
+		return -ENOENT;
+	err = load_symbols(&p);
+	if (!err)
+		err = load_relocs(&p, ".rela.plt", true);
+	if (!err)
+		err = load_relocs(&p, ".rela.dyn", false);
+	if (err)
+		return err;
+	if (p.nr_slots)
+		qsort(p.slots, p.nr_slots, sizeof(*p.slots), slot_compare);
+	for (unsigned int i = 0; i < exe->nr_shdrs && !err; i++) {
+		if (holds_stubs(exe, &exe->shdrs[i]))
+			err = add_stubs(s, &p, &exe->shdrs[i]);
+	}
+	return err;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The functions of an ELF file: which parts of it are asked, and the search. */
+#include "usyms.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_table.h"
+
+#define MAX_NESTING 64 /* functions in functions; more is no compiler's doing */
+
+/* -ENOENT: that part is not there or broken, others may be better. */
+static int part(int err)
+{
+	return err == -ENOMEM ? err : 0;
+}
+
+static int collect(struct elf_symbols *s, struct elf_file *exe, struct elf_file *debug)
+{
+	int err = 0;
+
+	if (debug)
+		err = part(elf_symtab__add(s, exe, debug));
+	if (!err && !s->nr)
+		err = part(elf_symtab__add(s, exe, exe));
+	if (!err && !s->nr)
+		err = part(elf_debugdata__add(s, exe));
+	if (!err && !s->nr)
+		err = part(elf_gopclntab__add(s, exe));
+	if (!err)
+		err = part(elf_dynsym__add(s, exe));
+	if (!err)
+		err = part(elf_plt__add(s, exe));
+	return err;
+}
+
+/* Of the files' sections nothing is asked: without them the dynamic segment must do. */
+static int symbols_new(struct elf_file *exe, struct elf_file *debug, struct elf_symbols **ret_symbols)
+{
+	struct elf_symbols *s = calloc(1, sizeof(*s));
+	int err = s ? 0 : -ENOMEM;
+
+	if (!err)
+		err = part(elf_file__load_sections(exe));
+	if (!err && debug)
+		err = part(elf_file__load_sections(debug));
+	if (!err)
+		err = collect(s, exe, debug);
+	if (!err)
+		elf_table__finish(s);
+	if (!err && !s->nr)
+		err = -ENOENT;
+	if (err)
+		elf_symbols__free(s);
+	else
+		*ret_symbols = s;
+	return err;
+}
+
+int elf_symbols__from_fd(int fd, int debug_fd, struct elf_symbols **ret_symbols)
+{
+	struct elf_file exe, debug;
+	bool with_debug = false;
+	int err = elf_file__from_fd(fd, &exe);
+
+	if (err)
+		return err;
+	if (debug_fd >= 0) {
+		err = elf_file__from_fd(debug_fd, &debug);
+		with_debug = !err;
+		err = part(err);
+	}
+	if (!err)
+		err = symbols_new(&exe, with_debug ? &debug : NULL, ret_symbols);
+	if (with_debug)
+		elf_file__done(&debug);
+	elf_file__done(&exe);
+	return err;
+}
+
+int elf_symbols__from_image(const void *image, size_t len, struct elf_symbols **ret_symbols)
+{
+	struct elf_file exe;
+	int err = elf_file__from_image(image, len, &exe);
+
+	if (err)
+		return err;
+	err = symbols_new(&exe, NULL, ret_symbols);
+	elf_file__done(&exe);
+	return err;
+}
+
+void elf_symbols__free(struct elf_symbols *s)
+{
+	if (!s)
+		return;
+	free(s->v);
+	free(s->names);
+	free(s);
+}
+
+int elf_symbols__find(const struct elf_symbols *s, uint64_t offset, struct elf_symbol *ret_symbol)
+{
+	size_t low = 0, high = s->nr;
+	unsigned int depth;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->v[mid].start <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	/* low - 1 is the last one that begins at or before the offset. */
+	for (depth = 0; low && depth < MAX_NESTING; depth++) {
+		const struct elf_function *f = &s->v[low - 1];
+
+		if (offset - f->start < f->size) {
+			ret_symbol->name = s->names + f->name;
+			ret_symbol->start = f->start;
+			ret_symbol->size = f->size;
+			return 0;
+		}
+		low = f->outer;
+	}
+	return -ENOENT;
+}
+
+size_t elf_symbols__nr(const struct elf_symbols *s)
+{
+	return s->nr;
+}
+
+size_t elf_symbols__bytes(const struct elf_symbols *s)
+{
+	return sizeof(*s) + s->cap * sizeof(*s->v) + s->names_len;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "elf_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+#define MAX_COMPARE 4096 /* of two names; hostile tables share megabytes of them */
+
+int elf_table__add(struct elf_symbols *s, const struct elf_function *function)
+{
+	if (s->nr == ELF_TABLE_MAX_FUNCTIONS)
+		return -EFBIG;
+	if (s->nr == s->cap) {
+		size_t cap = s->cap ? s->cap + s->cap / 2 : 512;
+		struct elf_function *v = realloc(s->v, cap * sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		s->v = v;
+		s->cap = cap;
+	}
+	s->v[s->nr++] = *function;
+	return 0;
+}
+
+int elf_table__add_names(struct elf_symbols *s, size_t len, uint32_t *ret_base)
+{
+	char *names;
+
+	if (len > ELF_FILE_MAX_LOAD || s->names_len + len > 2 * (uint64_t)ELF_FILE_MAX_LOAD)
+		return -EFBIG;
+	names = realloc(s->names, s->names_len + len + 1);
+	if (!names)
+		return -ENOMEM;
+	names[s->names_len + len] = '\0';
+	*ret_base = s->names_len;
+	s->names = names;
+	s->names_len += len + 1;
+	return 0;
+}
+
+/* < 0: a is the better name. */
+static int name_compare(const struct elf_symbols *s, const struct elf_function *a,
+			const struct elf_function *b)
+{
+	int by_name;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	by_name = strncmp(s->names + a->name, s->names + b->name, MAX_COMPARE);
+	if (by_name)
+		return by_name;
+	return a->name < b->name ? -1 : a->name > b->name;
+}
+
+/* By start; of one start the longest first, those without a size last; then the better name. */
+static int function_compare(const void *pa, const void *pb, void *ctx)
+{
+	const struct elf_function *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->size != b->size)
+		return a->size > b->size ? -1 : 1;
+	return name_compare(ctx, a, b);
+}
+
+/*
+ * One function per start and size.  An alias without a size has that of the longest, as it cannot
+ * be meant to be shorter.
+ */
+static void merge_aliases(struct elf_symbols *s)
+{
+	size_t first = 0, to = 0;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct elf_function f = s->v[i];
+
+		if (!i || f.start != s->v[first].start) {
+			first = to;
+			s->v[to++] = f;
+		} else if (!f.size && name_compare(s, &f, &s->v[first]) < 0) {
+			s->v[first].name = f.name;
+			s->v[first].rank = f.rank;
+		} else if (f.size && f.size != s->v[to - 1].size) {
+			s->v[to++] = f;
+		}
+	}
+	s->nr = to;
+}
+
+/* Those without a size reach to the next one, but not beyond what they lie in. */
+static void set_sizes(struct elf_symbols *s)
+{
+	uint64_t known_end = 0;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		struct elf_function *f = &s->v[i];
+		uint64_t end = f->start + f->size;
+
+		if (!f->size) {
+			end = f->start + f->limit;
+			if (f->start < known_end)
+				end = MIN(end, known_end);
+			if (i + 1 < s->nr)
+				end = MIN(end, f[1].start);
+			f->size = end - f->start;
+		} else {
+			known_end = MAX(known_end, end);
+		}
+	}
+}
+
+/* A label counts only where no function is. */
+static void drop_labels(struct elf_symbols *s)
+{
+	uint64_t end = 0;
+	size_t to = 0;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		struct elf_function f = s->v[i];
+		bool label = f.rank & ELF_RANK_LABEL;
+
+		if (!f.size || (label && f.start < end))
+			continue;
+		if (!label)
+			end = MAX(end, f.start + f.size);
+		s->v[to++] = f;
+	}
+	s->nr = to;
+}
+
+/* What does not end behind this function cannot hold what this one does not. */
+static void link_outer(struct elf_symbols *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		struct elf_function *f = &s->v[i];
+		uint32_t outer = i;
+
+		while (outer && s->v[outer - 1].start + s->v[outer - 1].size <= f->start + f->size)
+			outer = s->v[outer - 1].outer;
+		f->outer = outer;
+	}
+}
+
+void elf_table__finish(struct elf_symbols *s)
+{
+	struct elf_function *v;
+
+	if (!s->nr)
+		return;
+	qsort_r(s->v, s->nr, sizeof(*s->v), function_compare, s);
+	merge_aliases(s);
+	set_sizes(s);
+	drop_labels(s);
+	link_outer(s);
+	v = realloc(s->v, MAX(s->nr, (size_t)1) * sizeof(*v));
+	if (v) {
+		s->v = v;
+		s->cap = s->nr;
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The table of functions while it is filled from the parts of a file. */
+#ifndef SYMBOLS_ELF_TABLE_H
+#define SYMBOLS_ELF_TABLE_H
+
+#include <stdint.h>
+
+#include "elf_file.h"
+#include "usyms.h"
+
+#define ELF_TABLE_MAX_FUNCTIONS (16u << 20)
+
+/* The better of two names for one function has the lower rank; below that the names decide. */
+#define ELF_RANK_LABEL (1u << 24) /* not said to be a function */
+#define ELF_RANK_BIND(nr) ((uint32_t)(nr) << 16) /* 0 global, 1 weak, 2 local */
+#define ELF_RANK_UNDERSCORES(nr) ((uint32_t)(nr) << 8) /* at most 255 */
+#define ELF_RANK_NO_SIZE 1u
+
+struct elf_function {
+	uint64_t start; /* offset in the file */
+	uint32_t size; /* 0: up to the next one, at most limit bytes */
+	uint32_t name; /* offset in the names */
+	uint32_t rank;
+	union {
+		uint32_t limit; /* while the table is filled */
+		uint32_t outer; /* then: 1 + index of the function that this one lies in; 0: none */
+	};
+};
+
+struct elf_symbols {
+	struct elf_function *v;
+	size_t nr, cap;
+	char *names; /* string tables one behind the other */
+	size_t names_len;
+};
+
+int elf_table__add(struct elf_symbols *s, const struct elf_function *function);
+/* Room for len more bytes of names and a NUL; *ret_base: where they begin. */
+int elf_table__add_names(struct elf_symbols *s, size_t len, uint32_t *ret_base);
+size_t elf_symbols__bytes(const struct elf_symbols *s);
+/* Sorts, chooses among aliases, ends those without a size. */
+void elf_table__finish(struct elf_symbols *s);
+
+/*
+ * The parts.  exe: the file that runs, whose segments say where code lies; f: itself or its debug
+ * file.  -ENOENT: there is no such part.
+ */
+int elf_symtab__add(struct elf_symbols *s, const struct elf_file *exe, const struct elf_file *f);
+int elf_dynsym__add(struct elf_symbols *s, const struct elf_file *exe);
+int elf_gopclntab__add(struct elf_symbols *s, const struct elf_file *exe);
+int elf_debugdata__add(struct elf_symbols *s, const struct elf_file *exe);
+int elf_plt__add(struct elf_symbols *s, const struct elf_file *exe);
+
+/* The symbols that the dynamic segment names, for files without section headers. */
+struct elf_dynsym {
+	uint64_t off, nr, str_off, str_len; /* in the file */
+};
+int elf_dynamic__find_symbols(const struct elf_file *f, struct elf_dynsym *ret_dynsym);
+
+#endif /* SYMBOLS_ELF_TABLE_H */

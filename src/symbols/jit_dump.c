@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A jitdump, which runtimes append to while they run: a torn record at its end is no error. */
+#include "jit_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+
+#define MAGIC 0x4a695444u /* "JiTD" as a number of this machine's byte order */
+#define VERSION 1
+
+enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1, JIT_CODE_CLOSE = 3 };
+
+struct dump_header {
+	uint32_t magic, version, total_size, elf_mach, pad, pid;
+	uint64_t timestamp, flags;
+};
+
+struct dump_record {
+	uint32_t id, total_size;
+	uint64_t timestamp;
+};
+
+struct dump_load {
+	uint32_t pid, tid;
+	uint64_t vma, code_addr, code_size, code_index;
+	/* name, NUL, code */
+};
+
+struct dump_move {
+	uint32_t pid, tid;
+	uint64_t vma, old_code_addr, new_code_addr, code_size, code_index;
+};
+
+/* Which function has a code index: of a load its name, of a move whose name it wants. */
+struct index {
+	uint64_t code_index;
+	uint32_t function;
+};
+
+struct dump {
+	struct jit_symbols *s;
+	int fd;
+	struct index *loads, *moves;
+	size_t nr_loads, nr_moves;
+};
+
+static void dump_done(struct dump *d)
+{
+	free(d->loads);
+	free(d->moves);
+}
+
+/* Up to len bytes; how many there are. */
+static int read_at(int fd, uint64_t at, void *buf, size_t len, size_t *ret_len)
+{
+	size_t done = 0;
+
+	*ret_len = 0;
+	while (done < len) {
+		ssize_t n = pread(fd, (char *)buf + done, len - done, at + done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		done += n;
+	}
+	*ret_len = done;
+	return 0;
+}
+
+static int index_add(struct index **v, size_t *nr, struct index value)
+{
+	if (!(*nr & (*nr - 1))) {
+		struct index *more = realloc(*v, MAX(2 * *nr, (size_t)1) * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		*v = more;
+	}
+	(*v)[(*nr)++] = value;
+	return 0;
+}
+
+static bool is_range(uint64_t start, uint64_t size)
+{
+	return size && size <= UINT64_MAX - start;
+}
+
+static int add_load(struct dump *d, const char *body, size_t len)
+{
+	size_t name_len = strnlen(body + MIN(len, sizeof(struct dump_load)),
+				  len - MIN(len, sizeof(struct dump_load)));
+	struct dump_load load;
+	uint32_t name;
+	int err;
+
+	memcpy(&load, body, MIN(len, sizeof(load)));
+	/* A name without its NUL is too long, or the end of the file tears it. */
+	if (!name_len || (sizeof(load) + name_len == len && name_len < JIT_MAX_NAME) ||
+	    !is_range(load.code_addr, load.code_size)) {
+		d->s->bad++;
+		return 0;
+	}
+	err = jit_symbols__put_name(d->s, body + sizeof(load), name_len, &name);
+	if (!err)
+		err = jit_symbols__put(d->s, load.code_addr, load.code_addr + load.code_size, name);
+	if (!err)
+		err = index_add(&d->loads, &d->nr_loads,
+				(struct index){ load.code_index, d->s->nr - 1 });
+	return err;
+}
+
+/* The name is looked up when all loads are known; the place in the order is here. */
+static int add_move(struct dump *d, const char *body, size_t len)
+{
+	struct dump_move move;
+	int err;
+
+	memcpy(&move, body, MIN(len, sizeof(move)));
+	if (len < sizeof(move) || !is_range(move.new_code_addr, move.code_size)) {
+		d->s->bad++;
+		return 0;
+	}
+	err = jit_symbols__put(d->s, move.new_code_addr, move.new_code_addr + move.code_size,
+			       JIT_NO_NAME);
+	if (!err)
+		err = index_add(&d->moves, &d->nr_moves,
+				(struct index){ move.code_index, d->s->nr - 1 });
+	return err;
+}
+
+static int add_records(struct dump *d, uint64_t at)
+{
+	/* of a load with a long name more than this need not be read */
+	char buf[sizeof(struct dump_record) + sizeof(struct dump_load) + JIT_MAX_NAME + 1];
+	struct dump_record record;
+	int err = 0;
+
+	while (!err) {
+		char *body = buf + sizeof(record);
+		size_t len;
+
+		err = read_at(d->fd, at, buf, sizeof(buf), &len);
+		if (err || len < sizeof(record))
+			break;
+		memcpy(&record, buf, sizeof(record));
+		if (record.id == JIT_CODE_CLOSE)
+			break;
+		if (record.total_size < sizeof(record)) {
+			d->s->bad++;
+			break;
+		}
+		len = MIN(len, (size_t)record.total_size) - sizeof(record);
+		if (record.id == JIT_CODE_LOAD)
+			err = add_load(d, body, len);
+		else if (record.id == JIT_CODE_MOVE)
+			err = add_move(d, body, len);
+		at += record.total_size;
+	}
+	return err;
+}
+
+static int index_compare(const void *pa, const void *pb)
+{
+	const struct index *a = pa, *b = pb;
+
+	if (a->code_index != b->code_index)
+		return a->code_index < b->code_index ? -1 : 1;
+	return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* A move has the name of the last load with its index that stands before it. */
+static void name_moves(struct dump *d)
+{
+	if (d->nr_loads)
+		qsort(d->loads, d->nr_loads, sizeof(*d->loads), index_compare);
+	for (size_t i = 0; i < d->nr_moves; i++) {
+		const struct index *move = &d->moves[i];
+		size_t low = 0, high = d->nr_loads;
+
+		while (low < high) {
+			size_t mid = low + (high - low) / 2;
+
+			if (index_compare(&d->loads[mid], move) < 0)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		if (low && d->loads[low - 1].code_index == move->code_index)
+			d->s->v[move->function].name = d->s->v[d->loads[low - 1].function].name;
+		else
+			d->s->bad++;
+	}
+}
+
+int jit_symbols__add_dump(struct jit_symbols *s, int fd)
+{
+	_cleanup_(dump_done) struct dump d = { .s = s, .fd = fd };
+	struct dump_header header;
+	size_t len;
+	int err = read_at(fd, 0, &header, sizeof(header), &len);
+
+	if (err)
+		return err;
+	if (len < sizeof(header) || header.magic != MAGIC || header.version != VERSION ||
+	    header.total_size < sizeof(header))
+		return -EINVAL;
+	err = add_records(&d, header.total_size);
+	if (d.nr_moves)
+		name_moves(&d);
+	return jit_symbols__settle(s) ?: err;
+}

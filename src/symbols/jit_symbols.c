@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "jit_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+#define MAX_NAMES (256u << 20)
+
+int jit_symbols__new(struct jit_symbols **ret_symbols)
+{
+	struct jit_symbols *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	*ret_symbols = s;
+	return 0;
+}
+
+void jit_symbols__free(struct jit_symbols *s)
+{
+	if (!s)
+		return;
+	free(s->v);
+	free(s->names);
+	free(s->stretches);
+	free(s);
+}
+
+uint64_t jit_symbols__bad(const struct jit_symbols *s)
+{
+	return s->bad;
+}
+
+int jit_symbols__put(struct jit_symbols *s, uint64_t start, uint64_t end, uint32_t name)
+{
+	if (s->nr == JIT_MAX_FUNCTIONS)
+		return -EFBIG;
+	if (s->nr == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 256;
+		struct jit_function *v = realloc(s->v, cap * sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		s->v = v;
+		s->cap = cap;
+	}
+	s->v[s->nr++] = (struct jit_function){ start, end, name };
+	return 0;
+}
+
+int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, uint32_t *ret_name)
+{
+	len = MIN(len, (size_t)JIT_MAX_NAME);
+	if (s->names_cap - s->names_len <= len) {
+		size_t cap = MAX(2 * s->names_cap, (size_t)64 << 10);
+		char *names;
+
+		if (cap > MAX_NAMES)
+			return -EFBIG;
+		names = realloc(s->names, cap);
+		if (!names)
+			return -ENOMEM;
+		s->names = names;
+		s->names_cap = cap;
+	}
+	memcpy(s->names + s->names_len, name, len);
+	s->names[s->names_len + len] = '\0';
+	*ret_name = s->names_len;
+	s->names_len += len + 1;
+	return 0;
+}
+
+/* ---- which function counts where --------------------------------------------------------------- */
+
+/* Functions that have begun and not ended, the one that was added last on top: a binary heap. */
+struct heap {
+	uint32_t *v;
+	size_t nr;
+};
+
+static void heap_push(struct heap *h, uint32_t value)
+{
+	size_t i = h->nr++;
+
+	for (; i && h->v[(i - 1) / 2] < value; i = (i - 1) / 2)
+		h->v[i] = h->v[(i - 1) / 2];
+	h->v[i] = value;
+}
+
+static void heap_pop(struct heap *h)
+{
+	uint32_t last = h->v[--h->nr];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < h->nr) {
+		if (child + 1 < h->nr && h->v[child + 1] > h->v[child])
+			child++;
+		if (h->v[child] <= last)
+			break;
+		h->v[i] = h->v[child];
+		i = child;
+	}
+	h->v[i] = last;
+}
+
+static int by_start(const void *pa, const void *pb, void *ctx)
+{
+	const struct jit_function *v = ctx;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (v[a].start != v[b].start)
+		return v[a].start < v[b].start ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void put_stretch(struct jit_symbols *s, uint64_t start, uint64_t end, uint32_t function)
+{
+	struct jit_stretch *last = s->nr_stretches ? &s->stretches[s->nr_stretches - 1] : NULL;
+
+	if (last && last->end == start && last->function == function)
+		last->end = end;
+	else
+		s->stretches[s->nr_stretches++] = (struct jit_stretch){ start, end, function };
+}
+
+/* From one beginning or end of a function to the next. */
+static void sweep(struct jit_symbols *s, const uint32_t *order, struct heap *h)
+{
+	uint64_t at = 0;
+	size_t next = 0;
+
+	while (next < s->nr || h->nr) {
+		uint64_t end;
+
+		if (!h->nr)
+			at = s->v[order[next]].start;
+		while (next < s->nr && s->v[order[next]].start <= at)
+			heap_push(h, order[next++]);
+		end = s->v[h->v[0]].end;
+		if (end <= at) {
+			heap_pop(h);
+			continue;
+		}
+		if (next < s->nr)
+			end = MIN(end, s->v[order[next]].start);
+		put_stretch(s, at, end, h->v[0]);
+		at = end;
+	}
+}
+
+int jit_symbols__settle(struct jit_symbols *s)
+{
+	_cleanup_free_ uint32_t *order = malloc((s->nr + 1) * sizeof(*order));
+	_cleanup_free_ uint32_t *active = malloc((s->nr + 1) * sizeof(*active));
+	struct heap h = { .v = active };
+	struct jit_stretch *stretches;
+
+	if (!order || !active)
+		return -ENOMEM;
+	stretches = realloc(s->stretches, (2 * s->nr + 1) * sizeof(*stretches));
+	if (!stretches)
+		return -ENOMEM;
+	s->stretches = stretches;
+	s->nr_stretches = 0;
+	for (size_t i = 0; i < s->nr; i++)
+		order[i] = i;
+	qsort_r(order, s->nr, sizeof(*order), by_start, s->v);
+	sweep(s, order, &h);
+	return 0;
+}
+
+int jit_symbols__find(const struct jit_symbols *s, uint64_t addr, struct elf_symbol *ret_symbol)
+{
+	size_t low = 0, high = s->nr_stretches;
+	const struct jit_function *f;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->stretches[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || addr >= s->stretches[low - 1].end)
+		return -ENOENT;
+	f = &s->v[s->stretches[low - 1].function];
+	if (f->name == JIT_NO_NAME)
+		return -ENOENT;
+	ret_symbol->name = s->names + f->name;
+	ret_symbol->start = f->start;
+	ret_symbol->size = f->end - f->start;
+	return 0;
+}

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "usyms.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cleanup.h"
+#include "debug_file.h"
+#include "elf_file.h"
+#include "line_reader.h"
+#include "elf_table.h"
+#include "log.h"
+
+#define MAX_TABLE_BYTES (256u << 20) /* of the symbol tables that are kept */
+#define MAX_LINES 4 /* children that are kept */
+
+/* One file of a recording, and what has been found out about it. */
+struct place {
+	struct usyms_file file; /* with memory of its own */
+	int err; /* it is not where the recording says */
+	char *whole; /* where it is, the sysroot included */
+	const char *path; /* the same without it: one of file's */
+	int symbols_err, lines_err; /* there are none */
+	struct elf_symbols *symbols; /* NULL: not loaded, or given back */
+	struct line_reader *lines;
+	struct elf_file segments; /* with lines: from offsets to addresses */
+	uint64_t used; /* when it was asked last */
+	bool held; /* it is among the holders */
+};
+
+struct usyms {
+	struct debug_dirs dirs;
+	char *sysroot;
+	char **debug_dirs;
+	bool inlines;
+	void *places; /* tsearch(3) */
+	struct place **holders; /* places that have symbols or lines */
+	size_t nr_holders, cap_holders;
+	uint64_t table_bytes, clock;
+	unsigned int nr_lines;
+	void *names; /* tsearch(3): the strings handed out */
+};
+
+/* ---- places ------------------------------------------------------------------------------------ */
+
+static int compare_strings(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+static int place_compare(const void *pa, const void *pb)
+{
+	const struct usyms_file *a = &((const struct place *)pa)->file;
+	const struct usyms_file *b = &((const struct place *)pb)->file;
+	int diff;
+
+	if (a->id_len != b->id_len)
+		return a->id_len < b->id_len ? -1 : 1;
+	if (a->content != b->content)
+		return a->content ? 1 : -1;
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	if (a->mtime_ns != b->mtime_ns)
+		return a->mtime_ns < b->mtime_ns ? -1 : 1;
+	diff = a->id_len ? memcmp(a->id, b->id, a->id_len) : 0;
+	if (!diff)
+		diff = compare_strings(a->path, b->path);
+	return diff ? diff : compare_strings(a->host_path, b->host_path);
+}
+
+static void place_free(void *place)
+{
+	struct place *p = place;
+
+	elf_symbols__free(p->symbols);
+	line_reader__free(p->lines);
+	elf_file__done(&p->segments);
+	free((char *)p->file.path);
+	free((char *)p->file.host_path);
+	free((uint8_t *)p->file.id);
+	free(p->whole);
+	free(p);
+}
+
+static void place_freep(struct place **p)
+{
+	if (*p)
+		place_free(*p);
+}
+
+static bool place_copy(struct place *p, const struct usyms_file *file)
+{
+	uint8_t *id = malloc(MAX(file->id_len, 1u));
+
+	p->file = *file;
+	p->file.path = file->path ? strdup(file->path) : NULL;
+	p->file.host_path = file->host_path ? strdup(file->host_path) : NULL;
+	p->file.id = id;
+	if (id && file->id_len)
+		memcpy(id, file->id, file->id_len);
+	return id && !file->path == !p->file.path && !file->host_path == !p->file.host_path;
+}
+
+static int place_get(struct usyms *u, const struct usyms_file *file, struct place **ret_place)
+{
+	struct place key = { .file = *file };
+	_cleanup_(place_freep) struct place *p = NULL;
+	struct place **found = tfind(&key, &u->places, place_compare);
+
+	if (!found) {
+		p = calloc(1, sizeof(*p));
+		if (!p || !place_copy(p, file))
+			return -ENOMEM;
+		found = tsearch(p, &u->places, place_compare);
+		if (!found)
+			return -ENOMEM;
+		p = NULL;
+	}
+	*ret_place = *found;
+	return 0;
+}
+
+/* ---- the file itself --------------------------------------------------------------------------- */
+
+/* Is that open file the one of the recording? */
+static bool is_file(int fd, const struct usyms_file *file)
+{
+	unsigned int len;
+	uint8_t id[64];
+	struct stat st;
+
+	if (file->id_len && !file->content)
+		return !elf_build_id__from_fd(fd, id, &len) && len == file->id_len &&
+		       !memcmp(id, file->id, len);
+	if (fstat(fd, &st) < 0 || (file->size && file->size != (uint64_t)st.st_size))
+		return false;
+	if (file->content)
+		return file->id_len == 20 && !content_hash__from_fd(fd, st.st_size, id) &&
+		       !memcmp(id, file->id, file->id_len);
+	return file->size &&
+	       file->mtime_ns == (uint64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
+/* 0, -ESTALE: it is there, but another one; -ENODEV. */
+static int try_path(struct place *p, const char *root, const char *path, int *ret_fd)
+{
+	_cleanup_close_ int fd = -1;
+	char *whole;
+
+	if (!path || *path != '/' || root__open(root, path, &fd))
+		return -ENODEV;
+	if (!is_file(fd, &p->file))
+		return -ESTALE;
+	if (asprintf(&whole, "%s%s", root, path) < 0)
+		return -ENOMEM;
+	free(p->whole);
+	p->whole = whole;
+	p->path = path;
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+/* Opens it where the recording says it is. */
+static int open_path(const struct usyms *u, struct place *p, int *ret_fd)
+{
+	const char *roots[] = { u->dirs.sysroot, "" };
+	const char *paths[] = { p->file.host_path, p->file.path };
+	int ret = -ENODEV;
+
+	if (p->err < 0)
+		return p->err;
+	for (size_t r = *u->dirs.sysroot ? 0 : 1; r < ARRAY_SIZE(roots); r++) {
+		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+			int err = try_path(p, roots[r], paths[i], ret_fd);
+
+			if (!err || err == -ENOMEM)
+				return err;
+			if (err == -ESTALE)
+				ret = err;
+		}
+	}
+	p->err = ret;
+	return ret;
+}
+
+/* Opens it there, or elsewhere by its build id. */
+static int place_open(const struct usyms *u, struct place *p, int *ret_fd)
+{
+	int err = open_path(u, p, ret_fd);
+
+	if (err && err != -ENOMEM && p->file.id_len && !p->file.content &&
+	    !debug_dirs__open_id(&u->dirs, p->file.id, p->file.id_len, ret_fd))
+		return 0;
+	return err;
+}
+
+static int open_debug(const struct usyms *u, const struct place *p, int fd, int *ret_fd)
+{
+	return debug_dirs__open_debug(&u->dirs, fd, p->path ? p->path : "", ret_fd);
+}
+
+/* ---- what is kept ------------------------------------------------------------------------------ */
+
+/* The one asked longest ago that has symbols, or lines. */
+static struct place *oldest(const struct usyms *u, bool lines)
+{
+	struct place *found = NULL;
+
+	for (size_t i = 0; i < u->nr_holders; i++) {
+		struct place *p = u->holders[i];
+
+		if ((lines ? !!p->lines : !!p->symbols) && (!found || p->used < found->used))
+			found = p;
+	}
+	return found;
+}
+
+static int hold(struct usyms *u, struct place *p)
+{
+	struct place **more;
+
+	if (p->held)
+		return 0;
+	more = realloc(u->holders, (u->nr_holders + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	u->holders = more;
+	u->holders[u->nr_holders++] = p;
+	p->held = true;
+	return 0;
+}
+
+static void give_back_symbols(struct usyms *u)
+{
+	struct place *old;
+
+	while (u->table_bytes > MAX_TABLE_BYTES && (old = oldest(u, false))) {
+		u->table_bytes -= elf_symbols__bytes(old->symbols);
+		elf_symbols__free(old->symbols);
+		old->symbols = NULL;
+	}
+}
+
+static void give_back_lines(struct usyms *u)
+{
+	struct place *old;
+
+	while (u->nr_lines >= MAX_LINES && (old = oldest(u, true))) {
+		line_reader__free(old->lines);
+		old->lines = NULL;
+		u->nr_lines--;
+	}
+}
+
+static int place_load_symbols(struct usyms *u, struct place *p)
+{
+	_cleanup_close_ int fd = -1, debug_fd = -1;
+	int err;
+
+	if (p->symbols || p->symbols_err)
+		return p->symbols_err;
+	err = hold(u, p) ?: place_open(u, p, &fd);
+	if (!err) {
+		give_back_symbols(u);
+		if (!debug_file__has_symbols(fd))
+			open_debug(u, p, fd, &debug_fd);
+		err = elf_symbols__from_fd(fd, debug_fd, &p->symbols);
+		if (err == -ENOEXEC || err == -EIO)
+			err = -ENOENT;
+	}
+	if (err != -ENOMEM)
+		p->symbols_err = err;
+	if (!err)
+		u->table_bytes += elf_symbols__bytes(p->symbols);
+	return err;
+}
+
+static int place_load_lines(struct usyms *u, struct place *p)
+{
+	_cleanup_close_ int fd = -1, dwarf_fd = -1, alt_fd = -1;
+	int err;
+
+	if (p->lines || p->lines_err)
+		return p->lines_err;
+	err = hold(u, p) ?: place_open(u, p, &fd);
+	if (!err && !p->segments.phdrs)
+		err = elf_file__from_fd(fd, &p->segments);
+	if (!err && debug_file__has_lines(fd))
+		dwarf_fd = take_fd(fd);
+	else if (!err)
+		err = u->inlines ? open_debug(u, p, fd, &dwarf_fd) : -ENOENT;
+	if (!err) {
+		give_back_lines(u);
+		debug_dirs__open_alt(&u->dirs, dwarf_fd, &alt_fd);
+		err = line_reader__new(dwarf_fd, alt_fd, &p->lines);
+	}
+	if (err == -ENOEXEC || err == -EIO)
+		err = -ENOENT;
+	if (err != -ENOMEM)
+		p->lines_err = err;
+	if (!err)
+		u->nr_lines++;
+	return err;
+}
+
+/* The same string for the same name, for as long as u lives. */
+static const char *keep_name(struct usyms *u, const char *name)
+{
+	_cleanup_free_ char *copy = NULL;
+	char **found = tfind(name, &u->names, (__compar_fn_t)strcmp);
+
+	if (found)
+		return *found;
+	copy = strdup(name);
+	found = copy ? tsearch(copy, &u->names, (__compar_fn_t)strcmp) : NULL;
+	return found ? take_ptr(copy) : NULL;
+}
+
+/* ---- questions --------------------------------------------------------------------------------- */
+
+int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
+		struct elf_symbol *ret_symbol)
+{
+	struct elf_symbol symbol;
+	struct place *p;
+	int err = place_get(u, file, &p);
+
+	if (!err)
+		err = place_load_symbols(u, p);
+	if (err)
+		return err;
+	p->used = ++u->clock;
+	err = elf_symbols__find(p->symbols, offset, &symbol);
+	if (err)
+		return err;
+	symbol.name = keep_name(u, symbol.name);
+	if (!symbol.name)
+		return -ENOMEM;
+	*ret_symbol = symbol;
+	return 0;
+}
+
+int usyms__verify(struct usyms *u, const struct usyms_file *file, const char **ret_path)
+{
+	_cleanup_close_ int fd = -1;
+	struct place *p;
+	int err = place_get(u, file, &p);
+
+	if (!err)
+		err = open_path(u, p, &fd);
+	if (!err)
+		*ret_path = p->whole;
+	return err;
+}
+
+int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset,
+		 struct usyms_line *ret_lines, unsigned int max)
+{
+	struct elf_symbol symbol;
+	struct place *p;
+	uint64_t vaddr;
+	int err = place_get(u, file, &p);
+
+	if (!err)
+		err = place_load_lines(u, p);
+	if (err)
+		return err;
+	p->used = ++u->clock;
+	if (!elf_file__code_vaddr(&p->segments, offset, &vaddr))
+		return -ENOENT;
+	err = line_reader__find(p->lines, vaddr, ret_lines, max);
+	if (err > 0 && (unsigned int)err < max && !ret_lines[err - 1].function &&
+	    !usyms__find(u, file, offset, &symbol))
+		ret_lines[err - 1].function = symbol.name;
+	if (err == -EIO) {
+		log_warn("source lines of '%s' cannot be read", p->whole ? p->whole : p->file.path);
+		p->lines_err = err;
+	}
+	return err;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------- */
+
+static void strings_free(char **v)
+{
+	for (char **s = v; s && *s; s++)
+		free(*s);
+	free(v);
+}
+
+static char **strings_copy(const char *const *v)
+{
+	char **copy;
+	size_t nr = 0;
+
+	while (v[nr])
+		nr++;
+	copy = calloc(nr + 1, sizeof(*copy));
+	for (size_t i = 0; copy && i < nr; i++) {
+		copy[i] = strdup(v[i]);
+		if (!copy[i]) {
+			strings_free(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+int usyms__new(const struct usyms_opts *opts, struct usyms **ret_usyms)
+{
+	static const char *const usual[] = { "/usr/lib/debug", NULL };
+	struct usyms *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return -ENOMEM;
+	u->sysroot = strdup(opts->sysroot ? opts->sysroot : "");
+	u->debug_dirs = strings_copy(opts->debug_dirs ? opts->debug_dirs : usual);
+	if (!u->sysroot || !u->debug_dirs) {
+		usyms__free(u);
+		return -ENOMEM;
+	}
+	u->dirs.sysroot = u->sysroot;
+	u->dirs.dirs = (const char *const *)u->debug_dirs;
+	u->dirs.debuginfod = opts->debuginfod;
+	u->inlines = opts->inlines;
+	*ret_usyms = u;
+	return 0;
+}
+
+void usyms__free(struct usyms *u)
+{
+	if (!u)
+		return;
+	tdestroy(u->places, place_free);
+	tdestroy(u->names, free);
+	free(u->holders);
+	free(u->sysroot);
+	strings_free(u->debug_dirs);
+	free(u);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Functions of user files: ELF symbol tables, MiniDebugInfo, separate debug files, perf maps and
+ * jitdumps.  Files are untrusted.
+ */
+#ifndef SYMBOLS_USYMS_H
+#define SYMBOLS_USYMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* ---- one ELF file ------------------------------------------------------------------------------- */
+
+struct elf_symbols; /* functions by file offset, sorted */
+
+struct elf_symbol {
+	const char *name; /* not demangled; belongs to the table */
+	uint64_t start, size; /* offset in the file */
+};
+
+/*
+ * The functions of .symtab, or .dynsym and .gnu_debugdata.  debug_fd: a separate debug file that
+ * belongs to it, or -1.  -ENOEXEC: no ELF file; -ENOENT: no symbols.
+ */
+int elf_symbols__from_fd(int fd, int debug_fd, struct elf_symbols **ret_symbols);
+int elf_symbols__from_image(const void *image, size_t len, struct elf_symbols **ret_symbols);
+void elf_symbols__free(struct elf_symbols *s);
+/* The function that holds the offset; -ENOENT. */
+int elf_symbols__find(const struct elf_symbols *s, uint64_t offset, struct elf_symbol *ret_symbol);
+size_t elf_symbols__nr(const struct elf_symbols *s);
+
+/* Bytes of the GNU build id, at most 64; -ENOENT: none, -ENOEXEC. */
+int elf_build_id__from_fd(int fd, uint8_t ret_id[64], unsigned int *ret_len);
+int elf_build_id__from_image(const void *image, size_t len, uint8_t ret_id[64],
+			     unsigned int *ret_len);
+/* SHA-256 of the whole file (libmd), its first 20 bytes, where there is no build id.  At most max_bytes. */
+int content_hash__from_fd(int fd, uint64_t max_bytes, uint8_t ret_id[20]);
+
+/* ---- where files are ---------------------------------------------------------------------------- */
+
+struct usyms; /* finds and caches files and their symbols */
+
+struct usyms_opts {
+	const char *sysroot; /* looked under first; NULL or "": / */
+	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
+	bool debuginfod; /* ask servers too ($DEBUGINFOD_URLS) */
+	bool inlines; /* usyms__lines() is wanted: debug files are looked for */
+};
+int usyms__new(const struct usyms_opts *opts, struct usyms **ret_usyms);
+void usyms__free(struct usyms *u);
+
+struct usyms_file {
+	const char *path, *host_path; /* tried in this order of trust: host_path, path */
+	const uint8_t *id; /* build id or content hash; a file with another one is not used */
+	unsigned int id_len;
+	bool content; /* id is a content hash */
+	uint64_t size, mtime_ns; /* must agree where there is no id */
+};
+
+/*
+ * The function at an offset.  -ENOENT: it has none; -ESTALE: there is such a file, but with another
+ * build id; -ENODEV: there is no such file.  ret_symbol's name lives as long as u.
+ */
+int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
+		struct elf_symbol *ret_symbol);
+/* Does the file on this machine have that id?  0, -ESTALE, -ENODEV; *ret_path: which one it was,
+ * lives as long as u. */
+int usyms__verify(struct usyms *u, const struct usyms_file *file, const char **ret_path);
+
+/* An inlined call or the function itself, innermost first. */
+struct usyms_line {
+	const char *function; /* not demangled; NULL unknown */
+	const char *source; /* NULL unknown */
+	unsigned int line; /* 0 unknown */
+};
+/*
+ * Fills at most max; returns their number; lives until the next call.  Where DWARF does not name the
+ * outermost function the symbol does.  -ENOENT: no line is known; -EIO: the file's DWARF is beyond
+ * reading; else as usyms__find().
+ */
+int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset,
+		 struct usyms_line *ret_lines, unsigned int max);
+
+/* C++ (Itanium) and Rust (legacy, v0); NULL: it is not mangled.  malloc(3)ed. */
+char *demangle(const char *name);
+
+/* ---- code without a file ------------------------------------------------------------------------ */
+
+struct jit_symbols; /* functions of one process by address */
+
+int jit_symbols__new(struct jit_symbols **ret_symbols);
+void jit_symbols__free(struct jit_symbols *s);
+/* Reads a perf-PID.map ("START SIZE NAME" in hex per line); bad lines are skipped and counted. */
+int jit_symbols__add_map(struct jit_symbols *s, int fd);
+/* Reads a jitdump file (tools/perf/Documentation/jitdump-specification.txt). */
+int jit_symbols__add_dump(struct jit_symbols *s, int fd);
+/* The last one that was added counts where they overlap.  The name lives until the next add. */
+int jit_symbols__find(const struct jit_symbols *s, uint64_t addr, struct elf_symbol *ret_symbol);
+/* Lines and records that were skipped. */
+uint64_t jit_symbols__bad(const struct jit_symbols *s);
+
+/* ---- /proc/PID/maps ----------------------------------------------------------------------------- */
+
+struct proc_mapping {
+	uint64_t start, end, offset, inode;
+	uint32_t dev_major, dev_minor;
+	char perms[5];
+	bool deleted; /* the path ended in " (deleted)" */
+	const char *path; /* octal escapes undone; "" none; lives until the next line */
+};
+/*
+ * One line of /proc/PID/maps (without its newline, changed in place); -EINVAL: it is none.
+ */
+int proc_mapping__parse(char *line, struct proc_mapping *ret_mapping);
+
+#endif /* SYMBOLS_USYMS_H */

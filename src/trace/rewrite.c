@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Blocks put into a recording: a copy beside it, then renamed. */
+#include "trace/rewrite.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "trace/encode.h"
+#include "trace/file_table.h"
+#include "trace/stk.h"
+
+#define PAYLOAD_SPLIT (4u << 20) /* a block is closed when it gets this big */
+
+struct stk_rewrite {
+	int fd;
+	char *path; /* without symbolic links */
+	struct stat st;
+	uint64_t at; /* where blocks are put in: the END, or the end of what can be read */
+	uint64_t end; /* of what is copied */
+	struct encoder *enc;
+	struct wire_buf files, symbols, group;
+};
+
+static int read_at(int fd, uint64_t at, void *buf, size_t n)
+{
+	ssize_t got = pread(fd, buf, n, at);
+
+	return got < 0 ? -errno : got == (ssize_t)n;
+}
+
+static bool all_zero(const void *data, size_t n)
+{
+	const char *p = data;
+
+	return !*p && !memcmp(p, p + 1, n - 1);
+}
+
+static int find_first_block(struct stk_rewrite *rw)
+{
+	uint8_t head[STK_HEADER_SIZE];
+	uint32_t size, crc;
+	uint16_t major;
+	int got = read_at(rw->fd, 0, head, sizeof(head));
+
+	if (got < 0)
+		return got;
+	if (!got || memcmp(head, STK_MAGIC, 8))
+		return -EINVAL;
+	memcpy(&major, head + 8, sizeof(major));
+	memcpy(&size, head + 12, sizeof(size));
+	memcpy(&crc, head + 60, sizeof(crc));
+	if (major != STK_MAJOR)
+		return -ENOTSUP;
+	if (crc32c(0, head, 60) != crc || size < STK_HEADER_SIZE || size > (uint64_t)rw->st.st_size)
+		return -EINVAL;
+	rw->at = size;
+	return 0;
+}
+
+static int find_place(struct stk_rewrite *rw)
+{
+	struct stk_block_header h;
+	uint64_t size = rw->st.st_size;
+	int got, err = find_first_block(rw);
+
+	if (err)
+		return err;
+	while (size - rw->at >= sizeof(h)) {
+		got = read_at(rw->fd, rw->at, &h, sizeof(h));
+		if (got <= 0)
+			return got < 0 ? got : -EBUSY;
+		if (all_zero(&h, sizeof(h)))
+			break;
+		if (h.magic != STK_BLOCK_MAGIC || h.stored_len > STK_MAX_RAW ||
+		    crc32c(0, &h, offsetof(struct stk_block_header, header_crc)) != h.header_crc)
+			return -EBADMSG;
+		if (h.stored_len > size - rw->at - sizeof(h))
+			break;
+		if (h.type == STK_BLOCK_END) {
+			rw->end = size;
+			return 0;
+		}
+		rw->at += sizeof(h) + h.stored_len;
+	}
+	rw->end = rw->at;
+	return 0;
+}
+
+static void stk_rewrite__freep(struct stk_rewrite **rw)
+{
+	stk_rewrite__free(*rw);
+}
+
+int stk_rewrite__open(const char *path, struct stk_rewrite **ret_rewrite)
+{
+	_cleanup_(stk_rewrite__freep) struct stk_rewrite *rw = calloc(1, sizeof(*rw));
+	int err;
+
+	if (!rw)
+		return -ENOMEM;
+	rw->fd = -1;
+	rw->path = realpath(path, NULL);
+	if (!rw->path)
+		return -errno;
+	rw->fd = open(rw->path, O_RDONLY | O_CLOEXEC);
+	if (rw->fd < 0 || fstat(rw->fd, &rw->st) < 0)
+		return -errno;
+	if (!S_ISREG(rw->st.st_mode))
+		return -EINVAL;
+	/* a lease for readers is not given while somebody can write; not every file system has any */
+	if (fcntl(rw->fd, F_SETLEASE, F_RDLCK) < 0) {
+		if (errno == EAGAIN)
+			return -EBUSY;
+	} else {
+		fcntl(rw->fd, F_SETLEASE, F_UNLCK);
+	}
+	err = find_place(rw);
+	if (!err)
+		err = encoder__new(1, &rw->enc);
+	if (err)
+		return err;
+	*ret_rewrite = take_ptr(rw);
+	return 0;
+}
+
+void stk_rewrite__free(struct stk_rewrite *rw)
+{
+	if (!rw)
+		return;
+	closep(&rw->fd);
+	free(rw->path);
+	encoder__free(rw->enc);
+	wire_buf__free(&rw->files);
+	wire_buf__free(&rw->symbols);
+	wire_buf__free(&rw->group);
+	free(rw);
+}
+
+static int close_block(struct stk_rewrite *rw, uint16_t type, struct wire_buf *payload)
+{
+	int err;
+
+	if (payload->failed)
+		return -ENOMEM;
+	if (!payload->len)
+		return 0;
+	err = encoder__block(rw->enc, type, 0, payload->p, payload->len, &rw->group);
+	payload->len = 0;
+	return err ? err : rw->group.failed ? -ENOMEM : 0;
+}
+
+int stk_rewrite__file(struct stk_rewrite *rw, const struct stk_file *file)
+{
+	int err = file->number ? file_table__put(&rw->files, file->number, file) : -EINVAL;
+
+	if (!err && rw->files.len >= PAYLOAD_SPLIT)
+		err = close_block(rw, STK_BLOCK_FILES, &rw->files);
+	return err;
+}
+
+int stk_rewrite__user_symbols(struct stk_rewrite *rw, uint32_t file,
+			      const struct stk_user_symbol *symbols, size_t nr)
+{
+	int err = file ? file_table__put_symbols(&rw->symbols, file, symbols, nr) : -EINVAL;
+
+	if (!err && rw->symbols.len >= PAYLOAD_SPLIT)
+		err = close_block(rw, STK_BLOCK_USER_SYMBOLS, &rw->symbols);
+	return err;
+}
+
+static int copy_range(int from, int to, uint64_t at, uint64_t end)
+{
+	off_t pos = at;
+
+	while ((uint64_t)pos < end) {
+		ssize_t n = sendfile(to, from, &pos, MIN(end - pos, 1u << 30));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+	}
+	return 0;
+}
+
+static int write_all(int fd, const uint8_t *p, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? -errno : -EIO;
+		p += done;
+		n -= done;
+	}
+	return 0;
+}
+
+/* Nobody gets rights by it that he did not have: without the group its rights go, too. */
+static int copy_mode(const struct stk_rewrite *rw, int fd)
+{
+	mode_t mode = rw->st.st_mode & 0777;
+
+	if (fchown(fd, rw->st.st_uid, rw->st.st_gid) < 0 && fchown(fd, -1, rw->st.st_gid) < 0)
+		mode &= ~0070;
+	return fchmod(fd, mode) < 0 ? -errno : 0;
+}
+
+/* That the new file is there survives a crash, too; where this fails, it may be the old one. */
+static void sync_directory(char *path)
+{
+	_cleanup_close_ int fd = -1;
+
+	strrchr(path, '/')[1] = '\0'; /* it is an absolute one */
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		fsync(fd);
+}
+
+static int write_copy(struct stk_rewrite *rw, int fd)
+{
+	int err = copy_range(rw->fd, fd, 0, rw->at);
+
+	if (!err)
+		err = write_all(fd, rw->group.p, rw->group.len);
+	if (!err)
+		err = copy_range(rw->fd, fd, rw->at, rw->end);
+	if (!err)
+		err = copy_mode(rw, fd);
+	if (!err && fsync(fd) < 0)
+		err = -errno;
+	return err;
+}
+
+int stk_rewrite__finish(struct stk_rewrite *rw)
+{
+	_cleanup_free_ char *temp = NULL;
+	_cleanup_close_ int fd = -1;
+	int err = close_block(rw, STK_BLOCK_FILES, &rw->files);
+
+	if (!err)
+		err = close_block(rw, STK_BLOCK_USER_SYMBOLS, &rw->symbols);
+	if (err || !rw->group.len)
+		return err;
+	if (asprintf(&temp, "%s.XXXXXX", rw->path) < 0) {
+		temp = NULL;
+		return -ENOMEM;
+	}
+	fd = mkostemp(temp, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = write_copy(rw, fd);
+	if (!err && rename(temp, rw->path) < 0)
+		err = -errno;
+	if (err) {
+		unlink(temp);
+		return err;
+	}
+	sync_directory(temp);
+	return 0;
+}

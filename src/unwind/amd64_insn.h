@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One amd64 instruction, as far as it moves the stack pointer or the callee's registers, or leads
+ * somewhere else.  Intel SDM volume 2: chapter 2 (formats), appendix A (opcode maps).
+ */
+#ifndef UNWIND_AMD64_INSN_H
+#define UNWIND_AMD64_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum amd64_kind {
+	INSN_OTHER,
+	INSN_PUSH, /* reg, or 255 */
+	INSN_POP,
+	INSN_ADD_SP, /* value */
+	INSN_LEA_SP, /* value(base) */
+	INSN_FP_FROM_SP,
+	INSN_SP_FROM_FP,
+	INSN_CLEAR_FP,
+	INSN_LEAVE,
+	INSN_STORE, /* reg, to value(base) */
+	INSN_LOAD,
+	INSN_LEA_CODE, /* the address of value from its own start */
+	INSN_CALL, /* to value */
+	INSN_CALL_AWAY, /* somewhere, or hlt: it is not sure that anything follows */
+	INSN_JUMP,
+	INSN_JUMP_IF,
+	INSN_JUMP_AWAY, /* somewhere */
+	INSN_RETURN,
+	INSN_STOP, /* nothing follows */
+};
+
+enum { /* numbers as in instructions */
+       INSN_REG_BX = 3,
+       INSN_REG_SP = 4,
+       INSN_REG_BP = 5,
+       INSN_NO_REG = 255,
+};
+
+struct amd64_insn {
+	uint8_t len;
+	uint8_t reg;
+	uint8_t base; /* of memory: INSN_REG_SP or INSN_REG_BP */
+	uint8_t writes; /* bit per register number: what it changes beside what its kind says */
+	enum amd64_kind kind;
+	int64_t value;
+};
+
+/* false: none that is known, or cut off. */
+bool amd64_insn__decode(const uint8_t *p, size_t len, struct amd64_insn *ret_insn);
+
+#endif /* UNWIND_AMD64_INSN_H */

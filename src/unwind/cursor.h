@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reads little-endian numbers from bytes that are not trusted.  A read past the end gives 0 and
+ * sets bad, which stays: it is enough to ask once, at the end.
+ */
+#ifndef UNWIND_CURSOR_H
+#define UNWIND_CURSOR_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they lie");
+
+struct unw_cursor {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+static inline struct unw_cursor unw_cursor__new(const void *p, size_t len)
+{
+	return (struct unw_cursor){ p, (const uint8_t *)p + len, false };
+}
+
+static inline size_t unw_cursor__left(const struct unw_cursor *c)
+{
+	return (size_t)(c->end - c->p);
+}
+
+/* The next n bytes; NULL when there are not so many. */
+static inline const uint8_t *unw_cursor__take(struct unw_cursor *c, uint64_t n)
+{
+	const uint8_t *p = c->p;
+
+	if (n > unw_cursor__left(c)) {
+		c->bad = true;
+		c->p = c->end;
+		return NULL;
+	}
+	c->p += n;
+	return p;
+}
+
+static inline uint64_t unw_cursor__uint(struct unw_cursor *c, unsigned int bytes)
+{
+	const uint8_t *p = unw_cursor__take(c, bytes);
+	uint64_t v = 0;
+
+	if (p)
+		memcpy(&v, p, bytes);
+	return v;
+}
+
+static inline int64_t unw_cursor__int(struct unw_cursor *c, unsigned int bytes)
+{
+	unsigned int shift = 64 - 8 * bytes;
+
+	return (int64_t)(unw_cursor__uint(c, bytes) << shift) >> shift;
+}
+
+static inline uint8_t unw_cursor__u8(struct unw_cursor *c)
+{
+	if (c->p == c->end) {
+		c->bad = true;
+		return 0;
+	}
+	return *c->p++;
+}
+
+/* LEB128 (DWARF 5, 7.6); what does not fit 64 bits is bad. */
+static inline uint64_t unw_cursor__uleb(struct unw_cursor *c)
+{
+	unsigned int shift = 0;
+	uint64_t v = 0;
+	uint8_t b;
+
+	do {
+		b = unw_cursor__u8(c);
+		v |= (uint64_t)(b & 127) << shift;
+		shift += 7;
+	} while (b & 128 && shift < 64);
+	c->bad |= b & 128;
+	return v;
+}
+
+static inline int64_t unw_cursor__sleb(struct unw_cursor *c)
+{
+	unsigned int shift = 0;
+	uint64_t v = 0;
+	uint8_t b;
+
+	do {
+		b = unw_cursor__u8(c);
+		v |= (uint64_t)(b & 127) << shift;
+		shift += 7;
+	} while (b & 128 && shift < 64);
+	c->bad |= b & 128;
+	if (b & 64 && shift < 64)
+		v |= ~0ULL << shift;
+	return (int64_t)v;
+}
+
+#endif /* UNWIND_CURSOR_H */

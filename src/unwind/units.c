@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "unwind/units.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+void unw_units__free(struct unw_units *u)
+{
+	free(u->v);
+	*u = (struct unw_units){ 0 };
+}
+
+int unw_units__add(struct unw_units *u, uint64_t start, enum unw_kind kind, uint64_t ref)
+{
+	size_t size = u->size ? u->size + u->size / 2 : 256;
+	uint64_t *v;
+
+	if (start >> 32 || ref >= UNW_MAX_REF)
+		return 0;
+	if (u->nr == u->size) {
+		v = realloc(u->v, size * sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		u->v = v;
+		u->size = size;
+	}
+	u->v[u->nr++] = start << 32 | (uint64_t)kind << 30 | ref;
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void unw_units__sort(struct unw_units *u)
+{
+	bool sorted = true;
+	size_t n = 0;
+
+	for (size_t i = 1; i < u->nr && sorted; i++)
+		sorted = u->v[i - 1] <= u->v[i];
+	if (!sorted)
+		qsort(u->v, u->nr, sizeof(*u->v), compare);
+	for (size_t i = 0; i < u->nr; i++) {
+		if (!n || unw_unit__start(u->v[n - 1]) != unw_unit__start(u->v[i]))
+			u->v[n++] = u->v[i];
+	}
+	u->nr = n;
+}
+
+const uint64_t *unw_units__before(const struct unw_units *u, size_t nr, uint64_t off)
+{
+	size_t lo = 0, hi = nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (unw_unit__start(u->v[mid]) <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? &u->v[lo - 1] : NULL;
+}

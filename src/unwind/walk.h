@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The state of a walk over a user stack, in the kernel and in the recorder. */
+#ifndef UNWIND_WALK_H
+#define UNWIND_WALK_H
+
+#include "unwind/amd64.h"
+#include "wire.h"
+
+enum unw_flags {
+	UNW_EXACT = 1u << 0, /* ip was interrupted there, or called the kernel; else it returns */
+	UNW_GUESSED = 1u << 1, /* found by a frame pointer, and so all that follow */
+	UNW_FP_LOST = 1u << 2, /* the frame pointer is not known any more */
+	UNW_BX_LOST = 1u << 3,
+	/* of the frame alone, for who remembers stacks: */
+	UNW_FP_RAW = 1u << 4, /* needed the frame pointer from the register, or as read before */
+	UNW_BARRIER = 1u << 5, /* needed what is not remembered */
+};
+
+enum unw_stop {
+	UNW_GO = 0,
+	UNW_COMPLETE,
+	UNW_NO_RULE, /* no table, or the stack is not what it says */
+	UNW_UNREADABLE,
+	UNW_DEPTH,
+	UNW_NEED_TABLE, /* of the file, before one can go on */
+	UNW_SPLICED, /* the rest is as remembered */
+	UNW_FAILED, /* not a program of 64 bits, or in the middle of execve(2) */
+};
+
+struct unw_walk {
+	__wire_u64 ip, sp;
+	__wire_u64 fp, bx; /* values, where the two below are 0 */
+	__wire_u64 fp_at, bx_at; /* where they lie in memory, not read yet */
+	__wire_u64 fp_read; /* where fp was read for this frame; 0: not at all */
+	__wire_u64 x_at, x; /* another word that was read for this frame, and its place */
+	__wire_u32 flags; /* enum unw_flags */
+	__wire_u32 pad;
+	__wire_u64 regs[UNW_NR_REGS]; /* of an exact frame */
+	__wire_u64 tmp[UNW_SIGNAL_WORDS];
+};
+
+#endif /* UNWIND_WALK_H */

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2034 # for the tests
+# What the tests of user stacks share, beside lib.sh.
+
+user=$PROG/user
+ucheck=$user/ucheck
+
+# need_user PROGRAM PACKAGE: a program that is only there if what compiles it was.
+need_user()
+{
+	[ -x "$user/$1" ] || skip "built without $2"
+}
+
+# want_user_counts FILE: the kernel's counts of user stacks are those of the events, and of their ends.
+want_user_counts()
+{
+	info_true "$1" '.user_stacks | .stacks == .hit + .new + .full + .deferred and
+		.stacks == ([.ends[]] | add)' || {
+		info_of "$1" .user_stacks
+		fail "the user stacks' counts do not add up"
+	}
+	# an event that found no room in its ring had its stack before
+	info_true "$1" '(.user_stacks.stacks + .user_stacks.none - .totals.recorded) as $more |
+		$more >= 0 and $more <= .totals.lost' || {
+		info_of "$1" '.user_stacks, .totals'
+		fail "there are not as many user stacks as events"
+	}
+}
+
+# want_user FILE: the accounting of a recording with user stacks.
+want_user()
+{
+	want_sum "$1"
+	want_user_counts "$1"
+}
+
+# checked CHECK ARGS...: runs ucheck, its answer is in "checked"; nothing may be wrong.
+checked()
+{
+	"$ucheck" "$@" >checked || {
+		cat checked
+		fail "ucheck $1: something is wrong"
+	}
+}
+
+# number KEY: of a line "KEY NUMBER" in checked.
+number()
+{
+	sed -n "s/^$1 //p" checked
+}
+
+# at_least WHAT NUMBER MINIMUM
+at_least()
+{
+	[ "${2:-0}" -ge "$3" ] || {
+		cat checked
+		fail "$1: ${2:-none}, at least $3 expected"
+	}
+}
+
+# at_most WHAT NUMBER MAXIMUM
+at_most()
+{
+	[ "${2:-0}" -le "$3" ] || {
+		cat checked
+		fail "$1: ${2:-none}, at most $3 expected"
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the checkers themselves read from an ELF file: functions by offset in the file, build id,
+ * and whether a place follows a call.  Nothing of stackonce's own symbol code, which is on trial.
+ */
+#ifndef STACKONCE_TEST_ELFVIEW_H
+#define STACKONCE_TEST_ELFVIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct elfview_function {
+	const char *name;
+	uint64_t start, size; /* in the file */
+};
+
+struct elfview {
+	char *path;
+	dev_t dev;
+	ino_t ino;
+	uint8_t *data;
+	size_t len;
+	uint8_t id[64];
+	unsigned int id_len;
+	struct elfview_function *functions; /* by start */
+	size_t nr_functions;
+	uint64_t plt_start[4], plt_end[4];
+	unsigned int nr_plts;
+};
+
+/* NULL: it cannot be read or is no ELF file. */
+struct elfview *elfview__open(const char *path);
+struct elfview *elfview__from_fd(int fd, const char *path);
+void elfview__free(struct elfview *v);
+
+/* NULL: none; the name of a part that was moved away is that of its function. */
+const struct elfview_function *elfview__function(const struct elfview *v, uint64_t off);
+const struct elfview_function *elfview__named(const struct elfview *v, const char *name);
+bool elfview__in_plt(const struct elfview *v, uint64_t off);
+
+/* Whether the instruction before off is a call; *ret_target: where to, 0 if it is not direct. */
+bool elfview__after_call(const struct elfview *v, uint64_t off, uint64_t *ret_target);
+
+/* File offset of an address as the file has it; 0: none. */
+uint64_t elfview__offset(const struct elfview *v, uint64_t addr);
+uint64_t elfview__address(const struct elfview *v, uint64_t off);
+
+#endif /* STACKONCE_TEST_ELFVIEW_H */

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Less memory for unwind tables than the running programs need: tables come and go, by turns, and every
+# frame is right all the same, or the stack says that it is not complete.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_user.sh
+. "$LIVE/lib_user.sh"
+cd "$work" || exit 1
+
+mkdir truth
+export PROBE_DIR="$work/truth"
+# Static programs have large tables: together these are beyond the budget.
+files=40
+for i in $(seq 1 "$files"); do
+	"$user/mktag" "$user/utagged_s$((i % 3))" "p$i" "$i" || fail "mktag"
+	echo "$i $work/p$i" >>list
+done
+for round in $(seq 1 "$(scale 5 1)"); do
+	for p in nofp fp static dl clang spie nopie; do
+		cat <<END
+"$user/ut_$p" . $(scale 500 60) 20 1 100 || exit 1
+"$user/urandom_s" $(scale 200 20) $round || exit 1
+"$user/ucallbacks" 5 "$user/libucallbacks.so" || exit 1
+END
+	done
+	seq 1 "$files" | sed 's/.*/.\/p& 5 || exit 1/'
+done >all
+record --unwind-memory 1M -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex -e sched:sched_switch \
+	-o budget.stk -- sh all
+want_user budget.stk
+checked tags budget.stk list
+at_least "tagged events" "$(number events)" $((files * 5 * $(scale 5 1) - $(info_of budget.stk .totals.lost)))
+checked paths budget.stk . ut_
+cp checked paths
+checked probes budget.stk truth
+info_true budget.stk '.user_stacks | .table_peak <= .budget and .evicted > 0' || {
+	info_of budget.stk .user_stacks
+	fail "the tables did not go beyond the budget"
+}
+# Stacks that wait for a table are copied in part, or not at all where too many do.
+info_true budget.stk '.user_stacks | .ends.complete >= .stacks / 2' ||
+	fail "most stacks are not complete"
+note "$(info_of budget.stk .user_stacks.evicted) tables given up, $(awk '/ frames;/ { n += $2 }
+	END { print n }' paths) frames and $(number frames), 0 wrong"

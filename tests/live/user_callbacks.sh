@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Stacks through what calls back: qsort, threads and their ends, atexit, constructors, the loader's
+# resolver, signal handlers on any stack and at any instruction, coroutines, cancellation.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_user.sh
+. "$LIVE/lib_user.sh"
+cd "$work" || exit 1
+
+alarms=$(scale 1500 60)
+mkdir truth
+export PROBE_DIR="$work/truth"
+cat >all <<END
+"$user/ucallbacks" 5 "$user/libucallbacks.so" && "$user/ucallbacks_s" 5 || exit 1
+sleep 0.5
+"$user/ucallbacks" $alarms "$user/libucallbacks.so" || exit 1
+"$user/ucallbacks_s" $alarms || exit 1
+END
+record -e syscalls:sys_enter_futex -o callbacks.stk -- sh all
+want_user callbacks.stk
+checked probes callbacks.stk truth
+at_least probes "$(number probes)" $((alarms + 100))
+# A coroutine begins where the C library has no rules.
+at_most incomplete "$(number incomplete)" 8
+at_most "without a stack" "$(number none)" 0
+note "$(number probes) stacks, $(number frames) frames, 0 wrong"

@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Files that have two names, get another, go away, or become others under the same name, inode, size
+# and time: every frame is of the file it came from, shown as /proc/PID/maps shows it.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_user.sh
+. "$LIVE/lib_user.sh"
+cd "$work" || exit 1
+
+restore()
+{
+	umount bound 2>/dev/null || :
+}
+
+# tagged PATH TAG [LIST]: a program; which of three shapes it has depends on the tag.
+tagged()
+{
+	"$user/mktag" "$user/utagged$(($2 % 3))" "kept.$2" "$2" || fail "mktag"
+	"$user/mktag" "kept.$2" "$1" "$2" || fail "mktag"
+	echo "$2 $work/kept.$2" >>"${3:-list}"
+}
+
+# start PATH: runs it until its input ends; call makes it call.
+start()
+{
+	mkfifo say
+	: >answers
+	"$1" 0 maps <say >answers &
+	running=$!
+	test_pids="$test_pids $running"
+	exec 8>say
+	rm say
+	answers=0
+	call
+}
+call()
+{
+	answers=$((answers + 1))
+	echo go >&8
+	for _ in $(seq 1 200); do
+		[ "$(wc -l <answers)" -ge "$answers" ] && return
+		sleep 0.05
+	done
+	fail "the program does not answer"
+}
+stop()
+{
+	exec 8>&-
+	wait "$running"
+}
+
+: >list
+: >maps
+# Runs since before the recording, and its file is gone already.
+mkdir bound dir
+tagged early 1
+mkfifo say
+./early 0 maps <say >early.answers &
+early=$!
+test_pids="$test_pids $early"
+exec 7>say
+for _ in $(seq 1 200); do
+	[ -s maps ] && break
+	sleep 0.05
+done
+rm early say
+
+record_bg -a --user-stacks -e sched:sched_process_exit -e syscalls:sys_enter_futex \
+	--filter 'uaddr >= 0x400000000000 && uaddr < 0x400004000000' -o files.stk 7>&-
+echo go >&7
+
+# Two names, another place.
+tagged dir/two 2
+ln dir/two dir/names
+./dir/two 3 maps
+./dir/names 3 maps
+mount --bind dir bound && ./bound/two 3 maps
+
+# Renamed, deleted, and replaced while it runs.
+tagged old_name 3
+start ./old_name
+mv old_name new_name
+call
+stop
+./new_name 3 maps
+tagged deleted 4
+start ./deleted
+rm deleted
+call
+stop
+tagged replaced 5
+start ./replaced
+tagged other 6
+mv other replaced
+call
+./replaced 3 maps
+call
+stop
+
+# become MS LIST TAG...: a program that becomes another one again and again, overwritten in place (the
+# same name, inode, size and time of change), and made anew (file systems like to use the inode again).
+become()
+{
+	ms=$1
+	list=$2
+	shift 2
+	for tag; do
+		tagged same "$tag" "$list"
+		touch -d '2020-01-02 03:04:05' same
+		./same 3 maps "$ms"
+		./same 3 maps
+		rm -f anew
+		tagged anew $((tag + 100)) "$list"
+		touch -d '2020-01-02 03:04:05' anew
+		./anew 3 maps "$ms"
+	done
+}
+become 100 list 7 8 9 10 11
+# These are gone before the recorder looks: it may not know them, but may not mistake them.
+become 0 hasty 12 13 14 15 16 17 18 19
+echo go >&7
+exec 7>&-
+wait "$early"
+stop_recorder
+want_user files.stk
+sort -u list -o list
+sort -u hasty -o hasty
+checked tags files.stk hasty maps
+hasty="$(number right) right, $(number unverified) without build id, $(number unknown) unknown"
+checked tags files.stk list maps
+at_least events "$(number events)" 50
+at_most unknown "$(number unknown)" 0
+at_most "without build id" "$(number unverified)" 0
+at_most incomplete "$(number incomplete)" 0
+at_least "shown as in maps" "$(number shown_as_in_maps)" 100
+
+# One file with two or three names; a renamed one with both of its own.
+"$ucheck" dump files.stk files >known
+for names in dir/two:dir/names old_name:new_name; do
+	[ "$(grep -F "$work/${names%:*}|" known | grep -c -F "$work/${names#*:}|")" -eq 1 ] || {
+		cat known
+		fail "$names: not one file with these names"
+	}
+done
+if mountpoint -q bound; then
+	grep -F "$work/dir/two|" known | grep -q -F "$work/bound/two|" || fail "no name of the bind mount"
+fi
+note "$(number events) events of $(number files_seen) files right; of files gone at once $hasty; 0 wrong"

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Real programs, each stopped several times: the stack of the context switch it stopped with is what
+# gdb sees of it then, frame by frame, for every thread.
+# timeout: 180
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_user.sh
+. "$LIVE/lib_user.sh"
+cd "$work" || exit 1
+
+need_tool gdb
+gdb -batch -ex 'python print(1)' >/dev/null 2>&1 || skip "this gdb has no Python"
+started='' targets=''
+
+# target TIMES NAME: the last background job is stopped so often.
+target()
+{
+	test_pids="$test_pids $!"
+	targets="$targets $!:$1"
+	started="$started $2"
+}
+
+cat >many.cc <<'END'
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <random>
+#include <regex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+template <int N> std::string text(const std::string &s)
+{
+	std::regex r("(a|b)*" + std::to_string(N));
+	std::map<std::string, std::function<std::string(int)>> m;
+	m[s] = [&](int i) { return std::regex_replace(s, r, std::to_string(i)); };
+	return m[s](N) + text<N - 1>(s);
+}
+template <> std::string text<0>(const std::string &s) { return s; }
+int main() { std::cout << text<60>("abc"); }
+END
+cat >nested.py <<'END'
+import time
+def nested(n):
+    if n:
+        return sorted([n], key=lambda x: nested(n - 1))
+    time.sleep(0.05)
+    return sum(i * i for i in range(2000))
+while True:
+    nested(5)
+END
+if command -v python3 >/dev/null; then
+	python3 nested.py &
+	target 5 python3
+fi
+if command -v node >/dev/null; then
+	node -e 'const fs = require("fs");
+		setInterval(() => JSON.stringify(fs.readdirSync("/usr/lib")), 20)' &
+	target 2 node
+fi
+if command -v bash >/dev/null; then
+	bash -c 'f() { for i in 1 2 3; do read -t 0.02 x </dev/zero; sleep 0.02; done; }
+		while :; do f; done' 2>/dev/null &
+	target 4 bash
+fi
+if [ -x /usr/sbin/sshd ]; then
+	mkdir -p /run/sshd
+	ssh-keygen -q -t ed25519 -N '' -f key && /usr/sbin/sshd -D -p 42022 -h "$work/key" &
+	target 1 sshd
+fi
+if command -v g++ >/dev/null && command -v pgrep >/dev/null; then
+	g++ -O2 -std=gnu++17 -S many.cc -o many.s &
+	test_pids="$test_pids $!"
+	sleep 0.2
+	for p in $(pgrep -P $! cc1plus); do
+		test_pids="$test_pids $p"
+		targets="$targets $p:6"
+		started="$started cc1plus"
+	done
+fi
+[ -n "$targets" ] || skip "none of the programs to look at is here"
+
+record_bg -a --user-stacks -k mono -e sched:sched_switch -o gdb.stk
+export FRAMES_OUT="$work/looks" FRAMES_PIDS="${targets# }"
+gdb -nx -batch -x "$LIVE/gdb_frames.py" >gdb.out 2>&1 || {
+	tail -n 20 gdb.out
+	fail "gdb ended with $?"
+}
+stop_recorder
+want_user gdb.stk
+checked gdb gdb.stk looks
+[ "$(number same)" -gt 0 ] || fail "nothing was compared"
+at_most "never seen" "$(number unseen)" $(($(number stacks) / 10))
+# Where there is unwind information stacks are complete: 995 of 1000, of few all.
+at_most incomplete "$(number incomplete)" $(($(number stacks) * 5 / 1000))
+note "$(number stacks) stacks of$started: $(number same) the same, $(number no_cfi) up to code" \
+	"without unwind information, $(number gdb_lost) where gdb got lost," \
+	"$(number incomplete) incomplete, 0 wrong"

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Unwind tables that lie, stacks that are none, files broken or cut short while they are in use: all
+# events are recorded, the recorder lives, and it still gets other programs right.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_user.sh
+. "$LIVE/lib_user.sh"
+cd "$work" || exit 1
+
+calls=$(scale 500 20)
+mutants=$(scale 600 30)
+mkdir mutants
+"$user/mktag" "$user/libutag0.so" lib.so 1 || fail "mktag"
+cat >all <<END
+"$user/uhostile" $calls || exit 1
+"$user/umutant" $mutants mutants ./lib.so || exit 1
+"$user/ut_nofp" . 5 5 1 5 && sleep 0.5 || exit 1
+"$user/ut_nofp" . 100 20 2 100 || exit 1
+END
+record -F 199 -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex -e sched:sched_switch \
+	-o hostile.stk -- sh all
+want_user hostile.stk
+cases=$(grep -c '^case ' record.out)
+at_least cases "$cases" 50
+"$STACKONCE" script --json --event sys_enter_futex --comm uhostile hostile.stk |
+	jq -r '.fields.uaddr' | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c >per_case
+lost=$(info_of hostile.stk .totals.lost)
+got=$("$STACKONCE" script --json --event sys_enter_futex --comm uhostile hostile.stk | wc -l)
+[ "$got" -ge $((cases * calls - lost)) ] || fail "$got of $((cases * calls)) calls, $lost lost"
+got=$("$STACKONCE" script --json --event sys_enter_futex --comm umutant hostile.stk | wc -l)
+[ "$got" -ge $((mutants * 4 - lost)) ] || fail "$got of $((mutants * 4)) calls of broken files, $lost lost"
+checked paths hostile.stk . ut_nofp
+grep -q ' 0 wrong, 0 incomplete, ' checked || fail "another program's stacks are not complete"
+"$STACKONCE" script hostile.stk >script.txt || fail "the recording cannot be printed"
+note "$cases cases, $mutants broken files, $lost lost"

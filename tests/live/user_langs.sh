@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Other languages and C libraries: C++ with exceptions under way, Rust with panics, musl, Go.  Those
+# whose compiler was missing when this was built are named and left out.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_user.sh
+. "$LIVE/lib_user.sh"
+cd "$work" || exit 1
+
+rounds=$(scale 300 15)
+mkdir truth musl
+export PROBE_DIR="$work/truth"
+left_out=
+# with PROGRAM WHAT FIRST-ARGS ARGS: runs it with little to do first, see user_truth.sh.
+with()
+{
+	if [ -x "$user/$1" ]; then
+		echo "\"$user/$1\" $3 || exit 1" >>all
+		echo "\"$user/$1\" $4 || exit 1" >>rest
+	else
+		left_out="$left_out, no $2"
+	fi
+}
+: >all
+with uexcept C++ 1 "$rounds"
+with uexcept_s "static C++" 1 "$rounds"
+with urust Rust 1 "$rounds"
+with ugo Go 1 "$rounds"
+for p in ut_musl ut_musl_s; do
+	with $p musl "musl 5 5 1 5" "musl $rounds 20 $(scale 3 1) 50"
+done
+[ -s all ] || skip "built without another compiler than C's"
+{
+	echo "sleep 0.5"
+	cat rest
+} >>all
+record -F "$(scale 999 199)" -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex \
+	-e sched:sched_switch -o langs.stk -- sh all
+want_user langs.stk
+said=
+if grep -q -e uexcept -e urust all; then
+	checked probes langs.stk truth
+	at_least probes "$(number probes)" "$rounds"
+	at_most incomplete "$(number incomplete)" 0
+	said="$(number probes) stacks of C++ and Rust right"
+fi
+if grep -q ut_musl all; then
+	checked paths langs.stk musl ut_musl
+	grep -v ' 0 wrong, 0 incomplete, ' checked | grep -q ' frames;' && {
+		cat checked
+		fail "stacks with musl are not complete"
+	}
+	said="$said, musl"
+fi
+if grep -q ugo all; then
+	checked go langs.stk
+	at_least "calls of Go" "$(number calls)" $((rounds * 4))
+	said="$said, Go: $(number to_goexit) of $(number calls) down to runtime.goexit"
+fi
+note "$said$left_out"

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# A program's futex address names the twenty functions it came through: every frame of every event is
+# the right one, in system calls, context switches and timer samples, however it was compiled.  Each
+# runs a little first: what happens while a table is not there yet is the matter of user_first.sh.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_user.sh
+. "$LIVE/lib_user.sh"
+cd "$work" || exit 1
+
+wakes=$(scale 3000 200) waits=$(scale 300 30) burns=$(scale 20 4) walks=$(scale 40000 500)
+for p in "$user"/ut_*; do
+	[ -f "$p" ] || continue
+	case $p in
+	*musl*) ;; # its libc has no unwind tables: see user_langs.sh
+	*)
+		echo "\"$p\" . 5 5 1 5 || exit 1" >>all
+		echo "\"$p\" . $wakes $waits $burns $walks || exit 1" >>rest
+		;;
+	esac
+done
+programs=$(wc -l <all)
+# then two at a time
+awk 'NR % 2' rest >odd
+awk 'NR % 2 == 0' rest >even
+cat >>all <<'END'
+sleep 0.5
+sh odd &
+sh even && wait $!
+END
+record -F "$(scale 1999 199)" -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex \
+	-e sched:sched_switch -o truth.stk -- sh all
+want_user truth.stk
+checked paths truth.stk . ut_
+[ "$(grep -c ' frames;' checked)" -eq "$programs" ] || {
+	cat checked
+	fail "not all of $programs programs were seen"
+}
+grep -v ' 0 wrong, 0 incomplete, ' checked | grep -q ' frames;' && {
+	cat checked
+	fail "stacks are not complete"
+}
+# Two threads; a call is two events, and one more where it slept; a few may be lost on the edges.
+n='\([0-9]*\)'
+sed -n "s/.* $n in calls, $n switches in them, $n samples at a leaf.*/\1 \2 \3/p" checked |
+	while read -r calls sleeps samples; do
+		at_least "events in calls" "$calls" $(((wakes + waits + 2 * burns) * 4 - 100))
+		at_least "switches in calls" "$sleeps" "$waits"
+		at_least "samples at a leaf" "$samples" "$(scale 20 1)"
+	done || exit 1
+note "$programs programs, $(awk '/ frames;/ { n += $2 } END { print n }' checked) frames, all right"

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program whose functions user.sh looks for: two inlined into one another, one that is not.  With
+ * a FILE it maps that, but not to execute it, and waits to be killed.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static volatile int depth;
+
+static inline __attribute__((always_inline)) void innermost(void)
+{
+	depth++; /* line innermost */
+}
+
+static inline __attribute__((always_inline)) void middle(void)
+{
+	depth += 2;
+	innermost(); /* line middle */
+}
+
+void outer(void);
+
+__attribute__((noinline)) void outer(void)
+{
+	depth += 3;
+	middle(); /* line outer */
+	depth += 4;
+}
+
+int main(int argc, char **argv)
+{
+	outer();
+	if (argc > 1) {
+		if (mmap(NULL, 1, PROT_READ, MAP_PRIVATE, open(argv[1], O_RDONLY), 0) == MAP_FAILED)
+			return 1;
+		pause();
+	}
+	return depth != 10;
+}

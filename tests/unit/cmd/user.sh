@@ -1,0 +1,247 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# User frames and the files they are in, with a program that is really there: names from the right
+# file only, files --verify, symbolize, inlined functions, maps.
+#   user.sh STACKONCE USER_RECORDING PROGRAM PROGRAM_SOURCE
+set -u
+so=$(realpath "$1") make=$(realpath "$2") program=$(realpath "$3") source=$(realpath "$4")
+LC_ALL=C.UTF-8 TZ=UTC
+export LC_ALL TZ
+unset DEBUGINFOD_URLS
+
+for tool in readelf objcopy addr2line nm; do
+	command -v $tool >/dev/null || {
+		echo "skipped: there is no $tool"
+		exit 77
+	}
+done
+dir=$(realpath "$(mktemp -d)") || exit 1
+children=
+trap 'kill $children 2>/dev/null; rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+
+fail()
+{
+	echo "FAILED: $*"
+	failed=$((failed + 1))
+}
+
+# want WHAT EXPECTED GOT
+want()
+{
+	[ "$2" = "$3" ] || fail "$1: '$3' instead of '$2'"
+}
+
+# has WHAT PATTERN FILE
+has()
+{
+	grep -qE -- "$2" "$3" || {
+		fail "$1: no '$2' in"
+		cat "$3"
+	}
+}
+
+has_not()
+{
+	grep -qE -- "$2" "$3" && {
+		fail "$1: '$2' in"
+		cat "$3"
+	}
+}
+
+build_id()
+{
+	readelf -n "$1" 2>/dev/null | sed -n 's/.*Build ID: //p'
+}
+
+# line_of TEXT: where the source says "line TEXT"
+line_of()
+{
+	grep -n "line $1 " "$source" | cut -d: -f1
+}
+
+# ---- the program: an offset in outer() where two functions are inlined, and one in main()
+mkdir -p root/opt debug
+cp "$program" root/opt/prog
+id=$(build_id root/opt/prog)
+[ -n "$id" ] || {
+	echo "skipped: $program has no build id"
+	exit 77
+}
+address=$(nm root/opt/prog | sed -n 's/^\([0-9a-f]*\) T outer$/0x\1/p')
+at=$((address))
+while [ $at -lt $((address + 256)) ]; do
+	at=$((at + 1))
+	[ "$(addr2line -i -e root/opt/prog "$(printf %x $at)" | wc -l)" -eq 3 ] && break
+done
+main=$(nm root/opt/prog | sed -n 's/^\([0-9a-f]*\) T main$/0x\1/p')
+# code's offset in the file and its address
+# shellcheck disable=SC2046 # two words
+set -- $(readelf -lW root/opt/prog | awk '$1 == "LOAD" && /R E/ { print $2, $3 }')
+inner=$(printf %x $((at - $2 + $1)))
+in_main=$(printf %x $((main + 1 - $2 + $1)))
+at_outer=$(printf %x $((at - address)))
+"$make" prog.stk /opt/prog "$id" "$inner" "$in_main" || exit 1
+
+# another build at the same place, and none
+mkdir -p other/opt
+objcopy --remove-section .note.gnu.build-id root/opt/prog other/opt/prog
+
+# ---- names at reading time
+"$so" script --no-header prog.stk >out 2>err
+has "no file" "^ =>  <0*$inner> : path=/opt/prog build_id=$id\$" out
+has "no file" 'warning: .*one file' err
+"$so" script --no-header --sysroot root prog.stk >out 2>err
+has "names" "^ =>  <0*$inner> : path=/opt/prog build_id=$id outer\\+0x$at_outer/0x" out
+has "names" "^ =>  <0*$in_main> : .* main\\+0x1/0x" out
+[ -s err ] && fail "names: $(cat err)"
+"$so" script --no-header --sysroot other prog.stk >out 2>err
+has_not "names of another build" outer out
+has "names of another build" 'warning: .*one file' err
+"$so" script --no-header --sysroot root --no-symbols prog.stk >out 2>err
+has_not "--no-symbols" outer out
+[ -s err ] && fail "--no-symbols: $(cat err)"
+"$so" report --sysroot root prog.stk >out
+has "report" "^ *outer\\+0x$at_outer/0x[0-9a-f]+ \\[prog\\]\$" out
+"$so" stacks --json --sysroot root prog.stk | jq -r '.frames[] | .sym + " " + .path' >out
+want "stacks --json" "outer /opt/prog,main /opt/prog" "$(paste -sd, out)"
+
+# ---- inlined functions
+"$so" script --no-header --inline --sysroot root prog.stk >out
+has "--inline" "^ =>  <0*$inner> : innermost \\(inlined\\) at .*inlined.c:$(line_of innermost)\$" out
+has "--inline" "^ =>  <0*$inner> : middle \\(inlined\\) at .*inlined.c:$(line_of middle)\$" out
+has "--inline" "outer\\+0x$at_outer/.* at .*inlined.c:$(line_of outer)\$" out
+want "--inline: order" "innermost middle outer" \
+	"$(grep -oE 'innermost|middle|outer' out | head -n 3 | paste -sd' ')"
+"$so" report --tree --inline --sysroot root prog.stk | grep -oE '(innermost|middle|outer|main).*' >out
+want "report --tree --inline" \
+	"innermost (inlined) [prog],middle (inlined) [prog],outer [prog],main [prog]" "$(paste -sd, out)"
+"$so" stacks --json --inline --sysroot root prog.stk |
+	jq -r '.frames[0] | "\(.sym) \(.line) \(.inlined[0].sym) \(.inlined[0].line) \(.inlined | length)"' >out
+want "stacks --json --inline" "outer $(line_of outer) innermost $(line_of innermost) 2" "$(cat out)"
+
+# ---- verify
+verify()
+{
+	"$so" files --verify --json "$@" >out 2>err
+	code=$?
+	echo "$(jq -r '.here + " " + (.here_path // "-")' out) $code"
+}
+want "verify: same" "same root/opt/prog 0" "$(verify --sysroot root prog.stk)"
+want "verify: other" "other - 1" "$(verify --sysroot other prog.stk)"
+want "verify: gone" "gone - 0" "$(verify prog.stk)"
+cp "$program" here
+"$make" none.stk "$dir/here" none "$inner"
+want "verify by size and time" "same $dir/here 0" "$(verify none.stk)"
+mkdir -p "root$dir"
+want "verify: here, but not there" "gone - 0" "$(verify --sysroot root/ none.stk)"
+echo other >"root$dir/here"
+want "verify: here, but another there" "other - 1" "$(verify --sysroot root/ none.stk)"
+touch here
+want "verify by another time" "other - 1" "$(verify none.stk)"
+"$so" files --verify --sysroot root prog.stk >out
+has "files --verify" '^0x[0-9a-f]{8}  file .* same  .*/opt/prog$' out
+
+# ---- symbolize
+cp prog.stk before.stk
+"$so" symbolize prog.stk >out 2>err
+want "symbolize without the file" 1 $?
+has "symbolize without the file" '^not here +/opt/prog$' out
+cmp -s prog.stk before.stk || fail "symbolize without the file changes the recording"
+"$so" symbolize --sysroot other -o named.stk prog.stk >out
+want "symbolize with another build" 1 $?
+has "symbolize with another build" '^another by now +/opt/prog$' out
+"$so" symbolize --sysroot root -o named.stk prog.stk >out 2>err
+want "symbolize" 0 $?
+has "symbolize" '^2 of 2 named +/opt/prog$' out
+cmp -s prog.stk before.stk || fail "symbolize -o changes the recording"
+"$so" script --no-header --no-symbols named.stk >out
+has "symbolized" "outer\\+0x$at_outer/" out
+has "symbolized" 'main\+0x1/' out
+"$so" script --no-header --no-symbols - <named.stk >out # a pipe cannot look ahead, it must not fail
+want "symbolized, from a pipe" 0 $?
+chmod 640 prog.stk
+"$so" symbolize --sysroot root -q prog.stk >out
+want "symbolize in place" 0 $?
+[ -s out ] && fail "symbolize -q: $(cat out)"
+want "symbolize in place: mode" 640 "$(stat -c %a prog.stk)"
+"$so" script --no-symbols prog.stk | grep -q 'outer+0x' || fail "symbolize in place: no name"
+"$so" info prog.stk >/dev/null 2>err
+[ -s err ] && fail "symbolized recording: $(cat err)"
+cp prog.stk before.stk
+"$so" symbolize --sysroot root prog.stk >out
+want "symbolize again" "0 " "$? $(cat out)"
+cmp -s prog.stk before.stk || fail "symbolize again changes the recording"
+"$so" symbolize --sysroot root -o prog.stk prog.stk
+want "symbolize to itself" 0 $?
+cmp -s prog.stk before.stk || fail "symbolize to itself changes the recording"
+
+# ---- separate debug files: what is stripped has names there
+objcopy --only-keep-debug root/opt/prog prog.debug
+strip -s -o stripped root/opt/prog
+mkdir -p stripped.root/opt "debug/.build-id/$(echo "$id" | cut -c1-2)"
+mv stripped stripped.root/opt/prog
+mv prog.debug "debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug"
+"$make" prog.stk /opt/prog "$id" "$inner" "$in_main"
+"$so" script --no-header --sysroot stripped.root prog.stk >out 2>err
+has_not "stripped" outer out
+"$so" symbolize --sysroot stripped.root prog.stk >out
+has "symbolize stripped" '^0 of 2 named +/opt/prog$' out
+"$so" script --no-header --sysroot stripped.root --debug-dir debug prog.stk >out
+"$so" symbolize --sysroot stripped.root --debug-dir debug --json prog.stk >out
+want "symbolize with a debug file" "found 2 2" "$(jq -r '"\(.result) \(.places) \(.named)"' out)"
+"$so" script --no-symbols prog.stk | grep -q 'outer+0x' || fail "debug file: no name"
+
+# ---- maps, of programs that run; what they show agrees with a recording's file map
+cp "$program" "$dir/runs"
+cp "$program" "$dir/deleted"
+objcopy --remove-section .note.gnu.build-id "$program" "$dir/without"
+for name in runs deleted without; do
+	"./$name" "$source" &
+	children="$children $!"
+	eval "$name=\$!"
+done
+sleep 0.2
+rm deleted
+inode=$(stat -c %i runs)
+# shellcheck disable=SC2154 # set by eval
+"$so" maps -p "$runs" >out 2>err
+has "maps" "^file_map: hash=0x[0-9a-f]{8} path=$dir/runs build_id=$id dev=[0-9a-f]+:[0-9a-f]+ inode=$inode pids=1\$" out
+has "maps" '^file_map: hash=0x[0-9a-f]{8} path=/.*libc' out
+"$make" runs.stk "$dir/runs" "$id" "$inner"
+want "hash of maps and script" "$(sed -n "s,^file_map: hash=\(0x[0-9a-f]*\) path=$dir/runs .*,\1,p" out)" \
+	"$("$so" script --ids --no-header runs.stk | sed -n 's/^ =>  <.*> : //p')"
+want "maps: dev as in /proc/PID/maps" "$(awk -v p="$dir/runs" '$6 == p { print $4; exit }' "/proc/$runs/maps")" \
+	"$(sed -n "s,.* path=$dir/runs .* dev=\([^ ]*\) .*,\1,p" out)"
+"$so" maps >all
+# shellcheck disable=SC2013,SC2154
+for file in $(awk '$2 ~ /x/ && $6 ~ "^/" { print $6 }' "/proc/$runs/maps" "/proc/$without/maps" | sort -u); do
+	# containers may have others of the same path
+	want "maps: $file" 1 "$(grep -F " path=$file " all | grep -c " inode=$(stat -c %i "$file") ")"
+done
+# shellcheck disable=SC2154
+if [ -r "/proc/$deleted/map_files" ] && ls -L "/proc/$deleted/map_files/" >/dev/null 2>&1 &&
+	[ "$(id -u)" -eq 0 ]; then
+	has "maps: deleted" " path=$dir/deleted \\(deleted\\) build_id=$id " all
+	"$so" maps --json -p "$deleted" | jq -e --arg id "$id" \
+		-s 'map(select(.deleted) | .build_id) == [$id]' >/dev/null ||
+		fail "maps --json: deleted"
+else
+	echo "not tested: deleted files (/proc/PID/map_files needs root)"
+fi
+grep -q " $source\$" "/proc/$runs/maps" || fail "$source is not mapped"
+has_not "maps of what is not executed" inlined.c all
+has "maps: no build id" " path=$dir/without sha256=$(sha256sum <without | cut -c1-40) " all
+"$so" maps --json | jq -e --arg p "$dir/runs" --argjson pid "$runs" \
+	-s 'map(select(.path == $p and .kind == "file") | .pids) == [[$pid]]' >/dev/null ||
+	fail "maps --json"
+# shellcheck disable=SC2086 # words
+kill $children
+wait
+"$so" maps -p "$runs" >out 2>err
+want "maps of an ended process" 1 $?
+has "maps of an ended process" 'No such process' err
+
+echo "$failed failed"
+[ $failed -eq 0 ]

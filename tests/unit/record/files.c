@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From news to a recording: numbers, tables, symbols.  What the kernel's side does is played. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../trace/gen.h"
+#include "children.h"
+#include "frame.h"
+#include "record/files_internal.h"
+#include "symbols/usyms.h"
+
+#define MIB (1u << 20)
+
+struct test {
+	struct gen_file f;
+	struct stk_writer *w;
+	struct wire_file *entries;
+	struct wire_user_ctl ctl;
+	struct files *files;
+};
+
+static int setup(void **state)
+{
+	struct stk_writer_opts wo = { .nr_cpus = 1 };
+	struct test *t = calloc(1, sizeof(*t));
+	struct files_opts opts = {
+		.ctl = &t->ctl, .news_fd = -1, .slabs_fd = -1, .snapshot_fd = -1, .table_budget = MIB
+	};
+
+	opts.entries = t->entries = calloc(WIRE_MAX_FILES, sizeof(*t->entries));
+	t->w = gen_open(&t->f, &wo);
+	assert_int_equal(files__new(&opts, &t->files), 0);
+	files__set_writer(t->files, t->w);
+	*state = t;
+	return children_begin() ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct test *t = *state;
+
+	files__free(t->files);
+	gen_close(&t->f);
+	free(t->entries);
+	free(t);
+	children_end();
+	return 0;
+}
+
+static struct stk_reader *read_back(struct test *t)
+{
+	const struct stk_event *e;
+	struct stk_reader *r;
+
+	assert_int_equal(stk_writer__finish(t->w, "done", 0), 0);
+	stk_writer__free(t->w);
+	gen_load(&t->f);
+	assert_int_equal(stk_reader__open_mem(t->f.p, t->f.len, NULL, &r), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	return r;
+}
+
+static void take(struct test *t, const struct wire_news *n)
+{
+	t->entries[n->file].key = n->key;
+	assert_int_equal(files__take_news(t->files, n), 0);
+}
+
+static uint32_t number(struct test *t, uint32_t id)
+{
+	uint32_t n = 99;
+
+	assert_int_equal(files__number(t->files, id, &n), 0);
+	return n;
+}
+
+/* A stack of one exact frame; returns its number. */
+static uint32_t note(struct test *t, uint32_t file, uint64_t offset)
+{
+	uint64_t words[2] = { FRAME_MARKER(FRAME_EXACT, 0), FRAME_USER(file, offset) };
+	uint32_t stack = 0;
+
+	assert_int_equal(stk_writer__stack(t->w, words, 2, &stack), 0);
+	assert_int_equal(files__note_frame(t->files, file, offset), 0);
+	return stack;
+}
+
+static void expect_symbol(struct stk_reader *r, uint32_t stack, const char *name, uint64_t off)
+{
+	struct stk_frame frame;
+
+	assert_int_equal(stk_reader__frames(r, stack, &frame, 1), 1);
+	if (!name) {
+		assert_null(frame.sym);
+		return;
+	}
+	assert_non_null(frame.sym);
+	assert_string_equal(frame.sym, name);
+	assert_int_equal(frame.off, off);
+}
+
+static struct stk_file info(struct stk_reader *r, uint32_t file)
+{
+	struct stk_file f = { 0 };
+
+	assert_int_equal(stk_reader__file(r, file, &f), 0);
+	return f;
+}
+
+/* Functions of this program, whose place in the file is known. */
+__attribute__((noinline, used)) static int first_function(int x)
+{
+	return x * 3 + 1;
+}
+
+__attribute__((noinline, used)) static int second_function(int x)
+{
+	return x * 5 + 1;
+}
+
+struct place {
+	uintptr_t addr;
+	uint64_t offset;
+};
+
+static int find_place(struct dl_phdr_info *me, size_t size, void *arg)
+{
+	struct place *place = arg;
+	uint64_t addr = place->addr - me->dlpi_addr;
+	int i;
+
+	for (i = 0; i < me->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &me->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && addr - p->p_vaddr < p->p_filesz)
+			place->offset = addr - p->p_vaddr + p->p_offset;
+	}
+	return 1; /* the program itself comes first */
+}
+
+static uint64_t offset_of(int (*function)(int))
+{
+	struct place place = { .addr = (uintptr_t)function };
+
+	dl_iterate_phdr(find_place, &place);
+	assert_int_not_equal(place.offset, 0);
+	return place.offset;
+}
+
+static void test_whole_way(void **state)
+{
+	const struct unwind_table *table;
+	struct test *t = *state;
+	const char *path = copy_self("prog");
+	struct child c = child_mapping(NULL, path);
+	struct wire_news n = news_of(&c, path);
+	struct files_stats stats;
+	uint32_t generation = t->ctl.generation, a, b, d;
+	struct stk_reader *r;
+
+	take(t, &n);
+	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
+	assert_true(t->ctl.generation > generation);
+	table = files__table(t->files, 1);
+	assert_non_null(table);
+	assert_int_equal(table->nr_pages, t->entries[1].nr_pages);
+	assert_int_not_equal(unwind__find(table, offset_of(first_function)), UNW_ESCAPE | UNW_NONE);
+	assert_null(files__table(t->files, 2));
+	assert_null(files__table(t->files, 0));
+	assert_null(files__table(t->files, WIRE_MAX_FILES));
+	files__stats(t->files, &stats);
+	assert_int_equal(stats.files, 1);
+	assert_int_equal(stats.loaded, 1);
+	assert_true(stats.table_bytes > 0 && stats.cfi_bytes > 0);
+	/* a file that is not used is not in the recording */
+	n.file = 2;
+	n.key.w[3]++;
+	n.tgid = n.tid = 0x7fffffff;
+	take(t, &n);
+	assert_int_equal(number(t, 1), 1);
+	assert_int_equal(number(t, 1), 1);
+	assert_int_equal(number(t, 0), 0);
+	assert_int_equal(number(t, 3), 0);
+	assert_int_equal(number(t, WIRE_MAX_FILES), 0);
+	a = note(t, 1, offset_of(first_function) + 2);
+	b = note(t, 1, 1);
+	d = note(t, 1, offset_of(second_function));
+	child_end(&c);
+	unlink(path);
+	assert_int_equal(files__finish(t->files, true), 0);
+
+	r = read_back(t);
+	assert_int_equal(stk_reader__nr_files(r), 1);
+	assert_string_equal(info(r, 1).path, path);
+	assert_string_equal(info(r, 1).host_path, path);
+	assert_int_equal(info(r, 1).flags, 0);
+	/* it was made shortly before: it is held, although it is gone at the end */
+	expect_symbol(r, a, "first_function", 2);
+	expect_symbol(r, b, NULL, 0);
+	expect_symbol(r, d, "second_function", 0);
+	stk_reader__free(r);
+}
+
+/* No table, no build id: a hash of what it holds. */
+static void test_no_elf(void **state)
+{
+	static const uint8_t sha256[20] = { 0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf,
+					    0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae,
+					    0x22, 0x23, 0xb0, 0x03, 0x61, 0xa3 }; /* of "abc" */
+	struct test *t = *state;
+	const char *path = in_dir("text");
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	struct files_stats stats;
+	struct stk_reader *r;
+	struct wire_news n;
+	struct child c;
+
+	assert_int_equal(write(fd, "abc", 3), 3);
+	close(fd);
+	c = child_mapping(NULL, path);
+	n = news_of(&c, path);
+	take(t, &n);
+	child_end(&c);
+	assert_int_equal(t->entries[1].state, WIRE_FILE_NO_CFI);
+	assert_null(files__table(t->files, 1));
+	files__stats(t->files, &stats);
+	assert_int_equal(stats.no_table, 1);
+	assert_int_equal(number(t, 1), 1);
+	note(t, 1, 1);
+	assert_int_equal(files__finish(t->files, true), 0);
+	r = read_back(t);
+	assert_int_equal(info(r, 1).id_kind, STK_ID_CONTENT);
+	assert_int_equal(info(r, 1).id_len, 20);
+	assert_memory_equal(info(r, 1).id, sha256, 20);
+	assert_false(stk_reader__has_symbols(r, 1));
+	stk_reader__free(r);
+}
+
+/* A long one is not hashed before the end. */
+static void test_long(void **state)
+{
+	struct test *t = *state;
+	const char *path = in_dir("long");
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	struct stk_reader *r;
+	struct wire_news n;
+	struct child c;
+
+	assert_int_equal(ftruncate(fd, 5 * MIB), 0);
+	close(fd);
+	c = child_mapping(NULL, path);
+	n = news_of(&c, path);
+	take(t, &n);
+	child_end(&c);
+	assert_int_equal(number(t, 1), 1);
+	assert_int_equal(files__finish(t->files, false), 0);
+	r = read_back(t);
+	assert_int_equal(info(r, 1).id_kind, STK_ID_CONTENT);
+	stk_reader__free(r);
+}
+
+/* Gone where it was first seen; another process has it, too. */
+static void test_gone(void **state)
+{
+	struct test *t = *state;
+	const char *path = copy_self("prog");
+	struct child c = child_mapping(NULL, path);
+	struct wire_news n = news_of(&c, path), early = n;
+	struct stk_reader *r;
+
+	early.tgid = early.tid = 0x7fffffff;
+	early.nr_parts = early.len = 0;
+	/* once is bad luck: the kernel's side is to tell again */
+	t->entries[1].announced = 1;
+	take(t, &early);
+	assert_int_equal(t->entries[1].state, WIRE_FILE_NEW);
+	assert_int_equal(t->entries[1].announced, 0);
+	t->entries[1].announced = 1;
+	take(t, &early);
+	assert_int_equal(t->entries[1].state, WIRE_FILE_NO_CFI);
+	assert_int_equal(t->entries[1].announced, 1);
+	assert_int_equal(number(t, 1), 1);
+	take(t, &n);
+	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
+	assert_int_equal(number(t, 1), 1);
+	child_end(&c);
+	r = read_back(t);
+	assert_int_equal(stk_reader__nr_files(r), 1);
+	assert_int_equal(info(r, 1).flags, 0);
+	stk_reader__free(r);
+}
+
+/* The news did not come: the kernel's key is all there is, until they do. */
+static void test_late(void **state)
+{
+	struct test *t = *state;
+	const char *path = copy_self("prog");
+	struct child c = child_mapping(NULL, path);
+	struct wire_news n = news_of(&c, path);
+	struct stk_reader *r;
+
+	t->entries[1].key = n.key;
+	assert_int_equal(number(t, 1), 1);
+	assert_int_equal(t->entries[1].state, WIRE_FILE_NEW);
+	take(t, &n);
+	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
+	n.key.w[0]++;
+	t->entries[2].key = n.key;
+	assert_int_equal(number(t, 2), 2);
+	child_end(&c);
+	r = read_back(t);
+	assert_int_equal(info(r, 1).flags, 0);
+	assert_int_equal(info(r, 2).flags, STK_FILE_GONE);
+	assert_int_equal(info(r, 2).inode, n.key.w[0]);
+	assert_int_equal(info(r, 2).size, n.key.w[4]);
+	stk_reader__free(r);
+}
+
+/* Names, known ones and new ones. */
+static void test_names(void **state)
+{
+	struct test *t = *state;
+	const char *path = copy_self("prog");
+	struct child c = child_mapping(NULL, path);
+	struct wire_news n = news_of(&c, path);
+	const char *name, *host;
+	struct stk_reader *r;
+
+	n.is_name = 1; /* before the file's own */
+	take(t, &n);
+	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
+	n.is_name = 0;
+	take(t, &n);
+	assert_int_equal(number(t, 1), 1);
+	/* its ctime has changed: the kernel's side has another id for it */
+	assert_int_equal(rename(path, in_dir("renamed")), 0);
+	n = news_of(&c, in_dir("renamed"));
+	n.file = 2;
+	take(t, &n);
+	assert_int_equal(number(t, 2), 1);
+	n.is_name = 1;
+	take(t, &n);
+	child_end(&c);
+	r = read_back(t);
+	assert_int_equal(info(r, 1).nr_names, 2);
+	assert_int_equal(stk_reader__file_name(r, 1, 1, &name, &host), 0);
+	assert_string_equal(name, in_dir("renamed"));
+	assert_string_equal(host, in_dir("renamed"));
+	stk_reader__free(r);
+}
+
+/* Tables that went, because others needed the room, come back when they are asked for. */
+static void test_load_again(void **state)
+{
+	const struct unwind_table *table;
+	struct test *t = *state;
+	struct wire_news n[200];
+	struct files_stats stats;
+	struct timespec nap = { 1, 100000000 };
+	uint32_t id, first_page, loaded;
+	char name[16];
+
+	for (id = 1; id < 200; id++) {
+		struct child c = { 0 };
+
+		snprintf(name, sizeof(name), "p%u", id);
+		n[id] = news_of(&c, copy_self(name));
+		n[id].file = id;
+		n[id].tgid = n[id].tid = 0x7fffffff;
+	}
+	for (id = 1; id < 200; id++) {
+		take(t, &n[id]);
+		if (t->entries[id].state == WIRE_FILE_NEW)
+			break; /* this one waits */
+	}
+	assert_in_range(id, 3, 199);
+	loaded = id - 1;
+	assert_non_null(files__table(t->files, id));
+	files__poll(t->files);
+	nanosleep(&nap, NULL);
+	files__poll(t->files);
+	assert_int_equal(t->entries[id].state, WIRE_FILE_LOADED);
+	files__stats(t->files, &stats);
+	assert_true(stats.evicted >= 1 && stats.evicted < loaded);
+	for (id = 1; t->entries[id].state == WIRE_FILE_LOADED; id++)
+		;
+	assert_int_equal(t->entries[id].state, WIRE_FILE_NEW);
+	first_page = t->entries[id].first_page;
+	table = files__table(t->files, id);
+	assert_non_null(table);
+	assert_int_equal(table->first_page, first_page);
+	stk_writer__free(t->w);
+}
+
+static void test_jit(void **state)
+{
+	const uint64_t base = 0x7full << 40;
+	char path[64], late[] = "7f0000001000 100 jitted::code(int)\n"
+				"7f0000002000 10 with space\n"
+				"800000000000 10 elsewhere\n";
+	struct wire_news n = { .file = 5 };
+	struct test *t = *state;
+	struct timespec now;
+	struct stk_reader *r;
+	struct child c;
+	uint32_t a, b, d;
+	FILE *f;
+
+	c = child_mapping(NULL, "/proc/self/exe");
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	n.tgid = n.tid = c.pid;
+	n.key = (struct wire_file_key){ WIRE_KEY_JIT, 0, { base >> 40, c.pid } };
+	n.key.w[2] = (now.tv_sec - 1) * 1000000000ull;
+	take(t, &n);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_NO_CFI);
+	assert_int_equal(number(t, 5), 1);
+	a = note(t, 1, 0x1010);
+	b = note(t, 1, 0x2001);
+	d = note(t, 1, 0x3001);
+	child_end(&c);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", n.tgid);
+	f = fopen(path, "we");
+	fputs(late, f);
+	fclose(f);
+	assert_int_equal(files__finish(t->files, true), 0);
+	unlink(path);
+	r = read_back(t);
+	assert_int_equal(info(r, 1).kind, STK_FILE_JIT);
+	assert_int_equal(info(r, 1).pid, n.tgid);
+	expect_symbol(r, a, "jitted::code(int)", 0x10);
+	expect_symbol(r, b, "with space", 1);
+	expect_symbol(r, d, NULL, 0);
+	stk_reader__free(r);
+}
+
+/* What was there before the process, or is somebody else's, does not name its code. */
+static void test_foreign_jit(void **state)
+{
+	struct timespec before[2] = { { 1, 0 }, { 1, 0 } }, now;
+	struct wire_news n = { .file = 5 };
+	struct test *t = *state;
+	struct stk_reader *r;
+	char path[64];
+	struct child c;
+	uint32_t a;
+	FILE *f;
+
+	c = child_mapping(NULL, "/proc/self/exe");
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	n.tgid = n.tid = c.pid;
+	n.key = (struct wire_file_key){ WIRE_KEY_JIT, 0, { 0, c.pid } };
+	n.key.w[2] = (now.tv_sec - 1) * 1000000000ull;
+	take(t, &n);
+	assert_int_equal(number(t, 5), 1);
+	a = note(t, 1, 0x1010);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", n.tgid);
+	f = fopen(path, "we");
+	fputs("1000 100 old\n", f);
+	fclose(f);
+	assert_int_equal(utimensat(AT_FDCWD, path, before, 0), 0);
+	assert_int_equal(files__finish(t->files, true), 0);
+	unlink(path);
+	child_end(&c);
+	r = read_back(t);
+	expect_symbol(r, a, NULL, 0);
+	assert_false(stk_reader__has_symbols(r, 1));
+	stk_reader__free(r);
+}
+
+static void test_vdso(void **state)
+{
+	uintptr_t image = getauxval(AT_SYSINFO_EHDR);
+	struct wire_news n = { .file = 3, .key = { .kind = WIRE_KEY_VDSO } };
+	void *handle = dlopen("linux-vdso.so.1", RTLD_NOLOAD | RTLD_NOW);
+	void *function = handle ? dlsym(handle, "__vdso_clock_gettime") : NULL;
+	struct test *t = *state;
+	struct stk_reader *r;
+	uint32_t a;
+
+	if (!image || !function) {
+		print_message("skipped: there is no vdso here\n");
+		stk_writer__free(t->w);
+		skip();
+	}
+	take(t, &n);
+	assert_int_equal(t->entries[3].state, WIRE_FILE_LOADED);
+	assert_int_not_equal(unwind__find(files__table(t->files, 3), (uintptr_t)function - image),
+			     UNW_ESCAPE | UNW_NONE);
+	assert_int_equal(number(t, 3), 1);
+	a = note(t, 1, (uintptr_t)function - image + 1);
+	assert_int_equal(files__finish(t->files, true), 0);
+	r = read_back(t);
+	assert_string_equal(info(r, 1).path, "[vdso]");
+	assert_int_equal(info(r, 1).id_kind, STK_ID_BUILD_ID);
+	assert_int_equal(stk_reader__has_symbols(r, 1), true);
+	expect_symbol(r, a, "__vdso_clock_gettime", 1);
+	stk_reader__free(r);
+}
+
+/* Nonsense from the ring changes nothing. */
+static void test_damaged(void **state)
+{
+	struct wire_news n = { .file = WIRE_MAX_FILES, .key = { .kind = WIRE_KEY_FILE } };
+	struct test *t = *state;
+	struct files_stats stats;
+
+	assert_int_equal(files__take_news(t->files, &n), 0);
+	n.file = 0;
+	assert_int_equal(files__take_news(t->files, &n), 0);
+	n.file = 1;
+	n.key.kind = 0;
+	assert_int_equal(files__take_news(t->files, &n), 0);
+	n.key.kind = WIRE_KEY_NAME;
+	assert_int_equal(files__take_news(t->files, &n), 0);
+	files__stats(t->files, &stats);
+	assert_int_equal(stats.files, 0);
+	assert_int_equal(files__poll(t->files), 0);
+	assert_int_equal(files__finish(t->files, true), 0);
+	stk_writer__free(t->w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_whole_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_elf, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_load_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_jit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_foreign_jit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Unwind tables published and evicted: what BPF programs would see of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "log.h"
+#include "record/table_cache.h"
+
+#define MIB (1u << 20)
+#define SECOND 1000000000ull
+
+struct test {
+	struct wire_file *entries;
+	struct wire_user_ctl ctl;
+	struct table_cache *c;
+	uint64_t now;
+	unsigned int warnings;
+};
+
+static void on_log(void *ctx, enum stk_log_level level, const char *msg)
+{
+	struct test *t = ctx;
+
+	t->warnings += level == STK_LOG_WARN;
+}
+
+static int setup(void **state)
+{
+	struct test *t = calloc(1, sizeof(*t));
+
+	t->entries = calloc(WIRE_MAX_FILES, sizeof(*t->entries));
+	t->now = SECOND;
+	assert_int_equal(table_cache__new(t->entries, &t->ctl, -1, MIB, &t->c), 0);
+	log_set_sink(on_log, t);
+	*state = t;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct test *t = *state;
+
+	log_set_sink(NULL, NULL);
+	table_cache__free(t->c);
+	free(t->entries);
+	free(t);
+	return 0;
+}
+
+/* A table whose words are told from others'. */
+static struct unwind_table *make(uint32_t id, uint32_t nr_words)
+{
+	struct unwind_table *t = calloc(1, sizeof(*t));
+	uint32_t i;
+
+	t->words = malloc(nr_words * 4);
+	for (i = 0; i < nr_words; i++)
+		t->words[i] = id << 20 ^ i;
+	t->nr_words = nr_words;
+	t->first_page = id + 1;
+	t->nr_pages = id + 2;
+	t->rules = 2 * id;
+	t->cfi_bytes = 10 * nr_words;
+	return t;
+}
+
+static void put(struct test *t, uint32_t id, uint32_t nr_words, bool wait)
+{
+	table_cache__put(t->c, id, make(id, nr_words), wait);
+}
+
+/* The entry, and what the cache hands out, are the table that was put in. */
+static void check_loaded(struct test *t, uint32_t id, uint32_t nr_words)
+{
+	const struct unwind_table *u = table_cache__get(t->c, id);
+	const struct wire_file *e = &t->entries[id];
+	uint32_t i;
+
+	assert_int_equal(e->state, WIRE_FILE_LOADED);
+	assert_non_null(u);
+	assert_int_equal(u->nr_words, nr_words);
+	assert_int_equal(e->first_page, id + 1);
+	assert_int_equal(e->nr_pages, id + 2);
+	assert_int_equal(e->rules, e->table + 2 * id);
+	assert_true(e->table);
+	for (i = 0; i < nr_words; i++)
+		if (u->words[i] != (id << 20 ^ i))
+			fail_msg("word %u of file %u", i, id);
+}
+
+static void check_none(struct test *t, uint32_t id, enum wire_file_state file_state)
+{
+	assert_int_equal(t->entries[id].state, file_state);
+	assert_null(table_cache__get(t->c, id));
+}
+
+/* Time goes by, and these files are asked for, as threads do when the generation changes. */
+static void second(struct test *t, const uint32_t *used, size_t nr)
+{
+	uint32_t generation = t->ctl.generation;
+	size_t i;
+
+	table_cache__tick(t->c, t->now);
+	for (i = 0; i < nr && t->ctl.generation != generation; i++)
+		t->entries[used[i]].used = t->ctl.epoch;
+	t->now += SECOND;
+	table_cache__tick(t->c, t->now);
+}
+
+static void test_publish(void **state)
+{
+	struct table_cache_stats stats;
+	struct test *t = *state;
+
+	put(t, 1, 100, true);
+	check_loaded(t, 1, 100);
+	assert_int_equal(t->ctl.generation, 1);
+	put(t, 2, 20000, true);
+	check_loaded(t, 2, 20000);
+	check_loaded(t, 1, 100);
+	table_cache__none(t->c, 3);
+	check_none(t, 3, WIRE_FILE_NO_CFI);
+	assert_int_equal(t->ctl.generation, 3);
+	check_none(t, 4, WIRE_FILE_NEW);
+	table_cache__stats(t->c, &stats);
+	assert_int_equal(stats.loaded, 2);
+	assert_int_equal(stats.evicted, 0);
+	assert_int_equal(stats.cfi_bytes, 201000);
+	assert_int_equal(stats.bytes, 1024 + 79 * 1024);
+	assert_int_equal(stats.peak, stats.bytes);
+}
+
+/* The longest idle ones go, as many as it takes, and none that is used. */
+static void test_evict(void **state)
+{
+	static const uint32_t used[] = { 2, 4, 5 };
+	struct table_cache_stats stats;
+	struct test *t = *state;
+	uint32_t id;
+
+	for (id = 1; id <= 4; id++)
+		put(t, id, 7 * 8192, true);
+	t->ctl.epoch = 20;
+	t->entries[1].used = 12;
+	t->entries[2].used = 3; /* long ago as its threads remember it; they say so when asked */
+	t->entries[3].used = 11;
+	t->entries[4].used = 19;
+	put(t, 5, 7 * 8192, true);
+	/* it waits, and can be used here meanwhile */
+	assert_int_equal(t->entries[5].state, WIRE_FILE_NEW);
+	assert_int_equal(table_cache__get(t->c, 5)->words[1], 5 << 20 ^ 1);
+	second(t, used, 2);
+	check_loaded(t, 5, 7 * 8192);
+	check_loaded(t, 1, 7 * 8192);
+	check_loaded(t, 2, 7 * 8192);
+	check_none(t, 3, WIRE_FILE_NEW);
+	check_loaded(t, 4, 7 * 8192);
+	table_cache__stats(t->c, &stats);
+	assert_int_equal(stats.evicted, 1);
+	assert_int_equal(stats.loaded, 4);
+	assert_int_equal(t->warnings, 0);
+	/* it comes back when it is asked for */
+	put(t, 3, 7 * 8192, true);
+	second(t, used, 3);
+	check_loaded(t, 3, 7 * 8192);
+	check_none(t, 1, WIRE_FILE_NEW);
+}
+
+/* Nothing is idle: frame pointers, for a while. */
+static void test_refuse(void **state)
+{
+	static const uint32_t used[] = { 1, 2 };
+	struct test *t = *state;
+	int i;
+
+	put(t, 1, 14 * 8192, true);
+	put(t, 2, 14 * 8192, true);
+	put(t, 3, 14 * 8192, true);
+	second(t, used, 2);
+	check_loaded(t, 1, 14 * 8192);
+	check_loaded(t, 2, 14 * 8192);
+	check_none(t, 3, WIRE_FILE_NO_CFI);
+	assert_int_equal(t->warnings, 1);
+	for (i = 0; i < 40 && t->entries[3].state == WIRE_FILE_NO_CFI; i++)
+		second(t, used, 2);
+	assert_in_range(i, 20, 35);
+	check_none(t, 3, WIRE_FILE_NEW);
+	/* meanwhile file 1 has ended */
+	put(t, 3, 14 * 8192, true);
+	second(t, used + 1, 1);
+	check_loaded(t, 3, 14 * 8192);
+	check_none(t, 1, WIRE_FILE_NEW);
+	assert_int_equal(t->warnings, 1);
+}
+
+/* Many waiting at once are bounded, and one that can never fit does not wait. */
+static void test_bounds(void **state)
+{
+	struct test *t = *state;
+	uint32_t id;
+
+	put(t, 1, 32 * 8192, true);
+	check_none(t, 1, WIRE_FILE_NO_CFI);
+	assert_int_equal(t->warnings, 1);
+	put(t, 2, 31 * 8192, true);
+	check_loaded(t, 2, 31 * 8192);
+	for (id = 3; id < 10; id++)
+		put(t, id, 5 * 8192, true);
+	assert_non_null(table_cache__get(t->c, 3));
+	check_none(t, 6, WIRE_FILE_NO_CFI);
+	check_none(t, 9, WIRE_FILE_NO_CFI);
+	second(t, NULL, 0);
+	check_loaded(t, 3, 5 * 8192);
+	check_loaded(t, 5, 5 * 8192);
+	check_none(t, 2, WIRE_FILE_NEW);
+}
+
+/* Not waited for: nothing changes, and it may be put in another time. */
+static void test_no_wait(void **state)
+{
+	struct test *t = *state;
+
+	put(t, 1, 31 * 8192, false);
+	put(t, 2, 31 * 8192, false);
+	check_loaded(t, 1, 31 * 8192);
+	check_none(t, 2, WIRE_FILE_NEW);
+	second(t, NULL, 0);
+	check_loaded(t, 1, 31 * 8192);
+	put(t, 2, 31 * 8192, true);
+	second(t, NULL, 0);
+	check_loaded(t, 2, 31 * 8192);
+	check_none(t, 1, WIRE_FILE_NEW);
+	put(t, 2, 100, true); /* it has one */
+	check_loaded(t, 2, 31 * 8192);
+}
+
+static void test_epoch(void **state)
+{
+	struct test *t = *state;
+	uint32_t epoch, generation;
+	int i;
+
+	table_cache__tick(t->c, t->now);
+	epoch = t->ctl.epoch;
+	generation = t->ctl.generation;
+	for (i = 0; i < 100; i++)
+		table_cache__tick(t->c, t->now += SECOND / 10);
+	assert_int_equal(t->ctl.epoch, epoch + 10);
+	assert_int_equal(t->ctl.generation, generation);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_publish, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_evict, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refuse, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_wait, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_epoch, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
