@@ -101,6 +101,10 @@ enum stk_event_kind {
 	STK_KIND_TRACEPOINT = 0,
 	STK_KIND_SYSCALL = 1, /* syscalls:sys_enter_X or sys_exit_X */
 	STK_KIND_SAMPLE = 2, /* timer sample */
+	STK_KIND_FUNCTION = 3, /* a kernel function: f:NAME its entry, r:NAME its return */
+	STK_KIND_USER_FUNCTION = 4, /* a program's: u:PATH:SYMBOL, ur:PATH:SYMBOL */
+	STK_KIND_USDT = 5, /* usdt:PATH:PROVIDER:NAME */
+	STK_KIND_SYNTHETIC = 6, /* a tracepoint that the kernel lacks, made of function probes */
 };
 
 unsigned int stk_reader__nr_types(const struct stk_reader *r); /* grows while reading */

@@ -21,7 +21,7 @@ symbols:  include text +elf
 unwind:   include text symbols +zstd
 bpf:      include stackmap events unwind +bpf
 record:   include text events trace symbols stackmap unwind bpf +bpf
-analyze:  include
+analyze:  include text events
 export:   include text
 import:   include text trace
 cmd:      include text events analyze export import

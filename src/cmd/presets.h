@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Presets: what to record for a question, and which command answers it.  `record --preset`,
+ * `latency --preset` and `list --presets` share the table.
+ */
+#ifndef CMD_PRESETS_H
+#define CMD_PRESETS_H
+
+#include <stdbool.h>
+
+#define PRESET_EVENTS 24
+
+struct preset_event {
+	const char *spec; /* as for -e */
+	const char *filter; /* as for --filter; NULL: none */
+	bool optional; /* left out where this kernel does not have it */
+};
+
+struct preset {
+	const char *name;
+	const char *summary; /* a line, for people */
+	const char *answer; /* the command that reads it: "latency --preset rmap" */
+	bool user_stacks; /* wanted also system-wide */
+	struct preset_event events[PRESET_EVENTS]; /* to a NULL spec */
+	/* latency: NULL where the preset is no pair */
+	const char *start, *end; /* globs, several with commas */
+	const char *match; /* as for latency --match; NULL: by thread */
+	const char *by; /* as for latency --by; NULL: one group */
+};
+
+extern const struct preset presets[];
+extern const unsigned int nr_presets;
+
+/* NULL when there is none. */
+const struct preset *preset__find(const char *name);
+
+#endif /* CMD_PRESETS_H */
