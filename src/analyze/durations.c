@@ -1,2 +1,205 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stddef.h>
+#include "durations.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+/*
+ * Buckets: values below 2 * DURATIONS_ERROR have one each; from there on every power of two is cut
+ * into DURATIONS_ERROR buckets of the same width.
+ */
+#define ERROR_BITS 7
+#define NR_BUCKETS ((64 - ERROR_BITS + 1) * DURATIONS_ERROR)
+#define MIN_ROOM 16
+
+static_assert(1 << ERROR_BITS == DURATIONS_ERROR, "as many buckets as the header promises");
+
+static unsigned int bucket_of(uint64_t ns)
+{
+	unsigned int shift;
+
+	if (ns < 2 * DURATIONS_ERROR)
+		return ns;
+	shift = 63 - __builtin_clzll(ns) - ERROR_BITS;
+	return shift * DURATIONS_ERROR + (ns >> shift);
+}
+
+static uint64_t bucket_first(unsigned int bucket)
+{
+	unsigned int shift;
+
+	if (bucket < 2 * DURATIONS_ERROR)
+		return bucket;
+	shift = bucket / DURATIONS_ERROR - 1;
+	return (uint64_t)(bucket % DURATIONS_ERROR + DURATIONS_ERROR) << shift;
+}
+
+static uint64_t bucket_last(unsigned int bucket)
+{
+	unsigned int shift = bucket < 2 * DURATIONS_ERROR ? 0 : bucket / DURATIONS_ERROR - 1;
+
+	return bucket_first(bucket) + ((1ULL << shift) - 1);
+}
+
+/* How many values an array for count of them has room for. */
+static uint64_t room_for(uint64_t count)
+{
+	uint64_t room = MIN_ROOM;
+
+	while (room < count)
+		room *= 2;
+	return room;
+}
+
+static int use_buckets(struct durations *d)
+{
+	uint64_t i;
+
+	if (d->buckets)
+		return 0;
+	d->buckets = calloc(NR_BUCKETS, sizeof(*d->buckets));
+	if (!d->buckets)
+		return -ENOMEM;
+	for (i = 0; i < d->count; i++)
+		d->buckets[bucket_of(d->values[i])]++;
+	free(d->values);
+	d->values = NULL;
+	return 0;
+}
+
+/* Makes room for more values, in buckets where they become too many. */
+static int reserve(struct durations *d, uint64_t more)
+{
+	uint64_t *values, count;
+
+	if (d->buckets)
+		return 0;
+	if (__builtin_add_overflow(d->count, more, &count) || count > DURATIONS_EXACT)
+		return use_buckets(d);
+	if (d->values && room_for(count) == room_for(d->count))
+		return 0;
+	values = reallocarray(d->values, room_for(count), sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	d->values = values;
+	return 0;
+}
+
+static void put(struct durations *d, uint64_t ns)
+{
+	if (d->buckets)
+		d->buckets[bucket_of(ns)]++;
+	else
+		d->values[d->count] = ns;
+	if (!d->count || ns < d->min)
+		d->min = ns;
+	if (ns > d->max)
+		d->max = ns;
+	d->sum += ns;
+	d->count++;
+}
+
+int durations__add(struct durations *d, uint64_t ns)
+{
+	int err = reserve(d, 1);
+
+	if (!err)
+		put(d, ns);
+	return err;
+}
+
+int durations__merge(struct durations *d, const struct durations *other)
+{
+	uint64_t i;
+	int err;
+
+	if (!other->count)
+		return 0;
+	err = other->buckets ? use_buckets(d) : reserve(d, other->count);
+	if (err)
+		return err;
+	if (!other->buckets) {
+		for (i = 0; i < other->count; i++)
+			put(d, other->values[i]);
+		return 0;
+	}
+	for (i = 0; i < NR_BUCKETS; i++)
+		d->buckets[i] += other->buckets[i];
+	d->min = d->count ? MIN(d->min, other->min) : other->min;
+	d->max = MAX(d->max, other->max);
+	d->sum += other->sum;
+	d->count += other->count;
+	return 0;
+}
+
+void durations__clear(struct durations *d)
+{
+	free(d->values);
+	free(d->buckets);
+	memset(d, 0, sizeof(*d));
+}
+
+bool durations__is_exact(const struct durations *d)
+{
+	return !d->buckets;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The values have no order of their own: they stay sorted for the next one who asks. */
+static void sort(uint64_t *values, uint64_t count)
+{
+	uint64_t i;
+
+	for (i = 1; i < count; i++) {
+		if (values[i - 1] > values[i]) {
+			qsort(values, count, sizeof(*values), by_value);
+			return;
+		}
+	}
+}
+
+uint64_t durations__percentile(const struct durations *d, unsigned int per_mille)
+{
+	uint64_t rank, seen = 0;
+	unsigned int i;
+
+	if (!d->count)
+		return 0;
+	rank = ((unsigned __int128)d->count * MIN(per_mille, 1000) + 999) / 1000;
+	rank = MAX(rank, 1);
+	if (!d->buckets) {
+		sort(d->values, d->count);
+		return d->values[rank - 1];
+	}
+	for (i = 0; i < NR_BUCKETS; i++) {
+		seen += d->buckets[i];
+		if (seen >= rank)
+			return MIN(bucket_last(i), d->max);
+	}
+	return d->max;
+}
+
+uint64_t durations__between(const struct durations *d, uint64_t from, uint64_t to)
+{
+	uint64_t nr = 0, i;
+
+	if (!d->buckets) {
+		for (i = 0; i < d->count; i++)
+			nr += d->values[i] >= from && d->values[i] <= to;
+		return nr;
+	}
+	for (i = 0; i < NR_BUCKETS; i++)
+		if (bucket_first(i) >= from && bucket_first(i) <= to)
+			nr += d->buckets[i];
+	return nr;
+}
