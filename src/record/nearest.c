@@ -9,7 +9,6 @@
 #include "log.h"
 
 #define MAX_NAME 128
-#define SHOWN 3
 
 /* Levenshtein distance of the first MAX_NAME bytes. */
 static unsigned int distance(const char *a, const char *b)
@@ -34,30 +33,60 @@ static unsigned int distance(const char *a, const char *b)
 	return row[m];
 }
 
-int nearest__complain(const char *spec, char **all, size_t nr_all)
+unsigned int nearest__find(const char *name, const char *const *all, size_t nr_all,
+			   size_t ret_near[NEAREST_SHOWN])
 {
-	const char *near[SHOWN] = { NULL };
-	unsigned int dist[SHOWN];
-	bool full = strchr(spec, ':');
-	size_t i, k;
+	unsigned int dist[NEAREST_SHOWN], nr = 0, k;
+	size_t i;
 
 	for (i = 0; i < nr_all; i++) {
-		const char *name = full ? all[i] : strchr(all[i], ':') + 1;
-		unsigned int d = distance(spec, name);
+		unsigned int d;
 
-		for (k = 0; k < SHOWN && near[k] && dist[k] <= d; k++)
-			;
-		if (k == SHOWN)
+		if (i && !strcmp(all[i - 1], all[i]))
 			continue;
-		memmove(&near[k + 1], &near[k], (SHOWN - 1 - k) * sizeof(*near));
-		memmove(&dist[k + 1], &dist[k], (SHOWN - 1 - k) * sizeof(*dist));
-		near[k] = all[i];
+		d = distance(name, all[i]);
+		for (k = 0; k < nr && dist[k] <= d; k++)
+			;
+		if (k == NEAREST_SHOWN)
+			continue;
+		nr = MIN(nr + 1, (unsigned int)NEAREST_SHOWN);
+		memmove(&ret_near[k + 1], &ret_near[k], (nr - 1 - k) * sizeof(*ret_near));
+		memmove(&dist[k + 1], &dist[k], (nr - 1 - k) * sizeof(*dist));
+		ret_near[k] = i;
 		dist[k] = d;
 	}
-	if (!near[0])
-		return log_err(-ENOENT, "no event matches '%s', nor is there any", spec);
-	log_msg(STK_LOG_ERROR, 0, "no event matches '%s'; nearest: %s%s%s%s%s", spec, near[0],
-		near[1] ? ", " : "", near[1] ? near[1] : "", near[2] ? ", " : "",
-		near[2] ? near[2] : "");
+	return nr;
+}
+
+static int complain(const char *message, const char *const *shown, const size_t *near, unsigned int nr)
+{
+	log_msg(STK_LOG_ERROR, 0, "%s%s%s%s%s%s%s", message,
+		nr ? "; nearest: " : ", nor is there any", nr ? shown[near[0]] : "",
+		nr > 1 ? ", " : "", nr > 1 ? shown[near[1]] : "", nr > 2 ? ", " : "",
+		nr > 2 ? shown[near[2]] : "");
 	return -ENOENT;
+}
+
+int nearest__complain_name(const char *message, const char *name, const char *const *all,
+			   size_t nr_all)
+{
+	size_t near[NEAREST_SHOWN];
+
+	return complain(message, all, near, nearest__find(name, all, nr_all, near));
+}
+
+int nearest__complain(const char *spec, char **all, size_t nr_all)
+{
+	_cleanup_free_ const char **names = calloc(nr_all + 1, sizeof(*names));
+	_cleanup_free_ char *message = NULL;
+	size_t near[NEAREST_SHOWN], i;
+
+	if (asprintf(&message, "no event matches '%s'", spec) < 0)
+		message = NULL;
+	if (!names || !message)
+		return -ENOMEM;
+	for (i = 0; i < nr_all; i++)
+		names[i] = strchr(spec, ':') ? all[i] : strchr(all[i], ':') + 1;
+	return complain(message, (const char *const *)all, near,
+			nearest__find(spec, names, nr_all, near));
 }

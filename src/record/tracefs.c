@@ -15,14 +15,6 @@
 #include "cleanup.h"
 #include "log.h"
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
-#define _cleanup_closedir_ _cleanup_(closedirp)
-
 static int is_tracefs(const char *path)
 {
 	struct statfs st;
@@ -47,7 +39,7 @@ int tracefs__root(const char **ret_root)
 	return 0;
 }
 
-static int read_file(const char *path, char **ret_text)
+int tracefs__read(const char *path, char **ret_text)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
@@ -87,7 +79,7 @@ int tracefs__file(const char *name, char **ret_text)
 		return err;
 	if (snprintf(path, sizeof(path), "%s/%s", root, name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	return read_file(path, ret_text);
+	return tracefs__read(path, ret_text);
 }
 
 int tracefs__format(const char *system, const char *name, char **ret_text)

@@ -11,7 +11,9 @@
  */
 int tracefs__root(const char **ret_root);
 
-/* Text of ROOT/NAME, to be freed. */
+/* Text of a file whose size the kernel does not tell, to be freed. */
+int tracefs__read(const char *path, char **ret_text);
+/* The same of ROOT/NAME. */
 int tracefs__file(const char *name, char **ret_text);
 /* Text of ROOT/events/SYSTEM/NAME/format, to be freed. */
 int tracefs__format(const char *system, const char *name, char **ret_text);

@@ -15,6 +15,7 @@
 #define ELF_RANK_BIND(nr) ((uint32_t)(nr) << 16) /* 0 global, 1 weak, 2 local */
 #define ELF_RANK_UNDERSCORES(nr) ((uint32_t)(nr) << 8) /* at most 255 */
 #define ELF_RANK_NO_SIZE 1u
+#define ELF_RANK_CHOSEN 2u /* STT_GNU_IFUNC */
 
 struct elf_function {
 	uint64_t start; /* offset in the file */

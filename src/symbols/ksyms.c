@@ -440,13 +440,25 @@ int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 			*ret_sym = found;
 			return 0;
 		}
-		*ret_sym = (struct ksym){ .start = e->start,
-					  .size = e->size,
-					  .name = k->pool + e->name,
-					  .module = k->pool + e->module };
+		ksyms__get(k, e - k->entries, ret_sym);
 		return 0;
 	}
 	return -ENOENT;
+}
+
+size_t ksyms__nr(const struct ksyms *k)
+{
+	return k->nr;
+}
+
+void ksyms__get(const struct ksyms *k, size_t i, struct ksym *ret_sym)
+{
+	const struct entry *e = &k->entries[i];
+
+	*ret_sym = (struct ksym){ .start = e->start,
+				  .size = e->size,
+				  .name = k->pool + e->name,
+				  .module = k->pool + e->module };
 }
 
 /*

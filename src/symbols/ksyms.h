@@ -54,6 +54,10 @@ bool ksyms__is_fixed(const struct ksyms *k, uint64_t addr);
 /* The first symbol of that name, of modules those that were there at the start.  -ENOENT: none. */
 int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym);
 
+/* The functions that kallsyms listed, by address: the names of one stand side by side. */
+size_t ksyms__nr(const struct ksyms *k);
+void ksyms__get(const struct ksyms *k, size_t i, struct ksym *ret_sym);
+
 /* Kernel text that is entered by interrupts: [*ret_start, +*ret_len) without the holes. */
 struct ksym_range {
 	uint64_t start, len;

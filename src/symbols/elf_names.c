@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "elf_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_table.h"
+
+#define MAX_NAME 4096 /* hostile tables share megabytes of them */
+
+struct elf_names {
+	struct elf_symbols s; /* never finished: sorted by name instead */
+};
+
+/* -ENOENT: that part is not there or broken, others may be better. */
+static int part(int err)
+{
+	return err == -ENOMEM ? err : 0;
+}
+
+/* .dynsym first: behind another part it would only be asked where that has fewer. */
+static int collect(struct elf_symbols *s, struct elf_file *exe, struct elf_file *debug)
+{
+	int err = part(elf_dynsym__add(s, exe));
+
+	if (!err)
+		err = part(elf_symtab__add(s, exe, exe));
+	if (!err)
+		err = part(elf_debugdata__add(s, exe));
+	if (!err && debug)
+		err = part(elf_symtab__add(s, exe, debug));
+	if (!err && !s->nr)
+		err = part(elf_gopclntab__add(s, exe));
+	return err;
+}
+
+static int compare(const void *pa, const void *pb, void *ctx)
+{
+	const struct elf_function *a = pa, *b = pb;
+	const struct elf_symbols *s = ctx;
+	int by_name = strcmp(s->names + a->name, s->names + b->name);
+
+	if (by_name)
+		return by_name;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->size > b->size ? -1 : a->size < b->size;
+}
+
+/* The same symbol stands in several tables. */
+static void sort(struct elf_symbols *s)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		if (!(s->v[i].rank & ELF_RANK_LABEL) &&
+		    strnlen(s->names + s->v[i].name, MAX_NAME) < MAX_NAME)
+			s->v[to++] = s->v[i];
+	s->nr = to;
+	if (!to)
+		return;
+	qsort_r(s->v, s->nr, sizeof(*s->v), compare, s);
+	to = 1;
+	for (size_t i = 1; i < s->nr; i++) {
+		const struct elf_function *last = &s->v[to - 1];
+
+		if (s->v[i].start != last->start ||
+		    strcmp(s->names + s->v[i].name, s->names + last->name))
+			s->v[to++] = s->v[i];
+	}
+	s->nr = to;
+}
+
+static int names_new(struct elf_file *exe, struct elf_file *debug, struct elf_names **ret_names)
+{
+	struct elf_names *n = calloc(1, sizeof(*n));
+	int err = n ? 0 : -ENOMEM;
+
+	if (!err)
+		err = part(elf_file__load_sections(exe));
+	if (!err && debug)
+		err = part(elf_file__load_sections(debug));
+	if (!err)
+		err = collect(&n->s, exe, debug);
+	if (!err)
+		sort(&n->s);
+	if (!err && !n->s.nr)
+		err = -ENOENT;
+	if (err)
+		elf_names__free(n);
+	else
+		*ret_names = n;
+	return err;
+}
+
+int elf_names__from_fd(int fd, int debug_fd, struct elf_names **ret_names)
+{
+	struct elf_file exe, debug;
+	bool with_debug = false;
+	int err = elf_file__from_fd(fd, &exe);
+
+	if (err)
+		return err;
+	if (debug_fd >= 0) {
+		err = elf_file__from_fd(debug_fd, &debug);
+		with_debug = !err;
+		err = part(err);
+	}
+	if (!err)
+		err = names_new(&exe, with_debug ? &debug : NULL, ret_names);
+	if (with_debug)
+		elf_file__done(&debug);
+	elf_file__done(&exe);
+	return err;
+}
+
+void elf_names__free(struct elf_names *n)
+{
+	if (!n)
+		return;
+	free(n->s.v);
+	free(n->s.names);
+	free(n);
+}
+
+size_t elf_names__nr(const struct elf_names *n)
+{
+	return n->s.nr;
+}
+
+void elf_names__get(const struct elf_names *n, size_t i, struct elf_name *ret_name)
+{
+	const struct elf_function *f = &n->s.v[i];
+
+	*ret_name = (struct elf_name){ .name = n->s.names + f->name,
+				       .start = f->start,
+				       .size = f->size,
+				       .chosen = f->rank & ELF_RANK_CHOSEN };
+}
+
+size_t elf_names__find(const struct elf_names *n, const char *name)
+{
+	size_t low = 0, high = n->s.nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(n->s.names + n->s.v[mid].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < n->s.nr && !strcmp(n->s.names + n->s.v[low].name, name) ? low : n->s.nr;
+}
