@@ -14,6 +14,7 @@
 #include "calibrate.bpf.h"
 #include "event.bpf.h"
 #include "nested.bpf.h"
+#include "probe.bpf.h"
 #include "stack.bpf.h"
 #include "state.bpf.h"
 #include "syscall.bpf.h"

@@ -236,6 +236,29 @@ static void put_account_row(struct info *in, const char *name, int width, const 
 	}
 }
 
+/* ns of the programs that record, over all events; from those that were measured. */
+static uint64_t cost_of(const struct account *a)
+{
+	uint64_t events = a->c[STK_C_RECORDED] + a->c[STK_C_FILTERED_EXPR];
+
+	if (!a->c[STK_C_COST_EVENTS])
+		return 0;
+	return (double)a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS] * events;
+}
+
+static void put_event_cost(struct info *in, const struct account *a)
+{
+	struct strbuf *b = &in->out.b;
+
+	if (!a->c[STK_C_COST_EVENTS] || !in->verbose)
+		return;
+	strbuf__puts(b, "    cost: ");
+	out__number(b, a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS], 0);
+	strbuf__puts(b, " ns each (");
+	out__number(b, a->c[STK_C_COST_EVENTS], 0);
+	strbuf__printf(b, " measured), %.3f s in all\n", cost_of(a) / 1e9);
+}
+
 static char *full_name(const struct stk_event_type *t)
 {
 	char *name;
@@ -271,6 +294,9 @@ static void put_accounting(struct info *in)
 			continue;
 		}
 		put_account_row(in, name ?: "", width, &a);
+		if (stk_event_type__kind(t) == STK_KIND_SYNTHETIC)
+			strbuf__puts(b, "    synthesised from function probes\n");
+		put_event_cost(in, &a);
 		if (*filter) {
 			strbuf__puts(b, "    filter: ");
 			put_string(in, filter);
@@ -450,6 +476,43 @@ static void put_sizes(struct info *in)
 		strbuf__printf(b, "%" PRIu64 " damaged blocks were left out\n", in->t.bad_blocks);
 }
 
+/* What the recording itself cost. */
+static void put_cost(struct info *in)
+{
+	unsigned int i, nr = stk_reader__nr_types(in->rd.reader);
+	uint64_t bpf = 0, events = 0, cpu, start, maps, peak;
+	double seconds = (in->t.last_ts - in->t.first_ts) / 1e9;
+	struct strbuf *b = &in->out.b;
+	struct account a;
+
+	for (i = 0; i < nr; i++) {
+		info__account(in, stk_reader__type(in->rd.reader, i), &a);
+		bpf += cost_of(&a);
+		events += a.c[STK_C_RECORDED];
+	}
+	if (!bpf || !events)
+		return;
+	put_label(in, "Cost");
+	strbuf__printf(b, "%.3f s in BPF programs (%.0f ns an event", bpf / 1e9,
+		       (double)bpf / events);
+	if (seconds > 0)
+		strbuf__printf(b, ", %.2f%% of one CPU", bpf / 1e7 / seconds);
+	strbuf__putc(b, ')');
+	if (meta_u64(in, "cost.recorder_cpu_ns", &cpu) &&
+	    meta_u64(in, "cost.start_cpu_ns", &start) && start <= cpu)
+		strbuf__printf(b, ", recorder %.3f s CPU and %.3f s to start", (cpu - start) / 1e9,
+			       start / 1e9);
+	if (meta_u64(in, "cost.kernel_map_bytes", &maps)) {
+		strbuf__puts(b, ", kernel memory ");
+		out__bytes(b, maps);
+	}
+	if (meta_u64(in, "cost.recorder_peak_bytes", &peak)) {
+		strbuf__puts(b, ", recorder ");
+		out__bytes(b, peak);
+	}
+	strbuf__putc(b, '\n');
+}
+
 void info__put_text(struct info *in)
 {
 	put_what(in);
@@ -458,6 +521,7 @@ void info__put_text(struct info *in)
 	put_user_stacks(in);
 	put_samples(in);
 	put_sizes(in);
+	put_cost(in);
 	if (in->verbose)
 		put_all_meta(in);
 }
@@ -487,7 +551,8 @@ static void json_reasons(struct strbuf *b, const char *key, const struct account
 
 static void json_event(struct info *in, const struct stk_event_type *t)
 {
-	static const char *const kinds[] = { "tracepoint", "syscall", "sample" };
+	static const char *const kinds[] = { "tracepoint",    "syscall", "sample",   "function",
+					     "user_function", "usdt",	 "synthetic" };
 	_cleanup_free_ char *name = full_name(t);
 	unsigned int kind = stk_event_type__kind(t);
 	const char *filter = stk_event_type__filter(t);
@@ -502,6 +567,9 @@ static void json_event(struct info *in, const struct stk_event_type *t)
 	json_reasons(b, "filtered_by", &a, filtered_by, ARRAY_SIZE(filtered_by));
 	json_reasons(b, "lost_by", &a, lost_by, ARRAY_SIZE(lost_by));
 	strbuf__printf(b, ",\"fields_missing\":%" PRIu64, a.c[STK_C_NO_FIELDS]);
+	if (a.c[STK_C_COST_EVENTS])
+		strbuf__printf(b, ",\"cost_ns\":%" PRIu64 ",\"cost_measured\":%" PRIu64,
+			       cost_of(&a), a.c[STK_C_COST_EVENTS]);
 	if (kind == STK_KIND_SAMPLE)
 		json_reasons(b, "samples", &a, samples, ARRAY_SIZE(samples));
 	strbuf__puts(b, ",\"filter\":");

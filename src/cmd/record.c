@@ -429,7 +429,7 @@ int cmd_record(int argc, char **argv)
 	}
 	err = kernel_names__new(&names);
 	if (!err) {
-		o.rec.syms = kernel_names__syms(names);
+		o.rec.syms = events.syms = kernel_names__syms(names);
 		err = resolve_events(&o, &events);
 	}
 	if (!err)

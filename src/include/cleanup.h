@@ -3,6 +3,7 @@
 #ifndef CLEANUP_H
 #define CLEANUP_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,9 +27,16 @@ static inline void fclosep(FILE **f)
 		fclose(*f);
 }
 
+static inline void closedirp(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
 #define _cleanup_free_ _cleanup_(freep)
 #define _cleanup_close_ _cleanup_(closep)
 #define _cleanup_fclose_ _cleanup_(fclosep)
+#define _cleanup_closedir_ _cleanup_(closedirp)
 
 /* The value of a _cleanup_ variable, which then no longer owns it. */
 #define take_ptr(p)                        \

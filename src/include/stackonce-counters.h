@@ -41,6 +41,9 @@ enum stk_counter {
 	STK_C_USTACK_UNREADABLE,
 	STK_C_USTACK_FALLBACK, /* complete, but by frame pointers in part */
 	STK_C_USTACK_FAILED,
+	/* what it costs: the time in the recording program, measured for one event in 64 */
+	STK_C_COST_NS,
+	STK_C_COST_EVENTS, /* that were measured */
 	STK_NR_COUNTERS
 };
 

@@ -213,7 +213,33 @@ struct wire_user_ctl {
 
 enum desc_flags {
 	DESC_FILTER = 1u << 0, /* filters[filter] decides */
+	DESC_USER = 1u << 1, /* a probe in a program: the registers are the program's */
+	DESC_RETURN = 1u << 2, /* a function's return */
 };
+
+/* Tracepoints made of function probes, see src/record/synthetic.c. */
+enum wire_synthetic {
+	WIRE_SYNTHETIC_NONE = 0,
+	WIRE_RMAP_WALK = 1, /* its start and its end */
+};
+
+enum wire_rmap_variant {
+	WIRE_RMAP_ANON = 0, /* (folio, rwc, locked) */
+	WIRE_RMAP_FILE = 1, /* the same */
+	WIRE_RMAP_KSM = 2, /* (folio, rwc) */
+	WIRE_RMAP_FILE_PAGES = 3, /* (folio, mapping, first, nr, rwc, locked); folio may be NULL */
+};
+
+/*
+ * The attach cookie of a function probe: event | variant << WIRE_PROBE_VARIANT | WIRE_PROBE_SAVE.
+ * variant: which of a synthetic event's functions; SAVE: its arguments are kept for the return.
+ */
+#define WIRE_PROBE_EVENT 0xffffu
+#define WIRE_PROBE_VARIANT 16
+#define WIRE_PROBE_SAVE (1u << 31)
+#define WIRE_PROBE_ARGS 6
+#define WIRE_USDT_ARGS 12
+#define WIRE_SAVED_SETS 1024 /* of four calls under way each */
 
 /* What the recorder program must know of an event. */
 struct event_desc {
@@ -228,8 +254,9 @@ struct event_desc {
 	__wire_u16 nr_pids; /* fields that name a task, beside the running one */
 	__wire_u16 pid_off[2];
 	__wire_u8 pid_arg[2]; /* the same as arguments of the tracepoint, from 1 */
+	__wire_u8 synthetic; /* enum wire_synthetic */
+	__wire_u8 nr_args; /* USDT: values behind ip */
 	/* system calls */
-	__wire_u16 pad;
 	__wire_u16 nr_strings;
 	__wire_u8 string_arg[WIRE_MAX_STRINGS]; /* bit 7: an argv */
 	__wire_u16 string_loc[WIRE_MAX_STRINGS]; /* offset of its __data_loc word */

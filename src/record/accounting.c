@@ -87,6 +87,8 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 		sum_cpus(p, i, c);
 		if (p->opts.events->v[i].kind == STK_KIND_SAMPLE)
 			samples(p, c);
+		else if (p->attached[i].counts_itself)
+			c[STK_C_HAPPENED] = accounted(c);
 		else
 			balance(p, c, p->attached[i].misses, is_armed);
 	}

@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "attach_probes.h"
 #include "cleanup.h"
 #include "event.h"
 #include "log.h"
@@ -23,10 +24,22 @@
 
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 {
+	static const char *const trampolines[] = { "arch_rethook_trampoline", "return_to_handler",
+						   "__kretprobe_trampoline" };
 	char name[256];
 	struct ksym sym;
+	size_t i;
 
-	if (e->kind == STK_KIND_SAMPLE)
+	if (e->desc.flags & DESC_RETURN) {
+		for (i = 0; i < ARRAY_SIZE(trampolines); i++) {
+			if (ksyms__by_name(syms, trampolines[i], &sym))
+				continue;
+			e->desc.tracer_start = sym.start;
+			e->desc.tracer_len = sym.size;
+			return;
+		}
+	}
+	if (e->kind != STK_KIND_TRACEPOINT && e->kind != STK_KIND_SYSCALL)
 		return;
 	if (e->kind == STK_KIND_SYSCALL)
 		snprintf(name, sizeof(name), "__traceiter_sys_%s",
@@ -40,9 +53,9 @@ void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 }
 
 /* A copy of `count` for this event; each has its own recursion guard in the kernel. */
-static int load_counter(struct programs *p, unsigned int event)
+int attach__load_counter(const struct bpf_program *count, int type, unsigned int event,
+			 const struct bpf_prog_load_opts *opts)
 {
-	const struct bpf_program *count = p->skel->progs.count;
 	size_t nr = bpf_program__insn_cnt(count), i, patched = 0;
 	_cleanup_free_ struct bpf_insn *insns = malloc(nr * sizeof(*insns));
 	int fd;
@@ -63,7 +76,7 @@ static int load_counter(struct programs *p, unsigned int event)
 	}
 	if (patched != 1)
 		return -EPROTO;
-	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "stk_count", "GPL", insns, nr, NULL);
+	fd = bpf_prog_load(type, "stk_count", "GPL", insns, nr, opts);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -98,7 +111,7 @@ static int attach_event(struct programs *p, unsigned int i)
 	struct attached *a = &p->attached[i];
 	int err, prog;
 
-	prog = load_counter(p, i);
+	prog = attach__load_counter(p->skel->progs.count, BPF_PROG_TYPE_RAW_TRACEPOINT, i, NULL);
 	if (prog < 0)
 		return prog;
 	err = attach_counter(a, e->name, prog);
@@ -239,6 +252,8 @@ int attach__all(struct programs *p)
 			rec_events__leave_out(l, e->system, e->name, strerror(-err));
 	}
 	err = attach_syscalls(p);
+	if (!err)
+		err = attach_probes__all(p);
 	if (!err && p->opts.sample_hz)
 		err = attach_samples(p);
 	return err;
@@ -262,7 +277,7 @@ static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
 
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 {
-	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 6) * sizeof(*fds));
+	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 6) * sizeof(*fds));
 	unsigned int nr = 0, i;
 
 	if (!fds)
@@ -272,6 +287,12 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 	if (p->attached) {
 		nr = add_fds(&p->sys_enter, fds, nr);
 		nr = add_fds(&p->sys_exit, fds, nr);
+	}
+	for (i = 0; i < p->nr_probes; i++) {
+		if (p->probes[i].link && bpf_link__fd(p->probes[i].link) >= 0)
+			fds[nr++] = bpf_link__fd(p->probes[i].link);
+		if (p->probes[i].count_link >= 0)
+			fds[nr++] = p->probes[i].count_link;
 	}
 	for (i = 0; p->samples && i < p->nr_cpus; i++) {
 		if (p->samples[i].link)
@@ -300,6 +321,11 @@ void attach__release(struct programs *p)
 		detach(&p->sys_enter);
 		detach(&p->sys_exit);
 	}
+	for (i = 0; i < p->nr_probes; i++) {
+		bpf_link__destroy(p->probes[i].link);
+		closep(&p->probes[i].count_link);
+		closep(&p->probes[i].count_prog);
+	}
 	for (i = 0; p->samples && i < p->nr_cpus; i++) {
 		bpf_link__destroy(p->samples[i].link);
 		if (p->samples[i].ring)
@@ -310,8 +336,26 @@ void attach__release(struct programs *p)
 	bpf_link__destroy(p->begin);
 	free(p->samples);
 	free(p->attached);
+	free(p->probes);
+	p->probes = NULL;
+	p->nr_probes = 0;
 	p->samples = NULL;
 	p->attached = NULL;
+}
+
+void attach__drop_counters(struct programs *p, unsigned int event)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->nr_probes; i++) {
+		struct attached_probe *a = &p->probes[i];
+
+		if (a->event != event)
+			continue;
+		closep(&a->count_link);
+		closep(&a->count_prog);
+		a->count_link = a->count_prog = -1;
+	}
 }
 
 static int prog_misses(int fd, uint64_t *ret_misses)
@@ -322,6 +366,29 @@ static int prog_misses(int fd, uint64_t *ret_misses)
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
 		return -errno;
 	*ret_misses = info.recursion_misses;
+	return 0;
+}
+
+/* Of events that are made of several functions, the sum. */
+static int function_misses(struct programs *p)
+{
+	uint64_t misses = 0;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < p->nr_probes; i++)
+		if (p->probes[i].count_prog >= 0)
+			p->attached[p->probes[i].event].misses = 0;
+	for (i = 0; i < p->nr_probes; i++) {
+		struct attached_probe *a = &p->probes[i];
+
+		if (a->count_prog < 0)
+			continue;
+		err = prog_misses(a->count_prog, &misses);
+		if (err)
+			return err;
+		p->attached[a->event].misses += misses - a->misses_before;
+	}
 	return 0;
 }
 
@@ -343,7 +410,7 @@ int attach__misses(struct programs *p)
 			return err;
 		a->misses = misses - a->misses_before;
 	}
-	return 0;
+	return function_misses(p);
 }
 
 int attach__misses_start(struct programs *p)
@@ -356,6 +423,9 @@ int attach__misses_start(struct programs *p)
 		p->attached[i].misses_before = p->attached[i].misses;
 		p->attached[i].misses = 0;
 	}
+	for (i = 0; i < p->nr_probes && !err; i++)
+		if (p->probes[i].count_prog >= 0)
+			err = prog_misses(p->probes[i].count_prog, &p->probes[i].misses_before);
 	return err;
 }
 

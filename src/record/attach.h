@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+struct bpf_prog_load_opts;
+struct bpf_program;
 struct ksyms;
 struct programs;
 struct rec_event;
@@ -13,6 +15,11 @@ struct rec_event;
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e);
 
 int attach__all(struct programs *p);
+/* A copy of the counter for this event, as a program of that type; its descriptor. */
+int attach__load_counter(const struct bpf_program *count, int type, unsigned int event,
+			 const struct bpf_prog_load_opts *opts);
+/* The event goes without its counters. */
+void attach__drop_counters(struct programs *p, unsigned int event);
 void attach__release(struct programs *p);
 /* The descriptors that keep the programs attached, in ascending order; the caller frees them. */
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr);

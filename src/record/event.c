@@ -13,6 +13,7 @@
 #include "log.h"
 #include "nearest.h"
 #include "syscall.h"
+#include "synthetic.h"
 #include "tracefs.h"
 
 static int event_new(struct rec_events *l, struct rec_event **ret_event)
@@ -41,6 +42,7 @@ static void event_clear(struct rec_event *e)
 	free(e->format);
 	free(e->prog);
 	ev_format__free(e->fmt);
+	probe__clear(&e->probe);
 }
 
 int rec_events__leave_out(struct rec_events *l, const char *system, const char *name, const char *why)
@@ -227,6 +229,19 @@ static int resolve_constants(struct rec_events *l, struct rec_event *e)
 	return 0;
 }
 
+/* The kernel lacks this tracepoint. */
+static int fill_synthetic(struct rec_event *e, const char *full)
+{
+	e->synthetic = synthetic__find(full);
+	if (!e->synthetic)
+		return -ENOENT;
+	e->kind = STK_KIND_SYNTHETIC;
+	e->desc.synthetic = e->synthetic->id;
+	e->desc.flags |= e->synthetic->is_return ? DESC_RETURN : 0;
+	e->format = strdup(e->synthetic->format);
+	return e->format ? 0 : -ENOMEM;
+}
+
 /* Fills a fresh event; errors that only concern this event under a glob are -ENOENT, -E2BIG. */
 static int event_fill(struct rec_events *l, struct rec_event *e, const char *full,
 		      const char **ret_why)
@@ -240,6 +255,8 @@ static int event_fill(struct rec_events *l, struct rec_event *e, const char *ful
 		return -ENOMEM;
 	*ret_why = "its format cannot be read";
 	err = tracefs__format(e->system, e->name, &e->format);
+	if (err == -ENOENT)
+		err = fill_synthetic(e, full);
 	if (err)
 		return err;
 	if (!strcmp(e->system, "syscalls")) {
@@ -284,19 +301,26 @@ static const char *not_attachable(const char *full)
 	return NULL;
 }
 
+/* A glob leaves out what is not possible; a plain name wants an answer. */
+static int refuse(struct rec_events *l, const char *full, bool glob, const char *why)
+{
+	const char *colon = strchr(full, ':');
+	_cleanup_free_ char *system = strndup(full, colon - full);
+
+	if (!glob)
+		return log_err(-EINVAL, "%s is %s", full, why);
+	return system ? rec_events__leave_out(l, system, colon + 1, why) : -ENOMEM;
+}
+
 static int add_one(struct rec_events *l, const char *full, bool glob, const char *filter,
 		   const struct filter_features *features)
 {
-	const char *colon = strchr(full, ':'), *why = not_attachable(full);
-	_cleanup_free_ char *system = strndup(full, colon - full);
+	const char *why = not_attachable(full);
 	struct rec_event *e;
 	int err;
 
-	if (!system)
-		return -ENOMEM;
 	if (why)
-		return glob ? rec_events__leave_out(l, system, colon + 1, why) :
-			      (log_err(0, "%s is %s", full, why), -EINVAL);
+		return refuse(l, full, glob, why);
 	if (already_there(l, full))
 		return glob ? 0 : (log_err(0, "event %s is named twice", full), -EEXIST);
 	err = event_new(l, &e);
@@ -307,7 +331,7 @@ static int add_one(struct rec_events *l, const char *full, bool glob, const char
 	if (err) {
 		event_clear(e);
 		if (glob && err != -ENOMEM)
-			return rec_events__leave_out(l, system, colon + 1, why);
+			return refuse(l, full, true, why);
 		return log_err(err, "event %s: %s", full, why);
 	}
 	err = filter ? compile_filter(e, filter, features) : 0;
@@ -330,6 +354,11 @@ static bool spec_matches(const char *spec, const char *full)
 	return strlen(spec) == (size_t)(colon - full) && !strncmp(spec, full, colon - full);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 		    const struct filter_features *features, char **all, size_t nr_all)
 {
@@ -346,9 +375,83 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 		if (err)
 			return err;
 	}
+	/* not with '*:*': who asks for all tracepoints does not ask for function probes */
+	for (i = 0; *spec != '*' && i < nr_synthetics; i++) {
+		char full[128];
+
+		snprintf(full, sizeof(full), "%s:%s", synthetics[i].system, synthetics[i].name);
+		if (!spec_matches(spec, full) ||
+		    bsearch(&(char *){ full }, all, nr_all, sizeof(*all), compare_names))
+			continue;
+		found++;
+		err = add_one(l, full, glob, filter, features);
+		if (err)
+			return err;
+	}
 	if (!found)
 		return nearest__complain(spec, all, nr_all);
 	return 0;
+}
+
+static enum stk_event_kind probe_kind(enum probe_how how)
+{
+	if (how == PROBE_USDT)
+		return STK_KIND_USDT;
+	return how == PROBE_FUNCTION || how == PROBE_RETURN ? STK_KIND_FUNCTION :
+							      STK_KIND_USER_FUNCTION;
+}
+
+/* Takes what pe holds. */
+static int add_probe(struct rec_events *l, struct probe_event *pe, bool glob, const char *filter,
+		     const struct filter_features *features)
+{
+	_cleanup_free_ char *full = NULL;
+	struct rec_event *e;
+	int err;
+
+	if (asprintf(&full, "%s:%s", pe->system, pe->event) < 0) {
+		full = NULL;
+		return -ENOMEM;
+	}
+	if (already_there(l, full))
+		return glob ? 0 : (log_err(0, "event %s is named twice", full), -EEXIST);
+	err = event_new(l, &e);
+	if (err)
+		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
+	e->system = take_ptr(pe->system);
+	e->name = take_ptr(pe->event);
+	e->format = take_ptr(pe->format);
+	e->probe = pe->probe;
+	pe->probe = (struct probe){ 0 };
+	e->globbed = glob;
+	e->kind = probe_kind(e->probe.how);
+	e->desc.flags |= e->kind == STK_KIND_FUNCTION ? 0 : DESC_USER;
+	if (e->probe.how == PROBE_RETURN || e->probe.how == PROBE_USER_RETURN)
+		e->desc.flags |= DESC_RETURN;
+	e->desc.nr_args = e->probe.nr_args;
+	e->desc.fixed_size = 16 + 8 * e->probe.nr_args;
+	err = ev_format__parse(e->format, strlen(e->format), &e->fmt);
+	if (!err && filter)
+		err = compile_filter(e, filter, features);
+	if (err)
+		event_clear(e);
+	else
+		l->nr++;
+	return err;
+}
+
+static int add_probes(struct rec_events *l, const char *spec, const char *filter,
+		      const struct filter_features *features)
+{
+	struct probe_events probes = { 0 };
+	unsigned int i;
+	int err;
+
+	err = probe__resolve(spec, l->syms, &probes);
+	for (i = 0; i < probes.nr && !err; i++)
+		err = add_probe(l, &probes.v[i], strpbrk(spec, "*?["), filter, features);
+	probe_events__clear(&probes);
+	return err;
 }
 
 int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
@@ -364,9 +467,14 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 	err = tracefs__events(&all, &nr_all);
 	if (err)
 		return log_err(err, "read the list of tracepoints in tracefs");
-	while (!err && (one = strsep(&rest, ",")))
-		err = *one ? add_spec(l, one, filter, features, all, nr_all) :
-			     log_err(-EINVAL, "empty event name in '%s'", spec);
+	while (!err && (one = strsep(&rest, ","))) {
+		if (!*one)
+			err = log_err(-EINVAL, "empty event name in '%s'", spec);
+		else if (probe__is_spec(one))
+			err = add_probes(l, one, filter, features);
+		else
+			err = add_spec(l, one, filter, features, all, nr_all);
+	}
 	tracefs__free_events(all, nr_all);
 	return err;
 }

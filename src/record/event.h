@@ -10,11 +10,14 @@
 #include <stdint.h>
 
 #include "filter_prog.h"
+#include "probe.h"
 #include "stackonce.h"
 #include "wire.h"
 
 struct ev_format;
 struct filter_features;
+struct ksyms;
+struct synthetic;
 
 struct rec_event {
 	enum stk_event_kind kind;
@@ -26,6 +29,8 @@ struct rec_event {
 	struct event_desc desc; /* without the tracer's address */
 	int syscall_nr; /* STK_KIND_SYSCALL */
 	bool syscall_exit;
+	struct probe probe; /* function probes and USDT */
+	const struct synthetic *synthetic; /* STK_KIND_SYNTHETIC */
 	bool globbed; /* named by a glob: may be left out */
 };
 
@@ -38,12 +43,13 @@ struct rec_events {
 	} * left_out; /* named by a glob but not possible */
 	unsigned int nr_left_out, cap_left_out;
 	struct constants *constants; /* loaded when a format needs them */
+	struct ksyms *syms; /* the running kernel's, for function probes; borrowed */
 };
 
 /*
  * Add what spec names: "system:name" (both may be globs), "system" or "name", several separated
- * by commas; filter (NULL: none) is for each of them.  Errors are logged; an unknown event names
- * the nearest ones.
+ * by commas; or function probes (probe.h).  filter (NULL: none) is for each of them.  Errors are
+ * logged; an unknown event names the nearest ones.
  */
 int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 		    const struct filter_features *features);

@@ -252,6 +252,33 @@ static int probe_fentry(char *detail, size_t len)
 	return link < 0 ? -errno : 0;
 }
 
+static int probe_kprobe_multi(char *detail, size_t len)
+{
+	static const char *const funcs[] = { "vfs_read" };
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_KPROBE_MULTI);
+	LIBBPF_OPTS(bpf_link_create_opts, create, .kprobe_multi.cnt = 1,
+		    .kprobe_multi.syms = (const char **)funcs);
+	_cleanup_close_ int prog = load_trivial(BPF_PROG_TYPE_KPROBE, &opts), link = -1;
+
+	if (prog < 0)
+		return prog;
+	link = bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &create);
+	return link < 0 ? -errno : 0;
+}
+
+bool features__kprobe_multi(void)
+{
+	return !probe_kprobe_multi(NULL, 0);
+}
+
+static int probe_uprobe(char *detail, size_t len)
+{
+	_cleanup_fclose_ FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	unsigned int type;
+
+	return f && fscanf(f, "%u", &type) == 1 ? 0 : -EOPNOTSUPP;
+}
+
 static int probe_kprobe(char *detail, size_t len)
 {
 	static const char func[] = "vfs_read";
@@ -265,6 +292,11 @@ static int probe_kprobe(char *detail, size_t len)
 	attr.type = type;
 	fd = perf_open(&attr, -1, 0);
 	return fd < 0 ? fd : 0;
+}
+
+bool features__kprobes(void)
+{
+	return !probe_kprobe(NULL, 0) || features__kprobe_multi();
 }
 
 #define KERNEL_NEWER "a newer kernel"
@@ -324,10 +356,17 @@ const struct feature feature_table[] = {
 	{ "map_files", "user stacks: deleted files, containers", "4.3 (bdb4d100afe9)", FEATURE_MAY,
 	  probe_map_files, "their code has no unwind table and no symbols",
 	  "CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE" },
-	{ "fentry", "function probes by fentry", "5.5 (fec56f5890d9)", FEATURE_LATER, probe_fentry,
-	  "no function entry events this way", LOCKDOWN },
-	{ "kprobe", "function probes by kprobes", "", FEATURE_LATER, probe_kprobe,
-	  "no function entry events this way", LOCKDOWN },
+	{ "kprobe_multi", "probes on many kernel functions at once", "5.18 (0dcac2725406)",
+	  FEATURE_MAY, probe_kprobe_multi, "f:, r: and rmap: attach one by one, or not at all",
+	  LOCKDOWN },
+	{ "kprobe", "probes on kernel functions, one by one", "", FEATURE_MAY, probe_kprobe,
+	  "no f:, r: and rmap: without kprobe_multi either", LOCKDOWN },
+	{ "fentry", "independent counts of function probes", "5.5 (fec56f5890d9)", FEATURE_MAY,
+	  probe_fentry,
+	  "f:, r: and rmap: count themselves; nested calls that were dropped are not known",
+	  LOCKDOWN },
+	{ "uprobe", "probes on functions of programs", "", FEATURE_MAY, probe_uprobe,
+	  "no u:, ur: and usdt:", "a kernel with CONFIG_UPROBE_EVENTS=y" },
 };
 
 const size_t nr_features = ARRAY_SIZE(feature_table);

@@ -32,6 +32,11 @@ struct feature {
 extern const struct feature feature_table[];
 extern const size_t nr_features;
 
+/* Whether this kernel attaches a program to many of its functions at once. */
+bool features__kprobe_multi(void);
+/* Or to one by one. */
+bool features__kprobes(void);
+
 /* The capability that is missing to even try ("CAP_BPF"), NULL: none. */
 const char *features__missing_capability(void);
 /*

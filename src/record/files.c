@@ -31,7 +31,12 @@
 struct gone {
 	uint32_t id;
 	uint32_t used; /* wire_file.used when it was last looked for */
+	uint32_t tgid; /* whose file could not be opened, last */
+	unsigned int failed; /* processes that were gone before we came */
 };
+
+/* Programs that end at once may be gone several times before one lives long enough to be looked at. */
+#define GONE_MAX 8
 
 struct files {
 	struct files_opts o;
@@ -127,7 +132,7 @@ static bool is_gone(const struct files *f, uint32_t id)
 	return f->by_id[id] && mapped_file__info(f->by_id[id])->flags & STK_FILE_GONE;
 }
 
-static int note_gone(struct files *f, uint32_t id)
+static int note_gone(struct files *f, uint32_t id, uint32_t tgid)
 {
 	if (f->nr_gone == f->cap_gone) {
 		uint32_t cap = f->cap_gone ? f->cap_gone * 2 : 16;
@@ -138,9 +143,31 @@ static int note_gone(struct files *f, uint32_t id)
 		f->gone = more;
 		f->cap_gone = cap;
 	}
-	f->gone[f->nr_gone++] = (struct gone){ id, f->o.entries[id].used };
+	f->gone[f->nr_gone++] = (struct gone){ id, f->o.entries[id].used, tgid, 1 };
 	f->retry_after = SECOND_NS;
 	return 0;
+}
+
+/*
+ * Another process ran the file and was gone, too.  For some of these each stack goes on travelling as
+ * it is; then the file has no table until it is found again.
+ */
+static void count_gone(struct files *f, uint32_t id, uint32_t tgid)
+{
+	struct gone *g = NULL;
+	uint32_t i;
+
+	for (i = 0; i < f->nr_gone && !g; i++)
+		if (f->gone[i].id == id)
+			g = &f->gone[i];
+	if (g && g->tgid != tgid) {
+		g->tgid = tgid;
+		g->failed++;
+	}
+	if (!g || g->failed >= GONE_MAX)
+		table_cache__none(f->tables, id);
+	else
+		__atomic_store_n(&f->o.entries[id].announced, 0, __ATOMIC_RELAXED);
 }
 
 static int take_file(struct files *f, struct sight *s)
@@ -153,7 +180,7 @@ static int take_file(struct files *f, struct sight *s)
 	if (s->file.fd >= 0 && (is_new(f, id) || was_gone))
 		err = load_seen_table(f, s);
 	else if (was_gone && s->n.tgid)
-		table_cache__none(f->tables, id);
+		count_gone(f, id, s->n.tgid);
 	else if (s->file.fd < 0 && s->n.tgid &&
 		 !known) /* the next process that maps it may live longer */
 		__atomic_store_n(&f->o.entries[id].announced, 0, __ATOMIC_RELAXED);
@@ -162,7 +189,7 @@ static int take_file(struct files *f, struct sight *s)
 		err = file_map__add_sight(f->map, f->by_id[id], &s->n, &s->file);
 	else if (!err)
 		err = file_map__add(f->map, &s->n, &s->file, &f->by_id[id]);
-	return !err && gone && !known ? note_gone(f, id) : err;
+	return !err && gone && !known ? note_gone(f, id, s->n.tgid) : err;
 }
 
 static int take_vdso(struct files *f, uint32_t id)

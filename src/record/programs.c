@@ -20,6 +20,7 @@
 #include "attach.h"
 #include "cleanup.h"
 #include "event.h"
+#include "feature_table.h"
 #include "log.h"
 #include "percpu.h"
 #include "programs_internal.h"
@@ -160,6 +161,38 @@ static int set_map_sizes(struct programs *p)
 	return 0;
 }
 
+/* Function probes: the recorders by kind of attachment. */
+static void choose_probes(struct programs *p)
+{
+	bool functions = false, user = false, usdt = false, filtered = false, multi;
+	struct record_bpf *s = p->skel;
+	unsigned int i;
+
+	for (i = 0; i < p->nr_events; i++) {
+		const struct rec_event *e = &p->opts.events->v[i];
+		bool is_probe = true;
+
+		if (e->kind == STK_KIND_FUNCTION || e->kind == STK_KIND_SYNTHETIC)
+			functions = true;
+		else if (e->kind == STK_KIND_USER_FUNCTION)
+			user = true;
+		else if (e->kind == STK_KIND_USDT)
+			usdt = true;
+		else
+			is_probe = false;
+		filtered = filtered || (is_probe && e->prog);
+	}
+	multi = functions && features__kprobe_multi();
+	s->rodata->probe_filters = filtered;
+	bpf_program__set_autoload(s->progs.probe_multi, multi);
+	bpf_program__set_autoload(s->progs.probe, user || (functions && !multi));
+	bpf_program__set_autoload(s->progs.probe_usdt, usdt);
+	bpf_program__set_autoload(s->progs.count_function, functions);
+	bpf_map__set_autocreate(s->maps.__bpf_usdt_specs, usdt);
+	bpf_map__set_autocreate(s->maps.__bpf_usdt_ip_to_spec_id, usdt);
+	bpf_map__set_autocreate(s->maps.saved_calls, functions || user);
+}
+
 /* Loaded is only what is used: each program costs the verifier's time. */
 static void choose_programs(struct programs *p)
 {
@@ -193,6 +226,7 @@ static void choose_programs(struct programs *p)
 	bpf_program__set_autoload(s->progs.follow, p->opts.select_tasks);
 	bpf_program__set_autoload(s->progs.snapshot, p->opts.user_stacks);
 	bpf_program__set_autoload(s->progs.begin_program, p->opts.user_stacks);
+	choose_probes(p);
 	bpf_program__set_autoload(s->progs.locate, true);
 	bpf_program__set_autoload(s->progs.calibrate, true);
 	bpf_program__set_autoload(s->progs.calibrate_signal, true);

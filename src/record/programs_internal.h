@@ -20,6 +20,15 @@ struct attached {
 	struct bpf_link *link; /* the recorder's, NULL for system calls */
 	int count_prog, count_link; /* the counter's, -1 */
 	uint64_t misses_before, misses; /* of the counter: until armed, since then */
+	bool counts_itself; /* a function probe without a counter */
+};
+
+/* A link to functions, or the counter of one; a link may serve more events than the one it names. */
+struct attached_probe {
+	unsigned int event;
+	struct bpf_link *link;
+	int count_prog, count_link; /* -1 */
+	uint64_t misses_before;
 };
 
 struct sample_cpu {
@@ -44,6 +53,8 @@ struct programs {
 	size_t counts_len, pids_len, files_len;
 	struct attached *attached; /* one per event */
 	struct attached sys_enter, sys_exit;
+	struct attached_probe *probes;
+	unsigned int nr_probes;
 	struct sample_cpu *samples; /* one per CPU */
 	uint64_t throttled;
 	bool misses_final; /* disarmed: what is counted now is not ours */

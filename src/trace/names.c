@@ -42,9 +42,11 @@ const char *stk_counter_name(enum stk_counter c)
 		[STK_C_USTACK_UNREADABLE] = "ustack_unreadable",
 		[STK_C_USTACK_FALLBACK] = "ustack_fallback",
 		[STK_C_USTACK_FAILED] = "ustack_failed",
+		[STK_C_COST_NS] = "cost_ns",
+		[STK_C_COST_EVENTS] = "cost_events",
 	};
 
-	static_assert(STK_C_USTACK_FAILED + 1 == STK_NR_COUNTERS, "every counter has a name");
+	static_assert(STK_C_COST_EVENTS + 1 == STK_NR_COUNTERS, "every counter has a name");
 
 	return (unsigned int)c < STK_NR_COUNTERS ? names[c] : "unknown";
 }

@@ -24,13 +24,16 @@ for round in $(seq 1 "$(scale 5 1)"); do
 "$user/ucallbacks" 5 "$user/libucallbacks.so" || exit 1
 END
 	done
+	# twice: what was gone before it could be looked at is found the second time
+	seq 1 "$files" | sed 's/.*/.\/p& 5 || exit 1/'
+	echo "sleep 1.5"
 	seq 1 "$files" | sed 's/.*/.\/p& 5 || exit 1/'
 done >all
 record --unwind-memory 1M -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex -e sched:sched_switch \
 	-o budget.stk -- sh all
 want_user budget.stk
 checked tags budget.stk list
-at_least "tagged events" "$(number events)" $((files * 5 * $(scale 5 1) - $(info_of budget.stk .totals.lost)))
+at_least "tagged events" "$(number events)" $((files * 10 * $(scale 5 1) - $(info_of budget.stk .totals.lost)))
 checked paths budget.stk . ut_
 cp checked paths
 checked probes budget.stk truth

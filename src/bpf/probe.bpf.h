@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Function probes: entry and return of functions of the kernel and of programs, USDT, and tracepoints
+ * that are made of function probes.  One program per kind of attachment serves all events of that kind.
+ *
+ * Nothing drops a probe in a program, so it counts itself.  The kernel drops a probe on a kernel
+ * function that nests in another program; `count_function` counts there.
+ */
+#ifndef PROBE_BPF_H
+#define PROBE_BPF_H
+
+#include <bpf/bpf_tracing.h>
+#include <bpf/usdt.bpf.h>
+
+#include "event.bpf.h"
+#include "nested.bpf.h"
+
+/* Set before load. */
+const volatile bool probe_filters = false; /* some probe event has a filter */
+
+/*
+ * Programs of uprobes can be preempted, but since 6.13 (a76ab5731e32) their stack is one per CPU.
+ * Programs that call global functions may switch preemption off since 6.15 (e2d8f560d176), which is when
+ * struct bpf_subprog_info got might_sleep.
+ */
+struct bpf_subprog_info {
+	bool might_sleep : 1;
+} __attribute__((preserve_access_index));
+
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+
+static __always_inline bool preempt_guard(void)
+{
+	struct bpf_subprog_info *info = NULL;
+
+	return bpf_core_field_exists(info->might_sleep) && bpf_preempt_disable && bpf_preempt_enable;
+}
+
+/* A context is read at constant offsets only, which the compiler would join. */
+#define PROBE_REG(ctx, reg)                                                   \
+	({                                                                    \
+		u64 reg_value_;                                               \
+		asm volatile("%0 = *(u64 *)(%1 + %2)"                         \
+			     : "=r"(reg_value_)                               \
+			     : "r"(ctx), "i"(offsetof(struct pt_regs, reg))); \
+		reg_value_;                                                   \
+	})
+
+/* ---- arguments that the return needs --------------------------------------------------------- */
+
+/* A call under way, kept from its entry for its return; task: 0 is a free place. */
+struct saved_call {
+	u64 task;
+	u64 sp;
+	u64 args[3];
+	u32 variant;
+	u32 pad;
+};
+
+#define SAVED_WAYS 4
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_SAVED_SETS);
+	__type(key, u32);
+	__type(value, struct saved_call[SAVED_WAYS]);
+} saved_calls SEC(".maps");
+
+static __always_inline struct saved_call *saved_set(u64 task)
+{
+	u32 key = (task >> 6 ^ task >> 16) & (WIRE_SAVED_SETS - 1);
+
+	return bpf_map_lookup_elem(&saved_calls, &key);
+}
+
+/* A place is the running task's own as soon as it says so: nobody else changes it then. */
+static __always_inline void call_save(u64 sp, u32 variant, const u64 *args)
+{
+	u64 task = bpf_get_current_task();
+	struct saved_call *set = saved_set(task), *own = NULL;
+	u32 i;
+
+	if (!set)
+		return;
+#pragma clang loop unroll(full)
+	for (i = 0; i < SAVED_WAYS; i++) /* a return was missed where the stack is above it again */
+		if (set[i].task == task && set[i].sp <= sp)
+			own = &set[i];
+#pragma clang loop unroll(full)
+	for (i = 0; i < SAVED_WAYS; i++)
+		if (!own && !__sync_val_compare_and_swap(&set[i].task, 0, task))
+			own = &set[i];
+	if (!own)
+		return;
+	own->sp = sp;
+	own->args[0] = args[0];
+	own->args[1] = args[1];
+	own->args[2] = args[2];
+	own->variant = variant;
+}
+
+/* The innermost call of this function by the running task; false: its entry was not seen. */
+static __always_inline bool call_take(u32 variant, u64 *ret_args)
+{
+	u64 task = bpf_get_current_task(), sp = ~0ULL;
+	struct saved_call *set = saved_set(task), *own = NULL;
+	u32 i;
+
+	if (!set)
+		return false;
+#pragma clang loop unroll(full)
+	for (i = 0; i < SAVED_WAYS; i++) {
+		if (set[i].task != task || set[i].variant != variant || set[i].sp >= sp)
+			continue;
+		sp = set[i].sp;
+		own = &set[i];
+	}
+	if (!own)
+		return false;
+	ret_args[0] = own->args[0];
+	ret_args[1] = own->args[1];
+	ret_args[2] = own->args[2];
+	barrier();
+	*(volatile u64 *)&own->task = 0;
+	return true;
+}
+
+/* ---- synthetic events: two small functions each ------------------------------------------------ */
+
+struct rmap_record {
+	u64 common;
+	u64 folio, rwc;
+	u32 page_type; /* __data_loc char[] */
+	u8 locked;
+	u8 pad[3];
+	char text[8];
+};
+
+/* Which register holds what: folio, rwc, locked. */
+static __always_inline void rmap_args(struct pt_regs *ctx, u32 variant, u64 *ret_args)
+{
+	u64 rsi = PROBE_REG(ctx, rsi), rdx = PROBE_REG(ctx, rdx);
+	u64 r8 = PROBE_REG(ctx, r8), r9 = PROBE_REG(ctx, r9);
+
+	ret_args[0] = PROBE_REG(ctx, rdi);
+	ret_args[1] = variant == WIRE_RMAP_FILE_PAGES ? r8 : rsi;
+	ret_args[2] = variant == WIRE_RMAP_KSM	      ? 0 :
+		      variant == WIRE_RMAP_FILE_PAGES ? (u8)r9 :
+							(u8)rdx;
+}
+
+/*
+ * The function that was called is what the kernel made of the two low bits of folio->mapping when the
+ * walk began; they may be others before it ends.  False: not a walk of a folio.
+ */
+static __always_inline bool rmap_fill(struct scratch *s, const u64 *args, u32 variant)
+{
+	struct rmap_record *r = (void *)&s->ev.common_type;
+	u32 len = 5;
+
+	r->folio = args[0];
+	r->rwc = args[1];
+	r->locked = args[2] != 0;
+	*(u64 *)r->text = 0;
+	if (variant == WIRE_RMAP_KSM) {
+		__builtin_memcpy(r->text, "ksm", 4);
+		len = 4;
+	} else if (variant == WIRE_RMAP_ANON) {
+		__builtin_memcpy(r->text, "anon", 5);
+	} else {
+		__builtin_memcpy(r->text, "file", 5);
+	}
+	r->page_type = len << 16 | offsetof(struct rmap_record, text);
+	s->size = offsetof(struct rmap_record, text) + len;
+	return args[0];
+}
+
+static __always_inline void synthetic_args(struct pt_regs *ctx, u32 synthetic, u32 variant,
+					   u64 *ret_args)
+{
+	if (synthetic == WIRE_RMAP_WALK)
+		rmap_args(ctx, variant, ret_args);
+}
+
+static __always_inline bool synthetic_fill(struct scratch *s, u32 synthetic, u32 variant,
+					   const u64 *args)
+{
+	return synthetic == WIRE_RMAP_WALK && rmap_fill(s, args, variant);
+}
+
+/* ---- the record ------------------------------------------------------------------------------- */
+
+static __always_inline void args_fill(struct pt_regs *ctx, struct scratch *s, struct event_desc *d)
+{
+	u64 *v = (u64 *)s->fields;
+
+	v[0] = d->flags & DESC_USER ? PROBE_REG(ctx, rip) : bpf_get_func_ip(ctx);
+	if (d->flags & DESC_RETURN) {
+		v[1] = PROBE_REG(ctx, rax);
+	} else {
+		v[1] = PROBE_REG(ctx, rdi);
+		v[2] = PROBE_REG(ctx, rsi);
+		v[3] = PROBE_REG(ctx, rdx);
+		v[4] = PROBE_REG(ctx, rcx);
+		v[5] = PROBE_REG(ctx, r8);
+		v[6] = PROBE_REG(ctx, r9);
+	}
+	s->size = d->fixed_size;
+}
+
+/* False: the call is none of what the event is about. */
+static __always_inline bool synthetic_record(struct pt_regs *ctx, struct scratch *s,
+					     struct event_desc *d, u32 variant)
+{
+	u64 args[3] = {};
+
+	if (!(d->flags & DESC_RETURN)) {
+		synthetic_args(ctx, d->synthetic, variant, args);
+	} else if (!call_take(variant, args)) {
+		s->ext |= WIRE_EXT_NO_FIELDS; /* it was called before the recording began */
+		s->size = 8;
+		return true;
+	}
+	return synthetic_fill(s, d->synthetic, variant, args);
+}
+
+static __always_inline void synthetic_save(struct pt_regs *ctx, u32 event, u32 variant)
+{
+	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
+	u64 args[3] = {};
+
+	if (!d)
+		return;
+	synthetic_args(ctx, d->synthetic, variant, args);
+	call_save(PROBE_REG(ctx, rsp), variant, args);
+}
+
+static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e)
+{
+	struct scratch *s = e->s;
+
+	/* in a program: what was interrupted is no kernel code */
+	if (e->d->flags & DESC_USER) {
+		s->kstack = WIRE_STACK_NONE;
+	} else if (e->d->flags & DESC_RETURN) {
+		kernel_stack(ctx, s, e->c, e->d->tracer_start, e->d->tracer_len, 0);
+	} else {
+		s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
+		kernel_stack(ctx, s, e->c, 0, 0, 1);
+	}
+	user_stack(s, e->c);
+}
+
+static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, bool ours)
+{
+	if (!ours || (!(e->s->ext & WIRE_EXT_NO_FIELDS) && !event_passes(e->s, e->d, probe_filters))) {
+		bump(e->c, STK_C_FILTERED_EXPR);
+	} else {
+		if (e->s->ext & WIRE_EXT_NO_FIELDS)
+			bump(e->c, STK_C_NO_FIELDS);
+		probe_stack(ctx, e);
+		event_write(e->s, e->c);
+	}
+	event_cost(e);
+	scratch_put(e->busy);
+}
+
+/* Counts, unless somebody else does, and says whether the event is ours. */
+static __always_inline bool probe_begin(struct event_run *e, u32 event, u64 ts)
+{
+	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
+	struct event_counts *c = event_counts(event);
+
+	if (!d || !c)
+		return false;
+	if (d->flags & DESC_USER)
+		bump(c, STK_C_HAPPENED);
+	if (!event_begin(e, event, ts))
+		return false;
+	e->s->ev.common_type = 0;
+	common_fields(e->s, bpf_get_current_pid_tgid());
+	return true;
+}
+
+static __always_inline void probe_event(struct pt_regs *ctx, u32 cookie)
+{
+	u32 event = cookie & WIRE_PROBE_EVENT, variant = cookie >> WIRE_PROBE_VARIANT & 0xff;
+	struct event_run e;
+	u64 ts = now();
+
+	bool ours = true;
+
+	if (cookie & WIRE_PROBE_SAVE) {
+		synthetic_save(ctx, event, variant);
+		return;
+	}
+	if (!armed() || !probe_begin(&e, event, ts))
+		return;
+	if (e.d->synthetic)
+		ours = synthetic_record(ctx, e.s, e.d, variant);
+	else
+		args_fill(ctx, e.s, e.d);
+	probe_end(ctx, &e, ours);
+}
+
+SEC("kprobe")
+int probe(struct pt_regs *ctx)
+{
+	u32 cookie = bpf_get_attach_cookie(ctx);
+
+	if (preempt_guard()) {
+		bpf_preempt_disable();
+		probe_event(ctx, cookie);
+		bpf_preempt_enable();
+	} else {
+		probe_event(ctx, cookie);
+	}
+	return 0;
+}
+
+/* Never preempted: the kernel's function tracer calls it with preemption off. */
+SEC("kprobe.multi")
+int probe_multi(struct pt_regs *ctx)
+{
+	probe_event(ctx, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
+static __always_inline void usdt_event(struct pt_regs *ctx, u32 event)
+{
+	struct event_run e;
+	u64 ts = now();
+	long value;
+	u32 i;
+
+	if (!armed() || !probe_begin(&e, event, ts))
+		return;
+	*(u64 *)e.s->fields = PROBE_REG(ctx, rip);
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_USDT_ARGS; i++) {
+		if (i >= e.d->nr_args)
+			break;
+		value = 0;
+		bpf_usdt_arg(ctx, i, &value);
+		*(u64 *)(e.s->fields + 8 + i * 8) = value;
+	}
+	e.s->size = e.d->fixed_size;
+	probe_end(ctx, &e, true);
+}
+
+SEC("kprobe")
+int probe_usdt(struct pt_regs *ctx)
+{
+	u32 event = bpf_usdt_cookie(ctx);
+
+	if (preempt_guard()) {
+		bpf_preempt_disable();
+		usdt_event(ctx, event);
+		bpf_preempt_enable();
+	} else {
+		usdt_event(ctx, event);
+	}
+	return 0;
+}
+
+/*
+ * The second program of a probe on a kernel function: a copy of it for each is attached as fentry or
+ * fexit, which the kernel guards one by one.
+ */
+SEC("raw_tp")
+int count_function(void *ctx)
+{
+	struct event_counts *c;
+	u32 event;
+
+	asm volatile("%0 = %1" : "=r"(event) : "i"(COUNT_EVENT_MAGIC));
+	if (!armed())
+		return 0;
+	c = event_counts(event);
+	if (!c)
+		return 0;
+	bump(c, STK_C_HAPPENED);
+	if (compat_percpu_u32(percpu_prog_active))
+		bump(c, STK_C_LOST_NESTED);
+	return 0;
+}
+
+#endif /* PROBE_BPF_H */

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "task_list.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "strbuf.h"
+
+/* The beginning of a file below dir, NUL-terminated; its length, or -1 where the task is gone. */
+static ssize_t read_text(int dir, const char *name, char *text, size_t size)
+{
+	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	while (len < size - 1) {
+		n = read(fd, text + len, size - 1 - len);
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		len += n;
+	}
+	text[len] = '\0';
+	return len;
+}
+
+static void put_comm(struct strbuf *out, const char *comm, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		unsigned char c = comm[i];
+
+		if (c > ' ' && c < 0x7f && c != '\\')
+			strbuf__putc(out, c);
+		else
+			strbuf__printf(out, "\\x%02x", c);
+	}
+}
+
+/* The last number of the line "NSpid:"; pid where there is none. */
+static long nspid_of(int dir, const char *tid, long pid)
+{
+	char path[300], text[4096], *line, *end;
+
+	snprintf(path, sizeof(path), "%s/status", tid);
+	if (read_text(dir, path, text, sizeof(text)) < 0)
+		return pid;
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return pid;
+	line += strlen("\nNSpid:");
+	while (*line == '\t' || *line == ' ') {
+		long v = strtol(line, &end, 10);
+
+		if (end == line)
+			break;
+		pid = v;
+		line = end;
+	}
+	return pid;
+}
+
+static void put_task(struct strbuf *out, int tasks, const char *tid, long tgid)
+{
+	unsigned long long start;
+	char path[300], stat[1024], *open, *close;
+	uint64_t hz = sysconf(_SC_CLK_TCK);
+	char state;
+	long pid, ppid;
+
+	snprintf(path, sizeof(path), "%s/stat", tid);
+	if (read_text(tasks, path, stat, sizeof(stat)) < 0)
+		return;
+	/* a comm may hold anything, parentheses too */
+	open = strchr(stat, '(');
+	close = strrchr(stat, ')');
+	if (!open || !close || sscanf(stat, "%ld", &pid) != 1)
+		return;
+	/* state ppid ... starttime is the 22nd field */
+	if (sscanf(close + 1,
+		   " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+		   &state, &ppid, &start) != 3)
+		return;
+	strbuf__printf(out, "%ld %ld %ld %ld %llu %c ", pid, tgid, ppid, nspid_of(tasks, tid, pid),
+		       (unsigned long long)(start * (1000000000 / hz)), state);
+	put_comm(out, open + 1, close - open - 1);
+	strbuf__putc(out, '\n');
+}
+
+static void put_process(struct strbuf *out, const char *pid)
+{
+	_cleanup_closedir_ DIR *tasks = NULL;
+	struct dirent *d;
+	char path[300];
+
+	snprintf(path, sizeof(path), "/proc/%s/task", pid);
+	tasks = opendir(path);
+	while (tasks && (d = readdir(tasks)))
+		if (isdigit((unsigned char)d->d_name[0]))
+			put_task(out, dirfd(tasks), d->d_name, atol(pid));
+}
+
+int task_list__read(struct strbuf *out)
+{
+	_cleanup_closedir_ DIR *proc = opendir("/proc");
+	struct dirent *d;
+
+	if (!proc)
+		return -errno;
+	while ((d = readdir(proc)))
+		if (isdigit((unsigned char)d->d_name[0]))
+			put_process(out, d->d_name);
+	return strbuf__failed(out) ? -ENOMEM : 0;
+}
