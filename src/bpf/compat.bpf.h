@@ -45,12 +45,32 @@ struct sched_entity {
 struct mm_struct;
 struct files_struct;
 
+/* A call whose return is probed (uretprobes): its return address on the stack is the trampoline. */
+struct return_instance {
+	unsigned long stack; /* where that address is */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+} __attribute__((preserve_access_index));
+
+struct uprobe_task {
+	struct return_instance *return_instances; /* innermost first */
+} __attribute__((preserve_access_index));
+
+struct xol_area {
+	unsigned long vaddr;
+} __attribute__((preserve_access_index));
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid;
 	struct mm_struct *mm;
 	struct files_struct *files;
 	struct task_struct *group_leader;
+	struct uprobe_task *utask;
 	u64 start_boottime;
 	u32 self_exec_id;
 	unsigned int in_execve : 1;

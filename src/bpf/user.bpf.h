@@ -326,6 +326,29 @@ static __always_inline int step_note(struct user_walk *u, struct user_thread *t,
 	return UNW_GO;
 }
 
+/* The caller is behind the trampoline of uretprobes: what the kernel put there it keeps elsewhere. */
+__noinline int user_returned(struct user_walk *u)
+{
+	u64 at, stack = 0;
+	u32 i;
+
+	if (!u)
+		return 0;
+	at = u->returns;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_RETURNS; i++) {
+		struct return_instance *r = (void *)at;
+
+		if (!at || bpf_core_read(&stack, sizeof(stack), &r->stack))
+			break;
+		if (stack == u->w.sp - 8)
+			return bpf_core_read(&u->w.ip, sizeof(u->w.ip), &r->orig_ret_vaddr);
+		if (bpf_core_read(&at, sizeof(at), &r->next))
+			break;
+	}
+	return 0;
+}
+
 __noinline int user_step(struct user_walk *u, struct user_thread *t)
 {
 	struct user_frame *f;
@@ -363,6 +386,8 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 		else
 			stop = unw_guess(&u->w);
 	}
+	if (u->returns && stop == UNW_GO && u->w.ip == u->trampoline)
+		user_returned(u);
 	f = walk_frame(u, n);
 	f->fp_read = u->w.fp_read;
 	if (u->w.fp_read)
@@ -528,6 +553,17 @@ static __always_inline bool regs_are_old(const struct task_struct *task, u64 ip)
 	       insn != USER_SYSCALL_INSN;
 }
 
+/* Calls of the running task whose returns are probed. */
+static __always_inline void user_returns(struct user_walk *u, const struct task_struct *task)
+{
+	u->returns = 0;
+	if (!bpf_core_field_exists(task->utask) || !task->utask || !task->utask->return_instances ||
+	    !task->mm->uprobes_state.xol_area)
+		return;
+	u->returns = (u64)task->utask->return_instances;
+	u->trampoline = task->mm->uprobes_state.xol_area->vaddr;
+}
+
 /* The registers of the program; false: it has none, being of the kernel, or new. */
 static __always_inline bool user_regs(struct user_walk *u, const struct task_struct *task)
 {
@@ -548,6 +584,7 @@ static __always_inline bool user_regs(struct user_walk *u, const struct task_str
 	w->flags = UNW_EXACT;
 	u->interrupted = (s64)r->orig_rax < 0;
 	u->stop = UNW_GO;
+	user_returns(u, task);
 	if ((u16)r->cs != USER_CS_64)
 		u->stop = UNW_FAILED;
 	return !regs_are_old(task, w->ip);

@@ -96,6 +96,7 @@ struct mm_struct {
 	struct maple_tree mm_mt;
 	mm_context_t context;
 	unsigned long start_code;
+	struct uprobes_state uprobes_state;
 	seqcount_t mm_lock_seq; /* since 6.13 (db6f8b5ad9f4) a seqcount */
 } __attribute__((preserve_access_index));
 

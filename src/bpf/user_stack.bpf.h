@@ -155,6 +155,30 @@ __noinline int copy_stack(struct cpu_copy *cc, u64 sp, u64 stack_hi, u32 pages)
 	return 0;
 }
 
+/* The true return addresses in place of uretprobes' trampoline. */
+__noinline int copy_returns(struct cpu_copy *cc, struct user_walk *u)
+{
+	u64 at, stack = 0, ip = 0;
+	u32 i;
+
+	if (!cc || !u)
+		return 0;
+	at = u->returns;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_RETURNS; i++) {
+		struct return_instance *r = (void *)at;
+
+		if (!at || bpf_core_read(&stack, sizeof(stack), &r->stack) ||
+		    bpf_core_read(&ip, sizeof(ip), &r->orig_ret_vaddr) ||
+		    bpf_core_read(&at, sizeof(at), &r->next))
+			break;
+		stack -= cc->copy.sp;
+		if (stack < cc->copy.len && !(stack & 7))
+			((u64 *)cc->copy.stack)[stack / 8 & (WIRE_COPY_BYTES / 8 - 1)] = ip;
+	}
+	return 0;
+}
+
 /* Where the walk stands. */
 __noinline int copy_state(struct cpu_copy *cc, struct user_walk *u)
 {
@@ -210,6 +234,8 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 		return 0;
 	copy_state(cc, u);
 	copy_stack(cc, u->w.sp, u->stack_hi, pages);
+	if (u->returns)
+		copy_returns(cc, u);
 	copy_vmas(cc, u, t);
 	n = cc->copy.len / 8;
 	if (n > WIRE_COPY_BYTES / 8)

@@ -16,6 +16,7 @@
 #define USER_FRAMES 128 /* a power of two */
 #define USER_NEWS 8 /* that one event tells the recorder at most */
 #define USER_WAYS 4 /* places where a thread may be remembered */
+#define USER_RETURNS 64 /* probed returns of calls under way: the kernel allows no more */
 
 /* A mapping of code as the kernel has it now. */
 struct user_area {
@@ -100,6 +101,8 @@ struct user_walk {
 	u32 interrupted;
 	u32 forget; /* this stack cannot be remembered */
 	u32 extent; /* bytes of stack worth reading at first; 0: all */
+	u64 returns; /* struct return_instance: calls whose return address is the trampoline */
+	u64 trampoline; /* of uprobes */
 	u32 end; /* enum frame_end */
 	struct user_area area;
 	u64 pivots[16];
