@@ -1,2 +1,586 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stddef.h>
+#include "pairs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "pairs_priv.h"
+
+/* Of the kernel's trace flags, what a thread is doing on behalf of others. */
+#define CONTEXT_FLAGS (0x08 | 0x10 | 0x40) /* hardirq, softirq, NMI */
+
+int pairs__grow(void *parray, uint32_t nr, uint32_t *max, size_t size)
+{
+	uint32_t want = *max ? *max * 2 : 16;
+	void **array = parray, *more;
+
+	if (nr < *max)
+		return 0;
+	more = want > *max ? reallocarray(*array, want, size) : NULL;
+	if (!more)
+		return -ENOMEM;
+	*array = more;
+	*max = want;
+	return 0;
+}
+
+/* ---- values of an event ----------------------------------------------------------------------- */
+
+/* An event and its record, asked for once. */
+struct event_view {
+	const struct stk_event *e;
+	const struct pairs_type *type;
+	const void *rec;
+	size_t len;
+};
+
+static bool get_number(const struct event_view *v, const struct source *s, uint64_t *ret_value)
+{
+	uint32_t tid = stk_event__tid(v->e);
+
+	switch (s->kind) {
+	case SOURCE_TID:
+		*ret_value = tid ? tid : 1ull << 32 | stk_event__cpu(v->e);
+		return true;
+	case SOURCE_CPU:
+		*ret_value = stk_event__cpu(v->e);
+		return true;
+	case SOURCE_CONTEXT:
+		*ret_value = stk_event__flags(v->e) & CONTEXT_FLAGS;
+		return true;
+	case SOURCE_EVENT:
+		*ret_value = stk_event_type__index(v->type->type);
+		return true;
+	case SOURCE_PID:
+		*ret_value = stk_event__pid(v->e);
+		return true;
+	case SOURCE_NUMBER:
+		if (!v->rec || s->field->offset > v->len || s->field->size > v->len - s->field->offset)
+			return false;
+		*ret_value = ev_field__value(s->field, v->rec, v->len);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const char *get_string(const struct event_view *v, const struct source *s, size_t *ret_len)
+{
+	const char *text;
+	size_t len;
+
+	if (s->kind == SOURCE_COMM) {
+		text = stk_event__comm(v->e);
+		*ret_len = strlen(text);
+		return text;
+	}
+	text = v->rec ? ev_field__bytes(s->field, v->rec, v->len, &len) : NULL;
+	if (text)
+		*ret_len = strnlen(text, len);
+	return text;
+}
+
+static bool is_string(const struct source *s)
+{
+	return s->kind == SOURCE_COMM || s->kind == SOURCE_STRING;
+}
+
+static int comm_number(struct pairs *p, const char *comm, uint32_t *ret_number)
+{
+	unsigned int at = pairs__mix((uintptr_t)comm) % COMM_CACHE;
+	bool is_new;
+	size_t len;
+	int err;
+
+	if (p->comm_cache[at].comm == comm &&
+	    !strcmp(dict__bytes(&p->comms, p->comm_cache[at].number, &len), comm)) {
+		*ret_number = p->comm_cache[at].number;
+		return 0;
+	}
+	err = dict__number(&p->comms, comm, strlen(comm), UINT32_MAX, ret_number, &is_new);
+	if (!err) {
+		p->comm_cache[at].comm = comm;
+		p->comm_cache[at].number = *ret_number;
+	}
+	return err;
+}
+
+static int end_of(struct pairs *p, const struct stk_event *e, struct pairs_end *ret_end)
+{
+	ret_end->ts = stk_event__ts(e);
+	ret_end->tid = stk_event__tid(e);
+	ret_end->pid = stk_event__pid(e);
+	ret_end->cpu = stk_event__cpu(e);
+	ret_end->kstack = stk_event__kstack(e);
+	ret_end->ustack = stk_event__ustack(e);
+	return comm_number(p, stk_event__comm(e), &ret_end->comm);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------- */
+
+/* 1: all of the key; 0: fields are missing, ret_key has what is known; -ENOMEM. */
+static int key_of(struct pairs *p, const struct event_view *v, const struct source *sources,
+		  struct open_key *ret_key)
+{
+	unsigned int i;
+	bool all = true, is_new;
+
+	memset(ret_key, 0, sizeof(*ret_key));
+	for (i = 0; i < p->spec.nr_match; i++) {
+		const char *text;
+		uint32_t number;
+		size_t len;
+
+		if (!is_string(&sources[i])) {
+			all = get_number(v, &sources[i], &ret_key->v[i]) && all;
+			continue;
+		}
+		text = get_string(v, &sources[i], &len);
+		if (text && dict__number(&p->comms, text, len, UINT32_MAX, &number, &is_new))
+			return -ENOMEM;
+		all = all && text;
+		ret_key->v[i] = text ? number : 0;
+	}
+	return all;
+}
+
+/* What starts and ends without their fields have in common with those that they belong to. */
+static uint64_t scope_of(const struct pairs *p, const struct event_view *v,
+			 const struct source *sources)
+{
+	struct open_key scope = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < p->spec.nr_match; i++)
+		if (!strcmp(p->spec.start[i].names[0], p->spec.end[i].names[0]) &&
+		    (sources[i].kind == SOURCE_TID || sources[i].kind == SOURCE_CPU ||
+		     sources[i].kind == SOURCE_CONTEXT))
+			get_number(v, &sources[i], &scope.v[i]);
+	return ~open__hash(&scope);
+}
+
+/* ---- groups ----------------------------------------------------------------------------------- */
+
+static int describe(struct pairs *p, unsigned int i, const struct event_view *v,
+		    const struct source *s, const struct pairs_value *value)
+{
+	struct by_values *by = &p->by[i];
+	_cleanup_(strbuf__free) struct strbuf text = { 0 };
+	struct pairs_label *label;
+	uint32_t nr = by->dict.nr;
+
+	if (pairs__grow(&by->labels, nr - 1, &by->max_labels, sizeof(*by->labels)))
+		return -ENOMEM;
+	label = &by->labels[nr - 1];
+	*label = (struct pairs_label){
+		.is_number = !value->string,
+		.number = value->number,
+		.is_signed = s->field && s->field->is_signed,
+	};
+	if (p->opts.describe)
+		p->opts.describe(p->opts.ctx, value, &text);
+	if (!text.len && value->string)
+		strbuf__add(&text, value->string, value->len);
+	else if (!text.len && s->kind == SOURCE_EVENT)
+		strbuf__printf(&text, "%s:%s", stk_event_type__system(v->type->type),
+			       stk_event_type__name(v->type->type));
+	else if (!text.len && label->is_signed)
+		strbuf__s64(&text, value->number);
+	else if (!text.len)
+		strbuf__u64(&text, value->number);
+	if (!text.s && !strbuf__failed(&text))
+		strbuf__puts(&text, "");
+	label->text = take_ptr(text.s);
+	return strbuf__failed(&text) ? -ENOMEM : 0;
+}
+
+/* The number of the event's value of --by i; *ret_number is left alone where it has none. */
+static int by_number(struct pairs *p, unsigned int i, const struct event_view *v, uint32_t *ret_number)
+{
+	const struct source *s = &v->type->by[i];
+	struct pairs_value value = {
+		.name = p->spec.by[i], .event = v->e, .format = v->type->format, .field = s->field
+	};
+	struct by_values *by = &p->by[i];
+	bool is_new;
+	int err;
+
+	if (is_string(s)) {
+		value.string = get_string(v, s, &value.len);
+		if (!value.string)
+			return 0;
+		err = dict__number(&by->dict, value.string, value.len, DICT_MAX, ret_number, &is_new);
+	} else {
+		if (!get_number(v, s, &value.number))
+			return 0;
+		if (by->last_number && by->last == value.number) {
+			*ret_number = by->last_number;
+			return 0;
+		}
+		err = dict__number(&by->dict, &value.number, sizeof(value.number), DICT_MAX,
+				   ret_number, &is_new);
+		by->last = value.number;
+		by->last_number = err ? 0 : *ret_number;
+	}
+	return err || !is_new ? err : describe(p, i, v, s, &value);
+}
+
+static int group_of(struct pairs *p, const struct open_start *s, const struct event_view *end,
+		    uint32_t *ret_group)
+{
+	struct group_key key = { 0 };
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < p->spec.nr_by; i++) {
+		key.by[i] = s->by[i];
+		if (key.by[i])
+			continue;
+		if (s->no_by & 1u << i && end->type->by[i].kind == SOURCE_NONE) {
+			log_err(0,
+				"neither start nor end has a field '%s' to group by (that is a number or a text)",
+				p->spec.by[i]);
+			return -ENOENT;
+		}
+		err = by_number(p, i, end, &key.by[i]);
+		if (err)
+			return err;
+	}
+	return groups__find(p, &key, ret_group);
+}
+
+/* ---- starts and ends -------------------------------------------------------------------------- */
+
+static void count_start(struct pairs *p, const struct open_start *s, uint64_t *counter)
+{
+	if (s->selected)
+		(*counter)++;
+	else
+		p->counts.start_unselected++;
+}
+
+/* The thread that began this is no more; its number may belong to another one. */
+static bool is_gone(const struct pairs *p, const struct pairs_end *start, uint32_t pid)
+{
+	if (!p->by_thread || !start->tid)
+		return false;
+	return (start->pid && pid && start->pid != pid) ||
+	       lives__get(&p->lives, start->tid) > start->ts;
+}
+
+static bool is_selected(const struct pairs *p, const struct stk_event *e)
+{
+	return !p->opts.selected || p->opts.selected(p->opts.ctx, e);
+}
+
+/* The newest start of the key whose thread still is there. */
+static struct open_start *pop(struct pairs *p, const struct open_key *key, uint64_t hash, uint32_t pid)
+{
+	struct open_start *s;
+
+	while ((s = open__pop(&p->open, key, hash))) {
+		if (!is_gone(p, &s->at, pid))
+			return s;
+		count_start(p, s, &p->counts.gone);
+	}
+	return NULL;
+}
+
+/* An event that cannot be used, or only its header: true, and it is counted. */
+static bool is_useless(struct pairs *p, const struct event_view *v, const struct source *sources,
+		       int known, uint64_t *late, uint64_t *unknown)
+{
+	if (stk_event__marks(v->e) & STK_MARK_LATE) {
+		p->gap.bad = true;
+		(*late)++;
+		return true;
+	}
+	if (known)
+		return false;
+	gap__hole(p, scope_of(p, v, sources));
+	(*unknown)++;
+	return true;
+}
+
+static int add_start(struct pairs *p, const struct event_view *v)
+{
+	struct pairs_counts *c = &p->counts;
+	struct open_start *s;
+	struct open_key key;
+	unsigned int i;
+	uint64_t hash;
+	int known, err = 0;
+
+	c->starts++;
+	known = key_of(p, v, v->type->start, &key);
+	if (known < 0)
+		return known;
+	if (is_useless(p, v, v->type->start, known, &c->start_late, &c->start_unknown))
+		return 0;
+	hash = open__hash(&key);
+	if (p->opts.single) {
+		s = pop(p, &key, hash, stk_event__pid(v->e));
+		if (s)
+			count_start(p, s, &c->replaced);
+	}
+	if (p->open.nr >= PAIRS_MAX_OPEN) {
+		gap__hole(p, hash);
+		c->start_over++;
+		return 0;
+	}
+	s = open__push(&p->open, &key, hash);
+	if (!s)
+		return -ENOMEM;
+	c->max_open = MAX(c->max_open, p->open.nr);
+	s->seq = p->seq;
+	s->stretch = p->gap.stretch;
+	s->selected = is_selected(p, v->e);
+	memset(s->by, 0, sizeof(s->by));
+	s->no_by = 0;
+	for (i = 0; i < p->spec.nr_by && !err; i++) {
+		s->no_by |= (v->type->by[i].kind == SOURCE_NONE) << i;
+		err = by_number(p, i, v, &s->by[i]);
+	}
+	return err ?: end_of(p, v->e, &s->at);
+}
+
+static int add_end(struct pairs *p, const struct event_view *v)
+{
+	struct pairs_counts *c = &p->counts;
+	struct open_start *s;
+	struct pairs_end end;
+	struct open_key key;
+	uint64_t hash, scope;
+	uint32_t group;
+	int known, err;
+
+	c->ends++;
+	known = key_of(p, v, v->type->end, &key);
+	if (known < 0)
+		return known;
+	if (is_useless(p, v, v->type->end, known, &c->end_late, &c->end_unknown))
+		return 0;
+	hash = open__hash(&key);
+	s = pop(p, &key, hash, stk_event__pid(v->e));
+	if (!s) {
+		if (is_selected(p, v->e))
+			c->without_start++;
+		else
+			c->end_unselected++;
+		return 0;
+	}
+	if (!s->selected) {
+		c->start_unselected++;
+		c->end_unselected++;
+		return 0;
+	}
+	scope = p->gap.any_hole ? scope_of(p, v, v->type->end) : 0;
+	if (gap__has_hole(&p->gap, s, hash) || gap__has_hole(&p->gap, s, scope)) {
+		c->gap++;
+		return 0;
+	}
+	err = group_of(p, s, v, &group);
+	if (!err)
+		err = end_of(p, v->e, &end);
+	return err ?: gap__wait(p, s, &end, group);
+}
+
+/* Threads that begin and end, where the recording has such events. */
+static int add_life(struct pairs *p, const struct event_view *v)
+{
+	const struct source pid = { SOURCE_NUMBER, v->type->pid };
+	const struct source old = { SOURCE_NUMBER, v->type->old_pid };
+	uint64_t tid = stk_event__tid(v->e), old_tid;
+
+	if (v->type->life != LIFE_EXIT && (!pid.field || !get_number(v, &pid, &tid)))
+		return 0;
+	/* After an exec by another thread than the leader, that thread has the leader's number. */
+	if (v->type->life == LIFE_EXEC &&
+	    (!old.field || !get_number(v, &old, &old_tid) || old_tid == tid))
+		return 0;
+	return lives__set(&p->lives, tid, stk_event__ts(v->e));
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+static int type_of(struct pairs *p, const struct stk_event_type *type, struct pairs_type **ret_type)
+{
+	unsigned int i = stk_event_type__index(type), nr = i + 16;
+	struct pairs_type *more;
+
+	if (i >= p->nr_types) {
+		more = reallocarray(p->types, nr, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		memset(more + p->nr_types, 0, (nr - p->nr_types) * sizeof(*more));
+		p->types = more;
+		p->nr_types = nr;
+	}
+	*ret_type = &p->types[i];
+	return p->types[i].type ? 0 : pairs_type__init(&p->types[i], p, type);
+}
+
+int pairs__add(struct pairs *p, const struct stk_reader *r, const struct stk_event *e)
+{
+	struct event_view v = { .e = e };
+	struct pairs_type *t;
+	int err;
+
+	err = type_of(p, stk_event__type(e), &t);
+	if (err || (!t->role && !t->life))
+		return err;
+	v.type = t;
+	if (t->wants_record && !(stk_event__marks(e) & STK_MARK_NO_FIELDS))
+		v.rec = stk_event__record(e, &v.len);
+	if (t->life) {
+		err = add_life(p, &v);
+		if (err || !t->role)
+			return err;
+	}
+	p->seq++;
+	if (stk_reader__counter(r, t->type, STK_C_HAPPENED) != t->happened) {
+		err = gap__tick(p, r);
+		if (err)
+			return err;
+	}
+	if (t->role & PAIRS_END)
+		err = add_end(p, &v);
+	if (!err && t->role & PAIRS_START)
+		err = add_start(p, &v);
+	return err;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct pairs_end *x = a, *y = b;
+
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+/* What became of the starts without an end; the oldest are kept. */
+static int finish_open(struct pairs *p, unsigned int *ret_nr)
+{
+	struct pairs_end *v = calloc(p->open.nr ?: 1, sizeof(*v));
+	uint32_t i, nr = 0;
+
+	if (!v)
+		return -ENOMEM;
+	for (i = 0; i < p->open.nr_v; i++) {
+		const struct open_start *s = &p->open.v[i];
+
+		if (!s->used)
+			continue;
+		if (is_gone(p, &s->at, 0)) {
+			count_start(p, s, &p->counts.gone);
+			continue;
+		}
+		count_start(p, s, &p->counts.open);
+		if (!s->selected)
+			continue;
+		p->counts.open_gap += s->stretch <= p->gap.tainted;
+		v[nr++] = s->at;
+	}
+	if (nr)
+		qsort(v, nr, sizeof(*v), by_age);
+	free(p->oldest);
+	p->oldest = v;
+	*ret_nr = MIN(nr, p->opts.top);
+	return 0;
+}
+
+int pairs__finish(struct pairs *p, const struct stk_reader *r, struct pairs_result *ret_result)
+{
+	unsigned int nr_open;
+	int err;
+
+	err = gap__finish(p, r);
+	if (!err)
+		err = finish_open(p, &nr_open);
+	if (!err)
+		err = groups__sort(p);
+	if (err)
+		return err;
+	*ret_result = (struct pairs_result){ .groups = p->groups.sorted,
+					     .nr_groups = p->groups.nr,
+					     .open = p->oldest,
+					     .nr_open = nr_open,
+					     .counts = p->counts };
+	return 0;
+}
+
+const char *pairs__comm(const struct pairs *p, uint32_t comm)
+{
+	size_t len;
+
+	return dict__bytes(&p->comms, comm, &len);
+}
+
+unsigned int pairs__nr_by(const struct pairs *p)
+{
+	return p->spec.nr_by;
+}
+
+const char *pairs__by_name(const struct pairs *p, unsigned int i)
+{
+	return p->spec.by[i];
+}
+
+/* Whether some part of the key is the thread on both sides. */
+static bool matches_thread(const struct spec *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_match; i++)
+		if (!strcmp(s->start[i].names[0], "tid") && !strcmp(s->end[i].names[0], "tid"))
+			return true;
+	return false;
+}
+
+int pairs__new(const struct pairs_opts *opts, struct pairs **ret_pairs)
+{
+	struct pairs *p = calloc(1, sizeof(*p));
+	const char *why;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	p->opts = *opts;
+	p->gap.stretch = 1;
+	err = spec__parse(opts->match, opts->by, &p->spec, &why);
+	if (err) {
+		free(p);
+		return err;
+	}
+	p->by_thread = matches_thread(&p->spec);
+	*ret_pairs = p;
+	return 0;
+}
+
+void pairs__free(struct pairs *p)
+{
+	unsigned int i;
+	uint32_t k;
+
+	if (!p)
+		return;
+	for (i = 0; i < p->nr_types; i++)
+		pairs_type__clear(&p->types[i]);
+	for (i = 0; i < PAIRS_MAX_BY; i++) {
+		for (k = 0; k < p->by[i].dict.nr && k < p->by[i].max_labels; k++)
+			free((char *)p->by[i].labels[k].text);
+		free(p->by[i].labels);
+		dict__clear(&p->by[i].dict);
+	}
+	dict__clear(&p->comms);
+	open__clear(&p->open);
+	lives__clear(&p->lives);
+	groups__clear(p);
+	free(p->gap.v);
+	free(p->types);
+	free(p->oldest);
+	spec__free(&p->spec);
+	free(p);
+}

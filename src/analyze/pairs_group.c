@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "pairs_priv.h"
+
+static uint64_t hash_key(const struct group_key *key)
+{
+	uint64_t h = 0;
+	unsigned int i;
+
+	for (i = 0; i < PAIRS_MAX_BY; i++)
+		h = pairs__mix(h + key->by[i] + 1);
+	return pairs__mix(h);
+}
+
+static int grow_slots(struct groups *g)
+{
+	unsigned int bits = g->slots ? g->bits + 1 : 6;
+	uint32_t mask = (1u << bits) - 1, i, at;
+	uint32_t *slots = calloc((size_t)mask + 1, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < g->nr; i++) {
+		if (i + 1 == g->others)
+			continue;
+		at = hash_key(&g->keys[i]) >> (64 - bits);
+		while (slots[at])
+			at = (at + 1) & mask;
+		slots[at] = i + 1;
+	}
+	free(g->slots);
+	g->slots = slots;
+	g->bits = bits;
+	return 0;
+}
+
+static int new_group(struct pairs *p, const struct group_key *key, bool others)
+{
+	struct groups *g = &p->groups;
+	struct pairs_group *group;
+	unsigned int i;
+
+	if (pairs__grow(&g->v, g->nr, &g->max, sizeof(*g->v)) ||
+	    pairs__grow(&g->keys, g->nr, &g->max_keys, sizeof(*g->keys)))
+		return -ENOMEM;
+	group = calloc(1, sizeof(*group));
+	if (!group)
+		return -ENOMEM;
+	group->others = others;
+	for (i = 0; i < p->spec.nr_by && !others; i++)
+		group->by[i] = p->by[i].labels[key->by[i] - 1];
+	g->v[g->nr] = group;
+	g->keys[g->nr++] = *key;
+	return 0;
+}
+
+static int find_others(struct pairs *p, uint32_t *ret_group)
+{
+	static const struct group_key none;
+
+	if (!p->groups.others) {
+		if (new_group(p, &none, true))
+			return -ENOMEM;
+		p->groups.others = p->groups.nr;
+	}
+	*ret_group = p->groups.others - 1;
+	return 0;
+}
+
+static bool is_other(const struct pairs *p, const struct group_key *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->spec.nr_by; i++)
+		if (!key->by[i])
+			return true;
+	return false;
+}
+
+int groups__find(struct pairs *p, const struct group_key *key, uint32_t *ret_group)
+{
+	struct groups *g = &p->groups;
+	uint32_t at, i;
+
+	if (is_other(p, key))
+		return find_others(p, ret_group);
+	if ((!g->slots || g->nr >= 1u << (g->bits - 1)) && grow_slots(g))
+		return -ENOMEM;
+	for (at = hash_key(key) >> (64 - g->bits); (i = g->slots[at]);
+	     at = (at + 1) & ((1u << g->bits) - 1)) {
+		if (!memcmp(&g->keys[i - 1], key, sizeof(*key))) {
+			*ret_group = i - 1;
+			return 0;
+		}
+	}
+	if (g->nr - !!g->others >= PAIRS_MAX_GROUPS)
+		return find_others(p, ret_group);
+	if (new_group(p, key, false))
+		return -ENOMEM;
+	g->slots[at] = g->nr;
+	*ret_group = g->nr - 1;
+	return 0;
+}
+
+/* ---- the slowest ------------------------------------------------------------------------------ */
+
+static uint64_t length(const struct pairs_pair *pair)
+{
+	return pair->end.ts - pair->start.ts;
+}
+
+/* Of equal ones, the first to start is listed first. */
+static bool slower(const struct pairs_pair *a, const struct pairs_pair *b)
+{
+	if (length(a) != length(b))
+		return length(a) > length(b);
+	return a->start.ts < b->start.ts;
+}
+
+/* A heap, the fastest of the slowest on top. */
+static int keep_slowest(struct pairs *p, struct pairs_group *group, const struct pairs_pair *pair)
+{
+	struct pairs_pair *heap = group->slowest;
+	unsigned int i, child;
+
+	if (!p->opts.top || (group->nr_slowest == p->opts.top && !slower(pair, &heap[0])))
+		return 0;
+	if (!heap) {
+		heap = group->slowest = calloc(p->opts.top, sizeof(*heap));
+		if (!heap)
+			return -ENOMEM;
+	}
+	if (group->nr_slowest < p->opts.top) {
+		for (i = group->nr_slowest++; i && slower(&heap[(i - 1) / 2], pair); i = (i - 1) / 2)
+			heap[i] = heap[(i - 1) / 2];
+		heap[i] = *pair;
+		return 0;
+	}
+	for (i = 0; (child = 2 * i + 1) < group->nr_slowest; i = child) {
+		if (child + 1 < group->nr_slowest && slower(&heap[child], &heap[child + 1]))
+			child++;
+		if (!slower(pair, &heap[child]))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = *pair;
+	return 0;
+}
+
+/* ---- weights of stacks ------------------------------------------------------------------------ */
+
+static uint64_t hash_weight(uint32_t group, uint32_t kstack, uint32_t ustack)
+{
+	return pairs__mix(pairs__mix((uint64_t)group << 32 | kstack) + ustack);
+}
+
+static struct weight_slot *find_weight(struct weight_slot *v, unsigned int bits, uint32_t group,
+				       uint32_t kstack, uint32_t ustack)
+{
+	size_t mask = ((size_t)1 << bits) - 1, at = hash_weight(group, kstack, ustack) >> (64 - bits);
+
+	while (v[at].group &&
+	       (v[at].group != group || v[at].kstack != kstack || v[at].ustack != ustack))
+		at = (at + 1) & mask;
+	return &v[at];
+}
+
+static int grow_weights(struct groups *g)
+{
+	unsigned int bits = g->weights ? g->weight_bits + 1 : 10;
+	struct weight_slot *v = calloc((size_t)1 << bits, sizeof(*v)), *old;
+	size_t i;
+
+	if (!v)
+		return -ENOMEM;
+	for (i = 0; g->weights && i < (size_t)1 << g->weight_bits; i++) {
+		old = &g->weights[i];
+		if (old->group)
+			*find_weight(v, bits, old->group, old->kstack, old->ustack) = *old;
+	}
+	free(g->weights);
+	g->weights = v;
+	g->weight_bits = bits;
+	return 0;
+}
+
+static int add_weight(struct pairs *p, uint32_t group, const struct pairs_pair *pair)
+{
+	const struct pairs_end *end = p->opts.weigh == PAIRS_START_STACKS ? &pair->start : &pair->end;
+	struct groups *g = &p->groups;
+	struct weight_slot *slot;
+
+	if ((!g->weights || g->nr_weights >= (size_t)1 << (g->weight_bits - 1)) && grow_weights(g))
+		return -ENOMEM;
+	slot = find_weight(g->weights, g->weight_bits, group + 1, end->kstack, end->ustack);
+	g->nr_weights += !slot->group;
+	slot->group = group + 1;
+	slot->kstack = end->kstack;
+	slot->ustack = end->ustack;
+	slot->ns += length(pair);
+	return 0;
+}
+
+size_t pairs__nr_weights(const struct pairs *p)
+{
+	return p->groups.nr_weights;
+}
+
+void pairs__weight(const struct pairs *p, size_t i, struct pairs_weight *ret_weight)
+{
+	const struct weight_slot *slot = &p->groups.weights[i];
+
+	*ret_weight = (struct pairs_weight){ .group = p->groups.v[slot->group - 1],
+					     .kstack = slot->kstack,
+					     .ustack = slot->ustack,
+					     .ns = slot->ns };
+}
+
+/* ---- all of a group --------------------------------------------------------------------------- */
+
+int groups__add(struct pairs *p, uint32_t group, const struct pairs_pair *pair)
+{
+	struct pairs_group *g = p->groups.v[group];
+	int err;
+
+	err = durations__add(&g->durations, length(pair));
+	if (!err)
+		err = keep_slowest(p, g, pair);
+	if (!err && p->opts.weigh != PAIRS_NO_STACKS)
+		err = add_weight(p, group, pair);
+	return err;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct pairs_pair *x = a, *y = b;
+
+	return slower(x, y) ? -1 : slower(y, x);
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const struct pairs_group *x = *(struct pairs_group *const *)a;
+	const struct pairs_group *y = *(struct pairs_group *const *)b;
+	unsigned int i;
+	int order;
+
+	if (x->others != y->others)
+		return x->others ? 1 : -1;
+	if (x->durations.sum != y->durations.sum)
+		return x->durations.sum > y->durations.sum ? -1 : 1;
+	for (i = 0; i < PAIRS_MAX_BY && x->by[i].text; i++) {
+		order = strcmp(x->by[i].text, y->by[i].text);
+		if (order)
+			return order;
+	}
+	return 0;
+}
+
+/* Slots that are used come to the front, where they are read by index. */
+static void pack_weights(struct groups *g)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; g->weights && i < (size_t)1 << g->weight_bits; i++)
+		if (g->weights[i].group)
+			g->weights[nr++] = g->weights[i];
+}
+
+int groups__sort(struct pairs *p)
+{
+	struct groups *g = &p->groups;
+	uint32_t i;
+
+	pack_weights(g);
+	free(g->sorted);
+	g->sorted = calloc(g->nr ?: 1, sizeof(*g->sorted));
+	if (!g->sorted)
+		return -ENOMEM;
+	for (i = 0; i < g->nr; i++) {
+		g->sorted[i] = g->v[i];
+		if (g->v[i]->nr_slowest)
+			qsort(g->v[i]->slowest, g->v[i]->nr_slowest, sizeof(struct pairs_pair),
+			      by_length);
+	}
+	if (g->nr)
+		qsort(g->sorted, g->nr, sizeof(*g->sorted), by_sum);
+	return 0;
+}
+
+void groups__clear(struct pairs *p)
+{
+	struct groups *g = &p->groups;
+	uint32_t i;
+
+	for (i = 0; i < g->nr; i++) {
+		durations__clear(&g->v[i]->durations);
+		free(g->v[i]->slowest);
+		free(g->v[i]);
+	}
+	free(g->v);
+	free(g->keys);
+	free(g->slots);
+	free(g->weights);
+	free(g->sorted);
+	memset(g, 0, sizeof(*g));
+}

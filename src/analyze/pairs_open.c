@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pairs_priv.h"
+
+uint64_t open__hash(const struct open_key *key)
+{
+	uint64_t h = 0;
+	unsigned int i;
+
+	for (i = 0; i < PAIRS_MAX_MATCH; i++)
+		h = pairs__mix(h + key->v[i]);
+	return pairs__mix(h);
+}
+
+/*
+ * A key without a start keeps its slot, it will most often come again; those that did not go when
+ * the table is rebuilt.
+ */
+static int rebuild(struct open *o)
+{
+	unsigned int bits = o->slots ? o->bits : 8;
+	uint32_t mask, i, at, nr = 0;
+	struct open_slot *slots;
+
+	if (o->slots && o->live > 1u << (bits - 2))
+		bits++;
+	mask = (1u << bits) - 1;
+	slots = calloc((size_t)mask + 1, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; o->slots && i < 1u << o->bits; i++) {
+		if (!o->slots[i].top)
+			continue;
+		at = open__hash(&o->slots[i].key) >> (64 - bits);
+		while (slots[at].used)
+			at = (at + 1) & mask;
+		slots[at] = o->slots[i];
+		nr++;
+	}
+	free(o->slots);
+	o->slots = slots;
+	o->bits = bits;
+	o->nr_slots = nr;
+	return 0;
+}
+
+/* The key's slot, or the empty one where it would be. */
+static struct open_slot *find(const struct open *o, const struct open_key *key, uint64_t hash)
+{
+	uint32_t at = hash >> (64 - o->bits);
+
+	while (o->slots[at].used && memcmp(&o->slots[at].key, key, sizeof(*key)))
+		at = (at + 1) & ((1u << o->bits) - 1);
+	return &o->slots[at];
+}
+
+/* Index of a place for a start, or -ENOMEM. */
+static int64_t take_place(struct open *o)
+{
+	uint32_t i = o->free;
+
+	if (i) {
+		o->free = o->v[i - 1].below;
+		return i - 1;
+	}
+	if (pairs__grow(&o->v, o->nr_v, &o->max_v, sizeof(*o->v)))
+		return -ENOMEM;
+	return o->nr_v++;
+}
+
+struct open_start *open__push(struct open *o, const struct open_key *key, uint64_t hash)
+{
+	struct open_slot *slot;
+	int64_t i;
+
+	if ((!o->slots || o->nr_slots > (1u << o->bits) / 4 * 3) && rebuild(o))
+		return NULL;
+	i = take_place(o);
+	if (i < 0)
+		return NULL;
+	slot = find(o, key, hash);
+	if (!slot->used) {
+		slot->key = *key;
+		slot->used = 1;
+		o->nr_slots++;
+	}
+	o->live += !slot->top;
+	o->v[i].below = slot->top;
+	o->v[i].used = true;
+	slot->top = i + 1;
+	o->nr++;
+	return &o->v[i];
+}
+
+struct open_start *open__pop(struct open *o, const struct open_key *key, uint64_t hash)
+{
+	struct open_slot *slot = o->slots ? find(o, key, hash) : NULL;
+	struct open_start *s;
+	uint32_t i;
+
+	if (!slot || !slot->top)
+		return NULL;
+	i = slot->top;
+	s = &o->v[i - 1];
+	slot->top = s->below;
+	o->live -= !slot->top;
+	s->below = o->free;
+	s->used = false;
+	o->free = i;
+	o->nr--;
+	return s;
+}
+
+void open__clear(struct open *o)
+{
+	free(o->slots);
+	free(o->v);
+	memset(o, 0, sizeof(*o));
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of pairs share; see pairs.h. */
+#ifndef ANALYZE_PAIRS_PRIV_H
+#define ANALYZE_PAIRS_PRIV_H
+
+#include "events/format.h"
+#include "pairs.h"
+#include "strbuf.h"
+
+static inline uint64_t pairs__mix(uint64_t h)
+{
+	h *= 0x9e3779b97f4a7c15ULL;
+	return h ^ (h >> 29);
+}
+
+/* Room for one more element of an array that doubles. */
+int pairs__grow(void *parray, uint32_t nr, uint32_t *max, size_t size);
+
+/* ---- --match and --by (pairs_spec.c) ---------------------------------------------------------- */
+
+#define SPEC_ALTERNATIVES 4
+
+/* a|b: the first that the event has. */
+struct spec_side {
+	const char *names[SPEC_ALTERNATIVES];
+	unsigned int nr;
+};
+
+struct spec {
+	char *text; /* what the names point into */
+	struct spec_side start[PAIRS_MAX_MATCH], end[PAIRS_MAX_MATCH]; /* match */
+	unsigned int nr_match;
+	const char *by[PAIRS_MAX_BY];
+	unsigned int nr_by;
+};
+
+/* -EINVAL and *ret_why, -ENOMEM. */
+int spec__parse(const char *match, const char *by, struct spec *ret_spec, const char **ret_why);
+void spec__free(struct spec *s);
+
+/* ---- event types (pairs_type.c) --------------------------------------------------------------- */
+
+enum source_kind {
+	SOURCE_NONE = 0, /* the event does not have it */
+	SOURCE_TID, /* header; the idle tasks of the CPUs are told apart */
+	SOURCE_CPU,
+	SOURCE_CONTEXT, /* task, softirq, hardirq, NMI: what of these is under way */
+	SOURCE_EVENT,
+	SOURCE_PID,
+	SOURCE_COMM,
+	SOURCE_NUMBER, /* a field */
+	SOURCE_STRING,
+};
+
+struct source {
+	enum source_kind kind;
+	const struct ev_field *field;
+};
+
+/* What an event says of the life of threads, without being a start or an end. */
+enum type_life { LIFE_NONE = 0, LIFE_FORK, LIFE_NEWTASK, LIFE_EXIT, LIFE_EXEC };
+
+struct pairs_type {
+	const struct stk_event_type *type;
+	unsigned int role;
+	enum type_life life;
+	struct ev_format *format;
+	struct source start[PAIRS_MAX_MATCH], end[PAIRS_MAX_MATCH];
+	struct source by[PAIRS_MAX_BY];
+	bool wants_record; /* some of these are fields */
+	const struct ev_field *pid, *old_pid; /* life: the thread it is about */
+	uint64_t happened; /* as the accounting last seen has it */
+};
+
+/* -ENOENT after a message. */
+int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct stk_event_type *type);
+void pairs_type__clear(struct pairs_type *t);
+
+/* ---- values as numbers (pairs_dict.c) --------------------------------------------------------- */
+
+#define DICT_MAX (1u << 16)
+
+struct dict_entry {
+	uint64_t hash;
+	uint32_t at, len; /* in bytes */
+};
+
+/* Zero is empty; number 0 is never given out. */
+struct dict {
+	struct dict_entry *v; /* by number - 1 */
+	uint32_t nr, max;
+	uint32_t *slots;
+	unsigned int bits;
+	struct strbuf bytes;
+};
+
+/* The number of these bytes; 0: there are max of others.  *ret_new: it has just been given. */
+int dict__number(struct dict *d, const void *bytes, size_t len, uint32_t limit,
+		 uint32_t *ret_number, bool *ret_new);
+/* NUL-terminated; lives until the next new number. */
+const char *dict__bytes(const struct dict *d, uint32_t number, size_t *ret_len);
+void dict__clear(struct dict *d);
+
+/* ---- open starts (pairs_open.c) --------------------------------------------------------------- */
+
+struct open_key {
+	uint64_t v[PAIRS_MAX_MATCH];
+};
+
+struct open_start {
+	struct pairs_end at;
+	uint64_t seq; /* of the events of start and end types */
+	uint32_t stretch;
+	uint32_t below; /* index + 1 of the start it is nested in; or the next free one */
+	uint32_t by[PAIRS_MAX_BY];
+	bool selected, used;
+	uint8_t no_by; /* bit i: its type does not have --by i */
+};
+
+struct open_slot {
+	struct open_key key;
+	uint32_t top; /* index + 1; 0: none open */
+	uint32_t used;
+};
+
+/* Zero is empty. */
+struct open {
+	struct open_slot *slots;
+	unsigned int bits;
+	uint32_t nr_slots; /* in use, some without a start */
+	uint32_t live; /* with one */
+	struct open_start *v;
+	uint32_t nr_v, max_v, free; /* index + 1 */
+	uint32_t nr; /* open */
+};
+
+uint64_t open__hash(const struct open_key *key);
+/* A new start on top of those of the key, to be filled in; NULL: out of memory. */
+struct open_start *open__push(struct open *o, const struct open_key *key, uint64_t hash);
+/* Takes the top of the key's starts; NULL: none.  It is there until the next push. */
+struct open_start *open__pop(struct open *o, const struct open_key *key, uint64_t hash);
+void open__clear(struct open *o);
+
+/* ---- threads that come and go (pairs_life.c) -------------------------------------------------- */
+
+struct life {
+	uint32_t tid; /* + 1; 0: an empty slot */
+	uint64_t ts;
+};
+
+/* Since when a thread id means another thread, or none.  Zero is empty. */
+struct lives {
+	struct life *v;
+	unsigned int bits;
+	uint32_t nr;
+};
+
+int lives__set(struct lives *l, uint32_t tid, uint64_t ts);
+/* 0: not known. */
+uint64_t lives__get(const struct lives *l, uint32_t tid);
+void lives__clear(struct lives *l);
+
+/* ---- gaps (pairs_gap.c) ----------------------------------------------------------------------- */
+
+#define GAP_HOLES 4096
+
+struct waiting {
+	struct pairs_pair pair;
+	uint32_t stretch; /* of the start */
+	uint32_t group;
+};
+
+struct gap {
+	uint32_t stretch; /* the one under way, from 1 */
+	uint32_t tainted; /* the last one in which events are missing, 0: none */
+	unsigned int recent; /* bit i: the i-th last accounting told of missing events */
+	bool bad; /* something is missing from this stretch that no accounting will tell */
+	uint64_t lost, bad_blocks;
+	struct waiting *v;
+	uint32_t nr, max;
+	bool any_hole;
+	uint64_t holes[GAP_HOLES]; /* by hash of what is known of the key: seq of the last event unseen */
+};
+
+/* The accounting that was read says something new. */
+int gap__tick(struct pairs *p, const struct stk_reader *r);
+/* A pair that ended; it counts once the accounting of its time was read. */
+int gap__wait(struct pairs *p, const struct open_start *s, const struct pairs_end *end,
+	      uint32_t group);
+/* An event of which no more is known of the key than its hash, or that could not be kept. */
+void gap__hole(struct pairs *p, uint64_t hash);
+/* Whether there was one since the start. */
+static inline bool gap__has_hole(const struct gap *g, const struct open_start *s, uint64_t hash)
+{
+	return g->any_hole && g->holes[hash % GAP_HOLES] >= s->seq;
+}
+int gap__finish(struct pairs *p, const struct stk_reader *r);
+
+/* ---- groups (pairs_group.c) ------------------------------------------------------------------- */
+
+struct group_key {
+	uint32_t by[PAIRS_MAX_BY];
+};
+
+struct weight_slot {
+	uint32_t group; /* + 1; 0: an empty slot */
+	uint32_t kstack, ustack;
+	uint64_t ns;
+};
+
+struct groups {
+	struct pairs_group **v;
+	struct group_key *keys;
+	uint32_t nr, max, max_keys;
+	uint32_t *slots; /* index + 1 */
+	unsigned int bits;
+	uint32_t others; /* index + 1 */
+	struct weight_slot *weights;
+	unsigned int weight_bits;
+	size_t nr_weights;
+	const struct pairs_group **sorted;
+};
+
+int groups__find(struct pairs *p, const struct group_key *key, uint32_t *ret_group);
+int groups__add(struct pairs *p, uint32_t group, const struct pairs_pair *pair);
+int groups__sort(struct pairs *p);
+void groups__clear(struct pairs *p);
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+#define COMM_CACHE 1024
+
+/* The values of one --by field. */
+struct by_values {
+	struct dict dict;
+	struct pairs_label *labels; /* by number - 1 */
+	uint32_t max_labels;
+	uint64_t last; /* number field */
+	uint32_t last_number; /* 0: none */
+};
+
+struct pairs {
+	struct pairs_opts opts;
+	struct spec spec;
+	bool by_thread; /* start and end are of the same thread */
+	struct pairs_type *types;
+	unsigned int nr_types;
+	struct by_values by[PAIRS_MAX_BY];
+	struct dict comms;
+	struct {
+		const char *comm;
+		uint32_t number;
+	} comm_cache[COMM_CACHE];
+	uint64_t seq;
+	struct open open;
+	struct lives lives;
+	struct gap gap;
+	struct groups groups;
+	struct pairs_end *oldest;
+	struct pairs_counts counts;
+};
+
+#endif /* ANALYZE_PAIRS_PRIV_H */

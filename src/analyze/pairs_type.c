@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "pairs_priv.h"
+
+static struct source source_of(const struct pairs_type *t, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum source_kind kind;
+	} header[] = { { "tid", SOURCE_TID },
+		       { "cpu", SOURCE_CPU },
+		       { "context", SOURCE_CONTEXT },
+		       { "event", SOURCE_EVENT } };
+	const struct ev_field *f;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(header); i++)
+		if (!strcmp(header[i].name, name))
+			return (struct source){ .kind = header[i].kind };
+	f = t->format ? ev_format__find(t->format, name) : NULL;
+	if (f && f->kind == EV_FIELD_INT)
+		return (struct source){ SOURCE_NUMBER, f };
+	if (f && (f->kind == EV_FIELD_STRING || f->is_char))
+		return (struct source){ SOURCE_STRING, f };
+	if (!strcmp(name, "pid"))
+		return (struct source){ .kind = SOURCE_PID };
+	if (!strcmp(name, "comm"))
+		return (struct source){ .kind = SOURCE_COMM };
+	return (struct source){ .kind = SOURCE_NONE };
+}
+
+static int take_side(struct pairs_type *t, const struct spec_side *side, struct source *ret_source)
+{
+	unsigned int i;
+
+	for (i = 0; i < side->nr; i++) {
+		*ret_source = source_of(t, side->names[i]);
+		if (ret_source->kind == SOURCE_NONE)
+			continue;
+		t->wants_record = t->wants_record || ret_source->field;
+		return 0;
+	}
+	log_err(0, "%s:%s has no field '%s' to match (that is a number or a text)",
+		stk_event_type__system(t->type), stk_event_type__name(t->type), side->names[0]);
+	return -ENOENT;
+}
+
+static void take_life(struct pairs_type *t)
+{
+	static const struct {
+		const char *system, *name;
+		enum type_life life;
+		const char *pid, *old_pid;
+	} rows[] = {
+		{ "sched", "sched_process_fork", LIFE_FORK, "child_pid", NULL },
+		{ "task", "task_newtask", LIFE_NEWTASK, "pid", NULL },
+		{ "sched", "sched_process_exit", LIFE_EXIT, NULL, NULL },
+		{ "sched", "sched_process_exec", LIFE_EXEC, "pid", "old_pid" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(rows[i].name, stk_event_type__name(t->type)) ||
+		    strcmp(rows[i].system, stk_event_type__system(t->type)))
+			continue;
+		t->life = rows[i].life;
+		if (t->format && rows[i].pid)
+			t->pid = ev_format__find(t->format, rows[i].pid);
+		if (t->format && rows[i].old_pid)
+			t->old_pid = ev_format__find(t->format, rows[i].old_pid);
+	}
+}
+
+int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct stk_event_type *type)
+{
+	const char *text = stk_event_type__format(type);
+	const struct spec *s = &p->spec;
+	unsigned int i;
+	int err = 0;
+
+	t->type = type;
+	t->role = p->opts.role(p->opts.ctx, type) & (PAIRS_START | PAIRS_END);
+	if (*text && ev_format__parse(text, strlen(text), &t->format))
+		t->format = NULL;
+	take_life(t);
+	for (i = 0; i < s->nr_match && !err; i++) {
+		if (t->role & PAIRS_START)
+			err = take_side(t, &s->start[i], &t->start[i]);
+		if (!err && t->role & PAIRS_END)
+			err = take_side(t, &s->end[i], &t->end[i]);
+	}
+	for (i = 0; i < s->nr_by && t->role; i++) {
+		t->by[i] = source_of(t, s->by[i]);
+		t->wants_record = t->wants_record || t->by[i].field;
+	}
+	t->wants_record = t->wants_record || t->life;
+	return err;
+}
+
+void pairs_type__clear(struct pairs_type *t)
+{
+	ev_format__free(t->format);
+	t->format = NULL;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Recordings for the tests of pairs, event by event. */
+#ifndef PAIRS_RECORDING_H
+#define PAIRS_RECORDING_H
+
+#include <stdint.h>
+
+#include "analyze/pairs.h"
+#include "trace/writer.h"
+
+enum { BEGIN, FINISH, OTHER, FORK, EXIT, EXEC, NR_TYPES };
+enum { HARDIRQ = 0x08, SOFTIRQ = 0x10 };
+
+/* An event: of BEGIN and FINISH a, b and s are fields, of FINISH a is called c. */
+struct ev {
+	uint64_t ts;
+	unsigned int type, cpu;
+	uint32_t tid, pid; /* pid 0: the same */
+	uint8_t flags;
+	uint16_t marks;
+	uint64_t a;
+	uint32_t b;
+	const char *s, *comm;
+	uint32_t stack;
+};
+
+struct recording {
+	char path[32];
+	struct stk_writer *w;
+	uint64_t counters[NR_TYPES][STK_NR_COUNTERS];
+};
+
+void recording__begin(struct recording *rec);
+void recording__put(struct recording *rec, struct ev e);
+/* A stack of its own for every number but 0. */
+uint32_t recording__stack(struct recording *rec, unsigned int nr);
+void recording__lose(struct recording *rec, unsigned int type, uint64_t nr);
+void recording__round(struct recording *rec, uint64_t end_ts);
+void recording__account(struct recording *rec);
+/* clean: with a last accounting, and an end. */
+void recording__end(struct recording *rec, bool clean);
+
+/* opts->role may be NULL: BEGIN and FINISH.  The recording is removed. */
+struct stk_reader *recording__pair(struct recording *rec, const struct pairs_opts *opts,
+				   struct pairs **ret_pairs, struct pairs_result *ret_result);
+/* Every start and end was accounted for. */
+void check_sums(const struct pairs_counts *c);
+
+#endif /* PAIRS_RECORDING_H */
