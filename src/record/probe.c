@@ -205,7 +205,7 @@ int probe__resolve(const char *spec, struct ksyms *syms, struct probe_events *l)
 	if (how == PROBE_NONE)
 		return log_err(-EINVAL, "'%s' is no probe", spec);
 	if (!is_plain(spec))
-		return log_err(-EINVAL, "control characters in the event '%s'", spec);
+		return log_err(-EINVAL, "control characters in the name of an event");
 	if (how == PROBE_FUNCTION || how == PROBE_RETURN)
 		return probe_function__resolve(spec, how, rest, syms, l);
 	if (how == PROBE_USDT)

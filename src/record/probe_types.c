@@ -134,6 +134,25 @@ static const struct btf_type *find_prototype(const struct function_types *t, con
 	return type && btf_is_func_proto(type) ? type : NULL;
 }
 
+/* What compilers call them in type information, and what people and tracefs do. */
+static const char *usual_name(const char *name)
+{
+	static const char *const names[][2] = {
+		{ "long unsigned int", "unsigned long" },
+		{ "long int", "long" },
+		{ "long long unsigned int", "unsigned long long" },
+		{ "long long int", "long long" },
+		{ "short unsigned int", "unsigned short" },
+		{ "short int", "short" },
+		{ "_Bool", "bool" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i][0], name))
+			return names[i][1];
+	return name;
+}
+
 /* Writes "const struct file *"; what has no name of its own is "void" behind a pointer. */
 static bool put_type(struct strbuf *b, const struct btf *btf, uint32_t id)
 {
@@ -167,7 +186,7 @@ static bool put_type(struct strbuf *b, const struct btf *btf, uint32_t id)
 		strbuf__puts(b, "union ");
 	else if (*name && btf_is_any_enum(t))
 		strbuf__puts(b, "enum ");
-	strbuf__puts(b, *name ? name : "void");
+	strbuf__puts(b, *name ? usual_name(name) : "void");
 	strbuf__puts(b, stars ? " " : "");
 	strbuf__pad(b, '*', stars);
 	return true;

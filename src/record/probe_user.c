@@ -70,16 +70,35 @@ static void found_unique(struct found *f)
 	f->nr = to;
 }
 
-/* "ns::f(int)" is that, and "ns::f" where the parameters need not be said. */
+static bool is_mangled(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
+}
+
+/* "ns::f", or "ns::f(int)" */
 static bool is_demangled(const char *name, const char *wanted)
 {
 	_cleanup_free_ char *plain = NULL;
-	size_t len = strlen(wanted);
 
-	if (strncmp(name, "_Z", 2) && strncmp(name, "_R", 2))
+	if (!is_mangled(name))
 		return false;
-	plain = demangle(name);
-	return plain && !strncmp(plain, wanted, len) && (!plain[len] || plain[len] == '(');
+	plain = strchr(wanted, '(') ? demangle_with_params(name) : demangle(name);
+	return plain && !strcmp(plain, wanted);
+}
+
+/* Where one has the default version of the name, those that are kept for old programs do not count. */
+static void leave_out_old(struct found *f)
+{
+	size_t to = 0, i;
+
+	for (i = 0; i < f->nr && f->v[i].old; i++)
+		;
+	if (i == f->nr)
+		return;
+	for (i = 0; i < f->nr; i++)
+		if (!f->v[i].old)
+			f->v[to++] = f->v[i];
+	f->nr = to;
 }
 
 static int find_functions(const struct elf_names *names, const char *wanted, struct found *ret_found)
@@ -101,6 +120,7 @@ static int find_functions(const struct elf_names *names, const char *wanted, str
 		if (is_demangled(name.name, wanted))
 			err = found_add(ret_found, &name);
 	}
+	leave_out_old(ret_found);
 	found_unique(ret_found);
 	return err;
 }
@@ -110,7 +130,7 @@ static int complain_several(const struct user_spec *u, const char *wanted, const
 	struct strbuf b = { 0 };
 
 	for (size_t i = 0; i < MIN(found->nr, (size_t)SHOWN); i++) {
-		_cleanup_free_ char *plain = demangle(found->v[i].name);
+		_cleanup_free_ char *plain = demangle_with_params(found->v[i].name);
 
 		strbuf__printf(&b, "%s%s:0x%" PRIx64, i ? ", " : "", u->file.path, found->v[i].start);
 		if (plain)
@@ -127,21 +147,31 @@ static int complain_several(const struct user_spec *u, const char *wanted, const
 static int complain_unknown(const struct user_spec *u, const char *wanted)
 {
 	size_t nr = elf_names__nr(u->file.names), i;
-	_cleanup_free_ const char **all = calloc(nr + 1, sizeof(*all));
+	char **all = calloc(nr + 1, sizeof(*all));
 	_cleanup_free_ char *message = NULL;
 	struct elf_name name;
+	int err = all ? 0 : -ENOMEM;
 
 	if (asprintf(&message, "event '%s': no function of '%s' is named '%s'%s", u->spec,
 		     u->file.path, wanted,
-		     u->file.stripped ? "; it is stripped, but PATH:0xOFFSET can be probed" : "") < 0)
+		     u->file.stripped ? " (it is stripped; PATH:0xOFFSET can be probed)" : "") < 0) {
 		message = NULL;
-	if (!all || !message)
-		return -ENOMEM;
-	for (i = 0; i < nr; i++) {
-		elf_names__get(u->file.names, i, &name);
-		all[i] = name.name;
+		err = -ENOMEM;
 	}
-	return nearest__complain_name(message, wanted, all, nr);
+	for (i = 0; i < nr && !err; i++) {
+		elf_names__get(u->file.names, i, &name);
+		all[i] = is_mangled(name.name) ? demangle(name.name) : NULL;
+		if (!all[i])
+			all[i] = strdup(name.name);
+		if (!all[i])
+			err = -ENOMEM;
+	}
+	if (!err)
+		err = nearest__complain_name(message, wanted, (const char *const *)all, nr);
+	for (i = 0; all && i < nr; i++)
+		free(all[i]);
+	free(all);
+	return err;
 }
 
 /* "0x1f" or "31", all of it. */
@@ -310,7 +340,7 @@ static bool glob_matches(const char *glob, const char *name)
 
 	if (!fnmatch(glob, name, 0))
 		return true;
-	plain = demangle(name);
+	plain = is_mangled(name) ? demangle_with_params(name) : NULL;
 	return plain && !fnmatch(glob, plain, 0);
 }
 
@@ -319,22 +349,27 @@ static int find_glob(const struct elf_names *names, const char *glob, struct fou
 		     size_t *ret_left_out)
 {
 	size_t nr = elf_names__nr(names), left_out = 0, i, next;
-	struct elf_name name, other;
+	struct elf_name name, same;
 	int err = 0;
 
 	for (i = 0; i < nr && !err; i = next) {
+		struct found found = { 0 };
+
 		elf_names__get(names, i, &name);
-		for (next = i + 1; next < nr; next++) {
-			elf_names__get(names, next, &other);
-			if (strcmp(other.name, name.name))
+		for (next = i; next < nr && !err; next++) {
+			elf_names__get(names, next, &same);
+			if (strcmp(same.name, name.name))
 				break;
+			err = found_add(&found, &same);
 		}
-		if (!glob_matches(glob, name.name))
-			continue;
-		if (next == i + 1 && !name.chosen)
-			err = found_add(ret_found, &name);
-		else
-			left_out += next - i;
+		if (!err && glob_matches(glob, name.name)) {
+			leave_out_old(&found);
+			if (found.nr == 1 && !found.v[0].chosen)
+				err = found_add(ret_found, &found.v[0]);
+			else
+				left_out += found.nr;
+		}
+		free(found.v);
 	}
 	found_unique(ret_found);
 	*ret_left_out = left_out;

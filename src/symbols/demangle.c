@@ -50,14 +50,14 @@ typedef int (*demangler_fn)(const char *mangled, int options, demangle_callbackr
 			    void *ctx);
 
 /* The jump frees nothing: both demanglers work on the stack. */
-static char *run(demangler_fn demangler, const char *name)
+static char *run(demangler_fn demangler, const char *name, int options)
 {
 	struct output *out = calloc(1, sizeof(*out));
 	char *s = NULL;
 
 	if (!out)
 		return NULL;
-	if (!setjmp(out->give_up) && demangler(name, DMGL_NO_OPTS, output_add, out) && out->len) {
+	if (!setjmp(out->give_up) && demangler(name, options, output_add, out) && out->len) {
 		s = out->s;
 		out->s = NULL;
 	}
@@ -76,7 +76,7 @@ static const char *suffix_of(const char *name)
 	return suffix ? suffix : name + strlen(name);
 }
 
-char *demangle(const char *name)
+static char *demangle_as(const char *name, int options)
 {
 	_cleanup_free_ char *bare = NULL, *s = NULL;
 	const char *suffix;
@@ -90,13 +90,23 @@ char *demangle(const char *name)
 	if (!bare)
 		return NULL;
 	/* Rust's older names are C++ names that end with a hash, and are known by it. */
-	s = run(rust_demangle_callback, bare);
+	s = run(rust_demangle_callback, bare, options);
 	if (!s && name[1] == 'Z')
-		s = run(cplus_demangle_v3_callback, bare);
+		s = run(cplus_demangle_v3_callback, bare, options);
 	if (!s)
 		return NULL;
 	/* LLVM numbers what it makes global for itself. */
 	if (!strncmp(suffix, ".llvm.", strlen(".llvm.")))
 		suffix = "";
 	return asprintf(&whole, "%s%s", s, suffix) < 0 ? NULL : whole;
+}
+
+char *demangle(const char *name)
+{
+	return demangle_as(name, DMGL_NO_OPTS);
+}
+
+char *demangle_with_params(const char *name)
+{
+	return demangle_as(name, DMGL_PARAMS | DMGL_ANSI);
 }

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "elf_table.h"
 
+#define VERSION_HIDDEN 0x8000 /* not what a program is linked to today */
 #define MAX_NAME 4096 /* hostile tables share megabytes of them */
 
 struct elf_names {
@@ -72,6 +74,59 @@ static void sort(struct elf_symbols *s)
 	s->nr = to;
 }
 
+static void mark(struct elf_names *n, const char *name, uint64_t start, bool old)
+{
+	for (size_t i = elf_names__find(n, name); i < n->s.nr; i++) {
+		struct elf_function *f = &n->s.v[i];
+
+		if (strcmp(n->s.names + f->name, name))
+			break;
+		if (f->start == start)
+			f->rank = (f->rank & ~ELF_RANK_OLD) | (old ? ELF_RANK_OLD : 0);
+	}
+}
+
+/* A function that has the default version of its name, too, is not old: these come last. */
+static int mark_versions(struct elf_names *n, const struct elf_file *exe)
+{
+	const Elf64_Shdr *dynsym = elf_file__section_of_type(exe, SHT_DYNSYM);
+	const Elf64_Shdr *versym = elf_file__section_of_type(exe, SHT_GNU_versym), *strtab;
+	_cleanup_free_ char *versions = NULL, *strings = NULL;
+	_cleanup_free_ Elf64_Sym *syms = NULL;
+	size_t nr, i;
+	int err;
+
+	if (!dynsym || !versym || dynsym->sh_link >= exe->nr_shdrs)
+		return -ENOENT;
+	strtab = &exe->shdrs[dynsym->sh_link];
+	nr = MIN(dynsym->sh_size / elf_file__sym_size(exe), versym->sh_size / 2);
+	if (nr > ELF_TABLE_MAX_FUNCTIONS)
+		return -EFBIG;
+	err = elf_file__load(exe, versym->sh_offset, nr * 2, &versions);
+	if (!err)
+		err = elf_file__load(exe, strtab->sh_offset, strtab->sh_size, &strings);
+	if (err)
+		return err;
+	syms = calloc(nr + 1, sizeof(*syms));
+	if (!syms)
+		return -ENOMEM;
+	err = elf_file__read_syms(exe, dynsym->sh_offset, nr, syms);
+	for (i = 0; i < 2 * nr && !err; i++) {
+		const Elf64_Sym *sym = &syms[i % nr];
+		bool last = i >= nr;
+		uint64_t start, end;
+		uint16_t version;
+
+		memcpy(&version, versions + i % nr * 2, sizeof(version));
+		if (last == !!(version & VERSION_HIDDEN) || sym->st_name >= strtab->sh_size ||
+		    sym->st_shndx == SHN_UNDEF ||
+		    !elf_file__code_offset(exe, sym->st_value, &start, &end))
+			continue;
+		mark(n, strings + sym->st_name, start, !last);
+	}
+	return err;
+}
+
 static int names_new(struct elf_file *exe, struct elf_file *debug, struct elf_names **ret_names)
 {
 	struct elf_names *n = calloc(1, sizeof(*n));
@@ -87,6 +142,8 @@ static int names_new(struct elf_file *exe, struct elf_file *debug, struct elf_na
 		sort(&n->s);
 	if (!err && !n->s.nr)
 		err = -ENOENT;
+	if (!err)
+		err = part(mark_versions(n, exe));
 	if (err)
 		elf_names__free(n);
 	else
@@ -136,6 +193,7 @@ void elf_names__get(const struct elf_names *n, size_t i, struct elf_name *ret_na
 	*ret_name = (struct elf_name){ .name = n->s.names + f->name,
 				       .start = f->start,
 				       .size = f->size,
+				       .old = f->rank & ELF_RANK_OLD,
 				       .chosen = f->rank & ELF_RANK_CHOSEN };
 }
 

@@ -16,6 +16,7 @@ struct elf_name {
 	const char *name; /* not demangled; belongs to the table */
 	uint64_t start; /* offset in the file */
 	uint64_t size; /* 0: not known */
+	bool old; /* kept for old programs: another function has the name's default version */
 	bool chosen; /* what is here only chooses the function at load time (STT_GNU_IFUNC) */
 };
 

@@ -16,6 +16,7 @@
 #define ELF_RANK_UNDERSCORES(nr) ((uint32_t)(nr) << 8) /* at most 255 */
 #define ELF_RANK_NO_SIZE 1u
 #define ELF_RANK_CHOSEN 2u /* STT_GNU_IFUNC */
+#define ELF_RANK_OLD 4u /* only elf_names.c knows: not the default version of its name */
 
 struct elf_function {
 	uint64_t start; /* offset in the file */

@@ -85,6 +85,7 @@ int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset
 
 /* C++ (Itanium) and Rust (legacy, v0); NULL: it is not mangled.  malloc(3)ed. */
 char *demangle(const char *name);
+char *demangle_with_params(const char *name); /* "ns::f(int)", which demangle() has as "ns::f" */
 
 /* ---- code without a file ------------------------------------------------------------------------ */
 
