@@ -75,14 +75,14 @@ static __always_inline struct saved_call *saved_set(u64 task)
 }
 
 /* A place is the running task's own as soon as it says so: nobody else changes it then. */
-static __always_inline void call_save(u64 sp, u32 variant, const u64 *args)
+__noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 {
 	u64 task = bpf_get_current_task();
 	struct saved_call *set = saved_set(task), *own = NULL;
 	u32 i;
 
 	if (!set)
-		return;
+		return 0;
 #pragma clang loop unroll(full)
 	for (i = 0; i < SAVED_WAYS; i++) /* a return was missed where the stack is above it again */
 		if (set[i].task == task && set[i].sp <= sp)
@@ -92,23 +92,24 @@ static __always_inline void call_save(u64 sp, u32 variant, const u64 *args)
 		if (!own && !__sync_val_compare_and_swap(&set[i].task, 0, task))
 			own = &set[i];
 	if (!own)
-		return;
+		return 0;
 	own->sp = sp;
-	own->args[0] = args[0];
-	own->args[1] = args[1];
-	own->args[2] = args[2];
+	own->args[0] = arg0;
+	own->args[1] = arg1;
+	own->args[2] = arg2;
 	own->variant = variant;
+	return 0;
 }
 
-/* The innermost call of this function by the running task; false: its entry was not seen. */
-static __always_inline bool call_take(u32 variant, u64 *ret_args)
+/* The innermost call of this function by the running task, into s->args; 0: its entry was not seen. */
+__noinline int call_take(struct scratch *s, u32 variant)
 {
 	u64 task = bpf_get_current_task(), sp = ~0ULL;
 	struct saved_call *set = saved_set(task), *own = NULL;
 	u32 i;
 
-	if (!set)
-		return false;
+	if (!set || !s)
+		return 0;
 #pragma clang loop unroll(full)
 	for (i = 0; i < SAVED_WAYS; i++) {
 		if (set[i].task != task || set[i].variant != variant || set[i].sp >= sp)
@@ -117,13 +118,13 @@ static __always_inline bool call_take(u32 variant, u64 *ret_args)
 		own = &set[i];
 	}
 	if (!own)
-		return false;
-	ret_args[0] = own->args[0];
-	ret_args[1] = own->args[1];
-	ret_args[2] = own->args[2];
+		return 0;
+	s->args[0] = own->args[0];
+	s->args[1] = own->args[1];
+	s->args[2] = own->args[2];
 	barrier();
 	*(volatile u64 *)&own->task = 0;
-	return true;
+	return 1;
 }
 
 /* ---- synthetic events: two small functions each ------------------------------------------------ */
@@ -154,14 +155,17 @@ static __always_inline void rmap_args(struct pt_regs *ctx, u32 variant, u64 *ret
  * The function that was called is what the kernel made of the two low bits of folio->mapping when the
  * walk began; they may be others before it ends.  False: not a walk of a folio.
  */
-static __always_inline bool rmap_fill(struct scratch *s, const u64 *args, u32 variant)
+__noinline int rmap_fill(struct scratch *s, u32 variant)
 {
-	struct rmap_record *r = (void *)&s->ev.common_type;
+	struct rmap_record *r;
 	u32 len = 5;
 
-	r->folio = args[0];
-	r->rwc = args[1];
-	r->locked = args[2] != 0;
+	if (!s)
+		return 0;
+	r = (void *)&s->ev.common_type;
+	r->folio = s->args[0];
+	r->rwc = s->args[1];
+	r->locked = s->args[2] != 0;
 	*(u64 *)r->text = 0;
 	if (variant == WIRE_RMAP_KSM) {
 		__builtin_memcpy(r->text, "ksm", 4);
@@ -173,9 +177,10 @@ static __always_inline bool rmap_fill(struct scratch *s, const u64 *args, u32 va
 	}
 	r->page_type = len << 16 | offsetof(struct rmap_record, text);
 	s->size = offsetof(struct rmap_record, text) + len;
-	return args[0];
+	return s->args[0] != 0;
 }
 
+/* By enum wire_synthetic: the values of the entry's registers that the record is made of... */
 static __always_inline void synthetic_args(struct pt_regs *ctx, u32 synthetic, u32 variant,
 					   u64 *ret_args)
 {
@@ -183,10 +188,10 @@ static __always_inline void synthetic_args(struct pt_regs *ctx, u32 synthetic, u
 		rmap_args(ctx, variant, ret_args);
 }
 
-static __always_inline bool synthetic_fill(struct scratch *s, u32 synthetic, u32 variant,
-					   const u64 *args)
+/* ... and the record, from s->args; 0: the call is none of what the event is about. */
+static __always_inline int synthetic_fill(struct scratch *s, u32 synthetic, u32 variant)
 {
-	return synthetic == WIRE_RMAP_WALK && rmap_fill(s, args, variant);
+	return synthetic == WIRE_RMAP_WALK ? rmap_fill(s, variant) : 0;
 }
 
 /* ---- the record ------------------------------------------------------------------------------- */
@@ -209,20 +214,17 @@ static __always_inline void args_fill(struct pt_regs *ctx, struct scratch *s, st
 	s->size = d->fixed_size;
 }
 
-/* False: the call is none of what the event is about. */
-static __always_inline bool synthetic_record(struct pt_regs *ctx, struct scratch *s,
-					     struct event_desc *d, u32 variant)
+static __always_inline int synthetic_record(struct pt_regs *ctx, struct scratch *s,
+					    struct event_desc *d, u32 variant)
 {
-	u64 args[3] = {};
-
 	if (!(d->flags & DESC_RETURN)) {
-		synthetic_args(ctx, d->synthetic, variant, args);
-	} else if (!call_take(variant, args)) {
+		synthetic_args(ctx, d->synthetic, variant, s->args);
+	} else if (!call_take(s, variant)) {
 		s->ext |= WIRE_EXT_NO_FIELDS; /* it was called before the recording began */
 		s->size = 8;
-		return true;
+		return 1;
 	}
-	return synthetic_fill(s, d->synthetic, variant, args);
+	return synthetic_fill(s, d->synthetic, variant);
 }
 
 static __always_inline void synthetic_save(struct pt_regs *ctx, u32 event, u32 variant)
@@ -233,7 +235,7 @@ static __always_inline void synthetic_save(struct pt_regs *ctx, u32 event, u32 v
 	if (!d)
 		return;
 	synthetic_args(ctx, d->synthetic, variant, args);
-	call_save(PROBE_REG(ctx, rsp), variant, args);
+	call_save(PROBE_REG(ctx, rsp), variant, args[0], args[1], args[2]);
 }
 
 static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e)
@@ -252,7 +254,7 @@ static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e
 	user_stack(s, e->c);
 }
 
-static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, bool ours)
+static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, int ours)
 {
 	if (!ours || (!(e->s->ext & WIRE_EXT_NO_FIELDS) && !event_passes(e->s, e->d, probe_filters))) {
 		bump(e->c, STK_C_FILTERED_EXPR);
@@ -289,7 +291,7 @@ static __always_inline void probe_event(struct pt_regs *ctx, u32 cookie)
 	struct event_run e;
 	u64 ts = now();
 
-	bool ours = true;
+	int ours = 1;
 
 	if (cookie & WIRE_PROBE_SAVE) {
 		synthetic_save(ctx, event, variant);
@@ -346,7 +348,7 @@ static __always_inline void usdt_event(struct pt_regs *ctx, u32 event)
 		*(u64 *)(e.s->fields + 8 + i * 8) = value;
 	}
 	e.s->size = e.d->fixed_size;
-	probe_end(ctx, &e, true);
+	probe_end(ctx, &e, 1);
 }
 
 SEC("kprobe")

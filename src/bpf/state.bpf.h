@@ -70,6 +70,7 @@ struct scratch {
 	u32 stack_counter; /* enum stk_counter */
 	u32 ustack; /* stack map id or WIRE_STACK_... */
 	u64 tag; /* of a copy */
+	u64 args[3]; /* of a probed function */
 	struct user_walk user;
 };
 _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),
