@@ -1,2 +1,288 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stddef.h>
+/* From events to what they mean; what cannot be known without them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "lifecycle_priv.h"
+
+static const struct event_role roles[] = {
+	{ LC_FORK, "sched", "sched_process_fork", { "child_pid", "child_comm" } },
+	{ LC_NEWTASK, "task", "task_newtask", { "pid", "comm", "clone_flags" } },
+	{ LC_RUNNABLE, "sched", "sched_wakeup_new", { "pid" } },
+	{ LC_EXEC, "sched", "sched_process_exec", { "pid", "old_pid", "filename" } },
+	{ LC_EXIT, "sched", "sched_process_exit", { "pid", "group_dead" } },
+	{ LC_WAITS, "sched", "sched_process_wait", { "pid" } },
+	{ LC_FREE, "sched", "sched_process_free", { "pid", "comm" } },
+	{ LC_SWITCH, "sched", "sched_switch", { "prev_pid", "prev_state" } },
+	{ LC_RENAME, "task", "task_rename", { "pid", "newcomm" } },
+	{ LC_SENT, "signal", "signal_generate", { "sig", "pid", "result" } },
+	{ LC_SIGNAL, "signal", "signal_deliver", { "sig", "sa_handler" } },
+	{ LC_EXIT_GROUP, "syscalls", "sys_enter_exit_group", { "error_code" } },
+	{ LC_EXIT_CALL, "syscalls", "sys_enter_exit", { "error_code" } },
+	{ LC_CLONED, "syscalls", "sys_exit_clone", { "ret" } },
+	{ LC_CLONED, "syscalls", "sys_exit_clone3", { "ret" } },
+	{ LC_CLONED, "syscalls", "sys_exit_fork", { "ret" } },
+	{ LC_CLONED, "syscalls", "sys_exit_vfork", { "ret" } },
+	{ LC_WAIT4, "syscalls", "sys_enter_wait4", { "upid", "options" } },
+	{ LC_WAIT4_RET, "syscalls", "sys_exit_wait4", { "ret" } },
+	{ LC_WAITID, "syscalls", "sys_enter_waitid", { "upid", "options", "which" } },
+	{ LC_WAITID_RET, "syscalls", "sys_exit_waitid", { "ret" } },
+};
+
+/* What an event that is missing leaves open; only these are worth a word. */
+static const struct {
+	enum lc_role role;
+	const char *means;
+} meanings[] = {
+	{ LC_FORK, "births, parents" },
+	{ LC_NEWTASK, "threads are told from processes only once they do something" },
+	{ LC_EXEC, "programs executed; a thread that takes its leader's place" },
+	{ LC_EXIT, "ends of processes and threads" },
+	{ LC_SWITCH, "where zombies begin" },
+	{ LC_FREE, "what was freed; memory grows with what ended" },
+	{ LC_SENT, "which signal ended a process" },
+	{ LC_SIGNAL, "whether a signal ended a process" },
+	{ LC_EXIT_GROUP, "exit statuses" },
+	{ LC_EXIT_CALL, "exit statuses of threads, and of processes whose last thread ended alone" },
+	{ LC_CLONED, "numbers in PID namespaces, and so who was reaped there" },
+	{ LC_WAIT4_RET, "who was reaped, when and by whom" },
+	{ LC_WAITID, "who was reaped with waitid()" },
+	{ LC_WAITID_RET, "who was reaped with waitid()" },
+};
+
+int lifecycle__new(struct stk_reader *r, const struct lifecycle_opts *opts,
+		   struct lifecycle **ret_lifecycle)
+{
+	_cleanup_(lifecycle__freep) struct lifecycle *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return -ENOMEM;
+	l->r = r;
+	l->opts = *opts;
+	err = lc_tables__new(l);
+	err = err ?: event_fields__new(roles, ARRAY_SIZE(roles), &l->fields);
+	if (err)
+		return err;
+	*ret_lifecycle = take_ptr(l);
+	return 0;
+}
+
+void lifecycle__free(struct lifecycle *l)
+{
+	if (!l)
+		return;
+	lc_tables__free(l);
+	lc_list__free(l->start);
+	lc_list__free(l->end);
+	event_fields__free(l->fields);
+	free(l);
+}
+
+/* ---- event types ---------------------------------------------------------------------------- */
+
+static void note_type(struct lifecycle *l, const struct stk_event_type *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(roles); i++)
+		if (!strcmp(roles[i].name, stk_event_type__name(t)) &&
+		    !strcmp(roles[i].system, stk_event_type__system(t)))
+			l->types[roles[i].role] = t;
+}
+
+bool lc_has(struct lifecycle *l, enum lc_role role)
+{
+	for (; l->nr_types < stk_reader__nr_types(l->r); l->nr_types++)
+		note_type(l, stk_reader__type(l->r, l->nr_types));
+	return l->types[role];
+}
+
+static const struct event_role *role_row(enum lc_role role)
+{
+	unsigned int i;
+
+	for (i = 0; roles[i].role != (int)role; i++)
+		;
+	return &roles[i];
+}
+
+/* At the edges an event is as good as before or after the recording. */
+static bool is_loss(enum stk_counter c)
+{
+	return c == STK_C_NO_FIELDS ||
+	       (c != STK_C_LOST_EDGE && !strncmp(stk_counter_name(c), "lost_", 5));
+}
+
+/* Losses of all types with that role, and what was left out as of other tasks. */
+static void count_gaps(const struct lifecycle *l, enum lc_role role, uint64_t *ret_lost,
+		       uint64_t *ret_others)
+{
+	uint64_t lost = 0, others = 0;
+	unsigned int i, c;
+
+	for (i = 0; i < stk_reader__nr_types(l->r); i++) {
+		const struct stk_event_type *t = stk_reader__type(l->r, i);
+		unsigned int k;
+
+		for (k = 0; k < ARRAY_SIZE(roles); k++)
+			if (roles[k].role == (int)role &&
+			    !strcmp(roles[k].name, stk_event_type__name(t)) &&
+			    !strcmp(roles[k].system, stk_event_type__system(t)))
+				break;
+		if (k == ARRAY_SIZE(roles))
+			continue;
+		for (c = 0; c < STK_NR_COUNTERS; c++)
+			if (is_loss(c))
+				lost += stk_reader__counter(l->r, t, c);
+		others += stk_reader__counter(l->r, t, STK_C_FILTERED_PID);
+	}
+	*ret_lost = lost;
+	*ret_others = others;
+}
+
+bool lifecycle__gap(const struct lifecycle *l, unsigned int i, struct life_gap *ret_gap)
+{
+	unsigned int m, n = 0;
+
+	for (m = 0; m < ARRAY_SIZE(meanings); m++) {
+		const struct event_role *row = role_row(meanings[m].role);
+		struct life_gap g = { .system = row->system,
+				      .name = row->name,
+				      .means = meanings[m].means };
+		uint64_t lost, others;
+
+		count_gaps(l, meanings[m].role, &lost, &others);
+		g.kind = LIFE_GAP_MISSING;
+		if (!l->types[meanings[m].role] && n++ == i) {
+			*ret_gap = g;
+			return true;
+		}
+		g.kind = LIFE_GAP_LOST;
+		g.count = lost;
+		if (lost && n++ == i) {
+			*ret_gap = g;
+			return true;
+		}
+		g.kind = LIFE_GAP_OTHERS;
+		g.count = others;
+		if (others && n++ == i) {
+			*ret_gap = g;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static void runnable(struct lifecycle *l, const struct event_known *k)
+{
+	uint64_t tid;
+
+	if (l->opts.step && lc_u64(l, k, 0, &tid))
+		lc_step(l, lc_task__find(l, tid),
+			(struct life_step){ .kind = LIFE_STEP_RUNNABLE, .number = tid });
+}
+
+static void waits(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
+{
+	uint64_t pid;
+
+	if (lc_u64(l, k, 0, &pid))
+		lc_step(l, t, (struct life_step){ .kind = LIFE_STEP_WAITS, .number = pid });
+}
+
+static int handle(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
+{
+	switch ((enum lc_role)k->role) {
+	case LC_FORK:
+	case LC_NEWTASK:
+		return lc_birth(l, k, t);
+	case LC_EXEC:
+		return lc_exec(l, k);
+	case LC_WAIT4_RET:
+	case LC_WAITID_RET:
+		return lc_wait_return(l, k, t);
+	case LC_RUNNABLE:
+		runnable(l, k);
+		break;
+	case LC_EXIT:
+		lc_exit(l, k, t);
+		break;
+	case LC_WAITS:
+		waits(l, k, t);
+		break;
+	case LC_FREE:
+		lc_freed(l, k);
+		break;
+	case LC_RENAME:
+		lc_rename(l, k);
+		break;
+	case LC_SENT:
+		lc_sent(l, k, t);
+		break;
+	case LC_SIGNAL:
+		lc_signal(l, k, t);
+		break;
+	case LC_EXIT_GROUP:
+	case LC_EXIT_CALL:
+		lc_exit_call(l, k, t);
+		break;
+	case LC_CLONED:
+		lc_cloned(l, k, t);
+		break;
+	case LC_WAIT4:
+	case LC_WAITID:
+		lc_wait_enter(l, k, t);
+		break;
+	case LC_SWITCH:
+	case LC_NR_ROLES:
+		break;
+	}
+	return 0;
+}
+
+int lifecycle__add(struct lifecycle *l, const struct stk_event *e)
+{
+	const struct event_known *k = event_fields__of(l->fields, stk_event__type(e));
+	struct lc_task *t;
+	int err = 0;
+
+	if (!k)
+		return -ENOMEM;
+	l->e = e;
+	/* A late event is told as if it came now: time does not go back. */
+	l->ts = l->ts > stk_event__ts(e) ? l->ts : stk_event__ts(e);
+	if (!l->started)
+		err = lc_list__start(l);
+	l->started = true;
+	if (err)
+		return err;
+	/* Not before: what the last switch of a task means depends on who has its number. */
+	if (k->role == LC_SWITCH && lc_is_last_switch(l, k)) {
+		lc_switch(l, k);
+		return 0;
+	}
+	err = lc_context(l, e, &t);
+	return err ?: handle(l, k, t);
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+uint64_t lifecycle__end_ts(const struct lifecycle *l)
+{
+	return l->end_ts;
+}
+
+bool lifecycle__has_end_list(const struct lifecycle *l)
+{
+	return l->end;
+}
+
+void lifecycle__counts(const struct lifecycle *l, struct lifecycle_counts *ret_counts)
+{
+	*ret_counts = l->counts;
+}

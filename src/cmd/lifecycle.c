@@ -1,8 +1,404 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd.h"
+/* stackonce lifecycle: what became of processes. */
+#include "lifecycle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+static const char help[] =
+	"Usage: stackonce lifecycle [OPTIONS] [FILE]\n"
+	"Processes from fork to free: who ended how, who did not reap whom, for how long.\n"
+	"Record with: stackonce record -a --preset lifecycle\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"      --top N          the N processes that ended first by --sort (20); 0 is all\n"
+	"      --sort KEY       zombie, lifetime, teardown, free (longest first) or time\n"
+	"      --tree           all processes, below their parents\n"
+	"      --threads        threads, too\n"
+	"      --pid LIST       the stories of these processes, step by step\n"
+	"      --comm GLOB      only processes of this name, several with commas\n"
+	"      --time A,B       only processes that lived between these times, in seconds;\n"
+	"                       either may be left out: 12.5, or ,13\n"
+	"      --event GLOB     look only at these events, as if there were no others\n"
+	"      --stacks         whole stacks of where parents are, and of steps\n"
+	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
+	"      --no-symbols     no names but those in the recording\n"
+	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	"      --json           one JSON object per process, step and summary\n"
+	"  -h, --help           this text\n";
+
+enum { OPT_TOP = OPT_OWN, OPT_SORT, OPT_TREE, OPT_THREADS, OPT_STACKS };
+
+static const struct option longopts[] = {
+	READING_OPTIONS,
+	NAMES_OPTIONS,
+	{ "top", required_argument, NULL, OPT_TOP },
+	{ "sort", required_argument, NULL, OPT_SORT },
+	{ "tree", no_argument, NULL, OPT_TREE },
+	{ "threads", no_argument, NULL, OPT_THREADS },
+	{ "stacks", no_argument, NULL, OPT_STACKS },
+	{ "time", required_argument, NULL, OPT_TIME },
+	{ "event", required_argument, NULL, OPT_EVENT },
+	{ "pid", required_argument, NULL, OPT_PID },
+	{ "comm", required_argument, NULL, OPT_COMM },
+	{ 0 },
+};
+
+const char *const span_names[NR_SPANS] = { "lifetime", "teardown", "zombie", "reap to free" };
+
+struct life_span life_span(const struct life *l, unsigned int which)
+{
+	return which == SPAN_LIFETIME ? life__lifetime(l) :
+	       which == SPAN_TEARDOWN ? life__teardown(l) :
+	       which == SPAN_ZOMBIE   ? life__zombie(l) :
+					life__unfreed(l);
+}
+
+bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l)
+{
+	return l->state == LIFE_REAPED && lifecycle__end_ts(c->l) - l->reaped.to > LEAK_NS;
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+static int parse_sort(struct lifecycle_cmd *c, const char *arg)
+{
+	static const char *const keys[] = {
+		[SORT_ZOMBIE] = "zombie",     [SORT_LIFETIME] = "lifetime",
+		[SORT_TEARDOWN] = "teardown", [SORT_FREE] = "free",
+		[SORT_TIME] = "time",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (!strcmp(keys[i], arg)) {
+			c->sort = i;
+			return CMD_OK;
+		}
+	}
+	return cmd__usage_error(c->rd.command,
+				"--sort wants zombie, lifetime, teardown, free or time: '%s'", arg);
+}
+
+static int parse_option(struct lifecycle_cmd *c, int o)
+{
+	switch (o) {
+	case OPT_TOP:
+		if (parse__u64(optarg, 0, UINT32_MAX, &c->top))
+			return cmd__usage_error(c->rd.command, "--top wants a number: '%s'", optarg);
+		return CMD_OK;
+	case OPT_SORT:
+		return parse_sort(c, optarg);
+	case OPT_TREE:
+		c->tree = true;
+		return CMD_OK;
+	case OPT_THREADS:
+		c->threads = true;
+		return CMD_OK;
+	case OPT_STACKS:
+		c->stacks = true;
+		return CMD_OK;
+	default:
+		return reading__option(&c->rd, o, optarg);
+	}
+}
+
+/* Processes are selected, not their events: half of a life would be told wrong. */
+static void split_selection(struct lifecycle_cmd *c)
+{
+	c->sel = c->rd.sel;
+	c->rd.sel = (struct selection){ .any = c->sel.event, .event = c->sel.event };
+	c->stories = c->sel.pid.nr;
+}
+
+static int parse_options(struct lifecycle_cmd *c, int argc, char **argv)
+{
+	int o, code;
+
+	while ((o = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
+		if (o == 'h') {
+			c->help = true;
+			return CMD_OK;
+		}
+		code = o == '?' ? CMD_USAGE : parse_option(c, o);
+		if (code)
+			return code;
+	}
+	split_selection(c);
+	if (c->tree && c->stories)
+		return cmd__usage_error(argv[0], "--tree shows all, --pid only some: one of them");
+	return reading__file(&c->rd, argc, argv);
+}
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+static bool selected(const struct lifecycle_cmd *c, const struct life *l)
+{
+	const struct selection *sel = &c->sel;
+	uint64_t last = l->state == LIFE_FREED || l->state == LIFE_GONE ? life_last(l) : UINT64_MAX;
+
+	if (sel->has_time && (last < sel->from || l->born.from > sel->to))
+		return false;
+	if (sel->pid.nr && !num_set__has(&sel->pid, l->self.pid))
+		return false;
+	return !sel->comm || glob__matches(sel->comm, l->self.comm);
+}
+
+static uint64_t key_of(const struct lifecycle_cmd *c, const struct life *l)
+{
+	static const unsigned int spans[] = {
+		[SORT_ZOMBIE] = SPAN_ZOMBIE, [SORT_LIFETIME] = SPAN_LIFETIME, [SORT_TEARDOWN] = SPAN_TEARDOWN, [SORT_FREE] = SPAN_UNFREED
+	};
+
+	if (c->sort == SORT_TIME)
+		return UINT64_MAX - l->exit.to;
+	/* What is known for sure; an interval may be longer. */
+	return life_span(l, spans[c->sort]).min;
+}
+
+/* a belongs before b. */
+static bool is_before(const struct kept *a, const struct kept *b)
+{
+	if (a->key != b->key)
+		return a->key > b->key;
+	return a->life.self.id != b->life.self.id ? a->life.self.id < b->life.self.id :
+						    a->life.tid < b->life.tid;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+static void swap(struct kept *a, struct kept *b)
+{
+	struct kept t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static void sift_up(struct kept *v, size_t i)
+{
+	for (; i && is_before(&v[(i - 1) / 2], &v[i]); i = (i - 1) / 2)
+		swap(&v[(i - 1) / 2], &v[i]);
+}
+
+static void sift_down(struct kept *v, size_t nr)
+{
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < nr) {
+		if (child + 1 < nr && is_before(&v[child], &v[child + 1]))
+			child++;
+		if (!is_before(&v[i], &v[child]))
+			return;
+		swap(&v[i], &v[child]);
+		i = child;
+	}
+}
+
+static int add_kept(struct kept **v, size_t *nr, size_t *cap, const struct kept *k)
+{
+	struct kept *more;
+
+	if (*nr == *cap) {
+		more = reallocarray(*v, 2 * *cap + 64, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		*v = more;
+		*cap = 2 * *cap + 64;
+	}
+	(*v)[(*nr)++] = *k;
+	return 0;
+}
+
+static int keep(struct lifecycle_cmd *c, const struct life *l, bool over)
+{
+	struct kept k = { .life = *l, .key = key_of(c, l) };
+	bool full = over && !c->tree && c->top && c->nr_over == c->top;
+	int err;
+
+	if (full && !is_before(&k, &c->over[0]))
+		return 0;
+	k.life.exec = strdup(l->exec);
+	if (!k.life.exec)
+		return -ENOMEM;
+	if (full) {
+		free((char *)c->over[0].life.exec);
+		c->over[0] = k;
+		sift_down(c->over, c->nr_over);
+		return 0;
+	}
+	err = over ? add_kept(&c->over, &c->nr_over, &c->cap_over, &k) :
+		     add_kept(&c->left, &c->nr_left, &c->cap_left, &k);
+	if (err)
+		free((char *)k.life.exec);
+	else if (over && !c->tree)
+		sift_up(c->over, c->nr_over - 1);
+	return err;
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------ */
+
+static void count_fate(struct lifecycle_totals *t, const struct life *l)
+{
+	t->ended++;
+	t->uncertain += l->uncertain;
+	t->signals += l->how == LIFE_HOW_SIGNAL;
+	t->unknown += l->how == LIFE_HOW_UNKNOWN;
+	t->status_0 += l->how == LIFE_HOW_EXIT && !l->code;
+	t->status_other += l->how == LIFE_HOW_EXIT && l->code;
+}
+
+static int count(struct lifecycle_cmd *c, const struct life *l)
+{
+	struct lifecycle_totals *t = l->is_thread ? &c->thread_totals : &c->processes;
+	unsigned int i;
+	int err = 0;
+
+	t->alive += l->state == LIFE_ALIVE;
+	t->exiting += l->state == LIFE_EXITING;
+	t->zombies += l->state == LIFE_ZOMBIE;
+	t->unfreed += l->state == LIFE_REAPED;
+	t->leaks += life_is_leak(c, l);
+	t->freed += l->state == LIFE_FREED;
+	t->gone += l->state == LIFE_GONE;
+	t->reaped += l->reaped.to && l->reaped.from == l->reaped.to;
+	t->reaped_unseen += l->reaped.from < l->reaped.to;
+	if (l->exit.to)
+		count_fate(t, l);
+	for (i = 0; !err && i < NR_SPANS; i++) {
+		struct life_span s = life_span(l, i);
+
+		if (s.any && s.min == s.max)
+			err = durations__add(&t->spans[i].known, s.min);
+		else
+			t->spans[i].between += s.any;
+	}
+	return err;
+}
+
+static void on_life(void *ctx, const struct life *l)
+{
+	struct lifecycle_cmd *c = ctx;
+	bool over = l->state == LIFE_FREED || l->state == LIFE_GONE;
+
+	if (c->err || !selected(c, l))
+		return;
+	c->err = count(c, l);
+	/* Nobody asks for the living but the tree. */
+	if (!c->err && (c->tree || l->state != LIFE_ALIVE))
+		c->err = keep(c, l, over || c->tree);
+}
+
+static void on_step(void *ctx, const struct life_step *s)
+{
+	struct lifecycle_cmd *c = ctx;
+
+	if (!num_set__has(&c->sel.pid, s->self.pid) ||
+	    (c->sel.has_time && (s->ts < c->sel.from || s->ts > c->sel.to)) ||
+	    (c->sel.comm && !glob__matches(c->sel.comm, s->self.comm)))
+		return;
+	if (c->rd.json)
+		lifecycle__json_step(c, s);
+	else
+		lifecycle__text_step(c, s);
+}
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+static void put_json(struct lifecycle_cmd *c)
+{
+	size_t i;
+
+	if (c->tree)
+		c->err = lifecycle__walk(c, lifecycle__json_life);
+	for (i = 0; !c->tree && i < c->nr_over && !out__drain(&c->out); i++)
+		lifecycle__json_life(c, &c->over[i].life, -1);
+	for (i = 0; i < c->nr_left && !out__drain(&c->out); i++)
+		lifecycle__json_life(c, &c->left[i].life, -1);
+	lifecycle__json_summary(c);
+}
+
+static void put_stories_end(struct lifecycle_cmd *c)
+{
+	size_t i;
+
+	strbuf__putc(&c->out.b, '\n');
+	for (i = 0; i < c->nr_over; i++)
+		lifecycle__text_life(c, &c->over[i].life);
+	for (i = 0; i < c->nr_left; i++)
+		lifecycle__text_left(c, &c->left[i].life);
+}
+
+static int run(struct lifecycle_cmd *c)
+{
+	const struct lifecycle_opts opts = { .process = on_life,
+					     .thread = c->threads ? on_life : NULL,
+					     .step = c->stories ? on_step : NULL,
+					     .ctx = c };
+	const struct stk_event *e;
+	int err;
+
+	out__open(&c->out, true);
+	err = lifecycle__new(c->rd.reader, &opts, &c->l);
+	while (!err && !c->err && reading__next(&c->rd, &c->out, NULL, NULL, &e)) {
+		c->first_ts = c->first_ts ?: stk_event__ts(e);
+		err = lifecycle__add(c->l, e);
+	}
+	err = err ?: lifecycle__finish(c->l);
+	err = err ?: c->err;
+	if (!err && !c->tree)
+		qsort(c->over, c->nr_over, sizeof(*c->over), by_key);
+	if (!err && c->rd.json)
+		put_json(c);
+	else if (!err && c->stories)
+		put_stories_end(c);
+	else if (!err && c->tree)
+		lifecycle__text_tree(c);
+	else if (!err)
+		lifecycle__text(c);
+	err = err ?: c->err;
+	if (err)
+		log_err(err, "tell the lives of processes");
+	return out__close(&c->out, err ? CMD_FAILURE : reading__finish(&c->rd));
+}
+
+static void lifecycle_cmd__free(struct lifecycle_cmd *c)
+{
+	unsigned int i;
+	size_t k;
+
+	for (k = 0; k < c->nr_over; k++)
+		free((char *)c->over[k].life.exec);
+	for (k = 0; k < c->nr_left; k++)
+		free((char *)c->left[k].life.exec);
+	free(c->over);
+	free(c->left);
+	for (i = 0; i < NR_SPANS; i++) {
+		durations__clear(&c->processes.spans[i].known);
+		durations__clear(&c->thread_totals.spans[i].known);
+	}
+	lifecycle__free(c->l);
+	num_set__free(&c->sel.pid);
+	reading__free(&c->rd);
+}
 
 int cmd_lifecycle(int argc, char **argv)
 {
-	(void)argc;
-	return cmd__usage_error(argv[0], "%s", "is not there yet");
+	_cleanup_(lifecycle_cmd__free) struct lifecycle_cmd c = { .rd.command = argv[0], .top = 20 };
+	int code;
+
+	code = parse_options(&c, argc, argv);
+	if (code)
+		return code;
+	if (c.help)
+		return cmd__print(help);
+	code = reading__open(&c.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	return code ?: run(&c);
 }

@@ -22,7 +22,9 @@ const struct preset presets[] = {
 		      { "task:task_rename" },
 		      { "signal:signal_generate", "sig != 17" }, /* SIGCHLD */
 		      { "signal:signal_deliver" },
+		      { "task:task_newtask" },
 		      { "syscalls:sys_enter_exit_group" },
+		      { "syscalls:sys_enter_exit" },
 		      { "syscalls:sys_exit_clone" },
 		      { "syscalls:sys_exit_clone3" },
 		      { "syscalls:sys_exit_fork", NULL, true },

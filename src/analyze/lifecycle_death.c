@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How tasks end.  What a process ended by is decided by whoever comes first: a thread that calls
+ * exit_group(), or a signal's default action.  A deadly signal without a core dump kills by SIGKILL
+ * in every thread, as exit_group() and execve() do to the other threads: what the signal was, only
+ * signal_generate says.
+ */
+#include "lifecycle_priv.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+bool lc_signal__is_deadly(int64_t sig, bool *ret_core)
+{
+	*ret_core = false;
+	switch (sig) {
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGURG:
+	case SIGWINCH:
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+		return false;
+	case SIGQUIT:
+	case SIGILL:
+	case SIGTRAP:
+	case SIGABRT:
+	case SIGFPE:
+	case SIGSEGV:
+	case SIGBUS:
+	case SIGSYS:
+	case SIGXCPU:
+	case SIGXFSZ:
+		*ret_core = true;
+		return true;
+	default:
+		return sig > 0 && sig <= 64;
+	}
+}
+
+void lc_sent(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
+{
+	uint64_t sig, tid, result = 0;
+	struct lc_task *to;
+	struct lc_proc *p;
+	bool core;
+
+	if (!lc_u64(l, k, 0, &sig) || !lc_u64(l, k, 1, &tid))
+		return;
+	to = lc_task__find(l, tid);
+	if (!to)
+		return;
+	p = to->proc;
+	lc_u64(l, k, 2, &result);
+	lc_step(l, to,
+		(struct life_step){ .kind = LIFE_STEP_SENT,
+				    .number = sig,
+				    .detail = result,
+				    .other = lc_name(t ? t->proc : NULL) });
+	/* 0: sent; 4: sent, its siginfo lost */
+	if ((result && result != 4) || !lc_signal__is_deadly(sig, &core) || core || p->exit.to)
+		return;
+	/*
+	 * A process on its way out drops signals: the last one sent is the one that killed, but for
+	 * kernels before that rule, and for a call of exit_group() that had got no further.
+	 */
+	p->uncertain = p->group_exit || (p->sent && p->sent != (int)sig && sig != SIGKILL);
+	p->sent = sig;
+}
+
+void lc_signal(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
+{
+	uint64_t sig, handler = 0;
+	struct lc_proc *p;
+	bool core;
+
+	if (!t || !lc_u64(l, k, 0, &sig))
+		return;
+	p = t->proc;
+	lc_u64(l, k, 1, &handler);
+	lc_step(l, t,
+		(struct life_step){
+			.kind = LIFE_STEP_SIGNAL, .number = sig, .detail = handler ? 1 : 0 });
+	if (handler && p->sent == (int)sig) {
+		p->sent = 0;
+		p->uncertain = false;
+	}
+	if (handler || !lc_signal__is_deadly(sig, &core) || p->group_exit || p->exit.to)
+		return;
+	t->signal = sig;
+	if (p->how == LIFE_HOW_SIGNAL && p->code != -1)
+		return;
+	p->how = LIFE_HOW_SIGNAL;
+	p->code = sig;
+	if (sig == SIGKILL)
+		p->code = p->sent ?: -1;
+	else
+		p->uncertain = false;
+}
+
+/* ---- exits ---------------------------------------------------------------------------------- */
+
+void lc_exit_call(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
+{
+	struct lc_proc *p;
+	uint64_t code;
+
+	if (!t || !lc_u64(l, k, 0, &code))
+		return;
+	p = t->proc;
+	t->code = code & 0xff;
+	t->code_ts = l->ts;
+	lc_step(l, t,
+		(struct life_step){ .kind = LIFE_STEP_EXIT_CALL,
+				    .number = t->code,
+				    .detail = k->role == LC_EXIT_GROUP });
+	/* It lives, so the signal was not the end: init of a PID namespace has no default actions. */
+	if (t->signal && p->how == LIFE_HOW_SIGNAL) {
+		p->how = LIFE_HOW_UNKNOWN;
+		t->signal = 0;
+	}
+	if (k->role != LC_EXIT_GROUP)
+		return;
+	if (p->group_exit) {
+		/* Two threads at once: the first event need not be the first to have been heard. */
+		p->uncertain |= p->code != t->code;
+		return;
+	}
+	p->group_exit = true;
+	p->uncertain = p->how == LIFE_HOW_SIGNAL;
+	if (p->how == LIFE_HOW_SIGNAL)
+		return;
+	p->how = LIFE_HOW_EXIT;
+	p->code = t->code;
+}
+
+/* Without exit_group() and signals it is the status of the last thread that called exit(). */
+static void settle_code(struct lc_proc *p, const struct lc_task *last)
+{
+	/* Whoever was killed by SIGKILL without anybody sending it: by execve() that did not follow. */
+	if (p->how != LIFE_HOW_UNKNOWN || last->code < 0)
+		return;
+	p->how = LIFE_HOW_EXIT;
+	p->code = last->code;
+	p->uncertain = p->other_exit > last->code_ts;
+}
+
+static void process_exited(struct lifecycle *l, struct lc_proc *p, struct lc_task *last,
+			   struct life_time when)
+{
+	p->exit = when;
+	settle_code(p, last);
+	lc_step(l, last, (struct life_step){ .kind = LIFE_STEP_EXIT });
+	lc_proc__leave_children(l, p);
+}
+
+static void task_exited(struct lifecycle *l, struct lc_task *t, struct life_time when)
+{
+	struct lc_proc *p = t->proc;
+
+	t->exit = when;
+	t->call = 0;
+	if (p->nr_live)
+		p->nr_live--;
+	if (when.from != when.to)
+		l->counts.exits_unseen++;
+}
+
+void lc_exit(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
+{
+	uint64_t dead = 0;
+	struct lc_proc *p;
+	struct lc_task *o;
+	bool told;
+
+	if (!t || t->exit.to)
+		return;
+	p = t->proc;
+	told = lc_u64(l, k, 1, &dead);
+	task_exited(l, t, lc_at(l->ts));
+	p->dead |= dead != 0;
+	if (told ? dead : !p->nr_live) {
+		for (o = p->tasks; o; o = o->next)
+			if (o != t && o->exit.to && o->code >= 0 && o->code != t->code &&
+			    o->exit.to > p->other_exit)
+				p->other_exit = o->exit.to;
+		process_exited(l, p, t, lc_at(l->ts));
+		return;
+	}
+	lc_step(l, t, (struct life_step){ .kind = LIFE_STEP_THREAD_EXIT });
+}
+
+/* ---- the last switch ------------------------------------------------------------------------ */
+
+/* Whose last switch it is: the number may be another's by now. */
+static struct lc_task *last_switch_of(struct lifecycle *l, uint32_t tid)
+{
+	struct lc_task *t = lc_task__find(l, tid), *leader, *o;
+
+	if (t && t->exit.to)
+		return t;
+	/* A leader on its way out while one of its threads takes its place, and it that one's number. */
+	leader = t ? t->proc->leader : NULL;
+	if (leader && leader != t && leader->exit.to && !leader->off.to)
+		return leader;
+	for (o = t ? t->next_tid : NULL; o; o = o->next_tid)
+		if (o->tid == tid && o->exit.to && !o->off.to)
+			return o;
+	return t;
+}
+
+bool lc_is_last_switch(const struct lifecycle *l, const struct event_known *k)
+{
+	uint64_t tid, state;
+
+	return lc_u64(l, k, 0, &tid) && tid && lc_u64(l, k, 1, &state) &&
+	       (state & (LC_ZOMBIE | LC_DEAD));
+}
+
+void lc_switch(struct lifecycle *l, const struct event_known *k)
+{
+	uint64_t tid = 0, state = 0;
+	struct lc_task *t;
+	struct lc_proc *p;
+
+	lc_u64(l, k, 0, &tid);
+	lc_u64(l, k, 1, &state);
+	t = last_switch_of(l, tid);
+	if (!t)
+		return;
+	p = t->proc;
+	if (!t->exit.to)
+		task_exited(l, t, (struct life_time){ t->seen, l->ts });
+	p->nr_off += !t->off.to;
+	t->off = lc_at(l->ts);
+	t->off_state = state & LC_ZOMBIE ? LC_ZOMBIE : LC_DEAD;
+	if (l->ts > p->last_off)
+		p->last_off = l->ts;
+	/* Still a zombie: the wait before told of a stop, or of nothing. */
+	if (t->off_state == LC_ZOMBIE && lc_is_leader(t) && p->reaped.to)
+		p->reaped = (struct life_time){ 0 };
+	if (!p->exit.to && !p->nr_live)
+		process_exited(l, p, t, t->exit);
+	lc_step(l, t,
+		(struct life_step){ .kind = p->nr_off == p->nr_threads && p->exit.to ?
+						    LIFE_STEP_ZOMBIE :
+						    LIFE_STEP_OFF });
+	/* Nothing more comes of it where frees were not recorded. */
+	if (!lc_has(l, LC_FREE) && (lc_is_leader(t) ? p->reaped.to : t->off_state == LC_DEAD))
+		lc_over(l, t, LIFE_REAPED);
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+void lc_over(struct lifecycle *l, struct lc_task *t, enum life_state state)
+{
+	lc_tell(l, t, state);
+	if (lc_is_leader(t)) {
+		lc_proc__leave_children(l, t->proc);
+		lc_proc__set_parent(t->proc, NULL);
+	}
+	lc_task__drop(l, t);
+}
+
+/* An end that was not seen. */
+static void end_unseen(struct lifecycle *l, struct lc_task *t)
+{
+	struct lc_proc *p = t->proc;
+
+	if (!t->exit.to)
+		task_exited(l, t, (struct life_time){ t->seen, l->ts });
+	if (lc_is_leader(t) && !p->exit.to)
+		process_exited(l, p, t, (struct life_time){ t->exit.from, l->ts });
+	if (!t->off.to)
+		p->nr_off++;
+}
+
+void lc_displaced(struct lifecycle *l, struct lc_task *t)
+{
+	struct lc_proc *p = t->proc;
+	bool seen = t->exit.to != 0;
+
+	l->counts.pid_reuses += seen;
+	end_unseen(l, t);
+	t->displaced = true;
+	if (lc_is_leader(t) && !p->reaped.to)
+		lc_wait__guess(l, p);
+	if (lc_is_leader(t) && !p->reaped.to)
+		p->reaped = (struct life_time){ p->last_off ?: p->exit.from, l->ts };
+	if (!t->released.to)
+		t->released = (struct life_time){ t->exit.from, l->ts };
+	/* With its exit its free may have been missed. */
+	if (!seen || !lc_has(l, LC_FREE))
+		lc_over(l, t, seen ? LIFE_REAPED : LIFE_GONE);
+}
+
+static bool comm_is(const struct lc_task *t, const char *comm, size_t len)
+{
+	return comm && strnlen(t->comm, LC_COMM) == len && !memcmp(t->comm, comm, len);
+}
+
+/* Of all that had the number: who has ended, of these who has the comm, of these the oldest. */
+static struct lc_task *freed_of(struct lifecycle *l, uint32_t tid, const char *comm, size_t len)
+{
+	struct lc_task *t, *best = NULL;
+	unsigned int score, best_score = 0, same = 0;
+
+	for (t = lc_task__chain(l, tid); t; t = t->next_tid) {
+		if (t->tid != tid)
+			continue;
+		score = 1 + (t->exit.to ? 2 : 0) + comm_is(t, comm, len);
+		same = score == best_score ? same + 1 : score > best_score ? 1 : same;
+		if (score >= best_score) {
+			best = t;
+			best_score = score;
+		}
+	}
+	l->counts.frees_ambiguous += same > 1;
+	return best;
+}
+
+/* No thread outlives its leader. */
+static void end_threads(struct lifecycle *l, const struct lc_task *leader)
+{
+	struct lc_task *t, *next;
+
+	for (t = leader->proc->tasks; t; t = next) {
+		next = t->next;
+		if (t == leader || t->exit.to)
+			continue;
+		end_unseen(l, t);
+		lc_over(l, t, LIFE_GONE);
+	}
+}
+
+void lc_freed(struct lifecycle *l, const struct event_known *k)
+{
+	struct lc_task *t, *leader;
+	const char *comm;
+	struct lc_proc *p;
+	size_t len = 0;
+	uint64_t tid;
+
+	if (!lc_u64(l, k, 0, &tid))
+		return;
+	comm = event_fields__string(k->fields[1], l->e, &len);
+	t = freed_of(l, tid, comm, len);
+	if (!t) {
+		l->counts.frees_unmatched++;
+		return;
+	}
+	p = t->proc;
+	leader = p->leader;
+	/* Not the thread, but its leader, whose place it is about to take. */
+	if (!t->exit.to && leader && leader != t && leader->exit.to && !leader->freed) {
+		leader->freed = l->ts;
+		return;
+	}
+	end_unseen(l, t);
+	if (lc_is_leader(t)) {
+		end_threads(l, t);
+		if (!p->reaped.to)
+			lc_wait__guess(l, p);
+	}
+	lc_step(l, t,
+		(struct life_step){ .kind = lc_is_leader(t) ? LIFE_STEP_FREED :
+							      LIFE_STEP_THREAD_FREED });
+	lc_over(l, t, LIFE_FREED);
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tasks and processes: who is there, whose child, under which numbers. */
+#include "lifecycle_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+#define FLAG_INTERRUPT 0x18 /* of common_flags: in a hardirq, in a softirq */
+#define MAX_GENERATIONS 1024 /* parents above one another */
+
+/* ---- chains --------------------------------------------------------------------------------- */
+
+static unsigned int slot(const struct lifecycle *l, uint32_t number)
+{
+	return number * 2654435769u >> (32 - l->bits);
+}
+
+static void link_tid(struct lifecycle *l, struct lc_task *t)
+{
+	struct lc_task **at = &l->by_tid[slot(l, t->tid)];
+
+	t->next_tid = *at;
+	*at = t;
+}
+
+static void unlink_tid(struct lifecycle *l, struct lc_task *t)
+{
+	struct lc_task **at = &l->by_tid[slot(l, t->tid)];
+
+	while (*at && *at != t)
+		at = &(*at)->next_tid;
+	if (*at)
+		*at = t->next_tid;
+}
+
+static void link_ns(struct lifecycle *l, struct lc_task *t)
+{
+	struct lc_task **at = &l->by_ns[slot(l, t->ns_pid)];
+
+	if (!t->ns_pid)
+		return;
+	t->next_ns = *at;
+	*at = t;
+}
+
+static void unlink_ns(struct lifecycle *l, struct lc_task *t)
+{
+	struct lc_task **at = &l->by_ns[slot(l, t->ns_pid)];
+
+	if (!t->ns_pid)
+		return;
+	while (*at && *at != t)
+		at = &(*at)->next_ns;
+	if (*at)
+		*at = t->next_ns;
+}
+
+/* The oldest first into chains that have the youngest first. */
+static void rehash(struct lifecycle *l, struct lc_task *t)
+{
+	if (!t)
+		return;
+	rehash(l, t->next_tid);
+	link_tid(l, t);
+}
+
+static int grow(struct lifecycle *l)
+{
+	unsigned int bits = l->by_tid ? l->bits + 1 : 10, i, old = l->by_tid ? 1u << l->bits : 0;
+	struct lc_task **tid = calloc((size_t)1 << bits, sizeof(*tid));
+	struct lc_task **ns = calloc((size_t)1 << bits, sizeof(*ns));
+	struct lc_task **was = l->by_tid, *t;
+
+	if (!tid || !ns) {
+		free(tid);
+		free(ns);
+		return -ENOMEM;
+	}
+	free(l->by_ns);
+	l->by_tid = tid;
+	l->by_ns = ns;
+	l->bits = bits;
+	for (i = 0; i < old; i++)
+		rehash(l, was[i]);
+	free(was);
+	for (i = 0; i < 1u << bits; i++)
+		for (t = l->by_tid[i]; t; t = t->next_tid)
+			link_ns(l, t);
+	return 0;
+}
+
+int lc_tables__new(struct lifecycle *l)
+{
+	return grow(l);
+}
+
+void lc_tables__free(struct lifecycle *l)
+{
+	unsigned int i;
+
+	for (i = 0; l->by_tid && i < 1u << l->bits; i++)
+		while (l->by_tid[i])
+			lc_task__drop(l, l->by_tid[i]);
+	free(l->by_tid);
+	free(l->by_ns);
+}
+
+struct lc_task *lc_task__ns_chain(const struct lifecycle *l, uint32_t ns_pid)
+{
+	return l->by_ns[slot(l, ns_pid)];
+}
+
+struct lc_task *lc_task__find(const struct lifecycle *l, uint32_t tid)
+{
+	struct lc_task *t = lc_task__chain(l, tid);
+
+	while (t && (t->tid != tid || t->displaced))
+		t = t->next_tid;
+	return t;
+}
+
+struct lc_task *lc_task__chain(const struct lifecycle *l, uint32_t tid)
+{
+	return l->by_tid[slot(l, tid)];
+}
+
+struct lc_task *lc_task__find_id(const struct lifecycle *l, uint32_t tid, uint64_t id)
+{
+	struct lc_task *t = lc_task__chain(l, tid);
+
+	while (t && (t->tid != tid || t->id != id))
+		t = t->next_tid;
+	return t;
+}
+
+struct lc_proc *lc_proc__find(const struct lifecycle *l, uint32_t pid)
+{
+	struct lc_task *t = lc_task__find(l, pid);
+
+	return t && t->proc->pid == pid && lc_is_leader(t) ? t->proc : NULL;
+}
+
+void lc_task__set_tid(struct lifecycle *l, struct lc_task *t, uint32_t tid)
+{
+	unlink_tid(l, t);
+	t->tid = tid;
+	link_tid(l, t);
+}
+
+void lc_task__set_ns_pid(struct lifecycle *l, struct lc_task *t, uint32_t ns_pid)
+{
+	unlink_ns(l, t);
+	t->ns_pid = ns_pid;
+	link_ns(l, t);
+}
+
+/* ---- coming and going ----------------------------------------------------------------------- */
+
+static struct lc_task *task_new(struct lifecycle *l, struct lc_proc *p, uint32_t tid)
+{
+	struct lc_task *t;
+
+	if (l->nr_tasks >= 1u << l->bits && l->bits < 24 && grow(l))
+		return NULL;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->id = ++l->next_id;
+	t->tid = tid;
+	t->code = -1;
+	t->proc = p;
+	t->next = p->tasks;
+	p->tasks = t;
+	p->nr_threads++;
+	p->nr_live++;
+	link_tid(l, t);
+	l->nr_tasks++;
+	return t;
+}
+
+struct lc_task *lc_process__new(struct lifecycle *l, uint32_t pid)
+{
+	struct lc_proc *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	p->leader = task_new(l, p, pid);
+	if (!p->leader) {
+		free(p);
+		return NULL;
+	}
+	p->id = p->leader->id;
+	return p->leader;
+}
+
+struct lc_task *lc_thread__new(struct lifecycle *l, struct lc_proc *p, uint32_t tid)
+{
+	return task_new(l, p, tid);
+}
+
+/* A hostile list of tasks may go round in circles, or on for ever. */
+static bool may_be_child(const struct lc_proc *p, const struct lc_proc *parent)
+{
+	unsigned int n = 0;
+
+	for (; parent; parent = parent->parent)
+		if (parent == p || ++n > MAX_GENERATIONS)
+			return false;
+	return true;
+}
+
+void lc_proc__set_parent(struct lc_proc *p, struct lc_proc *parent)
+{
+	if (!may_be_child(p, parent))
+		parent = NULL;
+	if (p->at_sibling) {
+		*p->at_sibling = p->next_sibling;
+		if (p->next_sibling)
+			p->next_sibling->at_sibling = p->at_sibling;
+	}
+	p->parent = parent;
+	p->at_sibling = NULL;
+	p->next_sibling = NULL;
+	if (!parent)
+		return;
+	p->next_sibling = parent->children;
+	if (p->next_sibling)
+		p->next_sibling->at_sibling = &p->next_sibling;
+	p->at_sibling = &parent->children;
+	parent->children = p;
+}
+
+void lc_proc__leave_children(struct lifecycle *l, struct lc_proc *p)
+{
+	struct lc_proc *c;
+
+	while ((c = p->children)) {
+		if (!c->orphan && !c->reaped.to) {
+			c->orphan = true;
+			l->counts.orphans++;
+			lc_step(l, c->leader,
+				(struct life_step){ .kind = LIFE_STEP_ORPHAN, .other = lc_name(p) });
+		}
+		lc_proc__set_parent(c, p->parent);
+	}
+}
+
+static void unlink_of_process(struct lc_task *t)
+{
+	struct lc_task **at = &t->proc->tasks;
+
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	if (t->proc->leader == t)
+		t->proc->leader = NULL;
+}
+
+static void drop_if_empty(struct lifecycle *l, struct lc_proc *p)
+{
+	if (p->tasks)
+		return;
+	/* Without a word: whoever is left over had it from the end of the process. */
+	while (p->children)
+		lc_proc__set_parent(p->children, p->parent);
+	lc_proc__set_parent(p, NULL);
+	free(p->exec);
+	free(p->waits);
+	free(p);
+}
+
+void lc_task__drop(struct lifecycle *l, struct lc_task *t)
+{
+	struct lc_proc *p = t->proc;
+
+	unlink_tid(l, t);
+	unlink_ns(l, t);
+	unlink_of_process(t);
+	l->nr_tasks--;
+	free(t);
+	drop_if_empty(l, p);
+}
+
+void lc_task__move(struct lifecycle *l, struct lc_task *t, struct lc_proc *p)
+{
+	struct lc_proc *was = t->proc;
+
+	unlink_of_process(t);
+	t->proc = p;
+	t->next = p->tasks;
+	p->tasks = t;
+	p->nr_threads++;
+	p->nr_live += !t->exit.to;
+	drop_if_empty(l, was);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+void lc_comm__set(struct lc_task *t, const char *comm, size_t len)
+{
+	len = strnlen(comm, MIN(len, LC_COMM));
+	memcpy(t->comm, comm, len);
+	t->comm[len] = '\0';
+	t->last_comm = NULL;
+}
+
+struct life_name lc_name(const struct lc_proc *p)
+{
+	struct life_name n = { 0 };
+
+	if (!p)
+		return n;
+	n.id = p->id;
+	n.pid = p->pid;
+	if (p->leader)
+		memcpy(n.comm, p->leader->comm, sizeof(n.comm));
+	return n;
+}
+
+/* ---- where an event happened ---------------------------------------------------------------- */
+
+/* Somebody whose birth was not seen. */
+static int meet(struct lifecycle *l, uint32_t tid, uint32_t pid, struct lc_task **ret_task)
+{
+	struct lc_proc *p = lc_proc__find(l, pid);
+	struct lc_task *t;
+
+	if (!p) {
+		t = lc_process__new(l, pid);
+		if (!t)
+			return -ENOMEM;
+		t->born = (struct life_time){ 0, l->ts };
+		t->existed = t->kind_sure = true;
+		l->counts.existed++;
+		p = t->proc;
+	}
+	t = p->leader;
+	if (tid != pid) {
+		t = lc_thread__new(l, p, tid);
+		if (!t)
+			return -ENOMEM;
+		t->born = (struct life_time){ 0, l->ts };
+		t->existed = t->kind_sure = true;
+		if (!p->dead) /* there was one more thread than known */
+			p->exit = (struct life_time){ 0 };
+	}
+	if (l->start)
+		l->counts.births_unseen++;
+	*ret_task = t;
+	return 0;
+}
+
+/* The process a thread of that number belongs to has turned out. */
+static int settle(struct lifecycle *l, struct lc_task *t, uint32_t pid)
+{
+	struct lc_proc *p = lc_proc__find(l, pid);
+	struct lc_task *leader;
+	int err;
+
+	if (!p) {
+		err = meet(l, pid, pid, &leader);
+		if (err)
+			return err;
+		p = leader->proc;
+	}
+	lc_task__move(l, t, p);
+	t->kind_sure = true;
+	l->counts.processes--;
+	l->counts.threads++;
+	return 0;
+}
+
+int lc_context(struct lifecycle *l, const struct stk_event *e, struct lc_task **ret_task)
+{
+	uint32_t tid = stk_event__tid(e), pid = stk_event__pid(e);
+	struct lc_task *t = lc_task__find(l, tid);
+	int err = 0;
+
+	*ret_task = NULL;
+	if (!tid)
+		return 0;
+	if (t && t->off.to) {
+		/* Its last instruction was long ago: an exec'ing thread has its number, or a late event. */
+		if ((lc_is_leader(t) && t->proc->nr_live) || (stk_event__marks(e) & STK_MARK_LATE))
+			return 0;
+		lc_displaced(l, t);
+		t = NULL;
+	}
+	if (t && t->proc->pid != pid && !t->kind_sure)
+		err = settle(l, t, pid);
+	else if (t && t->proc->pid != pid) {
+		lc_displaced(l, t);
+		t = NULL;
+	}
+	if (!err && !t)
+		err = meet(l, tid, pid, &t);
+	if (err)
+		return err;
+	t->kind_sure = true;
+	t->listed = false;
+	t->seen = l->ts;
+	if (t->last_comm != stk_event__comm(e)) {
+		lc_comm__set(t, stk_event__comm(e), LC_COMM);
+		t->last_comm = stk_event__comm(e);
+	}
+	/* What interrupts it says nothing of what it does. */
+	if ((stk_event__kstack(e) || stk_event__ustack(e)) && !(stk_event__flags(e) & FLAG_INTERRUPT))
+		t->proc->where = (struct life_where){ stk_event__type(e), l->ts, tid,
+						      stk_event__kstack(e), stk_event__ustack(e) };
+	*ret_task = t;
+	return 0;
+}

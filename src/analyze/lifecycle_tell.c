@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is known of a task, in the form others read. */
+#include "lifecycle_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+/* ---- spans ---------------------------------------------------------------------------------- */
+
+static struct life_span between(struct life_time a, struct life_time b)
+{
+	struct life_span s = { 0, LIFE_EVER, true };
+
+	if (!a.to || !b.to)
+		return (struct life_span){ 0 };
+	if (b.from > a.to)
+		s.min = b.from - a.to;
+	if (a.from && b.to != LIFE_EVER)
+		s.max = b.to > a.from ? b.to - a.from : 0;
+	return s;
+}
+
+struct life_span life__lifetime(const struct life *l)
+{
+	return between(l->born, l->exit);
+}
+
+struct life_span life__teardown(const struct life *l)
+{
+	return between(l->exit, l->zombie);
+}
+
+struct life_span life__zombie(const struct life *l)
+{
+	if (l->early)
+		return (struct life_span){ 0, 0, true };
+	return between(l->zombie, l->reaped);
+}
+
+struct life_span life__unfreed(const struct life *l)
+{
+	return between(l->reaped, l->freed);
+}
+
+/* ---- a process ------------------------------------------------------------------------------ */
+
+static void fill_common(const struct lifecycle *l, const struct lc_task *t, enum life_state state,
+			struct life *ret)
+{
+	const struct lc_proc *p = t->proc;
+
+	ret->self = lc_name(p);
+	memcpy(ret->self.comm, t->comm, sizeof(t->comm));
+	ret->tid = t->tid;
+	ret->ns_pid = t->ns_pid;
+	ret->existed = t->existed;
+	ret->replaced = t->replaced;
+	ret->state = state;
+	ret->born = t->born;
+	ret->exit = t->exit;
+	ret->early = t->off_state == LC_DEAD;
+	ret->exec = p->exec ?: "";
+	ret->parent = p->born_to;
+	ret->heir = p->heir;
+	ret->orphan = p->orphan;
+	ret->where = p->where;
+	if (state == LIFE_FREED)
+		ret->freed = lc_at(t->freed ?: l->ts);
+}
+
+/* Not seen: after the exit, and before whatever came next. */
+static struct life_time zombie_of(const struct lifecycle *l, const struct lc_proc *p,
+				  const struct life *so_far)
+{
+	if (!p->exit.to || so_far->state == LIFE_ALIVE || so_far->state == LIFE_EXITING)
+		return (struct life_time){ 0 };
+	if (p->nr_off >= p->nr_threads && p->last_off)
+		return (struct life_time){ so_far->born.from || !so_far->existed ||
+							   p->last_off > so_far->born.to ?
+						   p->last_off :
+						   0,
+					   p->last_off };
+	return (struct life_time){ p->exit.from, so_far->reaped.to	  ?:
+							 so_far->freed.to ?:
+									    l->end_ts };
+}
+
+static void fill_process(const struct lifecycle *l, const struct lc_task *t, struct life *ret)
+{
+	const struct lc_proc *p = t->proc;
+
+	ret->exit = p->exit;
+	ret->reaped = p->reaped;
+	ret->early &= p->nr_threads == 1;
+	ret->zombie = zombie_of(l, p, ret);
+	ret->reaper = p->reaper;
+	ret->reaped_with = p->reaped_with;
+	ret->nr_execs = p->nr_execs;
+	ret->nr_threads = p->nr_threads;
+	ret->live_threads = p->nr_live;
+	ret->uncertain = p->uncertain;
+	ret->sent = p->sent;
+	ret->how = p->exit.to ? p->how : LIFE_HOW_UNKNOWN;
+	if (ret->how != LIFE_HOW_UNKNOWN)
+		ret->code = p->code;
+	if (ret->how == LIFE_HOW_UNKNOWN)
+		ret->uncertain = false;
+	if (p->parent)
+		ret->parent_where = p->parent->where;
+}
+
+/* Others need not be waited for: they are released on their way out, before they are switched off. */
+static void fill_thread(const struct lifecycle *l, const struct lc_task *t, struct life *ret)
+{
+	ret->is_thread = true;
+	ret->code = t->code;
+	ret->how = t->code >= 0 ? LIFE_HOW_EXIT : t->signal ? LIFE_HOW_SIGNAL : LIFE_HOW_UNKNOWN;
+	if (ret->how == LIFE_HOW_SIGNAL)
+		ret->code = t->signal;
+	if (t->exit.to)
+		ret->zombie = t->off.to ?
+				      t->off :
+				      (struct life_time){ t->exit.from, ret->freed.to ?: l->end_ts };
+	ret->reaped = t->released;
+	if (!ret->reaped.to && t->off_state == LC_DEAD)
+		ret->reaped = (struct life_time){ t->exit.from, t->off.to };
+	else if (!ret->reaped.to && ret->freed.to)
+		ret->reaped = (struct life_time){ t->off.from ?: t->exit.from, ret->freed.to };
+}
+
+void lc_tell(struct lifecycle *l, struct lc_task *t, enum life_state state)
+{
+	struct life life = { 0 };
+
+	fill_common(l, t, state, &life);
+	if (lc_is_leader(t) && l->opts.process) {
+		fill_process(l, t, &life);
+		l->opts.process(l->opts.ctx, &life);
+	} else if (!lc_is_leader(t) && l->opts.thread) {
+		fill_thread(l, t, &life);
+		l->opts.thread(l->opts.ctx, &life);
+	}
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+void lc_step(struct lifecycle *l, const struct lc_task *t, struct life_step step)
+{
+	if (!l->opts.step || !t)
+		return;
+	step.self = lc_name(t->proc);
+	step.tid = t->tid;
+	step.ts = l->ts;
+	if (l->e) {
+		step.kstack = stk_event__kstack(l->e);
+		step.ustack = stk_event__ustack(l->e);
+	}
+	l->opts.step(l->opts.ctx, &step);
+}
+
+/* ---- what is left --------------------------------------------------------------------------- */
+
+static enum life_state state_of_thread(const struct lc_task *t)
+{
+	return !t->exit.to				 ? LIFE_ALIVE :
+	       t->released.to || t->off_state == LC_DEAD ? LIFE_REAPED :
+	       t->off.to				 ? LIFE_ZOMBIE :
+							   LIFE_EXITING;
+}
+
+/* By the events. */
+static enum life_state state_of(const struct lc_proc *p)
+{
+	const struct lc_task *t = p->leader;
+
+	if (!p->exit.to)
+		return t->off_state == LC_ZOMBIE ? LIFE_ZOMBIE : LIFE_ALIVE;
+	if (p->reaped.to || (t->off_state == LC_DEAD && p->nr_threads == 1))
+		return LIFE_REAPED;
+	return p->nr_off >= p->nr_threads || t->off_state == LC_ZOMBIE ? LIFE_ZOMBIE : LIFE_EXITING;
+}
+
+/* By the events and the list at the end, which saw what they missed. */
+static enum life_state settle_state(struct lifecycle *l, struct lc_proc *p)
+{
+	enum life_state state = state_of(p);
+	char listed;
+
+	if (p->leader->displaced)
+		return state == LIFE_REAPED ? state : LIFE_GONE;
+	if (!l->end)
+		return state;
+	listed = lc_list__state(l, p);
+	if (listed == 'Z')
+		return LIFE_ZOMBIE;
+	if (listed)
+		return state == LIFE_ZOMBIE || state == LIFE_REAPED ? LIFE_EXITING : state;
+	if (state == LIFE_ZOMBIE || state == LIFE_EXITING)
+		return LIFE_REAPED; /* unseen */
+	return state == LIFE_ALIVE ? LIFE_GONE : state;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	struct lc_task *const *x = a, *const *y = b;
+
+	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+}
+
+static void tell_left(struct lifecycle *l, struct lc_task *t)
+{
+	struct lc_proc *p = t->proc;
+	enum life_state state;
+
+	if (!lc_is_leader(t)) {
+		lc_tell(l, t, state_of_thread(t));
+		return;
+	}
+	state = settle_state(l, p);
+	if (state == LIFE_REAPED && !p->reaped.to)
+		lc_wait__guess(l, p);
+	if (state == LIFE_GONE && !p->exit.to)
+		p->exit = (struct life_time){ t->seen, l->end_ts };
+	lc_tell(l, t, state);
+}
+
+int lifecycle__finish(struct lifecycle *l)
+{
+	_cleanup_free_ struct lc_task **all = NULL;
+	unsigned int i, nr = 0;
+	struct lc_task *t;
+	int err;
+
+	l->e = NULL;
+	l->end_ts = l->ts;
+	err = lc_list__end(l);
+	if (err)
+		return err;
+	l->ts = l->end_ts;
+	all = calloc(l->nr_tasks + 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < 1u << l->bits; i++)
+		for (t = l->by_tid[i]; t; t = t->next_tid)
+			all[nr++] = t;
+	qsort(all, nr, sizeof(*all), by_id);
+	for (i = 0; i < nr; i++)
+		tell_left(l, all[i]);
+	return 0;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who was reaped by which wait.  wait4() returns the child's pid as the caller's namespace has it:
+ * the number that clone() returned to whoever made the child, and every later parent of it lives in
+ * that same namespace.  waitid() says only that there was somebody.
+ */
+#include "lifecycle_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cleanup.h"
+
+#define LC_WNOWAIT 0x01000000 /* leaves it as it is */
+#define LC_P_PID 1
+
+void lc_wait_enter(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
+{
+	uint64_t v;
+
+	if (!t)
+		return;
+	t->call = k->role;
+	t->call_ts = l->ts;
+	t->call_which = k->role == LC_WAITID && lc_u64(l, k, 2, &v) ? (int)v : -1;
+	t->call_pid = lc_u64(l, k, 0, &v) ? v : 0;
+	t->call_options = lc_u64(l, k, 1, &v) ? (int)v : -1;
+}
+
+static void reaped(struct lifecycle *l, struct lc_task *c, struct lc_task *by)
+{
+	struct lc_proc *p = c->proc;
+
+	p->reaped = lc_at(l->ts);
+	p->reaper = lc_name(by->proc);
+	p->reaped_with = by->call == LC_WAITID ? "waitid" : "wait4";
+	lc_step(l, by, (struct life_step){ .kind = LIFE_STEP_REAPS, .other = lc_name(p) });
+	lc_step(l, c, (struct life_step){ .kind = LIFE_STEP_REAPED, .other = lc_name(by->proc) });
+	if (!lc_has(l, LC_FREE) && p->nr_off == p->nr_threads)
+		lc_over(l, c, LIFE_REAPED);
+}
+
+/* Not by its parent: a leader goes on waiting for that one, a thread is through. */
+static void reaped_by_tracer(struct lifecycle *l, struct lc_task *c, struct lc_task *by)
+{
+	l->counts.tracer_waits++;
+	if (!lc_is_leader(c)) {
+		c->released = lc_at(l->ts);
+		return;
+	}
+	c->proc->traced = l->ts;
+	lc_step(l, c, (struct life_step){ .kind = LIFE_STEP_TRACER, .other = lc_name(by->proc) });
+}
+
+static bool is_ancestor(const struct lc_proc *a, const struct lc_proc *p)
+{
+	for (; p; p = p->parent)
+		if (p == a)
+			return true;
+	return false;
+}
+
+/* How well c fits a wait of by that returned number; 0 not at all. */
+static unsigned int fitness(const struct lc_task *c, const struct lc_task *by, uint32_t number)
+{
+	const struct lc_proc *p = c->proc, *parent = by->proc;
+	bool same_number = c->ns_pid ? c->ns_pid == number : c->tid == number;
+	bool root = parent->pid == 1 || (parent->in_root && !parent->in_namespace);
+
+	if (c == by || p == parent || (root && c->tid != number))
+		return 0;
+	/* Where numbers differ, one that nobody knows may be any. */
+	if (!same_number && (c->ns_pid || !parent->in_namespace))
+		return 0;
+	if (!lc_is_leader(c))
+		return same_number ? 1 : 0;
+	if (p->parent == parent && !p->orphan)
+		return same_number ? 6 : 3;
+	if (!same_number)
+		return 0;
+	if (p->orphan && is_ancestor(parent, p->parent))
+		return 5;
+	if (p->orphan || !p->parent)
+		return 4;
+	return 1; /* somebody else's child: traced by this one */
+}
+
+struct found {
+	struct lc_task *best;
+	unsigned int score, same; /* of the best; how many have it */
+	struct lc_task *reaped; /* fits as a child, but was reaped already */
+	bool alive; /* one that has not ended fits */
+};
+
+static void consider(struct found *f, struct lc_task *c, const struct lc_task *by, uint32_t number)
+{
+	unsigned int score = fitness(c, by, number);
+
+	if (!score)
+		return;
+	if (!(lc_is_leader(c) ? c->proc->exit.to : c->exit.to)) {
+		f->alive = true;
+		return;
+	}
+	if (lc_is_leader(c) ? c->proc->reaped.to : c->released.to) {
+		f->reaped = score >= 3 ? c : f->reaped;
+		return;
+	}
+	if (score < f->score)
+		return;
+	f->same = score == f->score ? f->same + 1 : 1;
+	f->best = c;
+	f->score = score;
+}
+
+static void find_child(struct lifecycle *l, const struct lc_task *by, uint32_t number,
+		       struct found *ret_found)
+{
+	struct found f = { 0 };
+	struct lc_task *t;
+	struct lc_proc *c;
+
+	for (t = lc_task__ns_chain(l, number); t; t = t->next_ns)
+		if (t->ns_pid == number)
+			consider(&f, t, by, number);
+	for (t = lc_task__chain(l, number); t; t = t->next_tid)
+		if (t->tid == number && !t->ns_pid)
+			consider(&f, t, by, number);
+	if (!f.best && by->proc->in_namespace)
+		for (c = by->proc->children; c; c = c->next_sibling)
+			if (c->leader && !c->leader->ns_pid)
+				consider(&f, c->leader, by, number);
+	*ret_found = f;
+}
+
+/* by waited for that number, and got it; not sure: or nobody. */
+static void returned(struct lifecycle *l, struct lc_task *by, uint32_t number, bool sure)
+{
+	struct found f;
+
+	find_child(l, by, number, &f);
+	if (f.best && f.same > 1) {
+		l->counts.waits_unmatched++;
+	} else if (f.best && f.score >= 3) {
+		reaped(l, f.best, by);
+	} else if (f.best) {
+		reaped_by_tracer(l, f.best, by);
+	} else if (f.reaped && f.reaped->proc->reaper.id == by->proc->id) {
+		/* Nobody is reaped twice: the wait before told of a stop. */
+		l->counts.stop_reports++;
+		reaped(l, f.reaped, by);
+	} else if (f.alive) {
+		l->counts.stop_reports += sure;
+	} else {
+		l->counts.waits_unmatched++;
+	}
+}
+
+/* ---- waitid ------------------------------------------------------------------------------- */
+
+static bool may_reap(const struct lc_proc *c)
+{
+	return c->exit.to && !c->reaped.to;
+}
+
+/* Waits before all that can still be reaped ended are of no use. */
+static void forget_old(struct lc_proc *p)
+{
+	uint64_t oldest = UINT64_MAX;
+	const struct lc_proc *c;
+	unsigned int i, nr = 0;
+
+	for (c = p->children; c; c = c->next_sibling)
+		if (may_reap(c))
+			oldest = MIN(oldest, c->exit.from);
+	for (i = 0; i < p->nr_waits; i++)
+		if (p->waits[i].to >= oldest)
+			p->waits[nr++] = p->waits[i];
+	p->nr_waits = nr;
+}
+
+static int keep(struct lc_proc *p, uint64_t now)
+{
+	struct lc_wait *more;
+
+	forget_old(p);
+	if (p->nr_waits == LC_MAX_WAITS) {
+		p->waits[1].from = p->waits[0].from;
+		p->nr_waits--;
+		memmove(p->waits, p->waits + 1, p->nr_waits * sizeof(*p->waits));
+	}
+	more = reallocarray(p->waits, p->nr_waits + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	p->waits = more;
+	more[p->nr_waits++] = (struct lc_wait){ now, now };
+	return 0;
+}
+
+/* Somebody, if there was anybody: with WNOHANG success may mean nobody. */
+static int returned_somebody(struct lifecycle *l, struct lc_task *by)
+{
+	bool nohang = by->call_options & WNOHANG, ready = !nohang;
+	struct lc_proc *p = by->proc, *c, *one = NULL;
+	unsigned int nr = 0;
+
+	for (c = p->children; c; c = c->next_sibling) {
+		if (!may_reap(c) || !c->leader)
+			continue;
+		nr++;
+		one = c;
+		ready |= (lc_has(l, LC_SWITCH) ? c->last_off : c->exit.to) - 1 < by->call_ts;
+	}
+	if (nr == 1 && ready) {
+		reaped(l, one->leader, by);
+		return 0;
+	}
+	if (nr)
+		return keep(p, l->ts);
+	l->counts.waits_unmatched += !nohang && !(by->call_options & (WSTOPPED | WCONTINUED));
+	return 0;
+}
+
+/* What a waitid() that succeeded means. */
+static int waitid_returned(struct lifecycle *l, struct lc_task *t)
+{
+	int options = t->call_options;
+
+	if (t->call != LC_WAITID || options == -1) {
+		l->counts.waits_unmatched++;
+		return 0;
+	}
+	if ((options & LC_WNOWAIT) || !(options & WEXITED))
+		return 0;
+	if (t->call_which != LC_P_PID)
+		return returned_somebody(l, t);
+	returned(l, t, t->call_pid, !(options & WNOHANG));
+	return 0;
+}
+
+int lc_wait_return(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
+{
+	bool waitid = k->role == LC_WAITID_RET;
+	uint64_t ret;
+	int err = 0;
+
+	if (!t || !lc_u64(l, k, 0, &ret))
+		return 0;
+	if (!waitid && (int64_t)ret > 0) {
+		t->call = LC_WAIT4;
+		returned(l, t, ret, true);
+	} else if (waitid && !ret) {
+		err = waitid_returned(l, t);
+	}
+	t->call = 0;
+	return err;
+}
+
+/* The returns of its parent's waits that may have been for it; 0: there are none. */
+static unsigned int possible_waits(struct lc_proc *p, uint64_t since, struct life_time *ret_when)
+{
+	struct lc_proc *parent = p->parent;
+	unsigned int i, nr = 0, last = 0;
+
+	for (i = 0; parent && i < parent->nr_waits; i++) {
+		if (parent->waits[i].to < since)
+			continue;
+		if (!nr++)
+			ret_when->from = MAX(since, parent->waits[i].from);
+		ret_when->to = parent->waits[i].to;
+		last = i;
+	}
+	if (nr == 1) {
+		parent->nr_waits--;
+		memmove(parent->waits + last, parent->waits + last + 1,
+			(parent->nr_waits - last) * sizeof(*parent->waits));
+	}
+	return nr;
+}
+
+void lc_wait__guess(struct lifecycle *l, struct lc_proc *p)
+{
+	bool early = p->leader && p->leader->off_state == LC_DEAD;
+	uint64_t since = p->last_off ?: p->exit.from;
+
+	if (early) {
+		/* Released by itself, or for a wait nobody saw: before it was switched off. */
+		p->reaped = (struct life_time){ p->exit.from, p->last_off };
+		return;
+	}
+	p->reaped = (struct life_time){ MAX(since, p->traced), l->ts };
+	/* A leader that ended before its threads is released with the last of them. */
+	if (p->nr_threads > 1 && !p->traced)
+		p->reaped.from = p->exit.from;
+	if (possible_waits(p, since, &p->reaped)) {
+		p->reaper = lc_name(p->parent);
+		p->reaped_with = "waitid";
+	}
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* stackonce lifecycle: counts, distributions, and what cannot be known. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "lifecycle.h"
+
+static void put_count(struct strbuf *b, uint64_t v, const char *what, const char *detail)
+{
+	if (!v)
+		return;
+	out__number(b, v, 10);
+	strbuf__printf(b, " %s", what);
+	if (detail)
+		strbuf__printf(b, " (%s)", detail);
+	strbuf__putc(b, '\n');
+}
+
+static void put_fates(struct strbuf *b, const struct lifecycle_totals *t)
+{
+	out__number(b, t->ended, 10);
+	strbuf__printf(b,
+		       " ended: %" PRIu64 " with exit 0, %" PRIu64 " with another status, %" PRIu64
+		       " by a signal, %" PRIu64 " unknown",
+		       t->status_0, t->status_other, t->signals, t->unknown);
+	if (t->uncertain)
+		strbuf__printf(b, "; %" PRIu64 " of them uncertain", t->uncertain);
+	strbuf__putc(b, '\n');
+}
+
+static void put_totals(struct lifecycle_cmd *c, const struct lifecycle_totals *t,
+		       const struct lifecycle_counts *n)
+{
+	struct strbuf *b = &c->out.b;
+
+	put_count(b, n->processes, "processes were born", NULL);
+	put_count(b, n->existed, "were there before, as far as seen", NULL);
+	put_count(b, n->threads, "threads were born besides", NULL);
+	put_count(b, n->execs, "programs were executed", NULL);
+	put_fates(b, t);
+	put_count(b, t->reaped, "reaped by a wait that was seen", NULL);
+	put_count(b, t->reaped_unseen, "reaped unseen", "SIGCHLD ignored, or not by a system call");
+	put_count(b, n->orphans, "lost their parent", NULL);
+	put_count(b, t->freed, "freed", NULL);
+	put_count(b, t->exiting, "exiting at the end", NULL);
+	put_count(b, t->zombies, "zombies at the end",
+		  lifecycle__has_end_list(c->l) ? "as in /proc" : NULL);
+	put_count(b, t->unfreed - t->leaks, "waiting for RCU at the end", NULL);
+	put_count(b, t->leaks, "LEAKS: exited, and not freed for more than a second", NULL);
+	put_count(b, t->gone, "gone without their end being seen", NULL);
+}
+
+static void put_distribution(struct lifecycle_cmd *c, const char *name, const struct span_stats *s)
+{
+	static const unsigned int per_mille[] = { 500, 900, 990 };
+	struct strbuf *b = &c->out.b;
+	size_t at = b->len;
+	unsigned int i;
+
+	if (!s->known.count && !s->between)
+		return;
+	strbuf__puts(b, name);
+	put_padded(b, at, 14);
+	out__number(b, s->known.count, 9);
+	strbuf__puts(b, "  ");
+	for (i = 0; s->known.count && i < ARRAY_SIZE(per_mille) + 2; i++) {
+		at = b->len;
+		put_ns(b, i == 0 ? s->known.min :
+			  i <= ARRAY_SIZE(per_mille) ?
+				   durations__percentile(&s->known, per_mille[i - 1]) :
+				   s->known.max);
+		put_padded(b, at, 11);
+	}
+	if (s->between)
+		strbuf__printf(b, "and %" PRIu64 " known as intervals only", s->between);
+	strbuf__putc(b, '\n');
+}
+
+static void put_distributions(struct lifecycle_cmd *c)
+{
+	struct strbuf *b = &c->out.b;
+	bool exact = true;
+	unsigned int i;
+
+	if (!c->processes.ended)
+		return;
+	strbuf__printf(b, "\n%s%-14s%9s  %-11s%-11s%-11s%-11s%s%s\n",
+		       out__colour(&c->out, OUT_HEAD), "", "known", "min", "p50", "p90", "p99",
+		       "max", out__colour(&c->out, OUT_PLAIN));
+	for (i = 0; i < NR_SPANS; i++) {
+		put_distribution(c, span_names[i], &c->processes.spans[i]);
+		exact &= durations__is_exact(&c->processes.spans[i].known);
+	}
+	if (!exact)
+		strbuf__printf(b, "(percentiles of many values are at most 1/%u too high)\n",
+			       DURATIONS_ERROR);
+}
+
+static void put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} rows[] = {
+		{ n->births_unseen, "tasks were met whose birth was not seen" },
+		{ n->exits_unseen, "exits were not seen" },
+		{ n->waits_unmatched, "waits returned somebody that is not known, or one of several" },
+		{ n->stop_reports, "waits returned somebody who had stopped, not ended" },
+		{ n->tracer_waits, "ends were seen by a tracer" },
+		{ n->frees_unmatched, "were freed who had ended before the recording" },
+		{ n->frees_ambiguous, "were freed where two had had the same pid and name" },
+		{ n->pid_reuses, "pids were used again before those who had had them were freed" },
+	};
+	unsigned int i;
+	bool any = false;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		any |= rows[i].count;
+	if (any)
+		strbuf__putc(&c->out.b, '\n');
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		put_count(&c->out.b, rows[i].count, rows[i].what, NULL);
+}
+
+static void put_gaps(struct lifecycle_cmd *c)
+{
+	struct strbuf *b = &c->out.b;
+	struct life_gap g;
+	unsigned int i;
+
+	for (i = 0; lifecycle__gap(c->l, i, &g); i++) {
+		if (!i)
+			strbuf__puts(b, "\nNot known in full\n");
+		strbuf__printf(b, "  %s:%s ", g.system, g.name);
+		if (g.kind == LIFE_GAP_MISSING)
+			strbuf__puts(b, "is not in the recording: ");
+		else if (g.kind == LIFE_GAP_LOST)
+			strbuf__printf(b, "lost %" PRIu64 " times: ", g.count);
+		else
+			strbuf__printf(b,
+				       "left out %" PRIu64
+				       " times in tasks that were not recorded (record -a): ",
+				       g.count);
+		strbuf__printf(b, "%s\n", g.means);
+	}
+}
+
+void lifecycle__summary(struct lifecycle_cmd *c)
+{
+	struct lifecycle_counts n;
+
+	lifecycle__counts(c->l, &n);
+	put_totals(c, &c->processes, &n);
+	put_distributions(c);
+	put_unmatched(c, &n);
+	put_gaps(c);
+}
