@@ -16,6 +16,7 @@
 #include "events/format.h"
 #include "log.h"
 #include "out.h"
+#include "record/synthetic.h"
 
 static const char help[] =
 	"Usage: stackonce list [OPTIONS] [GLOB]\n"
@@ -149,14 +150,13 @@ static void put_fields(struct list *l, const struct ev_format *format)
 	}
 }
 
-static void put_event(struct list *l, const char *system, const char *name)
+/* text: its format, NULL without fields. */
+static void put_event(struct list *l, const char *system, const char *name, const char *text,
+		      bool is_synthetic)
 {
-	_cleanup_free_ char *path = NULL, *text = NULL;
 	struct strbuf *b = &l->out.b;
 	struct ev_format *format = NULL;
 
-	if (l->verbose && asprintf(&path, "%s/%s/format", system, name) >= 0)
-		text = read_file(l->events, path);
 	if (text && ev_format__parse(text, strlen(text), &format))
 		format = NULL;
 	if (l->json) {
@@ -164,6 +164,7 @@ static void put_event(struct list *l, const char *system, const char *name)
 		strbuf__json(b, system, strlen(system));
 		strbuf__puts(b, ",\"name\":");
 		strbuf__json(b, name, strlen(name));
+		strbuf__puts(b, is_synthetic ? ",\"synthetic\":true" : "");
 		if (format) {
 			strbuf__printf(b, ",\"id\":%u,\"fields\":[", ev_format__id(format));
 			put_fields(l, format);
@@ -176,12 +177,18 @@ static void put_event(struct list *l, const char *system, const char *name)
 		strbuf__putc(b, ':');
 		strbuf__safe(b, name, strlen(name));
 		strbuf__puts(b, l->verbose ? out__colour(&l->out, OUT_PLAIN) : "");
-		strbuf__putc(b, '\n');
+		strbuf__puts(b, is_synthetic ? " (synthesised)\n" : "\n");
 		if (format)
 			put_fields(l, format);
 	}
 	ev_format__free(format);
 	l->nr++;
+}
+
+static bool is_wanted(const struct list *l, const char *full)
+{
+	return !l->glob || glob__matches(l->glob, full) ||
+	       glob__matches(l->glob, strchr(full, ':') + 1);
 }
 
 static void put_system(struct list *l, const char *system)
@@ -191,7 +198,7 @@ static void put_system(struct list *l, const char *system)
 
 	nr = scandirat(l->events, system, &names, is_event_dir, alphasort);
 	for (i = 0; i < nr && !out__drain(&l->out); i++) {
-		_cleanup_free_ char *full = NULL, *enable = NULL;
+		_cleanup_free_ char *full = NULL, *enable = NULL, *path = NULL, *text = NULL;
 
 		/* Without `enable` it is no tracepoint: ftrace's own records. */
 		if (asprintf(&full, "%s:%s", system, names[i]->d_name) < 0 ||
@@ -199,12 +206,31 @@ static void put_system(struct list *l, const char *system)
 			continue;
 		if (faccessat(l->events, enable, F_OK, 0))
 			continue;
-		if (!l->glob || glob__matches(l->glob, full) ||
-		    glob__matches(l->glob, names[i]->d_name))
-			put_event(l, system, names[i]->d_name);
+		if (!is_wanted(l, full))
+			continue;
+		if (l->verbose && asprintf(&path, "%s/%s/format", system, names[i]->d_name) >= 0)
+			text = read_file(l->events, path);
+		put_event(l, system, names[i]->d_name, text, false);
 	}
 	if (nr >= 0)
 		free_names(names, nr);
+}
+
+/* What this kernel lacks and record makes of function probes. */
+static void put_synthetics(struct list *l)
+{
+	size_t i;
+
+	for (i = 0; i < nr_synthetics; i++) {
+		const struct synthetic *y = &synthetics[i];
+		_cleanup_free_ char *full = NULL, *enable = NULL;
+
+		if (asprintf(&full, "%s:%s", y->system, y->name) < 0 ||
+		    asprintf(&enable, "%s/%s/enable", y->system, y->name) < 0)
+			continue;
+		if (is_wanted(l, full) && faccessat(l->events, enable, F_OK, 0))
+			put_event(l, y->system, y->name, l->verbose ? y->format : NULL, true);
+	}
 }
 
 static int run(struct list *l)
@@ -218,6 +244,7 @@ static int run(struct list *l)
 	for (i = 0; i < nr; i++)
 		put_system(l, systems[i]->d_name);
 	free_names(systems, nr);
+	put_synthetics(l);
 	if (!l->nr)
 		return log_err(0, "no tracepoint matches '%s'", l->glob ?: "*") ?: -ENOENT;
 	return 0;

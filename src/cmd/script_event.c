@@ -106,6 +106,11 @@ static void see_type(struct script *s, struct script_type *st, const struct stk_
 	if (*format && ev_format__parse(format, strlen(format), &st->format))
 		st->format = NULL;
 	strbuf__puts(&st->label, out__colour(&s->out, OUT_HEAD));
+	/* an entry and a return have the function's name both */
+	if (stk_event_type__kind(t) >= STK_KIND_FUNCTION && stk_event_type__kind(t) <= STK_KIND_USDT) {
+		strbuf__safe(&st->label, system, strlen(system));
+		strbuf__putc(&st->label, ':');
+	}
 	strbuf__safe(&st->label, name, strlen(name));
 	strbuf__putc(&st->label, ':');
 	strbuf__puts(&st->label, out__colour(&s->out, OUT_PLAIN));
