@@ -4,6 +4,8 @@
 # cpio archive beside it, the modules that tests load.
 
 vm_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernels
+# Modules that tests load.
+vm_modules='drivers/net/dummy drivers/net/veth drivers/block/brd fs/overlayfs/overlay'
 
 # The package that is the newest kernel of a series.
 kernel_package()
@@ -30,14 +32,22 @@ kernel_update_lists()
 modules_of()
 {
 	mkdir -p "$tmp/root/live/prog"
+	# shellcheck disable=SC2046 # patterns for tar
 	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$tmp/root/live/prog" --strip-components=7 --wildcards \
-		'./lib/modules/*/kernel/drivers/net/dummy.ko*' './lib/modules/*/kernel/drivers/net/veth.ko*' \
-		'./lib/modules/*/kernel/fs/overlayfs/overlay.ko*' ||
-		return 1
+		$(for m in $vm_modules; do echo "./lib/modules/*/kernel/$m.ko*"; done) || return 1
 	for module in "$tmp"/root/live/prog/*.xz; do
 		[ ! -e "$module" ] || xz -d "$module" || return 1
 	done
 	(cd "$tmp/root" && find . | cpio --quiet -o -H newc -R 0:0) >"$2"
+}
+
+# has_modules CPIO: whether it holds all of them; one of an earlier state of the tests does not.
+has_modules()
+{
+	[ -s "$1" ] || return 1
+	for m in $vm_modules; do
+		cpio --quiet -t <"$1" | grep -q "/$(basename "$m")\.ko$" || return 1
+	done
 }
 
 # The downloads go through apt's own user, which must be able to write into the directory.
@@ -68,7 +78,7 @@ kernel_image()
 		pkg=$(kernel_package "$1")
 	fi
 	image=$vm_cache/$1-$pkg
-	if [ -n "$pkg" ] && [ ! -s "$image.cpio" ]; then
+	if [ -n "$pkg" ] && ! has_modules "$image.cpio"; then
 		echo "vm: downloading $pkg" >&2
 		kernel_download "$pkg" "$image" || {
 			kernel_update_lists >&2

@@ -18,7 +18,8 @@ limit=${VM_LIMIT:-1200}
 # shellcheck source=tests/vm/initramfs.sh
 . "$here/initramfs.sh"
 
-# qemu SERIES APPEND SERIAL...: one machine.  One thread for both CPUs: with one each, qemu lets a
+# qemu SERIES APPEND SERIAL...: one machine.  It has a second node of memory without CPUs, so that
+# there is something to migrate to.  One thread for both CPUs: with one each, qemu lets a
 # CPU run into a half patched instruction while tracepoints are switched on, and the kernel panics.
 qemu()
 {
@@ -27,10 +28,12 @@ qemu()
 		return 1
 	}
 	cat "$out/initramfs" "$image.cpio" >"$out/initramfs-$1"
-	append="console=ttyS0 quiet panic=-1 $2"
+	append="console=ttyS0 quiet panic=-1 numa_balancing=disable $2"
 	initramfs=$out/initramfs-$1
 	shift 2
 	qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=single}" -cpu max -smp 2 -m 1024 \
+		-object memory-backend-ram,id=m0,size=768M -numa node,nodeid=0,memdev=m0,cpus=0-1 \
+		-object memory-backend-ram,id=m1,size=256M -numa node,nodeid=1,memdev=m1 \
 		-display none -no-reboot -net none -kernel "$image" -initrd "$initramfs" \
 		-append "$append" "$@"
 }
