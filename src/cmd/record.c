@@ -319,6 +319,9 @@ static int resolve_events(struct options *o, struct rec_events *events)
 		if (err)
 			return err;
 	}
+	/* of a program's functions there is no other stack */
+	for (i = 0; i < events->nr && !o->user_stacks_given; i++)
+		o->rec.user_stacks = o->rec.user_stacks || events->v[i].desc.flags & DESC_USER;
 	if (!o->rec.sample_hz)
 		return 0;
 	o->rec.sample_event = events->nr;

@@ -289,7 +289,8 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 		nr = add_fds(&p->sys_exit, fds, nr);
 	}
 	for (i = 0; i < p->nr_probes; i++) {
-		if (p->probes[i].link && bpf_link__fd(p->probes[i].link) >= 0)
+		/* a USDT's link is many, and has 0 */
+		if (p->probes[i].link && bpf_link__fd(p->probes[i].link) > 0)
 			fds[nr++] = bpf_link__fd(p->probes[i].link);
 		if (p->probes[i].count_link >= 0)
 			fds[nr++] = p->probes[i].count_link;

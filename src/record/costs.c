@@ -48,5 +48,7 @@ void programs__costs(const struct programs *p, struct programs_costs *ret_costs)
 	bpf_object__for_each_program(prog, p->skel->obj) add_program(&c, bpf_program__fd(prog));
 	for (i = 0; i < p->nr_events; i++)
 		add_program(&c, p->attached[i].count_prog);
+	for (i = 0; i < p->nr_probes; i++)
+		add_program(&c, p->probes[i].count_prog);
 	*ret_costs = c;
 }
