@@ -379,6 +379,25 @@ static int write_tasks(struct recorder *r, const char *when)
 	return err ? log_err(err, "the tasks that there are") : 0;
 }
 
+/* Whose events these are: without it nobody knows which tasks are only seen where they meet others. */
+static int write_target(struct recorder *r)
+{
+	const struct recorder_opts *o = r->opts;
+	struct strbuf b = { 0 };
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < o->nr_pids; i++)
+		strbuf__printf(&b, "%s%d", i ? "," : "", o->pids[i]);
+	if (!o->nr_pids && o->command && o->command_only)
+		strbuf__printf(&b, "%d", target__child(r->target));
+	else if (!o->nr_pids)
+		strbuf__puts(&b, "all");
+	err = strbuf__failed(&b) ? -ENOMEM : stk_writer__meta(r->w, "target", b.s);
+	strbuf__free(&b);
+	return err;
+}
+
 static int start(struct recorder *r)
 {
 	int err;
@@ -392,6 +411,8 @@ static int start(struct recorder *r)
 	if (r->opts->command && stop__count())
 		return log_err(-EINTR, "start '%s'", r->opts->command[0]);
 	err = target__start(r->target);
+	if (!err)
+		err = write_target(r);
 	return err ? err : output__keep(r->output);
 }
 

@@ -379,6 +379,11 @@ void target__signal(struct target *t, int sig)
 		kill(t->child, sig);
 }
 
+pid_t target__child(const struct target *t)
+{
+	return t->child;
+}
+
 pid_t target__running(struct target *t)
 {
 	return t->started && !target__ended(t) ? t->child : 0;

@@ -37,6 +37,8 @@ bool target__ended(struct target *t);
 void target__nap(struct target *t, unsigned int ms);
 /* Passes a signal on to the command, if there is one. */
 void target__signal(struct target *t, int sig);
+/* The command's process id, also when it has ended; 0: there is none. */
+pid_t target__child(const struct target *t);
 /* The process id of a command that was started and has not ended; 0: there is none. */
 pid_t target__running(struct target *t);
 /* The exit status of a command that has ended, as the shell has it: 128 + SIGNAL; -1: none. */
