@@ -1,2 +1,272 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stddef.h>
+/* Every task from the switch away from it to the switch back. */
+#include "offcpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "offcpu_internal.h"
+
+/* stk_event__flags(): as in the kernel's include/linux/trace_events.h. */
+#define IN_INTERRUPT (0x08 | 0x10 | 0x40) /* TRACE_FLAG_HARDIRQ, _SOFTIRQ, _NMI */
+
+enum { ROLE_SWITCH = 1, ROLE_WAKING, ROLE_NEW };
+enum { PREV_PID, PREV_STATE, NEXT_PID };
+
+static const struct event_role roles[] = {
+	{ ROLE_SWITCH, "sched", "sched_switch", { "prev_pid", "prev_state", "next_pid" } },
+	{ ROLE_WAKING, "sched", "sched_waking", { "pid" } },
+	{ ROLE_NEW, "sched", "sched_wakeup_new", { "pid" } },
+};
+
+int offcpu_analysis__new(struct stk_reader *r, const struct offcpu_opts *opts,
+			 struct offcpu_analysis **ret_analysis)
+{
+	struct offcpu_analysis *a = calloc(1, sizeof(*a));
+	int err;
+
+	if (!a)
+		return -ENOMEM;
+	a->r = r;
+	a->opts = *opts;
+	offcpu_sums__init(a);
+	err = event_fields__new(roles, ARRAY_SIZE(roles), &a->fields);
+	if (err)
+		offcpu_analysis__free(a);
+	else
+		*ret_analysis = a;
+	return err;
+}
+
+void offcpu_analysis__free(struct offcpu_analysis *a)
+{
+	if (!a)
+		return;
+	event_fields__free(a->fields);
+	thread_map__clear(&a->off);
+	thread_map__clear(&a->members);
+	offcpu_sums__clear(a);
+	free(a);
+}
+
+/* ---- whose events these are ----------------------------------------------------------------- */
+
+static int add_member(struct offcpu_analysis *a, uint32_t tid)
+{
+	/* the map owns its values: one byte each */
+	void *value = thread_map__find(&a->members, tid) ? NULL : malloc(1);
+
+	if (thread_map__find(&a->members, tid))
+		return 0;
+	if (!value || thread_map__put(&a->members, tid, value)) {
+		free(value);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Of a recording of some tasks: the switches from and to these are all there, while those of others
+ * are there only where they meet them, and would make pairs that are none.
+ */
+static int read_target(struct offcpu_analysis *a)
+{
+	const char *at = stk_reader__meta(a->r, "target");
+	unsigned long pid;
+	char *end;
+	int err = 0;
+
+	a->chosen = at && strcmp(at, "all");
+	while (a->chosen && *at && !err) {
+		pid = strtoul(at, &end, 10);
+		if (end == at)
+			break;
+		err = add_member(a, (uint32_t)pid);
+		at = *end == ',' ? end + 1 : end;
+	}
+	a->target_read = true;
+	return err;
+}
+
+static bool is_member(const struct offcpu_analysis *a, uint32_t tid)
+{
+	return !a->chosen || thread_map__find(&a->members, tid);
+}
+
+/* The task that an event runs in: a thread of a member is one. */
+static int know_task(struct offcpu_analysis *a, const struct stk_event *e)
+{
+	if (!a->chosen || is_member(a, stk_event__tid(e)) || !is_member(a, stk_event__pid(e)))
+		return 0;
+	return add_member(a, stk_event__tid(e));
+}
+
+static struct offcpu_task task_of(const struct stk_event *e)
+{
+	return (struct offcpu_task){ .tid = stk_event__tid(e),
+				     .pid = stk_event__pid(e),
+				     .comm = stk_event__comm(e) };
+}
+
+static int keep(struct offcpu_analysis *a, const struct offcpu_off *off)
+{
+	struct offcpu_off *copy = malloc(sizeof(*copy));
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	*copy = *off;
+	err = thread_map__put(&a->off, off->task.tid, copy);
+	if (err)
+		free(copy);
+	return err;
+}
+
+/* ---- switches ------------------------------------------------------------------------------- */
+
+static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
+		    const struct stk_event *e)
+{
+	struct offcpu_off off = { .task = task_of(e),
+				  .ts = stk_event__ts(e),
+				  .cpu = stk_event__cpu(e),
+				  .kstack = stk_event__kstack(e),
+				  .ustack = stk_event__ustack(e) };
+	struct offcpu_off *old = thread_map__remove(&a->off, off.task.tid);
+	uint64_t state;
+
+	a->sums.no_return += old != NULL;
+	free(old);
+	if (!is_member(a, off.task.tid)) {
+		a->sums.others++;
+		return 0;
+	}
+	if (!event_fields__u64(known->fields[PREV_STATE], e, &state)) {
+		a->sums.no_fields++;
+		return 0;
+	}
+	off.state = switch_states__of(&a->states, known->format, known->fields[PREV_STATE], state);
+	if (off.state == SWITCH_DEAD)
+		free(thread_map__remove(&a->members, off.task.tid));
+	if (off.state == SWITCH_DEAD || off.state == SWITCH_UNKNOWN) {
+		a->sums.dead += off.state == SWITCH_DEAD;
+		a->sums.unknown += off.state == SWITCH_UNKNOWN;
+		return 0;
+	}
+	return keep(a, &off);
+}
+
+static int count(struct offcpu_analysis *a, const struct offcpu_off *off, uint64_t ts)
+{
+	if (a->opts.select && !a->opts.select(a->opts.ctx, &off->task, off->ts, off->cpu, off->state))
+		return 0;
+	if (gaps__since(&a->gaps, off->ts)) {
+		a->sums.gaps++;
+		return 0;
+	}
+	if (ts < off->ts || ts - off->ts < a->opts.min) {
+		a->sums.too_short++;
+		return 0;
+	}
+	return offcpu_sums__add(a, off, ts);
+}
+
+static int on_return(struct offcpu_analysis *a, uint32_t tid, uint64_t ts)
+{
+	struct offcpu_off *off = thread_map__remove(&a->off, tid);
+	int err = 0;
+
+	if (off)
+		err = count(a, off, ts);
+	else if (is_member(a, tid))
+		a->sums.before++;
+	free(off);
+	return err;
+}
+
+static int on_switch(struct offcpu_analysis *a, const struct event_known *known,
+		     const struct stk_event *e)
+{
+	uint64_t next = 0;
+	int err = 0;
+
+	if (stk_event__tid(e))
+		err = on_leave(a, known, e);
+	if (err || !event_fields__u64(known->fields[NEXT_PID], e, &next))
+		return err;
+	return (uint32_t)next ? on_return(a, (uint32_t)next, stk_event__ts(e)) : 0;
+}
+
+/* ---- wakes ---------------------------------------------------------------------------------- */
+
+static void woken_by(struct offcpu_off *off, const struct stk_event *e)
+{
+	off->woken = true;
+	off->woken_at = stk_event__ts(e);
+	off->waker_kstack = stk_event__kstack(e);
+	off->interrupt = stk_event__flags(e) & IN_INTERRUPT;
+	/* whom an interrupt found is chance */
+	if (off->interrupt)
+		return;
+	off->waker = task_of(e);
+	off->waker_ustack = stk_event__ustack(e);
+}
+
+static int on_new(struct offcpu_analysis *a, uint32_t tid, const struct stk_event *e)
+{
+	/* It is the copy of the one that made it, until it does something else. */
+	struct offcpu_off off = { .task = { .tid = tid, .comm = stk_event__comm(e) },
+				  .state = SWITCH_NEW,
+				  .ts = stk_event__ts(e),
+				  .cpu = stk_event__cpu(e) };
+
+	int err = a->chosen ? add_member(a, tid) : 0;
+
+	free(thread_map__remove(&a->off, tid));
+	woken_by(&off, e);
+	return err ?: keep(a, &off);
+}
+
+static int on_wake(struct offcpu_analysis *a, const struct event_known *known,
+		   const struct stk_event *e)
+{
+	struct offcpu_off *off;
+	uint64_t tid;
+
+	if (!event_fields__u64(known->fields[0], e, &tid)) {
+		a->sums.no_fields++;
+		return 0;
+	}
+	if (known->role == ROLE_NEW)
+		return on_new(a, (uint32_t)tid, e);
+	off = thread_map__find(&a->off, (uint32_t)tid);
+	/* One that can run has no need of it; it was off the run queue only in name. */
+	if (off && !off->woken && off->state != SWITCH_PREEMPTED)
+		woken_by(off, e);
+	return 0;
+}
+
+int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e)
+{
+	const struct event_known *known = event_fields__of(a->fields, stk_event__type(e));
+	int err;
+
+	if (!known)
+		return -ENOMEM;
+	err = gaps__look(&a->gaps, a->r, a->fields, ROLE_SWITCH);
+	if (err)
+		return err;
+	if (!a->sums.first)
+		a->sums.first = stk_event__ts(e);
+	a->sums.last = MAX(a->sums.last, stk_event__ts(e));
+	if (!known->role)
+		return 0;
+	err = a->target_read ? 0 : read_target(a);
+	if (!err)
+		err = know_task(a, e);
+	if (err)
+		return err;
+	return known->role == ROLE_SWITCH ? on_switch(a, known, e) : on_wake(a, known, e);
+}

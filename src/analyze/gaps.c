@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "gaps.h"
+
+#include <errno.h>
+
+#include "cleanup.h"
+
+int gaps__look(struct gaps *g, const struct stk_reader *r, struct event_fields *fields, int last_role)
+{
+	static const enum stk_counter lost[] = { STK_C_LOST_RING, STK_C_LOST_NESTED,
+						 STK_C_LOST_SCRATCH, STK_C_LOST_WRITE,
+						 STK_C_LOST_UNKNOWN };
+	struct stk_totals t;
+	uint64_t sum = 0;
+	unsigned int i, k;
+
+	stk_reader__totals(r, &t);
+	/* Counters change where the file is read, which is not at every event. */
+	if (t.bytes == g->bytes)
+		return 0;
+	g->bytes = t.bytes;
+	for (i = 0; i < stk_reader__nr_types(r); i++) {
+		const struct stk_event_type *type = stk_reader__type(r, i);
+		const struct event_known *known = event_fields__of(fields, type);
+
+		if (!known)
+			return -ENOMEM;
+		if (!known->role || known->role > last_role)
+			continue;
+		for (k = 0; k < ARRAY_SIZE(lost); k++)
+			sum += stk_reader__counter(r, type, lost[k]);
+	}
+	if (sum > g->lost) {
+		g->lost = sum;
+		g->to = t.last_ts;
+	}
+	return 0;
+}
