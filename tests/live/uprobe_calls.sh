@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# u:, ur: and usdt: of a program whose calls are known: as many events as calls, with the arguments and
+# return values of each, and the callers that they came through.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_user.sh
+. "$LIVE/lib_user.sh"
+cd "$work" || exit 1
+
+p=$PROG/probed
+calls=$(scale 1500 100) threads=4
+all=$((calls * threads))
+
+# want_count FILE EVENT HAPPENED RECORDED
+want_count()
+{
+	for what in "happened $3" "recorded $4" "filtered $(($3 - $4))" "lost 0"; do
+		n=$(counted "$1" "$2" "${what% *}")
+		[ "$n" -eq "${what#* }" ] || fail "$2: $n ${what% *}, ${what#* } expected"
+	done
+}
+
+# fields FILE GLOB: the events' fields, without where and when
+fields()
+{
+	"$STACKONCE" script --no-stacks --no-header --event "$2" "$1" |
+		sed 's/.*: (0x[0-9a-f]*) \(arg[14]\|ret\)/\1/; s/ arg5=.*//' | sort
+}
+
+# callers FILE GLOB NAMES: the stacks of these events all begin so
+callers()
+{
+	"$STACKONCE" script --no-header --event "$2" "$1" | awk '
+		function done() { if (n > 0) print names; names = "" }
+		/^<user stack/ { next }
+		/^ => / { sub(/\+0x.*/, "", $NF); if (n++ < 4) names = names " " $NF; next }
+		{ done(); n = 0 }
+		END { done() }' | sort | uniq -c >callers
+	[ "$(wc -l <callers)" -eq 1 ] && [ "$(sed 's/^ *[0-9]* *//' callers)" = "$3" ] || {
+		cat callers
+		fail "$2 came through others than $3"
+	}
+}
+
+# All at once: what is probed at one place does not disturb the others.
+record -o all.stk --buffer-size 16M -e "u:$p:leaf" -e "ur:$p:leaf" -e "usdt:$p:stackonce:leaf" \
+	-e "u:$p:stepped+6" -e "ur:$p:middle" "$p" "$calls" "$threads"
+want_user all.stk
+for e in "u:$p:leaf" "ur:$p:leaf" "usdt:$p:stackonce:leaf" "u:$p:stepped+6" "ur:$p:middle"; do
+	want_count all.stk "$e" "$all" "$all"
+done
+
+t=0
+while [ "$t" -lt "$threads" ]; do
+	i=0
+	while [ "$i" -lt "$calls" ]; do
+		printf 'arg1=0x%x arg2=0x%x arg3=0x7 arg4=0x%x\n' "$i" "$((-i))" "$t" >&3
+		printf 'ret=0x%x\n' $((3 * i + t)) >&4
+		printf 'ret=0x%x\n' $((3 * i + t + 1)) >&5
+		printf 'arg1=%d arg2=%d arg3=%d\n' "$i" "$((-i))" "$t" >&6
+		printf 'arg1=0x%x arg2=0x%x\n' "$i" $((2 * i)) >&7
+		i=$((i + 1))
+	done
+	t=$((t + 1))
+done 3>leaf 4>leaf_ret 5>middle_ret 6>usdt 7>stepped
+compare()
+{
+	sort "$2" >expected
+	cmp -s expected "$1" || {
+		diff expected "$1" | head -n 10
+		fail "$2: other values than the program's"
+	}
+}
+fields all.stk "u:*:leaf" >got
+compare got leaf
+fields all.stk "ur:*:leaf" >got
+compare got leaf_ret
+fields all.stk "ur:*:middle" >got
+compare got middle_ret
+fields all.stk "usdt:*" >got
+compare got usdt
+fields all.stk "u:*:stepped+6" | sed 's/ arg3=.*//' | sort >got
+compare got stepped
+note "$((5 * all)) events, all values the program's"
+
+info_true all.stk '.user_stacks.ends.complete == .totals.recorded' || {
+	info_of all.stk .user_stacks.ends
+	fail "not every stack is complete"
+}
+callers all.stk "u:*:leaf" "leaf middle top work"
+callers all.stk "usdt:*" "leaf middle top work"
+callers all.stk "ur:*:leaf" "middle top work start_thread"
+callers all.stk "ur:*:middle" "top work start_thread clone3"
+callers all.stk "u:*:stepped+6" "stepped work start_thread clone3"
+
+# Recursion, and calls that longjmp(3) does not let return.  The kernel sees 64 returns of a thread's
+# nested calls: those of the outermost ones.
+record -o deep.stk --buffer-size 16M -e "u:$p:fall" -e "u:$p:jump" -e "ur:$p:jump" "$p" "$calls" \
+	"$threads"
+want_user deep.stk
+want_count deep.stk "u:$p:fall" $((all + threads)) $((all + threads))
+want_count deep.stk "u:$p:jump" $((calls % 100 * threads + threads)) \
+	$((calls % 100 * threads + threads))
+want_count deep.stk "ur:$p:jump" 0 0
+record -o returns.stk -e "ur:$p:fall" "$p" 40 "$threads"
+want_count returns.stk "ur:$p:fall" $((41 * threads)) $((41 * threads))
+record -o returns.stk -e "ur:$p:fall" "$p" 100 "$threads"
+want_count returns.stk "ur:$p:fall" $((64 * threads)) $((64 * threads))
+
+# Filters on arguments: what they leave out happened, too.
+record -o filtered.stk -e "u:$p:leaf" --filter 'arg1 < 50 && arg4 != 1' \
+	-e "ur:$p:leaf" --filter 'ret == 31' -e "usdt:$p:stackonce:leaf" --filter 'arg2 >= -2' \
+	"$p" "$calls" "$threads"
+want_user filtered.stk
+want_count filtered.stk "u:$p:leaf" "$all" $((50 * (threads - 1)))
+want_count filtered.stk "ur:$p:leaf" "$all" 1
+want_count filtered.stk "usdt:$p:stackonce:leaf" "$all" $((3 * threads))
