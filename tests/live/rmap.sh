@@ -212,6 +212,10 @@ grep -v -E ' rmap_walk_(start|end): +folio=(0x)?[0-9a-f]+ rwc=(0x)?[0-9a-f]+ pag
 	head -n 3 odd
 	fail "events do not look as proposed"
 }
+"$STACKONCE" list 'rmap:*' >text || fail "list ended with $?"
+for e in $start $end; do
+	grep -q "^$e.*synthesised" text || fail "list does not mark $e as synthesised"
+done
 "$STACKONCE" info rmap.stk | grep -A 1 "$start" | grep -q synthesised ||
 	fail "info does not mark it as synthesised"
 for e in $start $end; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Boots Debian's kernels under qemu (emulated, no KVM) and runs the live tests inside:
-#   run.sh BUILD [shell|demo] [6.1|6.12] [TEST...]
+#   run.sh BUILD [shell|demo|demo-rmap] [6.1|6.12] [TEST...]
 # Without a kernel: both, and then the tests that compare two boots.
 set -u
 
@@ -138,6 +138,11 @@ fi
 
 if [ "${1:-}" = demo ]; then
 	boot demo 6.12 stackonce.mode=demo && cp "$out/demo/keep/demo.stk" tests/golden/demo.stk
+	exit
+fi
+
+if [ "${1:-}" = demo-rmap ]; then
+	boot demo-rmap 6.12 stackonce.tests=rmap && cp "$out/demo-rmap/keep/rmap.stk" tests/golden/rmap.stk
 	exit
 fi
 
