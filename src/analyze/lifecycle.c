@@ -112,8 +112,7 @@ static const struct event_role *role_row(enum lc_role role)
 /* At the edges an event is as good as before or after the recording. */
 static bool is_loss(enum stk_counter c)
 {
-	return c == STK_C_NO_FIELDS ||
-	       (c != STK_C_LOST_EDGE && !strncmp(stk_counter_name(c), "lost_", 5));
+	return c != STK_C_LOST_EDGE && !strncmp(stk_counter_name(c), "lost_", 5);
 }
 
 /* Losses of all types with that role, and what was left out as of other tasks. */
@@ -135,12 +134,24 @@ static void count_gaps(const struct lifecycle *l, enum lc_role role, uint64_t *r
 		if (k == ARRAY_SIZE(roles))
 			continue;
 		for (c = 0; c < STK_NR_COUNTERS; c++)
-			if (is_loss(c))
+			if (is_loss(c) || c == STK_C_NO_FIELDS)
 				lost += stk_reader__counter(l->r, t, c);
 		others += stk_reader__counter(l->r, t, STK_C_FILTERED_PID);
 	}
 	*ret_lost = lost;
 	*ret_others = others;
+}
+
+uint64_t lc_lost_frees(const struct lifecycle *l)
+{
+	const struct stk_event_type *t = l->types[LC_FREE];
+	uint64_t lost = 0;
+	unsigned int c;
+
+	for (c = 0; t && c < STK_NR_COUNTERS; c++)
+		if (is_loss(c) || c == STK_C_FILTERED_PID)
+			lost += stk_reader__counter(l->r, t, c);
+	return lost;
 }
 
 bool lifecycle__gap(const struct lifecycle *l, unsigned int i, struct life_gap *ret_gap)

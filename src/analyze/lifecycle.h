@@ -17,6 +17,8 @@
 #include "stackonce.h"
 
 #define LIFE_EVER UINT64_MAX
+/* Reaped and for so long not freed is more than RCU takes. */
+#define LIFE_LEAK_NS 1000000000ULL
 
 /* A moment, ns.  from == to: seen; from < to: somewhere there (from 0: or before); to 0: never. */
 struct life_time {
@@ -35,7 +37,7 @@ enum life_state {
 	LIFE_ZOMBIE, /* waits for its parent */
 	LIFE_REAPED, /* waits for RCU */
 	LIFE_FREED,
-	LIFE_GONE, /* is not there any more, and nobody saw how */
+	LIFE_GONE, /* is not there any more, and its end or its free was not seen */
 };
 
 enum life_how { LIFE_HOW_UNKNOWN, LIFE_HOW_EXIT, LIFE_HOW_SIGNAL };
@@ -140,6 +142,7 @@ struct lifecycle_counts {
 	uint64_t births_unseen, exits_unseen;
 	uint64_t waits_unmatched; /* returned somebody unknown, or one of several */
 	uint64_t frees_unmatched; /* of tasks that ended before the recording */
+	uint64_t frees_unnamed; /* recorded without fields, or lost: of whom is not known */
 	uint64_t frees_ambiguous; /* of a pid that several tasks of the same comm had had */
 };
 

@@ -134,6 +134,10 @@ static struct lc_task *replace_leader(struct lifecycle *l, struct lc_proc *p, ui
 	lc_task__set_tid(l, t, pid);
 	lc_task__set_ns_pid(l, was, t->ns_pid);
 	lc_task__set_ns_pid(l, t, ns_pid);
+	if (!p->born.to) {
+		p->born = was->born;
+		p->existed = was->existed;
+	}
 	p->leader = t;
 	was->replaced = true;
 	was->released = (struct life_time){ was->off.to ? was->off.from : was->exit.from,

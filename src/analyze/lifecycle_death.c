@@ -295,9 +295,9 @@ void lc_displaced(struct lifecycle *l, struct lc_task *t)
 		p->reaped = (struct life_time){ p->last_off ?: p->exit.from, l->ts };
 	if (!t->released.to)
 		t->released = (struct life_time){ t->exit.from, l->ts };
-	/* With its exit its free may have been missed. */
-	if (!seen || !lc_has(l, LC_FREE))
-		lc_over(l, t, seen ? LIFE_REAPED : LIFE_GONE);
+	/* Its free was missed, or it comes any moment. */
+	if (!seen || !lc_has(l, LC_FREE) || l->ts - t->exit.to > LIFE_LEAK_NS)
+		lc_over(l, t, seen && !lc_has(l, LC_FREE) ? LIFE_REAPED : LIFE_GONE);
 }
 
 static bool comm_is(const struct lc_task *t, const char *comm, size_t len)
@@ -347,8 +347,10 @@ void lc_freed(struct lifecycle *l, const struct event_known *k)
 	size_t len = 0;
 	uint64_t tid;
 
-	if (!lc_u64(l, k, 0, &tid))
+	if (!lc_u64(l, k, 0, &tid)) {
+		l->counts.frees_unnamed++;
 		return;
+	}
 	comm = event_fields__string(k->fields[1], l->e, &len);
 	t = freed_of(l, tid, comm, len);
 	if (!t) {

@@ -89,6 +89,8 @@ struct lc_proc {
 	struct life_name heir;
 	char *exec;
 	unsigned int nr_execs;
+	struct life_time born; /* of one whose leader was replaced; else it is the leader's */
+	bool existed; /* the same */
 	struct life_time exit, reaped;
 	uint64_t last_off; /* latest last switch of its tasks */
 	uint64_t traced; /* its tracer got its end */
@@ -147,6 +149,11 @@ static inline bool lc_is_leader(const struct lc_task *t)
 {
 	return t->proc->leader == t;
 }
+/* Released before its last switch: by itself, or for a wait that came at once. */
+static inline bool lc_is_early(const struct lc_proc *p)
+{
+	return p->nr_threads == 1 && p->leader && p->leader->off_state == LC_DEAD;
+}
 void lc_comm__set(struct lc_task *t, const char *comm, size_t len);
 struct life_name lc_name(const struct lc_proc *p); /* NULL: nobody */
 /*
@@ -197,6 +204,7 @@ void lc_step(struct lifecycle *l, const struct lc_task *t, struct life_step step
 
 /* ---- lifecycle.c ---------------------------------------------------------------------------- */
 
+uint64_t lc_lost_frees(const struct lifecycle *l); /* by the accounting */
 bool lc_has(struct lifecycle *l, enum lc_role role); /* events of that role were recorded */
 static inline bool lc_u64(const struct lifecycle *l, const struct event_known *k, unsigned int i,
 			  uint64_t *ret_value)

@@ -239,7 +239,7 @@ void lc_proc__leave_children(struct lifecycle *l, struct lc_proc *p)
 	struct lc_proc *c;
 
 	while ((c = p->children)) {
-		if (!c->orphan && !c->reaped.to) {
+		if (!c->orphan && !c->reaped.to && !lc_is_early(c)) {
 			c->orphan = true;
 			l->counts.orphans++;
 			lc_step(l, c->leader,

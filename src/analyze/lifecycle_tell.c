@@ -92,6 +92,10 @@ static void fill_process(const struct lifecycle *l, const struct lc_task *t, str
 {
 	const struct lc_proc *p = t->proc;
 
+	if (p->born.to) {
+		ret->born = p->born;
+		ret->existed = p->existed;
+	}
 	ret->exit = p->exit;
 	ret->reaped = p->reaped;
 	ret->early &= p->nr_threads == 1;
@@ -178,7 +182,7 @@ static enum life_state state_of(const struct lc_proc *p)
 
 	if (!p->exit.to)
 		return t->off_state == LC_ZOMBIE ? LIFE_ZOMBIE : LIFE_ALIVE;
-	if (p->reaped.to || (t->off_state == LC_DEAD && p->nr_threads == 1))
+	if (p->reaped.to || lc_is_early(p))
 		return LIFE_REAPED;
 	return p->nr_off >= p->nr_threads || t->off_state == LC_ZOMBIE ? LIFE_ZOMBIE : LIFE_EXITING;
 }
@@ -240,6 +244,7 @@ int lifecycle__finish(struct lifecycle *l)
 	if (err)
 		return err;
 	l->ts = l->end_ts;
+	l->counts.frees_unnamed += lc_lost_frees(l);
 	all = calloc(l->nr_tasks + 1, sizeof(*all));
 	if (!all)
 		return -ENOMEM;

@@ -160,9 +160,10 @@ static void returned(struct lifecycle *l, struct lc_task *by, uint32_t number, b
 
 /* ---- waitid ------------------------------------------------------------------------------- */
 
-static bool may_reap(const struct lc_proc *c)
+/* A wait that began then may return it. */
+static bool may_reap(const struct lc_proc *c, uint64_t enter)
 {
-	return c->exit.to && !c->reaped.to;
+	return c->exit.to && !c->reaped.to && (!lc_is_early(c) || c->last_off >= enter);
 }
 
 /* Waits before all that can still be reaped ended are of no use. */
@@ -173,7 +174,7 @@ static void forget_old(struct lc_proc *p)
 	unsigned int i, nr = 0;
 
 	for (c = p->children; c; c = c->next_sibling)
-		if (may_reap(c))
+		if (may_reap(c, 0))
 			oldest = MIN(oldest, c->exit.from);
 	for (i = 0; i < p->nr_waits; i++)
 		if (p->waits[i].to >= oldest)
@@ -207,7 +208,7 @@ static int returned_somebody(struct lifecycle *l, struct lc_task *by)
 	unsigned int nr = 0;
 
 	for (c = p->children; c; c = c->next_sibling) {
-		if (!may_reap(c) || !c->leader)
+		if (!may_reap(c, by->call_ts) || !c->leader)
 			continue;
 		nr++;
 		one = c;
@@ -282,10 +283,9 @@ static unsigned int possible_waits(struct lc_proc *p, uint64_t since, struct lif
 
 void lc_wait__guess(struct lifecycle *l, struct lc_proc *p)
 {
-	bool early = p->leader && p->leader->off_state == LC_DEAD;
 	uint64_t since = p->last_off ?: p->exit.from;
 
-	if (early) {
+	if (lc_is_early(p)) {
 		/* Released by itself, or for a wait nobody saw: before it was switched off. */
 		p->reaped = (struct life_time){ p->exit.from, p->last_off };
 		return;

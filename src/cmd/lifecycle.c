@@ -58,9 +58,17 @@ struct life_span life_span(const struct life *l, unsigned int which)
 					life__unfreed(l);
 }
 
+bool life_is_overdue(const struct lifecycle_cmd *c, const struct life *l)
+{
+	return l->state == LIFE_REAPED && lifecycle__end_ts(c->l) - l->reaped.to > LIFE_LEAK_NS;
+}
+
 bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l)
 {
-	return l->state == LIFE_REAPED && lifecycle__end_ts(c->l) - l->reaped.to > LEAK_NS;
+	struct lifecycle_counts n;
+
+	lifecycle__counts(c->l, &n);
+	return life_is_overdue(c, l) && !n.frees_unnamed;
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -265,7 +273,7 @@ static int count(struct lifecycle_cmd *c, const struct life *l)
 	t->exiting += l->state == LIFE_EXITING;
 	t->zombies += l->state == LIFE_ZOMBIE;
 	t->unfreed += l->state == LIFE_REAPED;
-	t->leaks += life_is_leak(c, l);
+	t->overdue += life_is_overdue(c, l);
 	t->freed += l->state == LIFE_FREED;
 	t->gone += l->state == LIFE_GONE;
 	t->reaped += l->reaped.to && l->reaped.from == l->reaped.to;

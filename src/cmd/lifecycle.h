@@ -26,7 +26,7 @@ struct span_stats {
 struct lifecycle_totals {
 	uint64_t ended, status_0, status_other, signals, unknown, uncertain;
 	uint64_t reaped, reaped_unseen, freed, gone;
-	uint64_t alive, exiting, zombies, unfreed, leaks; /* at the end */
+	uint64_t alive, exiting, zombies, unfreed, overdue; /* at the end */
 	struct span_stats spans[NR_SPANS];
 };
 
@@ -45,14 +45,12 @@ struct lifecycle_cmd {
 	int err; /* of a callback */
 };
 
-/* Reaped and for so long not freed is more than RCU takes. */
-#define LEAK_NS 1000000000ULL
-
 static inline uint64_t life_last(const struct life *l)
 {
 	return l->freed.to ?: l->reaped.to ?: l->zombie.to ?: l->exit.to;
 }
-/* Reaped long ago, and not freed by the end. */
+/* Reaped long ago, and not freed by the end; it is no leak where a free may have been missed. */
+bool life_is_overdue(const struct lifecycle_cmd *c, const struct life *l);
 bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l);
 
 extern const char *const span_names[NR_SPANS];

@@ -172,8 +172,8 @@ void lifecycle__json_life(struct lifecycle_cmd *c, const struct life *l, int dep
 	put_time(b, "free", l->freed);
 	for (i = 0; i < NR_SPANS; i++)
 		put_span_json(b, keys[i], life_span(l, i));
-	if (life_is_leak(c, l))
-		put_bool(b, "leak", true);
+	if (life_is_overdue(c, l))
+		put_bool(b, "leak", life_is_leak(c, l));
 	if (l->state == LIFE_ZOMBIE && !l->is_thread)
 		put_where_json(c, "parent_at", &l->parent_where);
 	if (l->state == LIFE_EXITING || l->state == LIFE_REAPED)
@@ -243,7 +243,7 @@ static void put_totals_json(struct strbuf *b, const struct lifecycle_totals *t)
 	put_u64(b, "exiting", t->exiting);
 	put_u64(b, "zombies", t->zombies);
 	put_u64(b, "unfreed", t->unfreed);
-	put_u64(b, "leaks", t->leaks);
+	put_u64(b, "overdue", t->overdue);
 	put_stats(b, "lifetime", &t->spans[SPAN_LIFETIME]);
 	put_stats(b, "teardown", &t->spans[SPAN_TEARDOWN]);
 	put_stats(b, "zombie", &t->spans[SPAN_ZOMBIE]);
@@ -287,6 +287,7 @@ void lifecycle__json_summary(struct lifecycle_cmd *c)
 	put_u64(b, "stop_reports", n.stop_reports);
 	put_u64(b, "tracer_waits", n.tracer_waits);
 	put_u64(b, "frees_unmatched", n.frees_unmatched);
+	put_u64(b, "frees_unnamed", n.frees_unnamed);
 	put_u64(b, "frees_ambiguous", n.frees_ambiguous);
 	put_u64(b, "pid_reuses", n.pid_reuses);
 	if (c->threads) {

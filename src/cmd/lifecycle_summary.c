@@ -46,9 +46,12 @@ static void put_totals(struct lifecycle_cmd *c, const struct lifecycle_totals *t
 	put_count(b, t->exiting, "exiting at the end", NULL);
 	put_count(b, t->zombies, "zombies at the end",
 		  lifecycle__has_end_list(c->l) ? "as in /proc" : NULL);
-	put_count(b, t->unfreed - t->leaks, "waiting for RCU at the end", NULL);
-	put_count(b, t->leaks, "LEAKS: exited, and not freed for more than a second", NULL);
-	put_count(b, t->gone, "gone without their end being seen", NULL);
+	put_count(b, t->unfreed - t->overdue, "waiting for RCU at the end", NULL);
+	put_count(b, t->overdue,
+		  n->frees_unnamed ? "not freed for more than a second, or it was missed" :
+				     "LEAKS: exited, and not freed for more than a second",
+		  NULL);
+	put_count(b, t->gone, "gone without their end or their free being seen", NULL);
 }
 
 static void put_distribution(struct lifecycle_cmd *c, const char *name, const struct span_stats *s)
@@ -109,6 +112,8 @@ static void put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts
 		{ n->stop_reports, "waits returned somebody who had stopped, not ended" },
 		{ n->tracer_waits, "ends were seen by a tracer" },
 		{ n->frees_unmatched, "were freed who had ended before the recording" },
+		{ n->frees_unnamed,
+		  "were freed and it is not known who: events lost, or without fields" },
 		{ n->frees_ambiguous, "were freed where two had had the same pid and name" },
 		{ n->pid_reuses, "pids were used again before those who had had them were freed" },
 	};

@@ -114,7 +114,9 @@ static const char *left_as(const struct lifecycle_cmd *c, const struct life *l)
 	case LIFE_ZOMBIE:
 		return l->live_threads ? "zombie whose threads live" : "zombie";
 	case LIFE_REAPED:
-		return life_is_leak(c, l) ? "LEAK: exited, never freed" : "waits for RCU";
+		return life_is_leak(c, l)    ? "LEAK: exited, never freed" :
+		       life_is_overdue(c, l) ? "not freed, or its free was missed" :
+					       "waits for RCU";
 	case LIFE_EXITING:
 		return "exiting";
 	default:

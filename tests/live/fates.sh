@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Two thousand children of known fates, retold exactly by stackonce lifecycle.
+# timeout: 120
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+need_tool jq
+cd "$work" || exit 1
+
+# zombies_in_proc: the processes that are zombies now.
+zombies_in_proc()
+{
+	for f in /proc/[0-9]*/stat; do
+		s=$(cat "$f" 2>/dev/null) || continue
+		case ${s##*) } in
+		Z*) echo "${s%% *}" ;;
+		esac
+	done | sort
+}
+
+await_file()
+{
+	for _ in $(seq 1 "$(scale 600 3000)"); do
+		[ -s "$1" ] && return
+		kill -0 "$fates" 2>/dev/null || fail "the program ended: $(cat fates.log)"
+		sleep 0.1
+	done
+	fail "$1 did not come"
+}
+
+mkfifo go
+"$PROG/fates" known.json ready go >fates.log 2>&1 &
+fates=$!
+test_pids="$test_pids $fates"
+for _ in $(seq 1 100); do
+	[ -e ready ] && break
+	sleep 0.1
+done
+[ -e ready ] || fail "the program did not start"
+record_bg -a -o fates.stk --preset lifecycle --buffer-size 16M
+: >go
+await_file fates.log
+zombies_in_proc >zombies.before
+stop_recorder
+zombies_in_proc >zombies.after
+: >go
+want_sum fates.stk
+# Frees come from interrupts, where a recorder at work cannot see who is freed.
+info_of fates.stk -r '.events[] | select(.name != "sched:sched_process_free" and
+	.lost + (.fields_missing // 0) > 0) | "\(.name): \(.lost) lost"' >lost
+[ ! -s lost ] || fail "nothing can be exact: $(cat lost)"
+
+"$STACKONCE" lifecycle --json --top 0 fates.stk >told.json || fail "lifecycle ended with $?"
+jq -c 'select(.type == "summary")' told.json
+
+# Zombies: those in /proc at that moment.  Others on this machine may come and go meanwhile.
+jq 'select(.type == "process" and .state == "zombie") | .pid' told.json | sort >zombies.told
+join zombies.before zombies.after | join -v 1 - zombies.told >missed
+[ ! -s missed ] || fail "zombies that are not told of: $(tr '\n' ' ' <missed)"
+jq 'select(.type == "process" and .state == "zombie" and .comm == "fates") | .pid' told.json | sort |
+	join -v 1 - zombies.before >invented
+[ ! -s invented ] || fail "zombies that are none: $(tr '\n' ' ' <invented)"
+zombies=$(join zombies.told zombies.before | wc -l)
+[ "$zombies" -ge 51 ] || fail "$zombies zombies, there are 51"
+
+# Each fate against what is told of the process with that pid that was born at that time.
+cat >compare.jq <<'JQ'
+def inside($a; $b): . != null and . >= $a and . <= $b;
+def fate($k): if $k.zombie and $k.before and .how == "unknown" then [-1, -1] elif .how == "exit" then [.code, -1] elif .how == "signal" then [-1, .signal] else [] end;
+($told | map(select(.type == "process")) | group_by(.pid) |
+	map({key: (.[0].pid | tostring), value: .}) | from_entries) as $by_pid |
+.[] | . as $k | ($by_pid[.pid | tostring] // []) as $same |
+(if .before then $same | map(select(.existed)) else
+	$same | map(select(.fork_ts | inside($k.fork0; $k.fork1))) end) as $found |
+def wrong($what; $is): "\($k.kind) \($k.pid): \($what): \($is) in \($found[0] | tostring | .[:500])";
+if ($found | length) != 1 then "\(.kind) \(.pid): told \($found | length) times" else $found[0] |
+(if fate($k) != [$k.code, $k.sig] then wrong("fate"; fate($k)) else empty end),
+(if .uncertain then wrong("uncertain"; true) else empty end),
+(if .parent != $k.parent then wrong("parent"; .parent) else empty end),
+(if .orphan != $k.orphan then wrong("orphan"; .orphan) else empty end),
+(if .threads != $k.threads then wrong("threads"; .threads) else empty end),
+(if .execs != $k.execs then wrong("execs"; .execs) else empty end),
+(if .exit_ts == null and ($k.zombie and $k.before | not) then wrong("exit"; null) else empty end),
+(if $k.zombie then
+	(if .state != "zombie" or .reap_ts != null or .reap_between != null then wrong("state"; .state)
+		else empty end)
+elif $k.with == "" then
+	(if .reaped_with != null or .reap_ts != null or .reap_between == null then
+		wrong("reaped"; .reaped_with) else empty end)
+else
+	(if .reaped_with != $k.with or .reaper != $k.reaper then
+		wrong("reaped"; [.reaped_with, .reaper]) else empty end),
+	(if .reap_ts | inside($k.wait0; $k.wait1) | not then wrong("reap_ts"; .reap_ts) else empty end),
+	(if .exit_ts | inside($k.fork0; $k.wait1) | not then wrong("exit_ts"; .exit_ts) else empty end),
+	(if .zombie_ns == null then wrong("zombie_ns"; .zombie_between_ns) else empty end)
+end),
+(if $k.zombie | not then
+	(if .state != "freed" and .state != "unfreed" then wrong("state"; .state) else empty end),
+	(if .leak then wrong("leak"; true) else empty end)
+else empty end)
+end
+JQ
+jq -rs --slurpfile told told.json -f compare.jq known.json >differences || fail "jq"
+[ ! -s differences ] || {
+	head -n 20 differences
+	fail "$(wc -l <differences) differences"
+}
+known=$(wc -l <known.json)
+[ "$known" -ge 2000 ] || fail "only $known fates"
+
+# Nobody is told of that the program did not make.  /proc/self/exe is called exe.
+mine='.type == "process" and (.comm == "fates" or .comm == "exe") and (.existed | not)'
+told=$(jq -s "[.[] | select($mine)] | length" told.json)
+[ "$told" -eq "$(grep -c '"before":false' known.json)" ] ||
+	fail "$told processes of the program are told of, $(grep -c '"before":false' known.json) made"
+
+# The other views agree: all in the tree, and the story of one.
+"$STACKONCE" lifecycle --json --tree fates.stk >tree.json || fail "lifecycle --tree ended with $?"
+[ "$(jq -s "[.[] | select($mine and .depth > 0)] | length" tree.json)" -eq "$told" ] ||
+	fail "processes are missing in the tree"
+pid=$(jq 'select(.kind == "killed" and .sig == 15) | .pid' known.json | head -n 1)
+"$STACKONCE" lifecycle --json --pid "$pid" fates.stk |
+	jq -rs '[.[] | select(.type == "step") | .step] | join(" ")' >story
+for step in born runnable sent signal exit zombie reaped freed; do
+	grep -qw "$step" story || fail "the story of $pid lacks '$step': $(cat story)"
+done
+"$STACKONCE" lifecycle --threads fates.stk >text || fail "lifecycle ended with $?"
+note "$known fates retold, $zombies zombies as in /proc, $(cat fates.log)"

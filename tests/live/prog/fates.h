@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of fates share: what each child's fate is, in memory that all processes see. */
+#ifndef FATES_H
+#define FATES_H
+
+#include <sys/types.h>
+
+#include "prog.h"
+
+#define MAX_FATES 8192
+
+struct fate {
+	const char *kind;
+	pid_t pid, parent, reaper; /* of this machine, whatever namespace; reaper 0: nobody's wait */
+	int code, sig; /* one of them, the other -1 */
+	int threads, execs;
+	bool orphan, zombie; /* zombie: never reaped */
+	bool gone_before; /* was there before the recording */
+	const char *with; /* the wait that reaped it */
+	uint64_t fork0, fork1, wait0, wait1; /* the clock before and after */
+};
+
+uint64_t now_ns(void);
+/* A new fate; fork0 is now. */
+struct fate *fate_new(const char *kind);
+/* fork(), with the parent's part of the fate filled in. */
+pid_t fate_fork(struct fate *f);
+/* Waits for it with wait4() and fills in the rest from its status. */
+void fate_wait(struct fate *f, int options);
+void fate_status(struct fate *f, int status);
+void die_if(bool failed, const char *what);
+
+/* Each makes its children and, where it is not said otherwise, waits for them. */
+void exits(unsigned int each);
+void signals(unsigned int each);
+void ignored(unsigned int nr);
+void double_forks(unsigned int nr);
+void never_reaped(unsigned int nr);
+void waitids(unsigned int nr);
+void vforks(unsigned int nr);
+void execs(unsigned int nr);
+
+void leader_first(unsigned int nr);
+void thread_exits_group(unsigned int nr);
+void threads_killed(unsigned int nr);
+void thread_execs(unsigned int nr);
+void traced(unsigned int nr);
+void traced_by_another(unsigned int nr);
+void namespaces(unsigned int nr, unsigned int kids);
+unsigned int pid_reuses(unsigned int nr); /* how many came about */
+
+#endif /* FATES_H */
