@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tracepoints of this kernel, from tracefs. */
+/* The tracepoints of this kernel, from tracefs, and what else record -e takes. */
 #include "cmd.h"
 
 #include <dirent.h>
@@ -16,17 +16,20 @@
 #include "events/format.h"
 #include "log.h"
 #include "out.h"
+#include "record/probe.h"
 #include "record/synthetic.h"
 
 static const char help[] =
-	"Usage: stackonce list [OPTIONS] [GLOB]\n"
+	"Usage: stackonce list [OPTIONS] [GLOB | PROBE]\n"
 	"Lists the tracepoints of this kernel, as record -e takes them.\n"
 	"\n"
 	"  -v, --verbose        with their fields\n"
 	"      --json           one JSON object per tracepoint; with -v the fields too\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"GLOB matches system:name, or the name alone; several with commas.\n";
+	"GLOB matches system:name, or the name alone; several with commas.  PROBE lists what\n"
+	"can be probed: f:GLOB and r:GLOB functions of the kernel, u:PATH[:GLOB] functions of\n"
+	"a program or library, usdt:PATH[:GLOB] the probes it has itself.\n";
 
 static const struct option longopts[] = {
 	{ "verbose", no_argument, NULL, 'v' },
@@ -250,10 +253,36 @@ static int run(struct list *l)
 	return 0;
 }
 
+static int list_probes(struct list *l)
+{
+	struct probe_events probes = { .is_list = true, .no_formats = !l->verbose };
+	unsigned int i;
+	int err = probe__resolve(l->glob, NULL, &probes);
+
+	for (i = 0; i < probes.nr && !err && !out__drain(&l->out); i++)
+		put_event(l, probes.v[i].system, probes.v[i].event, probes.v[i].format, false);
+	probe_events__clear(&probes);
+	return err;
+}
+
+static int list_tracepoints(struct list *l)
+{
+	const char *tracefs = find_tracefs();
+	int err;
+
+	if (!tracefs)
+		return -ENOENT;
+	err = open_events(tracefs, &l->events);
+	if (err)
+		return err;
+	err = run(l);
+	close(l->events);
+	return err;
+}
+
 int cmd_list(int argc, char **argv)
 {
 	struct list l = { .events = -1 };
-	const char *tracefs;
 	int c, err;
 
 	while ((c = cmd__getopt(argc, argv, "hv", longopts)) != -1) {
@@ -268,11 +297,7 @@ int cmd_list(int argc, char **argv)
 		return cmd__usage_error(argv[0], "one GLOB at most, '%s' is too many",
 					argv[optind + 1]);
 	l.glob = argv[optind];
-	tracefs = find_tracefs();
-	if (!tracefs || open_events(tracefs, &l.events))
-		return CMD_FAILURE;
 	out__open(&l.out, true);
-	err = run(&l);
-	close(l.events);
+	err = l.glob && probe__is_spec(l.glob) ? list_probes(&l) : list_tracepoints(&l);
 	return out__close(&l.out, err ? CMD_FAILURE : CMD_OK);
 }

@@ -454,6 +454,25 @@ static int add_probes(struct rec_events *l, const char *spec, const char *filter
 	return err;
 }
 
+/* The length of the first of several: "u:PATH:f(int, int)" and "u:PATH:f<int, int>" have own commas. */
+static size_t first_spec(const char *specs)
+{
+	bool is_probe = probe__is_spec(specs);
+	unsigned int depth = 0;
+	size_t len;
+
+	for (len = 0; specs[len] && (depth || specs[len] != ','); len++) {
+		char c = specs[len];
+
+		if (is_probe && (c == '(' || c == '<'))
+			depth++;
+		else if (depth && (c == ')' || c == '>'))
+			depth--;
+	}
+	/* "operator<" opens nothing */
+	return depth ? strcspn(specs, ",") : len;
+}
+
 int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 		    const struct filter_features *features)
 {
@@ -467,7 +486,13 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 	err = tracefs__events(&all, &nr_all);
 	if (err)
 		return log_err(err, "read the list of tracepoints in tracefs");
-	while (!err && (one = strsep(&rest, ","))) {
+	while (!err && rest) {
+		one = rest;
+		rest += first_spec(rest);
+		if (*rest)
+			*rest++ = '\0';
+		else
+			rest = NULL;
 		if (!*one)
 			err = log_err(-EINVAL, "empty event name in '%s'", spec);
 		else if (probe__is_spec(one))

@@ -77,7 +77,7 @@ void probe_events__clear(struct probe_events *l)
 
 int probe_events__room(const struct probe_events *l, const char *spec, size_t nr)
 {
-	if (nr <= WIRE_MAX_EVENTS - MIN(l->nr, (unsigned int)WIRE_MAX_EVENTS))
+	if (l->is_list || nr <= WIRE_MAX_EVENTS - MIN(l->nr, (unsigned int)WIRE_MAX_EVENTS))
 		return 0;
 	log_err(0, "'%s' stands for %zu functions; a recording has at most %d events", spec, nr,
 		WIRE_MAX_EVENTS);
@@ -173,8 +173,8 @@ int probe_events__add(struct probe_events *l, const char *name, struct probe *p,
 		      const struct probe_field *fields, unsigned int nr)
 {
 	_cleanup_free_ char *system = strdup(probe__system(p->how)), *event = strdup(name);
-	_cleanup_free_ char *format = format_text(p->how, name, fields, nr);
-	int err = system && event && format ? grow(l) : -ENOMEM;
+	_cleanup_free_ char *format = l->no_formats ? NULL : format_text(p->how, name, fields, nr);
+	int err = system && event && (format || l->no_formats) ? grow(l) : -ENOMEM;
 
 	if (err) {
 		probe__clear(p);

@@ -52,6 +52,9 @@ struct probe_event {
 struct probe_events {
 	struct probe_event *v;
 	unsigned int nr, cap;
+	/* To be looked at, not recorded: any number of them, and "u:PATH", "f:" stand for all there are. */
+	bool is_list;
+	bool no_formats; /* format: NULL */
 };
 void probe_events__clear(struct probe_events *l);
 
@@ -60,11 +63,13 @@ bool probe__is_spec(const char *spec);
 
 struct ksyms;
 /*
- * Adds the events that spec names: one, or for "f:GLOB" and "r:GLOB" all functions that the kernel lets
- * be probed (tracefs's available_filter_functions, without those it says are blacklisted).  For user
- * functions also "u:PATH:SYMBOL+0x10" and "u:PATH:0xOFFSET" (of the file); PATH without a slash is looked
- * up in PATH; SYMBOL may be demangled, and is refused when several functions have that name.  Errors are
- * logged in one line that says what and where, names near misses, and come back: -ENOENT, -EINVAL, ...
+ * Adds the events that spec names: one, or all that a glob stands for.  Of the kernel's functions these
+ * are those it lets be probed: tracefs's available_filter_functions, without those that kprobes say they
+ * refuse.  For user functions also "u:PATH:SYMBOL+0x10" and "u:PATH:0xOFFSET" (of the file); PATH without
+ * a slash is looked up in $PATH, then where libraries are; SYMBOL may be demangled, with or without
+ * parameters.  A name that several functions have is refused, and left out under a glob.  syms: NULL:
+ * /proc/kallsyms is read for it.  Errors are logged in one line that says what and where, names near
+ * misses, and come back: -ENOENT, -EINVAL, ...
  */
 int probe__resolve(const char *spec, struct ksyms *syms, struct probe_events *l);
 

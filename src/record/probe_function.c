@@ -195,7 +195,8 @@ static int add(struct functions *f, enum probe_how how, const char *name, const 
 
 	if (!p.function)
 		return -ENOMEM;
-	probe_types__describe(f->types, name, module, how == PROBE_RETURN, fields, &nr);
+	if (!l->no_formats)
+		probe_types__describe(f->types, name, module, how == PROBE_RETURN, fields, &nr);
 	return probe_events__add(l, name, &p, fields, nr);
 }
 
@@ -203,6 +204,9 @@ static int complain_unknown(const struct functions *f, const char *spec, const c
 {
 	_cleanup_free_ char *message = NULL;
 
+	if (!f->traceable.nr)
+		return log_err(-EACCES, "event '%s': the kernel shows its functions only to root",
+			       spec);
 	if (asprintf(&message, "event '%s': the kernel has no function '%s'", spec, name) < 0) {
 		message = NULL;
 		return -ENOMEM;
@@ -284,21 +288,35 @@ static int resolve_glob(struct functions *f, const char *spec, enum probe_how ho
 	return err;
 }
 
+static int resolve(const char *spec, enum probe_how how, const char *name, struct ksyms *syms,
+		   struct probe_events *l)
+{
+	struct functions f = { 0 };
+	int err = functions_load(&f, syms);
+
+	if (err)
+		return log_err(err, "event '%s'", spec);
+	err = probe__is_glob(name) ? resolve_glob(&f, spec, how, name, l) :
+				     resolve_plain(&f, spec, how, name, l);
+	functions_free(&f);
+	return err;
+}
+
 int probe_function__resolve(const char *spec, enum probe_how how, const char *rest,
 			    struct ksyms *syms, struct probe_events *l)
 {
-	struct functions f = { 0 };
-	int err;
+	const char *name = l->is_list && !*rest ? "*" : rest;
+	struct ksyms *own = NULL;
+	int err = 0;
 
-	if (!*rest) {
+	if (!*name) {
 		log_err(0, "event '%s': a function is missing", spec);
 		return -EINVAL;
 	}
-	err = functions_load(&f, syms);
-	if (err)
-		return log_err(err, "event '%s'", spec);
-	err = probe__is_glob(rest) ? resolve_glob(&f, spec, how, rest, l) :
-				     resolve_plain(&f, spec, how, rest, l);
-	functions_free(&f);
+	if (!syms)
+		err = ksyms__load(&own);
+	if (!err)
+		err = resolve(spec, how, name, syms ? syms : own, l);
+	ksyms__free(own);
 	return err;
 }

@@ -13,8 +13,7 @@
 #include "probe_file.h"
 #include "symbols/usdt_notes.h"
 
-static_assert(USDT_MAX_ARGS == PROBE_USDT_ARGS,
-	      "one number of arguments");
+static_assert(USDT_MAX_ARGS == PROBE_USDT_ARGS, "one number of arguments");
 
 struct usdt_spec {
 	const char *spec;
@@ -205,6 +204,8 @@ int probe_usdt__resolve(const char *spec, const char *rest, struct probe_events 
 	if (err)
 		return err;
 	u.path = file.path;
+	if (l->is_list && !u.what)
+		u.what = "*";
 	if (!u.what || !*u.what) {
 		err = -EINVAL;
 		log_err(0, "event '%s': a probe is missing: usdt:PATH:PROVIDER:NAME", spec);

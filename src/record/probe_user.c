@@ -390,7 +390,7 @@ static int resolve_glob(const struct user_spec *u, const char *glob, struct prob
 	for (i = 0; i < found.nr && !err; i++)
 		err = add(u, found.v[i].name, found.v[i].start, l);
 	if (!err && left_out)
-		log_warn("'%s': %zu functions are left out, which share a name or choose another one",
+		log_warn("'%s': %zu functions are left out: their name is not theirs alone, or one is chosen for it at load time",
 			 u->spec, left_out);
 	free(found.v);
 	return err;
@@ -437,7 +437,7 @@ int probe_user__resolve(const char *spec, enum probe_how how, const char *rest,
 
 	if (err)
 		return err;
-	err = resolve(&u, what, l);
+	err = resolve(&u, l->is_list && !what ? "*" : what, l);
 	probe_file__close(&u.file);
 	return err;
 }

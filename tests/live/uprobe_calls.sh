@@ -31,10 +31,10 @@ fields()
 # callers FILE GLOB NAMES: the stacks of these events all begin so
 callers()
 {
-	"$STACKONCE" script --no-header --event "$2" "$1" | awk '
+	"$STACKONCE" script --no-header --event "$2" "$1" | awk -v max="$(echo "$3" | wc -w)" '
 		function done() { if (n > 0) print names; names = "" }
 		/^<user stack/ { next }
-		/^ => / { sub(/\+0x.*/, "", $NF); if (n++ < 4) names = names " " $NF; next }
+		/^ => / { sub(/\+0x.*/, "", $NF); if (n++ < max) names = names " " $NF; next }
 		{ done(); n = 0 }
 		END { done() }' | sort | uniq -c >callers
 	[ "$(wc -l <callers)" -eq 1 ] && [ "$(sed 's/^ *[0-9]* *//' callers)" = "$3" ] || {
@@ -90,9 +90,9 @@ info_true all.stk '.user_stacks.ends.complete == .totals.recorded' || {
 }
 callers all.stk "u:*:leaf" "leaf middle top work"
 callers all.stk "usdt:*" "leaf middle top work"
-callers all.stk "ur:*:leaf" "middle top work start_thread"
-callers all.stk "ur:*:middle" "top work start_thread clone3"
-callers all.stk "u:*:stepped+6" "stepped work start_thread clone3"
+callers all.stk "ur:*:leaf" "middle top work"
+callers all.stk "ur:*:middle" "top work"
+callers all.stk "u:*:stepped+6" "stepped work"
 
 # Recursion, and calls that longjmp(3) does not let return.  The kernel sees 64 returns of a thread's
 # nested calls: those of the outermost ones.

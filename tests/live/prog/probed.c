@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define KEEP __attribute__((noinline, noclone, noipa))
+#define KEEP static __attribute__((noinline, noclone, noipa))
 #define MAX_THREADS 64
 
 static unsigned int calls;
