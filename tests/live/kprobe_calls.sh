@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# f: and r: of kernel functions that a program calls a known number of times: as many events, with the
+# arguments as the kernel's type information names them, and the values they return.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+calls=$(scale 3000 400)
+cp "$PROG/fallocate" work || exit 1
+
+"$STACKONCE" record -q -o try.stk -e f:vfs_fallocate true 2>refused || {
+	grep -q 'this kernel refuses probes on its functions' refused || {
+		cat refused
+		fail "f:vfs_fallocate cannot be recorded, and not because the kernel refuses"
+	}
+	skip "this kernel refuses probes on its functions"
+}
+
+# want_count FILE EVENT HAPPENED RECORDED
+want_count()
+{
+	for what in "happened $3" "recorded $4" "filtered $(($3 - $4))" "lost 0"; do
+		n=$(counted "$1" "$2" "${what% *}")
+		[ "$n" -eq "${what#* }" ] || fail "$2: $n ${what% *}, ${what#* } expected"
+	done
+}
+
+# values FILE GLOB: the fields, without the function and pointers
+values()
+{
+	"$STACKONCE" script --no-stacks --no-header --event "$2" "$1" |
+		sed 's/.*: ([a-z_]*) //; s/file=0x[0-9a-f]* //'
+}
+
+record -o calls.stk -e f:vfs_fallocate -e r:vfs_fallocate -e f:__x64_sys_getcwd \
+	-e r:__x64_sys_getcwd ./work file "$calls"
+cp record.out printed
+want_sum calls.stk
+for e in f:vfs_fallocate r:vfs_fallocate; do
+	want_count calls.stk $e "$calls" "$calls"
+done
+for e in f:__x64_sys_getcwd r:__x64_sys_getcwd; do
+	want_count calls.stk $e $((2 * calls)) $((2 * calls))
+done
+# in their order, each
+values calls.stk 'f:vfs_fallocate' >got
+grep mode= printed | cmp - got || fail "other arguments than the program's"
+values calls.stk 'r:vfs_fallocate' >got
+grep ret= printed | cmp - got || fail "other return values than the program's"
+[ "$(values calls.stk 'r:__x64_sys_getcwd' | grep -c 'ret=-34$')" -eq "$calls" ] ||
+	fail "getcwd() does not return -ERANGE as often as it did"
+
+# The function itself is on top at its entry, and is no more at its return.
+for e in f r; do
+	"$STACKONCE" script --no-header --event "$e:vfs_fallocate" calls.stk |
+		awk '!/^( =>|<)/ { top = 1; next } top && sub(/\+0x.*/, "", $2) { print $2 } { top = 0 }' |
+		sort | uniq -c >tops
+	[ "$(wc -l <tops)" -eq 1 ] || {
+		cat tops
+		fail "$e:vfs_fallocate has several callers"
+	}
+	case $e$(awk '{ print $1, $2 }' tops) in
+	"f$calls vfs_fallocate" | "r$calls "*fallocate) ;;
+	*)
+		cat tops
+		fail "$e:vfs_fallocate: something else is on top of the stacks"
+		;;
+	esac
+done
+grep -q 'vfs_fallocate' tops && fail "r:vfs_fallocate shows the function that has ended"
+
+# Filters.  What they leave out happened, too.
+record -o filtered.stk -e f:vfs_fallocate --filter 'offset < 0' -e r:vfs_fallocate \
+	--filter 'ret == -22' ./work file "$calls"
+want_sum filtered.stk
+want_count filtered.stk f:vfs_fallocate "$calls" $((calls / 5))
+want_count filtered.stk r:vfs_fallocate "$calls" $((calls / 5))
+
+# Of a glob, those that can be; the one in question as often as alone.
+record -o glob.stk -e 'f:vfs_f*' ./work file "$calls"
+want_sum glob.stk
+[ "$(info_of glob.stk '.events | length')" -gt 3 ] || fail "f:vfs_f* stands for less than four functions"
+[ "$(counted glob.stk f:vfs_fallocate recorded)" -eq "$calls" ] ||
+	fail "under a glob, other numbers than alone"
+note "$((6 * calls)) calls, all values the program's; f:vfs_f* is $(info_of glob.stk '.events | length') functions"
