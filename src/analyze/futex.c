@@ -125,8 +125,14 @@ static void learn_from_wake(struct futex_analysis *a, struct futex_open_call *wa
 	const uint32_t at = waits_at(a, wait), by = futex_place__first(a, call->place);
 	struct futex_open_call *mover;
 
-	if (!by || at == by || (at && at == futex_place__first(a, call->place2)))
+	if (!by || (at && at == futex_place__first(a, call->place2)))
 		return;
+	if (at == by) {
+		/* Some were moved, but not this one. */
+		if (!wait->moved)
+			wait->moved_to = wait->moved_by = 0;
+		return;
+	}
 	if (!at) {
 		wait->place = call->place;
 	} else if (wait->moved_to && futex_place__first(a, wait->moved_to) == by) {
@@ -147,7 +153,7 @@ static int on_waking(struct futex_analysis *a, const struct event_known *known,
 	uint64_t tid;
 
 	if (!event_fields__u64(known->fields[0], e, &tid)) {
-		a->sums.no_fields++;
+		a->sums.no_whom++;
 		return 0;
 	}
 	wait = thread_map__find(&a->calls, (uint32_t)tid);

@@ -91,6 +91,7 @@ struct futex_sums {
 	uint64_t no_enter; /* calls without their beginning: recording began later */
 	uint64_t no_exit; /* calls whose end is missing though the thread went on */
 	uint64_t no_fields; /* calls recorded without their arguments or result */
+	uint64_t no_whom; /* wakeups recorded without saying whom */
 	uint64_t gaps; /* waits left out: events may be missing between their ends */
 	uint64_t lost; /* events of futex calls */
 	uint64_t maybe_requeued; /* waits on a futex some of whose waiters were moved */

@@ -1,8 +1,198 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd.h"
+/* Where waits for locks come from, how long they last, and who ends them. */
+#include "futex.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+static const char help[] =
+	"Usage: stackonce futex [OPTIONS] [FILE]\n"
+	"Prints where programs wait for futexes, which are what locks are made of: how often, how\n"
+	"long, and who woke them from where.  Record with 'stackonce record --preset futex'.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"      --by WHAT        a line for each site, address, comm or pid (default site)\n"
+	"      --top N          N lines, 0: all (default 20; with --json all)\n"
+	"      --stacks         the stacks of the waits, and those of their wakers\n"
+	"      --time A,B       waits that began between these times, in seconds;\n"
+	"                       either may be left out: 12.5, or ,13\n"
+	"      --pid LIST       waits of these processes or threads\n"
+	"      --tid LIST       waits of these threads\n"
+	"      --comm GLOB      waits of tasks of this name\n"
+	"      --cpu LIST       waits that began on these CPUs: 0-3,8\n"
+	"      --event GLOB     read only these events\n"
+	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
+	"      --no-symbols     no names but those in the recording\n"
+	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	"      --json           one JSON object per line, open wait, and for the sums\n"
+	"  -h, --help           this text\n";
+
+enum { OPT_BY = OPT_WAITS_OWN };
+
+static const struct option longopts[] = {
+	WAITS_OPTIONS,
+	{ "by", required_argument, NULL, OPT_BY },
+	{ 0 },
+};
+
+static void futex__free(struct futex *fx)
+{
+	futex_analysis__free(fx->analysis);
+	free(fx->wakers);
+	waits__free(&fx->w);
+}
+
+static int parse_options(struct futex *fx, int argc, char **argv)
+{
+	static const char *const names[] = {
+		[FUTEX_BY_SITE] = "site", [FUTEX_BY_ADDRESS] = "address", [FUTEX_BY_COMM] = "comm", [FUTEX_BY_PID] = "pid"
+	};
+	int c, code = CMD_OK;
+	unsigned int i;
+
+	while (!code && !fx->w.help && (c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
+		if (c == '?')
+			return CMD_USAGE;
+		if (c != OPT_BY) {
+			code = waits__option(&fx->w, c, optarg);
+			continue;
+		}
+		for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i], optarg); i++)
+			;
+		if (i == ARRAY_SIZE(names))
+			return cmd__usage_error(
+				argv[0], "--by wants site, address, comm or pid: '%s'", optarg);
+		fx->by = i;
+	}
+	return code || fx->w.help ? code : waits__file(&fx->w, argc, argv);
+}
+
+static bool selected(void *ctx, const struct futex_task *task, uint64_t ts, unsigned int cpu)
+{
+	const struct futex *fx = ctx;
+
+	return waits__selected(&fx->w, task->tid, task->pid, task->comm, ts, cpu);
+}
+
+const char *futex__kind(const struct futex_address *a)
+{
+	static const char *const kinds[] = {
+		[FUTEX_OTHER] = "other", [FUTEX_MUTEX] = "mutex", [FUTEX_PI] = "pi"
+	};
+
+	return kinds[a->kind];
+}
+
+/* ---- who woke ------------------------------------------------------------------------------- */
+
+static int compare_u64(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct futex_waker *a = x, *b = y;
+
+	return compare_u64(a->first->interrupt, b->first->interrupt)	 ?:
+		       compare_u64(a->first->by_call, b->first->by_call) ?:
+		       compare_u64(a->frame.kind, b->frame.kind)	 ?:
+		       compare_u64(a->frame.file, b->frame.file)	 ?:
+		       compare_u64(a->frame.ip, b->frame.ip)		 ?:
+		       strcmp(a->first->waker.comm, b->first->waker.comm);
+}
+
+static int by_count(const void *x, const void *y)
+{
+	const struct futex_waker *a = x, *b = y;
+
+	return compare_u64(b->count, a->count) ?: by_place(a, b);
+}
+
+/* Neighbours of one place become one. */
+static uint32_t fold(struct futex_waker *v, uint32_t nr)
+{
+	uint32_t i, out = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (out && !by_place(&v[out - 1], &v[i])) {
+			v[out - 1].count += v[i].count;
+			v[out - 1].sum += v[i].sum;
+		} else {
+			v[out++] = v[i];
+		}
+	}
+	return out;
+}
+
+int futex__wakers(struct futex *fx, const struct futex_group *g, uint32_t *ret_nr)
+{
+	struct futex_waker *w;
+	uint32_t i, nr = 0;
+
+	if (g->nr_stacks > fx->max_wakers) {
+		w = reallocarray(fx->wakers, g->nr_stacks, sizeof(*w));
+		if (!w)
+			return -ENOMEM;
+		fx->wakers = w;
+		fx->max_wakers = g->nr_stacks;
+	}
+	for (i = 0; i < g->nr_stacks; i++) {
+		if (!g->stacks[i].woken)
+			continue;
+		w = &fx->wakers[nr++];
+		*w = (struct futex_waker){ .first = &g->stacks[i],
+					   .frame.kind = STK_FRAME_UNKNOWN,
+					   .count = g->stacks[i].count,
+					   .sum = g->stacks[i].sum };
+		call_site__frame(fx->w.rd.reader, g->stacks[i].waker_ustack, &w->frame);
+	}
+	if (nr) {
+		qsort(fx->wakers, nr, sizeof(*w), by_place);
+		nr = fold(fx->wakers, nr);
+		qsort(fx->wakers, nr, sizeof(*w), by_count);
+	}
+	*ret_nr = nr;
+	return 0;
+}
+
+static int read_events(struct futex *fx)
+{
+	const struct stk_event *e;
+	int err;
+
+	err = futex_analysis__new(fx->w.rd.reader, fx->by, selected, fx, &fx->analysis);
+	while (!err && reading__next(&fx->w.rd, &fx->w.out, NULL, NULL, &e))
+		err = futex_analysis__add(fx->analysis, e);
+	if (!err)
+		err = futex_analysis__finish(fx->analysis, &fx->result);
+	return err ? log_err(err, "add up the waits") : 0;
+}
 
 int cmd_futex(int argc, char **argv)
 {
-	(void)argc;
-	return cmd__usage_error(argv[0], "%s", "is not there yet");
+	_cleanup_(futex__free) struct futex fx = { .w.rd.command = argv[0] };
+	int code, finished;
+
+	code = parse_options(&fx, argc, argv);
+	if (code)
+		return code;
+	if (fx.w.help)
+		return cmd__print(help);
+	code = reading__open(&fx.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	if (code)
+		return code;
+	out__open(&fx.w.out, true);
+	if (read_events(&fx))
+		code = CMD_FAILURE;
+	else if (fx.w.rd.json)
+		futex__put_json(&fx);
+	else
+		futex__put_text(&fx);
+	finished = reading__finish(&fx.w.rd);
+	return out__close(&fx.w.out, code ?: finished);
 }

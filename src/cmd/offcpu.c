@@ -1,8 +1,171 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd.h"
+/* Why tasks do not run: for how long, in what state, from where, and who ends it. */
+#include "offcpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+static const char help[] =
+	"Usage: stackonce offcpu [OPTIONS] [FILE]\n"
+	"Prints where tasks leave the CPU, and how long they are blocked and then wait to run.\n"
+	"Record with 'stackonce record --preset offcpu'.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"      --by WHAT        a line for each stack, state, comm, pid or tid (default stack)\n"
+	"      --top N          N lines, 0: all (default 20; with --json all)\n"
+	"      --state LIST     only some of sleep,disk,stopped,traced,idle,parked,preempted,new\n"
+	"      --min SECONDS    leave out times off CPU that are shorter\n"
+	"      --stacks         whole stacks, and those of the wakers\n"
+	"      --time A,B       times off CPU that began between these times, in seconds;\n"
+	"                       either may be left out: 12.5, or ,13\n"
+	"      --pid LIST       of these processes or threads\n"
+	"      --tid LIST       of these threads\n"
+	"      --comm GLOB      of tasks of this name\n"
+	"      --cpu LIST       that left these CPUs: 0-3,8\n"
+	"      --event GLOB     read only these events\n"
+	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
+	"      --no-symbols     no names but those in the recording\n"
+	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	"      --json           one JSON object per line, open time, and for the sums\n"
+	"  -h, --help           this text\n";
+
+enum { OPT_BY = OPT_WAITS_OWN, OPT_STATE, OPT_MIN };
+
+static const struct option longopts[] = {
+	WAITS_OPTIONS,
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "state", required_argument, NULL, OPT_STATE },
+	{ "min", required_argument, NULL, OPT_MIN },
+	{ 0 },
+};
+
+static const char *const states[SWITCH_NR_STATES] = {
+	[SWITCH_PREEMPTED] = "preempted", [SWITCH_SLEEP] = "sleep",   [SWITCH_DISK] = "disk",
+	[SWITCH_STOPPED] = "stopped",	  [SWITCH_TRACED] = "traced", [SWITCH_IDLE] = "idle",
+	[SWITCH_PARKED] = "parked",	  [SWITCH_NEW] = "new",
+};
+
+const char *offcpu__state(enum switch_state state)
+{
+	return states[state];
+}
+
+static void offcpu__free(struct offcpu *oc)
+{
+	offcpu_analysis__free(oc->analysis);
+	waits__free(&oc->w);
+}
+
+static int parse_states(struct offcpu *oc, const char *list)
+{
+	_cleanup_free_ char *copy = strdup(list);
+	char *rest = copy, *name;
+	unsigned int i;
+
+	while (copy && (name = strsep(&rest, ","))) {
+		for (i = 0; i < ARRAY_SIZE(states) && strcmp(states[i], name); i++)
+			;
+		if (i == ARRAY_SIZE(states))
+			return cmd__usage_error(oc->w.rd.command, "--state does not know '%s'", name);
+		oc->states[i] = true;
+	}
+	oc->has_states = true;
+	return CMD_OK;
+}
+
+static int parse_by(struct offcpu *oc, const char *arg)
+{
+	static const char *const names[] = { [OFFCPU_BY_STACK] = "stack",
+					     [OFFCPU_BY_STATE] = "state",
+					     [OFFCPU_BY_COMM] = "comm",
+					     [OFFCPU_BY_PID] = "pid",
+					     [OFFCPU_BY_TID] = "tid" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], arg))
+			continue;
+		oc->opts.by = i;
+		return CMD_OK;
+	}
+	return cmd__usage_error(oc->w.rd.command, "--by wants stack, state, comm, pid or tid: '%s'",
+				arg);
+}
+
+static int parse_options(struct offcpu *oc, int argc, char **argv)
+{
+	int c, code = CMD_OK;
+
+	while (!code && !oc->w.help && (c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
+		switch (c) {
+		case '?':
+			return CMD_USAGE;
+		case OPT_BY:
+			code = parse_by(oc, optarg);
+			break;
+		case OPT_STATE:
+			code = parse_states(oc, optarg);
+			break;
+		case OPT_MIN:
+			if (parse__seconds(optarg, &oc->opts.min))
+				return cmd__usage_error(argv[0], "--min wants seconds: '%s'", optarg);
+			break;
+		default:
+			code = waits__option(&oc->w, c, optarg);
+			break;
+		}
+	}
+	return code || oc->w.help ? code : waits__file(&oc->w, argc, argv);
+}
+
+static bool selected(void *ctx, const struct offcpu_task *task, uint64_t ts, unsigned int cpu,
+		     enum switch_state state)
+{
+	const struct offcpu *oc = ctx;
+
+	return (!oc->has_states || oc->states[state]) &&
+	       waits__selected(&oc->w, task->tid, task->pid, task->comm, ts, cpu);
+}
+
+static int read_events(struct offcpu *oc)
+{
+	const struct stk_event *e;
+	int err;
+
+	oc->opts.select = selected;
+	oc->opts.ctx = oc;
+	err = offcpu_analysis__new(oc->w.rd.reader, &oc->opts, &oc->analysis);
+	while (!err && reading__next(&oc->w.rd, &oc->w.out, NULL, NULL, &e))
+		err = offcpu_analysis__add(oc->analysis, e);
+	if (!err)
+		err = offcpu_analysis__finish(oc->analysis, &oc->result);
+	return err ? log_err(err, "add up the times") : 0;
+}
 
 int cmd_offcpu(int argc, char **argv)
 {
-	(void)argc;
-	return cmd__usage_error(argv[0], "%s", "is not there yet");
+	_cleanup_(offcpu__free) struct offcpu oc = { .w.rd.command = argv[0] };
+	int code, finished;
+
+	code = parse_options(&oc, argc, argv);
+	if (code)
+		return code;
+	if (oc.w.help)
+		return cmd__print(help);
+	code = reading__open(&oc.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	if (code)
+		return code;
+	out__open(&oc.w.out, true);
+	if (read_events(&oc))
+		code = CMD_FAILURE;
+	else if (oc.w.rd.json)
+		offcpu__put_json(&oc);
+	else
+		offcpu__put_text(&oc);
+	finished = reading__finish(&oc.w.rd);
+	return out__close(&oc.w.out, code ?: finished);
 }
