@@ -1,2 +1,152 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Stacks as frames of a flame graph, and its file. */
 #include "flames.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "cmd.h"
+#include "frames.h"
+#include "log.h"
+
+/* Frames of both stacks, innermost first. */
+struct flame_stack {
+	struct flame_frame *frames;
+	char **texts; /* those made for frames without a symbol; NULL for others */
+	unsigned int nr, max;
+};
+
+static void flame_stack__free(struct flame_stack *s)
+{
+	while (s->nr)
+		free(s->texts[--s->nr]);
+	free(s->frames);
+	free(s->texts);
+}
+
+static int flame_stack__grow(struct flame_stack *s)
+{
+	unsigned int want = s->max ? s->max * 2 : 2 * STK_MAX_DEPTH;
+	struct flame_frame *frames;
+	char **texts;
+
+	frames = reallocarray(s->frames, want, sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	s->frames = frames;
+	texts = reallocarray(s->texts, want, sizeof(*texts));
+	if (!texts)
+		return -ENOMEM;
+	s->texts = texts;
+	s->max = want;
+	return 0;
+}
+
+static int push(struct flame_stack *s, struct flame_frame frame)
+{
+	if (s->nr == s->max && flame_stack__grow(s))
+		return -ENOMEM;
+	s->texts[s->nr] = NULL;
+	s->frames[s->nr++] = frame;
+	return 0;
+}
+
+/* "xz+0x560c", or the address alone. */
+static int push_nameless(struct flame_stack *s, const struct stk_frame *f, enum flame_kind kind)
+{
+	_cleanup_free_ char *text = NULL;
+	int err;
+
+	if (asprintf(&text, "%s%s0x%" PRIx64, f->mod ?: "", f->mod ? "+" : "", f->ip) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	err = push(s, (struct flame_frame){ .name = text, .kind = kind });
+	if (!err)
+		s->texts[s->nr - 1] = take_ptr(text);
+	return err;
+}
+
+static int push_frame(struct flame_stack *s, struct names *n, const struct stk_frame *f)
+{
+	struct flame_frame frame = { .name = f->sym,
+				     .where = f->mod,
+				     .kind = f->kind == STK_FRAME_USER ? FLAME_USER : FLAME_KERNEL };
+	const struct name_line *lines;
+	unsigned int nr = n ? names__lines(n, f, &lines) : 0, i;
+	int err = 0;
+
+	for (i = 0; i + 1 < nr && !err; i++)
+		err = push(s, (struct flame_frame){ .name = lines[i].function ?: "?",
+						    .where = f->mod,
+						    .kind = FLAME_INLINED });
+	if (err)
+		return err;
+	if (!f->sym)
+		return push_nameless(s, f, frame.kind);
+	if (n && f->kind == STK_FRAME_USER)
+		frame.name = names__function(n, f->sym);
+	return push(s, frame);
+}
+
+static int push_stack(struct flame_stack *s, struct stk_reader *r, struct names *n, uint32_t number)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int nr = stack__frames(r, number, frames), i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		err = push_frame(s, n, &frames[i]);
+	return err;
+}
+
+int flames__add(struct flamegraph *f, struct stk_reader *r, struct names *n, const char *group,
+		uint32_t kstack, uint32_t ustack, uint64_t weight)
+{
+	_cleanup_(flame_stack__free) struct flame_stack s = { 0 };
+	struct flame_frame swap;
+	unsigned int i;
+	int err;
+
+	err = push_stack(&s, r, n, kstack) ?: push_stack(&s, r, n, ustack);
+	if (!err && !s.nr)
+		err = push(&s, (struct flame_frame){ .name = "[no stack]", .kind = FLAME_GROUP });
+	if (!err && group)
+		err = push(&s, (struct flame_frame){ .name = group, .kind = FLAME_GROUP });
+	if (err)
+		return err;
+	for (i = 0; i < s.nr / 2; i++) {
+		swap = s.frames[i];
+		s.frames[i] = s.frames[s.nr - 1 - i];
+		s.frames[s.nr - 1 - i] = swap;
+	}
+	return flamegraph__add(f, s.frames, s.nr, weight);
+}
+
+int flames__write(const struct flamegraph *f, const char *path, const struct flame_text *text)
+{
+	bool to_stdout = !strcmp(path, "-");
+	_cleanup_(strbuf__free) struct strbuf svg = { 0 };
+	_cleanup_fclose_ FILE *file = NULL;
+	FILE *to;
+
+	flamegraph__svg(f, text, &svg);
+	if (strbuf__failed(&svg)) {
+		log_err(-ENOMEM, "draw the flame graph");
+		return CMD_FAILURE;
+	}
+	file = to_stdout ? NULL : fopen(path, "we");
+	to = to_stdout ? stdout : file;
+	if (!to) {
+		log_err(-errno, "create '%s'", path);
+		return CMD_FAILURE;
+	}
+	if (fwrite(svg.s, 1, svg.len, to) != svg.len || fflush(to)) {
+		log_err(-errno, "write '%s'", path);
+		return CMD_FAILURE;
+	}
+	return CMD_OK;
+}

@@ -1,2 +1,343 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The tree of frames with their weights, and its folded text. */
 #include "flamegraph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "flamegraph_tree.h"
+#include "strbuf.h"
+
+/* ---- names and nodes ------------------------------------------------------------------------ */
+
+static uint64_t mix(uint64_t h)
+{
+	h *= 0x9e3779b97f4a7c15ULL;
+	return h ^ (h >> 29);
+}
+
+static uint64_t hash_text(uint64_t h, const char *s)
+{
+	while (*s)
+		h = mix(h ^ (unsigned char)*s++);
+	return h;
+}
+
+static uint64_t node_hash(uint32_t parent, uint32_t name)
+{
+	return mix(mix((uint64_t)parent << 32 | name));
+}
+
+static uint64_t name_hash_at(const struct flamegraph *f, uint32_t i)
+{
+	return mix(f->names[i].hash ^ f->names[i].kind);
+}
+
+static uint64_t node_hash_at(const struct flamegraph *f, uint32_t i)
+{
+	return node_hash(f->nodes[i].parent, f->nodes[i].name);
+}
+
+static void index__put(struct flame_index *ix, uint64_t hash, uint32_t i)
+{
+	uint32_t mask = (1u << ix->bits) - 1, at = hash >> (64 - ix->bits);
+
+	while (ix->slots[at])
+		at = (at + 1) & mask;
+	ix->slots[at] = i + 1;
+}
+
+/* Room for one more than the nr it holds. */
+static int index__reserve(struct flame_index *ix, const struct flamegraph *f, uint32_t nr,
+			  uint64_t (*hash_at)(const struct flamegraph *f, uint32_t i))
+{
+	struct flame_index more = { .bits = ix->slots ? ix->bits + 1 : 8 };
+	uint32_t i;
+
+	if (ix->slots && nr < (1u << ix->bits) / 2)
+		return 0;
+	if (more.bits > 31)
+		return -ENOMEM;
+	more.slots = calloc((size_t)1 << more.bits, sizeof(*more.slots));
+	if (!more.slots)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		index__put(&more, hash_at(f, i), i);
+	free(ix->slots);
+	*ix = more;
+	return 0;
+}
+
+static int grow(void *parray, uint32_t nr, uint32_t *max, size_t size)
+{
+	uint32_t want = *max ? *max * 2 : 64;
+	void **array = parray, *more;
+
+	if (nr < *max)
+		return 0;
+	more = want > *max ? reallocarray(*array, want, size) : NULL;
+	if (!more)
+		return -ENOMEM;
+	*array = more;
+	*max = want;
+	return 0;
+}
+
+static bool name__is(const struct flame_name *n, uint64_t hash, const struct flame_frame *frame,
+		     const char *where)
+{
+	return n->hash == hash && n->kind == frame->kind && !strcmp(n->name, frame->name) &&
+	       !strcmp(n->where, where);
+}
+
+static int name_number(struct flamegraph *f, const struct flame_frame *frame, uint32_t *ret_name)
+{
+	const char *where = frame->where ?: "";
+	uint64_t hash = hash_text(mix(hash_text(1, frame->name)), where);
+	_cleanup_free_ char *name = NULL, *place = NULL;
+	uint32_t mask, at;
+
+	if (grow(&f->names, f->nr_names, &f->max_names, sizeof(*f->names)) ||
+	    index__reserve(&f->name_index, f, f->nr_names, name_hash_at))
+		return -ENOMEM;
+	mask = (1u << f->name_index.bits) - 1;
+	at = mix(hash ^ frame->kind) >> (64 - f->name_index.bits);
+	for (; f->name_index.slots[at]; at = (at + 1) & mask) {
+		*ret_name = f->name_index.slots[at] - 1;
+		if (name__is(&f->names[*ret_name], hash, frame, where))
+			return 0;
+	}
+	name = strdup(frame->name);
+	place = strdup(where);
+	if (!name || !place)
+		return -ENOMEM;
+	*ret_name = f->nr_names++;
+	f->names[*ret_name] = (struct flame_name){
+		.name = take_ptr(name), .where = take_ptr(place), .kind = frame->kind, .hash = hash
+	};
+	f->name_index.slots[at] = f->nr_names;
+	return 0;
+}
+
+static int node_number(struct flamegraph *f, uint32_t parent, uint32_t name, uint32_t *ret_node)
+{
+	uint32_t mask, at, i;
+
+	if (grow(&f->nodes, f->nr_nodes, &f->max_nodes, sizeof(*f->nodes)) ||
+	    index__reserve(&f->node_index, f, f->nr_nodes, node_hash_at))
+		return -ENOMEM;
+	mask = (1u << f->node_index.bits) - 1;
+	at = node_hash(parent, name) >> (64 - f->node_index.bits);
+	for (; f->node_index.slots[at]; at = (at + 1) & mask) {
+		i = f->node_index.slots[at] - 1;
+		if (f->nodes[i].parent == parent && f->nodes[i].name == name) {
+			*ret_node = i;
+			return 0;
+		}
+	}
+	i = f->nr_nodes++;
+	f->nodes[i] = (struct flame_node){
+		.name = name, .parent = parent, .child = FLAME_NONE, .sibling = FLAME_NONE
+	};
+	if (parent != FLAME_NONE) {
+		f->nodes[i].sibling = f->nodes[parent].child;
+		f->nodes[parent].child = i;
+	}
+	f->node_index.slots[at] = i + 1;
+	*ret_node = i;
+	return 0;
+}
+
+int flamegraph__child(struct flamegraph *f, uint32_t parent, const struct flame_frame *frame,
+		      uint32_t *ret_node)
+{
+	uint32_t name = 0;
+	int err = name_number(f, frame, &name);
+
+	return err ?: node_number(f, parent, name, ret_node);
+}
+
+/* ---- the tree ------------------------------------------------------------------------------- */
+
+int flamegraph__new(struct flamegraph **ret_flame)
+{
+	static const struct flame_frame all = { .name = "all", .kind = FLAME_ROOT };
+	_cleanup_(flamegraph__freep) struct flamegraph *f = calloc(1, sizeof(*f));
+	uint32_t root;
+	int err = f ? flamegraph__child(f, FLAME_NONE, &all, &root) : -ENOMEM;
+
+	if (!err)
+		*ret_flame = take_ptr(f);
+	return err;
+}
+
+void flamegraph__free(struct flamegraph *f)
+{
+	uint32_t i;
+
+	if (!f)
+		return;
+	for (i = 0; i < f->nr_names; i++) {
+		free(f->names[i].name);
+		free(f->names[i].where);
+	}
+	free(f->names);
+	free(f->nodes);
+	free(f->name_index.slots);
+	free(f->node_index.slots);
+	free(f);
+}
+
+int flamegraph__add(struct flamegraph *f, const struct flame_frame *frames, unsigned int nr,
+		    uint64_t weight)
+{
+	uint32_t node = 0;
+	unsigned int i;
+	int err;
+
+	if (!nr)
+		return -EINVAL;
+	for (i = 0; i < nr; i++)
+		if (!frames[i].name || frames[i].kind <= FLAME_ROOT || frames[i].kind > FLAME_INLINED)
+			return -EINVAL;
+	if (weight > UINT64_MAX - f->nodes[0].weight)
+		return -EOVERFLOW;
+	if (!weight)
+		return 0;
+	/* First all nodes, then the weights: who runs out of memory has added nothing. */
+	for (i = 0; i < nr; i++) {
+		err = flamegraph__child(f, node, &frames[i], &node);
+		if (err)
+			return err;
+	}
+	f->nodes[node].self += weight;
+	for (; node != FLAME_NONE; node = f->nodes[node].parent)
+		f->nodes[node].weight += weight;
+	return 0;
+}
+
+uint64_t flamegraph__total(const struct flamegraph *f)
+{
+	return f->nodes[0].weight;
+}
+
+int flamegraph__by_name(const struct flamegraph *f, uint32_t a, uint32_t b)
+{
+	const struct flame_name *x = &f->names[f->nodes[a].name], *y = &f->names[f->nodes[b].name];
+	int d = strcmp(x->name, y->name) ?: strcmp(x->where, y->where);
+
+	return d ?: (int)x->kind - (int)y->kind;
+}
+
+struct order {
+	const struct flamegraph *f;
+	flame_cmp_fn cmp;
+};
+
+static int cmp_nodes(const void *pa, const void *pb, void *ctx)
+{
+	const struct order *o = ctx;
+
+	return o->cmp(o->f, *(const uint32_t *)pa, *(const uint32_t *)pb);
+}
+
+uint32_t flamegraph__children(const struct flamegraph *f, uint32_t node, flame_cmp_fn cmp,
+			      uint32_t *ret_nodes)
+{
+	struct order o = { .f = f, .cmp = cmp };
+	uint32_t nr = 0, i;
+
+	for (i = f->nodes[node].child; i != FLAME_NONE; i = f->nodes[i].sibling)
+		ret_nodes[nr++] = i;
+	if (nr > 1)
+		qsort_r(ret_nodes, nr, sizeof(*ret_nodes), cmp_nodes, &o);
+	return nr;
+}
+
+/* ---- folded --------------------------------------------------------------------------------- */
+
+static void put_folded_name(struct strbuf *b, const struct flame_name *n)
+{
+	const char *s = n->name;
+	size_t len;
+
+	for (;; s++) {
+		len = strcspn(s, ";");
+		strbuf__safe(b, s, len);
+		s += len;
+		if (!*s)
+			break;
+		strbuf__puts(b, "\\x3b");
+	}
+	strbuf__puts(b, n->kind == FLAME_KERNEL ? "_[k]" : n->kind == FLAME_INLINED ? "_[i]" : "");
+}
+
+/* The tree with frames told apart by what is written only: two files may have functions of a name. */
+static int merge_written(const struct flamegraph *f, struct flamegraph *ret_merged)
+{
+	_cleanup_free_ uint32_t *to = calloc(f->nr_nodes, sizeof(*to));
+	_cleanup_(strbuf__free) struct strbuf text = { 0 };
+	struct flame_frame frame = { .kind = FLAME_USER };
+	uint32_t i;
+	int err;
+
+	if (!to)
+		return -ENOMEM;
+	for (i = 1; i < f->nr_nodes; i++) {
+		strbuf__reset(&text);
+		put_folded_name(&text, &f->names[f->nodes[i].name]);
+		frame.name = text.s ?: "";
+		err = strbuf__failed(&text) ?
+			      -ENOMEM :
+			      flamegraph__child(ret_merged, to[f->nodes[i].parent], &frame, &to[i]);
+		if (err)
+			return err;
+		ret_merged->nodes[to[i]].self += f->nodes[i].self;
+	}
+	return 0;
+}
+
+struct folded_step {
+	uint32_t node;
+	size_t path; /* length of its callers' text */
+};
+
+static int put_folded(const struct flamegraph *f, struct strbuf *out)
+{
+	_cleanup_free_ struct folded_step *todo = calloc(f->nr_nodes, sizeof(*todo));
+	_cleanup_free_ uint32_t *children = calloc(f->nr_nodes, sizeof(*children));
+	_cleanup_(strbuf__free) struct strbuf path = { 0 };
+	uint32_t nr_todo = 1, nr;
+
+	if (!todo || !children)
+		return -ENOMEM;
+	while (nr_todo) {
+		struct folded_step s = todo[--nr_todo];
+
+		path.len = s.path;
+		if (s.node) {
+			strbuf__puts(&path, f->nodes[s.node].parent ? ";" : "");
+			strbuf__puts(&path, f->names[f->nodes[s.node].name].name);
+		}
+		if (f->nodes[s.node].self) {
+			strbuf__add(out, path.s, path.len);
+			strbuf__putc(out, ' ');
+			strbuf__u64(out, f->nodes[s.node].self);
+			strbuf__putc(out, '\n');
+		}
+		nr = flamegraph__children(f, s.node, flamegraph__by_name, children);
+		while (nr)
+			todo[nr_todo++] = (struct folded_step){ children[--nr], path.len };
+	}
+	return strbuf__failed(&path) ? -ENOMEM : 0;
+}
+
+void flamegraph__folded(const struct flamegraph *f, struct strbuf *out)
+{
+	_cleanup_(flamegraph__freep) struct flamegraph *merged = NULL;
+
+	if (flamegraph__new(&merged) || merge_written(f, merged) || put_folded(merged, out))
+		out->failed = true;
+}
