@@ -74,7 +74,7 @@ _stackonce()
 		[info]="$reading -v --verbose --follow"
 		[script]="$reading $select $names --fields --ns --no-stacks --no-header --ids --stacks
 			--follow"
-		[report]="$reading $select $names --by --top --tree --callees --min --kernel --user"
+		[report]="$reading $select $names --by --top --tree --callees --flamegraph --folded --min --kernel --user"
 		[stacks]="$reading $select $names --top --id --kernel --user --follow"
 		[files]="$reading $select --verify --sysroot"
 		[maps]="-p --pid --json -h --help"

@@ -2,6 +2,7 @@
 /* Where events come from: call stacks by frequency, or summed up as a tree. */
 #include "reading.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "analyze/call_tree.h"
 #include "analyze/stack_counts.h"
 #include "cleanup.h"
+#include "flames.h"
 #include "frames.h"
 #include "log.h"
 
@@ -22,6 +24,8 @@ static const char help[] =
 	"      --tree           a tree: below each function its callers\n"
 	"      --callees        a tree: below each function what it calls\n"
 	"      --min PERCENT    leave out branches below this (default 0.5)\n"
+	"      --flamegraph FILE    an SVG picture with search and zoom, for a browser\n"
+	"      --folded         \"group;caller;callee COUNT\" a line, for other tools\n"
 	"      --time A,B       between these times, in seconds of the recording's clock;\n"
 	"                       either may be left out: 12.5, or ,13\n"
 	"      --event GLOB     these events, several with commas: 'sched:*,sys_enter_*'\n"
@@ -38,7 +42,17 @@ static const char help[] =
 	"      --json           one JSON object per stack, or per function of the tree\n"
 	"  -h, --help           this text\n";
 
-enum { OPT_BY = OPT_OWN, OPT_TOP, OPT_TREE, OPT_CALLEES, OPT_MIN, OPT_KERNEL, OPT_USER };
+enum {
+	OPT_BY = OPT_OWN,
+	OPT_TOP,
+	OPT_TREE,
+	OPT_CALLEES,
+	OPT_MIN,
+	OPT_KERNEL,
+	OPT_USER,
+	OPT_FLAMEGRAPH,
+	OPT_FOLDED
+};
 
 static const struct option longopts[] = {
 	READING_OPTIONS,
@@ -52,13 +66,16 @@ static const struct option longopts[] = {
 	{ "min", required_argument, NULL, OPT_MIN },
 	{ "kernel", no_argument, NULL, OPT_KERNEL },
 	{ "user", no_argument, NULL, OPT_USER },
+	{ "flamegraph", required_argument, NULL, OPT_FLAMEGRAPH },
+	{ "folded", no_argument, NULL, OPT_FOLDED },
 	{ 0 },
 };
 
 struct report {
 	struct reading rd;
 	struct out out;
-	bool help, tree, callees;
+	bool help, tree, callees, folded;
+	const char *flamegraph; /* file of the picture; NULL: none */
 	unsigned int by;
 	unsigned int stacks; /* STACKS_...; 0: all */
 	uint64_t top;
@@ -91,6 +108,19 @@ static int parse_by(const char *list, unsigned int *ret_by)
 	}
 	*ret_by = by;
 	return 0;
+}
+
+/* What is asked for must go together. */
+static int check_options(const struct report *rp)
+{
+	if ((rp->folded || rp->flamegraph) && (rp->tree || rp->rd.json))
+		return cmd__usage_error(rp->rd.command,
+					"--%s goes neither with --json nor with a tree",
+					rp->folded ? "folded" : "flamegraph");
+	if (rp->folded && rp->flamegraph && !strcmp(rp->flamegraph, "-"))
+		return cmd__usage_error(rp->rd.command,
+					"--folded and --flamegraph - both want stdout");
+	return CMD_OK;
 }
 
 static int parse_options(struct report *rp, int argc, char **argv)
@@ -131,6 +161,12 @@ static int parse_options(struct report *rp, int argc, char **argv)
 		case OPT_USER:
 			rp->stacks |= STACKS_USER;
 			break;
+		case OPT_FLAMEGRAPH:
+			rp->flamegraph = optarg;
+			break;
+		case OPT_FOLDED:
+			rp->folded = true;
+			break;
 		case '?':
 			return CMD_USAGE;
 		default:
@@ -139,7 +175,7 @@ static int parse_options(struct report *rp, int argc, char **argv)
 				return code;
 		}
 	}
-	return reading__file(&rp->rd, argc, argv);
+	return check_options(rp) ?: reading__file(&rp->rd, argc, argv);
 }
 
 /* ---- the head of a list --------------------------------------------------------------------- */
@@ -495,6 +531,73 @@ static void put_title(struct report *rp)
 	strbuf__puts(b, "\n\n");
 }
 
+/* ---- flame graphs --------------------------------------------------------------------------- */
+
+/* The frame below a group's stacks: "bash", "sched:sched_switch bash pid 12". */
+static void put_label(struct strbuf *b, unsigned int by, const struct stack_group *g)
+{
+	if (g->type)
+		strbuf__printf(b, " %s:%s", stk_event_type__system(g->type),
+			       stk_event_type__name(g->type));
+	if (by & BY_COMM)
+		strbuf__printf(b, " %s", g->comm);
+	if (by & BY_PID)
+		strbuf__printf(b, " pid %u", g->pid);
+	if (by & BY_TID)
+		strbuf__printf(b, " tid %u", g->tid);
+	if (by & BY_CPU)
+		strbuf__printf(b, " cpu %u", g->cpu);
+}
+
+static int add_flames(struct report *rp, struct flamegraph *f, const struct stack_group *g)
+{
+	_cleanup_(strbuf__free) struct strbuf label = { 0 };
+	unsigned int i;
+	int err;
+
+	put_label(&label, rp->by, g);
+	err = strbuf__failed(&label) ? -ENOMEM : 0;
+	for (i = 0; i < g->nr_stacks && !err; i++)
+		err = flames__add(f, rp->rd.reader, &rp->rd.names, label.len ? label.s + 1 : NULL,
+				  g->stacks[i].kstack, g->stacks[i].ustack, g->stacks[i].count);
+	return err;
+}
+
+static int write_flames(struct report *rp, const struct flamegraph *f)
+{
+	_cleanup_(strbuf__free) struct strbuf subtitle = { 0 };
+	uint64_t lost = sum_lost(rp->rd.reader);
+	struct stk_totals t;
+
+	stk_reader__totals(rp->rd.reader, &t);
+	strbuf__printf(&subtitle, "%s, %.3f s", rp->rd.path, (double)(t.last_ts - t.first_ts) / 1e9);
+	if (rp->rd.sel.any)
+		strbuf__printf(&subtitle, ", selected from %" PRIu64 " events", t.events);
+	if (lost)
+		strbuf__printf(&subtitle, ", %" PRIu64 " lost", lost);
+	if (strbuf__failed(&subtitle))
+		return log_err(-ENOMEM, "draw the flame graph");
+	return flames__write(f, rp->flamegraph,
+			     &(struct flame_text){ .title = "Where events come from",
+						   .subtitle = subtitle.s,
+						   .unit = "events" });
+}
+
+static int put_flames(struct report *rp, const struct stack_group *groups, unsigned int nr)
+{
+	_cleanup_(flamegraph__freep) struct flamegraph *f = NULL;
+	unsigned int i;
+	int err = flamegraph__new(&f);
+
+	for (i = 0; i < nr && !err; i++)
+		err = add_flames(rp, f, &groups[i]);
+	if (err)
+		return log_err(err, "sum up the stacks");
+	if (rp->folded)
+		flamegraph__folded(f, &rp->out.b);
+	return rp->flamegraph ? write_flames(rp, f) : 0;
+}
+
 static int put_report(struct report *rp)
 {
 	const struct stack_group *groups;
@@ -504,6 +607,8 @@ static int put_report(struct report *rp)
 	err = stack_counts__finish(rp->counts, rp->rd.reader, &groups, &nr);
 	if (err)
 		return log_err(err, "sort the stacks");
+	if (rp->folded || rp->flamegraph)
+		return put_flames(rp, groups, nr);
 	for (i = 0; i < nr; i++)
 		rp->total += groups[i].count;
 	if (nr && !rp->rd.json)
