@@ -14,6 +14,7 @@
 
 struct child {
 	uint32_t tid;
+	int role;
 	bool flags_known;
 	uint64_t flags;
 	const char *comm;
@@ -59,7 +60,7 @@ static int born(struct lifecycle *l, const struct child *c, struct lc_task *by)
 {
 	struct lc_task *t = lc_task__find(l, c->tid);
 
-	if (t && t->id == by->newborn_id && t->born.from == t->born.to && !t->exit.to)
+	if (t && t->id == by->newborn_id && c->role != by->newborn_role && !t->exit.to)
 		return 0;
 	if (t && t->listed && !t->exit.to) {
 		/* The list was made a moment after its birth. */
@@ -78,6 +79,7 @@ static int born(struct lifecycle *l, const struct child *c, struct lc_task *by)
 		lc_comm__set(t, c->comm, c->comm_len);
 	by->newborn = c->tid;
 	by->newborn_id = t->id;
+	by->newborn_role = c->role;
 	tell_birth(l, t, by);
 	return 0;
 }
@@ -90,6 +92,7 @@ int lc_birth(struct lifecycle *l, const struct event_known *k, struct lc_task *t
 	if (!t || !lc_u64(l, k, 0, &tid) || !tid)
 		return 0;
 	c.tid = tid;
+	c.role = k->role;
 	c.comm = event_fields__string(k->fields[1], l->e, &c.comm_len);
 	c.flags_known = k->role == LC_NEWTASK && lc_u64(l, k, 2, &c.flags);
 	return born(l, &c, t);
@@ -111,6 +114,7 @@ void lc_cloned(struct lifecycle *l, const struct event_known *k, struct lc_task 
 	else
 		t->proc->in_namespace = true;
 	t->newborn = 0;
+	t->newborn_id = 0;
 }
 
 /* A thread executed a program: it takes its leader's number, and that one the thread's. */

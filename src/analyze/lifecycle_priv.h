@@ -72,6 +72,7 @@ struct lc_task {
 
 	uint32_t newborn; /* tid of the last task it made, */
 	uint64_t newborn_id; /* for clone's return */
+	int newborn_role; /* of the event that told of it first */
 	int call; /* LC_WAIT4 or LC_WAITID while it is in there */
 	uint64_t call_ts;
 	uint32_t call_pid;

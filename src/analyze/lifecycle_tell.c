@@ -244,7 +244,8 @@ int lifecycle__finish(struct lifecycle *l)
 	if (err)
 		return err;
 	l->ts = l->end_ts;
-	l->counts.frees_unnamed += lc_lost_frees(l);
+	if (lc_has(l, LC_FREE))
+		l->counts.frees_unnamed += lc_lost_frees(l);
 	all = calloc(l->nr_tasks + 1, sizeof(*all));
 	if (!all)
 		return -ENOMEM;

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Recordings of made-up lives, and what lifecycle tells of them. */
+#ifndef LIFECYCLE_RECORDING_H
+#define LIFECYCLE_RECORDING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+
+#include "analyze/lifecycle.h"
+
+enum ev {
+	FORK,
+	NEWTASK,
+	EXEC,
+	EXIT,
+	FREE,
+	SWITCH,
+	RENAME,
+	SENT,
+	SIGNAL,
+	EXIT_GROUP,
+	EXIT_CALL,
+	CLONED,
+	WAIT4,
+	WAIT4_RET,
+	WAITID,
+	WAITID_RET,
+	NR_EV
+};
+
+#define Z 0x20 /* sched_switch's prev_state */
+#define X 0x10
+
+struct recording;
+
+/* without: a mask of 1 << enum ev that the recording has no types of. */
+struct recording *begin(uint32_t without);
+#define NO_GROUP_DEAD (1u << 31) /* sched_process_exit has no such field */
+void meta(struct recording *r, const char *key, const char *value);
+/* At ts us in thread tid of pid: the event's number fields, then its text. */
+void ev(struct recording *r, uint64_t ts, uint32_t pid, uint32_t tid, enum ev kind, int64_t a,
+	int64_t b, int64_t c, const char *text);
+void no_fields(struct recording *r, uint64_t ts, uint32_t pid, enum ev kind);
+void count(struct recording *r, enum ev kind, unsigned int counter, uint64_t n);
+
+/* What often happens, one event after another from ts on. */
+void born(struct recording *r, uint64_t ts, uint32_t parent, uint32_t pid, uint32_t ns_pid);
+void thread(struct recording *r, uint64_t ts, uint32_t pid, uint32_t tid);
+void ends(struct recording *r, uint64_t ts, uint32_t pid, int code, int state); /* ts, +1, +2 */
+void waits(struct recording *r, uint64_t ts, uint32_t pid, uint32_t number); /* wait4(): ts, +1 */
+void wait_id(struct recording *r, uint64_t ts, uint32_t pid, int which, uint32_t number, int options);
+void freed(struct recording *r, uint64_t ts, uint32_t tid, const char *comm);
+
+/* Ends the recording and reads it; frees r. */
+void told(struct recording *r);
+/* The nth process, or the thread, with that number as it was told; fails where there is none. */
+const struct life *process(uint32_t pid, unsigned int nth);
+const struct life *thread_told(uint32_t tid);
+unsigned int nr_told(void);
+extern struct lifecycle_counts counts;
+extern struct life_gap gaps[64];
+extern unsigned int nr_gaps;
+
+void assert_at(struct life_time t, uint64_t at);
+void assert_between(struct life_time t, uint64_t from, uint64_t to);
+void assert_us(struct life_span s, uint64_t min, uint64_t max);
+void assert_exit(const struct life *l, int code);
+void assert_signal(const struct life *l, int sig);
+
+#endif /* LIFECYCLE_RECORDING_H */
