@@ -43,6 +43,9 @@ _stackonce_value()
 		COMPREPLY=($(compgen -W "event comm pid tid cpu" -- "${cur##*,}"))
 		[[ $cur == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/"${cur%,*},"}")
 		;;
+	latency:--stack-of)
+		COMPREPLY=($(compgen -W "start end" -- "$cur"))
+		;;
 	script:--fields)
 		COMPREPLY=($(compgen -W "comm pid tid cpu flags time event fields kstack ustack" \
 			-- "${cur##*,}"))
@@ -55,7 +58,7 @@ _stackonce()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local line=${COMP_LINE:0:COMP_POINT} command=${COMP_WORDS[1]} i
-	local commands="record info script report stacks files maps symbolize export import list
+	local commands="record info script report stacks latency files maps symbolize export import list
 		doctor version help"
 	local select="--time --event --pid --tid --comm --cpu"
 	local reading="-i --input --json -h --help"
@@ -64,6 +67,7 @@ _stackonce()
 	local with_value="-i --input -o --output -e --event -F --freq -p --pid --filter -k --clock
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
 		--comm --cpu --fields --by --top --min --id --kallsyms --trace --sysroot --debug-dir
+		--start --end --match --start-if --groups --stack-of --flamegraph --preset
 		--unwind-memory"
 	local -A options=(
 		[record]="-o --output -e --event -F --freq -a --all-cpus -p --pid --filter -k --clock
@@ -75,6 +79,8 @@ _stackonce()
 		[script]="$reading $select $names --fields --ns --no-stacks --no-header --ids --stacks
 			--follow"
 		[report]="$reading $select $names --by --top --tree --callees --flamegraph --folded --min --kernel --user"
+		[latency]="$reading $select $names --start --end --preset --match --start-if --single --by
+			--groups --top --linear --stacks --flamegraph --stack-of"
 		[stacks]="$reading $select $names --top --id --kernel --user --follow"
 		[files]="$reading $select --verify --sysroot"
 		[maps]="-p --pid --json -h --help"
@@ -119,7 +125,7 @@ _stackonce()
 		prev=-e
 		_stackonce_value record -e "$cur"
 		;;
-	record | info | script | report | stacks | files | symbolize)
+	record | info | script | report | stacks | latency | files | symbolize)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		;;
 	esac

@@ -29,24 +29,32 @@ int pairs__grow(void *parray, uint32_t nr, uint32_t *max, size_t size)
 
 /* ---- values of an event ----------------------------------------------------------------------- */
 
-/* An event and its record, asked for once. */
+/* An event and its record, which is asked for when it is needed. */
 struct event_view {
 	const struct stk_event *e;
 	const struct pairs_type *type;
+	uint32_t tid, cpu;
 	const void *rec;
 	size_t len;
+	bool has_rec;
 };
 
-static bool get_number(const struct event_view *v, const struct source *s, uint64_t *ret_value)
+static const void *record_of(struct event_view *v)
 {
-	uint32_t tid = stk_event__tid(v->e);
+	if (!v->has_rec && !(stk_event__marks(v->e) & STK_MARK_NO_FIELDS))
+		v->rec = stk_event__record(v->e, &v->len);
+	v->has_rec = true;
+	return v->rec;
+}
 
+static bool get_number(struct event_view *v, const struct source *s, uint64_t *ret_value)
+{
 	switch (s->kind) {
 	case SOURCE_TID:
-		*ret_value = tid ? tid : 1ull << 32 | stk_event__cpu(v->e);
+		*ret_value = v->tid ? v->tid : 1ull << 32 | v->cpu;
 		return true;
 	case SOURCE_CPU:
-		*ret_value = stk_event__cpu(v->e);
+		*ret_value = v->cpu;
 		return true;
 	case SOURCE_CONTEXT:
 		*ret_value = stk_event__flags(v->e) & CONTEXT_FLAGS;
@@ -58,7 +66,9 @@ static bool get_number(const struct event_view *v, const struct source *s, uint6
 		*ret_value = stk_event__pid(v->e);
 		return true;
 	case SOURCE_NUMBER:
-		if (!v->rec || s->field->offset > v->len || s->field->size > v->len - s->field->offset)
+	case SOURCE_TASK:
+		if (!record_of(v) || s->field->offset > v->len ||
+		    s->field->size > v->len - s->field->offset)
 			return false;
 		*ret_value = ev_field__value(s->field, v->rec, v->len);
 		return true;
@@ -67,7 +77,7 @@ static bool get_number(const struct event_view *v, const struct source *s, uint6
 	}
 }
 
-static const char *get_string(const struct event_view *v, const struct source *s, size_t *ret_len)
+static const char *get_string(struct event_view *v, const struct source *s, size_t *ret_len)
 {
 	const char *text;
 	size_t len;
@@ -77,7 +87,7 @@ static const char *get_string(const struct event_view *v, const struct source *s
 		*ret_len = strlen(text);
 		return text;
 	}
-	text = v->rec ? ev_field__bytes(s->field, v->rec, v->len, &len) : NULL;
+	text = record_of(v) ? ev_field__bytes(s->field, v->rec, v->len, &len) : NULL;
 	if (text)
 		*ret_len = strnlen(text, len);
 	return text;
@@ -90,13 +100,12 @@ static bool is_string(const struct source *s)
 
 static int comm_number(struct pairs *p, const char *comm, uint32_t *ret_number)
 {
-	unsigned int at = pairs__mix((uintptr_t)comm) % COMM_CACHE;
+	unsigned int at = (uintptr_t)comm / 8 % COMM_CACHE;
 	bool is_new;
-	size_t len;
 	int err;
 
-	if (p->comm_cache[at].comm == comm &&
-	    !strcmp(dict__bytes(&p->comms, p->comm_cache[at].number, &len), comm)) {
+	/* The reader has a task's name in one place, for as long as it lives. */
+	if (p->comm_cache[at].comm == comm) {
 		*ret_number = p->comm_cache[at].number;
 		return 0;
 	}
@@ -108,12 +117,14 @@ static int comm_number(struct pairs *p, const char *comm, uint32_t *ret_number)
 	return err;
 }
 
-static int end_of(struct pairs *p, const struct stk_event *e, struct pairs_end *ret_end)
+static int end_of(struct pairs *p, struct event_view *v, struct pairs_end *ret_end)
 {
+	const struct stk_event *e = v->e;
+
 	ret_end->ts = stk_event__ts(e);
-	ret_end->tid = stk_event__tid(e);
+	ret_end->tid = v->tid;
 	ret_end->pid = stk_event__pid(e);
-	ret_end->cpu = stk_event__cpu(e);
+	ret_end->cpu = v->cpu;
 	ret_end->kstack = stk_event__kstack(e);
 	ret_end->ustack = stk_event__ustack(e);
 	return comm_number(p, stk_event__comm(e), &ret_end->comm);
@@ -121,12 +132,14 @@ static int end_of(struct pairs *p, const struct stk_event *e, struct pairs_end *
 
 /* ---- keys ------------------------------------------------------------------------------------- */
 
-/* 1: all of the key; 0: fields are missing, ret_key has what is known; -ENOMEM. */
-static int key_of(struct pairs *p, const struct event_view *v, const struct source *sources,
+enum { KEY_PART = 0, KEY_ALL, KEY_IDLE };
+
+/* KEY_PART: fields are missing, ret_key has what is known; KEY_IDLE: of an idle task; or -ENOMEM. */
+static int key_of(struct pairs *p, struct event_view *v, const struct source *sources,
 		  struct open_key *ret_key)
 {
 	unsigned int i;
-	bool all = true, is_new;
+	bool all = true, idle = false, is_new;
 
 	memset(ret_key, 0, sizeof(*ret_key));
 	for (i = 0; i < p->spec.nr_match; i++) {
@@ -136,6 +149,7 @@ static int key_of(struct pairs *p, const struct event_view *v, const struct sour
 
 		if (!is_string(&sources[i])) {
 			all = get_number(v, &sources[i], &ret_key->v[i]) && all;
+			idle = idle || (sources[i].kind == SOURCE_TASK && !ret_key->v[i]);
 			continue;
 		}
 		text = get_string(v, &sources[i], &len);
@@ -144,12 +158,23 @@ static int key_of(struct pairs *p, const struct event_view *v, const struct sour
 		all = all && text;
 		ret_key->v[i] = text ? number : 0;
 	}
-	return all;
+	return !all ? KEY_PART : idle ? KEY_IDLE : KEY_ALL;
+}
+
+/* The thread in the key; 0: there is none, or an idle one. */
+static uint32_t task_of(const struct pairs *p, const struct source *sources,
+			const struct open_key *key)
+{
+	int i = p->task_part;
+
+	return i >= 0 && (sources[i].kind == SOURCE_TASK ||
+			  (sources[i].kind == SOURCE_TID && key->v[i] <= UINT32_MAX)) ?
+		       key->v[i] :
+		       0;
 }
 
 /* What starts and ends without their fields have in common with those that they belong to. */
-static uint64_t scope_of(const struct pairs *p, const struct event_view *v,
-			 const struct source *sources)
+static uint64_t scope_of(const struct pairs *p, struct event_view *v, const struct source *sources)
 {
 	struct open_key scope = { 0 };
 	unsigned int i;
@@ -159,13 +184,13 @@ static uint64_t scope_of(const struct pairs *p, const struct event_view *v,
 		    (sources[i].kind == SOURCE_TID || sources[i].kind == SOURCE_CPU ||
 		     sources[i].kind == SOURCE_CONTEXT))
 			get_number(v, &sources[i], &scope.v[i]);
-	return ~open__hash(&scope);
+	return ~open__hash(&p->open, &scope);
 }
 
 /* ---- groups ----------------------------------------------------------------------------------- */
 
-static int describe(struct pairs *p, unsigned int i, const struct event_view *v,
-		    const struct source *s, const struct pairs_value *value)
+static int describe(struct pairs *p, unsigned int i, struct event_view *v, const struct source *s,
+		    const struct pairs_value *value)
 {
 	struct by_values *by = &p->by[i];
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
@@ -198,13 +223,14 @@ static int describe(struct pairs *p, unsigned int i, const struct event_view *v,
 }
 
 /* The number of the event's value of --by i; *ret_number is left alone where it has none. */
-static int by_number(struct pairs *p, unsigned int i, const struct event_view *v, uint32_t *ret_number)
+static int by_number(struct pairs *p, unsigned int i, struct event_view *v, uint32_t *ret_number)
 {
 	const struct source *s = &v->type->by[i];
 	struct pairs_value value = {
 		.name = p->spec.by[i], .event = v->e, .format = v->type->format, .field = s->field
 	};
 	struct by_values *by = &p->by[i];
+	unsigned int at;
 	bool is_new;
 	int err;
 
@@ -216,19 +242,20 @@ static int by_number(struct pairs *p, unsigned int i, const struct event_view *v
 	} else {
 		if (!get_number(v, s, &value.number))
 			return 0;
-		if (by->last_number && by->last == value.number) {
-			*ret_number = by->last_number;
+		at = value.number % BY_CACHE;
+		if (by->cache[at].number && by->cache[at].value == value.number) {
+			*ret_number = by->cache[at].number;
 			return 0;
 		}
 		err = dict__number(&by->dict, &value.number, sizeof(value.number), DICT_MAX,
 				   ret_number, &is_new);
-		by->last = value.number;
-		by->last_number = err ? 0 : *ret_number;
+		by->cache[at].value = value.number;
+		by->cache[at].number = err ? 0 : *ret_number;
 	}
 	return err || !is_new ? err : describe(p, i, v, s, &value);
 }
 
-static int group_of(struct pairs *p, const struct open_start *s, const struct event_view *end,
+static int group_of(struct pairs *p, const struct open_start *s, struct event_view *end,
 		    uint32_t *ret_group)
 {
 	struct group_key key = { 0 };
@@ -262,13 +289,23 @@ static void count_start(struct pairs *p, const struct open_start *s, uint64_t *c
 		p->counts.start_unselected++;
 }
 
-/* The thread that began this is no more; its number may belong to another one. */
-static bool is_gone(const struct pairs *p, const struct pairs_end *start, uint32_t pid)
+/* The thread that this is about is no more; its number may belong to another one. */
+static bool is_gone(const struct pairs *p, const struct open_start *s)
 {
-	if (!p->by_thread || !start->tid)
+	const struct life *life = s->task ? lives__get(&p->lives, s->task) : NULL;
+
+	return life && life->ts > s->at.ts;
+}
+
+/* An end by a thread of the same number, in another process. */
+static bool is_other_process(const struct open_start *s, struct event_view *v)
+{
+	uint32_t pid;
+
+	if (!s->task || s->task != s->at.tid || s->task != v->tid)
 		return false;
-	return (start->pid && pid && start->pid != pid) ||
-	       lives__get(&p->lives, start->tid) > start->ts;
+	pid = stk_event__pid(v->e);
+	return pid && s->at.pid && s->at.pid != pid;
 }
 
 static bool is_selected(const struct pairs *p, const struct stk_event *e)
@@ -277,12 +314,13 @@ static bool is_selected(const struct pairs *p, const struct stk_event *e)
 }
 
 /* The newest start of the key whose thread still is there. */
-static struct open_start *pop(struct pairs *p, const struct open_key *key, uint64_t hash, uint32_t pid)
+static struct open_start *pop(struct pairs *p, const struct open_key *key, uint64_t hash,
+			      struct event_view *v)
 {
 	struct open_start *s;
 
 	while ((s = open__pop(&p->open, key, hash))) {
-		if (!is_gone(p, &s->at, pid))
+		if (!is_gone(p, s) && !is_other_process(s, v))
 			return s;
 		count_start(p, s, &p->counts.gone);
 	}
@@ -290,42 +328,73 @@ static struct open_start *pop(struct pairs *p, const struct open_key *key, uint6
 }
 
 /* An event that cannot be used, or only its header: true, and it is counted. */
-static bool is_useless(struct pairs *p, const struct event_view *v, const struct source *sources,
-		       int known, uint64_t *late, uint64_t *unknown)
+static bool is_useless(struct pairs *p, struct event_view *v, const struct source *sources,
+		       int known, uint64_t *late, uint64_t *unknown, uint64_t *idle)
 {
 	if (stk_event__marks(v->e) & STK_MARK_LATE) {
 		p->gap.bad = true;
 		(*late)++;
 		return true;
 	}
-	if (known)
+	if (known == KEY_ALL)
 		return false;
+	if (known == KEY_IDLE) {
+		(*idle)++;
+		return true;
+	}
 	gap__hole(p, scope_of(p, v, sources));
 	(*unknown)++;
 	return true;
 }
 
-static int add_start(struct pairs *p, const struct event_view *v)
+enum { IF_NO = 0, IF_YES, IF_UNKNOWN };
+
+/* --start-if: whether the event starts something. */
+static int passes(struct pairs *p, struct event_view *v)
+{
+	const struct source s = { SOURCE_NUMBER, v->type->start_if };
+	uint64_t value;
+
+	if (!s.field)
+		return IF_YES;
+	if (!get_number(v, &s, &value))
+		return IF_UNKNOWN;
+	return (value & p->spec.if_mask) == p->spec.if_value ? IF_YES : IF_NO;
+}
+
+/* What a start, or an event that --start-if says is none, replaces. */
+static void replace(struct pairs *p, struct event_view *v, const struct open_key *key, uint64_t hash)
+{
+	struct open_start *s = pop(p, key, hash, v);
+
+	if (s)
+		count_start(p, s, &p->counts.replaced);
+}
+
+static int add_start(struct pairs *p, struct event_view *v)
 {
 	struct pairs_counts *c = &p->counts;
 	struct open_start *s;
 	struct open_key key;
 	unsigned int i;
 	uint64_t hash;
-	int known, err = 0;
+	int known, pass = passes(p, v), err = 0;
 
+	if (pass == IF_NO) {
+		if (p->opts.single && key_of(p, v, v->type->start, &key) == KEY_ALL)
+			replace(p, v, &key, open__hash(&p->open, &key));
+		return 0;
+	}
 	c->starts++;
 	known = key_of(p, v, v->type->start, &key);
 	if (known < 0)
 		return known;
-	if (is_useless(p, v, v->type->start, known, &c->start_late, &c->start_unknown))
+	known = pass == IF_UNKNOWN ? KEY_PART : known;
+	if (is_useless(p, v, v->type->start, known, &c->start_late, &c->start_unknown, &c->start_idle))
 		return 0;
-	hash = open__hash(&key);
-	if (p->opts.single) {
-		s = pop(p, &key, hash, stk_event__pid(v->e));
-		if (s)
-			count_start(p, s, &c->replaced);
-	}
+	hash = open__hash(&p->open, &key);
+	if (p->opts.single)
+		replace(p, v, &key, hash);
 	if (p->open.nr >= PAIRS_MAX_OPEN) {
 		gap__hole(p, hash);
 		c->start_over++;
@@ -336,6 +405,7 @@ static int add_start(struct pairs *p, const struct event_view *v)
 		return -ENOMEM;
 	c->max_open = MAX(c->max_open, p->open.nr);
 	s->seq = p->seq;
+	s->task = task_of(p, v->type->start, &key);
 	s->stretch = p->gap.stretch;
 	s->selected = is_selected(p, v->e);
 	memset(s->by, 0, sizeof(s->by));
@@ -344,10 +414,10 @@ static int add_start(struct pairs *p, const struct event_view *v)
 		s->no_by |= (v->type->by[i].kind == SOURCE_NONE) << i;
 		err = by_number(p, i, v, &s->by[i]);
 	}
-	return err ?: end_of(p, v->e, &s->at);
+	return err ?: end_of(p, v, &s->at);
 }
 
-static int add_end(struct pairs *p, const struct event_view *v)
+static int add_end(struct pairs *p, struct event_view *v)
 {
 	struct pairs_counts *c = &p->counts;
 	struct open_start *s;
@@ -361,10 +431,10 @@ static int add_end(struct pairs *p, const struct event_view *v)
 	known = key_of(p, v, v->type->end, &key);
 	if (known < 0)
 		return known;
-	if (is_useless(p, v, v->type->end, known, &c->end_late, &c->end_unknown))
+	if (is_useless(p, v, v->type->end, known, &c->end_late, &c->end_unknown, &c->end_idle))
 		return 0;
-	hash = open__hash(&key);
-	s = pop(p, &key, hash, stk_event__pid(v->e));
+	hash = open__hash(&p->open, &key);
+	s = pop(p, &key, hash, v);
 	if (!s) {
 		if (is_selected(p, v->e))
 			c->without_start++;
@@ -384,16 +454,16 @@ static int add_end(struct pairs *p, const struct event_view *v)
 	}
 	err = group_of(p, s, v, &group);
 	if (!err)
-		err = end_of(p, v->e, &end);
+		err = end_of(p, v, &end);
 	return err ?: gap__wait(p, s, &end, group);
 }
 
 /* Threads that begin and end, where the recording has such events. */
-static int add_life(struct pairs *p, const struct event_view *v)
+static int add_life(struct pairs *p, struct event_view *v)
 {
 	const struct source pid = { SOURCE_NUMBER, v->type->pid };
 	const struct source old = { SOURCE_NUMBER, v->type->old_pid };
-	uint64_t tid = stk_event__tid(v->e), old_tid;
+	uint64_t tid = v->tid, old_tid;
 
 	if (v->type->life != LIFE_EXIT && (!pid.field || !get_number(v, &pid, &tid)))
 		return 0;
@@ -401,7 +471,7 @@ static int add_life(struct pairs *p, const struct event_view *v)
 	if (v->type->life == LIFE_EXEC &&
 	    (!old.field || !get_number(v, &old, &old_tid) || old_tid == tid))
 		return 0;
-	return lives__set(&p->lives, tid, stk_event__ts(v->e));
+	return lives__set(&p->lives, tid, stk_event__ts(v->e), v->type->life == LIFE_EXIT);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
@@ -433,8 +503,8 @@ int pairs__add(struct pairs *p, const struct stk_reader *r, const struct stk_eve
 	if (err || (!t->role && !t->life))
 		return err;
 	v.type = t;
-	if (t->wants_record && !(stk_event__marks(e) & STK_MARK_NO_FIELDS))
-		v.rec = stk_event__record(e, &v.len);
+	v.tid = stk_event__tid(e);
+	v.cpu = stk_event__cpu(e);
 	if (t->life) {
 		err = add_life(p, &v);
 		if (err || !t->role)
@@ -470,10 +540,12 @@ static int finish_open(struct pairs *p, unsigned int *ret_nr)
 		return -ENOMEM;
 	for (i = 0; i < p->open.nr_v; i++) {
 		const struct open_start *s = &p->open.v[i];
+		const struct life *life = s->used ? lives__get(&p->lives, s->task) : NULL;
 
 		if (!s->used)
 			continue;
-		if (is_gone(p, &s->at, 0)) {
+		/* A thread that ends goes on for a while, with what will not end. */
+		if (s->task && life && (life->ended || life->ts > s->at.ts)) {
 			count_start(p, s, &p->counts.gone);
 			continue;
 		}
@@ -504,7 +576,7 @@ int pairs__finish(struct pairs *p, const struct stk_reader *r, struct pairs_resu
 	if (err)
 		return err;
 	*ret_result = (struct pairs_result){ .groups = p->groups.sorted,
-					     .nr_groups = p->groups.nr,
+					     .nr_groups = p->groups.nr_sorted,
 					     .open = p->oldest,
 					     .nr_open = nr_open,
 					     .counts = p->counts };
@@ -528,15 +600,29 @@ const char *pairs__by_name(const struct pairs *p, unsigned int i)
 	return p->spec.by[i];
 }
 
-/* Whether some part of the key is the thread on both sides. */
-static bool matches_thread(const struct spec *s)
+static bool ends_in_pid(const struct spec_side *side)
+{
+	unsigned int i;
+
+	for (i = 0; i < side->nr; i++) {
+		size_t len = strlen(side->names[i]);
+
+		if (len < 3 || strcmp(side->names[i] + len - 3, "pid"))
+			return false;
+	}
+	return true;
+}
+
+/* The part of the key that names a thread: its header's, or a field that by its type is one. */
+static int find_task_part(const struct spec *s)
 {
 	unsigned int i;
 
 	for (i = 0; i < s->nr_match; i++)
-		if (!strcmp(s->start[i].names[0], "tid") && !strcmp(s->end[i].names[0], "tid"))
-			return true;
-	return false;
+		if ((!strcmp(s->start[i].names[0], "tid") && !strcmp(s->end[i].names[0], "tid")) ||
+		    (ends_in_pid(&s->start[i]) && ends_in_pid(&s->end[i])))
+			return i;
+	return -1;
 }
 
 int pairs__new(const struct pairs_opts *opts, struct pairs **ret_pairs)
@@ -549,12 +635,13 @@ int pairs__new(const struct pairs_opts *opts, struct pairs **ret_pairs)
 		return -ENOMEM;
 	p->opts = *opts;
 	p->gap.stretch = 1;
-	err = spec__parse(opts->match, opts->by, &p->spec, &why);
+	err = spec__parse(opts->match, opts->by, opts->start_if, &p->spec, &why);
 	if (err) {
 		free(p);
 		return err;
 	}
-	p->by_thread = matches_thread(&p->spec);
+	p->task_part = find_task_part(&p->spec);
+	p->open.parts = p->spec.nr_match;
 	*ret_pairs = p;
 	return 0;
 }

@@ -67,10 +67,15 @@ struct pairs_opts {
 	/*
 	 * "tid,id", "dev,sector", "pid|prev_pid=next_pid": fields of start and end that are equal; where
 	 * a|b, the first that the event has.  tid, cpu, context and event are those of the header;
-	 * pid and comm, where the event has no field of that name.  NULL: "tid,context".
+	 * pid and comm, where the event has no such field.  NULL: "tid,context".
 	 */
 	const char *match;
 	const char *by; /* fields of the start, or else of the end; NULL: one group */
+	/*
+	 * "prev_state&255=0": a field of starts, a mask if wanted, the value; NULL: none.  An event that
+	 * has the field with another value starts nothing; with single it ends what its key has open.
+	 */
+	const char *start_if;
 	bool single; /* starts of a key do not nest: another one replaces it */
 	unsigned int top; /* how many slowest pairs of a group, and oldest open starts, to keep */
 	enum pairs_weigh weigh;
@@ -103,8 +108,9 @@ struct pairs_group {
 };
 
 /*
- * starts = paired + gap + open + gone + replaced + start_late + start_unknown + start_over +
- * start_unselected; ends = paired + gap + without_start + end_late + end_unknown + end_unselected.
+ * starts = paired + gap + open + gone + replaced + start_late + start_unknown + start_idle +
+ * start_over + start_unselected;
+ * ends = paired + gap + without_start + end_late + end_unknown + end_idle + end_unselected.
  */
 struct pairs_counts {
 	uint64_t starts, ends;
@@ -117,6 +123,7 @@ struct pairs_counts {
 	uint64_t without_start; /* ends */
 	uint64_t start_late, end_late; /* STK_MARK_LATE */
 	uint64_t start_unknown, end_unknown; /* without the fields of their key */
+	uint64_t start_idle, end_idle; /* a pid_t of their key is 0: no thread of its own */
 	uint64_t start_over; /* beyond PAIRS_MAX_OPEN */
 	uint64_t start_unselected, end_unselected;
 	uint64_t others; /* of the pairs, in the group of others */
@@ -142,10 +149,8 @@ struct pairs_result {
 
 struct pairs;
 
-/* Whether match and by are well formed; the reason where not, NULL where so. */
-const char *pairs__check(const char *match, const char *by);
-/* Whether only the header of events is needed: the reader need not decode their fields. */
-bool pairs__wants_fields(const char *match, const char *by);
+/* Whether they are well formed: the reason where not, NULL where so. */
+const char *pairs__check(const char *match, const char *by, const char *start_if);
 
 /* opts: strings are borrowed.  -EINVAL: pairs__check() says why. */
 int pairs__new(const struct pairs_opts *opts, struct pairs **ret_pairs);

@@ -81,7 +81,7 @@ static bool is_other(const struct pairs *p, const struct group_key *key)
 	return false;
 }
 
-int groups__find(struct pairs *p, const struct group_key *key, uint32_t *ret_group)
+static int find_group(struct pairs *p, const struct group_key *key, uint32_t *ret_group)
 {
 	struct groups *g = &p->groups;
 	uint32_t at, i;
@@ -104,6 +104,24 @@ int groups__find(struct pairs *p, const struct group_key *key, uint32_t *ret_gro
 	g->slots[at] = g->nr;
 	*ret_group = g->nr - 1;
 	return 0;
+}
+
+int groups__find(struct pairs *p, const struct group_key *key, uint32_t *ret_group)
+{
+	struct groups *g = &p->groups;
+	unsigned int at = (key->by[0] ^ key->by[1] << 2) % GROUP_CACHE;
+	int err;
+
+	if (g->cache[at].group && !memcmp(&g->cache[at].key, key, sizeof(*key))) {
+		*ret_group = g->cache[at].group - 1;
+		return 0;
+	}
+	err = find_group(p, key, ret_group);
+	if (!err) {
+		g->cache[at].key = *key;
+		g->cache[at].group = *ret_group + 1;
+	}
+	return err;
 }
 
 /* ---- the slowest ------------------------------------------------------------------------------ */
@@ -281,14 +299,17 @@ int groups__sort(struct pairs *p)
 	g->sorted = calloc(g->nr ?: 1, sizeof(*g->sorted));
 	if (!g->sorted)
 		return -ENOMEM;
+	g->nr_sorted = 0;
 	for (i = 0; i < g->nr; i++) {
-		g->sorted[i] = g->v[i];
+		if (!g->v[i]->durations.count)
+			continue;
+		g->sorted[g->nr_sorted++] = g->v[i];
 		if (g->v[i]->nr_slowest)
 			qsort(g->v[i]->slowest, g->v[i]->nr_slowest, sizeof(struct pairs_pair),
 			      by_length);
 	}
-	if (g->nr)
-		qsort(g->sorted, g->nr, sizeof(*g->sorted), by_sum);
+	if (g->nr_sorted)
+		qsort(g->sorted, g->nr_sorted, sizeof(*g->sorted), by_sum);
 	return 0;
 }
 

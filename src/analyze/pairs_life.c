@@ -31,7 +31,7 @@ static int grow(struct lives *l)
 	return 0;
 }
 
-int lives__set(struct lives *l, uint32_t tid, uint64_t ts)
+int lives__set(struct lives *l, uint32_t tid, uint64_t ts, bool ended)
 {
 	struct life *life;
 
@@ -41,15 +41,15 @@ int lives__set(struct lives *l, uint32_t tid, uint64_t ts)
 		return -ENOMEM;
 	life = find(l, tid);
 	l->nr += !life->tid;
-	*life = (struct life){ .tid = tid + 1, .ts = ts };
+	*life = (struct life){ .tid = tid + 1, .ended = ended, .ts = ts };
 	return 0;
 }
 
-uint64_t lives__get(const struct lives *l, uint32_t tid)
+const struct life *lives__get(const struct lives *l, uint32_t tid)
 {
 	const struct life *life = l->v && tid != UINT32_MAX ? find(l, tid) : NULL;
 
-	return life && life->tid ? life->ts : 0;
+	return life && life->tid ? life : NULL;
 }
 
 void lives__clear(struct lives *l)

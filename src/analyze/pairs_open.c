@@ -5,16 +5,6 @@
 
 #include "pairs_priv.h"
 
-uint64_t open__hash(const struct open_key *key)
-{
-	uint64_t h = 0;
-	unsigned int i;
-
-	for (i = 0; i < PAIRS_MAX_MATCH; i++)
-		h = pairs__mix(h + key->v[i]);
-	return pairs__mix(h);
-}
-
 /*
  * A key without a start keeps its slot, it will most often come again; those that did not go when
  * the table is rebuilt.
@@ -34,7 +24,7 @@ static int rebuild(struct open *o)
 	for (i = 0; o->slots && i < 1u << o->bits; i++) {
 		if (!o->slots[i].top)
 			continue;
-		at = open__hash(&o->slots[i].key) >> (64 - bits);
+		at = open__hash(o, &o->slots[i].key) >> (64 - bits);
 		while (slots[at].used)
 			at = (at + 1) & mask;
 		slots[at] = o->slots[i];
@@ -47,12 +37,22 @@ static int rebuild(struct open *o)
 	return 0;
 }
 
+static bool same_key(const struct open *o, const struct open_key *a, const struct open_key *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < o->parts; i++)
+		if (a->v[i] != b->v[i])
+			return false;
+	return true;
+}
+
 /* The key's slot, or the empty one where it would be. */
 static struct open_slot *find(const struct open *o, const struct open_key *key, uint64_t hash)
 {
 	uint32_t at = hash >> (64 - o->bits);
 
-	while (o->slots[at].used && memcmp(&o->slots[at].key, key, sizeof(*key)))
+	while (o->slots[at].used && !same_key(o, &o->slots[at].key, key))
 		at = (at + 1) & ((1u << o->bits) - 1);
 	return &o->slots[at];
 }

@@ -32,10 +32,13 @@ struct spec {
 	unsigned int nr_match;
 	const char *by[PAIRS_MAX_BY];
 	unsigned int nr_by;
+	const char *if_field; /* --start-if, NULL: none */
+	uint64_t if_mask, if_value;
 };
 
 /* -EINVAL and *ret_why, -ENOMEM. */
-int spec__parse(const char *match, const char *by, struct spec *ret_spec, const char **ret_why);
+int spec__parse(const char *match, const char *by, const char *start_if, struct spec *ret_spec,
+		const char **ret_why);
 void spec__free(struct spec *s);
 
 /* ---- event types (pairs_type.c) --------------------------------------------------------------- */
@@ -49,6 +52,7 @@ enum source_kind {
 	SOURCE_PID,
 	SOURCE_COMM,
 	SOURCE_NUMBER, /* a field */
+	SOURCE_TASK, /* a field that is a pid_t: a thread */
 	SOURCE_STRING,
 };
 
@@ -67,7 +71,7 @@ struct pairs_type {
 	struct ev_format *format;
 	struct source start[PAIRS_MAX_MATCH], end[PAIRS_MAX_MATCH];
 	struct source by[PAIRS_MAX_BY];
-	bool wants_record; /* some of these are fields */
+	const struct ev_field *start_if; /* NULL: it does not have that */
 	const struct ev_field *pid, *old_pid; /* life: the thread it is about */
 	uint64_t happened; /* as the accounting last seen has it */
 };
@@ -104,13 +108,14 @@ void dict__clear(struct dict *d);
 /* ---- open starts (pairs_open.c) --------------------------------------------------------------- */
 
 struct open_key {
-	uint64_t v[PAIRS_MAX_MATCH];
+	uint64_t v[PAIRS_MAX_MATCH]; /* what is not in use is 0 */
 };
 
 struct open_start {
 	struct pairs_end at;
 	uint64_t seq; /* of the events of start and end types */
 	uint32_t stretch;
+	uint32_t task; /* thread that both ends are of, as the key has it; 0: there is none */
 	uint32_t below; /* index + 1 of the start it is nested in; or the next free one */
 	uint32_t by[PAIRS_MAX_BY];
 	bool selected, used;
@@ -127,6 +132,7 @@ struct open_slot {
 struct open {
 	struct open_slot *slots;
 	unsigned int bits;
+	unsigned int parts; /* of the keys */
 	uint32_t nr_slots; /* in use, some without a start */
 	uint32_t live; /* with one */
 	struct open_start *v;
@@ -134,7 +140,15 @@ struct open {
 	uint32_t nr; /* open */
 };
 
-uint64_t open__hash(const struct open_key *key);
+static inline uint64_t open__hash(const struct open *o, const struct open_key *key)
+{
+	uint64_t h = pairs__mix(key->v[0] + 1);
+	unsigned int i;
+
+	for (i = 1; i < o->parts; i++)
+		h = pairs__mix(h + key->v[i]);
+	return pairs__mix(h);
+}
 /* A new start on top of those of the key, to be filled in; NULL: out of memory. */
 struct open_start *open__push(struct open *o, const struct open_key *key, uint64_t hash);
 /* Takes the top of the key's starts; NULL: none.  It is there until the next push. */
@@ -145,6 +159,7 @@ void open__clear(struct open *o);
 
 struct life {
 	uint32_t tid; /* + 1; 0: an empty slot */
+	bool ended;
 	uint64_t ts;
 };
 
@@ -155,9 +170,9 @@ struct lives {
 	uint32_t nr;
 };
 
-int lives__set(struct lives *l, uint32_t tid, uint64_t ts);
-/* 0: not known. */
-uint64_t lives__get(const struct lives *l, uint32_t tid);
+int lives__set(struct lives *l, uint32_t tid, uint64_t ts, bool ended);
+/* NULL: not known. */
+const struct life *lives__get(const struct lives *l, uint32_t tid);
 void lives__clear(struct lives *l);
 
 /* ---- gaps (pairs_gap.c) ----------------------------------------------------------------------- */
@@ -198,6 +213,8 @@ int gap__finish(struct pairs *p, const struct stk_reader *r);
 
 /* ---- groups (pairs_group.c) ------------------------------------------------------------------- */
 
+#define GROUP_CACHE 64
+
 struct group_key {
 	uint32_t by[PAIRS_MAX_BY];
 };
@@ -218,7 +235,12 @@ struct groups {
 	struct weight_slot *weights;
 	unsigned int weight_bits;
 	size_t nr_weights;
-	const struct pairs_group **sorted;
+	const struct pairs_group **sorted; /* those with pairs that count */
+	uint32_t nr_sorted;
+	struct {
+		struct group_key key;
+		uint32_t group; /* + 1; 0: an empty place */
+	} cache[GROUP_CACHE];
 };
 
 int groups__find(struct pairs *p, const struct group_key *key, uint32_t *ret_group);
@@ -229,20 +251,23 @@ void groups__clear(struct pairs *p);
 /* ---- all of it -------------------------------------------------------------------------------- */
 
 #define COMM_CACHE 1024
+#define BY_CACHE 64
 
 /* The values of one --by field. */
 struct by_values {
 	struct dict dict;
 	struct pairs_label *labels; /* by number - 1 */
 	uint32_t max_labels;
-	uint64_t last; /* number field */
-	uint32_t last_number; /* 0: none */
+	struct {
+		uint64_t value;
+		uint32_t number; /* 0: an empty place */
+	} cache[BY_CACHE]; /* of number fields */
 };
 
 struct pairs {
 	struct pairs_opts opts;
 	struct spec spec;
-	bool by_thread; /* start and end are of the same thread */
+	int task_part; /* of match: the thread that start and end are of, -1: none */
 	struct pairs_type *types;
 	unsigned int nr_types;
 	struct by_values by[PAIRS_MAX_BY];

@@ -3,12 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "pairs_priv.h"
 
 #define DEFAULT_MATCH "tid,context"
-
-static const char too_many_names[] = "too many names with | between them";
 
 /* "a|b" */
 static const char *parse_side(char *text, struct spec_side *side)
@@ -19,7 +16,7 @@ static const char *parse_side(char *text, struct spec_side *side)
 		if (!*name)
 			return "a name is empty";
 		if (side->nr == SPEC_ALTERNATIVES)
-			return too_many_names;
+			return "there are too many names with | between them";
 		side->names[side->nr++] = name;
 	}
 	return NULL;
@@ -64,22 +61,49 @@ static const char *parse_by(char *text, struct spec *s)
 	return NULL;
 }
 
-int spec__parse(const char *match, const char *by, struct spec *ret_spec, const char **ret_why)
+/* "FIELD=VALUE" or "FIELD&MASK=VALUE" */
+static const char *parse_if(char *text, struct spec *s)
+{
+	char *value = strchr(text, '='), *mask, *end;
+
+	if (!value || !value[1])
+		return "--start-if wants FIELD=VALUE or FIELD&MASK=VALUE";
+	*value++ = '\0';
+	errno = 0;
+	s->if_value = strtoull(value, &end, 0);
+	s->if_mask = UINT64_MAX;
+	mask = strchr(text, '&');
+	if (!errno && !*end && mask) {
+		*mask++ = '\0';
+		s->if_mask = strtoull(mask, &end, 0);
+	}
+	s->if_field = text;
+	return errno || *end || end == mask || !*text ?
+		       "--start-if wants FIELD=VALUE or FIELD&MASK=VALUE" :
+		       NULL;
+}
+
+int spec__parse(const char *match, const char *by, const char *start_if, struct spec *ret_spec,
+		const char **ret_why)
 {
 	struct spec s = { 0 };
 	const char *why;
-	size_t len;
+	size_t len, by_len;
 
 	match = match ?: DEFAULT_MATCH;
 	len = strlen(match) + 1;
-	s.text = malloc(len + strlen(by ?: "") + 1);
+	by_len = strlen(by ?: "") + 1;
+	s.text = malloc(len + by_len + strlen(start_if ?: "") + 1);
 	if (!s.text)
 		return -ENOMEM;
 	strcpy(s.text, match);
 	strcpy(s.text + len, by ?: "");
+	strcpy(s.text + len + by_len, start_if ?: "");
 	why = parse_match(s.text, &s);
 	if (!why && by)
 		why = parse_by(s.text + len, &s);
+	if (!why && start_if)
+		why = parse_if(s.text + len + by_len, &s);
 	if (why) {
 		free(s.text);
 		*ret_why = why;
@@ -91,51 +115,17 @@ int spec__parse(const char *match, const char *by, struct spec *ret_spec, const 
 
 void spec__free(struct spec *s)
 {
-	freep(&s->text);
+	free(s->text);
 	s->text = NULL;
 }
 
-const char *pairs__check(const char *match, const char *by)
+const char *pairs__check(const char *match, const char *by, const char *start_if)
 {
 	struct spec s = { 0 };
 	const char *why = NULL;
 
-	if (spec__parse(match, by, &s, &why) == -ENOMEM)
+	if (spec__parse(match, by, start_if, &s, &why) == -ENOMEM)
 		why = "out of memory";
 	spec__free(&s);
 	return why;
-}
-
-/* A name that no field of an event is looked up for. */
-static bool is_header_name(const char *name)
-{
-	return !strcmp(name, "tid") || !strcmp(name, "cpu") || !strcmp(name, "context") ||
-	       !strcmp(name, "event");
-}
-
-static bool side_wants_fields(const struct spec_side *side)
-{
-	unsigned int i;
-
-	for (i = 0; i < side->nr; i++)
-		if (!is_header_name(side->names[i]))
-			return true;
-	return false;
-}
-
-bool pairs__wants_fields(const char *match, const char *by)
-{
-	struct spec s = { 0 };
-	const char *why;
-	bool wants = false;
-	unsigned int i;
-
-	if (spec__parse(match, by, &s, &why))
-		return true;
-	for (i = 0; i < s.nr_match; i++)
-		wants = wants || side_wants_fields(&s.start[i]) || side_wants_fields(&s.end[i]);
-	for (i = 0; i < s.nr_by; i++)
-		wants = wants || !is_header_name(s.by[i]);
-	spec__free(&s);
-	return wants;
 }

@@ -23,7 +23,7 @@ static struct source source_of(const struct pairs_type *t, const char *name)
 			return (struct source){ .kind = header[i].kind };
 	f = t->format ? ev_format__find(t->format, name) : NULL;
 	if (f && f->kind == EV_FIELD_INT)
-		return (struct source){ SOURCE_NUMBER, f };
+		return (struct source){ strcmp(f->type, "pid_t") ? SOURCE_NUMBER : SOURCE_TASK, f };
 	if (f && (f->kind == EV_FIELD_STRING || f->is_char))
 		return (struct source){ SOURCE_STRING, f };
 	if (!strcmp(name, "pid"))
@@ -37,11 +37,13 @@ static int take_side(struct pairs_type *t, const struct spec_side *side, struct 
 {
 	unsigned int i;
 
-	for (i = 0; i < side->nr; i++) {
-		*ret_source = source_of(t, side->names[i]);
-		if (ret_source->kind == SOURCE_NONE)
+	/* The header's pid and comm are what is left when the event has none of the fields. */
+	for (i = 0; i < 2 * side->nr; i++) {
+		*ret_source = source_of(t, side->names[i % side->nr]);
+		if (ret_source->kind == SOURCE_NONE ||
+		    (i < side->nr &&
+		     (ret_source->kind == SOURCE_PID || ret_source->kind == SOURCE_COMM)))
 			continue;
-		t->wants_record = t->wants_record || ret_source->field;
 		return 0;
 	}
 	log_err(0, "%s:%s has no field '%s' to match (that is a number or a text)",
@@ -93,11 +95,12 @@ int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct s
 		if (!err && t->role & PAIRS_END)
 			err = take_side(t, &s->end[i], &t->end[i]);
 	}
-	for (i = 0; i < s->nr_by && t->role; i++) {
+	for (i = 0; i < s->nr_by && t->role; i++)
 		t->by[i] = source_of(t, s->by[i]);
-		t->wants_record = t->wants_record || t->by[i].field;
-	}
-	t->wants_record = t->wants_record || t->life;
+	if (s->if_field && t->format)
+		t->start_if = ev_format__find(t->format, s->if_field);
+	if (t->start_if && t->start_if->kind != EV_FIELD_INT)
+		t->start_if = NULL;
 	return err;
 }
 

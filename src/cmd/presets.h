@@ -26,6 +26,8 @@ struct preset {
 	const char *start, *end; /* globs, several with commas */
 	const char *match; /* as for latency --match; NULL: by thread */
 	const char *by; /* as for latency --by; NULL: one group */
+	const char *start_if; /* as latency --start-if; NULL: none */
+	bool single; /* as latency --single */
 };
 
 extern const struct preset presets[];

@@ -234,6 +234,11 @@ static bool selected(struct selection *sel, const struct stk_event *e)
 	return !sel->comm || comm_selected(sel, e);
 }
 
+bool reading__selected(struct reading *rd, const struct stk_event *e)
+{
+	return !rd->sel.any || selected(&rd->sel, e);
+}
+
 int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
 		  const struct stk_event **ret_event)
 {
@@ -242,7 +247,7 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 
 	while (!interrupted && !out__drain(o)) {
 		n = stk_reader__next(rd->reader, ret_event);
-		if (n == 1 && (!rd->sel.any || selected(&rd->sel, *ret_event)))
+		if (n == 1 && (rd->every || reading__selected(rd, *ret_event)))
 			return 1;
 		if (n == 1)
 			continue;

@@ -79,6 +79,7 @@ struct reading {
 	const char *command;
 	const char *path;
 	bool json, follow;
+	bool every; /* reading__next() hands out what is not selected, too */
 	struct selection sel;
 	struct names names;
 	struct stk_reader *reader;
@@ -104,6 +105,8 @@ int reading__open(struct reading *rd, unsigned int want);
  */
 int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
 		  const struct stk_event **ret_event);
+/* Whether the options select this event. */
+bool reading__selected(struct reading *rd, const struct stk_event *e);
 /* Says what is missing from the end of the recording; returns the exit code. */
 int reading__finish(struct reading *rd);
 void reading__free(struct reading *rd);

@@ -69,3 +69,16 @@ int syscall__number(const char *name)
 			return more[i].nr;
 	return -ENOENT;
 }
+
+const char *syscall__name(int nr)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].nr == nr)
+			return table[i].name;
+	for (i = 0; i < ARRAY_SIZE(more); i++)
+		if (more[i].nr == nr)
+			return more[i].name;
+	return NULL;
+}

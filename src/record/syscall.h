@@ -5,5 +5,7 @@
 
 /* "openat" -> 257; -ENOENT for names this build does not know. */
 int syscall__number(const char *name);
+/* 257 -> "openat"; NULL for numbers this build does not know. */
+const char *syscall__name(int nr);
 
 #endif /* RECORD_SYSCALL_H */

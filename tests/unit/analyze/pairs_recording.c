@@ -164,9 +164,9 @@ struct stk_reader *recording__pair(struct recording *rec, const struct pairs_opt
 void check_sums(const struct pairs_counts *c)
 {
 	assert_int_equal(c->starts, c->paired + c->gap + c->open + c->gone + c->replaced +
-					    c->start_late + c->start_unknown + c->start_over +
-					    c->start_unselected);
+					    c->start_late + c->start_unknown + c->start_idle +
+					    c->start_over + c->start_unselected);
 	assert_int_equal(c->ends, c->paired + c->gap + c->without_start + c->end_late +
-					  c->end_unknown + c->end_unselected);
+					  c->end_unknown + c->end_idle + c->end_unselected);
 	assert_true(c->open_gap <= c->open && c->others <= c->paired && c->unaccounted <= c->paired);
 }

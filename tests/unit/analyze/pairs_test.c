@@ -295,6 +295,74 @@ static void test_thread_ends(void **state)
 	done();
 }
 
+static unsigned int like_a_switch(void *ctx, const struct stk_event_type *t)
+{
+	(void)ctx;
+	switch (stk_event_type__index(t)) {
+	case BEGIN:
+		return PAIRS_START;
+	case EXEC:
+		return PAIRS_START | PAIRS_END;
+	default:
+		return 0;
+	}
+}
+
+/* Woken (the b of BEGIN), switched out (old_pid), switched in (pid): as sched events are. */
+static void put_switch(uint64_t ts, uint32_t from, uint32_t to)
+{
+	recording__put(&rec, (struct ev){ ts, EXEC, .tid = from, .a = from, .b = to });
+}
+
+static void test_tasks(void **state)
+{
+	(void)state;
+	recording__begin(&rec);
+	put_switch(5, 7, 0);
+	recording__put(&rec, (struct ev){ 10, BEGIN, .tid = 9, .b = 7 }); /* sleeping: is woken */
+	recording__put(&rec, (struct ev){ 12, BEGIN, .tid = 9, .b = 8 });
+	put_switch(20, 0, 7);
+	put_switch(30, 7, 8); /* 7 is preempted */
+	recording__put(&rec, (struct ev){ 35, BEGIN, .tid = 9, .b = 8 }); /* runs already */
+	put_switch(50, 8, 7);
+	put_switch(60, 7, 8);
+	put(65, EXIT, 8);
+	put_switch(70, 8, 0);
+	end_and_run((struct pairs_opts){
+		.role = like_a_switch, .match = "b|old_pid=nosuch|pid", .single = true });
+	EXPECT_PAIRS(result.groups[0], { 10, 20 }, { 12, 30 }, { 30, 50 }, { 50, 60 });
+	assert_int_equal(result.counts.replaced, 2);
+	assert_int_equal(result.counts.start_idle, 1);
+	assert_int_equal(result.counts.end_idle, 2);
+	assert_int_equal(result.counts.open, 2);
+	done();
+}
+
+/* A thread that ended leaves nothing open, also what it began on its way. */
+static void test_task_ends(void **state)
+{
+	(void)state;
+	recording__begin(&rec);
+	put_switch(60, 7, 8);
+	put(65, EXIT, 8);
+	put_switch(70, 8, 0);
+	end_and_run((struct pairs_opts){ .role = like_a_switch, .match = "old_pid=pid" });
+	assert_int_equal(result.counts.gone, 1);
+	assert_int_equal(result.counts.open, 1);
+	done();
+	recording__begin(&rec);
+	put(10, EXIT, 7);
+	put(20, BEGIN, 7);
+	put(30, FINISH, 7);
+	put(40, BEGIN, 7);
+	put(50, BEGIN, 8);
+	end_and_run((struct pairs_opts){ 0 });
+	EXPECT_PAIRS(result.groups[0], { 20, 30 });
+	assert_int_equal(result.counts.gone, 1);
+	assert_int_equal(result.counts.open, 1);
+	done();
+}
+
 /* ---- groups ----------------------------------------------------------------------------------- */
 
 static void describe(void *ctx, const struct pairs_value *v, struct strbuf *ret_text)
@@ -456,25 +524,47 @@ static void test_selected(void **state)
 	done();
 }
 
+/* What does not begin anything ends what waits with its key, but starts nothing. */
+static void test_start_if(void **state)
+{
+	(void)state;
+	recording__begin(&rec);
+	recording__put(&rec, (struct ev){ 10, BEGIN, .tid = 1, .b = 0x105 });
+	recording__put(&rec, (struct ev){ 20, FINISH, .tid = 1 });
+	recording__put(&rec, (struct ev){ 30, BEGIN, .tid = 1, .b = 5 });
+	recording__put(&rec, (struct ev){ 40, BEGIN, .tid = 1, .b = 4 });
+	recording__put(&rec, (struct ev){ 50, FINISH, .tid = 1 });
+	end_and_run((struct pairs_opts){ .start_if = "b&0xff=5", .single = true });
+	EXPECT_PAIRS(result.groups[0], { 10, 20 });
+	assert_int_equal(result.counts.starts, 2);
+	assert_int_equal(result.counts.replaced, 1);
+	assert_int_equal(result.counts.without_start, 1);
+	done();
+}
+
 static void test_specs(void **state)
 {
 	(void)state;
-	assert_null(pairs__check(NULL, NULL));
-	assert_null(pairs__check("a|b=c,tid", "x,y"));
-	assert_non_null(pairs__check("", NULL));
-	assert_non_null(pairs__check("a,", NULL));
-	assert_non_null(pairs__check("a=", NULL));
-	assert_non_null(pairs__check("=a", NULL));
-	assert_non_null(pairs__check("a=b=c", NULL));
-	assert_non_null(pairs__check("a||b", NULL));
-	assert_non_null(pairs__check("a,b,c,d,e", NULL));
-	assert_non_null(pairs__check("a|b|c|d|e", NULL));
-	assert_non_null(pairs__check(NULL, ""));
-	assert_non_null(pairs__check(NULL, "a,,b"));
-	assert_false(pairs__wants_fields(NULL, NULL));
-	assert_false(pairs__wants_fields("cpu", "event,tid"));
-	assert_true(pairs__wants_fields("cpu,pid", NULL));
-	assert_true(pairs__wants_fields(NULL, "comm"));
+	assert_null(pairs__check(NULL, NULL, NULL));
+	assert_null(pairs__check("a|b=c,tid", "x,y", NULL));
+	assert_non_null(pairs__check("", NULL, NULL));
+	assert_non_null(pairs__check("a,", NULL, NULL));
+	assert_non_null(pairs__check("a=", NULL, NULL));
+	assert_non_null(pairs__check("=a", NULL, NULL));
+	assert_non_null(pairs__check("a=b=c", NULL, NULL));
+	assert_non_null(pairs__check("a||b", NULL, NULL));
+	assert_non_null(pairs__check("a,b,c,d,e", NULL, NULL));
+	assert_non_null(pairs__check("a|b|c|d|e", NULL, NULL));
+	assert_non_null(pairs__check(NULL, "", NULL));
+	assert_non_null(pairs__check(NULL, "a,,b", NULL));
+	assert_null(pairs__check(NULL, NULL, "a&0xff=010"));
+	assert_null(pairs__check(NULL, NULL, "a=1"));
+	assert_non_null(pairs__check(NULL, NULL, "a"));
+	assert_non_null(pairs__check(NULL, NULL, "a="));
+	assert_non_null(pairs__check(NULL, NULL, "=1"));
+	assert_non_null(pairs__check(NULL, NULL, "a&=1"));
+	assert_non_null(pairs__check(NULL, NULL, "a&b=1"));
+	assert_non_null(pairs__check(NULL, NULL, "a=b"));
 }
 
 static void expect_enoent(const char *match, const char *by)
@@ -539,12 +629,15 @@ int main(void)
 		cmocka_unit_test(test_no_fields_needed),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_thread_ends),
+		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_task_ends),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_many_groups),
 		cmocka_unit_test(test_slowest),
 		cmocka_unit_test(test_selected),
 		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_specs),
+		cmocka_unit_test(test_start_if),
 		cmocka_unit_test(test_no_such_field),
 		cmocka_unit_test(test_too_many_open),
 	};

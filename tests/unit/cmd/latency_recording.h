@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef LATENCY_RECORDING_H
+#define LATENCY_RECORDING_H
+
+/* System calls and interrupts whose lengths are known, some in a gap, some without their other end. */
+void make_latency(const char *path);
+
+#endif /* LATENCY_RECORDING_H */
