@@ -110,6 +110,12 @@ static struct offcpu_task task_of(const struct stk_event *e)
 				     .comm = stk_event__comm(e) };
 }
 
+static bool selected(const struct offcpu_analysis *a, const struct offcpu_off *off)
+{
+	return !a->opts.select ||
+	       a->opts.select(a->opts.ctx, &off->task, off->ts, off->cpu, off->state);
+}
+
 static int keep(struct offcpu_analysis *a, const struct offcpu_off *off)
 {
 	struct offcpu_off *copy = malloc(sizeof(*copy));
@@ -137,7 +143,7 @@ static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
 	struct offcpu_off *old = thread_map__remove(&a->off, off.task.tid);
 	uint64_t state;
 
-	a->sums.no_return += old != NULL;
+	a->sums.no_return += old && selected(a, old);
 	free(old);
 	if (!is_member(a, off.task.tid)) {
 		a->sums.others++;

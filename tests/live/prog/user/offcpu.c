@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * offcpu ROUNDS: leaves the CPU in known ways, each in a function of its own and for a time that it
+ * measures itself, and prints what is true, one fact a line, keys and values in turn.
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+#include "futex_tools.h"
+
+#define HERE static __attribute__((noipa))
+#define KEEP() __asm__ volatile("" : : : "memory")
+
+static unsigned int rounds;
+
+static uint64_t thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* A clock that goes on while this thread does not run. */
+static uint64_t off_ns(void)
+{
+	return now_ns() - thread_ns();
+}
+
+/* ---- asleep: a timer's interrupt ends it ------------------------------------------------------ */
+
+HERE uint64_t sleep_here(unsigned int ms)
+{
+	uint64_t from = off_ns(), to;
+
+	sleep_ms(ms);
+	to = off_ns();
+	KEEP();
+	return to - from;
+}
+
+static void do_sleep(void)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < rounds; i++)
+		ns += sleep_here(5 + i % 7);
+	printf("sleep tid %d count %u ns %llu function sleep_here\n", gettid(), rounds,
+	       (unsigned long long)ns);
+}
+
+/* ---- asleep: another thread ends it ----------------------------------------------------------- */
+
+struct reader {
+	int fds[2];
+	_Atomic(pid_t) tid;
+	uint64_t ns;
+};
+
+HERE uint64_t read_here(int fd)
+{
+	uint64_t from = off_ns(), to;
+	char c;
+
+	if (read(fd, &c, 1) != 1)
+		err(1, "read");
+	to = off_ns();
+	KEEP();
+	return to - from;
+}
+
+HERE void write_here(int fd)
+{
+	if (write(fd, "x", 1) != 1)
+		err(1, "write");
+	KEEP();
+}
+
+static void *run_reader(void *arg)
+{
+	struct reader *r = arg;
+
+	atomic_store(&r->tid, gettid());
+	for (unsigned int i = 0; i < rounds; i++)
+		r->ns += read_here(r->fds[0]);
+	return NULL;
+}
+
+static void do_read(void)
+{
+	struct reader r = { 0 };
+	pthread_t thread;
+
+	if (pipe(r.fds))
+		err(1, "pipe");
+	start_thread(&thread, run_reader, &r);
+	while (!atomic_load(&r.tid))
+		sleep_us(100);
+	for (unsigned int i = 0; i < rounds; i++) {
+		until_in(r.tid, SYS_read);
+		sleep_ms(4);
+		write_here(r.fds[1]);
+	}
+	pthread_join(thread, NULL);
+	printf("sleep tid %d count %u ns %llu function read_here waker %d\n", r.tid, rounds,
+	       (unsigned long long)r.ns, gettid());
+}
+
+/* ---- not to be disturbed: a parent until its vfork(2)ed child ends ---------------------------- */
+
+HERE uint64_t vfork_here(pid_t *ret_child)
+{
+	uint64_t from = off_ns(), to;
+	pid_t child = vfork();
+
+	if (!child) {
+		sleep_ms(15);
+		_exit(0);
+	}
+	to = off_ns();
+	*ret_child = child;
+	KEEP();
+	return to - from;
+}
+
+static void do_vfork(void)
+{
+	uint64_t ns = 0;
+	pid_t child;
+
+	for (unsigned int i = 0; i < rounds; i++) {
+		ns += vfork_here(&child);
+		waitpid(child, NULL, 0);
+	}
+	printf("disk tid %d count %u ns %llu function vfork_here\n", gettid(), rounds,
+	       (unsigned long long)ns);
+}
+
+/* ---- stopped ---------------------------------------------------------------------------------- */
+
+HERE uint64_t stop_here(void)
+{
+	uint64_t from = off_ns(), to;
+
+	raise(SIGSTOP);
+	to = off_ns();
+	KEEP();
+	return to - from;
+}
+
+static void do_stop(void)
+{
+	pid_t child;
+	int status;
+
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		printf("stopped tid %d count 1 ns %llu function stop_here\n", gettid(),
+		       (unsigned long long)stop_here());
+		exit(0);
+	}
+	waitpid(child, &status, WUNTRACED);
+	sleep_ms(50);
+	kill(child, SIGCONT);
+	waitpid(child, NULL, 0);
+}
+
+/* ---- willing to run: two on one CPU ----------------------------------------------------------- */
+
+struct spinner {
+	pid_t tid;
+	uint64_t ns;
+};
+
+HERE void spin_here(uint64_t until)
+{
+	while (now_ns() < until)
+		for (volatile unsigned int i = 0; i < 20000; i++)
+			;
+	KEEP();
+}
+
+static void *run_spinner(void *arg)
+{
+	struct spinner *s = arg;
+	uint64_t from;
+
+	pin_to_cpu(0);
+	s->tid = gettid();
+	from = off_ns();
+	spin_here(now_ns() + 400000000);
+	s->ns = off_ns() - from;
+	return NULL;
+}
+
+static void do_spin(void)
+{
+	struct spinner s[2];
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		start_thread(&threads[i], run_spinner, &s[i]);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		printf("preempted tid %d ns %llu function spin_here\n", s[i].tid,
+		       (unsigned long long)s[i].ns);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	rounds = (unsigned int)arg_number(argc, argv, 1, 30, 1000);
+	do_sleep();
+	do_read();
+	do_vfork();
+	do_stop();
+	do_spin();
+	return 0;
+}
