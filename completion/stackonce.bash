@@ -43,6 +43,9 @@ _stackonce_value()
 		COMPREPLY=($(compgen -W "event comm pid tid cpu" -- "${cur##*,}"))
 		[[ $cur == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/"${cur%,*},"}")
 		;;
+	lifecycle:--sort)
+		COMPREPLY=($(compgen -W "zombie lifetime teardown free time" -- "$cur"))
+		;;
 	latency:--stack-of)
 		COMPREPLY=($(compgen -W "start end" -- "$cur"))
 		;;
@@ -58,7 +61,7 @@ _stackonce()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local line=${COMP_LINE:0:COMP_POINT} command=${COMP_WORDS[1]} i
-	local commands="record info script report stacks latency files maps symbolize export import list
+	local commands="record info script report stacks latency lifecycle files maps symbolize export import list
 		doctor version help"
 	local select="--time --event --pid --tid --comm --cpu"
 	local reading="-i --input --json -h --help"
@@ -67,7 +70,7 @@ _stackonce()
 	local with_value="-i --input -o --output -e --event -F --freq -p --pid --filter -k --clock
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
 		--comm --cpu --fields --by --top --min --id --kallsyms --trace --sysroot --debug-dir
-		--start --end --match --start-if --groups --stack-of --flamegraph --preset
+		--start --end --match --start-if --groups --stack-of --flamegraph --preset --sort
 		--unwind-memory"
 	local -A options=(
 		[record]="-o --output -e --event -F --freq -a --all-cpus -p --pid --filter -k --clock
@@ -81,6 +84,7 @@ _stackonce()
 		[report]="$reading $select $names --by --top --tree --callees --flamegraph --folded --min --kernel --user"
 		[latency]="$reading $select $names --start --end --preset --match --start-if --single --by
 			--groups --top --linear --stacks --flamegraph --stack-of"
+		[lifecycle]="$reading $names --time --event --pid --comm --top --sort --tree --threads --stacks"
 		[stacks]="$reading $select $names --top --id --kernel --user --follow"
 		[files]="$reading $select --verify --sysroot"
 		[maps]="-p --pid --json -h --help"
@@ -125,7 +129,7 @@ _stackonce()
 		prev=-e
 		_stackonce_value record -e "$cur"
 		;;
-	record | info | script | report | stacks | latency | files | symbolize)
+	record | info | script | report | stacks | latency | lifecycle | files | symbolize)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		;;
 	esac

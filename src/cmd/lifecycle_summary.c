@@ -73,7 +73,8 @@ static void put_distribution(struct lifecycle_cmd *c, const char *name, const st
 			  i <= ARRAY_SIZE(per_mille) ?
 				   durations__percentile(&s->known, per_mille[i - 1]) :
 				   s->known.max);
-		put_padded(b, at, 11);
+		if (i <= ARRAY_SIZE(per_mille) || s->between)
+			put_padded(b, at, 11);
 	}
 	if (s->between)
 		strbuf__printf(b, "and %" PRIu64 " known as intervals only", s->between);

@@ -57,6 +57,33 @@ static void put_where(struct lifecycle_cmd *c, const struct life_where *w)
 
 /* ---- lives ---------------------------------------------------------------------------------- */
 
+/* How long it has been what it is, at least. */
+static struct life_span left_for(const struct lifecycle_cmd *c, const struct life *l)
+{
+	struct life_time since = l->state == LIFE_ZOMBIE ? l->zombie :
+				 l->state == LIFE_REAPED ? l->reaped :
+							   l->exit;
+	uint64_t end = lifecycle__end_ts(c->l);
+
+	if (!since.to)
+		return (struct life_span){ 0 };
+	return (struct life_span){ end - since.to, since.from ? end - since.from : LIFE_EVER, true };
+}
+
+/* Of what goes on at the end the length so far. */
+static struct life_span span_so_far(const struct lifecycle_cmd *c, const struct life *l,
+				    unsigned int which)
+{
+	struct life_span s = life_span(l, which);
+
+	if ((l->state == LIFE_ZOMBIE && which == SPAN_ZOMBIE) ||
+	    (l->state == LIFE_REAPED && which == SPAN_UNFREED)) {
+		s = left_for(c, l);
+		s.max = LIFE_EVER;
+	}
+	return s;
+}
+
 static void put_row(struct lifecycle_cmd *c, const struct life *l, unsigned int indent)
 {
 	struct strbuf *b = &c->out.b;
@@ -85,7 +112,7 @@ static void put_row(struct lifecycle_cmd *c, const struct life *l, unsigned int 
 	put_padded(b, at, 12);
 	for (i = 0; i < NR_SPANS; i++) {
 		at = b->len;
-		put_span(b, life_span(l, i));
+		put_span(b, span_so_far(c, l, i));
 		if (i + 1 < NR_SPANS)
 			put_padded(b, at, SPAN_WIDTH);
 	}
@@ -122,19 +149,6 @@ static const char *left_as(const struct lifecycle_cmd *c, const struct life *l)
 	default:
 		return "alive";
 	}
-}
-
-/* How long it has been what it is, at least. */
-static struct life_span left_for(const struct lifecycle_cmd *c, const struct life *l)
-{
-	struct life_time since = l->state == LIFE_ZOMBIE ? l->zombie :
-				 l->state == LIFE_REAPED ? l->reaped :
-							   l->exit;
-	uint64_t end = lifecycle__end_ts(c->l);
-
-	if (!since.to)
-		return (struct life_span){ 0 };
-	return (struct life_span){ end - since.to, since.from ? end - since.from : LIFE_EVER, true };
 }
 
 void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)

@@ -15,6 +15,7 @@
  *           but one of the files
  * user-hostile  paths and names of functions with control bytes and markup
  * latency   see latency_recording.h
+ * lifecycle  see lifecycle_recording.h
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
 #include <errno.h>
@@ -27,6 +28,7 @@
 #include "cleanup.h"
 #include "frame.h"
 #include "latency_recording.h"
+#include "lifecycle_recording.h"
 #include "trace/writer.h"
 
 #define COMMON                                                                         \
@@ -721,6 +723,8 @@ int main(int argc, char **argv)
 		make_user_hostile(argv[2]);
 	else if (!strcmp(kind, "latency"))
 		make_latency(argv[2]);
+	else if (!strcmp(kind, "lifecycle"))
+		make_lifecycle(argv[2]);
 	else if (!strcmp(kind, "large"))
 		make_large(argv[2], argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000,
 			   argc > 4 ? strtoull(argv[4], NULL, 0) : 4000);

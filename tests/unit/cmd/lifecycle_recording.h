@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A small recording of lives: an exit, a signal to threads, a child released by itself, one never
+ * freed, a zombie whose child lives on, a name with control bytes.
+ */
+#ifndef LIFECYCLE_RECORDING_H
+#define LIFECYCLE_RECORDING_H
+
+void make_lifecycle(const char *path);
+
+#endif /* LIFECYCLE_RECORDING_H */
