@@ -13,13 +13,18 @@ _stackonce_tracefs()
 	done
 }
 
+_stackonce_presets()
+{
+	stackonce list --presets --json 2>/dev/null | sed 's/^{"name":"\([^"]*\)".*/\1/'
+}
+
 # Words for what stands after an option, empty when it is free text.
 _stackonce_value()
 {
 	local command=$1 option=$2 cur=$3
 
 	case $command:$option in
-	*:-o | *:--output | *:-i | *:--input | *:--kallsyms | *:--trace)
+	*:-o | *:--output | *:-i | *:--input | *:--kallsyms | *:--trace | *:--flamegraph)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		;;
 	record:-e | record:--event)
@@ -39,6 +44,10 @@ _stackonce_value()
 	record:-k | record:--clock)
 		COMPREPLY=($(compgen -W "mono boot tai" -- "$cur"))
 		;;
+	record:--preset | latency:--preset)
+		COMPREPLY=($(compgen -W "$(_stackonce_presets)" -- "${cur##*,}"))
+		[[ $cur == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/"${cur%,*},"}")
+		;;
 	report:--by)
 		COMPREPLY=($(compgen -W "event comm pid tid cpu" -- "${cur##*,}"))
 		[[ $cur == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/"${cur%,*},"}")
@@ -48,6 +57,17 @@ _stackonce_value()
 		;;
 	latency:--stack-of)
 		COMPREPLY=($(compgen -W "start end" -- "$cur"))
+		;;
+	futex:--by)
+		COMPREPLY=($(compgen -W "site address comm pid" -- "$cur"))
+		;;
+	offcpu:--by)
+		COMPREPLY=($(compgen -W "stack state comm pid tid" -- "$cur"))
+		;;
+	offcpu:--state)
+		COMPREPLY=($(compgen -W "sleep disk stopped traced idle parked preempted new" \
+			-- "${cur##*,}"))
+		[[ $cur == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/"${cur%,*},"}")
 		;;
 	script:--fields)
 		COMPREPLY=($(compgen -W "comm pid tid cpu flags time event fields kstack ustack" \
@@ -61,20 +81,21 @@ _stackonce()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local line=${COMP_LINE:0:COMP_POINT} command=${COMP_WORDS[1]} i
-	local commands="record info script report stacks latency lifecycle files maps symbolize export import list
+	local commands="record info script report stacks latency lifecycle futex offcpu files maps symbolize export import list
 		doctor version help"
 	local select="--time --event --pid --tid --comm --cpu"
 	local reading="-i --input --json -h --help"
 	local debug="--sysroot --debug-dir --debuginfod"
 	local names="--inline --no-demangle --no-symbols $debug"
+	local waits="--no-demangle --no-symbols $debug --by --top --stacks --flamegraph"
 	local with_value="-i --input -o --output -e --event -F --freq -p --pid --filter -k --clock
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
 		--comm --cpu --fields --by --top --min --id --kallsyms --trace --sysroot --debug-dir
 		--start --end --match --start-if --groups --stack-of --flamegraph --preset --sort
-		--unwind-memory"
+		--unwind-memory --state --flamegraph"
 	local -A options=(
-		[record]="-o --output -e --event -F --freq -a --all-cpus -p --pid --filter -k --clock
-			--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration
+		[record]="-o --output -e --event -F --freq -a --all-cpus -p --pid --filter --preset
+			-k --clock --max-depth --stack-map-bits --stack-pool --buffer-size -d --duration
 			--no-kernel-stacks --user-stacks --no-user-stacks --no-symbols --unwind-memory
 			--include-self --idle --fsync -q --quiet -v --verbose
 			-h --help"
@@ -86,12 +107,14 @@ _stackonce()
 			--groups --top --linear --stacks --flamegraph --stack-of"
 		[lifecycle]="$reading $names --time --event --pid --comm --top --sort --tree --threads --stacks"
 		[stacks]="$reading $select $names --top --id --kernel --user --follow"
+		[futex]="$reading $select $waits"
+		[offcpu]="$reading $select $waits --state --min"
 		[files]="$reading $select --verify --sysroot"
 		[maps]="-p --pid --json -h --help"
 		[symbolize]="$reading $debug -o --output -q --quiet"
 		[export]="-o --output -q --quiet -h --help"
 		[import]="-o --output --kallsyms --trace -q --quiet -h --help"
-		[list]="-v --verbose --json -h --help"
+		[list]="-v --verbose --presets --json -h --help"
 		[doctor]="--json -h --help"
 		[version]="--json -h --help"
 	)
@@ -129,7 +152,7 @@ _stackonce()
 		prev=-e
 		_stackonce_value record -e "$cur"
 		;;
-	record | info | script | report | stacks | latency | lifecycle | files | symbolize)
+	record | info | script | report | stacks | latency | lifecycle | futex | offcpu | files | symbolize)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		;;
 	esac

@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "events/format.h"
 #include "log.h"
+#include "list.h"
 #include "out.h"
 #include "record/probe.h"
 #include "record/synthetic.h"
@@ -24,6 +25,7 @@ static const char help[] =
 	"Lists the tracepoints of this kernel, as record -e takes them.\n"
 	"\n"
 	"  -v, --verbose        with their fields\n"
+	"      --presets        what record --preset takes: questions, and what answers them\n"
 	"      --json           one JSON object per tracepoint; with -v the fields too\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -33,6 +35,7 @@ static const char help[] =
 
 static const struct option longopts[] = {
 	{ "verbose", no_argument, NULL, 'v' },
+	{ "presets", no_argument, NULL, 'p' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -40,7 +43,7 @@ static const struct option longopts[] = {
 
 struct list {
 	struct out out;
-	bool verbose, json;
+	bool verbose, json, presets;
 	const char *glob;
 	int events; /* directory events/ of tracefs */
 	unsigned int nr;
@@ -292,12 +295,16 @@ int cmd_list(int argc, char **argv)
 			return CMD_USAGE;
 		l.verbose |= c == 'v';
 		l.json |= c == 'j';
+		l.presets |= c == 'p';
 	}
 	if (argc - optind > 1)
 		return cmd__usage_error(argv[0], "one GLOB at most, '%s' is too many",
 					argv[optind + 1]);
 	l.glob = argv[optind];
 	out__open(&l.out, true);
-	err = l.glob && probe__is_spec(l.glob) ? list_probes(&l) : list_tracepoints(&l);
+	if (l.presets)
+		err = list__presets(&l.out, l.glob, l.json);
+	else
+		err = l.glob && probe__is_spec(l.glob) ? list_probes(&l) : list_tracepoints(&l);
 	return out__close(&l.out, err ? CMD_FAILURE : CMD_OK);
 }

@@ -13,15 +13,18 @@
 #include "cleanup.h"
 #include "events/filter.h"
 #include "log.h"
+#include "presets.h"
 #include "record/event.h"
 #include "record/feature_table.h"
 #include "record/filter_features.h"
 #include "record/kernel_names.h"
 #include "record/recorder.h"
 #include "record/stop.h"
+#include "record/tracefs.h"
 
 #define DEFAULT_HZ 99
 #define MAX_EVENT_OPTIONS 1024
+#define MAX_PRESETS 16
 #define MAX_PIDS 4096
 /* Exit codes of a command that could not be run, as shells have them. */
 #define EXIT_NOT_EXECUTABLE 126
@@ -32,6 +35,7 @@ static const char help[] =
 	"Records events with their call stacks; timer samples unless -e is given.\n\n"
 	"  -e, --event EVENT       'sched:sched_switch', 'sched:*', 'sched'\n"
 	"      --filter EXPR       of the -e before it, in the kernel's filter syntax\n"
+	"      --preset NAME[,NAME]  the events for a question, see 'stackonce list --presets'\n"
 	"  -F, --freq HZ           timer samples so often on every CPU\n"
 	"      --idle              keep timer samples of idle CPUs\n"
 	"  -a, --all-cpus          everybody's events, also with a COMMAND\n"
@@ -56,6 +60,7 @@ static const char help[] =
 
 enum {
 	OPT_FILTER = 256,
+	OPT_PRESET,
 	OPT_IDLE,
 	OPT_INCLUDE_SELF,
 	OPT_MAX_DEPTH,
@@ -73,6 +78,7 @@ enum {
 static const struct option longopts[] = {
 	{ "event", required_argument, NULL, 'e' },
 	{ "filter", required_argument, NULL, OPT_FILTER },
+	{ "preset", required_argument, NULL, OPT_PRESET },
 	{ "freq", required_argument, NULL, 'F' },
 	{ "idle", no_argument, NULL, OPT_IDLE },
 	{ "all-cpus", no_argument, NULL, 'a' },
@@ -101,8 +107,12 @@ struct options {
 	struct recorder_opts rec;
 	struct event_option {
 		const char *spec, *filter;
+		char *any_of; /* filter made of several */
+		bool optional; /* left out where this kernel does not have it */
 	} events[MAX_EVENT_OPTIONS];
 	unsigned int nr_events;
+	const struct preset *presets[MAX_PRESETS];
+	unsigned int nr_presets;
 	pid_t pids[MAX_PIDS];
 	bool all, quiet, verbose, freq_given, user_stacks_given;
 };
@@ -110,7 +120,9 @@ struct options {
 static int usage(const char *what, const char *value, int err)
 {
 	return cmd__usage_error("record", "%s '%s': %s", what, value,
-				err == -ERANGE ? "out of range" : "not understood");
+				err == -ERANGE ? "out of range" :
+				err == -ENOMEM ? "out of memory" :
+						 "not understood");
 }
 
 static int parse_clock(const char *s, enum rec_clock *ret_clock)
@@ -185,6 +197,31 @@ static int parse_user_stacks(struct options *o, const char *how)
 	return 0;
 }
 
+static int parse_presets(struct options *o, const char *names)
+{
+	_cleanup_free_ char *copy = strdup(names);
+	char *one, *rest = copy;
+	unsigned int i;
+
+	if (!copy)
+		return usage("preset", names, -ENOMEM);
+	while ((one = strsep(&rest, ","))) {
+		const struct preset *p = preset__find(one);
+
+		if (!p)
+			return cmd__usage_error(
+				"record", "there is no preset '%s', see 'stackonce list --presets'",
+				one);
+		for (i = 0; i < o->nr_presets && o->presets[i] != p; i++)
+			;
+		if (i == MAX_PRESETS)
+			return cmd__usage_error("record", "more than %d presets", MAX_PRESETS);
+		o->presets[i] = p;
+		o->nr_presets = MAX(o->nr_presets, i + 1);
+	}
+	return 0;
+}
+
 static int parse_number(int c, const char *arg, struct recorder_opts *rec)
 {
 	uint64_t v;
@@ -229,6 +266,8 @@ static int parse_option(struct options *o, int c, char *arg, const char *word)
 			return cmd__usage_error("record", "--filter follows the -e it is for");
 		o->events[o->nr_events - 1].filter = arg;
 		return 0;
+	case OPT_PRESET:
+		return parse_presets(o, arg);
 	case 'p':
 		err = parse_pids(o, arg);
 		return err ? usage("process id", arg, err) : 0;
@@ -274,6 +313,49 @@ static int parse_option(struct options *o, int c, char *arg, const char *word)
 	}
 }
 
+/* An event that several want is recorded where the filter of any of them says so. */
+static int add_preset_event(struct options *o, const struct preset_event *pe)
+{
+	struct event_option *e = o->events, *end = o->events + o->nr_events;
+	char *any_of = NULL;
+
+	while (e < end && strcmp(e->spec, pe->spec))
+		e++;
+	if (e == o->events + MAX_EVENT_OPTIONS)
+		return cmd__usage_error("record", "more than %d -e", MAX_EVENT_OPTIONS);
+	if (e == end) {
+		*e = (struct event_option){ .spec = pe->spec,
+					    .filter = pe->filter,
+					    .optional = pe->optional };
+		o->nr_events++;
+		return 0;
+	}
+	if (e->filter && pe->filter && strcmp(e->filter, pe->filter) &&
+	    asprintf(&any_of, "(%s) || (%s)", e->filter, pe->filter) < 0)
+		return usage("filter", pe->filter, -ENOMEM);
+	if (any_of || !pe->filter)
+		e->filter = any_of;
+	free(e->any_of);
+	e->any_of = any_of;
+	e->optional = e->optional && pe->optional;
+	return 0;
+}
+
+static int add_presets(struct options *o)
+{
+	const struct preset_event *e;
+	unsigned int i;
+	int code = 0;
+
+	for (i = 0; i < o->nr_presets; i++) {
+		for (e = o->presets[i]->events; e->spec && !code; e++)
+			code = add_preset_event(o, e);
+		if (!o->user_stacks_given && o->presets[i]->user_stacks)
+			o->rec.user_stacks = true;
+	}
+	return code;
+}
+
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	int c, err;
@@ -298,8 +380,42 @@ static int parse_options(int argc, char **argv, struct options *o)
 		return cmd__usage_error("record", "-p goes neither with -a nor with a COMMAND");
 	if (!o->user_stacks_given)
 		o->rec.user_stacks = o->rec.command || o->rec.nr_pids;
+	err = add_presets(o);
+	if (err)
+		return err;
 	if (!o->nr_events && !o->rec.sample_hz)
 		o->rec.sample_hz = DEFAULT_HZ;
+	return 0;
+}
+
+static bool has_tracepoint(const char *name, char **all, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr && strcmp(all[i], name); i++)
+		;
+	return i < nr;
+}
+
+/* Takes optional events off the list that this kernel does not have. */
+static int drop_optional(struct options *o)
+{
+	unsigned int i, nr = 0;
+	char **all;
+	size_t nr_all;
+	int err;
+
+	err = tracefs__events(&all, &nr_all);
+	if (err)
+		return log_err(err, "read the list of tracepoints in tracefs");
+	for (i = 0; i < o->nr_events; i++) {
+		if (!o->events[i].optional || has_tracepoint(o->events[i].spec, all, nr_all))
+			o->events[nr++] = o->events[i];
+		else
+			free(o->events[i].any_of);
+	}
+	o->nr_events = nr;
+	tracefs__free_events(all, nr_all);
 	return 0;
 }
 
@@ -310,6 +426,9 @@ static int resolve_events(struct options *o, struct rec_events *events)
 	unsigned int i;
 	int err;
 
+	err = o->nr_presets ? drop_optional(o) : 0;
+	if (err)
+		return err;
 	for (i = 0; i < o->nr_events; i++) {
 		if (o->events[i].filter && !probed) {
 			filter_features__probe(o->rec.syms, &features);
@@ -359,6 +478,9 @@ static void report(const struct options *o, const struct rec_events *events,
 		fprintf(stderr, "stackonce: %llu events, %llu stacks, %llu lost, %.1f KiB in %s\n",
 			(unsigned long long)r->events, (unsigned long long)r->stacks,
 			(unsigned long long)r->lost, r->bytes / 1024.0, o->rec.output);
+	for (i = 0; i < o->nr_presets && !o->quiet && strcmp(o->rec.output, "-"); i++)
+		fprintf(stderr, "stackonce: read it with 'stackonce %s %s'\n",
+			o->presets[i]->answer, o->rec.output);
 }
 
 static int explain(const struct options *o, int err)

@@ -37,6 +37,7 @@ trace/writer_tables.c: text
 stackmap/example/stackcount.c: bpf
 cmd/record.c: record symbols +bpf
 cmd/list.c: record
+cmd/list_presets.c: record
 cmd/latency_values.c: record
 cmd/names.c: symbols
 cmd/files.c: symbols
