@@ -18,6 +18,7 @@ static const char help[] =
 	"      --by WHAT        a line for each site, address, comm or pid (default site)\n"
 	"      --top N          N lines, 0: all (default 20; with --json all)\n"
 	"      --stacks         the stacks of the waits, and those of their wakers\n"
+	"      --flamegraph OUT.svg  a picture of the stacks by time waited\n"
 	"      --time A,B       waits that began between these times, in seconds;\n"
 	"                       either may be left out: 12.5, or ,13\n"
 	"      --pid LIST       waits of these processes or threads\n"
@@ -160,6 +161,33 @@ int futex__wakers(struct futex *fx, const struct futex_group *g, uint32_t *ret_n
 	return 0;
 }
 
+/* ---- the picture ---------------------------------------------------------------------------- */
+
+static int draw(struct futex *fx)
+{
+	static const struct flame_text text = { .title = "Waits for futexes",
+						.subtitle = "by time waited",
+						.unit = "ns" };
+	_cleanup_(flamegraph__freep) struct flamegraph *flame = NULL;
+	int err = flamegraph__new(&flame);
+	uint32_t i, k;
+
+	for (i = 0; i < fx->result->nr_groups && !err; i++) {
+		const struct futex_group *g = &fx->result->groups[i];
+
+		/* The kernel's side is the same for all: a system call. */
+		for (k = 0; k < g->nr_stacks && !err; k++)
+			err = flames__add(flame, fx->w.rd.reader, &fx->w.rd.names, g->comm,
+					  g->stacks[k].ustack ? 0 : g->stacks[k].kstack,
+					  g->stacks[k].ustack, g->stacks[k].sum);
+	}
+	if (err) {
+		log_err(err, "draw the flame graph");
+		return CMD_FAILURE;
+	}
+	return flames__write(flame, fx->w.flamegraph, &text);
+}
+
 static int read_events(struct futex *fx)
 {
 	const struct stk_event *e;
@@ -189,6 +217,8 @@ int cmd_futex(int argc, char **argv)
 	out__open(&fx.w.out, true);
 	if (read_events(&fx))
 		code = CMD_FAILURE;
+	else if (fx.w.flamegraph)
+		code = draw(&fx);
 	else if (fx.w.rd.json)
 		futex__put_json(&fx);
 	else

@@ -20,6 +20,7 @@ static const char help[] =
 	"      --state LIST     only some of sleep,disk,stopped,traced,idle,parked,preempted,new\n"
 	"      --min SECONDS    leave out times off CPU that are shorter\n"
 	"      --stacks         whole stacks, and those of the wakers\n"
+	"      --flamegraph OUT.svg  a picture of the stacks by time off CPU\n"
 	"      --time A,B       times off CPU that began between these times, in seconds;\n"
 	"                       either may be left out: 12.5, or ,13\n"
 	"      --pid LIST       of these processes or threads\n"
@@ -131,6 +132,30 @@ static bool selected(void *ctx, const struct offcpu_task *task, uint64_t ts, uns
 	       waits__selected(&oc->w, task->tid, task->pid, task->comm, ts, cpu);
 }
 
+static int draw(struct offcpu *oc)
+{
+	static const struct flame_text text = { .title = "Time off CPU",
+						.subtitle = "blocked and waiting to run",
+						.unit = "ns" };
+	_cleanup_(flamegraph__freep) struct flamegraph *flame = NULL;
+	int err = flamegraph__new(&flame);
+	uint32_t i, k;
+
+	for (i = 0; i < oc->result->nr_groups && !err; i++) {
+		const struct offcpu_group *g = &oc->result->groups[i];
+
+		for (k = 0; k < g->nr_stacks && !err; k++)
+			err = flames__add(flame, oc->w.rd.reader, &oc->w.rd.names, g->task.comm,
+					  g->stacks[k].kstack, g->stacks[k].ustack,
+					  g->stacks[k].time.blocked + g->stacks[k].time.queued);
+	}
+	if (err) {
+		log_err(err, "draw the flame graph");
+		return CMD_FAILURE;
+	}
+	return flames__write(flame, oc->w.flamegraph, &text);
+}
+
 static int read_events(struct offcpu *oc)
 {
 	const struct stk_event *e;
@@ -162,6 +187,8 @@ int cmd_offcpu(int argc, char **argv)
 	out__open(&oc.w.out, true);
 	if (read_events(&oc))
 		code = CMD_FAILURE;
+	else if (oc.w.flamegraph)
+		code = draw(&oc);
 	else if (oc.w.rd.json)
 		offcpu__put_json(&oc);
 	else
