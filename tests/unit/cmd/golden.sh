@@ -18,6 +18,7 @@ for kind in small empty abrupt hostile aliases flags strings user user-hostile l
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp small.stk trace.stk
+cp "$golden/../rmap.stk" .
 printf 'this is no recording, but it is long enough for a header of sixty-four bytes\n' >garbage.stk
 : >nothing.stk
 head -c 40 small.stk >header-cut.stk
