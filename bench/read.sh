@@ -51,6 +51,11 @@ tracefs_mount
 describe_machine
 with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/t.stk" -e sched:sched_switch \
 	-e raw_syscalls:sys_enter
+# For latency, pairs of the same load: system calls, and tasks that wait for a CPU.
+with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/calls.stk" \
+	-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -e sched:sched_process_exit
+with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/switches.stk" \
+	-e sched:sched_switch -e sched:sched_wakeup -e sched:sched_wakeup_new
 with_recorder "$measure" "$work/cost" perf record -q -a -g -m 16M -o "$work/perf.data" \
 	-e sched:sched_switch -e raw_syscalls:sys_enter
 with_recorder "$measure" "$work/cost" trace-cmd record -q -T -o "$work/trace.dat" \
@@ -65,6 +70,14 @@ if [ "${n:-0}" -gt 0 ]; then
 	cost 'stackonce script' "$n" "$stackonce" script "$work/t.stk"
 	cost 'stackonce script --json' "$n" "$stackonce" script --json "$work/t.stk"
 fi
+# At most 250 ns per event is what latency promises.
+for preset in calls:syscalls switches:runqueue; do
+	file=$work/${preset%:*}.stk
+	n=$("$stackonce" info --json "$file" | jq .totals.recorded)
+	[ "${n:-0}" -gt 0 ] || continue
+	cost "stackonce latency --preset ${preset#*:}" "$n" "$stackonce" latency \
+		--preset "${preset#*:}" "$file"
+done
 n=$(perf script -i "$work/perf.data" -F comm -G 2>/dev/null | grep -c .)
 if [ "$n" -gt 0 ]; then
 	cost 'perf script' "$n" perf script -i "$work/perf.data"
