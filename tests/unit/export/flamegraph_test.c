@@ -185,6 +185,24 @@ static void test_same_bytes(void **state)
 	assert_string_equal(a.s, b.s);
 }
 
+/* Before the script: no tags but those of the picture. */
+static void only_our_tags(const char *svg, const char *script)
+{
+	static const char *const tags[] = { "?xml ",  "svg ",	 "title>", "/title>",
+					    "style>", "/style>", "rect ",  "text ",
+					    "/text>", "g ",	 "/g>",	   "script>" };
+	int titles = 0;
+	unsigned int i;
+
+	for (svg = strchr(svg, '<'); svg && svg <= script; svg = strchr(svg + 1, '<')) {
+		for (i = 0; i < ARRAY_SIZE(tags) && strncmp(svg + 1, tags[i], strlen(tags[i])); i++)
+			;
+		assert_true(i < ARRAY_SIZE(tags));
+		titles += i == 2 ? 1 : i == 3 ? -1 : 0;
+		assert_true(titles == 0 || titles == 1);
+	}
+}
+
 /* What stands before the script must hold no mark-up but ours, no controls, and only XML's characters. */
 static void test_hostile(void **state)
 {
@@ -215,6 +233,7 @@ static void test_hostile(void **state)
 	script = strstr(svg.s, "<script>");
 	assert_non_null(script);
 	assert_null(strstr(script + 1, "<script>"));
+	only_our_tags(svg.s, script);
 	assert_ptr_equal(strstr(svg.s, "]]>"), strstr(script, "]]>"));
 	assert_null(strstr(svg.s, "\" onload"));
 	assert_null(strstr(svg.s, "\xef\xbf\xbf"));
