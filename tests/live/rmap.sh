@@ -156,7 +156,7 @@ probe try_to_unmap '' 2>/dev/null || refused
 no_probes
 set_up
 probe_callers || fail "the kernel's own probes cannot be made"
-record -a --no-user-stacks -e $start -e $end -o rmap.stk -- "$PROG/rmap_work" mnt "$group"
+record -a --no-user-stacks --preset rmap -o rmap.stk -- "$PROG/rmap_work" mnt "$group"
 mkdir -p "$LIVE_OUT/keep"
 cp rmap.stk "$LIVE_OUT/keep/"
 cat record.out
@@ -203,6 +203,18 @@ done
 read -r pairs bad open <pairs
 [ "$bad" -eq 0 ] || fail "$bad walks do not begin and end alike"
 [ "$open" -eq 0 ] || fail "a walk is open at the end"
+
+# and so does the answer made of them
+"$STACKONCE" latency --preset rmap --pid "$pid" --json rmap.stk >answer || fail "latency ended with $?"
+[ "$(jq 'select(.type == "accounting") | .paired' answer)" -eq "$pairs" ] ||
+	fail "latency does not pair $pairs walks"
+jq -r 'select(.type == "group") | [.by.page_type, (.by.locked == 1 or .by.locked == true), .count] |
+	"\(.[0]) \(.[1]) \(.[2])"' answer | sort >groups
+awk '{ n[$2 " " $3] += $4 } END { for (k in n) print k, n[k] }' want | sort >want_groups
+cmp -s groups want_groups || {
+	diff want_groups groups
+	fail "latency has other groups than were counted"
+}
 
 # how they look
 "$STACKONCE" script --no-header --no-stacks --event 'rmap:*' rmap.stk >text
