@@ -9,9 +9,6 @@
 #include "log.h"
 #include "pairs_priv.h"
 
-/* Of the kernel's trace flags, what a thread is doing on behalf of others. */
-#define CONTEXT_FLAGS (0x08 | 0x10 | 0x40) /* hardirq, softirq, NMI */
-
 int pairs__grow(void *parray, uint32_t nr, uint32_t *max, size_t size)
 {
 	uint32_t want = *max ? *max * 2 : 16;
@@ -25,166 +22,6 @@ int pairs__grow(void *parray, uint32_t nr, uint32_t *max, size_t size)
 	*array = more;
 	*max = want;
 	return 0;
-}
-
-/* ---- values of an event ----------------------------------------------------------------------- */
-
-/* An event and its record, which is asked for when it is needed. */
-struct event_view {
-	const struct stk_event *e;
-	const struct pairs_type *type;
-	uint32_t tid, cpu;
-	const void *rec;
-	size_t len;
-	bool has_rec;
-};
-
-static const void *record_of(struct event_view *v)
-{
-	if (!v->has_rec && !(stk_event__marks(v->e) & STK_MARK_NO_FIELDS))
-		v->rec = stk_event__record(v->e, &v->len);
-	v->has_rec = true;
-	return v->rec;
-}
-
-static bool get_number(struct event_view *v, const struct source *s, uint64_t *ret_value)
-{
-	switch (s->kind) {
-	case SOURCE_TID:
-		*ret_value = v->tid ? v->tid : 1ull << 32 | v->cpu;
-		return true;
-	case SOURCE_CPU:
-		*ret_value = v->cpu;
-		return true;
-	case SOURCE_CONTEXT:
-		*ret_value = stk_event__flags(v->e) & CONTEXT_FLAGS;
-		return true;
-	case SOURCE_EVENT:
-		*ret_value = stk_event_type__index(v->type->type);
-		return true;
-	case SOURCE_PID:
-		*ret_value = stk_event__pid(v->e);
-		return true;
-	case SOURCE_NUMBER:
-	case SOURCE_TASK:
-		if (!record_of(v) || s->field->offset > v->len ||
-		    s->field->size > v->len - s->field->offset)
-			return false;
-		*ret_value = ev_field__value(s->field, v->rec, v->len);
-		return true;
-	default:
-		return false;
-	}
-}
-
-static const char *get_string(struct event_view *v, const struct source *s, size_t *ret_len)
-{
-	const char *text;
-	size_t len;
-
-	if (s->kind == SOURCE_COMM) {
-		text = stk_event__comm(v->e);
-		*ret_len = strlen(text);
-		return text;
-	}
-	text = record_of(v) ? ev_field__bytes(s->field, v->rec, v->len, &len) : NULL;
-	if (text)
-		*ret_len = strnlen(text, len);
-	return text;
-}
-
-static bool is_string(const struct source *s)
-{
-	return s->kind == SOURCE_COMM || s->kind == SOURCE_STRING;
-}
-
-static int comm_number(struct pairs *p, const char *comm, uint32_t *ret_number)
-{
-	unsigned int at = (uintptr_t)comm / 8 % COMM_CACHE;
-	bool is_new;
-	int err;
-
-	/* The reader has a task's name in one place, for as long as it lives. */
-	if (p->comm_cache[at].comm == comm) {
-		*ret_number = p->comm_cache[at].number;
-		return 0;
-	}
-	err = dict__number(&p->comms, comm, strlen(comm), UINT32_MAX, ret_number, &is_new);
-	if (!err) {
-		p->comm_cache[at].comm = comm;
-		p->comm_cache[at].number = *ret_number;
-	}
-	return err;
-}
-
-static int end_of(struct pairs *p, struct event_view *v, struct pairs_end *ret_end)
-{
-	const struct stk_event *e = v->e;
-
-	ret_end->ts = stk_event__ts(e);
-	ret_end->tid = v->tid;
-	ret_end->pid = stk_event__pid(e);
-	ret_end->cpu = v->cpu;
-	ret_end->kstack = stk_event__kstack(e);
-	ret_end->ustack = stk_event__ustack(e);
-	return comm_number(p, stk_event__comm(e), &ret_end->comm);
-}
-
-/* ---- keys ------------------------------------------------------------------------------------- */
-
-enum { KEY_PART = 0, KEY_ALL, KEY_IDLE };
-
-/* KEY_PART: fields are missing, ret_key has what is known; KEY_IDLE: of an idle task; or -ENOMEM. */
-static int key_of(struct pairs *p, struct event_view *v, const struct source *sources,
-		  struct open_key *ret_key)
-{
-	unsigned int i;
-	bool all = true, idle = false, is_new;
-
-	memset(ret_key, 0, sizeof(*ret_key));
-	for (i = 0; i < p->spec.nr_match; i++) {
-		const char *text;
-		uint32_t number;
-		size_t len;
-
-		if (!is_string(&sources[i])) {
-			all = get_number(v, &sources[i], &ret_key->v[i]) && all;
-			idle = idle || (sources[i].kind == SOURCE_TASK && !ret_key->v[i]);
-			continue;
-		}
-		text = get_string(v, &sources[i], &len);
-		if (text && dict__number(&p->comms, text, len, UINT32_MAX, &number, &is_new))
-			return -ENOMEM;
-		all = all && text;
-		ret_key->v[i] = text ? number : 0;
-	}
-	return !all ? KEY_PART : idle ? KEY_IDLE : KEY_ALL;
-}
-
-/* The thread in the key; 0: there is none, or an idle one. */
-static uint32_t task_of(const struct pairs *p, const struct source *sources,
-			const struct open_key *key)
-{
-	int i = p->task_part;
-
-	return i >= 0 && (sources[i].kind == SOURCE_TASK ||
-			  (sources[i].kind == SOURCE_TID && key->v[i] <= UINT32_MAX)) ?
-		       key->v[i] :
-		       0;
-}
-
-/* What starts and ends without their fields have in common with those that they belong to. */
-static uint64_t scope_of(const struct pairs *p, struct event_view *v, const struct source *sources)
-{
-	struct open_key scope = { 0 };
-	unsigned int i;
-
-	for (i = 0; i < p->spec.nr_match; i++)
-		if (!strcmp(p->spec.start[i].names[0], p->spec.end[i].names[0]) &&
-		    (sources[i].kind == SOURCE_TID || sources[i].kind == SOURCE_CPU ||
-		     sources[i].kind == SOURCE_CONTEXT))
-			get_number(v, &sources[i], &scope.v[i]);
-	return ~open__hash(&p->open, &scope);
 }
 
 /* ---- groups ----------------------------------------------------------------------------------- */
@@ -234,13 +71,13 @@ static int by_number(struct pairs *p, unsigned int i, struct event_view *v, uint
 	bool is_new;
 	int err;
 
-	if (is_string(s)) {
-		value.string = get_string(v, s, &value.len);
+	if (source__is_string(s)) {
+		value.string = event_view__string(v, s, &value.len);
 		if (!value.string)
 			return 0;
 		err = dict__number(&by->dict, value.string, value.len, DICT_MAX, ret_number, &is_new);
 	} else {
-		if (!get_number(v, s, &value.number))
+		if (!event_view__number(v, s, &value.number))
 			return 0;
 		at = value.number % BY_CACHE;
 		if (by->cache[at].number && by->cache[at].value == value.number) {
@@ -342,7 +179,7 @@ static bool is_useless(struct pairs *p, struct event_view *v, const struct sourc
 		(*idle)++;
 		return true;
 	}
-	gap__hole(p, scope_of(p, v, sources));
+	gap__hole(p, event_view__scope(p, v, sources));
 	(*unknown)++;
 	return true;
 }
@@ -357,7 +194,7 @@ static int passes(struct pairs *p, struct event_view *v)
 
 	if (!s.field)
 		return IF_YES;
-	if (!get_number(v, &s, &value))
+	if (!event_view__number(v, &s, &value))
 		return IF_UNKNOWN;
 	return (value & p->spec.if_mask) == p->spec.if_value ? IF_YES : IF_NO;
 }
@@ -381,12 +218,12 @@ static int add_start(struct pairs *p, struct event_view *v)
 	int known, pass = passes(p, v), err = 0;
 
 	if (pass == IF_NO) {
-		if (p->opts.single && key_of(p, v, v->type->start, &key) == KEY_ALL)
+		if (p->opts.single && event_view__key(p, v, v->type->start, &key) == KEY_ALL)
 			replace(p, v, &key, open__hash(&p->open, &key));
 		return 0;
 	}
 	c->starts++;
-	known = key_of(p, v, v->type->start, &key);
+	known = event_view__key(p, v, v->type->start, &key);
 	if (known < 0)
 		return known;
 	known = pass == IF_UNKNOWN ? KEY_PART : known;
@@ -405,7 +242,7 @@ static int add_start(struct pairs *p, struct event_view *v)
 		return -ENOMEM;
 	c->max_open = MAX(c->max_open, p->open.nr);
 	s->seq = p->seq;
-	s->task = task_of(p, v->type->start, &key);
+	s->task = open_key__task(p, v->type->start, &key);
 	s->stretch = p->gap.stretch;
 	s->selected = is_selected(p, v->e);
 	memset(s->by, 0, sizeof(s->by));
@@ -414,7 +251,7 @@ static int add_start(struct pairs *p, struct event_view *v)
 		s->no_by |= (v->type->by[i].kind == SOURCE_NONE) << i;
 		err = by_number(p, i, v, &s->by[i]);
 	}
-	return err ?: end_of(p, v, &s->at);
+	return err ?: event_view__end(p, v, &s->at);
 }
 
 static int add_end(struct pairs *p, struct event_view *v)
@@ -428,7 +265,7 @@ static int add_end(struct pairs *p, struct event_view *v)
 	int known, err;
 
 	c->ends++;
-	known = key_of(p, v, v->type->end, &key);
+	known = event_view__key(p, v, v->type->end, &key);
 	if (known < 0)
 		return known;
 	if (is_useless(p, v, v->type->end, known, &c->end_late, &c->end_unknown, &c->end_idle))
@@ -447,14 +284,14 @@ static int add_end(struct pairs *p, struct event_view *v)
 		c->end_unselected++;
 		return 0;
 	}
-	scope = p->gap.any_hole ? scope_of(p, v, v->type->end) : 0;
+	scope = p->gap.any_hole ? event_view__scope(p, v, v->type->end) : 0;
 	if (gap__has_hole(&p->gap, s, hash) || gap__has_hole(&p->gap, s, scope)) {
 		c->gap++;
 		return 0;
 	}
 	err = group_of(p, s, v, &group);
 	if (!err)
-		err = end_of(p, v, &end);
+		err = event_view__end(p, v, &end);
 	return err ?: gap__wait(p, s, &end, group);
 }
 
@@ -465,11 +302,11 @@ static int add_life(struct pairs *p, struct event_view *v)
 	const struct source old = { SOURCE_NUMBER, v->type->old_pid };
 	uint64_t tid = v->tid, old_tid;
 
-	if (v->type->life != LIFE_EXIT && (!pid.field || !get_number(v, &pid, &tid)))
+	if (v->type->life != LIFE_EXIT && (!pid.field || !event_view__number(v, &pid, &tid)))
 		return 0;
 	/* After an exec by another thread than the leader, that thread has the leader's number. */
 	if (v->type->life == LIFE_EXEC &&
-	    (!old.field || !get_number(v, &old, &old_tid) || old_tid == tid))
+	    (!old.field || !event_view__number(v, &old, &old_tid) || old_tid == tid))
 		return 0;
 	return lives__set(&p->lives, tid, stk_event__ts(v->e), v->type->life == LIFE_EXIT);
 }

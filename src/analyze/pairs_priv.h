@@ -155,6 +155,40 @@ struct open_start *open__push(struct open *o, const struct open_key *key, uint64
 struct open_start *open__pop(struct open *o, const struct open_key *key, uint64_t hash);
 void open__clear(struct open *o);
 
+/* ---- values of an event (pairs_value.c) ------------------------------------------------------- */
+
+/* An event and its record, which is asked for when it is needed. */
+struct event_view {
+	const struct stk_event *e;
+	const struct pairs_type *type;
+	uint32_t tid, cpu;
+	const void *rec;
+	size_t len;
+	bool has_rec;
+};
+
+static inline bool source__is_string(const struct source *s)
+{
+	return s->kind == SOURCE_COMM || s->kind == SOURCE_STRING;
+}
+
+/* False: it is a field that this event came without. */
+bool event_view__number(struct event_view *v, const struct source *s, uint64_t *ret_value);
+/* NULL as above; lives until the next event. */
+const char *event_view__string(struct event_view *v, const struct source *s, size_t *ret_len);
+int event_view__end(struct pairs *p, struct event_view *v, struct pairs_end *ret_end);
+
+enum { KEY_PART = 0, KEY_ALL, KEY_IDLE };
+
+/* KEY_PART: fields are missing, ret_key has what is known; KEY_IDLE: of an idle task; or -ENOMEM. */
+int event_view__key(struct pairs *p, struct event_view *v, const struct source *sources,
+		    struct open_key *ret_key);
+/* The thread in the key; 0: there is none, or an idle one. */
+uint32_t open_key__task(const struct pairs *p, const struct source *sources,
+			const struct open_key *key);
+/* What starts and ends without their fields have in common with those that they belong to. */
+uint64_t event_view__scope(const struct pairs *p, struct event_view *v, const struct source *sources);
+
 /* ---- threads that come and go (pairs_life.c) -------------------------------------------------- */
 
 struct life {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+
+#include "pairs_priv.h"
+
+/* Of the kernel's trace flags, what a thread is doing on behalf of others. */
+#define CONTEXT_FLAGS (0x08 | 0x10 | 0x40) /* hardirq, softirq, NMI */
+
+static const void *record_of(struct event_view *v)
+{
+	if (!v->has_rec && !(stk_event__marks(v->e) & STK_MARK_NO_FIELDS))
+		v->rec = stk_event__record(v->e, &v->len);
+	v->has_rec = true;
+	return v->rec;
+}
+
+bool event_view__number(struct event_view *v, const struct source *s, uint64_t *ret_value)
+{
+	switch (s->kind) {
+	case SOURCE_TID:
+		*ret_value = v->tid ? v->tid : 1ull << 32 | v->cpu;
+		return true;
+	case SOURCE_CPU:
+		*ret_value = v->cpu;
+		return true;
+	case SOURCE_CONTEXT:
+		*ret_value = stk_event__flags(v->e) & CONTEXT_FLAGS;
+		return true;
+	case SOURCE_EVENT:
+		*ret_value = stk_event_type__index(v->type->type);
+		return true;
+	case SOURCE_PID:
+		*ret_value = stk_event__pid(v->e);
+		return true;
+	case SOURCE_NUMBER:
+	case SOURCE_TASK:
+		if (!record_of(v) || s->field->offset > v->len ||
+		    s->field->size > v->len - s->field->offset)
+			return false;
+		*ret_value = ev_field__value(s->field, v->rec, v->len);
+		return true;
+	default:
+		return false;
+	}
+}
+
+const char *event_view__string(struct event_view *v, const struct source *s, size_t *ret_len)
+{
+	const char *text;
+	size_t len;
+
+	if (s->kind == SOURCE_COMM) {
+		text = stk_event__comm(v->e);
+		*ret_len = strlen(text);
+		return text;
+	}
+	text = record_of(v) ? ev_field__bytes(s->field, v->rec, v->len, &len) : NULL;
+	if (text)
+		*ret_len = strnlen(text, len);
+	return text;
+}
+
+static int comm_number(struct pairs *p, const char *comm, uint32_t *ret_number)
+{
+	unsigned int at = (uintptr_t)comm / 8 % COMM_CACHE;
+	bool is_new;
+	int err;
+
+	/* The reader has a task's name in one place, for as long as it lives. */
+	if (p->comm_cache[at].comm == comm) {
+		*ret_number = p->comm_cache[at].number;
+		return 0;
+	}
+	err = dict__number(&p->comms, comm, strlen(comm), UINT32_MAX, ret_number, &is_new);
+	if (!err) {
+		p->comm_cache[at].comm = comm;
+		p->comm_cache[at].number = *ret_number;
+	}
+	return err;
+}
+
+int event_view__end(struct pairs *p, struct event_view *v, struct pairs_end *ret_end)
+{
+	const struct stk_event *e = v->e;
+
+	ret_end->ts = stk_event__ts(e);
+	ret_end->tid = v->tid;
+	ret_end->pid = stk_event__pid(e);
+	ret_end->cpu = v->cpu;
+	ret_end->kstack = stk_event__kstack(e);
+	ret_end->ustack = stk_event__ustack(e);
+	return comm_number(p, stk_event__comm(e), &ret_end->comm);
+}
+
+int event_view__key(struct pairs *p, struct event_view *v, const struct source *sources,
+		    struct open_key *ret_key)
+{
+	unsigned int i;
+	bool all = true, idle = false, is_new;
+
+	memset(ret_key, 0, sizeof(*ret_key));
+	for (i = 0; i < p->spec.nr_match; i++) {
+		const char *text;
+		uint32_t number;
+		size_t len;
+
+		if (!source__is_string(&sources[i])) {
+			all = event_view__number(v, &sources[i], &ret_key->v[i]) && all;
+			idle = idle || (sources[i].kind == SOURCE_TASK && !ret_key->v[i]);
+			continue;
+		}
+		text = event_view__string(v, &sources[i], &len);
+		if (text && dict__number(&p->comms, text, len, UINT32_MAX, &number, &is_new))
+			return -ENOMEM;
+		all = all && text;
+		ret_key->v[i] = text ? number : 0;
+	}
+	return !all ? KEY_PART : idle ? KEY_IDLE : KEY_ALL;
+}
+
+uint32_t open_key__task(const struct pairs *p, const struct source *sources,
+			const struct open_key *key)
+{
+	int i = p->task_part;
+
+	return i >= 0 && (sources[i].kind == SOURCE_TASK ||
+			  (sources[i].kind == SOURCE_TID && key->v[i] <= UINT32_MAX)) ?
+		       key->v[i] :
+		       0;
+}
+
+uint64_t event_view__scope(const struct pairs *p, struct event_view *v, const struct source *sources)
+{
+	struct open_key scope = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < p->spec.nr_match; i++)
+		if (!strcmp(p->spec.start[i].names[0], p->spec.end[i].names[0]) &&
+		    (sources[i].kind == SOURCE_TID || sources[i].kind == SOURCE_CPU ||
+		     sources[i].kind == SOURCE_CONTEXT))
+			event_view__number(v, &sources[i], &scope.v[i]);
+	return ~open__hash(&p->open, &scope);
+}
