@@ -115,31 +115,46 @@ static bool is_loss(enum stk_counter c)
 	return c != STK_C_LOST_EDGE && !strncmp(stk_counter_name(c), "lost_", 5);
 }
 
-/* Losses of all types with that role, and what was left out as of other tasks. */
-static void count_gaps(const struct lifecycle *l, enum lc_role role, uint64_t *ret_lost,
-		       uint64_t *ret_others)
+static bool has_role(const struct stk_event_type *t, enum lc_role role)
 {
-	uint64_t lost = 0, others = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(roles); i++)
+		if (roles[i].role == (int)role && !strcmp(roles[i].name, stk_event_type__name(t)) &&
+		    !strcmp(roles[i].system, stk_event_type__system(t)))
+			return true;
+	return false;
+}
+
+static bool counts_for(enum stk_counter c, enum life_gap_kind kind, enum lc_role role)
+{
+	switch (kind) {
+	case LIFE_GAP_LOST:
+		return is_loss(c) || c == STK_C_NO_FIELDS;
+	case LIFE_GAP_OTHERS:
+		return c == STK_C_FILTERED_PID;
+	case LIFE_GAP_FILTERED:
+		/* Of these two only some are of use. */
+		return c == STK_C_FILTERED_EXPR && role != LC_SWITCH && role != LC_SENT;
+	default:
+		return false;
+	}
+}
+
+/* Of all types with that role. */
+static uint64_t gap_count(const struct lifecycle *l, enum lc_role role, enum life_gap_kind kind)
+{
+	uint64_t n = 0;
 	unsigned int i, c;
 
 	for (i = 0; i < stk_reader__nr_types(l->r); i++) {
 		const struct stk_event_type *t = stk_reader__type(l->r, i);
-		unsigned int k;
 
-		for (k = 0; k < ARRAY_SIZE(roles); k++)
-			if (roles[k].role == (int)role &&
-			    !strcmp(roles[k].name, stk_event_type__name(t)) &&
-			    !strcmp(roles[k].system, stk_event_type__system(t)))
-				break;
-		if (k == ARRAY_SIZE(roles))
-			continue;
-		for (c = 0; c < STK_NR_COUNTERS; c++)
-			if (is_loss(c) || c == STK_C_NO_FIELDS)
-				lost += stk_reader__counter(l->r, t, c);
-		others += stk_reader__counter(l->r, t, STK_C_FILTERED_PID);
+		for (c = 0; has_role(t, role) && c < STK_NR_COUNTERS; c++)
+			if (counts_for(c, kind, role))
+				n += stk_reader__counter(l->r, t, c);
 	}
-	*ret_lost = lost;
-	*ret_others = others;
+	return n;
 }
 
 uint64_t lc_lost_frees(const struct lifecycle *l)
@@ -156,31 +171,20 @@ uint64_t lc_lost_frees(const struct lifecycle *l)
 
 bool lifecycle__gap(const struct lifecycle *l, unsigned int i, struct life_gap *ret_gap)
 {
-	unsigned int m, n = 0;
+	unsigned int m, kind, n = 0;
 
 	for (m = 0; m < ARRAY_SIZE(meanings); m++) {
-		const struct event_role *row = role_row(meanings[m].role);
-		struct life_gap g = { .system = row->system,
-				      .name = row->name,
-				      .means = meanings[m].means };
-		uint64_t lost, others;
+		enum lc_role role = meanings[m].role;
+		const struct event_role *row = role_row(role);
 
-		count_gaps(l, meanings[m].role, &lost, &others);
-		g.kind = LIFE_GAP_MISSING;
-		if (!l->types[meanings[m].role] && n++ == i) {
-			*ret_gap = g;
-			return true;
-		}
-		g.kind = LIFE_GAP_LOST;
-		g.count = lost;
-		if (lost && n++ == i) {
-			*ret_gap = g;
-			return true;
-		}
-		g.kind = LIFE_GAP_OTHERS;
-		g.count = others;
-		if (others && n++ == i) {
-			*ret_gap = g;
+		for (kind = 0; kind < LIFE_GAP_NR; kind++) {
+			uint64_t count = gap_count(l, role, kind);
+			bool there = kind == LIFE_GAP_MISSING ? !l->types[role] : count;
+
+			if (!there || n++ != i)
+				continue;
+			*ret_gap = (struct life_gap){ kind, row->system, row->name, count,
+						      meanings[m].means };
 			return true;
 		}
 	}

@@ -147,11 +147,17 @@ struct lifecycle_counts {
 };
 
 /* Why something cannot be known. */
-enum life_gap_kind { LIFE_GAP_MISSING, LIFE_GAP_LOST, LIFE_GAP_OTHERS };
+enum life_gap_kind {
+	LIFE_GAP_MISSING,
+	LIFE_GAP_LOST,
+	LIFE_GAP_OTHERS, /* left out as of tasks that were not recorded */
+	LIFE_GAP_FILTERED, /* left out by a filter */
+	LIFE_GAP_NR
+};
 struct life_gap {
 	enum life_gap_kind kind;
 	const char *system, *name; /* event */
-	uint64_t count; /* events lost; events of others that were left out */
+	uint64_t count; /* events lost or left out */
 	const char *means;
 };
 

@@ -252,7 +252,7 @@ static void put_totals_json(struct strbuf *b, const struct lifecycle_totals *t)
 
 static void put_gaps_json(struct lifecycle_cmd *c)
 {
-	static const char *const kinds[] = { "missing", "lost", "others" };
+	static const char *const kinds[] = { "missing", "lost", "others", "filtered" };
 	struct strbuf *b = &c->out.b;
 	struct life_gap g;
 	unsigned int i;

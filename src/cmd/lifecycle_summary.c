@@ -144,10 +144,10 @@ static void put_gaps(struct lifecycle_cmd *c)
 		else if (g.kind == LIFE_GAP_LOST)
 			strbuf__printf(b, "lost %" PRIu64 " times: ", g.count);
 		else
-			strbuf__printf(b,
-				       "left out %" PRIu64
-				       " times in tasks that were not recorded (record -a): ",
-				       g.count);
+			strbuf__printf(b, "left out %" PRIu64 " times %s: ", g.count,
+				       g.kind == LIFE_GAP_FILTERED ?
+					       "by its filter" :
+					       "in tasks that were not recorded (record -a)");
 		strbuf__printf(b, "%s\n", g.means);
 	}
 }

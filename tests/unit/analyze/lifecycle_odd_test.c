@@ -173,6 +173,9 @@ static void test_exit_lost(void **state)
 	born(r, 400, 10, 30, 30); /* neither exit nor free */
 	count(r, EXIT, STK_C_LOST_RING, 2);
 	count(r, FREE, STK_C_FILTERED_PID, 5);
+	count(r, SWITCH, STK_C_FILTERED_EXPR, 7);
+	count(r, EXIT, STK_C_FILTERED_EXPR, 9);
+	count(r, WAIT4_RET, STK_C_LOST_EDGE, 1);
 	told(r);
 	assert_between(process(20, 0)->exit, 150, 200);
 	assert_int_equal(process(20, 0)->state, LIFE_FREED);
@@ -180,12 +183,14 @@ static void test_exit_lost(void **state)
 	assert_int_equal(process(30, 0)->state, LIFE_GONE);
 	assert_int_equal(process(30, 1)->state, LIFE_ALIVE);
 	assert_int_equal(counts.exits_unseen, 2);
-	assert_int_equal(nr_gaps, 2);
+	assert_int_equal(nr_gaps, 3);
 	assert_int_equal(gaps[0].kind, LIFE_GAP_LOST);
 	assert_string_equal(gaps[0].name, "sched_process_exit");
 	assert_int_equal(gaps[0].count, 2);
-	assert_int_equal(gaps[1].kind, LIFE_GAP_OTHERS);
-	assert_int_equal(gaps[1].count, 5);
+	assert_int_equal(gaps[1].kind, LIFE_GAP_FILTERED);
+	assert_int_equal(gaps[1].count, 9);
+	assert_int_equal(gaps[2].kind, LIFE_GAP_OTHERS);
+	assert_int_equal(gaps[2].count, 5);
 }
 
 /* Without frees a process is over once it is reaped and off. */
