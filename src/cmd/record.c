@@ -110,7 +110,7 @@ struct options {
 		char *any_of; /* filter made of several */
 		bool optional; /* left out where this kernel does not have it */
 	} events[MAX_EVENT_OPTIONS];
-	unsigned int nr_events;
+	unsigned int nr_events, nr_given; /* those given with -e come first */
 	const struct preset *presets[MAX_PRESETS];
 	unsigned int nr_presets;
 	pid_t pids[MAX_PIDS];
@@ -347,6 +347,7 @@ static int add_presets(struct options *o)
 	unsigned int i;
 	int code = 0;
 
+	o->nr_given = o->nr_events;
 	for (i = 0; i < o->nr_presets; i++) {
 		for (e = o->presets[i]->events; e->spec && !code; e++)
 			code = add_preset_event(o, e);
@@ -429,12 +430,15 @@ static int resolve_events(struct options *o, struct rec_events *events)
 	err = o->nr_presets ? drop_optional(o) : 0;
 	if (err)
 		return err;
+	/* Presets' events first: a glob of -e then adds what is missing. */
 	for (i = 0; i < o->nr_events; i++) {
-		if (o->events[i].filter && !probed) {
+		const struct event_option *e = &o->events[(o->nr_given + i) % o->nr_events];
+
+		if (e->filter && !probed) {
 			filter_features__probe(o->rec.syms, &features);
 			probed = true;
 		}
-		err = rec_events__add(events, o->events[i].spec, o->events[i].filter, &features);
+		err = rec_events__add(events, e->spec, e->filter, &features);
 		if (err)
 			return err;
 	}
