@@ -15,7 +15,18 @@ zombies_in_proc()
 		case ${s##*) } in
 		Z*) echo "${s%% *}" ;;
 		esac
-	done | sort
+	done
+}
+
+# in_both A B, only_in B A: lines of these files.
+in_both()
+{
+	awk 'FILENAME == ARGV[1] { a[$0]; next } $0 in a' "$1" "$2"
+}
+
+only_in()
+{
+	awk 'FILENAME == ARGV[1] { a[$0]; next } !($0 in a)' "$2" "$1"
 }
 
 await_file()
@@ -54,13 +65,14 @@ info_of fates.stk -r '.events[] | select(.name != "sched:sched_process_free" and
 jq -c 'select(.type == "summary")' told.json
 
 # Zombies: those in /proc at that moment.  Others on this machine may come and go meanwhile.
-jq 'select(.type == "process" and .state == "zombie") | .pid' told.json | sort >zombies.told
-join zombies.before zombies.after | join -v 1 - zombies.told >missed
+jq 'select(.type == "process" and .state == "zombie") | .pid' told.json >zombies.told
+in_both zombies.before zombies.after >lasting
+only_in lasting zombies.told >missed
 [ ! -s missed ] || fail "zombies that are not told of: $(tr '\n' ' ' <missed)"
-jq 'select(.type == "process" and .state == "zombie" and .comm == "fates") | .pid' told.json | sort |
-	join -v 1 - zombies.before >invented
+jq 'select(.type == "process" and .state == "zombie" and .comm == "fates") | .pid' told.json >mine
+only_in mine zombies.before >invented
 [ ! -s invented ] || fail "zombies that are none: $(tr '\n' ' ' <invented)"
-zombies=$(join zombies.told zombies.before | wc -l)
+zombies=$(in_both zombies.told zombies.before | wc -l)
 [ "$zombies" -ge 51 ] || fail "$zombies zombies, there are 51"
 
 # Each fate against what is told of the process with that pid that was born at that time.

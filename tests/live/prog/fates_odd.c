@@ -27,11 +27,33 @@ static void start(void *(*fn)(void *arg), void *arg)
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
+/* Until the leader has ended, seen from one of its threads. */
+static void await_leader(void)
+{
+	char text[64] = "", *state;
+	int fd;
+
+	do {
+		usleep(500);
+		fd = open("/proc/self/stat", O_RDONLY);
+		if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+			_exit(98);
+		close(fd);
+		state = strrchr(text, ')');
+	} while (!state || state[2] != 'Z');
+}
+
 static void *exit_alone(void *arg)
 {
-	usleep(2000);
+	await_leader();
 	syscall(SYS_exit, (long)arg);
 	return NULL;
+}
+
+static void *exit_group_alone(void *arg)
+{
+	await_leader();
+	_exit((long)arg);
 }
 
 static void *exit_group(void *arg)
@@ -50,7 +72,7 @@ void leader_first(unsigned int nr)
 
 		f->threads = 2;
 		if (!fate_fork(f)) {
-			start(i % 2 ? exit_alone : exit_group, (void *)(long)(i + 1));
+			start(i % 2 ? exit_alone : exit_group_alone, (void *)(long)(i + 1));
 			syscall(SYS_exit, 200);
 		}
 		fate_wait(f, 0);
