@@ -7,9 +7,9 @@
 
 int gaps__look(struct gaps *g, const struct stk_reader *r, struct event_fields *fields, int last_role)
 {
-	static const enum stk_counter lost[] = { STK_C_LOST_RING, STK_C_LOST_NESTED,
+	static const enum stk_counter lost[] = { STK_C_LOST_RING,    STK_C_LOST_NESTED,
 						 STK_C_LOST_SCRATCH, STK_C_LOST_WRITE,
-						 STK_C_LOST_UNKNOWN };
+						 STK_C_LOST_UNKNOWN, STK_C_LOST_RETURN };
 	struct stk_totals t;
 	uint64_t sum = 0;
 	unsigned int i, k;

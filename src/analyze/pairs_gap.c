@@ -22,9 +22,9 @@
 /* Events that are missing; those at the edges of a recording are missing on the outside. */
 static uint64_t lost_of(const struct stk_reader *r, const struct stk_event_type *t)
 {
-	static const enum stk_counter lost[] = { STK_C_LOST_RING, STK_C_LOST_NESTED,
+	static const enum stk_counter lost[] = { STK_C_LOST_RING,    STK_C_LOST_NESTED,
 						 STK_C_LOST_SCRATCH, STK_C_LOST_WRITE,
-						 STK_C_LOST_UNKNOWN };
+						 STK_C_LOST_UNKNOWN, STK_C_LOST_RETURN };
 	uint64_t sum = 0;
 	size_t i;
 

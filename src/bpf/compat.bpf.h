@@ -54,6 +54,7 @@ struct return_instance {
 
 struct uprobe_task {
 	struct return_instance *return_instances; /* innermost first */
+	unsigned int depth; /* how many */
 } __attribute__((preserve_access_index));
 
 struct xol_area {

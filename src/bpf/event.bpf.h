@@ -129,6 +129,12 @@ __noinline int event_output(struct scratch *s)
 	if (size < 8 || size > WIRE_MAX_RECORD)
 		size = 8;
 	size -= 8; /* struct trace_entry is part of ev */
+	if (size & 7) { /* the words of stacks begin at a multiple of 8 */
+		u32 at = size;
+
+		asm volatile("" : "+r"(at));
+		*(u64 *)(s->fields + (at & (WIRE_MAX_RECORD - 1))) = 0;
+	}
 	if (s->kstack == WIRE_STACK_FULL) {
 		u32 start = s->start;
 
@@ -321,14 +327,16 @@ static __always_inline bool event_begin(struct event_run *e, u32 event, u64 ts)
 }
 
 /*
- * One event in 64 is measured: a second look at the clock costs more than what it tells of each.
+ * One event in 64 is measured: a second look at the clock costs more than what it tells of each.  Not
+ * the first ones, which find cold caches.
  */
-static __always_inline void event_cost(struct event_run *e)
+__noinline int event_cost(struct event_counts *c, struct scratch *s)
 {
-	if ((e->c->c[STK_C_RECORDED] + e->c->c[STK_C_FILTERED_EXPR]) % 64 != 1)
-		return;
-	__sync_fetch_and_add(&e->c->c[STK_C_COST_NS], now() - e->s->ts);
-	bump(e->c, STK_C_COST_EVENTS);
+	if (!c || !s || (c->c[STK_C_RECORDED] + c->c[STK_C_FILTERED_EXPR]) % 64 != 32)
+		return 0;
+	__sync_fetch_and_add(&c->c[STK_C_COST_NS], now() - s->ts);
+	bump(c, STK_C_COST_EVENTS);
+	return 0;
 }
 
 /* The record is there: filter, stack, ring. */
@@ -336,12 +344,13 @@ static __always_inline void event_end(void *ctx, struct event_run *e, bool filte
 {
 	if (!event_passes(e->s, e->d, filtered)) {
 		bump(e->c, STK_C_FILTERED_EXPR);
+		event_cost(e->c, e->s);
 	} else {
 		kernel_stack(ctx, e->s, e->c, e->d->tracer_start, e->d->tracer_len, 0);
 		user_stack(e->s, e->c);
-		event_write(e->s, e->c);
+		if (event_write(e->s, e->c))
+			event_cost(e->c, e->s);
 	}
-	event_cost(e);
 	scratch_put(e->busy);
 }
 

@@ -3,7 +3,8 @@
  * Function probes: entry and return of functions of the kernel and of programs, USDT, and tracepoints
  * that are made of function probes.  One program per kind of attachment serves all events of that kind.
  *
- * Nothing drops a probe in a program, so it counts itself.  The kernel drops a probe on a kernel
+ * Nothing drops a probe in a program, so it counts itself; but for returns in deep recursion, which
+ * their entry counts.  The kernel drops a probe on a kernel
  * function that nests in another program; `count_function` counts there.
  */
 #ifndef PROBE_BPF_H
@@ -74,6 +75,17 @@ static __always_inline struct saved_call *saved_set(u64 task)
 	return bpf_map_lookup_elem(&saved_calls, &key);
 }
 
+/* The task's calls at or below sp are over: the stack is above them. */
+static __always_inline void calls_over(struct saved_call *set, u64 task, u64 sp)
+{
+	u32 i;
+
+#pragma clang loop unroll(full)
+	for (i = 0; i < SAVED_WAYS; i++)
+		if (set[i].task == task && set[i].sp <= sp)
+			*(volatile u64 *)&set[i].task = 0;
+}
+
 /* A place is the running task's own as soon as it says so: nobody else changes it then. */
 __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 {
@@ -83,10 +95,7 @@ __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 
 	if (!set)
 		return 0;
-#pragma clang loop unroll(full)
-	for (i = 0; i < SAVED_WAYS; i++) /* a return was missed where the stack is above it again */
-		if (set[i].task == task && set[i].sp <= sp)
-			own = &set[i];
+	calls_over(set, task, sp);
 #pragma clang loop unroll(full)
 	for (i = 0; i < SAVED_WAYS; i++)
 		if (!own && !__sync_val_compare_and_swap(&set[i].task, 0, task))
@@ -101,30 +110,29 @@ __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 	return 0;
 }
 
-/* The innermost call of this function by the running task, into s->args; 0: its entry was not seen. */
-__noinline int call_take(struct scratch *s, u32 variant)
+/*
+ * The call of this function that returns now, into s->args unless that is NULL; sp is above its return
+ * address.  0: its entry was not seen.
+ */
+__noinline int call_take(struct scratch *s, u64 sp, u32 variant)
 {
-	u64 task = bpf_get_current_task(), sp = ~0ULL;
+	u64 task = bpf_get_current_task();
 	struct saved_call *set = saved_set(task), *own = NULL;
 	u32 i;
 
-	if (!set || !s)
+	if (!set)
 		return 0;
 #pragma clang loop unroll(full)
-	for (i = 0; i < SAVED_WAYS; i++) {
-		if (set[i].task != task || set[i].variant != variant || set[i].sp >= sp)
-			continue;
-		sp = set[i].sp;
-		own = &set[i];
+	for (i = 0; i < SAVED_WAYS; i++)
+		if (set[i].task == task && set[i].variant == variant && sp - set[i].sp <= 8)
+			own = &set[i];
+	if (own && s) {
+		s->args[0] = own->args[0];
+		s->args[1] = own->args[1];
+		s->args[2] = own->args[2];
 	}
-	if (!own)
-		return 0;
-	s->args[0] = own->args[0];
-	s->args[1] = own->args[1];
-	s->args[2] = own->args[2];
-	barrier();
-	*(volatile u64 *)&own->task = 0;
-	return 1;
+	calls_over(set, task, sp);
+	return own != NULL;
 }
 
 /* ---- synthetic events: two small functions each ------------------------------------------------ */
@@ -166,6 +174,7 @@ __noinline int rmap_fill(struct scratch *s, u32 variant)
 	r->folio = s->args[0];
 	r->rwc = s->args[1];
 	r->locked = s->args[2] != 0;
+	r->pad[0] = r->pad[1] = r->pad[2] = 0;
 	*(u64 *)r->text = 0;
 	if (variant == WIRE_RMAP_KSM) {
 		__builtin_memcpy(r->text, "ksm", 4);
@@ -219,7 +228,7 @@ static __always_inline int synthetic_record(struct pt_regs *ctx, struct scratch 
 {
 	if (!(d->flags & DESC_RETURN)) {
 		synthetic_args(ctx, d->synthetic, variant, s->args);
-	} else if (!call_take(s, variant)) {
+	} else if (!call_take(s, PROBE_REG(ctx, rsp), variant)) {
 		s->ext |= WIRE_EXT_NO_FIELDS; /* it was called before the recording began */
 		s->size = 8;
 		return 1;
@@ -232,7 +241,7 @@ static __always_inline void synthetic_save(struct pt_regs *ctx, u32 event, u32 v
 	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
 	u64 args[3] = {};
 
-	if (!d)
+	if (!armed() || !d || (select_tasks && !pid_selected(bpf_get_current_pid_tgid())))
 		return;
 	synthetic_args(ctx, d->synthetic, variant, args);
 	call_save(PROBE_REG(ctx, rsp), variant, args[0], args[1], args[2]);
@@ -254,18 +263,52 @@ static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e
 	user_stack(s, e->c);
 }
 
+/* Without fields a filter cannot decide. */
+static __always_inline bool probe_undecided(struct event_run *e)
+{
+	return e->s->ext & WIRE_EXT_NO_FIELDS && e->d->flags & DESC_FILTER;
+}
+
 static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, int ours)
 {
-	if (!ours || (!(e->s->ext & WIRE_EXT_NO_FIELDS) && !event_passes(e->s, e->d, probe_filters))) {
+	if (probe_undecided(e)) {
+		bump(e->c, STK_C_LOST_NESTED);
+	} else if (!ours ||
+		   (!(e->s->ext & WIRE_EXT_NO_FIELDS) && !event_passes(e->s, e->d, probe_filters))) {
 		bump(e->c, STK_C_FILTERED_EXPR);
+		event_cost(e->c, e->s);
 	} else {
-		if (e->s->ext & WIRE_EXT_NO_FIELDS)
-			bump(e->c, STK_C_NO_FIELDS);
 		probe_stack(ctx, e);
-		event_write(e->s, e->c);
+		if (event_write(e->s, e->c)) {
+			if (e->s->ext & WIRE_EXT_NO_FIELDS)
+				bump(e->c, STK_C_NO_FIELDS);
+			event_cost(e->c, e->s);
+		}
 	}
-	event_cost(e);
 	scratch_put(e->busy);
+}
+
+/*
+ * The entry of a function in a program whose returns are probed, before the kernel makes a note of it: it
+ * does not where 64 calls are noted already.
+ */
+static __always_inline void return_unfollowed(u32 event)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct event_counts *c;
+	struct event_desc *d;
+	bool selected;
+
+	if (!armed() || !bpf_core_field_exists(task->utask) || !task->utask ||
+	    task->utask->depth < USER_RETURNS)
+		return;
+	c = event_counts(event);
+	if (!c)
+		return;
+	bump(c, STK_C_HAPPENED);
+	c = event_wanted(event, &d, &selected);
+	if (c)
+		bump(c, STK_C_LOST_RETURN);
 }
 
 /* Counts, unless somebody else does, and says whether the event is ours. */
@@ -293,12 +336,19 @@ static __always_inline void probe_event(struct pt_regs *ctx, u32 cookie)
 
 	int ours = 1;
 
+	if (cookie & WIRE_PROBE_COUNT) {
+		return_unfollowed(event);
+		return;
+	}
 	if (cookie & WIRE_PROBE_SAVE) {
 		synthetic_save(ctx, event, variant);
 		return;
 	}
-	if (!armed() || !probe_begin(&e, event, ts))
+	if (!armed() || !probe_begin(&e, event, ts)) {
+		if (cookie & WIRE_PROBE_TAKE)
+			call_take(NULL, PROBE_REG(ctx, rsp), variant);
 		return;
+	}
 	if (e.d->synthetic)
 		ours = synthetic_record(ctx, e.s, e.d, variant);
 	else
@@ -344,7 +394,8 @@ static __always_inline void usdt_event(struct pt_regs *ctx, u32 event)
 		if (i >= e.d->nr_args)
 			break;
 		value = 0;
-		bpf_usdt_arg(ctx, i, &value);
+		if (bpf_usdt_arg(ctx, i, &value)) /* its memory is not there */
+			e.s->ext |= WIRE_EXT_CUT;
 		*(u64 *)(e.s->fields + 8 + i * 8) = value;
 	}
 	e.s->size = e.d->fixed_size;

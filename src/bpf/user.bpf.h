@@ -329,7 +329,7 @@ static __always_inline int step_note(struct user_walk *u, struct user_thread *t,
 /* The caller is behind the trampoline of uretprobes: what the kernel put there it keeps elsewhere. */
 __noinline int user_returned(struct user_walk *u)
 {
-	u64 at, stack = 0;
+	u64 at, stack = 0, last = 0;
 	u32 i;
 
 	if (!u)
@@ -339,8 +339,10 @@ __noinline int user_returned(struct user_walk *u)
 	for (i = 0; i < USER_RETURNS; i++) {
 		struct return_instance *r = (void *)at;
 
-		if (!at || bpf_core_read(&stack, sizeof(stack), &r->stack))
+		/* from the innermost on; one that has just been used up may still be named first */
+		if (!at || bpf_core_read(&stack, sizeof(stack), &r->stack) || stack < last)
 			break;
+		last = stack;
 		if (stack == u->w.sp - 8)
 			return bpf_core_read(&u->w.ip, sizeof(u->w.ip), &r->orig_ret_vaddr);
 		if (bpf_core_read(&at, sizeof(at), &r->next))
@@ -386,8 +388,6 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 		else
 			stop = unw_guess(&u->w);
 	}
-	if (u->returns && stop == UNW_GO && u->w.ip == u->trampoline)
-		user_returned(u);
 	f = walk_frame(u, n);
 	f->fp_read = u->w.fp_read;
 	if (u->w.fp_read)
@@ -461,6 +461,7 @@ __noinline int user_next(struct user_walk *u, struct user_thread *t)
 {
 	struct user_frame *f;
 	u32 m, n;
+	int stop;
 	u64 sp;
 
 	if (!u || !t)
@@ -481,7 +482,10 @@ __noinline int user_next(struct user_walk *u, struct user_thread *t)
 				return UNW_SPLICED;
 		}
 	}
-	return user_step(u, t);
+	stop = user_step(u, t);
+	if (u->returns && stop == UNW_GO && u->w.ip == u->trampoline)
+		user_returned(u);
+	return stop;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------ */

@@ -158,7 +158,7 @@ __noinline int copy_stack(struct cpu_copy *cc, u64 sp, u64 stack_hi, u32 pages)
 /* The true return addresses in place of uretprobes' trampoline. */
 __noinline int copy_returns(struct cpu_copy *cc, struct user_walk *u)
 {
-	u64 at, stack = 0, ip = 0;
+	u64 at, stack = 0, ip = 0, *word;
 	u32 i;
 
 	if (!cc || !u)
@@ -173,8 +173,10 @@ __noinline int copy_returns(struct cpu_copy *cc, struct user_walk *u)
 		    bpf_core_read(&at, sizeof(at), &r->next))
 			break;
 		stack -= cc->copy.sp;
-		if (stack < cc->copy.len && !(stack & 7))
-			((u64 *)cc->copy.stack)[stack / 8 & (WIRE_COPY_BYTES / 8 - 1)] = ip;
+		word = &((u64 *)cc->copy.stack)[stack / 8 & (WIRE_COPY_BYTES / 8 - 1)];
+		/* after a longjmp(3) the place is somebody else's */
+		if (stack < cc->copy.len && !(stack & 7) && *word == u->trampoline)
+			*word = ip;
 	}
 	return 0;
 }

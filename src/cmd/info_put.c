@@ -25,6 +25,7 @@ static const struct reason lost_by[] = {
 	{ STK_C_LOST_RING, "ring" },	   { STK_C_LOST_NESTED, "nested" },
 	{ STK_C_LOST_SCRATCH, "scratch" }, { STK_C_LOST_WRITE, "write" },
 	{ STK_C_LOST_EDGE, "edge" },	   { STK_C_LOST_UNKNOWN, "unknown" },
+	{ STK_C_LOST_RETURN, "return" },
 };
 
 static const struct reason fell_by[] = {
@@ -90,6 +91,7 @@ static const struct {
 	{ "Clock", "boot_id", "boot %" },
 	{ "Command", "cmdline", "%" },
 	{ "Left out", "events.left_out", "%" },
+	{ "Uncounted", "events.uncounted", "calls of % that the kernel dropped are not known" },
 	{ "Imported", "source", "%" },
 	{ "Imported", "import.map", "from %" },
 	{ "Imported", "import.kallsyms", "symbols from %" },
@@ -236,12 +238,14 @@ static void put_account_row(struct info *in, const char *name, int width, const 
 	}
 }
 
+#define COST_MIN 8 /* of fewer, nothing is said */
+
 /* ns of the programs that record, over all events; from those that were measured. */
 static uint64_t cost_of(const struct account *a)
 {
 	uint64_t events = a->c[STK_C_RECORDED] + a->c[STK_C_FILTERED_EXPR];
 
-	if (!a->c[STK_C_COST_EVENTS])
+	if (a->c[STK_C_COST_EVENTS] < COST_MIN)
 		return 0;
 	return (double)a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS] * events;
 }
@@ -250,7 +254,7 @@ static void put_event_cost(struct info *in, const struct account *a)
 {
 	struct strbuf *b = &in->out.b;
 
-	if (!a->c[STK_C_COST_EVENTS] || !in->verbose)
+	if (a->c[STK_C_COST_EVENTS] < COST_MIN || !in->verbose)
 		return;
 	strbuf__puts(b, "    cost: ");
 	out__number(b, a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS], 0);
@@ -567,7 +571,7 @@ static void json_event(struct info *in, const struct stk_event_type *t)
 	json_reasons(b, "filtered_by", &a, filtered_by, ARRAY_SIZE(filtered_by));
 	json_reasons(b, "lost_by", &a, lost_by, ARRAY_SIZE(lost_by));
 	strbuf__printf(b, ",\"fields_missing\":%" PRIu64, a.c[STK_C_NO_FIELDS]);
-	if (a.c[STK_C_COST_EVENTS])
+	if (a.c[STK_C_COST_EVENTS] >= COST_MIN)
 		strbuf__printf(b, ",\"cost_ns\":%" PRIu64 ",\"cost_measured\":%" PRIu64,
 			       cost_of(&a), a.c[STK_C_COST_EVENTS]);
 	if (kind == STK_KIND_SAMPLE)

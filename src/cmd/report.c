@@ -497,7 +497,8 @@ static uint64_t sum_lost(const struct stk_reader *r)
 {
 	static const enum stk_counter lost[] = { STK_C_LOST_RING,    STK_C_LOST_NESTED,
 						 STK_C_LOST_SCRATCH, STK_C_LOST_WRITE,
-						 STK_C_LOST_EDGE,    STK_C_LOST_UNKNOWN };
+						 STK_C_LOST_EDGE,    STK_C_LOST_UNKNOWN,
+						 STK_C_LOST_RETURN };
 	uint64_t sum = 0;
 	unsigned int i, k;
 

@@ -44,6 +44,7 @@ enum stk_counter {
 	/* what it costs: the time in the recording program, measured for one event in 64 */
 	STK_C_COST_NS,
 	STK_C_COST_EVENTS, /* that were measured */
+	STK_C_LOST_RETURN, /* the kernel follows only so many returns at a time */
 	STK_NR_COUNTERS
 };
 

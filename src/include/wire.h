@@ -231,12 +231,15 @@ enum wire_rmap_variant {
 };
 
 /*
- * The attach cookie of a function probe: event | variant << WIRE_PROBE_VARIANT | WIRE_PROBE_SAVE.
- * variant: which of a synthetic event's functions; SAVE: its arguments are kept for the return.
+ * The attach cookie of a function probe: event | variant << WIRE_PROBE_VARIANT | flags.  variant: which of
+ * a synthetic event's functions.  SAVE: its arguments are kept for the return, TAKE: this is the return;
+ * COUNT: the entry of a function in a program whose return is the event.
  */
 #define WIRE_PROBE_EVENT 0xffffu
 #define WIRE_PROBE_VARIANT 16
 #define WIRE_PROBE_SAVE (1u << 31)
+#define WIRE_PROBE_TAKE (1u << 30)
+#define WIRE_PROBE_COUNT (1u << 29)
 #define WIRE_PROBE_ARGS 6
 #define WIRE_USDT_ARGS 12
 #define WIRE_SAVED_SETS 1024 /* of four calls under way each */

@@ -11,7 +11,7 @@ static uint64_t accounted(const uint64_t *c)
 {
 	return c[STK_C_RECORDED] + c[STK_C_FILTERED_PID] + c[STK_C_FILTERED_SELF] +
 	       c[STK_C_FILTERED_EXPR] + c[STK_C_LOST_RING] + c[STK_C_LOST_NESTED] +
-	       c[STK_C_LOST_SCRATCH];
+	       c[STK_C_LOST_SCRATCH] + c[STK_C_LOST_RETURN];
 }
 
 /*
@@ -20,8 +20,10 @@ static uint64_t accounted(const uint64_t *c)
  * flag a moment apart, so that at most one event on each CPU and edge is seen by one only.  More
  * than that must not happen, and is said to be lost for an unknown reason.
  */
-static void balance(const struct programs *p, uint64_t *c, uint64_t misses, bool is_armed)
+static void balance(const struct programs *p, unsigned int event, uint64_t *c, uint64_t misses,
+		    bool is_armed)
 {
+	const struct rec_event *e = &p->opts.events->v[event];
 	uint64_t seen = accounted(c), rest, nested, edge = 2ull * p->nr_cpus;
 
 	c[STK_C_HAPPENED] += misses;
@@ -36,7 +38,9 @@ static void balance(const struct programs *p, uint64_t *c, uint64_t misses, bool
 	rest -= nested;
 	c[STK_C_LOST_NESTED] += nested;
 	c[STK_C_LOST_EDGE] += rest < edge ? rest : edge;
-	c[STK_C_LOST_UNKNOWN] += rest < edge ? 0 : rest - edge;
+	rest -= rest < edge ? rest : edge;
+	/* the kernel has places for a limited number of calls whose returns it follows */
+	c[e->desc.flags & DESC_RETURN ? STK_C_LOST_RETURN : STK_C_LOST_UNKNOWN] += rest;
 }
 
 static void samples(struct programs *p, uint64_t *c)
@@ -44,7 +48,7 @@ static void samples(struct programs *p, uint64_t *c)
 	uint64_t taken, enabled = 0;
 	unsigned int cpu;
 
-	balance(p, c, 0, true);
+	balance(p, p->opts.sample_event, c, 0, true);
 	taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE];
 	for (cpu = 0; cpu < p->nr_cpus; cpu++)
 		enabled += attach__samples_enabled(p, cpu);
@@ -90,7 +94,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 		else if (p->attached[i].counts_itself)
 			c[STK_C_HAPPENED] = accounted(c);
 		else
-			balance(p, c, p->attached[i].misses, is_armed);
+			balance(p, i, c, p->attached[i].misses, is_armed);
 	}
 	return 0;
 }

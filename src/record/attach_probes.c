@@ -82,7 +82,7 @@ static int add_synthetic(const struct programs *p, struct targets *l, unsigned i
 			t.cookie |= WIRE_PROBE_SAVE;
 			err = add_target(l, &t);
 			t.is_save = false;
-			t.cookie &= ~(uint64_t)WIRE_PROBE_SAVE;
+			t.cookie ^= WIRE_PROBE_SAVE | WIRE_PROBE_TAKE;
 			t.group++;
 			t.is_return = true;
 		}
@@ -251,8 +251,13 @@ static int attach_counter(struct programs *p, const struct target *t)
 	LIBBPF_OPTS(bpf_prog_load_opts, opts,
 		    .expected_attach_type = t->is_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY);
 	struct attached_probe *a;
-	int id = libbpf_find_vmlinux_btf_id(t->function, opts.expected_attach_type), fd;
+	struct ksym sym;
+	int id, fd;
 
+	/* the type information is the kernel's own, not that of modules */
+	if (ksyms__by_name(p->opts.syms, t->function, &sym) || *sym.module)
+		return -ENOENT;
+	id = libbpf_find_vmlinux_btf_id(t->function, opts.expected_attach_type);
 	if (id <= 0)
 		return -ENOENT;
 	opts.attach_btf_id = id;
@@ -270,29 +275,30 @@ static int attach_counter(struct programs *p, const struct target *t)
 	return a->count_link < 0 ? -errno : 0;
 }
 
-/* An event is counted independently when all of its functions are. */
-static int attach_counters(struct programs *p, const struct targets *l)
+/* An event is counted independently when all of its functions are; those of globs go without. */
+static void attach_counters(struct programs *p, const struct targets *l)
 {
-	unsigned int i;
+	unsigned int i, nr = 0;
 	int err;
 
-	for (i = 0; i < l->nr; i++)
-		p->attached[l->v[i].event].counts_itself = l->nr > MAX_COUNTERS;
-	for (i = 0; i < l->nr && l->nr <= MAX_COUNTERS; i++) {
+	for (i = 0; i < l->nr; i++) {
 		const struct target *t = &l->v[i];
+		const struct rec_event *e = &p->opts.events->v[t->event];
+		struct attached *a = &p->attached[t->event];
+		bool glob;
 
-		if (t->is_save || p->attached[t->event].counts_itself)
+		if (t->is_save || a->counts_itself)
 			continue;
-		err = attach_counter(p, t);
-		if (err == -ENOMEM)
-			return err;
-		if (!err)
+		glob = e->globbed && e->kind == STK_KIND_FUNCTION;
+		err = glob || nr == MAX_COUNTERS ? -E2BIG : attach_counter(p, t);
+		if (!err) {
+			nr++;
 			continue;
+		}
 		log_debug("%s is not counted by fentry: %s", t->function, strerror(-err));
-		p->attached[t->event].counts_itself = true;
+		a->counts_itself = true;
 		attach__drop_counters(p, t->event);
 	}
-	return 0;
 }
 
 static int attach_functions(struct programs *p)
@@ -304,7 +310,7 @@ static int attach_functions(struct programs *p)
 	err = collect(p, &l);
 	if (!err && l.nr) {
 		qsort(l.v, l.nr, sizeof(*l.v), compare_targets);
-		err = attach_counters(p, &l);
+		attach_counters(p, &l);
 	}
 	for (i = 0; i < l.nr && !err; i += n) {
 		for (n = 1; i + n < l.nr && l.v[i + n].group == l.v[i].group; n++)
@@ -322,10 +328,17 @@ static int attach_user(struct programs *p, unsigned int event)
 	const struct probe *probe = &p->opts.events->v[event].probe;
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = event,
 		    .retprobe = probe->how == PROBE_USER_RETURN);
+	LIBBPF_OPTS(bpf_uprobe_opts, count, .bpf_cookie = event | WIRE_PROBE_COUNT);
+	int err = 0;
 
-	return keep_link(p, event,
-			 bpf_program__attach_uprobe_opts(p->skel->progs.probe, -1, probe->path,
-							 probe->offset, &opts));
+	if (opts.retprobe)
+		err = keep_link(p, event,
+				bpf_program__attach_uprobe_opts(p->skel->progs.probe, -1,
+								probe->path, probe->offset, &count));
+	return err ? err :
+		     keep_link(p, event,
+			       bpf_program__attach_uprobe_opts(p->skel->progs.probe, -1,
+							       probe->path, probe->offset, &opts));
 }
 
 static int attach_usdt(struct programs *p, unsigned int event)

@@ -33,6 +33,11 @@ static void add_program(struct programs_costs *c, int fd)
 	c->verified += info.verified_insns;
 }
 
+bool programs__counts_itself(const struct programs *p, unsigned int event)
+{
+	return p->attached[event].counts_itself;
+}
+
 void programs__costs(const struct programs *p, struct programs_costs *ret_costs)
 {
 	struct programs_costs c = p->costs;

@@ -273,31 +273,42 @@ static int add(const struct user_spec *u, const char *what, uint64_t offset, str
 	return probe_events__add(l, name, &p, fields, nr);
 }
 
-/* What no function is known to have is the user's word. */
-static int resolve_offset(const struct user_spec *u, uint64_t offset, struct probe_events *l)
+/*
+ * A probed return changes the return address.  Who keeps that address to come back by it, after it has
+ * been used up, is killed by the kernel.
+ */
+static const char *why_no_return(const struct user_spec *u, const char *function)
 {
-	struct elf_name function;
-	char what[32];
-	int err;
+	static const char *const twice[] = { "setjmp",	    "_setjmp",	  "sigsetjmp",
+					     "__sigsetjmp", "getcontext", "swapcontext",
+					     "setcontext",  "savectx" };
+	size_t i;
 
-	snprintf(what, sizeof(what), "0x%" PRIx64, offset);
-	if (u->file.names && function_around(u->file.names, offset, &function))
-		err = check_place(u, &function, offset);
-	else
-		err = check_place(u, NULL, offset);
-	return err ? err : add(u, what, offset, l);
+	for (i = 0; i < ARRAY_SIZE(twice); i++)
+		if (!strcmp(function, twice[i]))
+			return "it may return more than once, and a probed return would kill the program";
+	if (elf_names__find(u->file.names, "runtime.goexit") < elf_names__nr(u->file.names))
+		return "Go moves its stacks, and a probed return would crash the program";
+	return NULL;
 }
 
 /* One function, and what is probed of it. */
 static int resolve_function(const struct user_spec *u, const char *what,
 			    const struct elf_name *function, uint64_t plus, struct probe_events *l)
 {
+	const char *why;
 	int err;
 
 	if (function->chosen) {
 		log_err(0,
 			"event '%s': what '%s' stands for is chosen when the program is loaded; probe one of those it can be",
 			u->spec, function->name);
+		return -EINVAL;
+	}
+	why = u->how == PROBE_USER_RETURN ? why_no_return(u, function->name) : NULL;
+	if (why) {
+		log_err(0, "event '%s': returns of %s cannot be probed: %s", u->spec,
+			function->name, why);
 		return -EINVAL;
 	}
 	if (function->size && plus >= function->size) {
@@ -307,6 +318,24 @@ static int resolve_function(const struct user_spec *u, const char *what,
 	}
 	err = check_place(u, function, function->start + plus);
 	return err ? err : add(u, what, function->start + plus, l);
+}
+
+/* What no function is known to have is the user's word. */
+static int resolve_offset(const struct user_spec *u, uint64_t offset, struct probe_events *l)
+{
+	struct elf_name function;
+	char what[32];
+	int err;
+
+	snprintf(what, sizeof(what), "0x%" PRIx64, offset);
+	if (u->file.names && function_around(u->file.names, offset, &function)) {
+		if (function.start == offset && u->how == PROBE_USER_RETURN)
+			return resolve_function(u, what, &function, 0, l);
+		err = check_place(u, &function, offset);
+	} else {
+		err = check_place(u, NULL, offset);
+	}
+	return err ? err : add(u, what, offset, l);
 }
 
 static int resolve_plain(const struct user_spec *u, const char *what, struct probe_events *l)
@@ -387,10 +416,14 @@ static int resolve_glob(const struct user_spec *u, const char *glob, struct prob
 		err = complain_unknown(u, glob);
 	if (!err)
 		err = probe_events__room(l, u->spec, found.nr);
-	for (i = 0; i < found.nr && !err; i++)
-		err = add(u, found.v[i].name, found.v[i].start, l);
+	for (i = 0; i < found.nr && !err; i++) {
+		if (u->how == PROBE_USER_RETURN && why_no_return(u, found.v[i].name))
+			left_out++;
+		else
+			err = add(u, found.v[i].name, found.v[i].start, l);
+	}
 	if (!err && left_out)
-		log_warn("'%s': %zu functions are left out: their name is not theirs alone, or one is chosen for it at load time",
+		log_warn("'%s': %zu functions are left out: their name is not theirs alone, one is chosen for it at load time, or their return cannot be probed",
 			 u->spec, left_out);
 	free(found.v);
 	return err;

@@ -94,6 +94,8 @@ struct programs_costs {
 	uint32_t verified; /* instructions the verifier looked at */
 	bool irq_flag; /* this kernel tells whether interrupts are off */
 };
+/* A function of the kernel that nobody counts but its recorder. */
+bool programs__counts_itself(const struct programs *p, unsigned int event);
 void programs__costs(const struct programs *p, struct programs_costs *ret_costs);
 
 #endif /* RECORD_PROGRAMS_H */

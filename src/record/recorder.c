@@ -222,7 +222,7 @@ static uint64_t lost_so_far(struct recorder *r)
 	for (i = 0; i < r->opts->events->nr; i++)
 		lost += r->counters[i][STK_C_LOST_RING] + r->counters[i][STK_C_LOST_NESTED] +
 			r->counters[i][STK_C_LOST_SCRATCH] + r->counters[i][STK_C_LOST_EDGE] +
-			r->counters[i][STK_C_LOST_UNKNOWN];
+			r->counters[i][STK_C_LOST_UNKNOWN] + r->counters[i][STK_C_LOST_RETURN];
 	return lost;
 }
 
@@ -505,6 +505,26 @@ static int unwind_meta(struct recorder *r)
 	return err ? err : number_meta(r, rows, ARRAY_SIZE(rows));
 }
 
+/* Of these it is not known whether the kernel dropped some. */
+static int uncounted_meta(struct recorder *r)
+{
+	const struct rec_events *l = r->opts->events;
+	struct strbuf text = { 0 };
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < l->nr; i++)
+		if (programs__counts_itself(r->programs, i))
+			strbuf__printf(&text, "%s%s:%s", text.len ? ", " : "", l->v[i].system,
+				       l->v[i].name);
+	if (strbuf__failed(&text))
+		err = -ENOMEM;
+	else if (text.len)
+		err = stk_writer__meta(r->w, "events.uncounted", text.s);
+	strbuf__free(&text);
+	return err ? log_err(err, "write what was not counted") : 0;
+}
+
 /* What the recording itself cost, so that people can decide whether it suits production. */
 static int cost_meta(struct recorder *r)
 {
@@ -559,6 +579,8 @@ static int finish(struct recorder *r)
 			 (unsigned long long)ds.unresolved);
 	target__ended(r->target);
 	err = finish_files(r);
+	if (!err)
+		err = uncounted_meta(r);
 	if (!err)
 		err = cost_meta(r);
 	return err ? err : stk_writer__finish(r->w, "stopped", target__exit_status(r->target));

@@ -44,9 +44,10 @@ const char *stk_counter_name(enum stk_counter c)
 		[STK_C_USTACK_FAILED] = "ustack_failed",
 		[STK_C_COST_NS] = "cost_ns",
 		[STK_C_COST_EVENTS] = "cost_events",
+		[STK_C_LOST_RETURN] = "lost_return",
 	};
 
-	static_assert(STK_C_COST_EVENTS + 1 == STK_NR_COUNTERS, "every counter has a name");
+	static_assert(STK_C_LOST_RETURN + 1 == STK_NR_COUNTERS, "every counter has a name");
 
 	return (unsigned int)c < STK_NR_COUNTERS ? names[c] : "unknown";
 }
