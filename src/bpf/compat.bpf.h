@@ -68,6 +68,8 @@ struct uprobes_state {
 struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid;
+	int prio;
+	char comm[16];
 	struct mm_struct *mm;
 	struct files_struct *files;
 	struct task_struct *group_leader;

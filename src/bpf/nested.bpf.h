@@ -79,6 +79,23 @@ static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx, s
 	return false;
 }
 
+/* What the recorder would have read; false: it cannot be known. */
+__noinline int task_record(struct scratch *s, u64 arg)
+{
+	struct task_struct *task = (void *)arg;
+	struct wire_task_record *r;
+
+	if (!s)
+		return 0;
+	r = (void *)&s->ev.common_type;
+	if (bpf_core_read(r->comm, sizeof(r->comm), &task->comm) ||
+	    bpf_core_read(&r->pid, sizeof(r->pid), &task->pid) ||
+	    bpf_core_read(&r->prio, sizeof(r->prio), &task->prio))
+		return 0;
+	s->size = sizeof(*r);
+	return 1;
+}
+
 SEC("raw_tp")
 int nested(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -118,13 +135,14 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	}
 	event_start(s, event, ts);
-	s->ext = WIRE_EXT_NO_FIELDS;
 	s->ev.common_type = d->common_type;
 	s->size = 8;
+	if (!(d->flags & DESC_TASK) || !task_record(s, ctx->args[0]))
+		s->ext = WIRE_EXT_NO_FIELDS;
 	common_fields(s, bpf_get_current_pid_tgid());
 	kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
 	user_stack(s, c);
-	if (event_write(s, c))
+	if (event_write(s, c) && s->ext & WIRE_EXT_NO_FIELDS)
 		bump(c, STK_C_NO_FIELDS);
 	scratch_put(busy);
 	return 0;

@@ -215,6 +215,15 @@ enum desc_flags {
 	DESC_FILTER = 1u << 0, /* filters[filter] decides */
 	DESC_USER = 1u << 1, /* a probe in a program: the registers are the program's */
 	DESC_RETURN = 1u << 2, /* a function's return */
+	DESC_TASK = 1u << 3, /* the record is struct wire_task_record of the first argument */
+};
+
+/* As sched:sched_process_free has it: a nested one is put together of what the task says. */
+struct wire_task_record {
+	__wire_u64 common;
+	char comm[16];
+	__wire_u32 pid;
+	__wire_u32 prio;
 };
 
 /* Tracepoints made of function probes, see src/record/synthetic.c. */

@@ -133,6 +133,22 @@ static int describe_dynamic(struct rec_event *e)
 	return 0;
 }
 
+/* An interrupt that frees tasks often hits another event's program: their names must not be lost. */
+static void describe_task(struct rec_event *e)
+{
+	const struct ev_field *comm = ev_format__find(e->fmt, "comm");
+	const struct ev_field *pid = ev_format__find(e->fmt, "pid");
+	const struct ev_field *prio = ev_format__find(e->fmt, "prio");
+
+	if (strcmp(e->system, "sched") || strcmp(e->name, "sched_process_free") || !comm || !pid ||
+	    !prio || e->desc.fixed_size != sizeof(struct wire_task_record))
+		return;
+	if (comm->offset == offsetof(struct wire_task_record, comm) && comm->size == 16 &&
+	    pid->offset == offsetof(struct wire_task_record, pid) && pid->size == 4 &&
+	    prio->offset == offsetof(struct wire_task_record, prio) && prio->size == 4)
+		e->desc.flags |= DESC_TASK;
+}
+
 static int describe(struct rec_event *e)
 {
 	uint32_t fixed = ev_format__fixed_size(e->fmt);
@@ -142,6 +158,7 @@ static int describe(struct rec_event *e)
 	e->desc.fixed_size = fixed;
 	e->desc.common_type = ev_format__id(e->fmt);
 	describe_pids(e);
+	describe_task(e);
 	return describe_dynamic(e);
 }
 
