@@ -92,7 +92,7 @@ _stackonce()
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
 		--comm --cpu --fields --by --top --min --id --kallsyms --trace --sysroot --debug-dir
 		--start --end --match --start-if --groups --stack-of --flamegraph --preset --sort
-		--unwind-memory --state --flamegraph"
+		--unwind-memory --state"
 	local -A options=(
 		[record]="-o --output -e --event -F --freq -a --all-cpus -p --pid --filter --preset
 			-k --clock --max-depth --stack-map-bits --stack-pool --buffer-size -d --duration
