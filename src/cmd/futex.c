@@ -11,8 +11,9 @@
 
 static const char help[] =
 	"Usage: stackonce futex [OPTIONS] [FILE]\n"
-	"Prints where programs wait for futexes, which are what locks are made of: how often, how\n"
-	"long, and who woke them from where.  Record with 'stackonce record --preset futex'.\n"
+	"Prints where programs wait for futexes, which are what locks are made of: how\n"
+	"often, how long, and who woke them from where.\n"
+	"Record with 'stackonce record --preset futex'.\n"
 	"\n"
 	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
 	"      --by WHAT        a line for each site, address, comm or pid (default site)\n"

@@ -25,13 +25,13 @@ static const char help[] =
 	"Lists the tracepoints of this kernel, as record -e takes them.\n"
 	"\n"
 	"  -v, --verbose        with their fields\n"
-	"      --presets        what record --preset takes: questions, and what answers them\n"
+	"      --presets        what record --preset takes, and what answers it\n"
 	"      --json           one JSON object per tracepoint; with -v the fields too\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"GLOB matches system:name, or the name alone; several with commas.  PROBE lists what\n"
-	"can be probed: f:GLOB and r:GLOB functions of the kernel, u:PATH[:GLOB] functions of\n"
-	"a program or library, usdt:PATH[:GLOB] the probes it has itself.\n";
+	"GLOB matches system:name, or the name alone; several with commas.  PROBE lists\n"
+	"what can be probed: f:GLOB and r:GLOB functions of the kernel, u:PATH[:GLOB]\n"
+	"functions of a program or library, usdt:PATH[:GLOB] the probes it has itself.\n";
 
 static const struct option longopts[] = {
 	{ "verbose", no_argument, NULL, 'v' },

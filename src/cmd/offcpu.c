@@ -11,13 +11,14 @@
 
 static const char help[] =
 	"Usage: stackonce offcpu [OPTIONS] [FILE]\n"
-	"Prints where tasks leave the CPU, and how long they are blocked and then wait to run.\n"
+	"Prints where tasks leave the CPU, how long they are blocked, then wait to run.\n"
 	"Record with 'stackonce record --preset offcpu'.\n"
 	"\n"
 	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"      --by WHAT        a line for each stack, state, comm, pid or tid (default stack)\n"
+	"      --by WHAT        a line for each stack (default), state, comm, pid or tid\n"
 	"      --top N          N lines, 0: all (default 20; with --json all)\n"
-	"      --state LIST     only some of sleep,disk,stopped,traced,idle,parked,preempted,new\n"
+	"      --state LIST     only some of sleep,disk,stopped,traced,idle,parked,\n"
+	"                       preempted,new\n"
 	"      --min SECONDS    leave out times off CPU that are shorter\n"
 	"      --stacks         whole stacks, and those of the wakers\n"
 	"      --flamegraph OUT.svg  a picture of the stacks by time off CPU\n"

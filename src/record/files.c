@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -148,6 +149,15 @@ static int note_gone(struct files *f, uint32_t id, uint32_t tgid)
 	return 0;
 }
 
+/* The process still runs a program: what it has mapped cannot be opened, and will not be. */
+static bool is_running(uint32_t tgid)
+{
+	char path[64], target[1];
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", tgid);
+	return readlink(path, target, sizeof(target)) > 0;
+}
+
 /*
  * Another process ran the file and was gone, too.  For some of these each stack goes on travelling as
  * it is; then the file has no table until it is found again.
@@ -164,7 +174,7 @@ static void count_gone(struct files *f, uint32_t id, uint32_t tgid)
 		g->tgid = tgid;
 		g->failed++;
 	}
-	if (!g || g->failed >= GONE_MAX)
+	if (!g || g->failed >= GONE_MAX || is_running(tgid))
 		table_cache__none(f->tables, id);
 	else
 		__atomic_store_n(&f->o.entries[id].announced, 0, __ATOMIC_RELAXED);

@@ -179,12 +179,13 @@ fi
 
 # Help: all commands are listed, fit a screen, and say what the man page says.
 "$so" help >help
-for command in info script report stacks files maps symbolize export import list version; do
+for command in record info script report stacks latency lifecycle futex offcpu files maps symbolize \
+	export import list version; do
 	grep -q "^  $command " help || fail "help does not list $command"
 	"$so" $command --help >out || fail "$command --help: exit $?"
 	"$so" help $command >again
 	same "help $command" out again
-	[ "$(wc -l <out)" -le 26 ] || fail "$command --help has $(wc -l <out) lines"
+	[ "$(wc -l <out)" -le 40 ] || fail "$command --help has $(wc -l <out) lines"
 	awk 'length($0) > 80 { exit 1 }' out || fail "$command --help is wider than 80 columns"
 	page=$root/man/stackonce-$command.1
 	[ -f "$page" ] || {
@@ -209,7 +210,8 @@ printf 'name: sched_switch\nID: 7\nformat:\n%s\n%s\n\nprint fmt: "%%d", REC->pre
 for e in sched/sched_switch irq/softirq_raise; do : >fs/events/$e/enable; done
 STACKONCE_TRACEFS=$dir/fs
 export STACKONCE_TRACEFS
-printf 'irq:softirq_raise\nsched:sched_switch\n' >want
+printf '%s\n' irq:softirq_raise sched:sched_switch 'rmap:rmap_walk_start (synthesised)' \
+	'rmap:rmap_walk_end (synthesised)' >want
 "$so" list >got
 same "list" want got
 printf 'sched:sched_switch\n    pid_t prev_pid\n' >want

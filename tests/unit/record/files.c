@@ -281,6 +281,7 @@ static void test_gone(void **state)
 	struct child c = child_mapping(NULL, path);
 	struct wire_news n = news_of(&c, path), early = n;
 	struct stk_reader *r;
+	int i;
 
 	early.tgid = early.tid = 0x7fffffff;
 	early.nr_parts = early.len = 0;
@@ -289,6 +290,16 @@ static void test_gone(void **state)
 	take(t, &early);
 	assert_int_equal(t->entries[1].state, WIRE_FILE_NEW);
 	assert_int_equal(t->entries[1].announced, 0);
+	/* and so it is when other processes are gone as soon, up to some of them */
+	for (i = 0; i < 6; i++) {
+		early.tgid--;
+		t->entries[1].announced = 1;
+		take(t, &early);
+		take(t, &early);
+		assert_int_equal(t->entries[1].state, WIRE_FILE_NEW);
+		assert_int_equal(t->entries[1].announced, 0);
+	}
+	early.tgid--;
 	t->entries[1].announced = 1;
 	take(t, &early);
 	assert_int_equal(t->entries[1].state, WIRE_FILE_NO_CFI);
