@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,9 +15,11 @@
 
 #include "cleanup.h"
 #include "event.h"
+#include "log.h"
 #include "recorder.h"
 #include "strbuf.h"
 #include "symbols/ksyms.h"
+#include "task_list.h"
 #include "trace/writer.h"
 #include "tracefs.h"
 
@@ -197,4 +200,104 @@ int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct k
 	err = err ? err : put(w, "stack_map.generation", "1");
 	err = err ? err : put_left_out(w, events);
 	return err;
+}
+
+/* ---- while recording, and at its end ----------------------------------------------------------- */
+
+/* Events that tell how processes live and end are recorded. */
+static bool wants_tasks(const struct rec_events *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->nr; i++)
+		if (!strcmp(l->v[i].system, "sched") && !strncmp(l->v[i].name, "sched_process_", 14))
+			return true;
+	return false;
+}
+
+int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when)
+{
+	uint64_t ts = recorder_clock_ns(opts->clock);
+	struct strbuf text = { 0 };
+	char key[32], value[32];
+	int err;
+
+	if (!wants_tasks(opts->events))
+		return 0;
+	err = task_list__read(&text);
+	snprintf(key, sizeof(key), "tasks.%s", when);
+	if (!err)
+		err = stk_writer__meta(w, key, text.s ? text.s : "");
+	strbuf__free(&text);
+	snprintf(key, sizeof(key), "tasks.%s_ts", when);
+	snprintf(value, sizeof(value), "%llu", (unsigned long long)ts);
+	if (!err)
+		err = stk_writer__meta(w, key, value);
+	return err ? log_err(err, "the tasks that there are") : 0;
+}
+
+uint64_t meta__cpu_ns(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	return (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * 1000000000ull +
+	       (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000ull;
+}
+
+int meta__numbers(struct stk_writer *w, const struct meta_number *rows, size_t nr)
+{
+	char text[32];
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < nr && !err; i++) {
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)rows[i].value);
+		err = stk_writer__meta(w, rows[i].key, text);
+	}
+	return err;
+}
+
+/* Of these it is not known whether the kernel dropped some. */
+static int put_uncounted(struct stk_writer *w, const struct rec_events *l, const struct programs *p)
+{
+	struct strbuf text = { 0 };
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < l->nr; i++)
+		if (programs__counts_itself(p, i))
+			strbuf__printf(&text, "%s%s:%s", text.len ? ", " : "", l->v[i].system,
+				       l->v[i].name);
+	if (strbuf__failed(&text))
+		err = -ENOMEM;
+	else if (text.len)
+		err = stk_writer__meta(w, "events.uncounted", text.s);
+	strbuf__free(&text);
+	return err;
+}
+
+int meta__costs(struct stk_writer *w, const struct rec_events *events, const struct programs *p,
+		uint64_t start_cpu_ns)
+{
+	struct programs_costs costs;
+	struct rusage ru;
+	int err;
+
+	programs__costs(p, &costs);
+	getrusage(RUSAGE_SELF, &ru);
+	const struct meta_number rows[] = {
+		{ "cost.start_cpu_ns", start_cpu_ns },
+		{ "cost.recorder_cpu_ns", meta__cpu_ns() },
+		{ "cost.recorder_peak_bytes", ru.ru_maxrss * 1024ull },
+		{ "cost.kernel_map_bytes", costs.map_bytes },
+		{ "cost.kernel_program_bytes", costs.prog_bytes },
+		{ "cost.load_ns", costs.load_ns },
+		{ "cost.attach_ns", costs.attach_ns },
+	};
+
+	err = put_uncounted(w, events, p);
+	if (!err)
+		err = meta__numbers(w, rows, ARRAY_SIZE(rows));
+	return err ? log_err(err, "write the cost") : 0;
 }

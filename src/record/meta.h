@@ -3,12 +3,31 @@
 #ifndef RECORD_META_H
 #define RECORD_META_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct ksyms;
+struct programs;
 struct rec_events;
 struct recorder_opts;
 struct stk_writer;
 
 int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct ksyms *syms,
 		const struct rec_events *events);
+
+/* The tasks that there are; when: "start" or "end".  Only where events tell what becomes of them. */
+int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when);
+
+struct meta_number {
+	const char *key;
+	uint64_t value;
+};
+int meta__numbers(struct stk_writer *w, const struct meta_number *rows, size_t nr);
+
+/* CPU time of this process, ns. */
+uint64_t meta__cpu_ns(void);
+/* What the recording itself cost, so that people can decide whether it suits production. */
+int meta__costs(struct stk_writer *w, const struct rec_events *events, const struct programs *p,
+		uint64_t start_cpu_ns);
 
 #endif /* RECORD_META_H */

@@ -20,7 +20,6 @@
 #include "stop.h"
 #include "strbuf.h"
 #include "target.h"
-#include "task_list.h"
 #include "trace/writer.h"
 
 #define ROUND_NS 200000000ull /* events reach the file at least this often */
@@ -346,39 +345,6 @@ static int loop(struct recorder *r)
 	return err;
 }
 
-/* Events that tell how processes live and end are recorded. */
-static bool wants_tasks(const struct rec_events *l)
-{
-	unsigned int i;
-
-	for (i = 0; i < l->nr; i++)
-		if (!strcmp(l->v[i].system, "sched") && !strncmp(l->v[i].name, "sched_process_", 14))
-			return true;
-	return false;
-}
-
-/* when: "start" or "end" */
-static int write_tasks(struct recorder *r, const char *when)
-{
-	uint64_t ts = recorder_clock_ns(r->opts->clock);
-	struct strbuf text = { 0 };
-	char key[32], value[32];
-	int err;
-
-	if (!wants_tasks(r->opts->events))
-		return 0;
-	err = task_list__read(&text);
-	snprintf(key, sizeof(key), "tasks.%s", when);
-	if (!err)
-		err = stk_writer__meta(r->w, key, text.s ? text.s : "");
-	strbuf__free(&text);
-	snprintf(key, sizeof(key), "tasks.%s_ts", when);
-	snprintf(value, sizeof(value), "%llu", (unsigned long long)ts);
-	if (!err)
-		err = stk_writer__meta(r->w, key, value);
-	return err ? log_err(err, "the tasks that there are") : 0;
-}
-
 /* Whose events these are: without it nobody knows which tasks are only seen where they meet others. */
 static int write_target(struct recorder *r)
 {
@@ -405,7 +371,7 @@ static int start(struct recorder *r)
 	err = programs__arm(r->programs);
 	if (err)
 		return log_err(err, "switch the programs on");
-	err = write_tasks(r, "start");
+	err = meta__tasks(r->w, r->opts, "start");
 	if (err)
 		return err;
 	if (r->opts->command && stop__count())
@@ -416,29 +382,21 @@ static int start(struct recorder *r)
 	return err ? err : output__keep(r->output);
 }
 
-static uint64_t cpu_ns(const struct rusage *ru)
-{
-	return (ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) * 1000000000ull +
-	       (ru->ru_utime.tv_usec + ru->ru_stime.tv_usec) * 1000ull;
-}
-
 static int record(struct recorder *r)
 {
-	struct rusage ru;
 	int err, disarmed;
 
 	/* Rings must be emptied before they are full, whoever else wants the CPU. */
 	r->nice = getpriority(PRIO_PROCESS, 0);
 	setpriority(PRIO_PROCESS, 0, -20);
 	r->round_start = r->last_status = recorder_clock_ns(REC_CLOCK_MONO);
-	getrusage(RUSAGE_SELF, &ru);
-	r->start_cpu_ns = cpu_ns(&ru);
+	r->start_cpu_ns = meta__cpu_ns();
 	err = start(r);
 	if (!err)
 		err = loop(r);
 	/* while events still come: what changes meanwhile is known from them */
 	if (!err)
-		err = write_tasks(r, "end");
+		err = meta__tasks(r->w, r->opts, "end");
 	disarmed = programs__disarm(r->programs);
 	setpriority(PRIO_PROCESS, 0, r->nice);
 	return err ? err : disarmed;
@@ -465,29 +423,11 @@ static struct files_stats files_stats(const struct files *f)
 	return fs;
 }
 
-struct number {
-	const char *key;
-	uint64_t value;
-};
-
-static int number_meta(struct recorder *r, const struct number *rows, size_t nr)
-{
-	char text[32];
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < nr && !err; i++) {
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)rows[i].value);
-		err = stk_writer__meta(r->w, rows[i].key, text);
-	}
-	return err;
-}
-
 static int unwind_meta(struct recorder *r)
 {
 	const struct recorder_opts *o = r->opts;
 	struct files_stats fs = files_stats(r->files);
-	const struct number rows[] = {
+	const struct meta_number rows[] = {
 		{ "unwind.files", fs.files },
 		{ "unwind.tables_loaded", fs.loaded },
 		{ "unwind.no_table", fs.no_table },
@@ -502,49 +442,7 @@ static int unwind_meta(struct recorder *r)
 	int err;
 
 	err = stk_writer__meta(r->w, "unwind.mode", o->user_fp_only ? "fp" : "cfi");
-	return err ? err : number_meta(r, rows, ARRAY_SIZE(rows));
-}
-
-/* Of these it is not known whether the kernel dropped some. */
-static int uncounted_meta(struct recorder *r)
-{
-	const struct rec_events *l = r->opts->events;
-	struct strbuf text = { 0 };
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < l->nr; i++)
-		if (programs__counts_itself(r->programs, i))
-			strbuf__printf(&text, "%s%s:%s", text.len ? ", " : "", l->v[i].system,
-				       l->v[i].name);
-	if (strbuf__failed(&text))
-		err = -ENOMEM;
-	else if (text.len)
-		err = stk_writer__meta(r->w, "events.uncounted", text.s);
-	strbuf__free(&text);
-	return err ? log_err(err, "write what was not counted") : 0;
-}
-
-/* What the recording itself cost, so that people can decide whether it suits production. */
-static int cost_meta(struct recorder *r)
-{
-	struct programs_costs costs;
-	struct rusage ru;
-
-	programs__costs(r->programs, &costs);
-	getrusage(RUSAGE_SELF, &ru);
-	const struct number rows[] = {
-		{ "cost.start_cpu_ns", r->start_cpu_ns },
-		{ "cost.recorder_cpu_ns", cpu_ns(&ru) },
-		{ "cost.recorder_peak_bytes", ru.ru_maxrss * 1024ull },
-		{ "cost.kernel_map_bytes", costs.map_bytes },
-		{ "cost.kernel_program_bytes", costs.prog_bytes },
-		{ "cost.load_ns", costs.load_ns },
-		{ "cost.attach_ns", costs.attach_ns },
-	};
-	int err = number_meta(r, rows, ARRAY_SIZE(rows));
-
-	return err ? log_err(err, "write the cost") : 0;
+	return err ? err : meta__numbers(r->w, rows, ARRAY_SIZE(rows));
 }
 
 /* What the reader of user stacks needs beside them. */
@@ -580,9 +478,7 @@ static int finish(struct recorder *r)
 	target__ended(r->target);
 	err = finish_files(r);
 	if (!err)
-		err = uncounted_meta(r);
-	if (!err)
-		err = cost_meta(r);
+		err = meta__costs(r->w, r->opts->events, r->programs, r->start_cpu_ns);
 	return err ? err : stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
 }
 
