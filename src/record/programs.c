@@ -20,7 +20,6 @@
 #include "attach.h"
 #include "cleanup.h"
 #include "event.h"
-#include "feature_table.h"
 #include "log.h"
 #include "percpu.h"
 #include "programs_internal.h"
@@ -159,77 +158,6 @@ static int set_map_sizes(struct programs *p)
 		bpf_map__set_max_entries(s->maps.copies, p->nr_cpus);
 	}
 	return 0;
-}
-
-/* Function probes: the recorders by kind of attachment. */
-static void choose_probes(struct programs *p)
-{
-	bool functions = false, user = false, usdt = false, filtered = false, multi;
-	struct record_bpf *s = p->skel;
-	unsigned int i;
-
-	for (i = 0; i < p->nr_events; i++) {
-		const struct rec_event *e = &p->opts.events->v[i];
-		bool is_probe = true;
-
-		if (e->kind == STK_KIND_FUNCTION || e->kind == STK_KIND_SYNTHETIC)
-			functions = true;
-		else if (e->kind == STK_KIND_USER_FUNCTION)
-			user = true;
-		else if (e->kind == STK_KIND_USDT)
-			usdt = true;
-		else
-			is_probe = false;
-		filtered = filtered || (is_probe && e->prog);
-	}
-	multi = functions && features__kprobe_multi();
-	s->rodata->probe_filters = filtered;
-	bpf_program__set_autoload(s->progs.probe_multi, multi);
-	bpf_program__set_autoload(s->progs.probe, user || (functions && !multi));
-	bpf_program__set_autoload(s->progs.probe_usdt, usdt);
-	bpf_program__set_autoload(s->progs.count_function, functions);
-	bpf_map__set_autocreate(s->maps.__bpf_usdt_specs, usdt);
-	bpf_map__set_autocreate(s->maps.__bpf_usdt_ip_to_spec_id, usdt);
-	bpf_map__set_autocreate(s->maps.saved_calls, functions || user);
-}
-
-/* Loaded is only what is used: each program costs the verifier's time. */
-static void choose_programs(struct programs *p)
-{
-	bool enter[2] = { 0 }, exit[2] = { 0 }, tracepoints[2] = { 0 };
-	struct record_bpf *s = p->skel;
-	bool syscalls, any;
-	unsigned int i;
-
-	for (i = 0; i < p->nr_events; i++) {
-		const struct rec_event *e = &p->opts.events->v[i];
-		bool filtered = e->prog;
-
-		tracepoints[filtered] |= e->kind == STK_KIND_TRACEPOINT;
-		enter[filtered] |= e->kind == STK_KIND_SYSCALL && !e->syscall_exit;
-		exit[filtered] |= e->kind == STK_KIND_SYSCALL && e->syscall_exit;
-	}
-	/* one recorder serves all system calls */
-	bpf_program__set_autoload(s->progs.record, tracepoints[0]);
-	bpf_program__set_autoload(s->progs.record_filtered, tracepoints[1]);
-	bpf_program__set_autoload(s->progs.count, tracepoints[0] || tracepoints[1]);
-	bpf_program__set_autoload(s->progs.record_sys_enter, enter[0] && !enter[1]);
-	bpf_program__set_autoload(s->progs.record_sys_enter_filtered, enter[1]);
-	bpf_program__set_autoload(s->progs.count_sys_enter, enter[0] || enter[1]);
-	bpf_program__set_autoload(s->progs.record_sys_exit, exit[0] && !exit[1]);
-	bpf_program__set_autoload(s->progs.record_sys_exit_filtered, exit[1]);
-	bpf_program__set_autoload(s->progs.count_sys_exit, exit[0] || exit[1]);
-	syscalls = enter[0] || enter[1] || exit[0] || exit[1];
-	any = syscalls || tracepoints[0] || tracepoints[1];
-	bpf_program__set_autoload(s->progs.nested, any);
-	bpf_program__set_autoload(s->progs.sample, p->opts.sample_hz);
-	bpf_program__set_autoload(s->progs.follow, p->opts.select_tasks);
-	bpf_program__set_autoload(s->progs.snapshot, p->opts.user_stacks);
-	bpf_program__set_autoload(s->progs.begin_program, p->opts.user_stacks);
-	choose_probes(p);
-	bpf_program__set_autoload(s->progs.locate, true);
-	bpf_program__set_autoload(s->progs.calibrate, true);
-	bpf_program__set_autoload(s->progs.calibrate_signal, true);
 }
 
 static void *map_memory(const struct bpf_map *map, size_t value_size, size_t nr, size_t *ret_len)
@@ -496,7 +424,7 @@ static int load(struct programs *p)
 		err = set_map_sizes(p);
 	if (err)
 		return err;
-	choose_programs(p);
+	programs__choose(p);
 	err = record_bpf__load(p->skel);
 	if (err)
 		return log_err(err, "the kernel does not load the BPF programs");

@@ -64,4 +64,7 @@ struct programs {
 
 uint64_t monotonic_ns(void);
 
+/* Marks the programs that these events need; before they are loaded. */
+void programs__choose(struct programs *p);
+
 #endif /* RECORD_PROGRAMS_INTERNAL_H */
