@@ -23,12 +23,18 @@ awk '{ printf "{\"what\":\"%s\"", $1
 	print "}" }' truth >truth.json
 [ "$(wc -l <truth.json)" -ge 34 ] || fail "the program did not tell all: $(cat truth)"
 
+# An emulated machine takes its time between the program's clock and its call: there the answer is below
+# what the program says, and it is not told by how much.
+slow=$(scale 0 1)
+
 # want WHAT PROGRAM: every fact of that kind holds; the program gets it as ., and
 # says what is wrong.
 want()
 {
-	jq -rn --slurpfile truth truth.json --slurpfile answer address.json --arg what "$1" '
-	def near($x; $y; $percent): ($x - $y | fabs) <= $y * $percent / 100;
+	jq -rn --slurpfile truth truth.json --slurpfile answer address.json --arg what "$1" \
+		--argjson slow "$slow" '
+	def near($x; $y; $percent): if $slow == 1 then $x <= $y * 1.01 and $x >= $y / 5 else
+		($x - $y | fabs) <= $y * $percent / 100 end;
 	def group($address): [$answer[] | select(.kind == "group" and .address == $address)][0] // {};
 	def wakers: [.stacks[]?.waker | select(.)];
 	def call($function): any(.frames[]; .sym == $function);
@@ -112,7 +118,7 @@ jq -rn --slurpfile truth truth.json --slurpfile answer address.json '
 		add) as $got |
 	"\($said) \($got) \(($got - $said | fabs) / $said * 100)"' >total
 read -r said got percent <total
-awk -v p="$percent" 'BEGIN { exit !(p < 1) }' || fail "the program waited $said ns, the answer says $got"
+awk -v p="$percent" -v most="$(scale 1 80)" 'BEGIN { exit !(p < most) }' || fail "the program waited $said ns, the answer says $got"
 jq -es '[.[] | select(.kind == "sums")][0] | .no_exit == 0 and .gaps == 0 and .maybe_requeued == 0 and
 	.at_several_places == 1 and .open == 0' address.json >/dev/null ||
 	fail "what could not be matched: $(tail -n 1 address.json)"

@@ -12,10 +12,10 @@ p=$PROG/probed
 calls=$(scale 1500 100) threads=4
 all=$((calls * threads))
 
-# want_count FILE EVENT HAPPENED RECORDED
+# want_count FILE EVENT HAPPENED RECORDED [LOST]
 want_count()
 {
-	for what in "happened $3" "recorded $4" "filtered $(($3 - $4))" "lost 0"; do
+	for what in "happened $3" "recorded $4" "filtered $(($3 - $4 - ${5:-0}))" "lost ${5:-0}"; do
 		n=$(counted "$1" "$2" "${what% *}")
 		[ "$n" -eq "${what#* }" ] || fail "$2: $n ${what% *}, ${what#* } expected"
 	done
@@ -106,7 +106,9 @@ want_count deep.stk "ur:$p:jump" 0 0
 record -o returns.stk -e "ur:$p:fall" "$p" 40 "$threads"
 want_count returns.stk "ur:$p:fall" $((41 * threads)) $((41 * threads))
 record -o returns.stk -e "ur:$p:fall" "$p" 100 "$threads"
-want_count returns.stk "ur:$p:fall" $((64 * threads)) $((64 * threads))
+want_count returns.stk "ur:$p:fall" $((101 * threads)) $((64 * threads)) $((37 * threads))
+[ "$(info_of returns.stk '.totals.lost_by.return')" -eq $((37 * threads)) ] ||
+	fail "not lost as returns: $(info_of returns.stk -c .totals.lost_by)"
 
 # Filters on arguments: what they leave out happened, too.
 record -o filtered.stk -e "u:$p:leaf" --filter 'arg1 < 50 && arg4 != 1' \
