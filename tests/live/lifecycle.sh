@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # How recordings begin, fail, are stopped and end: what the recorder does to commands, signals,
 # terminals, other files and itself then.
-# timeout: 120
+# timeout: 150
+# shellcheck disable=SC2086 # $plain is an option or nothing
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
 call=syscalls:sys_enter_getppid
+# An emulated machine takes seconds to load what user stacks need, which is not what this is about.
+plain=$(scale '' --no-user-stacks)
 
 # until_true SECONDS COMMAND...: whether it succeeded by then.
 until_true()
@@ -72,7 +75,7 @@ end_load()
 own_stdout()
 {
 	rc=0
-	"$STACKONCE" record -q -o - -e $call -- "$PROG/getppid" 10 >own.stk 2>err || rc=$?
+	"$STACKONCE" record $plain -q -o - -e $call -- "$PROG/getppid" 10 >own.stk 2>err || rc=$?
 	want_rc 0 "record -o -"
 	grep -q '^events 10' err || fail "the command's output is not on standard error"
 	[ "$("$STACKONCE" script --json own.stk | wc -l)" -eq 10 ] || fail "record -o - is damaged"
@@ -89,13 +92,13 @@ failed_runs()
 	printf '#!/nonexistent/interpreter\n' >broken
 	chmod +x broken
 	for _ in 1 2; do
-		limited "$STACKONCE" record -q -o keep.stk -e $call -- ./broken 2>err
+		limited "$STACKONCE" record $plain -q -o keep.stk -e $call -- ./broken 2>err
 		want_rc 127 "a command without its interpreter"
 	done
 	for f in keep.stk*; do
 		cmp "$f" "kept/$f" || fail "$f after failed recordings"
 	done
-	limited "$STACKONCE" record -q -o /nonexistent/x.stk -e $call -- touch started 2>err
+	limited "$STACKONCE" record $plain -q -o /nonexistent/x.stk -e $call -- touch started 2>err
 	want_rc 1 "an output that cannot be created"
 	[ ! -e started ] || fail "the command ran although nothing can be recorded"
 }
@@ -109,20 +112,20 @@ command_search()
 	chmod +x p3/tool
 	old=$PATH
 	PATH=$work/p1:$work/p2:$work/p3:$old
-	limited "$STACKONCE" record -q -o x.stk -e $call -- tool 'a b' 2>err
+	limited "$STACKONCE" record $plain -q -o x.stk -e $call -- tool 'a b' 2>err
 	want_rc 5 "a script behind a directory and a file of its name"
 	[ "$(cat args)" = '1 a b' ] || fail "the script got other arguments: $(cat args)"
 	rm args
 	cd p3 || exit 1
 	PATH=:$old
-	limited "$STACKONCE" record -q -o x.stk -e $call -- tool 2>err
+	limited "$STACKONCE" record $plain -q -o x.stk -e $call -- tool 2>err
 	cd .. || exit 1
 	want_rc 5 "a command in the current directory, which is an empty part of PATH"
 	PATH=$work/p1:$work/p2:$old
-	limited "$STACKONCE" record -q -o x.stk -e $call -- tool 2>err
+	limited "$STACKONCE" record $plain -q -o x.stk -e $call -- tool 2>err
 	want_rc 126 "a command that may not be executed"
 	PATH=$work/p1/tool:$old
-	limited "$STACKONCE" record -q -o x.stk -e $call -- tool 2>err
+	limited "$STACKONCE" record $plain -q -o x.stk -e $call -- tool 2>err
 	want_rc 127 "a command that does not exist"
 	PATH=$old
 }
@@ -143,7 +146,7 @@ EOF
 			[ -z "$ignored" ] || trap '' $ignored
 			ulimit -Sn 333
 			./show >without
-			"$STACKONCE" record -q -o x.stk -e $call -- ./show >with
+			"$STACKONCE" record $plain -q -o x.stk -e $call -- ./show >with
 		)
 		cmp without with || {
 			diff without with
@@ -154,7 +157,7 @@ EOF
 	rc=0
 	(
 		trap '' HUP
-		exec "$STACKONCE" record -q -o x.stk -e $call -- sh -c 'kill -HUP $PPID; sleep 0.3; exit 3'
+		exec "$STACKONCE" record $plain -q -o x.stk -e $call -- sh -c 'kill -HUP $PPID; sleep 0.3; exit 3'
 	) || rc=$?
 	want_rc 3 "an ignored SIGHUP"
 }
@@ -177,7 +180,7 @@ EOF
 	mkfifo keys
 	for s in HUP TERM INT key; do
 		rm -f ready got enough
-		"$PROG/ontty" "$STACKONCE" record -q -o tty.stk -e $call -- ./listen <keys >err &
+		"$PROG/ontty" "$STACKONCE" record $plain -q -o tty.stk -e $call -- ./listen <keys >err &
 		tty=$!
 		exec 8>keys
 		until_true 10 test -s ready || fail "the command did not start"
@@ -202,7 +205,7 @@ EOF
 # A second Ctrl-C ends the recording, whatever the command does.
 twice()
 {
-	"$PROG/ontty" "$STACKONCE" record -q -o twice.stk -e $call -- \
+	"$PROG/ontty" "$STACKONCE" record $plain -q -o twice.stk -e $call -- \
 		sh -c 'trap "" INT; echo $$ >stubborn; exec sleep 1000' <keys >err &
 	tty=$!
 	exec 8>keys
@@ -228,7 +231,7 @@ blocked()
 	reader=$!
 	test_pids="$test_pids $reader"
 	begin_load
-	"$STACKONCE" record -q -a -o pipe -e raw_syscalls:sys_enter 2>err &
+	"$STACKONCE" record $plain -q -a -o pipe -e raw_syscalls:sys_enter 2>err &
 	recorder=$!
 	test_pids="$test_pids $recorder"
 	until_true 10 grep -q pipe_write /proc/$recorder/wchan /proc/$recorder/stack 2>/dev/null ||
@@ -250,7 +253,7 @@ full()
 	mkdir mnt
 	mount -t tmpfs -o size=512k tmpfs mnt || fail "tmpfs cannot be mounted"
 	begin_load
-	limited "$STACKONCE" record -q -a -o mnt/full.stk -e raw_syscalls:sys_enter -- \
+	limited "$STACKONCE" record $plain -q -a -o mnt/full.stk -e raw_syscalls:sys_enter -- \
 		sh -c 'echo $$ >unaware; exec sleep 1000' 2>err
 	want_rc 1 "a full disk"
 	end_load
@@ -285,7 +288,7 @@ complete()
 # A command outlives -d: nothing is attached any more, its status is unknown to the file.
 outlived()
 {
-	"$STACKONCE" record -q -d 0.3 -o short.stk -e $call -- sh -c 'read -r x <end; exit 7' &
+	"$STACKONCE" record $plain -q -d 0.3 -o short.stk -e $call -- sh -c 'read -r x <end; exit 7' &
 	recorder=$!
 	test_pids="$test_pids $recorder"
 	mkfifo end
@@ -318,7 +321,7 @@ the_detacher()
 # Detaching many programs takes seconds, in a child that nobody waits for.
 detached()
 {
-	(LIFECYCLE=$$ "$STACKONCE" record -q -d 0.3 -o many.stk \
+	(LIFECYCLE=$$ "$STACKONCE" record $plain -q -d 0.3 -o many.stk \
 		-e 'sched:*,timer:*,irq:*,signal:*,task:*,block:*,writeback:*,ext4:*,tcp:*,net:*' \
 		9>&1 >/dev/null) | cat >/dev/null
 	pid=$(the_detacher)
@@ -356,7 +359,7 @@ one_thread()
 namespace()
 {
 	need_tool unshare
-	limited unshare -p -f "$STACKONCE" record -q -o ns.stk -e $call -- true 2>err
+	limited unshare -p -f "$STACKONCE" record $plain -q -o ns.stk -e $call -- true 2>err
 	want_rc 1 "a PID namespace"
 	[ "$(wc -l <err)" -eq 1 ] && grep -q 'PID namespace' err || fail "message: $(cat err)"
 	[ ! -e ns.stk ] || fail "a recording from a PID namespace"
@@ -385,8 +388,8 @@ cut_stacks()
 		return
 	}
 	sysctl_before=$before
-	limited "$STACKONCE" record -o x.stk -e $call -- true 2>err
-	limited "$STACKONCE" record -o x.stk --max-depth 90 -e $call -- true 2>err90
+	limited "$STACKONCE" record $plain -o x.stk -e $call -- true 2>err
+	limited "$STACKONCE" record $plain -o x.stk --max-depth 90 -e $call -- true 2>err90
 	until_true 30 set_max_stack "$sysctl_before" || fail "$stack_sysctl cannot be set back"
 	sysctl_before=
 	[ "$(grep -c perf_event_max_stack err)" -eq 1 ] || fail "no warning that stacks are cut"

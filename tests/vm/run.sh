@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.." || exit 1
 out=$build/vm
 # Seconds until a machine that does not come back is given up.
-limit=${VM_LIMIT:-1200}
+limit=${VM_LIMIT:-2100}
 
 # shellcheck source=tests/vm/kernel.sh
 . "$here/kernel.sh"
