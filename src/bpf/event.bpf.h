@@ -260,8 +260,11 @@ static __always_inline struct event_counts *event_wanted(u32 event, struct event
 	if (!*ret_desc)
 		return NULL;
 	*ret_selected = true;
-	/* a selected task may be named by an interrupt that hits the recorder */
-	if (self_tgid && !select_tasks && pid_tgid >> 32 == self_tgid) {
+	/*
+	 * Interrupts that hit the recorder are not its own; and a selected task may be named by one.
+	 */
+	if (self_tgid && !select_tasks && pid_tgid >> 32 == self_tgid &&
+	    (event == sample_event || !compat_context_level())) {
 		bump(c, STK_C_FILTERED_SELF);
 		return NULL;
 	}

@@ -21,6 +21,7 @@ struct preset {
 	const char *summary; /* a line, for people */
 	const char *answer; /* the command that reads it: "latency --preset rmap" */
 	bool user_stacks; /* wanted also system-wide */
+	bool include_self; /* the recorder is one of the tasks that switch, wait and reap */
 	struct preset_event events[PRESET_EVENTS]; /* to a NULL spec */
 	/* latency: NULL where the preset is no pair */
 	const char *start, *end; /* globs, several with commas */

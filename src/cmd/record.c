@@ -352,6 +352,7 @@ static int add_presets(struct options *o)
 	for (i = 0; i < o->nr_presets; i++) {
 		for (e = o->presets[i]->events; e->spec && !code; e++)
 			code = add_preset_event(o, e);
+		o->rec.include_self |= o->presets[i]->include_self;
 		if (!o->user_stacks_given && o->presets[i]->user_stacks)
 			o->rec.user_stacks = true;
 	}

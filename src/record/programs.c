@@ -107,7 +107,7 @@ static int set_rodata(struct programs *p)
 		log_warn("stacks are cut at %u frames, not %u: kernel.perf_event_max_stack",
 			 ro->walk_limit, p->opts.max_depth);
 	ro->clock = p->opts.clock;
-	ro->sample_event = p->opts.sample_event;
+	ro->sample_event = p->opts.sample_hz ? p->opts.sample_event : UINT32_MAX;
 	err = percpu__layout(&p->layout);
 	if (err)
 		return log_err(err, "read the kernel's BTF (/sys/kernel/btf/vmlinux)");
