@@ -183,7 +183,7 @@ EOF
 		"$PROG/ontty" "$STACKONCE" record $plain -q -o tty.stk -e $call -- ./listen <keys >err &
 		tty=$!
 		exec 8>keys
-		until_true 10 test -s ready || fail "the command did not start"
+		until_true 30 test -s ready || fail "the command did not start"
 		if [ $s = key ]; then
 			echo >&8
 			s=INT
@@ -209,7 +209,7 @@ twice()
 		sh -c 'trap "" INT; echo $$ >stubborn; exec sleep 1000' <keys >err &
 	tty=$!
 	exec 8>keys
-	until_true 10 test -s stubborn || fail "the command did not start"
+	until_true 30 test -s stubborn || fail "the command did not start"
 	echo >&8
 	sleep 0.3
 	gone $tty && fail "one Ctrl-C ended the recording of a command that goes on"
