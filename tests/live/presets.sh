@@ -22,6 +22,20 @@ load()
 	done
 }
 
+# While a recording starts and runs: in an emulated machine that takes its time.
+begin_load()
+{
+	(while :; do load; done) &
+	loader=$!
+	test_pids="$test_pids $loader"
+}
+
+end_load()
+{
+	kill "$loader"
+	wait "$loader" 2>/dev/null || :
+}
+
 nr=0
 refused=0
 tab=$(printf '\t')
@@ -33,10 +47,10 @@ while IFS=$tab read -r name recordable answer event; do
 		grep -q '^stackonce: .*:' err || fail "$name was refused without a reason: $(cat err)"
 		continue
 	fi
-	load &
+	begin_load
 	"$STACKONCE" record --preset "$name" -a -d "$(scale 0.5 2)" -o out.stk 2>err </dev/null ||
 		fail "$name: record ended with $?: $(cat err)"
-	wait $!
+	end_load
 	grep -qF "read it with 'stackonce $answer out.stk'" err || fail "$name: no answer is named: $(cat err)"
 	counted out.stk "$event" happened >/dev/null
 	info_true out.stk --arg e "$event" 'any(.events[]; .name == $e)' || fail "$name: no $event in the recording"
@@ -55,14 +69,14 @@ record --preset lifecycle,offcpu -e sched:sched_stat_runtime -o out.stk -- true
 info_true out.stk 'any(.events[]; .name == "sched:sched_switch" and .filter == "")' ||
 	fail "the filter of lifecycle keeps offcpu from its switches"
 # User stacks without being asked for, and not against one's will.
-load &
-record --preset lifecycle -a -d 0.5 -o out.stk
-wait $!
+begin_load
+record --preset lifecycle -a -d "$(scale 0.5 3)" -o out.stk
+end_load
 [ "$("$STACKONCE" script --json out.stk | jq -s 'map(select(.ustack)) | length')" -gt 0 ] ||
 	fail "lifecycle has no user stacks"
-load &
+begin_load
 record --preset lifecycle --no-user-stacks -a -d 0.5 -o out.stk
-wait $!
+end_load
 [ "$("$STACKONCE" script --json out.stk | jq -s 'map(select(.ustack)) | length')" -eq 0 ] ||
 	fail "user stacks against --no-user-stacks"
 note "$nr presets recorded and read, $refused refused"
