@@ -102,9 +102,12 @@ elif $k.with == "" then
 else
 	(if .reaped_with != $k.with or .reaper != $k.reaper then
 		wrong("reaped"; [.reaped_with, .reaper]) else empty end),
-	(if .reap_ts | inside($k.wait0; $k.wait1) | not then wrong("reap_ts"; .reap_ts) else empty end),
+	(if .reap_ts == null and $k.with == "waitid" and .reap_between != null and
+		.reap_between[0] <= $k.wait1 and .reap_between[1] >= $k.wait0 then "interval"
+	elif .reap_ts | inside($k.wait0; $k.wait1) | not then wrong("reap_ts"; .reap_ts)
+	else empty end),
 	(if .exit_ts | inside($k.fork0; $k.wait1) | not then wrong("exit_ts"; .exit_ts) else empty end),
-	(if .zombie_ns == null then wrong("zombie_ns"; .zombie_between_ns) else empty end)
+	(if .reap_ts != null and .zombie_ns == null then wrong("zombie_ns"; .zombie_between_ns) else empty end)
 end),
 (if $k.zombie | not then
 	(if .state != "freed" and .state != "unfreed" then wrong("state"; .state) else empty end),
@@ -112,11 +115,16 @@ end),
 else empty end)
 end
 JQ
-jq -rs --slurpfile told told.json -f compare.jq known.json >differences || fail "jq"
+jq -rs --slurpfile told told.json -f compare.jq known.json >compared || fail "jq"
+grep -vx interval compared >differences || :
+# What waitid(2) returned is not in its events: where another child was a zombie then, it may have been
+# either, and an interval is the truth.
+intervals=$(grep -cx interval compared || :)
 [ ! -s differences ] || {
 	head -n 20 differences
 	fail "$(wc -l <differences) differences"
 }
+[ "$intervals" -le "$(scale 2 40)" ] || fail "$intervals reaped at a time that is not known"
 known=$(wc -l <known.json)
 [ "$known" -ge 2000 ] || fail "only $known fates"
 
@@ -130,7 +138,9 @@ told=$(jq -s "[.[] | select($mine)] | length" told.json)
 "$STACKONCE" lifecycle --json --tree fates.stk >tree.json || fail "lifecycle --tree ended with $?"
 [ "$(jq -s "[.[] | select($mine and .depth > 0)] | length" tree.json)" -eq "$told" ] ||
 	fail "processes are missing in the tree"
-pid=$(jq 'select(.kind == "killed" and .sig == 15) | .pid' known.json | head -n 1)
+jq 'select(.kind == "killed") | .pid' known.json >killed
+jq 'select(.type == "process" and .state == "freed") | .pid' told.json >freed
+pid=$(in_both freed killed | head -n 1)
 "$STACKONCE" lifecycle --json --pid "$pid" fates.stk |
 	jq -rs '[.[] | select(.type == "step") | .step] | join(" ")' >story
 for step in born runnable sent signal exit zombie reaped freed; do
