@@ -3,16 +3,13 @@
 
 #include <errno.h>
 
-#include "cleanup.h"
+#include "losses.h"
 
 int gaps__look(struct gaps *g, const struct stk_reader *r, struct event_fields *fields, int last_role)
 {
-	static const enum stk_counter lost[] = { STK_C_LOST_RING,    STK_C_LOST_NESTED,
-						 STK_C_LOST_SCRATCH, STK_C_LOST_WRITE,
-						 STK_C_LOST_UNKNOWN, STK_C_LOST_RETURN };
 	struct stk_totals t;
 	uint64_t sum = 0;
-	unsigned int i, k;
+	unsigned int i;
 
 	stk_reader__totals(r, &t);
 	/* Counters change where the file is read, which is not at every event. */
@@ -27,8 +24,7 @@ int gaps__look(struct gaps *g, const struct stk_reader *r, struct event_fields *
 			return -ENOMEM;
 		if (!known->role || known->role > last_role)
 			continue;
-		for (k = 0; k < ARRAY_SIZE(lost); k++)
-			sum += stk_reader__counter(r, type, lost[k]);
+		sum += losses__of(r, type, false);
 	}
 	if (sum > g->lost) {
 		g->lost = sum;

@@ -6,6 +6,7 @@
 
 #include "cleanup.h"
 #include "lifecycle_priv.h"
+#include "losses.h"
 
 static const struct event_role roles[] = {
 	{ LC_FORK, "sched", "sched_process_fork", { "child_pid", "child_comm" } },
@@ -109,12 +110,6 @@ static const struct event_role *role_row(enum lc_role role)
 	return &roles[i];
 }
 
-/* At the edges an event is as good as before or after the recording. */
-static bool is_loss(enum stk_counter c)
-{
-	return c != STK_C_LOST_EDGE && !strncmp(stk_counter_name(c), "lost_", 5);
-}
-
 static bool has_role(const struct stk_event_type *t, enum lc_role role)
 {
 	unsigned int i;
@@ -130,7 +125,7 @@ static bool counts_for(enum stk_counter c, enum life_gap_kind kind, enum lc_role
 {
 	switch (kind) {
 	case LIFE_GAP_LOST:
-		return is_loss(c) || c == STK_C_NO_FIELDS;
+		return counter_is_gap(c) || c == STK_C_NO_FIELDS;
 	case LIFE_GAP_OTHERS:
 		return c == STK_C_FILTERED_PID || (c == STK_C_FILTERED_SELF && role == LC_FREE);
 	case LIFE_GAP_FILTERED:
@@ -164,7 +159,7 @@ uint64_t lc_lost_frees(const struct lifecycle *l)
 	unsigned int c;
 
 	for (c = 0; t && c < STK_NR_COUNTERS; c++)
-		if (is_loss(c) || c == STK_C_FILTERED_PID || c == STK_C_FILTERED_SELF)
+		if (counter_is_gap(c) || c == STK_C_FILTERED_PID || c == STK_C_FILTERED_SELF)
 			lost += stk_reader__counter(l->r, t, c);
 	return lost;
 }

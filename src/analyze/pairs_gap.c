@@ -15,23 +15,10 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "losses.h"
 #include "pairs_priv.h"
 
 #define BEHIND 2 /* stretches that bad news may still be about */
-
-/* Events that are missing; those at the edges of a recording are missing on the outside. */
-static uint64_t lost_of(const struct stk_reader *r, const struct stk_event_type *t)
-{
-	static const enum stk_counter lost[] = { STK_C_LOST_RING,    STK_C_LOST_NESTED,
-						 STK_C_LOST_SCRATCH, STK_C_LOST_WRITE,
-						 STK_C_LOST_UNKNOWN, STK_C_LOST_RETURN };
-	uint64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(lost); i++)
-		sum += stk_reader__counter(r, t, lost[i]);
-	return sum;
-}
 
 static uint64_t filtered_of(const struct stk_reader *r, const struct stk_event_type *t)
 {
@@ -57,11 +44,11 @@ static bool read_accounting(struct pairs *p, const struct stk_reader *r)
 		if (i < p->nr_types && role)
 			p->types[i].happened = stk_reader__counter(r, type, STK_C_HAPPENED);
 		if (role & PAIRS_START) {
-			c->lost_starts += lost_of(r, type);
+			c->lost_starts += losses__of(r, type, false);
 			c->filtered_starts += filtered_of(r, type);
 		}
 		if (role & PAIRS_END) {
-			c->lost_ends += lost_of(r, type);
+			c->lost_ends += losses__of(r, type, false);
 			c->filtered_ends += filtered_of(r, type);
 		}
 	}

@@ -11,6 +11,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "losses.h"
 
 static const char help[] =
 	"Usage: stackonce info [OPTIONS] [FILE]\n"
@@ -74,9 +75,7 @@ void info__sum(struct account *a)
 {
 	a->filtered =
 		a->c[STK_C_FILTERED_PID] + a->c[STK_C_FILTERED_SELF] + a->c[STK_C_FILTERED_EXPR];
-	a->lost = a->c[STK_C_LOST_RING] + a->c[STK_C_LOST_NESTED] + a->c[STK_C_LOST_SCRATCH] +
-		  a->c[STK_C_LOST_WRITE] + a->c[STK_C_LOST_EDGE] + a->c[STK_C_LOST_UNKNOWN] +
-		  a->c[STK_C_LOST_RETURN];
+	a->lost = losses__sum(a->c);
 	a->fallbacks = a->c[STK_C_STACK_FELL_POOL] + a->c[STK_C_STACK_FELL_PROBE];
 	a->lookups = a->c[STK_C_STACK_HIT] + a->c[STK_C_STACK_NEW] + a->fallbacks;
 	a->ustacks = a->c[STK_C_USTACK_HIT] + a->c[STK_C_USTACK_NEW] + a->c[STK_C_USTACK_FULL] +

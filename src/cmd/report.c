@@ -13,6 +13,7 @@
 #include "flames.h"
 #include "frames.h"
 #include "log.h"
+#include "losses.h"
 
 static const char help[] =
 	"Usage: stackonce report [OPTIONS] [FILE]\n"
@@ -495,16 +496,11 @@ static int put_group_tree(struct report *rp, const struct stack_group *g)
 /* Events of all types that happened and are not in the recording for want of room or time. */
 static uint64_t sum_lost(const struct stk_reader *r)
 {
-	static const enum stk_counter lost[] = { STK_C_LOST_RING,    STK_C_LOST_NESTED,
-						 STK_C_LOST_SCRATCH, STK_C_LOST_WRITE,
-						 STK_C_LOST_EDGE,    STK_C_LOST_UNKNOWN,
-						 STK_C_LOST_RETURN };
 	uint64_t sum = 0;
-	unsigned int i, k;
+	unsigned int i;
 
 	for (i = 0; i < stk_reader__nr_types(r); i++)
-		for (k = 0; k < ARRAY_SIZE(lost); k++)
-			sum += stk_reader__counter(r, stk_reader__type(r, i), lost[k]);
+		sum += losses__of(r, stk_reader__type(r, i), true);
 	return sum;
 }
 

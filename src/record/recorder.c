@@ -15,6 +15,7 @@
 #include "event.h"
 #include "files.h"
 #include "log.h"
+#include "losses.h"
 #include "meta.h"
 #include "output.h"
 #include "stop.h"
@@ -219,9 +220,7 @@ static uint64_t lost_so_far(struct recorder *r)
 	unsigned int i;
 
 	for (i = 0; i < r->opts->events->nr; i++)
-		lost += r->counters[i][STK_C_LOST_RING] + r->counters[i][STK_C_LOST_NESTED] +
-			r->counters[i][STK_C_LOST_SCRATCH] + r->counters[i][STK_C_LOST_EDGE] +
-			r->counters[i][STK_C_LOST_UNKNOWN] + r->counters[i][STK_C_LOST_RETURN];
+		lost += losses__sum(r->counters[i]);
 	return lost;
 }
 
