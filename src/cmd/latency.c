@@ -365,5 +365,8 @@ int cmd_latency(int argc, char **argv)
 	if (l.help)
 		return cmd__print(help);
 	code = reading__open(&l.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
-	return code ?: run(&l);
+	if (code)
+		return code;
+	latency__start_values(&l);
+	return run(&l);
 }

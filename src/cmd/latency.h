@@ -10,6 +10,7 @@
 #include "events/format.h"
 #include "presets.h"
 #include "reading.h"
+#include "strings.h"
 
 #define HISTOGRAM_BINS 64 /* most there can be: powers of two */
 
@@ -26,8 +27,7 @@ struct latency {
 	struct pairs *pairs;
 	struct pairs_result res;
 	struct ev_print_ctx print;
-	struct kernel_strings *strings;
-	bool has_strings;
+	struct kernel_text text; /* for print */
 };
 
 /* A bar of a histogram: durations from .. to, both included. */
@@ -44,6 +44,7 @@ void latency__group_name(const struct latency *l, const struct pairs_group *g, s
 
 /* latency_values.c: for pairs_opts.describe. */
 void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *ret_text);
+void latency__start_values(struct latency *l); /* the reader is open */
 void latency__free_values(struct latency *l);
 
 void latency__put_text(struct latency *l);

@@ -8,40 +8,18 @@
 #include "cleanup.h"
 #include "frames.h"
 #include "record/syscall.h"
-#include "strings.h"
 
 #define LONGEST 64 /* of a value's text */
 
-static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out)
+void latency__start_values(struct latency *l)
 {
-	struct latency *l = ctx;
-	struct stk_frame f;
-
-	if (stk_reader__kernel_symbol(l->rd.reader, addr, &f) || !f.sym)
-		return false;
-	if (with_offset)
-		frame__text(NULL, out, &f);
-	else
-		frame__function(NULL, out, &f);
-	return true;
-}
-
-static const char *kernel_string(void *ctx, uint64_t addr)
-{
-	struct latency *l = ctx;
-	const char *text;
-
-	if (!l->has_strings) {
-		text = stk_reader__meta(l->rd.reader, "printk_formats");
-		l->strings = text ? kernel_strings__new(text) : NULL;
-		l->has_strings = true;
-	}
-	return kernel_strings__find(l->strings, addr);
+	l->print.long_size = 8;
+	kernel_text__init(&l->text, l->rd.reader, &l->print);
 }
 
 void latency__free_values(struct latency *l)
 {
-	kernel_strings__free(l->strings);
+	kernel_text__clear(&l->text);
 }
 
 /* Length of "NAME=" or "NAME: " at s, 0: there is none. */
@@ -64,11 +42,6 @@ static void put_printed(struct latency *l, const struct pairs_value *v, struct s
 
 	if (!rec || !v->format || !ev_format__compiled(v->format))
 		return;
-	l->print = (struct ev_print_ctx){ .symbol = put_symbol,
-					  .symbol_ctx = l,
-					  .string = kernel_string,
-					  .string_ctx = l,
-					  .long_size = 8 };
 	ev_format__print(v->format, &l->print, rec, rec_len, &text);
 	if (!text.s)
 		return;
@@ -115,7 +88,7 @@ void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *re
 		strbuf__printf(ret_text, "%u:%u", (uint32_t)v->number >> 20,
 			       (uint32_t)v->number & 0xfffff);
 	else if (v->field->size == 8 && (int64_t)v->number < 0 && !v->field->is_signed &&
-		 put_symbol(l, v->number, false, ret_text))
+		 kernel_text__symbol(&l->text, v->number, false, ret_text))
 		return;
 	else
 		put_printed(l, v, ret_text);

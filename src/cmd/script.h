@@ -8,6 +8,7 @@
 
 #include "events/format.h"
 #include "reading.h"
+#include "strings.h"
 
 enum script_column_kind {
 	COL_COMM,
@@ -66,8 +67,7 @@ struct script {
 	struct script_column *columns;
 	unsigned int nr_columns;
 	struct ev_print_ctx print;
-	struct kernel_strings *strings; /* made when the first is asked for */
-	bool has_strings;
+	struct kernel_text text; /* for print */
 	bool jiffies_known; /* they follow from the recording's clock */
 	struct script_type *types;
 	unsigned int nr_types;

@@ -12,43 +12,12 @@
 #include "cleanup.h"
 #include "frames.h"
 #include "log.h"
-#include "strings.h"
 
 /* ---- what is kept from event to event ------------------------------------------------------- */
 
-static bool put_kernel_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out)
-{
-	struct script *s = ctx;
-	struct stk_frame f;
-
-	if (stk_reader__kernel_symbol(s->rd.reader, addr, &f) || !f.sym)
-		return false;
-	if (with_offset)
-		frame__text(NULL, out, &f);
-	else
-		frame__function(NULL, out, &f);
-	return true;
-}
-
-static const char *kernel_string(void *ctx, uint64_t addr)
-{
-	struct script *s = ctx;
-	const char *text;
-
-	if (!s->has_strings) {
-		text = stk_reader__meta(s->rd.reader, "printk_formats");
-		s->strings = text ? kernel_strings__new(text) : NULL;
-		s->has_strings = true;
-	}
-	return kernel_strings__find(s->strings, addr);
-}
-
 void script__start(struct script *s)
 {
-	s->print.symbol = put_kernel_symbol;
-	s->print.symbol_ctx = s;
-	s->print.string = kernel_string;
-	s->print.string_ctx = s;
+	kernel_text__init(&s->text, s->rd.reader, &s->print);
 	s->print.long_size = 8;
 }
 
@@ -64,7 +33,7 @@ void script__free(struct script *s)
 	}
 	for (i = 0; i < s->nr_columns; i++)
 		free(s->columns[i].name);
-	kernel_strings__free(s->strings);
+	kernel_text__clear(&s->text);
 	free(s->columns);
 	free(s->types);
 	free(s->tasks);

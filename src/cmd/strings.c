@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames.h"
+
 struct kernel_string {
 	uint64_t addr;
 	const char *text;
@@ -101,4 +103,49 @@ const char *kernel_strings__find(const struct kernel_strings *s, uint64_t addr)
 
 	found = s ? bsearch(&key, s->v, s->nr, sizeof(*s->v), by_addr) : NULL;
 	return found ? found->text : NULL;
+}
+
+bool kernel_text__symbol(struct kernel_text *t, uint64_t addr, bool with_offset, struct strbuf *out)
+{
+	struct stk_frame f;
+
+	if (stk_reader__kernel_symbol(t->reader, addr, &f) || !f.sym)
+		return false;
+	if (with_offset)
+		frame__text(NULL, out, &f);
+	else
+		frame__function(NULL, out, &f);
+	return true;
+}
+
+static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out)
+{
+	return kernel_text__symbol(ctx, addr, with_offset, out);
+}
+
+static const char *find_string(void *ctx, uint64_t addr)
+{
+	struct kernel_text *t = ctx;
+	const char *text;
+
+	if (!t->has_strings) {
+		text = stk_reader__meta(t->reader, "printk_formats");
+		t->strings = text ? kernel_strings__new(text) : NULL;
+		t->has_strings = true;
+	}
+	return kernel_strings__find(t->strings, addr);
+}
+
+void kernel_text__init(struct kernel_text *t, struct stk_reader *reader, struct ev_print_ctx *print)
+{
+	*t = (struct kernel_text){ .reader = reader };
+	print->symbol = put_symbol;
+	print->symbol_ctx = t;
+	print->string = find_string;
+	print->string_ctx = t;
+}
+
+void kernel_text__clear(struct kernel_text *t)
+{
+	kernel_strings__free(t->strings);
 }
