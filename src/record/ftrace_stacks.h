@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events by which ftrace tells stacks, and its maps of stacks and files.  All of it is text and
- * bytes of the kernel's, checked as if they were hostile.
+ * The records that ftrace itself writes beside an event: stacks in full, stack ids of a kernel with
+ * a stack map (kernel/README.md), and files of user stacks.
+ *
+ * Offsets come from events/ftrace/NAME/format; records are not trusted.
  */
 #ifndef RECORD_FTRACE_STACKS_H
 #define RECORD_FTRACE_STACKS_H
@@ -10,80 +12,87 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ftrace_stack_kind {
-	FTRACE_KERNEL_STACK, /* addresses */
-	FTRACE_USER_STACK, /* tgid, addresses; eight at most */
-	FTRACE_STACK_ID, /* id */
-	FTRACE_STACK_ID_PAIR, /* id on top of below_id */
-	FTRACE_STACK_ID_COOKIE, /* the same and a cookie; either id may be 0 */
-	FTRACE_USER_STACK_ID, /* cookie, id, tgid */
-	FTRACE_USER_STACK_UNWIND, /* cookie, tgid, pairs {hash, offset} */
+enum ftrace_kind {
+	FTRACE_EVENT, /* none of the below: an event of its own */
+	FTRACE_KERNEL_STACK, /* words: addresses, innermost first */
+	FTRACE_USER_STACK, /* words: addresses, innermost first; tgid */
+	FTRACE_STACK_ID, /* stack_id */
+	FTRACE_STACK_ID_PAIR, /* stack_id on top of below_id */
+	FTRACE_STACK_ID_COOKIE, /* stack_id or 0, below_id or 0, cookie */
+	FTRACE_USER_STACK_ID, /* cookie, stack_id of the user map, tgid */
+	FTRACE_USER_STACK_UNWIND, /* cookie, tgid; words: pairs {file hash, offset} */
 	FTRACE_FILE_MAP, /* hash, build id, path */
-	FTRACE_NR_STACK_KINDS
+	FTRACE_NR_KINDS,
 };
 
-/* Name of the event in the system "ftrace". */
-const char *ftrace_stack_kind_name(enum ftrace_stack_kind kind);
+/* The context a record was written in: equal for an event and the records that belong to it. */
+struct ftrace_context {
+	int32_t pid;
+	uint8_t flags; /* common_flags: enum trace_flag_type of the kernel */
+	uint8_t preempt; /* common_preempt_count: two counts of four bits */
+};
 
-/* Where the fields are, from events/ftrace/NAME/format. */
-struct ftrace_stack_format {
-	bool known; /* this kernel has the event */
+#define FTRACE_BUILD_ID_MAX 20
+
+struct ftrace_record {
+	enum ftrace_kind kind;
 	uint16_t type; /* common_type */
-	uint16_t size; /* bytes of the fixed part */
-	uint16_t id, below_id, cookie, tgid, nr, words; /* offsets; 0: there is none */
-	uint16_t max_words; /* of an array without a field that tells its length */
-	uint16_t hash, build_id_size, build_id, path; /* path: of its __data_loc or text */
-};
-
-struct ftrace_stack_formats {
-	struct ftrace_stack_format v[FTRACE_NR_STACK_KINDS];
-};
-
-/* text: the event's format.  -EINVAL: not understood. */
-int ftrace_stack_formats__parse(struct ftrace_stack_formats *f, enum ftrace_stack_kind kind,
-				const char *text);
-
-/* What one of these events says; pointers into its record, not aligned. */
-struct ftrace_stack_event {
-	enum ftrace_stack_kind kind;
-	uint32_t id, below_id, tgid;
+	struct ftrace_context ctx;
+	uint32_t stack_id, below_id, tgid;
 	uint64_t cookie;
-	const void *words; /* of 8 bytes each */
-	unsigned int nr; /* of them; a user stack's less the zeros at its end */
+	const void *words; /* u64, maybe not aligned, in the record: ftrace_record__word() */
+	uint32_t nr_words;
 	uint32_t hash;
+	uint32_t build_id_size; /* 0: the file has none */
 	const uint8_t *build_id;
-	unsigned int build_id_len; /* 0: none */
-	const char *path; /* path_len bytes, no NUL at the end */
+	const char *path; /* in the record, not NUL-terminated */
+	uint32_t path_len;
+};
+
+/* What of this kernel's records is which; empty after = {}.  Nothing to free. */
+struct ftrace_kinds {
+	struct ftrace_kind_layout {
+		bool known;
+		uint16_t type; /* common_type */
+		struct ftrace_place {
+			uint16_t offset, size; /* size 0: no such field */
+		} field[4];
+	} of[FTRACE_NR_KINDS];
+	struct ftrace_place type, flags, preempt, pid; /* the common fields */
+};
+
+/* "kernel_stack", "stack_id", ...: the directory in events/ftrace; NULL for FTRACE_EVENT. */
+const char *ftrace_kind__name(enum ftrace_kind kind);
+/*
+ * Take the text of events/ftrace/NAME/format of that kind (kinds that the kernel does not have are
+ * left out).  -EINVAL: a field is missing or not as it should be, logged.
+ */
+int ftrace_kinds__add(struct ftrace_kinds *k, enum ftrace_kind kind, const char *text, size_t len);
+/* All that this kernel has, from tracefs.  -ENOENT: not even kernel_stack. */
+int ftrace_kinds__load(struct ftrace_kinds *k);
+
+/*
+ * Which kind of record is this, and what does it say?  -EBADMSG: shorter than its format, or it
+ * claims more words than it has.  Stacks end before the first word 0 or ULONG_MAX, as in `trace`.
+ */
+int ftrace_kinds__decode(const struct ftrace_kinds *k, const void *rec, size_t len,
+			 struct ftrace_record *ret_record);
+/* i < nr_words */
+uint64_t ftrace_record__word(const struct ftrace_record *r, uint32_t i);
+
+/* One line of the tracefs file `file_map`: hash=0xHASH path=PATH build_id=HEX. */
+struct ftrace_file {
+	uint32_t hash;
+	uint8_t build_id[FTRACE_BUILD_ID_MAX];
+	uint32_t build_id_size; /* 0: "none" */
+	const char *path; /* in the text, not NUL-terminated */
 	size_t path_len;
 };
 
-/* 1: it is one, 0: it is another event, -EPROTO: damaged. */
-int ftrace_stack_formats__decode(const struct ftrace_stack_formats *f, const void *record, size_t len,
-				 struct ftrace_stack_event *ret_event);
-
-/* ---- stack_map_bin, user_stack_map_bin --------------------------------------------------------- */
-
-struct ftrace_map_stack {
-	uint32_t id;
-	bool truncated, user; /* user: words are pairs {hash, offset} */
-	const void *words; /* nr of 8 bytes each, not aligned */
-	unsigned int nr;
-};
-
-struct ftrace_map_reader {
-	const unsigned char *at, *end;
-	uint32_t left, generation;
-};
-
-/* data is borrowed.  -EPROTO: this is not such a file. */
-int ftrace_map_reader__open(struct ftrace_map_reader *r, const void *data, size_t len);
-/* 1: a stack, 0: the end, -EPROTO: damaged from here on. */
-int ftrace_map_reader__next(struct ftrace_map_reader *r, struct ftrace_map_stack *ret_stack);
-
-/* ---- file_map, as text -------------------------------------------------------------------------- */
-
-/* "hash=0x... path=... build_id=..."; kind is FTRACE_FILE_MAP then.  -EINVAL: not such a line. */
-int ftrace_file_map__parse_line(const char *line, uint8_t ret_build_id[20],
-				struct ftrace_stack_event *ret_event);
+/*
+ * The next line of *text, which moves on behind it.  1: a file; 0: the end; -EBADMSG: that line is
+ * something else, and passed over.
+ */
+int ftrace_file__next(const char **text, struct ftrace_file *ret_file);
 
 #endif /* RECORD_FTRACE_STACKS_H */
