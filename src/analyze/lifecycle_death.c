@@ -242,9 +242,8 @@ void lc_switch(struct lifecycle *l, const struct event_known *k)
 	t->off_state = state & LC_ZOMBIE ? LC_ZOMBIE : LC_DEAD;
 	if (l->ts > p->last_off)
 		p->last_off = l->ts;
-	/* Still a zombie: the wait before told of a stop, or of nothing. */
-	if (t->off_state == LC_ZOMBIE && lc_is_leader(t) && p->reaped.to)
-		p->reaped = (struct life_time){ 0 };
+	if (t->off_state == LC_ZOMBIE && lc_is_leader(t))
+		lc_wait__doubt(p);
 	if (!p->exit.to && !p->nr_live)
 		process_exited(l, p, t, t->exit);
 	lc_step(l, t,

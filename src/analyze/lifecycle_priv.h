@@ -95,6 +95,8 @@ struct lc_proc {
 	struct life_time exit, reaped;
 	uint64_t last_off; /* latest last switch of its tasks */
 	uint64_t traced; /* its tracer got its end */
+	bool reap_sure; /* what was returned was its end, not a stop */
+	uint64_t doubted; /* a wait returned it then, for its end or before */
 	struct life_name reaper;
 	const char *reaped_with;
 	enum life_how how;
@@ -185,6 +187,8 @@ void lc_over(struct lifecycle *l, struct lc_task *t, enum life_state state);
 bool lc_signal__is_deadly(int64_t sig, bool *ret_core);
 
 void lc_wait_enter(struct lifecycle *l, const struct event_known *k, struct lc_task *t);
+/* Its last switch has it as a zombie: if a wait returned it before, that may have told of a stop. */
+void lc_wait__doubt(struct lc_proc *p);
 int lc_wait_return(struct lifecycle *l, const struct event_known *k, struct lc_task *t);
 /* Where nobody was seen to reap it: what waits of unknown outcome of its parent allow. */
 void lc_wait__guess(struct lifecycle *l, struct lc_proc *p);

@@ -98,10 +98,13 @@ static void fill_process(const struct lifecycle *l, const struct lc_task *t, str
 	}
 	ret->exit = p->exit;
 	ret->reaped = p->reaped;
+	ret->early |= p->reaped.to && p->reaped.to <= p->last_off;
 	ret->early &= p->nr_threads == 1;
 	ret->zombie = zombie_of(l, p, ret);
-	ret->reaper = p->reaper;
-	ret->reaped_with = p->reaped_with;
+	if (p->reaped.to) {
+		ret->reaper = p->reaper;
+		ret->reaped_with = p->reaped_with;
+	}
 	ret->nr_execs = p->nr_execs;
 	ret->nr_threads = p->nr_threads;
 	ret->live_threads = p->nr_live;

@@ -29,6 +29,14 @@ void lc_wait_enter(struct lifecycle *l, const struct event_known *k, struct lc_t
 	t->call_options = lc_u64(l, k, 1, &v) ? (int)v : -1;
 }
 
+/* What a wait that succeeded told of was an end: it asked for nothing else, or for no stop. */
+static bool tells_of_end(const struct lc_task *by)
+{
+	int others = by->call == LC_WAITID ? WSTOPPED | WCONTINUED | WNOHANG : WUNTRACED | WCONTINUED;
+
+	return !(by->call_options & others);
+}
+
 static void reaped(struct lifecycle *l, struct lc_task *c, struct lc_task *by)
 {
 	struct lc_proc *p = c->proc;
@@ -36,6 +44,7 @@ static void reaped(struct lifecycle *l, struct lc_task *c, struct lc_task *by)
 	p->reaped = lc_at(l->ts);
 	p->reaper = lc_name(by->proc);
 	p->reaped_with = by->call == LC_WAITID ? "waitid" : "wait4";
+	p->reap_sure = tells_of_end(by);
 	lc_step(l, by, (struct life_step){ .kind = LIFE_STEP_REAPS, .other = lc_name(p) });
 	lc_step(l, c, (struct life_step){ .kind = LIFE_STEP_REAPED, .other = lc_name(by->proc) });
 	if (!lc_has(l, LC_FREE) && p->nr_off == p->nr_threads)
@@ -250,6 +259,8 @@ int lc_wait_return(struct lifecycle *l, const struct event_known *k, struct lc_t
 	if (!t || !lc_u64(l, k, 0, &ret))
 		return 0;
 	if (!waitid && (int64_t)ret > 0) {
+		if (t->call != LC_WAIT4)
+			t->call_options = -1;
 		t->call = LC_WAIT4;
 		returned(l, t, ret, true);
 	} else if (waitid && !ret) {
@@ -257,6 +268,18 @@ int lc_wait_return(struct lifecycle *l, const struct event_known *k, struct lc_t
 	}
 	t->call = 0;
 	return err;
+}
+
+void lc_wait__doubt(struct lc_proc *p)
+{
+	/*
+	 * The kernel reads the state before the event gets its time, and a wait may end in between, all the
+	 * more where somebody took the CPU away there.
+	 */
+	if (!p->reaped.to || p->reap_sure)
+		return;
+	p->doubted = p->reaped.from;
+	p->reaped = (struct life_time){ 0 };
 }
 
 /* The returns of its parent's waits that may have been for it; 0: there are none. */
@@ -297,5 +320,7 @@ void lc_wait__guess(struct lifecycle *l, struct lc_proc *p)
 	if (possible_waits(p, since, &p->reaped)) {
 		p->reaper = lc_name(p->parent);
 		p->reaped_with = "waitid";
+	} else if (p->doubted) {
+		p->reaped.from = p->doubted;
 	}
 }

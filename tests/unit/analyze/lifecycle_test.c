@@ -76,6 +76,44 @@ static void test_wait_before_switch(void **state)
 	assert_us(life__unfreed(process(20, 0)), 97, 97);
 }
 
+/*
+ * The kernel reads a task's state some time before the switch gets its own: a wait that can only have
+ * returned an end is not undone by a zombie that is switched off later; others may have been it.
+ */
+static void test_stale_zombie(void **state)
+{
+	struct recording *r = begin(0);
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		born(r, 100 + 10 * i, 10, 20 + i, 20 + i);
+		ev(r, 200 + i, 20 + i, 20 + i, EXIT_GROUP, 1, 0, 0, NULL);
+		ev(r, 204 + i, 20 + i, 20 + i, EXIT, 20 + i, 1, 0, NULL);
+	}
+	waits(r, 210, 10, 20);
+	ev(r, 212, 10, 10, WAIT4, -1, WUNTRACED, 0, NULL);
+	ev(r, 213, 10, 10, WAIT4_RET, 21, 0, 0, NULL);
+	wait_id(r, 214, 10, P_PID, 22, WEXITED | WNOHANG);
+	ev(r, 216, 10, 10, WAIT4, -1, WUNTRACED, 0, NULL);
+	ev(r, 217, 10, 10, WAIT4_RET, 23, 0, 0, NULL);
+	for (i = 0; i < 4; i++)
+		ev(r, 220 + i, 20 + i, 20 + i, SWITCH, 20 + i, Z, 0, NULL);
+	for (i = 0; i < 3; i++)
+		freed(r, 300 + i, 20 + i, NULL);
+	told(r);
+	assert_at(process(20, 0)->reaped, 211);
+	assert_true(process(20, 0)->early);
+	assert_us(life__zombie(process(20, 0)), 0, 0);
+	assert_us(life__unfreed(process(20, 0)), 89, 89);
+	assert_between(process(21, 0)->reaped, 213, 301);
+	assert_string_equal(process(21, 0)->reaped_with, "wait4");
+	assert_between(process(22, 0)->reaped, 215, 302);
+	assert_string_equal(process(22, 0)->reaped_with, "waitid");
+	assert_int_equal(process(23, 0)->state, LIFE_ZOMBIE);
+	assert_int_equal(process(23, 0)->reaper.id, 0);
+	assert_null(process(23, 0)->reaped_with);
+}
+
 /* A stop that is reported while the process already ends is no reap: it is a zombie afterwards. */
 static void test_stop_report(void **state)
 {
@@ -277,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_autoreap),
 		cmocka_unit_test(test_wait_before_switch),
+		cmocka_unit_test(test_stale_zombie),
 		cmocka_unit_test(test_stop_report),
 		cmocka_unit_test(test_namespaces),
 		cmocka_unit_test(test_double_fork),
