@@ -39,6 +39,14 @@ await_file()
 	fail "$1 did not come"
 }
 
+# events_of PID: what the recording has of that task, and of others that name it.
+events_of()
+{
+	echo "the events of $1:"
+	"$STACKONCE" script --ns --no-stacks --no-header fates.stk |
+		grep -wE "$1|0x$(printf %x "$1")" | cut -c 1-240 | head -n 80
+}
+
 mkfifo go
 "$PROG/fates" known.json ready go >fates.log 2>&1 &
 fates=$!
@@ -122,6 +130,7 @@ grep -vx interval compared >differences || :
 intervals=$(grep -cx interval compared || :)
 [ ! -s differences ] || {
 	head -n 20 differences
+	events_of "$(sed -n '1s/^[^:]* \([0-9]*\):.*/\1/p' differences)"
 	fail "$(wc -l <differences) differences"
 }
 [ "$intervals" -le "$(scale 2 40)" ] || fail "$intervals reaped at a time that is not known"

@@ -37,7 +37,7 @@ report()
 		failed=1
 		printf 'FAIL %s: %s\n' "$1" "$3"
 		printf '%s\tFAIL\t0\t1\t0\n' "$1" >>"$LIVE_OUT/results"
-		[ -f "$LIVE_OUT/$1.log" ] && tail -n 30 "$LIVE_OUT/$1.log" | sed 's/^/    /'
+		[ -f "$LIVE_OUT/$1.log" ] && tail -n 100 "$LIVE_OUT/$1.log" | sed 's/^/    /'
 		;;
 	esac
 }
