@@ -109,16 +109,17 @@ static int attach_event(struct programs *p, unsigned int i)
 {
 	struct rec_event *e = &p->opts.events->v[i];
 	struct attached *a = &p->attached[i];
+	const struct bpf_program *recorder = p->skel->progs.record;
 	int err, prog;
 
+	if (bpf_program__fd(recorder) < 0)
+		recorder = p->skel->progs.record_filtered;
 	prog = attach__load_counter(p->skel->progs.count, BPF_PROG_TYPE_RAW_TRACEPOINT, i, NULL);
 	if (prog < 0)
 		return prog;
 	err = attach_counter(a, e->name, prog);
 	if (!err)
-		err = attach_recorder(
-			a, e->prog ? p->skel->progs.record_filtered : p->skel->progs.record,
-			e->system, e->name, i);
+		err = attach_recorder(a, recorder, e->system, e->name, i);
 	if (err)
 		detach(a);
 	return err;

@@ -53,8 +53,8 @@ void programs__choose(struct programs *p)
 		enter[filtered] |= e->kind == STK_KIND_SYSCALL && !e->syscall_exit;
 		exit[filtered] |= e->kind == STK_KIND_SYSCALL && e->syscall_exit;
 	}
-	/* one recorder serves all system calls */
-	bpf_program__set_autoload(s->progs.record, tracepoints[0]);
+	/* one recorder serves all system calls, one all tracepoints */
+	bpf_program__set_autoload(s->progs.record, tracepoints[0] && !tracepoints[1]);
 	bpf_program__set_autoload(s->progs.record_filtered, tracepoints[1]);
 	bpf_program__set_autoload(s->progs.count, tracepoints[0] || tracepoints[1]);
 	bpf_program__set_autoload(s->progs.record_sys_enter, enter[0] && !enter[1]);
