@@ -15,38 +15,59 @@ add_program()
 		done
 }
 
-# make_initramfs BUILD OUT: uncompressed, which an emulated CPU unpacks fastest.
-make_initramfs()
+# base_root ROOT: busybox and the directories that every machine has.
+base_root()
 {
-	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-vm.XXXXXX")
-	for dir in bin sbin usr/bin usr/sbin proc sys dev tmp etc root live/prog; do
-		mkdir -p "$root/$dir"
+	for dir in bin sbin usr/bin usr/sbin proc sys dev tmp etc root; do
+		mkdir -p "$1/$dir"
 	done
-	cp /bin/busybox "$root/bin/busybox"
-	for applet in $("$root/bin/busybox" --list); do
-		[ -e "$root/bin/$applet" ] || ln -s busybox "$root/bin/$applet"
+	cp /bin/busybox "$1/bin/busybox"
+	for applet in $("$1/bin/busybox" --list); do
+		[ -e "$1/bin/$applet" ] || ln -s busybox "$1/bin/$applet"
 	done
-	add_program "$root" "$1/src/cmd/stackonce" /usr/bin/stackonce
-	for prog in "$1"/tests/live/*/* "$1"/tests/live/prog/user/*; do
+	cp tests/vm/guest.sh "$1/"
+}
+
+# live_root ROOT BUILD: stackonce, the live tests with their programs, and the tools they use.
+live_root()
+{
+	mkdir -p "$1/live/prog"
+	add_program "$1" "$2/src/cmd/stackonce" /usr/bin/stackonce
+	for prog in "$2"/tests/live/*/* "$2"/tests/live/prog/user/*; do
 		if [ -f "$prog" ] && [ -x "$prog" ]; then
-			add_program "$root" "$prog" "${prog#"$1"/tests}"
+			add_program "$1" "$prog" "${prog#"$2"/tests}"
 		fi
 	done
 	# ldd knows nothing of another C library's loader
 	if [ -e /lib/ld-musl-x86_64.so.1 ]; then
-		cp -L /lib/ld-musl-x86_64.so.1 "$root/lib/"
+		cp -L /lib/ld-musl-x86_64.so.1 "$1/lib/"
 	fi
 	for tool in jq perf trace-cmd bpftool; do
 		path=$(tool_path "$tool")
-		[ -n "$path" ] && add_program "$root" "$path" "/usr/bin/$tool"
+		[ -n "$path" ] && add_program "$1" "$path" "/usr/bin/$tool"
 	done
-	cp tests/live/*.sh "$root/live/"
-	cp tests/tracefs.sh tests/vm/demo.sh "$root/"
+	cp tests/live/*.sh "$1/live/"
+	cp tests/tracefs.sh "$1/"
+}
+
+# pack_root ROOT OUT: uncompressed, which an emulated CPU unpacks fastest.  ROOT goes away.
+pack_root()
+{
+	(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0) >"$2.tmp"
+	rm -rf "$1"
+	mv "$2.tmp" "$2"
+}
+
+# make_initramfs BUILD OUT
+make_initramfs()
+{
+	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-vm.XXXXXX")
+	base_root "$root"
+	live_root "$root" "$1"
+	cp tests/vm/demo.sh "$root/"
 	cp tests/vm/init "$root/init"
 	chmod 755 "$root/init"
-	(cd "$root" && find . | cpio --quiet -o -H newc -R 0:0) >"$2.tmp"
-	rm -rf "$root"
-	mv "$2.tmp" "$2"
+	pack_root "$root" "$2"
 }
 
 # Debian's /usr/bin/perf and bpftool may be scripts that look for the running kernel's version.

@@ -17,6 +17,8 @@ limit=${VM_LIMIT:-2100}
 . "$here/kernel.sh"
 # shellcheck source=tests/vm/initramfs.sh
 . "$here/initramfs.sh"
+# shellcheck source=tests/vm/machine.sh
+. "$here/machine.sh"
 
 # qemu SERIES APPEND SERIAL...: one machine.  It has a second node of memory without CPUs, so that
 # there is something to migrate to.  One thread for both CPUs: with one each, qemu lets a
@@ -50,32 +52,17 @@ boot()
 	qemu "$2" "$3" -monitor none -serial "file:$dir/console" \
 		-serial "file:$dir/archive" </dev/null >"$dir/qemu.log" 2>&1 &
 	machine=$!
-	watch_machine "$machine" "$dir"
+	watch_machine "$machine" "$dir" "$limit"
 	wait "$machine" || :
-	base64 -d "$dir/archive" 2>/dev/null | tar -xzf - -C "$dir" 2>/dev/null || :
+	unpack_archive "$dir" || :
 	tr -d '\r' <"$dir/console" | grep -aE '^(vm: |ok |skip |FAIL |    )' | sed "s/^/$name: /"
 	echo "$name: $(($(date +%s) - started)) s"
 	if [ ! -s "$dir/results" ]; then
-		echo "$name: FAIL the machine brought no results; its console ends with"
-		cat "$dir/qemu.log"
-		tail -n 30 "$dir/console" | tr -d '\r' | sed 's/^/    /'
+		failed_to_end "$name" "$dir"
 		printf 'boot\tFAIL\t0\t1\t0\n' >"$dir/results"
 		return 1
 	fi
 	! grep -q 'FAIL' "$dir/results"
-}
-
-# Ends the machine when its time is up, or when it has shut down but hangs.
-watch_machine()
-{
-	end=$(($(date +%s) + limit))
-	while kill -0 "$1" 2>/dev/null; do
-		if [ "$(date +%s)" -ge "$end" ]; then
-			echo "vm: gave up after $limit s" >>"$2/qemu.log"
-			kill -KILL "$1"
-		fi
-		sleep 1
-	done
 }
 
 # Two boots have different kernel bases; the same workload must give the same symbols.
@@ -120,12 +107,6 @@ check_skips()
 		rc=1
 	done <"$out/never"
 	return "$rc"
-}
-
-summary()
-{
-	cat "$@" | awk -F '\t' '{ p += $3; f += $4; s += $5 }
-		END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 || p == 0 }'
 }
 
 mkdir -p "$out"
