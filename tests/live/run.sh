@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs the live tests on the kernel it is running on, natively and inside the test machines:
 #   run.sh STACKONCE PROG-DIRECTORY [TEST...]
+# Without tests all but those of $LIVE_WITHOUT.
 # In $LIVE_OUT: results (NAME, RESULT, PASSED, FAILED, SKIPPED with tabs), skips, NAME.log each.
 set -u
 
@@ -109,7 +110,10 @@ all_tests()
 	for t in "$LIVE"/*.sh; do
 		name=$(basename "$t" .sh)
 		case $name in
-		lib | lib_user | run) ;;
+		lib | lib_user | run) continue ;;
+		esac
+		case " ${LIVE_WITHOUT:-} " in
+		*" $name "*) ;;
 		*) echo "$name" ;;
 		esac
 	done

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Boots Debian's kernels under qemu (emulated, no KVM) and runs the live tests inside:
-#   run.sh BUILD [shell|demo|demo-rmap] [6.1|6.12] [TEST...]
-# Without a kernel: both, and then the tests that compare two boots.
+#   run.sh BUILD [shell|demo|demo-rmap] [--all] [6.1|6.12] [TEST...]
+# Without a kernel: both, at once where there are the CPUs, and then the tests that compare two boots.
+# Without tests: all but those of left_out, with --all these too.
 set -u
 
 build=$1
@@ -11,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.." || exit 1
 out=$build/vm
 # Seconds until a machine that does not come back is given up.
-limit=${VM_LIMIT:-2100}
+limit=${VM_LIMIT:-3000}
 
 # shellcheck source=tests/vm/kernel.sh
 . "$here/kernel.sh"
@@ -20,9 +21,9 @@ limit=${VM_LIMIT:-2100}
 # shellcheck source=tests/vm/machine.sh
 . "$here/machine.sh"
 
-# qemu SERIES APPEND SERIAL...: one machine.  It has a second node of memory without CPUs, so that
-# there is something to migrate to.  One thread for both CPUs: with one each, qemu lets a
-# CPU run into a half patched instruction while tracepoints are switched on, and the kernel panics.
+# qemu SERIES APPEND SERIAL...: becomes one machine.  It has a second node of memory without CPUs, so
+# that there is something to migrate to.  One thread for both CPUs: with one each, qemu lets a CPU run
+# into a half patched instruction while tracepoints are switched on, and the kernel panics.
 qemu()
 {
 	image=$(kernel_image "$1") || {
@@ -33,7 +34,7 @@ qemu()
 	append="console=ttyS0 quiet panic=-1 numa_balancing=disable $2"
 	initramfs=$out/initramfs-$1
 	shift 2
-	qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=single}" -cpu max -smp 2 -m 1024 \
+	exec qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=single}" -cpu max -smp 2 -m 1024 \
 		-object memory-backend-ram,id=m0,size=768M -numa node,nodeid=0,memdev=m0,cpus=0-1 \
 		-object memory-backend-ram,id=m1,size=256M -numa node,nodeid=1,memdev=m1 \
 		-display none -no-reboot -net none -kernel "$image" -initrd "$initramfs" \
@@ -52,8 +53,10 @@ boot()
 	qemu "$2" "$3" -monitor none -serial "file:$dir/console" \
 		-serial "file:$dir/archive" </dev/null >"$dir/qemu.log" 2>&1 &
 	machine=$!
+	echo "$machine" >"$dir/pid"
 	watch_machine "$machine" "$dir" "$limit"
 	wait "$machine" || :
+	rm "$dir/pid"
 	unpack_archive "$dir" || :
 	tr -d '\r' <"$dir/console" | grep -aE '^(vm: |ok |skip |FAIL |    )' | sed "s/^/$name: /"
 	echo "$name: $(($(date +%s) - started)) s"
@@ -63,6 +66,54 @@ boot()
 		return 1
 	fi
 	! grep -q 'FAIL' "$dir/results"
+}
+
+# What interrupts us must not leave machines behind.
+end_machines()
+{
+	cat "$out"/*/pid 2>/dev/null | xargs -r kill -KILL
+	exit 130
+}
+
+# A machine takes one CPU, and memory for two.
+room_for_two()
+{
+	[ "$(nproc)" -ge 2 ] && awk '/^MemAvailable:/ { exit $2 < 4000000 }' /proc/meminfo
+}
+
+# boot_all APPEND SERIES...: each a machine of its own, told of in this order.
+boot_all()
+{
+	words=$1
+	shift
+	rc=0
+	if [ $# -lt 2 ] || ! room_for_two; then
+		for s; do
+			boot "$s" "$s" "$words" || rc=1
+		done
+		return "$rc"
+	fi
+	echo "== live tests in machines with Linux $*, at once; what they say comes when they have ended"
+	for s; do
+		kernel_image "$s" >/dev/null || : # one apt at a time
+	done
+	for s; do
+		boot "$s" "$s" "$words" >"$out/$s.said" 2>&1 &
+		echo "$s $!" >>"$out/booted"
+	done
+	while read -r s pid; do
+		wait "$pid" || rc=1
+		cat "$out/$s.said"
+	done <"$out/booted"
+	return "$rc"
+}
+
+# The tests that need no machine, apart from those that the native kernel refused.
+left_out()
+{
+	awk -F '\t' 'FILENAME != "-" { if ($2 == "SKIP") skipped[$1]; next }
+		!/^#/ && !($1 in skipped) { print $1 }' \
+		"$([ -s "$build/live/results" ] && echo "$build/live/results" || echo /dev/null)" - <"$here/left_out"
 }
 
 # Two boots have different kernel bases; the same workload must give the same symbols.
@@ -109,6 +160,7 @@ check_skips()
 	return "$rc"
 }
 
+trap end_machines INT TERM
 mkdir -p "$out"
 make_initramfs "$build" "$out/initramfs" || exit 1
 
@@ -127,6 +179,11 @@ if [ "${1:-}" = demo-rmap ]; then
 	exit
 fi
 
+all=
+if [ "${1:-}" = --all ]; then
+	all=1
+	shift
+fi
 case ${1:-} in
 6.1 | 6.12)
 	series=$1
@@ -135,11 +192,16 @@ case ${1:-} in
 *) series='6.1 6.12' ;;
 esac
 tests=$(echo "$*" | tr ' ' ',')
+without=
+if [ -z "$tests$all" ]; then
+	without=$(left_out | paste -sd,)
+	echo "left out, tests/vm/left_out says why, ./run vm --all runs them:" \
+		"$(echo "$without" | sed 's/,/, /g')"
+fi
 rc=0
-rm -rf "$out"/6.*
-for s in $series; do
-	boot "$s" "$s" "stackonce.tests=$tests" || rc=1
-done
+rm -rf "$out"/6.* "$out/booted"
+# shellcheck disable=SC2086 # a list
+boot_all "stackonce.tests=$tests stackonce.without=$without" $series || rc=1
 if [ "$series" = '6.1 6.12' ] && [ -z "$tests" ]; then
 	if compare_boots; then
 		printf 'kaslr_boots\tOK\t1\t0\t0\n' >"$out/6.12-again/results"
