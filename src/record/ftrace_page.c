@@ -114,7 +114,7 @@ static int64_t count_lost(const struct ftrace_page *p, const struct ftrace_page_
 void ftrace_page__open(struct ftrace_page *p, const struct ftrace_page_format *f, const void *buf,
 		       size_t len)
 {
-	uint64_t commit;
+	uint32_t commit;
 	size_t room;
 
 	memset(p, 0, sizeof(*p));
@@ -125,13 +125,14 @@ void ftrace_page__open(struct ftrace_page *p, const struct ftrace_page_format *f
 	p->data = (const unsigned char *)buf + f->data;
 	p->ts = get64((const unsigned char *)buf + f->timestamp);
 	room = len - f->data;
-	commit = get_long((const unsigned char *)buf + f->commit, f->commit_size);
-	if ((commit & COMMIT_MASK) > room || commit > UINT32_MAX) {
+	/* Of 64 bits the upper ones only repeat the sign that MISSED_EVENTS gives the kernel's int. */
+	commit = (uint32_t)get_long((const unsigned char *)buf + f->commit, f->commit_size);
+	if ((commit & COMMIT_MASK) > room) {
 		p->err = -EBADMSG;
 		return;
 	}
 	p->len = commit & COMMIT_MASK;
-	p->lost = count_lost(p, f, (uint32_t)commit, room);
+	p->lost = count_lost(p, f, commit, room);
 }
 
 /* The bytes behind the head of the event at pos: n of them are there? */

@@ -177,12 +177,12 @@ uint64_t ftrace_record__word(const struct ftrace_record *r, uint32_t i)
 	return v;
 }
 
-/* Up to `most` words from a field on; a stack of addresses ends before the first that is none. */
+/* Up to `most` words from a field on; a stack of addresses ends where the kernel's printing does. */
 static int take_words(struct ftrace_record *r, const unsigned char *rec, size_t len,
 		      struct ftrace_place at, uint32_t most)
 {
 	bool counted = most != UINT32_MAX;
-	uint64_t v;
+	uint64_t end;
 
 	if (at.offset > len || (counted && most > (len - at.offset) / WORD))
 		return -EBADMSG;
@@ -193,11 +193,9 @@ static int take_words(struct ftrace_record *r, const unsigned char *rec, size_t 
 		r->nr_words = most;
 		return most % 2 ? -EBADMSG : 0;
 	}
-	for (; r->nr_words < most; r->nr_words++) {
-		v = ftrace_record__word(r, r->nr_words);
-		if (!v || v == UINT64_MAX)
-			break;
-	}
+	end = r->kind == FTRACE_USER_STACK ? 0 : UINT64_MAX;
+	while (r->nr_words < most && ftrace_record__word(r, r->nr_words) != end)
+		r->nr_words++;
 	return 0;
 }
 

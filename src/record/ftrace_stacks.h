@@ -73,7 +73,8 @@ int ftrace_kinds__load(struct ftrace_kinds *k);
 
 /*
  * Which kind of record is this, and what does it say?  -EBADMSG: shorter than its format, or it
- * claims more words than it has.  Stacks end before the first word 0 or ULONG_MAX, as in `trace`.
+ * claims more words than it has.  A kernel stack ends before a word of all ones, a user stack before
+ * one of zeros, as in `trace`.
  */
 int ftrace_kinds__decode(const struct ftrace_kinds *k, const void *rec, size_t len,
 			 struct ftrace_record *ret_record);

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The kernel's own text of a ring buffer against its decoded sub-buffers: every record of every CPU,
+# its time, task and type, and every address of every stack, with small and with large sub-buffers.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+
+need_tracefs
+cd "$work" || exit 1
+
+# record_ring: what happens in half a second, until the ring is stopped.
+record_ring()
+{
+	echo 0 >"$instance/tracing_on"
+	echo 1 >"$instance/tracing_on"
+	"$PROG/getppid" "$(scale 150 50)" >getppid.out
+	sleep "$(scale 0.5 1)"
+	"$PROG/getppid" "$(scale 150 50)" >getppid.out
+	echo 0 >"$instance/tracing_on"
+}
+
+# text_records: the records of `trace` as the program prints them, without the sizes of events.
+text_records()
+{
+	for f in "$instance"/events/*/*/id; do
+		d=${f%/id}
+		echo "${d##*/} $(cat "$f")"
+	done >ids
+	awk 'function out() { if (line != "") print line; line = "" }
+	NR == FNR { id[$1] = $2; next }
+	/^#/ || /^CPU:/ { next }
+	/^ =>/ {
+		if (match($0, /<[0-9a-f]+>$/)) # "=>  <...>" is the end of a stack: nothing there
+			line = line " " substr($0, RSTART + 1, RLENGTH - 2)
+		next
+	}
+	match($0, /-[0-9]+ +\[[0-9]+\] [^ ]+ +[0-9]+\.[0-9]+: /) {
+		out()
+		split(substr($0, RSTART + 1, RLENGTH - 1), w, /[][ ]+/)
+		pid = w[1]
+		cpu = w[2] + 0
+		us = w[4]
+		gsub(/[.:]/, "", us)
+		what = substr($0, RSTART + RLENGTH)
+		type = what ~ /^<stack trace>/ ? kernel : what ~ /^<user stack trace>/ ? user : ""
+		if (type == "") {
+			name = substr(what, 1, index(what, "(") ? index(what, "(") - 1 : length(what))
+			sub(/:.*/, "", name)
+			sub(/^sys_/, "sys_enter_", name)
+			type = (name in id) ? id[name] : "?" name
+		}
+		line = cpu " " us " " pid " " type
+	}
+	END { out() }' kernel="$(kind kernel_stack)" user="$(kind user_stack)" ids "$instance/trace"
+}
+
+kind()
+{
+	sed -n 's/^ID: //p' "$tracefs/events/ftrace/$1/format"
+}
+
+# compare BYTES: both readings of a ring with such sub-buffers.
+compare()
+{
+	text_records | LC_ALL=C sort -s -n -k 1,1 >kernel
+	args=
+	for d in "$instance"/per_cpu/cpu*; do
+		n=${d##*/cpu}
+		# Nothing more is written, and cat would wait for it.
+		timeout 2 cat "$d/trace_pipe_raw" >"raw$n"
+		[ ! -s "raw$n" ] || args="$args raw$n $n"
+	done
+	# shellcheck disable=SC2086 # a list
+	"$PROG/ftrace_pages" "$1" $args >pages || fail "sub-buffers of $1 bytes do not decode"
+	stacks="$(kind kernel_stack) $(kind user_stack)"
+	grep -v '^lost' pages | awk -v stacks="$stacks" 'BEGIN { split(stacks, s) }
+		$4 != s[1] && $4 != s[2] { NF-- } { print }' | LC_ALL=C sort -s -n -k 1,1 >ours
+	[ "$(wc -l <kernel)" -gt "$(scale 300 100)" ] || fail "only $(wc -l <kernel) records to compare"
+	diff kernel ours >differ || {
+		head -n 40 differ
+		fail "sub-buffers of $1 bytes: decoded otherwise than by the kernel"
+	}
+	note "sub-buffers of $1 bytes: $(wc -l <ours) records equal, $(grep -c '^lost' pages) losses told"
+}
+
+new_instance
+echo 1 >"$instance/options/stacktrace"
+echo 1 >"$instance/options/userstacktrace"
+echo 1 >"$instance/options/sym-addr"
+echo mono >"$instance/trace_clock"
+for e in syscalls/sys_enter_getppid sched/sched_switch irq timer/hrtimer_expire_entry; do
+	echo 1 >"$instance/events/$e/enable" || skip "no event $e"
+done
+
+echo 4096 >"$instance/buffer_size_kb"
+record_ring
+compare 4096
+grep -q '^lost' pages && fail "nothing was lost, but told"
+
+if [ -e "$instance/buffer_subbuf_size_kb" ]; then
+	echo 16 >"$instance/buffer_subbuf_size_kb" || fail "sub-buffers of 16 kB are refused"
+	record_ring
+	compare 16384
+	echo 4 >"$instance/buffer_subbuf_size_kb"
+fi
+
+# So small that most is overwritten.
+echo 8 >"$instance/buffer_size_kb"
+record_ring
+compare 4096
+[ "$(cat "$instance"/per_cpu/cpu*/stats | awk '/^overrun/ { n += $2 } END { print n }')" -gt 0 ] ||
+	fail "the ring was to overflow"
+grep -q '^lost' pages || fail "lost events are not told"
