@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# The kernels of the series: Debian's source package, the patches, configurations, builds.  What is
+# in the cache is named by the content it was made of:
+#   tree-KEY           the patched source; obj and obj-VARIANT in it while they are built
+#   image-VARIANT-KEY  bzImage, System.map, config, modules, and the kernel's own selftests
+# $KERNEL_TREE names a source tree to build as it is; its objects stay in it, nothing else is kept.
+
+k_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernel-series
+k_package=linux-source-6.12
+k_variants='default lockdep kasan kcsan bpf'
+k_jobs=${JOBS:-$(nproc)}
+
+k_die()
+{
+	echo "kernel: $*" >&2
+	exit 1
+}
+
+# is_variant WORD
+is_variant()
+{
+	case " $k_variants " in
+	*" $1 "*) return 0 ;;
+	*) return 1 ;;
+	esac
+}
+
+k_hash()
+{
+	sha256sum | cut -c 1-16
+}
+
+source_version()
+{
+	dpkg-query -W -f '${Version}' "$k_package" 2>/dev/null || k_die "$k_package is not installed"
+}
+
+source_key()
+{
+	{
+		source_version
+		cat kernel/*.patch 2>/dev/null
+	} | k_hash
+}
+
+# build_key VARIANT
+build_key()
+{
+	{
+		source_key
+		gcc --version
+		config_files "$1" | xargs cat kernel/build.sh
+	} | k_hash
+}
+
+# unpack_source DIR: the package as it is.
+unpack_source()
+{
+	mkdir -p "$1"
+	tar -xf "/usr/src/$k_package.tar.xz" -C "$1" --strip-components=1 ||
+		k_die "cannot unpack /usr/src/$k_package.tar.xz"
+}
+
+# apply_patch TREE PATCH: without fuzz, or says where it fails.
+apply_patch()
+{
+	patch -s -f -p1 -F0 --no-backup-if-mismatch -r - -d "$1" <"$2" >"$1.patch.log" 2>&1 && {
+		rm -f "$1.patch.log"
+		return
+	}
+	k_die "$(basename "$2") does not apply to $k_package $(source_version): $(
+		grep -m 1 -iE 'failed|find file|malformed|garbage' "$1.patch.log")"
+}
+
+# k_source: prints the path of the patched tree; those of earlier patches are removed.
+k_source()
+{
+	if [ -n "${KERNEL_TREE:-}" ]; then
+		(cd "$KERNEL_TREE" && pwd)
+		return
+	fi
+	tree=$k_cache/tree-$(source_key) || exit 1
+	if [ ! -d "$tree" ]; then
+		echo "kernel: unpacking $k_package $(source_version)" >&2
+		rm -rf "$k_cache"/tree-*
+		unpack_source "$tree.new"
+		for p in kernel/*.patch; do
+			[ ! -e "$p" ] || apply_patch "$tree.new" "$p"
+		done
+		mv "$tree.new" "$tree"
+	fi
+	echo "$tree"
+}
+
+# config_files VARIANT: the fragments, in the order in which they are merged.
+config_files()
+{
+	echo "$PWD/kernel/config"
+	[ "$1" = default ] || echo "$PWD/kernel/config.$1"
+}
+
+# k_config TREE OBJ VARIANT: fails when the kernel does not take a value, unless it has no such
+# option at all and is somebody's own tree.
+k_config()
+{
+	mkdir -p "$1/$2"
+	# shellcheck disable=SC2046 # paths, one a line
+	(cd "$1" && ARCH=x86_64 scripts/kconfig/merge_config.sh -n -O "$2" $(config_files "$3")) \
+		>"$1/$2/merge.log" 2>&1 || {
+		tail -n 5 "$1/$2/merge.log" >&2
+		return 1
+	}
+	[ -n "${KERNEL_TREE:-}" ] || ! grep -A 2 '^Value requested' "$1/$2/merge.log" >&2
+}
+
+# k_make TREE OBJ ARG...: the same result whoever builds it when and where.  Objects are in a
+# directory of the tree itself, so that paths are relative and a compiler cache hits in every tree.
+k_make()
+{
+	k_cc=gcc
+	! command -v ccache >/dev/null 2>&1 || k_cc='ccache gcc'
+	k_dir=$1
+	k_obj=$2
+	shift 2
+	CCACHE_NOHASHDIR=1 KBUILD_BUILD_TIMESTAMP=0 KBUILD_BUILD_USER=stackonce \
+		KBUILD_BUILD_HOST=stackonce \
+		make -C "$k_dir" -s --no-print-directory O="$k_obj" ARCH=x86_64 LOCALVERSION= CC="$k_cc" "$@"
+}
+
+# k_compile TREE OBJ VARIANT LOG: kernel and modules; shows what went wrong.
+k_compile()
+{
+	k_config "$1" "$2" "$3" && k_make "$1" "$2" -j"$k_jobs" bzImage modules >"$4" 2>&1 && return
+	grep -E -B 1 -A 4 'error|Error' "$4" | head -n 30 >&2
+	return 1
+}
+
+# keep_image TREE OBJ DIR: what a machine needs of a build.
+keep_image()
+{
+	rm -rf "$3"
+	mkdir -p "$3/modules"
+	cp "$1/$2/arch/x86/boot/bzImage" "$1/$2/System.map" "$3/"
+	cp "$1/$2/.config" "$3/config"
+	(cd "$1/$2" && find . -name '*.ko') | while read -r ko; do
+		cp "$1/$2/$ko" "$3/modules/"
+	done
+	cp -r "$1/tools/testing/selftests/ftrace" "$3/selftests"
+}
+
+# k_build VARIANT: prints the directory of its image.  Does nothing when it is there.
+k_build()
+{
+	is_variant "$1" || k_die "no variant '$1': there are $k_variants"
+	obj=obj
+	[ "$1" = default ] || obj=obj-$1
+	if [ -n "${KERNEL_TREE:-}" ]; then
+		tree=$(k_source) || exit 1
+		k_compile "$tree" "$obj" "$1" "$tree/$obj.log" >&2 || k_die "$tree does not build ($1)"
+		keep_image "$tree" "$obj" "$tree/$obj/image"
+		echo "$tree/$obj/image"
+		return
+	fi
+	image=$k_cache/image-$1-$(build_key "$1") || exit 1
+	if [ ! -d "$image" ]; then
+		tree=$(k_source) || exit 1
+		began=$(date +%s)
+		echo "kernel: building $1 (minutes; log: $k_cache/build-$1.log)" >&2
+		k_compile "$tree" "$obj" "$1" "$k_cache/build-$1.log" || k_die "$1 does not build"
+		keep_image "$tree" "$obj" "$image.new"
+		rm -rf "$k_cache/image-$1"-*[0-9a-f] "${tree:?}/$obj"
+		mv "$image.new" "$image"
+		echo "kernel: built $1 in $(($(date +%s) - began)) s" >&2
+	fi
+	echo "$image"
+}

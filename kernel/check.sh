@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# Every patch of the series on its own, in order: it applies, it compiles with its option on and off
+# without a warning, checkpatch and sparse have nothing to say.  At the end two whole kernels.
+
+# What checkpatch says of patches by nature: the series names no entry of MAINTAINERS for new files.
+check_ignored=FILE_PATH_CHANGES
+check_option=FTRACE_STACKMAP
+
+# touched PATCH: the files that it leaves behind.
+touched()
+{
+	sed -n 's|^+++ b/||p' "$1"
+}
+
+# objects_of TREE PATCH: the objects of this configuration that come from its C files.
+objects_of()
+{
+	touched "$2" | sed -n 's/\.c$/.o/p' | while read -r o; do
+		case $o in
+		tools/* | samples/* | Documentation/*) ;;
+		*) echo "$o" ;;
+		esac
+	done
+}
+
+# directories_of PATCH: what is compiled after it: the kernel's directories that it touches, and
+# those that include the headers it touches most.
+directories_of()
+{
+	{
+		echo kernel/trace/
+		touched "$1" | sed -n 's|^\(kernel\|mm\|fs\|arch/x86\)/\(.*/\)*[^/]*\.[chS]$|\1/\2|p'
+		touched "$1" | grep -q '^include/.*rmap' && echo mm/
+		touched "$1" | grep -q '^include/' && echo 'kernel/ fs/proc/'
+	} | tr ' ' '\n' | sort -u
+}
+
+# check_configs TREE: obj-on and obj-off, the same but for the option and what depends on it.
+check_configs()
+{
+	for o in on off; do
+		k_config "$1" "obj-$o" default || [ ! -e "$1/obj-$o/.config" ] || :
+	done 2>/dev/null
+	"$1/scripts/config" --file "$1/obj-off/.config" -d "$check_option" \
+		-d "${check_option}_KUNIT_TEST"
+	for o in on off; do
+		k_make "$1" "obj-$o" olddefconfig prepare >"$1/obj-$o.log" 2>&1 || {
+			tail -n 20 "$1/obj-$o.log"
+			return 1
+		}
+	done
+}
+
+# check_compile TREE OBJ TARGET...: says so when something is printed: make is silent otherwise.
+check_compile()
+{
+	log=$1/$2.log
+	k_make "$@" -j"$k_jobs" >"$log" 2>&1
+	rc=$?
+	[ "$rc" -eq 0 ] && [ ! -s "$log" ] && return
+	head -n 20 "$log"
+	return 1
+}
+
+# sparse_lines TREE OBJECT...: what sparse says, without line numbers.
+sparse_lines()
+{
+	sparse_tree=$1
+	shift
+	for o; do
+		[ -f "$sparse_tree/${o%.o}.c" ] || continue
+		rm -f "$sparse_tree/obj-on/$o"
+		k_make "$sparse_tree" obj-on C=2 CF=-fdiagnostic-prefix= "$o" 2>&1
+	done | grep -E '(warning|error):' | sed 's/:[0-9]*:[0-9]*:/:/' | sort
+}
+
+# check_sparse TREE OBJECTS: nothing that is not in the unpatched kernel too.
+check_sparse()
+{
+	# shellcheck disable=SC2086 # a list of words
+	sparse_lines "$1" $2 >"$1.sparse"
+	comm -13 "$1.sparse.base" "$1.sparse" >"$1.sparse.new"
+	[ ! -s "$1.sparse.new" ] || {
+		head -n 20 "$1.sparse.new"
+		return 1
+	}
+}
+
+# verdict NAME WHAT COMMAND...: runs it; one line when it went well, and what it printed otherwise.
+verdict()
+{
+	verdict_name=$1
+	what=$2
+	shift 2
+	if said=$("$@"); then
+		echo "ok   $verdict_name: $what"
+		printf '%s\tOK\t1\t0\t0\n' "$verdict_name" >>"$out/check.results"
+	else
+		echo "FAIL $verdict_name: $what"
+		printf '%s\n' "$said" | sed 's/^/    /'
+		printf '%s\tFAIL\t0\t1\t0\n' "$verdict_name" >>"$out/check.results"
+	fi
+}
+
+check_style()
+{
+	perl "$1/scripts/checkpatch.pl" --root="$1" --strict --no-summary --quiet \
+		--ignore "$check_ignored" "$2"
+}
+
+k_check()
+{
+	[ -e kernel/0001-*.patch ] 2>/dev/null || ls kernel/*.patch >/dev/null 2>&1 ||
+		k_die "there are no patches in kernel/"
+	tree=$k_cache/check
+	mkdir -p "$out" "$k_cache"
+	: >"$out/check.results"
+	rm -rf "$tree" "$tree".*
+	unpack_source "$tree"
+	check_configs "$tree" || return 1
+	all=
+	for p in kernel/*.patch; do
+		all="$all $(objects_of "$tree" "$p")"
+	done
+	# shellcheck disable=SC2086 # a list of words
+	sparse_lines "$tree" $(printf '%s\n' $all | sort -u) >"$tree.sparse.base"
+	for p in kernel/*.patch; do
+		name=$(basename "$p" .patch)
+		verdict "$name" "checkpatch --strict, without $check_ignored" check_style "$tree" "$p"
+		apply_patch "$tree" "$p"
+		check_configs "$tree" || return 1
+		dirs=$(directories_of "$p" | tr '\n' ' ')
+		for o in on off; do
+			# shellcheck disable=SC2086 # a list of words
+			verdict "$name" "$dirs with the option $o" check_compile "$tree" "obj-$o" $dirs
+		done
+		verdict "$name" "sparse on what it touches" check_sparse "$tree" "$(objects_of "$tree" "$p")"
+	done
+	for o in on off; do
+		verdict series "a whole kernel with the option $o" check_compile "$tree" "obj-$o" bzImage
+	done
+	rm -rf "$tree" "$tree".*
+	summary "$out/check.results"
+}

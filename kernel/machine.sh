@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# Machines for the kernels of the series, and what runs in them.  A test is kernel/tests/NAME.sh; the
+# comments at its top say what it needs (kernel/README.md).  Tests that need the same machine share
+# one boot.
+
+# What a report of a data race must name to be about the series.
+k_ours='stackmap|stack_map|file_map|user_stack|rmap_walk'
+# What the kernel says when something is wrong, besides data races.
+k_splats='BUG: |WARNING: |Oops|kernel BUG|general protection|Kernel panic|INFO: task|rcu: INFO|possible (recursive|circular|irq|deadlock)|inconsistent lock|suspicious RCU|sleeping function|scheduling while atomic|trying to register non-static|unreferenced object|held lock freed|bad unlock balance'
+
+# ---- what a test needs --------------------------------------------------------------------------
+
+test_names()
+{
+	for t in kernel/tests/*.sh; do
+		case $(basename "$t") in
+		lib*.sh | *.host.sh | *.after.sh | '*.sh') ;;
+		*) basename "$t" .sh ;;
+		esac
+	done
+}
+
+# need_of TEST WORD: the value of WORD=VALUE in the test's needs, WORD itself where it stands alone.
+need_of()
+{
+	[ -f "kernel/tests/$1.sh" ] || return 0
+	line=$(sed -n 's/^# needs: //p' "kernel/tests/$1.sh" | tr '\n' ' ')
+	if [ "$2" = append ]; then
+		printf '%s\n' "$line" | sed -n 's/.*append="\([^"]*\)".*/\1/p'
+		return
+	fi
+	printf '%s\n' "$line" | sed 's/append="[^"]*"//' | tr ' ' '\n' |
+		sed -n "s/^$2=//p; s/^$2\$/$2/p" | head -n 1
+}
+
+# variants_of TEST
+variants_of()
+{
+	v=$(need_of "$1" variant)
+	case $1 in
+	kunit) v=all ;;
+	esac
+	case ${v:-default} in
+	all) echo default lockdep kasan kcsan ;;
+	*) echo "${v:-default}" | tr ',' ' ' ;;
+	esac
+}
+
+# machine_of TEST VARIANT: names the machine that the test needs; tests with equal ones share a boot.
+machine_of()
+{
+	smp=$(need_of "$1" smp)
+	mem=$(need_of "$1" mem)
+	accel=$(need_of "$1" accel)
+	alone=
+	[ -z "$(need_of "$1" alone)$(need_of "$1" crash)" ] || alone=$1
+	[ "$2" != kasan ] || mem=${mem:-2048}
+	printf '%s|%s|%s|%s|%s|%s|%s\n' "$2" "${accel:-single}" "${smp:-2}" "${mem:-1024}" \
+		"$(need_of "$1" live)" "$alone" "$(need_of "$1" append)"
+}
+
+# ---- the machine --------------------------------------------------------------------------------
+
+# compile_tests ROOT: every kernel/tests/NAME.c is a program of its own.
+compile_tests()
+{
+	for c in kernel/tests/*.c; do
+		[ -e "$c" ] || continue
+		gcc -std=gnu17 -O2 -g0 -static -pthread -Wall -Wextra -Werror -D_GNU_SOURCE \
+			-Isrc/include -Ikernel/tests -o "$1/tests/$(basename "$c" .c)" "$c" ||
+			k_die "$c does not compile"
+	done
+}
+
+# make_k_initramfs BUILD OUT: OUT.cpio for every machine, OUT-live.cpio over it where live tests run.
+make_k_initramfs()
+{
+	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-kernel.XXXXXX")
+	base_root "$root"
+	mkdir -p "$root/tests" "$root/live"
+	cp kernel/init "$root/init"
+	chmod 755 "$root/init"
+	for f in kernel/tests/*; do
+		case $f in
+		*.c | *.h | *.host.sh | *.after.sh | 'kernel/tests/*') ;;
+		*) cp -r "$f" "$root/tests/" ;;
+		esac
+	done
+	compile_tests "$root"
+	add_program "$root" "$1/src/cmd/stackonce" /usr/bin/stackonce
+	pack_root "$root" "$2.cpio"
+	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-kernel.XXXXXX")
+	live_root "$root" "$1"
+	pack_root "$root" "$2-live.cpio"
+}
+
+# image_cpio IMAGE OUT: the kernel's modules and its own tests.
+image_cpio()
+{
+	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-kernel.XXXXXX")
+	mkdir -p "$root/live/prog"
+	cp -r "$1/selftests" "$root/selftests"
+	cp "$1"/modules/*.ko "$root/live/prog/" 2>/dev/null || :
+	pack_root "$root" "$2"
+}
+
+# k_qemu DIR MACHINE IMAGE APPEND ARG...: becomes one machine, with a second node of memory without CPUs.
+# With one thread for each CPU (accel=multi) they run at once, as race tests want it; qemu then
+# lets a CPU run into a half patched instruction while the function tracer is switched.
+k_qemu()
+{
+	IFS='|' read -r _ accel smp mem live _ words <<-EOT
+	$2
+	EOT
+	image_cpio "$3" "$1/image.cpio"
+	if [ -n "$live" ]; then
+		cat "$out/initramfs.cpio" "$out/initramfs-live.cpio" "$1/image.cpio" >"$1/initramfs"
+	else
+		cat "$out/initramfs.cpio" "$1/image.cpio" >"$1/initramfs"
+	fi
+	rm -f "$1/image.cpio"
+	kernel=$3/bzImage
+	append="console=ttyS0 loglevel=5 panic=-1 numa_balancing=disable watchdog_thresh=60"
+	append="$append rcupdate.rcu_cpu_stall_timeout=300 sysctl.kernel.hung_task_timeout_secs=600"
+	append="$append stackonce.variant=${2%%|*} $4 $words"
+	initramfs=$1/initramfs
+	shift 4
+	exec qemu-system-x86_64 -accel "tcg,thread=$accel" -cpu max -smp "$smp" -m "$mem" \
+		-object memory-backend-ram,id=m0,size="$((mem - 256))M" \
+		-numa "node,nodeid=0,memdev=m0,cpus=0-$((smp - 1))" \
+		-object memory-backend-ram,id=m1,size=256M -numa node,nodeid=1,memdev=m1 \
+		-display none -no-reboot -net none -kernel "$kernel" -initrd "$initramfs" \
+		-append "$append" "$@"
+}
+
+# host_part TEST DIR MACHINE-PID: runs TEST.host.sh for as long as the machine runs TEST.
+host_part()
+{
+	until grep -qa "vm: begin $1[[:space:]]" "$2/console" 2>/dev/null; do
+		kill -0 "$3" 2>/dev/null || return
+		sleep 0.2
+	done
+	sh "kernel/tests/$1.host.sh" "$2/monitor.in" "$2/console" >"$2/$1.host.log" 2>&1 &
+	part=$!
+	until grep -qa "vm: done $1[[:space:]]" "$2/console"; do
+		kill -0 "$3" 2>/dev/null || break
+		sleep 0.2
+	done
+	kill "$part" 2>/dev/null || :
+	wait "$part" 2>/dev/null || :
+}
+
+# ---- one boot -----------------------------------------------------------------------------------
+
+# boot_limit TESTS: seconds until a machine is given up.  Emulation with checks is slow.
+boot_limit()
+{
+	sum=300
+	for t in $1; do
+		own=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "kernel/tests/$t.sh" 2>/dev/null)
+		sum=$((sum + ${own:-120}))
+	done
+	echo $((sum * ${K_SLOW:-1}))
+}
+
+# splats CONSOLE: the first line of everything that the kernel complains about.
+splats()
+{
+	tr -d '\r' <"$1" | awk -v ours="$k_ours" -v splats="$k_splats" '
+		/BUG: KCSAN/ { race = $0; next }
+		race != "" && $0 ~ ours { print race; race = ""; skip = 1 }
+		/==================/ { race = "" }
+		race == "" && $0 ~ splats { print }' | head -n 20
+}
+
+# others_races CONSOLE: reports of data races that are not about the series.
+others_races()
+{
+	echo $(($(grep -ca 'BUG: KCSAN' "$1") - $(splats "$1" | grep -c 'BUG: KCSAN')))
+}
+
+# lines_of DIR TESTS: one line for each result; a test without one did not end.
+lines_of()
+{
+	if [ ! -s "$1/lines" ]; then
+		tr -d '\r' <"$1/console" | grep -aoE '(ok  |skip|FAIL) [^ ]+: .*' >"$1/lines" || :
+	fi
+	for t in $2; do
+		grep -qE "^(ok  |skip|FAIL) $t[:/]" "$1/lines" && continue
+		if [ -n "$(need_of "$t" crash)" ] && [ -f "kernel/tests/$t.after.sh" ]; then
+			echo "ok   $t: the machine ended in it" >>"$1/lines"
+		else
+			echo "FAIL $t: the machine died before it ended" >>"$1/lines"
+		fi
+	done
+}
+
+# after_parts DIR TESTS: what the host has to say to what the machine brought.
+after_parts()
+{
+	for t in $2; do
+		[ -f "kernel/tests/$t.after.sh" ] && grep -q "^ok   $t:" "$1/lines" || continue
+		mkdir -p "$1/$t"
+		rc=0
+		STACKONCE=$build/src/cmd/stackonce sh "kernel/tests/$t.after.sh" "$1/$t" "$1/console" \
+			>"$1/$t.after.log" 2>&1 || rc=$?
+		note=$(sed -n 's/^# //p' "$1/$t.after.log" | tail -n 1)
+		case $rc in
+		0) sed -i "s|^\(ok   $t:.*\)|\1 $(printf '%s' "$note" | tr '|&\\' '   ')|" "$1/lines" ;;
+		77) sed -i "s|^ok   $t:.*|skip $t: $(printf '%s' "$note" | tr '|&\\' '   ')|" "$1/lines" ;;
+		*)
+			sed -i "s|^ok   $t:.*|FAIL $t: looked at from outside: exit status $rc|" "$1/lines"
+			cat "$1/$t.after.log" >>"$1/$t.log"
+			;;
+		esac
+	done
+}
+
+# k_boot NAME MACHINE IMAGE TESTS
+k_boot()
+{
+	dir=$out/$1
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	started=$(date +%s)
+	echo "== $1: $4"
+	kunit=0
+	case " $4 " in *' kunit '*) kunit=1 ;; esac
+	mkfifo "$dir/monitor.in" "$dir/monitor.out"
+	: >"$dir/console"
+	k_qemu "$dir" "$2" "$3" "stackonce.tests=$(echo "$4" | tr ' ' ',') kunit.enable=$kunit" \
+		-chardev "pipe,id=monitor,path=$dir/monitor" -mon chardev=monitor,mode=readline \
+		-serial "file:$dir/console" -serial "file:$dir/archive" \
+		</dev/null >"$dir/qemu.log" 2>&1 &
+	machine=$!
+	cat "$dir/monitor.out" >"$dir/monitor.log" &
+	drain=$!
+	parts=
+	for t in $4; do
+		[ -f "kernel/tests/$t.host.sh" ] || continue
+		host_part "$t" "$dir" "$machine" &
+		parts="$parts $!"
+	done
+	watch_machine "$machine" "$dir" "$(boot_limit "$4")"
+	wait "$machine" || :
+	kill "$drain" 2>/dev/null || :
+	# shellcheck disable=SC2086 # a list of numbers
+	wait "$drain" $parts 2>/dev/null || :
+	rm -f "$dir/monitor.in" "$dir/monitor.out" "$dir/initramfs"
+	unpack_archive "$dir" || :
+	k_results "$1" "$dir" "$4"
+	echo "$1: $(($(date +%s) - started)) s"
+}
+
+# k_results NAME DIR TESTS: prints them and leaves them in DIR/results.
+k_results()
+{
+	lines_of "$2" "$3"
+	after_parts "$2" "$3"
+	crash=
+	for t in $3; do
+		crash=$crash$(need_of "$t" crash)
+	done
+	if [ -z "$crash" ] && [ -n "$(splats "$2/console")" ]; then
+		echo "FAIL console: the kernel complains ($2/console): $(splats "$2/console" | head -n 1)" \
+			>>"$2/lines"
+	fi
+	races=$(others_races "$2/console")
+	[ "$races" -eq 0 ] || echo "$1: $races data races elsewhere in the kernel are left out"
+	while read -r what line; do
+		printf '%s: %-4s %s\n' "$1" "$what" "$line"
+		[ "$what" != FAIL ] || tail -n 25 "$2/${line%%[:/]*}.log" 2>/dev/null | sed "s/^/$1:     /"
+	done <"$2/lines"
+	if grep -q ': the machine died' "$2/lines"; then
+		cat "$2/qemu.log"
+		tail -n 40 "$2/console" | tr -d '\r' | sed "s/^/$1:     /"
+	fi
+	awk -v OFS='\t' '{ n = $2; sub(/:$/, "", n) }
+		$1 == "ok" { print n, "OK", 1, 0, 0 }
+		$1 == "skip" { print n, "SKIP", 0, 0, 1 }
+		$1 == "FAIL" { print n, "FAIL", 0, 1, 0 }' "$2/lines" >"$2/results"
+	grep '^skip' "$2/lines" | sed "s/^skip /skipped in $1: /" >"$2/skips" || :
+}
+
+# ---- all of them --------------------------------------------------------------------------------
+
+# plan VARIANTS TESTS: lines MACHINE<TAB>TEST, for the variants in which a test runs.  A test that
+# was named and runs in none of them runs where it says.
+plan()
+{
+	for v in $1; do
+		for t in $2; do
+			case " $(variants_of "$t") " in
+			*" $v "*) printf '%s\t%s\n' "$(machine_of "$t" "$v")" "$t" ;;
+			esac
+		done
+	done
+	[ -n "$named" ] || return 0
+	for t in $2; do
+		for v in $(variants_of "$t"); do
+			case " $1 " in *" $v "*) continue 2 ;; esac
+		done
+		[ -z "$only" ] || k_die "$t does not run in $only, but in: $(variants_of "$t")"
+		for v in $(variants_of "$t"); do
+			printf '%s\t%s\n' "$(machine_of "$t" "$v")" "$t"
+		done
+	done
+}
+
+# boot_name VARIANT: the variant, and a number where it is booted again.
+boot_name()
+{
+	boots=$((boots + 1))
+	[ "$last" = "$1" ] || boots=1
+	last=$1
+	name=$1
+	[ "$boots" -eq 1 ] || name=$1-$boots
+}
+
+# run_plan FILE
+run_plan()
+{
+	boots=0
+	last=
+	cut -f 1 "$1" | awk '!seen[$0]++' >"$1.machines"
+	while read -r machine_name <&3; do
+		image=$(k_build "${machine_name%%|*}") || exit 1
+		boot_name "${machine_name%%|*}"
+		k_boot "$name" "$machine_name" "$image" "$(
+			awk -F '\t' -v m="$machine_name" '$1 == m { print $2 }' "$1" | tr '\n' ' ' | sed 's/ $//'
+		)"
+	done 3<"$1.machines"
+}

@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The patch series for Linux: its source, its kernels, its tests.  `./run kernel` lists the commands;
+# it calls this with the build directory of stackonce first.
+set -u
+
+build=$1
+shift
+cd "$(dirname "$0")/.." || exit 1
+out=$build/kernel
+
+# shellcheck source=tests/vm/initramfs.sh
+. tests/vm/initramfs.sh
+# shellcheck source=tests/vm/machine.sh
+. tests/vm/machine.sh
+# shellcheck source=kernel/build.sh
+. kernel/build.sh
+# shellcheck source=kernel/check.sh
+. kernel/check.sh
+# shellcheck source=kernel/machine.sh
+. kernel/machine.sh
+
+usage()
+{
+	cat <<-EOT
+	usage: ./run kernel COMMAND
+
+	  source                 unpack Debian's linux-source-6.12, apply kernel/*.patch; prints where
+	  build [VARIANT]        build a kernel of it (kept by content); prints where
+	  check                  build every patch with and without its option, checkpatch, sparse
+	  boot [VARIANT] [WORD...]  a shell in such a kernel; WORDs go to its command line
+	  test [--all] [--variant V] [--changed] [TEST...]
+	                         KUnit, selftests and kernel/tests in machines with such kernels
+	  list                   the tests, and where they run
+
+	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.
+	--all: in every variant, not only default.  --changed: only if something changed since it passed.
+	KERNEL_TREE=DIR builds and boots that source tree instead, JOBS=N with N jobs.
+	EOT
+}
+
+# What the tests of the default variant depend on.
+stamp_key()
+{
+	{
+		build_key default
+		git ls-files -s kernel tests/vm 2>/dev/null
+		git diff -- kernel tests/vm 2>/dev/null
+	} | k_hash
+}
+
+cmd_test()
+{
+	variants=default
+	only=
+	named=
+	changed=
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--all) variants=$k_variants ;;
+		--changed) changed=1 ;;
+		--variant)
+			is_variant "${2:-none}" || k_die "--variant is one of: $k_variants"
+			only=$2
+			variants=$2
+			shift
+			;;
+		-*) k_die "test does not know '$1'" ;;
+		*)
+			[ -f "kernel/tests/$1.sh" ] || [ "$1" = kunit ] || [ "$1" = selftests ] ||
+				k_die "there is no test '$1'"
+			named="$named $1"
+			;;
+		esac
+		shift
+	done
+	stamp=$k_cache/passed
+	if [ -n "$changed" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$(stamp_key)" ]; then
+		echo "kernel: nothing changed since its tests passed here"
+		return 0
+	fi
+	mkdir -p "$out" "$k_cache"
+	rm -rf "$out"/default* "$out"/lockdep* "$out"/kasan* "$out"/kcsan* "$out"/bpf*
+	plan "$variants" "${named:-kunit selftests $(test_names)}" >"$out/plan" || return 1
+	make_k_initramfs "$build" "$out/initramfs" || return 1
+	run_plan "$out/plan"
+	for s in "$out"/*/skips; do
+		cat "$s"
+	done
+	summary "$out"/*/results || return 1
+	[ -n "$named$only${KERNEL_TREE:-}" ] || stamp_key >"$stamp"
+}
+
+cmd_boot()
+{
+	variant=default
+	if [ $# -gt 0 ] && is_variant "$1"; then
+		variant=$1
+		shift
+	fi
+	image=$(k_build "$variant") || return 1
+	mkdir -p "$out/shell"
+	make_k_initramfs "$build" "$out/initramfs" || return 1
+	k_qemu "$out/shell" "$variant|single|2|1024|live||" "$image" "stackonce.mode=shell $*" \
+		-serial mon:stdio
+}
+
+cmd_list()
+{
+	for t in kunit selftests $(test_names); do
+		printf '%-24s %s\n' "$t" "$(variants_of "$t")"
+	done
+}
+
+command=${1:-help}
+[ $# -eq 0 ] || shift
+case $command in
+source) k_source ;;
+build) k_build "${1:-default}" ;;
+check) k_check "$@" ;;
+boot) cmd_boot "$@" ;;
+test) cmd_test "$@" ;;
+list) cmd_list ;;
+help | -h | --help) usage ;;
+*)
+	usage >&2
+	exit 2
+	;;
+esac
