@@ -55,6 +55,7 @@ static const char help[] =
 	"      --stack-map-bits N  log2 of the distinct stacks the map holds, 10-22 (16)\n"
 	"      --stack-pool SIZE   its memory for frames (160 bytes for each)\n"
 	"      --buffer-size SIZE  of each CPU's ring (8M)\n"
+	"      --backend HOW       bpf, ftrace, or auto: ftrace where BPF is refused\n"
 	"      --fsync             after every write\n"
 	"  -q, --quiet             no status line, only errors\n"
 	"  -v, --verbose           load time and kernel memory\n";
@@ -74,6 +75,7 @@ enum {
 	OPT_NO_USER_STACKS,
 	OPT_NO_SYMBOLS,
 	OPT_UNWIND_MEMORY,
+	OPT_BACKEND,
 };
 
 static const struct option longopts[] = {
@@ -97,6 +99,7 @@ static const struct option longopts[] = {
 	{ "stack-map-bits", required_argument, NULL, OPT_MAP_BITS },
 	{ "stack-pool", required_argument, NULL, OPT_POOL },
 	{ "buffer-size", required_argument, NULL, OPT_BUFFER },
+	{ "backend", required_argument, NULL, OPT_BACKEND },
 	{ "fsync", no_argument, NULL, OPT_FSYNC },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -116,6 +119,7 @@ struct options {
 	unsigned int nr_presets;
 	pid_t pids[MAX_PIDS];
 	bool all, quiet, verbose, freq_given, user_stacks_given;
+	bool backend_given; /* else it is chosen */
 };
 
 static int usage(const char *what, const char *value, int err)
@@ -195,6 +199,15 @@ static int parse_user_stacks(struct options *o, const char *how)
 	o->user_stacks_given = true;
 	o->rec.user_stacks = o->rec.user_stacks_must = true;
 	o->rec.user_fp_only = how && !strcmp(how, "fp");
+	return 0;
+}
+
+static int parse_backend(struct options *o, const char *name)
+{
+	o->backend_given = strcmp(name, "auto");
+	o->rec.backend = strcmp(name, "ftrace") ? REC_BACKEND_BPF : REC_BACKEND_FTRACE;
+	if (o->backend_given && strcmp(name, "bpf") && strcmp(name, "ftrace"))
+		return cmd__usage_error("record", "--backend '%s': bpf, ftrace or auto", name);
 	return 0;
 }
 
@@ -305,6 +318,8 @@ static int parse_option(struct options *o, int c, char *arg, const char *word)
 		o->user_stacks_given = true;
 		o->rec.user_stacks = false;
 		return 0;
+	case OPT_BACKEND:
+		return parse_backend(o, arg);
 	case OPT_NO_SYMBOLS:
 		o->rec.symbols = false;
 		return 0;
@@ -391,6 +406,36 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return 0;
 }
 
+/* Settles which backend it is; 0, or the exit code after a message. */
+static int choose_backend(struct options *o)
+{
+	const char *missing = features__missing_capability(), *refused = missing;
+
+	if (o->rec.backend == REC_BACKEND_BPF && !refused && !o->backend_given)
+		refused = features__bpf_refused();
+	if (!o->backend_given && refused && tracefs__may_record() == 0) {
+		if (!o->quiet)
+			fprintf(stderr, "stackonce: BPF is refused here (%s): recording by ftrace\n",
+				refused);
+		o->rec.backend = REC_BACKEND_FTRACE;
+	}
+	if (o->rec.backend == REC_BACKEND_BPF && missing) {
+		log_err(0, "recording needs %s; run as root, or see 'stackonce doctor'", missing);
+		return CMD_FAILURE;
+	}
+	if (o->rec.backend == REC_BACKEND_BPF)
+		return 0;
+	if (tracefs__may_record()) {
+		log_err(tracefs__may_record(), "ftrace: instances cannot be made in tracefs");
+		return CMD_FAILURE;
+	}
+	if (o->rec.sample_hz) {
+		log_err(0, "timer samples need BPF, not ftrace: name events with -e");
+		return CMD_FAILURE;
+	}
+	return 0;
+}
+
 static bool has_tracepoint(const char *name, char **all, size_t nr)
 {
 	size_t i;
@@ -436,7 +481,7 @@ static int resolve_events(struct options *o, struct rec_events *events)
 	for (i = 0; i < o->nr_events; i++) {
 		const struct event_option *e = &o->events[(o->nr_given + i) % o->nr_events];
 
-		if (e->filter && !probed) {
+		if (e->filter && !probed && !events->native) {
 			filter_features__probe(o->rec.syms, &features);
 			probed = true;
 		}
@@ -447,6 +492,8 @@ static int resolve_events(struct options *o, struct rec_events *events)
 	/* of a program's functions there is no other stack */
 	for (i = 0; i < events->nr && !o->user_stacks_given; i++)
 		o->rec.user_stacks = o->rec.user_stacks || events->v[i].desc.flags & DESC_USER;
+	if (events->native && events->nr > 1)
+		return rec_events__add_lost(events);
 	if (!o->rec.sample_hz)
 		return 0;
 	o->rec.sample_event = events->nr;
@@ -525,7 +572,6 @@ int cmd_record(int argc, char **argv)
 	struct rec_events events = { 0 };
 	struct recorder_result result;
 	struct kernel_names *names = NULL;
-	const char *missing;
 	int err;
 
 	o.rec = (struct recorder_opts){
@@ -548,11 +594,10 @@ int cmd_record(int argc, char **argv)
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;
 	stop__catch();
-	missing = features__missing_capability();
-	if (missing) {
-		log_err(0, "recording needs %s; run as root, or see 'stackonce doctor'", missing);
-		return CMD_FAILURE;
-	}
+	err = choose_backend(&o);
+	if (err)
+		return err;
+	events.native = o.rec.backend == REC_BACKEND_FTRACE;
 	if (!features__initial_pids()) {
 		log_err(0, "no recording in a PID namespace: its process ids are not those of the "
 			   "kernel's events; use the host's");

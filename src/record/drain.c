@@ -9,7 +9,6 @@
 #include "cleanup.h"
 #include "event.h"
 #include "files.h"
-#include "events/format.h"
 #include "frame.h"
 #include "idmap.h"
 #include "log.h"
@@ -68,25 +67,6 @@ static int name_frames(struct drain *d, const uint64_t *frames, unsigned int nr)
 	for (i = 0; i < nr && !err; i++)
 		if (FRAME_IS_KERNEL(frames[i]))
 			err = namer__frame(d->namer, frames[i]);
-	return err;
-}
-
-/* Addresses in the fields of an event that prints some as symbols. */
-static int name_fields(struct drain *d, const struct ev_format *fmt, const void *rec, size_t len)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < ev_format__nr_fields(fmt) && !err; i++) {
-		const struct ev_field *f = ev_format__field(fmt, i);
-		uint64_t v;
-
-		if (f->kind != EV_FIELD_INT || f->size != 8)
-			continue;
-		v = ev_field__value(f, rec, len);
-		if (FRAME_IS_KERNEL(v) && v >> 31 == 0x1ffffffffull)
-			err = namer__value(d->namer, v);
-	}
 	return err;
 }
 
@@ -338,7 +318,7 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 	if (e->ext & WIRE_EXT_NO_IRQFLAG)
 		out.marks |= STK_MARK_NO_IRQFLAG;
 	if (d->info[e->event].symbols && !(out.marks & STK_MARK_NO_FIELDS))
-		err = name_fields(d, d->info[e->event].fmt, out.record, out.record_len);
+		err = namer__fields(d->namer, d->info[e->event].fmt, out.record, out.record_len);
 	return err ? err : stk_writer__event(d->w, &out);
 }
 
@@ -399,11 +379,8 @@ int drain__new(const struct drain_opts *o, struct drain **ret_drain)
 		return -ENOMEM;
 	}
 	for (i = 0; i < events->nr; i++) {
-		const char *print = strstr(events->v[i].format, "print fmt:");
-
 		d->info[i].fmt = events->v[i].fmt;
-		d->info[i].symbols = print && (strstr(print, "%ps") || strstr(print, "%pS") ||
-					       strstr(print, "%pf") || strstr(print, "%pF"));
+		d->info[i].symbols = namer__prints_symbols(events->v[i].format);
 	}
 	for (i = 0; i < d->nr_cpus; i++) {
 		d->rings[i].d = d;

@@ -162,8 +162,8 @@ static int describe(struct rec_event *e)
 	return describe_dynamic(e);
 }
 
-/* syscalls:sys_enter_X gets fields for the strings its arguments point to. */
-static int describe_syscall(struct rec_event *e)
+/* syscalls:sys_enter_X gets fields for the strings its arguments point to, if we fill them in. */
+static int describe_syscall(struct rec_event *e, bool native)
 {
 	const char *name = e->name + strlen("sys_enter_");
 	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
@@ -178,7 +178,7 @@ static int describe_syscall(struct rec_event *e)
 	e->syscall_nr = syscall__number(name);
 	if (e->syscall_nr < 0)
 		return e->syscall_nr;
-	if (e->syscall_exit)
+	if (e->syscall_exit || native)
 		return 0;
 	err = ev_format__syscall_text(e->format, strlen(e->format), &text, strings, &nr);
 	if (err)
@@ -272,13 +272,13 @@ static int event_fill(struct rec_events *l, struct rec_event *e, const char *ful
 		return -ENOMEM;
 	*ret_why = "its format cannot be read";
 	err = tracefs__format(e->system, e->name, &e->format);
-	if (err == -ENOENT)
+	if (err == -ENOENT && !l->native)
 		err = fill_synthetic(e, full);
 	if (err)
 		return err;
 	if (!strcmp(e->system, "syscalls")) {
 		*ret_why = "the number of this system call is not known";
-		err = describe_syscall(e);
+		err = describe_syscall(e, l->native);
 		if (err)
 			return err;
 	}
@@ -351,7 +351,10 @@ static int add_one(struct rec_events *l, const char *full, bool glob, const char
 			return refuse(l, full, true, why);
 		return log_err(err, "event %s: %s", full, why);
 	}
-	err = filter ? compile_filter(e, filter, features) : 0;
+	if (filter && l->native)
+		e->filter = filter;
+	else if (filter)
+		err = compile_filter(e, filter, features);
 	if (err)
 		event_clear(e);
 	else
@@ -393,7 +396,7 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 			return err;
 	}
 	/* not with '*:*': who asks for all tracepoints does not ask for function probes */
-	for (i = 0; *spec != '*' && i < nr_synthetics; i++) {
+	for (i = 0; *spec != '*' && !l->native && i < nr_synthetics; i++) {
 		char full[128];
 
 		snprintf(full, sizeof(full), "%s:%s", synthetics[i].system, synthetics[i].name);
@@ -512,6 +515,8 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 			rest = NULL;
 		if (!*one)
 			err = log_err(-EINVAL, "empty event name in '%s'", spec);
+		else if (probe__is_spec(one) && l->native)
+			err = log_err(-EOPNOTSUPP, "%s: function probes need BPF, not ftrace", one);
 		else if (probe__is_spec(one))
 			err = add_probes(l, one, filter, features);
 		else
@@ -521,7 +526,9 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 	return err;
 }
 
-int rec_events__add_sample(struct rec_events *l, const char *name)
+/* An event of our own. */
+static int add_own(struct rec_events *l, enum stk_event_kind kind, const char *system,
+		   const char *name, const char *fields)
 {
 	struct rec_event *e;
 	int err;
@@ -529,18 +536,16 @@ int rec_events__add_sample(struct rec_events *l, const char *name)
 	err = event_new(l, &e);
 	if (err)
 		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
-	e->kind = STK_KIND_SAMPLE;
-	e->system = strdup("sample");
+	e->kind = kind;
+	e->system = strdup(system);
 	e->name = strdup(name);
 	if (asprintf(&e->format,
 		     "name: %s\nID: 0\nformat:\n"
 		     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 		     "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
 		     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-		     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-		     "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n\n"
-		     "print fmt: \"ip=%%pS\", (void *)REC->ip\n",
-		     name) < 0)
+		     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n%s",
+		     name, fields) < 0)
 		e->format = NULL;
 	if (!e->system || !e->name || !e->format) {
 		event_clear(e);
@@ -551,7 +556,19 @@ int rec_events__add_sample(struct rec_events *l, const char *name)
 		event_clear(e);
 		return err;
 	}
-	e->desc.fixed_size = 16;
+	e->desc.fixed_size = ev_format__fixed_size(e->fmt);
 	l->nr++;
 	return 0;
+}
+
+int rec_events__add_sample(struct rec_events *l, const char *name)
+{
+	return add_own(l, STK_KIND_SAMPLE, "sample", name,
+		       "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n\n"
+		       "print fmt: \"ip=%pS\", (void *)REC->ip\n");
+}
+
+int rec_events__add_lost(struct rec_events *l)
+{
+	return add_own(l, STK_KIND_TRACEPOINT, "ftrace", "lost_events", "print fmt: \"\"\n");
 }

@@ -44,6 +44,7 @@ struct rec_events {
 	unsigned int nr_left_out, cap_left_out;
 	struct constants *constants; /* loaded when a format needs them */
 	struct ksyms *syms; /* the running kernel's, for function probes; borrowed */
+	bool native; /* for ftrace: formats as they are, filters by the kernel, no probes */
 };
 
 /*
@@ -55,6 +56,8 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 		    const struct filter_features *features);
 /* Timer samples as one event. */
 int rec_events__add_sample(struct rec_events *l, const char *name);
+/* Stands for what a ring had no room for, of which nobody knows what it was. */
+int rec_events__add_lost(struct rec_events *l);
 int rec_events__leave_out(struct rec_events *l, const char *system, const char *name,
 			  const char *why);
 void rec_events__clear(struct rec_events *l);

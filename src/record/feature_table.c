@@ -394,3 +394,10 @@ const char *features__missing_capability(void)
 			return needed[i].name;
 	return NULL;
 }
+
+const char *features__bpf_refused(void)
+{
+	_cleanup_close_ int prog = load_trivial(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL);
+
+	return prog < 0 ? strerror(-prog) : NULL;
+}

@@ -39,6 +39,8 @@ bool features__kprobes(void);
 
 /* The capability that is missing to even try ("CAP_BPF"), NULL: none. */
 const char *features__missing_capability(void);
+/* Why bpf(2) loads not even the smallest program, NULL: it does. */
+const char *features__bpf_refused(void);
 /*
  * Whether this process numbers processes as the kernel does; not in a PID namespace of its own,
  * where its numbers are others than those of the events.

@@ -20,6 +20,8 @@
 #include "trace/writer.h"
 
 #define MAX_KEPT 512 /* descriptors kept open */
+#define HASH_MAX FILE_HASH_CONTENT_MAX /* bytes of a file without a build id */
+#define HASH_SUM (1ull << 30) /* and of all of them */
 /* What was changed so shortly before is likely to be gone when the recording ends. */
 #define FRESH_NS (3600 * 1000000000ull)
 
@@ -513,4 +515,21 @@ int file_map__hash(struct file_map *m, struct mapped_file *f, uint64_t max_bytes
 	f->info.id_kind = STK_ID_CONTENT;
 	f->info.id_len = 20;
 	return f->info.number ? announce(m, f, 0) : 0;
+}
+
+int file_map__hash_all(struct file_map *m)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < m->nr_numbers && !err; i++) {
+		const struct stk_file *info = &m->by_number[i]->info;
+
+		if (info->id_len || info->size > HASH_MAX || sum + info->size > HASH_SUM)
+			continue;
+		sum += info->size;
+		err = file_map__hash(m, m->by_number[i], HASH_MAX);
+	}
+	return err;
 }

@@ -56,5 +56,7 @@ int mapped_file__open(const struct mapped_file *f);
  * can be had still.
  */
 int file_map__hash(struct file_map *m, struct mapped_file *f, uint64_t max_bytes);
+/* The same of all files with a number, the long ones left out. */
+int file_map__hash_all(struct file_map *m);
 
 #endif /* RECORD_FILE_MAP_H */

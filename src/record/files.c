@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "file_hash.h"
 #include "file_map.h"
 #include "files_internal.h"
 #include "frame.h"
@@ -25,8 +24,6 @@
 #define SECOND_NS 1000000000ull
 #define POLL_NS 50000000ull /* after which the rings are looked after again */
 #define RETRY_MAX_NS (64 * SECOND_NS)
-#define HASH_MAX FILE_HASH_CONTENT_MAX /* bytes of a file without a build id */
-#define HASH_SUM (1ull << 30) /* and of all of them */
 
 /* A file that could not be opened where it was seen; it may be seen elsewhere. */
 struct gone {
@@ -497,19 +494,8 @@ int files__note_frame(struct files *f, uint32_t number, uint64_t offset)
 
 int files__finish(struct files *f, bool symbols)
 {
-	struct mapped_file *file;
-	uint64_t sum = 0;
-	uint32_t number;
-	int err = 0;
+	int err = file_map__hash_all(f->map);
 
-	for (number = 1; (file = file_map__at(f->map, number)) && !err; number++) {
-		const struct stk_file *info = mapped_file__info(file);
-
-		if (info->id_len || info->size > HASH_MAX || sum + info->size > HASH_SUM)
-			continue;
-		sum += info->size;
-		err = file_map__hash(f->map, file, HASH_MAX);
-	}
 	if (!err && symbols)
 		err = user_frames__write_symbols(&f->frames, f->map, f->o.w);
 	return err;

@@ -205,6 +205,14 @@ const struct ftrace_matched *ftrace_match__next(struct ftrace_match *m)
 	return &e->out;
 }
 
+bool ftrace_match__oldest(const struct ftrace_match *m, uint64_t *ret_ts)
+{
+	if (!m->nr)
+		return false;
+	*ret_ts = m->events[m->head].out.ts;
+	return true;
+}
+
 const struct ftrace_match_counts *ftrace_match__counts(const struct ftrace_match *m)
 {
 	return &m->counts;

@@ -73,6 +73,8 @@ void ftrace_match__cut(struct ftrace_match *m);
  * NULL after every other call.
  */
 const struct ftrace_matched *ftrace_match__next(struct ftrace_match *m);
+/* Whether events wait, and since when. */
+bool ftrace_match__oldest(const struct ftrace_match *m, uint64_t *ret_ts);
 const struct ftrace_match_counts *ftrace_match__counts(const struct ftrace_match *m);
 
 #endif /* RECORD_FTRACE_MATCH_H */

@@ -190,6 +190,8 @@ int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct k
 	int err;
 
 	err = put(w, "recorder", "stackonce %s", STACKONCE_VERSION);
+	err = err ? err :
+		    put(w, "backend", "%s", opts->backend == REC_BACKEND_FTRACE ? "ftrace" : "bpf");
 	err = err ? err : put_command_line(w, opts);
 	err = err ? err : put_machine(w, syms);
 	err = err ? err : put_clock(w, opts);
@@ -258,8 +260,7 @@ int meta__numbers(struct stk_writer *w, const struct meta_number *rows, size_t n
 	return err;
 }
 
-/* Of these it is not known whether the kernel dropped some. */
-static int put_uncounted(struct stk_writer *w, const struct rec_events *l, const struct programs *p)
+int meta__uncounted(struct stk_writer *w, const struct rec_events *l, const struct programs *p)
 {
 	struct strbuf text = { 0 };
 	unsigned int i;
@@ -277,27 +278,22 @@ static int put_uncounted(struct stk_writer *w, const struct rec_events *l, const
 	return err;
 }
 
-int meta__costs(struct stk_writer *w, const struct rec_events *events, const struct programs *p,
-		uint64_t start_cpu_ns)
+int meta__costs(struct stk_writer *w, const struct programs_costs *costs, uint64_t start_cpu_ns)
 {
-	struct programs_costs costs;
 	struct rusage ru;
 	int err;
 
-	programs__costs(p, &costs);
 	getrusage(RUSAGE_SELF, &ru);
 	const struct meta_number rows[] = {
 		{ "cost.start_cpu_ns", start_cpu_ns },
 		{ "cost.recorder_cpu_ns", meta__cpu_ns() },
 		{ "cost.recorder_peak_bytes", ru.ru_maxrss * 1024ull },
-		{ "cost.kernel_map_bytes", costs.map_bytes },
-		{ "cost.kernel_program_bytes", costs.prog_bytes },
-		{ "cost.load_ns", costs.load_ns },
-		{ "cost.attach_ns", costs.attach_ns },
+		{ "cost.kernel_map_bytes", costs->map_bytes },
+		{ "cost.kernel_program_bytes", costs->prog_bytes },
+		{ "cost.load_ns", costs->load_ns },
+		{ "cost.attach_ns", costs->attach_ns },
 	};
 
-	err = put_uncounted(w, events, p);
-	if (!err)
-		err = meta__numbers(w, rows, ARRAY_SIZE(rows));
+	err = meta__numbers(w, rows, ARRAY_SIZE(rows));
 	return err ? log_err(err, "write the cost") : 0;
 }

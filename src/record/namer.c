@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "events/format.h"
+#include "frame.h"
 #include "idmap.h"
 #include "symbols/ksyms.h"
 #include "trace/writer.h"
@@ -127,6 +129,32 @@ int namer__frame(struct namer *n, uint64_t addr)
 int namer__value(struct namer *n, uint64_t addr)
 {
 	return name(n, addr, false);
+}
+
+int namer__fields(struct namer *n, const struct ev_format *fmt, const void *rec, size_t len)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < ev_format__nr_fields(fmt) && !err; i++) {
+		const struct ev_field *f = ev_format__field(fmt, i);
+		uint64_t v;
+
+		if (f->kind != EV_FIELD_INT || f->size != 8)
+			continue;
+		v = ev_field__value(f, rec, len);
+		if (FRAME_IS_KERNEL(v) && v >> 31 == 0x1ffffffffull)
+			err = namer__value(n, v);
+	}
+	return err;
+}
+
+bool namer__prints_symbols(const char *format)
+{
+	const char *print = strstr(format, "print fmt:");
+
+	return print && (strstr(print, "%ps") || strstr(print, "%pS") || strstr(print, "%pf") ||
+			 strstr(print, "%pF"));
 }
 
 void namer__end_round(struct namer *n)

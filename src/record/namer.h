@@ -7,8 +7,11 @@
 #ifndef RECORD_NAMER_H
 #define RECORD_NAMER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct ev_format;
 struct namer;
 struct ksyms;
 struct stk_writer;
@@ -24,6 +27,10 @@ void namer__free(struct namer *n);
 int namer__frame(struct namer *n, uint64_t addr);
 /* addr is the value of a field. */
 int namer__value(struct namer *n, uint64_t addr);
+/* The same of a record's fields that may be kernel addresses. */
+int namer__fields(struct namer *n, const struct ev_format *fmt, const void *rec, size_t len);
+/* Whether the text of an event's format prints fields as kernel symbols. */
+bool namer__prints_symbols(const char *format);
 /* To be called when the writer has ended a round: all its stacks so far are in the file. */
 void namer__end_round(struct namer *n);
 

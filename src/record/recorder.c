@@ -10,10 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend.h"
 #include "cleanup.h"
-#include "drain.h"
 #include "event.h"
-#include "files.h"
 #include "log.h"
 #include "losses.h"
 #include "meta.h"
@@ -34,14 +33,11 @@
 
 struct recorder {
 	const struct recorder_opts *opts;
-	struct ksyms *syms; /* borrowed */
-	struct programs *programs;
+	struct backend *backend;
+	const struct backend_ops *ops;
 	struct target *target;
 	struct output *output;
 	struct stk_writer *w;
-	struct files *files; /* NULL: no user stacks */
-	struct programs_user user; /* of them */
-	struct drain *drain;
 	uint64_t (*counters)[STK_NR_COUNTERS];
 	uint64_t round_start, last_accounting, last_status, status_events;
 	int nice; /* before the recording */
@@ -75,7 +71,7 @@ static int open_writer(struct recorder *r)
 {
 	const struct recorder_opts *o = r->opts;
 	struct stk_writer_opts wo = {
-		.nr_cpus = programs__nr_cpus(r->programs),
+		.nr_cpus = r->ops->nr_cpus(r->backend),
 		.stack_budget = STACK_BUDGET,
 		.fsync = o->fsync,
 		.give_up = give_up,
@@ -89,7 +85,7 @@ static int open_writer(struct recorder *r)
 	err = stk_writer__new(fd, &wo, &r->w);
 	if (err)
 		return err;
-	err = meta__write(r->w, o, r->syms, o->events);
+	err = meta__write(r->w, o, o->syms, o->events);
 	for (i = 0; i < o->events->nr && err >= 0; i++) {
 		const struct rec_event *e = &o->events->v[i];
 
@@ -98,36 +94,10 @@ static int open_writer(struct recorder *r)
 	return err < 0 ? err : 0;
 }
 
-static int load_programs(struct recorder *r)
-{
-	const struct recorder_opts *o = r->opts;
-	struct programs_opts po = {
-		.events = o->events,
-		.syms = r->syms,
-		.sample_hz = o->sample_hz,
-		.sample_event = o->sample_event,
-		.sample_cycles = o->sample_cycles,
-		.keep_idle = o->keep_idle,
-		.kernel_stacks = o->kernel_stacks,
-		.user_stacks = o->user_stacks,
-		.user_stacks_must = o->user_stacks_must,
-		.user_fp_only = o->user_fp_only,
-		.include_self = o->include_self,
-		.select_tasks = o->nr_pids || (o->command && o->command_only),
-		.clock = o->clock,
-		.max_depth = o->max_depth,
-		.stack_map_bits = o->stack_map_bits,
-		.stack_pool = o->stack_pool,
-		.buffer_size = o->buffer_size,
-	};
-
-	return programs__new(&po, &r->programs);
-}
-
 static int open_target(struct recorder *r)
 {
+	const struct target_selection *sel = &r->backend->selection;
 	const struct recorder_opts *o = r->opts;
-
 	struct target_command command = {
 		.argv = o->command,
 		.only = o->command_only,
@@ -135,64 +105,25 @@ static int open_target(struct recorder *r)
 	};
 
 	if (o->command)
-		return target__command(r->programs, &command, &r->target);
+		return target__command(sel, &command, &r->target);
 	if (o->nr_pids)
-		return target__pids(r->programs, o->pids, o->nr_pids, &r->target);
+		return target__pids(sel, o->pids, o->nr_pids, &r->target);
 	return target__system(&r->target);
-}
-
-/* Before anything is armed: what runs now has its tables then. */
-static int open_files(struct recorder *r)
-{
-	const struct recorder_opts *o = r->opts;
-	struct files_opts fo;
-	int err;
-
-	programs__user(r->programs, &r->user);
-	if (!r->user.files)
-		return 0;
-	fo = (struct files_opts){
-		.entries = r->user.files,
-		.ctl = r->user.ctl,
-		.news_fd = r->user.news_fd,
-		.slabs_fd = r->user.slabs_fd,
-		.snapshot_fd = r->user.snapshot_fd,
-		.table_budget = o->user_fp_only ? 0 : o->table_budget,
-		.w = r->w,
-	};
-	err = files__new(&fo, &r->files);
-	if (err)
-		return log_err(err, "the file map");
-	err = files__snapshot(r->files);
-	return err ? log_err(err, "the mappings of running processes") : 0;
 }
 
 static int prepare(struct recorder *r)
 {
-	struct drain_opts d = {
-		.events = r->opts->events,
-		.syms = r->syms,
-		.user_fp_only = r->opts->user_fp_only,
-	};
 	int err;
 
 	r->counters = calloc(MAX(r->opts->events->nr, 1u), sizeof(*r->counters));
 	if (!r->counters)
 		return log_err(-ENOMEM, "counters");
-	err = load_programs(r);
+	err = r->ops->open(r->opts, &r->backend);
 	if (!err)
 		err = open_target(r);
 	if (!err)
 		err = open_writer(r);
-	if (!err)
-		err = open_files(r);
-	if (err)
-		return err;
-	d.programs = r->programs;
-	d.w = r->w;
-	d.files = r->files;
-	err = drain__new(&d, &r->drain);
-	return err ? log_err(err, "map the rings") : 0;
+	return err ? err : r->ops->set_writer(r->backend, r->w);
 }
 
 /*
@@ -251,21 +182,21 @@ static int turn(struct recorder *r, bool last)
 	struct drain_stats ds;
 	int err;
 
-	err = account ? programs__counters(r->programs, r->counters) : 0;
+	err = account ? r->ops->counters(r->backend, r->counters) : 0;
 	if (err)
 		return log_err(err, "read the counters");
-	err = drain__run(r->drain);
+	err = r->ops->drain(r->backend, last);
 	if (err)
 		return log_err(err, "take events from the rings");
 	if (account)
-		drain__add_ends(r->drain, r->counters);
-	drain__stats(r->drain, &ds);
+		r->ops->add_ends(r->backend, r->counters);
+	r->ops->stats(r->backend, &ds);
 	now = recorder_clock_ns(REC_CLOCK_MONO);
 	if (!account && now - r->round_start < ROUND_NS && stk_writer__pending(r->w) < ROUND_BYTES)
 		return 0;
 	r->round_start = now;
 	err = stk_writer__end_round(r->w, MIN(start, ds.horizon), recorder_wall_ns());
-	drain__end_round(r->drain);
+	r->ops->end_round(r->backend);
 	if (!err && account) {
 		r->last_accounting = now;
 		err = write_accounting(r, last && ds.horizon == UINT64_MAX);
@@ -275,38 +206,34 @@ static int turn(struct recorder *r, bool last)
 	return err;
 }
 
-/*
- * A file that is new is opened at once: its process may not live long, and until its unwind table
- * is loaded the stacks that need it are copied.
- */
 static int sleep_us(struct recorder *r, unsigned int us)
 {
 	uint64_t now = recorder_clock_ns(REC_CLOCK_MONO), end = now + us * 1000ull;
+	struct pollfd news = { .fd = r->ops->news_fd(r->backend), .events = POLLIN };
 	int err = 0;
 
-	if (!r->files) {
+	if (news.fd < 0) {
 		usleep(us);
 		return 0;
 	}
 	while (now < end && !err) {
-		struct pollfd news = { .fd = files__fd(r->files), .events = POLLIN };
 		struct timespec left = { .tv_nsec = end - now };
 
 		if (ppoll(&news, 1, &left, NULL) <= 0)
 			return 0;
-		err = files__poll(r->files);
+		err = r->ops->take_news(r->backend);
 		now = recorder_clock_ns(REC_CLOCK_MONO);
 	}
-	return err ? log_err(err, "files that are new") : 0;
+	return err;
 }
 
 /* Sleep less the fuller the rings were found. */
 static int nap(struct recorder *r, unsigned int *us)
 {
 	struct drain_stats ds;
-	uint64_t size = programs__ring_size(r->programs);
+	uint64_t size = r->ops->ring_size(r->backend);
 
-	drain__stats(r->drain, &ds);
+	r->ops->stats(r->backend, &ds);
 	if (ds.fullest > size / 8)
 		*us = MAX(*us / 4, (unsigned int)NAP_MIN_US);
 	else if (ds.fullest < size / 32)
@@ -367,9 +294,9 @@ static int start(struct recorder *r)
 {
 	int err;
 
-	err = programs__arm(r->programs);
+	err = r->ops->arm(r->backend);
 	if (err)
-		return log_err(err, "switch the programs on");
+		return log_err(err, "switch recording on");
 	err = meta__tasks(r->w, r->opts, "start");
 	if (err)
 		return err;
@@ -396,7 +323,7 @@ static int record(struct recorder *r)
 	/* while events still come: what changes meanwhile is known from them */
 	if (!err)
 		err = meta__tasks(r->w, r->opts, "end");
-	disarmed = programs__disarm(r->programs);
+	disarmed = r->ops->disarm(r->backend);
 	setpriority(PRIO_PROCESS, 0, r->nice);
 	return err ? err : disarmed;
 }
@@ -411,94 +338,37 @@ static void fill_result(struct recorder *r, struct recorder_result *res)
 	res->bytes = ws.bytes;
 	res->lost = lost_so_far(r);
 	res->nr_left_out = r->opts->events->nr_left_out;
-	programs__costs(r->programs, &res->costs);
-}
-
-static struct files_stats files_stats(const struct files *f)
-{
-	struct files_stats fs;
-
-	files__stats(f, &fs);
-	return fs;
-}
-
-static int unwind_meta(struct recorder *r)
-{
-	const struct recorder_opts *o = r->opts;
-	struct files_stats fs = files_stats(r->files);
-	const struct meta_number rows[] = {
-		{ "unwind.files", fs.files },
-		{ "unwind.tables_loaded", fs.loaded },
-		{ "unwind.no_table", fs.no_table },
-		{ "unwind.evicted", fs.evicted },
-		{ "unwind.table_bytes", fs.table_bytes },
-		{ "unwind.table_peak", fs.table_peak },
-		{ "unwind.cfi_bytes", fs.cfi_bytes },
-		{ "unwind.load_ns", fs.load_ns },
-		{ "unwind.budget", o->table_budget },
-		{ "unwind.files_full", r->user.ctl->files_full },
-	};
-	int err;
-
-	err = stk_writer__meta(r->w, "unwind.mode", o->user_fp_only ? "fp" : "cfi");
-	return err ? err : meta__numbers(r->w, rows, ARRAY_SIZE(rows));
-}
-
-/* What the reader of user stacks needs beside them. */
-static int finish_files(struct recorder *r)
-{
-	int err;
-
-	if (!r->files)
-		return 0;
-	if (r->user.ctl->files_full)
-		log_warn("more than %u files with code: frames of further ones are unknown",
-			 WIRE_MAX_FILES);
-	err = files__finish(r->files, r->opts->symbols);
-	if (!err)
-		err = unwind_meta(r);
-	return err ? log_err(err, "symbols of user stacks") : 0;
+	r->ops->costs(r->backend, &res->costs);
 }
 
 static int finish(struct recorder *r)
 {
+	struct programs_costs costs;
 	struct drain_stats ds;
 	int err;
 
 	do {
 		err = turn(r, true);
-		drain__stats(r->drain, &ds);
+		r->ops->stats(r->backend, &ds);
 	} while (!err && ds.horizon != UINT64_MAX);
 	if (err)
 		return err;
-	if (ds.unresolved)
-		log_warn("%llu stacks were not found in the stack map: a fault of stackonce",
-			 (unsigned long long)ds.unresolved);
 	target__ended(r->target);
-	err = finish_files(r);
+	err = r->ops->finish(r->backend);
+	r->ops->costs(r->backend, &costs);
 	if (!err)
-		err = meta__costs(r->w, r->opts->events, r->programs, r->start_cpu_ns);
+		err = meta__costs(r->w, &costs, r->start_cpu_ns);
 	return err ? err : stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
 }
 
 /* What is not in the file is lost for want of writing, and said so if there is room for that. */
 static void account_failure(struct recorder *r)
 {
-	if (programs__counters(r->programs, r->counters))
+	if (r->ops->counters(r->backend, r->counters))
 		return;
-	drain__add_ends(r->drain, r->counters);
+	r->ops->add_ends(r->backend, r->counters);
 	stk_writer__account_failure(r->w, (const uint64_t(*)[STK_NR_COUNTERS])r->counters,
 				    r->opts->events->nr);
-}
-
-/* The programs go; nothing slows down those who were recorded any more. */
-static void detach(struct recorder *r)
-{
-	drain__free(r->drain);
-	files__free(r->files);
-	programs__free(r->programs);
-	r->drain = NULL;
-	r->programs = NULL;
 }
 
 /* A command's exit status is ours, also if it outlives the recording, unless we are told off. */
@@ -527,7 +397,10 @@ static void release(struct recorder *r)
 
 int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_result)
 {
-	struct recorder r = { .opts = opts, .syms = opts->syms };
+	struct recorder r = {
+		.opts = opts,
+		.ops = opts->backend == REC_BACKEND_FTRACE ? &backend_ftrace : &backend_bpf,
+	};
 	struct recorder_result res = { 0 };
 	int err;
 
@@ -540,7 +413,9 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_
 			account_failure(&r);
 		fill_result(&r, &res);
 	}
-	detach(&r);
+	/* nothing slows down those who were recorded any more */
+	r.ops->free(r.backend);
+	r.backend = NULL;
 	if (!err && opts->command)
 		res.exit_status = wait_command(&r);
 	release(&r);

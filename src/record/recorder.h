@@ -12,7 +12,10 @@
 struct ksyms;
 struct rec_events;
 
+enum rec_backend { REC_BACKEND_BPF = 0, REC_BACKEND_FTRACE = 1 };
+
 struct recorder_opts {
+	enum rec_backend backend;
 	const char *output; /* "-": standard output */
 	struct rec_events *events; /* resolved */
 	struct ksyms *syms; /* the running kernel's */

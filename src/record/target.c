@@ -16,7 +16,6 @@
 
 #include "cleanup.h"
 #include "log.h"
-#include "programs.h"
 #include "recorder.h"
 #include "stop.h"
 
@@ -28,7 +27,9 @@ struct watched {
 struct target {
 	pid_t child; /* 0: no command */
 	int child_fd; /* pidfd */
+	const struct target_selection *sel;
 	bool started, reaped;
+	bool only;
 	int status;
 	int go_fd; /* written to: the command may run */
 	int failed_fd; /* its errno when it cannot, closed when it can */
@@ -104,7 +105,7 @@ struct held {
 	int go[2], failed[2];
 	const char *path;
 	const struct target_command *command;
-	struct programs *programs;
+	const struct target_selection *sel;
 };
 
 /* A file without a known format is a shell script; returns only on failure. */
@@ -129,11 +130,9 @@ static int become(const char *path, char *const *argv)
 	return ENOEXEC;
 }
 
-/* In the child: waits for the word, selects itself through the shared map, and becomes COMMAND. */
+/* In the child: waits for the word, selects itself, and becomes COMMAND. */
 static void run_child(const struct held *h)
 {
-	uint64_t *select = h->command->only ? programs__pids(h->programs) : NULL;
-	uint32_t tid = syscall(SYS_gettid);
 	ssize_t n;
 	char c;
 	int err;
@@ -149,11 +148,9 @@ static void run_child(const struct held *h)
 		_exit(127);
 	prctl(PR_SET_PDEATHSIG, 0);
 	stop__restore();
-	programs__restore_limits(h->programs);
 	if (h->command->stdout_taken && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		close(STDOUT_FILENO);
-	if (select)
-		__atomic_fetch_or(&select[tid / 64], 1ull << tid % 64, __ATOMIC_SEQ_CST);
+	h->sel->in_child(h->sel->ctx, h->command->only);
 	err = become(h->path, h->command->argv);
 	if (write(h->failed[1], &err, sizeof(err)) != sizeof(err))
 		_exit(126);
@@ -183,10 +180,10 @@ static int fork_held(struct target *t, struct held *h)
 	return t->child_fd < 0 ? -errno : 0;
 }
 
-int target__command(struct programs *p, const struct target_command *command,
+int target__command(const struct target_selection *sel, const struct target_command *command,
 		    struct target **ret_target)
 {
-	struct held h = { .command = command, .programs = p };
+	struct held h = { .command = command, .sel = sel };
 	struct target *t;
 	char path[4096];
 	int err;
@@ -198,6 +195,8 @@ int target__command(struct programs *p, const struct target_command *command,
 	t = target_new();
 	if (!t)
 		return log_err(-ENOMEM, "start '%s'", command->argv[0]);
+	t->sel = sel;
+	t->only = command->only;
 	err = fork_held(t, &h);
 	if (err) {
 		target__free(t);
@@ -216,6 +215,11 @@ int target__start(struct target *t)
 		return 0;
 	if (write(t->go_fd, "g", 1) != 1)
 		return log_err(-errno, "start the command");
+	if (t->sel->meet_child) {
+		err = t->sel->meet_child(t->sel->ctx, t->child, t->only);
+		if (err)
+			return log_err(err, "select the command");
+	}
 	do {
 		n = read(t->failed_fd, &err, sizeof(err));
 	} while (n < 0 && errno == EINTR);
@@ -228,27 +232,29 @@ int target__start(struct target *t)
 /* ---- processes that run ----------------------------------------------------------------------- */
 
 /* Every thread there is; those that come meanwhile are followed through their creators. */
-static int select_threads(struct programs *p, pid_t pid)
+static int select_threads(const struct target_selection *sel, pid_t pid)
 {
 	char path[64];
 	struct dirent *d;
 	DIR *dir;
-	int pass, found = 0;
+	int pass, found = 0, err;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	programs__select(p, pid);
-	for (pass = 0; pass < 2; pass++) {
+	err = sel->select(sel->ctx, pid);
+	for (pass = 0; pass < 2 && !err; pass++) {
 		dir = opendir(path);
 		if (!dir)
 			return pass ? 0 : -ESRCH;
-		while ((d = readdir(dir))) {
+		while (!err && (d = readdir(dir))) {
 			if (d->d_name[0] == '.')
 				continue;
-			programs__select(p, atoi(d->d_name));
+			err = sel->select(sel->ctx, atoi(d->d_name));
 			found++;
 		}
 		closedir(dir);
 	}
+	if (err)
+		return err;
 	return found ? 0 : -ESRCH;
 }
 
@@ -268,7 +274,7 @@ static int leader_of(pid_t tid, pid_t *ret_leader)
 	return -ESRCH;
 }
 
-static int watch(struct programs *p, pid_t pid, struct watched *ret_watched)
+static int watch(const struct target_selection *sel, pid_t pid, struct watched *ret_watched)
 {
 	struct watched w = { 0 };
 	char path[64];
@@ -288,10 +294,7 @@ static int watch(struct programs *p, pid_t pid, struct watched *ret_watched)
 	}
 	if (w.fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	if (w.thread)
-		programs__select(p, pid);
-	else
-		err = select_threads(p, pid);
+	err = w.thread ? sel->select(sel->ctx, pid) : select_threads(sel, pid);
 	if (err)
 		close(w.fd);
 	else
@@ -299,7 +302,8 @@ static int watch(struct programs *p, pid_t pid, struct watched *ret_watched)
 	return err;
 }
 
-int target__pids(struct programs *p, const pid_t *pids, unsigned int nr, struct target **ret_target)
+int target__pids(const struct target_selection *sel, const pid_t *pids, unsigned int nr,
+		 struct target **ret_target)
 {
 	struct target *t = target_new();
 	unsigned int i;
@@ -313,7 +317,7 @@ int target__pids(struct programs *p, const pid_t *pids, unsigned int nr, struct 
 		return log_err(-ENOMEM, "processes");
 	}
 	for (i = 0; i < nr; i++) {
-		err = watch(p, pids[i], &t->watched[i]);
+		err = watch(sel, pids[i], &t->watched[i]);
 		if (err) {
 			target__free(t);
 			return log_err(err, "process %d", pids[i]);

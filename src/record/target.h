@@ -6,8 +6,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct programs;
 struct target;
+
+/* How a backend is told whose events are wanted. */
+struct target_selection {
+	void *ctx;
+	/* This thread is selected, and with it what it forks from now on. */
+	int (*select)(void *ctx, pid_t tid);
+	/* In the child that is about to become the command; only: it selects itself. */
+	void (*in_child)(void *ctx, bool only);
+	/* In the recorder at the same time, for what in_child() waits for; NULL: for nothing. */
+	int (*meet_child)(void *ctx, pid_t child, bool only);
+};
 
 struct target_command {
 	char *const *argv;
@@ -15,14 +25,15 @@ struct target_command {
 	bool stdout_taken; /* by the recording: its standard output becomes its standard error */
 };
 
-/* Fork the command, held before its first instruction. */
-int target__command(struct programs *p, const struct target_command *command,
+/* Fork the command, held before its first instruction.  sel lives as long as the target. */
+int target__command(const struct target_selection *sel, const struct target_command *command,
 		    struct target **ret_target);
 /*
  * Select running processes with all their threads; the id of a thread that leads no process
  * selects that thread alone.  Logs its errors.
  */
-int target__pids(struct programs *p, const pid_t *pids, unsigned int nr, struct target **ret_target);
+int target__pids(const struct target_selection *sel, const pid_t *pids, unsigned int nr,
+		 struct target **ret_target);
 /* Everybody: never ends. */
 int target__system(struct target **ret_target);
 /* A command that was not started ends; one that runs goes on. */

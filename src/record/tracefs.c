@@ -39,6 +39,19 @@ int tracefs__root(const char **ret_root)
 	return 0;
 }
 
+int tracefs__may_record(void)
+{
+	char path[PATH_MAX];
+	const char *root;
+	int err;
+
+	err = tracefs__root(&root);
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "%s/instances", root);
+	return access(path, W_OK | X_OK) ? -errno : 0;
+}
+
 int tracefs__read(const char *path, char **ret_text)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);

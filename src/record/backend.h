@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a recording's events come from: BPF programs, or ftrace.  The recorder drives either the
+ * same way; what it hands in are events, tasks, stacks and what is needed to read them.
+ */
+#ifndef RECORD_BACKEND_H
+#define RECORD_BACKEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drain.h"
+#include "programs.h"
+#include "target.h"
+
+struct recorder_opts;
+struct stk_writer;
+
+struct backend {
+	const struct backend_ops *ops;
+	struct target_selection selection; /* filled in by open() */
+};
+
+struct backend_ops {
+	/* Everything is set up, but no event is recorded yet. */
+	int (*open)(const struct recorder_opts *opts, struct backend **ret_backend);
+	/* Its traces in the kernel go, too.  NULL is taken. */
+	void (*free)(struct backend *b);
+	unsigned int (*nr_cpus)(const struct backend *b);
+	uint64_t (*ring_size)(const struct backend *b); /* bytes of a CPU's */
+	/* The writer, borrowed, is there from now on; it knows the event types. */
+	int (*set_writer)(struct backend *b, struct stk_writer *w);
+	/* From now on events are recorded. */
+	int (*arm)(struct backend *b);
+	/* None is any more, and those under way are in their rings. */
+	int (*disarm)(struct backend *b);
+	/*
+	 * What happened so far, rows of STK_NR_COUNTERS by event: to be read before drain(), and
+	 * add_ends() after it, so that what is called recorded is in the file.
+	 */
+	int (*counters)(struct backend *b, uint64_t (*ret_counters)[STK_NR_COUNTERS]);
+	void (*add_ends)(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS]);
+	/* Empties the rings into the writer; last: disarmed, nothing more will come. */
+	int (*drain)(struct backend *b, bool last);
+	void (*stats)(const struct backend *b, struct drain_stats *ret_stats);
+	void (*end_round)(struct backend *b);
+	/* Readable when there is something that does not wait for the next drain(); -1: never. */
+	int (*news_fd)(const struct backend *b);
+	int (*take_news)(struct backend *b);
+	/* All events are in the file: symbols, and what is to be said at the end. */
+	int (*finish)(struct backend *b);
+	void (*costs)(const struct backend *b, struct programs_costs *ret_costs);
+};
+
+extern const struct backend_ops backend_bpf;
+extern const struct backend_ops backend_ftrace;
+
+#endif /* RECORD_BACKEND_H */

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Events from BPF programs: what programs.h, drain.h and files.h do, as one backend. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "cleanup.h"
+#include "files.h"
+#include "log.h"
+#include "meta.h"
+#include "recorder.h"
+#include "trace/writer.h"
+
+struct bpf_backend {
+	struct backend base;
+	const struct recorder_opts *opts;
+	struct programs *programs;
+	struct programs_user user; /* of user stacks */
+	struct files *files; /* NULL: no user stacks */
+	struct drain *drain;
+	struct stk_writer *w;
+};
+
+static struct bpf_backend *of(const struct backend *b)
+{
+	return (struct bpf_backend *)b;
+}
+
+/* ---- whose events ----------------------------------------------------------------------------- */
+
+static int select_thread(void *ctx, pid_t tid)
+{
+	struct bpf_backend *b = ctx;
+
+	programs__select(b->programs, tid);
+	return 0;
+}
+
+/* Through the map that both share. */
+static void in_child(void *ctx, bool only)
+{
+	struct bpf_backend *b = ctx;
+
+	programs__restore_limits(b->programs);
+	if (only)
+		programs__select(b->programs, syscall(SYS_gettid));
+}
+
+/* ---- start ------------------------------------------------------------------------------------ */
+
+static int load_programs(struct bpf_backend *b)
+{
+	const struct recorder_opts *o = b->opts;
+	struct programs_opts po = {
+		.events = o->events,
+		.syms = o->syms,
+		.sample_hz = o->sample_hz,
+		.sample_event = o->sample_event,
+		.sample_cycles = o->sample_cycles,
+		.keep_idle = o->keep_idle,
+		.kernel_stacks = o->kernel_stacks,
+		.user_stacks = o->user_stacks,
+		.user_stacks_must = o->user_stacks_must,
+		.user_fp_only = o->user_fp_only,
+		.include_self = o->include_self,
+		.select_tasks = o->nr_pids || (o->command && o->command_only),
+		.clock = o->clock,
+		.max_depth = o->max_depth,
+		.stack_map_bits = o->stack_map_bits,
+		.stack_pool = o->stack_pool,
+		.buffer_size = o->buffer_size,
+	};
+
+	return programs__new(&po, &b->programs);
+}
+
+static void bpf_free(struct backend *base)
+{
+	struct bpf_backend *b = of(base);
+
+	if (!b)
+		return;
+	drain__free(b->drain);
+	files__free(b->files);
+	programs__free(b->programs);
+	free(b);
+}
+
+static int bpf_open(const struct recorder_opts *opts, struct backend **ret_backend)
+{
+	struct bpf_backend *b = calloc(1, sizeof(*b));
+	int err;
+
+	if (!b)
+		return log_err(-ENOMEM, "BPF programs");
+	b->opts = opts;
+	b->base.ops = &backend_bpf;
+	b->base.selection = (struct target_selection){
+		.ctx = b,
+		.select = select_thread,
+		.in_child = in_child,
+	};
+	err = load_programs(b);
+	if (err) {
+		bpf_free(&b->base);
+		return err;
+	}
+	*ret_backend = &b->base;
+	return 0;
+}
+
+/* Before anything is armed: what runs now has its tables then. */
+static int open_files(struct bpf_backend *b)
+{
+	const struct recorder_opts *o = b->opts;
+	struct files_opts fo;
+	int err;
+
+	programs__user(b->programs, &b->user);
+	if (!b->user.files)
+		return 0;
+	fo = (struct files_opts){
+		.entries = b->user.files,
+		.ctl = b->user.ctl,
+		.news_fd = b->user.news_fd,
+		.slabs_fd = b->user.slabs_fd,
+		.snapshot_fd = b->user.snapshot_fd,
+		.table_budget = o->user_fp_only ? 0 : o->table_budget,
+		.w = b->w,
+	};
+	err = files__new(&fo, &b->files);
+	if (err)
+		return log_err(err, "the file map");
+	err = files__snapshot(b->files);
+	return err ? log_err(err, "the mappings of running processes") : 0;
+}
+
+static int bpf_set_writer(struct backend *base, struct stk_writer *w)
+{
+	struct bpf_backend *b = of(base);
+	struct drain_opts d = {
+		.programs = b->programs,
+		.events = b->opts->events,
+		.syms = b->opts->syms,
+		.w = w,
+		.user_fp_only = b->opts->user_fp_only,
+	};
+	int err;
+
+	b->w = w;
+	err = open_files(b);
+	if (err)
+		return err;
+	d.files = b->files;
+	err = drain__new(&d, &b->drain);
+	return err ? log_err(err, "map the rings") : 0;
+}
+
+/* ---- while recording -------------------------------------------------------------------------- */
+
+static unsigned int bpf_nr_cpus(const struct backend *b)
+{
+	return programs__nr_cpus(of(b)->programs);
+}
+
+static uint64_t bpf_ring_size(const struct backend *b)
+{
+	return programs__ring_size(of(b)->programs);
+}
+
+static int bpf_arm(struct backend *b)
+{
+	return programs__arm(of(b)->programs);
+}
+
+static int bpf_disarm(struct backend *b)
+{
+	return programs__disarm(of(b)->programs);
+}
+
+static int bpf_counters(struct backend *b, uint64_t (*ret_counters)[STK_NR_COUNTERS])
+{
+	return programs__counters(of(b)->programs, ret_counters);
+}
+
+static void bpf_add_ends(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS])
+{
+	drain__add_ends(of(b)->drain, counters);
+}
+
+static int bpf_drain(struct backend *b, bool last)
+{
+	return drain__run(of(b)->drain);
+}
+
+static void bpf_stats(const struct backend *b, struct drain_stats *ret_stats)
+{
+	drain__stats(of(b)->drain, ret_stats);
+}
+
+static void bpf_end_round(struct backend *b)
+{
+	drain__end_round(of(b)->drain);
+}
+
+static int bpf_news_fd(const struct backend *b)
+{
+	return of(b)->files ? files__fd(of(b)->files) : -1;
+}
+
+/*
+ * A file that is new is opened at once: its process may not live long, and until its unwind table
+ * is loaded the stacks that need it are copied.
+ */
+static int bpf_take_news(struct backend *b)
+{
+	int err = files__poll(of(b)->files);
+
+	return err ? log_err(err, "files that are new") : 0;
+}
+
+/* ---- end -------------------------------------------------------------------------------------- */
+
+static int unwind_meta(struct bpf_backend *b)
+{
+	const struct recorder_opts *o = b->opts;
+	struct files_stats fs;
+	int err;
+
+	files__stats(b->files, &fs);
+	const struct meta_number rows[] = {
+		{ "unwind.files", fs.files },
+		{ "unwind.tables_loaded", fs.loaded },
+		{ "unwind.no_table", fs.no_table },
+		{ "unwind.evicted", fs.evicted },
+		{ "unwind.table_bytes", fs.table_bytes },
+		{ "unwind.table_peak", fs.table_peak },
+		{ "unwind.cfi_bytes", fs.cfi_bytes },
+		{ "unwind.load_ns", fs.load_ns },
+		{ "unwind.budget", o->table_budget },
+		{ "unwind.files_full", b->user.ctl->files_full },
+	};
+
+	err = stk_writer__meta(b->w, "unwind.mode", o->user_fp_only ? "fp" : "cfi");
+	return err ? err : meta__numbers(b->w, rows, ARRAY_SIZE(rows));
+}
+
+/* What the reader of user stacks needs beside them. */
+static int finish_files(struct bpf_backend *b)
+{
+	int err;
+
+	if (!b->files)
+		return 0;
+	if (b->user.ctl->files_full)
+		log_warn("more than %u files with code: frames of further ones are unknown",
+			 WIRE_MAX_FILES);
+	err = files__finish(b->files, b->opts->symbols);
+	if (!err)
+		err = unwind_meta(b);
+	return err ? log_err(err, "symbols of user stacks") : 0;
+}
+
+static int bpf_finish(struct backend *base)
+{
+	struct bpf_backend *b = of(base);
+	struct drain_stats ds;
+	int err;
+
+	drain__stats(b->drain, &ds);
+	if (ds.unresolved)
+		log_warn("%llu stacks were not found in the stack map: a fault of stackonce",
+			 (unsigned long long)ds.unresolved);
+	err = finish_files(b);
+	if (!err)
+		err = meta__uncounted(b->w, b->opts->events, b->programs);
+	return err;
+}
+
+static void bpf_costs(const struct backend *b, struct programs_costs *ret_costs)
+{
+	programs__costs(of(b)->programs, ret_costs);
+}
+
+const struct backend_ops backend_bpf = {
+	.open = bpf_open,
+	.free = bpf_free,
+	.nr_cpus = bpf_nr_cpus,
+	.ring_size = bpf_ring_size,
+	.set_writer = bpf_set_writer,
+	.arm = bpf_arm,
+	.disarm = bpf_disarm,
+	.counters = bpf_counters,
+	.add_ends = bpf_add_ends,
+	.drain = bpf_drain,
+	.stats = bpf_stats,
+	.end_round = bpf_end_round,
+	.news_fd = bpf_news_fd,
+	.take_news = bpf_take_news,
+	.finish = bpf_finish,
+	.costs = bpf_costs,
+};

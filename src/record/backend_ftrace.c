@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Events from ftrace: an instance of our own, for machines without BPF. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+
+#include "backend.h"
+#include "cleanup.h"
+#include "event.h"
+#include "ftrace_drain.h"
+#include "ftrace_instance.h"
+#include "ftrace_tasks.h"
+#include "ftrace_users.h"
+#include "log.h"
+#include "meta.h"
+#include "recorder.h"
+#include "trace/writer.h"
+#include "tracefs.h"
+
+#define MEET_TRIES 50000 /* of 100 us: a child that was told to go on */
+#define LAST_TRIES 100 /* of 1 ms: a CPU that is in the middle of an event */
+
+/* Where recorder and child meet, so that the child's first event is its execve(2). */
+struct meeting {
+	int ready, go;
+};
+
+struct ftrace_backend {
+	struct backend base;
+	const struct recorder_opts *opts;
+	struct ftrace_page_format page;
+	struct ftrace_kinds kinds;
+	struct ftrace_instance *instance;
+	struct ftrace_tasks *tasks;
+	struct ftrace_users *users; /* NULL: no user stacks */
+	struct ftrace_drain *drain;
+	struct stk_writer *w;
+	struct meeting *meeting;
+	unsigned int nr_cpus;
+	bool armed;
+	struct programs_costs costs;
+};
+
+static struct ftrace_backend *of(const struct backend *b)
+{
+	return (struct ftrace_backend *)b;
+}
+
+/* ---- whose events ----------------------------------------------------------------------------- */
+
+static int select_thread(void *ctx, pid_t tid)
+{
+	struct ftrace_backend *b = ctx;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%d\n", tid);
+	return ftrace_instance__write(b->instance, "set_event_pid", text);
+}
+
+static int switch_on(struct ftrace_backend *b)
+{
+	int err = ftrace_instance__write(b->instance, "tracing_on", "1");
+
+	b->armed = !err;
+	return err;
+}
+
+/* Waits without a system call: the next one is execve(2). */
+static void in_child(void *ctx, bool only)
+{
+	struct ftrace_backend *b = ctx;
+
+	if (!only)
+		return;
+	__atomic_store_n(&b->meeting->ready, 1, __ATOMIC_SEQ_CST);
+	while (!__atomic_load_n(&b->meeting->go, __ATOMIC_SEQ_CST))
+		__builtin_ia32_pause();
+}
+
+/* Recording starts here: with nobody selected it would be everybody's. */
+static int meet_child(void *ctx, pid_t child, bool only)
+{
+	struct ftrace_backend *b = ctx;
+	unsigned int i;
+	int err;
+
+	if (!only)
+		return 0;
+	for (i = 0; i < MEET_TRIES && !__atomic_load_n(&b->meeting->ready, __ATOMIC_SEQ_CST); i++)
+		usleep(100);
+	err = i == MEET_TRIES ? -ETIMEDOUT : select_thread(b, child);
+	if (!err)
+		err = switch_on(b);
+	__atomic_store_n(&b->meeting->go, 1, __ATOMIC_SEQ_CST);
+	return err;
+}
+
+/* ---- start ------------------------------------------------------------------------------------ */
+
+static int check_events(const struct rec_events *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->nr; i++)
+		if (l->v[i].kind != STK_KIND_TRACEPOINT && l->v[i].kind != STK_KIND_SYSCALL)
+			return log_err(-EOPNOTSUPP,
+				       "%s:%s: the ftrace backend records tracepoints only",
+				       l->v[i].system, l->v[i].name);
+	return 0;
+}
+
+/* What the kernel has against a filter. */
+static int filter_refused(const struct ftrace_backend *b, const struct rec_event *e, int err)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *why = "";
+	size_t len;
+
+	if (!ftrace_instance__read(b->instance, "error_log", &text, &len)) {
+		why = strstr(text, "error: ");
+		why = why ? why + strlen("error: ") : "";
+		text[why - text + strcspn(why, "\n")] = '\0';
+	}
+	return log_err(err, "filter '%s' of %s:%s: %s", e->filter, e->system, e->name, why);
+}
+
+static int enable_event(struct ftrace_backend *b, const struct rec_event *e)
+{
+	char path[512];
+	int err;
+
+	if (*e->filter) {
+		snprintf(path, sizeof(path), "events/%s/%s/filter", e->system, e->name);
+		err = ftrace_instance__write(b->instance, path, e->filter);
+		if (err)
+			return filter_refused(b, e, err);
+	}
+	snprintf(path, sizeof(path), "events/%s/%s/enable", e->system, e->name);
+	err = ftrace_instance__write(b->instance, path, "1");
+	return err ? log_err(err, "switch %s:%s on", e->system, e->name) : 0;
+}
+
+static int enable_events(struct ftrace_backend *b)
+{
+	const struct rec_events *l = b->opts->events;
+	uint64_t start = recorder_clock_ns(REC_CLOCK_MONO);
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < l->nr && !err; i++)
+		if (l->v[i].desc.common_type)
+			err = enable_event(b, &l->v[i]);
+	b->costs.attach_ns = recorder_clock_ns(REC_CLOCK_MONO) - start;
+	return err;
+}
+
+static const char *clock_name(const struct recorder_opts *o)
+{
+	static const char *const names[] = { "mono", "boot", "tai" };
+
+	return names[o->clock];
+}
+
+static int set_option(struct ftrace_backend *b, const char *name, bool on)
+{
+	int err = ftrace_instance__option(b->instance, name, on);
+
+	return err ? log_err(err, "ftrace's option '%s'", name) : 0;
+}
+
+/* Everybody but us, or those who will be selected, and their children. */
+static int set_tasks(struct ftrace_backend *b)
+{
+	const struct recorder_opts *o = b->opts;
+	char text[32];
+	int err;
+
+	if (o->nr_pids || (o->command && o->command_only))
+		return set_option(b, "event-fork", true);
+	if (o->include_self)
+		return 0;
+	snprintf(text, sizeof(text), "%d\n", getpid());
+	err = ftrace_instance__write(b->instance, "set_event_notrace_pid", text);
+	return err ? log_err(err, "leave our own events out") : 0;
+}
+
+static int set_up(struct ftrace_backend *b)
+{
+	const struct recorder_opts *o = b->opts;
+	char kb[32];
+	int err;
+
+	err = ftrace_instance__write(b->instance, "trace_clock", clock_name(o));
+	if (err)
+		return log_err(err, "ftrace's clock '%s'", clock_name(o));
+	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)o->buffer_size / 1024);
+	err = ftrace_instance__write(b->instance, "buffer_size_kb", kb);
+	if (err)
+		return log_err(err, "rings of %s KiB", kb);
+	/* a full ring takes no more, and counts that, rather than to overwrite what is there */
+	err = set_option(b, "overwrite", false);
+	if (!err && o->kernel_stacks && b->kinds.of[FTRACE_STACK_ID].known)
+		err = set_option(b, "stackmap", true);
+	if (!err && o->kernel_stacks)
+		err = set_option(b, "stacktrace", true);
+	if (!err && o->user_stacks)
+		err = set_option(b, "userstacktrace", true);
+	return err ? err : set_tasks(b);
+}
+
+static int load_formats(struct ftrace_backend *b)
+{
+	_cleanup_free_ char *text = NULL;
+	int err;
+
+	err = tracefs__file("events/header_page", &text);
+	if (!err)
+		err = ftrace_page_format__parse(text, &b->page);
+	if (!err)
+		err = ftrace_kinds__load(&b->kinds);
+	return err ? log_err(err, "the formats of ftrace's ring") : 0;
+}
+
+static int open_all(struct ftrace_backend *b)
+{
+	uint64_t start = recorder_clock_ns(REC_CLOCK_MONO);
+	int err;
+
+	err = check_events(b->opts->events);
+	if (!err)
+		err = load_formats(b);
+	if (err)
+		return err;
+	b->meeting = mmap(NULL, sizeof(*b->meeting), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (b->meeting == MAP_FAILED) {
+		b->meeting = NULL;
+		return log_err(-errno, "shared memory");
+	}
+	err = ftrace_instance__new("", &b->instance);
+	if (!err)
+		err = set_up(b);
+	if (err)
+		return err;
+	err = ftrace_tasks__new(&b->page, b->nr_cpus, clock_name(b->opts), &b->tasks);
+	if (err)
+		return log_err(err, "the names of tasks");
+	b->costs.load_ns = recorder_clock_ns(REC_CLOCK_MONO) - start;
+	return enable_events(b);
+}
+
+static void ftrace_free(struct backend *base)
+{
+	struct ftrace_backend *b = of(base);
+
+	if (!b)
+		return;
+	if (b->armed)
+		ftrace_instance__write(b->instance, "tracing_on", "0");
+	ftrace_drain__free(b->drain);
+	ftrace_users__free(b->users);
+	ftrace_tasks__free(b->tasks);
+	ftrace_instance__free(b->instance);
+	if (b->meeting)
+		munmap(b->meeting, sizeof(*b->meeting));
+	free(b);
+}
+
+static int ftrace_open(const struct recorder_opts *opts, struct backend **ret_backend)
+{
+	struct ftrace_backend *b = calloc(1, sizeof(*b));
+	int err;
+
+	if (!b)
+		return log_err(-ENOMEM, "the ftrace backend");
+	b->opts = opts;
+	b->base.ops = &backend_ftrace;
+	b->nr_cpus = libbpf_num_possible_cpus();
+	b->costs.irq_flag = true;
+	b->base.selection = (struct target_selection){
+		.ctx = b,
+		.select = select_thread,
+		.in_child = in_child,
+		.meet_child = meet_child,
+	};
+	err = open_all(b);
+	if (err) {
+		ftrace_free(&b->base);
+		return err;
+	}
+	b->costs.map_bytes = (uint64_t)b->nr_cpus * opts->buffer_size;
+	*ret_backend = &b->base;
+	return 0;
+}
+
+static int ftrace_set_writer(struct backend *base, struct stk_writer *w)
+{
+	struct ftrace_backend *b = of(base);
+	struct ftrace_users_opts uo = {
+		.rec = b->opts,
+		.instance = b->instance,
+		.kinds = &b->kinds,
+		.tasks = b->tasks,
+		.w = w,
+	};
+	struct ftrace_drain_opts o = {
+		.rec = b->opts,
+		.instance = b->instance,
+		.page = &b->page,
+		.kinds = &b->kinds,
+		.tasks = b->tasks,
+		.w = w,
+		.nr_cpus = b->nr_cpus,
+		.ring_bytes = b->opts->buffer_size,
+	};
+	int err = 0;
+
+	b->w = w;
+	if (b->opts->user_stacks)
+		err = ftrace_users__new(&uo, &b->users);
+	if (err)
+		return log_err(err, "user stacks");
+	o.users = b->users;
+	err = ftrace_drain__new(&o, &b->drain);
+	return err ? log_err(err, "open the rings") : 0;
+}
+
+/* ---- while recording -------------------------------------------------------------------------- */
+
+static unsigned int ftrace_nr_cpus(const struct backend *b)
+{
+	return of(b)->nr_cpus;
+}
+
+static uint64_t ftrace_ring_size(const struct backend *b)
+{
+	return of(b)->opts->buffer_size;
+}
+
+static int ftrace_arm(struct backend *base)
+{
+	struct ftrace_backend *b = of(base);
+
+	/* a command that is to be the only one is selected first, see meet_child() */
+	return b->opts->command && b->opts->command_only ? 0 : switch_on(b);
+}
+
+static int ftrace_disarm(struct backend *base)
+{
+	struct ftrace_backend *b = of(base);
+
+	b->armed = false;
+	return ftrace_instance__write(b->instance, "tracing_on", "0");
+}
+
+/* The row of what the rings had no room for: with several events nobody knows whose that was. */
+static unsigned int lost_row(const struct ftrace_backend *b)
+{
+	return b->opts->events->nr - 1;
+}
+
+/*
+ * A ring counts each record that it had no room for: events, and stacks of events that it has.  Of
+ * the latter we know.
+ */
+static int ftrace_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR_COUNTERS])
+{
+	struct ftrace_backend *b = of(base);
+	struct ftrace_ring_stats s;
+	uint64_t lost = 0, full, stacks;
+	unsigned int cpu;
+	int err;
+
+	memset(ret_counters, 0, b->opts->events->nr * sizeof(*ret_counters));
+	for (cpu = 0; cpu < b->nr_cpus; cpu++) {
+		err = ftrace_instance__ring_stats(b->instance, cpu, &s);
+		if (err)
+			return err;
+		full = s.dropped + s.overrun;
+		stacks = ftrace_drain__lost_stacks(b->drain, cpu);
+		lost += full - MIN(full, stacks);
+	}
+	ret_counters[lost_row(b)][STK_C_LOST_RING] = lost;
+	return 0;
+}
+
+static void ftrace_add_ends(struct backend *base, uint64_t (*counters)[STK_NR_COUNTERS])
+{
+	struct ftrace_backend *b = of(base);
+	unsigned int i;
+
+	ftrace_drain__add_counters(b->drain, counters);
+	for (i = 0; i < b->opts->events->nr; i++)
+		counters[i][STK_C_HAPPENED] =
+			counters[i][STK_C_RECORDED] + counters[i][STK_C_LOST_RING];
+}
+
+static int is_empty(const struct ftrace_backend *b)
+{
+	struct ftrace_ring_stats s;
+	unsigned int cpu;
+	int err;
+
+	for (cpu = 0; cpu < b->nr_cpus; cpu++) {
+		err = ftrace_instance__ring_stats(b->instance, cpu, &s);
+		if (err || s.entries)
+			return err;
+	}
+	return 1;
+}
+
+static int ftrace_drain(struct backend *base, bool last)
+{
+	struct ftrace_backend *b = of(base);
+	int empty = 0, tries, err = 0;
+
+	if (!last)
+		return ftrace_drain__run(b->drain, false);
+	for (tries = 0; !empty && !err && tries < LAST_TRIES; tries++) {
+		if (tries)
+			usleep(1000);
+		err = ftrace_drain__run(b->drain, false);
+		empty = err ? err : is_empty(b);
+	}
+	return empty < 0 ? empty : err ? err : ftrace_drain__run(b->drain, true);
+}
+
+static void ftrace_stats(const struct backend *b, struct drain_stats *ret_stats)
+{
+	ftrace_drain__stats(of(b)->drain, ret_stats);
+}
+
+static void ftrace_end_round(struct backend *b)
+{
+	ftrace_drain__end_round(of(b)->drain);
+}
+
+static int ftrace_news_fd(const struct backend *b)
+{
+	return ftrace_tasks__fd(of(b)->tasks);
+}
+
+static int ftrace_take_news(struct backend *b)
+{
+	int err = ftrace_tasks__poll(of(b)->tasks);
+
+	return err ? log_err(err, "tasks that are new") : 0;
+}
+
+/* ---- end -------------------------------------------------------------------------------------- */
+
+static int ftrace_finish(struct backend *base)
+{
+	struct ftrace_backend *b = of(base);
+	struct drain_stats ds;
+	int err = 0;
+
+	ftrace_drain__stats(b->drain, &ds);
+	if (ds.unresolved)
+		log_warn("%llu stacks were not found in the kernel's stack map",
+			 (unsigned long long)ds.unresolved);
+	if (b->users)
+		err = ftrace_users__finish(b->users);
+	if (err)
+		return log_err(err, "symbols of user stacks");
+	return stk_writer__meta(b->w, "ftrace.stack_map",
+				b->kinds.of[FTRACE_STACK_ID].known ? "yes" : "no");
+}
+
+static void ftrace_costs(const struct backend *b, struct programs_costs *ret_costs)
+{
+	*ret_costs = of(b)->costs;
+}
+
+const struct backend_ops backend_ftrace = {
+	.open = ftrace_open,
+	.free = ftrace_free,
+	.nr_cpus = ftrace_nr_cpus,
+	.ring_size = ftrace_ring_size,
+	.set_writer = ftrace_set_writer,
+	.arm = ftrace_arm,
+	.disarm = ftrace_disarm,
+	.counters = ftrace_counters,
+	.add_ends = ftrace_add_ends,
+	.drain = ftrace_drain,
+	.stats = ftrace_stats,
+	.end_round = ftrace_end_round,
+	.news_fd = ftrace_news_fd,
+	.take_news = ftrace_take_news,
+	.finish = ftrace_finish,
+	.costs = ftrace_costs,
+};

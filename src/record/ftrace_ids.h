@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the ids of a kernel's stack map stand for: read from stack_map_bin when one is new. */
+#ifndef RECORD_FTRACE_IDS_H
+#define RECORD_FTRACE_IDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ftrace_ids;
+struct ftrace_instance;
+
+/* file: in the instance, "stack_map_bin" or "user_stack_map_bin".  Borrows both. */
+int ftrace_ids__new(const struct ftrace_instance *i, const char *file, struct ftrace_ids **ret_ids);
+void ftrace_ids__free(struct ftrace_ids *ids);
+
+/* The map may have grown: the next id that is not known has it read again. */
+void ftrace_ids__refresh(struct ftrace_ids *ids);
+
+/* The recording's number for id, or for id on top of below (0: nothing), to be filled in; 0: none yet. */
+uint32_t *ftrace_ids__number(struct ftrace_ids *ids, uint32_t id, uint32_t below);
+
+/*
+ * The words of id, and of below behind them, at most max; *ret_cut: there were more, or it was cut
+ * already.  -ENOENT: the map does not have it.
+ */
+int ftrace_ids__frames(struct ftrace_ids *ids, uint32_t id, uint32_t below, uint64_t *ret_words,
+		       unsigned int max, unsigned int *ret_nr, bool *ret_cut);
+
+/* A stack's number and whether its event brought it, as one value. */
+static inline uint64_t ftrace_stack_value(uint32_t number, bool is_new)
+{
+	return (uint64_t)number << 1 | is_new;
+}
+
+static inline uint32_t ftrace_stack_number(uint64_t value)
+{
+	return value >> 1;
+}
+
+static inline bool ftrace_stack_is_new(uint64_t value)
+{
+	return value & 1;
+}
+
+#endif /* RECORD_FTRACE_IDS_H */
