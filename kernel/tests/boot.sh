@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Tracing from the command line on: ids from the first moment there is a map, full stacks before,
+# every event with its stack.
+# needs: variant=default smp=2 mem=1024 alone append="trace_event=sched:sched_switch trace_options=stackmap,stacktrace ftrace_stackmap.bits=12 trace_buf_size=8M"
+# timeout: 300
+. "$TESTS/lib.sh"
+
+dir=$tracefs
+echo 0 >"$dir/tracing_on"
+[ "$(cat "$dir/options/stackmap")" -eq 1 ] || fail "the option is off"
+[ "$(sed -n 's/^entries: .* \/ //p' "$dir/stack_map_stat")" -eq 4096 ] ||
+	fail "not the size that was asked for"
+statistics "$dir"
+cat "$dir/stack_map_stat"
+for name in pool_full table_full probe_limit once too_deep; do
+	[ "$(stat_of "$dir" fallback_$name)" -eq 0 ] || fail "stacks fell back: $name"
+done
+if cat "$dir"/per_cpu/cpu*/stats | grep -E '^(overrun|dropped events): [1-9]'; then
+	skip "the ring was too small for this boot"
+fi
+
+awk '
+	/ sched_switch: / { events++ }
+	/<stack_id [0-9]+( on [0-9]+)?>$/ { ids++; if (!first) first = $0 }
+	/<stack trace>$/ { full++; if (ids) late++ }
+	END { print events + 0, ids + 0, full + 0, late + 0; print first }' "$dir/trace" >"$OUT/counts"
+read -r events ids full late <"$OUT/counts"
+sed -n 2p "$OUT/counts"
+[ "$ids" -eq "$(stat_of "$dir" successes)" ] || fail "not every id is in the ring"
+[ "$ids" -gt 0 ] || fail "no ids"
+[ $((ids + full)) -eq "$(stat_of "$dir" asked)" ] || fail "not every stack is in the ring"
+[ $((ids + full)) -eq "$events" ] || fail "$events events, $ids ids, $full stacks"
+[ "$late" -eq 0 ] || fail "$late stacks in full after the first id"
+first=$(sed -n '2s/.* \([0-9]*\.[0-9]*\): .*/\1/p' "$OUT/counts")
+awk -v first="$first" 'BEGIN { exit !(first < 1.0) }' || fail "the first id came at $first s"
+note "$events events since boot: $ids ids, $full in full; the first id at $first s"

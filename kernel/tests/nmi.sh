@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# NMIs while the map is filled; they are events with stacks themselves.
+# needs: variant=default,lockdep smp=2 accel=multi mem=1024 monitor
+# timeout: 600
+. "$TESTS/lib.sh"
+
+[ -e "$tracefs/events/nmi/nmi_handler" ] || skip "no events of NMIs here"
+instance ids 14
+instance full 0
+for name in ids full; do
+	echo 16384 >"$tracefs/instances/$name/buffer_size_kb"
+	events "$tracefs/instances/$name" nmi kmem syscalls sched/sched_switch
+done
+before=$(awk '/NMI:/ { print $2 + $3 }' /proc/interrupts)
+"$TESTS/race" -a -i 10 60 ids full >"$OUT/race"
+rc=$?
+cat "$OUT/race"
+nmis=$(($(awk '/NMI:/ { print $2 + $3 }' /proc/interrupts) - before))
+[ $rc -eq 0 ] || exit $rc
+[ $nmis -ge 10 ] || fail "only $nmis NMIs came"
+note "$nmis NMIs; $(sed -n 's/^# //p' "$OUT/race")"

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * race [-rka] [-i TIMES] ROUNDS A B
+ *
+ * Two CPUs come upon the same new stacks together, ROUNDS times.  The trace instances A (with the
+ * option stackmap) and B (without) record the same events meanwhile; the caller has set them up.
+ * After every round the stacks of all events of A, resolved by its stack map, are compared with
+ * those that B has in full, frame by frame, and the map is searched for stacks that are there twice.
+ *
+ *   -r  others reset the map and read all its files all the time: an id is right or stale
+ *   -k  the map is not reset between rounds
+ *   -a  events of all tasks, not only of these two threads
+ *   -i  system calls of every kind in a round (1)
+ *
+ * Prints what was counted; exits with 1 if anything was wrong.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "calls.h"
+#include "ring.h"
+
+#define THREADS 2
+#define WINDOW 64 /* an interrupt between A and B: how far apart the same event may lie */
+#define KNOWN_BITS 20
+
+struct stack {
+	unsigned int nr;
+	uint64_t *frames;
+	bool stale;
+};
+
+struct event {
+	uint8_t *record;
+	size_t size;
+	struct stack stack;
+	bool has_stack;
+	bool used;
+};
+
+struct list {
+	struct event *events;
+	size_t nr, room;
+	unsigned long stacks; /* events with a stack */
+	const struct bin_map *map;
+};
+
+struct counts {
+	unsigned long events, stacks, duplicates, wrong, stale, missing, races, drops, asked, reused;
+	unsigned long resets, refused, reads;
+};
+
+static struct stack_events ev;
+static char dir_a[64], dir_b[64];
+static bool others, keep, all;
+static unsigned int times = 1;
+static struct counts total;
+
+static pthread_barrier_t begin, end;
+static atomic_uint arrived;
+static atomic_bool stop;
+static pid_t tids[THREADS];
+
+static struct {
+	uint32_t id;
+	uint64_t print;
+} known[1u << KNOWN_BITS];
+
+static void wrong(const char *what)
+{
+	if (total.wrong++ < 5)
+		printf("WRONG: %s\n", what);
+}
+
+/* Spins until the other thread is here, too; TURN counts on for ever. */
+static void meet(unsigned int turn)
+{
+	atomic_fetch_add(&arrived, 1);
+	while (atomic_load(&arrived) < THREADS * turn)
+		if (atomic_load(&stop))
+			return;
+}
+
+static void *work(void *arg)
+{
+	unsigned int cpu = (unsigned int)(uintptr_t)arg, turn = 0;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		err(1, "pin to cpu %u", cpu);
+	tids[cpu] = (pid_t)syscall(SYS_gettid);
+	for (;;) {
+		pthread_barrier_wait(&begin);
+		if (atomic_load(&stop))
+			return NULL;
+		for (unsigned int i = 0; i < times; i++) {
+			for (unsigned int call = 0; call < calls__nr(); call++) {
+				meet(++turn);
+				calls__make(call);
+			}
+		}
+		pthread_barrier_wait(&end);
+	}
+}
+
+static void *memory(size_t size)
+{
+	void *at = malloc(size ? size : 1);
+
+	if (!at)
+		errx(1, "no memory");
+	return at;
+}
+
+static void stack__add(struct stack *stack, const struct bin_map *map, uint32_t id)
+{
+	const struct bin_stack *found = bin_map__find(map, id);
+
+	if (!found) {
+		stack->stale = true;
+		return;
+	}
+	stack->frames = realloc(stack->frames, (stack->nr + found->nr + 1) * sizeof(uint64_t));
+	if (!stack->frames)
+		errx(1, "no memory");
+	memcpy(stack->frames + stack->nr, found->frames, found->nr * sizeof(uint64_t));
+	stack->nr += found->nr;
+}
+
+static void stack__set(struct stack *stack, const struct bin_map *map, const uint8_t *record,
+		       size_t size)
+{
+	unsigned int type = record_type(record);
+
+	if (type == ev.full) {
+		stack->nr = get_u32(record + ev.full_size);
+		if (ev.full_caller + stack->nr * 8ul > size)
+			errx(1, "a stack of %u frames in %zu bytes", stack->nr, size);
+		stack->frames = memory(stack->nr * 8ul);
+		memcpy(stack->frames, record + ev.full_caller, stack->nr * 8ul);
+		return;
+	}
+	if (!map) {
+		wrong("an id in the instance that has none");
+		return;
+	}
+	stack__add(stack, map, get_u32(record + (type == ev.pair ? ev.pair_id : ev.id_id)));
+	if (type == ev.pair)
+		stack__add(stack, map, get_u32(record + ev.pair_below));
+}
+
+/* Whether a stack is of this event: the same context (flags) of the same task. */
+static bool same_context(const uint8_t *a, const uint8_t *b)
+{
+	return a[2] == b[2] && !memcmp(a + 4, b + 4, 4);
+}
+
+static void collect(void *arg, const uint8_t *record, size_t size, size_t ring_size)
+{
+	struct list *list = arg;
+	unsigned int type = record_type(record);
+	struct event *event;
+	size_t i;
+
+	(void)ring_size;
+	if (type == ev.full || type == ev.id || type == ev.pair) {
+		list->stacks++;
+		for (i = list->nr; i > 0; i--) {
+			event = &list->events[i - 1];
+			if (event->has_stack || !same_context(event->record, record))
+				continue;
+			event->has_stack = true;
+			stack__set(&event->stack, list->map, record, size);
+			return;
+		}
+		wrong("a stack without an event");
+		return;
+	}
+	if (list->nr == list->room) {
+		list->room = list->room ? 2 * list->room : 1024;
+		list->events = realloc(list->events, list->room * sizeof(*list->events));
+		if (!list->events)
+			errx(1, "no memory");
+	}
+	event = &list->events[list->nr++];
+	memset(event, 0, sizeof(*event));
+	event->record = memory(size);
+	memcpy(event->record, record, size);
+	event->size = size;
+}
+
+static void list__clear(struct list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		free(list->events[i].record);
+		free(list->events[i].stack.frames);
+	}
+	free(list->events);
+	memset(list, 0, sizeof(*list));
+}
+
+/* Type, task and fields; flags and preemption count may change from A to B. */
+static bool same_event(const struct event *a, const struct event *b)
+{
+	return a->size == b->size && !memcmp(a->record, b->record, 2) &&
+	       !memcmp(a->record + 4, b->record + 4, a->size - 4);
+}
+
+static bool same_stack(const struct event *a, const struct event *b)
+{
+	return a->has_stack == b->has_stack && a->stack.nr == b->stack.nr &&
+	       (!a->stack.nr ||
+		!memcmp(a->stack.frames, b->stack.frames, a->stack.nr * sizeof(uint64_t)));
+}
+
+static void show(const char *who, const struct event *event)
+{
+	printf("  %s: type %u, %s, %u frames:", who, record_type(event->record),
+	       event->has_stack ? "stack" : "no stack", event->stack.nr);
+	for (unsigned int i = 0; i < event->stack.nr; i++)
+		printf(" %llx", (unsigned long long)event->stack.frames[i]);
+	printf("\n");
+}
+
+static void compare(struct list *a, struct list *b)
+{
+	for (size_t i = 0; i < a->nr; i++) {
+		size_t from = i > WINDOW ? i - WINDOW : 0, to = i + WINDOW;
+		struct event *event = &a->events[i], *other = NULL;
+
+		total.events++;
+		total.stale += event->stack.stale;
+		for (size_t j = from; j < to && j < b->nr; j++) {
+			if (b->events[j].used || !same_event(event, &b->events[j]))
+				continue;
+			other = &b->events[j];
+			if (event->stack.stale || same_stack(event, other))
+				break;
+		}
+		if (!other) {
+			total.missing++;
+			continue;
+		}
+		other->used = true;
+		if (event->stack.stale && others)
+			continue;
+		if (event->stack.stale) {
+			wrong("an id that the map does not have");
+		} else if (!same_stack(event, other)) {
+			wrong("not the stack that the other instance has");
+			show("ids ", event);
+			show("full", other);
+		}
+	}
+}
+
+/* An id never stands for two stacks, whatever was reset between. */
+static void remember(const struct bin_map *map)
+{
+	for (unsigned int i = 0; i < map->nr; i++) {
+		const struct bin_stack *stack = &map->stacks[i];
+		uint64_t print = stack->nr | (uint64_t)stack->flags << 32;
+		uint32_t at = (stack->id * 2654435769u) >> (32 - KNOWN_BITS), probes = 0;
+
+		for (unsigned int j = 0; j < stack->nr; j++)
+			print = (print ^ stack->frames[j]) * 0x9e3779b97f4a7c15ull;
+		while (known[at].id && known[at].id != stack->id && probes++ < 64)
+			at = (at + 1) & ((1u << KNOWN_BITS) - 1);
+		if (probes >= 64)
+			continue;
+		if (known[at].id && known[at].print != print) {
+			total.reused++;
+			wrong("an id that stood for another stack");
+		}
+		known[at].id = stack->id;
+		known[at].print = print;
+	}
+}
+
+static void judge(void)
+{
+	unsigned long asked, stacks = 0;
+	struct bin_map map;
+
+	bin_map__load(&map, dir_a, "stack_map_bin");
+	asked = stat_of(dir_a, "stack_map_stat", "asked");
+	total.stacks += map.nr;
+	total.duplicates += bin_map__duplicates(&map);
+	total.drops += stat_of(dir_a, "stack_map_stat", "drops");
+	total.races += stat_of(dir_a, "stack_map_stat", "races");
+	total.asked += asked;
+	remember(&map);
+	for (unsigned int cpu = 0; cpu < THREADS; cpu++) {
+		struct list a = { .map = &map }, b = { .map = NULL };
+
+		ring__read(dir_a, cpu, collect, &a);
+		ring__read(dir_b, cpu, collect, &b);
+		compare(&a, &b);
+		stacks += a.stacks;
+		list__clear(&a);
+		list__clear(&b);
+	}
+	if (!others && !keep && asked != stacks) {
+		printf("asked %lu, in the ring %lu\n", asked, stacks);
+		wrong("the statistics do not add up");
+	}
+	bin_map__free(&map);
+}
+
+static void *resetter(void *arg)
+{
+	char path[128];
+	int fd;
+
+	(void)arg;
+	snprintf(path, sizeof(path), "%s/stack_map", dir_a);
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		err(1, "%s", path);
+	while (!atomic_load(&stop)) {
+		if (write(fd, "0", 1) == 1)
+			__atomic_fetch_add(&total.resets, 1, __ATOMIC_RELAXED);
+		else if (errno == EBUSY)
+			__atomic_fetch_add(&total.refused, 1, __ATOMIC_RELAXED);
+		else
+			err(1, "write to %s", path);
+		usleep(500);
+	}
+	close(fd);
+	return NULL;
+}
+
+/* Reads a file to its end, or to where the map under it was reset. */
+static void *reader(void *arg)
+{
+	char path[128], buf[4096];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir_a, (const char *)arg);
+	while (!atomic_load(&stop)) {
+		fd = open(path, O_RDONLY);
+		if (fd < 0)
+			err(1, "%s", path);
+		while ((n = read(fd, buf, sizeof(buf))) > 0)
+			continue;
+		if (n < 0 && errno != ESTALE)
+			err(1, "read %s", path);
+		close(fd);
+		__atomic_fetch_add(&total.reads, 1, __ATOMIC_RELAXED);
+		usleep(1000);
+	}
+	return NULL;
+}
+
+static void follow_only(const char *dir)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%d %d", tids[0], tids[1]);
+	put_text(dir, "set_event_pid", text);
+}
+
+static void one_round(void)
+{
+	if (!keep && !others)
+		put_text(dir_a, "stack_map", "0");
+	/* Events are recorded from the same moment on, to the same moment, as nobody runs but we. */
+	put_text(dir_b, "tracing_on", "1");
+	put_text(dir_a, "tracing_on", "1");
+	pthread_barrier_wait(&begin);
+	pthread_barrier_wait(&end);
+	put_text(dir_a, "tracing_on", "0");
+	put_text(dir_b, "tracing_on", "0");
+	judge();
+}
+
+int main(int argc, char **argv)
+{
+	static char *const files[] = { "stack_map", "stack_map_bin", "stack_map_stat", "trace" };
+	unsigned int nr_helpers = 0, rounds;
+	pthread_t threads[THREADS], helpers[6];
+	int opt;
+
+	while ((opt = getopt(argc, argv, "rkai:")) != -1) {
+		switch (opt) {
+		case 'r':
+			others = true;
+			break;
+		case 'k':
+			keep = true;
+			break;
+		case 'a':
+			all = true;
+			break;
+		case 'i':
+			times = (unsigned int)atoi(optarg);
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (argc - optind != 3)
+		errx(2, "race [-rka] [-i TIMES] ROUNDS A B");
+	rounds = (unsigned int)atoi(argv[optind]);
+	snprintf(dir_a, sizeof(dir_a), TRACEFS "/instances/%s", argv[optind + 1]);
+	snprintf(dir_b, sizeof(dir_b), TRACEFS "/instances/%s", argv[optind + 2]);
+	if (sysconf(_SC_NPROCESSORS_ONLN) < THREADS)
+		errx(77, "needs two CPUs");
+
+	stack_events__load(&ev);
+	calls__prepare();
+	pthread_barrier_init(&begin, NULL, THREADS + 1);
+	pthread_barrier_init(&end, NULL, THREADS + 1);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, work, (void *)i))
+			errx(1, "pthread_create");
+	while (!__atomic_load_n(&tids[0], __ATOMIC_ACQUIRE) ||
+	       !__atomic_load_n(&tids[1], __ATOMIC_ACQUIRE))
+		usleep(1000);
+	if (!all) {
+		follow_only(dir_a);
+		follow_only(dir_b);
+	}
+	if (others) {
+		for (unsigned int i = 0; i < 2; i++)
+			pthread_create(&helpers[nr_helpers++], NULL, resetter, NULL);
+		for (unsigned int i = 0; i < 4; i++)
+			pthread_create(&helpers[nr_helpers++], NULL, reader, files[i]);
+	}
+
+	for (unsigned int i = 0; i < rounds; i++)
+		one_round();
+
+	atomic_store(&stop, true);
+	pthread_barrier_wait(&begin);
+	for (unsigned int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (unsigned int i = 0; i < nr_helpers; i++)
+		pthread_join(helpers[i], NULL);
+
+	if (!total.events || (!total.stacks && !others) || total.missing > total.events / 20)
+		wrong("too little was seen");
+	if (others && (!total.resets || !total.refused || !total.reads))
+		wrong("nobody disturbed");
+	if (others)
+		printf("# %lu resets, %lu refused, %lu files read\n", total.resets, total.refused,
+		       total.reads);
+	printf("# %u rounds: %lu stacks, %lu duplicates; %lu events, %lu wrong, %lu stale, "
+	       "%lu without their like; %lu races lost, %lu dropped\n",
+	       rounds, total.stacks, total.duplicates, total.events, total.wrong, total.stale,
+	       total.missing, total.races, total.drops);
+	return total.wrong || total.duplicates;
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The map is reset again and again while it is filled and all its files are read: an id is right or
+# stale, and never another's.
+# needs: variant=all smp=2 accel=multi mem=1024
+# timeout: 600
+. "$TESTS/lib.sh"
+
+rounds=100
+[ "${VARIANT:-default}" = default ] || rounds=30
+instance ids 10
+instance full 0
+for name in ids full; do
+	echo 8192 >"$tracefs/instances/$name/buffer_size_kb"
+	events "$tracefs/instances/$name" kmem syscalls sched/sched_switch task
+done
+"$TESTS/race" -r "$rounds" ids full
