@@ -48,6 +48,12 @@ static int check_frames(const struct fsmb_map *map, const char *name)
 	uint32_t i, j;
 
 	for (i = 0; i < fsmb_map__nr(map); i++) {
+		if (fsmb_map__entry(map, i)->flags & FSMB_STACK_USER) {
+			log_msg(STK_LOG_ERROR, 0,
+				"%s: offset %llu: a user stack; only kernel stacks can be imported",
+				name, (unsigned long long)fsmb_map__offset(map, i));
+			return -EINVAL;
+		}
 		fsmb_map__frames(map, i, frames);
 		for (j = 0; j < fsmb_map__entry(map, i)->nr; j++) {
 			if (frame_fits(frames[j]))

@@ -18,7 +18,8 @@ struct fsmb_map {
 	const unsigned char *data;
 	size_t len;
 	bool swapped;
-	uint32_t nr, duplicates;
+	uint32_t nr, duplicates, generation;
+	struct fsmb_trailer trailer; /* size 0: there is none */
 	struct fsmb_entry *entries;
 	size_t *offsets; /* of each entry's head */
 	struct by_id *ids; /* sorted by id */
@@ -68,10 +69,62 @@ static int check_header(struct fsmb_map *m, const char *name)
 	return 0;
 }
 
+/* In this machine's byte order; what a shorter one does not have stays 0. */
+static int check_trailer(struct fsmb_map *m, const char *name, size_t at)
+{
+	struct fsmb_trailer *t = &m->trailer;
+	uint32_t size = 0;
+
+	if (m->len - at >= FSMB_TRAILER_SIZE &&
+	    get32(m, at + offsetof(struct fsmb_trailer, magic)) == FSMB_TRAILER_MAGIC)
+		size = get32(m, at + offsetof(struct fsmb_trailer, size));
+	if (size < FSMB_TRAILER_SIZE || size != m->len - at)
+		return damaged("%s: offset %zu: %zu bytes after the last of %u stacks", name, at,
+			       m->len - at, m->nr);
+	memcpy(t, m->data + at, size < sizeof(*t) ? FSMB_TRAILER_SIZE : sizeof(*t));
+	t->size = size;
+	t->text_base = get64(m, at + offsetof(struct fsmb_trailer, text_base));
+	t->page_shift = get32(m, at + offsetof(struct fsmb_trailer, page_shift));
+	t->build_id_size = get32(m, at + offsetof(struct fsmb_trailer, build_id_size));
+	if (m->swapped)
+		t->boot_time = bswap_64(t->boot_time);
+	t->boot_id[sizeof(t->boot_id) - 1] = '\0';
+	t->release[sizeof(t->release) - 1] = '\0';
+	if (t->build_id_size > sizeof(t->build_id))
+		return damaged("%s: offset %zu: a build id of %u bytes", name,
+			       at + offsetof(struct fsmb_trailer, build_id_size), t->build_id_size);
+	return 0;
+}
+
+/* Generation and flags belong to maps with a trailer; nobody knows what they are in others. */
+static int check_reserved(struct fsmb_map *m, const char *name, uint32_t reserved)
+{
+	uint32_t i;
+
+	if (!m->trailer.size) {
+		for (i = 0; i < m->nr; i++)
+			m->entries[i].flags = 0;
+		if (reserved)
+			log_warn("%s: %u reserved fields are not 0; their values are not kept",
+				 name, reserved);
+		return 0;
+	}
+	m->generation = get32(m, offsetof(struct fsmb_header, generation));
+	for (i = 0; i < m->nr; i++) {
+		const struct fsmb_entry *e = &m->entries[i];
+
+		if (e->flags & FSMB_STACK_USER && e->nr % 2)
+			return damaged("%s: offset %zu: stack %u of %u: a user stack of %u words, "
+				       "which are pairs",
+				       name, m->offsets[i] + 4, i + 1, m->nr, e->nr);
+	}
+	return 0;
+}
+
 /* Walks the stacks; every offset and count used later is checked here. */
 static int check_stacks(struct fsmb_map *m, const char *name)
 {
-	uint32_t i, reserved = get32(m, offsetof(struct fsmb_header, reserved)) ? 1 : 0;
+	uint32_t i, reserved = get32(m, offsetof(struct fsmb_header, generation)) ? 1 : 0;
 	size_t at = sizeof(struct fsmb_header);
 
 	for (i = 0; i < m->nr; i++) {
@@ -85,7 +138,8 @@ static int check_stacks(struct fsmb_map *m, const char *name)
 		e->nr = get32(m, at + offsetof(struct fsmb_stack, nr));
 		e->refs = get32(m, at + offsetof(struct fsmb_stack, ref_count));
 		e->first = i;
-		reserved += get32(m, at + offsetof(struct fsmb_stack, reserved)) ? 1 : 0;
+		e->flags = get32(m, at + offsetof(struct fsmb_stack, flags));
+		reserved += e->flags ? 1 : 0;
 		at += sizeof(struct fsmb_stack);
 		if (e->nr > (m->len - at) / sizeof(uint64_t))
 			return damaged("%s: offset %zu: stack %u of %u claims %u frames, the file "
@@ -98,13 +152,13 @@ static int check_stacks(struct fsmb_map *m, const char *name)
 				       name, m->offsets[i] + 4, i + 1, m->nr, e->nr, STK_MAX_DEPTH);
 		at += (size_t)e->nr * sizeof(uint64_t);
 	}
-	if (at != m->len)
-		return damaged("%s: offset %zu: %zu bytes after the last of %u stacks", name, at,
-			       m->len - at, m->nr);
-	if (reserved)
-		log_warn("%s: %u reserved fields are not 0; their values are not kept", name,
-			 reserved);
-	return 0;
+	if (at != m->len) {
+		int err = check_trailer(m, name, at);
+
+		if (err)
+			return err;
+	}
+	return check_reserved(m, name, reserved);
 }
 
 static int compare_ids(const void *pa, const void *pb)
@@ -134,7 +188,7 @@ static int index_ids(struct fsmb_map *m, const char *name)
 
 static bool same_frames(const struct fsmb_map *m, uint32_t a, uint32_t b)
 {
-	return m->entries[a].nr == m->entries[b].nr &&
+	return m->entries[a].nr == m->entries[b].nr && m->entries[a].flags == m->entries[b].flags &&
 	       !memcmp(m->data + m->offsets[a] + sizeof(struct fsmb_stack),
 		       m->data + m->offsets[b] + sizeof(struct fsmb_stack),
 		       (size_t)m->entries[a].nr * sizeof(uint64_t));
@@ -230,6 +284,16 @@ uint32_t fsmb_map__nr_duplicates(const struct fsmb_map *m)
 bool fsmb_map__swapped(const struct fsmb_map *m)
 {
 	return m->swapped;
+}
+
+const struct fsmb_trailer *fsmb_map__trailer(const struct fsmb_map *m)
+{
+	return m->trailer.size ? &m->trailer : NULL;
+}
+
+uint32_t fsmb_map__generation(const struct fsmb_map *m)
+{
+	return m->generation;
 }
 
 const struct fsmb_entry *fsmb_map__entry(const struct fsmb_map *m, uint32_t index)

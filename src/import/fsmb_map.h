@@ -7,12 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fsmb_format.h"
+
 struct fsmb_map;
 
 struct fsmb_entry {
 	uint32_t id;
 	uint32_t nr; /* frames, <= STK_MAX_DEPTH */
 	uint32_t refs;
+	uint32_t flags; /* FSMB_STACK_*, 0 of a map without a trailer */
 	uint32_t first; /* index of the first entry with the same frames, or its own */
 };
 
@@ -26,9 +29,12 @@ void fsmb_map__free(struct fsmb_map *m);
 uint32_t fsmb_map__nr(const struct fsmb_map *m);
 uint32_t fsmb_map__nr_duplicates(const struct fsmb_map *m);
 bool fsmb_map__swapped(const struct fsmb_map *m); /* written in the other byte order */
+/* NULL: the map has none.  In this machine's byte order, its strings NUL-terminated. */
+const struct fsmb_trailer *fsmb_map__trailer(const struct fsmb_map *m);
+uint32_t fsmb_map__generation(const struct fsmb_map *m); /* 0 without a trailer */
 /* index < nr, in the file's order. */
 const struct fsmb_entry *fsmb_map__entry(const struct fsmb_map *m, uint32_t index);
-/* All nr frames of an entry, innermost first. */
+/* All nr words of an entry, innermost first. */
 void fsmb_map__frames(const struct fsmb_map *m, uint32_t index, uint64_t *ret_frames);
 uint64_t fsmb_map__offset(const struct fsmb_map *m, uint32_t index); /* of its head */
 /* -ENOENT when no stack has this id. */

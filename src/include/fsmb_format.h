@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * FSMB version 2: the binary stack map of the proposed ftrace stackmap (tracefs stack_map_bin).
+ * FSMB version 2: the binary stack map of the proposed ftrace stackmap (tracefs stack_map_bin), and
+ * of the series in kernel/, which uses the reserved fields and adds a trailer.
  *
- *   file  = struct fsmb_header stack*
- *   stack = struct fsmb_stack, then u64 ips[nr], innermost first
+ *   file  = struct fsmb_header stack* [struct fsmb_trailer]
+ *   stack = struct fsmb_stack, then u64 words[nr], innermost first: addresses, or for user stacks
+ *           pairs of file hash and offset
  *
  * Everything is in the byte order of the machine that wrote it; the magic tells which one.
  */
@@ -20,16 +22,34 @@ struct fsmb_header {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t nr_stacks;
-	uint32_t reserved; /* 0 */
+	uint32_t generation; /* 0 without a trailer */
 };
 static_assert(sizeof(struct fsmb_header) == 16, "FSMB header is 16 bytes");
 
 struct fsmb_stack {
 	uint32_t stack_id;
-	uint32_t nr; /* frames that follow */
+	uint32_t nr; /* words that follow */
 	uint32_t ref_count;
-	uint32_t reserved; /* 0 */
+	uint32_t flags; /* FSMB_STACK_*; 0 without a trailer */
 };
 static_assert(sizeof(struct fsmb_stack) == 16, "FSMB stack head is 16 bytes");
+
+#define FSMB_STACK_TRUNCATED 1u /* there were more frames */
+#define FSMB_STACK_USER 2u /* the words are pairs {file hash, offset in the file} */
+
+#define FSMB_TRAILER_MAGIC 0x46534d4eu
+#define FSMB_TRAILER_SIZE 160u /* the least: what follows release may be missing */
+
+struct fsmb_trailer {
+	uint32_t magic;
+	uint32_t size; /* of all of this */
+	uint64_t text_base; /* address of _text in that boot */
+	uint32_t page_shift;
+	uint32_t build_id_size;
+	uint8_t build_id[24]; /* of the kernel */
+	char boot_id[40], release[72]; /* NUL-padded; boot_id may be empty */
+	uint64_t boot_time; /* CLOCK_REALTIME ns when that boot began */
+};
+static_assert(sizeof(struct fsmb_trailer) == 168, "FSMB trailer is 168 bytes");
 
 #endif /* FSMB_FORMAT_H */

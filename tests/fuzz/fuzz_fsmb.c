@@ -55,6 +55,8 @@ static void fuzz_map(const uint8_t *data, size_t size)
 		check(!fsmb_map__find(m, e->id, &index) && index == i);
 		duplicates += e->first != i;
 	}
+	if (fsmb_map__trailer(m))
+		bytes += fsmb_map__trailer(m)->size;
 	check(bytes == size && duplicates == fsmb_map__nr_duplicates(m));
 	fsmb_map__free(m);
 }

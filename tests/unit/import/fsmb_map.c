@@ -235,12 +235,105 @@ static void test_reserved_warns(void **state)
 	fsmb_map__free(m);
 }
 
+static void put_trailer(struct image *im, uint32_t size)
+{
+	uint64_t text = im->swap ? bswap_64(K(0)) : K(0), boot = im->swap ? bswap_64(99) : 99;
+
+	put32(im, FSMB_TRAILER_MAGIC);
+	put32(im, size);
+	memcpy(im->bytes + im->len, &text, 8);
+	im->len += 8;
+	put32(im, 12);
+	put32(im, 20);
+	memset(im->bytes + im->len, 0xab, 20);
+	memset(im->bytes + im->len + 24, 'b', 40); /* not even terminated */
+	strcpy((char *)im->bytes + im->len + 64, "6.12.1");
+	im->len += 136;
+	if (size > FSMB_TRAILER_SIZE) {
+		memcpy(im->bytes + im->len, &boot, 8);
+		im->len += size - FSMB_TRAILER_SIZE;
+	}
+}
+
+static void check_trailer(bool swap, uint32_t size)
+{
+	struct image im = { .swap = swap };
+	const struct fsmb_trailer *t;
+	struct fsmb_map *m = NULL;
+
+	put_head(&im, 3);
+	put_stack(&im, 1, 1, K(1), 2);
+	put_stack(&im, 2, 1, K(1), 2);
+	put_stack(&im, 3, 1, K(1), 2);
+	im.bytes[swap ? 15 : 12] = 7;
+	im.bytes[swap ? 31 : 28] = FSMB_STACK_TRUNCATED;
+	im.bytes[swap ? 63 : 60] = FSMB_STACK_USER;
+	put_trailer(&im, size);
+	last_msg[0] = '\0';
+	assert_int_equal(fsmb_map__parse("map", im.bytes, im.len, &m), 0);
+	assert_string_equal(last_msg, "");
+	assert_int_equal(fsmb_map__generation(m), 7);
+	assert_int_equal(fsmb_map__entry(m, 0)->flags, FSMB_STACK_TRUNCATED);
+	assert_int_equal(fsmb_map__entry(m, 1)->flags, FSMB_STACK_USER);
+	assert_int_equal(fsmb_map__entry(m, 2)->flags, 0);
+	assert_int_equal(fsmb_map__nr_duplicates(m), 0); /* the words alone do not make a stack */
+	t = fsmb_map__trailer(m);
+	assert_non_null(t);
+	assert_true(t->text_base == K(0) && t->page_shift == 12 && t->build_id_size == 20);
+	assert_int_equal(t->build_id[19], 0xab);
+	assert_int_equal(strlen(t->boot_id), 39);
+	assert_string_equal(t->release, "6.12.1");
+	assert_int_equal(t->boot_time, size > FSMB_TRAILER_SIZE ? 99 : 0);
+	fsmb_map__free(m);
+}
+
+static void test_trailer(void **state)
+{
+	check_trailer(false, 160);
+	check_trailer(false, 168);
+	check_trailer(true, 168);
+	check_trailer(false, 200); /* one that knows more */
+}
+
+static void test_bad_trailer(void **state)
+{
+	struct image im = { 0 };
+	size_t at;
+
+	put_head(&im, 1);
+	put_stack(&im, 1, 1, K(1), 2);
+	assert_int_equal(im.len, 48);
+	put_trailer(&im, 168);
+	im.len--;
+	expect_refused(&im, "map: offset 48: 167 bytes after the last of 1 stacks");
+	im.len += 2;
+	expect_refused(&im, "map: offset 48: 169 bytes after the last of 1 stacks");
+	im.len--;
+	im.bytes[52] = 8;
+	expect_refused(&im, "map: offset 48: 168 bytes after the last of 1 stacks");
+	im.bytes[52] = 168;
+	im.bytes[48]++;
+	expect_refused(&im, "map: offset 48: 168 bytes after the last of 1 stacks");
+	im.bytes[48]--;
+	at = 48 + offsetof(struct fsmb_trailer, build_id_size);
+	im.bytes[at] = 25;
+	expect_refused(&im, "map: offset 68: a build id of 25 bytes");
+
+	im.len = 0;
+	put_head(&im, 1);
+	put_stack(&im, 1, 1, K(1), 3);
+	im.bytes[28] = FSMB_STACK_USER;
+	put_trailer(&im, 168);
+	expect_refused(&im, "map: offset 20: stack 1 of 1: a user stack of 3 words, which are pairs");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_native),	  cmocka_unit_test(test_swapped),
 		cmocka_unit_test(test_empty),	  cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_every_cut), cmocka_unit_test(test_reserved_warns),
+		cmocka_unit_test(test_trailer),	  cmocka_unit_test(test_bad_trailer),
 	};
 
 	log_set_sink(sink, NULL);
