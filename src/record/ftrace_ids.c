@@ -6,19 +6,17 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "fsmb_format.h"
 #include "ftrace_instance.h"
 #include "idmap.h"
-
-#define FLAG_TRUNCATED 1u /* in fsmb_stack.reserved */
+#include "import/fsmb_map.h"
+#include "stackonce.h"
 
 struct ftrace_ids {
 	const struct ftrace_instance *instance;
 	const char *file;
 	struct idmap numbers; /* of id + 1, and of id on top of another one */
-	struct idmap places; /* id + 1 -> where its fsmb_stack is in text, in words of 8 bytes, + 1 */
-	char *text; /* the file as last read */
-	size_t len;
+	struct fsmb_map *map; /* the file as last read, NULL: not yet */
+	char *text; /* which it lies in */
 	bool fresh; /* nothing newer to read */
 };
 
@@ -39,7 +37,7 @@ void ftrace_ids__free(struct ftrace_ids *ids)
 	if (!ids)
 		return;
 	idmap__clear(&ids->numbers);
-	idmap__clear(&ids->places);
+	fsmb_map__free(ids->map);
 	free(ids->text);
 	free(ids);
 }
@@ -54,67 +52,36 @@ uint32_t *ftrace_ids__number(struct ftrace_ids *ids, uint32_t id, uint32_t below
 	return idmap__get(&ids->numbers, (uint64_t)below << 32 | (id + 1ull));
 }
 
-/* What is behind the stacks, or does not fit, is left alone. */
-static int index_stacks(struct ftrace_ids *ids)
-{
-	struct fsmb_header h;
-	struct fsmb_stack s;
-	size_t at = sizeof(h);
-	uint32_t i, *place;
-
-	if (ids->len < sizeof(h))
-		return -EPROTO;
-	memcpy(&h, ids->text, sizeof(h));
-	if (h.magic != FSMB_MAGIC || h.version != FSMB_VERSION)
-		return -EPROTO;
-	for (i = 0; i < h.nr_stacks && ids->len - at >= sizeof(s); i++) {
-		memcpy(&s, ids->text + at, sizeof(s));
-		if (s.nr > (ids->len - at - sizeof(s)) / sizeof(uint64_t))
-			return -EPROTO;
-		place = idmap__get(&ids->places, s.stack_id + 1ull);
-		if (!place)
-			return -ENOMEM;
-		*place = at / sizeof(uint64_t) + 1;
-		at += sizeof(s) + s.nr * sizeof(uint64_t);
-	}
-	return 0;
-}
-
 static int read_map(struct ftrace_ids *ids)
 {
-	char *text;
+	_cleanup_free_ char *text = NULL;
+	struct fsmb_map *map;
 	size_t len;
 	int err;
 
 	err = ftrace_instance__read(ids->instance, ids->file, &text, &len);
+	if (!err)
+		err = fsmb_map__parse(ids->file, text, len, &map);
 	if (err)
 		return err;
+	fsmb_map__free(ids->map);
 	free(ids->text);
-	ids->text = text;
-	ids->len = len;
-	idmap__clear(&ids->places);
+	ids->map = map;
+	ids->text = take_ptr(text);
 	ids->fresh = true;
-	return index_stacks(ids);
+	return 0;
 }
 
-static int find(struct ftrace_ids *ids, uint32_t id, struct fsmb_stack *ret_stack,
-		const char **ret_words)
+static int find(struct ftrace_ids *ids, uint32_t id, uint32_t *ret_index)
 {
-	uint32_t *place = idmap__get(&ids->places, id + 1ull);
-	int err = 0;
+	int err;
 
-	if (place && !*place && !ids->fresh) {
-		err = read_map(ids);
-		place = idmap__get(&ids->places, id + 1ull);
-	}
-	if (err || !place)
-		return err ? err : -ENOMEM;
-	if (!*place)
+	if (ids->map && !fsmb_map__find(ids->map, id, ret_index))
+		return 0;
+	if (ids->fresh)
 		return -ENOENT;
-	*ret_words = ids->text + (*place - 1ull) * sizeof(uint64_t);
-	memcpy(ret_stack, *ret_words, sizeof(*ret_stack));
-	*ret_words += sizeof(*ret_stack);
-	return 0;
+	err = read_map(ids);
+	return err ? err : fsmb_map__find(ids->map, id, ret_index);
 }
 
 int ftrace_ids__frames(struct ftrace_ids *ids, uint32_t id, uint32_t below, uint64_t *ret_words,
@@ -125,20 +92,23 @@ int ftrace_ids__frames(struct ftrace_ids *ids, uint32_t id, uint32_t below, uint
 	bool cut = false;
 
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
-		struct fsmb_stack s;
-		const char *words;
+		uint64_t words[STK_MAX_DEPTH];
+		const struct fsmb_entry *e;
 		unsigned int n;
+		uint32_t index;
 		int err;
 
 		if (!parts[i])
 			continue;
-		err = find(ids, parts[i], &s, &words);
+		err = find(ids, parts[i], &index);
 		if (err)
 			return err;
-		n = MIN(s.nr, max - nr);
+		e = fsmb_map__entry(ids->map, index);
+		fsmb_map__frames(ids->map, index, words);
+		n = MIN(e->nr, max - nr);
 		memcpy(ret_words + nr, words, n * sizeof(*ret_words));
 		nr += n;
-		cut |= n < s.nr || s.reserved & FLAG_TRUNCATED;
+		cut |= n < e->nr || e->flags & FSMB_STACK_TRUNCATED;
 	}
 	*ret_nr = nr;
 	*ret_cut = cut;

@@ -30,8 +30,10 @@ cmd:      include text events analyze export import
 # FILE: rooms it may use beyond its own room's.  The reader is a library of its own: only the writer
 # logs through text.  The commands that read use nothing but the public header, and names.c to look
 # into files of this machine; only those that touch the running kernel see the recorder, and only
-# symbolize changes a recording.  The example of the stack map has a skeleton of its own.
+# symbolize changes a recording.  The example of the stack map has a skeleton of its own.  The stack
+# map of a kernel is the same file for its import and while recording.
 exceptions='
+record/ftrace_ids.c: import
 trace/writer.c: text
 trace/writer_tables.c: text
 stackmap/example/stackcount.c: bpf
