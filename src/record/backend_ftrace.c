@@ -43,6 +43,8 @@ struct ftrace_backend {
 	struct meeting *meeting;
 	unsigned int nr_cpus;
 	bool armed;
+	enum { FILTERS_NONE, FILTERS_SOME, FILTERS_ALL } filters; /* of the events */
+	uint64_t lost;
 	struct programs_costs costs;
 };
 
@@ -102,15 +104,21 @@ static int meet_child(void *ctx, pid_t child, bool only)
 
 /* ---- start ------------------------------------------------------------------------------------ */
 
-static int check_events(const struct rec_events *l)
+static int check_events(struct ftrace_backend *b)
 {
-	unsigned int i;
+	const struct rec_events *l = b->opts->events;
+	unsigned int i, nr = 0, filtered = 0;
 
-	for (i = 0; i < l->nr; i++)
+	for (i = 0; i < l->nr; i++) {
 		if (l->v[i].kind != STK_KIND_TRACEPOINT && l->v[i].kind != STK_KIND_SYSCALL)
 			return log_err(-EOPNOTSUPP,
 				       "%s:%s: the ftrace backend records tracepoints only",
 				       l->v[i].system, l->v[i].name);
+		nr += !!l->v[i].desc.common_type;
+		filtered += !!*l->v[i].filter;
+	}
+	if (filtered)
+		b->filters = filtered == nr ? FILTERS_ALL : FILTERS_SOME;
 	return 0;
 }
 
@@ -122,11 +130,13 @@ static int filter_refused(const struct ftrace_backend *b, const struct rec_event
 	size_t len;
 
 	if (!ftrace_instance__read(b->instance, "error_log", &text, &len)) {
-		why = strstr(text, "error: ");
-		why = why ? why + strlen("error: ") : "";
-		text[why - text + strcspn(why, "\n")] = '\0';
+		text[strcspn(text, "\n")] = '\0';
+		why = strrchr(text, ':');
+		why = why ? why + 1 + strspn(why + 1, " ") : "";
 	}
-	return log_err(err, "filter '%s' of %s:%s: %s", e->filter, e->system, e->name, why);
+	log_err(*why ? 0 : err, "filter '%s' of %s:%s: %s", e->filter, e->system, e->name,
+		*why ? why : "refused");
+	return err;
 }
 
 static int enable_event(struct ftrace_backend *b, const struct rec_event *e)
@@ -231,7 +241,7 @@ static int open_all(struct ftrace_backend *b)
 	uint64_t start = recorder_clock_ns(REC_CLOCK_MONO);
 	int err;
 
-	err = check_events(b->opts->events);
+	err = check_events(b);
 	if (!err)
 		err = load_formats(b);
 	if (err)
@@ -366,13 +376,25 @@ static unsigned int lost_row(const struct ftrace_backend *b)
 
 /*
  * A ring counts each record that it had no room for: events, and stacks of events that it has.  Of
- * the latter we know.
+ * the latter we know.  Events with a filter are tried out elsewhere and copied into the ring; for
+ * one that found no room there the kernel tries its stacks all the same.
  */
+static uint64_t lost_events(const struct ftrace_backend *b, unsigned int cpu, uint64_t dropped)
+{
+	uint64_t tries = 1, others = ftrace_drain__lost_stacks(b->drain, cpu);
+
+	if (b->filters == FILTERS_ALL) {
+		tries += b->opts->kernel_stacks + b->opts->user_stacks;
+		dropped += ftrace_drain__orphans(b->drain, cpu);
+	}
+	return (dropped - MIN(dropped, others) + tries - 1) / tries;
+}
+
 static int ftrace_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR_COUNTERS])
 {
 	struct ftrace_backend *b = of(base);
 	struct ftrace_ring_stats s;
-	uint64_t lost = 0, full, stacks;
+	uint64_t lost = 0;
 	unsigned int cpu;
 	int err;
 
@@ -381,11 +403,10 @@ static int ftrace_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR
 		err = ftrace_instance__ring_stats(b->instance, cpu, &s);
 		if (err)
 			return err;
-		full = s.dropped + s.overrun;
-		stacks = ftrace_drain__lost_stacks(b->drain, cpu);
-		lost += full - MIN(full, stacks);
+		lost += lost_events(b, cpu, s.dropped + s.overrun);
 	}
 	ret_counters[lost_row(b)][STK_C_LOST_RING] = lost;
+	b->lost = lost;
 	return 0;
 }
 
@@ -464,6 +485,8 @@ static int ftrace_finish(struct backend *base)
 	if (ds.unresolved)
 		log_warn("%llu stacks were not found in the kernel's stack map",
 			 (unsigned long long)ds.unresolved);
+	if (b->lost && b->filters)
+		log_warn("events with a filter were lost: how many is not known exactly");
 	if (b->users)
 		err = ftrace_users__finish(b->users);
 	if (err)

@@ -411,6 +411,11 @@ uint64_t ftrace_drain__lost_stacks(const struct ftrace_drain *d, unsigned int cp
 	return c->no_kernel + c->no_user;
 }
 
+uint64_t ftrace_drain__orphans(const struct ftrace_drain *d, unsigned int cpu)
+{
+	return ftrace_match__counts(d->cpus[cpu].match)->orphans;
+}
+
 void ftrace_drain__stats(const struct ftrace_drain *d, struct drain_stats *ret_stats)
 {
 	*ret_stats = d->stats;

@@ -41,6 +41,8 @@ void ftrace_drain__end_round(struct ftrace_drain *d);
 void ftrace_drain__add_counters(const struct ftrace_drain *d, uint64_t (*counters)[STK_NR_COUNTERS]);
 /* Stacks of a CPU that its ring had no room for: its dropped events but these were no stacks. */
 uint64_t ftrace_drain__lost_stacks(const struct ftrace_drain *d, unsigned int cpu);
+/* Stacks that it had, but not the event. */
+uint64_t ftrace_drain__orphans(const struct ftrace_drain *d, unsigned int cpu);
 void ftrace_drain__stats(const struct ftrace_drain *d, struct drain_stats *ret_stats);
 
 #endif /* RECORD_FTRACE_DRAIN_H */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +34,7 @@ struct area {
 
 struct space {
 	uint32_t tgid, execs;
+	uint64_t since; /* of the last of these */
 	uint32_t round; /* of refresh(), when it was read */
 	uint64_t read_ns;
 	bool gone;
@@ -146,7 +146,7 @@ static int read_space(struct ftrace_maps *m, struct space *s)
 		if (!proc_mapping__parse(line, &p) && p.perms[2] == 'x' && !(p.start >> 63))
 			err = add_area(&now, &p);
 	}
-	now.execs = ftrace_tasks__execs(m->tasks, s->tgid);
+	now.execs = ftrace_tasks__execs(m->tasks, s->tgid, &now.since);
 	now.round = m->round;
 	now.read_ns = recorder_clock_ns(REC_CLOCK_MONO);
 	if (err || now.nr) {
@@ -161,36 +161,53 @@ static int read_space(struct ftrace_maps *m, struct space *s)
 	if (s->execs != now.execs)
 		space_clear(s);
 	s->execs = now.execs;
+	s->since = now.since;
 	return 0;
 }
 
-static int space_of(struct ftrace_maps *m, uint32_t tgid, struct space **ret_space)
+static int space_new(struct ftrace_maps *m, uint32_t tgid, uint32_t *ret_index)
 {
-	uint32_t *at = idmap__get(&m->by_tgid, tgid + 1ull);
+	if (m->nr == m->cap) {
+		uint32_t cap = m->cap ? m->cap * 2 : 64;
+		struct space *more = realloc(m->spaces, cap * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		m->spaces = more;
+		m->cap = cap;
+	}
+	m->spaces[m->nr++] = (struct space){ .tgid = tgid };
+	*ret_index = m->nr;
+	return 0;
+}
+
+/* NULL: it is of a program that the process was before, which nobody can ask any more. */
+static int space_of(struct ftrace_maps *m, const struct ftrace_address *a, struct space **ret_space)
+{
+	uint32_t *at = idmap__get(&m->by_tgid, a->tgid + 1ull), execs;
 	struct space *s;
-	bool stale;
+	uint64_t since;
+	int err = 0;
 
 	if (!at)
 		return -ENOMEM;
-	if (!*at) {
-		if (m->nr == m->cap) {
-			uint32_t cap = m->cap ? m->cap * 2 : 64;
-			struct space *more = realloc(m->spaces, cap * sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			m->spaces = more;
-			m->cap = cap;
-		}
-		m->spaces[m->nr++] = (struct space){ .tgid = tgid };
-		*at = m->nr;
-	}
+	if (!*at)
+		err = space_new(m, a->tgid, at);
+	if (err)
+		return err;
 	s = &m->spaces[*at - 1];
 	*ret_space = s;
-	stale = !s->read_ns || s->execs != ftrace_tasks__execs(m->tasks, tgid) ||
-		(!s->gone && s->round != m->round &&
-		 recorder_clock_ns(REC_CLOCK_MONO) - s->read_ns > STALE_NS);
-	return stale ? read_space(m, s) : 0;
+	execs = ftrace_tasks__execs(m->tasks, a->tgid, &since);
+	if (a->ts < since) {
+		if (!s->nr || s->execs + 1 != execs || a->ts < s->since)
+			*ret_space = NULL;
+		return 0;
+	}
+	if (s->read_ns && s->execs == execs &&
+	    (s->gone || s->round == m->round ||
+	     recorder_clock_ns(REC_CLOCK_MONO) - s->read_ns <= STALE_NS))
+		return 0;
+	return read_space(m, s);
 }
 
 /* ---- files ------------------------------------------------------------------------------------ */
@@ -314,34 +331,49 @@ static struct area *area_at(const struct space *s, uint64_t at)
 	return lo < s->nr && s->areas[lo].start <= at ? &s->areas[lo] : NULL;
 }
 
-int ftrace_maps__frame(struct ftrace_maps *m, uint32_t tgid, uint64_t addr, uint64_t at,
-		       uint64_t *ret_frame)
+static int find_area(struct ftrace_maps *m, const struct ftrace_address *addr, uint64_t at,
+		     struct space **ret_space, struct area **ret_area)
 {
+	struct space *s;
+	uint64_t since;
+	int err;
+
+	*ret_area = NULL;
+	err = space_of(m, addr, &s);
+	if (err || !s)
+		return err;
+	*ret_space = s;
+	*ret_area = area_at(s, at);
+	if (*ret_area || s->round == m->round || s->gone ||
+	    s->execs != ftrace_tasks__execs(m->tasks, addr->tgid, &since))
+		return 0;
+	err = read_space(m, s);
+	*ret_area = area_at(s, at);
+	return err;
+}
+
+int ftrace_maps__frame(struct ftrace_maps *m, const struct ftrace_address *addr, uint64_t *ret_frame)
+{
+	uint64_t at = addr->addr - addr->is_return;
 	struct space *s;
 	struct area *a;
 	uint32_t number;
 	int err;
 
-	err = space_of(m, tgid, &s);
-	if (err)
-		return err;
-	a = area_at(s, at);
-	if (!a && s->round != m->round) {
-		err = read_space(m, s);
-		a = area_at(s, at);
-	}
+	err = find_area(m, addr, at, &s, &a);
 	if (!err && a && !a->file)
 		err = look_at(m, s, a, at);
 	if (err)
 		return err;
 	if (!a) {
-		*ret_frame = FRAME_USER(0, addr);
+		*ret_frame = FRAME_USER(0, addr->addr);
 		return 0;
 	}
 	err = file_map__number(m->files, a->file, &number);
 	if (err)
 		return err;
-	*ret_frame = FRAME_USER(number, a->kind == WIRE_KEY_JIT ? addr : addr - a->start + a->offset);
+	*ret_frame = FRAME_USER(number, a->kind == WIRE_KEY_JIT ? addr->addr :
+								  addr->addr - a->start + a->offset);
 	return 1;
 }
 

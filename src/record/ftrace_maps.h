@@ -6,6 +6,7 @@
 #ifndef RECORD_FTRACE_MAPS_H
 #define RECORD_FTRACE_MAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct file_map;
@@ -19,13 +20,17 @@ void ftrace_maps__free(struct ftrace_maps *m);
 
 /* What was not found, or asked long ago, is asked again. */
 void ftrace_maps__refresh(struct ftrace_maps *m);
+/* An address in a process's code at some time. */
+struct ftrace_address {
+	uint32_t tgid;
+	uint64_t ts, addr;
+	bool is_return; /* the call before it counts */
+};
 /*
  * The frame (frame.h) of an address, of file 0 when its process is gone or nothing is known.  1: it
- * is code, 0: it is not, or nobody knows; or a negative errno.  at: less than addr, an address of
- * the instruction itself.
+ * is code, 0: it is not, or nobody knows; or a negative errno.
  */
-int ftrace_maps__frame(struct ftrace_maps *m, uint32_t tgid, uint64_t addr, uint64_t at,
-		       uint64_t *ret_frame);
+int ftrace_maps__frame(struct ftrace_maps *m, const struct ftrace_address *a, uint64_t *ret_frame);
 
 struct ftrace_maps_stats {
 	uint64_t reads; /* of a process's maps */

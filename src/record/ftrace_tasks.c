@@ -31,6 +31,7 @@ struct version {
 
 struct entry {
 	uint32_t tid, execs;
+	uint64_t exec_ts;
 	struct version *v; /* by time */
 	unsigned int nr;
 };
@@ -38,14 +39,14 @@ struct entry {
 /* What an event of the kernel said, until all CPUs' are there. */
 struct change {
 	uint64_t ts;
-	uint32_t tid, parent; /* parent 0: renamed */
-	uint32_t is_thread;
+	enum { CHANGE_NEW, CHANGE_NEW_THREAD, CHANGE_NAME, CHANGE_EXEC } what;
+	uint32_t tid, parent;
 	char comm[16];
 };
 
 struct task_event {
 	struct ev_format *fmt;
-	const struct ev_field *pid, *comm, *clone_flags;
+	const struct ev_field *pid, *comm, *clone_flags; /* NULL: it has none */
 };
 
 struct ftrace_tasks {
@@ -54,7 +55,7 @@ struct ftrace_tasks {
 	struct ftrace_ring *rings;
 	unsigned int nr_cpus;
 	int epoll_fd;
-	struct task_event newtask, rename;
+	struct task_event newtask, rename, exec;
 	struct idmap by_tid; /* tid + 1 -> index + 1 */
 	struct entry *entries;
 	size_t nr, cap;
@@ -180,27 +181,8 @@ static void read_task(uint32_t tid, struct version *v)
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-static int take_change(struct ftrace_tasks *t, const struct ftrace_page_event *pe)
+static int keep_change(struct ftrace_tasks *t, const struct change *c)
 {
-	const struct task_event *ev = &t->rename;
-	struct change c = { .ts = pe->ts };
-	uint32_t head[2];
-
-	if (pe->len < sizeof(head))
-		return -EPROTO;
-	memcpy(head, pe->data, sizeof(head));
-	if ((head[0] & 0xffff) == ev_format__id(t->newtask.fmt))
-		ev = &t->newtask;
-	else if ((head[0] & 0xffff) != ev_format__id(ev->fmt))
-		return 0;
-	if (ev->comm->offset + sizeof(c.comm) > pe->len)
-		return -EPROTO;
-	c.tid = ev_field__value(ev->pid, pe->data, pe->len);
-	memcpy(c.comm, (const char *)pe->data + ev->comm->offset, sizeof(c.comm) - 1);
-	if (ev->clone_flags) {
-		c.parent = head[1];
-		c.is_thread = !!(ev_field__value(ev->clone_flags, pe->data, pe->len) & CLONE_THREAD);
-	}
 	if (t->nr_changes == t->cap_changes) {
 		size_t cap = t->cap_changes ? t->cap_changes * 2 : 64;
 		struct change *more = realloc(t->changes, cap * sizeof(*more));
@@ -210,8 +192,35 @@ static int take_change(struct ftrace_tasks *t, const struct ftrace_page_event *p
 		t->changes = more;
 		t->cap_changes = cap;
 	}
-	t->changes[t->nr_changes++] = c;
+	t->changes[t->nr_changes++] = *c;
 	return 0;
+}
+
+static int take_change(struct ftrace_tasks *t, const struct ftrace_page_event *pe)
+{
+	struct change c = { .ts = pe->ts, .what = CHANGE_EXEC };
+	const struct task_event *ev = &t->exec;
+	uint32_t head[2];
+
+	if (pe->len < sizeof(head))
+		return -EPROTO;
+	memcpy(head, pe->data, sizeof(head));
+	if ((head[0] & 0xffff) == ev_format__id(t->newtask.fmt)) {
+		ev = &t->newtask;
+		c.parent = head[1];
+		c.what = ev_field__value(ev->clone_flags, pe->data, pe->len) & CLONE_THREAD ?
+				 CHANGE_NEW_THREAD :
+				 CHANGE_NEW;
+	} else if ((head[0] & 0xffff) == ev_format__id(t->rename.fmt)) {
+		ev = &t->rename;
+		c.what = CHANGE_NAME;
+	}
+	if (ev->comm && ev->comm->offset + sizeof(c.comm) > pe->len)
+		return -EPROTO;
+	c.tid = ev_field__value(ev->pid, pe->data, pe->len);
+	if (ev->comm)
+		memcpy(c.comm, (const char *)pe->data + ev->comm->offset, sizeof(c.comm) - 1);
+	return keep_change(t, &c);
 }
 
 static int on_page(void *ctx, const void *data, size_t len)
@@ -227,32 +236,41 @@ static int on_page(void *ctx, const void *data, size_t len)
 	return err ? err : MIN(n, 0);
 }
 
+/* Whose name and process a task takes over. */
+static int tgid_of(struct ftrace_tasks *t, const struct change *c, uint32_t *ret_tgid)
+{
+	uint32_t of = c->what == CHANGE_NEW_THREAD ? c->parent : c->tid;
+	const struct version *before;
+	struct entry *e;
+	int err;
+
+	*ret_tgid = c->tid;
+	if (c->what == CHANGE_NEW)
+		return 0;
+	err = entry_of(t, of, &e);
+	before = err ? NULL : version_at(e, c->ts);
+	if (before)
+		*ret_tgid = before->tgid;
+	return err;
+}
+
 static int apply(struct ftrace_tasks *t, const struct change *c)
 {
-	const struct version *before;
-	struct entry *e, *parent;
 	struct version v = { .ts = c->ts };
+	struct entry *e;
 	int err;
 
 	memcpy(v.comm, c->comm, sizeof(v.comm));
-	err = c->parent && c->is_thread ? entry_of(t, c->parent, &parent) : 0;
-	if (!err && c->parent && c->is_thread) {
-		before = version_at(parent, c->ts);
-		v.tgid = before ? before->tgid : 0;
-	} else {
-		v.tgid = c->tid;
-	}
+	err = tgid_of(t, c, &v.tgid);
 	if (!err)
 		err = entry_of(t, c->tid, &e);
 	if (err)
 		return err;
-	if (!c->parent) {
-		before = version_at(e, c->ts);
-		if (before)
-			v.tgid = before->tgid;
+	if (c->what == CHANGE_NEW || c->what == CHANGE_EXEC) {
+		e->execs++;
+		e->exec_ts = c->ts;
 	}
-	e->execs += !c->is_thread;
-	return add_version(e, &v);
+	return c->what == CHANGE_EXEC ? 0 : add_version(e, &v);
 }
 
 static int by_time(const void *a, const void *b)
@@ -332,30 +350,37 @@ void ftrace_tasks__forget(struct ftrace_tasks *t, uint64_t ts)
 	}
 }
 
-uint32_t ftrace_tasks__execs(const struct ftrace_tasks *t, uint32_t tgid)
+uint32_t ftrace_tasks__execs(struct ftrace_tasks *t, uint32_t tgid, uint64_t *ret_since)
 {
 	struct entry *e;
 
-	return entry_of((struct ftrace_tasks *)t, tgid, &e) ? 0 : e->execs;
+	*ret_since = 0;
+	if (entry_of(t, tgid, &e))
+		return 0;
+	*ret_since = e->exec_ts;
+	return e->execs;
 }
 
 /* ---- start and end ---------------------------------------------------------------------------- */
 
-static int load_event(struct task_event *ev, const char *name, const char *comm, bool flags)
+/* comm, flags: names of fields, NULL: not needed. */
+static int load_event(struct task_event *ev, const char *system, const char *name, const char *comm,
+		      const char *flags)
 {
 	_cleanup_free_ char *text = NULL;
 	int err;
 
-	err = tracefs__format("task", name, &text);
+	err = tracefs__format(system, name, &text);
 	if (!err)
 		err = ev_format__parse(text, strlen(text), &ev->fmt);
 	if (err)
 		return err;
 	ev->pid = ev_format__find(ev->fmt, "pid");
-	ev->comm = ev_format__find(ev->fmt, comm);
-	ev->clone_flags = flags ? ev_format__find(ev->fmt, "clone_flags") : NULL;
-	return ev->pid && ev->comm && ev->comm->size == 16 && !flags == !ev->clone_flags ? 0 :
-											   -EINVAL;
+	ev->comm = comm ? ev_format__find(ev->fmt, comm) : NULL;
+	ev->clone_flags = flags ? ev_format__find(ev->fmt, flags) : NULL;
+	if (!ev->pid || !comm != !ev->comm || !flags != !ev->clone_flags)
+		return -EINVAL;
+	return ev->comm && ev->comm->size != 16 ? -EINVAL : 0;
 }
 
 static int open_rings(struct ftrace_tasks *t)
@@ -393,14 +418,17 @@ static int start(struct ftrace_tasks *t, const char *clock)
 		{ "options/overwrite", "0" },
 		{ "events/task/task_newtask/enable", "1" },
 		{ "events/task/task_rename/enable", "1" },
+		{ "events/sched/sched_process_exec/enable", "1" },
 		{ "tracing_on", "1" },
 	};
 	size_t i;
 	int err;
 
-	err = load_event(&t->newtask, "task_newtask", "comm", true);
+	err = load_event(&t->newtask, "task", "task_newtask", "comm", "clone_flags");
 	if (!err)
-		err = load_event(&t->rename, "task_rename", "newcomm", false);
+		err = load_event(&t->rename, "task", "task_rename", "newcomm", NULL);
+	if (!err)
+		err = load_event(&t->exec, "sched", "sched_process_exec", NULL, NULL);
 	if (!err)
 		err = ftrace_instance__new(".tasks", &t->instance);
 	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
@@ -451,5 +479,6 @@ void ftrace_tasks__free(struct ftrace_tasks *t)
 	idmap__clear(&t->by_tid);
 	ev_format__free(t->newtask.fmt);
 	ev_format__free(t->rename.fmt);
+	ev_format__free(t->exec.fmt);
 	free(t);
 }

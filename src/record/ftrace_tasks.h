@@ -34,7 +34,7 @@ void ftrace_tasks__at(struct ftrace_tasks *t, uint32_t tid, uint64_t ts, unsigne
 /* Nothing older than that will be asked for any more. */
 void ftrace_tasks__forget(struct ftrace_tasks *t, uint64_t ts);
 
-/* A process has become another program, or is new: changes with each of these. */
-uint32_t ftrace_tasks__execs(const struct ftrace_tasks *t, uint32_t tgid);
+/* How often a process was new or became another program, and when it last did; 0, 0: never seen. */
+uint32_t ftrace_tasks__execs(struct ftrace_tasks *t, uint32_t tgid, uint64_t *ret_since);
 
 #endif /* RECORD_FTRACE_TASKS_H */

@@ -101,7 +101,8 @@ static int add_stack(struct ftrace_users *u, uint64_t *frames, unsigned int nr,
 }
 
 /* Addresses: the first was interrupted or called the kernel, the others come by frame pointers. */
-static int stock_stack(struct ftrace_users *u, const struct ftrace_record *r, uint64_t *ret_value)
+static int stock_stack(struct ftrace_users *u, const struct ftrace_record *r, uint64_t ts,
+		       uint64_t *ret_value)
 {
 	enum stk_stack_end end = r->nr_words >= STOCK_FRAMES ? STK_END_AT_LIMIT : STK_END_FALLBACK;
 	uint64_t frames[STOCK_FRAMES + 2];
@@ -109,10 +110,11 @@ static int stock_stack(struct ftrace_users *u, const struct ftrace_record *r, ui
 	int is_code = 1;
 
 	for (i = 0; i < r->nr_words && i < STOCK_FRAMES; i++) {
-		uint64_t addr = ftrace_record__word(r, i), frame;
+		const struct ftrace_address addr = { r->tgid, ts, ftrace_record__word(r, i), i > 0 };
 		unsigned int before = is_code;
+		uint64_t frame;
 
-		is_code = ftrace_maps__frame(u->maps, r->tgid, addr, addr - (i > 0), &frame);
+		is_code = ftrace_maps__frame(u->maps, &addr, &frame);
 		if (is_code < 0)
 			return is_code;
 		/* what was taken for a return address is none; but of who is gone nothing is known */
@@ -137,7 +139,7 @@ int ftrace_users__record(struct ftrace_users *u, struct ftrace_match *match,
 
 	if (r->kind != FTRACE_USER_STACK)
 		return 0;
-	err = stock_stack(u, r, &value);
+	err = stock_stack(u, r, ts, &value);
 	if (!err)
 		ftrace_match__stack(match, &r->ctx, FTRACE_MATCH_USER, value, 0);
 	return err;

@@ -413,6 +413,11 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_
 			account_failure(&r);
 		fill_result(&r, &res);
 	}
+	/* a command that never started has our descriptors open */
+	if (err && r.target && !target__running(r.target)) {
+		target__free(r.target);
+		r.target = NULL;
+	}
 	/* nothing slows down those who were recorded any more */
 	r.ops->free(r.backend);
 	r.backend = NULL;
