@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Without BPF: known calls are counted exactly, and every event has the kernel stack, frame by frame,
+# that the BPF programs take of the same event at the same time.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+need_tracefs
+cd "$work" || exit 1
+
+# want WHAT NUMBER WANTED
+want()
+{
+	[ "$2" -eq "$3" ] || fail "$1: $2 instead of $3"
+}
+
+n=$(scale 20000 3000)
+record --backend ftrace -o call.stk -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -- \
+	"$PROG/getppid" "$n"
+want_sum call.stk
+want "lost" "$(info_of call.stk .totals.lost)" 0
+for e in syscalls:sys_enter_getppid syscalls:sys_exit_getppid; do
+	want "$e" "$(counted call.stk "$e" recorded)" "$n"
+	want "$e in script" "$("$STACKONCE" script --json --event "$e" --comm getppid call.stk | wc -l)" \
+		"$n"
+done
+record --backend ftrace -o filter.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- \
+	"$PROG/getppid" "$n"
+want_sum filter.stk
+want "id == 110" "$(counted filter.stk raw_syscalls:sys_enter recorded)" "$n"
+[ "$("$STACKONCE" script --json filter.stk | jq -r .fields.id | sort -u)" = 110 ] ||
+	fail "the filter let other system calls through"
+record --backend ftrace -o fork.stk -e sched:sched_process_fork -- "$PROG/forktree" 3 2 1
+want_sum fork.stk
+want "forks" "$(counted fork.stk sched:sched_process_fork recorded)" 14
+
+# Both at once, armed before the workload starts and stopped after it ended: event k of a task and
+# kind is the same event in both.
+events='-e sched:sched_switch -e sched:sched_waking -e irq:softirq_raise -e syscalls:sys_enter_read'
+# shellcheck disable=SC2086 # a list
+record_bg -a -k mono --no-user-stacks --backend bpf -o bpf.stk $events
+bpf=$recorder
+# shellcheck disable=SC2086 # a list
+record_bg -a -k mono --no-user-stacks --backend ftrace -o ftrace.stk $events
+"$PROG/pingpong" "$(scale 1500 200)" 0 >/dev/null
+"$PROG/forktree" 3 2 10 >/dev/null
+stop_recorder
+recorder=$bpf
+stop_recorder
+for f in bpf ftrace; do
+	want_sum $f.stk
+	want "lost by $f" "$(info_of $f.stk '.totals.lost - ([.events[].lost_by.edge] | add)')" 0
+	"$STACKONCE" script $f.stk >$f.txt
+done
+
+# flatten FILE: "pid event #N: frame frame ..." of the workload's tasks.
+flatten()
+{
+	awk 'NR == FNR { ours[$1] = 1; next }
+		match($0, /-[0-9]+ +\[[0-9]+\] /) {
+			split(substr($0, RSTART + 1, RLENGTH - 3), word, / +\[/)
+			now = ""
+			if (!(word[1] in ours) || !match($0, /[0-9]: [a-z_]+: /))
+				next
+			event = substr($0, RSTART + 3, RLENGTH - 5)
+			now = word[1] " " event " #" ++count[word[1], event]
+			frames[now] = ""
+			next
+		}
+		/^ *=> / && now != "" { frames[now] = frames[now] " " $2 }
+		END {
+			for (e in frames)
+				print e ":" frames[e]
+		}' tasks "$1" | LC_ALL=C sort
+}
+
+sed -n 's/^ *\(pingpong\|forktree\)-\([0-9]*\) .*/\2/p' bpf.txt | sort -u >tasks
+flatten bpf.txt >bpf.flat
+flatten ftrace.txt >ftrace.flat
+[ "$(wc -l <bpf.flat)" -gt "$(scale 3000 400)" ] || fail "only $(wc -l <bpf.flat) events to compare"
+[ "$(grep -c ': .* ' bpf.flat)" -eq "$(wc -l <bpf.flat)" ] || fail "there are events without stacks"
+diff bpf.flat ftrace.flat >differ || {
+	head -n 12 differ
+	fail "$(grep -c '^>' differ) of $(wc -l <ftrace.flat) stacks differ"
+}
+note "$(wc -l <ftrace.flat) events with equal stacks, $(sed 's/.*#[0-9]*://' ftrace.flat | sort -u |
+	wc -l) distinct"
