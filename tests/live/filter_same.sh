@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Event filters against the kernel's: what it refuses is refused, what it accepts selects the same
 # events.  The program does it all, see tests/live/prog/filter_same.c.
+# timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 
