@@ -26,11 +26,13 @@ need_of()
 {
 	[ -f "kernel/tests/$1.sh" ] || return 0
 	line=$(sed -n 's/^# needs: //p' "kernel/tests/$1.sh" | tr '\n' ' ')
-	if [ "$2" = append ]; then
-		printf '%s\n' "$line" | sed -n 's/.*append="\([^"]*\)".*/\1/p'
+	case $2 in
+	append | qemu)
+		printf '%s\n' "$line" | sed -n "s/.*$2=\"\([^\"]*\)\".*/\1/p"
 		return
-	fi
-	printf '%s\n' "$line" | sed 's/append="[^"]*"//' | tr ' ' '\n' |
+		;;
+	esac
+	printf '%s\n' "$line" | sed 's/[a-z]*="[^"]*"//g' | tr ' ' '\n' |
 		sed -n "s/^$2=//p; s/^$2\$/$2/p" | head -n 1
 }
 
@@ -55,9 +57,10 @@ machine_of()
 	accel=$(need_of "$1" accel)
 	alone=
 	[ -z "$(need_of "$1" alone)$(need_of "$1" crash)" ] || alone=$1
-	[ "$2" != kasan ] || mem=${mem:-2048}
-	printf '%s|%s|%s|%s|%s|%s|%s\n' "$2" "${accel:-single}" "${smp:-2}" "${mem:-1024}" \
-		"$(need_of "$1" live)" "$alone" "$(need_of "$1" append)"
+	mem=${mem:-1024}
+	[ "$2" != kasan ] || mem=$((mem * 2))
+	printf '%s|%s|%s|%s|%s|%s|%s|%s\n' "$2" "${accel:-single}" "${smp:-2}" "$mem" \
+		"$(need_of "$1" live)" "$alone" "$(need_of "$1" append)" "$(need_of "$1" qemu)"
 }
 
 # ---- the machine --------------------------------------------------------------------------------
@@ -110,7 +113,7 @@ image_cpio()
 # lets a CPU run into a half patched instruction while the function tracer is switched.
 k_qemu()
 {
-	IFS='|' read -r _ accel smp mem live _ words <<-EOT
+	IFS='|' read -r _ accel smp mem live _ words more <<-EOT
 	$2
 	EOT
 	image_cpio "$3" "$1/image.cpio"
@@ -126,12 +129,13 @@ k_qemu()
 	append="$append stackonce.variant=${2%%|*} $4 $words"
 	initramfs=$1/initramfs
 	shift 4
+	# shellcheck disable=SC2086 # more are words
 	exec qemu-system-x86_64 -accel "tcg,thread=$accel" -cpu max -smp "$smp" -m "$mem" \
 		-object memory-backend-ram,id=m0,size="$((mem - 256))M" \
 		-numa "node,nodeid=0,memdev=m0,cpus=0-$((smp - 1))" \
 		-object memory-backend-ram,id=m1,size=256M -numa node,nodeid=1,memdev=m1 \
 		-display none -no-reboot -net none -kernel "$kernel" -initrd "$initramfs" \
-		-append "$append" "$@"
+		-append "$append" $more "$@"
 }
 
 # host_part TEST DIR MACHINE-PID: runs TEST.host.sh for as long as the machine runs TEST.

@@ -101,7 +101,7 @@ cmd_boot()
 	image=$(k_build "$variant") || return 1
 	mkdir -p "$out/shell"
 	make_k_initramfs "$build" "$out/initramfs" || return 1
-	k_qemu "$out/shell" "$variant|single|2|1024|live||" "$image" "stackonce.mode=shell $*" \
+	k_qemu "$out/shell" "$variant|single|2|1024|live|||" "$image" "stackonce.mode=shell $*" \
 		-serial mon:stdio
 }
 
