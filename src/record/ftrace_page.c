@@ -36,14 +36,16 @@ enum {
 static int find_field(const char *text, const char *name, uint32_t *ret_offset, uint32_t *ret_size)
 {
 	size_t len = strlen(name);
-	const char *p, *end;
+	const char *p, *at, *end;
 
 	for (p = strstr(text, "field:"); p; p = strstr(p + 1, "field:")) {
 		end = strchr(p, ';');
 		if (!end)
 			break;
-		if ((size_t)(end - p) <= len || memcmp(end - len, name, len) ||
-		    (end[-len - 1] != ' ' && end[-len - 1] != '\t'))
+		if ((size_t)(end - p) <= len)
+			continue;
+		at = end - len;
+		if (memcmp(at, name, len) || (at[-1] != ' ' && at[-1] != '\t'))
 			continue;
 		if (sscanf(end, "; offset:%9u; size:%9u;", ret_offset, ret_size) == 2)
 			return 0;

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Without BPF: the eight user frames that ftrace takes of a program with frame pointers are the right
+# places of the right file, for a program that was started, for one that ran before, and wherever
+# its code was loaded; of a program that was gone too soon nothing is said that is wrong.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+need_tracefs
+cd "$work" || exit 1
+
+n=$(scale 2000 300)
+event=syscalls:sys_enter_getppid
+
+# want_frames FILE NUMBER: as many events of the program have its eight frames, and no other stack.
+want_frames()
+{
+	"$STACKONCE" stacks --json "$1" >stacks
+	id=$(readlink -f "$PROG/fpchain")
+	jq -r --arg path "$id" 'select(.kind == "user" and
+		([.frames[] | [.ip, .path]] == [$want[0:8][] | [., $path]]) and
+		.end == "at_limit" and (.frames[0].guessed | not)) | .id' \
+		--argjson want "$(jq -R . <places | jq -s .)" stacks >ids
+	[ "$(wc -l <ids)" -eq 1 ] || {
+		jq -c 'select(.kind == "user")' stacks
+		cat places
+		fail "$1: the program's stack is there $(wc -l <ids) times"
+	}
+	jq -r --arg build "$(build_id)" 'select(.id == $id) | .frames[] | select(.build_id != $build)' \
+		--argjson id "$(cat ids)" stacks >other
+	[ ! -s other ] || fail "$1: frames of another build id"
+	events=$("$STACKONCE" script --json --comm fpchain --event $event "$1" |
+		jq -r --argjson id "$(cat ids)" 'select(.ustack == $id) | .ts' | wc -l)
+	[ "$events" -eq "$2" ] || fail "$1: $events events with the program's stack instead of $2"
+	[ "$("$STACKONCE" script --json --comm fpchain --event $event "$1" | wc -l)" -eq "$2" ] ||
+		fail "$1: the program has other events, too"
+}
+
+build_id()
+{
+	"$STACKONCE" stacks --json first.stk |
+		jq -r 'select(.kind == "user") | .frames[0].build_id' | sort -u | grep -v null | head -n 1
+}
+
+"$PROG/fpchain" >places
+record --backend ftrace --user-stacks -e $event -o first.stk -- "$PROG/fpchain" "$n" 1
+want_sum first.stk
+if command -v readelf >/dev/null 2>&1; then
+	readelf -n "$PROG/fpchain" | grep -q "Build ID: $(build_id)" || fail "another build id than readelf's"
+fi
+want_frames first.stk "$n"
+
+# Three at once, each somewhere else in memory, give one stack.
+record --backend ftrace --user-stacks -e $event -o three.stk -- sh -c '
+	for _ in 1 2 3; do "$0" "$1" 2 >/dev/null & done; wait' "$PROG/fpchain" "$n"
+want_sum three.stk
+want_frames three.stk $((n * 3))
+
+# One that ran before the recording.
+cat >later <<'END'
+until [ -e go ]; do
+	sleep 0.1
+done
+exec "$1" "$2" 1
+END
+sh later "$PROG/fpchain" "$n" >/dev/null &
+test_pids="$test_pids $!"
+record_bg --backend ftrace --user-stacks -e $event -e sched:sched_switch -p $! -o before.stk
+: >go
+# with the process the recording ends
+wait "$recorder" || fail "the recorder ended with $?"
+want_sum before.stk
+want_frames before.stk "$n"
+
+# Gone at once: either its maps were read in time, or its frames have no file.
+record --backend ftrace --user-stacks -e $event -o gone.stk -- "$PROG/fpchain" 3
+want_sum gone.stk
+"$STACKONCE" stacks --json gone.stk | jq -c --arg path "$(readlink -f "$PROG/fpchain")" \
+	--argjson want "$(jq -R . <places | jq -s .)" 'select(.kind == "user") | .frames |
+	to_entries[] | select(.value.path != null) |
+	select(.value.path != $path or .value.ip != $want[.key])' >wrong
+[ ! -s wrong ] || {
+	cat wrong
+	fail "wrong frames of a program that was gone"
+}
+note "$((n * 5)) events of five processes with all eight frames right"
