@@ -27,6 +27,8 @@ enum frame_marker {
 				 * first of a timer sample.  Stands before that frame. */
 	FRAME_GUESS = 4, /* user stacks: the frames outward from here were found by frame
 			  * pointers, because no unwind table covers the frame inside of it */
+	FRAME_PENDING = 5, /* alone, but for an end: stands for a user stack that was not known
+			    * yet when its event was written; value: a number of its own */
 };
 
 /* enum stk_stack_end of stackonce.h, for those who cannot include that. */

@@ -24,6 +24,7 @@
 
 #define MEET_TRIES 50000 /* of 100 us: a child that was told to go on */
 #define LAST_TRIES 100 /* of 1 ms: a CPU that is in the middle of an event */
+#define COOKIES_US 50000 /* for tasks to go back to user space, when no event comes any more */
 
 /* Where recorder and child meet, so that the child's first event is its execve(2). */
 struct meeting {
@@ -51,6 +52,11 @@ struct ftrace_backend {
 static struct ftrace_backend *of(const struct backend *b)
 {
 	return (struct ftrace_backend *)b;
+}
+
+static bool has_cookies(const struct ftrace_backend *b)
+{
+	return b->users && ftrace_users__has_cookies(b->users);
 }
 
 /* ---- whose events ----------------------------------------------------------------------------- */
@@ -214,7 +220,7 @@ static int set_up(struct ftrace_backend *b)
 		return log_err(err, "rings of %s KiB", kb);
 	/* a full ring takes no more, and counts that, rather than to overwrite what is there */
 	err = set_option(b, "overwrite", false);
-	if (!err && o->kernel_stacks && b->kinds.of[FTRACE_STACK_ID].known)
+	if (!err && (o->kernel_stacks || o->user_stacks) && b->kinds.of[FTRACE_STACK_ID].known)
 		err = set_option(b, "stackmap", true);
 	if (!err && o->kernel_stacks)
 		err = set_option(b, "stacktrace", true);
@@ -333,6 +339,8 @@ static int ftrace_set_writer(struct backend *base, struct stk_writer *w)
 	b->w = w;
 	if (b->opts->user_stacks)
 		err = ftrace_users__new(&uo, &b->users);
+	if (!err && has_cookies(b))
+		err = stk_writer__meta(w, "stacks.late", "yes");
 	if (err)
 		return log_err(err, "user stacks");
 	o.users = b->users;
@@ -364,6 +372,9 @@ static int ftrace_disarm(struct backend *base)
 {
 	struct ftrace_backend *b = of(base);
 
+	/* the stacks of the last events come when their tasks go back to user space */
+	if (has_cookies(b) && !ftrace_instance__write(b->instance, "events/enable", "0"))
+		usleep(COOKIES_US);
 	b->armed = false;
 	return ftrace_instance__write(b->instance, "tracing_on", "0");
 }
@@ -384,7 +395,8 @@ static uint64_t lost_events(const struct ftrace_backend *b, unsigned int cpu, ui
 	uint64_t tries = 1, others = ftrace_drain__lost_stacks(b->drain, cpu);
 
 	if (b->filters == FILTERS_ALL) {
-		tries += b->opts->kernel_stacks + b->opts->user_stacks;
+		tries += b->opts->kernel_stacks || has_cookies(b);
+		tries += b->opts->user_stacks && !has_cookies(b);
 		dropped += ftrace_drain__orphans(b->drain, cpu);
 	}
 	return (dropped - MIN(dropped, others) + tries - 1) / tries;
@@ -487,6 +499,8 @@ static int ftrace_finish(struct backend *base)
 			 (unsigned long long)ds.unresolved);
 	if (b->lost && b->filters)
 		log_warn("events with a filter were lost: how many is not known exactly");
+	else if (b->lost && has_cookies(b))
+		log_warn("of what is called lost some were user stacks: how many is not known");
 	if (b->users)
 		err = ftrace_users__finish(b->users);
 	if (err)

@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "event.h"
 #include "frame.h"
+#include "ftrace_held.h"
 #include "ftrace_ids.h"
 #include "ftrace_instance.h"
 #include "ftrace_kstack.h"
@@ -23,6 +24,9 @@
 #define NR_TYPES 65536
 /* After that a stack that has not come will not: its event waits while its CPU does nothing. */
 #define SETTLE_NS 100000000ull
+/* An event waits so long for a user stack that comes when its task goes back to user space. */
+#define HOLD_NS 1000000000ull
+#define HOLD_MAX (1u << 20) /* events; beyond, none waits */
 
 struct ftrace_drain {
 	struct ftrace_drain_opts o;
@@ -41,6 +45,8 @@ struct ftrace_drain {
 	bool *symbols; /* by event: prints fields as kernel symbols */
 	struct namer *namer;
 	struct ftrace_kstacks kstacks;
+	struct ftrace_held held;
+	uint64_t hold_since; /* of older events none waits any more */
 	struct ftrace_ids *ids; /* NULL: this kernel has no stack map */
 	uint32_t nr_stacks; /* highest stack number so far */
 	uint32_t no_stack; /* number of the one that says it was lost; 0: not needed yet */
@@ -217,12 +223,28 @@ static int emit(struct ftrace_cpu *cpu, const struct ftrace_matched *m)
 
 static int emit_done(struct ftrace_cpu *cpu)
 {
+	struct ftrace_drain *d = cpu->d;
 	const struct ftrace_matched *m;
 	int err = 0;
 
-	while (!err && (m = ftrace_match__next(cpu->match)))
-		err = emit(cpu, m);
+	while (!err && (m = ftrace_match__next(cpu->match))) {
+		if (d->held.nr < HOLD_MAX && d->o.users && !ftrace_users__is_known(d->o.users, m))
+			err = ftrace_held__add(&d->held, cpu->cpu, m);
+		else
+			err = emit(cpu, m);
+	}
 	return err;
+}
+
+static int emit_held(void *ctx, unsigned int cpu, const struct ftrace_matched *m)
+{
+	struct ftrace_drain *d = ctx;
+	int err;
+
+	if (m->ts >= d->hold_since && !ftrace_users__is_known(d->o.users, m))
+		return 0;
+	err = emit(&d->cpus[cpu], m);
+	return err ? err : 1;
 }
 
 /* ---- records ---------------------------------------------------------------------------------- */
@@ -234,16 +256,19 @@ static int on_kernel_stack(struct ftrace_cpu *cpu, const struct ftrace_record *r
 	uint32_t before = d->nr_stacks, number = 0;
 	int err = 0;
 
-	if (r->kind == FTRACE_STACK_ID_COOKIE)
-		parts = r->stack_id ? parts | FTRACE_MATCH_COOKIE : FTRACE_MATCH_COOKIE;
+	/* an id without a cookie: none will come */
+	if (r->kind != FTRACE_KERNEL_STACK)
+		parts |= FTRACE_MATCH_COOKIE;
+	if (r->kind == FTRACE_STACK_ID_COOKIE && !r->stack_id)
+		parts = FTRACE_MATCH_COOKIE;
 	if (r->kind == FTRACE_KERNEL_STACK)
 		err = full_stack(d, r, &number);
 	else if (r->stack_id)
 		err = mapped_stack(d, r, &number);
 	if (err)
 		return err;
-	ftrace_match__stack(cpu->match, &r->ctx, parts, ftrace_stack_value(number, number > before),
-			    r->cookie);
+	ftrace_match__stack(cpu->match, &r->ctx, parts,
+			    ftrace_stack_value(number, STK_END_COMPLETE, number > before), r->cookie);
 	return 0;
 }
 
@@ -368,7 +393,7 @@ static int settle(struct ftrace_cpu *cpu, uint64_t now, bool last)
 
 int ftrace_drain__run(struct ftrace_drain *d, bool last)
 {
-	uint64_t now = recorder_clock_ns(d->o.rec->clock);
+	uint64_t now = recorder_clock_ns(d->o.rec->clock), oldest;
 	unsigned int i;
 	int err;
 
@@ -384,15 +409,23 @@ int ftrace_drain__run(struct ftrace_drain *d, bool last)
 		err = decode(&d->cpus[i]);
 	for (i = 0; i < d->o.nr_cpus && !err; i++)
 		err = settle(&d->cpus[i], now, last);
+	if (err || !d->held.nr)
+		return err;
+	d->hold_since = last ? UINT64_MAX : now - HOLD_NS;
+	err = ftrace_held__walk(&d->held, emit_held, d, &oldest);
+	d->stats.horizon = MIN(d->stats.horizon, oldest);
 	return err;
 }
 
 void ftrace_drain__end_round(struct ftrace_drain *d)
 {
+	uint64_t now = recorder_clock_ns(d->o.rec->clock);
+	uint64_t since = MIN(d->stats.horizon, now - SETTLE_NS);
+
 	namer__end_round(d->namer);
-	ftrace_tasks__forget(d->o.tasks, d->stats.horizon == UINT64_MAX ?
-						 recorder_clock_ns(d->o.rec->clock) - SETTLE_NS :
-						 d->stats.horizon);
+	ftrace_tasks__forget(d->o.tasks, since);
+	if (d->o.users)
+		ftrace_users__forget(d->o.users, since);
 }
 
 void ftrace_drain__add_counters(const struct ftrace_drain *d, uint64_t (*counters)[STK_NR_COUNTERS])
@@ -500,6 +533,7 @@ void ftrace_drain__free(struct ftrace_drain *d)
 		ftrace_match__free(d->cpus[i].match);
 		free(d->cpus[i].buf);
 	}
+	ftrace_held__clear(&d->held);
 	ftrace_kstacks__clear(&d->kstacks);
 	ftrace_ids__free(d->ids);
 	namer__free(d->namer);

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stackonce.h"
+
 struct ftrace_ids;
 struct ftrace_instance;
 
@@ -26,10 +28,10 @@ uint32_t *ftrace_ids__number(struct ftrace_ids *ids, uint32_t id, uint32_t below
 int ftrace_ids__frames(struct ftrace_ids *ids, uint32_t id, uint32_t below, uint64_t *ret_words,
 		       unsigned int max, unsigned int *ret_nr, bool *ret_cut);
 
-/* A stack's number and whether its event brought it, as one value. */
-static inline uint64_t ftrace_stack_value(uint32_t number, bool is_new)
+/* What a match keeps of a stack: its number, how it ends, and whether its event brought it. */
+static inline uint64_t ftrace_stack_value(uint32_t number, enum stk_stack_end end, bool is_new)
 {
-	return (uint64_t)number << 1 | is_new;
+	return (uint64_t)end << 40 | (uint64_t)number << 1 | is_new;
 }
 
 static inline uint32_t ftrace_stack_number(uint64_t value)
@@ -37,9 +39,19 @@ static inline uint32_t ftrace_stack_number(uint64_t value)
 	return value >> 1;
 }
 
+static inline enum stk_stack_end ftrace_stack_end(uint64_t value)
+{
+	return value >> 40;
+}
+
 static inline bool ftrace_stack_is_new(uint64_t value)
 {
 	return value & 1;
+}
+
+static inline uint64_t ftrace_stack_known(uint64_t value)
+{
+	return value & ~1ull;
 }
 
 #endif /* RECORD_FTRACE_IDS_H */

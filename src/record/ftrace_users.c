@@ -8,23 +8,44 @@
 #include "file_hash.h"
 #include "file_map.h"
 #include "frame.h"
+#include "ftrace_cookies.h"
 #include "ftrace_ids.h"
 #include "ftrace_maps.h"
+#include "ftrace_named.h"
 #include "meta.h"
 #include "recorder.h"
 #include "trace/writer.h"
 #include "user_frames.h"
 
+/* After its stack was written a task may have more events before it is in user space. */
+#define LATE_NS 60000000000ull
 #define STOCK_FRAMES 8 /* of a user_stack: all it has room for */
-#define VALUE_END_SHIFT 40 /* in what is given to match: how the stack ends */
 
 struct ftrace_users {
 	struct ftrace_users_opts o;
 	struct file_map *files;
-	struct ftrace_maps *maps;
+	struct ftrace_maps *maps; /* stock kernels */
+	/* kernels with cookies; NULL: it is another one */
+	struct ftrace_cookies *cookies;
+	struct ftrace_named *named; /* files by what the kernel calls them */
+	struct ftrace_ids *ids; /* its user stack map */
 	struct user_frames frames; /* whose symbols are wanted */
 	uint32_t nr_stacks; /* highest number of a user stack */
+	uint64_t *values; /* of the user stack map's ids, see keep_value() */
+	uint32_t nr_values, cap_values;
 };
+
+static int open_cookies(struct ftrace_users *u)
+{
+	int err;
+
+	err = ftrace_cookies__new(u->o.w, &u->cookies);
+	if (!err)
+		err = ftrace_named__new(u->o.instance, u->files, &u->named);
+	if (!err)
+		err = ftrace_ids__new(u->o.instance, "user_stack_map_bin", &u->ids);
+	return err;
+}
 
 int ftrace_users__new(const struct ftrace_users_opts *opts, struct ftrace_users **ret_users)
 {
@@ -35,7 +56,9 @@ int ftrace_users__new(const struct ftrace_users_opts *opts, struct ftrace_users 
 		return -ENOMEM;
 	u->o = *opts;
 	err = file_map__new(&u->files);
-	if (!err)
+	if (!err && opts->kinds->of[FTRACE_STACK_ID_COOKIE].known)
+		err = open_cookies(u);
+	else if (!err)
 		err = ftrace_maps__new(u->files, opts->tasks, &u->maps);
 	if (err) {
 		ftrace_users__free(u);
@@ -51,19 +74,39 @@ void ftrace_users__free(struct ftrace_users *u)
 	if (!u)
 		return;
 	ftrace_maps__free(u->maps);
+	ftrace_cookies__free(u->cookies);
+	ftrace_named__free(u->named);
+	ftrace_ids__free(u->ids);
 	file_map__free(u->files);
 	user_frames__clear(&u->frames);
+	free(u->values);
 	free(u);
 }
 
 unsigned int ftrace_users__parts(const struct ftrace_users *u)
 {
-	return FTRACE_MATCH_USER;
+	return u->cookies ? FTRACE_MATCH_COOKIE : FTRACE_MATCH_USER;
+}
+
+bool ftrace_users__has_cookies(const struct ftrace_users *u)
+{
+	return u->cookies;
 }
 
 void ftrace_users__refresh(struct ftrace_users *u)
 {
-	ftrace_maps__refresh(u->maps);
+	if (u->maps)
+		ftrace_maps__refresh(u->maps);
+	if (u->ids)
+		ftrace_ids__refresh(u->ids);
+	if (u->named)
+		ftrace_named__refresh(u->named);
+}
+
+void ftrace_users__forget(struct ftrace_users *u, uint64_t ts)
+{
+	if (u->cookies && ts > LATE_NS)
+		ftrace_cookies__forget(u->cookies, ts - LATE_NS);
 }
 
 /* ---- stacks ----------------------------------------------------------------------------------- */
@@ -96,8 +139,32 @@ static int add_stack(struct ftrace_users *u, uint64_t *frames, unsigned int nr,
 		err = note_frames(u, frames, nr);
 	}
 	if (!err)
-		*ret_value = (uint64_t)end << VALUE_END_SHIFT | ftrace_stack_value(number, is_new);
+		*ret_value = ftrace_stack_value(number, end, is_new);
 	return err;
+}
+
+static int lost_stack(struct ftrace_users *u, uint64_t *ret_value)
+{
+	uint64_t frames[1];
+
+	return add_stack(u, frames, 0, STK_END_FAILED, ret_value);
+}
+
+/* In a table, so that an id of the kernel's leads to more than a number. */
+static int keep_value(struct ftrace_users *u, uint64_t value, uint32_t *ret_index)
+{
+	if (u->nr_values == u->cap_values) {
+		uint32_t cap = u->cap_values ? u->cap_values * 2 : 256;
+		uint64_t *more = realloc(u->values, cap * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		u->values = more;
+		u->cap_values = cap;
+	}
+	u->values[u->nr_values++] = value;
+	*ret_index = u->nr_values;
+	return 0;
 }
 
 /* Addresses: the first was interrupted or called the kernel, the others come by frame pointers. */
@@ -131,13 +198,84 @@ static int stock_stack(struct ftrace_users *u, const struct ftrace_record *r, ui
 	return nr ? add_stack(u, frames, nr, end, ret_value) : 0;
 }
 
+/* Pairs of a file and an offset in it. */
+static int named_stack(struct ftrace_users *u, uint32_t tgid, const uint64_t *pairs,
+		       unsigned int nr_words, bool cut, uint64_t *ret_value)
+{
+	enum stk_stack_end end = cut ? STK_END_TRUNCATED : STK_END_FALLBACK;
+	uint64_t frames[STK_MAX_DEPTH + 2];
+	unsigned int nr = 0, i;
+	int err = 0;
+
+	for (i = 0; i + 1 < nr_words && nr < STK_MAX_DEPTH && !err; i += 2) {
+		if (i == 2)
+			frames[nr++] = FRAME_MARKER(FRAME_GUESS, 0);
+		err = ftrace_named__frame(u->named, tgid, pairs[i], pairs[i + 1], &frames[nr]);
+		nr++;
+	}
+	if (err)
+		return err;
+	/* the program that entered the kernel was gone when its stack was to be walked */
+	return add_stack(u, frames, nr, nr ? end : STK_END_UNREADABLE, ret_value);
+}
+
+static int unwound_stack(struct ftrace_users *u, const struct ftrace_record *r, uint64_t *ret_value)
+{
+	unsigned int nr = MIN(r->nr_words, 2u * STK_MAX_DEPTH), i;
+	uint64_t words[2 * STK_MAX_DEPTH];
+
+	for (i = 0; i < nr; i++)
+		words[i] = ftrace_record__word(r, i);
+	return named_stack(u, r->tgid, words, nr, nr < r->nr_words, ret_value);
+}
+
+/* One that was asked for is the same again, but for whose event is the first. */
+static int mapped_stack(struct ftrace_users *u, const struct ftrace_record *r, uint64_t *ret_value)
+{
+	uint32_t *known = ftrace_ids__number(u->ids, r->stack_id, 0);
+	uint64_t words[STK_MAX_DEPTH];
+	unsigned int nr;
+	bool cut;
+	int err;
+
+	if (!known)
+		return -ENOMEM;
+	if (*known) {
+		*ret_value = u->values[*known - 1];
+		return 0;
+	}
+	err = ftrace_ids__frames(u->ids, r->stack_id, 0, words, STK_MAX_DEPTH, &nr, &cut);
+	if (err == -ENOENT)
+		return lost_stack(u, ret_value);
+	if (!err)
+		err = named_stack(u, r->tgid, words, nr, cut, ret_value);
+	return err ? err : keep_value(u, ftrace_stack_known(*ret_value), known);
+}
+
+/* The stack that a cookie stands for. */
+static int cookie_stack(struct ftrace_users *u, const struct ftrace_record *r, uint64_t ts)
+{
+	uint64_t value;
+	int err;
+
+	if (r->kind == FTRACE_USER_STACK_ID)
+		err = mapped_stack(u, r, &value);
+	else
+		err = unwound_stack(u, r, &value);
+	return err ? err : ftrace_cookies__resolve(u->cookies, r->cookie, value, ts);
+}
+
 int ftrace_users__record(struct ftrace_users *u, struct ftrace_match *match,
 			 const struct ftrace_record *r, uint64_t ts)
 {
 	uint64_t value = 0;
 	int err;
 
-	if (r->kind != FTRACE_USER_STACK)
+	if (u->cookies && r->kind == FTRACE_FILE_MAP)
+		return ftrace_named__add(u->named, r);
+	if (u->cookies && (r->kind == FTRACE_USER_STACK_ID || r->kind == FTRACE_USER_STACK_UNWIND))
+		return cookie_stack(u, r, ts);
+	if (u->cookies || r->kind != FTRACE_USER_STACK)
 		return 0;
 	err = stock_stack(u, r, ts, &value);
 	if (!err)
@@ -166,31 +304,32 @@ static enum stk_counter counter_of_end(enum stk_stack_end end)
 	}
 }
 
-static int lost_stack(struct ftrace_users *u, uint64_t *ret_value)
+bool ftrace_users__is_known(const struct ftrace_users *u, const struct ftrace_matched *m)
 {
-	uint64_t frames[1];
-
-	return add_stack(u, frames, 0, STK_END_FAILED, ret_value);
+	return !u->cookies || !m->cookie || ftrace_cookies__is_known(u->cookies, m->cookie);
 }
 
 int ftrace_users__take(struct ftrace_users *u, const struct ftrace_matched *m, uint64_t *counters,
 		       uint32_t *ret_number)
 {
+	unsigned int part = ftrace_users__parts(u);
 	uint64_t value = m->user;
 	int err = 0;
 
-	/* without a user stack: in an NMI, and of a thread of the kernel, which has none */
-	if (!(m->wanted & FTRACE_MATCH_USER) || (m->got & FTRACE_MATCH_USER && !value)) {
+	if (m->cookie) {
+		err = ftrace_cookies__value(u->cookies, m->cookie, m->ts, &value);
+	} else if (!(m->wanted & part) || (m->got & part && !value) || u->cookies) {
+		/* in an NMI, and of a thread of the kernel, which has none */
 		counters[STK_C_USTACK_NONE]++;
 		return 0;
-	}
-	if (!(m->got & FTRACE_MATCH_USER))
+	} else if (!(m->got & part)) {
 		err = lost_stack(u, &value);
+	}
 	if (err)
 		return err;
 	counters[ftrace_stack_is_new(value) ? STK_C_USTACK_NEW : STK_C_USTACK_HIT]++;
-	counters[counter_of_end(value >> VALUE_END_SHIFT)]++;
-	*ret_number = ftrace_stack_number(value & ((1ull << VALUE_END_SHIFT) - 1));
+	counters[counter_of_end(ftrace_stack_end(value))]++;
+	*ret_number = ftrace_stack_number(value);
 	return 0;
 }
 
@@ -198,14 +337,16 @@ int ftrace_users__take(struct ftrace_users *u, const struct ftrace_matched *m, u
 
 int ftrace_users__finish(struct ftrace_users *u)
 {
-	struct ftrace_maps_stats s;
+	struct ftrace_maps_stats s = { 0 };
 	int err;
 
-	ftrace_maps__stats(u->maps, &s);
+	if (u->maps)
+		ftrace_maps__stats(u->maps, &s);
 	const struct meta_number rows[] = {
 		{ "unwind.files", file_map__nr(u->files) },
 		{ "ftrace.maps_read", s.reads },
 		{ "ftrace.tasks_gone", s.gone },
+		{ "ftrace.stacks_late", u->cookies ? ftrace_cookies__late(u->cookies) : 0 },
 	};
 
 	err = file_map__hash_all(u->files);

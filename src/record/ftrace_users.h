@@ -36,11 +36,20 @@ unsigned int ftrace_users__parts(const struct ftrace_users *u);
 /* A record of user stacks or files; a stack of the event before it is given to match. */
 int ftrace_users__record(struct ftrace_users *u, struct ftrace_match *match,
 			 const struct ftrace_record *r, uint64_t ts);
-/* The user stack of an event that has all its parts, and how it ends, in a row of counters. */
+/* Those of a kernel with our series: a cookie stands for the stack. */
+bool ftrace_users__has_cookies(const struct ftrace_users *u);
+/* Whether the user stack of an event that has all its parts is known, or never will be. */
+bool ftrace_users__is_known(const struct ftrace_users *u, const struct ftrace_matched *m);
+/*
+ * The user stack of an event, and how it ends, in a row of counters.  What is not known yet gets a
+ * number that stands for it.
+ */
 int ftrace_users__take(struct ftrace_users *u, const struct ftrace_matched *m, uint64_t *counters,
 		       uint32_t *ret_number);
-/* The rings have been emptied once more. */
+/* The rings are about to be emptied once more. */
 void ftrace_users__refresh(struct ftrace_users *u);
+/* No event older than that will be asked for any more. */
+void ftrace_users__forget(struct ftrace_users *u, uint64_t ts);
 
 /* At the end: build ids still missing, symbols of all frames. */
 int ftrace_users__finish(struct ftrace_users *u);

@@ -278,19 +278,30 @@ static bool about_files(const struct stk_block_header *h)
 	return h->type == STK_BLOCK_FILES || h->type == STK_BLOCK_USER_SYMBOLS;
 }
 
-void rd_look_ahead(struct stk_reader *r)
+static bool about_stacks(const struct stk_block_header *h)
+{
+	return h->type == STK_BLOCK_NODES || h->type == STK_BLOCK_STACKS ||
+	       h->type == STK_BLOCK_SYMBOLS || h->type == STK_BLOCK_ALIASES;
+}
+
+/* It was taken when we looked ahead. */
+static bool is_taken(const struct stk_reader *r, const struct stk_block_header *h, uint64_t pos)
+{
+	return (about_files(h) && pos < r->ahead) || (about_stacks(h) && pos < r->stacks_ahead);
+}
+
+/* Takes the blocks that are wanted from here on; where that ended. */
+static uint64_t look_ahead(struct stk_reader *r, bool stacks)
 {
 	struct stk_block_header h;
 	struct wire_buf payload = { 0 };
 	uint64_t at = 0;
 	int got = 1;
 
-	if (r->looked_ahead)
-		return;
-	r->looked_ahead = true;
 	while (!r->end && got > 0 && input__peek(&r->in, at, &h, sizeof(h)) > 0 &&
 	       good_header(&h) && h.type != STK_BLOCK_END) {
-		if (about_files(&h)) {
+		if ((about_files(&h) || (stacks && about_stacks(&h))) &&
+		    !is_taken(r, &h, r->in.pos + at)) {
 			got = wire_buf__room(&payload, h.stored_len) ?
 				      input__peek(&r->in, at + sizeof(h), payload.p, h.stored_len) :
 				      -ENOMEM;
@@ -300,8 +311,35 @@ void rd_look_ahead(struct stk_reader *r)
 		if (got > 0)
 			at += sizeof(h) + h.stored_len;
 	}
-	r->ahead = r->in.pos + at;
 	wire_buf__free(&payload);
+	return r->in.pos + at;
+}
+
+void rd_look_ahead(struct stk_reader *r)
+{
+	if (r->looked_ahead)
+		return;
+	r->looked_ahead = true;
+	r->ahead = look_ahead(r, false);
+}
+
+/*
+ * Before the first event: some stacks were known later than their events were written.  Where the
+ * input cannot be looked ahead in, these stay unknown until then.
+ */
+static void look_for_stacks(struct stk_reader *r)
+{
+	const char *late;
+
+	if (r->looked_for_stacks)
+		return;
+	r->looked_for_stacks = true;
+	late = stk_reader__meta(r, "stacks.late");
+	if (!late || strcmp(late, "yes"))
+		return;
+	r->stacks_ahead = look_ahead(r, true);
+	r->ahead = MAX(r->ahead, r->stacks_ahead);
+	r->looked_ahead = true;
 }
 
 /* 1: a block was taken, 0: nothing there (yet), negative errno: the file ends in damage here. */
@@ -321,9 +359,11 @@ static int read_block(struct stk_reader *r)
 		rd_log(r, STK_LOG_ERROR, "damaged at byte %llu", (unsigned long long)r->in.pos);
 		return -EBADMSG;
 	}
+	if (h.type == STK_BLOCK_EVENTS)
+		look_for_stacks(r);
 	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
-	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_USER_SYMBOLS &&
-		!(about_files(&h) && r->in.pos < r->ahead);
+	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_ALIASES &&
+		!is_taken(r, &h, r->in.pos);
 	look = !known ? 0 :
 	       skip   ? MIN(h.stored_len, sizeof(struct stk_events_header)) :
 			h.stored_len;

@@ -200,7 +200,8 @@ struct stk_reader {
 
 	struct rd_file *files; /* by number, [0] unused */
 	size_t nr_files, cap_files;
-	bool looked_ahead;
+	bool looked_ahead, looked_for_stacks;
+	uint64_t stacks_ahead; /* the same of stacks, their frames and kernel symbols */
 	uint64_t ahead; /* where that ended: what is said of files up to there is known */
 	struct tree hashes; /* given out; a set */
 	struct arena users; /* names of files and of their symbols */

@@ -121,6 +121,11 @@ enum stk_block_type {
 	 * last occurrence counts.
 	 */
 	STK_BLOCK_USER_SYMBOLS = 13,
+	/*
+	 * to the end: varint stack, varint other stack.  The first was a placeholder: it is the
+	 * other one, also for events before.  Only in files whose metadata say "stacks.late".
+	 */
+	STK_BLOCK_ALIASES = 14,
 };
 
 /*

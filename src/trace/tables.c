@@ -252,6 +252,20 @@ static int take_stacks(struct stk_reader *r, struct wire_cur *c)
 	return 0;
 }
 
+/* What a placeholder stands for; it stays what it is where that was lost with a bad block. */
+static int take_aliases(struct stk_reader *r, struct wire_cur *c)
+{
+	while (wire_left(c)) {
+		uint64_t number = wire_get_varint(c), is = wire_get_varint(c);
+
+		if (c->bad)
+			break;
+		if (number < r->nr_stack_map && is < r->nr_stack_map && r->stack_map[is])
+			r->stack_map[number] = r->stack_map[is];
+	}
+	return 0;
+}
+
 /* ---- symbols, rounds, accounting ------------------------------------------------------------ */
 
 static int take_symbols(struct stk_reader *r, struct wire_cur *c)
@@ -340,6 +354,9 @@ int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire
 		break;
 	case STK_BLOCK_USER_SYMBOLS:
 		err = rd_take_user_symbols(r, &c);
+		break;
+	case STK_BLOCK_ALIASES:
+		err = take_aliases(r, &c);
 		break;
 	case STK_BLOCK_ROUND:
 		err = take_round(r, &c);

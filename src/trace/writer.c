@@ -170,6 +170,7 @@ void stk_writer__free(struct stk_writer *w)
 	wire_buf__free(&w->symbols);
 	wire_buf__free(&w->files);
 	wire_buf__free(&w->user_symbols);
+	wire_buf__free(&w->aliases);
 	wire_buf__free(&w->group);
 	wire_buf__free(&w->blocks);
 	wire_buf__free(&w->scratch);

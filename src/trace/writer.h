@@ -50,6 +50,11 @@ int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const ch
  */
 int stk_writer__stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
 		      uint32_t *ret_number);
+/*
+ * number was a placeholder, it is the stack `is`.  Readers look for these where the metadata have
+ * "stacks.late".
+ */
+int stk_writer__stack_alias(struct stk_writer *w, uint32_t number, uint32_t is);
 /* An imported stack keeps its id, references and order; never merged with another number. */
 int stk_writer__stack_imported(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
 			       uint32_t id, uint64_t refs, uint32_t *ret_number);

@@ -32,7 +32,8 @@ struct stk_writer {
 	struct stk_writer_stats stats;
 	uint64_t offset; /* in the file, of what is written next */
 
-	struct wire_buf meta, types, tasks, symbols, files, user_symbols; /* payloads under way */
+	struct wire_buf meta, types, tasks, symbols, files, user_symbols,
+		aliases; /* payloads under way */
 	uint64_t prev_symbol;
 	uint32_t nr_files;
 	struct wire_buf group; /* finished table blocks */

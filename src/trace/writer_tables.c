@@ -415,6 +415,15 @@ int stk_writer__stack_imported(struct stk_writer *w, const uint64_t *frames, uns
 	return err ? err : add_stack(w, s, ret_number);
 }
 
+int stk_writer__stack_alias(struct stk_writer *w, uint32_t number, uint32_t is)
+{
+	if (w->err)
+		return w->err;
+	wire_put_varint(&w->aliases, number);
+	wire_put_varint(&w->aliases, is);
+	return 0;
+}
+
 int stk_writer__generation(struct stk_writer *w, uint32_t generation)
 {
 	w->generation = generation;
@@ -433,5 +442,7 @@ int wr_close_tables(struct stk_writer *w)
 		err = put_nodes(w);
 	if (!err)
 		err = put_stacks(w);
+	if (!err)
+		err = wr_close_table(w, STK_BLOCK_ALIASES, &w->aliases);
 	return err;
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Files by the hash that a kernel with our series gives them; it tells path and build id in a record
+ * when the file is first seen, and in tracefs.
+ */
+#ifndef RECORD_FTRACE_NAMED_H
+#define RECORD_FTRACE_NAMED_H
+
+#include <stdint.h>
+
+struct file_map;
+struct ftrace_instance;
+struct ftrace_named;
+struct ftrace_record;
+
+/* Both are borrowed. */
+int ftrace_named__new(const struct ftrace_instance *instance, struct file_map *files,
+		      struct ftrace_named **ret_named);
+void ftrace_named__free(struct ftrace_named *n);
+
+/* What is not known may be asked of tracefs again. */
+void ftrace_named__refresh(struct ftrace_named *n);
+/* A record of kind FTRACE_FILE_MAP. */
+int ftrace_named__add(struct ftrace_named *n, const struct ftrace_record *r);
+/* The frame (frame.h) of an offset in a file; hash 0: in none, it is an address.  tgid: who has it mapped. */
+int ftrace_named__frame(struct ftrace_named *n, uint32_t tgid, uint32_t hash, uint64_t offset,
+			uint64_t *ret_frame);
+
+#endif /* RECORD_FTRACE_NAMED_H */
