@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -72,13 +73,64 @@ static int merge_aliases(struct stk_reader *r, struct refs *refs)
 	return 0;
 }
 
-static int write_stack(FILE *f, const struct stk_stack *s, uint64_t refs,
+static uint64_t meta_u64(struct stk_reader *r, const char *key)
+{
+	const char *text = stk_reader__meta(r, key);
+
+	return text ? strtoull(text, NULL, 0) : 0;
+}
+
+/* As many whole bytes as text has, at most max; stops at what is no hexadecimal. */
+static uint32_t parse_hex(const char *text, uint8_t *ret_bytes, uint32_t max)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint32_t n = 0;
+
+	for (; n < max && text[2 * n] && text[2 * n + 1]; n++) {
+		const char *high = strchr(digits, text[2 * n]);
+		const char *low = strchr(digits, text[2 * n + 1]);
+
+		if (!high || !low)
+			break;
+		ret_bytes[n] = (high - digits) << 4 | (low - digits);
+	}
+	return n;
+}
+
+/* What the recording knows of its kernel; false: not where that was, so there is no trailer. */
+static bool make_trailer(struct stk_reader *r, struct fsmb_trailer *ret_trailer)
+{
+	const char *build_id = stk_reader__meta(r, "kernel.build_id");
+	const char *release = stk_reader__meta(r, "kernel.release");
+	const char *boot_id = stk_reader__meta(r, "boot_id");
+	struct fsmb_trailer t = {
+		.magic = FSMB_TRAILER_MAGIC,
+		.size = sizeof(t),
+		.text_base = meta_u64(r, "kernel.text"),
+		.page_shift = (uint32_t)meta_u64(r, "import.page_shift"),
+		.boot_time = meta_u64(r, "import.boot_time"),
+	};
+
+	if (!t.text_base)
+		return false;
+	if (build_id)
+		t.build_id_size = parse_hex(build_id, t.build_id, sizeof(t.build_id));
+	if (boot_id)
+		memcpy(t.boot_id, boot_id, strnlen(boot_id, sizeof(t.boot_id) - 1));
+	if (release)
+		memcpy(t.release, release, strnlen(release, sizeof(t.release) - 1));
+	*ret_trailer = t;
+	return true;
+}
+
+static int write_stack(FILE *f, const struct stk_stack *s, uint64_t refs, uint32_t flags,
 		       const struct stk_frame *frames, unsigned int depth)
 {
 	struct fsmb_stack head = {
 		.stack_id = s->id,
 		.nr = depth,
 		.ref_count = (uint32_t)MIN(refs, (uint64_t)UINT32_MAX),
+		.flags = flags,
 	};
 	uint64_t ips[STK_MAX_DEPTH];
 	unsigned int i;
@@ -90,12 +142,17 @@ static int write_stack(FILE *f, const struct stk_stack *s, uint64_t refs,
 	return 0;
 }
 
+static uint32_t flags_of(const struct stk_stack *s)
+{
+	return s->end == STK_END_TRUNCATED || s->end == STK_END_AT_LIMIT ? FSMB_STACK_TRUNCATED : 0;
+}
+
 /*
  * Every stack that belongs into the map, in the order of the numbers; with f NULL they are only
- * counted, for the header.
+ * counted, for the header.  Only a map with a trailer has flags.
  */
-static int walk_stacks(struct stk_reader *r, bool imported, const struct refs *refs, FILE *f,
-		       struct export_fsmb_result *ret_result)
+static int walk_stacks(struct stk_reader *r, bool imported, bool trailer, const struct refs *refs,
+		       FILE *f, struct export_fsmb_result *ret_result)
 {
 	struct export_fsmb_result result = { 0 };
 	uint32_t i, nr = stk_reader__nr_stacks(r);
@@ -125,7 +182,9 @@ static int walk_stacks(struct stk_reader *r, bool imported, const struct refs *r
 			count = s.refs;
 		result.refs_cut += count > UINT32_MAX;
 		result.stacks++;
-		err = f ? write_stack(f, &s, count, frames, (unsigned int)depth) : 0;
+		err = f ? write_stack(f, &s, count, trailer ? flags_of(&s) : 0, frames,
+				      (unsigned int)depth) :
+			  0;
 		if (err)
 			return err;
 	}
@@ -139,16 +198,22 @@ static int write_map(struct stk_reader *r, const struct refs *refs, FILE *f,
 	const char *source = stk_reader__meta(r, "source");
 	bool imported = source && !strcmp(source, "fsmb");
 	struct fsmb_header header = { .magic = FSMB_MAGIC, .version = FSMB_VERSION };
+	struct fsmb_trailer trailer;
+	bool has_trailer = make_trailer(r, &trailer);
 	int err;
 
-	err = walk_stacks(r, imported, refs, NULL, ret_result);
+	err = walk_stacks(r, imported, has_trailer, refs, NULL, ret_result);
 	if (err)
 		return err;
 	header.nr_stacks = ret_result->stacks;
+	if (has_trailer)
+		header.generation = (uint32_t)meta_u64(r, "stack_map.generation");
 	errno = 0;
 	if (fwrite(&header, sizeof(header), 1, f) != 1)
 		return errno ? -errno : -EIO;
-	err = walk_stacks(r, imported, refs, f, ret_result);
+	err = walk_stacks(r, imported, has_trailer, refs, f, ret_result);
+	if (!err && has_trailer && fwrite(&trailer, sizeof(trailer), 1, f) != 1)
+		err = errno ? -errno : -EIO;
 	if (!err && fflush(f))
 		err = -errno;
 	return err;

@@ -71,19 +71,23 @@ static int check_frames(const struct fsmb_map *map, const char *name)
 
 static int write_stacks(struct import *im)
 {
-	uint64_t frames[STK_MAX_DEPTH];
+	uint64_t frames[STK_MAX_DEPTH + 1];
 	uint32_t i, nr = fsmb_map__nr(im->map);
 	int err;
 
-	for (i = 0; i < nr; i++) {
+	err = stk_writer__generation(im->writer, fsmb_map__generation(im->map));
+	for (i = 0; !err && i < nr; i++) {
 		const struct fsmb_entry *e = fsmb_map__entry(im->map, i);
+		uint32_t words = e->nr;
 
 		fsmb_map__frames(im->map, i, frames);
-		err = stk_writer__stack_imported(im->writer, frames, e->nr, e->id, e->refs,
+		if (e->flags & FSMB_STACK_TRUNCATED)
+			frames[words++] = FRAME_MARKER(FRAME_END, STK_END_TRUNCATED);
+		err = stk_writer__stack_imported(im->writer, frames, words, e->id, e->refs,
 						 &im->numbers[i]);
-		if (err)
-			return err;
 	}
+	if (err)
+		return err;
 	im->result.stacks = nr;
 	im->result.duplicates = fsmb_map__nr_duplicates(im->map);
 	return 0;
@@ -287,6 +291,33 @@ static int meta_u64(struct import *im, const char *key, uint64_t value)
 	return stk_writer__meta(im->writer, key, text);
 }
 
+static int meta_text(struct import *im, const char *key, const char *value)
+{
+	return *value ? stk_writer__meta(im->writer, key, value) : 0;
+}
+
+/* Which kernel it was, under the keys that recordings of it have. */
+static int write_kernel(struct import *im)
+{
+	const struct fsmb_trailer *t = fsmb_map__trailer(im->map);
+	char text[2 * sizeof(t->build_id) + 1] = "";
+	uint32_t i;
+	int err;
+
+	if (!t)
+		return 0;
+	for (i = 0; i < t->build_id_size; i++)
+		sprintf(text + 2 * i, "%02x", t->build_id[i]);
+	err = meta_text(im, "kernel.build_id", text);
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)t->text_base);
+	err = err ? err : stk_writer__meta(im->writer, "kernel.text", text);
+	err = err ? err : meta_text(im, "kernel.release", t->release);
+	err = err ? err : meta_text(im, "boot_id", t->boot_id);
+	err = err ? err : meta_u64(im, "stack_map.generation", fsmb_map__generation(im->map));
+	err = err ? err : meta_u64(im, "import.page_shift", t->page_shift);
+	return err || !t->boot_time ? err : meta_u64(im, "import.boot_time", t->boot_time);
+}
+
 static int write_meta(struct import *im, const struct import_fsmb_opts *o)
 {
 	const struct trace_events_counts *counts =
@@ -307,7 +338,7 @@ static int write_meta(struct import *im, const struct import_fsmb_opts *o)
 		err = meta_u64(im, "import.lost", counts->lost);
 	if (!err && counts && counts->nr_cpus)
 		err = meta_u64(im, "cpus", counts->nr_cpus);
-	return err;
+	return err ? err : write_kernel(im);
 }
 
 static int write_all(struct import *im, const struct import_fsmb_opts *o, int fd)

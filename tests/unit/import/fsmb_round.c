@@ -191,6 +191,77 @@ static void test_odd_map(void **state)
 	assert_int_equal(result.stacks, 0);
 }
 
+static void add_trailer(unsigned char *map, size_t *len)
+{
+	struct fsmb_trailer t = {
+		.magic = FSMB_TRAILER_MAGIC,
+		.size = sizeof(t),
+		.text_base = K(0),
+		.page_shift = 12,
+		.build_id_size = 20,
+		.boot_id = "0a1b2c3d-0000-4000-8000-000000000000",
+		.release = "6.12.117",
+		.boot_time = 1700000000123456789,
+	};
+	size_t i;
+
+	for (i = 0; i < t.build_id_size; i++)
+		t.build_id[i] = 0xf0 + i * 13;
+	memcpy(map + *len, &t, sizeof(t));
+	*len += sizeof(t);
+}
+
+static void set32(unsigned char *at, uint32_t v)
+{
+	memcpy(at, &v, sizeof(v));
+}
+
+/* Generation, flags and trailer come back as they were; the recording knows its kernel. */
+static void test_trailer(void **state)
+{
+	static unsigned char map[65536];
+	uint64_t a[] = { K(1), K(2), K(3) }, deep[STK_MAX_DEPTH];
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+	struct stk_frame frames[3];
+	struct stk_stack s;
+	size_t len = 0, i;
+
+	for (i = 0; i < STK_MAX_DEPTH; i++)
+		deep[i] = K(8 * i);
+	add_stack(map, &len, 900, 4, 3, a);
+	add_stack(map, &len, 901, 5, 3, a);
+	add_stack(map, &len, 902, 6, STK_MAX_DEPTH, deep);
+	set32(map + offsetof(struct fsmb_header, generation), 3);
+	set32(map + 16 + 40 + offsetof(struct fsmb_stack, flags), FSMB_STACK_TRUNCATED);
+	set32(map + 16 + 80 + offsetof(struct fsmb_stack, flags), FSMB_STACK_TRUNCATED);
+	add_trailer(map, &len);
+	warnings[0] = '\0';
+	expect_round(map, map, len, &result);
+	assert_string_equal(warnings, "");
+	assert_int_equal(result.stacks, 3);
+	assert_int_equal(result.duplicates, 0); /* what is cut is not the whole */
+
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	assert_string_equal(stk_reader__meta(r, "kernel.text"), "0xffffffff81000000");
+	assert_string_equal(stk_reader__meta(r, "kernel.release"), "6.12.117");
+	assert_string_equal(stk_reader__meta(r, "boot_id"), "0a1b2c3d-0000-4000-8000-000000000000");
+	assert_string_equal(stk_reader__meta(r, "kernel.build_id"),
+			    "f0fd0a1724313e4b5865727f8c99a6b3c0cddae7");
+	assert_string_equal(stk_reader__meta(r, "stack_map.generation"), "3");
+	assert_int_equal(stk_reader__stack(r, 1, &s), 0);
+	assert_int_equal(s.end, STK_END_COMPLETE);
+	assert_int_equal(s.generation, 3);
+	assert_int_equal(stk_reader__stack(r, 2, &s), 0);
+	assert_int_equal(s.end, STK_END_TRUNCATED);
+	assert_int_equal(s.depth, 3);
+	assert_int_equal(s.alias_of, 2);
+	assert_int_equal(stk_reader__frames(r, 2, frames, 3), 3);
+	assert_true(frames[2].ip == K(3));
+}
+
 static const char trace[] =
 	"# entries-in-buffer/entries-written: 7/9   #P:2\n"
 	"              sh-65      [001] dNh21     1.000001: sched_wakeup: comm=a pid=1\n"
@@ -373,9 +444,13 @@ static int tear_down(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_capture),	  cmocka_unit_test(test_odd_map),
-		cmocka_unit_test(test_trace),	  cmocka_unit_test(test_no_events),
-		cmocka_unit_test(test_long_text), cmocka_unit_test(test_refusal_keeps_output),
+		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_odd_map),
+		cmocka_unit_test(test_trailer),
+		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_no_events),
+		cmocka_unit_test(test_long_text),
+		cmocka_unit_test(test_refusal_keeps_output),
 	};
 
 	if (argc != 2) {
