@@ -47,6 +47,7 @@ struct ftrace_backend {
 	enum { FILTERS_NONE, FILTERS_SOME, FILTERS_ALL } filters; /* of the events */
 	uint64_t lost;
 	struct programs_costs costs;
+	uint64_t dropped[]; /* by CPU: records that its ring had no room for */
 };
 
 static struct ftrace_backend *of(const struct backend *b)
@@ -289,14 +290,17 @@ static void ftrace_free(struct backend *base)
 
 static int ftrace_open(const struct recorder_opts *opts, struct backend **ret_backend)
 {
-	struct ftrace_backend *b = calloc(1, sizeof(*b));
-	int err;
+	int nr_cpus = libbpf_num_possible_cpus(), err;
+	struct ftrace_backend *b;
 
+	if (nr_cpus < 0)
+		return log_err(nr_cpus, "count the CPUs");
+	b = calloc(1, sizeof(*b) + nr_cpus * sizeof(*b->dropped));
 	if (!b)
 		return log_err(-ENOMEM, "the ftrace backend");
 	b->opts = opts;
 	b->base.ops = &backend_ftrace;
-	b->nr_cpus = libbpf_num_possible_cpus();
+	b->nr_cpus = nr_cpus;
 	b->costs.irq_flag = true;
 	b->base.selection = (struct target_selection){
 		.ctx = b,
@@ -406,7 +410,6 @@ static int ftrace_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR
 {
 	struct ftrace_backend *b = of(base);
 	struct ftrace_ring_stats s;
-	uint64_t lost = 0;
 	unsigned int cpu;
 	int err;
 
@@ -415,10 +418,8 @@ static int ftrace_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR
 		err = ftrace_instance__ring_stats(b->instance, cpu, &s);
 		if (err)
 			return err;
-		lost += lost_events(b, cpu, s.dropped + s.overrun);
+		b->dropped[cpu] = s.dropped + s.overrun;
 	}
-	ret_counters[lost_row(b)][STK_C_LOST_RING] = lost;
-	b->lost = lost;
 	return 0;
 }
 
@@ -427,6 +428,11 @@ static void ftrace_add_ends(struct backend *base, uint64_t (*counters)[STK_NR_CO
 	struct ftrace_backend *b = of(base);
 	unsigned int i;
 
+	/* which of the records were stacks is known now that the events before them were seen */
+	b->lost = 0;
+	for (i = 0; i < b->nr_cpus; i++)
+		b->lost += lost_events(b, i, b->dropped[i]);
+	counters[lost_row(b)][STK_C_LOST_RING] = b->lost;
 	ftrace_drain__add_counters(b->drain, counters);
 	for (i = 0; i < b->opts->events->nr; i++)
 		counters[i][STK_C_HAPPENED] =

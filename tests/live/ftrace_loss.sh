@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Without BPF: with rings so small that most is lost, what is recorded and what is lost is exactly what
+# happened, whether the rings' last room was for an event or for one of its stacks; info tells it.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+need_tracefs
+cd "$work" || exit 1
+
+n=$(scale 50000 5000)
+event=syscalls:sys_enter_getppid
+
+# adds_up FILE: the program's N calls, most of them lost.
+adds_up()
+{
+	want_sum "$1"
+	recorded=$(counted "$1" $event recorded)
+	lost=$(info_of "$1" .totals.lost)
+	[ $((recorded + lost)) -eq "$n" ] ||
+		fail "$1: $recorded recorded and $lost lost, together not $n"
+	[ "$recorded" -gt 0 ] || fail "$1: nothing was recorded"
+	[ "$lost" -gt "$recorded" ] || fail "$1: only $lost of $n lost: the ring is not small"
+	[ "$(info_of "$1" .totals.happened)" -eq "$n" ] || fail "$1: info says that others happened"
+	[ "$(info_of "$1" '[.events[].lost_by.ring] | add')" -eq "$lost" ] || {
+		info_of "$1" .events
+		fail "$1: lost for other reasons"
+	}
+	"$STACKONCE" info "$1" | grep -q "lost by: ring" || fail "info does not say that events were lost"
+	# each event has its kernel stack, or is counted as one that lost it
+	info_true "$1" '.stacks | .lookups + .failed == '"$recorded" || {
+		info_of "$1" .stacks
+		fail "$1: not as many stacks as events"
+	}
+}
+
+for how in --no-user-stacks --user-stacks; do
+	record --backend ftrace --buffer-size 8k $how -e $event -o "loss$how.stk" -- "$PROG/getppid" "$n"
+	adds_up "loss$how.stk"
+	note "$how: $recorded recorded, $lost lost, $n happened"
+done
+
+# Of several events nobody knows whose the lost ones were: they have a row of their own.
+record --backend ftrace --buffer-size 8k --no-user-stacks -e $event -e syscalls:sys_exit_getppid \
+	-o two.stk -- "$PROG/getppid" "$n"
+want_sum two.stk
+sum=$(info_of two.stk .totals.happened)
+[ "$sum" -eq $((2 * n)) ] || fail "two.stk: $sum instead of $((2 * n)) happened"
+[ "$(counted two.stk ftrace:lost_events lost)" -gt "$n" ] || fail "two.stk: too little was lost"
+[ "$(counted two.stk $event lost)" -eq 0 ] || fail "two.stk: losses are guessed"
