@@ -44,6 +44,9 @@ _stackonce_value()
 	record:-k | record:--clock)
 		COMPREPLY=($(compgen -W "mono boot tai" -- "$cur"))
 		;;
+	record:--backend)
+		COMPREPLY=($(compgen -W "auto bpf ftrace" -- "$cur"))
+		;;
 	record:--preset | latency:--preset)
 		COMPREPLY=($(compgen -W "$(_stackonce_presets)" -- "${cur##*,}"))
 		[[ $cur == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/"${cur%,*},"}")
@@ -92,12 +95,12 @@ _stackonce()
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
 		--comm --cpu --fields --by --top --min --id --kallsyms --trace --sysroot --debug-dir
 		--start --end --match --start-if --groups --stack-of --flamegraph --preset --sort
-		--unwind-memory --state"
+		--unwind-memory --state --backend"
 	local -A options=(
 		[record]="-o --output -e --event -F --freq -a --all-cpus -p --pid --filter --preset
 			-k --clock --max-depth --stack-map-bits --stack-pool --buffer-size -d --duration
 			--no-kernel-stacks --user-stacks --no-user-stacks --no-symbols --unwind-memory
-			--include-self --idle --fsync -q --quiet -v --verbose
+			--include-self --idle --backend --fsync -q --quiet -v --verbose
 			-h --help"
 		[info]="$reading -v --verbose --follow"
 		[script]="$reading $select $names --fields --ns --no-stacks --no-header --ids --stacks
