@@ -140,7 +140,7 @@ static void classify(struct ev_field *fd)
 	size_t len = bracket && bracket > elem ? (size_t)(bracket - elem) : strlen(elem);
 	unsigned long n = bracket ? strtoul(bracket + 1, NULL, 10) : 0;
 
-	fd->is_pointer = !bracket && !dynamic && elem[strlen(elem) - 1] == '*';
+	fd->is_pointer = !bracket && !dynamic && len && elem[len - 1] == '*';
 	fd->is_common = !strncmp(fd->name, "common_", 7);
 	fd->is_char = (bracket || dynamic) && element_is_char(elem, len);
 	fd->is_cpumask = dynamic && memmem(elem, len, "cpumask", 7);
