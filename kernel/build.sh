@@ -100,9 +100,8 @@ config_files()
 	[ "$1" = default ] || echo "$PWD/kernel/config.$1"
 }
 
-# k_config TREE OBJ VARIANT: fails when the kernel does not take a value, unless it has no such
-# option at all and is somebody's own tree.
-k_config()
+# k_merge TREE OBJ VARIANT: OBJ/.config out of the fragments; merge.log tells what was not taken.
+k_merge()
 {
 	mkdir -p "$1/$2"
 	# shellcheck disable=SC2046 # paths, one a line
@@ -111,6 +110,13 @@ k_config()
 		tail -n 5 "$1/$2/merge.log" >&2
 		return 1
 	}
+}
+
+# k_config TREE OBJ VARIANT: fails when the kernel does not take a value, unless the tree is
+# somebody's own, which may not have all options yet.
+k_config()
+{
+	k_merge "$@" || return 1
 	[ -n "${KERNEL_TREE:-}" ] || ! grep -A 2 '^Value requested' "$1/$2/merge.log" >&2
 }
 

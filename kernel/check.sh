@@ -3,7 +3,7 @@
 # Every patch of the series on its own, in order: it applies, it compiles with its option on and off
 # without a warning, checkpatch and sparse have nothing to say.  At the end two whole kernels.
 
-# What checkpatch says of patches by nature: the series names no entry of MAINTAINERS for new files.
+# Not asked of checkpatch: an entry in MAINTAINERS for new files, which Debian's source has none of.
 check_ignored=FILE_PATH_CHANGES
 check_option=FTRACE_STACKMAP
 
@@ -13,7 +13,7 @@ touched()
 	sed -n 's|^+++ b/||p' "$1"
 }
 
-# objects_of TREE PATCH: the objects of this configuration that come from its C files.
+# objects_of TREE PATCH: the kernel's objects that come from its C files.
 objects_of()
 {
 	touched "$2" | sed -n 's/\.c$/.o/p' | while read -r o; do
@@ -24,24 +24,24 @@ objects_of()
 	done
 }
 
-# directories_of PATCH: what is compiled after it: the kernel's directories that it touches, and
-# those that include the headers it touches most.
+# directories_of TREE PATCH: what is compiled after it: the directories of its C files, and those that
+# include its headers.
 directories_of()
 {
 	{
 		echo kernel/trace/
-		touched "$1" | sed -n 's|^\(kernel\|mm\|fs\|arch/x86\)/\(.*/\)*[^/]*\.[chS]$|\1/\2|p'
-		touched "$1" | grep -q '^include/.*rmap' && echo mm/
-		touched "$1" | grep -q '^include/' && echo 'kernel/ fs/proc/'
-	} | tr ' ' '\n' | sort -u
+		objects_of "$1" "$2" | xargs -r dirname | sed 's|$|/|'
+		touched "$2" | grep -q '^include/.*rmap' && echo mm/
+		touched "$2" | grep -q '^include/' && printf 'kernel/\nfs/proc/\n'
+	} | sort -u
 }
 
 # check_configs TREE: obj-on and obj-off, the same but for the option and what depends on it.
 check_configs()
 {
 	for o in on off; do
-		k_config "$1" "obj-$o" default || [ ! -e "$1/obj-$o/.config" ] || :
-	done 2>/dev/null
+		k_merge "$1" "obj-$o" default || return 1
+	done
 	"$1/scripts/config" --file "$1/obj-off/.config" -d "$check_option" \
 		-d "${check_option}_KUNIT_TEST"
 	for o in on off; do
@@ -70,8 +70,7 @@ sparse_lines()
 	shift
 	for o; do
 		[ -f "$sparse_tree/${o%.o}.c" ] || continue
-		rm -f "$sparse_tree/obj-on/$o"
-		k_make "$sparse_tree" obj-on C=2 CF=-fdiagnostic-prefix= "$o" 2>&1
+		k_make "$sparse_tree" obj-on C=2 "$o" 2>&1
 	done | grep -E '(warning|error):' | sed 's/:[0-9]*:[0-9]*:/:/' | sort
 }
 
@@ -103,6 +102,18 @@ verdict()
 	fi
 }
 
+# check_tools TREE PATCH...: programs of user space that the series brings.
+check_tools()
+{
+	tools_tree=$1
+	shift
+	for p; do
+		touched "$p" | sed -n 's|^\(tools/tracing/.*\)/Makefile$|\1|p'
+	done | while read -r d; do
+		make -C "$tools_tree/$d" -s --no-print-directory 2>&1 || echo "$d does not build"
+	done | (! grep .)
+}
+
 check_style()
 {
 	perl "$1/scripts/checkpatch.pl" --root="$1" --strict --no-summary --quiet \
@@ -111,8 +122,8 @@ check_style()
 
 k_check()
 {
-	[ -e kernel/0001-*.patch ] 2>/dev/null || ls kernel/*.patch >/dev/null 2>&1 ||
-		k_die "there are no patches in kernel/"
+	set -- kernel/*.patch
+	[ -e "$1" ] || k_die "there are no patches in kernel/"
 	tree=$k_cache/check
 	mkdir -p "$out" "$k_cache"
 	: >"$out/check.results"
@@ -120,17 +131,17 @@ k_check()
 	unpack_source "$tree"
 	check_configs "$tree" || return 1
 	all=
-	for p in kernel/*.patch; do
+	for p; do
 		all="$all $(objects_of "$tree" "$p")"
 	done
 	# shellcheck disable=SC2086 # a list of words
 	sparse_lines "$tree" $(printf '%s\n' $all | sort -u) >"$tree.sparse.base"
-	for p in kernel/*.patch; do
+	for p; do
 		name=$(basename "$p" .patch)
 		verdict "$name" "checkpatch --strict, without $check_ignored" check_style "$tree" "$p"
 		apply_patch "$tree" "$p"
 		check_configs "$tree" || return 1
-		dirs=$(directories_of "$p" | tr '\n' ' ')
+		dirs=$(directories_of "$tree" "$p" | tr '\n' ' ')
 		for o in on off; do
 			# shellcheck disable=SC2086 # a list of words
 			verdict "$name" "$dirs with the option $o" check_compile "$tree" "obj-$o" $dirs
@@ -140,6 +151,7 @@ k_check()
 	for o in on off; do
 		verdict series "a whole kernel with the option $o" check_compile "$tree" "obj-$o" bzImage
 	done
+	verdict series "its programs" check_tools "$tree" "$@"
 	rm -rf "$tree" "$tree".*
 	summary "$out/check.results"
 }

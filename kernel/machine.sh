@@ -126,7 +126,7 @@ k_qemu()
 	kernel=$3/bzImage
 	append="console=ttyS0 loglevel=5 panic=-1 numa_balancing=disable watchdog_thresh=60"
 	append="$append rcupdate.rcu_cpu_stall_timeout=300 sysctl.kernel.hung_task_timeout_secs=600"
-	append="$append stackonce.variant=${2%%|*} $4 $words"
+	append="$append stackonce.variant=${2%%|*} stackonce.slow=$(slowness "${2%%|*}") $4 $words"
 	initramfs=$1/initramfs
 	shift 4
 	# shellcheck disable=SC2086 # more are words
@@ -157,25 +157,40 @@ host_part()
 
 # ---- one boot -----------------------------------------------------------------------------------
 
-# boot_limit TESTS: seconds until a machine is given up.  Emulation with checks is slow.
+# slowness VARIANT: what timeouts are multiplied with.
+slowness()
+{
+	case $1 in
+	default | bpf) echo "${SLOW:-1}" ;;
+	*) echo $((3 * ${SLOW:-1})) ;;
+	esac
+}
+
+# boot_limit VARIANT TESTS: seconds until a machine is given up.
 boot_limit()
 {
-	sum=300
-	for t in $1; do
+	sum=600
+	for t in $2; do
 		own=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "kernel/tests/$t.sh" 2>/dev/null)
 		sum=$((sum + ${own:-120}))
 	done
-	echo $((sum * ${K_SLOW:-1}))
+	echo $((sum * $(slowness "$1")))
 }
 
 # splats CONSOLE: the first line of everything that the kernel complains about.
 splats()
 {
 	tr -d '\r' <"$1" | awk -v ours="$k_ours" -v splats="$k_splats" '
-		/BUG: KCSAN/ { race = $0; next }
-		race != "" && $0 ~ ours { print race; race = ""; skip = 1 }
-		/==================/ { race = "" }
-		race == "" && $0 ~ splats { print }' | head -n 20
+		/BUG: KCSAN/ { race = $0 }
+		race != "" {
+			if ($0 ~ ours) {
+				print race
+				race = ""
+			} else if (/==================/)
+				race = ""
+			next
+		}
+		$0 ~ splats { print }' | head -n 20
 }
 
 # others_races CONSOLE: reports of data races that are not about the series.
@@ -246,7 +261,7 @@ k_boot()
 		host_part "$t" "$dir" "$machine" &
 		parts="$parts $!"
 	done
-	watch_machine "$machine" "$dir" "$(boot_limit "$4")"
+	watch_machine "$machine" "$dir" "$(boot_limit "${2%%|*}" "$4")"
 	wait "$machine" || :
 	kill "$drain" 2>/dev/null || :
 	# shellcheck disable=SC2086 # a list of numbers

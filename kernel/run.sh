@@ -35,7 +35,8 @@ usage()
 
 	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.
 	--all: in every variant, not only default.  --changed: only if something changed since it passed.
-	KERNEL_TREE=DIR builds and boots that source tree instead, JOBS=N with N jobs.
+	KERNEL_TREE=DIR builds and boots that source tree instead, JOBS=N with N jobs; SLOW=N: timeouts
+	are N times as long.
 	EOT
 }
 
