@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,8 +34,8 @@ struct area {
 };
 
 struct space {
-	uint32_t tgid, execs;
-	uint64_t since; /* of the last of these */
+	uint32_t tgid;
+	struct ftrace_program program; /* these are of */
 	uint32_t round; /* of refresh(), when it was read */
 	uint64_t read_ns;
 	bool gone;
@@ -100,6 +101,22 @@ void ftrace_maps__refresh(struct ftrace_maps *m)
 
 /* ---- /proc ------------------------------------------------------------------------------------ */
 
+/* Takes the path. */
+static int put_area(struct space *s, struct area a, char *path)
+{
+	struct area *more = realloc(s->areas, (s->nr + 1) * sizeof(*more));
+
+	if (more)
+		s->areas = more;
+	if (!more || !path) {
+		free(path);
+		return -ENOMEM;
+	}
+	a.path = path;
+	s->areas[s->nr++] = a;
+	return 0;
+}
+
 static int add_area(struct space *s, const struct proc_mapping *p)
 {
 	struct area a = {
@@ -110,27 +127,16 @@ static int add_area(struct space *s, const struct proc_mapping *p)
 		.dev = p->dev_major << 20 | p->dev_minor,
 		.kind = WIRE_KEY_JIT,
 	};
-	struct area *more;
 
 	if (p->inode)
 		a.kind = WIRE_KEY_FILE;
 	else if (!strcmp(p->path, "[vdso]"))
 		a.kind = WIRE_KEY_VDSO;
-	more = realloc(s->areas, (s->nr + 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->areas = more;
-	a.path = strdup(p->path);
-	if (!a.path)
-		return -ENOMEM;
-	s->areas[s->nr++] = a;
-	return 0;
+	return put_area(s, a, strdup(p->path));
 }
 
-/* What is known of a process stays when that is gone. */
-static int read_space(struct ftrace_maps *m, struct space *s)
+static int read_areas(struct space *s)
 {
-	struct space now = { .tgid = s->tgid };
 	_cleanup_fclose_ FILE *f = NULL;
 	_cleanup_free_ char *line = NULL;
 	struct proc_mapping p;
@@ -140,28 +146,71 @@ static int read_space(struct ftrace_maps *m, struct space *s)
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", s->tgid);
 	f = fopen(path, "re");
-	m->stats.reads++;
 	while (f && !err && getline(&line, &cap, f) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (!proc_mapping__parse(line, &p) && p.perms[2] == 'x' && !(p.start >> 63))
-			err = add_area(&now, &p);
+			err = add_area(s, &p);
 	}
-	now.execs = ftrace_tasks__execs(m->tasks, s->tgid, &now.since);
-	now.round = m->round;
-	now.read_ns = recorder_clock_ns(REC_CLOCK_MONO);
-	if (err || now.nr) {
+	return err;
+}
+
+static struct space *known_space(struct ftrace_maps *m, uint32_t tgid)
+{
+	uint32_t *at = idmap__get(&m->by_tgid, tgid + 1ull);
+
+	return at && *at ? &m->spaces[*at - 1] : NULL;
+}
+
+/* A process that was forked and is gone had what the other one has, if that is still the same program. */
+static int copy_areas(struct ftrace_maps *m, struct space *s)
+{
+	struct space other = { .tgid = s->program.copy_of }, *known;
+	unsigned int i;
+	int err = 0;
+
+	ftrace_tasks__program(m->tasks, other.tgid, &other.program);
+	if (!other.tgid || other.program.since > s->program.since)
+		return 0;
+	err = read_areas(&other);
+	known = known_space(m, other.tgid);
+	if (!other.nr && known && known->program.changes == other.program.changes) {
+		for (i = 0; i < known->nr && !err; i++)
+			err = put_area(&other, known->areas[i], strdup(known->areas[i].path));
+	}
+	s->areas = other.areas;
+	s->nr = other.nr;
+	return err;
+}
+
+/* What is known of a process stays when that is gone. */
+static int read_space(struct ftrace_maps *m, struct space *s)
+{
+	struct space now = {
+		.tgid = s->tgid,
+		.round = m->round,
+		.read_ns = recorder_clock_ns(REC_CLOCK_MONO),
+	};
+	bool same;
+	int err;
+
+	ftrace_tasks__program(m->tasks, s->tgid, &now.program);
+	same = s->program.changes == now.program.changes;
+	m->stats.reads++;
+	err = read_areas(&now);
+	if (!err && !now.nr) {
+		now.gone = true;
+		m->stats.gone += !s->gone || !same;
+		if (!same || !s->nr)
+			err = copy_areas(m, &now);
+	}
+	if (err || now.nr || !same) {
 		space_clear(s);
 		*s = now;
 		return err;
 	}
-	m->stats.gone += !s->gone;
 	s->gone = true;
-	s->round = m->round;
+	s->round = now.round;
 	s->read_ns = now.read_ns;
-	if (s->execs != now.execs)
-		space_clear(s);
-	s->execs = now.execs;
-	s->since = now.since;
 	return 0;
 }
 
@@ -184,9 +233,9 @@ static int space_new(struct ftrace_maps *m, uint32_t tgid, uint32_t *ret_index)
 /* NULL: it is of a program that the process was before, which nobody can ask any more. */
 static int space_of(struct ftrace_maps *m, const struct ftrace_address *a, struct space **ret_space)
 {
-	uint32_t *at = idmap__get(&m->by_tgid, a->tgid + 1ull), execs;
+	uint32_t *at = idmap__get(&m->by_tgid, a->tgid + 1ull);
+	struct ftrace_program p;
 	struct space *s;
-	uint64_t since;
 	int err = 0;
 
 	if (!at)
@@ -197,13 +246,13 @@ static int space_of(struct ftrace_maps *m, const struct ftrace_address *a, struc
 		return err;
 	s = &m->spaces[*at - 1];
 	*ret_space = s;
-	execs = ftrace_tasks__execs(m->tasks, a->tgid, &since);
-	if (a->ts < since) {
-		if (!s->nr || s->execs + 1 != execs || a->ts < s->since)
+	ftrace_tasks__program(m->tasks, a->tgid, &p);
+	if (a->ts < p.since) {
+		if (!s->nr || s->program.changes + 1 != p.changes || a->ts < s->program.since)
 			*ret_space = NULL;
 		return 0;
 	}
-	if (s->read_ns && s->execs == execs &&
+	if (s->read_ns && s->program.changes == p.changes &&
 	    (s->gone || s->round == m->round ||
 	     recorder_clock_ns(REC_CLOCK_MONO) - s->read_ns <= STALE_NS))
 		return 0;
@@ -212,18 +261,28 @@ static int space_of(struct ftrace_maps *m, const struct ftrace_address *a, struc
 
 /* ---- files ------------------------------------------------------------------------------------ */
 
-/* What the kernel's side would tell apart, as far as stat(2) does. */
-static void key_of_file(const struct space *s, const struct area *a, struct wire_news *n)
+static bool stat_path(const char *path, struct file_stat *ret_stat)
+{
+	_cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
+
+	return fd >= 0 && !file_stat__read(fd, ret_stat);
+}
+
+/*
+ * What the kernel's side would tell apart, as far as stat(2) does.  When the process is gone a file
+ * with its name and inode is the one.
+ */
+static void key_of_file(pid_t pid, const struct area *a, struct wire_news *n)
 {
 	struct file_stat st = { 0 };
-	_cleanup_close_ int fd = -1;
 	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", s->tgid,
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
 		 (unsigned long long)a->start, (unsigned long long)a->end);
-	fd = open(path, O_PATH | O_CLOEXEC);
-	if (fd >= 0)
-		file_stat__read(fd, &st);
+	if (!stat_path(path, &st) &&
+	    (!stat_path(a->path, &st) || st.ino != a->inode ||
+	     st.dev != makedev(WIRE_DEV_MAJOR(a->dev), WIRE_DEV_MINOR(a->dev))))
+		st = (struct file_stat){ 0 };
 	n->key.dev = a->dev;
 	n->key.w[0] = a->inode;
 	n->key.w[3] = st.mtime_ns;
@@ -284,8 +343,7 @@ static int look_at(struct ftrace_maps *m, const struct space *s, struct area *a,
 {
 	struct wire_news n = {
 		.key.kind = a->kind,
-		.tgid = s->tgid,
-		.tid = s->tgid,
+		.tgid = s->gone && s->program.copy_of ? s->program.copy_of : s->tgid,
 		.start = a->start,
 		.end = a->end,
 		.offset = a->offset,
@@ -293,13 +351,14 @@ static int look_at(struct ftrace_maps *m, const struct space *s, struct area *a,
 	struct sight sight;
 	int err;
 
+	n.tid = n.tgid;
 	if (a->kind == WIRE_KEY_VDSO)
 		return add_vdso(m, a);
 	if (a->kind == WIRE_KEY_FILE) {
-		key_of_file(s, a, &n);
+		key_of_file(n.tgid, a, &n);
 		put_path(&n, a->path);
 	} else {
-		n.key.w[0] = at >> FRAME_OFFSET_BITS | (uint64_t)s->execs << 32;
+		n.key.w[0] = at >> FRAME_OFFSET_BITS | (uint64_t)s->program.changes << 32;
 		n.key.w[1] = s->tgid;
 		n.key.w[2] = start_time(s->tgid);
 	}
@@ -334,8 +393,8 @@ static struct area *area_at(const struct space *s, uint64_t at)
 static int find_area(struct ftrace_maps *m, const struct ftrace_address *addr, uint64_t at,
 		     struct space **ret_space, struct area **ret_area)
 {
+	struct ftrace_program p;
 	struct space *s;
-	uint64_t since;
 	int err;
 
 	*ret_area = NULL;
@@ -344,8 +403,8 @@ static int find_area(struct ftrace_maps *m, const struct ftrace_address *addr, u
 		return err;
 	*ret_space = s;
 	*ret_area = area_at(s, at);
-	if (*ret_area || s->round == m->round || s->gone ||
-	    s->execs != ftrace_tasks__execs(m->tasks, addr->tgid, &since))
+	ftrace_tasks__program(m->tasks, addr->tgid, &p);
+	if (*ret_area || s->round == m->round || s->gone || s->program.changes != p.changes)
 		return 0;
 	err = read_space(m, s);
 	*ret_area = area_at(s, at);

@@ -30,8 +30,8 @@ struct version {
 };
 
 struct entry {
-	uint32_t tid, execs;
-	uint64_t exec_ts;
+	uint32_t tid;
+	struct ftrace_program program; /* of a process */
 	struct version *v; /* by time */
 	unsigned int nr;
 };
@@ -257,19 +257,23 @@ static int tgid_of(struct ftrace_tasks *t, const struct change *c, uint32_t *ret
 static int apply(struct ftrace_tasks *t, const struct change *c)
 {
 	struct version v = { .ts = c->ts };
-	struct entry *e;
+	struct entry *e, *parent;
+	uint32_t copy_of = 0;
 	int err;
 
 	memcpy(v.comm, c->comm, sizeof(v.comm));
 	err = tgid_of(t, c, &v.tgid);
+	if (!err && c->what == CHANGE_NEW) {
+		err = entry_of(t, c->parent, &parent);
+		if (!err && version_at(parent, c->ts))
+			copy_of = version_at(parent, c->ts)->tgid;
+	}
 	if (!err)
 		err = entry_of(t, c->tid, &e);
 	if (err)
 		return err;
-	if (c->what == CHANGE_NEW || c->what == CHANGE_EXEC) {
-		e->execs++;
-		e->exec_ts = c->ts;
-	}
+	if (c->what == CHANGE_NEW || c->what == CHANGE_EXEC)
+		e->program = (struct ftrace_program){ e->program.changes + 1, c->ts, copy_of };
 	return c->what == CHANGE_EXEC ? 0 : add_version(e, &v);
 }
 
@@ -350,15 +354,13 @@ void ftrace_tasks__forget(struct ftrace_tasks *t, uint64_t ts)
 	}
 }
 
-uint32_t ftrace_tasks__execs(struct ftrace_tasks *t, uint32_t tgid, uint64_t *ret_since)
+void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid, struct ftrace_program *ret_program)
 {
 	struct entry *e;
 
-	*ret_since = 0;
-	if (entry_of(t, tgid, &e))
-		return 0;
-	*ret_since = e->exec_ts;
-	return e->execs;
+	*ret_program = (struct ftrace_program){ 0 };
+	if (!entry_of(t, tgid, &e))
+		*ret_program = e->program;
 }
 
 /* ---- start and end ---------------------------------------------------------------------------- */

@@ -34,7 +34,12 @@ void ftrace_tasks__at(struct ftrace_tasks *t, uint32_t tid, uint64_t ts, unsigne
 /* Nothing older than that will be asked for any more. */
 void ftrace_tasks__forget(struct ftrace_tasks *t, uint64_t ts);
 
-/* How often a process was new or became another program, and when it last did; 0, 0: never seen. */
-uint32_t ftrace_tasks__execs(struct ftrace_tasks *t, uint32_t tgid, uint64_t *ret_since);
+/* The program of a process, as far as it has changed while we look. */
+struct ftrace_program {
+	uint32_t changes; /* times that it was new or became another one */
+	uint64_t since; /* the last of these; 0: it was there before */
+	uint32_t copy_of; /* forked from that process then; 0: it is its own */
+};
+void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid, struct ftrace_program *ret_program);
 
 #endif /* RECORD_FTRACE_TASKS_H */
