@@ -7,16 +7,14 @@
 # timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_rmap.sh
+. "$LIVE/lib_rmap.sh"
 cd "$work" || exit 1
 need_tracefs
 
 start=rmap:rmap_walk_start
 end=rmap:rmap_walk_end
-ksm=/sys/kernel/mm/ksm
-shmem=/sys/kernel/mm/transparent_hugepage/shmem_enabled
-lists=/proc/sys/vm/percpu_pagelist_high_fraction
 probes=$tracefs/events/stackonce_rmap
-group=
 
 # no_probes: none of ours.  What a probe counts into goes first.
 no_probes()
@@ -32,17 +30,7 @@ no_probes()
 restore()
 {
 	no_probes
-	[ -n "$group" ] || return 0
-	echo 2 >$ksm/run
-	echo 0 >$ksm/run
-	echo "$old_sleep" >$ksm/sleep_millisecs
-	echo "$old_pages" >$ksm/pages_to_scan
-	echo "$old_shmem" >$shmem
-	echo "$old_lists" >$lists
-	rmdir "$group"
-	umount "$work/cgroup" "$work/mnt"
-	swapoff /dev/ram1
-	rmmod brd
+	rmap_restore
 }
 
 # probe NAME ARGS [KEYS [CONDITION]]: a probe on a function, and its calls counted by process and by
@@ -113,31 +101,6 @@ recorded_calls()
 			END { for (k in n) print k, n[k] }' callers - | sort
 }
 
-set_up()
-{
-	[ -d /sys/devices/system/node/node1 ] || skip "no second node to migrate to"
-	[ ! -e /dev/ram0 ] || skip "there are RAM disks already"
-	modprobe -q brd rd_nr=2 rd_size=32768 2>/dev/null ||
-		insmod "$PROG/brd.ko" rd_nr=2 rd_size=32768 2>/dev/null || skip "no module brd here"
-	mkdir mnt cgroup
-	{ mke2fs /dev/ram0 && mount -t ext2 /dev/ram0 mnt && mkswap /dev/ram1 && swapon /dev/ram1; } \
-		>setup 2>&1 || fail "no file system or no swap: $(tail -n 1 setup)"
-	mount -t cgroup2 none cgroup || skip "no cgroup2"
-	echo +memory >cgroup/cgroup.subtree_control || skip "no memory cgroups"
-	old_sleep=$(cat $ksm/sleep_millisecs)
-	old_pages=$(cat $ksm/pages_to_scan)
-	old_shmem=$(sed 's/.*\[\(.*\)\].*/\1/' $shmem)
-	old_lists=$(cat $lists)
-	group=$work/cgroup/rmap
-	mkdir "$group"
-	[ -w "$group/memory.reclaim" ] || skip "cgroups without memory.reclaim"
-	echo 0 >$ksm/sleep_millisecs
-	echo 1000 >$ksm/pages_to_scan
-	echo advise >$shmem
-	# free pages are in lists of the CPUs, where compaction does not find them
-	echo 100000 >$lists
-}
-
 # refused: the message and the exit code where no function can be probed.
 refused()
 {
@@ -154,7 +117,7 @@ refused()
 probe try_to_unmap '' 2>/dev/null || refused
 [ -n "${LIVE_VM:-}" ] || skip "changes swap, KSM and the memory's settings: only in a test machine"
 no_probes
-set_up
+rmap_set_up
 probe_callers || fail "the kernel's own probes cannot be made"
 record -a --no-user-stacks --preset rmap -o rmap.stk -- "$PROG/rmap_work" mnt "$group"
 mkdir -p "$LIVE_OUT/keep"

@@ -110,7 +110,7 @@ all_tests()
 	for t in "$LIVE"/*.sh; do
 		name=$(basename "$t" .sh)
 		case $name in
-		lib | lib_user | run) continue ;;
+		lib | lib_* | run) continue ;;
 		esac
 		case " ${LIVE_WITHOUT:-} " in
 		*" $name "*) ;;

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154 # $work, $PROG
+# A machine whose memory is shared, merged, swapped, migrated and compacted: for $PROG/rmap_work, run
+# in $work with the arguments mnt and "$group".  Sourced after lib.sh.
+
+ksm=/sys/kernel/mm/ksm
+shmem=/sys/kernel/mm/transparent_hugepage/shmem_enabled
+lists=/proc/sys/vm/percpu_pagelist_high_fraction
+group=
+
+rmap_set_up()
+{
+	[ -d /sys/devices/system/node/node1 ] || skip "no second node to migrate to"
+	[ ! -e /dev/ram0 ] || skip "there are RAM disks already"
+	modprobe -q brd rd_nr=2 rd_size=32768 2>/dev/null ||
+		insmod "$PROG/brd.ko" rd_nr=2 rd_size=32768 2>/dev/null || skip "no module brd here"
+	mkdir mnt cgroup
+	{ mke2fs /dev/ram0 && mount -t ext2 /dev/ram0 mnt && mkswap /dev/ram1 && swapon /dev/ram1; } \
+		>setup 2>&1 || fail "no file system or no swap: $(tail -n 1 setup)"
+	mount -t cgroup2 none cgroup || skip "no cgroup2"
+	echo +memory >cgroup/cgroup.subtree_control || skip "no memory cgroups"
+	old_sleep=$(cat $ksm/sleep_millisecs)
+	old_pages=$(cat $ksm/pages_to_scan)
+	old_shmem=$(sed 's/.*\[\(.*\)\].*/\1/' $shmem)
+	old_lists=$(cat $lists)
+	group=$work/cgroup/rmap
+	mkdir "$group"
+	[ -w "$group/memory.reclaim" ] || skip "cgroups without memory.reclaim"
+	echo 0 >$ksm/sleep_millisecs
+	echo 1000 >$ksm/pages_to_scan
+	echo advise >$shmem
+	# free pages are in lists of the CPUs, where compaction does not find them
+	echo 100000 >$lists
+}
+
+rmap_restore()
+{
+	[ -n "$group" ] || return 0
+	echo 2 >$ksm/run
+	echo 0 >$ksm/run
+	echo "$old_sleep" >$ksm/sleep_millisecs
+	echo "$old_pages" >$ksm/pages_to_scan
+	echo "$old_shmem" >$shmem
+	echo "$old_lists" >$lists
+	rmdir "$group"
+	umount "$work/cgroup" "$work/mnt"
+	swapoff /dev/ram1
+	rmmod brd
+}
