@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# For the tests of user stacks (user_*.sh): an instance that takes them, and what is in it afterwards.
+prog=$TESTS/user_prog
+
+fail()
+{
+	echo "FAIL: $*"
+	exit 1
+}
+
+# user_instance NAME: an instance with kernel and user stacks by id; becomes $i.
+user_instance()
+{
+	[ -e "$tracefs/user_stack_map" ] || {
+		echo "this kernel has no user_stack_map" >"$REASON"
+		exit 77
+	}
+	i=$tracefs/instances/$1
+	mkdir "$i" || fail "mkdir $i"
+	echo 1 >"$i/options/stackmap" && echo 1 >"$i/options/userstacktrace" &&
+		echo 1 >"$i/options/stacktrace" || fail "options of $1"
+	echo 0 >"$i/trace"
+}
+
+# getppid_on, getppid_off: the event of the chains.
+getppid_on()
+{
+	echo 1 >"$i/events/syscalls/sys_enter_getppid/enable"
+	echo 1 >"$i/tracing_on"
+}
+
+getppid_off()
+{
+	echo 0 >"$i/events/syscalls/sys_enter_getppid/enable"
+}
+
+# frames_of TRACE: "PID COOKIE frame OFFSET HASH" of the user stacks of getppid, "PID COOKIE none" of one
+# without frames.
+frames_of()
+{
+	awk '
+		function pid_of(field) { sub(/.*-/, "", field); return field }
+		/sys_getppid\(/ { asked = pid_of($1) }
+		asked != "" && /<stack_id .*cookie=/ && pid_of($1) == asked {
+			cookie = $0; sub(/.*cookie=/, "", cookie); sub(/[ >].*/, "", cookie)
+			want[cookie] = asked; asked = ""
+		}
+		/<user stack unwind>/ { pid = pid_of($1); next }
+		/^cookie=/ {
+			if (open && !n && (open in want)) print want[open], open, "none"
+			open = substr($0, 8); n = 0; next
+		}
+		/^ => +</ && open != "" {
+			n++
+			if (open in want) {
+				o = $2; gsub(/[<>]/, "", o); print want[open], open, "frame", o, $4
+			}
+			next
+		}
+		open != "" { if (!n && (open in want)) print want[open], open, "none"; open = "" }
+		END { if (open != "" && !n && (open in want)) print want[open], open, "none" }
+	' "$1"
+}
+
+# first_frames FRAMES: the frames of the first stack in it, as user_prog prints them.
+first_frames()
+{
+	awk 'NR == 1 { c = $2 } $2 == c && $3 == "frame" { print "frame", $4 }' "$1"
+}
+
+# path_of HASH TRACE: what file_map events say of it, "PATH BUILD_ID".
+path_of()
+{
+	sed -n "s/.*file_map: hash=$1 path=\\([^ ]*\\) build_id=\\(.*\\)/\\1 \\2/p" "$2"
+}
+
+# compare_chain SAID FRAMES: the first frames are those that the program says.
+compare_chain()
+{
+	grep '^frame ' "$1" >"$OUT/truth"
+	first_frames "$2" | head -n "$(wc -l <"$OUT/truth")" >"$OUT/found"
+	cmp -s "$OUT/truth" "$OUT/found" || {
+		echo "truth:" && cat "$OUT/truth"
+		echo "found:" && cat "$OUT/found"
+		fail "frames differ ($1)"
+	}
+}
+
+# check_cookies TRACE: each cookie of a stack event has one user stack, but for the last entry of a task,
+# which may be in the kernel still; no user stack comes twice.  Prints what it counted.
+check_cookies()
+{
+	awk '
+		function pid_of(field) { sub(/.*-/, "", field); return field }
+		/<stack_id .*cookie=/ {
+			c = $0; sub(/.*cookie=/, "", c); sub(/[ >].*/, "", c)
+			if (!(c in owner)) cookies++
+			else if (owner[c] != pid_of($1)) { print "cookie of two tasks: " c; bad = 1 }
+			owner[c] = pid_of($1); last[pid_of($1)] = c; events++
+		}
+		/^cookie=/ {
+			c = substr($0, 8); stacks++
+			if (c in got) { print "two user stacks: " c; bad = 1 }
+			got[c] = 1
+			if (!(c in owner)) orphans++
+		}
+		/<stack_id [0-9]*( on [0-9]*)?>/ { plain++ }
+		END {
+			for (c in owner)
+				if (!(c in got)) {
+					if (last[owner[c]] == c) open++
+					else { print "no user stack: " c " of " owner[c]; if (++missing > 20) break }
+				}
+			printf "%d events, %d cookies, %d user stacks, %d open, %d missing, %d orphans, %d plain\n",
+				events, cookies, stacks, open, missing, orphans, plain
+			exit bad || missing || !stacks
+		}
+	' "$1"
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154 # $tracefs, $OUT
+# needs: variant=all smp=2
+# timeout: 240
+# Everything at once: events from the paths to user space, interrupts and signals, in two instances. It
+# does not hang there, and the cookies come out even.
+# shellcheck source=kernel/tests/libuser.sh
+. "$TESTS/libuser.sh"
+
+user_instance busy_b
+b=$i
+echo 1 >"$b/events/sched/enable"
+user_instance busy_a
+for e in $b $i; do
+	echo 24576 >"$e/buffer_size_kb"
+done
+for e in raw_syscalls sched irq timer signal exceptions irq_vectors preemptirq kmem mmap_lock rcu task; do
+	[ ! -e "$i/events/$e/enable" ] || echo 1 >"$i/events/$e/enable"
+done
+echo >"$b/trace"
+echo >"$i/trace"
+"$prog" spin 2 &
+"$prog" spin 2 &
+"$prog" threads 4 500
+wait
+echo 0 >"$i/events/enable"
+echo 0 >"$b/events/enable"
+for e in a b; do
+	i=$tracefs/instances/busy_$e
+	echo 0 >"$i/tracing_on"
+	cat "$i/trace" >"$OUT/trace-$e"
+	cat "$i/user_stack_map_stat" >"$OUT/stat-$e"
+	lost=$(cat "$i"/per_cpu/cpu*/stats | awk '/^overrun|^dropped/ { n += $NF } END { print n }')
+	check_cookies "$OUT/trace-$e" >"$OUT/count-$e"
+	rc=$?
+	echo "# $e: lost $lost; $(tail -n 1 "$OUT/count-$e")"
+	# Where the ring buffer lost events the rest cannot come out even.
+	[ "$lost" != 0 ] || [ $rc = 0 ] || {
+		cat "$OUT/count-$e"
+		fail "cookies of $e"
+	}
+	grep -q '^lost_no_memory: 0$' "$OUT/stat-$e" || fail "no memory"
+	rmdir "$i" || fail "rmdir"
+done

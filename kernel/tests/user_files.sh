@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154 # $tracefs, $OUT
+# needs: smp=2
+# Files of user stacks: another file under the same path, a file that is gone, a path with a blank and a
+# newline, the ring buffer reset, two instances, the dump of all mappings.
+# shellcheck source=kernel/tests/libuser.sh
+. "$TESTS/libuser.sh"
+
+hash_of_last()
+{
+	cat "$i/trace" >"$OUT/trace-$1"
+	frames_of "$OUT/trace-$1" >"$OUT/frames-$1"
+	awk '{ c[$2] = $5; last = $2 } END { print c[last] }' "$OUT/frames-$1"
+}
+
+d=/tmp/user_files
+rm -rf "$d" && mkdir -p "$d"
+user_instance files
+getppid_on
+
+# The same bytes, another file.
+cp "$prog" "$d/p" && "$d/p" chain >"$OUT/said" || fail "run"
+old=$(hash_of_last old)
+cp "$prog" "$d/new" && mv "$d/new" "$d/p" && "$d/p" chain >"$OUT/said" || fail "run"
+new=$(hash_of_last new)
+[ -n "$old" ] && [ -n "$new" ] && [ "$old" != "$new" ] || fail "hash '$old', then '$new'"
+for h in "$old" "$new"; do
+	[ "$(path_of "$h" "$OUT/trace-new" | cut -d' ' -f1)" = "$d/p" ] || fail "path of $h"
+done
+
+# Unlinked while it runs.
+cp "$prog" "$d/gone"
+"$d/gone" sleep 1 &
+pid=$!
+usleep 200000
+rm "$d/gone"
+"$prog" chain >/dev/null
+echo 1 >"$i/events/syscalls/sys_exit_clock_nanosleep/enable"
+wait "$pid"
+echo 0 >"$i/events/syscalls/sys_exit_clock_nanosleep/enable"
+cat "$i/file_map" >"$OUT/file_map"
+grep -q "path=$d/gone\\\\040(deleted) build_id=[0-9a-f]" "$OUT/file_map" || fail "deleted file"
+
+# Nothing in a name ends the line or the field.
+odd="$d/a b
+c\\d"
+cp "$prog" "$odd" && "$odd" chain >/dev/null || fail "odd name"
+grep -qF "path=$d/a\\040b\\012c\\134d build_id=" "$i/file_map" || fail "odd name in file_map"
+cat "$i/trace" >"$OUT/trace-odd"
+grep -qF "path=$d/a\\040b\\012c\\134d build_id=" "$OUT/trace-odd" || fail "odd name in trace"
+
+# The ring buffer forgets, so the file is written again; its hash stays.
+echo >"$i/trace"
+"$d/p" chain >/dev/null
+[ "$(hash_of_last reset)" = "$new" ] || fail "hash after reset"
+[ "$(path_of "$new" "$OUT/trace-reset" | cut -d' ' -f1)" = "$d/p" ] || fail "no file_map after reset"
+for c in "$i"/per_cpu/cpu*/trace; do
+	echo >"$c"
+done
+"$d/p" chain >/dev/null
+[ "$(hash_of_last cpus)" = "$new" ] || fail "hash after reset of CPUs"
+[ "$(path_of "$new" "$OUT/trace-cpus" | cut -d' ' -f1)" = "$d/p" ] || fail "no file_map: CPUs"
+getppid_off
+
+# All that is mapped executable by what runs: the shell, and a program that does nothing.
+"$d/p" sleep 5 &
+pid=$!
+usleep 200000
+echo >"$i/trace"
+echo 1 >"$i/file_map" || fail "dump"
+kill "$pid"
+cat "$i/trace" >"$OUT/trace-dump"
+[ "$(path_of "$new" "$OUT/trace-dump" | wc -l)" = 1 ] || fail "dump: no $d/p"
+shell=$(readlink /proc/$$/exe)
+grep -q "file_map: .*path=$shell build_id=" "$OUT/trace-dump" || fail "dump: no $shell"
+[ "$(grep -c 'file_map: ' "$OUT/trace-dump")" = \
+	"$(sed -n 's/.*file_map: hash=\([^ ]*\) .*/\1/p' "$OUT/trace-dump" | sort -u | wc -l)" ] ||
+	fail "dump: a file twice"
+
+# The stacks reset: refused while tracing is on, files stay.
+! echo 0 2>/dev/null >"$i/user_stack_map" || fail "reset while tracing"
+echo 0 >"$i/tracing_on"
+! echo 7 2>/dev/null >"$i/user_stack_map" || fail "wrote 7"
+echo 0 >"$i/user_stack_map" || fail "reset"
+grep -q '^entries: 0 /' "$i/user_stack_map_stat" || fail "entries after reset"
+[ "$(stat -c %a "$i/user_stack_map" "$i/file_map" "$i/user_stack_map_stat" \
+	"$i/user_stack_map_bin" | tr '\n' ' ')" = "640 640 440 440 " ] || fail "modes"
+rmdir "$i" || fail "rmdir"
+echo "# $(grep -c 'file_map: ' "$OUT/trace-dump") files in the dump"

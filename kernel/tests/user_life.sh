@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154 # $tracefs, $OUT
+# needs: variant=all smp=2
+# timeout: 240
+# Fork, exec, exit, many threads, and instances that go away while tasks with requests sleep.
+# shellcheck source=kernel/tests/libuser.sh
+. "$TESTS/libuser.sh"
+
+user_instance life
+echo 16384 >"$i/buffer_size_kb"
+
+# Each of 32 threads 200 times, each child of 50: a cookie of its own and one stack with it.
+getppid_on
+"$prog" threads 32 200 || fail "threads"
+"$prog" fork || fail "fork"
+getppid_off
+cat "$i/trace" >"$OUT/trace-threads"
+check_cookies "$OUT/trace-threads" >"$OUT/count-threads" || {
+	cat "$OUT/count-threads"
+	fail "threads"
+}
+grep -q '^6450 events, 6450 cookies, 6450 user stacks' "$OUT/count-threads" || {
+	cat "$OUT/count-threads"
+	fail "threads: not 6450"
+}
+frames_of "$OUT/trace-threads" >"$OUT/frames-threads"
+# Innermost frames of all of them: the same three.
+awk '$3 == "none" { exit 1 } $2 != c { c = $2; n = 0 } { n++ } n <= 3 { print n, $4, $5 }' \
+	"$OUT/frames-threads" | sort -u >"$OUT/inner" || fail "a thread without frames"
+[ "$(wc -l <"$OUT/inner")" = 3 ] || fail "inner frames differ"
+
+# Exec and exit: the program that asked has ended.
+echo >"$i/trace"
+echo 1 >"$i/events/syscalls/sys_enter_execve/enable"
+echo 1 >"$i/events/syscalls/sys_enter_exit_group/enable"
+"$prog" exec || fail "exec"
+echo 0 >"$i/events/enable"
+cat "$i/trace" >"$OUT/trace-exec"
+sed 's/sys_execve(/sys_getppid(/' "$OUT/trace-exec" >"$OUT/t"
+frames_of "$OUT/t" >"$OUT/frames-exec"
+[ "$(awk '{ print $3 }' "$OUT/frames-exec" | sort -u)" = none ] || fail "exec: has frames"
+[ "$(wc -l <"$OUT/frames-exec")" = 2 ] || fail "exec: not two of them"
+sed 's/sys_exit_group(/sys_getppid(/' "$OUT/trace-exec" >"$OUT/t"
+frames_of "$OUT/t" >"$OUT/frames-exit"
+[ "$(awk '{ print $3 }' "$OUT/frames-exit")" = none ] || fail "exit: $(cat "$OUT/frames-exit")"
+
+# The instance goes while eight tasks that were asked for their stack sleep; another takes its place.
+echo 1 >"$i/events/syscalls/sys_enter_clock_nanosleep/enable"
+pids=
+for n in 1 2 3 4 5 6 7 8; do
+	"$prog" sleep 2 &
+	pids="$pids $!"
+done
+sleep 1
+echo 0 >"$i/events/enable"
+rmdir "$i" || fail "rmdir with requests pending"
+user_instance again
+echo 1 >"$i/tracing_on"
+for pid in $pids; do
+	wait "$pid" || fail "sleeper"
+done
+echo >"$i/trace"
+getppid_on
+"$prog" chain 10 >"$OUT/said" || fail "chain"
+getppid_off
+cat "$i/trace" >"$OUT/trace-again"
+frames_of "$OUT/trace-again" >"$OUT/frames-again"
+compare_chain "$OUT/said" "$OUT/frames-again"
+
+# Instances come and go under load.
+"$prog" spin 6 &
+pid=$!
+for n in 1 2 3 4 5 6 7 8; do
+	user_instance "round$n"
+	echo 1 >"$i/events/syscalls/enable"
+	echo 1 >"$i/tracing_on"
+	usleep 300000
+	echo 0 >"$i/tracing_on"
+	grep -q '<user stack unwind>' "$i/trace" || fail "round $n: no user stack"
+	rmdir "$i" || fail "rmdir round $n"
+done
+wait "$pid" || fail "spin"
+rmdir "$tracefs/instances/again" || fail "rmdir again"
+echo "# $(cat "$OUT/count-threads")"

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program whose user stacks are known: what the tests of user stacks (user_*.sh) run.  Every function
+ * of its chain notes the address that it returns to, the innermost one the address after its system
+ * call, so the truth comes from no unwinder.
+ *
+ *   user_prog chain [N]      N times getppid from the chain; prints the frames, the path, the build id
+ *   user_prog copy           the same from the program's text mapped a second time, somewhere else
+ *   user_prog vdso           a page fault inside the vdso
+ *   user_prog hostile KIND   getppid with a frame pointer that lies
+ *   user_prog threads T N    T threads, each N times getppid
+ *   user_prog fork | exec | exit | sleep SECONDS | spin SECONDS
+ *
+ * Frames are printed as "frame OFFSET", innermost first, OFFSET as the kernel prints it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#pragma GCC optimize("no-omit-frame-pointer,no-optimize-sibling-calls")
+
+#define MAX_FRAMES 16
+#define BIG_STACK (64 << 10)
+
+struct truth {
+	int nr;
+	uintptr_t pc[MAX_FRAMES]; /* outermost first */
+};
+
+static inline void truth__add(struct truth *t, uintptr_t pc)
+{
+	t->pc[t->nr++] = pc;
+}
+
+#define NOTE_CALLER(t) truth__add(t, (uintptr_t)__builtin_return_address(0))
+
+/* Returns the address after the system call. */
+static inline uintptr_t getppid_here(void)
+{
+	long ret = SYS_getppid;
+	uintptr_t rip;
+
+	asm volatile("syscall" : "+a"(ret), "=c"(rip) : : "r11", "memory");
+	return rip;
+}
+
+__attribute__((noinline)) static void leaf(struct truth *t)
+{
+	NOTE_CALLER(t);
+	truth__add(t, getppid_here());
+	asm volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void three(struct truth *t)
+{
+	NOTE_CALLER(t);
+	leaf(t);
+	asm volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void two(struct truth *t)
+{
+	NOTE_CALLER(t);
+	three(t);
+	asm volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void one(struct truth *t)
+{
+	NOTE_CALLER(t);
+	two(t);
+	asm volatile("" ::: "memory");
+}
+
+/* Returns false if no file is mapped there. */
+static bool offset_of(uintptr_t pc, uintptr_t *ret_offset, char path[4096])
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned long start, end, pgoff;
+	char line[8192];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		path[0] = 0;
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %4095[^\n]", &start, &end, &pgoff, path) < 3)
+			continue;
+		if (pc <= start || pc > end || path[0] != '/')
+			continue;
+		*ret_offset = pc - start + pgoff;
+		found = true;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static int print_build_id(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const ElfW(Nhdr) * note;
+	const unsigned char *p, *end;
+
+	(void)size, (void)data;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type != PT_NOTE)
+			continue;
+		p = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+		end = p + info->dlpi_phdr[i].p_memsz;
+		for (; p + sizeof(*note) < end; p += sizeof(*note) + ((note->n_namesz + 3) & ~3U) +
+						     ((note->n_descsz + 3) & ~3U)) {
+			note = (const void *)p;
+			if (note->n_type != NT_GNU_BUILD_ID || note->n_namesz != 4)
+				continue;
+			printf("build_id ");
+			for (unsigned int n = 0; n < note->n_descsz; n++)
+				printf("%02x", p[sizeof(*note) + 4 + n]);
+			printf("\n");
+			return 1;
+		}
+	}
+	return 1;
+}
+
+static int truth__print(const struct truth *t)
+{
+	char path[4096], first[4096] = "";
+	uintptr_t offset;
+
+	for (int i = t->nr - 1; i >= 0; i--) {
+		if (!offset_of(t->pc[i], &offset, path)) {
+			fprintf(stderr, "no mapping of 0x%lx\n", t->pc[i]);
+			return 1;
+		}
+		if (!first[0])
+			strcpy(first, path);
+		printf("frame %016lx\n", offset);
+	}
+	printf("path %s\n", first);
+	dl_iterate_phdr(print_build_id, NULL);
+	return 0;
+}
+
+static int run_chain(int times)
+{
+	struct truth t;
+
+	for (int i = 0; i < times; i++) {
+		t.nr = 0;
+		one(&t);
+	}
+	return truth__print(&t);
+}
+
+/* Maps the executable part of this program once more and calls the chain there. */
+static int run_copy(void)
+{
+	unsigned long start, end, pgoff;
+	void (*there)(struct truth * t);
+	FILE *f = fopen("/proc/self/maps", "re");
+	struct truth t = {};
+	char line[8192];
+	char *copy;
+	int fd;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &pgoff) == 3 &&
+		    (uintptr_t)one >= start && (uintptr_t)one < end)
+			break;
+	}
+	if (f)
+		fclose(f);
+	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	copy = mmap(NULL, end - start, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, pgoff);
+	if (copy == MAP_FAILED)
+		return 1;
+	there = (void *)(copy + ((uintptr_t)one - start));
+	there(&t);
+	/* The copy, not the program: what returns into main is of the program. */
+	printf("moved %d\n", t.pc[t.nr - 1] < start || t.pc[t.nr - 1] >= end);
+	return truth__print(&t);
+}
+
+/* clock_gettime writes into a page that is not there yet: the fault comes from the vdso. */
+static int run_vdso(void)
+{
+	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
+	struct timespec *ts =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (!vdso || ts == MAP_FAILED)
+		return 1;
+	clock_gettime(CLOCK_MONOTONIC, ts);
+	return 0;
+}
+
+/* Words that end in a shared file mapping above the stack: frames that are not in memory. */
+static uintptr_t *far_words(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	uintptr_t *words;
+
+	if (fd < 0 || ftruncate(fd, BIG_STACK))
+		return NULL;
+	words = mmap(NULL, BIG_STACK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return words == MAP_FAILED ? NULL : words;
+}
+
+/*
+ * Runs with its stack pointer at the bottom of @words, that all of them are above it.  Prints what the
+ * kernel is to find: the number of frames, with that of the system call.
+ */
+static int run_hostile(const char *kind)
+{
+	uintptr_t *w = far_words("/tmp/user_prog.stack"), fp, ret;
+	long nr = SYS_getppid;
+	int frames = 1, n;
+
+	if (!w)
+		return 1;
+	fp = (uintptr_t)(w + 512);
+	w[512] = fp;
+	w[513] = (uintptr_t)run_hostile;
+	if (!strcmp(kind, "loop")) {
+		frames = 2; /* the frame is its own caller */
+	} else if (!strcmp(kind, "down")) {
+		w[512] = (uintptr_t)(w + 256);
+		frames = 2;
+	} else if (!strcmp(kind, "unaligned")) {
+		fp += 3;
+	} else if (!strcmp(kind, "noncanonical")) {
+		fp = 0x1234567890abcdf0;
+	} else if (!strcmp(kind, "kernel")) {
+		fp = 0xffffffff81000000;
+	} else if (!strcmp(kind, "edge")) {
+		fp = 0x7ffffffffff8;
+	} else if (!strcmp(kind, "unmapped")) {
+		fp = (uintptr_t)w + (1UL << 40);
+	} else if (!strcmp(kind, "kernel_return")) {
+		w[513] = 0xffffffff81000000;
+	} else if (!strcmp(kind, "deep")) {
+		for (n = 512; n < 512 + 4 * 200; n += 4) {
+			w[n] = (uintptr_t)(w + n + 4);
+			w[n + 1] = (uintptr_t)run_hostile;
+		}
+		frames = 128;
+	} else if (!strcmp(kind, "away")) {
+		/* Ten frames, each in a page that is not in memory. */
+		for (n = 0; n < 10; n++) {
+			w[512 + 512 * n] = n < 9 ? (uintptr_t)(w + 512 + 512 * (n + 1)) : 0;
+			w[513 + 512 * n] = (uintptr_t)run_hostile;
+		}
+		msync(w, BIG_STACK, MS_SYNC);
+		madvise((char *)w + 4096, BIG_STACK - 4096, MADV_DONTNEED);
+		frames = 11;
+	} else {
+		return 2;
+	}
+	printf("frames %d\n", frames);
+	fflush(stdout);
+	asm volatile("mov %%rsp, %%rbx\n\tmov %%rbp, %%r12\n\tmov %3, %%rsp\n\tmov %2, %%rbp\n\t"
+		     "syscall\n\tmov %%rbx, %%rsp\n\tmov %%r12, %%rbp"
+		     : "=a"(ret)
+		     : "a"(nr), "r"(fp), "r"((uintptr_t)(w + 64))
+		     : "rcx", "r11", "rbx", "r12", "memory");
+	return 0;
+}
+
+static int thread_times;
+
+static void *thread(void *arg)
+{
+	struct truth t;
+
+	(void)arg;
+	for (int i = 0; i < thread_times; i++) {
+		t.nr = 0;
+		two(&t);
+	}
+	return NULL;
+}
+
+static int run_threads(int threads, int times)
+{
+	pthread_t *ids = calloc(threads, sizeof(*ids));
+
+	thread_times = times;
+	for (int i = 0; i < threads; i++) {
+		if (pthread_create(&ids[i], NULL, thread, NULL))
+			return 1;
+	}
+	for (int i = 0; i < threads; i++)
+		pthread_join(ids[i], NULL);
+	return 0;
+}
+
+static int run_fork(void)
+{
+	for (int i = 0; i < 50; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return 1;
+		if (!pid) {
+			struct truth t = {};
+
+			two(&t);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	return 0;
+}
+
+/* Much going on at once: system calls, faults, signals, forks. */
+static volatile sig_atomic_t ticks;
+
+static void tick(int sig)
+{
+	struct truth t = {};
+
+	(void)sig;
+	ticks++;
+	two(&t);
+}
+
+static int run_spin(int seconds)
+{
+	struct itimerval every = { { 0, 2000 }, { 0, 2000 } };
+	time_t until = time(NULL) + seconds;
+	struct truth t;
+
+	signal(SIGALRM, tick);
+	setitimer(ITIMER_REAL, &every, NULL);
+	while (time(NULL) < until) {
+		char *page =
+			mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		t.nr = 0;
+		one(&t);
+		*page = 1;
+		munmap(page, 4096);
+		usleep(100);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int n = argc > 2 ? atoi(argv[2]) : 1;
+
+	if (!strcmp(what, "chain"))
+		return run_chain(n);
+	if (!strcmp(what, "copy"))
+		return run_copy();
+	if (!strcmp(what, "vdso"))
+		return run_vdso();
+	if (!strcmp(what, "hostile"))
+		return run_hostile(argc > 2 ? argv[2] : "");
+	if (!strcmp(what, "threads"))
+		return run_threads(n, argc > 3 ? atoi(argv[3]) : 1);
+	if (!strcmp(what, "fork"))
+		return run_fork();
+	if (!strcmp(what, "spin"))
+		return run_spin(n);
+	if (!strcmp(what, "exec"))
+		return execl(argv[0], argv[0], "exit", NULL);
+	if (!strcmp(what, "exit"))
+		_exit(0);
+	if (!strcmp(what, "sleep"))
+		return sleep(n);
+	fprintf(stderr, "user_prog: see the source\n");
+	return 2;
+}
