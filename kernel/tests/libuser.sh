@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034,SC2154,SC2015 # prog, $tracefs
 # For the tests of user stacks (user_*.sh): an instance that takes them, and what is in it afterwards.
 prog=$TESTS/user_prog
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh disable=SC2154 # $tracefs, $OUT
+# shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=all smp=2
 # timeout: 240
 # Everything at once: events from the paths to user space, interrupts and signals, in two instances. It

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh disable=SC2154 # $tracefs, $OUT
+# shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: smp=2
 # Files of user stacks: another file under the same path, a file that is gone, a path with a blank and a
 # newline, the ring buffer reset, two instances, the dump of all mappings.

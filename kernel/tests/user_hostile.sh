@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh disable=SC2154 # $tracefs, $OUT
+# shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=all smp=2
 # Frame pointers that lie: loops, downwards, not aligned, not canonical, into the kernel, unmapped, too
 # deep; and frames that are not in memory, which are read in.

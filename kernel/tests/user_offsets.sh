@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh disable=SC2154 # $tracefs, $OUT
+# shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=all smp=2
 # User stacks are the offsets that the program itself says, with its path and build id; the same from
 # two processes and from two load addresses.

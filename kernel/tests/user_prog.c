@@ -8,6 +8,7 @@
  *   user_prog copy           the same from the program's text mapped a second time, somewhere else
  *   user_prog vdso           a page fault inside the vdso
  *   user_prog hostile KIND   getppid with a frame pointer that lies
+ *   user_prog many N         N times getppid, each below a return address of its own, in no file
  *   user_prog threads T N    T threads, each N times getppid
  *   user_prog fork | exec | exit | sleep SECONDS | spin SECONDS
  *
@@ -279,6 +280,21 @@ static int run_hostile(const char *kind)
 	return 0;
 }
 
+/* One frame that says it returns to @pc. */
+static int run_many(int times)
+{
+	uintptr_t frame[4] = {}, ret;
+
+	for (int i = 0; i < times; i++) {
+		frame[1] = 0x100000000000 + (uintptr_t)i * 16;
+		asm volatile("mov %%rbp, %%r12\n\tmov %2, %%rbp\n\tsyscall\n\tmov %%r12, %%rbp"
+			     : "=a"(ret)
+			     : "a"((long)SYS_getppid), "r"(frame)
+			     : "rcx", "r11", "r12", "memory");
+	}
+	return 0;
+}
+
 static int thread_times;
 
 static void *thread(void *arg)
@@ -371,6 +387,8 @@ int main(int argc, char **argv)
 		return run_vdso();
 	if (!strcmp(what, "hostile"))
 		return run_hostile(argc > 2 ? argv[2] : "");
+	if (!strcmp(what, "many"))
+		return run_many(n);
 	if (!strcmp(what, "threads"))
 		return run_threads(n, argc > 3 ? atoi(argv[3]) : 1);
 	if (!strcmp(what, "fork"))
