@@ -12,6 +12,7 @@
 #include "log.h"
 #include "out.h"
 #include "record/feature_table.h"
+#include "record/tracefs.h"
 
 static const char help[] =
 	"Usage: stackonce doctor [--json]\n"
@@ -38,7 +39,7 @@ static void json_string(struct strbuf *b, const char *name, const char *value)
 
 static void put_json(struct strbuf *b, const struct feature *f, int err, const char *detail)
 {
-	static const char *const needs[] = { "must", "may", "later" };
+	static const char *const needs[] = { "must", "bpf", "ftrace", "may", "later" };
 
 	strbuf__puts(b, "{\"name\":");
 	strbuf__json(b, f->name, strlen(f->name));
@@ -57,7 +58,7 @@ static void put_json(struct strbuf *b, const struct feature *f, int err, const c
 
 static void put_text(struct out *o, const struct feature *f, int err, const char *detail)
 {
-	static const char *const refused[] = { "NO", "less", "-" };
+	static const char *const refused[] = { "NO", "NO", "NO", "less", "-" };
 	struct strbuf *b = &o->b;
 
 	strbuf__printf(b, "%s%-5s%s%-46s", out__colour(o, err ? OUT_WARN : OUT_NUMBER),
@@ -70,10 +71,14 @@ static void put_text(struct out *o, const struct feature *f, int err, const char
 			       f->remedy);
 }
 
-/* Returns whether recording works. */
-static bool try_all(struct out *o, bool json)
+/* What of recording works. */
+struct verdict {
+	bool bpf, ftrace;
+};
+
+static struct verdict try_all(struct out *o, bool json)
 {
-	bool works = true;
+	struct verdict v = { true, true };
 	size_t i;
 
 	for (i = 0; i < nr_features; i++) {
@@ -81,19 +86,29 @@ static bool try_all(struct out *o, bool json)
 		char detail[128] = "";
 		int err = f->probe(detail, sizeof(detail));
 
-		works &= !err || f->need != FEATURE_MUST;
+		v.bpf &= !err || (f->need != FEATURE_MUST && f->need != FEATURE_BPF);
+		v.ftrace &= !err || (f->need != FEATURE_MUST && f->need != FEATURE_FTRACE);
 		if (json)
 			put_json(&o->b, f, err, detail);
 		else
 			put_text(o, f, err, detail);
 	}
-	return works;
+	return v;
+}
+
+static const char *sentence(struct verdict v)
+{
+	if (v.bpf)
+		return "Recording works here.\n";
+	return v.ftrace ? "Recording works here by ftrace: tracepoints only.\n" :
+			  "Recording does not work here.\n";
 }
 
 int cmd_doctor(int argc, char **argv)
 {
 	const char *missing = features__missing_capability();
-	bool json = false, works;
+	bool json = false;
+	struct verdict v;
 	struct utsname u;
 	struct out o;
 	int c;
@@ -107,7 +122,7 @@ int cmd_doctor(int argc, char **argv)
 	}
 	if (optind < argc)
 		return cmd__usage_error(argv[0], "'%s' is not expected here", argv[optind]);
-	if (missing) {
+	if (missing && tracefs__may_record()) {
 		log_msg(STK_LOG_ERROR, 0, "recording needs %s here; run as root", missing);
 		return CMD_FAILURE;
 	}
@@ -116,9 +131,8 @@ int cmd_doctor(int argc, char **argv)
 	out__open(&o, false);
 	if (!json && !uname(&u))
 		strbuf__printf(&o.b, "Linux %s, %s\n", u.release, u.machine);
-	works = try_all(&o, json);
+	v = try_all(&o, json);
 	if (!json)
-		strbuf__puts(&o.b,
-			     works ? "Recording works here.\n" : "Recording does not work here.\n");
-	return out__close(&o, works ? CMD_OK : CMD_FAILURE);
+		strbuf__puts(&o.b, sentence(v));
+	return out__close(&o, v.bpf || v.ftrace ? CMD_OK : CMD_FAILURE);
 }

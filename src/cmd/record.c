@@ -120,6 +120,7 @@ struct options {
 	pid_t pids[MAX_PIDS];
 	bool all, quiet, verbose, freq_given, user_stacks_given;
 	bool backend_given; /* else it is chosen */
+	bool user_cfi_given;
 };
 
 static int usage(const char *what, const char *value, int err)
@@ -199,6 +200,7 @@ static int parse_user_stacks(struct options *o, const char *how)
 	o->user_stacks_given = true;
 	o->rec.user_stacks = o->rec.user_stacks_must = true;
 	o->rec.user_fp_only = how && !strcmp(how, "fp");
+	o->user_cfi_given = how && !o->rec.user_fp_only;
 	return 0;
 }
 
@@ -427,6 +429,10 @@ static int choose_backend(struct options *o)
 		return 0;
 	if (tracefs__may_record()) {
 		log_err(tracefs__may_record(), "ftrace: instances cannot be made in tracefs");
+		return CMD_FAILURE;
+	}
+	if (o->user_cfi_given) {
+		log_err(0, "unwind tables need BPF, not ftrace: --user-stacks=fp");
 		return CMD_FAILURE;
 	}
 	if (o->rec.sample_hz) {

@@ -299,6 +299,28 @@ bool features__kprobes(void)
 	return !probe_kprobe(NULL, 0) || features__kprobe_multi();
 }
 
+static int probe_ftrace(char *detail, size_t len)
+{
+	return tracefs__may_record();
+}
+
+static int probe_format(const char *name)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return tracefs__format("ftrace", name, &text);
+}
+
+static int probe_stack_map(char *detail, size_t len)
+{
+	return probe_format("stack_id");
+}
+
+static int probe_user_file_map(char *detail, size_t len)
+{
+	return probe_format("file_map");
+}
+
 #define KERNEL_NEWER "a newer kernel"
 #define LOCKDOWN "refused by the kernel's lockdown policy or configuration (lockdown(7))"
 
@@ -306,22 +328,22 @@ const struct feature feature_table[] = {
 	{ "tracefs", "tracepoints are listed in tracefs", "4.1 (4282d60689d4)", FEATURE_MUST,
 	  probe_tracefs, "no event can be found",
 	  "mount -t tracefs nodev /sys/kernel/tracing, as root" },
-	{ "btf", "the kernel describes its types (BTF)", "5.4 (341dfcf8d78e)", FEATURE_MUST,
+	{ "btf", "the kernel describes its types (BTF)", "5.4 (341dfcf8d78e)", FEATURE_BPF,
 	  probe_btf, "the BPF programs cannot be fitted to this kernel",
 	  "a kernel with CONFIG_DEBUG_INFO_BTF=y" },
-	{ "bpf_tracepoint", "BPF programs on tracepoints", "4.7 (98b5c2c65c29)", FEATURE_MUST,
+	{ "bpf_tracepoint", "BPF programs on tracepoints", "4.7 (98b5c2c65c29)", FEATURE_BPF,
 	  probe_tracepoint, "nothing can be recorded", "a kernel with CONFIG_BPF_EVENTS=y" },
 	{ "bpf_raw_tracepoint", "BPF programs that count beside them", "4.17 (c4f6699dfcb8)",
-	  FEATURE_MUST, probe_raw_tracepoint, "events cannot be counted independently", KERNEL_NEWER },
-	{ "bpf_raw_attach", "attaching them", "4.17 (c4f6699dfcb8)", FEATURE_MUST, probe_raw_attach,
+	  FEATURE_BPF, probe_raw_tracepoint, "events cannot be counted independently", KERNEL_NEWER },
+	{ "bpf_raw_attach", "attaching them", "4.17 (c4f6699dfcb8)", FEATURE_BPF, probe_raw_attach,
 	  "nothing can be attached", LOCKDOWN },
-	{ "bpf_get_stack", "the kernel stack from a program", "4.18 (c195651e565a)", FEATURE_MUST,
+	{ "bpf_get_stack", "the kernel stack from a program", "4.18 (c195651e565a)", FEATURE_BPF,
 	  probe_get_stack, "no stacks", KERNEL_NEWER },
-	{ "bpf_ringbuf", "ring buffers", "5.8 (457f44363a88)", FEATURE_MUST, probe_ringbuf,
+	{ "bpf_ringbuf", "ring buffers", "5.8 (457f44363a88)", FEATURE_BPF, probe_ringbuf,
 	  "events have no way out of the kernel", KERNEL_NEWER },
-	{ "bpf_atomics", "atomic compare and exchange", "5.12 (5ffa25502b5a)", FEATURE_MUST,
+	{ "bpf_atomics", "atomic compare and exchange", "5.12 (5ffa25502b5a)", FEATURE_BPF,
 	  probe_atomics, "the stack map cannot work", KERNEL_NEWER },
-	{ "bpf_cookie", "one program for many tracepoints", "5.15 (82e6b1eee6a8)", FEATURE_MUST,
+	{ "bpf_cookie", "one program for many tracepoints", "5.15 (82e6b1eee6a8)", FEATURE_BPF,
 	  probe_cookie, "events cannot be told apart", KERNEL_NEWER },
 	{ "initial_pids", "process ids are the kernel's own", "", FEATURE_MUST, probe_pid_namespace,
 	  "nobody could be told from anybody else",
@@ -367,6 +389,15 @@ const struct feature feature_table[] = {
 	  LOCKDOWN },
 	{ "uprobe", "probes on functions of programs", "", FEATURE_MAY, probe_uprobe,
 	  "no u:, ur: and usdt:", "a kernel with CONFIG_UPROBE_EVENTS=y" },
+	{ "ftrace", "recording by ftrace, without BPF", "3.10 (277ba04461c2)", FEATURE_FTRACE,
+	  probe_ftrace, "where BPF is refused nothing can be recorded",
+	  "root, and a kernel that is not locked down" },
+	{ "ftrace_stack_map", "ftrace: the kernel stores stacks once", "", FEATURE_LATER,
+	  probe_stack_map, "each event brings its stack in full",
+	  "a kernel with the series in kernel/" },
+	{ "ftrace_file_map", "ftrace: the kernel tells files of user stacks", "", FEATURE_LATER,
+	  probe_user_file_map, "eight user frames, whose files are looked up soon after",
+	  "a kernel with the series in kernel/" },
 };
 
 const size_t nr_features = ARRAY_SIZE(feature_table);

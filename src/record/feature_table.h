@@ -11,8 +11,10 @@
 
 enum feature_need {
 	FEATURE_MUST, /* no recording without it */
+	FEATURE_BPF, /* no recording by BPF without it */
+	FEATURE_FTRACE, /* none by ftrace */
 	FEATURE_MAY, /* something works less well without it */
-	FEATURE_LATER, /* not used yet, or for other kinds of events */
+	FEATURE_LATER, /* for other kernels or kinds of events */
 };
 
 struct feature {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* nobpf COMMAND [ARGS]: runs it where bpf(2) is refused, as on a kernel locked down. */
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+
+#include "prog.h"
+
+int main(int argc, char **argv)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	if (argc < 2)
+		errx(2, "usage: nobpf COMMAND [ARGS]");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		err(1, "seccomp");
+	execvp(argv[1], argv + 1);
+	err(127, "%s", argv[1]);
+}
