@@ -33,15 +33,16 @@ until_recording()
 groups()
 {
 	"$STACKONCE" latency --preset rmap --pid "$pid" --json "$1" >"$1.json" || fail "latency $1"
-	jq -r 'select(.type == "group") | [.by.page_type, (.by.locked == 1 or .by.locked == true),
-		.count] | "\(.[0]) \(.[1]) \(.[2])"' "$1.json" | sort
+	jq -r 'select(.type == "group") | "\(.group) \(.count)"' "$1.json" | sort
 }
 
-# walks FILE: the sequence of the workload's walks: event, page, type, lock.
+# walks FILE: the workload's walks in their order: event, page, type, lock.  The kernel's tracepoints
+# have the type as a number, which their text shows as a word.
 walks()
 {
-	"$STACKONCE" script --json --pid "$pid" --event 'rmap:*' "$1" | jq -r '[.event,
-		(.fields | (.folio // .folio_addr), (.rwc // .rwc_addr), .page_type,
+	"$STACKONCE" script --json --pid "$pid" --event 'rmap:*' "$1" | jq -r '[.event, (.fields |
+		(.folio // .folio_addr), (.rwc // .rwc_addr),
+		(.page_type | if type == "number" then ["anon", "file", "ksm"][.] else . end),
 		(.locked == 1 or .locked == true))] | @tsv'
 }
 
@@ -90,6 +91,6 @@ cmp -s own.walks made.walks || {
 	fail "the walks differ"
 }
 for what in anon file ksm; do
-	grep -q "^$what " own.groups || fail "no walk of $what"
+	grep -q "page_type=$what " own.groups || fail "no walk of $what"
 done
 note "$(wc -l <own.walks) starts and ends, the same from tracepoints and from probes"
