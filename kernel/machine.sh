@@ -76,7 +76,7 @@ compile_tests()
 	done
 }
 
-# make_k_initramfs BUILD OUT: OUT.cpio for every machine, OUT-live.cpio over it where live tests run.
+# make_k_initramfs BUILD OUT: OUT.cpio, for every machine.
 make_k_initramfs()
 {
 	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-kernel.XXXXXX")
@@ -93,9 +93,14 @@ make_k_initramfs()
 	compile_tests "$root"
 	add_program "$root" "$1/src/cmd/stackonce" /usr/bin/stackonce
 	pack_root "$root" "$2.cpio"
+}
+
+# make_live BUILD OUT: goes over it where live tests are to run.
+make_live()
+{
 	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-kernel.XXXXXX")
 	live_root "$root" "$1"
-	pack_root "$root" "$2-live.cpio"
+	pack_root "$root" "$2"
 }
 
 # image_cpio IMAGE OUT: the kernel's modules and its own tests.
@@ -263,6 +268,7 @@ k_boot()
 	done
 	watch_machine "$machine" "$dir" "$(boot_limit "${2%%|*}" "$4")"
 	wait "$machine" || :
+	machine=
 	kill "$drain" 2>/dev/null || :
 	# shellcheck disable=SC2086 # a list of numbers
 	wait "$drain" $parts 2>/dev/null || :

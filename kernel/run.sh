@@ -40,13 +40,12 @@ usage()
 	EOT
 }
 
-# What the tests of the default variant depend on.
+# What the tests of the default variant depend on, besides stackonce itself.
 stamp_key()
 {
 	{
 		build_key default
-		git ls-files -s kernel tests/vm 2>/dev/null
-		git diff -- kernel tests/vm 2>/dev/null
+		find kernel tests/vm -type f | sort | xargs sha256sum
 	} | k_hash
 }
 
@@ -84,6 +83,7 @@ cmd_test()
 	rm -rf "$out"/default* "$out"/lockdep* "$out"/kasan* "$out"/kcsan* "$out"/bpf*
 	plan "$variants" "${named:-kunit selftests $(test_names)}" >"$out/plan" || return 1
 	make_k_initramfs "$build" "$out/initramfs" || return 1
+	! cut -d '|' -f 5 "$out/plan" | grep -q live || make_live "$build" "$out/initramfs-live.cpio" || return 1
 	run_plan "$out/plan"
 	for s in "$out"/*/skips; do
 		cat "$s"
@@ -102,6 +102,7 @@ cmd_boot()
 	image=$(k_build "$variant") || return 1
 	mkdir -p "$out/shell"
 	make_k_initramfs "$build" "$out/initramfs" || return 1
+	make_live "$build" "$out/initramfs-live.cpio" || return 1
 	k_qemu "$out/shell" "$variant|single|2|1024|live|||" "$image" "stackonce.mode=shell $*" \
 		-serial mon:stdio
 }
@@ -112,6 +113,14 @@ cmd_list()
 		printf '%-24s %s\n' "$t" "$(variants_of "$t")"
 	done
 }
+
+# What interrupts us must not leave a machine behind.
+end_machine()
+{
+	[ -z "${machine:-}" ] || kill -KILL "$machine" 2>/dev/null
+	exit 130
+}
+trap end_machine INT TERM
 
 command=${1:-help}
 [ $# -eq 0 ] || shift
