@@ -163,6 +163,27 @@ static void test_recursion(void **state)
 	missed(0, 0);
 }
 
+/* Contexts that differ in one thing are others. */
+static void test_exact_context(void **state)
+{
+	const struct ftrace_context flags = { .pid = 10, .flags = 1, .preempt = 0 };
+	const struct ftrace_context preempt = { .pid = 10, .flags = 0, .preempt = 1 };
+
+	event(&task, 1, KERNEL | USER);
+	event(&flags, 2, KERNEL);
+	event(&preempt, 3, KERNEL);
+	stack(&task, KERNEL, 10);
+	stack(&flags, KERNEL, 20);
+	orphan(&task, KERNEL); /* it has one */
+	stack(&preempt, KERNEL, 30);
+	stack(&task, USER, 11);
+	done(1, 10, 11);
+	done(2, 20, 0);
+	done(3, 30, 0);
+	none();
+	missed(0, 0);
+}
+
 /* What is missing goes to nobody else, and nobody waits for it for ever. */
 static void test_missing(void **state)
 {
@@ -299,10 +320,10 @@ static void test_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain),	    TEST(test_nested),	TEST(test_between),
-		TEST(test_recursion),	    TEST(test_missing), TEST(test_no_kernel),
-		TEST(test_same_level_ends), TEST(test_forced),	TEST(test_cut),
-		TEST(test_cookie),	    TEST(test_sizes),
+		TEST(test_plain),     TEST(test_nested),	  TEST(test_between),
+		TEST(test_recursion), TEST(test_exact_context),	  TEST(test_missing),
+		TEST(test_no_kernel), TEST(test_same_level_ends), TEST(test_forced),
+		TEST(test_cut),	      TEST(test_cookie),	  TEST(test_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,7 +205,7 @@ static void test_lost(void **state)
 	/* No room for the count, whatever the flag says. */
 	assert_int_equal(lost_of(&b, missed | stored, HEAD + b.len + 7), -1);
 	assert_int_equal(lost_of(&b, missed | stored, HEAD + b.len + 8), 12345);
-	n = UINT64_MAX;
+	n = 1ULL << 63;
 	memcpy(b.bytes + HEAD + b.len, &n, sizeof(n));
 	assert_int_equal(lost_of(&b, missed | stored, PAGE), -1);
 }
@@ -227,7 +227,8 @@ static void test_damaged(void **state)
 
 	want_damaged(&b, 0);
 	want_damaged(&b, HEAD - 1);
-	b.len = PAGE - HEAD + 1;
+	while (b.len <= PAGE - HEAD)
+		put_event(&b, 0, 1, 1);
 	finish(&b, 0, 0);
 	want_damaged(&b, PAGE); /* commits more than there is */
 
