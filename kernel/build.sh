@@ -104,8 +104,9 @@ config_files()
 k_merge()
 {
 	mkdir -p "$1/$2"
-	# shellcheck disable=SC2046 # paths, one a line
-	(cd "$1" && ARCH=x86_64 scripts/kconfig/merge_config.sh -n -O "$2" $(config_files "$3")) \
+	k_fragments=$(config_files "$3")
+	# shellcheck disable=SC2086 # paths, one a line
+	(cd "$1" && ARCH=x86_64 scripts/kconfig/merge_config.sh -n -O "$2" $k_fragments) \
 		>"$1/$2/merge.log" 2>&1 || {
 		tail -n 5 "$1/$2/merge.log" >&2
 		return 1
