@@ -8,7 +8,7 @@
 
 k_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernel-series
 k_package=linux-source-6.12
-k_variants='default lockdep kasan kcsan bpf'
+k_variants='default debug kcsan bpf'
 k_jobs=${JOBS:-$(nproc)}
 
 k_die()

@@ -44,7 +44,7 @@ variants_of()
 	kunit) v=all ;;
 	esac
 	case ${v:-default} in
-	all) echo default lockdep kasan kcsan ;;
+	all) echo default debug kcsan ;;
 	*) echo "${v:-default}" | tr ',' ' ' ;;
 	esac
 }
@@ -58,7 +58,7 @@ machine_of()
 	alone=
 	[ -z "$(need_of "$1" alone)$(need_of "$1" crash)" ] || alone=$1
 	mem=${mem:-1024}
-	[ "$2" != kasan ] || mem=$((mem * 2))
+	[ "$2" != debug ] || mem=$((mem * 2))
 	printf '%s|%s|%s|%s|%s|%s|%s|%s\n' "$2" "${accel:-single}" "${smp:-2}" "$mem" \
 		"$(need_of "$1" live)" "$alone" "$(need_of "$1" append)" "$(need_of "$1" qemu)"
 }

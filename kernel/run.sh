@@ -80,7 +80,7 @@ cmd_test()
 		return 0
 	fi
 	mkdir -p "$out" "$k_cache"
-	rm -rf "$out"/default* "$out"/lockdep* "$out"/kasan* "$out"/kcsan* "$out"/bpf*
+	rm -rf "$out"/default* "$out"/debug* "$out"/kcsan* "$out"/bpf*
 	plan "$variants" "${named:-kunit selftests $(test_names)}" >"$out/plan" || return 1
 	make_k_initramfs "$build" "$out/initramfs" || return 1
 	! cut -d '|' -f 5 "$out/plan" | grep -q live || make_live "$build" "$out/initramfs-live.cpio" || return 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # NMIs while the map is filled; they are events with stacks themselves.
-# needs: variant=default,lockdep smp=2 accel=multi mem=1024 monitor
+# needs: variant=default,debug smp=2 accel=multi mem=1024 monitor
 # timeout: 600
 . "$TESTS/lib.sh"
 
