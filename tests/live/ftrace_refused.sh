@@ -40,15 +40,16 @@ refused()
 recorded "$PROG/nobpf"
 refused 'BPF programs: Operation not permitted' "$PROG/nobpf" "$STACKONCE" record -q --backend bpf -e $event
 refused 'timer samples need BPF' "$PROG/nobpf" "$STACKONCE" record -q
-if command -v setpriv >/dev/null 2>&1; then
-	drop='setpriv --bounding-set=-bpf,-sys_admin,-perfmon'
+# busybox has one that cannot
+drop='setpriv --bounding-set=-bpf,-sys_admin,-perfmon'
+if $drop true 2>/dev/null; then
 	# shellcheck disable=SC2086 # a list of words
 	recorded $drop
 	# shellcheck disable=SC2086
 	refused 'recording needs CAP_BPF' $drop "$STACKONCE" record -q --backend bpf -e $event
 fi
 # Neither: there is nothing to record with.
-if command -v setpriv >/dev/null 2>&1 && unshare -m true 2>/dev/null; then
+if $drop true 2>/dev/null && unshare -m true 2>/dev/null; then
 	mkdir none
 	cat >blind <<'END'
 umount /sys/kernel/debug 2>/dev/null
