@@ -19,6 +19,7 @@
 #include "log.h"
 #include "namer.h"
 #include "recorder.h"
+#include "symbols/ksyms.h"
 #include "trace/writer.h"
 
 #define NR_TYPES 65536
@@ -49,6 +50,7 @@ struct ftrace_drain {
 	uint64_t hold_since; /* of older events none waits any more */
 	struct ftrace_ids *ids; /* NULL: this kernel has no stack map */
 	uint32_t nr_stacks; /* highest stack number so far */
+	struct ksym user_walk; /* the kernel's function that walks user stacks; size 0: not known */
 	uint32_t no_stack; /* number of the one that says it was lost; 0: not needed yet */
 	uint64_t (*counters)[STK_NR_COUNTERS];
 	struct drain_stats stats;
@@ -99,13 +101,16 @@ static int add_kernel_stack(struct ftrace_drain *d, uint64_t *frames, unsigned i
 }
 
 /* A stack that travelled with its event. */
-static int full_stack(struct ftrace_drain *d, const struct ftrace_record *r, uint32_t *ret_number)
+static int full_stack(struct ftrace_drain *d, const struct ftrace_record *r, uint32_t *ret_number,
+		      bool *ret_in_walk)
 {
 	uint64_t frames[STK_MAX_DEPTH + 1];
 	unsigned int nr = MIN(r->nr_words, (uint32_t)STK_MAX_DEPTH), i;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		frames[i] = ftrace_record__word(r, i);
+		*ret_in_walk |= frames[i] - d->user_walk.start < d->user_walk.size;
+	}
 	return add_kernel_stack(d, frames, nr, r->nr_words > nr, ret_number);
 }
 
@@ -254,6 +259,7 @@ static int on_kernel_stack(struct ftrace_cpu *cpu, const struct ftrace_record *r
 	struct ftrace_drain *d = cpu->d;
 	unsigned int parts = FTRACE_MATCH_KERNEL;
 	uint32_t before = d->nr_stacks, number = 0;
+	bool in_walk = false;
 	int err = 0;
 
 	/* an id without a cookie: none will come */
@@ -262,13 +268,16 @@ static int on_kernel_stack(struct ftrace_cpu *cpu, const struct ftrace_record *r
 	if (r->kind == FTRACE_STACK_ID_COOKIE && !r->stack_id)
 		parts = FTRACE_MATCH_COOKIE;
 	if (r->kind == FTRACE_KERNEL_STACK)
-		err = full_stack(d, r, &number);
+		err = full_stack(d, r, &number, &in_walk);
 	else if (r->stack_id)
 		err = mapped_stack(d, r, &number);
 	if (err)
 		return err;
 	ftrace_match__stack(cpu->match, &r->ctx, parts,
 			    ftrace_stack_value(number, STK_END_COMPLETE, number > before), r->cookie);
+	/* a page fault in the walk of a user stack: meanwhile the kernel takes no other one */
+	if (in_walk)
+		ftrace_match__stack(cpu->match, &r->ctx, FTRACE_MATCH_USER, 0, 0);
 	return 0;
 }
 
@@ -503,6 +512,7 @@ int ftrace_drain__new(const struct ftrace_drain_opts *opts, struct ftrace_drain 
 	d->o = *opts;
 	d->page_size = ftrace_instance__page_size(opts->instance);
 	d->kstacks.syms = opts->rec->syms;
+	ksyms__by_name(opts->rec->syms, "stack_trace_save_user", &d->user_walk);
 	d->by_type = calloc(NR_TYPES, sizeof(*d->by_type));
 	d->symbols = calloc(nr, sizeof(*d->symbols));
 	d->counters = calloc(nr, sizeof(*d->counters));
