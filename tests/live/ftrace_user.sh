@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2016 # programs of jq and of another shell have variables of their own
 # Without BPF: the eight user frames that ftrace takes of a program with frame pointers are the right
 # places of the right file, for a program that was started, for one that ran before, and wherever
 # its code was loaded; of a program that was gone too soon nothing is said that is wrong.
@@ -14,19 +15,19 @@ event=syscalls:sys_enter_getppid
 # want_frames FILE NUMBER: as many events of the program have its eight frames, and no other stack.
 want_frames()
 {
-	"$STACKONCE" stacks --json "$1" >stacks
+	"$STACKONCE" stacks --json "$1" >stacks.json
 	id=$(readlink -f "$PROG/fpchain")
 	jq -r --arg path "$id" 'select(.kind == "user" and
 		([.frames[] | [.ip, .path]] == [$want[0:8][] | [., $path]]) and
 		.end == "at_limit" and (.frames[0].guessed | not)) | .id' \
-		--argjson want "$(jq -R . <places | jq -s .)" stacks >ids
+		--argjson want "$(jq -R . <places | jq -s .)" stacks.json >ids
 	[ "$(wc -l <ids)" -eq 1 ] || {
-		jq -c 'select(.kind == "user")' stacks
+		jq -c 'select(.kind == "user")' stacks.json
 		cat places
 		fail "$1: the program's stack is there $(wc -l <ids) times"
 	}
 	jq -r --arg build "$(build_id)" 'select(.id == $id) | .frames[] | select(.build_id != $build)' \
-		--argjson id "$(cat ids)" stacks >other
+		--argjson id "$(cat ids)" stacks.json >other
 	[ ! -s other ] || fail "$1: frames of another build id"
 	events=$("$STACKONCE" script --json --comm fpchain --event $event "$1" |
 		jq -r --argjson id "$(cat ids)" 'select(.ustack == $id) | .ts' | wc -l)
