@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
 # shellcheck disable=SC2016 # programs of jq have variables of their own
 # Lives, latencies, waits for futexes and times off CPU of the same programs at the same time are the
 # same, whether ftrace or BPF recorded them: all but the times themselves, which two that look one

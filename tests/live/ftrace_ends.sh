@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
 # Without BPF: whatever way a recording ends, nothing of it stays in tracefs, and nobody else's tracing
 # is touched: instances, options, events, filters and clock are as before.
 # shellcheck source=tests/live/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
 # Without BPF: known calls are counted exactly, and every event has the kernel stack, frame by frame,
 # that the BPF programs take of the same event at the same time.
 # shellcheck source=tests/live/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
 # Without BPF: with rings so small that most is lost, what is recorded and what is lost is exactly what
 # happened, whether the rings' last room was for an event or for one of its stacks; info tells it.
 # shellcheck source=tests/live/lib.sh

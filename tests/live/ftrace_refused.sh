@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
 # Where BPF is refused, by missing capabilities or by the kernel, ftrace records by itself, and says so
 # once; what only BPF can do is refused in one clear line, and with --backend bpf all is.
 # shellcheck source=tests/live/lib.sh

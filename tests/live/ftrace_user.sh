@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
 # shellcheck disable=SC2016 # programs of jq and of another shell have variables of their own
 # Without BPF: the eight user frames that ftrace takes of a program with frame pointers are the right
 # places of the right file, for a program that was started, for one that ran before, and wherever
