@@ -43,7 +43,7 @@ struct ftrace_backend {
 	struct stk_writer *w;
 	struct meeting *meeting;
 	unsigned int nr_cpus;
-	bool armed;
+	bool armed, user_stacks;
 	enum { FILTERS_NONE, FILTERS_SOME, FILTERS_ALL } filters; /* of the events */
 	uint64_t lost;
 	struct programs_costs costs;
@@ -88,7 +88,7 @@ static void in_child(void *ctx, bool only)
 		return;
 	__atomic_store_n(&b->meeting->ready, 1, __ATOMIC_SEQ_CST);
 	while (!__atomic_load_n(&b->meeting->go, __ATOMIC_SEQ_CST))
-		__builtin_ia32_pause();
+		;
 }
 
 /* Recording starts here: with nobody selected it would be everybody's. */
@@ -206,6 +206,19 @@ static int set_tasks(struct ftrace_backend *b)
 	return err ? log_err(err, "leave our own events out") : 0;
 }
 
+/* Not every architecture has them. */
+static int set_user_stacks(struct ftrace_backend *b)
+{
+	int err = ftrace_instance__option(b->instance, "userstacktrace", true);
+
+	b->user_stacks = !err;
+	if (err == -ENOENT && !b->opts->user_stacks_must) {
+		log_warn("this kernel's ftrace takes no user stacks");
+		return 0;
+	}
+	return err ? log_err(err, "ftrace's option 'userstacktrace'") : 0;
+}
+
 static int set_up(struct ftrace_backend *b)
 {
 	const struct recorder_opts *o = b->opts;
@@ -226,7 +239,7 @@ static int set_up(struct ftrace_backend *b)
 	if (!err && o->kernel_stacks)
 		err = set_option(b, "stacktrace", true);
 	if (!err && o->user_stacks)
-		err = set_option(b, "userstacktrace", true);
+		err = set_user_stacks(b);
 	return err ? err : set_tasks(b);
 }
 
@@ -341,7 +354,7 @@ static int ftrace_set_writer(struct backend *base, struct stk_writer *w)
 	int err = 0;
 
 	b->w = w;
-	if (b->opts->user_stacks)
+	if (b->user_stacks)
 		err = ftrace_users__new(&uo, &b->users);
 	if (!err && has_cookies(b))
 		err = stk_writer__meta(w, "stacks.late", "yes");
@@ -400,7 +413,7 @@ static uint64_t lost_events(const struct ftrace_backend *b, unsigned int cpu, ui
 
 	if (b->filters == FILTERS_ALL) {
 		tries += b->opts->kernel_stacks || has_cookies(b);
-		tries += b->opts->user_stacks && !has_cookies(b);
+		tries += b->user_stacks && !has_cookies(b);
 		dropped += ftrace_drain__orphans(b->drain, cpu);
 	}
 	return (dropped - MIN(dropped, others) + tries - 1) / tries;
