@@ -307,6 +307,15 @@ static void put_generic(struct generator *g, struct out *o, const struct event *
 	}
 }
 
+/*
+ * The kernel copies the name up to its end, and behind that each ring has what was there before: where
+ * "middle", "end" and globs look, too, and find another answer in the one ring than in the other.
+ */
+static bool has_old_bytes(const struct ev_field *f)
+{
+	return !strcmp(f->name, "newcomm");
+}
+
 static void put_pred(struct generator *g, struct out *o, const struct event *e)
 {
 	const struct ev_field *f;
@@ -325,6 +334,11 @@ static void put_pred(struct generator *g, struct out *o, const struct event *e)
 		if (strchr(f->type, '*') && strcmp(f->name, "buf") && rng__below(&g->rng, 3))
 			put(o, ".ustring");
 		put_space(g, o);
+		if (has_old_bytes(f)) {
+			put(o, "%s \"%s\"", PICK(g, "==", "!=", "~"),
+			    PICK(g, "alpha", "al*", "fifteen_chars_x", "b", "", "*"));
+			return;
+		}
 		len = field_string(g, e, f, text, sizeof(text));
 		put_string_pred(g, o, text, len);
 		return;
