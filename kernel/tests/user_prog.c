@@ -5,6 +5,7 @@
  * call, so the truth comes from no unwinder.
  *
  *   user_prog chain [N]      N times getppid from the chain; prints the frames, the path, the build id
+ *   user_prog futex [N]      the same with a wait of 20 ms on a futex
  *   user_prog copy           the same from the program's text mapped a second time, somewhere else
  *   user_prog vdso           a page fault inside the vdso
  *   user_prog hostile KIND   getppid with a frame pointer that lies
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -49,20 +51,28 @@ static inline void truth__add(struct truth *t, uintptr_t pc)
 
 #define NOTE_CALLER(t) truth__add(t, (uintptr_t)__builtin_return_address(0))
 
+static long chain_call = SYS_getppid;
+static const struct timespec futex_time = { .tv_nsec = 20000000 };
+static uint32_t futex_word;
+
 /* Returns the address after the system call. */
-static inline uintptr_t getppid_here(void)
+static inline uintptr_t call_here(void)
 {
-	long ret = SYS_getppid;
+	register const struct timespec *time asm("r10") = &futex_time;
+	long ret = chain_call;
 	uintptr_t rip;
 
-	asm volatile("syscall" : "+a"(ret), "=c"(rip) : : "r11", "memory");
+	asm volatile("syscall"
+		     : "+a"(ret), "=c"(rip)
+		     : "D"(&futex_word), "S"(FUTEX_WAIT_PRIVATE), "d"(0), "r"(time)
+		     : "r11", "memory");
 	return rip;
 }
 
 __attribute__((noinline)) static void leaf(struct truth *t)
 {
 	NOTE_CALLER(t);
-	truth__add(t, getppid_here());
+	truth__add(t, call_here());
 	asm volatile("" ::: "memory");
 }
 
@@ -381,6 +391,10 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "chain"))
 		return run_chain(n);
+	if (!strcmp(what, "futex")) {
+		chain_call = SYS_futex;
+		return run_chain(n);
+	}
 	if (!strcmp(what, "copy"))
 		return run_copy();
 	if (!strcmp(what, "vdso"))

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154 # $TESTS, $OUT
+# Where do the futex waits come from, on a kernel of the series, without BPF: stackonce records the
+# program's waits through ftrace; the host reads the recording (futex.after.sh).
+# shellcheck source=kernel/tests/lib.sh
+. "$TESTS/lib.sh"
+
+[ -e "$tracefs/file_map" ] || skip "no file map here"
+stackonce record -q --backend ftrace --user-stacks -e syscalls:sys_enter_futex -e sched:sched_switch \
+	-o "$OUT/futex.stk" -- "$TESTS/user_prog" futex 20 >"$OUT/said" 2>"$OUT/err" || {
+	cat "$OUT/err"
+	fail "the recording failed"
+}
+[ -z "$(ls "$tracefs/instances")" ] || fail "an instance is left: $(ls "$tracefs/instances")"
+# and what a person reads
+stackonce script "$OUT/futex.stk" >"$OUT/text" || fail "script ended with $?"
+note "$(grep -c sys_enter_futex "$OUT/text") waits, $(wc -c <"$OUT/futex.stk") bytes"
