@@ -14,12 +14,15 @@ for name in ids full; do
 done
 
 # with a stack for each function of the kernel an emulated machine gets nowhere
-echo 'kmem_cache_*' 'vfs_*' '*lookup*' '*folio*' 'security_*' >"$ids/set_ftrace_filter"
+echo 'kmem_cache_*' 'vfs_*' '*lookup*' '*folio*' '*page*' 'mutex_*' 'kfree*' 'security_*' \
+	>"$ids/set_ftrace_filter"
 echo function >"$ids/current_tracer" || skip "no function tracer"
 echo 1 >"$ids/options/func_stack_trace"
 echo 1 >"$ids/tracing_on"
 for _ in 1 2 3 4 5; do
-	find "$tracefs/events/sched" -type f | sort >/dev/null
+	ls -lR "$tracefs/events/sched" | sort >/dev/null
+	cat /proc/self/maps /proc/self/status /proc/mounts /proc/meminfo /proc/interrupts >/dev/null
+	ps >/dev/null
 	dd if=/dev/zero of=/tmp/full_map bs=4096 count=10 2>/dev/null
 	rm /tmp/full_map
 	echo >"$ids/trace"

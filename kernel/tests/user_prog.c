@@ -40,6 +40,9 @@
 #define BIG_STACK (64 << 10)
 
 struct truth {
+	long call; /* the system call at the end of the chain */
+	struct timespec time;
+	uint32_t word;
 	int nr;
 	uintptr_t pc[MAX_FRAMES]; /* outermost first */
 };
@@ -51,20 +54,16 @@ static inline void truth__add(struct truth *t, uintptr_t pc)
 
 #define NOTE_CALLER(t) truth__add(t, (uintptr_t)__builtin_return_address(0))
 
-static long chain_call = SYS_getppid;
-static const struct timespec futex_time = { .tv_nsec = 20000000 };
-static uint32_t futex_word;
-
-/* Returns the address after the system call. */
-static inline uintptr_t call_here(void)
+/* Returns the address after the system call.  Its code may be a copy that is far from all data. */
+static inline uintptr_t call_here(struct truth *t)
 {
-	register const struct timespec *time asm("r10") = &futex_time;
-	long ret = chain_call;
+	register const struct timespec *time asm("r10") = &t->time;
+	long ret = t->call;
 	uintptr_t rip;
 
 	asm volatile("syscall"
 		     : "+a"(ret), "=c"(rip)
-		     : "D"(&futex_word), "S"(FUTEX_WAIT_PRIVATE), "d"(0), "r"(time)
+		     : "D"(&t->word), "S"(FUTEX_WAIT_PRIVATE), "d"(0), "r"(time)
 		     : "r11", "memory");
 	return rip;
 }
@@ -72,7 +71,7 @@ static inline uintptr_t call_here(void)
 __attribute__((noinline)) static void leaf(struct truth *t)
 {
 	NOTE_CALLER(t);
-	truth__add(t, call_here());
+	truth__add(t, call_here(t));
 	asm volatile("" ::: "memory");
 }
 
@@ -164,9 +163,9 @@ static int truth__print(const struct truth *t)
 	return 0;
 }
 
-static int run_chain(int times)
+static int run_chain(long call, int times)
 {
-	struct truth t;
+	struct truth t = { .call = call, .time = { .tv_nsec = 20000000 } };
 
 	for (int i = 0; i < times; i++) {
 		t.nr = 0;
@@ -181,7 +180,7 @@ static int run_copy(void)
 	unsigned long start, end, pgoff;
 	void (*there)(struct truth * t);
 	FILE *f = fopen("/proc/self/maps", "re");
-	struct truth t = {};
+	struct truth t = { .call = SYS_getppid };
 	char line[8192];
 	char *copy;
 	int fd;
@@ -309,7 +308,7 @@ static int thread_times;
 
 static void *thread(void *arg)
 {
-	struct truth t;
+	struct truth t = { .call = SYS_getppid };
 
 	(void)arg;
 	for (int i = 0; i < thread_times; i++) {
@@ -341,7 +340,7 @@ static int run_fork(void)
 		if (pid < 0)
 			return 1;
 		if (!pid) {
-			struct truth t = {};
+			struct truth t = { .call = SYS_getppid };
 
 			two(&t);
 			_exit(0);
@@ -356,7 +355,7 @@ static volatile sig_atomic_t ticks;
 
 static void tick(int sig)
 {
-	struct truth t = {};
+	struct truth t = { .call = SYS_getppid };
 
 	(void)sig;
 	ticks++;
@@ -367,7 +366,7 @@ static int run_spin(int seconds)
 {
 	struct itimerval every = { { 0, 2000 }, { 0, 2000 } };
 	time_t until = time(NULL) + seconds;
-	struct truth t;
+	struct truth t = { .call = SYS_getppid };
 
 	signal(SIGALRM, tick);
 	setitimer(ITIMER_REAL, &every, NULL);
@@ -390,11 +389,9 @@ int main(int argc, char **argv)
 	int n = argc > 2 ? atoi(argv[2]) : 1;
 
 	if (!strcmp(what, "chain"))
-		return run_chain(n);
-	if (!strcmp(what, "futex")) {
-		chain_call = SYS_futex;
-		return run_chain(n);
-	}
+		return run_chain(SYS_getppid, n);
+	if (!strcmp(what, "futex"))
+		return run_chain(SYS_futex, n);
 	if (!strcmp(what, "copy"))
 		return run_copy();
 	if (!strcmp(what, "vdso"))
