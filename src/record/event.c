@@ -396,13 +396,20 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 			return err;
 	}
 	/* not with '*:*': who asks for all tracepoints does not ask for function probes */
-	for (i = 0; *spec != '*' && !l->native && i < nr_synthetics; i++) {
+	for (i = 0; *spec != '*' && i < nr_synthetics; i++) {
 		char full[128];
 
 		snprintf(full, sizeof(full), "%s:%s", synthetics[i].system, synthetics[i].name);
 		if (!spec_matches(spec, full) ||
 		    bsearch(&(char *){ full }, all, nr_all, sizeof(*all), compare_names))
 			continue;
+		if (l->native && glob)
+			continue;
+		if (l->native)
+			return log_err(-EOPNOTSUPP,
+				       "%s: this kernel has no such tracepoint, and the probes that stand in "
+				       "for it need BPF, not ftrace",
+				       full);
 		found++;
 		err = add_one(l, full, glob, filter, features);
 		if (err)
