@@ -62,7 +62,7 @@ refused()
 limit_of()
 {
 	limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$1")
-	limit=${limit:-60}
+	limit=${limit:-120}
 	[ -z "${LIVE_VM:-}" ] || limit=$((limit * 3))
 	echo "$limit"
 }
