@@ -12,8 +12,8 @@ p=$PROG/probed
 calls=$(scale 1000 100) threads=2
 all=$((calls * threads))
 
-# want_recorded FILE NUMBER: of leaf
-want_recorded()
+# want_leaf FILE NUMBER: of leaf
+want_leaf()
 {
 	want_user "$1"
 	n=$(counted "$1" "u:$p:leaf" recorded)
@@ -67,8 +67,8 @@ wait "$both" || {
 	cat both.err
 	fail "the recorder of the system failed"
 }
-want_recorded one.stk "$all"
-want_recorded both.stk $((2 * all))
+want_leaf one.stk "$all"
+want_leaf both.stk $((2 * all))
 "$STACKONCE" script --json --event 'u:*' one.stk | jq -e -s "all(.pid == $one)" >/dev/null ||
 	fail "events of others than the process"
 [ "$("$STACKONCE" script --json --event 'u:*' both.stk | jq .pid | sort -u | wc -l)" -eq 2 ] ||
@@ -76,7 +76,7 @@ want_recorded both.stk $((2 * all))
 
 # Of a command; its children are its own.
 record -o command.stk -e "u:$p:leaf" sh -c "\"$p\" $calls $threads & \"$p\" $calls $threads; wait"
-want_recorded command.stk $((2 * all))
+want_leaf command.stk $((2 * all))
 
 # Nothing of it stays in the program.
 "$p" 10 1 >/dev/null || fail "the program fails when it is no longer probed"
