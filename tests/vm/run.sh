@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.." || exit 1
 out=$build/vm
 # Seconds until a machine that does not come back is given up.
-limit=${VM_LIMIT:-3000}
+limit=${VM_LIMIT:-3600}
 
 # shellcheck source=tests/vm/kernel.sh
 . "$here/kernel.sh"
