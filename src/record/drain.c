@@ -57,19 +57,6 @@ struct drain {
 	struct drain_stats stats;
 };
 
-/* ---- symbols ---------------------------------------------------------------------------------- */
-
-static int name_frames(struct drain *d, const uint64_t *frames, unsigned int nr)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < nr && !err; i++)
-		if (FRAME_IS_KERNEL(frames[i]))
-			err = namer__frame(d->namer, frames[i]);
-	return err;
-}
-
 /* ---- stacks ----------------------------------------------------------------------------------- */
 
 /* Appends the words of a stack, following links into the stack map. */
@@ -158,7 +145,7 @@ static int add_stack(struct drain *d, const uint64_t *words, unsigned int n, uin
 		return err;
 	if (number > d->nr_stacks) {
 		d->nr_stacks = number;
-		err = name_frames(d, frames, nr);
+		err = namer__frames(d->namer, frames, nr);
 		if (!err)
 			err = note_frames(d, frames, nr);
 		if (err)

@@ -58,17 +58,6 @@ struct ftrace_drain {
 
 /* ---- stacks ----------------------------------------------------------------------------------- */
 
-static int name_frames(struct ftrace_drain *d, const uint64_t *frames, unsigned int nr)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < nr && !err; i++)
-		if (FRAME_IS_KERNEL(frames[i]))
-			err = namer__frame(d->namer, frames[i]);
-	return err;
-}
-
 /* frames, room for one more behind them, as they came. */
 static int add_kernel_stack(struct ftrace_drain *d, uint64_t *frames, unsigned int nr, bool cut,
 			    uint32_t *ret_number)
@@ -93,7 +82,7 @@ static int add_kernel_stack(struct ftrace_drain *d, uint64_t *frames, unsigned i
 	err = stk_writer__stack(d->o.w, frames, nr, &number);
 	if (!err && number > d->nr_stacks) {
 		d->nr_stacks = number;
-		err = name_frames(d, frames, nr);
+		err = namer__frames(d->namer, frames, nr);
 	}
 	if (!err)
 		*ret_number = number;

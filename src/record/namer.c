@@ -126,6 +126,17 @@ int namer__frame(struct namer *n, uint64_t addr)
 	return err ? err : name(n, addr - 1, true);
 }
 
+int namer__frames(struct namer *n, const uint64_t *frames, unsigned int nr)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		if (FRAME_IS_KERNEL(frames[i]))
+			err = namer__frame(n, frames[i]);
+	return err;
+}
+
 int namer__value(struct namer *n, uint64_t addr)
 {
 	return name(n, addr, false);

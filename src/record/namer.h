@@ -25,6 +25,8 @@ void namer__free(struct namer *n);
  * before the stack is: both that of an exact address and that of the call before it.
  */
 int namer__frame(struct namer *n, uint64_t addr);
+/* The same of all frames of a stack that are the kernel's. */
+int namer__frames(struct namer *n, const uint64_t *frames, unsigned int nr);
 /* addr is the value of a field. */
 int namer__value(struct namer *n, uint64_t addr);
 /* The same of a record's fields that may be kernel addresses. */

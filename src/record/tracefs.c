@@ -39,16 +39,25 @@ int tracefs__root(const char **ret_root)
 	return 0;
 }
 
-int tracefs__may_record(void)
+static int path_of(const char *name, char ret_path[PATH_MAX])
 {
-	char path[PATH_MAX];
 	const char *root;
 	int err;
 
 	err = tracefs__root(&root);
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "%s/instances", root);
+	return snprintf(ret_path, PATH_MAX, "%s/%s", root, name) >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+int tracefs__may_record(void)
+{
+	char path[PATH_MAX];
+	int err;
+
+	err = path_of("instances", path);
+	if (err)
+		return err;
 	return access(path, W_OK | X_OK) ? -errno : 0;
 }
 
@@ -84,15 +93,10 @@ int tracefs__read(const char *path, char **ret_text)
 int tracefs__file(const char *name, char **ret_text)
 {
 	char path[PATH_MAX];
-	const char *root;
 	int err;
 
-	err = tracefs__root(&root);
-	if (err)
-		return err;
-	if (snprintf(path, sizeof(path), "%s/%s", root, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	return tracefs__read(path, ret_text);
+	err = path_of(name, path);
+	return err ? err : tracefs__read(path, ret_text);
 }
 
 int tracefs__format(const char *system, const char *name, char **ret_text)
