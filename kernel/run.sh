@@ -80,6 +80,8 @@ cmd_test()
 		return 0
 	fi
 	mkdir -p "$out" "$k_cache"
+	exec 8>"$out/lock"
+	flock -n 8 || k_die "another test is running in $out (BUILD=DIR names another directory)"
 	rm -rf "$out"/default* "$out"/debug* "$out"/kcsan* "$out"/bpf*
 	plan "$variants" "${named:-kunit selftests $(test_names)}" >"$out/plan" || return 1
 	make_k_initramfs "$build" "$out/initramfs" || return 1
