@@ -97,6 +97,7 @@ checked gdb gdb.stk looks
 at_most "never seen" "$(number unseen)" $(($(number stacks) / 10))
 # Where there is unwind information stacks are complete: 995 of 1000, of few all.
 at_most incomplete "$(number incomplete)" $(($(number stacks) * 5 / 1000))
-note "$(number stacks) stacks of$started: $(number same) the same, $(number no_cfi) up to code" \
+note "$(number stacks) stacks of$started: $(number same) the same, $(number cut) as far as the" \
+	"limit of depth, $(number no_cfi) up to code" \
 	"without unwind information, $(number gdb_lost) where gdb got lost," \
 	"$(number incomplete) incomplete, 0 wrong"

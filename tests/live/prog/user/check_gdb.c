@@ -4,6 +4,7 @@
  * (gdb_frames.py).
  */
 #include "checks.h"
+#include "wire.h"
 
 #include <err.h>
 #include <limits.h>
@@ -93,8 +94,8 @@ static void take_event(struct recview *r, const struct recview_event *e, struct 
 	}
 }
 
-enum verdict { SAME, WRONG, INCOMPLETE, NO_CFI, GDB_LOST, NR_VERDICTS };
-static const char *const verdicts[] = { "same", "wrong", "incomplete", "no_cfi", "gdb_lost" };
+enum verdict { SAME, WRONG, INCOMPLETE, CUT, NO_CFI, GDB_LOST, NR_VERDICTS };
+static const char *const verdicts[] = { "same", "wrong", "incomplete", "cut", "no_cfi", "gdb_lost" };
 
 static bool without_cfi(const char *frame)
 {
@@ -122,6 +123,8 @@ static enum verdict compare(const struct look *l, unsigned int *ret_same)
 		return l->reason == GDB_NO_REASON || l->reason == GDB_OUTERMOST ? WRONG : GDB_LOST;
 	if (i < l->nr_ours) /* guessed, and marked so */
 		return NO_CFI;
+	if (l->end == STK_END_TRUNCATED && i == WIRE_USER_FRAMES)
+		return CUT;
 	return l->end == STK_END_COMPLETE ? WRONG : INCOMPLETE;
 }
 
