@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154 # $TESTS, $OUT
-# Where do the futex waits come from, on a kernel of the series, without BPF: stackonce records the
-# program's waits through ftrace; the host reads the recording (futex.after.sh).
+# Where do the futex waits come from, on a kernel of the series that has no BPF: stackonce says so and
+# records the program's waits through ftrace by itself; the host reads the recording (futex.after.sh).
 # shellcheck source=kernel/tests/lib.sh
 . "$TESTS/lib.sh"
 
 [ -e "$tracefs/file_map" ] || skip "no file map here"
-stackonce record -q --backend ftrace --user-stacks -e syscalls:sys_enter_futex -e sched:sched_switch \
+stackonce doctor --json >"$OUT/doctor" || fail "doctor says that nothing can be recorded"
+grep '"name":"ftrace_stack_map"' "$OUT/doctor" | grep -q '"ok":true' || fail "doctor does not know the map"
+stackonce record --user-stacks -e syscalls:sys_enter_futex -e sched:sched_switch \
 	-o "$OUT/futex.stk" -- "$TESTS/user_prog" futex 20 >"$OUT/said" 2>"$OUT/err" || {
 	cat "$OUT/err"
 	fail "the recording failed"
 }
+grep -q 'BPF is refused here .*: recording by ftrace' "$OUT/err" || fail "it does not say how it records"
 [ -z "$(ls "$tracefs/instances")" ] || fail "an instance is left: $(ls "$tracefs/instances")"
 # and what a person reads
 stackonce script "$OUT/futex.stk" >"$OUT/text" || fail "script ended with $?"
