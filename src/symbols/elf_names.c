@@ -15,25 +15,20 @@ struct elf_names {
 	struct elf_symbols s; /* never finished: sorted by name instead */
 };
 
-/* -ENOENT: that part is not there or broken, others may be better. */
-static int part(int err)
-{
-	return err == -ENOMEM ? err : 0;
-}
-
 /* .dynsym first: behind another part it would only be asked where that has fewer. */
-static int collect(struct elf_symbols *s, struct elf_file *exe, struct elf_file *debug)
+static int collect(struct elf_symbols *s, const struct elf_source *source)
 {
-	int err = part(elf_dynsym__add(s, exe));
+	const struct elf_file *exe = &source->exe;
+	int err = elf_part__optional(elf_dynsym__add(s, exe));
 
 	if (!err)
-		err = part(elf_symtab__add(s, exe, exe));
+		err = elf_part__optional(elf_symtab__add(s, exe, exe));
 	if (!err)
-		err = part(elf_debugdata__add(s, exe));
-	if (!err && debug)
-		err = part(elf_symtab__add(s, exe, debug));
+		err = elf_part__optional(elf_debugdata__add(s, exe));
+	if (!err && source->has_debug)
+		err = elf_part__optional(elf_symtab__add(s, exe, &source->debug));
 	if (!err && !s->nr)
-		err = part(elf_gopclntab__add(s, exe));
+		err = elf_part__optional(elf_gopclntab__add(s, exe));
 	return err;
 }
 
@@ -127,23 +122,19 @@ static int mark_versions(struct elf_names *n, const struct elf_file *exe)
 	return err;
 }
 
-static int names_new(struct elf_file *exe, struct elf_file *debug, struct elf_names **ret_names)
+static int names_new(const struct elf_source *source, struct elf_names **ret_names)
 {
 	struct elf_names *n = calloc(1, sizeof(*n));
 	int err = n ? 0 : -ENOMEM;
 
 	if (!err)
-		err = part(elf_file__load_sections(exe));
-	if (!err && debug)
-		err = part(elf_file__load_sections(debug));
-	if (!err)
-		err = collect(&n->s, exe, debug);
+		err = collect(&n->s, source);
 	if (!err)
 		sort(&n->s);
 	if (!err && !n->s.nr)
 		err = -ENOENT;
 	if (!err)
-		err = part(mark_versions(n, exe));
+		err = elf_part__optional(mark_versions(n, &source->exe));
 	if (err)
 		elf_names__free(n);
 	else
@@ -153,23 +144,10 @@ static int names_new(struct elf_file *exe, struct elf_file *debug, struct elf_na
 
 int elf_names__from_fd(int fd, int debug_fd, struct elf_names **ret_names)
 {
-	struct elf_file exe, debug;
-	bool with_debug = false;
-	int err = elf_file__from_fd(fd, &exe);
+	_cleanup_(elf_source__done) struct elf_source source = { 0 };
+	int err = elf_source__from_fd(fd, debug_fd, &source);
 
-	if (err)
-		return err;
-	if (debug_fd >= 0) {
-		err = elf_file__from_fd(debug_fd, &debug);
-		with_debug = !err;
-		err = part(err);
-	}
-	if (!err)
-		err = names_new(&exe, with_debug ? &debug : NULL, ret_names);
-	if (with_debug)
-		elf_file__done(&debug);
-	elf_file__done(&exe);
-	return err;
+	return err ?: names_new(&source, ret_names);
 }
 
 void elf_names__free(struct elf_names *n)

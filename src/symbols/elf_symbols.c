@@ -6,47 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "elf_table.h"
 
 #define MAX_NESTING 64 /* functions in functions; more is no compiler's doing */
 
-/* -ENOENT: that part is not there or broken, others may be better. */
-static int part(int err)
+static int collect(struct elf_symbols *s, const struct elf_source *source)
 {
-	return err == -ENOMEM ? err : 0;
-}
-
-static int collect(struct elf_symbols *s, struct elf_file *exe, struct elf_file *debug)
-{
+	const struct elf_file *exe = &source->exe;
 	int err = 0;
 
-	if (debug)
-		err = part(elf_symtab__add(s, exe, debug));
+	if (source->has_debug)
+		err = elf_part__optional(elf_symtab__add(s, exe, &source->debug));
 	if (!err && !s->nr)
-		err = part(elf_symtab__add(s, exe, exe));
+		err = elf_part__optional(elf_symtab__add(s, exe, exe));
 	if (!err && !s->nr)
-		err = part(elf_debugdata__add(s, exe));
+		err = elf_part__optional(elf_debugdata__add(s, exe));
 	if (!err && !s->nr)
-		err = part(elf_gopclntab__add(s, exe));
+		err = elf_part__optional(elf_gopclntab__add(s, exe));
 	if (!err)
-		err = part(elf_dynsym__add(s, exe));
+		err = elf_part__optional(elf_dynsym__add(s, exe));
 	if (!err)
-		err = part(elf_plt__add(s, exe));
+		err = elf_part__optional(elf_plt__add(s, exe));
 	return err;
 }
 
-/* Of the files' sections nothing is asked: without them the dynamic segment must do. */
-static int symbols_new(struct elf_file *exe, struct elf_file *debug, struct elf_symbols **ret_symbols)
+static int symbols_new(const struct elf_source *source, struct elf_symbols **ret_symbols)
 {
 	struct elf_symbols *s = calloc(1, sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
 
 	if (!err)
-		err = part(elf_file__load_sections(exe));
-	if (!err && debug)
-		err = part(elf_file__load_sections(debug));
-	if (!err)
-		err = collect(s, exe, debug);
+		err = collect(s, source);
 	if (!err)
 		elf_table__finish(s);
 	if (!err && !s->nr)
@@ -60,35 +51,18 @@ static int symbols_new(struct elf_file *exe, struct elf_file *debug, struct elf_
 
 int elf_symbols__from_fd(int fd, int debug_fd, struct elf_symbols **ret_symbols)
 {
-	struct elf_file exe, debug;
-	bool with_debug = false;
-	int err = elf_file__from_fd(fd, &exe);
+	_cleanup_(elf_source__done) struct elf_source source = { 0 };
+	int err = elf_source__from_fd(fd, debug_fd, &source);
 
-	if (err)
-		return err;
-	if (debug_fd >= 0) {
-		err = elf_file__from_fd(debug_fd, &debug);
-		with_debug = !err;
-		err = part(err);
-	}
-	if (!err)
-		err = symbols_new(&exe, with_debug ? &debug : NULL, ret_symbols);
-	if (with_debug)
-		elf_file__done(&debug);
-	elf_file__done(&exe);
-	return err;
+	return err ?: symbols_new(&source, ret_symbols);
 }
 
 int elf_symbols__from_image(const void *image, size_t len, struct elf_symbols **ret_symbols)
 {
-	struct elf_file exe;
-	int err = elf_file__from_image(image, len, &exe);
+	_cleanup_(elf_source__done) struct elf_source source = { 0 };
+	int err = elf_source__from_image(image, len, &source);
 
-	if (err)
-		return err;
-	err = symbols_new(&exe, NULL, ret_symbols);
-	elf_file__done(&exe);
-	return err;
+	return err ?: symbols_new(&source, ret_symbols);
 }
 
 void elf_symbols__free(struct elf_symbols *s)

@@ -9,6 +9,45 @@
 
 #define MAX_COMPARE 4096 /* of two names; hostile tables share megabytes of them */
 
+int elf_source__from_fd(int fd, int debug_fd, struct elf_source *ret_source)
+{
+	_cleanup_(elf_source__done) struct elf_source s = { 0 };
+	int err = elf_file__from_fd(fd, &s.exe);
+
+	if (!err)
+		err = elf_part__optional(elf_file__load_sections(&s.exe));
+	if (!err && debug_fd >= 0) {
+		err = elf_file__from_fd(debug_fd, &s.debug);
+		s.has_debug = !err;
+		err = elf_part__optional(err ?: elf_file__load_sections(&s.debug));
+	}
+	if (err)
+		return err;
+	*ret_source = s;
+	s = (struct elf_source){ 0 };
+	return 0;
+}
+
+int elf_source__from_image(const void *image, size_t len, struct elf_source *ret_source)
+{
+	_cleanup_(elf_source__done) struct elf_source s = { 0 };
+	int err = elf_file__from_image(image, len, &s.exe);
+
+	if (!err)
+		err = elf_part__optional(elf_file__load_sections(&s.exe));
+	if (err)
+		return err;
+	*ret_source = s;
+	s = (struct elf_source){ 0 };
+	return 0;
+}
+
+void elf_source__done(struct elf_source *s)
+{
+	elf_file__done(&s->exe);
+	elf_file__done(&s->debug);
+}
+
 int elf_table__add(struct elf_symbols *s, const struct elf_function *function)
 {
 	if (s->nr == ELF_TABLE_MAX_FUNCTIONS)

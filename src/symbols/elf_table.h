@@ -3,6 +3,8 @@
 #ifndef SYMBOLS_ELF_TABLE_H
 #define SYMBOLS_ELF_TABLE_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "elf_file.h"
@@ -42,6 +44,26 @@ int elf_table__add_names(struct elf_symbols *s, size_t len, uint32_t *ret_base);
 size_t elf_symbols__bytes(const struct elf_symbols *s);
 /* Sorts, chooses among aliases, ends those without a size. */
 void elf_table__finish(struct elf_symbols *s);
+
+/* What a table is made of: the file that runs, and its debug file. */
+struct elf_source {
+	struct elf_file exe, debug;
+	bool has_debug;
+};
+
+/*
+ * As elf_file__from_fd(), with the sections loaded where there are any.  debug_fd: -1 for none; what
+ * is no ELF file is as good as none.
+ */
+int elf_source__from_fd(int fd, int debug_fd, struct elf_source *ret_source);
+int elf_source__from_image(const void *image, size_t len, struct elf_source *ret_source);
+void elf_source__done(struct elf_source *s);
+
+/* A part that is not there or broken is no failure: others may be better. */
+static inline int elf_part__optional(int err)
+{
+	return err == -ENOMEM ? err : 0;
+}
 
 /*
  * The parts.  exe: the file that runs, whose segments say where code lies; f: itself or its debug
