@@ -71,6 +71,13 @@ int cmd__print(const char *text);
  */
 int cmd__getopt(int argc, char **argv, const char *shortopts, const struct option *longopts);
 
+/* The value of an option ("--top"): CMD_OK, or CMD_USAGE after a message that says what it wants. */
+int cmd__number(const char *command, const char *option, const char *arg, uint64_t min,
+		uint64_t max, uint64_t *ret_value);
+/* Which of the words, of which there are two at least. */
+int cmd__one_of(const char *command, const char *option, const char *arg, const char *const *words,
+		unsigned int nr, unsigned int *ret_index);
+
 /* ---- numbers (numbers.c) -------------------------------------------------------------------- */
 
 /*

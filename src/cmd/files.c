@@ -13,6 +13,7 @@
 #include "log.h"
 #include "symbols/usyms.h"
 
+/* clang-format off */
 static const char help[] =
 	"Usage: stackonce files [OPTIONS] [FILE]\n"
 	"Prints the files that user frames are in: identity, counts, how stacks end.\n"
@@ -20,17 +21,12 @@ static const char help[] =
 	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
 	"      --verify         the same files here?  exit status 1: some are others\n"
 	"      --sysroot DIR    verify files under DIR\n"
-	"      --time A,B       count only events between these times, in seconds;\n"
-	"                       either may be left out: 12.5, or ,13\n"
-	"      --event GLOB     count only these events, several with commas\n"
-	"      --pid LIST       count only events of these processes or threads\n"
-	"      --tid LIST       count only events of these threads\n"
-	"      --comm GLOB      count only events of tasks of this name\n"
-	"      --cpu LIST       count only events on these CPUs: 0-3,8\n"
+	COUNT_HELP
 	"      --json           one JSON object per file\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"Frames are counted once for each event that has them.\n";
+/* clang-format on */
 
 enum { OPT_VERIFY = OPT_OWN };
 
@@ -58,7 +54,7 @@ struct row {
 struct files {
 	struct reading rd;
 	struct out out;
-	bool help, verify;
+	bool verify;
 	uint64_t *refs; /* by stack number */
 	uint32_t nr_refs;
 	struct row *rows; /* by file number */
@@ -73,26 +69,22 @@ static void files__free(struct files *fs)
 	reading__free(&fs->rd);
 }
 
+static int take_option(void *ctx, int c, const char *arg)
+{
+	struct files *fs = ctx;
+
+	if (c != OPT_VERIFY)
+		return reading__option(&fs->rd, c, arg);
+	fs->verify = true;
+	return CMD_OK;
+}
+
 static int parse_options(struct files *fs, int argc, char **argv)
 {
-	int c, code;
+	int code = reading__options(&fs->rd, argc, argv, "i:h", longopts, take_option, fs);
 
-	while ((c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			fs->help = true;
-			return CMD_OK;
-		case OPT_VERIFY:
-			fs->verify = true;
-			break;
-		case '?':
-			return CMD_USAGE;
-		default:
-			code = reading__option(&fs->rd, c, optarg);
-			if (code)
-				return code;
-		}
-	}
+	if (code || fs->rd.help)
+		return code;
 	if (fs->rd.names.sysroot && !fs->verify)
 		return cmd__usage_error(argv[0], "--sysroot is for --verify");
 	return reading__file(&fs->rd, argc, argv);
@@ -440,7 +432,7 @@ int cmd_files(int argc, char **argv)
 	code = parse_options(&fs, argc, argv);
 	if (code)
 		return code;
-	if (fs.help)
+	if (fs.rd.help)
 		return cmd__print(help);
 	code = reading__open(&fs.rd, STK_WANT_EVENTS);
 	if (code)

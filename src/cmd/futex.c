@@ -9,6 +9,7 @@
 #include "cleanup.h"
 #include "log.h"
 
+/* clang-format off */
 static const char help[] =
 	"Usage: stackonce futex [OPTIONS] [FILE]\n"
 	"Prints where programs wait for futexes, which are what locks are made of: how\n"
@@ -27,11 +28,10 @@ static const char help[] =
 	"      --comm GLOB      waits of tasks of this name\n"
 	"      --cpu LIST       waits that began on these CPUs: 0-3,8\n"
 	"      --event GLOB     read only these events\n"
-	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
-	"      --no-symbols     no names but those in the recording\n"
-	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	NAMES_HELP
 	"      --json           one JSON object per line, open wait, and for the sums\n"
 	"  -h, --help           this text\n";
+/* clang-format on */
 
 enum { OPT_BY = OPT_WAITS_OWN };
 
@@ -48,29 +48,21 @@ static void futex__free(struct futex *fx)
 	waits__free(&fx->w);
 }
 
-static int parse_options(struct futex *fx, int argc, char **argv)
+static int take_option(void *ctx, int c, const char *arg)
 {
 	static const char *const names[] = {
 		[FUTEX_BY_SITE] = "site", [FUTEX_BY_ADDRESS] = "address", [FUTEX_BY_COMM] = "comm", [FUTEX_BY_PID] = "pid"
 	};
-	int c, code = CMD_OK;
-	unsigned int i;
+	struct futex *fx = ctx;
+	unsigned int by;
+	int code;
 
-	while (!code && !fx->w.help && (c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
-		if (c == '?')
-			return CMD_USAGE;
-		if (c != OPT_BY) {
-			code = waits__option(&fx->w, c, optarg);
-			continue;
-		}
-		for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i], optarg); i++)
-			;
-		if (i == ARRAY_SIZE(names))
-			return cmd__usage_error(
-				argv[0], "--by wants site, address, comm or pid: '%s'", optarg);
-		fx->by = i;
-	}
-	return code || fx->w.help ? code : waits__file(&fx->w, argc, argv);
+	if (c != OPT_BY)
+		return waits__option(&fx->w, c, arg);
+	code = cmd__one_of(fx->w.rd.command, "--by", arg, names, ARRAY_SIZE(names), &by);
+	if (!code)
+		fx->by = by;
+	return code;
 }
 
 static bool selected(void *ctx, const struct futex_task *task, uint64_t ts, unsigned int cpu)
@@ -207,10 +199,10 @@ int cmd_futex(int argc, char **argv)
 	_cleanup_(futex__free) struct futex fx = { .w.rd.command = argv[0] };
 	int code, finished;
 
-	code = parse_options(&fx, argc, argv);
+	code = waits__options(&fx.w, argc, argv, longopts, take_option, &fx);
 	if (code)
 		return code;
-	if (fx.w.help)
+	if (fx.w.rd.help)
 		return cmd__print(help);
 	code = reading__open(&fx.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)

@@ -32,27 +32,21 @@ static const struct option longopts[] = {
 	{ 0 },
 };
 
+static int take_option(void *ctx, int c, const char *arg)
+{
+	struct info *in = ctx;
+
+	if (c != 'v')
+		return reading__option(&in->rd, c, arg);
+	in->verbose = true;
+	return CMD_OK;
+}
+
 static int parse_options(struct info *in, int argc, char **argv)
 {
-	int c, code;
+	int code = reading__options(&in->rd, argc, argv, "i:hv", longopts, take_option, in);
 
-	while ((c = cmd__getopt(argc, argv, "i:hv", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			in->help = true;
-			return CMD_OK;
-		case 'v':
-			in->verbose = true;
-			break;
-		case '?':
-			return CMD_USAGE;
-		default:
-			code = reading__option(&in->rd, c, optarg);
-			if (code)
-				return code;
-		}
-	}
-	return reading__file(&in->rd, argc, argv);
+	return code || in->rd.help ? code : reading__file(&in->rd, argc, argv);
 }
 
 void info__account(const struct info *in, const struct stk_event_type *t, struct account *ret)
@@ -206,7 +200,7 @@ int cmd_info(int argc, char **argv)
 	code = parse_options(&in, argc, argv);
 	if (code)
 		return code;
-	if (in.help)
+	if (in.rd.help)
 		return cmd__print(help);
 	out__open(&in.out, !in.rd.follow);
 	code = read_recording(&in);

@@ -15,7 +15,7 @@ struct account {
 struct info {
 	struct reading rd;
 	struct out out;
-	bool help, verbose;
+	bool verbose;
 	bool accounted; /* the recording has accounting */
 	bool running; /* --follow and not at the end yet */
 	struct account total;

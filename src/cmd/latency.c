@@ -12,6 +12,7 @@
 
 #define ROLE_KNOWN 0x80
 
+/* clang-format off */
 static const char help[] =
 	"Usage: stackonce latency --start EVENT --end EVENT [OPTIONS] [FILE]\n"
 	"       stackonce latency --preset NAME [OPTIONS] [FILE]\n"
@@ -43,12 +44,11 @@ static const char help[] =
 	"      --tid LIST       pairs that these threads start\n"
 	"      --comm GLOB      pairs that tasks of this name start\n"
 	"      --cpu LIST       pairs that start on these CPUs: 0-3,8\n"
-	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
-	"      --no-symbols     no names but those in the recording\n"
-	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	NAMES_HELP
 	"      --json           one JSON object per group, slowest pair and open start,\n"
 	"                       and at last the accounting\n"
 	"  -h, --help           this text\n";
+/* clang-format on */
 
 enum {
 	OPT_START = OPT_OWN,
@@ -112,8 +112,13 @@ static int take_preset(struct latency *l, const char *name)
 }
 
 /* The command's own options but those with a number; CMD_USAGE after a message. */
-static int take_option(struct latency *l, int c, const char *arg)
+static int take_option(void *ctx, int c, const char *arg)
 {
+	static const char *const ends[] = { "start", "end" };
+	struct latency *l = ctx;
+	unsigned int end;
+	int code;
+
 	switch (c) {
 	case OPT_START:
 		l->start = arg;
@@ -145,10 +150,16 @@ static int take_option(struct latency *l, int c, const char *arg)
 		l->flamegraph = arg;
 		return CMD_OK;
 	case OPT_STACK_OF:
-		if (strcmp(arg, "start") && strcmp(arg, "end"))
+		code = cmd__one_of(l->rd.command, "--stack-of", arg, ends, ARRAY_SIZE(ends), &end);
+		l->of_end = !code && end;
+		return code;
+	case OPT_GROUPS:
+		return cmd__number(l->rd.command, "--groups", arg, 0, UINT32_MAX, &l->shown);
+	case OPT_TOP:
+		if (parse__u64(arg, 0, MAX_TOP, &l->top))
 			return cmd__usage_error(l->rd.command,
-						"--stack-of wants start or end: '%s'", arg);
-		l->of_end = !strcmp(arg, "end");
+						"--top wants a number of at most %u: '%s'", MAX_TOP,
+						arg);
 		return CMD_OK;
 	default:
 		return reading__option(&l->rd, c, arg);
@@ -176,34 +187,11 @@ static int complete(struct latency *l)
 
 static int parse_options(struct latency *l, int argc, char **argv)
 {
-	int c, code;
+	int code = reading__options(&l->rd, argc, argv, "i:h", longopts, take_option, l);
 
-	while ((c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			l->help = true;
-			return CMD_OK;
-		case OPT_GROUPS:
-			if (parse__u64(optarg, 0, UINT32_MAX, &l->shown))
-				return cmd__usage_error(argv[0], "--groups wants a number: '%s'",
-							optarg);
-			break;
-		case OPT_TOP:
-			if (parse__u64(optarg, 0, MAX_TOP, &l->top))
-				return cmd__usage_error(argv[0],
-							"--top wants a number of at most %u: '%s'",
-							MAX_TOP, optarg);
-			break;
-		case '?':
-			return CMD_USAGE;
-		default:
-			code = take_option(l, c, optarg);
-			if (code)
-				return code;
-		}
-	}
-	code = complete(l);
-	return code ?: reading__file(&l->rd, argc, argv);
+	if (code || l->rd.help)
+		return code;
+	return complete(l) ?: reading__file(&l->rd, argc, argv);
 }
 
 /* ---- what pairs asks -------------------------------------------------------------------------- */
@@ -362,7 +350,7 @@ int cmd_latency(int argc, char **argv)
 	code = parse_options(&l, argc, argv);
 	if (code)
 		return code;
-	if (l.help)
+	if (l.rd.help)
 		return cmd__print(help);
 	code = reading__open(&l.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)

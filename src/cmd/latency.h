@@ -17,7 +17,7 @@
 struct latency {
 	struct reading rd;
 	struct out out;
-	bool help, linear, stacks, single;
+	bool linear, stacks, single;
 	const char *start, *end, *match, *by, *start_if, *flamegraph;
 	const struct preset *preset;
 	bool of_end; /* --stack-of end */

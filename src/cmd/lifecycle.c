@@ -9,6 +9,7 @@
 #include "cleanup.h"
 #include "log.h"
 
+/* clang-format off */
 static const char help[] =
 	"Usage: stackonce lifecycle [OPTIONS] [FILE]\n"
 	"Processes from fork to free: who ended how, who did not reap whom, for how long.\n"
@@ -25,11 +26,10 @@ static const char help[] =
 	"                       seconds; either may be left out: 12.5, or ,13\n"
 	"      --event GLOB     look only at these events, as if there were no others\n"
 	"      --stacks         whole stacks of where parents are, and of steps\n"
-	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
-	"      --no-symbols     no names but those in the recording\n"
-	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	NAMES_HELP
 	"      --json           one JSON object per process, step and summary\n"
 	"  -h, --help           this text\n";
+/* clang-format on */
 
 enum { OPT_TOP = OPT_OWN, OPT_SORT, OPT_TREE, OPT_THREADS, OPT_STACKS };
 
@@ -80,27 +80,23 @@ static int parse_sort(struct lifecycle_cmd *c, const char *arg)
 		[SORT_TEARDOWN] = "teardown", [SORT_FREE] = "free",
 		[SORT_TIME] = "time",
 	};
-	unsigned int i;
+	unsigned int key;
+	int code = cmd__one_of(c->rd.command, "--sort", arg, keys, ARRAY_SIZE(keys), &key);
 
-	for (i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (!strcmp(keys[i], arg)) {
-			c->sort = i;
-			return CMD_OK;
-		}
-	}
-	return cmd__usage_error(c->rd.command,
-				"--sort wants zombie, lifetime, teardown, free or time: '%s'", arg);
+	if (!code)
+		c->sort = key;
+	return code;
 }
 
-static int parse_option(struct lifecycle_cmd *c, int o)
+static int take_option(void *ctx, int o, const char *arg)
 {
+	struct lifecycle_cmd *c = ctx;
+
 	switch (o) {
 	case OPT_TOP:
-		if (parse__u64(optarg, 0, UINT32_MAX, &c->top))
-			return cmd__usage_error(c->rd.command, "--top wants a number: '%s'", optarg);
-		return CMD_OK;
+		return cmd__number(c->rd.command, "--top", arg, 0, UINT32_MAX, &c->top);
 	case OPT_SORT:
-		return parse_sort(c, optarg);
+		return parse_sort(c, arg);
 	case OPT_TREE:
 		c->tree = true;
 		return CMD_OK;
@@ -111,7 +107,7 @@ static int parse_option(struct lifecycle_cmd *c, int o)
 		c->stacks = true;
 		return CMD_OK;
 	default:
-		return reading__option(&c->rd, o, optarg);
+		return reading__option(&c->rd, o, arg);
 	}
 }
 
@@ -125,17 +121,10 @@ static void split_selection(struct lifecycle_cmd *c)
 
 static int parse_options(struct lifecycle_cmd *c, int argc, char **argv)
 {
-	int o, code;
+	int code = reading__options(&c->rd, argc, argv, "i:h", longopts, take_option, c);
 
-	while ((o = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
-		if (o == 'h') {
-			c->help = true;
-			return CMD_OK;
-		}
-		code = o == '?' ? CMD_USAGE : parse_option(c, o);
-		if (code)
-			return code;
-	}
+	if (code || c->rd.help)
+		return code;
 	split_selection(c);
 	if (c->tree && c->stories)
 		return cmd__usage_error(argv[0], "--tree shows all, --pid only some: one of them");
@@ -405,7 +394,7 @@ int cmd_lifecycle(int argc, char **argv)
 	code = parse_options(&c, argc, argv);
 	if (code)
 		return code;
-	if (c.help)
+	if (c.rd.help)
 		return cmd__print(help);
 	code = reading__open(&c.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	return code ?: run(&c);

@@ -34,7 +34,7 @@ struct lifecycle_cmd {
 	struct reading rd;
 	struct selection sel; /* of processes; rd.sel is that of events */
 	struct out out;
-	bool help, tree, threads, stacks, stories;
+	bool tree, threads, stacks, stories;
 	uint64_t top;
 	enum lifecycle_sort sort;
 	struct lifecycle *l;

@@ -9,6 +9,7 @@
 #include "cleanup.h"
 #include "log.h"
 
+/* clang-format off */
 static const char help[] =
 	"Usage: stackonce offcpu [OPTIONS] [FILE]\n"
 	"Prints where tasks leave the CPU, how long they are blocked, then wait to run.\n"
@@ -29,11 +30,10 @@ static const char help[] =
 	"      --comm GLOB      of tasks of this name\n"
 	"      --cpu LIST       that left these CPUs: 0-3,8\n"
 	"      --event GLOB     read only these events\n"
-	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
-	"      --no-symbols     no names but those in the recording\n"
-	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	NAMES_HELP
 	"      --json           one JSON object per line, open time, and for the sums\n"
 	"  -h, --help           this text\n";
+/* clang-format on */
 
 enum { OPT_BY = OPT_WAITS_OWN, OPT_STATE, OPT_MIN };
 
@@ -86,42 +86,30 @@ static int parse_by(struct offcpu *oc, const char *arg)
 					     [OFFCPU_BY_COMM] = "comm",
 					     [OFFCPU_BY_PID] = "pid",
 					     [OFFCPU_BY_TID] = "tid" };
-	unsigned int i;
+	unsigned int by;
+	int code = cmd__one_of(oc->w.rd.command, "--by", arg, names, ARRAY_SIZE(names), &by);
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(names[i], arg))
-			continue;
-		oc->opts.by = i;
-		return CMD_OK;
-	}
-	return cmd__usage_error(oc->w.rd.command, "--by wants stack, state, comm, pid or tid: '%s'",
-				arg);
+	if (!code)
+		oc->opts.by = by;
+	return code;
 }
 
-static int parse_options(struct offcpu *oc, int argc, char **argv)
+static int take_option(void *ctx, int c, const char *arg)
 {
-	int c, code = CMD_OK;
+	struct offcpu *oc = ctx;
 
-	while (!code && !oc->w.help && (c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
-		switch (c) {
-		case '?':
-			return CMD_USAGE;
-		case OPT_BY:
-			code = parse_by(oc, optarg);
-			break;
-		case OPT_STATE:
-			code = parse_states(oc, optarg);
-			break;
-		case OPT_MIN:
-			if (parse__seconds(optarg, &oc->opts.min))
-				return cmd__usage_error(argv[0], "--min wants seconds: '%s'", optarg);
-			break;
-		default:
-			code = waits__option(&oc->w, c, optarg);
-			break;
-		}
+	switch (c) {
+	case OPT_BY:
+		return parse_by(oc, arg);
+	case OPT_STATE:
+		return parse_states(oc, arg);
+	case OPT_MIN:
+		if (parse__seconds(arg, &oc->opts.min))
+			return cmd__usage_error(oc->w.rd.command, "--min wants seconds: '%s'", arg);
+		return CMD_OK;
+	default:
+		return waits__option(&oc->w, c, arg);
 	}
-	return code || oc->w.help ? code : waits__file(&oc->w, argc, argv);
 }
 
 static bool selected(void *ctx, const struct offcpu_task *task, uint64_t ts, unsigned int cpu,
@@ -177,10 +165,10 @@ int cmd_offcpu(int argc, char **argv)
 	_cleanup_(offcpu__free) struct offcpu oc = { .w.rd.command = argv[0] };
 	int code, finished;
 
-	code = parse_options(&oc, argc, argv);
+	code = waits__options(&oc.w, argc, argv, longopts, take_option, &oc);
 	if (code)
 		return code;
-	if (oc.w.help)
+	if (oc.w.rd.help)
 		return cmd__print(help);
 	code = reading__open(&oc.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)

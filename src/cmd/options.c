@@ -64,3 +64,32 @@ int cmd__getopt(int argc, char **argv, const char *shortopts, const struct optio
 	}
 	return c;
 }
+
+int cmd__number(const char *command, const char *option, const char *arg, uint64_t min,
+		uint64_t max, uint64_t *ret_value)
+{
+	if (parse__u64(arg, min, max, ret_value))
+		return cmd__usage_error(command, "%s wants a number: '%s'", option, arg);
+	return CMD_OK;
+}
+
+int cmd__one_of(const char *command, const char *option, const char *arg, const char *const *words,
+		unsigned int nr, unsigned int *ret_index)
+{
+	char all[128] = "";
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(words[i], arg)) {
+			*ret_index = i;
+			return CMD_OK;
+		}
+		len += snprintf(all + len, sizeof(all) - len, "%s%s",
+				!i	   ? "" :
+				i + 1 < nr ? ", " :
+					     " or ",
+				words[i]);
+	}
+	return cmd__usage_error(command, "%s wants %s: '%s'", option, all, arg);
+}

@@ -136,6 +136,21 @@ int reading__option(struct reading *rd, int c, const char *arg)
 	return err ? CMD_USAGE : CMD_OK;
 }
 
+int reading__options(struct reading *rd, int argc, char **argv, const char *letters,
+		     const struct option *longopts, int (*take)(void *ctx, int c, const char *arg),
+		     void *ctx)
+{
+	int c, code = CMD_OK;
+
+	while (!code && !rd->help && (c = cmd__getopt(argc, argv, letters, longopts)) != -1) {
+		if (c == 'h')
+			rd->help = true;
+		else
+			code = c == '?' ? CMD_USAGE : take(ctx, c, optarg);
+	}
+	return code;
+}
+
 int reading__file(struct reading *rd, int argc, char **argv)
 {
 	if (rd->names.inlines && rd->names.no_symbols)

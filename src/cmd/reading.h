@@ -61,6 +61,29 @@ enum reading_option {
 
 #define INLINE_OPTION \
 	{ "inline", no_argument, NULL, OPT_INLINE }
+
+/* Their lines of --help: which events the command is about, or which it counts. */
+#define SELECT_HELP \
+	"      --time A,B       between these times, in seconds of the recording's clock;\n" \
+	"                       either may be left out: 12.5, or ,13\n" \
+	"      --event GLOB     these events, several with commas: 'sched:*,sys_enter_*'\n" \
+	"      --pid LIST       these processes or threads\n" \
+	"      --tid LIST       these threads\n" \
+	"      --comm GLOB      tasks of this name\n" \
+	"      --cpu LIST       on these CPUs: 0-3,8\n"
+#define COUNT_HELP \
+	"      --time A,B       count only events between these times, in seconds;\n" \
+	"                       either may be left out: 12.5, or ,13\n" \
+	"      --event GLOB     count only these events, several with commas\n" \
+	"      --pid LIST       count only events of these processes or threads\n" \
+	"      --tid LIST       count only events of these threads\n" \
+	"      --comm GLOB      count only events of tasks of this name\n" \
+	"      --cpu LIST       count only events on these CPUs: 0-3,8\n"
+
+#define NAMES_HELP \
+	"      --no-demangle    names of C++ and Rust functions as they are in the files\n" \
+	"      --no-symbols     no names but those in the recording\n" \
+	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
 /* clang-format on */
 
 /* Which events; all zero selects every one. */
@@ -79,6 +102,7 @@ struct reading {
 	const char *command;
 	const char *path;
 	bool json, follow;
+	bool help; /* --help was given */
 	bool every; /* reading__next() hands out what is not selected, too */
 	struct selection sel;
 	struct names names;
@@ -92,6 +116,13 @@ struct reading {
  * does not know itself.
  */
 int reading__option(struct reading *rd, int c, const char *arg);
+/*
+ * All options of a command line, letters being its short ones: take() gets each, but for -h, which
+ * sets rd->help and ends it.  CMD_OK, or what take() did not like.
+ */
+int reading__options(struct reading *rd, int argc, char **argv, const char *letters,
+		     const struct option *longopts, int (*take)(void *ctx, int c, const char *arg),
+		     void *ctx);
 /* The words behind the options: at most FILE, and not besides -i. */
 int reading__file(struct reading *rd, int argc, char **argv);
 /* want as in struct stk_reader_opts; CMD_OK, or CMD_FAILURE after a message. */

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "losses.h"
 
+/* clang-format off */
 static const char help[] =
 	"Usage: stackonce report [OPTIONS] [FILE]\n"
 	"Prints which call stacks events come from, most frequent first.\n"
@@ -27,21 +28,14 @@ static const char help[] =
 	"      --min PERCENT    leave out branches below this (default 0.5)\n"
 	"      --flamegraph FILE    an SVG picture with search and zoom, for a browser\n"
 	"      --folded         \"group;caller;callee COUNT\" a line, for other tools\n"
-	"      --time A,B       between these times, in seconds of the recording's clock;\n"
-	"                       either may be left out: 12.5, or ,13\n"
-	"      --event GLOB     these events, several with commas: 'sched:*,sys_enter_*'\n"
-	"      --pid LIST       these processes or threads\n"
-	"      --tid LIST       these threads\n"
-	"      --comm GLOB      tasks of this name\n"
-	"      --cpu LIST       on these CPUs: 0-3,8\n"
+	SELECT_HELP
 	"      --kernel         kernel stacks only\n"
 	"      --user           user stacks only\n"
 	"      --inline         user functions that were inlined, and source lines\n"
-	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
-	"      --no-symbols     no names but those in the recording\n"
-	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	NAMES_HELP
 	"      --json           one JSON object per stack, or per function of the tree\n"
 	"  -h, --help           this text\n";
+/* clang-format on */
 
 enum {
 	OPT_BY = OPT_OWN,
@@ -75,7 +69,7 @@ static const struct option longopts[] = {
 struct report {
 	struct reading rd;
 	struct out out;
-	bool help, tree, callees, folded;
+	bool tree, callees, folded;
 	const char *flamegraph; /* file of the picture; NULL: none */
 	unsigned int by;
 	unsigned int stacks; /* STACKS_...; 0: all */
@@ -93,7 +87,7 @@ static void report__free(struct report *rp)
 	reading__free(&rp->rd);
 }
 
-static int parse_by(const char *list, unsigned int *ret_by)
+static int parse_by(struct report *rp, const char *list)
 {
 	static const char *const names[] = { "event", "comm", "pid", "tid", "cpu" };
 	_cleanup_free_ char *copy = strdup(list);
@@ -104,11 +98,13 @@ static int parse_by(const char *list, unsigned int *ret_by)
 		for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i], name); i++)
 			;
 		if (i == ARRAY_SIZE(names))
-			return -1;
+			return cmd__usage_error(rp->rd.command,
+						"--by wants some of event,comm,pid,tid,cpu: '%s'",
+						list);
 		by |= 1u << i;
 	}
-	*ret_by = by;
-	return 0;
+	rp->by = by;
+	return CMD_OK;
 }
 
 /* What is asked for must go together. */
@@ -124,58 +120,50 @@ static int check_options(const struct report *rp)
 	return CMD_OK;
 }
 
+static int take_option(void *ctx, int c, const char *arg)
+{
+	struct report *rp = ctx;
+
+	switch (c) {
+	case OPT_BY:
+		return parse_by(rp, arg);
+	case OPT_TOP:
+		return cmd__number(rp->rd.command, "--top", arg, 0, UINT32_MAX, &rp->top);
+	case OPT_MIN:
+		if (parse__seconds(arg, &rp->min) || rp->min > 100000000000)
+			return cmd__usage_error(rp->rd.command, "--min wants a percentage: '%s'",
+						arg);
+		return CMD_OK;
+	case OPT_CALLEES:
+		rp->callees = true;
+		rp->tree = true;
+		return CMD_OK;
+	case OPT_TREE:
+		rp->tree = true;
+		return CMD_OK;
+	case OPT_KERNEL:
+		rp->stacks |= STACKS_KERNEL;
+		return CMD_OK;
+	case OPT_USER:
+		rp->stacks |= STACKS_USER;
+		return CMD_OK;
+	case OPT_FLAMEGRAPH:
+		rp->flamegraph = arg;
+		return CMD_OK;
+	case OPT_FOLDED:
+		rp->folded = true;
+		return CMD_OK;
+	default:
+		return reading__option(&rp->rd, c, arg);
+	}
+}
+
 static int parse_options(struct report *rp, int argc, char **argv)
 {
-	int c, code;
+	int code = reading__options(&rp->rd, argc, argv, "i:h", longopts, take_option, rp);
 
-	while ((c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			rp->help = true;
-			return CMD_OK;
-		case OPT_BY:
-			if (parse_by(optarg, &rp->by))
-				return cmd__usage_error(
-					argv[0], "--by wants some of event,comm,pid,tid,cpu: '%s'",
-					optarg);
-			break;
-		case OPT_TOP:
-			if (parse__u64(optarg, 0, UINT32_MAX, &rp->top))
-				return cmd__usage_error(argv[0], "--top wants a number: '%s'",
-							optarg);
-			break;
-		case OPT_MIN:
-			if (parse__seconds(optarg, &rp->min) || rp->min > 100000000000)
-				return cmd__usage_error(argv[0], "--min wants a percentage: '%s'",
-							optarg);
-			break;
-		case OPT_CALLEES:
-			rp->callees = true;
-			rp->tree = true;
-			break;
-		case OPT_TREE:
-			rp->tree = true;
-			break;
-		case OPT_KERNEL:
-			rp->stacks |= STACKS_KERNEL;
-			break;
-		case OPT_USER:
-			rp->stacks |= STACKS_USER;
-			break;
-		case OPT_FLAMEGRAPH:
-			rp->flamegraph = optarg;
-			break;
-		case OPT_FOLDED:
-			rp->folded = true;
-			break;
-		case '?':
-			return CMD_USAGE;
-		default:
-			code = reading__option(&rp->rd, c, optarg);
-			if (code)
-				return code;
-		}
-	}
+	if (code || rp->rd.help)
+		return code;
 	return check_options(rp) ?: reading__file(&rp->rd, argc, argv);
 }
 
@@ -633,7 +621,7 @@ int cmd_report(int argc, char **argv)
 	code = parse_options(&rp, argc, argv);
 	if (code)
 		return code;
-	if (rp.help)
+	if (rp.rd.help)
 		return cmd__print(help);
 	code = reading__open(&rp.rd, STK_WANT_EVENTS);
 	if (code)

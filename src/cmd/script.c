@@ -7,18 +7,13 @@
 #include "cleanup.h"
 #include "frames.h"
 
+/* clang-format off */
 static const char help[] =
 	"Usage: stackonce script [OPTIONS] [FILE]\n"
 	"Prints every event of a recording in time order, with fields and call stack.\n"
 	"\n"
 	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"      --time A,B       between these times, in seconds of the recording's clock;\n"
-	"                       either may be left out: 12.5, or ,13\n"
-	"      --event GLOB     these events, several with commas: 'sched:*,sys_enter_*'\n"
-	"      --pid LIST       these processes or threads\n"
-	"      --tid LIST       these threads\n"
-	"      --comm GLOB      tasks of this name\n"
-	"      --cpu LIST       on these CPUs: 0-3,8\n"
+	SELECT_HELP
 	"      --fields LIST    these columns: comm,pid,tid,cpu,flags,time,event,fields,\n"
 	"                       kstack,ustack or the name of an event's field\n"
 	"      --ns             times with nine decimals\n"
@@ -26,13 +21,12 @@ static const char help[] =
 	"      --no-header      without the lines that explain the columns\n"
 	"      --ids            ids of stacks, and user frames as offset and file's hash\n"
 	"      --inline         user functions that were inlined, and source lines\n"
-	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
-	"      --no-symbols     no names but those in the recording\n"
-	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	NAMES_HELP
 	"      --follow         wait for more of a recording in progress\n"
 	"      --json           one JSON object per event\n"
 	"      --stacks         with --json: each stack before its first event\n"
 	"  -h, --help           this text\n";
+/* clang-format on */
 
 enum { OPT_FIELDS = OPT_OWN, OPT_NS, OPT_NO_STACKS, OPT_NO_HEADER, OPT_IDS, OPT_STACKS };
 
@@ -51,43 +45,41 @@ static const struct option longopts[] = {
 	{ 0 },
 };
 
+static int take_option(void *ctx, int c, const char *arg)
+{
+	struct script *s = ctx;
+
+	switch (c) {
+	case OPT_FIELDS:
+		if (script__parse_fields(s, arg))
+			return cmd__usage_error(s->rd.command, "--fields: '%s' is not a list", arg);
+		return CMD_OK;
+	case OPT_NS:
+		s->ns = true;
+		return CMD_OK;
+	case OPT_NO_STACKS:
+		s->no_stacks = true;
+		return CMD_OK;
+	case OPT_NO_HEADER:
+		s->no_header = true;
+		return CMD_OK;
+	case OPT_IDS:
+		s->ids = true;
+		return CMD_OK;
+	case OPT_STACKS:
+		s->stacks_too = true;
+		return CMD_OK;
+	default:
+		return reading__option(&s->rd, c, arg);
+	}
+}
+
 static int parse_options(struct script *s, int argc, char **argv)
 {
-	int c, code;
+	int code = reading__options(&s->rd, argc, argv, "i:h", longopts, take_option, s);
 
-	while ((c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			s->help = true;
-			return CMD_OK;
-		case OPT_FIELDS:
-			if (script__parse_fields(s, optarg))
-				return cmd__usage_error(argv[0], "--fields: '%s' is not a list",
-							optarg);
-			break;
-		case OPT_NS:
-			s->ns = true;
-			break;
-		case OPT_NO_STACKS:
-			s->no_stacks = true;
-			break;
-		case OPT_NO_HEADER:
-			s->no_header = true;
-			break;
-		case OPT_IDS:
-			s->ids = true;
-			break;
-		case OPT_STACKS:
-			s->stacks_too = true;
-			break;
-		case '?':
-			return CMD_USAGE;
-		default:
-			code = reading__option(&s->rd, c, optarg);
-			if (code)
-				return code;
-		}
-	}
+	if (code || s->rd.help)
+		return code;
 	if (s->stacks_too && !s->rd.json)
 		return cmd__usage_error(argv[0], "--stacks is for --json; text has them already");
 	return reading__file(&s->rd, argc, argv);
@@ -147,7 +139,7 @@ int cmd_script(int argc, char **argv)
 	code = parse_options(&s, argc, argv);
 	if (code)
 		return code;
-	if (s.help)
+	if (s.rd.help)
 		return cmd__print(help);
 	code = reading__open(&s.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)

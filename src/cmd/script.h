@@ -61,7 +61,7 @@ struct script_stack {
 struct script {
 	struct reading rd;
 	struct out out;
-	bool help, ns, no_stacks, no_header;
+	bool ns, no_stacks, no_header;
 	bool ids; /* raw user frames, stack ids */
 	bool stacks_too; /* JSON: objects for stacks */
 	struct script_column *columns;

@@ -11,6 +11,7 @@
 #include "frames.h"
 #include "log.h"
 
+/* clang-format off */
 static const char help[] =
 	"Usage: stackonce stacks [OPTIONS] [FILE]\n"
 	"Prints the stacks of a recording: id, how many events refer to it, frames.\n"
@@ -18,24 +19,17 @@ static const char help[] =
 	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
 	"      --top N          the N stacks with most references, most first\n"
 	"      --id N           this stack\n"
-	"      --time A,B       count only events between these times, in seconds;\n"
-	"                       either may be left out: 12.5, or ,13\n"
-	"      --event GLOB     count only these events, several with commas\n"
-	"      --pid LIST       count only events of these processes or threads\n"
-	"      --tid LIST       count only events of these threads\n"
-	"      --comm GLOB      count only events of tasks of this name\n"
-	"      --cpu LIST       count only events on these CPUs: 0-3,8\n"
+	COUNT_HELP
 	"      --kernel         kernel stacks only\n"
 	"      --user           user stacks only\n"
 	"      --inline         user functions that were inlined, and source lines\n"
-	"      --no-demangle    names of C++ and Rust functions as they are in the files\n"
-	"      --no-symbols     no names but those in the recording\n"
-	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+	NAMES_HELP
 	"      --follow         stacks of a recording in progress, as they come\n"
 	"      --json           one JSON object per stack\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"With a selection of events, stacks without a reference are left out.\n";
+/* clang-format on */
 
 enum { OPT_TOP = OPT_OWN, OPT_ID, OPT_KERNEL, OPT_USER };
 
@@ -59,7 +53,7 @@ struct refs {
 struct stacks {
 	struct reading rd;
 	struct out out;
-	bool help, has_id, kernel, user;
+	bool has_id, kernel, user;
 	uint64_t top, id;
 	struct refs *refs; /* by stack number, from the events */
 	uint32_t nr_refs;
@@ -79,40 +73,35 @@ static void stacks__free(struct stacks *s)
 	reading__free(&s->rd);
 }
 
+static int take_option(void *ctx, int c, const char *arg)
+{
+	struct stacks *s = ctx;
+
+	switch (c) {
+	case OPT_TOP:
+		return cmd__number(s->rd.command, "--top", arg, 1, UINT32_MAX, &s->top);
+	case OPT_ID:
+		if (parse__u64(arg, 0, UINT32_MAX, &s->id))
+			return cmd__usage_error(s->rd.command, "--id wants a stack id: '%s'", arg);
+		s->has_id = true;
+		return CMD_OK;
+	case OPT_KERNEL:
+		s->kernel = true;
+		return CMD_OK;
+	case OPT_USER:
+		s->user = true;
+		return CMD_OK;
+	default:
+		return reading__option(&s->rd, c, arg);
+	}
+}
+
 static int parse_options(struct stacks *s, int argc, char **argv)
 {
-	int c, code;
+	int code = reading__options(&s->rd, argc, argv, "i:h", longopts, take_option, s);
 
-	while ((c = cmd__getopt(argc, argv, "i:h", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			s->help = true;
-			return CMD_OK;
-		case OPT_TOP:
-			if (parse__u64(optarg, 1, UINT32_MAX, &s->top))
-				return cmd__usage_error(argv[0], "--top wants a number: '%s'",
-							optarg);
-			break;
-		case OPT_ID:
-			if (parse__u64(optarg, 0, UINT32_MAX, &s->id))
-				return cmd__usage_error(argv[0], "--id wants a stack id: '%s'",
-							optarg);
-			s->has_id = true;
-			break;
-		case OPT_KERNEL:
-			s->kernel = true;
-			break;
-		case OPT_USER:
-			s->user = true;
-			break;
-		case '?':
-			return CMD_USAGE;
-		default:
-			code = reading__option(&s->rd, c, optarg);
-			if (code)
-				return code;
-		}
-	}
+	if (code || s->rd.help)
+		return code;
 	if (s->rd.follow && s->top)
 		return cmd__usage_error(argv[0], "--top needs the whole recording, not --follow");
 	return reading__file(&s->rd, argc, argv);
@@ -344,7 +333,7 @@ int cmd_stacks(int argc, char **argv)
 	code = parse_options(&s, argc, argv);
 	if (code)
 		return code;
-	if (s.help)
+	if (s.rd.help)
 		return cmd__print(help);
 	code = reading__open(&s.rd, STK_WANT_EVENTS);
 	return code ?: run(&s);

@@ -55,7 +55,7 @@ struct symbolize {
 	struct out out;
 	struct stk_rewrite *rw;
 	const char *output;
-	bool help, quiet;
+	bool quiet;
 	struct place *places; /* by file and offset */
 	size_t nr_places, max_places;
 	bool missing; /* files that would have names */
@@ -68,29 +68,28 @@ static void symbolize__free(struct symbolize *s)
 	reading__free(&s->rd);
 }
 
+static int take_option(void *ctx, int c, const char *arg)
+{
+	struct symbolize *s = ctx;
+
+	switch (c) {
+	case 'o':
+		s->output = arg;
+		return CMD_OK;
+	case 'q':
+		s->quiet = true;
+		return CMD_OK;
+	default:
+		return reading__option(&s->rd, c, arg);
+	}
+}
+
 static int parse_options(struct symbolize *s, int argc, char **argv)
 {
-	int c, code;
+	int code = reading__options(&s->rd, argc, argv, "i:o:qh", longopts, take_option, s);
 
-	while ((c = cmd__getopt(argc, argv, "i:o:qh", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			s->help = true;
-			return CMD_OK;
-		case 'o':
-			s->output = optarg;
-			break;
-		case 'q':
-			s->quiet = true;
-			break;
-		case '?':
-			return CMD_USAGE;
-		default:
-			code = reading__option(&s->rd, c, optarg);
-			if (code)
-				return code;
-		}
-	}
+	if (code || s->rd.help)
+		return code;
 	code = reading__file(&s->rd, argc, argv);
 	if (code)
 		return code;
@@ -377,7 +376,7 @@ int cmd_symbolize(int argc, char **argv)
 	code = parse_options(&s, argc, argv);
 	if (code)
 		return code;
-	if (s.help)
+	if (s.rd.help)
 		return cmd__print(help);
 	code = reading__open(&s.rd, STK_WANT_FIELDS);
 	if (code)

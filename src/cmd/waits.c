@@ -12,14 +12,9 @@
 int waits__option(struct waits *w, int c, const char *arg)
 {
 	switch (c) {
-	case 'h':
-		w->help = true;
-		return CMD_OK;
 	case OPT_WAITS_TOP:
 		w->has_top = true;
-		if (parse__u64(arg, 0, UINT32_MAX, &w->top))
-			return cmd__usage_error(w->rd.command, "--top wants a number: '%s'", arg);
-		return CMD_OK;
+		return cmd__number(w->rd.command, "--top", arg, 0, UINT32_MAX, &w->top);
 	case OPT_WAITS_STACKS:
 		w->stacks = true;
 		return CMD_OK;
@@ -31,14 +26,15 @@ int waits__option(struct waits *w, int c, const char *arg)
 	}
 }
 
-int waits__file(struct waits *w, int argc, char **argv)
+int waits__options(struct waits *w, int argc, char **argv, const struct option *longopts,
+		   int (*take)(void *ctx, int c, const char *arg), void *ctx)
 {
+	int code = reading__options(&w->rd, argc, argv, "i:h", longopts, take, ctx);
 	const char *event = w->rd.sel.event;
-	int code = reading__file(&w->rd, argc, argv);
 
 	w->which = w->rd.sel;
 	w->rd.sel = (struct selection){ .any = event != NULL, .event = event };
-	return code;
+	return code || w->rd.help ? code : reading__file(&w->rd, argc, argv);
 }
 
 void waits__free(struct waits *w)

@@ -14,7 +14,7 @@ struct waits {
 	struct reading rd;
 	struct out out;
 	struct selection which;
-	bool help, stacks, has_top;
+	bool stacks, has_top;
 	uint64_t top; /* groups; 0: all */
 	const char *flamegraph; /* path, NULL: none */
 };
@@ -34,8 +34,9 @@ enum { OPT_WAITS_TOP = OPT_OWN, OPT_WAITS_STACKS, OPT_WAITS_FLAMEGRAPH, OPT_WAIT
 
 /* For what the command does not know itself: as reading__option(). */
 int waits__option(struct waits *w, int c, const char *arg);
-/* After the options: FILE, and what is selected. */
-int waits__file(struct waits *w, int argc, char **argv);
+/* The command line: as reading__options(), then FILE, and what is selected. */
+int waits__options(struct waits *w, int argc, char **argv, const struct option *longopts,
+		   int (*take)(void *ctx, int c, const char *arg), void *ctx);
 void waits__free(struct waits *w);
 
 bool waits__selected(const struct waits *w, uint32_t tid, uint32_t pid, const char *comm,
