@@ -3,7 +3,8 @@
 # The kernels of the series: Debian's source package, the patches, configurations, builds.  What is
 # in the cache is named by the content it was made of:
 #   tree-KEY           the patched source; obj and obj-VARIANT in it while they are built
-#   image-VARIANT-KEY  bzImage, System.map, config, modules, and the kernel's own selftests
+#   image-VARIANT-KEY  bzImage, vmlinux, System.map, config, modules, and the kernel's own selftests
+#                      and stackmap-dump
 # $KERNEL_TREE names a source tree to build as it is; its objects stay in it, nothing else is kept.
 
 k_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernel-series
@@ -154,6 +155,10 @@ keep_image()
 		cp "$1/$2/$ko" "$3/modules/"
 	done
 	cp -r "$1/tools/testing/selftests/ftrace" "$3/selftests"
+	strip -g -o "$3/vmlinux" "$1/$2/vmlinux"
+	[ ! -d "$1/tools/tracing/stackmap" ] ||
+		make -s -C "$1/tools/tracing/stackmap" --no-print-directory O="$3" >/dev/null ||
+		k_die "stackmap-dump does not build"
 }
 
 # k_build VARIANT: prints the directory of its image.  Does nothing when it is there.

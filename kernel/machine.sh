@@ -221,15 +221,15 @@ lines_of()
 	done
 }
 
-# after_parts DIR TESTS: what the host has to say to what the machine brought.
+# after_parts DIR TESTS IMAGE: what the host has to say to what the machine brought.
 after_parts()
 {
 	for t in $2; do
 		[ -f "kernel/tests/$t.after.sh" ] && grep -q "^ok   $t:" "$1/lines" || continue
 		mkdir -p "$1/$t"
 		rc=0
-		STACKONCE=$build/src/cmd/stackonce sh "kernel/tests/$t.after.sh" "$1/$t" "$1/console" \
-			>"$1/$t.after.log" 2>&1 || rc=$?
+		STACKONCE=$build/src/cmd/stackonce KERNEL_IMAGE=$3 sh "kernel/tests/$t.after.sh" \
+			"$1/$t" "$1/console" >"$1/$t.after.log" 2>&1 || rc=$?
 		note=$(sed -n 's/^# //p' "$1/$t.after.log" | tail -n 1)
 		case $rc in
 		0) sed -i "s|^\(ok   $t:.*\)|\1 $(printf '%s' "$note" | tr '|&\\' '   ')|" "$1/lines" ;;
@@ -275,15 +275,15 @@ k_boot()
 	wait "$drain" $parts 2>/dev/null || :
 	rm -f "$dir/monitor.in" "$dir/monitor.out" "$dir/initramfs"
 	unpack_archive "$dir" || :
-	k_results "$1" "$dir" "$4"
+	k_results "$1" "$dir" "$4" "$3"
 	echo "$1: $(($(date +%s) - started)) s"
 }
 
-# k_results NAME DIR TESTS: prints them and leaves them in DIR/results.
+# k_results NAME DIR TESTS IMAGE: prints them and leaves them in DIR/results.
 k_results()
 {
 	lines_of "$2" "$3"
-	after_parts "$2" "$3"
+	after_parts "$2" "$3" "$4"
 	crash=
 	for t in $3; do
 		crash=$crash$(need_of "$t" crash)
