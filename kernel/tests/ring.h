@@ -165,15 +165,17 @@ static inline unsigned int record_type(const uint8_t *record)
 	return get_u32(record) & 0xffff;
 }
 
-/* What is told of every record: its bytes, and how many the ring buffer takes for it in all. */
-typedef void (*record_fn)(void *arg, const uint8_t *record, size_t size, size_t ring_size);
+/* What is told of every record: its bytes, when it was, how many the ring buffer takes for it in all. */
+typedef void (*record_fn)(void *arg, const uint8_t *record, size_t size, uint64_t time,
+			  size_t ring_size);
 
 static inline void ring__page(const uint8_t *page, size_t size, record_fn fn, void *arg)
 {
-	uint64_t commit;
+	uint64_t commit, time;
 	size_t at = 16, end, len, extra = 0;
 	uint32_t word;
 
+	memcpy(&time, page, sizeof(time));
 	memcpy(&commit, page + 8, sizeof(commit));
 	end = 16 + (commit & RING_COMMIT_MASK);
 	if (end > size)
@@ -182,25 +184,35 @@ static inline void ring__page(const uint8_t *page, size_t size, record_fn fn, vo
 		word = get_u32(page + at);
 		switch (word & 31) {
 		case RING_TIME_EXTEND:
+			time += ((uint64_t)get_u32(page + at + 4) << 27) + (word >> 5);
+			at += 8;
+			extra += 8;
+			continue;
 		case RING_TIME_STAMP:
+			time = ((uint64_t)get_u32(page + at + 4) << 27) + (word >> 5);
 			at += 8;
 			extra += 8;
 			continue;
 		case RING_PADDING:
 			if (!(word >> 5))
 				return;
+			/* What was discarded had a time, too; 1 stands for none. */
+			if (word >> 5 != 1)
+				time += word >> 5;
 			len = get_u32(page + at + 4);
 			at += 4 + len;
 			extra += 4 + len;
 			continue;
 		case 0:
 			len = get_u32(page + at + 4);
-			fn(arg, page + at + 8, len - 4, extra + 4 + len);
+			time += word >> 5;
+			fn(arg, page + at + 8, len - 4, time, extra + 4 + len);
 			at += 4 + len;
 			break;
 		default:
 			len = (word & 31) * 4;
-			fn(arg, page + at + 4, len, extra + 4 + len);
+			time += word >> 5;
+			fn(arg, page + at + 4, len, time, extra + 4 + len);
 			at += 4 + len;
 			break;
 		}

@@ -8,12 +8,13 @@
 static struct stack_events ev;
 static unsigned long events, bytes, stacks, stack_bytes;
 
-static void count(void *arg, const uint8_t *record, size_t size, size_t ring_size)
+static void count(void *arg, const uint8_t *record, size_t size, uint64_t time, size_t ring_size)
 {
 	unsigned int type = record_type(record);
 
 	(void)arg;
 	(void)size;
+	(void)time;
 	bytes += ring_size;
 	if (type == ev.full || type == ev.id || type == ev.pair) {
 		stacks++;
