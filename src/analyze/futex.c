@@ -6,10 +6,8 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "event_flags.h"
 #include "futex_internal.h"
-
-/* stk_event__flags(): as in the kernel's include/linux/trace_events.h. */
-#define IN_INTERRUPT (0x08 | 0x10 | 0x40) /* TRACE_FLAG_HARDIRQ, _SOFTIRQ, _NMI */
 
 /* What a system call returns to the kernel's own entry code, include/linux/errno.h. */
 #define ERESTART_FIRST 512
@@ -47,13 +45,6 @@ void futex_analysis__free(struct futex_analysis *a)
 	thread_map__clear(&a->calls);
 	futex_sums__clear(a);
 	free(a);
-}
-
-static struct futex_task task_of(const struct stk_event *e)
-{
-	return (struct futex_task){ .tid = stk_event__tid(e),
-				    .pid = stk_event__pid(e),
-				    .comm = stk_event__comm(e) };
 }
 
 static bool selected(const struct futex_analysis *a, const struct futex_open_call *c)
@@ -160,11 +151,11 @@ static int on_waking(struct futex_analysis *a, const struct event_known *known,
 	if (!wait || wait->args.does != FUTEX_DOES_WAIT)
 		return 0;
 	wait->woken = true;
-	wait->waker = task_of(e);
+	wait->waker = wait_task__of(e);
 	wait->waker_ustack = stk_event__ustack(e);
 	wait->waker_kstack = stk_event__kstack(e);
 	wait->by_call = false;
-	wait->by_interrupt = stk_event__flags(e) & IN_INTERRUPT;
+	wait->by_interrupt = stk_event__flags(e) & EVENT_FLAG_INTERRUPT;
 	if (wait->by_interrupt)
 		return 0;
 	call = thread_map__find(&a->calls, stk_event__tid(e));
@@ -213,7 +204,7 @@ static int call_begins(struct futex_analysis *a, const struct event_known *known
 		c = malloc(sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	*c = (struct futex_open_call){ .task = task_of(e),
+	*c = (struct futex_open_call){ .task = wait_task__of(e),
 				       .role = known->role,
 				       .ts = stk_event__ts(e),
 				       .cpu = stk_event__cpu(e),
@@ -310,19 +301,11 @@ static int call_ends(struct futex_analysis *a, const struct event_known *known,
 
 int futex_analysis__add(struct futex_analysis *a, const struct stk_event *e)
 {
-	const struct event_known *known = event_fields__of(a->fields, stk_event__type(e));
-	int err;
+	const struct event_known *known;
+	int err = gaps__look(&a->gaps, a->r, a->fields, ROLE_LAST_CALL, e, &known);
 
-	if (!known)
-		return -ENOMEM;
-	err = gaps__look(&a->gaps, a->r, a->fields, ROLE_LAST_CALL);
-	if (err)
+	if (err || !known->role)
 		return err;
-	if (!a->sums.first)
-		a->sums.first = stk_event__ts(e);
-	a->sums.last = MAX(a->sums.last, stk_event__ts(e));
-	if (!known->role)
-		return 0;
 	if (known->role == ROLE_WAKING)
 		return on_waking(a, known, e);
 	return known->role & 1 ? call_begins(a, known, e) : call_ends(a, known, e);

@@ -15,16 +15,12 @@
 #include "call_site.h"
 #include "durations.h"
 #include "stackonce.h"
+#include "wait_task.h"
 
 enum futex_by { FUTEX_BY_SITE, FUTEX_BY_ADDRESS, FUTEX_BY_COMM, FUTEX_BY_PID };
 
-struct futex_task {
-	uint32_t tid, pid;
-	const char *comm; /* the reader's */
-};
-
 /* Which calls count: those of a task that began at this time on this CPU. */
-typedef bool (*futex_select_fn)(void *ctx, const struct futex_task *task, uint64_t ts,
+typedef bool (*futex_select_fn)(void *ctx, const struct wait_task *task, uint64_t ts,
 				unsigned int cpu);
 
 /* How a futex is used, as far as its calls tell. */
@@ -50,7 +46,7 @@ struct futex_stacks {
 	bool woken; /* a waker was seen: the rest is its */
 	bool interrupt; /* by an interrupt: no task */
 	bool by_call; /* by a task in a futex call; else by the end of a thread, or the like */
-	struct futex_task waker;
+	struct wait_task waker;
 	uint32_t waker_ustack, waker_kstack;
 	uint64_t count;
 	uint64_t sum; /* ns */
@@ -79,7 +75,7 @@ struct futex_group {
 
 /* A wait without its end. */
 struct futex_open {
-	struct futex_task task;
+	struct wait_task task;
 	struct futex_address address;
 	uint64_t since;
 	uint32_t ustack, kstack;

@@ -24,7 +24,7 @@ struct futex_place {
 
 /* A thread in a futex call. */
 struct futex_open_call {
-	struct futex_task task;
+	struct wait_task task;
 	int role; /* of its entry */
 	struct futex_args args;
 	uint64_t ts;
@@ -34,7 +34,7 @@ struct futex_open_call {
 
 	/* of a wait */
 	bool woken, by_call, by_interrupt, moved;
-	struct futex_task waker;
+	struct wait_task waker;
 	uint32_t waker_ustack, waker_kstack;
 	uint32_t moved_to; /* place it was, or may have been, moved to */
 	uint32_t moved_by; /* tid */

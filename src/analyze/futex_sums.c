@@ -260,9 +260,9 @@ static void fill_stacks(const struct futex_analysis *a, uint32_t number, struct 
 				    .count = v->count,
 				    .sum = v->sum };
 	if (key->woken)
-		s->waker = (struct futex_task){ .tid = key->waker_tid,
-						.pid = key->waker_pid,
-						.comm = comm_names__get(&a->comms, key->waker_comm) };
+		s->waker = (struct wait_task){ .tid = key->waker_tid,
+					       .pid = key->waker_pid,
+					       .comm = comm_names__get(&a->comms, key->waker_comm) };
 }
 
 static int give_stacks(struct futex_analysis *a, const uint32_t *into)
@@ -334,6 +334,8 @@ int futex_analysis__finish(struct futex_analysis *a, const struct futex_result *
 	if (a->result.nr_groups)
 		qsort(a->result.groups, a->result.nr_groups, sizeof(*a->result.groups), by_sum);
 	a->sums.lost = a->gaps.lost;
+	a->sums.first = a->gaps.first;
+	a->sums.last = a->gaps.last;
 	futex_place__count(a, &a->sums.addresses, &a->sums.shared);
 	a->result.sums = a->sums;
 	*ret_result = &a->result;

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 
+#include "cleanup.h"
 #include "losses.h"
 
-int gaps__look(struct gaps *g, const struct stk_reader *r, struct event_fields *fields, int last_role)
+static int look_for_losses(struct gaps *g, const struct stk_reader *r, struct event_fields *fields,
+			   int last_role)
 {
 	struct stk_totals t;
 	uint64_t sum = 0;
@@ -30,5 +32,20 @@ int gaps__look(struct gaps *g, const struct stk_reader *r, struct event_fields *
 		g->lost = sum;
 		g->to = t.last_ts;
 	}
+	return 0;
+}
+
+int gaps__look(struct gaps *g, const struct stk_reader *r, struct event_fields *fields,
+	       int last_role, const struct stk_event *e, const struct event_known **ret_known)
+{
+	const struct event_known *known = event_fields__of(fields, stk_event__type(e));
+	int err = known ? look_for_losses(g, r, fields, last_role) : -ENOMEM;
+
+	if (err)
+		return err;
+	if (!g->first)
+		g->first = stk_event__ts(e);
+	g->last = MAX(g->last, stk_event__ts(e));
+	*ret_known = known;
 	return 0;
 }

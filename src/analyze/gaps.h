@@ -15,13 +15,17 @@
 
 struct gaps {
 	uint64_t lost; /* events of the roles watched */
+	uint64_t first, last; /* times of the events looked at */
 	/* private */
 	uint64_t bytes, to;
 };
 
-/* Before each event: whether more events with a role of 1 to last_role were lost.  -ENOMEM. */
+/*
+ * Each event, before all else: what it is known by, and whether more events with a role of 1 to
+ * last_role were lost.  -ENOMEM.
+ */
 int gaps__look(struct gaps *g, const struct stk_reader *r, struct event_fields *fields,
-	       int last_role);
+	       int last_role, const struct stk_event *e, const struct event_known **ret_known);
 
 /* Whether events may be missing between from and the event at hand. */
 static inline bool gaps__since(const struct gaps *g, uint64_t from)

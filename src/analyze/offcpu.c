@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "event_flags.h"
 #include "offcpu_internal.h"
-
-/* stk_event__flags(): as in the kernel's include/linux/trace_events.h. */
-#define IN_INTERRUPT (0x08 | 0x10 | 0x40) /* TRACE_FLAG_HARDIRQ, _SOFTIRQ, _NMI */
 
 enum { ROLE_SWITCH = 1, ROLE_WAKING, ROLE_NEW };
 enum { PREV_PID, PREV_STATE, NEXT_PID };
@@ -103,13 +101,6 @@ static int know_task(struct offcpu_analysis *a, const struct stk_event *e)
 	return add_member(a, stk_event__tid(e));
 }
 
-static struct offcpu_task task_of(const struct stk_event *e)
-{
-	return (struct offcpu_task){ .tid = stk_event__tid(e),
-				     .pid = stk_event__pid(e),
-				     .comm = stk_event__comm(e) };
-}
-
 static bool selected(const struct offcpu_analysis *a, const struct offcpu_off *off)
 {
 	return !a->opts.select ||
@@ -135,7 +126,7 @@ static int keep(struct offcpu_analysis *a, const struct offcpu_off *off)
 static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
 		    const struct stk_event *e)
 {
-	struct offcpu_off off = { .task = task_of(e),
+	struct offcpu_off off = { .task = wait_task__of(e),
 				  .ts = stk_event__ts(e),
 				  .cpu = stk_event__cpu(e),
 				  .kstack = stk_event__kstack(e),
@@ -212,11 +203,11 @@ static void woken_by(struct offcpu_off *off, const struct stk_event *e)
 	off->woken = true;
 	off->woken_at = stk_event__ts(e);
 	off->waker_kstack = stk_event__kstack(e);
-	off->interrupt = stk_event__flags(e) & IN_INTERRUPT;
+	off->interrupt = stk_event__flags(e) & EVENT_FLAG_INTERRUPT;
 	/* whom an interrupt found is chance */
 	if (off->interrupt)
 		return;
-	off->waker = task_of(e);
+	off->waker = wait_task__of(e);
 	off->waker_ustack = stk_event__ustack(e);
 }
 
@@ -256,19 +247,11 @@ static int on_wake(struct offcpu_analysis *a, const struct event_known *known,
 
 int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e)
 {
-	const struct event_known *known = event_fields__of(a->fields, stk_event__type(e));
-	int err;
+	const struct event_known *known;
+	int err = gaps__look(&a->gaps, a->r, a->fields, ROLE_SWITCH, e, &known);
 
-	if (!known)
-		return -ENOMEM;
-	err = gaps__look(&a->gaps, a->r, a->fields, ROLE_SWITCH);
-	if (err)
+	if (err || !known->role)
 		return err;
-	if (!a->sums.first)
-		a->sums.first = stk_event__ts(e);
-	a->sums.last = MAX(a->sums.last, stk_event__ts(e));
-	if (!known->role)
-		return 0;
 	err = a->target_read ? 0 : read_target(a);
 	if (!err)
 		err = know_task(a, e);

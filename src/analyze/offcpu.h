@@ -13,16 +13,12 @@
 #include "durations.h"
 #include "stackonce.h"
 #include "switch_state.h"
+#include "wait_task.h"
 
 enum offcpu_by { OFFCPU_BY_STACK, OFFCPU_BY_STATE, OFFCPU_BY_COMM, OFFCPU_BY_PID, OFFCPU_BY_TID };
 
-struct offcpu_task {
-	uint32_t tid, pid; /* pid 0: not known */
-	const char *comm; /* the reader's */
-};
-
 /* Which times count: those of a task that left this CPU at this time. */
-typedef bool (*offcpu_select_fn)(void *ctx, const struct offcpu_task *task, uint64_t ts,
+typedef bool (*offcpu_select_fn)(void *ctx, const struct wait_task *task, uint64_t ts,
 				 unsigned int cpu, enum switch_state state);
 
 struct offcpu_time {
@@ -36,7 +32,7 @@ struct offcpu_stacks {
 	uint32_t kstack, ustack; /* of the switch away; 0: none */
 	bool woken; /* a waker was seen: the rest is its */
 	bool interrupt; /* an interrupt woke it: no task, no user stack */
-	struct offcpu_task waker;
+	struct wait_task waker;
 	uint32_t waker_kstack, waker_ustack;
 	struct offcpu_time time;
 	uint64_t max; /* longest, blocked and queued */
@@ -46,7 +42,7 @@ struct offcpu_group {
 	/* what it is of, as by says; of the others nothing */
 	enum switch_state state;
 	uint32_t kstack, ustack;
-	struct offcpu_task task;
+	struct wait_task task;
 
 	struct durations off; /* blocked and queued */
 	struct offcpu_time time;
@@ -57,7 +53,7 @@ struct offcpu_group {
 
 /* Off CPU when the recording ended. */
 struct offcpu_open {
-	struct offcpu_task task;
+	struct wait_task task;
 	enum switch_state state;
 	uint64_t since;
 	uint64_t woken_at; /* 0: not yet */

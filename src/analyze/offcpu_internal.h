@@ -11,14 +11,14 @@
 
 /* A task that does not run. */
 struct offcpu_off {
-	struct offcpu_task task;
+	struct wait_task task;
 	enum switch_state state;
 	uint64_t ts;
 	unsigned int cpu;
 	uint32_t kstack, ustack;
 	bool woken, interrupt;
 	uint64_t woken_at;
-	struct offcpu_task waker;
+	struct wait_task waker;
 	uint32_t waker_kstack, waker_ustack;
 };
 

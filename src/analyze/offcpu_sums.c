@@ -215,9 +215,9 @@ static void fill_stacks(const struct offcpu_analysis *a, uint32_t number, struct
 				     .max = v->max };
 	if (!key->woken)
 		return;
-	s->waker = (struct offcpu_task){ .tid = key->waker_tid,
-					 .pid = key->waker_pid,
-					 .comm = comm_names__get(&a->comms, key->waker_comm) };
+	s->waker = (struct wait_task){ .tid = key->waker_tid,
+				       .pid = key->waker_pid,
+				       .comm = comm_names__get(&a->comms, key->waker_comm) };
 }
 
 static int give_stacks(struct offcpu_analysis *a)
@@ -297,6 +297,8 @@ int offcpu_analysis__finish(struct offcpu_analysis *a, const struct offcpu_resul
 	if (result->nr_groups)
 		qsort(result->groups, result->nr_groups, sizeof(*result->groups), by_group_time);
 	a->sums.lost = a->gaps.lost;
+	a->sums.first = a->gaps.first;
+	a->sums.last = a->gaps.last;
 	result->sums = a->sums;
 	*ret_result = result;
 	return 0;

@@ -2,10 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "event_flags.h"
 #include "pairs_priv.h"
-
-/* Of the kernel's trace flags, what a thread is doing on behalf of others. */
-#define CONTEXT_FLAGS (0x08 | 0x10 | 0x40) /* hardirq, softirq, NMI */
 
 static const void *record_of(struct event_view *v)
 {
@@ -25,7 +23,7 @@ bool event_view__number(struct event_view *v, const struct source *s, uint64_t *
 		*ret_value = v->cpu;
 		return true;
 	case SOURCE_CONTEXT:
-		*ret_value = stk_event__flags(v->e) & CONTEXT_FLAGS;
+		*ret_value = stk_event__flags(v->e) & EVENT_FLAG_INTERRUPT;
 		return true;
 	case SOURCE_EVENT:
 		*ret_value = stk_event_type__index(v->type->type);

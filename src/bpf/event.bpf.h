@@ -5,6 +5,7 @@
 #ifndef EVENT_BPF_H
 #define EVENT_BPF_H
 
+#include "event_flags.h"
 #include "stack.bpf.h"
 #include "state.bpf.h"
 #include "user_stack.bpf.h"
@@ -18,23 +19,23 @@ static __always_inline void common_fields(struct scratch *s, u32 tid)
 	u8 flags = 0;
 
 	if (off > 0)
-		flags |= 0x01;
+		flags |= EVENT_FLAG_IRQS_OFF;
 	else if (off < 0)
 		s->ext |= WIRE_EXT_NO_IRQFLAG;
 	if (percpu_preempt_count && !(count & PREEMPT_NEED_RESCHED))
-		flags |= tif_resched ? 0x20 : 0x20 | 0x04;
+		flags |= EVENT_FLAG_PREEMPT_RESCHED | (tif_resched ? 0 : EVENT_FLAG_NEED_RESCHED);
 	if (task->thread_info.flags & tif_resched)
-		flags |= 0x04;
+		flags |= EVENT_FLAG_NEED_RESCHED;
 	if (task->thread_info.flags & tif_lazy)
-		flags |= 0x02;
+		flags |= EVENT_FLAG_NEED_RESCHED_LAZY;
 	if (count & HARDIRQ_MASK)
-		flags |= 0x08;
+		flags |= EVENT_FLAG_HARDIRQ;
 	if (count & SOFTIRQ_SERVING)
-		flags |= 0x10;
+		flags |= EVENT_FLAG_SOFTIRQ;
 	if (count & NMI_MASK)
-		flags |= 0x40;
+		flags |= EVENT_FLAG_NMI;
 	if ((count & SOFTIRQ_MASK) > SOFTIRQ_SERVING)
-		flags |= 0x80;
+		flags |= EVENT_FLAG_BH_OFF;
 	preempt = preempt > preempt_base ? preempt - preempt_base : 0;
 	migrate = task->migration_disabled;
 	migrate = migrate > migrate_base ? migrate - migrate_base : 0;

@@ -65,11 +65,11 @@ static int take_option(void *ctx, int c, const char *arg)
 	return code;
 }
 
-static bool selected(void *ctx, const struct futex_task *task, uint64_t ts, unsigned int cpu)
+static bool selected(void *ctx, const struct wait_task *task, uint64_t ts, unsigned int cpu)
 {
 	const struct futex *fx = ctx;
 
-	return waits__selected(&fx->w, task->tid, task->pid, task->comm, ts, cpu);
+	return waits__selected(&fx->w, task, ts, cpu);
 }
 
 const char *futex__kind(const struct futex_address *a)

@@ -47,18 +47,12 @@ static void put_waker(struct futex *fx, const struct futex_stacks *s)
 		       s->interrupt ? "interrupt" :
 		       s->by_call   ? "call" :
 				      "other");
-	if (!s->interrupt) {
-		waits__json_u64(b, "tid", s->waker.tid);
-		waits__json_u64(b, "pid", s->waker.pid);
-		waits__json_string(b, "comm", s->waker.comm);
-	}
+	if (!s->interrupt)
+		waits__json_task(b, &s->waker);
 	waits__json_stack(&fx->w, "kstack", s->waker_kstack);
 	waits__json_stack(&fx->w, "ustack", s->waker_ustack);
 	put_site(fx, "site", s->waker_ustack);
-	if (fx->w.stacks) {
-		strbuf__puts(b, ",\"frames\":");
-		stack__json_frames(&fx->w.rd.names, b, s->waker_kstack, s->waker_ustack);
-	}
+	waits__json_frames(&fx->w, s->waker_kstack, s->waker_ustack);
 	strbuf__putc(b, '}');
 }
 
@@ -76,10 +70,7 @@ static void put_stacks(struct futex *fx, const struct futex_group *g)
 		waits__json_stack(&fx->w, "kstack", s->kstack);
 		waits__json_stack(&fx->w, "ustack", s->ustack);
 		waits__json_end(&fx->w, "ustack_end", s->ustack);
-		if (fx->w.stacks) {
-			strbuf__puts(b, ",\"frames\":");
-			stack__json_frames(&fx->w.rd.names, b, s->kstack, s->ustack);
-		}
+		waits__json_frames(&fx->w, s->kstack, s->ustack);
 		put_waker(fx, s);
 		strbuf__putc(b, '}');
 	}
@@ -118,19 +109,14 @@ static void put_open(struct futex *fx, const struct futex_open *o)
 	struct strbuf *b = &fx->w.out.b;
 
 	strbuf__puts(b, "{\"kind\":\"open\"");
-	waits__json_u64(b, "tid", o->task.tid);
-	waits__json_u64(b, "pid", o->task.pid);
-	waits__json_string(b, "comm", o->task.comm);
+	waits__json_task(b, &o->task);
 	put_address(b, &o->address);
 	waits__json_u64(b, "since", o->since);
 	waits__json_u64(b, "age_ns", fx->result->sums.last - o->since);
 	waits__json_stack(&fx->w, "kstack", o->kstack);
 	waits__json_stack(&fx->w, "ustack", o->ustack);
 	put_site(fx, "site", o->ustack);
-	if (fx->w.stacks) {
-		strbuf__puts(b, ",\"frames\":");
-		stack__json_frames(&fx->w.rd.names, b, o->kstack, o->ustack);
-	}
+	waits__json_frames(&fx->w, o->kstack, o->ustack);
 	strbuf__puts(b, "}\n");
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "event_flags.h"
 #include "frames.h"
 #include "record/syscall.h"
 
@@ -71,10 +72,10 @@ void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *re
 		return;
 	}
 	if (!strcmp(v->name, "context")) {
-		strbuf__puts(ret_text, v->number & 0x40 ? "nmi" :
-				       v->number & 0x08 ? "hardirq" :
-				       v->number & 0x10 ? "softirq" :
-							  "task");
+		strbuf__puts(ret_text, v->number & EVENT_FLAG_NMI     ? "nmi" :
+				       v->number & EVENT_FLAG_HARDIRQ ? "hardirq" :
+				       v->number & EVENT_FLAG_SOFTIRQ ? "softirq" :
+									"task");
 		return;
 	}
 	if (!v->field)

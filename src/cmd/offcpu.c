@@ -112,13 +112,12 @@ static int take_option(void *ctx, int c, const char *arg)
 	}
 }
 
-static bool selected(void *ctx, const struct offcpu_task *task, uint64_t ts, unsigned int cpu,
+static bool selected(void *ctx, const struct wait_task *task, uint64_t ts, unsigned int cpu,
 		     enum switch_state state)
 {
 	const struct offcpu *oc = ctx;
 
-	return (!oc->has_states || oc->states[state]) &&
-	       waits__selected(&oc->w, task->tid, task->pid, task->comm, ts, cpu);
+	return (!oc->has_states || oc->states[state]) && waits__selected(&oc->w, task, ts, cpu);
 }
 
 static int draw(struct offcpu *oc)

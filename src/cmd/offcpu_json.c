@@ -30,14 +30,6 @@ static void put_states(struct strbuf *b, const struct offcpu_time *states)
 	strbuf__putc(b, '}');
 }
 
-static void put_frames(struct offcpu *oc, uint32_t kstack, uint32_t ustack)
-{
-	if (!oc->w.stacks)
-		return;
-	strbuf__puts(&oc->w.out.b, ",\"frames\":");
-	stack__json_frames(&oc->w.rd.names, &oc->w.out.b, kstack, ustack);
-}
-
 static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 {
 	struct strbuf *b = &oc->w.out.b;
@@ -47,14 +39,11 @@ static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 		return;
 	}
 	strbuf__printf(b, ",\"waker\":{\"by\":\"%s\"", s->interrupt ? "interrupt" : "task");
-	if (!s->interrupt) {
-		waits__json_u64(b, "tid", s->waker.tid);
-		waits__json_u64(b, "pid", s->waker.pid);
-		waits__json_string(b, "comm", s->waker.comm);
-	}
+	if (!s->interrupt)
+		waits__json_task(b, &s->waker);
 	waits__json_stack(&oc->w, "kstack", s->waker_kstack);
 	waits__json_stack(&oc->w, "ustack", s->waker_ustack);
-	put_frames(oc, s->waker_kstack, s->waker_ustack);
+	waits__json_frames(&oc->w, s->waker_kstack, s->waker_ustack);
 	strbuf__putc(b, '}');
 }
 
@@ -74,7 +63,7 @@ static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 		waits__json_stack(&oc->w, "kstack", s->kstack);
 		waits__json_stack(&oc->w, "ustack", s->ustack);
 		waits__json_end(&oc->w, "ustack_end", s->ustack);
-		put_frames(oc, s->kstack, s->ustack);
+		waits__json_frames(&oc->w, s->kstack, s->ustack);
 		put_waker(oc, s);
 		strbuf__putc(b, '}');
 	}
@@ -126,9 +115,7 @@ static void put_open(struct offcpu *oc, const struct offcpu_open *o)
 	struct strbuf *b = &oc->w.out.b;
 
 	strbuf__puts(b, "{\"kind\":\"open\"");
-	waits__json_u64(b, "tid", o->task.tid);
-	waits__json_u64(b, "pid", o->task.pid);
-	waits__json_string(b, "comm", o->task.comm);
+	waits__json_task(b, &o->task);
 	waits__json_string(b, "state", offcpu__state(o->state));
 	waits__json_u64(b, "since", o->since);
 	waits__json_u64(b, "age_ns", oc->result->sums.last - o->since);
@@ -138,7 +125,7 @@ static void put_open(struct offcpu *oc, const struct offcpu_open *o)
 		strbuf__puts(b, ",\"woken_at\":null");
 	waits__json_stack(&oc->w, "kstack", o->kstack);
 	waits__json_stack(&oc->w, "ustack", o->ustack);
-	put_frames(oc, o->kstack, o->ustack);
+	waits__json_frames(&oc->w, o->kstack, o->ustack);
 	strbuf__puts(b, "}\n");
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "event_flags.h"
 #include "frames.h"
 #include "log.h"
 
@@ -161,35 +162,24 @@ static void put_task_cached(struct script *s, const char *comm, uint32_t tid)
 
 /* ---- the columns ---------------------------------------------------------------------------- */
 
-enum { /* the kernel's enum trace_flag_type */
-       FLAG_IRQS_OFF = 0x01,
-       FLAG_NEED_RESCHED_LAZY = 0x02,
-       FLAG_NEED_RESCHED = 0x04,
-       FLAG_HARDIRQ = 0x08,
-       FLAG_SOFTIRQ = 0x10,
-       FLAG_PREEMPT_RESCHED = 0x20,
-       FLAG_NMI = 0x40,
-       FLAG_BH_OFF = 0x80,
-};
-
 void script__flags(const struct stk_event *e, char text[static 5])
 {
 	unsigned int flags = stk_event__flags(e), preempt = stk_event__preempt_count(e);
 	bool no_irqflag = stk_event__marks(e) & STK_MARK_NO_IRQFLAG;
-	bool need = flags & FLAG_NEED_RESCHED, lazy = flags & FLAG_NEED_RESCHED_LAZY;
-	bool hard = flags & FLAG_HARDIRQ;
+	bool need = flags & EVENT_FLAG_NEED_RESCHED, lazy = flags & EVENT_FLAG_NEED_RESCHED_LAZY;
+	bool hard = flags & EVENT_FLAG_HARDIRQ;
 
-	if (flags & FLAG_BH_OFF)
-		text[0] = flags & FLAG_IRQS_OFF ? 'D' : 'b';
+	if (flags & EVENT_FLAG_BH_OFF)
+		text[0] = flags & EVENT_FLAG_IRQS_OFF ? 'D' : 'b';
 	else
-		text[0] = flags & FLAG_IRQS_OFF ? 'd' : no_irqflag ? 'X' : '.';
-	if (flags & FLAG_PREEMPT_RESCHED)
+		text[0] = flags & EVENT_FLAG_IRQS_OFF ? 'd' : no_irqflag ? 'X' : '.';
+	if (flags & EVENT_FLAG_PREEMPT_RESCHED)
 		text[1] = need && lazy ? 'B' : need ? 'N' : lazy ? 'L' : 'p';
 	else
 		text[1] = need && lazy ? 'b' : need ? 'n' : lazy ? 'l' : '.';
-	if (flags & FLAG_NMI)
+	if (flags & EVENT_FLAG_NMI)
 		text[2] = hard ? 'Z' : 'z';
-	else if (flags & FLAG_SOFTIRQ)
+	else if (flags & EVENT_FLAG_SOFTIRQ)
 		text[2] = hard ? 'H' : 's';
 	else
 		text[2] = hard ? 'h' : '.';

@@ -45,8 +45,8 @@ void waits__free(struct waits *w)
 	reading__free(&w->rd);
 }
 
-bool waits__selected(const struct waits *w, uint32_t tid, uint32_t pid, const char *comm,
-		     uint64_t ts, unsigned int cpu)
+bool waits__selected(const struct waits *w, const struct wait_task *task, uint64_t ts,
+		     unsigned int cpu)
 {
 	const struct selection *s = &w->which;
 
@@ -54,11 +54,11 @@ bool waits__selected(const struct waits *w, uint32_t tid, uint32_t pid, const ch
 		return false;
 	if (s->cpu.nr && !num_set__has(&s->cpu, cpu))
 		return false;
-	if (s->tid.nr && !num_set__has(&s->tid, tid))
+	if (s->tid.nr && !num_set__has(&s->tid, task->tid))
 		return false;
-	if (s->pid.nr && !num_set__has(&s->pid, pid) && !num_set__has(&s->pid, tid))
+	if (s->pid.nr && !num_set__has(&s->pid, task->pid) && !num_set__has(&s->pid, task->tid))
 		return false;
-	return !s->comm || glob__matches(s->comm, comm);
+	return !s->comm || glob__matches(s->comm, task->comm);
 }
 
 uint32_t waits__top(const struct waits *w, uint32_t nr)
@@ -132,6 +132,21 @@ void waits__json_stack(struct waits *w, const char *key, uint32_t number)
 {
 	put_key(&w->out.b, key);
 	stack__json_id(w->rd.reader, &w->out.b, number);
+}
+
+void waits__json_task(struct strbuf *b, const struct wait_task *task)
+{
+	waits__json_u64(b, "tid", task->tid);
+	waits__json_u64(b, "pid", task->pid);
+	waits__json_string(b, "comm", task->comm);
+}
+
+void waits__json_frames(struct waits *w, uint32_t kstack, uint32_t ustack)
+{
+	if (!w->stacks)
+		return;
+	strbuf__puts(&w->out.b, ",\"frames\":");
+	stack__json_frames(&w->rd.names, &w->out.b, kstack, ustack);
 }
 
 void waits__json_end(struct waits *w, const char *key, uint32_t number)

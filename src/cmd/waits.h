@@ -9,6 +9,7 @@
 #include "durations.h"
 #include "flames.h"
 #include "reading.h"
+#include "wait_task.h"
 
 struct waits {
 	struct reading rd;
@@ -39,8 +40,8 @@ int waits__options(struct waits *w, int argc, char **argv, const struct option *
 		   int (*take)(void *ctx, int c, const char *arg), void *ctx);
 void waits__free(struct waits *w);
 
-bool waits__selected(const struct waits *w, uint32_t tid, uint32_t pid, const char *comm,
-		     uint64_t ts, unsigned int cpu);
+bool waits__selected(const struct waits *w, const struct wait_task *task, uint64_t ts,
+		     unsigned int cpu);
 /* How many of nr groups to print. */
 uint32_t waits__top(const struct waits *w, uint32_t nr);
 
@@ -55,6 +56,10 @@ void waits__put_task(struct strbuf *b, const char *comm, uint32_t tid);
 void waits__json_u64(struct strbuf *b, const char *key, uint64_t v);
 void waits__json_string(struct strbuf *b, const char *key, const char *s);
 void waits__json_stack(struct waits *w, const char *key, uint32_t number);
+/* "tid", "pid", "comm". */
+void waits__json_task(struct strbuf *b, const struct wait_task *task);
+/* "frames" of both stacks, with --stacks. */
+void waits__json_frames(struct waits *w, uint32_t kstack, uint32_t ustack);
 /* How the stack ends: "complete", null for none. */
 void waits__json_end(struct waits *w, const char *key, uint32_t number);
 /* "sum_ns", "min_ns", "p50_ns", "p99_ns", "max_ns", "exact". */

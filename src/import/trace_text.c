@@ -3,48 +3,38 @@
 
 #include <string.h>
 
+#include "event_flags.h"
+
 #define COMM_COLUMNS 16 /* comm is printed as %16s */
 #define MAX_COMM 15 /* TASK_COMM_LEN without its NUL */
-
-/* common_flags: include/linux/trace_events.h, enum trace_flag_type */
-enum {
-	FLAG_IRQS_OFF = 0x01,
-	FLAG_NEED_RESCHED_LAZY = 0x02,
-	FLAG_NEED_RESCHED = 0x04,
-	FLAG_HARDIRQ = 0x08,
-	FLAG_SOFTIRQ = 0x10,
-	FLAG_PREEMPT_RESCHED = 0x20,
-	FLAG_NMI = 0x40,
-	FLAG_BH_OFF = 0x80,
-};
 
 static const struct letter {
 	char c;
 	uint8_t flags;
 } irq_letters[] = {
 	{ '.', 0 },
-	{ 'd', FLAG_IRQS_OFF },
-	{ 'D', FLAG_IRQS_OFF | FLAG_BH_OFF },
-	{ 'b', FLAG_BH_OFF },
+	{ 'd', EVENT_FLAG_IRQS_OFF },
+	{ 'D', EVENT_FLAG_IRQS_OFF | EVENT_FLAG_BH_OFF },
+	{ 'b', EVENT_FLAG_BH_OFF },
 	{ 'X', 0 },
 	{ 0, 0 },
 }, resched_letters[] = {
 	{ '.', 0 },
-	{ 'N', FLAG_NEED_RESCHED | FLAG_PREEMPT_RESCHED },
-	{ 'n', FLAG_NEED_RESCHED },
-	{ 'p', FLAG_PREEMPT_RESCHED },
-	{ 'l', FLAG_NEED_RESCHED_LAZY },
-	{ 'b', FLAG_NEED_RESCHED | FLAG_NEED_RESCHED_LAZY },
-	{ 'L', FLAG_NEED_RESCHED_LAZY | FLAG_PREEMPT_RESCHED },
-	{ 'B', FLAG_NEED_RESCHED | FLAG_NEED_RESCHED_LAZY | FLAG_PREEMPT_RESCHED },
+	{ 'N', EVENT_FLAG_NEED_RESCHED | EVENT_FLAG_PREEMPT_RESCHED },
+	{ 'n', EVENT_FLAG_NEED_RESCHED },
+	{ 'p', EVENT_FLAG_PREEMPT_RESCHED },
+	{ 'l', EVENT_FLAG_NEED_RESCHED_LAZY },
+	{ 'b', EVENT_FLAG_NEED_RESCHED | EVENT_FLAG_NEED_RESCHED_LAZY },
+	{ 'L', EVENT_FLAG_NEED_RESCHED_LAZY | EVENT_FLAG_PREEMPT_RESCHED },
+	{ 'B', EVENT_FLAG_NEED_RESCHED | EVENT_FLAG_NEED_RESCHED_LAZY | EVENT_FLAG_PREEMPT_RESCHED },
 	{ 0, 0 },
 }, context_letters[] = {
 	{ '.', 0 },
-	{ 'h', FLAG_HARDIRQ },
-	{ 's', FLAG_SOFTIRQ },
-	{ 'H', FLAG_HARDIRQ | FLAG_SOFTIRQ },
-	{ 'z', FLAG_NMI },
-	{ 'Z', FLAG_NMI | FLAG_HARDIRQ },
+	{ 'h', EVENT_FLAG_HARDIRQ },
+	{ 's', EVENT_FLAG_SOFTIRQ },
+	{ 'H', EVENT_FLAG_HARDIRQ | EVENT_FLAG_SOFTIRQ },
+	{ 'z', EVENT_FLAG_NMI },
+	{ 'Z', EVENT_FLAG_NMI | EVENT_FLAG_HARDIRQ },
 	{ 0, 0 },
 };
 

@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "cleanup.h"
-
-/* enum trace_flag_type of include/linux/trace_events.h: the contexts. */
-#define FLAG_HARDIRQ 0x08
-#define FLAG_SOFTIRQ 0x10
-#define FLAG_NMI 0x40
+#include "event_flags.h"
 
 /* Contexts that interrupt one another: one of a level runs to its end before a lower one goes on. */
 enum level { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI };
@@ -52,11 +48,11 @@ void ftrace_match__free(struct ftrace_match *m)
 
 static enum level level_of(const struct ftrace_context *ctx)
 {
-	if (ctx->flags & FLAG_NMI)
+	if (ctx->flags & EVENT_FLAG_NMI)
 		return LEVEL_NMI;
-	if (ctx->flags & FLAG_HARDIRQ)
+	if (ctx->flags & EVENT_FLAG_HARDIRQ)
 		return LEVEL_HARDIRQ;
-	return ctx->flags & FLAG_SOFTIRQ ? LEVEL_SOFTIRQ : LEVEL_TASK;
+	return ctx->flags & EVENT_FLAG_SOFTIRQ ? LEVEL_SOFTIRQ : LEVEL_TASK;
 }
 
 static struct open_event *at(struct ftrace_match *m, unsigned int i)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who waits, and who wakes: what the analyses of waits keep of an event's task. */
+#ifndef ANALYZE_WAIT_TASK_H
+#define ANALYZE_WAIT_TASK_H
+
+#include <stdint.h>
+
+#include "stackonce.h"
+
+struct wait_task {
+	uint32_t tid, pid; /* pid 0: not known */
+	const char *comm; /* the reader's */
+};
+
+static inline struct wait_task wait_task__of(const struct stk_event *e)
+{
+	return (struct wait_task){ .tid = stk_event__tid(e),
+				   .pid = stk_event__pid(e),
+				   .comm = stk_event__comm(e) };
+}
+
+#endif /* ANALYZE_WAIT_TASK_H */
