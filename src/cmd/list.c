@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
-#include <linux/magic.h>
 
 #include "cleanup.h"
 #include "events/format.h"
@@ -19,6 +17,7 @@
 #include "out.h"
 #include "record/probe.h"
 #include "record/synthetic.h"
+#include "record/tracefs.h"
 
 static const char help[] =
 	"Usage: stackonce list [OPTIONS] [GLOB | PROBE]\n"
@@ -49,27 +48,14 @@ struct list {
 	unsigned int nr;
 };
 
-static bool is_tracefs(const char *path)
-{
-	struct statfs fs;
-
-	return !statfs(path, &fs) && fs.f_type == TRACEFS_MAGIC;
-}
-
 /* Where tracefs is, NULL after a message that says what to do. */
 static const char *find_tracefs(void)
 {
-	static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	const char *path = getenv("STACKONCE_TRACEFS");
-	unsigned int i;
+	const char *path = getenv("STACKONCE_TRACEFS") ?: tracefs__mounted();
 
-	if (path)
-		return path;
-	for (i = 0; i < ARRAY_SIZE(paths); i++)
-		if (is_tracefs(paths[i]))
-			return paths[i];
-	log_err(0, "tracefs is not mounted: mount -t tracefs nodev %s", paths[0]);
-	return NULL;
+	if (!path)
+		log_err(0, "tracefs is not mounted: mount -t tracefs nodev %s", TRACEFS_ROOT);
+	return path;
 }
 
 static int open_events(const char *tracefs, int *ret_fd)

@@ -137,26 +137,24 @@ static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-static int probe_perf_clock(char *detail, size_t len)
+static int try_samples(uint32_t type, uint64_t config)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
-					.config = PERF_COUNT_SW_CPU_CLOCK,
-					.sample_period = 10000000,
-					.disabled = 1 };
+	struct perf_event_attr attr = {
+		.type = type, .config = config, .sample_period = 10000000, .disabled = 1
+	};
 	_cleanup_close_ int fd = perf_open(&attr, -1, 0);
 
 	return fd < 0 ? fd : 0;
 }
 
+static int probe_perf_clock(char *detail, size_t len)
+{
+	return try_samples(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+}
+
 static int probe_perf_cycles(char *detail, size_t len)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE,
-					.config = PERF_COUNT_HW_CPU_CYCLES,
-					.sample_period = 10000000,
-					.disabled = 1 };
-	_cleanup_close_ int fd = perf_open(&attr, -1, 0);
-
-	return fd < 0 ? fd : 0;
+	return try_samples(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 }
 
 static int probe_kallsyms(char *detail, size_t len)

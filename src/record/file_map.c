@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "file_hash.h"
 #include "idmap.h"
 #include "jit_source.h"
@@ -263,10 +263,7 @@ static int add_fixed_name(struct file_map *m, struct mapped_file *f, const char 
 
 static bool is_fresh(const struct seen_file *s)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec - s->st.ctime_ns < FRESH_NS;
+	return clock_ns(CLOCK_REALTIME) - s->st.ctime_ns < FRESH_NS;
 }
 
 /* What an opened file tells. */

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "file_map.h"
 #include "files_internal.h"
 #include "frame.h"
@@ -21,7 +21,6 @@
 #include "user_frames.h"
 #include "vdso.h"
 
-#define SECOND_NS 1000000000ull
 #define POLL_NS 50000000ull /* after which the rings are looked after again */
 #define RETRY_MAX_NS (64 * SECOND_NS)
 
@@ -53,14 +52,6 @@ struct files {
 	bool snapshot; /* under way */
 	uint64_t load_ns;
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
-}
 
 /* ---- tables ----------------------------------------------------------------------------------- */
 

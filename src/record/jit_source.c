@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "seen_file.h"
 #include "symbols/usyms.h"
 
@@ -129,21 +129,13 @@ void jit_source__drop_fds(struct jit_source *j)
 	j->tmp_fd = j->dump_fd = -1;
 }
 
-static int64_t clock_of(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
 /*
  * Anybody may write into /tmp: only what the process's user or root put there counts, and nothing
  * that was left by one with the same number before.
  */
 static int open_in_tmp(const struct jit_source *j, const char *name)
 {
-	int64_t started = clock_of(CLOCK_REALTIME) - clock_of(CLOCK_BOOTTIME) + j->start_ns;
+	int64_t started = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) + j->start_ns;
 	_cleanup_close_ int tmp = -1;
 	_cleanup_close_ int fd = -1;
 	struct stat st;

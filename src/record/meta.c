@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "event.h"
 #include "log.h"
 #include "recorder.h"
@@ -143,7 +144,7 @@ static int put_machine(struct stk_writer *w, struct ksyms *syms)
 static int put_clock(struct stk_writer *w, const struct recorder_opts *opts)
 {
 	static const char *const names[] = { "mono", "boot", "tai" };
-	uint64_t ts = recorder_clock_ns(opts->clock), wall = recorder_wall_ns();
+	uint64_t ts = recorder_clock_ns(opts->clock), wall = clock_ns(CLOCK_REALTIME);
 	int err;
 
 	err = put(w, "clock", "%s", names[opts->clock]);

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #define MAX_ROOTS 256
 #define SHARE 20 /* of the time: at most one part */
@@ -60,17 +61,9 @@ static void add_process(struct namespaces *n, pid_t pid, uint64_t our_ns)
 	n->nr += v[n->nr].root != NULL;
 }
 
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 void namespaces__refresh(struct namespaces *n)
 {
-	uint64_t start = clock_ns(), end;
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), end;
 	struct dirent *d;
 	struct stat ours;
 	DIR *dir;
@@ -84,6 +77,6 @@ void namespaces__refresh(struct namespaces *n)
 			add_process(n, atoi(d->d_name), ours.st_ino);
 	if (dir)
 		closedir(dir);
-	end = clock_ns();
+	end = clock_ns(CLOCK_MONOTONIC);
 	n->next = end + SHARE * (end - start);
 }

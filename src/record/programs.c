@@ -11,7 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include <linux/membarrier.h>
 #include <bpf/bpf.h>
@@ -19,6 +18,7 @@
 
 #include "attach.h"
 #include "cleanup.h"
+#include "clock.h"
 #include "event.h"
 #include "log.h"
 #include "percpu.h"
@@ -27,14 +27,6 @@
 #include "symbols/ksyms.h"
 
 #define NEWS_BYTES (1u << 20) /* ring of what is new in the file map: some 700 files at once */
-
-uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 /* kernel.perf_event_max_stack: bpf_get_stack() stops there. */
 static uint32_t stack_limit(void)
@@ -413,7 +405,7 @@ int programs__refresh_cpus(struct programs *p)
 
 static int load(struct programs *p)
 {
-	uint64_t start = monotonic_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
 	p->skel = record_bpf__open();
@@ -443,7 +435,7 @@ static int load(struct programs *p)
 	err = fill_maps(p);
 	if (err)
 		return log_err(err, "fill the BPF maps");
-	p->costs.load_ns = monotonic_ns() - start;
+	p->costs.load_ns = clock_ns(CLOCK_MONOTONIC) - start;
 	return calibrate(p);
 }
 
@@ -481,10 +473,10 @@ int programs__new(const struct programs_opts *opts, struct programs **ret_progra
 	err = find_cpus(p);
 	if (!err)
 		err = load(p);
-	start = monotonic_ns();
+	start = clock_ns(CLOCK_MONOTONIC);
 	if (!err)
 		err = attach__all(p);
-	p->costs.attach_ns = monotonic_ns() - start;
+	p->costs.attach_ns = clock_ns(CLOCK_MONOTONIC) - start;
 	if (err) {
 		programs__free(p);
 		return err;

@@ -62,8 +62,6 @@ struct programs {
 	struct rlimit files_before; /* what was the limit of open files */
 };
 
-uint64_t monotonic_ns(void);
-
 /* Marks the programs that these events need; before they are loaded. */
 void programs__choose(struct programs *p);
 

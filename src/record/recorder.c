@@ -12,6 +12,7 @@
 
 #include "backend.h"
 #include "cleanup.h"
+#include "clock.h"
 #include "event.h"
 #include "log.h"
 #include "losses.h"
@@ -24,7 +25,6 @@
 
 #define ROUND_NS 200000000ull /* events reach the file at least this often */
 #define ROUND_BYTES (8u << 20) /* or when so many wait */
-#define SECOND_NS 1000000000ull
 #define STATUS_NS 500000000ull
 #define ACCOUNTING_NS 500000000ull
 #define NAP_MIN_US 1000
@@ -47,18 +47,8 @@ struct recorder {
 uint64_t recorder_clock_ns(enum rec_clock clock)
 {
 	static const clockid_t ids[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI };
-	struct timespec ts;
 
-	clock_gettime(ids[clock], &ts);
-	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
-}
-
-uint64_t recorder_wall_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
+	return clock_ns(ids[clock]);
 }
 
 /* The first signal waits for the writing to end, a second one for nothing. */
@@ -195,7 +185,7 @@ static int turn(struct recorder *r, bool last)
 	if (!account && now - r->round_start < ROUND_NS && stk_writer__pending(r->w) < ROUND_BYTES)
 		return 0;
 	r->round_start = now;
-	err = stk_writer__end_round(r->w, MIN(start, ds.horizon), recorder_wall_ns());
+	err = stk_writer__end_round(r->w, MIN(start, ds.horizon), clock_ns(CLOCK_REALTIME));
 	r->ops->end_round(r->backend);
 	if (!err && account) {
 		r->last_accounting = now;

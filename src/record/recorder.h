@@ -63,6 +63,5 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_
 #define RECORDER_EXEC_FAILED 4096 /* added to the errno, the sum negated */
 
 uint64_t recorder_clock_ns(enum rec_clock clock);
-uint64_t recorder_wall_ns(void);
 
 #endif /* RECORD_RECORDER_H */

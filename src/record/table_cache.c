@@ -9,10 +9,10 @@
 #include <linux/membarrier.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "log.h"
 #include "tables.h"
 
-#define SECOND_NS 1000000000ull
 #define IDLE_NS SECOND_NS /* not asked for so long: may be evicted */
 #define REFUSED_NS (30 * SECOND_NS) /* then a table that found no room may try again */
 

@@ -22,20 +22,24 @@ static int is_tracefs(const char *path)
 	return !statfs(path, &st) && st.f_type == TRACEFS_MAGIC;
 }
 
-int tracefs__root(const char **ret_root)
+const char *tracefs__mounted(void)
 {
-	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	static const char *const roots[] = { TRACEFS_ROOT, "/sys/kernel/debug/tracing" };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(roots); i++) {
-		if (is_tracefs(roots[i])) {
-			*ret_root = roots[i];
-			return 0;
-		}
-	}
-	if (mount("nodev", roots[0], "tracefs", 0, NULL))
+	for (i = 0; i < ARRAY_SIZE(roots); i++)
+		if (is_tracefs(roots[i]))
+			return roots[i];
+	return NULL;
+}
+
+int tracefs__root(const char **ret_root)
+{
+	const char *root = tracefs__mounted();
+
+	if (!root && mount("nodev", TRACEFS_ROOT, "tracefs", 0, NULL))
 		return -errno;
-	*ret_root = roots[0];
+	*ret_root = root ?: TRACEFS_ROOT;
 	return 0;
 }
 

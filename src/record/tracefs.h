@@ -5,8 +5,12 @@
 
 #include <stddef.h>
 
+#define TRACEFS_ROOT "/sys/kernel/tracing" /* where it belongs */
+
+/* Where it is mounted, NULL: nowhere. */
+const char *tracefs__mounted(void);
 /*
- * The tracefs root ("/sys/kernel/tracing"); mounts it when it is not mounted and we may.
+ * The tracefs root (TRACEFS_ROOT, as a rule); mounts it when it is not mounted and we may.
  * -ENOENT or the mount's error otherwise.
  */
 int tracefs__root(const char **ret_root);

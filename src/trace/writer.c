@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "log.h"
 
 #define BATCH_EVENTS 16384u /* events of a block, with few CPUs */
@@ -79,11 +79,8 @@ static int write_header(struct stk_writer *w)
 	uint16_t version[2] = { STK_MAJOR, STK_MINOR };
 	uint32_t size = STK_HEADER_SIZE, crc;
 	uint8_t uuid[16], zero[20] = { 0 };
-	struct timespec now;
-	uint64_t wall;
+	uint64_t wall = clock_ns(CLOCK_REALTIME);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	wall = now.tv_sec * 1000000000ULL + now.tv_nsec;
 	if (getrandom(uuid, sizeof(uuid), 0) != sizeof(uuid))
 		return log_err(-errno, "random bytes for the recording's uuid");
 	wire_put(&w->group, STK_MAGIC, 8);
@@ -374,15 +371,13 @@ int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status)
 {
 	struct wire_buf *b = &w->scratch;
-	struct timespec now;
 	char status[16];
 	int n, err;
 
 	if (w->err)
 		return w->err;
 	if (stk_writer__pending(w)) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		err = stk_writer__end_round(w, w->max_ts, now.tv_sec * 1000000000ULL + now.tv_nsec);
+		err = stk_writer__end_round(w, w->max_ts, clock_ns(CLOCK_REALTIME));
 		if (err)
 			return err;
 	}
