@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # A map for 2^10 stacks that the function tracer has filled: known stacks are ids still, none is
-# wrong, the others are there in full, and the statistics add up.
+# wrong, the others are there in full, and the statistics add up to what is in the ring buffer.
 # needs: variant=default smp=2 accel=single mem=1024
 # timeout: 600
 . "$TESTS/lib.sh"
@@ -9,44 +9,96 @@
 instance ids 10
 instance full 0
 ids=$tracefs/instances/ids
-for name in ids full; do
-	echo 16384 >"$tracefs/instances/$name/buffer_size_kb"
+full=$tracefs/instances/full
+for dir in "$ids" "$full"; do
+	echo 16384 >"$dir/buffer_size_kb"
 done
 
-# with a stack for each function of the kernel an emulated machine gets nowhere
-echo 'kmem_cache_*' 'vfs_*' '*lookup*' '*folio*' '*page*' 'mutex_*' 'kfree*' 'security_*' \
-	>"$ids/set_ftrace_filter"
-echo function >"$ids/current_tracer" || skip "no function tracer"
-echo 1 >"$ids/options/func_stack_trace"
-echo 1 >"$ids/tracing_on"
-for _ in 1 2 3 4 5; do
+asked=0 successes=0 drops=0
+# since: what was asked of the map since the last time, and what it took
+since()
+{
+	for stat in asked successes drops; do
+		now=$(stat_of "$ids" $stat)
+		eval "$stat=\$((now - \${was_$stat:-0})) was_$stat=$now"
+	done
+}
+
+# race ARG...: every stack is compared, and after each round the statistics with the ring
+race()
+{
+	"$TESTS/race" -k "$@" ids full || {
+		cat "$ids/stack_map_stat"
+		fail "race $*"
+	}
+	statistics "$ids"
+	since
+}
+
+# What events are traced: all their stacks are known before anything else is.
+traced()
+{
+	for dir in "$ids" "$full"; do
+		if [ "$1" -eq 1 ]; then
+			events "$dir" kmem syscalls sched/sched_switch
+		else
+			echo 0 >"$dir/events/enable"
+		fi
+	done
+}
+
+traced 1
+race -i 3 5
+traced 0
+[ "$(stat_of "$ids" entries)" -lt 512 ] || fail "the map is half full before it shall be"
+
+# With a stack for each function of the kernel an emulated machine gets nowhere.  The instance that
+# was the last to begin is the first to be told of a function.
+for dir in "$full" "$ids"; do
+	echo 'kmem_cache_*' 'vfs_*' '*lookup*' '*folio*' 'mutex_*' 'kfree*' 'security_*' \
+		>"$dir/set_ftrace_filter"
+	echo function >"$dir/current_tracer" || skip "no function tracer"
+	echo 1 >"$dir/options/func_stack_trace"
+done
+
+# work: of many kinds, for the function tracer of one instance; what it leaves is read at once
+work()
+{
+	echo 1 >"$ids/tracing_on"
 	ls -lR "$tracefs/events/sched" | sort >/dev/null
 	cat /proc/self/maps /proc/self/status /proc/mounts /proc/meminfo /proc/interrupts >/dev/null
 	ps >/dev/null
 	dd if=/dev/zero of=/tmp/full_map bs=4096 count=10 2>/dev/null
 	rm /tmp/full_map
-	echo >"$ids/trace"
-done
-echo 0 >"$ids/tracing_on"
-echo nop >"$ids/current_tracer"
-echo >"$ids/trace"
-cat "$ids/stack_map_stat"
-statistics "$ids"
-drops=$(stat_of "$ids" drops)
-[ "$drops" -gt 0 ] || fail "the map did not fill"
-entries=$(stat_of "$ids" entries)
-filled="$entries entries, $drops of $(stat_of "$ids" asked) in full"
+	echo 0 >"$ids/tracing_on"
+	since
+	# shellcheck disable=SC2046 # four numbers
+	set -- $("$TESTS/sizes" "$ids")
+	echo "function tracer: $1 events, $3 stacks in $4 bytes; $asked asked, $drops in full"
+	[ "$3" -eq "$asked" ] || fail "$3 stacks in the ring, $asked asked for"
+	each=$(($4 / $3))
+}
 
-for name in ids full; do
-	events "$tracefs/instances/$name" kmem syscalls sched/sched_switch
+for _ in 1 2 3 4; do
+	work
 done
-successes=$(stat_of "$ids" successes)
-asked=$(stat_of "$ids" asked)
-"$TESTS/race" -k -i 5 20 ids full || exit 1
 cat "$ids/stack_map_stat"
 statistics "$ids"
-hits=$(($(stat_of "$ids" successes) - successes))
-asked=$(($(stat_of "$ids" asked) - asked))
-[ "$(stat_of "$ids" entries)" -le 1024 ] || fail "more entries than there is room for"
-[ $hits -gt $((asked / 2)) ] || fail "only $hits of $asked stacks that came again are ids"
-note "function tracer: $filled; then $hits of $asked stacks of events are ids"
+entries=$(stat_of "$ids" entries)
+[ "$drops" -gt 0 ] || fail "the map did not fill"
+[ "$entries" -le 1024 ] || fail "more entries than there is room for"
+[ "$successes" -gt $((asked / 2)) ] || fail "only $successes of $asked stacks that came again are ids"
+[ "$each" -lt 40 ] || fail "a stack takes $each bytes of the ring"
+said="$entries entries; function tracer: $successes of $asked stacks ids, $each bytes each;"
+
+race -a 3
+said="$said $successes of $asked right;"
+for dir in "$ids" "$full"; do
+	echo nop >"$dir/current_tracer"
+done
+
+traced 1
+race -i 5 10
+traced 0
+[ "$successes" -gt $((asked / 2)) ] || fail "only $successes of $asked known stacks are ids"
+note "$said events: $successes of $asked known stacks ids"
