@@ -10,18 +10,10 @@
 
 #include "cleanup.h"
 #include "frame.h"
-#include "gen.h"
 #include "trace/stk.h"
+#include "written.h"
 
 #define FAILED FRAME_MARKER(FRAME_END, STK_END_FAILED)
-
-static uint32_t add_stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr)
-{
-	uint32_t number = 0;
-
-	assert_int_equal(stk_writer__stack(w, frames, nr, &number), 0);
-	return number;
-}
 
 static uint32_t add_placeholder(struct stk_writer *w, unsigned int n)
 {

@@ -9,37 +9,15 @@
 
 #include "cleanup.h"
 #include "frame.h"
-#include "gen.h"
+#include "written.h"
 
 #define K(x) (0xffffffff81000000ULL + (x))
 
-/* Open what the writer wrote and read all of it. */
-static struct stk_reader *read_back(struct stk_writer *w, struct gen_file *f)
-{
-	const struct stk_event *e;
-	struct stk_reader *r;
-
-	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
-	stk_writer__free(w);
-	gen_load(f);
-	assert_int_equal(stk_reader__open_mem(f->p, f->len, NULL, &r), 0);
-	assert_int_equal(stk_reader__next(r, &e), 0);
-	return r;
-}
-
-static struct stk_writer *begin(struct gen_file *f, size_t budget)
+static struct stk_writer *begin_budget(struct gen_file *f, size_t budget)
 {
 	struct stk_writer_opts opts = { .nr_cpus = 1, .stack_budget = budget };
 
 	return gen_open(f, &opts);
-}
-
-static uint32_t add(struct stk_writer *w, const uint64_t *frames, unsigned int nr)
-{
-	uint32_t number = 0;
-
-	assert_int_equal(stk_writer__stack(w, frames, nr, &number), 0);
-	return number;
 }
 
 static void assert_frame(const struct stk_frame *f, uint64_t ip, bool exact, const char *sym,
@@ -66,8 +44,8 @@ static void test_symbols(void **state)
 	struct stk_frame out[6], one;
 	struct stk_reader *r;
 	struct gen_file f;
-	struct stk_writer *w = begin(&f, 0);
-	uint32_t n = add(w, frames, 6);
+	struct stk_writer *w = begin(&f);
+	uint32_t n = add_stack(w, frames, 6);
 
 	stk_writer__symbol(w, K(0x900), 0x10, "behind", "");
 	stk_writer__symbol(w, K(0x100), 0x100, "old_name", "");
@@ -96,8 +74,7 @@ static void test_symbols(void **state)
 	assert_frame(&one, K(0x200), true, "second", 0, "mod");
 	assert_int_equal(stk_reader__kernel_symbol(r, K(0), &one), 0);
 	assert_null(one.sym);
-	stk_reader__free(r);
-	gen_close(&f);
+	done(r, &f);
 }
 
 static void round_end(struct stk_writer *w)
@@ -116,28 +93,28 @@ static void test_renamed(void **state)
 	struct stk_frame out[3];
 	struct stk_reader *r;
 	struct gen_file f;
-	struct stk_writer *w = begin(&f, 0);
+	struct stk_writer *w = begin(&f);
 
 	for (int i = 0; i < 5; i++) {
 		frames[i][0] = K(i < 4 ? 0x110 : 0x910);
 		frames[i][1] = K(0x2000 + i);
 		frames[i][2] = K(0x400);
 	}
-	add(w, frames[0], 3);
+	add_stack(w, frames[0], 3);
 	stk_writer__symbol(w, K(0x100), 0x100, "one", "bpf");
 	stk_writer__symbol(w, K(0x3f0), 0x100, "root", "");
 	round_end(w);
-	add(w, frames[1], 3);
+	add_stack(w, frames[1], 3);
 	stk_writer__symbol(w, K(0x80), 0x100, "two", "bpf");
 	round_end(w);
 	stk_writer__symbol(w, K(0x10f), 1, "", "");
-	add(w, frames[2], 3);
+	add_stack(w, frames[2], 3);
 	round_end(w);
 	stk_writer__symbol(w, K(0x100), 0x100, "one", "bpf");
-	add(w, frames[3], 3);
+	add_stack(w, frames[3], 3);
 	round_end(w);
 	/* of names that come later the first is meant */
-	add(w, frames[4], 3);
+	add_stack(w, frames[4], 3);
 	round_end(w);
 	stk_writer__symbol(w, K(0x908), 0x100, "replaced", "bpf");
 	stk_writer__symbol(w, K(0x900), 0x100, "after", "bpf");
@@ -155,8 +132,7 @@ static void test_renamed(void **state)
 	/* what is no frame has no time: the last name */
 	assert_int_equal(stk_reader__kernel_symbol(r, K(0x110), &out[0]), 0);
 	assert_frame(&out[0], K(0x110), true, "three", 0x90, "bpf");
-	stk_reader__free(r);
-	gen_close(&f);
+	done(r, &f);
 }
 
 /* When its memory is at an end the writer starts its tree again: symbols still go first. */
@@ -166,11 +142,11 @@ static void test_renamed_budget(void **state)
 	struct stk_frame out[2];
 	struct stk_reader *r;
 	struct gen_file f;
-	struct stk_writer *w = begin(&f, 1);
+	struct stk_writer *w = begin_budget(&f, 1);
 
-	add(w, frames[0], 2);
+	add_stack(w, frames[0], 2);
 	stk_writer__symbol(w, K(0x100), 0x100, "one", "");
-	add(w, frames[1], 2);
+	add_stack(w, frames[1], 2);
 	round_end(w);
 	stk_writer__symbol(w, K(0x80), 0x100, "two", "");
 	r = read_back(w, &f);
@@ -178,8 +154,7 @@ static void test_renamed_budget(void **state)
 		assert_int_equal(stk_reader__frames(r, i, out, 2), 2);
 		assert_frame(&out[0], K(0x110), false, "one", 0x10, NULL);
 	}
-	stk_reader__free(r);
-	gen_close(&f);
+	done(r, &f);
 }
 
 static void test_entries(void **state)
@@ -204,12 +179,12 @@ static void test_entries(void **state)
 	struct stk_frame out[3];
 	struct stk_reader *r;
 	struct gen_file f;
-	struct stk_writer *w = begin(&f, 0);
+	struct stk_writer *w = begin(&f);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		const uint64_t frames[] = { K(0x1000 * i + 8), K(0x100000), K(0x200000) };
 
-		assert_int_equal(add(w, frames, 3), i + 1);
+		assert_int_equal(add_stack(w, frames, 3), i + 1);
 		stk_writer__symbol(w, K(0x1000 * i), 0x20, names[i].name, "");
 	}
 	r = read_back(w, &f);
@@ -219,8 +194,7 @@ static void test_entries(void **state)
 		assert_int_equal(out[1].exact, names[i].entry);
 		assert_false(out[2].exact);
 	}
-	stk_reader__free(r);
-	gen_close(&f);
+	done(r, &f);
 }
 
 static void test_markers(void **state)
@@ -233,15 +207,15 @@ static void test_markers(void **state)
 	struct stk_stack s;
 	struct stk_reader *r;
 	struct gen_file f;
-	struct stk_writer *w = begin(&f, 0);
+	struct stk_writer *w = begin(&f);
 
-	assert_int_equal(add(w, sample, 3), 1);
-	assert_int_equal(add(w, cut, 3), 2);
-	assert_int_equal(add(w, user, 2), 3);
-	assert_int_equal(add(w, NULL, 0), 4);
-	assert_int_equal(add(w, odd, 1), 5);
-	assert_int_equal(add(w, sample + 1, 2), 6);
-	assert_int_equal(add(w, NULL, 0), 4);
+	assert_int_equal(add_stack(w, sample, 3), 1);
+	assert_int_equal(add_stack(w, cut, 3), 2);
+	assert_int_equal(add_stack(w, user, 2), 3);
+	assert_int_equal(add_stack(w, NULL, 0), 4);
+	assert_int_equal(add_stack(w, odd, 1), 5);
+	assert_int_equal(add_stack(w, sample + 1, 2), 6);
+	assert_int_equal(add_stack(w, NULL, 0), 4);
 	stk_writer__symbol(w, K(0x100), 0x100, "first", "");
 	r = read_back(w, &f);
 
@@ -273,8 +247,7 @@ static void test_markers(void **state)
 	assert_int_equal(s.alias_of, 6);
 	assert_int_equal(stk_reader__frames(r, 6, out, 4), 2);
 	assert_false(out[0].exact);
-	stk_reader__free(r);
-	gen_close(&f);
+	done(r, &f);
 }
 
 static void test_aliases(void **state)
@@ -284,7 +257,7 @@ static void test_aliases(void **state)
 	struct stk_stack s;
 	struct stk_reader *r;
 	struct gen_file f;
-	struct stk_writer *w = begin(&f, 0);
+	struct stk_writer *w = begin(&f);
 	uint32_t n[5];
 
 	assert_int_equal(stk_writer__stack_imported(w, a, 3, 77, 5, &n[0]), 0);
@@ -315,8 +288,7 @@ static void test_aliases(void **state)
 	assert_int_equal(s.id, 0);
 	assert_int_equal(s.alias_of, 4);
 	assert_int_equal(s.generation, 9);
-	stk_reader__free(r);
-	gen_close(&f);
+	done(r, &f);
 }
 
 #define NR_DISTINCT 3000u
@@ -337,7 +309,7 @@ static void test_budget(void **state)
 	struct stk_frame out[10];
 	struct stk_reader *r;
 	struct gen_file f;
-	struct stk_writer *w = begin(&f, BUDGET);
+	struct stk_writer *w = begin_budget(&f, BUDGET);
 	uint64_t frames[10];
 
 	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
@@ -345,7 +317,7 @@ static void test_budget(void **state)
 		struct stk_writer_event ev = { .ts = i };
 
 		budget_frames(i % NR_DISTINCT, frames);
-		ev.kstack = add(w, frames, 10);
+		ev.kstack = add_stack(w, frames, 10);
 		assert_int_equal(stk_writer__event(w, &ev), 0);
 		stk_writer__stats(w, &stats);
 		assert_true(stats.merged_bytes < 2 * BUDGET);
@@ -370,8 +342,7 @@ static void test_budget(void **state)
 	assert_int_equal(totals.stacks, NR_DISTINCT);
 	assert_int_equal(totals.duplicates, 0);
 	assert_int_equal(totals.nodes, 4 * NR_DISTINCT + 6);
-	stk_reader__free(r);
-	gen_close(&f);
+	done(r, &f);
 }
 
 static void test_depth(void **state)
@@ -380,20 +351,19 @@ static void test_depth(void **state)
 	struct stk_frame out[STK_MAX_DEPTH];
 	struct stk_reader *r;
 	struct gen_file f;
-	struct stk_writer *w = begin(&f, 0);
+	struct stk_writer *w = begin(&f);
 	uint32_t n;
 
 	for (uint64_t i = 0; i <= 2 * STK_MAX_DEPTH; i++)
 		frames[i] = K(i * 16);
-	assert_int_equal(add(w, frames, STK_MAX_DEPTH), 1);
+	assert_int_equal(add_stack(w, frames, STK_MAX_DEPTH), 1);
 	assert_int_equal(stk_writer__stack(w, frames, STK_MAX_DEPTH + 1, &n), -E2BIG);
-	assert_int_equal(add(w, frames, 3), 2); /* not a sticky error */
+	assert_int_equal(add_stack(w, frames, 3), 2); /* not a sticky error */
 	r = read_back(w, &f);
 	assert_int_equal(stk_reader__frames(r, 1, out, STK_MAX_DEPTH), STK_MAX_DEPTH);
 	assert_int_equal(out[STK_MAX_DEPTH - 1].ip, K(16 * (STK_MAX_DEPTH - 1)));
 	assert_int_equal(stk_reader__nr_stacks(r), 2);
-	stk_reader__free(r);
-	gen_close(&f);
+	done(r, &f);
 }
 
 int main(void)
