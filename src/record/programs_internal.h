@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What programs.c and attach.c share. */
+/* What programs.c, calibrate.c and attach.c share. */
 #ifndef RECORD_PROGRAMS_INTERNAL_H
 #define RECORD_PROGRAMS_INTERNAL_H
 
@@ -64,5 +64,14 @@ struct programs {
 
 /* Marks the programs that these events need; before they are loaded. */
 void programs__choose(struct programs *p);
+
+/* ---- calibrate.c ---------------------------------------------------------------------------- */
+
+/* Where this CPU's variables are; 1 when that cannot be told. */
+int programs__locate_cpu(struct programs *p, unsigned int cpu);
+/* Those of all CPUs that are online. */
+int programs__locate(struct programs *p);
+/* What preemption looks like from inside a program that interrupts nothing. */
+int programs__calibrate(struct programs *p);
 
 #endif /* RECORD_PROGRAMS_INTERNAL_H */
