@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The info command: reading and adding up in info.c, printing in info_put.c. */
+/* The info command: reading and adding up in info.c, printing in info_text.c and info_json.c. */
 #ifndef CMD_INFO_H
 #define CMD_INFO_H
 
@@ -29,6 +29,27 @@ struct info {
 
 void info__account(const struct info *in, const struct stk_event_type *t, struct account *ret);
 void info__sum(struct account *a);
+
+/* ---- info_names.c --------------------------------------------------------------------------- */
+
+struct reason {
+	enum stk_counter counter;
+	const char *name;
+};
+
+/* Each ends with one that has no name. */
+extern const struct reason info_filtered_by[], info_lost_by[], info_fell_by[], info_stack_ends[],
+	info_ustack_ways[], info_ustack_ends[], info_samples[];
+
+/* "clean", "abrupt", or "recording" while that goes on. */
+const char *info__ended(const struct info *in);
+#define INFO_COST_MIN 8 /* events that were measured: of fewer, nothing is said */
+/* ns of the programs that record, over all events; from those that were measured. */
+uint64_t info__cost(const struct account *a);
+/* A number among the metadata; false: it is not there. */
+bool info__meta_u64(const struct info *in, const char *key, uint64_t *ret_value);
+
+/* ---- info_text.c, info_json.c --------------------------------------------------------------- */
 
 void info__put_text(struct info *in);
 void info__put_json(struct info *in);

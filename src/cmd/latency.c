@@ -196,15 +196,6 @@ static int parse_options(struct latency *l, int argc, char **argv)
 
 /* ---- what pairs asks -------------------------------------------------------------------------- */
 
-static bool matches(const char *globs, const struct stk_event_type *t)
-{
-	_cleanup_free_ char *full = NULL;
-
-	if (asprintf(&full, "%s:%s", stk_event_type__system(t), stk_event_type__name(t)) < 0)
-		full = NULL;
-	return (full && glob__matches(globs, full)) || glob__matches(globs, stk_event_type__name(t));
-}
-
 static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 {
 	unsigned int i = stk_event_type__index(t);
@@ -213,8 +204,8 @@ static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 
 	if (i < l->nr_roles && l->roles[i])
 		return l->roles[i] & ~ROLE_KNOWN;
-	role = ROLE_KNOWN | (matches(l->start, t) ? PAIRS_START : 0) |
-	       (matches(l->end, t) ? PAIRS_END : 0);
+	role = ROLE_KNOWN | (event__matches(l->start, t) ? PAIRS_START : 0) |
+	       (event__matches(l->end, t) ? PAIRS_END : 0);
 	if (i >= l->nr_roles) {
 		more = realloc(l->roles, i + 64);
 		if (!more)

@@ -193,10 +193,25 @@ int reading__open(struct reading *rd, unsigned int want)
 	return CMD_OK;
 }
 
+char *event__full_name(const struct stk_event_type *t)
+{
+	char *name;
+
+	if (asprintf(&name, "%s:%s", stk_event_type__system(t), stk_event_type__name(t)) < 0)
+		return NULL;
+	return name;
+}
+
+bool event__matches(const char *globs, const struct stk_event_type *t)
+{
+	_cleanup_free_ char *full = event__full_name(t);
+
+	return (full && glob__matches(globs, full)) || glob__matches(globs, stk_event_type__name(t));
+}
+
 static bool type_selected(struct selection *sel, const struct stk_event_type *t)
 {
 	unsigned int i = stk_event_type__index(t);
-	char full[512];
 	int8_t *more;
 
 	if (i >= sel->nr_types) {
@@ -207,14 +222,8 @@ static bool type_selected(struct selection *sel, const struct stk_event_type *t)
 		sel->types = more;
 		sel->nr_types = i + 64;
 	}
-	if (!sel->types[i]) {
-		snprintf(full, sizeof(full), "%s:%s", stk_event_type__system(t),
-			 stk_event_type__name(t));
-		sel->types[i] = glob__matches(sel->event, full) ||
-						glob__matches(sel->event, stk_event_type__name(t)) ?
-					1 :
-					2;
-	}
+	if (!sel->types[i])
+		sel->types[i] = event__matches(sel->event, t) ? 1 : 2;
 	return sel->types[i] == 1;
 }
 

@@ -142,6 +142,11 @@ bool reading__selected(struct reading *rd, const struct stk_event *e);
 int reading__finish(struct reading *rd);
 void reading__free(struct reading *rd);
 
+/* "system:name", to be freed; NULL when out of memory. */
+char *event__full_name(const struct stk_event_type *t);
+/* Whether one of the globs is for its full name, or for the name alone. */
+bool event__matches(const char *globs, const struct stk_event_type *t);
+
 /* Comm as ftrace prints it: "<idle>" for the idle task. */
 static inline const char *event_comm(const struct stk_event *e)
 {

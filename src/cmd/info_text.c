@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* info's output, for people and as JSON; the JSON names are listed in stackonce-info(1). */
+/* What the info command prints for people. */
 #include "info.h"
 
 #include <inttypes.h>
@@ -9,62 +9,6 @@
 #include <time.h>
 
 #include "cleanup.h"
-
-struct reason {
-	enum stk_counter counter;
-	const char *name;
-};
-
-static const struct reason filtered_by[] = {
-	{ STK_C_FILTERED_PID, "pid" },
-	{ STK_C_FILTERED_SELF, "self" },
-	{ STK_C_FILTERED_EXPR, "expression" },
-};
-
-static const struct reason lost_by[] = {
-	{ STK_C_LOST_RING, "ring" },	   { STK_C_LOST_NESTED, "nested" },
-	{ STK_C_LOST_SCRATCH, "scratch" }, { STK_C_LOST_WRITE, "write" },
-	{ STK_C_LOST_EDGE, "edge" },	   { STK_C_LOST_UNKNOWN, "unknown" },
-	{ STK_C_LOST_RETURN, "return" },
-};
-
-static const struct reason fell_by[] = {
-	{ STK_C_STACK_FELL_POOL, "pool" },
-	{ STK_C_STACK_FELL_PROBE, "probe" },
-};
-
-static const struct reason stack_ends[] = {
-	{ STK_C_STACK_TRUNCATED, "truncated" },
-	{ STK_C_STACK_AT_LIMIT, "at_limit" },
-	{ STK_C_STACK_EMPTY, "empty" },
-	{ STK_C_STACK_FAILED, "failed" },
-};
-
-static const struct reason ustack_ways[] = {
-	{ STK_C_USTACK_HIT, "hit" },
-	{ STK_C_USTACK_NEW, "new" },
-	{ STK_C_USTACK_FULL, "full" },
-	{ STK_C_USTACK_DEFERRED, "deferred" },
-};
-
-static const struct reason ustack_ends[] = {
-	{ STK_C_USTACK_COMPLETE, "complete" },	   { STK_C_USTACK_FALLBACK, "fallback" },
-	{ STK_C_USTACK_TRUNCATED, "truncated" },   { STK_C_USTACK_NO_TABLE, "no_table" },
-	{ STK_C_USTACK_UNREADABLE, "unreadable" }, { STK_C_USTACK_FAILED, "failed" },
-};
-
-static const struct reason samples[] = {
-	{ STK_C_SAMPLE_EXPECTED, "expected" }, { STK_C_RECORDED, "taken" },
-	{ STK_C_SAMPLE_SKIPPED, "skipped" },   { STK_C_SAMPLE_THROTTLED, "throttled" },
-	{ STK_C_SAMPLE_IDLE, "idle" },
-};
-
-static const char *ended(const struct info *in)
-{
-	return in->t.clean_end ? "clean" : in->running ? "recording" : "abrupt";
-}
-
-/* ---- for people ----------------------------------------------------------------------------- */
 
 static void put_label(struct info *in, const char *label)
 {
@@ -186,13 +130,13 @@ static void put_all_meta(struct info *in)
 
 /* "  lost: ring 12, nested 3", only reasons that occurred. */
 static void put_reasons(struct info *in, const char *what, const struct account *a,
-			const struct reason *reasons, unsigned int nr)
+			const struct reason *reasons)
 {
 	struct strbuf *b = &in->out.b;
 	bool any = false;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; reasons[i].name; i++) {
 		if (!a->c[reasons[i].counter])
 			continue;
 		strbuf__puts(b, any ? ", " : "    ");
@@ -229,8 +173,8 @@ static void put_account_row(struct info *in, const char *name, int width, const 
 	if (a->lost)
 		strbuf__puts(b, out__colour(&in->out, OUT_PLAIN));
 	strbuf__puts(b, exact ? "\n" : "  does not add up\n");
-	put_reasons(in, "filtered by: ", a, filtered_by, ARRAY_SIZE(filtered_by));
-	put_reasons(in, "lost by: ", a, lost_by, ARRAY_SIZE(lost_by));
+	put_reasons(in, "filtered by: ", a, info_filtered_by);
+	put_reasons(in, "lost by: ", a, info_lost_by);
 	if (a->c[STK_C_NO_FIELDS]) {
 		strbuf__puts(b, "    fields missing in ");
 		out__number(b, a->c[STK_C_NO_FIELDS], 0);
@@ -238,38 +182,17 @@ static void put_account_row(struct info *in, const char *name, int width, const 
 	}
 }
 
-#define COST_MIN 8 /* of fewer, nothing is said */
-
-/* ns of the programs that record, over all events; from those that were measured. */
-static uint64_t cost_of(const struct account *a)
-{
-	uint64_t events = a->c[STK_C_RECORDED] + a->c[STK_C_FILTERED_EXPR];
-
-	if (a->c[STK_C_COST_EVENTS] < COST_MIN)
-		return 0;
-	return (double)a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS] * events;
-}
-
 static void put_event_cost(struct info *in, const struct account *a)
 {
 	struct strbuf *b = &in->out.b;
 
-	if (a->c[STK_C_COST_EVENTS] < COST_MIN || !in->verbose)
+	if (a->c[STK_C_COST_EVENTS] < INFO_COST_MIN || !in->verbose)
 		return;
 	strbuf__puts(b, "    cost: ");
 	out__number(b, a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS], 0);
 	strbuf__puts(b, " ns each (");
 	out__number(b, a->c[STK_C_COST_EVENTS], 0);
-	strbuf__printf(b, " measured), %.3f s in all\n", cost_of(a) / 1e9);
-}
-
-static char *full_name(const struct stk_event_type *t)
-{
-	char *name;
-
-	if (asprintf(&name, "%s:%s", stk_event_type__system(t), stk_event_type__name(t)) < 0)
-		return NULL;
-	return name;
+	strbuf__printf(b, " measured), %.3f s in all\n", info__cost(a) / 1e9);
 }
 
 static void put_accounting(struct info *in)
@@ -280,7 +203,7 @@ static void put_accounting(struct info *in)
 	int width = 16;
 
 	for (i = 0; i < nr; i++) {
-		_cleanup_free_ char *name = full_name(stk_reader__type(in->rd.reader, i));
+		_cleanup_free_ char *name = event__full_name(stk_reader__type(in->rd.reader, i));
 
 		width = MAX(width, (int)MIN(strlen(name ?: ""), 48u));
 	}
@@ -289,7 +212,7 @@ static void put_accounting(struct info *in)
 		       out__colour(&in->out, OUT_PLAIN));
 	for (i = 0; i < nr; i++) {
 		const struct stk_event_type *t = stk_reader__type(in->rd.reader, i);
-		_cleanup_free_ char *name = full_name(t);
+		_cleanup_free_ char *name = event__full_name(t);
 		const char *filter = stk_event_type__filter(t);
 
 		info__account(in, t, &a);
@@ -356,23 +279,16 @@ static void put_stacks(struct info *in)
 	strbuf__puts(b, ", ");
 	put_share(in, a->fallbacks, a->lookups, "fell back");
 	strbuf__putc(b, '\n');
-	put_reasons(in, "fell back by: ", a, fell_by, ARRAY_SIZE(fell_by));
+	put_reasons(in, "fell back by: ", a, info_fell_by);
 	/* What is empty or failed was not looked up. */
 	walks = a->lookups + a->c[STK_C_STACK_EMPTY] + a->c[STK_C_STACK_FAILED];
-	for (i = 0; i < ARRAY_SIZE(stack_ends); i++) {
-		if (!a->c[stack_ends[i].counter])
+	for (i = 0; info_stack_ends[i].name; i++) {
+		if (!a->c[info_stack_ends[i].counter])
 			continue;
 		strbuf__puts(b, "    ");
-		put_share(in, a->c[stack_ends[i].counter], walks, stack_ends[i].name);
+		put_share(in, a->c[info_stack_ends[i].counter], walks, info_stack_ends[i].name);
 		strbuf__putc(b, '\n');
 	}
-}
-
-static bool meta_u64(const struct info *in, const char *key, uint64_t *ret_value)
-{
-	const char *text = stk_reader__meta(in->rd.reader, key);
-
-	return text && !parse__u64(text, 0, UINT64_MAX, ret_value);
 }
 
 /* "Tables": what unwinding had to be loaded for. */
@@ -381,22 +297,22 @@ static void put_tables(struct info *in)
 	uint64_t loaded, bytes, cfi, ns, evicted;
 	struct strbuf *b = &in->out.b;
 
-	if (!meta_u64(in, "unwind.tables_loaded", &loaded))
+	if (!info__meta_u64(in, "unwind.tables_loaded", &loaded))
 		return;
 	put_label(in, "Tables");
 	strbuf__printf(b, "%" PRIu64 " files", loaded);
-	if (meta_u64(in, "unwind.table_bytes", &bytes)) {
+	if (info__meta_u64(in, "unwind.table_bytes", &bytes)) {
 		strbuf__puts(b, ", ");
 		out__bytes(b, bytes);
-		if (meta_u64(in, "unwind.cfi_bytes", &cfi) && cfi) {
+		if (info__meta_u64(in, "unwind.cfi_bytes", &cfi) && cfi) {
 			strbuf__printf(b, " (%.2f of their ", (double)bytes / cfi);
 			out__bytes(b, cfi);
 			strbuf__puts(b, " of CFI)");
 		}
 	}
-	if (meta_u64(in, "unwind.load_ns", &ns))
+	if (info__meta_u64(in, "unwind.load_ns", &ns))
 		strbuf__printf(b, ", loaded in %.3f s at the start", (double)ns / 1e9);
-	if (meta_u64(in, "unwind.evicted", &evicted) && evicted)
+	if (info__meta_u64(in, "unwind.evicted", &evicted) && evicted)
 		strbuf__printf(b, "; %" PRIu64 " evicted", evicted);
 	strbuf__putc(b, '\n');
 }
@@ -413,18 +329,20 @@ static void put_user_stacks(struct info *in)
 	put_label(in, "User stacks");
 	out__number(b, a->ustacks, 0);
 	strbuf__puts(b, ": ");
-	for (i = 0; i < ARRAY_SIZE(ustack_ways); i++) {
+	for (i = 0; info_ustack_ways[i].name; i++) {
 		strbuf__puts(b, i ? ", " : "");
-		put_share(in, a->c[ustack_ways[i].counter], a->ustacks, ustack_ways[i].name);
+		put_share(in, a->c[info_ustack_ways[i].counter], a->ustacks,
+			  info_ustack_ways[i].name);
 	}
 	strbuf__puts(b, "; none in ");
 	out__number(b, a->c[STK_C_USTACK_NONE], 0);
 	strbuf__putc(b, '\n');
-	for (i = 0; i < ARRAY_SIZE(ustack_ends); i++) {
-		if (!a->c[ustack_ends[i].counter])
+	for (i = 0; info_ustack_ends[i].name; i++) {
+		if (!a->c[info_ustack_ends[i].counter])
 			continue;
 		strbuf__puts(b, "    ");
-		put_share(in, a->c[ustack_ends[i].counter], a->ustacks, ustack_ends[i].name);
+		put_share(in, a->c[info_ustack_ends[i].counter], a->ustacks,
+			  info_ustack_ends[i].name);
 		strbuf__putc(b, '\n');
 	}
 	put_label(in, "User files");
@@ -451,10 +369,10 @@ static void put_samples(struct info *in)
 			continue;
 		put_label(in, "Samples");
 		put_string(in, stk_event_type__name(t));
-		for (k = 0; k < ARRAY_SIZE(samples); k++) {
+		for (k = 0; info_samples[k].name; k++) {
 			strbuf__puts(b, k ? ", " : ": ");
-			out__number(b, a.c[samples[k].counter], 0);
-			strbuf__printf(b, " %s", samples[k].name);
+			out__number(b, a.c[info_samples[k].counter], 0);
+			strbuf__printf(b, " %s", info_samples[k].name);
 		}
 		strbuf__putc(b, '\n');
 	}
@@ -491,7 +409,7 @@ static void put_cost(struct info *in)
 
 	for (i = 0; i < nr; i++) {
 		info__account(in, stk_reader__type(in->rd.reader, i), &a);
-		bpf += cost_of(&a);
+		bpf += info__cost(&a);
 		events += a.c[STK_C_RECORDED];
 	}
 	if (!bpf || !events)
@@ -502,15 +420,15 @@ static void put_cost(struct info *in)
 	if (seconds > 0)
 		strbuf__printf(b, ", %.2f%% of one CPU", bpf / 1e7 / seconds);
 	strbuf__putc(b, ')');
-	if (meta_u64(in, "cost.recorder_cpu_ns", &cpu) &&
-	    meta_u64(in, "cost.start_cpu_ns", &start) && start <= cpu)
+	if (info__meta_u64(in, "cost.recorder_cpu_ns", &cpu) &&
+	    info__meta_u64(in, "cost.start_cpu_ns", &start) && start <= cpu)
 		strbuf__printf(b, ", recorder %.3f s CPU and %.3f s to start", (cpu - start) / 1e9,
 			       start / 1e9);
-	if (meta_u64(in, "cost.kernel_map_bytes", &maps)) {
+	if (info__meta_u64(in, "cost.kernel_map_bytes", &maps)) {
 		strbuf__puts(b, ", kernel memory ");
 		out__bytes(b, maps);
 	}
-	if (meta_u64(in, "cost.recorder_peak_bytes", &peak)) {
+	if (info__meta_u64(in, "cost.recorder_peak_bytes", &peak)) {
 		strbuf__puts(b, ", recorder ");
 		out__bytes(b, peak);
 	}
@@ -528,154 +446,4 @@ void info__put_text(struct info *in)
 	put_cost(in);
 	if (in->verbose)
 		put_all_meta(in);
-}
-
-/* ---- JSON ----------------------------------------------------------------------------------- */
-
-static void json_counts(struct strbuf *b, const struct account *a)
-{
-	strbuf__printf(b,
-		       "\"happened\":%" PRIu64 ",\"recorded\":%" PRIu64 ",\"filtered\":%" PRIu64
-		       ",\"lost\":%" PRIu64,
-		       a->c[STK_C_HAPPENED], a->c[STK_C_RECORDED], a->filtered, a->lost);
-}
-
-/* "key":{"reason":n,...} */
-static void json_reasons(struct strbuf *b, const char *key, const struct account *a,
-			 const struct reason *reasons, unsigned int nr)
-{
-	unsigned int i;
-
-	strbuf__printf(b, ",\"%s\":{", key);
-	for (i = 0; i < nr; i++)
-		strbuf__printf(b, "%s\"%s\":%" PRIu64, i ? "," : "", reasons[i].name,
-			       a->c[reasons[i].counter]);
-	strbuf__putc(b, '}');
-}
-
-static void json_event(struct info *in, const struct stk_event_type *t)
-{
-	static const char *const kinds[] = { "tracepoint",    "syscall", "sample",   "function",
-					     "user_function", "usdt",	 "synthetic" };
-	_cleanup_free_ char *name = full_name(t);
-	unsigned int kind = stk_event_type__kind(t);
-	const char *filter = stk_event_type__filter(t);
-	struct strbuf *b = &in->out.b;
-	struct account a;
-
-	info__account(in, t, &a);
-	strbuf__puts(b, "{\"name\":");
-	out__json(b, name ?: "", strlen(name ?: ""));
-	strbuf__printf(b, ",\"kind\":\"%s\",", kind < ARRAY_SIZE(kinds) ? kinds[kind] : "unknown");
-	json_counts(b, &a);
-	json_reasons(b, "filtered_by", &a, filtered_by, ARRAY_SIZE(filtered_by));
-	json_reasons(b, "lost_by", &a, lost_by, ARRAY_SIZE(lost_by));
-	strbuf__printf(b, ",\"fields_missing\":%" PRIu64, a.c[STK_C_NO_FIELDS]);
-	if (a.c[STK_C_COST_EVENTS] >= COST_MIN)
-		strbuf__printf(b, ",\"cost_ns\":%" PRIu64 ",\"cost_measured\":%" PRIu64,
-			       cost_of(&a), a.c[STK_C_COST_EVENTS]);
-	if (kind == STK_KIND_SAMPLE)
-		json_reasons(b, "samples", &a, samples, ARRAY_SIZE(samples));
-	strbuf__puts(b, ",\"filter\":");
-	out__json(b, filter, strlen(filter));
-	strbuf__putc(b, '}');
-}
-
-static void json_meta(struct info *in)
-{
-	struct strbuf *b = &in->out.b;
-	const char *key, *value;
-	unsigned int i;
-
-	strbuf__puts(b, ",\"meta\":{");
-	for (i = 0; i < stk_reader__nr_meta(in->rd.reader); i++) {
-		stk_reader__meta_at(in->rd.reader, i, &key, &value);
-		if (i)
-			strbuf__putc(b, ',');
-		out__json(b, key, strlen(key));
-		strbuf__putc(b, ':');
-		out__json(b, value, strlen(value));
-	}
-	strbuf__putc(b, '}');
-}
-
-static void json_stacks(struct info *in)
-{
-	const struct account *a = &in->total;
-	struct strbuf *b = &in->out.b;
-	unsigned int i;
-
-	strbuf__printf(b,
-		       ",\"stacks\":{\"unique\":%" PRIu64 ",\"duplicates\":%" PRIu64
-		       ",\"nodes\":%" PRIu64 ",\"lookups\":%" PRIu64 ",\"hits\":%" PRIu64
-		       ",\"new\":%" PRIu64 ",\"fallbacks\":%" PRIu64,
-		       in->unique, in->t.duplicates, in->t.nodes, a->lookups, a->c[STK_C_STACK_HIT],
-		       a->c[STK_C_STACK_NEW], a->fallbacks);
-	json_reasons(b, "fallback_by", a, fell_by, ARRAY_SIZE(fell_by));
-	for (i = 0; i < ARRAY_SIZE(stack_ends); i++)
-		strbuf__printf(b, ",\"%s\":%" PRIu64, stack_ends[i].name,
-			       a->c[stack_ends[i].counter]);
-	strbuf__putc(b, '}');
-}
-
-static void json_user_stacks(struct info *in)
-{
-	static const char *const keys[] = { "tables_loaded", "no_table",  "evicted", "table_bytes",
-					    "table_peak",    "cfi_bytes", "load_ns", "budget" };
-	const char *mode = stk_reader__meta(in->rd.reader, "unwind.mode");
-	const struct account *a = &in->total;
-	struct strbuf *b = &in->out.b;
-	char key[32];
-	uint64_t v;
-	size_t i;
-
-	strbuf__printf(b, ",\"user_stacks\":{\"stacks\":%" PRIu64 ",\"none\":%" PRIu64, a->ustacks,
-		       a->c[STK_C_USTACK_NONE]);
-	for (i = 0; i < ARRAY_SIZE(ustack_ways); i++)
-		strbuf__printf(b, ",\"%s\":%" PRIu64, ustack_ways[i].name,
-			       a->c[ustack_ways[i].counter]);
-	json_reasons(b, "ends", a, ustack_ends, ARRAY_SIZE(ustack_ends));
-	strbuf__printf(b, ",\"files\":%u", stk_reader__nr_files(in->rd.reader));
-	for (i = 0; i < ARRAY_SIZE(keys); i++) {
-		snprintf(key, sizeof(key), "unwind.%s", keys[i]);
-		if (meta_u64(in, key, &v))
-			strbuf__printf(b, ",\"%s\":%" PRIu64, keys[i], v);
-	}
-	if (mode) {
-		strbuf__puts(b, ",\"mode\":");
-		out__json(b, mode, strlen(mode));
-	}
-	strbuf__putc(b, '}');
-}
-
-void info__put_json(struct info *in)
-{
-	unsigned int i, nr = stk_reader__nr_types(in->rd.reader);
-	struct strbuf *b = &in->out.b;
-
-	strbuf__puts(b, "{\"file\":");
-	out__json(b, in->rd.path, strlen(in->rd.path));
-	strbuf__printf(b, ",\"ended\":\"%s\",\"accounted\":%s,\"totals\":{", ended(in),
-		       in->accounted ? "true" : "false");
-	json_counts(b, &in->total);
-	json_reasons(b, "filtered_by", &in->total, filtered_by, ARRAY_SIZE(filtered_by));
-	json_reasons(b, "lost_by", &in->total, lost_by, ARRAY_SIZE(lost_by));
-	strbuf__puts(b, "},\"events\":[");
-	for (i = 0; i < nr; i++) {
-		if (i)
-			strbuf__putc(b, ',');
-		json_event(in, stk_reader__type(in->rd.reader, i));
-	}
-	strbuf__putc(b, ']');
-	json_stacks(in);
-	json_user_stacks(in);
-	strbuf__printf(b,
-		       ",\"events_in_file\":%" PRIu64 ",\"bytes\":%" PRIu64
-		       ",\"event_bytes\":%" PRIu64 ",\"bytes_per_event\":%.3f,\"first_ts\":%" PRIu64
-		       ",\"last_ts\":%" PRIu64 ",\"late\":%" PRIu64 ",\"bad_blocks\":%" PRIu64,
-		       in->t.events, in->t.bytes, in->t.event_bytes,
-		       in->t.events ? (double)in->t.bytes / in->t.events : 0.0, in->t.first_ts,
-		       in->t.last_ts, in->t.late, in->t.bad_blocks);
-	json_meta(in);
-	strbuf__puts(b, "}\n");
 }
