@@ -1,52 +1,91 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Instructions for an event: without a stack, with a full one, with an id.  The machine counts them:
-# a nanosecond of its clock is an instruction.
-# needs: variant=default smp=1 accel=single mem=1024 alone qemu="-icount shift=0"
-# timeout: 600
+# Instructions for an event: without a stack, with a full one, with an id; and for a stack that is
+# new to the map.  The machine counts them: a nanosecond of its clock is an instruction.
+# needs: variant=default smp=1 accel=single mem=1024 alone append="nokaslr norandmaps" qemu="-icount shift=0,sleep=off"
+# timeout: 300
 . "$TESTS/lib.sh"
 
 dir=$tracefs
+windows=12
 
-# cost KIND TIMES: the best of three
+# What the best of many short windows takes, which no interrupt was in.
 cost()
 {
-	for _ in 1 2 3; do
-		"$TESTS/load" "$1" "$2"
-	done | sort -n | head -n 1
+	"$TESTS/load" "$1" "$2" "$windows"
+}
+
+# switched ON WHAT: "events" or "function" of this test
+switched()
+{
+	case $2 in
+	function:*)
+		echo nop >"$dir/current_tracer"
+		[ "$1" -eq 1 ] || return 0
+		echo "${2#function:}" >"$dir/set_ftrace_filter" || fail "no function ${2#function:}"
+		echo function >"$dir/current_tracer"
+		;;
+	*) echo "$1" >"$dir/events/$2/enable" ;;
+	esac
+}
+
+# stacks STACKTRACE STACKMAP
+stacks()
+{
+	echo "$2" >"$dir/options/stackmap"
+	echo "$1" >"$dir/options/stacktrace"
+	[ ! -e "$dir/options/func_stack_trace" ] || echo "$1" >"$dir/options/func_stack_trace"
 }
 
 summary=
-# compare NAME KIND TIMES EVENT...
+# compare NAME KIND TIMES EACH WHAT: EACH events come of one KIND
 compare()
 {
-	name=$1
-	kind=$2
-	times=$3
-	shift 3
-	echo 0 >"$dir/options/stacktrace"
-	echo 0 >"$dir/options/stackmap"
-	off=$(cost "$kind" "$times")
-	for event in "$@"; do
-		echo 1 >"$dir/events/$event/enable"
-	done
-	plain=$(cost "$kind" "$times")
-	echo 1 >"$dir/options/stacktrace"
-	full=$(cost "$kind" "$times")
-	echo 1 >"$dir/options/stackmap"
-	ids=$(cost "$kind" "$times")
-	echo 0 >"$dir/events/enable"
-	line=$(echo "$off $plain $full $ids" | awk '{
-		printf "event %.0f, stack %.0f, id %.0f", $2 - $1, $3 - $2, $4 - $2 }')
-	echo "$name: $line instructions"
-	summary="$summary $name: $line;"
+	stacks 0 0
+	off=$(cost "$2" "$3")
+	switched 1 "$5"
+	plain=$(cost "$2" "$3")
+	stacks 1 0
+	full=$(cost "$2" "$3")
+	stacks 1 1
+	ids=$(cost "$2" "$3")
+	stacks 0 0
+	switched 0 "$5"
+	line=$(echo "$off $plain $full $ids $4" | awk '{
+		printf "event %.0f, stack %.0f, id %.0f", ($2 - $1) / $5, ($3 - $2) / $5, ($4 - $2) / $5 }')
+	echo "$1: $line instructions"
+	summary="$summary $1: $line;"
 	echo "$off $plain $full $ids" |
-		awk '{ exit !($4 - $2 < 1.5 * ($3 - $2)) }' ||
-		fail "$name: an id takes half as long again as a full stack"
+		awk -v most="$most" '{ exit !($2 > $1 && $3 > $2 && $4 - $2 < most * ($3 - $2)) }' ||
+		fail "$1: an id takes more than $most times a full stack"
 }
 
+spin=$(cost spin 100000)
+echo "$spin" | awk '{ exit !($1 > 1.99 && $1 < 2.01) }' ||
+	fail "two instructions take $spin ns: the clock does not count instructions"
+
+# Unwinding is nearly all of it: 1.07 was measured.
+most=1.15
+echo 64 >"$dir/buffer_size_kb"
 echo 1 >"$dir/tracing_on"
-compare getppid getppid 20000 syscalls/sys_enter_getppid
-compare fault fault 5000 exceptions/page_fault_user
-compare sched pingpong 2000 sched/sched_switch
-note "instructions per$summary"
+compare getppid getppid 250 1 syscalls/sys_enter_getppid
+compare fault fault 256 1 exceptions/page_fault_user
+compare sched pingpong 50 2 sched/sched_switch
+if grep -qw function "$dir/available_tracers"; then
+	compare function getppid 250 1 "function:*_sys_getppid"
+fi
+
+# New stacks: those of system calls of every kind.
+for event in syscalls kmem exceptions sched; do
+	echo 1 >"$dir/events/$event/enable"
+done
+stacks 1 1
+# shellcheck disable=SC2046 # three numbers
+set -- $("$TESTS/load" new "$dir" 6)
+stacks 0 0
+echo 0 >"$dir/events/enable"
+new=$((($1 - $2) / $3))
+echo "$3 new stacks: $1 instructions, $2 when they are known: $new more for one that is new"
+[ "$3" -gt 50 ] || fail "only $3 stacks"
+[ "$new" -lt 500 ] || fail "a new stack takes $new more than a known one"
+note "instructions per$summary new stack: $new more"

@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * load KIND TIMES: does one thing that often, on one CPU.  Prints nanoseconds each, which with
- * qemu's -icount shift=0 are instructions.
+ * load KIND TIMES [WINDOWS]: does one thing that often, on one CPU, and all of that WINDOWS times.
+ * Prints what one takes in the best of the windows, in nanoseconds, which with qemu's
+ * -icount shift=0 are instructions; the best is the one without interrupts.
+ *   spin      two instructions
  *   getppid   a system call
  *   fault     a page of new memory is touched
- *   pingpong  two tasks wake each other
+ *   pingpong  two tasks wake each other, two switches
+ *   calls     system calls of every kind
+ *
+ * load new DIR WINDOWS: system calls of every kind, first with the stack map of the trace instance
+ * DIR empty, then with their stacks in it.  Prints what both take, and how many stacks were new.
  */
-#include <err.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "calls.h"
+#include "ring.h"
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void spin(unsigned long times)
+{
+	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(times));
+}
 
 static void getppids(unsigned long times)
 {
@@ -39,57 +53,125 @@ static void faults(unsigned long times)
 	}
 }
 
+static int there[2], back[2];
+
 static void pingpong(unsigned long times)
 {
-	int there[2], back[2];
-	pid_t child;
 	char c = 0;
+
+	while (times--)
+		if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
+			errx(1, "the other one is gone");
+}
+
+static void calls(unsigned long times)
+{
+	while (times--)
+		for (unsigned int call = 0; call < calls__nr(); call++)
+			calls__make(call);
+}
+
+/* The other one answers until we end. */
+static void pingpong_prepare(void)
+{
+	pid_t child;
+	char c;
 
 	if (pipe(there) || pipe(back))
 		err(1, "pipe");
 	child = fork();
 	if (child < 0)
 		err(1, "fork");
-	if (!child) {
-		close(there[1]);
-		while (read(there[0], &c, 1) == 1)
-			if (write(back[1], &c, 1) != 1)
-				_exit(1);
-		_exit(0);
-	}
-	close(there[0]);
-	while (times--)
-		if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
-			errx(1, "the other one is gone");
+	close(there[child ? 0 : 1]);
+	if (child)
+		return;
+	while (read(there[0], &c, 1) == 1)
+		if (write(back[1], &c, 1) != 1)
+			_exit(1);
+	_exit(0);
+}
+
+static void pingpong_end(void)
+{
 	close(there[1]);
-	waitpid(child, NULL, 0);
+	wait(NULL);
+}
+
+static const struct load {
+	const char *name;
+	void (*run)(unsigned long times);
+	void (*prepare)(void);
+	void (*end)(void);
+} loads[] = {
+	{ "spin", spin, NULL, NULL },
+	{ "getppid", getppids, NULL, NULL },
+	{ "fault", faults, NULL, NULL },
+	{ "pingpong", pingpong, pingpong_prepare, pingpong_end },
+	{ "calls", calls, calls__prepare, NULL },
+};
+
+static void best_window(const struct load *load, unsigned long times, unsigned int windows)
+{
+	double best = 0, took;
+
+	if (load->prepare)
+		load->prepare();
+	for (unsigned int i = 0; i < windows; i++) {
+		took = now();
+		load->run(times);
+		took = now() - took;
+		best = !i || took < best ? took : best;
+	}
+	if (load->end)
+		load->end();
+	printf("%.1f\n", best / (double)times);
+}
+
+/* The same calls twice: their stacks are new to the map, and known. */
+static void new_stacks(const char *dir, unsigned int windows)
+{
+	double best[2] = { 0, 0 }, took;
+	unsigned long stacks = 0;
+
+	calls__prepare();
+	put_text(dir, "tracing_on", "0");
+	for (unsigned int i = 0; i < windows; i++) {
+		put_text(dir, "stack_map", "reset");
+		put_text(dir, "trace", "");
+		for (unsigned int known = 0; known < 2; known++) {
+			put_text(dir, "tracing_on", "1");
+			took = now();
+			calls(1);
+			took = now() - took;
+			put_text(dir, "tracing_on", "0");
+			best[known] = !i || took < best[known] ? took : best[known];
+			if (!known)
+				stacks = stat_of(dir, "stack_map_stat", "entries");
+		}
+	}
+	printf("%.0f %.0f %lu\n", best[0], best[1], stacks);
 }
 
 int main(int argc, char **argv)
 {
-	struct timespec from, to;
-	unsigned long times;
+	unsigned int windows = argc > 3 ? (unsigned int)strtoul(argv[3], NULL, 10) : 1;
 	cpu_set_t set;
 
-	if (argc != 3)
-		errx(2, "load KIND TIMES");
-	times = strtoul(argv[2], NULL, 10);
+	if (argc < 3 || argc > 4 || !windows)
+		errx(2, "load KIND TIMES [WINDOWS]");
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
-	if (!times || sched_setaffinity(0, sizeof(set), &set))
-		err(1, "load");
-	clock_gettime(CLOCK_MONOTONIC, &from);
-	if (!strcmp(argv[1], "getppid"))
-		getppids(times);
-	else if (!strcmp(argv[1], "fault"))
-		faults(times);
-	else if (!strcmp(argv[1], "pingpong"))
-		pingpong(times);
-	else
-		errx(2, "no such load: %s", argv[1]);
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	printf("%.1f\n",
-	       ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
-		       (double)times);
-	return 0;
+	if (sched_setaffinity(0, sizeof(set), &set))
+		err(1, "sched_setaffinity");
+	if (!strcmp(argv[1], "new")) {
+		new_stacks(argv[2], windows);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		if (!strcmp(argv[1], loads[i].name)) {
+			best_window(&loads[i], strtoul(argv[2], NULL, 10), windows);
+			return 0;
+		}
+	}
+	errx(2, "no such load: %s", argv[1]);
 }
