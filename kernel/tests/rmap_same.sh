@@ -36,14 +36,10 @@ groups()
 	jq -r 'select(.type == "group") | "\(.group) \(.count)"' "$1.json" | sort
 }
 
-# walks FILE: the workload's walks in their order: event, page, type, lock.  The kernel's tracepoints
-# have the type as a number, which their text shows as a word.
+# walks FILE: the workload's walks in their order, as a person reads them.
 walks()
 {
-	"$STACKONCE" script --json --pid "$pid" --event 'rmap:*' "$1" | jq -r '[.event, (.fields |
-		(.folio // .folio_addr), (.rwc // .rwc_addr),
-		(.page_type | if type == "number" then ["anon", "file", "ksm"][.] else . end),
-		(.locked == 1 or .locked == true))] | @tsv'
+	"$STACKONCE" script --no-stacks --pid "$pid" --event 'rmap:*' "$1" | sed -n 's/.*: \(rmap_walk_[a-z]*: \)/\1/p'
 }
 
 [ -d "$tracefs/events/rmap" ] || fail "this kernel has no tracepoints of its own"
@@ -86,7 +82,7 @@ cmp -s own.groups made.groups || {
 }
 walks own.stk >own.walks
 walks made.stk >made.walks
-cmp -s own.walks made.walks || {
+[ -s own.walks ] && cmp -s own.walks made.walks || {
 	diff own.walks made.walks | head -n 10
 	fail "the walks differ"
 }
