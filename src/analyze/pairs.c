@@ -5,24 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "pairs_priv.h"
-
-int pairs__grow(void *parray, uint32_t nr, uint32_t *max, size_t size)
-{
-	uint32_t want = *max ? *max * 2 : 16;
-	void **array = parray, *more;
-
-	if (nr < *max)
-		return 0;
-	more = want > *max ? reallocarray(*array, want, size) : NULL;
-	if (!more)
-		return -ENOMEM;
-	*array = more;
-	*max = want;
-	return 0;
-}
 
 /* ---- groups ----------------------------------------------------------------------------------- */
 
@@ -34,7 +20,7 @@ static int describe(struct pairs *p, unsigned int i, struct event_view *v, const
 	struct pairs_label *label;
 	uint32_t nr = by->dict.nr;
 
-	if (pairs__grow(&by->labels, nr - 1, &by->max_labels, sizeof(*by->labels)))
+	if (array__grow(&by->labels, nr - 1, &by->max_labels))
 		return -ENOMEM;
 	label = &by->labels[nr - 1];
 	*label = (struct pairs_label){

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "pairs_priv.h"
 
 static uint64_t hash_bytes(const void *p, size_t n)
@@ -41,7 +42,7 @@ static int grow_slots(struct dict *d)
 
 static int append(struct dict *d, const void *bytes, size_t len, uint64_t hash)
 {
-	if (pairs__grow(&d->v, d->nr, &d->max, sizeof(*d->v)) || d->bytes.len + len > UINT32_MAX - 1)
+	if (array__grow(&d->v, d->nr, &d->max) || d->bytes.len + len > UINT32_MAX - 1)
 		return -ENOMEM;
 	d->v[d->nr] = (struct dict_entry){ .hash = hash, .at = d->bytes.len, .len = len };
 	strbuf__add(&d->bytes, bytes, len);

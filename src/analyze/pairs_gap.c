@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "losses.h"
 #include "pairs_priv.h"
@@ -112,7 +113,7 @@ int gap__wait(struct pairs *p, const struct open_start *s, const struct pairs_en
 		if (err)
 			return err;
 	}
-	if (pairs__grow(&g->v, g->nr, &g->max, sizeof(*g->v)))
+	if (array__grow(&g->v, g->nr, &g->max))
 		return -ENOMEM;
 	g->v[g->nr++] = (struct waiting){
 		.pair = { s->at, *end },

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "pairs_priv.h"
 
@@ -44,8 +45,7 @@ static int new_group(struct pairs *p, const struct group_key *key, bool others)
 	struct pairs_group *group;
 	unsigned int i;
 
-	if (pairs__grow(&g->v, g->nr, &g->max, sizeof(*g->v)) ||
-	    pairs__grow(&g->keys, g->nr, &g->max_keys, sizeof(*g->keys)))
+	if (array__grow(&g->v, g->nr, &g->max) || array__grow(&g->keys, g->nr, &g->max_keys))
 		return -ENOMEM;
 	group = calloc(1, sizeof(*group));
 	if (!group)

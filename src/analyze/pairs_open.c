@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "pairs_priv.h"
 
 /*
@@ -66,7 +67,7 @@ static int64_t take_place(struct open *o)
 		o->free = o->v[i - 1].below;
 		return i - 1;
 	}
-	if (pairs__grow(&o->v, o->nr_v, &o->max_v, sizeof(*o->v)))
+	if (array__grow(&o->v, o->nr_v, &o->max_v))
 		return -ENOMEM;
 	return o->nr_v++;
 }

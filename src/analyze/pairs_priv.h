@@ -13,9 +13,6 @@ static inline uint64_t pairs__mix(uint64_t h)
 	return h ^ (h >> 29);
 }
 
-/* Room for one more element of an array that doubles. */
-int pairs__grow(void *parray, uint32_t nr, uint32_t *max, size_t size);
-
 /* ---- --match and --by (pairs_spec.c) ---------------------------------------------------------- */
 
 #define SPEC_ALTERNATIVES 4

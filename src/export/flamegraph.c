@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "flamegraph_tree.h"
 #include "strbuf.h"
@@ -70,21 +71,6 @@ static int index__reserve(struct flame_index *ix, const struct flamegraph *f, ui
 	return 0;
 }
 
-static int grow(void *parray, uint32_t nr, uint32_t *max, size_t size)
-{
-	uint32_t want = *max ? *max * 2 : 64;
-	void **array = parray, *more;
-
-	if (nr < *max)
-		return 0;
-	more = want > *max ? reallocarray(*array, want, size) : NULL;
-	if (!more)
-		return -ENOMEM;
-	*array = more;
-	*max = want;
-	return 0;
-}
-
 static bool name__is(const struct flame_name *n, uint64_t hash, const struct flame_frame *frame,
 		     const char *where)
 {
@@ -99,7 +85,7 @@ static int name_number(struct flamegraph *f, const struct flame_frame *frame, ui
 	_cleanup_free_ char *name = NULL, *place = NULL;
 	uint32_t mask, at;
 
-	if (grow(&f->names, f->nr_names, &f->max_names, sizeof(*f->names)) ||
+	if (array__grow(&f->names, f->nr_names, &f->max_names) ||
 	    index__reserve(&f->name_index, f, f->nr_names, name_hash_at))
 		return -ENOMEM;
 	mask = (1u << f->name_index.bits) - 1;
@@ -125,7 +111,7 @@ static int node_number(struct flamegraph *f, uint32_t parent, uint32_t name, uin
 {
 	uint32_t mask, at, i;
 
-	if (grow(&f->nodes, f->nr_nodes, &f->max_nodes, sizeof(*f->nodes)) ||
+	if (array__grow(&f->nodes, f->nr_nodes, &f->max_nodes) ||
 	    index__reserve(&f->node_index, f, f->nr_nodes, node_hash_at))
 		return -ENOMEM;
 	mask = (1u << f->node_index.bits) - 1;

@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "attach.h"
+#include "array.h"
 #include "cleanup.h"
 #include "event.h"
 #include "feature_table.h"
@@ -42,15 +43,8 @@ struct targets {
 
 static int add_target(struct targets *l, const struct target *t)
 {
-	if (l->nr == l->cap) {
-		unsigned int cap = l->cap ? l->cap * 2 : 16;
-		struct target *v = realloc(l->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		l->v = v;
-		l->cap = cap;
-	}
+	if (array__grow(&l->v, l->nr, &l->cap))
+		return -ENOMEM;
 	l->v[l->nr++] = *t;
 	return 0;
 }

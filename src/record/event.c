@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "constants.h"
 #include "events/filter.h"
@@ -20,15 +21,8 @@ static int event_new(struct rec_events *l, struct rec_event **ret_event)
 {
 	if (l->nr == WIRE_MAX_EVENTS)
 		return -E2BIG;
-	if (l->nr == l->cap) {
-		unsigned int cap = l->cap ? l->cap * 2 : 64;
-		struct rec_event *v = realloc(l->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		l->v = v;
-		l->cap = cap;
-	}
+	if (array__grow(&l->v, l->nr, &l->cap))
+		return -ENOMEM;
 	*ret_event = &l->v[l->nr];
 	memset(*ret_event, 0, sizeof(**ret_event));
 	(*ret_event)->filter = "";
@@ -49,15 +43,8 @@ int rec_events__leave_out(struct rec_events *l, const char *system, const char *
 {
 	struct unattached *u;
 
-	if (l->nr_left_out == l->cap_left_out) {
-		unsigned int cap = l->cap_left_out ? l->cap_left_out * 2 : 16;
-
-		u = realloc(l->left_out, cap * sizeof(*u));
-		if (!u)
-			return -ENOMEM;
-		l->left_out = u;
-		l->cap_left_out = cap;
-	}
+	if (array__grow(&l->left_out, l->nr_left_out, &l->cap_left_out))
+		return -ENOMEM;
 	u = &l->left_out[l->nr_left_out];
 	if (asprintf(&u->name, "%s:%s", system, name) < 0)
 		return -ENOMEM;

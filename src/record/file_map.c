@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "file_hash.h"
@@ -107,22 +108,6 @@ void file_map__set_writer(struct file_map *m, struct stk_writer *w)
 	m->w = w;
 }
 
-/* Room for one more; 0 or -ENOMEM. */
-static int grow(struct mapped_file ***v, uint32_t nr, uint32_t *cap)
-{
-	uint32_t bigger = *cap ? *cap * 2 : 64;
-	struct mapped_file **more;
-
-	if (nr < *cap)
-		return 0;
-	more = realloc(*v, bigger * sizeof(**v));
-	if (!more)
-		return -ENOMEM;
-	*v = more;
-	*cap = bigger;
-	return 0;
-}
-
 /* ---- identity --------------------------------------------------------------------------------- */
 
 /*
@@ -158,7 +143,7 @@ static int intern(struct file_map *m, const struct identity *identity, bool *ret
 	uint32_t *first = idmap__get(&m->by_identity, hash);
 	struct mapped_file *f;
 
-	if (!first || grow(&m->files, m->nr, &m->cap))
+	if (!first || array__grow(&m->files, m->nr, &m->cap))
 		return -ENOMEM;
 	for (f = *first ? m->files[*first - 1] : NULL; f; f = f->next) {
 		if (memcmp(&f->identity, identity, sizeof(*identity)))
@@ -412,7 +397,7 @@ int file_map__number(struct file_map *m, struct mapped_file *f, uint32_t *ret_nu
 	if (!f->info.number) {
 		if (!m->w)
 			return -EINVAL;
-		err = grow(&m->by_number, m->nr_numbers, &m->cap_numbers);
+		err = array__grow(&m->by_number, m->nr_numbers, &m->cap_numbers);
 		for (i = 0; i < f->info.nr_names && !err; i++)
 			err = announce(m, f, i);
 		if (err)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "strbuf.h"
 
@@ -112,15 +113,8 @@ static bool parse_line(char *line, struct mount *m)
 
 static struct mount *new_mount(struct mounts *m)
 {
-	if (m->nr == m->cap) {
-		size_t cap = m->cap ? m->cap * 2 : 32;
-		struct mount *v = realloc(m->v, cap * sizeof(*v));
-
-		if (!v)
-			return NULL;
-		m->v = v;
-		m->cap = cap;
-	}
+	if (array__grow(&m->v, m->nr, &m->cap))
+		return NULL;
 	return &m->v[m->nr];
 }
 

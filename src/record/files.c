@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "file_map.h"
@@ -123,15 +124,8 @@ static bool is_gone(const struct files *f, uint32_t id)
 
 static int note_gone(struct files *f, uint32_t id, uint32_t tgid)
 {
-	if (f->nr_gone == f->cap_gone) {
-		uint32_t cap = f->cap_gone ? f->cap_gone * 2 : 16;
-		struct gone *more = realloc(f->gone, cap * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		f->gone = more;
-		f->cap_gone = cap;
-	}
+	if (array__grow(&f->gone, f->nr_gone, &f->cap_gone))
+		return -ENOMEM;
 	f->gone[f->nr_gone++] = (struct gone){ id, f->o.entries[id].used, tgid, 1 };
 	f->retry_after = SECOND_NS;
 	return 0;

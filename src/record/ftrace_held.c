@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 void ftrace_held__clear(struct ftrace_held *h)
@@ -21,15 +22,8 @@ int ftrace_held__add(struct ftrace_held *h, unsigned int cpu, const struct ftrac
 {
 	struct ftrace_held_event e = { .cpu = cpu, .m = *m };
 
-	if (h->nr == h->cap) {
-		size_t cap = h->cap ? h->cap * 2 : 256;
-		struct ftrace_held_event *more = realloc(h->v, cap * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		h->v = more;
-		h->cap = cap;
-	}
+	if (array__grow(&h->v, h->nr, &h->cap))
+		return -ENOMEM;
 	e.data = malloc(MAX(m->len, (size_t)1));
 	if (!e.data)
 		return -ENOMEM;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "file_map.h"
 #include "frame.h"
@@ -216,15 +217,8 @@ static int read_space(struct ftrace_maps *m, struct space *s)
 
 static int space_new(struct ftrace_maps *m, uint32_t tgid, uint32_t *ret_index)
 {
-	if (m->nr == m->cap) {
-		uint32_t cap = m->cap ? m->cap * 2 : 64;
-		struct space *more = realloc(m->spaces, cap * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		m->spaces = more;
-		m->cap = cap;
-	}
+	if (array__grow(&m->spaces, m->nr, &m->cap))
+		return -ENOMEM;
 	m->spaces[m->nr++] = (struct space){ .tgid = tgid };
 	*ret_index = m->nr;
 	return 0;

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "file_map.h"
 #include "frame.h"
@@ -82,15 +83,8 @@ static int add(struct ftrace_named *n, uint32_t hash, const uint8_t *id, uint32_
 		return -ENOMEM;
 	if (*at)
 		return 0;
-	if (n->nr == n->cap) {
-		uint32_t cap = n->cap ? n->cap * 2 : 64;
-		struct named_file *more = realloc(n->v, cap * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		n->v = more;
-		n->cap = cap;
-	}
+	if (array__grow(&n->v, n->nr, &n->cap))
+		return -ENOMEM;
 	f.id_len = MIN(id_len, (uint32_t)sizeof(f.id));
 	memcpy(f.id, id, f.id_len);
 	f.path = strndup(path, path_len);

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "events/format.h"
 #include "ftrace_instance.h"
@@ -72,15 +73,8 @@ static int entry_of(struct ftrace_tasks *t, uint32_t tid, struct entry **ret_ent
 	if (!at)
 		return -ENOMEM;
 	if (!*at) {
-		if (t->nr == t->cap) {
-			size_t cap = t->cap ? t->cap * 2 : 256;
-			struct entry *more = realloc(t->entries, cap * sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			t->entries = more;
-			t->cap = cap;
-		}
+		if (array__grow(&t->entries, t->nr, &t->cap))
+			return -ENOMEM;
 		t->entries[t->nr++] = (struct entry){ .tid = tid };
 		*at = t->nr;
 	}
@@ -183,15 +177,8 @@ static void read_task(uint32_t tid, struct version *v)
 
 static int keep_change(struct ftrace_tasks *t, const struct change *c)
 {
-	if (t->nr_changes == t->cap_changes) {
-		size_t cap = t->cap_changes ? t->cap_changes * 2 : 64;
-		struct change *more = realloc(t->changes, cap * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		t->changes = more;
-		t->cap_changes = cap;
-	}
+	if (array__grow(&t->changes, t->nr_changes, &t->cap_changes))
+		return -ENOMEM;
 	t->changes[t->nr_changes++] = *c;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "file_hash.h"
 #include "file_map.h"
@@ -153,15 +154,8 @@ static int lost_stack(struct ftrace_users *u, uint64_t *ret_value)
 /* In a table, so that an id of the kernel's leads to more than a number. */
 static int keep_value(struct ftrace_users *u, uint64_t value, uint32_t *ret_index)
 {
-	if (u->nr_values == u->cap_values) {
-		uint32_t cap = u->cap_values ? u->cap_values * 2 : 256;
-		uint64_t *more = realloc(u->values, cap * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		u->values = more;
-		u->cap_values = cap;
-	}
+	if (array__grow(&u->values, u->nr_values, &u->cap_values))
+		return -ENOMEM;
 	u->values[u->nr_values++] = value;
 	*ret_index = u->nr_values;
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "events/format.h"
 #include "frame.h"
@@ -60,15 +61,8 @@ static int claim_add(struct namer *n, struct claim c)
 		return 1;
 	for (end = lo; end < n->nr && n->claims[end].start < c.end; end++)
 		;
-	if (end == lo && n->nr == n->cap) {
-		size_t cap = n->cap ? n->cap * 2 : 64;
-		struct claim *more = realloc(n->claims, cap * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		n->claims = more;
-		n->cap = cap;
-	}
+	if (end == lo && array__grow(&n->claims, n->nr, &n->cap))
+		return -ENOMEM;
 	memmove(&n->claims[lo + 1], &n->claims[end], (n->nr - end) * sizeof(c));
 	n->nr = n->nr - (end - lo) + 1;
 	n->claims[lo] = c;

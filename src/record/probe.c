@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "strbuf.h"
@@ -154,27 +155,13 @@ static char *format_text(enum probe_how how, const char *name, const struct prob
 	return b.s;
 }
 
-static int grow(struct probe_events *l)
-{
-	unsigned int cap = l->cap ? l->cap * 2 : 16;
-	struct probe_event *v;
-
-	if (l->nr < l->cap)
-		return 0;
-	v = realloc(l->v, cap * sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	l->v = v;
-	l->cap = cap;
-	return 0;
-}
-
 int probe_events__add(struct probe_events *l, const char *name, struct probe *p,
 		      const struct probe_field *fields, unsigned int nr)
 {
 	_cleanup_free_ char *system = strdup(probe__system(p->how)), *event = strdup(name);
 	_cleanup_free_ char *format = l->no_formats ? NULL : format_text(p->how, name, fields, nr);
-	int err = system && event && (format || l->no_formats) ? grow(l) : -ENOMEM;
+	int err = system && event && (format || l->no_formats) ? array__grow(&l->v, l->nr, &l->cap) :
+								 -ENOMEM;
 
 	if (err) {
 		probe__clear(p);

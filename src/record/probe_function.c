@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "nearest.h"
@@ -49,15 +50,8 @@ static int compare_syms(const void *pa, const void *pb)
 
 static int names_add(struct names *n, const char *name)
 {
-	if (n->nr == n->cap) {
-		size_t cap = n->cap ? n->cap * 2 : 65536;
-		const char **v = realloc(n->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		n->v = v;
-		n->cap = cap;
-	}
+	if (array__grow(&n->v, n->nr, &n->cap))
+		return -ENOMEM;
 	n->v[n->nr++] = name;
 	return 0;
 }

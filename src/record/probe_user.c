@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "nearest.h"
@@ -33,17 +34,8 @@ struct found {
 
 static int found_add(struct found *f, const struct elf_name *name)
 {
-	struct elf_name *v;
-
-	if (f->nr == f->cap) {
-		size_t cap = f->cap ? f->cap * 2 : 16;
-
-		v = realloc(f->v, cap * sizeof(*v));
-		if (!v)
-			return -ENOMEM;
-		f->v = v;
-		f->cap = cap;
-	}
+	if (array__grow(&f->v, f->nr, &f->cap))
+		return -ENOMEM;
 	f->v[f->nr++] = *name;
 	return 0;
 }

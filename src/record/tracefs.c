@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <linux/magic.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 
@@ -126,15 +127,8 @@ static int add_event(struct event_names *l, const char *system, const char *name
 {
 	char *s;
 
-	if (l->nr == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 1024;
-		char **v = realloc(l->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		l->v = v;
-		l->cap = cap;
-	}
+	if (array__grow(&l->v, l->nr, &l->cap))
+		return -ENOMEM;
 	if (asprintf(&s, "%s:%s", system, name) < 0)
 		return -ENOMEM;
 	l->v[l->nr++] = s;

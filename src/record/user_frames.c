@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "file_map.h"
 #include "frame.h"
@@ -166,15 +167,8 @@ static int found_add(struct found *f, const struct elf_symbol *sym)
 {
 	if (f->nr && f->v[f->nr - 1].start == sym->start && f->v[f->nr - 1].size == sym->size)
 		return 0;
-	if (f->nr == f->cap) {
-		size_t cap = f->cap ? f->cap * 2 : 64;
-		struct stk_user_symbol *v = realloc(f->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		f->v = v;
-		f->cap = cap;
-	}
+	if (array__grow(&f->v, f->nr, &f->cap))
+		return -ENOMEM;
 	f->v[f->nr++] = (struct stk_user_symbol){ sym->name, sym->start, sym->size };
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_NAMES (256u << 20)
@@ -38,15 +39,8 @@ int jit_symbols__put(struct jit_symbols *s, uint64_t start, uint64_t end, uint32
 {
 	if (s->nr == JIT_MAX_FUNCTIONS)
 		return -EFBIG;
-	if (s->nr == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 256;
-		struct jit_function *v = realloc(s->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		s->v = v;
-		s->cap = cap;
-	}
+	if (array__grow(&s->v, s->nr, &s->cap))
+		return -ENOMEM;
 	s->v[s->nr++] = (struct jit_function){ start, end, name };
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "entry_names.h"
 #include "log.h"
@@ -66,15 +67,8 @@ static int pool_add(struct ksyms *k, const char *s, uint32_t *ret_off)
 
 static int entry_add(struct ksyms *k, struct entry e)
 {
-	if (k->nr == k->cap) {
-		size_t cap = k->cap ? k->cap * 2 : 65536;
-		struct entry *more = realloc(k->entries, cap * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		k->entries = more;
-		k->cap = cap;
-	}
+	if (array__grow(&k->entries, k->nr, &k->cap))
+		return -ENOMEM;
 	k->entries[k->nr++] = e;
 	return 0;
 }

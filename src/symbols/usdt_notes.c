@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "elf_file.h"
 
@@ -29,15 +30,8 @@ static int notes_add(struct usdt_notes *n, const struct usdt_note *note)
 {
 	if (n->nr == MAX_NOTES)
 		return -EFBIG;
-	if (n->nr == n->cap) {
-		size_t cap = n->cap ? n->cap * 2 : 64;
-		struct usdt_note *v = realloc(n->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		n->v = v;
-		n->cap = cap;
-	}
+	if (array__grow(&n->v, n->nr, &n->cap))
+		return -ENOMEM;
 	n->v[n->nr++] = *note;
 	return 0;
 }

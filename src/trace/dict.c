@@ -2,6 +2,8 @@
 /* A set of byte strings, numbered from 0: open addressing, at most half full. */
 #include "trace/dict.h"
 
+#include "array.h"
+
 static uint64_t hash_bytes(const uint8_t *p, size_t n)
 {
 	uint64_t a = n, b = 0x243f6a8885a308d3ULL, v, u;
@@ -67,18 +69,6 @@ void dict__free(struct dict *d)
 	memset(d, 0, sizeof(*d));
 }
 
-static int dict__grow_entries(struct dict *d)
-{
-	uint32_t cap = d->cap ? 2 * d->cap : 64;
-	struct dict_entry *p = realloc(d->entries, cap * sizeof(*p));
-
-	if (!p)
-		return -ENOMEM;
-	d->entries = p;
-	d->cap = cap;
-	return 0;
-}
-
 static bool same_key(const struct dict *d, const struct dict_entry *e, const uint8_t *key,
 		     uint32_t len)
 {
@@ -88,7 +78,7 @@ static bool same_key(const struct dict *d, const struct dict_entry *e, const uin
 /* A key that is not there yet, for the free slot at pos. */
 static int64_t add_entry(struct dict *d, uint64_t hash, size_t off, uint32_t len, uint32_t pos)
 {
-	if (d->nr >= INT32_MAX || (d->nr == d->cap && dict__grow_entries(d)))
+	if (d->nr >= INT32_MAX || array__grow(&d->entries, d->nr, &d->cap))
 		return -ENOMEM;
 	d->entries[d->nr] = (struct dict_entry){ .hash = hash, .off = off, .len = len };
 	d->slots[pos] = ++d->nr;

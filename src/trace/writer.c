@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "log.h"
@@ -214,18 +215,6 @@ static int encode_cpu(struct stk_writer *w, uint32_t cpu)
 	return 0;
 }
 
-static int grow_events(struct wr_cpu *c)
-{
-	uint32_t cap = c->cap ? 2 * c->cap : 256;
-	struct enc_event *p = realloc(c->events, cap * sizeof(*p));
-
-	if (!p)
-		return -ENOMEM;
-	c->events = p;
-	c->cap = cap;
-	return 0;
-}
-
 int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 {
 	static const uint8_t zero[STK_RECORD_HEAD];
@@ -248,7 +237,7 @@ int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 		if (err)
 			return err;
 	}
-	if (c->nr == c->cap && grow_events(c))
+	if (array__grow(&c->events, c->nr, &c->cap))
 		return wr_fail(w, -ENOMEM);
 	c->events[c->nr++] = (struct enc_event){
 		.ts = e->ts,

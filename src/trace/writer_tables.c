@@ -2,6 +2,7 @@
 /* The writer's tables: what is new since the last group, and what was written before. */
 #include "trace/writer_internal.h"
 
+#include "array.h"
 #include "cleanup.h"
 #include "frame.h"
 #include "log.h"
@@ -353,15 +354,8 @@ static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int n
 
 static int add_stack(struct stk_writer *w, struct wr_stack s, uint32_t *ret_number)
 {
-	if (w->nr_stacks == w->cap_stacks) {
-		uint32_t cap = w->cap_stacks ? 2 * w->cap_stacks : 256;
-		struct wr_stack *p = realloc(w->stacks, cap * sizeof(*p));
-
-		if (!p)
-			return wr_fail(w, -ENOMEM);
-		w->stacks = p;
-		w->cap_stacks = cap;
-	}
+	if (array__grow(&w->stacks, w->nr_stacks, &w->cap_stacks))
+		return wr_fail(w, -ENOMEM);
 	if ((uint64_t)w->first_stack + w->nr_stacks >= UINT32_MAX)
 		return wr_fail(w, log_err(-EOVERFLOW, "too many stacks"));
 	s.node = s.node ? w->node_base + s.node : 0;
