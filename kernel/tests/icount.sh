@@ -64,7 +64,7 @@ spin=$(cost spin 100000)
 echo "$spin" | awk '{ exit !($1 > 1.99 && $1 < 2.01) }' ||
 	fail "two instructions take $spin ns: the clock does not count instructions"
 
-# Unwinding is nearly all of it: 1.07 was measured.
+# Unwinding is nearly all of it: 1.08 was measured.
 most=1.15
 echo 64 >"$dir/buffer_size_kb"
 echo 1 >"$dir/tracing_on"
