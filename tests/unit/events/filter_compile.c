@@ -4,8 +4,6 @@
 
 #include "filter_test.h"
 
-static struct ev_format *fmt;
-
 static int compile(const struct filter_features *features, const char *expr, char *why, size_t size)
 {
 	struct filter_prog prog;
@@ -260,18 +258,6 @@ static void test_error_buffer(void **state)
 	assert_memory_equal(&prog, &before, sizeof(prog));
 }
 
-static int set_up(void **state)
-{
-	fmt = parse(filter_format);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	ev_format__free(fmt);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,5 +266,5 @@ int main(void)
 		cmocka_unit_test(test_error_buffer),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, filter_format__parse, filter_format__free);
 }

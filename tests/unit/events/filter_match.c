@@ -5,7 +5,6 @@
 
 #include "filter_test.h"
 
-static struct ev_format *fmt;
 static struct filter_input in;
 
 static bool match_with(const struct filter_features *features, const char *expr,
@@ -383,18 +382,6 @@ static void test_random_logic(void **state)
 	strbuf__free(&t.text);
 }
 
-static int set_up(void **state)
-{
-	fmt = parse(filter_format);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	ev_format__free(fmt);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,5 +395,5 @@ int main(void)
 		cmocka_unit_test(test_random_logic),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, filter_format__parse, filter_format__free);
 }

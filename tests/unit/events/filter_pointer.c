@@ -25,8 +25,6 @@ static long read_string(void *dst, uint64_t addr, int user)
 	return FILTER_STR_MAX;
 }
 
-static struct ev_format *fmt;
-
 static void want(const char *expr, uint64_t pointer, bool selected)
 {
 	static struct filter_prog prog;
@@ -86,18 +84,6 @@ static void test_long(void **state)
 	want("kptr ~ 'x*[y]'", LONG, false);
 }
 
-static int set_up(void **state)
-{
-	fmt = parse(filter_format);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	ev_format__free(fmt);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,5 +93,5 @@ int main(void)
 		cmocka_unit_test(test_long),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, filter_format__parse, filter_format__free);
 }

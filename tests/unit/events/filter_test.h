@@ -29,6 +29,21 @@ static const char filter_format[] = FORMAT(
 								FIELD("int cpu_of", 106, 4, 1),
 	"\"\"");
 
+/* filter_format, parsed for the whole group of tests. */
+static struct ev_format *fmt;
+
+static inline int filter_format__parse(void **state)
+{
+	fmt = parse(filter_format);
+	return 0;
+}
+
+static inline int filter_format__free(void **state)
+{
+	ev_format__free(fmt);
+	return 0;
+}
+
 struct filter_record {
 	uint16_t type;
 	uint8_t flags, preempt_count;

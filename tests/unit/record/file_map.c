@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../trace/gen.h"
+#include "../trace/written.h"
 #include "record/file_map.h"
 #include "record/jit_source.h"
 #include "record/seen_file.h"
@@ -46,19 +46,6 @@ static int teardown(void **state)
 	gen_close(&t->f);
 	free(t);
 	return 0;
-}
-
-static struct stk_reader *read_back(struct test *t)
-{
-	const struct stk_event *e;
-	struct stk_reader *r;
-
-	assert_int_equal(stk_writer__finish(t->w, "done", 0), 0);
-	stk_writer__free(t->w);
-	gen_load(&t->f);
-	assert_int_equal(stk_reader__open_mem(t->f.p, t->f.len, NULL, &r), 0);
-	assert_int_equal(stk_reader__next(r, &e), 0);
-	return r;
 }
 
 static struct wire_news news(uint32_t dev, uint64_t ino, uint64_t address)
@@ -239,7 +226,7 @@ static void test_names(void **state)
 	assert_int_equal(add(t, n, seen_with_id("/three", "")), 1);
 	assert_int_equal(add(t, n, seen_with_id("/two", "/h/two")), 1);
 
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(stk_reader__nr_files(r), 1);
 	assert_int_equal(stk_reader__file(r, 1, &f), 0);
 	assert_int_equal(f.nr_names, 3);
@@ -267,7 +254,7 @@ static void test_many_names(void **state)
 		snprintf(path, sizeof(path), "/name%d", i);
 		assert_int_equal(add(t, n, seen(0x801, 7, path, path)), 1);
 	}
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(stk_reader__file(r, 1, &f), 0);
 	assert_int_equal(f.nr_names, FILE_MAP_MAX_NAMES);
 	stk_reader__free(r);
@@ -310,7 +297,7 @@ static void test_found(void **state)
 	assert_int_equal(file_map__number(t->m, file, &number), 0);
 	s = seen(0x50, 8, "/lib/y.so", "");
 	assert_int_equal(file_map__add_sight(t->m, file, &n, &s), 0);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(stk_reader__nr_files(r), 2);
 	assert_int_equal(stk_reader__file(r, 2, &f), 0);
 	assert_int_equal(f.flags, 0);
@@ -355,7 +342,7 @@ static void test_unused(void **state)
 	assert_int_equal(file_map__add_jit(t->m, &jit, source(), &file), 0);
 	assert_int_equal(file_map__number(t->m, file, &number), 0);
 	assert_int_equal(number, 3);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(stk_reader__nr_files(r), 3);
 	assert_int_equal(stk_reader__file(r, 1, &f), 0);
 	assert_int_equal(f.kind, STK_FILE_JIT);

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "../trace/gen.h"
+#include "../trace/written.h"
 #include "children.h"
 #include "frame.h"
 #include "record/files_internal.h"
@@ -59,19 +59,6 @@ static int teardown(void **state)
 	free(t);
 	children_end();
 	return 0;
-}
-
-static struct stk_reader *read_back(struct test *t)
-{
-	const struct stk_event *e;
-	struct stk_reader *r;
-
-	assert_int_equal(stk_writer__finish(t->w, "done", 0), 0);
-	stk_writer__free(t->w);
-	gen_load(&t->f);
-	assert_int_equal(stk_reader__open_mem(t->f.p, t->f.len, NULL, &r), 0);
-	assert_int_equal(stk_reader__next(r, &e), 0);
-	return r;
 }
 
 static void take(struct test *t, const struct wire_news *n)
@@ -203,7 +190,7 @@ static void test_whole_way(void **state)
 	unlink(path);
 	assert_int_equal(files__finish(t->files, true), 0);
 
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(stk_reader__nr_files(r), 1);
 	assert_string_equal(info(r, 1).path, path);
 	assert_string_equal(info(r, 1).host_path, path);
@@ -242,7 +229,7 @@ static void test_no_elf(void **state)
 	assert_int_equal(number(t, 1), 1);
 	note(t, 1, 1);
 	assert_int_equal(files__finish(t->files, true), 0);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(info(r, 1).id_kind, STK_ID_CONTENT);
 	assert_int_equal(info(r, 1).id_len, 20);
 	assert_memory_equal(info(r, 1).id, sha256, 20);
@@ -268,7 +255,7 @@ static void test_long(void **state)
 	child_end(&c);
 	assert_int_equal(number(t, 1), 1);
 	assert_int_equal(files__finish(t->files, false), 0);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(info(r, 1).id_kind, STK_ID_CONTENT);
 	stk_reader__free(r);
 }
@@ -309,7 +296,7 @@ static void test_gone(void **state)
 	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
 	assert_int_equal(number(t, 1), 1);
 	child_end(&c);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(stk_reader__nr_files(r), 1);
 	assert_int_equal(info(r, 1).flags, 0);
 	stk_reader__free(r);
@@ -333,7 +320,7 @@ static void test_late(void **state)
 	t->entries[2].key = n.key;
 	assert_int_equal(number(t, 2), 2);
 	child_end(&c);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(info(r, 1).flags, 0);
 	assert_int_equal(info(r, 2).flags, STK_FILE_GONE);
 	assert_int_equal(info(r, 2).inode, n.key.w[0]);
@@ -366,7 +353,7 @@ static void test_names(void **state)
 	n.is_name = 1;
 	take(t, &n);
 	child_end(&c);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(info(r, 1).nr_names, 2);
 	assert_int_equal(stk_reader__file_name(r, 1, 1, &name, &host), 0);
 	assert_string_equal(name, in_dir("renamed"));
@@ -449,7 +436,7 @@ static void test_jit(void **state)
 	fclose(f);
 	assert_int_equal(files__finish(t->files, true), 0);
 	unlink(path);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_int_equal(info(r, 1).kind, STK_FILE_JIT);
 	assert_int_equal(info(r, 1).pid, n.tgid);
 	expect_symbol(r, a, "jitted::code(int)", 0x10);
@@ -486,7 +473,7 @@ static void test_foreign_jit(void **state)
 	assert_int_equal(files__finish(t->files, true), 0);
 	unlink(path);
 	child_end(&c);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	expect_symbol(r, a, NULL, 0);
 	assert_false(stk_reader__has_symbols(r, 1));
 	stk_reader__free(r);
@@ -514,7 +501,7 @@ static void test_vdso(void **state)
 	assert_int_equal(number(t, 3), 1);
 	a = note(t, 1, (uintptr_t)function - image + 1);
 	assert_int_equal(files__finish(t->files, true), 0);
-	r = read_back(t);
+	r = read_back(t->w, &t->f);
 	assert_string_equal(info(r, 1).path, "[vdso]");
 	assert_int_equal(info(r, 1).id_kind, STK_ID_BUILD_ID);
 	assert_int_equal(stk_reader__has_symbols(r, 1), true);
