@@ -70,7 +70,7 @@ static inline uint8_t unw_cursor__u8(struct unw_cursor *c)
 }
 
 /* LEB128 (DWARF 5, 7.6); what does not fit 64 bits is bad. */
-static inline uint64_t unw_cursor__uleb(struct unw_cursor *c)
+static inline uint64_t unw_cursor__leb(struct unw_cursor *c, bool is_signed)
 {
 	unsigned int shift = 0;
 	uint64_t v = 0;
@@ -82,24 +82,19 @@ static inline uint64_t unw_cursor__uleb(struct unw_cursor *c)
 		shift += 7;
 	} while (b & 128 && shift < 64);
 	c->bad |= b & 128;
+	if (is_signed && b & 64 && shift < 64)
+		v |= ~0ULL << shift;
 	return v;
+}
+
+static inline uint64_t unw_cursor__uleb(struct unw_cursor *c)
+{
+	return unw_cursor__leb(c, false);
 }
 
 static inline int64_t unw_cursor__sleb(struct unw_cursor *c)
 {
-	unsigned int shift = 0;
-	uint64_t v = 0;
-	uint8_t b;
-
-	do {
-		b = unw_cursor__u8(c);
-		v |= (uint64_t)(b & 127) << shift;
-		shift += 7;
-	} while (b & 128 && shift < 64);
-	c->bad |= b & 128;
-	if (b & 64 && shift < 64)
-		v |= ~0ULL << shift;
-	return (int64_t)v;
+	return (int64_t)unw_cursor__leb(c, true);
 }
 
 #endif /* UNWIND_CURSOR_H */
