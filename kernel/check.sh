@@ -66,13 +66,14 @@ check_compile()
 	return 1
 }
 
-# sparse_lines TREE OBJECT...: what sparse says, without line numbers.
+# sparse_lines TREE OBJECT...: what sparse says, without line numbers.  C files that another one includes
+# are no objects.
 sparse_lines()
 {
 	sparse_tree=$1
 	shift
 	for o; do
-		[ -f "$sparse_tree/${o%.o}.c" ] || continue
+		grep -qw "${o##*/}" "$sparse_tree/${o%/*}/Makefile" && [ -f "$sparse_tree/${o%.o}.c" ] || continue
 		k_make "$sparse_tree" obj-on C=2 "$o" 2>&1
 	done | grep -E '(warning|error):' | sed 's/:[0-9]*:[0-9]*:/:/' | sort
 }
