@@ -183,16 +183,21 @@ boot_limit()
 	echo $((sum * $(slowness "$1")))
 }
 
-# splats CONSOLE: the first line of everything that the kernel complains about.
+# splats CONSOLE: the first line of everything that the kernel complains about.  Of the two stacks of a
+# data race, what they interrupted (behind the entry of an interrupt) has no part in it.
 splats()
 {
 	tr -d '\r' <"$1" | awk -v ours="$k_ours" -v splats="$k_splats" '
-		/BUG: KCSAN/ { race = $0 }
+		/BUG: KCSAN/ { race = $0; taking_part = 1 }
 		race != "" {
-			if ($0 ~ ours) {
+			if (/ to 0x[0-9a-f]* of [0-9]* bytes by /)
+				taking_part = 1
+			if (taking_part && $0 ~ ours) {
 				print race
 				race = ""
-			} else if (/==================/)
+			} else if (/ asm_(sysvec|exc|common)_/)
+				taking_part = 0
+			else if (/==================/)
 				race = ""
 			next
 		}
