@@ -20,7 +20,8 @@ adds_up()
 	[ $((recorded + lost)) -eq "$n" ] ||
 		fail "$1: $recorded recorded and $lost lost, together not $n"
 	[ "$recorded" -gt 0 ] || fail "$1: nothing was recorded"
-	[ "$lost" -gt $((n / 20)) ] || fail "$1: only $lost of $n lost: the ring is not small"
+	# how many is the machine's affair: a slow program loses few
+	[ "$lost" -gt 0 ] || fail "$1: nothing was lost: the ring is not small"
 	[ "$(info_of "$1" .totals.happened)" -eq "$n" ] || fail "$1: info says that others happened"
 	[ "$(info_of "$1" '[.events[].lost_by.ring] | add')" -eq "$lost" ] || {
 		info_of "$1" .events
@@ -46,5 +47,5 @@ record --backend ftrace --buffer-size 8k --no-user-stacks -e $event -e syscalls:
 want_sum two.stk
 sum=$(info_of two.stk .totals.happened)
 [ "$sum" -eq $((2 * n)) ] || fail "two.stk: $sum instead of $((2 * n)) happened"
-[ "$(counted two.stk ftrace:lost_events lost)" -gt "$n" ] || fail "two.stk: too little was lost"
+[ "$(counted two.stk ftrace:lost_events lost)" -gt 0 ] || fail "two.stk: nothing was lost"
 [ "$(counted two.stk $event lost)" -eq 0 ] || fail "two.stk: losses are guessed"
