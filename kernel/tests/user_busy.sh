@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
-# needs: variant=all smp=2
+# needs: variant=default,kcsan smp=2
 # timeout: 240
 # Everything at once: events from the paths to user space, interrupts and signals, in two instances. It
-# does not hang there, and the cookies come out even.
+# does not hang there, and the cookies come out even.  With KASAN and lockdep it would take an hour.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
