@@ -3,7 +3,8 @@
 # needs: variant=default,kcsan smp=2
 # timeout: 240
 # Everything at once: events from the paths to user space, interrupts and signals, in two instances. It
-# does not hang there, and the cookies come out even.  With KASAN and lockdep it would take an hour.
+# does not hang there, and the cookies come out even.  With KASAN and lockdep it had not ended after
+# a quarter of an hour.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
