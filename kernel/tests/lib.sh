@@ -26,6 +26,16 @@ skip()
 	exit 77
 }
 
+# by_variant DEFAULT CHECKING: what is right in the default kernel, or where checks make everything slow.
+by_variant()
+{
+	if [ "${VARIANT:-default}" = default ]; then
+		printf '%s\n' "$1"
+	else
+		printf '%s\n' "$2"
+	fi
+}
+
 # instance NAME BITS: a trace instance with a stack map for 2^BITS stacks (0: full stacks).
 instance()
 {

@@ -6,8 +6,7 @@
 . "$TESTS/lib.sh"
 
 [ -e "$tracefs/events/nmi/nmi_handler" ] || skip "no events of NMIs here"
-rounds=60
-[ "${VARIANT:-default}" = default ] || rounds=12
+rounds=$(by_variant 60 12)
 instance ids 14
 instance full 0
 for name in ids full; do
@@ -15,7 +14,7 @@ for name in ids full; do
 	events "$tracefs/instances/$name" nmi kmem syscalls sched/sched_switch
 done
 before=$(awk '/NMI:/ { print $2 + $3 }' /proc/interrupts)
-"$TESTS/race" -a -i 5 $rounds ids full >"$OUT/race"
+"$TESTS/race" -a -i 5 "$rounds" ids full >"$OUT/race"
 rc=$?
 cat "$OUT/race"
 nmis=$(($(awk '/NMI:/ { print $2 + $3 }' /proc/interrupts) - before))

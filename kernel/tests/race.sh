@@ -6,8 +6,7 @@
 # timeout: 600
 . "$TESTS/lib.sh"
 
-rounds=200
-[ "${VARIANT:-default}" = default ] || rounds=40
+rounds=$(by_variant 200 40)
 instance ids 14
 instance full 0
 for name in ids full; do

@@ -6,8 +6,7 @@
 # timeout: 600
 . "$TESTS/lib.sh"
 
-rounds=100
-[ "${VARIANT:-default}" = default ] || rounds=30
+rounds=$(by_variant 100 30)
 instance ids 10
 instance full 0
 for name in ids full; do

@@ -16,8 +16,7 @@ for e in $b $i; do
 	echo 24576 >"$e/buffer_size_kb"
 done
 # Where every check is on, a tick's worth of these takes longer than a tick.
-often='irq_vectors preemptirq kmem'
-[ "${VARIANT:-default}" = default ] || often=
+often=$(by_variant 'irq_vectors preemptirq kmem' '')
 for e in raw_syscalls sched irq timer signal exceptions mmap_lock rcu task $often; do
 	[ ! -e "$i/events/$e/enable" ] || echo 1 >"$i/events/$e/enable"
 done
