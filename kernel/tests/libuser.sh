@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154,SC2015 # prog, $tracefs
 # For the tests of user stacks (user_*.sh): an instance that takes them, and what is in it afterwards.
-prog=$TESTS/user_prog
+# shellcheck source=kernel/tests/lib.sh
+. "$TESTS/lib.sh"
 
-fail()
-{
-	echo "FAIL: $*"
-	exit 1
-}
+prog=$TESTS/user_prog
 
 # user_instance NAME: an instance with kernel and user stacks by id; becomes $i.
 user_instance()
 {
-	[ -e "$tracefs/user_stack_map" ] || {
-		echo "this kernel has no user_stack_map" >"$REASON"
-		exit 77
-	}
+	[ -e "$tracefs/user_stack_map" ] || skip "this kernel has no user_stack_map"
 	i=$tracefs/instances/$1
 	mkdir "$i" || fail "mkdir $i"
 	echo 1 >"$i/options/stackmap" && echo 1 >"$i/options/userstacktrace" &&
