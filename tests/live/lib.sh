@@ -169,7 +169,7 @@ want_sum()
 	cpus=$(getconf _NPROCESSORS_CONF 2>/dev/null || nproc)
 	info_of "$1" -r --argjson max "$((cpus * 2))" '
 		(.events[] | select(.happened != .recorded + .filtered + .lost) |
-			"\(.name): \(.happened) != \(.recorded) + \(.filtered) + \(.lost)"),
+			"\(.name): \(.happened) != \(.recorded) + \(.filtered) + \(.lost): \(.)"),
 		(.totals | select(.happened != .recorded + .filtered + .lost) |
 			"totals: \(.happened) != \(.recorded) + \(.filtered) + \(.lost)"),
 		(select(.accounted != true) | "no accounting"),

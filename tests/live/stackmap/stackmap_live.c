@@ -104,17 +104,17 @@ void live__craft(struct chain *chain, uint32_t stack, unsigned int depth)
 __attribute__((noinline)) void live__call(struct chain *chain, uint32_t stack, uint64_t *ret_ip)
 {
 	long number = SYS_getppid;
-	uint64_t ip;
 
-	__asm__ volatile("push %%rbp\n\t"
-			 "lea 1f(%%rip), %1\n\t"
+	/* ret_ip is there before the call is: whoever gets its event may look at once */
+	__asm__ volatile("lea 1f(%%rip), %%rcx\n\t"
+			 "mov %%rcx, %1\n\t"
+			 "push %%rbp\n\t"
 			 "mov %2, %%rbp\n\t"
 			 "syscall\n"
 			 "1:\tpop %%rbp"
-			 : "+a"(number), "=&r"(ip)
+			 : "+a"(number), "=m"(*ret_ip)
 			 : "r"(chain), "D"((uint64_t)stack)
 			 : "rcx", "r11", "memory");
-	*ret_ip = ip;
 }
 
 int live__compare(const struct stackmap_stack *s, uint64_t ip, uint32_t stack, unsigned int depth)

@@ -39,7 +39,7 @@ uint64_t live__mix(uint64_t x);
 /* The i-th return address of stack number `stack`. */
 uint64_t live__return_address(uint32_t stack, unsigned int i);
 void live__craft(struct chain *chain, uint32_t stack, unsigned int depth);
-/* getppid(stack) with rbp on the chain; the ip the kernel sees goes to *ret_ip. */
+/* getppid(stack) with rbp on the chain; the ip the kernel sees is put into *ret_ip before the call. */
 void live__call(struct chain *chain, uint32_t stack, uint64_t *ret_ip);
 /* 0 if s is the crafted stack, ip first. */
 int live__compare(const struct stackmap_stack *s, uint64_t ip, uint32_t stack, unsigned int depth);

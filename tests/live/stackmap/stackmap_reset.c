@@ -66,7 +66,8 @@ static int on_event(void *ctx, void *data, size_t size)
 	LIVE_CHECK(!err, "stack %u: id %llx: %s", e->stack, e->id, strerror(-err));
 	if (!err) {
 		LIVE_CHECK(!live__compare(&s, test.ip, e->stack, depth_of(e->stack)),
-			   "stack %u: id %llx has other words", e->stack, e->id);
+			   "stack %u: id %llx: %u words from %#lx, not from %#lx", e->stack, e->id,
+			   s.n, s.words[0], test.ip);
 		test.right++;
 	}
 	return 0;
