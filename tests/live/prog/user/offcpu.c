@@ -3,6 +3,7 @@
  * offcpu ROUNDS: leaves the CPU in known ways, each in a function of its own and for a time that it
  * measures itself, and prints what is true, one fact a line, keys and values in turn.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -174,24 +175,42 @@ struct spinner {
 	uint64_t ns;
 };
 
-HERE void spin_here(uint64_t until)
+/*
+ * How long this thread has waited for a CPU, as the scheduler tells in its /proc file.  Its CPU time
+ * would not do: what a hypervisor takes away is in neither.
+ */
+static uint64_t queued_ns(int schedstat)
 {
+	unsigned long long ran, queued;
+	char text[128] = "";
+
+	if (pread(schedstat, text, sizeof(text) - 1, 0) <= 0 ||
+	    sscanf(text, "%llu %llu", &ran, &queued) != 2)
+		errx(1, "/proc/thread-self/schedstat");
+	return queued;
+}
+
+HERE uint64_t spin_here(int schedstat, unsigned int ms)
+{
+	uint64_t from = queued_ns(schedstat), to, until = now_ns() + ms * 1000000ull;
+
 	while (now_ns() < until)
 		for (volatile unsigned int i = 0; i < 20000; i++)
 			;
+	to = queued_ns(schedstat);
 	KEEP();
+	return to - from;
 }
 
 static void *run_spinner(void *arg)
 {
 	struct spinner *s = arg;
-	uint64_t from;
+	int schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 
 	pin_to_cpu(0);
 	s->tid = gettid();
-	from = off_ns();
-	spin_here(now_ns() + 400000000);
-	s->ns = off_ns() - from;
+	s->ns = spin_here(schedstat, 400);
+	close(schedstat);
 	return NULL;
 }
 
