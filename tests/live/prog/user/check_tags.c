@@ -133,10 +133,13 @@ static bool has_name(struct tags *c, const struct stk_file *f, const char *maps)
 	return false;
 }
 
-/* Shown as /proc/PID/maps does; where nobody could look any more, the recording says so. */
+/*
+ * Shown as /proc/PID/maps does, in one of the process's lines; where nobody could look any more, the
+ * recording says so.
+ */
 static bool shown_as(struct tags *c, const struct tagged *t, const struct stk_file *f)
 {
-	bool device = true;
+	bool seen = false, named = false, device;
 
 	if (f->flags & STK_FILE_GONE)
 		return true;
@@ -147,11 +150,13 @@ static bool shown_as(struct tags *c, const struct tagged *t, const struct stk_fi
 		c->names++;
 		if (f->inode != s->inode)
 			return wrong(c, "another inode than in /proc/PID/maps");
-		if (!has_name(c, f, s->path))
-			return wrong(c, "another path than in /proc/PID/maps");
-		device = false;
+		seen = true;
+		named = named || has_name(c, f, s->path);
 	}
+	if (seen && !named)
+		return wrong(c, "another path than in /proc/PID/maps");
 	/* one file in two overlays has two devices: that of the first is as good */
+	device = !seen;
 	for (const struct shown *s = c->shown; s && !device; s = s->next)
 		device = s->tag == t->tag && f->dev_major == s->dev_major &&
 			 f->dev_minor == s->dev_minor;
