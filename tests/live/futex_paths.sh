@@ -11,24 +11,12 @@
 cd "$work" || exit 1
 
 calls='syscalls:sys_*_futex*,sched:sched_waking'
-record -e "$calls" -o futex.stk -- sh -c 'exec "$0" "$1" >truth' "$user/futexes" "$(scale 9 3)"
-want_user futex.stk
-"$STACKONCE" futex --json --by address --stacks futex.stk >address.json || fail "futex --by address"
-"$STACKONCE" futex --json --by site futex.stk >site.json || fail "futex --by site"
-
-# "what KEY VALUE ..." as JSON, numbers as numbers
-awk '{ printf "{\"what\":\"%s\"", $1
-	for (i = 2; i < NF; i += 2)
-		printf ",\"%s\":%s", $i, $(i + 1) ~ /^[0-9]+$/ ? $(i + 1) : "\"" $(i + 1) "\""
-	print "}" }' truth >truth.json
-[ "$(wc -l <truth.json)" -ge 34 ] || fail "the program did not tell all: $(cat truth)"
-
 # An emulated machine takes its time between the program's clock and its call: there the answer is below
 # what the program says, and it is not told by how much.
 slow=$(scale 0 1)
 
-# want WHAT PROGRAM: every fact of that kind holds; the program gets it as ., and
-# says what is wrong.
+# want WHAT PROGRAM: every fact of that kind holds; the program gets it as ., and says what is wrong,
+# which goes to the file `wrong`.
 want()
 {
 	jq -rn --slurpfile truth truth.json --slurpfile answer address.json --arg what "$1" \
@@ -39,65 +27,105 @@ want()
 	def wakers: [.stacks[]?.waker | select(.)];
 	def call($function): any(.frames[]; .sym == $function);
 	def wrong($why): "\($what) \(.address // ""): \($why)";
-	$truth[] | select(.what == $what) | '"$2" >wrong || fail "jq: want $1"
-	[ ! -s wrong ] || {
-		head -n 20 wrong
-		fail "$1: the answer is not what the program did"
-	}
+	$truth[] | select(.what == $what) | '"$2" >>wrong || fail "jq: want $1"
 	grep -q "\"what\":\"$1\"" truth.json || fail "the program does not tell about $1"
 }
 
-want path '. as $t | ($truth[] | select(.what == "waker")) as $waker | group(.address) as $g |
-	($g | wakers) as $wakers |
-	if $g.waits != .waits or $g.timeouts != .timeouts then
-		wrong("\($g.waits) waits, \($g.timeouts) timeouts")
-	elif $g.no_waker != 0 or ($wakers | length) == 0 then wrong("woken by nobody")
-	elif ([$g.stacks[].count] | add) != .waits then wrong("not all waits have a stack")
-	elif any($g.stacks[]; .ustack_end != "complete") then wrong("a stack is not complete")
-	elif any($g.stacks[]; ([.frames[].sym // "" | select(startswith("path_"))] | join(",")) !=
-		$t.frames) then wrong("another path: \($g.stacks)")
-	elif any($wakers[]; .tid != $waker.tid or .by != "call" or (call("wake_sleeper") | not)) then
-		wrong("woken by others: \($wakers)")
-	elif near($g.sum_ns; .ns; 10) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
-	else empty end'
-want mutex '. as $t | group(.address) as $g |
-	if $g.waits != .waits or $g.lock != "mutex" or $g.owner_changes != .owner_changes then
-		wrong("\($g | del(.stacks))")
-	elif any($g | wakers[]; call("unlock_it") | not) or any($g.stacks[]; call("lock_it") | not)
-	then wrong("from elsewhere: \($g.stacks)")
-	elif near($g.sum_ns; .ns; 2) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
-	else empty end'
-want pi 'group(.address) as $g |
-	if $g.waits != .waits or $g.lock != "pi" or $g.owner_changes != .owner_changes or
-		$g.no_waker != 0 then wrong("\($g | del(.stacks))")
-	elif near($g.sum_ns; .ns; 2) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
-	else empty end'
-# one futex, whichever of the two places stands for it
-want shared '. as $t | (group(.address), group(.other) | select(.waits)) as $g |
-	if $g.waits != .waits or $g.places != 2 or ($g.shared | not) or $g.wakes != .waits then
-		wrong("\($g | del(.stacks))")
-	elif any($g | wakers[]; .pid != $t.waker) then wrong("woken by others: \($g | wakers)")
-	elif near($g.sum_ns; .ns; 2) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
-	else empty end'
-for what in requeue part; do
-	want "$what" '. as $t | group(.address) as $g | group(.to) as $to |
-	if $g.waits != .waits or $g.requeued != .moved or $to.waits != .moved then
-		wrong("\($g | del(.stacks)) then \($to | del(.stacks))")
-	elif near($g.sum_ns + $to.sum_ns; .ns; 2) | not then
-		wrong("\($g.sum_ns) + \($to.sum_ns) ns, not \(.ns)")
-	else empty end'
+all_facts()
+{
+	want path '. as $t | ($truth[] | select(.what == "waker")) as $waker | group(.address) as $g |
+		($g | wakers) as $wakers |
+		if $g.waits != .waits or $g.timeouts != .timeouts then
+			wrong("\($g.waits) waits, \($g.timeouts) timeouts")
+		elif $g.no_waker != 0 or ($wakers | length) == 0 then wrong("woken by nobody")
+		elif ([$g.stacks[].count] | add) != .waits then wrong("not all waits have a stack")
+		elif any($g.stacks[]; .ustack_end != "complete") then wrong("a stack is not complete")
+		elif any($g.stacks[]; ([.frames[].sym // "" | select(startswith("path_"))] | join(",")) !=
+			$t.frames) then wrong("another path: \($g.stacks)")
+		elif any($wakers[]; .tid != $waker.tid or .by != "call" or (call("wake_sleeper") | not)) then
+			wrong("woken by others: \($wakers)")
+		elif near($g.sum_ns; .ns; 10) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
+		else empty end'
+	want mutex '. as $t | group(.address) as $g |
+		if $g.waits != .waits or $g.lock != "mutex" or $g.owner_changes != .owner_changes then
+			wrong("\($g | del(.stacks))")
+		elif any($g | wakers[]; call("unlock_it") | not) or any($g.stacks[]; call("lock_it") | not)
+		then wrong("from elsewhere: \($g.stacks)")
+		elif near($g.sum_ns; .ns; 2) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
+		else empty end'
+	want pi 'group(.address) as $g |
+		if $g.waits != .waits or $g.lock != "pi" or $g.owner_changes != .owner_changes or
+			$g.no_waker != 0 then wrong("\($g | del(.stacks))")
+		elif near($g.sum_ns; .ns; 2) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
+		else empty end'
+	# one futex, whichever of the two places stands for it
+	want shared '. as $t | (group(.address), group(.other) | select(.waits)) as $g |
+		if $g.waits != .waits or $g.places != 2 or ($g.shared | not) or $g.wakes != .waits then
+			wrong("\($g | del(.stacks))")
+		elif any($g | wakers[]; .pid != $t.waker) then wrong("woken by others: \($g | wakers)")
+		elif near($g.sum_ns; .ns; 2) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
+		else empty end'
+	for what in requeue part; do
+		want "$what" '. as $t | group(.address) as $g | group(.to) as $to |
+		if $g.waits != .waits or $g.requeued != .moved or $to.waits != .moved then
+			wrong("\($g | del(.stacks)) then \($to | del(.stacks))")
+		elif near($g.sum_ns + $to.sum_ns; .ns; 2) | not then
+			wrong("\($g.sum_ns) + \($to.sum_ns) ns, not \(.ns)")
+		else empty end'
+	done
+	want interrupted 'group(.address) as $g |
+		if $g.waits != .waits or $g.interrupted != .waits then wrong("\($g | del(.stacks))")
+		elif near($g.sum_ns; .ns; 2) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
+		else empty end'
+	want wasted 'group(.address) as $g |
+		if $g.wakes != .wakes or $g.wasted != .wakes then wrong("\($g)") else empty end'
+	want again 'group(.address) as $g |
+		if $g.waits != 0 or $g.again != .calls then wrong("\($g)") else empty end'
+	# The call does not name it: who woke did.
+	want several 'group(.address) as $g |
+		if $g.waits != .waits or ($g | wakers | length) != 1 then wrong("\($g)") else empty end'
+}
+
+# Everything the program measured, against the same addresses of the answer.
+total()
+{
+	jq -rn --slurpfile truth truth.json --slurpfile answer address.json '
+		[$truth[] | select(.ns)] as $facts | ([$facts[].ns] | add) as $said |
+		([$facts[] | .address, .other, .to | select(.)] | unique) as $places |
+		([$answer[] | select(.kind == "group" and (.address as $a | any($places[]; . == $a))).sum_ns] |
+			add) as $got |
+		"\($said) \($got) \(($got - $said | fabs) / $said * 100)"' >total
+	read -r said got percent <total
+	awk -v p="$percent" -v most="$(scale 1 80)" 'BEGIN { exit !(p < most) }' ||
+		echo "the program waited $said ns, the answer says $got" >>wrong
+}
+
+# What a hypervisor takes away from a thread at its call is a wait to the program only: where nothing but
+# times are wrong, another recording is judged by, of four.
+for _ in 1 2 3 4; do
+	record -e "$calls" -o futex.stk -- sh -c 'exec "$0" "$1" >truth' "$user/futexes" "$(scale 9 3)"
+	want_user futex.stk
+	"$STACKONCE" futex --json --by address --stacks futex.stk >address.json || fail "futex --by address"
+	"$STACKONCE" futex --json --by site futex.stk >site.json || fail "futex --by site"
+
+	# "what KEY VALUE ..." as JSON, numbers as numbers
+	awk '{ printf "{\"what\":\"%s\"", $1
+		for (i = 2; i < NF; i += 2)
+			printf ",\"%s\":%s", $i, $(i + 1) ~ /^[0-9]+$/ ? $(i + 1) : "\"" $(i + 1) "\""
+		print "}" }' truth >truth.json
+	[ "$(wc -l <truth.json)" -ge 34 ] || fail "the program did not tell all: $(cat truth)"
+	: >wrong
+	all_facts
+	total
+	# right, or wrong in something else
+	if [ ! -s wrong ] || grep -qv -e ' ns, not [0-9]*$' -e '^the program waited' wrong; then
+		break
+	fi
 done
-want interrupted 'group(.address) as $g |
-	if $g.waits != .waits or $g.interrupted != .waits then wrong("\($g | del(.stacks))")
-	elif near($g.sum_ns; .ns; 2) | not then wrong("\($g.sum_ns) ns, not \(.ns)")
-	else empty end'
-want wasted 'group(.address) as $g |
-	if $g.wakes != .wakes or $g.wasted != .wakes then wrong("\($g)") else empty end'
-want again 'group(.address) as $g |
-	if $g.waits != 0 or $g.again != .calls then wrong("\($g)") else empty end'
-# The call does not name it: who woke did.
-want several 'group(.address) as $g |
-	if $g.waits != .waits or ($g | wakers | length) != 1 then wrong("\($g)") else empty end'
+[ ! -s wrong ] || {
+	head -n 20 wrong
+	fail "the answer is not what the program did"
+}
 
 # Whom the owner woke is the other thread: the waits of one, and who ended them.
 for side in 0 1; do
@@ -110,15 +138,6 @@ for side in 0 1; do
 		fail "the mutex's waits of one thread were not ended by the other: $(head -c 2000 side.json)"
 done
 
-# Everything the program measured, against the same addresses of the answer.
-jq -rn --slurpfile truth truth.json --slurpfile answer address.json '
-	[$truth[] | select(.ns)] as $facts | ([$facts[].ns] | add) as $said |
-	([$facts[] | .address, .other, .to | select(.)] | unique) as $places |
-	([$answer[] | select(.kind == "group" and (.address as $a | any($places[]; . == $a))).sum_ns] |
-		add) as $got |
-	"\($said) \($got) \(($got - $said | fabs) / $said * 100)"' >total
-read -r said got percent <total
-awk -v p="$percent" -v most="$(scale 1 80)" 'BEGIN { exit !(p < most) }' || fail "the program waited $said ns, the answer says $got"
 jq -es '[.[] | select(.kind == "sums")][0] | .no_exit == 0 and .gaps == 0 and .maybe_requeued == 0 and
 	.at_several_places == 1 and .open == 0' address.json >/dev/null ||
 	fail "what could not be matched: $(tail -n 1 address.json)"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2016 # programs of jq and of another shell have variables of their own
+# timeout: 180
 # A program leaves the CPU in known ways and measures for how long: the answer agrees within 1 %, says
 # in what state, from which function and who woke it.  perf, at the same time, says the same.
 # shellcheck source=tests/live/lib.sh
@@ -59,8 +60,8 @@ wrong_facts()
 
 # There are machines with tasks whose switches and wakeups no tracepoint tells of: then a switch back to
 # the program may be missing, which is said, or who woke it.  And what a hypervisor takes away from a
-# thread is neither CPU time to the program nor time off CPU to us.  So the recording to judge by is one
-# of six in which nothing of this happened.
+# thread is neither CPU time to the program nor time off CPU to us.  Where nothing but this is wrong,
+# another recording is judged by, of six.
 : >wrong
 for _ in 1 2 3 4 5 6; do
 	record_program
@@ -74,11 +75,13 @@ for _ in 1 2 3 4 5 6; do
 		print "}" }' truth >truth.json
 	[ "$(wc -l <truth.json)" -eq 6 ] || fail "the program did not tell all: $(cat truth)"
 	wrong_facts >wrong || fail "jq"
-	[ -s wrong ] || break
+	if [ ! -s wrong ] || grep -qv -e ' ns, [0-9.]* %$' -e ': woken by \[.*null' wrong; then
+		break
+	fi
 done
 [ ! -s wrong ] || {
 	head -n 20 wrong
-	fail "the answer is not what the program did, in no recording of six"
+	fail "the answer is not what the program did"
 }
 [ "$missing" -eq 0 ] || skip "this kernel's sched_switch leaves out switches, in six recordings"
 want_user off.stk
