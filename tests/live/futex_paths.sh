@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2016 # programs of jq and of another shell have variables of their own
+# timeout: 120
 # A program waits for futexes in every way there is, each with its address, and tells what is true of
 # it: every wait is where it belongs, with its whole call path, and who ended it, and where; what the
 # program measured itself and the answer's sum differ by less than 1 %.
