@@ -25,6 +25,9 @@ echo 0 >"$instance/options/stacktrace" 2>/dev/null || :
 for e in sched/sched_switch sched/sched_wakeup irq/softirq_entry irq/irq_handler_entry; do
 	echo 1 >"$instance/events/$e/enable" || fail "tracefs refuses $e"
 done
+# not every switch of a task that ends at once is told of
+echo 'comm ~ "a-1*"' >"$instance/events/raw_syscalls/sys_enter/filter" || fail "tracefs refuses a filter"
+echo 1 >"$instance/events/raw_syscalls/sys_enter/enable" || fail "tracefs refuses raw_syscalls"
 for _ in 1 2 3; do
 	"$work/a-1 [0] 2: b-3" 100 || fail "the copy ended with $?"
 	sleep 0.2
