@@ -48,6 +48,13 @@ static inline __attribute__((always_inline)) void futex_wake(uint32_t *word, int
 	syscall(SYS_futex, word, op, nr, NULL, NULL, 0);
 }
 
+/* Who sleeps in the call need not wait for the futex yet: a page that is not there, a lock. */
+static inline __attribute__((always_inline)) void futex_wake_one(uint32_t *word, int op)
+{
+	while (!syscall(SYS_futex, word, op, 1, NULL, NULL, 0))
+		sleep_ms(1);
+}
+
 /* Until the thread sleeps in that system call. */
 static inline void until_in(pid_t tid, long nr)
 {

@@ -116,7 +116,7 @@ static __attribute__((noipa)) void wake_sleeper(struct waker *k, uint32_t *word)
 {
 	until_in_futex(k->sleeper);
 	sleep_ms(k->ms);
-	futex_wake(word, FUTEX_WAKE_PRIVATE, 1);
+	futex_wake_one(word, FUTEX_WAKE_PRIVATE);
 	__asm__ volatile("" : : : "memory");
 }
 
@@ -295,7 +295,7 @@ static void do_shared(void)
 	for (int i = 0; i < ROUNDS; i++) {
 		until_in_futex(child);
 		sleep_ms(4);
-		futex_wake(word, FUTEX_WAKE, 1);
+		futex_wake_one(word, FUTEX_WAKE);
 	}
 	waitpid(child, NULL, 0);
 	printf("shared address 0x%llx other 0x%llx waits %u ns %llu waker %d waiter %d\n",
@@ -345,7 +345,7 @@ static void do_requeue(const char *name, unsigned int moved)
 		errx(1, "requeued %ld", n);
 	for (unsigned int i = 0; i < MOVERS - 1; i++) {
 		sleep_ms(3);
-		futex_wake(i < moved ? to : from, FUTEX_WAKE_PRIVATE, 1);
+		futex_wake_one(i < moved ? to : from, FUTEX_WAKE_PRIVATE);
 	}
 	for (int i = 0; i < MOVERS; i++) {
 		pthread_join(threads[i], NULL);
@@ -360,6 +360,18 @@ static void do_requeue(const char *name, unsigned int moved)
 static void on_signal(int sig)
 {
 	(void)sig;
+}
+
+/* Nonzero: it has not ended. */
+static int join_for_100_ms(pthread_t thread)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 100000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	return pthread_timedjoin_np(thread, NULL, &until);
 }
 
 static void do_interrupted(void)
@@ -377,9 +389,10 @@ static void do_interrupted(void)
 		while (!atomic_load(&m.tid))
 			sleep_us(100);
 		until_in_futex(m.tid);
-		sleep_ms(3);
-		pthread_kill(thread, SIGUSR1);
-		pthread_join(thread, NULL);
+		do {
+			sleep_ms(3);
+			pthread_kill(thread, SIGUSR1);
+		} while (join_for_100_ms(thread));
 		ns += m.ns;
 	}
 	printf("interrupted address %p waits 5 ns %llu\n", (void *)&word, (unsigned long long)ns);
@@ -429,7 +442,7 @@ static void do_several(void)
 		sleep_us(100);
 	until_in(m.tid, SYS_futex_waitv);
 	sleep_ms(5);
-	futex_wake(&several[1], FUTEX_WAKE_PRIVATE, 1);
+	futex_wake_one(&several[1], FUTEX_WAKE_PRIVATE);
 	pthread_join(thread, NULL);
 	printf("several address %p waits 1 ns %llu\n", (void *)&several[1], (unsigned long long)m.ns);
 }
