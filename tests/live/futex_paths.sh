@@ -12,6 +12,7 @@
 cd "$work" || exit 1
 
 calls='syscalls:sys_*_futex*,sched:sched_waking'
+
 # An emulated machine takes its time between the program's clock and its call: there the answer is below
 # what the program says, and it is not told by how much.
 slow=$(scale 0 1)
@@ -108,12 +109,7 @@ for _ in 1 2 3 4; do
 	want_user futex.stk
 	"$STACKONCE" futex --json --by address --stacks futex.stk >address.json || fail "futex --by address"
 	"$STACKONCE" futex --json --by site futex.stk >site.json || fail "futex --by site"
-
-	# "what KEY VALUE ..." as JSON, numbers as numbers
-	awk '{ printf "{\"what\":\"%s\"", $1
-		for (i = 2; i < NF; i += 2)
-			printf ",\"%s\":%s", $i, $(i + 1) ~ /^[0-9]+$/ ? $(i + 1) : "\"" $(i + 1) "\""
-		print "}" }' truth >truth.json
+	facts_of truth >truth.json
 	[ "$(wc -l <truth.json)" -ge 34 ] || fail "the program did not tell all: $(cat truth)"
 	: >wrong
 	all_facts

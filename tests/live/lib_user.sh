@@ -66,3 +66,12 @@ at_most()
 		fail "$1: ${2:-none}, at most $3 expected"
 	}
 }
+
+# facts_of FILE: its lines "what KEY VALUE ..." as JSON, numbers as numbers.
+facts_of()
+{
+	awk '{ printf "{\"what\":\"%s\"", $1
+		for (i = 2; i < NF; i += 2)
+			printf ",\"%s\":%s", $i, $(i + 1) ~ /^[0-9]+$/ ? $(i + 1) : "\"" $(i + 1) "\""
+		print "}" }' "$1"
+}

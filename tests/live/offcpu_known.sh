@@ -69,10 +69,7 @@ for _ in 1 2 3 4 5 6; do
 		jq 'select(.kind == "sums").no_return')
 	[ "$missing" -eq 0 ] || continue
 	"$STACKONCE" offcpu --json --by tid --stacks off.stk >tid.json || fail "offcpu --by tid"
-	awk '{ printf "{\"what\":\"%s\"", $1
-		for (i = 2; i < NF; i += 2)
-			printf ",\"%s\":%s", $i, $(i + 1) ~ /^[0-9]+$/ ? $(i + 1) : "\"" $(i + 1) "\""
-		print "}" }' truth >truth.json
+	facts_of truth >truth.json
 	[ "$(wc -l <truth.json)" -eq 6 ] || fail "the program did not tell all: $(cat truth)"
 	wrong_facts >wrong || fail "jq"
 	if [ ! -s wrong ] || grep -qv -e ' ns, [0-9.]* %$' -e ': woken by \[.*null' wrong; then

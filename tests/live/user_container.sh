@@ -142,8 +142,13 @@ at_most incomplete "$(number incomplete)" 0
 said="$(number events) events of $(number files_seen) files"
 # Where only the shells around them were left to look, it is the paths that those have.
 awk -v box="$work/box" '{ print }
-	$5 ~ /^\/bin\// { path = $5; for (c = 97; c < 99; c++) { $5 = sprintf("%s/%c/root%s", box, c, path); print } }
-	' maps >maps.hasty
+	$5 ~ /^\/bin\// {
+		path = $5
+		$5 = box "/a/root" path
+		print
+		$5 = box "/b/root" path
+		print
+	}' maps >maps.hasty
 checked tags container.stk hasty maps.hasty
 at_least events "$(number events)" 27
 note "overlay, chroot, $btrfs: $said; of programs gone at once $(number right) right," \

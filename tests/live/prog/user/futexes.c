@@ -362,18 +362,6 @@ static void on_signal(int sig)
 	(void)sig;
 }
 
-/* Nonzero: it has not ended. */
-static int join_for_100_ms(pthread_t thread)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += 100000000;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	return pthread_timedjoin_np(thread, NULL, &until);
-}
-
 static void do_interrupted(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
@@ -392,7 +380,8 @@ static void do_interrupted(void)
 		do {
 			sleep_ms(3);
 			pthread_kill(thread, SIGUSR1);
-		} while (join_for_100_ms(thread));
+			sleep_ms(1);
+		} while (pthread_tryjoin_np(thread, NULL));
 		ns += m.ns;
 	}
 	printf("interrupted address %p waits 5 ns %llu\n", (void *)&word, (unsigned long long)ns);
