@@ -242,8 +242,10 @@ void lc_switch(struct lifecycle *l, const struct event_known *k)
 	t->off_state = state & LC_ZOMBIE ? LC_ZOMBIE : LC_DEAD;
 	if (l->ts > p->last_off)
 		p->last_off = l->ts;
-	if (t->off_state == LC_ZOMBIE && lc_is_leader(t))
+	if (t->off_state == LC_ZOMBIE && lc_is_leader(t)) {
 		lc_wait__doubt(p);
+		lc_proc__settle_orphan(l, p, true);
+	}
 	if (!p->exit.to && !p->nr_live)
 		process_exited(l, p, t, t->exit);
 	lc_step(l, t,

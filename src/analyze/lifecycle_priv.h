@@ -86,6 +86,7 @@ struct lc_proc {
 	unsigned int nr_threads, nr_live, nr_off; /* ever known; not exited; switched off for good */
 	struct lc_proc *parent, *children, *next_sibling, **at_sibling;
 	bool orphan; /* parent is the nearest ancestor that lives; any above it may reap */
+	bool left_exiting; /* its parent ended after its exit event: it may have been released before */
 	struct life_name born_to;
 	struct life_name heir;
 	char *exec;
@@ -148,14 +149,21 @@ void lc_task__drop(struct lifecycle *l, struct lc_task *t);
 void lc_proc__set_parent(struct lc_proc *p, struct lc_proc *parent);
 /* Its children are anybody's above it from now on. */
 void lc_proc__leave_children(struct lifecycle *l, struct lc_proc *p);
+/* Whether its parent ended before it was released, where that was left open. */
+void lc_proc__settle_orphan(struct lifecycle *l, struct lc_proc *p, bool orphan);
 static inline bool lc_is_leader(const struct lc_task *t)
 {
 	return t->proc->leader == t;
 }
-/* Released before its last switch: by itself, or for a wait that came at once. */
+/* Released before its leader's last switch: by itself, or for a wait that came at once. */
+static inline bool lc_is_released(const struct lc_proc *p)
+{
+	return p->leader && p->leader->off_state == LC_DEAD;
+}
+/* The same of a process without other threads, whose end that switch is. */
 static inline bool lc_is_early(const struct lc_proc *p)
 {
-	return p->nr_threads == 1 && p->leader && p->leader->off_state == LC_DEAD;
+	return p->nr_threads == 1 && lc_is_released(p);
 }
 void lc_comm__set(struct lc_task *t, const char *comm, size_t len);
 struct life_name lc_name(const struct lc_proc *p); /* NULL: nobody */

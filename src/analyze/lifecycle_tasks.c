@@ -234,19 +234,37 @@ void lc_proc__set_parent(struct lc_proc *p, struct lc_proc *parent)
 	parent->children = p;
 }
 
+/* Between its exit event and its last switch, whose state says whether it was released before that. */
+static bool is_exiting(const struct lc_proc *p)
+{
+	return p->exit.to && p->leader && !p->leader->off.to;
+}
+
 void lc_proc__leave_children(struct lifecycle *l, struct lc_proc *p)
 {
 	struct lc_proc *c;
 
 	while ((c = p->children)) {
-		if (!c->orphan && !c->reaped.to && !lc_is_early(c)) {
-			c->orphan = true;
+		if (!c->orphan && !c->reaped.to && !lc_is_released(c)) {
+			c->orphan = c->left_exiting = true;
 			l->counts.orphans++;
-			lc_step(l, c->leader,
-				(struct life_step){ .kind = LIFE_STEP_ORPHAN, .other = lc_name(p) });
+			if (!is_exiting(c))
+				lc_proc__settle_orphan(l, c, true);
 		}
 		lc_proc__set_parent(c, p->parent);
 	}
+}
+
+void lc_proc__settle_orphan(struct lifecycle *l, struct lc_proc *p, bool orphan)
+{
+	if (!p->left_exiting)
+		return;
+	p->left_exiting = false;
+	p->orphan = orphan;
+	l->counts.orphans -= !orphan;
+	if (orphan)
+		lc_step(l, p->leader,
+			(struct life_step){ .kind = LIFE_STEP_ORPHAN, .other = p->born_to });
 }
 
 static void unlink_of_process(struct lc_task *t)

@@ -45,6 +45,7 @@ static void reaped(struct lifecycle *l, struct lc_task *c, struct lc_task *by)
 	p->reaper = lc_name(by->proc);
 	p->reaped_with = by->call == LC_WAITID ? "waitid" : "wait4";
 	p->reap_sure = tells_of_end(by);
+	lc_proc__settle_orphan(l, p, true);
 	lc_step(l, by, (struct life_step){ .kind = LIFE_STEP_REAPS, .other = lc_name(p) });
 	lc_step(l, c, (struct life_step){ .kind = LIFE_STEP_REAPED, .other = lc_name(by->proc) });
 	if (!lc_has(l, LC_FREE) && p->nr_off == p->nr_threads)
@@ -308,6 +309,8 @@ void lc_wait__guess(struct lifecycle *l, struct lc_proc *p)
 {
 	uint64_t since = p->last_off ?: p->exit.from;
 
+	if (lc_is_released(p))
+		lc_proc__settle_orphan(l, p, false);
 	if (lc_is_early(p)) {
 		/* Released by itself, or for a wait nobody saw: before it was switched off. */
 		p->reaped = (struct life_time){ p->exit.from, p->last_off };

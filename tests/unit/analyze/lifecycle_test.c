@@ -59,6 +59,64 @@ static void test_autoreap(void **state)
 	assert_us(life__unfreed(process(20, 0)), 98, 99);
 }
 
+/* The parent may end as soon as the child is released, which is before its last switch. */
+static void test_autoreap_parent_ends(void **state)
+{
+	struct recording *r = begin(0);
+
+	born(r, 100, 10, 20, 20);
+	born(r, 101, 20, 30, 30);
+	thread(r, 102, 20, 21);
+	born(r, 103, 20, 40, 40);
+	thread(r, 104, 40, 41);
+	/* single, and with a thread that ended before its leader */
+	ev(r, 200, 30, 30, EXIT_GROUP, 1, 0, 0, NULL);
+	ev(r, 201, 30, 30, EXIT, 30, 1, 0, NULL);
+	ev(r, 202, 40, 41, EXIT, 41, 0, 0, NULL);
+	ev(r, 203, 40, 40, EXIT, 40, 1, 0, NULL);
+	ev(r, 204, 40, 41, SWITCH, 41, X, 0, NULL);
+	ends(r, 210, 20, 0, Z);
+	ev(r, 220, 30, 30, SWITCH, 30, X, 0, NULL);
+	ev(r, 221, 40, 40, SWITCH, 40, X, 0, NULL);
+	waits(r, 230, 10, 20);
+	freed(r, 300, 30, NULL);
+	freed(r, 301, 40, NULL);
+	freed(r, 302, 20, NULL);
+	told(r);
+	assert_false(process(30, 0)->orphan);
+	assert_false(process(40, 0)->orphan);
+	assert_null(process(30, 0)->reaped_with);
+	assert_between(process(30, 0)->reaped, 201, 220);
+	assert_int_equal(counts.orphans, 0);
+}
+
+/* The same order of events, but whoever comes after the parent waits for them. */
+static void test_orphan_while_exiting(void **state)
+{
+	struct recording *r = begin(0);
+
+	born(r, 100, 10, 20, 20);
+	born(r, 101, 20, 30, 30);
+	born(r, 102, 20, 40, 40);
+	ev(r, 200, 30, 30, EXIT_GROUP, 1, 0, 0, NULL);
+	ev(r, 201, 30, 30, EXIT, 30, 1, 0, NULL);
+	ev(r, 202, 40, 40, EXIT_GROUP, 2, 0, 0, NULL);
+	ev(r, 203, 40, 40, EXIT, 40, 1, 0, NULL);
+	ends(r, 210, 20, 0, Z);
+	ev(r, 220, 30, 30, SWITCH, 30, X, 0, NULL); /* the wait was quicker */
+	ev(r, 221, 40, 40, SWITCH, 40, Z, 0, NULL);
+	waits(r, 230, 10, 30);
+	waits(r, 240, 10, 40);
+	freed(r, 300, 30, NULL);
+	freed(r, 301, 40, NULL);
+	told(r);
+	assert_true(process(30, 0)->orphan);
+	assert_true(process(40, 0)->orphan);
+	assert_int_equal(process(30, 0)->reaper.pid, 10);
+	assert_int_equal(process(40, 0)->reaper.pid, 10);
+	assert_int_equal(counts.orphans, 2);
+}
+
 /* The parent may be quicker than the child's last switch. */
 static void test_wait_before_switch(void **state)
 {
@@ -314,6 +372,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_autoreap),
+		cmocka_unit_test(test_autoreap_parent_ends),
+		cmocka_unit_test(test_orphan_while_exiting),
 		cmocka_unit_test(test_wait_before_switch),
 		cmocka_unit_test(test_stale_zombie),
 		cmocka_unit_test(test_stop_report),
