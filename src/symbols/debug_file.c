@@ -215,6 +215,35 @@ int debug_dirs__open_alt(const struct debug_dirs *d, int debug_fd, int *ret_fd)
 	return open_by_id(d, &w, true, ret_fd) ? open_from_server(d, &w, true, ret_fd) : 0;
 }
 
+/* Any file may be named; the child is given none but what holds split DWARF. */
+static bool is_split(int fd)
+{
+	const Elf64_Shdr *section = NULL;
+	struct elf_file f;
+
+	if (elf_file__from_fd(fd, &f))
+		return false;
+	if (!elf_file__load_sections(&f))
+		section = elf_file__section(&f, ".debug_info.dwo");
+	elf_file__done(&f);
+	return section;
+}
+
+int debug_dirs__open_split(const struct debug_dirs *d, const char *path, int *ret_fd)
+{
+	const char *roots[] = { d->sysroot, "" };
+
+	for (size_t i = *path == '/' && *d->sysroot ? 0 : 1; i < ARRAY_SIZE(roots); i++) {
+		_cleanup_close_ int fd = -1;
+
+		if (!root__open(roots[i], path, &fd) && is_split(fd)) {
+			*ret_fd = take_fd(fd);
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
 /* Bytes of the first section of that name or, if NULL, type. */
 static uint64_t section_size(const struct elf_file *f, const char *name, uint32_t type)
 {

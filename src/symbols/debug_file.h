@@ -29,6 +29,9 @@ int debug_dirs__open_debug(const struct debug_dirs *d, int fd, const char *path,
 /* The file that holds what dwz(1) found to be common to several debug files.  -ENOENT. */
 int debug_dirs__open_alt(const struct debug_dirs *d, int debug_fd, int *ret_fd);
 
+/* A file of split DWARF, by the path that the debug file has for it.  -ENOENT. */
+int debug_dirs__open_split(const struct debug_dirs *d, const char *path, int *ret_fd);
+
 /* What an ELF file has of its own. */
 bool debug_file__has_symbols(int fd);
 bool debug_file__has_lines(int fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads DWARF with libdw, in a process of its own (line_reader.c): nothing is freed, and a file that
+ * Reads DWARF with libdw, in a process of its own (line_child.c): nothing is freed, and a file that
  * libdw stumbles over takes only that process along.
  */
 #include "line_reader.h"

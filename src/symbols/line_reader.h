@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Source lines and inlined calls, from DWARF by libdw.  DWARF is a language for programs that build
- * trees, and files are untrusted: a child process reads them.  Whatever a file does to it, the worst
- * that comes of it is that lines are not known.
+ * trees, and files are untrusted: a child process without rights reads them.  Whatever a file does to
+ * it, the worst that comes of it is that lines are not known, or wrong.
  */
 #ifndef SYMBOLS_LINE_READER_H
 #define SYMBOLS_LINE_READER_H
@@ -11,13 +11,15 @@
 
 #include "usyms.h"
 
+struct debug_dirs;
 struct line_reader;
 
 /*
  * fd: the file with the DWARF, alt_fd: what dwz(1) moved out of it, or -1.  Both stay the caller's
- * and may be closed.
+ * and may be closed.  dirs: where files of split DWARF are looked for; lives as long as the reader.
  */
-int line_reader__new(int fd, int alt_fd, struct line_reader **ret_reader);
+int line_reader__new(const struct debug_dirs *dirs, int fd, int alt_fd,
+		     struct line_reader **ret_reader);
 void line_reader__free(struct line_reader *r);
 /*
  * As usyms__lines(), of a virtual address.  -ENOENT: nothing is known of it; -EIO: the child is

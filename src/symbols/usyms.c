@@ -296,7 +296,7 @@ static int place_load_lines(struct usyms *u, struct place *p)
 	if (!err) {
 		give_back_lines(u);
 		debug_dirs__open_alt(&u->dirs, dwarf_fd, &alt_fd);
-		err = line_reader__new(dwarf_fd, alt_fd, &p->lines);
+		err = line_reader__new(&u->dirs, dwarf_fd, alt_fd, &p->lines);
 	}
 	if (err == -ENOEXEC || err == -EIO)
 		err = -ENOENT;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <grp.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "built.h"
 #include "symbols/usyms.h"
 
+#define USER 1000
 #define OTHER_ID "0123456789abcdef0123456789abcdef01234568"
 #define ID "0123456789abcdef0123456789abcdef01234567"
 
@@ -388,6 +390,33 @@ static void test_lines(void **state)
 	}
 }
 
+#define BUILD_SPLIT                                                       \
+	"rm -rf root built *.dwo && mkdir built && cd built && " BUILD    \
+	"-gdwarf-5 -gsplit-dwarf -o lines $PWD/../inlined.c && cd .. && " \
+	"mv built/lines . && "
+
+/* What a unit's entry refers to lies in a file of its own, which is opened if it is such a file. */
+static void test_lines_split(void **state)
+{
+	static const char *const wrong[] = { "mkfifo", "ln -s /dev/zero", "ln -s /etc/passwd",
+					     "ln -s $PWD/lines", "mkdir" };
+	struct usyms *u;
+
+	built__run(BUILD_SPLIT "mv built/*.dwo ."); /* beside the program */
+	expect_inlined("lines");
+	built__run(BUILD_SPLIT "mkdir -p root/$PWD && mv built root/$PWD");
+	u = new_usyms(in_dir("root"), true);
+	expect_lines(u, "lines", 1, "leaf:4 middle:9 function:13");
+	usyms__free(u);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		built__run(BUILD_SPLIT "cd built && dwo=$(echo *.dwo) && rm $dwo && %s $dwo",
+			   wrong[i]);
+		u = new_usyms(NULL, true);
+		expect_lines(u, "lines", 1, "function:4");
+		usyms__free(u);
+	}
+}
+
 static void test_lines_debug_file(void **state)
 {
 	struct usyms *u = new_usyms(NULL, false);
@@ -539,7 +568,7 @@ static void test_lines_broken(void **state)
 	free(data);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
@@ -551,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_by_id_only),
 		cmocka_unit_test(test_debuginfod),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_lines_split),
 		cmocka_unit_test(test_lines_debug_file),
 		cmocka_unit_test(test_lines_only),
 		cmocka_unit_test(test_lines_alt),
@@ -559,5 +589,9 @@ int main(void)
 		cmocka_unit_test(test_lines_broken),
 	};
 
+	/* --as-user */
+	if (argc > 1 && !geteuid() &&
+	    (setgroups(0, NULL) || setresgid(USER, USER, USER) || setresuid(USER, USER, USER)))
+		return 1;
 	return cmocka_run_group_tests(tests, built__setup, built__teardown);
 }
