@@ -59,6 +59,12 @@ void filter_bpf__free(struct filter_bpf *b)
 	free(b);
 }
 
+char *filter_bpf__memory(struct filter_bpf *b, size_t *ret_size)
+{
+	*ret_size = sizeof(b->skel->bss->strings);
+	return b->skel->bss->strings;
+}
+
 void filter_bpf__set(struct filter_bpf *b, const struct filter_prog *prog)
 {
 	*b->prog = *prog;

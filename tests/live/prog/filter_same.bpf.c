@@ -23,6 +23,9 @@ struct {
 	__type(value, struct filter_input);
 } inputs SEC(".maps");
 
+/* The workload's strings; user space has these pages mapped from the start, and for as long as it lives. */
+char strings[4096] = "";
+
 int result = 0;
 __u64 took_ns = 0;
 

@@ -410,6 +410,8 @@ static void one_round(struct show *s)
 static void setup(struct show *s, uint64_t seed)
 {
 	const char *root;
+	size_t size;
+	char *memory;
 	int k;
 
 	if (geteuid())
@@ -434,6 +436,8 @@ static void setup(struct show *s, uint64_t seed)
 	signal(SIGTERM, on_signal);
 	signal(SIGINT, on_signal);
 	load_events(s);
+	memory = filter_bpf__memory(s->bpf, &size);
+	workload__pin_strings(memory, size);
 	workload__start(&s->work, seed);
 	workload__run(&s->work, 0);
 }

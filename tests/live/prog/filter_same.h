@@ -104,6 +104,11 @@ bool probes__define(unsigned int nr, const char **ret_system);
 void probes__undefine(void);
 
 extern const char *const workload_comms[NR_CHILDREN + 1];
+/*
+ * Its strings from now on are in that memory.  An event's filter cannot wait for a page: where a user
+ * string is not there at that moment the kernel judges by the string before it.
+ */
+void workload__pin_strings(char *memory, size_t size);
 void workload__start(struct workload *w, uint64_t seed);
 /* Let every child do rounds pieces of work, return when all sleep again. */
 void workload__run(struct workload *w, unsigned int rounds);
@@ -116,6 +121,8 @@ const char *workload__comm(const struct workload *w, int pid);
 struct filter_bpf;
 int filter_bpf__open(struct filter_bpf **ret);
 void filter_bpf__free(struct filter_bpf *b);
+/* Memory that is never paged out, nor moved. */
+char *filter_bpf__memory(struct filter_bpf *b, size_t *ret_size);
 void filter_bpf__set(struct filter_bpf *b, const struct filter_prog *prog);
 /* 1 selected, 0 not. */
 int filter_bpf__run(struct filter_bpf *b, const struct filter_input *in);

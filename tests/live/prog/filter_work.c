@@ -25,8 +25,8 @@
 
 const char *const workload_comms[NR_CHILDREN + 1] = { "alpha", "beta[1]*x", "fifteen_chars_x", NULL };
 
-/* Static, so that the parent can read them at the addresses the children's records show. */
-static const char *const strings[] = {
+/* Moved before the first child is there: the parent reads them where the children's records show them. */
+static const char *strings[] = {
 	"",
 	"a",
 	"abc",
@@ -45,6 +45,33 @@ static const char *const strings[] = {
 	"long string of more than sixty-four bytes, so that no buffer is quite right for it",
 	"1abc*",
 };
+
+static const char *paths[] = {
+	"/etc/passwd",
+	"/proc/self/stat",
+	"/nonexistent",
+	"/",
+};
+
+static void pin(const char **texts, size_t nr, char **memory, size_t *left)
+{
+	size_t i, len;
+
+	for (i = 0; i < nr; i++) {
+		len = strlen(texts[i]) + 1;
+		if (len > *left)
+			errx(1, "no room for the strings");
+		texts[i] = memcpy(*memory, texts[i], len);
+		*memory += len;
+		*left -= len;
+	}
+}
+
+void workload__pin_strings(char *memory, size_t size)
+{
+	pin(strings, ARRAY_SIZE(strings), &memory, &size);
+	pin(paths, ARRAY_SIZE(paths), &memory, &size);
+}
 
 __attribute__((noinline)) void filter_same_probed(const struct probe_args *args);
 __attribute__((noinline)) void filter_same_probed(const struct probe_args *args)
@@ -193,12 +220,6 @@ static void on_signal(int sig)
 
 static void files_work(uint64_t *state)
 {
-	static const char *const paths[] = {
-		"/etc/passwd",
-		"/proc/self/stat",
-		"/nonexistent",
-		"/",
-	};
 	const char *path = paths[next(state) % ARRAY_SIZE(paths)];
 	struct pollfd p = { .events = POLLIN };
 	char buf[64];
