@@ -44,18 +44,21 @@ template <> std::string text<0>(const std::string &s) { return s; }
 int main() { std::cout << text<60>("abc"); }
 END
 cat >nested.py <<'END'
-import time
+import sys, time
 def nested(n):
     if n:
         return sorted([n], key=lambda x: nested(n - 1))
-    time.sleep(0.05)
-    return sum(i * i for i in range(2000))
+    time.sleep(float(sys.argv[2]))
+    return sum(i * i for i in range(int(sys.argv[3])))
 while True:
-    nested(5)
+    nested(int(sys.argv[1]))
 END
 if command -v python3 >/dev/null; then
-	python3 nested.py &
+	python3 nested.py 5 0.05 2000 &
 	target 5 python3
+	# deeper than the limit, and interrupted, which is marked: a mark takes the place of a frame
+	python3 nested.py 100 0 1000000 &
+	target 2 "python3 (deep)"
 fi
 if command -v node >/dev/null; then
 	node -e 'const fs = require("fs");

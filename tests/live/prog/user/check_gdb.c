@@ -4,7 +4,6 @@
  * (gdb_frames.py).
  */
 #include "checks.h"
-#include "wire.h"
 
 #include <err.h>
 #include <limits.h>
@@ -24,7 +23,7 @@ struct look {
 	unsigned int nr_frames;
 	char *frames[MAX_FRAMES];
 	/* the event */
-	bool seen, none;
+	bool seen, none, full;
 	enum stk_stack_end end;
 	char comm[17];
 	unsigned int nr_ours;
@@ -85,6 +84,7 @@ static void take_event(struct recview *r, const struct recview_event *e, struct 
 		free(l->ours[i]);
 	l->seen = true;
 	l->none = e->none;
+	l->full = recview__is_full(e);
 	l->end = e->end;
 	l->nr_ours = e->none ? 0 : e->depth;
 	snprintf(l->comm, sizeof(l->comm), "%s", e->comm);
@@ -123,7 +123,7 @@ static enum verdict compare(const struct look *l, unsigned int *ret_same)
 		return l->reason == GDB_NO_REASON || l->reason == GDB_OUTERMOST ? WRONG : GDB_LOST;
 	if (i < l->nr_ours) /* guessed, and marked so */
 		return NO_CFI;
-	if (l->end == STK_END_TRUNCATED && i == WIRE_USER_FRAMES)
+	if (l->full)
 		return CUT;
 	return l->end == STK_END_COMPLETE ? WRONG : INCOMPLETE;
 }

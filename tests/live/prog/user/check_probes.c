@@ -14,7 +14,6 @@
 #define MAX_MODULES 256
 #define MAX_PCS 512
 #define NO_MODULE 0xffff
-#define FULL_DEPTH 127 /* frames that are recorded if there are so many */
 
 struct pc {
 	unsigned int module;
@@ -301,8 +300,7 @@ static void one(struct probes *c)
 		return;
 	}
 	c->frames += c->e->depth;
-	whole = c->e->end == STK_END_COMPLETE ||
-		(c->e->end == STK_END_TRUNCATED && c->e->depth == FULL_DEPTH);
+	whole = c->e->end == STK_END_COMPLETE || recview__is_full(c->e);
 	c->incomplete += !whole;
 	c->what = NULL;
 	if (judge(c, p, p->lines[k]) && whole)

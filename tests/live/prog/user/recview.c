@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "recview.h"
+#include "wire.h"
 
 #include <err.h>
 #include <stdio.h>
@@ -140,6 +141,18 @@ struct elfview *recview__file(struct recview *r, uint32_t number)
 		r->no_view[number] = !r->views[number];
 	}
 	return r->views[number];
+}
+
+bool recview__is_full(const struct recview_event *e)
+{
+	unsigned int words = e->depth;
+	bool guessed = false;
+
+	for (unsigned int i = 0; i < e->depth; i++) {
+		words += e->frames[i].exact + (e->frames[i].guessed && !guessed);
+		guessed |= e->frames[i].guessed;
+	}
+	return e->end == STK_END_TRUNCATED && words == WIRE_USER_FRAMES;
 }
 
 uint64_t recview__pc(const struct recview_event *e, unsigned int i)

@@ -42,6 +42,11 @@ uint64_t recview__field(const struct recview_event *e, const char *name);
  * has none) agree; NULL where it is not known.
  */
 struct elfview *recview__file(struct recview *r, uint32_t number);
+/*
+ * Whether the stack was cut because there was no room for more.  What marks a frame as interrupted, or the
+ * first as guessed, takes the place of a frame.
+ */
+bool recview__is_full(const struct recview_event *e);
 /* Where to look a frame's function up: a return address belongs to the call before it. */
 uint64_t recview__pc(const struct recview_event *e, unsigned int i);
 /* The function's name, or "?"; lives as long as r. */
