@@ -95,6 +95,48 @@ unsigned int stk_event__preempt_count(const struct stk_event *e);
  */
 const void *stk_event__record(const struct stk_event *e, size_t *ret_len);
 
+/* ---- what may be missing -------------------------------------------------------------------- */
+
+#define STK_ANY_CPU UINT32_MAX
+#define STK_ANY_TASK UINT32_MAX
+
+/*
+ * count events of a type that happened on a CPU, none before first_ts and none after last_ts, and are not
+ * in the recording.  Which tasks they belonged to is unknown.  What was lost in the instant of switching
+ * recording on or off lies outside of all events and is no loss here.
+ */
+struct stk_loss {
+	const struct stk_event_type *type; /* NULL: of any type */
+	uint32_t cpu; /* STK_ANY_CPU: of any */
+	uint64_t first_ts, last_ts; /* ns of the recording's clock; last UINT64_MAX: to the end */
+	uint64_t count; /* 0: unknown */
+};
+
+/*
+ * The next loss that began at `until` or before, in the order of first_ts, each once: 1, or 0: there is
+ * none, or none is known yet.  Whoever asks with the time of every event it gets has each loss ahead of
+ * the first event that follows its start.  UINT64_MAX: all that are left.
+ */
+int stk_reader__next_loss(struct stk_reader *r, uint64_t until, struct stk_loss *ret_loss);
+
+struct stk_span {
+	const struct stk_event_type *type; /* NULL: any */
+	uint32_t cpu; /* or STK_ANY_CPU */
+	uint32_t tid; /* thread that the event would have run in, or STK_ANY_TASK */
+	bool fields; /* an event that came without its fields (STK_MARK_NO_FIELDS) counts as missing */
+	uint64_t from, to; /* ns, both included */
+};
+
+/*
+ * Whether an event of this kind may have happened in this time without having been handed out in its
+ * place: it was lost, was in a block that cannot be read, or came late.  The one question of every
+ * analysis before it takes two events for neighbours; to be asked when the event at `to` has been handed
+ * out, or later.  False is certain: nothing is missing there.  The task of a lost event is unknown and tasks
+ * move, so that a tid narrows the question only for events without fields, a cpu narrows it for both.
+ * Of a recording that is read from a pipe and older than format 1.2 the losses become known too late.
+ */
+bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *span);
+
 /* ---- what was recorded ---------------------------------------------------------------------- */
 
 enum stk_event_kind {

@@ -163,6 +163,8 @@ static void fill_event(struct stk_reader *r, const struct rd_block *b)
 	out->ordinal = e->ordinal;
 	out->late = e->ts < b->late_before;
 	r->totals.late += out->late;
+	if (out->tuple->marks & STK_MARK_NO_FIELDS)
+		rd_losses__bare(r, out->tuple->type->index, b->cpu, stk_event__tid(out), e->ts);
 	r->emitted = true;
 }
 
@@ -191,6 +193,7 @@ int rd_merge__next(struct stk_reader *r)
 				r->totals.bad_blocks++;
 				rd_log(r, STK_LOG_WARN, "events of cpu %u cannot be read: %s",
 				       b->cpu, strerror(-err));
+				rd_losses__unread(r, b->cpu, &b->h);
 				pop(r);
 				continue;
 			}

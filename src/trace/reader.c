@@ -35,7 +35,7 @@ void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fm
 	r->opts.log(r->opts.log_ctx, level, msg);
 }
 
-static bool crc_matches(uint32_t want, const void *data, size_t len)
+bool rd_crc_matches(uint32_t want, const void *data, size_t len)
 {
 #ifdef STK_FUZZ
 	(void)want, (void)data, (void)len;
@@ -98,7 +98,7 @@ static void add_meta_uuid(struct stk_reader *r, const uint8_t *uuid)
 static int read_header(struct stk_reader *r)
 {
 	const uint8_t *p;
-	uint16_t major;
+	uint16_t major, minor;
 	uint32_t size, crc;
 	int got = input__need(&r->in, STK_HEADER_SIZE);
 
@@ -108,12 +108,14 @@ static int read_header(struct stk_reader *r)
 		return -EINVAL;
 	p = r->in.data;
 	memcpy(&major, p + 8, sizeof(major));
+	memcpy(&minor, p + 10, sizeof(minor));
 	memcpy(&size, p + 12, sizeof(size));
 	memcpy(&crc, p + 60, sizeof(crc));
 	if (major != STK_MAJOR)
 		return -ENOTSUP;
-	if (size < STK_HEADER_SIZE || size > 65536 || !crc_matches(crc, p, 60))
+	if (size < STK_HEADER_SIZE || size > 65536 || !rd_crc_matches(crc, p, 60))
 		return -EINVAL;
+	r->minor = minor;
 	memcpy(&r->totals.start_wall_ns, p + 32, sizeof(r->totals.start_wall_ns));
 	add_meta_uuid(r, p + 16);
 	got = input__skip(&r->in, size);
@@ -205,6 +207,7 @@ void stk_reader__free(struct stk_reader *r)
 	free(r->stack_map);
 	free(r->symbols);
 	rd_files__free(r);
+	rd_losses__free(r);
 	arena__free(&r->strings);
 	free(r);
 }
@@ -235,42 +238,55 @@ static void count_event_block(struct stk_reader *r, const uint8_t *payload, size
 		r->totals.events += h.count;
 }
 
-static int take_block(struct stk_reader *r, const struct stk_block_header *h, const uint8_t *payload)
+static int take_block(struct stk_reader *r, const struct stk_block_header *h,
+		      const uint8_t *payload, uint64_t pos)
 {
+	struct wire_cur c;
 	int err;
 
-	if (!crc_matches(h->payload_crc, payload, h->stored_len))
+	if (!rd_crc_matches(h->payload_crc, payload, h->stored_len))
 		return -EBADMSG;
 	if (h->type == STK_BLOCK_EVENTS) {
 		err = h->codec == STK_CODEC_NONE && h->raw_len == h->stored_len ?
 			      rd_merge__add(r, h->aux, payload, h->stored_len) :
 			      -EBADMSG;
-		if (!err)
-			count_event_block(r, payload, h->stored_len);
-		return err;
+		if (err)
+			return err;
+		count_event_block(r, payload, h->stored_len);
+		return rd_losses__block(r, h, pos, wire_cur(payload, h->stored_len));
 	}
 	err = rd_unpack(r, h->codec, payload, h->stored_len, h->raw_len, &r->raw);
-	return err ? err : rd_table(r, h, wire_cur(r->raw.p, r->raw.len));
+	if (err)
+		return err;
+	c = wire_cur(r->raw.p, r->raw.len);
+	err = rd_losses__block(r, h, pos, c);
+	return err ? err : rd_table(r, h, c);
 }
 
 static bool good_header(const struct stk_block_header *h)
 {
 	return h->magic == STK_BLOCK_MAGIC && h->stored_len <= STK_MAX_RAW &&
-	       crc_matches(h->header_crc, h, offsetof(struct stk_block_header, header_crc));
+	       rd_crc_matches(h->header_crc, h, offsetof(struct stk_block_header, header_crc));
+}
+
+bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_header *ret_header)
+{
+	return input__peek(&r->in, ahead, ret_header, sizeof(*ret_header)) > 0 &&
+	       good_header(ret_header);
 }
 
 /* take_block(), but a bad block is no failure: it is counted. */
 static int take_or_count(struct stk_reader *r, const struct stk_block_header *h,
 			 const uint8_t *payload, uint64_t pos)
 {
-	int err = take_block(r, h, payload);
+	int err = take_block(r, h, payload, pos);
 
 	if (err != -EBADMSG)
 		return err;
 	r->totals.bad_blocks++;
 	rd_log(r, STK_LOG_WARN, "bad block of type %u at byte %llu skipped", h->type,
 	       (unsigned long long)pos);
-	return 0;
+	return rd_losses__bad(r, h, r->watermark);
 }
 
 static bool about_files(const struct stk_block_header *h)
@@ -298,8 +314,7 @@ static uint64_t look_ahead(struct stk_reader *r, bool stacks)
 	uint64_t at = 0;
 	int got = 1;
 
-	while (!r->end && got > 0 && input__peek(&r->in, at, &h, sizeof(h)) > 0 &&
-	       good_header(&h) && h.type != STK_BLOCK_END) {
+	while (!r->end && got > 0 && rd_peek_header(r, at, &h) && h.type != STK_BLOCK_END) {
 		if ((about_files(&h) || (stacks && about_stacks(&h))) &&
 		    !is_taken(r, &h, r->in.pos + at)) {
 			got = wire_buf__room(&payload, h.stored_len) ?
@@ -362,8 +377,7 @@ static int read_block(struct stk_reader *r)
 	if (h.type == STK_BLOCK_EVENTS)
 		look_for_stacks(r);
 	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
-	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_ALIASES &&
-		!is_taken(r, &h, r->in.pos);
+	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_LOSSES && !is_taken(r, &h, r->in.pos);
 	look = !known ? 0 :
 	       skip   ? MIN(h.stored_len, sizeof(struct stk_events_header)) :
 			h.stored_len;

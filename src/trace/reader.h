@@ -15,6 +15,7 @@
 #include "trace/arena.h"
 #include "trace/input.h"
 #include "trace/layout.h"
+#include "trace/missing.h"
 #include "trace/tree.h"
 #include "trace/wire.h"
 
@@ -35,6 +36,9 @@
 #define RD_MAX_BLOCK_MEM RD_LIMIT(256u << 20, 1 << 20) /* one decoded block */
 #define RD_MAX_MEM RD_LIMIT(2ull << 30, 3 << 20) /* all decoded blocks */
 #define RD_MAX_EVENTS RD_LIMIT(STK_MAX_BLOCK_EVENTS, 4096)
+#define RD_MAX_LOSSES RD_LIMIT(1u << 20, 512) /* kept one by one */
+#define RD_MAX_LANES RD_LIMIT(1u << 14, 64)
+#define RD_MAX_STRETCHES RD_LIMIT(1u << 16, 128) /* of a lane */
 #define RD_MAX_RAW RD_LIMIT(STK_MAX_RAW, 1 << 20)
 
 struct stk_event_type {
@@ -171,6 +175,7 @@ struct stk_reader {
 	ZSTD_DCtx *zstd;
 	int end; /* 0: reading on, 1: nothing follows, negative: damaged there */
 	bool header_read;
+	uint16_t minor; /* of the file's format */
 	struct stk_totals totals;
 	struct arena strings; /* and whatever else lives as long as the reader */
 	struct wire_buf raw, heads, body; /* decompressed, for a moment */
@@ -212,6 +217,7 @@ struct stk_reader {
 	struct rd_answer *answers; /* by node of asked */
 	size_t cap_answers;
 
+	struct rd_losses losses;
 	struct rd_block **heap; /* by key, then cpu, then seq */
 	size_t nr_heap, cap_heap;
 	uint64_t block_seq, watermark, round_end;
@@ -230,6 +236,10 @@ void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fm
 /* Decompress (or copy) to out; -EBADMSG when it is not exactly raw_len bytes. */
 int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
 	      size_t raw_len, struct wire_buf *out);
+
+bool rd_crc_matches(uint32_t want, const void *data, size_t len);
+/* The header of the block so many bytes behind what was consumed; false: there is none to be had. */
+bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_header *ret_header);
 
 /*
  * What the rest of the recording says of files, as far as it is there and can be reached: symbols

@@ -22,7 +22,8 @@
 
 #define STK_MAGIC "\x89STK\r\n\x1a\n"
 #define STK_MAJOR 1
-#define STK_MINOR 1
+#define STK_MINOR 2
+#define STK_MINOR_LOSSES 2 /* since then a recording says when and where events were lost */
 #define STK_HEADER_SIZE 64
 #define STK_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
@@ -31,6 +32,8 @@
 #define STK_MAX_ID 64 /* bytes of a build id */
 #define STK_MAX_FILES ((1u << 23) - 1) /* numbers that fit into a frame */
 #define STK_MAX_RECORD 65536 /* nor any event's record */
+#define STK_MAX_TYPES 65536
+#define STK_MAX_CPUS 65536
 #define STK_MAX_COLUMNS 256 /* of an event type; the rest of its record is tail */
 #define STK_MAX_BLOCK_EVENTS (1u << 20)
 #define STK_RECORD_HEAD 8 /* struct trace_entry: the common fields */
@@ -126,6 +129,16 @@ enum stk_block_type {
 	 * other one, also for events before.  Only in files whose metadata say "stacks.late".
 	 */
 	STK_BLOCK_ALIASES = 14,
+	/*
+	 * what was lost, to the end: varint event index + 1 (0: of any type), varint cpu + 1 (0: of any
+	 * CPU), svarint (first_ts - first_ts of the loss before in this block, the first: - 0; wrapping
+	 * u64), varint (last_ts - first_ts), varint count (0: unknown).  None of the count events
+	 * happened before first_ts or after last_ts.  A loss stands ahead of the event blocks of the
+	 * round in which it became known, which is the one after first_ts at the latest: when a
+	 * reader may hand out an event by the rule of ROUND, it has read every loss that began
+	 * before that event.  Losses at the very start or end of the recording are not among them.
+	 */
+	STK_BLOCK_LOSSES = 15,
 };
 
 /*

@@ -304,7 +304,7 @@ static int take_round(struct stk_reader *r, struct wire_cur *c)
 	memcpy(v, p, sizeof(v));
 	r->totals.last_wall_ns = v[3];
 	rd_merge__round(r, v[1]);
-	return 0;
+	return rd_losses__round(r, v[1]);
 }
 
 static int take_accounting(struct stk_reader *r, struct wire_cur *c)

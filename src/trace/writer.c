@@ -24,7 +24,6 @@
 #define BATCH_EVENTS_ALL (256u << 10) /* and of one block of every CPU together */
 #define BATCH_EVENTS_MIN 1024u
 #define BATCH_BYTES (1u << 20) /* and their records */
-#define MAX_CPUS 65536u
 
 /* ---- open and close ------------------------------------------------------------------------- */
 
@@ -101,7 +100,7 @@ static int add_cpus(struct stk_writer *w, uint32_t nr)
 {
 	struct wr_cpu *p;
 
-	if (nr > MAX_CPUS)
+	if (nr > STK_MAX_CPUS)
 		return -EINVAL;
 	p = realloc(w->cpus, nr * sizeof(*p));
 	if (!p)
@@ -169,6 +168,7 @@ void stk_writer__free(struct stk_writer *w)
 	wire_buf__free(&w->files);
 	wire_buf__free(&w->user_symbols);
 	wire_buf__free(&w->aliases);
+	wire_buf__free(&w->losses);
 	wire_buf__free(&w->group);
 	wire_buf__free(&w->blocks);
 	wire_buf__free(&w->scratch);
@@ -263,9 +263,27 @@ int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 	return 0;
 }
 
+int stk_writer__loss(struct stk_writer *w, const struct stk_writer_loss *loss)
+{
+	bool any_event = loss->event == STK_WRITER_ANY, any_cpu = loss->cpu == STK_WRITER_ANY;
+
+	if (w->err)
+		return w->err;
+	if (loss->last_ts < loss->first_ts || (!any_event && loss->event >= w->nr_types) ||
+	    (!any_cpu && loss->cpu >= STK_MAX_CPUS))
+		return -EINVAL;
+	wire_put_varint(&w->losses, any_event ? 0 : loss->event + 1);
+	wire_put_varint(&w->losses, any_cpu ? 0 : loss->cpu + 1);
+	wire_put_svarint(&w->losses, loss->first_ts - w->prev_loss);
+	wire_put_varint(&w->losses, loss->last_ts - loss->first_ts);
+	wire_put_varint(&w->losses, loss->count);
+	w->prev_loss = loss->first_ts;
+	return w->losses.failed ? wr_fail(w, -ENOMEM) : 0;
+}
+
 size_t stk_writer__pending(const struct stk_writer *w)
 {
-	size_t sum = w->blocks.len;
+	size_t sum = w->blocks.len + w->losses.len;
 
 	for (uint32_t i = 0; i < w->nr_cpus; i++)
 		sum += w->cpus[i].nr * sizeof(struct enc_event) + w->cpus[i].records.len;
@@ -287,6 +305,10 @@ int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_n
 			return err;
 	}
 	err = wr_close_tables(w);
+	if (err)
+		return err;
+	w->prev_loss = 0;
+	err = wr_close_table(w, STK_BLOCK_LOSSES, &w->losses);
 	if (err)
 		return err;
 	wire_put(&w->group, w->blocks.p, w->blocks.len);

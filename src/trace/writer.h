@@ -87,6 +87,20 @@ struct stk_writer_event {
 /* Copies; written at the end of the round. */
 int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e);
 
+#define STK_WRITER_ANY UINT32_MAX
+
+struct stk_writer_loss {
+	uint64_t first_ts, last_ts;
+	uint32_t event; /* index, or STK_WRITER_ANY */
+	uint32_t cpu; /* or STK_WRITER_ANY */
+	uint64_t count; /* 0: unknown */
+};
+/*
+ * Written at the end of the round, ahead of its events.  It must be handed in before the round ends that
+ * follows the one of first_ts.
+ */
+int stk_writer__loss(struct stk_writer *w, const struct stk_writer_loss *loss);
+
 /* Bytes of memory that hold events waiting for the end of the round. */
 size_t stk_writer__pending(const struct stk_writer *w);
 

@@ -34,7 +34,8 @@ struct stk_writer {
 
 	struct wire_buf meta, types, tasks, symbols, files, user_symbols,
 		aliases; /* payloads under way */
-	uint64_t prev_symbol;
+	struct wire_buf losses;
+	uint64_t prev_symbol, prev_loss;
 	uint32_t nr_files;
 	struct wire_buf group; /* finished table blocks */
 	struct wire_buf blocks; /* finished event blocks */
