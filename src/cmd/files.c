@@ -75,7 +75,7 @@ static int take_option(void *ctx, int c, const char *arg)
 
 	if (c != OPT_VERIFY)
 		return reading__option(&fs->rd, c, arg);
-	fs->verify = true;
+	fs->verify = fs->rd.names.hash_all = true;
 	return CMD_OK;
 }
 

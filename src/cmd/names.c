@@ -43,6 +43,7 @@ struct usyms *names__usyms(struct names *n)
 		.debug_dirs = n->debug_dirs,
 		.debuginfod = n->debuginfod,
 		.inlines = n->inlines,
+		.max_hashed = n->hash_all ? UINT64_MAX : 0,
 	};
 
 	if (!n->usyms && usyms__new(&opts, &n->usyms))

@@ -32,6 +32,7 @@ struct names {
 	const char **debug_dirs; /* NULL-terminated; NULL: the usual one */
 	unsigned int nr_debug_dirs;
 	bool debuginfod, no_symbols, no_demangle, inlines;
+	bool hash_all; /* it is asked which files are the same, not what functions are called */
 
 	struct stk_reader *reader;
 	struct usyms *usyms; /* made when first asked */

@@ -6,30 +6,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "debug_file.h"
-#include "elf_file.h"
-#include "line_reader.h"
 #include "elf_table.h"
+#include "line_reader.h"
+#include "local_file.h"
 #include "log.h"
 
 #define MAX_TABLE_BYTES (256u << 20) /* of the symbol tables that are kept */
 #define MAX_LINES 4 /* children that are kept */
+#define MAX_HASHED \
+	(256u << 20) /* where it is names that are wanted: what a recorder hashes at its end */
 
 /* One file of a recording, and what has been found out about it. */
 struct place {
 	struct usyms_file file; /* with memory of its own */
-	int err; /* it is not where the recording says */
+	int path_err, err; /* it is not where the recording says; nor elsewhere */
 	char *whole; /* where it is, the sysroot included */
 	const char *path; /* the same without it: one of file's */
-	int symbols_err, lines_err; /* there are none */
-	struct elf_symbols *symbols; /* NULL: not loaded, or given back */
-	struct line_reader *lines;
-	struct elf_file segments; /* with lines: from offsets to addresses */
-	uint64_t used; /* when it was asked last */
-	bool held; /* it is among the holders */
+	struct local_file *local; /* what is there; NULL: not looked for yet */
 };
 
 struct usyms {
@@ -38,8 +35,9 @@ struct usyms {
 	char **debug_dirs;
 	bool inlines;
 	void *places; /* tsearch(3) */
-	struct place **holders; /* places that have symbols or lines */
-	size_t nr_holders, cap_holders;
+	struct local_files *locals;
+	struct local_file **holders; /* those that have symbols or lines */
+	size_t nr_holders;
 	uint64_t table_bytes, clock;
 	unsigned int nr_lines;
 	void *names; /* tsearch(3): the strings handed out */
@@ -76,9 +74,6 @@ static void place_free(void *place)
 {
 	struct place *p = place;
 
-	elf_symbols__free(p->symbols);
-	line_reader__free(p->lines);
-	elf_file__done(&p->segments);
 	free((char *)p->file.path);
 	free((char *)p->file.host_path);
 	free((uint8_t *)p->file.id);
@@ -127,33 +122,33 @@ static int place_get(struct usyms *u, const struct usyms_file *file, struct plac
 /* ---- the file itself --------------------------------------------------------------------------- */
 
 /* Is that open file the one of the recording? */
-static bool is_file(int fd, const struct usyms_file *file)
+static bool is_file(struct usyms *u, int fd, const struct usyms_file *file)
 {
-	unsigned int len;
-	uint8_t id[64];
-	struct stat st;
+	struct local_file *local;
 
+	if (local_files__get(u->locals, fd, &local))
+		return false;
 	if (file->id_len && !file->content)
-		return !elf_build_id__from_fd(fd, id, &len) && len == file->id_len &&
-		       !memcmp(id, file->id, len);
-	if (fstat(fd, &st) < 0 || (file->size && file->size != (uint64_t)st.st_size))
+		return !local_file__build_id(local, fd) && local->id_len == file->id_len &&
+		       !memcmp(local->id, file->id, file->id_len);
+	if (!file->size || file->size != local->size)
 		return false;
 	if (file->content)
-		return file->id_len == 20 && !content_hash__from_fd(fd, st.st_size, id) &&
-		       !memcmp(id, file->id, file->id_len);
-	return file->size &&
-	       file->mtime_ns == (uint64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+		return file->id_len == sizeof(local->content) &&
+		       !local_files__hash(u->locals, local, fd) &&
+		       !memcmp(local->content, file->id, file->id_len);
+	return file->mtime_ns == (uint64_t)local->mtime.tv_sec * SECOND_NS + local->mtime.tv_nsec;
 }
 
 /* 0, -ESTALE: it is there, but another one; -ENODEV. */
-static int try_path(struct place *p, const char *root, const char *path, int *ret_fd)
+static int try_path(struct usyms *u, struct place *p, const char *root, const char *path, int *ret_fd)
 {
 	_cleanup_close_ int fd = -1;
 	char *whole;
 
 	if (!path || *path != '/' || root__open(root, path, &fd))
 		return -ENODEV;
-	if (!is_file(fd, &p->file))
+	if (!is_file(u, fd, &p->file))
 		return -ESTALE;
 	if (asprintf(&whole, "%s%s", root, path) < 0)
 		return -ENOMEM;
@@ -165,17 +160,17 @@ static int try_path(struct place *p, const char *root, const char *path, int *re
 }
 
 /* Opens it where the recording says it is. */
-static int open_path(const struct usyms *u, struct place *p, int *ret_fd)
+static int open_path(struct usyms *u, struct place *p, int *ret_fd)
 {
 	const char *roots[] = { u->dirs.sysroot, "" };
 	const char *paths[] = { p->file.host_path, p->file.path };
 	int ret = -ENODEV;
 
-	if (p->err < 0)
-		return p->err;
+	if (p->path_err)
+		return p->path_err;
 	for (size_t r = *u->dirs.sysroot ? 0 : 1; r < ARRAY_SIZE(roots); r++) {
 		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-			int err = try_path(p, roots[r], paths[i], ret_fd);
+			int err = try_path(u, p, roots[r], paths[i], ret_fd);
 
 			if (!err || err == -ENOMEM)
 				return err;
@@ -183,19 +178,27 @@ static int open_path(const struct usyms *u, struct place *p, int *ret_fd)
 				ret = err;
 		}
 	}
-	p->err = ret;
+	p->path_err = ret;
 	return ret;
 }
 
-/* Opens it there, or elsewhere by its build id. */
-static int place_open(const struct usyms *u, struct place *p, int *ret_fd)
+/* Opens it there, or elsewhere by its build id, and knows what it is. */
+static int place_open(struct usyms *u, struct place *p, int *ret_fd)
 {
-	int err = open_path(u, p, ret_fd);
+	_cleanup_close_ int fd = -1;
+	int err = p->err ?: open_path(u, p, &fd);
 
-	if (err && err != -ENOMEM && p->file.id_len && !p->file.content &&
-	    !debug_dirs__open_id(&u->dirs, p->file.id, p->file.id_len, ret_fd))
-		return 0;
-	return err;
+	if (err && err != -ENOMEM && !p->err && p->file.id_len && !p->file.content &&
+	    !debug_dirs__open_id(&u->dirs, p->file.id, p->file.id_len, &fd))
+		err = 0;
+	if (!err)
+		err = local_files__get(u->locals, fd, &p->local);
+	if (err) {
+		p->err = err == -ENOMEM ? 0 : err;
+		return err;
+	}
+	*ret_fd = take_fd(fd);
+	return 0;
 }
 
 static int open_debug(const struct usyms *u, const struct place *p, int fd, int *ret_fd)
@@ -206,37 +209,37 @@ static int open_debug(const struct usyms *u, const struct place *p, int fd, int 
 /* ---- what is kept ------------------------------------------------------------------------------ */
 
 /* The one asked longest ago that has symbols, or lines. */
-static struct place *oldest(const struct usyms *u, bool lines)
+static struct local_file *oldest(const struct usyms *u, bool lines)
 {
-	struct place *found = NULL;
+	struct local_file *found = NULL;
 
 	for (size_t i = 0; i < u->nr_holders; i++) {
-		struct place *p = u->holders[i];
+		struct local_file *l = u->holders[i];
 
-		if ((lines ? !!p->lines : !!p->symbols) && (!found || p->used < found->used))
-			found = p;
+		if ((lines ? !!l->lines : !!l->symbols) && (!found || l->used < found->used))
+			found = l;
 	}
 	return found;
 }
 
-static int hold(struct usyms *u, struct place *p)
+static int hold(struct usyms *u, struct local_file *l)
 {
-	struct place **more;
+	struct local_file **more;
 
-	if (p->held)
+	if (l->held)
 		return 0;
 	more = realloc(u->holders, (u->nr_holders + 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	u->holders = more;
-	u->holders[u->nr_holders++] = p;
-	p->held = true;
+	u->holders[u->nr_holders++] = l;
+	l->held = true;
 	return 0;
 }
 
 static void give_back_symbols(struct usyms *u)
 {
-	struct place *old;
+	struct local_file *old;
 
 	while (u->table_bytes > MAX_TABLE_BYTES && (old = oldest(u, false))) {
 		u->table_bytes -= elf_symbols__bytes(old->symbols);
@@ -247,7 +250,7 @@ static void give_back_symbols(struct usyms *u)
 
 static void give_back_lines(struct usyms *u)
 {
-	struct place *old;
+	struct local_file *old;
 
 	while (u->nr_lines >= MAX_LINES && (old = oldest(u, true))) {
 		line_reader__free(old->lines);
@@ -256,55 +259,67 @@ static void give_back_lines(struct usyms *u)
 	}
 }
 
-static int place_load_symbols(struct usyms *u, struct place *p)
+static int load_symbols(struct usyms *u, const struct place *p, int fd)
 {
-	_cleanup_close_ int fd = -1, debug_fd = -1;
-	int err;
+	_cleanup_close_ int debug_fd = -1;
+	struct local_file *l = p->local;
+	int err = hold(u, l);
 
-	if (p->symbols || p->symbols_err)
-		return p->symbols_err;
-	err = hold(u, p) ?: place_open(u, p, &fd);
-	if (!err) {
-		give_back_symbols(u);
-		if (!debug_file__has_symbols(fd))
-			open_debug(u, p, fd, &debug_fd);
-		err = elf_symbols__from_fd(fd, debug_fd, &p->symbols);
-		if (err == -ENOEXEC || err == -EIO)
-			err = -ENOENT;
-	}
-	if (err != -ENOMEM)
-		p->symbols_err = err;
+	if (err)
+		return err;
+	give_back_symbols(u);
+	if (!debug_file__has_symbols(fd))
+		open_debug(u, p, fd, &debug_fd);
+	err = elf_symbols__from_fd(fd, debug_fd, &l->symbols);
 	if (!err)
-		u->table_bytes += elf_symbols__bytes(p->symbols);
-	return err;
+		u->table_bytes += elf_symbols__bytes(l->symbols);
+	return err == -ENOEXEC || err == -EIO ? -ENOENT : err;
 }
 
-static int place_load_lines(struct usyms *u, struct place *p)
+static int load_lines(struct usyms *u, const struct place *p, int fd)
 {
-	_cleanup_close_ int fd = -1, dwarf_fd = -1, alt_fd = -1;
-	int err;
+	_cleanup_close_ int debug_fd = -1, alt_fd = -1;
+	struct local_file *l = p->local;
+	bool own = debug_file__has_lines(fd);
+	int err = hold(u, l);
 
-	if (p->lines || p->lines_err)
-		return p->lines_err;
-	err = hold(u, p) ?: place_open(u, p, &fd);
-	if (!err && !p->segments.phdrs)
-		err = elf_file__from_fd(fd, &p->segments);
-	if (!err && debug_file__has_lines(fd))
-		dwarf_fd = take_fd(fd);
-	else if (!err)
-		err = u->inlines ? open_debug(u, p, fd, &dwarf_fd) : -ENOENT;
-	if (!err) {
-		give_back_lines(u);
-		debug_dirs__open_alt(&u->dirs, dwarf_fd, &alt_fd);
-		err = line_reader__new(&u->dirs, dwarf_fd, alt_fd, &p->lines);
-	}
-	if (err == -ENOEXEC || err == -EIO)
-		err = -ENOENT;
-	if (err != -ENOMEM)
-		p->lines_err = err;
+	if (!err && !l->segments.phdrs)
+		err = elf_file__from_fd(fd, &l->segments);
+	if (!err && !own)
+		err = u->inlines ? open_debug(u, p, fd, &debug_fd) : -ENOENT;
+	if (err)
+		return err == -ENOEXEC || err == -EIO ? -ENOENT : err;
+	give_back_lines(u);
+	fd = own ? fd : debug_fd;
+	debug_dirs__open_alt(&u->dirs, fd, &alt_fd);
+	err = line_reader__new(&u->dirs, fd, alt_fd, &l->lines);
 	if (!err)
 		u->nr_lines++;
 	return err;
+}
+
+static bool is_settled(const struct local_file *l, bool lines)
+{
+	return lines ? l->lines || l->lines_err : l->symbols || l->symbols_err;
+}
+
+/* Symbols or lines of what is there; several places may have one file. */
+static int place_load(struct usyms *u, struct place *p, bool lines)
+{
+	_cleanup_close_ int fd = -1;
+	int err = p->local && is_settled(p->local, lines) ? 0 : place_open(u, p, &fd), *known;
+
+	if (err)
+		return err;
+	known = lines ? &p->local->lines_err : &p->local->symbols_err;
+	if (!is_settled(p->local, lines)) {
+		err = lines ? load_lines(u, p, fd) : load_symbols(u, p, fd);
+		if (err == -ENOMEM)
+			return err;
+		*known = err;
+	}
+	p->local->used = ++u->clock;
+	return *known;
 }
 
 /* The same string for the same name, for as long as u lives. */
@@ -330,11 +345,10 @@ int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
 	int err = place_get(u, file, &p);
 
 	if (!err)
-		err = place_load_symbols(u, p);
+		err = place_load(u, p, false);
 	if (err)
 		return err;
-	p->used = ++u->clock;
-	err = elf_symbols__find(p->symbols, offset, &symbol);
+	err = elf_symbols__find(p->local->symbols, offset, &symbol);
 	if (err)
 		return err;
 	symbol.name = keep_name(u, symbol.name);
@@ -366,19 +380,18 @@ int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset
 	int err = place_get(u, file, &p);
 
 	if (!err)
-		err = place_load_lines(u, p);
+		err = place_load(u, p, true);
 	if (err)
 		return err;
-	p->used = ++u->clock;
-	if (!elf_file__code_vaddr(&p->segments, offset, &vaddr))
+	if (!elf_file__code_vaddr(&p->local->segments, offset, &vaddr))
 		return -ENOENT;
-	err = line_reader__find(p->lines, vaddr, ret_lines, max);
+	err = line_reader__find(p->local->lines, vaddr, ret_lines, max);
 	if (err > 0 && (unsigned int)err < max && !ret_lines[err - 1].function &&
 	    !usyms__find(u, file, offset, &symbol))
 		ret_lines[err - 1].function = symbol.name;
 	if (err == -EIO) {
 		log_warn("source lines of '%s' cannot be read", p->whole ? p->whole : p->file.path);
-		p->lines_err = err;
+		p->local->lines_err = err;
 	}
 	return err;
 }
@@ -419,7 +432,8 @@ int usyms__new(const struct usyms_opts *opts, struct usyms **ret_usyms)
 		return -ENOMEM;
 	u->sysroot = strdup(opts->sysroot ? opts->sysroot : "");
 	u->debug_dirs = strings_copy(opts->debug_dirs ? opts->debug_dirs : usual);
-	if (!u->sysroot || !u->debug_dirs) {
+	if (!u->sysroot || !u->debug_dirs ||
+	    local_files__new(opts->max_hashed ?: MAX_HASHED, &u->locals)) {
 		usyms__free(u);
 		return -ENOMEM;
 	}
@@ -437,6 +451,7 @@ void usyms__free(struct usyms *u)
 		return;
 	tdestroy(u->places, place_free);
 	tdestroy(u->names, free);
+	local_files__free(u->locals);
 	free(u->holders);
 	free(u->sysroot);
 	strings_free(u->debug_dirs);

@@ -47,6 +47,7 @@ struct usyms_opts {
 	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
 	bool debuginfod; /* ask servers too ($DEBUGINFOD_URLS) */
 	bool inlines; /* usyms__lines() is wanted: debug files are looked for */
+	uint64_t max_hashed; /* bytes of all files that are known by a content hash; 0: 256 MiB */
 };
 int usyms__new(const struct usyms_opts *opts, struct usyms **ret_usyms);
 void usyms__free(struct usyms *u);
@@ -56,7 +57,8 @@ struct usyms_file {
 	const uint8_t *id; /* build id or content hash; a file with another one is not used */
 	unsigned int id_len;
 	bool content; /* id is a content hash */
-	uint64_t size, mtime_ns; /* must agree where there is no id */
+	uint64_t size,
+		mtime_ns; /* must agree where there is no build id; with a content hash the size */
 };
 
 /*

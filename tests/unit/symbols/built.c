@@ -113,6 +113,16 @@ const char *built__dir(void)
 	return dir;
 }
 
+const char *built__path(const char *name)
+{
+	static char paths[16][300];
+	static unsigned int next;
+	char *path = paths[next++ % 16];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
+	return path;
+}
+
 void built__run(const char *fmt, ...)
 {
 	char command[2000], whole[2200];

@@ -9,6 +9,8 @@
 int built__setup(void **state);
 int built__teardown(void **state);
 const char *built__dir(void);
+/* A path in the directory; sixteen of them live at a time. */
+const char *built__path(const char *name);
 
 /* Runs a command in the directory; the test fails where it fails.  $CC is the compiler. */
 void built__run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -27,17 +27,6 @@ static const uint8_t id[20] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 
 				0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67 };
 static const uint8_t other_id[20] = { 0x99 };
 
-/* A path in the test's directory; sixteen of them live at a time. */
-static const char *in_dir(const char *name)
-{
-	static char paths[16][300];
-	static unsigned int next;
-	char *path = paths[next++ % 16];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", built__dir(), name);
-	return path;
-}
-
 static struct usyms *new_usyms(const char *sysroot, bool inlines)
 {
 	static char debug[300];
@@ -82,12 +71,12 @@ static void test_paths(void **state)
 	const char *path = NULL;
 
 	build("");
-	file = file_at(in_dir("whole"));
+	file = file_at(built__path("whole"));
 	expect(u, &file, built__mark("whole", 9), "inner");
 	expect(u, &file, built__mark("whole", 1), "alpha");
 	assert_int_equal(usyms__find(u, &file, built__mark("whole", 6), &found), -ENOENT);
 	assert_int_equal(usyms__verify(u, &file, &path), 0);
-	assert_string_equal(path, in_dir("whole"));
+	assert_string_equal(path, built__path("whole"));
 	/* the host's path first, the other where that is none */
 	file.host_path = file.path;
 	file.path = "/nowhere/at/all";
@@ -115,7 +104,7 @@ static void test_not_found(void **state)
 		assert_int_equal(usyms__find(u, &file, 0x1000, &found), -ENODEV);
 		assert_int_equal(usyms__verify(u, &file, &path), -ENODEV);
 	}
-	file = file_at(in_dir("whole"));
+	file = file_at(built__path("whole"));
 	file.id = other_id;
 	assert_int_equal(usyms__find(u, &file, 0x1000, &found), -ESTALE);
 	assert_int_equal(usyms__verify(u, &file, &path), -ESTALE);
@@ -124,51 +113,11 @@ static void test_not_found(void **state)
 	assert_int_equal(usyms__verify(u, &file, &path), -ESTALE);
 	/* opening a FIFO would wait */
 	built__run("mkfifo fifo");
-	file = file_at(in_dir("fifo"));
+	file = file_at(built__path("fifo"));
 	assert_int_equal(usyms__verify(u, &file, &path), -ENODEV);
-	file = file_at(in_dir("root"));
+	file = file_at(built__path("root"));
 	assert_int_equal(usyms__verify(u, &file, &path), -ENODEV);
 	assert_string_equal(path, "unchanged");
-	usyms__free(u);
-}
-
-static void test_without_build_id(void **state)
-{
-	struct usyms *u = new_usyms(NULL, false);
-	struct usyms_file file = { 0 };
-	uint8_t hash[20];
-	const char *path;
-	struct stat st;
-	int fd;
-
-	build("-Wl,--build-id=none");
-	fd = built__open("whole");
-	assert_int_equal(content_hash__from_fd(fd, UINT64_MAX, hash), 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	close(fd);
-	file.path = in_dir("whole");
-	file.id = hash;
-	file.id_len = sizeof(hash);
-	file.content = true;
-	expect(u, &file, built__mark("whole", 9), "inner");
-	file.size = st.st_size;
-	expect(u, &file, built__mark("whole", 9), "inner");
-	file.size++;
-	assert_int_equal(usyms__verify(u, &file, &path), -ESTALE);
-	file.size = 0;
-	file.id = id;
-	assert_int_equal(usyms__verify(u, &file, &path), -ESTALE);
-	/* without any id: size and time */
-	file = (struct usyms_file){ .path = in_dir("whole") };
-	assert_int_equal(usyms__verify(u, &file, &path), -ESTALE);
-	file.size = st.st_size;
-	file.mtime_ns = st.st_mtim.tv_sec * 1000000000ULL + st.st_mtim.tv_nsec;
-	expect(u, &file, built__mark("whole", 9), "inner");
-	file.mtime_ns++;
-	assert_int_equal(usyms__verify(u, &file, &path), -ESTALE);
-	file.mtime_ns--;
-	file.size++;
-	assert_int_equal(usyms__verify(u, &file, &path), -ESTALE);
 	usyms__free(u);
 }
 
@@ -182,23 +131,23 @@ static void test_sysroot(void **state)
 	/* links lead where they would lead a process in that root */
 	built__run("mkdir -p root/opt root/real && mv whole root/real/file && "
 		   "ln -s /real root/opt/links && ln -s ../../../../real/file root/real/to");
-	u = new_usyms(in_dir("root"), false);
+	u = new_usyms(built__path("root"), false);
 	expect(u, &file, built__mark("root/real/file", 9), "inner");
 	assert_int_equal(usyms__verify(u, &file, &path), 0);
-	assert_string_equal(path, in_dir("root/opt/links/to"));
+	assert_string_equal(path, built__path("root/opt/links/to"));
 	file.path = "/real/../../../../opt/links/file";
 	expect(u, &file, built__mark("root/real/file", 9), "inner");
 	/* what is not there may be outside */
-	file.path = in_dir("bare");
+	file.path = built__path("bare");
 	expect(u, &file, built__mark("bare", 1), "alpha");
 	usyms__free(u);
 	/* but not in place of one that is there, unless it is right */
 	build("");
 	built__run("mkdir -p root/%s && cp /bin/sh root/%s/whole", built__dir(), built__dir());
-	u = new_usyms(in_dir("root"), false);
-	file.path = in_dir("whole");
+	u = new_usyms(built__path("root"), false);
+	file.path = built__path("whole");
 	assert_int_equal(usyms__verify(u, &file, &path), 0);
-	assert_string_equal(path, in_dir("whole"));
+	assert_string_equal(path, built__path("whole"));
 	usyms__free(u);
 }
 
@@ -207,7 +156,7 @@ static void test_sysroot(void **state)
 static void expect_debug(const char *sysroot, bool found)
 {
 	struct usyms *u = new_usyms(sysroot, false);
-	struct usyms_file file = file_at(in_dir("bare"));
+	struct usyms_file file = file_at(built__path("bare"));
 
 	expect(u, &file, built__mark("bare", 1), "alpha");
 	expect(u, &file, built__mark("bare", 9), found ? "inner" : "outer");
@@ -222,7 +171,7 @@ static void test_debug_by_id(void **state)
 	expect_debug(NULL, true);
 	built__run("mkdir -p root/%s && mv debug root/%s", built__dir(), built__dir());
 	expect_debug(NULL, false);
-	expect_debug(in_dir("root"), true);
+	expect_debug(built__path("root"), true);
 	/* a program that was stripped of most */
 	built__run("mv root/$PWD/debug . && strip --strip-all --keep-symbol=second -o bare whole");
 	expect_debug(NULL, true);
@@ -256,7 +205,7 @@ static void test_debug_by_link(void **state)
 	built__run("objcopy --add-gnu-debuglink=bare.debug bare");
 	{
 		struct usyms *u = new_usyms(NULL, false);
-		struct usyms_file file = { .path = in_dir("bare") };
+		struct usyms_file file = { .path = built__path("bare") };
 		struct stat st;
 
 		assert_int_equal(stat(file.path, &st), 0);
@@ -297,7 +246,7 @@ static void test_debuginfod(void **state)
 	built__run("mkdir -p server/buildid/%s && cp bare server/buildid/%s/executable && "
 		   "cp bare.debug server/buildid/%s/debuginfo",
 		   ID, ID, ID);
-	setenv("DEBUGINFOD_CACHE_PATH", in_dir("cache"), 1);
+	setenv("DEBUGINFOD_CACHE_PATH", built__path("cache"), 1);
 	unsetenv("DEBUGINFOD_URLS");
 	assert_int_equal(usyms__new(&opts, &u), 0);
 	assert_int_equal(usyms__find(u, &file, 0, &found), -ENODEV);
@@ -305,7 +254,7 @@ static void test_debuginfod(void **state)
 	{
 		char url[400];
 
-		snprintf(url, sizeof(url), "file://%s", in_dir("server"));
+		snprintf(url, sizeof(url), "file://%s", built__path("server"));
 		setenv("DEBUGINFOD_URLS", url, 1);
 	}
 	opts.debuginfod = false;
@@ -324,7 +273,7 @@ static void test_debuginfod(void **state)
 /* "function:line function:line ...", innermost first; "?" is not known. */
 static void lines_at(struct usyms *u, const char *name, unsigned int mark, char *ret, size_t size)
 {
-	struct usyms_file file = file_at(in_dir(name));
+	struct usyms_file file = file_at(built__path(name));
 	struct usyms_line lines[16];
 	size_t at = 0;
 	int nr = usyms__lines(u, &file, built__mark(name, mark), lines, 16);
@@ -354,7 +303,7 @@ static void expect_lines(struct usyms *u, const char *name, unsigned int mark, c
 static void expect_inlined(const char *name)
 {
 	struct usyms *u = new_usyms(NULL, true);
-	struct usyms_file file = file_at(in_dir(name));
+	struct usyms_file file = file_at(built__path(name));
 	struct usyms_line line;
 
 	expect_lines(u, name, 1, "leaf:4 middle:9 function:13");
@@ -405,7 +354,7 @@ static void test_lines_split(void **state)
 	built__run(BUILD_SPLIT "mv built/*.dwo ."); /* beside the program */
 	expect_inlined("lines");
 	built__run(BUILD_SPLIT "mkdir -p root/$PWD && mv built root/$PWD");
-	u = new_usyms(in_dir("root"), true);
+	u = new_usyms(built__path("root"), true);
 	expect_lines(u, "lines", 1, "leaf:4 middle:9 function:13");
 	usyms__free(u);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -450,7 +399,7 @@ static void test_lines_only(void **state)
 static void expect_alt(const char *at, const char *link, const char *sysroot)
 {
 	struct usyms *u = new_usyms(sysroot, true);
-	struct usyms_file file = file_at(in_dir("lines"));
+	struct usyms_file file = file_at(built__path("lines"));
 	struct usyms_line lines[4];
 
 	built__run("rm -rf debug root && mkdir -p debug/.build-id/01 debug/.dwz root/.dwz && "
@@ -477,7 +426,7 @@ static void test_lines_alt(void **state)
 		skip();
 	}
 	expect_alt("debug/.dwz/common", "../../.dwz/common", NULL);
-	expect_alt("root/.dwz/common", "/.dwz/common", in_dir("root"));
+	expect_alt("root/.dwz/common", "/.dwz/common", built__path("root"));
 }
 
 /* Many files are asked in turn: fewer children than files. */
@@ -527,7 +476,7 @@ static void test_lines_crash(void **state)
 	expect_lines(u, "lines", 1, "Input/output error");
 	expect_lines(u, "lines", 1, "Input/output error");
 	expect_lines(u, "lines2", 1, "leaf:4 middle:9 function:13");
-	file = file_at(in_dir("lines"));
+	file = file_at(built__path("lines"));
 	expect(u, &file, built__mark("lines", 1), "function");
 	usyms__free(u);
 	assert_int_equal(child_pid(), 0);
@@ -553,7 +502,7 @@ static void test_lines_broken(void **state)
 		built__write("lines", copy, len);
 		u = new_usyms(NULL, true);
 		if (memmem(copy, len, &(uint64_t){ MARK(1) }, 8)) {
-			struct usyms_file file = file_at(in_dir("lines"));
+			struct usyms_file file = file_at(built__path("lines"));
 			struct usyms_line lines[16];
 			uint64_t mark = built__mark("good", 1);
 
@@ -571,21 +520,13 @@ static void test_lines_broken(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_not_found),
-		cmocka_unit_test(test_without_build_id),
-		cmocka_unit_test(test_sysroot),
-		cmocka_unit_test(test_debug_by_id),
-		cmocka_unit_test(test_debug_by_link),
-		cmocka_unit_test(test_by_id_only),
-		cmocka_unit_test(test_debuginfod),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_lines_split),
-		cmocka_unit_test(test_lines_debug_file),
-		cmocka_unit_test(test_lines_only),
-		cmocka_unit_test(test_lines_alt),
-		cmocka_unit_test(test_lines_many),
-		cmocka_unit_test(test_lines_crash),
+		cmocka_unit_test(test_paths),	      cmocka_unit_test(test_not_found),
+		cmocka_unit_test(test_sysroot),	      cmocka_unit_test(test_debug_by_id),
+		cmocka_unit_test(test_debug_by_link), cmocka_unit_test(test_by_id_only),
+		cmocka_unit_test(test_debuginfod),    cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_lines_split),   cmocka_unit_test(test_lines_debug_file),
+		cmocka_unit_test(test_lines_only),    cmocka_unit_test(test_lines_alt),
+		cmocka_unit_test(test_lines_many),    cmocka_unit_test(test_lines_crash),
 		cmocka_unit_test(test_lines_broken),
 	};
 
