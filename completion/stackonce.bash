@@ -90,8 +90,8 @@ _stackonce()
 	local reading="-i --input --json -h --help"
 	local debug="--sysroot --debug-dir --debuginfod"
 	local names="--inline --no-demangle --no-symbols $debug"
-	local waits="--no-demangle --no-symbols $debug --by --top --stacks --flamegraph"
-	local with_value="-i --input -o --output -e --event -F --freq -p --pid --filter -k --clock
+	local waits="--no-demangle --no-symbols $debug --by --top --stacks --flamegraph --force"
+	local with_value="-i --input -o --output --force -e --event -F --freq -p --pid --filter -k --clock
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
 		--comm --cpu --fields --by --top --min --id --kallsyms --trace --sysroot --debug-dir
 		--start --end --match --start-if --groups --stack-of --flamegraph --preset --sort
@@ -105,18 +105,18 @@ _stackonce()
 		[info]="$reading -v --verbose --follow"
 		[script]="$reading $select $names --fields --ns --no-stacks --no-header --ids --stacks
 			--follow"
-		[report]="$reading $select $names --by --top --tree --callees --flamegraph --folded --min --kernel --user"
+		[report]="$reading $select $names --by --top --tree --callees --flamegraph --force --folded --min --kernel --user"
 		[latency]="$reading $select $names --start --end --preset --match --start-if --single --by
-			--groups --top --linear --stacks --flamegraph --stack-of"
+			--groups --top --linear --stacks --flamegraph --force --stack-of"
 		[lifecycle]="$reading $names --time --event --pid --comm --top --sort --tree --threads --stacks"
 		[stacks]="$reading $select $names --top --id --kernel --user --follow"
 		[futex]="$reading $select $waits"
 		[offcpu]="$reading $select $waits --state --min"
 		[files]="$reading $select --verify --sysroot"
 		[maps]="-p --pid --json -h --help"
-		[symbolize]="$reading $debug -o --output -q --quiet"
-		[export]="-o --output -q --quiet -h --help"
-		[import]="-o --output --kallsyms --trace -q --quiet -h --help"
+		[symbolize]="$reading $debug -o --output --force -q --quiet"
+		[export]="-o --output --force -q --quiet -h --help"
+		[import]="-o --output --force --kallsyms --trace -q --quiet -h --help"
 		[list]="-v --verbose --presets --json -h --help"
 		[doctor]="--json -h --help"
 		[version]="--json -h --help"

@@ -19,11 +19,13 @@ static const char help[] =
 	"  fsmb                 the binary stack map of the proposed ftrace stackmap\n"
 	"\n"
 	"  -o, --output OUTPUT  the file to write, - is standard output\n"
+	"      --force          even where OUTPUT is a recording\n"
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n";
 
 static const struct option longopts[] = {
 	{ "output", required_argument, NULL, 'o' },
+	FORCE_OPTION,
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -38,13 +40,16 @@ struct export
 
 static int run_fsmb(struct export *ex)
 {
+	const struct output_opts output = {
+		.path = ex->output, .inputs = &ex->rd.path, .nr_inputs = 1, .force = ex->rd.force
+	};
 	struct export_fsmb_result res;
 	int code;
 
 	code = reading__open(&ex->rd, STK_WANT_EVENTS);
 	if (code)
 		return code;
-	if (export_fsmb(ex->rd.reader, ex->output, &res))
+	if (export_fsmb(ex->rd.reader, &output, &res))
 		return CMD_FAILURE;
 	if (res.skipped)
 		log_warn("%u stacks are not the kernel's: left out", res.skipped);
@@ -77,6 +82,9 @@ static int parse_options(struct export *ex, int argc, char **argv)
 			break;
 		case 'q':
 			ex->quiet = true;
+			break;
+		case OPT_FORCE:
+			ex->rd.force = true;
 			break;
 		default:
 			return CMD_USAGE;

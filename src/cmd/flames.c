@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "frames.h"
 #include "log.h"
+#include "output/output.h"
 
 /* Frames of both stacks, innermost first. */
 struct flame_stack {
@@ -126,27 +127,20 @@ int flames__add(struct flamegraph *f, struct stk_reader *r, struct names *n, con
 	return flamegraph__add(f, s.frames, s.nr, weight);
 }
 
-int flames__write(const struct flamegraph *f, const char *path, const struct flame_text *text)
+int flames__write(const struct flamegraph *f, struct reading *rd, const struct flame_text *text)
 {
-	bool to_stdout = !strcmp(path, "-");
 	_cleanup_(strbuf__free) struct strbuf svg = { 0 };
-	_cleanup_fclose_ FILE *file = NULL;
-	FILE *to;
+	int err;
 
 	flamegraph__svg(f, text, &svg);
 	if (strbuf__failed(&svg)) {
 		log_err(-ENOMEM, "draw the flame graph");
 		return CMD_FAILURE;
 	}
-	file = to_stdout ? NULL : fopen(path, "we");
-	to = to_stdout ? stdout : file;
-	if (!to) {
-		log_err(-errno, "create '%s'", path);
+	err = output__write(rd->picture, svg.s, svg.len);
+	if (err) {
+		log_err(err, "write '%s'", rd->flamegraph);
 		return CMD_FAILURE;
 	}
-	if (fwrite(svg.s, 1, svg.len, to) != svg.len || fflush(to)) {
-		log_err(-errno, "write '%s'", path);
-		return CMD_FAILURE;
-	}
-	return CMD_OK;
+	return output__commit(rd->picture) ? CMD_FAILURE : CMD_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "export/flamegraph.h"
 #include "names.h"
+#include "reading.h"
 #include "stackonce.h"
 
 /*
@@ -13,7 +14,7 @@
  */
 int flames__add(struct flamegraph *f, struct stk_reader *r, struct names *n, const char *group,
 		uint32_t kstack, uint32_t ustack, uint64_t weight);
-/* Writes the SVG to path ("-": standard output); CMD_OK, or CMD_FAILURE after a message. */
-int flames__write(const struct flamegraph *f, const char *path, const struct flame_text *text);
+/* Writes the SVG to where --flamegraph says; CMD_OK, or CMD_FAILURE after a message. */
+int flames__write(const struct flamegraph *f, struct reading *rd, const struct flame_text *text);
 
 #endif /* CMD_FLAMES_H */

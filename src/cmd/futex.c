@@ -21,6 +21,7 @@ static const char help[] =
 	"      --top N          N lines, 0: all (default 20; with --json all)\n"
 	"      --stacks         the stacks of the waits, and those of their wakers\n"
 	"      --flamegraph OUT.svg  a picture of the stacks by time waited\n"
+	"      --force          even where OUT.svg is a recording\n"
 	"      --time A,B       waits that began between these times, in seconds;\n"
 	"                       either may be left out: 12.5, or ,13\n"
 	"      --pid LIST       waits of these processes or threads\n"
@@ -178,7 +179,7 @@ static int draw(struct futex *fx)
 		log_err(err, "draw the flame graph");
 		return CMD_FAILURE;
 	}
-	return flames__write(flame, fx->w.flamegraph, &text);
+	return flames__write(flame, &fx->w.rd, &text);
 }
 
 static int read_events(struct futex *fx)
@@ -210,7 +211,7 @@ int cmd_futex(int argc, char **argv)
 	out__open(&fx.w.out, true);
 	if (read_events(&fx))
 		code = CMD_FAILURE;
-	else if (fx.w.flamegraph)
+	else if (fx.w.rd.flamegraph)
 		code = draw(&fx);
 	else if (fx.w.rd.json)
 		futex__put_json(&fx);

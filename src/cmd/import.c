@@ -19,17 +19,19 @@ static const char help[] =
 	"  -o, --output FILE    the recording to write, - is standard output\n"
 	"      --kallsyms FILE  /proc/kallsyms of the kernel that wrote the map\n"
 	"      --trace FILE     the text of that kernel's trace file\n"
+	"      --force          even where FILE is a recording\n"
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"One of the inputs may be -, standard input.\n";
 
-enum { OPT_KALLSYMS = 0x100, OPT_TRACE };
+enum { OPT_KALLSYMS = 0x100, OPT_TRACE, OPT_FORCE };
 
 static const struct option longopts[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "trace", required_argument, NULL, OPT_TRACE },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -37,7 +39,7 @@ static const struct option longopts[] = {
 
 struct import {
 	const char *format, *input, *output, *kallsyms, *trace;
-	bool quiet, help;
+	bool quiet, help, force;
 };
 
 static int run_fsmb(const struct import *im)
@@ -47,6 +49,7 @@ static int run_fsmb(const struct import *im)
 		.kallsyms = im->kallsyms,
 		.trace = im->trace,
 		.output = im->output,
+		.force = im->force,
 	};
 	struct import_fsmb_result res;
 
@@ -92,6 +95,9 @@ static int parse_options(struct import *im, int argc, char **argv)
 			break;
 		case OPT_TRACE:
 			im->trace = optarg;
+			break;
+		case OPT_FORCE:
+			im->force = true;
 			break;
 		default:
 			return CMD_USAGE;

@@ -36,6 +36,7 @@ static const char help[] =
 	"      --linear         histograms in equal parts, not in powers of two\n"
 	"      --stacks         full stacks of both ends\n"
 	"      --flamegraph OUT.svg  a flame graph of the starts' stacks, by time\n"
+	"      --force          even where OUT.svg is a recording\n"
 	"      --stack-of WHICH stacks of start or end for that (default start)\n"
 	"      --time A,B       pairs that start between these times, in seconds;\n"
 	"                       either may be left out: 12.5, or ,13\n"
@@ -62,7 +63,6 @@ enum {
 	OPT_TOP,
 	OPT_LINEAR,
 	OPT_STACKS,
-	OPT_FLAMEGRAPH,
 	OPT_STACK_OF
 };
 
@@ -81,7 +81,7 @@ static const struct option longopts[] = {
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ "linear", no_argument, NULL, OPT_LINEAR },
 	{ "stacks", no_argument, NULL, OPT_STACKS },
-	{ "flamegraph", required_argument, NULL, OPT_FLAMEGRAPH },
+	FLAMEGRAPH_OPTIONS,
 	{ "stack-of", required_argument, NULL, OPT_STACK_OF },
 	{ 0 },
 };
@@ -145,9 +145,6 @@ static int take_option(void *ctx, int c, const char *arg)
 		return CMD_OK;
 	case OPT_STACKS:
 		l->stacks = true;
-		return CMD_OK;
-	case OPT_FLAMEGRAPH:
-		l->flamegraph = arg;
 		return CMD_OK;
 	case OPT_STACK_OF:
 		code = cmd__one_of(l->rd.command, "--stack-of", arg, ends, ARRAY_SIZE(ends), &end);
@@ -262,9 +259,9 @@ static int read_pairs(struct latency *l)
 		.start_if = l->start_if,
 		.single = l->single,
 		.top = l->top,
-		.weigh = !l->flamegraph ? PAIRS_NO_STACKS :
-			 l->of_end	? PAIRS_END_STACKS :
-					  PAIRS_START_STACKS,
+		.weigh = !l->rd.flamegraph ? PAIRS_NO_STACKS :
+			 l->of_end	   ? PAIRS_END_STACKS :
+					     PAIRS_START_STACKS,
 	};
 	const struct stk_event *e;
 	int err;
@@ -308,7 +305,7 @@ static int put_flamegraph(struct latency *l)
 		       l->of_end ? "end" : "start");
 	text.title = "Latency";
 	text.subtitle = subtitle.s;
-	return flames__write(flames, l->flamegraph, &text);
+	return flames__write(flames, &l->rd, &text);
 }
 
 static int run(struct latency *l)
@@ -320,13 +317,13 @@ static int run(struct latency *l)
 	if (err)
 		return out__close(&l->out, CMD_FAILURE);
 	/* The picture may have standard output for itself. */
-	if (l->flamegraph && !strcmp(l->flamegraph, "-"))
+	if (l->rd.flamegraph && !strcmp(l->rd.flamegraph, "-"))
 		;
 	else if (l->rd.json)
 		latency__put_json(l);
 	else
 		latency__put_text(l);
-	if (l->flamegraph)
+	if (l->rd.flamegraph)
 		code = put_flamegraph(l);
 	return out__close(&l->out, code ?: reading__finish(&l->rd));
 }

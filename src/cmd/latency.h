@@ -18,7 +18,7 @@ struct latency {
 	struct reading rd;
 	struct out out;
 	bool linear, stacks, single;
-	const char *start, *end, *match, *by, *start_if, *flamegraph;
+	const char *start, *end, *match, *by, *start_if;
 	const struct preset *preset;
 	bool of_end; /* --stack-of end */
 	uint64_t top, shown; /* --top, --groups */

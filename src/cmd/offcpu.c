@@ -23,6 +23,7 @@ static const char help[] =
 	"      --min SECONDS    leave out times off CPU that are shorter\n"
 	"      --stacks         whole stacks, and those of the wakers\n"
 	"      --flamegraph OUT.svg  a picture of the stacks by time off CPU\n"
+	"      --force          even where OUT.svg is a recording\n"
 	"      --time A,B       times off CPU that began between these times, in seconds;\n"
 	"                       either may be left out: 12.5, or ,13\n"
 	"      --pid LIST       of these processes or threads\n"
@@ -141,7 +142,7 @@ static int draw(struct offcpu *oc)
 		log_err(err, "draw the flame graph");
 		return CMD_FAILURE;
 	}
-	return flames__write(flame, oc->w.flamegraph, &text);
+	return flames__write(flame, &oc->w.rd, &text);
 }
 
 static int read_events(struct offcpu *oc)
@@ -175,7 +176,7 @@ int cmd_offcpu(int argc, char **argv)
 	out__open(&oc.w.out, true);
 	if (read_events(&oc))
 		code = CMD_FAILURE;
-	else if (oc.w.flamegraph)
+	else if (oc.w.rd.flamegraph)
 		code = draw(&oc);
 	else if (oc.w.rd.json)
 		offcpu__put_json(&oc);

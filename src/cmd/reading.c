@@ -11,6 +11,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "output/output.h"
 
 #define FOLLOW_NS 200000000 /* between two looks at a growing file */
 
@@ -106,6 +107,12 @@ int reading__option(struct reading *rd, int c, const char *arg)
 	case OPT_FOLLOW:
 		rd->follow = true;
 		return CMD_OK;
+	case OPT_FLAMEGRAPH:
+		rd->flamegraph = arg;
+		return CMD_OK;
+	case OPT_FORCE:
+		rd->force = true;
+		return CMD_OK;
 	case OPT_TIME:
 		err = parse_window(sel, arg);
 		if (err)
@@ -168,6 +175,16 @@ int reading__file(struct reading *rd, int argc, char **argv)
 	return CMD_OK;
 }
 
+/* What may not be written is known before a long recording has been read. */
+static int begin_picture(struct reading *rd)
+{
+	const struct output_opts opts = {
+		.path = rd->flamegraph, .inputs = &rd->path, .nr_inputs = 1, .force = rd->force
+	};
+
+	return rd->flamegraph ? output__open(&opts, &rd->picture) : 0;
+}
+
 int reading__open(struct reading *rd, unsigned int want)
 {
 	struct stk_reader_opts opts = {
@@ -183,7 +200,7 @@ int reading__open(struct reading *rd, unsigned int want)
 	err = stk_reader__open(rd->path, &opts, &rd->reader);
 	if (err == -ENOMEM)
 		log_err(err, "read '%s'", rd->path);
-	if (err)
+	if (err || begin_picture(rd))
 		return CMD_FAILURE;
 	names__start(&rd->names, rd->reader);
 	if (rd->follow) {
@@ -311,6 +328,7 @@ int reading__finish(struct reading *rd)
 void reading__free(struct reading *rd)
 {
 	stk_reader__free(rd->reader);
+	output__free(rd->picture);
 	names__free(&rd->names);
 	num_set__free(&rd->sel.pid);
 	num_set__free(&rd->sel.tid);

@@ -26,6 +26,8 @@ enum reading_option {
 	OPT_NO_SYMBOLS,
 	OPT_NO_DEMANGLE,
 	OPT_INLINE,
+	OPT_FLAMEGRAPH,
+	OPT_FORCE,
 	OPT_OWN, /* a command's own long options start here */
 };
 
@@ -61,6 +63,13 @@ enum reading_option {
 
 #define INLINE_OPTION \
 	{ "inline", no_argument, NULL, OPT_INLINE }
+
+#define FORCE_OPTION \
+	{ "force", no_argument, NULL, OPT_FORCE }
+
+#define FLAMEGRAPH_OPTIONS \
+	{ "flamegraph", required_argument, NULL, OPT_FLAMEGRAPH }, \
+	FORCE_OPTION
 
 /* Their lines of --help: which events the command is about, or which it counts. */
 #define SELECT_HELP \
@@ -104,9 +113,12 @@ struct reading {
 	bool json, follow;
 	bool help; /* --help was given */
 	bool every; /* reading__next() hands out what is not selected, too */
+	const char *flamegraph; /* where the picture goes; NULL: there is none */
+	bool force; /* what is written may replace a recording */
 	struct selection sel;
 	struct names names;
 	struct stk_reader *reader;
+	struct output *picture; /* what becomes of flamegraph */
 	int code; /* CMD_FAILURE once the recording turned out damaged */
 	bool at_end; /* all of the recording has been read */
 };
@@ -125,7 +137,7 @@ int reading__options(struct reading *rd, int argc, char **argv, const char *lett
 		     void *ctx);
 /* The words behind the options: at most FILE, and not besides -i. */
 int reading__file(struct reading *rd, int argc, char **argv);
-/* want as in struct stk_reader_opts; CMD_OK, or CMD_FAILURE after a message. */
+/* want as in struct stk_reader_opts; the picture is begun.  CMD_OK, or CMD_FAILURE after a message. */
 int reading__open(struct reading *rd, unsigned int want);
 
 /*

@@ -42,6 +42,7 @@ static const char help[] =
 	"      --include-self      and stackonce's own\n"
 	"  -p, --pid PID[,PID]     only these processes, their threads and children\n"
 	"  -o, --output FILE       (trace.stk); an old one becomes FILE.old; - is stdout\n"
+	"      --force             also if it is no recording\n"
 	"  -d, --duration SECONDS  stop after so long\n"
 	"  -k, --clock CLOCK       mono, boot or tai\n"
 	"      --max-depth N       frames kept of a stack (127)\n"
@@ -76,6 +77,7 @@ enum {
 	OPT_NO_SYMBOLS,
 	OPT_UNWIND_MEMORY,
 	OPT_BACKEND,
+	OPT_FORCE,
 };
 
 static const struct option longopts[] = {
@@ -100,6 +102,7 @@ static const struct option longopts[] = {
 	{ "stack-pool", required_argument, NULL, OPT_POOL },
 	{ "buffer-size", required_argument, NULL, OPT_BUFFER },
 	{ "backend", required_argument, NULL, OPT_BACKEND },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "fsync", no_argument, NULL, OPT_FSYNC },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -310,6 +313,9 @@ static int parse_option(struct options *o, int c, char *arg, const char *word)
 		return 0;
 	case OPT_NO_KERNEL_STACKS:
 		o->rec.kernel_stacks = false;
+		return 0;
+	case OPT_FORCE:
+		o->rec.force = true;
 		return 0;
 	case OPT_FSYNC:
 		o->rec.fsync = true;

@@ -23,7 +23,8 @@ static const char help[] =
 	"      --tree           a tree: below each function its callers\n"
 	"      --callees        a tree: below each function what it calls\n"
 	"      --min PERCENT    leave out branches below this (default 0.5)\n"
-	"      --flamegraph FILE    an SVG picture with search and zoom, for a browser\n"
+	"      --flamegraph OUT.svg  a picture with search and zoom, for a browser\n"
+	"      --force          even where OUT.svg is a recording\n"
 	"      --folded         \"group;caller;callee COUNT\" a line, for other tools\n"
 	SELECT_HELP
 	"      --kernel         kernel stacks only\n"
@@ -42,7 +43,6 @@ enum {
 	OPT_MIN,
 	OPT_KERNEL,
 	OPT_USER,
-	OPT_FLAMEGRAPH,
 	OPT_FOLDED
 };
 
@@ -58,7 +58,7 @@ static const struct option longopts[] = {
 	{ "min", required_argument, NULL, OPT_MIN },
 	{ "kernel", no_argument, NULL, OPT_KERNEL },
 	{ "user", no_argument, NULL, OPT_USER },
-	{ "flamegraph", required_argument, NULL, OPT_FLAMEGRAPH },
+	FLAMEGRAPH_OPTIONS,
 	{ "folded", no_argument, NULL, OPT_FOLDED },
 	{ 0 },
 };
@@ -93,11 +93,11 @@ static int parse_by(struct report *rp, const char *list)
 /* What is asked for must go together. */
 static int check_options(const struct report *rp)
 {
-	if ((rp->folded || rp->flamegraph) && (rp->tree || rp->rd.json))
+	if ((rp->folded || rp->rd.flamegraph) && (rp->tree || rp->rd.json))
 		return cmd__usage_error(rp->rd.command,
 					"--%s goes neither with --json nor with a tree",
 					rp->folded ? "folded" : "flamegraph");
-	if (rp->folded && rp->flamegraph && !strcmp(rp->flamegraph, "-"))
+	if (rp->folded && rp->rd.flamegraph && !strcmp(rp->rd.flamegraph, "-"))
 		return cmd__usage_error(rp->rd.command,
 					"--folded and --flamegraph - both want stdout");
 	return CMD_OK;
@@ -129,9 +129,6 @@ static int take_option(void *ctx, int c, const char *arg)
 		return CMD_OK;
 	case OPT_USER:
 		rp->stacks |= STACKS_USER;
-		return CMD_OK;
-	case OPT_FLAMEGRAPH:
-		rp->flamegraph = arg;
 		return CMD_OK;
 	case OPT_FOLDED:
 		rp->folded = true;
@@ -231,7 +228,7 @@ static int write_flames(struct report *rp, const struct flamegraph *f)
 		strbuf__printf(&subtitle, ", %" PRIu64 " lost", lost);
 	if (strbuf__failed(&subtitle))
 		return log_err(-ENOMEM, "draw the flame graph");
-	return flames__write(f, rp->flamegraph,
+	return flames__write(f, &rp->rd,
 			     &(struct flame_text){ .title = "Where events come from",
 						   .subtitle = subtitle.s,
 						   .unit = "events" });
@@ -249,7 +246,7 @@ static int put_flames(struct report *rp, const struct stack_group *groups, unsig
 		return log_err(err, "sum up the stacks");
 	if (rp->folded)
 		flamegraph__folded(f, &rp->out.b);
-	return rp->flamegraph ? write_flames(rp, f) : 0;
+	return rp->rd.flamegraph ? write_flames(rp, f) : 0;
 }
 
 static int put_report(struct report *rp)
@@ -261,7 +258,7 @@ static int put_report(struct report *rp)
 	err = stack_counts__finish(rp->counts, rp->rd.reader, &groups, &nr);
 	if (err)
 		return log_err(err, "sort the stacks");
-	if (rp->folded || rp->flamegraph)
+	if (rp->folded || rp->rd.flamegraph)
 		return put_flames(rp, groups, nr);
 	for (i = 0; i < nr; i++)
 		rp->total += groups[i].count;

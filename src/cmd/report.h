@@ -10,7 +10,6 @@ struct report {
 	struct reading rd;
 	struct out out;
 	bool tree, callees, folded;
-	const char *flamegraph; /* file of the picture; NULL: none */
 	unsigned int by;
 	unsigned int stacks; /* STACKS_...; 0: all */
 	uint64_t top;

@@ -3,17 +3,14 @@
 #include "reading.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cleanup.h"
 #include "frames.h"
 #include "log.h"
+#include "output/output.h"
 #include "symbols/usyms.h"
 #include "trace/rewrite.h"
 
@@ -24,6 +21,7 @@ static const char help[] =
 	"\n"
 	"  -i, --input FILE     the recording (default trace.stk)\n"
 	"  -o, --output FILE    write this one, and leave the other as it is\n"
+	"      --force          also where FILE is a recording\n"
 	"      --sysroot DIR    look for files under DIR\n"
 	"      --debug-dir DIR  look for debug files there, not in /usr/lib/debug\n"
 	"      --debuginfod     ask the servers in $DEBUGINFOD_URLS, too\n"
@@ -35,6 +33,7 @@ static const struct option longopts[] = {
 	READING_OPTIONS,
 	DEBUG_OPTIONS,
 	{ "output", required_argument, NULL, 'o' },
+	FORCE_OPTION,
 	{ "quiet", no_argument, NULL, 'q' },
 	{ 0 },
 };
@@ -273,50 +272,33 @@ static int symbolize_file(struct symbolize *s, struct place *p, size_t nr)
 
 /* ---- the recording -------------------------------------------------------------------------- */
 
-/* To the new place, where it is rewritten.  0: it is the same file, 1: copied. */
-/* A new file, with the recording in it. */
-static int copy_recording(const char *from, const char *to)
+static int open_rewrite(struct symbolize *s)
 {
-	_cleanup_close_ int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
-	struct stat st;
-	ssize_t n;
-
-	if (in < 0 || fstat(in, &st))
-		return log_err(-errno, "open '%s'", from);
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0777);
-	if (out < 0)
-		return log_err(-errno, "create '%s'", to);
-	while ((n = sendfile(out, in, NULL, 1u << 30)) > 0 || (n < 0 && errno == EINTR))
-		;
-	if (!n)
-		return 0;
-	log_err(-errno, "copy '%s' to '%s'", from, to);
-	unlink(to);
-	return -EIO;
-}
-
-/* Whether the output is the recording itself; -EINVAL: it is there, and no file. */
-static int is_same_file(const char *path, const char *output)
-{
-	struct stat a, b;
-
-	if (stat(output, &b))
-		return 0;
-	if (!S_ISREG(b.st_mode))
-		return log_err(-EINVAL, "'%s' is no regular file", output);
-	return !stat(path, &a) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-static int open_rewrite(struct symbolize *s, const char *path)
-{
+	const char *path = s->rd.path;
 	int err = stk_rewrite__open(path, &s->rw);
 
-	if (err == -EBUSY)
-		return log_err(0, "'%s' is being recorded", path) ?: err;
 	if (err == -EBADMSG)
 		return log_err(0, "'%s' is damaged: what is behind the damage would be lost", path) ?:
 			       err;
-	return err ? log_err(err, "rewrite '%s'", path) : 0;
+	if (err)
+		return log_err(err, "rewrite '%s'", path);
+	if (!s->output && stk_rewrite__is_busy(s->rw))
+		return log_err(0, "'%s' is being written", path) ?: -EBUSY;
+	return 0;
+}
+
+/* Only without another output the recording is replaced. */
+static int open_output(struct symbolize *s, struct output **ret_output)
+{
+	const struct output_opts opts = {
+		.path = s->output ?: s->rd.path,
+		.inputs = &s->rd.path,
+		.nr_inputs = s->output ? 1 : 0,
+		.force = s->rd.force || !s->output,
+		.mode = stk_rewrite__mode(s->rw),
+	};
+
+	return output__open(&opts, ret_output);
 }
 
 static int symbolize_all(struct symbolize *s)
@@ -331,38 +313,24 @@ static int symbolize_all(struct symbolize *s)
 		out__drain(&s->out);
 		first = i;
 	}
-	if (!err)
-		err = stk_rewrite__finish(s->rw);
-	return err ? log_err(err, "write the symbols") : 0;
+	return err ? log_err(err, "collect the symbols") : 0;
 }
 
-static int rewrite_in_place(struct symbolize *s, const char *path)
-{
-	int err = open_rewrite(s, path);
-
-	return err ? err : symbolize_all(s);
-}
-
-/* Another output is complete when it appears under its name. */
 static int rewrite(struct symbolize *s)
 {
-	_cleanup_free_ char *copy = NULL;
-	int err;
+	_cleanup_(output__freep) struct output *output = NULL;
+	int err = open_rewrite(s);
 
-	err = s->output ? is_same_file(s->rd.path, s->output) : 1;
-	if (err)
-		return err < 0 ? err : rewrite_in_place(s, s->rd.path);
-	if (asprintf(&copy, "%s.new-%d", s->output, getpid()) < 0)
-		return -ENOMEM;
-	err = copy_recording(s->rd.path, copy);
-	if (err)
+	if (!err)
+		err = open_output(s, &output);
+	if (!err)
+		err = symbolize_all(s);
+	if (err || (!s->output && !stk_rewrite__is_changed(s->rw)))
 		return err;
-	err = rewrite_in_place(s, copy);
-	if (!err && rename(copy, s->output))
-		err = log_err(-errno, "rename '%s' to '%s'", copy, s->output);
+	err = stk_rewrite__write(s->rw, output__fd(output));
 	if (err)
-		unlink(copy);
-	return err;
+		return log_err(err, "write '%s'", s->output ?: s->rd.path);
+	return output__commit(output);
 }
 
 int cmd_symbolize(int argc, char **argv)

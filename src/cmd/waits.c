@@ -18,9 +18,6 @@ int waits__option(struct waits *w, int c, const char *arg)
 	case OPT_WAITS_STACKS:
 		w->stacks = true;
 		return CMD_OK;
-	case OPT_WAITS_FLAMEGRAPH:
-		w->flamegraph = arg;
-		return CMD_OK;
 	default:
 		return reading__option(&w->rd, c, arg);
 	}

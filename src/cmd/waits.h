@@ -17,11 +17,10 @@ struct waits {
 	struct selection which;
 	bool stacks, has_top;
 	uint64_t top; /* groups; 0: all */
-	const char *flamegraph; /* path, NULL: none */
 };
 
 /* Values of the options that both have; a command's own start at OPT_WAITS_OWN. */
-enum { OPT_WAITS_TOP = OPT_OWN, OPT_WAITS_STACKS, OPT_WAITS_FLAMEGRAPH, OPT_WAITS_OWN };
+enum { OPT_WAITS_TOP = OPT_OWN, OPT_WAITS_STACKS, OPT_WAITS_OWN };
 
 /* clang-format off */
 #define WAITS_OPTIONS \
@@ -30,7 +29,7 @@ enum { OPT_WAITS_TOP = OPT_OWN, OPT_WAITS_STACKS, OPT_WAITS_FLAMEGRAPH, OPT_WAIT
 	NAMES_OPTIONS, \
 	{ "top", required_argument, NULL, OPT_WAITS_TOP }, \
 	{ "stacks", no_argument, NULL, OPT_WAITS_STACKS }, \
-	{ "flamegraph", required_argument, NULL, OPT_WAITS_FLAMEGRAPH }
+	FLAMEGRAPH_OPTIONS
 /* clang-format on */
 
 /* For what the command does not know itself: as reading__option(). */

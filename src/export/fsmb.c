@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cleanup.h"
 #include "fsmb_format.h"
@@ -219,45 +218,33 @@ static int write_map(struct stk_reader *r, const struct refs *refs, FILE *f,
 	return err;
 }
 
-static int open_output(const char *path, FILE **ret_file)
+int export_fsmb(struct stk_reader *r, const struct output_opts *opts,
+		struct export_fsmb_result *ret_result)
 {
-	FILE *f;
-	int fd;
-
-	if (strcmp(path, "-")) {
-		f = fopen(path, "we");
-	} else {
-		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		f = fd < 0 ? NULL : fdopen(fd, "w");
-	}
-	if (!f)
-		return log_err(-errno, "open '%s'", path);
-	*ret_file = f;
-	return 0;
-}
-
-int export_fsmb(struct stk_reader *r, const char *path, struct export_fsmb_result *ret_result)
-{
+	_cleanup_(output__freep) struct output *output = NULL;
 	_cleanup_(refs__clear) struct refs refs = { 0 };
 	_cleanup_fclose_ FILE *f = NULL;
 	struct export_fsmb_result result;
 	int damage, err;
-	struct stat st;
 
+	err = output__open(opts, &output);
+	if (err)
+		return err;
 	damage = count_events(r, &refs);
 	if (damage == -ENOMEM)
 		return log_err(damage, "read the recording");
 	err = merge_aliases(r, &refs);
-	if (!err)
-		err = open_output(path, &f);
 	if (err)
 		return err;
+	f = fdopen(fcntl(output__fd(output), F_DUPFD_CLOEXEC, 3), "w");
+	if (!f)
+		return log_err(-errno, "write '%s'", opts->path);
 	err = write_map(r, &refs, f, &result);
-	if (err) {
-		if (strcmp(path, "-") && !lstat(path, &st) && S_ISREG(st.st_mode))
-			unlink(path);
-		return log_err(err, "write '%s'", path);
-	}
+	if (err)
+		return log_err(err, "write '%s'", opts->path);
+	err = output__commit(output);
+	if (err)
+		return err;
 	*ret_result = result;
 	return damage;
 }

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "output/output.h"
 #include "stackonce.h"
 
 struct export_fsmb_result {
@@ -14,12 +15,13 @@ struct export_fsmb_result {
 };
 
 /*
- * Writes to path ("-": standard output) in native byte order.  r was opened for events (without
+ * Writes to what output says, in native byte order.  r was opened for events (without
  * fields is enough) and not read from yet.  An import keeps its ids, references and order; else
  * the id is the stack's number, the references are its events, and a stack stored under several
  * numbers is written once.  A recording that is damaged gives the map of what is before the
  * damage, and that error.
  */
-int export_fsmb(struct stk_reader *r, const char *path, struct export_fsmb_result *ret_result);
+int export_fsmb(struct stk_reader *r, const struct output_opts *output,
+		struct export_fsmb_result *ret_result);
 
 #endif /* EXPORT_FSMB_H */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cleanup.h"
 #include "frame.h"
@@ -15,6 +14,7 @@
 #include "import/kallsyms.h"
 #include "import/trace_events.h"
 #include "log.h"
+#include "output/output.h"
 #include "strbuf.h"
 #include "trace/writer.h"
 
@@ -351,11 +351,9 @@ static int write_all(struct import *im, const struct import_fsmb_opts *o, int fd
 
 	im->numbers = calloc(nr ? nr : 1, sizeof(*im->numbers));
 	im->record = calloc(1, UINT16_MAX);
-	if (!im->numbers || !im->record) {
-		close(fd);
+	if (!im->numbers || !im->record)
 		return -ENOMEM;
-	}
-	err = stk_writer__new(fd, &opts, &im->writer);
+	err = stk_writer__new(fcntl(fd, F_DUPFD_CLOEXEC, 3), &opts, &im->writer);
 	if (!err)
 		err = write_meta(im, o);
 	if (!err)
@@ -367,23 +365,15 @@ static int write_all(struct import *im, const struct import_fsmb_opts *o, int fd
 	return err ? err : stk_writer__finish(im->writer, "imported", 0);
 }
 
-static int open_output(const char *path, int *ret_fd)
+static int open_output(const struct import_fsmb_opts *o, struct output **ret_output)
 {
-	int fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) :
-				     fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	const char *const inputs[] = { o->map, o->kallsyms, o->trace };
+	const struct output_opts opts = { .path = o->output,
+					  .inputs = inputs,
+					  .nr_inputs = ARRAY_SIZE(inputs),
+					  .force = o->force };
 
-	if (fd < 0)
-		return log_err(-errno, "open '%s'", path);
-	*ret_fd = fd;
-	return 0;
-}
-
-static void remove_output(const char *path)
-{
-	struct stat st;
-
-	if (strcmp(path, "-") && !lstat(path, &st) && S_ISREG(st.st_mode))
-		unlink(path);
+	return output__open(&opts, ret_output);
 }
 
 static void warn_oddities(const struct import_fsmb_opts *o, const struct import_fsmb_result *r)
@@ -419,10 +409,13 @@ int import_fsmb(const struct import_fsmb_opts *o, struct import_fsmb_result *ret
 {
 	_cleanup_free_ char *map = NULL, *syms = NULL, *trace = NULL;
 	_cleanup_(import__clear) struct import im = { 0 };
+	_cleanup_(output__freep) struct output *output = NULL;
 	size_t len;
-	int err, fd = -1;
+	int err;
 
-	err = input__read(o->map, &map, &len);
+	err = open_output(o, &output);
+	if (!err)
+		err = input__read(o->map, &map, &len);
 	if (!err)
 		err = fsmb_map__parse(o->map, map, len, &im.map);
 	if (!err)
@@ -438,14 +431,11 @@ int import_fsmb(const struct import_fsmb_opts *o, struct import_fsmb_result *ret
 			err = trace_events__parse(o->trace, trace, len, &im.events);
 	}
 	if (!err)
-		err = open_output(o->output, &fd);
+		err = write_all(&im, o, output__fd(output));
+	if (!err)
+		err = output__commit(output);
 	if (err)
 		return err;
-	err = write_all(&im, o, fd);
-	if (err) {
-		remove_output(o->output);
-		return err;
-	}
 	warn_oddities(o, &im.result);
 	*ret_result = im.result;
 	return 0;

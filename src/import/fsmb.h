@@ -3,6 +3,7 @@
 #ifndef IMPORT_FSMB_H
 #define IMPORT_FSMB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct import_fsmb_opts {
@@ -10,6 +11,7 @@ struct import_fsmb_opts {
 	const char *kallsyms; /* that kernel's /proc/kallsyms, NULL: addresses stay numbers */
 	const char *trace; /* that kernel's `trace` text, NULL: stacks without events */
 	const char *output; /* the recording; "-": standard output */
+	bool force; /* it may replace another recording */
 };
 
 struct import_fsmb_result {
@@ -26,7 +28,7 @@ struct import_fsmb_result {
 };
 
 /*
- * Reads everything before the output is opened; a failed import removes a regular output file.
+ * The output is none of the inputs, and appears when it is complete.
  * The damage is logged in one line, what is odd as warnings.
  */
 int import_fsmb(const struct import_fsmb_opts *opts, struct import_fsmb_result *ret_result);

@@ -2,6 +2,7 @@
 #include "recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "log.h"
 #include "losses.h"
 #include "meta.h"
-#include "output.h"
+#include "output/output.h"
 #include "stop.h"
 #include "strbuf.h"
 #include "target.h"
@@ -66,13 +67,19 @@ static int open_writer(struct recorder *r)
 		.fsync = o->fsync,
 		.give_up = give_up,
 	};
+	struct output_opts oo = {
+		.path = o->output,
+		.mode = 0600,
+		.force = o->force,
+		.recording = true,
+	};
 	unsigned int i;
-	int fd, err;
+	int err;
 
-	err = output__new(o->output, &r->output, &fd);
+	err = output__open(&oo, &r->output);
 	if (err)
 		return err;
-	err = stk_writer__new(fd, &wo, &r->w);
+	err = stk_writer__new(fcntl(output__fd(r->output), F_DUPFD_CLOEXEC, 3), &wo, &r->w);
 	if (err)
 		return err;
 	err = meta__write(r->w, o, o->syms, o->events);
@@ -295,7 +302,7 @@ static int start(struct recorder *r)
 	err = target__start(r->target);
 	if (!err)
 		err = write_target(r);
-	return err ? err : output__keep(r->output);
+	return err ? err : output__commit(r->output);
 }
 
 static int record(struct recorder *r)
@@ -372,6 +379,15 @@ static int wait_command(struct recorder *r)
 	return MAX(target__exit_status(r->target), 0);
 }
 
+/* It is whole now, and no longer live. */
+static void close_recording(struct recorder *r)
+{
+	stk_writer__free(r->w);
+	r->w = NULL;
+	output__free(r->output);
+	r->output = NULL;
+}
+
 static void release(struct recorder *r)
 {
 	pid_t pid = r->target ? target__running(r->target) : 0;
@@ -379,8 +395,7 @@ static void release(struct recorder *r)
 	if (pid)
 		log_err(0, "'%s' goes on without being recorded, process %d", r->opts->command[0],
 			pid);
-	stk_writer__free(r->w);
-	output__free(r->output);
+	close_recording(r);
 	target__free(r->target);
 	free(r->counters);
 }
@@ -411,6 +426,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_
 	/* nothing slows down those who were recorded any more */
 	r.ops->free(r.backend);
 	r.backend = NULL;
+	close_recording(&r);
 	if (!err && opts->command)
 		res.exit_status = wait_command(&r);
 	release(&r);

@@ -17,6 +17,7 @@ enum rec_backend { REC_BACKEND_BPF = 0, REC_BACKEND_FTRACE = 1 };
 struct recorder_opts {
 	enum rec_backend backend;
 	const char *output; /* "-": standard output */
+	bool force; /* also where that is a file, and no recording */
 	struct rec_events *events; /* resolved */
 	struct ksyms *syms; /* the running kernel's */
 	unsigned int sample_hz;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Blocks put into a recording: a copy beside it, then renamed. */
+/* Blocks put into a copy of a recording. */
 #include "trace/rewrite.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +16,6 @@
 
 struct stk_rewrite {
 	int fd;
-	char *path; /* without symbolic links */
 	struct stat st;
 	uint64_t at; /* where blocks are put in: the END, or the end of what can be read */
 	uint64_t end; /* of what is copied */
@@ -104,21 +101,11 @@ int stk_rewrite__open(const char *path, struct stk_rewrite **ret_rewrite)
 	if (!rw)
 		return -ENOMEM;
 	rw->fd = -1;
-	rw->path = realpath(path, NULL);
-	if (!rw->path)
-		return -errno;
-	rw->fd = open(rw->path, O_RDONLY | O_CLOEXEC);
+	rw->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (rw->fd < 0 || fstat(rw->fd, &rw->st) < 0)
 		return -errno;
 	if (!S_ISREG(rw->st.st_mode))
 		return -EINVAL;
-	/* a lease for readers is not given while somebody can write; not every file system has any */
-	if (fcntl(rw->fd, F_SETLEASE, F_RDLCK) < 0) {
-		if (errno == EAGAIN)
-			return -EBUSY;
-	} else {
-		fcntl(rw->fd, F_SETLEASE, F_UNLCK);
-	}
 	err = find_place(rw);
 	if (!err)
 		err = encoder__new(1, &rw->enc);
@@ -133,7 +120,6 @@ void stk_rewrite__free(struct stk_rewrite *rw)
 	if (!rw)
 		return;
 	closep(&rw->fd);
-	free(rw->path);
 	encoder__free(rw->enc);
 	wire_buf__free(&rw->files);
 	wire_buf__free(&rw->symbols);
@@ -203,66 +189,34 @@ static int write_all(int fd, const uint8_t *p, size_t n)
 	return 0;
 }
 
-/* Nobody gets rights by it that he did not have: without the group its rights go, too. */
-static int copy_mode(const struct stk_rewrite *rw, int fd)
+bool stk_rewrite__is_busy(const struct stk_rewrite *rw)
 {
-	mode_t mode = rw->st.st_mode & 0777;
-
-	if (fchown(fd, rw->st.st_uid, rw->st.st_gid) < 0 && fchown(fd, -1, rw->st.st_gid) < 0)
-		mode &= ~0070;
-	return fchmod(fd, mode) < 0 ? -errno : 0;
+	/* a lease for readers is not given while somebody can write; not every file system has any */
+	if (fcntl(rw->fd, F_SETLEASE, F_RDLCK) < 0)
+		return errno == EAGAIN;
+	fcntl(rw->fd, F_SETLEASE, F_UNLCK);
+	return false;
 }
 
-/* That the new file is there survives a crash, too; where this fails, it may be the old one. */
-static void sync_directory(char *path)
+mode_t stk_rewrite__mode(const struct stk_rewrite *rw)
 {
-	_cleanup_close_ int fd = -1;
-
-	strrchr(path, '/')[1] = '\0'; /* it is an absolute one */
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		fsync(fd);
+	return rw->st.st_mode & 0777;
 }
 
-static int write_copy(struct stk_rewrite *rw, int fd)
+bool stk_rewrite__is_changed(const struct stk_rewrite *rw)
 {
-	int err = copy_range(rw->fd, fd, 0, rw->at);
-
-	if (!err)
-		err = write_all(fd, rw->group.p, rw->group.len);
-	if (!err)
-		err = copy_range(rw->fd, fd, rw->at, rw->end);
-	if (!err)
-		err = copy_mode(rw, fd);
-	if (!err && fsync(fd) < 0)
-		err = -errno;
-	return err;
+	return rw->group.len || rw->files.len || rw->symbols.len;
 }
 
-int stk_rewrite__finish(struct stk_rewrite *rw)
+int stk_rewrite__write(struct stk_rewrite *rw, int fd)
 {
-	_cleanup_free_ char *temp = NULL;
-	_cleanup_close_ int fd = -1;
 	int err = close_block(rw, STK_BLOCK_FILES, &rw->files);
 
 	if (!err)
 		err = close_block(rw, STK_BLOCK_USER_SYMBOLS, &rw->symbols);
-	if (err || !rw->group.len)
-		return err;
-	if (asprintf(&temp, "%s.XXXXXX", rw->path) < 0) {
-		temp = NULL;
-		return -ENOMEM;
-	}
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = write_copy(rw, fd);
-	if (!err && rename(temp, rw->path) < 0)
-		err = -errno;
-	if (err) {
-		unlink(temp);
-		return err;
-	}
-	sync_directory(temp);
-	return 0;
+	if (!err)
+		err = copy_range(rw->fd, fd, 0, rw->at);
+	if (!err)
+		err = write_all(fd, rw->group.p, rw->group.len);
+	return err ? err : copy_range(rw->fd, fd, rw->at, rw->end);
 }

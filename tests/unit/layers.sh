@@ -17,14 +17,15 @@ text:     include
 events:   include text
 stackmap: include text +bpf
 trace:    include +zstd
+output:   include text trace
 symbols:  include text +elf
 unwind:   include text symbols +zstd
 bpf:      include stackmap events unwind +bpf
-record:   include text events trace symbols stackmap unwind bpf +bpf
+record:   include text output events trace symbols stackmap unwind bpf +bpf
 analyze:  include text events
-export:   include text
-import:   include text trace
-cmd:      include text events analyze export import
+export:   include text output
+import:   include text output trace
+cmd:      include text output events analyze export import
 '
 
 # FILE: rooms it may use beyond its own room's.  The reader is a library of its own: only the writer

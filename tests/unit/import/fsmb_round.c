@@ -74,7 +74,7 @@ static int export_to(const char *recording, const char *map, struct export_fsmb_
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
 
 	assert_int_equal(stk_reader__open(recording, &opts, &r), 0);
-	return export_fsmb(r, map, result);
+	return export_fsmb(r, &(struct output_opts){ .path = map, .force = true }, result);
 }
 
 static void expect_file(const char *path, const void *want, size_t len)
@@ -91,7 +91,9 @@ static void expect_file(const char *path, const void *want, size_t len)
 static void expect_round(const void *map, const void *want, size_t len,
 			 struct import_fsmb_result *ret_result)
 {
-	const struct import_fsmb_opts opts = { .map = in_dir("map"), .output = in_dir("stk") };
+	const struct import_fsmb_opts opts = { .map = in_dir("map"),
+					       .output = in_dir("stk"),
+					       .force = true };
 	struct export_fsmb_result exported;
 
 	put_file(opts.map, map, len);
@@ -283,6 +285,7 @@ static void import_trace(const char *text, struct import_fsmb_result *result)
 		.kallsyms = in_dir("syms"),
 		.trace = in_dir("trace"),
 		.output = in_dir("stk"),
+		.force = true,
 	};
 	static const char syms[] = "ffffffff81000000 T one\nffffffff81000020 T two\n"
 				   "ffffffff81000030 t three\nffffffff81000040 t four\n"

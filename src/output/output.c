@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "live.h"
+#include "log.h"
+#include "output/place.h"
+#include "trace/stk.h"
+
+#define NAME_TRIES 100
+
+struct output {
+	struct output_opts opts;
+	char *path;
+	struct place place; /* dir is -1 where it is written to directly */
+	int fd;
+	int lock_fd; /* of a recording on standard output, with a description of its own */
+	char temp[40]; /* its name until it takes the other one; empty: it has none */
+	char *old; /* PATH.old in place.dir */
+};
+
+/* ---- what may be replaced --------------------------------------------------------------------- */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Refused for a reason of its own: there is no system call that failed. */
+#define refuse(...) (log_err(0, __VA_ARGS__) ?: -EPERM)
+
+static int check_inputs(const struct output *o, const struct stat *st)
+{
+	struct stat input;
+	unsigned int i;
+
+	for (i = 0; i < o->opts.nr_inputs; i++) {
+		const char *path = o->opts.inputs[i];
+
+		if (!path || (strcmp(path, "-") ? stat(path, &input) : fstat(STDIN_FILENO, &input)))
+			continue;
+		if (S_ISREG(st->st_mode) && is_same(st, &input))
+			return refuse("'%s' is what this command reads: not replaced", o->path);
+	}
+	return 0;
+}
+
+static bool has_magic(int fd)
+{
+	char magic[sizeof(STK_MAGIC) - 1];
+
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       !memcmp(magic, STK_MAGIC, sizeof(magic));
+}
+
+/*
+ * Opens the regular file of this name; -1 when there is none, or another one than `st` by now.  For
+ * writing, too, where that is possible: a lock needs it.
+ */
+static int open_existing(const struct output *o, const char *name, const struct stat *st)
+{
+	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	_cleanup_close_ int fd = -1;
+	struct stat now;
+
+	if (o->opts.recording)
+		fd = openat(o->place.dir, name, O_RDWR | flags);
+	if (fd < 0)
+		fd = openat(o->place.dir, name, O_RDONLY | flags);
+	return fd < 0 || fstat(fd, &now) || !is_same(st, &now) ? -1 : take_fd(fd);
+}
+
+/* What becomes of PATH.old must not be missed, either. */
+static int check_old(const struct output *o)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (fstatat(o->place.dir, o->old, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : log_err(-errno, "'%s.old'", o->path);
+	fd = S_ISREG(st.st_mode) ? open_existing(o, o->old, &st) : -1;
+	if (fd >= 0 && live__is_locked(fd))
+		return refuse("'%s.old' is being recorded", o->path);
+	if (fd < 0 || (st.st_size && !has_magic(fd)))
+		return refuse("'%s' would become '%s.old', and that is no recording: move it away",
+			      o->path, o->path);
+	return 0;
+}
+
+static int check_recording_over(const struct output *o, int fd)
+{
+	if (!o->place.st.st_size)
+		return 0;
+	if (!o->opts.force && (fd < 0 || !has_magic(fd)))
+		return refuse("'%s' is no recording: not replaced without --force", o->path);
+	return check_old(o);
+}
+
+static int check_file_over(const struct output *o, int fd)
+{
+	if (o->opts.force)
+		return 0;
+	if (faccessat(o->place.dir, o->place.name, W_OK, AT_EACCESS))
+		return log_err(-errno, "write '%s'", o->path);
+	if (fd < 0)
+		return refuse("'%s' cannot be read, and may be a recording: not replaced without --force",
+			      o->path);
+	if (has_magic(fd))
+		return refuse("'%s' is a recording: not replaced without --force", o->path);
+	return 0;
+}
+
+/* Whether the regular file that has the name may be replaced; fd: it, or -1. */
+static int check_existing(const struct output *o, int fd)
+{
+	int err = check_inputs(o, &o->place.st);
+
+	if (err)
+		return err;
+	if (place__is_foreign(&o->place))
+		return refuse("'%s' is another user's, in a directory for everybody", o->path);
+	if (fd >= 0 && live__is_locked(fd))
+		return refuse("'%s' is being recorded", o->path);
+	return o->opts.recording ? check_recording_over(o, fd) : check_file_over(o, fd);
+}
+
+/* ---- written directly ------------------------------------------------------------------------- */
+
+/* A file that others keep open is locked through a description of our own, which ends with us. */
+static int lock_shared(struct output *o)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", o->fd);
+	o->lock_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (o->lock_fd >= 0 && live__lock(o->lock_fd) == -EAGAIN)
+		return refuse("what '%s' leads to is being recorded", o->path);
+	return 0;
+}
+
+/* A descriptor that we were started with. */
+static int share(struct output *o, int fd)
+{
+	struct stat st;
+	int flags, err;
+
+	if (o->opts.recording && isatty(fd))
+		return refuse("a recording is not written to a terminal");
+	flags = fcntl(fd, F_GETFL);
+	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (o->fd < 0 || fstat(o->fd, &st))
+		return log_err(-errno, "write '%s'", o->path);
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		return log_err(-EBADF, "write '%s'", o->path);
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	err = check_inputs(o, &st);
+	return err || !o->opts.recording ? err : lock_shared(o);
+}
+
+/* Which descriptor of ours the link in /proc is about; -1: another process's. */
+static int own_descriptor(const struct place *p)
+{
+	struct stat dir, own;
+	char *end;
+	long fd;
+
+	if (fstat(p->dir, &dir) || stat("/proc/self/fd", &own) || !is_same(&dir, &own))
+		return -1;
+	fd = strtol(p->name, &end, 10);
+	return *end ? -1 : (int)fd;
+}
+
+static int open_directly(struct output *o)
+{
+	const int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC;
+	struct place *p = &o->place;
+	struct stat st;
+	int own = p->open_file ? own_descriptor(p) : -1;
+
+	if (own >= 0)
+		return share(o, own);
+	if (place__is_foreign(p))
+		return refuse("'%s' is another user's, in a directory for everybody", o->path);
+	o->fd = openat(p->dir, p->name, p->open_file ? flags : flags | O_NOFOLLOW);
+	if (o->fd < 0 || fstat(o->fd, &st))
+		return log_err(-errno, "open '%s'", o->path);
+	if (S_ISREG(st.st_mode))
+		return refuse("'%s' is a file that another process has open", o->path);
+	if (o->opts.recording && isatty(o->fd))
+		return refuse("a recording is not written to a terminal");
+	return 0;
+}
+
+/* ---- open ------------------------------------------------------------------------------------- */
+
+static int random_name(struct output *o)
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -errno;
+	snprintf(o->temp, sizeof(o->temp), ".stackonce-%016llx", (unsigned long long)random);
+	return 0;
+}
+
+static int create_named(struct output *o, mode_t mode)
+{
+	int i, err, fd = -1;
+
+	for (i = 0; i < NAME_TRIES && fd < 0; i++) {
+		err = random_name(o);
+		if (err)
+			return err;
+		fd = openat(o->place.dir, o->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    mode);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (fd < 0) {
+		*o->temp = '\0';
+		return -errno;
+	}
+	return fd;
+}
+
+/* A file without a name is gone with us; not every file system has any, and a name comes by /proc. */
+static int create(struct output *o)
+{
+	mode_t mode = o->place.exists ? 0600 : o->opts.mode ? o->opts.mode : 0666;
+	int fd = -1;
+
+	if (!access("/proc/self/fd", X_OK))
+		fd = openat(o->place.dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	if (fd < 0)
+		fd = create_named(o, mode);
+	if (fd < 0)
+		return log_err(fd, "create a file beside '%s'", o->path);
+	o->fd = fd;
+	if (o->opts.recording)
+		live__lock(o->fd); /* where there are no locks nobody misses it */
+	return 0;
+}
+
+static int open_output(struct output *o)
+{
+	struct place *p = &o->place;
+	_cleanup_close_ int fd = -1;
+	int err;
+
+	if (!strcmp(o->path, "-"))
+		return share(o, STDOUT_FILENO);
+	err = place__find(o->path, p);
+	if (err)
+		return err;
+	if (p->exists && S_ISDIR(p->st.st_mode))
+		return log_err(-EISDIR, "create '%s'", o->path);
+	if (p->exists && !S_ISREG(p->st.st_mode)) {
+		err = open_directly(o);
+		closep(&p->dir);
+		p->dir = -1;
+		return err;
+	}
+	if (asprintf(&o->old, "%s.old", p->name) < 0) {
+		o->old = NULL;
+		return log_err(-ENOMEM, "create '%s'", o->path);
+	}
+	if (p->exists) {
+		fd = open_existing(o, p->name, &p->st);
+		err = check_existing(o, fd);
+	}
+	return err ? err : create(o);
+}
+
+int output__open(const struct output_opts *opts, struct output **ret_output)
+{
+	struct output *o = calloc(1, sizeof(*o));
+	int err;
+
+	if (!o)
+		return log_err(-ENOMEM, "create '%s'", opts->path);
+	o->opts = *opts;
+	o->fd = o->lock_fd = o->place.dir = -1;
+	o->path = strdup(opts->path);
+	err = o->path ? open_output(o) : log_err(-ENOMEM, "create '%s'", opts->path);
+	/* the caller's array may be gone by the time of the commit, and has been looked at */
+	o->opts.inputs = NULL;
+	o->opts.nr_inputs = 0;
+	if (err) {
+		output__free(o);
+		return err;
+	}
+	*ret_output = o;
+	return 0;
+}
+
+int output__fd(const struct output *o)
+{
+	return o->fd;
+}
+
+int output__write(const struct output *o, const void *data, size_t len)
+{
+	const char *p = data;
+	ssize_t n;
+
+	while (len) {
+		n = write(o->fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		p += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/* ---- commit ----------------------------------------------------------------------------------- */
+
+static int failed(const struct output *o, int err)
+{
+	return log_err(err, "create '%s'", o->path);
+}
+
+static int give_temporary_name(struct output *o)
+{
+	char fd[32];
+	int i, err;
+
+	if (*o->temp)
+		return 0;
+	snprintf(fd, sizeof(fd), "/proc/self/fd/%d", o->fd);
+	for (i = 0; i < NAME_TRIES; i++) {
+		err = random_name(o);
+		if (!err && linkat(AT_FDCWD, fd, o->place.dir, o->temp, AT_SYMLINK_FOLLOW))
+			err = -errno;
+		if (!err)
+			return 0;
+		*o->temp = '\0';
+		if (err != -EEXIST)
+			break;
+	}
+	return failed(o, err);
+}
+
+/* Nobody gets rights by it that he did not have: without the group its rights go, too. */
+static int copy_owner(const struct output *o)
+{
+	const struct stat *st = &o->place.st;
+	mode_t mode = st->st_mode & 0777;
+
+	if (fchown(o->fd, st->st_uid, st->st_gid) && fchown(o->fd, -1, st->st_gid))
+		mode &= ~0070;
+	return fchmod(o->fd, mode) ? -errno : 0;
+}
+
+static int rename_within(const struct output *o, const char *from, const char *to)
+{
+	return renameat(o->place.dir, from, o->place.dir, to) ? -errno : 0;
+}
+
+/* To a name that no file has; not every file system has a rename that makes sure of it. */
+static int rename_to_free(const struct output *o, const char *from, const char *to)
+{
+	int dir = o->place.dir;
+
+	if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (!faccessat(dir, to, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return rename_within(o, from, to);
+}
+
+/* That the new file is there survives a crash, too; where this fails, it may be the old one. */
+static void sync_directory(const struct output *o)
+{
+	_cleanup_close_ int fd = openat(o->place.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		fsync(fd);
+}
+
+/* Whether the name is still that of the file that was looked at. */
+static int check_name(const struct output *o)
+{
+	struct stat now;
+
+	if (fstatat(o->place.dir, o->place.name, &now, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	return is_same(&now, &o->place.st) ? 0 : -EEXIST;
+}
+
+/* In the place of the file that was found there, whole even after a crash. */
+static int replace(struct output *o)
+{
+	int err = o->place.exists ? check_name(o) : -ENOENT;
+
+	if (err == -ENOENT)
+		err = rename_to_free(o, o->temp, o->place.name);
+	else if (!err) {
+		err = copy_owner(o);
+		if (!err && fsync(o->fd))
+			err = -errno;
+		if (!err)
+			err = rename_within(o, o->temp, o->place.name);
+		if (!err)
+			sync_directory(o);
+	}
+	return err ? failed(o, err) : 0;
+}
+
+/* The recording that has the name becomes PATH.old. */
+static int rotate(const struct output *o)
+{
+	const char *name = o->place.name;
+	int err = check_name(o);
+
+	if (!err && !o->place.st.st_size)
+		return rename_within(o, o->temp, name);
+	if (!err)
+		err = rename_within(o, name, o->old);
+	if (err)
+		return err;
+	err = rename_to_free(o, o->temp, name);
+	if (err)
+		rename_to_free(o, o->old, name);
+	return err;
+}
+
+/*
+ * Long after output__open(), so that everything is looked at again.  What has the name is locked
+ * meanwhile: of two recorders, one finds the other's lock, or the other's recording under the name.
+ */
+static int replace_by_recording(struct output *o)
+{
+	struct place *p = &o->place;
+	_cleanup_close_ int fd = -1;
+	int err;
+
+	p->exists = !fstatat(p->dir, p->name, &p->st, AT_SYMLINK_NOFOLLOW);
+	if (!p->exists) {
+		err = errno == ENOENT ? rename_to_free(o, o->temp, p->name) : -errno;
+		return err ? failed(o, err) : 0;
+	}
+	fd = S_ISREG(p->st.st_mode) ? open_existing(o, p->name, &p->st) : -1;
+	if (fd < 0)
+		return failed(o, -EEXIST);
+	err = check_existing(o, fd);
+	if (!err && live__lock(fd) == -EAGAIN)
+		err = refuse("'%s' is being recorded", o->path);
+	if (err)
+		return err;
+	err = rotate(o);
+	return err ? failed(o, err) : 0;
+}
+
+int output__commit(struct output *o)
+{
+	int err;
+
+	if (o->place.dir < 0)
+		return 0;
+	err = give_temporary_name(o);
+	if (!err)
+		err = o->opts.recording ? replace_by_recording(o) : replace(o);
+	if (!err)
+		*o->temp = '\0';
+	return err;
+}
+
+void output__free(struct output *o)
+{
+	if (!o)
+		return;
+	if (*o->temp)
+		unlinkat(o->place.dir, o->temp, 0);
+	if (o->fd >= 0 && o->opts.recording && o->place.dir >= 0)
+		live__unlock(o->fd);
+	closep(&o->fd);
+	closep(&o->lock_fd);
+	place__clear(&o->place);
+	free(o->path);
+	free(o->old);
+	free(o);
+}

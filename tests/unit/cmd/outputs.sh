@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# No command destroys what it reads, a recording, or what it was not asked to touch.
+#   outputs.sh STACKONCE MAKE_RECORDING FSMB_MAP
+set -u
+so=$(realpath "$1") make=$(realpath "$2") map=$(realpath "$3")
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+
+fail()
+{
+	echo "FAILED: $*"
+	failed=$((failed + 1))
+}
+
+"$make" small kept.stk && "$make" flags other.kept || exit 1
+cp "$map" map.kept
+: >kallsyms.kept
+: >trace.kept
+
+# fresh: the files as they were before any command
+fresh()
+{
+	find . -maxdepth 1 -type f ! -name '*kept*' -delete
+	for f in trace map kallsyms; do
+		cp $f.kept $f
+	done
+	cp kept.stk trace.stk
+	cp other.kept other.stk
+	ln -sf trace.stk link.stk
+	ln -f trace.stk hard.stk
+}
+
+# unchanged WHAT: every file is as it was, and there are no others
+unchanged()
+{
+	cmp -s trace.stk kept.stk || fail "$1: trace.stk is another"
+	cmp -s other.stk other.kept || fail "$1: other.stk is another"
+	for f in trace map kallsyms; do
+		cmp -s $f $f.kept || fail "$1: $f is another"
+	done
+	[ -L link.stk ] || fail "$1: the link is gone"
+	[ "$(find . -type f ! -name '*kept*' ! -name err | wc -l)" -eq 6 ] || fail "$1: left $(ls)"
+}
+
+# refused WORDS ARGS...: one line with these words, exit 1, nothing touched
+refused()
+{
+	words=$1
+	shift
+	fresh
+	"$so" "$@" >/dev/null 2>err
+	code=$?
+	[ $code -eq 1 ] || fail "$*: exit $code"
+	[ "$(wc -l <err)" -eq 1 ] || fail "$*: $(wc -l <err) lines: $(cat err)"
+	grep -qF -- "$words" err || fail "$*: $(cat err)"
+	rm -f err
+	unchanged "$*"
+}
+
+reads='is what this command reads'
+is='is a recording: not replaced without --force'
+pair='--start sched:sched_switch --end sched:sched_switch'
+
+for to in trace.stk link.stk hard.stk ./trace.stk "$dir/trace.stk"; do
+	for force in '' --force; do
+		for command in report futex offcpu "latency $pair"; do
+			refused "'$to' $reads" $command $force --flamegraph "$to" trace.stk
+		done
+		refused "'$to' $reads" export fsmb $force trace.stk -o "$to"
+		refused "'$to' $reads" symbolize $force -o "$to" trace.stk
+	done
+done
+refused "'trace.stk' $reads" report --flamegraph trace.stk link.stk
+refused "'trace.stk' $reads" report --flamegraph trace.stk
+for to in map kallsyms trace; do
+	refused "'$to' $reads" import fsmb map --kallsyms kallsyms --trace trace --force -o $to
+done
+for command in report futex offcpu "latency $pair"; do
+	refused "'other.stk' $is" $command --flamegraph other.stk trace.stk
+done
+refused "'other.stk' $is" export fsmb trace.stk -o other.stk
+refused "'other.stk' $is" symbolize trace.stk -o other.stk
+refused "'other.stk' $is" import fsmb map -o other.stk
+
+# Standard input is read, too; standard output is not cut where it is that file.
+fresh
+"$so" report --flamegraph trace.stk - <trace.stk 2>err && fail "a picture replaces standard input"
+rm -f err
+unchanged "report -"
+"$so" report --flamegraph - trace.stk >>trace.stk 2>err && fail "a picture behind its recording"
+rm -f err
+unchanged "report >>"
+
+# What is asked for is done: with --force, and with a file that is no recording, which keeps its mode.
+fresh
+echo text >out
+chmod 640 out
+for to in out other.stk; do
+	"$so" report --force --flamegraph $to trace.stk || fail "--force --flamegraph $to"
+	grep -q '<svg' $to || fail "$to is no picture"
+	"$so" export fsmb --force -q trace.stk -o $to || fail "export --force -o $to"
+	"$so" import fsmb -q --force map -o $to || fail "import --force -o $to"
+	"$so" info $to >/dev/null || fail "$to is no recording after import"
+	"$so" symbolize -q --force -o $to trace.stk || fail "symbolize --force -o $to"
+	"$so" info $to >/dev/null || fail "$to is no recording after symbolize"
+done
+[ "$(stat -c %a out)" = 640 ] || fail "a file that was replaced has another mode"
+"$so" report --flamegraph link.svg trace.stk || fail "a new picture"
+
+# Pipes and descriptors are written to as they are.
+mkfifo fifo
+cat fifo >got &
+"$so" report --flamegraph fifo trace.stk || fail "--flamegraph FIFO"
+wait $!
+cmp -s got link.svg || fail "a pipe gets another picture"
+[ -p fifo ] || fail "the pipe was replaced"
+"$so" report --flamegraph /dev/fd/5 trace.stk 5>got || fail "--flamegraph /dev/fd/5"
+cmp -s got link.svg || fail "a descriptor gets another picture"
+"$so" report --flamegraph /dev/stdout trace.stk >got || fail "--flamegraph /dev/stdout"
+cmp -s got link.svg || fail "/dev/stdout gets another picture"
+"$so" export fsmb -q trace.stk -o /dev/null || fail "export -o /dev/null"
+[ -c /dev/null ] || fail "/dev/null was replaced"
+
+# A failure half way leaves what was there.
+fresh
+echo text >out
+(
+	ulimit -f 8
+	"$so" report --flamegraph out trace.stk
+) >/dev/null 2>&1 && fail "a picture larger than files may be"
+[ "$(cat out)" = text ] || fail "a failed picture replaced a file"
+rm out
+unchanged "a failed picture"
+exit "$failed"
