@@ -84,6 +84,7 @@ static void total(struct info *in)
 
 	memset(&in->total, 0, sizeof(in->total));
 	stk_reader__totals(in->rd.reader, &in->t);
+	in->running = in->following || reading__is_live(&in->rd);
 	in->accounted = true;
 	for (;;) {
 		for (i = 0; i < nr; i++) {
@@ -142,13 +143,13 @@ static void put_progress(void *ctx)
 		return;
 	in->put_at = now.tv_sec;
 	in->put_bytes = t.bytes;
-	in->running = true;
+	in->following = true;
 	if (in->out.terminal && !in->rd.json)
 		strbuf__puts(&in->out.b, "\033[H\033[J");
 	put(in);
 	if (!in->out.terminal && !in->rd.json)
 		strbuf__putc(&in->out.b, '\n');
-	in->running = false;
+	in->following = false;
 }
 
 /* Up to the end: without the events, unless they must be counted or followed. */

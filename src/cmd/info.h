@@ -17,7 +17,8 @@ struct info {
 	struct out out;
 	bool verbose;
 	bool accounted; /* the recording has accounting */
-	bool running; /* --follow and not at the end yet */
+	bool following; /* and not at the end yet */
+	bool running; /* that, or a recorder writes it */
 	struct account total;
 	struct stk_totals t;
 	uint64_t unique; /* stacks */

@@ -202,6 +202,7 @@ int reading__open(struct reading *rd, unsigned int want)
 		log_err(err, "read '%s'", rd->path);
 	if (err || begin_picture(rd))
 		return CMD_FAILURE;
+	rd->live = stk_reader__is_live(rd->reader);
 	names__start(&rd->names, rd->reader);
 	if (rd->follow) {
 		sigaction(SIGINT, &sa, NULL);
@@ -309,6 +310,11 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 	return 0;
 }
 
+bool reading__is_live(const struct reading *rd)
+{
+	return rd->live || stk_reader__is_live(rd->reader);
+}
+
 int reading__finish(struct reading *rd)
 {
 	struct stk_totals t;
@@ -319,7 +325,9 @@ int reading__finish(struct reading *rd)
 			t.bad_blocks == 1 ? " was" : "s were");
 		rd->code = CMD_FAILURE;
 	}
-	if (rd->at_end && !t.clean_end && !rd->code)
+	if (rd->at_end && !t.clean_end && !rd->code && reading__is_live(rd))
+		log_warn("'%s' is being recorded: this is what it holds so far", rd->path);
+	else if (rd->at_end && !t.clean_end && !rd->code)
 		log_warn("'%s' ended abruptly: what came last may be missing", rd->path);
 	names__finish(&rd->names);
 	return rd->code;

@@ -120,6 +120,7 @@ struct reading {
 	struct stk_reader *reader;
 	struct output *picture; /* what becomes of flamegraph */
 	int code; /* CMD_FAILURE once the recording turned out damaged */
+	bool live; /* a recorder was writing it when it was opened */
 	bool at_end; /* all of the recording has been read */
 };
 
@@ -150,6 +151,8 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 		  const struct stk_event **ret_event);
 /* Whether the options select this event. */
 bool reading__selected(struct reading *rd, const struct stk_event *e);
+/* Whether the recording goes on, or did so when it was opened. */
+bool reading__is_live(const struct reading *rd);
 /* Says what is missing from the end of the recording; returns the exit code. */
 int reading__finish(struct reading *rd);
 void reading__free(struct reading *rd);

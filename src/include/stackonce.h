@@ -186,6 +186,13 @@ struct stk_totals {
 };
 void stk_reader__totals(const struct stk_reader *r, struct stk_totals *ret_totals);
 
+/*
+ * Whether a recorder is writing the file now: it holds a lock (F_OFD_SETLK) for as long as it lives.
+ * The question takes no lock and does not wait.  A recording that ends right after the reader has
+ * come to its end is not live any more: ask before reading, too.
+ */
+bool stk_reader__is_live(const struct stk_reader *r);
+
 /* ---- stacks and symbols --------------------------------------------------------------------- */
 
 enum stk_stack_end {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cleanup.h"
+#include "live.h"
 
 int rd_reserve(void *array, size_t *cap, size_t nr, size_t size)
 {
@@ -499,4 +500,9 @@ void stk_reader__totals(const struct stk_reader *r, struct stk_totals *ret_total
 	ret_totals->bytes = r->in.pos;
 	ret_totals->stacks = r->nr_stacks - 1;
 	ret_totals->nodes = r->tree.nr - 1;
+}
+
+bool stk_reader__is_live(const struct stk_reader *r)
+{
+	return r->in.fd >= 0 && live__is_locked(r->in.fd);
 }

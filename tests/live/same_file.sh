@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The file of a recording: a second recorder is refused, one that is being written is said to be live,
+# and nothing that is no recording is ever renamed or replaced.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+event=sched:sched_switch
+
+# refused WORDS ARGS...: record ARGS ends with 1, and says so in one line
+refused()
+{
+	words=$1
+	shift
+	rc=0
+	"$STACKONCE" record -q -e $event -d 0.1 "$@" 2>err || rc=$?
+	[ "$rc" -eq 1 ] || fail "record $* ended with $rc: $(cat err)"
+	[ "$(wc -l <err)" -eq 1 ] || fail "record $*: $(cat err)"
+	grep -qF "$words" err || fail "record $*: $(cat err)"
+}
+
+# ended FILE WHAT: what info says of its end
+ended()
+{
+	[ "$(info_of "$1" -r .ended)" = "$2" ] || fail "$1 is said to be $(info_of "$1" -r .ended), not $2"
+}
+
+# ---- one that is written
+
+record_bg -a -o live.stk -e $event
+inode=$(stat -c %i live.stk)
+refused "'live.stk' is being recorded" -o live.stk
+refused "'live.stk' is being recorded" --force -o live.stk
+[ "$(stat -c %i live.stk)" = "$inode" ] || fail "another file is live.stk"
+[ ! -e live.stk.old ] || fail "a refused recorder has renamed what is written"
+ended live.stk recording
+"$STACKONCE" info live.stk | grep -q 'recording in progress' || fail "info does not say that it is live"
+"$STACKONCE" report live.stk >/dev/null 2>err || fail "report of a live recording: $(cat err)"
+grep -q 'is being recorded' err || fail "report: $(cat err)"
+! grep -q abruptly err || fail "report: $(cat err)"
+"$STACKONCE" symbolize live.stk >/dev/null 2>err && fail "symbolize replaces a live recording"
+grep -q 'is being' err || fail "symbolize: $(cat err)"
+cp live.stk copy.stk
+ended copy.stk abrupt
+"$STACKONCE" report --force --flamegraph live.stk copy.stk >/dev/null 2>err &&
+	fail "a picture replaces a live recording"
+stop_recorder
+ended live.stk clean
+want_sum live.stk
+
+# ---- one whose recorder was killed is free
+
+"$STACKONCE" record -q -a -o live.stk -e $event 2>record_bg.err &
+recorder=$!
+test_pids="$test_pids $recorder"
+for _ in $(seq 1 "$(scale 100 600)"); do
+	[ ! -e live.stk.old ] || break
+	sleep 0.1
+done
+[ "$(stat -c %i live.stk.old)" = "$inode" ] || fail "live.stk.old is not the one before"
+wait_armed "$recorder" live.stk
+kill -KILL "$recorder"
+wait "$recorder" 2>/dev/null
+ended live.stk abrupt
+record -e $event -d 0.1 -o live.stk
+ended live.stk clean
+ended live.stk.old abrupt
+
+# ---- through standard output
+
+"$STACKONCE" record -q -a -o - -e $event >stdout.stk 2>err &
+recorder=$!
+test_pids="$test_pids $recorder"
+wait_armed "$recorder" stdout.stk
+ended stdout.stk recording
+refused "is being recorded" -o stdout.stk
+stop_recorder
+ended stdout.stk clean
+
+# ---- two at the same time: one of them has the file
+
+for i in 1 2; do
+	"$STACKONCE" record -q -a -o both.stk -e $event -d 3 2>both.$i &
+	eval "pid$i=$!"
+	test_pids="$test_pids $!"
+done
+rc1=0 rc2=0
+# shellcheck disable=SC2154 # by eval
+wait "$pid1" || rc1=$?
+# shellcheck disable=SC2154
+wait "$pid2" || rc2=$?
+[ "$((rc1 + rc2))" -eq 1 ] || fail "two recorders of one file ended with $rc1 and $rc2: $(cat both.1 both.2)"
+grep -q "'both.stk' is being recorded" both.1 both.2 || fail "$(cat both.1 both.2)"
+ended both.stk clean
+[ ! -e both.stk.old ] || fail "two recorders of one file have renamed it"
+
+# ---- what is no recording
+
+echo mine >notes
+cp live.stk a.stk
+echo mine >a.stk.old
+for f in '' --force; do
+	# shellcheck disable=SC2086 # none is none
+	refused "'a.stk' would become 'a.stk.old'" $f -o a.stk
+done
+refused "'notes' is no recording" -o notes
+cmp -s a.stk live.stk || fail "a refused recording has changed a.stk"
+[ "$(cat a.stk.old notes)" = "$(printf 'mine\nmine')" ] || fail "a refused recording has changed a file"
+record --force -e $event -d 0.1 -o notes
+[ "$(cat notes.old)" = mine ] || fail "--force does not keep the file"
+: >empty
+record -e $event -d 0.1 -o empty
+[ ! -e empty.old ] || fail "an empty file was kept"
+
+# ---- links
+
+mkdir there
+ln -s there/real.stk link.stk
+record -e $event -d 0.1 -o link.stk
+record -e $event -d 0.1 -o link.stk
+[ -L link.stk ] || fail "the link was replaced"
+ended there/real.stk clean
+ended there/real.stk.old clean
+[ "$(stat -c %a there/real.stk)" = 600 ] || fail "others may read the recording"
+ln -s there/other.stk theirs.stk
+chown -h 12345 theirs.stk
+refused "of another user" -o theirs.stk
+[ ! -e there/other.stk ] || fail "a link of another user was followed"
+left=$(find . -name '.stackonce*')
+[ -z "$left" ] || fail "left $left"
