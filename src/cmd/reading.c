@@ -296,8 +296,12 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 		if (n != -EAGAIN || !rd->follow) {
 			rd->at_end = true;
 			if (n < 0) {
-				log_err(n == -EBADMSG ? 0 : n,
-					"'%s' is damaged: what follows is not readable", rd->path);
+				if (n == -ENOBUFS)
+					log_err(n, "read '%s'", rd->path);
+				else
+					log_err(n == -EBADMSG ? 0 : n,
+						"'%s' is damaged: what follows is not readable",
+						rd->path);
 				rd->code = CMD_FAILURE;
 			}
 			return 0;

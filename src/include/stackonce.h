@@ -5,7 +5,8 @@
  * One reader is used by one thread at a time.  Strings and pointers handed out belong to the
  * reader and live until it is freed, unless a comment says otherwise.  Functions that return int
  * return 0 or a positive answer on success and a negative errno on failure; outputs (ret_...) are
- * untouched on failure.  A recording is untrusted input: whatever it holds, calls fail cleanly.
+ * untouched on failure.  A recording is untrusted input: whatever it holds, calls fail cleanly, and
+ * one that asks for more memory or work than its size can need is not read on: -ENOBUFS.
  *
  * The file format itself is documented in stk-format(5).
  */
@@ -62,7 +63,7 @@ void stk_reader__free(struct stk_reader *r);
 /*
  * The next event: 1 and *ret_event (valid until the next call), 0 at the end, -EAGAIN when
  * following and nothing new is there yet, another negative errno where the file is damaged
- * (everything before the damage has been handed out).
+ * (everything before the damage has been handed out) or asks for too much (-ENOBUFS).
  */
 int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,17 @@ void log_set_sink(stk_log_fn fn, void *ctx)
 {
 	sink = fn;
 	sink_ctx = ctx;
+}
+
+/*
+ * -ENOBUFS is what libstackonce says when a recording asks for more than its size can need; the system's
+ * words for it are about sockets, of which there are none here.
+ */
+static const char *error_text(int err)
+{
+	if (err == ENOBUFS)
+		return "it asks for more memory or work than a recording of its size can need: it is damaged, or made to do harm";
+	return strerror(err);
 }
 
 int log_msg(enum stk_log_level level, int err, const char *fmt, ...)
@@ -28,7 +40,7 @@ int log_msg(enum stk_log_level level, int err, const char *fmt, ...)
 	if (n < 0)
 		return err;
 	if (err && (size_t)n < sizeof(line))
-		snprintf(line + n, sizeof(line) - n, ": %s", strerror(err < 0 ? -err : err));
+		snprintf(line + n, sizeof(line) - n, ": %s", error_text(err < 0 ? -err : err));
 	sink(sink_ctx, level, line);
 	return err;
 }

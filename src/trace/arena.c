@@ -27,11 +27,13 @@ void *arena__alloc(struct arena *a, size_t n)
 	n = n ? (n + 15) & ~(size_t)15 : 16;
 	if (a->cap - a->used < n) {
 		cap = n > ARENA_CHUNK / 4 ? n : ARENA_CHUNK;
-		if (a->limit && a->total + cap > a->limit)
+		if (!budget__take(a->budget, sizeof(*c) + cap))
 			return NULL;
 		c = malloc(sizeof(*c) + cap);
-		if (!c)
+		if (!c) {
+			budget__give(a->budget, sizeof(*c) + cap);
 			return NULL;
+		}
 		a->total += sizeof(*c) + cap;
 		if (cap == n && a->chunks) {
 			/* a chunk of its own; go on filling the newest one */
@@ -77,6 +79,7 @@ void arena__free(struct arena *a)
 		next = c->next;
 		free(c);
 	}
+	budget__give(a->budget, a->total);
 	a->chunks = NULL;
 	a->used = a->cap = a->total = 0;
 }

@@ -5,16 +5,18 @@
 
 #include <stddef.h>
 
+#include "trace/budget.h"
+
 struct arena_chunk;
 
 struct arena {
 	struct arena_chunk *chunks;
 	size_t used, cap; /* of the newest chunk */
 	size_t total; /* bytes taken from malloc */
-	size_t limit; /* for total; 0: none */
+	struct budget *budget; /* they are taken from; NULL: none */
 };
 
-/* Uninitialised, aligned to 16 bytes; NULL when memory or the limit is out. */
+/* Uninitialised, aligned to 16 bytes; NULL when memory or the budget is out. */
 void *arena__alloc(struct arena *a, size_t n);
 void *arena__zalloc(struct arena *a, size_t n);
 /* A copy of n bytes with a NUL behind. */

@@ -257,7 +257,13 @@ int rd_decode(struct stk_reader *r, struct rd_block *b)
 	_cleanup_free_ uint32_t *uses = NULL;
 	int err;
 
-	b->mem.limit = r->decoded < RD_MAX_MEM ? MIN(RD_MAX_BLOCK_MEM, RD_MAX_MEM - r->decoded) : 1;
+	b->mem.budget = &r->budget;
+	if (h->heads_raw > STK_MAX_RAW || h->body_raw > STK_MAX_RAW)
+		return -EBADMSG;
+	if (!budget__work(&r->budget,
+			  BUDGET_WORK_EVENT * (uint64_t)h->count +
+				  ((uint64_t)h->heads_raw + h->body_raw) / BUDGET_WORK_BYTES))
+		return -ENOBUFS;
 	err = rd_unpack(r, h->heads_codec, b->stored, h->heads_stored, h->heads_raw, &r->heads);
 	if (!err && (r->opts.want & STK_WANT_FIELDS))
 		err = rd_unpack(r, h->body_codec, b->stored + h->heads_stored, h->body_stored,

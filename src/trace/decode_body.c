@@ -27,7 +27,7 @@ static int get_lengths(struct arena *mem, struct rd_part *p, struct wire_cur *c,
 			return -EBADMSG;
 		full += e[i].len >= l->fixed;
 		total += (e[i].len + 7) & ~7u;
-		if (total > RD_MAX_RAW)
+		if (total > STK_MAX_RAW)
 			return -EBADMSG;
 	}
 	p->entries = e;
@@ -154,7 +154,7 @@ static int get_tails(struct arena *mem, struct rd_part *p, struct wire_cur *c)
 
 		off[i] = total;
 		total += len - tail_start(l, len);
-		if (total > RD_MAX_RAW)
+		if (total > STK_MAX_RAW)
 			return -EBADMSG;
 	}
 	v = wire_get(c, total);

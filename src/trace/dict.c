@@ -3,30 +3,7 @@
 #include "trace/dict.h"
 
 #include "array.h"
-
-static uint64_t hash_bytes(const uint8_t *p, size_t n)
-{
-	uint64_t a = n, b = 0x243f6a8885a308d3ULL, v, u;
-
-	for (; n >= 16; n -= 16, p += 16) {
-		memcpy(&v, p, 8);
-		memcpy(&u, p + 8, 8);
-		a = wire_mix(a, v);
-		b = wire_mix(b, u);
-	}
-	if (n >= 8) {
-		memcpy(&v, p, 8);
-		a = wire_mix(a, v);
-		p += 8;
-		n -= 8;
-	}
-	if (n) {
-		v = 0;
-		memcpy(&v, p, n);
-		b = wire_mix(b, v);
-	}
-	return wire_mix(a, b);
-}
+#include "seeded_hash.h"
 
 static int dict__resize(struct dict *d, uint32_t slots)
 {
@@ -57,6 +34,7 @@ int dict__reset(struct dict *d, uint32_t expected)
 	while (slots < expected && slots < 1u << 12)
 		slots *= 2;
 	d->nr = d->last = 0;
+	d->seed = d->seed ? d->seed : seeded_hash__seed();
 	d->keys.len = 0;
 	return dict__resize(d, slots);
 }
@@ -103,7 +81,7 @@ int64_t dict__intern(struct dict *d, size_t off)
 		d->last = guess;
 		return guess;
 	}
-	hash = hash_bytes(key, len);
+	hash = seeded_hash__bytes(d->seed, key, len);
 	for (pos = hash & d->mask; d->slots[pos]; pos = (pos + 1) & d->mask) {
 		const struct dict_entry *e = &d->entries[d->slots[pos] - 1];
 

@@ -22,6 +22,7 @@ struct dict {
 	uint32_t *slots; /* entry + 1, 0: free */
 	uint32_t mask; /* slots in use - 1 */
 	uint32_t slots_cap;
+	uint64_t seed; /* of the hash */
 };
 
 /* Empties the dictionary; expected: entries to come, only a hint. */

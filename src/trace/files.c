@@ -34,7 +34,7 @@ static int unique_hash(struct stk_reader *r, struct stk_file *f)
 	int err;
 
 	if (!r->hashes.nr) {
-		err = tree__init(&r->hashes);
+		err = tree__init(&r->hashes, &r->budget);
 		/* 0 is what an unknown file has */
 		if (err || tree__child(&r->hashes, 0, 0) < 0)
 			return -ENOMEM;
@@ -142,7 +142,7 @@ static int update_file(struct stk_reader *r, struct rd_file *file, const struct 
 
 static int take_file(struct stk_reader *r, struct wire_cur *c)
 {
-	struct stk_file f = { .number = wire_get_max(c, RD_MAX_FILES) };
+	struct stk_file f = { .number = wire_get_max(c, STK_MAX_FILES) };
 	struct view path, host, id;
 	int err;
 
@@ -293,9 +293,11 @@ static int take_file_symbols(struct stk_reader *r, struct wire_cur *c)
 	struct rd_file *file;
 
 	/* three bytes are the least that a symbol takes */
-	if (c->bad || nr > wire_left(c) / 3 || nr > RD_MAX_USER_SYMBOLS - r->nr_user_symbols)
+	if (c->bad || nr > wire_left(c) / 3)
 		return -EBADMSG;
 	if (nr) {
+		if (!budget__take(&r->budget, nr * sizeof(*symbols)))
+			return -ENOBUFS;
 		symbols = malloc(nr * sizeof(*symbols));
 		if (!symbols)
 			return -ENOMEM;
@@ -315,11 +317,11 @@ static int take_file_symbols(struct stk_reader *r, struct wire_cur *c)
 			return -EBADMSG;
 	}
 	file = number <= UINT32_MAX ? find_file(r, number) : NULL;
+	budget__give(&r->budget, (file ? file->nr_symbols : nr) * sizeof(*symbols));
 	if (!file)
 		return 0; /* lost with a bad block */
 	if (nr)
 		sort_symbols(symbols, nr);
-	r->nr_user_symbols += nr - file->nr_symbols;
 	free(file->symbols);
 	file->symbols = take_ptr(symbols);
 	file->nr_symbols = nr;
@@ -351,14 +353,15 @@ static struct rd_answer *answer_slot(struct stk_reader *r, uint32_t file, uint64
 	uint32_t known;
 	int64_t n;
 
-	if (!r->asked.nr && tree__init(&r->asked))
+	if (!r->asked.nr && tree__init(&r->asked, &r->budget))
 		return NULL;
 	known = r->asked.nr;
 	n = tree__child(&r->asked, file, at);
 	if (n < 0)
 		return NULL;
 	while (r->cap_answers <= (size_t)n)
-		if (rd_reserve(&r->answers, &r->cap_answers, r->cap_answers, sizeof(*r->answers)))
+		if (rd_reserve(&r->budget, &r->answers, &r->cap_answers, r->cap_answers,
+			       sizeof(*r->answers)))
 			return NULL;
 	*ret_new = n == known;
 	if (*ret_new)

@@ -63,7 +63,6 @@ static void pop(struct stk_reader *r)
 
 	if (b->stored)
 		r->pending -= stored_len(b);
-	r->decoded -= b->mem.total;
 	r->heap[0] = r->heap[--r->nr_heap];
 	if (r->nr_heap)
 		sift_down(r, 0);
@@ -80,7 +79,7 @@ int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, si
 	if (len < sizeof(h))
 		return -EBADMSG;
 	memcpy(&h, payload, sizeof(h));
-	if (!h.count || h.count > RD_MAX_EVENTS || h.min_ts > h.max_ts ||
+	if (!h.count || h.count > STK_MAX_BLOCK_EVENTS || h.min_ts > h.max_ts ||
 	    (uint64_t)h.heads_stored + h.body_stored != len - sizeof(h))
 		return -EBADMSG;
 	if (!(r->opts.want & STK_WANT_FIELDS)) {
@@ -90,7 +89,7 @@ int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, si
 	keep = (size_t)h.heads_stored + h.body_stored;
 	if (r->pending + keep > RD_MAX_PENDING)
 		return -EBADMSG;
-	err = rd_reserve(&r->heap, &r->cap_heap, r->nr_heap, sizeof(*r->heap));
+	err = rd_reserve(&r->budget, &r->heap, &r->cap_heap, r->nr_heap, sizeof(*r->heap));
 	if (err)
 		return err;
 	b = calloc(1, sizeof(*b));
@@ -186,9 +185,12 @@ int rd_merge__next(struct stk_reader *r)
 		if (b->stored) {
 			r->pending -= stored_len(b);
 			err = rd_decode(r, b);
-			r->decoded += b->mem.total;
 			freep(&b->stored);
 			b->stored = NULL;
+			if (err && r->budget.out) {
+				rd_merge__free(r);
+				return -ENOBUFS;
+			}
 			if (err) {
 				r->totals.bad_blocks++;
 				rd_log(r, STK_LOG_WARN, "events of cpu %u cannot be read: %s",
@@ -207,11 +209,12 @@ int rd_merge__next(struct stk_reader *r)
 
 void rd_merge__free(struct stk_reader *r)
 {
+	r->emitted = false;
 	for (size_t i = 0; i < r->nr_heap; i++)
 		block_free(r->heap[i]);
 	free(r->heap);
 	r->heap = NULL;
-	r->nr_heap = 0;
+	r->nr_heap = r->cap_heap = 0;
 }
 
 /* ---- the event handed out ------------------------------------------------------------------- */

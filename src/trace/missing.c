@@ -65,7 +65,7 @@ static struct rd_lane *lane_make(struct rd_losses *l, uint32_t type, uint32_t cp
 		return lane_find(l, ANY, ANY);
 	if (l->nr_lanes >= RD_MAX_LANES)
 		type = cpu = ANY;
-	if (rd_reserve(&l->lanes, &l->cap_lanes, l->nr_lanes, sizeof(struct rd_lane *)))
+	if (rd_reserve(l->budget, &l->lanes, &l->cap_lanes, l->nr_lanes, sizeof(struct rd_lane *)))
 		return NULL;
 	lane = calloc(1, sizeof(*lane));
 	if (!lane)
@@ -93,7 +93,7 @@ static void lane_halve(struct rd_lane *lane)
  * The new stretch takes the place of [low, high), which it overlaps.  What comes late swallows the
  * stretches behind it but for the last LOOK_BACK, so that no order of arrival costs more than it adds.
  */
-static int lane_add(struct rd_lane *lane, uint64_t first, uint64_t last)
+static int lane_add(struct rd_lane *lane, struct budget *budget, uint64_t first, uint64_t last)
 {
 	size_t low = lane->nr, high;
 
@@ -107,7 +107,7 @@ static int lane_add(struct rd_lane *lane, uint64_t first, uint64_t last)
 	}
 	if (low < high)
 		first = MIN(first, lane->v[low].first);
-	else if (rd_reserve(&lane->v, &lane->cap, lane->nr, sizeof(*lane->v)))
+	else if (rd_reserve(budget, &lane->v, &lane->cap, lane->nr, sizeof(*lane->v)))
 		return -ENOMEM;
 	memmove(lane->v + low + 1, lane->v + high, (lane->nr - high) * sizeof(*lane->v));
 	lane->nr = lane->nr + 1 - (high - low);
@@ -135,9 +135,9 @@ static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)
 static int lanes_add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t first, uint64_t last)
 {
 	struct rd_lane *one = lane_make(l, type, cpu), *all = lane_make(l, type, ALL_CPUS);
-	int err = one && all ? lane_add(one, first, last) : -ENOMEM;
+	int err = one && all ? lane_add(one, l->budget, first, last) : -ENOMEM;
 
-	return err || one == all ? err : lane_add(all, first, last);
+	return err || one == all ? err : lane_add(all, l->budget, first, last);
 }
 
 /* ---- losses --------------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static int add_loss(struct stk_reader *r, const struct rd_loss *loss)
 	int err = lanes_add(l, loss->type, loss->cpu, loss->first, loss->last);
 
 	if (!err)
-		err = rd_reserve(&l->v, &l->cap, l->nr, sizeof(*l->v));
+		err = rd_reserve(l->budget, &l->v, &l->cap, l->nr, sizeof(*l->v));
 	if (err)
 		return err;
 	if (l->nr < RD_MAX_LOSSES) {
@@ -231,7 +231,7 @@ static int count_loss(struct rd_losses *l, uint64_t index, uint64_t lost)
 		return 0;
 	o.loss.count -= *before;
 	*before = lost;
-	if (rd_reserve(&l->counted, &l->cap_counted, l->nr_counted, sizeof(o)))
+	if (rd_reserve(l->budget, &l->counted, &l->cap_counted, l->nr_counted, sizeof(o)))
 		return -ENOMEM;
 	l->counted[l->nr_counted++] = o;
 	return 0;
@@ -347,7 +347,7 @@ int rd_losses__bad(struct stk_reader *r, const struct stk_block_header *h, uint6
 		return 0;
 	if (h->type == STK_BLOCK_EVENTS && h->aux < STK_MAX_CPUS)
 		o.loss.cpu = h->aux + 1;
-	if (rd_reserve(&l->open, &l->cap_open, l->nr_open, sizeof(o)))
+	if (rd_reserve(l->budget, &l->open, &l->cap_open, l->nr_open, sizeof(o)))
 		return -ENOMEM;
 	l->open[l->nr_open++] = o;
 	return 0;
@@ -444,9 +444,12 @@ static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, ui
 
 	if (h->type == STK_BLOCK_EVENTS)
 		return rd_losses__block(r, h, pos, wire_cur(payload->p, payload->len));
+	r->budget.bytes += sizeof(*h) + h->stored_len;
 	/* a bad block is counted when it is read */
-	if (!rd_crc_matches(h->payload_crc, payload->p, payload->len))
+	if (!rd_crc_matches(h->payload_crc, payload->p, payload->len) || h->raw_len > STK_MAX_RAW)
 		return 0;
+	if (!budget__work(&r->budget, h->raw_len))
+		return -ENOBUFS;
 	err = rd_unpack(r, h->codec, payload->p, payload->len, h->raw_len, raw);
 	return err ? err : rd_losses__block(r, h, pos, wire_cur(raw->p, raw->len));
 }
@@ -476,9 +479,8 @@ static void look_ahead(struct stk_reader *r)
 		return;
 	r->losses.looked_ahead = true;
 	while (!r->end && rd_peek_header(r, at, &h) && h.type != STK_BLOCK_END) {
-		if (rd_losses__wants(r, &h) &&
-		    (peek_payload(r, &h, at, &payload) <= 0 ||
-		     take_ahead(r, &h, r->in.pos + at, &payload, &raw))) {
+		if (rd_losses__wants(r, &h) && (peek_payload(r, &h, at, &payload) <= 0 ||
+						take_ahead(r, &h, r->in.pos + at, &payload, &raw))) {
 			r->losses.scanned = MIN(r->losses.scanned, r->in.pos + at);
 			break;
 		}

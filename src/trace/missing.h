@@ -10,6 +10,7 @@
 struct stk_block_header;
 struct stk_events_header;
 struct stk_reader;
+struct budget;
 struct wire_cur;
 
 struct rd_stretch {
@@ -58,6 +59,7 @@ struct rd_losses {
 	struct rd_rounds rounds; /* up to `scanned` */
 	uint64_t scanned; /* blocks that begin before this byte are taken */
 	uint64_t accounted_end; /* rounds.end at the last accounting */
+	struct budget *budget; /* memory is taken from */
 	bool looked_ahead;
 	bool failed; /* memory ran out: anything may be missing */
 	uint64_t *bare; /* by hash: time of the last event without fields */

@@ -8,13 +8,15 @@
 #include "cleanup.h"
 #include "live.h"
 
-int rd_reserve(void *array, size_t *cap, size_t nr, size_t size)
+int rd_reserve(struct budget *b, void *array, size_t *cap, size_t nr, size_t size)
 {
 	size_t want = *cap ? 2 * *cap : 64;
 	void *p;
 
 	if (nr < *cap)
 		return 0;
+	if (!budget__take(b, (want - *cap) * size))
+		return -ENOBUFS;
 	p = realloc(*(void **)array, want * size);
 	if (!p)
 		return -ENOMEM;
@@ -46,36 +48,47 @@ bool rd_crc_matches(uint32_t want, const void *data, size_t len)
 #endif
 }
 
+/* An empty buffer with room for n bytes; nothing grows in it. */
+static int make_room(struct stk_reader *r, struct wire_buf *out, size_t n)
+{
+	if (out->cap >= n)
+		return 0;
+	budget__give(&r->budget, out->cap);
+	wire_buf__free(out);
+	if (!budget__take(&r->budget, n))
+		return -ENOBUFS;
+	out->p = malloc(n);
+	out->cap = out->p ? n : 0;
+	if (!out->p)
+		budget__give(&r->budget, n);
+	return out->p ? 0 : -ENOMEM;
+}
+
 int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
 	      size_t raw_len, struct wire_buf *out)
 {
-	size_t got;
+	size_t got = stored_len;
+	int err;
 
 	out->len = 0;
-	if (raw_len > RD_MAX_RAW)
+	if ((codec == STK_CODEC_NONE && raw_len != stored_len) ||
+	    (codec != STK_CODEC_NONE && codec != STK_CODEC_ZSTD))
 		return -EBADMSG;
+	err = make_room(r, out, raw_len + 1);
+	if (err)
+		return err;
 	if (codec == STK_CODEC_NONE) {
-		if (raw_len != stored_len)
-			return -EBADMSG;
-		wire_put(out, stored, stored_len);
-	} else if (codec == STK_CODEC_ZSTD) {
+		memcpy(out->p, stored, stored_len);
+	} else {
 		if (!r->zstd)
 			r->zstd = ZSTD_createDCtx();
-		if (!r->zstd || !wire_buf__room(out, raw_len + 1)) {
-			out->failed = false;
+		if (!r->zstd)
 			return -ENOMEM;
-		}
 		got = ZSTD_decompressDCtx(r->zstd, out->p, raw_len, stored, stored_len);
 		if (ZSTD_isError(got) || got != raw_len)
 			return -EBADMSG;
-		out->len = got;
-	} else {
-		return -EBADMSG;
 	}
-	if (out->failed) {
-		out->failed = false;
-		return -ENOMEM;
-	}
+	out->len = got;
 	return 0;
 }
 
@@ -85,15 +98,16 @@ static void add_meta_uuid(struct stk_reader *r, const uint8_t *uuid)
 {
 	static const char digits[] = "0123456789abcdef";
 	char *s = arena__alloc(&r->strings, 33);
+	const char **value = s ? rd_meta_value(r, (const uint8_t *)"uuid", 4) : NULL;
 
-	if (!s || rd_reserve(&r->meta, &r->cap_meta, r->nr_meta, sizeof(*r->meta)))
+	if (!value)
 		return;
 	for (int i = 0; i < 16; i++) {
 		s[2 * i] = digits[uuid[i] >> 4];
 		s[2 * i + 1] = digits[uuid[i] & 15];
 	}
 	s[32] = '\0';
-	r->meta[r->nr_meta++] = (struct rd_meta){ "uuid", s };
+	*value = s;
 }
 
 static int read_header(struct stk_reader *r)
@@ -140,7 +154,7 @@ static int open_input(const char *path, const void *data, size_t len,
 	r->event.r = r;
 	r->nr_tasks = r->nr_stacks = 1;
 	r->nr_node_map = r->nr_stack_map = r->nr_info = r->nr_files = 1;
-	r->users.limit = RD_MAX_USER_BYTES;
+	r->strings.budget = r->users.budget = r->losses.budget = &r->budget;
 	if (opts)
 		memcpy(&r->opts, opts, MIN(opts->size, sizeof(r->opts)));
 	if (!r->opts.want)
@@ -152,7 +166,7 @@ static int open_input(const char *path, const void *data, size_t len,
 	r->stack_map = calloc(64, sizeof(*r->stack_map));
 	r->cap_tasks = r->cap_stacks = r->cap_info = r->cap_node_map = r->cap_stack_map = 64;
 	if (!r->tasks || !r->stacks || !r->info || !r->node_map || !r->stack_map ||
-	    tree__init(&r->tree))
+	    tree__init(&r->tree, &r->budget) || dict__reset(&r->keys, 64))
 		return -ENOMEM;
 	r->tasks[0].comm = "<unknown>";
 	if (path) {
@@ -199,6 +213,7 @@ void stk_reader__free(struct stk_reader *r)
 	wire_buf__free(&r->heads);
 	wire_buf__free(&r->body);
 	free(r->meta);
+	dict__free(&r->keys);
 	free(r->types);
 	free(r->tasks);
 	tree__free(&r->tree);
@@ -256,6 +271,10 @@ static int take_block(struct stk_reader *r, const struct stk_block_header *h,
 		count_event_block(r, payload, h->stored_len);
 		return rd_losses__block(r, h, pos, wire_cur(payload, h->stored_len));
 	}
+	if (h->raw_len > STK_MAX_RAW)
+		return -EBADMSG;
+	if (!budget__work(&r->budget, h->raw_len))
+		return -ENOBUFS;
 	err = rd_unpack(r, h->codec, payload, h->stored_len, h->raw_len, &r->raw);
 	if (err)
 		return err;
@@ -280,8 +299,12 @@ bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_heade
 static int take_or_count(struct stk_reader *r, const struct stk_block_header *h,
 			 const uint8_t *payload, uint64_t pos)
 {
-	int err = take_block(r, h, payload, pos);
+	int err;
 
+	r->budget.bytes += sizeof(*h) + h->stored_len;
+	err = take_block(r, h, payload, pos);
+	if (err && r->budget.out)
+		return -ENOBUFS;
 	if (err != -EBADMSG)
 		return err;
 	r->totals.bad_blocks++;
@@ -410,11 +433,14 @@ int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
 	int got;
 
 	for (;;) {
-		if (rd_merge__next(r)) {
+		got = rd_merge__next(r);
+		if (got > 0) {
 			r->totals.events++;
 			*ret_event = &r->event;
 			return 1;
 		}
+		if (got < 0)
+			r->end = got;
 		if (r->end)
 			return r->end < 0 ? r->end : 0;
 		got = read_block(r);

@@ -13,33 +13,23 @@
 
 #include "stackonce.h"
 #include "trace/arena.h"
+#include "trace/budget.h"
+#include "trace/dict.h"
 #include "trace/input.h"
 #include "trace/layout.h"
 #include "trace/missing.h"
 #include "trace/tree.h"
 #include "trace/wire.h"
 
-/* Limits on what a hostile file may ask for.  The fuzz target's are small, to be reached. */
-#ifdef STK_FUZZ
-#define RD_LIMIT(normal, fuzzed) ((size_t)(fuzzed))
-#else
-#define RD_LIMIT(normal, fuzzed) ((size_t)(normal))
-#endif
-#define RD_MAX_META RD_LIMIT(4096, 16)
-#define RD_MAX_GAP RD_LIMIT(1u << 20, 64) /* numbers that tables may leave out, in all */
+/* Limits on what a hostile file may ask for, beside its budget. */
+#define RD_MAX_META 4096
+#define RD_MAX_GAP (1u << 20) /* numbers that tables may leave out, in all */
 #define RD_MAX_OVERLAP 1024 /* symbols that claim one address, as long as they are told apart */
-#define RD_MAX_FILES RD_LIMIT(STK_MAX_FILES, 512)
 #define RD_MAX_NAMES 64 /* of a file; more are left out */
-#define RD_MAX_USER_SYMBOLS RD_LIMIT(4u << 20, 4096) /* of all files */
-#define RD_MAX_USER_BYTES RD_LIMIT(256u << 20, 1 << 20) /* their names, and those of files */
-#define RD_MAX_PENDING RD_LIMIT(1ull << 30, 1 << 14) /* packed event blocks waiting */
-#define RD_MAX_BLOCK_MEM RD_LIMIT(256u << 20, 1 << 20) /* one decoded block */
-#define RD_MAX_MEM RD_LIMIT(2ull << 30, 3 << 20) /* all decoded blocks */
-#define RD_MAX_EVENTS RD_LIMIT(STK_MAX_BLOCK_EVENTS, 4096)
-#define RD_MAX_LOSSES RD_LIMIT(1u << 20, 512) /* kept one by one */
-#define RD_MAX_LANES RD_LIMIT(1u << 14, 64)
-#define RD_MAX_STRETCHES RD_LIMIT(1u << 16, 128) /* of a lane */
-#define RD_MAX_RAW RD_LIMIT(STK_MAX_RAW, 1 << 20)
+#define RD_MAX_PENDING (1ull << 30) /* packed event blocks waiting */
+#define RD_MAX_LOSSES (1u << 20) /* kept one by one */
+#define RD_MAX_LANES (1u << 14)
+#define RD_MAX_STRETCHES (1u << 16) /* of a lane */
 
 struct stk_event_type {
 	uint32_t index;
@@ -172,6 +162,7 @@ struct stk_event {
 struct stk_reader {
 	struct stk_reader_opts opts;
 	struct input in;
+	struct budget budget;
 	ZSTD_DCtx *zstd;
 	int end; /* 0: reading on, 1: nothing follows, negative: damaged there */
 	bool header_read;
@@ -180,6 +171,7 @@ struct stk_reader {
 	struct arena strings; /* and whatever else lives as long as the reader */
 	struct wire_buf raw, heads, body; /* decompressed, for a moment */
 
+	struct dict keys; /* of meta, by index */
 	struct rd_meta *meta;
 	size_t nr_meta, cap_meta;
 	struct stk_event_type **types;
@@ -210,7 +202,6 @@ struct stk_reader {
 	uint64_t ahead; /* where that ended: what is said of files up to there is known */
 	struct tree hashes; /* given out; a set */
 	struct arena users; /* names of files and of their symbols */
-	size_t nr_user_symbols; /* of all files */
 	stk_symbolize_fn symbolize;
 	void *symbolize_ctx;
 	struct tree asked; /* pairs of file and offset */
@@ -224,16 +215,19 @@ struct stk_reader {
 	uint64_t limit; /* the top block's events before this need no look at the heap */
 	bool any_round, drain; /* a marker was seen; nothing follows, hand out everything */
 	bool emitted; /* the top block's event at pos has been handed out */
-	size_t pending, decoded; /* bytes */
+	size_t pending; /* bytes */
 	struct stk_event event;
 	uint8_t bare_record[STK_RECORD_HEAD]; /* of an event without fields */
 };
 
-/* Room for one more element; sizes are checked by the callers' own limits. */
-int rd_reserve(void *array, size_t *cap, size_t nr, size_t size);
+/* Room for one more element of an array; -ENOBUFS: the budget is out. */
+int rd_reserve(struct budget *b, void *array, size_t *cap, size_t nr, size_t size);
 void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Decompress (or copy) to out; -EBADMSG when it is not exactly raw_len bytes. */
+/*
+ * Decompress (or copy) to out raw_len bytes, at most STK_MAX_RAW; -EBADMSG when there are more or less,
+ * -ENOBUFS as above.
+ */
 int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
 	      size_t raw_len, struct wire_buf *out);
 
@@ -247,8 +241,10 @@ bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_heade
  */
 void rd_look_ahead(struct stk_reader *r);
 
-/* tables.c: -EBADMSG for bad content; what was taken before it stays. */
+/* tables.c: -EBADMSG for bad content, -ENOBUFS: the budget is out; what was taken before it stays. */
 int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire_cur c);
+/* The place of a key's value, NULL when memory, the budget or the number of keys is out. */
+const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len);
 /*
  * Numbers are dense, so that they are array indexes.  What a lost block held is left out: up to
  * RD_MAX_GAP numbers, or a small file could ask for any amount of memory.
@@ -270,11 +266,11 @@ void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s);
 /* An EVENTS block's payload; copied. */
 int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, size_t len);
 void rd_merge__round(struct stk_reader *r, uint64_t end_ts);
-/* 1 and r->event, or 0: nothing may be handed out before more is read. */
+/* 1 and r->event, 0: nothing may be handed out before more is read, -ENOBUFS: the budget is out. */
 int rd_merge__next(struct stk_reader *r);
 void rd_merge__free(struct stk_reader *r);
 
-/* decode.c: fills events and tuples from stored; -EBADMSG, -ENOMEM. */
+/* decode.c: fills events and tuples from stored; -EBADMSG, -ENOMEM, -ENOBUFS. */
 int rd_decode(struct stk_reader *r, struct rd_block *b);
 /* decode_body.c */
 int rd_decode_part(struct arena *mem, struct rd_part *p, struct wire_cur *c);

@@ -17,24 +17,38 @@ static const char *get_string(struct stk_reader *r, struct wire_cur *c)
 	return s;
 }
 
+const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len)
+{
+	size_t off = r->keys.keys.len;
+	int64_t i;
+
+	wire_put(&r->keys.keys, key, len);
+	i = dict__intern(&r->keys, off);
+	if (i == (int64_t)r->nr_meta) {
+		char *name = NULL;
+
+		if (i < RD_MAX_META && budget__take(&r->budget, 2 * len)) /* what keys takes */
+			name = arena__string(&r->strings, key, len);
+		if (!name || rd_reserve(&r->budget, &r->meta, &r->cap_meta, i, sizeof(*r->meta)))
+			return NULL;
+		r->meta[r->nr_meta++].key = name;
+	}
+	return i >= 0 && i < (int64_t)r->nr_meta ? &r->meta[i].value : NULL;
+}
+
 static int take_meta(struct stk_reader *r, struct wire_cur *c)
 {
 	while (wire_left(c)) {
-		const char *key = get_string(r, c), *value = get_string(r, c);
-		size_t i = 0;
+		uint64_t len = wire_get_max(c, STK_MAX_STRING);
+		const uint8_t *key = wire_get(c, len);
+		const char *value = get_string(r, c), **at;
 
 		if (c->bad)
 			break;
-		while (i < r->nr_meta && strcmp(r->meta[i].key, key))
-			i++;
-		if (i == r->nr_meta) {
-			if (i == RD_MAX_META)
-				return -EBADMSG;
-			if (rd_reserve(&r->meta, &r->cap_meta, i, sizeof(*r->meta)))
-				return -ENOMEM;
-			r->meta[r->nr_meta++].key = key;
-		}
-		r->meta[i].value = value;
+		at = rd_meta_value(r, key, strnlen((const char *)key, len));
+		if (!at)
+			return -EBADMSG;
+		*at = value;
 	}
 	return 0;
 }
@@ -73,7 +87,8 @@ static int take_types(struct stk_reader *r, struct wire_cur *c)
 		if (c->bad || index != r->nr_types)
 			return -EBADMSG;
 		t = arena__zalloc(&r->strings, sizeof(*t));
-		if (!t || rd_reserve(&r->types, &r->cap_types, r->nr_types, sizeof(*r->types)))
+		if (!t ||
+		    rd_reserve(&r->budget, &r->types, &r->cap_types, r->nr_types, sizeof(*r->types)))
 			return -ENOMEM;
 		t->index = index;
 		t->kind = wire_get_max(c, INT32_MAX);
@@ -96,7 +111,7 @@ int rd_fill_gap(struct stk_reader *r, uint64_t number, void *array, size_t *cap,
 		return -EBADMSG;
 	r->gap += number - *nr;
 	do {
-		if (rd_reserve(array, cap, *nr, size))
+		if (rd_reserve(&r->budget, array, cap, *nr, size))
 			return -ENOMEM;
 		memset(*(char **)array + *nr * size, 0, size);
 	} while ((*nr)++ < number);
@@ -149,7 +164,7 @@ static int64_t intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame
 		return 0;
 	node = tree__child(&r->tree, parent, frame);
 	if (node == (int64_t)r->nr_info) {
-		if (rd_reserve(&r->info, &r->cap_info, r->nr_info, sizeof(*r->info)))
+		if (rd_reserve(&r->budget, &r->info, &r->cap_info, r->nr_info, sizeof(*r->info)))
 			return -ENOMEM;
 		r->info[r->nr_info++] = info;
 	}
@@ -200,7 +215,7 @@ static int add_stack(struct stk_reader *r, struct rd_stack s, uint32_t *ret_numb
 	uint32_t number = r->nr_stacks;
 
 	if (number == UINT32_MAX ||
-	    rd_reserve(&r->stacks, &r->cap_stacks, number, sizeof(*r->stacks)))
+	    rd_reserve(&r->budget, &r->stacks, &r->cap_stacks, number, sizeof(*r->stacks)))
 		return -ENOMEM;
 	if (!r->info[s.node].first_stack)
 		r->info[s.node].first_stack = number;
@@ -286,7 +301,7 @@ static int take_symbols(struct stk_reader *r, struct wire_cur *c)
 			s.module = NULL;
 		s.irq_entry = interrupt_entry_name(s.name);
 		rd_symbols_follow(r, r->nr_symbols, &s);
-		if (rd_reserve(&r->symbols, &r->cap_symbols, r->nr_symbols, sizeof(s)))
+		if (rd_reserve(&r->budget, &r->symbols, &r->cap_symbols, r->nr_symbols, sizeof(s)))
 			return -ENOMEM;
 		r->symbols[r->nr_symbols++] = s;
 	}

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "seeded_hash.h"
 #include "trace/wire.h"
 
 #ifdef STK_FUZZ
@@ -11,10 +12,11 @@
 #else
 #define TREE_MIN_SLOTS 1024
 #endif
+#define SLOTS_PER_NODE 2 /* at least */
 
 static uint32_t slot_of(const struct tree *t, uint32_t parent, uint64_t frame)
 {
-	return wire_mix(wire_mix(parent, frame), frame) & t->mask;
+	return seeded_hash__u64(t->seed, seeded_hash__u64(t->seed, t->seed, parent), frame) & t->mask;
 }
 
 static int resize_slots(struct tree *t, uint32_t slots)
@@ -36,9 +38,17 @@ static int resize_slots(struct tree *t, uint32_t slots)
 	return 0;
 }
 
-int tree__init(struct tree *t)
+/* What so many nodes take, and their slots. */
+static size_t size_of(uint32_t cap)
+{
+	return cap * (sizeof(struct tree_node) + SLOTS_PER_NODE * sizeof(uint32_t));
+}
+
+int tree__init(struct tree *t, struct budget *budget)
 {
 	memset(t, 0, sizeof(*t));
+	t->seed = seeded_hash__seed();
+	t->budget = budget;
 	t->cap = TREE_MIN_SLOTS / 2;
 	t->nodes = calloc(t->cap, sizeof(*t->nodes));
 	t->nr = 1;
@@ -47,6 +57,7 @@ int tree__init(struct tree *t)
 
 void tree__free(struct tree *t)
 {
+	budget__give(t->budget, t->taken);
 	free(t->nodes);
 	free(t->slots);
 	memset(t, 0, sizeof(*t));
@@ -56,6 +67,25 @@ void tree__clear(struct tree *t)
 {
 	t->nr = 1;
 	memset(t->slots, 0, ((size_t)t->mask + 1) * sizeof(*t->slots));
+}
+
+static int grow(struct tree *t)
+{
+	uint32_t cap = 2 * t->cap;
+	size_t more = size_of(cap) - t->taken;
+	struct tree_node *p;
+
+	if (cap > 1u << 30)
+		return -ENOMEM;
+	if (!budget__take(t->budget, more))
+		return -ENOBUFS;
+	t->taken += more;
+	p = realloc(t->nodes, cap * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	t->nodes = p;
+	t->cap = cap;
+	return resize_slots(t, SLOTS_PER_NODE * cap);
 }
 
 int64_t tree__child(struct tree *t, uint32_t parent, uint64_t frame)
@@ -70,20 +100,8 @@ int64_t tree__child(struct tree *t, uint32_t parent, uint64_t frame)
 			return t->slots[pos];
 	}
 	if (t->nr == t->cap) {
-		uint32_t cap = 2 * t->cap;
-		struct tree_node *p;
-
-		if (cap > 1u << 30)
-			return -ENOMEM;
-		p = realloc(t->nodes, cap * sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		t->nodes = p;
-		t->cap = cap;
-		err = resize_slots(t, 2 * cap);
-		if (err)
-			return err;
-		return tree__child(t, parent, frame);
+		err = grow(t);
+		return err ? err : tree__child(t, parent, frame);
 	}
 	t->nodes[t->nr] = (struct tree_node){ .frame = frame, .parent = parent };
 	t->slots[pos] = t->nr;

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/budget.h"
+
 struct tree_node {
 	uint64_t frame;
 	uint32_t parent; /* 0: the root */
@@ -19,13 +21,16 @@ struct tree {
 	uint32_t nr, cap; /* the root included */
 	uint32_t *slots; /* open addressing, at most half full; 0: free */
 	uint32_t mask;
+	uint64_t seed;
+	struct budget *budget; /* memory is taken from; NULL: none */
+	size_t taken;
 };
 
-int tree__init(struct tree *t);
+int tree__init(struct tree *t, struct budget *budget);
 void tree__free(struct tree *t);
 /* Forget all nodes, keep the memory. */
 void tree__clear(struct tree *t);
-/* The node with this parent and frame, made if need be; negative errno when memory is out. */
+/* The node with this parent and frame, made if need be; -ENOMEM, -ENOBUFS: the budget is out. */
 int64_t tree__child(struct tree *t, uint32_t parent, uint64_t frame);
 size_t tree__memory(const struct tree *t);
 

@@ -27,7 +27,10 @@ static inline uint64_t wire_unzigzag(uint64_t v)
 	return (v >> 1) ^ (0 - (v & 1));
 }
 
-/* A hash for the writer's and the reader's own tables; never stored. */
+/*
+ * A hash that is the same in every run, for what answers depend on.  Tables whose keys a recording
+ * chooses have src/include/seeded_hash.h.
+ */
 static inline uint64_t wire_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;

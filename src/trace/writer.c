@@ -140,7 +140,7 @@ int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_write
 	/* the file may hold something already: `record -o - >>FILE` */
 	append = fcntl(w->fd, F_GETFL) & O_APPEND;
 	w->offset = w->seekable ? lseek(w->fd, 0, append ? SEEK_END : SEEK_CUR) : 0;
-	err = tree__init(&w->tree);
+	err = tree__init(&w->tree, NULL);
 	if (!err)
 		err = dict__reset(&w->task_dict, 1024);
 	if (!err)

@@ -92,7 +92,8 @@ static void test_dict(void **state)
 
 static void test_arena(void **state)
 {
-	struct arena a = { .limit = 1 << 20 };
+	struct budget budget = { .memory = BUDGET_MEMORY - (1 << 20) };
+	struct arena a = { .budget = &budget };
 	char *first = arena__string(&a, "abc", 2), *big;
 
 	assert_string_equal(first, "ab");
@@ -101,11 +102,36 @@ static void test_arena(void **state)
 	assert_non_null(big);
 	assert_int_equal(big[99999], 0);
 	assert_string_equal(first, "ab");
-	assert_null(arena__alloc(&a, 1 << 20));
 	assert_null(arena__alloc(&a, SIZE_MAX));
+	assert_false(budget.out);
+	assert_null(arena__alloc(&a, 1 << 20));
+	assert_true(budget.out);
 	assert_non_null(arena__alloc(&a, 100));
 	arena__free(&a);
 	assert_int_equal(a.total, 0);
+	assert_int_equal(budget.memory, BUDGET_MEMORY - (1 << 20));
+}
+
+/* What is there grows with what was read, and never goes around. */
+static void test_budget(void **state)
+{
+	struct budget b = { 0 };
+
+	assert_false(budget__has(&b, UINT64_MAX, 0));
+	assert_false(budget__has(&b, 0, UINT64_MAX));
+	assert_true(budget__take(&b, BUDGET_MEMORY));
+	assert_true(budget__work(&b, BUDGET_WORK));
+	assert_false(budget__has(&b, 1, 0));
+	assert_false(budget__has(&b, 0, 1));
+	b.bytes = 1;
+	assert_true(budget__take(&b, BUDGET_MEMORY_FACTOR));
+	assert_true(budget__work(&b, BUDGET_WORK_FACTOR));
+	assert_false(b.out);
+	assert_false(budget__take(&b, 1));
+	assert_true(b.out);
+	budget__give(&b, BUDGET_MEMORY);
+	assert_true(budget__take(&b, BUDGET_MEMORY));
+	assert_true(budget__take(NULL, UINT64_MAX));
 }
 
 static void assert_column(const struct stk_layout *l, uint32_t i, uint32_t offset, uint32_t size)
@@ -151,7 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crc),    cmocka_unit_test(test_varints),
 		cmocka_unit_test(test_dict),   cmocka_unit_test(test_arena),
-		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_budget), cmocka_unit_test(test_layout),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Hashes for tables whose keys come from a recording: seeded by each process anew, so that no
+ * recording can be made whose keys all meet in one slot.  Never stored, and nothing that is put out may
+ * depend on their order.
+ *
+ * Each step folds a 128-bit product of two values that both depend on the seed, as wyhash does
+ * (https://github.com/wangyi-fudan/wyhash).
+ */
+#ifndef SEEDED_HASH_H
+#define SEEDED_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+static inline uint64_t seeded_hash__fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 m = (unsigned __int128)a * b;
+
+	return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+/* A seed for one table; never 0. */
+static inline uint64_t seeded_hash__seed(void)
+{
+	uint64_t seed;
+
+	/* before the kernel has any randomness to give, time is what is left */
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = seeded_hash__fold((uintptr_t)&seed, (uint64_t)clock() ^ (uint64_t)time(NULL));
+	return seed | 1;
+}
+
+/* The hash of what h is the hash of, and v behind it; h is the seed at first. */
+static inline uint64_t seeded_hash__u64(uint64_t seed, uint64_t h, uint64_t v)
+{
+	return seeded_hash__fold(h ^ v ^ 0xa0761d6478bd642fULL,
+				 seed ^ 0xe7037ed1a0b428dbULL ^ (v << 32 | v >> 32));
+}
+
+static inline uint64_t seeded_hash__bytes(uint64_t seed, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+	uint64_t h = seed ^ n, v;
+
+	for (; n >= sizeof(v); n -= sizeof(v), p += sizeof(v)) {
+		memcpy(&v, p, sizeof(v));
+		h = seeded_hash__u64(seed, h, v);
+	}
+	v = 0;
+	if (n)
+		memcpy(&v, p, n);
+	return seeded_hash__u64(seed, h, v);
+}
+
+#endif /* SEEDED_HASH_H */

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# bombs.sh STACKONCE TRACE_BOMBS: recordings of a few KB that ask for gigabytes or minutes.  Each must be
+# refused with a message that says so, in 300 MB and 2 seconds of CPU time.
+set -u
+so=$1
+make=$2
+dir=$(mktemp -d "${TMPDIR:-/tmp}/bombs.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# run COMMAND FILE...: its exit code; what it says is in $dir/err
+run()
+{
+	(
+		ulimit -v 307200
+		ulimit -t 2
+		exec "$so" "$@"
+	) >"$dir/out" 2>"$dir/err"
+}
+
+# refused COMMAND NAME: it asks for too much, and that is said
+refused()
+{
+	rc=0
+	run "$1" "$dir/$2.stk" || rc=$?
+	if [ "$rc" -ne 1 ] || ! grep -q 'more memory or work than a recording of its size' "$dir/err"; then
+		echo "not ok $1 of $2: exit $rc"
+		head -n 3 "$dir/err"
+		failed=1
+		return
+	fi
+	if [ "$(wc -l <"$dir/err")" -ne 1 ]; then
+		echo "not ok $1 of $2: more than one message"
+		cat "$dir/err"
+		failed=1
+		return
+	fi
+	echo "ok $1 of $2"
+}
+
+# harmless COMMAND NAME: it looks like too much, and is none
+harmless()
+{
+	rc=0
+	run "$1" "$dir/$2.stk" || rc=$?
+	if [ "$rc" -ne 0 ]; then
+		echo "not ok $1 of $2: exit $rc"
+		head -n 3 "$dir/err"
+		failed=1
+		return
+	fi
+	echo "ok $1 of $2, which is read"
+}
+
+"$make" "$dir" >"$dir/sizes" || exit 1
+while read -r name command; do
+	refused "$command" "$name"
+done <<LIST
+nodes info
+many_nodes info
+meta info
+stacks info
+many_stacks info
+gap info
+aliases info
+user_symbols files
+cpus report
+many report
+LIST
+harmless info keys
+exit "$failed"

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * trace_bombs DIR: recordings of a few KB, each sound by its checksums, that would take gigabytes or
+ * minutes from a reader without a budget.  What they hold repeats, so that zstd makes little of it.
+ */
+#undef NDEBUG /* assert() does things here */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "trace/stk.h"
+#include "trace/wire.h"
+
+struct bomb {
+	struct wire_buf out;
+	struct wire_buf raw; /* of the block under way */
+};
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static void put_header(struct bomb *b)
+{
+	uint8_t h[STK_HEADER_SIZE] = { 0 };
+	uint16_t major = STK_MAJOR;
+	uint32_t size = sizeof(h), crc;
+
+	memcpy(h, STK_MAGIC, 8);
+	memcpy(h + 8, &major, sizeof(major));
+	memcpy(h + 12, &size, sizeof(size));
+	crc = crc32c(0, h, 60);
+	memcpy(h + 60, &crc, sizeof(crc));
+	wire_put(&b->out, h, sizeof(h));
+}
+
+/* Append what zstd makes of raw; its length. */
+static uint32_t pack(struct wire_buf *out, const struct wire_buf *raw)
+{
+	size_t bound = ZSTD_compressBound(raw->len), n;
+	uint8_t *p = wire_buf__room(out, bound);
+
+	assert(p);
+	n = ZSTD_compress(p, bound, raw->p, raw->len, 1);
+	assert(!ZSTD_isError(n));
+	out->len += n;
+	return n;
+}
+
+static void seal(struct bomb *b, size_t at, struct stk_block_header h)
+{
+	h.magic = STK_BLOCK_MAGIC;
+	h.stored_len = b->out.len - at - sizeof(h);
+	h.payload_crc = crc32c(0, b->out.p + at + sizeof(h), h.stored_len);
+	h.header_crc = crc32c(0, &h, offsetof(struct stk_block_header, header_crc));
+	memcpy(b->out.p + at, &h, sizeof(h));
+}
+
+/* What is in raw becomes a block. */
+static void put_block(struct bomb *b, enum stk_block_type type)
+{
+	struct stk_block_header h = { .type = type, .codec = STK_CODEC_ZSTD, .raw_len = b->raw.len };
+	size_t at = b->out.len;
+
+	assert(b->raw.len <= STK_MAX_RAW);
+	wire_put(&b->out, &h, sizeof(h));
+	pack(&b->out, &b->raw);
+	seal(b, at, h);
+	b->raw.len = 0;
+}
+
+/* The same block again, so many times. */
+static void repeat(struct bomb *b, size_t at, unsigned int times)
+{
+	size_t n = b->out.len - at;
+
+	for (unsigned int i = 0; i < times; i++) {
+		assert(wire_buf__room(&b->out, n));
+		wire_put(&b->out, b->out.p + at, n);
+	}
+}
+
+static void put_string(struct bomb *b, const char *s)
+{
+	wire_put_string(&b->raw, s, strlen(s));
+}
+
+static void put_bytes(struct bomb *b, uint8_t byte, size_t n)
+{
+	uint8_t *p = wire_buf__room(&b->raw, n + 1);
+
+	assert(p);
+	memset(p, byte, n);
+	b->raw.len += n;
+}
+
+/* A type whose record has one column of size bytes behind the common fields, none for 0. */
+static void put_type(struct bomb *b, uint32_t index, const char *system, const char *name,
+		     const char *format, uint32_t size)
+{
+	wire_put_varint(&b->raw, index);
+	wire_put_varint(&b->raw, 0);
+	put_string(b, system);
+	put_string(b, name);
+	put_string(b, "");
+	put_string(b, format);
+	wire_put_varint(&b->raw, 1);
+	wire_put_varint(&b->raw, !!size);
+	if (size) {
+		wire_put_varint(&b->raw, 0);
+		wire_put_varint(&b->raw, size);
+	}
+	put_block(b, STK_BLOCK_TYPES);
+}
+
+#define RECORD 48
+
+/* The same event, over and over: event of type TYPE in task TASK. */
+struct kind {
+	uint32_t type, task;
+	uint8_t record[RECORD]; /* as long as it is, where the type has a column */
+};
+
+/* The heads: event i of kind i % nr, one ns after the one before. */
+static void put_heads(struct bomb *b, uint32_t n, const struct kind *kinds, uint32_t nr)
+{
+	wire_put_varint(&b->raw, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		wire_put_varint(&b->raw, kinds[i].type);
+	for (uint32_t i = 0; i < nr; i++)
+		wire_put_varint(&b->raw, kinds[i].task);
+	put_bytes(b, 0, 5 * nr);
+	wire_put_u8(&b->raw, 1);
+	wire_put_u8(&b->raw, 1);
+	for (uint32_t i = 0; i < n; i++)
+		wire_put_u8(&b->raw, i % nr);
+	put_bytes(b, 0, 1);
+	put_bytes(b, wire_zigzag(1), n - 1);
+}
+
+/* kinds by type, each of another one; len: of their records. */
+static void put_events(struct bomb *b, uint32_t cpu, uint64_t ts, const struct kind *kinds,
+		       uint32_t nr, uint32_t len)
+{
+	const uint32_t n = STK_MAX_BLOCK_EVENTS;
+	struct stk_events_header eh = { .count = n, .first_ts = ts, .min_ts = ts, .max_ts = ts + n - 1 };
+	struct stk_block_header h = { .type = STK_BLOCK_EVENTS, .aux = cpu };
+	size_t at = b->out.len;
+
+	wire_put(&b->out, &h, sizeof(h));
+	wire_put(&b->out, &eh, sizeof(eh));
+	put_heads(b, n, kinds, nr);
+	eh.heads_codec = eh.body_codec = STK_CODEC_ZSTD;
+	eh.heads_raw = b->raw.len;
+	eh.heads_stored = pack(&b->out, &b->raw);
+	b->raw.len = 0;
+	for (uint32_t i = 0; i < nr; i++) {
+		wire_put_varint(&b->raw, 1);
+		put_bytes(b, 0, len > STK_RECORD_HEAD ? 3 : 2);
+		wire_put_varint(&b->raw, len);
+		wire_put(&b->raw, kinds[i].record + STK_RECORD_HEAD, len - STK_RECORD_HEAD);
+	}
+	eh.body_raw = b->raw.len;
+	eh.body_stored = pack(&b->out, &b->raw);
+	b->raw.len = 0;
+	memcpy(b->out.p + at + sizeof(h), &eh, sizeof(eh));
+	h.raw_len = b->out.len - at - sizeof(h);
+	seal(b, at, h);
+}
+
+static void put_end(struct bomb *b)
+{
+	put_block(b, STK_BLOCK_END);
+}
+
+static void save(struct bomb *b, const char *dir, const char *name)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.stk", dir, name);
+	f = fopen(path, "w");
+	assert(f && !b->out.failed && !b->raw.failed);
+	assert(fwrite(b->out.p, 1, b->out.len, f) == b->out.len && !fclose(f));
+	printf("%s: %zu bytes\n", name, b->out.len);
+	wire_buf__free(&b->out);
+	wire_buf__free(&b->raw);
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+/* Callers of nobody, each another one. */
+static void nodes(const char *dir, const char *name, uint32_t n)
+{
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	wire_put_varint(&b.raw, 1);
+	wire_put_varint(&b.raw, n);
+	put_bytes(&b, wire_zigzag(16), n);
+	put_bytes(&b, 0, n);
+	put_block(&b, STK_BLOCK_NODES);
+	put_end(&b);
+	save(&b, dir, name);
+}
+
+/* The same key over and over, its values large. */
+static void meta(const char *dir)
+{
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	for (int i = 0; i < 60; i++) {
+		put_string(&b, "key");
+		wire_put_varint(&b.raw, STK_MAX_STRING);
+		put_bytes(&b, 'a' + i % 2, STK_MAX_STRING);
+	}
+	put_block(&b, STK_BLOCK_META);
+	repeat(&b, STK_HEADER_SIZE, 39);
+	put_end(&b);
+	save(&b, dir, "meta");
+}
+
+/* As many keys as are taken, and then the last of them over and over. */
+static void keys(const char *dir)
+{
+	struct bomb b = { 0 };
+	char key[16];
+
+	put_header(&b);
+	for (int i = 0; i < 4090; i++) {
+		snprintf(key, sizeof(key), "k%04d", i);
+		put_string(&b, key);
+		put_string(&b, "");
+	}
+	put_block(&b, STK_BLOCK_META);
+	for (int i = 0; i < 2 << 20; i++) {
+		put_string(&b, "k4089");
+		put_string(&b, "");
+	}
+	put_block(&b, STK_BLOCK_META);
+	put_end(&b);
+	save(&b, dir, "keys");
+}
+
+/* Empty stacks, each imported under a number of its own. */
+static void stacks(const char *dir, const char *name, uint32_t n)
+{
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	wire_put_varint(&b.raw, 1);
+	wire_put_varint(&b.raw, n);
+	wire_put_varint(&b.raw, 0);
+	wire_put_varint(&b.raw, 1);
+	put_bytes(&b, 0, 3 * (size_t)n);
+	put_block(&b, STK_BLOCK_STACKS);
+	put_end(&b);
+	save(&b, dir, name);
+}
+
+/* Numbers that are left out, up to what a table may leave out. */
+static void gap(const char *dir)
+{
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	wire_put_varint(&b.raw, 1u << 20);
+	wire_put_varint(&b.raw, 0);
+	wire_put_varint(&b.raw, 0);
+	put_string(&b, "/bin/sh");
+	put_string(&b, "");
+	put_bytes(&b, 0, 10);
+	put_block(&b, STK_BLOCK_FILES);
+	put_end(&b);
+	save(&b, dir, "gap");
+}
+
+/* Nothing but work: stacks that become one another. */
+static void aliases(const char *dir)
+{
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	put_bytes(&b, 1, STK_MAX_RAW);
+	put_block(&b, STK_BLOCK_ALIASES);
+	repeat(&b, STK_HEADER_SIZE, 199);
+	put_end(&b);
+	save(&b, dir, "aliases");
+}
+
+/* Symbols of one file, said again and again. */
+static void user_symbols(const char *dir)
+{
+	struct bomb b = { 0 };
+	uint32_t n = (4u << 20) - 1;
+
+	put_header(&b);
+	wire_put_varint(&b.raw, 1);
+	wire_put_varint(&b.raw, 0);
+	wire_put_varint(&b.raw, 0);
+	put_string(&b, "/bin/sh");
+	put_string(&b, "");
+	put_bytes(&b, 0, 10);
+	put_block(&b, STK_BLOCK_FILES);
+	wire_put_varint(&b.raw, 1);
+	wire_put_varint(&b.raw, n);
+	put_bytes(&b, 0, 3 * (size_t)n);
+	put_block(&b, STK_BLOCK_USER_SYMBOLS);
+	put_end(&b);
+	save(&b, dir, "user_symbols");
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static void put_tasks(struct bomb *b)
+{
+	for (uint32_t i = 1; i <= 2; i++) {
+		wire_put_varint(&b->raw, i);
+		wire_put_varint(&b->raw, 6 + i);
+		wire_put_varint(&b->raw, 6 + i);
+		put_string(b, "sh");
+	}
+	put_block(b, STK_BLOCK_TASKS);
+}
+
+/* Blocks as large as a block may be: of as many CPUs at one time, or of one CPU one by one. */
+static void ticks(const char *dir, const char *name, bool one_cpu)
+{
+	static const struct kind tick = { .task = 1 };
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	put_tasks(&b);
+	put_type(&b, 0, "s", "tick", "", 0);
+	for (uint32_t i = 0; i < 64; i++)
+		put_events(&b, one_cpu ? 0 : i, 1000 + one_cpu * i * STK_MAX_BLOCK_EVENTS, &tick, 1,
+			   STK_RECORD_HEAD);
+	put_end(&b);
+	save(&b, dir, name);
+}
+
+#define FORMAT_FORK                                                       \
+	"name: sched_process_fork\nID: 1\nformat:\n"                      \
+	"\tfield:char parent_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
+	"\tfield:pid_t parent_pid;\toffset:24;\tsize:4;\tsigned:1;\n"     \
+	"\tfield:char child_comm[16];\toffset:28;\tsize:16;\tsigned:0;\n" \
+	"\tfield:pid_t child_pid;\toffset:44;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
+#define FORMAT_END                                                 \
+	"name: sched_process_exit\nID: 2\nformat:\n"               \
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
+
+/* A task forks one that ends at once, whose number the next one has; at last all are freed. */
+static void forks(const char *dir, const char *name, bool frees)
+{
+	const struct kind births[] = { { .type = 0, .task = 1, .record[44] = 8 },
+				       { .type = 1, .task = 2, .record[24] = 8 } };
+	const struct kind free = { .type = 2, .task = 1, .record[24] = 8 };
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	put_tasks(&b);
+	put_type(&b, 0, "sched", "sched_process_fork", FORMAT_FORK, RECORD - STK_RECORD_HEAD);
+	put_type(&b, 1, "sched", "sched_process_exit", FORMAT_END, RECORD - STK_RECORD_HEAD);
+	put_type(&b, 2, "sched", "sched_process_free", FORMAT_END, RECORD - STK_RECORD_HEAD);
+	put_events(&b, 0, 1000, births, 2, RECORD);
+	if (frees)
+		put_events(&b, 0, 1000 + STK_MAX_BLOCK_EVENTS, &free, 1, RECORD);
+	for (uint64_t i = 1; i < 4 && !frees; i++)
+		put_events(&b, 0, 1000 + i * STK_MAX_BLOCK_EVENTS, births, 2, RECORD);
+	put_end(&b);
+	save(&b, dir, name);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: trace_bombs DIR\n");
+		return 2;
+	}
+	/* one beyond what may be unpacked, one within it */
+	nodes(argv[1], "nodes", 30u << 20);
+	nodes(argv[1], "many_nodes", 7u << 20);
+	meta(argv[1]);
+	keys(argv[1]);
+	stacks(argv[1], "stacks", 20u << 20);
+	stacks(argv[1], "many_stacks", 5u << 20);
+	gap(argv[1]);
+	aliases(argv[1]);
+	user_symbols(argv[1]);
+	ticks(argv[1], "cpus", false);
+	ticks(argv[1], "many", true);
+	forks(argv[1], "forks", false);
+	forks(argv[1], "frees", true);
+	return 0;
+}
