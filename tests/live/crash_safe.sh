@@ -9,7 +9,7 @@
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
-kills=$(scale 200 8)
+kills=$(scale 40 8 200)
 side=$(scale 4 1)
 
 uptime_ns()

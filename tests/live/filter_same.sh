@@ -8,7 +8,7 @@
 
 need_tracefs
 rc=0
-"$PROG/filter_same" 1 "$(scale 5000 1000)" "$(scale 6 4)" >"$work/out" 2>&1 || rc=$?
+"$PROG/filter_same" 1 "$(scale 2000 1000 5000)" "$(scale 3 4 6)" >"$work/out" 2>&1 || rc=$?
 cat "$work/out"
 [ "$rc" -ne 77 ] || skip "$(tail -n 1 "$work/out")"
 [ "$rc" -eq 0 ] || fail "filter_same ended with $rc"

@@ -22,10 +22,6 @@ record_ring()
 # text_records: the records of `trace` as the program prints them, without the sizes of events.
 text_records()
 {
-	for f in "$instance"/events/*/*/id; do
-		d=${f%/id}
-		echo "${d##*/} $(cat "$f")"
-	done >ids
 	awk 'function out() { if (line != "") print line; line = "" }
 	NR == FNR { id[$1] = $2; next }
 	/^#/ || /^CPU:/ { next }
@@ -65,10 +61,7 @@ compare()
 	text_records | LC_ALL=C sort -s -n -k 1,1 >kernel
 	args=
 	for d in "$instance"/per_cpu/cpu*; do
-		n=${d##*/cpu}
-		# Nothing more is written, and cat would wait for it.
-		timeout 2 cat "$d/trace_pipe_raw" >"raw$n"
-		[ ! -s "raw$n" ] || args="$args raw$n $n"
+		args="$args $d/trace_pipe_raw ${d##*/cpu}"
 	done
 	# shellcheck disable=SC2086 # a list
 	"$PROG/ftrace_pages" "$1" $args >pages || fail "sub-buffers of $1 bytes do not decode"
@@ -84,6 +77,7 @@ compare()
 }
 
 new_instance
+grep -H '' "$instance"/events/*/*/id | sed 's#.*/\([^/]*\)/id:#\1 #' >ids
 echo 1 >"$instance/options/stacktrace"
 echo 1 >"$instance/options/userstacktrace"
 echo 1 >"$instance/options/sym-addr"

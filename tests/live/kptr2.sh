@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # With kernel.kptr_restrict=2 /proc/kallsyms has no addresses; the recording has the names anyway,
 # and the setting is in it.
+# alone: it sets kernel.kptr_restrict
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1

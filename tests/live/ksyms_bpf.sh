@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # BPF programs come and go while we record: each stack names the program that was there then, also
 # where another one was before or comes later, and all of them are of the module "bpf".
+# alone: it sets kernel.kptr_restrict
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1

@@ -58,14 +58,28 @@ skip()
 	exit 77
 }
 
-# scale NATIVE VM: how much work to do here.
+# scale NATIVE VM [ALL]: how much work to do here; ALL natively in long variants.
 scale()
 {
 	if [ -n "${LIVE_VM:-}" ]; then
 		echo "$2"
+	elif [ -n "${LIVE_ALL:-}" ]; then
+		echo "${3:-$1}"
 	else
 		echo "$1"
 	fi
+}
+
+# until_true SECONDS COMMAND...: whether it succeeded by then.
+until_true()
+{
+	tries=$(($(scale "$1" $(($1 * 5))) * 20))
+	shift
+	while ! "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.05
+	done
 }
 
 need_tool()

@@ -9,20 +9,8 @@
 cd "$work" || exit 1
 
 call=syscalls:sys_enter_getppid
-# An emulated machine takes seconds to load what user stacks need, which is not what this is about.
-plain=$(scale '' --no-user-stacks)
-
-# until_true SECONDS COMMAND...: whether it succeeded by then.
-until_true()
-{
-	tries=$(($(scale "$1" $(($1 * 5))) * 20))
-	shift
-	while ! "$@"; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
+# What user stacks need takes its time to load, which is not what this is about.
+plain=$(scale --no-user-stacks --no-user-stacks '')
 
 # limited COMMAND...: its exit status in $rc, 124 when it does not end.
 limited()
@@ -307,24 +295,26 @@ outlived()
 # the_detacher: the pid of the child that detaches for the recorder started with mark=$$.
 the_detacher()
 {
-	for comm in /proc/[0-9]*/comm; do
-		p=${comm#/proc/}
-		p=${p%/comm}
-		if [ "$(cat "$comm" 2>/dev/null)" = stackonce-end ] &&
-			tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -q "^LIFECYCLE=$$\$"; then
+	# one grep for all: it may not be there for long
+	grep -lx stackonce-end /proc/[0-9]*/comm 2>/dev/null | while IFS=/ read -r _ _ p _; do
+		if tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -q "^LIFECYCLE=$$\$"; then
 			echo "$p"
-			return
+			break
 		fi
 	done
 }
 
-# Detaching many programs takes seconds, in a child that nobody waits for.
+# Detaching many programs takes its time, in a child that nobody waits for.  Where it is so short that
+# the child is gone when we look, more programs are detached.
 detached()
 {
-	(LIFECYCLE=$$ "$STACKONCE" record $plain -q -d 0.3 -o many.stk \
-		-e 'sched:*,timer:*,irq:*,signal:*,task:*,block:*,writeback:*,ext4:*,tcp:*,net:*' \
-		9>&1 >/dev/null) | cat >/dev/null
-	pid=$(the_detacher)
+	events='sched:*,timer:*,irq:*,signal:*,task:*,block:*,writeback:*,ext4:*,tcp:*,net:*'
+	for more in '' ',syscalls:sys_enter_*' ',syscalls:*'; do
+		(LIFECYCLE=$$ "$STACKONCE" record $plain -q -d 0.3 -o many.stk -e "$events$more" \
+			9>&1 >/dev/null) | cat >/dev/null
+		pid=$(the_detacher)
+		[ -z "$pid" ] || break
+	done
 	[ -n "$pid" ] || fail "the pipe was held until all was detached"
 	ls -l "/proc/$pid/fd" 2>/dev/null | sed -n 's/.* -> //p' | grep -v 'anon_inode\|/dev/null' &&
 		fail "the detaching child keeps these open"
@@ -365,38 +355,6 @@ namespace()
 	[ ! -e ns.stk ] || fail "a recording from a PID namespace"
 }
 
-stack_sysctl=/proc/sys/kernel/perf_event_max_stack
-sysctl_before=
-
-restore()
-{
-	[ -z "$sysctl_before" ] || until_true 30 set_max_stack "$sysctl_before"
-}
-
-set_max_stack()
-{
-	echo "$1" 2>/dev/null >$stack_sysctl
-}
-
-# A sysctl that cuts stacks is told of once, and only where it does.
-cut_stacks()
-{
-	before=$(cat $stack_sysctl)
-	# refused while anybody on the machine walks stacks
-	until_true 5 set_max_stack 90 || {
-		note "$stack_sysctl cannot be set: the warning is not tested"
-		return
-	}
-	sysctl_before=$before
-	limited "$STACKONCE" record $plain -o x.stk -e $call -- true 2>err
-	limited "$STACKONCE" record $plain -o x.stk --max-depth 90 -e $call -- true 2>err90
-	until_true 30 set_max_stack "$sysctl_before" || fail "$stack_sysctl cannot be set back"
-	sysctl_before=
-	[ "$(grep -c perf_event_max_stack err)" -eq 1 ] || fail "no warning that stacks are cut"
-	! grep -q perf_event_max_stack err90 || fail "a warning where no stack is cut"
-}
-
-cut_stacks
 own_stdout
 failed_runs
 command_search

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs the live tests on the kernel it is running on, natively and inside the test machines:
 #   run.sh STACKONCE PROG-DIRECTORY [TEST...]
-# Without tests all but those of $LIVE_WITHOUT.
-# In $LIVE_OUT: results (NAME, RESULT, PASSED, FAILED, SKIPPED with tabs), skips, NAME.log each.
+# Without tests all but those of $LIVE_WITHOUT, natively two at a time; a test with a line "# alone: WHY"
+# runs when the others have ended.  LIVE_ALL=1: the long variants.  LIVE_STRESS=1: beside a load.
+# In $LIVE_OUT: results (NAME, RESULT, PASSED, FAILED, SKIPPED, SECONDS with tabs), skips, NAME.log each.
 set -u
 
 STACKONCE=$1
@@ -16,29 +17,28 @@ export STACKONCE PROG LIVE
 . "$LIVE/../tracefs.sh"
 
 rm -rf "${LIVE_OUT:?}"/*
-mkdir -p "$LIVE_OUT"
+mkdir -p "$LIVE_OUT/taken"
 : >"$LIVE_OUT/results"
 : >"$LIVE_OUT/skips"
-failed=0
 
-# report NAME RESULT REASON
+# report NAME RESULT SECONDS REASON: in one piece, for others report, too.
 report()
 {
 	case $2 in
 	PASS)
-		printf 'ok   %s%s\n' "$1" "$3"
-		printf '%s\tOK\t1\t0\t0\n' "$1" >>"$LIVE_OUT/results"
+		printf 'ok   %s (%s s) %s\n' "$1" "$3" "$4"
+		printf '%s\tOK\t1\t0\t0\t%s\n' "$1" "$3" >>"$LIVE_OUT/results"
 		;;
 	SKIP)
-		printf 'skip %s: %s\n' "$1" "$3"
-		printf '%s\tSKIP\t0\t0\t1\n' "$1" >>"$LIVE_OUT/results"
-		printf '%s: %s\n' "$1" "$3" >>"$LIVE_OUT/skips"
+		printf 'skip %s: %s\n' "$1" "$4"
+		printf '%s\tSKIP\t0\t0\t1\t%s\n' "$1" "$3" >>"$LIVE_OUT/results"
+		printf '%s: %s\n' "$1" "$4" >>"$LIVE_OUT/skips"
 		;;
 	*)
-		failed=1
-		printf 'FAIL %s: %s\n' "$1" "$3"
-		printf '%s\tFAIL\t0\t1\t0\n' "$1" >>"$LIVE_OUT/results"
-		[ -f "$LIVE_OUT/$1.log" ] && tail -n 100 "$LIVE_OUT/$1.log" | sed 's/^/    /'
+		printf '%s\tFAIL\t0\t1\t0\t%s\n' "$1" "$3" >>"$LIVE_OUT/results"
+		log=
+		[ ! -f "$LIVE_OUT/$1.log" ] || log=$(tail -n 100 "$LIVE_OUT/$1.log" | sed 's/^/    /')
+		printf 'FAIL %s: %s\n%s\n' "$1" "$4" "$log"
 		;;
 	esac
 }
@@ -58,51 +58,97 @@ refused()
 	fi
 }
 
-# A test may ask for more time than the usual with a line "# timeout: SECONDS" (times 3 in a VM).
+# A test may ask for more time than the usual with a line "# timeout: SECONDS" (times 3 in a VM, with its
+# long variant, and beside a load).
 limit_of()
 {
 	limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$1")
 	limit=${limit:-120}
-	[ -z "${LIVE_VM:-}" ] || limit=$((limit * 3))
+	[ -z "${LIVE_VM:-}${LIVE_ALL:-}${LIVE_STRESS:-}" ] || limit=$((limit * 3))
 	echo "$limit"
+}
+
+# uptime_cs: hundredths of a second, which no date(1) of busybox has.
+uptime_cs()
+{
+	read -r up _ </proc/uptime
+	echo "${up%.*}${up#*.}"
+}
+
+# run_test FILE LOG: its exit status.  In the background where we are to end it when we are ended; what
+# a shell starts there ignores SIGINT, which is not what a test finds otherwise.
+run_test()
+{
+	if [ -z "$defaults" ]; then
+		timeout -k 10 "$(limit_of "$1")" sh "$1" >"$2" 2>&1 </dev/null
+		return
+	fi
+	# shellcheck disable=SC2086 # a command and its option
+	timeout -k 10 "$(limit_of "$1")" $defaults sh "$1" >"$2" 2>&1 </dev/null &
+	test_pid=$!
+	wait "$test_pid"
 }
 
 run_one()
 {
 	name=$1
 	if [ ! -f "$LIVE/$name.sh" ]; then
-		report "$name" FAIL "there is no such test"
+		report "$name" FAIL 0 "there is no such test"
 		return
 	fi
 	if [ -n "$why" ]; then
 		# Policy is a reason to skip; the test machines have none.
-		if [ -n "${LIVE_VM:-}" ]; then
-			report "$name" FAIL "$why"
-		else
-			report "$name" SKIP "$why"
-		fi
+		report "$name" "$([ -n "${LIVE_VM:-}" ] && echo FAIL || echo SKIP)" 0 "$why"
 		return
 	fi
 	LIVE_REASON=$LIVE_OUT/$name.reason
 	export LIVE_REASON
-	started=$(date +%s)
-	timeout -k 10 "$(limit_of "$LIVE/$name.sh")" sh "$LIVE/$name.sh" \
-		>"$LIVE_OUT/$name.log" 2>&1 </dev/null
-	rc=$?
-	took=$(($(date +%s) - started))
+	started=$(uptime_cs)
+	rc=0
+	run_test "$LIVE/$name.sh" "$LIVE_OUT/$name.log" || rc=$?
+	took=$(echo "$started $(uptime_cs)" | awk '{ printf "%.1f", ($2 - $1) / 100 }')
 	case $rc in
-	0) report "$name" PASS " ($took s) $(sed -n 's/^# //p' "$LIVE_OUT/$name.log" | tail -n 1)" ;;
+	0) report "$name" PASS "$took" "$(sed -n 's/^# //p' "$LIVE_OUT/$name.log" | tail -n 1)" ;;
 	77)
 		reason=$(cat "$LIVE_REASON" 2>/dev/null)
 		if [ -n "$reason" ]; then
-			report "$name" SKIP "$reason"
+			report "$name" SKIP "$took" "$reason"
 		else
-			report "$name" FAIL "skipped without a reason"
+			report "$name" FAIL "$took" "skipped without a reason"
 		fi
 		;;
-	124 | 137 | 143) report "$name" FAIL "did not end within $(limit_of "$LIVE/$name.sh") s" ;;
-	*) report "$name" FAIL "exit status $rc" ;;
+	124 | 137 | 143)
+		report "$name" FAIL "$took" "did not end within $(limit_of "$LIVE/$name.sh") s"
+		;;
+	*) report "$name" FAIL "$took" "exit status $rc" ;;
 	esac
+}
+
+# work TEST...: those that no other worker has taken.
+work()
+{
+	test_pid=
+	trap 'trap "" TERM; [ -z "$test_pid" ] || { kill "$test_pid"; wait "$test_pid"; }; exit 143' TERM
+	for test; do
+		mkdir "$LIVE_OUT/taken/$test" 2>/dev/null || continue
+		run_one "$test"
+	done
+}
+
+# work_at_once NUMBER TEST...: so many workers.
+work_at_once()
+{
+	jobs=$1
+	shift
+	workers=
+	for _ in $(seq 1 "$jobs"); do
+		work "$@" &
+		workers="$workers $!"
+	done
+	for w in $workers; do
+		wait "$w"
+	done
+	workers=
 }
 
 all_tests()
@@ -119,14 +165,57 @@ all_tests()
 	done
 }
 
+# alone TEST...: those that must not run beside others.
+alone()
+{
+	for test; do
+		! grep -qs '^# alone: ' "$LIVE/$test.sh" || echo "$test"
+	done
+}
+
+# not_alone TEST...
+not_alone()
+{
+	for test; do
+		grep -qs '^# alone: ' "$LIVE/$test.sh" || echo "$test"
+	done
+}
+
+end()
+{
+	trap '' INT TERM HUP
+	for pid in $workers $load; do
+		kill "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	tracefs_unmount
+}
+
+workers=
+load=
+trap end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 tracefs_mount
-trap tracefs_unmount EXIT
 why=$(refused)
 if [ $# -eq 0 ]; then
 	# shellcheck disable=SC2046 # names without blanks
 	set -- $(all_tests)
 fi
-for test; do
-	run_one "$test"
-done
-exit "$failed"
+if [ -n "${LIVE_STRESS:-}" ]; then
+	"$PROG/load" &
+	load=$!
+fi
+# Emulated machines, and what has no such env(1), run them one by one.
+defaults='env --default-signal=INT,QUIT'
+if [ -n "${LIVE_VM:-}" ] || ! $defaults true 2>/dev/null; then
+	defaults=
+	work "$@"
+else
+	# shellcheck disable=SC2046 # names without blanks
+	work_at_once "${LIVE_JOBS:-$(($(nproc) > 1 ? 2 : 1))}" $(not_alone "$@")
+	# shellcheck disable=SC2046
+	work_at_once 1 $(alone "$@")
+fi
+[ -z "$load" ] || kill -0 "$load" || report load FAIL 0 "the load ended before the tests"
+! cut -f 2 "$LIVE_OUT/results" | grep -qx FAIL

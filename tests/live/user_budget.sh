@@ -16,7 +16,8 @@ for i in $(seq 1 "$files"); do
 	"$user/mktag" "$user/utagged_s$((i % 3))" "p$i" "$i" || fail "mktag"
 	echo "$i $work/p$i" >>list
 done
-for round in $(seq 1 "$(scale 5 1)"); do
+rounds=$(scale 2 1 5)
+for round in $(seq 1 "$rounds"); do
 	for p in nofp fp static dl clang spie nopie; do
 		cat <<END
 "$user/ut_$p" . $(scale 500 60) 20 1 100 || exit 1
@@ -33,7 +34,7 @@ record --unwind-memory 1M -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex
 	-o budget.stk -- sh all
 want_user budget.stk
 checked tags budget.stk list
-at_least "tagged events" "$(number events)" $((files * 10 * $(scale 5 1) - $(info_of budget.stk .totals.lost)))
+at_least "tagged events" "$(number events)" $((files * 10 * rounds - $(info_of budget.stk .totals.lost)))
 checked paths budget.stk . ut_
 cp checked paths
 checked probes budget.stk truth

@@ -8,7 +8,7 @@
 . "$LIVE/lib_user.sh"
 cd "$work" || exit 1
 
-alarms=$(scale 1500 60)
+alarms=$(scale 500 60 1500)
 mkdir truth
 export PROBE_DIR="$work/truth"
 cat >all <<END

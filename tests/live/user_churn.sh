@@ -8,7 +8,7 @@
 . "$LIVE/lib_user.sh"
 cd "$work" || exit 1
 
-rounds=$(scale 4000 150)
+rounds=$(scale 1500 150 4000)
 for s in 0 1 2; do
 	"$user/mktag" "$user/libutag$s.so" lib$s.so $((s + 1)) || fail "mktag"
 	echo "$((s + 1)) $work/lib$s.so"

@@ -8,8 +8,8 @@
 . "$LIVE/lib_user.sh"
 cd "$work" || exit 1
 
-calls=$(scale 500 20)
-mutants=$(scale 600 30)
+calls=$(scale 200 20 500)
+mutants=$(scale 200 30 600)
 mkdir mutants
 "$user/mktag" "$user/libutag0.so" lib.so 1 || fail "mktag"
 cat >all <<END

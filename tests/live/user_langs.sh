@@ -8,7 +8,7 @@
 . "$LIVE/lib_user.sh"
 cd "$work" || exit 1
 
-rounds=$(scale 300 15)
+rounds=$(scale 100 15 300)
 mkdir truth musl
 export PROBE_DIR="$work/truth"
 left_out=

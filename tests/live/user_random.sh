@@ -8,7 +8,7 @@
 . "$LIVE/lib_user.sh"
 cd "$work" || exit 1
 
-n=$(scale 10000 700)
+n=$(scale 4000 700 10000)
 mkdir truth
 export PROBE_DIR="$work/truth"
 cat >all <<END

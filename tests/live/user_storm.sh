@@ -14,19 +14,20 @@ for s in 0 1 2; do
 	"$user/mktag" "$user/utagged_s$s" become$s $((s + 1)) || fail "mktag"
 	echo "$((s + 1)) $work/become$s" >>list
 done
+again=$(scale 300 60 900)
 next=
-for i in $(seq 1 "$(scale 900 60)"); do
+for i in $(seq 1 "$again"); do
 	next="$next ./become$((i % 3))"
 done
 cat >all <<END
-"$user/ustorm" storm "$(scale 10 4)" 2000 "$user/utiny0" "$user/utiny1" "$user/utiny2" || exit 1
+"$user/ustorm" storm "$(scale 4 4 10)" 2000 "$user/utiny0" "$user/utiny1" "$user/utiny2" || exit 1
 ./become0 2 - 0 $next || exit 1
 END
 record -e syscalls:sys_enter_futex -o storm.stk -- sh all
 cat storm/list >>list
 want_user storm.stk
 checked tags storm.stk list
-programs=$(($(sed -n 's/^programs //p' record.out) + $(scale 900 60) * 2))
+programs=$(($(sed -n 's/^programs //p' record.out) + $again * 2))
 at_least events "$(number events)" $((programs - $(info_of storm.stk .totals.lost)))
 at_most "without a stack" "$(number none)" 0
 # Only what was there too short a time may stay unknown, as long as it says so.

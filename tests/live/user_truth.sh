@@ -9,7 +9,7 @@
 . "$LIVE/lib_user.sh"
 cd "$work" || exit 1
 
-wakes=$(scale 3000 200) waits=$(scale 300 30) burns=$(scale 20 4) walks=$(scale 40000 500)
+wakes=$(scale 1000 200 3000) waits=$(scale 100 30 300) burns=$(scale 20 4) walks=$(scale 10000 500 40000)
 for p in "$user"/ut_*; do
 	[ -f "$p" ] || continue
 	case $p in

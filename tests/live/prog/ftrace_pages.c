@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ftrace_pages BYTES FILE CPU [FILE CPU]...: sub-buffers of BYTES each, as trace_pipe_raw gave them,
+ * ftrace_pages BYTES FILE CPU [FILE CPU]...: the sub-buffers of BYTES each that trace_pipe_raw has now,
  * one record a line: CPU, microseconds as `trace` rounds them, pid and common_type; for stacks the
  * addresses, for others how many bytes.  "lost CPU N" where events were lost.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -50,7 +51,7 @@ int main(int argc, char **argv)
 	struct ftrace_page_format format;
 	struct ftrace_kinds kinds = {};
 	char *text, *buf;
-	size_t n;
+	ssize_t n;
 	int i;
 
 	if (argc < 4 || argc % 2 || !bytes)
@@ -62,13 +63,15 @@ int main(int argc, char **argv)
 	if (!buf)
 		err(1, "malloc");
 	for (i = 2; i < argc; i += 2) {
-		FILE *f = fopen(argv[i], "re");
+		int fd = open(argv[i], O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-		if (!f)
+		if (fd < 0)
 			err(1, "open '%s'", argv[i]);
-		while ((n = fread(buf, 1, bytes, f)) > 0)
+		while ((n = read(fd, buf, bytes)) > 0)
 			put_page(&kinds, &format, buf, n, argv[i + 1]);
-		fclose(f);
+		if (n < 0 && errno != EAGAIN)
+			err(1, "read '%s'", argv[i]);
+		close(fd);
 	}
 	free(buf);
 	free(text);
