@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cleanup.h"
 #include "frames.h"
 #include "log.h"
+#include "symbols/debug_file.h"
 #include "symbols/usyms.h"
 
 /* clang-format off */
@@ -193,10 +193,9 @@ static int verify_there(struct files *fs, const struct usyms_file *f, const char
 		return err;
 	*ret_path = NULL;
 	for (i = 0; i < ARRAY_SIZE(paths); i++) {
-		_cleanup_free_ char *path = NULL;
+		_cleanup_close_ int fd = -1;
 
-		if (*paths[i] == '/' && asprintf(&path, "%.*s%s", (int)len, root, paths[i]) >= 0 &&
-		    !access(path, F_OK))
+		if (*paths[i] == '/' && !root__open(root, paths[i], &fd))
 			return -ESTALE;
 	}
 	return -ENODEV;

@@ -92,7 +92,6 @@ struct source {
 	struct usyms_file file;
 	struct elf_symbols *vdso;
 	struct jit_symbols *jit;
-	char fd_path[64];
 	int fd;
 };
 
@@ -105,10 +104,10 @@ static int open_elf(struct source *s, const struct mapped_file *f)
 	s->fd = mapped_file__open(f);
 	if (s->fd < 0 && !build_id)
 		return -ENOENT;
-	snprintf(s->fd_path, sizeof(s->fd_path), "/proc/self/fd/%d", s->fd);
 	s->file = (struct usyms_file){
+		.fd = s->fd < 0 ? NULL : &s->fd,
 		.path = info->path,
-		.host_path = s->fd < 0 ? info->host_path : s->fd_path,
+		.host_path = info->host_path,
 		.id = build_id ? info->id : NULL,
 		.id_len = build_id ? info->id_len : 0,
 		.size = info->size,

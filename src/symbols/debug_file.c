@@ -16,6 +16,7 @@
 #define MAX_ID 64
 #define MAX_LINK (PATH_MAX + 256u) /* bytes of a section that names another file */
 #define CHUNK (64u << 10)
+#define MAX_CRC (4ULL << 30) /* bytes of a debug file that is known by its checksum */
 
 /* What the file that is looked for must be. */
 struct wanted {
@@ -32,7 +33,7 @@ static bool has_crc(int fd, uint32_t crc)
 	uint64_t at = 0;
 	ssize_t n = -1;
 
-	while (buf && (n = pread(fd, buf, CHUNK, at)) > 0) {
+	while (buf && at < MAX_CRC && (n = pread(fd, buf, CHUNK, at)) > 0) {
 		sum = crc32(sum, buf, n);
 		at += n;
 	}
@@ -233,7 +234,7 @@ int debug_dirs__open_split(const struct debug_dirs *d, const char *path, int *re
 {
 	const char *roots[] = { d->sysroot, "" };
 
-	for (size_t i = *path == '/' && *d->sysroot ? 0 : 1; i < ARRAY_SIZE(roots); i++) {
+	for (size_t i = *d->sysroot ? 0 : 1; *path == '/' && i < ARRAY_SIZE(roots); i++) {
 		_cleanup_close_ int fd = -1;
 
 		if (!root__open(roots[i], path, &fd) && is_split(fd)) {

@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 /*
- * A regular file for reading, as a process with that root would find it; "": this one's.
- * -ENOENT: there is none, or it is no regular file.
+ * A regular file that is not empty for reading, as a process with that root would find it; "": this
+ * one's.  Nothing else is opened or mounted on the way.  -ENOENT: there is none, or it is one of the
+ * kernel's (/proc, /sys).
  */
 int root__open(const char *root, const char *path, int *ret_fd);
 

@@ -1,70 +1,176 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths come from recordings.  Only regular files are opened, without waiting, because opening a
- * FIFO or a device does something; links of a sysroot lead into it again.
+ * Paths come from recordings, and it is often root who reads them.  They are walked here, component
+ * by component, because to look something up may do something: an automounter mounts what a path
+ * names, and the kernel's own file systems have files that act when they are opened or closed.
+ * Links of a sysroot lead into it again.
  */
 #include "debug_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 
-#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+#define MAX_LINKS 40 /* as the kernel */
 
-/* Before Linux 5.6 and where a policy forbids openat2(2): links lead where they say. */
-static int open_joined(const char *root, const char *path, int flags)
+/* Where there are no programs, but files that act. */
+static const uint32_t special[] = {
+	PROC_SUPER_MAGIC,   SYSFS_MAGIC,	 DEBUGFS_MAGIC, TRACEFS_MAGIC,	SECURITYFS_MAGIC,
+	CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,	PSTOREFS_MAGIC, EFIVARFS_MAGIC,
+};
+
+struct walk {
+	int root, at; /* O_PATH */
+	char rest[PATH_MAX]; /* of the path, from at on */
+	unsigned int links; /* followed */
+};
+
+static void walk_done(struct walk *w)
 {
-	_cleanup_free_ char *joined = NULL;
-	int fd;
-
-	if (asprintf(&joined, "%s/%s", root, path) < 0)
-		return -ENOMEM;
-	fd = open(joined, flags);
-	return fd < 0 ? -errno : fd;
+	closep(&w->root);
+	closep(&w->at);
 }
 
-static int open_below(const char *root, const char *path, int flags)
+static int walk_to(struct walk *w, int fd)
 {
-	struct open_how how = { .flags = flags, .resolve = RESOLVE_IN_ROOT };
-	_cleanup_close_ int dir = -1;
-	int fd;
+	if (fd < 0)
+		return -ENOENT;
+	closep(&w->at);
+	w->at = fd;
+	return 0;
+}
 
-	if (!*root) {
-		fd = open(path, flags);
-		return fd < 0 ? -errno : fd;
+static bool is_special(uint32_t type)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(special); i++) {
+		if (type == special[i])
+			return true;
 	}
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -errno;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-		return open_joined(root, path, flags);
-	return fd < 0 ? -errno : fd;
+	return false;
 }
 
-static bool is_regular(int fd)
+/* An automounter's directory lists what is mounted; to look up anything else would mount it. */
+static bool is_listed(int dir_fd, const char *name)
 {
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		closep(&fd);
+		return false;
+	}
+	while ((entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, name))
+			return true;
+	}
+	return false;
+}
+
+static bool may_look_up(int dir_fd, const char *name)
+{
+	struct statfs fs;
+
+	return !fstatfs(dir_fd, &fs) && !is_special(fs.f_type) &&
+	       ((uint32_t)fs.f_type != AUTOFS_SUPER_MAGIC || is_listed(dir_fd, name));
+}
+
+static bool is_same(int a, int b)
+{
+	struct stat sa, sb;
+
+	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* The path goes on with what the link says. */
+static int walk_link(struct walk *w, int link)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(link, "", target, sizeof(target));
+	size_t rest = strlen(w->rest) + 1;
+
+	if (len <= 0 || ++w->links > MAX_LINKS || (size_t)len + 1 + rest > sizeof(w->rest))
+		return -ENOENT;
+	memmove(w->rest + len + 1, w->rest, rest);
+	memcpy(w->rest, target, len);
+	w->rest[len] = '/';
+	return *target == '/' ? walk_to(w, fcntl(w->root, F_DUPFD_CLOEXEC, 3)) : 0;
+}
+
+static int walk_name(struct walk *w, const char *name)
+{
+	_cleanup_close_ int fd = -1;
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISREG(st.st_mode);
+	if (!strcmp(name, ".") || (!strcmp(name, "..") && is_same(w->at, w->root)))
+		return 0;
+	if (!may_look_up(w->at, name))
+		return -ENOENT;
+	fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		return -ENOENT;
+	return S_ISLNK(st.st_mode) ? walk_link(w, fd) : walk_to(w, take_fd(fd));
+}
+
+static int walk_all(struct walk *w)
+{
+	char name[NAME_MAX + 1];
+
+	for (;;) {
+		size_t slashes = strspn(w->rest, "/"), len = strcspn(w->rest + slashes, "/");
+		const char *next = w->rest + slashes + len;
+
+		if (!len)
+			return 0;
+		if (len > NAME_MAX)
+			return -ENOENT;
+		memcpy(name, w->rest + slashes, len);
+		name[len] = '\0';
+		memmove(w->rest, next, strlen(next) + 1);
+		if (walk_name(w, name))
+			return -ENOENT;
+	}
+}
+
+static bool is_program(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 && !fstatfs(fd, &fs) &&
+	       !is_special(fs.f_type);
 }
 
 int root__open(const char *root, const char *path, int *ret_fd)
 {
-	_cleanup_close_ int look = -1, fd = -1;
+	const bool relative = !*root && *path != '/';
+	_cleanup_(walk_done) struct walk w = { .root = -1, .at = -1 };
+	char found[64];
+	int fd;
 
-	look = open_below(root, path, O_PATH | O_CLOEXEC);
-	if (look < 0 || !is_regular(look))
+	if (strlen(path) >= sizeof(w.rest))
 		return -ENOENT;
-	fd = open_below(root, path, FLAGS);
-	if (fd < 0 || !is_regular(fd))
+	strcpy(w.rest, path);
+	w.root = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (w.root < 0 ||
+	    walk_to(&w, relative ? open(".", O_PATH | O_DIRECTORY | O_CLOEXEC) :
+				   fcntl(w.root, F_DUPFD_CLOEXEC, 3)) ||
+	    walk_all(&w) || !is_program(w.at))
 		return -ENOENT;
-	*ret_fd = take_fd(fd);
+	/* what was looked at, whatever has been put in its place meanwhile */
+	snprintf(found, sizeof(found), "/proc/self/fd/%d", w.at);
+	fd = open(found, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -ENOENT;
+	*ret_fd = fd;
 	return 0;
 }

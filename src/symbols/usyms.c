@@ -2,6 +2,7 @@
 #include "usyms.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,6 +160,15 @@ static int try_path(struct usyms *u, struct place *p, const char *root, const ch
 	return 0;
 }
 
+/* What the caller has open. */
+static int open_again(struct usyms *u, struct place *p, int *ret_fd)
+{
+	if (!is_file(u, *p->file.fd, &p->file))
+		return p->path_err = -ESTALE;
+	*ret_fd = fcntl(*p->file.fd, F_DUPFD_CLOEXEC, 3);
+	return *ret_fd < 0 ? -errno : 0;
+}
+
 /* Opens it where the recording says it is. */
 static int open_path(struct usyms *u, struct place *p, int *ret_fd)
 {
@@ -168,6 +178,8 @@ static int open_path(struct usyms *u, struct place *p, int *ret_fd)
 
 	if (p->path_err)
 		return p->path_err;
+	if (p->file.fd)
+		return open_again(u, p, ret_fd);
 	for (size_t r = *u->dirs.sysroot ? 0 : 1; r < ARRAY_SIZE(roots); r++) {
 		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 			int err = try_path(u, p, roots[r], paths[i], ret_fd);

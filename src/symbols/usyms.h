@@ -53,6 +53,7 @@ int usyms__new(const struct usyms_opts *opts, struct usyms **ret_usyms);
 void usyms__free(struct usyms *u);
 
 struct usyms_file {
+	const int *fd; /* the file itself, open; stays the caller's.  NULL: it is looked for */
 	const char *path, *host_path; /* tried in this order of trust: host_path, path */
 	const uint8_t *id; /* build id or content hash; a file with another one is not used */
 	unsigned int id_len;
