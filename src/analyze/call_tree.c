@@ -5,7 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "charge.h"
+#include "seeded_hash.h"
+
 struct call_tree {
+	struct stk_reader *r;
+	struct charge charge;
+	uint64_t steps;
+	uint64_t seed; /* of the hash */
 	struct call_node *nodes; /* 0 is the root; a parent comes before its child */
 	uint32_t nr, max;
 	uint32_t *slots; /* (parent, key) -> node; 0: empty */
@@ -49,13 +56,12 @@ static bool same_key(const struct call_key *a, const struct call_key *b)
 	return a->start == b->start && a->file == b->file && a->inlined == b->inlined;
 }
 
-static uint64_t hash_of(uint32_t parent, const struct call_key *key)
+static uint64_t hash_of(const struct call_tree *t, uint32_t parent, const struct call_key *key)
 {
-	uint64_t h = key->start * 0x9e3779b97f4a7c15ULL + parent;
+	uint64_t h = seeded_hash__u64(t->seed, t->seed, (uint64_t)parent << 32 | key->file);
 
-	h = (h ^ (h >> 29)) * 0x94d049bb133111ebULL + key->file;
-	h += (uintptr_t)key->inlined;
-	return (h ^ (h >> 31)) * 0xbf58476d1ce4e5b9ULL;
+	h = seeded_hash__u64(t->seed, h, key->start);
+	return seeded_hash__u64(t->seed, h, (uintptr_t)key->inlined);
 }
 
 static int grow(struct call_tree *t)
@@ -64,9 +70,16 @@ static int grow(struct call_tree *t)
 	uint32_t max = 1u << (bits - 1), mask = (1u << bits) - 1, i, at;
 	struct call_node *nodes;
 	uint32_t *slots;
+	int err;
 
 	if (bits > 31)
 		return -ENOMEM;
+	/* a node has a place among the children of another, too */
+	err = charge(&t->charge, t->r,
+		     max * (sizeof(*nodes) + sizeof(*t->children)) + (sizeof(*slots) << bits),
+		     t->steps);
+	if (err)
+		return err;
 	nodes = reallocarray(t->nodes, max, sizeof(*nodes));
 	if (!nodes)
 		return -ENOMEM;
@@ -75,7 +88,7 @@ static int grow(struct call_tree *t)
 	if (!slots)
 		return -ENOMEM;
 	for (i = 1; i < t->nr; i++) {
-		at = hash_of(nodes[i].parent, &nodes[i].key) >> (64 - bits);
+		at = hash_of(t, nodes[i].parent, &nodes[i].key) >> (64 - bits);
 		while (slots[at])
 			at = (at + 1) & mask;
 		slots[at] = i;
@@ -92,10 +105,11 @@ static int child_of(struct call_tree *t, uint32_t parent, const struct call_fram
 {
 	struct call_key key = key_of(frame);
 	uint32_t at, i;
+	int err = t->nr >= t->max ? grow(t) : 0;
 
-	if (t->nr >= t->max && grow(t))
-		return -ENOMEM;
-	at = hash_of(parent, &key) >> (64 - t->bits);
+	if (err)
+		return err;
+	at = hash_of(t, parent, &key) >> (64 - t->bits);
 	while ((i = t->slots[at]) &&
 	       (t->nodes[i].parent != parent || !same_key(&t->nodes[i].key, &key)))
 		at = (at + 1) & ((1u << t->bits) - 1);
@@ -180,19 +194,24 @@ static int add_stacks(struct call_tree *t, const struct stack_group *group, bool
 		err = frames(ctx, &group->stacks[i], &stack);
 		if (!err)
 			err = add_stack(t, &stack, callers, group->stacks[i].count);
+		t->steps += stack.nr;
+		if (!err)
+			err = charge(&t->charge, t->r, t->charge.memory, t->steps);
 	}
 	call_stack__clear(&stack);
 	return err;
 }
 
-int call_tree__new(const struct stack_group *group, bool callers, call_frames_fn frames, void *ctx,
-		   struct call_tree **ret_tree)
+int call_tree__new(struct stk_reader *r, const struct stack_group *group, bool callers,
+		   call_frames_fn frames, void *ctx, struct call_tree **ret_tree)
 {
 	struct call_tree *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
 		return -ENOMEM;
+	t->r = r;
+	t->seed = seeded_hash__seed();
 	err = grow(t);
 	if (!err) {
 		memset(&t->nodes[0], 0, sizeof(t->nodes[0]));
@@ -213,6 +232,7 @@ void call_tree__free(struct call_tree *t)
 {
 	if (!t)
 		return;
+	charge(&t->charge, t->r, 0, t->charge.work);
 	free(t->nodes);
 	free(t->slots);
 	free(t->children);

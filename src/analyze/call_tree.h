@@ -50,10 +50,10 @@ struct call_tree;
 
 /*
  * callers: below a function stand its callers, innermost functions on top.  Otherwise outermost
- * functions on top and below each what it calls.
+ * functions on top and below each what it calls.  r is borrowed: the tree is of its budget.
  */
-int call_tree__new(const struct stack_group *group, bool callers, call_frames_fn frames, void *ctx,
-		   struct call_tree **ret_tree);
+int call_tree__new(struct stk_reader *r, const struct stack_group *group, bool callers,
+		   call_frames_fn frames, void *ctx, struct call_tree **ret_tree);
 void call_tree__free(struct call_tree *t);
 static inline void call_tree__freep(struct call_tree **t)
 {

@@ -13,6 +13,8 @@
 #define ERESTART_FIRST 512
 #define ERESTART_LAST 516
 
+#define STEPS_OF_WORK 16 /* along the open calls: each is short */
+
 int futex_analysis__new(struct stk_reader *r, enum futex_by by, futex_select_fn select, void *ctx,
 			struct futex_analysis **ret_analysis)
 {
@@ -71,6 +73,7 @@ static uint32_t mark_movable(struct futex_analysis *a, const struct futex_open_c
 	uint32_t from = futex_place__first(a, by->place), at = 0, nr = 0;
 	struct futex_open_call *c;
 
+	a->steps += a->calls.nr;
 	while (from && (c = thread_map__next(&a->calls, &at))) {
 		if (!waits_still(c) || waits_at(a, c) != from)
 			continue;
@@ -97,6 +100,7 @@ static void settle_requeue(struct futex_analysis *a, const struct futex_open_cal
 	candidates = moved ? mark_movable(a, by) : 0;
 	if (moved > candidates)
 		a->strange_requeue = by->ts;
+	a->steps += a->calls.nr;
 	while ((c = thread_map__next(&a->calls, &at))) {
 		if (c->moved_by != by->task.tid || c->moved || !waits_still(c))
 			continue;
@@ -299,6 +303,16 @@ static int call_ends(struct futex_analysis *a, const struct event_known *known,
 	return err;
 }
 
+/* What the answer needs, at the end, is as much again at most. */
+static int charge_all(struct futex_analysis *a)
+{
+	uint64_t memory = key_table__memory(&a->places) + key_table__memory(&a->groups) +
+			  key_table__memory(&a->stacks) + key_table__memory(&a->comms) +
+			  thread_map__memory(&a->calls, sizeof(struct futex_open_call));
+
+	return charge(&a->charge, a->r, memory, a->steps / STEPS_OF_WORK);
+}
+
 int futex_analysis__add(struct futex_analysis *a, const struct stk_event *e)
 {
 	const struct event_known *known;
@@ -308,5 +322,6 @@ int futex_analysis__add(struct futex_analysis *a, const struct stk_event *e)
 		return err;
 	if (known->role == ROLE_WAKING)
 		return on_waking(a, known, e);
-	return known->role & 1 ? call_begins(a, known, e) : call_ends(a, known, e);
+	err = known->role & 1 ? call_begins(a, known, e) : call_ends(a, known, e);
+	return err ?: charge_all(a);
 }

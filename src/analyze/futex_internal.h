@@ -6,6 +6,7 @@
 #ifndef ANALYZE_FUTEX_INTERNAL_H
 #define ANALYZE_FUTEX_INTERNAL_H
 
+#include "charge.h"
 #include "futex.h"
 #include "futex_call.h"
 #include "gaps.h"
@@ -57,6 +58,8 @@ struct futex_analysis {
 	struct key_table places; /* struct place_key, struct futex_place */
 	uint64_t strange_requeue; /* when waiters were moved that nobody knows of */
 	struct key_table groups, stacks, comms;
+	uint64_t steps; /* along the open calls */
+	struct charge charge;
 	struct futex_sums sums;
 	struct futex_result result;
 };

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "seeded_hash.h"
+
 #define ALIGN 16 /* what malloc() gives and any value is content with */
 #define FIRST_BITS 6
 
@@ -12,6 +14,7 @@ void key_table__init(struct key_table *t, uint32_t key_size, uint32_t value_size
 {
 	*t = (struct key_table){ .key_size = key_size,
 				 .value_size = (value_size + ALIGN - 1) & ~(ALIGN - 1u) };
+	t->seed = seeded_hash__seed();
 	t->entry_size = (t->value_size + key_size + ALIGN - 1) & ~(ALIGN - 1u);
 }
 
@@ -20,6 +23,11 @@ void key_table__clear(struct key_table *t)
 	free(t->entries);
 	free(t->slots);
 	key_table__init(t, t->key_size, t->value_size);
+}
+
+uint64_t key_table__memory(const struct key_table *t)
+{
+	return (uint64_t)t->max * t->entry_size + (t->slots ? sizeof(*t->slots) << t->bits : 0);
 }
 
 void *key_table__value(const struct key_table *t, uint32_t number)
@@ -32,26 +40,11 @@ const void *key_table__key(const struct key_table *t, uint32_t number)
 	return t->entries + (size_t)number * t->entry_size + t->value_size;
 }
 
-static uint64_t hash(const void *key, uint32_t size)
-{
-	const uint8_t *p = key;
-	uint64_t h = size, w;
-	uint32_t n;
-
-	for (; size; p += n, size -= n) {
-		w = 0;
-		n = size < 8 ? size : 8;
-		memcpy(&w, p, n);
-		h = (h ^ w) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 29;
-	}
-	return h * 0xbf58476d1ce4e5b9ULL;
-}
-
 /* The slot of the key, or the empty one where it would be. */
 static uint32_t *slot_of(const struct key_table *t, uint32_t *slots, uint32_t bits, const void *key)
 {
-	uint32_t mask = (1u << bits) - 1, at = hash(key, t->key_size) >> (64 - bits);
+	uint32_t mask = (1u << bits) - 1,
+		 at = seeded_hash__bytes(t->seed, key, t->key_size) >> (64 - bits);
 
 	while (slots[at] && memcmp(key_table__key(t, slots[at] - 1), key, t->key_size))
 		at = (at + 1) & mask;

@@ -14,11 +14,13 @@ struct key_table {
 	uint32_t entry_size, max, bits;
 	uint8_t *entries;
 	uint32_t *slots; /* number + 1 */
+	uint64_t seed; /* of the hash */
 };
 
 /* Entries from 0; values begin as zeros. */
 void key_table__init(struct key_table *t, uint32_t key_size, uint32_t value_size);
 void key_table__clear(struct key_table *t);
+uint64_t key_table__memory(const struct key_table *t); /* bytes */
 /* 1: it is new, 0: it was there, -ENOMEM. */
 int key_table__at(struct key_table *t, const void *key, uint32_t *ret_number);
 /* Both are valid until the next key_table__at(). */

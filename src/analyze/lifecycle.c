@@ -274,10 +274,10 @@ int lifecycle__add(struct lifecycle *l, const struct stk_event *e)
 	/* Not before: what the last switch of a task means depends on who has its number. */
 	if (k->role == LC_SWITCH && lc_is_last_switch(l, k)) {
 		lc_switch(l, k);
-		return 0;
+		return charge(&l->charge, l->r, l->memory, l->work);
 	}
 	err = lc_context(l, e, &t);
-	return err ?: handle(l, k, t);
+	return err ?: handle(l, k, t) ?: charge(&l->charge, l->r, l->memory, l->work);
 }
 
 /* ---- answers -------------------------------------------------------------------------------- */

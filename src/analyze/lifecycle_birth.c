@@ -177,10 +177,12 @@ int lc_exec(struct lifecycle *l, const struct event_known *k)
 	p->other_exit = 0;
 	file = event_fields__string(k->fields[2], l->e, &len);
 	if (file) {
+		l->memory -= strlen(p->exec ?: "");
 		free(p->exec);
 		p->exec = strndup(file, len);
 		if (!p->exec)
 			return -ENOMEM;
+		l->memory += strlen(p->exec);
 	}
 	lc_step(l, t,
 		(struct life_step){ .kind = LIFE_STEP_EXEC,

@@ -186,7 +186,7 @@ void lc_exit(struct lifecycle *l, const struct event_known *k, struct lc_task *t
 	task_exited(l, t, lc_at(l->ts));
 	p->dead |= dead != 0;
 	if (told ? dead : !p->nr_live) {
-		for (o = p->tasks; o; o = o->next)
+		for (o = p->tasks; o; o = o->next, l->work++)
 			if (o != t && o->exit.to && o->code >= 0 && o->code != t->code &&
 			    o->exit.to > p->other_exit)
 				p->other_exit = o->exit.to;
@@ -209,7 +209,7 @@ static struct lc_task *last_switch_of(struct lifecycle *l, uint32_t tid)
 	leader = t ? t->proc->leader : NULL;
 	if (leader && leader != t && leader->exit.to && !leader->off.to)
 		return leader;
-	for (o = t ? t->next_tid : NULL; o; o = o->next_tid)
+	for (o = t ? t->next_tid : NULL; o; o = o->next_tid, l->work++)
 		if (o->tid == tid && o->exit.to && !o->off.to)
 			return o;
 	return t;
@@ -312,7 +312,7 @@ static struct lc_task *freed_of(struct lifecycle *l, uint32_t tid, const char *c
 	struct lc_task *t, *best = NULL;
 	unsigned int score, best_score = 0, same = 0;
 
-	for (t = lc_task__chain(l, tid); t; t = t->next_tid) {
+	for (t = lc_task__chain(l, tid); t; t = t->next_tid, l->work++) {
 		if (t->tid != tid)
 			continue;
 		score = 1 + (t->exit.to ? 2 : 0) + comm_is(t, comm, len);
@@ -333,6 +333,7 @@ static void end_threads(struct lifecycle *l, const struct lc_task *leader)
 
 	for (t = leader->proc->tasks; t; t = next) {
 		next = t->next;
+		l->work++;
 		if (t == leader || t->exit.to)
 			continue;
 		end_unseen(l, t);

@@ -16,6 +16,7 @@
 #ifndef ANALYZE_LIFECYCLE_PRIV_H
 #define ANALYZE_LIFECYCLE_PRIV_H
 
+#include "charge.h"
 #include "event_fields.h"
 #include "lifecycle.h"
 
@@ -52,7 +53,7 @@ struct lc_wait { /* waitid()s that returned somebody, and nobody knows whom */
 
 struct lc_task {
 	struct lc_task *next_tid, *next_ns; /* chains */
-	struct lc_task *next; /* of the process */
+	struct lc_task *next, **at; /* of the process, and what points here */
 	struct lc_proc *proc;
 	uint64_t id;
 	uint32_t tid, ns_pid;
@@ -119,6 +120,9 @@ struct lifecycle {
 	struct event_fields *fields;
 	struct lc_task **by_tid, **by_ns;
 	unsigned int bits, nr_tasks;
+	uint64_t seed; /* of their hash */
+	uint64_t memory, work; /* bytes held; steps along chains and families */
+	struct charge charge;
 	uint64_t next_id, ts, end_ts;
 	const struct stk_event *e; /* being looked at */
 	struct lifecycle_counts counts;

@@ -7,15 +7,17 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "seeded_hash.h"
 
 #define FLAG_INTERRUPT 0x18 /* of common_flags: in a hardirq, in a softirq */
 #define MAX_GENERATIONS 1024 /* parents above one another */
+#define FAMILY_WORK 64 /* of looking whether all of these are others */
 
 /* ---- chains --------------------------------------------------------------------------------- */
 
 static unsigned int slot(const struct lifecycle *l, uint32_t number)
 {
-	return number * 2654435769u >> (32 - l->bits);
+	return seeded_hash__u64(l->seed, l->seed, number) >> (64 - l->bits);
 }
 
 static void link_tid(struct lifecycle *l, struct lc_task *t)
@@ -59,12 +61,20 @@ static void unlink_ns(struct lifecycle *l, struct lc_task *t)
 }
 
 /* The oldest first into chains that have the youngest first. */
-static void rehash(struct lifecycle *l, struct lc_task *t)
+static void rehash(struct lifecycle *l, struct lc_task *youngest)
 {
-	if (!t)
-		return;
-	rehash(l, t->next_tid);
-	link_tid(l, t);
+	struct lc_task *oldest = NULL, *t;
+
+	while ((t = youngest)) {
+		youngest = t->next_tid;
+		t->next_tid = oldest;
+		oldest = t;
+	}
+	while ((t = oldest)) {
+		oldest = t->next_tid;
+		link_tid(l, t);
+		link_ns(l, t);
+	}
 }
 
 static int grow(struct lifecycle *l)
@@ -72,7 +82,7 @@ static int grow(struct lifecycle *l)
 	unsigned int bits = l->by_tid ? l->bits + 1 : 10, i, old = l->by_tid ? 1u << l->bits : 0;
 	struct lc_task **tid = calloc((size_t)1 << bits, sizeof(*tid));
 	struct lc_task **ns = calloc((size_t)1 << bits, sizeof(*ns));
-	struct lc_task **was = l->by_tid, *t;
+	struct lc_task **was = l->by_tid;
 
 	if (!tid || !ns) {
 		free(tid);
@@ -86,14 +96,13 @@ static int grow(struct lifecycle *l)
 	for (i = 0; i < old; i++)
 		rehash(l, was[i]);
 	free(was);
-	for (i = 0; i < 1u << bits; i++)
-		for (t = l->by_tid[i]; t; t = t->next_tid)
-			link_ns(l, t);
+	l->memory += 2 * ((1u << bits) - old) * sizeof(*tid);
 	return 0;
 }
 
 int lc_tables__new(struct lifecycle *l)
 {
+	l->seed = seeded_hash__seed();
 	return grow(l);
 }
 
@@ -159,6 +168,16 @@ void lc_task__set_ns_pid(struct lifecycle *l, struct lc_task *t, uint32_t ns_pid
 
 /* ---- coming and going ----------------------------------------------------------------------- */
 
+static void link_to_process(struct lc_task *t, struct lc_proc *p)
+{
+	t->proc = p;
+	t->next = p->tasks;
+	t->at = &p->tasks;
+	if (t->next)
+		t->next->at = &t->next;
+	p->tasks = t;
+}
+
 static struct lc_task *task_new(struct lifecycle *l, struct lc_proc *p, uint32_t tid)
 {
 	struct lc_task *t;
@@ -168,12 +187,11 @@ static struct lc_task *task_new(struct lifecycle *l, struct lc_proc *p, uint32_t
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
+	l->memory += sizeof(*t);
 	t->id = ++l->next_id;
 	t->tid = tid;
 	t->code = -1;
-	t->proc = p;
-	t->next = p->tasks;
-	p->tasks = t;
+	link_to_process(t, p);
 	p->nr_threads++;
 	p->nr_live++;
 	link_tid(l, t);
@@ -187,6 +205,7 @@ struct lc_task *lc_process__new(struct lifecycle *l, uint32_t pid)
 
 	if (!p)
 		return NULL;
+	l->memory += sizeof(*p);
 	p->pid = pid;
 	p->leader = task_new(l, p, pid);
 	if (!p->leader) {
@@ -245,6 +264,7 @@ void lc_proc__leave_children(struct lifecycle *l, struct lc_proc *p)
 	struct lc_proc *c;
 
 	while ((c = p->children)) {
+		l->work += FAMILY_WORK;
 		if (!c->orphan && !c->reaped.to && !lc_is_released(c)) {
 			c->orphan = c->left_exiting = true;
 			l->counts.orphans++;
@@ -269,11 +289,9 @@ void lc_proc__settle_orphan(struct lifecycle *l, struct lc_proc *p, bool orphan)
 
 static void unlink_of_process(struct lc_task *t)
 {
-	struct lc_task **at = &t->proc->tasks;
-
-	while (*at != t)
-		at = &(*at)->next;
-	*at = t->next;
+	*t->at = t->next;
+	if (t->next)
+		t->next->at = t->at;
 	if (t->proc->leader == t)
 		t->proc->leader = NULL;
 }
@@ -286,6 +304,7 @@ static void drop_if_empty(struct lifecycle *l, struct lc_proc *p)
 	while (p->children)
 		lc_proc__set_parent(p->children, p->parent);
 	lc_proc__set_parent(p, NULL);
+	l->memory -= sizeof(*p) + strlen(p->exec ?: "");
 	free(p->exec);
 	free(p->waits);
 	free(p);
@@ -299,6 +318,7 @@ void lc_task__drop(struct lifecycle *l, struct lc_task *t)
 	unlink_ns(l, t);
 	unlink_of_process(t);
 	l->nr_tasks--;
+	l->memory -= sizeof(*t);
 	free(t);
 	drop_if_empty(l, p);
 }
@@ -308,9 +328,7 @@ void lc_task__move(struct lifecycle *l, struct lc_task *t, struct lc_proc *p)
 	struct lc_proc *was = t->proc;
 
 	unlink_of_process(t);
-	t->proc = p;
-	t->next = p->tasks;
-	p->tasks = t;
+	link_to_process(t, p);
 	p->nr_threads++;
 	p->nr_live += !t->exit.to;
 	drop_if_empty(l, was);

@@ -132,14 +132,14 @@ static void find_child(struct lifecycle *l, const struct lc_task *by, uint32_t n
 	struct lc_task *t;
 	struct lc_proc *c;
 
-	for (t = lc_task__ns_chain(l, number); t; t = t->next_ns)
+	for (t = lc_task__ns_chain(l, number); t; t = t->next_ns, l->work++)
 		if (t->ns_pid == number)
 			consider(&f, t, by, number);
-	for (t = lc_task__chain(l, number); t; t = t->next_tid)
+	for (t = lc_task__chain(l, number); t; t = t->next_tid, l->work++)
 		if (t->tid == number && !t->ns_pid)
 			consider(&f, t, by, number);
 	if (!f.best && by->proc->in_namespace)
-		for (c = by->proc->children; c; c = c->next_sibling)
+		for (c = by->proc->children; c; c = c->next_sibling, l->work++)
 			if (c->leader && !c->leader->ns_pid)
 				consider(&f, c->leader, by, number);
 	*ret_found = f;
@@ -177,13 +177,13 @@ static bool may_reap(const struct lc_proc *c, uint64_t enter)
 }
 
 /* Waits before all that can still be reaped ended are of no use. */
-static void forget_old(struct lc_proc *p)
+static void forget_old(struct lifecycle *l, struct lc_proc *p)
 {
 	uint64_t oldest = UINT64_MAX;
 	const struct lc_proc *c;
 	unsigned int i, nr = 0;
 
-	for (c = p->children; c; c = c->next_sibling)
+	for (c = p->children; c; c = c->next_sibling, l->work++)
 		if (may_reap(c, 0))
 			oldest = MIN(oldest, c->exit.from);
 	for (i = 0; i < p->nr_waits; i++)
@@ -192,11 +192,11 @@ static void forget_old(struct lc_proc *p)
 	p->nr_waits = nr;
 }
 
-static int keep(struct lc_proc *p, uint64_t now)
+static int keep(struct lifecycle *l, struct lc_proc *p)
 {
 	struct lc_wait *more;
 
-	forget_old(p);
+	forget_old(l, p);
 	if (p->nr_waits == LC_MAX_WAITS) {
 		p->waits[1].from = p->waits[0].from;
 		p->nr_waits--;
@@ -206,7 +206,7 @@ static int keep(struct lc_proc *p, uint64_t now)
 	if (!more)
 		return -ENOMEM;
 	p->waits = more;
-	more[p->nr_waits++] = (struct lc_wait){ now, now };
+	more[p->nr_waits++] = (struct lc_wait){ l->ts, l->ts };
 	return 0;
 }
 
@@ -217,7 +217,7 @@ static int returned_somebody(struct lifecycle *l, struct lc_task *by)
 	struct lc_proc *p = by->proc, *c, *one = NULL;
 	unsigned int nr = 0;
 
-	for (c = p->children; c; c = c->next_sibling) {
+	for (c = p->children; c; c = c->next_sibling, l->work++) {
 		if (!may_reap(c, by->call_ts) || !c->leader)
 			continue;
 		nr++;
@@ -229,7 +229,7 @@ static int returned_somebody(struct lifecycle *l, struct lc_task *by)
 		return 0;
 	}
 	if (nr)
-		return keep(p, l->ts);
+		return keep(l, p);
 	l->counts.waits_unmatched += !nohang && !(by->call_options & (WSTOPPED | WCONTINUED));
 	return 0;
 }

@@ -245,6 +245,16 @@ static int on_wake(struct offcpu_analysis *a, const struct event_known *known,
 	return 0;
 }
 
+/* What the answer needs, at the end, is as much again at most. */
+static int charge_all(struct offcpu_analysis *a)
+{
+	uint64_t memory = key_table__memory(&a->groups) + key_table__memory(&a->stacks) +
+			  key_table__memory(&a->comms) + thread_map__memory(&a->members, 1) +
+			  thread_map__memory(&a->off, sizeof(struct offcpu_off));
+
+	return charge(&a->charge, a->r, memory, 0);
+}
+
 int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e)
 {
 	const struct event_known *known;
@@ -257,5 +267,6 @@ int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e)
 		err = know_task(a, e);
 	if (err)
 		return err;
-	return known->role == ROLE_SWITCH ? on_switch(a, known, e) : on_wake(a, known, e);
+	err = known->role == ROLE_SWITCH ? on_switch(a, known, e) : on_wake(a, known, e);
+	return err ?: charge_all(a);
 }

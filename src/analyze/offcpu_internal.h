@@ -3,6 +3,7 @@
 #ifndef ANALYZE_OFFCPU_INTERNAL_H
 #define ANALYZE_OFFCPU_INTERNAL_H
 
+#include "charge.h"
 #include "event_fields.h"
 #include "gaps.h"
 #include "key_table.h"
@@ -33,6 +34,7 @@ struct offcpu_analysis {
 	bool chosen; /* only these tasks were recorded, others where they meet them */
 	struct thread_map members; /* by thread, and by process while its first thread lives */
 	struct key_table groups, stacks, comms;
+	struct charge charge;
 	struct offcpu_sums sums;
 	struct offcpu_result result;
 };

@@ -137,12 +137,11 @@ static bool is_selected(const struct pairs *p, const struct stk_event *e)
 }
 
 /* The newest start of the key whose thread still is there. */
-static struct open_start *pop(struct pairs *p, const struct open_key *key, uint64_t hash,
-			      struct event_view *v)
+static struct open_start *pop(struct pairs *p, const struct open_key *key, struct event_view *v)
 {
 	struct open_start *s;
 
-	while ((s = open__pop(&p->open, key, hash))) {
+	while ((s = open__pop(&p->open, key))) {
 		if (!is_gone(p, s) && !is_other_process(s, v))
 			return s;
 		count_start(p, s, &p->counts.gone);
@@ -186,9 +185,9 @@ static int passes(struct pairs *p, struct event_view *v)
 }
 
 /* What a start, or an event that --start-if says is none, replaces. */
-static void replace(struct pairs *p, struct event_view *v, const struct open_key *key, uint64_t hash)
+static void replace(struct pairs *p, struct event_view *v, const struct open_key *key)
 {
-	struct open_start *s = pop(p, key, hash, v);
+	struct open_start *s = pop(p, key, v);
 
 	if (s)
 		count_start(p, s, &p->counts.replaced);
@@ -200,12 +199,11 @@ static int add_start(struct pairs *p, struct event_view *v)
 	struct open_start *s;
 	struct open_key key;
 	unsigned int i;
-	uint64_t hash;
 	int known, pass = passes(p, v), err = 0;
 
 	if (pass == IF_NO) {
 		if (p->opts.single && event_view__key(p, v, v->type->start, &key) == KEY_ALL)
-			replace(p, v, &key, open__hash(&p->open, &key));
+			replace(p, v, &key);
 		return 0;
 	}
 	c->starts++;
@@ -215,15 +213,14 @@ static int add_start(struct pairs *p, struct event_view *v)
 	known = pass == IF_UNKNOWN ? KEY_PART : known;
 	if (is_useless(p, v, v->type->start, known, &c->start_late, &c->start_unknown, &c->start_idle))
 		return 0;
-	hash = open__hash(&p->open, &key);
 	if (p->opts.single)
-		replace(p, v, &key, hash);
+		replace(p, v, &key);
 	if (p->open.nr >= PAIRS_MAX_OPEN) {
-		gap__hole(p, hash);
+		gap__hole(p, open__hash(&p->open, &key));
 		c->start_over++;
 		return 0;
 	}
-	s = open__push(&p->open, &key, hash);
+	s = open__push(&p->open, &key);
 	if (!s)
 		return -ENOMEM;
 	c->max_open = MAX(c->max_open, p->open.nr);
@@ -257,7 +254,7 @@ static int add_end(struct pairs *p, struct event_view *v)
 	if (is_useless(p, v, v->type->end, known, &c->end_late, &c->end_unknown, &c->end_idle))
 		return 0;
 	hash = open__hash(&p->open, &key);
-	s = pop(p, &key, hash, v);
+	s = pop(p, &key, v);
 	if (!s) {
 		if (is_selected(p, v->e))
 			c->without_start++;
@@ -344,6 +341,21 @@ int pairs__add(struct pairs *p, const struct stk_reader *r, const struct stk_eve
 	if (!err && t->role & PAIRS_START)
 		err = add_start(p, &v);
 	return err;
+}
+
+uint64_t pairs__memory(const struct pairs *p)
+{
+	const struct groups *g = &p->groups;
+	uint64_t sum = dict__memory(&p->comms) + (uint64_t)p->open.max_v * sizeof(*p->open.v) +
+		       (uint64_t)p->gap.max * sizeof(*p->gap.v) + g->nr * sizeof(struct pairs_group);
+	unsigned int i;
+
+	for (i = 0; i < p->spec.nr_by; i++)
+		sum += 2 * dict__memory(&p->by[i].dict); /* and labels */
+	sum += p->open.slots ? sizeof(*p->open.slots) << p->open.bits : 0;
+	sum += p->lives.v ? sizeof(*p->lives.v) << p->lives.bits : 0;
+	sum += g->weights ? sizeof(*g->weights) << g->weight_bits : 0;
+	return sum;
 }
 
 static int by_age(const void *a, const void *b)

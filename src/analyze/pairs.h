@@ -165,6 +165,7 @@ static inline void pairs__freep(struct pairs **p)
  * message was logged; -ENOMEM.
  */
 int pairs__add(struct pairs *p, const struct stk_reader *r, const struct stk_event *e);
+uint64_t pairs__memory(const struct pairs *p); /* bytes, while adding */
 /* All events have been added.  The result belongs to p. */
 int pairs__finish(struct pairs *p, const struct stk_reader *r, struct pairs_result *ret_result);
 

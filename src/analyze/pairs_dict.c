@@ -5,20 +5,7 @@
 
 #include "array.h"
 #include "pairs_priv.h"
-
-static uint64_t hash_bytes(const void *p, size_t n)
-{
-	const unsigned char *s = p;
-	uint64_t h = n, word;
-
-	for (; n >= sizeof(word); n -= sizeof(word), s += sizeof(word)) {
-		memcpy(&word, s, sizeof(word));
-		h = pairs__mix(h ^ word);
-	}
-	while (n--)
-		h = pairs__mix(h ^ *s++);
-	return pairs__mix(h);
-}
+#include "seeded_hash.h"
 
 static int grow_slots(struct dict *d)
 {
@@ -56,9 +43,11 @@ static int append(struct dict *d, const void *bytes, size_t len, uint64_t hash)
 int dict__number(struct dict *d, const void *bytes, size_t len, uint32_t limit,
 		 uint32_t *ret_number, bool *ret_new)
 {
-	uint64_t hash = hash_bytes(bytes, len);
+	uint64_t hash;
 	uint32_t at, i;
 
+	d->seed = d->seed ?: seeded_hash__seed();
+	hash = seeded_hash__bytes(d->seed, bytes, len);
 	if ((!d->slots || d->nr >= 1u << (d->bits - 1)) && grow_slots(d))
 		return -ENOMEM;
 	for (at = hash >> (64 - d->bits); (i = d->slots[at]); at = (at + 1) & ((1u << d->bits) - 1)) {
@@ -81,6 +70,12 @@ int dict__number(struct dict *d, const void *bytes, size_t len, uint32_t limit,
 	*ret_number = d->nr;
 	*ret_new = true;
 	return 0;
+}
+
+uint64_t dict__memory(const struct dict *d)
+{
+	return (uint64_t)d->max * sizeof(*d->v) + (d->slots ? sizeof(*d->slots) << d->bits : 0) +
+	       d->bytes.cap;
 }
 
 const char *dict__bytes(const struct dict *d, uint32_t number, size_t *ret_len)

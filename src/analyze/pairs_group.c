@@ -6,15 +6,11 @@
 #include "array.h"
 #include "cleanup.h"
 #include "pairs_priv.h"
+#include "seeded_hash.h"
 
-static uint64_t hash_key(const struct group_key *key)
+static uint64_t hash_key(const struct groups *g, const struct group_key *key)
 {
-	uint64_t h = 0;
-	unsigned int i;
-
-	for (i = 0; i < PAIRS_MAX_BY; i++)
-		h = pairs__mix(h + key->by[i] + 1);
-	return pairs__mix(h);
+	return seeded_hash__bytes(g->seed, key, sizeof(*key));
 }
 
 static int grow_slots(struct groups *g)
@@ -25,10 +21,11 @@ static int grow_slots(struct groups *g)
 
 	if (!slots)
 		return -ENOMEM;
+	g->seed = g->seed ?: seeded_hash__seed();
 	for (i = 0; i < g->nr; i++) {
 		if (i + 1 == g->others)
 			continue;
-		at = hash_key(&g->keys[i]) >> (64 - bits);
+		at = hash_key(g, &g->keys[i]) >> (64 - bits);
 		while (slots[at])
 			at = (at + 1) & mask;
 		slots[at] = i + 1;
@@ -90,7 +87,7 @@ static int find_group(struct pairs *p, const struct group_key *key, uint32_t *re
 		return find_others(p, ret_group);
 	if ((!g->slots || g->nr >= 1u << (g->bits - 1)) && grow_slots(g))
 		return -ENOMEM;
-	for (at = hash_key(key) >> (64 - g->bits); (i = g->slots[at]);
+	for (at = hash_key(g, key) >> (64 - g->bits); (i = g->slots[at]);
 	     at = (at + 1) & ((1u << g->bits) - 1)) {
 		if (!memcmp(&g->keys[i - 1], key, sizeof(*key))) {
 			*ret_group = i - 1;
@@ -171,15 +168,18 @@ static int keep_slowest(struct pairs *p, struct pairs_group *group, const struct
 
 /* ---- weights of stacks ------------------------------------------------------------------------ */
 
-static uint64_t hash_weight(uint32_t group, uint32_t kstack, uint32_t ustack)
+static uint64_t hash_weight(uint64_t seed, uint32_t group, uint32_t kstack, uint32_t ustack)
 {
-	return pairs__mix(pairs__mix((uint64_t)group << 32 | kstack) + ustack);
+	uint64_t h = seeded_hash__u64(seed, seed, (uint64_t)group << 32 | kstack);
+
+	return seeded_hash__u64(seed, h, ustack);
 }
 
-static struct weight_slot *find_weight(struct weight_slot *v, unsigned int bits, uint32_t group,
-				       uint32_t kstack, uint32_t ustack)
+static struct weight_slot *find_weight(struct weight_slot *v, unsigned int bits, uint64_t seed,
+				       uint32_t group, uint32_t kstack, uint32_t ustack)
 {
-	size_t mask = ((size_t)1 << bits) - 1, at = hash_weight(group, kstack, ustack) >> (64 - bits);
+	size_t mask = ((size_t)1 << bits) - 1;
+	size_t at = hash_weight(seed, group, kstack, ustack) >> (64 - bits);
 
 	while (v[at].group &&
 	       (v[at].group != group || v[at].kstack != kstack || v[at].ustack != ustack))
@@ -195,10 +195,11 @@ static int grow_weights(struct groups *g)
 
 	if (!v)
 		return -ENOMEM;
+	g->seed = g->seed ?: seeded_hash__seed();
 	for (i = 0; g->weights && i < (size_t)1 << g->weight_bits; i++) {
 		old = &g->weights[i];
 		if (old->group)
-			*find_weight(v, bits, old->group, old->kstack, old->ustack) = *old;
+			*find_weight(v, bits, g->seed, old->group, old->kstack, old->ustack) = *old;
 	}
 	free(g->weights);
 	g->weights = v;
@@ -214,7 +215,7 @@ static int add_weight(struct pairs *p, uint32_t group, const struct pairs_pair *
 
 	if ((!g->weights || g->nr_weights >= (size_t)1 << (g->weight_bits - 1)) && grow_weights(g))
 		return -ENOMEM;
-	slot = find_weight(g->weights, g->weight_bits, group + 1, end->kstack, end->ustack);
+	slot = find_weight(g->weights, g->weight_bits, g->seed, group + 1, end->kstack, end->ustack);
 	g->nr_weights += !slot->group;
 	slot->group = group + 1;
 	slot->kstack = end->kstack;

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "pairs_priv.h"
+#include "seeded_hash.h"
 
 static struct life *find(const struct lives *l, uint32_t tid)
 {
 	uint32_t mask = (1u << l->bits) - 1;
-	uint32_t at = pairs__mix((uint64_t)tid + 1) >> (64 - l->bits);
+	uint32_t at = seeded_hash__u64(l->seed, l->seed, tid) >> (64 - l->bits);
 
 	while (l->v[at].tid && l->v[at].tid != tid + 1)
 		at = (at + 1) & mask;
@@ -17,9 +18,10 @@ static struct life *find(const struct lives *l, uint32_t tid)
 
 static int grow(struct lives *l)
 {
-	struct lives more = { .bits = l->v ? l->bits + 1 : 8, .nr = l->nr };
+	struct lives more = { .bits = l->v ? l->bits + 1 : 8, .nr = l->nr, .seed = l->seed };
 	uint32_t i;
 
+	more.seed = more.seed ?: seeded_hash__seed();
 	more.v = calloc(1ul << more.bits, sizeof(*more.v));
 	if (!more.v)
 		return -ENOMEM;

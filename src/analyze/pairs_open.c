@@ -5,6 +5,12 @@
 
 #include "array.h"
 #include "pairs_priv.h"
+#include "seeded_hash.h"
+
+static uint64_t slot_hash(const struct open *o, const struct open_key *key)
+{
+	return seeded_hash__bytes(o->seed, key->v, o->parts * sizeof(*key->v));
+}
 
 /*
  * A key without a start keeps its slot, it will most often come again; those that did not go when
@@ -16,6 +22,7 @@ static int rebuild(struct open *o)
 	uint32_t mask, i, at, nr = 0;
 	struct open_slot *slots;
 
+	o->seed = o->seed ?: seeded_hash__seed();
 	if (o->slots && o->live > 1u << (bits - 2))
 		bits++;
 	mask = (1u << bits) - 1;
@@ -25,7 +32,7 @@ static int rebuild(struct open *o)
 	for (i = 0; o->slots && i < 1u << o->bits; i++) {
 		if (!o->slots[i].top)
 			continue;
-		at = open__hash(o, &o->slots[i].key) >> (64 - bits);
+		at = slot_hash(o, &o->slots[i].key) >> (64 - bits);
 		while (slots[at].used)
 			at = (at + 1) & mask;
 		slots[at] = o->slots[i];
@@ -49,9 +56,9 @@ static bool same_key(const struct open *o, const struct open_key *a, const struc
 }
 
 /* The key's slot, or the empty one where it would be. */
-static struct open_slot *find(const struct open *o, const struct open_key *key, uint64_t hash)
+static struct open_slot *find(const struct open *o, const struct open_key *key)
 {
-	uint32_t at = hash >> (64 - o->bits);
+	uint32_t at = slot_hash(o, key) >> (64 - o->bits);
 
 	while (o->slots[at].used && !same_key(o, &o->slots[at].key, key))
 		at = (at + 1) & ((1u << o->bits) - 1);
@@ -72,7 +79,7 @@ static int64_t take_place(struct open *o)
 	return o->nr_v++;
 }
 
-struct open_start *open__push(struct open *o, const struct open_key *key, uint64_t hash)
+struct open_start *open__push(struct open *o, const struct open_key *key)
 {
 	struct open_slot *slot;
 	int64_t i;
@@ -82,7 +89,7 @@ struct open_start *open__push(struct open *o, const struct open_key *key, uint64
 	i = take_place(o);
 	if (i < 0)
 		return NULL;
-	slot = find(o, key, hash);
+	slot = find(o, key);
 	if (!slot->used) {
 		slot->key = *key;
 		slot->used = 1;
@@ -96,9 +103,9 @@ struct open_start *open__push(struct open *o, const struct open_key *key, uint64
 	return &o->v[i];
 }
 
-struct open_start *open__pop(struct open *o, const struct open_key *key, uint64_t hash)
+struct open_start *open__pop(struct open *o, const struct open_key *key)
 {
-	struct open_slot *slot = o->slots ? find(o, key, hash) : NULL;
+	struct open_slot *slot = o->slots ? find(o, key) : NULL;
 	struct open_start *s;
 	uint32_t i;
 

@@ -92,6 +92,7 @@ struct dict {
 	uint32_t nr, max;
 	uint32_t *slots;
 	unsigned int bits;
+	uint64_t seed; /* of the hash */
 	struct strbuf bytes;
 };
 
@@ -100,6 +101,7 @@ int dict__number(struct dict *d, const void *bytes, size_t len, uint32_t limit,
 		 uint32_t *ret_number, bool *ret_new);
 /* NUL-terminated; lives until the next new number. */
 const char *dict__bytes(const struct dict *d, uint32_t number, size_t *ret_len);
+uint64_t dict__memory(const struct dict *d); /* bytes */
 void dict__clear(struct dict *d);
 
 /* ---- open starts (pairs_open.c) --------------------------------------------------------------- */
@@ -135,8 +137,10 @@ struct open {
 	struct open_start *v;
 	uint32_t nr_v, max_v, free; /* index + 1 */
 	uint32_t nr; /* open */
+	uint64_t seed; /* of the slots' hash */
 };
 
+/* The same in every run: what may be missing is remembered by it. */
 static inline uint64_t open__hash(const struct open *o, const struct open_key *key)
 {
 	uint64_t h = pairs__mix(key->v[0] + 1);
@@ -147,9 +151,9 @@ static inline uint64_t open__hash(const struct open *o, const struct open_key *k
 	return pairs__mix(h);
 }
 /* A new start on top of those of the key, to be filled in; NULL: out of memory. */
-struct open_start *open__push(struct open *o, const struct open_key *key, uint64_t hash);
+struct open_start *open__push(struct open *o, const struct open_key *key);
 /* Takes the top of the key's starts; NULL: none.  It is there until the next push. */
-struct open_start *open__pop(struct open *o, const struct open_key *key, uint64_t hash);
+struct open_start *open__pop(struct open *o, const struct open_key *key);
 void open__clear(struct open *o);
 
 /* ---- values of an event (pairs_value.c) ------------------------------------------------------- */
@@ -199,6 +203,7 @@ struct lives {
 	struct life *v;
 	unsigned int bits;
 	uint32_t nr;
+	uint64_t seed; /* of the hash */
 };
 
 int lives__set(struct lives *l, uint32_t tid, uint64_t ts, bool ended);
@@ -266,6 +271,7 @@ struct groups {
 	struct weight_slot *weights;
 	unsigned int weight_bits;
 	size_t nr_weights;
+	uint64_t seed; /* of the hashes */
 	const struct pairs_group **sorted; /* those with pairs that count */
 	uint32_t nr_sorted;
 	struct {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "seeded_hash.h"
+
 /* What a group is looked up by; what does not tell groups apart stays 0. */
 struct group_key {
 	uint32_t type, comm, pid, tid, cpu;
@@ -33,6 +35,8 @@ struct count_slot {
 
 struct stack_counts {
 	unsigned int by, stacks;
+	uint64_t seed; /* of the hashes */
+	size_t comm_bytes;
 	struct group_entry *groups;
 	unsigned int nr_groups, max_groups;
 	struct index group_index;
@@ -47,22 +51,6 @@ struct stack_counts {
 	size_t nr_slots;
 	struct stack_group *result;
 };
-
-static uint64_t mix(uint64_t h)
-{
-	h *= 0x9e3779b97f4a7c15ULL;
-	return h ^ (h >> 29);
-}
-
-static uint64_t hash_bytes(const void *p, size_t n)
-{
-	const unsigned char *s = p;
-	uint64_t h = n;
-
-	while (n--)
-		h = mix(h ^ *s++);
-	return h;
-}
 
 /* Makes room for one more; hash_of gives the hash of an element already in. */
 static int index__reserve(struct index *ix, uint64_t (*hash_of)(struct stack_counts *, uint32_t),
@@ -90,12 +78,12 @@ static int index__reserve(struct index *ix, uint64_t (*hash_of)(struct stack_cou
 
 static uint64_t comm_hash(struct stack_counts *c, uint32_t i)
 {
-	return mix(hash_bytes(c->comms[i], strlen(c->comms[i])));
+	return seeded_hash__bytes(c->seed, c->comms[i], strlen(c->comms[i]));
 }
 
 static uint64_t group_hash(struct stack_counts *c, uint32_t i)
 {
-	return mix(hash_bytes(&c->groups[i].key, sizeof(struct group_key)));
+	return seeded_hash__bytes(c->seed, &c->groups[i].key, sizeof(struct group_key));
 }
 
 /* Room for one more element of an array that doubles. */
@@ -115,7 +103,7 @@ static int grow_array(void *parray, unsigned int nr, unsigned int *max, size_t s
 
 static int comm_number(struct stack_counts *c, const char *comm, uint32_t *ret_nr)
 {
-	uint64_t hash = mix(hash_bytes(comm, strlen(comm)));
+	uint64_t hash = seeded_hash__bytes(c->seed, comm, strlen(comm));
 	unsigned int at;
 	uint32_t i;
 
@@ -132,6 +120,7 @@ static int comm_number(struct stack_counts *c, const char *comm, uint32_t *ret_n
 	c->comms[c->nr_comms] = strdup(comm);
 	if (!c->comms[c->nr_comms])
 		return -ENOMEM;
+	c->comm_bytes += strlen(comm);
 	*ret_nr = c->nr_comms++;
 	c->comm_index.nr = c->nr_comms;
 	c->comm_index.slots[at] = c->nr_comms;
@@ -161,7 +150,7 @@ static int group_find(struct stack_counts *c, const struct group_key *key,
 	if (index__reserve(&c->group_index, group_hash, c) ||
 	    grow_array(&c->groups, c->nr_groups, &c->max_groups, sizeof(*c->groups)))
 		return -ENOMEM;
-	for (at = mix(hash_bytes(key, sizeof(*key))) >> (64 - c->group_index.bits);
+	for (at = seeded_hash__bytes(c->seed, key, sizeof(*key)) >> (64 - c->group_index.bits);
 	     (i = c->group_index.slots[at]); at = (at + 1) & ((1u << c->group_index.bits) - 1)) {
 		if (!memcmp(&c->groups[i - 1].key, key, sizeof(*key))) {
 			*ret_group = i - 1;
@@ -208,9 +197,11 @@ static int group_of(struct stack_counts *c, const struct stk_event *e, uint32_t 
 	return err;
 }
 
-static uint64_t hash_count(const struct count_key *k)
+static uint64_t hash_count(const struct stack_counts *c, const struct count_key *k)
 {
-	return mix(mix((uint64_t)k->group << 32 | k->kstack) + k->ustack);
+	uint64_t h = seeded_hash__u64(c->seed, c->seed, (uint64_t)k->group << 32 | k->kstack);
+
+	return seeded_hash__u64(c->seed, h, k->ustack);
 }
 
 static bool same_count(const struct count_key *a, const struct count_key *b)
@@ -230,7 +221,7 @@ static int grow_slots(struct stack_counts *c)
 	for (i = 0; c->slots && i < (size_t)1 << c->bits; i++) {
 		if (!c->slots[i].key.group)
 			continue;
-		at = hash_count(&c->slots[i].key) >> (64 - bits);
+		at = hash_count(c, &c->slots[i].key) >> (64 - bits);
 		while (slots[at].key.group)
 			at = (at + 1) & mask;
 		slots[at] = c->slots[i];
@@ -248,7 +239,7 @@ static int count_stacks(struct stack_counts *c, const struct count_key *key)
 	if ((!c->slots || c->nr_slots >= ((size_t)1 << c->bits) / 2) && grow_slots(c))
 		return -ENOMEM;
 	mask = ((size_t)1 << c->bits) - 1;
-	at = hash_count(key) >> (64 - c->bits);
+	at = hash_count(c, key) >> (64 - c->bits);
 	while (c->slots[at].key.group && !same_count(&c->slots[at].key, key))
 		at = (at + 1) & mask;
 	if (!c->slots[at].key.group) {
@@ -277,6 +268,12 @@ int stack_counts__add(struct stack_counts *c, const struct stk_event *e)
 	if (!err)
 		c->groups[group].group.count++;
 	return err;
+}
+
+uint64_t stack_counts__memory(const struct stack_counts *c)
+{
+	return (uint64_t)c->max_groups * sizeof(*c->groups) + c->max_comms * sizeof(*c->comms) +
+	       c->comm_bytes + (c->slots ? sizeof(*c->slots) << c->bits : 0);
 }
 
 static int by_number(uint32_t a, uint32_t b)
@@ -392,6 +389,7 @@ int stack_counts__new(unsigned int by, unsigned int stacks, struct stack_counts 
 
 	if (!c)
 		return -ENOMEM;
+	c->seed = seeded_hash__seed();
 	c->by = by;
 	c->stacks = stacks;
 	*ret_counts = c;

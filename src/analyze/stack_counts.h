@@ -44,6 +44,7 @@ int stack_counts__new(unsigned int by, unsigned int stacks, struct stack_counts 
 void stack_counts__free(struct stack_counts *c);
 /* -ENOMEM, after which the counts are incomplete. */
 int stack_counts__add(struct stack_counts *c, const struct stk_event *e);
+uint64_t stack_counts__memory(const struct stack_counts *c); /* bytes, while adding */
 /*
  * Sorts: largest group first, in it the most frequent stack.  Numbers that mean the same stack
  * become one.  Nothing may be added afterwards; the groups belong to c.

@@ -5,26 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "seeded_hash.h"
+
 #define FIRST_BITS 6
 
-static uint32_t home(uint32_t tid, uint32_t bits)
+static uint32_t home(uint64_t seed, uint32_t tid, uint32_t bits)
 {
-	return (uint32_t)(tid * 0x9e3779b1u) >> (32 - bits);
+	return seeded_hash__u64(seed, seed, tid) >> (64 - bits);
 }
 
 /* The thread's slot, or the empty one where it would be. */
-static uint32_t place(const struct thread_slot *slots, uint32_t bits, uint32_t tid)
+static uint32_t place(const struct thread_slot *slots, uint64_t seed, uint32_t bits, uint32_t tid)
 {
-	uint32_t mask = (1u << bits) - 1, at = home(tid, bits);
+	uint32_t mask = (1u << bits) - 1, at = home(seed, tid, bits);
 
 	while (slots[at].value && slots[at].tid != tid)
 		at = (at + 1) & mask;
 	return at;
 }
 
+uint64_t thread_map__memory(const struct thread_map *m, uint32_t value_size)
+{
+	return (m->slots ? sizeof(*m->slots) << m->bits : 0) + (uint64_t)m->nr * value_size;
+}
+
 void *thread_map__find(const struct thread_map *m, uint32_t tid)
 {
-	return m->slots ? m->slots[place(m->slots, m->bits, tid)].value : NULL;
+	return m->slots ? m->slots[place(m->slots, m->seed, m->bits, tid)].value : NULL;
 }
 
 static int grow(struct thread_map *m)
@@ -37,9 +44,10 @@ static int grow(struct thread_map *m)
 	slots = calloc((size_t)1 << bits, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
+	m->seed = m->seed ?: seeded_hash__seed();
 	for (i = 0; m->slots && i < 1u << m->bits; i++)
 		if (m->slots[i].value)
-			slots[place(slots, bits, m->slots[i].tid)] = m->slots[i];
+			slots[place(slots, m->seed, bits, m->slots[i].tid)] = m->slots[i];
 	free(m->slots);
 	m->slots = slots;
 	m->bits = bits;
@@ -52,7 +60,7 @@ int thread_map__put(struct thread_map *m, uint32_t tid, void *value)
 
 	if ((!m->slots || m->nr >= (1u << m->bits) / 2) && grow(m))
 		return -ENOMEM;
-	slot = &m->slots[place(m->slots, m->bits, tid)];
+	slot = &m->slots[place(m->slots, m->seed, m->bits, tid)];
 	m->nr += !slot->value;
 	*slot = (struct thread_slot){ .tid = tid, .value = value };
 	return 0;
@@ -66,13 +74,13 @@ void *thread_map__remove(struct thread_map *m, uint32_t tid)
 	if (!m->slots)
 		return NULL;
 	mask = (1u << m->bits) - 1;
-	hole = place(m->slots, m->bits, tid);
+	hole = place(m->slots, m->seed, m->bits, tid);
 	value = m->slots[hole].value;
 	if (!value)
 		return NULL;
 	/* Those behind move up to where they would be found without this one. */
 	for (at = (hole + 1) & mask; m->slots[at].value; at = (at + 1) & mask) {
-		uint32_t from = home(m->slots[at].tid, m->bits);
+		uint32_t from = home(m->seed, m->slots[at].tid, m->bits);
 
 		if (((at - from) & mask) < ((at - hole) & mask))
 			continue;

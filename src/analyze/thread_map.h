@@ -10,6 +10,7 @@ struct thread_map {
 	/* private */
 	uint32_t bits;
 	struct thread_slot *slots;
+	uint64_t seed; /* of the hash */
 };
 
 struct thread_slot {
@@ -17,6 +18,7 @@ struct thread_slot {
 	void *value; /* NULL: empty */
 };
 
+uint64_t thread_map__memory(const struct thread_map *m, uint32_t value_size); /* bytes */
 /* NULL: nothing is there. */
 void *thread_map__find(const struct thread_map *m, uint32_t tid);
 /* In place of what was there, which is not freed; value is not NULL.  -ENOMEM. */

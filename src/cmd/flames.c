@@ -109,6 +109,7 @@ int flames__add(struct flamegraph *f, struct stk_reader *r, struct names *n, con
 {
 	_cleanup_(flame_stack__free) struct flame_stack s = { 0 };
 	struct flame_frame swap;
+	uint64_t memory;
 	unsigned int i;
 	int err;
 
@@ -124,7 +125,9 @@ int flames__add(struct flamegraph *f, struct stk_reader *r, struct names *n, con
 		s.frames[i] = s.frames[s.nr - 1 - i];
 		s.frames[s.nr - 1 - i] = swap;
 	}
-	return flamegraph__add(f, s.frames, s.nr, weight);
+	memory = flamegraph__memory(f);
+	err = flamegraph__add(f, s.frames, s.nr, weight);
+	return err ?: stk_reader__charge(r, (int64_t)(flamegraph__memory(f) - memory), s.nr);
 }
 
 int flames__write(const struct flamegraph *f, struct reading *rd, const struct flame_text *text)

@@ -268,7 +268,8 @@ static int read_pairs(struct latency *l)
 
 	err = pairs__new(&opts, &l->pairs);
 	while (!err && reading__next(&l->rd, &l->out, NULL, NULL, &e))
-		err = pairs__add(l->pairs, l->rd.reader, e);
+		err = pairs__add(l->pairs, l->rd.reader, e) ?:
+			      charge(&l->charge, l->rd.reader, pairs__memory(l->pairs), 0);
 	if (!err)
 		err = check_types(l);
 	if (!err)

@@ -6,6 +6,7 @@
 #ifndef CMD_LATENCY_H
 #define CMD_LATENCY_H
 
+#include "analyze/charge.h"
 #include "analyze/pairs.h"
 #include "events/format.h"
 #include "presets.h"
@@ -25,6 +26,7 @@ struct latency {
 	uint8_t *roles; /* by event type: PAIRS_START, PAIRS_END, ROLE_KNOWN */
 	unsigned int nr_roles;
 	struct pairs *pairs;
+	struct charge charge; /* for them */
 	struct pairs_result res;
 	struct ev_print_ctx print;
 	struct kernel_text text; /* for print */

@@ -222,6 +222,9 @@ static int keep(struct lifecycle_cmd *c, const struct life *l, bool over)
 
 	if (full && !is_before(&k, &c->over[0]))
 		return 0;
+	err = full ? 0 : stk_reader__charge(c->rd.reader, sizeof(k) + strlen(l->exec), 0);
+	if (err)
+		return err;
 	k.life.exec = strdup(l->exec);
 	if (!k.life.exec)
 		return -ENOMEM;

@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "seeded_hash.h"
 #include "symbols/usyms.h"
 
 #define MAX_INLINED 32 /* functions inlined into one another at one address, that are shown */
@@ -107,6 +108,7 @@ static int symbolize(void *ctx, const struct stk_file *file, uint64_t offset,
 void names__start(struct names *n, struct stk_reader *r)
 {
 	n->reader = r;
+	n->seed = seeded_hash__seed();
 	if (!n->no_symbols)
 		stk_reader__set_symbolizer(r, symbolize, n);
 }
@@ -129,18 +131,11 @@ void names__finish(const struct names *n)
 
 /* ---- names as they are shown ---------------------------------------------------------------- */
 
-static uint64_t hash_string(const char *s)
-{
-	uint64_t h = 0;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 32;
-}
-
 static struct name *find_name(const struct names *n, const char *raw)
 {
-	size_t mask = ((size_t)1 << n->bits) - 1, at = hash_string(raw) & mask;
+	size_t mask = ((size_t)1 << n->bits) - 1, at;
+
+	at = seeded_hash__bytes(n->seed, raw, strlen(raw)) & mask;
 
 	while (n->table[at].raw && strcmp(n->table[at].raw, raw))
 		at = (at + 1) & mask;
@@ -150,7 +145,7 @@ static struct name *find_name(const struct names *n, const char *raw)
 static int grow_names(struct names *n)
 {
 	size_t i, old = n->table ? (size_t)1 << n->bits : 0;
-	struct names grown = { .bits = n->table ? n->bits + 1 : 10 };
+	struct names grown = { .bits = n->table ? n->bits + 1 : 10, .seed = n->seed };
 
 	grown.table = calloc((size_t)1 << grown.bits, sizeof(*grown.table));
 	if (!grown.table)
@@ -195,7 +190,7 @@ const char *names__function(struct names *n, const char *sym)
 static struct name_lines *find_lines(const struct names *n, uint32_t file, uint64_t offset)
 {
 	size_t mask = ((size_t)1 << n->line_bits) - 1;
-	size_t at = ((offset * 0x9e3779b97f4a7c15ULL >> 20) + file) & mask;
+	size_t at = seeded_hash__u64(n->seed, n->seed ^ file, offset) & mask;
 
 	while (n->lines[at].v && (n->lines[at].file != file || n->lines[at].offset != offset))
 		at = (at + 1) & mask;
@@ -205,7 +200,7 @@ static struct name_lines *find_lines(const struct names *n, uint32_t file, uint6
 static int grow_lines(struct names *n)
 {
 	size_t i, old = n->lines ? (size_t)1 << n->line_bits : 0;
-	struct names grown = { .line_bits = n->lines ? n->line_bits + 1 : 10 };
+	struct names grown = { .line_bits = n->lines ? n->line_bits + 1 : 10, .seed = n->seed };
 
 	grown.lines = calloc((size_t)1 << grown.line_bits, sizeof(*grown.lines));
 	if (!grown.lines)

@@ -37,6 +37,7 @@ struct names {
 	struct stk_reader *reader;
 	struct usyms *usyms; /* made when first asked */
 	struct name *table; /* open addressing */
+	uint64_t seed; /* of the hashes */
 	unsigned int bits, nr;
 	struct name_lines *lines;
 	unsigned int line_bits, nr_lines;

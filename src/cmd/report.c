@@ -295,7 +295,8 @@ int cmd_report(int argc, char **argv)
 	out__open(&rp.out, true);
 	err = stack_counts__new(rp.by, rp.stacks ?: STACKS_KERNEL | STACKS_USER, &rp.counts);
 	while (!err && reading__next(&rp.rd, &rp.out, NULL, NULL, &e))
-		err = stack_counts__add(rp.counts, e);
+		err = stack_counts__add(rp.counts, e) ?:
+			      charge(&rp.charge, rp.rd.reader, stack_counts__memory(rp.counts), 0);
 	if (err)
 		log_err(err, "count the stacks");
 	else

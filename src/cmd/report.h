@@ -3,6 +3,7 @@
 #ifndef CMD_REPORT_H
 #define CMD_REPORT_H
 
+#include "analyze/charge.h"
 #include "analyze/stack_counts.h"
 #include "reading.h"
 
@@ -16,6 +17,7 @@ struct report {
 	uint64_t min; /* billionths of a percent */
 	uint64_t total;
 	struct stack_counts *counts;
+	struct charge charge; /* for them */
 	struct strbuf indent;
 };
 

@@ -307,7 +307,7 @@ int report__put_tree(struct report *rp, const struct stack_group *g)
 	_cleanup_(call_tree__freep) struct call_tree *tree = NULL;
 	int err;
 
-	err = call_tree__new(g, !rp->callees, add_frames, rp, &tree);
+	err = call_tree__new(rp->rd.reader, g, !rp->callees, add_frames, rp, &tree);
 	if (err)
 		return log_err(err, "sum up the stacks");
 	if (rp->rd.json) {

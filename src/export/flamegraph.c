@@ -9,36 +9,31 @@
 #include "array.h"
 #include "cleanup.h"
 #include "flamegraph_tree.h"
+#include "seeded_hash.h"
 #include "strbuf.h"
 
 /* ---- names and nodes ------------------------------------------------------------------------ */
 
-static uint64_t mix(uint64_t h)
+static uint64_t name_hash(const struct flamegraph *f, const char *name, const char *where)
 {
-	h *= 0x9e3779b97f4a7c15ULL;
-	return h ^ (h >> 29);
+	uint64_t h = seeded_hash__bytes(f->seed, name, strlen(name));
+
+	return seeded_hash__u64(f->seed, h, seeded_hash__bytes(f->seed, where, strlen(where)));
 }
 
-static uint64_t hash_text(uint64_t h, const char *s)
+static uint64_t node_hash(const struct flamegraph *f, uint32_t parent, uint32_t name)
 {
-	while (*s)
-		h = mix(h ^ (unsigned char)*s++);
-	return h;
-}
-
-static uint64_t node_hash(uint32_t parent, uint32_t name)
-{
-	return mix(mix((uint64_t)parent << 32 | name));
+	return seeded_hash__u64(f->seed, f->seed, (uint64_t)parent << 32 | name);
 }
 
 static uint64_t name_hash_at(const struct flamegraph *f, uint32_t i)
 {
-	return mix(f->names[i].hash ^ f->names[i].kind);
+	return f->names[i].hash;
 }
 
 static uint64_t node_hash_at(const struct flamegraph *f, uint32_t i)
 {
-	return node_hash(f->nodes[i].parent, f->nodes[i].name);
+	return node_hash(f, f->nodes[i].parent, f->nodes[i].name);
 }
 
 static void index__put(struct flame_index *ix, uint64_t hash, uint32_t i)
@@ -81,7 +76,7 @@ static bool name__is(const struct flame_name *n, uint64_t hash, const struct fla
 static int name_number(struct flamegraph *f, const struct flame_frame *frame, uint32_t *ret_name)
 {
 	const char *where = frame->where ?: "";
-	uint64_t hash = hash_text(mix(hash_text(1, frame->name)), where);
+	uint64_t hash = name_hash(f, frame->name, where) + frame->kind;
 	_cleanup_free_ char *name = NULL, *place = NULL;
 	uint32_t mask, at;
 
@@ -89,7 +84,7 @@ static int name_number(struct flamegraph *f, const struct flame_frame *frame, ui
 	    index__reserve(&f->name_index, f, f->nr_names, name_hash_at))
 		return -ENOMEM;
 	mask = (1u << f->name_index.bits) - 1;
-	at = mix(hash ^ frame->kind) >> (64 - f->name_index.bits);
+	at = hash >> (64 - f->name_index.bits);
 	for (; f->name_index.slots[at]; at = (at + 1) & mask) {
 		*ret_name = f->name_index.slots[at] - 1;
 		if (name__is(&f->names[*ret_name], hash, frame, where))
@@ -99,6 +94,7 @@ static int name_number(struct flamegraph *f, const struct flame_frame *frame, ui
 	place = strdup(where);
 	if (!name || !place)
 		return -ENOMEM;
+	f->name_bytes += strlen(name) + strlen(place);
 	*ret_name = f->nr_names++;
 	f->names[*ret_name] = (struct flame_name){
 		.name = take_ptr(name), .where = take_ptr(place), .kind = frame->kind, .hash = hash
@@ -115,7 +111,7 @@ static int node_number(struct flamegraph *f, uint32_t parent, uint32_t name, uin
 	    index__reserve(&f->node_index, f, f->nr_nodes, node_hash_at))
 		return -ENOMEM;
 	mask = (1u << f->node_index.bits) - 1;
-	at = node_hash(parent, name) >> (64 - f->node_index.bits);
+	at = node_hash(f, parent, name) >> (64 - f->node_index.bits);
 	for (; f->node_index.slots[at]; at = (at + 1) & mask) {
 		i = f->node_index.slots[at] - 1;
 		if (f->nodes[i].parent == parent && f->nodes[i].name == name) {
@@ -147,13 +143,24 @@ int flamegraph__child(struct flamegraph *f, uint32_t parent, const struct flame_
 
 /* ---- the tree ------------------------------------------------------------------------------- */
 
+uint64_t flamegraph__memory(const struct flamegraph *f)
+{
+	return (uint64_t)f->max_names * sizeof(*f->names) + f->name_bytes +
+	       (uint64_t)f->max_nodes * sizeof(*f->nodes) +
+	       (sizeof(uint32_t) << f->name_index.bits) + (sizeof(uint32_t) << f->node_index.bits);
+}
+
 int flamegraph__new(struct flamegraph **ret_flame)
 {
 	static const struct flame_frame all = { .name = "all", .kind = FLAME_ROOT };
 	_cleanup_(flamegraph__freep) struct flamegraph *f = calloc(1, sizeof(*f));
 	uint32_t root;
-	int err = f ? flamegraph__child(f, FLAME_NONE, &all, &root) : -ENOMEM;
+	int err;
 
+	if (!f)
+		return -ENOMEM;
+	f->seed = seeded_hash__seed();
+	err = flamegraph__child(f, FLAME_NONE, &all, &root);
 	if (!err)
 		*ret_flame = take_ptr(f);
 	return err;

@@ -40,6 +40,7 @@ static inline void flamegraph__freep(struct flamegraph **f)
  */
 int flamegraph__add(struct flamegraph *f, const struct flame_frame *frames, unsigned int nr,
 		    uint64_t weight);
+uint64_t flamegraph__memory(const struct flamegraph *f); /* bytes; drawing takes less again */
 uint64_t flamegraph__total(const struct flamegraph *f); /* of all that was added */
 
 struct flame_text {

@@ -30,6 +30,8 @@ struct flamegraph {
 	struct flame_node *nodes; /* 0: the root */
 	uint32_t nr_names, max_names, nr_nodes, max_nodes;
 	struct flame_index name_index, node_index;
+	uint64_t seed; /* of their hashes */
+	size_t name_bytes;
 };
 
 /* The child of that parent for that frame, made when there is none; -ENOMEM. */

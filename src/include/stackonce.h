@@ -194,6 +194,13 @@ void stk_reader__totals(const struct stk_reader *r, struct stk_totals *ret_total
  */
 bool stk_reader__is_live(const struct stk_reader *r);
 
+/*
+ * Analyses that keep what a recording holds, or walk it again and again, take that from the recording's
+ * budget: bytes, negative where they are given back, and steps of work, some ns each.  -ENOBUFS: it asks
+ * for more than its size can need; nothing was taken, and the analysis should end.
+ */
+int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work);
+
 /* ---- stacks and symbols --------------------------------------------------------------------- */
 
 enum stk_stack_end {

@@ -452,6 +452,19 @@ int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
 	}
 }
 
+int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work)
+{
+	struct budget *b = &r->budget;
+
+	if (!budget__has(b, memory > 0 ? memory : 0, work)) {
+		b->out = true;
+		return -ENOBUFS;
+	}
+	b->memory += memory;
+	b->work += work;
+	return 0;
+}
+
 /* ---- what was recorded ---------------------------------------------------------------------- */
 
 unsigned int stk_reader__nr_types(const struct stk_reader *r)

@@ -39,7 +39,7 @@ fuzz()
 	echo "== fuzz $1 for $seconds s"
 	rc=0
 	LLVM_PROFILE_FILE=/dev/null "$exe" -max_total_time="$seconds" -print_final_stats=1 \
-		-timeout=10 -rss_limit_mb=2048 -artifact_prefix="$build/fuzz/$1-" \
+		-timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=1024 -artifact_prefix="$build/fuzz/$1-" \
 		"$found" "tests/fuzz/corpus/$1" >"$log" 2>&1 || rc=$?
 	if [ "$rc" -ne 0 ]; then
 		grep -aE 'ERROR|SUMMARY|runtime error|Test unit written' "$log" | head -n 10

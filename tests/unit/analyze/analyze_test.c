@@ -320,7 +320,7 @@ static void test_tree(void **state)
 		const struct call_node *root;
 		struct call_tree *t;
 
-		assert_int_equal(call_tree__new(&groups[0], callers, get_frames, r, &t), 0);
+		assert_int_equal(call_tree__new(r, &groups[0], callers, get_frames, r, &t), 0);
 		root = call_tree__root(t);
 		assert_int_equal(root->count, groups[0].count);
 		check_node(root, 0);
@@ -350,7 +350,7 @@ static void test_files(void **state)
 	read_events(*state, c, slow);
 	assert_int_equal(stack_counts__finish(c, r, &groups, &nr), 0);
 	assert_int_equal(nr, 1);
-	assert_int_equal(call_tree__new(&groups[0], true, get_frames, r, &t), 0);
+	assert_int_equal(call_tree__new(r, &groups[0], true, get_frames, r, &t), 0);
 	root = call_tree__root(t);
 	assert_int_equal(root->nr_children, 2 * FILES);
 	assert_true(root->self > 0); /* events without */

@@ -23,7 +23,8 @@ run()
 refused()
 {
 	rc=0
-	run "$1" "$dir/$2.stk" || rc=$?
+	# shellcheck disable=SC2086 # a command and its options
+	run $1 "$dir/$2.stk" || rc=$?
 	if [ "$rc" -ne 1 ] || ! grep -q 'more memory or work than a recording of its size' "$dir/err"; then
 		echo "not ok $1 of $2: exit $rc"
 		head -n 3 "$dir/err"
@@ -67,6 +68,9 @@ aliases info
 user_symbols files
 cpus report
 many report
+callers report --tree
+forks lifecycle
+frees lifecycle
 LIST
 harmless info keys
 exit "$failed"

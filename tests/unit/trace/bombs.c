@@ -117,7 +117,7 @@ static void put_type(struct bomb *b, uint32_t index, const char *system, const c
 
 /* The same event, over and over: event of type TYPE in task TASK. */
 struct kind {
-	uint32_t type, task;
+	uint32_t type, task, kstack;
 	uint8_t record[RECORD]; /* as long as it is, where the type has a column */
 };
 
@@ -129,16 +129,20 @@ static void put_heads(struct bomb *b, uint32_t n, const struct kind *kinds, uint
 		wire_put_varint(&b->raw, kinds[i].type);
 	for (uint32_t i = 0; i < nr; i++)
 		wire_put_varint(&b->raw, kinds[i].task);
-	put_bytes(b, 0, 5 * nr);
-	wire_put_u8(&b->raw, 1);
+	for (uint32_t i = 0; i < nr; i++)
+		wire_put_varint(&b->raw, kinds[i].kstack);
+	put_bytes(b, 0, 4 * nr);
+	wire_put_u8(&b->raw, 2); /* bytes of an event's kind, and of its time */
 	wire_put_u8(&b->raw, 1);
 	for (uint32_t i = 0; i < n; i++)
 		wire_put_u8(&b->raw, i % nr);
+	for (uint32_t i = 0; i < n; i++)
+		wire_put_u8(&b->raw, i % nr >> 8);
 	put_bytes(b, 0, 1);
 	put_bytes(b, wire_zigzag(1), n - 1);
 }
 
-/* kinds by type, each of another one; len: of their records. */
+/* kinds by type, each of another one or all of one; len: of their records. */
 static void put_events(struct bomb *b, uint32_t cpu, uint64_t ts, const struct kind *kinds,
 		       uint32_t nr, uint32_t len)
 {
@@ -154,7 +158,7 @@ static void put_events(struct bomb *b, uint32_t cpu, uint64_t ts, const struct k
 	eh.heads_raw = b->raw.len;
 	eh.heads_stored = pack(&b->out, &b->raw);
 	b->raw.len = 0;
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < nr && (!i || kinds[i].type != kinds[i - 1].type); i++) {
 		wire_put_varint(&b->raw, 1);
 		put_bytes(b, 0, len > STK_RECORD_HEAD ? 3 : 2);
 		wire_put_varint(&b->raw, len);
@@ -340,6 +344,49 @@ static void ticks(const char *dir, const char *name, bool one_cpu)
 	save(&b, dir, name);
 }
 
+#define CHAIN 500
+#define LEAVES 10000u
+
+static void put_deep_stacks(struct bomb *b)
+{
+	wire_put_varint(&b->raw, 1);
+	wire_put_varint(&b->raw, CHAIN + LEAVES);
+	wire_put_svarint(&b->raw, 0xffffffff81000000);
+	put_bytes(b, wire_zigzag(16), CHAIN + LEAVES - 1);
+	put_bytes(b, 0, 1);
+	put_bytes(b, 1, CHAIN - 1);
+	for (uint32_t i = 1; i <= LEAVES; i++)
+		wire_put_varint(&b->raw, i);
+	put_block(b, STK_BLOCK_NODES);
+	wire_put_varint(&b->raw, 1);
+	wire_put_varint(&b->raw, LEAVES);
+	wire_put_varint(&b->raw, 0);
+	wire_put_varint(&b->raw, 0);
+	for (uint32_t i = 1; i <= LEAVES; i++)
+		wire_put_varint(&b->raw, CHAIN + i);
+	put_block(b, STK_BLOCK_STACKS);
+}
+
+/* Deep stacks that differ in the innermost function alone: below each of these stand all the callers. */
+static void callers(const char *dir)
+{
+	static const struct kind tick = { .task = 1 };
+	static struct kind kinds[LEAVES];
+	struct bomb b = { 0 };
+
+	for (uint32_t i = 0; i < LEAVES; i++) {
+		kinds[i] = tick;
+		kinds[i].kstack = i + 1;
+	}
+	put_header(&b);
+	put_tasks(&b);
+	put_type(&b, 0, "s", "tick", "", 0);
+	put_deep_stacks(&b);
+	put_events(&b, 0, 1000, kinds, LEAVES, STK_RECORD_HEAD);
+	put_end(&b);
+	save(&b, dir, "callers");
+}
+
 #define FORMAT_FORK                                                       \
 	"name: sched_process_fork\nID: 1\nformat:\n"                      \
 	"\tfield:char parent_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
@@ -391,6 +438,7 @@ int main(int argc, char **argv)
 	user_symbols(argv[1]);
 	ticks(argv[1], "cpus", false);
 	ticks(argv[1], "many", true);
+	callers(argv[1]);
 	forks(argv[1], "forks", false);
 	forks(argv[1], "frees", true);
 	return 0;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What an analysis takes of its recording's budget. */
+#ifndef ANALYZE_CHARGE_H
+#define ANALYZE_CHARGE_H
+
+#include "stackonce.h"
+
+#define CHARGE_WORK 1024 /* steps that are told together */
+
+struct charge {
+	uint64_t memory, work; /* told so far */
+};
+
+/* It holds so many bytes by now, and has gone so many steps that no event pays for; -ENOBUFS. */
+static inline int charge(struct charge *c, struct stk_reader *r, uint64_t memory, uint64_t work)
+{
+	int err;
+
+	if (memory == c->memory && work - c->work < CHARGE_WORK)
+		return 0;
+	err = stk_reader__charge(r, (int64_t)(memory - c->memory), work - c->work);
+	if (!err)
+		*c = (struct charge){ memory, work };
+	return err;
+}
+
+#endif /* ANALYZE_CHARGE_H */
