@@ -10,6 +10,8 @@
 #include "cleanup.h"
 
 #define NATIVE_DATA (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
+#define MAX_PHDRS \
+	512 /* that are looked at: linkers make a dozen, and every symbol is looked for in all */
 
 int elf_file__read(const struct elf_file *f, uint64_t off, void *buf, size_t len)
 {
@@ -125,7 +127,7 @@ static int read_ehdr(struct elf_file *f)
 static int read_phdrs(struct elf_file *f)
 {
 	size_t size = f->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	unsigned int nr = f->ehdr.e_phnum;
+	unsigned int nr = MIN(f->ehdr.e_phnum, (unsigned int)MAX_PHDRS);
 	_cleanup_free_ char *raw = NULL;
 	int err;
 

@@ -69,16 +69,32 @@ static void sort(struct elf_symbols *s)
 	s->nr = to;
 }
 
+/* Many functions may have one name in a hostile file: the place is searched for, too. */
+static struct elf_function *find_at(struct elf_names *n, const char *name, uint64_t start)
+{
+	size_t low = 0, high = n->s.nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct elf_function *f = &n->s.v[mid];
+		int by_name = strcmp(n->s.names + f->name, name);
+
+		if (!by_name && f->start == start)
+			return &n->s.v[mid];
+		if (by_name < 0 || (!by_name && f->start < start))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
 static void mark(struct elf_names *n, const char *name, uint64_t start, bool old)
 {
-	for (size_t i = elf_names__find(n, name); i < n->s.nr; i++) {
-		struct elf_function *f = &n->s.v[i];
+	struct elf_function *f = find_at(n, name, start);
 
-		if (strcmp(n->s.names + f->name, name))
-			break;
-		if (f->start == start)
-			f->rank = (f->rank & ~ELF_RANK_OLD) | (old ? ELF_RANK_OLD : 0);
-	}
+	if (f)
+		f->rank = (f->rank & ~ELF_RANK_OLD) | (old ? ELF_RANK_OLD : 0);
 }
 
 /* A function that has the default version of its name, too, is not old: these come last. */

@@ -13,7 +13,7 @@
 #include "cleanup.h"
 
 #define MAX_RELOCS (1u << 20)
-#define MAX_STUBS (4u << 20) /* bytes of a section */
+#define MAX_STUBS (4u << 20) /* bytes of all sections: hostile files have thousands of them */
 #define MAX_NAME 2048
 
 struct slot {
@@ -23,6 +23,7 @@ struct slot {
 
 struct plt {
 	const struct elf_file *exe;
+	size_t left; /* of MAX_STUBS */
 	struct slot *slots; /* sorted by address */
 	size_t nr_slots;
 	uint32_t *pushed; /* symbols of .rela.plt by number */
@@ -169,10 +170,10 @@ static int add_stub(struct elf_symbols *s, const struct plt *p, uint32_t nr, uin
 	return elf_table__add(s, &function);
 }
 
-static int add_stubs(struct elf_symbols *s, const struct plt *p, const Elf64_Shdr *section)
+static int add_stubs(struct elf_symbols *s, struct plt *p, const Elf64_Shdr *section)
 {
 	size_t step = section->sh_entsize == 8 ? 8 : 16,
-	       size = MIN(section->sh_size, (uint64_t)MAX_STUBS);
+	       size = MIN(section->sh_size, (uint64_t)p->left);
 	_cleanup_free_ char *code = NULL;
 	uint64_t off, end;
 	int err;
@@ -180,6 +181,7 @@ static int add_stubs(struct elf_symbols *s, const struct plt *p, const Elf64_Shd
 	if (!elf_file__code_offset(p->exe, section->sh_addr, &off, &end))
 		return 0;
 	size = MIN(size, end - off);
+	p->left -= size;
 	err = elf_file__load(p->exe, off, size, &code);
 	for (size_t at = 0; !err && size - at >= step; at += step) {
 		uint32_t nr = stub_symbol(p, (uint8_t *)code + at, step, section->sh_addr + at);
@@ -206,7 +208,7 @@ static bool holds_stubs(const struct elf_file *exe, const Elf64_Shdr *section)
 
 int elf_plt__add(struct elf_symbols *s, const struct elf_file *exe)
 {
-	_cleanup_(plt_done) struct plt p = { .exe = exe };
+	_cleanup_(plt_done) struct plt p = { .exe = exe, .left = MAX_STUBS };
 	int err;
 
 	if (exe->ehdr.e_machine != EM_X86_64 || !exe->is64)
