@@ -264,7 +264,8 @@ static __always_inline struct event_counts *event_wanted(u32 event, struct event
 	/*
 	 * Interrupts that hit the recorder are not its own; and a selected task may be named by one.
 	 */
-	if (self_tgid && !select_tasks && pid_tgid >> 32 == self_tgid &&
+	if (self_tgid && !select_tasks &&
+	    (pid_tgid >> 32 == self_tgid || (u32)pid_tgid == *(volatile u32 *)&ctl.held) &&
 	    (event == sample_event || !compat_context_level())) {
 		bump(c, STK_C_FILTERED_SELF);
 		return NULL;

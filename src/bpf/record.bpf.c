@@ -161,6 +161,25 @@ int begin_program(void *ctx)
 
 /* ---- following tasks --------------------------------------------------------------------------- */
 
+/*
+ * Our fork becomes the command: execve(2) names the task right after the point of no return, as
+ * perf's enable_on_exec has it.  What came before were our own events.
+ */
+SEC("raw_tp/task_rename")
+int begin_command(void *ctx)
+{
+	u32 tid = bpf_get_current_pid_tgid(), word = tid >> 6;
+	u64 *bits;
+
+	if (!tid || tid != ctl.held)
+		return 0;
+	bits = select_tasks ? bpf_map_lookup_elem(&pids, &word) : NULL;
+	if (bits)
+		__sync_fetch_and_or(bits, 1ULL << (tid & 63));
+	*(volatile u32 *)&ctl.held = 0;
+	return 0;
+}
+
 /* Runs in the parent for every new task or thread: the child is selected as its parent is. */
 SEC("raw_tp/task_newtask")
 int follow(struct bpf_raw_tracepoint_args *ctx)

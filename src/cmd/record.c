@@ -20,6 +20,7 @@
 #include "record/kernel_names.h"
 #include "record/recorder.h"
 #include "record/stop.h"
+#include "record/target.h"
 #include "record/tracefs.h"
 
 #define DEFAULT_HZ 99
@@ -553,9 +554,11 @@ static int explain(const struct options *o, int err)
 	const char *command = o->rec.command ? o->rec.command[0] : "";
 
 	if (err <= -RECORDER_EXEC_FAILED) {
-		err = -(err + RECORDER_EXEC_FAILED);
-		log_err(-err, "cannot run '%s'", command);
-		return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+		err += RECORDER_EXEC_FAILED;
+		/* of a file that is there it is what its first line or its header names */
+		log_err(err, "cannot run '%s'%s", command,
+			err == -ENOENT && !target__look_for(command) ? ", its interpreter" : "");
+		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
 	return err == -EINTR && stop__signal() ? 128 + stop__signal() : CMD_FAILURE;
 }
@@ -605,6 +608,9 @@ int cmd_record(int argc, char **argv)
 	libbpf_set_print(bpf_log);
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;
+	err = o.rec.command ? target__look_for(o.rec.command[0]) : 0;
+	if (err)
+		return explain(&o, err);
 	stop__catch();
 	err = choose_backend(&o);
 	if (err)

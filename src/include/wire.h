@@ -287,7 +287,8 @@ struct task_slot {
 /* Set while recording. */
 struct wire_ctl {
 	__wire_u32 armed;
-	__wire_u32 pad[15];
+	__wire_u32 held; /* our fork that will become the command; 0: there is none, or it has */
+	__wire_u32 pad[14];
 };
 
 #endif /* WIRE_H */

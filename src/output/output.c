@@ -112,8 +112,9 @@ static int check_file_over(const struct output *o, int fd)
 	if (faccessat(o->place.dir, o->place.name, W_OK, AT_EACCESS))
 		return log_err(-errno, "write '%s'", o->path);
 	if (fd < 0)
-		return refuse("'%s' cannot be read, and may be a recording: not replaced without --force",
-			      o->path);
+		return refuse(
+			"'%s' cannot be read, and may be a recording: not replaced without --force",
+			o->path);
 	if (has_magic(fd))
 		return refuse("'%s' is a recording: not replaced without --force", o->path);
 	return 0;
@@ -221,8 +222,8 @@ static int create_named(struct output *o, mode_t mode)
 		err = random_name(o);
 		if (err)
 			return err;
-		fd = openat(o->place.dir, o->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			    mode);
+		fd = openat(o->place.dir, o->temp,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}

@@ -236,6 +236,11 @@ int attach__all(struct programs *p)
 		if (!p->follow)
 			return log_err(-errno, "attach to task:task_newtask");
 	}
+	if (p->opts.command) {
+		p->command = bpf_program__attach(p->skel->progs.begin_command);
+		if (!p->command)
+			return log_err(-errno, "attach to task:task_rename");
+	}
 	if (p->opts.user_stacks) {
 		p->begin = bpf_program__attach(p->skel->progs.begin_program);
 		if (!p->begin)
@@ -278,7 +283,7 @@ static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
 
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 {
-	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 6) * sizeof(*fds));
+	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 7) * sizeof(*fds));
 	unsigned int nr = 0, i;
 
 	if (!fds)
@@ -306,6 +311,8 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 		fds[nr++] = bpf_link__fd(p->follow);
 	if (p->begin)
 		fds[nr++] = bpf_link__fd(p->begin);
+	if (p->command)
+		fds[nr++] = bpf_link__fd(p->command);
 	qsort(fds, nr, sizeof(*fds), compare_ints);
 	*ret_fds = fds;
 	*ret_nr = nr;
@@ -336,6 +343,7 @@ void attach__release(struct programs *p)
 	}
 	bpf_link__destroy(p->follow);
 	bpf_link__destroy(p->begin);
+	bpf_link__destroy(p->command);
 	free(p->samples);
 	free(p->attached);
 	free(p->probes);

@@ -38,14 +38,19 @@ static int select_thread(void *ctx, pid_t tid)
 	return 0;
 }
 
-/* Through the map that both share. */
-static void in_child(void *ctx, bool only)
+static int hold(void *ctx, pid_t child)
+{
+	struct bpf_backend *b = ctx;
+
+	programs__hold(b->programs, child);
+	return 0;
+}
+
+static void in_child(void *ctx)
 {
 	struct bpf_backend *b = ctx;
 
 	programs__restore_limits(b->programs);
-	if (only)
-		programs__select(b->programs, syscall(SYS_gettid));
 }
 
 /* ---- start ------------------------------------------------------------------------------------ */
@@ -66,6 +71,7 @@ static int load_programs(struct bpf_backend *b)
 		.user_fp_only = o->user_fp_only,
 		.include_self = o->include_self,
 		.select_tasks = o->nr_pids || (o->command && o->command_only),
+		.command = o->command,
 		.clock = o->clock,
 		.max_depth = o->max_depth,
 		.stack_map_bits = o->stack_map_bits,
@@ -100,6 +106,7 @@ static int bpf_open(const struct recorder_opts *opts, struct backend **ret_backe
 	b->base.selection = (struct target_selection){
 		.ctx = b,
 		.select = select_thread,
+		.hold = hold,
 		.in_child = in_child,
 	};
 	err = load_programs(b);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
 
@@ -22,14 +21,10 @@
 #include "trace/writer.h"
 #include "tracefs.h"
 
-#define MEET_TRIES 50000 /* of 100 us: a child that was told to go on */
+#define RENAME_TRIGGER "events/task/task_rename/trigger"
+#define BEGIN_TRIES 10000 /* of 100 us: a child in the middle of execve(2) */
 #define LAST_TRIES 100 /* of 1 ms: a CPU that is in the middle of an event */
 #define COOKIES_US 50000 /* for tasks to go back to user space, when no event comes any more */
-
-/* Where recorder and child meet, so that the child's first event is its execve(2). */
-struct meeting {
-	int ready, go;
-};
 
 struct ftrace_backend {
 	struct backend base;
@@ -41,7 +36,7 @@ struct ftrace_backend {
 	struct ftrace_users *users; /* NULL: no user stacks */
 	struct ftrace_drain *drain;
 	struct stk_writer *w;
-	struct meeting *meeting;
+	char trigger[48]; /* of a command's begin */
 	unsigned int nr_cpus;
 	bool armed, user_stacks;
 	enum { FILTERS_NONE, FILTERS_SOME, FILTERS_ALL } filters; /* of the events */
@@ -79,34 +74,39 @@ static int switch_on(struct ftrace_backend *b)
 	return err;
 }
 
-/* Waits without a system call: the next one is execve(2). */
-static void in_child(void *ctx, bool only)
+/*
+ * A command switches recording on itself, when execve(2) names it right after the point of no return.
+ * Once: it may take other names later.
+ */
+static int hold(void *ctx, pid_t child)
 {
 	struct ftrace_backend *b = ctx;
+	int err = b->opts->command_only ? select_thread(b, child) : 0;
 
-	if (!only)
-		return;
-	__atomic_store_n(&b->meeting->ready, 1, __ATOMIC_SEQ_CST);
-	while (!__atomic_load_n(&b->meeting->go, __ATOMIC_SEQ_CST))
-		;
+	snprintf(b->trigger, sizeof(b->trigger), "traceon:1 if pid == %d", child);
+	return err ? err : ftrace_instance__write(b->instance, RENAME_TRIGGER, b->trigger);
 }
 
-/* Recording starts here: with nobody selected it would be everybody's. */
-static int meet_child(void *ctx, pid_t child, bool only)
+static bool is_on(const struct ftrace_backend *b)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	return !ftrace_instance__read(b->instance, "tracing_on", &text, &len) && *text == '1';
+}
+
+/* It has begun, or is gone.  Its trigger is an event in the ring that may find no room: off with it. */
+static int begun(void *ctx)
 {
 	struct ftrace_backend *b = ctx;
+	char text[sizeof(b->trigger) + 1];
 	unsigned int i;
-	int err;
 
-	if (!only)
-		return 0;
-	for (i = 0; i < MEET_TRIES && !__atomic_load_n(&b->meeting->ready, __ATOMIC_SEQ_CST); i++)
+	for (i = 0; i < BEGIN_TRIES && !is_on(b); i++)
 		usleep(100);
-	err = i == MEET_TRIES ? -ETIMEDOUT : select_thread(b, child);
-	if (!err)
-		err = switch_on(b);
-	__atomic_store_n(&b->meeting->go, 1, __ATOMIC_SEQ_CST);
-	return err;
+	snprintf(text, sizeof(text), "!%s", b->trigger);
+	b->armed = true;
+	return ftrace_instance__write(b->instance, RENAME_TRIGGER, text);
 }
 
 /* ---- start ------------------------------------------------------------------------------------ */
@@ -266,12 +266,6 @@ static int open_all(struct ftrace_backend *b)
 		err = load_formats(b);
 	if (err)
 		return err;
-	b->meeting = mmap(NULL, sizeof(*b->meeting), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (b->meeting == MAP_FAILED) {
-		b->meeting = NULL;
-		return log_err(-errno, "shared memory");
-	}
 	err = ftrace_instance__new("", &b->instance);
 	if (!err)
 		err = set_up(b);
@@ -296,8 +290,6 @@ static void ftrace_free(struct backend *base)
 	ftrace_users__free(b->users);
 	ftrace_tasks__free(b->tasks);
 	ftrace_instance__free(b->instance);
-	if (b->meeting)
-		munmap(b->meeting, sizeof(*b->meeting));
 	free(b);
 }
 
@@ -318,8 +310,8 @@ static int ftrace_open(const struct recorder_opts *opts, struct backend **ret_ba
 	b->base.selection = (struct target_selection){
 		.ctx = b,
 		.select = select_thread,
-		.in_child = in_child,
-		.meet_child = meet_child,
+		.hold = hold,
+		.begun = begun,
 	};
 	err = open_all(b);
 	if (err) {
@@ -381,8 +373,7 @@ static int ftrace_arm(struct backend *base)
 {
 	struct ftrace_backend *b = of(base);
 
-	/* a command that is to be the only one is selected first, see meet_child() */
-	return b->opts->command && b->opts->command_only ? 0 : switch_on(b);
+	return b->opts->command ? 0 : switch_on(b); /* a command does it itself, see hold() */
 }
 
 static int ftrace_disarm(struct backend *base)

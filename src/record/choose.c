@@ -68,6 +68,7 @@ void programs__choose(struct programs *p)
 	bpf_program__set_autoload(s->progs.nested, any);
 	bpf_program__set_autoload(s->progs.sample, p->opts.sample_hz);
 	bpf_program__set_autoload(s->progs.follow, p->opts.select_tasks);
+	bpf_program__set_autoload(s->progs.begin_command, p->opts.command);
 	bpf_program__set_autoload(s->progs.snapshot, p->opts.user_stacks);
 	bpf_program__set_autoload(s->progs.begin_program, p->opts.user_stacks);
 	choose_probes(p);

@@ -486,6 +486,11 @@ void programs__select(struct programs *p, uint32_t tid)
 		__atomic_fetch_or(&p->pids[tid / 64], 1ull << tid % 64, __ATOMIC_SEQ_CST);
 }
 
+void programs__hold(struct programs *p, uint32_t tid)
+{
+	__atomic_store_n(&p->skel->bss->ctl.held, tid, __ATOMIC_SEQ_CST);
+}
+
 uint64_t *programs__pids(struct programs *p)
 {
 	return p->pids;

@@ -31,6 +31,7 @@ struct programs_opts {
 	bool user_fp_only; /* by frame pointers, without unwind tables */
 	bool include_self;
 	bool select_tasks; /* only tasks that programs__select() named */
+	bool command; /* there is one, see programs__hold() */
 	enum rec_clock clock;
 	uint32_t max_depth; /* 1 .. WIRE_MAX_FRAMES */
 	uint32_t stack_map_bits; /* log2 of the number of stacks */
@@ -62,6 +63,11 @@ int programs__disarm(struct programs *p);
 
 /* This thread is selected, and with it what it forks from now on. */
 void programs__select(struct programs *p, uint32_t tid);
+/*
+ * This child of ours will become the command: from its execve(2) on it is selected like these, and
+ * until then its events are our own.
+ */
+void programs__hold(struct programs *p, uint32_t tid);
 /* The bit array behind it: one bit per thread id, shared with children over fork(2). */
 uint64_t *programs__pids(struct programs *p);
 

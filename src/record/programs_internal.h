@@ -43,7 +43,7 @@ struct programs {
 	struct record_bpf *skel;
 	struct stackmap *stackmap;
 	struct percpu_layout layout;
-	struct bpf_link *calibration, *follow, *begin;
+	struct bpf_link *calibration, *follow, *begin, *command;
 	unsigned int nr_cpus, nr_events;
 	bool *online;
 	int *ring_fds;

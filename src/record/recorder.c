@@ -97,7 +97,6 @@ static int open_target(struct recorder *r)
 	const struct recorder_opts *o = r->opts;
 	struct target_command command = {
 		.argv = o->command,
-		.only = o->command_only,
 		.stdout_taken = !strcmp(o->output, "-"),
 	};
 

@@ -29,7 +29,6 @@ struct target {
 	int child_fd; /* pidfd */
 	const struct target_selection *sel;
 	bool started, reaped;
-	bool only;
 	int status;
 	int go_fd; /* written to: the command may run */
 	int failed_fd; /* its errno when it cannot, closed when it can */
@@ -101,12 +100,34 @@ static int find_command(const char *name, char *ret_path, size_t len)
 	return found;
 }
 
+int target__look_for(const char *command)
+{
+	char path[4096];
+	int err = find_command(command, path, sizeof(path));
+
+	return err ? err - RECORDER_EXEC_FAILED : 0;
+}
+
 struct held {
 	int go[2], failed[2];
 	const char *path;
 	const struct target_command *command;
 	const struct target_selection *sel;
 };
+
+/* As shells tell: a script has no NUL in its first line. */
+static bool is_script(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char head[80], *nul, *line;
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+
+	if (n <= 0)
+		return n == 0;
+	nul = memchr(head, '\0', n);
+	line = memchr(head, '\n', n);
+	return !nul || (line && line < nul);
+}
 
 /* A file without a known format is a shell script; returns only on failure. */
 static int become(const char *path, char *const *argv)
@@ -117,6 +138,8 @@ static int become(const char *path, char *const *argv)
 	execv(path, argv);
 	if (errno != ENOEXEC)
 		return errno;
+	if (!is_script(path))
+		return ENOEXEC;
 	while (argv[n])
 		n++;
 	sh = calloc(n + 2, sizeof(*sh));
@@ -150,7 +173,8 @@ static void run_child(const struct held *h)
 	stop__restore();
 	if (h->command->stdout_taken && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		close(STDOUT_FILENO);
-	h->sel->in_child(h->sel->ctx, h->command->only);
+	if (h->sel->in_child)
+		h->sel->in_child(h->sel->ctx);
 	err = become(h->path, h->command->argv);
 	if (write(h->failed[1], &err, sizeof(err)) != sizeof(err))
 		_exit(126);
@@ -190,14 +214,15 @@ int target__command(const struct target_selection *sel, const struct target_comm
 
 	err = find_command(command->argv[0], path, sizeof(path));
 	if (err)
-		return -(RECORDER_EXEC_FAILED - err);
+		return err - RECORDER_EXEC_FAILED;
 	h.path = path;
 	t = target_new();
 	if (!t)
 		return log_err(-ENOMEM, "start '%s'", command->argv[0]);
 	t->sel = sel;
-	t->only = command->only;
 	err = fork_held(t, &h);
+	if (!err)
+		err = sel->hold(sel->ctx, t->child);
 	if (err) {
 		target__free(t);
 		return log_err(err, "start '%s'", command->argv[0]);
@@ -215,18 +240,14 @@ int target__start(struct target *t)
 		return 0;
 	if (write(t->go_fd, "g", 1) != 1)
 		return log_err(-errno, "start the command");
-	if (t->sel->meet_child) {
-		err = t->sel->meet_child(t->sel->ctx, t->child, t->only);
-		if (err)
-			return log_err(err, "select the command");
-	}
 	do {
 		n = read(t->failed_fd, &err, sizeof(err));
 	} while (n < 0 && errno == EINTR);
 	if (n == sizeof(err))
 		return -(RECORDER_EXEC_FAILED + err);
 	t->started = true;
-	return 0;
+	err = t->sel->begun ? t->sel->begun(t->sel->ctx) : 0;
+	return err ? log_err(err, "start the command") : 0;
 }
 
 /* ---- processes that run ----------------------------------------------------------------------- */

@@ -13,18 +13,27 @@ struct target_selection {
 	void *ctx;
 	/* This thread is selected, and with it what it forks from now on. */
 	int (*select)(void *ctx, pid_t tid);
-	/* In the child that is about to become the command; only: it selects itself. */
-	void (*in_child)(void *ctx, bool only);
-	/* In the recorder at the same time, for what in_child() waits for; NULL: for nothing. */
-	int (*meet_child)(void *ctx, pid_t child, bool only);
+	/*
+	 * This child will become the command.  Its events are the command's from the point on where its
+	 * execve(2) cannot fail any more; those before are ours.
+	 */
+	int (*hold)(void *ctx, pid_t child);
+	/* In that child, before its execve(2); NULL: nothing. */
+	void (*in_child)(void *ctx);
+	/* That was successful; NULL: nothing. */
+	int (*begun)(void *ctx);
 };
 
 struct target_command {
 	char *const *argv;
-	bool only; /* select it and what it starts: its execve(2) comes first */
 	bool stdout_taken; /* by the recording: its standard output becomes its standard error */
 };
 
+/*
+ * Whether there is such a command: 0, or -(RECORDER_EXEC_FAILED + errno).  It is looked for again when it is
+ * started.
+ */
+int target__look_for(const char *command);
 /* Fork the command, held before its first instruction.  sel lives as long as the target. */
 int target__command(const struct target_selection *sel, const struct target_command *command,
 		    struct target **ret_target);
@@ -39,7 +48,7 @@ int target__system(struct target **ret_target);
 /* A command that was not started ends; one that runs goes on. */
 void target__free(struct target *t);
 
-/* Let the command go.  -(RECORDER_EXEC_FAILED + errno) when it cannot be run. */
+/* Let the command go.  -(RECORDER_EXEC_FAILED + errno) when it cannot be executed. */
 int target__start(struct target *t);
 
 /* Whether the command, or all the processes, have ended. */

@@ -238,16 +238,14 @@ static void test_descriptor(void **state)
 	assert_int_equal(names(), 1);
 }
 
-#define TEST(function) \
-	cmocka_unit_test_setup_teardown(function, directory__enter, directory__leave)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, directory__enter, directory__leave)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_new),	      TEST(test_replaced),  TEST(test_inputs),
-		TEST(test_recordings), TEST(test_live),	     TEST(test_meanwhile),
-		TEST(test_read_only), TEST(test_no_file),   TEST(test_fifo),
-		TEST(test_descriptor),
+		TEST(test_new),	 TEST(test_replaced),	TEST(test_inputs),    TEST(test_recordings),
+		TEST(test_live), TEST(test_meanwhile),	TEST(test_read_only), TEST(test_no_file),
+		TEST(test_fifo), TEST(test_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

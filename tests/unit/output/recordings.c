@@ -157,8 +157,7 @@ static void test_link(void **state)
 	assert_int_equal(names(), 2);
 }
 
-#define TEST(function) \
-	cmocka_unit_test_setup_teardown(function, directory__enter, directory__leave)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, directory__enter, directory__leave)
 
 int main(void)
 {
