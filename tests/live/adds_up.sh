@@ -31,6 +31,7 @@ run_case()
 		busy
 		kill -CONT "$recorder"
 	fi
+	sleep "${longer:-0}"
 	busy
 	stop_recorder
 	want_sum "$name.stk"
@@ -50,6 +51,18 @@ HOLD=1 run_case rings --buffer-size 64K -e sched:sched_switch -e raw_syscalls:sy
 run_case map --stack-map-bits 10 --stack-pool 64K -e 'sched:*' -e 'kmem:*' -e raw_syscalls:sys_enter
 [ "$(info_of map.stk .stacks.fallbacks)" -gt 0 ] ||
 	fail "a map of 2^10 did not fill: this tested nothing"
+
+# Interrupts that hit the second program of one event with that of another.
+if [ -z "${LIVE_VM:-}" ]; then
+	"$PROG/load" &
+	load=$!
+	test_pids="$test_pids $load"
+	longer=2 run_case interrupted --stack-map-bits 10 --stack-pool 64K -e 'sched:*' -e 'kmem:*' \
+		-e raw_syscalls:sys_enter
+	kill "$load"
+	[ "$(info_of interrupted.stk '[.events[].fields_missing] | add')" -gt 1000 ] ||
+		fail "few events were nested: this tested nothing"
+fi
 
 run_case nested -e 'irq:*' -e 'sched:*' -e 'timer:*' -e 'syscalls:sys_*'
 [ "$(info_of nested.stk '[.events[] | select(.recorded > 0)] | length')" -ge 8 ] ||
