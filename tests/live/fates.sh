@@ -56,7 +56,8 @@ for _ in $(seq 1 100); do
 	sleep 0.1
 done
 [ -e ready ] || fail "the program did not start"
-record_bg -a -o fates.stk --preset lifecycle --buffer-size 16M
+# shellcheck disable=SC2086 # an option and its value
+record_bg -a -o fates.stk --preset lifecycle $roomy
 : >go
 await_file fates.log
 zombies_in_proc >zombies.before

@@ -19,14 +19,14 @@ presets='--preset lifecycle,runqueue,futex,offcpu -e syscalls:sys_enter_getppid 
 new_instance
 # shellcheck disable=SC2154 # of new_instance
 echo mono >"$instance/trace_clock"
-echo 16384 >"$instance/buffer_size_kb"
+scale 65536 16384 >"$instance/buffer_size_kb"
 echo 1 >"$instance/events/sched/sched_switch/enable" || fail "tracefs does not enable sched_switch"
 
 # shellcheck disable=SC2086 # a list
-record_bg -a -k mono --no-user-stacks --backend bpf $presets -o bpf.stk
+record_bg -a $roomy -k mono --no-user-stacks --backend bpf $presets -o bpf.stk
 bpf=$recorder
 # shellcheck disable=SC2086 # a list
-record_bg -a -k mono --no-user-stacks --backend ftrace $presets -o ftrace.stk
+record_bg -a $roomy -k mono --no-user-stacks --backend ftrace $presets -o ftrace.stk
 "$PROG/pingpong" "$(scale 1000 200)" 0 >/dev/null
 "$PROG/forktree" 3 2 10 >/dev/null
 "$program" "$(scale 5 2)" >/dev/null

@@ -15,7 +15,8 @@ want()
 }
 
 n=$(scale 20000 3000)
-record --backend ftrace -o call.stk -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -- \
+# shellcheck disable=SC2086 # an option and its value
+record --backend ftrace $roomy -o call.stk -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -- \
 	"$PROG/getppid" "$n"
 want_sum call.stk
 want "lost" "$(info_of call.stk .totals.lost)" 0
@@ -38,10 +39,10 @@ want "forks" "$(counted fork.stk sched:sched_process_fork recorded)" 14
 # kind is the same event in both.
 events='-e sched:sched_switch -e sched:sched_waking -e irq:softirq_raise -e syscalls:sys_enter_read'
 # shellcheck disable=SC2086 # a list
-record_bg -a -k mono --no-user-stacks --backend bpf -o bpf.stk $events
+record_bg -a $roomy -k mono --no-user-stacks --backend bpf -o bpf.stk $events
 bpf=$recorder
 # shellcheck disable=SC2086 # a list
-record_bg -a -k mono --no-user-stacks --backend ftrace -o ftrace.stk $events
+record_bg -a $roomy -k mono --no-user-stacks --backend ftrace -o ftrace.stk $events
 "$PROG/pingpong" "$(scale 1500 200)" 0 >/dev/null
 "$PROG/forktree" 3 2 10 >/dev/null
 stop_recorder

@@ -65,7 +65,8 @@ check_strays()
 }
 
 for mode in nested crossed; do
-	record -o "$work/$mode.stk" -e "$start" -e "$end" -e sched:sched_process_exit -- \
+	# shellcheck disable=SC2086 # an option and its value
+	record $roomy -o "$work/$mode.stk" -e "$start" -e "$end" -e sched:sched_process_exit -- \
 		sh -c '"$1" "$2" "$3" >"$4"' sh "$PROG/latency_pairs" "$mode" "$rounds" "$work/truth"
 	if [ "$mode" = nested ]; then
 		pairs_of "$work/$mode.stk" >"$work/got"

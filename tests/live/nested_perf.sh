@@ -14,7 +14,8 @@ perf=$!
 test_pids="$test_pids $perf"
 sleep 2
 # taking the user stack faults as well, in the middle of our own programs
-record -a --no-user-stacks -o faults.stk -e exceptions:page_fault_kernel -- "$PROG/badframe" "$n"
+# shellcheck disable=SC2086 # an option and its value
+record -a $roomy --no-user-stacks -o faults.stk -e exceptions:page_fault_kernel -- "$PROG/badframe" "$n"
 kill -INT "$perf"
 wait "$perf" || :
 want_sum faults.stk

@@ -17,7 +17,8 @@ record_bg -a -o other.stk -e 'raw_syscalls:*'
 busy=$!
 test_pids="$test_pids $busy"
 echo 1 >"$instance/events/sched/sched_waking/enable"
-record -o mine.stk -e sched:sched_waking -- ./$comm "$n"
+# shellcheck disable=SC2086 # an option and its value
+record $roomy -o mine.stk -e sched:sched_waking -- ./$comm "$n"
 echo 0 >"$instance/events/sched/sched_waking/enable"
 kill -KILL "$busy"
 stop_recorder

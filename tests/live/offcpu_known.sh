@@ -18,7 +18,8 @@ perf record -q -a -k mono -e sched:sched_switch -o perf.data -- true >perf.log 2
 # record_program: at once by perf, where that is allowed.
 record_program()
 {
-	set -- "$STACKONCE" record -q -e "$calls" -o off.stk -- sh -c 'exec "$0" "$1" >truth' \
+	# shellcheck disable=SC2086 # an option and its value
+	set -- "$STACKONCE" record $roomy -q -e "$calls" -o off.stk -- sh -c 'exec "$0" "$1" >truth' \
 		"$program" "$(scale 20 5)"
 	[ -z "$perf" ] || set -- perf record -q -a -k mono -e sched:sched_switch -o perf.data -- "$@"
 	"$@" >record.log 2>&1 || {

@@ -13,11 +13,12 @@ echo mono >"$instance/trace_clock"
 echo 1 >"$instance/options/stacktrace"
 echo 1 >"$instance/options/sym-offset"
 echo 0 >"$instance/options/irq-info" 2>/dev/null
-echo 16384 >"$instance/buffer_size_kb"
+scale 65536 16384 >"$instance/buffer_size_kb"
 
 # Both are on before the workload starts and off after it ended, and both lose nothing: event k of a
 # task and kind is the same event in both.
-record_bg -a -k mono -o s.stk -e sched:sched_switch -e sched:sched_waking -e irq:softirq_raise
+# shellcheck disable=SC2086 # an option and its value
+record_bg -a $roomy -k mono -o s.stk -e sched:sched_switch -e sched:sched_waking -e irq:softirq_raise
 for e in $events; do
 	echo 1 >"$instance/events/$e/enable"
 done

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # u:, ur: and usdt: of a program whose calls are known: as many events as calls, with the arguments and
 # return values of each, and the callers that they came through.
+# shellcheck disable=SC2086 # $roomy is an option and its value
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -44,7 +45,7 @@ callers()
 }
 
 # All at once: what is probed at one place does not disturb the others.
-record -o all.stk --buffer-size 16M -e "u:$p:leaf" -e "ur:$p:leaf" -e "usdt:$p:stackonce:leaf" \
+record $roomy -o all.stk -e "u:$p:leaf" -e "ur:$p:leaf" -e "usdt:$p:stackonce:leaf" \
 	-e "u:$p:stepped+6" -e "ur:$p:middle" "$p" "$calls" "$threads"
 want_user all.stk
 for e in "u:$p:leaf" "ur:$p:leaf" "usdt:$p:stackonce:leaf" "u:$p:stepped+6" "ur:$p:middle"; do
@@ -96,22 +97,22 @@ callers all.stk "u:*:stepped+6" "stepped work"
 
 # Recursion, and calls that longjmp(3) does not let return.  The kernel sees 64 returns of a thread's
 # nested calls: those of the outermost ones.
-record -o deep.stk --buffer-size 16M -e "u:$p:fall" -e "u:$p:jump" -e "ur:$p:jump" "$p" "$calls" \
+record $roomy -o deep.stk -e "u:$p:fall" -e "u:$p:jump" -e "ur:$p:jump" "$p" "$calls" \
 	"$threads"
 want_user deep.stk
 want_count deep.stk "u:$p:fall" $((all + threads)) $((all + threads))
 want_count deep.stk "u:$p:jump" $((calls % 100 * threads + threads)) \
 	$((calls % 100 * threads + threads))
 want_count deep.stk "ur:$p:jump" 0 0
-record -o returns.stk -e "ur:$p:fall" "$p" 40 "$threads"
+record $roomy -o returns.stk -e "ur:$p:fall" "$p" 40 "$threads"
 want_count returns.stk "ur:$p:fall" $((41 * threads)) $((41 * threads))
-record -o returns.stk -e "ur:$p:fall" "$p" 100 "$threads"
+record $roomy -o returns.stk -e "ur:$p:fall" "$p" 100 "$threads"
 want_count returns.stk "ur:$p:fall" $((101 * threads)) $((64 * threads)) $((37 * threads))
 [ "$(info_of returns.stk '.totals.lost_by.return')" -eq $((37 * threads)) ] ||
 	fail "not lost as returns: $(info_of returns.stk -c .totals.lost_by)"
 
 # Filters on arguments: what they leave out happened, too.
-record -o filtered.stk -e "u:$p:leaf" --filter 'arg1 < 50 && arg4 != 1' \
+record $roomy -o filtered.stk -e "u:$p:leaf" --filter 'arg1 < 50 && arg4 != 1' \
 	-e "ur:$p:leaf" --filter 'ret == 31' -e "usdt:$p:stackonce:leaf" --filter 'arg2 >= -2' \
 	"$p" "$calls" "$threads"
 want_user filtered.stk

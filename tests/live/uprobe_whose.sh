@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Probes in programs belong to a file: whose calls are recorded, by -p, by COMMAND and of the whole
 # system, by two recorders at once, is as with all events.
+# shellcheck disable=SC2086 # $roomy is an option and its value
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -37,10 +38,10 @@ other=$started
 exec 3>one 4>other
 
 # That of one process, by its pid; of both, by a recorder of the whole system beside it.
-"$STACKONCE" record -q -a --user-stacks -o both.stk -e "u:$p:leaf" -e syscalls:sys_enter_getppid \
+"$STACKONCE" record $roomy -q -a --user-stacks -o both.stk -e "u:$p:leaf" -e syscalls:sys_enter_getppid \
 	2>both.err 3>&- 4>&- &
 both=$!
-"$STACKONCE" record -q -p "$one" -o one.stk -e "u:$p:leaf" -e syscalls:sys_enter_getppid \
+"$STACKONCE" record $roomy -q -p "$one" -o one.stk -e "u:$p:leaf" -e syscalls:sys_enter_getppid \
 	2>one.err 3>&- 4>&- &
 recorder=$!
 test_pids="$test_pids $both $recorder"
@@ -75,7 +76,7 @@ want_leaf both.stk $((2 * all))
 	fail "not both processes"
 
 # Of a command; its children are its own.
-record -o command.stk -e "u:$p:leaf" sh -c "\"$p\" $calls $threads & \"$p\" $calls $threads; wait"
+record $roomy -o command.stk -e "u:$p:leaf" sh -c "\"$p\" $calls $threads & \"$p\" $calls $threads; wait"
 want_leaf command.stk $((2 * all))
 
 # Nothing of it stays in the program.
