@@ -127,5 +127,11 @@ ln -s there/other.stk theirs.stk
 chown -h 12345 theirs.stk
 refused "of another user" -o theirs.stk
 [ ! -e there/other.stk ] || fail "a link of another user was followed"
+"$STACKONCE" report --force --flamegraph theirs.stk live.stk 2>err && fail "a picture follows it"
+grep -q "of another user" err || fail "report: $(cat err)"
+"$STACKONCE" export fsmb -q live.stk -o map || fail "export"
+"$STACKONCE" import fsmb --force map -o theirs.stk 2>err && fail "import follows it"
+grep -q "of another user" err || fail "import: $(cat err)"
+[ ! -e there/other.stk ] || fail "a link of another user was followed"
 left=$(find . -name '.stackonce*')
 [ -z "$left" ] || fail "left $left"
