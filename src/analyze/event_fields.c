@@ -5,11 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+#include "losses.h"
+
 struct event_fields {
 	const struct event_role *roles;
 	unsigned int nr_roles;
 	struct event_known **v; /* by type index; NULL: not seen yet */
 	unsigned int nr;
+	const struct event_known **with_role; /* of the nr_looked first types */
+	unsigned int nr_with_role, max_with_role, nr_looked;
 };
 
 int event_fields__new(const struct event_role *roles, unsigned int nr,
@@ -37,6 +42,7 @@ void event_fields__free(struct event_fields *f)
 		free(f->v[i]);
 	}
 	free(f->v);
+	free(f->with_role);
 	free(f);
 }
 
@@ -88,6 +94,58 @@ const struct event_known *event_fields__of(struct event_fields *f, const struct 
 	if (!f->v[index])
 		f->v[index] = known_new(f, t);
 	return f->v[index];
+}
+
+/* -ENOMEM. */
+static int look_at_types(struct event_fields *f, const struct stk_reader *r)
+{
+	for (; f->nr_looked < stk_reader__nr_types(r); f->nr_looked++) {
+		const struct event_known *k = event_fields__of(f, stk_reader__type(r, f->nr_looked));
+
+		if (!k || (k->role && array__grow(&f->with_role, f->nr_with_role, &f->max_with_role)))
+			return -ENOMEM;
+		if (k->role)
+			f->with_role[f->nr_with_role++] = k;
+	}
+	return 0;
+}
+
+bool event_fields__may_miss(struct event_fields *f, struct stk_reader *r,
+			    const struct event_question *q)
+{
+	struct stk_span span = { .cpu = STK_ANY_CPU,
+				 .tid = STK_ANY_TASK,
+				 .fields = q->fields,
+				 .from = q->from,
+				 .to = q->to };
+	unsigned int i;
+
+	if (look_at_types(f, r))
+		return true;
+	for (i = 0; i < f->nr_with_role; i++) {
+		const struct event_known *k = f->with_role[i];
+
+		span.type = k->type;
+		if (k->role >= q->first && k->role <= q->last && stk_reader__may_miss(r, &span))
+			return true;
+	}
+	return false;
+}
+
+uint64_t event_fields__lost(struct event_fields *f, const struct stk_reader *r, int first, int last)
+{
+	uint64_t lost = 0;
+	unsigned int i;
+
+	if (look_at_types(f, r))
+		return 0;
+	for (i = 0; i < f->nr_with_role; i++) {
+		const struct event_known *k = f->with_role[i];
+
+		if (k->role >= first && k->role <= last)
+			lost += losses__of(r, k->type, false);
+	}
+	return lost;
 }
 
 bool event_fields__u64(const struct ev_field *field, const struct stk_event *e, uint64_t *ret_value)

@@ -44,6 +44,18 @@ static inline void event_fields__freep(struct event_fields **f)
 /* Of the event's type; made when its first event comes.  NULL when out of memory. */
 const struct event_known *event_fields__of(struct event_fields *f, const struct stk_event_type *t);
 
+/* Types of one of the roles first to last, without the analysis's knowing which. */
+struct event_question {
+	int first, last;
+	bool fields; /* events that came without their fields are of no use to it */
+	uint64_t from, to; /* ns, both included */
+};
+/* Whether such an event may be missing, of any task on any CPU.  To be asked at the event at `to`. */
+bool event_fields__may_miss(struct event_fields *f, struct stk_reader *r,
+			    const struct event_question *q);
+/* Events of these roles that were lost, as counted so far; not those at the edges. */
+uint64_t event_fields__lost(struct event_fields *f, const struct stk_reader *r, int first, int last);
+
 /*
  * The value of an integer field of this event: false where the event has no such field or came
  * without its fields (STK_MARK_NO_FIELDS), in which case ret_value is untouched.

@@ -60,6 +60,21 @@ static uint32_t waits_at(const struct futex_analysis *a, const struct futex_open
 	return futex_place__first(a, c->moved ? c->moved_to : c->place);
 }
 
+/* A call, of whichever thread: what has no fields has its thread all the same. */
+static bool may_miss_call(struct futex_analysis *a, uint64_t from, uint64_t to)
+{
+	const struct event_question q = { ROLE_FUTEX, ROLE_LAST_CALL, false, from, to };
+
+	return event_fields__may_miss(a->fields, a->r, &q);
+}
+
+static bool may_miss_waking(struct futex_analysis *a, uint64_t from, uint64_t to)
+{
+	const struct event_question q = { ROLE_WAKING, ROLE_WAKING, true, from, to };
+
+	return event_fields__may_miss(a->fields, a->r, &q);
+}
+
 static bool waits_still(const struct futex_open_call *c)
 {
 	return c->args.does == FUTEX_DOES_WAIT && !c->woken;
@@ -90,12 +105,16 @@ static uint32_t mark_movable(struct futex_analysis *a, const struct futex_open_c
  * The call's result tells how many it woke or moved.  Only when these are all that waited is it
  * known who was moved; else it shows when one of them is woken at the other futex.
  */
-static void settle_requeue(struct futex_analysis *a, const struct futex_open_call *by, int64_t ret)
+static void settle_requeue(struct futex_analysis *a, const struct futex_open_call *by, uint64_t ts,
+			   int64_t ret)
 {
 	uint64_t known = (uint64_t)by->woke + by->proved, moved, candidates;
 	struct futex_open_call *c;
 	uint32_t at = 0;
 
+	/* Some that it woke, or that waited, may not have been seen. */
+	if (may_miss_call(a, by->ts, ts) || may_miss_waking(a, by->ts, ts))
+		return;
 	moved = ret > 0 && (uint64_t)ret > known ? ret - known : 0;
 	candidates = moved ? mark_movable(a, by) : 0;
 	if (moved > candidates)
@@ -155,6 +174,7 @@ static int on_waking(struct futex_analysis *a, const struct event_known *known,
 	if (!wait || wait->args.does != FUTEX_DOES_WAIT)
 		return 0;
 	wait->woken = true;
+	wait->woken_at = stk_event__ts(e);
 	wait->waker = wait_task__of(e);
 	wait->waker_ustack = stk_event__ustack(e);
 	wait->waker_kstack = stk_event__kstack(e);
@@ -247,11 +267,12 @@ static int end_wait(struct futex_analysis *a, struct futex_open_call *c, uint64_
 
 	if (c->args.pi && outcome == FUTEX_WOKEN && c->place)
 		futex_place__owned(a, c->place, c->task.tid);
-	if (outcome != FUTEX_WOKEN)
+	/* Another one may have woken it last. */
+	if (outcome != FUTEX_WOKEN || (c->woken && may_miss_waking(a, c->woken_at, ts)))
 		c->woken = false;
 	if (!selected(a, c))
 		return 0;
-	if (gaps__since(&a->gaps, c->ts)) {
+	if (may_miss_call(a, c->ts, ts)) {
 		a->sums.gaps++;
 		return 0;
 	}
@@ -268,10 +289,11 @@ static int end_wait(struct futex_analysis *a, struct futex_open_call *c, uint64_
 	return err ?: futex_sums__wait(a, c, c->moved ? c->moved_to : c->place, from, ts, outcome);
 }
 
-static int end_wake(struct futex_analysis *a, const struct futex_open_call *c, int64_t ret)
+static int end_wake(struct futex_analysis *a, const struct futex_open_call *c, uint64_t ts,
+		    int64_t ret)
 {
 	if (c->args.requeues)
-		settle_requeue(a, c, ret);
+		settle_requeue(a, c, ts, ret);
 	if (ret < 0 || !selected(a, c))
 		return 0;
 	/* An unlock by the kernel does not tell whether somebody waited. */
@@ -297,7 +319,7 @@ static int call_ends(struct futex_analysis *a, const struct event_known *known,
 	} else if (c->args.does == FUTEX_DOES_WAIT) {
 		err = end_wait(a, c, stk_event__ts(e), ret);
 	} else if (c->args.does == FUTEX_DOES_WAKE) {
-		err = end_wake(a, c, ret);
+		err = end_wake(a, c, stk_event__ts(e), ret);
 	}
 	free(c);
 	return err;
@@ -316,10 +338,14 @@ static int charge_all(struct futex_analysis *a)
 int futex_analysis__add(struct futex_analysis *a, const struct stk_event *e)
 {
 	const struct event_known *known;
-	int err = gaps__look(&a->gaps, a->r, a->fields, ROLE_LAST_CALL, e, &known);
+	int err;
 
-	if (err || !known->role)
-		return err;
+	known = event_fields__of(a->fields, stk_event__type(e));
+	if (!known)
+		return -ENOMEM;
+	wait_times__add(&a->sums.first, &a->sums.last, e);
+	if (!known->role)
+		return 0;
 	if (known->role == ROLE_WAKING)
 		return on_waking(a, known, e);
 	err = known->role & 1 ? call_begins(a, known, e) : call_ends(a, known, e);

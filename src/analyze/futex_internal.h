@@ -9,7 +9,6 @@
 #include "charge.h"
 #include "futex.h"
 #include "futex_call.h"
-#include "gaps.h"
 #include "key_table.h"
 #include "thread_map.h"
 
@@ -35,6 +34,7 @@ struct futex_open_call {
 
 	/* of a wait */
 	bool woken, by_call, by_interrupt, moved;
+	uint64_t woken_at;
 	struct wait_task waker;
 	uint32_t waker_ustack, waker_kstack;
 	uint32_t moved_to; /* place it was, or may have been, moved to */
@@ -52,7 +52,6 @@ struct futex_analysis {
 	futex_select_fn select;
 	void *select_ctx;
 	struct event_fields *fields;
-	struct gaps gaps;
 	struct call_sites *sites;
 	struct thread_map calls; /* struct futex_open_call */
 	struct key_table places; /* struct place_key, struct futex_place */

@@ -333,9 +333,7 @@ int futex_analysis__finish(struct futex_analysis *a, const struct futex_result *
 		return err;
 	if (a->result.nr_groups)
 		qsort(a->result.groups, a->result.nr_groups, sizeof(*a->result.groups), by_sum);
-	a->sums.lost = a->gaps.lost;
-	a->sums.first = a->gaps.first;
-	a->sums.last = a->gaps.last;
+	a->sums.lost = event_fields__lost(a->fields, a->r, ROLE_FUTEX, ROLE_LAST_CALL);
 	futex_place__count(a, &a->sums.addresses, &a->sums.shared);
 	a->result.sums = a->sums;
 	*ret_result = &a->result;

@@ -10,7 +10,6 @@
 #include "event_flags.h"
 #include "offcpu_internal.h"
 
-enum { ROLE_SWITCH = 1, ROLE_WAKING, ROLE_NEW };
 enum { PREV_PID, PREV_STATE, NEXT_PID };
 
 static const struct event_role roles[] = {
@@ -101,6 +100,14 @@ static int know_task(struct offcpu_analysis *a, const struct stk_event *e)
 	return add_member(a, stk_event__tid(e));
 }
 
+/* Whether another switch may have been between the two that an interval ends with. */
+static bool may_miss(struct offcpu_analysis *a, uint64_t from, uint64_t to)
+{
+	const struct event_question q = { ROLE_SWITCH, ROLE_SWITCH, true, from, to };
+
+	return event_fields__may_miss(a->fields, a->r, &q);
+}
+
 static bool selected(const struct offcpu_analysis *a, const struct offcpu_off *off)
 {
 	return !a->opts.select ||
@@ -159,7 +166,7 @@ static int count(struct offcpu_analysis *a, const struct offcpu_off *off, uint64
 {
 	if (a->opts.select && !a->opts.select(a->opts.ctx, &off->task, off->ts, off->cpu, off->state))
 		return 0;
-	if (gaps__since(&a->gaps, off->ts)) {
+	if (may_miss(a, off->ts, ts)) {
 		a->sums.gaps++;
 		return 0;
 	}
@@ -258,10 +265,14 @@ static int charge_all(struct offcpu_analysis *a)
 int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e)
 {
 	const struct event_known *known;
-	int err = gaps__look(&a->gaps, a->r, a->fields, ROLE_SWITCH, e, &known);
+	int err;
 
-	if (err || !known->role)
-		return err;
+	known = event_fields__of(a->fields, stk_event__type(e));
+	if (!known)
+		return -ENOMEM;
+	wait_times__add(&a->sums.first, &a->sums.last, e);
+	if (!known->role)
+		return 0;
 	err = a->target_read ? 0 : read_target(a);
 	if (!err)
 		err = know_task(a, e);

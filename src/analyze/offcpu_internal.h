@@ -5,10 +5,11 @@
 
 #include "charge.h"
 #include "event_fields.h"
-#include "gaps.h"
 #include "key_table.h"
 #include "offcpu.h"
 #include "thread_map.h"
+
+enum { ROLE_SWITCH = 1, ROLE_WAKING, ROLE_NEW };
 
 /* A task that does not run. */
 struct offcpu_off {
@@ -28,7 +29,6 @@ struct offcpu_analysis {
 	struct offcpu_opts opts;
 	struct event_fields *fields;
 	struct switch_states states;
-	struct gaps gaps;
 	struct thread_map off; /* struct offcpu_off */
 	bool target_read;
 	bool chosen; /* only these tasks were recorded, others where they meet them */

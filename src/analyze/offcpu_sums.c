@@ -296,9 +296,7 @@ int offcpu_analysis__finish(struct offcpu_analysis *a, const struct offcpu_resul
 		return err;
 	if (result->nr_groups)
 		qsort(result->groups, result->nr_groups, sizeof(*result->groups), by_group_time);
-	a->sums.lost = a->gaps.lost;
-	a->sums.first = a->gaps.first;
-	a->sums.last = a->gaps.last;
+	a->sums.lost = event_fields__lost(a->fields, a->r, ROLE_SWITCH, ROLE_SWITCH);
 	result->sums = a->sums;
 	*ret_result = result;
 	return 0;

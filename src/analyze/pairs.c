@@ -141,8 +141,15 @@ static struct open_start *pop(struct pairs *p, const struct open_key *key, struc
 {
 	struct open_start *s;
 
-	while ((s = open__pop(&p->open, key))) {
-		if (!is_gone(p, s) && !is_other_process(s, v))
+	while ((s = open__top(&p->open, key))) {
+		bool is_there = !is_gone(p, s) && !is_other_process(s, v);
+
+		if (is_there && s->over) { /* the end of one that was not kept */
+			s->over--;
+			return NULL;
+		}
+		open__pop(&p->open, key);
+		if (is_there)
 			return s;
 		count_start(p, s, &p->counts.gone);
 	}
@@ -150,11 +157,10 @@ static struct open_start *pop(struct pairs *p, const struct open_key *key, struc
 }
 
 /* An event that cannot be used, or only its header: true, and it is counted. */
-static bool is_useless(struct pairs *p, struct event_view *v, const struct source *sources,
-		       int known, uint64_t *late, uint64_t *unknown, uint64_t *idle)
+static bool is_useless(struct pairs *p, struct event_view *v, int known, uint64_t *late,
+		       uint64_t *unknown, uint64_t *idle)
 {
 	if (stk_event__marks(v->e) & STK_MARK_LATE) {
-		p->gap.bad = true;
 		(*late)++;
 		return true;
 	}
@@ -164,7 +170,9 @@ static bool is_useless(struct pairs *p, struct event_view *v, const struct sourc
 		(*idle)++;
 		return true;
 	}
-	gap__hole(p, event_view__scope(p, v, sources));
+	/* The reader knows of those that were recorded without. */
+	if (!(stk_event__marks(v->e) & STK_MARK_NO_FIELDS))
+		p->blind = stk_event__ts(v->e) + 1;
 	(*unknown)++;
 	return true;
 }
@@ -211,12 +219,14 @@ static int add_start(struct pairs *p, struct event_view *v)
 	if (known < 0)
 		return known;
 	known = pass == IF_UNKNOWN ? KEY_PART : known;
-	if (is_useless(p, v, v->type->start, known, &c->start_late, &c->start_unknown, &c->start_idle))
+	if (is_useless(p, v, known, &c->start_late, &c->start_unknown, &c->start_idle))
 		return 0;
 	if (p->opts.single)
 		replace(p, v, &key);
 	if (p->open.nr >= PAIRS_MAX_OPEN) {
-		gap__hole(p, open__hash(&p->open, &key));
+		s = open__top(&p->open, &key);
+		if (s)
+			s->over++;
 		c->start_over++;
 		return 0;
 	}
@@ -224,9 +234,7 @@ static int add_start(struct pairs *p, struct event_view *v)
 	if (!s)
 		return -ENOMEM;
 	c->max_open = MAX(c->max_open, p->open.nr);
-	s->seq = p->seq;
 	s->task = open_key__task(p, v->type->start, &key);
-	s->stretch = p->gap.stretch;
 	s->selected = is_selected(p, v->e);
 	memset(s->by, 0, sizeof(s->by));
 	s->no_by = 0;
@@ -237,13 +245,12 @@ static int add_start(struct pairs *p, struct event_view *v)
 	return err ?: event_view__end(p, v, &s->at);
 }
 
-static int add_end(struct pairs *p, struct event_view *v)
+static int add_end(struct pairs *p, struct stk_reader *r, struct event_view *v)
 {
 	struct pairs_counts *c = &p->counts;
 	struct open_start *s;
-	struct pairs_end end;
+	struct pairs_pair pair;
 	struct open_key key;
-	uint64_t hash, scope;
 	uint32_t group;
 	int known, err;
 
@@ -251,9 +258,8 @@ static int add_end(struct pairs *p, struct event_view *v)
 	known = event_view__key(p, v, v->type->end, &key);
 	if (known < 0)
 		return known;
-	if (is_useless(p, v, v->type->end, known, &c->end_late, &c->end_unknown, &c->end_idle))
+	if (is_useless(p, v, known, &c->end_late, &c->end_unknown, &c->end_idle))
 		return 0;
-	hash = open__hash(&p->open, &key);
 	s = pop(p, &key, v);
 	if (!s) {
 		if (is_selected(p, v->e))
@@ -267,15 +273,19 @@ static int add_end(struct pairs *p, struct event_view *v)
 		c->end_unselected++;
 		return 0;
 	}
-	scope = p->gap.any_hole ? event_view__scope(p, v, v->type->end) : 0;
-	if (gap__has_hole(&p->gap, s, hash) || gap__has_hole(&p->gap, s, scope)) {
+	pair.start = s->at;
+	if (miss__between(p, r, &s->at, stk_event__ts(v->e))) {
 		c->gap++;
 		return 0;
 	}
 	err = group_of(p, s, v, &group);
 	if (!err)
-		err = event_view__end(p, v, &end);
-	return err ?: gap__wait(p, s, &end, group);
+		err = event_view__end(p, v, &pair.end);
+	if (err)
+		return err;
+	c->paired++;
+	c->others += p->groups.others && group == p->groups.others - 1;
+	return groups__add(p, group, &pair);
 }
 
 /* Threads that begin and end, where the recording has such events. */
@@ -313,7 +323,7 @@ static int type_of(struct pairs *p, const struct stk_event_type *type, struct pa
 	return p->types[i].type ? 0 : pairs_type__init(&p->types[i], p, type);
 }
 
-int pairs__add(struct pairs *p, const struct stk_reader *r, const struct stk_event *e)
+int pairs__add(struct pairs *p, struct stk_reader *r, const struct stk_event *e)
 {
 	struct event_view v = { .e = e };
 	struct pairs_type *t;
@@ -330,14 +340,8 @@ int pairs__add(struct pairs *p, const struct stk_reader *r, const struct stk_eve
 		if (err || !t->role)
 			return err;
 	}
-	p->seq++;
-	if (stk_reader__counter(r, t->type, STK_C_HAPPENED) != t->happened) {
-		err = gap__tick(p, r);
-		if (err)
-			return err;
-	}
 	if (t->role & PAIRS_END)
-		err = add_end(p, &v);
+		err = miss__look_at_types(p, r) ?: add_end(p, r, &v);
 	if (!err && t->role & PAIRS_START)
 		err = add_start(p, &v);
 	return err;
@@ -347,7 +351,7 @@ uint64_t pairs__memory(const struct pairs *p)
 {
 	const struct groups *g = &p->groups;
 	uint64_t sum = dict__memory(&p->comms) + (uint64_t)p->open.max_v * sizeof(*p->open.v) +
-		       (uint64_t)p->gap.max * sizeof(*p->gap.v) + g->nr * sizeof(struct pairs_group);
+		       g->nr * sizeof(struct pairs_group);
 	unsigned int i;
 
 	for (i = 0; i < p->spec.nr_by; i++)
@@ -366,7 +370,7 @@ static int by_age(const void *a, const void *b)
 }
 
 /* What became of the starts without an end; the oldest are kept. */
-static int finish_open(struct pairs *p, unsigned int *ret_nr)
+static int finish_open(struct pairs *p, struct stk_reader *r, unsigned int *ret_nr)
 {
 	struct pairs_end *v = calloc(p->open.nr ?: 1, sizeof(*v));
 	uint32_t i, nr = 0;
@@ -387,7 +391,7 @@ static int finish_open(struct pairs *p, unsigned int *ret_nr)
 		count_start(p, s, &p->counts.open);
 		if (!s->selected)
 			continue;
-		p->counts.open_gap += s->stretch <= p->gap.tainted;
+		p->counts.open_gap += miss__between(p, r, &s->at, UINT64_MAX);
 		v[nr++] = s->at;
 	}
 	if (nr)
@@ -398,18 +402,19 @@ static int finish_open(struct pairs *p, unsigned int *ret_nr)
 	return 0;
 }
 
-int pairs__finish(struct pairs *p, const struct stk_reader *r, struct pairs_result *ret_result)
+int pairs__finish(struct pairs *p, struct stk_reader *r, struct pairs_result *ret_result)
 {
 	unsigned int nr_open;
 	int err;
 
-	err = gap__finish(p, r);
+	err = miss__look_at_types(p, r);
 	if (!err)
-		err = finish_open(p, &nr_open);
+		err = finish_open(p, r, &nr_open);
 	if (!err)
 		err = groups__sort(p);
 	if (err)
 		return err;
+	miss__count(p, r);
 	*ret_result = (struct pairs_result){ .groups = p->groups.sorted,
 					     .nr_groups = p->groups.nr_sorted,
 					     .open = p->oldest,
@@ -460,6 +465,17 @@ static int find_task_part(const struct spec *s)
 	return -1;
 }
 
+/* Of the header, on both sides. */
+static bool is_part(const struct spec *s, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_match; i++)
+		if (!strcmp(s->start[i].names[0], name) && !strcmp(s->end[i].names[0], name))
+			return true;
+	return false;
+}
+
 int pairs__new(const struct pairs_opts *opts, struct pairs **ret_pairs)
 {
 	struct pairs *p = calloc(1, sizeof(*p));
@@ -469,13 +485,14 @@ int pairs__new(const struct pairs_opts *opts, struct pairs **ret_pairs)
 	if (!p)
 		return -ENOMEM;
 	p->opts = *opts;
-	p->gap.stretch = 1;
 	err = spec__parse(opts->match, opts->by, opts->start_if, &p->spec, &why);
 	if (err) {
 		free(p);
 		return err;
 	}
 	p->task_part = find_task_part(&p->spec);
+	p->of_cpu = is_part(&p->spec, "cpu");
+	p->of_tid = is_part(&p->spec, "tid");
 	p->open.parts = p->spec.nr_match;
 	*ret_pairs = p;
 	return 0;
@@ -500,7 +517,7 @@ void pairs__free(struct pairs *p)
 	open__clear(&p->open);
 	lives__clear(&p->lives);
 	groups__clear(p);
-	free(p->gap.v);
+	free(p->roles);
 	free(p->types);
 	free(p->oldest);
 	spec__free(&p->spec);

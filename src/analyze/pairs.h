@@ -13,11 +13,11 @@
  *   pairs_dict.c    values as small numbers
  *   pairs_open.c    starts that wait for their end
  *   pairs_life.c    thread ids that mean another thread by now
- *   pairs_gap.c     which stretches of the recording are whole
+ *   pairs_miss.c    whether events may be missing between two ends
  *   pairs_group.c   durations, slowest pairs, weights of stacks
  *
- * Memory is bounded by the starts open at one time, the groups, and the pairs that ended since the
- * last accounting was read (PAIRS_MAX_...), not by the length of the recording.
+ * Memory is bounded by the starts open at one time and the groups (PAIRS_MAX_...), not by the length of
+ * the recording.
  */
 #ifndef ANALYZE_PAIRS_H
 #define ANALYZE_PAIRS_H
@@ -37,7 +37,6 @@ struct strbuf;
 #define PAIRS_MAX_BY 4
 #define PAIRS_MAX_GROUPS 4096 /* pairs of further ones are in one group of others */
 #define PAIRS_MAX_OPEN (1u << 20) /* further starts are counted, and not paired */
-#define PAIRS_MAX_WAITING (1u << 19) /* pairs that wait for accounting */
 
 enum { PAIRS_START = 1u << 0, PAIRS_END = 1u << 1 };
 
@@ -116,7 +115,7 @@ struct pairs_group {
 struct pairs_counts {
 	uint64_t starts, ends;
 	uint64_t paired;
-	uint64_t gap; /* pairs between whose ends events are missing */
+	uint64_t gap; /* pairs between whose ends events may be missing */
 	uint64_t open; /* starts without an end */
 	uint64_t open_gap; /* of these, where the end may be missing */
 	uint64_t gone; /* starts whose thread ended */
@@ -128,7 +127,6 @@ struct pairs_counts {
 	uint64_t start_over; /* beyond PAIRS_MAX_OPEN */
 	uint64_t start_unselected, end_unselected;
 	uint64_t others; /* of the pairs, in the group of others */
-	uint64_t unaccounted; /* of the pairs, where no accounting says that nothing is missing */
 	uint64_t lost_starts, lost_ends; /* events of these types, from the accounting */
 	uint64_t filtered_starts, filtered_ends; /* not recorded, as was asked for */
 	uint64_t max_open; /* starts at one time */
@@ -164,10 +162,10 @@ static inline void pairs__freep(struct pairs **p)
  * Every event of the recording, in the reader's order.  -ENOENT: the event has no such field, a
  * message was logged; -ENOMEM.
  */
-int pairs__add(struct pairs *p, const struct stk_reader *r, const struct stk_event *e);
+int pairs__add(struct pairs *p, struct stk_reader *r, const struct stk_event *e);
 uint64_t pairs__memory(const struct pairs *p); /* bytes, while adding */
 /* All events have been added.  The result belongs to p. */
-int pairs__finish(struct pairs *p, const struct stk_reader *r, struct pairs_result *ret_result);
+int pairs__finish(struct pairs *p, struct stk_reader *r, struct pairs_result *ret_result);
 
 const char *pairs__comm(const struct pairs *p, uint32_t comm);
 unsigned int pairs__nr_by(const struct pairs *p);

@@ -98,9 +98,17 @@ struct open_start *open__push(struct open *o, const struct open_key *key)
 	o->live += !slot->top;
 	o->v[i].below = slot->top;
 	o->v[i].used = true;
+	o->v[i].over = 0;
 	slot->top = i + 1;
 	o->nr++;
 	return &o->v[i];
+}
+
+struct open_start *open__top(const struct open *o, const struct open_key *key)
+{
+	const struct open_slot *slot = o->slots ? find(o, key) : NULL;
+
+	return slot && slot->top ? &o->v[slot->top - 1] : NULL;
 }
 
 struct open_start *open__pop(struct open *o, const struct open_key *key)

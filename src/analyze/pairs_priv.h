@@ -70,7 +70,7 @@ struct pairs_type {
 	struct source by[PAIRS_MAX_BY];
 	const struct ev_field *start_if; /* NULL: it does not have that */
 	const struct ev_field *pid, *old_pid; /* life: the thread it is about */
-	uint64_t happened; /* as the accounting last seen has it */
+	bool needs_fields; /* without them it is not known what it starts or ends */
 };
 
 /* -ENOENT after a message. */
@@ -112,10 +112,9 @@ struct open_key {
 
 struct open_start {
 	struct pairs_end at;
-	uint64_t seq; /* of the events of start and end types */
-	uint32_t stretch;
 	uint32_t task; /* thread that both ends are of, as the key has it; 0: there is none */
 	uint32_t below; /* index + 1 of the start it is nested in; or the next free one */
+	uint32_t over; /* starts on top of it that were not kept, and whose ends are to come */
 	uint32_t by[PAIRS_MAX_BY];
 	bool selected, used;
 	uint8_t no_by; /* bit i: its type does not have --by i */
@@ -141,18 +140,11 @@ struct open {
 };
 
 /* The same in every run: what may be missing is remembered by it. */
-static inline uint64_t open__hash(const struct open *o, const struct open_key *key)
-{
-	uint64_t h = pairs__mix(key->v[0] + 1);
-	unsigned int i;
-
-	for (i = 1; i < o->parts; i++)
-		h = pairs__mix(h + key->v[i]);
-	return pairs__mix(h);
-}
 /* A new start on top of those of the key, to be filled in; NULL: out of memory. */
 struct open_start *open__push(struct open *o, const struct open_key *key);
-/* Takes the top of the key's starts; NULL: none.  It is there until the next push. */
+/* The top of the key's starts; NULL: none. */
+struct open_start *open__top(const struct open *o, const struct open_key *key);
+/* Takes it; it is there until the next push. */
 struct open_start *open__pop(struct open *o, const struct open_key *key);
 void open__clear(struct open *o);
 
@@ -187,8 +179,6 @@ int event_view__key(struct pairs *p, struct event_view *v, const struct source *
 /* The thread in the key; 0: there is none, or an idle one. */
 uint32_t open_key__task(const struct pairs *p, const struct source *sources,
 			const struct open_key *key);
-/* What starts and ends without their fields have in common with those that they belong to. */
-uint64_t event_view__scope(const struct pairs *p, struct event_view *v, const struct source *sources);
 
 /* ---- threads that come and go (pairs_life.c) -------------------------------------------------- */
 
@@ -211,41 +201,15 @@ int lives__set(struct lives *l, uint32_t tid, uint64_t ts, bool ended);
 const struct life *lives__get(const struct lives *l, uint32_t tid);
 void lives__clear(struct lives *l);
 
-/* ---- gaps (pairs_gap.c) ----------------------------------------------------------------------- */
+/* ---- what may be missing (pairs_miss.c) -------------------------------------------------------- */
 
-#define GAP_HOLES 4096
-
-struct waiting {
-	struct pairs_pair pair;
-	uint32_t stretch; /* of the start */
-	uint32_t group;
-};
-
-struct gap {
-	uint32_t stretch; /* the one under way, from 1 */
-	uint32_t tainted; /* the last one in which events are missing, 0: none */
-	unsigned int recent; /* bit i: the i-th last accounting told of missing events */
-	bool bad; /* something is missing from this stretch that no accounting will tell */
-	uint64_t lost, bad_blocks;
-	struct waiting *v;
-	uint32_t nr, max;
-	bool any_hole;
-	uint64_t holes[GAP_HOLES]; /* by hash of what is known of the key: seq of the last event unseen */
-};
-
-/* The accounting that was read says something new. */
-int gap__tick(struct pairs *p, const struct stk_reader *r);
-/* A pair that ended; it counts once the accounting of its time was read. */
-int gap__wait(struct pairs *p, const struct open_start *s, const struct pairs_end *end,
-	      uint32_t group);
-/* An event of which no more is known of the key than its hash, or that could not be kept. */
-void gap__hole(struct pairs *p, uint64_t hash);
-/* Whether there was one since the start. */
-static inline bool gap__has_hole(const struct gap *g, const struct open_start *s, uint64_t hash)
-{
-	return g->any_hole && g->holes[hash % GAP_HOLES] >= s->seq;
-}
-int gap__finish(struct pairs *p, const struct stk_reader *r);
+/* The types that may start or end something, whether or not an event of them has come yet.  -ENOMEM. */
+int miss__look_at_types(struct pairs *p, const struct stk_reader *r);
+/* Whether something that starts or ends what is open since start may be missing until then. */
+bool miss__between(const struct pairs *p, struct stk_reader *r, const struct pairs_end *start,
+		   uint64_t to);
+/* What the recording counts of these types, for those who ask why pairs are missing. */
+void miss__count(struct pairs *p, const struct stk_reader *r);
 
 /* ---- groups (pairs_group.c) ------------------------------------------------------------------- */
 
@@ -305,18 +269,20 @@ struct pairs {
 	struct pairs_opts opts;
 	struct spec spec;
 	int task_part; /* of match: the thread that start and end are of, -1: none */
+	bool of_cpu, of_tid; /* both ends are of one CPU, or one thread, by their headers */
 	struct pairs_type *types;
 	unsigned int nr_types;
+	const struct stk_event_type **roles; /* types with one, of the nr_looked first */
+	unsigned int nr_roles, max_roles, nr_looked;
+	uint64_t blind; /* time of the last event whose key could not be read, +1 */
 	struct by_values by[PAIRS_MAX_BY];
 	struct dict comms;
 	struct {
 		const char *comm;
 		uint32_t number;
 	} comm_cache[COMM_CACHE];
-	uint64_t seq;
 	struct open open;
 	struct lives lives;
-	struct gap gap;
 	struct groups groups;
 	struct pairs_end *oldest;
 	struct pairs_counts counts;

@@ -77,6 +77,22 @@ static void take_life(struct pairs_type *t)
 	}
 }
 
+static bool is_field(const struct source *s)
+{
+	return s->kind == SOURCE_NUMBER || s->kind == SOURCE_TASK || s->kind == SOURCE_STRING;
+}
+
+static bool needs_fields(const struct pairs_type *t, unsigned int nr_match)
+{
+	bool needs = (t->role & PAIRS_START) && t->start_if;
+	unsigned int i;
+
+	for (i = 0; i < nr_match; i++)
+		needs |= ((t->role & PAIRS_START) && is_field(&t->start[i])) ||
+			 ((t->role & PAIRS_END) && is_field(&t->end[i]));
+	return needs;
+}
+
 int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct stk_event_type *type)
 {
 	const char *text = stk_event_type__format(type);
@@ -101,6 +117,7 @@ int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct s
 		t->start_if = ev_format__find(t->format, s->if_field);
 	if (t->start_if && t->start_if->kind != EV_FIELD_INT)
 		t->start_if = NULL;
+	t->needs_fields = needs_fields(t, s->nr_match);
 	return err;
 }
 

@@ -127,16 +127,3 @@ uint32_t open_key__task(const struct pairs *p, const struct source *sources,
 		       key->v[i] :
 		       0;
 }
-
-uint64_t event_view__scope(const struct pairs *p, struct event_view *v, const struct source *sources)
-{
-	struct open_key scope = { 0 };
-	unsigned int i;
-
-	for (i = 0; i < p->spec.nr_match; i++)
-		if (!strcmp(p->spec.start[i].names[0], p->spec.end[i].names[0]) &&
-		    (sources[i].kind == SOURCE_TID || sources[i].kind == SOURCE_CPU ||
-		     sources[i].kind == SOURCE_CONTEXT))
-			event_view__number(v, &sources[i], &scope.v[i]);
-	return ~open__hash(&p->open, &scope);
-}

@@ -19,4 +19,15 @@ static inline struct wait_task wait_task__of(const struct stk_event *e)
 				   .comm = stk_event__comm(e) };
 }
 
+/* The times of the first and the latest event. */
+static inline void wait_times__add(uint64_t *first, uint64_t *last, const struct stk_event *e)
+{
+	uint64_t ts = stk_event__ts(e);
+
+	if (!*first)
+		*first = ts;
+	if (*last < ts)
+		*last = ts;
+}
+
 #endif /* ANALYZE_WAIT_TASK_H */

@@ -160,7 +160,6 @@ static void put_accounting(struct latency *l)
 		{ "unselected_starts", c->start_unselected },
 		{ "unselected_ends", c->end_unselected },
 		{ "pairs_in_others", c->others },
-		{ "unaccounted_pairs", c->unaccounted },
 		{ "lost_starts", c->lost_starts },
 		{ "lost_ends", c->lost_ends },
 		{ "filtered_starts", c->filtered_starts },

@@ -294,8 +294,6 @@ static void put_notes(struct latency *l)
 	put_note(b, c->start_late + c->end_late,
 		 " events came out of order; pairs of that time that were finished before cannot be "
 		 "checked.");
-	put_note(b, c->unaccounted,
-		 " of the pairs end where no accounting tells whether events were lost.");
 	put_note(b, c->others, " of the pairs are in groups that are not shown apart: (others).");
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../trace/old_file.h"
 #include "frame.h"
 #include "pairs_recording.h"
 
@@ -126,6 +127,7 @@ void recording__end(struct recording *rec, bool clean)
 		assert_int_equal(stk_writer__finish(rec->w, "done", 0), 0);
 	}
 	stk_writer__free(rec->w);
+	assert_true(old_file__make(rec->path));
 }
 
 static unsigned int begin_or_finish(void *ctx, const struct stk_event_type *t)
@@ -168,5 +170,5 @@ void check_sums(const struct pairs_counts *c)
 					    c->start_over + c->start_unselected);
 	assert_int_equal(c->ends, c->paired + c->gap + c->without_start + c->end_late +
 					  c->end_unknown + c->end_idle + c->end_unselected);
-	assert_true(c->open_gap <= c->open && c->others <= c->paired && c->unaccounted <= c->paired);
+	assert_true(c->open_gap <= c->open && c->others <= c->paired);
 }

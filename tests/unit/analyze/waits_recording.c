@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../trace/old_file.h"
 #include "frame.h"
 #include "waits_recording.h"
 
@@ -52,7 +53,7 @@ static const struct {
 
 void recording__begin(struct recording *rec)
 {
-	struct stk_writer_opts opts = { .nr_cpus = 1 };
+	struct stk_writer_opts opts = { .nr_cpus = 4 };
 	struct stk_file file = { .path = "/bin/waits", .host_path = "" };
 	uint32_t nr;
 	int i;
@@ -72,7 +73,7 @@ void recording__put(struct recording *rec, struct ev e)
 {
 	uint64_t frame = FRAME_USER(1, 0x1000 * e.stack);
 	struct stk_writer_event out = {
-		.ts = e.ts, .event = e.type, .flags = e.flags, .marks = e.marks
+		.ts = e.ts, .event = e.type, .cpu = e.cpu, .flags = e.flags, .marks = e.marks
 	};
 	uint8_t record[40] = { 0 };
 	uint32_t number[2] = { e.tid, (uint32_t)e.f[1] };
@@ -81,13 +82,17 @@ void recording__put(struct recording *rec, struct ev e)
 	snprintf(comm, sizeof(comm), "task-%u", e.tid);
 	assert_int_equal(
 		stk_writer__task(rec->w, e.tid, e.pid ?: e.tid, comm, strlen(comm), &out.task), 0);
-	if (e.stack)
+	if (e.stack) {
 		assert_int_equal(stk_writer__stack(rec->w, &frame, 1, &out.ustack), 0);
+		rec->last_stack = out.ustack;
+	}
 	memcpy(record + 8, e.f, sizeof(e.f));
 	if (e.type == SWITCH)
 		memcpy(record + 16, number, sizeof(number));
 	out.record = record;
 	out.record_len = e.type == FUTEX_IN ? 40 : e.type == SWITCH ? 24 : 16;
+	if (e.marks & STK_MARK_NO_FIELDS)
+		out.record_len = 8;
 	rec->counters[e.type][STK_C_HAPPENED]++;
 	rec->counters[e.type][STK_C_RECORDED]++;
 	assert_int_equal(stk_writer__event(rec->w, &out), 0);
@@ -106,13 +111,25 @@ void recording__lose(struct recording *rec, unsigned int type, uint64_t nr, uint
 	end_round(rec, end_ts);
 }
 
+void recording__loss(struct recording *rec, struct stk_writer_loss loss)
+{
+	assert_int_equal(stk_writer__loss(rec->w, &loss), 0);
+	rec->is_new = true;
+}
+
+void recording__close(struct recording *rec, uint64_t end_ts)
+{
+	end_round(rec, end_ts);
+	assert_int_equal(stk_writer__finish(rec->w, "done", 0), 0);
+	stk_writer__free(rec->w);
+	assert_true(rec->is_new || old_file__make(rec->path));
+}
+
 struct stk_reader *recording__open(struct recording *rec, uint64_t end_ts)
 {
 	struct stk_reader *r;
 
-	end_round(rec, end_ts);
-	assert_int_equal(stk_writer__finish(rec->w, "done", 0), 0);
-	stk_writer__free(rec->w);
+	recording__close(rec, end_ts);
 	assert_int_equal(stk_reader__open(rec->path, NULL, &r), 0);
 	unlink(rec->path);
 	return r;

@@ -2,10 +2,12 @@
 #include "latency_recording.h"
 
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "../trace/old_file.h"
 #include "trace/writer.h"
 
 #define COMMON                                                                         \
@@ -150,4 +152,5 @@ void make_latency(const char *path)
 	end_round(&r, 3000000);
 	ok(stk_writer__finish(r.w, "done", 0));
 	stk_writer__free(r.w);
+	ok(old_file__make(path) ? 0 : -EIO);
 }

@@ -5,7 +5,7 @@
  * small     two CPUs, three event types, a module, an unknown address, a truncated stack, an
  *           event without fields, accounting that adds up
  * empty     types and metadata, no event
- * abrupt    small without its end
+ * abrupt    small without its end, of a version that has no losses, only counters
  * hostile   task names, fields, symbols and metadata with control bytes and markup
  * aliases   imported stacks: ids of their own, references, one stack under two ids
  * flags     one event for each pair of flags and preempt count
@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../trace/old_file.h"
 #include "cleanup.h"
 #include "frame.h"
 #include "latency_recording.h"
@@ -292,6 +293,8 @@ static void make_small(const char *path, bool finish)
 	if (finish)
 		ok(stk_writer__finish(w, "interrupted", 0), "finish");
 	stk_writer__free(w);
+	if (!finish)
+		ok(old_file__make(path) ? 0 : -EIO, "make it old");
 }
 
 static void make_empty(const char *path)

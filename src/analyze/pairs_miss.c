@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which pairs can be trusted: those between whose ends no event of a start or end type may be missing,
+ * on the CPU that both ends are of, where the key has it, else on any.
+ */
+#include <errno.h>
+
+#include "array.h"
+#include "losses.h"
+#include "pairs_priv.h"
+
+#define MANY_TYPES 4
+
+int miss__look_at_types(struct pairs *p, const struct stk_reader *r)
+{
+	for (; p->nr_looked < stk_reader__nr_types(r); p->nr_looked++) {
+		const struct stk_event_type *t = stk_reader__type(r, p->nr_looked);
+
+		if (!t || !p->opts.role(p->opts.ctx, t))
+			continue;
+		if (array__grow(&p->roles, p->nr_roles, &p->max_roles))
+			return -ENOMEM;
+		p->roles[p->nr_roles++] = t;
+	}
+	return 0;
+}
+
+bool miss__between(const struct pairs *p, struct stk_reader *r, const struct pairs_end *start,
+		   uint64_t to)
+{
+	struct stk_span span = {
+		.cpu = p->of_cpu ? start->cpu : STK_ANY_CPU,
+		.tid = p->of_tid ? start->tid : STK_ANY_TASK,
+		.fields = true,
+		.from = start->ts,
+		.to = to,
+	};
+	unsigned int i;
+
+	if (p->blind > start->ts)
+		return true;
+	/* Where there are many types, one question most often answers all. */
+	if (p->nr_roles > MANY_TYPES && !stk_reader__may_miss(r, &span))
+		return false;
+	for (i = 0; i < p->nr_roles; i++) {
+		unsigned int index = stk_event_type__index(p->roles[i]);
+
+		span.type = p->roles[i];
+		span.fields = index < p->nr_types && p->types[index].needs_fields;
+		if (stk_reader__may_miss(r, &span))
+			return true;
+	}
+	return false;
+}
+
+void miss__count(struct pairs *p, const struct stk_reader *r)
+{
+	struct pairs_counts *c = &p->counts;
+	unsigned int i;
+
+	for (i = 0; i < p->nr_roles; i++) {
+		const struct stk_event_type *t = p->roles[i];
+		unsigned int role = p->opts.role(p->opts.ctx, t);
+		uint64_t lost = losses__of(r, t, false);
+		uint64_t filtered = stk_reader__counter(r, t, STK_C_FILTERED_PID) +
+				    stk_reader__counter(r, t, STK_C_FILTERED_EXPR);
+
+		c->lost_starts += role & PAIRS_START ? lost : 0;
+		c->filtered_starts += role & PAIRS_START ? filtered : 0;
+		c->lost_ends += role & PAIRS_END ? lost : 0;
+		c->filtered_ends += role & PAIRS_END ? filtered : 0;
+	}
+}
