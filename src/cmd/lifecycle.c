@@ -353,7 +353,7 @@ static int run(struct lifecycle_cmd *c)
 	}
 	err = err ?: lifecycle__finish(c->l);
 	err = err ?: c->err;
-	if (!err && !c->tree)
+	if (!err && !c->tree && c->nr_over)
 		qsort(c->over, c->nr_over, sizeof(*c->over), by_key);
 	if (!err && c->rd.json)
 		put_json(c);

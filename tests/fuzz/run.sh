@@ -29,18 +29,25 @@ setup()
 	mv "$build.setup.log" "$build/meson-logs/setup.log"
 }
 
-# fuzz NAME COVERS: runs, then measures what corpus and finds together reach.
+# quiet CORPUS: what libFuzzer is to close: commands write to standard output and error.
+quiet()
+{
+	[ "$1" = command ] && echo 3 || echo 0
+}
+
+# fuzz NAME COVERS CORPUS: runs, then measures what corpus and finds together reach.
 fuzz()
 {
 	exe=$build/tests/fuzz/fuzz_$1
 	found=$build/fuzz/$1
 	log=$build/fuzz/$1.log
-	mkdir -p "$found" "tests/fuzz/corpus/$1"
+	corpus=tests/fuzz/corpus/$3
+	mkdir -p "$found"
 	echo "== fuzz $1 for $seconds s"
 	rc=0
 	LLVM_PROFILE_FILE=/dev/null "$exe" -max_total_time="$seconds" -print_final_stats=1 \
-		-timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=1024 -artifact_prefix="$build/fuzz/$1-" \
-		"$found" "tests/fuzz/corpus/$1" >"$log" 2>&1 || rc=$?
+		-timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=1024 \
+		-artifact_prefix="$build/fuzz/$1-" -close_fd_mask="$(quiet "$3")" "$found" "$corpus" >"$log" 2>&1 || rc=$?
 	if [ "$rc" -ne 0 ]; then
 		grep -aE 'ERROR|SUMMARY|runtime error|Test unit written' "$log" | head -n 10
 		tail -n 20 "$log"
@@ -49,8 +56,8 @@ fuzz()
 		return 0
 	fi
 	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-	LLVM_PROFILE_FILE=$build/fuzz/$1.profraw "$exe" -runs=0 "$found" "tests/fuzz/corpus/$1" \
-		>>"$log" 2>&1
+	LLVM_PROFILE_FILE=$build/fuzz/$1.profraw "$exe" -runs=0 -close_fd_mask="$(quiet "$3")" "$found" \
+		"$corpus" >>"$log" 2>&1
 	llvm-profdata-14 merge -o "$build/fuzz/$1.profdata" "$build/fuzz/$1.profraw"
 	llvm-cov-14 report "$exe" -instr-profile="$build/fuzz/$1.profdata" \
 		--show-region-summary=false --show-branch-summary=false >"$build/fuzz/$1.coverage"
@@ -62,8 +69,7 @@ fuzz()
 
 setup
 list=
-while read -r name _ _; do
-	[ -f "tests/fuzz/fuzz_$name.c" ] || continue
+while read -r name _; do
 	[ -z "$only" ] || [ "$only" = "$name" ] || continue
 	list="$list tests/fuzz/fuzz_$name"
 done <tests/fuzz/targets
@@ -78,9 +84,9 @@ ninja -C "$build" $list >"$build/build.log" 2>&1 || {
 }
 
 failed=
-while read -r name _ covers; do
+while read -r name _ covers source; do
 	case " $list " in
-	*"/fuzz_$name "*) fuzz "$name" "$covers" ;;
+	*"/fuzz_$name "*) fuzz "$name" "$covers" "${source:-$name}" ;;
 	esac
 done <tests/fuzz/targets
 [ -z "$failed" ]

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
+ * trace_corpus -u FILE NEW: that recording, uncompressed, for tests/fuzz/fuzz_command.c.
+ *
  * trace_corpus DIR: small recordings for tests/fuzz/fuzz_reader.c, one for each thing that the
  * format can hold.  All blocks are stored uncompressed, so that a mutation hits what it means.
  */
@@ -60,35 +62,65 @@ static void copy_block(struct wire_buf *out, struct stk_block_header h, const ui
 	memcpy(out->p + at, &h, sizeof(h));
 }
 
+static void unpack_file(struct wire_buf *out, const uint8_t *p, size_t len)
+{
+	for (size_t pos = STK_HEADER_SIZE; pos < len;) {
+		struct stk_block_header h;
+
+		memcpy(&h, p + pos, sizeof(h));
+		copy_block(out, h, p + pos + sizeof(h));
+		pos += sizeof(h) + h.stored_len;
+	}
+}
+
+static void put_header(struct wire_buf *out, const uint8_t *header, uint8_t options)
+{
+	uint32_t crc;
+
+	wire_put(out, header, STK_HEADER_SIZE);
+	memset(out->p + 16, 0, 24);
+	out->p[16] = options;
+	crc = crc32c(0, out->p, 60);
+	memcpy(out->p + 60, &crc, 4);
+}
+
+static void write_file(const char *path, struct wire_buf *out)
+{
+	FILE *file = fopen(path, "w");
+
+	assert(file && !out->failed && fwrite(out->p, 1, out->len, file) == out->len && !fclose(file));
+	wire_buf__free(out);
+}
+
 /* options: what the fuzz target reads from the uuid's first byte. */
 static void save(const char *dir, const char *name, struct gen_file *f, uint8_t options, bool pack)
 {
 	struct wire_buf out = { 0 };
-	size_t pos = STK_HEADER_SIZE;
 	char path[512];
-	uint32_t crc;
-	FILE *file;
 
 	gen_load(f);
-	wire_put(&out, f->p, STK_HEADER_SIZE);
-	memset(out.p + 16, 0, 24);
-	out.p[16] = options;
-	crc = crc32c(0, out.p, 60);
-	memcpy(out.p + 60, &crc, 4);
-	while (!pack && pos < f->len) {
-		struct stk_block_header h;
-
-		memcpy(&h, f->p + pos, sizeof(h));
-		copy_block(&out, h, f->p + pos + sizeof(h));
-		pos += sizeof(h) + h.stored_len;
-	}
+	put_header(&out, f->p, options);
 	if (pack)
 		wire_put(&out, f->p + STK_HEADER_SIZE, f->len - STK_HEADER_SIZE);
+	else
+		unpack_file(&out, f->p, f->len);
 	snprintf(path, sizeof(path), "%s/%s.stk", dir, name);
-	file = fopen(path, "w");
-	assert(file && !out.failed && fwrite(out.p, 1, out.len, file) == out.len && !fclose(file));
-	wire_buf__free(&out);
+	write_file(path, &out);
 	gen_close(f);
+}
+
+static void save_unpacked(const char *from, const char *to, uint8_t options)
+{
+	struct wire_buf in = { 0 }, out = { 0 };
+	FILE *file = fopen(from, "r");
+
+	assert(file && wire_buf__room(&in, 1 << 20));
+	in.len = fread(in.p, 1, 1 << 20, file);
+	fclose(file);
+	put_header(&out, in.p, options);
+	unpack_file(&out, in.p, in.len);
+	write_file(to, &out);
+	wire_buf__free(&in);
 }
 
 /* As little text as gives columns: of 16, 4, 4, 8, 16 bytes; of 4, 1, 8 (behind a gap) and 2. */
@@ -290,6 +322,10 @@ int main(int argc, char **argv)
 	struct stk_writer *w;
 	struct gen_file f;
 
+	if (argc == 4 && !strcmp(argv[1], "-u")) {
+		save_unpacked(argv[2], argv[3], 0);
+		return 0;
+	}
 	if (argc != 2) {
 		fprintf(stderr, "usage: trace_corpus DIR\n");
 		return 2;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fuzz targets: a command on a hostile recording, from the reader through the analysis to what is put
+ * out.  Each target is this file with another COMMAND; the first byte of the uuid chooses its options.
+ * A command may fail, and must not take more memory or time than the run allows.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "cmd.h"
+#include "seal.h"
+
+#define UUID_AT 16
+#define MAX_ARGS 8
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *options[8]; /* words with blanks between them; NULL: no more */
+};
+
+static const struct command commands[] = {
+	{ "lifecycle",
+	  cmd_lifecycle,
+	  { "--stacks", "--tree", "--json --threads", "--threads --top 3", "--pid 1-20000" } },
+	{ "latency",
+	  cmd_latency,
+	  { "--preset runqueue", "--preset runqueue --json --stacks",
+	    "--start sched_switch --end sched_switch --match next_pid=prev_pid --by next_comm",
+	    "--start * --end * --by event,comm,pid", "--start * --end * --flamegraph -",
+	    "--preset rmap", "--start * --end * --match cpu --single" } },
+	{ "futex",
+	  cmd_futex,
+	  { "--stacks", "--by address --json", "--by comm", "--by pid --flamegraph -" } },
+	{ "offcpu",
+	  cmd_offcpu,
+	  { "--stacks", "--by tid --json", "--by comm", "--by state --flamegraph -", "--by pid" } },
+	{ "report",
+	  cmd_report,
+	  { "--top 3", "--json --by comm,pid,tid,cpu --top 0", "--tree --min 0", "--callees --json",
+	    "--folded --by comm", "--flamegraph -", "--user --tree" } },
+	{ "script", cmd_script, { "--ns", "--json --stacks", "--ids", "--no-stacks --fields pid" } },
+	{ "export", cmd_export, { "fsmb" } },
+};
+
+static const struct command *command;
+static int fd;
+static char path[32];
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i].name, COMMAND))
+			command = &commands[i];
+	fd = memfd_create("fuzz", 0);
+	if (!command || fd < 0)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	cmd__set_log_level(STK_LOG_WARN);
+	return 0;
+}
+
+/* export FORMAT FILE -o -, and for the others COMMAND OPTIONS FILE. */
+static int run(const char *options)
+{
+	char *argv[MAX_ARGS + 8] = { (char *)command->name }, *words = strdup(options), *rest = words;
+	int argc = 1;
+
+	if (!words)
+		abort();
+	while ((argv[argc] = strsep(&rest, " ")))
+		argc++;
+	if (command->run == cmd_export) {
+		argv[argc++] = "-o";
+		argv[argc++] = "-";
+	} else {
+		argv[argc++] = "--no-symbols";
+	}
+	argv[argc++] = path;
+	argv[argc] = NULL;
+	optind = 0;
+	argc = command->run(argc, argv);
+	free(words);
+	return argc;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t how = size > UUID_AT ? data[UUID_AT] : 0;
+	uint8_t *copy = malloc(size + !size);
+	size_t nr = 0;
+
+	while (nr < ARRAY_SIZE(command->options) && command->options[nr])
+		nr++;
+	memcpy(copy, data, size);
+	seal(copy, size);
+	if (ftruncate(fd, 0) || pwrite(fd, copy, size, 0) != (ssize_t)size)
+		abort();
+	free(copy);
+	/* no usage error: the options are ours */
+	if (run(command->options[how % nr]) == CMD_USAGE)
+		abort();
+	return 0;
+}

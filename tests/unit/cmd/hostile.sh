@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# hostile.sh STACKONCE TRACE_BOMBS CORPUS...: every reading command on what fuzzing began with and found,
+# and on recordings that ask for too much, with the program as it is built for use: whatever they say,
+# it ends by itself, in 300 MB and 2 seconds of CPU time.
+set -u
+so=$1
+make=$2
+shift 2
+dir=$(mktemp -d "${TMPDIR:-/tmp}/hostile.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+"$make" "$dir" >"$dir/sizes" || exit 1
+set -- "$@" "$dir"
+for corpus; do
+	ls "$corpus"/*.stk
+done >"$dir/files"
+
+# what the fuzz targets do, see tests/fuzz/fuzz_command.c
+cat >"$dir/commands" <<'LIST'
+info --json
+stacks --json
+files --json
+lifecycle --stacks
+lifecycle --json --threads --tree
+latency --preset runqueue
+latency --start * --end * --by event,comm,pid --stacks
+latency --start * --end * --flamegraph -
+futex --stacks
+futex --by address --json
+offcpu --stacks
+offcpu --by state --flamegraph -
+report --json --by comm,pid,tid,cpu
+report --tree --min 0
+report --callees --json
+report --flamegraph -
+script --ns
+script --json --stacks
+export fsmb -o -
+LIST
+
+failed=0
+nr=0
+while read -r file; do
+	while read -r command; do
+		# who prints millions of events takes as long as somebody reads them
+		{
+			rc=0
+			(
+				set -f
+				ulimit -v 307200
+				ulimit -t 2
+				# shellcheck disable=SC2086 # words
+				exec "$so" $command "$file"
+			) 2>"$dir/err" </dev/null || rc=$?
+			echo "$rc" >"$dir/rc"
+		} | head -c 1000000 >"$dir/out"
+		read -r rc <"$dir/rc"
+		nr=$((nr + 1))
+		[ "$rc" -le 1 ] && continue
+		echo "not ok $command ${file##*/}: exit $rc"
+		head -n 2 "$dir/err"
+		failed=$((failed + 1))
+	done <"$dir/commands"
+done <"$dir/files"
+echo "$nr runs, $failed failed"
+[ "$nr" -gt 0 ] && [ "$failed" -eq 0 ]
