@@ -281,6 +281,17 @@ bool reading__selected(struct reading *rd, const struct stk_event *e)
 	return !rd->sel.any || selected(&rd->sel, e);
 }
 
+bool reading__loss_selected(struct reading *rd, const struct stk_loss *loss)
+{
+	struct selection *sel = &rd->sel;
+
+	if (sel->has_time && (loss->last_ts < sel->from || loss->first_ts > sel->to))
+		return false;
+	if (sel->cpu.nr && loss->cpu != STK_ANY_CPU && !num_set__has(&sel->cpu, loss->cpu))
+		return false;
+	return !sel->event || !loss->type || type_selected(sel, loss->type);
+}
+
 int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
 		  const struct stk_event **ret_event)
 {

@@ -151,6 +151,8 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 		  const struct stk_event **ret_event);
 /* Whether the options select this event. */
 bool reading__selected(struct reading *rd, const struct stk_event *e);
+/* Whether an event that they select may be among the lost ones; the task of these is unknown. */
+bool reading__loss_selected(struct reading *rd, const struct stk_loss *loss);
 /* Whether the recording goes on, or did so when it was opened. */
 bool reading__is_live(const struct reading *rd);
 /* Says what is missing from the end of the recording; returns the exit code. */

@@ -120,6 +120,7 @@ static int run(struct script *s)
 	if (!s->rd.json && !s->no_header)
 		put_header(s);
 	while (reading__next(&s->rd, &s->out, NULL, NULL, &e)) {
+		script__losses(s, stk_event__ts(e));
 		if (s->rd.json)
 			script__json(s, e);
 		else if (s->nr_columns)
@@ -127,6 +128,8 @@ static int run(struct script *s)
 		else
 			script__line(s, e);
 	}
+	if (s->rd.at_end)
+		script__losses(s, UINT64_MAX);
 	script__warn_uncompiled(s);
 	return out__close(&s->out, reading__finish(&s->rd));
 }

@@ -83,6 +83,8 @@ struct script {
 int script__parse_fields(struct script *s, const char *list);
 void script__start(struct script *s); /* the reader is open */
 void script__free(struct script *s);
+/* Those that began by then and have not been printed. */
+void script__losses(struct script *s, uint64_t until);
 
 /* What is kept of the event's type; NULL when out of memory. */
 struct script_type *script__type(struct script *s, const struct stk_event *e);

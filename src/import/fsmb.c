@@ -238,6 +238,26 @@ static int write_event(struct import *im, const struct trace_event *e)
 	return err ? err : stk_writer__event(im->writer, &ev);
 }
 
+/* Those that began by then, from *at on; they come ahead of every event after their start. */
+static int write_losses(struct import *im, uint64_t until, size_t *at)
+{
+	int err = 0;
+
+	for (; !err && *at < trace_events__nr_losses(im->events); (*at)++) {
+		const struct trace_loss *l = trace_events__loss(im->events, *at);
+
+		if (l->first_ts > until)
+			break;
+		err = stk_writer__loss(im->writer,
+				       &(struct stk_writer_loss){ .first_ts = l->first_ts,
+								  .last_ts = l->last_ts,
+								  .event = STK_WRITER_ANY,
+								  .cpu = l->cpu,
+								  .count = l->count });
+	}
+	return err;
+}
+
 static int write_accounting(struct import *im)
 {
 	uint32_t nr_types = trace_events__nr_names(im->events);
@@ -262,17 +282,18 @@ static int write_accounting(struct import *im)
 static int write_events(struct import *im)
 {
 	const struct trace_events_counts *counts = trace_events__counts(im->events);
-	size_t i, nr = trace_events__nr(im->events);
+	size_t i, loss = 0, nr = trace_events__nr(im->events);
 	int err;
 
 	err = write_types(im);
 	for (i = 0; !err && i < nr; i++) {
 		const struct trace_event *e = trace_events__get(im->events, i);
 
-		err = write_event(im, e);
+		err = write_losses(im, e->ts, &loss) ?: write_event(im, e);
 		if (!err && stk_writer__pending(im->writer) >= ROUND_BYTES)
 			err = stk_writer__end_round(im->writer, e->ts, 0);
 	}
+	err = err ?: write_losses(im, UINT64_MAX, &loss);
 	if (!err && nr)
 		err = stk_writer__end_round(im->writer, trace_events__get(im->events, nr - 1)->ts, 0);
 	im->result.events = nr;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "import/trace_text.h"
 #include "log.h"
@@ -18,6 +19,14 @@ struct waiting {
 	uint32_t event[NR_WAITING];
 };
 
+/* A CPU between two of its events, of which the text says that others are missing between them. */
+struct lane {
+	bool any; /* events so far */
+	bool lost, unknown; /* since the last one; how many is unknown */
+	uint64_t last_ts, count;
+	uint64_t first_ts;
+};
+
 struct trace_events {
 	struct trace_event *v;
 	size_t nr, cap;
@@ -26,7 +35,11 @@ struct trace_events {
 	uint32_t *hash; /* name index + 1, 0: free; hash_size is a power of two */
 	size_t hash_size;
 	struct waiting *waiting; /* by CPU */
+	struct lane *lanes; /* as many */
 	uint32_t nr_waiting;
+	struct trace_loss *losses;
+	size_t nr_losses, max_losses;
+	bool overwritten; /* the oldest events of the CPUs */
 	struct trace_events_counts counts;
 };
 
@@ -126,10 +139,16 @@ static void attach(struct trace_events *t, const struct trace_line *l)
 
 static int add_cpu(struct trace_events *t, uint32_t cpu)
 {
+	struct lane *lanes;
 	struct waiting *w;
 
 	if (cpu < t->nr_waiting)
 		return 0;
+	lanes = reallocarray(t->lanes, cpu + 1, sizeof(*lanes));
+	if (!lanes)
+		return -ENOMEM;
+	memset(lanes + t->nr_waiting, 0, (cpu + 1 - t->nr_waiting) * sizeof(*lanes));
+	t->lanes = lanes;
 	w = reallocarray(t->waiting, cpu + 1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
@@ -190,17 +209,156 @@ static int add_event(struct trace_events *t, const struct trace_line *l)
 	return 0;
 }
 
+/* ---- losses --------------------------------------------------------------------------------- */
+
+static int add_loss(struct trace_events *t, struct trace_loss loss)
+{
+	if (array__grow(&t->losses, t->nr_losses, &t->max_losses))
+		return -ENOMEM;
+	t->losses[t->nr_losses++] = loss;
+	return 0;
+}
+
+/* The kernel writes it ahead of the CPU's next event. */
+static int lose(struct trace_events *t, const struct trace_line *l)
+{
+	bool any = l->lost_cpu >= TRACE_TEXT_MAX_CPUS;
+	uint32_t cpu = any ? 0 : l->lost_cpu, end = any ? t->nr_waiting : cpu + 1;
+
+	t->counts.lost += l->lost;
+	if (l->lost_cpu == TRACE_TEXT_OLDEST) {
+		t->overwritten = true;
+		return 0;
+	}
+	if (!any && add_cpu(t, cpu))
+		return -ENOMEM;
+	for (; cpu < end; cpu++) {
+		struct lane *lane = &t->lanes[cpu];
+
+		lane->lost = true;
+		lane->unknown |= any || l->lost_unknown;
+		lane->count += l->lost;
+	}
+	return 0;
+}
+
+/* What was lost on a CPU lies between its events before and after; without these from 0, to the end. */
+static int close_loss(struct trace_events *t, uint32_t cpu, uint64_t next_ts)
+{
+	struct lane *lane = &t->lanes[cpu];
+	struct trace_loss loss = { .first_ts = lane->any ? lane->last_ts : 0,
+				   .last_ts = next_ts,
+				   .count = lane->unknown ? 0 : lane->count,
+				   .cpu = cpu };
+
+	if (!lane->lost)
+		return 0;
+	lane->lost = lane->unknown = false;
+	lane->count = 0;
+	if (loss.first_ts > loss.last_ts) {
+		loss.last_ts = loss.first_ts;
+		loss.first_ts = next_ts;
+	}
+	return add_loss(t, loss);
+}
+
+static int pass_event(struct trace_events *t, const struct trace_line *l)
+{
+	struct lane *lane = &t->lanes[l->cpu];
+	int err = close_loss(t, l->cpu, l->ts);
+
+	if (!lane->any)
+		lane->first_ts = l->ts;
+	lane->any = true;
+	lane->last_ts = l->ts;
+	return err;
+}
+
+/* Index of the first event at ts or later. */
+static size_t find_ts(const struct trace_events *t, uint64_t ts)
+{
+	size_t low = 0, high = t->nr;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (t->v[mid].ts < ts)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool another_at(const struct trace_events *t, uint64_t ts, uint32_t cpu)
+{
+	size_t i;
+
+	for (i = find_ts(t, ts); i < t->nr && t->v[i].ts == ts; i++)
+		if (t->v[i].cpu != cpu)
+			return true;
+	return false;
+}
+
+/*
+ * The events before and after are not lost, so that the loss lies between them.  Times are rounded: where
+ * another CPU has an event of the same time, what was lost may have been before that one or after it.
+ */
+static void narrow(const struct trace_events *t, struct trace_loss *loss)
+{
+	uint64_t first = loss->first_ts, last = loss->last_ts;
+
+	if (first && !another_at(t, first, loss->cpu))
+		first++;
+	if (last && last != UINT64_MAX && !another_at(t, last, loss->cpu))
+		last--;
+	if (first > last)
+		return;
+	loss->first_ts = first;
+	loss->last_ts = last;
+}
+
+static int compare_losses(const void *pa, const void *pb)
+{
+	const struct trace_loss *a = pa, *b = pb;
+
+	return a->first_ts < b->first_ts ? -1 : a->first_ts > b->first_ts;
+}
+
+static int finish_losses(struct trace_events *t)
+{
+	uint64_t begin = t->nr ? t->v[0].ts : 0;
+	uint32_t cpu;
+	size_t i;
+	int err = 0;
+
+	for (cpu = 0; cpu < t->nr_waiting && !err; cpu++) {
+		const struct lane *lane = &t->lanes[cpu];
+
+		err = close_loss(t, cpu, UINT64_MAX);
+		if (!err && t->overwritten && lane->any && lane->first_ts > begin)
+			err = add_loss(t,
+				       (struct trace_loss){ .last_ts = lane->first_ts, .cpu = cpu });
+	}
+	for (i = 0; i < t->nr_losses; i++) {
+		narrow(t, &t->losses[i]);
+		t->losses[i].first_ts = MAX(t->losses[i].first_ts, MIN(begin, t->losses[i].last_ts));
+	}
+	if (t->nr_losses)
+		qsort(t->losses, t->nr_losses, sizeof(*t->losses), compare_losses);
+	return err;
+}
+
 static int add_line(struct trace_events *t, const struct trace_line *l)
 {
 	switch (l->kind) {
 	case TRACE_LINE_EVENT:
-		return add_event(t, l);
+		return add_event(t, l) ?: pass_event(t, l);
 	case TRACE_LINE_STACK_ID:
 		attach(t, l);
 		return 0;
 	case TRACE_LINE_LOST:
-		t->counts.lost += l->lost;
-		return 0;
+		return lose(t, l);
 	case TRACE_LINE_COMMENT:
 		return 0;
 	case TRACE_LINE_OTHER:
@@ -239,6 +397,11 @@ int trace_events__parse(const char *name, const char *text, size_t len,
 	}
 	if (!t->counts.sorted)
 		qsort(t->v, t->nr, sizeof(*t->v), compare);
+	err = finish_losses(t);
+	if (err) {
+		trace_events__free(t);
+		return log_err(err, "%s", name);
+	}
 	*ret_events = t;
 	return 0;
 }
@@ -254,6 +417,8 @@ void trace_events__free(struct trace_events *t)
 	free(t->names);
 	free(t->hash);
 	free(t->waiting);
+	free(t->lanes);
+	free(t->losses);
 	free(t->v);
 	free(t);
 }
@@ -266,6 +431,16 @@ size_t trace_events__nr(const struct trace_events *t)
 const struct trace_event *trace_events__get(const struct trace_events *t, size_t i)
 {
 	return &t->v[i];
+}
+
+size_t trace_events__nr_losses(const struct trace_events *t)
+{
+	return t->nr_losses;
+}
+
+const struct trace_loss *trace_events__loss(const struct trace_events *t, size_t i)
+{
+	return &t->losses[i];
 }
 
 uint32_t trace_events__nr_names(const struct trace_events *t)

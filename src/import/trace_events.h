@@ -25,6 +25,13 @@ struct trace_event {
 	bool no_irqflag, has_stack;
 };
 
+/* Events that the text says were lost, of any type. */
+struct trace_loss {
+	uint64_t first_ts, last_ts;
+	uint64_t count; /* 0: unknown */
+	uint32_t cpu;
+};
+
 struct trace_events_counts {
 	uint64_t orphan_ids, lost, other_lines, bad_ids;
 	uint32_t nr_cpus; /* highest CPU + 1 */
@@ -39,6 +46,9 @@ void trace_events__free(struct trace_events *t);
 
 size_t trace_events__nr(const struct trace_events *t);
 const struct trace_event *trace_events__get(const struct trace_events *t, size_t i);
+/* In the order of first_ts. */
+size_t trace_events__nr_losses(const struct trace_events *t);
+const struct trace_loss *trace_events__loss(const struct trace_events *t, size_t i);
 uint32_t trace_events__nr_names(const struct trace_events *t);
 const char *trace_events__name(const struct trace_events *t, uint32_t i);
 const struct trace_events_counts *trace_events__counts(const struct trace_events *t);

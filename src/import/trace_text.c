@@ -260,17 +260,26 @@ static void parse_other(const char *p, const char *end, struct trace_line *l)
 		    written > kept) {
 			l->kind = TRACE_LINE_LOST;
 			l->lost = written - kept;
+			l->lost_cpu = TRACE_TEXT_OLDEST;
 		}
 		return;
 	}
 	if (end - p > 4 && !memcmp(p, "CPU:", 4)) { /* "CPU:1 [LOST 99 EVENTS]" */
 		static const char lost[] = " [LOST ";
 
-		q = parse_u64(p + 4, end, UINT32_MAX, &cpu);
+		if (end - p > 7 && !memcmp(p + 4, "any", 3)) { /* as stackonce script has it */
+			cpu = TRACE_TEXT_ANY_CPU;
+			q = p + 7;
+		} else {
+			q = parse_u64(p + 4, end, TRACE_TEXT_ANY_CPU - 1, &cpu);
+		}
 		if (q && (size_t)(end - q) > sizeof(lost) - 1 && !memcmp(q, lost, sizeof(lost) - 1)) {
 			l->kind = TRACE_LINE_LOST;
+			l->lost_cpu = (uint32_t)cpu;
 			/* "[LOST EVENTS]": the kernel does not know how many */
-			if (!parse_u64(q + sizeof(lost) - 1, end, UINT64_MAX - 9, &l->lost))
+			l->lost_unknown =
+				!parse_u64(q + sizeof(lost) - 1, end, UINT64_MAX - 9, &l->lost);
+			if (l->lost_unknown)
 				l->lost = 1;
 		}
 	}

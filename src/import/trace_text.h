@@ -17,6 +17,8 @@
 #include <stdint.h>
 
 #define TRACE_TEXT_MAX_CPUS 8192
+#define TRACE_TEXT_ANY_CPU (UINT32_MAX - 1)
+#define TRACE_TEXT_OLDEST UINT32_MAX /* of whichever CPUs: overwritten before the text begins */
 
 enum trace_line_kind {
 	TRACE_LINE_EVENT, /* everything below is set but stack_id and lost */
@@ -43,6 +45,8 @@ struct trace_line {
 	uint32_t text_len;
 	uint64_t stack_id; /* UINT64_MAX: not a u32 */
 	uint64_t lost;
+	uint32_t lost_cpu; /* or TRACE_TEXT_ANY_CPU, TRACE_TEXT_OLDEST */
+	bool lost_unknown; /* nor how many: lost is 1 */
 };
 
 struct trace_text {

@@ -8,6 +8,7 @@
  * abrupt    small without its end, of a version that has no losses, only counters
  * hostile   task names, fields, symbols and metadata with control bytes and markup
  * aliases   imported stacks: ids of their own, references, one stack under two ids
+ * losses    switches, and losses of every kind: of a type or any, on a CPU or any, counted or not
  * flags     one event for each pair of flags and preempt count
  * strings   kernel strings by address, known and unknown, a time in jiffies, a print fmt that
  *           cannot be compiled
@@ -352,6 +353,38 @@ static void make_aliases(const char *path)
 	put_switch(w, 3000, 0, task(w, 5, 5, "five"), b, 0, "five", "six");
 	ok(stk_writer__end_round(w, 4000, 0), "round");
 	ok(stk_writer__finish(w, "imported", 0), "finish");
+	stk_writer__free(w);
+}
+
+static void lose(struct stk_writer *w, uint64_t first_ts, uint64_t last_ts, uint32_t event,
+		 uint32_t cpu, uint64_t count)
+{
+	struct stk_writer_loss loss = { first_ts, last_ts, event, cpu, count };
+
+	ok(stk_writer__loss(w, &loss), "loss");
+}
+
+static void make_losses(const char *path)
+{
+	struct stk_writer *w = begin(path, 2);
+	uint32_t five, six;
+
+	add_types(w);
+	five = task(w, 5, 5, "five");
+	six = task(w, 6, 6, "six");
+	put_switch(w, 1000, 0, five, 0, 0, "five", "six");
+	put_switch(w, 1500, 1, six, 0, 0, "six", "five");
+	lose(w, 1600, 1900, EV_SWITCH, 0, 34);
+	put_switch(w, 2000, 0, six, 0, 0, "six", "five");
+	lose(w, 2100, 3500, EV_EXEC, 1, 1);
+	lose(w, 2200, 2300, STK_WRITER_ANY, 1, 0);
+	put_switch(w, 3000, 1, five, 0, 0, "five", "six");
+	ok(stk_writer__end_round(w, 3000, 0), "round");
+	lose(w, 3100, 3200, STK_WRITER_ANY, STK_WRITER_ANY, 7);
+	put_switch(w, 4000, 0, five, 0, 0, "five", "six");
+	lose(w, 4100, 5000, EV_SWITCH, STK_WRITER_ANY, 0);
+	ok(stk_writer__end_round(w, 5000, 0), "round");
+	ok(stk_writer__finish(w, "done", 0), "finish");
 	stk_writer__free(w);
 }
 
@@ -716,6 +749,8 @@ int main(int argc, char **argv)
 		make_hostile(argv[2]);
 	else if (!strcmp(kind, "aliases"))
 		make_aliases(argv[2]);
+	else if (!strcmp(kind, "losses"))
+		make_losses(argv[2]);
 	else if (!strcmp(kind, "flags"))
 		make_flags(argv[2]);
 	else if (!strcmp(kind, "strings"))

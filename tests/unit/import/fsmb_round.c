@@ -373,6 +373,81 @@ static void test_trace(void **state)
 	assert_int_equal(frames[2].off, 0x10);
 }
 
+static bool may_miss(struct stk_reader *r, uint32_t cpu, uint64_t from_us, uint64_t to_us)
+{
+	struct stk_span s = {
+		.cpu = cpu, .tid = STK_ANY_TASK, .from = from_us * 1000, .to = to_us * 1000
+	};
+
+	return stk_reader__may_miss(r, &s);
+}
+
+/* What the text says was lost lies between the two events of its CPU around it, and not upon these. */
+static void test_lost(void **state)
+{
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+	struct stk_loss loss;
+
+	import_trace("a-1 [000] d..1. 0.000010: in: 1\n"
+		     "a-1 [000] d..1. 0.000020: out: 1\n"
+		     "b-2 [001] d..1. 0.000025: in: 2\n"
+		     "CPU:0 [LOST 7 EVENTS]\n"
+		     "a-1 [000] d..1. 0.000040: in: 3\n"
+		     "b-2 [001] d..1. 0.000040: out: 2\n"
+		     "CPU:1 [LOST EVENTS]\n"
+		     "a-1 [000] d..1. 0.000050: out: 3\n"
+		     "b-2 [001] d..1. 0.000060: in: 4\n"
+		     "CPU:any [LOST 2 EVENTS]\n"
+		     "b-2 [001] d..1. 0.000070: out: 4\n",
+		     &result);
+	assert_int_equal(result.lost, 10);
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	while (stk_reader__next(r, &e) == 1)
+		;
+	assert_false(may_miss(r, STK_ANY_CPU, 10, 20));
+	assert_true(may_miss(r, 0, 20, 40));
+	assert_true(may_miss(r, STK_ANY_CPU, 25, 30));
+	assert_false(may_miss(r, 1, 25, 39));
+	/* at 40 both CPUs have an event: which of them came first is unknown */
+	assert_true(may_miss(r, 0, 40, 50));
+	assert_true(may_miss(r, 1, 40, 60));
+	assert_false(may_miss(r, 0, 41, 50));
+	assert_true(may_miss(r, 1, 60, 70));
+	assert_true(may_miss(r, 0, 51, 70));
+	assert_int_equal(stk_reader__next_loss(r, UINT64_MAX, &loss), 1);
+	assert_null(loss.type);
+	assert_int_equal(loss.cpu, 0);
+	assert_int_equal(loss.count, 7);
+	assert_int_equal(loss.first_ts, 20001);
+	assert_int_equal(loss.last_ts, 40000);
+	assert_int_equal(stk_reader__next_loss(r, UINT64_MAX, &loss), 1);
+	assert_int_equal(loss.cpu, 1);
+	assert_int_equal(loss.count, 0);
+}
+
+/* A ring that overwrote: one CPU's events begin later than another's. */
+static void test_overwritten(void **state)
+{
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+
+	import_trace("# entries-in-buffer/entries-written: 4/40   #P:2\n"
+		     "a-1 [000] d..1. 0.000010: in: 1\n"
+		     "a-1 [000] d..1. 0.000030: out: 1\n"
+		     "b-2 [001] d..1. 0.000050: in: 2\n"
+		     "b-2 [001] d..1. 0.000060: out: 2\n",
+		     &result);
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	while (stk_reader__next(r, &e) == 1)
+		;
+	assert_false(may_miss(r, 0, 10, 30));
+	assert_true(may_miss(r, STK_ANY_CPU, 10, 30));
+	assert_false(may_miss(r, STK_ANY_CPU, 50, 60));
+}
+
 static void test_no_events(void **state)
 {
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
@@ -451,6 +526,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_odd_map),
 		cmocka_unit_test(test_trailer),
 		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_overwritten),
 		cmocka_unit_test(test_no_events),
 		cmocka_unit_test(test_long_text),
 		cmocka_unit_test(test_refusal_keeps_output),
