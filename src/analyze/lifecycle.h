@@ -56,6 +56,14 @@ struct life_name {
 	char comm[17];
 };
 
+/* Lengths that an event between their two ends may be missing from: at most so long. */
+enum life_doubt {
+	LIFE_DOUBT_LIFETIME = 1u << 0,
+	LIFE_DOUBT_TEARDOWN = 1u << 1,
+	LIFE_DOUBT_ZOMBIE = 1u << 2,
+	LIFE_DOUBT_UNFREED = 1u << 3,
+};
+
 /* A process, or a thread of one. */
 struct life {
 	struct life_name self; /* a thread: that of its process, with the thread's own comm */
@@ -78,6 +86,7 @@ struct life {
 	const char *exec; /* last program executed, "" none; lives during the callback */
 	unsigned int nr_execs, nr_threads, live_threads;
 	struct life_time born, exit, zombie, reaped, freed;
+	unsigned int doubts; /* enum life_doubt */
 	struct life_where where; /* of the process */
 	struct life_where parent_where; /* at the end: of its heir, or parent */
 };

@@ -23,26 +23,34 @@ static struct life_span between(struct life_time a, struct life_time b)
 	return s;
 }
 
+/* The end may be that of another task with the same number, or not be the first. */
+static struct life_span doubted(const struct life *l, enum life_doubt doubt, struct life_span s)
+{
+	if (l->doubts & doubt)
+		s.min = 0;
+	return s;
+}
+
 struct life_span life__lifetime(const struct life *l)
 {
-	return between(l->born, l->exit);
+	return doubted(l, LIFE_DOUBT_LIFETIME, between(l->born, l->exit));
 }
 
 struct life_span life__teardown(const struct life *l)
 {
-	return between(l->exit, l->zombie);
+	return doubted(l, LIFE_DOUBT_TEARDOWN, between(l->exit, l->zombie));
 }
 
 struct life_span life__zombie(const struct life *l)
 {
 	if (l->early)
 		return (struct life_span){ 0, 0, true };
-	return between(l->zombie, l->reaped);
+	return doubted(l, LIFE_DOUBT_ZOMBIE, between(l->zombie, l->reaped));
 }
 
 struct life_span life__unfreed(const struct life *l)
 {
-	return between(l->reaped, l->freed);
+	return doubted(l, LIFE_DOUBT_UNFREED, between(l->reaped, l->freed));
 }
 
 /* ---- a process ------------------------------------------------------------------------------ */
@@ -138,6 +146,43 @@ static void fill_thread(const struct lifecycle *l, const struct lc_task *t, stru
 		ret->reaped = (struct life_time){ t->off.from ?: t->exit.from, ret->freed.to };
 }
 
+/* ---- what may be missing -------------------------------------------------------------------- */
+
+/* Of a role, from one moment that was seen to another. */
+static bool may_miss(const struct lifecycle *l, enum lc_role role, struct life_time a,
+		     struct life_time b)
+{
+	const struct event_question q = { role, role, true, a.from, b.to };
+
+	return a.to && b.to && a.from == a.to && b.from == b.to &&
+	       event_fields__may_miss(l->fields, l->r, &q);
+}
+
+static void doubt(struct lifecycle *l, struct life *life)
+{
+	const struct {
+		enum life_doubt doubt;
+		enum lc_role role;
+		struct life_time from, to;
+	} rows[] = {
+		{ LIFE_DOUBT_LIFETIME, lc_has(l, LC_FORK) ? LC_FORK : LC_NEWTASK, life->born,
+		  life->exit },
+		{ LIFE_DOUBT_LIFETIME, LC_EXIT, life->born, life->exit },
+		{ LIFE_DOUBT_TEARDOWN, LC_EXIT, life->exit, life->zombie },
+		{ LIFE_DOUBT_TEARDOWN, LC_SWITCH, life->exit, life->zombie },
+		{ LIFE_DOUBT_ZOMBIE, LC_SWITCH, life->zombie, life->reaped },
+		{ LIFE_DOUBT_ZOMBIE, LC_WAIT4_RET, life->zombie, life->reaped },
+		{ LIFE_DOUBT_ZOMBIE, LC_WAITID_RET, life->zombie, life->reaped },
+		{ LIFE_DOUBT_UNFREED, LC_WAIT4_RET, life->reaped, life->freed },
+		{ LIFE_DOUBT_UNFREED, LC_WAITID_RET, life->reaped, life->freed },
+		{ LIFE_DOUBT_UNFREED, LC_FREE, life->reaped, life->freed },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (may_miss(l, rows[i].role, rows[i].from, rows[i].to))
+			life->doubts |= rows[i].doubt;
+}
+
 void lc_tell(struct lifecycle *l, struct lc_task *t, enum life_state state)
 {
 	struct life life = { 0 };
@@ -145,9 +190,11 @@ void lc_tell(struct lifecycle *l, struct lc_task *t, enum life_state state)
 	fill_common(l, t, state, &life);
 	if (lc_is_leader(t) && l->opts.process) {
 		fill_process(l, t, &life);
+		doubt(l, &life);
 		l->opts.process(l->opts.ctx, &life);
 	} else if (!lc_is_leader(t) && l->opts.thread) {
 		fill_thread(l, t, &life);
+		doubt(l, &life);
 		l->opts.thread(l->opts.ctx, &life);
 	}
 }

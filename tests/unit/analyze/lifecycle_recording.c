@@ -138,6 +138,17 @@ void no_fields(struct recording *r, uint64_t ts, uint32_t pid, enum ev kind)
 	put(r, ts, pid, pid, kind, NULL, STK_MARK_NO_FIELDS);
 }
 
+void lose(struct recording *r, enum ev kind, uint64_t first, uint64_t last)
+{
+	struct stk_writer_loss loss = { .first_ts = first * 1000,
+					.last_ts = last * 1000,
+					.event = r->types[kind],
+					.cpu = 1,
+					.count = 1 };
+
+	assert_int_equal(stk_writer__loss(r->w, &loss), 0);
+}
+
 void count(struct recording *r, enum ev kind, unsigned int counter, uint64_t n)
 {
 	r->counters[r->types[kind]][counter] = n;

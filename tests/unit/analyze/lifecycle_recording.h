@@ -46,6 +46,8 @@ void meta(struct recording *r, const char *key, const char *value);
 void ev(struct recording *r, uint64_t ts, uint32_t pid, uint32_t tid, enum ev kind, int64_t a,
 	int64_t b, int64_t c, const char *text);
 void no_fields(struct recording *r, uint64_t ts, uint32_t pid, enum ev kind);
+/* Events of that kind were lost on some CPU between these times, in us. */
+void lose(struct recording *r, enum ev kind, uint64_t first, uint64_t last);
 void count(struct recording *r, enum ev kind, unsigned int counter, uint64_t n);
 
 /* What often happens, one event after another from ts on. */

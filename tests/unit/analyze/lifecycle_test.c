@@ -42,6 +42,41 @@ static void test_plain(void **state)
 	assert_int_equal(nr_gaps, 0);
 }
 
+/* What is lost between two moments makes the length between them one that may be shorter. */
+static void test_lost(void **state)
+{
+	static const struct {
+		enum ev kind;
+		uint64_t at;
+		bool lifetime, teardown, zombie, unfreed;
+	} rows[] = {
+		{ EXIT, 150, true, false, false, false },
+		{ FORK, 150, true, false, false, false },
+		{ SWITCH, 202, false, true, true, false },
+		{ WAIT4_RET, 220, false, false, true, false },
+		{ FREE, 280, false, false, false, true },
+		{ FREE, 150, false, false, false, false },
+		{ SWITCH, 150, false, false, false, false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct recording *r = begin(0);
+		const struct life *l;
+
+		born(r, 100, 10, 20, 20);
+		lose(r, rows[i].kind, rows[i].at, rows[i].at);
+		ends(r, 200, 20, 3, Z);
+		waits(r, 250, 10, 20);
+		freed(r, 300, 20, NULL);
+		told(r);
+		l = process(20, 0);
+		assert_us(life__lifetime(l), rows[i].lifetime ? 0 : 101, 101);
+		assert_us(life__teardown(l), rows[i].teardown ? 0 : 1, 1);
+		assert_us(life__zombie(l), rows[i].zombie ? 0 : 49, 49);
+		assert_us(life__unfreed(l), rows[i].unfreed ? 0 : 49, 49);
+	}
+}
+
 static void test_autoreap(void **state)
 {
 	struct recording *r = begin(0);
@@ -371,6 +406,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_autoreap),
 		cmocka_unit_test(test_autoreap_parent_ends),
 		cmocka_unit_test(test_orphan_while_exiting),
