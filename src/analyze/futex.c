@@ -349,5 +349,5 @@ int futex_analysis__add(struct futex_analysis *a, const struct stk_event *e)
 	if (known->role == ROLE_WAKING)
 		return on_waking(a, known, e);
 	err = known->role & 1 ? call_begins(a, known, e) : call_ends(a, known, e);
-	return err ?: charge_all(a);
+	return err || !charge__is_due(&a->charge) ? err : charge_all(a);
 }

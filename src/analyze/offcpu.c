@@ -279,5 +279,5 @@ int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e)
 	if (err)
 		return err;
 	err = known->role == ROLE_SWITCH ? on_switch(a, known, e) : on_wake(a, known, e);
-	return err ?: charge_all(a);
+	return err || !charge__is_due(&a->charge) ? err : charge_all(a);
 }

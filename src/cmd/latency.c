@@ -247,6 +247,15 @@ static int check_types(struct latency *l)
 	return 0;
 }
 
+static int pair_event(struct latency *l, const struct stk_event *e)
+{
+	int err = pairs__add(l->pairs, l->rd.reader, e);
+
+	if (err || !charge__is_due(&l->charge))
+		return err;
+	return charge(&l->charge, l->rd.reader, pairs__memory(l->pairs), 0);
+}
+
 static int read_pairs(struct latency *l)
 {
 	const struct pairs_opts opts = {
@@ -268,8 +277,7 @@ static int read_pairs(struct latency *l)
 
 	err = pairs__new(&opts, &l->pairs);
 	while (!err && reading__next(&l->rd, &l->out, NULL, NULL, &e))
-		err = pairs__add(l->pairs, l->rd.reader, e) ?:
-			      charge(&l->charge, l->rd.reader, pairs__memory(l->pairs), 0);
+		err = pair_event(l, e);
 	if (!err)
 		err = check_types(l);
 	if (!err)

@@ -276,6 +276,15 @@ static int put_report(struct report *rp)
 	return err;
 }
 
+static int count_event(struct report *rp, const struct stk_event *e)
+{
+	int err = stack_counts__add(rp->counts, e);
+
+	if (err || !charge__is_due(&rp->charge))
+		return err;
+	return charge(&rp->charge, rp->rd.reader, stack_counts__memory(rp->counts), 0);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	_cleanup_(report__free) struct report rp = {
@@ -295,8 +304,7 @@ int cmd_report(int argc, char **argv)
 	out__open(&rp.out, true);
 	err = stack_counts__new(rp.by, rp.stacks ?: STACKS_KERNEL | STACKS_USER, &rp.counts);
 	while (!err && reading__next(&rp.rd, &rp.out, NULL, NULL, &e))
-		err = stack_counts__add(rp.counts, e) ?:
-			      charge(&rp.charge, rp.rd.reader, stack_counts__memory(rp.counts), 0);
+		err = count_event(&rp, e);
 	if (err)
 		log_err(err, "count the stacks");
 	else

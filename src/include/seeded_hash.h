@@ -16,6 +16,9 @@
 #include <sys/random.h>
 #include <time.h>
 
+#define SEEDED_HASH_A 0xa0761d6478bd642fULL
+#define SEEDED_HASH_B 0xe7037ed1a0b428dbULL
+
 static inline uint64_t seeded_hash__fold(uint64_t a, uint64_t b)
 {
 	unsigned __int128 m = (unsigned __int128)a * b;
@@ -37,23 +40,27 @@ static inline uint64_t seeded_hash__seed(void)
 /* The hash of what h is the hash of, and v behind it; h is the seed at first. */
 static inline uint64_t seeded_hash__u64(uint64_t seed, uint64_t h, uint64_t v)
 {
-	return seeded_hash__fold(h ^ v ^ 0xa0761d6478bd642fULL,
-				 seed ^ 0xe7037ed1a0b428dbULL ^ (v << 32 | v >> 32));
+	return seeded_hash__fold(h ^ v ^ SEEDED_HASH_A, seed ^ SEEDED_HASH_B ^ (v << 32 | v >> 32));
 }
 
 static inline uint64_t seeded_hash__bytes(uint64_t seed, const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
-	uint64_t h = seed ^ n, v;
+	uint64_t h = seed ^ n, v[2];
 
 	for (; n >= sizeof(v); n -= sizeof(v), p += sizeof(v)) {
-		memcpy(&v, p, sizeof(v));
-		h = seeded_hash__u64(seed, h, v);
+		memcpy(v, p, sizeof(v));
+		h = seeded_hash__fold(h ^ v[0] ^ SEEDED_HASH_A, seed ^ v[1] ^ SEEDED_HASH_B);
 	}
-	v = 0;
-	if (n)
-		memcpy(&v, p, n);
-	return seeded_hash__u64(seed, h, v);
+	v[0] = v[1] = 0;
+	if (n >= sizeof(*v)) {
+		memcpy(v, p, sizeof(*v));
+		p += sizeof(*v);
+		n -= sizeof(*v);
+	}
+	for (; n; n--)
+		v[1] = v[1] << 8 | p[n - 1];
+	return seeded_hash__fold(h ^ v[0] ^ SEEDED_HASH_A, seed ^ v[1] ^ SEEDED_HASH_B);
 }
 
 #endif /* SEEDED_HASH_H */
