@@ -54,12 +54,15 @@ run_case map --stack-map-bits 10 --stack-pool 64K -e 'sched:*' -e 'kmem:*' -e ra
 
 # Interrupts that hit the second program of one event with that of another.
 if [ -z "${LIVE_VM:-}" ]; then
-	"$PROG/load" &
-	load=$!
-	test_pids="$test_pids $load"
+	load=
+	if [ -z "${LIVE_STRESS:-}" ]; then # it is there already
+		"$PROG/load" &
+		load=$!
+		test_pids="$test_pids $load"
+	fi
 	longer=2 run_case interrupted --stack-map-bits 10 --stack-pool 64K -e 'sched:*' -e 'kmem:*' \
 		-e raw_syscalls:sys_enter
-	kill "$load"
+	[ -z "$load" ] || kill "$load"
 	[ "$(info_of interrupted.stk '[.events[].fields_missing] | add')" -gt 1000 ] ||
 		fail "few events were nested: this tested nothing"
 fi
