@@ -167,7 +167,7 @@ static __always_inline bool event_write(struct scratch *s, struct event_counts *
 		bump(c, STK_C_RECORDED);
 		return true;
 	}
-	bump(c, STK_C_LOST_RING);
+	event_lost(c, STK_C_LOST_RING, s->ts);
 	return false;
 }
 
@@ -324,7 +324,7 @@ static __always_inline bool event_begin(struct event_run *e, u32 event, u64 ts)
 		return false;
 	e->s = scratch_get(&e->busy);
 	if (!e->s) {
-		bump(e->c, STK_C_LOST_SCRATCH);
+		event_lost(e->c, STK_C_LOST_SCRATCH, ts);
 		return false;
 	}
 	event_start(e->s, event, ts);

@@ -33,6 +33,7 @@ static __always_inline void hand_over(void *ctx, u32 event, struct event_counts 
 		break;
 	}
 	bump(c, STK_C_LOST_NESTED);
+	note_loss(c, now());
 }
 
 static __always_inline int count_event(void *ctx, u32 event)
@@ -134,12 +135,12 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	}
 	if (d->flags & DESC_FILTER) { /* there are no fields to decide by */
-		bump(c, STK_C_LOST_NESTED);
+		event_lost(c, STK_C_LOST_NESTED, ts);
 		return 0;
 	}
 	s = scratch_get(&busy);
 	if (!s) {
-		bump(c, STK_C_LOST_SCRATCH);
+		event_lost(c, STK_C_LOST_SCRATCH, ts);
 		return 0;
 	}
 	event_start(s, event, ts);

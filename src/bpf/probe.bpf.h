@@ -272,7 +272,7 @@ static __always_inline bool probe_undecided(struct event_run *e)
 static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, int ours)
 {
 	if (probe_undecided(e)) {
-		bump(e->c, STK_C_LOST_NESTED);
+		event_lost(e->c, STK_C_LOST_NESTED, e->s->ts);
 	} else if (!ours ||
 		   (!(e->s->ext & WIRE_EXT_NO_FIELDS) && !event_passes(e->s, e->d, probe_filters))) {
 		bump(e->c, STK_C_FILTERED_EXPR);
@@ -308,7 +308,7 @@ static __always_inline void return_unfollowed(u32 event)
 	bump(c, STK_C_HAPPENED);
 	c = event_wanted(event, &d, &selected);
 	if (c)
-		bump(c, STK_C_LOST_RETURN);
+		event_lost(c, STK_C_LOST_RETURN, now());
 }
 
 /* Counts, unless somebody else does, and says whether the event is ours. */
@@ -434,8 +434,10 @@ int count_function(void *ctx)
 	if (!c)
 		return 0;
 	bump(c, STK_C_HAPPENED);
-	if (compat_percpu_u32(percpu_prog_active))
+	if (compat_percpu_u32(percpu_prog_active)) {
 		bump(c, STK_C_LOST_NESTED);
+		note_loss(c, now());
+	}
 	return 0;
 }
 

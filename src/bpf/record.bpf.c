@@ -83,7 +83,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	s = scratch_get(&busy);
 	if (!s) {
-		bump(c, STK_C_LOST_SCRATCH);
+		event_lost(c, STK_C_LOST_SCRATCH, ts);
 		return 0;
 	}
 	event_start(s, sample_event, ts);

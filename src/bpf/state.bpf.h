@@ -8,6 +8,7 @@
 #include "compat.bpf.h"
 
 #include "frame.h"
+#include "loss.bpf.h"
 #include "stackonce-counters.h"
 #include "wire.h"
 
@@ -185,6 +186,27 @@ static __always_inline struct event_counts *event_counts(u32 event)
 static __always_inline void bump(struct event_counts *c, u32 counter)
 {
 	__sync_fetch_and_add(&c->c[counter], 1);
+}
+
+/* By CPU: 1 when it has a struct wire_loss to be taken. */
+u32 losing[WIRE_MAX_CPUS] = {};
+
+static __always_inline void note_loss(struct event_counts *c, u64 ts)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	loss_note(&c->loss, ts);
+	*(volatile u32 *)&losing[cpu & (WIRE_MAX_CPUS - 1)] = 1;
+}
+
+/* An event of this type goes by unrecorded. */
+__noinline int event_lost(struct event_counts *c, u32 counter, u64 ts)
+{
+	if (!c || counter >= WIRE_NR_COUNTERS)
+		return 0;
+	bump(c, counter);
+	note_loss(c, ts);
+	return 0;
 }
 
 static __always_inline bool pid_selected(u32 tid)

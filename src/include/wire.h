@@ -275,8 +275,22 @@ struct event_desc {
 };
 static_assert(sizeof(struct event_desc) == 88, "event_desc has no hidden padding");
 
+/*
+ * Events of one type lost on one CPU: how many so far, and when since the recorder last took the times
+ * and left zeros.  The kernel's side writes the members in this order, the recorder takes them the other
+ * way around: where begun and done agree, the times are those of what was done.
+ */
+struct wire_loss {
+	__wire_u64 begun;
+	__wire_u64 first, last; /* on the recording's clock; 0: none */
+	__wire_u64 done;
+};
+#define WIRE_LOSS_ANY_FIRST 1ull /* interrupted too often: as early as can be */
+#define WIRE_LOSS_ANY_LAST (~0ull) /* and as late */
+
 struct event_counts {
 	__wire_u64 c[WIRE_NR_COUNTERS]; /* by enum stk_counter */
+	struct wire_loss loss;
 };
 
 struct task_slot {

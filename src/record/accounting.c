@@ -4,51 +4,47 @@
 #include <string.h>
 
 #include "attach.h"
+#include "balance.h"
+#include "cleanup.h"
 #include "event.h"
 #include "programs_internal.h"
 
-static uint64_t accounted(const uint64_t *c)
-{
-	return c[STK_C_RECORDED] + c[STK_C_FILTERED_PID] + c[STK_C_FILTERED_SELF] +
-	       c[STK_C_FILTERED_EXPR] + c[STK_C_LOST_RING] + c[STK_C_LOST_NESTED] +
-	       c[STK_C_LOST_SCRATCH] + c[STK_C_LOST_RETURN];
-}
+#define SUM_TRIES 16
 
-/*
- * What the counter saw but the recorder did not.  Where the kernel skipped the counter because it
- * ran already, the recorder was out of reach too.  The edge: the two programs look at the arming
- * flag a moment apart, so that at most one event on each CPU and edge is seen by one only.  More
- * than that must not happen, and is said to be lost for an unknown reason.
- */
-static void balance(const struct programs *p, unsigned int event, uint64_t *c, uint64_t misses,
-		    bool is_armed)
+/* Of one CPU, all of the same moment where it is not too busy; what happened is read first. */
+static void read_cpu(const struct event_counts *e, uint64_t *c)
 {
-	const struct rec_event *e = &p->opts.events->v[event];
-	uint64_t seen = accounted(c), rest, nested, edge = 2ull * p->nr_cpus;
+	uint64_t happened;
+	unsigned int k, i;
 
-	c[STK_C_HAPPENED] += misses;
-	if (seen >= c[STK_C_HAPPENED]) {
-		/* while armed the counter was read first; else it missed the edge */
-		if (is_armed || seen - c[STK_C_HAPPENED] <= edge)
-			c[STK_C_HAPPENED] = seen;
-		return;
+	for (i = 0; i < SUM_TRIES; i++) {
+		happened = __atomic_load_n(&e->c[STK_C_HAPPENED], __ATOMIC_ACQUIRE);
+		for (k = 0; k < STK_NR_COUNTERS; k++)
+			c[k] = __atomic_load_n(&e->c[k], __ATOMIC_ACQUIRE);
+		c[STK_C_HAPPENED] = happened;
+		if (__atomic_load_n(&e->c[STK_C_HAPPENED], __ATOMIC_ACQUIRE) == happened)
+			break;
 	}
-	rest = c[STK_C_HAPPENED] - seen;
-	nested = rest < misses ? rest : misses;
-	rest -= nested;
-	c[STK_C_LOST_NESTED] += nested;
-	c[STK_C_LOST_EDGE] += rest < edge ? rest : edge;
-	rest -= rest < edge ? rest : edge;
-	/* the kernel has places for a limited number of calls whose returns it follows */
-	c[e->desc.flags & DESC_RETURN ? STK_C_LOST_RETURN : STK_C_LOST_UNKNOWN] += rest;
 }
 
-static void samples(struct programs *p, uint64_t *c)
+static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, struct balance *b)
+{
+	uint64_t of_cpu[STK_NR_COUNTERS];
+	unsigned int cpu, k;
+
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		read_cpu(&p->counts[event * p->nr_cpus + cpu], of_cpu);
+		for (k = 0; k < STK_NR_COUNTERS; k++)
+			c[k] += of_cpu[k];
+		balance__add_cpu(b, of_cpu);
+	}
+}
+
+static void samples(struct programs *p, unsigned int event, uint64_t *c)
 {
 	uint64_t taken, enabled = 0;
 	unsigned int cpu;
 
-	balance(p, p->opts.sample_event, c, 0, true);
 	taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE];
 	for (cpu = 0; cpu < p->nr_cpus; cpu++)
 		enabled += attach__samples_enabled(p, cpu);
@@ -59,17 +55,14 @@ static void samples(struct programs *p, uint64_t *c)
 		return;
 	if (c[STK_C_SAMPLE_EXPECTED] > taken + p->throttled)
 		c[STK_C_SAMPLE_SKIPPED] = c[STK_C_SAMPLE_EXPECTED] - taken - p->throttled;
+	/* one of each CPU may be due at the moment */
+	if (c[STK_C_SAMPLE_SKIPPED] > p->nr_cpus)
+		p->unseen[event] = MAX(p->unseen[event], c[STK_C_SAMPLE_SKIPPED] - p->nr_cpus);
 }
 
-/* The counters of one event, what happened before what became of it. */
-static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c)
+uint64_t programs__unseen(const struct programs *p, unsigned int event)
 {
-	unsigned int cpu, k;
-
-	for (k = 0; k < STK_NR_COUNTERS; k++)
-		for (cpu = 0; cpu < p->nr_cpus; cpu++)
-			c[k] += __atomic_load_n(&p->counts[event * p->nr_cpus + cpu].c[k],
-						__ATOMIC_RELAXED);
+	return p->unseen[event];
 }
 
 int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNTERS])
@@ -86,15 +79,22 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 	if (err)
 		return err;
 	for (i = 0; i < p->nr_events; i++) {
+		const struct rec_event *e = &p->opts.events->v[i];
+		struct balance b = {
+			.misses = p->attached[i].misses,
+			.nr_cpus = p->nr_cpus,
+			.armed = is_armed,
+			.returns = e->desc.flags & DESC_RETURN,
+		};
 		uint64_t *c = ret_counters[i];
 
-		sum_cpus(p, i, c);
-		if (p->opts.events->v[i].kind == STK_KIND_SAMPLE)
-			samples(p, c);
-		else if (p->attached[i].counts_itself)
-			c[STK_C_HAPPENED] = accounted(c);
+		sum_cpus(p, i, c, &b);
+		if (p->attached[i].counts_itself)
+			c[STK_C_HAPPENED] = balance__accounted(c);
 		else
-			balance(p, i, c, p->attached[i].misses, is_armed);
+			p->unseen[i] = MAX(p->unseen[i], balance__complete(&b, c));
+		if (e->kind == STK_KIND_SAMPLE)
+			samples(p, i, c);
 	}
 	return 0;
 }

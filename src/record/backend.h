@@ -42,6 +42,11 @@ struct backend_ops {
 	void (*add_ends)(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS]);
 	/* Empties the rings into the writer; last: disarmed, nothing more will come. */
 	int (*drain)(struct backend *b, bool last);
+	/*
+	 * Hands what was lost since the last call to the writer, after drain(); counted: counters()
+	 * was called since, too.
+	 */
+	int (*losses)(struct backend *b, bool counted);
 	void (*stats)(const struct backend *b, struct drain_stats *ret_stats);
 	void (*end_round)(struct backend *b);
 	/* Readable when there is something that does not wait for the next drain(); -1: never. */

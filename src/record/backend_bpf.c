@@ -7,9 +7,11 @@
 
 #include "backend.h"
 #include "cleanup.h"
+#include "event.h"
 #include "files.h"
 #include "log.h"
 #include "meta.h"
+#include "pending_losses.h"
 #include "recorder.h"
 #include "trace/writer.h"
 
@@ -20,7 +22,10 @@ struct bpf_backend {
 	struct programs_user user; /* of user stacks */
 	struct files *files; /* NULL: no user stacks */
 	struct drain *drain;
+	struct pending_losses *losses;
 	struct stk_writer *w;
+	uint64_t looked, looking; /* when counters() began, last and the time before */
+	uint64_t *told; /* by event: unseen losses that are in the recording */
 };
 
 static struct bpf_backend *of(const struct backend *b)
@@ -90,6 +95,8 @@ static void bpf_free(struct backend *base)
 		return;
 	drain__free(b->drain);
 	files__free(b->files);
+	pending_losses__free(b->losses);
+	free(b->told);
 	programs__free(b->programs);
 	free(b);
 }
@@ -144,6 +151,21 @@ static int open_files(struct bpf_backend *b)
 	return err ? log_err(err, "the mappings of running processes") : 0;
 }
 
+static int open_losses(struct bpf_backend *b)
+{
+	unsigned int nr = b->opts->events->nr;
+	struct event_counts *counts;
+	uint32_t *losing;
+	int err;
+
+	programs__losses(b->programs, &counts, &losing);
+	b->told = calloc(MAX(nr, 1u), sizeof(*b->told));
+	err = b->told ? pending_losses__new(counts, losing, nr, programs__nr_cpus(b->programs),
+					    &b->losses) :
+			-ENOMEM;
+	return err ? log_err(err, "the losses") : 0;
+}
+
 static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 {
 	struct bpf_backend *b = of(base);
@@ -162,7 +184,7 @@ static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 		return err;
 	d.files = b->files;
 	err = drain__new(&d, &b->drain);
-	return err ? log_err(err, "map the rings") : 0;
+	return err ? log_err(err, "map the rings") : open_losses(b);
 }
 
 /* ---- while recording -------------------------------------------------------------------------- */
@@ -177,9 +199,13 @@ static uint64_t bpf_ring_size(const struct backend *b)
 	return programs__ring_size(of(b)->programs);
 }
 
-static int bpf_arm(struct backend *b)
+static int bpf_arm(struct backend *base)
 {
-	return programs__arm(of(b)->programs);
+	struct bpf_backend *b = of(base);
+
+	b->looking = recorder_clock_ns(b->opts->clock);
+	pending_losses__since(b->losses, b->looking);
+	return programs__arm(b->programs);
 }
 
 static int bpf_disarm(struct backend *b)
@@ -187,9 +213,13 @@ static int bpf_disarm(struct backend *b)
 	return programs__disarm(of(b)->programs);
 }
 
-static int bpf_counters(struct backend *b, uint64_t (*ret_counters)[STK_NR_COUNTERS])
+static int bpf_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR_COUNTERS])
 {
-	return programs__counters(of(b)->programs, ret_counters);
+	struct bpf_backend *b = of(base);
+
+	b->looked = b->looking;
+	b->looking = recorder_clock_ns(b->opts->clock);
+	return programs__counters(b->programs, ret_counters);
 }
 
 static void bpf_add_ends(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS])
@@ -200,6 +230,44 @@ static void bpf_add_ends(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS
 static int bpf_drain(struct backend *b, bool last)
 {
 	return drain__run(of(b)->drain);
+}
+
+static int take_loss(void *ctx, const struct stk_writer_loss *loss)
+{
+	struct bpf_backend *b = ctx;
+
+	return stk_writer__loss(b->w, loss);
+}
+
+/* What no program noticed happened between two looks. */
+static int unseen_losses(struct bpf_backend *b)
+{
+	uint64_t now = recorder_clock_ns(b->opts->clock), unseen;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < b->opts->events->nr && !err; i++) {
+		unseen = programs__unseen(b->programs, i);
+		if (unseen == b->told[i])
+			continue;
+		err = stk_writer__loss(b->w, &(struct stk_writer_loss){
+						     .event = i,
+						     .cpu = STK_WRITER_ANY,
+						     .first_ts = b->looked,
+						     .last_ts = now,
+						     .count = unseen - b->told[i],
+					     });
+		b->told[i] = unseen;
+	}
+	return err;
+}
+
+static int bpf_losses(struct backend *base, bool counted)
+{
+	struct bpf_backend *b = of(base);
+	int err = pending_losses__take(b->losses, take_loss, b);
+
+	return err || !counted ? err : unseen_losses(b);
 }
 
 static void bpf_stats(const struct backend *b, struct drain_stats *ret_stats)
@@ -302,6 +370,7 @@ const struct backend_ops backend_bpf = {
 	.counters = bpf_counters,
 	.add_ends = bpf_add_ends,
 	.drain = bpf_drain,
+	.losses = bpf_losses,
 	.stats = bpf_stats,
 	.end_round = bpf_end_round,
 	.news_fd = bpf_news_fd,

@@ -41,8 +41,14 @@ struct ftrace_backend {
 	bool armed, user_stacks;
 	enum { FILTERS_NONE, FILTERS_SOME, FILTERS_ALL } filters; /* of the events */
 	uint64_t lost;
+	uint64_t looked, looking; /* when counters() began, last and the time before */
 	struct programs_costs costs;
-	uint64_t dropped[]; /* by CPU: records that its ring had no room for */
+	struct ftrace_loss {
+		uint64_t dropped; /* records that the ring had no room for */
+		uint64_t lost; /* of these, events */
+		uint64_t told; /* of these, in the recording's losses */
+		uint64_t told_dropped; /* dropped at that time */
+	} of_cpu[];
 };
 
 static struct ftrace_backend *of(const struct backend *b)
@@ -68,8 +74,10 @@ static int select_thread(void *ctx, pid_t tid)
 
 static int switch_on(struct ftrace_backend *b)
 {
-	int err = ftrace_instance__write(b->instance, "tracing_on", "1");
+	int err;
 
+	b->looking = recorder_clock_ns(b->opts->clock);
+	err = ftrace_instance__write(b->instance, "tracing_on", "1");
 	b->armed = !err;
 	return err;
 }
@@ -300,7 +308,7 @@ static int ftrace_open(const struct recorder_opts *opts, struct backend **ret_ba
 
 	if (nr_cpus < 0)
 		return log_err(nr_cpus, "count the CPUs");
-	b = calloc(1, sizeof(*b) + nr_cpus * sizeof(*b->dropped));
+	b = calloc(1, sizeof(*b) + nr_cpus * sizeof(*b->of_cpu));
 	if (!b)
 		return log_err(-ENOMEM, "the ftrace backend");
 	b->opts = opts;
@@ -417,12 +425,14 @@ static int ftrace_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR
 	unsigned int cpu;
 	int err;
 
+	b->looked = b->looking;
+	b->looking = recorder_clock_ns(b->opts->clock);
 	memset(ret_counters, 0, b->opts->events->nr * sizeof(*ret_counters));
 	for (cpu = 0; cpu < b->nr_cpus; cpu++) {
 		err = ftrace_instance__ring_stats(b->instance, cpu, &s);
 		if (err)
 			return err;
-		b->dropped[cpu] = s.dropped + s.overrun;
+		b->of_cpu[cpu].dropped = s.dropped + s.overrun;
 	}
 	return 0;
 }
@@ -434,13 +444,46 @@ static void ftrace_add_ends(struct backend *base, uint64_t (*counters)[STK_NR_CO
 
 	/* which of the records were stacks is known now that the events before them were seen */
 	b->lost = 0;
-	for (i = 0; i < b->nr_cpus; i++)
-		b->lost += lost_events(b, i, b->dropped[i]);
+	for (i = 0; i < b->nr_cpus; i++) {
+		b->of_cpu[i].lost = lost_events(b, i, b->of_cpu[i].dropped);
+		b->lost += b->of_cpu[i].lost;
+	}
 	counters[lost_row(b)][STK_C_LOST_RING] = b->lost;
 	ftrace_drain__add_counters(b->drain, counters);
 	for (i = 0; i < b->opts->events->nr; i++)
 		counters[i][STK_C_HAPPENED] =
 			counters[i][STK_C_RECORDED] + counters[i][STK_C_LOST_RING];
+}
+
+/*
+ * A ring says how many records it dropped, not when: between two looks.  Where it cannot be told which of
+ * them were events, their number is unknown.
+ */
+static int ftrace_losses(struct backend *base, bool counted)
+{
+	struct ftrace_backend *b = of(base);
+	uint64_t now = recorder_clock_ns(b->opts->clock);
+	bool exact = !b->filters && !has_cookies(b);
+	unsigned int cpu;
+	int err = 0;
+
+	for (cpu = 0; counted && cpu < b->nr_cpus && !err; cpu++) {
+		struct ftrace_loss *l = &b->of_cpu[cpu];
+		struct stk_writer_loss loss = {
+			.event = b->opts->events->nr == 1 ? 0 : STK_WRITER_ANY,
+			.cpu = cpu,
+			.first_ts = b->looked,
+			.last_ts = now,
+			.count = exact ? l->lost - MIN(l->told, l->lost) : 0,
+		};
+
+		if (l->dropped == l->told_dropped || (exact && !loss.count))
+			continue;
+		err = stk_writer__loss(b->w, &loss);
+		l->told = MAX(l->told, l->lost);
+		l->told_dropped = l->dropped;
+	}
+	return err;
 }
 
 static int is_empty(const struct ftrace_backend *b)
@@ -535,6 +578,7 @@ const struct backend_ops backend_ftrace = {
 	.counters = ftrace_counters,
 	.add_ends = ftrace_add_ends,
 	.drain = ftrace_drain,
+	.losses = ftrace_losses,
 	.stats = ftrace_stats,
 	.end_round = ftrace_end_round,
 	.news_fd = ftrace_news_fd,

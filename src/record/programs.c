@@ -172,7 +172,10 @@ static int map_memories(struct programs *p)
 	if (p->opts.user_stacks)
 		p->files = map_memory(s->maps.files, sizeof(struct wire_file), WIRE_FILE_ENTRIES,
 				      &p->files_len);
-	return p->counts && p->pids && (p->files || !p->opts.user_stacks) ? 0 : -errno;
+	if (!p->counts || !p->pids || (!p->files && p->opts.user_stacks))
+		return -errno;
+	p->unseen = calloc(MAX(p->nr_events, 1u), sizeof(*p->unseen));
+	return p->unseen ? 0 : -ENOMEM;
 }
 
 static int create_ring(struct programs *p, unsigned int cpu)
@@ -449,6 +452,7 @@ void programs__free(struct programs *p)
 	attach__release(p);
 	release_maps(p);
 	free(p->ring_fds);
+	free(p->unseen);
 	free(p->online);
 	free(p);
 }
@@ -489,6 +493,13 @@ void programs__select(struct programs *p, uint32_t tid)
 void programs__hold(struct programs *p, uint32_t tid)
 {
 	__atomic_store_n(&p->skel->bss->ctl.held, tid, __ATOMIC_SEQ_CST);
+}
+
+void programs__losses(const struct programs *p, struct event_counts **ret_counts,
+		      uint32_t **ret_losing)
+{
+	*ret_counts = p->counts;
+	*ret_losing = p->skel->bss->losing;
 }
 
 uint64_t *programs__pids(struct programs *p)

@@ -13,6 +13,7 @@
 
 struct ksyms;
 struct programs;
+struct event_counts;
 struct rec_events;
 struct stackmap;
 
@@ -92,6 +93,12 @@ uint64_t programs__ring_size(const struct programs *p);
 
 /* Counters of all events, summed over the CPUs; rows of STK_NR_COUNTERS. */
 int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNTERS]);
+
+/* Of these: lost without a program that noticed.  Never less than before. */
+uint64_t programs__unseen(const struct programs *p, unsigned int event);
+/* What the kernel's side notes of events that it loses, see pending_losses.h; borrowed. */
+void programs__losses(const struct programs *p, struct event_counts **ret_counts,
+		      uint32_t **ret_losing);
 
 struct programs_costs {
 	uint64_t load_ns, attach_ns;

@@ -48,6 +48,7 @@ struct programs {
 	bool *online;
 	int *ring_fds;
 	struct event_counts *counts; /* [event * nr_cpus + cpu] */
+	uint64_t *unseen; /* by event: lost, and no program noticed */
 	uint64_t *pids;
 	struct wire_file *files; /* NULL without user stacks */
 	size_t counts_len, pids_len, files_len;

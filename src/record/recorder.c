@@ -123,20 +123,20 @@ static int prepare(struct recorder *r)
 }
 
 /*
- * The counters taken before the rings were emptied: what they call recorded is in the file then,
- * unless a ring was not emptied, and they wait for the next time.
+ * The counters were taken before the rings were emptied, so that what they call recorded is in the file;
+ * what a ring still holds because it fills as fast as it is emptied has not happened yet.
  */
 static int write_accounting(struct recorder *r, bool last)
 {
-	struct stk_writer_stats ws;
-	uint64_t recorded = 0;
 	unsigned int i;
 
-	for (i = 0; i < r->opts->events->nr; i++)
-		recorded += r->counters[i][STK_C_RECORDED];
-	stk_writer__stats(r->w, &ws);
-	if (recorded > ws.events && !last)
-		return 0;
+	for (i = 0; i < r->opts->events->nr && !last; i++) {
+		uint64_t *c = r->counters[i], recorded = c[STK_C_RECORDED];
+		uint64_t waiting = recorded - MIN(recorded, stk_writer__in_file(r->w, i));
+
+		c[STK_C_RECORDED] -= waiting;
+		c[STK_C_HAPPENED] -= waiting;
+	}
 	return stk_writer__accounting(r->w, (const uint64_t(*)[STK_NR_COUNTERS])r->counters,
 				      r->opts->events->nr);
 }
@@ -169,31 +169,40 @@ static void show_status(struct recorder *r, uint64_t now)
 	r->status_events = ws.events;
 }
 
-/* Empty the rings once; write out what has waited long enough. */
-static int turn(struct recorder *r, bool last)
+/* What is in the rings, and what was lost for want of room in them. */
+static int take(struct recorder *r, bool ends, bool last)
 {
-	uint64_t start = recorder_clock_ns(r->opts->clock);
-	uint64_t now = recorder_clock_ns(REC_CLOCK_MONO);
-	bool account = last || now - r->last_accounting >= ACCOUNTING_NS;
-	struct drain_stats ds;
-	int err;
+	int err = ends ? r->ops->counters(r->backend, r->counters) : 0;
 
-	err = account ? r->ops->counters(r->backend, r->counters) : 0;
 	if (err)
 		return log_err(err, "read the counters");
 	err = r->ops->drain(r->backend, last);
 	if (err)
 		return log_err(err, "take events from the rings");
-	if (account)
+	if (ends)
 		r->ops->add_ends(r->backend, r->counters);
+	err = r->ops->losses(r->backend, ends);
+	return err ? log_err(err, "take the losses") : 0;
+}
+
+/* Empty the rings once; write out what has waited long enough. */
+static int turn(struct recorder *r, bool last)
+{
+	uint64_t start = recorder_clock_ns(r->opts->clock);
+	uint64_t now = recorder_clock_ns(REC_CLOCK_MONO);
+	bool ends = last || now - r->round_start >= ROUND_NS ||
+		    stk_writer__pending(r->w) >= ROUND_BYTES;
+	struct drain_stats ds;
+	int err = take(r, ends, last);
+
+	if (err || !ends)
+		return err;
 	r->ops->stats(r->backend, &ds);
 	now = recorder_clock_ns(REC_CLOCK_MONO);
-	if (!account && now - r->round_start < ROUND_NS && stk_writer__pending(r->w) < ROUND_BYTES)
-		return 0;
 	r->round_start = now;
 	err = stk_writer__end_round(r->w, MIN(start, ds.horizon), clock_ns(CLOCK_REALTIME));
 	r->ops->end_round(r->backend);
-	if (!err && account) {
+	if (!err && (last || now - r->last_accounting >= ACCOUNTING_NS)) {
 		r->last_accounting = now;
 		err = write_accounting(r, last && ds.horizon == UINT64_MAX);
 	}

@@ -353,6 +353,11 @@ int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_
 	return err ? err : write_out(w, &w->group);
 }
 
+uint64_t stk_writer__in_file(const struct stk_writer *w, uint32_t event)
+{
+	return w->round && event < w->nr_types ? w->in_file[event] : 0;
+}
+
 int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
 				unsigned int nr_events)
 {

@@ -122,6 +122,8 @@ int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_
  */
 int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
 				unsigned int nr_events);
+/* Events of this type that have been written. */
+uint64_t stk_writer__in_file(const struct stk_writer *w, uint32_t event);
 /* exit_status: what the shell calls so; negative where there is none to tell. */
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status);
 

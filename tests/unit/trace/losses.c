@@ -393,9 +393,8 @@ static void account(struct stk_writer *w, uint64_t lost)
 
 	counters[2][STK_C_LOST_RING] = lost;
 	counters[2][STK_C_LOST_EDGE] = 7;
-	assert_int_equal(stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])counters,
-						NR_TYPES),
-			 0);
+	assert_int_equal(
+		stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])counters, NR_TYPES), 0);
 }
 
 /* As a writer before 1.2 would have written it. */
@@ -521,11 +520,11 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_listed),      cmocka_unit_test(test_handed_out),
-		cmocka_unit_test(test_known_before),   cmocka_unit_test(test_late_is_missing),
-		cmocka_unit_test(test_bad_block),      cmocka_unit_test(test_no_fields),
-		cmocka_unit_test(test_counted),	       cmocka_unit_test(test_counters_alone),
-		cmocka_unit_test(test_refused),	       cmocka_unit_test(test_many),
+		cmocka_unit_test(test_as_listed),    cmocka_unit_test(test_handed_out),
+		cmocka_unit_test(test_known_before), cmocka_unit_test(test_late_is_missing),
+		cmocka_unit_test(test_bad_block),    cmocka_unit_test(test_no_fields),
+		cmocka_unit_test(test_counted),	     cmocka_unit_test(test_counters_alone),
+		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests_name("losses", tests, NULL, NULL);

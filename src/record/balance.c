@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "balance.h"
+
+#include "cleanup.h"
+#include "stackonce-counters.h"
+
+#define CONTEXTS 4 /* task, softirq, hardirq, NMI: events of a CPU that are being recorded */
+
+uint64_t balance__accounted(const uint64_t *c)
+{
+	return c[STK_C_RECORDED] + c[STK_C_FILTERED_PID] + c[STK_C_FILTERED_SELF] +
+	       c[STK_C_FILTERED_EXPR] + c[STK_C_LOST_RING] + c[STK_C_LOST_NESTED] +
+	       c[STK_C_LOST_SCRATCH] + c[STK_C_LOST_RETURN];
+}
+
+void balance__add_cpu(struct balance *b, const uint64_t *c)
+{
+	uint64_t happened = c[STK_C_HAPPENED], seen = balance__accounted(c);
+
+	if (happened > seen) {
+		b->more += happened - seen;
+		b->cpus_more++;
+	} else if (happened < seen) {
+		b->less += seen - happened;
+		b->cpus_less++;
+	}
+}
+
+/* Numbers of a moment: what cannot be told from an event under way waits for the next look. */
+static uint64_t complete_armed(const struct balance *b, uint64_t *c)
+{
+	uint64_t seen = balance__accounted(c), unseen, rest;
+
+	rest = b->more + b->misses;
+	rest -= MIN(rest, b->less);
+	unseen = MIN(b->misses, rest);
+	rest -= unseen;
+	c[STK_C_LOST_NESTED] += unseen;
+	if (b->returns && rest > CONTEXTS * b->nr_cpus) {
+		rest -= CONTEXTS * b->nr_cpus;
+		c[STK_C_LOST_RETURN] += rest;
+		unseen += rest;
+	}
+	c[STK_C_HAPPENED] = seen + unseen;
+	return unseen;
+}
+
+static uint64_t complete_final(const struct balance *b, uint64_t *c)
+{
+	uint64_t more = b->more, less = b->less, misses = b->misses, moved, edge;
+
+	c[STK_C_HAPPENED] += misses;
+	/* where the counter was passed over, the recorder was out of reach too, but not always */
+	edge = MIN(less, misses);
+	less -= edge;
+	misses -= edge;
+	c[STK_C_LOST_NESTED] += misses;
+	/* a task that may be preempted between the two programs moves what is open to another CPU */
+	moved = MIN(more - MIN(more, b->cpus_more), less - MIN(less, b->cpus_less));
+	more -= moved;
+	less -= moved;
+	edge = MIN(less, b->cpus_less);
+	c[STK_C_HAPPENED] += edge;
+	c[STK_C_LOST_UNKNOWN] += less - edge;
+	edge = MIN(more, b->cpus_more);
+	c[STK_C_LOST_EDGE] += edge;
+	c[b->returns ? STK_C_LOST_RETURN : STK_C_LOST_UNKNOWN] += more - edge;
+	return misses + more - edge;
+}
+
+uint64_t balance__complete(const struct balance *b, uint64_t *counters)
+{
+	return b->armed ? complete_armed(b, counters) : complete_final(b, counters);
+}

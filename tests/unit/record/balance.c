@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the counters of two programs differ by, and what it is called. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "record/balance.h"
+#include "stackonce-counters.h"
+
+#define NR_CPUS 2
+
+static uint64_t sum[STK_NR_COUNTERS];
+
+/* Of one CPU; recorded stands for all that became of an event. */
+static void cpu(struct balance *b, uint64_t happened, uint64_t recorded)
+{
+	uint64_t c[STK_NR_COUNTERS] = { [STK_C_HAPPENED] = happened, [STK_C_RECORDED] = recorded };
+
+	balance__add_cpu(b, c);
+	sum[STK_C_HAPPENED] += happened;
+	sum[STK_C_RECORDED] += recorded;
+}
+
+static struct balance begin(bool armed, uint64_t misses)
+{
+	memset(sum, 0, sizeof(sum));
+	return (struct balance){ .nr_cpus = NR_CPUS, .armed = armed, .misses = misses };
+}
+
+static bool adds_up(void)
+{
+	return sum[STK_C_HAPPENED] == balance__accounted(sum) + sum[STK_C_LOST_EDGE] +
+					      sum[STK_C_LOST_UNKNOWN];
+}
+
+static void test_even(void **state)
+{
+	for (int armed = 0; armed < 2; armed++) {
+		struct balance b = begin(armed, 0);
+
+		cpu(&b, 10, 10);
+		cpu(&b, 7, 7);
+		assert_int_equal(balance__complete(&b, sum), 0);
+		assert_int_equal(sum[STK_C_HAPPENED], 17);
+		assert_true(adds_up());
+	}
+}
+
+/* One on each CPU, at arming or at disarming. */
+static void test_edge(void **state)
+{
+	struct balance b = begin(false, 0);
+
+	cpu(&b, 11, 10);
+	cpu(&b, 8, 7);
+	assert_int_equal(balance__complete(&b, sum), 0);
+	assert_int_equal(sum[STK_C_LOST_EDGE], 2);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 0);
+	assert_true(adds_up());
+	b = begin(false, 0);
+	cpu(&b, 9, 10);
+	cpu(&b, 8, 7);
+	assert_int_equal(balance__complete(&b, sum), 0);
+	assert_int_equal(sum[STK_C_LOST_EDGE], 1);
+	assert_int_equal(sum[STK_C_HAPPENED], 18);
+	assert_true(adds_up());
+}
+
+/* Two of one CPU are no edge, though two CPUs could have as many. */
+static void test_more_than_an_edge(void **state)
+{
+	struct balance b = begin(false, 0);
+
+	cpu(&b, 12, 10);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 1);
+	assert_int_equal(sum[STK_C_LOST_EDGE], 1);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 1);
+	assert_true(adds_up());
+}
+
+/* More recorded than happened: what happened is not made to fit. */
+static void test_too_many(void **state)
+{
+	struct balance b = begin(false, 0);
+
+	cpu(&b, 10, 13);
+	cpu(&b, 7, 7);
+	balance__complete(&b, sum);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 2);
+	assert_false(adds_up());
+}
+
+static void test_misses(void **state)
+{
+	struct balance b = begin(false, 3);
+
+	/* of three that the counter was not called for one was recorded */
+	cpu(&b, 10, 11);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 2);
+	assert_int_equal(sum[STK_C_HAPPENED], 20);
+	assert_int_equal(sum[STK_C_LOST_NESTED], 2);
+	assert_int_equal(sum[STK_C_LOST_EDGE], 0);
+	assert_true(adds_up());
+}
+
+/* Tasks that are moved between the two programs: only the sum says something. */
+static void test_moved(void **state)
+{
+	struct balance b = begin(false, 0);
+
+	cpu(&b, 110, 100);
+	cpu(&b, 60, 70);
+	assert_int_equal(balance__complete(&b, sum), 0);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 0);
+	assert_in_range(sum[STK_C_LOST_EDGE], 0, 1);
+	assert_true(adds_up());
+	b = begin(false, 0);
+	cpu(&b, 115, 100);
+	cpu(&b, 60, 70);
+	assert_int_equal(balance__complete(&b, sum), 5);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 5);
+	assert_true(adds_up());
+}
+
+/* What is being recorded has not happened yet; no edge, no fault. */
+static void test_under_way(void **state)
+{
+	struct balance b = begin(true, 0);
+
+	cpu(&b, 12, 10);
+	cpu(&b, 8, 7);
+	assert_int_equal(balance__complete(&b, sum), 0);
+	assert_int_equal(sum[STK_C_HAPPENED], 17);
+	assert_int_equal(sum[STK_C_LOST_EDGE], 0);
+	assert_true(adds_up());
+	b = begin(true, 5);
+	cpu(&b, 10, 10);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 5);
+	assert_int_equal(sum[STK_C_LOST_NESTED], 5);
+	assert_true(adds_up());
+}
+
+/* Returns that the kernel did not follow are seen while recording. */
+static void test_returns(void **state)
+{
+	struct balance b = begin(true, 0);
+
+	b.returns = true;
+	cpu(&b, 110, 10);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 92);
+	assert_int_equal(sum[STK_C_LOST_RETURN], 92);
+	assert_true(adds_up());
+	b = begin(false, 0);
+	b.returns = true;
+	cpu(&b, 110, 10);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 99);
+	assert_int_equal(sum[STK_C_LOST_RETURN], 99);
+	assert_int_equal(sum[STK_C_LOST_EDGE], 1);
+	assert_true(adds_up());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_even),	   cmocka_unit_test(test_edge),
+		cmocka_unit_test(test_more_than_an_edge), cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_misses),	   cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_under_way),  cmocka_unit_test(test_returns),
+	};
+
+	return cmocka_run_group_tests_name("balance", tests, NULL, NULL);
+}
