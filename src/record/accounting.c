@@ -89,10 +89,13 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 		uint64_t *c = ret_counters[i];
 
 		sum_cpus(p, i, c, &b);
-		if (p->attached[i].counts_itself)
+		if (p->attached[i].counts_itself) {
 			c[STK_C_HAPPENED] = balance__accounted(c);
-		else
-			p->unseen[i] = MAX(p->unseen[i], balance__complete(&b, c));
+		} else {
+			uint64_t unseen = balance__complete(&b, c);
+
+			p->unseen[i] = MAX(p->unseen[i], unseen);
+		}
 		if (e->kind == STK_KIND_SAMPLE)
 			samples(p, i, c);
 	}

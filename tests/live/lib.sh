@@ -185,7 +185,7 @@ counted()
 want_sum()
 {
 	cpus=$(getconf _NPROCESSORS_CONF 2>/dev/null || nproc)
-	info_of "$1" -r --argjson max "$((cpus * 2))" '
+	info_of "$1" -r --argjson max "$cpus" '
 		(.events[] | select(.happened != .recorded + .filtered + .lost) |
 			"\(.name): \(.happened) != \(.recorded) + \(.filtered) + \(.lost): \(.)"),
 		(.totals | select(.happened != .recorded + .filtered + .lost) |
@@ -194,7 +194,9 @@ want_sum()
 		(.events[] | select(.lost != ([.lost_by[]] | add) or .filtered != ([.filtered_by[]] | add)) |
 			"filtered or lost without a reason: \(.name): \(.)"),
 		(.events[] | select(.lost_by.edge > $max) |
-			"more edge losses than two per CPU: \(.name): \(.lost_by.edge)"),
+			"more edge losses than one per CPU: \(.name): \(.lost_by.edge)"),
+		(.events[] | select(.lost_by.unknown > 0) |
+			"lost for an unknown reason: \(.name): \(.)"),
 		"recorded \(.totals.recorded)"' >"$work/sum" || fail "the accounting of $1 cannot be read"
 	recorded=$(sed -n 's/^recorded //p' "$work/sum")
 	if [ "$(wc -l <"$work/sum")" -ne 1 ] || [ -z "$recorded" ]; then

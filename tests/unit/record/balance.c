@@ -32,8 +32,8 @@ static struct balance begin(bool armed, uint64_t misses)
 
 static bool adds_up(void)
 {
-	return sum[STK_C_HAPPENED] == balance__accounted(sum) + sum[STK_C_LOST_EDGE] +
-					      sum[STK_C_LOST_UNKNOWN];
+	return sum[STK_C_HAPPENED] ==
+	       balance__accounted(sum) + sum[STK_C_LOST_EDGE] + sum[STK_C_LOST_UNKNOWN];
 }
 
 static void test_even(void **state)
@@ -170,10 +170,14 @@ static void test_returns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_even),	   cmocka_unit_test(test_edge),
-		cmocka_unit_test(test_more_than_an_edge), cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_misses),	   cmocka_unit_test(test_moved),
-		cmocka_unit_test(test_under_way),  cmocka_unit_test(test_returns),
+		cmocka_unit_test(test_even),
+		cmocka_unit_test(test_edge),
+		cmocka_unit_test(test_more_than_an_edge),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_misses),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_under_way),
+		cmocka_unit_test(test_returns),
 	};
 
 	return cmocka_run_group_tests_name("balance", tests, NULL, NULL);

@@ -43,7 +43,7 @@ static _Atomic bool over;
 
 static struct told {
 	uint64_t first, last, count;
-} *told;
+} * told;
 static size_t nr_told, max_told;
 
 static void note(void)
