@@ -335,13 +335,11 @@ int pairs__add(struct pairs *p, struct stk_reader *r, const struct stk_event *e)
 	v.type = t;
 	v.tid = stk_event__tid(e);
 	v.cpu = stk_event__cpu(e);
-	if (t->life) {
-		err = add_life(p, &v);
-		if (err || !t->role)
-			return err;
-	}
+	/* what ends here belongs to the life before, what starts to the one after */
 	if (t->role & PAIRS_END)
 		err = miss__look_at_types(p, r) ?: add_end(p, r, &v);
+	if (!err && t->life)
+		err = add_life(p, &v);
 	if (!err && t->role & PAIRS_START)
 		err = add_start(p, &v);
 	return err;

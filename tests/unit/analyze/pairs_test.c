@@ -594,6 +594,30 @@ static void test_no_such_field(void **state)
 }
 
 /* Starts beyond the limit are said to be missing; their ends are not those of others. */
+static unsigned int fork_and_exit(void *ctx, const struct stk_event_type *type)
+{
+	const char *name = stk_event_type__name(type);
+
+	return !strcmp(name, "sched_process_fork") ? PAIRS_START :
+	       !strcmp(name, "sched_process_exit") ? PAIRS_END :
+						     0;
+}
+
+/* A thread's end is the end of its life, and may be the end of a pair. */
+static void test_whole_life(void **state)
+{
+	(void)state;
+	recording__begin(&rec);
+	recording__put(&rec, (struct ev){ 10, FORK, .tid = 1, .b = 50 });
+	put(30, EXIT, 50);
+	recording__put(&rec, (struct ev){ 40, FORK, .tid = 1, .b = 50 });
+	put(45, EXIT, 50);
+	end_and_run((struct pairs_opts){ .role = fork_and_exit, .match = "child_pid=tid" });
+	EXPECT_PAIRS(result.groups[0], { 10, 30 }, { 40, 45 });
+	assert_int_equal(result.counts.gone, 0);
+	done();
+}
+
 static void test_too_many_open(void **state)
 {
 	uint32_t i;
@@ -631,6 +655,7 @@ int main(void)
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_thread_ends),
 		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_whole_life),
 		cmocka_unit_test(test_task_ends),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_many_groups),
