@@ -55,6 +55,15 @@ int record_filtered(void *ctx)
 
 /* ---- timer samples --------------------------------------------------------------------------- */
 
+static __always_inline void note_period(u64 period)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wire_periods *p = &sample_periods[cpu & (WIRE_MAX_CPUS - 1)];
+
+	p->sum += period;
+	p->last = period;
+}
+
 /*
  * The perf events are our own, so that 0 (no perf sample besides) hides nothing from anybody.
  */
@@ -70,6 +79,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!armed())
 		return 0;
+	note_period(ctx->sample_period);
 	c = event_counts(sample_event);
 	if (!c)
 		return 0;

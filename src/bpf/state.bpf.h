@@ -188,6 +188,9 @@ static __always_inline void bump(struct event_counts *c, u32 counter)
 	__sync_fetch_and_add(&c->c[counter], 1);
 }
 
+/* By CPU, of timer samples: what is missing from the counter's own number was swallowed. */
+struct wire_periods sample_periods[WIRE_MAX_CPUS] = {};
+
 /* By CPU: 1 when it has a struct wire_loss to be taken. */
 u32 losing[WIRE_MAX_CPUS] = {};
 

@@ -288,6 +288,11 @@ struct wire_loss {
 #define WIRE_LOSS_ANY_FIRST 1ull /* interrupted too often: as early as can be */
 #define WIRE_LOSS_ANY_LAST (~0ull) /* and as late */
 
+/* Of one CPU's samples that a program was called for: the periods of the counter, in sum and the last. */
+struct wire_periods {
+	__wire_u64 sum, last;
+};
+
 struct event_counts {
 	__wire_u64 c[WIRE_NR_COUNTERS]; /* by enum stk_counter */
 	struct wire_loss loss;

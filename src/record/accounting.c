@@ -40,6 +40,18 @@ static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, 
 	}
 }
 
+static uint64_t swallowed(const struct programs *p)
+{
+	const struct wire_periods *periods = p->skel->bss->sample_periods;
+	uint64_t sum = 0;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		sum += balance__swallowed(attach__samples_counted(p, cpu), periods[cpu].sum,
+					  periods[cpu].last);
+	return sum;
+}
+
 static void samples(struct programs *p, unsigned int event, uint64_t *c)
 {
 	uint64_t taken, enabled = 0;
@@ -52,8 +64,8 @@ static void samples(struct programs *p, unsigned int event, uint64_t *c)
 	c[STK_C_SAMPLE_THROTTLED] = p->throttled;
 	/* a CPU at rest makes no cycles: what was to be expected is an upper bound then */
 	if (p->opts.sample_cycles)
-		return;
-	if (c[STK_C_SAMPLE_EXPECTED] > taken + p->throttled)
+		c[STK_C_SAMPLE_SKIPPED] = swallowed(p);
+	else if (c[STK_C_SAMPLE_EXPECTED] > taken + p->throttled)
 		c[STK_C_SAMPLE_SKIPPED] = c[STK_C_SAMPLE_EXPECTED] - taken - p->throttled;
 	/* one of each CPU may be due at the moment */
 	if (c[STK_C_SAMPLE_SKIPPED] > p->nr_cpus)

@@ -439,12 +439,15 @@ int attach__misses_start(struct programs *p)
 	return err;
 }
 
-/* How long the perf event of this CPU has been enabled, ns. */
-static uint64_t sample_enabled(const struct sample_cpu *s)
+/* What the perf event of this CPU counted, and how long it has been enabled, ns. */
+static void read_sample(const struct sample_cpu *s, uint64_t *ret_counted, uint64_t *ret_enabled)
 {
 	uint64_t v[2];
 
-	return read(s->fd, v, sizeof(v)) == sizeof(v) ? v[1] : 0;
+	if (read(s->fd, v, sizeof(v)) != sizeof(v))
+		v[0] = v[1] = 0;
+	*ret_counted = v[0];
+	*ret_enabled = v[1];
 }
 
 void attach__samples_start(struct programs *p)
@@ -453,7 +456,8 @@ void attach__samples_start(struct programs *p)
 
 	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
 		if (p->samples[cpu].fd >= 0)
-			p->samples[cpu].enabled_before = sample_enabled(&p->samples[cpu]);
+			read_sample(&p->samples[cpu], &p->samples[cpu].counted_before,
+				    &p->samples[cpu].enabled_before);
 }
 
 void attach__samples_stop(struct programs *p)
@@ -468,8 +472,23 @@ void attach__samples_stop(struct programs *p)
 uint64_t attach__samples_enabled(const struct programs *p, unsigned int cpu)
 {
 	const struct sample_cpu *s = &p->samples[cpu];
+	uint64_t counted, enabled;
 
-	return s->fd < 0 ? 0 : sample_enabled(s) - s->enabled_before;
+	if (s->fd < 0)
+		return 0;
+	read_sample(s, &counted, &enabled);
+	return enabled - MIN(enabled, s->enabled_before);
+}
+
+uint64_t attach__samples_counted(const struct programs *p, unsigned int cpu)
+{
+	const struct sample_cpu *s = &p->samples[cpu];
+	uint64_t counted, enabled;
+
+	if (s->fd < 0)
+		return 0;
+	read_sample(s, &counted, &enabled);
+	return counted - MIN(counted, s->counted_before);
 }
 
 void attach__samples_poll(struct programs *p)

@@ -34,6 +34,8 @@ void attach__samples_start(struct programs *p);
 void attach__samples_stop(struct programs *p);
 /* How long the samples of this CPU were armed, ns. */
 uint64_t attach__samples_enabled(const struct programs *p, unsigned int cpu);
+/* What the counter behind the samples of this CPU counted while armed. */
+uint64_t attach__samples_counted(const struct programs *p, unsigned int cpu);
 /* Reads the throttle records that came since. */
 void attach__samples_poll(struct programs *p);
 

@@ -72,3 +72,10 @@ uint64_t balance__complete(const struct balance *b, uint64_t *counters)
 {
 	return b->armed ? complete_armed(b, counters) : complete_final(b, counters);
 }
+
+uint64_t balance__swallowed(uint64_t counted, uint64_t seen, uint64_t period)
+{
+	uint64_t missing = counted - MIN(counted, seen);
+
+	return period && missing / period >= 2 ? missing / period - 1 : 0;
+}

@@ -29,4 +29,11 @@ void balance__add_cpu(struct balance *b, const uint64_t *counters);
  */
 uint64_t balance__complete(const struct balance *b, uint64_t *counters);
 
+/*
+ * Samples of a hardware counter that no program was called for, because one ran already: what the counter
+ * counted (cycles) less the periods of those that were seen, in periods of the last one.  An estimate, as
+ * the kernel adapts the period; less than two periods may be under way.
+ */
+uint64_t balance__swallowed(uint64_t counted, uint64_t seen, uint64_t period);
+
 #endif /* RECORD_BALANCE_H */

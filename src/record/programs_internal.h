@@ -35,7 +35,7 @@ struct sample_cpu {
 	int fd; /* -1: none */
 	struct bpf_link *link;
 	void *ring; /* two pages: throttle records arrive here */
-	uint64_t enabled_before; /* ns, until armed */
+	uint64_t enabled_before, counted_before; /* ns, and what it counts, until armed */
 };
 
 struct programs {

@@ -167,6 +167,17 @@ static void test_returns(void **state)
 	assert_true(adds_up());
 }
 
+/* Injected: no machine at hand counts cycles. */
+static void test_swallowed(void **state)
+{
+	assert_int_equal(balance__swallowed(0, 0, 0), 0);
+	assert_int_equal(balance__swallowed(10500, 10000, 1000), 0);
+	assert_int_equal(balance__swallowed(11999, 10000, 1000), 0);
+	assert_int_equal(balance__swallowed(15500, 10000, 1000), 4);
+	/* the period of the last one was longer than the counter is ahead */
+	assert_int_equal(balance__swallowed(10000, 10500, 1000), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +189,7 @@ int main(void)
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_under_way),
 		cmocka_unit_test(test_returns),
+		cmocka_unit_test(test_swallowed),
 	};
 
 	return cmocka_run_group_tests_name("balance", tests, NULL, NULL);

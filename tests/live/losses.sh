@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 200
+# Rings that overflow, a recorder that is stopped now and then: where numbered calls are missing, the
+# recording says so, also to who reads it from a pipe; and what it calls whole is whole.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
+
+calls=$(scale 300000 20000)
+record_bg -a --buffer-size 16k -e syscalls:sys_enter_dup,sched:sched_switch -o lossy.stk
+"$PROG/numbered" "$calls" >numbered &
+load=$!
+for _ in 1 2 3; do
+	sleep 0.3
+	kill -STOP "$recorder"
+	sleep 0.1
+	kill -CONT "$recorder"
+done
+wait "$load" || fail "the calls"
+stop_recorder
+want_sum lossy.stk
+pid=$(sed -n 's/^pid //p' numbered)
+"$PROG/numbered_check" lossy.stk "$pid" >checked || {
+	cat checked
+	fail "losses are not where they happened"
+}
+# shellcheck disable=SC2002 # a pipe is what this is about
+cat lossy.stk | "$PROG/numbered_check" - "$pid" >piped || {
+	cat piped
+	fail "losses are not known in time where nothing can be looked ahead in"
+}
+cmp -s checked piped || fail "a pipe gives other answers: $(cat checked) and $(cat piped)"
+note "$(cat checked)"
