@@ -134,7 +134,9 @@ struct stk_span {
  * analysis before it takes two events for neighbours; to be asked when the event at `to` has been handed
  * out, or later.  False is certain: nothing is missing there.  The task of a lost event is unknown and tasks
  * move, so that a tid narrows the question only for events without fields, a cpu narrows it for both.
- * Of a recording that is read from a pipe and older than format 1.2 the losses become known too late.
+ * Where a recording is cut short, what was lost in its last two rounds is not in it: there anything may be
+ * missing, and so it may in one older than format 1.2 after its last accounting, and, from a pipe, until that
+ * accounting has been read.
  */
 bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *span);
 

@@ -3,8 +3,8 @@
  * What may be missing: where and when events were lost.
  *
  * A loss is kept twice: as the file has it, for those who print it, and as a stretch of time on two lanes,
- * for those who ask.  A lane belongs to an event type (or any) on a CPU (or any); a further lane of each
- * type holds its losses on all CPUs, so that a question about all of them looks at one lane.
+ * for those who ask.  A lane belongs to an event type (or any) on a CPU (or any); further lanes hold
+ * the losses of all types, or on all CPUs, so that a question about all of them looks at one lane.
  *
  * Where the input can be looked ahead in, the losses of the whole recording are read before the first
  * question is answered.  From a pipe they come as the file has them: since minor version 2 ahead of every
@@ -18,8 +18,9 @@
 #include "trace/stk.h"
 
 #define ANY 0u
-#define ALL_CPUS UINT32_MAX /* the lane of a type that has those of all CPUs */
+#define ALL UINT32_MAX /* in a lane's key: those of all types, or of all CPUs */
 #define LOOK_BACK 64 /* stretches of a lane that stay apart behind one that comes late */
+#define MAX_OPEN 256 /* each question looks at all of them */
 #define BAD_ROUNDS 2 /* so many markers behind a bad block its events are over */
 
 /* ---- lanes ---------------------------------------------------------------------------------- */
@@ -134,10 +135,15 @@ static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)
 
 static int lanes_add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t first, uint64_t last)
 {
-	struct rd_lane *one = lane_make(l, type, cpu), *all = lane_make(l, type, ALL_CPUS);
-	int err = one && all ? lane_add(one, l->budget, first, last) : -ENOMEM;
+	const uint32_t types[] = { type, ALL }, cpus[] = { cpu, ALL };
+	int err = 0;
 
-	return err || one == all ? err : lane_add(all, l->budget, first, last);
+	for (unsigned int i = 0; i < 4 && !err; i++) {
+		struct rd_lane *lane = lane_make(l, types[i / 2], cpus[i % 2]);
+
+		err = lane ? lane_add(lane, l->budget, first, last) : -ENOMEM;
+	}
+	return err;
 }
 
 /* ---- losses --------------------------------------------------------------------------------- */
@@ -198,6 +204,23 @@ static int take_losses(struct stk_reader *r, struct wire_cur *c)
 	return err;
 }
 
+/* What has no end yet; of more than MAX_OPEN the last one stands for the rest. */
+static int open_loss(struct budget *b, struct rd_open_losses *open, const struct rd_open_loss *o)
+{
+	struct rd_open_loss *last;
+
+	if (open->nr < MAX_OPEN) {
+		if (rd_reserve(b, &open->v, &open->cap, open->nr, sizeof(*o)))
+			return -ENOMEM;
+		open->v[open->nr++] = *o;
+		return 0;
+	}
+	last = &open->v[open->nr - 1];
+	last->loss = (struct rd_loss){ .first = MIN(last->loss.first, o->loss.first) };
+	last->rounds = o->rounds;
+	return 0;
+}
+
 /* ---- recordings that only count ------------------------------------------------------------- */
 
 static uint64_t *lost_before(struct rd_losses *l, uint64_t index)
@@ -218,11 +241,20 @@ static uint64_t *lost_before(struct rd_losses *l, uint64_t index)
 	return &p[index];
 }
 
-static int count_loss(struct rd_losses *l, uint64_t index, uint64_t lost)
+/* What ftrace lost of several events had a row of its own, as it was not known of which. */
+static uint32_t counted_type(const struct stk_reader *r, uint64_t index)
 {
+	const struct stk_event_type *t = stk_reader__type(r, index);
+
+	return t && (strcmp(t->system, "ftrace") || strcmp(t->name, "lost_events")) ? index + 1 : ANY;
+}
+
+static int count_loss(struct stk_reader *r, uint64_t index, uint64_t lost)
+{
+	struct rd_losses *l = &r->losses;
 	uint64_t *before = lost_before(l, index);
 	struct rd_open_loss o = {
-		.loss = { .type = index + 1, .first = l->accounted_end, .count = lost },
+		.loss = { .type = counted_type(r, index), .first = l->accounted_end, .count = lost },
 	};
 
 	if (!before)
@@ -231,10 +263,7 @@ static int count_loss(struct rd_losses *l, uint64_t index, uint64_t lost)
 		return 0;
 	o.loss.count -= *before;
 	*before = lost;
-	if (rd_reserve(l->budget, &l->counted, &l->cap_counted, l->nr_counted, sizeof(o)))
-		return -ENOMEM;
-	l->counted[l->nr_counted++] = o;
-	return 0;
+	return open_loss(l->budget, &l->counted, &o);
 }
 
 static int take_counters(struct stk_reader *r, struct wire_cur *c)
@@ -255,7 +284,7 @@ static int take_counters(struct stk_reader *r, struct wire_cur *c)
 		}
 		if (c->bad)
 			return -EBADMSG;
-		err = count_loss(l, index, lost);
+		err = count_loss(r, index, lost);
 	}
 	l->accounted_end = l->rounds.end;
 	return err;
@@ -270,11 +299,13 @@ static int close_counted(struct stk_reader *r, uint64_t end)
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < l->nr_counted && !err; i++) {
-		l->counted[i].loss.last = MAX(end, l->counted[i].loss.first);
-		err = add_loss(r, &l->counted[i].loss);
+	for (i = 0; i < l->counted.nr && !err; i++) {
+		struct rd_loss *loss = &l->counted.v[i].loss;
+
+		loss->last = MAX(end, loss->first);
+		err = add_loss(r, loss);
 	}
-	l->nr_counted = 0;
+	l->counted.nr = 0;
 	return err;
 }
 
@@ -347,10 +378,7 @@ int rd_losses__bad(struct stk_reader *r, const struct stk_block_header *h, uint6
 		return 0;
 	if (h->type == STK_BLOCK_EVENTS && h->aux < STK_MAX_CPUS)
 		o.loss.cpu = h->aux + 1;
-	if (rd_reserve(l->budget, &l->open, &l->cap_open, l->nr_open, sizeof(o)))
-		return -ENOMEM;
-	l->open[l->nr_open++] = o;
-	return 0;
+	return open_loss(l->budget, &l->open, &o);
 }
 
 int rd_losses__round(struct stk_reader *r, uint64_t end_ts)
@@ -359,17 +387,17 @@ int rd_losses__round(struct stk_reader *r, uint64_t end_ts)
 	size_t i, kept = 0;
 	int err = 0;
 
-	for (i = 0; i < l->nr_open && !err; i++) {
-		struct rd_open_loss *o = &l->open[i];
+	for (i = 0; i < l->open.nr && !err; i++) {
+		struct rd_open_loss *o = &l->open.v[i];
 
 		if (--o->rounds) {
-			l->open[kept++] = *o;
+			l->open.v[kept++] = *o;
 			continue;
 		}
 		o->loss.last = MAX(MAX(end_ts, r->totals.last_ts), o->loss.first);
 		err = add_loss(r, &o->loss);
 	}
-	l->nr_open = kept;
+	l->open.nr = kept;
 	return err;
 }
 
@@ -384,61 +412,17 @@ void rd_losses__free(struct stk_reader *r)
 	}
 	free(l->lanes);
 	free(l->v);
-	free(l->open);
-	free(l->counted);
+	free(l->open.v);
+	free(l->counted.v);
 	free(l->lost_before);
 	free(l->bare);
-}
-
-/* ---- events without fields ------------------------------------------------------------------ */
-
-static uint64_t *bare_slot(const struct rd_losses *l, uint32_t type, uint32_t what, uint32_t value)
-{
-	return &l->bare[wire_mix(wire_mix(what, type), value) % RD_SEEN_SLOTS];
-}
-
-enum { BARE_TYPE = 1, BARE_CPU, BARE_TASK };
-
-void rd_losses__bare(struct stk_reader *r, uint32_t type, uint32_t cpu, uint32_t tid, uint64_t ts)
-{
-	struct rd_losses *l = &r->losses;
-	uint64_t *slots[3];
-
-	if (!l->bare)
-		l->bare = calloc(RD_SEEN_SLOTS, sizeof(*l->bare));
-	if (!l->bare) {
-		l->failed = true;
-		return;
-	}
-	slots[0] = bare_slot(l, type, BARE_TYPE, 0);
-	slots[1] = bare_slot(l, type, BARE_CPU, cpu);
-	slots[2] = bare_slot(l, type, BARE_TASK, tid);
-	for (size_t i = 0; i < 3; i++)
-		*slots[i] = MAX(*slots[i], ts);
-	l->last_bare = MAX(l->last_bare, ts);
-}
-
-/* What is known of the question narrows it: every part must have been seen since. */
-static bool bare_since(const struct stk_reader *r, const struct stk_span *s)
-{
-	const struct rd_losses *l = &r->losses;
-	uint32_t type;
-
-	if (!l->bare || l->last_bare < s->from)
-		return false;
-	if (!s->type)
-		return true;
-	type = s->type->index;
-	return *bare_slot(l, type, BARE_TYPE, 0) >= s->from &&
-	       (s->cpu == STK_ANY_CPU || *bare_slot(l, type, BARE_CPU, s->cpu) >= s->from) &&
-	       (s->tid == STK_ANY_TASK || *bare_slot(l, type, BARE_TASK, s->tid) >= s->from);
 }
 
 /* ---- looking ahead --------------------------------------------------------------------------- */
 
 /* A block from further on; the payload of event blocks is their header only, and not checked. */
 static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, uint64_t pos,
-		      const struct wire_buf *payload, struct wire_buf *raw)
+		      const struct wire_buf *payload)
 {
 	int err;
 
@@ -450,8 +434,8 @@ static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, ui
 		return 0;
 	if (!budget__work(&r->budget, h->raw_len))
 		return -ENOBUFS;
-	err = rd_unpack(r, h->codec, payload->p, payload->len, h->raw_len, raw);
-	return err ? err : rd_losses__block(r, h, pos, wire_cur(raw->p, raw->len));
+	err = rd_unpack(r, h->codec, payload->p, payload->len, h->raw_len, &r->raw);
+	return err ? err : rd_losses__block(r, h, pos, wire_cur(r->raw.p, r->raw.len));
 }
 
 static int peek_payload(struct stk_reader *r, const struct stk_block_header *h, uint64_t at,
@@ -471,23 +455,23 @@ static int peek_payload(struct stk_reader *r, const struct stk_block_header *h, 
 /* Everything the file says of losses from here on.  What fails is left to be met while reading. */
 static void look_ahead(struct stk_reader *r)
 {
-	struct wire_buf payload = { 0 }, raw = { 0 };
+	struct wire_buf payload = { 0 };
 	struct stk_block_header h;
 	uint64_t at = 0;
 
 	if (r->losses.looked_ahead || r->opts.follow)
 		return;
 	r->losses.looked_ahead = true;
-	while (!r->end && rd_peek_header(r, at, &h) && h.type != STK_BLOCK_END) {
+	while (!r->end && !r->losses.has_end && rd_peek_header(r, at, &h)) {
+		r->losses.has_end = h.type == STK_BLOCK_END;
 		if (rd_losses__wants(r, &h) && (peek_payload(r, &h, at, &payload) <= 0 ||
-						take_ahead(r, &h, r->in.pos + at, &payload, &raw))) {
+						take_ahead(r, &h, r->in.pos + at, &payload))) {
 			r->losses.scanned = MIN(r->losses.scanned, r->in.pos + at);
 			break;
 		}
 		at += sizeof(h) + h.stored_len;
 	}
 	wire_buf__free(&payload);
-	wire_buf__free(&raw);
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */
@@ -499,38 +483,39 @@ static bool touches(const struct rd_loss *loss, const struct stk_span *s)
 	       (!loss->cpu || s->cpu == STK_ANY_CPU || loss->cpu == s->cpu + 1);
 }
 
-static bool any_touches(const struct rd_open_loss *v, size_t nr, const struct stk_span *s)
+static bool any_touches(const struct rd_open_losses *open, const struct stk_span *s)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (touches(&v[i].loss, s))
+	for (size_t i = 0; i < open->nr; i++)
+		if (touches(&open->v[i].loss, s))
 			return true;
 	return false;
 }
 
 static bool type_touches(const struct rd_losses *l, uint32_t type, const struct stk_span *s)
 {
-	if (s->cpu >= STK_MAX_CPUS)
-		return lane_touches(lane_find(l, type, ALL_CPUS), s->from, s->to);
-	return lane_touches(lane_find(l, type, s->cpu + 1), s->from, s->to) ||
+	uint32_t cpu = s->cpu < STK_MAX_CPUS ? s->cpu + 1 : ALL;
+
+	return lane_touches(lane_find(l, type, cpu), s->from, s->to) ||
 	       lane_touches(lane_find(l, type, ANY), s->from, s->to);
+}
+
+/*
+ * Without its end a recording does not say what was lost since the last round but one, and an older one not
+ * what was lost since the last accounting, of which a pipe may have more to come.
+ */
+static bool is_cut(const struct stk_reader *r, const struct stk_span *s)
+{
+	const struct rd_losses *l = &r->losses;
+
+	if (l->has_end || r->totals.clean_end)
+		return false;
+	return (r->drain && s->to >= r->watermark) ||
+	       (r->minor < STK_MINOR_LOSSES && s->to > l->accounted_end);
 }
 
 static bool lost_within(const struct rd_losses *l, const struct stk_span *s)
 {
-	size_t i;
-
-	if (type_touches(l, ANY, s))
-		return true;
-	if (s->type)
-		return type_touches(l, s->type->index + 1, s);
-	for (i = 0; i < l->nr_lanes; i++) {
-		uint32_t cpu = l->lanes[i]->key;
-
-		if ((s->cpu == STK_ANY_CPU || cpu == ANY || cpu == s->cpu + 1) &&
-		    lane_touches(l->lanes[i], s->from, s->to))
-			return true;
-	}
-	return false;
+	return type_touches(l, ANY, s) || type_touches(l, s->type ? s->type->index + 1 : ALL, s);
 }
 
 bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *s)
@@ -538,8 +523,8 @@ bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *s)
 	const struct rd_losses *l = &r->losses;
 
 	look_ahead(r);
-	return l->failed || lost_within(l, s) || any_touches(l->open, l->nr_open, s) ||
-	       any_touches(l->counted, l->nr_counted, s) || (s->fields && bare_since(r, s));
+	return l->failed || is_cut(r, s) || lost_within(l, s) || any_touches(&l->open, s) ||
+	       any_touches(&l->counted, s) || (s->fields && rd_losses__bare_since(r, s));
 }
 
 /* What has no end within the recording. */
@@ -549,11 +534,11 @@ static void close_all(struct stk_reader *r)
 	size_t i;
 
 	l->failed |= close_counted(r, UINT64_MAX) != 0;
-	for (i = 0; i < l->nr_open; i++) {
-		l->open[i].loss.last = UINT64_MAX;
-		l->failed |= add_loss(r, &l->open[i].loss) != 0;
+	for (i = 0; i < l->open.nr; i++) {
+		l->open.v[i].loss.last = UINT64_MAX;
+		l->failed |= add_loss(r, &l->open.v[i].loss) != 0;
 	}
-	l->nr_open = 0;
+	l->open.nr = 0;
 }
 
 static int by_time(const void *a, const void *b)

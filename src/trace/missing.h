@@ -10,6 +10,7 @@
 struct stk_block_header;
 struct stk_events_header;
 struct stk_reader;
+struct stk_span;
 struct budget;
 struct wire_cur;
 
@@ -42,6 +43,11 @@ struct rd_rounds {
 	uint64_t max_ts; /* of the event blocks so far */
 };
 
+struct rd_open_losses {
+	struct rd_open_loss *v;
+	size_t nr, cap;
+};
+
 #define RD_SEEN_SLOTS 4096
 
 /* Zero is empty. */
@@ -50,17 +56,15 @@ struct rd_losses {
 	size_t nr_lanes, cap_lanes;
 	struct rd_loss *v; /* those before `handed` were handed out, those before `sorted` are in order */
 	size_t nr, cap, handed, sorted;
-	struct rd_open_loss *open; /* of bad blocks */
-	size_t nr_open, cap_open;
-	struct rd_open_loss *counted; /* of accountings, until the next marker */
-	size_t nr_counted, cap_counted;
+	struct rd_open_losses open; /* of bad blocks */
+	struct rd_open_losses counted; /* of accountings, until the next marker */
 	uint64_t *lost_before; /* by type, in the last accounting */
 	size_t nr_lost_before;
 	struct rd_rounds rounds; /* up to `scanned` */
 	uint64_t scanned; /* blocks that begin before this byte are taken */
 	uint64_t accounted_end; /* rounds.end at the last accounting */
 	struct budget *budget; /* memory is taken from */
-	bool looked_ahead;
+	bool looked_ahead, has_end; /* then, of the recording */
 	bool failed; /* memory ran out: anything may be missing */
 	uint64_t *bare; /* by hash: time of the last event without fields */
 	uint64_t last_bare;
@@ -79,6 +83,8 @@ int rd_losses__round(struct stk_reader *r, uint64_t end_ts);
 void rd_losses__unread(struct stk_reader *r, uint32_t cpu, const struct stk_events_header *h);
 /* An event without its fields is handed out. */
 void rd_losses__bare(struct stk_reader *r, uint32_t type, uint32_t cpu, uint32_t tid, uint64_t ts);
+/* Whether there may have been one that the question is about, in its time or since. */
+bool rd_losses__bare_since(const struct stk_reader *r, const struct stk_span *s);
 void rd_losses__free(struct stk_reader *r);
 
 #endif /* TRACE_MISSING_H */

@@ -439,6 +439,119 @@ static void test_counted(void **state)
 	gen_close(&f);
 }
 
+/* With several events ftrace had a row for what was lost of any of them. */
+static void test_counted_for_all(void **state)
+{
+	uint64_t counters[2][STK_NR_COUNTERS] = { 0 };
+	struct stk_writer_opts opts = { .nr_cpus = 1 };
+	struct gen_file f;
+	struct stk_writer *w = gen_open(&f, &opts);
+	struct stk_loss loss;
+	struct stk_reader *r;
+
+	stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "", "");
+	stk_writer__type(w, STK_KIND_TRACEPOINT, "ftrace", "lost_events", "", "");
+	for (uint64_t ts = 100; ts < 600; ts += 100) {
+		add(w, 0, ts + 50);
+		end_round(w, ts + 100);
+		counters[1][STK_C_LOST_RING] = ts > 200 ? 5 : 0;
+		assert_int_equal(
+			stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])counters, 2),
+			0);
+	}
+	end(w, &f);
+	make_old(&f);
+	r = open_mem(&f);
+	while (read_one(r) != 550)
+		;
+	assert_true(may_miss(r, 0, STK_ANY_CPU, 320, 340));
+	assert_false(may_miss(r, 0, STK_ANY_CPU, 100, 299));
+	assert_int_equal(stk_reader__next_loss(r, UINT64_MAX, &loss), 1);
+	assert_null(loss.type);
+	assert_int_equal(loss.count, 5);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+/* ---- recordings that are cut short ----------------------------------------------------------- */
+
+static void write_accounted(struct stk_writer *w, uint64_t end)
+{
+	for (uint64_t ts = 100; ts < end; ts += 100) {
+		add(w, 0, ts + 50);
+		end_round(w, ts + 100);
+		account(w, 0);
+	}
+}
+
+/* What was lost in the last rounds would have become known in those that are not there. */
+static void test_cut(void **state)
+{
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	struct stk_reader *r;
+
+	write_accounted(w, 1000);
+	add(w, 0, 1050);
+	end_round(w, 1100);
+	stk_writer__free(w);
+	gen_load(&f);
+	for (int old = 0; old < 2; old++) {
+		if (old)
+			make_old(&f);
+		r = open_mem(&f);
+		while (read_one(r) != 950)
+			;
+		assert_false(may_miss(r, 0, STK_ANY_CPU, 750, 950));
+		assert_int_equal(read_one(r), 1050);
+		assert_true(may_miss(r, 0, STK_ANY_CPU, 950, 1050));
+		assert_false(may_miss(r, 0, STK_ANY_CPU, 750, 950));
+		stk_reader__free(r);
+	}
+	gen_close(&f);
+}
+
+/* The accounting of what is handed out is still to come. */
+static void test_old_pipe(void **state)
+{
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	struct stk_reader *r;
+	char path[32];
+	size_t part;
+	int fds[2];
+
+	add(w, 0, 150);
+	end_round(w, 200);
+	account(w, 0);
+	add(w, 0, 250);
+	end_round(w, 300);
+	add(w, 0, 350);
+	end_round(w, 400);
+	gen_load(&f);
+	part = f.len;
+	account(w, 5);
+	end(w, &f);
+	make_old(&f);
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], f.p, part), part);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
+	assert_int_equal(stk_reader__open(path, NULL, &r), 0);
+	assert_int_equal(read_one(r), 150);
+	assert_false(may_miss(r, 2, STK_ANY_CPU, 100, 150));
+	assert_int_equal(read_one(r), 250);
+	assert_true(may_miss(r, 2, STK_ANY_CPU, 150, 250));
+	assert_int_equal(write(fds[1], f.p + part, f.len - part), f.len - part);
+	close(fds[1]);
+	while (read_one(r))
+		;
+	assert_true(may_miss(r, 2, STK_ANY_CPU, 150, 250));
+	assert_false(may_miss(r, 0, STK_ANY_CPU, 150, 350));
+	stk_reader__free(r);
+	close(fds[0]);
+	gen_close(&f);
+}
+
 /* The same file as it is now: counters say nothing about time. */
 static void test_counters_alone(void **state)
 {
@@ -517,14 +630,87 @@ static void test_many(void **state)
 	many(scattered, 300000);
 }
 
+/* More types on more CPUs than are told apart: whatever is asked, what is missing is called so. */
+static void test_many_lanes(void **state)
+{
+	const uint32_t nr_cpus = 10000, cpu = nr_cpus - 1;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	struct stk_reader *r;
+
+	for (uint32_t i = 0; i < nr_cpus; i++) {
+		lose(w, 0, i, 10 * i + 1, 10 * i + 2, 1);
+		lose(w, 1, i, 10 * i + 4, 10 * i + 5, 1);
+	}
+	lose(w, 2, cpu, 500000, 500001, 1);
+	end_round(w, NOWHERE);
+	end(w, &f);
+	r = open_mem(&f);
+	read_one(r);
+	for (uint32_t type = 0; type < 3; type++) {
+		uint64_t at = type < 2 ? 10 * cpu + 1 + 3 * type : 500000;
+
+		assert_true(may_miss(r, type, cpu, at, at));
+		assert_true(may_miss(r, type, STK_ANY_CPU, at, at));
+		assert_true(may_miss(r, STK_WRITER_ANY, cpu, at, at));
+		assert_true(may_miss(r, STK_WRITER_ANY, STK_ANY_CPU, at, at));
+	}
+	assert_false(may_miss(r, 2, STK_ANY_CPU, NOWHERE, 2 * NOWHERE));
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
+/* Bad blocks one after the other: each question looks at all whose end is not known yet. */
+static void test_many_bad(void **state)
+{
+	const unsigned int nr = 400;
+	struct stk_block_header h;
+	struct stk_loss loss;
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	unsigned int found = 0;
+	size_t at;
+
+	add(w, 0, 100);
+	end_round(w, 200);
+	gen_load(&f);
+	at = f.len;
+	for (unsigned int i = 0; i < nr; i++) {
+		lose(w, 0, 0, 300, 300, 1);
+		end_round(w, 210);
+	}
+	add(w, 0, 350);
+	end_round(w, 400);
+	end(w, &f);
+	for (size_t i = 0; at < f.len && i < 2 * nr; i++) {
+		memcpy(&h, f.p + at, sizeof(h));
+		if (h.type == STK_BLOCK_LOSSES || h.type == STK_BLOCK_ROUND)
+			f.p[at + sizeof(h)] ^= 1;
+		at += sizeof(h) + h.stored_len;
+	}
+	r = open_mem(&f);
+	assert_int_equal(read_one(r), 100);
+	assert_int_equal(read_one(r), 350);
+	assert_true(may_miss(r, 0, 0, 300, 300));
+	while (stk_reader__next_loss(r, UINT64_MAX, &loss))
+		found++;
+	assert_in_range(found, 1, 256);
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_listed),    cmocka_unit_test(test_handed_out),
-		cmocka_unit_test(test_known_before), cmocka_unit_test(test_late_is_missing),
-		cmocka_unit_test(test_bad_block),    cmocka_unit_test(test_no_fields),
-		cmocka_unit_test(test_counted),	     cmocka_unit_test(test_counters_alone),
-		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_many),
+		cmocka_unit_test(test_as_listed),	cmocka_unit_test(test_handed_out),
+		cmocka_unit_test(test_known_before),	cmocka_unit_test(test_late_is_missing),
+		cmocka_unit_test(test_bad_block),	cmocka_unit_test(test_no_fields),
+		cmocka_unit_test(test_counted),		cmocka_unit_test(test_counters_alone),
+		cmocka_unit_test(test_refused),		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_counted_for_all), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_old_pipe),	cmocka_unit_test(test_many_lanes),
+		cmocka_unit_test(test_many_bad),
 	};
 
 	return cmocka_run_group_tests_name("losses", tests, NULL, NULL);
