@@ -40,6 +40,7 @@ struct trace_events {
 	struct trace_loss *losses;
 	size_t nr_losses, max_losses;
 	bool overwritten; /* the oldest events of the CPUs */
+	bool lost_any; /* so far, on whichever CPU */
 	struct trace_events_counts counts;
 };
 
@@ -147,7 +148,8 @@ static int add_cpu(struct trace_events *t, uint32_t cpu)
 	lanes = reallocarray(t->lanes, cpu + 1, sizeof(*lanes));
 	if (!lanes)
 		return -ENOMEM;
-	memset(lanes + t->nr_waiting, 0, (cpu + 1 - t->nr_waiting) * sizeof(*lanes));
+	for (uint32_t i = t->nr_waiting; i <= cpu; i++)
+		lanes[i] = (struct lane){ .lost = t->lost_any, .unknown = t->lost_any };
 	t->lanes = lanes;
 	w = reallocarray(t->waiting, cpu + 1, sizeof(*w));
 	if (!w)
@@ -232,6 +234,7 @@ static int lose(struct trace_events *t, const struct trace_line *l)
 	}
 	if (!any && add_cpu(t, cpu))
 		return -ENOMEM;
+	t->lost_any |= any;
 	for (; cpu < end; cpu++) {
 		struct lane *lane = &t->lanes[cpu];
 

@@ -427,6 +427,27 @@ static void test_lost(void **state)
 	assert_int_equal(loss.count, 0);
 }
 
+/* Lost on any CPU, before it is known which there are. */
+static void test_lost_first(void **state)
+{
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+
+	import_trace("a-1 [000] d..1. 0.000010: in: 1\n"
+		     "CPU:any [LOST 2 EVENTS]\n"
+		     "a-1 [000] d..1. 0.000020: out: 1\n"
+		     "b-2 [001] d..1. 0.000050: in: 2\n"
+		     "b-2 [001] d..1. 0.000060: out: 2\n",
+		     &result);
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	while (stk_reader__next(r, &e) == 1)
+		;
+	assert_true(may_miss(r, 0, 10, 20));
+	assert_true(may_miss(r, 1, 20, 40));
+	assert_false(may_miss(r, STK_ANY_CPU, 50, 60));
+}
+
 /* A ring that overwrote: one CPU's events begin later than another's. */
 static void test_overwritten(void **state)
 {
@@ -522,15 +543,11 @@ static int tear_down(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_capture),
-		cmocka_unit_test(test_odd_map),
-		cmocka_unit_test(test_trailer),
-		cmocka_unit_test(test_trace),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_overwritten),
-		cmocka_unit_test(test_no_events),
-		cmocka_unit_test(test_long_text),
-		cmocka_unit_test(test_refusal_keeps_output),
+		cmocka_unit_test(test_capture),	    cmocka_unit_test(test_odd_map),
+		cmocka_unit_test(test_trailer),	    cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_lost),	    cmocka_unit_test(test_lost_first),
+		cmocka_unit_test(test_overwritten), cmocka_unit_test(test_no_events),
+		cmocka_unit_test(test_long_text),   cmocka_unit_test(test_refusal_keeps_output),
 	};
 
 	if (argc != 2) {
