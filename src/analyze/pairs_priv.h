@@ -7,12 +7,6 @@
 #include "pairs.h"
 #include "strbuf.h"
 
-static inline uint64_t pairs__mix(uint64_t h)
-{
-	h *= 0x9e3779b97f4a7c15ULL;
-	return h ^ (h >> 29);
-}
-
 /* ---- --match and --by (pairs_spec.c) ---------------------------------------------------------- */
 
 #define SPEC_ALTERNATIVES 4
@@ -139,7 +133,6 @@ struct open {
 	uint64_t seed; /* of the slots' hash */
 };
 
-/* The same in every run: what may be missing is remembered by it. */
 /* A new start on top of those of the key, to be filled in; NULL: out of memory. */
 struct open_start *open__push(struct open *o, const struct open_key *key);
 /* The top of the key's starts; NULL: none. */
