@@ -115,7 +115,8 @@ static void consider(struct found *f, struct lc_task *c, const struct lc_task *b
 		return;
 	}
 	if (lc_is_leader(c) ? c->proc->reaped.to : c->released.to) {
-		f->reaped = score >= 3 ? c : f->reaped;
+		/* whose number is another's by now was released long ago */
+		f->reaped = score >= 3 && !c->displaced ? c : f->reaped;
 		return;
 	}
 	if (score < f->score)

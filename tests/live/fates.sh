@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Two thousand children of known fates, retold exactly by stackonce lifecycle.
-# timeout: 120
+# timeout: 240
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 need_tool jq
@@ -42,9 +42,9 @@ await_file()
 # events_of PID: what the recording has of that task, and of others that name it.
 events_of()
 {
-	echo "the events of $1:"
+	echo "late: $(info_of fates.stk .late); the events of $1:"
 	"$STACKONCE" script --ns --no-stacks --no-header fates.stk |
-		grep -wE "$1|0x$(printf %x "$1")" | cut -c 1-240 | head -n 80
+		grep -wE "$1|0x$(printf %x "$1")" | cut -c 1-160 | tail -n 300
 }
 
 mkfifo go
@@ -69,6 +69,15 @@ want_sum fates.stk
 info_of fates.stk -r '.events[] | select(.name != "sched:sched_process_free" and
 	.lost + (.fields_missing // 0) > 0) | "\(.name): \(.lost) lost"' >lost
 [ ! -s lost ] || fail "nothing can be exact: $(cat lost)"
+
+# An event that came late is out of order: there is no exact answer, and no machine that never stands still.
+late=$(info_of fates.stk .late)
+[ "$late" -eq 0 ] || [ -n "${FATES_AGAIN:-}" ] || {
+	note "$late events came late: once more"
+	wait "$fates" || :
+	rm -rf "$work"
+	FATES_AGAIN=1 exec sh "$0"
+}
 
 "$STACKONCE" lifecycle --json --top 0 fates.stk >told.json || fail "lifecycle ended with $?"
 jq -c 'select(.type == "summary")' told.json
@@ -116,7 +125,8 @@ else
 	elif .reap_ts | inside($k.wait0; $k.wait1) | not then wrong("reap_ts"; .reap_ts)
 	else empty end),
 	(if .exit_ts | inside($k.fork0; $k.wait1) | not then wrong("exit_ts"; .exit_ts) else empty end),
-	(if .reap_ts != null and .zombie_ns == null then wrong("zombie_ns"; .zombie_between_ns) else empty end)
+	(if .reap_ts != null and .zombie_ns == null then
+		if .zombie_between_ns == null then wrong("zombie_ns"; null) else "interval" end else empty end)
 end),
 (if $k.zombie | not then
 	(if .state != "freed" and .state != "unfreed" then wrong("state"; .state) else empty end),
@@ -127,7 +137,8 @@ JQ
 jq -rs --slurpfile told told.json -f compare.jq known.json >compared || fail "jq"
 grep -vx interval compared >differences || :
 # What waitid(2) returned is not in its events: where another child was a zombie then, it may have been
-# either, and an interval is the truth.
+# either, and an interval is the truth.  So it is where a child was reaped, and its number given to another
+# one, before its CPU came to its last switch.
 intervals=$(grep -cx interval compared || :)
 [ ! -s differences ] || {
 	head -n 20 differences

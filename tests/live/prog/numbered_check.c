@@ -77,8 +77,7 @@ static void look_at(struct stk_reader *r, const struct stk_event *e)
 	} else if (step) {
 		holes++;
 		missing += step - 1;
-		if (!may_miss(r, e, stk_event__cpu(e), t->ts) ||
-		    !may_miss(r, e, STK_ANY_CPU, t->ts)) {
+		if (!may_miss(r, e, stk_event__cpu(e), t->ts) || !may_miss(r, e, STK_ANY_CPU, t->ts)) {
 			wrong++;
 			printf("cpu %u: nothing may be missing between %d at %" PRIu64
 			       " and %d at %" PRIu64 "\n",
