@@ -91,13 +91,13 @@ _stackonce()
 	local debug="--sysroot --debug-dir --debuginfod"
 	local names="--inline --no-demangle --no-symbols $debug"
 	local waits="--no-demangle --no-symbols $debug --by --top --stacks --flamegraph --force"
-	local with_value="-i --input -o --output --force -e --event -F --freq -p --pid --filter -k --clock
+	local with_value="-i --input -o --output -e --event -F --freq -p --pid --filter -k --clock
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
 		--comm --cpu --fields --by --top --min --id --kallsyms --trace --sysroot --debug-dir
 		--start --end --match --start-if --groups --stack-of --flamegraph --preset --sort
 		--unwind-memory --state --backend"
 	local -A options=(
-		[record]="-o --output -e --event -F --freq -a --all-cpus -p --pid --filter --preset
+		[record]="-o --output --force -e --event -F --freq -a --all-cpus -p --pid --filter --preset
 			-k --clock --max-depth --stack-map-bits --stack-pool --buffer-size -d --duration
 			--no-kernel-stacks --user-stacks --no-user-stacks --no-symbols --unwind-memory
 			--include-self --idle --backend --fsync -q --quiet -v --verbose

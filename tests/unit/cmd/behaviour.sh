@@ -194,9 +194,25 @@ for command in record info script report stacks latency lifecycle futex offcpu f
 	}
 	for option in $(grep -oE -- '--[a-z-]+' out | sort -u); do
 		grep -qE -- "-${option#--}( |\$|,)|$option" "$page" || fail "$page does not know $option"
-		grep -qE -- "$option( |\"|\$)" "$root/completion/stackonce.bash" ||
-			fail "the completion does not know $command $option"
 	done
+	# A word behind an option is completed as its value where it has one, else as any other.
+	sed -nE 's/^ +(-., )?(--[a-z-]+)( [A-Z])?.*/\2\3/p' out >options
+	bash -c '. "$1"
+		offered() { # WORD...: whether the completion offers $option for the last one
+			COMP_WORDS=("stackonce" "$@") COMP_CWORD=$# COMP_LINE="stackonce $*"
+			COMP_POINT=${#COMP_LINE}
+			_stackonce 2>&1
+			[[ " ${COMPREPLY[*]} " == *" $option "* ]]
+		}
+		while read -r option value; do
+			offered "$2" -- || echo "does not know $2 $option"
+			if [[ $value ]]; then
+				! offered "$2" "$option" - || echo "does not know that $option of $2 has a value"
+			else
+				offered "$2" "$option" - || echo "thinks that $option of $2 has a value"
+			fi
+		done <options' complete "$root/completion/stackonce.bash" $command >bad
+	[ ! -s bad ] || fail "the completion $(cat bad)"
 done
 "$so" >out 2>err && fail "no command is a success"
 "$so" nosuch >out 2>err
