@@ -39,6 +39,8 @@ trace/writer.c: text
 trace/writer_tables.c: text
 stackmap/example/stackcount.c: bpf
 cmd/record.c: record symbols +bpf
+cmd/record.h: record
+cmd/record_options.c: record
 cmd/list.c: record
 cmd/list_presets.c: record
 cmd/latency_values.c: record
