@@ -487,8 +487,11 @@ void output__free(struct output *o)
 		return;
 	if (*o->temp)
 		unlinkat(o->place.dir, o->temp, 0);
+	/* a child may have them, too */
 	if (o->fd >= 0 && o->opts.recording && o->place.dir >= 0)
 		live__unlock(o->fd);
+	if (o->lock_fd >= 0)
+		live__unlock(o->lock_fd);
 	closep(&o->fd);
 	closep(&o->lock_fd);
 	place__clear(&o->place);

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "live.h"
@@ -127,15 +129,25 @@ static void test_stdout(void **state)
 	int fd = open("a", O_RDWR | O_CREAT | O_CLOEXEC, 0600), before = dup(STDOUT_FILENO);
 	int look = open("a", O_RDONLY | O_CLOEXEC);
 	struct output *o;
+	bool locked;
+	pid_t child;
 
 	dup2(fd, STDOUT_FILENO);
 	assert_int_equal(begin("-", rec, &o), 0);
 	assert_true(live__is_locked(look));
 	expect_refused("-", "is being recorded", rec);
 	expect_refused("a", "is being recorded", forced);
+	child = fork();
+	if (!child) {
+		pause();
+		_exit(0);
+	}
 	output__free(o);
-	/* also with the file still open, here and in a shell */
-	assert_false(live__is_locked(look));
+	/* also with the file still open, here, in a shell, and in a child that lives on */
+	locked = live__is_locked(look);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(locked);
 	dup2(before, STDOUT_FILENO);
 	close(before);
 	close(fd);
