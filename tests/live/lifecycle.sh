@@ -324,13 +324,18 @@ detached()
 		fail "the detaching child runs at nice $nice"
 }
 
+has_threads()
+{
+	[ "$(ls "/proc/$1/task" | wc -l)" -ge 2 ]
+}
+
 # The id of a thread stands for that thread alone.
 one_thread()
 {
 	"$PROG/threads" 2 100000000 >/dev/null &
 	threads=$!
 	test_pids="$test_pids $threads"
-	until_true 5 test -e "/proc/$threads/task/$((threads + 1))" || :
+	until_true 5 has_threads "$threads" || fail "one thread only"
 	# shellcheck disable=SC2010 # numbers
 	tid=$(ls "/proc/$threads/task" | grep -v "^$threads\$" | head -n 1)
 	[ -n "$tid" ] || fail "no thread"
