@@ -5,11 +5,11 @@
 
 #include "stackonce.h"
 
-#define CHARGE_WORK 1024 /* steps that are told together */
+#define CHARGE_WORK 1024 /* steps that are charged together */
 #define CHARGE_EVENTS 64
 
 struct charge {
-	uint64_t memory, work; /* told so far */
+	uint64_t memory, work; /* charged so far */
 	unsigned int events;
 };
 

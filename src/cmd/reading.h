@@ -113,7 +113,7 @@ struct reading {
 	bool json, follow;
 	bool help; /* --help was given */
 	bool every; /* reading__next() hands out what is not selected, too */
-	const char *flamegraph; /* where the picture goes; NULL: there is none */
+	const char *flamegraph; /* file of the picture; NULL: no picture is asked for */
 	bool force; /* what is written may replace a recording */
 	struct selection sel;
 	struct names names;

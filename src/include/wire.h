@@ -306,7 +306,7 @@ struct task_slot {
 /* Set while recording. */
 struct wire_ctl {
 	__wire_u32 armed;
-	__wire_u32 held; /* our fork that will become the command; 0: there is none, or it has */
+	__wire_u32 held; /* thread of our fork until its execve(2) becomes the command; 0: no such thread */
 	__wire_u32 pad[14];
 };
 
