@@ -218,4 +218,9 @@ else
 	work_at_once 1 $(alone "$@")
 fi
 [ -z "$load" ] || kill -0 "$load" || report load FAIL 0 "the load ended before the tests"
+# A worker that is killed, for want of memory for one, takes its test with it.
+for test; do
+	cut -f 1 "$LIVE_OUT/results" | grep -qxF "$test" || report "$test" FAIL 0 \
+		"its worker was killed before it reported a result"
+done
 ! cut -f 2 "$LIVE_OUT/results" | grep -qx FAIL
