@@ -28,6 +28,7 @@ typedef __s64 s64;
 struct thread_info {
 	unsigned long flags;
 	u32 status;
+	u32 cpu;
 } __attribute__((preserve_access_index));
 
 struct rq {
@@ -44,6 +45,14 @@ struct sched_entity {
 
 struct mm_struct;
 struct files_struct;
+
+struct upid {
+	int nr;
+} __attribute__((preserve_access_index));
+
+struct pid {
+	struct upid numbers[1];
+} __attribute__((preserve_access_index));
 
 /* A call whose return is probed (uretprobes): its return address on the stack is the trampoline. */
 struct return_instance {
@@ -69,6 +78,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid;
 	int prio;
+	int exit_state;
 	char comm[16];
 	struct mm_struct *mm;
 	struct files_struct *files;

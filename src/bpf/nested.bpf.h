@@ -66,35 +66,17 @@ static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx, s
 		struct task_struct *task = NULL;
 		u32 arg = d->pid_arg[i];
 
-		/* a context is read at constant offsets only, which the compiler would join */
 		if (arg == 1)
-			asm volatile("%0 = *(u64 *)(%1 + 0)" : "=r"(task) : "r"(ctx));
+			task = (void *)FILL_ARG(ctx, 0);
 		else if (arg == 2)
-			asm volatile("%0 = *(u64 *)(%1 + 8)" : "=r"(task) : "r"(ctx));
+			task = (void *)FILL_ARG(ctx, 1);
 		else if (arg == 3)
-			asm volatile("%0 = *(u64 *)(%1 + 16)" : "=r"(task) : "r"(ctx));
+			task = (void *)FILL_ARG(ctx, 2);
 		tid = 0;
 		if (task && !bpf_core_read(&tid, sizeof(tid), &task->pid) && pid_selected(tid))
 			return true;
 	}
 	return false;
-}
-
-/* What the recorder would have read; false: it cannot be known. */
-__noinline int task_record(struct scratch *s, u64 arg)
-{
-	struct task_struct *task = (void *)arg;
-	struct wire_task_record *r;
-
-	if (!s)
-		return 0;
-	r = (void *)&s->ev.common_type;
-	if (bpf_core_read(r->comm, sizeof(r->comm), &task->comm) ||
-	    bpf_core_read(&r->pid, sizeof(r->pid), &task->pid) ||
-	    bpf_core_read(&r->prio, sizeof(r->prio), &task->prio))
-		return 0;
-	s->size = sizeof(*r);
-	return 1;
 }
 
 /*
@@ -144,10 +126,14 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	}
 	event_start(s, event, ts);
-	s->ev.common_type = d->common_type;
-	s->size = 8;
-	if (!(d->flags & DESC_TASK) || !task_record(s, ctx->args[0]))
+	if (fill_record(ctx, d, &s->fill)) {
+		__builtin_memcpy((u8 *)&s->ev.common_type, s->fill.rec, sizeof(s->fill.rec));
+		s->size = s->fill.size;
+	} else {
+		s->size = 8;
 		s->ext = WIRE_EXT_NO_FIELDS;
+	}
+	s->ev.common_type = d->common_type;
 	common_fields(s, bpf_get_current_pid_tgid());
 	kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0);
 	user_stack(s, c);

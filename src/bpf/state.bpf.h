@@ -9,6 +9,7 @@
 
 #include "frame.h"
 #include "loss.bpf.h"
+#include "nested_fields.bpf.h"
 #include "stackonce-counters.h"
 #include "wire.h"
 
@@ -72,6 +73,7 @@ struct scratch {
 	u32 ustack; /* stack map id or WIRE_STACK_... */
 	u64 tag; /* of a copy */
 	u64 args[3]; /* of a probed function */
+	struct fill_run fill;
 	struct user_walk user;
 };
 _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),

@@ -215,16 +215,33 @@ enum desc_flags {
 	DESC_FILTER = 1u << 0, /* filters[filter] decides */
 	DESC_USER = 1u << 1, /* a probe in a program: the registers are the program's */
 	DESC_RETURN = 1u << 2, /* a function's return */
-	DESC_TASK = 1u << 3, /* the record is struct wire_task_record of the first argument */
+	DESC_FILLED = 1u << 3, /* fill[] makes the whole record out of the tracepoint's arguments */
 };
 
-/* As sched:sched_process_free has it: a nested one is put together of what the task says. */
-struct wire_task_record {
-	__wire_u64 common;
-	char comm[16];
-	__wire_u32 pid;
-	__wire_u32 prio;
+/*
+ * One field of a record made without the kernel's formatting, see src/record/nested_fields.c.  The task
+ * is an argument of the tracepoint, or the current one.
+ */
+enum wire_fill_kind {
+	WIRE_FILL_COMM, /* char[16] */
+	WIRE_FILL_COMM_LOC, /* __data_loc char[] */
+	WIRE_FILL_PID,
+	WIRE_FILL_PRIO,
+	WIRE_FILL_CPU, /* that the task is on */
+	WIRE_FILL_PID_NR, /* of the argument, a struct pid */
+	WIRE_FILL_BYTE, /* the argument itself */
+	WIRE_FILL_STATE, /* prev_state of sched_switch(preempt, prev, next, prev_state) */
 };
+
+struct wire_fill {
+	__wire_u8 kind; /* enum wire_fill_kind */
+	__wire_u8 arg; /* from 1; 0: the current task */
+	__wire_u16 off; /* of the field in the record, below WIRE_MAX_FILLED */
+};
+
+#define WIRE_MAX_FILLS 8
+#define WIRE_FILL_ARGS 4
+#define WIRE_MAX_FILLED 128 /* bytes of the fixed part of such a record; a power of two */
 
 /* Tracepoints made of function probes, see src/record/synthetic.c. */
 enum wire_synthetic {
@@ -272,8 +289,13 @@ struct event_desc {
 	__wire_u16 nr_strings;
 	__wire_u8 string_arg[WIRE_MAX_STRINGS]; /* bit 7: an argv */
 	__wire_u16 string_loc[WIRE_MAX_STRINGS]; /* offset of its __data_loc word */
+	/* events that are recorded nested */
+	__wire_u16 nr_fills;
+	__wire_u16 nr_fill_args; /* that fill[] names */
+	__wire_u32 pad;
+	struct wire_fill fill[WIRE_MAX_FILLS];
 };
-static_assert(sizeof(struct event_desc) == 88, "event_desc has no hidden padding");
+static_assert(sizeof(struct event_desc) == 128, "event_desc has no hidden padding");
 
 /*
  * Events of one type lost on one CPU: how many so far, and when since the recorder last took the times

@@ -1,37 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "constants.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <bpf/btf.h>
-
-struct constants {
-	struct btf *btf;
-};
-
-int constants__load(struct constants **ret_constants)
-{
-	struct constants *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return -ENOMEM;
-	c->btf = btf__load_vmlinux_btf();
-	if (!c->btf) {
-		free(c);
-		return -errno;
-	}
-	*ret_constants = c;
-	return 0;
-}
-
-void constants__free(struct constants *c)
-{
-	if (!c)
-		return;
-	btf__free(c->btf);
-	free(c);
-}
 
 static bool in_enum(const struct btf *btf, const struct btf_type *t, const char *name,
 		    int64_t *ret_value)
@@ -55,13 +26,13 @@ static bool in_enum(const struct btf *btf, const struct btf_type *t, const char 
 
 bool constants__lookup(void *ctx, const char *name, int64_t *ret_value)
 {
-	const struct constants *c = ctx;
-	unsigned int i, nr = btf__type_cnt(c->btf);
+	const struct btf *btf = ctx;
+	unsigned int i, nr = btf__type_cnt(btf);
 
 	for (i = 1; i < nr; i++) {
-		const struct btf_type *t = btf__type_by_id(c->btf, i);
+		const struct btf_type *t = btf__type_by_id(btf, i);
 
-		if ((btf_is_enum(t) || btf_is_enum64(t)) && in_enum(c->btf, t, name, ret_value))
+		if ((btf_is_enum(t) || btf_is_enum64(t)) && in_enum(btf, t, name, ret_value))
 			return true;
 	}
 	return false;

@@ -6,12 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct constants;
-
-int constants__load(struct constants **ret_constants);
-void constants__free(struct constants *c);
-
-/* An ev_constant_fn; ctx is the struct constants. */
+/* An ev_constant_fn; ctx is the kernel's struct btf. */
 bool constants__lookup(void *ctx, const char *name, int64_t *ret_value);
 
 #endif /* RECORD_CONSTANTS_H */

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <bpf/btf.h>
 
 #include "array.h"
 #include "cleanup.h"
@@ -13,6 +14,7 @@
 #include "events/format.h"
 #include "log.h"
 #include "nearest.h"
+#include "nested_fields.h"
 #include "syscall.h"
 #include "synthetic.h"
 #include "tracefs.h"
@@ -67,7 +69,7 @@ void rec_events__clear(struct rec_events *l)
 		free(l->left_out[i].name);
 		free(l->left_out[i].why);
 	}
-	constants__free(l->constants);
+	btf__free(l->btf);
 	free(l->v);
 	free(l->left_out);
 	memset(l, 0, sizeof(*l));
@@ -120,23 +122,15 @@ static int describe_dynamic(struct rec_event *e)
 	return 0;
 }
 
-/* An interrupt that frees tasks often hits another event's program: their names must not be lost. */
-static void describe_task(struct rec_event *e)
+/* The kernel's types, loaded when they are first needed; NULL: there are none. */
+static struct btf *kernel_types(struct rec_events *l)
 {
-	const struct ev_field *comm = ev_format__find(e->fmt, "comm");
-	const struct ev_field *pid = ev_format__find(e->fmt, "pid");
-	const struct ev_field *prio = ev_format__find(e->fmt, "prio");
-
-	if (strcmp(e->system, "sched") || strcmp(e->name, "sched_process_free") || !comm || !pid ||
-	    !prio || e->desc.fixed_size != sizeof(struct wire_task_record))
-		return;
-	if (comm->offset == offsetof(struct wire_task_record, comm) && comm->size == 16 &&
-	    pid->offset == offsetof(struct wire_task_record, pid) && pid->size == 4 &&
-	    prio->offset == offsetof(struct wire_task_record, prio) && prio->size == 4)
-		e->desc.flags |= DESC_TASK;
+	if (!l->btf)
+		l->btf = btf__load_vmlinux_btf();
+	return l->btf;
 }
 
-static int describe(struct rec_event *e)
+static int describe(struct rec_events *l, struct rec_event *e)
 {
 	uint32_t fixed = ev_format__fixed_size(e->fmt);
 
@@ -145,7 +139,8 @@ static int describe(struct rec_event *e)
 	e->desc.fixed_size = fixed;
 	e->desc.common_type = ev_format__id(e->fmt);
 	describe_pids(e);
-	describe_task(e);
+	if (!l->native && nested_fields__expected(e->system, e->name))
+		nested_fields__describe(e->system, e->name, e->fmt, kernel_types(l), &e->desc);
 	return describe_dynamic(e);
 }
 
@@ -212,13 +207,9 @@ static int resolve_constants(struct rec_events *l, struct rec_event *e)
 	char *text;
 	int err;
 
-	if (!l->constants) {
-		err = constants__load(&l->constants);
-		if (err)
-			return err == -ENOMEM ? err : 0;
-	}
-	err = ev_format__resolve(e->format, strlen(e->format), constants__lookup, l->constants,
-				 &text, &nr);
+	if (!kernel_types(l))
+		return errno == ENOMEM ? -ENOMEM : 0;
+	err = ev_format__resolve(e->format, strlen(e->format), constants__lookup, l->btf, &text, &nr);
 	if (err)
 		return err;
 	err = ev_format__parse(text, strlen(text), &fmt);
@@ -279,7 +270,7 @@ static int event_fill(struct rec_events *l, struct rec_event *e, const char *ful
 			return err;
 	}
 	*ret_why = "its record is too large or has too many dynamic fields";
-	return describe(e);
+	return describe(l, e);
 }
 
 static bool already_there(const struct rec_events *l, const char *full)

@@ -14,6 +14,7 @@
 #include "stackonce.h"
 #include "wire.h"
 
+struct btf;
 struct ev_format;
 struct filter_features;
 struct ksyms;
@@ -42,7 +43,7 @@ struct rec_events {
 		char *why;
 	} * left_out; /* named by a glob but not possible */
 	unsigned int nr_left_out, cap_left_out;
-	struct constants *constants; /* loaded when a format needs them */
+	struct btf *btf; /* the kernel's types, loaded when a format needs them */
 	struct ksyms *syms; /* the running kernel's, for function probes; borrowed */
 	bool native; /* for ftrace: formats as they are, filters by the kernel, no probes */
 };

@@ -17,6 +17,7 @@
 
 #include "cleanup.h"
 #include "kernel_names.h"
+#include "nested_fields.h"
 #include "percpu.h"
 #include "symbols/ksyms.h"
 #include "tracefs.h"
@@ -351,6 +352,9 @@ const struct feature feature_table[] = {
 	{ "percpu", "per-CPU variables of the kernel are found", "", FEATURE_MAY, probe_percpu,
 	  "events nested in another one are lost, and counted",
 	  "a kernel whose BTF lists per-CPU variables (pahole 1.22 or later)" },
+	{ "nested_fields", "fields of nested sched events", "", FEATURE_MAY, nested_fields__probe,
+	  "those of events that hit another one's program are missing, and marked",
+	  "a release of stackonce that knows this kernel's" },
 	{ "irq_flag", "whether interrupts were off", "6.14 (c8e2ee1f3df0)", FEATURE_MAY,
 	  probe_irq_flag, "the irqs-off flag of events is not known", KERNEL_NEWER },
 	{ "clock_tai", "-k tai", "6.1 (c8996c98f703)", FEATURE_MAY, probe_tai,

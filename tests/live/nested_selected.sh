@@ -31,4 +31,7 @@ mine=$("$STACKONCE" stacks --json mine.stk >/dev/null && counted mine.stk sched:
 lost=$(counted mine.stk sched:sched_waking lost)
 [ "$((mine + lost))" -ge "$truth" ] || fail "$mine recorded and $lost lost of $truth wakeups"
 [ "$lost" -le 4 ] || fail "$lost of $truth wakeups lost"
+"$STACKONCE" script --json mine.stk >mine.json || fail "script mine.stk"
+bare=$(jq -s '[.[] | select(.fields == null)] | length' mine.json)
+[ "$bare" -eq 0 ] || fail "$bare of $mine have no fields"
 note "$mine recorded, $lost lost, $truth of $all seen by ftrace are BPF's to see"

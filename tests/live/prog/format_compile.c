@@ -8,6 +8,7 @@
 #include "record/constants.h"
 #include "cleanup.h"
 
+#include <bpf/btf.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <string.h>
 
 static char text[1 << 20];
-static struct constants *types;
+static struct btf *types;
 
 static int check(const char *path, unsigned int *nr, unsigned int *nr_fallback)
 {
@@ -59,7 +60,8 @@ int main(int argc, char **argv)
 	glob_t g = { 0 };
 	int bad = 0;
 
-	if (constants__load(&types))
+	types = btf__load_vmlinux_btf();
+	if (!types)
 		puts("no BTF: constants without a value stay names");
 	if (argc > 2) {
 		for (int i = 2; i < argc; i++)
@@ -73,7 +75,7 @@ int main(int argc, char **argv)
 			bad += check(g.gl_pathv[i], &nr, &nr_fallback) != 0;
 		globfree(&g);
 	}
-	constants__free(types);
+	btf__free(types);
 	printf("%u formats, %u compiled, %u fall back, %d unreadable\n", nr, nr - nr_fallback,
 	       nr_fallback, bad);
 	return bad || nr_fallback > max;

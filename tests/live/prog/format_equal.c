@@ -16,6 +16,7 @@
 #include "strbuf.h"
 
 #include <ctype.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -47,7 +48,7 @@ static size_t nr_strings;
 static uint64_t vmemmap_base;
 static uint64_t text_start;
 static uint64_t text_end; /* of the kernel's own text, when it knows no data symbols */
-static struct constants *types;
+static struct btf *types;
 static bool unsure; /* the record just printed needs what we cannot know */
 
 static char *read_file(const char *path, size_t *ret_len)
@@ -524,7 +525,8 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	load_printk_formats(tracefs);
-	if (constants__load(&types))
+	types = btf__load_vmlinux_btf();
+	if (!types)
 		puts("no BTF: constants without a value stay names");
 	err = load_events(tracefs);
 	for (unsigned int cpu = 0; !err && cpu < 4096; cpu++) {

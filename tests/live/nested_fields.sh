@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# What the recorder makes of a tracepoint's arguments, where a sched event hits another one's program, is
+# byte for byte what the kernel formats: every event that it is expected to know, on this kernel.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+"$STACKONCE" doctor --json >doctor.json || :
+jq -es 'any(.[]; .name == "nested_fields" and .ok)' doctor.json >/dev/null ||
+	fail "doctor: $(grep nested_fields doctor.json)"
+cat >work.sh <<EOF
+i=0
+while [ \$i -lt $(scale 400 40) ]; do
+	i=\$((i + 1))
+	$PROG/sleeper 5 >/dev/null
+	nice -n \$((i % 20)) true
+	(true; false) | cat | sleep 0.001
+done
+EOF
+"$PROG/nested_fields" sh work.sh >out
+rc=$?
+[ $rc -eq 0 ] || {
+	cat out
+	fail "records differ"
+}
+[ "$(grep -vc '^#' out)" -ge 8 ] || fail "$(cat out)"
+awk '!/^#/ && $2 < 40 { exit 1 }' out || fail "too few compared: $(cat out)"
+awk '!/^#/ && $4 > 0 { exit 1 }' out || fail "records could not be made: $(cat out)"
+note "$(awk '!/^#/ { n += $2; changed += $5 } END { print n, "records equal,", changed, "changed meanwhile" }' out)"
