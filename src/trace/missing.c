@@ -18,7 +18,7 @@
 #include "trace/stk.h"
 
 #define ANY 0u
-#define ALL UINT32_MAX /* in a lane's key: those of all types, or of all CPUs */
+#define ALL RD_LANE_ALL
 #define LOOK_BACK 64 /* stretches of a lane that stay apart behind one that comes late */
 #define MAX_OPEN 256 /* each question looks at all of them */
 #define BAD_ROUNDS 2 /* so many markers behind a bad block its events are over */
@@ -133,16 +133,26 @@ static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)
 	return lane && low < lane->nr && lane->v[low].first <= to;
 }
 
+int rd_lane__add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t first, uint64_t last)
+{
+	struct rd_lane *lane = lane_make(l, type, cpu);
+
+	return lane ? lane_add(lane, l->budget, first, last) : -ENOMEM;
+}
+
+bool rd_lane__touches(const struct rd_losses *l, uint32_t type, uint32_t cpu,
+		      const struct stk_span *s)
+{
+	return lane_touches(lane_find(l, type, cpu), s->from, s->to);
+}
+
 static int lanes_add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t first, uint64_t last)
 {
 	const uint32_t types[] = { type, ALL }, cpus[] = { cpu, ALL };
 	int err = 0;
 
-	for (unsigned int i = 0; i < 4 && !err; i++) {
-		struct rd_lane *lane = lane_make(l, types[i / 2], cpus[i % 2]);
-
-		err = lane ? lane_add(lane, l->budget, first, last) : -ENOMEM;
-	}
+	for (unsigned int i = 0; i < 4 && !err; i++)
+		err = rd_lane__add(l, types[i / 2], cpus[i % 2], first, last);
 	return err;
 }
 
@@ -495,8 +505,7 @@ static bool type_touches(const struct rd_losses *l, uint32_t type, const struct 
 {
 	uint32_t cpu = s->cpu < STK_MAX_CPUS ? s->cpu + 1 : ALL;
 
-	return lane_touches(lane_find(l, type, cpu), s->from, s->to) ||
-	       lane_touches(lane_find(l, type, ANY), s->from, s->to);
+	return rd_lane__touches(l, type, cpu, s) || rd_lane__touches(l, type, ANY, s);
 }
 
 /*
@@ -524,7 +533,7 @@ bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *s)
 
 	look_ahead(r);
 	return l->failed || is_cut(r, s) || lost_within(l, s) || any_touches(&l->open, s) ||
-	       any_touches(&l->counted, s) || (s->fields && rd_losses__bare_since(r, s));
+	       any_touches(&l->counted, s) || (s->fields && rd_losses__bare_within(r, s));
 }
 
 /* What has no end within the recording. */

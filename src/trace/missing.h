@@ -48,6 +48,9 @@ struct rd_open_losses {
 	size_t nr, cap;
 };
 
+/* In a lane's key, where else index + 1 and number + 1 are, or 0: those of all types, or of all CPUs; */
+#define RD_LANE_ALL UINT32_MAX
+#define RD_LANE_BARE (UINT32_MAX - 1) /* for a CPU: events without their fields */
 #define RD_SEEN_SLOTS 4096
 
 /* Zero is empty. */
@@ -66,8 +69,7 @@ struct rd_losses {
 	struct budget *budget; /* memory is taken from */
 	bool looked_ahead, has_end; /* then, of the recording */
 	bool failed; /* memory ran out: anything may be missing */
-	uint64_t *bare; /* by hash: time of the last event without fields */
-	uint64_t last_bare;
+	uint64_t *bare; /* by hash: time of the last event without fields on a CPU, of a task */
 };
 
 /* A block was read, whatever it is; payload is unpacked, but of event blocks.  -ENOMEM, -EBADMSG. */
@@ -83,8 +85,13 @@ int rd_losses__round(struct stk_reader *r, uint64_t end_ts);
 void rd_losses__unread(struct stk_reader *r, uint32_t cpu, const struct stk_events_header *h);
 /* An event without its fields is handed out. */
 void rd_losses__bare(struct stk_reader *r, uint32_t type, uint32_t cpu, uint32_t tid, uint64_t ts);
-/* Whether there may have been one that the question is about, in its time or since. */
-bool rd_losses__bare_since(const struct stk_reader *r, const struct stk_span *s);
+/* Whether there may have been one that the question is about: on its CPU and of its task in its time or since. */
+bool rd_losses__bare_within(const struct stk_reader *r, const struct stk_span *s);
 void rd_losses__free(struct stk_reader *r);
+
+/* One lane, for those who know its key.  -ENOMEM. */
+int rd_lane__add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t first, uint64_t last);
+bool rd_lane__touches(const struct rd_losses *l, uint32_t type, uint32_t cpu,
+		      const struct stk_span *s);
 
 #endif /* TRACE_MISSING_H */

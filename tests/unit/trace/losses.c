@@ -385,6 +385,49 @@ static void test_no_fields(void **state)
 	gen_close(&f);
 }
 
+/* Asked at the end, too, of types and times that there is no other answer of in between. */
+static void test_no_fields_elsewhere(void **state)
+{
+	struct stk_span s = { .cpu = STK_ANY_CPU, .tid = STK_ANY_TASK, .fields = true };
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	struct stk_reader *r;
+	uint64_t seed = 7;
+
+	for (uint64_t ts = 1000; ts < 5000; ts++) {
+		struct stk_writer_event e = { .ts = ts,
+					      .event = 1,
+					      .cpu = ts % NR_CPUS,
+					      .marks = STK_MARK_NO_FIELDS,
+					      .record = &seed,
+					      .record_len = 8 };
+
+		assert_int_equal(stk_writer__task(w, gen_random(&seed) % 30000, 1, "t", 1, &e.task),
+				 0);
+		if (ts < 2000 || ts >= 3000)
+			assert_int_equal(stk_writer__event(w, &e), 0);
+	}
+	end_round(w, 5000);
+	end(w, &f);
+	r = open_mem(&f);
+	while (read_one(r))
+		;
+	for (uint64_t from = 900; from < 4900; from += 100) {
+		bool is_bare = from + 99 >= 1000 && (from < 2000 || from >= 3000);
+
+		s.from = from;
+		s.to = from + 99;
+		for (unsigned int i = 0; i < NR_TYPES; i++) {
+			s.type = stk_reader__type(r, i);
+			assert_int_equal(stk_reader__may_miss(r, &s), i == 1 && is_bare);
+		}
+		s.type = NULL;
+		assert_int_equal(stk_reader__may_miss(r, &s), is_bare);
+	}
+	stk_reader__free(r);
+	gen_close(&f);
+}
+
 /* ---- recordings that only count ------------------------------------------------------------- */
 
 static void account(struct stk_writer *w, uint64_t lost)
@@ -703,13 +746,21 @@ static void test_many_bad(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_listed),	cmocka_unit_test(test_handed_out),
-		cmocka_unit_test(test_known_before),	cmocka_unit_test(test_late_is_missing),
-		cmocka_unit_test(test_bad_block),	cmocka_unit_test(test_no_fields),
-		cmocka_unit_test(test_counted),		cmocka_unit_test(test_counters_alone),
-		cmocka_unit_test(test_refused),		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_counted_for_all), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_old_pipe),	cmocka_unit_test(test_many_lanes),
+		cmocka_unit_test(test_as_listed),
+		cmocka_unit_test(test_handed_out),
+		cmocka_unit_test(test_known_before),
+		cmocka_unit_test(test_late_is_missing),
+		cmocka_unit_test(test_bad_block),
+		cmocka_unit_test(test_no_fields),
+		cmocka_unit_test(test_no_fields_elsewhere),
+		cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_counters_alone),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_counted_for_all),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_old_pipe),
+		cmocka_unit_test(test_many_lanes),
 		cmocka_unit_test(test_many_bad),
 	};
 
