@@ -3,14 +3,21 @@
 # shellcheck disable=SC2016 # programs of jq and awk have variables of their own
 # timeout: 240
 # An overloaded recording, its recorder stopped now and then: offcpu, futex and lifecycle trust what latency
-# trusts of the same events, and nothing that is trusted touches a loss as script prints it.
+# trusts of the same events, interval by interval, and nothing that is trusted touches a loss as script
+# prints it.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 need_tool jq
 cd "$work" || exit 1
 
 events=sched:sched_switch,sched:sched_process_fork,sched:sched_process_exit
+events=$events,sched:sched_process_free,syscalls:sys_exit_wait4,syscalls:sys_exit_waitid
 events=$events,syscalls:sys_enter_futex,syscalls:sys_exit_futex
+
+# Children that have one thread each.
+sh -c 'while :; do /bin/true; sleep 0.05; done' &
+forker=$!
+test_pids="$test_pids $forker"
 
 # load SECONDS: switches, futex calls, children; fewer threads than latency has groups.
 load()
@@ -32,6 +39,7 @@ while [ $((i += 1)) -le 6 ]; do
 	kill -CONT "$recorder"
 done
 wait "$load"
+kill "$forker"
 stop_recorder
 
 lost=$(info_of busy.stk .totals.lost)
@@ -40,7 +48,7 @@ lost=$(info_of busy.stk .totals.lost)
 	fail "$lost events were lost, and script prints no loss"
 
 # pairs NAME BY START END OPTIONS...: what latency trusts, by thread: thread, number and time in NAME.ours, and
-# the slowest pairs, which are the first to be across a loss: start, end, thread.
+# the slowest pairs of each, which are the first to be across a loss: start, end, thread, value of BY.
 pairs()
 {
 	name=$1
@@ -50,17 +58,20 @@ pairs()
 	shift 4
 	"$STACKONCE" latency --start "$start" --end "$end" --by "$by" --top 1000 --json "$@" busy.stk \
 		>latency.json || fail "latency of $name"
-	jq -r 'select(.type == "slowest") | "\(.ts) \(.end_ts) \(.tid)"' latency.json | sort -n >"$name.pairs"
+	jq -r --arg by "$by" 'select(.type == "slowest") | "\(.ts) \(.end_ts) \(.tid) \(.by[$by])"' latency.json |
+		sort -n >"$name.pairs"
 	jq -r --arg by "$by" 'select(.type == "group") | "\(.by[$by]) \(.count) \(.sum_ns)"' latency.json |
 		sort >"$name.ours"
 	[ "$name" != switch ] || [ -s switch.pairs ] || fail "latency trusts nothing"
 }
 
-# none_across NAME START END: no pair touches a loss of one of these types.
+# none_across NAME TYPE...: nothing of NAME.pairs touches a loss of one of these types.
 none_across()
 {
-	jq -r --arg start "$2" --arg last "$3" 'select(.event == null or .event == $start or .event == $last) |
-		"\(.ts) \(.end_ts // 1e19)"' losses.json | sort -n >"$1.losses"
+	name=$1
+	shift
+	jq -r --arg types " $* " 'select(.event == null or (.event as $e | $types | contains(" \($e) "))) |
+		"\(.ts) \(.end_ts // 1e19)"' losses.json | sort -n >"$name.losses"
 	awk 'FNR == NR { from[n++] = $1; to[n - 1] = $2; next }
 		{
 			for (i = 0; i < n && from[i] <= $2; i++)
@@ -68,14 +79,20 @@ none_across()
 					print "pair " $0 " and loss " from[i] " " to[i]
 					exit 1
 				}
-		}' "$1.losses" "$1.pairs" || fail "$1: trusted across a loss"
+		}' "$name.losses" "$name.pairs" || fail "$name: trusted across a loss"
+}
+
+# whole NAME: no pair has no group.
+whole()
+{
+	[ "$(jq 'select(.type == "accounting").pairs_in_others' latency.json)" -eq 0 ] ||
+		fail "$1: more threads than latency has groups"
 }
 
 # same NAME: what is in NAME.ours, sums by thread, is in NAME.theirs.
 same()
 {
-	[ "$(jq 'select(.type == "accounting").pairs_in_others' latency.json)" -eq 0 ] ||
-		fail "$1: more threads than latency has groups"
+	whole "$1"
 	cmp -s "$1.ours" "$1.theirs" || {
 		diff "$1.ours" "$1.theirs" | head
 		fail "$1: latency trusts others"
@@ -91,12 +108,70 @@ same switch
 pairs futex tid syscalls:sys_enter_futex syscalls:sys_exit_futex
 none_across futex syscalls:sys_enter_futex syscalls:sys_exit_futex
 across=$(jq 'select(.type == "accounting").across_gap' latency.json)
-waits=$("$STACKONCE" futex --json busy.stk | jq 'select(.kind == "sums").waits')
 calls=$(jq 'select(.type == "accounting").paired' latency.json)
-[ "$waits" -le "$calls" ] || fail "futex trusts $waits waits, latency $calls calls only"
 
-pairs life child_pid sched:sched_process_fork sched:sched_process_exit --match child_pid=pid
+# Of the calls of xz those that wait, and did: FUTEX_WAIT and its kin; woken, timed out or interrupted.
+pairs waits tid syscalls:sys_enter_futex syscalls:sys_exit_futex --comm xz
+whole waits
+"$STACKONCE" script --json --event 'syscalls:sys_*_futex' busy.stk | jq -r 'select(.fields != null) |
+	"\(.ts) \(.tid) \(if .event == "syscalls:sys_enter_futex" then "op" else "ret" end) \(
+	.fields.op // .fields.ret)"' >calls
+awk 'FNR == NR { value[$1 " " $2 " " $3] = $4; next }
+	{
+		op = value[$1 " " $3 " op"] % 128
+		ret = value[$2 " " $3 " ret"]
+		if (($1 " " $3 " op") in value && (op == 0 || op == 6 || op == 9 || op == 11 || op == 13) &&
+		    ret != "" && (ret == 0 || ret == -110 || ret == -4 || (ret <= -512 && ret >= -516))) {
+			n++
+			sum += $2 - $1
+		}
+	}
+	END { printf "%d %.0f\n", n, sum }' calls waits.pairs >waits.ours
+"$STACKONCE" futex --json --comm xz busy.stk | jq -r 'select(.kind == "sums") | "\(.waits) \(.sum_ns)"' >waits.theirs
+cmp -s waits.ours waits.theirs ||
+	fail "waits and ns of xz: $(cat waits.ours) that latency trusts, $(cat waits.theirs) of futex"
+read -r waits _ <waits.theirs
+[ "$waits" -gt 0 ] || fail "futex trusts nothing"
+
+# spans NAME FROM TO TYPE...: what lifecycle says is exactly NAME long: start, end, process, parent, comm.
+spans()
+{
+	name=$1
+	jq -r --arg ns "$1_ns" --arg from "$2" --arg to "$3" 'select(.type == "process" and .[$ns] != null and
+		.[$from] != null and .[$to] != null) |
+		"\(.[$from]) \(.[$to]) \(.pid) \(.parent) \(.comm)"' lives.json | sort -n >"$name.pairs"
+	[ -s "$name.pairs" ] || fail "lifecycle knows no $name"
+	shift 3
+	none_across "$name" "$@"
+}
+
+"$STACKONCE" lifecycle --json --top 0 busy.stk >lives.json || fail "lifecycle"
+spans lifetime fork_ts exit_ts sched:sched_process_fork sched:sched_process_exit
+spans teardown exit_ts zombie_ts sched:sched_process_exit sched:sched_switch
+spans zombie zombie_ts reap_ts sched:sched_switch syscalls:sys_exit_wait4 syscalls:sys_exit_waitid
+spans unfreed reap_ts free_ts syscalls:sys_exit_wait4 syscalls:sys_exit_waitid sched:sched_process_free
+
+pairs life child_pid sched:sched_process_fork sched:sched_process_exit --match child_pid=pid --pid "$forker"
+whole life
 none_across life sched:sched_process_fork sched:sched_process_exit
+awk '{ print $1, $2, $4 }' life.pairs >life.ours
+awk -v by="$forker" '$4 == by { print $1, $2, $3 }' lifetime.pairs >life.theirs
+[ -s life.ours ] || fail "latency trusts no life"
+cmp -s life.ours life.theirs || {
+	diff life.ours life.theirs | head
+	fail "lifecycle trusts other lives than latency"
+}
+
+# A zombie's end may also be known from other events, but none that lifecycle trusts is unknown to latency.
+pairs reaped prev_pid sched:sched_switch syscalls:sys_exit_wait4 --match prev_pid=ret --single \
+	--start-if 'prev_state&32=32' --comm true
+whole reaped
+awk '{ print $1, $2, $4 }' reaped.pairs >reaped.ours
+awk -v by="$forker" '$4 == by && $5 == "true" && $2 > $1 { print $1, $2, $3 }' zombie.pairs >reaped.theirs
+[ -s reaped.theirs ] || fail "lifecycle knows no child that was reaped"
+awk 'FNR == NR { ours[$0]; next } !($0 in ours) { print; bad = 1 } END { exit bad }' reaped.ours reaped.theirs ||
+	fail "lifecycle trusts zombies that latency does not"
+
 total=$(awk '{ n += $2 } END { print n }' switch.ours)
 note "$lost lost in $(wc -l <losses.json) losses; trusted: $total times off CPU, $calls futex calls" \
-	"($across not), $waits waits, $(wc -l <life.pairs) lives"
+	"($across not), $waits waits, $(wc -l <life.pairs) lives, $(wc -l <reaped.theirs) zombies"
