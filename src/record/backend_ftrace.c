@@ -76,7 +76,6 @@ static int switch_on(struct ftrace_backend *b)
 {
 	int err;
 
-	b->looking = recorder_clock_ns(b->opts->clock);
 	err = ftrace_instance__write(b->instance, "tracing_on", "1");
 	b->armed = !err;
 	return err;
@@ -381,6 +380,7 @@ static int ftrace_arm(struct backend *base)
 {
 	struct ftrace_backend *b = of(base);
 
+	b->looking = recorder_clock_ns(b->opts->clock);
 	return b->opts->command ? 0 : switch_on(b); /* a command does it itself, see hold() */
 }
 

@@ -28,6 +28,10 @@ adds_up()
 		fail "$1: lost for other reasons"
 	}
 	"$STACKONCE" info "$1" | grep -q "lost by: ring" || fail "info does not say that events were lost"
+	armed=$(info_of "$1" -r '.meta["clock.ts"]')
+	"$STACKONCE" script --json "$1" | jq -s --argjson armed "$armed" \
+		'[.[] | select(.type == "loss").ts] | length > 0 and min >= $armed' >since
+	[ "$(cat since)" = true ] || fail "$1: a loss begins before the recording, or there is none"
 	# each event has its kernel stack, or is counted as one that lost it
 	info_true "$1" '.stacks | .lookups + .failed == '"$recorded" || {
 		info_of "$1" .stacks
