@@ -285,11 +285,9 @@ static bool already_there(const struct rec_events *l, const char *full)
 	return false;
 }
 
-/* ftrace's own records, and events that only look like tracepoints, have nothing to attach to. */
+/* Events that only look like tracepoints have nothing to attach to. */
 static const char *not_attachable(const char *full)
 {
-	if (!strncmp(full, "ftrace:", 7))
-		return "not a tracepoint, but a record of ftrace's own";
 	if (!strncmp(full, "kprobes:", 8) || !strncmp(full, "uprobes:", 8) ||
 	    !strncmp(full, "synthetic:", 10) || !strncmp(full, "eprobes:", 8))
 		return "not a tracepoint, but defined through tracefs";

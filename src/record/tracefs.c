@@ -118,72 +118,27 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-struct event_names {
-	char **v;
-	size_t nr, cap;
-};
-
-static int add_event(struct event_names *l, const char *system, const char *name)
-{
-	char *s;
-
-	if (array__grow(&l->v, l->nr, &l->cap))
-		return -ENOMEM;
-	if (asprintf(&s, "%s:%s", system, name) < 0)
-		return -ENOMEM;
-	l->v[l->nr++] = s;
-	return 0;
-}
-
-static int add_system(struct event_names *l, const char *root, const char *system)
-{
-	_cleanup_closedir_ DIR *dir = NULL;
-	char path[PATH_MAX];
-	struct dirent *d;
-	int err;
-
-	snprintf(path, sizeof(path), "%s/events/%s", root, system);
-	dir = opendir(path);
-	if (!dir)
-		return errno == ENOTDIR ? 0 : -errno;
-	while ((d = readdir(dir))) {
-		if (d->d_name[0] == '.' || d->d_type != DT_DIR)
-			continue;
-		err = add_event(l, system, d->d_name);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
+/* Not the directories of events/: those of probes come and go while one looks at them. */
 int tracefs__events(char ***ret_events, size_t *ret_nr)
 {
-	_cleanup_closedir_ DIR *dir = NULL;
-	struct event_names l = { 0 };
-	char path[PATH_MAX];
-	struct dirent *d;
-	const char *root;
+	_cleanup_free_ char *text = NULL;
+	char **events = NULL, *line, *rest;
+	size_t nr = 0, cap = 0;
 	int err;
 
-	err = tracefs__root(&root);
+	err = tracefs__file("available_events", &text);
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "%s/events", root);
-	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	while ((d = readdir(dir))) {
-		if (d->d_name[0] == '.' || d->d_type != DT_DIR)
-			continue;
-		err = add_system(&l, root, d->d_name);
-		if (err) {
-			tracefs__free_events(l.v, l.nr);
-			return err;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (array__grow(&events, nr, &cap) || !(events[nr] = strdup(line))) {
+			tracefs__free_events(events, nr);
+			return -ENOMEM;
 		}
+		nr++;
 	}
-	qsort(l.v, l.nr, sizeof(*l.v), compare_names);
-	*ret_events = l.v;
-	*ret_nr = l.nr;
+	qsort(events, nr, sizeof(*events), compare_names);
+	*ret_events = events;
+	*ret_nr = nr;
 	return 0;
 }
 
