@@ -10,8 +10,13 @@
 need_tracefs
 cd "$work" || exit 1
 
-program=$PROG/user/futexes
-[ -x "$program" ] || skip "built without the programs of user stacks"
+[ -x "$PROG/user/futexes" ] || skip "built without the programs of user stacks"
+# Names of their own: a test beside this one may run the same programs.
+pingpong=pp$$ forktree=ft$$ futexes=fx$$ getppid=gp$$
+cp "$PROG/pingpong" $pingpong || exit 1
+cp "$PROG/forktree" $forktree || exit 1
+cp "$PROG/user/futexes" $futexes || exit 1
+cp "$PROG/getppid" $getppid || exit 1
 presets='--preset lifecycle,runqueue,futex,offcpu -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid'
 
 # A witness: what tracefs itself has of the switches.  In a virtual machine it was seen to have none
@@ -27,10 +32,10 @@ record_bg -a $roomy -k mono --no-user-stacks --backend bpf $presets -o bpf.stk
 bpf=$recorder
 # shellcheck disable=SC2086 # a list
 record_bg -a $roomy -k mono --no-user-stacks --backend ftrace $presets -o ftrace.stk
-"$PROG/pingpong" "$(scale 1000 200)" 0 >/dev/null
-"$PROG/forktree" 3 2 10 >/dev/null
-"$program" "$(scale 5 2)" >/dev/null
-"$PROG/getppid" 500 >/dev/null
+./$pingpong "$(scale 1000 200)" 0 >/dev/null
+./$forktree 3 2 10 >/dev/null
+./$futexes "$(scale 5 2)" >/dev/null
+./$getppid 500 >/dev/null
 # the last of them is freed some time after its end
 sleep "$(scale 1 2)"
 stop_recorder
@@ -42,8 +47,8 @@ cat "$instance"/per_cpu/cpu*/stats >witness.stats
 ! grep -q '^overrun: [1-9]' witness.stats || fail "the witness has lost events: nothing to compare"
 for f in bpf ftrace; do
 	want_sum $f.stk
-	lost=$(info_of $f.stk '.totals.lost - ([.events[].lost_by.edge] | add)')
-	[ "$lost" -eq 0 ] || fail "$f lost $lost events: nothing to compare"
+	missing_from $f.stk >missing
+	[ ! -s missing ] || fail "$f lost events, there is nothing to compare: $(cat missing)"
 done
 
 # The switches of the programs, CPU by CPU: those of tracefs.  Z or X is for each ring looked up when
@@ -52,7 +57,7 @@ switches_of()
 {
 	sed -n -e 's/ prev_state=[ZX] / prev_state=Z|X /' \
 		-e 's/.*\(\[[0-9]*\]\).* sched_switch: /\1 /p' "$1" |
-		grep -E '_comm=(pingpong|forktree|futexes) ' | LC_ALL=C sort -s -k 1,1
+		grep -E "_comm=($pingpong|$forktree|$futexes) " | LC_ALL=C sort -s -k 1,1
 }
 "$STACKONCE" script --no-stacks ftrace.stk >ftrace.script || fail "script"
 switches_of witness >witness.switches
@@ -105,7 +110,7 @@ hidden()
 # Of events inside the BPF programs BPF has no fields, and says of how many: it cannot tell who was
 # freed there.  Nor can ftrace where tracefs lacks events.
 unknown=$(($(counted bpf.stk sched:sched_process_free fields_missing) + $(hidden sched_process_free)))
-lives='select(.comm == "forktree" or .comm == "pingpong" or .comm == "getppid") |
+lives='select(.comm == "'"$forktree"'" or .comm == "'"$pingpong"'" or .comm == "'"$getppid"'") |
 	[.type, .pid, .comm, .state, .how, .code, .signal, .parent, .parent_comm, .orphan, .reaped_with,
 		.execs, .threads, .exec]'
 if [ $((unknown + broken)) -gt 0 ]; then
@@ -123,25 +128,25 @@ same lives 15 "$lives" lifecycle --top 0
 without=absent.tids
 least=1
 [ "$broken" -eq 0 ] || least=0
-for comm in pingpong forktree futexes; do
+for comm in $pingpong $forktree $futexes; do
 	same "off CPU, $comm" "$least" 'select(.kind == "group") | [.tid, .count, (.states | map_values(.count)),
 		([.stacks[] | {count, key: [.state, [.frames[]? | [.sym, .off]]]}] | group_by(.key) |
-		map([.[0].key, ([.[].count] | add)]))]' offcpu --by tid --stacks --comm $comm
+		map([.[0].key, ([.[].count] | add)]))]' offcpu --by tid --stacks --comm "$comm"
 done
 without=nobody
 same "futexes" 10 'select(.kind == "group") | [.address, .waits, .timeouts, .errors]' \
-	futex --by address --comm futexes
+	futex --by address --comm $futexes
 same "futexes by place" 1 'select(.kind == "group") | [.op, .waits, .timeouts]' \
-	futex --by site --comm futexes
+	futex --by site --comm $futexes
 same "system calls" 1 'select(.type == "group") | [.group, .count]' \
-	latency --start syscalls:sys_enter_getppid --end syscalls:sys_exit_getppid --comm getppid --by tid
+	latency --start syscalls:sys_enter_getppid --end syscalls:sys_exit_getppid --comm $getppid --by tid
 
 # So many pairs may be missing with BPF, and as many as tracefs lacks with ftrace.
 missing=$(($(info_of bpf.stk '[.events[].fields_missing] | add') + $(hidden 'sched_wak.*')))
 [ "$(info_of ftrace.stk '[.events[].fields_missing] | add')" -eq 0 ] || fail "ftrace lacks fields"
 for f in bpf ftrace; do
 	"$STACKONCE" latency --preset runqueue --by next_comm --json $f.stk | jq -r \
-		'select(.type == "group" and (.group | test("=(pingpong|forktree|futexes)$"))) |
+		--arg ours "=($pingpong|$forktree|$futexes)\$" 'select(.type == "group" and (.group | test($ours))) |
 			"\(.group) \(.count)"' | sort >$f.pairs
 done
 [ "$(wc -l <ftrace.pairs)" -eq 3 ] || fail "run queue: $(cat ftrace.pairs)"
