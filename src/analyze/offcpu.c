@@ -114,18 +114,27 @@ static bool selected(const struct offcpu_analysis *a, const struct offcpu_off *o
 	       a->opts.select(a->opts.ctx, &off->task, off->ts, off->cpu, off->state);
 }
 
-static int keep(struct offcpu_analysis *a, const struct offcpu_off *off)
+/* The task that does not run, or NULL. */
+static struct offcpu_off *find_off(const struct offcpu_analysis *a, uint32_t tid)
 {
-	struct offcpu_off *copy = malloc(sizeof(*copy));
-	int err;
+	struct offcpu_off *off = thread_map__find(&a->off, tid);
 
-	if (!copy)
-		return -ENOMEM;
-	*copy = *off;
-	err = thread_map__put(&a->off, off->task.tid, copy);
-	if (err)
-		free(copy);
-	return err;
+	return off && !off->ended ? off : NULL;
+}
+
+static int begin(struct offcpu_analysis *a, const struct offcpu_off *off)
+{
+	struct offcpu_off *room = thread_map__find(&a->off, off->task.tid);
+
+	if (!room) {
+		room = malloc(sizeof(*room));
+		if (!room || thread_map__put(&a->off, off->task.tid, room)) {
+			free(room);
+			return -ENOMEM;
+		}
+	}
+	*room = *off;
+	return 0;
 }
 
 /* ---- switches ------------------------------------------------------------------------------- */
@@ -138,11 +147,13 @@ static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
 				  .cpu = stk_event__cpu(e),
 				  .kstack = stk_event__kstack(e),
 				  .ustack = stk_event__ustack(e) };
-	struct offcpu_off *old = thread_map__remove(&a->off, off.task.tid);
+	struct offcpu_off *old = find_off(a, off.task.tid);
 	uint64_t state;
 
-	a->sums.no_return += old && selected(a, old);
-	free(old);
+	if (old) {
+		a->sums.no_return += selected(a, old);
+		old->ended = true;
+	}
 	if (!is_member(a, off.task.tid)) {
 		a->sums.others++;
 		return 0;
@@ -152,19 +163,21 @@ static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
 		return 0;
 	}
 	off.state = switch_states__of(&a->states, known->format, known->fields[PREV_STATE], state);
-	if (off.state == SWITCH_DEAD)
+	if (off.state == SWITCH_DEAD) {
 		free(thread_map__remove(&a->members, off.task.tid));
+		free(thread_map__remove(&a->off, off.task.tid));
+	}
 	if (off.state == SWITCH_DEAD || off.state == SWITCH_UNKNOWN) {
 		a->sums.dead += off.state == SWITCH_DEAD;
 		a->sums.unknown += off.state == SWITCH_UNKNOWN;
 		return 0;
 	}
-	return keep(a, &off);
+	return begin(a, &off);
 }
 
 static int count(struct offcpu_analysis *a, const struct offcpu_off *off, uint64_t ts)
 {
-	if (a->opts.select && !a->opts.select(a->opts.ctx, &off->task, off->ts, off->cpu, off->state))
+	if (!selected(a, off))
 		return 0;
 	if (may_miss(a, off->ts, ts)) {
 		a->sums.gaps++;
@@ -179,15 +192,14 @@ static int count(struct offcpu_analysis *a, const struct offcpu_off *off, uint64
 
 static int on_return(struct offcpu_analysis *a, uint32_t tid, uint64_t ts)
 {
-	struct offcpu_off *off = thread_map__remove(&a->off, tid);
-	int err = 0;
+	struct offcpu_off *off = find_off(a, tid);
 
-	if (off)
-		err = count(a, off, ts);
-	else if (is_member(a, tid))
-		a->sums.before++;
-	free(off);
-	return err;
+	if (!off) {
+		a->sums.before += is_member(a, tid);
+		return 0;
+	}
+	off->ended = true;
+	return count(a, off, ts);
 }
 
 static int on_switch(struct offcpu_analysis *a, const struct event_known *known,
@@ -228,9 +240,8 @@ static int on_new(struct offcpu_analysis *a, uint32_t tid, const struct stk_even
 
 	int err = a->chosen ? add_member(a, tid) : 0;
 
-	free(thread_map__remove(&a->off, tid));
 	woken_by(&off, e);
-	return err ?: keep(a, &off);
+	return err ?: begin(a, &off);
 }
 
 static int on_wake(struct offcpu_analysis *a, const struct event_known *known,
@@ -245,7 +256,7 @@ static int on_wake(struct offcpu_analysis *a, const struct event_known *known,
 	}
 	if (known->role == ROLE_NEW)
 		return on_new(a, (uint32_t)tid, e);
-	off = thread_map__find(&a->off, (uint32_t)tid);
+	off = find_off(a, (uint32_t)tid);
 	/* One that can run has no need of it; it was off the run queue only in name. */
 	if (off && !off->woken && off->state != SWITCH_PREEMPTED)
 		woken_by(off, e);

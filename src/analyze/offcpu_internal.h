@@ -11,8 +11,9 @@
 
 enum { ROLE_SWITCH = 1, ROLE_WAKING, ROLE_NEW };
 
-/* A task that does not run. */
+/* A task since it last stopped running. */
 struct offcpu_off {
+	bool ended; /* it runs again: its room is kept for the next time */
 	struct wait_task task;
 	enum switch_state state;
 	uint64_t ts;
@@ -29,7 +30,7 @@ struct offcpu_analysis {
 	struct offcpu_opts opts;
 	struct event_fields *fields;
 	struct switch_states states;
-	struct thread_map off; /* struct offcpu_off */
+	struct thread_map off; /* struct offcpu_off, of those that have not died */
 	bool target_read;
 	bool chosen; /* only these tasks were recorded, others where they meet them */
 	struct thread_map members; /* by thread, and by process while its first thread lives */
