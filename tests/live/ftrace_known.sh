@@ -43,8 +43,12 @@ record_bg -a $roomy -k mono --no-user-stacks --backend bpf -o bpf.stk $events
 bpf=$recorder
 # shellcheck disable=SC2086 # a list
 record_bg -a $roomy -k mono --no-user-stacks --backend ftrace -o ftrace.stk $events
-"$PROG/pingpong" "$(scale 1500 200)" 0 >/dev/null
-"$PROG/forktree" 3 2 10 >/dev/null
+# Names of their own: a test beside this one may run the same programs.
+pingpong=pp$$ forktree=ft$$
+cp "$PROG/pingpong" $pingpong || exit 1
+cp "$PROG/forktree" $forktree || exit 1
+./$pingpong "$(scale 1500 200)" 0 >/dev/null
+./$forktree 3 2 10 >/dev/null
 stop_recorder
 recorder=$bpf
 stop_recorder
@@ -75,7 +79,7 @@ flatten()
 		}' tasks "$1" | LC_ALL=C sort
 }
 
-sed -n 's/^ *\(pingpong\|forktree\)-\([0-9]*\) .*/\2/p' bpf.txt | sort -u >tasks
+sed -n "s/^ *\($pingpong\|$forktree\)-\([0-9]*\) .*/\2/p" bpf.txt | sort -u >tasks
 flatten bpf.txt >bpf.flat
 flatten ftrace.txt >ftrace.flat
 [ "$(wc -l <bpf.flat)" -gt "$(scale 3000 400)" ] || fail "only $(wc -l <bpf.flat) events to compare"
