@@ -137,18 +137,18 @@ static bool is_selected(const struct pairs *p, const struct stk_event *e)
 }
 
 /* The newest start of the key whose thread still is there. */
-static struct open_start *pop(struct pairs *p, const struct open_key *key, struct event_view *v)
+static struct open_start *pop(struct pairs *p, struct open_slot *slot, struct event_view *v)
 {
 	struct open_start *s;
 
-	while ((s = open__top(&p->open, key))) {
+	while ((s = open__top(&p->open, slot))) {
 		bool is_there = !is_gone(p, s) && !is_other_process(s, v);
 
 		if (is_there && s->over) { /* the end of one that was not kept */
 			s->over--;
 			return NULL;
 		}
-		open__pop(&p->open, key);
+		open__pop(&p->open, slot);
 		if (is_there)
 			return s;
 		count_start(p, s, &p->counts.gone);
@@ -193,9 +193,9 @@ static int passes(struct pairs *p, struct event_view *v)
 }
 
 /* What a start, or an event that --start-if says is none, replaces. */
-static void replace(struct pairs *p, struct event_view *v, const struct open_key *key)
+static void replace(struct pairs *p, struct event_view *v, struct open_slot *slot)
 {
-	struct open_start *s = pop(p, key, v);
+	struct open_start *s = pop(p, slot, v);
 
 	if (s)
 		count_start(p, s, &p->counts.replaced);
@@ -204,6 +204,7 @@ static void replace(struct pairs *p, struct event_view *v, const struct open_key
 static int add_start(struct pairs *p, struct event_view *v)
 {
 	struct pairs_counts *c = &p->counts;
+	struct open_slot *slot;
 	struct open_start *s;
 	struct open_key key;
 	unsigned int i;
@@ -211,7 +212,7 @@ static int add_start(struct pairs *p, struct event_view *v)
 
 	if (pass == IF_NO) {
 		if (p->opts.single && event_view__key(p, v, v->type->start, &key) == KEY_ALL)
-			replace(p, v, &key);
+			replace(p, v, open__find(&p->open, &key));
 		return 0;
 	}
 	c->starts++;
@@ -221,16 +222,19 @@ static int add_start(struct pairs *p, struct event_view *v)
 	known = pass == IF_UNKNOWN ? KEY_PART : known;
 	if (is_useless(p, v, known, &c->start_late, &c->start_unknown, &c->start_idle))
 		return 0;
+	slot = open__place(&p->open, &key);
+	if (!slot)
+		return -ENOMEM;
 	if (p->opts.single)
-		replace(p, v, &key);
+		replace(p, v, slot);
 	if (p->open.nr >= PAIRS_MAX_OPEN) {
-		s = open__top(&p->open, &key);
+		s = open__top(&p->open, slot);
 		if (s)
 			s->over++;
 		c->start_over++;
 		return 0;
 	}
-	s = open__push(&p->open, &key);
+	s = open__push(&p->open, slot);
 	if (!s)
 		return -ENOMEM;
 	c->max_open = MAX(c->max_open, p->open.nr);
@@ -260,7 +264,7 @@ static int add_end(struct pairs *p, struct stk_reader *r, struct event_view *v)
 		return known;
 	if (is_useless(p, v, known, &c->end_late, &c->end_unknown, &c->end_idle))
 		return 0;
-	s = pop(p, &key, v);
+	s = pop(p, open__find(&p->open, &key), v);
 	if (!s) {
 		if (is_selected(p, v->e))
 			c->without_start++;
@@ -274,6 +278,9 @@ static int add_end(struct pairs *p, struct stk_reader *r, struct event_view *v)
 		return 0;
 	}
 	pair.start = s->at;
+	err = miss__look_at_types(p, r);
+	if (err)
+		return err;
 	if (miss__between(p, r, &s->at, stk_event__ts(v->e))) {
 		c->gap++;
 		return 0;
@@ -337,7 +344,7 @@ int pairs__add(struct pairs *p, struct stk_reader *r, const struct stk_event *e)
 	v.cpu = stk_event__cpu(e);
 	/* what ends here belongs to the life before, what starts to the one after */
 	if (t->role & PAIRS_END)
-		err = miss__look_at_types(p, r) ?: add_end(p, r, &v);
+		err = add_end(p, r, &v);
 	if (!err && t->life)
 		err = add_life(p, &v);
 	if (!err && t->role & PAIRS_START)

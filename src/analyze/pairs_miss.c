@@ -9,8 +9,6 @@
 #include "losses.h"
 #include "pairs_priv.h"
 
-#define MANY_TYPES 4
-
 int miss__look_at_types(struct pairs *p, const struct stk_reader *r)
 {
 	for (; p->nr_looked < stk_reader__nr_types(r); p->nr_looked++) {
@@ -39,8 +37,8 @@ bool miss__between(const struct pairs *p, struct stk_reader *r, const struct pai
 
 	if (p->blind > start->ts)
 		return true;
-	/* Where there are many types, one question most often answers all. */
-	if (p->nr_roles > MANY_TYPES && !stk_reader__may_miss(r, &span))
+	/* one question most often answers all */
+	if (p->nr_roles > 1 && !stk_reader__may_miss(r, &span))
 		return false;
 	for (i = 0; i < p->nr_roles; i++) {
 		unsigned int index = stk_event_type__index(p->roles[i]);

@@ -9,7 +9,12 @@
 
 static uint64_t slot_hash(const struct open *o, const struct open_key *key)
 {
-	return seeded_hash__bytes(o->seed, key->v, o->parts * sizeof(*key->v));
+	uint64_t h = o->seed;
+	unsigned int i;
+
+	for (i = 0; i < o->parts; i++)
+		h = seeded_hash__u64(o->seed, h, key->v[i]);
+	return h;
 }
 
 /*
@@ -79,15 +84,11 @@ static int64_t take_place(struct open *o)
 	return o->nr_v++;
 }
 
-struct open_start *open__push(struct open *o, const struct open_key *key)
+struct open_slot *open__place(struct open *o, const struct open_key *key)
 {
 	struct open_slot *slot;
-	int64_t i;
 
 	if ((!o->slots || o->nr_slots > (1u << o->bits) / 4 * 3) && rebuild(o))
-		return NULL;
-	i = take_place(o);
-	if (i < 0)
 		return NULL;
 	slot = find(o, key);
 	if (!slot->used) {
@@ -95,6 +96,15 @@ struct open_start *open__push(struct open *o, const struct open_key *key)
 		slot->used = 1;
 		o->nr_slots++;
 	}
+	return slot;
+}
+
+struct open_start *open__push(struct open *o, struct open_slot *slot)
+{
+	int64_t i = take_place(o);
+
+	if (i < 0)
+		return NULL;
 	o->live += !slot->top;
 	o->v[i].below = slot->top;
 	o->v[i].used = true;
@@ -104,30 +114,29 @@ struct open_start *open__push(struct open *o, const struct open_key *key)
 	return &o->v[i];
 }
 
-struct open_start *open__top(const struct open *o, const struct open_key *key)
+struct open_slot *open__find(const struct open *o, const struct open_key *key)
 {
-	const struct open_slot *slot = o->slots ? find(o, key) : NULL;
+	struct open_slot *slot = o->slots ? find(o, key) : NULL;
 
+	return slot && slot->top ? slot : NULL;
+}
+
+struct open_start *open__top(const struct open *o, const struct open_slot *slot)
+{
 	return slot && slot->top ? &o->v[slot->top - 1] : NULL;
 }
 
-struct open_start *open__pop(struct open *o, const struct open_key *key)
+void open__pop(struct open *o, struct open_slot *slot)
 {
-	struct open_slot *slot = o->slots ? find(o, key) : NULL;
-	struct open_start *s;
-	uint32_t i;
+	uint32_t i = slot->top;
+	struct open_start *s = &o->v[i - 1];
 
-	if (!slot || !slot->top)
-		return NULL;
-	i = slot->top;
-	s = &o->v[i - 1];
 	slot->top = s->below;
 	o->live -= !slot->top;
 	s->below = o->free;
 	s->used = false;
 	o->free = i;
 	o->nr--;
-	return s;
 }
 
 void open__clear(struct open *o)

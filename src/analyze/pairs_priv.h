@@ -133,12 +133,16 @@ struct open {
 	uint64_t seed; /* of the slots' hash */
 };
 
-/* A new start on top of those of the key, to be filled in; NULL: out of memory. */
-struct open_start *open__push(struct open *o, const struct open_key *key);
-/* The top of the key's starts; NULL: none. */
-struct open_start *open__top(const struct open *o, const struct open_key *key);
-/* Takes it; it is there until the next push. */
-struct open_start *open__pop(struct open *o, const struct open_key *key);
+/* Where the key's starts are or will be, until the next one is placed; NULL: out of memory. */
+struct open_slot *open__place(struct open *o, const struct open_key *key);
+/* Where they are; NULL: there are none. */
+struct open_slot *open__find(const struct open *o, const struct open_key *key);
+/* A new start on top of them, to be filled in; NULL: out of memory. */
+struct open_start *open__push(struct open *o, struct open_slot *slot);
+/* The top one of them; NULL: there is none (any more). */
+struct open_start *open__top(const struct open *o, const struct open_slot *slot);
+/* Takes it away, which has to be there; what it was can be read until the next push. */
+void open__pop(struct open *o, struct open_slot *slot);
 void open__clear(struct open *o);
 
 /* ---- values of an event (pairs_value.c) ------------------------------------------------------- */

@@ -13,7 +13,7 @@ static const void *record_of(struct event_view *v)
 	return v->rec;
 }
 
-bool event_view__number(struct event_view *v, const struct source *s, uint64_t *ret_value)
+static inline bool number_of(struct event_view *v, const struct source *s, uint64_t *ret_value)
 {
 	switch (s->kind) {
 	case SOURCE_TID:
@@ -41,6 +41,11 @@ bool event_view__number(struct event_view *v, const struct source *s, uint64_t *
 	default:
 		return false;
 	}
+}
+
+bool event_view__number(struct event_view *v, const struct source *s, uint64_t *ret_value)
+{
+	return number_of(v, s, ret_value);
 }
 
 const char *event_view__string(struct event_view *v, const struct source *s, size_t *ret_len)
@@ -104,7 +109,7 @@ int event_view__key(struct pairs *p, struct event_view *v, const struct source *
 		size_t len;
 
 		if (!source__is_string(&sources[i])) {
-			all = event_view__number(v, &sources[i], &ret_key->v[i]) && all;
+			all = number_of(v, &sources[i], &ret_key->v[i]) && all;
 			idle = idle || (sources[i].kind == SOURCE_TASK && !ret_key->v[i]);
 			continue;
 		}

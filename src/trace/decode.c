@@ -42,7 +42,7 @@ static uint32_t own_number(const uint32_t *map, size_t nr, uint64_t file_number)
 static int get_tuples(struct stk_reader *r, struct rd_block *b, struct wire_cur *c)
 {
 	struct rd_tuple *t;
-	uint32_t n = wire_get_max(c, b->h.count);
+	uint32_t n = wire_get_max(c, b->h.count), marks = 0;
 
 	if (c->bad || !n || n > wire_left(c) / 7)
 		return -EBADMSG;
@@ -71,8 +71,11 @@ static int get_tuples(struct stk_reader *r, struct rd_block *b, struct wire_cur 
 		t[i].flags = wire_get_max(c, UINT8_MAX);
 	for (uint32_t i = 0; i < n; i++)
 		t[i].preempt_count = wire_get_max(c, UINT8_MAX);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		t[i].marks = wire_get_max(c, UINT16_MAX);
+		marks |= t[i].marks;
+	}
+	b->bare = marks & STK_MARK_NO_FIELDS;
 	return c->bad ? -EBADMSG : 0;
 }
 

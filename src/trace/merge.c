@@ -151,6 +151,12 @@ static void advance(struct stk_reader *r)
 	}
 }
 
+static __attribute__((noinline, cold)) void note_bare(struct stk_reader *r, const struct stk_event *e)
+{
+	if (e->tuple->marks & STK_MARK_NO_FIELDS)
+		rd_losses__bare(r, e->tuple->type->index, e->block->cpu, stk_event__tid(e), e->ts);
+}
+
 static void fill_event(struct stk_reader *r, const struct rd_block *b)
 {
 	const struct rd_event *e = &b->events[b->pos];
@@ -162,8 +168,8 @@ static void fill_event(struct stk_reader *r, const struct rd_block *b)
 	out->ordinal = e->ordinal;
 	out->late = e->ts < b->late_before;
 	r->totals.late += out->late;
-	if (out->tuple->marks & STK_MARK_NO_FIELDS)
-		rd_losses__bare(r, out->tuple->type->index, b->cpu, stk_event__tid(out), e->ts);
+	if (b->bare)
+		note_bare(r, out);
 	r->emitted = true;
 }
 

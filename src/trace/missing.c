@@ -118,11 +118,12 @@ static int lane_add(struct rd_lane *lane, struct budget *budget, uint64_t first,
 	return 0;
 }
 
-static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)
+/* The first stretch that ends at or after from. */
+static size_t lane_from(const struct rd_lane *lane, uint64_t from)
 {
-	size_t low = 0, high = lane ? lane->nr : 0;
+	size_t low = 0, high = lane->nr;
 
-	while (low < high) { /* the first that ends at or after from */
+	while (low < high) {
 		size_t mid = (low + high) / 2;
 
 		if (lane->v[mid].last < from)
@@ -130,13 +131,21 @@ static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)
 		else
 			high = mid;
 	}
-	return lane && low < lane->nr && lane->v[low].first <= to;
+	return low;
+}
+
+static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)
+{
+	size_t i = lane ? lane_from(lane, from) : 0;
+
+	return lane && i < lane->nr && lane->v[i].first <= to;
 }
 
 int rd_lane__add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t first, uint64_t last)
 {
 	struct rd_lane *lane = lane_make(l, type, cpu);
 
+	l->quiet = (struct rd_stretch){ .first = 1 };
 	return lane ? lane_add(lane, l->budget, first, last) : -ENOMEM;
 }
 
@@ -469,9 +478,11 @@ static void look_ahead(struct stk_reader *r)
 	struct stk_block_header h;
 	uint64_t at = 0;
 
-	if (r->losses.looked_ahead || r->opts.follow)
+	if (r->losses.looked_ahead)
 		return;
 	r->losses.looked_ahead = true;
+	if (r->opts.follow)
+		return;
 	while (!r->end && !r->losses.has_end && rd_peek_header(r, at, &h)) {
 		r->losses.has_end = h.type == STK_BLOCK_END;
 		if (rd_losses__wants(r, &h) && (peek_payload(r, &h, at, &payload) <= 0 ||
@@ -522,18 +533,45 @@ static bool is_cut(const struct stk_reader *r, const struct stk_span *s)
 	       (r->minor < STK_MINOR_LOSSES && s->to > l->accounted_end);
 }
 
-static bool lost_within(const struct rd_losses *l, const struct stk_span *s)
+/* The time around `at` in which nothing was lost at all: most questions are answered by that of the last. */
+static struct rd_stretch quiet_around(const struct rd_losses *l, uint64_t at)
 {
+	const struct rd_lane *all = lane_find(l, ALL, ALL);
+	struct rd_stretch quiet = { 0, UINT64_MAX };
+	size_t i = all ? lane_from(all, at) : 0;
+
+	/* beyond the limit not all losses are on all their lanes */
+	if (l->nr_lanes >= RD_MAX_LANES || (all && i < all->nr && all->v[i].first <= at))
+		return (struct rd_stretch){ .first = 1 };
+	if (all && i < all->nr)
+		quiet.last = all->v[i].first - 1;
+	if (all && i)
+		quiet.first = all->v[i - 1].last + 1;
+	return quiet;
+}
+
+static bool is_quiet(struct rd_losses *l, const struct stk_span *s)
+{
+	if (s->from < l->quiet.first || s->from > l->quiet.last)
+		l->quiet = quiet_around(l, s->from);
+	return s->from >= l->quiet.first && s->to <= l->quiet.last;
+}
+
+static bool lost_within(struct rd_losses *l, const struct stk_span *s)
+{
+	if (is_quiet(l, s))
+		return false;
 	return type_touches(l, ANY, s) || type_touches(l, s->type ? s->type->index + 1 : ALL, s);
 }
 
 bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *s)
 {
-	const struct rd_losses *l = &r->losses;
+	struct rd_losses *l = &r->losses;
 
-	look_ahead(r);
+	if (!l->looked_ahead)
+		look_ahead(r);
 	return l->failed || is_cut(r, s) || lost_within(l, s) || any_touches(&l->open, s) ||
-	       any_touches(&l->counted, s) || (s->fields && rd_losses__bare_within(r, s));
+	       any_touches(&l->counted, s) || (l->bare && s->fields && rd_losses__bare_within(r, s));
 }
 
 /* What has no end within the recording. */
@@ -568,6 +606,8 @@ int stk_reader__next_loss(struct stk_reader *r, uint64_t until, struct stk_loss 
 	struct rd_losses *l = &r->losses;
 	const struct rd_loss *loss;
 
+	if (l->looked_ahead && !r->end && l->handed == l->nr)
+		return 0;
 	look_ahead(r);
 	if (r->end)
 		close_all(r);

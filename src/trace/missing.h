@@ -69,6 +69,7 @@ struct rd_losses {
 	struct budget *budget; /* memory is taken from */
 	bool looked_ahead, has_end; /* then, of the recording */
 	bool failed; /* memory ran out: anything may be missing */
+	struct rd_stretch quiet; /* free of all that lanes hold; empty (last < first): to be found */
 	uint64_t *bare; /* by hash: time of the last event without fields on a CPU, of a task */
 };
 

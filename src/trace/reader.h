@@ -148,6 +148,7 @@ struct rd_block {
 	struct rd_event *events;
 	struct rd_tuple *tuples;
 	uint32_t nr_tuples, pos;
+	bool bare; /* some of its events may be without their fields */
 };
 
 struct stk_event {
