@@ -69,7 +69,7 @@ void rec_events__clear(struct rec_events *l)
 		free(l->left_out[i].name);
 		free(l->left_out[i].why);
 	}
-	btf__free(l->btf);
+	rec_events__all_added(l);
 	free(l->v);
 	free(l->left_out);
 	memset(l, 0, sizeof(*l));
@@ -507,6 +507,12 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 	}
 	tracefs__free_events(all, nr_all);
 	return err;
+}
+
+void rec_events__all_added(struct rec_events *l)
+{
+	btf__free(l->btf);
+	l->btf = NULL;
 }
 
 /* An event of our own. */
