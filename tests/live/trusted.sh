@@ -14,8 +14,10 @@ events=sched:sched_switch,sched:sched_process_fork,sched:sched_process_exit
 events=$events,sched:sched_process_free,syscalls:sys_exit_wait4,syscalls:sys_exit_waitid
 events=$events,syscalls:sys_enter_futex,syscalls:sys_exit_futex
 
-# Children that have one thread each.
-sh -c 'while :; do /bin/true; sleep 0.05; done' &
+# Children that have one thread each, and a name that others do not have.
+child=tr$$
+cp /bin/true $child || exit 1
+sh -c "while :; do ./$child; sleep 0.05; done" &
 forker=$!
 test_pids="$test_pids $forker"
 
@@ -164,10 +166,10 @@ cmp -s life.ours life.theirs || {
 
 # A zombie's end may also be known from other events, but none that lifecycle trusts is unknown to latency.
 pairs reaped prev_pid sched:sched_switch syscalls:sys_exit_wait4 --match prev_pid=ret --single \
-	--start-if 'prev_state&32=32' --comm true
+	--start-if 'prev_state&32=32' --comm $child
 whole reaped
 awk '{ print $1, $2, $4 }' reaped.pairs >reaped.ours
-awk -v by="$forker" '$4 == by && $5 == "true" && $2 > $1 { print $1, $2, $3 }' zombie.pairs >reaped.theirs
+awk -v by="$forker" -v child="$child" '$4 == by && $5 == child && $2 > $1 { print $1, $2, $3 }' zombie.pairs >reaped.theirs
 [ -s reaped.theirs ] || fail "lifecycle knows no child that was reaped"
 awk 'FNR == NR { ours[$0]; next } !($0 in ours) { print; bad = 1 } END { exit bad }' reaped.ours reaped.theirs ||
 	fail "lifecycle trusts zombies that latency does not"
