@@ -76,6 +76,12 @@ compare()
 	note "sub-buffers of $1 bytes: $(wc -l <ours) records equal, $(grep -c '^lost' pages) losses told"
 }
 
+# overruns: records of the ring that were overwritten.
+overruns()
+{
+	cat "$instance"/per_cpu/cpu*/stats | awk '/^overrun/ { n += $2 } END { print n + 0 }'
+}
+
 new_instance
 grep -H '' "$instance"/events/*/*/id | sed 's#.*/\([^/]*\)/id:#\1 #' >ids
 echo 1 >"$instance/options/stacktrace"
@@ -89,7 +95,12 @@ done
 echo 4096 >"$instance/buffer_size_kb"
 record_ring
 compare 4096 "$(scale 300 100)"
-grep -q '^lost' pages && fail "nothing was lost, but told"
+# on a busy machine half a second is long, and the ring too small
+if [ "$(overruns)" -eq 0 ]; then
+	grep -q '^lost' pages && fail "nothing was lost, but told"
+else
+	grep -q '^lost' pages || fail "$(overruns) records were lost, and not told"
+fi
 
 if [ -e "$instance/buffer_subbuf_size_kb" ]; then
 	echo 16 >"$instance/buffer_subbuf_size_kb" || fail "sub-buffers of 16 kB are refused"
@@ -102,6 +113,5 @@ fi
 echo 8 >"$instance/buffer_size_kb"
 record_ring
 compare 4096 $(($(nproc) * 10))
-[ "$(cat "$instance"/per_cpu/cpu*/stats | awk '/^overrun/ { n += $2 } END { print n }')" -gt 0 ] ||
-	fail "the ring was to overflow"
+[ "$(overruns)" -gt 0 ] || fail "the ring was to overflow"
 grep -q '^lost' pages || fail "lost events are not told"
