@@ -108,7 +108,7 @@ static bool may_miss(struct offcpu_analysis *a, uint64_t from, uint64_t to)
 	return event_fields__may_miss(a->fields, a->r, &q);
 }
 
-static bool selected(const struct offcpu_analysis *a, const struct offcpu_off *off)
+bool offcpu_off__is_selected(const struct offcpu_analysis *a, const struct offcpu_off *off)
 {
 	return !a->opts.select ||
 	       a->opts.select(a->opts.ctx, &off->task, off->ts, off->cpu, off->state);
@@ -151,7 +151,7 @@ static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
 	uint64_t state;
 
 	if (old) {
-		a->sums.no_return += selected(a, old);
+		a->sums.no_return += offcpu_off__is_selected(a, old);
 		old->ended = true;
 	}
 	if (!is_member(a, off.task.tid)) {
@@ -177,7 +177,7 @@ static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
 
 static int count(struct offcpu_analysis *a, const struct offcpu_off *off, uint64_t ts)
 {
-	if (!selected(a, off))
+	if (!offcpu_off__is_selected(a, off))
 		return 0;
 	if (may_miss(a, off->ts, ts)) {
 		a->sums.gaps++;

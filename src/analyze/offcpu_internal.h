@@ -40,6 +40,9 @@ struct offcpu_analysis {
 	struct offcpu_result result;
 };
 
+/* Whether the time off the CPU that begins there is asked for. */
+bool offcpu_off__is_selected(const struct offcpu_analysis *a, const struct offcpu_off *off);
+
 void offcpu_sums__init(struct offcpu_analysis *a);
 void offcpu_sums__clear(struct offcpu_analysis *a);
 /* The time from where off left until ts. */

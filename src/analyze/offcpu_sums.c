@@ -255,8 +255,7 @@ static int list_open(struct offcpu_analysis *a)
 	if (!a->result.open)
 		return -ENOMEM;
 	while ((off = thread_map__next(&a->off, &at))) {
-		if (off->ended || (a->opts.select && !a->opts.select(a->opts.ctx, &off->task,
-								     off->ts, off->cpu, off->state)))
+		if (off->ended || !offcpu_off__is_selected(a, off))
 			continue;
 		a->result.open[nr++] =
 			(struct offcpu_open){ .task = off->task,

@@ -116,9 +116,7 @@ struct open_start *open__push(struct open *o, struct open_slot *slot)
 
 struct open_slot *open__find(const struct open *o, const struct open_key *key)
 {
-	struct open_slot *slot = o->slots ? find(o, key) : NULL;
-
-	return slot && slot->top ? slot : NULL;
+	return o->slots ? find(o, key) : NULL;
 }
 
 struct open_start *open__top(const struct open *o, const struct open_slot *slot)

@@ -135,11 +135,11 @@ struct open {
 
 /* Where the key's starts are or will be, until the next one is placed; NULL: out of memory. */
 struct open_slot *open__place(struct open *o, const struct open_key *key);
-/* Where they are; NULL: there are none. */
+/* Where they are; NULL: the table is empty. */
 struct open_slot *open__find(const struct open *o, const struct open_key *key);
 /* A new start on top of them, to be filled in; NULL: out of memory. */
 struct open_start *open__push(struct open *o, struct open_slot *slot);
-/* The top one of them; NULL: there is none (any more). */
+/* The newest of them; NULL: the key has no start. */
 struct open_start *open__top(const struct open *o, const struct open_slot *slot);
 /* Takes it away, which has to be there; what it was can be read until the next push. */
 void open__pop(struct open *o, struct open_slot *slot);

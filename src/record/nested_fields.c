@@ -34,9 +34,8 @@ static const struct {
 	{                                           \
 		event, field, WIRE_FILL_##kind, arg \
 	}
-#define TASK_EVENT(event, arg)                                            \
-	ONE(event, "comm", COMM, arg), ONE(event, "comm", COMM_LOC, arg), \
-		ONE(event, "pid", PID, arg), ONE(event, "prio", PRIO, arg)
+#define TASK_EVENT(event, arg) \
+	ONE(event, "comm", COMM, arg), ONE(event, "pid", PID, arg), ONE(event, "prio", PRIO, arg)
 #define WAKEUP(event) TASK_EVENT(event, 1), ONE(event, "target_cpu", CPU, 1)
 
 static const struct {
@@ -57,14 +56,11 @@ static const struct {
 	TASK_EVENT("sched_process_exit", 1),
 	ONE("sched_process_exit", "group_dead", BYTE, 2),
 	ONE("sched_process_wait", "comm", COMM, 0),
-	ONE("sched_process_wait", "comm", COMM_LOC, 0),
 	ONE("sched_process_wait", "pid", PID_NR, 1),
 	ONE("sched_process_wait", "prio", PRIO, 0),
 	ONE("sched_process_fork", "parent_comm", COMM, 1),
-	ONE("sched_process_fork", "parent_comm", COMM_LOC, 1),
 	ONE("sched_process_fork", "parent_pid", PID, 1),
 	ONE("sched_process_fork", "child_comm", COMM, 2),
-	ONE("sched_process_fork", "child_comm", COMM_LOC, 2),
 	ONE("sched_process_fork", "child_pid", PID, 2),
 };
 
@@ -135,13 +131,17 @@ static unsigned int known_args(const struct btf *btf, const char *event, const c
 	return i;
 }
 
+/* As names of tasks are since 6.18. */
+static bool is_string_loc(const struct ev_field *f)
+{
+	return f->kind == EV_FIELD_DATA_LOC && f->is_char && !(f->offset & 3);
+}
+
 static bool fits(const struct ev_field *f, enum wire_fill_kind kind)
 {
 	switch (kind) {
 	case WIRE_FILL_COMM:
-		return f->kind == EV_FIELD_STRING && f->size == 16;
-	case WIRE_FILL_COMM_LOC:
-		return f->kind == EV_FIELD_DATA_LOC && f->is_char && !(f->offset & 3);
+		return is_string_loc(f) || (f->kind == EV_FIELD_STRING && f->size == 16);
 	case WIRE_FILL_BYTE:
 		return f->kind == EV_FIELD_INT && f->size == 1;
 	case WIRE_FILL_STATE:
@@ -185,9 +185,11 @@ const char *nested_fields__describe(const char *system, const char *name, const 
 			return f->name;
 		if (rows[row].arg > nr_args)
 			return ARGUMENTS;
-		desc->fill[desc->nr_fills++] = (struct wire_fill){ .kind = rows[row].kind,
-								   .arg = rows[row].arg,
-								   .off = (uint16_t)f->offset };
+		desc->fill[desc->nr_fills++] =
+			(struct wire_fill){ .kind = is_string_loc(f) ? WIRE_FILL_COMM_LOC :
+								       rows[row].kind,
+					    .arg = rows[row].arg,
+					    .off = (uint16_t)f->offset };
 	}
 	desc->nr_fill_args = (uint16_t)nr_args;
 	desc->flags |= DESC_FILLED;

@@ -155,8 +155,8 @@ static __always_inline u32 size_of(const u8 *rec, const struct event_desc *d)
 	return size;
 }
 
-/* A record that has waited long enough. */
-static __always_inline void tell(struct difference *d, const struct one *one, const struct kept *m)
+/* Reports a record that has waited long enough. */
+static __always_inline void report(struct difference *d, const struct one *one, const struct kept *m)
 {
 	d->one = *one;
 	bpf_probe_read_kernel(&d->made, sizeof(d->made), m);
@@ -196,7 +196,7 @@ int check(void *ctx)
 	match(&r->one, others);
 	slot = &to->v[__sync_fetch_and_add(&to->next, 1) % WAIT];
 	if (slot->size && !slot->matched)
-		tell(&r->d, slot, others);
+		report(&r->d, slot, others);
 	*slot = r->one;
 	room_put(r);
 	return 1;

@@ -673,7 +673,7 @@ static void test_many(void **state)
 	many(scattered, 300000);
 }
 
-/* More types on more CPUs than are told apart: whatever is asked, what is missing is called so. */
+/* With more types and CPUs than the reader keeps apart, every question about a loss is answered yes. */
 static void test_many_lanes(void **state)
 {
 	const uint32_t nr_cpus = 10000, cpu = nr_cpus - 1;
