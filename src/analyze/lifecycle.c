@@ -145,7 +145,9 @@ static uint64_t gap_count(const struct lifecycle *l, enum lc_role role, enum lif
 	for (i = 0; i < stk_reader__nr_types(l->r); i++) {
 		const struct stk_event_type *t = stk_reader__type(l->r, i);
 
-		for (c = 0; has_role(t, role) && c < STK_NR_COUNTERS; c++)
+		if (!has_role(t, role))
+			continue;
+		for (c = 0; c < STK_NR_COUNTERS; c++)
 			if (counts_for(c, kind, role))
 				n += stk_reader__counter(l->r, t, c);
 	}

@@ -248,14 +248,6 @@ static void read_fd(const uint8_t *data, size_t size, struct stk_reader_opts *op
 	close(fd);
 }
 
-const char *__asan_default_options(void);
-
-/* A reader lives for microseconds and makes some hundred allocations. */
-const char *__asan_default_options(void)
-{
-	return "malloc_context_size=4:quarantine_size_mb=8:allocator_release_to_os_interval_ms=-1";
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct stk_reader_opts opts = { .size = sizeof(opts), .log = log_nothing };

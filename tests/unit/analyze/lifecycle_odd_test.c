@@ -325,6 +325,23 @@ static void test_bad_lists(void **state)
 	}
 }
 
+/* Its number is its own child's: of a list, and of an event. */
+static void test_own_child(void **state)
+{
+	struct recording *r = begin(0);
+
+	meta(r, "tasks.start", "10 10 1 10 0 S listed\n");
+	ev(r, 100, 10, 10, FORK, 10, 0, 0, "self");
+	ev(r, 110, 20, 20, NEWTASK, 20, 0, 0, "self");
+	ev(r, 120, 20, 21, WAIT4_RET, -1, 0, 0, NULL);
+	ev(r, 130, 20, 21, NEWTASK, 21, 0x10000, 0, "self");
+	ends(r, 200, 20, 3, Z);
+	waits(r, 210, 10, 20);
+	told(r);
+	assert_int_equal(counts.processes, 0);
+	assert_exit(process(20, 0), 3);
+}
+
 /* More generations than any family has. */
 static void test_long_line(void **state)
 {
@@ -351,7 +368,7 @@ int main(void)
 		cmocka_unit_test(test_exit_lost),    cmocka_unit_test(test_no_frees),
 		cmocka_unit_test(test_unfreed),	     cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_list_is_late), cmocka_unit_test(test_bad_lists),
-		cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_own_child),    cmocka_unit_test(test_long_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
