@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,11 +22,14 @@
 
 #define MAX_WAITING 1024 /* sights nobody took so far; each may hold a descriptor */
 #define MAX_TABLES 64 /* as many waiting sights may bring a table */
-#define PATIENCE_NS 250000000 /* that opener__next() waits for a file that does not open */
+/* That opener__next() waits for a file that does not open: so many looks at so many ns find it asleep. */
+#define LOOK_NS 50000000
+#define LOOKS 5
 
 struct opener {
 	pthread_t thread;
 	bool started;
+	pid_t tid; /* the thread's; 0: it has not run yet */
 	struct ring_buffer *ring;
 	const char *positions; /* of the ring: pages with the consumer's and the producer's */
 	int stop_fd;
@@ -140,6 +144,7 @@ static void *run(void *arg)
 	};
 	int err = 0;
 
+	__atomic_store_n(&o->tid, gettid(), __ATOMIC_RELAXED);
 	hurry();
 	while (err >= 0) {
 		err = ring_buffer__consume(o->ring);
@@ -250,18 +255,43 @@ bool opener__free(struct opener *o)
 
 /* ---- the other side --------------------------------------------------------------------------- */
 
-/* Waits for a sight that is on its way. */
+/*
+ * Whether the thread waits for something, which here is a file system.  One that has no CPU, or builds
+ * the table of a large file, gets done.
+ */
+static bool is_asleep(const struct opener *o)
+{
+	pid_t tid = __atomic_load_n(&o->tid, __ATOMIC_RELAXED);
+	char path[64], stat[512], *close;
+	_cleanup_fclose_ FILE *f = NULL;
+	size_t n;
+
+	if (!tid)
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	f = fopen(path, "re");
+	n = f ? fread(stat, 1, sizeof(stat) - 1, f) : 0;
+	stat[n] = 0;
+	close = strrchr(stat, ')'); /* of its name; the state follows */
+	return !close || strncmp(close, ") R", 3) != 0;
+}
+
+/* Waits for a sight that is on its way, but not for a file system that does not answer. */
 static void wait_for_first(struct opener *o)
 {
+	unsigned int asleep = 0;
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += PATIENCE_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	while (!o->first && !o->err && !o->stuck && behind(o))
-		if (pthread_cond_timedwait(&o->changed, &o->lock, &until) == ETIMEDOUT)
-			o->stuck = true;
+	while (!o->first && !o->err && !o->stuck && behind(o)) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += LOOK_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (pthread_cond_timedwait(&o->changed, &o->lock, &until) != ETIMEDOUT)
+			continue;
+		asleep = is_asleep(o) ? asleep + 1 : 0;
+		o->stuck = asleep >= LOOKS;
+	}
 }
 
 int opener__fd(const struct opener *o)

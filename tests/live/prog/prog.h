@@ -30,14 +30,20 @@ static inline unsigned long arg_number(int argc, char **argv, int i, unsigned lo
 	return value;
 }
 
-static inline void pin_to_cpu(unsigned int cpu)
+/* tid: 0 is the caller. */
+static inline void pin_task(pid_t tid, unsigned int cpu)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "pin to cpu %u", cpu);
+	if (sched_setaffinity(tid, sizeof(set), &set))
+		err(1, "pin task %d to cpu %u", tid, cpu);
+}
+
+static inline void pin_to_cpu(unsigned int cpu)
+{
+	pin_task(0, cpu);
 }
 
 static inline uint64_t rusage_ns(int who)

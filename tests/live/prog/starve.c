@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * starve TID MILLISECONDS: a thread gets no CPU for so long: it may run on the last CPU only, and there
+ * runs something more urgent.  Returns when that has begun.
+ */
+#include <time.h>
+
+#include "prog.h"
+
+static void spin(int began, unsigned long ms)
+{
+	struct sched_param urgent = { .sched_priority = 50 };
+	struct timespec t, from;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &urgent))
+		err(1, "SCHED_FIFO");
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	if (write(began, "", 1) != 1)
+		err(1, "write");
+	close(began);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	while ((t.tv_sec - from.tv_sec) * 1000 + (t.tv_nsec - from.tv_nsec) / 1000000 < (long)ms);
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int cpu = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
+	unsigned long ms = arg_number(argc, argv, 2, 600, 900); /* the kernel leaves 5 % to others */
+	pid_t tid = (pid_t)arg_number(argc, argv, 1, 0, 1 << 22);
+	int began[2];
+	char byte;
+
+	if (pipe(began))
+		err(1, "pipe");
+	pin_task(tid, cpu);
+	if (!fork()) {
+		pin_to_cpu(cpu);
+		close(began[0]);
+		spin(began[1], ms);
+	}
+	close(began[1]);
+	return read(began[0], &byte, 1) != 1;
+}
