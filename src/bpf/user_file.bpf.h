@@ -267,7 +267,7 @@ __noinline int file_id(struct user_walk *u, u64 addr)
 		u->news_left--;
 		news_send(u, id, true);
 	}
-	if (!f->announced && !__sync_val_compare_and_swap(&f->announced, 0, 1)) {
+	if (u->news_left && !f->announced && !__sync_val_compare_and_swap(&f->announced, 0, 1)) {
 		u->news_left--;
 		if (!news_send(u, id, false))
 			f->announced = 0;

@@ -32,7 +32,7 @@ static __always_inline void copy_vma(struct wire_copy *c, u64 start, u64 end, u6
 }
 
 /* The mappings that the thread remembers. */
-__noinline int copy_vmas(struct cpu_copy *cc, struct user_walk *u, struct user_thread *t)
+__noinline int copy_vmas(struct copy_slot *cc, struct user_walk *u, struct user_thread *t)
 {
 	u32 i;
 
@@ -48,7 +48,7 @@ __noinline int copy_vmas(struct cpu_copy *cc, struct user_walk *u, struct user_t
 	return 0;
 }
 
-static __always_inline bool copy_knows(struct cpu_copy *cc, u64 word)
+static __always_inline bool copy_knows(struct copy_slot *cc, u64 word)
 {
 	u32 i;
 
@@ -70,7 +70,7 @@ static __always_inline bool copy_knows(struct cpu_copy *cc, u64 word)
 }
 
 /* A word of the copied stack: if it may be a return address, the recorder must know the mapping. */
-__noinline int copy_word(struct cpu_copy *cc, struct user_walk *u, u32 i)
+__noinline int copy_word(struct copy_slot *cc, struct user_walk *u, u32 i)
 {
 	u64 word, start, len = 4096;
 	u32 n;
@@ -104,7 +104,7 @@ __noinline int copy_word(struct cpu_copy *cc, struct user_walk *u, u32 i)
 }
 
 /* In two steps, for the verifier's sake. */
-__noinline int copy_words(struct cpu_copy *cc, struct user_walk *u, u32 from, u32 nr)
+__noinline int copy_words(struct copy_slot *cc, struct user_walk *u, u32 from, u32 nr)
 {
 	u32 i;
 
@@ -120,7 +120,7 @@ __noinline int copy_words(struct cpu_copy *cc, struct user_walk *u, u32 from, u3
 }
 
 /* The stack's bytes from the stack pointer on: as much as is there, up to the limit of pages. */
-__noinline int copy_stack(struct cpu_copy *cc, u64 sp, u64 stack_hi, u32 pages)
+__noinline int copy_stack(struct copy_slot *cc, u64 sp, u64 stack_hi, u32 pages)
 {
 	u32 i;
 
@@ -156,7 +156,7 @@ __noinline int copy_stack(struct cpu_copy *cc, u64 sp, u64 stack_hi, u32 pages)
 }
 
 /* The true return addresses in place of uretprobes' trampoline. */
-__noinline int copy_returns(struct cpu_copy *cc, struct user_walk *u)
+__noinline int copy_returns(struct copy_slot *cc, struct user_walk *u)
 {
 	u64 at, stack = 0, ip = 0, *word;
 	u32 i;
@@ -182,7 +182,7 @@ __noinline int copy_returns(struct cpu_copy *cc, struct user_walk *u)
 }
 
 /* Where the walk stands. */
-__noinline int copy_state(struct cpu_copy *cc, struct user_walk *u)
+__noinline int copy_state(struct copy_slot *cc, struct user_walk *u)
 {
 	struct wire_copy *c;
 	u32 i;
@@ -216,15 +216,45 @@ __noinline int copy_state(struct cpu_copy *cc, struct user_walk *u)
 	return 0;
 }
 
-/* Puts the copy into the ring; its tag, or 0: no room. */
+/* Puts the copy into the ring; false: no room. */
+__noinline int copy_send(struct copy_slot *cc, struct user_walk *u, struct user_thread *t, u32 pages)
+{
+	u32 cpu = bpf_get_smp_processor_id(), i, n;
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	u64 size;
+
+	if (!cc || !u || !t || !ring)
+		return 0;
+	copy_state(cc, u);
+	copy_stack(cc, u->w.sp, u->stack_hi, pages);
+	if (u->returns)
+		copy_returns(cc, u);
+	copy_vmas(cc, u, t);
+	u->news_left = WIRE_VMAS; /* the recorder needs them all, and now */
+	n = cc->copy.len / 8;
+	if (n > WIRE_COPY_BYTES / 8)
+		n = WIRE_COPY_BYTES / 8;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WIRE_COPY_BYTES / 8; i += COPY_STEP)
+		copy_words(cc, u, i, n);
+	size = n * 8;
+	cc->copy.len = size;
+	asm volatile("" : "+r"(size));
+	return size <= WIRE_COPY_BYTES &&
+	       !bpf_ringbuf_output(ring, &cc->copy, offsetof(struct wire_copy, stack) + size,
+				   BPF_RB_NO_WAKEUP);
+}
+
+/* Copies the stack for the recorder; the copy's tag, or 0: no room. */
 __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 {
-	u32 cpu = bpf_get_smp_processor_id(), pages = COPY_PAGES, i, n;
-	struct cpu_copy *cc = bpf_map_lookup_elem(&copies, &cpu);
+	u32 cpu = bpf_get_smp_processor_id(), pages = COPY_PAGES, i;
+	struct cpu_copies *c = bpf_map_lookup_elem(&copies, &cpu);
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
-	u64 tag = 0, size;
+	struct copy_slot *cc;
+	u64 tag, size;
 
-	if (!u || !t || !cc || !ring)
+	if (!u || !t || !c || !ring)
 		return 0;
 	/* events come first: the fuller the ring, the less is copied */
 	size = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
@@ -232,29 +262,16 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 		return 0;
 	if (size > copy_limit)
 		pages = 1;
-	if (__sync_lock_test_and_set(&cc->busy, 1))
+	i = scratch_claim(c->busy, LOG2_SCRATCHES);
+	if (i >> LOG2_SCRATCHES)
 		return 0;
-	copy_state(cc, u);
-	copy_stack(cc, u->w.sp, u->stack_hi, pages);
-	if (u->returns)
-		copy_returns(cc, u);
-	copy_vmas(cc, u, t);
-	n = cc->copy.len / 8;
-	if (n > WIRE_COPY_BYTES / 8)
-		n = WIRE_COPY_BYTES / 8;
-#pragma clang loop unroll(disable)
-	for (i = 0; i < WIRE_COPY_BYTES / 8; i += COPY_STEP)
-		copy_words(cc, u, i, n);
-	cc->copy.tag = ++cc->tag;
-	size = n * 8;
-	cc->copy.len = size;
-	asm volatile("" : "+r"(size));
-	if (size <= WIRE_COPY_BYTES &&
-	    !bpf_ringbuf_output(ring, &cc->copy, offsetof(struct wire_copy, stack) + size,
-				BPF_RB_NO_WAKEUP))
-		tag = cc->copy.tag;
+	cc = &c->slot[i];
+	tag = __sync_fetch_and_add(&c->tag, 1) + 1;
+	cc->copy.tag = tag;
+	if (!copy_send(cc, u, t, pages))
+		tag = 0;
 	barrier();
-	*(volatile u32 *)&cc->busy = 0;
+	*(volatile u32 *)&c->busy[i] = 0;
 	return tag;
 }
 

@@ -66,21 +66,25 @@ struct {
 
 #define COPY_NOT 32
 
-/* One copy under way per CPU. */
-struct cpu_copy {
-	u32 busy;
+/* A copy on its way. */
+struct copy_slot {
 	u32 nr_not; /* address ranges that hold no code */
 	u32 lookups;
-	u32 pad;
-	u64 tag; /* of the last one */
 	u64 not_code[COPY_NOT][2]; /* start, length; the oldest is forgotten */
 	struct wire_copy copy;
+};
+
+/* As many as there are scratches: an event that hits a copy has a stack, too. */
+struct cpu_copies {
+	u32 busy[1 << LOG2_SCRATCHES];
+	u64 tag; /* of the last one */
+	struct copy_slot slot[1 << LOG2_SCRATCHES];
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct cpu_copy);
+	__type(value, struct cpu_copies);
 } copies SEC(".maps");
 
 #endif /* USER_STATE_BPF_H */

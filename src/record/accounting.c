@@ -52,14 +52,22 @@ static uint64_t swallowed(const struct programs *p)
 	return sum;
 }
 
-static void samples(struct programs *p, unsigned int event, uint64_t *c)
+/* How long the CPUs could take samples so far, all together, in ns. */
+static uint64_t samples_enabled(const struct programs *p)
 {
-	uint64_t taken, enabled = 0;
+	uint64_t enabled = 0;
 	unsigned int cpu;
 
-	taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE];
 	for (cpu = 0; cpu < p->nr_cpus; cpu++)
 		enabled += attach__samples_enabled(p, cpu);
+	return enabled;
+}
+
+/* c is of a later moment than enabled: what comes in between is no sample that was skipped. */
+static void samples(struct programs *p, unsigned int event, uint64_t enabled, uint64_t *c)
+{
+	uint64_t taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE];
+
 	c[STK_C_SAMPLE_EXPECTED] = enabled / (1000000000ull / p->opts.sample_hz);
 	c[STK_C_SAMPLE_THROTTLED] = p->throttled;
 	/* a CPU at rest makes no cycles: what was to be expected is an upper bound then */
@@ -98,6 +106,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 			.armed = is_armed,
 			.returns = e->desc.flags & DESC_RETURN,
 		};
+		uint64_t enabled = e->kind == STK_KIND_SAMPLE ? samples_enabled(p) : 0;
 		uint64_t *c = ret_counters[i];
 
 		sum_cpus(p, i, c, &b);
@@ -109,7 +118,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 			p->unseen[i] = MAX(p->unseen[i], unseen);
 		}
 		if (e->kind == STK_KIND_SAMPLE)
-			samples(p, i, c);
+			samples(p, i, enabled, c);
 	}
 	return 0;
 }

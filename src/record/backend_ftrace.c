@@ -15,6 +15,7 @@
 #include "ftrace_instance.h"
 #include "ftrace_tasks.h"
 #include "ftrace_users.h"
+#include "grace.h"
 #include "log.h"
 #include "meta.h"
 #include "recorder.h"
@@ -108,12 +109,15 @@ static int begun(void *ctx)
 	struct ftrace_backend *b = ctx;
 	char text[sizeof(b->trigger) + 1];
 	unsigned int i;
+	int err;
 
 	for (i = 0; i < BEGIN_TRIES && !is_on(b); i++)
 		usleep(100);
 	snprintf(text, sizeof(text), "!%s", b->trigger);
 	b->armed = true;
-	return ftrace_instance__write(b->instance, RENAME_TRIGGER, text);
+	err = ftrace_instance__write(b->instance, RENAME_TRIGGER, text);
+	/* a child that has not come so far for want of a CPU is recorded all the same */
+	return err ?: ftrace_instance__write(b->instance, "tracing_on", "1");
 }
 
 /* ---- start ------------------------------------------------------------------------------------ */
@@ -387,12 +391,15 @@ static int ftrace_arm(struct backend *base)
 static int ftrace_disarm(struct backend *base)
 {
 	struct ftrace_backend *b = of(base);
+	int err;
 
 	/* the stacks of the last events come when their tasks go back to user space */
 	if (has_cookies(b) && !ftrace_instance__write(b->instance, "events/enable", "0"))
 		usleep(COOKIES_US);
 	b->armed = false;
-	return ftrace_instance__write(b->instance, "tracing_on", "0");
+	err = ftrace_instance__write(b->instance, "tracing_on", "0");
+	grace__wait(); /* events that saw it on are in their ring */
+	return err;
 }
 
 /* The row of what the rings had no room for: with several events nobody knows whose that was. */

@@ -242,12 +242,12 @@ int files__take_news(struct files *f, const struct wire_news *n)
 }
 
 /* The next of the news that came by the ring; 1, 0: there are none, or an errno. */
-static int take_next(struct files *f)
+static int take_next(struct files *f, bool wait)
 {
 	struct sight s;
 	int err, n;
 
-	n = f->opener ? opener__next(f->opener, &s) : 0;
+	n = f->opener ? opener__next(f->opener, wait, &s) : 0;
 	if (n <= 0)
 		return n;
 	err = take_sight(f, &s);
@@ -261,7 +261,7 @@ static int take_until(struct files *f, uint32_t id)
 	int n = 1;
 
 	while (n > 0 && !f->by_id[id])
-		n = take_next(f);
+		n = take_next(f, true);
 	return MIN(n, 0);
 }
 
@@ -271,9 +271,8 @@ static int on_retry(void *ctx, struct wire_news *n)
 {
 	struct files *f = ctx;
 
-	if (n->file && n->file < WIRE_MAX_FILES && is_gone(f, n->file))
-		return files__take_news(f, n);
-	return 0;
+	/* also those that are met here first: nobody else will announce them */
+	return n->file && n->file < WIRE_MAX_FILES ? files__take_news(f, n) : 0;
 }
 
 /* Somebody else may have mapped them meanwhile. */
@@ -382,7 +381,7 @@ int files__poll(struct files *f)
 
 	table_cache__tick(f->tables, now);
 	do {
-		n = take_next(f);
+		n = take_next(f, false);
 	} while (n > 0 && clock_ns(CLOCK_MONOTONIC_COARSE) - now < POLL_NS);
 	if (n < 0)
 		return n;
@@ -425,7 +424,7 @@ static int on_search(void *ctx, struct wire_news *n)
 	int err;
 
 	if (n->file != f->wanted)
-		return 0;
+		return on_retry(f, n);
 	err = seen_file__open(&f->seen, n, false, &s);
 	if (!err)
 		err = load_table(f, n->file, &s);
@@ -461,11 +460,30 @@ static int load_again(struct files *f, uint32_t id)
 	return err == -ENOMEM ? err : 0;
 }
 
-const struct unwind_table *files__table(struct files *f, uint32_t id)
+/* Nobody told of the file, or not yet: it is where the stack was copied. */
+static int take_mapping(struct files *f, const struct wire_copy *c, const struct wire_vma *v)
 {
+	struct wire_news n = {
+		.key = f->o.entries[v->file].key,
+		.file = v->file,
+		.tgid = c->tgid,
+		.tid = c->tid,
+		.start = v->start,
+		.end = v->end,
+		.offset = v->start - v->delta,
+	};
+
+	return f->opener && opener__is_stuck(f->opener) ? 0 : files__take_news(f, &n);
+}
+
+const struct unwind_table *files__table(struct files *f, const struct wire_copy *c,
+					const struct wire_vma *v)
+{
+	uint32_t id = v->file;
+
 	if (!id || id >= WIRE_MAX_FILES)
 		return NULL;
-	if (!f->by_id[id] && take_until(f, id))
+	if (!f->by_id[id] && (take_until(f, id) || (!f->by_id[id] && take_mapping(f, c, v))))
 		return NULL;
 	if (f->by_id[id] && is_new(f, id) && load_again(f, id))
 		return NULL;
@@ -479,8 +497,12 @@ int files__note_frame(struct files *f, uint32_t number, uint64_t offset)
 
 int files__finish(struct files *f, bool symbols)
 {
-	int err = file_map__hash_all(f->map);
+	int err = 1;
 
+	while (err > 0)
+		err = take_next(f, true);
+	if (!err)
+		err = file_map__hash_all(f->map);
 	if (!err && symbols)
 		err = user_frames__write_symbols(&f->frames, f->map, f->o.w);
 	return err;

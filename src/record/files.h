@@ -46,8 +46,9 @@ int files__fd(const struct files *f);
  */
 int files__number(struct files *f, uint32_t id, uint32_t *ret_number);
 
-/* For unwinding in the recorder: the table, loaded if need be; NULL: there is none. */
-const struct unwind_table *files__table(struct files *f, uint32_t id);
+/* For unwinding a copied stack: the table of a mapping's file, loaded if need be; NULL: there is none. */
+const struct unwind_table *files__table(struct files *f, const struct wire_copy *c,
+					const struct wire_vma *v);
 
 /* A frame of a stack that is being written; its symbol will be stored at the end. */
 int files__note_frame(struct files *f, uint32_t number, uint64_t offset);

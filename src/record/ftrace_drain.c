@@ -17,6 +17,7 @@
 #include "ftrace_tasks.h"
 #include "ftrace_users.h"
 #include "log.h"
+#include "grace.h"
 #include "namer.h"
 #include "recorder.h"
 #include "symbols/ksyms.h"
@@ -40,6 +41,7 @@ struct ftrace_drain {
 		size_t len, cap;
 		bool more; /* in the ring */
 		uint64_t last_ts; /* of what was looked at */
+		uint64_t waited_ts; /* the last one when its CPU was waited for */
 	} * cpus;
 	size_t page_size;
 	uint16_t *by_type; /* event index + 1 by common_type */
@@ -369,6 +371,21 @@ static int take_pages(struct ftrace_drain *d)
 	return 0;
 }
 
+/*
+ * Whether an event's stack may still be on its way: the CPU, a virtual one, may stand still between the two.
+ * It is there after a grace period, and found by the next run.
+ */
+static bool is_writing(struct ftrace_cpu *cpu)
+{
+	uint64_t ts;
+
+	if (!ftrace_match__oldest(cpu->match, &ts) || cpu->waited_ts == cpu->last_ts)
+		return false;
+	grace__wait();
+	cpu->waited_ts = cpu->last_ts;
+	return true;
+}
+
 /* Events that wait for a stack hold the round back, but not for long. */
 static int settle(struct ftrace_cpu *cpu, uint64_t now, bool last)
 {
@@ -376,7 +393,7 @@ static int settle(struct ftrace_cpu *cpu, uint64_t now, bool last)
 	uint64_t ts;
 	int err;
 
-	if (!cpu->more && (last || now > cpu->last_ts + SETTLE_NS)) {
+	if (!cpu->more && (last || (now > cpu->last_ts + SETTLE_NS && !is_writing(cpu)))) {
 		ftrace_match__cut(cpu->match);
 		err = emit_done(cpu);
 		if (err)

@@ -22,9 +22,10 @@
 
 #define MAX_WAITING 1024 /* sights nobody took so far; each may hold a descriptor */
 #define MAX_TABLES 64 /* as many waiting sights may bring a table */
-/* That opener__next() waits for a file that does not open: so many looks at so many ns find it asleep. */
+/* A file system does not answer: so many looks in turn, so many ns apart, found the thread asleep. */
 #define LOOK_NS 50000000
-#define LOOKS 5
+#define LOOKS_ASLEEP 5
+#define LOOKS 100 /* that opener__next() waits at most */
 
 struct opener {
 	pthread_t thread;
@@ -256,42 +257,51 @@ bool opener__free(struct opener *o)
 /* ---- the other side --------------------------------------------------------------------------- */
 
 /*
- * Whether the thread waits for something, which here is a file system.  One that has no CPU, or builds
- * the table of a large file, gets done.
+ * Whether the thread sleeps, and has slept since the last look: for want of a CPU, or for the table of a
+ * large file, it does not.
  */
-static bool is_asleep(const struct opener *o)
+static bool is_asleep(const struct opener *o, unsigned long *switches)
 {
 	pid_t tid = __atomic_load_n(&o->tid, __ATOMIC_RELAXED);
-	char path[64], stat[512], *close;
+	unsigned long now = *switches, before = *switches;
 	_cleanup_fclose_ FILE *f = NULL;
-	size_t n;
+	char path[64], line[256], state = 0;
 
 	if (!tid)
 		return false;
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
 	f = fopen(path, "re");
-	n = f ? fread(stat, 1, sizeof(stat) - 1, f) : 0;
-	stat[n] = 0;
-	close = strrchr(stat, ')'); /* of its name; the state follows */
-	return !close || strncmp(close, ") R", 3) != 0;
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "voluntary_ctxt_switches: %lu", &now);
+	}
+	*switches = now;
+	return f && state != 'R' && now == before;
 }
 
 /* Waits for a sight that is on its way, but not for a file system that does not answer. */
 static void wait_for_first(struct opener *o)
 {
-	unsigned int asleep = 0;
+	unsigned int looks = 0, asleep = 0;
+	unsigned long switches = 0;
 	struct timespec until;
 
 	while (!o->first && !o->err && !o->stuck && behind(o)) {
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += LOOK_NS;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-		if (pthread_cond_timedwait(&o->changed, &o->lock, &until) != ETIMEDOUT)
+		if (pthread_cond_clockwait(&o->changed, &o->lock, CLOCK_MONOTONIC, &until) !=
+		    ETIMEDOUT)
 			continue;
-		asleep = is_asleep(o) ? asleep + 1 : 0;
-		o->stuck = asleep >= LOOKS;
+		asleep = is_asleep(o, &switches) ? asleep + 1 : 0;
+		o->stuck = asleep >= LOOKS_ASLEEP || ++looks >= LOOKS;
 	}
+}
+
+bool opener__is_stuck(const struct opener *o)
+{
+	return __atomic_load_n(&o->stuck, __ATOMIC_RELAXED);
 }
 
 int opener__fd(const struct opener *o)
@@ -317,15 +327,16 @@ static struct sight *take_first(struct opener *o)
 	return s;
 }
 
-int opener__next(struct opener *o, struct sight *ret_sight)
+int opener__next(struct opener *o, bool wait, struct sight *ret_sight)
 {
 	struct sight *s;
 	int err;
 
-	if (!__atomic_load_n(&o->nr, __ATOMIC_RELAXED) && !behind(o))
+	if (!__atomic_load_n(&o->nr, __ATOMIC_RELAXED) && (!wait || !behind(o)))
 		return 0;
 	pthread_mutex_lock(&o->lock);
-	wait_for_first(o);
+	if (wait)
+		wait_for_first(o);
 	s = take_first(o);
 	err = o->err;
 	pthread_mutex_unlock(&o->lock);

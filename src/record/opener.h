@@ -35,10 +35,13 @@ int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables, struct
 bool opener__free(struct opener *o);
 
 /*
- * The next sight, in the order of the news; 1, or 0: there is none, and none is on its way, or it
- * takes too long to be waited for.  -ENOMEM.
+ * The next sight, in the order of the news; 1, or 0: there is none.  With wait there is none on its way
+ * either, or its file system does not answer.  -ENOMEM, and the same where the thread had no memory.
  */
-int opener__next(struct opener *o, struct sight *ret_sight);
+int opener__next(struct opener *o, bool wait, struct sight *ret_sight);
+
+/* Since opener__next() gave up waiting no sight has come. */
+bool opener__is_stuck(const struct opener *o);
 
 /* Readable while opener__next() has a sight. */
 int opener__fd(const struct opener *o);

@@ -10,9 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <linux/membarrier.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
@@ -20,6 +18,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "event.h"
+#include "grace.h"
 #include "log.h"
 #include "percpu.h"
 #include "programs_internal.h"
@@ -464,8 +463,9 @@ int programs__arm(struct programs *p)
 	err = attach__misses_start(p);
 	if (err)
 		return err;
-	attach__samples_start(p);
+	/* The samples' time begins later and ends earlier: time without the flag would count as skipped samples. */
 	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
+	attach__samples_start(p);
 	return 0;
 }
 
@@ -473,11 +473,9 @@ int programs__disarm(struct programs *p)
 {
 	int err;
 
-	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);
 	attach__samples_stop(p);
-	/* Waits for an RCU grace period: no program that saw the flag is still under way. */
-	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		usleep(200000);
+	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);
+	grace__wait(); /* no program that saw the flag is still under way */
 	attach__samples_poll(p);
 	err = attach__misses(p);
 	p->misses_final = true;

@@ -4,12 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <linux/membarrier.h>
 
 #include "cleanup.h"
 #include "clock.h"
+#include "grace.h"
 #include "log.h"
 #include "tables.h"
 
@@ -110,13 +109,6 @@ static void publish(struct table_cache *c, const struct slot *s)
 }
 
 /* Returns when no BPF program is under way that began before. */
-static void wait_for_programs(void)
-{
-	/* Waits for an RCU grace period. */
-	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		usleep(200000);
-}
-
 /* ---- slots ------------------------------------------------------------------------------------ */
 
 static void drop_slot(struct table_cache *c, struct slot *s)
@@ -296,7 +288,7 @@ static bool evict(struct table_cache *c, uint64_t bytes)
 	if (!n)
 		return false;
 	count_generation(c);
-	wait_for_programs();
+	grace__wait();
 	for (i = 0; i < n; i++) {
 		struct slot *s = idle[i].slot;
 

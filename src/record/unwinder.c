@@ -76,7 +76,7 @@ static void add_frame(struct walk *k, const struct wire_vma *v, bool *guessed)
 
 static int step(struct walk *k, const struct wire_vma *v, bool fp_only)
 {
-	const struct unwind_table *t = fp_only ? NULL : files__table(k->files, v->file);
+	const struct unwind_table *t = fp_only ? NULL : files__table(k->files, k->copy, v);
 	u32 rule = UNW_ESCAPE | UNW_NONE;
 	u64 wide;
 

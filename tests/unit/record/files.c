@@ -75,6 +75,14 @@ static uint32_t number(struct test *t, uint32_t id)
 	return n;
 }
 
+/* As for a copied stack of a process that is gone. */
+static const struct unwind_table *table_of(struct test *t, uint32_t id)
+{
+	static const struct wire_copy copy = { .tgid = 0x7fffffff, .tid = 0x7fffffff };
+
+	return files__table(t->files, &copy, &(struct wire_vma){ .file = id });
+}
+
 /* A stack of one exact frame; returns its number. */
 static uint32_t note(struct test *t, uint32_t file, uint64_t offset)
 {
@@ -162,13 +170,13 @@ static void test_whole_way(void **state)
 	take(t, &n);
 	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
 	assert_true(t->ctl.generation > generation);
-	table = files__table(t->files, 1);
+	table = table_of(t, 1);
 	assert_non_null(table);
 	assert_int_equal(table->nr_pages, t->entries[1].nr_pages);
 	assert_int_not_equal(unwind__find(table, offset_of(first_function)), UNW_ESCAPE | UNW_NONE);
-	assert_null(files__table(t->files, 2));
-	assert_null(files__table(t->files, 0));
-	assert_null(files__table(t->files, WIRE_MAX_FILES));
+	assert_null(table_of(t, 2));
+	assert_null(table_of(t, 0));
+	assert_null(table_of(t, WIRE_MAX_FILES));
 	files__stats(t->files, &stats);
 	assert_int_equal(stats.files, 1);
 	assert_int_equal(stats.loaded, 1);
@@ -202,6 +210,30 @@ static void test_whole_way(void **state)
 	stk_reader__free(r);
 }
 
+/* Nobody told of the file: a copy of a stack knows where it is mapped. */
+static void test_of_copy(void **state)
+{
+	struct test *t = *state;
+	const char *path = copy_self("prog");
+	struct child c = child_mapping(NULL, path);
+	struct wire_news n = news_of(&c, path);
+	struct wire_copy copy = { .tgid = n.tgid, .tid = n.tid };
+	struct wire_vma v = { n.start, n.end, n.start - n.offset, .file = 1 };
+	struct stk_reader *r;
+
+	t->entries[1].key = n.key;
+	assert_non_null(files__table(t->files, &copy, &v));
+	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
+	assert_int_equal(number(t, 1), 1);
+	note(t, 1, 1);
+	child_end(&c);
+	assert_int_equal(files__finish(t->files, true), 0);
+	r = read_back(t->w, &t->f);
+	assert_string_equal(info(r, 1).path, path);
+	assert_int_equal(info(r, 1).flags, 0);
+	stk_reader__free(r);
+}
+
 /* No table, no build id: a hash of what it holds. */
 static void test_no_elf(void **state)
 {
@@ -223,7 +255,7 @@ static void test_no_elf(void **state)
 	take(t, &n);
 	child_end(&c);
 	assert_int_equal(t->entries[1].state, WIRE_FILE_NO_CFI);
-	assert_null(files__table(t->files, 1));
+	assert_null(table_of(t, 1));
 	files__stats(t->files, &stats);
 	assert_int_equal(stats.no_table, 1);
 	assert_int_equal(number(t, 1), 1);
@@ -387,7 +419,7 @@ static void test_load_again(void **state)
 	}
 	assert_in_range(id, 3, 199);
 	loaded = id - 1;
-	assert_non_null(files__table(t->files, id));
+	assert_non_null(table_of(t, id));
 	files__poll(t->files);
 	nanosleep(&nap, NULL);
 	files__poll(t->files);
@@ -398,7 +430,7 @@ static void test_load_again(void **state)
 		;
 	assert_int_equal(t->entries[id].state, WIRE_FILE_NEW);
 	first_page = t->entries[id].first_page;
-	table = files__table(t->files, id);
+	table = table_of(t, id);
 	assert_non_null(table);
 	assert_int_equal(table->first_page, first_page);
 	stk_writer__free(t->w);
@@ -496,7 +528,7 @@ static void test_vdso(void **state)
 	}
 	take(t, &n);
 	assert_int_equal(t->entries[3].state, WIRE_FILE_LOADED);
-	assert_int_not_equal(unwind__find(files__table(t->files, 3), (uintptr_t)function - image),
+	assert_int_not_equal(unwind__find(table_of(t, 3), (uintptr_t)function - image),
 			     UNW_ESCAPE | UNW_NONE);
 	assert_int_equal(number(t, 3), 1);
 	a = note(t, 1, (uintptr_t)function - image + 1);
@@ -535,6 +567,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_of_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_elf, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),

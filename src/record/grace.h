@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef RECORD_GRACE_H
+#define RECORD_GRACE_H
+
+/*
+ * Waits for an RCU grace period: BPF programs and events of ftrace that were under way on any CPU are done
+ * (they run with preemption disabled, or in an RCU read-side section).  Where membarrier(2) refuses it, as
+ * with nohz_full, for 200 ms instead.
+ */
+void grace__wait(void);
+
+#endif /* RECORD_GRACE_H */
