@@ -26,7 +26,7 @@ want_count()
 fields()
 {
 	"$STACKONCE" script --no-stacks --no-header --event "$2" "$1" |
-		sed 's/.*: (0x[0-9a-f]*) \(arg[14]\|ret\)/\1/; s/ arg5=.*//' | sort
+		sed '/^CPU:.* \[LOST /d; s/.*: (0x[0-9a-f]*) \(arg[14]\|ret\)/\1/; s/ arg5=.*//' | sort
 }
 
 # callers FILE GLOB NAMES: the stacks of these events all begin so
@@ -97,19 +97,24 @@ callers all.stk "u:*:stepped+6" "stepped work"
 
 # Recursion, and calls that longjmp(3) does not let return.  The kernel sees 64 returns of a thread's
 # nested calls: those of the outermost ones.
-record $roomy -o deep.stk -e "u:$p:fall" -e "u:$p:jump" -e "ur:$p:jump" "$p" "$calls" \
+falls=$((calls + 1 + 41)) unseen=$((calls + 1 - 64))
+record $roomy -o deep.stk -e "u:$p:fall" -e "ur:$p:fall" -e "u:$p:jump" -e "ur:$p:jump" "$p" "$calls" \
 	"$threads"
 want_user deep.stk
-want_count deep.stk "u:$p:fall" $((all + threads)) $((all + threads))
+want_count deep.stk "u:$p:fall" $((falls * threads)) $((falls * threads))
+want_count deep.stk "ur:$p:fall" $((falls * threads)) $(((falls - unseen) * threads)) $((unseen * threads))
+[ "$(info_of deep.stk '.totals.lost_by.return')" -eq $((unseen * threads)) ] ||
+	fail "not lost as returns: $(info_of deep.stk -c .totals.lost_by)"
+for _ in $(seq 1 "$threads"); do
+	for i in $(seq 0 40) $(seq "$unseen" "$calls"); do
+		printf 'ret=0x%x\n' "$i"
+	done
+done >fall_ret
+fields deep.stk "ur:*:fall" >got
+compare got fall_ret
 want_count deep.stk "u:$p:jump" $((calls % 100 * threads + threads)) \
 	$((calls % 100 * threads + threads))
 want_count deep.stk "ur:$p:jump" 0 0
-record $roomy -o returns.stk -e "ur:$p:fall" "$p" 40 "$threads"
-want_count returns.stk "ur:$p:fall" $((41 * threads)) $((41 * threads))
-record $roomy -o returns.stk -e "ur:$p:fall" "$p" 100 "$threads"
-want_count returns.stk "ur:$p:fall" $((101 * threads)) $((64 * threads)) $((37 * threads))
-[ "$(info_of returns.stk '.totals.lost_by.return')" -eq $((37 * threads)) ] ||
-	fail "not lost as returns: $(info_of returns.stk -c .totals.lost_by)"
 
 # Filters on arguments: what they leave out happened, too.
 record $roomy -o filtered.stk -e "u:$p:leaf" --filter 'arg1 < 50 && arg4 != 1' \

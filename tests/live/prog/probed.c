@@ -5,7 +5,7 @@
  *   CALLS times   top -> middle -> leaf(i, -i, 7, thread), which returns 3 * i + thread, and passes
  *                 the USDT probe stackonce:leaf (i as int, -i as long, thread as unsigned char);
  *                 then stepped(i, 0)
- *   once          fall(CALLS), which calls itself down to 0: CALLS + 1 calls
+ *   once          fall(CALLS), which calls itself down to 0: CALLS + 1 calls; then fall(40)
  *   once          jump(CALLS), out of depth CALLS % 100 by longjmp(3): calls that do not return
  * and prints the sums, which the compiler must not leave out.  With `wait` it begins when its standard
  * input ends.
@@ -98,7 +98,7 @@ static void *work(void *arg)
 
 	for (i = 0; i < calls; i++)
 		sum += top(i, thread) + stepped(i, 0);
-	sum += fall(calls);
+	sum += fall(calls) + fall(40);
 	jump_out(calls % 100);
 	return (void *)(uintptr_t)sum;
 }
