@@ -10,20 +10,49 @@ need_tracefs
 [ -d "$tracefs/events/bpf_trace/bpf_trace_printk" ] || skip "no tracepoint bpf_trace_printk"
 [ "$(cat /proc/sys/net/core/bpf_jit_enable)" != 0 ] || skip "BPF is interpreted"
 
-# one that is in kallsyms already, with room behind it
-"$PROG/bpfswap" 1 6000 >/dev/null &
+# One that is in kallsyms already, with room behind it.
+mkfifo stay go
+"$PROG/bpfswap" 1 <stay >/dev/null &
 test_pids="$test_pids $!"
-sleep 0.5
+exec 7>stay
+until_true 10 grep -q '_swap00[[:space:]]' /proc/kallsyms || fail "no BPF program in kallsyms"
 setting=/proc/sys/kernel/kptr_restrict
 before=$(cat $setting)
 restore()
 {
 	echo "$before" >$setting
 }
+
+# written NUMBER: so many events are in the file, with their stacks and names.
+written()
+{
+	[ "$("$STACKONCE" script --json swap.stk 2>/dev/null | grep -c '"bpf_string"')" -eq "$1" ]
+}
+
+# record_swap PROGRAMS: each is there until the recorder has asked for its name.
+record_swap()
+{
+	rm -f swap.stk
+	"$STACKONCE" record -q -o swap.stk -e bpf_trace:bpf_trace_printk -- "$PROG/bpfswap" "$1" \
+		<go >record.out 2>record_bg.err 7>&- &
+	recorder=$!
+	test_pids="$test_pids $recorder"
+	exec 8>go
+	for i in $(seq 1 "$1"); do
+		until_true 10 written "$i" || {
+			cat record_bg.err
+			fail "event $i is not in the file"
+		}
+		echo >&8
+	done
+	wait "$recorder" || fail "the recording ended with $?"
+	exec 8>&-
+}
+
 over=0
 for restrict in "$before" 2; do
 	echo "$restrict" >$setting || skip "kptr_restrict cannot be set"
-	record -o swap.stk -e bpf_trace:bpf_trace_printk -- "$PROG/bpfswap" 9 300
+	record_swap 9
 	over=$((over + $(sed -n 's/^over //p' record.out)))
 	"$STACKONCE" script --json swap.stk | jq -c '[.kstack, .fields.bpf_string]' >events
 	"$STACKONCE" stacks --json swap.stk |

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bpfswap [PROGRAMS [MS]]: loads BPF programs one after the other and runs each once; each makes a
- * bpf_trace_printk event with its name ("swap07") as text.  Every fourth stays, the others are
- * unloaded after MS, before the next one comes.  The programs are of one length, so that they take
- * each other's places, and call from different ones.  Prints how many lay where another one of them
- * had been before.
+ * bpfswap [PROGRAMS]: loads BPF programs one after the other and runs each once; each makes a
+ * bpf_trace_printk event with its name ("swap07") as text.  A line on standard input makes way for the
+ * next one: every fourth stays, the others are unloaded.  The programs are of one length, so that they
+ * take each other's places, and call from different ones.  Prints how many lay where another one of
+ * them had been before.
  */
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
@@ -75,7 +75,7 @@ static bool locate(int fd, unsigned int i)
 int main(int argc, char **argv)
 {
 	unsigned int nr = arg_number(argc, argv, 1, 12, MAX_PROGRAMS), over = 0;
-	unsigned int ms = arg_number(argc, argv, 2, 400, 10000);
+	char line[64];
 
 	for (unsigned int i = 0; i < nr; i++) {
 		LIBBPF_OPTS(bpf_test_run_opts, run);
@@ -85,10 +85,12 @@ int main(int argc, char **argv)
 		over += locate(fd, i);
 		if (bpf_prog_test_run_opts(fd, &run))
 			err(1, "run %s", name);
-		usleep(ms * 1000);
+		if (!fgets(line, sizeof(line), stdin))
+			errx(1, "standard input ended");
 		if (i % 4 && close(fd))
 			err(1, "unload %s", name);
-		usleep(ms * 200);
+		/* the kernel frees its memory some time later */
+		usleep(60000);
 	}
 	printf("programs %u\nover %u\n", nr, over);
 	return 0;
