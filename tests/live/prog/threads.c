@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * threads [THREADS [CALLS [WAIT]]]: THREADS threads make CALLS getppid system calls each; the first
- * thread makes none.  With WAIT 1 the threads are started only after a line was read from standard
- * input, so that a recorder can be pointed at the process before.
+ * threads [THREADS [CALLS [WAIT]]]: THREADS threads make CALLS getppid system calls each, for ever
+ * where CALLS is 0; the first thread makes none.  With WAIT 1 the threads are started only after a
+ * line was read from standard input, so that a recorder can be pointed at the process before.
  */
 #include <pthread.h>
 
@@ -12,7 +12,7 @@ static void *run(void *arg)
 {
 	unsigned long calls = *(const unsigned long *)arg;
 
-	for (unsigned long i = 0; i < calls; i++)
+	for (unsigned long i = 0; !calls || i < calls; i++)
 		syscall(SYS_getppid);
 	return NULL;
 }
