@@ -70,7 +70,8 @@ check()
 	[ ! -s "$1.ts" ] || echo "$1" >>with_events
 }
 
-# one NUMBER: a recorder, killed somewhere between its start and a few seconds after it was armed.
+# one NUMBER: a recorder, killed somewhere between its start and a few seconds after it was armed, three of
+# four after there was a file.
 one()
 {
 	"$PROG/ticker" "ticks.$1" 4000 &
@@ -79,6 +80,10 @@ one()
 		-e sched:sched_switch >/dev/null 2>&1 &
 	rec=$!
 	ms=$(random "$range")
+	if [ $(($1 % 4)) -ne 0 ]; then
+		until_true 30 test -e "$1.stk" || echo "$1.stk: no such file" >"$1.failed"
+		ms=$((ms / 2))
+	fi
 	sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
 	kill -KILL "$rec"
 	killed=$(uptime_ns)
