@@ -11,7 +11,7 @@ n=$(scale 20000 4000)
 comm=gp$$
 cp "$PROG/getppid" $comm
 new_instance
-echo 'id == 110' >"$instance/events/raw_syscalls/sys_enter/filter"
+echo "id == 110 && comm == \"$comm\"" >"$instance/events/raw_syscalls/sys_enter/filter"
 echo 16384 >"$instance/buffer_size_kb"
 
 # ftrace_count: what ftrace counted in this run of the workload, overwritten events included.
