@@ -12,13 +12,47 @@ cd "$work" || exit 1
 
 n=$(scale 2000 300)
 event=syscalls:sys_enter_getppid
+path=$(readlink -f "$PROG/fpchain")
+mkfifo stay
+
+# known FILE NUMBER: so many events with the program's file are there.
+known()
+{
+	[ "$("$STACKONCE" stacks --json "$1" 2>/dev/null | jq -n --arg path "$path" '[inputs |
+		select(.kind == "user" and .frames[0].path == $path).refs] | add // 0')" -ge "$2" ]
+}
+
+# stay_until_known FILE NUMBER: the programs, which read from `stay`, end when their frames have been read;
+# with them the recorder does.
+stay_until_known()
+{
+	exec 8>stay
+	until_true 10 known "$1" "$2" || fail "$1: not $2 events with the program's file"
+	exec 8>&-
+	wait "$recorder" || {
+		cat record_bg.err
+		fail "the recorder ended with $?"
+	}
+}
+
+# record_known FILE NUMBER COMMAND...
+record_known()
+{
+	file=$1
+	number=$2
+	shift 2
+	"$STACKONCE" record -q --backend ftrace --user-stacks -e $event -o "$file" -- "$@" \
+		<stay >record_bg.out 2>record_bg.err &
+	recorder=$!
+	test_pids="$test_pids $recorder"
+	stay_until_known "$file" "$number"
+}
 
 # want_frames FILE NUMBER: as many events of the program have its eight frames, and no other stack.
 want_frames()
 {
 	"$STACKONCE" stacks --json "$1" >stacks.json
-	id=$(readlink -f "$PROG/fpchain")
-	jq -r --arg path "$id" 'select(.kind == "user" and
+	jq -r --arg path "$path" 'select(.kind == "user" and
 		([.frames[] | [.ip, .path]] == [$want[0:8][] | [., $path]]) and
 		.end == "at_limit" and (.frames[0].guessed | not)) | .id' \
 		--argjson want "$(jq -R . <places | jq -s .)" stacks.json >ids
@@ -44,7 +78,7 @@ build_id()
 }
 
 "$PROG/fpchain" >places
-record --backend ftrace --user-stacks -e $event -o first.stk -- "$PROG/fpchain" "$n" 1
+record_known first.stk "$n" "$PROG/fpchain" "$n" 1
 want_sum first.stk
 if command -v readelf >/dev/null 2>&1; then
 	readelf -n "$PROG/fpchain" | grep -q "Build ID: $(build_id)" || fail "another build id than readelf's"
@@ -52,8 +86,8 @@ fi
 want_frames first.stk "$n"
 
 # Three at once, each somewhere else in memory, give one stack.
-record --backend ftrace --user-stacks -e $event -o three.stk -- sh -c '
-	for _ in 1 2 3; do "$0" "$1" 2 >/dev/null & done; wait' "$PROG/fpchain" "$n"
+record_known three.stk $((n * 3)) sh -c '
+	for _ in 1 2 3; do "$0" "$1" 1 <stay >/dev/null & done; wait' "$PROG/fpchain" "$n"
 want_sum three.stk
 want_frames three.stk $((n * 3))
 
@@ -62,21 +96,20 @@ cat >later <<'END'
 until [ -e go ]; do
 	sleep 0.1
 done
-exec "$1" "$2" 1
+exec "$1" "$2" 1 <stay
 END
 sh later "$PROG/fpchain" "$n" >/dev/null &
 test_pids="$test_pids $!"
 record_bg --backend ftrace --user-stacks -e $event -e sched:sched_switch -p $! -o before.stk
 : >go
-# with the process the recording ends
-wait "$recorder" || fail "the recorder ended with $?"
+stay_until_known before.stk "$n"
 want_sum before.stk
 want_frames before.stk "$n"
 
 # Gone at once: either its maps were read in time, or its frames have no file.
 record --backend ftrace --user-stacks -e $event -o gone.stk -- "$PROG/fpchain" 3
 want_sum gone.stk
-"$STACKONCE" stacks --json gone.stk | jq -c --arg path "$(readlink -f "$PROG/fpchain")" \
+"$STACKONCE" stacks --json gone.stk | jq -c --arg path "$path" \
 	--argjson want "$(jq -R . <places | jq -s .)" 'select(.kind == "user") | .frames |
 	to_entries[] | select(.value.path != null) |
 	select(.value.path != $path or .value.ip != $want[.key])' >wrong

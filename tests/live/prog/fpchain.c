@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fpchain [CALLS [SECONDS]]: getppid system calls from the bottom of nine functions with frame
- * pointers, then SECONDS of sleep.  Prints where in the file each function is at the call, innermost
- * first, one hexadecimal offset a line.
+ * fpchain [CALLS [WAIT]]: getppid system calls from the bottom of nine functions with frame pointers.
+ * With WAIT 1 it then stays until its standard input ends.  Prints where in the file each function is at
+ * the call, innermost first, one hexadecimal offset a line.
  */
 #include <inttypes.h>
 
@@ -69,13 +69,14 @@ static uint64_t file_offset(uintptr_t addr)
 int main(int argc, char **argv)
 {
 	unsigned long calls = arg_number(argc, argv, 1, 1, 10000000);
-	unsigned long seconds = arg_number(argc, argv, 2, 0, 1000);
+	unsigned long wait = arg_number(argc, argv, 2, 0, 1);
 	long sum = level8(calls);
 	int i;
 
 	for (i = 0; i < DEPTH; i++)
 		printf("0x%" PRIx64 "\n", file_offset(places[i]));
 	fflush(stdout);
-	sleep((unsigned int)seconds);
+	while (wait && getchar() != EOF)
+		;
 	return sum < 0;
 }
