@@ -38,14 +38,21 @@ call()
 {
 	answers=$((answers + 1))
 	echo go >&8
-	for _ in $(seq 1 200); do
-		[ "$(wc -l <answers)" -ge "$answers" ] && return
-		sleep 0.05
-	done
-	fail "the program does not answer"
+	until_true 10 answered || fail "the program does not answer"
 }
+answered()
+{
+	[ "$(wc -l <answers)" -ge "$answers" ]
+}
+# seen TAG: a frame in the recording has the file's build id, which begins with the tag.
+seen()
+{
+	"$STACKONCE" stacks --json files.stk | grep -q "\"build_id\":\"$(printf %02x00000000000000 "$1")"
+}
+# stop TAG: ends it when the recorder has seen its file.
 stop()
 {
+	until_true 10 seen "$1" || fail "the recorder has not seen the file of tag $1"
 	exec 8>&-
 	wait "$running"
 }
@@ -60,10 +67,7 @@ mkfifo say
 early=$!
 test_pids="$test_pids $early"
 exec 7>say
-for _ in $(seq 1 200); do
-	[ -s maps ] && break
-	sleep 0.05
-done
+until_true 10 test -s maps || fail "the program does not start"
 rm early say
 
 record_bg -a --user-stacks -e sched:sched_process_exit -e syscalls:sys_enter_futex \
@@ -82,13 +86,13 @@ tagged old_name 3
 start ./old_name
 mv old_name new_name
 call
-stop
+stop 3
 ./new_name 3 maps
 tagged deleted 4
 start ./deleted
 rm deleted
 call
-stop
+stop 4
 tagged replaced 5
 start ./replaced
 tagged other 6
@@ -96,29 +100,41 @@ mv other replaced
 call
 ./replaced 3 maps
 call
-stop
+stop 5
 
-# become MS LIST TAG...: a program that becomes another one again and again, overwritten in place (the
+# run_one PATH TAG LIST: those of `hasty` are gone before the recorder looks: it may not know them, but may
+# not mistake them.
+run_one()
+{
+	if [ "$3" = hasty ]; then
+		"$1" 3 maps
+		return
+	fi
+	start "$1"
+	call
+	call
+	stop "$2"
+}
+
+# become LIST TAG...: a program that becomes another one again and again, overwritten in place (the
 # same name, inode, size and time of change), and made anew (file systems like to use the inode again).
 become()
 {
-	ms=$1
-	list=$2
-	shift 2
+	list=$1
+	shift
 	for tag; do
 		tagged same "$tag" "$list"
 		touch -d '2020-01-02 03:04:05' same
-		./same 3 maps "$ms"
+		run_one ./same "$tag" "$list"
 		./same 3 maps
 		rm -f anew
 		tagged anew $((tag + 100)) "$list"
 		touch -d '2020-01-02 03:04:05' anew
-		./anew 3 maps "$ms"
+		run_one ./anew $((tag + 100)) "$list"
 	done
 }
-become 100 list 7 8 9 10 11
-# These are gone before the recorder looks: it may not know them, but may not mistake them.
-become 0 hasty 12 13 14 15 16 17 18 19
+become list 7 8 9 10 11
+become hasty 12 13 14 15 16 17 18 19
 echo go >&7
 exec 7>&-
 wait "$early"
