@@ -29,6 +29,21 @@ static uint64_t off_ns(void)
 	return now_ns() - thread_ns();
 }
 
+/*
+ * What a hypervisor has taken away from the CPUs so far, in the steps that the kernel tells it in.  It is
+ * neither CPU time to a thread nor time off CPU, so that off_ns() may be wrong by as much.
+ */
+static uint64_t stolen_ns(void)
+{
+	unsigned long long ticks;
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (!f || fscanf(f, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+		errx(1, "/proc/stat");
+	fclose(f);
+	return ticks * (1000000000u / (unsigned long)sysconf(_SC_CLK_TCK));
+}
+
 /* ---- asleep: a timer's interrupt ends it ------------------------------------------------------ */
 
 HERE uint64_t sleep_here(unsigned int ms)
@@ -43,12 +58,12 @@ HERE uint64_t sleep_here(unsigned int ms)
 
 static void do_sleep(void)
 {
-	uint64_t ns = 0;
+	uint64_t stolen = stolen_ns(), ns = 0;
 
 	for (unsigned int i = 0; i < rounds; i++)
 		ns += sleep_here(5 + i % 7);
-	printf("sleep tid %d count %u ns %llu function sleep_here\n", gettid(), rounds,
-	       (unsigned long long)ns);
+	printf("sleep tid %d count %u ns %llu stolen %llu function sleep_here\n", gettid(), rounds,
+	       (unsigned long long)ns, (unsigned long long)(stolen_ns() - stolen));
 }
 
 /* ---- asleep: another thread ends it ----------------------------------------------------------- */
@@ -90,6 +105,7 @@ static void *run_reader(void *arg)
 
 static void do_read(void)
 {
+	uint64_t stolen = stolen_ns();
 	struct reader r = { 0 };
 	pthread_t thread;
 
@@ -104,8 +120,9 @@ static void do_read(void)
 		write_here(r.fds[1]);
 	}
 	pthread_join(thread, NULL);
-	printf("sleep tid %d count %u ns %llu function read_here waker %d\n", r.tid, rounds,
-	       (unsigned long long)r.ns, gettid());
+	printf("sleep tid %d count %u ns %llu stolen %llu function read_here waker %d\n", r.tid,
+	       rounds, (unsigned long long)r.ns, (unsigned long long)(stolen_ns() - stolen),
+	       gettid());
 }
 
 /* ---- not to be disturbed: a parent until its vfork(2)ed child ends ---------------------------- */
@@ -127,15 +144,15 @@ HERE uint64_t vfork_here(pid_t *ret_child)
 
 static void do_vfork(void)
 {
-	uint64_t ns = 0;
+	uint64_t stolen = stolen_ns(), ns = 0;
 	pid_t child;
 
 	for (unsigned int i = 0; i < rounds; i++) {
 		ns += vfork_here(&child);
 		waitpid(child, NULL, 0);
 	}
-	printf("disk tid %d count %u ns %llu function vfork_here\n", gettid(), rounds,
-	       (unsigned long long)ns);
+	printf("disk tid %d count %u ns %llu stolen %llu function vfork_here\n", gettid(), rounds,
+	       (unsigned long long)ns, (unsigned long long)(stolen_ns() - stolen));
 }
 
 /* ---- stopped ---------------------------------------------------------------------------------- */
@@ -152,14 +169,17 @@ HERE uint64_t stop_here(void)
 
 static void do_stop(void)
 {
+	uint64_t stolen, ns;
 	pid_t child;
 	int status;
 
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		printf("stopped tid %d count 1 ns %llu function stop_here\n", gettid(),
-		       (unsigned long long)stop_here());
+		stolen = stolen_ns();
+		ns = stop_here();
+		printf("stopped tid %d count 1 ns %llu stolen %llu function stop_here\n", gettid(),
+		       (unsigned long long)ns, (unsigned long long)(stolen_ns() - stolen));
 		exit(0);
 	}
 	waitpid(child, &status, WUNTRACED);
