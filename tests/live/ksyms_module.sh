@@ -20,15 +20,30 @@ restore()
 		rmmod "$m" 2>/dev/null || :
 	done
 }
+# packets: how many of a network device's packets are in the file, with the names of their stacks.
+packets()
+{
+	"$STACKONCE" stacks --json trace.stk | jq -n '[inputs | .refs as $refs | [.frames[].sym] |
+		index("dev_hard_start_xmit") as $i | select($i and .[$i - 1] != "loopback_xmit") | $refs] | add // 0'
+}
+all_of()
+{
+	[ "$(packets)" -ge "$1" ]
+}
 # send: one packet through dummy's xmit function, asking who has the address.
 send()
 {
 	load dummy
+	packets=$(packets)
 	ip link add stk0 type dummy 2>/dev/null || :
 	ip addr add 10.213.7.1/24 dev stk0 || skip "no network device can be added"
 	ip link set stk0 up
 	ping -c 1 -W 1 10.213.7.2 >/dev/null 2>&1 || :
-	sleep 0.5
+	# no more of them, and those that there were get their names before dummy goes
+	ip link set stk0 down
+	sent=$(cat /sys/class/net/stk0/statistics/tx_packets)
+	[ "$sent" -gt 0 ] || fail "no packet was sent"
+	until_true 10 all_of $((packets + sent)) || fail "$sent packets were sent, not all are in the file"
 	ip link del stk0
 	grep ' dummy_xmit' /proc/kallsyms >>places
 	rmmod dummy || fail "dummy does not go"
