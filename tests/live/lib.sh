@@ -233,6 +233,6 @@ seen_by_bpf()
 # want_recorded FILE NUMBER: so many events were recorded, and come out of the file.
 want_recorded()
 {
-	events=$("$STACKONCE" script --json "$1" | grep -vc '"type":"loss"')
+	events=$("$STACKONCE" script --json --fields time "$1" | grep -vc '"type":"loss"')
 	[ "$2" -eq "$events" ] || fail "recorded $2 events, script prints $events"
 }
