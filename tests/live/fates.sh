@@ -29,14 +29,13 @@ only_in()
 	awk 'FILENAME == ARGV[1] { a[$0]; next } !($0 in a)' "$2" "$1"
 }
 
-await_file()
+# await COMMAND...: until it succeeds, as long as the program runs.
+await()
 {
-	for _ in $(seq 1 "$(scale 600 3000)"); do
-		[ -s "$1" ] && return
+	until "$@"; do
 		kill -0 "$fates" 2>/dev/null || fail "the program ended: $(cat fates.log)"
 		sleep 0.1
 	done
-	fail "$1 did not come"
 }
 
 # events_of PID: what the recording has of that task, and of others that name it.
@@ -51,11 +50,7 @@ mkfifo go
 "$PROG/fates" known.json ready go >fates.log 2>&1 &
 fates=$!
 test_pids="$test_pids $fates"
-for _ in $(seq 1 100); do
-	[ -e ready ] && break
-	sleep 0.1
-done
-[ -e ready ] || fail "the program did not start"
+await [ -e ready ]
 # A witness of the frees: RCU may do them while a thread runs that hides all from BPF.
 need_tracefs
 new_instance
@@ -65,7 +60,7 @@ echo 1 >"$instance/events/sched/sched_process_free/enable"
 # shellcheck disable=SC2086 # an option and its value
 record_bg -a -o fates.stk --preset lifecycle $roomy
 : >go
-await_file fates.log
+await [ -s fates.log ]
 zombies_in_proc >zombies.before
 stop_recorder
 zombies_in_proc >zombies.after

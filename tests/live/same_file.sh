@@ -54,8 +54,8 @@ want_sum live.stk
 "$STACKONCE" record -q -a -o live.stk -e $event 2>record_bg.err &
 recorder=$!
 test_pids="$test_pids $recorder"
-for _ in $(seq 1 "$(scale 100 600)"); do
-	[ ! -e live.stk.old ] || break
+until [ -e live.stk.old ]; do
+	kill -0 "$recorder" 2>/dev/null || fail "the recorder ended: $(cat record_bg.err)"
 	sleep 0.1
 done
 [ "$(stat -c %i live.stk.old)" = "$inode" ] || fail "live.stk.old is not the one before"
@@ -80,18 +80,22 @@ ended stdout.stk clean
 
 # ---- two at the same time: one of them has the file
 
-for i in 1 2; do
-	"$STACKONCE" record -q -a -o both.stk -e $event -d 3 2>both.$i &
-	eval "pid$i=$!"
-	test_pids="$test_pids $!"
+"$STACKONCE" record -q -a -o both.stk -e $event 2>both.1 &
+one=$!
+"$STACKONCE" record -q -a -o both.stk -e $event 2>both.2 &
+other=$!
+test_pids="$test_pids $one $other"
+while kill -0 "$one" 2>/dev/null && kill -0 "$other" 2>/dev/null; do
+	sleep 0.1
 done
-rc1=0 rc2=0
-# shellcheck disable=SC2154 # by eval
-wait "$pid1" || rc1=$?
-# shellcheck disable=SC2154
-wait "$pid2" || rc2=$?
-[ "$((rc1 + rc2))" -eq 1 ] || fail "two recorders of one file ended with $rc1 and $rc2: $(cat both.1 both.2)"
-grep -q "'both.stk' is being recorded" both.1 both.2 || fail "$(cat both.1 both.2)"
+second=$one recorder=$other
+kill -0 "$other" 2>/dev/null || second=$other recorder=$one
+rc=0
+wait "$second" || rc=$?
+[ "$rc" -eq 1 ] || fail "the second recorder of one file ended with $rc: $(cat both.1 both.2)"
+[ "$(cat both.1 both.2 | grep -c "'both.stk' is being recorded")" -eq 1 ] || fail "$(cat both.1 both.2)"
+wait_armed "$recorder" both.stk
+stop_recorder
 ended both.stk clean
 [ ! -e both.stk.old ] || fail "two recorders of one file have renamed it"
 

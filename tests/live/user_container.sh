@@ -107,12 +107,13 @@ in_namespace()
 {
 	mktag=$user/mktag unshare -m \
 		sh -c "(. ./$1.sh) >$1.log 2>&1; echo \$? >$1.new; mv $1.new $1.rc; exec cat leave" &
-	test_pids="$test_pids $!"
-	for _ in $(seq 1 300); do
-		[ ! -e "$1.rc" ] || break
+	inside=$!
+	test_pids="$test_pids $inside"
+	until [ -e "$1.rc" ]; do
+		kill -0 "$inside" 2>/dev/null || fail "$1.sh ended without a status: $(cat "$1.log")"
 		sleep 0.1
 	done
-	rc=$(cat "$1.rc") || fail "$1.sh does not end"
+	rc=$(cat "$1.rc")
 }
 
 record_bg -a --user-stacks -e sched:sched_process_exit -e syscalls:sys_enter_futex \
