@@ -7,6 +7,10 @@
 cd "$work" || exit 1
 
 need_tracefs
+# Names of their own: a test beside this one may run the same programs.
+pingpong=pp$$ forktree=ft$$
+cp "$PROG/pingpong" $pingpong || exit 1
+cp "$PROG/forktree" $forktree || exit 1
 events='sched/sched_switch sched/sched_waking irq/softirq_raise'
 new_instance
 echo mono >"$instance/trace_clock"
@@ -22,8 +26,8 @@ record_bg -a $roomy -k mono -o s.stk -e sched:sched_switch -e sched:sched_waking
 for e in $events; do
 	echo 1 >"$instance/events/$e/enable"
 done
-"$PROG/pingpong" "$(scale 1500 200)" 0 >/dev/null
-"$PROG/forktree" 3 2 10 >/dev/null
+./$pingpong "$(scale 1500 200)" 0 >/dev/null
+./$forktree 3 2 10 >/dev/null
 for e in $events; do
 	echo 0 >"$instance/events/$e/enable"
 done
@@ -75,7 +79,7 @@ flatten()
 		}' tasks "$1" | sort
 }
 
-sed -n 's/^ *\(pingpong\|forktree\)-\([0-9]*\) .*/\2/p' ftrace.txt | sort -u >tasks
+sed -n "s/^ *\($pingpong\|$forktree\)-\([0-9]*\) .*/\2/p" ftrace.txt | sort -u >tasks
 "$STACKONCE" script s.stk >ours.txt
 flatten ftrace.txt >ftrace.flat
 flatten ours.txt >ours.flat
