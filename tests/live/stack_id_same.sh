@@ -20,21 +20,28 @@ phase()
 	"./$1" "$n" >/dev/null
 }
 
-record_bg -a -o ids.stk -e raw_syscalls:sys_enter --filter 'id == 110' -e sched:sched_process_exit
+# shellcheck disable=SC2086 # an option and its value
+record_bg -a $roomy -o ids.stk -e raw_syscalls:sys_enter --filter 'id == 110' -e sched:sched_process_exit
 phase alone
 echo 1 >"$ftrace"
 phase ftrace
 echo 0 >"$ftrace"
 phases='alone ftrace'
 if command -v perf >/dev/null 2>&1; then
+	mkfifo leave
 	perf record -q -a -g -e raw_syscalls:sys_enter -e sched:sched_process_exit -o perf.data -- \
-		sleep "$(scale 2 15)" >/dev/null 2>&1 &
+		sh -c ': >measured; exec cat leave' >/dev/null 2>&1 &
 	perf=$!
 	test_pids="$test_pids $perf"
-	sleep "$(scale 0.7 6)"
+	# perf starts its command when its events are on
+	until [ -e measured ]; do
+		kill -0 "$perf" 2>/dev/null || fail "perf ended before it measured"
+		sleep 0.1
+	done
 	phase beside-perf
 	kill -0 "$perf" 2>/dev/null || fail "perf ended before the workload did"
-	wait "$perf"
+	: >leave
+	wait "$perf" || fail "perf ended with $?"
 	phases="$phases beside-perf"
 else
 	note "perf is not here"
