@@ -38,7 +38,8 @@ run_case()
 	note "$name: $(info_of "$name.stk" -c '.totals')"
 }
 
-record_bg -a -o quiet.stk -e sched:sched_switch
+# shellcheck disable=SC2086 # an option and its value
+record_bg -a $roomy -o quiet.stk -e sched:sched_switch
 sleep 1
 stop_recorder
 want_sum quiet.stk

@@ -87,7 +87,8 @@ if command -v g++ >/dev/null && command -v pgrep >/dev/null; then
 fi
 [ -n "$targets" ] || skip "none of the programs to look at is here"
 
-record_bg -a --user-stacks -k mono -e sched:sched_switch -o gdb.stk
+# shellcheck disable=SC2086 # an option and its value
+record_bg -a $roomy --user-stacks -k mono -e sched:sched_switch -o gdb.stk
 export FRAMES_OUT="$work/looks" FRAMES_PIDS="${targets# }"
 gdb -nx -batch -x "$LIVE/gdb_frames.py" >gdb.out 2>&1 || {
 	tail -n 20 gdb.out
