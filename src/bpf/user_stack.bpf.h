@@ -217,14 +217,12 @@ __noinline int copy_state(struct copy_slot *cc, struct user_walk *u)
 }
 
 /* Puts the copy into the ring; false: no room. */
-__noinline int copy_send(struct copy_slot *cc, struct user_walk *u, struct user_thread *t, u32 pages)
+static __always_inline bool copy_send(struct copy_slot *cc, struct user_walk *u,
+				      struct user_thread *t, void *ring, u32 pages)
 {
-	u32 cpu = bpf_get_smp_processor_id(), i, n;
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	u64 size;
+	u32 i, n;
 
-	if (!cc || !u || !t || !ring)
-		return 0;
 	copy_state(cc, u);
 	copy_stack(cc, u->w.sp, u->stack_hi, pages);
 	if (u->returns)
@@ -268,7 +266,7 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 	cc = &c->slot[i];
 	tag = __sync_fetch_and_add(&c->tag, 1) + 1;
 	cc->copy.tag = tag;
-	if (!copy_send(cc, u, t, pages))
+	if (!copy_send(cc, u, t, ring, pages))
 		tag = 0;
 	barrier();
 	*(volatile u32 *)&c->busy[i] = 0;

@@ -46,9 +46,14 @@ static uint64_t swallowed(const struct programs *p)
 	uint64_t sum = 0;
 	unsigned int cpu;
 
-	for (cpu = 0; cpu < p->nr_cpus; cpu++)
-		sum += balance__swallowed(attach__samples_counted(p, cpu), periods[cpu].sum,
-					  periods[cpu].last);
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		uint64_t counted =
+			attach__samples_counted(p, cpu); /* first: what comes later is none */
+
+		sum += balance__swallowed(counted,
+					  __atomic_load_n(&periods[cpu].sum, __ATOMIC_ACQUIRE),
+					  __atomic_load_n(&periods[cpu].last, __ATOMIC_RELAXED));
+	}
 	return sum;
 }
 
@@ -68,6 +73,7 @@ static void samples(struct programs *p, unsigned int event, uint64_t enabled, ui
 {
 	uint64_t taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE];
 
+	attach__samples_poll(p);
 	c[STK_C_SAMPLE_EXPECTED] = enabled / (1000000000ull / p->opts.sample_hz);
 	c[STK_C_SAMPLE_THROTTLED] = p->throttled;
 	/* a CPU at rest makes no cycles: what was to be expected is an upper bound then */
@@ -92,7 +98,6 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 	int err;
 
 	memset(ret_counters, 0, p->nr_events * sizeof(*ret_counters));
-	attach__samples_poll(p);
 	err = programs__refresh_cpus(p);
 	if (!err)
 		err = attach__misses(p);

@@ -450,6 +450,20 @@ static void read_sample(const struct sample_cpu *s, uint64_t *ret_counted, uint6
 	*ret_enabled = v[1];
 }
 
+static void control_samples(struct programs *p, unsigned long request)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
+		if (p->samples[cpu].fd >= 0)
+			ioctl(p->samples[cpu].fd, request, 0);
+}
+
+void attach__samples_stop(struct programs *p)
+{
+	control_samples(p, PERF_EVENT_IOC_DISABLE);
+}
+
 void attach__samples_start(struct programs *p)
 {
 	unsigned int cpu;
@@ -458,15 +472,7 @@ void attach__samples_start(struct programs *p)
 		if (p->samples[cpu].fd >= 0)
 			read_sample(&p->samples[cpu], &p->samples[cpu].counted_before,
 				    &p->samples[cpu].enabled_before);
-}
-
-void attach__samples_stop(struct programs *p)
-{
-	unsigned int cpu;
-
-	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
-		if (p->samples[cpu].fd >= 0)
-			ioctl(p->samples[cpu].fd, PERF_EVENT_IOC_DISABLE, 0);
+	control_samples(p, PERF_EVENT_IOC_ENABLE);
 }
 
 uint64_t attach__samples_enabled(const struct programs *p, unsigned int cpu)

@@ -24,6 +24,8 @@
 
 #define POLL_NS 50000000ull /* after which the rings are looked after again */
 #define RETRY_MAX_NS (64 * SECOND_NS)
+#define PATIENCE_NS \
+	(5 * SECOND_NS) /* for the news of a file that a stack needs, and of all at the end */
 
 /* A file that could not be opened where it was seen; it may be seen elsewhere. */
 struct gone {
@@ -242,12 +244,12 @@ int files__take_news(struct files *f, const struct wire_news *n)
 }
 
 /* The next of the news that came by the ring; 1, 0: there are none, or an errno. */
-static int take_next(struct files *f, bool wait)
+static int take_next(struct files *f, uint64_t deadline)
 {
 	struct sight s;
 	int err, n;
 
-	n = f->opener ? opener__next(f->opener, wait, &s) : 0;
+	n = f->opener ? opener__next(f->opener, deadline, &s) : 0;
 	if (n <= 0)
 		return n;
 	err = take_sight(f, &s);
@@ -258,10 +260,11 @@ static int take_next(struct files *f, bool wait)
 /* Takes news until those of the file have come. */
 static int take_until(struct files *f, uint32_t id)
 {
+	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	int n = 1;
 
 	while (n > 0 && !f->by_id[id])
-		n = take_next(f, true);
+		n = take_next(f, deadline);
 	return MIN(n, 0);
 }
 
@@ -271,8 +274,11 @@ static int on_retry(void *ctx, struct wire_news *n)
 {
 	struct files *f = ctx;
 
-	/* also those that are met here first: nobody else will announce them */
-	return n->file && n->file < WIRE_MAX_FILES ? files__take_news(f, n) : 0;
+	if (!n->file || n->file >= WIRE_MAX_FILES)
+		return 0;
+	if (!f->by_id[n->file]) /* the walk counts as its announcement: its first event is to make another */
+		__atomic_store_n(&f->o.entries[n->file].announced, 0, __ATOMIC_RELAXED);
+	return is_gone(f, n->file) ? files__take_news(f, n) : 0;
 }
 
 /* Somebody else may have mapped them meanwhile. */
@@ -381,7 +387,7 @@ int files__poll(struct files *f)
 
 	table_cache__tick(f->tables, now);
 	do {
-		n = take_next(f, false);
+		n = take_next(f, 0);
 	} while (n > 0 && clock_ns(CLOCK_MONOTONIC_COARSE) - now < POLL_NS);
 	if (n < 0)
 		return n;
@@ -429,9 +435,9 @@ static int on_search(void *ctx, struct wire_news *n)
 	if (!err)
 		err = load_table(f, n->file, &s);
 	seen_file__release(&s);
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	return 1;
+	if (!err)
+		f->wanted = 0;
+	return err == -ENOMEM ? err : 0;
 }
 
 /* A table that went, or never came, for want of room. */
@@ -453,10 +459,10 @@ static int load_again(struct files *f, uint32_t id)
 	}
 	f->wanted = id;
 	err = snapshot__run(&f->walk, 0, on_search, f);
-	f->wanted = 0;
 	seen_context__forget(&f->seen);
-	if (err <= 0)
+	if (f->wanted)
 		table_cache__none(f->tables, id);
+	f->wanted = 0;
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -473,6 +479,7 @@ static int take_mapping(struct files *f, const struct wire_copy *c, const struct
 		.offset = v->start - v->delta,
 	};
 
+	/* where a file system does not answer, it is not asked by this thread, too */
 	return f->opener && opener__is_stuck(f->opener) ? 0 : files__take_news(f, &n);
 }
 
@@ -497,10 +504,12 @@ int files__note_frame(struct files *f, uint32_t number, uint64_t offset)
 
 int files__finish(struct files *f, bool symbols)
 {
+	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	int err = 1;
 
-	while (err > 0)
-		err = take_next(f, true);
+	while (err > 0 && clock_ns(CLOCK_MONOTONIC) < deadline)
+		err = take_next(f, deadline);
+	err = MIN(err, 0);
 	if (!err)
 		err = file_map__hash_all(f->map);
 	if (!err && symbols)

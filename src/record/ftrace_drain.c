@@ -41,7 +41,7 @@ struct ftrace_drain {
 		size_t len, cap;
 		bool more; /* in the ring */
 		uint64_t last_ts; /* of what was looked at */
-		uint64_t waited_ts; /* the last one when its CPU was waited for */
+		uint64_t waited_ts; /* up to that all that was under way has been written, and read */
 	} * cpus;
 	size_t page_size;
 	uint16_t *by_type; /* event index + 1 by common_type */
@@ -371,19 +371,31 @@ static int take_pages(struct ftrace_drain *d)
 	return 0;
 }
 
+/* An event has waited for its stack so long, while its CPU did nothing else. */
+static bool is_overdue(const struct ftrace_cpu *cpu, uint64_t now, uint64_t *ret_ts)
+{
+	return !cpu->more && now > cpu->last_ts + SETTLE_NS &&
+	       ftrace_match__oldest(cpu->match, ret_ts);
+}
+
 /*
- * Whether an event's stack may still be on its way: the CPU, a virtual one, may stand still between the two.
+ * An event's stack may be on its way nevertheless: its CPU, a virtual one, may stand still between the two.
  * It is there after a grace period, and found by the next run.
  */
-static bool is_writing(struct ftrace_cpu *cpu)
+static void wait_for_overdue(struct ftrace_drain *d, uint64_t now)
 {
+	bool waits = false;
+	unsigned int i;
 	uint64_t ts;
 
-	if (!ftrace_match__oldest(cpu->match, &ts) || cpu->waited_ts == cpu->last_ts)
-		return false;
+	for (i = 0; i < d->o.nr_cpus; i++)
+		waits |= is_overdue(&d->cpus[i], now, &ts) && ts > d->cpus[i].waited_ts;
+	if (!waits)
+		return;
 	grace__wait();
-	cpu->waited_ts = cpu->last_ts;
-	return true;
+	for (i = 0; i < d->o.nr_cpus; i++)
+		if (!d->cpus[i].more)
+			d->cpus[i].waited_ts = d->cpus[i].last_ts;
 }
 
 /* Events that wait for a stack hold the round back, but not for long. */
@@ -393,7 +405,7 @@ static int settle(struct ftrace_cpu *cpu, uint64_t now, bool last)
 	uint64_t ts;
 	int err;
 
-	if (!cpu->more && (last || (now > cpu->last_ts + SETTLE_NS && !is_writing(cpu)))) {
+	if (last ? !cpu->more : is_overdue(cpu, now, &ts) && ts <= cpu->waited_ts) {
 		ftrace_match__cut(cpu->match);
 		err = emit_done(cpu);
 		if (err)
@@ -424,6 +436,8 @@ int ftrace_drain__run(struct ftrace_drain *d, bool last)
 		err = decode(&d->cpus[i]);
 	for (i = 0; i < d->o.nr_cpus && !err; i++)
 		err = settle(&d->cpus[i], now, last);
+	if (!err && !last)
+		wait_for_overdue(d, now);
 	if (err || !d->held.nr)
 		return err;
 	d->hold_since = last ? UINT64_MAX : now - HOLD_NS;

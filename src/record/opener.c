@@ -18,6 +18,7 @@
 #include <bpf/libbpf.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "jit_source.h"
 
 #define MAX_WAITING 1024 /* sights nobody took so far; each may hold a descriptor */
@@ -25,12 +26,12 @@
 /* A file system does not answer: so many looks in turn, so many ns apart, found the thread asleep. */
 #define LOOK_NS 50000000
 #define LOOKS_ASLEEP 5
-#define LOOKS 100 /* that opener__next() waits at most */
 
 struct opener {
 	pthread_t thread;
 	bool started;
-	pid_t tid; /* the thread's; 0: it has not run yet */
+	pid_t tid; /* the thread's, before it looks at a file */
+	bool looking; /* at a file: if it sleeps now, that is why */
 	struct ring_buffer *ring;
 	const char *positions; /* of the ring: pages with the consumer's and the producer's */
 	int stop_fd;
@@ -118,7 +119,9 @@ static int on_news(void *ctx, void *data, size_t size)
 	n.len = MIN((size_t)n.len, MIN(size, sizeof(n)) - offsetof(struct wire_news, parts));
 	s = malloc(sizeof(*s));
 	with_table = o->with_tables && __atomic_load_n(&o->nr, __ATOMIC_RELAXED) < MAX_TABLES;
+	__atomic_store_n(&o->looking, true, __ATOMIC_RELEASE);
 	err = s ? sight__look(&o->ctx, &n, with_table, s) : -ENOMEM;
+	__atomic_store_n(&o->looking, false, __ATOMIC_RELEASE);
 	if (err) {
 		free(s);
 		return err;
@@ -257,8 +260,8 @@ bool opener__free(struct opener *o)
 /* ---- the other side --------------------------------------------------------------------------- */
 
 /*
- * Whether the thread sleeps, and has slept since the last look: for want of a CPU, or for the table of a
- * large file, it does not.
+ * Whether the thread sleeps over a file, and has slept since the last look: for want of a CPU, or for the
+ * table of a large file, it does not.
  */
 static bool is_asleep(const struct opener *o, unsigned long *switches)
 {
@@ -267,7 +270,7 @@ static bool is_asleep(const struct opener *o, unsigned long *switches)
 	_cleanup_fclose_ FILE *f = NULL;
 	char path[64], line[256], state = 0;
 
-	if (!tid)
+	if (!__atomic_load_n(&o->looking, __ATOMIC_ACQUIRE))
 		return false;
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
 	f = fopen(path, "re");
@@ -279,23 +282,22 @@ static bool is_asleep(const struct opener *o, unsigned long *switches)
 	return f && state != 'R' && now == before;
 }
 
-/* Waits for a sight that is on its way, but not for a file system that does not answer. */
-static void wait_for_first(struct opener *o)
+/* Waits for a sight that is on its way, until the deadline; not for a file system that does not answer. */
+static void wait_for_first(struct opener *o, uint64_t deadline)
 {
-	unsigned int looks = 0, asleep = 0;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), until;
 	unsigned long switches = 0;
-	struct timespec until;
+	unsigned int asleep = 0;
 
-	while (!o->first && !o->err && !o->stuck && behind(o)) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += LOOK_NS;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		if (pthread_cond_clockwait(&o->changed, &o->lock, CLOCK_MONOTONIC, &until) !=
-		    ETIMEDOUT)
-			continue;
-		asleep = is_asleep(o, &switches) ? asleep + 1 : 0;
-		o->stuck = asleep >= LOOKS_ASLEEP || ++looks >= LOOKS;
+	while (!o->first && !o->err && !o->stuck && behind(o) && now < deadline) {
+		until = MIN(now + LOOK_NS, deadline);
+		const struct timespec t = { until / SECOND_NS, until % SECOND_NS };
+
+		if (pthread_cond_clockwait(&o->changed, &o->lock, CLOCK_MONOTONIC, &t) == ETIMEDOUT) {
+			asleep = is_asleep(o, &switches) ? asleep + 1 : 0;
+			o->stuck = asleep > LOOKS_ASLEEP;
+		}
+		now = clock_ns(CLOCK_MONOTONIC);
 	}
 }
 
@@ -327,16 +329,16 @@ static struct sight *take_first(struct opener *o)
 	return s;
 }
 
-int opener__next(struct opener *o, bool wait, struct sight *ret_sight)
+int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_sight)
 {
 	struct sight *s;
 	int err;
 
-	if (!__atomic_load_n(&o->nr, __ATOMIC_RELAXED) && (!wait || !behind(o)))
+	/* in this order: what is not behind any more is among the sights */
+	if ((!deadline || !behind(o)) && !__atomic_load_n(&o->nr, __ATOMIC_RELAXED))
 		return 0;
 	pthread_mutex_lock(&o->lock);
-	if (wait)
-		wait_for_first(o);
+	wait_for_first(o, deadline);
 	s = take_first(o);
 	err = o->err;
 	pthread_mutex_unlock(&o->lock);

@@ -35,12 +35,12 @@ int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables, struct
 bool opener__free(struct opener *o);
 
 /*
- * The next sight, in the order of the news; 1, or 0: there is none.  With wait there is none on its way
- * either, or its file system does not answer.  -ENOMEM, and the same where the thread had no memory.
+ * The next sight, in the order of the news; 1, or 0: there is none, and until the deadline (CLOCK_MONOTONIC,
+ * ns; 0: now) none came that is on its way, or its file system does not answer.  -ENOMEM.
  */
-int opener__next(struct opener *o, bool wait, struct sight *ret_sight);
+int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_sight);
 
-/* Since opener__next() gave up waiting no sight has come. */
+/* A file system does not answer: opener__next() no longer waits, until a sight comes. */
 bool opener__is_stuck(const struct opener *o);
 
 /* Readable while opener__next() has a sight. */

@@ -463,7 +463,8 @@ int programs__arm(struct programs *p)
 	err = attach__misses_start(p);
 	if (err)
 		return err;
-	/* The samples' time begins later and ends earlier: time without the flag would count as skipped samples. */
+	/* none while the flag changes: time without it would count as skipped samples, or hide some */
+	attach__samples_stop(p);
 	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
 	attach__samples_start(p);
 	return 0;

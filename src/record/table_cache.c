@@ -108,7 +108,6 @@ static void publish(struct table_cache *c, const struct slot *s)
 	count_generation(c);
 }
 
-/* Returns when no BPF program is under way that began before. */
 /* ---- slots ------------------------------------------------------------------------------------ */
 
 static void drop_slot(struct table_cache *c, struct slot *s)
