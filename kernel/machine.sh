@@ -171,7 +171,7 @@ slowness()
 	esac
 }
 
-# boot_limit VARIANT TESTS: seconds until a machine is given up.
+# boot_limit VARIANT TESTS: seconds without a result until a machine is given up.
 boot_limit()
 {
 	sum=600
@@ -307,10 +307,7 @@ k_results()
 		cat "$2/qemu.log"
 		tail -n 40 "$2/console" | tr -d '\r' | sed "s/^/$1:     /"
 	fi
-	awk -v OFS='\t' '{ n = $2; sub(/:$/, "", n) }
-		$1 == "ok" { print n, "OK", 1, 0, 0 }
-		$1 == "skip" { print n, "SKIP", 0, 0, 1 }
-		$1 == "FAIL" { print n, "FAIL", 0, 1, 0 }' "$2/lines" >"$2/results"
+	results_of <"$2/lines" >"$2/results"
 	grep '^skip' "$2/lines" | sed "s/^skip /skipped in $1: /" >"$2/skips" || :
 }
 

@@ -2,14 +2,32 @@
 # shellcheck shell=sh
 # Looking after a test machine from outside, and adding up what it brought.
 
-# watch_machine PID DIR LIMIT: ends the machine when its seconds are up; returns when it has ended.
+# said DIR: the lines of results on a machine's console; the kernel may have said something ahead of them.
+said()
+{
+	tr -d '\r' <"$1/console" | grep -aoE '(ok  |skip|FAIL) [^ ]+ .*'
+}
+
+# progress DIR: what changes as a machine gets on.  A kernel that hangs may go on complaining.
+progress()
+{
+	echo "$(said "$1" | wc -l) $(wc -c <"$1/archive")"
+}
+
+# watch_machine PID DIR LIMIT: ends the machine when it has made no progress for so many seconds; returns
+# when it has ended or is about to.
 watch_machine()
 {
-	end=$(($(date +%s) + $3))
+	last=
 	while kill -0 "$1" 2>/dev/null; do
-		if [ "$(date +%s)" -ge "$end" ]; then
-			echo "vm: gave up after $3 s" >>"$2/qemu.log"
+		now=$(progress "$2" 2>/dev/null)
+		if [ "$now" != "$last" ]; then
+			last=$now
+			end=$(($(date +%s) + $3))
+		elif [ "$(date +%s)" -ge "$end" ]; then
+			echo "vm: gave up: no result for $3 s" >>"$2/qemu.log"
 			kill -KILL "$1"
+			return
 		fi
 		sleep 1
 	done
@@ -21,10 +39,23 @@ unpack_archive()
 	base64 -d "$1/archive" 2>/dev/null | tar -xzf - -C "$1" 2>/dev/null
 }
 
-# failed_to_end NAME DIR: a machine that brought no results, and how its console ends.
+# results_of: of lines as tests/live/run.sh prints them on stdin.
+results_of()
+{
+	awk -v OFS='\t' '{ n = $2; sub(/:$/, "", n) }
+		$1 == "ok" { print n, "OK", 1, 0, 0 }
+		$1 == "skip" { print n, "SKIP", 0, 0, 1 }
+		$1 == "FAIL" { print n, "FAIL", 0, 1, 0 }'
+}
+
+# failed_to_end NAME DIR: a machine that sent no archive: the results on its console and that it failed
+# are its results.  Prints how the console ends.
 failed_to_end()
 {
-	echo "$1: FAIL the machine brought no results; its console ends with"
+	said "$2" | results_of >"$2/results"
+	echo "$1: FAIL the machine ended before its tests did, $(wc -l <"$2/results") have results; its console" \
+		"ends with"
+	printf 'boot\tFAIL\t0\t1\t0\n' >>"$2/results"
 	cat "$2/qemu.log"
 	tail -n 30 "$2/console" | tr -d '\r' | sed 's/^/    /'
 }

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# When a test machine is given up, and what is left of its results then, with a machine and a clock that
+# are made up: vm_machine.sh MACHINE-FUNCTIONS
+set -u
+
+work=$(mktemp -d)
+trap 'kill "$machine" 2>/dev/null; rm -rf "$work"' EXIT
+machine=
+# shellcheck source=tests/vm/machine.sh
+. "$1"
+clock=0
+
+failed()
+{
+	printf 'FAILED: %s\n' "$*"
+	exit 1
+}
+
+date()
+{
+	echo "$clock"
+}
+
+# Each second of the machine is a call of what it does.
+sleep()
+{
+	clock=$((clock + $1))
+	"$does"
+}
+
+end_machine()
+{
+	kill "$machine"
+	wait "$machine" 2>/dev/null
+}
+
+# watched WHAT: a machine that does this, with a limit of 10 s.
+watched()
+{
+	does=$1
+	: >"$work/console"
+	: >"$work/archive"
+	: >"$work/qemu.log"
+	began=$clock
+	tail -f /dev/null &
+	machine=$!
+	watch_machine "$machine" "$work" 10
+	wait "$machine" 2>/dev/null
+	took=$((clock - began))
+}
+
+slow()
+{
+	[ $((clock % 9)) -ne 0 ] || printf 'ok   test%s (9.0 s) \r\n' "$clock" >>"$work/console"
+	[ $((clock - began)) -lt 100 ] || end_machine
+}
+watched slow
+[ "$took" -eq 100 ] || failed "a machine with a result each 9 s is given up after $took s"
+[ ! -s "$work/qemu.log" ] || failed "it is said to be given up"
+
+sends()
+{
+	[ $((clock - began)) -lt 50 ] || end_machine
+	echo more >>"$work/archive"
+}
+watched sends
+[ "$took" -eq 50 ] || failed "a machine that sends its archive is given up after $took s"
+
+hangs()
+{
+	[ $((clock - began)) -ne 3 ] || printf 'ok   one (1.0 s) x\r\nskip two: no x\r\nFAIL three: x\r\n' \
+		>>"$work/console"
+	echo "rcu: INFO: rcu_preempt self-detected stall on CPU" >>"$work/console"
+	[ $((clock - began)) -lt 100 ] || end_machine
+}
+watched hangs
+[ "$took" -lt 20 ] || failed "a machine that hangs is given up after $took s"
+grep -q 'gave up' "$work/qemu.log" || failed "it is not said to be given up"
+failed_to_end name "$work" >"$work/told"
+grep -q 'name: FAIL .* 3 have results' "$work/told" || failed "results: $(cat "$work/told")"
+printf '%s\t%s\t%s\t%s\t%s\n' one OK 1 0 0 two SKIP 0 0 1 three FAIL 0 1 0 boot FAIL 0 1 0 >"$work/wanted"
+cmp "$work/wanted" "$work/results" || failed "the results are $(cat "$work/results")"
