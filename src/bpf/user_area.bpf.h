@@ -4,7 +4,8 @@
  * where interrupts are off and while another thread maps.  The maple tree of the mm (since 6.1,
  * d4af56c5c7c6) is read as it is, under RCU like everything a BPF program does, and what was
  * found is checked: the mapping must hold the address, belong to the mm, and say the same when it
- * is read once more.
+ * is read once more.  A node that is being replaced is dead, and its first words are overwritten, before
+ * the new one is in its place: area_search() finds its way through these.
  */
 #ifndef USER_AREA_BPF_H
 #define USER_AREA_BPF_H
@@ -344,37 +345,106 @@ static __always_inline u64 area_delta(const struct user_area *a, u32 id)
 	return a->key.kind == WIRE_KEY_VDSO ? a->start : 0;
 }
 
+/*
+ * As area_lookup(), but for nodes that are dead: then u->dead is set.  The first pivot of such a node may be
+ * a link of the list of dead nodes (struct maple_topiary); where that leaves open in which of two slots the
+ * address is, the lowest bit of guess says so, and the next bit for the next level.
+ */
+static __always_inline u64 area_search(struct user_walk *u, u64 addr, u32 guess)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u64 entry = 0, *node = u->pivots;
+	u32 level, type;
+
+	u->dead = 0;
+	if (!task->mm)
+		return 0;
+	bpf_core_read(&entry, sizeof(entry), &task->mm->mm_mt.ma_root);
+	if ((entry & 3) != 2 || entry < 4096)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (level = 0; level < MAPLE_LEVELS && entry; level++) {
+		u64 run = 1, slot = 0, slot_arange;
+
+		type = MAPLE_TYPE(entry);
+		if (bpf_probe_read_kernel(node, 16 * 8, (void *)MAPLE_NODE(entry)))
+			return 0;
+		if (MAPLE_NODE(node[0]) == MAPLE_NODE(entry)) { /* its own parent: ma_dead_node() */
+			u->dead = 1;
+			node[1] = addr - 1;
+			if (!node[2] || node[2] >= addr) {
+				node[1] += ~guess & 1;
+				guess >>= 1;
+			}
+		}
+#define AREA_PIVOT(i) (node[1 + (i)])
+		AREA_COUNT();
+#undef AREA_PIVOT
+		if (bpf_probe_read_kernel(&entry, sizeof(entry),
+					  (void *)area_slot(entry, slot, slot_arange)))
+			return 0;
+		if (type <= MAPLE_LEAF)
+			return entry;
+	}
+	return 0;
+}
+
+#define AREA_GUESSES 8 /* three levels of nodes that leave a slot open */
+
+/* The mapping that holds the address, in u->area; 0: there is none. */
+__noinline u64 area_get(struct user_walk *u, u64 addr)
+{
+	u32 guess;
+	u64 vma;
+
+	if (!u)
+		return 0;
+	vma = area_lookup(u, addr);
+	if (vma >= 4096 && area_read(u, vma, addr))
+		return vma;
+#pragma clang loop unroll(disable)
+	for (guess = 0; guess < AREA_GUESSES; guess++) {
+		vma = area_search(u, addr, guess);
+		if (vma >= 4096 && area_read(u, vma, addr))
+			return vma;
+		if (!u->dead)
+			break;
+	}
+	return 0;
+}
+
 /* Fills u->area for an address; 0: found. */
 __noinline int area_find(struct user_walk *u, u64 addr)
 {
 	struct user_area *a;
-	u64 vma, file, start, pgoff;
+	u64 vma, start;
 
 	if (!u)
 		return 1;
 	a = &u->area;
-	vma = area_lookup(u, addr);
-	if (vma < 4096 || !area_read(u, vma, addr))
+	vma = area_get(u, addr);
+	if (!vma)
 		return 1;
-	file = a->file;
-	start = a->start;
-	pgoff = a->pgoff;
 	__builtin_memset(&a->key, 0, sizeof(a->key));
-	if (!file) { /* what stands for a file holds as many addresses as there are offsets */
+	if (!a->file) { /* what stands for a file holds as many addresses as there are offsets */
 		start = addr & ~((1ULL << FRAME_OFFSET_BITS) - 1);
 		if (a->start < start)
 			a->start = start;
 		if (a->end - start > 1ULL << FRAME_OFFSET_BITS)
 			a->end = start + (1ULL << FRAME_OFFSET_BITS);
 	} else {
+		/* not on the stack, of which the deepest chain of calls has no 32 bytes left in 6.1 */
+		u->seen_file = a->file;
+		u->seen_start = a->start;
+		u->seen_pgoff = a->pgoff;
 		a->key.kind = WIRE_KEY_FILE;
 		if (bpf_rdonly_cast)
 			area_key_cast(a);
 		else
 			area_key_read(a);
 		/* unmapped and freed meanwhile, the same memory may be another mapping or file */
-		if (area_lookup(u, addr) != vma || !area_read(u, vma, addr) || a->file != file ||
-		    a->start != start || a->pgoff != pgoff)
+		if (area_get(u, addr) != vma || a->file != u->seen_file ||
+		    a->start != u->seen_start || a->pgoff != u->seen_pgoff)
 			return 1;
 	}
 	return 0;

@@ -104,8 +104,10 @@ struct user_walk {
 	u64 returns; /* struct return_instance: calls whose return address is the trampoline */
 	u64 trampoline; /* of uprobes */
 	u32 end; /* enum frame_end */
+	u32 dead; /* area_search() met a dead node */
 	struct user_area area;
-	u64 pivots[16];
+	u64 seen_file, seen_start, seen_pgoff; /* area_find()'s */
+	u64 pivots[16]; /* of a node, or its parent and its pivots */
 	struct user_frame frame[USER_FRAMES];
 	struct stackmap_buf words;
 	u32 nr_words;
