@@ -4,8 +4,8 @@
  * where interrupts are off and while another thread maps.  The maple tree of the mm (since 6.1,
  * d4af56c5c7c6) is read as it is, under RCU like everything a BPF program does, and what was
  * found is checked: the mapping must hold the address, belong to the mm, and say the same when it
- * is read once more.  A node that is being replaced is dead, and its first words are overwritten, before
- * the new one is in its place: area_search() finds its way through these.
+ * is read once more.  While a node is being replaced it is dead and its first pivot overwritten:
+ * area_find_read() finds its way through such nodes.
  */
 #ifndef USER_AREA_BPF_H
 #define USER_AREA_BPF_H
@@ -181,12 +181,29 @@ static __always_inline u64 area_word(const void *address)
 		->pivot[0];
 }
 
-static __always_inline u64 area_find_cast(u64 entry, u64 addr)
+/* The root of the current task's tree; 0: it is not a node, there is at most one mapping. */
+static __always_inline u64 area_root(void)
 {
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u64 root = 0;
+
+	if (!task->mm)
+		return 0;
+	if (bpf_rdonly_cast) /* a number, not what the verifier takes for a pointer */
+		root = area_word(&task->mm->mm_mt.ma_root);
+	else
+		root = (u64)task->mm->mm_mt.ma_root;
+	return (root & 3) != 2 || root < 4096 ? 0 : root;
+}
+
+/* The address's entry in the tree; wrong where a node is dead, and then not a mapping that holds it. */
+static __always_inline u64 area_find_cast(u64 addr)
+{
+	u64 entry = area_root();
 	int level;
 
 #pragma clang loop unroll(disable)
-	for (level = 0; level < MAPLE_LEVELS; level++) {
+	for (level = 0; level < MAPLE_LEVELS && entry; level++) {
 		const struct maple_range_64 *node = CAST(maple_range_64, MAPLE_NODE(entry));
 		u32 type = MAPLE_TYPE(entry);
 		u64 run = 1, slot = 0, slot_arange;
@@ -197,35 +214,43 @@ static __always_inline u64 area_find_cast(u64 entry, u64 addr)
 		entry = area_word((void *)area_slot(entry, slot, slot_arange));
 		if (type <= MAPLE_LEAF)
 			return entry;
-		if (!entry)
-			break;
 	}
 	return 0;
 }
 
-static __always_inline u64 area_find_read(u64 entry, u64 addr, u64 *pivots)
+/*
+ * The same by reading, with care for dead nodes, of which *dead tells.  Their first pivot may be the
+ * link of a list (struct maple_topiary).  Where that leaves open in which of two slots the address
+ * is, the lowest bit of guess decides, and the next bit on the next level.
+ */
+static __always_inline u64 area_find_read(u64 addr, u64 *node, u32 guess, u32 *dead)
 {
+	u64 entry = area_root();
 	int level;
 
+	*dead = 0;
 #pragma clang loop unroll(disable)
-	for (level = 0; level < MAPLE_LEVELS; level++) {
+	for (level = 0; level < MAPLE_LEVELS && entry; level++) {
 		u32 type = MAPLE_TYPE(entry);
 		u64 run = 1, slot = 0, slot_arange;
 
-		if (bpf_probe_read_kernel(
-			    pivots, 15 * 8,
-			    (void *)(MAPLE_NODE(entry) +
-				     bpf_core_field_offset(struct maple_range_64, pivot))))
+		if (bpf_probe_read_kernel(node, 16 * 8, (void *)MAPLE_NODE(entry)))
 			return 0;
-#define AREA_PIVOT(i) (pivots[i])
+		if (MAPLE_NODE(node[0]) == MAPLE_NODE(entry)) { /* its own parent: ma_dead_node() */
+			*dead = 1;
+			node[1] = addr - 1;
+			if (!node[2] || node[2] >= addr) {
+				node[1] += ~guess & 1;
+				guess >>= 1;
+			}
+		}
+#define AREA_PIVOT(i) (node[1 + (i)])
 		AREA_COUNT();
 #undef AREA_PIVOT
 		if (bpf_probe_read_kernel(&entry, 8, (void *)area_slot(entry, slot, slot_arange)))
 			return 0;
 		if (type <= MAPLE_LEAF)
 			return entry;
-		if (!entry)
-			break;
 	}
 	return 0;
 }
@@ -317,24 +342,6 @@ static __always_inline bool area_read(struct user_walk *u, u64 vma, u64 addr)
 	return mm == u->mm && a->start <= addr && addr < a->end;
 }
 
-static __always_inline u64 area_lookup(struct user_walk *u, u64 addr)
-{
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u64 root = 0;
-
-	if (!task->mm)
-		return 0;
-	if (bpf_rdonly_cast) /* a number, not what the verifier takes for a pointer */
-		root = area_word(&task->mm->mm_mt.ma_root);
-	else
-		root = (u64)task->mm->mm_mt.ma_root;
-	if ((root & 3) != 2 || root < 4096) /* not a node: at most one mapping */
-		return 0;
-	if (bpf_rdonly_cast)
-		return area_find_cast(root, addr);
-	return area_find_read(root, addr, u->pivots);
-}
-
 /* Address less offset in the file; of what is no file, or an unknown one, addresses are kept. */
 static __always_inline u64 area_delta(const struct user_area *a, u32 id)
 {
@@ -345,53 +352,9 @@ static __always_inline u64 area_delta(const struct user_area *a, u32 id)
 	return a->key.kind == WIRE_KEY_VDSO ? a->start : 0;
 }
 
-/*
- * As area_lookup(), but for nodes that are dead: then u->dead is set.  The first pivot of such a node may be
- * a link of the list of dead nodes (struct maple_topiary); where that leaves open in which of two slots the
- * address is, the lowest bit of guess says so, and the next bit for the next level.
- */
-static __always_inline u64 area_search(struct user_walk *u, u64 addr, u32 guess)
-{
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u64 entry = 0, *node = u->pivots;
-	u32 level, type;
-
-	u->dead = 0;
-	if (!task->mm)
-		return 0;
-	bpf_core_read(&entry, sizeof(entry), &task->mm->mm_mt.ma_root);
-	if ((entry & 3) != 2 || entry < 4096)
-		return 0;
-#pragma clang loop unroll(disable)
-	for (level = 0; level < MAPLE_LEVELS && entry; level++) {
-		u64 run = 1, slot = 0, slot_arange;
-
-		type = MAPLE_TYPE(entry);
-		if (bpf_probe_read_kernel(node, 16 * 8, (void *)MAPLE_NODE(entry)))
-			return 0;
-		if (MAPLE_NODE(node[0]) == MAPLE_NODE(entry)) { /* its own parent: ma_dead_node() */
-			u->dead = 1;
-			node[1] = addr - 1;
-			if (!node[2] || node[2] >= addr) {
-				node[1] += ~guess & 1;
-				guess >>= 1;
-			}
-		}
-#define AREA_PIVOT(i) (node[1 + (i)])
-		AREA_COUNT();
-#undef AREA_PIVOT
-		if (bpf_probe_read_kernel(&entry, sizeof(entry),
-					  (void *)area_slot(entry, slot, slot_arange)))
-			return 0;
-		if (type <= MAPLE_LEAF)
-			return entry;
-	}
-	return 0;
-}
-
 #define AREA_GUESSES 8 /* three levels of nodes that leave a slot open */
 
-/* The mapping that holds the address, in u->area; 0: there is none. */
+/* Finds the mapping that holds the address and reads it to u->area; 0: no mapping holds it. */
 __noinline u64 area_get(struct user_walk *u, u64 addr)
 {
 	u32 guess;
@@ -399,12 +362,14 @@ __noinline u64 area_get(struct user_walk *u, u64 addr)
 
 	if (!u)
 		return 0;
-	vma = area_lookup(u, addr);
-	if (vma >= 4096 && area_read(u, vma, addr))
-		return vma;
+	if (bpf_rdonly_cast) {
+		vma = area_find_cast(addr);
+		if (vma >= 4096 && area_read(u, vma, addr))
+			return vma;
+	}
 #pragma clang loop unroll(disable)
 	for (guess = 0; guess < AREA_GUESSES; guess++) {
-		vma = area_search(u, addr, guess);
+		vma = area_find_read(addr, u->pivots, guess, &u->dead);
 		if (vma >= 4096 && area_read(u, vma, addr))
 			return vma;
 		if (!u->dead)
@@ -433,7 +398,7 @@ __noinline int area_find(struct user_walk *u, u64 addr)
 		if (a->end - start > 1ULL << FRAME_OFFSET_BITS)
 			a->end = start + (1ULL << FRAME_OFFSET_BITS);
 	} else {
-		/* not on the stack, of which the deepest chain of calls has no 32 bytes left in 6.1 */
+		/* not on the stack: in 6.1 the deepest chain of calls has no 32 bytes left there */
 		u->seen_file = a->file;
 		u->seen_start = a->start;
 		u->seen_pgoff = a->pgoff;

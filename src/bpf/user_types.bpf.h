@@ -104,10 +104,10 @@ struct user_walk {
 	u64 returns; /* struct return_instance: calls whose return address is the trampoline */
 	u64 trampoline; /* of uprobes */
 	u32 end; /* enum frame_end */
-	u32 dead; /* area_search() met a dead node */
+	u32 dead; /* area_find_read() met a dead node */
 	struct user_area area;
 	u64 seen_file, seen_start, seen_pgoff; /* area_find()'s */
-	u64 pivots[16]; /* of a node, or its parent and its pivots */
+	u64 pivots[16]; /* of a node, behind its parent */
 	struct user_frame frame[USER_FRAMES];
 	struct stackmap_buf words;
 	u32 nr_words;

@@ -47,8 +47,8 @@ static uint64_t swallowed(const struct programs *p)
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		uint64_t counted =
-			attach__samples_counted(p, cpu); /* first: what comes later is none */
+		/* read first, so that samples taken meanwhile do not count as swallowed */
+		uint64_t counted = attach__samples_counted(p, cpu);
 
 		sum += balance__swallowed(counted,
 					  __atomic_load_n(&periods[cpu].sum, __ATOMIC_ACQUIRE),
@@ -57,7 +57,7 @@ static uint64_t swallowed(const struct programs *p)
 	return sum;
 }
 
-/* How long the CPUs could take samples so far, all together, in ns. */
+/* The time that samples have been enabled, summed over all CPUs, in ns. */
 static uint64_t samples_enabled(const struct programs *p)
 {
 	uint64_t enabled = 0;
@@ -68,7 +68,7 @@ static uint64_t samples_enabled(const struct programs *p)
 	return enabled;
 }
 
-/* c is of a later moment than enabled: what comes in between is no sample that was skipped. */
+/* enabled was read before c, so that samples taken meanwhile do not count as skipped. */
 static void samples(struct programs *p, unsigned int event, uint64_t enabled, uint64_t *c)
 {
 	uint64_t taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE];

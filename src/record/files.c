@@ -24,8 +24,7 @@
 
 #define POLL_NS 50000000ull /* after which the rings are looked after again */
 #define RETRY_MAX_NS (64 * SECOND_NS)
-#define PATIENCE_NS \
-	(5 * SECOND_NS) /* for the news of a file that a stack needs, and of all at the end */
+#define PATIENCE_NS (5 * SECOND_NS) /* for the news that a stack needs, and for all at the end */
 
 /* A file that could not be opened where it was seen; it may be seen elsewhere. */
 struct gone {
@@ -257,13 +256,13 @@ static int take_next(struct files *f, uint64_t deadline)
 	return err ? err : 1;
 }
 
-/* Takes news until those of the file have come. */
+/* Takes news until those of the file have come; id 0, which no file has: all that are on their way. */
 static int take_until(struct files *f, uint32_t id)
 {
 	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	int n = 1;
 
-	while (n > 0 && !f->by_id[id])
+	while (n > 0 && !f->by_id[id] && clock_ns(CLOCK_MONOTONIC) < deadline)
 		n = take_next(f, deadline);
 	return MIN(n, 0);
 }
@@ -276,7 +275,7 @@ static int on_retry(void *ctx, struct wire_news *n)
 
 	if (!n->file || n->file >= WIRE_MAX_FILES)
 		return 0;
-	if (!f->by_id[n->file]) /* the walk counts as its announcement: its first event is to make another */
+	if (!f->by_id[n->file]) /* the walk marked it as announced: its next event announces it again */
 		__atomic_store_n(&f->o.entries[n->file].announced, 0, __ATOMIC_RELAXED);
 	return is_gone(f, n->file) ? files__take_news(f, n) : 0;
 }
@@ -466,7 +465,7 @@ static int load_again(struct files *f, uint32_t id)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Nobody told of the file, or not yet: it is where the stack was copied. */
+/* No announcement of the file has arrived: opens it through the mapping that the copy recorded. */
 static int take_mapping(struct files *f, const struct wire_copy *c, const struct wire_vma *v)
 {
 	struct wire_news n = {
@@ -479,7 +478,7 @@ static int take_mapping(struct files *f, const struct wire_copy *c, const struct
 		.offset = v->start - v->delta,
 	};
 
-	/* where a file system does not answer, it is not asked by this thread, too */
+	/* a file system that does not answer must not stop this thread as well */
 	return f->opener && opener__is_stuck(f->opener) ? 0 : files__take_news(f, &n);
 }
 
@@ -504,12 +503,8 @@ int files__note_frame(struct files *f, uint32_t number, uint64_t offset)
 
 int files__finish(struct files *f, bool symbols)
 {
-	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
-	int err = 1;
+	int err = take_until(f, 0);
 
-	while (err > 0 && clock_ns(CLOCK_MONOTONIC) < deadline)
-		err = take_next(f, deadline);
-	err = MIN(err, 0);
 	if (!err)
 		err = file_map__hash_all(f->map);
 	if (!err && symbols)

@@ -46,7 +46,7 @@ int files__fd(const struct files *f);
  */
 int files__number(struct files *f, uint32_t id, uint32_t *ret_number);
 
-/* For unwinding a copied stack: the table of a mapping's file, loaded if need be; NULL: there is none. */
+/* The table of a mapping in a copied stack, loaded if need be; NULL: its file has no table. */
 const struct unwind_table *files__table(struct files *f, const struct wire_copy *c,
 					const struct wire_vma *v);
 

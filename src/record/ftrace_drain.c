@@ -16,8 +16,8 @@
 #include "ftrace_ring.h"
 #include "ftrace_tasks.h"
 #include "ftrace_users.h"
-#include "log.h"
 #include "grace.h"
+#include "log.h"
 #include "namer.h"
 #include "recorder.h"
 #include "symbols/ksyms.h"
@@ -41,7 +41,7 @@ struct ftrace_drain {
 		size_t len, cap;
 		bool more; /* in the ring */
 		uint64_t last_ts; /* of what was looked at */
-		uint64_t waited_ts; /* up to that all that was under way has been written, and read */
+		uint64_t waited_ts; /* events up to here were waited for by a grace period */
 	} * cpus;
 	size_t page_size;
 	uint16_t *by_type; /* event index + 1 by common_type */
@@ -379,8 +379,8 @@ static bool is_overdue(const struct ftrace_cpu *cpu, uint64_t now, uint64_t *ret
 }
 
 /*
- * An event's stack may be on its way nevertheless: its CPU, a virtual one, may stand still between the two.
- * It is there after a grace period, and found by the next run.
+ * A virtual CPU may stand still between an event and its stack.  After a grace period the stack is in
+ * the ring, and the next run finds it.
  */
 static void wait_for_overdue(struct ftrace_drain *d, uint64_t now)
 {

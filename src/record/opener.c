@@ -23,7 +23,7 @@
 
 #define MAX_WAITING 1024 /* sights nobody took so far; each may hold a descriptor */
 #define MAX_TABLES 64 /* as many waiting sights may bring a table */
-/* A file system does not answer: so many looks in turn, so many ns apart, found the thread asleep. */
+/* The thread is stuck in a file system after so many looks, this far apart, that found it asleep. */
 #define LOOK_NS 50000000
 #define LOOKS_ASLEEP 5
 
@@ -260,8 +260,8 @@ bool opener__free(struct opener *o)
 /* ---- the other side --------------------------------------------------------------------------- */
 
 /*
- * Whether the thread sleeps over a file, and has slept since the last look: for want of a CPU, or for the
- * table of a large file, it does not.
+ * Whether the thread has slept over a file since the last look.  A thread that has no CPU, or builds the
+ * table of a large file, does not sleep.
  */
 static bool is_asleep(const struct opener *o, unsigned long *switches)
 {
@@ -282,7 +282,7 @@ static bool is_asleep(const struct opener *o, unsigned long *switches)
 	return f && state != 'R' && now == before;
 }
 
-/* Waits for a sight that is on its way, until the deadline; not for a file system that does not answer. */
+/* Waits for the next sight until the deadline, or until the thread is found stuck. */
 static void wait_for_first(struct opener *o, uint64_t deadline)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), until;

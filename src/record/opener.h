@@ -35,12 +35,13 @@ int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables, struct
 bool opener__free(struct opener *o);
 
 /*
- * The next sight, in the order of the news; 1, or 0: there is none, and until the deadline (CLOCK_MONOTONIC,
- * ns; 0: now) none came that is on its way, or its file system does not answer.  -ENOMEM.
+ * Takes the next sight, in the order of the news, and waits for it until the deadline (CLOCK_MONOTONIC,
+ * ns; 0: does not wait).  1; 0: the queue is empty, and no news are left or the deadline has passed or the
+ * thread is stuck.  -ENOMEM.
  */
 int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_sight);
 
-/* A file system does not answer: opener__next() no longer waits, until a sight comes. */
+/* The thread hangs in a file system; opener__next() does not wait until another sight arrives. */
 bool opener__is_stuck(const struct opener *o);
 
 /* Readable while opener__next() has a sight. */

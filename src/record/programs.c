@@ -463,7 +463,7 @@ int programs__arm(struct programs *p)
 	err = attach__misses_start(p);
 	if (err)
 		return err;
-	/* none while the flag changes: time without it would count as skipped samples, or hide some */
+	/* samples stop while the flag changes, so that their time and number agree */
 	attach__samples_stop(p);
 	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
 	attach__samples_start(p);

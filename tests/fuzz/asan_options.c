@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* What every target runs with: an execution takes microseconds and makes some hundred allocations. */
+/* For all targets: an execution takes microseconds and makes some hundred allocations. */
 
 const char *__asan_default_options(void);
 
