@@ -32,10 +32,7 @@ only_in()
 # await COMMAND...: until it succeeds, as long as the program runs.
 await()
 {
-	until "$@"; do
-		kill -0 "$fates" 2>/dev/null || fail "the program ended: $(cat fates.log)"
-		sleep 0.1
-	done
+	while_runs "$fates" "$@" || fail "the program ended: $(cat fates.log)"
 }
 
 # events_of PID: what the recording has of that task, and of others that name it.

@@ -29,10 +29,7 @@ stay_until_known()
 	exec 8>stay
 	until_true 10 known "$1" "$2" || fail "$1: not $2 events with the program's file"
 	exec 8>&-
-	wait "$recorder" || {
-		cat record_bg.err
-		fail "the recorder ended with $?"
-	}
+	wait_recorder
 }
 
 # record_known FILE NUMBER COMMAND...

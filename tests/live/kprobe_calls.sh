@@ -21,7 +21,7 @@ cp "$PROG/fallocate" work || exit 1
 # recording: it has happened, and whose it was is not known.
 want_count()
 {
-	edge=$(info_of "$1" --arg name "$2" '.events[] | select(.name == $name) | .lost_by.edge')
+	edge=$(edge_of "$1" "$2")
 	for what in "happened $(($3 + edge))" "recorded $4" "filtered $(($3 - $4))" "lost $edge"; do
 		n=$(counted "$1" "$2" "${what% *}")
 		[ "$n" -eq "${what#* }" ] || fail "$2: $n ${what% *}, ${what#* } expected"

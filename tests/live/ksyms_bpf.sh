@@ -45,7 +45,7 @@ record_swap()
 		}
 		echo >&8
 	done
-	wait "$recorder" || fail "the recording ended with $?"
+	wait_recorder
 	exec 8>&-
 }
 

@@ -86,6 +86,20 @@ until_true()
 	done
 }
 
+# while_runs PID COMMAND...: waits until the command succeeds; false: the process ended before it did.
+while_runs()
+{
+	runs=$1
+	shift
+	until "$@"; do
+		kill -0 "$runs" 2>/dev/null || {
+			"$@"
+			return
+		}
+		sleep 0.1
+	done
+}
+
 need_tool()
 {
 	command -v "$1" >/dev/null 2>&1 || skip "no $1 here"
@@ -132,28 +146,51 @@ record_bg()
 	wait_armed "$recorder" "$out"
 }
 
-# wait_armed PID FILE: until the accounting in FILE says that something happened.
+# is_armed FILE: the accounting in FILE says that something happened.
+is_armed()
+{
+	[ -s "$1" ] && info_true "$1" '.totals.happened > 0' 2>/dev/null
+}
+
+# wait_armed PID FILE
 wait_armed()
 {
-	until [ -s "$2" ] && info_true "$2" '.totals.happened > 0' 2>/dev/null; do
-		kill -0 "$1" 2>/dev/null || {
-			cat "$work"/record_bg.err
-			fail "the recorder ended before it was armed"
-		}
-		sleep 0.1
-	done
+	while_runs "$1" is_armed "$2" || {
+		cat "$work"/record_bg.err
+		fail "the recorder ended before it was armed"
+	}
 }
 
 # stop_recorder: asks the background recorder to end and waits for it.
 stop_recorder()
 {
 	kill -INT "$recorder"
+	wait_recorder
+}
+
+# wait_recorder: waits for the background recorder to end, which must work.
+wait_recorder()
+{
 	rc=0
 	wait "$recorder" || rc=$?
 	[ "$rc" -eq 0 ] || {
 		cat "$work/record_bg.err"
 		fail "the recorder ended with $rc"
 	}
+}
+
+# want_calls WHAT CALLS SEEN LOST FOREIGN: all calls of the command were recorded or lost.  FOREIGN of the
+# lost calls may be other processes', as a call is that spans the edge of the recording.
+want_calls()
+{
+	{ [ "$3" -le "$2" ] && [ "$(($3 + $4))" -ge "$2" ] && [ "$(($3 + $4))" -le "$(($2 + $5))" ]; } ||
+		fail "$1: $3 calls and $4 lost of $2, $5 of them maybe others'"
+}
+
+# edge_of FILE EVENT: how many were lost on the edge of the recording.
+edge_of()
+{
+	info_of "$1" --arg name "$2" '.events[] | select(.name == $name) | .lost_by.edge'
 }
 
 # info_of FILE JQ-ARGS...: one answer from `info --json`.

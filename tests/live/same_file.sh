@@ -54,10 +54,7 @@ want_sum live.stk
 "$STACKONCE" record -q -a -o live.stk -e $event 2>record_bg.err &
 recorder=$!
 test_pids="$test_pids $recorder"
-until [ -e live.stk.old ]; do
-	kill -0 "$recorder" 2>/dev/null || fail "the recorder ended: $(cat record_bg.err)"
-	sleep 0.1
-done
+while_runs "$recorder" [ -e live.stk.old ] || fail "the recorder ended: $(cat record_bg.err)"
 [ "$(stat -c %i live.stk.old)" = "$inode" ] || fail "live.stk.old is not the one before"
 wait_armed "$recorder" live.stk
 kill -KILL "$recorder"

@@ -34,10 +34,7 @@ if command -v perf >/dev/null 2>&1; then
 	perf=$!
 	test_pids="$test_pids $perf"
 	# perf starts its command when its events are on
-	until [ -e measured ]; do
-		kill -0 "$perf" 2>/dev/null || fail "perf ended before it measured"
-		sleep 0.1
-	done
+	while_runs "$perf" [ -e measured ] || fail "perf ended before it measured"
 	phase beside-perf
 	kill -0 "$perf" 2>/dev/null || fail "perf ended before the workload did"
 	: >leave

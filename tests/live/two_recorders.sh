@@ -20,11 +20,8 @@ stop_recorder
 for f in a b; do
 	want_sum $f.stk
 	lost=$(counted $f.stk $call lost)
-	edge=$(info_of $f.stk --arg name $call '.events[] | select(.name == $name) | .lost_by.edge')
 	seen=$("$STACKONCE" script --json --event $call --comm $comm $f.stk | wc -l)
-	# what was lost on an edge may be others' calls
-	[ "$seen" -le "$n" ] && [ "$((seen + lost))" -ge "$n" ] && [ "$((seen + lost))" -le "$((n + edge))" ] ||
-		fail "$f: $seen events and $lost lost, $edge of them on the edge, of $n calls"
+	want_calls "$f" "$n" "$seen" "$lost" "$(edge_of $f.stk $call)"
 	# The same call from the same place has one stack, whoever else records.
 	[ "$("$STACKONCE" script --json --event $call --comm $comm $f.stk | jq .kstack | sort -u |
 		wc -l)" -eq 1 ] || fail "$f: one place has several stacks"

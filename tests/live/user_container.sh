@@ -109,10 +109,7 @@ in_namespace()
 		sh -c "(. ./$1.sh) >$1.log 2>&1; echo \$? >$1.new; mv $1.new $1.rc; exec cat leave" &
 	inside=$!
 	test_pids="$test_pids $inside"
-	until [ -e "$1.rc" ]; do
-		kill -0 "$inside" 2>/dev/null || fail "$1.sh ended without a status: $(cat "$1.log")"
-		sleep 0.1
-	done
+	while_runs "$inside" [ -e "$1.rc" ] || fail "$1.sh ended without a status: $(cat "$1.log")"
 	rc=$(cat "$1.rc")
 }
 

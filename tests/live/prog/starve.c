@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * starve TID MILLISECONDS: a thread gets no CPU for so long: it may run on the last CPU only, and there
- * runs something more urgent.  Returns when that has begun.
+ * starve TID MILLISECONDS: keeps a thread off the CPU: pins it to the last CPU and runs a task of
+ * higher priority there.  Returns when that task runs.
  */
 #include <time.h>
 
@@ -27,7 +27,7 @@ static void spin(int began, unsigned long ms)
 int main(int argc, char **argv)
 {
 	unsigned int cpu = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
-	unsigned long ms = arg_number(argc, argv, 2, 600, 900); /* the kernel leaves 5 % to others */
+	unsigned long ms = arg_number(argc, argv, 2, 600, 900); /* RT throttling */
 	pid_t tid = (pid_t)arg_number(argc, argv, 1, 0, 1 << 22);
 	int began[2];
 	char byte;

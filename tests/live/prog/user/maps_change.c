@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * maps_change MILLISECONDS: threads call futex(2) again and again while another one maps, splits and unmaps
- * memory; the mappings of code stay.  Prints the number of calls.
+ * maps_change MILLISECONDS: two threads call futex(2) in a loop while a third one maps, splits and
+ * unmaps memory.  The mappings of code do not change.  Prints the number of calls.
  */
 #include <linux/futex.h>
 #include <pthread.h>
