@@ -490,17 +490,18 @@ __noinline int user_next(struct user_walk *u, struct user_thread *t)
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-static __always_inline bool thread_is(const struct user_thread *t, const struct task_struct *task)
+static __always_inline bool thread_is(const struct user_thread *t, const struct task_struct *task,
+				      u64 mm)
 {
-	return t->tid == (u32)task->pid && t->mm == (u64)task->mm &&
-	       t->started == task->start_boottime && t->exec_id == task->self_exec_id;
+	return t->tid == (u32)task->pid && t->mm == mm && t->started == task->start_boottime &&
+	       t->exec_id == task->self_exec_id;
 }
 
 /*
  * What is remembered of the current thread, for this program alone; a thread that is not there
  * takes the place of another one.  NULL: programs nest too deep, or too many threads meet here.
  */
-static __always_inline struct user_thread *thread_claim(const struct task_struct *task)
+static __always_inline struct user_thread *thread_claim(const struct task_struct *task, u64 mm)
 {
 	u32 tid = task->pid, set = (tid ^ tid >> 10) & user_thread_mask, i, way;
 	struct user_threads *ts = bpf_map_lookup_elem(&threads, &set);
@@ -515,7 +516,7 @@ static __always_inline struct user_thread *thread_claim(const struct task_struct
 			way = i;
 #pragma clang loop unroll(disable)
 	for (i = 0; i < USER_WAYS; i++)
-		if (thread_is(&ts->way[i], task))
+		if (thread_is(&ts->way[i], task, mm))
 			way = i;
 #pragma clang loop unroll(disable)
 	for (i = 0; i < USER_WAYS; i++) {
@@ -525,9 +526,9 @@ static __always_inline struct user_thread *thread_claim(const struct task_struct
 		t = &ts->way[at & (USER_WAYS - 1)];
 		if (__sync_lock_test_and_set(&t->busy, 1))
 			continue;
-		if (!thread_is(t, task)) {
+		if (!thread_is(t, task, mm)) {
 			t->tid = tid;
-			t->mm = (u64)task->mm;
+			t->mm = mm;
 			t->started = task->start_boottime;
 			t->exec_id = task->self_exec_id;
 			t->nr_vmas = 0;
@@ -574,7 +575,8 @@ static __always_inline bool user_regs(struct user_walk *u, const struct task_str
 	const struct pt_regs *r = (void *)bpf_task_pt_regs((void *)task);
 	struct unw_walk *w = &u->w;
 
-	if (!task->mm || ((u16)r->cs & 3) != 3 || !(r->rip | r->rsp)) /* as io_uring's workers */
+	u->mm = (u64)task->mm;
+	if (!u->mm || ((u16)r->cs & 3) != 3 || !(r->rip | r->rsp)) /* as io_uring's workers */
 		return false;
 	UNW_FROM_PT_REGS(w->regs, r);
 	w->ip = r->rip;

@@ -120,6 +120,7 @@ struct maple_arange_64 {
 #define MAPLE_TYPE(entry) ((entry) >> 3 & 15)
 #define MAPLE_NODE(entry) ((entry) & ~0xffull)
 #define MAPLE_LEVELS 6
+#define AREA_ROOT(mm) ((mm) + bpf_core_field_offset(struct mm_struct, mm_mt.ma_root))
 
 #define VM_EXEC 4
 
@@ -181,29 +182,22 @@ static __always_inline u64 area_word(const void *address)
 		->pivot[0];
 }
 
-/* The root of the current task's tree; 0: it is not a node, there is at most one mapping. */
-static __always_inline u64 area_root(void)
+/* The root of a tree of mappings is a node, or there is at most one mapping. */
+static __always_inline bool area_is_node(u64 root)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u64 root = 0;
-
-	if (!task->mm)
-		return 0;
-	if (bpf_rdonly_cast) /* a number, not what the verifier takes for a pointer */
-		root = area_word(&task->mm->mm_mt.ma_root);
-	else
-		root = (u64)task->mm->mm_mt.ma_root;
-	return (root & 3) != 2 || root < 4096 ? 0 : root;
+	return (root & 3) == 2 && root >= 4096;
 }
 
 /* The address's entry in the tree; wrong where a node is dead, and then not a mapping that holds it. */
-static __always_inline u64 area_find_cast(u64 addr)
+static __always_inline u64 area_find_cast(u64 mm, u64 addr)
 {
-	u64 entry = area_root();
+	u64 entry = area_word((void *)AREA_ROOT(mm));
 	int level;
 
+	if (!area_is_node(entry))
+		return 0;
 #pragma clang loop unroll(disable)
-	for (level = 0; level < MAPLE_LEVELS && entry; level++) {
+	for (level = 0; level < MAPLE_LEVELS; level++) {
 		const struct maple_range_64 *node = CAST(maple_range_64, MAPLE_NODE(entry));
 		u32 type = MAPLE_TYPE(entry);
 		u64 run = 1, slot = 0, slot_arange;
@@ -223,14 +217,16 @@ static __always_inline u64 area_find_cast(u64 addr)
  * link of a list (struct maple_topiary).  Where that leaves open in which of two slots the address
  * is, the lowest bit of guess decides, and the next bit on the next level.
  */
-static __always_inline u64 area_find_read(u64 addr, u64 *node, u32 guess, u32 *dead)
+static __always_inline u64 area_find_read(u64 mm, u64 addr, u64 *node, u32 guess, u32 *dead)
 {
-	u64 entry = area_root();
+	u64 entry;
 	int level;
 
 	*dead = 0;
+	if (bpf_probe_read_kernel(&entry, 8, (void *)AREA_ROOT(mm)) || !area_is_node(entry))
+		return 0;
 #pragma clang loop unroll(disable)
-	for (level = 0; level < MAPLE_LEVELS && entry; level++) {
+	for (level = 0; level < MAPLE_LEVELS; level++) {
 		u32 type = MAPLE_TYPE(entry);
 		u64 run = 1, slot = 0, slot_arange;
 
@@ -363,13 +359,13 @@ __noinline u64 area_get(struct user_walk *u, u64 addr)
 	if (!u)
 		return 0;
 	if (bpf_rdonly_cast) {
-		vma = area_find_cast(addr);
+		vma = area_find_cast(u->mm, addr);
 		if (vma >= 4096 && area_read(u, vma, addr))
 			return vma;
 	}
 #pragma clang loop unroll(disable)
 	for (guess = 0; guess < AREA_GUESSES; guess++) {
-		vma = area_find_read(addr, u->pivots, guess, &u->dead);
+		vma = area_find_read(u->mm, addr, u->pivots, guess, &u->dead);
 		if (vma >= 4096 && area_read(u, vma, addr))
 			return vma;
 		if (!u->dead)

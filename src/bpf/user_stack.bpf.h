@@ -310,7 +310,6 @@ static __always_inline void walk_begin(struct user_walk *u, struct user_thread *
 {
 	bool stable;
 
-	u->mm = (u64)task->mm;
 	u->seq = area_seq(task, &stable);
 	u->stable = stable;
 	u->generation = *(volatile u32 *)&user_ctl.generation;
@@ -376,7 +375,7 @@ __noinline int user_stack_get(struct scratch *s)
 	if (!user_regs(&s->user, task))
 		return 0;
 	if (!s->user.stop)
-		t = thread_claim(task);
+		t = thread_claim(task, s->user.mm);
 	if (!t) {
 		s->user.stop = UNW_FAILED;
 		user_words(&s->user);
