@@ -11,13 +11,14 @@ recorder=
 started=
 # shellcheck source=tests/tracefs.sh
 . "$BENCH/../tests/tracefs.sh"
+# shellcheck source=tests/process.sh
+. "$BENCH/../tests/process.sh"
 
 cleanup()
 {
 	trap - EXIT INT TERM
-	for pid in $recorder $started; do
-		kill -TERM "$pid" 2>/dev/null || :
-	done
+	# shellcheck disable=SC2086 # numbers
+	end_child TERM $recorder $started
 	if [ -n "$instance" ]; then
 		echo 0 >"$instance/tracing_on" 2>/dev/null || :
 		sleep 0.2

@@ -41,7 +41,7 @@ with_recorder()
 	"$@" >"$work/out" 2>"$work/record.err" </dev/null &
 	recorder=$!
 	sleep 3
-	kill -0 "$recorder" 2>/dev/null && load
+	is_child "$recorder" && load
 	kill -INT "$recorder" 2>/dev/null
 	wait "$recorder"
 	recorder=

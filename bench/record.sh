@@ -58,12 +58,12 @@ start_tool()
 		in_background "$out" sleep 1000
 		;;
 	esac
-	wait_for 15 armed "$1" && kill -0 "$recorder" 2>/dev/null
+	wait_for 15 armed "$1" && is_child "$recorder"
 }
 
 armed()
 {
-	kill -0 "$recorder" 2>/dev/null || return 0
+	is_child "$recorder" || return 0
 	case $1 in
 	stackonce*)
 		[ "$("$stackonce" info --json "$work/$1.stk" | jq '.totals.happened > 0')" = true ]

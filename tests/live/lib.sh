@@ -5,6 +5,9 @@
 # gets from run.sh: STACKONCE (the command), PROG (directory of the workloads), LIVE (this
 # directory), LIVE_VM (not empty inside a virtual machine without hardware help: keep loads small).
 
+# shellcheck source=tests/process.sh
+. "$LIVE/../process.sh"
+
 work=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-live.XXXXXX")
 test_pids=
 instances=
@@ -21,10 +24,8 @@ cleanup()
 	rc=$?
 	trap - EXIT INT TERM
 	restore
-	for p in $test_pids; do
-		kill -KILL "$p" 2>/dev/null || :
-		wait "$p" 2>/dev/null || :
-	done
+	# shellcheck disable=SC2086 # numbers
+	end_child KILL $test_pids
 	for i in $instances; do
 		echo 0 >"$tracefs/instances/$i/tracing_on" 2>/dev/null || :
 		rmdir "$tracefs/instances/$i" 2>/dev/null || :
@@ -92,7 +93,7 @@ while_runs()
 	runs=$1
 	shift
 	until "$@"; do
-		kill -0 "$runs" 2>/dev/null || {
+		is_child "$runs" || {
 			"$@"
 			return
 		}

@@ -15,6 +15,8 @@ LIVE_OUT=${LIVE_OUT:-/tmp/stackonce-live}
 export STACKONCE PROG LIVE
 # shellcheck source=tests/tracefs.sh
 . "$LIVE/../tracefs.sh"
+# shellcheck source=tests/process.sh
+. "$LIVE/../process.sh"
 
 rm -rf "${LIVE_OUT:?}"/*
 mkdir -p "$LIVE_OUT/taken"
@@ -128,7 +130,7 @@ run_one()
 work()
 {
 	test_pid=
-	trap 'trap "" TERM; [ -z "$test_pid" ] || { kill "$test_pid"; wait "$test_pid"; }; exit 143' TERM
+	trap 'trap "" TERM; end_child TERM $test_pid; exit 143' TERM
 	for test; do
 		mkdir "$LIVE_OUT/taken/$test" 2>/dev/null || continue
 		run_one "$test"
@@ -184,10 +186,8 @@ not_alone()
 end()
 {
 	trap '' INT TERM HUP
-	for pid in $workers $load; do
-		kill "$pid" 2>/dev/null
-		wait "$pid" 2>/dev/null
-	done
+	# shellcheck disable=SC2086 # numbers
+	end_child TERM $workers $load
 	tracefs_unmount
 }
 
@@ -217,7 +217,7 @@ else
 	# shellcheck disable=SC2046
 	work_at_once 1 $(alone "$@")
 fi
-[ -z "$load" ] || kill -0 "$load" || report load FAIL 0 "the load ended before the tests"
+[ -z "$load" ] || is_child "$load" || report load FAIL 0 "the load ended before the tests"
 # A worker that is killed, for want of memory for one, takes its test with it.
 for test; do
 	cut -f 1 "$LIVE_OUT/results" | grep -qxF "$test" || report "$test" FAIL 0 \

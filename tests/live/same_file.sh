@@ -82,11 +82,11 @@ one=$!
 "$STACKONCE" record -q -a -o both.stk -e $event 2>both.2 &
 other=$!
 test_pids="$test_pids $one $other"
-while kill -0 "$one" 2>/dev/null && kill -0 "$other" 2>/dev/null; do
+while is_child "$one" && is_child "$other"; do
 	sleep 0.1
 done
 second=$one recorder=$other
-kill -0 "$other" 2>/dev/null || second=$other recorder=$one
+is_child "$other" || second=$other recorder=$one
 rc=0
 wait "$second" || rc=$?
 [ "$rc" -eq 1 ] || fail "the second recorder of one file ended with $rc: $(cat both.1 both.2)"

@@ -36,7 +36,7 @@ if command -v perf >/dev/null 2>&1; then
 	# perf starts its command when its events are on
 	while_runs "$perf" [ -e measured ] || fail "perf ended before it measured"
 	phase beside-perf
-	kill -0 "$perf" 2>/dev/null || fail "perf ended before the workload did"
+	is_child "$perf" || fail "perf ended before the workload did"
 	: >leave
 	wait "$perf" || fail "perf ended with $?"
 	phases="$phases beside-perf"

@@ -49,7 +49,8 @@ recorder=$!
 test_pids="$test_pids $both $recorder"
 for f in both one; do
 	until info_true $f.stk '.totals.happened > 0' 2>/dev/null; do
-		kill -0 "$both" "$recorder" || fail "a recorder ended: $(cat both.err one.err)"
+		{ is_child "$both" && is_child "$recorder"; } ||
+			fail "a recorder ended: $(cat both.err one.err)"
 		"$PROG/getppid" 10 >/dev/null
 		sleep 0.1
 	done

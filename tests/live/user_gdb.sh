@@ -80,7 +80,6 @@ if command -v g++ >/dev/null && command -v pgrep >/dev/null; then
 	test_pids="$test_pids $!"
 	sleep 0.2
 	for p in $(pgrep -P $! cc1plus); do
-		test_pids="$test_pids $p"
 		targets="$targets $p:6"
 		started="$started cc1plus"
 	done

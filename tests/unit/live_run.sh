@@ -7,6 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "${work:?}"' EXIT
 mkdir -p "$work/live" "$work/bin" "$work/tracefs/events"
 cp "$1" "$work/live/run.sh"
+cp "$(dirname "$1")/../process.sh" "$work/"
 cat >"$work/tracefs.sh" <<END
 tracefs=$work/tracefs
 tracefs_mount() { :; }

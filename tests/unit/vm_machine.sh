@@ -7,6 +7,8 @@ set -u
 work=$(mktemp -d)
 trap 'kill "$machine" 2>/dev/null; rm -rf "$work"' EXIT
 machine=
+# shellcheck source=tests/process.sh
+. "$(dirname "$1")/../process.sh"
 # shellcheck source=tests/vm/machine.sh
 . "$1"
 clock=0

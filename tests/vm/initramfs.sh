@@ -47,7 +47,7 @@ live_root()
 		[ -n "$path" ] && add_program "$1" "$path" "/usr/bin/$tool"
 	done
 	cp tests/live/*.sh "$1/live/"
-	cp tests/tracefs.sh "$1/"
+	cp tests/tracefs.sh tests/process.sh "$1/"
 }
 
 # pack_root ROOT OUT: uncompressed, which an emulated CPU unpacks fastest.  ROOT goes away.

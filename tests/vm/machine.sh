@@ -19,7 +19,7 @@ progress()
 watch_machine()
 {
 	last=
-	while kill -0 "$1" 2>/dev/null; do
+	while is_child "$1"; do
 		now=$(progress "$2" 2>/dev/null)
 		if [ "$now" != "$last" ]; then
 			last=$now

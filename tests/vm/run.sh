@@ -15,6 +15,8 @@ out=$build/vm
 limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' tests/live/*.sh | sort -n | tail -n 1)
 limit=$((limit * 3 + 600))
 
+# shellcheck source=tests/process.sh
+. "$here/../process.sh"
 # shellcheck source=tests/vm/kernel.sh
 . "$here/kernel.sh"
 # shellcheck source=tests/vm/initramfs.sh
