@@ -8,16 +8,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "prog.h"
 
 /* What a shell does: the job gets the terminal, and gives it back when it ends. */
-static int shell(const char *tty, char **command)
+static int shell(int master, char **command)
 {
+	const char *tty = ptsname(master);
 	int fd, status;
 	pid_t job;
 
+	close(master); /* whose end by its owner's hangs up on both */
 	setsid();
 	fd = open(tty, O_RDWR);
 	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0))
@@ -79,16 +82,20 @@ static int serve(int tty, pid_t shell)
 int main(int argc, char **argv)
 {
 	int tty = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	pid_t child;
+	pid_t child, parent = getppid();
 
 	if (argc < 2)
 		errx(2, "a command is needed");
+	/* a test that was killed must not leave a recorder behind in a session of its own */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		return 1;
 	if (tty < 0 || grantpt(tty) || unlockpt(tty))
 		err(1, "open a terminal");
 	child = fork();
 	if (child < 0)
 		err(1, "fork");
 	if (!child)
-		_exit(shell(ptsname(tty), argv + 1));
+		_exit(shell(tty, argv + 1));
 	return serve(tty, child);
 }
