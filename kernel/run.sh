@@ -9,6 +9,8 @@ shift
 cd "$(dirname "$0")/.." || exit 1
 out=$build/kernel
 
+# shellcheck source=tests/process.sh
+. tests/process.sh
 # shellcheck source=tests/vm/initramfs.sh
 . tests/vm/initramfs.sh
 # shellcheck source=tests/vm/machine.sh
