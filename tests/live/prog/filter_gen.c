@@ -152,16 +152,13 @@ static void put_flags_pred(struct generator *g, struct out *o)
 	put(o, "common_flags & %u", stable[rng__below(&g->rng, ARRAY_SIZE(stable))]);
 }
 
-/*
- * A pattern for ~ out of a string that occurs: parts of it replaced by wildcards.  To the kernel a NUL
- * is a character that [!x] matches, and it goes on behind the string.  The letter after such a class is
- * what it hardly finds there.
- */
+/* A pattern for ~ out of a string that occurs: parts of it replaced by wildcards. */
 static void put_pattern(struct generator *g, struct out *o, const char *s, size_t len, char quote)
 {
 	uint32_t from = rng__below(&g->rng, len + 1);
 	uint32_t to = from + rng__below(&g->rng, len - from + 1);
 	uint32_t way = rng__below(&g->rng, 10), i;
+	const char *open = g->not_matches_end ? "[" : "[!";
 
 	if (!rng__below(&g->rng, 8))
 		put(o, "!");
@@ -184,15 +181,14 @@ static void put_pattern(struct generator *g, struct out *o, const char *s, size_
 			put(o, "*");
 		else if (dice == 2)
 			put(o, "[%c-%c]", s[i], s[i]);
-		else if (dice == 3 && i + 1 < to && isalpha((unsigned char)s[i + 1])) {
-			put(o, "[!%c]%c", s[i], s[i + 1]);
-			i++;
-		} else if (dice == 4)
+		else if (dice == 3)
+			put(o, "%s%c]", open, s[i]);
+		else if (dice == 4)
 			put(o, "[a-z%c]", s[i]);
 		else if (dice == 5)
 			put(o, "\\%c", s[i]);
 		else if (dice == 6)
-			put(o, "%s", PICK(g, "[", "[]", "[]-a]", "[!", "\\", "[a-]", "[a-", "[z-a]"));
+			put(o, "%s", PICK(g, "[", "[]", "[]-a]", open, "\\", "[a-]", "[a-", "[z-a]"));
 		else
 			put(o, "%c", s[i]);
 	}

@@ -199,6 +199,26 @@ static int compile(struct show *s, const struct event *e, const char *text,
 	return filter__compile(e->fmt, text, &s->features, prog, why, size);
 }
 
+/* Whether [!x] matches the end of a string. */
+static bool not_matches_end(struct show *s)
+{
+	const struct event *e = s->live[0];
+	struct records found;
+	bool ret;
+
+	instance__new(s->base, RING_KB, &s->work);
+	if (instance__filter(s->base, e, "COMM ~ \"alpha[!x]\""))
+		errx(1, "%s:%s has no COMM", e->system, e->name);
+	instance__enable(s->base, e, true);
+	workload__run(&s->work, WORK);
+	instance__enable(s->base, e, false);
+	instance__read(s->base, &found);
+	ret = found.nr > 0;
+	records__free(&found);
+	instance__remove(s->base);
+	return ret;
+}
+
 /* One expression to both; true when both accept it. */
 static bool judge(struct show *s, const struct event *e, const char *instance, const char *text,
 		  struct filter_prog *prog)
@@ -503,6 +523,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	collect_samples(s);
+	s->gen.not_matches_end = s->nr_live && not_matches_end(s);
+	printf("[!x] %s the end of a string\n",
+	       s->gen.not_matches_end ? "matches" : "does not match");
 	compare_acceptance(s, accept);
 	while (rounds--)
 		one_round(s);
