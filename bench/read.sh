@@ -42,8 +42,7 @@ with_recorder()
 	recorder=$!
 	sleep 3
 	is_child "$recorder" && load
-	kill -INT "$recorder" 2>/dev/null
-	wait "$recorder"
+	end_child INT "$recorder"
 	recorder=
 }
 

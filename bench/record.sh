@@ -77,8 +77,7 @@ armed()
 
 stop_tool()
 {
-	kill -INT "$recorder" 2>/dev/null
-	wait "$recorder"
+	end_child INT "$recorder"
 	recorder=
 	[ "$1" != ftrace ] || end_ftrace "$work/ftrace"
 }

@@ -404,10 +404,8 @@ start_desktop()
 stop_desktop()
 {
 	exec 9>&-
-	for pid in $started; do
-		kill "$pid" 2>/dev/null
-		wait "$pid" 2>/dev/null
-	done
+	# shellcheck disable=SC2086 # numbers
+	end_child TERM $started
 	started=
 }
 

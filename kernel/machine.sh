@@ -129,8 +129,9 @@ k_qemu()
 	fi
 	rm -f "$1/image.cpio"
 	kernel=$3/bzImage
-	append="console=ttyS0 loglevel=5 panic=-1 numa_balancing=disable no_timer_check watchdog_thresh=60"
-	append="$append rcupdate.rcu_cpu_stall_timeout=300 sysctl.kernel.hung_task_timeout_secs=600"
+	append="console=ttyS0 loglevel=5 panic=-1 numa_balancing=disable no_timer_check"
+	append="$append watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
+	append="$append sysctl.kernel.hung_task_timeout_secs=600"
 	append="$append stackonce.variant=${2%%|*} stackonce.slow=$(slowness "${2%%|*}") $4 $words"
 	initramfs=$1/initramfs
 	shift 4

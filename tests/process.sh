@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Which processes are still those that a script started.
+# Signals for the processes that a script started, and for no others.
 
-# is_child PID: a child of this shell, or of the one that it is a part of, that has not ended.  Shells take
-# note of the end of a child whenever they wait for any; from then on its number may be another process's,
-# beside a fork storm within seconds, and must be neither killed nor waited for.
+# is_child PID: PID is a running child of this shell, or of its parent shell in a subshell.  A shell
+# reaps ended children whenever it waits for any process.  The kernel may then give the PID to
+# another process, within seconds beside a fork storm: check a PID before it gets a signal.
 is_child()
 {
 	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
@@ -14,7 +14,7 @@ is_child()
 	[ "$1" != Z ] && { [ "$2" = "$$" ] || [ "$2" = "$self" ]; }
 }
 
-# end_child SIGNAL PID...: ends those that run, and waits for them.
+# end_child SIGNAL PID...: sends the signal to those that are running children, and waits for them.
 end_child()
 {
 	with=$1

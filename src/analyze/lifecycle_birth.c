@@ -89,7 +89,7 @@ int lc_birth(struct lifecycle *l, const struct event_known *k, struct lc_task *t
 	struct child c = { 0 };
 	uint64_t tid;
 
-	/* A hostile recording may name a task as its own child, which born() would free while in use. */
+	/* a hostile recording may name a task as its own child: born() would free it in use */
 	if (!t || !lc_u64(l, k, 0, &tid) || !tid || (uint32_t)tid == t->tid)
 		return 0;
 	c.tid = tid;

@@ -188,7 +188,7 @@ static __always_inline bool area_is_node(u64 root)
 	return (root & 3) == 2 && root >= 4096;
 }
 
-/* The address's entry in the tree; wrong where a node is dead, and then not a mapping that holds it. */
+/* The address's entry in the tree; past a dead node another one, which area_read() rejects. */
 static __always_inline u64 area_find_cast(u64 mm, u64 addr)
 {
 	u64 entry = area_word((void *)AREA_ROOT(mm));
@@ -213,9 +213,10 @@ static __always_inline u64 area_find_cast(u64 mm, u64 addr)
 }
 
 /*
- * The same by reading, with care for dead nodes, of which *dead tells.  Their first pivot may be the
- * link of a list (struct maple_topiary).  Where that leaves open in which of two slots the address
- * is, the lowest bit of guess decides, and the next bit on the next level.
+ * Looks the entry up with bpf_probe_read_kernel() and handles dead nodes; sets *dead if it met one.
+ * The first pivot of a dead node may be overwritten by a list link (struct maple_topiary).  If two
+ * slots may then cover the address, the lowest bit of guess selects one, the next bit that of the
+ * next level.
  */
 static __always_inline u64 area_find_read(u64 mm, u64 addr, u64 *node, u32 guess, u32 *dead)
 {

@@ -24,7 +24,8 @@
 
 #define POLL_NS 50000000ull /* after which the rings are looked after again */
 #define RETRY_MAX_NS (64 * SECOND_NS)
-#define PATIENCE_NS (5 * SECOND_NS) /* for the news that a stack needs, and for all at the end */
+#define PATIENCE_NS \
+	(5 * SECOND_NS) /* to wait for a notification that a stack needs, or for the last */
 
 /* A file that could not be opened where it was seen; it may be seen elsewhere. */
 struct gone {
@@ -256,7 +257,7 @@ static int take_next(struct files *f, uint64_t deadline)
 	return err ? err : 1;
 }
 
-/* Takes news until those of the file have come; id 0, which no file has: all that are on their way. */
+/* Takes notifications until the file's has arrived; id 0, which no file has: all pending ones. */
 static int take_until(struct files *f, uint32_t id)
 {
 	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
@@ -275,7 +276,8 @@ static int on_retry(void *ctx, struct wire_news *n)
 
 	if (!n->file || n->file >= WIRE_MAX_FILES)
 		return 0;
-	if (!f->by_id[n->file]) /* the walk marked it as announced: its next event announces it again */
+	/* the walk marked it as announced: let its next event announce it again */
+	if (!f->by_id[n->file])
 		__atomic_store_n(&f->o.entries[n->file].announced, 0, __ATOMIC_RELAXED);
 	return is_gone(f, n->file) ? files__take_news(f, n) : 0;
 }

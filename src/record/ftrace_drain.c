@@ -379,8 +379,8 @@ static bool is_overdue(const struct ftrace_cpu *cpu, uint64_t now, uint64_t *ret
 }
 
 /*
- * A virtual CPU may stand still between an event and its stack.  After a grace period the stack is in
- * the ring, and the next run finds it.
+ * A virtual CPU may be descheduled between an event and its stack.  After a grace period the stack
+ * is in the ring, and the next run finds it.
  */
 static void wait_for_overdue(struct ftrace_drain *d, uint64_t now)
 {

@@ -23,7 +23,7 @@
 
 #define MAX_WAITING 1024 /* sights nobody took so far; each may hold a descriptor */
 #define MAX_TABLES 64 /* as many waiting sights may bring a table */
-/* The thread is stuck in a file system after so many looks, this far apart, that found it asleep. */
+/* The thread counts as stuck once so many checks in a row, this far apart, found it asleep. */
 #define LOOK_NS 50000000
 #define LOOKS_ASLEEP 5
 
@@ -260,8 +260,8 @@ bool opener__free(struct opener *o)
 /* ---- the other side --------------------------------------------------------------------------- */
 
 /*
- * Whether the thread has slept over a file since the last look.  A thread that has no CPU, or builds the
- * table of a large file, does not sleep.
+ * Whether the thread sleeps in an access to a file and has not run since the last check.  A thread
+ * that waits for a CPU, or builds the table of a large file, does not sleep.
  */
 static bool is_asleep(const struct opener *o, unsigned long *switches)
 {

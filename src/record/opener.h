@@ -35,9 +35,9 @@ int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables, struct
 bool opener__free(struct opener *o);
 
 /*
- * Takes the next sight, in the order of the news, and waits for it until the deadline (CLOCK_MONOTONIC,
- * ns; 0: does not wait).  1; 0: the queue is empty, and no news are left or the deadline has passed or the
- * thread is stuck.  -ENOMEM.
+ * Takes the next sight, in the order of the notifications, and waits for it until the deadline
+ * (CLOCK_MONOTONIC, ns; 0: does not wait).  Returns 1, or 0 if nothing is queued and either nothing
+ * is pending, the deadline has passed, or the thread is stuck.  -ENOMEM.
  */
 int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_sight);
 

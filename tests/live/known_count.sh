@@ -16,7 +16,8 @@ want()
 # want_all WHAT FILE EVENT: the command's N calls, recorded or lost.
 want_all()
 {
-	want_calls "$1" "$n" "$(counted "$2" "$3" recorded)" "$(counted "$2" "$3" lost)" "$(edge_of "$2" "$3")"
+	want_calls "$1" "$n" "$(counted "$2" "$3" recorded)" "$(counted "$2" "$3" lost)" \
+		"$(edge_of "$2" "$3")"
 }
 
 record -o call.stk -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -- "$PROG/getppid" "$n"

@@ -87,7 +87,7 @@ until_true()
 	done
 }
 
-# while_runs PID COMMAND...: waits until the command succeeds; false: the process ended before it did.
+# while_runs PID COMMAND...: waits until the command succeeds; false: the process ended before that.
 while_runs()
 {
 	runs=$1
@@ -180,11 +180,12 @@ wait_recorder()
 	}
 }
 
-# want_calls WHAT CALLS SEEN LOST FOREIGN: all calls of the command were recorded or lost.  FOREIGN of the
-# lost calls may be other processes', as a call is that spans the edge of the recording.
+# want_calls WHAT CALLS SEEN LOST FOREIGN: all calls of the command were recorded or lost.  Up to
+# FOREIGN of the lost calls may be other processes', such as one in progress at the start.
 want_calls()
 {
-	{ [ "$3" -le "$2" ] && [ "$(($3 + $4))" -ge "$2" ] && [ "$(($3 + $4))" -le "$(($2 + $5))" ]; } ||
+	sum=$(($3 + $4))
+	{ [ "$3" -le "$2" ] && [ "$sum" -ge "$2" ] && [ "$sum" -le "$(($2 + $5))" ]; } ||
 		fail "$1: $3 calls and $4 lost of $2, $5 of them maybe others'"
 }
 

@@ -61,8 +61,7 @@ begin_load()
 
 end_load()
 {
-	kill -KILL "$load"
-	wait "$load" 2>/dev/null || :
+	end_child KILL "$load"
 }
 
 # The command's output is not part of a recording on standard output.
@@ -348,8 +347,7 @@ one_thread()
 	tid=$(ls "/proc/$threads/task" | grep -v "^$threads\$" | head -n 1)
 	[ -n "$tid" ] || fail "no thread"
 	record_bg -o thread.stk -p "$tid" -e $call
-	kill -KILL $threads
-	wait $threads 2>/dev/null || :
+	end_child KILL "$threads"
 	until_true 5 gone "$recorder" || fail "the recording of a thread does not end with it"
 	rc=0
 	wait "$recorder" || rc=$?

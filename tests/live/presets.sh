@@ -32,8 +32,7 @@ begin_load()
 
 end_load()
 {
-	kill "$loader"
-	wait "$loader" 2>/dev/null || :
+	end_child TERM "$loader"
 }
 
 nr=0

@@ -57,8 +57,7 @@ test_pids="$test_pids $recorder"
 while_runs "$recorder" [ -e live.stk.old ] || fail "the recorder ended: $(cat record_bg.err)"
 [ "$(stat -c %i live.stk.old)" = "$inode" ] || fail "live.stk.old is not the one before"
 wait_armed "$recorder" live.stk
-kill -KILL "$recorder"
-wait "$recorder" 2>/dev/null
+end_child KILL "$recorder"
 ended live.stk abrupt
 record -e $event -d 0.1 -o live.stk
 ended live.stk clean

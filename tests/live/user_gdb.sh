@@ -21,6 +21,13 @@ target()
 	started="$started $2"
 }
 
+# The compiler proper is g++'s child, not ours.
+compiler=
+restore()
+{
+	[ -z "$compiler" ] || ! is_child "$compiler" || pkill -KILL -P "$compiler"
+}
+
 cat >many.cc <<'END'
 #include <algorithm>
 #include <functional>
@@ -77,9 +84,10 @@ if [ -x /usr/sbin/sshd ]; then
 fi
 if command -v g++ >/dev/null && command -v pgrep >/dev/null; then
 	g++ -O2 -std=gnu++17 -S many.cc -o many.s &
-	test_pids="$test_pids $!"
+	compiler=$!
+	test_pids="$test_pids $compiler"
 	sleep 0.2
-	for p in $(pgrep -P $! cc1plus); do
+	for p in $(pgrep -P "$compiler" cc1plus); do
 		targets="$targets $p:6"
 		started="$started cc1plus"
 	done

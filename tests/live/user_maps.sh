@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Stacks are complete while another thread of the process maps, splits and unmaps memory: in 6.1 a node
-# of the tree of mappings is dead for a while before its successor is linked.
+# Stacks are complete while another thread of the process maps, splits and unmaps memory: in 6.1 a
+# node of the tree of mappings is dead for a while before its successor is linked.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh

@@ -14,8 +14,8 @@ failed()
 	exit 1
 }
 
-# A process that runs until the pipe is closed, and is no child of ours, as one is that has been given the
-# number of a child that ended.
+# A process that is not our child, like one that has got the PID of a child that ended.  It runs
+# until the pipe is closed.
 mkfifo "$work/pipe"
 (cat "$work/pipe" >/dev/null & echo $! >"$work/stranger")
 exec 3>"$work/pipe"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Looking after a test machine from outside, and adding up what it brought.
+# Looking after a test machine from outside, and adding up what it brought.  Needs tests/process.sh.
 
 # said DIR: the lines of results on a machine's console; the kernel may have said something ahead of them.
 said()

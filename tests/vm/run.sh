@@ -26,8 +26,8 @@ limit=$((limit * 3 + 600))
 
 # qemu SERIES APPEND SERIAL...: becomes one machine.  It has a second node of memory without CPUs, so
 # that there is something to migrate to.  One thread for both CPUs: with one each, qemu lets a CPU run
-# into a half patched instruction while tracepoints are switched on, and the kernel panics.  So it does
-# where the machine gets too little time to see the timer tick at boot, unless told not to look.
+# into a half patched instruction while tracepoints are switched on, and the kernel panics.
+# no_timer_check: a machine that gets too little CPU time fails the timer check at boot and panics.
 qemu()
 {
 	image=$(kernel_image "$1") || {

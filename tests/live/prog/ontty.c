@@ -20,7 +20,7 @@ static int shell(int master, char **command)
 	int fd, status;
 	pid_t job;
 
-	close(master); /* whose end by its owner's hangs up on both */
+	close(master); /* or the terminal would not hang up when our parent is killed */
 	setsid();
 	fd = open(tty, O_RDWR);
 	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0))
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		errx(2, "a command is needed");
-	/* a test that was killed must not leave a recorder behind in a session of its own */
+	/* a killed test must not leave a recorder running in this session */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return 1;
