@@ -157,8 +157,7 @@ host_part()
 		kill -0 "$3" 2>/dev/null || break
 		sleep 0.2
 	done
-	kill "$part" 2>/dev/null || :
-	wait "$part" 2>/dev/null || :
+	end_child TERM "$part"
 }
 
 # ---- one boot -----------------------------------------------------------------------------------
@@ -276,9 +275,9 @@ k_boot()
 	watch_machine "$machine" "$dir" "$(boot_limit "${2%%|*}" "$4")"
 	wait "$machine" || :
 	machine=
-	kill "$drain" 2>/dev/null || :
+	end_child TERM "$drain"
 	# shellcheck disable=SC2086 # a list of numbers
-	wait "$drain" $parts 2>/dev/null || :
+	[ -z "$parts" ] || wait $parts 2>/dev/null || :
 	rm -f "$dir/monitor.in" "$dir/monitor.out" "$dir/initramfs"
 	unpack_archive "$dir" || :
 	k_results "$1" "$dir" "$4" "$3"

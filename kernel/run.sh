@@ -121,7 +121,7 @@ cmd_list()
 # What interrupts us must not leave a machine behind.
 end_machine()
 {
-	[ -z "${machine:-}" ] || kill -KILL "$machine" 2>/dev/null
+	[ -z "${machine:-}" ] || end_child KILL "$machine"
 	exit 130
 }
 trap end_machine INT TERM

@@ -24,8 +24,8 @@
 
 #define POLL_NS 50000000ull /* after which the rings are looked after again */
 #define RETRY_MAX_NS (64 * SECOND_NS)
-#define PATIENCE_NS \
-	(5 * SECOND_NS) /* to wait for a notification that a stack needs, or for the last */
+/* How long to wait for a notification that a stack needs, or for the last. */
+#define PATIENCE_NS (5 * SECOND_NS)
 
 /* A file that could not be opened where it was seen; it may be seen elsewhere. */
 struct gone {

@@ -88,8 +88,7 @@ one()
 	kill -KILL "$rec"
 	killed=$(uptime_ns)
 	wait "$rec"
-	kill -KILL "$ticker"
-	wait "$ticker"
+	end_child KILL "$ticker"
 	check "$1.stk" "ticks.$1" "$killed" "$ticker" >"$1.msg" || mv "$1.msg" "$1.failed"
 	rm -f "$1.stk" "$1.stk.ts" "$1.stk.info" "ticks.$1"
 }

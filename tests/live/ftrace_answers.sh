@@ -49,8 +49,8 @@ echo 1 >"$instance/events/sched/sched_switch/enable" || fail "tracefs does not e
 ./$forktree 3 2 10 >/dev/null
 ./$futexes "$(scale 5 2)" >/dev/null
 ./$getppid 500 >/dev/null
-# Tasks leave their CPUs and are freed some time after their parents have waited for them.  Where tracefs
-# lacks that they are freed, too, the answers say what is missing.
+# Tasks leave their CPUs and are freed some time after their parents have waited for them.  Where
+# tracefs lacks that they are freed, too, the answers say what is missing.
 until_true 10 all_freed || note "not all are seen to be freed"
 echo 0 >"$instance/tracing_on"
 stop_recorder

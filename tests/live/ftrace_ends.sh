@@ -88,8 +88,7 @@ unchanged "an output that is none"
 
 # Killed: what stays is removed by the next recorder, and only that.
 start -o killed.stk
-kill -KILL "$recorder"
-wait "$recorder" 2>/dev/null || :
+end_child KILL "$recorder"
 [ -n "$(ours)" ] || fail "nothing was left by the recorder that was killed"
 mkdir "$tracefs/instances/stackonce.$$" || fail "an instance named as that of a live process"
 instances="$instances stackonce.$$"

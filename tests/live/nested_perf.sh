@@ -16,8 +16,7 @@ sleep 2
 # taking the user stack faults as well, in the middle of our own programs
 # shellcheck disable=SC2086 # an option and its value
 record -a $roomy --no-user-stacks -o faults.stk -e exceptions:page_fault_kernel -- "$PROG/badframe" "$n"
-kill -INT "$perf"
-wait "$perf" || :
+end_child INT "$perf"
 want_sum faults.stk
 happened=$(counted faults.stk exceptions:page_fault_kernel happened)
 recorded=$(counted faults.stk exceptions:page_fault_kernel recorded)

@@ -107,8 +107,8 @@ jq -es --argjson all "$(jq -c 'select(.kind == "sums").states' state.json)" '
 	.[-1].count + .[-1].too_short == $all.disk.count + $all.stopped.count' min.json >/dev/null ||
 	fail "--state, --min: $(tail -n 1 min.json)"
 
-# perf's switches of the same time, from one away to the next one back, where it has as many as we have: at
-# times it lacks some and tells of no loss.
+# perf's switches of the same time, from one away to the next one back, where it has as many as we
+# have: at times it lacks some and tells of no loss.
 compared="perf may not record here"
 if [ -n "$perf" ]; then
 	perf script -i perf.data --ns -F time,trace 2>/dev/null | sed -n \
@@ -117,15 +117,18 @@ if [ -n "$perf" ]; then
 			-v last="$(jq 'select(.kind == "sums").last' tid.json)" '
 			$1 + 0 < first + 0 || $1 + 0 > last + 0 { next }
 			$3 in since { off[$3] += $1 - since[$3]; times[$3]++; delete since[$3] }
-			$2 in since { gap[$2] = 1 }
 			$2 { since[$2] = $1 }
-			END { for (tid in off) if (!gap[tid]) printf "%s %.0f %d\n", tid, off[tid], times[tid] }' >perf.off
+			END {
+				for (tid in off)
+					printf "%s %.0f %d\n", tid, off[tid], times[tid]
+			}' >perf.off
 	jq -rn --slurpfile answer tid.json --slurpfile truth truth.json --rawfile perf perf.off \
 		--argjson slack "$slack" '
 		[$truth[].tid] as $tids | $perf | split("\n")[] | select(. != "") | split(" ") |
 		map(tonumber) as [$tid, $ns, $times] | select(any($tids[]; . == $tid)) |
 		[$answer[] | select(.kind == "group" and .tid == $tid)] as $of |
-		([$of[] | .blocked_ns + .queued_ns - (.states.new.queued_ns // 0)] | add // 0) as $got |
+		([$of[] | .blocked_ns + .queued_ns - (.states.new.queued_ns // 0)] | add // 0)
+			as $got |
 		([$of[] | .count - (.states.new.count // 0)] | add // 0) as $count |
 		select($times >= $count) |
 		if $times > $count or ($got - $ns | fabs) > $ns * $slack / 100 then

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Random filter expressions, most of them with values that occur. */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,7 +157,7 @@ static void put_pattern(struct generator *g, struct out *o, const char *s, size_
 	uint32_t from = rng__below(&g->rng, len + 1);
 	uint32_t to = from + rng__below(&g->rng, len - from + 1);
 	uint32_t way = rng__below(&g->rng, 10), i;
-	const char *open = g->not_matches_end ? "[" : "[!";
+	const char *no = g->not_matches_end ? "[" : "[!";
 
 	if (!rng__below(&g->rng, 8))
 		put(o, "!");
@@ -182,13 +181,13 @@ static void put_pattern(struct generator *g, struct out *o, const char *s, size_
 		else if (dice == 2)
 			put(o, "[%c-%c]", s[i], s[i]);
 		else if (dice == 3)
-			put(o, "%s%c]", open, s[i]);
+			put(o, "%s%c]", no, s[i]);
 		else if (dice == 4)
 			put(o, "[a-z%c]", s[i]);
 		else if (dice == 5)
 			put(o, "\\%c", s[i]);
 		else if (dice == 6)
-			put(o, "%s", PICK(g, "[", "[]", "[]-a]", open, "\\", "[a-]", "[a-", "[z-a]"));
+			put(o, "%s", PICK(g, "[", "[]", "[]-a]", no, "\\", "[a-]", "[a-", "[z-a]"));
 		else
 			put(o, "%c", s[i]);
 	}

@@ -59,7 +59,7 @@ struct generator {
 	struct ksyms *syms;
 	uint32_t nr_cpus;
 	bool cpus, function; /* what this kernel knows */
-	bool not_matches_end; /* [!x] also matches the NUL, and the pattern goes on behind it: 6.1 */
+	bool not_matches_end; /* [!x] also matches the NUL, and what lies behind it: 6.1 */
 	const char *const *comms; /* of the workload */
 };
 /* A well-formed expression with values from e's samples, into text[MAX_EXPR_TEXT]. */

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		errx(2, "a command is needed");
-	/* a killed test must not leave a recorder running in this session */
+	/* or a recorder would go on behind this terminal when the test is killed */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return 1;
