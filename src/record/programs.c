@@ -403,8 +403,20 @@ static void release_maps(struct programs *p)
 /* More attachments than this are given up by a child of ours. */
 #define DETACH_HERE 16
 
-/* Nobody must wait for the child: it keeps no descriptor but those of the attachments. */
-static void become_detacher(struct programs *p)
+static void wait_for_end(int fd)
+{
+	char end;
+
+	while (read(fd, &end, 1) < 0 && errno == EINTR)
+		;
+	close(fd);
+}
+
+/*
+ * Nobody must wait for the child: it keeps no descriptor but those of the attachments, once its parent has
+ * closed its own, which `parent` tells: whoever closes one last pays for it.
+ */
+static void become_detacher(struct programs *p, int parent)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	int null = open("/dev/null", O_RDWR), last = STDERR_FILENO;
@@ -415,6 +427,7 @@ static void become_detacher(struct programs *p)
 	prctl(PR_SET_NAME, "stackonce-end");
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		signal(signals[i], SIG_DFL);
+	wait_for_end(parent);
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
@@ -431,24 +444,31 @@ static void become_detacher(struct programs *p)
 
 static bool detach_in_child(struct programs *p)
 {
+	int ours[2];
 	pid_t child;
 
-	if (!p->attached || p->nr_events <= DETACH_HERE)
+	if (!p->attached || p->nr_events <= DETACH_HERE || pipe2(ours, O_CLOEXEC))
 		return false;
 	child = fork();
-	if (child)
-		return child > 0;
-	become_detacher(p);
-	attach__release(p);
-	_exit(0);
+	if (!child) {
+		close(ours[1]);
+		become_detacher(p, ours[0]);
+		attach__release(p);
+		_exit(0);
+	}
+	close(ours[0]);
+	if (child > 0)
+		attach__release(p);
+	close(ours[1]);
+	return child > 0;
 }
 
 void programs__free(struct programs *p)
 {
 	if (!p)
 		return;
-	detach_in_child(p);
-	attach__release(p);
+	if (!detach_in_child(p))
+		attach__release(p);
 	release_maps(p);
 	free(p->ring_fds);
 	free(p->unseen);
