@@ -403,7 +403,8 @@ static void release_maps(struct programs *p)
 /* More attachments than this are given up by a child of ours. */
 #define DETACH_HERE 16
 
-static void wait_for_end(int fd)
+/* Returns once all write ends of the pipe are closed. */
+static void wait_for_end_of_file(int fd)
 {
 	char end;
 
@@ -413,10 +414,11 @@ static void wait_for_end(int fd)
 }
 
 /*
- * Nobody must wait for the child: it keeps no descriptor but those of the attachments, once its parent has
- * closed its own, which `parent` tells: whoever closes one last pays for it.
+ * Nobody must wait for the child: it keeps no descriptor but those of the attachments.  The kernel
+ * detaches when the last descriptor is closed, and that process waits.  So the child closes nothing
+ * before the parent has closed its own descriptors of the attachments, and then its end of this pipe.
  */
-static void become_detacher(struct programs *p, int parent)
+static void become_detacher(struct programs *p, int pipe_from_parent)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	int null = open("/dev/null", O_RDWR), last = STDERR_FILENO;
@@ -427,7 +429,7 @@ static void become_detacher(struct programs *p, int parent)
 	prctl(PR_SET_NAME, "stackonce-end");
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		signal(signals[i], SIG_DFL);
-	wait_for_end(parent);
+	wait_for_end_of_file(pipe_from_parent);
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);

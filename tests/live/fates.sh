@@ -48,8 +48,8 @@ mkfifo go
 fates=$!
 test_pids="$test_pids $fates"
 await [ -e ready ]
-# A witness of the frees: RCU may do them while a thread runs that hides all from BPF.  Where the number is
-# given to another one later, the process is gone.
+# A witness of the frees: RCU may do them while a thread runs that hides all from BPF.  A process
+# whose free was hidden is "gone" once its number is given to another one.
 need_tracefs
 new_instance
 echo mono >"$instance/trace_clock"

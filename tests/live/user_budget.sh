@@ -42,12 +42,14 @@ info_true budget.stk '.user_stacks | .table_peak <= .budget and .evicted > 0' ||
 	info_of budget.stk .user_stacks
 	fail "the tables did not go beyond the budget"
 }
-# Stacks that wait for a table are copied in part, or not at all where too many do; and a table that found
-# no room is not tried again for 30 s, in which whole programs run.  How many stacks that costs is a
-# matter of time.
-info_true budget.stk '.user_stacks.ends.complete > 0' || {
+# Stacks that wait for a table are copied in part, or not at all where too many do.  A table that
+# found no room is not tried again for 30 s.  Beside a load a table may stay in use for longer, more
+# are refused, and it is a matter of time how many stacks are complete.
+enough='.stacks / 2'
+[ -z "${LIVE_STRESS:-}" ] || enough=1
+info_true budget.stk ".user_stacks | .ends.complete >= $enough" || {
 	info_of budget.stk .user_stacks
-	fail "no stack is complete"
+	fail "too few stacks are complete"
 }
 note "$(info_of budget.stk .user_stacks.evicted) tables given up, $(awk '/ frames;/ { n += $2 }
 	END { print n }' paths) frames and $(number frames), 0 wrong; of $(info_of budget.stk -r \
