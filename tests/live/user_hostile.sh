@@ -31,6 +31,9 @@ got=$("$STACKONCE" script --json --event sys_enter_futex --comm uhostile hostile
 got=$("$STACKONCE" script --json --event sys_enter_futex --comm umutant hostile.stk | wc -l)
 [ "$got" -ge $((mutants * 4 - lost)) ] || fail "$got of $((mutants * 4)) calls of broken files, $lost lost"
 checked paths hostile.stk . ut_nofp
-grep -q ' 0 wrong, 0 incomplete, ' checked || fail "another program's stacks are not complete"
+grep -q ' 0 wrong, 0 incomplete, ' checked || {
+	cat checked
+	fail "another program's stacks are not complete"
+}
 "$STACKONCE" script hostile.stk >script.txt || fail "the recording cannot be printed"
 note "$cases cases, $mutants broken files, $lost lost"
