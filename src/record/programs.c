@@ -416,7 +416,7 @@ static void wait_for_end_of_file(int fd)
 /*
  * Nobody must wait for the child: it keeps no descriptor but those of the attachments.  The kernel
  * detaches when the last descriptor is closed, and that process waits.  So the child closes nothing
- * before the parent has closed its own descriptors of the attachments and then its end of this pipe.
+ * before the parent has closed its own descriptors of the attachments, then its end of this pipe.
  */
 static void become_detacher(struct programs *p, int pipe_from_parent)
 {
