@@ -5,6 +5,13 @@
 user=$PROG/user
 ucheck=$user/ucheck
 
+# Pages that the kernel has moved to other places since it started.
+pages_moved()
+{
+	awk '/^pgmigrate_(success|fail) / { n += $2 } END { print n + 0 }' /proc/vmstat
+}
+moved_before=$(pages_moved)
+
 # need_user PROGRAM PACKAGE: a program that is only there if what compiles it was.
 need_user()
 {
@@ -65,6 +72,17 @@ at_most()
 		cat checked
 		fail "$1: ${2:-none}, at most $3 expected"
 	}
+}
+
+# want_complete STACKS INCOMPLETE UNREADABLE: every stack is complete.  While the kernel moves a
+# page, only those who may sleep can read it: one stack of a thousand may end there, none if no page
+# was moved.
+want_complete()
+{
+	at_least stacks "$1" 1
+	at_most incomplete $(($2 - $3)) 0
+	moved=$(($(pages_moved) - moved_before))
+	at_most "unreadable while $moved pages were moved" "$3" $((moved > 0 ? $1 / 1000 : 0))
 }
 
 # facts_of FILE: its lines "what KEY VALUE ..." as JSON, numbers as numbers.

@@ -18,7 +18,7 @@ all_complete()
 	at_least events "$(number events)" $(($3 - lost))
 	at_most unknown "$(number unknown)" 0
 	at_most "without build id" "$(number unverified)" 0
-	at_most incomplete "$(number incomplete)" 0
+	want_complete "$(number events)" "$(number incomplete)" "$(number unreadable)"
 }
 
 files=$(scale 100 15)

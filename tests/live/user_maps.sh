@@ -13,8 +13,10 @@ record $roomy -e syscalls:sys_enter_futex -o maps.stk -- "$user/maps_change" "$(
 want_user maps.stk
 stacks=$(info_of maps.stk .user_stacks.stacks)
 [ "$stacks" -ge 10000 ] || fail "only $stacks stacks"
-info_true maps.stk '.user_stacks | .stacks == .ends.complete' || {
+{
 	"$STACKONCE" stacks maps.stk | grep -A 8 'user, ' | head -n 40
-	fail "not all stacks are complete: $(info_of maps.stk -c .user_stacks.ends)"
-}
+	info_of maps.stk .user_stacks.ends
+} >checked
+want_complete "$stacks" "$(info_of maps.stk '.user_stacks | .stacks - .ends.complete')" \
+	"$(info_of maps.stk .user_stacks.ends.unreadable)"
 note "$stacks stacks, all complete"

@@ -28,7 +28,7 @@ struct program {
 	struct tail tails[2];
 	unsigned long exact[4]; /* events whose path is known, by kind */
 	unsigned long valid, outside; /* on some path; outside of all */
-	unsigned long wrong, incomplete, none, frames;
+	unsigned long wrong, incomplete, unreadable, none, frames, stacks;
 	struct program *next;
 };
 
@@ -307,6 +307,7 @@ static void one(struct paths *c)
 		c->what = NULL;
 		c->outside = false;
 		c->p->frames += c->e->depth;
+		c->p->stacks++;
 		if (rules_are_wrong(c)) {
 			c->p->outside++;
 			return;
@@ -320,6 +321,7 @@ static void one(struct paths *c)
 		}
 		if (c->e->end != STK_END_COMPLETE && !c->outside) {
 			c->p->incomplete++;
+			c->p->unreadable += c->e->end == STK_END_UNREADABLE;
 			if (c->p->incomplete < 4) {
 				printf("INCOMPLETE:\n");
 				recview__print(&c->rec, c->e);
@@ -335,7 +337,7 @@ int check_paths(int argc, char **argv)
 {
 	struct paths c = { 0 };
 	struct recview_event e;
-	unsigned long bad = 0;
+	unsigned long bad = 0, incomplete = 0, unreadable = 0, stacks = 0;
 
 	if (argc != 4)
 		errx(2, "usage: ucheck paths RECORDING DIRECTORY PREFIX");
@@ -355,9 +357,13 @@ int check_paths(int argc, char **argv)
 		printf(" %lu on some path, %lu outside; %lu wrong, %lu incomplete, %lu without\n",
 		       p->valid, p->outside, p->wrong, p->incomplete, p->none);
 		bad += p->wrong;
+		incomplete += p->incomplete;
+		unreadable += p->unreadable;
+		stacks += p->stacks;
 		next = p->next;
 		free(p);
 	}
+	printf("stacks %lu\nincomplete %lu\nunreadable %lu\n", stacks, incomplete, unreadable);
 	recview__close(&c.rec);
 	return bad ? 1 : 0;
 }

@@ -40,7 +40,7 @@ struct probes {
 	const char *what;
 	bool names;
 	unsigned int shown;
-	unsigned long probes, frames, wrong, incomplete, none, by_pc;
+	unsigned long probes, frames, wrong, incomplete, unreadable, none, by_pc;
 };
 
 static bool wrong(struct probes *c, const char *what)
@@ -302,6 +302,7 @@ static void one(struct probes *c)
 	c->frames += c->e->depth;
 	whole = c->e->end == STK_END_COMPLETE || recview__is_full(c->e);
 	c->incomplete += !whole;
+	c->unreadable += c->e->end == STK_END_UNREADABLE;
 	c->what = NULL;
 	if (judge(c, p, p->lines[k]) && whole)
 		return;
@@ -345,8 +346,9 @@ int check_probes(int argc, char **argv)
 	while (recview__next(&c.rec, &e))
 		if (!strcmp(e.name, "sys_enter_futex"))
 			one(&c);
-	printf("probes %lu\nframes %lu\nby_backtrace %lu\nwrong %lu\nincomplete %lu\nnone %lu\n",
-	       c.probes, c.frames, c.by_pc, c.wrong, c.incomplete, c.none);
+	printf("probes %lu\nframes %lu\nby_backtrace %lu\nwrong %lu\nincomplete %lu\n"
+	       "unreadable %lu\nnone %lu\n",
+	       c.probes, c.frames, c.by_pc, c.wrong, c.incomplete, c.unreadable, c.none);
 	free_processes(c.processes);
 	recview__close(&c.rec);
 	return c.wrong ? 1 : 0;

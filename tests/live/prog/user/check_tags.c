@@ -38,7 +38,8 @@ struct tags {
 	bool own; /* only processes that looked at their maps: others' are not ours */
 	const char *what;
 	unsigned int printed;
-	unsigned long events, right, unknown, unverified, none, wrong, incomplete, names;
+	unsigned long events, right, unknown, unverified, none, wrong, names;
+	unsigned long incomplete, unreadable;
 };
 
 static int by_tag(const void *a, const void *b)
@@ -260,6 +261,7 @@ static void one(struct tags *c)
 	else
 		c->right++;
 	c->incomplete += c->e->end != STK_END_COMPLETE;
+	c->unreadable += c->e->end == STK_END_UNREADABLE;
 	if ((!ok || worst != RIGHT || c->e->end != STK_END_COMPLETE) && c->printed++ < 8) {
 		printf("%s: tag %llu, %s\n", ok ? "UNKNOWN or incomplete" : "WRONG",
 		       (unsigned long long)t->tag, ok ? t->pristine : c->what);
@@ -295,9 +297,9 @@ int check_tags(int argc, char **argv)
 		free(c.tagged[i].pristine);
 	}
 	printf("events %lu\nfiles %zu\nfiles_seen %zu\nright %lu\nunverified %lu\nunknown %lu\n"
-	       "wrong %lu\nincomplete %lu\nnone %lu\nshown_as_in_maps %lu\n",
+	       "wrong %lu\nincomplete %lu\nunreadable %lu\nnone %lu\nshown_as_in_maps %lu\n",
 	       c.events, c.nr, seen, c.right, c.unverified, c.unknown, c.wrong, c.incomplete,
-	       c.none, c.names);
+	       c.unreadable, c.none, c.names);
 	free(c.tagged);
 	for (struct shown *next; c.shown; c.shown = next) {
 		next = c.shown->next;
