@@ -3,54 +3,34 @@
 #include "flames.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "cmd.h"
 #include "frames.h"
 #include "log.h"
 #include "output/output.h"
+#include "strbuf.h"
 
 /* Frames of both stacks, innermost first. */
 struct flame_stack {
-	struct flame_frame *frames;
-	char **texts; /* those made for frames without a symbol; NULL for others */
+	struct flame_frame *frames; /* without a name: the next of the texts */
 	unsigned int nr, max;
+	struct strbuf texts; /* of frames without a symbol, each with its NUL */
 };
 
 static void flame_stack__free(struct flame_stack *s)
 {
-	while (s->nr)
-		free(s->texts[--s->nr]);
 	free(s->frames);
-	free(s->texts);
-}
-
-static int flame_stack__grow(struct flame_stack *s)
-{
-	unsigned int want = s->max ? s->max * 2 : 2 * STK_MAX_DEPTH;
-	struct flame_frame *frames;
-	char **texts;
-
-	frames = reallocarray(s->frames, want, sizeof(*frames));
-	if (!frames)
-		return -ENOMEM;
-	s->frames = frames;
-	texts = reallocarray(s->texts, want, sizeof(*texts));
-	if (!texts)
-		return -ENOMEM;
-	s->texts = texts;
-	s->max = want;
-	return 0;
+	strbuf__free(&s->texts);
 }
 
 static int push(struct flame_stack *s, struct flame_frame frame)
 {
-	if (s->nr == s->max && flame_stack__grow(s))
+	if (array__grow(&s->frames, s->nr, &s->max))
 		return -ENOMEM;
-	s->texts[s->nr] = NULL;
 	s->frames[s->nr++] = frame;
 	return 0;
 }
@@ -58,17 +38,27 @@ static int push(struct flame_stack *s, struct flame_frame frame)
 /* "xz+0x560c", or the address alone. */
 static int push_nameless(struct flame_stack *s, const struct stk_frame *f, enum flame_kind kind)
 {
-	_cleanup_free_ char *text = NULL;
-	int err;
-
-	if (asprintf(&text, "%s%s0x%" PRIx64, f->mod ?: "", f->mod ? "+" : "", f->ip) < 0) {
-		text = NULL;
-		return -ENOMEM;
+	if (f->mod) {
+		strbuf__puts(&s->texts, f->mod);
+		strbuf__putc(&s->texts, '+');
 	}
-	err = push(s, (struct flame_frame){ .name = text, .kind = kind });
-	if (!err)
-		s->texts[s->nr - 1] = take_ptr(text);
-	return err;
+	strbuf__puts(&s->texts, "0x");
+	strbuf__hex(&s->texts, f->ip, 0);
+	strbuf__putc(&s->texts, '\0');
+	return strbuf__failed(&s->texts) ? -ENOMEM : push(s, (struct flame_frame){ .kind = kind });
+}
+
+static void name_nameless(struct flame_stack *s)
+{
+	const char *text = s->texts.s;
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++) {
+		if (s->frames[i].name)
+			continue;
+		s->frames[i].name = text;
+		text += strlen(text) + 1;
+	}
 }
 
 static int push_frame(struct flame_stack *s, struct names *n, const struct stk_frame *f)
@@ -120,6 +110,7 @@ int flames__add(struct flamegraph *f, struct stk_reader *r, struct names *n, con
 		err = push(&s, (struct flame_frame){ .name = group, .kind = FLAME_GROUP });
 	if (err)
 		return err;
+	name_nameless(&s);
 	for (i = 0; i < s.nr / 2; i++) {
 		swap = s.frames[i];
 		s.frames[i] = s.frames[s.nr - 1 - i];

@@ -15,8 +15,8 @@
 #define BUDGET_MEMORY (96ull << 20) /* bytes of every recording, */
 #define BUDGET_MEMORY_FACTOR 512 /* and for each byte read */
 #define BUDGET_WORK (16ull << 20)
-#define BUDGET_WORK_FACTOR 1024
-#define BUDGET_WORK_EVENT 4 /* work of an event; a byte of a table is 1 */
+#define BUDGET_WORK_FACTOR 1536
+#define BUDGET_WORK_EVENT 8 /* work of an event; a byte of a table is 1 */
 #define BUDGET_WORK_BYTES 32 /* so many bytes of an event block are 1 */
 
 struct budget {
