@@ -16,6 +16,7 @@ include:
 text:     include
 events:   include text
 stackmap: include text +bpf
+kwalk:    include text stackmap +bpf
 trace:    include +zstd
 output:   include text trace
 symbols:  include text +elf
@@ -38,6 +39,8 @@ record/ftrace_ids.c: import
 trace/writer.c: text
 trace/writer_tables.c: text
 stackmap/example/stackcount.c: bpf
+kwalk/kwalk.c: bpf
+kwalk/example/walkcost.c: bpf
 cmd/record.c: record symbols +bpf
 cmd/record.h: record
 cmd/record_options.c: record

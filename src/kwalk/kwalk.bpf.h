@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The kernel's call stack of an event, walked by the BPF program itself with the kernel's own ORC
+ * rules: in place of
+ *
+ *	n = bpf_get_stack(ctx, words, sizeof(words), 0);
+ *
+ * a program says
+ *
+ *	n = kwalk_tracepoint(ctx, s);		// struct kwalk_stack *s: s->words
+ *
+ * and gets the same words in about a tenth of the time.  Where the walk has to give up, it calls
+ * bpf_get_stack().  Some walks are compared with it for ever; after the first that differs, every
+ * stack comes from bpf_get_stack().  The user-space side is kwalk.h.
+ *
+ * Of a TRACEPOINT program's context the first word points to the registers that
+ * perf_fetch_caller_regs() took: their sp is the frame address of perf_trace_*(), where the
+ * saved rbp and the return address lie.  A perf_event program's context has the registers
+ * themselves.
+ *
+ * Memory is read by loads that the kernel guards (bpf_rdonly_cast(), Linux 6.2): they read 0 where
+ * nothing is mapped, and 0 is no address of kernel text.
+ */
+#ifndef KWALK_BPF_H
+#define KWALK_BPF_H
+
+#include <stdbool.h>
+
+#ifndef __VMLINUX_H__
+#include <linux/bpf_perf_event.h>
+#endif
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "kwalk_layout.h"
+#include "stackmap/scratch.bpf.h"
+
+#define KWALK_INLINE static __attribute__((always_inline)) inline
+#define KWALK_GLOBAL __weak __attribute__((noinline))
+
+/* struct pt_regs of x86-64, whose layout is that of ptrace(2). */
+enum {
+	KWALK_REGS_BP_AT = 32,
+	KWALK_REGS_IP_AT = 128,
+	KWALK_REGS_CS_AT = 136,
+	KWALK_REGS_SP_AT = 152,
+};
+#define KWALK_USER_MODE 3 /* privilege bits of cs */
+
+const volatile struct kwalk_settings kwalk_settings __weak SEC(".rodata.kwalk") = {
+	.stack_size = 16384,
+	.check_first = KWALK_CHECK_FIRST,
+	.check_mask = KWALK_CHECK_MASK,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kwalk_block);
+} kwalk_index __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kwalk_row);
+} kwalk_rows __weak SEC(".maps");
+
+/* High half the low half of an address, low half its rule: one word, so that no lock is needed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KWALK_CACHE);
+	__type(key, __u32);
+	__type(value, __u64);
+} kwalk_cache __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kwalk_counts);
+} kwalk_counts __weak SEC(".maps");
+
+__u32 kwalk_off __weak SEC(".data.kwalk") = 0; /* a walk has differed */
+
+/* One stack and the state of its walk: the caller's, in memory that nobody else uses meanwhile. */
+struct kwalk_stack {
+	__u64 words[KWALK_MAX_FRAMES + 1]; /* innermost first */
+	__u64 ip, sp, bp;
+	__u64 bp_at; /* where bp is to be read before it is used; 0: it has been */
+	__u64 low, size; /* of the stack that the walk must not leave; size 0: not known */
+	__u32 nr; /* words */
+	__u32 signal; /* ip is an interrupted instruction */
+	__u32 stop; /* enum kwalk_stop; if not KWALK_DONE, the walk gave up at ip */
+};
+
+SCRATCH_DEFINE(kwalk_other, struct kwalk_stack, 2);
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+struct pt_regs___kwalk {
+	unsigned long r15;
+} __attribute__((preserve_access_index));
+
+struct task_struct___kwalk {
+	void *stack;
+} __attribute__((preserve_access_index));
+
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
+
+KWALK_INLINE __u64 kwalk_read(__u64 addr)
+{
+	struct pt_regs___kwalk *p =
+		bpf_rdonly_cast((void *)addr, bpf_core_type_id_kernel(struct pt_regs___kwalk));
+	__u64 v = p->r15;
+
+	/* Or clang makes one load of those of several places, which the verifier refuses. */
+	asm volatile("" : "+r"(v));
+	return v;
+}
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+/* Global functions are verified once, not once for each way that leads to them. */
+KWALK_GLOBAL __u32 kwalk_search(__u32 at)
+{
+	__u32 block = at >> KWALK_BLOCK_SHIFT, low = at & (KWALK_BLOCK - 1), first, more, half, mid,
+	      i;
+	struct kwalk_block *b = bpf_map_lookup_elem(&kwalk_index, &block);
+	struct kwalk_row *row;
+
+	if (!b)
+		return KWALK_RULE_NONE;
+	first = b->first;
+	more = b->more;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < 9 && more; i++) {
+		half = (more + 1) >> 1;
+		mid = first + half;
+		row = bpf_map_lookup_elem(&kwalk_rows, &mid);
+		if (!row)
+			return KWALK_RULE_NONE;
+		if (row->offset <= low) {
+			first = mid;
+			more -= half;
+		} else {
+			more = half - 1;
+		}
+	}
+	row = bpf_map_lookup_elem(&kwalk_rows, &first);
+	return row ? row->rule : KWALK_RULE_NONE;
+}
+
+/*
+ * Of the instruction at the address; text has its high half all ones, so that the low one is
+ * enough.
+ */
+KWALK_INLINE __u32 kwalk_rule(__u64 addr)
+{
+	__u32 pc = addr, key = (pc ^ pc >> 13) & (KWALK_CACHE - 1), rule;
+	volatile __u64 *e = bpf_map_lookup_elem(&kwalk_cache, &key);
+	__u64 v;
+
+	if (!e)
+		return KWALK_RULE_NONE;
+	v = *e;
+	if (v >> 32 == pc)
+		return v;
+	rule = kwalk_search(pc - (__u32)kwalk_settings.text);
+	*e = (__u64)pc << 32 | rule;
+	return rule;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+KWALK_INLINE bool kwalk_is_text(__u64 addr)
+{
+	return addr - kwalk_settings.text < kwalk_settings.text_size;
+}
+
+/*
+ * The task's stack is always the outermost: who has come to it stays on it.  Other stacks (of
+ * interrupts, exceptions, NMIs) have no bounds here; on these the walk goes up, and leaves them
+ * for another only as a rule says.
+ */
+KWALK_INLINE void kwalk_enter_stack(struct kwalk_stack *s)
+{
+	struct task_struct___kwalk *t = (void *)bpf_get_current_task();
+	__u64 low = kwalk_read((__u64)&t->stack);
+
+	s->size = 0;
+	if (s->sp - low <= kwalk_settings.stack_size) {
+		s->low = low;
+		s->size = kwalk_settings.stack_size;
+	}
+}
+
+/* Whether the n bytes at addr lie in the stack, if its bounds are known. */
+KWALK_INLINE bool kwalk_within(const struct kwalk_stack *s, __u64 addr, __u64 n)
+{
+	return !s->size || (addr - s->low <= s->size && s->size - (addr - s->low) >= n);
+}
+
+/*
+ * Frames that are not plain calls.  KWALK_DONE where the frames end; KWALK_STOPS: s is the
+ * caller's.
+ */
+KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
+{
+	__u32 kind = KWALK_RULE_KIND(rule);
+	bool by_bp, indirect;
+	__u64 at, cs, was_bp;
+
+	if (!s || kind == KWALK_UNKNOWN)
+		return KWALK_STOP_RULE;
+	if (kind == KWALK_END)
+		return KWALK_DONE;
+	by_bp = kind == KWALK_CALL_BP_IND || kind == KWALK_REGS_BP || kind == KWALK_REGS_BP_IND;
+	indirect = kind == KWALK_CALL_SP_IND || kind == KWALK_CALL_BP_IND ||
+		   kind == KWALK_REGS_SP_IND || kind == KWALK_REGS_BP_IND;
+	was_bp = s->bp;
+	at = by_bp ? s->bp : s->sp;
+	/* *(rbp + offset), but *rsp + offset */
+	if (by_bp)
+		at += KWALK_RULE_OFFSET(rule);
+	if (indirect) {
+		if (!kwalk_within(s, at, 8))
+			return KWALK_STOP_STACK;
+		at = kwalk_read(at);
+	}
+	if (!by_bp)
+		at += KWALK_RULE_OFFSET(rule);
+
+	s->bp_at = KWALK_RULE_SLOT(rule) ? at + KWALK_RULE_BP_AT(rule) : 0;
+	if (rule & KWALK_RULE_BP_REL)
+		s->bp_at = was_bp + KWALK_RULE_BP_AT(rule);
+	s->signal = !!(rule & KWALK_RULE_SIGNAL);
+	if (kind == KWALK_CALL_SP_IND || kind == KWALK_CALL_BP_IND) {
+		if (!kwalk_within(s, at - 8, 8) || at == s->sp)
+			return KWALK_STOP_STACK;
+		s->sp = at;
+		s->ip = kwalk_read(at - 8);
+		kwalk_enter_stack(s);
+		return KWALK_STOPS;
+	}
+	if (kind == KWALK_IRET_SP) /* the five words are the last of a struct pt_regs */
+		at -= KWALK_REGS_IP_AT;
+	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
+		return KWALK_STOP_STACK;
+	cs = kwalk_read(at + KWALK_REGS_CS_AT);
+	if (cs & KWALK_USER_MODE)
+		return KWALK_DONE;
+	s->ip = kwalk_read(at + KWALK_REGS_IP_AT);
+	s->sp = kwalk_read(at + KWALK_REGS_SP_AT);
+	if (!s->bp_at && kind != KWALK_IRET_SP)
+		s->bp_at = at + KWALK_REGS_BP_AT;
+	/* An interrupt on the same stack: what it interrupted lies above its registers. */
+	if (s->size && kwalk_within(s, s->sp, 0) && s->sp <= at)
+		return KWALK_STOP_STACK;
+	if (s->size && !kwalk_within(s, s->sp, 0))
+		return KWALK_STOP_STACK;
+	kwalk_enter_stack(s);
+	return KWALK_STOPS;
+}
+
+/* One frame: its word, and s is its caller's.  KWALK_STOPS: go on. */
+KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s, __u32 i)
+{
+	__u64 ip = s->ip, cfa;
+	__u32 rule, kind;
+
+	if (!kwalk_is_text(ip))
+		return KWALK_STOP_TEXT;
+	rule = kwalk_rule(s->signal ? ip : ip - 1);
+	kind = KWALK_RULE_KIND(rule);
+	if (kind == KWALK_UNKNOWN)
+		return KWALK_STOP_RULE;
+	s->words[i & KWALK_MAX_FRAMES] = ip;
+	s->nr = i + 1;
+	if (kind != KWALK_CALL_SP && s->bp_at) {
+		if (!kwalk_within(s, s->bp_at, 8))
+			return KWALK_STOP_STACK;
+		s->bp = kwalk_read(s->bp_at);
+		s->bp_at = 0;
+	}
+	if (kind > KWALK_CALL_BP)
+		return kwalk_special(s, rule);
+	cfa = (kind == KWALK_CALL_SP ? s->sp : s->bp) + KWALK_RULE_OFFSET(rule);
+	if (cfa - s->sp - 1 >= kwalk_settings.stack_size || !kwalk_within(s, cfa - 8, 8))
+		return KWALK_STOP_STACK;
+	s->sp = cfa;
+	if (KWALK_RULE_SLOT(rule))
+		s->bp_at = cfa + KWALK_RULE_BP_AT(rule);
+	s->signal = 0;
+	s->ip = kwalk_read(cfa - 8);
+	return KWALK_STOPS;
+}
+
+/* From the frame whose ip, sp, bp or bp_at and signal are set.  The rest of s is set here. */
+KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
+{
+	__u32 stop = KWALK_STOPS, i;
+
+	if (!s)
+		return KWALK_STOP_OFF;
+	s->nr = 0;
+	if (!kwalk_settings.text_size || kwalk_off)
+		return KWALK_STOP_OFF;
+	kwalk_enter_stack(s);
+#pragma clang loop unroll(disable)
+	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
+		stop = kwalk_frame(s, i);
+		if (stop != KWALK_STOPS)
+			break;
+	}
+	return stop == KWALK_STOPS ? KWALK_DONE : stop;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+KWALK_INLINE void kwalk_add(__u64 *n)
+{
+	__sync_fetch_and_add(n, 1); /* an interrupt may come between a load and a store */
+}
+
+KWALK_INLINE bool kwalk_due(__u64 walked)
+{
+	return walked < kwalk_settings.check_first || !(walked & kwalk_settings.check_mask);
+}
+
+KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *a, const struct kwalk_stack *b)
+{
+	__u32 i;
+
+	if (!a || !b || a->nr != b->nr)
+		return 1;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
+		if (i >= a->nr)
+			break;
+		if (a->words[i] != b->words[i])
+			return 1;
+	}
+	return 0;
+}
+
+/* By bpf_get_stack(): how many bytes, or its error. */
+KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s)
+{
+	long n = bpf_get_stack(ctx, s->words, KWALK_MAX_FRAMES * sizeof(*s->words), 0);
+
+	s->nr = n > 0 ? n / sizeof(*s->words) : 0;
+	return n;
+}
+
+/* The kernel's own stack beside the walked one; where they differ, it is the one that is told. */
+KWALK_INLINE void kwalk_check(void *ctx, struct kwalk_stack *s, struct kwalk_counts *c)
+{
+	struct kwalk_other_ref other = kwalk_other_claim();
+
+	if (!other.data) {
+		kwalk_add(&c->unchecked);
+		return;
+	}
+	if (kwalk_by_kernel(ctx, other.data) < 0) {
+		kwalk_add(&c->unchecked);
+	} else {
+		kwalk_add(&c->checked);
+		if (kwalk_compare(s, other.data)) {
+			kwalk_add(&c->differed);
+			kwalk_off = 1;
+			kwalk_by_kernel(ctx, s);
+		}
+	}
+	kwalk_other_release(&other);
+}
+
+/* The stack from where s begins: bytes in s->words, or the error of bpf_get_stack(). */
+KWALK_INLINE long kwalk_get(void *ctx, struct kwalk_stack *s)
+{
+	__u32 zero = 0, stop = kwalk_walk(s);
+	struct kwalk_counts *c = bpf_map_lookup_elem(&kwalk_counts, &zero);
+
+	if (!c || stop >= KWALK_STOPS)
+		return kwalk_by_kernel(ctx, s);
+	s->stop = stop;
+	if (stop != KWALK_DONE) {
+		kwalk_add(&c->stopped[stop]);
+		return kwalk_by_kernel(ctx, s);
+	}
+	if (kwalk_due(__sync_fetch_and_add(&c->stopped[KWALK_DONE], 1)))
+		kwalk_check(ctx, s, c);
+	return s->nr * sizeof(*s->words);
+}
+
+/* ---- starts --------------------------------------------------------------------------------- */
+
+/* Of a program of type TRACEPOINT. */
+KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
+{
+	__u64 frame;
+
+	s->stop = KWALK_STOP_OFF;
+	if (!kwalk_settings.text_size)
+		return kwalk_by_kernel(ctx, s);
+	frame = kwalk_read(kwalk_read((__u64)ctx) + KWALK_REGS_SP_AT);
+	s->ip = kwalk_read(frame + 8);
+	s->sp = frame + 16;
+	s->bp = 0;
+	s->bp_at = frame;
+	s->signal = 0;
+	return kwalk_get(ctx, s);
+}
+
+/* Of a program of type PERF_EVENT. */
+KWALK_INLINE long kwalk_sample(struct bpf_perf_event_data *ctx, struct kwalk_stack *s)
+{
+	s->ip = ctx->regs.rip;
+	s->sp = ctx->regs.rsp;
+	s->bp = ctx->regs.rbp;
+	s->bp_at = 0;
+	s->signal = 1;
+	s->stop = ctx->regs.cs & KWALK_USER_MODE ? KWALK_DONE : KWALK_STOP_OFF;
+	/*
+	 * Interrupted in user space: whether that is a stack of no frames or an error is not ours
+	 * to say.
+	 */
+	if (!kwalk_settings.text_size || s->stop == KWALK_DONE)
+		return kwalk_by_kernel(ctx, s);
+	return kwalk_get(ctx, s);
+}
+
+#endif /* KWALK_BPF_H */

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kwalk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+
+#include "cleanup.h"
+#include "kwalk_copy.h"
+#include "kwalk_copy.skel.h"
+#include "log.h"
+#include "orc.h"
+
+struct kwalk {
+	uint64_t text;
+	uint32_t text_size;
+	struct orc_compiled table;
+};
+
+/* ---- symbols -------------------------------------------------------------------------------- */
+
+enum symbol {
+	TEXT,
+	TEXT_END,
+	ORC_IPS,
+	ORC_IPS_END,
+	ORC_ENTRIES,
+	ORC_ENTRIES_END,
+	FGRAPH_RETURN, /* where function_graph and kretprobes let functions return to */
+	RETHOOK_RETURN,
+	KRETPROBE_RETURN,
+	NR_SYMBOLS
+};
+
+/* The init text, where the boot CPU's idle task began, is the last of all text. */
+static const char *const symbol_names[NR_SYMBOLS] = {
+	[TEXT] = "_stext",
+	[TEXT_END] = "_einittext",
+	[ORC_IPS] = "__start_orc_unwind_ip",
+	[ORC_IPS_END] = "__stop_orc_unwind_ip",
+	[ORC_ENTRIES] = "__start_orc_unwind",
+	[ORC_ENTRIES_END] = "__stop_orc_unwind",
+	[FGRAPH_RETURN] = "return_to_handler",
+	[RETHOOK_RETURN] = "arch_rethook_trampoline",
+	[KRETPROBE_RETURN] = "__kretprobe_trampoline",
+};
+
+static void note_symbol(uint64_t addr, const char *name, uint64_t *symbols)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_SYMBOLS; i++)
+		if (!strcmp(name, symbol_names[i]))
+			symbols[i] = addr;
+}
+
+static int read_symbols(uint64_t *symbols)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/kallsyms", "re");
+	_cleanup_free_ char *line = NULL;
+	char name[64], module;
+	size_t cap = 0;
+	uint64_t addr;
+	unsigned int i;
+
+	if (!f)
+		return log_err(-errno, "open /proc/kallsyms");
+	while (getline(&line, &cap, f) > 0)
+		if (sscanf(line, "%" SCNx64 " %*c %63s %c", &addr, name, &module) == 2)
+			note_symbol(addr, name, symbols);
+	if (ferror(f))
+		return log_err(-EIO, "read /proc/kallsyms");
+	for (i = 0; i <= TEXT_END; i++)
+		if (!symbols[i])
+			return log_err(-EPERM, "read /proc/kallsyms: it shows no address of %s",
+				       symbol_names[i]);
+	for (; i <= ORC_ENTRIES_END; i++)
+		if (!symbols[i])
+			return log_err(-ENOTSUP, "read the kernel's unwind rules: no symbol %s",
+				       symbol_names[i]);
+	return 0;
+}
+
+/* ---- the kernel's tables -------------------------------------------------------------------- */
+
+static int copy_part(struct kwalk_copy_bpf *skel, uint64_t from, uint32_t len)
+{
+	struct kwalk_copy c = { .from = from, .len = len };
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &c, .ctx_size_in = sizeof(c));
+	int err = bpf_prog_test_run_opts(bpf_program__fd(skel->progs.copy), &o);
+
+	return err ? -errno : c.err;
+}
+
+static int copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, void **ret_bytes)
+{
+	size_t size = sizeof(struct kwalk_copied), at, n;
+	_cleanup_free_ char *to = malloc(len);
+	void *copied;
+	int err = 0;
+
+	if (!to)
+		return -ENOMEM;
+	copied = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(skel->maps.copied), 0);
+	if (copied == MAP_FAILED)
+		return log_err(-errno, "map the copies of kernel memory");
+	for (at = 0; at < len && !err; at += n) {
+		n = len - at < size ? len - at : size;
+		err = copy_part(skel, from + at, n);
+		if (!err)
+			memcpy(to + at, copied, n);
+	}
+	munmap(copied, size);
+	if (err)
+		return log_err(err, "copy the kernel's unwind rules");
+	*ret_bytes = take_ptr(to);
+	return 0;
+}
+
+static int compile(struct kwalk *k, const struct orc_layout *layout, const uint64_t *symbols,
+		   struct kwalk_copy_bpf *skel)
+{
+	size_t nr = (symbols[ORC_IPS_END] - symbols[ORC_IPS]) / sizeof(int32_t);
+	_cleanup_free_ void *ips = NULL, *entries = NULL;
+	struct orc_tables t = {
+		.layout = layout,
+		.ips_at = symbols[ORC_IPS],
+		.nr = nr,
+		.text = symbols[TEXT],
+		.text_end = symbols[TEXT_END],
+	};
+	unsigned int i;
+	int err;
+
+	if (nr > ORC_MAX_ENTRIES ||
+	    symbols[ORC_ENTRIES_END] - symbols[ORC_ENTRIES] != nr * ORC_ENTRY_SIZE)
+		return log_err(-EBADMSG,
+			       "read the kernel's unwind rules: two tables that do not match");
+	for (i = FGRAPH_RETURN; i <= KRETPROBE_RETURN; i++)
+		if (symbols[i])
+			t.marks[t.nr_marks++] = symbols[i];
+	err = copy_kernel(skel, symbols[ORC_IPS], nr * sizeof(int32_t), &ips) ?:
+		      copy_kernel(skel, symbols[ORC_ENTRIES], nr * ORC_ENTRY_SIZE, &entries);
+	if (err)
+		return err;
+	t.ips = ips;
+	t.entries = entries;
+	err = orc__compile(&t, &k->table);
+	if (!err) {
+		k->text = t.text;
+		k->text_size = t.text_end - t.text;
+	}
+	return err;
+}
+
+static void free_skeleton(struct kwalk_copy_bpf **skel)
+{
+	kwalk_copy_bpf__destroy(*skel);
+}
+
+static int read_tables(struct kwalk *k, const struct btf *btf)
+{
+	_cleanup_(free_skeleton) struct kwalk_copy_bpf *skel = NULL;
+	uint64_t symbols[NR_SYMBOLS] = { 0 };
+	struct orc_layout layout;
+	int err;
+
+	if (btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0)
+		return log_err(-ENOTSUP, "walk kernel stacks: no bpf_rdonly_cast() (Linux 6.2)");
+	err = orc_layout__read(btf, &layout) ?: read_symbols(symbols);
+	if (err)
+		return err;
+	skel = kwalk_copy_bpf__open_and_load();
+	if (!skel)
+		return log_err(-errno, "load the program that copies the kernel's unwind rules");
+	return compile(k, &layout, symbols, skel);
+}
+
+int kwalk__new(struct kwalk **ret_kwalk)
+{
+	struct kwalk *k;
+	struct btf *btf = btf__load_vmlinux_btf();
+	int err;
+
+	if (!btf)
+		return log_err(-ENOTSUP, "walk kernel stacks: the kernel has no BTF");
+	k = calloc(1, sizeof(*k));
+	err = k ? read_tables(k, btf) : -ENOMEM;
+	btf__free(btf);
+	if (err)
+		kwalk__free(k);
+	else
+		*ret_kwalk = k;
+	return err;
+}
+
+void kwalk__free(struct kwalk *k)
+{
+	if (!k)
+		return;
+	orc_compiled__free(&k->table);
+	free(k);
+}
+
+size_t kwalk__size(const struct kwalk *k)
+{
+	return k->table.nr_blocks * sizeof(*k->table.index) +
+	       k->table.nr_rows * sizeof(*k->table.rows);
+}
+
+/* ---- the object ----------------------------------------------------------------------------- */
+
+static struct bpf_map *find_map(const struct bpf_object *obj, const char *name)
+{
+	struct bpf_map *m;
+
+	/* Of .rodata.kwalk the map's name begins with the object's. */
+	bpf_object__for_each_map(m, obj)
+	{
+		const char *is = bpf_map__name(m);
+		size_t n = strlen(is), want = strlen(name);
+
+		if (n >= want && !strcmp(is + n - want, name))
+			return m;
+	}
+	return NULL;
+}
+
+static int read_settings(struct bpf_object *obj, struct kwalk_settings *ret_settings)
+{
+	struct bpf_map *m = find_map(obj, ".rodata.kwalk");
+	size_t size = 0;
+	const void *p = m ? bpf_map__initial_value(m, &size) : NULL;
+
+	if (!p || size != sizeof(*ret_settings))
+		return log_err(-ENOENT, "find the settings of the kernel walk in the object");
+	memcpy(ret_settings, p, size);
+	return 0;
+}
+
+static int write_settings(struct bpf_object *obj, const struct kwalk_settings *s)
+{
+	int err = bpf_map__set_initial_value(find_map(obj, ".rodata.kwalk"), s, sizeof(*s));
+
+	return err ? log_err(err, "set the settings of the kernel walk") : 0;
+}
+
+static int size_table(struct bpf_object *obj, const char *name, uint32_t nr)
+{
+	struct bpf_map *m = find_map(obj, name);
+	int err = m ? bpf_map__set_max_entries(m, nr) : -ENOENT;
+
+	return err ? log_err(err, "size %s", name) : 0;
+}
+
+int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
+{
+	struct kwalk_settings s;
+	int err;
+
+	if (!k)
+		return 0;
+	err = read_settings(obj, &s)					 ?:
+		      size_table(obj, "kwalk_index", k->table.nr_blocks) ?:
+		      size_table(obj, "kwalk_rows", k->table.nr_rows);
+	if (err)
+		return err;
+	s.text = k->text;
+	s.text_size = k->text_size;
+	return write_settings(obj, &s);
+}
+
+int kwalk__check_often(struct bpf_object *obj, uint32_t first, uint32_t mask)
+{
+	struct kwalk_settings s;
+	int err = read_settings(obj, &s);
+
+	if (err)
+		return err;
+	s.check_first = first;
+	s.check_mask = mask;
+	return write_settings(obj, &s);
+}
+
+static int fill(const struct bpf_object *obj, const char *name, const void *from, size_t len)
+{
+	struct bpf_map *m = find_map(obj, name);
+	void *to;
+
+	if (!m)
+		return log_err(-ENOENT, "fill %s: the object has no such map", name);
+	to = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(m), 0);
+	if (to == MAP_FAILED)
+		return log_err(-errno, "map %s", name);
+	memcpy(to, from, len);
+	munmap(to, len);
+	return 0;
+}
+
+int kwalk__fill(const struct kwalk *k, struct bpf_object *obj)
+{
+	const struct orc_compiled *t;
+
+	if (!k)
+		return 0;
+	t = &k->table;
+	return fill(obj, "kwalk_rows", t->rows, t->nr_rows * sizeof(*t->rows)) ?:
+		       fill(obj, "kwalk_index", t->index, t->nr_blocks * sizeof(*t->index));
+}
+
+static void add_counts(struct kwalk_counts *sum, const struct kwalk_counts *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < KWALK_STOPS; i++)
+		sum->stopped[i] += c->stopped[i];
+	sum->checked += c->checked;
+	sum->differed += c->differed;
+	sum->unchecked += c->unchecked;
+}
+
+int kwalk__counts(const struct bpf_object *obj, struct kwalk_counts *ret_counts)
+{
+	struct bpf_map *m = find_map(obj, "kwalk_counts");
+	int nr = libbpf_num_possible_cpus(), i;
+	_cleanup_free_ struct kwalk_counts *of = NULL;
+	struct kwalk_counts sum = { 0 };
+	uint32_t zero = 0;
+
+	if (!m || nr < 0)
+		return log_err(m ? nr : -ENOENT, "read the counts of the kernel walk");
+	of = calloc(nr, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(m), &zero, of))
+		return log_err(-errno, "read the counts of the kernel walk");
+	for (i = 0; i < nr; i++)
+		add_counts(&sum, &of[i]);
+	*ret_counts = sum;
+	return 0;
+}
+
+const char *kwalk_stop__name(enum kwalk_stop stop)
+{
+	static const char *const names[] = {
+		[KWALK_DONE] = "walked",
+		[KWALK_STOP_OFF] = "off",
+		[KWALK_STOP_RULE] = "no rule",
+		[KWALK_STOP_TEXT] = "other text",
+		[KWALK_STOP_STACK] = "left the stack",
+	};
+
+	return stop < KWALK_STOPS ? names[stop] : "unknown";
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The user-space side of the kernel walk (kwalk.bpf.h): reads the running kernel's unwind rules
+ * and gives them to a BPF object.
+ *
+ *	err = kwalk__new(&k);				// a kernel without such rules: an error
+ *	skel = prog_bpf__open();
+ *	kwalk__prepare(k, skel->obj);
+ *	prog_bpf__load(skel);
+ *	kwalk__fill(k, skel->obj);
+ *	... attach, and when done
+ *	kwalk__free(k);
+ *
+ * Without kwalk__prepare(), or with k NULL, the programs work as well: bpf_get_stack() tells all
+ * their stacks.  Needs CAP_BPF and CAP_PERFMON, or root, and /proc/kallsyms with addresses.
+ * x86-64, kernels built with CONFIG_UNWINDER_ORC, Linux 6.2 and later.
+ */
+#ifndef KWALK_H
+#define KWALK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bpf/libbpf.h>
+
+#include "kwalk_layout.h"
+
+struct kwalk;
+
+/*
+ * -ENOTSUP: the kernel has no ORC tables, of a form that is not known, or no guarded loads;
+ * -EPERM: it does not show them; -EBADMSG, -ENOMEM.  Each after a message (log.h).
+ */
+int kwalk__new(struct kwalk **ret_kwalk);
+void kwalk__free(struct kwalk *k); /* NULL is fine */
+
+/* Bytes of the tables. */
+size_t kwalk__size(const struct kwalk *k);
+
+/*
+ * Before the object is loaded: the sizes of its maps, its settings.  -ENOENT: not one of
+ * kwalk.bpf.h.
+ */
+int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj);
+
+/*
+ * Compare the first so many walks of each CPU, then those whose number & mask is 0; before
+ * loading.
+ */
+int kwalk__check_often(struct bpf_object *obj, uint32_t first, uint32_t mask);
+
+/* After it was loaded, before its programs are attached. */
+int kwalk__fill(const struct kwalk *k, struct bpf_object *obj);
+
+/* What happened so far, of all CPUs. */
+int kwalk__counts(const struct bpf_object *obj, struct kwalk_counts *ret_counts);
+
+const char *kwalk_stop__name(enum kwalk_stop stop);
+
+#endif /* KWALK_H */

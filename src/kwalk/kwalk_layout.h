@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the BPF side of the kernel walk and its loader share: the compact table of the kernel's ORC
+ * unwind rules, the settings and the counters.
+ *
+ * The kernel's text is cut into blocks of 256 bytes.  kwalk_index says for each where its rows lie
+ * in kwalk_rows.  A row holds from its offset in the block up to the next row's; the first row of
+ * a block has offset 0.
+ *
+ * ORC, as of Documentation/arch/x86/orc-unwinder.rst: for every instruction the register that the
+ * frame's canonical address (CFA: the stack pointer before the call) counts from, the distance,
+ * and where the caller's rbp was saved.
+ */
+#ifndef KWALK_LAYOUT_H
+#define KWALK_LAYOUT_H
+
+#include <linux/types.h>
+
+/*
+ * A rule:
+ *   15..0   signed: what is added to the register, in bytes
+ *   23..16  signed: where the caller's rbp was saved, in words from the CFA; 0: it was not
+ *   27..24  enum kwalk_kind
+ *   28      the place of rbp counts from rbp (KWALK_CALL_BP_IND only: realigned stacks)
+ *   29      the next address is the interrupted instruction, not behind a call
+ */
+enum kwalk_kind {
+	KWALK_UNKNOWN, /* another register, or nothing known */
+	KWALK_CALL_SP, /* CFA = rsp + offset; the return address is below the CFA */
+	KWALK_CALL_BP, /* CFA = rbp + offset */
+	KWALK_CALL_SP_IND, /* CFA = *rsp + offset: left for an interrupt's stack */
+	KWALK_CALL_BP_IND, /* CFA = *(rbp + offset) */
+	KWALK_REGS_SP, /* struct pt_regs at rsp + offset */
+	KWALK_REGS_BP, /* at rbp + offset */
+	KWALK_REGS_SP_IND, /* at *rsp + offset */
+	KWALK_REGS_BP_IND, /* at *(rbp + offset) */
+	KWALK_IRET_SP, /* the five words that the processor pushed, at rsp + offset */
+	KWALK_END, /* the outermost frame */
+};
+
+#define KWALK_RULE(kind, offset, slot) \
+	((__u32)(kind) << 24 | ((__u32)(slot)&0xff) << 16 | ((__u32)(offset)&0xffff))
+#define KWALK_RULE_KIND(rule) ((rule) >> 24 & 15)
+#define KWALK_RULE_OFFSET(rule) ((__s64)(__s16)(rule))
+#define KWALK_RULE_BP_AT(rule) ((__s64)(__s8)((rule) >> 16) * 8)
+#define KWALK_RULE_SLOT(rule) ((rule)&0xff0000)
+#define KWALK_RULE_BP_REL (1u << 28)
+#define KWALK_RULE_SIGNAL (1u << 29)
+#define KWALK_RULE_NONE KWALK_RULE(KWALK_UNKNOWN, 0, 0)
+
+struct kwalk_block {
+	__u32 first; /* row */
+	__u32 more; /* rows behind that one */
+};
+
+struct kwalk_row {
+	__u32 offset; /* in the block */
+	__u32 rule;
+};
+
+#define KWALK_BLOCK_SHIFT 8
+#define KWALK_BLOCK (1u << KWALK_BLOCK_SHIFT)
+#define KWALK_MAX_BLOCKS (1u << 18) /* 64 MiB of text */
+#define KWALK_MAX_ROWS (1u << 24)
+#define KWALK_CACHE 16384 /* rules found, by address */
+
+/* Depth of bpf_get_stack(): sysctl kernel.perf_event_max_stack as it is by default. */
+#define KWALK_MAX_FRAMES 127
+
+/* How a walk ended. */
+enum kwalk_stop {
+	KWALK_DONE, /* complete, or as deep as wanted */
+	KWALK_STOP_OFF, /* no table, or switched off after a difference */
+	KWALK_STOP_RULE, /* an instruction whose rule is KWALK_UNKNOWN */
+	KWALK_STOP_TEXT, /* outside the kernel's own text: a module, a BPF program, a trampoline */
+	KWALK_STOP_STACK, /* left the stack, or did not go up in it */
+	KWALK_STOPS,
+};
+
+/* In .rodata, set by kwalk__prepare(). */
+struct kwalk_settings {
+	__u64 text; /* first address of the table */
+	__u32 text_size; /* bytes; 0: no table, every stack comes from bpf_get_stack() */
+	__u32 stack_size; /* of a task, bytes, a power of two */
+	__u32 check_first; /* so many walks of each CPU are compared with bpf_get_stack(), */
+	__u32 check_mask; /* and then those whose number & mask is 0 */
+};
+
+#define KWALK_CHECK_FIRST 64
+#define KWALK_CHECK_MASK 1023
+
+/* Of one CPU; a sum over CPUs is what happened. */
+struct kwalk_counts {
+	__u64 stopped[KWALK_STOPS]; /* stacks by how their walks ended; [KWALK_DONE]: walked */
+	__u64 checked; /* walked ones compared with bpf_get_stack() */
+	__u64 differed; /* of those */
+	__u64 unchecked; /* due, but bpf_get_stack() failed or there was no room to compare */
+};
+
+#endif /* KWALK_LAYOUT_H */

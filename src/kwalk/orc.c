@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "orc.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "log.h"
+
+/* ---- the layout ----------------------------------------------------------------------------- */
+
+#define BITS_AT 32 /* of struct orc_entry: behind sp_offset and bp_offset, 16 bits each */
+
+static struct orc_field *field_of(struct orc_layout *l, const char *name)
+{
+	return !strcmp(name, "sp_reg") ? &l->sp_reg :
+	       !strcmp(name, "bp_reg") ? &l->bp_reg :
+	       !strcmp(name, "type")   ? &l->type :
+	       !strcmp(name, "signal") ? &l->signal :
+	       !strcmp(name, "end")    ? &l->end :
+					 NULL;
+}
+
+/* Whether the member lies where an entry of a known form has it. */
+static bool read_member(const struct btf *btf, const struct btf_type *t, unsigned int i,
+			struct orc_layout *l)
+{
+	const char *name = btf__name_by_offset(btf, btf_members(t)[i].name_off);
+	unsigned int at = btf_member_bit_offset(t, i), bits = btf_member_bitfield_size(t, i);
+	struct orc_field *field = name ? field_of(l, name) : NULL;
+
+	if (name && !strcmp(name, "sp_offset"))
+		return at == 0;
+	if (name && !strcmp(name, "bp_offset"))
+		return at == 16;
+	if (!field)
+		return true; /* padding */
+	if (at < BITS_AT || !bits || at + bits > BITS_AT + 16)
+		return false;
+	*field = (struct orc_field){ .shift = at - BITS_AT, .bits = bits };
+	return true;
+}
+
+static bool is_known(const struct orc_layout *l)
+{
+	if (l->sp_reg.bits != 4 || l->bp_reg.bits != 4)
+		return false;
+	return l->type.bits == 3 ? !l->end.bits && l->signal.bits == 1 :
+				   l->type.bits == 2 && l->end.bits == 1 && l->signal.bits <= 1;
+}
+
+int orc_layout__read(const struct btf *btf, struct orc_layout *ret_layout)
+{
+	struct orc_layout l = { 0 };
+	const struct btf_type *t;
+	unsigned int i;
+	int id = btf__find_by_name_kind(btf, "orc_entry", BTF_KIND_STRUCT);
+
+	t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	if (!t || t->size != ORC_ENTRY_SIZE)
+		return log_err(-ENOTSUP,
+			       "read the kernel's unwind rules: no struct orc_entry of %d bytes",
+			       ORC_ENTRY_SIZE);
+	for (i = 0; i < btf_vlen(t); i++)
+		if (!read_member(btf, t, i, &l))
+			return log_err(-ENOTSUP,
+				       "read the kernel's unwind rules: unknown struct orc_entry");
+	if (!is_known(&l))
+		return log_err(-ENOTSUP, "read the kernel's unwind rules: unknown struct orc_entry");
+	*ret_layout = l;
+	return 0;
+}
+
+/* ---- an entry ------------------------------------------------------------------------------- */
+
+/* ORC_REG_* and ORC_TYPE_* of the kernel's orc_types.h, the types as they are since 6.4. */
+enum orc_reg {
+	REG_UNDEFINED,
+	REG_PREV_SP,
+	REG_DX,
+	REG_DI,
+	REG_BP,
+	REG_SP,
+	REG_R10,
+	REG_R13,
+	REG_BP_INDIRECT,
+	REG_SP_INDIRECT,
+};
+
+enum orc_type {
+	TYPE_UNDEFINED,
+	TYPE_END,
+	TYPE_CALL,
+	TYPE_REGS,
+	TYPE_REGS_PARTIAL,
+};
+
+struct entry {
+	int16_t sp_offset, bp_offset;
+	unsigned int sp_reg, bp_reg, type, signal;
+};
+
+static unsigned int get(uint16_t bits, struct orc_field f)
+{
+	return bits >> f.shift & ((1u << f.bits) - 1);
+}
+
+static struct entry read_entry(const struct orc_tables *t, size_t i)
+{
+	const struct orc_layout *l = t->layout;
+	const uint8_t *p = (const uint8_t *)t->entries + i * ORC_ENTRY_SIZE;
+	struct entry e;
+	uint16_t bits;
+
+	memcpy(&e.sp_offset, p, 2);
+	memcpy(&e.bp_offset, p + 2, 2);
+	memcpy(&bits, p + 4, 2);
+	e.sp_reg = get(bits, l->sp_reg);
+	e.bp_reg = get(bits, l->bp_reg);
+	e.type = get(bits, l->type);
+	e.signal = get(bits, l->signal);
+	if (l->type.bits == 3)
+		return e;
+	/* Before 6.4; without `signal`, what is no call was interrupted. */
+	e.type = e.sp_reg == REG_UNDEFINED ? (get(bits, l->end) ? TYPE_END : TYPE_UNDEFINED) :
+					     e.type + TYPE_CALL;
+	if (!l->signal.bits)
+		e.signal = e.type != TYPE_CALL;
+	return e;
+}
+
+static enum kwalk_kind kind_of(const struct entry *e)
+{
+	static const enum kwalk_kind calls[] = {
+		[REG_SP] = KWALK_CALL_SP,
+		[REG_BP] = KWALK_CALL_BP,
+		[REG_SP_INDIRECT] = KWALK_CALL_SP_IND,
+		[REG_BP_INDIRECT] = KWALK_CALL_BP_IND,
+	};
+	bool known = e->sp_reg == REG_SP || e->sp_reg == REG_BP || e->sp_reg == REG_SP_INDIRECT ||
+		     e->sp_reg == REG_BP_INDIRECT;
+
+	if (e->type == TYPE_END)
+		return KWALK_END;
+	if (!known)
+		return KWALK_UNKNOWN;
+	if (e->type == TYPE_CALL)
+		return calls[e->sp_reg];
+	if (e->type == TYPE_REGS)
+		return calls[e->sp_reg] + KWALK_REGS_SP - KWALK_CALL_SP;
+	return e->type == TYPE_REGS_PARTIAL && e->sp_reg == REG_SP ? KWALK_IRET_SP : KWALK_UNKNOWN;
+}
+
+/* How rbp was saved, as bits of a rule; false: in a way that no rule can say. */
+static bool bp_of(const struct entry *e, enum kwalk_kind kind, uint32_t *ret_bits)
+{
+	bool fits = !(e->bp_offset % 8) && e->bp_offset >= -1024 && e->bp_offset <= 1016;
+
+	*ret_bits = KWALK_RULE(0, 0, e->bp_offset / 8);
+	if (e->bp_reg == REG_UNDEFINED) {
+		*ret_bits = 0;
+		return true;
+	}
+	if (e->bp_reg == REG_BP && kind == KWALK_CALL_BP_IND) {
+		*ret_bits |= KWALK_RULE_BP_REL;
+		return fits;
+	}
+	return e->bp_reg == REG_PREV_SP && fits && e->bp_offset;
+}
+
+static uint32_t rule_of(const struct orc_tables *t, size_t i)
+{
+	struct entry e = read_entry(t, i);
+	enum kwalk_kind kind = kind_of(&e);
+	uint32_t bp;
+
+	if (kind == KWALK_END)
+		return KWALK_RULE(KWALK_END, 0, 0);
+	if (kind == KWALK_UNKNOWN || !bp_of(&e, kind, &bp))
+		return KWALK_RULE_NONE;
+	return KWALK_RULE(kind, e.sp_offset, 0) | bp | (e.signal ? KWALK_RULE_SIGNAL : 0);
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+/* Rules come by ascending address; each holds up to the next one's. */
+struct compiler {
+	const struct orc_tables *t;
+	struct orc_compiled c;
+	uint32_t rule; /* that holds where the table ends so far */
+	uint64_t end; /* of the blocks that were begun */
+	uint64_t marks[ORC_MAX_MARKS]; /* ascending */
+	unsigned int next_mark;
+	uint64_t hidden_to; /* a mark hides what is said below this; 0: none does */
+	uint32_t said; /* the rule that the kernel's tables say last */
+};
+
+static int add_row(struct compiler *c, uint64_t at, uint32_t rule)
+{
+	struct orc_compiled *o = &c->c;
+	uint32_t block = (at - c->t->text) >> KWALK_BLOCK_SHIFT;
+	uint32_t offset = (at - c->t->text) & (KWALK_BLOCK - 1);
+
+	if (o->nr_rows >= KWALK_MAX_ROWS || array__grow(&o->rows, o->nr_rows, &o->max_rows))
+		return -ENOMEM;
+	if (offset)
+		o->index[block].more++;
+	else
+		o->index[block].first = o->nr_rows;
+	o->rows[o->nr_rows++] = (struct kwalk_row){ .offset = offset, .rule = rule };
+	return 0;
+}
+
+/* The blocks from c->end up to the address begin with the rule that holds. */
+static int add_blocks(struct compiler *c, uint64_t to)
+{
+	int err = 0;
+
+	for (; !err && c->end < to; c->end += KWALK_BLOCK)
+		err = add_row(c, c->end, c->rule);
+	return err;
+}
+
+static int add_rule(struct compiler *c, uint64_t at, uint32_t rule)
+{
+	struct orc_compiled *o = &c->c;
+	uint64_t offset;
+	int err;
+
+	if (at <= c->t->text || rule == c->rule) {
+		c->rule = rule;
+		return 0;
+	}
+	offset = (at - c->t->text) & (KWALK_BLOCK - 1);
+	err = add_blocks(c, at); /* with at's own, unless it begins at `at` */
+	c->rule = rule;
+	if (err || !offset)
+		return err;
+	if (o->rows[o->nr_rows - 1].offset == offset) {
+		o->rows[o->nr_rows - 1].rule = rule;
+		return 0;
+	}
+	return add_row(c, at, rule);
+}
+
+static uint64_t address(const struct orc_tables *t, size_t i)
+{
+	return t->ips_at + 4 * i + (uint64_t)(int64_t)t->ips[i];
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * A return address is looked up one byte before, where the call was: no rule holds in these two
+ * bytes.
+ */
+static int open_mark(struct compiler *c)
+{
+	uint64_t mark = c->marks[c->next_mark++];
+
+	if (!c->hidden_to) {
+		c->hidden_to = mark + 1;
+		return add_rule(c, mark - 1, KWALK_RULE_NONE);
+	}
+	c->hidden_to = mark + 1;
+	return 0;
+}
+
+static int close_mark(struct compiler *c)
+{
+	uint64_t at = c->hidden_to;
+
+	c->hidden_to = 0;
+	return add_rule(c, at, c->said);
+}
+
+/* What the kernel's tables say; it is left out where a mark hides it. */
+static int put_rule(struct compiler *c, uint64_t at, uint32_t rule)
+{
+	uint64_t mark;
+	int err = 0;
+
+	while (!err) {
+		mark = c->next_mark < c->t->nr_marks ? c->marks[c->next_mark] : UINT64_MAX;
+		if (mark - 1 <= (c->hidden_to ?: at))
+			err = open_mark(c);
+		else if (c->hidden_to && c->hidden_to <= at)
+			err = close_mark(c);
+		else
+			break;
+	}
+	c->said = rule;
+	return err || c->hidden_to ? err : add_rule(c, at, rule);
+}
+
+static int put_all(struct compiler *c)
+{
+	const struct orc_tables *t = c->t;
+	uint64_t at, last = 0;
+	size_t i;
+	int err;
+
+	for (i = 0; i < t->nr; i++) {
+		at = address(t, i);
+		if (at < last)
+			return log_err(-EBADMSG,
+				       "read the kernel's unwind rules: entry %zu is out of order",
+				       i);
+		last = at;
+		if (at >= t->text_end)
+			break;
+		err = put_rule(c, at, rule_of(t, i));
+		if (err)
+			return err;
+	}
+	err = put_rule(c, t->text_end, KWALK_RULE_NONE);
+	return err ?: add_blocks(c, t->text_end);
+}
+
+int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled)
+{
+	_cleanup_(orc_compiled__free) struct orc_compiled compiled = { 0 };
+	struct compiler c = { .t = t, .end = t->text }; /* no rule before the first */
+	uint64_t blocks = (t->text_end - t->text + KWALK_BLOCK - 1) >> KWALK_BLOCK_SHIFT;
+	int err;
+
+	if (t->text_end <= t->text || blocks > KWALK_MAX_BLOCKS || !t->nr ||
+	    t->nr > ORC_MAX_ENTRIES || t->nr_marks > ORC_MAX_MARKS)
+		return log_err(-EBADMSG,
+			       "read the kernel's unwind rules: %zu entries for %llu bytes of text",
+			       t->nr, (unsigned long long)(t->text_end - t->text));
+	c.c.nr_blocks = blocks;
+	c.c.index = calloc(blocks, sizeof(*c.c.index));
+	memcpy(c.marks, t->marks, t->nr_marks * sizeof(*c.marks));
+	qsort(c.marks, t->nr_marks, sizeof(*c.marks), by_address);
+	err = c.c.index ? put_all(&c) : -ENOMEM;
+	compiled = c.c;
+	if (!err) {
+		*ret_compiled = compiled;
+		compiled = (struct orc_compiled){ 0 };
+	}
+	return err;
+}
+
+void orc_compiled__free(struct orc_compiled *c)
+{
+	free(c->index);
+	free(c->rows);
+	*c = (struct orc_compiled){ 0 };
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The kernel's ORC tables, compiled to the table of kwalk_layout.h.
+ *
+ * struct orc_entry is no ABI: 6.1 has two bits of type and `end`, 6.3 `signal`, and since 6.4 the
+ * type has three bits and says the end and what is undefined.  Its layout comes from the kernel's
+ * BTF.
+ */
+#ifndef KWALK_ORC_H
+#define KWALK_ORC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bpf/btf.h>
+
+#include "kwalk_layout.h"
+
+#define ORC_ENTRY_SIZE 6
+#define ORC_MAX_ENTRIES (1u << 23)
+#define ORC_MAX_MARKS 4
+
+/* A bit field of the word behind the two offsets; no bits: there is no such field. */
+struct orc_field {
+	unsigned int shift, bits;
+};
+
+struct orc_layout {
+	struct orc_field sp_reg, bp_reg, type, signal, end;
+};
+
+/* -ENOTSUP, after a message: the entries are not of a form known here. */
+int orc_layout__read(const struct btf *btf, struct orc_layout *ret_layout);
+
+/* As the kernel has them; addresses ascend. */
+struct orc_tables {
+	const struct orc_layout *layout;
+	const int32_t *ips; /* each relative to its own place */
+	uint64_t ips_at; /* where the first one lies in the kernel */
+	const void *entries; /* ORC_ENTRY_SIZE bytes each */
+	size_t nr;
+	uint64_t text, text_end; /* what is compiled */
+	/* Return addresses that tracers put in place of the real ones: no rule is told there. */
+	uint64_t marks[ORC_MAX_MARKS];
+	unsigned int nr_marks;
+};
+
+struct orc_compiled {
+	struct kwalk_block *index;
+	struct kwalk_row *rows;
+	uint32_t nr_blocks, nr_rows, max_rows;
+};
+
+/*
+ * -EBADMSG, after a message: no kernel has such tables.  -ENOMEM.  ret_compiled is then untouched.
+ */
+int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled);
+void orc_compiled__free(struct orc_compiled *c);
+
+#endif /* KWALK_ORC_H */

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Kernel stacks by the walk of src/kwalk, in the program of somebody else. */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "kwalk/kwalk.bpf.h"
+#include "walk_dropin.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* A sample may interrupt a tracepoint program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct kwalk_stack);
+} stacks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct place);
+	__type(value, __u64);
+} places SEC(".maps");
+
+static __always_inline struct kwalk_stack *stack_of_cpu(__u32 which)
+{
+	return bpf_map_lookup_elem(&stacks, &which);
+}
+
+/* Where walks gave up. */
+static __always_inline void note_place(struct kwalk_stack *s, __u64 ip)
+{
+	struct place p = { .ip = ip };
+	__u64 one = 1, *n = bpf_map_lookup_elem(&places, &p);
+
+	if (n)
+		__sync_fetch_and_add(n, 1);
+	else
+		bpf_map_update_elem(&places, &p, &one, BPF_NOEXIST);
+}
+
+SEC("tracepoint")
+int at_event(void *ctx)
+{
+	struct kwalk_stack *s = stack_of_cpu(0);
+
+	if (s) {
+		kwalk_tracepoint(ctx, s);
+		if (s->stop != KWALK_DONE)
+			note_place(s, s->ip);
+	}
+	return 1;
+}
+
+SEC("perf_event")
+int at_sample(struct bpf_perf_event_data *ctx)
+{
+	struct kwalk_stack *s = stack_of_cpu(1);
+
+	if (s) {
+		kwalk_sample(ctx, s);
+		if (s->stop != KWALK_DONE)
+			note_place(s, s->ip);
+	}
+	return 0;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * walk_dropin RULES EVENTS COMMAND...: compares every kernel stack that the walk tells with
+ * bpf_get_stack()'s while COMMAND runs, at the tracepoints GROUP:EVENT of the file EVENTS and in
+ * timer samples.  RULES: "right", or the name of a spoiled one.  Prints "key value" lines.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "kwalk.h"
+#include "walk_dropin.h"
+#include "walk_dropin.skel.h"
+
+static void die(const char *what)
+{
+	fprintf(stderr, "walk_dropin: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* ---- wrong rules ---------------------------------------------------------------------------- */
+
+/* Functions with large frames end the stack. */
+static uint32_t ends_early(uint32_t rule)
+{
+	return KWALK_RULE_KIND(rule) == KWALK_CALL_SP && KWALK_RULE_OFFSET(rule) >= 96 ?
+		       KWALK_RULE(KWALK_END, 0, 0) :
+		       rule;
+}
+
+/* Frames end where an interrupt came. */
+static uint32_t ends_at_registers(uint32_t rule)
+{
+	return KWALK_RULE_KIND(rule) == KWALK_REGS_SP ? KWALK_RULE(KWALK_END, 0, 0) : rule;
+}
+
+static const struct {
+	const char *name;
+	uint32_t (*spoil)(uint32_t rule);
+} spoils[] = {
+	{ "ends-early", ends_early },
+	{ "ends-at-registers", ends_at_registers },
+};
+
+static void spoil_rules(const struct bpf_map *map, const char *name)
+{
+	size_t nr = bpf_map__max_entries(map), i, k;
+	struct kwalk_row *rows;
+
+	if (!strcmp(name, "right"))
+		return;
+	rows = mmap(NULL, nr * sizeof(*rows), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map),
+		    0);
+	if (rows == MAP_FAILED)
+		die("map the rules");
+	for (k = 0; k < sizeof(spoils) / sizeof(*spoils); k++)
+		for (i = 0; i < nr && !strcmp(name, spoils[k].name); i++)
+			rows[i].rule = spoils[k].spoil(rows[i].rule);
+	munmap(rows, nr * sizeof(*rows));
+}
+
+/* ---- attaching ------------------------------------------------------------------------------ */
+
+struct links {
+	struct bpf_link *link[128];
+	unsigned int nr;
+};
+
+static void add_link(struct links *l, struct bpf_link *link)
+{
+	if (link && l->nr < sizeof(l->link) / sizeof(*l->link))
+		l->link[l->nr++] = link;
+}
+
+static void detach(struct links *l)
+{
+	while (l->nr)
+		bpf_link__destroy(l->link[--l->nr]);
+}
+
+static void attach_events(struct links *l, struct bpf_program *p, const char *file)
+{
+	FILE *f = fopen(file, "re");
+	char group[128], name[128];
+
+	if (!f)
+		die(file);
+	while (fscanf(f, "%127[^:\n]:%127[^\n]\n", group, name) == 2)
+		add_link(l, bpf_program__attach_tracepoint(p, group, name));
+	fclose(f);
+}
+
+static void attach_samples(struct links *l, struct bpf_program *p)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof(a),
+				     .config = PERF_COUNT_SW_CPU_CLOCK,
+				     .freq = 1,
+				     .sample_freq = 1999 };
+	int cpu, fd;
+
+	for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+		fd = syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd >= 0)
+			add_link(l, bpf_program__attach_perf_event(p, fd));
+	}
+}
+
+/* ---- what happened -------------------------------------------------------------------------- */
+
+static void run_command(char **argv)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		execvp(*argv, argv);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		die(*argv);
+}
+
+static void print_places(const struct bpf_map *map)
+{
+	struct place at, *last = NULL;
+	uint64_t nr;
+
+	while (!bpf_map_get_next_key(bpf_map__fd(map), last, &at)) {
+		if (!bpf_map_lookup_elem(bpf_map__fd(map), &at, &nr))
+			printf("gave_up_at %" PRIx64 " %" PRIu64 "\n", (uint64_t)at.ip, nr);
+		last = &at;
+	}
+}
+
+static void report(const struct walk_dropin_bpf *skel)
+{
+	struct kwalk_counts c;
+	int i;
+
+	if (kwalk__counts(skel->obj, &c))
+		exit(1);
+	for (i = 0; i < KWALK_STOPS; i++)
+		printf("%s %" PRIu64 "\n", kwalk_stop__name(i), (uint64_t)c.stopped[i]);
+	printf("checked %" PRIu64 "\ndiffered %" PRIu64 "\nunchecked %" PRIu64 "\n",
+	       (uint64_t)c.checked, (uint64_t)c.differed, (uint64_t)c.unchecked);
+	print_places(skel->maps.places);
+}
+
+int main(int argc, char **argv)
+{
+	struct walk_dropin_bpf *skel;
+	struct links links = { 0 };
+	struct kwalk *k = NULL;
+	int err;
+
+	if (argc < 4) {
+		fprintf(stderr, "usage: walk_dropin RULES EVENTS COMMAND...\n");
+		return 2;
+	}
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	skel = walk_dropin_bpf__open();
+	err = skel ? kwalk__new(&k) : -errno;
+	if (err)
+		return err == -ENOTSUP ? 77 : 1;
+	if (kwalk__prepare(k, skel->obj) || kwalk__check_often(skel->obj, 0, 0) ||
+	    walk_dropin_bpf__load(skel) || kwalk__fill(k, skel->obj))
+		return 1;
+	spoil_rules(skel->maps.kwalk_rows, argv[1]);
+	attach_events(&links, skel->progs.at_event, argv[2]);
+	printf("attached %u\n", links.nr);
+	attach_samples(&links, skel->progs.at_sample);
+	printf("with_samples %u\nbytes %zu\n", links.nr, kwalk__size(k));
+	fflush(stdout);
+	run_command(argv + 3);
+	detach(&links);
+	report(skel);
+	walk_dropin_bpf__destroy(skel);
+	kwalk__free(k);
+	return 0;
+}

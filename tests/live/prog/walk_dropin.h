@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef WALK_DROPIN_H
+#define WALK_DROPIN_H
+
+#include <linux/types.h>
+
+struct place {
+	__u64 ip;
+};
+
+#endif /* WALK_DROPIN_H */

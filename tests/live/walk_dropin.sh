@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Kernel stacks walked in a program of somebody else are bpf_get_stack()'s, each of them, at
+# tracepoints of many subsystems and in timer samples; and wrong rules are noticed.
+# timeout: 180
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+need_tracefs
+for event in sched:sched_switch sched:sched_waking sched:sched_wakeup sched:sched_process_exit \
+	irq:softirq_entry irq_vectors:local_timer_entry irq_vectors:reschedule_entry \
+	exceptions:page_fault_user exceptions:page_fault_kernel kmem:kmalloc kmem:kmem_cache_alloc \
+	kmem:mm_page_alloc kmem:kfree block:block_rq_issue block:block_rq_complete \
+	timer:timer_start timer:hrtimer_start net:net_dev_queue net:netif_receive_skb skb:consume_skb \
+	sock:inet_sock_set_state workqueue:workqueue_execute_start writeback:writeback_dirty_folio \
+	ext4:ext4_da_write_begin jbd2:jbd2_handle_start raw_syscalls:sys_enter \
+	raw_syscalls:sys_exit task:task_newtask signal:signal_generate mmap:vm_unmapped_area \
+	filemap:mm_filemap_add_to_page_cache rcu:rcu_utilization percpu:percpu_alloc_percpu; do
+	[ -d "$tracefs/events/${event%:*}/${event#*:}" ] && echo "$event"
+done >events
+
+calls=$(scale 40000 2000)
+cat >all <<END
+"$PROG/pingpong" $calls 0 >out
+"$PROG/getppid" $calls >>out
+i=0
+while [ \$i -lt $(scale 100 10) ]; do
+	i=\$((i + 1))
+	dd if=/dev/zero of=file bs=64k count=4 conv=fsync 2>>out
+	find /proc/self /proc/sys/kernel >>out 2>&1
+done
+rm -f file
+END
+
+# value KEY: of what walk_dropin said.
+value()
+{
+	sed -n "s/^$1 //p" said
+}
+
+rc=0
+"$PROG/walk_dropin" right events sh all >said 2>err || rc=$?
+[ "$rc" -ne 77 ] || skip "$(tail -n 1 err)"
+[ "$rc" -eq 0 ] || fail "$(cat err)"
+[ "$(value attached)" -eq "$(wc -l <events)" ] || fail "not all tracepoints: $(cat said err)"
+[ "$(value with_samples)" -gt "$(value attached)" ] || fail "no samples"
+[ "$(value checked)" -gt "$(scale 100000 3000)" ] || fail "only $(value checked) stacks compared"
+[ "$(value differed)" -eq 0 ] || fail "$(value differed) stacks differ"
+[ "$(($(value checked) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat said)"
+[ "$(value bytes)" -lt 8388608 ] || fail "the tables have $(value bytes) bytes"
+grep gave_up_at said | sort -rnk 3 | head -n 5
+left=$(($(value off) + $(value "no rule") + $(value "other text") + $(value "left the stack")))
+note "$(value checked) stacks equal, $left left to the kernel"
+
+for spoiled in ends-early ends-at-registers; do
+	"$PROG/walk_dropin" $spoiled events "$PROG/pingpong" "$(scale 10000 1000)" 0 >said 2>err ||
+		fail "$(cat err)"
+	[ "$(value differed)" -gt 0 ] || fail "$spoiled is not noticed: $(cat said)"
+done
