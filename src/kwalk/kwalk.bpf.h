@@ -18,8 +18,8 @@
  * saved rbp and the return address lie.  A perf_event program's context has the registers
  * themselves.
  *
- * Memory is read by loads that the kernel guards (bpf_rdonly_cast(), Linux 6.2): they read 0 where
- * nothing is mapped, and 0 is no address of kernel text.
+ * Memory is read by loads that the kernel guards (bpf_rdonly_cast(), Linux 6.2), before by
+ * bpf_probe_read_kernel(): both read 0 where nothing is mapped, and 0 is no address of kernel text.
  */
 #ifndef KWALK_BPF_H
 #define KWALK_BPF_H
@@ -95,6 +95,9 @@ struct kwalk_stack {
 	__u32 nr; /* words */
 	__u32 signal; /* ip is an interrupted instruction */
 	__u32 stop; /* enum kwalk_stop; if not KWALK_DONE, the walk gave up at ip */
+	__u32 copied; /* bytes of copy, which lie at from */
+	__u64 from;
+	__u64 copy[KWALK_COPY / 8];
 };
 
 SCRATCH_DEFINE(kwalk_other, struct kwalk_stack, 2);
@@ -111,7 +114,7 @@ struct task_struct___kwalk {
 
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 
-KWALK_INLINE __u64 kwalk_read(__u64 addr)
+KWALK_INLINE __u64 kwalk_load(__u64 addr)
 {
 	struct pt_regs___kwalk *p =
 		bpf_rdonly_cast((void *)addr, bpf_core_type_id_kernel(struct pt_regs___kwalk));
@@ -120,6 +123,32 @@ KWALK_INLINE __u64 kwalk_read(__u64 addr)
 	/* Or clang makes one load of those of several places, which the verifier refuses. */
 	asm volatile("" : "+r"(v));
 	return v;
+}
+
+KWALK_INLINE __u64 kwalk_read(const struct kwalk_stack *s, __u64 addr)
+{
+	__u64 v = 0, at = addr - s->from;
+
+	/* The other way is dead code for the verifier, which knows the settings. */
+	if (kwalk_settings.reader == KWALK_BY_LOAD)
+		return kwalk_load(addr);
+	if (at < s->copied && !(at & 7))
+		return s->copy[(at >> 3) & (KWALK_COPY / 8 - 1)];
+	bpf_probe_read_kernel(&v, sizeof(v), (void *)addr);
+	return v;
+}
+
+/* What the walk will read, from sp on; on a stack of unknown bounds to the end of the page. */
+KWALK_INLINE void kwalk_copy(struct kwalk_stack *s)
+{
+	__u64 n = s->size ? s->low + s->size - s->sp : 4096 - (s->sp & 4095);
+
+	if (kwalk_settings.reader != KWALK_BY_COPY)
+		return;
+	if (n > KWALK_COPY)
+		n = KWALK_COPY;
+	s->from = s->sp;
+	s->copied = bpf_probe_read_kernel(s->copy, n, (void *)s->sp) ? 0 : n & ~7ull;
 }
 
 /* ---- rules ---------------------------------------------------------------------------------- */
@@ -189,7 +218,7 @@ KWALK_INLINE bool kwalk_is_text(__u64 addr)
 KWALK_INLINE void kwalk_enter_stack(struct kwalk_stack *s)
 {
 	struct task_struct___kwalk *t = (void *)bpf_get_current_task();
-	__u64 low = kwalk_read((__u64)&t->stack);
+	__u64 low = kwalk_read(s, (__u64)&t->stack);
 
 	s->size = 0;
 	if (s->sp - low <= kwalk_settings.stack_size) {
@@ -229,7 +258,7 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 	if (indirect) {
 		if (!kwalk_within(s, at, 8))
 			return KWALK_STOP_STACK;
-		at = kwalk_read(at);
+		at = kwalk_read(s, at);
 	}
 	if (!by_bp)
 		at += KWALK_RULE_OFFSET(rule);
@@ -242,7 +271,7 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 		if (!kwalk_within(s, at - 8, 8) || at == s->sp)
 			return KWALK_STOP_STACK;
 		s->sp = at;
-		s->ip = kwalk_read(at - 8);
+		s->ip = kwalk_read(s, at - 8);
 		kwalk_enter_stack(s);
 		return KWALK_STOPS;
 	}
@@ -250,11 +279,11 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 		at -= KWALK_REGS_IP_AT;
 	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
 		return KWALK_STOP_STACK;
-	cs = kwalk_read(at + KWALK_REGS_CS_AT);
+	cs = kwalk_read(s, at + KWALK_REGS_CS_AT);
 	if (cs & KWALK_USER_MODE)
 		return KWALK_DONE;
-	s->ip = kwalk_read(at + KWALK_REGS_IP_AT);
-	s->sp = kwalk_read(at + KWALK_REGS_SP_AT);
+	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
+	s->sp = kwalk_read(s, at + KWALK_REGS_SP_AT);
 	if (!s->bp_at && kind != KWALK_IRET_SP)
 		s->bp_at = at + KWALK_REGS_BP_AT;
 	/* An interrupt on the same stack: what it interrupted lies above its registers. */
@@ -283,7 +312,7 @@ KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s, __u32 i)
 	if (kind != KWALK_CALL_SP && s->bp_at) {
 		if (!kwalk_within(s, s->bp_at, 8))
 			return KWALK_STOP_STACK;
-		s->bp = kwalk_read(s->bp_at);
+		s->bp = kwalk_read(s, s->bp_at);
 		s->bp_at = 0;
 	}
 	if (kind > KWALK_CALL_BP)
@@ -295,7 +324,7 @@ KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s, __u32 i)
 	if (KWALK_RULE_SLOT(rule))
 		s->bp_at = cfa + KWALK_RULE_BP_AT(rule);
 	s->signal = 0;
-	s->ip = kwalk_read(cfa - 8);
+	s->ip = kwalk_read(s, cfa - 8);
 	return KWALK_STOPS;
 }
 
@@ -310,6 +339,7 @@ KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
 	if (!kwalk_settings.text_size || kwalk_off)
 		return KWALK_STOP_OFF;
 	kwalk_enter_stack(s);
+	kwalk_copy(s);
 #pragma clang loop unroll(disable)
 	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
 		stop = kwalk_frame(s, i);
@@ -406,8 +436,9 @@ KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
 	s->stop = KWALK_STOP_OFF;
 	if (!kwalk_settings.text_size)
 		return kwalk_by_kernel(ctx, s);
-	frame = kwalk_read(kwalk_read((__u64)ctx) + KWALK_REGS_SP_AT);
-	s->ip = kwalk_read(frame + 8);
+	s->copied = 0;
+	frame = kwalk_read(s, kwalk_read(s, (__u64)ctx) + KWALK_REGS_SP_AT);
+	s->ip = kwalk_read(s, frame + 8);
 	s->sp = frame + 16;
 	s->bp = 0;
 	s->bp_at = frame;
@@ -418,6 +449,7 @@ KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
 /* Of a program of type PERF_EVENT. */
 KWALK_INLINE long kwalk_sample(struct bpf_perf_event_data *ctx, struct kwalk_stack *s)
 {
+	s->copied = 0;
 	s->ip = ctx->regs.rip;
 	s->sp = ctx->regs.rsp;
 	s->bp = ctx->regs.rbp;

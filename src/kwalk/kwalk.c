@@ -21,6 +21,7 @@
 struct kwalk {
 	uint64_t text;
 	uint32_t text_size;
+	enum kwalk_reader reader;
 	struct orc_compiled table;
 };
 
@@ -172,8 +173,9 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 	struct orc_layout layout;
 	int err;
 
-	if (btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0)
-		return log_err(-ENOTSUP, "walk kernel stacks: no bpf_rdonly_cast() (Linux 6.2)");
+	k->reader = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0 ?
+			    KWALK_BY_COPY :
+			    KWALK_BY_LOAD;
 	err = orc_layout__read(btf, &layout) ?: read_symbols(symbols);
 	if (err)
 		return err;
@@ -274,6 +276,7 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 		return err;
 	s.text = k->text;
 	s.text_size = k->text_size;
+	s.reader = k->reader;
 	return write_settings(obj, &s);
 }
 

@@ -13,7 +13,7 @@
  *
  * Without kwalk__prepare(), or with k NULL, the programs work as well: bpf_get_stack() tells all
  * their stacks.  Needs CAP_BPF and CAP_PERFMON, or root, and /proc/kallsyms with addresses.
- * x86-64, kernels built with CONFIG_UNWINDER_ORC, Linux 6.2 and later.
+ * x86-64, kernels with CONFIG_UNWINDER_ORC; tested with Linux 6.1, 6.12 and 6.18.
  */
 #ifndef KWALK_H
 #define KWALK_H
@@ -28,8 +28,8 @@
 struct kwalk;
 
 /*
- * -ENOTSUP: the kernel has no ORC tables, of a form that is not known, or no guarded loads;
- * -EPERM: it does not show them; -EBADMSG, -ENOMEM.  Each after a message (log.h).
+ * -ENOTSUP: the kernel has no ORC tables, or their form is not known; -EPERM: it does not show
+ * where they are; -EBADMSG: they are not in order; -ENOMEM.
  */
 int kwalk__new(struct kwalk **ret_kwalk);
 void kwalk__free(struct kwalk *k); /* NULL is fine */

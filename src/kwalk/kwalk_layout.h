@@ -77,6 +77,14 @@ enum kwalk_stop {
 	KWALK_STOPS,
 };
 
+/* How memory is read. */
+enum kwalk_reader {
+	KWALK_BY_COPY, /* the stack's next KWALK_COPY bytes at once, then word by word */
+	KWALK_BY_LOAD, /* loads that the kernel guards: bpf_rdonly_cast(), Linux 6.2 */
+};
+
+#define KWALK_COPY 2048
+
 /* In .rodata, set by kwalk__prepare(). */
 struct kwalk_settings {
 	__u64 text; /* first address of the table */
@@ -84,6 +92,8 @@ struct kwalk_settings {
 	__u32 stack_size; /* of a task, bytes, a power of two */
 	__u32 check_first; /* so many walks of each CPU are compared with bpf_get_stack(), */
 	__u32 check_mask; /* and then those whose number & mask is 0 */
+	__u32 reader; /* enum kwalk_reader */
+	__u32 pad;
 };
 
 #define KWALK_CHECK_FIRST 64

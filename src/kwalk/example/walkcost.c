@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	struct walkcost_bpf *skel;
 	double ns[WAYS][ROUNDS];
 	struct kwalk *k = NULL;
-	int stats, i;
+	int stats, err, i;
 
 	if (argc < 3 || !strchr(argv[1], ':')) {
 		fprintf(stderr, "usage: walkcost GROUP:EVENT COMMAND...\n");
@@ -111,9 +111,15 @@ int main(int argc, char **argv)
 	}
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	skel = walkcost_bpf__open();
-	if (!skel || kwalk__new(&k) || kwalk__prepare(k, skel->obj) || walkcost_bpf__load(skel) ||
-	    kwalk__fill(k, skel->obj))
+	err = skel ? kwalk__new(&k)		   ?:
+		      kwalk__prepare(k, skel->obj) ?:
+		      walkcost_bpf__load(skel)	   ?:
+						     kwalk__fill(k, skel->obj) :
+		     -errno;
+	if (err) {
+		fprintf(stderr, "walkcost: load: %s\n", strerror(-err));
 		return 1;
+	}
 	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	if (stats < 0) {
 		perror("walkcost: enable run-time statistics");
