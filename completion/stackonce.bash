@@ -58,6 +58,9 @@ _stackonce_value()
 	lifecycle:--sort)
 		COMPREPLY=($(compgen -W "zombie lifetime teardown free time" -- "$cur"))
 		;;
+	record:--kernel-unwind)
+		COMPREPLY=($(compgen -W "auto orc kernel" -- "$cur"))
+		;;
 	latency:--stack-of)
 		COMPREPLY=($(compgen -W "start end" -- "$cur"))
 		;;
@@ -95,11 +98,11 @@ _stackonce()
 		--max-depth --stack-map-bits --stack-pool --buffer-size -d --duration --time --tid
 		--comm --cpu --fields --by --top --min --id --kallsyms --trace --sysroot --debug-dir
 		--start --end --match --start-if --groups --stack-of --flamegraph --preset --sort
-		--unwind-memory --state --backend"
+		--unwind-memory --state --backend --kernel-unwind"
 	local -A options=(
 		[record]="-o --output --force -e --event -F --freq -a --all-cpus -p --pid --filter --preset
 			-k --clock --max-depth --stack-map-bits --stack-pool --buffer-size -d --duration
-			--no-kernel-stacks --user-stacks --no-user-stacks --no-symbols --unwind-memory
+			--no-kernel-stacks --kernel-unwind --user-stacks --no-user-stacks --no-symbols --unwind-memory
 			--include-self --idle --backend --fsync -q --quiet -v --verbose
 			-h --help"
 		[info]="$reading -v --verbose --follow"

@@ -351,7 +351,8 @@ static __always_inline void event_end(void *ctx, struct event_run *e, bool filte
 		bump(e->c, STK_C_FILTERED_EXPR);
 		event_cost(e->c, e->s);
 	} else {
-		kernel_stack(ctx, e->s, e->c, e->d->tracer_start, e->d->tracer_len, 0);
+		kernel_stack(ctx, e->s, e->c, e->d->tracer_start, e->d->tracer_len, 0,
+			     START_TRACEPOINT);
 		user_stack(e->s, e->c);
 		if (event_write(e->s, e->c))
 			event_cost(e->c, e->s);

@@ -33,7 +33,7 @@ __noinline int stack_cut(struct scratch *s, u64 tracer_start, u32 tracer_len)
 	if (!s)
 		return 0;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < 12; i++) {
+	for (i = 1; i <= 12; i++) {
 		if (s->words[i] - tracer_start < tracer_len) {
 			/* the innermost: an interrupt may have hit the same tracer below */
 			s->start = i + 1;
@@ -126,20 +126,66 @@ __noinline int stack_store(struct scratch *s)
 	return id & STACKMAP_NEW ? 2 : 1;
 }
 
+enum stack_start {
+	START_NONE, /* bpf_get_stack() */
+	START_TRACEPOINT,
+	START_SAMPLE,
+};
+
+/* A walked stack beside the kernel's; what came since the last agreement is unverified. */
+static __always_inline void stack_check(void *ctx, struct scratch *s, struct event_counts *c,
+					u64 walked)
+{
+	enum kwalk_verdict verdict = kwalk_check(ctx, &s->walk);
+
+	bump(c, STK_C_WALK_AGREED + verdict);
+	if (verdict == KWALK_AGREED) {
+		c->agreed = walked + 1;
+		c->agreed_ts = s->ts;
+	} else if (verdict == KWALK_DIFFERED) {
+		walk_ended = now();
+	}
+}
+
+/* The frames go to s->walk.words: their bytes, or the error of bpf_get_stack(). */
+static __always_inline long stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
+				       enum stack_start start)
+{
+	u64 walked;
+	u32 stop;
+
+	if (!(start == START_TRACEPOINT ? kwalk_begin_tracepoint(ctx, &s->walk) :
+	      start == START_SAMPLE	? kwalk_begin_sample(ctx, &s->walk) :
+					  false))
+		return kwalk_by_kernel(ctx, &s->walk);
+	stop = kwalk_walk(&s->walk);
+	if (stop != KWALK_DONE) {
+		if (stop > KWALK_STOP_OFF && stop < KWALK_STOPS)
+			bump(c, STK_C_WALK_NO_RULE + stop - KWALK_STOP_RULE);
+		return kwalk_by_kernel(ctx, &s->walk);
+	}
+	walked = __sync_fetch_and_add(&c->c[STK_C_WALKED], 1);
+	if (kwalk_due(walked))
+		stack_check(ctx, s, c, walked);
+	return s->walk.nr * sizeof(u64);
+}
+
 /*
- * Walks the kernel stack and stores it.  at: where the frames go, 1 after a marker.  Inline,
- * because only the program itself may hand its context to bpf_get_stack().
+ * Walks the kernel stack and stores it; marker: 1 if s->marker_word is one.  Inline, because only
+ * the program itself may hand its context to bpf_get_stack().
  */
 static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct event_counts *c,
-					 u64 tracer_start, u32 tracer_len, u32 at)
+					 u64 tracer_start, u32 tracer_len, u32 marker,
+					 enum stack_start start)
 {
+	u32 most = WIRE_MAX_FRAMES - marker;
 	long n;
 	int r;
 
 	s->kstack = WIRE_STACK_NONE;
 	if (!kernel_stacks)
 		return;
-	n = bpf_get_stack(ctx, &s->words[at], (WIRE_MAX_FRAMES - at) * 8, 0);
+	n = stack_walk(ctx, s, c, start);
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
@@ -150,10 +196,12 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		bump(c, STK_C_STACK_EMPTY);
 		return;
 	}
-	s->start = 0;
-	s->nr_frames = n + at;
-	s->marker = at;
-	s->stack_counter = n >= walk_limit || n == WIRE_MAX_FRAMES - at ? STK_C_STACK_AT_LIMIT : 0;
+	if (n > most)
+		n = most;
+	s->start = 1 - marker;
+	s->nr_frames = n + 1;
+	s->marker = marker;
+	s->stack_counter = n >= walk_limit || n == most ? STK_C_STACK_AT_LIMIT : 0;
 	stack_cut(s, tracer_start, tracer_len);
 	r = stack_store(s);
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)

@@ -14,6 +14,7 @@
 #include "wire.h"
 
 #include "events/filter_eval.h"
+#include "kwalk/kwalk.bpf.h"
 #include "stackmap/scratch.bpf.h"
 #include "stackmap/stackmap.bpf.h"
 #include "user_types.bpf.h"
@@ -38,6 +39,7 @@ const volatile u32 sample_event = 0;
 enum clock_kind { CLOCK_MONO = 0, CLOCK_BOOT = 1, CLOCK_TAI = 2 };
 
 struct wire_ctl ctl = {};
+u64 walk_ended = 0; /* when a walked stack differed from the kernel's; 0: none has */
 /* What preempt_count() and migration_disabled show in a program that runs in plain task context. */
 u32 preempt_base = 0, migrate_base = 0;
 /* thread_info.flags: reschedule now, reschedule lazily; 0: not known, or this kernel has none. */
@@ -57,7 +59,13 @@ struct scratch {
 			u8 fields[EVENT_BYTES + 2048]; /* what is copied has sizes known to a power of 2 */
 		};
 	};
-	u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8]; /* a part may start anywhere */
+	union { /* the kernel stack: a word for a marker, then the frames */
+		struct {
+			u64 marker_word;
+			struct kwalk_stack walk;
+		};
+		u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8]; /* a part may start anywhere */
+	};
 	u64 ts;
 	u64 task[4]; /* struct wire_task */
 	u32 event;

@@ -40,7 +40,7 @@ struct reason {
 
 /* Each ends with one that has no name. */
 extern const struct reason info_filtered_by[], info_lost_by[], info_fell_by[], info_stack_ends[],
-	info_ustack_ways[], info_ustack_ends[], info_samples[];
+	info_walk_left[], info_walk_checks[], info_ustack_ways[], info_ustack_ends[], info_samples[];
 
 /* "clean", "abrupt", or "recording" while that goes on. */
 const char *info__ended(const struct info *in);

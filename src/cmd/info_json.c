@@ -95,6 +95,27 @@ static void json_stacks(struct info *in)
 	strbuf__putc(b, '}');
 }
 
+static void json_kernel_unwind(struct info *in)
+{
+	const char *by = stk_reader__meta(in->rd.reader, "kernel_unwind");
+	const char *why = stk_reader__meta(in->rd.reader, "kernel_unwind.why");
+	const struct account *a = &in->total;
+	struct strbuf *b = &in->out.b;
+
+	if (!by)
+		return;
+	strbuf__puts(b, ",\"kernel_unwind\":{\"by\":");
+	out__json(b, by, strlen(by));
+	if (why) {
+		strbuf__puts(b, ",\"why\":");
+		out__json(b, why, strlen(why));
+	}
+	strbuf__printf(b, ",\"walked\":%" PRIu64, a->c[STK_C_WALKED]);
+	json_reasons(b, "left", a, info_walk_left);
+	json_reasons(b, "checks", a, info_walk_checks);
+	strbuf__putc(b, '}');
+}
+
 static void json_user_stacks(struct info *in)
 {
 	static const char *const keys[] = { "tables_loaded", "no_table",  "evicted", "table_bytes",
@@ -145,6 +166,7 @@ void info__put_json(struct info *in)
 	}
 	strbuf__putc(b, ']');
 	json_stacks(in);
+	json_kernel_unwind(in);
 	json_user_stacks(in);
 	strbuf__printf(b,
 		       ",\"events_in_file\":%" PRIu64 ",\"bytes\":%" PRIu64

@@ -32,6 +32,21 @@ const struct reason info_stack_ends[] = {
 	{ 0, NULL },
 };
 
+const struct reason info_walk_left[] = {
+	{ STK_C_WALK_NO_RULE, "no_rule" },
+	{ STK_C_WALK_OTHER_TEXT, "other_text" },
+	{ STK_C_WALK_LEFT_STACK, "left_stack" },
+	{ 0, NULL },
+};
+
+const struct reason info_walk_checks[] = {
+	{ STK_C_WALK_AGREED, "agreed" },
+	{ STK_C_WALK_DIFFERED, "differed" },
+	{ STK_C_WALK_UNCHECKED, "unchecked" },
+	{ STK_C_WALK_UNVERIFIED, "unverified" },
+	{ 0, NULL },
+};
+
 const struct reason info_ustack_ways[] = {
 	{ STK_C_USTACK_HIT, "hit" },
 	{ STK_C_USTACK_NEW, "new" },

@@ -291,6 +291,33 @@ static void put_stacks(struct info *in)
 	}
 }
 
+/* Who walked the kernel stacks. */
+static void put_kernel_unwind(struct info *in)
+{
+	const char *by = stk_reader__meta(in->rd.reader, "kernel_unwind");
+	const char *why = stk_reader__meta(in->rd.reader, "kernel_unwind.why");
+	const struct account *a = &in->total;
+	struct strbuf *b = &in->out.b;
+	uint64_t taken = a->c[STK_C_WALKED];
+	unsigned int i;
+
+	if (!by)
+		return;
+	put_label(in, "Unwinding");
+	if (why) {
+		strbuf__puts(b, "by the kernel: ");
+		put_string(in, why);
+		strbuf__putc(b, '\n');
+		return;
+	}
+	for (i = 0; info_walk_left[i].name; i++)
+		taken += a->c[info_walk_left[i].counter];
+	put_share(in, a->c[STK_C_WALKED], taken, "kernel stacks by ORC rules");
+	strbuf__puts(b, ", the others by the kernel\n");
+	put_reasons(in, "left to it: ", a, info_walk_left);
+	put_reasons(in, "compared with it: ", a, info_walk_checks);
+}
+
 /* "Tables": what unwinding had to be loaded for. */
 static void put_tables(struct info *in)
 {
@@ -440,6 +467,7 @@ void info__put_text(struct info *in)
 	put_what(in);
 	put_accounting(in);
 	put_stacks(in);
+	put_kernel_unwind(in);
 	put_user_stacks(in);
 	put_samples(in);
 	put_sizes(in);

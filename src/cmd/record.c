@@ -52,6 +52,10 @@ static int choose_backend(struct record_options *o)
 		log_err(0, "unwind tables need BPF, not ftrace: --user-stacks=fp");
 		return CMD_FAILURE;
 	}
+	if (o->rec.kernel_unwind == REC_UNWIND_ORC) {
+		log_err(0, "walking kernel stacks needs BPF, not ftrace: --kernel-unwind kernel");
+		return CMD_FAILURE;
+	}
 	if (o->rec.sample_hz) {
 		log_err(0, "timer samples need BPF, not ftrace: name events with -e");
 		return CMD_FAILURE;
@@ -146,10 +150,10 @@ static void report(const struct record_options *o, const struct rec_events *even
 			events->nr_left_out);
 	if (o->verbose)
 		fprintf(stderr,
-			"stackonce: loaded in %.0f ms, attached %u events in %.0f ms; kernel memory "
-			"%.1f MiB, %.1f KiB an event\n",
-			r->costs.load_ns / 1e6, events->nr, r->costs.attach_ns / 1e6,
-			r->costs.map_bytes / 1048576.0,
+			"stackonce: loaded in %.0f ms (%u instructions verified), attached %u "
+			"events in %.0f ms; kernel memory %.1f MiB, %.1f KiB an event\n",
+			r->costs.load_ns / 1e6, r->costs.verified, events->nr,
+			r->costs.attach_ns / 1e6, r->costs.map_bytes / 1048576.0,
 			events->nr ? r->costs.prog_bytes / 1024.0 / events->nr : 0.0);
 	if (!o->quiet)
 		fprintf(stderr, "stackonce: %llu events, %llu stacks, %llu lost, %.1f KiB in %s\n",

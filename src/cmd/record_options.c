@@ -32,6 +32,7 @@ static const char help[] =
 	"  -k, --clock CLOCK       mono, boot or tai\n"
 	"      --max-depth N       frames kept of a stack (127)\n"
 	"      --no-kernel-stacks  without the kernel's\n"
+	"      --kernel-unwind HOW  orc (faster), kernel, or auto: orc where possible\n"
 	"      --user-stacks[=HOW] also the programs', by unwind tables (cfi) or frame\n"
 	"                          pointers (fp); cfi is the default with -p, a COMMAND\n"
 	"                          or a probe in a program\n"
@@ -53,6 +54,7 @@ enum {
 	OPT_INCLUDE_SELF,
 	OPT_MAX_DEPTH,
 	OPT_NO_KERNEL_STACKS,
+	OPT_KERNEL_UNWIND,
 	OPT_MAP_BITS,
 	OPT_POOL,
 	OPT_BUFFER,
@@ -79,6 +81,7 @@ static const struct option longopts[] = {
 	{ "clock", required_argument, NULL, 'k' },
 	{ "max-depth", required_argument, NULL, OPT_MAX_DEPTH },
 	{ "no-kernel-stacks", no_argument, NULL, OPT_NO_KERNEL_STACKS },
+	{ "kernel-unwind", required_argument, NULL, OPT_KERNEL_UNWIND },
 	{ "user-stacks", optional_argument, NULL, OPT_USER_STACKS },
 	{ "no-user-stacks", no_argument, NULL, OPT_NO_USER_STACKS },
 	{ "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
@@ -174,6 +177,24 @@ static int parse_user_stacks(struct record_options *o, const char *how)
 	o->rec.user_fp_only = how && !strcmp(how, "fp");
 	o->user_cfi_given = how && !o->rec.user_fp_only;
 	return 0;
+}
+
+static int parse_kernel_unwind(struct record_options *o, const char *how)
+{
+	static const char *const names[] = {
+		[REC_UNWIND_AUTO] = "auto",
+		[REC_UNWIND_ORC] = "orc",
+		[REC_UNWIND_KERNEL] = "kernel",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(how, names[i]))
+			continue;
+		o->rec.kernel_unwind = i;
+		return 0;
+	}
+	return cmd__usage_error("record", "--kernel-unwind '%s': orc, kernel or auto", how);
 }
 
 static int parse_backend(struct record_options *o, const char *name)
@@ -284,6 +305,8 @@ static int parse_option(struct record_options *o, int c, char *arg, const char *
 	case OPT_NO_KERNEL_STACKS:
 		o->rec.kernel_stacks = false;
 		return 0;
+	case OPT_KERNEL_UNWIND:
+		return parse_kernel_unwind(o, arg);
 	case OPT_FORCE:
 		o->rec.force = true;
 		return 0;

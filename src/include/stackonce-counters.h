@@ -45,6 +45,15 @@ enum stk_counter {
 	STK_C_COST_NS,
 	STK_C_COST_EVENTS, /* that were measured */
 	STK_C_LOST_RETURN, /* the kernel follows only so many returns at a time */
+	/* kernel stacks that the program walked itself, and why it left others to bpf_get_stack() */
+	STK_C_WALKED,
+	STK_C_WALK_NO_RULE,
+	STK_C_WALK_OTHER_TEXT, /* a module, a BPF program or a trampoline lay on the stack */
+	STK_C_WALK_LEFT_STACK, /* a rule led elsewhere */
+	STK_C_WALK_AGREED, /* of the walked ones: compared with bpf_get_stack() */
+	STK_C_WALK_DIFFERED, /* nothing is walked any more after one */
+	STK_C_WALK_UNCHECKED, /* to be compared, but bpf_get_stack() failed or there was no room */
+	STK_C_WALK_UNVERIFIED, /* walked since the last that agreed, and then one differed */
 	STK_NR_COUNTERS
 };
 

@@ -33,7 +33,7 @@ typedef __u64 __wire_u64;
 #define WIRE_ARGV_MAX 16 /* strings kept of an argv */
 #define WIRE_TASK_SLOTS 256 /* tasks a CPU remembers having named in its ring */
 #define WIRE_PID_WORDS 65536 /* PID_MAX_LIMIT / 64 */
-#define WIRE_NR_COUNTERS 40 /* enum stk_counter, rounded up */
+#define WIRE_NR_COUNTERS 48 /* enum stk_counter, rounded up */
 #define WIRE_SYMBOL_BATCH 64 /* addresses named in one go, see symbols.bpf.c */
 #define WIRE_SYMBOL_LEN 256
 #define WIRE_ANCHORS 32
@@ -318,6 +318,8 @@ struct wire_periods {
 struct event_counts {
 	__wire_u64 c[WIRE_NR_COUNTERS]; /* by enum stk_counter */
 	struct wire_loss loss;
+	__wire_u64 agreed; /* how many stacks were walked when one last agreed with the kernel's */
+	__wire_u64 agreed_ts; /* and when; 0: not yet */
 };
 
 struct task_slot {

@@ -49,6 +49,7 @@ enum {
 
 const volatile struct kwalk_settings kwalk_settings __weak SEC(".rodata.kwalk") = {
 	.stack_size = 16384,
+	.frames = KWALK_MAX_FRAMES,
 	.check_first = KWALK_CHECK_FIRST,
 	.check_mask = KWALK_CHECK_MASK,
 };
@@ -296,7 +297,7 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 }
 
 /* One frame: its word, and s is its caller's.  KWALK_STOPS: go on. */
-KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s, __u32 i)
+KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s)
 {
 	__u64 ip = s->ip, cfa;
 	__u32 rule, kind;
@@ -307,8 +308,8 @@ KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s, __u32 i)
 	kind = KWALK_RULE_KIND(rule);
 	if (kind == KWALK_UNKNOWN)
 		return KWALK_STOP_RULE;
-	s->words[i & KWALK_MAX_FRAMES] = ip;
-	s->nr = i + 1;
+	s->words[s->nr & KWALK_MAX_FRAMES] = ip;
+	s->nr++;
 	if (kind != KWALK_CALL_SP && s->bp_at) {
 		if (!kwalk_within(s, s->bp_at, 8))
 			return KWALK_STOP_STACK;
@@ -328,6 +329,19 @@ KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s, __u32 i)
 	return KWALK_STOPS;
 }
 
+/* A few frames.  KWALK_STOPS: go on.  All at once would take the verifier eight times as long. */
+KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
+{
+	__u32 stop = KWALK_STOPS, i;
+
+	if (!s)
+		return KWALK_STOP_OFF;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < KWALK_ROUND && stop == KWALK_STOPS; i++)
+		stop = s->nr < kwalk_settings.frames ? kwalk_frame(s) : KWALK_DONE;
+	return stop;
+}
+
 /* From the frame whose ip, sp, bp or bp_at and signal are set.  The rest of s is set here. */
 KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
 {
@@ -341,11 +355,8 @@ KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
 	kwalk_enter_stack(s);
 	kwalk_copy(s);
 #pragma clang loop unroll(disable)
-	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
-		stop = kwalk_frame(s, i);
-		if (stop != KWALK_STOPS)
-			break;
-	}
+	for (i = 0; i <= KWALK_MAX_FRAMES / KWALK_ROUND && stop == KWALK_STOPS; i++)
+		stop = kwalk_round(s);
 	return stop == KWALK_STOPS ? KWALK_DONE : stop;
 }
 
@@ -386,26 +397,25 @@ KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s)
 	return n;
 }
 
-/* The kernel's own stack beside the walked one; where they differ, it is the one that is told. */
-KWALK_INLINE void kwalk_check(void *ctx, struct kwalk_stack *s, struct kwalk_counts *c)
+/*
+ * The kernel's own stack beside the walked one.  Where they differ, s becomes the kernel's, and
+ * nothing is walked any more.
+ */
+KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s)
 {
 	struct kwalk_other_ref other = kwalk_other_claim();
+	enum kwalk_verdict verdict = KWALK_UNCHECKED;
 
-	if (!other.data) {
-		kwalk_add(&c->unchecked);
-		return;
-	}
-	if (kwalk_by_kernel(ctx, other.data) < 0) {
-		kwalk_add(&c->unchecked);
-	} else {
-		kwalk_add(&c->checked);
-		if (kwalk_compare(s, other.data)) {
-			kwalk_add(&c->differed);
-			kwalk_off = 1;
-			kwalk_by_kernel(ctx, s);
-		}
+	if (!other.data)
+		return verdict;
+	if (kwalk_by_kernel(ctx, other.data) >= 0)
+		verdict = kwalk_compare(s, other.data) ? KWALK_DIFFERED : KWALK_AGREED;
+	if (verdict == KWALK_DIFFERED) {
+		__sync_lock_test_and_set(&kwalk_off, 1);
+		kwalk_by_kernel(ctx, s);
 	}
 	kwalk_other_release(&other);
+	return verdict;
 }
 
 /* The stack from where s begins: bytes in s->words, or the error of bpf_get_stack(). */
@@ -422,20 +432,19 @@ KWALK_INLINE long kwalk_get(void *ctx, struct kwalk_stack *s)
 		return kwalk_by_kernel(ctx, s);
 	}
 	if (kwalk_due(__sync_fetch_and_add(&c->stopped[KWALK_DONE], 1)))
-		kwalk_check(ctx, s, c);
+		kwalk_add(&c->checks[kwalk_check(ctx, s)]);
 	return s->nr * sizeof(*s->words);
 }
 
 /* ---- starts --------------------------------------------------------------------------------- */
 
-/* Of a program of type TRACEPOINT. */
-KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
+/* False: there is no table. */
+KWALK_INLINE bool kwalk_begin_tracepoint(void *ctx, struct kwalk_stack *s)
 {
 	__u64 frame;
 
-	s->stop = KWALK_STOP_OFF;
 	if (!kwalk_settings.text_size)
-		return kwalk_by_kernel(ctx, s);
+		return false;
 	s->copied = 0;
 	frame = kwalk_read(s, kwalk_read(s, (__u64)ctx) + KWALK_REGS_SP_AT);
 	s->ip = kwalk_read(s, frame + 8);
@@ -443,26 +452,38 @@ KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
 	s->bp = 0;
 	s->bp_at = frame;
 	s->signal = 0;
-	return kwalk_get(ctx, s);
+	return true;
 }
 
-/* Of a program of type PERF_EVENT. */
-KWALK_INLINE long kwalk_sample(struct bpf_perf_event_data *ctx, struct kwalk_stack *s)
+/*
+ * False: no table, or user space was interrupted; whether that is a stack of no frames or an error
+ * is for bpf_get_stack() to say.
+ */
+KWALK_INLINE bool kwalk_begin_sample(struct bpf_perf_event_data *ctx, struct kwalk_stack *s)
 {
+	if (!kwalk_settings.text_size || ctx->regs.cs & KWALK_USER_MODE)
+		return false;
 	s->copied = 0;
 	s->ip = ctx->regs.rip;
 	s->sp = ctx->regs.rsp;
 	s->bp = ctx->regs.rbp;
 	s->bp_at = 0;
 	s->signal = 1;
+	return true;
+}
+
+/* Of a program of type TRACEPOINT. */
+KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
+{
+	s->stop = KWALK_STOP_OFF;
+	return kwalk_begin_tracepoint(ctx, s) ? kwalk_get(ctx, s) : kwalk_by_kernel(ctx, s);
+}
+
+/* Of a program of type PERF_EVENT. */
+KWALK_INLINE long kwalk_sample(struct bpf_perf_event_data *ctx, struct kwalk_stack *s)
+{
 	s->stop = ctx->regs.cs & KWALK_USER_MODE ? KWALK_DONE : KWALK_STOP_OFF;
-	/*
-	 * Interrupted in user space: whether that is a stack of no frames or an error is not ours
-	 * to say.
-	 */
-	if (!kwalk_settings.text_size || s->stop == KWALK_DONE)
-		return kwalk_by_kernel(ctx, s);
-	return kwalk_get(ctx, s);
+	return kwalk_begin_sample(ctx, s) ? kwalk_get(ctx, s) : kwalk_by_kernel(ctx, s);
 }
 
 #endif /* KWALK_BPF_H */

@@ -72,19 +72,21 @@ static int read_symbols(uint64_t *symbols)
 	unsigned int i;
 
 	if (!f)
-		return log_err(-errno, "open /proc/kallsyms");
+		return log_msg(STK_LOG_DEBUG, -errno, "open /proc/kallsyms");
 	while (getline(&line, &cap, f) > 0)
 		if (sscanf(line, "%" SCNx64 " %*c %63s %c", &addr, name, &module) == 2)
 			note_symbol(addr, name, symbols);
 	if (ferror(f))
-		return log_err(-EIO, "read /proc/kallsyms");
+		return log_msg(STK_LOG_DEBUG, -EIO, "read /proc/kallsyms");
 	for (i = 0; i <= TEXT_END; i++)
 		if (!symbols[i])
-			return log_err(-EPERM, "read /proc/kallsyms: it shows no address of %s",
+			return log_msg(STK_LOG_DEBUG, -EPERM,
+				       "read /proc/kallsyms: it shows no address of %s",
 				       symbol_names[i]);
 	for (; i <= ORC_ENTRIES_END; i++)
 		if (!symbols[i])
-			return log_err(-ENOTSUP, "read the kernel's unwind rules: no symbol %s",
+			return log_msg(STK_LOG_DEBUG, -ENOTSUP,
+				       "read the kernel's unwind rules: no symbol %s",
 				       symbol_names[i]);
 	return 0;
 }
@@ -111,7 +113,7 @@ static int copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, v
 		return -ENOMEM;
 	copied = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(skel->maps.copied), 0);
 	if (copied == MAP_FAILED)
-		return log_err(-errno, "map the copies of kernel memory");
+		return log_msg(STK_LOG_DEBUG, -errno, "map the copies of kernel memory");
 	for (at = 0; at < len && !err; at += n) {
 		n = len - at < size ? len - at : size;
 		err = copy_part(skel, from + at, n);
@@ -120,7 +122,7 @@ static int copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, v
 	}
 	munmap(copied, size);
 	if (err)
-		return log_err(err, "copy the kernel's unwind rules");
+		return log_msg(STK_LOG_DEBUG, err, "copy the kernel's unwind rules");
 	*ret_bytes = take_ptr(to);
 	return 0;
 }
@@ -142,7 +144,7 @@ static int compile(struct kwalk *k, const struct orc_layout *layout, const uint6
 
 	if (nr > ORC_MAX_ENTRIES ||
 	    symbols[ORC_ENTRIES_END] - symbols[ORC_ENTRIES] != nr * ORC_ENTRY_SIZE)
-		return log_err(-EBADMSG,
+		return log_msg(STK_LOG_DEBUG, -EBADMSG,
 			       "read the kernel's unwind rules: two tables that do not match");
 	for (i = FGRAPH_RETURN; i <= KRETPROBE_RETURN; i++)
 		if (symbols[i])
@@ -181,7 +183,8 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 		return err;
 	skel = kwalk_copy_bpf__open_and_load();
 	if (!skel)
-		return log_err(-errno, "load the program that copies the kernel's unwind rules");
+		return log_msg(STK_LOG_DEBUG, -errno,
+			       "load the program that copies the kernel's unwind rules");
 	return compile(k, &layout, symbols, skel);
 }
 
@@ -192,7 +195,7 @@ int kwalk__new(struct kwalk **ret_kwalk)
 	int err;
 
 	if (!btf)
-		return log_err(-ENOTSUP, "walk kernel stacks: the kernel has no BTF");
+		return log_msg(STK_LOG_DEBUG, -ENOTSUP, "walk kernel stacks: the kernel has no BTF");
 	k = calloc(1, sizeof(*k));
 	err = k ? read_tables(k, btf) : -ENOMEM;
 	btf__free(btf);
@@ -262,6 +265,16 @@ static int size_table(struct bpf_object *obj, const char *name, uint32_t nr)
 	return err ? log_err(err, "size %s", name) : 0;
 }
 
+/* kernel.perf_event_max_stack: as deep as bpf_get_stack() goes. */
+static uint32_t max_frames(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
+	unsigned int limit;
+
+	return f && fscanf(f, "%u", &limit) == 1 && limit < KWALK_MAX_FRAMES ? limit :
+									       KWALK_MAX_FRAMES;
+}
+
 int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 {
 	struct kwalk_settings s;
@@ -277,6 +290,7 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 	s.text = k->text;
 	s.text_size = k->text_size;
 	s.reader = k->reader;
+	s.frames = max_frames();
 	return write_settings(obj, &s);
 }
 
@@ -324,9 +338,8 @@ static void add_counts(struct kwalk_counts *sum, const struct kwalk_counts *c)
 
 	for (i = 0; i < KWALK_STOPS; i++)
 		sum->stopped[i] += c->stopped[i];
-	sum->checked += c->checked;
-	sum->differed += c->differed;
-	sum->unchecked += c->unchecked;
+	for (i = 0; i < KWALK_VERDICTS; i++)
+		sum->checks[i] += c->checks[i];
 }
 
 int kwalk__counts(const struct bpf_object *obj, struct kwalk_counts *ret_counts)

@@ -29,7 +29,7 @@ struct kwalk;
 
 /*
  * -ENOTSUP: the kernel has no ORC tables, or their form is not known; -EPERM: it does not show
- * where they are; -EBADMSG: they are not in order; -ENOMEM.
+ * where they are; -EBADMSG: they are not in order; -ENOMEM.  Details are logged as debug messages.
  */
 int kwalk__new(struct kwalk **ret_kwalk);
 void kwalk__free(struct kwalk *k); /* NULL is fine */

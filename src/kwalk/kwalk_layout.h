@@ -64,8 +64,9 @@ struct kwalk_row {
 #define KWALK_MAX_ROWS (1u << 24)
 #define KWALK_CACHE 16384 /* rules found, by address */
 
-/* Depth of bpf_get_stack(): sysctl kernel.perf_event_max_stack as it is by default. */
+/* kernel.perf_event_max_stack as it is by default. */
 #define KWALK_MAX_FRAMES 127
+#define KWALK_ROUND 16 /* frames of one look of the verifier */
 
 /* How a walk ended. */
 enum kwalk_stop {
@@ -75,6 +76,14 @@ enum kwalk_stop {
 	KWALK_STOP_TEXT, /* outside the kernel's own text: a module, a BPF program, a trampoline */
 	KWALK_STOP_STACK, /* left the stack, or did not go up in it */
 	KWALK_STOPS,
+};
+
+/* What came of comparing a walked stack with that of bpf_get_stack(). */
+enum kwalk_verdict {
+	KWALK_AGREED,
+	KWALK_DIFFERED,
+	KWALK_UNCHECKED, /* bpf_get_stack() failed, or there was no room to compare */
+	KWALK_VERDICTS,
 };
 
 /* How memory is read. */
@@ -93,7 +102,7 @@ struct kwalk_settings {
 	__u32 check_first; /* so many walks of each CPU are compared with bpf_get_stack(), */
 	__u32 check_mask; /* and then those whose number & mask is 0 */
 	__u32 reader; /* enum kwalk_reader */
-	__u32 pad;
+	__u32 frames; /* as deep as bpf_get_stack() goes, at most KWALK_MAX_FRAMES */
 };
 
 #define KWALK_CHECK_FIRST 64
@@ -102,9 +111,7 @@ struct kwalk_settings {
 /* Of one CPU; a sum over CPUs is what happened. */
 struct kwalk_counts {
 	__u64 stopped[KWALK_STOPS]; /* stacks by how their walks ended; [KWALK_DONE]: walked */
-	__u64 checked; /* walked ones compared with bpf_get_stack() */
-	__u64 differed; /* of those */
-	__u64 unchecked; /* due, but bpf_get_stack() failed or there was no room to compare */
+	__u64 checks[KWALK_VERDICTS]; /* of walked ones, by what came of it */
 };
 
 #endif /* KWALK_LAYOUT_H */

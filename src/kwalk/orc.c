@@ -61,15 +61,16 @@ int orc_layout__read(const struct btf *btf, struct orc_layout *ret_layout)
 
 	t = id > 0 ? btf__type_by_id(btf, id) : NULL;
 	if (!t || t->size != ORC_ENTRY_SIZE)
-		return log_err(-ENOTSUP,
+		return log_msg(STK_LOG_DEBUG, -ENOTSUP,
 			       "read the kernel's unwind rules: no struct orc_entry of %d bytes",
 			       ORC_ENTRY_SIZE);
 	for (i = 0; i < btf_vlen(t); i++)
 		if (!read_member(btf, t, i, &l))
-			return log_err(-ENOTSUP,
+			return log_msg(STK_LOG_DEBUG, -ENOTSUP,
 				       "read the kernel's unwind rules: unknown struct orc_entry");
 	if (!is_known(&l))
-		return log_err(-ENOTSUP, "read the kernel's unwind rules: unknown struct orc_entry");
+		return log_msg(STK_LOG_DEBUG, -ENOTSUP,
+			       "read the kernel's unwind rules: unknown struct orc_entry");
 	*ret_layout = l;
 	return 0;
 }
@@ -311,7 +312,7 @@ static int put_all(struct compiler *c)
 	for (i = 0; i < t->nr; i++) {
 		at = address(t, i);
 		if (at < last)
-			return log_err(-EBADMSG,
+			return log_msg(STK_LOG_DEBUG, -EBADMSG,
 				       "read the kernel's unwind rules: entry %zu is out of order",
 				       i);
 		last = at;
@@ -334,7 +335,7 @@ int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled)
 
 	if (t->text_end <= t->text || blocks > KWALK_MAX_BLOCKS || !t->nr ||
 	    t->nr > ORC_MAX_ENTRIES || t->nr_marks > ORC_MAX_MARKS)
-		return log_err(-EBADMSG,
+		return log_msg(STK_LOG_DEBUG, -EBADMSG,
 			       "read the kernel's unwind rules: %zu entries for %llu bytes of text",
 			       t->nr, (unsigned long long)(t->text_end - t->text));
 	c.c.nr_blocks = blocks;

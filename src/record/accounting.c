@@ -33,7 +33,12 @@ static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, 
 	unsigned int cpu, k;
 
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		read_cpu(&p->counts[event * p->nr_cpus + cpu], of_cpu);
+		const struct event_counts *e = &p->counts[event * p->nr_cpus + cpu];
+		uint64_t agreed = __atomic_load_n(&e->agreed, __ATOMIC_ACQUIRE);
+
+		read_cpu(e, of_cpu);
+		if (p->skel->bss->walk_ended)
+			of_cpu[STK_C_WALK_UNVERIFIED] = of_cpu[STK_C_WALKED] - agreed;
 		for (k = 0; k < STK_NR_COUNTERS; k++)
 			c[k] += of_cpu[k];
 		balance__add_cpu(b, of_cpu);

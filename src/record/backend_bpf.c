@@ -71,6 +71,7 @@ static int load_programs(struct bpf_backend *b)
 		.sample_cycles = o->sample_cycles,
 		.keep_idle = o->keep_idle,
 		.kernel_stacks = o->kernel_stacks,
+		.kernel_unwind = o->kernel_unwind,
 		.user_stacks = o->user_stacks,
 		.user_stacks_must = o->user_stacks_must,
 		.user_fp_only = o->user_fp_only,
@@ -166,6 +167,17 @@ static int open_losses(struct bpf_backend *b)
 	return err ? log_err(err, "the losses") : 0;
 }
 
+static int kernel_unwind_meta(struct bpf_backend *b)
+{
+	const char *why = programs__not_walked(b->programs);
+	int err = 0;
+
+	if (!b->opts->kernel_stacks)
+		return 0;
+	err = stk_writer__meta(b->w, "kernel_unwind", why ? "kernel" : "orc");
+	return err || !why ? err : stk_writer__meta(b->w, "kernel_unwind.why", why);
+}
+
 static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 {
 	struct bpf_backend *b = of(base);
@@ -180,6 +192,8 @@ static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 
 	b->w = w;
 	err = open_files(b);
+	if (!err)
+		err = kernel_unwind_meta(b);
 	if (err)
 		return err;
 	d.files = b->files;

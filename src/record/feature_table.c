@@ -17,6 +17,7 @@
 
 #include "cleanup.h"
 #include "kernel_names.h"
+#include "kwalk/kwalk.h"
 #include "nested_fields.h"
 #include "percpu.h"
 #include "symbols/ksyms.h"
@@ -185,6 +186,18 @@ static int probe_max_stack(char *detail, size_t len)
 		return -ENOENT;
 	snprintf(detail, len, "%u frames", limit);
 	return limit < WIRE_MAX_FRAMES ? -E2BIG : 0;
+}
+
+static int probe_orc(char *detail, size_t len)
+{
+	struct kwalk *k = NULL;
+	int err = kwalk__new(&k);
+
+	if (err)
+		return err;
+	snprintf(detail, len, "%.1f MB of rules", kwalk__size(k) / 1e6);
+	kwalk__free(k);
+	return 0;
 }
 
 static int probe_percpu(char *detail, size_t len)
@@ -365,6 +378,9 @@ const struct feature feature_table[] = {
 	  "-F uses the software clock", "none in a virtual machine without a PMU" },
 	{ "max_stack", "stacks are walked to 127 frames", "", FEATURE_MAY, probe_max_stack,
 	  "deeper stacks are cut, and marked", "sysctl kernel.perf_event_max_stack=127" },
+	{ "orc", "kernel stacks by the kernel's ORC rules", "5.14 (79a7f8bdb159)", FEATURE_MAY,
+	  probe_orc, "bpf_get_stack() walks them, which takes ten times as long",
+	  "a kernel with CONFIG_UNWINDER_ORC=y, sysctl kernel.kptr_restrict=1 or 0" },
 	{ "kallsyms", "kernel symbols in /proc/kallsyms", "", FEATURE_MAY, probe_kallsyms,
 	  "symbols are asked for one by one, which takes a second at the start",
 	  "sysctl kernel.kptr_restrict=1 or 0" },

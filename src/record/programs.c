@@ -19,6 +19,7 @@
 #include "clock.h"
 #include "event.h"
 #include "grace.h"
+#include "kwalk/kwalk.h"
 #include "log.h"
 #include "percpu.h"
 #include "programs_internal.h"
@@ -312,12 +313,17 @@ static int load(struct programs *p)
 	err = set_rodata(p);
 	if (!err)
 		err = set_map_sizes(p);
+	if (!err)
+		err = programs__prepare_walk(p);
 	if (err)
 		return err;
 	programs__choose(p);
 	err = record_bpf__load(p->skel);
 	if (err)
 		return log_err(err, "the kernel does not load the BPF programs");
+	err = programs__fill_walk(p);
+	if (err)
+		return err;
 	err = map_memories(p);
 	if (!err)
 		err = create_rings(p);
@@ -397,6 +403,7 @@ static void release_maps(struct programs *p)
 	if (p->files)
 		munmap(p->files, p->files_len);
 	stackmap__free(p->stackmap);
+	kwalk__free(p->kwalk);
 	record_bpf__destroy(p->skel);
 }
 

@@ -19,6 +19,13 @@ struct stackmap;
 
 enum rec_clock { REC_CLOCK_MONO = 0, REC_CLOCK_BOOT = 1, REC_CLOCK_TAI = 2 };
 
+/* Who walks the kernel's stacks. */
+enum rec_kernel_unwind {
+	REC_UNWIND_AUTO, /* we, where that is possible */
+	REC_UNWIND_ORC, /* we; where it is not possible, that is an error */
+	REC_UNWIND_KERNEL,
+};
+
 struct programs_opts {
 	struct rec_events *events;
 	struct ksyms *syms;
@@ -27,6 +34,7 @@ struct programs_opts {
 	bool sample_cycles; /* by hardware cycles; else by the software clock */
 	bool keep_idle;
 	bool kernel_stacks;
+	enum rec_kernel_unwind kernel_unwind;
 	bool user_stacks;
 	bool user_stacks_must; /* not to be had is an error; else a warning, and there are none */
 	bool user_fp_only; /* by frame pointers, without unwind tables */
@@ -71,6 +79,9 @@ void programs__select(struct programs *p, uint32_t tid);
 void programs__hold(struct programs *p, uint32_t tid);
 /* The bit array behind it: one bit per thread id, shared with children over fork(2). */
 uint64_t *programs__pids(struct programs *p);
+
+/* Why the kernel walks its stacks; NULL: we do. */
+const char *programs__not_walked(const struct programs *p);
 
 /* What the file map needs of the maps; files is NULL where there are no user stacks. */
 struct programs_user {

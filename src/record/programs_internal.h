@@ -14,6 +14,7 @@
 typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
+#include "kwalk/kwalk_layout.h"
 #include "bpf/record.skel.h"
 
 struct attached {
@@ -42,6 +43,8 @@ struct programs {
 	struct programs_opts opts;
 	struct record_bpf *skel;
 	struct stackmap *stackmap;
+	struct kwalk *kwalk; /* while loading */
+	const char *not_walked; /* why; NULL: stacks are walked */
 	struct percpu_layout layout;
 	struct bpf_link *calibration, *follow, *begin, *command;
 	unsigned int nr_cpus, nr_events;
@@ -65,6 +68,13 @@ struct programs {
 
 /* Marks the programs that these events need; before they are loaded. */
 void programs__choose(struct programs *p);
+
+/* ---- kernel_unwind.c ------------------------------------------------------------------------ */
+
+/* Before loading: the walk's tables, or why there are none. */
+int programs__prepare_walk(struct programs *p);
+/* After it. */
+int programs__fill_walk(struct programs *p);
 
 /* ---- calibrate.c ---------------------------------------------------------------------------- */
 

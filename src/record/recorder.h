@@ -23,6 +23,7 @@ struct recorder_opts {
 	unsigned int sample_hz;
 	unsigned int sample_event; /* index in events */
 	bool sample_cycles, keep_idle, include_self, kernel_stacks, fsync;
+	enum rec_kernel_unwind kernel_unwind;
 	bool user_stacks;
 	bool user_stacks_must; /* were asked for: not to be had is an error */
 	bool user_fp_only; /* by frame pointers alone */

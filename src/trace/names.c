@@ -45,9 +45,17 @@ const char *stk_counter_name(enum stk_counter c)
 		[STK_C_COST_NS] = "cost_ns",
 		[STK_C_COST_EVENTS] = "cost_events",
 		[STK_C_LOST_RETURN] = "lost_return",
+		[STK_C_WALKED] = "walked",
+		[STK_C_WALK_NO_RULE] = "walk_no_rule",
+		[STK_C_WALK_OTHER_TEXT] = "walk_other_text",
+		[STK_C_WALK_LEFT_STACK] = "walk_left_stack",
+		[STK_C_WALK_AGREED] = "walk_agreed",
+		[STK_C_WALK_DIFFERED] = "walk_differed",
+		[STK_C_WALK_UNCHECKED] = "walk_unchecked",
+		[STK_C_WALK_UNVERIFIED] = "walk_unverified",
 	};
 
-	static_assert(STK_C_LOST_RETURN + 1 == STK_NR_COUNTERS, "every counter has a name");
+	static_assert(STK_C_WALK_UNVERIFIED + 1 == STK_NR_COUNTERS, "every counter has a name");
 
 	return (unsigned int)c < STK_NR_COUNTERS ? names[c] : "unknown";
 }

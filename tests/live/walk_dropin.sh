@@ -46,13 +46,13 @@ rc=0
 [ "$rc" -eq 0 ] || fail "$(cat err)"
 [ "$(value attached)" -eq "$(wc -l <events)" ] || fail "not all tracepoints: $(cat said err)"
 [ "$(value with_samples)" -gt "$(value attached)" ] || fail "no samples"
-[ "$(value checked)" -gt "$(scale 100000 3000)" ] || fail "only $(value checked) stacks compared"
+[ "$(value agreed)" -gt "$(scale 100000 3000)" ] || fail "only $(value agreed) stacks compared"
 [ "$(value differed)" -eq 0 ] || fail "$(value differed) stacks differ"
-[ "$(($(value checked) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat said)"
+[ "$(($(value agreed) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat said)"
 [ "$(value bytes)" -lt 8388608 ] || fail "the tables have $(value bytes) bytes"
 grep gave_up_at said | sort -rnk 3 | head -n 5
 left=$(($(value off) + $(value "no rule") + $(value "other text") + $(value "left the stack")))
-note "$(value checked) stacks equal, $left left to the kernel"
+note "$(value agreed) stacks equal, $left left to the kernel"
 
 "$PROG/walk_dropin" none events true >said 2>err || fail "without rules: $(cat err)"
 [ "$(value walked)" -eq 0 ] || fail "walked without rules: $(cat said)"

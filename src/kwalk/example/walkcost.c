@@ -94,8 +94,8 @@ static void report(struct walkcost_bpf *skel, double ns[WAYS][ROUNDS])
 		return;
 	for (i = 0; i < KWALK_STOPS; i++)
 		printf("%s%s %" PRIu64, i ? ", " : "", kwalk_stop__name(i), (uint64_t)c.stopped[i]);
-	printf("; checked %" PRIu64 ", differed %" PRIu64 "\n", (uint64_t)c.checked,
-	       (uint64_t)c.differed);
+	printf("; agreed %" PRIu64 ", differed %" PRIu64 "\n", (uint64_t)c.checks[KWALK_AGREED],
+	       (uint64_t)c.checks[KWALK_DIFFERED]);
 }
 
 int main(int argc, char **argv)

@@ -158,8 +158,9 @@ static void report(const struct walk_dropin_bpf *skel)
 		exit(1);
 	for (i = 0; i < KWALK_STOPS; i++)
 		printf("%s %" PRIu64 "\n", kwalk_stop__name(i), (uint64_t)c.stopped[i]);
-	printf("checked %" PRIu64 "\ndiffered %" PRIu64 "\nunchecked %" PRIu64 "\n",
-	       (uint64_t)c.checked, (uint64_t)c.differed, (uint64_t)c.unchecked);
+	printf("agreed %" PRIu64 "\ndiffered %" PRIu64 "\nunchecked %" PRIu64 "\n",
+	       (uint64_t)c.checks[KWALK_AGREED], (uint64_t)c.checks[KWALK_DIFFERED],
+	       (uint64_t)c.checks[KWALK_UNCHECKED]);
 	print_places(skel->maps.places);
 }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who walks the kernel's stacks: the programs themselves (src/kwalk), or bpf_get_stack(). */
+#include <errno.h>
+#include <string.h>
+#include <bpf/libbpf.h>
+
+#include "kwalk/kwalk.h"
+#include "log.h"
+#include "programs_internal.h"
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case -ENOTSUP:
+		return "this kernel has no ORC unwind rules of a known form";
+	case -EPERM:
+		return "/proc/kallsyms hides where the unwind rules are";
+	default:
+		return strerror(-err);
+	}
+}
+
+int programs__prepare_walk(struct programs *p)
+{
+	int err = 0;
+
+	if (!p->opts.kernel_stacks)
+		p->not_walked = "no kernel stacks are recorded";
+	else if (p->opts.kernel_unwind == REC_UNWIND_KERNEL)
+		p->not_walked = "--kernel-unwind kernel";
+	else
+		err = kwalk__new(&p->kwalk);
+	if (err && p->opts.kernel_unwind == REC_UNWIND_ORC)
+		return log_err(-EOPNOTSUPP, "--kernel-unwind orc: %s", reason(err));
+	if (err)
+		p->not_walked = reason(err);
+	return kwalk__prepare(p->kwalk, p->skel->obj);
+}
+
+int programs__fill_walk(struct programs *p)
+{
+	int err = kwalk__fill(p->kwalk, p->skel->obj);
+
+	kwalk__free(p->kwalk);
+	p->kwalk = NULL;
+	return err;
+}
+
+const char *programs__not_walked(const struct programs *p)
+{
+	return p->not_walked;
+}
