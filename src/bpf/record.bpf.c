@@ -105,7 +105,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->ev.common_flags |= 0x01;
 	*(u64 *)s->fields = ctx->regs.rip;
 	s->size = 16;
-	s->marker_word = FRAME_MARKER(FRAME_EXACT, 0);
+	s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
 	kernel_stack(ctx, s, c, 0, 0, 1, START_SAMPLE);
 	user_stack(s, c);
 	event_write(s, c);

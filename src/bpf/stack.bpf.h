@@ -71,9 +71,9 @@ __noinline int stack_cut(struct scratch *s, u64 tracer_start, u32 tracer_len)
 /*
  * Stores the walked stack: the interrupted contexts first, from the outermost, each as a record
  * of its own that the next inner one links to.  Sets ev.kstack, or says that all words must
- * travel with the event.
+ * travel with the event.  flags: STACKMAP_NOREF or 0.
  */
-__noinline int stack_store(struct scratch *s)
+__noinline int stack_store(struct scratch *s, u64 flags)
 {
 	u32 n, start, i, end = 0;
 	s64 id;
@@ -117,7 +117,7 @@ __noinline int stack_store(struct scratch *s)
 	start = s->start;
 	if (n <= start || n - start > STACKMAP_WORDS)
 		return 0;
-	id = stackmap_get(part(s, start), n - start, 0);
+	id = stackmap_get(part(s, start), n - start, flags & STACKMAP_NOREF);
 	if (id <= 0) {
 		s->kstack = WIRE_STACK_FULL;
 		return id;
@@ -132,28 +132,30 @@ enum stack_start {
 	START_SAMPLE,
 };
 
-/* A walked stack beside the kernel's; what came since the last agreement is unverified. */
-static __always_inline void stack_check(void *ctx, struct scratch *s, struct event_counts *c,
-					u64 walked)
+/* walked: the stack's number among the walked ones. */
+static __always_inline void stack_checked(struct scratch *s, struct event_counts *c,
+					  enum kwalk_verdict verdict, u64 walked)
 {
-	enum kwalk_verdict verdict = kwalk_check(ctx, &s->walk);
-
 	bump(c, STK_C_WALK_AGREED + verdict);
 	if (verdict == KWALK_AGREED) {
-		c->agreed = walked + 1;
+		c->agreed = walked;
 		c->agreed_ts = s->ts;
 	} else if (verdict == KWALK_DIFFERED) {
 		walk_ended = now();
 	}
 }
 
-/* The frames go to s->walk.words: their bytes, or the error of bpf_get_stack(). */
+/*
+ * The frames go to s->walk.words: their bytes, or the error of bpf_get_stack().  *ret_walked: as
+ * above; 0: the frames are the kernel's.
+ */
 static __always_inline long stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
-				       enum stack_start start)
+				       enum stack_start start, u64 *ret_walked)
 {
-	u64 walked;
+	u64 before;
 	u32 stop;
 
+	*ret_walked = 0;
 	if (!(start == START_TRACEPOINT ? kwalk_begin_tracepoint(ctx, &s->walk) :
 	      start == START_SAMPLE	? kwalk_begin_sample(ctx, &s->walk) :
 					  false))
@@ -164,28 +166,71 @@ static __always_inline long stack_walk(void *ctx, struct scratch *s, struct even
 			bump(c, STK_C_WALK_NO_RULE + stop - KWALK_STOP_RULE);
 		return kwalk_by_kernel(ctx, &s->walk);
 	}
-	walked = __sync_fetch_and_add(&c->c[STK_C_WALKED], 1);
-	if (kwalk_due(walked))
-		stack_check(ctx, s, c, walked);
+	before = __sync_fetch_and_add(&c->c[STK_C_WALKED], 1);
+	if (kwalk_due(before))
+		stack_checked(s, c, kwalk_check(ctx, &s->walk), before + 1);
+	else
+		*ret_walked = before + 1;
 	return s->walk.nr * sizeof(u64);
 }
 
+/* Stores the n frames in s->walk.words, as stack_store() does. */
+static __always_inline int stack_keep(struct scratch *s, u32 n, u64 tracer_start, u32 tracer_len,
+				      u32 marker, u64 flags)
+{
+	u32 most = WIRE_MAX_FRAMES - marker;
+
+	if (n > most)
+		n = most;
+	s->start = 1 - marker;
+	s->nr_frames = n + 1;
+	s->marker = marker;
+	s->stack_counter = n >= walk_limit || n == most ? STK_C_STACK_AT_LIMIT : 0;
+	stack_cut(s, tracer_start, tracer_len);
+	return stack_store(s, flags);
+}
+
 /*
- * Walks the kernel stack and stores it; marker: 1 if s->marker_word is one.  Inline, because only
+ * A walked stack that is new in the map: the kernel's, stored after it, must be the same one.  So a
+ * stack that a wrong rule has made up is noticed at once.
+ */
+static __always_inline int stack_again(void *ctx, struct scratch *s, struct event_counts *c,
+				       u64 tracer_start, u32 tracer_len, u32 marker, u64 walked)
+{
+	u32 id = s->kstack;
+	long n = kwalk_by_kernel(ctx, &s->walk);
+	int r;
+
+	if (n <= 0) {
+		stack_checked(s, c, KWALK_UNCHECKED, walked);
+		return 2;
+	}
+	r = stack_keep(s, n / 8, tracer_start, tracer_len, marker, STACKMAP_NOREF);
+	if (s->kstack == id) {
+		stack_checked(s, c, KWALK_AGREED, walked);
+		return 2;
+	}
+	kwalk_stop();
+	stack_checked(s, c, KWALK_DIFFERED, walked);
+	return r;
+}
+
+/*
+ * Walks the kernel stack and stores it; marker: 1 if s->words[0] is one.  Inline, because only
  * the program itself may hand its context to bpf_get_stack().
  */
 static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct event_counts *c,
 					 u64 tracer_start, u32 tracer_len, u32 marker,
 					 enum stack_start start)
 {
-	u32 most = WIRE_MAX_FRAMES - marker;
+	u64 walked;
 	long n;
 	int r;
 
 	s->kstack = WIRE_STACK_NONE;
 	if (!kernel_stacks)
 		return;
-	n = stack_walk(ctx, s, c, start);
+	n = stack_walk(ctx, s, c, start, &walked);
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
@@ -196,14 +241,9 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		bump(c, STK_C_STACK_EMPTY);
 		return;
 	}
-	if (n > most)
-		n = most;
-	s->start = 1 - marker;
-	s->nr_frames = n + 1;
-	s->marker = marker;
-	s->stack_counter = n >= walk_limit || n == most ? STK_C_STACK_AT_LIMIT : 0;
-	stack_cut(s, tracer_start, tracer_len);
-	r = stack_store(s);
+	r = stack_keep(s, n, tracer_start, tracer_len, marker, 0);
+	if (r == 2 && walked)
+		r = stack_again(ctx, s, c, tracer_start, tracer_len, marker, walked);
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)
 		bump(c, STK_C_STACK_TRUNCATED);
 	else if (s->stack_counter)

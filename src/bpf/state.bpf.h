@@ -59,12 +59,12 @@ struct scratch {
 			u8 fields[EVENT_BYTES + 2048]; /* what is copied has sizes known to a power of 2 */
 		};
 	};
-	union { /* the kernel stack: a word for a marker, then the frames */
-		struct {
-			u64 marker_word;
-			struct kwalk_stack walk;
+	union {
+		struct kwalk_stack walk;
+		struct { /* walk.before and walk.words, and behind them: a part may start anywhere */
+			u8 walk_state[offsetof(struct kwalk_stack, before)];
+			u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8];
 		};
-		u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8]; /* a part may start anywhere */
 	};
 	u64 ts;
 	u64 task[4]; /* struct wire_task */

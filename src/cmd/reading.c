@@ -330,6 +330,30 @@ bool reading__is_live(const struct reading *rd)
 	return rd->live || stk_reader__is_live(rd->reader);
 }
 
+/* Lines "EVENT COUNT FROM TO", times in ns; of a hostile recording no more than these. */
+#define MAX_UNVERIFIED 32
+
+static void warn_unverified(const struct reading *rd)
+{
+	const char *line = stk_reader__meta(rd->reader, "kernel_unwind.unverified");
+	uint64_t count, from, to;
+	char event[200];
+	unsigned int i;
+
+	for (i = 0; i < MAX_UNVERIFIED && line && *line; i++) {
+		if (sscanf(line, "%199s %" SCNu64 " %" SCNu64 " %" SCNu64, event, &count, &from,
+			   &to) == 4)
+			log_warn("'%s': %" PRIu64 " kernel stacks of %s from %" PRIu64 ".%09" PRIu64
+				 " to %" PRIu64 ".%09" PRIu64
+				 " are not verified: one that was walked then differed from the "
+				 "kernel's",
+				 rd->path, count, event, from / 1000000000, from % 1000000000,
+				 to / 1000000000, to % 1000000000);
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+}
+
 int reading__finish(struct reading *rd)
 {
 	struct stk_totals t;
@@ -344,6 +368,7 @@ int reading__finish(struct reading *rd)
 		log_warn("'%s' is being recorded: this is what it holds so far", rd->path);
 	else if (rd->at_end && !t.clean_end && !rd->code)
 		log_warn("'%s' ended abruptly: what came last may be missing", rd->path);
+	warn_unverified(rd);
 	names__finish(&rd->names);
 	return rd->code;
 }

@@ -89,7 +89,6 @@ __u32 kwalk_off __weak SEC(".data.kwalk") = 0; /* a walk has differed */
 
 /* One stack and the state of its walk: the caller's, in memory that nobody else uses meanwhile. */
 struct kwalk_stack {
-	__u64 words[KWALK_MAX_FRAMES + 1]; /* innermost first */
 	__u64 ip, sp, bp;
 	__u64 bp_at; /* where bp is to be read before it is used; 0: it has been */
 	__u64 low, size; /* of the stack that the walk must not leave; size 0: not known */
@@ -99,6 +98,8 @@ struct kwalk_stack {
 	__u32 copied; /* bytes of copy, which lie at from */
 	__u64 from;
 	__u64 copy[KWALK_COPY / 8];
+	__u64 before; /* left alone: for a word of the caller's in front of the frames */
+	__u64 words[KWALK_MAX_FRAMES + 1]; /* innermost first */
 };
 
 SCRATCH_DEFINE(kwalk_other, struct kwalk_stack, 2);
@@ -397,6 +398,12 @@ KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s)
 	return n;
 }
 
+/* A walk has differed: none is begun any more. */
+KWALK_INLINE void kwalk_stop(void)
+{
+	__sync_lock_test_and_set(&kwalk_off, 1);
+}
+
 /*
  * The kernel's own stack beside the walked one.  Where they differ, s becomes the kernel's, and
  * nothing is walked any more.
@@ -411,7 +418,7 @@ KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s)
 	if (kwalk_by_kernel(ctx, other.data) >= 0)
 		verdict = kwalk_compare(s, other.data) ? KWALK_DIFFERED : KWALK_AGREED;
 	if (verdict == KWALK_DIFFERED) {
-		__sync_lock_test_and_set(&kwalk_off, 1);
+		kwalk_stop();
 		kwalk_by_kernel(ctx, s);
 	}
 	kwalk_other_release(&other);

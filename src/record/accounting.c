@@ -33,12 +33,7 @@ static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, 
 	unsigned int cpu, k;
 
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		const struct event_counts *e = &p->counts[event * p->nr_cpus + cpu];
-		uint64_t agreed = __atomic_load_n(&e->agreed, __ATOMIC_ACQUIRE);
-
-		read_cpu(e, of_cpu);
-		if (p->skel->bss->walk_ended)
-			of_cpu[STK_C_WALK_UNVERIFIED] = of_cpu[STK_C_WALKED] - agreed;
+		read_cpu(&p->counts[event * p->nr_cpus + cpu], of_cpu);
 		for (k = 0; k < STK_NR_COUNTERS; k++)
 			c[k] += of_cpu[k];
 		balance__add_cpu(b, of_cpu);
@@ -129,6 +124,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 		}
 		if (e->kind == STK_KIND_SAMPLE)
 			samples(p, i, enabled, c);
+		c[STK_C_WALK_UNVERIFIED] = programs__unverified(p, i).stacks;
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Events from BPF programs: what programs.h, drain.h and files.h do, as one backend. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "meta.h"
 #include "pending_losses.h"
 #include "recorder.h"
+#include "strbuf.h"
 #include "trace/writer.h"
 
 struct bpf_backend {
@@ -352,6 +354,35 @@ static int finish_files(struct bpf_backend *b)
 	return err ? log_err(err, "symbols of user stacks") : 0;
 }
 
+/* Once a walked stack has differed from the kernel's: which are not known to be right. */
+static int unverified_meta(struct bpf_backend *b)
+{
+	struct strbuf text = { 0 };
+	uint64_t stacks = 0;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < b->opts->events->nr; i++) {
+		const struct rec_event *e = &b->opts->events->v[i];
+		struct programs_unverified u = programs__unverified(b->programs, i);
+
+		if (u.stacks)
+			strbuf__printf(&text, "%s:%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+				       e->system, e->name, u.stacks, u.from, u.to);
+		stacks += u.stacks;
+	}
+	if (stacks)
+		log_warn("a walked kernel stack differed from the kernel's: %" PRIu64
+			 " before it are not verified; the kernel walked those after it",
+			 stacks);
+	if (strbuf__failed(&text))
+		err = -ENOMEM;
+	else if (stacks)
+		err = stk_writer__meta(b->w, "kernel_unwind.unverified", text.s);
+	strbuf__free(&text);
+	return err;
+}
+
 static int bpf_finish(struct backend *base)
 {
 	struct bpf_backend *b = of(base);
@@ -363,6 +394,8 @@ static int bpf_finish(struct backend *base)
 		log_warn("%llu stacks were not found in the stack map: a fault of stackonce",
 			 (unsigned long long)ds.unresolved);
 	err = finish_files(b);
+	if (!err)
+		err = unverified_meta(b);
 	if (!err)
 		err = meta__uncounted(b->w, b->opts->events, b->programs);
 	return err;

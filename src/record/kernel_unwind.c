@@ -2,6 +2,7 @@
 /* Who walks the kernel's stacks: the programs themselves (src/kwalk), or bpf_get_stack(). */
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 #include <bpf/libbpf.h>
 
 #include "kwalk/kwalk.h"
@@ -44,6 +45,24 @@ int programs__fill_walk(struct programs *p)
 	kwalk__free(p->kwalk);
 	p->kwalk = NULL;
 	return err;
+}
+
+struct programs_unverified programs__unverified(const struct programs *p, unsigned int event)
+{
+	struct programs_unverified u = { .from = UINT64_MAX, .to = p->skel->bss->walk_ended };
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < p->nr_cpus && u.to; cpu++) {
+		const struct event_counts *e = &p->counts[event * p->nr_cpus + cpu];
+		uint64_t agreed = __atomic_load_n(&e->agreed, __ATOMIC_ACQUIRE);
+		uint64_t walked = __atomic_load_n(&e->c[STK_C_WALKED], __ATOMIC_ACQUIRE);
+
+		if (walked == agreed)
+			continue;
+		u.stacks += walked - agreed;
+		u.from = MIN(u.from, e->agreed_ts);
+	}
+	return u;
 }
 
 const char *programs__not_walked(const struct programs *p)

@@ -82,6 +82,14 @@ uint64_t *programs__pids(struct programs *p);
 
 /* Why the kernel walks its stacks; NULL: we do. */
 const char *programs__not_walked(const struct programs *p);
+/*
+ * Walked stacks of an event from the last that agreed with the kernel's to the one, of any event,
+ * that differed; 0: none differed, or no event in between.  Times are of the recording's clock.
+ */
+struct programs_unverified {
+	uint64_t stacks, from, to;
+};
+struct programs_unverified programs__unverified(const struct programs *p, unsigned int event);
 
 /* What the file map needs of the maps; files is NULL where there are no user stacks. */
 struct programs_user {

@@ -215,12 +215,13 @@ counted()
 	info_of "$1" -r --arg e "$2" --arg f "$3" '[.events[] | select(.name == $e) | .[$f]] | add // 0'
 }
 
-# want_sum FILE: every event adds up, every loss has a name, edges stay within their bound.  One jq for
-# all of it: it takes half a second to start in an emulated machine.
+# want_sum FILE [WHY]: every event adds up, every loss has a name, edges stay within their bound, walked
+# kernel stacks are the kernel's; WHY: they may differ.  One jq for all of it: it takes half a second to
+# start in an emulated machine.
 want_sum()
 {
 	cpus=$(getconf _NPROCESSORS_CONF 2>/dev/null || nproc)
-	info_of "$1" -r --argjson max "$cpus" '
+	info_of "$1" -r --argjson max "$cpus" --arg spoilt "${2:-}" '
 		(.events[] | select(.happened != .recorded + .filtered + .lost) |
 			"\(.name): \(.happened) != \(.recorded) + \(.filtered) + \(.lost): \(.)"),
 		(.totals | select(.happened != .recorded + .filtered + .lost) |
@@ -232,6 +233,8 @@ want_sum()
 			"more edge losses than one per CPU: \(.name): \(.lost_by.edge)"),
 		(.events[] | select(.lost_by.unknown > 0) |
 			"lost for an unknown reason: \(.name): \(.)"),
+		(.kernel_unwind // {} | select($spoilt == "" and .checks.differed > 0) |
+			"walked stacks differ from those of the kernel: \(.)"),
 		"recorded \(.totals.recorded)"' >"$work/sum" || fail "the accounting of $1 cannot be read"
 	recorded=$(sed -n 's/^recorded //p' "$work/sum")
 	if [ "$(wc -l <"$work/sum")" -ne 1 ] || [ -z "$recorded" ]; then

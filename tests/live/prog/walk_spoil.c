@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * walk_spoil PID FUNCTION: in the recorder PID the walk of kernel stacks takes FUNCTION for the
+ * outermost of all from now on.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "kwalk_layout.h"
+
+static void die(const char *what)
+{
+	fprintf(stderr, "walk_spoil: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int map_id(const char *pid, const char *fd)
+{
+	char path[300], line[128];
+	int id = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "map_id: %d", &id) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return id;
+}
+
+static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
+{
+	char path[64];
+	struct dirent *e;
+	int fd = -1;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	d = opendir(path);
+	if (!d)
+		die(path);
+	while (fd < 0 && (e = readdir(d))) {
+		int id = map_id(pid, e->d_name);
+		__u32 len = sizeof(*info);
+
+		fd = id ? bpf_map_get_fd_by_id(id) : -1;
+		memset(info, 0, sizeof(*info));
+		if (fd < 0 || (!bpf_obj_get_info_by_fd(fd, info, &len) && !strcmp(info->name, name)))
+			continue;
+		close(fd);
+		fd = -1;
+	}
+	closedir(d);
+	if (fd < 0)
+		die(name);
+	return fd;
+}
+
+static void *memory_of(const char *pid, const char *name, size_t size)
+{
+	struct bpf_map_info info;
+	int fd = map_of(pid, name, &info);
+	void *m = mmap(NULL, info.max_entries * size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (m == MAP_FAILED)
+		die(name);
+	close(fd);
+	return m;
+}
+
+/* Where the kernel's text begins, and from where to where the function goes in it. */
+static void find_function(const char *function, uint64_t *text, uint64_t *from, uint64_t *to)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[256], name[128];
+	uint64_t addr;
+
+	if (!f)
+		die("/proc/kallsyms");
+	*from = *to = 0;
+	while (fgets(line, sizeof(line), f) && !*to) {
+		if (sscanf(line, "%" SCNx64 " %*c %127s", &addr, name) != 2)
+			continue;
+		if (!strcmp(name, "_stext"))
+			*text = addr;
+		if (!strcmp(name, function))
+			*from = addr;
+		else if (*from && addr > *from)
+			*to = addr;
+	}
+	fclose(f);
+	if (!*to) {
+		errno = ENOENT;
+		die(function);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int block, last, i, spoilt = 0;
+	uint64_t text = 0, from, to, at;
+	struct bpf_map_info info;
+	struct kwalk_block *blocks;
+	struct kwalk_row *rows;
+	__u64 none = 0;
+	int cache;
+
+	if (argc != 3)
+		return 2;
+	find_function(argv[2], &text, &from, &to);
+	blocks = memory_of(argv[1], "kwalk_index", sizeof(*blocks));
+	rows = memory_of(argv[1], "kwalk_rows", sizeof(*rows));
+	last = (to - text) >> KWALK_BLOCK_SHIFT;
+	for (block = (from - text) >> KWALK_BLOCK_SHIFT; block <= last; block++) {
+		for (i = 0; i <= blocks[block].more; i++) {
+			struct kwalk_row *row = &rows[blocks[block].first + i];
+
+			at = text + ((uint64_t)block << KWALK_BLOCK_SHIFT) + row->offset;
+			if (at < from || at >= to)
+				continue;
+			row->rule = KWALK_RULE(KWALK_END, 0, 0);
+			spoilt++;
+		}
+	}
+	cache = map_of(argv[1], "kwalk_cache", &info);
+	for (i = 0; i < info.max_entries; i++)
+		if (bpf_map_update_elem(cache, &i, &none, 0))
+			die("forget the rules that were found");
+	printf("%u rules\n", spoilt);
+	return !spoilt;
+}
