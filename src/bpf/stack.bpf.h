@@ -26,12 +26,16 @@ __noinline int interrupt_entry(u64 ip)
 }
 
 /* Finds where the tracers' frames end and where interrupted contexts begin. */
-__noinline int stack_cut(struct scratch *s, u64 tracer_start, u32 tracer_len)
+__noinline int stack_cut(struct scratch *s)
 {
 	u32 i, n, start;
+	u64 tracer_start;
+	u32 tracer_len;
 
 	if (!s)
 		return 0;
+	tracer_start = s->tracer_start;
+	tracer_len = s->tracer_len;
 #pragma clang loop unroll(disable)
 	for (i = 1; i <= 12; i++) {
 		if (s->words[i] - tracer_start < tracer_len) {
@@ -132,30 +136,26 @@ enum stack_start {
 	START_SAMPLE,
 };
 
-/* walked: the stack's number among the walked ones. */
 static __always_inline void stack_checked(struct scratch *s, struct event_counts *c,
-					  enum kwalk_verdict verdict, u64 walked)
+					  enum kwalk_verdict verdict)
 {
 	bump(c, STK_C_WALK_AGREED + verdict);
 	if (verdict == KWALK_AGREED) {
-		c->agreed = walked;
+		c->agreed = s->walked;
 		c->agreed_ts = s->ts;
 	} else if (verdict == KWALK_DIFFERED) {
 		walk_ended = now();
 	}
+	s->walked = 0; /* once is enough */
 }
 
-/*
- * The frames go to s->walk.words: their bytes, or the error of bpf_get_stack().  *ret_walked: as
- * above; 0: the frames are the kernel's.
- */
+/* The frames go to s->walk.words: their bytes, or the error of bpf_get_stack(). */
 static __always_inline long stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
-				       enum stack_start start, u64 *ret_walked)
+				       enum stack_start start)
 {
-	u64 before;
 	u32 stop;
 
-	*ret_walked = 0;
+	s->walked = 0;
 	if (!(start == START_TRACEPOINT ? kwalk_begin_tracepoint(ctx, &s->walk) :
 	      start == START_SAMPLE	? kwalk_begin_sample(ctx, &s->walk) :
 					  false))
@@ -166,17 +166,14 @@ static __always_inline long stack_walk(void *ctx, struct scratch *s, struct even
 			bump(c, STK_C_WALK_NO_RULE + stop - KWALK_STOP_RULE);
 		return kwalk_by_kernel(ctx, &s->walk);
 	}
-	before = __sync_fetch_and_add(&c->c[STK_C_WALKED], 1);
-	if (kwalk_due(before))
-		stack_checked(s, c, kwalk_check(ctx, &s->walk), before + 1);
-	else
-		*ret_walked = before + 1;
+	s->walked = __sync_fetch_and_add(&c->c[STK_C_WALKED], 1) + 1;
+	if (kwalk_due(s->walked - 1))
+		stack_checked(s, c, kwalk_check(ctx, &s->walk));
 	return s->walk.nr * sizeof(u64);
 }
 
 /* Stores the n frames in s->walk.words, as stack_store() does. */
-static __always_inline int stack_keep(struct scratch *s, u32 n, u64 tracer_start, u32 tracer_len,
-				      u32 marker, u64 flags)
+static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, u64 flags)
 {
 	u32 most = WIRE_MAX_FRAMES - marker;
 
@@ -186,7 +183,7 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u64 tracer_start
 	s->nr_frames = n + 1;
 	s->marker = marker;
 	s->stack_counter = n >= walk_limit || n == most ? STK_C_STACK_AT_LIMIT : 0;
-	stack_cut(s, tracer_start, tracer_len);
+	stack_cut(s);
 	return stack_store(s, flags);
 }
 
@@ -195,42 +192,43 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u64 tracer_start
  * stack that a wrong rule has made up is noticed at once.
  */
 static __always_inline int stack_again(void *ctx, struct scratch *s, struct event_counts *c,
-				       u64 tracer_start, u32 tracer_len, u32 marker, u64 walked)
+				       u32 marker)
 {
 	u32 id = s->kstack;
 	long n = kwalk_by_kernel(ctx, &s->walk);
 	int r;
 
 	if (n <= 0) {
-		stack_checked(s, c, KWALK_UNCHECKED, walked);
+		stack_checked(s, c, KWALK_UNCHECKED);
 		return 2;
 	}
-	r = stack_keep(s, n / 8, tracer_start, tracer_len, marker, STACKMAP_NOREF);
+	r = stack_keep(s, n / 8, marker, STACKMAP_NOREF);
 	if (s->kstack == id) {
-		stack_checked(s, c, KWALK_AGREED, walked);
+		stack_checked(s, c, KWALK_AGREED);
 		return 2;
 	}
 	kwalk_stop();
-	stack_checked(s, c, KWALK_DIFFERED, walked);
+	stack_checked(s, c, KWALK_DIFFERED);
 	return r;
 }
 
 /*
- * Walks the kernel stack and stores it; marker: 1 if s->words[0] is one.  Inline, because only
- * the program itself may hand its context to bpf_get_stack().
+ * Walks the kernel stack and stores it; marker: 1 if s->words[0] is one.  Inline, because only the
+ * program itself may hand its context to bpf_get_stack().
  */
 static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct event_counts *c,
 					 u64 tracer_start, u32 tracer_len, u32 marker,
 					 enum stack_start start)
 {
-	u64 walked;
 	long n;
 	int r;
 
 	s->kstack = WIRE_STACK_NONE;
 	if (!kernel_stacks)
 		return;
-	n = stack_walk(ctx, s, c, start, &walked);
+	s->tracer_start = tracer_start;
+	s->tracer_len = tracer_len;
+	n = stack_walk(ctx, s, c, start);
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
@@ -241,9 +239,9 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		bump(c, STK_C_STACK_EMPTY);
 		return;
 	}
-	r = stack_keep(s, n, tracer_start, tracer_len, marker, 0);
-	if (r == 2 && walked)
-		r = stack_again(ctx, s, c, tracer_start, tracer_len, marker, walked);
+	r = stack_keep(s, n, marker, 0);
+	if (r == 2 && s->walked)
+		r = stack_again(ctx, s, c, marker);
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)
 		bump(c, STK_C_STACK_TRUNCATED);
 	else if (s->stack_counter)

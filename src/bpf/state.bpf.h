@@ -72,6 +72,9 @@ struct scratch {
 	u32 ext; /* enum wire_ext */
 	u32 kstack; /* stack map id or WIRE_STACK_... */
 	u32 size; /* of the record, struct trace_entry included */
+	u64 walked; /* of this stack: its number among the walked ones; 0: it is the kernel's */
+	u64 tracer_start; /* the tracer's own frames are left out */
+	u32 tracer_len;
 	u32 start, nr_frames; /* of the walk, in words */
 	u32 left;
 	u32 marker; /* 1: the first word is one */
