@@ -135,7 +135,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 	}
 	s->ev.common_type = d->common_type;
 	common_fields(s, bpf_get_current_pid_tgid());
-	kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0, START_NONE);
+	kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0, START_RAW);
 	user_stack(s, c);
 	if (event_write(s, c) && s->ext & WIRE_EXT_NO_FIELDS)
 		bump(c, STK_C_NO_FIELDS);

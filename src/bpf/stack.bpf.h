@@ -131,10 +131,18 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 }
 
 enum stack_start {
-	START_NONE, /* bpf_get_stack() */
+	START_PROBE, /* by bpf_get_stack() */
+	START_RAW, /* a raw tracepoint: likewise */
 	START_TRACEPOINT,
 	START_SAMPLE,
 };
+
+/* The kernel's own, as kwalk_by_kernel() has it. */
+static __always_inline long stack_by_kernel(void *ctx, struct scratch *s, enum stack_start start)
+{
+	return start == START_RAW || start == START_TRACEPOINT ? kwalk_by_kernel_once(ctx, &s->walk) :
+								 kwalk_by_kernel(ctx, &s->walk);
+}
 
 static __always_inline void stack_checked(struct scratch *s, struct event_counts *c,
 					  enum kwalk_verdict verdict)
@@ -149,27 +157,30 @@ static __always_inline void stack_checked(struct scratch *s, struct event_counts
 	s->walked = 0; /* once is enough */
 }
 
-/* The frames go to s->walk.words: their bytes, or the error of bpf_get_stack(). */
-static __always_inline long stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
+/* Whether the frames are in s->walk.words; else the kernel is to tell them. */
+static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
 				       enum stack_start start)
 {
-	u32 stop;
+	enum kwalk_verdict verdict;
+	u32 stop, why;
 
-	s->walked = 0;
 	if (!(start == START_TRACEPOINT ? kwalk_begin_tracepoint(ctx, &s->walk) :
 	      start == START_SAMPLE	? kwalk_begin_sample(ctx, &s->walk) :
 					  false))
-		return kwalk_by_kernel(ctx, &s->walk);
+		return false;
 	stop = kwalk_walk(&s->walk);
-	if (stop != KWALK_DONE) {
-		if (stop > KWALK_STOP_OFF && stop < KWALK_STOPS)
-			bump(c, STK_C_WALK_NO_RULE + stop - KWALK_STOP_RULE);
-		return kwalk_by_kernel(ctx, &s->walk);
-	}
+	why = stop - KWALK_STOP_RULE;
+	asm volatile("" : "+r"(why)); /* the verifier is to see that this is what is bounded */
+	if (why < KWALK_STOPS - KWALK_STOP_RULE)
+		bump(c, STK_C_WALK_NO_RULE + why);
+	if (stop != KWALK_DONE)
+		return false;
 	s->walked = __sync_fetch_and_add(&c->c[STK_C_WALKED], 1) + 1;
-	if (kwalk_due(s->walked - 1))
-		stack_checked(s, c, kwalk_check(ctx, &s->walk));
-	return s->walk.nr * sizeof(u64);
+	if (!kwalk_due(s->walked - 1))
+		return true;
+	verdict = kwalk_check(ctx, &s->walk, start == START_TRACEPOINT);
+	stack_checked(s, c, verdict);
+	return verdict != KWALK_DIFFERED;
 }
 
 /* Stores the n frames in s->walk.words, as stack_store() does. */
@@ -192,10 +203,10 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, u64 
  * stack that a wrong rule has made up is noticed at once.
  */
 static __always_inline int stack_again(void *ctx, struct scratch *s, struct event_counts *c,
-				       u32 marker)
+				       u32 marker, enum stack_start start)
 {
 	u32 id = s->kstack;
-	long n = kwalk_by_kernel(ctx, &s->walk);
+	long n = stack_by_kernel(ctx, s, start);
 	int r;
 
 	if (n <= 0) {
@@ -228,7 +239,8 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		return;
 	s->tracer_start = tracer_start;
 	s->tracer_len = tracer_len;
-	n = stack_walk(ctx, s, c, start);
+	s->walked = 0;
+	n = stack_walk(ctx, s, c, start) ? s->walk.nr * 8 : stack_by_kernel(ctx, s, start);
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
@@ -241,7 +253,7 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 	}
 	r = stack_keep(s, n, marker, 0);
 	if (r == 2 && s->walked)
-		r = stack_again(ctx, s, c, marker);
+		r = stack_again(ctx, s, c, marker, start);
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)
 		bump(c, STK_C_STACK_TRUNCATED);
 	else if (s->stack_counter)

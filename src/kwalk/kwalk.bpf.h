@@ -26,9 +26,6 @@
 
 #include <stdbool.h>
 
-#ifndef __VMLINUX_H__
-#include <linux/bpf_perf_event.h>
-#endif
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
@@ -43,15 +40,17 @@ enum {
 	KWALK_REGS_BP_AT = 32,
 	KWALK_REGS_IP_AT = 128,
 	KWALK_REGS_CS_AT = 136,
+	KWALK_REGS_FLAGS_AT = 144,
 	KWALK_REGS_SP_AT = 152,
 };
 #define KWALK_USER_MODE 3 /* privilege bits of cs */
+#define KWALK_FLAGS_FIXED 2 /* of the flags of a real interrupt this one is always set */
 
 const volatile struct kwalk_settings kwalk_settings __weak SEC(".rodata.kwalk") = {
 	.stack_size = 16384,
 	.frames = KWALK_MAX_FRAMES,
 	.check_first = KWALK_CHECK_FIRST,
-	.check_mask = KWALK_CHECK_MASK,
+	.check_shift = KWALK_CHECK_SHIFT,
 };
 
 struct {
@@ -79,23 +78,34 @@ struct {
 } kwalk_cache __weak SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kwalk_modules);
+} kwalk_modules __weak SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct kwalk_counts);
 } kwalk_counts __weak SEC(".maps");
 
-__u32 kwalk_off __weak SEC(".data.kwalk") = 0; /* a walk has differed */
+struct kwalk_state kwalk_state __weak SEC(".data.kwalk") = { .off = 1 };
 
 /* One stack and the state of its walk: the caller's, in memory that nobody else uses meanwhile. */
 struct kwalk_stack {
 	__u64 ip, sp, bp;
 	__u64 bp_at; /* where bp is to be read before it is used; 0: it has been */
 	__u64 low, size; /* of the stack that the walk must not leave; size 0: not known */
+	__u64 modules; /* kwalk_modules.valid, if the walk looked there; else 0 */
 	__u32 nr; /* words */
+	__u32 most; /* not more than these */
 	__u32 signal; /* ip is an interrupted instruction */
 	__u32 stop; /* enum kwalk_stop; if not KWALK_DONE, the walk gave up at ip */
 	__u32 copied; /* bytes of copy, which lie at from */
+	__u32 pad;
 	__u64 from;
 	__u64 copy[KWALK_COPY / 8];
 	__u64 before; /* left alone: for a word of the caller's in front of the frames */
@@ -131,6 +141,8 @@ KWALK_INLINE __u64 kwalk_read(const struct kwalk_stack *s, __u64 addr)
 {
 	__u64 v = 0, at = addr - s->from;
 
+	if (!kwalk_settings.text_size)
+		return 0;
 	/* The other way is dead code for the verifier, which knows the settings. */
 	if (kwalk_settings.reader == KWALK_BY_LOAD)
 		return kwalk_load(addr);
@@ -205,6 +217,54 @@ KWALK_INLINE __u32 kwalk_rule(__u64 addr)
 	return rule;
 }
 
+KWALK_INLINE struct kwalk_modules *kwalk_get_modules(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&kwalk_modules, &zero);
+}
+
+/* Whether the tables of modules are those that the walk began with. */
+KWALK_INLINE bool kwalk_modules_hold(const struct kwalk_stack *s)
+{
+	volatile struct kwalk_modules *m = kwalk_get_modules();
+
+	return m && m->valid == s->modules && m->changed + 1 == s->modules;
+}
+
+/*
+ * Of an instruction outside of the kernel's own text.  Not cached: a rule must not outlive its
+ * module.
+ */
+KWALK_GLOBAL __u32 kwalk_module_rule(struct kwalk_stack *s, __u64 addr)
+{
+	struct kwalk_modules *m = kwalk_get_modules();
+	__u32 low = 0, nr, i, mid;
+	struct kwalk_module *e;
+
+	if (!s || !m)
+		return KWALK_RULE_NONE;
+	if (!s->modules)
+		s->modules = *(volatile __u64 *)&m->valid;
+	if (!s->modules)
+		return KWALK_RULE_NONE;
+	nr = m->nr;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < 11 && nr; i++) {
+		mid = low + (nr >> 1);
+		e = &m->module[mid & (KWALK_MAX_MODULES - 1)];
+		if (addr - e->text < e->size)
+			return kwalk_search((e->block << KWALK_BLOCK_SHIFT) + (addr - e->text));
+		if (addr < e->text) {
+			nr >>= 1;
+		} else {
+			nr -= (nr >> 1) + 1;
+			low = mid + 1;
+		}
+	}
+	return KWALK_RULE_NONE;
+}
+
 /* ---- the walk ------------------------------------------------------------------------------- */
 
 KWALK_INLINE bool kwalk_is_text(__u64 addr)
@@ -270,7 +330,7 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 		s->bp_at = was_bp + KWALK_RULE_BP_AT(rule);
 	s->signal = !!(rule & KWALK_RULE_SIGNAL);
 	if (kind == KWALK_CALL_SP_IND || kind == KWALK_CALL_BP_IND) {
-		if (!kwalk_within(s, at - 8, 8) || at == s->sp)
+		if (!kwalk_within(s, at - 8, 8) || at == s->sp || (s->size && at < s->sp))
 			return KWALK_STOP_STACK;
 		s->sp = at;
 		s->ip = kwalk_read(s, at - 8);
@@ -288,10 +348,12 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 	s->sp = kwalk_read(s, at + KWALK_REGS_SP_AT);
 	if (!s->bp_at && kind != KWALK_IRET_SP)
 		s->bp_at = at + KWALK_REGS_BP_AT;
+	/* Now: the bounds will be those of the stack that was interrupted. */
+	if (s->bp_at)
+		s->bp = kwalk_within(s, s->bp_at, 8) ? kwalk_read(s, s->bp_at) : 0;
+	s->bp_at = 0;
 	/* An interrupt on the same stack: what it interrupted lies above its registers. */
-	if (s->size && kwalk_within(s, s->sp, 0) && s->sp <= at)
-		return KWALK_STOP_STACK;
-	if (s->size && !kwalk_within(s, s->sp, 0))
+	if (s->size && (s->sp <= at || !kwalk_within(s, s->sp, 0)))
 		return KWALK_STOP_STACK;
 	kwalk_enter_stack(s);
 	return KWALK_STOPS;
@@ -300,15 +362,13 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 /* One frame: its word, and s is its caller's.  KWALK_STOPS: go on. */
 KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s)
 {
-	__u64 ip = s->ip, cfa;
+	__u64 ip = s->ip, at = s->signal ? ip : ip - 1, cfa;
 	__u32 rule, kind;
 
-	if (!kwalk_is_text(ip))
-		return KWALK_STOP_TEXT;
-	rule = kwalk_rule(s->signal ? ip : ip - 1);
+	rule = kwalk_is_text(ip) ? kwalk_rule(at) : kwalk_module_rule(s, at);
 	kind = KWALK_RULE_KIND(rule);
 	if (kind == KWALK_UNKNOWN)
-		return KWALK_STOP_RULE;
+		return kwalk_is_text(ip) ? KWALK_STOP_RULE : KWALK_STOP_TEXT;
 	s->words[s->nr & KWALK_MAX_FRAMES] = ip;
 	s->nr++;
 	if (kind != KWALK_CALL_SP && s->bp_at) {
@@ -339,11 +399,11 @@ KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
 		return KWALK_STOP_OFF;
 #pragma clang loop unroll(disable)
 	for (i = 0; i < KWALK_ROUND && stop == KWALK_STOPS; i++)
-		stop = s->nr < kwalk_settings.frames ? kwalk_frame(s) : KWALK_DONE;
+		stop = s->nr < s->most ? kwalk_frame(s) : KWALK_DONE;
 	return stop;
 }
 
-/* From the frame whose ip, sp, bp or bp_at and signal are set.  The rest of s is set here. */
+/* From the frame whose ip, sp, bp or bp_at and signal are set, as kwalk_begin_...() does. */
 KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
 {
 	__u32 stop = KWALK_STOPS, i;
@@ -351,14 +411,20 @@ KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
 	if (!s)
 		return KWALK_STOP_OFF;
 	s->nr = 0;
-	if (!kwalk_settings.text_size || kwalk_off)
+	s->modules = 0;
+	if (!kwalk_settings.text_size || kwalk_state.off)
 		return KWALK_STOP_OFF;
 	kwalk_enter_stack(s);
 	kwalk_copy(s);
 #pragma clang loop unroll(disable)
 	for (i = 0; i <= KWALK_MAX_FRAMES / KWALK_ROUND && stop == KWALK_STOPS; i++)
 		stop = kwalk_round(s);
-	return stop == KWALK_STOPS ? KWALK_DONE : stop;
+	if (stop == KWALK_STOPS)
+		stop = KWALK_DONE;
+	/* Elsewhere for good: between two tasks in __switch_to(), in entry code. */
+	if (stop == KWALK_DONE && !s->size)
+		return KWALK_STOP_STACK;
+	return stop == KWALK_DONE && s->modules && !kwalk_modules_hold(s) ? KWALK_STOP_TEXT : stop;
 }
 
 /* ---- checks --------------------------------------------------------------------------------- */
@@ -370,7 +436,11 @@ KWALK_INLINE void kwalk_add(__u64 *n)
 
 KWALK_INLINE bool kwalk_due(__u64 walked)
 {
-	return walked < kwalk_settings.check_first || !(walked & kwalk_settings.check_mask);
+	__u64 n = walked + (walked >> kwalk_settings.check_shift);
+
+	/* Not with the same phase for ever: events often come in turns. */
+	return walked < kwalk_settings.check_first ||
+	       !(n & ((1ull << kwalk_settings.check_shift) - 1));
 }
 
 KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *a, const struct kwalk_stack *b)
@@ -398,99 +468,176 @@ KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s)
 	return n;
 }
 
+/*
+ * Kernels from 5.3 (83f44ae0f8af) on, but for stable ones since late 2025, tell the first frame of a
+ * tracepoint's stack twice: once is enough.  No such frame calls itself.
+ */
+KWALK_GLOBAL int kwalk_once(struct kwalk_stack *s)
+{
+	__u32 i;
+
+	if (!s || s->nr < 2 || s->words[0] != s->words[1])
+		return 0;
+	s->nr--;
+	kwalk_state.doubled = 1;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
+		if (i >= s->nr)
+			break;
+		*(volatile __u64 *)&s->words[i] = s->words[i + 1]; /* no memmove() here */
+	}
+	return 0;
+}
+
+/* The same at a tracepoint. */
+KWALK_INLINE long kwalk_by_kernel_once(void *ctx, struct kwalk_stack *s)
+{
+	long n = kwalk_by_kernel(ctx, s);
+
+	if (n <= 0)
+		return n;
+	kwalk_once(s);
+	return s->nr * sizeof(*s->words);
+}
+
 /* A walk has differed: none is begun any more. */
 KWALK_INLINE void kwalk_stop(void)
 {
-	__sync_lock_test_and_set(&kwalk_off, 1);
+	__sync_lock_test_and_set(&kwalk_state.off, 1);
 }
 
 /*
  * The kernel's own stack beside the walked one.  Where they differ, s becomes the kernel's, and
  * nothing is walked any more.
  */
-KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s)
+KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s, bool tracepoint)
 {
 	struct kwalk_other_ref other = kwalk_other_claim();
 	enum kwalk_verdict verdict = KWALK_UNCHECKED;
 
 	if (!other.data)
 		return verdict;
-	if (kwalk_by_kernel(ctx, other.data) >= 0)
+	/* It tells nothing while it handles an interrupt for a guest. */
+	if (kwalk_by_kernel(ctx, other.data) > 0) {
+		if (tracepoint)
+			kwalk_once(other.data);
 		verdict = kwalk_compare(s, other.data) ? KWALK_DIFFERED : KWALK_AGREED;
-	if (verdict == KWALK_DIFFERED) {
-		kwalk_stop();
-		kwalk_by_kernel(ctx, s);
 	}
 	kwalk_other_release(&other);
+	if (verdict == KWALK_DIFFERED)
+		kwalk_stop();
 	return verdict;
 }
 
-/* The stack from where s begins: bytes in s->words, or the error of bpf_get_stack(). */
-KWALK_INLINE long kwalk_get(void *ctx, struct kwalk_stack *s)
+/* Walks from where s begins.  False: bpf_get_stack() is to tell the stack. */
+KWALK_INLINE bool kwalk_get(void *ctx, struct kwalk_stack *s, bool tracepoint)
 {
 	__u32 zero = 0, stop = kwalk_walk(s);
 	struct kwalk_counts *c = bpf_map_lookup_elem(&kwalk_counts, &zero);
+	enum kwalk_verdict verdict;
 
 	if (!c || stop >= KWALK_STOPS)
-		return kwalk_by_kernel(ctx, s);
+		return false;
 	s->stop = stop;
 	if (stop != KWALK_DONE) {
 		kwalk_add(&c->stopped[stop]);
-		return kwalk_by_kernel(ctx, s);
+		return false;
 	}
-	if (kwalk_due(__sync_fetch_and_add(&c->stopped[KWALK_DONE], 1)))
-		kwalk_add(&c->checks[kwalk_check(ctx, s)]);
-	return s->nr * sizeof(*s->words);
+	if (!kwalk_due(__sync_fetch_and_add(&c->stopped[KWALK_DONE], 1)))
+		return true;
+	verdict = kwalk_check(ctx, s, tracepoint);
+	kwalk_add(&c->checks[verdict]);
+	return verdict != KWALK_DIFFERED;
 }
 
 /* ---- starts --------------------------------------------------------------------------------- */
 
-/* False: there is no table. */
+/*
+ * False: there is no table, or these are the registers of a program in user space, as at the
+ * tracepoints of system calls before Linux 6.12: the kernel tells no stack then.
+ */
 KWALK_INLINE bool kwalk_begin_tracepoint(void *ctx, struct kwalk_stack *s)
 {
-	__u64 frame;
+	__u64 regs, frame;
 
 	if (!kwalk_settings.text_size)
 		return false;
 	s->copied = 0;
-	frame = kwalk_read(s, kwalk_read(s, (__u64)ctx) + KWALK_REGS_SP_AT);
+	regs = kwalk_read(s, (__u64)ctx);
+	if (kwalk_read(s, regs + KWALK_REGS_CS_AT) & KWALK_USER_MODE)
+		return false;
+	frame = kwalk_read(s, regs + KWALK_REGS_SP_AT);
 	s->ip = kwalk_read(s, frame + 8);
 	s->sp = frame + 16;
 	s->bp = 0;
 	s->bp_at = frame;
 	s->signal = 0;
+	s->most = kwalk_settings.frames - kwalk_state.doubled;
 	return true;
 }
+
+/* A register of a perf_event program's context. */
+#define KWALK_SAMPLE_REG(ctx, at) (((const __u64 *)(ctx))[(at) / 8])
 
 /*
- * False: no table, or user space was interrupted; whether that is a stack of no frames or an error
- * is for bpf_get_stack() to say.
+ * False: no table; or user space was interrupted, and whether that is a stack of no frames or an
+ * error is for bpf_get_stack() to say; or a software event, which interrupted nothing.
  */
-KWALK_INLINE bool kwalk_begin_sample(struct bpf_perf_event_data *ctx, struct kwalk_stack *s)
+KWALK_INLINE bool kwalk_begin_sample(void *ctx, struct kwalk_stack *s)
 {
-	if (!kwalk_settings.text_size || ctx->regs.cs & KWALK_USER_MODE)
+	if (!kwalk_settings.text_size || KWALK_SAMPLE_REG(ctx, KWALK_REGS_CS_AT) & KWALK_USER_MODE ||
+	    !(KWALK_SAMPLE_REG(ctx, KWALK_REGS_FLAGS_AT) & KWALK_FLAGS_FIXED))
 		return false;
 	s->copied = 0;
-	s->ip = ctx->regs.rip;
-	s->sp = ctx->regs.rsp;
-	s->bp = ctx->regs.rbp;
+	s->ip = KWALK_SAMPLE_REG(ctx, KWALK_REGS_IP_AT);
+	s->sp = KWALK_SAMPLE_REG(ctx, KWALK_REGS_SP_AT);
+	s->bp = KWALK_SAMPLE_REG(ctx, KWALK_REGS_BP_AT);
 	s->bp_at = 0;
 	s->signal = 1;
+	s->most = kwalk_settings.frames;
 	return true;
 }
 
-/* Of a program of type TRACEPOINT. */
+/* Of a program of type TRACEPOINT: bytes in s->words, or the error of bpf_get_stack(). */
 KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
 {
 	s->stop = KWALK_STOP_OFF;
-	return kwalk_begin_tracepoint(ctx, s) ? kwalk_get(ctx, s) : kwalk_by_kernel(ctx, s);
+	if (kwalk_begin_tracepoint(ctx, s) && kwalk_get(ctx, s, true))
+		return s->nr * sizeof(*s->words);
+	return kwalk_by_kernel_once(ctx, s);
 }
 
-/* Of a program of type PERF_EVENT. */
-KWALK_INLINE long kwalk_sample(struct bpf_perf_event_data *ctx, struct kwalk_stack *s)
+/* Of a program of type PERF_EVENT, whose event has no PERF_SAMPLE_CALLCHAIN; the same. */
+KWALK_INLINE long kwalk_sample(void *ctx, struct kwalk_stack *s)
 {
-	s->stop = ctx->regs.cs & KWALK_USER_MODE ? KWALK_DONE : KWALK_STOP_OFF;
-	return kwalk_begin_sample(ctx, s) ? kwalk_get(ctx, s) : kwalk_by_kernel(ctx, s);
+	s->stop = KWALK_STOP_OFF;
+	if (kwalk_begin_sample(ctx, s) && kwalk_get(ctx, s, false))
+		return s->nr * sizeof(*s->words);
+	return kwalk_by_kernel(ctx, s);
+}
+
+/* ---- modules that come and go ----------------------------------------------------------------- */
+
+KWALK_INLINE int kwalk_modules_changed(void)
+{
+	struct kwalk_modules *m = kwalk_get_modules();
+
+	if (m)
+		__sync_fetch_and_add(&m->changed, 1);
+	return 0;
+}
+
+/* Before a module's first instruction runs, and before its text goes away. */
+SEC("raw_tp/module_load")
+int kwalk_module_load(void *ctx)
+{
+	return kwalk_modules_changed();
+}
+
+SEC("raw_tp/module_free")
+int kwalk_module_free(void *ctx)
+{
+	return kwalk_modules_changed();
 }
 
 #endif /* KWALK_BPF_H */

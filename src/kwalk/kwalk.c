@@ -13,17 +13,29 @@
 #include <bpf/btf.h>
 
 #include "cleanup.h"
-#include "kwalk_copy.h"
 #include "kwalk_copy.skel.h"
+#include "kwalk_internal.h"
 #include "log.h"
 #include "orc.h"
 
-struct kwalk {
-	uint64_t text;
-	uint32_t text_size;
-	enum kwalk_reader reader;
-	struct orc_compiled table;
-};
+#define KWALK_ROOM_BLOCKS 8192 /* 2 MiB of text of modules that come later */
+#define KWALK_ROOM_ROWS (64 << 10)
+
+static size_t index_size(const struct kwalk *k)
+{
+	return (k->table.nr_blocks + k->room_blocks) * sizeof(struct kwalk_block);
+}
+
+static size_t rows_size(const struct kwalk *k)
+{
+	return (k->table.nr_rows + k->room_rows) * sizeof(struct kwalk_row);
+}
+
+static void unmap(void *p, size_t size)
+{
+	if (p)
+		munmap(p, size);
+}
 
 /* ---- symbols -------------------------------------------------------------------------------- */
 
@@ -34,6 +46,7 @@ enum symbol {
 	ORC_IPS_END,
 	ORC_ENTRIES,
 	ORC_ENTRIES_END,
+	MODULES, /* the list of them, where there are any; it is data, which not all kernels name */
 	FGRAPH_RETURN, /* where function_graph and kretprobes let functions return to */
 	RETHOOK_RETURN,
 	KRETPROBE_RETURN,
@@ -48,6 +61,7 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 	[ORC_IPS_END] = "__stop_orc_unwind_ip",
 	[ORC_ENTRIES] = "__start_orc_unwind",
 	[ORC_ENTRIES_END] = "__stop_orc_unwind",
+	[MODULES] = "modules",
 	[FGRAPH_RETURN] = "return_to_handler",
 	[RETHOOK_RETURN] = "arch_rethook_trampoline",
 	[KRETPROBE_RETURN] = "__kretprobe_trampoline",
@@ -95,14 +109,14 @@ static int read_symbols(uint64_t *symbols)
 
 static int copy_part(struct kwalk_copy_bpf *skel, uint64_t from, uint32_t len)
 {
-	struct kwalk_copy c = { .from = from, .len = len };
+	struct kwalk_copy c = { .from = from, .len = len, .err = -EFAULT };
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &c, .ctx_size_in = sizeof(c));
 	int err = bpf_prog_test_run_opts(bpf_program__fd(skel->progs.copy), &o);
 
 	return err ? -errno : c.err;
 }
 
-static int copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, void **ret_bytes)
+int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, void **ret_bytes)
 {
 	size_t size = sizeof(struct kwalk_copied), at, n;
 	_cleanup_free_ char *to = malloc(len);
@@ -127,13 +141,12 @@ static int copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, v
 	return 0;
 }
 
-static int compile(struct kwalk *k, const struct orc_layout *layout, const uint64_t *symbols,
-		   struct kwalk_copy_bpf *skel)
+static int compile(struct kwalk *k, const uint64_t *symbols)
 {
 	size_t nr = (symbols[ORC_IPS_END] - symbols[ORC_IPS]) / sizeof(int32_t);
 	_cleanup_free_ void *ips = NULL, *entries = NULL;
 	struct orc_tables t = {
-		.layout = layout,
+		.layout = &k->layout,
 		.ips_at = symbols[ORC_IPS],
 		.nr = nr,
 		.text = symbols[TEXT],
@@ -149,8 +162,9 @@ static int compile(struct kwalk *k, const struct orc_layout *layout, const uint6
 	for (i = FGRAPH_RETURN; i <= KRETPROBE_RETURN; i++)
 		if (symbols[i])
 			t.marks[t.nr_marks++] = symbols[i];
-	err = copy_kernel(skel, symbols[ORC_IPS], nr * sizeof(int32_t), &ips) ?:
-		      copy_kernel(skel, symbols[ORC_ENTRIES], nr * ORC_ENTRY_SIZE, &entries);
+	err = kwalk__copy_kernel(k->skel, symbols[ORC_IPS], nr * sizeof(int32_t), &ips) ?:
+		      kwalk__copy_kernel(k->skel, symbols[ORC_ENTRIES], nr * ORC_ENTRY_SIZE,
+					 &entries);
 	if (err)
 		return err;
 	t.ips = ips;
@@ -163,29 +177,47 @@ static int compile(struct kwalk *k, const struct orc_layout *layout, const uint6
 	return err;
 }
 
-static void free_skeleton(struct kwalk_copy_bpf **skel)
+/* Room for the modules that are there, and some that may come. */
+static int plan_room(struct kwalk *k)
 {
-	kwalk_copy_bpf__destroy(*skel);
+	struct module_tables t;
+	int err = module_tables__read(k, KWALK_MAX_BLOCKS, KWALK_MAX_ROWS / 2, &t);
+
+	if (err || !k->modules_at)
+		return err;
+	k->room_blocks = t.nr_blocks + t.nr_blocks / 4 + KWALK_ROOM_BLOCKS;
+	k->room_rows = t.nr_rows + t.nr_rows / 4 + KWALK_ROOM_ROWS;
+	module_tables__free(&t);
+	return 0;
+}
+
+/* THREAD_SIZE: a task's stack is a member of union thread_union. */
+static uint32_t stack_size(const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, "thread_union", BTF_KIND_UNION);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+
+	return t && t->size >= 4096 && !(t->size & (t->size - 1)) ? t->size : 16384;
 }
 
 static int read_tables(struct kwalk *k, const struct btf *btf)
 {
-	_cleanup_(free_skeleton) struct kwalk_copy_bpf *skel = NULL;
 	uint64_t symbols[NR_SYMBOLS] = { 0 };
-	struct orc_layout layout;
 	int err;
 
 	k->reader = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0 ?
 			    KWALK_BY_COPY :
 			    KWALK_BY_LOAD;
-	err = orc_layout__read(btf, &layout) ?: read_symbols(symbols);
+	k->stack_size = stack_size(btf);
+	err = orc_layout__read(btf, &k->layout) ?: read_symbols(symbols);
 	if (err)
 		return err;
-	skel = kwalk_copy_bpf__open_and_load();
-	if (!skel)
+	k->skel = kwalk_copy_bpf__open_and_load();
+	if (!k->skel)
 		return log_msg(STK_LOG_DEBUG, -errno,
 			       "load the program that copies the kernel's unwind rules");
-	return compile(k, &layout, symbols, skel);
+	k->modules_at = symbols[MODULES];
+	return compile(k, symbols) ?: plan_room(k);
 }
 
 int kwalk__new(struct kwalk **ret_kwalk)
@@ -208,16 +240,25 @@ int kwalk__new(struct kwalk **ret_kwalk)
 
 void kwalk__free(struct kwalk *k)
 {
+	unsigned int i;
+
 	if (!k)
 		return;
+	if (k->modules) /* nobody follows them any more */
+		__atomic_store_n(&k->modules->valid, 0, __ATOMIC_SEQ_CST);
+	for (i = 0; i < ARRAY_SIZE(k->links); i++)
+		bpf_link__destroy(k->links[i]);
+	unmap(k->modules, sizeof(*k->modules));
+	unmap(k->index, index_size(k));
+	unmap(k->rows, rows_size(k));
 	orc_compiled__free(&k->table);
+	kwalk_copy_bpf__destroy(k->skel);
 	free(k);
 }
 
 size_t kwalk__size(const struct kwalk *k)
 {
-	return k->table.nr_blocks * sizeof(*k->table.index) +
-	       k->table.nr_rows * sizeof(*k->table.rows);
+	return index_size(k) + rows_size(k);
 }
 
 /* ---- the object ----------------------------------------------------------------------------- */
@@ -282,19 +323,20 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 
 	if (!k)
 		return 0;
-	err = read_settings(obj, &s)					 ?:
-		      size_table(obj, "kwalk_index", k->table.nr_blocks) ?:
-		      size_table(obj, "kwalk_rows", k->table.nr_rows);
+	err = read_settings(obj, &s)							  ?:
+		      size_table(obj, "kwalk_index", k->table.nr_blocks + k->room_blocks) ?:
+		      size_table(obj, "kwalk_rows", k->table.nr_rows + k->room_rows);
 	if (err)
 		return err;
 	s.text = k->text;
 	s.text_size = k->text_size;
 	s.reader = k->reader;
 	s.frames = max_frames();
+	s.stack_size = k->stack_size;
 	return write_settings(obj, &s);
 }
 
-int kwalk__check_often(struct bpf_object *obj, uint32_t first, uint32_t mask)
+int kwalk__set_checks(struct bpf_object *obj, uint32_t first, uint32_t shift)
 {
 	struct kwalk_settings s;
 	int err = read_settings(obj, &s);
@@ -302,34 +344,68 @@ int kwalk__check_often(struct bpf_object *obj, uint32_t first, uint32_t mask)
 	if (err)
 		return err;
 	s.check_first = first;
-	s.check_mask = mask;
+	s.check_shift = shift;
 	return write_settings(obj, &s);
 }
 
-static int fill(const struct bpf_object *obj, const char *name, const void *from, size_t len)
+static int map_whole(const struct bpf_object *obj, const char *name, size_t size, void *ret)
 {
 	struct bpf_map *m = find_map(obj, name);
-	void *to;
+	void *p;
 
 	if (!m)
-		return log_err(-ENOENT, "fill %s: the object has no such map", name);
-	to = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(m), 0);
-	if (to == MAP_FAILED)
+		return log_err(-ENOENT, "map %s: the object has no such map", name);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(m), 0);
+	if (p == MAP_FAILED)
 		return log_err(-errno, "map %s", name);
-	memcpy(to, from, len);
-	munmap(to, len);
+	*(void **)ret = p;
 	return 0;
 }
 
-int kwalk__fill(const struct kwalk *k, struct bpf_object *obj)
+static int attach(struct kwalk *k, struct bpf_object *obj, unsigned int i, const char *program,
+		  const char *event)
 {
-	const struct orc_compiled *t;
+	struct bpf_program *p = bpf_object__find_program_by_name(obj, program);
+
+	k->links[i] = p ? bpf_program__attach_raw_tracepoint(p, event) : NULL;
+	return k->links[i] ? 0 : log_err(p ? -errno : -ENOENT, "attach %s", program);
+}
+
+/* From now on the tables can be used. */
+static int set_on(const struct bpf_object *obj)
+{
+	struct bpf_map *m = find_map(obj, ".data.kwalk");
+	struct kwalk_state state = { 0 };
+	uint32_t zero = 0;
+
+	if (!m || bpf_map_update_elem(bpf_map__fd(m), &zero, &state, 0))
+		return log_err(m ? -errno : -ENOENT, "switch the kernel walk on");
+	return 0;
+}
+
+int kwalk__start(struct kwalk *k, struct bpf_object *obj)
+{
+	struct orc_compiled *t;
+	int err;
 
 	if (!k)
 		return 0;
 	t = &k->table;
-	return fill(obj, "kwalk_rows", t->rows, t->nr_rows * sizeof(*t->rows)) ?:
-		       fill(obj, "kwalk_index", t->index, t->nr_blocks * sizeof(*t->index));
+	err = map_whole(obj, "kwalk_index", index_size(k), &k->index) ?:
+		      map_whole(obj, "kwalk_rows", rows_size(k), &k->rows);
+	if (err)
+		return err;
+	memcpy(k->rows, t->rows, t->nr_rows * sizeof(*t->rows));
+	memcpy(k->index, t->index, t->nr_blocks * sizeof(*t->index));
+	free(take_ptr(t->rows));
+	free(take_ptr(t->index));
+	err = set_on(obj);
+	if (err || !k->modules_at)
+		return err;
+	return map_whole(obj, "kwalk_modules", sizeof(*k->modules), &k->modules) ?:
+		       attach(k, obj, 0, "kwalk_module_load", "module_load")	 ?:
+		       attach(k, obj, 1, "kwalk_module_free", "module_free")	 ?:
+										   kwalk__refresh(k);
 }
 
 static void add_counts(struct kwalk_counts *sum, const struct kwalk_counts *c)

@@ -7,8 +7,8 @@
  *	skel = prog_bpf__open();
  *	kwalk__prepare(k, skel->obj);
  *	prog_bpf__load(skel);
- *	kwalk__fill(k, skel->obj);
- *	... attach, and when done
+ *	kwalk__start(k, skel->obj);
+ *	... attach, kwalk__refresh(k) now and then, detach, and when done
  *	kwalk__free(k);
  *
  * Without kwalk__prepare(), or with k NULL, the programs work as well: bpf_get_stack() tells all
@@ -43,14 +43,20 @@ size_t kwalk__size(const struct kwalk *k);
  */
 int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj);
 
-/*
- * Compare the first so many walks of each CPU, then those whose number & mask is 0; before
- * loading.
- */
-int kwalk__check_often(struct bpf_object *obj, uint32_t first, uint32_t mask);
+/* Compare the first so many walks of each CPU, then one in 1 << shift; before loading. */
+int kwalk__set_checks(struct bpf_object *obj, uint32_t first, uint32_t shift);
 
-/* After it was loaded, before its programs are attached. */
-int kwalk__fill(const struct kwalk *k, struct bpf_object *obj);
+/*
+ * After it was loaded, before its programs are attached: fills the tables, and attaches the programs
+ * that notice when modules come and go.  k is to be freed after the object's programs are detached.
+ */
+int kwalk__start(struct kwalk *k, struct bpf_object *obj);
+
+/*
+ * Now and then while the programs run: reads the rules of modules again if one has come or gone.
+ * Until then bpf_get_stack() tells all stacks with frames in modules.  An error is told once.
+ */
+int kwalk__refresh(struct kwalk *k);
 
 /* What happened so far, of all CPUs. */
 int kwalk__counts(const struct bpf_object *obj, struct kwalk_counts *ret_counts);

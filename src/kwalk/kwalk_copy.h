@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What the program that copies kernel memory is asked, and where it puts the bytes. */
+/* What the programs that read kernel memory for the loader are asked, and where the answers are. */
 #ifndef KWALK_COPY_H
 #define KWALK_COPY_H
 
@@ -9,6 +9,19 @@ struct kwalk_copy {
 	__u64 from;
 	__u32 len; /* at most sizeof(struct kwalk_copied) */
 	__s32 err; /* of bpf_probe_read_kernel() */
+};
+
+struct kwalk_list {
+	__u64 head; /* address of the kernel's list of modules */
+	__u32 nr; /* found: so many struct kwalk_found */
+	__s32 err; /* -95: this kernel's struct module is not known; -7: too many */
+};
+
+/* A module; its init section, which goes away, is not told. */
+struct kwalk_found {
+	__u64 text, ips, entries;
+	__u32 size; /* of text, bytes */
+	__u32 nr; /* of ips and entries */
 };
 
 struct kwalk_copied {

@@ -14,7 +14,9 @@
 #ifndef KWALK_LAYOUT_H
 #define KWALK_LAYOUT_H
 
+#ifndef __VMLINUX_H__
 #include <linux/types.h>
+#endif
 
 /*
  * A rule:
@@ -58,9 +60,29 @@ struct kwalk_row {
 	__u32 rule;
 };
 
+/*
+ * The text of modules.  A program on module_load and module_free raises `changed` before a module's
+ * text runs or goes away; the loader then makes `valid` 0, writes index, rows and these, and sets
+ * `valid` to 1 + the value of `changed` they are for.  A walk that meets other values gives up.
+ */
+#define KWALK_MAX_MODULES 1024
+
+struct kwalk_module {
+	__u64 text;
+	__u32 size; /* bytes */
+	__u32 block; /* of its first 256 bytes, in kwalk_index */
+};
+
+struct kwalk_modules {
+	__u64 changed;
+	__u64 valid; /* 0: none of this is */
+	__u32 nr, pad;
+	struct kwalk_module module[KWALK_MAX_MODULES]; /* by address, none overlaps another */
+};
+
 #define KWALK_BLOCK_SHIFT 8
 #define KWALK_BLOCK (1u << KWALK_BLOCK_SHIFT)
-#define KWALK_MAX_BLOCKS (1u << 18) /* 64 MiB of text */
+#define KWALK_MAX_BLOCKS (1u << 19) /* 128 MiB from the first text to the last */
 #define KWALK_MAX_ROWS (1u << 24)
 #define KWALK_CACHE 16384 /* rules found, by address */
 
@@ -100,13 +122,19 @@ struct kwalk_settings {
 	__u32 text_size; /* bytes; 0: no table, every stack comes from bpf_get_stack() */
 	__u32 stack_size; /* of a task, bytes, a power of two */
 	__u32 check_first; /* so many walks of each CPU are compared with bpf_get_stack(), */
-	__u32 check_mask; /* and then those whose number & mask is 0 */
+	__u32 check_shift; /* and then one in 1 << shift */
 	__u32 reader; /* enum kwalk_reader */
 	__u32 frames; /* as deep as bpf_get_stack() goes, at most KWALK_MAX_FRAMES */
 };
 
 #define KWALK_CHECK_FIRST 64
-#define KWALK_CHECK_MASK 1023
+#define KWALK_CHECK_SHIFT 10
+
+/* In .data. */
+struct kwalk_state {
+	__u32 off; /* not started yet, or a walk has differed: none is begun */
+	__u32 doubled; /* 1: this kernel tells the first frame of a tracepoint's stack twice */
+};
 
 /* Of one CPU; a sum over CPUs is what happened. */
 struct kwalk_counts {

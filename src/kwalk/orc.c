@@ -37,7 +37,7 @@ static bool read_member(const struct btf *btf, const struct btf_type *t, unsigne
 	if (name && !strcmp(name, "bp_offset"))
 		return at == 16;
 	if (!field)
-		return true; /* padding */
+		return !name || !*name; /* padding; anything else is news */
 	if (at < BITS_AT || !bits || at + bits > BITS_AT + 16)
 		return false;
 	*field = (struct orc_field){ .shift = at - BITS_AT, .bits = bits };
@@ -182,6 +182,8 @@ static uint32_t rule_of(const struct orc_tables *t, size_t i)
 		return KWALK_RULE(KWALK_END, 0, 0);
 	if (kind == KWALK_UNKNOWN || !bp_of(&e, kind, &bp))
 		return KWALK_RULE_NONE;
+	if (kind == KWALK_CALL_SP || kind == KWALK_CALL_BP)
+		return e.signal ? KWALK_RULE_NONE : KWALK_RULE(kind, e.sp_offset, 0) | bp;
 	return KWALK_RULE(kind, e.sp_offset, 0) | bp | (e.signal ? KWALK_RULE_SIGNAL : 0);
 }
 
@@ -333,7 +335,8 @@ int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled)
 	uint64_t blocks = (t->text_end - t->text + KWALK_BLOCK - 1) >> KWALK_BLOCK_SHIFT;
 	int err;
 
-	if (t->text_end <= t->text || blocks > KWALK_MAX_BLOCKS || !t->nr ||
+	if (t->text_end <= t->text ||
+	    t->text_end - t->text > (uint64_t)KWALK_MAX_BLOCKS << KWALK_BLOCK_SHIFT || !t->nr ||
 	    t->nr > ORC_MAX_ENTRIES || t->nr_marks > ORC_MAX_MARKS)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG,
 			       "read the kernel's unwind rules: %zu entries for %llu bytes of text",

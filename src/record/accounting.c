@@ -7,6 +7,8 @@
 #include "balance.h"
 #include "cleanup.h"
 #include "event.h"
+#include "kwalk/kwalk.h"
+#include "log.h"
 #include "programs_internal.h"
 
 #define SUM_TRIES 16
@@ -98,6 +100,9 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 	int err;
 
 	memset(ret_counters, 0, p->nr_events * sizeof(*ret_counters));
+	if (kwalk__refresh(p->kwalk))
+		log_warn("the unwind rules of modules cannot be read: the kernel walks the stacks with "
+			 "their frames");
 	err = programs__refresh_cpus(p);
 	if (!err)
 		err = attach__misses(p);

@@ -73,6 +73,8 @@ void programs__choose(struct programs *p)
 	bpf_program__set_autoload(s->progs.begin_program, p->opts.user_stacks);
 	choose_probes(p);
 	bpf_map__set_autocreate(s->maps.kwalk_counts, false);
+	bpf_program__set_autoload(s->progs.kwalk_module_load, p->kwalk);
+	bpf_program__set_autoload(s->progs.kwalk_module_free, p->kwalk);
 	bpf_program__set_autoload(s->progs.locate, true);
 	bpf_program__set_autoload(s->progs.calibrate, true);
 	bpf_program__set_autoload(s->progs.calibrate_signal, true);

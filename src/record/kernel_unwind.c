@@ -38,13 +38,9 @@ int programs__prepare_walk(struct programs *p)
 	return kwalk__prepare(p->kwalk, p->skel->obj);
 }
 
-int programs__fill_walk(struct programs *p)
+int programs__start_walk(struct programs *p)
 {
-	int err = kwalk__fill(p->kwalk, p->skel->obj);
-
-	kwalk__free(p->kwalk);
-	p->kwalk = NULL;
-	return err;
+	return kwalk__start(p->kwalk, p->skel->obj);
 }
 
 struct programs_unverified programs__unverified(const struct programs *p, unsigned int event)

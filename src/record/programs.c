@@ -321,7 +321,7 @@ static int load(struct programs *p)
 	err = record_bpf__load(p->skel);
 	if (err)
 		return log_err(err, "the kernel does not load the BPF programs");
-	err = programs__fill_walk(p);
+	err = programs__start_walk(p);
 	if (err)
 		return err;
 	err = map_memories(p);

@@ -43,7 +43,7 @@ struct programs {
 	struct programs_opts opts;
 	struct record_bpf *skel;
 	struct stackmap *stackmap;
-	struct kwalk *kwalk; /* while loading */
+	struct kwalk *kwalk; /* NULL: the kernel walks stacks */
 	const char *not_walked; /* why; NULL: stacks are walked */
 	struct percpu_layout layout;
 	struct bpf_link *calibration, *follow, *begin, *command;
@@ -74,7 +74,7 @@ void programs__choose(struct programs *p);
 /* Before loading: the walk's tables, or why there are none. */
 int programs__prepare_walk(struct programs *p);
 /* After it. */
-int programs__fill_walk(struct programs *p);
+int programs__start_walk(struct programs *p);
 
 /* ---- calibrate.c ---------------------------------------------------------------------------- */
 

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	err = skel ? kwalk__new(&k)		   ?:
 		      kwalk__prepare(k, skel->obj) ?:
 		      walkcost_bpf__load(skel)	   ?:
-						     kwalk__fill(k, skel->obj) :
+						     kwalk__start(k, skel->obj) :
 		     -errno;
 	if (err) {
 		fprintf(stderr, "walkcost: load: %s\n", strerror(-err));

@@ -181,8 +181,8 @@ int main(int argc, char **argv)
 	err = !skel ? -errno : strcmp(argv[1], "none") ? kwalk__new(&k) : 0;
 	if (err)
 		return err == -ENOTSUP ? 77 : 1;
-	if (kwalk__prepare(k, skel->obj) || kwalk__check_often(skel->obj, 0, 0) ||
-	    walk_dropin_bpf__load(skel) || kwalk__fill(k, skel->obj))
+	if (kwalk__prepare(k, skel->obj) || kwalk__set_checks(skel->obj, 0, 0) ||
+	    walk_dropin_bpf__load(skel) || kwalk__start(k, skel->obj))
 		return 1;
 	spoil_rules(skel->maps.kwalk_rows, argv[1]);
 	attach_events(&links, skel->progs.at_event, argv[2]);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* What kwalk.c and modules.c share. */
+#ifndef KWALK_INTERNAL_H
+#define KWALK_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "kwalk.h"
+#include "kwalk_copy.h"
+#include "orc.h"
+
+/* Tables of modules, beside each other; blocks and rows count from 0 here. */
+struct module_tables {
+	struct kwalk_module *modules;
+	struct kwalk_block *index;
+	struct kwalk_row *rows;
+	uint32_t nr, nr_blocks, nr_rows;
+};
+
+struct kwalk {
+	struct kwalk_copy_bpf *skel;
+	struct orc_layout layout;
+	uint64_t text;
+	uint32_t text_size, stack_size;
+	enum kwalk_reader reader;
+	struct orc_compiled table; /* of the kernel's own text; without memory once it is in the maps */
+	uint64_t modules_at; /* the kernel's list of modules; 0: not known */
+	uint32_t room_blocks, room_rows; /* for tables of modules */
+	/* once started */
+	struct bpf_link *links[2]; /* of module_load and module_free */
+	struct kwalk_modules *modules; /* NULL: modules are not followed */
+	struct kwalk_block *index;
+	struct kwalk_row *rows;
+	bool failed; /* to read tables of modules: that is not tried again */
+};
+
+/* Of kernel memory; *ret_bytes is to be freed. */
+int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, void **ret_bytes);
+
+/*
+ * The tables of all modules that are there.  Those that cannot be read, or go beyond the room, are
+ * left out: their frames are the kernel's to walk.
+ */
+int module_tables__read(const struct kwalk *k, uint32_t room_blocks, uint32_t room_rows,
+			struct module_tables *ret_tables);
+void module_tables__free(struct module_tables *t);
+
+#endif /* KWALK_INTERNAL_H */

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Unwind rules of modules: at the start, and again whenever one has come or gone. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <bpf/bpf.h>
+
+#include "cleanup.h"
+#include "kwalk_copy.skel.h"
+#include "kwalk_internal.h"
+#include "log.h"
+
+void module_tables__free(struct module_tables *t)
+{
+	free(t->modules);
+	free(t->index);
+	free(t->rows);
+	*t = (struct module_tables){ 0 };
+}
+
+static int list(const struct kwalk *k, struct kwalk_found **ret_found, uint32_t *ret_nr)
+{
+	struct kwalk_list l = { .head = k->modules_at };
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &l, .ctx_size_in = sizeof(l));
+	int fd = bpf_map__fd(k->skel->maps.copied);
+	struct kwalk_found *found;
+	void *copied;
+
+	*ret_nr = 0;
+	*ret_found = NULL;
+	if (bpf_prog_test_run_opts(bpf_program__fd(k->skel->progs.list_modules), &o))
+		return -errno;
+	if (l.err == -EOPNOTSUPP) /* a kernel without modules */
+		return 0;
+	if (l.err || l.nr > KWALK_MAX_MODULES)
+		return l.err ?: -EPROTO;
+	found = malloc(MAX(l.nr, 1u) * sizeof(*found));
+	if (!found)
+		return -ENOMEM;
+	copied = mmap(NULL, sizeof(struct kwalk_copied), PROT_READ, MAP_SHARED, fd, 0);
+	if (copied == MAP_FAILED) {
+		free(found);
+		return -errno;
+	}
+	memcpy(found, copied, l.nr * sizeof(*found));
+	munmap(copied, sizeof(struct kwalk_copied));
+	*ret_found = found;
+	*ret_nr = l.nr;
+	return 0;
+}
+
+static int compile(const struct kwalk *k, const struct kwalk_found *f, struct orc_compiled *ret)
+{
+	_cleanup_free_ void *ips = NULL, *entries = NULL;
+	struct orc_tables t = {
+		.layout = &k->layout,
+		.ips_at = f->ips,
+		.nr = f->nr,
+		.text = f->text,
+		.text_end = f->text + f->size,
+	};
+	int err;
+
+	if (!f->nr || f->nr > ORC_MAX_ENTRIES || !f->size)
+		return -EBADMSG;
+	err = kwalk__copy_kernel(k->skel, f->ips, f->nr * sizeof(int32_t), &ips) ?:
+		      kwalk__copy_kernel(k->skel, f->entries, (size_t)f->nr * ORC_ENTRY_SIZE, &entries);
+	if (err)
+		return err;
+	t.ips = ips;
+	t.entries = entries;
+	return orc__compile(&t, ret);
+}
+
+/* Room for nr elements. */
+#define resize(array, nr)                                                      \
+	({                                                                     \
+		void *_new = reallocarray(*(array), MAX((nr), 1u), sizeof(**(array))); \
+		if (_new)                                                      \
+			*(array) = _new;                                       \
+		!_new;                                                         \
+	})
+
+static int add(struct module_tables *t, const struct kwalk_found *f, const struct orc_compiled *c)
+{
+	uint32_t i;
+
+	if (resize(&t->modules, t->nr + 1) || resize(&t->index, t->nr_blocks + c->nr_blocks) ||
+	    resize(&t->rows, t->nr_rows + c->nr_rows))
+		return -ENOMEM;
+	t->modules[t->nr++] = (struct kwalk_module){
+		.text = f->text,
+		.size = f->size,
+		.block = t->nr_blocks,
+	};
+	for (i = 0; i < c->nr_blocks; i++) {
+		t->index[t->nr_blocks + i] = c->index[i];
+		t->index[t->nr_blocks + i].first += t->nr_rows;
+	}
+	memcpy(t->rows + t->nr_rows, c->rows, c->nr_rows * sizeof(*c->rows));
+	t->nr_blocks += c->nr_blocks;
+	t->nr_rows += c->nr_rows;
+	return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const struct kwalk_found *x = a, *y = b;
+
+	return (x->text > y->text) - (x->text < y->text);
+}
+
+int module_tables__read(const struct kwalk *k, uint32_t room_blocks, uint32_t room_rows,
+			struct module_tables *ret_tables)
+{
+	_cleanup_(module_tables__free) struct module_tables t = { 0 };
+	_cleanup_free_ struct kwalk_found *found = NULL;
+	uint32_t nr = 0, i;
+	uint64_t end = 0;
+	int err;
+
+	err = k->modules_at ? list(k, &found, &nr) : 0;
+	if (nr)
+		qsort(found, nr, sizeof(*found), by_text);
+	for (i = 0; i < nr && !err; i++) {
+		_cleanup_(orc_compiled__free) struct orc_compiled c = { 0 };
+
+		if (found[i].text < end || compile(k, &found[i], &c) ||
+		    c.nr_blocks > room_blocks - t.nr_blocks || c.nr_rows > room_rows - t.nr_rows)
+			continue;
+		end = found[i].text + found[i].size;
+		err = add(&t, &found[i], &c);
+	}
+	if (err)
+		return log_msg(STK_LOG_DEBUG, err, "read the unwind rules of modules");
+	*ret_tables = t;
+	t = (struct module_tables){ 0 };
+	return 0;
+}
+
+/* ---- while attached ------------------------------------------------------------------------- */
+
+static uint64_t load(const __u64 *p)
+{
+	return __atomic_load_n(p, __ATOMIC_SEQ_CST);
+}
+
+/* What walks find in between is of no use, and they notice it. */
+static void publish(struct kwalk *k, const struct module_tables *t, uint64_t changed)
+{
+	uint32_t own_blocks = k->table.nr_blocks, own_rows = k->table.nr_rows, i;
+	struct kwalk_modules *m = k->modules;
+
+	__atomic_store_n(&m->valid, 0, __ATOMIC_SEQ_CST);
+	for (i = 0; i < t->nr_blocks; i++) {
+		k->index[own_blocks + i] = t->index[i];
+		k->index[own_blocks + i].first += own_rows;
+	}
+	memcpy(k->rows + own_rows, t->rows, t->nr_rows * sizeof(*t->rows));
+	for (i = 0; i < t->nr; i++) {
+		m->module[i] = t->modules[i];
+		m->module[i].block += own_blocks;
+	}
+	m->nr = t->nr;
+	__atomic_store_n(&m->valid, changed + 1, __ATOMIC_SEQ_CST);
+}
+
+int kwalk__refresh(struct kwalk *k)
+{
+	_cleanup_(module_tables__free) struct module_tables t = { 0 };
+	uint64_t changed;
+	int err;
+
+	if (!k || !k->modules || k->failed)
+		return 0;
+	changed = load(&k->modules->changed);
+	if (load(&k->modules->valid) == changed + 1)
+		return 0;
+	err = module_tables__read(k, k->room_blocks, k->room_rows, &t);
+	/* what was read while one came or went is not of one moment: next time */
+	if (!err && load(&k->modules->changed) == changed)
+		publish(k, &t, changed);
+	k->failed = err;
+	return err;
+}
