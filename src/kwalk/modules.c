@@ -66,7 +66,8 @@ static int compile(const struct kwalk *k, const struct kwalk_found *f, struct or
 	if (!f->nr || f->nr > ORC_MAX_ENTRIES || !f->size)
 		return -EBADMSG;
 	err = kwalk__copy_kernel(k->skel, f->ips, f->nr * sizeof(int32_t), &ips) ?:
-		      kwalk__copy_kernel(k->skel, f->entries, (size_t)f->nr * ORC_ENTRY_SIZE, &entries);
+		      kwalk__copy_kernel(k->skel, f->entries, (size_t)f->nr * ORC_ENTRY_SIZE,
+					 &entries);
 	if (err)
 		return err;
 	t.ips = ips;
@@ -75,12 +76,12 @@ static int compile(const struct kwalk *k, const struct kwalk_found *f, struct or
 }
 
 /* Room for nr elements. */
-#define resize(array, nr)                                                      \
-	({                                                                     \
+#define resize(array, nr)                                                              \
+	({                                                                             \
 		void *_new = reallocarray(*(array), MAX((nr), 1u), sizeof(**(array))); \
-		if (_new)                                                      \
-			*(array) = _new;                                       \
-		!_new;                                                         \
+		if (_new)                                                              \
+			*(array) = _new;                                               \
+		!_new;                                                                 \
 	})
 
 static int add(struct module_tables *t, const struct kwalk_found *f, const struct orc_compiled *c)

@@ -56,8 +56,11 @@ note "$(value agreed) stacks equal, $left left to the kernel"
 
 "$PROG/walk_dropin" none events true >said 2>err || fail "without rules: $(cat err)"
 [ "$(value walked)" -eq 0 ] || fail "walked without rules: $(cat said)"
+[ "$(value empty)" -eq 0 ] || fail "no stack from the kernel: $(cat said)"
 for spoiled in ends-early ends-at-registers; do
 	"$PROG/walk_dropin" $spoiled events "$PROG/pingpong" "$(scale 3000 1000)" 0 >said 2>err ||
 		fail "$(cat err)"
 	[ "$(value differed)" -gt 0 ] || fail "$spoiled is not noticed: $(cat said)"
+	[ "$(value off)" -gt 0 ] || fail "it goes on walking by $spoiled: $(cat said)"
+	[ "$(value empty)" -eq 0 ] || fail "no stack from the kernel: $(cat said)"
 done

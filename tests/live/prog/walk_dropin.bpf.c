@@ -23,6 +23,9 @@ struct {
 	__type(value, __u64);
 } places SEC(".maps");
 
+__u64 through_modules; /* walked stacks */
+__u64 empty; /* events in the kernel without a stack */
+
 static __always_inline struct kwalk_stack *stack_of_cpu(__u32 which)
 {
 	return bpf_map_lookup_elem(&stacks, &which);
@@ -40,16 +43,25 @@ static __always_inline void note_place(struct kwalk_stack *s, __u64 ip)
 		bpf_map_update_elem(&places, &p, &one, BPF_NOEXIST);
 }
 
+static __always_inline void note(struct kwalk_stack *s)
+{
+	if (s->stop != KWALK_DONE && s->stop != KWALK_STOP_OFF)
+		note_place(s, s->ip);
+	else if (s->modules)
+		__sync_fetch_and_add(&through_modules, 1);
+}
+
 SEC("tracepoint")
 int at_event(void *ctx)
 {
 	struct kwalk_stack *s = stack_of_cpu(0);
 
-	if (s) {
-		kwalk_tracepoint(ctx, s);
-		if (s->stop != KWALK_DONE)
-			note_place(s, s->ip);
-	}
+	if (!s)
+		return 1;
+	s->modules = 0;
+	if (kwalk_tracepoint(ctx, s) <= 0)
+		__sync_fetch_and_add(&empty, 1);
+	note(s);
 	return 1;
 }
 
@@ -58,10 +70,10 @@ int at_sample(struct bpf_perf_event_data *ctx)
 {
 	struct kwalk_stack *s = stack_of_cpu(1);
 
-	if (s) {
-		kwalk_sample(ctx, s);
-		if (s->stop != KWALK_DONE)
-			note_place(s, s->ip);
-	}
+	if (!s)
+		return 0;
+	s->modules = 0;
+	kwalk_sample(ctx, s);
+	note(s);
 	return 0;
 }

@@ -124,16 +124,23 @@ static void attach_samples(struct links *l, struct bpf_program *p)
 
 /* ---- what happened -------------------------------------------------------------------------- */
 
-static void run_command(char **argv)
+static void run_command(struct kwalk *k, char **argv)
 {
-	pid_t pid = fork();
+	pid_t pid = fork(), ended;
 	int status;
 
 	if (!pid) {
 		execvp(*argv, argv);
 		_exit(127);
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+	if (pid < 0)
+		die("fork");
+	while (!(ended = waitpid(pid, &status, WNOHANG))) {
+		if (kwalk__refresh(k))
+			exit(1);
+		usleep(20000);
+	}
+	if (ended != pid || status)
 		die(*argv);
 }
 
@@ -161,6 +168,8 @@ static void report(const struct walk_dropin_bpf *skel)
 	printf("agreed %" PRIu64 "\ndiffered %" PRIu64 "\nunchecked %" PRIu64 "\n",
 	       (uint64_t)c.checks[KWALK_AGREED], (uint64_t)c.checks[KWALK_DIFFERED],
 	       (uint64_t)c.checks[KWALK_UNCHECKED]);
+	printf("through_modules %" PRIu64 "\nempty %" PRIu64 "\n",
+	       (uint64_t)skel->bss->through_modules, (uint64_t)skel->bss->empty);
 	print_places(skel->maps.places);
 }
 
@@ -180,7 +189,7 @@ int main(int argc, char **argv)
 	skel = walk_dropin_bpf__open();
 	err = !skel ? -errno : strcmp(argv[1], "none") ? kwalk__new(&k) : 0;
 	if (err)
-		return err == -ENOTSUP ? 77 : 1;
+		return err == -ENOTSUP || err == -EPERM ? 77 : 1;
 	if (kwalk__prepare(k, skel->obj) || kwalk__set_checks(skel->obj, 0, 0) ||
 	    walk_dropin_bpf__load(skel) || kwalk__start(k, skel->obj))
 		return 1;
@@ -190,7 +199,7 @@ int main(int argc, char **argv)
 	attach_samples(&links, skel->progs.at_sample);
 	printf("with_samples %u\nbytes %zu\n", links.nr, k ? kwalk__size(k) : 0);
 	fflush(stdout);
-	run_command(argv + 3);
+	run_command(k, argv + 3);
 	detach(&links);
 	report(skel);
 	walk_dropin_bpf__destroy(skel);
