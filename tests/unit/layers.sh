@@ -21,8 +21,8 @@ trace:    include +zstd
 output:   include text trace
 symbols:  include text +elf
 unwind:   include text symbols +zstd
-bpf:      include stackmap events unwind +bpf
-record:   include text output events trace symbols stackmap unwind bpf +bpf
+bpf:      include stackmap kwalk events unwind +bpf
+record:   include text output events trace symbols stackmap kwalk unwind bpf +bpf
 analyze:  include text events
 export:   include text output
 import:   include text output trace
@@ -40,6 +40,7 @@ trace/writer.c: text
 trace/writer_tables.c: text
 stackmap/example/stackcount.c: bpf
 kwalk/kwalk.c: bpf
+kwalk/modules.c: bpf
 kwalk/example/walkcost.c: bpf
 cmd/record.c: record symbols +bpf
 cmd/record.h: record
