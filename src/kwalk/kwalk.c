@@ -46,6 +46,8 @@ enum symbol {
 	ORC_IPS_END,
 	ORC_ENTRIES,
 	ORC_ENTRIES_END,
+	ORC_HEADER, /* since 6.5 */
+	ORC_HEADER_END,
 	MODULES, /* the list of them, where there are any; it is data, which not all kernels name */
 	FGRAPH_RETURN, /* where function_graph and kretprobes let functions return to */
 	RETHOOK_RETURN,
@@ -61,6 +63,8 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 	[ORC_IPS_END] = "__stop_orc_unwind_ip",
 	[ORC_ENTRIES] = "__start_orc_unwind",
 	[ORC_ENTRIES_END] = "__stop_orc_unwind",
+	[ORC_HEADER] = "__start_orc_header",
+	[ORC_HEADER_END] = "__stop_orc_header",
 	[MODULES] = "modules",
 	[FGRAPH_RETURN] = "return_to_handler",
 	[RETHOOK_RETURN] = "arch_rethook_trampoline",
@@ -141,6 +145,21 @@ int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, v
 	return 0;
 }
 
+static int read_header(struct kwalk *k, const uint64_t *symbols)
+{
+	size_t len = symbols[ORC_HEADER_END] - symbols[ORC_HEADER];
+	_cleanup_free_ void *header = NULL;
+	int err;
+
+	if (!symbols[ORC_HEADER] || !symbols[ORC_HEADER_END])
+		return 0;
+	if (len != ORC_HEADER_SIZE)
+		return log_msg(STK_LOG_DEBUG, -ENOTSUP,
+			       "read the kernel's unwind rules: a header of %zu bytes", len);
+	err = kwalk__copy_kernel(k->skel, symbols[ORC_HEADER], len, &header);
+	return err ?: orc_header__check(header);
+}
+
 static int compile(struct kwalk *k, const uint64_t *symbols)
 {
 	size_t nr = (symbols[ORC_IPS_END] - symbols[ORC_IPS]) / sizeof(int32_t);
@@ -217,7 +236,7 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 		return log_msg(STK_LOG_DEBUG, -errno,
 			       "load the program that copies the kernel's unwind rules");
 	k->modules_at = symbols[MODULES];
-	return compile(k, symbols) ?: plan_room(k);
+	return read_header(k, symbols) ?: compile(k, symbols) ?: plan_room(k);
 }
 
 int kwalk__new(struct kwalk **ret_kwalk)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,25 @@ int orc_layout__read(const struct btf *btf, struct orc_layout *ret_layout)
 			       "read the kernel's unwind rules: unknown struct orc_entry");
 	*ret_layout = l;
 	return 0;
+}
+
+int orc_header__check(const uint8_t header[ORC_HEADER_SIZE])
+{
+	static const uint8_t known[][ORC_HEADER_SIZE] = {
+		/* seen in 6.12 and 6.18 */
+		{ 0xfe, 0x5d, 0x32, 0xbf, 0x58, 0x1b, 0xd6, 0x3b, 0x2c, 0xa9,
+		  0xa5, 0xc6, 0x5b, 0xa5, 0xa6, 0x25, 0xea, 0xb3, 0xfe, 0x24 },
+	};
+	char text[2 * ORC_HEADER_SIZE + 1];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!memcmp(header, known[i], ORC_HEADER_SIZE))
+			return 0;
+	for (i = 0; i < ORC_HEADER_SIZE; i++)
+		snprintf(text + 2 * i, 3, "%02x", header[i]);
+	return log_msg(STK_LOG_DEBUG, -ENOTSUP,
+		       "read the kernel's unwind rules: they have the unknown form %s", text);
 }
 
 /* ---- an entry ------------------------------------------------------------------------------- */

@@ -32,6 +32,13 @@ struct orc_layout {
 /* -ENOTSUP, after a message: the entries are not of a form known here. */
 int orc_layout__read(const struct btf *btf, struct orc_layout *ret_layout);
 
+/*
+ * The kernel's hash of what its entries mean, registers and types included.  -ENOTSUP, after a
+ * message: it is not one of those known here.
+ */
+#define ORC_HEADER_SIZE 20
+int orc_header__check(const uint8_t header[ORC_HEADER_SIZE]);
+
 /* As the kernel has them; addresses ascend. */
 struct orc_tables {
 	const struct orc_layout *layout;

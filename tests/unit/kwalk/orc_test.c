@@ -192,7 +192,21 @@ static void test_refused(void **state)
 	begin(&m, &since_6_4, ((uint64_t)KWALK_MAX_BLOCKS << KWALK_BLOCK_SHIFT) + 1);
 	add(&m, 0, 8, 0, BITS(SP, 0, 2));
 	assert_int_equal(orc__compile(&m.t, &c), -EBADMSG); /* too much of it */
+	begin(&m, &since_6_4, -1ull - TEXT); /* its size in blocks would not fit */
+	add(&m, 0, 8, 0, BITS(SP, 0, 2));
+	assert_int_equal(orc__compile(&m.t, &c), -EBADMSG);
 	assert_int_equal(c.nr_rows, 17);
+}
+
+static void test_header(void **state)
+{
+	uint8_t header[ORC_HEADER_SIZE] = { 0xfe, 0x5d, 0x32, 0xbf, 0x58, 0x1b, 0xd6,
+					    0x3b, 0x2c, 0xa9, 0xa5, 0xc6, 0x5b, 0xa5,
+					    0xa6, 0x25, 0xea, 0xb3, 0xfe, 0x24 };
+
+	assert_int_equal(orc_header__check(header), 0);
+	header[19]++;
+	assert_int_equal(orc_header__check(header), -ENOTSUP);
 }
 
 int main(void)
@@ -201,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_header),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
