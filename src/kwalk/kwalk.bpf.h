@@ -198,9 +198,20 @@ KWALK_GLOBAL __u32 kwalk_search(__u32 at)
 }
 
 /*
- * Of the instruction at the address; text has its high half all ones, so that the low one is
- * enough.
+ * Where a tracer has put another return address in place of the real one, no rule holds.  It is looked
+ * up one byte before, where the call was, or itself if an interrupt came there.
  */
+KWALK_INLINE bool kwalk_is_hidden(__u32 pc)
+{
+	__u32 i;
+
+	for (i = 0; i < KWALK_RETURNS; i++)
+		if (kwalk_settings.returns[i] && pc + 1 - kwalk_settings.returns[i] < 2)
+			return true;
+	return false;
+}
+
+/* Of the instruction at the address.  The low half is enough: above it kernel text has only ones. */
 KWALK_INLINE __u32 kwalk_rule(__u64 addr)
 {
 	__u32 pc = addr, key = (pc ^ pc >> 13) & (KWALK_CACHE - 1), rule;
@@ -212,7 +223,7 @@ KWALK_INLINE __u32 kwalk_rule(__u64 addr)
 	v = *e;
 	if (v >> 32 == pc)
 		return v;
-	rule = kwalk_search(pc - (__u32)kwalk_settings.text);
+	rule = kwalk_is_hidden(pc) ? KWALK_RULE_NONE : kwalk_search(pc - (__u32)kwalk_settings.text);
 	*e = (__u64)pc << 32 | rule;
 	return rule;
 }

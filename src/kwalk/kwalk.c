@@ -2,7 +2,6 @@
 #include "kwalk.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,41 +70,26 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 	[KRETPROBE_RETURN] = "__kretprobe_trampoline",
 };
 
-static void note_symbol(uint64_t addr, const char *name, uint64_t *symbols)
+static int read_symbols(struct kwalk_copy_bpf *skel, uint64_t *symbols)
 {
 	unsigned int i;
 
-	for (i = 0; i < NR_SYMBOLS; i++)
-		if (!strcmp(name, symbol_names[i]))
-			symbols[i] = addr;
-}
+	for (i = 0; i < NR_SYMBOLS; i++) {
+		struct kwalk_symbol s = { .err = -EFAULT };
+		LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &s, .ctx_size_in = sizeof(s));
 
-static int read_symbols(uint64_t *symbols)
-{
-	_cleanup_fclose_ FILE *f = fopen("/proc/kallsyms", "re");
-	_cleanup_free_ char *line = NULL;
-	char name[64], module;
-	size_t cap = 0;
-	uint64_t addr;
-	unsigned int i;
-
-	if (!f)
-		return log_msg(STK_LOG_DEBUG, -errno, "open /proc/kallsyms");
-	while (getline(&line, &cap, f) > 0)
-		if (sscanf(line, "%" SCNx64 " %*c %63s %c", &addr, name, &module) == 2)
-			note_symbol(addr, name, symbols);
-	if (ferror(f))
-		return log_msg(STK_LOG_DEBUG, -EIO, "read /proc/kallsyms");
-	for (i = 0; i <= TEXT_END; i++)
-		if (!symbols[i])
-			return log_msg(STK_LOG_DEBUG, -EPERM,
-				       "read /proc/kallsyms: it shows no address of %s",
+		strncpy(s.name, symbol_names[i], sizeof(s.name) - 1);
+		if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.look_up), &o))
+			s.err = -errno;
+		if (s.err && s.err != -ENOENT)
+			return log_msg(STK_LOG_DEBUG, s.err, "look up the kernel's %s",
 				       symbol_names[i]);
-	for (; i <= ORC_ENTRIES_END; i++)
-		if (!symbols[i])
+		if (s.err && i <= ORC_ENTRIES_END)
 			return log_msg(STK_LOG_DEBUG, -ENOTSUP,
 				       "read the kernel's unwind rules: no symbol %s",
 				       symbol_names[i]);
+		symbols[i] = s.err ? 0 : s.addr;
+	}
 	return 0;
 }
 
@@ -178,9 +162,8 @@ static int compile(struct kwalk *k, const uint64_t *symbols)
 	    symbols[ORC_ENTRIES_END] - symbols[ORC_ENTRIES] != nr * ORC_ENTRY_SIZE)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG,
 			       "read the kernel's unwind rules: two tables that do not match");
-	for (i = FGRAPH_RETURN; i <= KRETPROBE_RETURN; i++)
-		if (symbols[i])
-			t.marks[t.nr_marks++] = symbols[i];
+	for (i = 0; i < KWALK_RETURNS; i++)
+		k->returns[i] = symbols[FGRAPH_RETURN + i];
 	err = kwalk__copy_kernel(k->skel, symbols[ORC_IPS], nr * sizeof(int32_t), &ips) ?:
 		      kwalk__copy_kernel(k->skel, symbols[ORC_ENTRIES], nr * ORC_ENTRY_SIZE,
 					 &entries);
@@ -228,13 +211,16 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 			    KWALK_BY_COPY :
 			    KWALK_BY_LOAD;
 	k->stack_size = stack_size(btf);
-	err = orc_layout__read(btf, &k->layout) ?: read_symbols(symbols);
+	err = orc_layout__read(btf, &k->layout);
 	if (err)
 		return err;
 	k->skel = kwalk_copy_bpf__open_and_load();
 	if (!k->skel)
 		return log_msg(STK_LOG_DEBUG, -errno,
 			       "load the program that copies the kernel's unwind rules");
+	err = read_symbols(k->skel, symbols);
+	if (err)
+		return err;
 	k->modules_at = symbols[MODULES];
 	return read_header(k, symbols) ?: compile(k, symbols) ?: plan_room(k);
 }
@@ -352,6 +338,7 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 	s.reader = k->reader;
 	s.frames = max_frames();
 	s.stack_size = k->stack_size;
+	memcpy(s.returns, k->returns, sizeof(s.returns));
 	return write_settings(obj, &s);
 }
 

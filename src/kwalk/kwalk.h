@@ -12,7 +12,7 @@
  *	kwalk__free(k);
  *
  * Without kwalk__prepare(), or with k NULL, the programs work as well: bpf_get_stack() tells all
- * their stacks.  Needs CAP_BPF and CAP_PERFMON, or root, and /proc/kallsyms with addresses.
+ * their stacks.  Needs CAP_BPF and CAP_PERFMON, or root, and kernel.kptr_restrict below 2.
  * x86-64, kernels with CONFIG_UNWINDER_ORC; tested with Linux 6.1, 6.12 and 6.18.
  */
 #ifndef KWALK_H

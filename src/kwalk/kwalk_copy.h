@@ -11,6 +11,13 @@ struct kwalk_copy {
 	__s32 err; /* of bpf_probe_read_kernel() */
 };
 
+struct kwalk_symbol {
+	char name[32];
+	__u64 addr;
+	__s32 err; /* of bpf_kallsyms_lookup_name(): -2: there is none; -1: it is hidden */
+	__u32 pad;
+};
+
 struct kwalk_list {
 	__u64 head; /* address of the kernel's list of modules */
 	__u32 nr; /* found: so many struct kwalk_found */

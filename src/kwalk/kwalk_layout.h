@@ -116,6 +116,8 @@ enum kwalk_reader {
 
 #define KWALK_COPY 2048
 
+#define KWALK_RETURNS 3 /* function_graph's and kretprobes', by rethook or before */
+
 /* In .rodata, set by kwalk__prepare(). */
 struct kwalk_settings {
 	__u64 text; /* first address of the table */
@@ -124,6 +126,7 @@ struct kwalk_settings {
 	__u32 check_first; /* so many walks of each CPU are compared with bpf_get_stack(), */
 	__u32 check_shift; /* and then one in 1 << shift */
 	__u32 reader; /* enum kwalk_reader */
+	__u32 returns[KWALK_RETURNS]; /* low halves of the addresses that tracers let functions return to */
 	__u32 frames; /* as deep as bpf_get_stack() goes, at most KWALK_MAX_FRAMES */
 };
 

@@ -215,10 +215,6 @@ struct compiler {
 	struct orc_compiled c;
 	uint32_t rule; /* that holds where the table ends so far */
 	uint64_t end; /* of the blocks that were begun */
-	uint64_t marks[ORC_MAX_MARKS]; /* ascending */
-	unsigned int next_mark;
-	uint64_t hidden_to; /* a mark hides what is said below this; 0: none does */
-	uint32_t said; /* the rule that the kernel's tables say last */
 };
 
 static int add_row(struct compiler *c, uint64_t at, uint32_t rule)
@@ -274,56 +270,6 @@ static uint64_t address(const struct orc_tables *t, size_t i)
 	return t->ips_at + 4 * i + (uint64_t)(int64_t)t->ips[i];
 }
 
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * A return address is looked up one byte before, where the call was: no rule holds in these two
- * bytes.
- */
-static int open_mark(struct compiler *c)
-{
-	uint64_t mark = c->marks[c->next_mark++];
-
-	if (!c->hidden_to) {
-		c->hidden_to = mark + 1;
-		return add_rule(c, mark - 1, KWALK_RULE_NONE);
-	}
-	c->hidden_to = mark + 1;
-	return 0;
-}
-
-static int close_mark(struct compiler *c)
-{
-	uint64_t at = c->hidden_to;
-
-	c->hidden_to = 0;
-	return add_rule(c, at, c->said);
-}
-
-/* What the kernel's tables say; it is left out where a mark hides it. */
-static int put_rule(struct compiler *c, uint64_t at, uint32_t rule)
-{
-	uint64_t mark;
-	int err = 0;
-
-	while (!err) {
-		mark = c->next_mark < c->t->nr_marks ? c->marks[c->next_mark] : UINT64_MAX;
-		if (mark - 1 <= (c->hidden_to ?: at))
-			err = open_mark(c);
-		else if (c->hidden_to && c->hidden_to <= at)
-			err = close_mark(c);
-		else
-			break;
-	}
-	c->said = rule;
-	return err || c->hidden_to ? err : add_rule(c, at, rule);
-}
-
 static int put_all(struct compiler *c)
 {
 	const struct orc_tables *t = c->t;
@@ -340,12 +286,11 @@ static int put_all(struct compiler *c)
 		last = at;
 		if (at >= t->text_end)
 			break;
-		err = put_rule(c, at, rule_of(t, i));
+		err = add_rule(c, at, rule_of(t, i));
 		if (err)
 			return err;
 	}
-	err = put_rule(c, t->text_end, KWALK_RULE_NONE);
-	return err ?: add_blocks(c, t->text_end);
+	return add_blocks(c, t->text_end);
 }
 
 int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled)
@@ -355,16 +300,14 @@ int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled)
 	uint64_t blocks = (t->text_end - t->text + KWALK_BLOCK - 1) >> KWALK_BLOCK_SHIFT;
 	int err;
 
-	if (t->text_end <= t->text ||
+	if (t->text_end <= t->text || t->text_end > UINT64_MAX - KWALK_BLOCK ||
 	    t->text_end - t->text > (uint64_t)KWALK_MAX_BLOCKS << KWALK_BLOCK_SHIFT || !t->nr ||
-	    t->nr > ORC_MAX_ENTRIES || t->nr_marks > ORC_MAX_MARKS)
+	    t->nr > ORC_MAX_ENTRIES)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG,
 			       "read the kernel's unwind rules: %zu entries for %llu bytes of text",
 			       t->nr, (unsigned long long)(t->text_end - t->text));
 	c.c.nr_blocks = blocks;
 	c.c.index = calloc(blocks, sizeof(*c.c.index));
-	memcpy(c.marks, t->marks, t->nr_marks * sizeof(*c.marks));
-	qsort(c.marks, t->nr_marks, sizeof(*c.marks), by_address);
 	err = c.c.index ? put_all(&c) : -ENOMEM;
 	compiled = c.c;
 	if (!err) {

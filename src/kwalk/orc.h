@@ -18,7 +18,6 @@
 
 #define ORC_ENTRY_SIZE 6
 #define ORC_MAX_ENTRIES (1u << 23)
-#define ORC_MAX_MARKS 4
 
 /* A bit field of the word behind the two offsets; no bits: there is no such field. */
 struct orc_field {
@@ -47,9 +46,6 @@ struct orc_tables {
 	const void *entries; /* ORC_ENTRY_SIZE bytes each */
 	size_t nr;
 	uint64_t text, text_end; /* what is compiled */
-	/* Return addresses that tracers put in place of the real ones: no rule is told there. */
-	uint64_t marks[ORC_MAX_MARKS];
-	unsigned int nr_marks;
 };
 
 struct orc_compiled {

@@ -15,7 +15,7 @@ static const char *reason(int err)
 	case -ENOTSUP:
 		return "this kernel has no ORC unwind rules of a known form";
 	case -EPERM:
-		return "/proc/kallsyms hides where the unwind rules are";
+		return "kernel.kptr_restrict hides where the unwind rules are";
 	default:
 		return strerror(-err);
 	}

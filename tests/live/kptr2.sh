@@ -17,9 +17,9 @@ record --no-user-stacks -o open.stk -e raw_syscalls:sys_enter --filter 'id == 11
 echo 2 >$setting || skip "kptr_restrict cannot be set"
 record --no-user-stacks -o shut.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" 100
 "$STACKONCE" record -q -o orc.stk --kernel-unwind orc -- true 2>err && fail "--kernel-unwind orc without rules"
-grep -q 'kernel-unwind orc: /proc/kallsyms' err || fail "$(cat err)"
+grep -q 'kernel-unwind orc: kernel.kptr_restrict' err || fail "$(cat err)"
 echo "$before" >$setting
-info_true shut.stk '.kernel_unwind | .by == "kernel" and (.why | test("kallsyms"))' ||
+info_true shut.stk '.kernel_unwind | .by == "kernel" and (.why | test("kptr_restrict"))' ||
 	fail "$(info_of shut.stk .kernel_unwind)"
 for f in open shut; do
 	"$STACKONCE" stacks --json --top 1 $f.stk | jq -r '.frames[] | "\(.sym)+\(.off)"' >$f.frames

@@ -119,15 +119,12 @@ static void test_forms(void **state)
 	}
 }
 
-/* What the kernel finds: the last entry that is not behind the address; and nothing at a mark. */
+/* What the kernel finds: the last entry that is not behind the address. */
 static uint32_t expect(const struct made *m, const uint32_t *rules, uint64_t at)
 {
 	uint32_t rule = KWALK_RULE_NONE;
 	size_t i;
 
-	for (i = 0; i < m->t.nr_marks; i++)
-		if (TEXT + at + 1 == m->t.marks[i] || TEXT + at == m->t.marks[i])
-			return KWALK_RULE_NONE;
 	for (i = 0; i < m->t.nr; i++)
 		if (m->t.ips_at + 4 * i + (int64_t)m->ips[i] <= TEXT + at)
 			rule = rules[i];
@@ -169,9 +166,6 @@ static void test_random(void **state)
 			add(&m, at, offset, 0, BITS(SP, 0, 2));
 			at += rand() % 8 ? rand() % 12 : rand() % 700;
 		}
-		m.t.nr_marks = rand() % (ORC_MAX_MARKS + 1);
-		for (i = 0; i < (int)m.t.nr_marks; i++)
-			m.t.marks[i] = TEXT + rand() % (rand() % 2 ? 16 : size + 40);
 		compare_all(&m, rules);
 	}
 }
