@@ -377,6 +377,22 @@ static int attach(struct kwalk *k, struct bpf_object *obj, unsigned int i, const
 	return k->links[i] ? 0 : log_err(p ? -errno : -ENOENT, "attach %s", program);
 }
 
+/* Without it, stacks through modules stay the kernel's. */
+static void follow_modules(struct kwalk *k, struct bpf_object *obj)
+{
+	int err;
+
+	if (!k->modules_at)
+		return;
+	err = map_whole(obj, "kwalk_modules", sizeof(*k->modules), &k->modules) ?:
+		      attach(k, obj, 0, "kwalk_module_load", "module_load")	?:
+		      attach(k, obj, 1, "kwalk_module_free", "module_free")	?:
+										  kwalk__refresh(k);
+	if (err)
+		log_warn("kernel stacks with frames in modules are not walked: %s", strerror(-err));
+	k->failed = err;
+}
+
 /* From now on the tables can be used. */
 static int set_on(const struct bpf_object *obj)
 {
@@ -405,13 +421,8 @@ int kwalk__start(struct kwalk *k, struct bpf_object *obj)
 	memcpy(k->index, t->index, t->nr_blocks * sizeof(*t->index));
 	free(take_ptr(t->rows));
 	free(take_ptr(t->index));
-	err = set_on(obj);
-	if (err || !k->modules_at)
-		return err;
-	return map_whole(obj, "kwalk_modules", sizeof(*k->modules), &k->modules) ?:
-		       attach(k, obj, 0, "kwalk_module_load", "module_load")	 ?:
-		       attach(k, obj, 1, "kwalk_module_free", "module_free")	 ?:
-										   kwalk__refresh(k);
+	follow_modules(k, obj);
+	return set_on(obj);
 }
 
 static void add_counts(struct kwalk_counts *sum, const struct kwalk_counts *c)

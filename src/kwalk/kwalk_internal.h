@@ -32,7 +32,7 @@ struct kwalk {
 	struct kwalk_modules *modules; /* NULL: modules are not followed */
 	struct kwalk_block *index;
 	struct kwalk_row *rows;
-	bool failed; /* to read tables of modules: that is not tried again */
+	bool failed; /* to follow modules: that is not tried again */
 };
 
 /* Of kernel memory; *ret_bytes is to be freed. */
