@@ -37,6 +37,7 @@ checked tags budget.stk list
 at_least "tagged events" "$(number events)" $((files * 10 * rounds - $(info_of budget.stk .totals.lost)))
 checked paths budget.stk . ut_
 cp checked paths
+grep -q '^ut_' paths || fail "none of its programs is in the recording"
 checked probes budget.stk truth
 info_true budget.stk '.user_stacks | .table_peak <= .budget and .evicted > 0' || {
 	info_of budget.stk .user_stacks

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "path.h"
 
@@ -25,6 +26,7 @@ struct tail {
 
 struct program {
 	char comm[16];
+	bool foreign; /* a test's beside this one: it has written no tail here */
 	struct tail tails[2];
 	unsigned long exact[4]; /* events whose path is known, by kind */
 	unsigned long valid, outside; /* on some path; outside of all */
@@ -55,6 +57,11 @@ struct paths {
 	bool outside; /* of all paths: also where the C library has no rules */
 };
 
+static void tail_path(const struct paths *c, const struct program *p, int kind, char *ret_path)
+{
+	snprintf(ret_path, PATH_MAX, "%s/tail.%s.%d", c->dir, p->comm, kind);
+}
+
 static void read_tail(struct paths *c, struct program *p, int kind)
 {
 	struct tail *t = &p->tails[kind];
@@ -62,7 +69,7 @@ static void read_tail(struct paths *c, struct program *p, int kind)
 	char path[PATH_MAX];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/tail.%s.%d", c->dir, p->comm, kind);
+	tail_path(c, p, kind, path);
 	f = fopen(path, "re");
 	if (!f)
 		err(1, "open '%s'", path);
@@ -73,6 +80,7 @@ static void read_tail(struct paths *c, struct program *p, int kind)
 
 static struct program *program_of(struct paths *c, const char *comm)
 {
+	char path[PATH_MAX];
 	struct program *p;
 
 	for (p = c->programs; p; p = p->next)
@@ -82,8 +90,12 @@ static struct program *program_of(struct paths *c, const char *comm)
 	if (!p)
 		err(1, "calloc");
 	snprintf(p->comm, sizeof(p->comm), "%s", comm);
-	read_tail(c, p, 0);
-	read_tail(c, p, 1);
+	tail_path(c, p, 0, path);
+	p->foreign = access(path, F_OK);
+	if (!p->foreign) {
+		read_tail(c, p, 0);
+		read_tail(c, p, 1);
+	}
 	p->next = c->programs;
 	c->programs = p;
 	return p;
@@ -332,12 +344,15 @@ static void one(struct paths *c)
 		t->in_call = false;
 }
 
-/* paths RECORDING DIRECTORY PREFIX: of programs whose name begins so; tails lie in DIRECTORY. */
+/*
+ * paths RECORDING DIRECTORY PREFIX: of programs whose name begins so and whose tails lie in DIRECTORY.
+ * A switch from another test's program to one of ours is in the recording, too, as that program's.
+ */
 int check_paths(int argc, char **argv)
 {
 	struct paths c = { 0 };
 	struct recview_event e;
-	unsigned long bad = 0, incomplete = 0, unreadable = 0, stacks = 0;
+	unsigned long bad = 0, incomplete = 0, unreadable = 0, stacks = 0, others = 0;
 
 	if (argc != 4)
 		errx(2, "usage: ucheck paths RECORDING DIRECTORY PREFIX");
@@ -348,9 +363,17 @@ int check_paths(int argc, char **argv)
 		if (strncmp(e.comm, argv[3], strlen(argv[3])))
 			continue;
 		c.p = program_of(&c, e.comm);
-		one(&c);
+		if (c.p->foreign)
+			others++;
+		else
+			one(&c);
 	}
 	for (struct program *p = c.programs, *next; p; p = next) {
+		next = p->next;
+		if (p->foreign) {
+			free(p);
+			continue;
+		}
 		printf("%s: %lu frames;", p->comm, p->frames);
 		for (int k = 0; k < 4; k++)
 			printf(" %lu %s,", p->exact[k], kinds[k]);
@@ -360,10 +383,10 @@ int check_paths(int argc, char **argv)
 		incomplete += p->incomplete;
 		unreadable += p->unreadable;
 		stacks += p->stacks;
-		next = p->next;
 		free(p);
 	}
-	printf("stacks %lu\nincomplete %lu\nunreadable %lu\n", stacks, incomplete, unreadable);
+	printf("stacks %lu\nincomplete %lu\nunreadable %lu\nothers %lu\n", stacks, incomplete,
+	       unreadable, others);
 	recview__close(&c.rec);
 	return bad ? 1 : 0;
 }
