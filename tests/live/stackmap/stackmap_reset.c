@@ -22,6 +22,7 @@
 
 static struct {
 	volatile int stop;
+	volatile unsigned int calls;
 	uint64_t ip;
 	struct stackmap *map;
 	uint64_t events, stale, failed, right;
@@ -41,6 +42,7 @@ static void *run(void *arg)
 	for (i = 0; !test.stop; i++) {
 		live__craft(&chain, i % STACKS, depth_of(i % STACKS));
 		live__call(&chain, i % STACKS, &test.ip);
+		test.calls = i;
 	}
 	return NULL;
 }
@@ -73,17 +75,28 @@ static int on_event(void *ctx, void *data, size_t size)
 	return 0;
 }
 
+/* At least one whole call from now on: its event is in the ring. */
+static void wait_for_call(void)
+{
+	unsigned int before = test.calls;
+
+	while (test.calls - before < 2)
+		usleep(100);
+}
+
+/* At least so many times, and until a call came during a reset: whether it does is the scheduler's. */
 static void reset_often(struct ring_buffer *ring, unsigned int times)
 {
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < times; i++) {
-		usleep(2000);
+	for (i = 0; i < times || (!test.failed && i < 100 * times); i++) {
+		wait_for_call();
 		LIVE_CHECK(!stackmap__hold(test.map), "hold");
 		LIVE_CHECK(stackmap__reset(test.map) == -EBUSY, "a held map was reset");
 		LIVE_CHECK(!stackmap__release(test.map), "release");
 		ring_buffer__consume(ring);
+		wait_for_call();
 		err = stackmap__reset(test.map);
 		if (err == -EOPNOTSUPP)
 			live__skip("no membarrier(2) here");
