@@ -79,6 +79,7 @@ struct task_struct {
 	int pid, tgid;
 	int prio;
 	int exit_state;
+	void *stack;
 	char comm[16];
 	struct mm_struct *mm;
 	struct files_struct *files;

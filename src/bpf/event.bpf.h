@@ -11,9 +11,8 @@
 #include "user_stack.bpf.h"
 
 /* As the kernel's tracing_gen_ctx() does, for struct trace_entry. */
-static __always_inline void common_fields(struct scratch *s, u32 tid)
+static __always_inline void common_fields(struct scratch *s, const struct task_struct *task)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	u32 count = compat_percpu_u32(percpu_preempt_count), preempt = count & 0xff, migrate;
 	int off = compat_irqs_off();
 	u8 flags = 0;
@@ -42,19 +41,19 @@ static __always_inline void common_fields(struct scratch *s, u32 tid)
 	s->ev.common_flags = flags;
 	s->ev.common_preempt_count = (preempt > 15 ? 15 : preempt) | (migrate > 15 ? 15 : migrate)
 									     << 4;
-	s->ev.common_pid = tid;
+	s->ev.common_pid = s->tid;
 }
 
 /* The ring already knows this task's name, or gets it now; false: no room. */
-static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu, u32 tid, u32 tgid)
+static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu)
 {
+	u32 tid = s->tid, tgid = s->tgid;
 	u32 key = cpu * WIRE_TASK_SLOTS + ((tid ^ tid >> 8) & (WIRE_TASK_SLOTS - 1));
 	struct task_slot *slot = bpf_map_lookup_elem(&tasks, &key);
 	struct wire_task *t = (struct wire_task *)s->task;
 
 	if (!slot)
 		return false;
-	bpf_get_current_comm(t->comm, sizeof(t->comm));
 	if (slot->tid == tid && slot->tgid == tgid && slot->comm[0] == t->comm[0] &&
 	    slot->comm[1] == t->comm[1])
 		return true;
@@ -108,7 +107,6 @@ __noinline u32 user_words_output(struct scratch *s)
 /* Puts the event into this CPU's ring; 0: no room. */
 __noinline int event_output(struct scratch *s)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
 	u32 cpu = bpf_get_smp_processor_id(), size, nr;
 	void *ring;
 
@@ -117,12 +115,12 @@ __noinline int event_output(struct scratch *s)
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	if (!ring)
 		return 0;
-	if (!announce_task(s, ring, cpu, (u32)pid_tgid, pid_tgid >> 32))
+	if (!announce_task(s, ring, cpu))
 		return 0;
 	s->ev.ts = s->ts;
 	s->ev.kstack = s->kstack;
 	s->ev.ustack = s->ustack;
-	s->ev.tgid = pid_tgid >> 32;
+	s->ev.tgid = s->tgid;
 	s->ev.event = s->event;
 	s->ev.ext = s->ext;
 	s->ev.nr_words = 0;
@@ -248,10 +246,11 @@ static __always_inline bool armed(void)
 }
 
 /* Everything that comes before an event is looked at; NULL: it is not ours, and counted. */
-static __always_inline struct event_counts *event_wanted(u32 event, struct event_desc **ret_desc,
+static __always_inline struct event_counts *event_wanted(u32 event, const struct task_struct *task,
+							 struct event_desc **ret_desc,
 							 bool *ret_selected)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u32 tid = task->pid;
 	struct event_counts *c;
 
 	c = event_counts(event);
@@ -265,12 +264,12 @@ static __always_inline struct event_counts *event_wanted(u32 event, struct event
 	 * Interrupts that hit the recorder are not its own; and a selected task may be named by one.
 	 */
 	if (self_tgid && !select_tasks &&
-	    (pid_tgid >> 32 == self_tgid || (u32)pid_tgid == *(volatile u32 *)&ctl.held) &&
+	    ((u32)task->tgid == self_tgid || tid == *(volatile u32 *)&ctl.held) &&
 	    (event == sample_event || !compat_context_level())) {
 		bump(c, STK_C_FILTERED_SELF);
 		return NULL;
 	}
-	if (select_tasks && !pid_selected((u32)pid_tgid)) {
+	if (select_tasks && !pid_selected(tid)) {
 		*ret_selected = false;
 		if (!(*ret_desc)->nr_pids) {
 			bump(c, STK_C_FILTERED_PID);
@@ -280,11 +279,27 @@ static __always_inline struct event_counts *event_wanted(u32 event, struct event
 	return c;
 }
 
-static __always_inline void event_start(struct scratch *s, u32 event, u64 ts)
+/* A name may change meanwhile: two loads tell no less than the helper does. */
+static __always_inline void event_comm(struct wire_task *t, const struct task_struct *task)
+{
+	if (kwalk_settings.reader == KWALK_BY_LOAD) {
+		t->comm[0] = kwalk_load((u64)&task->comm);
+		t->comm[1] = kwalk_load((u64)&task->comm + 8);
+	} else {
+		bpf_get_current_comm(t->comm, sizeof(t->comm));
+	}
+}
+
+static __always_inline void event_start(struct scratch *s, const struct task_struct *task,
+					u32 event, u64 ts)
 {
 	s->ts = ts;
 	s->event = event;
 	s->ext = 0;
+	s->tid = task->pid;
+	s->tgid = task->tgid;
+	s->walk.task = (u64)task->stack;
+	event_comm((struct wire_task *)s->task, task);
 }
 
 static __always_inline struct scratch *scratch_get(u32 **ret_busy)
@@ -309,6 +324,7 @@ static __always_inline void scratch_put(u32 *busy)
 
 /* One event on its way through a program. */
 struct event_run {
+	const struct task_struct *task;
 	struct event_counts *c;
 	struct event_desc *d;
 	struct scratch *s;
@@ -319,7 +335,8 @@ struct event_run {
 /* False: the event is not wanted, or has no room, and that is counted. */
 static __always_inline bool event_begin(struct event_run *e, u32 event, u64 ts)
 {
-	e->c = event_wanted(event, &e->d, &e->selected);
+	e->task = (void *)bpf_get_current_task_btf();
+	e->c = event_wanted(event, e->task, &e->d, &e->selected);
 	if (!e->c)
 		return false;
 	e->s = scratch_get(&e->busy);
@@ -327,21 +344,27 @@ static __always_inline bool event_begin(struct event_run *e, u32 event, u64 ts)
 		event_lost(e->c, STK_C_LOST_SCRATCH, ts);
 		return false;
 	}
-	event_start(e->s, event, ts);
+	event_start(e->s, e->task, event, ts);
 	return true;
+}
+
+__noinline int event_measure(struct event_counts *c, struct scratch *s)
+{
+	if (!c || !s)
+		return 0;
+	__sync_fetch_and_add(&c->c[STK_C_COST_NS], now() - s->ts);
+	bump(c, STK_C_COST_EVENTS);
+	return 0;
 }
 
 /*
  * One event in 64 is measured: a second look at the clock costs more than what it tells of each.  Not
  * the first ones, which find cold caches.
  */
-__noinline int event_cost(struct event_counts *c, struct scratch *s)
+static __always_inline void event_cost(struct event_counts *c, struct scratch *s)
 {
-	if (!c || !s || (c->c[STK_C_RECORDED] + c->c[STK_C_FILTERED_EXPR]) % 64 != 32)
-		return 0;
-	__sync_fetch_and_add(&c->c[STK_C_COST_NS], now() - s->ts);
-	bump(c, STK_C_COST_EVENTS);
-	return 0;
+	if ((c->c[STK_C_RECORDED] + c->c[STK_C_FILTERED_EXPR]) % 64 == 32)
+		event_measure(c, s);
 }
 
 /* The record is there: filter, stack, ring. */

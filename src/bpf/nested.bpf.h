@@ -88,6 +88,7 @@ static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx, s
 SEC("raw_tp")
 int nested(struct bpf_raw_tracepoint_args *ctx)
 {
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	u32 cpu = bpf_get_smp_processor_id(), i, event = ~0u;
 	struct handover *h = bpf_map_lookup_elem(&handovers, &cpu);
 	struct event_counts *c;
@@ -109,7 +110,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		*(volatile u64 *)&h[i].ctx = 0;
 		break;
 	}
-	c = event_wanted(event, &d, &selected);
+	c = event_wanted(event, task, &d, &selected);
 	if (!c)
 		return 0;
 	if (!selected && !args_selected(ctx, d)) {
@@ -125,7 +126,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		event_lost(c, STK_C_LOST_SCRATCH, ts);
 		return 0;
 	}
-	event_start(s, event, ts);
+	event_start(s, task, event, ts);
 	if (fill_record(ctx, d, &s->fill)) {
 		__builtin_memcpy((u8 *)&s->ev.common_type, s->fill.rec, sizeof(s->fill.rec));
 		s->size = s->fill.size;
@@ -134,7 +135,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		s->ext = WIRE_EXT_NO_FIELDS;
 	}
 	s->ev.common_type = d->common_type;
-	common_fields(s, bpf_get_current_pid_tgid());
+	common_fields(s, task);
 	kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0, START_RAW);
 	user_stack(s, c);
 	if (event_write(s, c) && s->ext & WIRE_EXT_NO_FIELDS)

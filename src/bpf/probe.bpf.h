@@ -306,7 +306,7 @@ static __always_inline void return_unfollowed(u32 event)
 	if (!c)
 		return;
 	bump(c, STK_C_HAPPENED);
-	c = event_wanted(event, &d, &selected);
+	c = event_wanted(event, task, &d, &selected);
 	if (c)
 		event_lost(c, STK_C_LOST_RETURN, now());
 }
@@ -324,7 +324,7 @@ static __always_inline bool probe_begin(struct event_run *e, u32 event, u64 ts)
 	if (!event_begin(e, event, ts))
 		return false;
 	e->s->ev.common_type = 0;
-	common_fields(e->s, bpf_get_current_pid_tgid());
+	common_fields(e->s, e->task);
 	return true;
 }
 

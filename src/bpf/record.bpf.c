@@ -31,7 +31,7 @@ static __always_inline int record_event(void *ctx, bool filtered)
 	if (!armed() || !event_begin(&e, event, ts))
 		return 1;
 	copy_record(ctx, e.s, e.d);
-	common_fields(e.s, bpf_get_current_pid_tgid());
+	common_fields(e.s, e.task);
 	if (!e.selected && !names_selected(e.s, e.d)) {
 		bump(e.c, STK_C_FILTERED_PID);
 		scratch_put(e.busy);
@@ -70,7 +70,8 @@ static __always_inline void note_period(u64 period)
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid(), ts = now();
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u64 ts = now();
 	struct event_counts *c;
 	struct event_desc *d;
 	struct scratch *s;
@@ -83,12 +84,12 @@ int sample(struct bpf_perf_event_data *ctx)
 	c = event_counts(sample_event);
 	if (!c)
 		return 0;
-	if (!(u32)pid_tgid && !keep_idle) {
+	if (!task->pid && !keep_idle) {
 		bump(c, STK_C_SAMPLE_IDLE);
 		return 0;
 	}
 	bump(c, STK_C_HAPPENED);
-	c = event_wanted(sample_event, &d, &selected);
+	c = event_wanted(sample_event, task, &d, &selected);
 	if (!c)
 		return 0;
 	s = scratch_get(&busy);
@@ -96,8 +97,8 @@ int sample(struct bpf_perf_event_data *ctx)
 		event_lost(c, STK_C_LOST_SCRATCH, ts);
 		return 0;
 	}
-	event_start(s, sample_event, ts);
-	common_fields(s, (u32)pid_tgid);
+	event_start(s, task, sample_event, ts);
+	common_fields(s, task);
 	s->ev.common_type = 0;
 	s->ev.common_flags &= ~0x01;
 	s->ext &= ~WIRE_EXT_NO_IRQFLAG;

@@ -149,7 +149,7 @@ static __always_inline void stack_checked(struct scratch *s, struct event_counts
 {
 	bump(c, STK_C_WALK_AGREED + verdict);
 	if (verdict == KWALK_AGREED) {
-		c->agreed = s->walked;
+		c->agreed = c->c[STK_C_WALKED] + c->c[STK_C_WALK_REMEMBERED];
 		c->agreed_ts = s->ts;
 	} else if (verdict == KWALK_DIFFERED) {
 		walk_ended = now();
@@ -157,26 +157,45 @@ static __always_inline void stack_checked(struct scratch *s, struct event_counts
 	s->walked = 0; /* once is enough */
 }
 
+static __always_inline bool stack_begin(void *ctx, struct scratch *s, enum stack_start start)
+{
+	if (start == START_TRACEPOINT)
+		return kwalk_begin_tracepoint(ctx, &s->walk);
+	return start == START_SAMPLE && kwalk_begin_sample(ctx, &s->walk);
+}
+
+/* What a remembered stack's id depends on besides its frames: where the tracer's end. */
+static __always_inline u32 stack_salt(const struct scratch *s)
+{
+	return s->event + 1;
+}
+
+/* Whether the stack is one whose id is remembered: then it is in s->kstack. */
+static __always_inline bool stack_recall(struct scratch *s)
+{
+	u64 id = kwalk_recall(&s->walk, stack_salt(s));
+
+	if (!id || id >> 32 != stackmap_generation())
+		return false;
+	s->kstack = id;
+	return true;
+}
+
 /* Whether the frames are in s->walk.words; else the kernel is to tell them. */
 static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
 				       enum stack_start start)
 {
 	enum kwalk_verdict verdict;
-	u32 stop, why;
+	u32 stop = kwalk_walk(&s->walk), why;
 
-	if (!(start == START_TRACEPOINT ? kwalk_begin_tracepoint(ctx, &s->walk) :
-	      start == START_SAMPLE	? kwalk_begin_sample(ctx, &s->walk) :
-					  false))
-		return false;
-	stop = kwalk_walk(&s->walk);
 	why = stop - KWALK_STOP_RULE;
 	asm volatile("" : "+r"(why)); /* the verifier is to see that this is what is bounded */
 	if (why < KWALK_STOPS - KWALK_STOP_RULE)
 		bump(c, STK_C_WALK_NO_RULE + why);
 	if (stop != KWALK_DONE)
 		return false;
-	s->walked = __sync_fetch_and_add(&c->c[STK_C_WALKED], 1) + 1;
-	if (!kwalk_due(s->walked - 1))
+	s->walked = 1;
+	if (!kwalk_due(__sync_fetch_and_add(&c->c[STK_C_WALKED], 1)))
 		return true;
 	verdict = kwalk_check(ctx, &s->walk, start == START_TRACEPOINT);
 	stack_checked(s, c, verdict);
@@ -199,28 +218,29 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, u64 
 }
 
 /*
- * A walked stack that is new in the map: the kernel's, stored after it, must be the same one.  So a
- * stack that a wrong rule has made up is noticed at once.
+ * The kernel's stack, stored after the walked one, must be the same one; r is what storing that has
+ * returned.  Asked when a stack is new in the map, so that what a wrong rule has made up is noticed at
+ * once, and now and then of one that is remembered.
  */
 static __always_inline int stack_again(void *ctx, struct scratch *s, struct event_counts *c,
-				       u32 marker, enum stack_start start)
+				       u32 marker, enum stack_start start, int r)
 {
 	u32 id = s->kstack;
 	long n = stack_by_kernel(ctx, s, start);
-	int r;
+	int again;
 
 	if (n <= 0) {
 		stack_checked(s, c, KWALK_UNCHECKED);
-		return 2;
+		return r;
 	}
-	r = stack_keep(s, n / 8, marker, STACKMAP_NOREF);
+	again = stack_keep(s, n / 8, marker, STACKMAP_NOREF);
 	if (s->kstack == id) {
 		stack_checked(s, c, KWALK_AGREED);
-		return 2;
+		return r;
 	}
 	kwalk_stop();
 	stack_checked(s, c, KWALK_DIFFERED);
-	return r;
+	return again;
 }
 
 /*
@@ -231,6 +251,8 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 					 u64 tracer_start, u32 tracer_len, u32 marker,
 					 enum stack_start start)
 {
+	bool begun;
+	u64 generation;
 	long n;
 	int r;
 
@@ -240,7 +262,16 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 	s->tracer_start = tracer_start;
 	s->tracer_len = tracer_len;
 	s->walked = 0;
-	n = stack_walk(ctx, s, c, start) ? s->walk.nr * 8 : stack_by_kernel(ctx, s, start);
+	begun = stack_begin(ctx, s, start);
+	if (begun && stack_recall(s)) {
+		/* One counter: user space adds it to those of walks and of hits. */
+		bump(c, STK_C_WALK_REMEMBERED);
+		stackmap_again(s->kstack);
+		if (kwalk_due(c->c[STK_C_WALK_REMEMBERED] - 1))
+			stack_again(ctx, s, c, marker, start, 1);
+		return;
+	}
+	n = begun && stack_walk(ctx, s, c, start) ? s->walk.nr * 8 : stack_by_kernel(ctx, s, start);
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
@@ -251,9 +282,12 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		bump(c, STK_C_STACK_EMPTY);
 		return;
 	}
+	generation = stackmap_generation(); /* of before the id was found */
 	r = stack_keep(s, n, marker, 0);
 	if (r == 2 && s->walked)
-		r = stack_again(ctx, s, c, marker, start);
+		r = stack_again(ctx, s, c, marker, start, r);
+	else if (r == 1 && s->walked && !s->stack_counter)
+		kwalk_remember(&s->walk, generation << 32 | s->kstack);
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)
 		bump(c, STK_C_STACK_TRUNCATED);
 	else if (s->stack_counter)

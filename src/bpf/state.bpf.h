@@ -67,12 +67,13 @@ struct scratch {
 		};
 	};
 	u64 ts;
-	u64 task[4]; /* struct wire_task */
+	u64 task[4]; /* struct wire_task, of the event's task */
+	u32 tid, tgid;
 	u32 event;
 	u32 ext; /* enum wire_ext */
 	u32 kstack; /* stack map id or WIRE_STACK_... */
 	u32 size; /* of the record, struct trace_entry included */
-	u64 walked; /* of this stack: its number among the walked ones; 0: it is the kernel's */
+	u64 walked; /* by ORC rules, and not yet compared with the kernel's */
 	u64 tracer_start; /* the tracer's own frames are left out */
 	u32 tracer_len;
 	u32 start, nr_frames; /* of the walk, in words */

@@ -128,7 +128,7 @@ static __always_inline int sys_enter_event(void *ctx, bool filtered)
 	bpf_probe_read_kernel(&e.s->ev.common_type, 64, ctx);
 	e.s->ev.common_type = e.d->common_type;
 	e.s->size = e.d->fixed_size;
-	common_fields(e.s, bpf_get_current_pid_tgid());
+	common_fields(e.s, e.task);
 	if (e.d->nr_strings)
 		event_strings(e.s, e.d);
 	event_end(ctx, &e, filtered);
@@ -161,7 +161,7 @@ static __always_inline int sys_exit_event(void *ctx, bool filtered)
 	bpf_probe_read_kernel(&e.s->ev.common_type, 24, ctx);
 	e.s->ev.common_type = e.d->common_type;
 	e.s->size = 24;
-	common_fields(e.s, bpf_get_current_pid_tgid());
+	common_fields(e.s, e.task);
 	event_end(ctx, &e, filtered);
 	return 1;
 }

@@ -111,6 +111,7 @@ static void json_kernel_unwind(struct info *in)
 		out__json(b, why, strlen(why));
 	}
 	strbuf__printf(b, ",\"walked\":%" PRIu64, a->c[STK_C_WALKED]);
+	strbuf__printf(b, ",\"remembered\":%" PRIu64, a->c[STK_C_WALK_REMEMBERED]);
 	json_reasons(b, "left", a, info_walk_left);
 	json_reasons(b, "checks", a, info_walk_checks);
 	strbuf__putc(b, '}');

@@ -54,6 +54,7 @@ enum stk_counter {
 	STK_C_WALK_DIFFERED, /* nothing is walked any more after one */
 	STK_C_WALK_UNCHECKED, /* to be compared, but bpf_get_stack() failed or there was no room */
 	STK_C_WALK_UNVERIFIED, /* walked since the last that agreed, and then one differed */
+	STK_C_WALK_REMEMBERED, /* of the walked ones: as they were before, so that no frame was looked up */
 	STK_NR_COUNTERS
 };
 

@@ -34,17 +34,7 @@
 
 #define KWALK_INLINE static __attribute__((always_inline)) inline
 #define KWALK_GLOBAL __weak __attribute__((noinline))
-
-/* struct pt_regs of x86-64, whose layout is that of ptrace(2). */
-enum {
-	KWALK_REGS_BP_AT = 32,
-	KWALK_REGS_IP_AT = 128,
-	KWALK_REGS_CS_AT = 136,
-	KWALK_REGS_FLAGS_AT = 144,
-	KWALK_REGS_SP_AT = 152,
-};
-#define KWALK_USER_MODE 3 /* privilege bits of cs */
-#define KWALK_FLAGS_FIXED 2 /* of the flags of a real interrupt this one is always set */
+#define KWALK_LOOP _Pragma("clang loop unroll(disable)")
 
 const volatile struct kwalk_settings kwalk_settings __weak SEC(".rodata.kwalk") = {
 	.stack_size = 16384,
@@ -92,29 +82,50 @@ struct {
 	__type(value, struct kwalk_counts);
 } kwalk_counts __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KWALK_MEMOS);
+	__type(key, __u32);
+	__type(value, struct kwalk_memo);
+} kwalk_memos __weak SEC(".maps");
+
 struct kwalk_state kwalk_state __weak SEC(".data.kwalk") = { .off = 1 };
 
-/* One stack and the state of its walk: the caller's, in memory that nobody else uses meanwhile. */
-struct kwalk_stack {
-	__u64 ip, sp, bp;
-	__u64 bp_at; /* where bp is to be read before it is used; 0: it has been */
-	__u64 low, size; /* of the stack that the walk must not leave; size 0: not known */
-	__u64 modules; /* kwalk_modules.valid, if the walk looked there; else 0 */
-	__u32 nr; /* words */
-	__u32 most; /* not more than these */
-	__u32 signal; /* ip is an interrupted instruction */
-	__u32 stop; /* enum kwalk_stop; if not KWALK_DONE, the walk gave up at ip */
-	__u32 copied; /* bytes of copy, which lie at from */
-	__u32 pad;
-	__u64 from;
-	__u64 copy[KWALK_COPY / 8];
-	__u64 before; /* left alone: for a word of the caller's in front of the frames */
-	__u64 words[KWALK_MAX_FRAMES + 1]; /* innermost first */
-};
+/* ---- what the walk stands on -------------------------------------------------------------------- */
 
-SCRATCH_DEFINE(kwalk_other, struct kwalk_stack, 2);
+KWALK_INLINE struct kwalk_block *kwalk_get_block(__u32 i)
+{
+	return bpf_map_lookup_elem(&kwalk_index, &i);
+}
 
-/* ---- reading -------------------------------------------------------------------------------- */
+KWALK_INLINE struct kwalk_row *kwalk_get_row(__u32 i)
+{
+	return bpf_map_lookup_elem(&kwalk_rows, &i);
+}
+
+KWALK_INLINE __u64 *kwalk_get_cached(__u32 i)
+{
+	return bpf_map_lookup_elem(&kwalk_cache, &i);
+}
+
+KWALK_INLINE struct kwalk_memo *kwalk_get_memo(__u32 i)
+{
+	return bpf_map_lookup_elem(&kwalk_memos, &i);
+}
+
+KWALK_INLINE struct kwalk_modules *kwalk_get_modules(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&kwalk_modules, &zero);
+}
+
+#define kwalk_get64(p) (*(const volatile __u64 *)(p))
+#define kwalk_get32(p) (*(const volatile __u32 *)(p))
+#define kwalk_set64(p, v) (*(volatile __u64 *)(p) = (v))
+#define kwalk_set32(p, v) (*(volatile __u32 *)(p) = (v))
+#define kwalk_cas32(p, o, n) __sync_val_compare_and_swap(p, o, n)
+#define kwalk_copy_from(to, n, addr) bpf_probe_read_kernel(to, n, (const void *)(addr))
 
 struct pt_regs___kwalk {
 	unsigned long r15;
@@ -128,315 +139,32 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 
 KWALK_INLINE __u64 kwalk_load(__u64 addr)
 {
-	struct pt_regs___kwalk *p =
-		bpf_rdonly_cast((void *)addr, bpf_core_type_id_kernel(struct pt_regs___kwalk));
-	__u64 v = p->r15;
+	__u64 v = 0;
 
-	/* Or clang makes one load of those of several places, which the verifier refuses. */
-	asm volatile("" : "+r"(v));
-	return v;
-}
-
-KWALK_INLINE __u64 kwalk_read(const struct kwalk_stack *s, __u64 addr)
-{
-	__u64 v = 0, at = addr - s->from;
-
-	if (!kwalk_settings.text_size)
-		return 0;
 	/* The other way is dead code for the verifier, which knows the settings. */
-	if (kwalk_settings.reader == KWALK_BY_LOAD)
-		return kwalk_load(addr);
-	if (at < s->copied && !(at & 7))
-		return s->copy[(at >> 3) & (KWALK_COPY / 8 - 1)];
-	bpf_probe_read_kernel(&v, sizeof(v), (void *)addr);
+	if (kwalk_settings.reader == KWALK_BY_LOAD) {
+		struct pt_regs___kwalk *p = bpf_rdonly_cast(
+			(void *)addr, bpf_core_type_id_kernel(struct pt_regs___kwalk));
+
+		v = p->r15;
+		/* Or clang makes one load of those of several places, which the verifier refuses. */
+		asm volatile("" : "+r"(v));
+	} else {
+		bpf_probe_read_kernel(&v, sizeof(v), (void *)addr);
+	}
 	return v;
 }
 
-/* What the walk will read, from sp on; on a stack of unknown bounds to the end of the page. */
-KWALK_INLINE void kwalk_copy(struct kwalk_stack *s)
-{
-	__u64 n = s->size ? s->low + s->size - s->sp : 4096 - (s->sp & 4095);
-
-	if (kwalk_settings.reader != KWALK_BY_COPY)
-		return;
-	if (n > KWALK_COPY)
-		n = KWALK_COPY;
-	s->from = s->sp;
-	s->copied = bpf_probe_read_kernel(s->copy, n, (void *)s->sp) ? 0 : n & ~7ull;
-}
-
-/* ---- rules ---------------------------------------------------------------------------------- */
-
-/* Global functions are verified once, not once for each way that leads to them. */
-KWALK_GLOBAL __u32 kwalk_search(__u32 at)
-{
-	__u32 block = at >> KWALK_BLOCK_SHIFT, low = at & (KWALK_BLOCK - 1), first, more, half, mid,
-	      i;
-	struct kwalk_block *b = bpf_map_lookup_elem(&kwalk_index, &block);
-	struct kwalk_row *row;
-
-	if (!b)
-		return KWALK_RULE_NONE;
-	first = b->first;
-	more = b->more;
-#pragma clang loop unroll(disable)
-	for (i = 0; i < 9 && more; i++) {
-		half = (more + 1) >> 1;
-		mid = first + half;
-		row = bpf_map_lookup_elem(&kwalk_rows, &mid);
-		if (!row)
-			return KWALK_RULE_NONE;
-		if (row->offset <= low) {
-			first = mid;
-			more -= half;
-		} else {
-			more = half - 1;
-		}
-	}
-	row = bpf_map_lookup_elem(&kwalk_rows, &first);
-	return row ? row->rule : KWALK_RULE_NONE;
-}
-
-/*
- * Where a tracer has put another return address in place of the real one, no rule holds.  It is looked
- * up one byte before, where the call was, or itself if an interrupt came there.
- */
-KWALK_INLINE bool kwalk_is_hidden(__u32 pc)
-{
-	__u32 i;
-
-	for (i = 0; i < KWALK_RETURNS; i++)
-		if (kwalk_settings.returns[i] && pc + 1 - kwalk_settings.returns[i] < 2)
-			return true;
-	return false;
-}
-
-/* Of the instruction at the address.  The low half is enough: above it kernel text has only ones. */
-KWALK_INLINE __u32 kwalk_rule(__u64 addr)
-{
-	__u32 pc = addr, key = (pc ^ pc >> 13) & (KWALK_CACHE - 1), rule;
-	volatile __u64 *e = bpf_map_lookup_elem(&kwalk_cache, &key);
-	__u64 v;
-
-	if (!e)
-		return KWALK_RULE_NONE;
-	v = *e;
-	if (v >> 32 == pc)
-		return v;
-	rule = kwalk_is_hidden(pc) ? KWALK_RULE_NONE : kwalk_search(pc - (__u32)kwalk_settings.text);
-	*e = (__u64)pc << 32 | rule;
-	return rule;
-}
-
-KWALK_INLINE struct kwalk_modules *kwalk_get_modules(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&kwalk_modules, &zero);
-}
-
-/* Whether the tables of modules are those that the walk began with. */
-KWALK_INLINE bool kwalk_modules_hold(const struct kwalk_stack *s)
-{
-	volatile struct kwalk_modules *m = kwalk_get_modules();
-
-	return m && m->valid == s->modules && m->changed + 1 == s->modules;
-}
-
-/*
- * Of an instruction outside of the kernel's own text.  Not cached: a rule must not outlive its
- * module.
- */
-KWALK_GLOBAL __u32 kwalk_module_rule(struct kwalk_stack *s, __u64 addr)
-{
-	struct kwalk_modules *m = kwalk_get_modules();
-	__u32 low = 0, nr, i, mid;
-	struct kwalk_module *e;
-
-	if (!s || !m)
-		return KWALK_RULE_NONE;
-	if (!s->modules)
-		s->modules = *(volatile __u64 *)&m->valid;
-	if (!s->modules)
-		return KWALK_RULE_NONE;
-	nr = m->nr;
-#pragma clang loop unroll(disable)
-	for (i = 0; i < 11 && nr; i++) {
-		mid = low + (nr >> 1);
-		e = &m->module[mid & (KWALK_MAX_MODULES - 1)];
-		if (addr - e->text < e->size)
-			return kwalk_search((e->block << KWALK_BLOCK_SHIFT) + (addr - e->text));
-		if (addr < e->text) {
-			nr >>= 1;
-		} else {
-			nr -= (nr >> 1) + 1;
-			low = mid + 1;
-		}
-	}
-	return KWALK_RULE_NONE;
-}
-
-/* ---- the walk ------------------------------------------------------------------------------- */
-
-KWALK_INLINE bool kwalk_is_text(__u64 addr)
-{
-	return addr - kwalk_settings.text < kwalk_settings.text_size;
-}
-
-/*
- * The task's stack is always the outermost: who has come to it stays on it.  Other stacks (of
- * interrupts, exceptions, NMIs) have no bounds here; on these the walk goes up, and leaves them
- * for another only as a rule says.
- */
-KWALK_INLINE void kwalk_enter_stack(struct kwalk_stack *s)
+KWALK_INLINE __u64 kwalk_task_stack(void)
 {
 	struct task_struct___kwalk *t = (void *)bpf_get_current_task();
-	__u64 low = kwalk_read(s, (__u64)&t->stack);
 
-	s->size = 0;
-	if (s->sp - low <= kwalk_settings.stack_size) {
-		s->low = low;
-		s->size = kwalk_settings.stack_size;
-	}
+	return kwalk_load((__u64)&t->stack);
 }
 
-/* Whether the n bytes at addr lie in the stack, if its bounds are known. */
-KWALK_INLINE bool kwalk_within(const struct kwalk_stack *s, __u64 addr, __u64 n)
-{
-	return !s->size || (addr - s->low <= s->size && s->size - (addr - s->low) >= n);
-}
+#include "kwalk_walk.h"
 
-/*
- * Frames that are not plain calls.  KWALK_DONE where the frames end; KWALK_STOPS: s is the
- * caller's.
- */
-KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
-{
-	__u32 kind = KWALK_RULE_KIND(rule);
-	bool by_bp, indirect;
-	__u64 at, cs, was_bp;
-
-	if (!s || kind == KWALK_UNKNOWN)
-		return KWALK_STOP_RULE;
-	if (kind == KWALK_END)
-		return KWALK_DONE;
-	by_bp = kind == KWALK_CALL_BP_IND || kind == KWALK_REGS_BP || kind == KWALK_REGS_BP_IND;
-	indirect = kind == KWALK_CALL_SP_IND || kind == KWALK_CALL_BP_IND ||
-		   kind == KWALK_REGS_SP_IND || kind == KWALK_REGS_BP_IND;
-	was_bp = s->bp;
-	at = by_bp ? s->bp : s->sp;
-	/* *(rbp + offset), but *rsp + offset */
-	if (by_bp)
-		at += KWALK_RULE_OFFSET(rule);
-	if (indirect) {
-		if (!kwalk_within(s, at, 8))
-			return KWALK_STOP_STACK;
-		at = kwalk_read(s, at);
-	}
-	if (!by_bp)
-		at += KWALK_RULE_OFFSET(rule);
-
-	s->bp_at = KWALK_RULE_SLOT(rule) ? at + KWALK_RULE_BP_AT(rule) : 0;
-	if (rule & KWALK_RULE_BP_REL)
-		s->bp_at = was_bp + KWALK_RULE_BP_AT(rule);
-	s->signal = !!(rule & KWALK_RULE_SIGNAL);
-	if (kind == KWALK_CALL_SP_IND || kind == KWALK_CALL_BP_IND) {
-		if (!kwalk_within(s, at - 8, 8) || at == s->sp || (s->size && at < s->sp))
-			return KWALK_STOP_STACK;
-		s->sp = at;
-		s->ip = kwalk_read(s, at - 8);
-		kwalk_enter_stack(s);
-		return KWALK_STOPS;
-	}
-	if (kind == KWALK_IRET_SP) /* the five words are the last of a struct pt_regs */
-		at -= KWALK_REGS_IP_AT;
-	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
-		return KWALK_STOP_STACK;
-	cs = kwalk_read(s, at + KWALK_REGS_CS_AT);
-	if (cs & KWALK_USER_MODE)
-		return KWALK_DONE;
-	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
-	s->sp = kwalk_read(s, at + KWALK_REGS_SP_AT);
-	if (!s->bp_at && kind != KWALK_IRET_SP)
-		s->bp_at = at + KWALK_REGS_BP_AT;
-	/* Now: the bounds will be those of the stack that was interrupted. */
-	if (s->bp_at)
-		s->bp = kwalk_within(s, s->bp_at, 8) ? kwalk_read(s, s->bp_at) : 0;
-	s->bp_at = 0;
-	/* An interrupt on the same stack: what it interrupted lies above its registers. */
-	if (s->size && (s->sp <= at || !kwalk_within(s, s->sp, 0)))
-		return KWALK_STOP_STACK;
-	kwalk_enter_stack(s);
-	return KWALK_STOPS;
-}
-
-/* One frame: its word, and s is its caller's.  KWALK_STOPS: go on. */
-KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s)
-{
-	__u64 ip = s->ip, at = s->signal ? ip : ip - 1, cfa;
-	__u32 rule, kind;
-
-	rule = kwalk_is_text(ip) ? kwalk_rule(at) : kwalk_module_rule(s, at);
-	kind = KWALK_RULE_KIND(rule);
-	if (kind == KWALK_UNKNOWN)
-		return kwalk_is_text(ip) ? KWALK_STOP_RULE : KWALK_STOP_TEXT;
-	s->words[s->nr & KWALK_MAX_FRAMES] = ip;
-	s->nr++;
-	if (kind != KWALK_CALL_SP && s->bp_at) {
-		if (!kwalk_within(s, s->bp_at, 8))
-			return KWALK_STOP_STACK;
-		s->bp = kwalk_read(s, s->bp_at);
-		s->bp_at = 0;
-	}
-	if (kind > KWALK_CALL_BP)
-		return kwalk_special(s, rule);
-	cfa = (kind == KWALK_CALL_SP ? s->sp : s->bp) + KWALK_RULE_OFFSET(rule);
-	if (cfa - s->sp - 1 >= kwalk_settings.stack_size || !kwalk_within(s, cfa - 8, 8))
-		return KWALK_STOP_STACK;
-	s->sp = cfa;
-	if (KWALK_RULE_SLOT(rule))
-		s->bp_at = cfa + KWALK_RULE_BP_AT(rule);
-	s->signal = 0;
-	s->ip = kwalk_read(s, cfa - 8);
-	return KWALK_STOPS;
-}
-
-/* A few frames.  KWALK_STOPS: go on.  All at once would take the verifier eight times as long. */
-KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
-{
-	__u32 stop = KWALK_STOPS, i;
-
-	if (!s)
-		return KWALK_STOP_OFF;
-#pragma clang loop unroll(disable)
-	for (i = 0; i < KWALK_ROUND && stop == KWALK_STOPS; i++)
-		stop = s->nr < s->most ? kwalk_frame(s) : KWALK_DONE;
-	return stop;
-}
-
-/* From the frame whose ip, sp, bp or bp_at and signal are set, as kwalk_begin_...() does. */
-KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
-{
-	__u32 stop = KWALK_STOPS, i;
-
-	if (!s)
-		return KWALK_STOP_OFF;
-	s->nr = 0;
-	s->modules = 0;
-	if (!kwalk_settings.text_size || kwalk_state.off)
-		return KWALK_STOP_OFF;
-	kwalk_enter_stack(s);
-	kwalk_copy(s);
-#pragma clang loop unroll(disable)
-	for (i = 0; i <= KWALK_MAX_FRAMES / KWALK_ROUND && stop == KWALK_STOPS; i++)
-		stop = kwalk_round(s);
-	if (stop == KWALK_STOPS)
-		stop = KWALK_DONE;
-	/* Elsewhere for good: between two tasks in __switch_to(), in entry code. */
-	if (stop == KWALK_DONE && !s->size)
-		return KWALK_STOP_STACK;
-	return stop == KWALK_DONE && s->modules && !kwalk_modules_hold(s) ? KWALK_STOP_TEXT : stop;
-}
+SCRATCH_DEFINE(kwalk_other, struct kwalk_stack, 2);
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
@@ -447,27 +175,11 @@ KWALK_INLINE void kwalk_add(__u64 *n)
 
 KWALK_INLINE bool kwalk_due(__u64 walked)
 {
-	__u64 n = walked + (walked >> kwalk_settings.check_shift);
-
 	/* Not with the same phase for ever: events often come in turns. */
+	__u64 n = walked + 1 + (walked >> kwalk_settings.check_shift);
+
 	return walked < kwalk_settings.check_first ||
 	       !(n & ((1ull << kwalk_settings.check_shift) - 1));
-}
-
-KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *a, const struct kwalk_stack *b)
-{
-	__u32 i;
-
-	if (!a || !b || a->nr != b->nr)
-		return 1;
-#pragma clang loop unroll(disable)
-	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
-		if (i >= a->nr)
-			break;
-		if (a->words[i] != b->words[i])
-			return 1;
-	}
-	return 0;
 }
 
 /* By bpf_get_stack(): how many bytes, or its error. */
@@ -491,7 +203,7 @@ KWALK_GLOBAL int kwalk_once(struct kwalk_stack *s)
 		return 0;
 	s->nr--;
 	kwalk_state.doubled = 1;
-#pragma clang loop unroll(disable)
+	KWALK_LOOP
 	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
 		if (i >= s->nr)
 			break;
@@ -564,6 +276,7 @@ KWALK_INLINE bool kwalk_get(void *ctx, struct kwalk_stack *s, bool tracepoint)
 /* ---- starts --------------------------------------------------------------------------------- */
 
 /*
+ * Before, s->task is set: kwalk_task_stack() or what the caller knows.
  * False: there is no table, or these are the registers of a program in user space, as at the
  * tracepoints of system calls before Linux 6.12: the kernel tells no stack then.
  */
@@ -574,6 +287,8 @@ KWALK_INLINE bool kwalk_begin_tracepoint(void *ctx, struct kwalk_stack *s)
 	if (!kwalk_settings.text_size)
 		return false;
 	s->copied = 0;
+	s->entered = 0;
+	s->tag = 0;
 	regs = kwalk_read(s, (__u64)ctx);
 	if (kwalk_read(s, regs + KWALK_REGS_CS_AT) & KWALK_USER_MODE)
 		return false;
@@ -600,6 +315,8 @@ KWALK_INLINE bool kwalk_begin_sample(void *ctx, struct kwalk_stack *s)
 	    !(KWALK_SAMPLE_REG(ctx, KWALK_REGS_FLAGS_AT) & KWALK_FLAGS_FIXED))
 		return false;
 	s->copied = 0;
+	s->entered = 0;
+	s->tag = 0;
 	s->ip = KWALK_SAMPLE_REG(ctx, KWALK_REGS_IP_AT);
 	s->sp = KWALK_SAMPLE_REG(ctx, KWALK_REGS_SP_AT);
 	s->bp = KWALK_SAMPLE_REG(ctx, KWALK_REGS_BP_AT);
@@ -613,6 +330,7 @@ KWALK_INLINE bool kwalk_begin_sample(void *ctx, struct kwalk_stack *s)
 KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
 {
 	s->stop = KWALK_STOP_OFF;
+	s->task = kwalk_task_stack();
 	if (kwalk_begin_tracepoint(ctx, s) && kwalk_get(ctx, s, true))
 		return s->nr * sizeof(*s->words);
 	return kwalk_by_kernel_once(ctx, s);
@@ -622,6 +340,7 @@ KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
 KWALK_INLINE long kwalk_sample(void *ctx, struct kwalk_stack *s)
 {
 	s->stop = KWALK_STOP_OFF;
+	s->task = kwalk_task_stack();
 	if (kwalk_begin_sample(ctx, s) && kwalk_get(ctx, s, false))
 		return s->nr * sizeof(*s->words);
 	return kwalk_by_kernel(ctx, s);

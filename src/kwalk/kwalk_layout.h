@@ -145,4 +145,44 @@ struct kwalk_counts {
 	__u64 checks[KWALK_VERDICTS]; /* of walked ones, by what came of it */
 };
 
+/*
+ * A walk that is remembered.  Which words it reads, and where, is a function of the return addresses
+ * it finds.  So it is a list of steps, counted from a base, which is at first sp:
+ *   2..0    enum kwalk_step
+ *   31..3   KWALK_BIAS and the bytes from the base to the word that the step reads
+ *   63..32  signed: see there
+ * As long as all words are what they were, so are the rules, and the frames.
+ */
+enum kwalk_step {
+	KWALK_IS, /* the word must be the upper half */
+	KWALK_FRAME, /* it is the new base, and lies above the old one by more than the upper half */
+	KWALK_HOLD, /* it is kept: rbp, for KWALK_HELD */
+	KWALK_HELD, /* as KWALK_FRAME with the word that was kept; nothing is read */
+	KWALK_USER, /* it is cs, and must be user mode's: the end */
+	KWALK_KERNEL, /* it is cs, and must not be */
+	KWALK_TO_TASK, /* word and upper half are the new base, on the task's stack */
+	KWALK_TO_OTHER, /* the same on another stack, of which no bounds are known */
+};
+
+#define KWALK_STEPS 64 /* of a memo, a power of two */
+#define KWALK_MEMOS 64 /* per CPU, in pairs */
+#define KWALK_BIAS 1024 /* so that a word may lie below the base */
+#define KWALK_MAX_SALT ((1u << 30) - 1)
+
+struct kwalk_memo {
+	__u32 seq; /* odd: it is being written */
+	__u32 nr; /* steps */
+	/*
+	 * 31..0 of the first address, 32: it is an interrupted instruction, 33: sp is on the task's stack,
+	 * 63..34 the caller's salt; 0: it is empty
+	 */
+	__u64 tag;
+	__u64 likely; /* the last KWALK_IS before another step: where it differs, others need not be tried */
+	__u64 value; /* the caller's */
+	__u64 modules; /* kwalk_modules.valid, if the walk looked there; else 0 */
+	__u64 unused[3];
+	__u64 step[KWALK_STEPS];
+};
+_Static_assert(sizeof(struct kwalk_memo) == 576, "whole cache lines");
+
 #endif /* KWALK_LAYOUT_H */

@@ -40,6 +40,9 @@ static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, 
 			c[k] += of_cpu[k];
 		balance__add_cpu(b, of_cpu);
 	}
+	/* Of a stack that is remembered the programs count nothing else. */
+	c[STK_C_WALKED] += c[STK_C_WALK_REMEMBERED];
+	c[STK_C_STACK_HIT] += c[STK_C_WALK_REMEMBERED];
 }
 
 static uint64_t swallowed(const struct programs *p)

@@ -51,7 +51,8 @@ struct programs_unverified programs__unverified(const struct programs *p, unsign
 	for (cpu = 0; cpu < p->nr_cpus && u.to; cpu++) {
 		const struct event_counts *e = &p->counts[event * p->nr_cpus + cpu];
 		uint64_t agreed = __atomic_load_n(&e->agreed, __ATOMIC_ACQUIRE);
-		uint64_t walked = __atomic_load_n(&e->c[STK_C_WALKED], __ATOMIC_ACQUIRE);
+		uint64_t walked = __atomic_load_n(&e->c[STK_C_WALKED], __ATOMIC_ACQUIRE) +
+				  __atomic_load_n(&e->c[STK_C_WALK_REMEMBERED], __ATOMIC_ACQUIRE);
 
 		if (walked == agreed)
 			continue;

@@ -53,9 +53,10 @@ const char *stk_counter_name(enum stk_counter c)
 		[STK_C_WALK_DIFFERED] = "walk_differed",
 		[STK_C_WALK_UNCHECKED] = "walk_unchecked",
 		[STK_C_WALK_UNVERIFIED] = "walk_unverified",
+		[STK_C_WALK_REMEMBERED] = "walk_remembered",
 	};
 
-	static_assert(STK_C_WALK_UNVERIFIED + 1 == STK_NR_COUNTERS, "every counter has a name");
+	static_assert(STK_C_WALK_REMEMBERED + 1 == STK_NR_COUNTERS, "every counter has a name");
 
 	return (unsigned int)c < STK_NR_COUNTERS ? names[c] : "unknown";
 }

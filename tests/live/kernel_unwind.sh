@@ -29,20 +29,42 @@ info_true orc.stk --argjson calls "$calls" '.kernel_unwind |
 	.walked + .left.no_rule + .left.other_text + .left.left_stack >= $calls and
 	.walked > $calls * 0.9 and .checks.agreed >= 64' || fail "$(info_of orc.stk .kernel_unwind)"
 
+[ "$(info_of orc.stk .kernel_unwind.remembered)" -gt $((calls / 2)) ] ||
+	fail "$(info_of orc.stk .kernel_unwind)"
+
+# In FILE a stack has differed, and not more than a check's distance are not verified.
+want_noticed()
+{
+	want_sum "$1" 'a rule is wrong'
+	unverified=$(info_of "$1" .kernel_unwind.checks.unverified)
+	differed=$(info_of "$1" .kernel_unwind.checks.differed)
+	{ [ "$differed" -ge 1 ] && [ "$differed" -le "$((events * cpus))" ]; } ||
+		fail "$(info_of "$1" .kernel_unwind)"
+	{ [ "$unverified" -ge 1 ] && [ "$unverified" -le "$((events * cpus * 1024))" ]; } ||
+		fail "$unverified stacks are not verified"
+	grep -q " $unverified before it are not verified" err || fail "not said: $(cat err)"
+	"$STACKONCE" stacks --json "$1" 2>said | jq -c '[.frames[] | .sym]' | sort -u >spoilt.stacks
+	grep -q "kernel stacks of raw_syscalls:sys_enter from .* are not verified" said ||
+		fail "$(cat said)"
+}
+
+# A rule: nothing that it spoils is in the recording.
+events=1
 # shellcheck disable=SC2016,SC2086 # variables of that shell; an option and its value
 "$STACKONCE" record $roomy --no-user-stacks -o spoilt.stk -e raw_syscalls:sys_enter \
 	--filter 'id == 110' -- sh -c '"$1/getppid" 200 && "$1/walk_spoil" $PPID do_syscall_64 &&
 	"$1/getppid" "$2"' sh "$PROG" "$calls" >out 2>err || fail "$(cat out err)"
-want_sum spoilt.stk 'a rule is wrong'
-unverified=$(info_of spoilt.stk .kernel_unwind.checks.unverified)
-differed=$(info_of spoilt.stk .kernel_unwind.checks.differed)
-{ [ "$differed" -ge 1 ] && [ "$differed" -le "$cpus" ]; } ||
-	fail "$(info_of spoilt.stk .kernel_unwind)"
-{ [ "$unverified" -ge 1 ] && [ "$unverified" -le "$((cpus * 1024))" ]; } ||
-	fail "$unverified stacks are not verified"
-grep -q " $unverified before it are not verified" err || fail "not said: $(cat err)"
-"$STACKONCE" stacks --json spoilt.stk 2>said | jq -c '[.frames[] | .sym]' | sort -u >spoilt.stacks
+want_noticed spoilt.stk
 cmp -s kernel.stacks spoilt.stacks || fail "a wrong stack: $(cat spoilt.stacks)"
-grep -q "$unverified kernel stacks of raw_syscalls:sys_enter from .* are not verified" said ||
-	fail "$(cat said)"
-note "$(info_of orc.stk .kernel_unwind.walked) of $calls walked; a wrong rule: $unverified not verified"
+rule=$unverified
+
+# What is remembered, on a CPU: one of the next 1,024 that are.
+events=2
+# shellcheck disable=SC2016,SC2086 # variables of that shell; an option and its value
+"$STACKONCE" record $roomy --no-user-stacks -o memo.stk -e raw_syscalls:sys_enter \
+	--filter 'id == 110' -e raw_syscalls:sys_exit --filter 'id == 110' -- taskset 1 sh -c '
+	"$1/getppid" 2000 && "$1/walk_spoil" $PPID && "$1/getppid" "$2"' sh "$PROG" "$calls" \
+	>out 2>err || fail "$(cat out err)"
+want_noticed memo.stk
+note "$(info_of orc.stk .kernel_unwind.walked) of $calls walked, $(info_of orc.stk .kernel_unwind.remembered)\
+ remembered; not verified: with a wrong rule $rule, with wrong ids $unverified"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * walk_spoil PID FUNCTION: in the recorder PID the walk of kernel stacks takes FUNCTION for the
- * outermost of all from now on.
+ * outermost of all from now on; no walk is remembered.
+ * walk_spoil PID: the stacks that it remembers have each other's ids from now on.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
 #include "kwalk_layout.h"
 
@@ -105,7 +107,53 @@ static void find_function(const char *function, uint64_t *text, uint64_t *from, 
 	}
 }
 
-int main(int argc, char **argv)
+/* Ids of two stacks that are remembered; 0: not yet. */
+static __u64 ids[2];
+
+/* Calls it for what each CPU remembers. */
+static void change_memos(const char *pid, void (*change)(struct kwalk_memo *m))
+{
+	int fd, cpu, nr_cpus = libbpf_num_possible_cpus();
+	struct kwalk_memo *of_cpus;
+	struct bpf_map_info info;
+	__u32 i;
+
+	fd = map_of(pid, "kwalk_memos", &info);
+	of_cpus = nr_cpus > 0 ? calloc((size_t)nr_cpus, sizeof(*of_cpus)) : NULL;
+	if (!of_cpus || info.value_size != sizeof(*of_cpus))
+		die("kwalk_memos");
+	for (i = 0; i < info.max_entries; i++) {
+		if (bpf_map_lookup_elem(fd, &i, of_cpus))
+			die("read what is remembered");
+		for (cpu = 0; cpu < nr_cpus; cpu++)
+			change(&of_cpus[cpu]);
+		if (bpf_map_update_elem(fd, &i, of_cpus, 0))
+			die("change what is remembered");
+	}
+	free(of_cpus);
+	close(fd);
+}
+
+static void forget(struct kwalk_memo *m)
+{
+	memset(m, 0, sizeof(*m));
+}
+
+static void find_ids(struct kwalk_memo *m)
+{
+	if (!ids[0])
+		ids[0] = m->value;
+	else if (m->value && m->value != ids[0])
+		ids[1] = m->value;
+}
+
+static void change_id(struct kwalk_memo *m)
+{
+	if (m->value)
+		m->value = m->value == ids[0] ? ids[1] : ids[0];
+}
+
+static unsigned int spoil_rules(const char *pid, const char *function)
 {
 	unsigned int block, last, i, spoilt = 0;
 	uint64_t text = 0, from, to, at;
@@ -115,11 +163,9 @@ int main(int argc, char **argv)
 	__u64 none = 0;
 	int cache;
 
-	if (argc != 3)
-		return 2;
-	find_function(argv[2], &text, &from, &to);
-	blocks = memory_of(argv[1], "kwalk_index", sizeof(*blocks));
-	rows = memory_of(argv[1], "kwalk_rows", sizeof(*rows));
+	find_function(function, &text, &from, &to);
+	blocks = memory_of(pid, "kwalk_index", sizeof(*blocks));
+	rows = memory_of(pid, "kwalk_rows", sizeof(*rows));
 	last = (to - text) >> KWALK_BLOCK_SHIFT;
 	for (block = (from - text) >> KWALK_BLOCK_SHIFT; block <= last; block++) {
 		for (i = 0; i <= blocks[block].more; i++) {
@@ -132,10 +178,24 @@ int main(int argc, char **argv)
 			spoilt++;
 		}
 	}
-	cache = map_of(argv[1], "kwalk_cache", &info);
+	cache = map_of(pid, "kwalk_cache", &info);
 	for (i = 0; i < info.max_entries; i++)
 		if (bpf_map_update_elem(cache, &i, &none, 0))
 			die("forget the rules that were found");
-	printf("%u rules\n", spoilt);
-	return !spoilt;
+	return spoilt;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && spoil_rules(argv[1], argv[2])) {
+		change_memos(argv[1], forget);
+		return 0;
+	}
+	if (argc == 2) {
+		change_memos(argv[1], find_ids);
+		if (ids[1])
+			change_memos(argv[1], change_id);
+		return !ids[1];
+	}
+	return 1;
 }

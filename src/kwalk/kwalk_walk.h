@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The walk up a stack by ORC rules, and the memo of walks: one source for BPF (kwalk.bpf.h) and for
+ * hosts, where threads, signal handlers and sanitizers can attack the very code that runs in the
+ * kernel.  Who includes this has defined before:
+ *
+ *	KWALK_INLINE, KWALK_GLOBAL, KWALK_LOOP	before functions; global ones are verified once
+ *	kwalk_settings, kwalk_state
+ *	kwalk_get_block(i), kwalk_get_row(i), kwalk_get_cached(i), kwalk_get_modules(),
+ *	kwalk_get_memo(i)			pointers, of this CPU what is a CPU's; 0: not there
+ *	kwalk_load(addr)			a word of memory; 0: it cannot be read
+ *	kwalk_copy_from(to, bytes, addr)	the same of many at once; not 0: it failed
+ *	kwalk_get64(p), kwalk_get32(p), kwalk_set64(p, v), kwalk_set32(p, v), kwalk_cas32(p, o, n)
+ */
+#ifndef KWALK_WALK_H
+#define KWALK_WALK_H
+
+#include "kwalk_layout.h"
+
+/* struct pt_regs of x86-64, whose layout is that of ptrace(2). */
+enum {
+	KWALK_REGS_BP_AT = 32,
+	KWALK_REGS_IP_AT = 128,
+	KWALK_REGS_CS_AT = 136,
+	KWALK_REGS_FLAGS_AT = 144,
+	KWALK_REGS_SP_AT = 152,
+};
+#define KWALK_USER_MODE 3 /* privilege bits of cs */
+#define KWALK_FLAGS_FIXED 2 /* of the flags of a real interrupt this one is always set */
+
+/* One stack and the state of its walk: the caller's, in memory that nobody else uses meanwhile. */
+struct kwalk_stack {
+	__u64 ip, sp, bp;
+	__u64 bp_at; /* where bp is to be read before it is used; 0: it has been */
+	__u64 task, task_size; /* the task's stack: lowest address, bytes */
+	__u64 low, size; /* of the stack that the walk must not leave; both 0: not known */
+	__u64 modules; /* kwalk_modules.valid, if the walk looked there; else 0 */
+	__u32 nr; /* words */
+	__u32 most; /* not more than these */
+	__u32 signal; /* ip is an interrupted instruction */
+	__u32 stop; /* enum kwalk_stop; if not KWALK_DONE, the walk gave up at ip */
+	__u32 copied; /* bytes of copy, which lie at from */
+	__u32 entered; /* low, size and copy are those of where the walk begins */
+	__u64 from;
+	__u64 tag; /* of the memos that may remember it; 0: none may, no steps are noted */
+	__u64 base; /* what the steps count from */
+	__u64 odd; /* not 0: steps cannot tell how it went */
+	__u32 nr_steps; /* noted; KWALK_STEPS and more: too many */
+	__u32 in_base; /* bp is base itself, else it was read as a step */
+	__u32 pair; /* the first of the two memos that may remember it */
+	__u32 pad;
+	__u64 steps[KWALK_STEPS];
+	__u64 copy[KWALK_COPY / 8];
+	__u64 before; /* left alone: for a word of the caller's in front of the frames */
+	__u64 words[KWALK_MAX_FRAMES + 1]; /* innermost first */
+};
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+KWALK_INLINE __u64 kwalk_read(const struct kwalk_stack *s, __u64 addr)
+{
+	__u64 at = addr - s->from;
+
+	if (!kwalk_settings.text_size)
+		return 0;
+	if (kwalk_settings.reader == KWALK_BY_COPY && at < s->copied && !(at & 7))
+		return s->copy[(at >> 3) & (KWALK_COPY / 8 - 1)];
+	return kwalk_load(addr);
+}
+
+/* What the walk will read, from sp on; on a stack of unknown bounds to the end of the page. */
+KWALK_INLINE void kwalk_copy(struct kwalk_stack *s)
+{
+	__u64 n = s->size ? s->low + s->size - s->sp : 4096 - (s->sp & 4095);
+
+	if (kwalk_settings.reader != KWALK_BY_COPY)
+		return;
+	if (n > KWALK_COPY)
+		n = KWALK_COPY;
+	s->from = s->sp;
+	s->copied = kwalk_copy_from(s->copy, n, s->sp) ? 0 : n & ~7ull;
+}
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+/* Global functions are verified once, not once for each way that leads to them. */
+KWALK_GLOBAL __u32 kwalk_search(__u32 at)
+{
+	__u32 block = at >> KWALK_BLOCK_SHIFT, low = at & (KWALK_BLOCK - 1), first, more, half, mid,
+	      i;
+	struct kwalk_block *b = kwalk_get_block(block);
+	struct kwalk_row *row;
+
+	if (!b)
+		return KWALK_RULE_NONE;
+	first = b->first;
+	more = b->more;
+	KWALK_LOOP
+	for (i = 0; i < 9 && more; i++) {
+		half = (more + 1) >> 1;
+		mid = first + half;
+		row = kwalk_get_row(mid);
+		if (!row)
+			return KWALK_RULE_NONE;
+		if (row->offset <= low) {
+			first = mid;
+			more -= half;
+		} else {
+			more = half - 1;
+		}
+	}
+	row = kwalk_get_row(first);
+	return row ? row->rule : KWALK_RULE_NONE;
+}
+
+/*
+ * Where a tracer has put another return address in place of the real one, no rule holds.  It is looked
+ * up one byte before, where the call was, or itself if an interrupt came there.
+ */
+KWALK_INLINE bool kwalk_is_hidden(__u32 pc)
+{
+	__u32 i;
+
+	for (i = 0; i < KWALK_RETURNS; i++)
+		if (kwalk_settings.returns[i] && pc + 1 - kwalk_settings.returns[i] < 2)
+			return true;
+	return false;
+}
+
+/* Of the instruction at the address.  The low half is enough: above it kernel text has only ones. */
+KWALK_INLINE __u32 kwalk_rule(__u64 addr)
+{
+	__u32 pc = addr, key = (pc ^ pc >> 13) & (KWALK_CACHE - 1), rule;
+	__u64 *e = kwalk_get_cached(key), v;
+
+	if (!e)
+		return KWALK_RULE_NONE;
+	v = kwalk_get64(e);
+	if (v >> 32 == pc)
+		return v;
+	rule = kwalk_is_hidden(pc) ? KWALK_RULE_NONE : kwalk_search(pc - (__u32)kwalk_settings.text);
+	kwalk_set64(e, (__u64)pc << 32 | rule);
+	return rule;
+}
+
+/* Whether the tables of modules are those that the walk began with. */
+KWALK_INLINE bool kwalk_modules_hold(const struct kwalk_stack *s)
+{
+	struct kwalk_modules *m = kwalk_get_modules();
+
+	return m && kwalk_get64(&m->valid) == s->modules &&
+	       kwalk_get64(&m->changed) + 1 == s->modules;
+}
+
+/*
+ * Of an instruction outside of the kernel's own text.  Not cached: a rule must not outlive its
+ * module.
+ */
+KWALK_GLOBAL __u32 kwalk_module_rule(struct kwalk_stack *s, __u64 addr)
+{
+	struct kwalk_modules *m = kwalk_get_modules();
+	__u32 low = 0, nr, i, mid;
+	struct kwalk_module *e;
+
+	if (!s || !m)
+		return KWALK_RULE_NONE;
+	if (!s->modules)
+		s->modules = kwalk_get64(&m->valid);
+	if (!s->modules)
+		return KWALK_RULE_NONE;
+	nr = m->nr;
+	KWALK_LOOP
+	for (i = 0; i < 11 && nr; i++) {
+		mid = low + (nr >> 1);
+		e = &m->module[mid & (KWALK_MAX_MODULES - 1)];
+		if (addr - e->text < e->size)
+			return kwalk_search((e->block << KWALK_BLOCK_SHIFT) + (addr - e->text));
+		if (addr < e->text) {
+			nr >>= 1;
+		} else {
+			nr -= (nr >> 1) + 1;
+			low = mid + 1;
+		}
+	}
+	return KWALK_RULE_NONE;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+KWALK_INLINE bool kwalk_is_text(__u64 addr)
+{
+	return addr - kwalk_settings.text < kwalk_settings.text_size;
+}
+
+/* The upper half of every address of the kernel's text and of modules is ones. */
+KWALK_INLINE bool kwalk_is_kernel(__u64 addr)
+{
+	return addr >> 32 == 0xffffffff;
+}
+
+/*
+ * The task's stack is always the outermost: who has come to it stays on it.  Other stacks (of
+ * interrupts, exceptions, NMIs) have no bounds here; on these the walk goes up, and leaves them
+ * for another only as a rule says.
+ */
+KWALK_INLINE void kwalk_enter_stack(struct kwalk_stack *s)
+{
+	s->low = 0;
+	s->size = 0;
+	if (s->sp - s->task <= kwalk_settings.stack_size) {
+		s->low = s->task;
+		s->size = kwalk_settings.stack_size;
+	}
+}
+
+/* Whether the n bytes at addr lie in the stack, if its bounds are known. */
+KWALK_INLINE bool kwalk_within(const struct kwalk_stack *s, __u64 addr, __u64 n)
+{
+	return !s->size || (addr - s->low <= s->size && s->size - (addr - s->low) >= n);
+}
+
+KWALK_INLINE void kwalk_note(struct kwalk_stack *s, enum kwalk_step step, __u64 addr, __u64 upper)
+{
+	__u64 at = addr - s->base + KWALK_BIAS;
+
+	if (!s->tag)
+		return;
+	s->odd |= (at & 7) | at >> 32 | (upper + (1ull << 31)) >> 32;
+	s->steps[s->nr_steps & (KWALK_STEPS - 1)] = upper << 32 | (__u32)at | step;
+	s->nr_steps++;
+}
+
+/* rbp is the base from now on. */
+KWALK_INLINE void kwalk_note_frame(struct kwalk_stack *s, enum kwalk_step step, __u64 addr,
+				   __u64 above)
+{
+	kwalk_note(s, step, addr, above - s->base);
+	s->base = s->bp;
+	s->in_base = 1;
+}
+
+/* From one stack to another, or further up: the word at addr and offset are sp. */
+KWALK_INLINE void kwalk_switch(struct kwalk_stack *s, __u64 addr, __u64 sp, __u64 offset)
+{
+	s->sp = sp;
+	kwalk_enter_stack(s);
+	kwalk_note(s, s->size ? KWALK_TO_TASK : KWALK_TO_OTHER, addr, offset);
+	s->base = sp;
+	s->odd |= s->in_base;
+}
+
+/*
+ * Frames that are not plain calls.  KWALK_DONE where the frames end; KWALK_STOPS: s is the
+ * caller's.
+ */
+KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
+{
+	__u32 kind = KWALK_RULE_KIND(rule);
+	__u64 at, cs, found_at, was_bp, sp;
+	bool by_bp, indirect;
+
+	if (!s || kind == KWALK_UNKNOWN)
+		return KWALK_STOP_RULE;
+	if (kind == KWALK_END)
+		return KWALK_DONE;
+	by_bp = kind == KWALK_CALL_BP_IND || kind == KWALK_REGS_BP || kind == KWALK_REGS_BP_IND;
+	indirect = kind == KWALK_CALL_SP_IND || kind == KWALK_CALL_BP_IND ||
+		   kind == KWALK_REGS_SP_IND || kind == KWALK_REGS_BP_IND;
+	was_bp = s->bp;
+	at = s->sp;
+	/* *(rbp + offset), but *rsp + offset */
+	if (by_bp) {
+		if (!s->in_base)
+			kwalk_note_frame(s, KWALK_HELD, s->base, s->sp - 8);
+		at = s->bp + KWALK_RULE_OFFSET(rule);
+	}
+	found_at = at;
+	if (indirect) {
+		if (!kwalk_within(s, at, 8))
+			return KWALK_STOP_STACK;
+		at = kwalk_read(s, at);
+	}
+	if (!by_bp)
+		at += KWALK_RULE_OFFSET(rule);
+
+	s->signal = !!(rule & KWALK_RULE_SIGNAL);
+	if (rule & KWALK_RULE_BP_REL) {
+		if (!kwalk_within(s, was_bp + KWALK_RULE_BP_AT(rule), 8))
+			return KWALK_STOP_STACK;
+		s->bp = kwalk_read(s, was_bp + KWALK_RULE_BP_AT(rule));
+		kwalk_note(s, KWALK_HOLD, was_bp + KWALK_RULE_BP_AT(rule), 0);
+		s->in_base = 0;
+	} else if (KWALK_RULE_SLOT(rule)) {
+		s->bp_at = at + KWALK_RULE_BP_AT(rule);
+		s->in_base = 0;
+	}
+	if (kind == KWALK_CALL_SP_IND || kind == KWALK_CALL_BP_IND) {
+		if (!kwalk_within(s, at - 8, 8) || at == s->sp || (s->size && at < s->sp))
+			return KWALK_STOP_STACK;
+		kwalk_switch(s, found_at, at, by_bp ? 0 : KWALK_RULE_OFFSET(rule));
+		s->ip = kwalk_read(s, at - 8);
+		kwalk_note(s, KWALK_IS, at - 8, s->ip);
+		return KWALK_STOPS;
+	}
+	s->odd |= indirect;
+	if (kind == KWALK_IRET_SP) /* the five words are the last of a struct pt_regs */
+		at -= KWALK_REGS_IP_AT;
+	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
+		return KWALK_STOP_STACK;
+	cs = kwalk_read(s, at + KWALK_REGS_CS_AT);
+	kwalk_note(s, cs & KWALK_USER_MODE ? KWALK_USER : KWALK_KERNEL, at + KWALK_REGS_CS_AT, 0);
+	if (cs & KWALK_USER_MODE)
+		return KWALK_DONE;
+	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
+	kwalk_note(s, KWALK_IS, at + KWALK_REGS_IP_AT, s->ip);
+	if (!s->bp_at && kind != KWALK_IRET_SP)
+		s->bp_at = at + KWALK_REGS_BP_AT;
+	/* Now: the bounds will be those of the stack that was interrupted. */
+	if (s->bp_at) {
+		s->odd |= !kwalk_within(s, s->bp_at, 8);
+		s->bp = kwalk_within(s, s->bp_at, 8) ? kwalk_read(s, s->bp_at) : 0;
+		kwalk_note(s, KWALK_HOLD, s->bp_at, 0);
+		s->in_base = 0;
+		s->bp_at = 0;
+	}
+	found_at = at + KWALK_REGS_SP_AT;
+	sp = kwalk_read(s, found_at);
+	/* An interrupt on the same stack: what it interrupted lies above its registers. */
+	if (s->size && (sp <= at || !kwalk_within(s, sp, 0)))
+		return KWALK_STOP_STACK;
+	kwalk_switch(s, found_at, sp, 0);
+	return KWALK_STOPS;
+}
+
+/* One frame: its word, and s is its caller's.  KWALK_STOPS: go on. */
+KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s)
+{
+	__u64 ip = s->ip, at = s->signal ? ip : ip - 1, cfa;
+	__u32 rule, kind;
+
+	rule = kwalk_is_text(ip) ? kwalk_rule(at) : kwalk_module_rule(s, at);
+	kind = KWALK_RULE_KIND(rule);
+	if (kind == KWALK_UNKNOWN)
+		return kwalk_is_text(ip) ? KWALK_STOP_RULE : KWALK_STOP_TEXT;
+	s->words[s->nr & KWALK_MAX_FRAMES] = ip;
+	s->nr++;
+	if (kind != KWALK_CALL_SP) {
+		__u64 bp_at = s->bp_at, above = s->sp - KWALK_RULE_OFFSET(rule);
+
+		if (bp_at) {
+			if (!kwalk_within(s, bp_at, 8))
+				return KWALK_STOP_STACK;
+			s->bp = kwalk_read(s, bp_at);
+			s->bp_at = 0;
+		}
+		if (kind > KWALK_CALL_BP) {
+			if (bp_at)
+				kwalk_note(s, KWALK_HOLD, bp_at, 0);
+			return kwalk_special(s, rule);
+		}
+		if (bp_at)
+			kwalk_note_frame(s, KWALK_FRAME, bp_at, above);
+		else if (!s->in_base)
+			kwalk_note_frame(s, KWALK_HELD, s->base, above);
+	}
+	cfa = (kind == KWALK_CALL_SP ? s->sp : s->bp) + KWALK_RULE_OFFSET(rule);
+	if (cfa - s->sp - 1 >= kwalk_settings.stack_size || !kwalk_within(s, cfa - 8, 8))
+		return KWALK_STOP_STACK;
+	s->sp = cfa;
+	if (KWALK_RULE_SLOT(rule)) {
+		s->bp_at = cfa + KWALK_RULE_BP_AT(rule);
+		s->in_base = 0;
+	}
+	s->signal = 0;
+	s->ip = kwalk_read(s, cfa - 8);
+	kwalk_note(s, KWALK_IS, cfa - 8, s->ip);
+	return KWALK_STOPS;
+}
+
+/* A few frames.  KWALK_STOPS: go on.  All at once would take the verifier eight times as long. */
+KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
+{
+	__u32 stop = KWALK_STOPS, i;
+
+	if (!s)
+		return KWALK_STOP_OFF;
+	KWALK_LOOP
+	for (i = 0; i < KWALK_ROUND && stop == KWALK_STOPS; i++)
+		stop = s->nr < s->most ? kwalk_frame(s) : KWALK_DONE;
+	return stop;
+}
+
+/* Before the first word is read. */
+KWALK_INLINE void kwalk_enter(struct kwalk_stack *s)
+{
+	s->task_size = kwalk_settings.stack_size;
+	kwalk_enter_stack(s);
+	kwalk_copy(s);
+	s->entered = 1;
+}
+
+/* From the frame whose ip, sp, bp or bp_at and signal are set, as kwalk_begin_...() does. */
+KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
+{
+	__u32 stop = KWALK_STOPS, i;
+
+	if (!s)
+		return KWALK_STOP_OFF;
+	s->nr = 0;
+	s->modules = 0;
+	if (!kwalk_settings.text_size || kwalk_state.off)
+		return KWALK_STOP_OFF;
+	if (!s->entered)
+		kwalk_enter(s);
+	KWALK_LOOP
+	for (i = 0; i <= KWALK_MAX_FRAMES / KWALK_ROUND && stop == KWALK_STOPS; i++)
+		stop = kwalk_round(s);
+	if (stop == KWALK_STOPS)
+		stop = KWALK_DONE;
+	/* Elsewhere for good: between two tasks in __switch_to(), in entry code. */
+	if (stop == KWALK_DONE && !s->size)
+		return KWALK_STOP_STACK;
+	return stop == KWALK_DONE && s->modules && !kwalk_modules_hold(s) ? KWALK_STOP_TEXT : stop;
+}
+
+/* 0: the same frames. */
+KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *a, const struct kwalk_stack *b)
+{
+	__u32 i;
+
+	if (!a || !b || a->nr != b->nr)
+		return 1;
+	KWALK_LOOP
+	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
+		if (i >= a->nr)
+			break;
+		if (a->words[i] != b->words[i])
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- walks that are remembered -------------------------------------------------------------- */
+
+/* Whether the memo is of a stack that begins so, by the tag and by one word of it. */
+KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwalk_memo *m)
+{
+	__u64 step = kwalk_get64(&m->likely), at = s->sp - KWALK_BIAS + (__u32)step;
+
+	return kwalk_get64(&m->tag) == s->tag &&
+	       (!step || (kwalk_within(s, at, 8) && kwalk_read(s, at) == (__u64)((__s64)step >> 32)));
+}
+
+/* The value of the memo, if it is of this very stack; else 0.  seq: read before anything else of it. */
+KWALK_INLINE __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u32 seq)
+{
+	/* From memory: the verifier is not to tell their values apart. */
+	__u64 low = kwalk_get64(&s->low), last = kwalk_get64(&s->size) - 8;
+	__u64 base = s->sp - KWALK_BIAS, held = s->bp, value, step, word, at;
+	__u32 nr = kwalk_get32(&m->nr), kind, i;
+	__s64 upper;
+
+	value = kwalk_get64(&m->value);
+	s->modules = kwalk_get64(&m->modules);
+	KWALK_LOOP
+	for (i = 0; i < KWALK_STEPS; i++) {
+		if (i >= nr)
+			break;
+		step = kwalk_get64(&m->step[i]);
+		if (!(step & 7)) {
+			at = base + (__u32)step;
+			if (at - low > last || kwalk_read(s, at) != (__u64)((__s64)step >> 32))
+				return 0;
+			continue;
+		}
+		kind = step & 7;
+		upper = (__s64)step >> 32;
+		at = base + (__u32)(step & ~7u);
+		if (kind == KWALK_HELD)
+			word = held;
+		else if (at - low > last)
+			return 0;
+		else
+			word = kwalk_read(s, at);
+		switch (kind) {
+		case KWALK_FRAME:
+		case KWALK_HELD:
+			if (word - (base + KWALK_BIAS + upper) - 1 >= kwalk_settings.stack_size)
+				return 0;
+			base = word - KWALK_BIAS;
+			break;
+		case KWALK_HOLD:
+			held = word;
+			break;
+		case KWALK_USER:
+			if (!(word & KWALK_USER_MODE))
+				return 0;
+			break;
+		case KWALK_KERNEL:
+			if (word & KWALK_USER_MODE)
+				return 0;
+			break;
+		default:
+			/* Once on the task's stack, up on that. */
+			if (last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))
+				return 0;
+			word += upper;
+			if ((word - s->task <= kwalk_settings.stack_size) != (kind == KWALK_TO_TASK))
+				return 0;
+			base = word - KWALK_BIAS;
+			if (kind == KWALK_TO_TASK) {
+				low = s->task;
+				last = kwalk_get64(&s->task_size) - 8;
+			}
+		}
+	}
+	if (s->modules && !kwalk_modules_hold(s))
+		return 0;
+	return kwalk_get32(&m->seq) == seq ? value : 0;
+}
+
+/*
+ * What kwalk_remember() was given with this salt for the stack that begins at s; 0: it is not
+ * remembered, and kwalk_walk() is to walk it.  Before kwalk_walk(), in place of it if it is not 0.
+ * The salt, from 1 to KWALK_MAX_SALT, is what else the value depends on.
+ */
+KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
+{
+	struct kwalk_memo *m;
+	__u64 key;
+	__u32 seq;
+
+	if (!s || !kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(s->ip))
+		return 0;
+	kwalk_enter(s);
+	s->base = s->sp;
+	s->odd = 0;
+	s->nr_steps = 0;
+	s->in_base = 0;
+	s->tag = (__u64)salt << 34 | (__u64) !!s->size << 33 | (__u64) !!s->signal << 32 |
+		 (__u32)s->ip;
+	/* Where a system call's number lies; whatever lies there is as good. */
+	key = s->tag ^ kwalk_load(s->task + kwalk_settings.stack_size - 48) << 40;
+	s->pair = (key * 0x9e3779b97f4a7c15ull) >> 40 & (KWALK_MEMOS - 2);
+	m = kwalk_get_memo(s->pair);
+	if (!m)
+		return 0;
+	seq = kwalk_get32(&m->seq);
+	if (!kwalk_is_likely(s, m)) {
+		m = kwalk_get_memo((s->pair + 1) & (KWALK_MEMOS - 1));
+		if (!m)
+			return 0;
+		seq = kwalk_get32(&m->seq);
+		if (!kwalk_is_likely(s, m))
+			return 0;
+	}
+	return seq & 1 ? 0 : kwalk_replay(s, m, seq);
+}
+
+/* After kwalk_walk() with KWALK_DONE, which kwalk_recall() came before: the value is not 0. */
+KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
+{
+	struct kwalk_memo *m, *other;
+	__u64 step, likely = 0;
+	bool same = true;
+	__u32 seq, i;
+
+	if (!s || !s->tag || s->odd || s->nr_steps > KWALK_STEPS || s->nr >= s->most)
+		return 0;
+	m = kwalk_get_memo(s->pair & (KWALK_MEMOS - 1));
+	other = kwalk_get_memo((s->pair + 1) & (KWALK_MEMOS - 1));
+	if (!m || !other)
+		return 0;
+	/* In turns */
+	if (kwalk_get32(&m->seq) != kwalk_get32(&other->seq))
+		m = other;
+	seq = kwalk_get32(&m->seq);
+	if (seq & 1 || kwalk_cas32(&m->seq, seq, seq + 1) != seq)
+		return 0;
+	kwalk_set32(&m->nr, s->nr_steps);
+	kwalk_set64(&m->tag, s->tag);
+	kwalk_set64(&m->value, value);
+	kwalk_set64(&m->modules, s->modules);
+	KWALK_LOOP
+	for (i = 0; i < KWALK_STEPS; i++) {
+		if (i >= s->nr_steps)
+			break;
+		step = s->steps[i];
+		kwalk_set64(&m->step[i], step);
+		same = same && (step & 7) == KWALK_IS;
+		if (same)
+			likely = step;
+	}
+	kwalk_set64(&m->likely, likely);
+	kwalk_set32(&m->seq, seq + 2);
+	return 0;
+}
+
+#endif /* KWALK_WALK_H */
