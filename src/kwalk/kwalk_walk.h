@@ -522,7 +522,8 @@ KWALK_INLINE __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 /*
  * What kwalk_remember() was given with this salt for the stack that begins at s; 0: it is not
  * remembered, and kwalk_walk() is to walk it.  Before kwalk_walk(), in place of it if it is not 0.
- * The salt, from 1 to KWALK_MAX_SALT, is what else the value depends on.
+ * The salt, from 1 to KWALK_MAX_SALT, is what else the value depends on; with one salt, s->most is always
+ * the same.
  */
 KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 {
@@ -565,7 +566,7 @@ KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 	bool same = true;
 	__u32 seq, i;
 
-	if (!s || !s->tag || s->odd || s->nr_steps > KWALK_STEPS || s->nr >= s->most)
+	if (!s || !s->tag || s->odd || s->nr_steps > KWALK_STEPS)
 		return 0;
 	m = kwalk_get_memo(s->pair & (KWALK_MEMOS - 1));
 	other = kwalk_get_memo((s->pair + 1) & (KWALK_MEMOS - 1));
