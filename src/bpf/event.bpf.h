@@ -279,7 +279,7 @@ static __always_inline struct event_counts *event_wanted(u32 event, const struct
 	return c;
 }
 
-/* A name may change meanwhile: two loads tell no less than the helper does. */
+/* A concurrent rename may tear the name, here as in the helper. */
 static __always_inline void event_comm(struct wire_task *t, const struct task_struct *task)
 {
 	if (kwalk_settings.reader == KWALK_BY_LOAD) {
@@ -358,8 +358,8 @@ __noinline int event_measure(struct event_counts *c, struct scratch *s)
 }
 
 /*
- * One event in 64 is measured: a second look at the clock costs more than what it tells of each.  Not
- * the first ones, which find cold caches.
+ * Only one event in 64 is timed, because reading the clock again is expensive.  The first ones are
+ * not, because their caches are cold.
  */
 static __always_inline void event_cost(struct event_counts *c, struct scratch *s)
 {

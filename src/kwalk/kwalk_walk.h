@@ -28,7 +28,7 @@ enum {
 #define KWALK_USER_MODE 3 /* privilege bits of cs */
 #define KWALK_FLAGS_FIXED 2 /* of the flags of a real interrupt this one is always set */
 
-/* One stack and the state of its walk: the caller's, in memory that nobody else uses meanwhile. */
+/* One stack and the state of its walk, in memory that the caller does not share during a walk. */
 struct kwalk_stack {
 	__u64 ip, sp, bp;
 	__u64 bp_at; /* where bp is to be read before it is used; 0: it has been */
@@ -44,7 +44,7 @@ struct kwalk_stack {
 	__u64 from;
 	__u64 tag; /* of the memos that may remember it; 0: none may, no steps are noted */
 	__u64 base; /* what the steps count from */
-	__u64 odd; /* not 0: steps cannot tell how it went */
+	__u64 odd; /* not 0: the walk cannot be written as steps */
 	__u32 nr_steps; /* noted; KWALK_STEPS and more: too many */
 	__u32 in_base; /* bp is base itself, else it was read as a step */
 	__u32 pair; /* the first of the two memos that may remember it */
@@ -451,10 +451,10 @@ KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwal
 	       (!step || (kwalk_within(s, at, 8) && kwalk_read(s, at) == (__u64)((__s64)step >> 32)));
 }
 
-/* The value of the memo, if it is of this very stack; else 0.  seq: read before anything else of it. */
+/* The memo's value if it describes this stack, else 0.  seq: read before all else of the memo. */
 KWALK_INLINE __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u32 seq)
 {
-	/* From memory: the verifier is not to tell their values apart. */
+	/* Loaded from memory, so that the verifier takes them for unknown scalars. */
 	__u64 low = kwalk_get64(&s->low), last = kwalk_get64(&s->size) - 8;
 	__u64 base = s->sp - KWALK_BIAS, held = s->bp, value, step, word, at;
 	__u32 nr = kwalk_get32(&m->nr), kind, i;
@@ -522,8 +522,7 @@ KWALK_INLINE __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 /*
  * What kwalk_remember() was given with this salt for the stack that begins at s; 0: it is not
  * remembered, and kwalk_walk() is to walk it.  Before kwalk_walk(), in place of it if it is not 0.
- * The salt, from 1 to KWALK_MAX_SALT, is what else the value depends on; with one salt, s->most is always
- * the same.
+ * The salt, from 1 to KWALK_MAX_SALT, is what else the value depends on; each salt has one s->most.
  */
 KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 {
