@@ -375,7 +375,7 @@ static __always_inline void event_end(void *ctx, struct event_run *e, bool filte
 		event_cost(e->c, e->s);
 	} else {
 		kernel_stack(ctx, e->s, e->c, e->d->tracer_start, e->d->tracer_len, 0,
-			     START_TRACEPOINT);
+			     KWALK_TRACEPOINT);
 		user_stack(e->s, e->c);
 		if (event_write(e->s, e->c))
 			event_cost(e->c, e->s);

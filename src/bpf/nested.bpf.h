@@ -79,6 +79,14 @@ static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx, s
 	return false;
 }
 
+/* Not inline: in 6.1 the deepest chain of calls has no room for what this needs. */
+static __noinline int nested_stack(void *ctx, struct scratch *s, struct event_counts *c,
+				   struct event_desc *d)
+{
+	kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0, KWALK_RAW);
+	return 0;
+}
+
 /*
  * One event's call of this program may interrupt another's: what guards a program against that is of its
  * callers, each its own.  So its stack must not be the one per CPU that the kernel gives to programs of
@@ -136,7 +144,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 	}
 	s->ev.common_type = d->common_type;
 	common_fields(s, task);
-	kernel_stack(ctx, s, c, d->tracer_start, d->tracer_len, 0, START_RAW);
+	nested_stack(ctx, s, c, d);
 	user_stack(s, c);
 	if (event_write(s, c) && s->ext & WIRE_EXT_NO_FIELDS)
 		bump(c, STK_C_NO_FIELDS);

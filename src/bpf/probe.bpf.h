@@ -255,10 +255,10 @@ static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e
 	if (e->d->flags & DESC_USER) {
 		s->kstack = WIRE_STACK_NONE;
 	} else if (e->d->flags & DESC_RETURN) {
-		kernel_stack(ctx, s, e->c, e->d->tracer_start, e->d->tracer_len, 0, START_PROBE);
+		kernel_stack(ctx, s, e->c, e->d->tracer_start, e->d->tracer_len, 0, KWALK_REGISTERS);
 	} else {
 		s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
-		kernel_stack(ctx, s, e->c, 0, 0, 1, START_PROBE);
+		kernel_stack(ctx, s, e->c, 0, 0, 1, KWALK_REGISTERS);
 	}
 	user_stack(s, e->c);
 }

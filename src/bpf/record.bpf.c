@@ -107,7 +107,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	*(u64 *)s->fields = ctx->regs.rip;
 	s->size = 16;
 	s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
-	kernel_stack(ctx, s, c, 0, 0, 1, START_SAMPLE);
+	kernel_stack(ctx, s, c, 0, 0, 1, KWALK_REGISTERS);
 	user_stack(s, c);
 	event_write(s, c);
 	scratch_put(busy);

@@ -130,20 +130,6 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 	return id & STACKMAP_NEW ? 2 : 1;
 }
 
-enum stack_start {
-	START_PROBE, /* by bpf_get_stack() */
-	START_RAW, /* a raw tracepoint: likewise */
-	START_TRACEPOINT,
-	START_SAMPLE,
-};
-
-/* The kernel's own, as kwalk_by_kernel() has it. */
-static __always_inline long stack_by_kernel(void *ctx, struct scratch *s, enum stack_start start)
-{
-	return start == START_RAW || start == START_TRACEPOINT ? kwalk_by_kernel_once(ctx, &s->walk) :
-								 kwalk_by_kernel(ctx, &s->walk);
-}
-
 static __always_inline void stack_checked(struct scratch *s, struct event_counts *c,
 					  enum kwalk_verdict verdict)
 {
@@ -157,23 +143,16 @@ static __always_inline void stack_checked(struct scratch *s, struct event_counts
 	s->walked = 0; /* once is enough */
 }
 
-static __always_inline bool stack_begin(void *ctx, struct scratch *s, enum stack_start start)
+/* What a remembered stack's id depends on besides its frames: where the tracer's end, how deep it goes. */
+static __always_inline u32 stack_salt(const struct scratch *s, enum kwalk_start start)
 {
-	if (start == START_TRACEPOINT)
-		return kwalk_begin_tracepoint(ctx, &s->walk);
-	return start == START_SAMPLE && kwalk_begin_sample(ctx, &s->walk);
-}
-
-/* What a remembered stack's id depends on besides its frames: where the tracer's end. */
-static __always_inline u32 stack_salt(const struct scratch *s)
-{
-	return s->event + 1;
+	return (s->event << 1 | (start == KWALK_RAW)) + 1;
 }
 
 /* Whether the stack is one whose id is remembered: then it is in s->kstack. */
-static __always_inline bool stack_recall(struct scratch *s)
+static __always_inline bool stack_recall(struct scratch *s, enum kwalk_start start)
 {
-	u64 id = kwalk_recall(&s->walk, stack_salt(s));
+	u64 id = kwalk_recall(&s->walk, stack_salt(s, start));
 
 	if (!id || id >> 32 != stackmap_generation())
 		return false;
@@ -183,7 +162,7 @@ static __always_inline bool stack_recall(struct scratch *s)
 
 /* Whether the frames are in s->walk.words; else the kernel is to tell them. */
 static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
-				       enum stack_start start)
+				       enum kwalk_start start)
 {
 	enum kwalk_verdict verdict;
 	u32 stop = kwalk_walk(&s->walk), why;
@@ -197,22 +176,26 @@ static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct even
 	s->walked = 1;
 	if (!kwalk_due(__sync_fetch_and_add(&c->c[STK_C_WALKED], 1)))
 		return true;
-	verdict = kwalk_check(ctx, &s->walk, start == START_TRACEPOINT);
+	verdict = kwalk_check(ctx, &s->walk, start);
 	stack_checked(s, c, verdict);
 	return verdict != KWALK_DIFFERED;
 }
 
 /* Stores the n frames in s->walk.words, as stack_store() does. */
-static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, u64 flags)
+static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum kwalk_start start,
+				      u64 flags)
 {
-	u32 most = WIRE_MAX_FRAMES - marker;
+	u32 most = WIRE_MAX_FRAMES - marker, limit = walk_limit;
+
+	if (start == KWALK_RAW)
+		limit -= KWALK_RAW_OWN;
 
 	if (n > most)
 		n = most;
 	s->start = 1 - marker;
 	s->nr_frames = n + 1;
 	s->marker = marker;
-	s->stack_counter = n >= walk_limit || n == most ? STK_C_STACK_AT_LIMIT : 0;
+	s->stack_counter = n >= limit || n == most ? STK_C_STACK_AT_LIMIT : 0;
 	stack_cut(s);
 	return stack_store(s, flags);
 }
@@ -223,17 +206,17 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, u64 
  * once, and now and then of one that is remembered.
  */
 static __always_inline int stack_again(void *ctx, struct scratch *s, struct event_counts *c,
-				       u32 marker, enum stack_start start, int r)
+				       u32 marker, enum kwalk_start start, int r)
 {
 	u32 id = s->kstack;
-	long n = stack_by_kernel(ctx, s, start);
+	long n = kwalk_by_kernel(ctx, &s->walk, start);
 	int again;
 
 	if (n <= 0) {
 		stack_checked(s, c, KWALK_UNCHECKED);
 		return r;
 	}
-	again = stack_keep(s, n / 8, marker, STACKMAP_NOREF);
+	again = stack_keep(s, n / 8, marker, start, STACKMAP_NOREF);
 	if (s->kstack == id) {
 		stack_checked(s, c, KWALK_AGREED);
 		return r;
@@ -249,7 +232,7 @@ static __always_inline int stack_again(void *ctx, struct scratch *s, struct even
  */
 static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct event_counts *c,
 					 u64 tracer_start, u32 tracer_len, u32 marker,
-					 enum stack_start start)
+					 enum kwalk_start start)
 {
 	bool begun;
 	u64 generation;
@@ -262,8 +245,8 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 	s->tracer_start = tracer_start;
 	s->tracer_len = tracer_len;
 	s->walked = 0;
-	begun = stack_begin(ctx, s, start);
-	if (begun && stack_recall(s)) {
+	begun = kwalk_begin(ctx, &s->walk, start);
+	if (begun && stack_recall(s, start)) {
 		/* One counter: user space adds it to those of walks and of hits. */
 		bump(c, STK_C_WALK_REMEMBERED);
 		stackmap_again(s->kstack);
@@ -271,7 +254,8 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 			stack_again(ctx, s, c, marker, start, 1);
 		return;
 	}
-	n = begun && stack_walk(ctx, s, c, start) ? s->walk.nr * 8 : stack_by_kernel(ctx, s, start);
+	n = begun && stack_walk(ctx, s, c, start) ? s->walk.nr * 8 :
+						    kwalk_by_kernel(ctx, &s->walk, start);
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
@@ -283,7 +267,7 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		return;
 	}
 	generation = stackmap_generation(); /* of before the id was found */
-	r = stack_keep(s, n, marker, 0);
+	r = stack_keep(s, n, marker, start, 0);
 	if (r == 2 && s->walked)
 		r = stack_again(ctx, s, c, marker, start, r);
 	else if (r == 1 && s->walked && !s->stack_counter)

@@ -13,10 +13,14 @@
  * bpf_get_stack().  Some walks are compared with it for ever; after the first that differs, every
  * stack comes from bpf_get_stack().  The user-space side is kwalk.h.
  *
- * Of a TRACEPOINT program's context the first word points to the registers that
- * perf_fetch_caller_regs() took: their sp is the frame address of perf_trace_*(), where the
- * saved rbp and the return address lie.  A perf_event program's context has the registers
- * themselves.
+ * Where a walk begins depends on the type of the program:
+ * - TRACEPOINT: the first word of the context points to the registers that perf_fetch_caller_regs()
+ *   took.  Their sp is the frame address of perf_trace_*(), where the saved rbp and the return
+ *   address lie.
+ * - perf_event, kprobe: the context has the registers themselves.
+ * - raw_tp, tp_btf: the context lies in the frame of bpf_trace_runN(), whose return address from
+ *   the program has a fixed distance from it.  (R10 does not tell it: since Linux 6.13 it may point
+ *   to a stack of the program's own.)
  *
  * Memory is read by loads that the kernel guards (bpf_rdonly_cast(), Linux 6.2), before by
  * bpf_probe_read_kernel(): both read 0 where nothing is mapped, and 0 is no address of kernel text.
@@ -182,14 +186,12 @@ KWALK_INLINE bool kwalk_due(__u64 walked)
 	       !(n & ((1ull << kwalk_settings.check_shift) - 1));
 }
 
-/* By bpf_get_stack(): how many bytes, or its error. */
-KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s)
-{
-	long n = bpf_get_stack(ctx, s->words, KWALK_MAX_FRAMES * sizeof(*s->words), 0);
-
-	s->nr = n > 0 ? n / sizeof(*s->words) : 0;
-	return n;
-}
+/* The type of program whose stack it is. */
+enum kwalk_start {
+	KWALK_REGISTERS, /* perf_event, kprobe */
+	KWALK_TRACEPOINT,
+	KWALK_RAW, /* raw_tp, tp_btf */
+};
 
 /*
  * Kernels from 5.3 (83f44ae0f8af) on, but for stable ones since late 2025, tell the first frame of a
@@ -212,14 +214,67 @@ KWALK_GLOBAL int kwalk_once(struct kwalk_stack *s)
 	return 0;
 }
 
-/* The same at a tracepoint. */
-KWALK_INLINE long kwalk_by_kernel_once(void *ctx, struct kwalk_stack *s)
+KWALK_INLINE bool kwalk_is_of(enum kwalk_caller caller, __u64 ip)
 {
-	long n = kwalk_by_kernel(ctx, s);
+	return ip - kwalk_settings.callers[caller].start < kwalk_settings.callers[caller].size;
+}
 
+KWALK_INLINE bool kwalk_is_of_syscall(__u64 ip)
+{
+	return kwalk_is_of(KWALK_SYS_ENTER, ip) || kwalk_is_of(KWALK_SYS_EXIT, ip);
+}
+
+/* How deep a stack goes at the most. */
+KWALK_INLINE __u32 kwalk_most(enum kwalk_start start)
+{
+	if (start == KWALK_RAW)
+		return kwalk_settings.frames - KWALK_RAW_OWN;
+	return kwalk_settings.frames - (start == KWALK_TRACEPOINT ? kwalk_state.doubled : 0);
+}
+
+/*
+ * For a raw tracepoint's program the kernel tells that program and what has called it first.  The
+ * stack of the event is what a TRACEPOINT program would be told.
+ */
+KWALK_GLOBAL int kwalk_cut(struct kwalk_stack *s)
+{
+	__u32 i, own = 0, most = kwalk_most(KWALK_RAW);
+
+	if (!s)
+		return 0;
+	KWALK_LOOP
+	for (i = 0; i < 16 && !own; i++)
+		if (i < s->nr && kwalk_is_of(KWALK_RUN, s->words[i]))
+			own = i + 1;
+	if (!own)
+		return 0;
+	if (kwalk_is_of_syscall(s->words[own & KWALK_MAX_FRAMES]))
+		own++;
+	s->nr = s->nr > own ? s->nr - own : 0;
+	if (s->nr > most)
+		s->nr = most;
+	KWALK_LOOP
+	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
+		if (i >= s->nr)
+			break;
+		*(volatile __u64 *)&s->words[i] = s->words[(i + own) & KWALK_MAX_FRAMES];
+	}
+	return 0;
+}
+
+/* By bpf_get_stack(): how many bytes, or its error. */
+KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
+{
+	long n = bpf_get_stack(ctx, s->words, KWALK_MAX_FRAMES * sizeof(*s->words), 0);
+
+	s->nr = n > 0 ? n / sizeof(*s->words) : 0;
 	if (n <= 0)
 		return n;
-	kwalk_once(s);
+	s->at_limit = s->nr >= kwalk_settings.frames;
+	if (start == KWALK_TRACEPOINT)
+		kwalk_once(s);
+	else if (start == KWALK_RAW)
+		kwalk_cut(s);
 	return s->nr * sizeof(*s->words);
 }
 
@@ -233,7 +288,7 @@ KWALK_INLINE void kwalk_stop(void)
  * The kernel's own stack beside the walked one.  Where they differ, s becomes the kernel's, and
  * nothing is walked any more.
  */
-KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s, bool tracepoint)
+KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
 {
 	struct kwalk_other_ref other = kwalk_other_claim();
 	enum kwalk_verdict verdict = KWALK_UNCHECKED;
@@ -241,11 +296,8 @@ KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s, bo
 	if (!other.data)
 		return verdict;
 	/* It tells nothing while it handles an interrupt for a guest. */
-	if (kwalk_by_kernel(ctx, other.data) > 0) {
-		if (tracepoint)
-			kwalk_once(other.data);
+	if (kwalk_by_kernel(ctx, other.data, start) > 0)
 		verdict = kwalk_compare(s, other.data) ? KWALK_DIFFERED : KWALK_AGREED;
-	}
 	kwalk_other_release(&other);
 	if (verdict == KWALK_DIFFERED)
 		kwalk_stop();
@@ -253,7 +305,7 @@ KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s, bo
 }
 
 /* Walks from where s begins.  False: bpf_get_stack() is to tell the stack. */
-KWALK_INLINE bool kwalk_get(void *ctx, struct kwalk_stack *s, bool tracepoint)
+KWALK_INLINE bool kwalk_get(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
 {
 	__u32 zero = 0, stop = kwalk_walk(s);
 	struct kwalk_counts *c = bpf_map_lookup_elem(&kwalk_counts, &zero);
@@ -268,15 +320,22 @@ KWALK_INLINE bool kwalk_get(void *ctx, struct kwalk_stack *s, bool tracepoint)
 	}
 	if (!kwalk_due(__sync_fetch_and_add(&c->stopped[KWALK_DONE], 1)))
 		return true;
-	verdict = kwalk_check(ctx, s, tracepoint);
+	verdict = kwalk_check(ctx, s, start);
 	kwalk_add(&c->checks[verdict]);
 	return verdict != KWALK_DIFFERED;
 }
 
-/* ---- starts --------------------------------------------------------------------------------- */
+/* ---- starts: before, s->task is set to kwalk_task_stack() or what the caller knows ------------- */
+
+/* Of the last walk. */
+KWALK_INLINE void kwalk_forget(struct kwalk_stack *s)
+{
+	s->copied = 0;
+	s->entered = 0;
+	s->tag = 0;
+}
 
 /*
- * Before, s->task is set: kwalk_task_stack() or what the caller knows.
  * False: there is no table, or these are the registers of a program in user space, as at the
  * tracepoints of system calls before Linux 6.12: the kernel tells no stack then.
  */
@@ -286,9 +345,7 @@ KWALK_INLINE bool kwalk_begin_tracepoint(void *ctx, struct kwalk_stack *s)
 
 	if (!kwalk_settings.text_size)
 		return false;
-	s->copied = 0;
-	s->entered = 0;
-	s->tag = 0;
+	kwalk_forget(s);
 	regs = kwalk_read(s, (__u64)ctx);
 	if (kwalk_read(s, regs + KWALK_REGS_CS_AT) & KWALK_USER_MODE)
 		return false;
@@ -298,52 +355,114 @@ KWALK_INLINE bool kwalk_begin_tracepoint(void *ctx, struct kwalk_stack *s)
 	s->bp = 0;
 	s->bp_at = frame;
 	s->signal = 0;
-	s->most = kwalk_settings.frames - kwalk_state.doubled;
+	s->most = kwalk_most(KWALK_TRACEPOINT);
 	return true;
 }
 
-/* A register of a perf_event program's context. */
+/* Leaves the frame at s->ip, whose callee's frame ends at s->sp. */
+KWALK_INLINE bool kwalk_leave(struct kwalk_stack *s)
+{
+	__u64 ip = s->ip;
+
+	s->low = 0;
+	s->size = 0;
+	s->nr = 0;
+	s->most = 1;
+	s->modules = 0;
+	return kwalk_round(s) == KWALK_DONE && s->ip != ip;
+}
+
+/*
+ * False: no table, or not the frame of bpf_trace_runN() that is expected there.  Its rbp is that
+ * which every program's first instruction saves below its return address.
+ */
+KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
+{
+	if (!kwalk_settings.text_size || !kwalk_settings.raw_at)
+		return false;
+	kwalk_forget(s);
+	kwalk_set64(&s->sp, (__u64)ctx); /* read again it is a number, no pointer */
+	s->sp = kwalk_get64(&s->sp) - kwalk_settings.raw_at + 8;
+	s->ip = kwalk_read(s, s->sp - 8);
+	s->bp = 0;
+	s->bp_at = s->sp - 16;
+	s->signal = 0;
+	if (!kwalk_is_of(KWALK_RUN, s->ip) || !kwalk_leave(s) ||
+	    (kwalk_is_of_syscall(s->ip) && !kwalk_leave(s)))
+		return false;
+	s->most = kwalk_most(KWALK_RAW);
+	return true;
+}
+
+/* A register of a perf_event or kprobe program's context. */
 #define KWALK_SAMPLE_REG(ctx, at) (((const __u64 *)(ctx))[(at) / 8])
 
 /*
  * False: no table; or user space was interrupted, and whether that is a stack of no frames or an
- * error is for bpf_get_stack() to say; or a software event, which interrupted nothing.
+ * error is for bpf_get_stack() to say; or a software event, which interrupted nothing, or a probe
+ * by way of fprobe since Linux 6.14, which has not all registers.
  */
-KWALK_INLINE bool kwalk_begin_sample(void *ctx, struct kwalk_stack *s)
+KWALK_INLINE bool kwalk_begin_registers(void *ctx, struct kwalk_stack *s)
 {
 	if (!kwalk_settings.text_size || KWALK_SAMPLE_REG(ctx, KWALK_REGS_CS_AT) & KWALK_USER_MODE ||
 	    !(KWALK_SAMPLE_REG(ctx, KWALK_REGS_FLAGS_AT) & KWALK_FLAGS_FIXED))
 		return false;
-	s->copied = 0;
-	s->entered = 0;
-	s->tag = 0;
+	kwalk_forget(s);
 	s->ip = KWALK_SAMPLE_REG(ctx, KWALK_REGS_IP_AT);
 	s->sp = KWALK_SAMPLE_REG(ctx, KWALK_REGS_SP_AT);
 	s->bp = KWALK_SAMPLE_REG(ctx, KWALK_REGS_BP_AT);
 	s->bp_at = 0;
 	s->signal = 1;
-	s->most = kwalk_settings.frames;
+	s->most = kwalk_most(KWALK_REGISTERS);
 	return true;
+}
+
+KWALK_INLINE bool kwalk_begin(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
+{
+	switch (start) {
+	case KWALK_TRACEPOINT:
+		return kwalk_begin_tracepoint(ctx, s);
+	case KWALK_RAW:
+		return kwalk_begin_raw(ctx, s);
+	default:
+		return kwalk_begin_registers(ctx, s);
+	}
+}
+
+KWALK_INLINE long kwalk_any(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
+{
+	s->stop = KWALK_STOP_OFF;
+	s->task = kwalk_task_stack();
+	if (kwalk_begin(ctx, s, start) && kwalk_get(ctx, s, start))
+		return s->nr * sizeof(*s->words);
+	return kwalk_by_kernel(ctx, s, start);
 }
 
 /* Of a program of type TRACEPOINT: bytes in s->words, or the error of bpf_get_stack(). */
 KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
 {
-	s->stop = KWALK_STOP_OFF;
-	s->task = kwalk_task_stack();
-	if (kwalk_begin_tracepoint(ctx, s) && kwalk_get(ctx, s, true))
-		return s->nr * sizeof(*s->words);
-	return kwalk_by_kernel_once(ctx, s);
+	return kwalk_any(ctx, s, KWALK_TRACEPOINT);
 }
 
-/* Of a program of type PERF_EVENT, whose event has no PERF_SAMPLE_CALLCHAIN; the same. */
+/*
+ * The same of a program of type RAW_TRACEPOINT or TRACING (tp_btf), without the frames of the
+ * program and what has called it: the words that a TRACEPOINT program has at this event.
+ */
+KWALK_INLINE long kwalk_raw(void *ctx, struct kwalk_stack *s)
+{
+	return kwalk_any(ctx, s, KWALK_RAW);
+}
+
+/* The same of a program of type PERF_EVENT, whose event has no PERF_SAMPLE_CALLCHAIN. */
 KWALK_INLINE long kwalk_sample(void *ctx, struct kwalk_stack *s)
 {
-	s->stop = KWALK_STOP_OFF;
-	s->task = kwalk_task_stack();
-	if (kwalk_begin_sample(ctx, s) && kwalk_get(ctx, s, false))
-		return s->nr * sizeof(*s->words);
-	return kwalk_by_kernel(ctx, s);
+	return kwalk_any(ctx, s, KWALK_REGISTERS);
+}
+
+/* The same of a program of type KPROBE at a function of the kernel. */
+KWALK_INLINE long kwalk_kprobe(void *ctx, struct kwalk_stack *s)
+{
+	return kwalk_any(ctx, s, KWALK_REGISTERS);
 }
 
 /* ---- modules that come and go ----------------------------------------------------------------- */

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
+#include <sys/prctl.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 
 #include "cleanup.h"
+#include "kwalk_copy.h"
 #include "kwalk_copy.skel.h"
 #include "kwalk_internal.h"
 #include "log.h"
@@ -38,6 +41,8 @@ static void unmap(void *p, size_t size)
 
 /* ---- symbols -------------------------------------------------------------------------------- */
 
+#define MAX_RUN 12
+
 enum symbol {
 	TEXT,
 	TEXT_END,
@@ -51,6 +56,9 @@ enum symbol {
 	FGRAPH_RETURN, /* where function_graph and kretprobes let functions return to */
 	RETHOOK_RETURN,
 	KRETPROBE_RETURN,
+	RUN, /* what calls programs of raw tracepoints, by the number of arguments */
+	RUN_SYS_ENTER = RUN + MAX_RUN,
+	RUN_SYS_EXIT,
 	NR_SYMBOLS
 };
 
@@ -68,9 +76,32 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 	[FGRAPH_RETURN] = "return_to_handler",
 	[RETHOOK_RETURN] = "arch_rethook_trampoline",
 	[KRETPROBE_RETURN] = "__kretprobe_trampoline",
+	[RUN] = "bpf_trace_run1",
+	"bpf_trace_run2",
+	"bpf_trace_run3",
+	"bpf_trace_run4",
+	"bpf_trace_run5",
+	"bpf_trace_run6",
+	"bpf_trace_run7",
+	"bpf_trace_run8",
+	"bpf_trace_run9",
+	"bpf_trace_run10",
+	"bpf_trace_run11",
+	"bpf_trace_run12",
+	[RUN_SYS_ENTER] = "__bpf_trace_sys_enter",
+	[RUN_SYS_EXIT] = "__bpf_trace_sys_exit",
 };
 
-static int read_symbols(struct kwalk_copy_bpf *skel, uint64_t *symbols)
+/* Of "NAME+0x0/0xSIZE"; 0: not a function. */
+static uint32_t size_of(const char *text)
+{
+	unsigned int size;
+
+	text = strstr(text, "+0x0/");
+	return text && sscanf(text, "+0x0/%x", &size) == 1 ? size : 0;
+}
+
+static int read_symbols(struct kwalk_copy_bpf *skel, struct kwalk_range *symbols)
 {
 	unsigned int i;
 
@@ -88,9 +119,48 @@ static int read_symbols(struct kwalk_copy_bpf *skel, uint64_t *symbols)
 			return log_msg(STK_LOG_DEBUG, -ENOTSUP,
 				       "read the kernel's unwind rules: no symbol %s",
 				       symbol_names[i]);
-		symbols[i] = s.err ? 0 : s.addr;
+		if (s.err)
+			continue;
+		s.text[sizeof(s.text) - 1] = '\0';
+		symbols[i] = (struct kwalk_range){ .start = s.addr, .size = size_of(s.text) };
 	}
 	return 0;
+}
+
+/* ---- raw tracepoints ------------------------------------------------------------------------ */
+
+/* Without it, bpf_get_stack() tells the stacks of raw tracepoints. */
+static void learn_raw(struct kwalk *k)
+{
+	const struct kwalk_call *call = &k->skel->bss->call;
+	struct bpf_link *link = bpf_program__attach(k->skel->progs.learn);
+	char name[16] = "";
+	uint64_t at;
+
+	if (!link || prctl(PR_GET_NAME, name) || prctl(PR_SET_NAME, name))
+		log_msg(STK_LOG_DEBUG, -errno, "learn how raw tracepoints call programs");
+	bpf_link__destroy(link);
+	at = call->context - (call->frame + 8);
+	if (call->frame && at - 8 < 4096)
+		k->raw_at = at;
+}
+
+/* They lie together, in any order and with others between them. */
+static void find_callers(struct kwalk *k, const struct kwalk_range *symbols)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+	unsigned int i;
+
+	for (i = RUN; i < RUN + MAX_RUN; i++) {
+		start = MIN(start, symbols[i].start);
+		end = MAX(end, symbols[i].start + symbols[i].size);
+	}
+	if (!start || end - start > 65536)
+		return;
+	k->callers[KWALK_RUN] = (struct kwalk_range){ .start = start, .size = end - start };
+	k->callers[KWALK_SYS_ENTER] = symbols[RUN_SYS_ENTER];
+	k->callers[KWALK_SYS_EXIT] = symbols[RUN_SYS_EXIT];
+	learn_raw(k);
 }
 
 /* ---- the kernel's tables -------------------------------------------------------------------- */
@@ -129,43 +199,43 @@ int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, v
 	return 0;
 }
 
-static int read_header(struct kwalk *k, const uint64_t *symbols)
+static int read_header(struct kwalk *k, const struct kwalk_range *symbols)
 {
-	size_t len = symbols[ORC_HEADER_END] - symbols[ORC_HEADER];
+	size_t len = symbols[ORC_HEADER_END].start - symbols[ORC_HEADER].start;
 	_cleanup_free_ void *header = NULL;
 	int err;
 
-	if (!symbols[ORC_HEADER] || !symbols[ORC_HEADER_END])
+	if (!symbols[ORC_HEADER].start || !symbols[ORC_HEADER_END].start)
 		return 0;
 	if (len != ORC_HEADER_SIZE)
 		return log_msg(STK_LOG_DEBUG, -ENOTSUP,
 			       "read the kernel's unwind rules: a header of %zu bytes", len);
-	err = kwalk__copy_kernel(k->skel, symbols[ORC_HEADER], len, &header);
+	err = kwalk__copy_kernel(k->skel, symbols[ORC_HEADER].start, len, &header);
 	return err ?: orc_header__check(header);
 }
 
-static int compile(struct kwalk *k, const uint64_t *symbols)
+static int compile(struct kwalk *k, const struct kwalk_range *symbols)
 {
-	size_t nr = (symbols[ORC_IPS_END] - symbols[ORC_IPS]) / sizeof(int32_t);
+	size_t nr = (symbols[ORC_IPS_END].start - symbols[ORC_IPS].start) / sizeof(int32_t);
 	_cleanup_free_ void *ips = NULL, *entries = NULL;
 	struct orc_tables t = {
 		.layout = &k->layout,
-		.ips_at = symbols[ORC_IPS],
+		.ips_at = symbols[ORC_IPS].start,
 		.nr = nr,
-		.text = symbols[TEXT],
-		.text_end = symbols[TEXT_END],
+		.text = symbols[TEXT].start,
+		.text_end = symbols[TEXT_END].start,
 	};
 	unsigned int i;
 	int err;
 
 	if (nr > ORC_MAX_ENTRIES ||
-	    symbols[ORC_ENTRIES_END] - symbols[ORC_ENTRIES] != nr * ORC_ENTRY_SIZE)
+	    symbols[ORC_ENTRIES_END].start - symbols[ORC_ENTRIES].start != nr * ORC_ENTRY_SIZE)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG,
 			       "read the kernel's unwind rules: two tables that do not match");
 	for (i = 0; i < KWALK_RETURNS; i++)
-		k->returns[i] = symbols[FGRAPH_RETURN + i];
-	err = kwalk__copy_kernel(k->skel, symbols[ORC_IPS], nr * sizeof(int32_t), &ips) ?:
-		      kwalk__copy_kernel(k->skel, symbols[ORC_ENTRIES], nr * ORC_ENTRY_SIZE,
+		k->returns[i] = symbols[FGRAPH_RETURN + i].start;
+	err = kwalk__copy_kernel(k->skel, t.ips_at, nr * sizeof(int32_t), &ips) ?:
+		      kwalk__copy_kernel(k->skel, symbols[ORC_ENTRIES].start, nr * ORC_ENTRY_SIZE,
 					 &entries);
 	if (err)
 		return err;
@@ -204,7 +274,7 @@ static uint32_t stack_size(const struct btf *btf)
 
 static int read_tables(struct kwalk *k, const struct btf *btf)
 {
-	uint64_t symbols[NR_SYMBOLS] = { 0 };
+	struct kwalk_range symbols[NR_SYMBOLS] = { 0 };
 	int err;
 
 	k->reader = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0 ?
@@ -221,7 +291,8 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 	err = read_symbols(k->skel, symbols);
 	if (err)
 		return err;
-	k->modules_at = symbols[MODULES];
+	k->modules_at = symbols[MODULES].start;
+	find_callers(k, symbols);
 	return read_header(k, symbols) ?: compile(k, symbols) ?: plan_room(k);
 }
 
@@ -339,6 +410,8 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 	s.frames = max_frames();
 	s.stack_size = k->stack_size;
 	memcpy(s.returns, k->returns, sizeof(s.returns));
+	s.raw_at = k->raw_at;
+	memcpy(s.callers, k->callers, sizeof(s.callers));
 	return write_settings(obj, &s);
 }
 

@@ -34,12 +34,29 @@ int copy(struct kwalk_copy *c)
 SEC("syscall")
 int look_up(struct kwalk_symbol *s)
 {
-	char name[sizeof(s->name)];
+	char name[sizeof(s->name)], text[sizeof(s->text)] = {};
 	__u64 addr = 0;
 
 	__builtin_memcpy(name, s->name, sizeof(name));
 	s->err = bpf_kallsyms_lookup_name(name, sizeof(name), 0, &addr);
 	s->addr = addr;
+	if (!s->err)
+		bpf_snprintf(text, sizeof(text), "%pS", &addr, sizeof(addr));
+	__builtin_memcpy(s->text, text, sizeof(text));
+	return 0;
+}
+
+struct kwalk_call call = { 0 };
+
+/* Less than 64 bytes of stack, so that it is the kernel's. */
+SEC("raw_tp/task_rename")
+int learn(void *ctx)
+{
+	__u64 frame;
+
+	asm volatile("%0 = r10" : "=r"(frame));
+	call.frame = frame;
+	call.context = (__u64)ctx;
 	return 0;
 }
 

@@ -13,6 +13,7 @@ struct kwalk_copy {
 
 struct kwalk_symbol {
 	char name[32];
+	char text[64]; /* "NAME+0x0/0xSIZE", if it is a function */
 	__u64 addr;
 	__s32 err; /* of bpf_kallsyms_lookup_name(): -2: there is none; -1: it is hidden */
 	__u32 pad;
@@ -22,6 +23,12 @@ struct kwalk_list {
 	__u64 head; /* address of the kernel's list of modules */
 	__u32 nr; /* found: so many struct kwalk_found */
 	__s32 err; /* -95: this kernel's struct module is not known; -7: too many */
+};
+
+/* What a program sees that is called for a raw tracepoint. */
+struct kwalk_call {
+	__u64 context;
+	__u64 frame; /* R10: of the saved rbp, which lies below the return address */
 };
 
 /* A module; its init section, which goes away, is not told. */

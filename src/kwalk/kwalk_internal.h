@@ -23,6 +23,8 @@ struct kwalk {
 	uint64_t text;
 	uint32_t text_size, stack_size;
 	uint32_t returns[KWALK_RETURNS];
+	uint32_t raw_at;
+	struct kwalk_range callers[KWALK_CALLERS];
 	enum kwalk_reader reader;
 	struct orc_compiled table; /* of the kernel's own text; without memory once it is in the maps */
 	uint64_t modules_at; /* the kernel's list of modules; 0: not known */

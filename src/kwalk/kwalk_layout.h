@@ -118,6 +118,27 @@ enum kwalk_reader {
 
 #define KWALK_RETURNS 3 /* function_graph's and kretprobes', by rethook or before */
 
+/* The text of a function, or of several that lie side by side. */
+struct kwalk_range {
+	__u64 start;
+	__u32 size; /* 0: unknown */
+	__u32 pad;
+};
+
+/* Functions that call the programs of raw tracepoints. */
+enum kwalk_caller {
+	KWALK_RUN, /* bpf_trace_run1() to bpf_trace_run12() */
+	KWALK_SYS_ENTER, /* __bpf_trace_sys_enter(), which calls bpf_trace_run2() since 6.13, */
+	KWALK_SYS_EXIT, /* and __bpf_trace_sys_exit(); those of all other tracepoints jump there */
+	KWALK_CALLERS,
+};
+
+/*
+ * A raw tracepoint's stack is shorter than others can be by these words, which bpf_get_stack() uses
+ * for the program, the program's own functions, and what has called it.
+ */
+#define KWALK_RAW_OWN 4
+
 /* In .rodata, set by kwalk__prepare(). */
 struct kwalk_settings {
 	__u64 text; /* first address of the table */
@@ -128,6 +149,9 @@ struct kwalk_settings {
 	__u32 reader; /* enum kwalk_reader */
 	__u32 returns[KWALK_RETURNS]; /* low halves of the addresses that tracers let functions return to */
 	__u32 frames; /* as deep as bpf_get_stack() goes, at most KWALK_MAX_FRAMES */
+	__u32 raw_at; /* from the return address of a raw tracepoint's program to its context; 0: unknown */
+	__u32 pad;
+	struct kwalk_range callers[KWALK_CALLERS];
 };
 
 #define KWALK_CHECK_FIRST 64

@@ -46,9 +46,11 @@ struct kwalk_stack {
 	__u64 base; /* what the steps count from */
 	__u64 odd; /* not 0: the walk cannot be written as steps */
 	__u32 nr_steps; /* noted; KWALK_STEPS and more: too many */
+	__u32 other; /* 1 + the first of them that is not KWALK_IS; 0: all are */
 	__u32 in_base; /* bp is base itself, else it was read as a step */
 	__u32 pair; /* the first of the two memos that may remember it */
 	__u32 pad;
+	__u32 at_limit; /* these are the words of bpf_get_stack(), which might have gone on */
 	__u64 steps[KWALK_STEPS];
 	__u64 copy[KWALK_COPY / 8];
 	__u64 before; /* left alone: for a word of the caller's in front of the frames */
@@ -228,6 +230,8 @@ KWALK_INLINE void kwalk_note(struct kwalk_stack *s, enum kwalk_step step, __u64 
 	s->odd |= (at & 7) | at >> 32 | (upper + (1ull << 31)) >> 32;
 	s->steps[s->nr_steps & (KWALK_STEPS - 1)] = upper << 32 | (__u32)at | step;
 	s->nr_steps++;
+	if (step != KWALK_IS && !s->other)
+		s->other = s->nr_steps;
 }
 
 /* rbp is the base from now on. */
@@ -423,18 +427,20 @@ KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
 	return stop == KWALK_DONE && s->modules && !kwalk_modules_hold(s) ? KWALK_STOP_TEXT : stop;
 }
 
-/* 0: the same frames. */
-KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *a, const struct kwalk_stack *b)
+/* 0: the walked frames are the kernel's, as far as those go. */
+KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *walked, const struct kwalk_stack *kernel)
 {
 	__u32 i;
 
-	if (!a || !b || a->nr != b->nr)
+	if (!walked || !kernel)
+		return 1;
+	if (walked->nr != kernel->nr && !(kernel->at_limit && kernel->nr < walked->nr))
 		return 1;
 	KWALK_LOOP
 	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
-		if (i >= a->nr)
+		if (i >= kernel->nr)
 			break;
-		if (a->words[i] != b->words[i])
+		if (walked->words[i] != kernel->words[i])
 			return 1;
 	}
 	return 0;
@@ -536,6 +542,7 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 	s->base = s->sp;
 	s->odd = 0;
 	s->nr_steps = 0;
+	s->other = 0;
 	s->in_base = 0;
 	s->tag = (__u64)salt << 34 | (__u64) !!s->size << 33 | (__u64) !!s->signal << 32 |
 		 (__u32)s->ip;
@@ -561,9 +568,7 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 {
 	struct kwalk_memo *m, *other;
-	__u64 step, likely = 0;
-	bool same = true;
-	__u32 seq, i;
+	__u32 seq, i, alike;
 
 	if (!s || !s->tag || s->odd || s->nr_steps > KWALK_STEPS)
 		return 0;
@@ -585,13 +590,10 @@ KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 	for (i = 0; i < KWALK_STEPS; i++) {
 		if (i >= s->nr_steps)
 			break;
-		step = s->steps[i];
-		kwalk_set64(&m->step[i], step);
-		same = same && (step & 7) == KWALK_IS;
-		if (same)
-			likely = step;
+		kwalk_set64(&m->step[i], s->steps[i]);
 	}
-	kwalk_set64(&m->likely, likely);
+	alike = s->other ? s->other - 1 : s->nr_steps;
+	kwalk_set64(&m->likely, alike ? s->steps[(alike - 1) & (KWALK_STEPS - 1)] : 0);
 	kwalk_set32(&m->seq, seq + 2);
 	return 0;
 }

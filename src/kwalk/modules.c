@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 
 #include "cleanup.h"
+#include "kwalk_copy.h"
 #include "kwalk_copy.skel.h"
 #include "kwalk_internal.h"
 #include "log.h"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Kernel stacks walked in a program of somebody else are bpf_get_stack()'s, each of them, at
-# tracepoints of many subsystems and in timer samples; without rules the kernel gives
-# every stack; and wrong rules are noticed.
+# tracepoints of many subsystems (in programs of both types), at functions where kprobes are allowed,
+# and in timer samples; without rules the kernel gives every stack; and wrong rules are noticed.
 # timeout: 180
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -20,6 +20,9 @@ for event in sched:sched_switch sched:sched_waking sched:sched_wakeup sched:sche
 	filemap:mm_filemap_add_to_page_cache rcu:rcu_utilization percpu:percpu_alloc_percpu; do
 	[ -d "$tracefs/events/${event%:*}/${event#*:}" ] && echo "$event"
 done >events
+nr=$(wc -l <events)
+printf '%s\n' vfs_read vfs_write vfs_statx do_filp_open kmem_cache_free ttwu_do_activate kill_pid_info \
+	ext4_file_write_iter blk_mq_submit_bio tcp_sendmsg >>events
 
 calls=$(scale 10000 2000)
 cat >all <<END
@@ -44,15 +47,20 @@ rc=0
 "$PROG/walk_dropin" right events sh all >said 2>err || rc=$?
 [ "$rc" -ne 77 ] || skip "$(tail -n 1 err)"
 [ "$rc" -eq 0 ] || fail "$(cat err)"
-[ "$(value attached)" -eq "$(wc -l <events)" ] || fail "not all tracepoints: $(cat said err)"
-[ "$(value with_samples)" -gt "$(value attached)" ] || fail "no samples"
+[ "$(value at_events)" -eq "$((2 * nr))" ] || fail "not all tracepoints: $(cat said err)"
+[ "$(value with_samples)" -gt "$(value at_events)" ] || fail "no samples"
+functions=$(($(value with_functions) - $(value with_samples)))
+for kind in event raw sample $([ $functions -eq 0 ] || echo function); do
+	[ "$(value "walked_at_$kind")" -gt "$(scale 500 50)" ] || fail "walked_at_$kind: $(cat said)"
+done
 [ "$(value agreed)" -gt "$(scale 100000 3000)" ] || fail "only $(value agreed) stacks compared"
 [ "$(value differed)" -eq 0 ] || fail "$(value differed) stacks differ"
 [ "$(($(value agreed) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat said)"
 [ "$(value bytes)" -lt 8388608 ] || fail "the tables have $(value bytes) bytes"
 grep gave_up_at said | sort -rnk 3 | head -n 5
 left=$(($(value off) + $(value "no rule") + $(value "other text") + $(value "left the stack")))
-note "$(value agreed) stacks equal, $left left to the kernel"
+note "$(value agreed) stacks equal, $(value walked_at_raw) of them raw, $(value walked_at_function) at $functions \
+functions; $left left to the kernel"
 
 "$PROG/walk_dropin" none events true >said 2>err || fail "without rules: $(cat err)"
 [ "$(value walked)" -eq 0 ] || fail "walked without rules: $(cat said)"

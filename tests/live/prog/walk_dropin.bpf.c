@@ -8,13 +8,8 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* A sample may interrupt a tracepoint program. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
-	__type(key, __u32);
-	__type(value, struct kwalk_stack);
-} stacks SEC(".maps");
+/* Samples and programs of raw tracepoints interrupt others. */
+SCRATCH_DEFINE(stacks, struct kwalk_stack, 2);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -25,11 +20,8 @@ struct {
 
 __u64 through_modules; /* walked stacks */
 __u64 empty; /* events in the kernel without a stack */
-
-static __always_inline struct kwalk_stack *stack_of_cpu(__u32 which)
-{
-	return bpf_map_lookup_elem(&stacks, &which);
-}
+__u64 no_room; /* more than four at once */
+__u64 walked_at[KINDS];
 
 /* Where walks gave up. */
 static __always_inline void note_place(struct kwalk_stack *s, __u64 ip)
@@ -43,37 +35,56 @@ static __always_inline void note_place(struct kwalk_stack *s, __u64 ip)
 		bpf_map_update_elem(&places, &p, &one, BPF_NOEXIST);
 }
 
-static __always_inline void note(struct kwalk_stack *s)
+static __always_inline void note(struct kwalk_stack *s, enum kind kind)
 {
-	if (s->stop != KWALK_DONE && s->stop != KWALK_STOP_OFF)
+	if (s->stop == KWALK_DONE)
+		__sync_fetch_and_add(&walked_at[kind], 1);
+	else if (s->stop != KWALK_STOP_OFF)
 		note_place(s, s->ip);
-	else if (s->modules)
+	if (s->stop == KWALK_DONE && s->modules)
 		__sync_fetch_and_add(&through_modules, 1);
+}
+
+/* Inline, because only the program itself may hand its context to bpf_get_stack(). */
+static __always_inline void look(void *ctx, enum kwalk_start start, enum kind kind)
+{
+	struct stacks_ref r = stacks_claim();
+
+	if (!r.data) {
+		__sync_fetch_and_add(&no_room, 1);
+		return;
+	}
+	r.data->modules = 0;
+	if (kwalk_any(ctx, r.data, start) <= 0 && kind != AT_SAMPLE)
+		__sync_fetch_and_add(&empty, 1);
+	note(r.data, kind);
+	stacks_release(&r);
 }
 
 SEC("tracepoint")
 int at_event(void *ctx)
 {
-	struct kwalk_stack *s = stack_of_cpu(0);
-
-	if (!s)
-		return 1;
-	s->modules = 0;
-	if (kwalk_tracepoint(ctx, s) <= 0)
-		__sync_fetch_and_add(&empty, 1);
-	note(s);
+	look(ctx, KWALK_TRACEPOINT, AT_EVENT);
 	return 1;
+}
+
+SEC("raw_tp")
+int at_raw(void *ctx)
+{
+	look(ctx, KWALK_RAW, AT_RAW);
+	return 0;
+}
+
+SEC("kprobe")
+int at_function(struct pt_regs *ctx)
+{
+	look(ctx, KWALK_REGISTERS, AT_FUNCTION);
+	return 0;
 }
 
 SEC("perf_event")
 int at_sample(struct bpf_perf_event_data *ctx)
 {
-	struct kwalk_stack *s = stack_of_cpu(1);
-
-	if (!s)
-		return 0;
-	s->modules = 0;
-	kwalk_sample(ctx, s);
-	note(s);
+	look(ctx, KWALK_REGISTERS, AT_SAMPLE);
 	return 0;
 }

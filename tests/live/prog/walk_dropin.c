@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * walk_dropin RULES EVENTS COMMAND...: compares every kernel stack that the walk tells with
- * bpf_get_stack()'s while COMMAND runs, at the tracepoints GROUP:EVENT of the file EVENTS and in
- * timer samples.  RULES: "right", "none", or the name of a spoiled one.  Prints "key value" lines.
+ * bpf_get_stack()'s while COMMAND runs, at the tracepoints GROUP:EVENT of the file EVENTS (by
+ * programs of the types TRACEPOINT and RAW_TRACEPOINT), at its functions NAME, and in timer samples.
+ * RULES: "right", "none", or the name of a spoiled one.  Prints "key value" lines.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +80,7 @@ static void spoil_rules(const struct bpf_map *map, const char *name)
 /* ---- attaching ------------------------------------------------------------------------------ */
 
 struct links {
-	struct bpf_link *link[128];
+	struct bpf_link *link[1024];
 	unsigned int nr;
 };
 
@@ -94,15 +96,30 @@ static void detach(struct links *l)
 		bpf_link__destroy(l->link[--l->nr]);
 }
 
-static void attach_events(struct links *l, struct bpf_program *p, const char *file)
+static void attach_event(struct links *l, const struct walk_dropin_bpf *skel, char *event)
+{
+	char *name = strchr(event, ':');
+
+	*name++ = '\0';
+	add_link(l, bpf_program__attach_tracepoint(skel->progs.at_event, event, name));
+	add_link(l, bpf_program__attach_raw_tracepoint(skel->progs.at_raw, name));
+}
+
+/* Those of the file's lines that are GROUP:EVENT, or those that are functions. */
+static void attach_lines(struct links *l, const struct walk_dropin_bpf *skel, const char *file,
+			 bool events)
 {
 	FILE *f = fopen(file, "re");
-	char group[128], name[128];
+	char line[256];
 
 	if (!f)
 		die(file);
-	while (fscanf(f, "%127[^:\n]:%127[^\n]\n", group, name) == 2)
-		add_link(l, bpf_program__attach_tracepoint(p, group, name));
+	while (fscanf(f, "%255s", line) == 1) {
+		if (events && strchr(line, ':'))
+			attach_event(l, skel, line);
+		else if (!events && !strchr(line, ':'))
+			add_link(l, bpf_program__attach_kprobe(skel->progs.at_function, false, line));
+	}
 	fclose(f);
 }
 
@@ -159,6 +176,7 @@ static void print_places(const struct bpf_map *map)
 static void report(const struct walk_dropin_bpf *skel)
 {
 	struct kwalk_counts c;
+	static const char *const kinds[KINDS] = { "event", "raw", "function", "sample" };
 	int i;
 
 	if (kwalk__counts(skel->obj, &c))
@@ -170,6 +188,9 @@ static void report(const struct walk_dropin_bpf *skel)
 	       (uint64_t)c.checks[KWALK_UNCHECKED]);
 	printf("through_modules %" PRIu64 "\nempty %" PRIu64 "\n",
 	       (uint64_t)skel->bss->through_modules, (uint64_t)skel->bss->empty);
+	for (i = 0; i < KINDS; i++)
+		printf("walked_at_%s %" PRIu64 "\n", kinds[i], (uint64_t)skel->bss->walked_at[i]);
+	printf("no_room %" PRIu64 "\n", (uint64_t)skel->bss->no_room);
 	print_places(skel->maps.places);
 }
 
@@ -194,10 +215,12 @@ int main(int argc, char **argv)
 	    walk_dropin_bpf__load(skel) || kwalk__start(k, skel->obj))
 		return 1;
 	spoil_rules(skel->maps.kwalk_rows, argv[1]);
-	attach_events(&links, skel->progs.at_event, argv[2]);
-	printf("attached %u\n", links.nr);
+	attach_lines(&links, skel, argv[2], true);
+	printf("at_events %u\n", links.nr);
 	attach_samples(&links, skel->progs.at_sample);
-	printf("with_samples %u\nbytes %zu\n", links.nr, k ? kwalk__size(k) : 0);
+	printf("with_samples %u\n", links.nr);
+	attach_lines(&links, skel, argv[2], false);
+	printf("with_functions %u\nbytes %zu\n", links.nr, k ? kwalk__size(k) : 0);
 	fflush(stdout);
 	run_command(k, argv + 3);
 	detach(&links);

@@ -4,6 +4,9 @@
 
 #include <linux/types.h>
 
+/* Programs that walk. */
+enum kind { AT_EVENT, AT_RAW, AT_FUNCTION, AT_SAMPLE, KINDS };
+
 struct place {
 	__u64 ip;
 };
