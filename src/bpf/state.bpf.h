@@ -73,7 +73,7 @@ struct scratch {
 	u32 ext; /* enum wire_ext */
 	u32 kstack; /* stack map id or WIRE_STACK_... */
 	u32 size; /* of the record, struct trace_entry included */
-	u64 walked; /* by ORC rules, and not yet compared with the kernel's */
+	u64 walked; /* by us, and not yet compared with the kernel's */
 	u64 tracer_start; /* the tracer's own frames are left out */
 	u32 tracer_len;
 	u32 start, nr_frames; /* of the walk, in words */

@@ -312,7 +312,9 @@ static void put_kernel_unwind(struct info *in)
 	}
 	for (i = 0; info_walk_left[i].name; i++)
 		taken += a->c[info_walk_left[i].counter];
-	put_share(in, a->c[STK_C_WALKED], taken, "kernel stacks by ORC rules");
+	put_share(in, a->c[STK_C_WALKED], taken,
+		  strcmp(by, "frame_pointers") ? "kernel stacks by ORC rules" :
+						 "kernel stacks along frame pointers");
 	strbuf__puts(b, ", ");
 	put_share(in, a->c[STK_C_WALK_REMEMBERED], a->c[STK_C_WALKED], "of them remembered");
 	strbuf__puts(b, "; the others by the kernel\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The kernel's call stack of an event, walked by the BPF program itself with the kernel's own ORC
- * rules: in place of
+ * rules, or along frame pointers where the kernel does so: in place of
  *
  *	n = bpf_get_stack(ctx, words, sizeof(words), 0);
  *

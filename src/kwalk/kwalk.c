@@ -46,6 +46,8 @@ static void unmap(void *p, size_t size)
 enum symbol {
 	TEXT,
 	TEXT_END,
+	GAP, /* in it: data between the text and the init text */
+	GAP_END,
 	ORC_IPS,
 	ORC_IPS_END,
 	ORC_ENTRIES,
@@ -66,6 +68,8 @@ enum symbol {
 static const char *const symbol_names[NR_SYMBOLS] = {
 	[TEXT] = "_stext",
 	[TEXT_END] = "_einittext",
+	[GAP] = "_etext",
+	[GAP_END] = "_sinittext",
 	[ORC_IPS] = "__start_orc_unwind_ip",
 	[ORC_IPS_END] = "__stop_orc_unwind_ip",
 	[ORC_ENTRIES] = "__start_orc_unwind",
@@ -101,7 +105,13 @@ static uint32_t size_of(const char *text)
 	return text && sscanf(text, "+0x0/%x", &size) == 1 ? size : 0;
 }
 
-static int read_symbols(struct kwalk_copy_bpf *skel, struct kwalk_range *symbols)
+static bool is_needed(enum kwalk_unwinder unwinder, enum symbol i)
+{
+	return i <= (unwinder == KWALK_FRAME_POINTERS ? GAP_END : ORC_ENTRIES_END);
+}
+
+static int read_symbols(struct kwalk_copy_bpf *skel, enum kwalk_unwinder unwinder,
+			struct kwalk_range *symbols)
 {
 	unsigned int i;
 
@@ -115,7 +125,7 @@ static int read_symbols(struct kwalk_copy_bpf *skel, struct kwalk_range *symbols
 		if (s.err && s.err != -ENOENT)
 			return log_msg(STK_LOG_DEBUG, s.err, "look up the kernel's %s",
 				       symbol_names[i]);
-		if (s.err && i <= ORC_ENTRIES_END)
+		if (s.err && is_needed(unwinder, i))
 			return log_msg(STK_LOG_DEBUG, -ENOTSUP,
 				       "read the kernel's unwind rules: no symbol %s",
 				       symbol_names[i]);
@@ -225,15 +235,12 @@ static int compile(struct kwalk *k, const struct kwalk_range *symbols)
 		.text = symbols[TEXT].start,
 		.text_end = symbols[TEXT_END].start,
 	};
-	unsigned int i;
 	int err;
 
 	if (nr > ORC_MAX_ENTRIES ||
 	    symbols[ORC_ENTRIES_END].start - symbols[ORC_ENTRIES].start != nr * ORC_ENTRY_SIZE)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG,
 			       "read the kernel's unwind rules: two tables that do not match");
-	for (i = 0; i < KWALK_RETURNS; i++)
-		k->returns[i] = symbols[FGRAPH_RETURN + i].start;
 	err = kwalk__copy_kernel(k->skel, t.ips_at, nr * sizeof(int32_t), &ips) ?:
 		      kwalk__copy_kernel(k->skel, symbols[ORC_ENTRIES].start, nr * ORC_ENTRY_SIZE,
 					 &entries);
@@ -241,20 +248,69 @@ static int compile(struct kwalk *k, const struct kwalk_range *symbols)
 		return err;
 	t.ips = ips;
 	t.entries = entries;
-	err = orc__compile(&t, &k->table);
-	if (!err) {
-		k->text = t.text;
-		k->text_size = t.text_end - t.text;
-	}
-	return err;
+	return orc__compile(&t, &k->table);
 }
+
+/* ---- frame pointers ------------------------------------------------------------------------- */
+
+/*
+ * struct unwind_state is the unwinder's own: members of these names are in that of
+ * CONFIG_UNWINDER_FRAME_POINTER only (since 4.14), the others have none of them.
+ */
+static bool has_frame_pointers(const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, "unwind_state", BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	const struct btf_member *m = t ? btf_members(t) : NULL;
+	unsigned int i, found = 0;
+
+	for (i = 0; t && i < btf_vlen(t); i++) {
+		const char *name = btf__name_by_offset(btf, m[i].name_off);
+
+		found += name && (!strcmp(name, "got_irq") || !strcmp(name, "next_bp") ||
+				  !strcmp(name, "orig_sp"));
+	}
+	return found == 3;
+}
+
+static int read_text(struct kwalk *k, const struct kwalk_range *symbols)
+{
+	unsigned int i;
+
+	if (symbols[TEXT].start >= symbols[TEXT_END].start ||
+	    symbols[TEXT_END].start - symbols[TEXT].start > (uint64_t)KWALK_MAX_BLOCKS
+								    << KWALK_BLOCK_SHIFT)
+		return log_msg(STK_LOG_DEBUG, -EBADMSG, "find the kernel's text");
+	k->text = symbols[TEXT].start;
+	k->text_size = symbols[TEXT_END].start - symbols[TEXT].start;
+	for (i = 0; i < KWALK_RETURNS; i++)
+		k->returns[i] = symbols[FGRAPH_RETURN + i].start;
+	if (k->unwinder == KWALK_ORC)
+		return 0;
+	if (symbols[ORC_IPS].start)
+		return log_msg(STK_LOG_DEBUG, -ENOTSUP,
+			       "walk kernel stacks: the kernel has frame pointers and ORC rules");
+	if (symbols[GAP].start < symbols[TEXT].start || symbols[GAP_END].start < symbols[GAP].start ||
+	    symbols[GAP_END].start > symbols[TEXT_END].start)
+		return log_msg(STK_LOG_DEBUG, -EBADMSG, "find what is not text in the kernel's text");
+	k->gap = symbols[GAP].start - symbols[TEXT].start;
+	k->gap_size = symbols[GAP_END].start - symbols[GAP].start;
+	return 0;
+}
+
+/* ---- what a kernel has ---------------------------------------------------------------------- */
 
 /* Room for the modules that are there, and some that may come. */
 static int plan_room(struct kwalk *k)
 {
 	struct module_tables t;
-	int err = module_tables__read(k, KWALK_MAX_BLOCKS, KWALK_MAX_ROWS / 2, &t);
+	int err;
 
+	if (k->unwinder == KWALK_FRAME_POINTERS) {
+		k->room_blocks = k->room_rows = 1; /* a map is never empty */
+		return 0;
+	}
+	err = module_tables__read(k, KWALK_MAX_BLOCKS, KWALK_MAX_ROWS / 2, &t);
 	if (err || !k->modules_at)
 		return err;
 	k->room_blocks = t.nr_blocks + t.nr_blocks / 4 + KWALK_ROOM_BLOCKS;
@@ -281,19 +337,22 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 			    KWALK_BY_COPY :
 			    KWALK_BY_LOAD;
 	k->stack_size = stack_size(btf);
-	err = orc_layout__read(btf, &k->layout);
+	k->unwinder = has_frame_pointers(btf) ? KWALK_FRAME_POINTERS : KWALK_ORC;
+	err = k->unwinder == KWALK_ORC ? orc_layout__read(btf, &k->layout) : 0;
 	if (err)
 		return err;
 	k->skel = kwalk_copy_bpf__open_and_load();
 	if (!k->skel)
 		return log_msg(STK_LOG_DEBUG, -errno,
 			       "load the program that copies the kernel's unwind rules");
-	err = read_symbols(k->skel, symbols);
+	err = read_symbols(k->skel, k->unwinder, symbols) ?: read_text(k, symbols);
 	if (err)
 		return err;
 	k->modules_at = symbols[MODULES].start;
 	find_callers(k, symbols);
-	return read_header(k, symbols) ?: compile(k, symbols) ?: plan_room(k);
+	if (k->unwinder == KWALK_ORC)
+		err = read_header(k, symbols) ?: compile(k, symbols);
+	return err ?: plan_room(k);
 }
 
 int kwalk__new(struct kwalk **ret_kwalk)
@@ -335,6 +394,11 @@ void kwalk__free(struct kwalk *k)
 size_t kwalk__size(const struct kwalk *k)
 {
 	return index_size(k) + rows_size(k);
+}
+
+enum kwalk_unwinder kwalk__unwinder(const struct kwalk *k)
+{
+	return k->unwinder;
 }
 
 /* ---- the object ----------------------------------------------------------------------------- */
@@ -409,6 +473,9 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 	s.reader = k->reader;
 	s.frames = max_frames();
 	s.stack_size = k->stack_size;
+	s.unwinder = k->unwinder;
+	s.gap = k->gap;
+	s.gap_size = k->gap_size;
 	memcpy(s.returns, k->returns, sizeof(s.returns));
 	s.raw_at = k->raw_at;
 	memcpy(s.callers, k->callers, sizeof(s.callers));
@@ -490,8 +557,10 @@ int kwalk__start(struct kwalk *k, struct bpf_object *obj)
 		      map_whole(obj, "kwalk_rows", rows_size(k), &k->rows);
 	if (err)
 		return err;
-	memcpy(k->rows, t->rows, t->nr_rows * sizeof(*t->rows));
-	memcpy(k->index, t->index, t->nr_blocks * sizeof(*t->index));
+	if (t->nr_rows) {
+		memcpy(k->rows, t->rows, t->nr_rows * sizeof(*t->rows));
+		memcpy(k->index, t->index, t->nr_blocks * sizeof(*t->index));
+	}
 	free(take_ptr(t->rows));
 	free(take_ptr(t->index));
 	follow_modules(k, obj);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The user-space side of the kernel walk (kwalk.bpf.h): reads the running kernel's unwind rules
- * and gives them to a BPF object.
+ * and gives them to a BPF object; or finds that the kernel follows frame pointers, which needs none.
  *
- *	err = kwalk__new(&k);				// a kernel without such rules: an error
+ *	err = kwalk__new(&k);				// a kernel that can not be walked: an error
  *	skel = prog_bpf__open();
  *	kwalk__prepare(k, skel->obj);
  *	prog_bpf__load(skel);
@@ -13,7 +13,8 @@
  *
  * Without kwalk__prepare(), or with k NULL, the programs work as well: bpf_get_stack() tells all
  * their stacks.  Needs CAP_BPF and CAP_PERFMON, or root, and kernel.kptr_restrict below 2.
- * x86-64, kernels with CONFIG_UNWINDER_ORC; tested with Linux 6.1, 6.12 and 6.18.
+ * x86-64, kernels with CONFIG_UNWINDER_ORC (tested with Linux 6.1, 6.12 and 6.18) or
+ * CONFIG_UNWINDER_FRAME_POINTER (6.12).
  */
 #ifndef KWALK_H
 #define KWALK_H
@@ -28,13 +29,16 @@
 struct kwalk;
 
 /*
- * -ENOTSUP: the kernel has no ORC tables, or their form is not known; -EPERM: it does not show
- * where they are; -EBADMSG: they are not in order; -ENOMEM.  Details are logged as debug messages.
+ * -ENOTSUP: the kernel follows no frame pointers and has no ORC tables, or their form is not known;
+ * -EPERM: it does not show where things are; -EBADMSG: they are not in order; -ENOMEM.  Details are
+ * logged as debug messages.
  */
 int kwalk__new(struct kwalk **ret_kwalk);
 void kwalk__free(struct kwalk *k); /* NULL is fine */
 
-/* Bytes of the tables. */
+enum kwalk_unwinder kwalk__unwinder(const struct kwalk *k);
+
+/* Bytes of the tables; next to none with frame pointers. */
 size_t kwalk__size(const struct kwalk *k);
 
 /*

@@ -89,9 +89,12 @@ struct module {
 
 static __always_inline int read_module(struct module *m, struct kwalk_found *f)
 {
-	f->ips = (__u64)BPF_CORE_READ(m, arch.orc_unwind_ip);
-	f->entries = (__u64)BPF_CORE_READ(m, arch.orc_unwind);
-	f->nr = BPF_CORE_READ(m, arch.num_orcs);
+	f->ips = f->entries = f->nr = 0;
+	if (bpf_core_field_exists(m->arch.num_orcs)) {
+		f->ips = (__u64)BPF_CORE_READ(m, arch.orc_unwind_ip);
+		f->entries = (__u64)BPF_CORE_READ(m, arch.orc_unwind);
+		f->nr = BPF_CORE_READ(m, arch.num_orcs);
+	}
 	if (bpf_core_field_exists(m->mem)) {
 		f->text = (__u64)BPF_CORE_READ(m, mem[0].base);
 		f->size = BPF_CORE_READ(m, mem[0].size);
@@ -115,7 +118,7 @@ int list_modules(struct kwalk_list *l)
 	if (!to)
 		return 1;
 	l->err = -95;
-	if (!bpf_core_field_exists(m->list) || !bpf_core_field_exists(m->arch.num_orcs))
+	if (!bpf_core_field_exists(m->list))
 		return 0;
 	offset = bpf_core_field_offset(m->list);
 	l->nr = 0;

@@ -35,7 +35,7 @@ struct kwalk_call {
 struct kwalk_found {
 	__u64 text, ips, entries;
 	__u32 size; /* of text, bytes */
-	__u32 nr; /* of ips and entries */
+	__u32 nr; /* of ips and entries; 0: it has none, as where the kernel follows frame pointers */
 };
 
 struct kwalk_copied {

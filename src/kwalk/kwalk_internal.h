@@ -20,8 +20,9 @@ struct module_tables {
 struct kwalk {
 	struct kwalk_copy_bpf *skel;
 	struct orc_layout layout;
+	enum kwalk_unwinder unwinder;
 	uint64_t text;
-	uint32_t text_size, stack_size;
+	uint32_t text_size, gap, gap_size, stack_size;
 	uint32_t returns[KWALK_RETURNS];
 	uint32_t raw_at;
 	struct kwalk_range callers[KWALK_CALLERS];

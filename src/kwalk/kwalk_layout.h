@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * What the BPF side of the kernel walk and its loader share: the compact table of the kernel's ORC
- * unwind rules, the settings and the counters.
+ * unwind rules, the settings and the counters.  Kernels that follow frame pointers need no table.
  *
  * The kernel's text is cut into blocks of 256 bytes.  kwalk_index says for each where its rows lie
  * in kwalk_rows.  A row holds from its offset in the block up to the next row's; the first row of
@@ -94,7 +94,7 @@ struct kwalk_modules {
 enum kwalk_stop {
 	KWALK_DONE, /* complete, or as deep as wanted */
 	KWALK_STOP_OFF, /* no table, or switched off after a difference */
-	KWALK_STOP_RULE, /* an instruction whose rule is KWALK_UNKNOWN */
+	KWALK_STOP_RULE, /* an instruction whose rule is KWALK_UNKNOWN, or a tracer's return address */
 	KWALK_STOP_TEXT, /* outside the kernel's own text: a module, a BPF program, a trampoline */
 	KWALK_STOP_STACK, /* left the stack, or did not go up in it */
 	KWALK_STOPS,
@@ -106,6 +106,12 @@ enum kwalk_verdict {
 	KWALK_DIFFERED,
 	KWALK_UNCHECKED, /* bpf_get_stack() failed, or there was no room to compare */
 	KWALK_VERDICTS,
+};
+
+/* How the kernel finds the callers of a function. */
+enum kwalk_unwinder {
+	KWALK_ORC, /* by rules: CONFIG_UNWINDER_ORC */
+	KWALK_FRAME_POINTERS, /* CONFIG_UNWINDER_FRAME_POINTER */
 };
 
 /* How memory is read. */
@@ -141,14 +147,16 @@ enum kwalk_caller {
 
 /* In .rodata, set by kwalk__prepare(). */
 struct kwalk_settings {
-	__u64 text; /* first address of the table */
-	__u32 text_size; /* bytes; 0: no table, every stack comes from bpf_get_stack() */
+	__u64 text; /* first address of the kernel's own */
+	__u32 text_size; /* bytes; 0: not known, every stack comes from bpf_get_stack() */
 	__u32 stack_size; /* of a task, bytes, a power of two */
 	__u32 check_first; /* so many walks of each CPU are compared with bpf_get_stack(), */
 	__u32 check_shift; /* and then one in 1 << shift */
 	__u32 reader; /* enum kwalk_reader */
 	__u32 returns[KWALK_RETURNS]; /* low halves of the addresses that tracers let functions return to */
 	__u32 frames; /* as deep as bpf_get_stack() goes, at most KWALK_MAX_FRAMES */
+	__u32 unwinder; /* enum kwalk_unwinder */
+	__u32 gap, gap_size; /* from here in the text on, bytes that are data; with frame pointers only */
 	__u32 raw_at; /* from the return address of a raw tracepoint's program to its context; 0: unknown */
 	__u32 pad;
 	struct kwalk_range callers[KWALK_CALLERS];

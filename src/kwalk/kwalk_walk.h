@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The walk up a stack by ORC rules, and the memo of walks: one source for BPF (kwalk.bpf.h) and for
- * hosts, where threads, signal handlers and sanitizers can attack the very code that runs in the
- * kernel.  Who includes this has defined before:
+ * The walk up a stack by ORC rules or frame pointers, and the memo of walks: one source for BPF
+ * (kwalk.bpf.h) and for hosts, where threads, signal handlers and sanitizers can attack the very code
+ * that runs in the kernel.  Who includes this has defined before:
  *
  *	KWALK_INLINE, KWALK_GLOBAL, KWALK_LOOP	before functions; global ones are verified once
  *	kwalk_settings, kwalk_state
@@ -24,6 +24,7 @@ enum {
 	KWALK_REGS_CS_AT = 136,
 	KWALK_REGS_FLAGS_AT = 144,
 	KWALK_REGS_SP_AT = 152,
+	KWALK_REGS_SIZE = 168,
 };
 #define KWALK_USER_MODE 3 /* privilege bits of cs */
 #define KWALK_FLAGS_FIXED 2 /* of the flags of a real interrupt this one is always set */
@@ -156,7 +157,7 @@ KWALK_INLINE bool kwalk_modules_hold(const struct kwalk_stack *s)
 
 /*
  * Of an instruction outside of the kernel's own text.  Not cached: a rule must not outlive its
- * module.
+ * module.  With frame pointers it is the same for all text of modules.
  */
 KWALK_GLOBAL __u32 kwalk_module_rule(struct kwalk_stack *s, __u64 addr)
 {
@@ -176,7 +177,10 @@ KWALK_GLOBAL __u32 kwalk_module_rule(struct kwalk_stack *s, __u64 addr)
 		mid = low + (nr >> 1);
 		e = &m->module[mid & (KWALK_MAX_MODULES - 1)];
 		if (addr - e->text < e->size)
-			return kwalk_search((e->block << KWALK_BLOCK_SHIFT) + (addr - e->text));
+			return kwalk_settings.unwinder == KWALK_FRAME_POINTERS ?
+				       KWALK_RULE(KWALK_CALL_BP, 16, -2) :
+				       kwalk_search((e->block << KWALK_BLOCK_SHIFT) +
+						    (addr - e->text));
 		if (addr < e->text) {
 			nr >>= 1;
 		} else {
@@ -381,6 +385,123 @@ KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s)
 	return KWALK_STOPS;
 }
 
+/* ---- the walk along frame pointers ---------------------------------------------------------- */
+
+/*
+ * As arch/x86/kernel/unwind_frame.c: a frame begins with the pointer to the next one and its return
+ * address.  Where bit 0 of a pointer is set, it leads to the struct pt_regs of what was interrupted.
+ * The kernel ends the stack wherever it cannot go on; here only three ends are believed: no pointer,
+ * no return address, registers of user space.  It also ends it at the frame below the registers that
+ * lie at the end of every task's stack.  That frame is of a function called by entry code, which has
+ * put one of these three above it.
+ */
+
+/* Whether the kernel takes it for text: where it does not, it ends the stack. */
+KWALK_INLINE bool kwalk_is_code(struct kwalk_stack *s, __u64 ip)
+{
+	if (!kwalk_is_text(ip))
+		return kwalk_module_rule(s, ip) != KWALK_RULE_NONE;
+	return ip - kwalk_settings.text - kwalk_settings.gap >= kwalk_settings.gap_size;
+}
+
+/*
+ * Whether what s->bp leads to can be next: above on the same stack, or on the task's.  The kernel
+ * drops all words but the first of a sample that has its frame on another stack than its sp.
+ */
+KWALK_INLINE bool kwalk_follow(struct kwalk_stack *s, __u64 frame, __u64 size)
+{
+	bool regs = frame != s->bp, to_task = !s->size && frame - s->task < kwalk_settings.stack_size;
+	/* The base of registers lies so far below them that it is above bp_at where they are above sp. */
+	__u64 upper = regs ? s->bp_at + 7 - s->sp : 0;
+
+	if (to_task) {
+		if (!regs && !s->bp_at)
+			return false;
+		s->low = s->task;
+		s->size = kwalk_settings.stack_size;
+	} else if (frame - s->sp >= kwalk_settings.stack_size) {
+		return false;
+	}
+	if (!kwalk_within(s, frame, size))
+		return false;
+	if (regs || to_task) {
+		s->odd |= !s->bp_at || !s->size;
+		if (regs) /* bit 0 is set */
+			kwalk_note(s, KWALK_USER, s->bp_at, 0);
+		kwalk_note(s, KWALK_TO_TASK, s->bp_at, upper);
+		s->base = s->bp + upper;
+	} else {
+		kwalk_note_frame(s, s->bp_at ? KWALK_FRAME : KWALK_HELD, s->bp_at ?: s->base,
+				 s->sp - 1);
+	}
+	return true;
+}
+
+/* No frame reaches into the task's own registers, and these have no instruction that counts. */
+KWALK_INLINE __u32 kwalk_return_to(struct kwalk_stack *s, __u64 ip_at, bool regs)
+{
+	s->signal = 0;
+	s->ip = kwalk_read(s, ip_at);
+	kwalk_note(s, KWALK_IS, ip_at, s->ip);
+	s->odd |= !s->ip && !regs; /* a step that wants 0 is met by too much else */
+	if (!s->ip)
+		return KWALK_DONE;
+	return kwalk_within(s, s->sp, KWALK_REGS_SIZE) ? KWALK_STOPS : KWALK_STOP_STACK;
+}
+
+/* What was interrupted. */
+KWALK_INLINE __u32 kwalk_linked_regs(struct kwalk_stack *s, __u64 at)
+{
+	__u64 cs = kwalk_read(s, at + KWALK_REGS_CS_AT), sp;
+
+	kwalk_note(s, cs & KWALK_USER_MODE ? KWALK_USER : KWALK_KERNEL, at + KWALK_REGS_CS_AT, 0);
+	if (cs & KWALK_USER_MODE)
+		return KWALK_DONE;
+	/* Where a sample begins so, the kernel leaves this instruction out. */
+	if (!s->bp_at)
+		return KWALK_STOP_STACK;
+	/* The kernel comes from one stack to another by the interrupted sp. */
+	sp = kwalk_read(s, at + KWALK_REGS_SP_AT);
+	if (!s->size && sp - at >= kwalk_settings.stack_size &&
+	    sp - s->task >= kwalk_settings.stack_size)
+		return KWALK_STOP_STACK;
+	s->sp = at + KWALK_REGS_SIZE;
+	s->bp_at = at + KWALK_REGS_BP_AT;
+	return kwalk_return_to(s, at + KWALK_REGS_IP_AT, true);
+}
+
+/* The same as kwalk_frame(). */
+KWALK_INLINE __u32 kwalk_linked_frame(struct kwalk_stack *s)
+{
+	__u64 at = s->bp_at, frame;
+
+	if (!kwalk_is_code(s, s->ip))
+		return KWALK_STOP_TEXT;
+	if (kwalk_is_hidden(s->ip - 1))
+		return KWALK_STOP_RULE;
+	s->words[s->nr & KWALK_MAX_FRAMES] = s->ip;
+	s->nr++;
+	if (at && !kwalk_within(s, at, 8))
+		return KWALK_STOP_STACK;
+	if (at)
+		s->bp = kwalk_read(s, at);
+	if (!s->bp) {
+		s->odd |= !at;
+		kwalk_note(s, KWALK_IS, at, 0);
+		return KWALK_DONE;
+	}
+	frame = s->bp & ~1ull;
+	if (!kwalk_follow(s, frame, s->bp & 1 ? KWALK_REGS_SIZE : 16))
+		return KWALK_STOP_STACK;
+	if (s->bp & 1)
+		return kwalk_linked_regs(s, frame);
+	s->sp = frame + 16;
+	s->bp_at = frame;
+	return kwalk_return_to(s, frame + 8, false);
+}
+
+/* ---- the whole walk ------------------------------------------------------------------------- */
+
 /* A few frames.  KWALK_STOPS: go on.  All at once would take the verifier eight times as long. */
 KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
 {
@@ -390,7 +511,9 @@ KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
 		return KWALK_STOP_OFF;
 	KWALK_LOOP
 	for (i = 0; i < KWALK_ROUND && stop == KWALK_STOPS; i++)
-		stop = s->nr < s->most ? kwalk_frame(s) : KWALK_DONE;
+		stop = s->nr >= s->most				       ? KWALK_DONE :
+		       kwalk_settings.unwinder == KWALK_FRAME_POINTERS ? kwalk_linked_frame(s) :
+									 kwalk_frame(s);
 	return stop;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Unwind rules of modules: at the start, and again whenever one has come or gone. */
+/* Text and unwind rules of modules: at the start, and again whenever one has come or gone. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +64,9 @@ static int compile(const struct kwalk *k, const struct kwalk_found *f, struct or
 	};
 	int err;
 
+	if (k->unwinder == KWALK_FRAME_POINTERS &&
+	    f->size) /* that this is text is all there is to know */
+		return 0;
 	if (!f->nr || f->nr > ORC_MAX_ENTRIES || !f->size)
 		return -EBADMSG;
 	err = kwalk__copy_kernel(k->skel, f->ips, f->nr * sizeof(int32_t), &ips) ?:
@@ -101,7 +104,8 @@ static int add(struct module_tables *t, const struct kwalk_found *f, const struc
 		t->index[t->nr_blocks + i] = c->index[i];
 		t->index[t->nr_blocks + i].first += t->nr_rows;
 	}
-	memcpy(t->rows + t->nr_rows, c->rows, c->nr_rows * sizeof(*c->rows));
+	if (c->nr_rows)
+		memcpy(t->rows + t->nr_rows, c->rows, c->nr_rows * sizeof(*c->rows));
 	t->nr_blocks += c->nr_blocks;
 	t->nr_rows += c->nr_rows;
 	return 0;
@@ -160,7 +164,8 @@ static void publish(struct kwalk *k, const struct module_tables *t, uint64_t cha
 		k->index[own_blocks + i] = t->index[i];
 		k->index[own_blocks + i].first += own_rows;
 	}
-	memcpy(k->rows + own_rows, t->rows, t->nr_rows * sizeof(*t->rows));
+	if (t->nr_rows)
+		memcpy(k->rows + own_rows, t->rows, t->nr_rows * sizeof(*t->rows));
 	for (i = 0; i < t->nr; i++) {
 		m->module[i] = t->modules[i];
 		m->module[i].block += own_blocks;

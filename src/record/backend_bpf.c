@@ -176,7 +176,8 @@ static int kernel_unwind_meta(struct bpf_backend *b)
 
 	if (!b->opts->kernel_stacks)
 		return 0;
-	err = stk_writer__meta(b->w, "kernel_unwind", why ? "kernel" : "orc");
+	err = stk_writer__meta(b->w, "kernel_unwind",
+			       why ? "kernel" : programs__walked_by(b->programs));
 	return err || !why ? err : stk_writer__meta(b->w, "kernel_unwind.why", why);
 }
 

@@ -195,7 +195,10 @@ static int probe_orc(char *detail, size_t len)
 
 	if (err)
 		return err;
-	snprintf(detail, len, "%.1f MB of rules", kwalk__size(k) / 1e6);
+	if (kwalk__unwinder(k) == KWALK_FRAME_POINTERS)
+		snprintf(detail, len, "by frame pointers");
+	else
+		snprintf(detail, len, "%.1f MB of rules", kwalk__size(k) / 1e6);
 	kwalk__free(k);
 	return 0;
 }
@@ -378,9 +381,10 @@ const struct feature feature_table[] = {
 	  "-F uses the software clock", "none in a virtual machine without a PMU" },
 	{ "max_stack", "stacks are walked to 127 frames", "", FEATURE_MAY, probe_max_stack,
 	  "deeper stacks are cut, and marked", "sysctl kernel.perf_event_max_stack=127" },
-	{ "orc", "kernel stacks by the kernel's ORC rules", "5.14 (79a7f8bdb159)", FEATURE_MAY,
+	{ "orc", "kernel stacks by ORC rules or frame pointers", "5.14 (79a7f8bdb159)", FEATURE_MAY,
 	  probe_orc, "bpf_get_stack() walks them, which takes ten times as long",
-	  "a kernel with CONFIG_UNWINDER_ORC=y, sysctl kernel.kptr_restrict=1 or 0" },
+	  "a kernel with CONFIG_UNWINDER_ORC=y or CONFIG_UNWINDER_FRAME_POINTER=y, "
+	  "sysctl kernel.kptr_restrict=1 or 0" },
 	{ "kallsyms", "kernel symbols in /proc/kallsyms", "", FEATURE_MAY, probe_kallsyms,
 	  "symbols are asked for one by one, which takes a second at the start",
 	  "sysctl kernel.kptr_restrict=1 or 0" },

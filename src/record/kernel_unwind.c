@@ -13,9 +13,9 @@ static const char *reason(int err)
 {
 	switch (err) {
 	case -ENOTSUP:
-		return "this kernel has no ORC unwind rules of a known form";
+		return "this kernel has neither frame pointers nor ORC unwind rules of a known form";
 	case -EPERM:
-		return "kernel.kptr_restrict hides where the unwind rules are";
+		return "kernel.kptr_restrict hides where text and unwind rules are";
 	default:
 		return strerror(-err);
 	}
@@ -65,4 +65,9 @@ struct programs_unverified programs__unverified(const struct programs *p, unsign
 const char *programs__not_walked(const struct programs *p)
 {
 	return p->not_walked;
+}
+
+const char *programs__walked_by(const struct programs *p)
+{
+	return kwalk__unwinder(p->kwalk) == KWALK_FRAME_POINTERS ? "frame_pointers" : "orc";
 }

@@ -82,6 +82,8 @@ uint64_t *programs__pids(struct programs *p);
 
 /* Why the kernel walks its stacks; NULL: we do. */
 const char *programs__not_walked(const struct programs *p);
+/* If we do: "orc" or "frame_pointers". */
+const char *programs__walked_by(const struct programs *p);
 /*
  * Walked stacks of an event from the last that agreed with the kernel's to the one, of any event,
  * that differed; 0: none differed, or no event in between.  Times are of the recording's clock.

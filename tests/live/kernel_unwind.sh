@@ -16,7 +16,7 @@ for how in kernel orc; do
 	# shellcheck disable=SC2086 # an option and its value
 	"$STACKONCE" record -q $roomy --no-user-stacks --kernel-unwind $how -o $how.stk \
 		-e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" "$calls" >out 2>err || rc=$?
-	[ $how$rc != orc1 ] || ! grep -q 'no ORC unwind rules' err || skip "$(cat err)"
+	[ $how$rc != orc1 ] || ! grep -q 'nor ORC unwind rules' err || skip "$(cat err)"
 	[ $rc -eq 0 ] || fail "--kernel-unwind $how: $(cat err)"
 	want_sum $how.stk
 	info_true $how.stk --arg how $how '.kernel_unwind.by == $how' || fail "$(info_of $how.stk .kernel_unwind)"

@@ -54,6 +54,29 @@ memo-old-modules) # of modules that have gone
 	script='s/if (s->modules && !kwalk_modules_hold(s))/if (0)/' changes=2 ;;
 memo-no-bounds)	# a read may leave the stack
 	script='s/if (at - low > last || kwalk_read/if (kwalk_read/' changes=2 ;;
+# along frame pointers
+frames-down)	# a frame need not lie above the one that it called
+	script='s/} else if (frame - s->sp >= kwalk_settings.stack_size) {/} else if (0) {/' changes=2 ;;
+frames-no-bounds) # a frame may leave the stack
+	script='s/if (!kwalk_within(s, frame, size))/if (0)/' changes=2 ;;
+frames-any-text) # data is text
+	script='s/return ip - kwalk_settings.text - kwalk_settings.gap .*$/return true;/' changes=2 ;;
+frames-no-tracer) # a return address that a tracer has put there counts
+	script='s/if (kwalk_is_hidden(s->ip - 1))/if (0)/' changes=2 ;;
+frames-any-mode) # on, over registers of user space
+	script='s/if (cs & KWALK_USER_MODE)$/if (0)/' changes=4 ;;
+frames-sample-regs) # a sample that begins with registers has their instruction
+	script='s/if (!s->bp_at)$/if (0)/' changes=2 ;;
+frames-sample-stack) # a sample is on one stack, its frame on another
+	script='s/if (!regs && !s->bp_at)$/if (0)/' changes=2 ;;
+frames-task-regs) # a frame may lie in the task's own registers
+	script='s/return kwalk_within(s, s->sp, KWALK_REGS_SIZE) ? .*$/return KWALK_STOPS;/' changes=2 ;;
+frames-memo-bit) # registers and frames are the same
+	script='s/kwalk_note(s, KWALK_USER, s->bp_at, 0);/s->odd |= 0;/' changes=2 ;;
+frames-memo-up)	# registers may lie over the frame below
+	script='s/regs ? s->bp_at + 7 - s->sp : 0;/regs ? -1 : 0;/' changes=2 ;;
+frames-memo-zero) # any 0 ends the stack
+	script='s/s->odd |= !s->ip && !regs;.*$//' changes=2 ;;
 *)
 	echo "no mutation '$2'" >&2
 	exit 2 ;;
