@@ -20,6 +20,7 @@ struct {
 
 __u64 through_modules; /* walked stacks */
 __u64 empty; /* events in the kernel without a stack */
+__u64 failed; /* bpf_get_stack() did: it was interrupted on its way through another stack */
 __u64 no_room; /* more than four at once */
 __u64 walked_at[KINDS];
 
@@ -49,13 +50,17 @@ static __always_inline void note(struct kwalk_stack *s, enum kind kind)
 static __always_inline void look(void *ctx, enum kwalk_start start, enum kind kind)
 {
 	struct stacks_ref r = stacks_claim();
+	long n;
 
 	if (!r.data) {
 		__sync_fetch_and_add(&no_room, 1);
 		return;
 	}
 	r.data->modules = 0;
-	if (kwalk_any(ctx, r.data, start) <= 0 && kind != AT_SAMPLE)
+	n = kwalk_any(ctx, r.data, start);
+	if (n < 0)
+		__sync_fetch_and_add(&failed, 1);
+	else if (!n && kind != AT_SAMPLE)
 		__sync_fetch_and_add(&empty, 1);
 	note(r.data, kind);
 	stacks_release(&r);

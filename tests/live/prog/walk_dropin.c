@@ -190,7 +190,8 @@ static void report(const struct walk_dropin_bpf *skel)
 	       (uint64_t)skel->bss->through_modules, (uint64_t)skel->bss->empty);
 	for (i = 0; i < KINDS; i++)
 		printf("walked_at_%s %" PRIu64 "\n", kinds[i], (uint64_t)skel->bss->walked_at[i]);
-	printf("no_room %" PRIu64 "\n", (uint64_t)skel->bss->no_room);
+	printf("failed %" PRIu64 "\nno_room %" PRIu64 "\n", (uint64_t)skel->bss->failed,
+	       (uint64_t)skel->bss->no_room);
 	print_places(skel->maps.places);
 }
 
