@@ -116,7 +116,6 @@ static int resolve_events(struct record_options *o, struct rec_events *events)
 		if (err)
 			return err;
 	}
-	rec_events__all_added(events);
 	/* of a program's functions there is no other stack */
 	for (i = 0; i < events->nr && !o->user_stacks_given; i++)
 		o->rec.user_stacks = o->rec.user_stacks || events->v[i].desc.flags & DESC_USER;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/param.h>
 #include <sys/prctl.h>
 
 #include <bpf/bpf.h>
@@ -337,6 +336,7 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 			    KWALK_BY_COPY :
 			    KWALK_BY_LOAD;
 	k->stack_size = stack_size(btf);
+	module_layout__read(btf, &k->module);
 	k->unwinder = has_frame_pointers(btf) ? KWALK_FRAME_POINTERS : KWALK_ORC;
 	err = k->unwinder == KWALK_ORC ? orc_layout__read(btf, &k->layout) : 0;
 	if (err)
@@ -355,22 +355,27 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 	return err ?: plan_room(k);
 }
 
-int kwalk__new(struct kwalk **ret_kwalk)
+int kwalk__new_btf(const struct btf *btf, struct kwalk **ret_kwalk)
 {
+	struct btf *own = btf ? NULL : btf__load_vmlinux_btf();
 	struct kwalk *k;
-	struct btf *btf = btf__load_vmlinux_btf();
 	int err;
 
-	if (!btf)
+	if (!btf && !own)
 		return log_msg(STK_LOG_DEBUG, -ENOTSUP, "walk kernel stacks: the kernel has no BTF");
 	k = calloc(1, sizeof(*k));
-	err = k ? read_tables(k, btf) : -ENOMEM;
-	btf__free(btf);
+	err = k ? read_tables(k, btf ?: own) : -ENOMEM;
+	btf__free(own);
 	if (err)
 		kwalk__free(k);
 	else
 		*ret_kwalk = k;
 	return err;
+}
+
+int kwalk__new(struct kwalk **ret_kwalk)
+{
+	return kwalk__new_btf(NULL, ret_kwalk);
 }
 
 void kwalk__free(struct kwalk *k)

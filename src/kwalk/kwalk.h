@@ -26,6 +26,7 @@
 
 #include "kwalk_layout.h"
 
+struct btf;
 struct kwalk;
 
 /*
@@ -34,6 +35,8 @@ struct kwalk;
  * logged as debug messages.
  */
 int kwalk__new(struct kwalk **ret_kwalk);
+/* The same for who has read the kernel's BTF anyway, which takes most of the time; NULL: nobody has. */
+int kwalk__new_btf(const struct btf *btf, struct kwalk **ret_kwalk);
 void kwalk__free(struct kwalk *k); /* NULL is fine */
 
 enum kwalk_unwinder kwalk__unwinder(const struct kwalk *k);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* Reads kernel memory for the loader: /proc/kcore may be locked down, and /dev/mem always is. */
 #include <linux/bpf.h>
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "kwalk_copy.h"
@@ -60,82 +59,48 @@ int learn(void *ctx)
 	return 0;
 }
 
-struct list_head {
-	struct list_head *next;
-} __attribute__((preserve_access_index));
-
-struct module_memory {
-	void *base;
-	unsigned int size;
-} __attribute__((preserve_access_index));
-
-struct module_layout {
-	void *base;
-	unsigned int text_size;
-} __attribute__((preserve_access_index));
-
-struct mod_arch_specific {
-	unsigned int num_orcs;
-	int *orc_unwind_ip;
-	void *orc_unwind;
-} __attribute__((preserve_access_index));
-
-struct module {
-	struct list_head list;
-	struct module_memory mem[1]; /* since 6.4; MOD_TEXT is the first */
-	struct module_layout core_layout; /* before */
-	struct mod_arch_specific arch;
-} __attribute__((preserve_access_index));
-
-static __always_inline int read_module(struct module *m, struct kwalk_found *f)
+/* A word of a module, or 0 where this kernel's modules have no such member. */
+static __always_inline int read_word(__u64 module, __u32 offset, void *to, __u32 size)
 {
-	f->ips = f->entries = f->nr = 0;
-	if (bpf_core_field_exists(m->arch.num_orcs)) {
-		f->ips = (__u64)BPF_CORE_READ(m, arch.orc_unwind_ip);
-		f->entries = (__u64)BPF_CORE_READ(m, arch.orc_unwind);
-		f->nr = BPF_CORE_READ(m, arch.num_orcs);
-	}
-	if (bpf_core_field_exists(m->mem)) {
-		f->text = (__u64)BPF_CORE_READ(m, mem[0].base);
-		f->size = BPF_CORE_READ(m, mem[0].size);
-	} else if (bpf_core_field_exists(m->core_layout)) {
-		f->text = (__u64)BPF_CORE_READ(m, core_layout.base);
-		f->size = BPF_CORE_READ(m, core_layout.text_size);
-	} else {
-		return -95; /* EOPNOTSUPP */
-	}
-	return 0;
+	__builtin_memset(to, 0, size);
+	return offset ? bpf_probe_read_kernel(to, size, (void *)(module + offset)) : 0;
 }
 
+struct kwalk_module_layout layout = { 0 };
+
+/* A function of its own, so that the verifier looks at one module. */
+__attribute__((noinline)) int read_module(__u64 module, __u32 i)
+{
+	__u32 zero = 0;
+	struct kwalk_copied *to = bpf_map_lookup_elem(&copied, &zero);
+	struct kwalk_found *f;
+
+	if (!to || i >= KWALK_MAX_MODULES)
+		return -7; /* E2BIG */
+	f = &((struct kwalk_found *)to->bytes)[i];
+	return read_word(module, layout.ips, &f->ips, sizeof(f->ips)) ?:
+	       read_word(module, layout.entries, &f->entries, sizeof(f->entries)) ?:
+	       read_word(module, layout.nr, &f->nr, sizeof(f->nr)) ?:
+	       read_word(module, layout.text, &f->text, sizeof(f->text)) ?:
+	       read_word(module, layout.size, &f->size, sizeof(f->size));
+}
+
+/* Offsets come from user space: with CO-RE here, libbpf would read the kernel's BTF for this, 30 ms. */
 SEC("syscall")
 int list_modules(struct kwalk_list *l)
 {
-	__u64 offset, head = l->head, at = head;
-	__u32 zero = 0, i;
-	struct kwalk_copied *to = bpf_map_lookup_elem(&copied, &zero);
-	struct module *m = NULL;
+	__u64 head = l->head, at = head;
+	__u32 i;
 
-	if (!to)
-		return 1;
-	l->err = -95;
-	if (!bpf_core_field_exists(m->list))
-		return 0;
-	offset = bpf_core_field_offset(m->list);
-	l->nr = 0;
+	layout = l->module;
 	for (i = 0; i <= KWALK_MAX_MODULES; i++) {
+		l->nr = i;
 		l->err = bpf_probe_read_kernel(&at, sizeof(at), (void *)at);
-		if (l->err)
-			return 0;
-		if (at == head)
+		if (l->err || at == head)
 			break;
-		if (i == KWALK_MAX_MODULES) {
-			l->err = -7; /* E2BIG */
-			return 0;
-		}
-		l->err = read_module((void *)(at - offset), &((struct kwalk_found *)to->bytes)[i]);
+		l->err = read_module(at - layout.list, i);
 		if (l->err)
-			return 0;
-		l->nr = i + 1;
+			break;
 	}
 	return 0;
 }

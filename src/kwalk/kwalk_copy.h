@@ -19,10 +19,18 @@ struct kwalk_symbol {
 	__u32 pad;
 };
 
+/* Where members lie in struct module, bytes. */
+struct kwalk_module_layout {
+	__u32 list; /* 0 here and elsewhere: this kernel has other members */
+	__u32 text, size; /* of the first section */
+	__u32 ips, entries, nr; /* ORC tables */
+};
+
 struct kwalk_list {
 	__u64 head; /* address of the kernel's list of modules */
+	struct kwalk_module_layout module;
 	__u32 nr; /* found: so many struct kwalk_found */
-	__s32 err; /* -95: this kernel's struct module is not known; -7: too many */
+	__s32 err; /* of bpf_probe_read_kernel(); -7: too many */
 };
 
 /* What a program sees that is called for a raw tracepoint. */

@@ -28,6 +28,7 @@ struct kwalk {
 	struct kwalk_range callers[KWALK_CALLERS];
 	enum kwalk_reader reader;
 	struct orc_compiled table; /* of the kernel's own text; without memory once it is in the maps */
+	struct kwalk_module_layout module;
 	uint64_t modules_at; /* the kernel's list of modules; 0: not known */
 	uint32_t room_blocks, room_rows; /* for tables of modules */
 	/* once started */
@@ -37,6 +38,9 @@ struct kwalk {
 	struct kwalk_row *rows;
 	bool failed; /* to follow modules: that is not tried again */
 };
+
+/* All 0: this kernel's modules are unknown, or it has none. */
+void module_layout__read(const struct btf *btf, struct kwalk_module_layout *ret_layout);
 
 /* Of kernel memory; *ret_bytes is to be freed. */
 int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, void **ret_bytes);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 
 #include "cleanup.h"
 #include "kwalk_copy.h"
@@ -21,9 +22,67 @@ void module_tables__free(struct module_tables *t)
 	*t = (struct module_tables){ 0 };
 }
 
+/* ---- where things are in struct module ------------------------------------------------------- */
+
+/* Adds the bytes from the type's beginning to the member; the type becomes the member's. */
+static bool find_member(const struct btf *btf, const char *name, uint32_t *type, uint32_t *at)
+{
+	int id = btf__resolve_type(btf, *type);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	unsigned int i;
+
+	for (i = 0; t && btf_is_composite(t) && i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const char *is = btf__name_by_offset(btf, m->name_off);
+		uint32_t inner = m->type, before = *at + btf_member_bit_offset(t, i) / 8;
+
+		if (!strcmp(is, name) || (!*is && find_member(btf, name, &inner, &before))) {
+			*type = inner;
+			*at = before;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of "outer", "inner"; 0: there is no such member. */
+static uint32_t offset_of(const struct btf *btf, uint32_t module, const char *outer, const char *inner)
+{
+	uint32_t type = module, at = 0;
+	const struct btf_type *t;
+
+	if (!find_member(btf, outer, &type, &at))
+		return 0;
+	t = btf__type_by_id(btf, type);
+	if (t && btf_is_array(t)) /* its first element */
+		type = btf_array(t)->type;
+	return !inner || find_member(btf, inner, &type, &at) ? at : 0;
+}
+
+void module_layout__read(const struct btf *btf, struct kwalk_module_layout *ret_layout)
+{
+	int id = btf__find_by_name_kind(btf, "module", BTF_KIND_STRUCT);
+	struct kwalk_module_layout l = { 0 };
+
+	if (id > 0) {
+		l.list = offset_of(btf, id, "list", NULL);
+		/* since 6.4, and before */
+		l.text = offset_of(btf, id, "mem", "base") ?:
+				 offset_of(btf, id, "core_layout", "base");
+		l.size = offset_of(btf, id, "mem", "size") ?:
+				 offset_of(btf, id, "core_layout", "text_size");
+		l.ips = offset_of(btf, id, "arch", "orc_unwind_ip");
+		l.entries = offset_of(btf, id, "arch", "orc_unwind");
+		l.nr = offset_of(btf, id, "arch", "num_orcs");
+	}
+	*ret_layout = l;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
 static int list(const struct kwalk *k, struct kwalk_found **ret_found, uint32_t *ret_nr)
 {
-	struct kwalk_list l = { .head = k->modules_at };
+	struct kwalk_list l = { .head = k->modules_at, .module = k->module };
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &l, .ctx_size_in = sizeof(l));
 	int fd = bpf_map__fd(k->skel->maps.copied);
 	struct kwalk_found *found;
@@ -31,10 +90,10 @@ static int list(const struct kwalk *k, struct kwalk_found **ret_found, uint32_t 
 
 	*ret_nr = 0;
 	*ret_found = NULL;
+	if (!l.module.list || !l.module.text || !l.module.size) /* a kernel without modules */
+		return 0;
 	if (bpf_prog_test_run_opts(bpf_program__fd(k->skel->progs.list_modules), &o))
 		return -errno;
-	if (l.err == -EOPNOTSUPP) /* a kernel without modules */
-		return 0;
 	if (l.err || l.nr > KWALK_MAX_MODULES)
 		return l.err ?: -EPROTO;
 	found = malloc(MAX(l.nr, 1u) * sizeof(*found));

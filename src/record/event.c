@@ -69,7 +69,7 @@ void rec_events__clear(struct rec_events *l)
 		free(l->left_out[i].name);
 		free(l->left_out[i].why);
 	}
-	rec_events__all_added(l);
+	rec_events__forget_types(l);
 	free(l->v);
 	free(l->left_out);
 	memset(l, 0, sizeof(*l));
@@ -122,8 +122,7 @@ static int describe_dynamic(struct rec_event *e)
 	return 0;
 }
 
-/* The kernel's types, loaded when they are first needed; NULL: there are none. */
-static struct btf *kernel_types(struct rec_events *l)
+struct btf *rec_events__kernel_types(struct rec_events *l)
 {
 	if (!l->btf)
 		l->btf = btf__load_vmlinux_btf();
@@ -140,7 +139,8 @@ static int describe(struct rec_events *l, struct rec_event *e)
 	e->desc.common_type = ev_format__id(e->fmt);
 	describe_pids(e);
 	if (!l->native && nested_fields__expected(e->system, e->name))
-		nested_fields__describe(e->system, e->name, e->fmt, kernel_types(l), &e->desc);
+		nested_fields__describe(e->system, e->name, e->fmt, rec_events__kernel_types(l),
+					&e->desc);
 	return describe_dynamic(e);
 }
 
@@ -207,7 +207,7 @@ static int resolve_constants(struct rec_events *l, struct rec_event *e)
 	char *text;
 	int err;
 
-	if (!kernel_types(l))
+	if (!rec_events__kernel_types(l))
 		return errno == ENOMEM ? -ENOMEM : 0;
 	err = ev_format__resolve(e->format, strlen(e->format), constants__lookup, l->btf, &text, &nr);
 	if (err)
@@ -509,7 +509,7 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 	return err;
 }
 
-void rec_events__all_added(struct rec_events *l)
+void rec_events__forget_types(struct rec_events *l)
 {
 	btf__free(l->btf);
 	l->btf = NULL;

@@ -43,7 +43,7 @@ struct rec_events {
 		char *why;
 	} * left_out; /* named by a glob but not possible */
 	unsigned int nr_left_out, cap_left_out;
-	struct btf *btf; /* the kernel's types, loaded when a format needs them, until all are added */
+	struct btf *btf; /* see rec_events__kernel_types() */
 	struct ksyms *syms; /* the running kernel's, for function probes; borrowed */
 	bool native; /* for ftrace: formats as they are, filters by the kernel, no probes */
 };
@@ -55,8 +55,12 @@ struct rec_events {
  */
 int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 		    const struct filter_features *features);
-/* No more specs come: frees what only these need. */
-void rec_events__all_added(struct rec_events *l);
+/*
+ * The kernel's types (BTF), read when they are first asked for, because that takes 30 ms; NULL with errno
+ * set: there are none.  They are kept, and 10 MB with them, until nobody needs them any more.
+ */
+struct btf *rec_events__kernel_types(struct rec_events *l);
+void rec_events__forget_types(struct rec_events *l);
 /* Timer samples as one event. */
 int rec_events__add_sample(struct rec_events *l, const char *name);
 /* Stands for what a ring had no room for, of which nobody knows what it was. */

@@ -205,10 +205,12 @@ static int probe_orc(char *detail, size_t len)
 
 static int probe_percpu(char *detail, size_t len)
 {
+	struct btf *btf = btf__load_vmlinux_btf();
 	struct percpu_layout l;
 	int err;
 
-	err = percpu__layout(&l);
+	err = btf ? percpu__layout(btf, &l) : -errno;
+	btf__free(btf);
 	if (err)
 		return err;
 	return l.runqueues == UINT32_MAX || l.preempt_count == UINT32_MAX ||

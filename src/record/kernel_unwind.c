@@ -5,6 +5,7 @@
 #include <sys/param.h>
 #include <bpf/libbpf.h>
 
+#include "event.h"
 #include "kwalk/kwalk.h"
 #include "log.h"
 #include "programs_internal.h"
@@ -30,7 +31,7 @@ int programs__prepare_walk(struct programs *p)
 	else if (p->opts.kernel_unwind == REC_UNWIND_KERNEL)
 		p->not_walked = "--kernel-unwind kernel";
 	else
-		err = kwalk__new(&p->kwalk);
+		err = kwalk__new_btf(rec_events__kernel_types(p->opts.events), &p->kwalk);
 	if (err && p->opts.kernel_unwind == REC_UNWIND_ORC)
 		return log_err(-EOPNOTSUPP, "--kernel-unwind orc: %s", reason(err));
 	if (err)

@@ -69,23 +69,17 @@ static bool has_lazy_resched(const struct btf *btf)
 	return false;
 }
 
-int percpu__layout(struct percpu_layout *ret_layout)
+int percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout)
 {
 	struct percpu_layout l = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 4, false, false };
 	const struct btf_var_secinfo *v;
 	const struct btf_type *sec;
-	struct btf *btf;
 	unsigned int i;
 	int id;
 
-	btf = btf__load_vmlinux_btf();
-	if (!btf)
-		return -errno;
 	id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	if (id < 0) {
-		btf__free(btf);
+	if (id < 0)
 		return id;
-	}
 	sec = btf__type_by_id(btf, id);
 	for (i = 0, v = btf_var_secinfos(sec); i < btf_vlen(sec); i++, v++) {
 		const struct btf_type *var = btf__type_by_id(btf, v->type);
@@ -109,7 +103,6 @@ int percpu__layout(struct percpu_layout *ret_layout)
 	l.lazy_resched = has_lazy_resched(btf);
 	id = btf__find_by_name_kind(btf, "mm_struct", BTF_KIND_STRUCT);
 	l.maple_tree = id > 0 && member_offset(btf, id, "mm_mt") != UINT32_MAX;
-	btf__free(btf);
 	*ret_layout = l;
 	return 0;
 }

@@ -15,7 +15,9 @@ struct percpu_layout {
 	bool lazy_resched; /* the scheduler knows lazy preemption (since 6.13) */
 };
 
+struct btf;
+
 /* From the kernel's BTF. */
-int percpu__layout(struct percpu_layout *ret_layout);
+int percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout);
 
 #endif /* RECORD_PERCPU_H */

@@ -86,6 +86,7 @@ static int check_user_stacks(struct programs *p)
 static int set_rodata(struct programs *p)
 {
 	struct record_bpf__rodata *ro = p->skel->rodata;
+	const struct btf *btf;
 	int err;
 
 	ro->nr_cpus = p->nr_cpus;
@@ -100,7 +101,8 @@ static int set_rodata(struct programs *p)
 			 ro->walk_limit, p->opts.max_depth);
 	ro->clock = p->opts.clock;
 	ro->sample_event = p->opts.sample_hz ? p->opts.sample_event : UINT32_MAX;
-	err = percpu__layout(&p->layout);
+	btf = rec_events__kernel_types(p->opts.events);
+	err = btf ? percpu__layout(btf, &p->layout) : -errno;
 	if (err)
 		return log_err(err, "read the kernel's BTF (/sys/kernel/btf/vmlinux)");
 	err = check_user_stacks(p);

@@ -115,6 +115,7 @@ static int prepare(struct recorder *r)
 	if (!r->counters)
 		return log_err(-ENOMEM, "counters");
 	err = r->ops->open(r->opts, &r->backend);
+	rec_events__forget_types(r->opts->events);
 	if (!err)
 		err = open_target(r);
 	if (!err)
