@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -24,12 +25,12 @@
 
 static size_t index_size(const struct kwalk *k)
 {
-	return (k->table.nr_blocks + k->room_blocks) * sizeof(struct kwalk_block);
+	return k->max_blocks * sizeof(struct kwalk_block);
 }
 
 static size_t rows_size(const struct kwalk *k)
 {
-	return (k->table.nr_rows + k->room_rows) * sizeof(struct kwalk_row);
+	return k->max_rows * sizeof(struct kwalk_row);
 }
 
 static void unmap(void *p, size_t size)
@@ -174,9 +175,10 @@ static void find_callers(struct kwalk *k, const struct kwalk_range *symbols)
 
 /* ---- the kernel's tables -------------------------------------------------------------------- */
 
-static int copy_part(struct kwalk_copy_bpf *skel, uint64_t from, uint32_t len)
+/* To `to` in the map `copied`. */
+static int copy_part(struct kwalk_copy_bpf *skel, uint64_t from, uint32_t len, uint32_t to)
 {
-	struct kwalk_copy c = { .from = from, .len = len, .err = -EFAULT };
+	struct kwalk_copy c = { .from = from, .len = len, .to = to, .err = -EFAULT };
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &c, .ctx_size_in = sizeof(c));
 	int err = bpf_prog_test_run_opts(bpf_program__fd(skel->progs.copy), &o);
 
@@ -196,8 +198,8 @@ int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, v
 	if (copied == MAP_FAILED)
 		return log_msg(STK_LOG_DEBUG, -errno, "map the copies of kernel memory");
 	for (at = 0; at < len && !err; at += n) {
-		n = len - at < size ? len - at : size;
-		err = copy_part(skel, from + at, n);
+		n = MIN(len - at, (size_t)KWALK_PART);
+		err = copy_part(skel, from + at, n, 0);
 		if (!err)
 			memcpy(to + at, copied, n);
 	}
@@ -223,10 +225,65 @@ static int read_header(struct kwalk *k, const struct kwalk_range *symbols)
 	return err ?: orc_header__check(header);
 }
 
+/* ---- the maps of the table ------------------------------------------------------------------ */
+
+static int map_memory(int fd, size_t size, void *ret)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	*(void **)ret = p;
+	return 0;
+}
+
+static int create_map(const char *name, uint32_t size, uint32_t nr, int *ret_fd, void *ret_memory)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), size, nr, &o), err;
+
+	if (fd < 0)
+		return log_msg(STK_LOG_DEBUG, fd, "create the map %s", name);
+	*ret_fd = fd;
+	err = map_memory(fd, (size_t)size * nr, ret_memory);
+	return err ? log_msg(STK_LOG_DEBUG, err, "map %s", name) : 0;
+}
+
+/* The maps are made here, because there the rules are compiled into them: each page is touched once. */
+static int create_maps(struct kwalk *k, uint32_t blocks, uint32_t rows)
+{
+	k->max_blocks = blocks + k->room_blocks;
+	k->max_rows = rows + k->room_rows;
+	return create_map("kwalk_index", sizeof(*k->index), k->max_blocks, &k->index_fd, &k->index) ?:
+		       create_map("kwalk_rows", sizeof(*k->rows), k->max_rows, &k->rows_fd, &k->rows);
+}
+
+/* ---- the kernel's rules --------------------------------------------------------------------- */
+
+#define PIECE (64 << 10) /* entries; with their addresses they fit in what is copied at once */
+
+/* The window holds the addresses of a piece, and behind them its entries. */
+static int compile_pieces(struct kwalk *k, struct orc_compiler *c, uint64_t entries_at,
+			  const char *window)
+{
+	size_t from, nr, ips_len = PIECE * sizeof(int32_t);
+	int err = 0;
+
+	for (from = 0; from < c->t->nr && !err; from += nr) {
+		nr = MIN(c->t->nr - from, (size_t)PIECE);
+		err = copy_part(k->skel, c->t->ips_at + 4 * from, nr * sizeof(int32_t), 0) ?:
+			      copy_part(k->skel, entries_at + from * ORC_ENTRY_SIZE,
+					nr * ORC_ENTRY_SIZE, ips_len);
+		if (err)
+			return log_msg(STK_LOG_DEBUG, err, "copy the kernel's unwind rules");
+		err = orc_compiler__add(c, (const void *)window, window + ips_len, nr);
+	}
+	return err;
+}
+
 static int compile(struct kwalk *k, const struct kwalk_range *symbols)
 {
 	size_t nr = (symbols[ORC_IPS_END].start - symbols[ORC_IPS].start) / sizeof(int32_t);
-	_cleanup_free_ void *ips = NULL, *entries = NULL;
 	struct orc_tables t = {
 		.layout = &k->layout,
 		.ips_at = symbols[ORC_IPS].start,
@@ -234,20 +291,32 @@ static int compile(struct kwalk *k, const struct kwalk_range *symbols)
 		.text = symbols[TEXT].start,
 		.text_end = symbols[TEXT_END].start,
 	};
+	struct orc_compiler c = { .t = &t };
+	uint32_t blocks, rows;
+	void *window = NULL;
 	int err;
 
 	if (nr > ORC_MAX_ENTRIES ||
 	    symbols[ORC_ENTRIES_END].start - symbols[ORC_ENTRIES].start != nr * ORC_ENTRY_SIZE)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG,
 			       "read the kernel's unwind rules: two tables that do not match");
-	err = kwalk__copy_kernel(k->skel, t.ips_at, nr * sizeof(int32_t), &ips) ?:
-		      kwalk__copy_kernel(k->skel, symbols[ORC_ENTRIES].start, nr * ORC_ENTRY_SIZE,
-					 &entries);
+	err = orc__bounds(&t, &blocks, &rows) ?: create_maps(k, blocks, rows);
 	if (err)
 		return err;
-	t.ips = ips;
-	t.entries = entries;
-	return orc__compile(&t, &k->table);
+	c.c.index = k->index;
+	c.c.rows = k->rows;
+	err = map_memory(bpf_map__fd(k->skel->maps.copied), sizeof(struct kwalk_copied), &window);
+	if (err)
+		return log_msg(STK_LOG_DEBUG, err, "map the copies of kernel memory");
+	orc_compiler__begin(&c);
+	err = compile_pieces(k, &c, symbols[ORC_ENTRIES].start, window);
+	munmap(window, sizeof(struct kwalk_copied));
+	if (err)
+		return err;
+	orc_compiler__end(&c);
+	k->nr_blocks = blocks;
+	k->nr_rows = c.c.nr_rows;
+	return 0;
 }
 
 /* ---- frame pointers ------------------------------------------------------------------------- */
@@ -305,10 +374,8 @@ static int plan_room(struct kwalk *k)
 	struct module_tables t;
 	int err;
 
-	if (k->unwinder == KWALK_FRAME_POINTERS) {
-		k->room_blocks = k->room_rows = 1; /* a map is never empty */
-		return 0;
-	}
+	if (k->unwinder == KWALK_FRAME_POINTERS)
+		return create_maps(k, 1, 1); /* a map is never empty */
 	err = module_tables__read(k, KWALK_MAX_BLOCKS, KWALK_MAX_ROWS / 2, &t);
 	if (err || !k->modules_at)
 		return err;
@@ -350,9 +417,10 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 		return err;
 	k->modules_at = symbols[MODULES].start;
 	find_callers(k, symbols);
-	if (k->unwinder == KWALK_ORC)
+	err = plan_room(k);
+	if (!err && k->unwinder == KWALK_ORC)
 		err = read_header(k, symbols) ?: compile(k, symbols);
-	return err ?: plan_room(k);
+	return err;
 }
 
 int kwalk__new_btf(const struct btf *btf, struct kwalk **ret_kwalk)
@@ -391,7 +459,10 @@ void kwalk__free(struct kwalk *k)
 	unmap(k->modules, sizeof(*k->modules));
 	unmap(k->index, index_size(k));
 	unmap(k->rows, rows_size(k));
-	orc_compiled__free(&k->table);
+	if (k->index_fd)
+		close(k->index_fd);
+	if (k->rows_fd)
+		close(k->rows_fd);
 	kwalk_copy_bpf__destroy(k->skel);
 	free(k);
 }
@@ -443,12 +514,12 @@ static int write_settings(struct bpf_object *obj, const struct kwalk_settings *s
 	return err ? log_err(err, "set the settings of the kernel walk") : 0;
 }
 
-static int size_table(struct bpf_object *obj, const char *name, uint32_t nr)
+static int use_map(struct bpf_object *obj, const char *name, int fd)
 {
 	struct bpf_map *m = find_map(obj, name);
-	int err = m ? bpf_map__set_max_entries(m, nr) : -ENOENT;
+	int err = m ? bpf_map__reuse_fd(m, fd) : -ENOENT;
 
-	return err ? log_err(err, "size %s", name) : 0;
+	return err ? log_err(err, "use %s", name) : 0;
 }
 
 /* kernel.perf_event_max_stack: as deep as bpf_get_stack() goes. */
@@ -468,9 +539,9 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 
 	if (!k)
 		return 0;
-	err = read_settings(obj, &s)							  ?:
-		      size_table(obj, "kwalk_index", k->table.nr_blocks + k->room_blocks) ?:
-		      size_table(obj, "kwalk_rows", k->table.nr_rows + k->room_rows);
+	err = read_settings(obj, &s)			       ?:
+		      use_map(obj, "kwalk_index", k->index_fd) ?:
+		      use_map(obj, "kwalk_rows", k->rows_fd);
 	if (err)
 		return err;
 	s.text = k->text;
@@ -552,22 +623,8 @@ static int set_on(const struct bpf_object *obj)
 
 int kwalk__start(struct kwalk *k, struct bpf_object *obj)
 {
-	struct orc_compiled *t;
-	int err;
-
 	if (!k)
 		return 0;
-	t = &k->table;
-	err = map_whole(obj, "kwalk_index", index_size(k), &k->index) ?:
-		      map_whole(obj, "kwalk_rows", rows_size(k), &k->rows);
-	if (err)
-		return err;
-	if (t->nr_rows) {
-		memcpy(k->rows, t->rows, t->nr_rows * sizeof(*t->rows));
-		memcpy(k->index, t->index, t->nr_blocks * sizeof(*t->index));
-	}
-	free(take_ptr(t->rows));
-	free(take_ptr(t->index));
 	follow_modules(k, obj);
 	return set_on(obj);
 }

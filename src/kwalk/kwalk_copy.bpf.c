@@ -20,12 +20,12 @@ struct {
 SEC("syscall")
 int copy(struct kwalk_copy *c)
 {
-	__u32 zero = 0, len = c->len;
-	struct kwalk_copied *to = bpf_map_lookup_elem(&copied, &zero);
+	__u32 zero = 0, len = c->len, to = c->to;
+	struct kwalk_copied *m = bpf_map_lookup_elem(&copied, &zero);
 
-	if (!to || len > sizeof(to->bytes))
+	if (!m || len > KWALK_PART || to > KWALK_PART)
 		return 1;
-	c->err = bpf_probe_read_kernel(to->bytes, len, (void *)c->from);
+	c->err = bpf_probe_read_kernel(m->bytes + to, len, (void *)c->from);
 	return 0;
 }
 
@@ -78,11 +78,11 @@ __attribute__((noinline)) int read_module(__u64 module, __u32 i)
 	if (!to || i >= KWALK_MAX_MODULES)
 		return -7; /* E2BIG */
 	f = &((struct kwalk_found *)to->bytes)[i];
-	return read_word(module, layout.ips, &f->ips, sizeof(f->ips)) ?:
-	       read_word(module, layout.entries, &f->entries, sizeof(f->entries)) ?:
-	       read_word(module, layout.nr, &f->nr, sizeof(f->nr)) ?:
-	       read_word(module, layout.text, &f->text, sizeof(f->text)) ?:
-	       read_word(module, layout.size, &f->size, sizeof(f->size));
+	return read_word(module, layout.ips, &f->ips, sizeof(f->ips))			  ?:
+		       read_word(module, layout.entries, &f->entries, sizeof(f->entries)) ?:
+		       read_word(module, layout.nr, &f->nr, sizeof(f->nr))		  ?:
+		       read_word(module, layout.text, &f->text, sizeof(f->text))	  ?:
+		       read_word(module, layout.size, &f->size, sizeof(f->size));
 }
 
 /* Offsets come from user space: with CO-RE here, libbpf would read the kernel's BTF for this, 30 ms. */

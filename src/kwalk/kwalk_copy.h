@@ -7,8 +7,10 @@
 
 struct kwalk_copy {
 	__u64 from;
-	__u32 len; /* at most sizeof(struct kwalk_copied) */
+	__u32 len; /* at most KWALK_PART, */
+	__u32 to; /* and so is where in struct kwalk_copied */
 	__s32 err; /* of bpf_probe_read_kernel() */
+	__u32 pad;
 };
 
 struct kwalk_symbol {
@@ -46,8 +48,10 @@ struct kwalk_found {
 	__u32 nr; /* of ips and entries; 0: it has none, as where the kernel follows frame pointers */
 };
 
+#define KWALK_PART (512 << 10)
+
 struct kwalk_copied {
-	__u8 bytes[1 << 20];
+	__u8 bytes[2 * KWALK_PART];
 };
 
 #endif /* KWALK_COPY_H */

@@ -27,15 +27,17 @@ struct kwalk {
 	uint32_t raw_at;
 	struct kwalk_range callers[KWALK_CALLERS];
 	enum kwalk_reader reader;
-	struct orc_compiled table; /* of the kernel's own text; without memory once it is in the maps */
+	int index_fd, rows_fd; /* maps; 0: none */
+	struct kwalk_block *index; /* their memory */
+	struct kwalk_row *rows;
+	uint32_t max_blocks, max_rows;
+	uint32_t nr_blocks, nr_rows; /* of the kernel's own text; modules' come behind them */
 	struct kwalk_module_layout module;
 	uint64_t modules_at; /* the kernel's list of modules; 0: not known */
 	uint32_t room_blocks, room_rows; /* for tables of modules */
 	/* once started */
 	struct bpf_link *links[2]; /* of module_load and module_free */
 	struct kwalk_modules *modules; /* NULL: modules are not followed */
-	struct kwalk_block *index;
-	struct kwalk_row *rows;
 	bool failed; /* to follow modules: that is not tried again */
 };
 

@@ -215,7 +215,7 @@ static uint64_t load(const __u64 *p)
 /* What walks find in between is of no use, and they notice it. */
 static void publish(struct kwalk *k, const struct module_tables *t, uint64_t changed)
 {
-	uint32_t own_blocks = k->table.nr_blocks, own_rows = k->table.nr_rows, i;
+	uint32_t own_blocks = k->nr_blocks, own_rows = k->nr_rows, i;
 	struct kwalk_modules *m = k->modules;
 
 	__atomic_store_n(&m->valid, 0, __ATOMIC_SEQ_CST);

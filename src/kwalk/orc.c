@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 
@@ -129,10 +128,8 @@ static unsigned int get(uint16_t bits, struct orc_field f)
 	return bits >> f.shift & ((1u << f.bits) - 1);
 }
 
-static struct entry read_entry(const struct orc_tables *t, size_t i)
+static struct entry read_entry(const struct orc_layout *l, const uint8_t *p)
 {
-	const struct orc_layout *l = t->layout;
-	const uint8_t *p = (const uint8_t *)t->entries + i * ORC_ENTRY_SIZE;
 	struct entry e;
 	uint16_t bits;
 
@@ -192,9 +189,9 @@ static bool bp_of(const struct entry *e, enum kwalk_kind kind, uint32_t *ret_bit
 	return e->bp_reg == REG_PREV_SP && fits && e->bp_offset;
 }
 
-static uint32_t rule_of(const struct orc_tables *t, size_t i)
+static uint32_t rule_of(const struct orc_layout *l, const uint8_t *p)
 {
-	struct entry e = read_entry(t, i);
+	struct entry e = read_entry(l, p);
 	enum kwalk_kind kind = kind_of(&e);
 	uint32_t bp;
 
@@ -210,95 +207,51 @@ static uint32_t rule_of(const struct orc_tables *t, size_t i)
 /* ---- the table ------------------------------------------------------------------------------ */
 
 /* Rules come by ascending address; each holds up to the next one's. */
-struct compiler {
-	const struct orc_tables *t;
-	struct orc_compiled c;
-	uint32_t rule; /* that holds where the table ends so far */
-	uint64_t end; /* of the blocks that were begun */
-};
 
-static int add_row(struct compiler *c, uint64_t at, uint32_t rule)
+static void add_row(struct orc_compiler *c, uint64_t at, uint32_t rule)
 {
 	struct orc_compiled *o = &c->c;
 	uint32_t block = (at - c->t->text) >> KWALK_BLOCK_SHIFT;
 	uint32_t offset = (at - c->t->text) & (KWALK_BLOCK - 1);
 
-	if (o->nr_rows >= KWALK_MAX_ROWS || array__grow(&o->rows, o->nr_rows, &o->max_rows))
-		return -ENOMEM;
 	if (offset)
 		o->index[block].more++;
 	else
 		o->index[block].first = o->nr_rows;
 	o->rows[o->nr_rows++] = (struct kwalk_row){ .offset = offset, .rule = rule };
-	return 0;
 }
 
 /* The blocks from c->end up to the address begin with the rule that holds. */
-static int add_blocks(struct compiler *c, uint64_t to)
+static void add_blocks(struct orc_compiler *c, uint64_t to)
 {
-	int err = 0;
-
-	for (; !err && c->end < to; c->end += KWALK_BLOCK)
-		err = add_row(c, c->end, c->rule);
-	return err;
+	for (; c->end < to; c->end += KWALK_BLOCK)
+		add_row(c, c->end, c->rule);
 }
 
-static int add_rule(struct compiler *c, uint64_t at, uint32_t rule)
+static void add_rule(struct orc_compiler *c, uint64_t at, uint32_t rule)
 {
 	struct orc_compiled *o = &c->c;
 	uint64_t offset;
-	int err;
 
 	if (at <= c->t->text || rule == c->rule) {
 		c->rule = rule;
-		return 0;
+		return;
 	}
 	offset = (at - c->t->text) & (KWALK_BLOCK - 1);
-	err = add_blocks(c, at); /* with at's own, unless it begins at `at` */
+	add_blocks(c, at); /* with at's own, unless it begins at `at` */
 	c->rule = rule;
-	if (err || !offset)
-		return err;
-	if (o->rows[o->nr_rows - 1].offset == offset) {
+	if (!offset)
+		return;
+	if (o->rows[o->nr_rows - 1].offset == offset)
 		o->rows[o->nr_rows - 1].rule = rule;
-		return 0;
-	}
-	return add_row(c, at, rule);
+	else
+		add_row(c, at, rule);
 }
 
-static uint64_t address(const struct orc_tables *t, size_t i)
+/* Each entry makes a row at the most, and so does each block. */
+int orc__bounds(const struct orc_tables *t, uint32_t *ret_blocks, uint32_t *ret_rows)
 {
-	return t->ips_at + 4 * i + (uint64_t)(int64_t)t->ips[i];
-}
-
-static int put_all(struct compiler *c)
-{
-	const struct orc_tables *t = c->t;
-	uint64_t at, last = 0;
-	size_t i;
-	int err;
-
-	for (i = 0; i < t->nr; i++) {
-		at = address(t, i);
-		if (at < last)
-			return log_msg(STK_LOG_DEBUG, -EBADMSG,
-				       "read the kernel's unwind rules: entry %zu is out of order",
-				       i);
-		last = at;
-		if (at >= t->text_end)
-			break;
-		err = add_rule(c, at, rule_of(t, i));
-		if (err)
-			return err;
-	}
-	return add_blocks(c, t->text_end);
-}
-
-int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled)
-{
-	_cleanup_(orc_compiled__free) struct orc_compiled compiled = { 0 };
-	struct compiler c = { .t = t, .end = t->text }; /* no rule before the first */
 	uint64_t blocks = (t->text_end - t->text + KWALK_BLOCK - 1) >> KWALK_BLOCK_SHIFT;
-	int err;
 
 	if (t->text_end <= t->text || t->text_end > UINT64_MAX - KWALK_BLOCK ||
 	    t->text_end - t->text > (uint64_t)KWALK_MAX_BLOCKS << KWALK_BLOCK_SHIFT || !t->nr ||
@@ -306,15 +259,71 @@ int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG,
 			       "read the kernel's unwind rules: %zu entries for %llu bytes of text",
 			       t->nr, (unsigned long long)(t->text_end - t->text));
+	*ret_blocks = blocks;
+	*ret_rows = blocks + t->nr;
+	return 0;
+}
+
+void orc_compiler__begin(struct orc_compiler *c)
+{
+	c->rule = KWALK_RULE_NONE; /* before the first */
+	c->end = c->t->text;
+	c->last = 0;
+	c->nr = 0;
+	c->c.nr_rows = 0;
+}
+
+int orc_compiler__add(struct orc_compiler *c, const int32_t *ips, const void *entries, size_t nr)
+{
+	const struct orc_tables *t = c->t;
+	const uint8_t *entry = entries;
+	uint64_t at;
+	size_t i;
+
+	if (nr > t->nr - c->nr)
+		return -EBADMSG;
+	for (i = 0; i < nr; i++, c->nr++, entry += ORC_ENTRY_SIZE) {
+		at = t->ips_at + 4 * c->nr + (uint64_t)(int64_t)ips[i];
+		if (at < c->last)
+			return log_msg(STK_LOG_DEBUG, -EBADMSG,
+				       "read the kernel's unwind rules: entry %zu is out of order",
+				       c->nr);
+		c->last = at;
+		if (at < t->text_end)
+			add_rule(c, at, rule_of(t->layout, entry));
+	}
+	return 0;
+}
+
+void orc_compiler__end(struct orc_compiler *c)
+{
+	add_blocks(c, c->t->text_end);
+}
+
+int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled)
+{
+	struct orc_compiler c = { .t = t };
+	uint32_t blocks, rows;
+	int err = orc__bounds(t, &blocks, &rows);
+
+	if (err)
+		return err;
 	c.c.nr_blocks = blocks;
 	c.c.index = calloc(blocks, sizeof(*c.c.index));
-	err = c.c.index ? put_all(&c) : -ENOMEM;
-	compiled = c.c;
-	if (!err) {
-		*ret_compiled = compiled;
-		compiled = (struct orc_compiled){ 0 };
+	c.c.rows = malloc(rows * sizeof(*c.c.rows));
+	if (!c.c.index || !c.c.rows) {
+		orc_compiled__free(&c.c);
+		return -ENOMEM;
 	}
-	return err;
+	orc_compiler__begin(&c);
+	err = orc_compiler__add(&c, t->ips, t->entries, t->nr);
+	if (err) {
+		orc_compiled__free(&c.c);
+		return err;
+	}
+	orc_compiler__end(&c);
+	*ret_compiled = c.c;
+	return 0;
 }
 
 void orc_compiled__free(struct orc_compiled *c)

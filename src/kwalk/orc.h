@@ -51,7 +51,7 @@ struct orc_tables {
 struct orc_compiled {
 	struct kwalk_block *index;
 	struct kwalk_row *rows;
-	uint32_t nr_blocks, nr_rows, max_rows;
+	uint32_t nr_blocks, nr_rows;
 };
 
 /*
@@ -59,5 +59,25 @@ struct orc_compiled {
  */
 int orc__compile(const struct orc_tables *t, struct orc_compiled *ret_compiled);
 void orc_compiled__free(struct orc_compiled *c);
+
+/*
+ * The same piece by piece, into memory of the caller's, which has room for what orc__bounds() says:
+ * where a page costs more to touch than to fill, a copy of the whole table is dear.
+ */
+struct orc_compiler {
+	const struct orc_tables *t; /* without ips and entries */
+	struct orc_compiled c; /* index and rows are set before, the index is all 0 */
+	uint32_t rule; /* that holds where the table ends so far */
+	uint64_t end; /* of the blocks that were begun */
+	uint64_t last; /* address */
+	size_t nr; /* entries so far */
+};
+
+/* -EBADMSG as above.  How large the memory must be. */
+int orc__bounds(const struct orc_tables *t, uint32_t *ret_blocks, uint32_t *ret_rows);
+void orc_compiler__begin(struct orc_compiler *c);
+/* The next nr of the entries: -EBADMSG as above. */
+int orc_compiler__add(struct orc_compiler *c, const int32_t *ips, const void *entries, size_t nr);
+void orc_compiler__end(struct orc_compiler *c);
 
 #endif /* KWALK_ORC_H */
