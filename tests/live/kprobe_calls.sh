@@ -85,4 +85,12 @@ want_sum glob.stk
 [ "$(info_of glob.stk '.events | length')" -gt 3 ] || fail "f:vfs_f* stands for less than four functions"
 [ "$(counted glob.stk f:vfs_fallocate recorded)" -eq "$calls" ] ||
 	fail "under a glob, other numbers than alone"
-note "$((6 * calls)) calls, all values the program's; f:vfs_f* is $(info_of glob.stk '.events | length') functions"
+# Stacks at the entry of a function are walked where all its registers are shown.
+walked=$(info_of glob.stk .kernel_unwind.walked)
+if info_true glob.stk '.kernel_unwind.by == "kernel"'; then
+	walked=none
+elif [ "$walked" -eq 0 ]; then
+	fail "no stack was walked: $(info_of glob.stk .kernel_unwind)"
+fi
+note "$((6 * calls)) calls, all values the program's; f:vfs_f* is $(info_of glob.stk '.events | length') functions; \
+$walked stacks walked of $(info_of glob.stk .totals.recorded)"
