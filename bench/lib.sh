@@ -9,6 +9,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-bench.XXXXXX")
 instance=
 recorder=
 started=
+failures=0
 # shellcheck source=tests/tracefs.sh
 . "$BENCH/../tests/tracefs.sh"
 # shellcheck source=tests/process.sh
@@ -45,6 +46,12 @@ median()
 	}'
 }
 
+# spread: half of the distance between the quartiles of the numbers on standard input.
+spread()
+{
+	sort -n | awk '{ v[NR] = $1 } END { i = int(NR / 4) + 1; printf "%.2f\n", (v[NR + 1 - i] - v[i]) / 2 }'
+}
+
 # wait_for SECONDS COMMAND...: until the command works.
 wait_for()
 {
@@ -57,15 +64,18 @@ wait_for()
 	return 1
 }
 
-# The kernel's own tracer, whose settings live and go with the instance.  start_ftrace EVENT OPTION
+# The kernel's own tracer, whose settings live and go with the instance.  start_ftrace EVENTS OPTION,
+# where EVENTS are one or several with commas between them, SYSTEM:NAME or SYSTEM:*.
 start_ftrace()
 {
 	instance=$tracefs/instances/stackonce-bench
 	mkdir "$instance" || return 1
-	event_dir=$instance/events/$(echo "$1" | tr : /)
 	echo 1 >"$instance/options/$2"
 	echo 98304 >"$instance/buffer_size_kb"
-	echo 1 >"$event_dir/enable"
+	for event_dir in $(echo "$1" | sed 's/:\*//g; s/:/\//g; s/,/ /g'); do
+		event_dir=$instance/events/$event_dir
+		echo 1 >"$event_dir/enable" || return 1
+	done
 }
 
 # ftrace_stat NAME...: the sum of these numbers over the CPUs.
@@ -78,13 +88,27 @@ ftrace_stat()
 # end_ftrace OUT: what it held goes to OUT.raw, how many entries to OUT.read and OUT.lost.
 end_ftrace()
 {
-	echo 0 >"$event_dir/enable"
+	echo 0 >"$instance/events/enable"
 	ftrace_stat overrun 'dropped events' >"$1.lost"
 	ftrace_stat entries >"$1.read"
-	"$measure" "$1.cost" timeout 3 sh -c 'for c; do cat <"$c/trace_pipe_raw" & done; wait' sh \
-		"$instance"/per_cpu/cpu* >"$1.raw"
+	# Not blocking, dd ends with an error where cat would wait for more.
+	"$measure" "$1.cost" sh -c 'for c; do
+		dd if="$c/trace_pipe_raw" bs=4096 iflag=nonblock status=none 2>/dev/null &
+	done
+	wait' sh "$instance"/per_cpu/cpu* >"$1.raw"
 	rmdir "$instance"
 	instance=
+}
+
+# promise WHAT VALUE BOUND [AIM]: at most that.
+promise()
+{
+	awk -v what="$1" -v value="$2" -v bound="$3" -v aim="${4:-}" 'BEGIN {
+		ok = value != "" && value + 0 <= bound + 0
+		note = aim == "" ? "" : value + 0 <= aim + 0 ? ", aim " aim " reached" : ", aim " aim " not reached"
+		printf "%s  %s: %s, at most %s%s\n", ok ? "PASS" : "FAIL", what, value == "" ? "none" : value, bound, note
+		exit !ok
+	}' || failures=$((failures + 1))
 }
 
 describe_machine()

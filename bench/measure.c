@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -64,6 +65,7 @@ int main(int argc, char **argv)
 	out = fopen(argv[1], "we");
 	if (!out)
 		err(1, "open '%s'", argv[1]);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	begin = wall_ns();
 	child = start(argv + 2);
 	sigaction(SIGINT, &sa, NULL);
@@ -77,5 +79,8 @@ int main(int argc, char **argv)
 		(unsigned long long)(wall_ns() - begin), status);
 	if (fclose(out))
 		err(1, "write '%s'", argv[1]);
+	child = 0;
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
 	return status;
 }

@@ -1,19 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # What recording costs the recorded: ns of the workload's own CPU time added per event, against
-# other tools that take kernel stacks, on two workloads.  All tools run in turn, several times over,
-# and the medians are compared with runs without any tool in between.
-#   BENCH_REPEATS  rounds (5)    BENCH_TOOLS  names of tools instead of all
+# other tools that take kernel stacks.  All tools run in turn, several times over, and the medians are
+# compared with runs without any tool in between.
+#   BENCH_REPEATS    rounds (5)
+#   BENCH_TOOLS      names of tools instead of all
+#   BENCH_WORKLOADS  names of workloads (the first column of the table at the end) instead of all
 # shellcheck source=bench/lib.sh
 . "$BENCH/lib.sh"
 
 repeats=${BENCH_REPEATS:-5}
-tools=${BENCH_TOOLS:-'stackonce stackonce-no-stacks perf perf-kernel trace-cmd bpftrace ftrace'}
+tools=${BENCH_TOOLS:-'stackonce stackonce-kernel stackonce-no-stacks perf perf-kernel trace-cmd
+	bpftrace ftrace'}
 
 title()
 {
 	case $1 in
 	stackonce) echo 'stackonce record' ;;
+	stackonce-kernel) echo '  --kernel-unwind=kernel' ;;
 	stackonce-no-stacks) echo '  without stacks' ;;
 	perf) echo 'perf record -g' ;;
 	perf-kernel) echo 'perf -g --kernel-callchains' ;;
@@ -23,7 +27,7 @@ title()
 	esac
 }
 
-# ---- one tool: start OUT EVENT, armed OUT, stop, counts OUT COMM ---------------------------------
+# ---- one tool -----------------------------------------------------------------------------------
 
 # in_background NAME COMMAND...: under measure, as $recorder.
 in_background()
@@ -34,12 +38,15 @@ in_background()
 	recorder=$!
 }
 
+# start_tool TOOL: $event is one, or several with commas between them.
 start_tool()
 {
 	out=$work/$1
-	event=$2
 	case $1 in
 	stackonce) in_background "$out" "$stackonce" record -q -a -e "$event" -o "$out.stk" ;;
+	stackonce-kernel)
+		in_background "$out" "$stackonce" record -q -a --kernel-unwind=kernel -e "$event" -o "$out.stk"
+		;;
 	stackonce-no-stacks)
 		in_background "$out" "$stackonce" record -q -a --no-kernel-stacks -e "$event" -o "$out.stk"
 		;;
@@ -47,9 +54,16 @@ start_tool()
 	perf-kernel)
 		in_background "$out" perf record -q -a -g --kernel-callchains -e "$event" -o "$out.data"
 		;;
-	trace-cmd) in_background "$out" trace-cmd record -q -T -e "$event" -o "$out.dat" ;;
+	trace-cmd)
+		# shellcheck disable=SC2046 # words
+		in_background "$out" trace-cmd record -q -T $(echo "$event" | sed 's/^/-e /; s/,/ -e /g') \
+			-o "$out.dat"
+		;;
 	bpftrace)
-		in_background "$out" bpftrace -e "tracepoint:$event { @[kstack] = count(); }"
+		# What BEGIN says comes out when all is attached.
+		in_background "$out" env BPFTRACE_MAX_PROBES=4096 bpftrace -e \
+			"BEGIN { printf(\"armed\\n\"); }
+			tracepoint:$(echo "$event" | sed 's/,/,tracepoint:/g') { @[kstack] = count(); }"
 		;;
 	ftrace)
 		# The instance holds the whole run, read afterwards: what the kernel's own stack trace
@@ -58,19 +72,17 @@ start_tool()
 		in_background "$out" sleep 1000
 		;;
 	esac
-	wait_for 15 armed "$1" && is_child "$recorder"
+	wait_for 60 armed "$1" && is_child "$recorder"
 }
 
 armed()
 {
 	is_child "$recorder" || return 0
 	case $1 in
-	stackonce*)
-		[ "$("$stackonce" info --json "$work/$1.stk" | jq '.totals.happened > 0')" = true ]
-		;;
+	stackonce*) [ -s "$work/$1.stk" ] ;; # it has its name once it is armed
 	perf*) [ -s "$work/$1.data" ] && sleep 1 ;;
 	trace-cmd) sleep 2 ;;
-	bpftrace) grep -q Attaching "$work/$1.out" && sleep 1 ;;
+	bpftrace) grep -q armed "$work/$1.out" ;;
 	ftrace) sleep 0.2 ;;
 	esac
 }
@@ -82,28 +94,29 @@ stop_tool()
 	[ "$1" != ftrace ] || end_ftrace "$work/ftrace"
 }
 
-# counts TOOL COMM EVENTS: "BYTES ALL SEEN": bytes in the file, events in it, those of the workload.
+# counts TOOL EVENTS: "BYTES ALL SEEN": bytes in the file, events in it, those of the workload's $comm,
+# names with | between them.
 counts()
 {
 	f=$work/$1
 	case $1 in
 	stackonce*)
 		echo "$(wc -c <"$f.stk") $("$stackonce" info --json "$f.stk" | jq .totals.recorded) $(
-			"$stackonce" script --json --fields comm "$f.stk" | grep -c "\"$2\"")"
+			"$stackonce" script --json --fields comm "$f.stk" | grep -cE "\"($comm)\"")"
 		;;
 	perf*)
-		perf script -i "$f.data" -F comm -G 2>/dev/null | awk -v comm="$2" -v bytes="$(wc -c <"$f.data")" \
-			'NF { all++; seen += $1 == comm } END { print bytes, all + 0, seen + 0 }'
+		perf script -i "$f.data" -F comm -G 2>/dev/null | awk -v comm="^($comm)\$" \
+			-v bytes="$(wc -c <"$f.data")" 'NF { all++; seen += $1 ~ comm } END { print bytes, all + 0, seen + 0 }'
 		;;
 	trace-cmd)
-		trace-cmd report -i "$f.dat" 2>/dev/null | awk -v comm="$2" -v bytes="$(wc -c <"$f.dat")" '
-			/^ *[^ ].*-[0-9]+ +\[/ && !/<stack trace/ { all++; seen += index($1, comm "-") == 1 }
+		trace-cmd report -i "$f.dat" 2>/dev/null | awk -v comm="^ *($comm)-" -v bytes="$(wc -c <"$f.dat")" '
+			/^ *[^ ].*-[0-9]+ +\[/ && !/<stack trace/ { all++; seen += $0 ~ comm }
 			END { print bytes, all + 0, seen + 0 }'
 		;;
 	bpftrace) awk -F ': ' '/^]: [0-9]+$/ { n += $2 } END { print 0, n + 0, n + 0 }' "$f.out" ;;
 	ftrace)
 		# Every event is two entries, itself and its stack.
-		wc -c <"$f.raw" | awk -v read="$(cat "$f.read")" -v lost="$(cat "$f.lost")" -v n="$3" \
+		wc -c <"$f.raw" | awk -v read="$(cat "$f.read")" -v lost="$(cat "$f.lost")" -v n="$2" \
 			'{ print $1, read / 2, n * read / (read + lost) }'
 		;;
 	esac
@@ -111,10 +124,38 @@ counts()
 
 # ---- one workload -------------------------------------------------------------------------------
 
+# The lines "events N" and "cpu_ns N" of $command on each of $cpus, added up, to $work/load.
 run_workload()
 {
-	"$prog/$comm" "$amount" "$cpu" >"$work/load" || exit 1
-	awk '$1 == "events" { n = $2 } $1 == "cpu_ns" { printf "%.2f\n", $2 / n }' "$work/load"
+	pids=
+	for cpu in $(echo "$cpus" | tr , ' '); do
+		eval "$command" >"$work/load.$cpu" </dev/null &
+		pids="$pids $!"
+	done
+	for pid in $pids; do
+		wait "$pid" || exit 1
+	done
+	cat "$work"/load.* | awk -v counted="$counted" '{ sum[$1] += $2 } END {
+		printf "events %.0f\ncpu_ns %.0f\n", counted ? counted : sum["events"], sum["cpu_ns"]
+	}' >"$work/load"
+	awk '{ v[$1] = $2 } END { printf "%.2f\n", v["cpu_ns"] / v["events"] }' "$work/load"
+}
+
+# Where the workload does not know how many events it makes, ftrace counts those of its processes.
+count_events()
+{
+	counted=
+	case $event in
+	*'*'*) start_ftrace "$event" event-fork || exit 1 ;;
+	*) return ;;
+	esac
+	echo 0 >"$instance/tracing_on"
+	echo >"$instance/trace"
+	sh -c "echo \$\$ >$instance/set_event_pid; echo 1 >$instance/tracing_on; cpu=$cpus; $command" \
+		>/dev/null || exit 1
+	counted=$(ftrace_stat entries overrun 'dropped events')
+	rmdir "$instance"
+	instance=
 }
 
 # One round of one tool: its ns per event go to TOOL.ns, its own cost to TOOL.cpu and TOOL.peak.
@@ -122,8 +163,8 @@ run_tool()
 {
 	[ ! -e "$work/$1.failed" ] || return 0
 	rm -f "$work/$1.stk" "$work/$1.data"
-	if ! start_tool "$1" "$event"; then
-		wait "$recorder" 2>/dev/null
+	if ! start_tool "$1"; then
+		end_child INT "$recorder"
 		recorder=
 		grep -v '^$' "$work/$1.err" | tail -n 1 | sed 's/^ *//' >"$work/$1.failed"
 		[ -z "$instance" ] || rmdir "$instance"
@@ -144,45 +185,97 @@ print_row()
 		return
 	fi
 	total=$(value "$work/load" events)
-	counts "$1" "$comm" "$total" >"$work/counts"
+	counts "$1" "$total" >"$work/counts"
 	awk -v title="$(title "$1")" -v base="$(median <"$work/base.ns")" -v ns="$(median <"$work/$1.ns")" \
+		-v spread="$(spread <"$work/$1.ns")" \
 		-v cpu="$(median <"$work/$1.cpu")" -v peak="$(median <"$work/$1.peak")" \
-		-v ours="$(if [ -s "$work/stackonce.ns" ]; then median <"$work/stackonce.ns"; fi)" -v total="$total" '{
+		-v ours="$(if [ -s "$work/stackonce.ns" ]; then median <"$work/stackonce.ns"; fi)" -v total="$total" \
+		-v lost_as="$([ -n "$counted" ] && echo '~%.0f' || echo '%.2f') %%" '{
 		lost = total > $3 ? 100 * (total - $3) / total : 0
-		ratio = ours ? sprintf("%.2f", (ns - base) / (ours - base)) : "-"
+		ratio = ours > base ? sprintf("%.2f", (ns - base) / (ours - base)) : "-"
 		bytes = $1 ? sprintf("%.1f", $1 / $2) : "-"
-		printf "%-28s %9.0f %8s %9.2f %% %9s %12.0f %9.1f\n", title, ns - base, ratio, lost, bytes,
-			cpu, peak / 1024
+		printf "%-28s %9.0f %7.0f %7s %9s %9s %12.0f %9.1f\n", title, ns - base, spread, ratio,
+			sprintf(lost_as, lost), bytes, cpu, peak / 1024
 	}' "$work/counts"
 }
 
-# bench_workload PROGRAM AMOUNT CPU EVENT
+# added TOOL: ns per event more than without a tool; nothing if it did not run.
+added()
+{
+	[ ! -s "$work/$1.ns" ] ||
+		echo "$(median <"$work/$1.ns") $(median <"$work/base.ns")" | awk '{ printf "%.0f\n", $1 - $2 }'
+}
+
+# With stacks, less without: "the stack alone" of that tool.
+stack_alone()
+{
+	with=$(added "$1")
+	without=$(added stackonce-no-stacks)
+	[ -z "$with" ] || [ -z "$without" ] || echo $((with - without))
+}
+
+print_stack_alone()
+{
+	ns=$(stack_alone "$2")
+	[ -z "$ns" ] || printf '%-28s %9d\n' "$1" "$ns"
+}
+
 bench_workload()
 {
-	comm=$1
-	amount=$2
-	cpu=$3
-	event=$4
 	for old in "$work"/*; do
 		rm -rf "$old"
 	done
-	for _ in $(seq 1 "$repeats"); do
+	count_events
+	[ "$rounds" -lt "$repeats" ] || rounds=$repeats
+	for _ in $(seq 1 "$rounds"); do
 		run_workload >>"$work/base.ns"
 		for t in $tools; do
 			run_tool "$t"
 		done
 	done
-	printf '\n%s, %s: %.0f ns per event without a tool\n' "$comm" "$event" "$(median <"$work/base.ns")"
-	printf '%-28s %9s %8s %11s %9s %12s %9s\n' tool '+ns/event' ratio lost B/event 'rec. ns/ev' 'peak MB'
+	printf '\n%s, %s: %.0f ns per event without a tool, +- %.0f; %d rounds\n' "$name" "$event" \
+		"$(median <"$work/base.ns")" "$(spread <"$work/base.ns")" "$rounds"
+	printf '%-28s %9s %7s %7s %9s %9s %12s %9s\n' tool '+ns/event' '+-' ratio lost B/event \
+		'rec. ns/ev' 'peak MB'
 	for t in $tools; do
 		print_row "$t"
 	done
+	print_stack_alone 'the stack alone' stackonce
+	print_stack_alone "  by the kernel's unwinder" stackonce-kernel
+	[ -z "${BENCH_TOOLS:-}" ] || return
+	[ "$most" = - ] ||
+		promise "added ns, of bpftrace's" "$(echo "$(added stackonce) $(added bpftrace)" |
+			awk 'NF == 2 { printf "%.2f\n", $1 / $2 }')" "$most"
+	[ "$stack" = - ] || promise 'the stack alone, ns' "$(stack_alone stackonce)" "${stack%/*}" "${stack#*/}"
 }
 
 tracefs_mount
 describe_machine
-echo "added ns: median CPU time of the workload per event with the tool, less that without; ratio: of"
-echo "the added ns to stackonce's; lost: events of the workload that are not in the result; rec. ns/ev,"
-echo "peak MB: CPU time and memory of the recorder.  Medians of $repeats rounds."
-bench_workload pingpong 100000 0 sched:sched_switch
-bench_workload getppid 500000 0 raw_syscalls:sys_enter
+cat <<TEXT
++ns/event: median CPU time of the workload per event with the tool, less that without; +-: half of the
+distance between the quartiles of the rounds; ratio: of the added ns to stackonce's; lost: events of
+the workload that are not in the result, about (~) where ftrace has counted the workload's once; rec.
+ns/ev, peak MB: CPU time and memory of the recorder.
+TEXT
+src=$(cd "$BENCH/../src" && pwd)
+export prog measure work src
+# Name; events; the programs whose they are; the CPUs at once; rounds at most: to detach from hundreds of
+# events takes a tool half a minute; what is promised: at most so much of bpftrace's added ns, and ns of
+# the stack alone / the aim; the command on $cpu.
+while read -r name event comm cpus rounds most stack command <&3; do
+	case " ${BENCH_WORKLOADS:-$name} " in
+	*" $name "*) bench_workload ;;
+	esac
+done 3<<'TABLE'
+switch   sched:sched_switch         pingpong  0   99 0.42 150/60 "$prog/pingpong" 60000 $cpu
+syscall  raw_syscalls:sys_enter     getppid   0   99 0.55 -      "$prog/getppid" 250000 $cpu
+two-cpus raw_syscalls:sys_enter     getppid   0,1 99 -    -      "$prog/getppid" 150000 $cpu
+fault    exceptions:page_fault_user faults    0   99 -    -      "$prog/faults" 50000 $cpu
+tcp      net:*                      pingpong  0   99 -    -      "$prog/pingpong" 15000 $cpu tcp
+compile  sched:*,syscalls:*         cc|cc1|as 0   3  -    -      cd "$work" && "$measure" cc.cost taskset -c $cpu cc -c -D_GNU_SOURCE -I"$src" -I"$src/include" -I"$src/text" "$src"/text/*.c "$src"/events/filter*.c && cat cc.cost
+TABLE
+if [ ! -e "$work/load" ]; then
+	echo "bench: there is no workload '$BENCH_WORKLOADS'" >&2
+	exit 1
+fi
+[ "$failures" -eq 0 ]

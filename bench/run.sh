@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh BUILD [record|read|stackmap|user]...: the benches, all of them without a name.
+# run.sh BUILD [record|read|walk|stackmap|user]...: the benches, all of them without a name.
 set -u
 BUILD=$(cd "$1" && pwd)
 shift
@@ -10,7 +10,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "bench: recording needs root" >&2
 	exit 1
 fi
-[ $# -gt 0 ] || set -- record read stackmap user
+[ $# -gt 0 ] || set -- record read walk stackmap user
 rc=0
 for bench; do
 	if [ -f "$BENCH/$bench.sh" ] && [ "$bench" != lib ]; then

@@ -14,7 +14,6 @@ tools=${BENCH_TOOLS:-'stackonce-none stackonce-user stackonce-both perf-fp perf-
 	bpftrace trace-cmd ftrace'}
 event=syscalls:sys_enter_futex
 ring=$(nproc | awk '{ print int($1 < 16 ? 256 / $1 : 16) "M" }')
-failures=0
 
 title()
 {
@@ -470,17 +469,6 @@ bench_start()
 }
 
 # ---- what is promised ---------------------------------------------------------------------------
-
-# promise WHAT VALUE BOUND [AIM]: at most that.
-promise()
-{
-	awk -v what="$1" -v value="$2" -v bound="$3" -v aim="${4:-}" 'BEGIN {
-		ok = value != "" && value + 0 <= bound + 0
-		note = aim == "" ? "" : value + 0 <= aim + 0 ? ", aim " aim " reached" : ", aim " aim " not reached"
-		printf "%s  %s: %s, at most %s%s\n", ok ? "PASS" : "FAIL", what, value == "" ? "none" : value, bound, note
-		exit !ok
-	}' || failures=$((failures + 1))
-}
 
 promises()
 {

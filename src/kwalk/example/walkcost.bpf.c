@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* A tracepoint's kernel stack, in three ways: not at all, by the kernel, and by the walk. */
+/*
+ * A tracepoint's kernel stack, in four ways: not at all, by the kernel, by the walk, and by the walk
+ * with what is known about the stack remembered.
+ */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
@@ -16,7 +19,7 @@ struct {
 	__type(value, struct kwalk_stack);
 } stacks SEC(".maps");
 
-__u64 frames, runs;
+__u64 frames, runs, forgotten; /* for a mean: a few may get lost */
 
 static __always_inline struct kwalk_stack *stack_of_cpu(void)
 {
@@ -47,8 +50,40 @@ int walk(void *ctx)
 	struct kwalk_stack *s = stack_of_cpu();
 
 	if (s && kwalk_tracepoint(ctx, s) > 0) {
-		frames += s->nr; /* for a mean: a few may get lost */
+		frames += s->nr;
 		runs++;
+	}
+	return 1;
+}
+
+/* What a program finds out about a stack, here: how many frames it has.  0: the walk gave up. */
+static __always_inline __u64 value_of_stack(void *ctx, struct kwalk_stack *s)
+{
+	__u64 value;
+
+	s->task = kwalk_task_stack();
+	if (!kwalk_begin_tracepoint(ctx, s))
+		return 0;
+	value = kwalk_recall(s, 1);
+	if (!value && kwalk_walk(s) == KWALK_DONE) {
+		forgotten++;
+		value = s->nr;
+		kwalk_remember(s, value);
+	}
+	return value;
+}
+
+SEC("tracepoint")
+int remembered(void *ctx)
+{
+	struct kwalk_stack *s = stack_of_cpu();
+	__u64 value = s ? value_of_stack(ctx, s) : 0;
+
+	if (value) {
+		frames += value;
+		runs++;
+	} else if (s) {
+		kwalk_by_kernel_once(ctx, s);
 	}
 	return 1;
 }

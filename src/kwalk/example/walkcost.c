@@ -17,8 +17,8 @@
 #include "kwalk.h"
 #include "walkcost.skel.h"
 
-#define ROUNDS 5
-#define WAYS 3
+#define ROUNDS 9
+#define WAYS 4
 
 static int run_command(char **argv)
 {
@@ -77,19 +77,20 @@ static int by_value(const void *a, const void *b)
 
 static void report(struct walkcost_bpf *skel, double ns[WAYS][ROUNDS])
 {
-	static const char *const ways[WAYS] = { "no stack", "bpf_get_stack()", "walk" };
+	static const char *const ways[WAYS] = { "no stack", "bpf_get_stack()", "walk", "remembered" };
 	struct kwalk_counts c = { 0 };
 	int i;
 
+	printf("%-16s %10s %10s\n", "", "ns a run", "the stack");
 	for (i = 0; i < WAYS; i++) {
 		qsort(ns[i], ROUNDS, sizeof(**ns), by_value);
-		printf("%-16s %7.0f ns a run", ways[i], ns[i][ROUNDS / 2]);
-		printf(i ? ", %.0f of them for the stack\n" : "\n",
+		printf("%-16s %10.0f %10.0f\n", ways[i], ns[i][ROUNDS / 2],
 		       ns[i][ROUNDS / 2] - ns[0][ROUNDS / 2]);
 	}
 	if (skel->bss->runs)
-		printf("%.1f frames, mean of %" PRIu64 "\n",
-		       (double)skel->bss->frames / skel->bss->runs, (uint64_t)skel->bss->runs);
+		printf("%.1f frames, mean of %" PRIu64 "; %" PRIu64 " not remembered\n",
+		       (double)skel->bss->frames / skel->bss->runs, (uint64_t)skel->bss->runs,
+		       (uint64_t)skel->bss->forgotten);
 	if (kwalk__counts(skel->obj, &c))
 		return;
 	for (i = 0; i < KWALK_STOPS; i++)
@@ -129,6 +130,7 @@ int main(int argc, char **argv)
 		ns[0][i] = measure(skel->progs.none, argv[1], argv + 2);
 		ns[1][i] = measure(skel->progs.kernel, argv[1], argv + 2);
 		ns[2][i] = measure(skel->progs.walk, argv[1], argv + 2);
+		ns[3][i] = measure(skel->progs.remembered, argv[1], argv + 2);
 	}
 	report(skel, ns);
 	close(stats);
