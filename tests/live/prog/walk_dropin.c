@@ -78,7 +78,7 @@ static void spoil_rules(const struct bpf_map *map, const char *name)
 /* ---- attaching ------------------------------------------------------------------------------ */
 
 struct links {
-	struct bpf_link *link[128];
+	struct bpf_link *link[2 * WALK_EVENTS];
 	unsigned int nr;
 };
 
@@ -96,13 +96,19 @@ static void detach(struct links *l)
 
 static void attach_events(struct links *l, struct bpf_program *p, const char *file)
 {
+	LIBBPF_OPTS(bpf_tracepoint_opts, opts); /* the cookie is the number of the line */
+	struct bpf_link *link;
 	FILE *f = fopen(file, "re");
 	char group[128], name[128];
 
 	if (!f)
 		die(file);
-	while (fscanf(f, "%127[^:\n]:%127[^\n]\n", group, name) == 2)
-		add_link(l, bpf_program__attach_tracepoint(p, group, name));
+	for (; fscanf(f, "%127[^:\n]:%127[^\n]\n", group, name) == 2; opts.bpf_cookie++) {
+		link = bpf_program__attach_tracepoint_opts(p, group, name, &opts);
+		if (!link)
+			printf("refused %s:%s\n", group, name);
+		add_link(l, link);
+	}
 	fclose(f);
 }
 
@@ -156,6 +162,30 @@ static void print_places(const struct bpf_map *map)
 	}
 }
 
+static void print_walked_at(const struct bpf_map *map, const char *file)
+{
+	FILE *f = fopen(file, "re");
+	char event[256];
+	uint64_t nr;
+	uint32_t i;
+
+	if (!f)
+		die(file);
+	for (i = 0; fscanf(f, "%255s", event) == 1; i++)
+		if (!bpf_map_lookup_elem(bpf_map__fd(map), &i, &nr) && nr)
+			printf("walked_at %s %" PRIu64 "\n", event, nr);
+	fclose(f);
+}
+
+static void print_difference(const struct difference *d)
+{
+	int i;
+
+	for (i = 0; i < WALK_FRAMES && (d->by_walk[i] || d->by_kernel[i]); i++)
+		printf("frame_by_walk_and_kernel %" PRIx64 " %" PRIx64 "\n",
+		       (uint64_t)d->by_walk[i], (uint64_t)d->by_kernel[i]);
+}
+
 static void report(const struct walk_dropin_bpf *skel)
 {
 	struct kwalk_counts c;
@@ -171,6 +201,7 @@ static void report(const struct walk_dropin_bpf *skel)
 	printf("through_modules %" PRIu64 "\nempty %" PRIu64 "\n",
 	       (uint64_t)skel->bss->through_modules, (uint64_t)skel->bss->empty);
 	print_places(skel->maps.places);
+	print_difference(&skel->bss->first);
 }
 
 int main(int argc, char **argv)
@@ -202,6 +233,7 @@ int main(int argc, char **argv)
 	run_command(k, argv + 3);
 	detach(&links);
 	report(skel);
+	print_walked_at(skel->maps.walked_at, argv[2]);
 	walk_dropin_bpf__destroy(skel);
 	kwalk__free(k);
 	return 0;

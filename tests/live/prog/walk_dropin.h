@@ -4,8 +4,16 @@
 
 #include <linux/types.h>
 
+#define WALK_EVENTS 4096 /* tracepoints at most */
+#define WALK_FRAMES 128
+
 struct place {
 	__u64 ip;
+};
+
+/* The first stack that differed.  0 after the last word. */
+struct difference {
+	__u64 by_walk[WALK_FRAMES], by_kernel[WALK_FRAMES];
 };
 
 #endif /* WALK_DROPIN_H */
