@@ -3,7 +3,7 @@
 # Runs the live tests on the kernel it is running on, natively and inside the test machines:
 #   run.sh STACKONCE PROG-DIRECTORY [TEST...]
 # Without tests all but those of $LIVE_WITHOUT, natively two at a time; a test with a line "# alone: WHY"
-# runs when the others have ended.  LIVE_ALL=1: the long variants.  LIVE_STRESS=1: beside a load.
+# runs when the others have ended, one with "# on request: WHY" only by its name.  LIVE_ALL=1: the long variants.  LIVE_STRESS=1: beside a load.
 # In $LIVE_OUT: results (NAME, RESULT, PASSED, FAILED, SKIPPED, SECONDS with tabs), skips, NAME.log each.
 set -u
 
@@ -160,6 +160,7 @@ all_tests()
 		case $name in
 		lib | lib_* | run) continue ;;
 		esac
+		! grep -q '^# on request: ' "$t" || continue
 		case " ${LIVE_WITHOUT:-} " in
 		*" $name "*) ;;
 		*) echo "$name" ;;

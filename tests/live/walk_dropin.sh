@@ -6,6 +6,8 @@
 # timeout: 180
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_walk.sh
+. "$LIVE/lib_walk.sh"
 cd "$work" || exit 1
 
 need_tracefs
@@ -37,16 +39,7 @@ done
 rm -f file
 END
 
-# value KEY: of what walk_dropin said.
-value()
-{
-	sed -n "s/^$1 //p" said
-}
-
-rc=0
-"$PROG/walk_dropin" right events sh all >said 2>err || rc=$?
-[ "$rc" -ne 77 ] || skip "$(tail -n 1 err)"
-[ "$rc" -eq 0 ] || fail "$(cat err)"
+compare_stacks events sh all
 [ "$(value at_events)" -eq "$((2 * nr))" ] || fail "not all tracepoints: $(cat said err)"
 [ "$(value with_samples)" -gt "$(value at_events)" ] || fail "no samples"
 functions=$(($(value with_functions) - $(value with_samples)))
@@ -54,8 +47,6 @@ for kind in event raw sample $([ $functions -eq 0 ] || echo function); do
 	[ "$(value "walked_at_$kind")" -gt "$(scale 500 50)" ] || fail "walked_at_$kind: $(cat said)"
 done
 [ "$(value agreed)" -gt "$(scale 100000 3000)" ] || fail "only $(value agreed) stacks compared"
-[ "$(value differed)" -eq 0 ] || fail "$(value differed) stacks differ"
-[ "$(($(value agreed) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat said)"
 [ "$(value bytes)" -lt 8388608 ] || fail "the tables have $(value bytes) bytes"
 grep gave_up_at said | sort -rnk 3 | head -n 5
 left=$(($(value off) + $(value "no rule") + $(value "other text") + $(value "left the stack")))

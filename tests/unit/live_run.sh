@@ -49,6 +49,7 @@ want()
 echo 'exit 0' >"$work/live/good.sh"
 echo 'exit 0' >"$work/live/lib_good.sh"
 printf '# alone: a reason\nexit 0\n' >"$work/live/alone.sh"
+printf '# on request: a reason\nexit 0\n' >"$work/live/asked.sh"
 echo 'exit 1' >"$work/live/bad.sh"
 # shellcheck disable=SC2016 # for the test
 printf 'echo why >"$LIVE_REASON"\nexit 77\n' >"$work/live/skips.sh"
@@ -62,6 +63,8 @@ if grep -qs '\[confidentiality\]' /sys/kernel/security/lockdown; then
 fi
 run good alone || failed "good tests fail"
 want good=OK alone=OK
+run good asked || failed "a test that is asked for fails"
+want good=OK asked=OK
 run good good || failed "a good test that is named twice fails"
 want good=OK
 run good bad && failed "a bad test passes"

@@ -11,9 +11,21 @@ shift
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.." || exit 1
 out=$build/vm
-# Seconds without a result until a machine is given up: more than any test may take in there.
-limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' tests/live/*.sh | sort -n | tail -n 1)
-limit=$((limit * 3 + 600))
+# limit_of [TEST...]: seconds without a result until a machine is given up: more than any of these tests may
+# take in there, or than any that runs without being named.
+limit_of()
+{
+	if [ $# -eq 0 ]; then
+		# shellcheck disable=SC2046 # names without blanks
+		set -- $(grep -L '^# on request: ' tests/live/*.sh)
+	else
+		# shellcheck disable=SC2046
+		set -- $(printf 'tests/live/%s.sh ' "$@")
+	fi
+	longest=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$@" 2>/dev/null | sort -n | tail -n 1)
+	echo $((${longest:-120} * 3 + 600))
+}
+limit=$(limit_of)
 
 # shellcheck source=tests/process.sh
 . "$here/../process.sh"
@@ -194,6 +206,7 @@ case ${1:-} in
 	;;
 *) series='6.1 6.12' ;;
 esac
+limit=$(limit_of "$@")
 tests=$(echo "$*" | tr ' ' ',')
 without=
 if [ -z "$tests$all" ]; then
@@ -204,7 +217,7 @@ fi
 rc=0
 rm -rf "$out"/6.* "$out/booted"
 # shellcheck disable=SC2086 # a list
-boot_all "stackonce.tests=$tests stackonce.without=$without" $series || rc=1
+boot_all "stackonce.tests=$tests stackonce.without=$without stackonce.stacks=${WALK_STACKS:-}" $series || rc=1
 if [ "$series" = '6.1 6.12' ] && [ -z "$tests" ]; then
 	if compare_boots; then
 		printf 'kaslr_boots\tOK\t1\t0\t0\n' >"$out/6.12-again/results"

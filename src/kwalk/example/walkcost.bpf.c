@@ -83,7 +83,7 @@ int remembered(void *ctx)
 		frames += value;
 		runs++;
 	} else if (s) {
-		kwalk_by_kernel_once(ctx, s);
+		kwalk_by_kernel(ctx, s, KWALK_TRACEPOINT);
 	}
 	return 1;
 }

@@ -18,6 +18,15 @@ struct {
 	__type(value, __u64);
 } places SEC(".maps");
 
+/* Walked stacks by tracepoint, by the line that names it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WALK_EVENTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} walked_at_line SEC(".maps");
+
+struct difference first;
 __u64 through_modules; /* walked stacks */
 __u64 empty; /* events in the kernel without a stack */
 __u64 failed; /* bpf_get_stack() did: it was interrupted on its way through another stack */
@@ -46,10 +55,39 @@ static __always_inline void note(struct kwalk_stack *s, enum kind kind)
 		__sync_fetch_and_add(&through_modules, 1);
 }
 
+static __always_inline void note_event(__u32 line)
+{
+	__u64 *n = bpf_map_lookup_elem(&walked_at_line, &line);
+
+	if (n)
+		__sync_fetch_and_add(n, 1);
+}
+
+/* The walk was switched off meanwhile: s has bpf_get_stack()'s words, and is where the walk began. */
+static __always_inline void note_difference(struct kwalk_stack *s)
+{
+	struct stacks_ref kernel = stacks_claim();
+
+	if (!kernel.data)
+		return;
+	bpf_probe_read_kernel(kernel.data, sizeof(*s), s);
+	kwalk_state.off = 0;
+	kwalk_walk(s);
+	kwalk_state.off = 1;
+	/* Equal: it was another CPU's. */
+	if (!first.by_kernel[0] && kwalk_compare(s, kernel.data)) {
+		bpf_probe_read_kernel(first.by_walk, s->nr % WALK_FRAMES * 8, s->words);
+		bpf_probe_read_kernel(first.by_kernel, kernel.data->nr % WALK_FRAMES * 8,
+				      kernel.data->words);
+	}
+	stacks_release(&kernel);
+}
+
 /* Inline, because only the program itself may hand its context to bpf_get_stack(). */
 static __always_inline void look(void *ctx, enum kwalk_start start, enum kind kind)
 {
 	struct stacks_ref r = stacks_claim();
+	__u32 off = kwalk_state.off;
 	long n;
 
 	if (!r.data) {
@@ -63,6 +101,10 @@ static __always_inline void look(void *ctx, enum kwalk_start start, enum kind ki
 	else if (!n && kind != AT_SAMPLE)
 		__sync_fetch_and_add(&empty, 1);
 	note(r.data, kind);
+	if (r.data->stop == KWALK_DONE && kind == AT_EVENT)
+		note_event(bpf_get_attach_cookie(ctx));
+	if (off != kwalk_state.off && kwalk_begin(ctx, r.data, start))
+		note_difference(r.data);
 	stacks_release(&r);
 }
 

@@ -80,7 +80,7 @@ static void spoil_rules(const struct bpf_map *map, const char *name)
 /* ---- attaching ------------------------------------------------------------------------------ */
 
 struct links {
-	struct bpf_link *link[1024];
+	struct bpf_link *link[2 * WALK_EVENTS + WALK_OTHERS];
 	unsigned int nr;
 };
 
@@ -96,12 +96,19 @@ static void detach(struct links *l)
 		bpf_link__destroy(l->link[--l->nr]);
 }
 
-static void attach_event(struct links *l, const struct walk_dropin_bpf *skel, char *event)
+/* The cookie is the number of the line. */
+static void attach_event(struct links *l, const struct walk_dropin_bpf *skel, char *event,
+			 uint64_t line)
 {
+	LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = line);
 	char *name = strchr(event, ':');
+	struct bpf_link *link;
 
 	*name++ = '\0';
-	add_link(l, bpf_program__attach_tracepoint(skel->progs.at_event, event, name));
+	link = bpf_program__attach_tracepoint_opts(skel->progs.at_event, event, name, &opts);
+	if (!link)
+		printf("refused %s:%s\n", event, name);
+	add_link(l, link);
 	add_link(l, bpf_program__attach_raw_tracepoint(skel->progs.at_raw, name));
 }
 
@@ -110,13 +117,14 @@ static void attach_lines(struct links *l, const struct walk_dropin_bpf *skel, co
 			 bool events)
 {
 	FILE *f = fopen(file, "re");
+	uint64_t nr;
 	char line[256];
 
 	if (!f)
 		die(file);
-	while (fscanf(f, "%255s", line) == 1) {
+	for (nr = 0; fscanf(f, "%255s", line) == 1; nr++) {
 		if (events && strchr(line, ':'))
-			attach_event(l, skel, line);
+			attach_event(l, skel, line, nr);
 		else if (!events && !strchr(line, ':'))
 			add_link(l, bpf_program__attach_kprobe(skel->progs.at_function, false, line));
 	}
@@ -173,6 +181,30 @@ static void print_places(const struct bpf_map *map)
 	}
 }
 
+static void print_walked_at(const struct bpf_map *map, const char *file)
+{
+	FILE *f = fopen(file, "re");
+	char event[256];
+	uint64_t nr;
+	uint32_t i;
+
+	if (!f)
+		die(file);
+	for (i = 0; fscanf(f, "%255s", event) == 1; i++)
+		if (!bpf_map_lookup_elem(bpf_map__fd(map), &i, &nr) && nr)
+			printf("walked_at %s %" PRIu64 "\n", event, nr);
+	fclose(f);
+}
+
+static void print_difference(const struct difference *d)
+{
+	int i;
+
+	for (i = 0; i < WALK_FRAMES && (d->by_walk[i] || d->by_kernel[i]); i++)
+		printf("frame_by_walk_and_kernel %" PRIx64 " %" PRIx64 "\n",
+		       (uint64_t)d->by_walk[i], (uint64_t)d->by_kernel[i]);
+}
+
 static void report(const struct walk_dropin_bpf *skel)
 {
 	struct kwalk_counts c;
@@ -193,6 +225,7 @@ static void report(const struct walk_dropin_bpf *skel)
 	printf("failed %" PRIu64 "\nno_room %" PRIu64 "\n", (uint64_t)skel->bss->failed,
 	       (uint64_t)skel->bss->no_room);
 	print_places(skel->maps.places);
+	print_difference(&skel->bss->first);
 }
 
 int main(int argc, char **argv)
@@ -226,6 +259,7 @@ int main(int argc, char **argv)
 	run_command(k, argv + 3);
 	detach(&links);
 	report(skel);
+	print_walked_at(skel->maps.walked_at_line, argv[2]);
 	walk_dropin_bpf__destroy(skel);
 	kwalk__free(k);
 	return 0;

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154 # $PROG
+# Walked kernel stacks against bpf_get_stack()'s.  Sourced after lib.sh, used in $work.
+
+# value KEY: of what walk_dropin said.
+value()
+{
+	sed -n "s/^$1 //p" said
+}
+
+# compare_stacks EVENTS COMMAND...: each stack that is walked while the command runs must be equal.
+compare_stacks()
+{
+	rc=0
+	"$PROG/walk_dropin" right "$@" >said 2>err || rc=$?
+	[ "$rc" -ne 77 ] || skip "$(tail -n 1 err)"
+	[ "$rc" -eq 0 ] || fail "$(cat said err)"
+	[ "$(value differed)" -eq 0 ] || fail "$(value differed) stacks differ: $(grep -v _at said)"
+	[ "$(($(value agreed) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat said)"
+}
+
+# load_module MODULE: from the system, or from among the workloads.
+load_module()
+{
+	modprobe -q "$1" 2>/dev/null || insmod "$PROG/$1.ko" 2>/dev/null || skip "no module $1 here"
+}
+
+# network_modules: dummy and veth are loaded, and the script comes_and_goes unloads and loads them.
+network_modules()
+{
+	need_tool ip
+	need_tool ping
+	! grep -q -E '^(dummy|veth) ' /proc/modules || skip "the modules dummy or veth are in use"
+	load_module veth
+	load_module dummy
+	cat >comes_and_goes <<'END'
+load()
+{
+	modprobe -q "$1" 2>/dev/null || insmod "$PROG/$1.ko"
+}
+round=0
+while [ $round -lt "$1" ]; do
+	round=$((round + 1))
+	ip link add stk0 type dummy || exit 1
+	ip addr add 10.213.8.1/24 dev stk0 && ip link set stk0 up || exit 1
+	sleep 0.5 # its rules are read by then
+	for host in 2 3 4 5 6 7 8 9; do # who has that address?
+		ping -c 1 -W 1 10.213.8.$host >/dev/null 2>&1 &
+	done
+	wait
+	ip link del stk0 && rmmod dummy || exit 1
+	if [ $((round % 2)) -eq 0 ]; then load veth; else rmmod veth; fi || exit 1
+	load dummy || exit 1
+done
+END
+}
+
+remove_network_modules()
+{
+	for m in dummy veth; do
+		rmmod "$m" 2>/dev/null || :
+	done
+}

@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Walked kernel stacks are bpf_get_stack()'s: each of WALK_STACKS, at every tracepoint that the kernel has
+# and in timer samples, in several starts with a part of the tracepoints each; in the test machines also
+# while modules come and go, and while kretprobes or function_graph replace return addresses.  Prints the
+# rows of the table in docs/kernel-walk.md.
+# on request: ./run walk-check, which asks for millions of stacks
+# timeout: 7200
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_rmap.sh
+. "$LIVE/lib_rmap.sh"
+# shellcheck source=tests/live/lib_walk.sh
+. "$LIVE/lib_walk.sh"
+cd "$work" || exit 1
+need_tracefs
+
+# What else goes on, and the functions whose return addresses are replaced.
+conditions="nothing${LIVE_VM:+ modules kretprobes function_graph}"
+functions='vfs_read vfs_write vfs_fsync_range do_filp_open handle_mm_fault kernel_clone'
+parts=$(scale 8 4)
+share=$((${WALK_STACKS:-$(scale 300000 30000)} / $(echo "$conditions" | wc -w)))
+
+# begin CONDITION
+begin()
+{
+	case $1 in
+	kretprobes)
+		for f in $functions; do
+			echo "r:walk_check/$f $f" >>"$tracefs/kprobe_events" || return 1
+		done
+		echo 1 >"$tracefs/events/walk_check/enable"
+		;;
+	function_graph)
+		echo "$functions" >"$tracefs/set_ftrace_filter" && echo function_graph >"$tracefs/current_tracer"
+		;;
+	esac
+}
+
+# end CONDITION
+end()
+{
+	case $1 in
+	kretprobes) echo 0 >"$tracefs/events/walk_check/enable" && echo >"$tracefs/kprobe_events" ;;
+	function_graph) echo nop >"$tracefs/current_tracer" && echo >"$tracefs/set_ftrace_filter" ;;
+	esac
+}
+
+restore()
+{
+	[ -n "${LIVE_VM:-}" ] || return 0
+	end "$beside"
+	remove_network_modules
+	rmap_restore
+}
+
+# In a test machine there is a file system of its own at mnt, natively there are those that it can make.
+cat >load <<'END'
+exec >&2
+set -e
+if [ "$1" = modules ]; then
+	sh comes_and_goes 3 &
+fi
+"$PROG/pingpong" "$2" 1 &
+other=$!
+"$PROG/pingpong" "$2" 0
+wait $other
+"$PROG/getppid" "$2"
+"$PROG/forktree" 3 3 5
+dd if=/dev/zero of=file bs=64k count=16 conv=fsync
+tar -c "$PROG" 2>/dev/null | head -c 4000000 | gzip -1 >file
+find /proc/self /proc/sys/kernel /sys/kernel/mm >file 2>&1 || :
+"$PROG/manykinds" "$PWD"
+if [ -n "$3" ]; then
+	"$PROG/rmap_work" mnt "$3"
+	dd if=/dev/zero of=mnt/file bs=64k count=16 conv=fsync
+	cat mnt/file >file
+	rm mnt/file
+fi
+for fs in btrfs ext4 xfs; do
+	[ -z "$3" ] && command -v mkfs.$fs || continue
+	rm -f image
+	truncate -s 320M image
+	mkfs.$fs -q image
+	mkdir -p mnt
+	mount -o loop image mnt
+	"$PROG/manykinds" mnt
+	umount mnt
+done
+rm -f file image
+[ "$1" != modules ] || wait
+END
+
+# sum KEY: of all starts under this condition.
+sum()
+{
+	awk -v key="$1 " 'index($0, key) == 1 { n += $NF } END { printf "%.0f\n", n }' "$beside"
+}
+
+# grouped NUMBER: with commas.
+grouped()
+{
+	echo "$1" | sed -e :a -e 's/^\([0-9]*[0-9]\)\([0-9]\{3\}\)/\1,\2/' -e ta
+}
+
+# systems_of: the number of systems of the tracepoints on stdin.
+systems_of()
+{
+	cut -d : -f 1 | sort -u | wc -l
+}
+
+# row: what came of the condition.
+row()
+{
+	sed -n 's/^walked_at \(.*\) .*/\1/p' "$beside" | sort -u >walked_at
+	note "| $(uname -r | cut -d . -f 1,2) | $beside | $starts | $(wc -l <walked_at) of $(wc -l <all) in $(systems_of <walked_at) of" \
+		"$(systems_of <all) systems | $(grouped "$(sum agreed)") | $(sum differed) | $(sum unchecked) |" \
+		"$(grouped "$(sum "no rule")") | $(grouped "$(sum "other text")") | $(grouped "$(sum "left the stack")") |"
+}
+
+(cd "$tracefs/events" && ls -d */*/) | sed 's|/$||; s|/|:|' | grep -v '^ftrace:' >all # the format of records
+if [ -n "${LIVE_VM:-}" ]; then
+	network_modules
+	rmap_set_up
+fi
+total=0
+for beside in $conditions; do
+	: >"$beside"
+	starts=0
+	begin "$beside" || fail "cannot switch on $beside"
+	until [ "$starts" -ge "$parts" ] && [ "$(sum agreed)" -ge "$share" ]; do
+		awk -v part=$((starts % parts)) -v parts="$parts" 'NR % parts == part' all >events
+		compare_stacks events sh load "$beside" "$(scale 20000 2000)" "$group"
+		! grep refused said || fail "not all tracepoints: $(cat err)"
+		[ "$(value agreed)" -gt 0 ] || fail "no stack compared: $(cat said err)"
+		cat said >>"$beside"
+		starts=$((starts + 1))
+	done
+	end "$beside" || fail "cannot switch off $beside"
+	row
+	case $beside in
+	modules) met=$(sum through_modules) ;;
+	*) met=$(sum "no rule") ;;
+	esac
+	[ "$beside" = nothing ] || [ "$met" -gt 0 ] || fail "$beside were on no stack"
+	total=$((total + $(sum agreed)))
+done
+note "$(grouped $total) stacks equal, beside $conditions"
