@@ -8,6 +8,13 @@ value()
 	sed -n "s/^$1 //p" said
 }
 
+# Where kprobe programs walk, too.  A kernel may have them under another name.
+probed_functions()
+{
+	printf '%s\n' vfs_read vfs_write vfs_statx do_filp_open kmem_cache_free ttwu_do_activate kill_pid_info \
+		ext4_file_write_iter blk_mq_submit_bio tcp_sendmsg
+}
+
 # compare_stacks EVENTS COMMAND...: each stack that is walked while the command runs must be equal.
 compare_stacks()
 {

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Walked kernel stacks are bpf_get_stack()'s: each of WALK_STACKS, at every tracepoint that the kernel has
-# and in timer samples, in several starts with a part of the tracepoints each; in the test machines also
-# while modules come and go, and while kretprobes or function_graph replace return addresses.  Prints the
-# rows of the table in docs/kernel-walk.md.
+# (in programs of both types), in timer samples, and at functions where kprobes are allowed, in several starts
+# with a part of the tracepoints each; in the test machines also while modules come and go, and while
+# kretprobes or function_graph replace return addresses.  Prints the rows of the table in
+# docs/kernel-walk.md.
 # on request: ./run walk-check, which asks for millions of stacks
 # timeout: 7200
 # shellcheck source=tests/live/lib.sh
@@ -112,10 +113,14 @@ systems_of()
 # row: what came of the condition.
 row()
 {
-	sed -n 's/^walked_at \(.*\) .*/\1/p' "$beside" | sort -u >walked_at
-	note "| $(uname -r | cut -d . -f 1,2) | $beside | $starts | $(wc -l <walked_at) of $(wc -l <all) in $(systems_of <walked_at) of" \
-		"$(systems_of <all) systems | $(grouped "$(sum agreed)") | $(sum differed) | $(sum unchecked) |" \
-		"$(grouped "$(sum "no rule")") | $(grouped "$(sum "other text")") | $(grouped "$(sum "left the stack")") |"
+	sed -n 's/^walked_at \(.*:.*\) .*/\1/p' "$beside" | sort -u >seen
+	line="| $(uname -r | cut -d . -f 1,2) | $beside | $starts | $(wc -l <seen) of $(wc -l <all)"
+	line="$line | $(systems_of <seen) of $(systems_of <all) |"
+	for key in agreed walked_at_raw walked_at_function walked_at_sample differed unchecked "no rule" \
+		"other text" "left the stack"; do
+		line="$line $(grouped "$(sum "$key")") |"
+	done
+	note "$line"
 }
 
 (cd "$tracefs/events" && ls -d */*/) | sed 's|/$||; s|/|:|' | grep -v '^ftrace:' >all # the format of records
@@ -130,8 +135,9 @@ for beside in $conditions; do
 	begin "$beside" || fail "cannot switch on $beside"
 	until [ "$starts" -ge "$parts" ] && [ "$(sum agreed)" -ge "$share" ]; do
 		awk -v part=$((starts % parts)) -v parts="$parts" 'NR % parts == part' all >events
+		probed_functions >>events
 		compare_stacks events sh load "$beside" "$(scale 20000 2000)" "$group"
-		! grep refused said || fail "not all tracepoints: $(cat err)"
+		! grep '^refused' said || fail "not all tracepoints: $(cat err)"
 		[ "$(value agreed)" -gt 0 ] || fail "no stack compared: $(cat said err)"
 		cat said >>"$beside"
 		starts=$((starts + 1))

@@ -23,8 +23,7 @@ for event in sched:sched_switch sched:sched_waking sched:sched_wakeup sched:sche
 	[ -d "$tracefs/events/${event%:*}/${event#*:}" ] && echo "$event"
 done >events
 nr=$(wc -l <events)
-printf '%s\n' vfs_read vfs_write vfs_statx do_filp_open kmem_cache_free ttwu_do_activate kill_pid_info \
-	ext4_file_write_iter blk_mq_submit_bio tcp_sendmsg >>events
+probed_functions >>events
 
 calls=$(scale 10000 2000)
 cat >all <<END

@@ -18,13 +18,15 @@ struct {
 	__type(value, __u64);
 } places SEC(".maps");
 
-/* Walked stacks by tracepoint, by the line that names it. */
+/* Walked stacks of TRACEPOINT programs by the line that names the event. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WALK_EVENTS);
+	__uint(max_entries, WALK_LINES);
 	__type(key, __u32);
 	__type(value, __u64);
-} walked_at_line SEC(".maps");
+} lines SEC(".maps");
+
+SCRATCH_DEFINE(kernels, struct kwalk_stack, 2);
 
 struct difference first;
 __u64 through_modules; /* walked stacks */
@@ -55,9 +57,9 @@ static __always_inline void note(struct kwalk_stack *s, enum kind kind)
 		__sync_fetch_and_add(&through_modules, 1);
 }
 
-static __always_inline void note_event(__u32 line)
+static __always_inline void note_line(__u32 line)
 {
-	__u64 *n = bpf_map_lookup_elem(&walked_at_line, &line);
+	__u64 *n = bpf_map_lookup_elem(&lines, &line);
 
 	if (n)
 		__sync_fetch_and_add(n, 1);
@@ -66,7 +68,7 @@ static __always_inline void note_event(__u32 line)
 /* The walk was switched off meanwhile: s has bpf_get_stack()'s words, and is where the walk began. */
 static __always_inline void note_difference(struct kwalk_stack *s)
 {
-	struct stacks_ref kernel = stacks_claim();
+	struct kernels_ref kernel = kernels_claim();
 
 	if (!kernel.data)
 		return;
@@ -80,7 +82,7 @@ static __always_inline void note_difference(struct kwalk_stack *s)
 		bpf_probe_read_kernel(first.by_kernel, kernel.data->nr % WALK_FRAMES * 8,
 				      kernel.data->words);
 	}
-	stacks_release(&kernel);
+	kernels_release(&kernel);
 }
 
 /* Inline, because only the program itself may hand its context to bpf_get_stack(). */
@@ -101,8 +103,8 @@ static __always_inline void look(void *ctx, enum kwalk_start start, enum kind ki
 	else if (!n && kind != AT_SAMPLE)
 		__sync_fetch_and_add(&empty, 1);
 	note(r.data, kind);
-	if (r.data->stop == KWALK_DONE && kind == AT_EVENT)
-		note_event(bpf_get_attach_cookie(ctx));
+	if (kind == AT_EVENT && r.data->stop == KWALK_DONE)
+		note_line(bpf_get_attach_cookie(ctx));
 	if (off != kwalk_state.off && kwalk_begin(ctx, r.data, start))
 		note_difference(r.data);
 	stacks_release(&r);

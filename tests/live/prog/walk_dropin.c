@@ -80,7 +80,7 @@ static void spoil_rules(const struct bpf_map *map, const char *name)
 /* ---- attaching ------------------------------------------------------------------------------ */
 
 struct links {
-	struct bpf_link *link[2 * WALK_EVENTS + WALK_OTHERS];
+	struct bpf_link *link[2 * WALK_LINES];
 	unsigned int nr;
 };
 
@@ -96,7 +96,6 @@ static void detach(struct links *l)
 		bpf_link__destroy(l->link[--l->nr]);
 }
 
-/* The cookie is the number of the line. */
 static void attach_event(struct links *l, const struct walk_dropin_bpf *skel, char *event,
 			 uint64_t line)
 {
@@ -117,14 +116,14 @@ static void attach_lines(struct links *l, const struct walk_dropin_bpf *skel, co
 			 bool events)
 {
 	FILE *f = fopen(file, "re");
-	uint64_t nr;
 	char line[256];
+	uint64_t i;
 
 	if (!f)
 		die(file);
-	for (nr = 0; fscanf(f, "%255s", line) == 1; nr++) {
+	for (i = 0; fscanf(f, "%255s", line) == 1; i++) {
 		if (events && strchr(line, ':'))
-			attach_event(l, skel, line, nr);
+			attach_event(l, skel, line, i);
 		else if (!events && !strchr(line, ':'))
 			add_link(l, bpf_program__attach_kprobe(skel->progs.at_function, false, line));
 	}
@@ -181,18 +180,18 @@ static void print_places(const struct bpf_map *map)
 	}
 }
 
-static void print_walked_at(const struct bpf_map *map, const char *file)
+static void print_lines(const struct bpf_map *map, const char *file)
 {
 	FILE *f = fopen(file, "re");
-	char event[256];
+	char line[256];
 	uint64_t nr;
 	uint32_t i;
 
 	if (!f)
 		die(file);
-	for (i = 0; fscanf(f, "%255s", event) == 1; i++)
+	for (i = 0; fscanf(f, "%255s", line) == 1; i++)
 		if (!bpf_map_lookup_elem(bpf_map__fd(map), &i, &nr) && nr)
-			printf("walked_at %s %" PRIu64 "\n", event, nr);
+			printf("walked_at %s %" PRIu64 "\n", line, nr);
 	fclose(f);
 }
 
@@ -259,7 +258,7 @@ int main(int argc, char **argv)
 	run_command(k, argv + 3);
 	detach(&links);
 	report(skel);
-	print_walked_at(skel->maps.walked_at_line, argv[2]);
+	print_lines(skel->maps.lines, argv[2]);
 	walk_dropin_bpf__destroy(skel);
 	kwalk__free(k);
 	return 0;

@@ -4,12 +4,11 @@
 
 #include <linux/types.h>
 
-#define WALK_EVENTS 4096 /* tracepoints at most */
-#define WALK_OTHERS 1024 /* functions, CPUs */
-#define WALK_FRAMES 128
-
 /* Programs that walk. */
 enum kind { AT_EVENT, AT_RAW, AT_FUNCTION, AT_SAMPLE, KINDS };
+
+#define WALK_LINES 4096 /* of EVENTS */
+#define WALK_FRAMES 128
 
 struct place {
 	__u64 ip;
