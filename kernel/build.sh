@@ -9,7 +9,7 @@
 
 k_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernel-series
 k_package=linux-source-6.12
-k_variants='default debug kcsan bpf'
+k_variants='default debug kcsan bpf fp'
 k_jobs=${JOBS:-$(nproc)}
 
 k_die()
@@ -98,6 +98,7 @@ k_source()
 config_files()
 {
 	echo "$PWD/kernel/config"
+	[ "$1" != fp ] || echo "$PWD/kernel/config.bpf"
 	[ "$1" = default ] || echo "$PWD/kernel/config.$1"
 }
 

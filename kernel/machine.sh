@@ -166,7 +166,7 @@ host_part()
 slowness()
 {
 	case $1 in
-	default | bpf) echo "${SLOW:-1}" ;;
+	default | bpf | fp) echo "${SLOW:-1}" ;;
 	*) echo $((3 * ${SLOW:-1})) ;;
 	esac
 }

@@ -84,7 +84,7 @@ cmd_test()
 	mkdir -p "$out" "$k_cache"
 	exec 8>"$out/lock"
 	flock -n 8 || k_die "another test is running in $out (BUILD=DIR names another directory)"
-	rm -rf "$out"/default* "$out"/debug* "$out"/kcsan* "$out"/bpf*
+	rm -rf "$out"/default* "$out"/debug* "$out"/kcsan* "$out"/bpf* "$out"/fp*
 	plan "$variants" "${named:-kunit selftests $(test_names)}" >"$out/plan" || return 1
 	make_k_initramfs "$build" "$out/initramfs" || return 1
 	! cut -d '|' -f 5 "$out/plan" | grep -q live || make_live "$build" "$out/initramfs-live.cpio" || return 1

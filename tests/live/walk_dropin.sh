@@ -52,9 +52,11 @@ left=$(($(value off) + $(value "no rule") + $(value "other text") + $(value "lef
 note "$(value agreed) stacks equal, $(value walked_at_raw) of them raw, $(value walked_at_function) at $functions \
 functions; $left left to the kernel"
 
+rules=$(value bytes)
 "$PROG/walk_dropin" none events true >said 2>err || fail "without rules: $(cat err)"
 [ "$(value walked)" -eq 0 ] || fail "walked without rules: $(cat said)"
 [ "$(value empty)" -eq 0 ] || fail "no stack from the kernel: $(cat said)"
+[ "$rules" -gt 1000 ] || exit 0 # a kernel that follows frame pointers: there are none to spoil
 for spoiled in ends-early ends-at-registers; do
 	"$PROG/walk_dropin" $spoiled events "$PROG/pingpong" "$(scale 3000 1000)" 0 >said 2>err ||
 		fail "$(cat err)"

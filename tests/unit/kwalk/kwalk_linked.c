@@ -511,6 +511,7 @@ static void attack(void)
 	changed = change(&s);
 	want.nr = kernel_words(&s, want.words, &sure, &unsure);
 	want.nr = want.nr < most ? want.nr : most;
+	want.at_limit = 0;
 	test.calls++;
 	test.unsure += unsure;
 	begin(&s, &k, most);
