@@ -454,6 +454,7 @@ static void begin(const struct world *w, struct kwalk_stack *s, unsigned int mos
 {
 	s->low = s->size = 0;
 	s->copied = s->entered = 0;
+	s->at_limit = 0;
 	s->tag = 0;
 	s->task = w->task_addr;
 	s->ip = w->ip;
