@@ -32,7 +32,7 @@ static const char help[] =
 	"  -k, --clock CLOCK       mono, boot or tai\n"
 	"      --max-depth N       frames kept of a stack (127)\n"
 	"      --no-kernel-stacks  without the kernel's\n"
-	"      --kernel-unwind HOW  orc (our own walk, faster), kernel, or auto: orc if possible\n"
+	"      --kernel-unwind HOW  orc (our own walk, faster), kernel, or auto\n"
 	"      --user-stacks[=HOW] also the programs', by unwind tables (cfi) or frame\n"
 	"                          pointers (fp); cfi is the default with -p, a COMMAND\n"
 	"                          or a probe in a program\n"

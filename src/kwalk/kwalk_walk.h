@@ -317,9 +317,15 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 		return KWALK_STOP_STACK;
 	cs = kwalk_read(s, at + KWALK_REGS_CS_AT);
 	kwalk_note(s, cs & KWALK_USER_MODE ? KWALK_USER : KWALK_KERNEL, at + KWALK_REGS_CS_AT, 0);
-	if (cs & KWALK_USER_MODE)
-		return KWALK_DONE;
 	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
+	if (cs & KWALK_USER_MODE) {
+		/*
+		 * A PVM guest returns to its own kernel with a cs of user space, by these five words:
+		 * bpf_get_stack() tells what follows.
+		 */
+		s->odd |= kind == KWALK_IRET_SP;
+		return kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip) ? KWALK_STOP_RULE : KWALK_DONE;
+	}
 	kwalk_note(s, KWALK_IS, at + KWALK_REGS_IP_AT, s->ip);
 	if (!s->bp_at && kind != KWALK_IRET_SP)
 		s->bp_at = at + KWALK_REGS_BP_AT;

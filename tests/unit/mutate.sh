@@ -64,7 +64,7 @@ frames-any-text) # data is text
 frames-no-tracer) # a return address that a tracer has put there counts
 	script='s/if (kwalk_is_hidden(s->ip - 1))/if (0)/' changes=2 ;;
 frames-any-mode) # on, over registers of user space
-	script='s/if (cs & KWALK_USER_MODE)$/if (0)/' changes=4 ;;
+	script='s/if (cs & KWALK_USER_MODE)$/if (0)/' changes=2 ;;
 frames-sample-regs) # a sample that begins with registers has their instruction
 	script='s/if (!s->bp_at)$/if (0)/' changes=2 ;;
 frames-sample-stack) # a sample is on one stack, its frame on another

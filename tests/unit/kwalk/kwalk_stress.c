@@ -291,8 +291,10 @@ static uint64_t build_regs(struct builder *b, uint64_t at, bool has_bp, unsigned
 	uint64_t ip;
 
 	put(w, at + KWALK_REGS_CS_AT, user ? 0x33 : 0x10);
-	if (user)
+	if (user) {
+		put(w, at + KWALK_REGS_IP_AT, 0x401000);
 		return 0;
+	}
 	b->sp = elsewhere(b, at + KWALK_REGS_SP_AT, at + 168);
 	b->signal = true;
 	ip = next_site(b, depth);
