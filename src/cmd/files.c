@@ -43,7 +43,7 @@ enum verdict { VERDICT_NONE, VERDICT_SAME, VERDICT_OTHER, VERDICT_GONE };
 static const char *const verdicts[] = { "cannot tell", "same", "other", "gone" };
 
 struct row {
-	struct stk_file file; /* number 0: frames of no known file */
+	uint32_t number; /* of the file, 0: frames of no known file */
 	uint64_t frames, events, ends[NR_ENDS];
 	uint32_t stacks;
 	uint32_t last_stack; /* counted in stacks */
@@ -57,8 +57,9 @@ struct files {
 	bool verify;
 	uint64_t *refs; /* by stack number */
 	uint32_t nr_refs;
-	struct row *rows; /* by file number */
+	struct row *rows; /* the first: no known file */
 	uint32_t nr_rows;
+	uint32_t *row_of; /* by file number; a recording may leave out a million of them */
 	bool differs;
 };
 
@@ -66,6 +67,7 @@ static void files__free(struct files *fs)
 {
 	free(fs->refs);
 	free(fs->rows);
+	free(fs->row_of);
 	reading__free(&fs->rd);
 }
 
@@ -120,9 +122,11 @@ static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
 	struct row *row = NULL;
 
 	for (i = 0; i < n; i++) {
-		if (frames[i].kind != STK_FRAME_USER || frames[i].file >= fs->nr_rows)
+		if (frames[i].kind != STK_FRAME_USER)
 			continue;
-		row = &fs->rows[frames[i].file];
+		row = &fs->rows[0];
+		if (frames[i].file <= stk_reader__nr_files(fs->rd.reader))
+			row = &fs->rows[fs->row_of[frames[i].file]];
 		row->frames += refs;
 		if (row->last_stack == number)
 			continue;
@@ -135,17 +139,35 @@ static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
 		row->ends[st.end] += refs;
 }
 
-static int count_stacks(struct files *fs)
+/* A row for each file that the recording tells of. */
+static int make_rows(struct files *fs)
 {
-	uint32_t i;
+	uint32_t nr = stk_reader__nr_files(fs->rd.reader), i;
+	struct stk_file file;
 
-	fs->nr_rows = stk_reader__nr_files(fs->rd.reader) + 1;
+	fs->row_of = calloc((size_t)nr + 1, sizeof(*fs->row_of));
+	if (!fs->row_of)
+		return -ENOMEM;
+	fs->nr_rows = 1;
+	for (i = 1; i <= nr; i++)
+		if (!stk_reader__file(fs->rd.reader, i, &file))
+			fs->row_of[i] = fs->nr_rows++;
 	fs->rows = calloc(fs->nr_rows, sizeof(*fs->rows));
 	if (!fs->rows)
 		return -ENOMEM;
-	for (i = 1; i < fs->nr_rows; i++)
-		if (stk_reader__file(fs->rd.reader, i, &fs->rows[i].file))
-			fs->rows[i].file.number = 0;
+	for (i = 1; i <= nr; i++)
+		if (fs->row_of[i])
+			fs->rows[fs->row_of[i]].number = i;
+	return 0;
+}
+
+static int count_stacks(struct files *fs)
+{
+	int err = make_rows(fs);
+	uint32_t i;
+
+	if (err)
+		return err;
 	for (i = 1; i < fs->nr_refs; i++)
 		if (fs->refs[i])
 			count_stack(fs, i, fs->refs[i]);
@@ -172,7 +194,7 @@ static int by_frames(const void *a, const void *b)
 
 	if (x->frames != y->frames)
 		return x->frames > y->frames ? -1 : 1;
-	return x->file.number < y->file.number ? -1 : x->file.number > y->file.number;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* ---- is it still the same? ------------------------------------------------------------------ */
@@ -201,9 +223,8 @@ static int verify_there(struct files *fs, const struct usyms_file *f, const char
 	return -ENODEV;
 }
 
-static void verify(struct files *fs, struct row *row)
+static void verify(struct files *fs, struct row *row, const struct stk_file *file)
 {
-	const struct stk_file *file = &row->file;
 	struct usyms_file f;
 	int err;
 
@@ -297,9 +318,8 @@ static void put_names(struct files *fs, const struct stk_file *f)
 	}
 }
 
-static void put_row(struct files *fs, const struct row *row)
+static void put_row(struct files *fs, const struct row *row, const struct stk_file *f)
 {
-	const struct stk_file *f = &row->file;
 	struct strbuf *b = &fs->out.b;
 	size_t start;
 
@@ -354,9 +374,8 @@ static void put_json_names(struct files *fs, const struct stk_file *f)
 	strbuf__putc(b, ']');
 }
 
-static void put_json(struct files *fs, const struct row *row)
+static void put_json(struct files *fs, const struct row *row, const struct stk_file *f)
 {
-	const struct stk_file *f = &row->file;
 	struct strbuf *b = &fs->out.b;
 	unsigned int i;
 
@@ -400,20 +419,21 @@ static int put_files(struct files *fs)
 	qsort(fs->rows, fs->nr_rows, sizeof(*fs->rows), by_frames);
 	for (i = 0; i < fs->nr_rows && !out__drain(&fs->out); i++) {
 		struct row *row = &fs->rows[i];
+		struct stk_file file = { 0 };
 
-		if (!row->file.number && !row->frames)
+		if ((!row->number || fs->rd.sel.any) && !row->frames)
 			continue;
-		if (fs->rd.sel.any && !row->frames)
+		if (row->number && stk_reader__file(fs->rd.reader, row->number, &file))
 			continue;
 		if (fs->verify)
-			verify(fs, row);
+			verify(fs, row, &file);
 		if (!fs->rd.json && !any)
 			put_head(fs);
 		any = true;
 		if (fs->rd.json)
-			put_json(fs, row);
+			put_json(fs, row, &file);
 		else
-			put_row(fs, row);
+			put_row(fs, row, &file);
 	}
 	if (!any && !fs->rd.json)
 		strbuf__puts(&fs->out.b, "There are no user frames.\n");
