@@ -219,17 +219,21 @@ KWALK_INLINE bool kwalk_is_of(enum kwalk_caller caller, __u64 ip)
 	return ip - kwalk_settings.callers[caller].start < kwalk_settings.callers[caller].size;
 }
 
-KWALK_INLINE bool kwalk_is_of_syscall(__u64 ip)
+/* The caller of bpf_trace_runN(): __bpf_trace_EVENT()? */
+KWALK_INLINE bool kwalk_is_of_event(__u64 ip)
 {
-	return kwalk_is_of(KWALK_SYS_ENTER, ip) || kwalk_is_of(KWALK_SYS_EXIT, ip);
+	return kwalk_settings.raw_calls || kwalk_is_of(KWALK_SYS_ENTER, ip) ||
+	       kwalk_is_of(KWALK_SYS_EXIT, ip);
 }
 
 /* How deep a stack goes at the most. */
 KWALK_INLINE __u32 kwalk_most(enum kwalk_start start)
 {
-	if (start == KWALK_RAW)
-		return kwalk_settings.frames - KWALK_RAW_OWN;
-	return kwalk_settings.frames - (start == KWALK_TRACEPOINT ? kwalk_state.doubled : 0);
+	__u32 own = start == KWALK_RAW	      ? KWALK_RAW_OWN :
+		    start == KWALK_TRACEPOINT ? kwalk_state.doubled :
+						0;
+
+	return kwalk_settings.frames > own ? kwalk_settings.frames - own : 0;
 }
 
 /*
@@ -248,7 +252,7 @@ KWALK_GLOBAL int kwalk_cut(struct kwalk_stack *s)
 			own = i + 1;
 	if (!own)
 		return 0;
-	if (kwalk_is_of_syscall(s->words[own & KWALK_MAX_FRAMES]))
+	if (kwalk_is_of_event(s->words[own & KWALK_MAX_FRAMES]))
 		own++;
 	s->nr = s->nr > own ? s->nr - own : 0;
 	if (s->nr > most)
@@ -378,17 +382,24 @@ KWALK_INLINE bool kwalk_leave(struct kwalk_stack *s)
  */
 KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 {
-	if (!kwalk_settings.text_size || !kwalk_settings.raw_at)
+	__u64 at;
+
+	if (!kwalk_settings.text_size || !kwalk_settings.raw_at[0])
 		return false;
 	kwalk_forget(s);
 	kwalk_set64(&s->sp, (__u64)ctx); /* read again it is a number, no pointer */
-	s->sp = kwalk_get64(&s->sp) - kwalk_settings.raw_at + 8;
+	at = kwalk_get64(&s->sp);
+	s->sp = at - kwalk_settings.raw_at[0] + 8;
 	s->ip = kwalk_read(s, s->sp - 8);
+	if (!kwalk_is_of(KWALK_RUN, s->ip)) {
+		s->sp = at - kwalk_settings.raw_at[1] + 8;
+		s->ip = kwalk_read(s, s->sp - 8);
+	}
 	s->bp = 0;
 	s->bp_at = s->sp - 16;
 	s->signal = 0;
 	if (!kwalk_is_of(KWALK_RUN, s->ip) || !kwalk_leave(s) ||
-	    (kwalk_is_of_syscall(s->ip) && !kwalk_leave(s)))
+	    (kwalk_is_of_event(s->ip) && !kwalk_leave(s)))
 		return false;
 	s->most = kwalk_most(KWALK_RAW);
 	return true;

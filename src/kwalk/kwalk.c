@@ -61,6 +61,7 @@ enum symbol {
 	RUN, /* what calls programs of raw tracepoints, by the number of arguments */
 	RUN_SYS_ENTER = RUN + MAX_RUN,
 	RUN_SYS_EXIT,
+	RUN_TASK_RENAME,
 	NR_SYMBOLS
 };
 
@@ -94,6 +95,7 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 	"bpf_trace_run12",
 	[RUN_SYS_ENTER] = "__bpf_trace_sys_enter",
 	[RUN_SYS_EXIT] = "__bpf_trace_sys_exit",
+	[RUN_TASK_RENAME] = "__bpf_trace_task_rename",
 };
 
 /* Of "NAME+0x0/0xSIZE"; 0: not a function. */
@@ -139,8 +141,28 @@ static int read_symbols(struct kwalk_copy_bpf *skel, enum kwalk_unwinder unwinde
 
 /* ---- raw tracepoints ------------------------------------------------------------------------ */
 
-/* Without it, bpf_get_stack() tells the stacks of raw tracepoints. */
-static void learn_raw(struct kwalk *k)
+static bool is_in(const struct kwalk_range *r, uint64_t addr)
+{
+	return addr - r->start < r->size;
+}
+
+/* Whether __bpf_trace_task_rename() has called bpf_trace_runN(), not jumped there. */
+static bool is_called(const struct kwalk *k, const struct kwalk_range *caller)
+{
+	const __u64 *words = k->skel->bss->call.words;
+	size_t i;
+
+	for (i = 0; i + 1 < ARRAY_SIZE(k->skel->bss->call.words); i++)
+		if (is_in(&k->callers[KWALK_RUN], words[i]))
+			return is_in(caller, words[i + 1]);
+	return false;
+}
+
+/*
+ * Without it, bpf_get_stack() tells the stacks of raw tracepoints.  In the frame of bpf_trace_runN() the
+ * arguments lie at its end or behind two more words, and which it is may depend on their number.
+ */
+static void learn_raw(struct kwalk *k, const struct kwalk_range *task_rename)
 {
 	const struct kwalk_call *call = &k->skel->bss->call;
 	struct bpf_link *link = bpf_program__attach(k->skel->progs.learn);
@@ -151,8 +173,11 @@ static void learn_raw(struct kwalk *k)
 		log_msg(STK_LOG_DEBUG, -errno, "learn how raw tracepoints call programs");
 	bpf_link__destroy(link);
 	at = call->context - (call->frame + 8);
-	if (call->frame && at - 8 < 4096)
-		k->raw_at = at;
+	if (!call->frame || at - 8 >= 4096)
+		return;
+	k->raw_at[0] = at;
+	k->raw_at[1] = at == 8 ? 24 : 8;
+	k->raw_calls = is_called(k, task_rename);
 }
 
 /* They lie together, in any order and with others between them. */
@@ -170,7 +195,7 @@ static void find_callers(struct kwalk *k, const struct kwalk_range *symbols)
 	k->callers[KWALK_RUN] = (struct kwalk_range){ .start = start, .size = end - start };
 	k->callers[KWALK_SYS_ENTER] = symbols[RUN_SYS_ENTER];
 	k->callers[KWALK_SYS_EXIT] = symbols[RUN_SYS_EXIT];
-	learn_raw(k);
+	learn_raw(k, &symbols[RUN_TASK_RENAME]);
 }
 
 /* ---- the kernel's tables -------------------------------------------------------------------- */
@@ -372,11 +397,13 @@ static int read_text(struct kwalk *k, const struct kwalk_range *symbols)
 static int plan_room(struct kwalk *k)
 {
 	struct module_tables t;
-	int err;
+	int err = 0, i;
 
 	if (k->unwinder == KWALK_FRAME_POINTERS)
 		return create_maps(k, 1, 1); /* a map is never empty */
-	err = module_tables__read(k, KWALK_MAX_BLOCKS, KWALK_MAX_ROWS / 2, &t);
+	/* a module that goes away while the list is read can spoil that */
+	for (i = 0; i < 3 && (!i || err); i++)
+		err = module_tables__read(k, KWALK_MAX_BLOCKS, KWALK_MAX_ROWS / 2, &t);
 	if (err || !k->modules_at)
 		return err;
 	k->room_blocks = t.nr_blocks + t.nr_blocks / 4 + KWALK_ROOM_BLOCKS;
@@ -553,7 +580,8 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 	s.gap = k->gap;
 	s.gap_size = k->gap_size;
 	memcpy(s.returns, k->returns, sizeof(s.returns));
-	s.raw_at = k->raw_at;
+	memcpy(s.raw_at, k->raw_at, sizeof(s.raw_at));
+	s.raw_calls = k->raw_calls;
 	memcpy(s.callers, k->callers, sizeof(s.callers));
 	return write_settings(obj, &s);
 }

@@ -56,6 +56,7 @@ int learn(void *ctx)
 	asm volatile("%0 = r10" : "=r"(frame));
 	call.frame = frame;
 	call.context = (__u64)ctx;
+	bpf_get_stack(ctx, call.words, sizeof(call.words), 0);
 	return 0;
 }
 
@@ -82,6 +83,7 @@ __attribute__((noinline)) int read_module(__u64 module, __u32 i)
 		       read_word(module, layout.entries, &f->entries, sizeof(f->entries)) ?:
 		       read_word(module, layout.nr, &f->nr, sizeof(f->nr))		  ?:
 		       read_word(module, layout.text, &f->text, sizeof(f->text))	  ?:
+		       bpf_probe_read_kernel(&f->state, sizeof(f->state), (void *)(module + layout.state)) ?:
 		       read_word(module, layout.size, &f->size, sizeof(f->size));
 }
 

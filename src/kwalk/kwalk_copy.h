@@ -24,6 +24,7 @@ struct kwalk_symbol {
 /* Where members lie in struct module, bytes. */
 struct kwalk_module_layout {
 	__u32 list; /* 0 here and elsewhere: this kernel has other members */
+	__u32 state; /* the first */
 	__u32 text, size; /* of the first section */
 	__u32 ips, entries, nr; /* ORC tables */
 };
@@ -39,6 +40,7 @@ struct kwalk_list {
 struct kwalk_call {
 	__u64 context;
 	__u64 frame; /* R10: of the saved rbp, which lies below the return address */
+	__u64 words[8]; /* of the stack, innermost first */
 };
 
 /* A module; its init section, which goes away, is not told. */
@@ -46,6 +48,8 @@ struct kwalk_found {
 	__u64 text, ips, entries;
 	__u32 size; /* of text, bytes */
 	__u32 nr; /* of ips and entries; 0: it has none, as where the kernel follows frame pointers */
+	__u32 state; /* enum module_state */
+	__u32 pad;
 };
 
 #define KWALK_PART (512 << 10)

@@ -15,6 +15,7 @@ struct module_tables {
 	struct kwalk_block *index;
 	struct kwalk_row *rows;
 	uint32_t nr, nr_blocks, nr_rows;
+	uint32_t coming; /* modules that are left out because their init has not returned */
 };
 
 struct kwalk {
@@ -24,7 +25,7 @@ struct kwalk {
 	uint64_t text;
 	uint32_t text_size, gap, gap_size, stack_size;
 	uint32_t returns[KWALK_RETURNS];
-	uint32_t raw_at;
+	uint32_t raw_at[2], raw_calls;
 	struct kwalk_range callers[KWALK_CALLERS];
 	enum kwalk_reader reader;
 	int index_fd, rows_fd; /* maps; 0: none */
@@ -38,6 +39,7 @@ struct kwalk {
 	/* once started */
 	struct bpf_link *links[2]; /* of module_load and module_free */
 	struct kwalk_modules *modules; /* NULL: modules are not followed */
+	uint32_t coming; /* when they were last read */
 	bool failed; /* to follow modules: that is not tried again */
 };
 
@@ -49,7 +51,8 @@ int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, v
 
 /*
  * The tables of all modules that are there.  Those that cannot be read, or go beyond the room, are
- * left out: their frames are the kernel's to walk.
+ * left out: their frames are the kernel's to walk.  So are those that are not live: a module whose init
+ * fails goes away without an event.
  */
 int module_tables__read(const struct kwalk *k, uint32_t room_blocks, uint32_t room_rows,
 			struct module_tables *ret_tables);

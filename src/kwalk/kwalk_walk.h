@@ -662,8 +662,8 @@ KWALK_INLINE __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 {
 	struct kwalk_memo *m;
-	__u64 key;
-	__u32 seq;
+	__u64 key, value = 0;
+	__u32 seq, i;
 
 	if (!s || !kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(s->ip))
 		return 0;
@@ -678,19 +678,16 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 	/* Where a system call's number lies; whatever lies there is as good. */
 	key = s->tag ^ kwalk_load(s->task + kwalk_settings.stack_size - 48) << 40;
 	s->pair = (key * 0x9e3779b97f4a7c15ull) >> 40 & (KWALK_MEMOS - 2);
-	m = kwalk_get_memo(s->pair);
-	if (!m)
-		return 0;
-	seq = kwalk_get32(&m->seq);
-	if (!kwalk_is_likely(s, m)) {
-		m = kwalk_get_memo((s->pair + 1) & (KWALK_MEMOS - 1));
+	KWALK_LOOP
+	for (i = 0; i < 2 && !value; i++) {
+		m = kwalk_get_memo((s->pair + i) & (KWALK_MEMOS - 1));
 		if (!m)
 			return 0;
 		seq = kwalk_get32(&m->seq);
-		if (!kwalk_is_likely(s, m))
-			return 0;
+		if (!(seq & 1) && kwalk_is_likely(s, m))
+			value = kwalk_replay(s, m, seq);
 	}
-	return seq & 1 ? 0 : kwalk_replay(s, m, seq);
+	return value;
 }
 
 /* After kwalk_walk() with KWALK_DONE, which kwalk_recall() came before: the value is not 0. */

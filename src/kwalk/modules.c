@@ -66,6 +66,7 @@ void module_layout__read(const struct btf *btf, struct kwalk_module_layout *ret_
 
 	if (id > 0) {
 		l.list = offset_of(btf, id, "list", NULL);
+		l.state = offset_of(btf, id, "state", NULL);
 		/* since 6.4, and before */
 		l.text = offset_of(btf, id, "mem", "base") ?:
 				 offset_of(btf, id, "core_layout", "base");
@@ -77,6 +78,9 @@ void module_layout__read(const struct btf *btf, struct kwalk_module_layout *ret_
 	}
 	*ret_layout = l;
 }
+
+/* enum module_state: no ABI, but as it is since 2002. */
+enum { MODULE_LIVE, MODULE_COMING, MODULE_GOING, MODULE_UNFORMED };
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
@@ -170,6 +174,11 @@ static int add(struct module_tables *t, const struct kwalk_found *f, const struc
 	return 0;
 }
 
+static bool is_coming(const struct kwalk_found *f)
+{
+	return f->state == MODULE_COMING || f->state == MODULE_UNFORMED;
+}
+
 static int by_text(const void *a, const void *b)
 {
 	const struct kwalk_found *x = a, *y = b;
@@ -192,6 +201,9 @@ int module_tables__read(const struct kwalk *k, uint32_t room_blocks, uint32_t ro
 	for (i = 0; i < nr && !err; i++) {
 		_cleanup_(orc_compiled__free) struct orc_compiled c = { 0 };
 
+		t.coming += is_coming(&found[i]);
+		if (found[i].state != MODULE_LIVE)
+			continue;
 		if (found[i].text < end || compile(k, &found[i], &c) ||
 		    c.nr_blocks > room_blocks - t.nr_blocks || c.nr_rows > room_rows - t.nr_rows)
 			continue;
@@ -233,6 +245,20 @@ static void publish(struct kwalk *k, const struct module_tables *t, uint64_t cha
 	__atomic_store_n(&m->valid, changed + 1, __ATOMIC_SEQ_CST);
 }
 
+/* No event tells that a module's init has returned. */
+static void look_at_coming(struct kwalk *k)
+{
+	_cleanup_free_ struct kwalk_found *found = NULL;
+	uint32_t nr, coming = 0, i;
+
+	if (!k->coming || list(k, &found, &nr))
+		return;
+	for (i = 0; i < nr; i++)
+		coming += is_coming(&found[i]);
+	if (coming != k->coming)
+		__atomic_add_fetch(&k->modules->changed, 1, __ATOMIC_SEQ_CST);
+}
+
 int kwalk__refresh(struct kwalk *k)
 {
 	_cleanup_(module_tables__free) struct module_tables t = { 0 };
@@ -241,13 +267,18 @@ int kwalk__refresh(struct kwalk *k)
 
 	if (!k || !k->modules || k->failed)
 		return 0;
+	look_at_coming(k);
 	changed = load(&k->modules->changed);
 	if (load(&k->modules->valid) == changed + 1)
 		return 0;
 	err = module_tables__read(k, k->room_blocks, k->room_rows, &t);
-	/* what was read while one came or went is not of one moment: next time */
-	if (!err && load(&k->modules->changed) == changed)
+	/* what was read while one came or went is not of one moment, nor is the error: next time */
+	if (load(&k->modules->changed) != changed)
+		return 0;
+	if (!err) {
 		publish(k, &t, changed);
+		k->coming = t.coming;
+	}
 	k->failed = err;
 	return err;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The same event has the same stack id with and without other tracers on its tracepoint: ftrace with
-# stacks, and perf where it is there.
+# stacks, two more BPF programs, and perf where it is there.
 # timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -27,6 +27,19 @@ echo 1 >"$ftrace"
 phase ftrace
 echo 0 >"$ftrace"
 phases='alone ftrace'
+echo raw_syscalls:sys_enter >events
+cp "$PROG/getppid" programs
+rc=0
+"$PROG/walk_dropin" right events ./programs "$n" >said 2>err || rc=$?
+case $rc in
+0)
+	# A TRACEPOINT program and one of the raw tracepoint, and its samples.
+	[ "$(sed -n 's/^at_events //p' said)" -eq 2 ] || fail "$(cat said err)"
+	phases="$phases programs"
+	;;
+77) note "no walk here: $(tail -n 1 err)" ;;
+*) fail "$(cat said err)" ;;
+esac
 if command -v perf >/dev/null 2>&1; then
 	mkfifo leave
 	perf record -q -a -g -e raw_syscalls:sys_enter -e sched:sched_process_exit -o perf.data -- \

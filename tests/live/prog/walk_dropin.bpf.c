@@ -18,6 +18,14 @@ struct {
 	__type(value, __u64);
 } places SEC(".maps");
 
+/* By a hash of their words. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, struct seen);
+} seen SEC(".maps");
+
 /* Walked stacks of TRACEPOINT programs by the line that names the event. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -34,6 +42,7 @@ __u64 empty; /* events in the kernel without a stack */
 __u64 failed; /* bpf_get_stack() did: it was interrupted on its way through another stack */
 __u64 no_room; /* more than four at once */
 __u64 walked_at[KINDS];
+__u64 not_begun[KINDS]; /* no walk was */
 
 /* Where walks gave up. */
 static __always_inline void note_place(struct kwalk_stack *s, __u64 ip)
@@ -47,12 +56,36 @@ static __always_inline void note_place(struct kwalk_stack *s, __u64 ip)
 		bpf_map_update_elem(&places, &p, &one, BPF_NOEXIST);
 }
 
+/* Where both types of programs are, they are told the same stacks. */
+__attribute__((noinline)) int note_stack(struct kwalk_stack *s, __u32 kind)
+{
+	struct seen none = { 0 }, *there;
+	__u64 hash = 14695981039346656037ull;
+	__u32 i;
+
+	if (!s || kind > AT_RAW || !s->nr || s->nr >= KWALK_MAX_FRAMES - 8)
+		return 0;
+	KWALK_LOOP
+	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
+		if (i >= s->nr)
+			break;
+		hash = (hash ^ s->words[i]) * 1099511628211ull;
+	}
+	bpf_map_update_elem(&seen, &hash, &none, BPF_NOEXIST);
+	there = bpf_map_lookup_elem(&seen, &hash);
+	if (there)
+		__sync_fetch_and_add(&there->nr[kind & AT_RAW], 1);
+	return 0;
+}
+
 static __always_inline void note(struct kwalk_stack *s, enum kind kind)
 {
 	if (s->stop == KWALK_DONE)
 		__sync_fetch_and_add(&walked_at[kind], 1);
 	else if (s->stop != KWALK_STOP_OFF)
 		note_place(s, s->ip);
+	else
+		__sync_fetch_and_add(&not_begun[kind], 1);
 	if (s->stop == KWALK_DONE && s->modules)
 		__sync_fetch_and_add(&through_modules, 1);
 }
@@ -103,6 +136,7 @@ static __always_inline void look(void *ctx, enum kwalk_start start, enum kind ki
 	else if (!n && kind != AT_SAMPLE)
 		__sync_fetch_and_add(&empty, 1);
 	note(r.data, kind);
+	note_stack(r.data, kind);
 	if (kind == AT_EVENT && r.data->stop == KWALK_DONE)
 		note_line(bpf_get_attach_cookie(ctx));
 	if (off != kwalk_state.off && kwalk_begin(ctx, r.data, start))

@@ -101,14 +101,15 @@ static void attach_event(struct links *l, const struct walk_dropin_bpf *skel, ch
 {
 	LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = line);
 	char *name = strchr(event, ':');
-	struct bpf_link *link;
+	struct bpf_link *link, *raw;
 
 	*name++ = '\0';
 	link = bpf_program__attach_tracepoint_opts(skel->progs.at_event, event, name, &opts);
-	if (!link)
+	raw = bpf_program__attach_raw_tracepoint(skel->progs.at_raw, name);
+	if (!link || !raw)
 		printf("refused %s:%s\n", event, name);
 	add_link(l, link);
-	add_link(l, bpf_program__attach_raw_tracepoint(skel->progs.at_raw, name));
+	add_link(l, raw);
 }
 
 /* Those of the file's lines that are GROUP:EVENT, or those that are functions. */
@@ -180,6 +181,22 @@ static void print_places(const struct bpf_map *map)
 	}
 }
 
+/* Events of TRACEPOINT programs, and of these the ones whose stacks raw tracepoints' had, too. */
+static void print_seen(const struct bpf_map *map)
+{
+	uint64_t at, *last = NULL, all = 0, both = 0;
+	struct seen s;
+
+	while (!bpf_map_get_next_key(bpf_map__fd(map), last, &at)) {
+		if (!bpf_map_lookup_elem(bpf_map__fd(map), &at, &s)) {
+			all += s.nr[AT_EVENT];
+			both += s.nr[AT_RAW] ? s.nr[AT_EVENT] : 0;
+		}
+		last = &at;
+	}
+	printf("seen_at_event %" PRIu64 "\nseen_raw_too %" PRIu64 "\n", all, both);
+}
+
 static void print_lines(const struct bpf_map *map, const char *file)
 {
 	FILE *f = fopen(file, "re");
@@ -220,9 +237,12 @@ static void report(const struct walk_dropin_bpf *skel)
 	printf("through_modules %" PRIu64 "\nempty %" PRIu64 "\n",
 	       (uint64_t)skel->bss->through_modules, (uint64_t)skel->bss->empty);
 	for (i = 0; i < KINDS; i++)
-		printf("walked_at_%s %" PRIu64 "\n", kinds[i], (uint64_t)skel->bss->walked_at[i]);
+		printf("walked_at_%s %" PRIu64 "\nnot_begun_at_%s %" PRIu64 "\n", kinds[i],
+		       (uint64_t)skel->bss->walked_at[i], kinds[i],
+		       (uint64_t)skel->bss->not_begun[i]);
 	printf("failed %" PRIu64 "\nno_room %" PRIu64 "\n", (uint64_t)skel->bss->failed,
 	       (uint64_t)skel->bss->no_room);
+	print_seen(skel->maps.seen);
 	print_places(skel->maps.places);
 	print_difference(&skel->bss->first);
 }

@@ -10,6 +10,11 @@ enum kind { AT_EVENT, AT_RAW, AT_FUNCTION, AT_SAMPLE, KINDS };
 #define WALK_LINES 4096 /* of EVENTS */
 #define WALK_FRAMES 128
 
+/* How often a stack came in programs of both types at tracepoints. */
+struct seen {
+	__u64 nr[AT_RAW + 1];
+};
+
 struct place {
 	__u64 ip;
 };

@@ -535,7 +535,7 @@ static void attack(void)
 	}
 }
 
-static void report(bool bad)
+static void report(bool bad, bool few)
 {
 	unsigned int i;
 
@@ -544,13 +544,16 @@ static void report(bool bad)
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		printf(" %lu", test.steps[i]);
 	printf(" | wrong walks %lu, given up without need %lu, wrong recalls %lu, reads outside %lu: %s\n",
-	       test.wrong_walk, test.needless, test.wrong_recall, test.outside, bad ? "WRONG" : "ok");
+	       test.wrong_walk, test.needless, test.wrong_recall, test.outside,
+	       bad ? "WRONG" :
+	       few ? "too few" :
+		     "ok");
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t rounds = 400000, i;
-	bool bad;
+	bool bad, few;
 
 	if (argc > 1)
 		seed = strtoull(argv[1], NULL, 0);
@@ -567,10 +570,10 @@ int main(int argc, char **argv)
 	}
 	bad = test.wrong_walk || test.needless || test.wrong_recall || test.outside;
 	/* what did not happen was not tested */
+	few = test.hits < test.calls / 20 || !test.changed_hits || test.done < test.calls / 3 ||
+	      test.unsure > test.calls / 50;
 	for (i = 0; i <= KWALK_TO_TASK; i++)
-		bad |= i != KWALK_HOLD && !test.steps[i];
-	bad |= test.hits < test.calls / 20 || !test.changed_hits || test.done < test.calls / 3 ||
-	       test.unsure > test.calls / 50;
-	report(bad);
-	return bad;
+		few |= i != KWALK_HOLD && !test.steps[i];
+	report(bad, few);
+	return bad ? 1 : few ? 2 : 0;
 }
