@@ -586,15 +586,24 @@ KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwal
 	       (!step || (kwalk_within(s, at, 8) && kwalk_read(s, at) == (__u64)((__s64)step >> 32)));
 }
 
-/* The memo's value if it describes this stack, else 0.  seq: read before all else of the memo. */
-KWALK_INLINE __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u32 seq)
+/*
+ * The memo's value if it describes this stack, else 0.  seq: read before all else of the memo.  Global,
+ * so that the verifier looks at it once for both memos of a pair.
+ */
+KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u32 seq)
 {
-	/* Loaded from memory, so that the verifier takes them for unknown scalars. */
-	__u64 low = kwalk_get64(&s->low), last = kwalk_get64(&s->size) - 8;
-	__u64 base = s->sp - KWALK_BIAS, held = s->bp, value, step, word, at;
-	__u32 nr = kwalk_get32(&m->nr), kind, i;
+	__u64 low, last, base, held, value, step, word, at;
+	__u32 nr, kind, i;
 	__s64 upper;
 
+	if (!s || !m)
+		return 0;
+	/* Loaded from memory, so that the verifier takes them for unknown scalars. */
+	low = kwalk_get64(&s->low);
+	last = kwalk_get64(&s->size) - 8;
+	base = s->sp - KWALK_BIAS;
+	held = s->bp;
+	nr = kwalk_get32(&m->nr);
 	value = kwalk_get64(&m->value);
 	s->modules = kwalk_get64(&m->modules);
 	KWALK_LOOP

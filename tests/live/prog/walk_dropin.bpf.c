@@ -122,7 +122,7 @@ static __always_inline void note_difference(struct kwalk_stack *s)
 static __always_inline void look(void *ctx, enum kwalk_start start, enum kind kind)
 {
 	struct stacks_ref r = stacks_claim();
-	__u32 off = kwalk_state.off;
+	__u32 off = kwalk_state.off, line = 0;
 	long n;
 
 	if (!r.data) {
@@ -136,9 +136,12 @@ static __always_inline void look(void *ctx, enum kwalk_start start, enum kind ki
 	else if (!n && kind != AT_SAMPLE)
 		__sync_fetch_and_add(&empty, 1);
 	note(r.data, kind);
-	note_stack(r.data, kind);
+	if (kind == AT_EVENT)
+		line = bpf_get_attach_cookie(ctx);
+	if (!(line & WALK_NO_RAW))
+		note_stack(r.data, kind);
 	if (kind == AT_EVENT && r.data->stop == KWALK_DONE)
-		note_line(bpf_get_attach_cookie(ctx));
+		note_line(line & (WALK_LINES - 1));
 	if (off != kwalk_state.off && kwalk_begin(ctx, r.data, start))
 		note_difference(r.data);
 	stacks_release(&r);

@@ -104,9 +104,11 @@ static void attach_event(struct links *l, const struct walk_dropin_bpf *skel, ch
 	struct bpf_link *link, *raw;
 
 	*name++ = '\0';
-	link = bpf_program__attach_tracepoint_opts(skel->progs.at_event, event, name, &opts);
 	raw = bpf_program__attach_raw_tracepoint(skel->progs.at_raw, name);
-	if (!link || !raw)
+	if (!raw)
+		opts.bpf_cookie |= WALK_NO_RAW;
+	link = bpf_program__attach_tracepoint_opts(skel->progs.at_event, event, name, &opts);
+	if (!link || (!raw && strcmp(event, "syscalls"))) /* those have none of their own */
 		printf("refused %s:%s\n", event, name);
 	add_link(l, link);
 	add_link(l, raw);

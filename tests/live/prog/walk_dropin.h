@@ -8,6 +8,7 @@
 enum kind { AT_EVENT, AT_RAW, AT_FUNCTION, AT_SAMPLE, KINDS };
 
 #define WALK_LINES 4096 /* of EVENTS */
+#define WALK_NO_RAW WALK_LINES /* or it: there is no program of the raw tracepoint */
 #define WALK_FRAMES 128
 
 /* How often a stack came in programs of both types at tracepoints. */
