@@ -187,8 +187,8 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum
 {
 	u32 most = WIRE_MAX_FRAMES - marker, limit = walk_limit;
 
-	if (start == KWALK_RAW && limit > KWALK_RAW_OWN)
-		limit -= KWALK_RAW_OWN;
+	if (start == KWALK_RAW)
+		limit = kwalk_without(limit, KWALK_RAW_OWN);
 	if (n > most)
 		n = most;
 	s->start = 1 - marker;

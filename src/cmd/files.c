@@ -57,9 +57,9 @@ struct files {
 	bool verify;
 	uint64_t *refs; /* by stack number */
 	uint32_t nr_refs;
-	struct row *rows; /* the first: no known file */
+	struct row *rows; /* the first counts frames of no known file */
 	uint32_t nr_rows;
-	uint32_t *row_of; /* by file number; a recording may leave out a million of them */
+	uint32_t *row_of; /* index of a file's row, by file number; numbers may be sparse */
 	bool differs;
 };
 
@@ -139,7 +139,7 @@ static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
 		row->ends[st.end] += refs;
 }
 
-/* A row for each file that the recording tells of. */
+/* Makes a row for each file that the recording describes. */
 static int make_rows(struct files *fs)
 {
 	uint32_t nr = stk_reader__nr_files(fs->rd.reader), i;

@@ -219,21 +219,26 @@ KWALK_INLINE bool kwalk_is_of(enum kwalk_caller caller, __u64 ip)
 	return ip - kwalk_settings.callers[caller].start < kwalk_settings.callers[caller].size;
 }
 
-/* The caller of bpf_trace_runN(): __bpf_trace_EVENT()? */
+/* Whether the caller of bpf_trace_runN() is __bpf_trace_EVENT(), which did not jump there. */
 KWALK_INLINE bool kwalk_is_of_event(__u64 ip)
 {
 	return kwalk_settings.raw_calls || kwalk_is_of(KWALK_SYS_ENTER, ip) ||
 	       kwalk_is_of(KWALK_SYS_EXIT, ip);
 }
 
+/* What is left of so many frames without the tracer's own. */
+KWALK_INLINE __u32 kwalk_without(__u32 frames, __u32 own)
+{
+	return frames > own ? frames - own : 0;
+}
+
 /* How deep a stack goes at the most. */
 KWALK_INLINE __u32 kwalk_most(enum kwalk_start start)
 {
-	__u32 own = start == KWALK_RAW	      ? KWALK_RAW_OWN :
-		    start == KWALK_TRACEPOINT ? kwalk_state.doubled :
-						0;
-
-	return kwalk_settings.frames > own ? kwalk_settings.frames - own : 0;
+	if (start == KWALK_RAW)
+		return kwalk_without(kwalk_settings.frames, KWALK_RAW_OWN);
+	return kwalk_without(kwalk_settings.frames,
+			     start == KWALK_TRACEPOINT ? kwalk_state.doubled : 0);
 }
 
 /*
@@ -376,6 +381,14 @@ KWALK_INLINE bool kwalk_leave(struct kwalk_stack *s)
 	return kwalk_round(s) == KWALK_DONE && s->ip != ip;
 }
 
+/* Whether bpf_trace_runN() has called the program with its stack pointer here. */
+KWALK_INLINE bool kwalk_is_run(struct kwalk_stack *s, __u64 sp)
+{
+	s->sp = sp;
+	s->ip = kwalk_read(s, sp - 8);
+	return kwalk_is_of(KWALK_RUN, s->ip);
+}
+
 /*
  * False: no table, or not the frame of bpf_trace_runN() that is expected there.  Its rbp is that
  * which every program's first instruction saves below its return address.
@@ -388,18 +401,14 @@ KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 		return false;
 	kwalk_forget(s);
 	kwalk_set64(&s->sp, (__u64)ctx); /* read again it is a number, no pointer */
-	at = kwalk_get64(&s->sp);
-	s->sp = at - kwalk_settings.raw_at[0] + 8;
-	s->ip = kwalk_read(s, s->sp - 8);
-	if (!kwalk_is_of(KWALK_RUN, s->ip)) {
-		s->sp = at - kwalk_settings.raw_at[1] + 8;
-		s->ip = kwalk_read(s, s->sp - 8);
-	}
+	at = kwalk_get64(&s->sp) + 8;
+	if (!kwalk_is_run(s, at - kwalk_settings.raw_at[0]) &&
+	    !kwalk_is_run(s, at - kwalk_settings.raw_at[1]))
+		return false;
 	s->bp = 0;
 	s->bp_at = s->sp - 16;
 	s->signal = 0;
-	if (!kwalk_is_of(KWALK_RUN, s->ip) || !kwalk_leave(s) ||
-	    (kwalk_is_of_event(s->ip) && !kwalk_leave(s)))
+	if (!kwalk_leave(s) || (kwalk_is_of_event(s->ip) && !kwalk_leave(s)))
 		return false;
 	s->most = kwalk_most(KWALK_RAW);
 	return true;

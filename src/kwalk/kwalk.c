@@ -159,8 +159,8 @@ static bool is_called(const struct kwalk *k, const struct kwalk_range *caller)
 }
 
 /*
- * Without it, bpf_get_stack() tells the stacks of raw tracepoints.  In the frame of bpf_trace_runN() the
- * arguments lie at its end or behind two more words, and which it is may depend on their number.
+ * If this fails, bpf_get_stack() is used for raw tracepoints.  bpf_trace_runN() keeps the arguments
+ * either next to the return address or two words above it.  Which one may depend on N.
  */
 static void learn_raw(struct kwalk *k, const struct kwalk_range *task_rename)
 {
@@ -397,13 +397,14 @@ static int read_text(struct kwalk *k, const struct kwalk_range *symbols)
 static int plan_room(struct kwalk *k)
 {
 	struct module_tables t;
-	int err = 0, i;
+	int err, tries = 3;
 
 	if (k->unwinder == KWALK_FRAME_POINTERS)
 		return create_maps(k, 1, 1); /* a map is never empty */
-	/* a module that goes away while the list is read can spoil that */
-	for (i = 0; i < 3 && (!i || err); i++)
+	/* reading the list fails if a module is unloaded meanwhile */
+	do
 		err = module_tables__read(k, KWALK_MAX_BLOCKS, KWALK_MAX_ROWS / 2, &t);
+	while (err && --tries);
 	if (err || !k->modules_at)
 		return err;
 	k->room_blocks = t.nr_blocks + t.nr_blocks / 4 + KWALK_ROOM_BLOCKS;

@@ -75,15 +75,17 @@ __attribute__((noinline)) int read_module(__u64 module, __u32 i)
 	__u32 zero = 0;
 	struct kwalk_copied *to = bpf_map_lookup_elem(&copied, &zero);
 	struct kwalk_found *f;
+	int err;
 
 	if (!to || i >= KWALK_MAX_MODULES)
 		return -7; /* E2BIG */
 	f = &((struct kwalk_found *)to->bytes)[i];
-	return read_word(module, layout.ips, &f->ips, sizeof(f->ips))			  ?:
+	err = bpf_probe_read_kernel(&f->state, sizeof(f->state), (void *)(module + layout.state));
+	return err									  ?:
+		       read_word(module, layout.ips, &f->ips, sizeof(f->ips))		  ?:
 		       read_word(module, layout.entries, &f->entries, sizeof(f->entries)) ?:
 		       read_word(module, layout.nr, &f->nr, sizeof(f->nr))		  ?:
 		       read_word(module, layout.text, &f->text, sizeof(f->text))	  ?:
-		       bpf_probe_read_kernel(&f->state, sizeof(f->state), (void *)(module + layout.state)) ?:
 		       read_word(module, layout.size, &f->size, sizeof(f->size));
 }
 

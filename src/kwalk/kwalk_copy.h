@@ -24,7 +24,7 @@ struct kwalk_symbol {
 /* Where members lie in struct module, bytes. */
 struct kwalk_module_layout {
 	__u32 list; /* 0 here and elsewhere: this kernel has other members */
-	__u32 state; /* the first */
+	__u32 state; /* 0 is its place: it is the first member */
 	__u32 text, size; /* of the first section */
 	__u32 ips, entries, nr; /* ORC tables */
 };

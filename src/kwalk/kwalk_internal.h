@@ -15,7 +15,7 @@ struct module_tables {
 	struct kwalk_block *index;
 	struct kwalk_row *rows;
 	uint32_t nr, nr_blocks, nr_rows;
-	uint32_t coming; /* modules that are left out because their init has not returned */
+	uint32_t coming; /* modules left out because their init has not returned */
 };
 
 struct kwalk {
@@ -39,7 +39,7 @@ struct kwalk {
 	/* once started */
 	struct bpf_link *links[2]; /* of module_load and module_free */
 	struct kwalk_modules *modules; /* NULL: modules are not followed */
-	uint32_t coming; /* when they were last read */
+	uint32_t coming; /* number of loading modules when the tables were last read */
 	bool failed; /* to follow modules: that is not tried again */
 };
 
@@ -51,8 +51,8 @@ int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, v
 
 /*
  * The tables of all modules that are there.  Those that cannot be read, or go beyond the room, are
- * left out: their frames are the kernel's to walk.  So are those that are not live: a module whose init
- * fails goes away without an event.
+ * left out: their frames are the kernel's to walk.  Modules that are not live are left out as well,
+ * because no event is raised when a module whose init failed is freed.
  */
 int module_tables__read(const struct kwalk *k, uint32_t room_blocks, uint32_t room_rows,
 			struct module_tables *ret_tables);

@@ -135,7 +135,7 @@ struct kwalk_range {
 enum kwalk_caller {
 	KWALK_RUN, /* bpf_trace_run1() to bpf_trace_run12() */
 	KWALK_SYS_ENTER, /* __bpf_trace_sys_enter(), which calls bpf_trace_run2() since 6.13, */
-	KWALK_SYS_EXIT, /* and __bpf_trace_sys_exit(); those of others jump there, or see raw_calls */
+	KWALK_SYS_EXIT, /* and __bpf_trace_sys_exit(); others jump there unless raw_calls is set */
 	KWALK_CALLERS,
 };
 
@@ -157,7 +157,8 @@ struct kwalk_settings {
 	__u32 frames; /* as deep as bpf_get_stack() goes, at most KWALK_MAX_FRAMES */
 	__u32 unwinder; /* enum kwalk_unwinder */
 	__u32 gap, gap_size; /* from here in the text on, bytes that are data; with frame pointers only */
-	__u32 raw_at[2]; /* from the return address of a raw tracepoint's program to its context; 0: unknown */
+	/* from the return address of a raw tracepoint's program to its context; 0: unknown */
+	__u32 raw_at[2];
 	__u32 raw_calls; /* each __bpf_trace_EVENT() calls bpf_trace_runN() */
 	struct kwalk_range callers[KWALK_CALLERS];
 };

@@ -587,8 +587,8 @@ KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwal
 }
 
 /*
- * The memo's value if it describes this stack, else 0.  seq: read before all else of the memo.  Global,
- * so that the verifier looks at it once for both memos of a pair.
+ * The memo's value if it describes this stack, else 0.  seq: read before all else of the memo.
+ * Global, so that the verifier looks at it once for both memos of a pair.
  */
 KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u32 seq)
 {

@@ -79,7 +79,7 @@ void module_layout__read(const struct btf *btf, struct kwalk_module_layout *ret_
 	*ret_layout = l;
 }
 
-/* enum module_state: no ABI, but as it is since 2002. */
+/* enum module_state of the kernel. */
 enum { MODULE_LIVE, MODULE_COMING, MODULE_GOING, MODULE_UNFORMED };
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -245,7 +245,7 @@ static void publish(struct kwalk *k, const struct module_tables *t, uint64_t cha
 	__atomic_store_n(&m->valid, changed + 1, __ATOMIC_SEQ_CST);
 }
 
-/* No event tells that a module's init has returned. */
+/* Forces a reread once a module has finished loading: no event is raised when its init returns. */
 static void look_at_coming(struct kwalk *k)
 {
 	_cleanup_free_ struct kwalk_found *found = NULL;
@@ -272,7 +272,7 @@ int kwalk__refresh(struct kwalk *k)
 	if (load(&k->modules->valid) == changed + 1)
 		return 0;
 	err = module_tables__read(k, k->room_blocks, k->room_rows, &t);
-	/* what was read while one came or went is not of one moment, nor is the error: next time */
+	/* modules came or went meanwhile: discard what was read, or the error, and try again later */
 	if (load(&k->modules->changed) != changed)
 		return 0;
 	if (!err) {

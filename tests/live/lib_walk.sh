@@ -24,11 +24,11 @@ compare_stacks()
 	[ "$rc" -eq 0 ] || fail "$(cat said err)"
 	[ "$(value differed)" -eq 0 ] || fail "$(value differed) stacks differ: $(grep -v _at said)"
 	[ "$(($(value agreed) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat said)"
-	# Few are in the kernel between attaching the one and the other, or interrupt a program.
+	# Few events come between attaching the two programs, or while one of them runs.
 	[ "$((10 * $(value seen_raw_too)))" -ge "$((9 * $(value seen_at_event)))" ] ||
-		fail "programs of raw tracepoints are told other stacks: $(grep -v _at said)"
+		fail "raw tracepoint programs get other stacks: $(grep -v _at said)"
 	[ "$((20 * $(value not_begun_at_raw)))" -le "$(value walked_at_raw)" ] ||
-		fail "$(value not_begun_at_raw) walks of raw tracepoints were not begun: $(grep -v _at said)"
+		fail "$(value not_begun_at_raw) raw tracepoint walks not begun: $(grep -v _at said)"
 }
 
 # load_module MODULE: from the system, or from among the workloads.

@@ -34,7 +34,7 @@ walk-no-bounds)	# a read may leave the stack
 walk-loops)	# a frame need not lie above the one that it called
 	script='s/if (cfa - s->sp - 1 >= kwalk_settings.stack_size || \(.*\))$/if (\1)/' changes=2 ;;
 walk-guest)	# a stack ends at the registers of a guest's kernel
-	script='s/return kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip) ? .*$/return KWALK_DONE;/' changes=2 ;;
+	script='s/return kind == KWALK_IRET_SP && .*$/return KWALK_DONE;/' changes=2 ;;
 memo-no-seq)	# what is written while it is read counts
 	script='s/return kwalk_get32(&m->seq) == seq ? value : 0;/return value;/' changes=2 ;;
 memo-no-claim)	# written without a mark

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# notices.sh STATUS COMMAND...: passes where the command ends with this status, by which it says that it
-# has found something wrong; a crash is not that, nor a test that did not get as far.
+# notices.sh STATUS COMMAND...: passes if the command exits with STATUS, which means that it has found
+# an error; a crash does not count, nor does a test that did not cover enough.
 want=$1
 shift
 "$@"
 rc=$?
-[ "$rc" -eq "$want" ] || echo "ended with status $rc, not $want"
-[ "$rc" -eq "$want" ]
+[ "$rc" -eq "$want" ] && exit
+echo "exit status $rc, not $want"
+exit 1

@@ -56,7 +56,7 @@ static __always_inline void note_place(struct kwalk_stack *s, __u64 ip)
 		bpf_map_update_elem(&places, &p, &one, BPF_NOEXIST);
 }
 
-/* Where both types of programs are, they are told the same stacks. */
+/* At an event with programs of both types, both must get the same stacks. */
 __attribute__((noinline)) int note_stack(struct kwalk_stack *s, __u32 kind)
 {
 	struct seen none = { 0 }, *there;

@@ -183,7 +183,7 @@ static void print_places(const struct bpf_map *map)
 	}
 }
 
-/* Events of TRACEPOINT programs, and of these the ones whose stacks raw tracepoints' had, too. */
+/* Events of TRACEPOINT programs, and how many had a stack that a raw_tp program got, too. */
 static void print_seen(const struct bpf_map *map)
 {
 	uint64_t at, *last = NULL, all = 0, both = 0;

@@ -53,7 +53,7 @@ struct world {
 	uint64_t words[KWALK_MAX_FRAMES + 1]; /* what a walk must find */
 	unsigned int nr;
 	bool has_module;
-	bool is_guest; /* it ends at registers that a PVM guest has left its kernel with */
+	bool is_guest; /* it ends at the registers with which a PVM guest returns to its kernel */
 	const struct kwalk_stack *reads; /* the walk that does, and knows its bounds */
 };
 
@@ -691,7 +691,7 @@ int main(int argc, char **argv)
 	struct sigaction action = { .sa_handler = on_timer, .sa_flags = SA_RESTART };
 	pthread_t threads[THREADS];
 	uintptr_t i;
-	int alone_rc, threads_rc;
+	int result;
 
 	if (argc > 1)
 		seed = strtoull(argv[1], NULL, 0);
@@ -708,12 +708,12 @@ int main(int argc, char **argv)
 		.block = MODULE_BLOCK,
 	};
 	alone();
-	alone_rc = judge("alone");
+	result = judge("alone");
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(&threads[i], NULL, thread_run, (void *)i))
 			abort();
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	threads_rc = judge("threads");
-	return alone_rc == 1 || threads_rc == 1 ? 1 : alone_rc | threads_rc;
+	result |= judge("threads");
+	return result & 1 ? 1 : result;
 }
