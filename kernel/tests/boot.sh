@@ -7,7 +7,7 @@
 . "$TESTS/lib.sh"
 
 dir=$tracefs
-echo 0 >"$dir/tracing_on"
+tracing_off "$dir"
 [ "$(cat "$dir/options/stackmap")" -eq 1 ] || fail "the option is off"
 [ "$(sed -n 's/^entries: .* \/ //p' "$dir/stack_map_stat")" -eq 4096 ] ||
 	fail "not the size that was asked for"

@@ -70,7 +70,7 @@ work()
 	ps >/dev/null
 	dd if=/dev/zero of=/tmp/full_map bs=4096 count=10 2>/dev/null
 	rm /tmp/full_map
-	echo 0 >"$ids/tracing_on"
+	tracing_off "$ids"
 	since
 	# shellcheck disable=SC2046 # four numbers
 	set -- $("$TESTS/sizes" "$ids")

@@ -77,6 +77,17 @@ statistics()
 	}
 }
 
+# tracing_off DIR: on return all that was recorded is in the ring and counted: it is recorded with
+# preemption off, so it is done on a CPU that has run a task since.  A virtual CPU may stand still in
+# between for longer than it takes to read the statistics.
+tracing_off()
+{
+	echo 0 >"$1/tracing_on"
+	for cpu in $(sed -n 's/^cpu\([0-9][0-9]*\) .*/\1/p' /proc/stat); do
+		taskset "$(printf %x $((1 << cpu)))" true || fail "nothing runs on CPU $cpu"
+	done
+}
+
 # events DIR EVENT...: enables those that the kernel has.
 events()
 {

@@ -430,6 +430,27 @@ static void follow_only(const char *dir)
 	put_text(dir, "set_event_pid", text);
 }
 
+/*
+ * Waits until what was being recorded when tracing was switched off is in the ring and counted: it is
+ * recorded with preemption off, so it is done on a CPU that has run us since.  In a virtual machine
+ * a CPU may stand still for longer than we take to read the statistics.
+ */
+static void settle(void)
+{
+	cpu_set_t set, old;
+
+	if (sched_getaffinity(0, sizeof(old), &old))
+		err(1, "sched_getaffinity");
+	for (unsigned int cpu = 0; cpu < THREADS; cpu++) {
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		if (sched_setaffinity(0, sizeof(set), &set))
+			err(1, "run on cpu %u", cpu);
+	}
+	if (sched_setaffinity(0, sizeof(old), &old))
+		err(1, "sched_setaffinity");
+}
+
 static void one_round(void)
 {
 	if (!keep && !others)
@@ -442,6 +463,7 @@ static void one_round(void)
 	pthread_barrier_wait(&end);
 	put_text(dir_a, "tracing_on", "0");
 	put_text(dir_b, "tracing_on", "0");
+	settle();
 	judge();
 }
 
