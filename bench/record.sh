@@ -272,7 +272,7 @@ syscall  raw_syscalls:sys_enter     getppid   0   99 0.55 -      "$prog/getppid"
 two-cpus raw_syscalls:sys_enter     getppid   0,1 99 -    -      "$prog/getppid" 150000 $cpu
 fault    exceptions:page_fault_user faults    0   99 -    -      "$prog/faults" 50000 $cpu
 tcp      net:*                      pingpong  0   99 -    -      "$prog/pingpong" 15000 $cpu tcp
-compile  sched:*,syscalls:*         cc|cc1|as 0   3  -    -      cd "$work" && "$measure" cc.cost taskset -c $cpu cc -c -D_GNU_SOURCE -I"$src" -I"$src/include" -I"$src/text" "$src"/text/*.c "$src"/events/filter*.c && cat cc.cost
+compile  sched:*,syscalls:*         cc|cc1|as 0   3  -    -      cd "$work" && "$measure" cc.cost taskset -c $cpu cc -c -D_GNU_SOURCE -I"$src" -I"$src/include" -I"$src/base" "$src"/base/*.c "$src"/events/filter*.c && cat cc.cost
 TABLE
 if [ ! -e "$work/load" ]; then
 	echo "bench: there is no workload '$BENCH_WORKLOADS'" >&2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* stackonce doctor: what this machine allows, refuses, why, and the remedy. */
-#include "cmd.h"
+#include "ui/ui.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 #include <bpf/libbpf.h>
 
 #include "log.h"
-#include "out.h"
-#include "record/feature_table.h"
-#include "record/tracefs.h"
+#include "record/kernel/feature_table.h"
+#include "record/kernel/tracefs.h"
+#include "ui/out.h"
 
 static const char help[] =
 	"Usage: stackonce doctor [--json]\n"

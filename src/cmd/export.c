@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Write a recording in another tool's form; a format is a row of the table and its function. */
-#include "cmd.h"
+#include "ui/ui.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include "cleanup.h"
 #include "export/fsmb.h"
 #include "log.h"
-#include "reading.h"
+#include "ui/reading.h"
 
 static const char help[] =
 	"Usage: stackonce export FORMAT [OPTIONS] [FILE] -o OUTPUT\n"

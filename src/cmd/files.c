@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The file map of a recording: which files user frames are in, and are they still the same here? */
-#include "reading.h"
+#include "ui/reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "frames.h"
 #include "log.h"
 #include "symbols/debug_file.h"
 #include "symbols/usyms.h"
+#include "ui/frames.h"
 
 /* clang-format off */
 static const char help[] =

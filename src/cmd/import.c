@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Make a recording of another tool's data; a format is a row of the table and its function. */
-#include "cmd.h"
+#include "ui/ui.h"
 
 #include <inttypes.h>
 #include <signal.h>

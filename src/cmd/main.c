@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of commands. */
-#include "cmd.h"
+#include "ui/ui.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The files that running programs execute, as file_map lines: no recording is needed. */
-#include "cmd.h"
+#include "ui/ui.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -17,10 +17,10 @@
 
 #include "cleanup.h"
 #include "file_hash.h"
-#include "frames.h"
 #include "log.h"
-#include "out.h"
 #include "symbols/usyms.h"
+#include "ui/frames.h"
+#include "ui/out.h"
 
 static const char help[] =
 	"Usage: stackonce maps [OPTIONS]\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The stack map of a recording. */
-#include "reading.h"
+#include "ui/reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "frames.h"
 #include "log.h"
+#include "ui/frames.h"
 
 /* clang-format off */
 static const char help[] =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Puts the symbols of user frames into a recording that does not have them. */
-#include "reading.h"
+#include "ui/reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "frames.h"
 #include "log.h"
 #include "output/output.h"
 #include "symbols/usyms.h"
-#include "trace/rewrite.h"
+#include "trace/write/rewrite.h"
+#include "ui/frames.h"
 
 static const char help[] =
 	"Usage: stackonce symbolize [OPTIONS] [FILE]\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "export/fsmb.h"
+#include "fsmb.h"
 
 #include <errno.h>
 #include <fcntl.h>

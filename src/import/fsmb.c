@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "import/fsmb.h"
+#include "fsmb.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,14 +9,14 @@
 #include "cleanup.h"
 #include "frame.h"
 #include "fsmb_format.h"
-#include "import/fsmb_map.h"
-#include "import/input.h"
-#include "import/kallsyms.h"
-#include "import/trace_events.h"
+#include "fsmb_map.h"
+#include "input.h"
+#include "kallsyms.h"
 #include "log.h"
 #include "output/output.h"
 #include "strbuf.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
+#include "trace_events.h"
 
 #define ROUND_BYTES (4u << 20) /* events of a round, as they wait in memory */
 #define COMMON_SIZE 8 /* common fields of a tracepoint's record */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "import/fsmb_map.h"
+#include "fsmb_map.h"
 
 #include <byteswap.h>
 #include <errno.h>

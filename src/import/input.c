@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "import/input.h"
+#include "input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "import/kallsyms.h"
+#include "kallsyms.h"
 
 #include <errno.h>
 #include <stdbool.h>

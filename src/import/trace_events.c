@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "import/trace_events.h"
+#include "trace_events.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "import/trace_text.h"
 #include "log.h"
+#include "trace_text.h"
 
 #define MAX_NAMES 65536 /* distinct event names in one text */
 #define NR_WAITING 4 /* task, softirq, hardirq, NMI: as deep as events can nest */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "import/trace_text.h"
+#include "trace_text.h"
 
 #include <string.h>
 

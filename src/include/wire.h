@@ -219,7 +219,7 @@ enum desc_flags {
 };
 
 /*
- * One field of a record made without the kernel's formatting, see src/record/nested_fields.c.  The task
+ * One field of a record made without the kernel's formatting, see src/record/kernel/nested_fields.c.  The task
  * is an argument of the tracepoint, or the current one.
  */
 enum wire_fill_kind {
@@ -243,7 +243,7 @@ struct wire_fill {
 #define WIRE_FILL_ARGS 4
 #define WIRE_MAX_FILLED 128 /* bytes of the fixed part of such a record; a power of two */
 
-/* Tracepoints made of function probes, see src/record/synthetic.c. */
+/* Tracepoints made of function probes, see src/record/select/synthetic.c. */
 enum wire_synthetic {
 	WIRE_SYNTHETIC_NONE = 0,
 	WIRE_RMAP_WALK = 1, /* its start and its end */

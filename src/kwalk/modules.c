@@ -11,7 +11,7 @@
 #include "cleanup.h"
 #include "kwalk_copy.h"
 #include "kwalk_copy.skel.h"
-#include "kwalk_internal.h"
+#include "kwalk_priv.h"
 #include "log.h"
 
 void module_tables__free(struct module_tables *t)

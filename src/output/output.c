@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "output/output.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "cleanup.h"
 #include "live.h"
 #include "log.h"
-#include "output/place.h"
+#include "place.h"
 #include "trace/stk.h"
 
 #define NAME_TRIES 100

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "output/place.h"
+#include "place.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,12 +9,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "drain.h"
-#include "programs.h"
+#include "stackonce-counters.h"
 #include "target.h"
 
 struct recorder_opts;
 struct stk_writer;
+
+struct backend_stats {
+	uint64_t events; /* handed to the writer */
+	uint64_t fullest; /* bytes found in the fullest ring by the last run */
+	uint64_t horizon; /* the last run left events from this time on; UINT64_MAX: none */
+	uint64_t unresolved; /* stack ids the map did not know: a fault of ours if not 0 */
+};
+
+struct backend_costs {
+	uint64_t load_ns, attach_ns;
+	uint64_t map_bytes; /* kernel memory of the maps, rings included */
+	uint64_t prog_bytes; /* of the programs' code */
+	uint32_t verified; /* instructions the verifier looked at */
+	bool irq_flag; /* this kernel tells whether interrupts are off */
+};
 
 struct backend {
 	const struct backend_ops *ops;
@@ -47,14 +61,14 @@ struct backend_ops {
 	 * was called since, too.
 	 */
 	int (*losses)(struct backend *b, bool counted);
-	void (*stats)(const struct backend *b, struct drain_stats *ret_stats);
+	void (*stats)(const struct backend *b, struct backend_stats *ret_stats);
 	void (*end_round)(struct backend *b);
 	/* Readable when there is something that does not wait for the next drain(); -1: never. */
 	int (*news_fd)(const struct backend *b);
 	int (*take_news)(struct backend *b);
 	/* All events are in the file: symbols, and what is to be said at the end. */
 	int (*finish)(struct backend *b);
-	void (*costs)(const struct backend *b, struct programs_costs *ret_costs);
+	void (*costs)(const struct backend *b, struct backend_costs *ret_costs);
 };
 
 extern const struct backend_ops backend_bpf;

@@ -11,18 +11,19 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-#include <bpf/libbpf.h>
 
+#include "backend.h"
 #include "cleanup.h"
 #include "clock.h"
-#include "event.h"
 #include "log.h"
-#include "recorder.h"
+#include "opts.h"
+#include "record/kernel/percpu.h"
+#include "record/kernel/task_list.h"
+#include "record/kernel/tracefs.h"
+#include "record/select/rec_event.h"
 #include "strbuf.h"
 #include "symbols/ksyms.h"
-#include "task_list.h"
-#include "trace/writer.h"
-#include "tracefs.h"
+#include "trace/write/writer.h"
 
 static int put(struct stk_writer *w, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -124,7 +125,7 @@ static int put_machine(struct stk_writer *w, struct ksyms *syms)
 	}
 	err = err ? err : put_hz(w);
 	err = err ? err : put_printk_formats(w);
-	err = err ? err : put(w, "cpus", "%d", libbpf_num_possible_cpus());
+	err = err ? err : put(w, "cpus", "%d", percpu__nr_cpus());
 	err = err ? err : put_file(w, "cpus.online", "/sys/devices/system/cpu/online");
 	err = err ? err :
 		    put_file(w, "sysctl.kernel.perf_event_max_stack",
@@ -143,11 +144,10 @@ static int put_machine(struct stk_writer *w, struct ksyms *syms)
 /* The recording's clock read beside the wall clock. */
 static int put_clock(struct stk_writer *w, const struct recorder_opts *opts)
 {
-	static const char *const names[] = { "mono", "boot", "tai" };
-	uint64_t ts = recorder_clock_ns(opts->clock), wall = clock_ns(CLOCK_REALTIME);
+	uint64_t ts = rec_clock__ns(opts->clock), wall = clock_ns(CLOCK_REALTIME);
 	int err;
 
-	err = put(w, "clock", "%s", names[opts->clock]);
+	err = put(w, "clock", "%s", rec_clock__name(opts->clock));
 	err = err ? err : put(w, "clock.ts", "%llu", (unsigned long long)ts);
 	err = err ? err : put(w, "clock.wall_ns", "%llu", (unsigned long long)wall);
 	return err;
@@ -220,7 +220,7 @@ static bool wants_tasks(const struct rec_events *l)
 
 int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when)
 {
-	uint64_t ts = recorder_clock_ns(opts->clock);
+	uint64_t ts = rec_clock__ns(opts->clock);
 	struct strbuf text = { 0 };
 	char key[32], value[32];
 	int err;
@@ -261,25 +261,7 @@ int meta__numbers(struct stk_writer *w, const struct meta_number *rows, size_t n
 	return err;
 }
 
-int meta__uncounted(struct stk_writer *w, const struct rec_events *l, const struct programs *p)
-{
-	struct strbuf text = { 0 };
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < l->nr; i++)
-		if (programs__counts_itself(p, i))
-			strbuf__printf(&text, "%s%s:%s", text.len ? ", " : "", l->v[i].system,
-				       l->v[i].name);
-	if (strbuf__failed(&text))
-		err = -ENOMEM;
-	else if (text.len)
-		err = stk_writer__meta(w, "events.uncounted", text.s);
-	strbuf__free(&text);
-	return err;
-}
-
-int meta__costs(struct stk_writer *w, const struct programs_costs *costs, uint64_t start_cpu_ns)
+int meta__costs(struct stk_writer *w, const struct backend_costs *costs, uint64_t start_cpu_ns)
 {
 	struct rusage ru;
 	int err;

@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 struct ksyms;
-struct programs;
-struct programs_costs;
+struct backend_costs;
 struct rec_events;
 struct recorder_opts;
 struct stk_writer;
@@ -27,9 +26,7 @@ int meta__numbers(struct stk_writer *w, const struct meta_number *rows, size_t n
 
 /* CPU time of this process, ns. */
 uint64_t meta__cpu_ns(void);
-/* Of these events it is not known whether the kernel dropped some. */
-int meta__uncounted(struct stk_writer *w, const struct rec_events *events, const struct programs *p);
 /* What the recording itself cost, so that people can decide whether it suits production. */
-int meta__costs(struct stk_writer *w, const struct programs_costs *costs, uint64_t start_cpu_ns);
+int meta__costs(struct stk_writer *w, const struct backend_costs *costs, uint64_t start_cpu_ns);
 
 #endif /* RECORD_META_H */

@@ -12,7 +12,7 @@
 #include "frame.h"
 #include "idmap.h"
 #include "symbols/ksyms.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 /* What is known of an address. */
 enum looked_up {

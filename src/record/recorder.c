@@ -14,15 +14,15 @@
 #include "backend.h"
 #include "cleanup.h"
 #include "clock.h"
-#include "event.h"
 #include "log.h"
 #include "losses.h"
 #include "meta.h"
 #include "output/output.h"
+#include "record/select/rec_event.h"
 #include "stop.h"
 #include "strbuf.h"
 #include "target.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define ROUND_NS 200000000ull /* events reach the file at least this often */
 #define ROUND_BYTES (8u << 20) /* or when so many wait */
@@ -44,13 +44,6 @@ struct recorder {
 	int nice; /* before the recording */
 	uint64_t start_cpu_ns; /* our CPU time until then */
 };
-
-uint64_t recorder_clock_ns(enum rec_clock clock)
-{
-	static const clockid_t ids[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI };
-
-	return clock_ns(ids[clock]);
-}
 
 /* The first signal waits for the writing to end, a second one for nothing. */
 static bool give_up(void *ctx)
@@ -189,17 +182,17 @@ static int take(struct recorder *r, bool ends, bool last)
 /* Empty the rings once; write out what has waited long enough. */
 static int turn(struct recorder *r, bool last)
 {
-	uint64_t start = recorder_clock_ns(r->opts->clock);
-	uint64_t now = recorder_clock_ns(REC_CLOCK_MONO);
+	uint64_t start = rec_clock__ns(r->opts->clock);
+	uint64_t now = rec_clock__ns(REC_CLOCK_MONO);
 	bool ends = last || now - r->round_start >= ROUND_NS ||
 		    stk_writer__pending(r->w) >= ROUND_BYTES;
-	struct drain_stats ds;
+	struct backend_stats ds;
 	int err = take(r, ends, last);
 
 	if (err || !ends)
 		return err;
 	r->ops->stats(r->backend, &ds);
-	now = recorder_clock_ns(REC_CLOCK_MONO);
+	now = rec_clock__ns(REC_CLOCK_MONO);
 	r->round_start = now;
 	err = stk_writer__end_round(r->w, MIN(start, ds.horizon), clock_ns(CLOCK_REALTIME));
 	r->ops->end_round(r->backend);
@@ -214,7 +207,7 @@ static int turn(struct recorder *r, bool last)
 
 static int sleep_us(struct recorder *r, unsigned int us)
 {
-	uint64_t now = recorder_clock_ns(REC_CLOCK_MONO), end = now + us * 1000ull;
+	uint64_t now = rec_clock__ns(REC_CLOCK_MONO), end = now + us * 1000ull;
 	struct pollfd news = { .fd = r->ops->news_fd(r->backend), .events = POLLIN };
 	int err = 0;
 
@@ -228,7 +221,7 @@ static int sleep_us(struct recorder *r, unsigned int us)
 		if (ppoll(&news, 1, &left, NULL) <= 0)
 			return 0;
 		err = r->ops->take_news(r->backend);
-		now = recorder_clock_ns(REC_CLOCK_MONO);
+		now = rec_clock__ns(REC_CLOCK_MONO);
 	}
 	return err;
 }
@@ -236,7 +229,7 @@ static int sleep_us(struct recorder *r, unsigned int us)
 /* Sleep less the fuller the rings were found. */
 static int nap(struct recorder *r, unsigned int *us)
 {
-	struct drain_stats ds;
+	struct backend_stats ds;
 	uint64_t size = r->ops->ring_size(r->backend);
 
 	r->ops->stats(r->backend, &ds);
@@ -267,9 +260,9 @@ static int loop(struct recorder *r)
 	int err = 0;
 
 	if (r->opts->duration_ns)
-		end = recorder_clock_ns(REC_CLOCK_MONO) + r->opts->duration_ns;
+		end = rec_clock__ns(REC_CLOCK_MONO) + r->opts->duration_ns;
 	while (!err && !target__ended(r->target) && !stopped(r) &&
-	       recorder_clock_ns(REC_CLOCK_MONO) < end) {
+	       rec_clock__ns(REC_CLOCK_MONO) < end) {
 		err = nap(r, &us);
 		if (!err)
 			err = turn(r, false);
@@ -321,7 +314,7 @@ static int record(struct recorder *r)
 	/* Rings must be emptied before they are full, whoever else wants the CPU. */
 	r->nice = getpriority(PRIO_PROCESS, 0);
 	setpriority(PRIO_PROCESS, 0, -20);
-	r->round_start = r->last_status = recorder_clock_ns(REC_CLOCK_MONO);
+	r->round_start = r->last_status = rec_clock__ns(REC_CLOCK_MONO);
 	r->start_cpu_ns = meta__cpu_ns();
 	err = start(r);
 	if (!err)
@@ -349,8 +342,8 @@ static void fill_result(struct recorder *r, struct recorder_result *res)
 
 static int finish(struct recorder *r)
 {
-	struct programs_costs costs;
-	struct drain_stats ds;
+	struct backend_costs costs;
+	struct backend_stats ds;
 	int err;
 
 	do {

@@ -21,7 +21,7 @@
 #include "cleanup.h"
 
 #if defined(__x86_64__)
-#include "amd64_calls.h"
+#include "arch_calls.h"
 #else
 #error "confine.c needs a header for this architecture"
 #endif

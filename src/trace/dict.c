@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* A set of byte strings, numbered from 0: open addressing, at most half full. */
-#include "trace/dict.h"
+#include "dict.h"
 
 #include "array.h"
 #include "seeded_hash.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "trace/wire.h"
+#include "bytes.h"
 
 struct dict_entry {
 	uint64_t hash;

@@ -3,7 +3,7 @@
  * The layout of a record from its format text.  Only "ID: N", "offset:N;" and "size:N;" matter
  * here: the file says where its columns lie, so the reader needs no format parser.
  */
-#include "trace/layout.h"
+#include "layout.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

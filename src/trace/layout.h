@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/stk.h"
+#include "stk.h"
 
 struct stk_column {
 	uint32_t offset, size;

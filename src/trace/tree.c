@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* Hash-consed caller tree. */
-#include "trace/tree.h"
+#include "tree.h"
 
 #include <errno.h>
 
+#include "bytes.h"
 #include "seeded_hash.h"
-#include "trace/wire.h"
 
 #ifdef STK_FUZZ
 #define TREE_MIN_SLOTS 16

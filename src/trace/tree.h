@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/budget.h"
+#include "budget.h"
 
 struct tree_node {
 	uint64_t frame;

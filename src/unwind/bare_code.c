@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/bare_code.h"
+#include "bare_code.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch_code.h"
+#include "arch_regs.h"
 #include "cleanup.h"
-#include "unwind/amd64.h"
-#include "unwind/amd64_code.h"
-#include "unwind/amd64_flow.h"
+#include "flow.h"
 
 #define MAX_WORK (16u << 20) /* bytes of code, again and again; musl's libc takes 3 MiB */
 #define FUNCTION_WORK 64 /* a function costs as much as so many bytes */

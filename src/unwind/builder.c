@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/builder.h"
+#include "builder.h"
 
 #include <errno.h>
 #include <stdlib.h>

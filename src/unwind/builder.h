@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind/rules.h"
-#include "unwind/unwind.h"
+#include "rules.h"
+#include "unwind.h"
 
 #define UNW_MAX_OFFSET (1ULL << 32) /* code beyond is not in the table */
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/cfi.h"
+#include "cfi.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "unwind/amd64.h"
+#include "arch_regs.h"
 
 #define MAX_CIE_WORK 4 /* times the section's size: sound ones need much less */
 #define MAX_AUGMENTATION 16

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind/builder.h"
-#include "unwind/cursor.h"
-#include "unwind/elf_image.h"
-#include "unwind/rules.h"
-#include "unwind/units.h"
+#include "builder.h"
+#include "cursor.h"
+#include "elf_image.h"
+#include "rules.h"
+#include "units.h"
 
 #define UNW_CIE_CACHE 16
 

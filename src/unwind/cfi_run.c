@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Call frame instructions (DWARF 5, 6.4.2, and GNU's). */
-#include "unwind/cfi.h"
+#include "cfi.h"
 
-#include "unwind/amd64.h"
-#include "unwind/expr.h"
+#include "arch_regs.h"
+#include "expr.h"
 
 #define MAX_REMEMBERED 16 /* compilers nest one or two */
 

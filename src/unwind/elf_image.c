@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/elf_image.h"
+#include "elf_image.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch_code.h"
 #include "cleanup.h"
-#include "unwind/amd64_code.h"
-#include "unwind/inflate.h"
+#include "inflate.h"
 
 #define MAX_RELA 4 /* sections of relocations */
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/expr.h"
+#include "expr.h"
 
 #include <string.h>
 
-#include "unwind/amd64.h"
-#include "unwind/cursor.h"
+#include "arch_regs.h"
+#include "cursor.h"
 
 enum {
 	OP_DEREF = 0x06,

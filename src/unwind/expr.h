@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/rules.h"
+#include "rules.h"
 
 /* The CFA; s->cfa is UNW_CFA_UNKNOWN where the expression has another form. */
 void unw_expr__cfa(const uint8_t *p, size_t len, struct unw_state *s);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/gopclntab.h"
+#include "gopclntab.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "arch_code.h"
+#include "arch_regs.h"
 #include "cleanup.h"
-#include "unwind/amd64.h"
-#include "unwind/amd64_code.h"
-#include "unwind/cursor.h"
-#include "unwind/units.h"
+#include "cursor.h"
+#include "units.h"
 
 #define HEADER_LEN 72
 #define HEADER_NR 8 /* number of functions; what follows depends on the version */

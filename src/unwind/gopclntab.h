@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind/builder.h"
-#include "unwind/elf_image.h"
+#include "builder.h"
+#include "elf_image.h"
 
 struct unw_go_layout;
 

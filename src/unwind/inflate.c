@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/inflate.h"
+#include "inflate.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <zstd.h>
 
 #include "cleanup.h"
-#include "unwind/elf_image.h"
+#include "elf_image.h"
 
 #define CH_ZSTD 2 /* ELFCOMPRESS_ZSTD, which older headers lack */
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/rules.h"
+#include "rules.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "unwind/amd64.h"
+#include "arch_regs.h"
 
 /* Where a signal frame keeps the stack pointer, from that in the code that it returns to. */
 #define SIGNAL_SP (UNW_SIGNAL_OFF + 8 * UNW_SIGNAL_SP)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind/table.h"
+#include "table.h"
 
 /* The registers whose places in the caller's frame are followed. */
 enum unw_of { UNW_OF_BX, UNW_OF_FP, UNW_OF_SP, UNW_OF_RA, UNW_NR_OF };

@@ -12,8 +12,8 @@
 #ifndef UNWIND_STEP_H
 #define UNWIND_STEP_H
 
-#include "unwind/table.h"
-#include "unwind/walk.h"
+#include "table.h"
+#include "walk.h"
 
 /* No frame is larger: what looks so is a stack gone wrong. */
 #define UNW_MAX_FRAME (64ull << 20)

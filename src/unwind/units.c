@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/units.h"
+#include "units.h"
 
 #include <errno.h>
 #include <stdbool.h>

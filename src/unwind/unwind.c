@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unwind/unwind.h"
+#include "unwind.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arch_code.h"
+#include "arch_regs.h"
+#include "bare_code.h"
+#include "builder.h"
+#include "cfi.h"
 #include "cleanup.h"
-#include "unwind/amd64.h"
-#include "unwind/amd64_code.h"
-#include "unwind/bare_code.h"
-#include "unwind/builder.h"
-#include "unwind/cfi.h"
-#include "unwind/elf_image.h"
-#include "unwind/gopclntab.h"
-#include "unwind/units.h"
+#include "elf_image.h"
+#include "gopclntab.h"
+#include "units.h"
 
 #define NONE (UNW_ESCAPE | UNW_NONE)
 /* Bytes from clone()'s system call to what the child does, which begins where no function does. */

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/table.h"
+#include "table.h"
 
 #define UNWIND_MAX_ROWS (64u << 20)
 

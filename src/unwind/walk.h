@@ -3,7 +3,7 @@
 #ifndef UNWIND_WALK_H
 #define UNWIND_WALK_H
 
-#include "unwind/amd64.h"
+#include "arch_regs.h"
 #include "wire.h"
 
 enum unw_flags {

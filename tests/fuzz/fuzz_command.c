@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "cmd.h"
+#include "ui/ui.h"
 #include "seal.h"
 
 #define UUID_AT 16

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/ftrace_match.h"
-#include "record/ftrace_page.h"
-#include "record/ftrace_stacks.h"
+#include "record/ftrace/ring/ftrace_match.h"
+#include "record/ftrace/ring/ftrace_page.h"
+#include "record/ftrace/ring/ftrace_stacks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "trace/stk.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 
 static inline void seal(uint8_t *data, size_t size)
 {

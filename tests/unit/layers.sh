@@ -1,201 +1,178 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Who may include whom (ARCHITECTURE.md, "Layers"): every #include in src/ must follow the table.
+# Who may include whom: every #include in src/ must follow the table in tests/unit/layers, which
+# ARCHITECTURE.md shows.
 #   layers.sh [SRC]        check that tree
+#   layers.sh --write      put the table into ARCHITECTURE.md
 #   layers.sh --self-test  plant violations in a copy and see each of them found
 set -u
 LC_ALL=C
 export LC_ALL
 
 here=$(cd "$(dirname "$0")" && pwd)
-src=$here/../../src
+root=$(cd "$here/../.." && pwd)
+table=$here/layers
 
-# ROOM: rooms it may include headers of (its own always); +LIB: system headers it may include.
-rules='
-include:
-text:     include
-events:   include text
-stackmap: include text +bpf
-kwalk:    include text stackmap +bpf
-trace:    include +zstd
-output:   include text trace
-symbols:  include text +elf
-unwind:   include text symbols +zstd
-bpf:      include stackmap kwalk events unwind +bpf
-record:   include text output events trace symbols stackmap kwalk unwind bpf +bpf
-analyze:  include text events
-export:   include text output
-import:   include text output trace
-cmd:      include text output events analyze export import
-'
-
-# FILE: rooms it may use beyond its own room's.  The reader is a library of its own: only the writer
-# logs through text.  The commands that read use nothing but the public header, and names.c to look
-# into files of this machine; only those that touch the running kernel see the recorder, and only
-# symbolize changes a recording.  The example of the stack map has a skeleton of its own.  The stack
-# map of a kernel is the same file for its import and while recording.
-exceptions='
-record/ftrace_ids.c: import
-trace/writer.c: text
-trace/writer_tables.c: text
-stackmap/example/stackcount.c: bpf
-kwalk/kwalk.c: bpf
-kwalk/modules.c: bpf
-kwalk/example/walkcost.c: bpf
-cmd/record.c: record symbols +bpf
-cmd/record.h: record
-cmd/record_options.c: record
-cmd/list.c: record
-cmd/list_presets.c: record
-cmd/latency_values.c: record
-cmd/names.c: symbols
-cmd/files.c: symbols
-cmd/maps.c: symbols
-cmd/symbolize.c: symbols trace
-cmd/doctor.c: record symbols +bpf
-'
-
-# The functions below leave their answer in a variable: a process for each of thousands of includes takes
-# many seconds.
-
-# allowed_to FILE ROOM: what the file may include, in $allowed.
-allowed_to()
-{
-	allowed="$2 $(printf '%s\n' "$rules" | sed -n "s/^$2://p") $(
-		printf '%s\n' "$exceptions" | sed -n "s,^$1:,,p")"
-}
-
-# may_include OTHER
-may_include()
-{
-	for word in $allowed; do
-		[ "$word" = "$1" ] && return 0
-	done
-	return 1
-}
-
-# room_of FILE HEADER: the room a quoted header lies in, as the compiler finds it, in $to.
-room_of()
-{
-	for dir in "${1%/*}" "$src/include" "$src/text" "$src"; do
-		[ -f "$dir/$2" ] || continue
-		path=$dir/$2
-		case $2 in
-		*..*) path=$(cd "${path%/*}" && pwd)/ ;;
-		esac
-		to=${path#"$src"/}
-		to=${to%%/*}
-		return
-	done
-	case $2 in
-	*.skel.h | vmlinux.h) to=bpf ;;	# made at build time
-	*/*) to=${2%%/*} ;;
-	*) to=generated ;;
-	esac
-}
-
-# lib_of HEADER: the library a system header belongs to, in $to; nothing for the C library and the kernel.
-lib_of()
-{
-	case $1 in
-	bpf/*) to=+bpf ;;
-	libelf.h | gelf.h | elfutils/* | dwarf.h | lzma.h | sha2.h | libiberty/*) to=+elf ;;
-	zstd*.h) to=+zstd ;;
-	event-parse.h | traceevent/* | tracefs*.h | json*/* | curl/*) to=+other ;;
-	*) to= ;;
-	esac
-}
-
-# check_tree [FILE...]: these files, or all of them
+# check_tree SRC
 check_tree()
 {
-	bad=0
-	checked=0
-	for file in ${*:-$(find "$src" -name '*.[ch]' | sort)}; do
-		room=${file#"$src"/}
-		room=${room%%/*}
-		if ! printf '%s\n' "$rules" | grep -q "^$room:"; then
-			echo "src/$room: a room that the table in layers.sh does not have"
-			bad=$((bad + 1))
-			continue
-		fi
-		allowed_to "${file#"$src"/}" "$room"
-		for name in $(sed -n 's/^[ \t]*#[ \t]*include[ \t]*\(["<][^">]*\)[">].*/\1/p' "$file"); do
-			checked=$((checked + 1))
-			case $name in
-			\"*) room_of "$file" "${name#\"}" ;;
-			*) lib_of "${name#<}" ;;
-			esac
-			[ -z "$to" ] || [ "$to" = generated ] && continue
-			if ! may_include "$to"; then
-				echo "${file#"$src"/}: $room may not include ${name#?} (of $to)"
-				bad=$((bad + 1))
-			fi
-		done
-	done
-	[ "$checked" -gt 0 ] || { echo "no includes found in $src"; return 1; }
-	echo "$checked includes checked, $bad against the layers"
-	[ "$bad" -eq 0 ]
+	# shellcheck disable=SC2046 # no name has blanks
+	awk -v src="$1" -f "$here/layers.awk" "$table" $(find "$1" -name '*.[ch]' | sort)
+}
+
+# The table as ARCHITECTURE.md shows it.
+markdown()
+{
+	# shellcheck disable=SC2016 # Markdown
+	echo '| folder of `src` | what it holds | may include, beside itself | libraries |'
+	echo '|---|---|---|---|'
+	awk -F ' *[|] *' 'NF == 4 && !/^#/ && $1 !~ /\.[ch]$/ {
+		gsub(/\+/, "", $3)
+		gsub(/ /, ", ", $2)
+		print "| `" $1 "` | " $4 " | " $2 " | " $3 " |"
+	}' "$table"
+}
+
+# document: ARCHITECTURE.md with that table between its marks
+document()
+{
+	markdown >"$1.table"
+	awk -v table="$1.table" '
+		/<!-- end of layers/ { skip = 0 }
+		!skip { print }
+		/<!-- layers:/ {
+			while ((getline line < table) > 0)
+				print line
+			skip = 1
+		}' "$root/ARCHITECTURE.md" >"$1"
+	rm -f "$1.table"
 }
 
 # Paths that ARCHITECTURE.md names must be there.
-check_paths()
+check_document()
 {
-	root=$(cd "$here/../.." && pwd)
-	missing=0
+	bad=0
+	# shellcheck disable=SC2016 # Markdown
 	for path in $(grep -oE '`(src|tests|man|docs|bench)/[^`*{ ]*`' "$root/ARCHITECTURE.md" | tr -d '`'); do
 		[ -e "$root/$path" ] || {
 			echo "ARCHITECTURE.md names $path, which is not there"
-			missing=1
+			bad=1
 		}
 	done
-	return "$missing"
+	new=$(mktemp) || return 1
+	document "$new"
+	cmp -s "$new" "$root/ARCHITECTURE.md" || {
+		echo "ARCHITECTURE.md does not show the table of tests/unit/layers: layers.sh --write"
+		bad=1
+	}
+	rm -f "$new"
+	return "$bad"
 }
 
-# plant FILE LINE: the copy with that line in that file must be refused.
+# plant FILE LINE PATTERN: the copy with that line in that file must be refused, and nothing else.
 plant()
 {
-	printf '%s\n' "$2" >> "$src/$1"
-	if out=$(check_tree "$src/$1"); then
+	rm -f "$tmp/kept"
+	[ ! -f "$copy/$1" ] || cp "$copy/$1" "$tmp/kept"
+	mkdir -p "$copy/$(dirname "$1")"
+	printf '%s\n' "$2" >>"$copy/$1"
+	if out=$(check_tree "$copy"); then
 		echo "FAIL: '$2' in $1 was not found"
 		failed=1
-	elif [ "$(printf '%s\n' "$out" | grep -c "^$1: ")" -ne 1 ]; then
+	elif [ "$(printf '%s\n' "$out" | grep -c ': ')" -gt 2 ] || ! printf '%s\n' "$out" | grep -q "$3"; then
 		echo "FAIL: '$2' in $1 is not what was reported:"
 		printf '%s\n' "$out"
 		failed=1
 	fi
-	sed -i '$d' "$src/$1"
+	rm -f "$copy/$1"
+	[ ! -f "$tmp/kept" ] || mv "$tmp/kept" "$copy/$1"
+	planted=$((planted + 1))
+}
+
+# plant_row OLD NEW PATTERN: the table with that replaced must be refused.
+plant_row()
+{
+	sed "s,$1,$2," "$here/layers" >"$tmp/layers"
+	cmp -s "$here/layers" "$tmp/layers" && echo "FAIL: no row '$1'" && failed=1
+	table=$tmp/layers
+	if out=$(check_tree "$copy") || ! printf '%s\n' "$out" | grep -q "$3"; then
+		echo "FAIL: the row '$2' was not found"
+		failed=1
+	fi
+	table=$here/layers
+	planted=$((planted + 1))
 }
 
 self_test()
 {
 	tmp=$(mktemp -d) || exit 1
 	trap 'rm -rf "$tmp"' EXIT
-	cp -r "$src" "$tmp/src"
-	src=$(cd "$tmp/src" && pwd)
+	cp -r "$root/src" "$tmp/src"
+	copy=$tmp/src
 	failed=0
-	check_tree >/dev/null || { check_tree; return 1; }
-	plant text/log.c '#include "events/format.h"'
-	plant trace/wire.c '#include <bpf/libbpf.h>'
-	plant trace/wire.c '#include "record/tracefs.h"'
-	plant trace/reader.c '#include "log.h"'
-	plant analyze/call_tree.c '#include "trace/tree.h"'
-	plant import/kallsyms.c '  #  include "../bpf/recorder.skel.h"'
-	plant export/fsmb.c '#include "trace/stk.h"'
-	plant cmd/out.c '#include "trace/reader.h"'
-	plant cmd/out.c '#include "record/tracefs.h"'
-	plant events/format.h '#include <gelf.h>'
-	[ "$failed" -eq 0 ] && echo "all planted violations found"
+	planted=0
+	check_tree "$copy" >/dev/null || { check_tree "$copy"; return 1; }
+
+	# a room that is not below
+	plant base/log.c '#include "events/format.h"' 'of events$'
+	plant trace/write/writer.c '#include "record/kernel/tracefs.h"' 'of record/kernel$'
+	plant analyze/durations.c '#include "trace/tree.h"' 'of trace$'
+	plant export/fsmb.c '#include "trace/stk.h"' 'of trace$'
+	plant ui/out.c '#include "trace/read/reader.h"' 'of trace/read$'
+	# a folder of the same room that is not below
+	plant record/select/syscall.c '#include "record/bpf/balance.h"' 'of record/bpf$'
+	plant record/kernel/grace.c '  #  include "record/select/synthetic.h"' 'of record/select$'
+	plant record/target.c '#include "record/ftrace/ring/ftrace_page.h"' 'of record/ftrace/ring$'
+	plant analyze/charge.h '#include "analyze/pairs/pairs.h"' 'of analyze/pairs$'
+	plant cmd/info/info.c '#include "../../cmd/script/script.h"' 'of cmd/script$'
+	# a library
+	plant events/format.h '#include <gelf.h>' 'of +elf$'
+	plant trace/bytes.c '#include <bpf/libbpf.h>' 'of +bpf$'
+	plant analyze/charge.h '#include <zstd.h>' 'of +zstd$'
+	plant ui/out.c '#include <curl/curl.h>' 'of +curl'
+	plant record/meta.c '#include <bpf/btf.h>' 'of +bpf$'
+	# what is private
+	plant analyze/waits/offcpu_sums.c '#include "analyze/pairs/pairs_priv.h"' 'of analyze/pairs$'
+	plant record/bpf/costs.c '#include "record/files/user_files_priv.h"' 'private to record/files$'
+	plant record/bpf/costs.c '#include "record/select/probe_priv.h"' 'private to record/select$'
+	plant record/ftrace/backend_ftrace.c '#include "trace/write/writer_priv.h"' 'private to trace/write$'
+	plant bpf/record.bpf.c '#include "events/filter_priv.h"' 'private to events$'
+	# what is not there, or made without being listed
+	plant base/log.c '#include "nowhere.h"' 'no header nowhere.h'
+	plant record/meta.c '#include "waits.h"' 'no header waits.h'
+	plant ui/out.c '#include "../include/nowhere.h"' 'no header'
+	plant bpf/record.bpf.c '#include "other.skel.h"' 'no header other.skel.h'
+	plant cmd/main.c '#include "generated.inc"' 'no header generated.inc'
+	# circles
+	plant_row '^base | include' 'base | include events' 'base names events'
+	plant_row '^record | include' 'record | record/bpf include' 'record names record/bpf'
+	plant_row '^events | base' 'events | ui base' 'events names ui'
+	plant_row '^trace | include' 'trace | trace/read include' 'trace names trace/read'
+	plant_row '^analyze | include' 'analyze | analyze/waits include' 'analyze names analyze/waits'
+	# names that are there already, folders that the table does not have
+	plant record/tree.c '// x' 'record has a unit tree, too'
+	plant symbols/fsmb.c '// x' 'has a unit fsmb, too'
+	plant cmd/list/record.h '/* x */' 'cmd/list has a unit record, too'
+	plant record/other/thing.c '// x' 'the table has no folder record/other'
+	plant stray.c '// x' 'the table has no folder'
+	# libstackonce
+	plant trace/tree.c '#include "log.h"' 'but logs'
+	plant trace/read/reader.c '#include "log.h"' 'but logs'
+	plant trace/read/merge.c 'x = printf("x");' 'but prints'
+	plant trace/dict.c '	exit(1);' 'but prints'
+	plant trace/tree.h '#include "cursor.h"' 'its licence is GPL-2.0-only'
+	[ "$failed" -eq 0 ] && echo "all $planted planted violations found"
 	return "$failed"
 }
 
 case ${1:-} in
---self-test)
-	src=$(cd "$src" && pwd)
-	self_test
+--self-test) self_test ;;
+--write)
+	document "$root/ARCHITECTURE.md.new" && cat "$root/ARCHITECTURE.md.new" >"$root/ARCHITECTURE.md"
+	rm -f "$root/ARCHITECTURE.md.new"
 	;;
-*)
-	src=$(cd "${1:-$src}" && pwd) || exit 1
-	check_tree && check_paths
+'')
+	check_tree "$root/src" && check_document
 	;;
+*) check_tree "$(cd "$1" && pwd)" ;;
 esac

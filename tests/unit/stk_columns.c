@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define EVENTS 4000
 #define FIXED 40

@@ -21,8 +21,8 @@
 #include "cleanup.h"
 #include "filter_same.h"
 #include "prog.h"
-#include "record/filter_features.h"
-#include "record/tracefs.h"
+#include "record/kernel/filter_features.h"
+#include "record/kernel/tracefs.h"
 
 #define FILTERED 10 /* instances beside the unfiltered one */
 #define PROBES 12 /* uprobe events: the same fields, other expressions */

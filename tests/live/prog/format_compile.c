@@ -5,7 +5,7 @@
  * Exit 1 when one is no format at all or more than MAX-FALLBACKS (100) fall back.
  */
 #include "events/format.h"
-#include "record/constants.h"
+#include "record/kernel/constants.h"
 #include "cleanup.h"
 
 #include <bpf/btf.h>

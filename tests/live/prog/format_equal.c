@@ -11,7 +11,7 @@
  * strings of many events.  Exit 1 on a mismatch.
  */
 #include "events/format.h"
-#include "record/constants.h"
+#include "record/kernel/constants.h"
 #include "cleanup.h"
 #include "strbuf.h"
 

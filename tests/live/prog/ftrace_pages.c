@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "prog.h"
-#include "record/ftrace_page.h"
-#include "record/ftrace_stacks.h"
-#include "record/tracefs.h"
+#include "record/ftrace/ring/ftrace_page.h"
+#include "record/ftrace/ring/ftrace_stacks.h"
+#include "record/kernel/tracefs.h"
 
 static void put_record(const char *cpu, uint64_t ts, const struct ftrace_record *r, size_t len)
 {

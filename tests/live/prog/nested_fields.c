@@ -9,8 +9,8 @@
 #include <bpf/bpf.h>
 
 #include "prog.h"
-#include "record/event.h"
-#include "record/nested_fields.h"
+#include "record/select/rec_event.h"
+#include "record/kernel/nested_fields.h"
 #include "wire.h"
 
 #include "nested_fields.h"

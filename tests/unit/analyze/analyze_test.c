@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/call_tree.h"
-#include "analyze/stack_counts.h"
+#include "analyze/stacks/call_tree.h"
+#include "analyze/stacks/stack_counts.h"
 #include "cleanup.h"
 #include "frame.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define EVENTS 20000
 #define STACKS 300

@@ -10,7 +10,7 @@
 #include <linux/futex.h>
 #include <string.h>
 
-#include "analyze/futex.h"
+#include "analyze/waits/futex.h"
 #include "waits_recording.h"
 
 #define A 0x1000

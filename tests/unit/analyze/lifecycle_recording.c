@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define MAX_TOLD 8192
 #define CLONE_THREAD_FLAG 0x10000

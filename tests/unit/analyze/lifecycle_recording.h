@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "analyze/lifecycle.h"
+#include "analyze/lifecycle/lifecycle.h"
 
 enum ev {
 	FORK,

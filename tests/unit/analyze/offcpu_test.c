@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "analyze/offcpu.h"
+#include "analyze/waits/offcpu.h"
 #include "waits_recording.h"
 
 struct answer {

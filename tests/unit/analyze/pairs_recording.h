@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "analyze/pairs.h"
-#include "trace/writer.h"
+#include "analyze/pairs/pairs.h"
+#include "trace/write/writer.h"
 
 enum { BEGIN, FINISH, OTHER, FORK, EXIT, EXEC, NR_TYPES };
 enum { HARDIRQ = 0x08, SOFTIRQ = 0x10 };

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/offcpu.h"
-#include "analyze/pairs.h"
+#include "analyze/waits/offcpu.h"
+#include "analyze/pairs/pairs.h"
 #include "cleanup.h"
 #include "trace/stk.h"
 #include "waits_recording.h"

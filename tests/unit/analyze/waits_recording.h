@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "stackonce.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 enum { FUTEX_IN, FUTEX_OUT, WAKING, SWITCH, WAKEUP_NEW, NR_TYPES };
 enum { HARDIRQ = 0x08 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../trace/old_file.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define COMMON                                                                         \
 	"format:\n"                                                                    \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define TEXT 0xffffffff81000000ULL
 #define US 1000ULL

@@ -31,7 +31,7 @@
 #include "frame.h"
 #include "latency_recording.h"
 #include "lifecycle_recording.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define COMMON                                                                         \
 	"format:\n"                                                                    \

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "cmd.h"
+#include "ui/ui.h"
 
 static void test_u64(void **state)
 {

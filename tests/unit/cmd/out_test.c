@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "out.h"
+#include "ui/out.h"
 
 static void assert_same(const char *s, size_t n)
 {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "frame.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define MAX_OFFSETS 32
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "record/balance.h"
+#include "record/bpf/balance.h"
 #include "stackonce-counters.h"
 
 #define NR_CPUS 2

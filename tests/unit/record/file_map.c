@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "../trace/written.h"
-#include "record/file_map.h"
-#include "record/jit_source.h"
-#include "record/seen_file.h"
+#include "record/files/file_map.h"
+#include "record/files/jit_source.h"
+#include "record/files/seen_file.h"
 
 #define EXT4 (8u << 20 | 1)
 #define BTRFS 44u

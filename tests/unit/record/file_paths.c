@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/file_paths.h"
+#include "record/files/file_paths.h"
 
 static const char host[] =
 	"22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"

@@ -20,7 +20,7 @@
 #include "../trace/written.h"
 #include "children.h"
 #include "frame.h"
-#include "record/files_internal.h"
+#include "record/files/user_files_priv.h"
 #include "symbols/usyms.h"
 
 #define MIB (1u << 20)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "record/ftrace_match.h"
+#include "record/ftrace/ring/ftrace_match.h"
 
 #define KERNEL FTRACE_MATCH_KERNEL
 #define USER FTRACE_MATCH_USER

@@ -16,8 +16,8 @@
 #include <inttypes.h>
 
 #include "cleanup.h"
-#include "record/ftrace_page.h"
-#include "record/ftrace_stacks.h"
+#include "record/ftrace/ring/ftrace_page.h"
+#include "record/ftrace/ring/ftrace_stacks.h"
 
 #define PAGE 4096
 #define HEAD 16 /* of a sub-buffer */

@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #include "cleanup.h"
-#include "record/ftrace_stacks.h"
+#include "record/ftrace/ring/ftrace_stacks.h"
 
 #define K(n) (0xffffffff81000000ULL + (n))
 

@@ -11,7 +11,7 @@
 #include <bpf/btf.h>
 
 #include "events/format.h"
-#include "record/nested_fields.h"
+#include "record/kernel/nested_fields.h"
 #include "wire.h"
 
 #define HEAD(name)                                                                     \

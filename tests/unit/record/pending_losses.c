@@ -20,8 +20,8 @@
 
 #include "cleanup.h"
 #include "bpf/loss.bpf.h"
-#include "record/pending_losses.h"
-#include "trace/writer.h"
+#include "record/bpf/pending_losses.h"
+#include "trace/write/writer.h"
 
 #define NR_EVENTS 2
 #define NR_CPUS 2

@@ -3,7 +3,7 @@
 #ifndef TESTS_RECORD_PROBE_CHECK_H
 #define TESTS_RECORD_PROBE_CHECK_H
 
-#include "record/probe.h"
+#include "record/select/probe.h"
 #include "events/format.h"
 
 struct ksyms;

@@ -15,7 +15,7 @@
 
 #include "../symbols/built.h"
 #include "probe_check.h"
-#include "record/probe_types.h"
+#include "record/select/probe_types.h"
 #include "symbols/ksyms.h"
 
 /* Names that every kernel has and lets be traced, as the running one may list what can be. */

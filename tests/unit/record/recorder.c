@@ -14,12 +14,12 @@
 
 #include "cleanup.h"
 #include "record/backend.h"
-#include "record/event.h"
+#include "record/select/rec_event.h"
 #include "record/recorder.h"
 #include "record/stop.h"
 #include "stackonce.h"
 #include "symbols/ksyms.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define EACH_TIME 10 /* events that the ring gives away */
 #define HELD 5 /* behind one that is not done, until the end */
@@ -127,9 +127,9 @@ static int made_up_losses(struct backend *b, bool counted)
 	return 0;
 }
 
-static void made_up_stats(const struct backend *b, struct drain_stats *ret_stats)
+static void made_up_stats(const struct backend *b, struct backend_stats *ret_stats)
 {
-	*ret_stats = (struct drain_stats){ .horizon = UINT64_MAX };
+	*ret_stats = (struct backend_stats){ .horizon = UINT64_MAX };
 }
 
 /* Until the file has been found with two different accountings, or much too late. */
@@ -149,7 +149,7 @@ static int made_up_news_fd(const struct backend *b)
 	return -1;
 }
 
-static void made_up_costs(const struct backend *b, struct programs_costs *ret_costs)
+static void made_up_costs(const struct backend *b, struct backend_costs *ret_costs)
 {
 	memset(ret_costs, 0, sizeof(*ret_costs));
 }

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "children.h"
-#include "record/seen_file.h"
-#include "record/snapshot.h"
+#include "record/files/seen_file.h"
+#include "record/files/snapshot.h"
 #include "symbols/usyms.h"
 
 static bool privileged;

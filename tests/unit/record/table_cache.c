@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "log.h"
-#include "record/table_cache.h"
+#include "record/files/table_cache.h"
 
 #define MIB (1u << 20)
 #define SECOND 1000000000ull

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../trace/gen.h"
-#include "record/tables.h"
+#include "record/files/table_slabs.h"
 #include "unwind/table.h"
 #include "wire.h"
 

@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
-#include "record/tracefs.h"
+#include "record/kernel/tracefs.h"
 
 static const char *listed;
 

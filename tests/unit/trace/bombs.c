@@ -11,7 +11,7 @@
 #include <zstd.h>
 
 #include "trace/stk.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 
 struct bomb {
 	struct wire_buf out;

@@ -17,7 +17,7 @@
 #include "frame.h"
 #include "gen.h"
 #include "trace/stk.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 
 /* ---- from a recording to one without compression -------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "frame.h"
 #include "gen.h"
 #include "trace/stk.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 
 #define NR_ROUNDS 4
 #define ROUND_EVENTS 30

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 /* A format with a string, integers of every size, a gap (offsets 29-31) and a dynamic string. */
 #define GEN_FORMAT_ALL                                                                 \

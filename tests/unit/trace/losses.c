@@ -12,7 +12,7 @@
 #include "gen.h"
 #include "stackonce.h"
 #include "trace/stk.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 
 #define NR_TYPES 4u
 #define NR_CPUS 3u

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "trace/stk.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 
 /* Turns a recording without losses into one of the version before; false: it could not be written. */
 static inline bool old_file__make(const char *path)

@@ -11,7 +11,7 @@
 
 #include "gen.h"
 #include "trace/stk.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 
 static struct stk_writer *begin(struct gen_file *f, unsigned int nr_cpus)
 {

@@ -7,7 +7,7 @@
 
 #include "file_hash.h"
 #include "trace/stk.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 #include "written.h"
 
 static void put_block(struct wire_buf *out, uint16_t type, const struct wire_buf *payload)

@@ -19,9 +19,9 @@
 #include "frame.h"
 #include "gen.h"
 #include "output/output.h"
-#include "trace/rewrite.h"
+#include "trace/write/rewrite.h"
 #include "trace/stk.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 
 #define NR_EVENTS 40
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "trace/arena.h"
+#include "trace/read/arena.h"
 #include "trace/dict.h"
 #include "trace/layout.h"
-#include "trace/wire.h"
+#include "trace/bytes.h"
 
 static void test_crc(void **state)
 {

@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #include "frames.h"
-#include "unwind/amd64.h"
+#include "arch_regs.h"
 
 /* One FDE of 64 bytes at 0x100 with these instructions, of a common CIE. */
 static void one(const uint8_t *insns, size_t len)

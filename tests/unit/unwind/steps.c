@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 
 #include "process.h"
-#include "unwind/amd64.h"
+#include "arch_regs.h"
 
 #define MAX_CALLS 1024
 #define MAX_FRAMES 64 /* checked */

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "call_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/charge.h"
+#include "seeded_hash.h"
+
+struct call_tree {
+	struct stk_reader *r;
+	struct charge charge;
+	uint64_t steps;
+	uint64_t seed; /* of the hash */
+	struct call_node *nodes; /* 0 is the root; a parent comes before its child */
+	uint32_t nr, max;
+	uint32_t *slots; /* (parent, key) -> node; 0: empty */
+	unsigned int bits;
+	struct call_node **children; /* all lists of children, one after the other */
+};
+
+int call_stack__add(struct call_stack *s, const struct stk_frame *frame, const char *inlined)
+{
+	unsigned int max = s->max ? 2 * s->max : 256;
+	struct call_frame *more;
+
+	if (s->nr == s->max) {
+		more = reallocarray(s->v, max, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->v = more;
+		s->max = max;
+	}
+	s->v[s->nr++] = (struct call_frame){ *frame, inlined };
+	return 0;
+}
+
+void call_stack__clear(struct call_stack *s)
+{
+	free(s->v);
+	memset(s, 0, sizeof(*s));
+}
+
+static struct call_key key_of(const struct call_frame *f)
+{
+	return (struct call_key){
+		.start = f->frame.sym ? f->frame.ip - f->frame.off : f->frame.ip,
+		.file = f->frame.file,
+		.inlined = f->inlined,
+	};
+}
+
+static bool same_key(const struct call_key *a, const struct call_key *b)
+{
+	return a->start == b->start && a->file == b->file && a->inlined == b->inlined;
+}
+
+static uint64_t hash_of(const struct call_tree *t, uint32_t parent, const struct call_key *key)
+{
+	uint64_t h = seeded_hash__u64(t->seed, t->seed, (uint64_t)parent << 32 | key->file);
+
+	h = seeded_hash__u64(t->seed, h, key->start);
+	return seeded_hash__u64(t->seed, h, (uintptr_t)key->inlined);
+}
+
+static int grow(struct call_tree *t)
+{
+	unsigned int bits = t->slots ? t->bits + 1 : 8;
+	uint32_t max = 1u << (bits - 1), mask = (1u << bits) - 1, i, at;
+	struct call_node *nodes;
+	uint32_t *slots;
+	int err;
+
+	if (bits > 31)
+		return -ENOMEM;
+	/* a node has a place among the children of another, too */
+	err = charge(&t->charge, t->r,
+		     max * (sizeof(*nodes) + sizeof(*t->children)) + (sizeof(*slots) << bits),
+		     t->steps);
+	if (err)
+		return err;
+	nodes = reallocarray(t->nodes, max, sizeof(*nodes));
+	if (!nodes)
+		return -ENOMEM;
+	t->nodes = nodes;
+	slots = calloc((size_t)mask + 1, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	for (i = 1; i < t->nr; i++) {
+		at = hash_of(t, nodes[i].parent, &nodes[i].key) >> (64 - bits);
+		while (slots[at])
+			at = (at + 1) & mask;
+		slots[at] = i;
+	}
+	free(t->slots);
+	t->slots = slots;
+	t->bits = bits;
+	t->max = max;
+	return 0;
+}
+
+static int child_of(struct call_tree *t, uint32_t parent, const struct call_frame *frame,
+		    uint32_t *ret_node)
+{
+	struct call_key key = key_of(frame);
+	uint32_t at, i;
+	int err = t->nr >= t->max ? grow(t) : 0;
+
+	if (err)
+		return err;
+	at = hash_of(t, parent, &key) >> (64 - t->bits);
+	while ((i = t->slots[at]) &&
+	       (t->nodes[i].parent != parent || !same_key(&t->nodes[i].key, &key)))
+		at = (at + 1) & ((1u << t->bits) - 1);
+	if (!i) {
+		i = t->nr++;
+		t->slots[at] = i;
+		memset(&t->nodes[i], 0, sizeof(t->nodes[i]));
+		t->nodes[i].frame = *frame;
+		t->nodes[i].parent = parent;
+		t->nodes[i].key = key;
+	}
+	t->nodes[i].frame.frame.guessed |= frame->frame.guessed;
+	*ret_node = i;
+	return 0;
+}
+
+static int add_stack(struct call_tree *t, const struct call_stack *stack, bool callers, uint64_t count)
+{
+	unsigned int nr = stack->nr, i;
+	uint32_t node = 0;
+	int err;
+
+	t->nodes[0].count += count;
+	for (i = 0; i < nr; i++) {
+		err = child_of(t, node, &stack->v[callers ? i : nr - 1 - i], &node);
+		if (err)
+			return err;
+		t->nodes[node].count += count;
+	}
+	t->nodes[node].self += count;
+	return 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct call_node *x = *(struct call_node *const *)a;
+	const struct call_node *y = *(struct call_node *const *)b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (x->key.start != y->key.start)
+		return x->key.start < y->key.start ? -1 : 1;
+	if (x->key.file != y->key.file)
+		return x->key.file < y->key.file ? -1 : 1;
+	return strcmp(x->key.inlined ?: "", y->key.inlined ?: "");
+}
+
+static int link_children(struct call_tree *t)
+{
+	struct call_node **next;
+	uint32_t i;
+
+	t->children = next = calloc(t->nr, sizeof(*t->children));
+	if (!next)
+		return -ENOMEM;
+	for (i = 1; i < t->nr; i++)
+		t->nodes[t->nodes[i].parent].nr_children++;
+	for (i = 0; i < t->nr; i++) {
+		t->nodes[i].children = next;
+		next += t->nodes[i].nr_children;
+		t->nodes[i].nr_children = 0;
+	}
+	for (i = 1; i < t->nr; i++) {
+		struct call_node *parent = &t->nodes[t->nodes[i].parent];
+
+		parent->children[parent->nr_children++] = &t->nodes[i];
+	}
+	for (i = 0; i < t->nr; i++)
+		qsort(t->nodes[i].children, t->nodes[i].nr_children, sizeof(*t->children), by_count);
+	return 0;
+}
+
+static int add_stacks(struct call_tree *t, const struct stack_group *group, bool callers,
+		      call_frames_fn frames, void *ctx)
+{
+	struct call_stack stack = { 0 };
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < group->nr_stacks && !err; i++) {
+		stack.nr = 0;
+		err = frames(ctx, &group->stacks[i], &stack);
+		if (!err)
+			err = add_stack(t, &stack, callers, group->stacks[i].count);
+		t->steps += stack.nr;
+		if (!err)
+			err = charge(&t->charge, t->r, t->charge.memory, t->steps);
+	}
+	call_stack__clear(&stack);
+	return err;
+}
+
+int call_tree__new(struct stk_reader *r, const struct stack_group *group, bool callers,
+		   call_frames_fn frames, void *ctx, struct call_tree **ret_tree)
+{
+	struct call_tree *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->r = r;
+	t->seed = seeded_hash__seed();
+	err = grow(t);
+	if (!err) {
+		memset(&t->nodes[0], 0, sizeof(t->nodes[0]));
+		t->nr = 1;
+		err = add_stacks(t, group, callers, frames, ctx);
+	}
+	if (!err)
+		err = link_children(t);
+	if (err) {
+		call_tree__free(t);
+		return err;
+	}
+	*ret_tree = t;
+	return 0;
+}
+
+void call_tree__free(struct call_tree *t)
+{
+	if (!t)
+		return;
+	charge(&t->charge, t->r, 0, t->charge.work);
+	free(t->nodes);
+	free(t->slots);
+	free(t->children);
+	free(t);
+}
+
+const struct call_node *call_tree__root(const struct call_tree *t)
+{
+	return &t->nodes[0];
+}

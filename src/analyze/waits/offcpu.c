@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Every task from the switch away from it to the switch back. */
+#include "offcpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "event_flags.h"
+#include "offcpu_priv.h"
+
+enum { PREV_PID, PREV_STATE, NEXT_PID };
+
+static const struct event_role roles[] = {
+	{ ROLE_SWITCH, "sched", "sched_switch", { "prev_pid", "prev_state", "next_pid" } },
+	{ ROLE_WAKING, "sched", "sched_waking", { "pid" } },
+	{ ROLE_NEW, "sched", "sched_wakeup_new", { "pid" } },
+};
+
+int offcpu_analysis__new(struct stk_reader *r, const struct offcpu_opts *opts,
+			 struct offcpu_analysis **ret_analysis)
+{
+	struct offcpu_analysis *a = calloc(1, sizeof(*a));
+	int err;
+
+	if (!a)
+		return -ENOMEM;
+	a->r = r;
+	a->opts = *opts;
+	offcpu_sums__init(a);
+	err = event_fields__new(roles, ARRAY_SIZE(roles), &a->fields);
+	if (err)
+		offcpu_analysis__free(a);
+	else
+		*ret_analysis = a;
+	return err;
+}
+
+void offcpu_analysis__free(struct offcpu_analysis *a)
+{
+	if (!a)
+		return;
+	event_fields__free(a->fields);
+	thread_map__clear(&a->off);
+	thread_map__clear(&a->members);
+	offcpu_sums__clear(a);
+	free(a);
+}
+
+/* ---- whose events these are ----------------------------------------------------------------- */
+
+static int add_member(struct offcpu_analysis *a, uint32_t tid)
+{
+	/* the map owns its values: one byte each */
+	void *value = thread_map__find(&a->members, tid) ? NULL : malloc(1);
+
+	if (thread_map__find(&a->members, tid))
+		return 0;
+	if (!value || thread_map__put(&a->members, tid, value)) {
+		free(value);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Of a recording of some tasks: the switches from and to these are all there, while those of others
+ * are there only where they meet them, and would make pairs that are none.
+ */
+static int read_target(struct offcpu_analysis *a)
+{
+	const char *at = stk_reader__meta(a->r, "target");
+	unsigned long pid;
+	char *end;
+	int err = 0;
+
+	a->chosen = at && strcmp(at, "all");
+	while (a->chosen && *at && !err) {
+		pid = strtoul(at, &end, 10);
+		if (end == at)
+			break;
+		err = add_member(a, (uint32_t)pid);
+		at = *end == ',' ? end + 1 : end;
+	}
+	a->target_read = true;
+	return err;
+}
+
+static bool is_member(const struct offcpu_analysis *a, uint32_t tid)
+{
+	return !a->chosen || thread_map__find(&a->members, tid);
+}
+
+/* The task that an event runs in: a thread of a member is one. */
+static int know_task(struct offcpu_analysis *a, const struct stk_event *e)
+{
+	if (!a->chosen || is_member(a, stk_event__tid(e)) || !is_member(a, stk_event__pid(e)))
+		return 0;
+	return add_member(a, stk_event__tid(e));
+}
+
+/* Whether another switch may have been between the two that an interval ends with. */
+static bool may_miss(struct offcpu_analysis *a, uint64_t from, uint64_t to)
+{
+	const struct event_question q = { ROLE_SWITCH, ROLE_SWITCH, true, from, to };
+
+	return event_fields__may_miss(a->fields, a->r, &q);
+}
+
+bool offcpu_off__is_selected(const struct offcpu_analysis *a, const struct offcpu_off *off)
+{
+	return !a->opts.select ||
+	       a->opts.select(a->opts.ctx, &off->task, off->ts, off->cpu, off->state);
+}
+
+/* The task that does not run, or NULL. */
+static struct offcpu_off *find_off(const struct offcpu_analysis *a, uint32_t tid)
+{
+	struct offcpu_off *off = thread_map__find(&a->off, tid);
+
+	return off && !off->ended ? off : NULL;
+}
+
+static int begin(struct offcpu_analysis *a, const struct offcpu_off *off)
+{
+	struct offcpu_off *room = thread_map__find(&a->off, off->task.tid);
+
+	if (!room) {
+		room = malloc(sizeof(*room));
+		if (!room || thread_map__put(&a->off, off->task.tid, room)) {
+			free(room);
+			return -ENOMEM;
+		}
+	}
+	*room = *off;
+	return 0;
+}
+
+/* ---- switches ------------------------------------------------------------------------------- */
+
+static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
+		    const struct stk_event *e)
+{
+	struct offcpu_off off = { .task = wait_task__of(e),
+				  .ts = stk_event__ts(e),
+				  .cpu = stk_event__cpu(e),
+				  .kstack = stk_event__kstack(e),
+				  .ustack = stk_event__ustack(e) };
+	struct offcpu_off *old = find_off(a, off.task.tid);
+	uint64_t state;
+
+	if (old) {
+		a->sums.no_return += offcpu_off__is_selected(a, old);
+		old->ended = true;
+	}
+	if (!is_member(a, off.task.tid)) {
+		a->sums.others++;
+		return 0;
+	}
+	if (!event_fields__u64(known->fields[PREV_STATE], e, &state)) {
+		a->sums.no_fields++;
+		return 0;
+	}
+	off.state = switch_states__of(&a->states, known->format, known->fields[PREV_STATE], state);
+	if (off.state == SWITCH_DEAD) {
+		free(thread_map__remove(&a->members, off.task.tid));
+		free(thread_map__remove(&a->off, off.task.tid));
+	}
+	if (off.state == SWITCH_DEAD || off.state == SWITCH_UNKNOWN) {
+		a->sums.dead += off.state == SWITCH_DEAD;
+		a->sums.unknown += off.state == SWITCH_UNKNOWN;
+		return 0;
+	}
+	return begin(a, &off);
+}
+
+static int count(struct offcpu_analysis *a, const struct offcpu_off *off, uint64_t ts)
+{
+	if (!offcpu_off__is_selected(a, off))
+		return 0;
+	if (may_miss(a, off->ts, ts)) {
+		a->sums.gaps++;
+		return 0;
+	}
+	if (ts < off->ts || ts - off->ts < a->opts.min) {
+		a->sums.too_short++;
+		return 0;
+	}
+	return offcpu_sums__add(a, off, ts);
+}
+
+static int on_return(struct offcpu_analysis *a, uint32_t tid, uint64_t ts)
+{
+	struct offcpu_off *off = find_off(a, tid);
+
+	if (!off) {
+		a->sums.before += is_member(a, tid);
+		return 0;
+	}
+	off->ended = true;
+	return count(a, off, ts);
+}
+
+static int on_switch(struct offcpu_analysis *a, const struct event_known *known,
+		     const struct stk_event *e)
+{
+	uint64_t next = 0;
+	int err = 0;
+
+	if (stk_event__tid(e))
+		err = on_leave(a, known, e);
+	if (err || !event_fields__u64(known->fields[NEXT_PID], e, &next))
+		return err;
+	return (uint32_t)next ? on_return(a, (uint32_t)next, stk_event__ts(e)) : 0;
+}
+
+/* ---- wakes ---------------------------------------------------------------------------------- */
+
+static void woken_by(struct offcpu_off *off, const struct stk_event *e)
+{
+	off->woken = true;
+	off->woken_at = stk_event__ts(e);
+	off->waker_kstack = stk_event__kstack(e);
+	off->interrupt = stk_event__flags(e) & EVENT_FLAG_INTERRUPT;
+	/* whom an interrupt found is chance */
+	if (off->interrupt)
+		return;
+	off->waker = wait_task__of(e);
+	off->waker_ustack = stk_event__ustack(e);
+}
+
+static int on_new(struct offcpu_analysis *a, uint32_t tid, const struct stk_event *e)
+{
+	/* It is the copy of the one that made it, until it does something else. */
+	struct offcpu_off off = { .task = { .tid = tid, .comm = stk_event__comm(e) },
+				  .state = SWITCH_NEW,
+				  .ts = stk_event__ts(e),
+				  .cpu = stk_event__cpu(e) };
+
+	int err = a->chosen ? add_member(a, tid) : 0;
+
+	woken_by(&off, e);
+	return err ?: begin(a, &off);
+}
+
+static int on_wake(struct offcpu_analysis *a, const struct event_known *known,
+		   const struct stk_event *e)
+{
+	struct offcpu_off *off;
+	uint64_t tid;
+
+	if (!event_fields__u64(known->fields[0], e, &tid)) {
+		a->sums.no_fields++;
+		return 0;
+	}
+	if (known->role == ROLE_NEW)
+		return on_new(a, (uint32_t)tid, e);
+	off = find_off(a, (uint32_t)tid);
+	/* One that can run has no need of it; it was off the run queue only in name. */
+	if (off && !off->woken && off->state != SWITCH_PREEMPTED)
+		woken_by(off, e);
+	return 0;
+}
+
+/* What the answer needs, at the end, is as much again at most. */
+static int charge_all(struct offcpu_analysis *a)
+{
+	uint64_t memory = key_table__memory(&a->groups) + key_table__memory(&a->stacks) +
+			  key_table__memory(&a->comms) + thread_map__memory(&a->members, 1) +
+			  thread_map__memory(&a->off, sizeof(struct offcpu_off));
+
+	return charge(&a->charge, a->r, memory, 0);
+}
+
+int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e)
+{
+	const struct event_known *known;
+	int err;
+
+	known = event_fields__of(a->fields, stk_event__type(e));
+	if (!known)
+		return -ENOMEM;
+	wait_times__add(&a->sums.first, &a->sums.last, e);
+	if (!known->role)
+		return 0;
+	err = a->target_read ? 0 : read_target(a);
+	if (!err)
+		err = know_task(a, e);
+	if (err)
+		return err;
+	err = known->role == ROLE_SWITCH ? on_switch(a, known, e) : on_wake(a, known, e);
+	return err || !charge__is_due(&a->charge) ? err : charge_all(a);
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Time between pairs of events. */
+#include "latency.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "ui/flames.h"
+
+#define ROLE_KNOWN 0x80
+
+/* clang-format off */
+static const char help[] =
+	"Usage: stackonce latency --start EVENT --end EVENT [OPTIONS] [FILE]\n"
+	"       stackonce latency --preset NAME [OPTIONS] [FILE]\n"
+	"Measures the time between pairs of events: how long, how often, the slowest with\n"
+	"the stacks of both ends.  What could not be paired is counted.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"      --start GLOB     events that begin something, several with commas\n"
+	"      --end GLOB       events that end it\n"
+	"      --preset NAME    what 'stackonce record --preset NAME' was recorded for,\n"
+	"                       see 'list --presets'; the other options override it\n"
+	"      --match LIST     fields that are equal in start and end: dev,sector or\n"
+	"                       pid=next_pid (default tid,context: pairs of one thread)\n"
+	"      --start-if COND  FIELD=VALUE or FIELD&MASK=VALUE: what begins something,\n"
+	"                       of the events that have the field\n"
+	"      --single         starts do not nest: another one replaces the last\n"
+	"      --by LIST        a group for each value of these fields of the start, or\n"
+	"                       else the end; also comm,pid,tid,cpu,event,context\n"
+	"      --groups N       histograms of N groups, 0: all (default 10)\n"
+	"      --top N          the N slowest pairs of a group (default 5)\n"
+	"      --linear         histograms in equal parts, not in powers of two\n"
+	"      --stacks         full stacks of both ends\n"
+	"      --flamegraph OUT.svg  a flame graph of the starts' stacks, by time\n"
+	"      --force          even where OUT.svg is a recording\n"
+	"      --stack-of WHICH stacks of start or end for that (default start)\n"
+	"      --time A,B       pairs that start between these times, in seconds;\n"
+	"                       either may be left out: 12.5, or ,13\n"
+	"      --event GLOB     pairs that start with these events\n"
+	"      --pid LIST       pairs that these processes or threads start\n"
+	"      --tid LIST       pairs that these threads start\n"
+	"      --comm GLOB      pairs that tasks of this name start\n"
+	"      --cpu LIST       pairs that start on these CPUs: 0-3,8\n"
+	NAMES_HELP
+	"      --json           one JSON object per group, slowest pair and open start,\n"
+	"                       and at last the accounting\n"
+	"  -h, --help           this text\n";
+/* clang-format on */
+
+enum {
+	OPT_START = OPT_OWN,
+	OPT_END,
+	OPT_PRESET,
+	OPT_MATCH,
+	OPT_START_IF,
+	OPT_SINGLE,
+	OPT_BY,
+	OPT_GROUPS,
+	OPT_TOP,
+	OPT_LINEAR,
+	OPT_STACKS,
+	OPT_STACK_OF
+};
+
+static const struct option longopts[] = {
+	READING_OPTIONS,
+	SELECT_OPTIONS,
+	NAMES_OPTIONS,
+	{ "start", required_argument, NULL, OPT_START },
+	{ "end", required_argument, NULL, OPT_END },
+	{ "preset", required_argument, NULL, OPT_PRESET },
+	{ "match", required_argument, NULL, OPT_MATCH },
+	{ "start-if", required_argument, NULL, OPT_START_IF },
+	{ "single", no_argument, NULL, OPT_SINGLE },
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "groups", required_argument, NULL, OPT_GROUPS },
+	{ "top", required_argument, NULL, OPT_TOP },
+	{ "linear", no_argument, NULL, OPT_LINEAR },
+	{ "stacks", no_argument, NULL, OPT_STACKS },
+	FLAMEGRAPH_OPTIONS,
+	{ "stack-of", required_argument, NULL, OPT_STACK_OF },
+	{ 0 },
+};
+
+#define MAX_TOP 1000 /* pairs kept for each group */
+
+static void latency__free(struct latency *l)
+{
+	pairs__free(l->pairs);
+	latency__free_values(l);
+	free(l->roles);
+	reading__free(&l->rd);
+}
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+static int take_preset(struct latency *l, const char *name)
+{
+	l->preset = preset__find(name);
+	if (!l->preset)
+		return cmd__usage_error(l->rd.command,
+					"there is no preset '%s', see 'stackonce list --presets'",
+					name);
+	if (!l->preset->start)
+		return cmd__usage_error(l->rd.command, "preset '%s' is for 'stackonce %s'", name,
+					l->preset->answer);
+	return CMD_OK;
+}
+
+/* The command's own options but those with a number; CMD_USAGE after a message. */
+static int take_option(void *ctx, int c, const char *arg)
+{
+	static const char *const ends[] = { "start", "end" };
+	struct latency *l = ctx;
+	unsigned int end;
+	int code;
+
+	switch (c) {
+	case OPT_START:
+		l->start = arg;
+		return CMD_OK;
+	case OPT_END:
+		l->end = arg;
+		return CMD_OK;
+	case OPT_PRESET:
+		return take_preset(l, arg);
+	case OPT_MATCH:
+		l->match = arg;
+		return CMD_OK;
+	case OPT_START_IF:
+		l->start_if = arg;
+		return CMD_OK;
+	case OPT_SINGLE:
+		l->single = true;
+		return CMD_OK;
+	case OPT_BY:
+		l->by = arg;
+		return CMD_OK;
+	case OPT_LINEAR:
+		l->linear = true;
+		return CMD_OK;
+	case OPT_STACKS:
+		l->stacks = true;
+		return CMD_OK;
+	case OPT_STACK_OF:
+		code = cmd__one_of(l->rd.command, "--stack-of", arg, ends, ARRAY_SIZE(ends), &end);
+		l->of_end = !code && end;
+		return code;
+	case OPT_GROUPS:
+		return cmd__number(l->rd.command, "--groups", arg, 0, UINT32_MAX, &l->shown);
+	case OPT_TOP:
+		if (parse__u64(arg, 0, MAX_TOP, &l->top))
+			return cmd__usage_error(l->rd.command,
+						"--top wants a number of at most %u: '%s'", MAX_TOP,
+						arg);
+		return CMD_OK;
+	default:
+		return reading__option(&l->rd, c, arg);
+	}
+}
+
+/* What a preset says is what the command line does not. */
+static int complete(struct latency *l)
+{
+	const char *why;
+
+	if (l->preset) {
+		l->start = l->start ?: l->preset->start;
+		l->end = l->end ?: l->preset->end;
+		l->match = l->match ?: l->preset->match;
+		l->by = l->by ?: l->preset->by;
+		l->start_if = l->start_if ?: l->preset->start_if;
+		l->single = l->single || l->preset->single;
+	}
+	if (!l->start || !l->end)
+		return cmd__usage_error(l->rd.command, "--start and --end are needed, or --preset");
+	why = pairs__check(l->match, l->by, l->start_if);
+	return why ? cmd__usage_error(l->rd.command, "%s", why) : CMD_OK;
+}
+
+static int parse_options(struct latency *l, int argc, char **argv)
+{
+	int code = reading__options(&l->rd, argc, argv, "i:h", longopts, take_option, l);
+
+	if (code || l->rd.help)
+		return code;
+	return complete(l) ?: reading__file(&l->rd, argc, argv);
+}
+
+/* ---- what pairs asks -------------------------------------------------------------------------- */
+
+static unsigned int role_of(void *ctx, const struct stk_event_type *t)
+{
+	unsigned int i = stk_event_type__index(t);
+	struct latency *l = ctx;
+	uint8_t role, *more;
+
+	if (i < l->nr_roles && l->roles[i])
+		return l->roles[i] & ~ROLE_KNOWN;
+	role = ROLE_KNOWN | (event__matches(l->start, t) ? PAIRS_START : 0) |
+	       (event__matches(l->end, t) ? PAIRS_END : 0);
+	if (i >= l->nr_roles) {
+		more = realloc(l->roles, i + 64);
+		if (!more)
+			return role & ~ROLE_KNOWN;
+		memset(more + l->nr_roles, 0, i + 64 - l->nr_roles);
+		l->roles = more;
+		l->nr_roles = i + 64;
+	}
+	l->roles[i] = role;
+	return role & ~ROLE_KNOWN;
+}
+
+static bool is_selected(void *ctx, const struct stk_event *e)
+{
+	struct latency *l = ctx;
+
+	return reading__selected(&l->rd, e);
+}
+
+/* ---- the run ---------------------------------------------------------------------------------- */
+
+/* A recording without such events was made for another question. */
+static int check_types(struct latency *l)
+{
+	const struct {
+		unsigned int role;
+		const char *globs, *what;
+	} rows[] = { { PAIRS_START, l->start, "start" }, { PAIRS_END, l->end, "end" } };
+	unsigned int i, k, nr = stk_reader__nr_types(l->rd.reader);
+
+	for (k = 0; k < ARRAY_SIZE(rows); k++) {
+		for (i = 0; i < nr; i++)
+			if (role_of(l, stk_reader__type(l->rd.reader, i)) & rows[k].role)
+				break;
+		if (i < nr)
+			continue;
+		log_err(0, "'%s' has no events '%s' to %s with%s%s", l->rd.path, rows[k].globs,
+			rows[k].what, l->preset ? ": record with --preset " : "",
+			l->preset ? l->preset->name : "");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+static int pair_event(struct latency *l, const struct stk_event *e)
+{
+	int err = pairs__add(l->pairs, l->rd.reader, e);
+
+	if (err || !charge__is_due(&l->charge))
+		return err;
+	return charge(&l->charge, l->rd.reader, pairs__memory(l->pairs), 0);
+}
+
+static int read_pairs(struct latency *l)
+{
+	const struct pairs_opts opts = {
+		.role = role_of,
+		.selected = l->rd.sel.any ? is_selected : NULL,
+		.describe = latency__describe,
+		.ctx = l,
+		.match = l->match,
+		.by = l->by,
+		.start_if = l->start_if,
+		.single = l->single,
+		.top = l->top,
+		.weigh = !l->rd.flamegraph ? PAIRS_NO_STACKS :
+			 l->of_end	   ? PAIRS_END_STACKS :
+					     PAIRS_START_STACKS,
+	};
+	const struct stk_event *e;
+	int err;
+
+	err = pairs__new(&opts, &l->pairs);
+	while (!err && reading__next(&l->rd, &l->out, NULL, NULL, &e))
+		err = pair_event(l, e);
+	if (!err)
+		err = check_types(l);
+	if (!err)
+		err = pairs__finish(l->pairs, l->rd.reader, &l->res);
+	if (err && err != -ENOENT)
+		log_err(err, "pair the events");
+	return err;
+}
+
+static int put_flamegraph(struct latency *l)
+{
+	_cleanup_(flamegraph__freep) struct flamegraph *flames = NULL;
+	_cleanup_(strbuf__free) struct strbuf name = { 0 }, subtitle = { 0 };
+	bool has_groups = pairs__nr_by(l->pairs);
+	struct flame_text text = { .unit = "ns" };
+	struct pairs_weight w;
+	size_t i;
+	int err;
+
+	err = flamegraph__new(&flames);
+	for (i = 0; i < pairs__nr_weights(l->pairs) && !err; i++) {
+		pairs__weight(l->pairs, i, &w);
+		strbuf__reset(&name);
+		if (has_groups)
+			latency__group_name(l, w.group, &name);
+		err = flames__add(flames, l->rd.reader, &l->rd.names, has_groups ? name.s : NULL,
+				  w.kstack, w.ustack, w.ns);
+	}
+	if (err) {
+		log_err(err, "the flame graph");
+		return CMD_FAILURE;
+	}
+	strbuf__printf(&subtitle, "from %s to %s, stacks of the %s", l->start, l->end,
+		       l->of_end ? "end" : "start");
+	text.title = "Latency";
+	text.subtitle = subtitle.s;
+	return flames__write(flames, &l->rd, &text);
+}
+
+static int run(struct latency *l)
+{
+	int code = CMD_OK, err;
+
+	out__open(&l->out, true);
+	err = read_pairs(l);
+	if (err)
+		return out__close(&l->out, CMD_FAILURE);
+	/* The picture may have standard output for itself. */
+	if (l->rd.flamegraph && !strcmp(l->rd.flamegraph, "-"))
+		;
+	else if (l->rd.json)
+		latency__put_json(l);
+	else
+		latency__put_text(l);
+	if (l->rd.flamegraph)
+		code = put_flamegraph(l);
+	return out__close(&l->out, code ?: reading__finish(&l->rd));
+}
+
+int cmd_latency(int argc, char **argv)
+{
+	_cleanup_(latency__free) struct latency l = {
+		.rd.command = argv[0], .rd.every = true, .top = 5, .shown = 10
+	};
+	int code;
+
+	code = parse_options(&l, argc, argv);
+	if (code)
+		return code;
+	if (l.rd.help)
+		return cmd__print(help);
+	code = reading__open(&l.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	if (code)
+		return code;
+	latency__start_values(&l);
+	return run(&l);
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Latencies for people: a table of the groups, then each with its histogram and slowest pairs. */
+#include "latency.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "cleanup.h"
+#include "ui/frames.h"
+
+#define LINEAR_BINS 16
+#define MIN_WIDTH 60
+#define MAX_WIDTH 160
+
+/* ---- numbers ---------------------------------------------------------------------------------- */
+
+/* "12.3 ms": three digits and a unit in nine columns. */
+static void put_ns(struct strbuf *b, unsigned __int128 ns)
+{
+	static const struct {
+		uint64_t one;
+		const char *unit;
+	} units[] = { { 1000000000, "s " }, { 1000000, "ms" }, { 1000, "us" } };
+	double v;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
+		v = (double)ns / units[i].one;
+		/* 999.6 us would round to 1000 us */
+		if (v >= 0.9995) {
+			strbuf__printf(b, "%6.*f %s",
+				       v < 9.995 ? 2 :
+				       v < 99.95 ? 1 :
+						   0,
+				       v, units[i].unit);
+			return;
+		}
+	}
+	strbuf__printf(b, "%6u ns", (unsigned int)ns);
+}
+
+/* The same without blanks around it. */
+static void put_ns_bare(struct strbuf *b, unsigned __int128 ns)
+{
+	_cleanup_(strbuf__free) struct strbuf text = { 0 };
+	const char *s;
+
+	put_ns(&text, ns);
+	if (!text.s)
+		return;
+	s = text.s + strspn(text.s, " ");
+	while (text.len && text.s[text.len - 1] == ' ')
+		text.s[--text.len] = '\0';
+	strbuf__puts(b, s);
+}
+
+/* ---- the table -------------------------------------------------------------------------------- */
+
+static void put_row(struct latency *l, const struct pairs_group *g)
+{
+	static const unsigned int per_mille[] = { 500, 900, 990, 999 };
+	const struct durations *d = &g->durations;
+	struct strbuf *b = &l->out.b;
+	size_t i;
+
+	out__number(b, d->count, 11);
+	strbuf__putc(b, ' ');
+	put_ns(b, d->sum);
+	strbuf__putc(b, ' ');
+	put_ns(b, d->min);
+	strbuf__putc(b, ' ');
+	put_ns(b, latency__mean(d));
+	for (i = 0; i < ARRAY_SIZE(per_mille); i++) {
+		strbuf__putc(b, ' ');
+		put_ns(b, durations__percentile(d, per_mille[i]));
+	}
+	strbuf__putc(b, ' ');
+	put_ns(b, d->max);
+	strbuf__puts(b, "  ");
+	latency__group_name(l, g, b);
+	strbuf__putc(b, '\n');
+}
+
+static void put_table(struct latency *l)
+{
+	struct strbuf *b = &l->out.b;
+	bool exact = true;
+	unsigned int i;
+
+	strbuf__puts(b, out__colour(&l->out, OUT_HEAD));
+	strbuf__puts(b, "      count       sum       min      mean    median       p90       p99"
+			"     p99.9       max  group\n");
+	strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
+	for (i = 0; i < l->res.nr_groups && !out__drain(&l->out); i++) {
+		put_row(l, l->res.groups[i]);
+		exact = exact && durations__is_exact(&l->res.groups[i]->durations);
+	}
+	strbuf__puts(b, "All percentiles are exact");
+	if (!exact) {
+		strbuf__puts(b, " in groups of up to ");
+		out__number(b, DURATIONS_EXACT, 0);
+		strbuf__printf(b, ", in larger ones at most 1/%u (%.1f %%) above the exact ones",
+			       DURATIONS_ERROR, 100.0 / DURATIONS_ERROR);
+	}
+	strbuf__puts(b, ".\n");
+}
+
+/* ---- histograms ------------------------------------------------------------------------------- */
+
+static unsigned int columns(const struct latency *l)
+{
+	struct winsize ws;
+
+	if (!l->out.terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || !ws.ws_col)
+		return 80;
+	return MIN(MAX(ws.ws_col, MIN_WIDTH), MAX_WIDTH);
+}
+
+static void put_histogram(struct latency *l, const struct durations *d)
+{
+	struct bin bins[HISTOGRAM_BINS];
+	unsigned int nr = latency__bins(l, d, bins), i, width = columns(l) - 40, len;
+	struct strbuf *b = &l->out.b;
+	uint64_t most = 0;
+
+	for (i = 0; i < nr; i++)
+		most = MAX(most, bins[i].count);
+	for (i = 0; i < nr; i++) {
+		strbuf__puts(b, "  ");
+		put_ns(b, bins[i].from);
+		strbuf__puts(b, " ..");
+		put_ns(b, bins[i].to);
+		strbuf__puts(b, out__colour(&l->out, OUT_NUMBER));
+		out__number(b, bins[i].count, 12);
+		strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
+		/* What there is can be seen, however little of it. */
+		len = most ? (unsigned __int128)bins[i].count * width / most : 0;
+		if (bins[i].count)
+			strbuf__puts(b, "  ");
+		strbuf__pad(b, '#', len ?: !!bins[i].count);
+		strbuf__putc(b, '\n');
+	}
+}
+
+/* ---- single pairs ----------------------------------------------------------------------------- */
+
+/* "comm-tid", of idle tasks "<idle>-0" */
+static void put_task(struct latency *l, const struct pairs_end *e)
+{
+	const char *comm = e->tid ? pairs__comm(l->pairs, e->comm) : "<idle>";
+
+	out__safe(&l->out.b, comm, strlen(comm));
+	strbuf__printf(&l->out.b, "-%u", e->tid);
+}
+
+static void put_ids(struct latency *l, const struct pairs_end *e)
+{
+	struct strbuf *b = &l->out.b;
+
+	if (e->kstack)
+		strbuf__printf(b, " stack_id %u", stack__id(l->rd.reader, e->kstack));
+	if (e->ustack)
+		strbuf__printf(b, " user stack_id %u", stack__id(l->rd.reader, e->ustack));
+	if (!e->kstack && !e->ustack)
+		strbuf__puts(b, " no stack");
+}
+
+static void put_frames(struct latency *l, uint32_t stack)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int n = stack__frames(l->rd.reader, stack, frames), i;
+
+	for (i = 0; i < n; i++) {
+		strbuf__puts(&l->out.b, "                  ");
+		frame__text(&l->rd.names, &l->out.b, &frames[i]);
+		strbuf__putc(&l->out.b, '\n');
+	}
+}
+
+static void put_time(struct strbuf *b, uint64_t ts)
+{
+	strbuf__printf(b, "%" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
+}
+
+/* "start 12.000000001 cpu 0 bash-12 stack_id 3", then the stacks where they are asked for */
+static void put_end(struct latency *l, const char *what, const struct pairs_end *e)
+{
+	struct strbuf *b = &l->out.b;
+
+	strbuf__puts(b, what);
+	put_time(b, e->ts);
+	strbuf__printf(b, " cpu %u ", e->cpu);
+	put_task(l, e);
+	put_ids(l, e);
+	strbuf__putc(b, '\n');
+	if (l->stacks) {
+		put_frames(l, e->kstack);
+		put_frames(l, e->ustack);
+	}
+}
+
+static void put_slowest(struct latency *l, const struct pairs_group *g)
+{
+	struct strbuf *b = &l->out.b;
+	unsigned int i;
+
+	if (g->nr_slowest)
+		strbuf__puts(b, "  slowest:\n");
+	for (i = 0; i < g->nr_slowest && !out__drain(&l->out); i++) {
+		const struct pairs_pair *p = &g->slowest[i];
+
+		strbuf__puts(b, "  ");
+		put_ns(b, p->end.ts - p->start.ts);
+		put_end(l, "  start ", &p->start);
+		put_end(l, "             end   ", &p->end);
+	}
+}
+
+static void put_group(struct latency *l, const struct pairs_group *g)
+{
+	struct strbuf *b = &l->out.b;
+
+	strbuf__putc(b, '\n');
+	strbuf__puts(b, out__colour(&l->out, OUT_HEAD));
+	latency__group_name(l, g, b);
+	strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
+	strbuf__puts(b, ": ");
+	out__number(b, g->durations.count, 0);
+	strbuf__puts(b, g->durations.count == 1 ? " pair, " : " pairs, ");
+	put_ns_bare(b, g->durations.sum);
+	strbuf__putc(b, '\n');
+	put_histogram(l, &g->durations);
+	put_slowest(l, g);
+}
+
+/* ---- what became of everything ---------------------------------------------------------------- */
+
+struct term {
+	uint64_t nr;
+	const char *what;
+};
+
+/* "12 starts = 10 paired + 2 still open\n" */
+static void put_sum(struct strbuf *b, uint64_t sum, const char *what, const struct term *terms,
+		    size_t nr)
+{
+	bool any = false;
+	size_t i;
+
+	out__number(b, sum, 0);
+	strbuf__puts(b, what);
+	for (i = 0; i < nr; i++) {
+		if (!terms[i].nr)
+			continue;
+		strbuf__puts(b, any ? " + " : " = ");
+		out__number(b, terms[i].nr, 0);
+		strbuf__puts(b, terms[i].what);
+		any = true;
+	}
+	strbuf__putc(b, '\n');
+}
+
+static void put_note(struct strbuf *b, uint64_t nr, const char *what)
+{
+	if (!nr)
+		return;
+	out__number(b, nr, 0);
+	strbuf__puts(b, what);
+	strbuf__putc(b, '\n');
+}
+
+static void put_notes(struct latency *l)
+{
+	const struct pairs_counts *c = &l->res.counts;
+	struct strbuf *b = &l->out.b;
+
+	if (c->lost_starts || c->lost_ends) {
+		strbuf__puts(b, "Lost while recording: ");
+		out__number(b, c->lost_starts, 0);
+		strbuf__puts(b, " starts, ");
+		out__number(b, c->lost_ends, 0);
+		strbuf__puts(b, " ends.  Pairs that may have one of them between their ends are not "
+				"measured (see stackonce info; record --buffer-size).\n");
+	}
+	if (c->filtered_starts || c->filtered_ends) {
+		strbuf__puts(b, "Not recorded, as was asked for: ");
+		out__number(b, c->filtered_starts, 0);
+		strbuf__puts(b, " starts, ");
+		out__number(b, c->filtered_ends, 0);
+		strbuf__puts(b, " ends; pairs are what fits together of the others.\n");
+	}
+	put_note(b, c->open_gap, " of those still open are from before a gap: they may have ended.");
+	put_note(b, c->start_late + c->end_late,
+		 " events came out of order; pairs of that time that were finished before cannot be "
+		 "checked.");
+	put_note(b, c->others, " of the pairs are in groups that are not shown apart: (others).");
+}
+
+static void put_accounting(struct latency *l)
+{
+	const struct pairs_counts *c = &l->res.counts;
+	const struct term starts[] = {
+		{ c->paired, " paired" },
+		{ c->gap, " across a gap" },
+		{ c->open, " still open" },
+		{ c->gone, " whose thread ended" },
+		{ c->replaced, " replaced by a later one" },
+		{ c->start_late, " out of order" },
+		{ c->start_unknown, " without fields" },
+		{ c->start_idle, " of idle tasks" },
+		{ c->start_over, " beyond the limit of open ones" },
+		{ c->start_unselected, " not selected" },
+	};
+	const struct term ends[] = {
+		{ c->paired, " paired" },
+		{ c->gap, " across a gap" },
+		{ c->without_start, " without a start" },
+		{ c->end_late, " out of order" },
+		{ c->end_unknown, " without fields" },
+		{ c->end_idle, " of idle tasks" },
+		{ c->end_unselected, " not selected" },
+	};
+
+	strbuf__putc(&l->out.b, '\n');
+	put_sum(&l->out.b, c->starts, c->starts == 1 ? " start" : " starts", starts,
+		ARRAY_SIZE(starts));
+	put_sum(&l->out.b, c->ends, c->ends == 1 ? " end" : " ends", ends, ARRAY_SIZE(ends));
+	put_notes(l);
+}
+
+static void put_open(struct latency *l)
+{
+	struct strbuf *b = &l->out.b;
+	struct stk_totals t;
+	unsigned int i;
+
+	if (!l->res.nr_open)
+		return;
+	stk_reader__totals(l->rd.reader, &t);
+	strbuf__puts(b, "\nStill open at the end of the recording, oldest first:\n");
+	for (i = 0; i < l->res.nr_open && !out__drain(&l->out); i++) {
+		const struct pairs_end *e = &l->res.open[i];
+
+		strbuf__puts(b, "  ");
+		put_ns(b, t.last_ts > e->ts ? t.last_ts - e->ts : 0);
+		put_end(l, "  since ", e);
+	}
+}
+
+void latency__put_text(struct latency *l)
+{
+	struct strbuf *b = &l->out.b;
+	unsigned int i, nr = l->res.nr_groups;
+
+	if (nr)
+		put_table(l);
+	else
+		strbuf__puts(b, "There are no pairs.\n");
+	if (l->shown && nr > l->shown)
+		nr = l->shown;
+	for (i = 0; i < nr && !out__drain(&l->out); i++)
+		put_group(l, l->res.groups[i]);
+	if (nr < l->res.nr_groups)
+		strbuf__printf(b, "\n%u more %s: --groups 0 shows each\n", l->res.nr_groups - nr,
+			       l->res.nr_groups - nr == 1 ? "group" : "groups");
+	put_open(l);
+	put_accounting(l);
+}
+
+/* ---- shared with JSON ------------------------------------------------------------------------- */
+
+uint64_t latency__mean(const struct durations *d)
+{
+	return d->count ? d->sum / d->count : 0;
+}
+
+static unsigned int powers_of_two(const struct durations *d, struct bin *bins)
+{
+	unsigned int first = d->min ? 63 - __builtin_clzll(d->min) : 0;
+	unsigned int last = d->max ? 63 - __builtin_clzll(d->max) : 0, i;
+
+	for (i = first; i <= last; i++) {
+		struct bin *bin = &bins[i - first];
+
+		bin->from = i ? 1ull << i : 0;
+		bin->to = (1ull << i) + ((1ull << i) - 1);
+		bin->count = durations__between(d, bin->from, bin->to);
+	}
+	return last - first + 1;
+}
+
+static unsigned int equal_parts(const struct durations *d, struct bin *bins)
+{
+	uint64_t step = (d->max - d->min) / LINEAR_BINS + 1;
+	unsigned int i;
+
+	for (i = 0; i < LINEAR_BINS && i * step <= d->max - d->min; i++) {
+		bins[i].from = d->min + i * step;
+		bins[i].to = MIN(bins[i].from + (step - 1), d->max);
+		/* A bucket counts where it begins: the first may begin before the minimum. */
+		bins[i].count = durations__between(d, i ? bins[i].from : 0, bins[i].to);
+	}
+	return i;
+}
+
+unsigned int latency__bins(const struct latency *l, const struct durations *d,
+			   struct bin ret_bins[HISTOGRAM_BINS])
+{
+	if (!d->count)
+		return 0;
+	return l->linear ? equal_parts(d, ret_bins) : powers_of_two(d, ret_bins);
+}
+
+void latency__group_name(const struct latency *l, const struct pairs_group *g, struct strbuf *out)
+{
+	unsigned int i, nr = pairs__nr_by(l->pairs);
+
+	if (!nr)
+		strbuf__puts(out, "all");
+	else if (g->others)
+		strbuf__puts(out, "(others)");
+	for (i = 0; i < nr && !g->others; i++) {
+		if (i)
+			strbuf__putc(out, ' ');
+		out__safe(out, pairs__by_name(l->pairs, i), strlen(pairs__by_name(l->pairs, i)));
+		strbuf__putc(out, '=');
+		out__safe(out, g->by[i].text, strlen(g->by[i].text));
+	}
+}

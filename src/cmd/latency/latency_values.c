@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Values that pairs are grouped by, as the event itself prints them. */
+#include "latency.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "event_flags.h"
+#include "record/select/syscall.h"
+#include "ui/frames.h"
+
+#define LONGEST 64 /* of a value's text */
+
+void latency__start_values(struct latency *l)
+{
+	l->print.long_size = 8;
+	kernel_text__init(&l->text, l->rd.reader, &l->print);
+}
+
+void latency__free_values(struct latency *l)
+{
+	kernel_text__clear(&l->text);
+}
+
+/* Length of "NAME=" or "NAME: " at s, 0: there is none. */
+static size_t label_at(const char *s)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)s[n]) || s[n] == '_')
+		n++;
+	return n && s[n] == '=' ? n + 1 : 0;
+}
+
+/* Where the event prints "name=", what is behind it up to the next such label. */
+static void put_printed(struct latency *l, const struct pairs_value *v, struct strbuf *out)
+{
+	_cleanup_(strbuf__free) struct strbuf text = { 0 };
+	size_t len = strlen(v->name), rec_len;
+	const void *rec = stk_event__record(v->event, &rec_len);
+	const char *s, *end;
+
+	if (!rec || !v->format || !ev_format__compiled(v->format))
+		return;
+	ev_format__print(v->format, &l->print, rec, rec_len, &text);
+	if (!text.s)
+		return;
+	for (s = text.s; *s; s++)
+		if ((s == text.s || s[-1] == ' ') && !strncmp(s, v->name, len) && s[len] == '=')
+			break;
+	if (!*s)
+		return;
+	s += len + 1;
+	for (end = s; *end && !(*end == ' ' && label_at(end + 1)); end++)
+		;
+	while (end > s && (end[-1] == ' ' || end[-1] == ','))
+		end--;
+	if (end - s <= LONGEST)
+		strbuf__add(out, s, end - s);
+}
+
+void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *ret_text)
+{
+	const struct stk_event_type *t = stk_event__type(v->event);
+	struct latency *l = ctx;
+	const char *name;
+
+	if (v->string) {
+		if (!v->field && !stk_event__tid(v->event))
+			strbuf__puts(ret_text, "<idle>");
+		return;
+	}
+	if (!strcmp(v->name, "context")) {
+		strbuf__puts(ret_text, v->number & EVENT_FLAG_NMI     ? "nmi" :
+				       v->number & EVENT_FLAG_HARDIRQ ? "hardirq" :
+				       v->number & EVENT_FLAG_SOFTIRQ ? "softirq" :
+									"task");
+		return;
+	}
+	if (!v->field)
+		return;
+	name = !strcmp(v->name, "id") && !strcmp(stk_event_type__system(t), "raw_syscalls") ?
+		       syscall__name(v->number) :
+		       NULL;
+	if (name)
+		strbuf__puts(ret_text, name);
+	else if (!strcmp(v->field->type, "dev_t"))
+		strbuf__printf(ret_text, "%u:%u", (uint32_t)v->number >> 20,
+			       (uint32_t)v->number & 0xfffff);
+	else if (v->field->size == 8 && (int64_t)v->number < 0 && !v->field->is_signed &&
+		 kernel_text__symbol(&l->text, v->number, false, ret_text))
+		return;
+	else
+		put_printed(l, v, ret_text);
+	if (!ret_text->len && v->field->is_pointer)
+		strbuf__printf(ret_text, "0x%llx", (unsigned long long)v->number);
+}

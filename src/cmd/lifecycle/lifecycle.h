@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of stackonce lifecycle share. */
+#ifndef CMD_LIFECYCLE_H
+#define CMD_LIFECYCLE_H
+
+#include "analyze/durations.h"
+#include "analyze/lifecycle/lifecycle.h"
+#include "ui/out.h"
+#include "ui/reading.h"
+
+enum lifecycle_sort { SORT_ZOMBIE, SORT_LIFETIME, SORT_TEARDOWN, SORT_FREE, SORT_TIME };
+
+/* A process or thread that is over, or left at the end. */
+struct kept {
+	struct life life; /* exec is this one's own */
+	uint64_t key; /* it is sorted by */
+};
+
+enum { SPAN_LIFETIME, SPAN_TEARDOWN, SPAN_ZOMBIE, SPAN_UNFREED, NR_SPANS };
+
+struct span_stats {
+	struct durations known;
+	uint64_t between; /* known as an interval only */
+};
+
+struct lifecycle_totals {
+	uint64_t ended, status_0, status_other, signals, unknown, uncertain;
+	uint64_t reaped, reaped_unseen, freed, gone;
+	uint64_t alive, exiting, zombies, unfreed, overdue; /* at the end */
+	struct span_stats spans[NR_SPANS];
+};
+
+struct lifecycle_cmd {
+	struct reading rd;
+	struct selection sel; /* of processes; rd.sel is that of events */
+	struct out out;
+	bool tree, threads, stacks, stories;
+	uint64_t top;
+	enum lifecycle_sort sort;
+	struct lifecycle *l;
+	struct kept *over, *left; /* the first a heap, its least important on top, or all */
+	size_t nr_over, cap_over, nr_left, cap_left;
+	struct lifecycle_totals processes, thread_totals;
+	uint64_t first_ts; /* of the recording */
+	int err; /* of a callback */
+};
+
+static inline uint64_t life_last(const struct life *l)
+{
+	return l->freed.to ?: l->reaped.to ?: l->zombie.to ?: l->exit.to;
+}
+/* Reaped long ago, and not freed by the end; it is no leak where a free may have been missed. */
+bool life_is_overdue(const struct lifecycle_cmd *c, const struct life *l);
+bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l);
+
+extern const char *const span_names[NR_SPANS];
+struct life_span life_span(const struct life *l, unsigned int which);
+
+/* lifecycle_text.c */
+void lifecycle__text(struct lifecycle_cmd *c);
+void lifecycle__text_tree(struct lifecycle_cmd *c);
+void lifecycle__text_step(struct lifecycle_cmd *c, const struct life_step *s);
+void lifecycle__text_life(struct lifecycle_cmd *c, const struct life *l); /* a line of its fate */
+void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l);
+
+/* lifecycle_summary.c */
+void lifecycle__summary(struct lifecycle_cmd *c);
+
+/* lifecycle_put.c: pieces of text */
+void put_ns(struct strbuf *b, uint64_t ns); /* "1.234 ms" */
+void put_span(struct strbuf *b, struct life_span s); /* "1.234 ms", "0..4 ms", ">3 s", "-" */
+void put_fate(struct strbuf *b, const struct life *l); /* "exit 3", "SIGTERM" */
+void put_signal(struct strbuf *b, int64_t sig);
+void put_name(struct strbuf *b, const struct life_name *n); /* "comm[pid]", "?" */
+void put_padded(struct strbuf *b, size_t from, size_t width); /* blanks after what began at from */
+
+/* lifecycle_json.c; depth -1: not in a tree */
+void lifecycle__json_life(struct lifecycle_cmd *c, const struct life *l, int depth);
+void lifecycle__json_step(struct lifecycle_cmd *c, const struct life_step *s);
+void lifecycle__json_summary(struct lifecycle_cmd *c);
+
+/* lifecycle_tree.c: calls put for each of over, parents first, with how deep it stands */
+int lifecycle__walk(struct lifecycle_cmd *c,
+		    void (*put)(struct lifecycle_cmd *c, const struct life *l, int depth));
+
+#endif /* CMD_LIFECYCLE_H */

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* stackonce lifecycle for people. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "lifecycle.h"
+#include "ui/frames.h"
+
+#define SPAN_WIDTH 14
+
+/* ---- where somebody is ---------------------------------------------------------------------- */
+
+static void put_frames(struct lifecycle_cmd *c, uint32_t kstack, uint32_t ustack, const char *indent)
+{
+	const uint32_t stacks[] = { kstack, ustack };
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int i, k, nr;
+
+	for (k = 0; c->stacks && k < ARRAY_SIZE(stacks); k++) {
+		nr = stack__frames(c->rd.reader, stacks[k], frames);
+		for (i = 0; i < nr; i++) {
+			strbuf__puts(&c->out.b, indent);
+			frame__text(&c->rd.names, &c->out.b, &frames[i]);
+			strbuf__putc(&c->out.b, '\n');
+		}
+	}
+}
+
+static void put_stack_ids(struct lifecycle_cmd *c, uint32_t kstack, uint32_t ustack)
+{
+	if (kstack)
+		strbuf__printf(&c->out.b, " stack %u", stack__id(c->rd.reader, kstack));
+	if (ustack)
+		strbuf__printf(&c->out.b, " ustack %u", stack__id(c->rd.reader, ustack));
+}
+
+static void put_where(struct lifecycle_cmd *c, const struct life_where *w)
+{
+	struct strbuf *b = &c->out.b;
+	const char *name;
+
+	if (!w->type) {
+		strbuf__puts(b, ", no event of it has a stack\n");
+		return;
+	}
+	name = stk_event_type__name(w->type);
+	strbuf__puts(b, ", last seen in ");
+	out__safe(b, name, strlen(name));
+	strbuf__putc(b, ' ');
+	put_ns(b, lifecycle__end_ts(c->l) - w->ts);
+	strbuf__printf(b, " before the end (tid %u)", w->tid);
+	put_stack_ids(c, w->kstack, w->ustack);
+	strbuf__putc(b, '\n');
+	put_frames(c, w->kstack, w->ustack, "        ");
+}
+
+/* ---- lives ---------------------------------------------------------------------------------- */
+
+/* How long it has been what it is, at least. */
+static struct life_span left_for(const struct lifecycle_cmd *c, const struct life *l)
+{
+	struct life_time since = l->state == LIFE_ZOMBIE ? l->zombie :
+				 l->state == LIFE_REAPED ? l->reaped :
+							   l->exit;
+	uint64_t end = lifecycle__end_ts(c->l);
+
+	if (!since.to)
+		return (struct life_span){ 0 };
+	return (struct life_span){ end - since.to, since.from ? end - since.from : LIFE_EVER, true };
+}
+
+/* Of what goes on at the end the length so far. */
+static struct life_span span_so_far(const struct lifecycle_cmd *c, const struct life *l,
+				    unsigned int which)
+{
+	struct life_span s = life_span(l, which);
+
+	if ((l->state == LIFE_ZOMBIE && which == SPAN_ZOMBIE) ||
+	    (l->state == LIFE_REAPED && which == SPAN_UNFREED)) {
+		s = left_for(c, l);
+		s.max = LIFE_EVER;
+	}
+	return s;
+}
+
+static void put_row(struct lifecycle_cmd *c, const struct life *l, unsigned int indent)
+{
+	struct strbuf *b = &c->out.b;
+	unsigned int i;
+	size_t at;
+
+	strbuf__printf(b, "%9u ", l->tid);
+	at = b->len;
+	strbuf__pad(b, ' ', indent);
+	out__safe(b, l->self.comm, strlen(l->self.comm));
+	if (l->is_thread)
+		strbuf__puts(b, " (thread)");
+	put_padded(b, at, 18 + indent);
+	if (!c->tree) {
+		at = b->len;
+		put_name(b, &l->parent);
+		put_padded(b, at, 24);
+	}
+	at = b->len;
+	if (l->state == LIFE_ALIVE)
+		strbuf__puts(b, "alive");
+	else if (l->state == LIFE_GONE)
+		strbuf__puts(b, "end unseen");
+	else
+		put_fate(b, l);
+	put_padded(b, at, 12);
+	for (i = 0; i < NR_SPANS; i++) {
+		at = b->len;
+		put_span(b, span_so_far(c, l, i));
+		if (i + 1 < NR_SPANS)
+			put_padded(b, at, SPAN_WIDTH);
+	}
+	strbuf__putc(b, '\n');
+}
+
+static void put_heading(struct lifecycle_cmd *c)
+{
+	struct strbuf *b = &c->out.b;
+	unsigned int i;
+
+	strbuf__puts(b, out__colour(&c->out, OUT_HEAD));
+	strbuf__printf(b, "%9s %-17s %-*s%-11s ", "pid", "comm", c->tree ? 0 : 24,
+		       c->tree ? "" : "parent", "ended by");
+	for (i = 0; i < NR_SPANS; i++)
+		strbuf__printf(b, i + 1 < NR_SPANS ? "%-*s" : "%.*s%s",
+			       i + 1 < NR_SPANS ? SPAN_WIDTH : 0,
+			       i + 1 < NR_SPANS ? span_names[i] : "", span_names[i]);
+	strbuf__puts(b, out__colour(&c->out, OUT_PLAIN));
+	strbuf__putc(b, '\n');
+}
+
+static const char *left_as(const struct lifecycle_cmd *c, const struct life *l)
+{
+	switch (l->state) {
+	case LIFE_ZOMBIE:
+		return l->live_threads ? "zombie whose threads live" : "zombie";
+	case LIFE_REAPED:
+		return life_is_leak(c, l)    ? "LEAK: exited, never freed" :
+		       life_is_overdue(c, l) ? "not freed, or its free was missed" :
+					       "waits for RCU";
+	case LIFE_EXITING:
+		return "exiting";
+	default:
+		return "alive";
+	}
+}
+
+void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)
+{
+	const struct life_name *parent = l->heir.pid ? &l->heir : &l->parent;
+	bool bad = l->state == LIFE_ZOMBIE || life_is_leak(c, l);
+	struct strbuf *b = &c->out.b;
+
+	strbuf__puts(b, out__colour(&c->out, bad ? OUT_WARN : OUT_PLAIN));
+	strbuf__printf(b, "%9u ", l->tid);
+	out__safe(b, l->self.comm, strlen(l->self.comm));
+	strbuf__printf(b, ": %s", left_as(c, l));
+	if (l->state != LIFE_ALIVE) {
+		strbuf__puts(b, " for ");
+		put_span(b, left_for(c, l));
+		strbuf__puts(b, ", ended by ");
+		put_fate(b, l);
+	}
+	strbuf__puts(b, out__colour(&c->out, OUT_PLAIN));
+	strbuf__putc(b, '\n');
+	if (l->state != LIFE_ZOMBIE || l->is_thread)
+		return;
+	strbuf__puts(b, "          parent ");
+	put_name(b, parent);
+	if (l->orphan && !l->heir.pid) {
+		strbuf__puts(b, " ended: init or a subreaper is, the recording does not say which\n");
+		return;
+	}
+	put_where(c, &l->parent_where);
+}
+
+void lifecycle__text_life(struct lifecycle_cmd *c, const struct life *l)
+{
+	struct strbuf *b = &c->out.b;
+	unsigned int i;
+
+	strbuf__printf(b, "%u ", l->tid);
+	out__safe(b, l->self.comm, strlen(l->self.comm));
+	strbuf__puts(b, ": ");
+	put_fate(b, l);
+	for (i = 0; i < NR_SPANS; i++) {
+		strbuf__printf(b, ", %s ", span_names[i]);
+		put_span(b, life_span(l, i));
+	}
+	strbuf__putc(b, '\n');
+}
+
+static void put_lefts(struct lifecycle_cmd *c)
+{
+	size_t i;
+
+	if (!c->nr_left)
+		return;
+	strbuf__printf(&c->out.b, "\n%sNot over at the end%s\n", out__colour(&c->out, OUT_HEAD),
+		       out__colour(&c->out, OUT_PLAIN));
+	for (i = 0; i < c->nr_left && !out__drain(&c->out); i++)
+		lifecycle__text_left(c, &c->left[i].life);
+}
+
+void lifecycle__text(struct lifecycle_cmd *c)
+{
+	uint64_t over = c->processes.freed + c->processes.gone;
+	size_t i;
+
+	over += c->thread_totals.freed + c->thread_totals.gone;
+	lifecycle__summary(c);
+	put_lefts(c);
+	if (!over)
+		return;
+	strbuf__putc(&c->out.b, '\n');
+	put_heading(c);
+	for (i = 0; i < c->nr_over && !out__drain(&c->out); i++)
+		put_row(c, &c->over[i].life, 0);
+	if (over > c->nr_over)
+		strbuf__printf(&c->out.b, "          and %" PRIu64 " more (--top)\n",
+			       over - c->nr_over);
+}
+
+static void put_branch(struct lifecycle_cmd *c, const struct life *l, int depth)
+{
+	put_row(c, l, 2 * MIN(depth, 32));
+}
+
+void lifecycle__text_tree(struct lifecycle_cmd *c)
+{
+	put_heading(c);
+	c->err = lifecycle__walk(c, put_branch);
+	strbuf__putc(&c->out.b, '\n');
+	lifecycle__summary(c);
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+static void put_text(struct strbuf *b, const struct life_step *s)
+{
+	out__safe(b, s->text ?: "?", s->text ? s->text_len : 1);
+}
+
+static void put_what(struct strbuf *b, const struct life_step *s, const char *what)
+{
+	strbuf__puts(b, what);
+	put_name(b, &s->other);
+}
+
+static void put_sent(struct strbuf *b, const struct life_step *s)
+{
+	static const char *const results[] = { "", " (ignored)", " (was pending)", " (queue full)",
+					       "" };
+
+	put_signal(b, s->number);
+	put_what(b, s, " sent by ");
+	if (s->detail > 0 && s->detail < (int)ARRAY_SIZE(results))
+		strbuf__puts(b, results[s->detail]);
+}
+
+static void put_number(struct strbuf *b, const char *before, const struct life_step *s)
+{
+	strbuf__printf(b, "%s%" PRId64, before, s->number);
+}
+
+static void put_step(struct strbuf *b, const struct life_step *s)
+{
+	switch (s->kind) {
+	case LIFE_STEP_BORN:
+		return put_what(b, s, "born to ");
+	case LIFE_STEP_FORK:
+		return put_what(b, s, "forks ");
+	case LIFE_STEP_THREAD:
+		return put_number(b, "starts thread ", s);
+	case LIFE_STEP_RUNNABLE:
+		return strbuf__puts(b, "may run");
+	case LIFE_STEP_EXEC:
+		strbuf__puts(b, "executes ");
+		put_text(b, s);
+		if (s->number)
+			put_number(b, " from thread ", s);
+		return;
+	case LIFE_STEP_RENAMED:
+		strbuf__puts(b, "is called ");
+		return put_text(b, s);
+	case LIFE_STEP_SENT:
+		return put_sent(b, s);
+	case LIFE_STEP_SIGNAL:
+		put_signal(b, s->number);
+		return strbuf__puts(b, s->detail ? ": its handler runs" : ": default action");
+	case LIFE_STEP_EXIT_CALL:
+		return put_number(b, s->detail ? "calls exit_group " : "calls exit ", s);
+	case LIFE_STEP_THREAD_EXIT:
+		return strbuf__puts(b, "thread exits");
+	case LIFE_STEP_EXIT:
+		return strbuf__puts(b, "exits: no thread is left");
+	case LIFE_STEP_ORPHAN:
+		put_what(b, s, "loses its parent ");
+		return;
+	case LIFE_STEP_OFF:
+		return strbuf__puts(b, "thread switched off for good");
+	case LIFE_STEP_ZOMBIE:
+		return strbuf__puts(b, "switched off for good: a zombie, or released already");
+	case LIFE_STEP_WAITS:
+		if (s->number)
+			return put_number(b, "waits for ", s);
+		return strbuf__puts(b, "waits for any child");
+	case LIFE_STEP_REAPS:
+		return put_what(b, s, "reaps ");
+	case LIFE_STEP_TRACER:
+		return put_what(b, s, "its end is seen by its tracer ");
+	case LIFE_STEP_REAPED:
+		return put_what(b, s, "reaped by ");
+	case LIFE_STEP_THREAD_FREED:
+		return strbuf__puts(b, "thread freed");
+	case LIFE_STEP_FREED:
+		return strbuf__puts(b, "freed");
+	}
+}
+
+void lifecycle__text_step(struct lifecycle_cmd *c, const struct life_step *s)
+{
+	struct strbuf *b = &c->out.b;
+
+	strbuf__printf(b, "%6" PRIu64 ".%06" PRIu64 " %8u %8u  ", s->ts / 1000000000,
+		       s->ts / 1000 % 1000000, s->self.pid, s->tid);
+	put_step(b, s);
+	put_stack_ids(c, s->kstack, s->ustack);
+	strbuf__putc(b, '\n');
+	put_frames(c, s->kstack, s->ustack, "            ");
+}

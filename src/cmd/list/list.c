@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tracepoints of this kernel, from tracefs, and what else record -e takes. */
+#include "ui/ui.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "list.h"
+#include "cleanup.h"
+#include "events/format.h"
+#include "log.h"
+#include "record/kernel/tracefs.h"
+#include "record/select/probe.h"
+#include "record/select/synthetic.h"
+#include "ui/out.h"
+
+static const char help[] =
+	"Usage: stackonce list [OPTIONS] [GLOB | PROBE]\n"
+	"Lists the tracepoints of this kernel, as record -e takes them.\n"
+	"\n"
+	"  -v, --verbose        with their fields\n"
+	"      --presets        what record --preset takes, and what answers it\n"
+	"      --json           one JSON object per tracepoint; with -v the fields too\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"GLOB matches system:name, or the name alone; several with commas.  PROBE lists\n"
+	"what can be probed: f:GLOB and r:GLOB functions of the kernel, u:PATH[:GLOB]\n"
+	"functions of a program or library, usdt:PATH[:GLOB] the probes it has itself.\n";
+
+static const struct option longopts[] = {
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "presets", no_argument, NULL, 'p' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct list {
+	struct out out;
+	bool verbose, json, presets;
+	const char *glob;
+	int events; /* directory events/ of tracefs */
+	unsigned int nr;
+};
+
+/* Where tracefs is, NULL after a message that says what to do. */
+static const char *find_tracefs(void)
+{
+	const char *path = getenv("STACKONCE_TRACEFS") ?: tracefs__mounted();
+
+	if (!path)
+		log_err(0, "tracefs is not mounted: mount -t tracefs nodev %s", TRACEFS_ROOT);
+	return path;
+}
+
+static int open_events(const char *tracefs, int *ret_fd)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd;
+
+	if (asprintf(&path, "%s/events", tracefs) < 0)
+		return log_err(-ENOMEM, "open tracefs");
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return log_err(-errno, "'%s' is only readable for root: try sudo", path);
+	if (fd < 0)
+		return log_err(-errno, "open '%s' (mount -t tracefs nodev %s)", path, tracefs);
+	*ret_fd = fd;
+	return 0;
+}
+
+/* Directories only: files like `enable` and `filter` stand among the events. */
+static int is_event_dir(const struct dirent *d)
+{
+	return d->d_name[0] != '.' && (d->d_type == DT_DIR || d->d_type == DT_UNKNOWN);
+}
+
+static void free_names(struct dirent **names, int nr)
+{
+	while (nr > 0)
+		free(names[--nr]);
+	free(names);
+}
+
+/* The whole of a tracefs file; NULL when it cannot be read. */
+static char *read_file(int dir, const char *path)
+{
+	_cleanup_close_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	struct strbuf b = { 0 };
+	char piece[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	while ((n = read(fd, piece, sizeof(piece))) > 0)
+		strbuf__add(&b, piece, n);
+	if (n < 0 || strbuf__failed(&b)) {
+		strbuf__free(&b);
+		return NULL;
+	}
+	return b.s;
+}
+
+static void put_field_json(struct strbuf *b, const struct ev_field *f)
+{
+	strbuf__puts(b, "{\"name\":");
+	strbuf__json(b, f->name, strlen(f->name));
+	strbuf__puts(b, ",\"type\":");
+	strbuf__json(b, f->type, strlen(f->type));
+	strbuf__printf(b, ",\"offset\":%u,\"size\":%u,\"signed\":%s}", f->offset, f->size,
+		       f->is_signed ? "true" : "false");
+}
+
+static void put_fields(struct list *l, const struct ev_format *format)
+{
+	struct strbuf *b = &l->out.b;
+	unsigned int i;
+	bool any = false;
+
+	for (i = 0; i < ev_format__nr_fields(format); i++) {
+		const struct ev_field *f = ev_format__field(format, i);
+
+		if (f->is_common)
+			continue;
+		if (l->json) {
+			if (any)
+				strbuf__putc(b, ',');
+			put_field_json(b, f);
+		} else {
+			strbuf__puts(b, "    ");
+			strbuf__safe(b, f->type, strlen(f->type));
+			strbuf__putc(b, ' ');
+			strbuf__safe(b, f->name, strlen(f->name));
+			strbuf__putc(b, '\n');
+		}
+		any = true;
+	}
+}
+
+/* text: its format, NULL without fields. */
+static void put_event(struct list *l, const char *system, const char *name, const char *text,
+		      bool is_synthetic)
+{
+	struct strbuf *b = &l->out.b;
+	struct ev_format *format = NULL;
+
+	if (text && ev_format__parse(text, strlen(text), &format))
+		format = NULL;
+	if (l->json) {
+		strbuf__puts(b, "{\"system\":");
+		strbuf__json(b, system, strlen(system));
+		strbuf__puts(b, ",\"name\":");
+		strbuf__json(b, name, strlen(name));
+		strbuf__puts(b, is_synthetic ? ",\"synthetic\":true" : "");
+		if (format) {
+			strbuf__printf(b, ",\"id\":%u,\"fields\":[", ev_format__id(format));
+			put_fields(l, format);
+			strbuf__putc(b, ']');
+		}
+		strbuf__puts(b, "}\n");
+	} else {
+		strbuf__puts(b, l->verbose ? out__colour(&l->out, OUT_HEAD) : "");
+		strbuf__safe(b, system, strlen(system));
+		strbuf__putc(b, ':');
+		strbuf__safe(b, name, strlen(name));
+		strbuf__puts(b, l->verbose ? out__colour(&l->out, OUT_PLAIN) : "");
+		strbuf__puts(b, is_synthetic ? " (synthesised)\n" : "\n");
+		if (format)
+			put_fields(l, format);
+	}
+	ev_format__free(format);
+	l->nr++;
+}
+
+static bool is_wanted(const struct list *l, const char *full)
+{
+	return !l->glob || glob__matches(l->glob, full) ||
+	       glob__matches(l->glob, strchr(full, ':') + 1);
+}
+
+static void put_system(struct list *l, const char *system)
+{
+	struct dirent **names;
+	int nr, i;
+
+	nr = scandirat(l->events, system, &names, is_event_dir, alphasort);
+	for (i = 0; i < nr && !out__drain(&l->out); i++) {
+		_cleanup_free_ char *full = NULL, *enable = NULL, *path = NULL, *text = NULL;
+
+		/* Without `enable` it is no tracepoint: ftrace's own records. */
+		if (asprintf(&full, "%s:%s", system, names[i]->d_name) < 0 ||
+		    asprintf(&enable, "%s/%s/enable", system, names[i]->d_name) < 0)
+			continue;
+		if (faccessat(l->events, enable, F_OK, 0))
+			continue;
+		if (!is_wanted(l, full))
+			continue;
+		if (l->verbose && asprintf(&path, "%s/%s/format", system, names[i]->d_name) >= 0)
+			text = read_file(l->events, path);
+		put_event(l, system, names[i]->d_name, text, false);
+	}
+	if (nr >= 0)
+		free_names(names, nr);
+}
+
+/* What this kernel lacks and record makes of function probes. */
+static void put_synthetics(struct list *l)
+{
+	size_t i;
+
+	for (i = 0; i < nr_synthetics; i++) {
+		const struct synthetic *y = &synthetics[i];
+		_cleanup_free_ char *full = NULL, *enable = NULL;
+
+		if (asprintf(&full, "%s:%s", y->system, y->name) < 0 ||
+		    asprintf(&enable, "%s/%s/enable", y->system, y->name) < 0)
+			continue;
+		if (is_wanted(l, full) && faccessat(l->events, enable, F_OK, 0))
+			put_event(l, y->system, y->name, l->verbose ? y->format : NULL, true);
+	}
+}
+
+static int run(struct list *l)
+{
+	struct dirent **systems;
+	int nr, i;
+
+	nr = scandirat(l->events, ".", &systems, is_event_dir, alphasort);
+	if (nr < 0)
+		return log_err(-errno, "read tracefs");
+	for (i = 0; i < nr; i++)
+		put_system(l, systems[i]->d_name);
+	free_names(systems, nr);
+	put_synthetics(l);
+	if (!l->nr)
+		return log_err(0, "no tracepoint matches '%s'", l->glob ?: "*") ?: -ENOENT;
+	return 0;
+}
+
+static int list_probes(struct list *l)
+{
+	struct probe_events probes = { .is_list = true, .no_formats = !l->verbose };
+	unsigned int i;
+	int err = probe__resolve(l->glob, NULL, &probes);
+
+	for (i = 0; i < probes.nr && !err && !out__drain(&l->out); i++)
+		put_event(l, probes.v[i].system, probes.v[i].event, probes.v[i].format, false);
+	probe_events__clear(&probes);
+	return err;
+}
+
+static int list_tracepoints(struct list *l)
+{
+	const char *tracefs = find_tracefs();
+	int err;
+
+	if (!tracefs)
+		return -ENOENT;
+	err = open_events(tracefs, &l->events);
+	if (err)
+		return err;
+	err = run(l);
+	close(l->events);
+	return err;
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct list l = { .events = -1 };
+	int c, err;
+
+	while ((c = cmd__getopt(argc, argv, "hv", longopts)) != -1) {
+		if (c == 'h')
+			return cmd__print(help);
+		if (c == '?')
+			return CMD_USAGE;
+		l.verbose |= c == 'v';
+		l.json |= c == 'j';
+		l.presets |= c == 'p';
+	}
+	if (argc - optind > 1)
+		return cmd__usage_error(argv[0], "one GLOB at most, '%s' is too many",
+					argv[optind + 1]);
+	l.glob = argv[optind];
+	out__open(&l.out, true);
+	if (l.presets)
+		err = list__presets(&l.out, l.glob, l.json);
+	else
+		err = l.glob && probe__is_spec(l.glob) ? list_probes(&l) : list_tracepoints(&l);
+	return out__close(&l.out, err ? CMD_FAILURE : CMD_OK);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* stackonce list --presets: the questions, what answers them, and whether they can be asked here. */
+#include "list.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "record/kernel/feature_table.h"
+#include "record/kernel/tracefs.h"
+#include "record/select/probe.h"
+#include "record/select/synthetic.h"
+#include "ui/out.h"
+#include "ui/presets.h"
+#include "ui/ui.h"
+
+struct machine {
+	char **events; /* its tracepoints; NULL: not known */
+	size_t nr_events;
+	bool has_probes; /* programs can be attached to functions of the kernel */
+};
+
+static bool has_event(const struct machine *m, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < m->nr_events && strcmp(m->events[i], name); i++)
+		;
+	return i < m->nr_events;
+}
+
+/* Why this event cannot be recorded here; NULL: it can. */
+static const char *hindrance(const struct machine *m, const struct preset_event *e)
+{
+	if (e->optional || has_event(m, e->spec))
+		return NULL;
+	if (!probe__is_spec(e->spec) && !synthetic__find(e->spec))
+		return "this kernel does not have it";
+	return m->has_probes ? NULL :
+			       "no functions of this kernel can be probed, see 'stackonce doctor'";
+}
+
+/* The event that hinders the whole; NULL: none. */
+static const struct preset_event *first_hindered(const struct machine *m, const struct preset *p)
+{
+	const struct preset_event *e;
+
+	for (e = p->events; e->spec; e++)
+		if (hindrance(m, e))
+			return e;
+	return NULL;
+}
+
+static void put_json(struct strbuf *b, const struct machine *m, const struct preset *p)
+{
+	const struct preset_event *e, *bad = first_hindered(m, p);
+
+	strbuf__puts(b, "{\"name\":");
+	out__json(b, p->name, strlen(p->name));
+	strbuf__puts(b, ",\"summary\":");
+	out__json(b, p->summary, strlen(p->summary));
+	strbuf__puts(b, ",\"answer\":");
+	out__json(b, p->answer, strlen(p->answer));
+	strbuf__printf(b, ",\"user_stacks\":%s,\"recordable\":%s", p->user_stacks ? "true" : "false",
+		       !m->events ? "null" :
+		       bad	  ? "false" :
+				    "true");
+	strbuf__puts(b, ",\"hindered_by\":");
+	if (m->events && bad)
+		out__json(b, bad->spec, strlen(bad->spec));
+	else
+		strbuf__puts(b, "null");
+	strbuf__puts(b, ",\"events\":[");
+	for (e = p->events; e->spec; e++) {
+		strbuf__puts(b, e == p->events ? "{\"event\":" : ",{\"event\":");
+		out__json(b, e->spec, strlen(e->spec));
+		strbuf__puts(b, ",\"filter\":");
+		if (e->filter)
+			out__json(b, e->filter, strlen(e->filter));
+		else
+			strbuf__puts(b, "null");
+		strbuf__printf(b, ",\"optional\":%s}", e->optional ? "true" : "false");
+	}
+	strbuf__puts(b, "]}\n");
+}
+
+static void put_text(struct out *out, const struct machine *m, const struct preset *p)
+{
+	const struct preset_event *bad = first_hindered(m, p);
+	struct strbuf *b = &out->b;
+
+	strbuf__puts(b, out__colour(out, OUT_HEAD));
+	strbuf__printf(b, "%-15s", p->name);
+	strbuf__puts(b, out__colour(out, OUT_PLAIN));
+	strbuf__printf(b, " %s\n%16sstackonce %s\n", p->summary, "", p->answer);
+	if (m->events && bad) {
+		strbuf__puts(b, out__colour(out, OUT_WARN));
+		strbuf__printf(b, "%16snot on this machine: %s: %s", "", bad->spec,
+			       hindrance(m, bad));
+		strbuf__puts(b, out__colour(out, OUT_PLAIN));
+		strbuf__putc(b, '\n');
+	}
+}
+
+int list__presets(struct out *out, const char *glob, bool json)
+{
+	struct machine m = { 0 };
+	unsigned int i, nr = 0;
+
+	/* Who may not look at tracefs can still read what there is. */
+	if (tracefs__events(&m.events, &m.nr_events)) {
+		m = (struct machine){ 0 };
+		log_warn("which of these this machine can record is not known: tracefs cannot be read");
+	} else {
+		m.has_probes = features__kprobe_multi() || features__kprobes();
+	}
+	for (i = 0; i < nr_presets && !out__drain(out); i++) {
+		if (glob && !glob__matches(glob, presets[i].name))
+			continue;
+		nr++;
+		if (json)
+			put_json(&out->b, &m, &presets[i]);
+		else
+			put_text(out, &m, &presets[i]);
+	}
+	tracefs__free_events(m.events, m.nr_events);
+	if (!nr)
+		return log_err(0, "no preset matches '%s'", glob ?: "*") ?: -ENOENT;
+	return 0;
+}

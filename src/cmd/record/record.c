@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* stackonce record: which backend, which events, and what is said in the end. */
+#include "record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "events/filter.h"
+#include "log.h"
+#include "record/kernel/feature_table.h"
+#include "record/kernel/filter_features.h"
+#include "record/kernel/kernel_names.h"
+#include "record/kernel/tracefs.h"
+#include "record/select/rec_event.h"
+#include "record/stop.h"
+#include "record/target.h"
+#include "ui/ui.h"
+
+/* Exit codes of a command that could not be run, as shells have them. */
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+
+/* Settles which backend it is; 0, or the exit code after a message. */
+static int choose_backend(struct record_options *o)
+{
+	const char *missing = features__missing_capability(), *refused = missing;
+
+	if (o->rec.backend == REC_BACKEND_BPF && !refused && !o->backend_given)
+		refused = features__bpf_refused();
+	if (!o->backend_given && refused && tracefs__may_record() == 0) {
+		if (!o->quiet)
+			fprintf(stderr, "stackonce: BPF is refused here (%s): recording by ftrace\n",
+				refused);
+		o->rec.backend = REC_BACKEND_FTRACE;
+	}
+	if (o->rec.backend == REC_BACKEND_BPF && missing) {
+		log_err(0, "recording needs %s; run as root, or see 'stackonce doctor'", missing);
+		return CMD_FAILURE;
+	}
+	if (o->rec.backend == REC_BACKEND_BPF)
+		return 0;
+	if (tracefs__may_record()) {
+		log_err(tracefs__may_record(), "ftrace: instances cannot be made in tracefs");
+		return CMD_FAILURE;
+	}
+	if (o->user_cfi_given) {
+		log_err(0, "unwind tables need BPF, not ftrace: --user-stacks=fp");
+		return CMD_FAILURE;
+	}
+	if (o->rec.kernel_unwind == REC_UNWIND_ORC) {
+		log_err(0, "walking kernel stacks needs BPF, not ftrace: --kernel-unwind kernel");
+		return CMD_FAILURE;
+	}
+	if (o->rec.sample_hz) {
+		log_err(0, "timer samples need BPF, not ftrace: name events with -e");
+		return CMD_FAILURE;
+	}
+	return 0;
+}
+
+static bool has_tracepoint(const char *name, char **all, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr && strcmp(all[i], name); i++)
+		;
+	return i < nr;
+}
+
+/* Takes optional events off the list that this kernel does not have. */
+static int drop_optional(struct record_options *o)
+{
+	unsigned int i, nr = 0;
+	char **all;
+	size_t nr_all;
+	int err;
+
+	err = tracefs__events(&all, &nr_all);
+	if (err)
+		return log_err(err, "read the list of tracepoints in tracefs");
+	for (i = 0; i < o->nr_events; i++) {
+		if (!o->events[i].optional || has_tracepoint(o->events[i].spec, all, nr_all))
+			o->events[nr++] = o->events[i];
+		else
+			free(o->events[i].any_of);
+	}
+	o->nr_events = nr;
+	tracefs__free_events(all, nr_all);
+	return 0;
+}
+
+static int resolve_events(struct record_options *o, struct rec_events *events)
+{
+	_cleanup_(filter_features__clear) struct filter_features features = { 0 };
+	bool probed = false;
+	unsigned int i;
+	int err;
+
+	err = o->nr_presets ? drop_optional(o) : 0;
+	if (err)
+		return err;
+	/* Presets' events first: a glob of -e then adds what is missing. */
+	for (i = 0; i < o->nr_events; i++) {
+		const struct event_option *e = &o->events[(o->nr_given + i) % o->nr_events];
+
+		if (e->filter && !probed && !events->native) {
+			filter_features__probe(o->rec.syms, &features);
+			probed = true;
+		}
+		err = rec_events__add(events, e->spec, e->filter, &features);
+		if (err)
+			return err;
+	}
+	/* of a program's functions there is no other stack */
+	for (i = 0; i < events->nr && !o->user_stacks_given; i++)
+		o->rec.user_stacks = o->rec.user_stacks || events->v[i].desc.flags & DESC_USER;
+	if (events->native && events->nr > 1)
+		return rec_events__add_lost(events);
+	if (!o->rec.sample_hz)
+		return 0;
+	o->rec.sample_event = events->nr;
+	o->rec.sample_cycles = features__cycles();
+	return rec_events__add_sample(events, o->rec.sample_cycles ? "cycles" : "cpu-clock");
+}
+
+static void show_status(void *ctx, const char *line)
+{
+	fprintf(stderr, "\r\033[K%s", line);
+	fflush(stderr);
+}
+
+static void report(const struct record_options *o, const struct rec_events *events,
+		   const struct recorder_result *r)
+{
+	unsigned int i;
+
+	if (o->rec.status)
+		fputs("\r\033[K", stderr);
+	for (i = 0; o->verbose && i < events->nr_left_out; i++)
+		fprintf(stderr, "stackonce: left out %s: %s\n", events->left_out[i].name,
+			events->left_out[i].why);
+	if (events->nr_left_out && !o->verbose && !o->quiet)
+		fprintf(stderr, "stackonce: %u events were left out, -v or 'info' lists them\n",
+			events->nr_left_out);
+	if (o->verbose)
+		fprintf(stderr,
+			"stackonce: loaded in %.0f ms (%u instructions verified), attached %u "
+			"events in %.0f ms; kernel memory %.1f MiB, %.1f KiB an event\n",
+			r->costs.load_ns / 1e6, r->costs.verified, events->nr,
+			r->costs.attach_ns / 1e6, r->costs.map_bytes / 1048576.0,
+			events->nr ? r->costs.prog_bytes / 1024.0 / events->nr : 0.0);
+	if (!o->quiet)
+		fprintf(stderr, "stackonce: %llu events, %llu stacks, %llu lost, %.1f KiB in %s\n",
+			(unsigned long long)r->events, (unsigned long long)r->stacks,
+			(unsigned long long)r->lost, r->bytes / 1024.0, o->rec.output);
+	for (i = 0; i < o->nr_presets && !o->quiet && strcmp(o->rec.output, "-"); i++)
+		fprintf(stderr, "stackonce: read it with 'stackonce %s %s'\n",
+			o->presets[i]->answer, o->rec.output);
+}
+
+static int explain(const struct record_options *o, int err)
+{
+	const char *command = o->rec.command ? o->rec.command[0] : "";
+
+	if (err <= -RECORDER_EXEC_FAILED) {
+		err += RECORDER_EXEC_FAILED;
+		/* of a file that is there it is what its first line or its header names */
+		log_err(err, "cannot run '%s'%s", command,
+			err == -ENOENT && !target__look_for(command) ? ", its interpreter" : "");
+		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	}
+	return err == -EINTR && stop__signal() ? 128 + stop__signal() : CMD_FAILURE;
+}
+
+/* libbpf's messages, a verifier's log among them, are for -v; line by line. */
+static int bpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	_cleanup_free_ char *text = NULL;
+	char *line, *rest;
+	int n;
+
+	n = vasprintf(&text, fmt, ap);
+	if (n < 0) {
+		text = NULL;
+		return 0;
+	}
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		if (*line && level <= LIBBPF_WARN)
+			log_debug("%s", line);
+	return n;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	static struct record_options o;
+	struct rec_events events = { 0 };
+	struct recorder_result result;
+	struct kernel_names *names = NULL;
+	int err;
+
+	o.rec = (struct recorder_opts){
+		.output = "trace.stk",
+		.events = &events,
+		.kernel_stacks = true,
+		.symbols = true,
+		.table_budget = 256 << 20,
+		.max_depth = WIRE_MAX_FRAMES,
+		.stack_map_bits = 16,
+		.buffer_size = 8 << 20,
+		.argc = argc,
+		.argv = argv,
+	};
+	err = record_options__parse(argc, argv, &o);
+	if (err)
+		return err < 0 ? CMD_OK : err;
+	cmd__set_log_level(o.verbose ? STK_LOG_DEBUG : o.quiet ? STK_LOG_ERROR : STK_LOG_WARN);
+	libbpf_set_print(bpf_log);
+	if (!o.quiet && isatty(STDERR_FILENO))
+		o.rec.status = show_status;
+	err = o.rec.command ? target__look_for(o.rec.command[0]) : 0;
+	if (err)
+		return explain(&o, err);
+	stop__catch();
+	err = choose_backend(&o);
+	if (err)
+		return err;
+	events.native = o.rec.backend == REC_BACKEND_FTRACE;
+	if (!features__initial_pids()) {
+		log_err(0, "no recording in a PID namespace: its process ids are not those of the "
+			   "kernel's events; use the host's");
+		return CMD_FAILURE;
+	}
+	err = kernel_names__new(&names);
+	if (!err) {
+		o.rec.syms = events.syms = kernel_names__syms(names);
+		err = resolve_events(&o, &events);
+	}
+	if (!err)
+		err = recorder__run(&o.rec, &result);
+	if (err)
+		err = explain(&o, err);
+	else
+		report(&o, &events, &result);
+	rec_events__clear(&events);
+	kernel_names__free(names);
+	return err ? err : result.exit_status;
+}

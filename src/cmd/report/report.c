@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where events come from: call stacks by frequency, or summed up as a tree. */
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "losses.h"
+#include "ui/flames.h"
+
+/* clang-format off */
+static const char help[] =
+	"Usage: stackonce report [OPTIONS] [FILE]\n"
+	"Prints which call stacks events come from, most frequent first.\n"
+	"\n"
+	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
+	"      --by LIST        a list for each event,comm,pid,tid,cpu (default event)\n"
+	"      --top N          N stacks per list, 0: all (default 10)\n"
+	"      --tree           a tree: below each function its callers\n"
+	"      --callees        a tree: below each function what it calls\n"
+	"      --min PERCENT    leave out branches below this (default 0.5)\n"
+	"      --flamegraph OUT.svg  a picture with search and zoom, for a browser\n"
+	"      --force          even where OUT.svg is a recording\n"
+	"      --folded         \"group;caller;callee COUNT\" a line, for other tools\n"
+	SELECT_HELP
+	"      --kernel         kernel stacks only\n"
+	"      --user           user stacks only\n"
+	"      --inline         user functions that were inlined, and source lines\n"
+	NAMES_HELP
+	"      --json           one JSON object per stack, or per function of the tree\n"
+	"  -h, --help           this text\n";
+/* clang-format on */
+
+enum {
+	OPT_BY = OPT_OWN,
+	OPT_TOP,
+	OPT_TREE,
+	OPT_CALLEES,
+	OPT_MIN,
+	OPT_KERNEL,
+	OPT_USER,
+	OPT_FOLDED
+};
+
+static const struct option longopts[] = {
+	READING_OPTIONS,
+	SELECT_OPTIONS,
+	NAMES_OPTIONS,
+	INLINE_OPTION,
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "top", required_argument, NULL, OPT_TOP },
+	{ "tree", no_argument, NULL, OPT_TREE },
+	{ "callees", no_argument, NULL, OPT_CALLEES },
+	{ "min", required_argument, NULL, OPT_MIN },
+	{ "kernel", no_argument, NULL, OPT_KERNEL },
+	{ "user", no_argument, NULL, OPT_USER },
+	FLAMEGRAPH_OPTIONS,
+	{ "folded", no_argument, NULL, OPT_FOLDED },
+	{ 0 },
+};
+
+static void report__free(struct report *rp)
+{
+	stack_counts__free(rp->counts);
+	strbuf__free(&rp->indent);
+	reading__free(&rp->rd);
+}
+
+static int parse_by(struct report *rp, const char *list)
+{
+	static const char *const names[] = { "event", "comm", "pid", "tid", "cpu" };
+	_cleanup_free_ char *copy = strdup(list);
+	char *rest = copy, *name;
+	unsigned int by = 0, i;
+
+	while (copy && (name = strsep(&rest, ","))) {
+		for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i], name); i++)
+			;
+		if (i == ARRAY_SIZE(names))
+			return cmd__usage_error(rp->rd.command,
+						"--by wants some of event,comm,pid,tid,cpu: '%s'",
+						list);
+		by |= 1u << i;
+	}
+	rp->by = by;
+	return CMD_OK;
+}
+
+/* What is asked for must go together. */
+static int check_options(const struct report *rp)
+{
+	if ((rp->folded || rp->rd.flamegraph) && (rp->tree || rp->rd.json))
+		return cmd__usage_error(rp->rd.command,
+					"--%s goes neither with --json nor with a tree",
+					rp->folded ? "folded" : "flamegraph");
+	if (rp->folded && rp->rd.flamegraph && !strcmp(rp->rd.flamegraph, "-"))
+		return cmd__usage_error(rp->rd.command,
+					"--folded and --flamegraph - both want stdout");
+	return CMD_OK;
+}
+
+static int take_option(void *ctx, int c, const char *arg)
+{
+	struct report *rp = ctx;
+
+	switch (c) {
+	case OPT_BY:
+		return parse_by(rp, arg);
+	case OPT_TOP:
+		return cmd__number(rp->rd.command, "--top", arg, 0, UINT32_MAX, &rp->top);
+	case OPT_MIN:
+		if (parse__seconds(arg, &rp->min) || rp->min > 100000000000)
+			return cmd__usage_error(rp->rd.command, "--min wants a percentage: '%s'",
+						arg);
+		return CMD_OK;
+	case OPT_CALLEES:
+		rp->callees = true;
+		rp->tree = true;
+		return CMD_OK;
+	case OPT_TREE:
+		rp->tree = true;
+		return CMD_OK;
+	case OPT_KERNEL:
+		rp->stacks |= STACKS_KERNEL;
+		return CMD_OK;
+	case OPT_USER:
+		rp->stacks |= STACKS_USER;
+		return CMD_OK;
+	case OPT_FOLDED:
+		rp->folded = true;
+		return CMD_OK;
+	default:
+		return reading__option(&rp->rd, c, arg);
+	}
+}
+
+static int parse_options(struct report *rp, int argc, char **argv)
+{
+	int code = reading__options(&rp->rd, argc, argv, "i:h", longopts, take_option, rp);
+
+	if (code || rp->rd.help)
+		return code;
+	return check_options(rp) ?: reading__file(&rp->rd, argc, argv);
+}
+
+/* Events of all types that happened and are not in the recording for want of room or time. */
+static uint64_t sum_lost(const struct stk_reader *r)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < stk_reader__nr_types(r); i++)
+		sum += losses__of(r, stk_reader__type(r, i), true);
+	return sum;
+}
+
+/* What the shares below are of, and whether something is missing. */
+static void put_title(struct report *rp)
+{
+	struct strbuf *b = &rp->out.b;
+	struct stk_totals t;
+	uint64_t lost;
+
+	stk_reader__totals(rp->rd.reader, &t);
+	lost = sum_lost(rp->rd.reader);
+	strbuf__puts(b, "# ");
+	out__number(b, rp->total, 0);
+	if (rp->rd.sel.any) {
+		strbuf__puts(b, " of ");
+		out__number(b, t.events, 0);
+	}
+	strbuf__printf(b, " events, recorded in %.3f s", (double)(t.last_ts - t.first_ts) / 1e9);
+	if (lost) {
+		strbuf__puts(b, ", ");
+		out__number(b, lost, 0);
+		strbuf__puts(b, " lost (see stackonce info)");
+	}
+	strbuf__puts(b, "\n\n");
+}
+
+/* ---- flame graphs --------------------------------------------------------------------------- */
+
+/* The frame below a group's stacks: "bash", "sched:sched_switch bash pid 12". */
+static void put_label(struct strbuf *b, unsigned int by, const struct stack_group *g)
+{
+	if (g->type)
+		strbuf__printf(b, " %s:%s", stk_event_type__system(g->type),
+			       stk_event_type__name(g->type));
+	if (by & BY_COMM)
+		strbuf__printf(b, " %s", g->comm);
+	if (by & BY_PID)
+		strbuf__printf(b, " pid %u", g->pid);
+	if (by & BY_TID)
+		strbuf__printf(b, " tid %u", g->tid);
+	if (by & BY_CPU)
+		strbuf__printf(b, " cpu %u", g->cpu);
+}
+
+static int add_flames(struct report *rp, struct flamegraph *f, const struct stack_group *g)
+{
+	_cleanup_(strbuf__free) struct strbuf label = { 0 };
+	unsigned int i;
+	int err;
+
+	put_label(&label, rp->by, g);
+	err = strbuf__failed(&label) ? -ENOMEM : 0;
+	for (i = 0; i < g->nr_stacks && !err; i++)
+		err = flames__add(f, rp->rd.reader, &rp->rd.names, label.len ? label.s + 1 : NULL,
+				  g->stacks[i].kstack, g->stacks[i].ustack, g->stacks[i].count);
+	return err;
+}
+
+static int write_flames(struct report *rp, const struct flamegraph *f)
+{
+	_cleanup_(strbuf__free) struct strbuf subtitle = { 0 };
+	uint64_t lost = sum_lost(rp->rd.reader);
+	struct stk_totals t;
+
+	stk_reader__totals(rp->rd.reader, &t);
+	strbuf__printf(&subtitle, "%s, %.3f s", rp->rd.path, (double)(t.last_ts - t.first_ts) / 1e9);
+	if (rp->rd.sel.any)
+		strbuf__printf(&subtitle, ", selected from %" PRIu64 " events", t.events);
+	if (lost)
+		strbuf__printf(&subtitle, ", %" PRIu64 " lost", lost);
+	if (strbuf__failed(&subtitle))
+		return log_err(-ENOMEM, "draw the flame graph");
+	return flames__write(f, &rp->rd,
+			     &(struct flame_text){ .title = "Where events come from",
+						   .subtitle = subtitle.s,
+						   .unit = "events" });
+}
+
+static int put_flames(struct report *rp, const struct stack_group *groups, unsigned int nr)
+{
+	_cleanup_(flamegraph__freep) struct flamegraph *f = NULL;
+	unsigned int i;
+	int err = flamegraph__new(&f);
+
+	for (i = 0; i < nr && !err; i++)
+		err = add_flames(rp, f, &groups[i]);
+	if (err)
+		return log_err(err, "sum up the stacks");
+	if (rp->folded)
+		flamegraph__folded(f, &rp->out.b);
+	return rp->rd.flamegraph ? write_flames(rp, f) : 0;
+}
+
+static int put_report(struct report *rp)
+{
+	const struct stack_group *groups;
+	unsigned int nr, i;
+	int err;
+
+	err = stack_counts__finish(rp->counts, rp->rd.reader, &groups, &nr);
+	if (err)
+		return log_err(err, "sort the stacks");
+	if (rp->folded || rp->rd.flamegraph)
+		return put_flames(rp, groups, nr);
+	for (i = 0; i < nr; i++)
+		rp->total += groups[i].count;
+	if (nr && !rp->rd.json)
+		put_title(rp);
+	if (!nr && !rp->rd.json)
+		strbuf__puts(&rp->out.b, rp->rd.sel.any ? "No events were selected.\n" :
+							  "The recording has no events.\n");
+	for (i = 0; i < nr && !err && !out__drain(&rp->out); i++) {
+		if (rp->tree)
+			err = report__put_tree(rp, &groups[i]);
+		else
+			report__put_stacks(rp, &groups[i]);
+	}
+	return err;
+}
+
+static int count_event(struct report *rp, const struct stk_event *e)
+{
+	int err = stack_counts__add(rp->counts, e);
+
+	if (err || !charge__is_due(&rp->charge))
+		return err;
+	return charge(&rp->charge, rp->rd.reader, stack_counts__memory(rp->counts), 0);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	_cleanup_(report__free) struct report rp = {
+		.rd.command = argv[0], .by = BY_EVENT, .top = 10, .min = 500000000
+	};
+	const struct stk_event *e;
+	int code, err;
+
+	code = parse_options(&rp, argc, argv);
+	if (code)
+		return code;
+	if (rp.rd.help)
+		return cmd__print(help);
+	code = reading__open(&rp.rd, STK_WANT_EVENTS);
+	if (code)
+		return code;
+	out__open(&rp.out, true);
+	err = stack_counts__new(rp.by, rp.stacks ?: STACKS_KERNEL | STACKS_USER, &rp.counts);
+	while (!err && reading__next(&rp.rd, &rp.out, NULL, NULL, &e))
+		err = count_event(&rp, e);
+	if (err)
+		log_err(err, "count the stacks");
+	else
+		err = put_report(&rp);
+	return out__close(&rp.out, err ? CMD_FAILURE : reading__finish(&rp.rd));
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One event as text.  This is the hot path of script: task names, event names and stacks are
+ * rendered once and kept, the rest is written straight into the output buffer.
+ */
+#include "script.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "event_flags.h"
+#include "log.h"
+#include "ui/frames.h"
+
+/* ---- what is kept from event to event ------------------------------------------------------- */
+
+void script__start(struct script *s)
+{
+	kernel_text__init(&s->text, s->rd.reader, &s->print);
+	s->print.long_size = 8;
+}
+
+void script__free(struct script *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_types; i++) {
+		ev_format__free(s->types[i].format);
+		free(s->types[i].fields);
+		strbuf__free(&s->types[i].label);
+		strbuf__free(&s->types[i].json_name);
+	}
+	for (i = 0; i < s->nr_columns; i++)
+		free(s->columns[i].name);
+	kernel_text__clear(&s->text);
+	free(s->columns);
+	free(s->types);
+	free(s->tasks);
+	script__free_stacks(s);
+	strbuf__free(&s->scratch);
+	reading__free(&s->rd);
+}
+
+/* Metadata comes with the tables before the first event, and a later table may replace it. */
+static void learn_clock(struct script *s)
+{
+	const char *hz = stk_reader__meta(s->rd.reader, "kernel.hz");
+	const char *clock = stk_reader__meta(s->rd.reader, "clock");
+	uint64_t v;
+
+	if (!hz || parse__u64(hz, 1, 1000000, &v))
+		return;
+	s->print.hz = v;
+	s->jiffies_known = clock && !strcmp(clock, "mono");
+}
+
+/* The kernel's jiffies start five minutes before they overflow 32 bits. */
+static uint64_t jiffies_at(uint64_t ts, uint32_t hz)
+{
+	return (uint32_t)(-300 * (int64_t)hz) + ts / 1000000000 * hz +
+	       ts % 1000000000 * hz / 1000000000;
+}
+
+static void see_type(struct script *s, struct script_type *st, const struct stk_event_type *t)
+{
+	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
+	const char *format = stk_event_type__format(t);
+	_cleanup_free_ char *full = NULL;
+	unsigned int i;
+
+	st->seen = true;
+	learn_clock(s);
+	/* Failure is logged by the parser; the event then prints without its fields. */
+	if (*format && ev_format__parse(format, strlen(format), &st->format))
+		st->format = NULL;
+	strbuf__puts(&st->label, out__colour(&s->out, OUT_HEAD));
+	/* an entry and a return have the function's name both */
+	if (stk_event_type__kind(t) >= STK_KIND_FUNCTION && stk_event_type__kind(t) <= STK_KIND_USDT) {
+		strbuf__safe(&st->label, system, strlen(system));
+		strbuf__putc(&st->label, ':');
+	}
+	strbuf__safe(&st->label, name, strlen(name));
+	strbuf__putc(&st->label, ':');
+	strbuf__puts(&st->label, out__colour(&s->out, OUT_PLAIN));
+	strbuf__putc(&st->label, ' ');
+	if (asprintf(&full, "%s:%s", system, name) >= 0)
+		strbuf__json(&st->json_name, full, strlen(full));
+	st->fields = calloc(s->nr_columns ?: 1, sizeof(*st->fields));
+	for (i = 0; st->fields && st->format && i < s->nr_columns; i++)
+		if (s->columns[i].kind == COL_FIELD)
+			st->fields[i] = ev_format__find(st->format, s->columns[i].name);
+}
+
+struct script_type *script__type(struct script *s, const struct stk_event *e)
+{
+	const struct stk_event_type *t = stk_event__type(e);
+	unsigned int i = stk_event_type__index(t);
+	struct script_type *more;
+
+	if (i >= s->nr_types) {
+		more = reallocarray(s->types, i + 16, sizeof(*more));
+		if (!more) {
+			s->out.b.failed = true;
+			return NULL;
+		}
+		memset(more + s->nr_types, 0, (i + 16 - s->nr_types) * sizeof(*more));
+		s->types = more;
+		s->nr_types = i + 16;
+	}
+	if (!s->types[i].seen)
+		see_type(s, &s->types[i], t);
+	return &s->types[i];
+}
+
+/* "%16s-%-7d " */
+static void put_task(struct strbuf *b, const char *comm, uint32_t tid)
+{
+	size_t start = b->len, len;
+
+	out__safe(b, comm, strlen(comm));
+	len = b->len - start;
+	if (len < 16 && !strbuf__grow(b, 16)) {
+		memmove(b->s + start + 16 - len, b->s + start, len);
+		memset(b->s + start, ' ', 16 - len);
+		b->len = start + 16;
+	}
+	strbuf__putc(b, '-');
+	start = b->len;
+	strbuf__u64(b, tid);
+	if (b->len - start < 7)
+		strbuf__pad(b, ' ', 7 - (b->len - start));
+	strbuf__putc(b, ' ');
+}
+
+static void put_task_cached(struct script *s, const char *comm, uint32_t tid)
+{
+	struct script_task *t;
+	size_t start = s->out.b.len, len;
+
+	if (!s->tasks)
+		s->tasks = calloc(TASK_SLOTS, sizeof(*s->tasks));
+	if (!s->tasks) {
+		put_task(&s->out.b, comm, tid);
+		return;
+	}
+	t = &s->tasks[(tid ^ (uintptr_t)comm >> 4) % TASK_SLOTS];
+	if (t->len && t->comm == comm && t->tid == tid) {
+		strbuf__add(&s->out.b, t->text, t->len);
+		return;
+	}
+	put_task(&s->out.b, comm, tid);
+	len = s->out.b.len - start;
+	if (s->out.b.failed || len > TASK_TEXT)
+		return;
+	memcpy(t->text, s->out.b.s + start, len);
+	t->comm = comm;
+	t->tid = tid;
+	t->len = len;
+}
+
+/* ---- the columns ---------------------------------------------------------------------------- */
+
+void script__flags(const struct stk_event *e, char text[static 5])
+{
+	unsigned int flags = stk_event__flags(e), preempt = stk_event__preempt_count(e);
+	bool no_irqflag = stk_event__marks(e) & STK_MARK_NO_IRQFLAG;
+	bool need = flags & EVENT_FLAG_NEED_RESCHED, lazy = flags & EVENT_FLAG_NEED_RESCHED_LAZY;
+	bool hard = flags & EVENT_FLAG_HARDIRQ;
+
+	if (flags & EVENT_FLAG_BH_OFF)
+		text[0] = flags & EVENT_FLAG_IRQS_OFF ? 'D' : 'b';
+	else
+		text[0] = flags & EVENT_FLAG_IRQS_OFF ? 'd' : no_irqflag ? 'X' : '.';
+	if (flags & EVENT_FLAG_PREEMPT_RESCHED)
+		text[1] = need && lazy ? 'B' : need ? 'N' : lazy ? 'L' : 'p';
+	else
+		text[1] = need && lazy ? 'b' : need ? 'n' : lazy ? 'l' : '.';
+	if (flags & EVENT_FLAG_NMI)
+		text[2] = hard ? 'Z' : 'z';
+	else if (flags & EVENT_FLAG_SOFTIRQ)
+		text[2] = hard ? 'H' : 's';
+	else
+		text[2] = hard ? 'h' : '.';
+	text[3] = preempt & 0xf ? "0123456789abcdef"[preempt & 0xf] : '.';
+	text[4] = preempt & 0xf0 ? "0123456789abcdef"[preempt >> 4 & 0xf] : '.';
+}
+
+static void put_padded(struct strbuf *b, uint64_t v, int width, char pad)
+{
+	char digits[20];
+	int i = sizeof(digits);
+
+	do {
+		digits[--i] = '0' + v % 10;
+		v /= 10;
+	} while (v);
+	for (; (int)sizeof(digits) - i < width && i > 0;)
+		digits[--i] = pad;
+	strbuf__add(b, digits + i, sizeof(digits) - i);
+}
+
+/* Rounded to microseconds as ftrace does, or all nanoseconds. */
+static void put_time(const struct script *s, struct strbuf *b, uint64_t ts, int width)
+{
+	uint64_t us;
+
+	if (s->ns) {
+		put_padded(b, ts / 1000000000, width, ' ');
+		strbuf__putc(b, '.');
+		put_padded(b, ts % 1000000000, 9, '0');
+		return;
+	}
+	us = ts / 1000 + (ts % 1000 >= 500);
+	put_padded(b, us / 1000000, width, ' ');
+	strbuf__putc(b, '.');
+	put_padded(b, us % 1000000, 6, '0');
+}
+
+/* The event's text behind its name; what the kernel printed raw is made safe here. */
+static void put_fields(struct script *s, struct strbuf *b, struct script_type *t,
+		       const struct stk_event *e)
+{
+	const void *rec;
+	size_t len;
+
+	if (stk_event__marks(e) & STK_MARK_NO_FIELDS) {
+		strbuf__puts(b, "<fields missing>");
+		return;
+	}
+	if (!t->format)
+		return;
+	rec = stk_event__record(e, &len);
+	if (s->jiffies_known)
+		s->print.jiffies = jiffies_at(stk_event__ts(e), s->print.hz);
+	strbuf__reset(&s->scratch);
+	ev_format__print(t->format, &s->print, rec, len, &s->scratch);
+	t->uncompiled += !ev_format__compiled(t->format);
+	b->failed |= s->scratch.failed;
+	out__safe(b, s->scratch.s ?: "", s->scratch.len);
+	if (stk_event__marks(e) & STK_MARK_CUT)
+		strbuf__puts(b, " <cut>");
+}
+
+void script__warn_uncompiled(struct script *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_types; i++)
+		if (s->types[i].uncompiled)
+			log_warn("%" PRIu64 " events of %s are printed field by field: their print "
+				 "fmt has something unknown",
+				 s->types[i].uncompiled, s->types[i].json_name.s ?: "");
+}
+
+void script__line(struct script *s, const struct stk_event *e)
+{
+	struct script_type *t = script__type(s, e);
+	struct strbuf *b = &s->out.b;
+	char flags[5];
+
+	if (!t)
+		return;
+	if (s->ids && !s->no_stacks)
+		script__tell_files(s, e);
+	put_task_cached(s, event_comm(e), stk_event__tid(e));
+	strbuf__putc(b, '[');
+	put_padded(b, stk_event__cpu(e), 3, '0');
+	strbuf__add(b, "] ", 2);
+	script__flags(e, flags);
+	strbuf__add(b, flags, sizeof(flags));
+	strbuf__putc(b, ' ');
+	put_time(s, b, stk_event__ts(e), 5);
+	strbuf__add(b, ": ", 2);
+	strbuf__add(b, t->label.s, t->label.len);
+	put_fields(s, b, t, e);
+	strbuf__putc(b, '\n');
+	if (!s->no_stacks) {
+		script__kernel_stack(s, e);
+		script__user_stack(s, e);
+	}
+}
+
+/* ---- --fields ------------------------------------------------------------------------------- */
+
+int script__parse_fields(struct script *s, const char *list)
+{
+	static const char *const names[] = {
+		[COL_COMM] = "comm",	 [COL_PID] = "pid",	  [COL_TID] = "tid",
+		[COL_CPU] = "cpu",	 [COL_FLAGS] = "flags",	  [COL_TIME] = "time",
+		[COL_EVENT] = "event",	 [COL_FIELDS] = "fields", [COL_KSTACK] = "kstack",
+		[COL_USTACK] = "ustack",
+	};
+	_cleanup_free_ char *copy = strdup(list);
+	char *rest = copy, *name;
+	struct script_column *more;
+	unsigned int kind;
+
+	while (copy && (name = strsep(&rest, ","))) {
+		more = *name ? reallocarray(s->columns, s->nr_columns + 1, sizeof(*more)) : NULL;
+		if (!more)
+			return -1;
+		s->columns = more;
+		for (kind = 0; kind < ARRAY_SIZE(names) && strcmp(names[kind], name); kind++)
+			;
+		more[s->nr_columns].kind = kind < ARRAY_SIZE(names) ? kind : COL_FIELD;
+		more[s->nr_columns].name = strdup(name);
+		if (!more[s->nr_columns++].name)
+			return -1;
+	}
+	return copy ? 0 : -1;
+}
+
+static void put_field(struct script *s, struct strbuf *b, const struct script_type *t,
+		      const struct ev_field *field, const struct stk_event *e)
+{
+	size_t len;
+	const void *rec = stk_event__record(e, &len);
+
+	if (!field || (stk_event__marks(e) & STK_MARK_NO_FIELDS)) {
+		strbuf__putc(b, '-');
+		return;
+	}
+	strbuf__reset(&s->scratch);
+	ev_format__print_field(t->format, field, rec, len, &s->scratch);
+	b->failed |= s->scratch.failed;
+	out__safe(b, s->scratch.s ?: "", s->scratch.len);
+}
+
+static void put_full_name(struct strbuf *b, const struct stk_event_type *t)
+{
+	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
+
+	out__safe(b, system, strlen(system));
+	strbuf__putc(b, ':');
+	out__safe(b, name, strlen(name));
+}
+
+static void put_column(struct script *s, unsigned int i, struct script_type *t,
+		       const struct stk_event *e)
+{
+	struct strbuf *b = &s->out.b;
+	char flags[5];
+
+	switch (s->columns[i].kind) {
+	case COL_COMM:
+		out__safe(b, event_comm(e), strlen(event_comm(e)));
+		break;
+	case COL_PID:
+		strbuf__u64(b, stk_event__pid(e));
+		break;
+	case COL_TID:
+		strbuf__u64(b, stk_event__tid(e));
+		break;
+	case COL_CPU:
+		strbuf__u64(b, stk_event__cpu(e));
+		break;
+	case COL_FLAGS:
+		script__flags(e, flags);
+		strbuf__add(b, flags, sizeof(flags));
+		break;
+	case COL_TIME:
+		put_time(s, b, stk_event__ts(e), 0);
+		break;
+	case COL_EVENT:
+		put_full_name(b, stk_event__type(e));
+		break;
+	case COL_FIELDS:
+		put_fields(s, b, t, e);
+		break;
+	case COL_KSTACK:
+		strbuf__u64(b, stack__id(s->rd.reader, stk_event__kstack(e)));
+		break;
+	case COL_USTACK:
+		strbuf__u64(b, stack__id(s->rd.reader, stk_event__ustack(e)));
+		break;
+	case COL_FIELD:
+		put_field(s, b, t, t->fields[i], e);
+		break;
+	}
+}
+
+void script__columns(struct script *s, const struct stk_event *e)
+{
+	struct script_type *t = script__type(s, e);
+	struct strbuf *b = &s->out.b;
+	unsigned int i;
+
+	if (!t || !t->fields)
+		return;
+	for (i = 0; i < s->nr_columns && s->ids && !s->no_stacks; i++)
+		if (s->columns[i].kind == COL_USTACK)
+			script__tell_files(s, e);
+	for (i = 0; i < s->nr_columns; i++) {
+		if (i)
+			strbuf__putc(b, ' ');
+		put_column(s, i, t, e);
+	}
+	strbuf__putc(b, '\n');
+	for (i = 0; i < s->nr_columns && !s->no_stacks; i++) {
+		if (s->columns[i].kind == COL_KSTACK)
+			script__kernel_stack(s, e);
+		else if (s->columns[i].kind == COL_USTACK)
+			script__user_stack(s, e);
+	}
+}

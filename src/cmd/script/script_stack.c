@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The stacks of events.  A stack is rendered once and its text kept: most events have one that was
+ * there before.
+ */
+#include "script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "ui/frames.h"
+
+/* ---- rendering ------------------------------------------------------------------------------ */
+
+static void put_inlined(struct strbuf *b, const struct stk_frame *f, const struct name_line *l)
+{
+	strbuf__puts(b, " =>  <");
+	strbuf__hex(b, f->ip, 16);
+	strbuf__puts(b, "> : ");
+	frame__inlined(b, l);
+	strbuf__putc(b, '\n');
+}
+
+static void render_frame(struct script *s, struct strbuf *b, const struct stk_frame *f)
+{
+	struct names *names = &s->rd.names;
+	const struct name_line *lines;
+	unsigned int i, nr = 0;
+
+	if (f->kind == STK_FRAME_USER) {
+		nr = s->ids ? 0 : names__lines(names, f, &lines);
+		for (i = 0; i + 1 < nr; i++)
+			put_inlined(b, f, &lines[i]);
+		strbuf__puts(b, " => ");
+		frame__in_file(names, b, f, s->ids);
+		if (nr)
+			frame__source(b, " at ", &lines[nr - 1]);
+	} else {
+		strbuf__puts(b, " => ");
+		frame__text(names, b, f);
+	}
+	strbuf__putc(b, '\n');
+}
+
+/* How a stack ends, where that is to be said: what got to its end by guesses shows them. */
+static const char *end_text(enum stk_stack_end end)
+{
+	switch (end) {
+	case STK_END_COMPLETE:
+	case STK_END_FALLBACK:
+		return NULL;
+	case STK_END_NO_TABLE:
+		return "no unwind table";
+	case STK_END_UNREADABLE:
+		return "memory not readable";
+	default:
+		return stk_stack_end_name(end);
+	}
+}
+
+static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int n = stack__frames(s->rd.reader, number, frames), i;
+	const char *end = NULL;
+	struct stk_stack st;
+
+	strbuf__puts(b, out__colour(&s->out, OUT_DIM));
+	for (i = 0; i < n; i++)
+		render_frame(s, b, &frames[i]);
+	if (!stk_reader__stack(s->rd.reader, number, &st))
+		end = end_text(st.end);
+	if (end) {
+		strbuf__puts(b, " => <");
+		strbuf__puts(b, end);
+		strbuf__puts(b, ">\n");
+	}
+	strbuf__puts(b, out__colour(&s->out, OUT_PLAIN));
+}
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+/* The place of a stack's text; NULL when out of memory. */
+static struct script_stack *stack_slot(struct script *s, uint32_t number)
+{
+	uint32_t nr = MAX(number + 1, 2 * s->nr_stacks);
+	struct script_stack *more;
+
+	if (number < s->nr_stacks)
+		return &s->stacks[number];
+	more = reallocarray(s->stacks, nr, sizeof(*more));
+	if (!more)
+		return NULL;
+	memset(more + s->nr_stacks, 0, (nr - s->nr_stacks) * sizeof(*more));
+	s->stacks = more;
+	s->nr_stacks = nr;
+	return &s->stacks[number];
+}
+
+static void put_stack(struct script *s, uint32_t number)
+{
+	struct script_stack *st = stack_slot(s, number);
+	size_t start;
+
+	if (!st) {
+		render_stack(s, &s->out.b, number);
+		return;
+	}
+	if (!st->seen) {
+		if (s->stack_text.len >= STACK_TEXT_MAX) {
+			memset(s->stacks, 0, s->nr_stacks * sizeof(*s->stacks));
+			strbuf__reset(&s->stack_text);
+		}
+		start = s->stack_text.len;
+		render_stack(s, &s->stack_text, number);
+		st->at = start;
+		st->len = s->stack_text.len - start;
+		st->seen = true;
+	}
+	if (st->len)
+		strbuf__add(&s->out.b, s->stack_text.s + st->at, st->len);
+}
+
+/* The numbers are dense, so a number that the tables do not have is no stack. */
+static bool is_stack(const struct script *s, uint32_t number)
+{
+	return number && number <= stk_reader__nr_stacks(s->rd.reader);
+}
+
+void script__kernel_stack(struct script *s, const struct stk_event *e)
+{
+	uint32_t number = stk_event__kstack(e);
+
+	if (!is_stack(s, number))
+		return;
+	if (s->ids)
+		strbuf__printf(&s->out.b, "<stack trace> stack_id=%u\n",
+			       stack__id(s->rd.reader, number));
+	put_stack(s, number);
+}
+
+void script__user_stack(struct script *s, const struct stk_event *e)
+{
+	uint32_t number = stk_event__ustack(e);
+
+	if (!is_stack(s, number))
+		return;
+	strbuf__puts(&s->out.b, "<user stack trace>");
+	if (s->ids)
+		strbuf__printf(&s->out.b, " stack_id=%u", stack__id(s->rd.reader, number));
+	strbuf__putc(&s->out.b, '\n');
+	put_stack(s, number);
+}
+
+/* ---- what stands before an event ------------------------------------------------------------ */
+
+static void tell_file(struct script *s, uint32_t number)
+{
+	uint32_t nr = MAX(number + 1, 2 * s->nr_told);
+	struct stk_file file;
+	bool *more;
+
+	if (number >= s->nr_told) {
+		more = reallocarray(s->told, nr, sizeof(*more));
+		if (!more) {
+			s->out.b.failed = true;
+			return;
+		}
+		memset(more + s->nr_told, 0, (nr - s->nr_told) * sizeof(*more));
+		s->told = more;
+		s->nr_told = nr;
+	}
+	if (s->told[number] || stk_reader__file(s->rd.reader, number, &file))
+		return;
+	s->told[number] = true;
+	file__map_line(&s->out.b, &file);
+	strbuf__putc(&s->out.b, '\n');
+}
+
+void script__tell_files(struct script *s, const struct stk_event *e)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	uint32_t number = stk_event__ustack(e);
+	unsigned int n, i;
+
+	/* A text that is kept has been printed, and its files before it. */
+	if (!is_stack(s, number) || (number < s->nr_stacks && s->stacks[number].seen))
+		return;
+	n = stack__frames(s->rd.reader, number, frames);
+	for (i = 0; i < n; i++)
+		if (frames[i].kind == STK_FRAME_USER && frames[i].file)
+			tell_file(s, frames[i].file);
+}
+
+static void tell_stack(struct script *s, uint32_t number)
+{
+	struct strbuf *b = &s->out.b;
+	struct script_stack *slot;
+	struct stk_stack st;
+
+	if (!is_stack(s, number) || stk_reader__stack(s->rd.reader, number, &st))
+		return;
+	slot = stack_slot(s, number);
+	if (!slot || slot->seen)
+		return;
+	slot->seen = true;
+	strbuf__printf(b, "{\"type\":\"stack\",\"id\":%u,\"depth\":%u,\"end\":\"%s\",\"frames\":",
+		       st.id, st.depth, stk_stack_end_name(st.end));
+	stack__json_frames(&s->rd.names, b, number, 0);
+	strbuf__puts(b, "}\n");
+}
+
+void script__tell_stacks(struct script *s, const struct stk_event *e)
+{
+	tell_stack(s, stk_event__kstack(e));
+	tell_stack(s, stk_event__ustack(e));
+}
+
+void script__free_stacks(struct script *s)
+{
+	free(s->stacks);
+	free(s->told);
+	strbuf__free(&s->stack_text);
+}

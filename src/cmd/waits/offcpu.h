@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The offcpu command: reading in offcpu.c, the table in offcpu_put.c, JSON in offcpu_json.c. */
+#ifndef CMD_OFFCPU_H
+#define CMD_OFFCPU_H
+
+#include "analyze/waits/offcpu.h"
+#include "waits.h"
+
+struct offcpu {
+	struct waits w;
+	struct offcpu_opts opts;
+	bool has_states;
+	bool states[SWITCH_NR_STATES]; /* --state */
+	struct offcpu_analysis *analysis;
+	const struct offcpu_result *result;
+};
+
+const char *offcpu__state(enum switch_state state);
+
+void offcpu__put_text(struct offcpu *oc);
+void offcpu__put_json(struct offcpu *oc);
+
+#endif /* CMD_OFFCPU_H */

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the offcpu command prints for people. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "offcpu.h"
+#include "ui/frames.h"
+#include "ui/times.h"
+
+#define FRAMES 4 /* of each side, without --stacks */
+#define INDENT "                        "
+
+static void put_time(struct offcpu *oc, const struct offcpu_time *t, uint64_t max)
+{
+	struct strbuf *b = &oc->w.out.b;
+
+	strbuf__puts(b, out__colour(&oc->w.out, OUT_NUMBER));
+	out__number(b, t->count, 9);
+	out__ns(b, t->blocked, 10);
+	out__ns(b, t->queued, 10);
+	out__ns(b, max, 10);
+	strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+}
+
+static void put_what(struct offcpu *oc, const struct offcpu_group *g)
+{
+	struct strbuf *b = &oc->w.out.b;
+
+	switch (oc->opts.by) {
+	case OFFCPU_BY_STACK:
+		strbuf__printf(b, "%s", offcpu__state(g->state));
+		if (g->kstack)
+			strbuf__printf(b, ", stack_id %u", stack__id(oc->w.rd.reader, g->kstack));
+		if (g->ustack)
+			strbuf__printf(b, ", user stack_id %u",
+				       stack__id(oc->w.rd.reader, g->ustack));
+		break;
+	case OFFCPU_BY_STATE:
+		strbuf__puts(b, offcpu__state(g->state));
+		break;
+	case OFFCPU_BY_COMM:
+		out__safe(b, g->task.comm, strlen(g->task.comm));
+		break;
+	case OFFCPU_BY_PID:
+		strbuf__printf(b, "pid %u", g->task.pid);
+		break;
+	case OFFCPU_BY_TID:
+		waits__put_task(b, g->task.comm, g->task.tid);
+		break;
+	}
+}
+
+/* The functions of a stack in a line, innermost first, up to some. */
+static void put_functions(struct offcpu *oc, uint32_t stack)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int n = stack__frames(oc->w.rd.reader, stack, frames), i;
+	struct strbuf *b = &oc->w.out.b;
+
+	if (!n)
+		return;
+	strbuf__puts(b, INDENT);
+	for (i = 0; i < n && i < FRAMES; i++) {
+		strbuf__puts(b, i ? " < " : "");
+		frame__function(&oc->w.rd.names, b, &frames[i]);
+	}
+	strbuf__puts(b, n > FRAMES ? " < ...\n" : "\n");
+}
+
+/* The kernel's innermost frames are the scheduler's own: what is above the program's is enough. */
+static void put_short(struct offcpu *oc, const struct offcpu_stacks *s)
+{
+	struct strbuf *b = &oc->w.out.b;
+
+	strbuf__puts(b, out__colour(&oc->w.out, OUT_DIM));
+	put_functions(oc, s->kstack);
+	put_functions(oc, s->ustack);
+	strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+}
+
+static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
+{
+	struct strbuf *b = &oc->w.out.b;
+
+	strbuf__puts(b, INDENT);
+	if (!s->woken)
+		strbuf__puts(b, s->state == SWITCH_PREEMPTED ? "could have gone on" :
+							       "nobody was seen to wake it");
+	else if (s->interrupt)
+		strbuf__puts(b, "woken by an interrupt");
+	else
+		strbuf__puts(b, s->state == SWITCH_NEW ? "made by " : "woken by ");
+	if (s->woken && !s->interrupt)
+		waits__put_task(b, s->waker.comm, s->waker.tid);
+	strbuf__putc(b, '\n');
+}
+
+static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
+{
+	struct strbuf *b = &oc->w.out.b;
+	uint32_t i;
+
+	for (i = 0; i < g->nr_stacks && !out__drain(&oc->w.out); i++) {
+		const struct offcpu_stacks *s = &g->stacks[i];
+
+		if (!oc->w.stacks && i) {
+			strbuf__printf(b, INDENT "and %u more pairs of stacks, see --stacks\n",
+				       g->nr_stacks - i);
+			break;
+		}
+		if (!oc->w.stacks) {
+			put_short(oc, s);
+			put_waker(oc, s);
+			continue;
+		}
+		put_time(oc, &s->time, s->max);
+		strbuf__printf(b, "  %s\n", offcpu__state(s->state));
+		waits__put_stack(&oc->w, INDENT, s->kstack, s->ustack);
+		put_waker(oc, s);
+		if (s->woken)
+			waits__put_stack(&oc->w, INDENT "  ", s->waker_kstack, s->waker_ustack);
+	}
+}
+
+static void put_open(struct offcpu *oc)
+{
+	const struct offcpu_result *r = oc->result;
+	struct strbuf *b = &oc->w.out.b;
+	uint32_t i, top = waits__top(&oc->w, r->nr_open);
+
+	if (!r->nr_open)
+		return;
+	strbuf__puts(b, "\n# Off CPU still when the recording ended, for how long:\n");
+	for (i = 0; i < top && !out__drain(&oc->w.out); i++) {
+		const struct offcpu_open *o = &r->open[i];
+
+		out__ns(b, r->sums.last - o->since, 19);
+		strbuf__puts(b, "  ");
+		waits__put_task(b, o->task.comm, o->task.tid);
+		strbuf__printf(b, ", %s%s\n", offcpu__state(o->state),
+			       o->woken_at && o->state != SWITCH_NEW ? ", woken since" : "");
+		if (oc->w.stacks)
+			waits__put_stack(&oc->w, INDENT, o->kstack, o->ustack);
+	}
+	if (top < r->nr_open)
+		strbuf__printf(b, INDENT "and %u more\n", r->nr_open - top);
+}
+
+static void put_title(struct offcpu *oc)
+{
+	const struct offcpu_sums *s = &oc->result->sums;
+	struct strbuf *b = &oc->w.out.b;
+	unsigned int i;
+
+	strbuf__puts(b, "# Off CPU ");
+	out__number(b, s->time.count, 0);
+	strbuf__puts(b, s->time.count == 1 ? " time: " : " times: ");
+	out__ns(b, s->time.blocked, 0);
+	strbuf__puts(b, " blocked, ");
+	out__ns(b, s->time.queued, 0);
+	strbuf__printf(b, " waiting to run; recorded in %.3f s\n",
+		       (double)(s->last - s->first) / 1e9);
+	for (i = 0; i < SWITCH_NR_STATES; i++) {
+		if (!s->states[i].count)
+			continue;
+		strbuf__printf(b, "#   %-10s", offcpu__state(i));
+		out__number(b, s->states[i].count, 9);
+		strbuf__puts(b, " times");
+		out__ns(b, s->states[i].blocked, 10);
+		strbuf__puts(b, " blocked");
+		out__ns(b, s->states[i].queued, 10);
+		strbuf__puts(b, " waiting to run\n");
+	}
+	waits__note(&oc->w, s->no_waking,
+		    "blocked times without a waker: they have no share of waiting"
+		    " to run");
+	waits__note(&oc->w, s->others, "switches from tasks that were not recorded: not counted");
+	waits__note(&oc->w, s->before, "tasks left before the recording began: not counted");
+	waits__note(&oc->w, s->no_return, "times without their end: not counted");
+	waits__note(&oc->w, s->no_fields, "events came without their fields: not counted");
+	waits__note(&oc->w, s->unknown, "times in a state without a name: not counted");
+	waits__note(&oc->w, s->lost, "switches were lost");
+	waits__note(&oc->w, s->gaps, "times touch one in which switches were lost: not counted");
+	waits__note(&oc->w, s->too_short, "times are shorter than --min: not counted");
+}
+
+void offcpu__put_text(struct offcpu *oc)
+{
+	const struct offcpu_result *r = oc->result;
+	uint32_t i, top = waits__top(&oc->w, r->nr_groups);
+	struct strbuf *b = &oc->w.out.b;
+
+	put_title(oc);
+	if (!r->nr_groups && !r->nr_open) {
+		strbuf__puts(b, "No times off CPU were selected.\n");
+		return;
+	}
+	strbuf__puts(b, "#   times   blocked    queued   longest  where\n");
+	for (i = 0; i < top && !out__drain(&oc->w.out); i++) {
+		const struct offcpu_group *g = &r->groups[i];
+
+		put_time(oc, &g->time, g->off.max);
+		strbuf__puts(b, "  ");
+		strbuf__puts(b, out__colour(&oc->w.out, OUT_HEAD));
+		put_what(oc, g);
+		strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+		strbuf__putc(b, '\n');
+		if (oc->w.stacks || oc->opts.by == OFFCPU_BY_STACK)
+			put_stacks(oc, g);
+	}
+	if (top < r->nr_groups)
+		strbuf__printf(b, "  and %u more lines\n", r->nr_groups - top);
+	put_open(oc);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* What kwalk.c and modules.c share. */
+#ifndef KWALK_PRIV_H
+#define KWALK_PRIV_H
+
+#include <stdbool.h>
+
+#include "kwalk.h"
+#include "kwalk_copy.h"
+#include "orc.h"
+
+/* Tables of modules, beside each other; blocks and rows count from 0 here. */
+struct module_tables {
+	struct kwalk_module *modules;
+	struct kwalk_block *index;
+	struct kwalk_row *rows;
+	uint32_t nr, nr_blocks, nr_rows;
+	uint32_t coming; /* modules left out because their init has not returned */
+};
+
+struct kwalk {
+	struct kwalk_copy_bpf *skel;
+	struct orc_layout layout;
+	enum kwalk_unwinder unwinder;
+	uint64_t text;
+	uint32_t text_size, gap, gap_size, stack_size;
+	uint32_t returns[KWALK_RETURNS];
+	uint32_t raw_at[2], raw_calls;
+	struct kwalk_range callers[KWALK_CALLERS];
+	enum kwalk_reader reader;
+	int index_fd, rows_fd; /* maps; 0: none */
+	struct kwalk_block *index; /* their memory */
+	struct kwalk_row *rows;
+	uint32_t max_blocks, max_rows;
+	uint32_t nr_blocks, nr_rows; /* of the kernel's own text; modules' come behind them */
+	struct kwalk_module_layout module;
+	uint64_t modules_at; /* the kernel's list of modules; 0: not known */
+	uint32_t room_blocks, room_rows; /* for tables of modules */
+	/* once started */
+	struct bpf_link *links[2]; /* of module_load and module_free */
+	struct kwalk_modules *modules; /* NULL: modules are not followed */
+	uint32_t coming; /* number of loading modules when the tables were last read */
+	bool failed; /* to follow modules: that is not tried again */
+};
+
+/* All 0: this kernel's modules are unknown, or it has none. */
+void module_layout__read(const struct btf *btf, struct kwalk_module_layout *ret_layout);
+
+/* Of kernel memory; *ret_bytes is to be freed. */
+int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, void **ret_bytes);
+
+/*
+ * The tables of all modules that are there.  Those that cannot be read, or go beyond the room, are
+ * left out: their frames are the kernel's to walk.  Modules that are not live are left out as well,
+ * because no event is raised when a module whose init failed is freed.
+ */
+int module_tables__read(const struct kwalk *k, uint32_t room_blocks, uint32_t room_rows,
+			struct module_tables *ret_tables);
+void module_tables__free(struct module_tables *t);
+
+#endif /* KWALK_PRIV_H */

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/perf_event.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "attach_probes.h"
+#include "cleanup.h"
+#include "log.h"
+#include "programs_priv.h"
+#include "record/select/rec_event.h"
+#include "symbols/ksyms.h"
+
+/* record.bpf.c: COUNT_EVENT_MAGIC */
+#define COUNT_EVENT_MAGIC 0x57ac0de
+
+void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
+{
+	static const char *const trampolines[] = { "arch_rethook_trampoline", "return_to_handler",
+						   "__kretprobe_trampoline" };
+	char name[256];
+	struct ksym sym;
+	size_t i;
+
+	if (e->desc.flags & DESC_RETURN) {
+		for (i = 0; i < ARRAY_SIZE(trampolines); i++) {
+			if (ksyms__by_name(syms, trampolines[i], &sym))
+				continue;
+			e->desc.tracer_start = sym.start;
+			e->desc.tracer_len = sym.size;
+			return;
+		}
+	}
+	if (e->kind != STK_KIND_TRACEPOINT && e->kind != STK_KIND_SYSCALL)
+		return;
+	if (e->kind == STK_KIND_SYSCALL)
+		snprintf(name, sizeof(name), "__traceiter_sys_%s",
+			 e->syscall_exit ? "exit" : "enter");
+	else
+		snprintf(name, sizeof(name), "__traceiter_%s", e->name);
+	if (ksyms__by_name(syms, name, &sym))
+		return;
+	e->desc.tracer_start = sym.start;
+	e->desc.tracer_len = sym.size;
+}
+
+/* A copy of `count` for this event; each has its own recursion guard in the kernel. */
+int attach__load_counter(const struct bpf_program *count, int type, unsigned int event,
+			 const struct bpf_prog_load_opts *opts)
+{
+	size_t nr = bpf_program__insn_cnt(count), i, patched = 0;
+	_cleanup_free_ struct bpf_insn *insns = malloc(nr * sizeof(*insns));
+	int fd;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(count), nr * sizeof(*insns));
+	for (i = 0; i < nr; i++) {
+		if (BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV &&
+		    insns[i].imm == COUNT_EVENT_MAGIC) {
+			insns[i].imm = event;
+			patched++;
+		} else if (insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) &&
+			   insns[i].imm == COUNT_EVENT_MAGIC) {
+			insns[i].imm = event;
+			patched++;
+		}
+	}
+	if (patched != 1)
+		return -EPROTO;
+	fd = bpf_prog_load(type, "stk_count", "GPL", insns, nr, opts);
+	return fd < 0 ? -errno : fd;
+}
+
+static int attach_counter(struct attached *a, const char *tracepoint, int prog)
+{
+	a->count_prog = prog;
+	a->count_link = bpf_raw_tracepoint_open(tracepoint, prog);
+	return a->count_link < 0 ? -errno : 0;
+}
+
+static int attach_recorder(struct attached *a, const struct bpf_program *prog, const char *system,
+			   const char *name, unsigned int event)
+{
+	LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = event);
+
+	a->link = bpf_program__attach_tracepoint_opts(prog, system, name, &opts);
+	return a->link ? 0 : -errno;
+}
+
+static void detach(struct attached *a)
+{
+	bpf_link__destroy(a->link);
+	a->link = NULL;
+	closep(&a->count_link);
+	closep(&a->count_prog);
+	a->count_link = a->count_prog = -1;
+}
+
+static int attach_event(struct programs *p, unsigned int i)
+{
+	struct rec_event *e = &p->opts->events->v[i];
+	struct attached *a = &p->attached[i];
+	const struct bpf_program *recorder = p->skel->progs.record;
+	int err, prog;
+
+	if (bpf_program__fd(recorder) < 0)
+		recorder = p->skel->progs.record_filtered;
+	prog = attach__load_counter(p->skel->progs.count, BPF_PROG_TYPE_RAW_TRACEPOINT, i, NULL);
+	if (prog < 0)
+		return prog;
+	err = attach_counter(a, e->name, prog);
+	if (!err)
+		err = attach_recorder(a, recorder, e->system, e->name, i);
+	if (err)
+		detach(a);
+	return err;
+}
+
+/* One pair of programs on one end of all system calls: whichever recorder is loaded. */
+static int attach_syscall_end(struct attached *a, const char *tracepoint,
+			      const struct bpf_program *count, const struct bpf_program *plain,
+			      const struct bpf_program *filtered)
+{
+	const struct bpf_program *prog = bpf_program__fd(filtered) >= 0 ? filtered : plain;
+	int err;
+
+	if (bpf_program__fd(count) < 0)
+		return 0;
+	err = attach_counter(a, tracepoint, fcntl(bpf_program__fd(count), F_DUPFD_CLOEXEC, 0));
+	return err ? err : attach_recorder(a, prog, "raw_syscalls", tracepoint, 0);
+}
+
+static int attach_syscalls(struct programs *p)
+{
+	struct record_bpf *s = p->skel;
+	int err;
+
+	err = attach_syscall_end(&p->sys_enter, "sys_enter", s->progs.count_sys_enter,
+				 s->progs.record_sys_enter, s->progs.record_sys_enter_filtered);
+	if (!err)
+		err = attach_syscall_end(&p->sys_exit, "sys_exit", s->progs.count_sys_exit,
+					 s->progs.record_sys_exit, s->progs.record_sys_exit_filtered);
+	return err ? log_err(err, "attach to raw_syscalls") : 0;
+}
+
+int attach__sample_cpu(struct programs *p, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000000ull / p->opts->sample_hz,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.disabled = 1,
+	};
+	struct sample_cpu *s = &p->samples[cpu];
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (s->fd >= 0)
+		return 0;
+	if (p->opts->sample_cycles) {
+		attr.type = PERF_TYPE_HARDWARE;
+		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+		attr.freq = 1;
+		attr.sample_freq = p->opts->sample_hz;
+	}
+	s->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (s->fd < 0)
+		return -errno;
+	s->ring = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+	if (s->ring == MAP_FAILED) {
+		s->ring = NULL;
+		return -errno;
+	}
+	s->link = bpf_program__attach_perf_event(p->skel->progs.sample, s->fd);
+	return s->link ? 0 : -errno;
+}
+
+static int attach_samples(struct programs *p)
+{
+	unsigned int cpu;
+	int err;
+
+	p->samples = calloc(p->nr_cpus, sizeof(*p->samples));
+	if (!p->samples)
+		return -ENOMEM;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		p->samples[cpu].fd = -1;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		if (!p->online[cpu])
+			continue;
+		err = attach__sample_cpu(p, cpu);
+		if (err)
+			return log_err(err, "timer samples at %u Hz on CPU %u", p->opts->sample_hz,
+				       cpu);
+	}
+	return 0;
+}
+
+int attach__all(struct programs *p)
+{
+	struct rec_events *l = p->opts->events;
+	unsigned int i;
+	int err;
+
+	p->attached = malloc(MAX(p->nr_events, 1u) * sizeof(*p->attached));
+	if (!p->attached)
+		return -ENOMEM;
+	for (i = 0; i < p->nr_events; i++)
+		p->attached[i] = (struct attached){ .count_prog = -1, .count_link = -1 };
+	p->sys_enter = p->sys_exit = (struct attached){ .count_prog = -1, .count_link = -1 };
+	if (recorder_opts__selects_tasks(p->opts)) {
+		p->follow = bpf_program__attach(p->skel->progs.follow);
+		if (!p->follow)
+			return log_err(-errno, "attach to task:task_newtask");
+	}
+	if (p->opts->command) {
+		p->command = bpf_program__attach(p->skel->progs.begin_command);
+		if (!p->command)
+			return log_err(-errno, "attach to task:task_rename");
+	}
+	if (p->user_stacks) {
+		p->begin = bpf_program__attach(p->skel->progs.begin_program);
+		if (!p->begin)
+			return log_err(-errno, "attach to sched:sched_process_exec");
+	}
+	for (i = 0; i < p->nr_events; i++) {
+		struct rec_event *e = &l->v[i];
+
+		if (e->kind != STK_KIND_TRACEPOINT)
+			continue;
+		err = attach_event(p, i);
+		if (err && !e->globbed)
+			return log_err(err, "attach to %s:%s", e->system, e->name);
+		if (err)
+			rec_events__leave_out(l, e->system, e->name, strerror(-err));
+	}
+	err = attach_syscalls(p);
+	if (!err)
+		err = attach_probes__all(p);
+	if (!err && p->opts->sample_hz)
+		err = attach_samples(p);
+	return err;
+}
+
+static int compare_ints(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
+{
+	if (a->link)
+		fds[nr++] = bpf_link__fd(a->link);
+	if (a->count_link >= 0)
+		fds[nr++] = a->count_link;
+	return nr;
+}
+
+int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
+{
+	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 7) * sizeof(*fds));
+	unsigned int nr = 0, i;
+
+	if (!fds)
+		return -ENOMEM;
+	for (i = 0; p->attached && i < p->nr_events; i++)
+		nr = add_fds(&p->attached[i], fds, nr);
+	if (p->attached) {
+		nr = add_fds(&p->sys_enter, fds, nr);
+		nr = add_fds(&p->sys_exit, fds, nr);
+	}
+	for (i = 0; i < p->nr_probes; i++) {
+		/* a USDT's link is many, and has 0 */
+		if (p->probes[i].link && bpf_link__fd(p->probes[i].link) > 0)
+			fds[nr++] = bpf_link__fd(p->probes[i].link);
+		if (p->probes[i].count_link >= 0)
+			fds[nr++] = p->probes[i].count_link;
+	}
+	for (i = 0; p->samples && i < p->nr_cpus; i++) {
+		if (p->samples[i].link)
+			fds[nr++] = bpf_link__fd(p->samples[i].link);
+		if (p->samples[i].fd >= 0)
+			fds[nr++] = p->samples[i].fd;
+	}
+	if (p->follow)
+		fds[nr++] = bpf_link__fd(p->follow);
+	if (p->begin)
+		fds[nr++] = bpf_link__fd(p->begin);
+	if (p->command)
+		fds[nr++] = bpf_link__fd(p->command);
+	qsort(fds, nr, sizeof(*fds), compare_ints);
+	*ret_fds = fds;
+	*ret_nr = nr;
+	return 0;
+}
+
+void attach__release(struct programs *p)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	unsigned int i;
+
+	for (i = 0; p->attached && i < p->nr_events; i++)
+		detach(&p->attached[i]);
+	if (p->attached) {
+		detach(&p->sys_enter);
+		detach(&p->sys_exit);
+	}
+	for (i = 0; i < p->nr_probes; i++) {
+		bpf_link__destroy(p->probes[i].link);
+		closep(&p->probes[i].count_link);
+		closep(&p->probes[i].count_prog);
+	}
+	for (i = 0; p->samples && i < p->nr_cpus; i++) {
+		bpf_link__destroy(p->samples[i].link);
+		if (p->samples[i].ring)
+			munmap(p->samples[i].ring, 2 * page);
+		closep(&p->samples[i].fd);
+	}
+	bpf_link__destroy(p->follow);
+	bpf_link__destroy(p->begin);
+	bpf_link__destroy(p->command);
+	free(p->samples);
+	free(p->attached);
+	free(p->probes);
+	p->probes = NULL;
+	p->nr_probes = 0;
+	p->samples = NULL;
+	p->attached = NULL;
+}
+
+void attach__drop_counters(struct programs *p, unsigned int event)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->nr_probes; i++) {
+		struct attached_probe *a = &p->probes[i];
+
+		if (a->event != event)
+			continue;
+		closep(&a->count_link);
+		closep(&a->count_prog);
+		a->count_link = a->count_prog = -1;
+	}
+}
+
+static int prog_misses(int fd, uint64_t *ret_misses)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return -errno;
+	*ret_misses = info.recursion_misses;
+	return 0;
+}
+
+/* Of events that are made of several functions, the sum. */
+static int function_misses(struct programs *p)
+{
+	uint64_t misses = 0;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < p->nr_probes; i++)
+		if (p->probes[i].count_prog >= 0)
+			p->attached[p->probes[i].event].misses = 0;
+	for (i = 0; i < p->nr_probes; i++) {
+		struct attached_probe *a = &p->probes[i];
+
+		if (a->count_prog < 0)
+			continue;
+		err = prog_misses(a->count_prog, &misses);
+		if (err)
+			return err;
+		p->attached[a->event].misses += misses - a->misses_before;
+	}
+	return 0;
+}
+
+int attach__misses(struct programs *p)
+{
+	uint64_t misses = 0;
+	unsigned int i;
+	int err;
+
+	if (p->misses_final)
+		return 0;
+	for (i = 0; i < p->nr_events; i++) {
+		struct attached *a = &p->attached[i];
+
+		if (a->count_prog < 0)
+			continue;
+		err = prog_misses(a->count_prog, &misses);
+		if (err)
+			return err;
+		a->misses = misses - a->misses_before;
+	}
+	return function_misses(p);
+}
+
+int attach__misses_start(struct programs *p)
+{
+	unsigned int i;
+	int err;
+
+	err = attach__misses(p);
+	for (i = 0; i < p->nr_events; i++) {
+		p->attached[i].misses_before = p->attached[i].misses;
+		p->attached[i].misses = 0;
+	}
+	for (i = 0; i < p->nr_probes && !err; i++)
+		if (p->probes[i].count_prog >= 0)
+			err = prog_misses(p->probes[i].count_prog, &p->probes[i].misses_before);
+	return err;
+}
+
+/* What the perf event of this CPU counted, and how long it has been enabled, ns. */
+static void read_sample(const struct sample_cpu *s, uint64_t *ret_counted, uint64_t *ret_enabled)
+{
+	uint64_t v[2];
+
+	if (read(s->fd, v, sizeof(v)) != sizeof(v))
+		v[0] = v[1] = 0;
+	*ret_counted = v[0];
+	*ret_enabled = v[1];
+}
+
+static void control_samples(struct programs *p, unsigned long request)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
+		if (p->samples[cpu].fd >= 0)
+			ioctl(p->samples[cpu].fd, request, 0);
+}
+
+void attach__samples_stop(struct programs *p)
+{
+	control_samples(p, PERF_EVENT_IOC_DISABLE);
+}
+
+void attach__samples_start(struct programs *p)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
+		if (p->samples[cpu].fd >= 0)
+			read_sample(&p->samples[cpu], &p->samples[cpu].counted_before,
+				    &p->samples[cpu].enabled_before);
+	control_samples(p, PERF_EVENT_IOC_ENABLE);
+}
+
+uint64_t attach__samples_enabled(const struct programs *p, unsigned int cpu)
+{
+	const struct sample_cpu *s = &p->samples[cpu];
+	uint64_t counted, enabled;
+
+	if (s->fd < 0)
+		return 0;
+	read_sample(s, &counted, &enabled);
+	return enabled - MIN(enabled, s->enabled_before);
+}
+
+uint64_t attach__samples_counted(const struct programs *p, unsigned int cpu)
+{
+	const struct sample_cpu *s = &p->samples[cpu];
+	uint64_t counted, enabled;
+
+	if (s->fd < 0)
+		return 0;
+	read_sample(s, &counted, &enabled);
+	return counted - MIN(counted, s->counted_before);
+}
+
+void attach__samples_poll(struct programs *p)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	unsigned int cpu;
+
+	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++) {
+		struct perf_event_mmap_page *m = p->samples[cpu].ring;
+		uint64_t head, tail;
+
+		if (!m)
+			continue;
+		head = __atomic_load_n(&m->data_head, __ATOMIC_ACQUIRE);
+		for (tail = m->data_tail; tail < head;) {
+			const struct perf_event_header *h = (void *)((char *)m + page + tail % page);
+
+			p->throttled += h->type == PERF_RECORD_THROTTLE;
+			if (h->size < sizeof(*h))
+				break;
+			tail += h->size;
+		}
+		__atomic_store_n(&m->data_tail, head, __ATOMIC_RELEASE);
+	}
+}

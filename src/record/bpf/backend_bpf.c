@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Events from BPF programs: what programs.h, bpf_drain.h and user_files.h do, as one backend. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf_drain.h"
+#include "cleanup.h"
+#include "log.h"
+#include "pending_losses.h"
+#include "programs.h"
+#include "record/backend.h"
+#include "record/files/user_files.h"
+#include "record/meta.h"
+#include "record/opts.h"
+#include "record/select/rec_event.h"
+#include "strbuf.h"
+#include "trace/write/writer.h"
+
+struct bpf_backend {
+	struct backend base;
+	const struct recorder_opts *opts;
+	struct programs *programs;
+	struct programs_user user; /* of user stacks */
+	struct files *files; /* NULL: no user stacks */
+	struct drain *drain;
+	struct pending_losses *losses;
+	struct stk_writer *w;
+	uint64_t looked, looking; /* when counters() began, last and the time before */
+	uint64_t *told; /* by event: unseen losses that are in the recording */
+};
+
+static struct bpf_backend *of(const struct backend *b)
+{
+	return (struct bpf_backend *)b;
+}
+
+/* ---- whose events ----------------------------------------------------------------------------- */
+
+static int select_thread(void *ctx, pid_t tid)
+{
+	struct bpf_backend *b = ctx;
+
+	programs__select(b->programs, tid);
+	return 0;
+}
+
+static int hold(void *ctx, pid_t child)
+{
+	struct bpf_backend *b = ctx;
+
+	programs__hold(b->programs, child);
+	return 0;
+}
+
+static void in_child(void *ctx)
+{
+	struct bpf_backend *b = ctx;
+
+	programs__restore_limits(b->programs);
+}
+
+/* ---- start ------------------------------------------------------------------------------------ */
+
+static void bpf_free(struct backend *base)
+{
+	struct bpf_backend *b = of(base);
+
+	if (!b)
+		return;
+	drain__free(b->drain);
+	files__free(b->files);
+	pending_losses__free(b->losses);
+	free(b->told);
+	programs__free(b->programs);
+	free(b);
+}
+
+static int bpf_open(const struct recorder_opts *opts, struct backend **ret_backend)
+{
+	struct bpf_backend *b = calloc(1, sizeof(*b));
+	int err;
+
+	if (!b)
+		return log_err(-ENOMEM, "BPF programs");
+	b->opts = opts;
+	b->base.ops = &backend_bpf;
+	b->base.selection = (struct target_selection){
+		.ctx = b,
+		.select = select_thread,
+		.hold = hold,
+		.in_child = in_child,
+	};
+	err = programs__new(opts, &b->programs);
+	if (err) {
+		bpf_free(&b->base);
+		return err;
+	}
+	*ret_backend = &b->base;
+	return 0;
+}
+
+/* Before anything is armed: what runs now has its tables then. */
+static int open_files(struct bpf_backend *b)
+{
+	const struct recorder_opts *o = b->opts;
+	struct files_opts fo;
+	int err;
+
+	programs__user(b->programs, &b->user);
+	if (!b->user.files)
+		return 0;
+	fo = (struct files_opts){
+		.entries = b->user.files,
+		.ctl = b->user.ctl,
+		.news_fd = b->user.news_fd,
+		.slabs_fd = b->user.slabs_fd,
+		.snapshot_fd = b->user.snapshot_fd,
+		.table_budget = o->user_fp_only ? 0 : o->table_budget,
+		.w = b->w,
+	};
+	err = files__new(&fo, &b->files);
+	if (err)
+		return log_err(err, "the file map");
+	err = files__snapshot(b->files);
+	return err ? log_err(err, "the mappings of running processes") : 0;
+}
+
+static int open_losses(struct bpf_backend *b)
+{
+	unsigned int nr = b->opts->events->nr;
+	struct event_counts *counts;
+	uint32_t *losing;
+	int err;
+
+	programs__losses(b->programs, &counts, &losing);
+	b->told = calloc(MAX(nr, 1u), sizeof(*b->told));
+	err = b->told ? pending_losses__new(counts, losing, nr, programs__nr_cpus(b->programs),
+					    &b->losses) :
+			-ENOMEM;
+	return err ? log_err(err, "the losses") : 0;
+}
+
+static int kernel_unwind_meta(struct bpf_backend *b)
+{
+	const char *why = programs__not_walked(b->programs);
+	int err = 0;
+
+	if (!b->opts->kernel_stacks)
+		return 0;
+	err = stk_writer__meta(b->w, "kernel_unwind",
+			       why ? "kernel" : programs__walked_by(b->programs));
+	return err || !why ? err : stk_writer__meta(b->w, "kernel_unwind.why", why);
+}
+
+static int bpf_set_writer(struct backend *base, struct stk_writer *w)
+{
+	struct bpf_backend *b = of(base);
+	struct drain_opts d = {
+		.programs = b->programs,
+		.events = b->opts->events,
+		.syms = b->opts->syms,
+		.w = w,
+		.user_fp_only = b->opts->user_fp_only,
+	};
+	int err;
+
+	b->w = w;
+	err = open_files(b);
+	if (!err)
+		err = kernel_unwind_meta(b);
+	if (err)
+		return err;
+	d.files = b->files;
+	err = drain__new(&d, &b->drain);
+	return err ? log_err(err, "map the rings") : open_losses(b);
+}
+
+/* ---- while recording -------------------------------------------------------------------------- */
+
+static unsigned int bpf_nr_cpus(const struct backend *b)
+{
+	return programs__nr_cpus(of(b)->programs);
+}
+
+static uint64_t bpf_ring_size(const struct backend *b)
+{
+	return programs__ring_size(of(b)->programs);
+}
+
+static int bpf_arm(struct backend *base)
+{
+	struct bpf_backend *b = of(base);
+
+	b->looking = rec_clock__ns(b->opts->clock);
+	pending_losses__since(b->losses, b->looking);
+	return programs__arm(b->programs);
+}
+
+static int bpf_disarm(struct backend *b)
+{
+	return programs__disarm(of(b)->programs);
+}
+
+static int bpf_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR_COUNTERS])
+{
+	struct bpf_backend *b = of(base);
+
+	b->looked = b->looking;
+	b->looking = rec_clock__ns(b->opts->clock);
+	return programs__counters(b->programs, ret_counters);
+}
+
+static void bpf_add_ends(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS])
+{
+	drain__add_ends(of(b)->drain, counters);
+}
+
+static int bpf_drain(struct backend *b, bool last)
+{
+	return drain__run(of(b)->drain);
+}
+
+static int take_loss(void *ctx, const struct stk_writer_loss *loss)
+{
+	struct bpf_backend *b = ctx;
+
+	return stk_writer__loss(b->w, loss);
+}
+
+/* What no program noticed happened between two looks. */
+static int unseen_losses(struct bpf_backend *b)
+{
+	uint64_t now = rec_clock__ns(b->opts->clock), unseen;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < b->opts->events->nr && !err; i++) {
+		unseen = programs__unseen(b->programs, i);
+		if (unseen == b->told[i])
+			continue;
+		err = stk_writer__loss(b->w, &(struct stk_writer_loss){
+						     .event = i,
+						     .cpu = STK_WRITER_ANY,
+						     .first_ts = b->looked,
+						     .last_ts = now,
+						     .count = unseen - b->told[i],
+					     });
+		b->told[i] = unseen;
+	}
+	return err;
+}
+
+static int bpf_losses(struct backend *base, bool counted)
+{
+	struct bpf_backend *b = of(base);
+	int err = pending_losses__take(b->losses, take_loss, b);
+
+	return err || !counted ? err : unseen_losses(b);
+}
+
+static void bpf_stats(const struct backend *b, struct backend_stats *ret_stats)
+{
+	drain__stats(of(b)->drain, ret_stats);
+}
+
+static void bpf_end_round(struct backend *b)
+{
+	drain__end_round(of(b)->drain);
+}
+
+static int bpf_news_fd(const struct backend *b)
+{
+	return of(b)->files ? files__fd(of(b)->files) : -1;
+}
+
+/*
+ * A file that is new is opened at once: its process may not live long, and until its unwind table
+ * is loaded the stacks that need it are copied.
+ */
+static int bpf_take_news(struct backend *b)
+{
+	int err = files__poll(of(b)->files);
+
+	return err ? log_err(err, "files that are new") : 0;
+}
+
+/* ---- end -------------------------------------------------------------------------------------- */
+
+static int unwind_meta(struct bpf_backend *b)
+{
+	const struct recorder_opts *o = b->opts;
+	struct files_stats fs;
+	int err;
+
+	files__stats(b->files, &fs);
+	const struct meta_number rows[] = {
+		{ "unwind.files", fs.files },
+		{ "unwind.tables_loaded", fs.loaded },
+		{ "unwind.no_table", fs.no_table },
+		{ "unwind.evicted", fs.evicted },
+		{ "unwind.table_bytes", fs.table_bytes },
+		{ "unwind.table_peak", fs.table_peak },
+		{ "unwind.cfi_bytes", fs.cfi_bytes },
+		{ "unwind.load_ns", fs.load_ns },
+		{ "unwind.budget", o->table_budget },
+		{ "unwind.files_full", b->user.ctl->files_full },
+	};
+
+	err = stk_writer__meta(b->w, "unwind.mode", o->user_fp_only ? "fp" : "cfi");
+	return err ? err : meta__numbers(b->w, rows, ARRAY_SIZE(rows));
+}
+
+/* What the reader of user stacks needs beside them. */
+static int finish_files(struct bpf_backend *b)
+{
+	int err;
+
+	if (!b->files)
+		return 0;
+	if (b->user.ctl->files_full)
+		log_warn("more than %u files with code: frames of further ones are unknown",
+			 WIRE_MAX_FILES);
+	err = files__finish(b->files, b->opts->symbols);
+	if (!err)
+		err = unwind_meta(b);
+	return err ? log_err(err, "symbols of user stacks") : 0;
+}
+
+/* Once a walked stack has differed from the kernel's: which are not known to be right. */
+static int unverified_meta(struct bpf_backend *b)
+{
+	struct strbuf text = { 0 };
+	uint64_t stacks = 0;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < b->opts->events->nr; i++) {
+		const struct rec_event *e = &b->opts->events->v[i];
+		struct programs_unverified u = programs__unverified(b->programs, i);
+
+		if (u.stacks)
+			strbuf__printf(&text, "%s:%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+				       e->system, e->name, u.stacks, u.from, u.to);
+		stacks += u.stacks;
+	}
+	if (stacks)
+		log_warn("a walked kernel stack differed from the kernel's: %" PRIu64
+			 " before it are not verified; the kernel walked those after it",
+			 stacks);
+	if (strbuf__failed(&text))
+		err = -ENOMEM;
+	else if (stacks)
+		err = stk_writer__meta(b->w, "kernel_unwind.unverified", text.s);
+	strbuf__free(&text);
+	return err;
+}
+
+/* Of these events it is not known whether the kernel dropped some. */
+static int write_uncounted(struct bpf_backend *b)
+{
+	const struct rec_events *l = b->opts->events;
+	struct strbuf text = { 0 };
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < l->nr; i++)
+		if (programs__counts_itself(b->programs, i))
+			strbuf__printf(&text, "%s%s:%s", text.len ? ", " : "", l->v[i].system,
+				       l->v[i].name);
+	if (strbuf__failed(&text))
+		err = -ENOMEM;
+	else if (text.len)
+		err = stk_writer__meta(b->w, "events.uncounted", text.s);
+	strbuf__free(&text);
+	return err;
+}
+
+static int bpf_finish(struct backend *base)
+{
+	struct bpf_backend *b = of(base);
+	struct backend_stats ds;
+	int err;
+
+	drain__stats(b->drain, &ds);
+	if (ds.unresolved)
+		log_warn("%llu stacks were not found in the stack map: a fault of stackonce",
+			 (unsigned long long)ds.unresolved);
+	err = finish_files(b);
+	if (!err)
+		err = unverified_meta(b);
+	if (!err)
+		err = write_uncounted(b);
+	return err;
+}
+
+static void bpf_costs(const struct backend *b, struct backend_costs *ret_costs)
+{
+	programs__costs(of(b)->programs, ret_costs);
+}
+
+const struct backend_ops backend_bpf = {
+	.open = bpf_open,
+	.free = bpf_free,
+	.nr_cpus = bpf_nr_cpus,
+	.ring_size = bpf_ring_size,
+	.set_writer = bpf_set_writer,
+	.arm = bpf_arm,
+	.disarm = bpf_disarm,
+	.counters = bpf_counters,
+	.add_ends = bpf_add_ends,
+	.drain = bpf_drain,
+	.losses = bpf_losses,
+	.stats = bpf_stats,
+	.end_round = bpf_end_round,
+	.news_fd = bpf_news_fd,
+	.take_news = bpf_take_news,
+	.finish = bpf_finish,
+	.costs = bpf_costs,
+};

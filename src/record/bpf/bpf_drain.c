@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "bpf_drain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "frame.h"
+#include "idmap.h"
+#include "log.h"
+#include "programs.h"
+#include "record/backend.h"
+#include "record/files/unwinder.h"
+#include "record/files/user_files.h"
+#include "record/namer.h"
+#include "record/select/rec_event.h"
+#include "stackmap/stackmap.h"
+#include "trace/write/writer.h"
+
+#define MAX_LINKS 8 /* parts of one stack: more than stack_cut() ever makes */
+/* Of a CPU, whose events are still to come: all those of the interrupts in between. */
+#define COPIES 1024
+#define NR_ENDS (STK_END_FALLBACK + 1)
+
+struct drain {
+	struct programs *programs;
+	struct stackmap *map;
+	struct namer *namer;
+	struct stk_writer *w;
+	struct files *files;
+	bool user_fp_only;
+	unsigned int nr_cpus;
+	struct ring_source {
+		struct drain *d;
+		struct ring_buffer *rb; /* NULL: no such CPU */
+		uint32_t cpu;
+		uint64_t bytes; /* found by this run */
+		uint64_t last_ts;
+		struct task_names {
+			uint32_t tid[2], number[2]; /* now, and before that */
+		} tasks[WIRE_TASK_SLOTS];
+		struct unwound {
+			uint64_t tag;
+			uint32_t number, end;
+		} copies[COPIES]; /* by tag */
+	} * rings;
+	struct event_info {
+		bool symbols; /* prints fields as kernel symbols */
+		const struct ev_format *fmt;
+		uint64_t ends[NR_ENDS]; /* of user stacks unwound here */
+	} * info;
+	unsigned int nr_events;
+	struct idmap stacks; /* stack map id -> stack number */
+	uint32_t nr_stacks; /* highest stack number so far */
+	uint64_t ring_size;
+	struct backend_stats stats;
+};
+
+/* ---- stacks ----------------------------------------------------------------------------------- */
+
+/* Appends the words of a stack, following links into the stack map. */
+static int flatten(struct drain *d, const uint64_t *words, unsigned int n, uint64_t *frames,
+		   unsigned int *nr)
+{
+	unsigned int links = 0;
+
+	for (;;) {
+		struct stackmap_stack part;
+		uint64_t last;
+		int err;
+
+		if (!n)
+			return 0;
+		last = words[n - 1];
+		if (!FRAME_IS_MARKER(last) || FRAME_MARKER_KIND(last) != FRAME_LINK) {
+			if (*nr + n > STK_MAX_DEPTH)
+				return -E2BIG;
+			memcpy(frames + *nr, words, n * sizeof(*words));
+			*nr += n;
+			return 0;
+		}
+		if (++links > MAX_LINKS || *nr + n > STK_MAX_DEPTH)
+			return -E2BIG;
+		memcpy(frames + *nr, words, (n - 1) * sizeof(*words));
+		*nr += n - 1;
+		err = stackmap__lookup(d->map, FRAME_MARKER_VALUE(last), &part);
+		if (err)
+			return err;
+		words = part.words;
+		n = part.n;
+	}
+}
+
+/* The kernel's side numbers files as it meets them: from here on they have the recording's numbers. */
+static int number_files(struct drain *d, uint64_t *frames, unsigned int nr)
+{
+	uint32_t file;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < nr; i++) {
+		if (frames[i] & FRAME_MARKER_BIT || !FRAME_FILE(frames[i]))
+			continue;
+		if (!d->files)
+			return -EPROTO;
+		err = files__number(d->files, FRAME_FILE(frames[i]), &file);
+		if (err)
+			return err;
+		frames[i] = FRAME_USER(file, FRAME_OFFSET(frames[i]));
+	}
+	return 0;
+}
+
+/* Symbols will be wanted for these. */
+static int note_frames(struct drain *d, const uint64_t *frames, unsigned int nr)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		if (!(frames[i] & FRAME_MARKER_BIT) && FRAME_FILE(frames[i]))
+			err = files__note_frame(d->files, FRAME_FILE(frames[i]),
+						FRAME_OFFSET(frames[i]));
+	return err;
+}
+
+static int add_stack(struct drain *d, const uint64_t *words, unsigned int n, uint32_t *ret_number)
+{
+	uint64_t frames[STK_MAX_DEPTH];
+	unsigned int nr = 0;
+	uint32_t number;
+	int err;
+
+	err = flatten(d, words, n, frames, &nr);
+	if (err) {
+		d->stats.unresolved++;
+		frames[0] = FRAME_MARKER(FRAME_END, STK_END_FAILED);
+		nr = 1;
+	}
+	err = number_files(d, frames, nr);
+	if (!err)
+		err = stk_writer__stack(d->w, frames, nr, &number);
+	if (err)
+		return err;
+	if (number > d->nr_stacks) {
+		d->nr_stacks = number;
+		err = namer__frames(d->namer, frames, nr);
+		if (!err)
+			err = note_frames(d, frames, nr);
+		if (err)
+			return err;
+	}
+	*ret_number = number;
+	return 0;
+}
+
+/* A stack of either kind: full holds nr words for one that travelled with its event. */
+static int find_stack(struct drain *d, uint32_t id, const uint64_t *full, unsigned int nr,
+		      uint32_t *ret_number)
+{
+	static const uint64_t failed = FRAME_MARKER(FRAME_END, STK_END_FAILED);
+	struct stackmap_stack s;
+	uint32_t *number;
+	int err;
+
+	if (id == WIRE_STACK_NONE) {
+		*ret_number = 0;
+		return 0;
+	}
+	if (id == WIRE_STACK_FULL)
+		return add_stack(d, full, nr, ret_number);
+	if (id == WIRE_STACK_FAILED)
+		return add_stack(d, &failed, 1, ret_number);
+	number = idmap__get(&d->stacks, id);
+	if (!number)
+		return -ENOMEM;
+	if (!*number) {
+		if (stackmap__lookup(d->map, id, &s)) {
+			d->stats.unresolved++;
+			s = (struct stackmap_stack){ .words = &failed, .n = 1 };
+		}
+		err = add_stack(d, s.words, s.n, number);
+		if (err)
+			return err;
+	}
+	*ret_number = *number;
+	return 0;
+}
+
+/* ---- records ---------------------------------------------------------------------------------- */
+
+/*
+ * The kernel's side remembers whom it named in as many slots by the same hash (announce_task());
+ * one more of each is kept, for an event that was under way when its task's slot was taken.
+ */
+static struct task_names *task_slot(struct ring_source *r, uint32_t tid)
+{
+	return &r->tasks[(tid ^ tid >> 8) & (WIRE_TASK_SLOTS - 1)];
+}
+
+static int on_task(struct ring_source *r, const struct wire_task *t)
+{
+	struct task_names *slot = task_slot(r, t->tid);
+
+	if (slot->tid[0] != t->tid) {
+		slot->tid[1] = slot->tid[0];
+		slot->number[1] = slot->number[0];
+		slot->tid[0] = t->tid;
+	}
+	return stk_writer__task(r->d->w, t->tid, t->tgid, (const char *)t->comm, sizeof(t->comm),
+				&slot->number[0]);
+}
+
+static uint32_t task_number(struct ring_source *r, uint32_t tid)
+{
+	const struct task_names *slot = task_slot(r, tid);
+
+	return slot->tid[0] == tid ? slot->number[0] : slot->tid[1] == tid ? slot->number[1] : 0;
+}
+
+/* A user stack that is to be unwound here; its event comes behind it. */
+static int on_copy(struct ring_source *r, const struct wire_copy *c, size_t len)
+{
+	struct unwound *u = &r->copies[c->tag % COPIES];
+	uint64_t words[UNWINDER_WORDS];
+	unsigned int nr, end;
+	uint32_t number;
+	int err;
+
+	if (!r->d->files)
+		return -EPROTO;
+	if (unwinder__walk(r->d->files, c, len, r->d->user_fp_only, words, &nr, &end)) {
+		r->d->stats.unresolved++;
+		end = STK_END_FAILED;
+		words[0] = FRAME_MARKER(FRAME_END, end);
+		nr = 1;
+	}
+	err = add_stack(r->d, words, nr, &number);
+	if (!err)
+		*u = (struct unwound){ .tag = c->tag, .number = number, .end = end };
+	return err;
+}
+
+/* Takes the user stack's words off the end of the record. */
+static int user_stack(struct ring_source *r, const struct wire_event *e, size_t *len,
+		      uint32_t *ret_number)
+{
+	const uint64_t *last = (const uint64_t *)((const char *)e + *len) - 1;
+	const struct unwound *u;
+
+	if (e->ustack != WIRE_STACK_FULL && e->ustack != WIRE_STACK_DEFERRED)
+		return find_stack(r->d, e->ustack, NULL, 0, ret_number);
+	if (*len < sizeof(*e) + sizeof(*last))
+		return -EPROTO;
+	*len -= sizeof(*last);
+	if (e->ustack == WIRE_STACK_FULL) {
+		if (*last > (*len - sizeof(*e)) / sizeof(*last))
+			return -EPROTO;
+		*len -= *last * sizeof(*last);
+		return find_stack(r->d, e->ustack, last - *last, *last, ret_number);
+	}
+	u = &r->copies[*last % COPIES];
+	if (u->tag != *last) {
+		r->d->stats.unresolved++;
+		r->d->info[e->event].ends[STK_END_FAILED]++;
+		return find_stack(r->d, WIRE_STACK_FAILED, NULL, 0, ret_number);
+	}
+	*ret_number = u->number;
+	r->d->info[e->event].ends[u->end]++;
+	return 0;
+}
+
+static int on_event(struct ring_source *r, const struct wire_event *e, size_t len)
+{
+	struct drain *d = r->d;
+	struct stk_writer_event out = {
+		.ts = e->ts,
+		.cpu = r->cpu,
+		.event = e->event,
+		.flags = e->common_flags,
+		.preempt_count = e->common_preempt_count,
+	};
+	size_t words = e->nr_words * sizeof(uint64_t);
+	int err;
+
+	if (e->event >= d->nr_events)
+		return -EPROTO;
+	err = user_stack(r, e, &len, &out.ustack);
+	if (err)
+		return err;
+	if (len < sizeof(*e) + words)
+		return -EPROTO;
+	out.task = task_number(r, e->common_pid);
+	err = find_stack(d, e->kstack, (const uint64_t *)((const char *)e + len - words),
+			 e->nr_words, &out.kstack);
+	if (err)
+		return err;
+	out.record = &e->common_type;
+	out.record_len = len - words - offsetof(struct wire_event, common_type);
+	if (e->ext & WIRE_EXT_NO_FIELDS)
+		out.marks |= STK_MARK_NO_FIELDS;
+	if (e->ext & WIRE_EXT_CUT)
+		out.marks |= STK_MARK_CUT;
+	if (e->ext & WIRE_EXT_NO_IRQFLAG)
+		out.marks |= STK_MARK_NO_IRQFLAG;
+	if (d->info[e->event].symbols && !(out.marks & STK_MARK_NO_FIELDS))
+		err = namer__fields(d->namer, d->info[e->event].fmt, out.record, out.record_len);
+	return err ? err : stk_writer__event(d->w, &out);
+}
+
+/* Stops a CPU that fills its ring faster than we empty it after one ring's worth. */
+static int on_record(void *ctx, void *data, size_t len)
+{
+	const struct wire_event *e = data;
+	struct ring_source *r = ctx;
+	int err;
+
+	r->bytes += ((len + 7) & ~7ul) + 8;
+	if (len < sizeof(*e))
+		return -EPROTO;
+	if (e->event == WIRE_TASK)
+		return on_task(r, data);
+	if (e->event == WIRE_COPY)
+		return on_copy(r, data, len);
+	err = on_event(r, e, len);
+	if (err)
+		return err;
+	r->d->stats.events++;
+	r->last_ts = e->ts;
+	return r->bytes < r->d->ring_size ? 0 : -EAGAIN;
+}
+
+/* Rings come when their CPU does. */
+static int ring_open(struct ring_source *r)
+{
+	int fd = programs__ring_fd(r->d->programs, r->cpu);
+
+	if (r->rb || fd < 0)
+		return 0;
+	r->rb = ring_buffer__new(fd, on_record, r, NULL);
+	return r->rb ? 0 : -errno;
+}
+
+int drain__new(const struct drain_opts *o, struct drain **ret_drain)
+{
+	const struct rec_events *events = o->events;
+	struct drain *d = calloc(1, sizeof(*d));
+	unsigned int i;
+	int err;
+
+	if (!d)
+		return -ENOMEM;
+	d->programs = o->programs;
+	d->map = programs__stackmap(o->programs);
+	d->w = o->w;
+	d->files = o->files;
+	d->user_fp_only = o->user_fp_only;
+	d->nr_cpus = programs__nr_cpus(o->programs);
+	d->ring_size = programs__ring_size(o->programs);
+	d->nr_events = events->nr;
+	d->rings = calloc(d->nr_cpus, sizeof(*d->rings));
+	d->info = calloc(MAX(events->nr, 1u), sizeof(*d->info));
+	if (!d->rings || !d->info || namer__new(o->syms, o->w, &d->namer)) {
+		drain__free(d);
+		return -ENOMEM;
+	}
+	for (i = 0; i < events->nr; i++) {
+		d->info[i].fmt = events->v[i].fmt;
+		d->info[i].symbols = namer__prints_symbols(events->v[i].format);
+	}
+	for (i = 0; i < d->nr_cpus; i++) {
+		d->rings[i].d = d;
+		d->rings[i].cpu = i;
+		err = ring_open(&d->rings[i]);
+		if (err) {
+			drain__free(d);
+			return err;
+		}
+	}
+	*ret_drain = d;
+	return 0;
+}
+
+void drain__free(struct drain *d)
+{
+	unsigned int i;
+
+	if (!d)
+		return;
+	for (i = 0; d->rings && i < d->nr_cpus; i++)
+		ring_buffer__free(d->rings[i].rb);
+	idmap__clear(&d->stacks);
+	namer__free(d->namer);
+	free(d->rings);
+	free(d->info);
+	free(d);
+}
+
+int drain__run(struct drain *d)
+{
+	unsigned int i;
+	int n;
+
+	d->stats.fullest = 0;
+	d->stats.horizon = UINT64_MAX;
+	n = d->files ? files__poll(d->files) : 0;
+	if (n < 0)
+		return n;
+	for (i = 0; i < d->nr_cpus; i++) {
+		struct ring_source *r = &d->rings[i];
+
+		n = ring_open(r);
+		if (n)
+			return n;
+		if (!r->rb)
+			continue;
+		r->bytes = 0;
+		n = ring_buffer__consume(r->rb);
+		if (n == -EAGAIN)
+			d->stats.horizon = MIN(d->stats.horizon, r->last_ts);
+		else if (n < 0)
+			return n;
+		d->stats.fullest = MAX(d->stats.fullest, r->bytes);
+	}
+	return 0;
+}
+
+void drain__add_ends(const struct drain *d, uint64_t (*counters)[STK_NR_COUNTERS])
+{
+	static const enum stk_counter names[NR_ENDS] = {
+		[STK_END_COMPLETE] = STK_C_USTACK_COMPLETE,
+		[STK_END_TRUNCATED] = STK_C_USTACK_TRUNCATED,
+		[STK_END_AT_LIMIT] = STK_C_USTACK_TRUNCATED,
+		[STK_END_FAILED] = STK_C_USTACK_FAILED,
+		[STK_END_NO_TABLE] = STK_C_USTACK_NO_TABLE,
+		[STK_END_UNREADABLE] = STK_C_USTACK_UNREADABLE,
+		[STK_END_FALLBACK] = STK_C_USTACK_FALLBACK,
+	};
+	unsigned int i, end;
+
+	for (i = 0; i < d->nr_events; i++)
+		for (end = 0; end < NR_ENDS; end++)
+			counters[i][names[end]] += d->info[i].ends[end];
+}
+
+void drain__end_round(struct drain *d)
+{
+	namer__end_round(d->namer);
+}
+
+void drain__stats(const struct drain *d, struct backend_stats *ret_stats)
+{
+	*ret_stats = d->stats;
+}

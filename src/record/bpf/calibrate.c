@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the running kernel's own layout says, found out by the programs once they are loaded. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "programs_priv.h"
+
+/* Its run queue's address less the run queue's offset. */
+int programs__locate_cpu(struct programs *p, unsigned int cpu)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+	uint64_t rq;
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(p->skel->progs.locate), &run))
+		return -errno;
+	rq = p->skel->bss->located_rq[cpu];
+	if (!rq || p->layout.runqueues == UINT32_MAX)
+		return 1;
+	p->skel->bss->percpu_base[cpu] = rq - p->layout.runqueues;
+	return 0;
+}
+
+int programs__locate(struct programs *p)
+{
+	unsigned int cpu;
+	bool all = true;
+	int err;
+
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		err = p->online[cpu] ? programs__locate_cpu(p, cpu) : 0;
+		if (err < 0)
+			return err;
+		all = all && !err;
+	}
+	if (!all)
+		log_warn("the kernel's per-CPU variables cannot be found: events that nest in "
+			 "another one are lost, and preempt counts are not known");
+	return 0;
+}
+
+static void ignore_signal(int sig)
+{
+}
+
+/*
+ * Where thread_info.flags says that the task is to be rescheduled, told by where it says that a
+ * signal is pending: bit 2 and 3 on x86, since 6.18 bit 1 and 4 as in asm-generic/thread_info_tif.h.
+ */
+static int find_resched_bits(struct programs *p)
+{
+	struct sigaction handler = { .sa_handler = ignore_signal }, before;
+	struct bpf_link *link;
+	unsigned int bit;
+
+	link = bpf_program__attach_tracepoint(p->skel->progs.calibrate_signal, "signal",
+					      "signal_generate");
+	if (!link)
+		return log_err(-errno, "attach to signal:signal_generate");
+	sigaction(SIGURG, &handler, &before);
+	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGURG);
+	sigaction(SIGURG, &before, NULL);
+	bpf_link__destroy(link);
+	if (p->skel->bss->calibrate_tif & 1 << 2)
+		bit = 3;
+	else if (p->skel->bss->calibrate_tif & 1 << 1)
+		bit = 4;
+	else
+		return 0;
+	p->skel->bss->tif_resched = 1 << bit;
+	if (p->layout.lazy_resched)
+		p->skel->bss->tif_lazy = 1 << (bit + 1);
+	return 0;
+}
+
+/*
+ * FMODE_BACKING was bit 25, until that became FMODE_NONOTIFY (6.14), which a memfd has, and the one
+ * below took its place.
+ */
+static uint32_t backing_bit(uint32_t fmode_of_memfd)
+{
+	return fmode_of_memfd & 1u << 25 ? 1u << 24 : 1u << 25;
+}
+
+int programs__calibrate(struct programs *p)
+{
+	_cleanup_close_ int memfd = memfd_create("stackonce", MFD_CLOEXEC);
+	char name[17] = "";
+
+	if (memfd < 0)
+		return log_err(-errno, "memfd_create");
+	p->skel->bss->calibrate_fd = memfd;
+
+	p->skel->bss->calibrate_tid = syscall(SYS_gettid);
+	p->calibration =
+		bpf_program__attach_tracepoint(p->skel->progs.calibrate, "task", "task_rename");
+	if (!p->calibration)
+		return log_err(-errno, "attach to task:task_rename");
+	prctl(PR_GET_NAME, name);
+	prctl(PR_SET_NAME, name);
+	if (!p->skel->bss->calibrate_runs)
+		return log_err(-EIO, "a BPF program on task:task_rename did not run");
+	p->skel->bss->fmode_backing = backing_bit(p->skel->bss->calibrate_fmode);
+	p->skel->bss->preempt_base = p->skel->bss->calibrate_preempt;
+	p->skel->bss->migrate_base = p->skel->bss->calibrate_migrate;
+	return find_resched_bits(p);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which of the BPF programs are loaded: only what is used, for each costs the verifier's time. */
+#include <bpf/libbpf.h>
+
+#include "programs_priv.h"
+#include "record/kernel/feature_table.h"
+#include "record/select/rec_event.h"
+
+/* Function probes: the recorders by kind of attachment. */
+static void choose_probes(struct programs *p)
+{
+	bool functions = false, user = false, usdt = false, filtered = false, multi;
+	struct record_bpf *s = p->skel;
+	unsigned int i;
+
+	for (i = 0; i < p->nr_events; i++) {
+		const struct rec_event *e = &p->opts->events->v[i];
+		bool is_probe = true;
+
+		if (e->kind == STK_KIND_FUNCTION || e->kind == STK_KIND_SYNTHETIC)
+			functions = true;
+		else if (e->kind == STK_KIND_USER_FUNCTION)
+			user = true;
+		else if (e->kind == STK_KIND_USDT)
+			usdt = true;
+		else
+			is_probe = false;
+		filtered = filtered || (is_probe && e->prog);
+	}
+	multi = functions && features__kprobe_multi();
+	s->rodata->probe_filters = filtered;
+	bpf_program__set_autoload(s->progs.probe_multi, multi);
+	bpf_program__set_autoload(s->progs.probe, user || (functions && !multi));
+	bpf_program__set_autoload(s->progs.probe_usdt, usdt);
+	bpf_program__set_autoload(s->progs.count_function, functions);
+	bpf_map__set_autocreate(s->maps.__bpf_usdt_specs, usdt);
+	bpf_map__set_autocreate(s->maps.__bpf_usdt_ip_to_spec_id, usdt);
+	bpf_map__set_autocreate(s->maps.saved_calls, functions || user);
+}
+
+void programs__choose(struct programs *p)
+{
+	bool enter[2] = { 0 }, exit[2] = { 0 }, tracepoints[2] = { 0 };
+	struct record_bpf *s = p->skel;
+	bool syscalls, any;
+	unsigned int i;
+
+	for (i = 0; i < p->nr_events; i++) {
+		const struct rec_event *e = &p->opts->events->v[i];
+		bool filtered = e->prog;
+
+		tracepoints[filtered] |= e->kind == STK_KIND_TRACEPOINT;
+		enter[filtered] |= e->kind == STK_KIND_SYSCALL && !e->syscall_exit;
+		exit[filtered] |= e->kind == STK_KIND_SYSCALL && e->syscall_exit;
+	}
+	/* one recorder serves all system calls, one all tracepoints */
+	bpf_program__set_autoload(s->progs.record, tracepoints[0] && !tracepoints[1]);
+	bpf_program__set_autoload(s->progs.record_filtered, tracepoints[1]);
+	bpf_program__set_autoload(s->progs.count, tracepoints[0] || tracepoints[1]);
+	bpf_program__set_autoload(s->progs.record_sys_enter, enter[0] && !enter[1]);
+	bpf_program__set_autoload(s->progs.record_sys_enter_filtered, enter[1]);
+	bpf_program__set_autoload(s->progs.count_sys_enter, enter[0] || enter[1]);
+	bpf_program__set_autoload(s->progs.record_sys_exit, exit[0] && !exit[1]);
+	bpf_program__set_autoload(s->progs.record_sys_exit_filtered, exit[1]);
+	bpf_program__set_autoload(s->progs.count_sys_exit, exit[0] || exit[1]);
+	syscalls = enter[0] || enter[1] || exit[0] || exit[1];
+	any = syscalls || tracepoints[0] || tracepoints[1];
+	bpf_program__set_autoload(s->progs.nested, any);
+	bpf_program__set_autoload(s->progs.sample, p->opts->sample_hz);
+	bpf_program__set_autoload(s->progs.follow, recorder_opts__selects_tasks(p->opts));
+	bpf_program__set_autoload(s->progs.begin_command, p->opts->command);
+	bpf_program__set_autoload(s->progs.snapshot, p->user_stacks);
+	bpf_program__set_autoload(s->progs.begin_program, p->user_stacks);
+	choose_probes(p);
+	bpf_map__set_autocreate(s->maps.kwalk_counts, false);
+	bpf_program__set_autoload(s->progs.kwalk_module_load, p->kwalk);
+	bpf_program__set_autoload(s->progs.kwalk_module_free, p->kwalk);
+	bpf_program__set_autoload(s->progs.locate, true);
+	bpf_program__set_autoload(s->progs.calibrate, true);
+	bpf_program__set_autoload(s->progs.calibrate_signal, true);
+}

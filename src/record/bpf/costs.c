@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the programs cost the kernel. */
+#include <stdio.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "cleanup.h"
+#include "programs_priv.h"
+
+/* Kernel memory behind a map or program, as its descriptor tells. */
+static uint64_t memlock(int fd)
+{
+	unsigned long long bytes = 0;
+	_cleanup_fclose_ FILE *f = NULL;
+	char path[64], line[128];
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	return bytes;
+}
+
+static void add_program(struct backend_costs *c, int fd)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return;
+	c->prog_bytes += info.jited_prog_len;
+	c->verified += info.verified_insns;
+}
+
+bool programs__counts_itself(const struct programs *p, unsigned int event)
+{
+	return p->attached[event].counts_itself;
+}
+
+void programs__costs(const struct programs *p, struct backend_costs *ret_costs)
+{
+	struct backend_costs c = p->costs;
+	struct bpf_program *prog;
+	struct bpf_map *map;
+	unsigned int i;
+
+	c.irq_flag = p->skel->bss->calibrate_irqs_off >= 0;
+	bpf_object__for_each_map(map, p->skel->obj) c.map_bytes += memlock(bpf_map__fd(map));
+	for (i = 0; i < p->nr_cpus; i++)
+		if (p->ring_fds[i] >= 0)
+			c.map_bytes += memlock(p->ring_fds[i]);
+	bpf_object__for_each_program(prog, p->skel->obj) add_program(&c, bpf_program__fd(prog));
+	for (i = 0; i < p->nr_events; i++)
+		add_program(&c, p->attached[i].count_prog);
+	for (i = 0; i < p->nr_probes; i++)
+		add_program(&c, p->probes[i].count_prog);
+	*ret_costs = c;
+}

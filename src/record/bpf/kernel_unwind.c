@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who walks the kernel's stacks: the programs themselves (src/kwalk), or bpf_get_stack(). */
+#include <errno.h>
+#include <string.h>
+#include <sys/param.h>
+#include <bpf/libbpf.h>
+
+#include "kwalk/kwalk.h"
+#include "log.h"
+#include "programs_priv.h"
+#include "record/select/rec_event.h"
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case -ENOTSUP:
+		return "this kernel has neither frame pointers nor ORC unwind rules of a known form";
+	case -EPERM:
+		return "kernel.kptr_restrict hides where text and unwind rules are";
+	default:
+		return strerror(-err);
+	}
+}
+
+int programs__prepare_walk(struct programs *p)
+{
+	int err = 0;
+
+	if (!p->opts->kernel_stacks)
+		p->not_walked = "no kernel stacks are recorded";
+	else if (p->opts->kernel_unwind == REC_UNWIND_KERNEL)
+		p->not_walked = "--kernel-unwind kernel";
+	else
+		err = kwalk__new_btf(rec_events__kernel_types(p->opts->events), &p->kwalk);
+	if (err && p->opts->kernel_unwind == REC_UNWIND_ORC)
+		return log_err(-EOPNOTSUPP, "--kernel-unwind orc: %s", reason(err));
+	if (err)
+		p->not_walked = reason(err);
+	return kwalk__prepare(p->kwalk, p->skel->obj);
+}
+
+int programs__start_walk(struct programs *p)
+{
+	return kwalk__start(p->kwalk, p->skel->obj);
+}
+
+struct programs_unverified programs__unverified(const struct programs *p, unsigned int event)
+{
+	struct programs_unverified u = { .from = UINT64_MAX, .to = p->skel->bss->walk_ended };
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < p->nr_cpus && u.to; cpu++) {
+		const struct event_counts *e = &p->counts[event * p->nr_cpus + cpu];
+		uint64_t agreed = __atomic_load_n(&e->agreed, __ATOMIC_ACQUIRE);
+		uint64_t walked = __atomic_load_n(&e->c[STK_C_WALKED], __ATOMIC_ACQUIRE) +
+				  __atomic_load_n(&e->c[STK_C_WALK_REMEMBERED], __ATOMIC_ACQUIRE);
+
+		if (walked == agreed)
+			continue;
+		u.stacks += walked - agreed;
+		u.from = MIN(u.from, e->agreed_ts);
+	}
+	return u;
+}
+
+const char *programs__not_walked(const struct programs *p)
+{
+	return p->not_walked;
+}
+
+const char *programs__walked_by(const struct programs *p)
+{
+	return kwalk__unwinder(p->kwalk) == KWALK_FRAME_POINTERS ? "frame_pointers" : "orc";
+}

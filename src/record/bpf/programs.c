@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Load: settings, map sizes, rings. */
+#include "programs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "attach.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "kwalk/kwalk.h"
+#include "log.h"
+#include "programs_priv.h"
+#include "record/kernel/grace.h"
+#include "record/kernel/percpu.h"
+#include "record/select/rec_event.h"
+#include "stackmap/stackmap.h"
+#include "symbols/ksyms.h"
+
+#define NEWS_BYTES (1u << 20) /* ring of what is new in the file map: some 700 files at once */
+
+/* kernel.perf_event_max_stack: bpf_get_stack() stops there. */
+static uint32_t stack_limit(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
+	unsigned int limit = WIRE_MAX_FRAMES;
+
+	if (f && fscanf(f, "%u", &limit) != 1)
+		limit = WIRE_MAX_FRAMES;
+	return MIN(limit, (unsigned int)WIRE_MAX_FRAMES);
+}
+
+static int set_entry_ranges(struct programs *p)
+{
+	struct ksym_range entry, holes[WIRE_ENTRY_HOLES];
+	unsigned int i;
+	int err;
+
+	err = ksyms__interrupt_entries(p->opts->syms, &entry, holes, WIRE_ENTRY_HOLES);
+	if (err == -ENOENT) {
+		log_warn("the kernel's interrupt entries are not known: stacks of interrupts are "
+			 "stored whole");
+		return 0;
+	}
+	if (err)
+		return log_err(err, "interrupt entries of this kernel");
+	p->skel->rodata->entry_start = entry.start;
+	p->skel->rodata->entry_len = entry.len;
+	for (i = 0; i < WIRE_ENTRY_HOLES; i++) {
+		p->skel->rodata->entry_holes[i][0] = holes[i].start;
+		p->skel->rodata->entry_holes[i][1] = holes[i].len;
+	}
+	return 0;
+}
+
+/* Sets of four threads each: enough for those that are awake, more for machines that have many. */
+static uint32_t thread_sets(const struct programs *p)
+{
+	uint32_t sets = 128;
+
+	while (sets < p->nr_cpus * 16)
+		sets *= 2;
+	return sets;
+}
+
+static int check_user_stacks(struct programs *p)
+{
+	if (!p->user_stacks || p->layout.maple_tree)
+		return 0;
+	if (p->opts->user_stacks_must)
+		return log_err(-EOPNOTSUPP, "user stacks on this kernel: they need 6.1 or newer");
+	log_warn("no user stacks on this kernel: they need 6.1 or newer");
+	p->user_stacks = false;
+	return 0;
+}
+
+static int set_rodata(struct programs *p)
+{
+	struct record_bpf__rodata *ro = p->skel->rodata;
+	const struct btf *btf;
+	int err;
+
+	ro->nr_cpus = p->nr_cpus;
+	ro->self_tgid = p->opts->include_self ? 0 : getpid();
+	ro->select_tasks = recorder_opts__selects_tasks(p->opts);
+	ro->kernel_stacks = p->opts->kernel_stacks;
+	ro->keep_idle = p->opts->keep_idle;
+	ro->max_depth = p->opts->max_depth;
+	ro->walk_limit = stack_limit();
+	if (p->opts->kernel_stacks && ro->walk_limit < p->opts->max_depth)
+		log_warn("stacks are cut at %u frames, not %u: kernel.perf_event_max_stack",
+			 ro->walk_limit, p->opts->max_depth);
+	ro->clock = p->opts->clock;
+	ro->sample_event = p->opts->sample_hz ? p->opts->sample_event : UINT32_MAX;
+	btf = rec_events__kernel_types(p->opts->events);
+	err = btf ? percpu__layout(btf, &p->layout) : -errno;
+	if (err)
+		return log_err(err, "read the kernel's BTF (/sys/kernel/btf/vmlinux)");
+	err = check_user_stacks(p);
+	if (err)
+		return err;
+	ro->user_stacks = p->user_stacks;
+	ro->user_fp_only = p->opts->user_fp_only;
+	ro->user_max_depth = MIN(p->opts->max_depth, (uint32_t)WIRE_USER_FRAMES);
+	ro->user_thread_mask = thread_sets(p) - 1;
+	ro->copy_limit = p->opts->buffer_size / 2;
+	if (p->layout.runqueues != UINT32_MAX && p->layout.preempt_count != UINT32_MAX)
+		ro->percpu_preempt_count = p->layout.preempt_count;
+	if (p->layout.runqueues != UINT32_MAX && p->layout.prog_active != UINT32_MAX)
+		ro->percpu_prog_active = p->layout.prog_active;
+	if (p->layout.runqueues != UINT32_MAX && p->layout.perf_recursion != UINT32_MAX) {
+		ro->percpu_perf_recursion = p->layout.perf_recursion;
+		ro->perf_recursion_size = p->layout.perf_recursion_size;
+	}
+	return set_entry_ranges(p);
+}
+
+static int set_map_sizes(struct programs *p)
+{
+	struct stackmap_opts so = { .bits = p->opts->stack_map_bits, .pool_bytes = p->opts->stack_pool };
+	struct record_bpf *s = p->skel;
+	unsigned int filters = 0, i;
+	int err;
+
+	for (i = 0; i < p->nr_events; i++)
+		filters += p->opts->events->v[i].prog != NULL;
+	err = stackmap__configure(s->obj, &so);
+	if (err)
+		return log_err(err, "stack map of 2^%u stacks", p->opts->stack_map_bits);
+	bpf_map__set_max_entries(s->maps.counts, MAX(p->nr_events, 1u) * p->nr_cpus);
+	bpf_map__set_max_entries(s->maps.descs, MAX(p->nr_events, 1u));
+	bpf_map__set_max_entries(s->maps.filters, MAX(filters, 1u));
+	bpf_map__set_max_entries(s->maps.pids, recorder_opts__selects_tasks(p->opts) ? WIRE_PID_WORDS : 1);
+	bpf_map__set_max_entries(s->maps.tasks, p->nr_cpus * WIRE_TASK_SLOTS);
+	bpf_map__set_max_entries(s->maps.scratches, p->nr_cpus);
+	bpf_map__set_max_entries(s->maps.handovers, p->nr_cpus);
+	bpf_map__set_max_entries(s->maps.rings, p->nr_cpus);
+	if (p->user_stacks) {
+		bpf_map__set_max_entries(s->maps.files, WIRE_FILE_ENTRIES);
+		bpf_map__set_max_entries(s->maps.file_slots, WIRE_FILE_SLOTS);
+		bpf_map__set_max_entries(s->maps.news, NEWS_BYTES);
+		bpf_map__set_max_entries(s->maps.threads, thread_sets(p));
+		bpf_map__set_max_entries(s->maps.copies, p->nr_cpus);
+	}
+	return 0;
+}
+
+static void *map_memory(const struct bpf_map *map, size_t value_size, size_t nr, size_t *ret_len)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t len = (value_size * nr + page - 1) & ~(page - 1);
+	void *m = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	*ret_len = len;
+	return m == MAP_FAILED ? NULL : m;
+}
+
+static int map_memories(struct programs *p)
+{
+	struct record_bpf *s = p->skel;
+
+	p->counts = map_memory(s->maps.counts, sizeof(struct event_counts),
+			       (size_t)MAX(p->nr_events, 1u) * p->nr_cpus, &p->counts_len);
+	p->pids = map_memory(s->maps.pids, 8, bpf_map__max_entries(s->maps.pids), &p->pids_len);
+	if (p->user_stacks)
+		p->files = map_memory(s->maps.files, sizeof(struct wire_file), WIRE_FILE_ENTRIES,
+				      &p->files_len);
+	if (!p->counts || !p->pids || (!p->files && p->user_stacks))
+		return -errno;
+	p->unseen = calloc(MAX(p->nr_events, 1u), sizeof(*p->unseen));
+	return p->unseen ? 0 : -ENOMEM;
+}
+
+static int create_ring(struct programs *p, unsigned int cpu)
+{
+	int outer = bpf_map__fd(p->skel->maps.rings), fd;
+
+	if (p->ring_fds[cpu] >= 0)
+		return 0;
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "stk_ring", 0, 0, p->opts->buffer_size, NULL);
+	if (fd < 0)
+		return -errno;
+	if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY)) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	p->ring_fds[cpu] = fd;
+	return 0;
+}
+
+static int create_rings(struct programs *p)
+{
+	unsigned int cpu;
+	int err;
+
+	p->ring_fds = malloc(p->nr_cpus * sizeof(*p->ring_fds));
+	if (!p->ring_fds)
+		return -ENOMEM;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		p->ring_fds[cpu] = -1;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		err = p->online[cpu] ? create_ring(p, cpu) : 0;
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int fill_maps(struct programs *p)
+{
+	struct record_bpf *s = p->skel;
+	uint32_t none = UINT32_MAX, zero = 0, i, filter = 0;
+	int err = 0, nested = bpf_program__fd(s->progs.nested);
+
+	for (i = 0; i < 2 * WIRE_MAX_SYSCALLS && !err; i++)
+		err = bpf_map_update_elem(bpf_map__fd(s->maps.syscall_events), &i, &none, 0);
+	for (i = 0; i < p->nr_events && !err; i++) {
+		struct rec_event *e = &p->opts->events->v[i];
+
+		if (e->prog) {
+			err = bpf_map_update_elem(bpf_map__fd(s->maps.filters), &filter, e->prog, 0);
+			e->desc.filter = filter++;
+		}
+		attach__tracer_range(p->opts->syms, e);
+		if (!err)
+			err = bpf_map_update_elem(bpf_map__fd(s->maps.descs), &i, &e->desc, 0);
+		if (!err && e->kind == STK_KIND_SYSCALL) {
+			uint32_t nr = e->syscall_nr + (e->syscall_exit ? WIRE_MAX_SYSCALLS : 0);
+
+			err = bpf_map_update_elem(bpf_map__fd(s->maps.syscall_events), &nr, &i, 0);
+		}
+	}
+	if (!err && nested >= 0)
+		err = bpf_map_update_elem(bpf_map__fd(s->maps.tails), &zero, &nested, 0);
+	return err ? -errno : 0;
+}
+
+/* "0-3,8" of /sys: which of the possible CPUs are online now. */
+static int read_online(bool *ret_online, unsigned int nr_cpus)
+{
+	_cleanup_fclose_ FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned int a, b;
+	char sep;
+
+	if (!f)
+		return -errno;
+	while (fscanf(f, "%u", &a) == 1) {
+		b = a;
+		if (fscanf(f, "%c", &sep) == 1 && sep == '-' && fscanf(f, "%u%c", &b, &sep) < 1)
+			return -EINVAL;
+		for (; a <= b && a < nr_cpus; a++)
+			ret_online[a] = true;
+	}
+	return 0;
+}
+
+static int find_cpus(struct programs *p)
+{
+	int n = percpu__nr_cpus();
+
+	if (n < 0)
+		return n;
+	if (n > WIRE_MAX_CPUS)
+		return log_err(-E2BIG, "%d CPUs, %d are supported", n, WIRE_MAX_CPUS);
+	p->nr_cpus = n;
+	p->online = calloc(n, sizeof(*p->online));
+	if (!p->online)
+		return -ENOMEM;
+	return read_online(p->online, p->nr_cpus);
+}
+
+int programs__refresh_cpus(struct programs *p)
+{
+	_cleanup_free_ bool *online = calloc(p->nr_cpus, sizeof(*online));
+	unsigned int cpu;
+	int err;
+
+	if (!online)
+		return -ENOMEM;
+	err = read_online(online, p->nr_cpus);
+	for (cpu = 0; cpu < p->nr_cpus && !err; cpu++) {
+		if (!online[cpu] || p->online[cpu])
+			continue;
+		p->online[cpu] = true;
+		err = programs__locate_cpu(p, cpu);
+		if (err >= 0)
+			err = create_ring(p, cpu);
+		if (!err && p->samples)
+			err = attach__sample_cpu(p, cpu);
+		if (!err)
+			log_warn("CPU %u came online; its events before this were lost", cpu);
+	}
+	return err ? log_err(err, "a CPU that came online") : 0;
+}
+
+static int load(struct programs *p)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	p->skel = record_bpf__open();
+	if (!p->skel)
+		return log_err(-errno, "open the BPF object");
+	err = set_rodata(p);
+	if (!err)
+		err = set_map_sizes(p);
+	if (!err)
+		err = programs__prepare_walk(p);
+	if (err)
+		return err;
+	programs__choose(p);
+	err = record_bpf__load(p->skel);
+	if (err)
+		return log_err(err, "the kernel does not load the BPF programs");
+	err = programs__start_walk(p);
+	if (err)
+		return err;
+	err = map_memories(p);
+	if (!err)
+		err = create_rings(p);
+	if (err)
+		return log_err(err, "rings of %llu bytes for each CPU",
+			       (unsigned long long)p->opts->buffer_size);
+	err = stackmap__open(p->skel->obj, &p->stackmap);
+	if (err)
+		return log_err(err, "open the stack map");
+	err = programs__locate(p);
+	if (err)
+		return log_err(err, "run a BPF program");
+	err = fill_maps(p);
+	if (err)
+		return log_err(err, "fill the BPF maps");
+	p->costs.load_ns = clock_ns(CLOCK_MONOTONIC) - start;
+	return programs__calibrate(p);
+}
+
+/* Each event takes several descriptors. */
+static void raise_limits(struct programs *p)
+{
+	struct rlimit files = { 1 << 20, 1 << 20 };
+
+	getrlimit(RLIMIT_NOFILE, &p->files_before);
+	files.rlim_max = MAX(files.rlim_max, p->files_before.rlim_max);
+	files.rlim_cur = MAX(files.rlim_cur, p->files_before.rlim_cur);
+	if (setrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max = p->files_before.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+void programs__restore_limits(const struct programs *p)
+{
+	setrlimit(RLIMIT_NOFILE, &p->files_before);
+}
+
+int programs__new(const struct recorder_opts *opts, struct programs **ret_programs)
+{
+	struct programs *p = calloc(1, sizeof(*p));
+	uint64_t start;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	raise_limits(p);
+	p->opts = opts;
+	p->user_stacks = opts->user_stacks;
+	p->nr_events = opts->events->nr;
+	err = find_cpus(p);
+	if (!err)
+		err = load(p);
+	start = clock_ns(CLOCK_MONOTONIC);
+	if (!err)
+		err = attach__all(p);
+	p->costs.attach_ns = clock_ns(CLOCK_MONOTONIC) - start;
+	if (err) {
+		programs__free(p);
+		return err;
+	}
+	*ret_programs = p;
+	return 0;
+}
+
+static void release_maps(struct programs *p)
+{
+	unsigned int i;
+
+	bpf_link__destroy(p->calibration);
+	for (i = 0; p->ring_fds && i < p->nr_cpus; i++)
+		closep(&p->ring_fds[i]);
+	if (p->counts)
+		munmap(p->counts, p->counts_len);
+	if (p->pids)
+		munmap(p->pids, p->pids_len);
+	if (p->files)
+		munmap(p->files, p->files_len);
+	stackmap__free(p->stackmap);
+	kwalk__free(p->kwalk);
+	record_bpf__destroy(p->skel);
+}
+
+/* More attachments than this are given up by a child of ours. */
+#define DETACH_HERE 16
+
+/* Returns once all write ends of the pipe are closed. */
+static void wait_for_end_of_file(int fd)
+{
+	char end;
+
+	while (read(fd, &end, 1) < 0 && errno == EINTR)
+		;
+	close(fd);
+}
+
+/*
+ * Nobody must wait for the child: it keeps no descriptor but those of the attachments.  The kernel
+ * detaches when the last descriptor is closed, and that process waits.  So the child closes nothing
+ * before the parent has closed its own descriptors of the attachments, then its end of this pipe.
+ */
+static void become_detacher(struct programs *p, int pipe_from_parent)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+	int null = open("/dev/null", O_RDWR), last = STDERR_FILENO;
+	_cleanup_free_ int *fds = NULL;
+	unsigned int nr, i;
+
+	setsid();
+	prctl(PR_SET_NAME, "stackonce-end");
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], SIG_DFL);
+	wait_for_end_of_file(pipe_from_parent);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	release_maps(p);
+	if (attach__fds(p, &fds, &nr))
+		return;
+	for (i = 0; i < nr; i++) {
+		if (fds[i] > last + 1)
+			close_range(last + 1, fds[i] - 1, 0);
+		last = MAX(last, fds[i]);
+	}
+	close_range(last + 1, ~0u, 0);
+}
+
+static bool detach_in_child(struct programs *p)
+{
+	int ours[2];
+	pid_t child;
+
+	if (!p->attached || p->nr_events <= DETACH_HERE || pipe2(ours, O_CLOEXEC))
+		return false;
+	child = fork();
+	if (!child) {
+		close(ours[1]);
+		become_detacher(p, ours[0]);
+		attach__release(p);
+		_exit(0);
+	}
+	close(ours[0]);
+	if (child > 0)
+		attach__release(p);
+	close(ours[1]);
+	return child > 0;
+}
+
+void programs__free(struct programs *p)
+{
+	if (!p)
+		return;
+	if (!detach_in_child(p))
+		attach__release(p);
+	release_maps(p);
+	free(p->ring_fds);
+	free(p->unseen);
+	free(p->online);
+	free(p);
+}
+
+int programs__arm(struct programs *p)
+{
+	int err;
+
+	err = attach__misses_start(p);
+	if (err)
+		return err;
+	/* samples stop while the flag changes, so that their time and number agree */
+	attach__samples_stop(p);
+	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
+	attach__samples_start(p);
+	return 0;
+}
+
+int programs__disarm(struct programs *p)
+{
+	int err;
+
+	attach__samples_stop(p);
+	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);
+	grace__wait(); /* no program that saw the flag is still under way */
+	attach__samples_poll(p);
+	err = attach__misses(p);
+	p->misses_final = true;
+	return err;
+}
+
+void programs__select(struct programs *p, uint32_t tid)
+{
+	if (tid / 64 < WIRE_PID_WORDS)
+		__atomic_fetch_or(&p->pids[tid / 64], 1ull << tid % 64, __ATOMIC_SEQ_CST);
+}
+
+void programs__hold(struct programs *p, uint32_t tid)
+{
+	__atomic_store_n(&p->skel->bss->ctl.held, tid, __ATOMIC_SEQ_CST);
+}
+
+void programs__losses(const struct programs *p, struct event_counts **ret_counts,
+		      uint32_t **ret_losing)
+{
+	*ret_counts = p->counts;
+	*ret_losing = p->skel->bss->losing;
+}
+
+uint64_t *programs__pids(struct programs *p)
+{
+	return p->pids;
+}
+
+void programs__user(const struct programs *p, struct programs_user *ret_user)
+{
+	const struct record_bpf *s = p->skel;
+
+	*ret_user = (struct programs_user){
+		.files = p->files,
+		.ctl = (struct wire_user_ctl *)&s->bss->user_ctl,
+		.news_fd = bpf_map__fd(s->maps.news),
+		.slabs_fd = bpf_map__fd(s->maps.slabs),
+		.snapshot_fd = bpf_program__fd(s->progs.snapshot),
+	};
+}
+
+unsigned int programs__nr_cpus(const struct programs *p)
+{
+	return p->nr_cpus;
+}
+
+struct stackmap *programs__stackmap(const struct programs *p)
+{
+	return p->stackmap;
+}
+
+int programs__ring_fd(const struct programs *p, unsigned int cpu)
+{
+	return cpu < p->nr_cpus ? p->ring_fds[cpu] : -1;
+}
+
+uint64_t programs__ring_size(const struct programs *p)
+{
+	return p->opts->buffer_size;
+}

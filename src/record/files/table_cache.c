@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "table_cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "clock.h"
+#include "log.h"
+#include "record/kernel/grace.h"
+#include "table_slabs.h"
+
+#define IDLE_NS SECOND_NS /* not asked for so long: may be evicted */
+#define REFUSED_NS (30 * SECOND_NS) /* then a table that found no room may try again */
+
+enum slot_state {
+	SLOT_LOADED,
+	SLOT_WAITING, /* for room */
+	SLOT_REFUSED, /* there was none */
+};
+
+struct slot {
+	enum slot_state state;
+	uint32_t id;
+	uint32_t addr; /* LOADED */
+	struct unwind_table *own; /* WAITING */
+	struct unwind_table view; /* LOADED: its words are the shared ones */
+};
+
+struct table_cache {
+	struct wire_file *entries;
+	struct wire_user_ctl *ctl;
+	struct tables *tables;
+	struct slot **slots; /* by file id */
+	uint32_t max_id;
+	uint32_t waiting, refused; /* their numbers */
+	uint64_t waiting_bytes;
+	uint64_t epoch_ns; /* when the epoch was counted on last */
+	uint64_t pass_ns; /* when it was begun to look for idle tables; 0: not looking */
+	uint32_t pass_epoch; /* who was not asked for since this one is idle */
+	uint64_t refused_ns;
+	bool said_full, said_failed;
+	struct table_cache_stats stats;
+};
+
+int table_cache__new(struct wire_file *entries, struct wire_user_ctl *ctl, int slabs_fd,
+		     uint64_t budget, struct table_cache **ret_cache)
+{
+	struct table_cache *c = calloc(1, sizeof(*c));
+	int err = c ? 0 : -ENOMEM;
+
+	if (!err)
+		err = tables__new(slabs_fd, budget, &c->tables);
+	if (!err) {
+		c->slots = calloc(WIRE_MAX_FILES, sizeof(*c->slots));
+		err = c->slots ? 0 : -ENOMEM;
+	}
+	if (err) {
+		table_cache__free(c);
+		return err;
+	}
+	c->entries = entries;
+	c->ctl = ctl;
+	*ret_cache = c;
+	return 0;
+}
+
+void table_cache__free(struct table_cache *c)
+{
+	uint32_t id;
+
+	if (!c)
+		return;
+	for (id = 1; c->slots && id <= c->max_id; id++) {
+		if (c->slots[id])
+			unwind__free(c->slots[id]->own);
+		free(c->slots[id]);
+	}
+	free(c->slots);
+	tables__free(c->tables);
+	free(c);
+}
+
+/* ---- what BPF programs see -------------------------------------------------------------------- */
+
+/* Threads ask anew for the files they have mapped. */
+static void count_generation(struct table_cache *c)
+{
+	__atomic_fetch_add(&c->ctl->generation, 1, __ATOMIC_SEQ_CST);
+}
+
+static void set_state(struct table_cache *c, uint32_t id, enum wire_file_state state)
+{
+	__atomic_store_n(&c->entries[id].state, state, __ATOMIC_RELEASE);
+}
+
+static void publish(struct table_cache *c, const struct slot *s)
+{
+	struct wire_file *e = &c->entries[s->id];
+
+	e->table = s->addr;
+	e->first_page = s->view.first_page;
+	e->nr_pages = s->view.nr_pages;
+	e->rules = s->addr + s->view.rules;
+	set_state(c, s->id, WIRE_FILE_LOADED);
+	count_generation(c);
+}
+
+/* ---- slots ------------------------------------------------------------------------------------ */
+
+static void drop_slot(struct table_cache *c, struct slot *s)
+{
+	c->slots[s->id] = NULL;
+	unwind__free(s->own);
+	free(s);
+}
+
+/* Moves the table into the shared memory. */
+static int place(struct table_cache *c, struct slot *s)
+{
+	struct unwind_table *t = s->own;
+	int err = tables__alloc(c->tables, t->nr_words, &s->addr);
+
+	if (err)
+		return err;
+	s->view = *t;
+	s->view.words = tables__words(c->tables, s->addr);
+	memcpy(s->view.words, t->words, (size_t)t->nr_words * 4);
+	s->state = SLOT_LOADED;
+	publish(c, s);
+	c->stats.loaded++;
+	c->stats.cfi_bytes += t->cfi_bytes;
+	c->stats.peak = MAX(c->stats.peak, tables__bytes(c->tables));
+	unwind__free(t);
+	s->own = NULL;
+	return 0;
+}
+
+static void say_full(struct table_cache *c)
+{
+	if (!c->said_full)
+		log_warn("unwind tables need more than the %llu MiB they may use: some stacks are "
+			 "found by frame pointers",
+			 (unsigned long long)(tables__max_bytes(c->tables) >> 20));
+	c->said_full = true;
+}
+
+static void refuse(struct table_cache *c, struct slot *s)
+{
+	unwind__free(s->own);
+	s->own = NULL;
+	s->state = SLOT_REFUSED;
+	c->refused++;
+	set_state(c, s->id, WIRE_FILE_NO_CFI);
+	count_generation(c);
+	say_full(c);
+}
+
+static void wait_for_room(struct table_cache *c, struct slot *s)
+{
+	uint64_t bytes = tables__size(s->own->nr_words);
+
+	/* they take memory of their own */
+	if (c->waiting && c->waiting_bytes + bytes > tables__max_bytes(c->tables) / 2) {
+		refuse(c, s);
+		return;
+	}
+	s->state = SLOT_WAITING;
+	c->waiting++;
+	c->waiting_bytes += bytes;
+}
+
+/* Stacks through the file go by frame pointers; better than no recording. */
+static void give_up(struct table_cache *c, uint32_t id, int err)
+{
+	if (err == -E2BIG)
+		say_full(c);
+	else if (!c->said_failed)
+		log_warn("memory for unwind tables: %s", strerror(-err));
+	c->said_failed |= err != -E2BIG;
+	table_cache__none(c, id);
+}
+
+void table_cache__put(struct table_cache *c, uint32_t id, struct unwind_table *t, bool wait)
+{
+	struct slot *s = c->slots[id] ? NULL : calloc(1, sizeof(*s));
+	int err;
+
+	if (!s) {
+		unwind__free(t);
+		if (!c->slots[id])
+			give_up(c, id, -ENOMEM);
+		return;
+	}
+	s->id = id;
+	s->own = t;
+	c->slots[id] = s;
+	c->max_id = MAX(c->max_id, id);
+	err = place(c, s);
+	if (err == -ENOSPC && wait) {
+		wait_for_room(c, s);
+		return;
+	}
+	if (err)
+		drop_slot(c, s);
+	if (err && err != -ENOSPC)
+		give_up(c, id, err);
+}
+
+void table_cache__none(struct table_cache *c, uint32_t id)
+{
+	set_state(c, id, WIRE_FILE_NO_CFI);
+	count_generation(c);
+}
+
+const struct unwind_table *table_cache__get(const struct table_cache *c, uint32_t id)
+{
+	const struct slot *s = id < WIRE_MAX_FILES ? c->slots[id] : NULL;
+
+	if (!s || s->state == SLOT_REFUSED)
+		return NULL;
+	return s->state == SLOT_WAITING ? s->own : &s->view;
+}
+
+/* ---- eviction --------------------------------------------------------------------------------- */
+
+/* A thread that remembers a file does not say that it uses it until the generation changes. */
+static void begin_pass(struct table_cache *c, uint64_t now)
+{
+	c->pass_ns = now;
+	c->pass_epoch = __atomic_add_fetch(&c->ctl->epoch, 1, __ATOMIC_SEQ_CST);
+	count_generation(c);
+}
+
+/* The epoch. */
+static uint32_t last_asked(const struct table_cache *c, const struct slot *s)
+{
+	return __atomic_load_n(&c->entries[s->id].used, __ATOMIC_RELAXED);
+}
+
+struct candidate {
+	struct slot *slot;
+	uint32_t idle; /* epochs since it was asked for */
+};
+
+static int longest_idle_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return (x->idle < y->idle) - (x->idle > y->idle);
+}
+
+/* Tables that nobody asked for since the pass began, the longest idle first; NULL: none. */
+static struct candidate *find_idle(struct table_cache *c, size_t *ret_nr)
+{
+	struct candidate *v = calloc(MAX(c->stats.loaded, 1u), sizeof(*v));
+	uint32_t id, idle;
+
+	*ret_nr = 0;
+	for (id = 1; v && id <= c->max_id; id++) {
+		struct slot *s = c->slots[id];
+
+		if (!s || s->state != SLOT_LOADED)
+			continue;
+		idle = c->pass_epoch - last_asked(c, s);
+		if ((int32_t)idle > 0)
+			v[(*ret_nr)++] = (struct candidate){ s, idle };
+	}
+	if (v)
+		qsort(v, *ret_nr, sizeof(*v), longest_idle_first);
+	return v;
+}
+
+/* Idle tables that take so many bytes go; false: there is none. */
+static bool evict(struct table_cache *c, uint64_t bytes)
+{
+	size_t nr, n, i;
+	_cleanup_free_ struct candidate *idle = find_idle(c, &nr);
+	uint64_t sum = 0;
+
+	for (n = 0; n < nr && sum < bytes; n++) {
+		sum += tables__size(idle[n].slot->view.nr_words);
+		set_state(c, idle[n].slot->id, WIRE_FILE_NEW);
+	}
+	if (!n)
+		return false;
+	count_generation(c);
+	grace__wait();
+	for (i = 0; i < n; i++) {
+		struct slot *s = idle[i].slot;
+
+		c->stats.cfi_bytes -= s->view.cfi_bytes;
+		tables__release(c->tables, s->addr, s->view.nr_words);
+		drop_slot(c, s);
+	}
+	c->stats.loaded -= n;
+	c->stats.evicted += n;
+	return true;
+}
+
+/* All that wait get room or are refused. */
+static void end_pass(struct table_cache *c)
+{
+	uint32_t id;
+	int err;
+
+	c->pass_ns = 0;
+	for (id = 1; id <= c->max_id && c->waiting; id++) {
+		struct slot *s = c->slots[id];
+		uint64_t bytes;
+
+		if (!s || s->state != SLOT_WAITING)
+			continue;
+		bytes = tables__size(s->own->nr_words);
+		do {
+			err = place(c, s);
+		} while (err == -ENOSPC && evict(c, c->waiting_bytes));
+		if (err)
+			refuse(c, s);
+		c->waiting--;
+		c->waiting_bytes -= bytes;
+	}
+}
+
+/* The tables that were refused are asked for again if their files are still used. */
+static void forgive(struct table_cache *c)
+{
+	uint32_t id;
+
+	for (id = 1; id <= c->max_id; id++) {
+		struct slot *s = c->slots[id];
+
+		if (!s || s->state != SLOT_REFUSED)
+			continue;
+		set_state(c, id, WIRE_FILE_NEW);
+		drop_slot(c, s);
+	}
+	c->refused = 0;
+	c->refused_ns = 0;
+	count_generation(c);
+}
+
+void table_cache__tick(struct table_cache *c, uint64_t now)
+{
+	if (now - c->epoch_ns >= SECOND_NS) {
+		c->epoch_ns = now;
+		__atomic_fetch_add(&c->ctl->epoch, 1, __ATOMIC_SEQ_CST);
+	}
+	if (c->refused && !c->refused_ns)
+		c->refused_ns = now;
+	else if (c->refused && now - c->refused_ns >= REFUSED_NS)
+		forgive(c);
+	if (c->waiting && !c->pass_ns)
+		begin_pass(c, now);
+	else if (c->waiting && now - c->pass_ns >= IDLE_NS)
+		end_pass(c);
+}
+
+void table_cache__stats(const struct table_cache *c, struct table_cache_stats *ret_stats)
+{
+	*ret_stats = c->stats;
+	ret_stats->bytes = tables__bytes(c->tables);
+}

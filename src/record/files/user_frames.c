@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "user_frames.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "file_map.h"
+#include "frame.h"
+#include "jit_source.h"
+#include "log.h"
+#include "symbols/usyms.h"
+#include "trace/write/writer.h"
+#include "vdso.h"
+
+/* ---- the set ---------------------------------------------------------------------------------- */
+
+static size_t slot(const uint64_t *cells, size_t mask, uint64_t frame)
+{
+	size_t at = (frame * 0x9e3779b97f4a7c15ull >> 24) & mask;
+
+	while (cells[at] && cells[at] != frame)
+		at = (at + 1) & mask;
+	return at;
+}
+
+static int grow(struct user_frames *u)
+{
+	size_t cap = u->cells ? (u->mask + 1) * 2 : 1024, i;
+	uint64_t *bigger = calloc(cap, sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	for (i = 0; u->cells && i <= u->mask; i++)
+		if (u->cells[i])
+			bigger[slot(bigger, cap - 1, u->cells[i])] = u->cells[i];
+	free(u->cells);
+	u->cells = bigger;
+	u->mask = cap - 1;
+	return 0;
+}
+
+int user_frames__add(struct user_frames *u, uint64_t frame)
+{
+	size_t at;
+
+	if ((!u->cells || u->used > u->mask / 4 * 3) && grow(u))
+		return -ENOMEM;
+	at = slot(u->cells, u->mask, frame);
+	u->used += !u->cells[at];
+	u->cells[at] = frame;
+	return 0;
+}
+
+void user_frames__clear(struct user_frames *u)
+{
+	free(u->cells);
+	*u = (struct user_frames){ 0 };
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* What was a table is a sorted list then. */
+static size_t sort(struct user_frames *u)
+{
+	size_t nr = 0, i;
+
+	for (i = 0; u->cells && i <= u->mask; i++)
+		if (u->cells[i])
+			u->cells[nr++] = u->cells[i];
+	if (nr)
+		qsort(u->cells, nr, sizeof(*u->cells), by_value);
+	return nr;
+}
+
+/* ---- symbols of one file ---------------------------------------------------------------------- */
+
+/* Where the functions of a file are asked. */
+struct source {
+	const struct stk_file *info;
+	struct usyms *usyms; /* of ELF files */
+	struct usyms_file file;
+	struct elf_symbols *vdso;
+	struct jit_symbols *jit;
+	int fd;
+};
+
+static int open_elf(struct source *s, const struct mapped_file *f)
+{
+	const struct stk_file *info = s->info;
+	bool build_id = info->id_kind == STK_ID_BUILD_ID;
+	struct usyms_opts opts = { 0 };
+
+	s->fd = mapped_file__open(f);
+	if (s->fd < 0 && !build_id)
+		return -ENOENT;
+	s->file = (struct usyms_file){
+		.fd = s->fd < 0 ? NULL : &s->fd,
+		.path = info->path,
+		.host_path = info->host_path,
+		.id = build_id ? info->id : NULL,
+		.id_len = build_id ? info->id_len : 0,
+		.size = info->size,
+		.mtime_ns = info->mtime_ns,
+	};
+	return usyms__new(&opts, &s->usyms);
+}
+
+static int source_open(struct source *s, const struct mapped_file *f)
+{
+	*s = (struct source){ .info = mapped_file__info(f), .fd = -1 };
+	switch (s->info->kind) {
+	case STK_FILE_FILE:
+		return open_elf(s, f);
+	case STK_FILE_VDSO:
+		return vdso__symbols(&s->vdso);
+	case STK_FILE_JIT:
+		if (!mapped_file__jit(f))
+			return -ENOENT;
+		return jit_source__symbols(mapped_file__jit(f), &s->jit);
+	}
+	return -ENOENT;
+}
+
+static void source_close(struct source *s)
+{
+	usyms__free(s->usyms);
+	elf_symbols__free(s->vdso);
+	jit_symbols__free(s->jit);
+	closep(&s->fd);
+}
+
+static int source_find(struct source *s, uint64_t offset, struct elf_symbol *ret_symbol)
+{
+	int err;
+
+	if (s->usyms)
+		return usyms__find(s->usyms, &s->file, offset, ret_symbol);
+	if (s->vdso)
+		return elf_symbols__find(s->vdso, offset, ret_symbol);
+	err = jit_symbols__find(s->jit, s->info->base + offset, ret_symbol);
+	if (err)
+		return err;
+	if (ret_symbol->start < s->info->base)
+		return -ENOENT;
+	ret_symbol->start -= s->info->base;
+	return 0;
+}
+
+struct found {
+	struct stk_user_symbol *v;
+	size_t nr, cap;
+};
+
+static int found_add(struct found *f, const struct elf_symbol *sym)
+{
+	if (f->nr && f->v[f->nr - 1].start == sym->start && f->v[f->nr - 1].size == sym->size)
+		return 0;
+	if (array__grow(&f->v, f->nr, &f->cap))
+		return -ENOMEM;
+	f->v[f->nr++] = (struct stk_user_symbol){ sym->name, sym->start, sym->size };
+	return 0;
+}
+
+/* A frame is a return address, whose call may be the last instruction of its function, or exact. */
+static int find_all(struct source *s, const uint64_t *frames, size_t nr, struct found *found)
+{
+	struct elf_symbol sym;
+	size_t i;
+	int err, back;
+
+	for (i = 0; i < nr; i++) {
+		for (back = 1; back >= 0; back--) {
+			uint64_t offset = FRAME_OFFSET(frames[i]);
+
+			if (offset < (uint64_t)back)
+				continue;
+			err = source_find(s, offset - back, &sym);
+			if (err == -ENOMEM)
+				return err;
+			if (!err)
+				err = found_add(found, &sym);
+			if (err == -ENOMEM)
+				return err;
+		}
+	}
+	return 0;
+}
+
+static int write_file(const struct mapped_file *f, const uint64_t *frames, size_t nr,
+		      struct stk_writer *w)
+{
+	struct found found = { 0 };
+	struct source s;
+	int err;
+
+	err = source_open(&s, f);
+	if (!err)
+		err = find_all(&s, frames, nr, &found);
+	/* none at all: another source may have them, another time */
+	if (!err && found.nr)
+		err = stk_writer__user_symbols(w, s.info->number, found.v, found.nr);
+	else if (err && err != -ENOMEM)
+		err = 0;
+	source_close(&s);
+	free(found.v);
+	return err;
+}
+
+int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, struct stk_writer *w)
+{
+	size_t nr = sort(u), i, end;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i = end) {
+		uint32_t number = FRAME_FILE(u->cells[i]);
+		const struct mapped_file *f = file_map__at(m, number);
+
+		for (end = i + 1; end < nr && FRAME_FILE(u->cells[end]) == number; end++)
+			;
+		if (f)
+			err = write_file(f, u->cells + i, end - i, w);
+	}
+	user_frames__clear(u);
+	return err;
+}

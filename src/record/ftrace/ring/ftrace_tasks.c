@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ftrace_tasks.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "events/format.h"
+#include "ftrace_instance.h"
+#include "ftrace_ring.h"
+#include "idmap.h"
+#include "log.h"
+#include "record/kernel/task_list.h"
+#include "record/kernel/tracefs.h"
+#include "strbuf.h"
+
+#define RING_KB "512"
+#define POLL_BYTES (64u << 20)
+
+/* A thread under one name, from a time on. */
+struct version {
+	uint64_t ts;
+	uint32_t tgid;
+	char comm[16];
+};
+
+struct entry {
+	uint32_t tid;
+	struct ftrace_program program; /* of a process */
+	struct version *v; /* by time */
+	unsigned int nr;
+};
+
+/* What an event of the kernel said, until all CPUs' are there. */
+struct change {
+	uint64_t ts;
+	enum { CHANGE_NEW, CHANGE_NEW_THREAD, CHANGE_NAME, CHANGE_EXEC } what;
+	uint32_t tid, parent;
+	char comm[16];
+};
+
+struct task_event {
+	struct ev_format *fmt;
+	const struct ev_field *pid, *comm, *clone_flags; /* NULL: it has none */
+};
+
+struct ftrace_tasks {
+	const struct ftrace_page_format *format;
+	struct ftrace_instance *instance;
+	struct ftrace_ring *rings;
+	unsigned int nr_cpus;
+	int epoll_fd;
+	struct task_event newtask, rename, exec;
+	struct idmap by_tid; /* tid + 1 -> index + 1 */
+	struct entry *entries;
+	size_t nr, cap;
+	struct change *changes;
+	size_t nr_changes, cap_changes;
+};
+
+/* ---- what is known ---------------------------------------------------------------------------- */
+
+static int entry_of(struct ftrace_tasks *t, uint32_t tid, struct entry **ret_entry)
+{
+	uint32_t *at = idmap__get(&t->by_tid, tid + 1ull);
+
+	if (!at)
+		return -ENOMEM;
+	if (!*at) {
+		if (array__grow(&t->entries, t->nr, &t->cap))
+			return -ENOMEM;
+		t->entries[t->nr++] = (struct entry){ .tid = tid };
+		*at = t->nr;
+	}
+	*ret_entry = &t->entries[*at - 1];
+	return 0;
+}
+
+static int add_version(struct entry *e, const struct version *v)
+{
+	struct version *more = realloc(e->v, (e->nr + 1ull) * sizeof(*more));
+	size_t at = e->nr;
+
+	if (!more)
+		return -ENOMEM;
+	e->v = more;
+	while (at && more[at - 1].ts > v->ts)
+		at--;
+	memmove(more + at + 1, more + at, (e->nr - at) * sizeof(*more));
+	more[at] = *v;
+	e->nr++;
+	return 0;
+}
+
+/* The version that was valid then; what came before the first one was the same as far as we know. */
+static const struct version *version_at(const struct entry *e, uint64_t ts)
+{
+	unsigned int i = e->nr;
+
+	while (i > 1 && e->v[i - 1].ts > ts)
+		i--;
+	return i ? &e->v[i - 1] : NULL;
+}
+
+/* ---- /proc ------------------------------------------------------------------------------------ */
+
+static void unescape(char *s)
+{
+	unsigned int byte;
+	char *to = s;
+
+	while (*s) {
+		if (s[0] == '\\' && s[1] == 'x' && sscanf(s + 2, "%2x", &byte) == 1) {
+			*to++ = byte;
+			s += 4;
+		} else {
+			*to++ = *s++;
+		}
+	}
+	*to = '\0';
+}
+
+/* A line of task_list__read(). */
+static int add_line(struct ftrace_tasks *t, char *line)
+{
+	struct version v = { 0 };
+	unsigned int tid;
+	struct entry *e;
+	int at = 0, err;
+
+	if (sscanf(line, "%u %u %*d %*d %*u %*c %n", &tid, &v.tgid, &at) != 2 || !at)
+		return 0;
+	unescape(line + at);
+	snprintf(v.comm, sizeof(v.comm), "%.15s", line + at);
+	err = entry_of(t, tid, &e);
+	/* what the kernel's events said is newer */
+	return err || e->nr ? err : add_version(e, &v);
+}
+
+static int read_tasks(struct ftrace_tasks *t)
+{
+	struct strbuf text = { 0 };
+	char *line, *rest;
+	int err;
+
+	err = task_list__read(&text);
+	for (rest = text.s; !err && (line = strsep(&rest, "\n"));)
+		err = add_line(t, line);
+	strbuf__free(&text);
+	return err;
+}
+
+/* It was there before us and none of its events came: it is asked now. */
+static void read_task(uint32_t tid, struct version *v)
+{
+	_cleanup_fclose_ FILE *f = NULL;
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "Name:\t", 6))
+			snprintf(v->comm, sizeof(v->comm), "%.15s", line + 6);
+		if (sscanf(line, "Tgid: %u", &v->tgid) == 1)
+			return;
+	}
+}
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+static int keep_change(struct ftrace_tasks *t, const struct change *c)
+{
+	if (array__grow(&t->changes, t->nr_changes, &t->cap_changes))
+		return -ENOMEM;
+	t->changes[t->nr_changes++] = *c;
+	return 0;
+}
+
+static int take_change(struct ftrace_tasks *t, const struct ftrace_page_event *pe)
+{
+	struct change c = { .ts = pe->ts, .what = CHANGE_EXEC };
+	const struct task_event *ev = &t->exec;
+	uint32_t head[2];
+
+	if (pe->len < sizeof(head))
+		return -EPROTO;
+	memcpy(head, pe->data, sizeof(head));
+	if ((head[0] & 0xffff) == ev_format__id(t->newtask.fmt)) {
+		ev = &t->newtask;
+		c.parent = head[1];
+		c.what = ev_field__value(ev->clone_flags, pe->data, pe->len) & CLONE_THREAD ?
+				 CHANGE_NEW_THREAD :
+				 CHANGE_NEW;
+	} else if ((head[0] & 0xffff) == ev_format__id(t->rename.fmt)) {
+		ev = &t->rename;
+		c.what = CHANGE_NAME;
+	}
+	if (ev->comm && ev->comm->offset + sizeof(c.comm) > pe->len)
+		return -EPROTO;
+	c.tid = ev_field__value(ev->pid, pe->data, pe->len);
+	if (ev->comm)
+		memcpy(c.comm, (const char *)pe->data + ev->comm->offset, sizeof(c.comm) - 1);
+	return keep_change(t, &c);
+}
+
+static int on_page(void *ctx, const void *data, size_t len)
+{
+	struct ftrace_tasks *t = ctx;
+	struct ftrace_page_event pe;
+	struct ftrace_page page;
+	int n, err = 0;
+
+	ftrace_page__open(&page, t->format, data, len);
+	while (!err && (n = ftrace_page__next(&page, &pe)) > 0)
+		err = take_change(t, &pe);
+	return err ? err : MIN(n, 0);
+}
+
+/* Whose name and process a task takes over. */
+static int tgid_of(struct ftrace_tasks *t, const struct change *c, uint32_t *ret_tgid)
+{
+	uint32_t of = c->what == CHANGE_NEW_THREAD ? c->parent : c->tid;
+	const struct version *before;
+	struct entry *e;
+	int err;
+
+	*ret_tgid = c->tid;
+	if (c->what == CHANGE_NEW)
+		return 0;
+	err = entry_of(t, of, &e);
+	before = err ? NULL : version_at(e, c->ts);
+	if (before)
+		*ret_tgid = before->tgid;
+	return err;
+}
+
+static int apply(struct ftrace_tasks *t, const struct change *c)
+{
+	struct version v = { .ts = c->ts };
+	struct entry *e, *parent;
+	uint32_t copy_of = 0;
+	int err;
+
+	memcpy(v.comm, c->comm, sizeof(v.comm));
+	err = tgid_of(t, c, &v.tgid);
+	if (!err && c->what == CHANGE_NEW) {
+		err = entry_of(t, c->parent, &parent);
+		if (!err && version_at(parent, c->ts))
+			copy_of = version_at(parent, c->ts)->tgid;
+	}
+	if (!err)
+		err = entry_of(t, c->tid, &e);
+	if (err)
+		return err;
+	if (c->what == CHANGE_NEW || c->what == CHANGE_EXEC)
+		e->program = (struct ftrace_program){ e->program.changes + 1, c->ts, copy_of };
+	return c->what == CHANGE_EXEC ? 0 : add_version(e, &v);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+int ftrace_tasks__poll(struct ftrace_tasks *t)
+{
+	unsigned int cpu;
+	uint64_t bytes;
+	size_t i;
+	int err = 0;
+
+	t->nr_changes = 0;
+	for (cpu = 0; cpu < t->nr_cpus && err >= 0; cpu++)
+		err = ftrace_ring__read(&t->rings[cpu], POLL_BYTES, on_page, t, &bytes);
+	if (err < 0)
+		return err;
+	if (t->nr_changes)
+		qsort(t->changes, t->nr_changes, sizeof(*t->changes), by_time);
+	for (i = 0, err = 0; i < t->nr_changes && !err; i++)
+		err = apply(t, &t->changes[i]);
+	return err;
+}
+
+int ftrace_tasks__fd(const struct ftrace_tasks *t)
+{
+	return t->epoll_fd;
+}
+
+/* ---- questions -------------------------------------------------------------------------------- */
+
+void ftrace_tasks__at(struct ftrace_tasks *t, uint32_t tid, uint64_t ts, unsigned int cpu,
+		      struct ftrace_task *ret_task)
+{
+	struct ftrace_task task = { .tid = tid };
+	struct version asked = { .comm = "<...>" };
+	const struct version *v = NULL;
+	struct entry *e;
+
+	if (!tid) {
+		snprintf(task.comm, sizeof(task.comm), "swapper/%u", cpu);
+		*ret_task = task;
+		return;
+	}
+	if (!entry_of(t, tid, &e)) {
+		if (!e->nr) {
+			read_task(tid, &asked);
+			add_version(e, &asked);
+		}
+		v = version_at(e, ts);
+	}
+	if (!v)
+		v = &asked;
+	task.tgid = v->tgid;
+	memcpy(task.comm, v->comm, sizeof(task.comm));
+	*ret_task = task;
+}
+
+void ftrace_tasks__forget(struct ftrace_tasks *t, uint64_t ts)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr; i++) {
+		struct entry *e = &t->entries[i];
+		unsigned int old = 0;
+
+		while (old + 1 < e->nr && e->v[old + 1].ts <= ts)
+			old++;
+		if (!old)
+			continue;
+		e->nr -= old;
+		memmove(e->v, e->v + old, e->nr * sizeof(*e->v));
+	}
+}
+
+void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid, struct ftrace_program *ret_program)
+{
+	struct entry *e;
+
+	*ret_program = (struct ftrace_program){ 0 };
+	if (!entry_of(t, tgid, &e))
+		*ret_program = e->program;
+}
+
+/* ---- start and end ---------------------------------------------------------------------------- */
+
+/* comm, flags: names of fields, NULL: not needed. */
+static int load_event(struct task_event *ev, const char *system, const char *name, const char *comm,
+		      const char *flags)
+{
+	_cleanup_free_ char *text = NULL;
+	int err;
+
+	err = tracefs__format(system, name, &text);
+	if (!err)
+		err = ev_format__parse(text, strlen(text), &ev->fmt);
+	if (err)
+		return err;
+	ev->pid = ev_format__find(ev->fmt, "pid");
+	ev->comm = comm ? ev_format__find(ev->fmt, comm) : NULL;
+	ev->clone_flags = flags ? ev_format__find(ev->fmt, flags) : NULL;
+	if (!ev->pid || !comm != !ev->comm || !flags != !ev->clone_flags)
+		return -EINVAL;
+	return ev->comm && ev->comm->size != 16 ? -EINVAL : 0;
+}
+
+static int open_rings(struct ftrace_tasks *t)
+{
+	size_t page_size = ftrace_instance__page_size(t->instance);
+	struct epoll_event ev = { .events = EPOLLIN };
+	unsigned int cpu;
+	int err;
+
+	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (t->epoll_fd < 0)
+		return -errno;
+	t->rings = calloc(t->nr_cpus, sizeof(*t->rings));
+	if (!t->rings)
+		return -ENOMEM;
+	for (cpu = 0; cpu < t->nr_cpus; cpu++)
+		t->rings[cpu] = (struct ftrace_ring){ .fd = -1, .pipe = { -1, -1 } };
+	for (cpu = 0; cpu < t->nr_cpus; cpu++) {
+		err = ftrace_ring__open(&t->rings[cpu], t->instance, cpu, page_size);
+		if (err)
+			return err;
+		if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->rings[cpu].fd, &ev))
+			return -errno;
+	}
+	return 0;
+}
+
+static int start(struct ftrace_tasks *t, const char *clock)
+{
+	const struct {
+		const char *file, *text;
+	} rows[] = {
+		{ "trace_clock", clock },
+		{ "buffer_size_kb", RING_KB },
+		{ "options/overwrite", "0" },
+		{ "events/task/task_newtask/enable", "1" },
+		{ "events/task/task_rename/enable", "1" },
+		{ "events/sched/sched_process_exec/enable", "1" },
+		{ "tracing_on", "1" },
+	};
+	size_t i;
+	int err;
+
+	err = load_event(&t->newtask, "task", "task_newtask", "comm", "clone_flags");
+	if (!err)
+		err = load_event(&t->rename, "task", "task_rename", "newcomm", NULL);
+	if (!err)
+		err = load_event(&t->exec, "sched", "sched_process_exec", NULL, NULL);
+	if (!err)
+		err = ftrace_instance__new(".tasks", &t->instance);
+	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
+		err = ftrace_instance__write(t->instance, rows[i].file, rows[i].text);
+	if (!err) /* wake us at once; older kernels do so anyway */
+		ftrace_instance__write(t->instance, "buffer_percent", "0");
+	if (!err)
+		err = open_rings(t);
+	return err ? err : read_tasks(t);
+}
+
+int ftrace_tasks__new(const struct ftrace_page_format *format, unsigned int nr_cpus,
+		      const char *clock, struct ftrace_tasks **ret_tasks)
+{
+	struct ftrace_tasks *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->format = format;
+	t->nr_cpus = nr_cpus;
+	t->epoll_fd = -1;
+	err = start(t, clock);
+	if (err) {
+		ftrace_tasks__free(t);
+		return err;
+	}
+	*ret_tasks = t;
+	return 0;
+}
+
+void ftrace_tasks__free(struct ftrace_tasks *t)
+{
+	unsigned int cpu;
+	size_t i;
+
+	if (!t)
+		return;
+	closep(&t->epoll_fd);
+	for (cpu = 0; t->rings && cpu < t->nr_cpus; cpu++)
+		ftrace_ring__close(&t->rings[cpu]);
+	free(t->rings);
+	ftrace_instance__free(t->instance);
+	for (i = 0; i < t->nr; i++)
+		free(t->entries[i].v);
+	free(t->entries);
+	free(t->changes);
+	idmap__clear(&t->by_tid);
+	ev_format__free(t->newtask.fmt);
+	ev_format__free(t->rename.fmt);
+	ev_format__free(t->exec.fmt);
+	free(t);
+}

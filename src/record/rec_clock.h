@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The clocks that events can be timed with. */
+#ifndef RECORD_REC_CLOCK_H
+#define RECORD_REC_CLOCK_H
+
+#include <stdint.h>
+
+enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
+
+uint64_t rec_clock__ns(enum rec_clock clock);
+/* As ftrace and the metadata of a recording call it. */
+const char *rec_clock__name(enum rec_clock clock);
+/* Takes that name and the one of clock_gettime(2).  -EINVAL. */
+int rec_clock__parse(const char *name, enum rec_clock *ret_clock);
+
+#endif /* RECORD_REC_CLOCK_H */

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* usdt:, probes that programs and libraries have themselves. */
+#include "probe_priv.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "nearest.h"
+#include "probe_file.h"
+#include "symbols/usdt_notes.h"
+
+static_assert(USDT_MAX_ARGS == PROBE_USDT_ARGS, "one number of arguments");
+
+struct usdt_spec {
+	const char *spec;
+	const char *what; /* "PROVIDER:NAME" or "NAME" */
+	const char *path;
+	const struct usdt_notes *notes;
+	char **names; /* "PROVIDER:NAME" of each note */
+	size_t nr;
+};
+
+static bool is_wanted(const struct usdt_spec *u, size_t i)
+{
+	const char *name = u->names[i];
+
+	return !fnmatch(u->what, strchr(u->what, ':') ? name : strchr(name, ':') + 1, 0);
+}
+
+/* The first note behind the one that is a place of the same probe as i. */
+static size_t next_probe(const struct usdt_spec *u, size_t i)
+{
+	size_t next = i + 1;
+
+	while (next < u->nr && !strcmp(u->names[next], u->names[i]))
+		next++;
+	return next;
+}
+
+static size_t count_wanted(const struct usdt_spec *u)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < u->nr; i = next_probe(u, i))
+		nr += is_wanted(u, i);
+	return nr;
+}
+
+static void field_of(const struct usdt_arg *arg, struct probe_field *f)
+{
+	static const char *const types[][2] = { { "unsigned char", "signed char" },
+						{ "unsigned short", "short" },
+						{ "unsigned int", "int" },
+						{ "unsigned long", "long" } };
+	unsigned int log2 = arg->size == 8 ? 3 : arg->size == 4 ? 2 : arg->size == 2 ? 1 : 0;
+
+	strcpy(f->type, types[log2][arg->is_signed]);
+	f->size = arg->size;
+	f->is_signed = arg->is_signed;
+	/* pointers look like this, too */
+	f->is_hex = arg->size == 8 && !arg->is_signed;
+}
+
+/*
+ * The places of a probe need not agree about an argument: a constant here, a register there.  The value
+ * is in its 8 bytes whatever its size was, so that where they differ these are the field.
+ */
+static unsigned int merge_args(const struct usdt_spec *u, size_t first, size_t end,
+			       struct usdt_arg *ret_args)
+{
+	unsigned int nr = 0, i;
+
+	for (size_t at = first; at < end; at++) {
+		struct usdt_arg args[USDT_MAX_ARGS];
+		struct usdt_note note;
+		unsigned int here;
+
+		usdt_notes__get(u->notes, at, &note);
+		here = usdt_args__parse(note.args, args);
+		for (i = 0; i < here; i++) {
+			bool differs = i < nr && (ret_args[i].size != args[i].size ||
+						  ret_args[i].is_signed != args[i].is_signed);
+
+			if (i >= nr)
+				ret_args[i] = args[i];
+			if (differs)
+				ret_args[i] = (struct usdt_arg){
+					.size = 8,
+					.is_signed = ret_args[i].is_signed || args[i].is_signed,
+					.is_float = ret_args[i].is_float || args[i].is_float,
+				};
+		}
+		nr = MAX(nr, here);
+	}
+	return nr;
+}
+
+/* The notes [first, end) are the places of one probe. */
+static int add(const struct usdt_spec *u, size_t first, size_t end, struct probe_events *l)
+{
+	_cleanup_free_ char *event = NULL;
+	struct probe_field fields[PROBE_USDT_ARGS];
+	struct usdt_arg args[USDT_MAX_ARGS];
+	struct probe p = { .how = PROBE_USDT };
+	struct usdt_note note;
+	unsigned int nr;
+
+	nr = merge_args(u, first, end, args);
+	probe_fields__unknown(fields, 0, nr);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (args[i].is_float) {
+			log_err(0,
+				"event 'usdt:%s:%s': argument %u is a floating point number, which cannot be read",
+				u->path, u->names[first], i + 1);
+			return -EOPNOTSUPP;
+		}
+		field_of(&args[i], &fields[i]);
+	}
+	usdt_notes__get(u->notes, first, &note);
+	p.path = strdup(u->path);
+	p.provider = strdup(note.provider);
+	p.name = strdup(note.name);
+	p.offset = note.offset;
+	if (!p.path || !p.provider || !p.name ||
+	    asprintf(&event, "%s:%s", u->path, u->names[first]) < 0) {
+		event = NULL;
+		probe__clear(&p);
+		return -ENOMEM;
+	}
+	return probe_events__add(l, event, &p, fields, nr);
+}
+
+static int complain(const struct usdt_spec *u, size_t found)
+{
+	_cleanup_free_ char *message = NULL;
+	int n;
+
+	if (found) {
+		log_err(0,
+			"event '%s': several providers of '%s' have such a probe: PROVIDER:NAME says which",
+			u->spec, u->path);
+		return -EINVAL;
+	}
+	n = asprintf(&message, "event '%s': no probe of '%s' is named '%s'", u->spec, u->path,
+		     u->what);
+	if (n < 0) {
+		message = NULL;
+		return -ENOMEM;
+	}
+	return nearest__complain_name(message, u->what, (const char *const *)u->names, u->nr);
+}
+
+static int resolve(const struct usdt_spec *u, struct probe_events *l)
+{
+	size_t found = count_wanted(u), next, i;
+	int err;
+
+	if (!found || (found > 1 && !probe__is_glob(u->what)))
+		return complain(u, found);
+	err = probe_events__room(l, u->spec, found);
+	for (i = 0; i < u->nr && !err; i = next) {
+		next = next_probe(u, i);
+		if (is_wanted(u, i))
+			err = add(u, i, next, l);
+	}
+	return err;
+}
+
+static int resolve_names(struct usdt_spec *u, struct probe_events *l)
+{
+	struct usdt_note note;
+	int err = 0;
+	size_t i;
+
+	u->names = calloc(usdt_notes__nr(u->notes), sizeof(*u->names));
+	if (!u->names)
+		return -ENOMEM;
+	for (; u->nr < usdt_notes__nr(u->notes) && !err; u->nr++) {
+		usdt_notes__get(u->notes, u->nr, &note);
+		if (asprintf(&u->names[u->nr], "%s:%s", note.provider, note.name) < 0) {
+			u->names[u->nr] = NULL;
+			err = -ENOMEM;
+		}
+	}
+	if (!err)
+		err = resolve(u, l);
+	for (i = 0; i < u->nr; i++)
+		free(u->names[i]);
+	free(u->names);
+	return err;
+}
+
+int probe_usdt__resolve(const char *spec, const char *rest, struct probe_events *l)
+{
+	struct usdt_spec u = { .spec = spec };
+	struct usdt_notes *notes = NULL;
+	struct probe_file file;
+	int err = probe_file__open(spec, rest, &file, &u.what);
+
+	if (err)
+		return err;
+	u.path = file.path;
+	if (l->is_list && !u.what)
+		u.what = "*";
+	if (!u.what || !*u.what) {
+		err = -EINVAL;
+		log_err(0, "event '%s': a probe is missing: usdt:PATH:PROVIDER:NAME", spec);
+	} else {
+		err = usdt_notes__from_fd(file.fd, &notes);
+		if (err == -ENOENT)
+			log_err(0, "event '%s': '%s' has no probes of its own (USDT)", spec,
+				file.path);
+		else if (err)
+			log_err(err, "probes of '%s'", file.path);
+		u.notes = notes;
+	}
+	if (!err)
+		err = resolve_names(&u, l);
+	usdt_notes__free(notes);
+	probe_file__close(&file);
+	return err;
+}

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "rec_event.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/btf.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "events/filter.h"
+#include "events/format.h"
+#include "log.h"
+#include "nearest.h"
+#include "record/kernel/constants.h"
+#include "record/kernel/nested_fields.h"
+#include "record/kernel/tracefs.h"
+#include "synthetic.h"
+#include "syscall.h"
+
+static int event_new(struct rec_events *l, struct rec_event **ret_event)
+{
+	if (l->nr == WIRE_MAX_EVENTS)
+		return -E2BIG;
+	if (array__grow(&l->v, l->nr, &l->cap))
+		return -ENOMEM;
+	*ret_event = &l->v[l->nr];
+	memset(*ret_event, 0, sizeof(**ret_event));
+	(*ret_event)->filter = "";
+	return 0;
+}
+
+static void event_clear(struct rec_event *e)
+{
+	free(e->system);
+	free(e->name);
+	free(e->format);
+	free(e->prog);
+	ev_format__free(e->fmt);
+	probe__clear(&e->probe);
+}
+
+int rec_events__leave_out(struct rec_events *l, const char *system, const char *name, const char *why)
+{
+	struct unattached *u;
+
+	if (array__grow(&l->left_out, l->nr_left_out, &l->cap_left_out))
+		return -ENOMEM;
+	u = &l->left_out[l->nr_left_out];
+	if (asprintf(&u->name, "%s:%s", system, name) < 0)
+		return -ENOMEM;
+	u->why = strdup(why);
+	if (!u->why) {
+		free(u->name);
+		return -ENOMEM;
+	}
+	l->nr_left_out++;
+	return 0;
+}
+
+void rec_events__clear(struct rec_events *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->nr; i++)
+		event_clear(&l->v[i]);
+	for (i = 0; i < l->nr_left_out; i++) {
+		free(l->left_out[i].name);
+		free(l->left_out[i].why);
+	}
+	rec_events__forget_types(l);
+	free(l->v);
+	free(l->left_out);
+	memset(l, 0, sizeof(*l));
+}
+
+/* Fields that name a task other than the running one, as ftrace's set_event_pid knows them. */
+static const struct {
+	const char *event, *field;
+	uint8_t arg; /* of the tracepoint, from 1: the task itself */
+} pid_fields[] = {
+	{ "sched_switch", "prev_pid", 2 }, { "sched_switch", "next_pid", 3 },
+	{ "sched_wakeup", "pid", 1 },	   { "sched_wakeup_new", "pid", 1 },
+	{ "sched_waking", "pid", 1 },
+};
+
+static void describe_pids(struct rec_event *e)
+{
+	size_t i;
+
+	if (strcmp(e->system, "sched"))
+		return;
+	for (i = 0; i < ARRAY_SIZE(pid_fields); i++) {
+		const struct ev_field *field;
+
+		if (strcmp(e->name, pid_fields[i].event))
+			continue;
+		field = ev_format__find(e->fmt, pid_fields[i].field);
+		if (field && field->size == 4 && field->offset + 4 <= WIRE_MAX_RECORD / 2) {
+			e->desc.pid_arg[e->desc.nr_pids] = pid_fields[i].arg;
+			e->desc.pid_off[e->desc.nr_pids++] = field->offset;
+		}
+	}
+}
+
+static int describe_dynamic(struct rec_event *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < ev_format__nr_fields(e->fmt); i++) {
+		const struct ev_field *field = ev_format__field(e->fmt, i);
+
+		if (field->kind != EV_FIELD_DATA_LOC && field->kind != EV_FIELD_REL_LOC)
+			continue;
+		if (e->desc.nr_dyn == WIRE_MAX_DYN || field->offset & 3 ||
+		    field->offset > WIRE_MAX_RECORD / 2)
+			return -E2BIG;
+		e->desc.dyn_off[e->desc.nr_dyn++] =
+			field->offset | (field->kind == EV_FIELD_REL_LOC ? 0x8000 : 0);
+	}
+	return 0;
+}
+
+struct btf *rec_events__kernel_types(struct rec_events *l)
+{
+	if (!l->btf)
+		l->btf = btf__load_vmlinux_btf();
+	return l->btf;
+}
+
+static int describe(struct rec_events *l, struct rec_event *e)
+{
+	uint32_t fixed = ev_format__fixed_size(e->fmt);
+
+	if (fixed < 8 || fixed > WIRE_MAX_RECORD / 2)
+		return -E2BIG;
+	e->desc.fixed_size = fixed;
+	e->desc.common_type = ev_format__id(e->fmt);
+	describe_pids(e);
+	if (!l->native && nested_fields__expected(e->system, e->name))
+		nested_fields__describe(e->system, e->name, e->fmt, rec_events__kernel_types(l),
+					&e->desc);
+	return describe_dynamic(e);
+}
+
+/* syscalls:sys_enter_X gets fields for the strings its arguments point to, if we fill them in. */
+static int describe_syscall(struct rec_event *e, bool native)
+{
+	const char *name = e->name + strlen("sys_enter_");
+	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
+	unsigned int nr = 0, i;
+	char *text;
+	int err;
+
+	e->kind = STK_KIND_SYSCALL;
+	e->syscall_exit = !strncmp(e->name, "sys_exit_", 9);
+	if (e->syscall_exit)
+		name = e->name + strlen("sys_exit_");
+	e->syscall_nr = syscall__number(name);
+	if (e->syscall_nr < 0)
+		return e->syscall_nr;
+	if (e->syscall_exit || native)
+		return 0;
+	err = ev_format__syscall_text(e->format, strlen(e->format), &text, strings, &nr);
+	if (err)
+		return err;
+	free(e->format);
+	e->format = text;
+	nr = MIN(nr, (unsigned int)WIRE_MAX_STRINGS);
+	for (i = 0; i < nr; i++) {
+		e->desc.string_arg[i] = strings[i].arg | (strings[i].is_argv ? 0x80 : 0);
+		e->desc.string_loc[i] = strings[i].offset;
+	}
+	e->desc.nr_strings = nr;
+	return 0;
+}
+
+static int compile_filter(struct rec_event *e, const char *filter,
+			  const struct filter_features *features)
+{
+	_cleanup_free_ struct filter_prog *prog = malloc(sizeof(*prog));
+	char why[256] = "";
+	int err;
+
+	if (!prog)
+		return -ENOMEM;
+	err = filter__compile(e->fmt, filter, features, prog, why, sizeof(why));
+	if (err) {
+		log_err(0, "filter '%s' of %s:%s: %s", filter, e->system, e->name, why);
+		return err;
+	}
+	e->filter = filter;
+	e->prog = take_ptr(prog);
+	e->desc.flags |= DESC_FILTER;
+	return 0;
+}
+
+/*
+ * Enum constants that the kernel left as names become numbers, which readers understand; where
+ * that fails the format stays as it is, and its events print field by field.
+ */
+static int resolve_constants(struct rec_events *l, struct rec_event *e)
+{
+	struct ev_format *fmt;
+	unsigned int nr;
+	char *text;
+	int err;
+
+	if (!rec_events__kernel_types(l))
+		return errno == ENOMEM ? -ENOMEM : 0;
+	err = ev_format__resolve(e->format, strlen(e->format), constants__lookup, l->btf, &text, &nr);
+	if (err)
+		return err;
+	err = ev_format__parse(text, strlen(text), &fmt);
+	if (err) {
+		free(text);
+		return err;
+	}
+	ev_format__free(e->fmt);
+	free(e->format);
+	e->fmt = fmt;
+	e->format = text;
+	return 0;
+}
+
+/* The kernel lacks this tracepoint. */
+static int fill_synthetic(struct rec_event *e, const char *full)
+{
+	e->synthetic = synthetic__find(full);
+	if (!e->synthetic)
+		return -ENOENT;
+	e->kind = STK_KIND_SYNTHETIC;
+	e->desc.synthetic = e->synthetic->id;
+	e->desc.flags |= e->synthetic->is_return ? DESC_RETURN : 0;
+	e->format = strdup(e->synthetic->format);
+	return e->format ? 0 : -ENOMEM;
+}
+
+/* Fills a fresh event; errors that only concern this event under a glob are -ENOENT, -E2BIG. */
+static int event_fill(struct rec_events *l, struct rec_event *e, const char *full,
+		      const char **ret_why)
+{
+	const char *colon = strchr(full, ':');
+	int err;
+
+	e->system = strndup(full, colon - full);
+	e->name = strdup(colon + 1);
+	if (!e->system || !e->name)
+		return -ENOMEM;
+	*ret_why = "its format cannot be read";
+	err = tracefs__format(e->system, e->name, &e->format);
+	if (err == -ENOENT && !l->native)
+		err = fill_synthetic(e, full);
+	if (err)
+		return err;
+	if (!strcmp(e->system, "syscalls")) {
+		*ret_why = "the number of this system call is not known";
+		err = describe_syscall(e, l->native);
+		if (err)
+			return err;
+	}
+	*ret_why = "its format cannot be understood";
+	err = ev_format__parse(e->format, strlen(e->format), &e->fmt);
+	if (err)
+		return err;
+	if (!ev_format__compiled(e->fmt)) {
+		err = resolve_constants(l, e);
+		if (err)
+			return err;
+	}
+	*ret_why = "its record is too large or has too many dynamic fields";
+	return describe(l, e);
+}
+
+static bool already_there(const struct rec_events *l, const char *full)
+{
+	const char *colon = strchr(full, ':');
+	unsigned int i;
+
+	for (i = 0; i < l->nr; i++)
+		if (strlen(l->v[i].system) == (size_t)(colon - full) &&
+		    !strncmp(l->v[i].system, full, colon - full) && !strcmp(l->v[i].name, colon + 1))
+			return true;
+	return false;
+}
+
+/* Events that only look like tracepoints have nothing to attach to. */
+static const char *not_attachable(const char *full)
+{
+	if (!strncmp(full, "kprobes:", 8) || !strncmp(full, "uprobes:", 8) ||
+	    !strncmp(full, "synthetic:", 10) || !strncmp(full, "eprobes:", 8))
+		return "not a tracepoint, but defined through tracefs";
+	return NULL;
+}
+
+/* A glob leaves out what is not possible; a plain name wants an answer. */
+static int refuse(struct rec_events *l, const char *full, bool glob, const char *why)
+{
+	const char *colon = strchr(full, ':');
+	_cleanup_free_ char *system = strndup(full, colon - full);
+
+	if (!glob)
+		return log_err(-EINVAL, "%s is %s", full, why);
+	return system ? rec_events__leave_out(l, system, colon + 1, why) : -ENOMEM;
+}
+
+static int add_one(struct rec_events *l, const char *full, bool glob, const char *filter,
+		   const struct filter_features *features)
+{
+	const char *why = not_attachable(full);
+	struct rec_event *e;
+	int err;
+
+	if (why)
+		return refuse(l, full, glob, why);
+	if (already_there(l, full))
+		return glob ? 0 : (log_err(0, "event %s is named twice", full), -EEXIST);
+	err = event_new(l, &e);
+	if (err)
+		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
+	e->globbed = glob;
+	err = event_fill(l, e, full, &why);
+	if (err) {
+		event_clear(e);
+		if (glob && err != -ENOMEM)
+			return refuse(l, full, true, why);
+		return log_err(err, "event %s: %s", full, why);
+	}
+	if (filter && l->native)
+		e->filter = filter;
+	else if (filter)
+		err = compile_filter(e, filter, features);
+	if (err)
+		event_clear(e);
+	else
+		l->nr++;
+	return err;
+}
+
+/* "sched:sched_switch", "sched:*", "sched", "sched_switch" */
+static bool spec_matches(const char *spec, const char *full)
+{
+	const char *colon = strchr(full, ':');
+
+	if (strchr(spec, ':'))
+		return !fnmatch(spec, full, 0);
+	if (!fnmatch(spec, colon + 1, 0))
+		return true;
+	return strlen(spec) == (size_t)(colon - full) && !strncmp(spec, full, colon - full);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add_spec(struct rec_events *l, const char *spec, const char *filter,
+		    const struct filter_features *features, char **all, size_t nr_all)
+{
+	bool glob = strpbrk(spec, "*?[") || !strchr(spec, ':');
+	unsigned int found = 0;
+	size_t i;
+	int err;
+
+	for (i = 0; i < nr_all; i++) {
+		if (!spec_matches(spec, all[i]))
+			continue;
+		found++;
+		err = add_one(l, all[i], glob, filter, features);
+		if (err)
+			return err;
+	}
+	/* not with '*:*': who asks for all tracepoints does not ask for function probes */
+	for (i = 0; *spec != '*' && i < nr_synthetics; i++) {
+		char full[128];
+
+		snprintf(full, sizeof(full), "%s:%s", synthetics[i].system, synthetics[i].name);
+		if (!spec_matches(spec, full) ||
+		    bsearch(&(char *){ full }, all, nr_all, sizeof(*all), compare_names))
+			continue;
+		if (l->native && glob)
+			continue;
+		if (l->native)
+			return log_err(-EOPNOTSUPP,
+				       "%s: this kernel has no such tracepoint, and the probes that stand in "
+				       "for it need BPF, not ftrace",
+				       full);
+		found++;
+		err = add_one(l, full, glob, filter, features);
+		if (err)
+			return err;
+	}
+	if (!found)
+		return nearest__complain(spec, all, nr_all);
+	return 0;
+}
+
+static enum stk_event_kind probe_kind(enum probe_how how)
+{
+	if (how == PROBE_USDT)
+		return STK_KIND_USDT;
+	return how == PROBE_FUNCTION || how == PROBE_RETURN ? STK_KIND_FUNCTION :
+							      STK_KIND_USER_FUNCTION;
+}
+
+/* Takes what pe holds. */
+static int add_probe(struct rec_events *l, struct probe_event *pe, bool glob, const char *filter,
+		     const struct filter_features *features)
+{
+	_cleanup_free_ char *full = NULL;
+	struct rec_event *e;
+	int err;
+
+	if (asprintf(&full, "%s:%s", pe->system, pe->event) < 0) {
+		full = NULL;
+		return -ENOMEM;
+	}
+	if (already_there(l, full))
+		return glob ? 0 : (log_err(0, "event %s is named twice", full), -EEXIST);
+	err = event_new(l, &e);
+	if (err)
+		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
+	e->system = take_ptr(pe->system);
+	e->name = take_ptr(pe->event);
+	e->format = take_ptr(pe->format);
+	e->probe = pe->probe;
+	pe->probe = (struct probe){ 0 };
+	e->globbed = glob;
+	e->kind = probe_kind(e->probe.how);
+	e->desc.flags |= e->kind == STK_KIND_FUNCTION ? 0 : DESC_USER;
+	if (e->probe.how == PROBE_RETURN || e->probe.how == PROBE_USER_RETURN)
+		e->desc.flags |= DESC_RETURN;
+	e->desc.nr_args = e->probe.nr_args;
+	e->desc.fixed_size = 16 + 8 * e->probe.nr_args;
+	err = ev_format__parse(e->format, strlen(e->format), &e->fmt);
+	if (!err && filter)
+		err = compile_filter(e, filter, features);
+	if (err)
+		event_clear(e);
+	else
+		l->nr++;
+	return err;
+}
+
+static int add_probes(struct rec_events *l, const char *spec, const char *filter,
+		      const struct filter_features *features)
+{
+	struct probe_events probes = { 0 };
+	unsigned int i;
+	int err;
+
+	err = probe__resolve(spec, l->syms, &probes);
+	for (i = 0; i < probes.nr && !err; i++)
+		err = add_probe(l, &probes.v[i], strpbrk(spec, "*?["), filter, features);
+	probe_events__clear(&probes);
+	return err;
+}
+
+/* The length of the first of several: "u:PATH:f(int, int)" and "u:PATH:f<int, int>" have own commas. */
+static size_t first_spec(const char *specs)
+{
+	bool is_probe = probe__is_spec(specs);
+	unsigned int depth = 0;
+	size_t len;
+
+	for (len = 0; specs[len] && (depth || specs[len] != ','); len++) {
+		char c = specs[len];
+
+		if (is_probe && (c == '(' || c == '<'))
+			depth++;
+		else if (depth && (c == ')' || c == '>'))
+			depth--;
+	}
+	/* "operator<" opens nothing */
+	return depth ? strcspn(specs, ",") : len;
+}
+
+int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
+		    const struct filter_features *features)
+{
+	_cleanup_free_ char *copy = strdup(spec);
+	char **all, *one, *rest = copy;
+	size_t nr_all;
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	err = tracefs__events(&all, &nr_all);
+	if (err)
+		return log_err(err, "read the list of tracepoints in tracefs");
+	while (!err && rest) {
+		one = rest;
+		rest += first_spec(rest);
+		if (*rest)
+			*rest++ = '\0';
+		else
+			rest = NULL;
+		if (!*one)
+			err = log_err(-EINVAL, "empty event name in '%s'", spec);
+		else if (probe__is_spec(one) && l->native)
+			err = log_err(-EOPNOTSUPP, "%s: function probes need BPF, not ftrace", one);
+		else if (probe__is_spec(one))
+			err = add_probes(l, one, filter, features);
+		else
+			err = add_spec(l, one, filter, features, all, nr_all);
+	}
+	tracefs__free_events(all, nr_all);
+	return err;
+}
+
+void rec_events__forget_types(struct rec_events *l)
+{
+	btf__free(l->btf);
+	l->btf = NULL;
+}
+
+/* An event of our own. */
+static int add_own(struct rec_events *l, enum stk_event_kind kind, const char *system,
+		   const char *name, const char *fields)
+{
+	struct rec_event *e;
+	int err;
+
+	err = event_new(l, &e);
+	if (err)
+		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
+	e->kind = kind;
+	e->system = strdup(system);
+	e->name = strdup(name);
+	if (asprintf(&e->format,
+		     "name: %s\nID: 0\nformat:\n"
+		     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		     "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n%s",
+		     name, fields) < 0)
+		e->format = NULL;
+	if (!e->system || !e->name || !e->format) {
+		event_clear(e);
+		return -ENOMEM;
+	}
+	err = ev_format__parse(e->format, strlen(e->format), &e->fmt);
+	if (err) {
+		event_clear(e);
+		return err;
+	}
+	e->desc.fixed_size = ev_format__fixed_size(e->fmt);
+	l->nr++;
+	return 0;
+}
+
+int rec_events__add_sample(struct rec_events *l, const char *name)
+{
+	return add_own(l, STK_KIND_SAMPLE, "sample", name,
+		       "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n\n"
+		       "print fmt: \"ip=%pS\", (void *)REC->ip\n");
+}
+
+int rec_events__add_lost(struct rec_events *l)
+{
+	return add_own(l, STK_KIND_TRACEPOINT, "ftrace", "lost_events", "print fmt: \"\"\n");
+}

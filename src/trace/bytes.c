@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Bytes out and in, and CRC32C. */
+#include "bytes.h"
+
+#ifdef __x86_64__
+#include <nmmintrin.h>
+#endif
+
+int wire_buf__grow(struct wire_buf *b, size_t more)
+{
+	size_t cap = b->cap ? b->cap : 256;
+	uint8_t *p;
+
+	if (b->failed)
+		return -ENOMEM;
+	while (cap - b->len < more) {
+		if (cap > SIZE_MAX / 2) {
+			b->failed = true;
+			return -ENOMEM;
+		}
+		cap *= 2;
+	}
+	p = realloc(b->p, cap);
+	if (!p) {
+		b->failed = true;
+		return -ENOMEM;
+	}
+	b->p = p;
+	b->cap = cap;
+	return 0;
+}
+
+uint64_t wire_get_varint_slow(struct wire_cur *c)
+{
+	uint64_t v = 0;
+	unsigned int shift = 0;
+
+	while (!c->bad && c->p < c->end) {
+		uint8_t byte = *c->p++;
+
+		if (shift == 63 && byte > 1)
+			break;
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return v;
+		shift += 7;
+	}
+	c->bad = true;
+	return 0;
+}
+
+uint32_t crc32c_portable(uint32_t crc, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	crc = ~crc;
+	while (n--) {
+		crc ^= *p++;
+		for (int i = 0; i < 8; i++)
+			crc = (crc >> 1) ^ (0x82f63b78 & (0 - (crc & 1)));
+	}
+	return ~crc;
+}
+
+#ifdef __x86_64__
+__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const uint8_t *p,
+							       size_t n)
+{
+	uint64_t c = crc, v;
+
+	for (; n >= 8; n -= 8, p += 8) {
+		memcpy(&v, p, 8);
+		c = _mm_crc32_u64(c, v);
+	}
+	for (; n; n--)
+		c = _mm_crc32_u8(c, *p++);
+	return c;
+}
+#endif
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t n)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("sse4.2"))
+		return ~crc32c_sse42(~crc, data, n);
+#endif
+	return crc32c_portable(crc, data, n);
+}

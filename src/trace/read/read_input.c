@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Buffered input.  Files are read, not mapped: a recording may be cut short by others while it is
+ * read, and that must be a short read, not a SIGBUS.
+ */
+#include "read_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INPUT_CHUNK (256u << 10)
+
+int input__open(struct input *in, const char *path)
+{
+	struct stat st;
+
+	memset(in, 0, sizeof(*in));
+	in->owned = strcmp(path, "-") != 0;
+	in->fd = in->owned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	if (in->fd < 0)
+		return -errno;
+	if (fstat(in->fd, &st) < 0) {
+		int err = -errno;
+
+		input__close(in);
+		return err;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		input__close(in);
+		return -EISDIR;
+	}
+	in->seekable = S_ISREG(st.st_mode);
+	in->base = in->seekable ? lseek(in->fd, 0, SEEK_CUR) : 0;
+	return 0;
+}
+
+void input__open_mem(struct input *in, const void *data, size_t len)
+{
+	memset(in, 0, sizeof(*in));
+	in->fd = -1;
+	in->data = data;
+	in->len = len;
+}
+
+void input__close(struct input *in)
+{
+	if (in->owned && in->fd >= 0)
+		close(in->fd);
+	free(in->buf);
+	memset(in, 0, sizeof(*in));
+	in->fd = -1;
+}
+
+/* Space behind the buffered bytes.  Grows with what was really read, not with what is asked. */
+static int make_room(struct input *in)
+{
+	size_t cap = in->cap ? 2 * in->cap : INPUT_CHUNK;
+	uint8_t *p;
+
+	if (in->start) {
+		memmove(in->buf, in->buf + in->start, in->len);
+		in->start = 0;
+	}
+	if (in->cap - in->len < INPUT_CHUNK / 2) {
+		p = realloc(in->buf, cap);
+		if (!p)
+			return -ENOMEM;
+		in->buf = p;
+		in->cap = cap;
+	}
+	in->data = in->buf;
+	return 0;
+}
+
+/* A pipe may have been made non-blocking by those who share it: wait all the same. */
+static bool wait_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return errno == EAGAIN && (poll(&p, 1, -1) >= 0 || errno == EINTR);
+}
+
+int input__need(struct input *in, size_t n)
+{
+	ssize_t got;
+	int err;
+
+	while (in->len < n) {
+		if (in->fd < 0)
+			return 0;
+		if (in->cap - in->start - in->len < INPUT_CHUNK / 2) {
+			err = make_room(in);
+			if (err)
+				return err;
+		}
+		got = read(in->fd, in->buf + in->start + in->len, in->cap - in->start - in->len);
+		if (got < 0 && (errno == EINTR || wait_readable(in->fd)))
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got) {
+			in->ended = !in->seekable;
+			return 0;
+		}
+		in->len += got;
+	}
+	return 1;
+}
+
+static void consume(struct input *in, size_t n)
+{
+	in->data += n;
+	in->start += n;
+	in->len -= n;
+	in->pos += n;
+}
+
+int input__skip(struct input *in, uint64_t n)
+{
+	struct stat st;
+
+	if (n <= in->len) {
+		consume(in, n);
+		return 1;
+	}
+	if (in->fd < 0)
+		return 0;
+	if (!in->seekable) {
+		int got = input__need(in, n);
+
+		if (got > 0)
+			consume(in, n);
+		return got;
+	}
+	if (fstat(in->fd, &st) < 0)
+		return -errno;
+	if (in->base + in->pos + n > (uint64_t)st.st_size)
+		return 0;
+	if (lseek(in->fd, n - in->len, SEEK_CUR) < 0)
+		return -errno;
+	in->pos += n;
+	in->start = in->len = 0;
+	in->data = in->buf;
+	return 1;
+}
+
+int input__peek(struct input *in, uint64_t ahead, void *buf, size_t n)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	if (ahead <= in->len && n <= in->len - ahead) {
+		if (n)
+			memcpy(buf, in->data + ahead, n);
+		return 1;
+	}
+	if (in->fd < 0 || !in->seekable)
+		return 0;
+	while (done < n) {
+		got = pread(in->fd, (char *)buf + done, n - done, in->base + in->pos + ahead + done);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
+		done += got;
+	}
+	return 1;
+}

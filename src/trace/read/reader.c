@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* The reader: open, walk the blocks, hand out events, answer what was recorded. */
+#include "reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cleanup.h"
+#include "live.h"
+
+int rd_reserve(struct budget *b, void *array, size_t *cap, size_t nr, size_t size)
+{
+	size_t want = *cap ? 2 * *cap : 64;
+	void *p;
+
+	if (nr < *cap)
+		return 0;
+	if (!budget__take(b, (want - *cap) * size))
+		return -ENOBUFS;
+	p = realloc(*(void **)array, want * size);
+	if (!p)
+		return -ENOMEM;
+	*(void **)array = p;
+	*cap = want;
+	return 0;
+}
+
+void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fmt, ...)
+{
+	char msg[512];
+	va_list ap;
+
+	if (!r->opts.log)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	r->opts.log(r->opts.log_ctx, level, msg);
+}
+
+bool rd_crc_matches(uint32_t want, const void *data, size_t len)
+{
+#ifdef STK_FUZZ
+	(void)want, (void)data, (void)len;
+	return true;
+#else
+	return crc32c(0, data, len) == want;
+#endif
+}
+
+/* An empty buffer with room for n bytes; nothing grows in it. */
+static int make_room(struct stk_reader *r, struct wire_buf *out, size_t n)
+{
+	if (out->cap >= n)
+		return 0;
+	budget__give(&r->budget, out->cap);
+	wire_buf__free(out);
+	if (!budget__take(&r->budget, n))
+		return -ENOBUFS;
+	out->p = malloc(n);
+	out->cap = out->p ? n : 0;
+	if (!out->p)
+		budget__give(&r->budget, n);
+	return out->p ? 0 : -ENOMEM;
+}
+
+int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
+	      size_t raw_len, struct wire_buf *out)
+{
+	size_t got = stored_len;
+	int err;
+
+	out->len = 0;
+	if ((codec == STK_CODEC_NONE && raw_len != stored_len) ||
+	    (codec != STK_CODEC_NONE && codec != STK_CODEC_ZSTD))
+		return -EBADMSG;
+	err = make_room(r, out, raw_len + 1);
+	if (err)
+		return err;
+	if (codec == STK_CODEC_NONE) {
+		memcpy(out->p, stored, stored_len);
+	} else {
+		if (!r->zstd)
+			r->zstd = ZSTD_createDCtx();
+		if (!r->zstd)
+			return -ENOMEM;
+		got = ZSTD_decompressDCtx(r->zstd, out->p, raw_len, stored, stored_len);
+		if (ZSTD_isError(got) || got != raw_len)
+			return -EBADMSG;
+	}
+	out->len = got;
+	return 0;
+}
+
+/* ---- open and close ------------------------------------------------------------------------- */
+
+static void add_meta_uuid(struct stk_reader *r, const uint8_t *uuid)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *s = arena__alloc(&r->strings, 33);
+	const char **value = s ? rd_meta_value(r, (const uint8_t *)"uuid", 4) : NULL;
+
+	if (!value)
+		return;
+	for (int i = 0; i < 16; i++) {
+		s[2 * i] = digits[uuid[i] >> 4];
+		s[2 * i + 1] = digits[uuid[i] & 15];
+	}
+	s[32] = '\0';
+	*value = s;
+}
+
+static int read_header(struct stk_reader *r)
+{
+	const uint8_t *p;
+	uint16_t major, minor;
+	uint32_t size, crc;
+	int got = input__need(&r->in, STK_HEADER_SIZE);
+
+	if (got < 0)
+		return got;
+	if (!got || memcmp(r->in.data, STK_MAGIC, 8))
+		return -EINVAL;
+	p = r->in.data;
+	memcpy(&major, p + 8, sizeof(major));
+	memcpy(&minor, p + 10, sizeof(minor));
+	memcpy(&size, p + 12, sizeof(size));
+	memcpy(&crc, p + 60, sizeof(crc));
+	if (major != STK_MAJOR)
+		return -ENOTSUP;
+	if (size < STK_HEADER_SIZE || size > 65536 || !rd_crc_matches(crc, p, 60))
+		return -EINVAL;
+	r->minor = minor;
+	memcpy(&r->totals.start_wall_ns, p + 32, sizeof(r->totals.start_wall_ns));
+	add_meta_uuid(r, p + 16);
+	got = input__skip(&r->in, size);
+	return got > 0 ? 0 : got < 0 ? got : -EINVAL;
+}
+
+static void stk_reader__freep(struct stk_reader **r)
+{
+	stk_reader__free(*r);
+}
+
+static int open_input(const char *path, const void *data, size_t len,
+		      const struct stk_reader_opts *opts, struct stk_reader **ret_reader)
+{
+	_cleanup_(stk_reader__freep) struct stk_reader *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->in.fd = -1;
+	r->event.r = r;
+	r->nr_tasks = r->nr_stacks = 1;
+	r->nr_node_map = r->nr_stack_map = r->nr_info = r->nr_files = 1;
+	r->strings.budget = r->users.budget = r->losses.budget = &r->budget;
+	if (opts)
+		memcpy(&r->opts, opts, MIN(opts->size, sizeof(r->opts)));
+	if (!r->opts.want)
+		r->opts.want = STK_WANT_EVENTS | STK_WANT_FIELDS;
+	r->tasks = calloc(64, sizeof(*r->tasks));
+	r->stacks = calloc(64, sizeof(*r->stacks));
+	r->info = calloc(64, sizeof(*r->info));
+	r->node_map = calloc(64, sizeof(*r->node_map));
+	r->stack_map = calloc(64, sizeof(*r->stack_map));
+	r->cap_tasks = r->cap_stacks = r->cap_info = r->cap_node_map = r->cap_stack_map = 64;
+	if (!r->tasks || !r->stacks || !r->info || !r->node_map || !r->stack_map ||
+	    tree__init(&r->tree, &r->budget) || dict__reset(&r->keys, 64))
+		return -ENOMEM;
+	r->tasks[0].comm = "<unknown>";
+	if (path) {
+		err = input__open(&r->in, path);
+		if (err) {
+			rd_log(r, STK_LOG_ERROR, "open '%s': %s", path, strerror(-err));
+			return err;
+		}
+	} else {
+		input__open_mem(&r->in, data, len);
+	}
+	err = read_header(r);
+	if (err) {
+		rd_log(r, STK_LOG_ERROR, "'%s': %s", path ? path : "memory",
+		       err == -EINVAL  ? "not a stackonce recording" :
+		       err == -ENOTSUP ? "recorded by a newer version, in another format" :
+					 strerror(-err));
+		return err;
+	}
+	*ret_reader = take_ptr(r);
+	return 0;
+}
+
+int stk_reader__open(const char *path, const struct stk_reader_opts *opts,
+		     struct stk_reader **ret_reader)
+{
+	return path ? open_input(path, NULL, 0, opts, ret_reader) : -EINVAL;
+}
+
+int stk_reader__open_mem(const void *data, size_t len, const struct stk_reader_opts *opts,
+			 struct stk_reader **ret_reader)
+{
+	return open_input(NULL, data, len, opts, ret_reader);
+}
+
+void stk_reader__free(struct stk_reader *r)
+{
+	if (!r)
+		return;
+	rd_merge__free(r);
+	input__close(&r->in);
+	ZSTD_freeDCtx(r->zstd);
+	wire_buf__free(&r->raw);
+	wire_buf__free(&r->heads);
+	wire_buf__free(&r->body);
+	free(r->meta);
+	dict__free(&r->keys);
+	free(r->types);
+	free(r->tasks);
+	tree__free(&r->tree);
+	free(r->info);
+	free(r->node_map);
+	free(r->stacks);
+	free(r->stack_map);
+	free(r->symbols);
+	rd_files__free(r);
+	rd_losses__free(r);
+	arena__free(&r->strings);
+	free(r);
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static bool all_zero(const uint8_t *p, size_t n)
+{
+	while (n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
+/* What an event block says about itself, for totals. */
+static void count_event_block(struct stk_reader *r, const uint8_t *payload, size_t len)
+{
+	struct stk_events_header h;
+
+	if (len < sizeof(h))
+		return;
+	memcpy(&h, payload, sizeof(h));
+	if (!r->totals.first_ts || h.min_ts < r->totals.first_ts)
+		r->totals.first_ts = h.min_ts;
+	if (h.max_ts > r->totals.last_ts)
+		r->totals.last_ts = h.max_ts;
+	if (!(r->opts.want & STK_WANT_EVENTS))
+		r->totals.events += h.count;
+}
+
+static int take_block(struct stk_reader *r, const struct stk_block_header *h,
+		      const uint8_t *payload, uint64_t pos)
+{
+	struct wire_cur c;
+	int err;
+
+	if (!rd_crc_matches(h->payload_crc, payload, h->stored_len))
+		return -EBADMSG;
+	if (h->type == STK_BLOCK_EVENTS) {
+		err = h->codec == STK_CODEC_NONE && h->raw_len == h->stored_len ?
+			      rd_merge__add(r, h->aux, payload, h->stored_len) :
+			      -EBADMSG;
+		if (err)
+			return err;
+		count_event_block(r, payload, h->stored_len);
+		return rd_losses__block(r, h, pos, wire_cur(payload, h->stored_len));
+	}
+	if (h->raw_len > STK_MAX_RAW)
+		return -EBADMSG;
+	if (!budget__work(&r->budget, h->raw_len))
+		return -ENOBUFS;
+	err = rd_unpack(r, h->codec, payload, h->stored_len, h->raw_len, &r->raw);
+	if (err)
+		return err;
+	c = wire_cur(r->raw.p, r->raw.len);
+	err = rd_losses__block(r, h, pos, c);
+	return err ? err : rd_table(r, h, c);
+}
+
+static bool good_header(const struct stk_block_header *h)
+{
+	return h->magic == STK_BLOCK_MAGIC && h->stored_len <= STK_MAX_RAW &&
+	       rd_crc_matches(h->header_crc, h, offsetof(struct stk_block_header, header_crc));
+}
+
+bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_header *ret_header)
+{
+	return input__peek(&r->in, ahead, ret_header, sizeof(*ret_header)) > 0 &&
+	       good_header(ret_header);
+}
+
+/* take_block(), but a bad block is no failure: it is counted. */
+static int take_or_count(struct stk_reader *r, const struct stk_block_header *h,
+			 const uint8_t *payload, uint64_t pos)
+{
+	int err;
+
+	r->budget.bytes += sizeof(*h) + h->stored_len;
+	err = take_block(r, h, payload, pos);
+	if (err && r->budget.out)
+		return -ENOBUFS;
+	if (err != -EBADMSG)
+		return err;
+	r->totals.bad_blocks++;
+	rd_log(r, STK_LOG_WARN, "bad block of type %u at byte %llu skipped", h->type,
+	       (unsigned long long)pos);
+	return rd_losses__bad(r, h, r->watermark);
+}
+
+static bool about_files(const struct stk_block_header *h)
+{
+	return h->type == STK_BLOCK_FILES || h->type == STK_BLOCK_USER_SYMBOLS;
+}
+
+static bool about_stacks(const struct stk_block_header *h)
+{
+	return h->type == STK_BLOCK_NODES || h->type == STK_BLOCK_STACKS ||
+	       h->type == STK_BLOCK_SYMBOLS || h->type == STK_BLOCK_ALIASES;
+}
+
+/* It was taken when we looked ahead. */
+static bool is_taken(const struct stk_reader *r, const struct stk_block_header *h, uint64_t pos)
+{
+	return (about_files(h) && pos < r->ahead) || (about_stacks(h) && pos < r->stacks_ahead);
+}
+
+/* Takes the blocks that are wanted from here on; where that ended. */
+static uint64_t look_ahead(struct stk_reader *r, bool stacks)
+{
+	struct stk_block_header h;
+	struct wire_buf payload = { 0 };
+	uint64_t at = 0;
+	int got = 1;
+
+	while (!r->end && got > 0 && rd_peek_header(r, at, &h) && h.type != STK_BLOCK_END) {
+		if ((about_files(&h) || (stacks && about_stacks(&h))) &&
+		    !is_taken(r, &h, r->in.pos + at)) {
+			got = wire_buf__room(&payload, h.stored_len) ?
+				      input__peek(&r->in, at + sizeof(h), payload.p, h.stored_len) :
+				      -ENOMEM;
+			if (got > 0 && take_or_count(r, &h, payload.p, r->in.pos + at))
+				break;
+		}
+		if (got > 0)
+			at += sizeof(h) + h.stored_len;
+	}
+	wire_buf__free(&payload);
+	return r->in.pos + at;
+}
+
+void rd_look_ahead(struct stk_reader *r)
+{
+	if (r->looked_ahead)
+		return;
+	r->looked_ahead = true;
+	r->ahead = look_ahead(r, false);
+}
+
+/*
+ * Before the first event: some stacks were known later than their events were written.  Where the
+ * input cannot be looked ahead in, these stay unknown until then.
+ */
+static void look_for_stacks(struct stk_reader *r)
+{
+	const char *late;
+
+	if (r->looked_for_stacks)
+		return;
+	r->looked_for_stacks = true;
+	late = stk_reader__meta(r, "stacks.late");
+	if (!late || strcmp(late, "yes"))
+		return;
+	r->stacks_ahead = look_ahead(r, true);
+	r->ahead = MAX(r->ahead, r->stacks_ahead);
+	r->looked_ahead = true;
+}
+
+/* 1: a block was taken, 0: nothing there (yet), negative errno: the file ends in damage here. */
+static int read_block(struct stk_reader *r)
+{
+	struct stk_block_header h;
+	bool skip, known;
+	size_t look;
+	int err, got = input__need(&r->in, sizeof(h));
+
+	if (got <= 0)
+		return got;
+	memcpy(&h, r->in.data, sizeof(h));
+	if (all_zero(r->in.data, sizeof(h)))
+		return 0; /* blocks a file system promised but never wrote */
+	if (!good_header(&h)) {
+		rd_log(r, STK_LOG_ERROR, "damaged at byte %llu", (unsigned long long)r->in.pos);
+		return -EBADMSG;
+	}
+	if (h.type == STK_BLOCK_EVENTS)
+		look_for_stacks(r);
+	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
+	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_LOSSES && !is_taken(r, &h, r->in.pos);
+	look = !known ? 0 :
+	       skip   ? MIN(h.stored_len, sizeof(struct stk_events_header)) :
+			h.stored_len;
+	got = input__need(&r->in, sizeof(h) + look);
+	if (got <= 0)
+		return got;
+	if (!skip && known) {
+		err = take_or_count(r, &h, r->in.data + sizeof(h), r->in.pos);
+		if (err)
+			return err;
+	}
+	if (skip) {
+		struct stk_events_header eh = { 0 };
+
+		memcpy(&eh, r->in.data + sizeof(h), look);
+		got = input__skip(&r->in, sizeof(h) + (uint64_t)h.stored_len);
+		if (got > 0)
+			count_event_block(r, (uint8_t *)&eh, look);
+	} else {
+		got = input__skip(&r->in, sizeof(h) + (uint64_t)h.stored_len);
+	}
+	if (got > 0 && h.type == STK_BLOCK_EVENTS)
+		r->totals.event_bytes += sizeof(h) + h.stored_len;
+	return got;
+}
+
+int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
+{
+	int got;
+
+	for (;;) {
+		got = rd_merge__next(r);
+		if (got > 0) {
+			r->totals.events++;
+			*ret_event = &r->event;
+			return 1;
+		}
+		if (got < 0)
+			r->end = got;
+		if (r->end)
+			return r->end < 0 ? r->end : 0;
+		got = read_block(r);
+		if (!got && r->opts.follow && !r->in.ended && r->in.fd >= 0)
+			return -EAGAIN;
+		if (got <= 0)
+			r->end = got < 0 ? got : 1;
+		r->drain = r->end != 0; /* read_tables.c sets end, too */
+	}
+}
+
+int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work)
+{
+	struct budget *b = &r->budget;
+
+	if (!budget__has(b, memory > 0 ? memory : 0, work)) {
+		b->out = true;
+		return -ENOBUFS;
+	}
+	b->memory += memory;
+	b->work += work;
+	return 0;
+}
+
+/* ---- what was recorded ---------------------------------------------------------------------- */
+
+unsigned int stk_reader__nr_types(const struct stk_reader *r)
+{
+	return r->nr_types;
+}
+
+const struct stk_event_type *stk_reader__type(const struct stk_reader *r, unsigned int index)
+{
+	return index < r->nr_types ? r->types[index] : NULL;
+}
+
+unsigned int stk_event_type__index(const struct stk_event_type *t)
+{
+	return t->index;
+}
+
+enum stk_event_kind stk_event_type__kind(const struct stk_event_type *t)
+{
+	return t->kind;
+}
+
+const char *stk_event_type__system(const struct stk_event_type *t)
+{
+	return t->system;
+}
+
+const char *stk_event_type__name(const struct stk_event_type *t)
+{
+	return t->name;
+}
+
+const char *stk_event_type__filter(const struct stk_event_type *t)
+{
+	return t->filter;
+}
+
+const char *stk_event_type__format(const struct stk_event_type *t)
+{
+	return t->format;
+}
+
+const char *stk_reader__meta(const struct stk_reader *r, const char *key)
+{
+	for (size_t i = 0; i < r->nr_meta; i++)
+		if (!strcmp(r->meta[i].key, key))
+			return r->meta[i].value;
+	return NULL;
+}
+
+unsigned int stk_reader__nr_meta(const struct stk_reader *r)
+{
+	return r->nr_meta;
+}
+
+void stk_reader__meta_at(const struct stk_reader *r, unsigned int i, const char **ret_key,
+			 const char **ret_value)
+{
+	*ret_key = i < r->nr_meta ? r->meta[i].key : NULL;
+	*ret_value = i < r->nr_meta ? r->meta[i].value : NULL;
+}
+
+uint64_t stk_reader__counter(const struct stk_reader *r, const struct stk_event_type *t,
+			     enum stk_counter c)
+{
+	return (unsigned int)c < STK_NR_COUNTERS ? t->counters[c] : 0;
+}
+
+void stk_reader__totals(const struct stk_reader *r, struct stk_totals *ret_totals)
+{
+	*ret_totals = r->totals;
+	ret_totals->bytes = r->in.pos;
+	ret_totals->stacks = r->nr_stacks - 1;
+	ret_totals->nodes = r->tree.nr - 1;
+}
+
+bool stk_reader__is_live(const struct stk_reader *r)
+{
+	return r->in.fd >= 0 && live__is_locked(r->in.fd);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The reader's inside.
+ *
+ *   input ─► blocks (reader.c) ─┬─► tables (read_tables.c) ─► stacks, symbols (resolve.c)
+ *                               └─► event blocks, kept packed until their time comes (merge.c),
+ *                                   then decoded (decode.c) and handed out in time order
+ */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include <zstd.h>
+
+#include "arena.h"
+#include "missing.h"
+#include "read_input.h"
+#include "stackonce.h"
+#include "trace/budget.h"
+#include "trace/bytes.h"
+#include "trace/dict.h"
+#include "trace/layout.h"
+#include "trace/tree.h"
+
+/* Limits on what a hostile file may ask for, beside its budget. */
+#define RD_MAX_META 4096
+#define RD_MAX_GAP (1u << 20) /* numbers that tables may leave out, in all */
+#define RD_MAX_OVERLAP 1024 /* symbols that claim one address, as long as they are told apart */
+#define RD_MAX_NAMES 64 /* of a file; more are left out */
+#define RD_MAX_PENDING (1ull << 30) /* packed event blocks waiting */
+#define RD_MAX_LOSSES (1u << 20) /* kept one by one */
+#define RD_MAX_LANES (1u << 14)
+#define RD_MAX_STRETCHES (1u << 16) /* of a lane */
+
+struct stk_event_type {
+	uint32_t index;
+	enum stk_event_kind kind;
+	const char *system, *name, *filter, *format;
+	struct stk_layout *layout;
+	uint64_t counters[STK_NR_COUNTERS];
+};
+
+struct rd_task {
+	uint32_t tid, tgid;
+	const char *comm;
+};
+
+struct rd_stack {
+	uint32_t node; /* of the reader's tree */
+	uint32_t id, alias_of, generation;
+	uint64_t refs;
+};
+
+/* Per node of the reader's tree. */
+struct rd_node_info {
+	uint32_t first_stack; /* first stack that ends here, 0: none */
+	uint32_t symbol_blocks; /* read before the node */
+	uint16_t depth, levels; /* frames; frames and markers */
+	uint8_t end; /* enum stk_stack_end */
+};
+
+struct rd_symbol {
+	uint64_t start, size;
+	const char *name, *module; /* module NULL: the kernel */
+	uint64_t reach; /* highest end of this one and those before it in the array */
+	bool irq_entry; /* the frame before it was interrupted */
+	uint32_t seq, block; /* how many, and how many SYMBOLS blocks, were read before it */
+};
+
+struct rd_file_name {
+	const char *path, *host_path;
+};
+
+struct rd_user_symbol {
+	uint64_t start, size;
+	const char *name;
+	uint64_t reach; /* highest end of this one and those before it */
+	uint32_t seq; /* in the block */
+};
+
+struct rd_file {
+	struct stk_file f; /* number 0: lost with a bad block */
+	const char *module;
+	struct rd_file_name *names;
+	struct rd_user_symbol *symbols; /* by start, then seq */
+	size_t nr_symbols;
+	bool has_symbols; /* the recording holds what there is */
+};
+
+/* What the symbolizer said. */
+struct rd_answer {
+	uint64_t start, size;
+	const char *name; /* NULL: there is none */
+};
+#define RD_START_OF (1u << 31) /* with a file's number: the function that starts at an offset */
+
+struct rd_meta {
+	const char *key, *value;
+};
+
+/* A decoded event: where its shared part and its record are. */
+struct rd_event {
+	uint64_t ts;
+	uint32_t tuple;
+	uint32_t ordinal; /* among the block's events of its type that have fields */
+};
+
+struct rd_tuple {
+	const struct stk_event_type *type;
+	struct rd_part *part; /* NULL: no fields */
+	uint32_t task, kstack, ustack;
+	uint32_t marks;
+	uint8_t flags, preempt_count;
+};
+
+struct rd_entry {
+	uint32_t off, len; /* its record in the part's records */
+};
+
+/* A column that is coded apart. */
+struct rd_wide {
+	uint32_t offset, size;
+	const uint8_t *rows;
+};
+
+/* One event type's records in a block. */
+struct rd_part {
+	const struct stk_event_type *type;
+	uint32_t nr, seen; /* events; of these given an ordinal */
+	uint32_t nr_entries;
+	const uint32_t *tokens; /* by ordinal: entry; NULL: all 0 */
+	const struct rd_entry *entries;
+	uint8_t *records; /* of the entries; columns coded apart are still to be put in */
+	const uint32_t *full; /* by ordinal: row in wide columns; NULL: the ordinal */
+	struct rd_wide *wide;
+	uint32_t nr_wide;
+	const uint32_t *tail_off; /* by ordinal, in tails; NULL: tails are in the entries */
+	const uint8_t *tails;
+};
+
+struct rd_block {
+	uint64_t key; /* time of its next event */
+	uint64_t seq; /* order in the file */
+	uint64_t late_before; /* events older than this are late */
+	uint32_t cpu;
+	struct stk_events_header h;
+	uint8_t *stored; /* heads and body as stored; NULL once decoded */
+	struct arena mem;
+	struct rd_event *events;
+	struct rd_tuple *tuples;
+	uint32_t nr_tuples, pos;
+	bool bare; /* some of its events may be without their fields */
+};
+
+struct stk_event {
+	struct stk_reader *r;
+	const struct rd_block *block;
+	const struct rd_tuple *tuple;
+	uint64_t ts;
+	uint32_t ordinal;
+	bool late;
+};
+
+struct stk_reader {
+	struct stk_reader_opts opts;
+	struct input in;
+	struct budget budget;
+	ZSTD_DCtx *zstd;
+	int end; /* 0: reading on, 1: nothing follows, negative: damaged there */
+	bool header_read;
+	uint16_t minor; /* of the file's format */
+	struct stk_totals totals;
+	struct arena strings; /* and whatever else lives as long as the reader */
+	struct wire_buf raw, heads, body; /* decompressed, for a moment */
+
+	struct dict keys; /* of meta, by index */
+	struct rd_meta *meta;
+	size_t nr_meta, cap_meta;
+	struct stk_event_type **types;
+	size_t nr_types, cap_types;
+	struct rd_task *tasks; /* by number, [0]: unknown */
+	size_t nr_tasks, cap_tasks;
+	uint32_t gap; /* numbers left out so far */
+
+	struct tree tree;
+	struct rd_node_info *info; /* by node of the tree */
+	size_t nr_info, cap_info;
+	uint32_t *node_map; /* node of the tree by number in the file, 0: not there */
+	size_t nr_node_map, cap_node_map;
+	struct rd_stack *stacks; /* by number, [0] unused */
+	size_t nr_stacks, cap_stacks;
+	uint32_t *stack_map; /* stack by number in the file */
+	size_t nr_stack_map, cap_stack_map;
+
+	struct rd_symbol *symbols;
+	size_t nr_symbols, cap_symbols;
+	uint32_t symbol_seq, symbol_blocks;
+	bool symbols_unsorted;
+
+	struct rd_file *files; /* by number, [0] unused */
+	size_t nr_files, cap_files;
+	bool looked_ahead, looked_for_stacks;
+	uint64_t stacks_ahead; /* the same of stacks, their frames and kernel symbols */
+	uint64_t ahead; /* where that ended: what is said of files up to there is known */
+	struct tree hashes; /* given out; a set */
+	struct arena users; /* names of files and of their symbols */
+	stk_symbolize_fn symbolize;
+	void *symbolize_ctx;
+	struct tree asked; /* pairs of file and offset */
+	struct rd_answer *answers; /* by node of asked */
+	size_t cap_answers;
+
+	struct rd_losses losses;
+	struct rd_block **heap; /* by key, then cpu, then seq */
+	size_t nr_heap, cap_heap;
+	uint64_t block_seq, watermark, round_end;
+	uint64_t limit; /* the top block's events before this need no look at the heap */
+	bool any_round, drain; /* a marker was seen; nothing follows, hand out everything */
+	bool emitted; /* the top block's event at pos has been handed out */
+	size_t pending; /* bytes */
+	struct stk_event event;
+	uint8_t bare_record[STK_RECORD_HEAD]; /* of an event without fields */
+};
+
+/* Room for one more element of an array; -ENOBUFS: the budget is out. */
+int rd_reserve(struct budget *b, void *array, size_t *cap, size_t nr, size_t size);
+void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/*
+ * Decompress (or copy) to out raw_len bytes, at most STK_MAX_RAW; -EBADMSG when there are more or less,
+ * -ENOBUFS as above.
+ */
+int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
+	      size_t raw_len, struct wire_buf *out);
+
+bool rd_crc_matches(uint32_t want, const void *data, size_t len);
+/* The header of the block so many bytes behind what was consumed; false: there is none to be had. */
+bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_header *ret_header);
+
+/*
+ * What the rest of the recording says of files, as far as it is there and can be reached: symbols
+ * are stored at its end, but wanted with the first frame.
+ */
+void rd_look_ahead(struct stk_reader *r);
+
+/* read_tables.c: -EBADMSG for bad content, -ENOBUFS: the budget is out; what was taken before it stays. */
+int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire_cur c);
+/* The place of a key's value, NULL when memory, the budget or the number of keys is out. */
+const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len);
+/*
+ * Numbers are dense, so that they are array indexes.  What a lost block held is left out: up to
+ * RD_MAX_GAP numbers, or a small file could ask for any amount of memory.
+ */
+int rd_fill_gap(struct stk_reader *r, uint64_t number, void *array, size_t *cap, size_t *nr,
+		size_t size);
+
+/* read_files.c */
+void rd_files__free(struct stk_reader *r);
+int rd_take_files(struct stk_reader *r, struct wire_cur *c);
+int rd_take_user_symbols(struct stk_reader *r, struct wire_cur *c);
+/* All of a user frame but what depends on the frames inward of it, which must be there. */
+void rd_resolve_user(struct stk_reader *r, uint64_t frame, struct stk_frame *f);
+
+/* resolve.c */
+void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s);
+
+/* merge.c */
+/* An EVENTS block's payload; copied. */
+int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, size_t len);
+void rd_merge__round(struct stk_reader *r, uint64_t end_ts);
+/* 1 and r->event, 0: nothing may be handed out before more is read, -ENOBUFS: the budget is out. */
+int rd_merge__next(struct stk_reader *r);
+void rd_merge__free(struct stk_reader *r);
+
+/* decode.c: fills events and tuples from stored; -EBADMSG, -ENOMEM, -ENOBUFS. */
+int rd_decode(struct stk_reader *r, struct rd_block *b);
+/* decode_body.c */
+int rd_decode_part(struct arena *mem, struct rd_part *p, struct wire_cur *c);
+/* A plane table of n tokens to out; false and the cursor bad: one is not below bound. */
+bool rd_get_tokens(struct wire_cur *c, unsigned int width, uint32_t n, uint32_t bound, uint32_t *out);
+
+#endif /* TRACE_READER_H */

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Stacks as frames, and kernel addresses as symbols. */
+#include "reader.h"
+
+#include "frame.h"
+
+/* ---- symbols -------------------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct rd_symbol *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* s is to stand at index i: say how far the symbols reach there, and whether they are in order. */
+void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s)
+{
+	const struct rd_symbol *before = i ? &r->symbols[i - 1] : NULL;
+	uint64_t last = s->start + (s->size ? s->size - 1 : 0);
+
+	s->reach = last < s->start ? UINT64_MAX : last;
+	if (before && before->reach > s->reach)
+		s->reach = before->reach;
+	if (before && before->start > s->start)
+		r->symbols_unsorted = true;
+}
+
+static void sort_symbols(struct stk_reader *r)
+{
+	qsort(r->symbols, r->nr_symbols, sizeof(*r->symbols), by_start);
+	for (size_t i = 0; i < r->nr_symbols; i++)
+		rd_symbols_follow(r, i, &r->symbols[i]);
+	r->symbols_unsorted = false;
+}
+
+/*
+ * Whether s is the better name of what came when that many blocks of symbols had been read: of the
+ * last block that came before it, or else of the first that came after it; there the last one.
+ */
+static bool better(const struct rd_symbol *s, const struct rd_symbol *best, uint32_t blocks)
+{
+	if (!best || (s->block < blocks) != (best->block < blocks))
+		return !best || s->block < blocks;
+	if (s->block == best->block)
+		return s->seq > best->seq;
+	return (s->block > best->block) == (s->block < blocks);
+}
+
+/* NULL: none, or one without a name, which says that there was nothing. */
+static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, uint32_t blocks)
+{
+	const struct rd_symbol *best = NULL, *nearest, *s;
+	size_t lo = 0, hi;
+
+	if (r->symbols_unsorted)
+		sort_symbols(r);
+	hi = r->nr_symbols;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->symbols[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	nearest = lo ? &r->symbols[lo - 1] : NULL;
+	for (int i = 0; lo && i < RD_MAX_OVERLAP; i++, lo--) {
+		s = &r->symbols[lo - 1];
+		if (s->reach < addr && s->start != nearest->start)
+			break;
+		/* one of unknown size reaches to the next start */
+		if (s->size ? addr - s->start < s->size : s->start == nearest->start)
+			best = better(s, best, blocks) ? s : best;
+	}
+	return best && *best->name ? best : NULL;
+}
+
+/* Symbol of a kernel frame; a return address belongs to the call before it. */
+static const struct rd_symbol *resolve(struct stk_reader *r, struct stk_frame *f, uint32_t blocks)
+{
+	const struct rd_symbol *s = find_symbol(r, f->exact ? f->ip : f->ip - 1, blocks);
+
+	if (!s)
+		return NULL;
+	f->sym = s->name;
+	f->mod = s->module;
+	f->off = f->ip - s->start;
+	f->size = s->size;
+	return s;
+}
+
+int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_frame *ret_frame)
+{
+	struct stk_frame f = { .kind = STK_FRAME_KERNEL, .ip = addr, .exact = true };
+
+	resolve(r, &f, r->symbol_blocks);
+	*ret_frame = f;
+	return 0;
+}
+
+/* ---- stacks --------------------------------------------------------------------------------- */
+
+uint32_t stk_reader__nr_stacks(const struct stk_reader *r)
+{
+	return r->nr_stacks - 1;
+}
+
+int stk_reader__stack(const struct stk_reader *r, uint32_t number, struct stk_stack *ret_stack)
+{
+	const struct rd_stack *s;
+
+	if (!number || number >= r->nr_stacks)
+		return -ENOENT;
+	s = &r->stacks[number];
+	*ret_stack = (struct stk_stack){
+		.number = number,
+		.id = s->id,
+		.alias_of = s->alias_of,
+		.depth = r->info[s->node].depth,
+		.end = r->info[s->node].end,
+		.generation = s->generation,
+		.refs = s->refs,
+	};
+	return 0;
+}
+
+int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *ret_frames,
+		       unsigned int max)
+{
+	bool exact = false, guessed = false;
+	unsigned int n = 0;
+
+	if (!number || number >= r->nr_stacks)
+		return -ENOENT;
+	for (uint32_t node = r->stacks[number].node; node; node = r->tree.nodes[node].parent) {
+		const struct rd_symbol *s = NULL;
+		uint64_t ip = r->tree.nodes[node].frame;
+		struct stk_frame f = { .node = node, .parent = r->tree.nodes[node].parent };
+
+		if (FRAME_IS_MARKER(ip)) {
+			exact |= FRAME_MARKER_KIND(ip) == FRAME_EXACT;
+			guessed |= FRAME_MARKER_KIND(ip) == FRAME_GUESS;
+			continue;
+		}
+		if (n >= max) {
+			n++;
+			continue;
+		}
+		f.ip = ip;
+		f.exact = exact;
+		if (FRAME_IS_KERNEL(ip)) {
+			s = resolve(r, &f, r->info[node].symbol_blocks);
+		} else if (FRAME_IS_USER(ip)) {
+			f.guessed = guessed;
+			rd_resolve_user(r, ip, &f);
+		} else {
+			f.kind = STK_FRAME_UNKNOWN;
+		}
+		ret_frames[n++] = f;
+		exact = s && s->irq_entry;
+	}
+	return n;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* The payloads of FILES and USER_SYMBOLS blocks. */
+#include "file_table.h"
+
+#include "trace/stk.h"
+
+#define MAX_ENTRY (STK_MAX_RAW / 2) /* one and what stands before it fit into a block */
+
+int file_table__put(struct wire_buf *b, uint32_t number, const struct stk_file *file)
+{
+	const char *path = file->path ? file->path : "";
+	const char *host_path = file->host_path ? file->host_path : "";
+	unsigned int id_len = file->id_kind == STK_ID_NONE ? 0 : file->id_len;
+
+	if ((unsigned int)file->kind > STK_FILE_JIT ||
+	    (unsigned int)file->id_kind > STK_ID_CONTENT || id_len > STK_MAX_ID)
+		return -EINVAL;
+	if (strlen(path) > STK_MAX_STRING || strlen(host_path) > STK_MAX_STRING)
+		return -E2BIG;
+	wire_put_varint(b, number);
+	wire_put_varint(b, file->kind);
+	wire_put_varint(b, file->flags);
+	wire_put_string(b, path, strlen(path));
+	wire_put_string(b, host_path, strlen(host_path));
+	wire_put_varint(b, file->dev_major);
+	wire_put_varint(b, file->dev_minor);
+	wire_put_varint(b, file->inode);
+	wire_put_varint(b, file->size);
+	wire_put_varint(b, file->mtime_ns);
+	wire_put_varint(b, file->id_kind);
+	wire_put_string(b, (const char *)file->id, id_len);
+	wire_put_varint(b, file->pid);
+	wire_put_varint(b, file->start_ns);
+	wire_put_varint(b, file->base);
+	return 0;
+}
+
+int file_table__put_symbols(struct wire_buf *b, uint32_t file,
+			    const struct stk_user_symbol *symbols, size_t nr)
+{
+	size_t before = b->len;
+	uint64_t prev = 0;
+
+	wire_put_varint(b, file);
+	wire_put_varint(b, nr);
+	for (size_t i = 0; i < nr; i++) {
+		size_t n = strlen(symbols[i].name);
+
+		if (n > STK_MAX_STRING || b->len - before > MAX_ENTRY - n) {
+			b->len = before;
+			return -E2BIG;
+		}
+		wire_put_svarint(b, symbols[i].start - prev);
+		wire_put_varint(b, symbols[i].size);
+		wire_put_string(b, symbols[i].name, n);
+		prev = symbols[i].start;
+	}
+	return 0;
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * The writer: tables, rounds, output.
+ *
+ * Tables collect what is new since the last group.  A group is built in memory as tables, then
+ * events, then the round marker, so that every table stands before the events that need it, and
+ * goes out in one write.
+ */
+#include "writer_priv.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "log.h"
+
+#define BATCH_EVENTS 16384u /* events of a block, with few CPUs */
+#define BATCH_EVENTS_ALL (256u << 10) /* and of one block of every CPU together */
+#define BATCH_EVENTS_MIN 1024u
+#define BATCH_BYTES (1u << 20) /* and their records */
+
+/* ---- open and close ------------------------------------------------------------------------- */
+
+/*
+ * Whether to write again after errno.  A pipe may have been made non-blocking by those who share
+ * it: wait all the same.
+ */
+static bool once_more(struct stk_writer *w)
+{
+	struct pollfd p = { .fd = w->fd, .events = POLLOUT };
+
+	if (errno == EAGAIN && poll(&p, 1, -1) >= 0)
+		return true;
+	return errno == EINTR && !(w->give_up && w->give_up(w->give_up_ctx));
+}
+
+/* Everything in b goes out, or nothing where the file can be cut back. */
+static int put_out(struct stk_writer *w, struct wire_buf *b)
+{
+	size_t done = 0;
+
+	if (b->failed)
+		return -ENOMEM;
+	while (done < b->len) {
+		ssize_t n = write(w->fd, b->p + done, b->len - done);
+
+		if (n < 0 && once_more(w))
+			continue;
+		if (n <= 0) {
+			int err = n < 0 ? -errno : -EIO;
+
+			w->torn = done && (!w->seekable || ftruncate(w->fd, w->offset) ||
+					   lseek(w->fd, w->offset, SEEK_SET) < 0);
+			return err;
+		}
+		done += n;
+	}
+	w->offset += b->len;
+	w->stats.bytes += b->len;
+	b->len = 0;
+	return 0;
+}
+
+static int write_out(struct stk_writer *w, struct wire_buf *b)
+{
+	int err = put_out(w, b);
+
+	return err ? wr_fail(w, log_err(err, "write recording")) : 0;
+}
+
+static int write_header(struct stk_writer *w)
+{
+	uint16_t version[2] = { STK_MAJOR, STK_MINOR };
+	uint32_t size = STK_HEADER_SIZE, crc;
+	uint8_t uuid[16], zero[20] = { 0 };
+	uint64_t wall = clock_ns(CLOCK_REALTIME);
+
+	if (getrandom(uuid, sizeof(uuid), 0) != sizeof(uuid))
+		return log_err(-errno, "random bytes for the recording's uuid");
+	wire_put(&w->group, STK_MAGIC, 8);
+	wire_put(&w->group, version, sizeof(version));
+	wire_put(&w->group, &size, sizeof(size));
+	wire_put(&w->group, uuid, sizeof(uuid));
+	wire_put(&w->group, &wall, sizeof(wall));
+	wire_put(&w->group, zero, sizeof(zero));
+	if (w->group.failed)
+		return -ENOMEM;
+	crc = crc32c(0, w->group.p, w->group.len);
+	wire_put(&w->group, &crc, sizeof(crc));
+	return write_out(w, &w->group);
+}
+
+static int add_cpus(struct stk_writer *w, uint32_t nr)
+{
+	struct wr_cpu *p;
+
+	if (nr > STK_MAX_CPUS)
+		return -EINVAL;
+	p = realloc(w->cpus, nr * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	memset(p + w->nr_cpus, 0, (nr - w->nr_cpus) * sizeof(*p));
+	w->cpus = p;
+	w->nr_cpus = nr;
+	w->batch_events = MAX(BATCH_EVENTS_MIN, MIN(BATCH_EVENTS, BATCH_EVENTS_ALL / nr));
+	return 0;
+}
+
+static void stk_writer__freep(struct stk_writer **w)
+{
+	stk_writer__free(*w);
+}
+
+int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_writer **ret_writer)
+{
+	_cleanup_close_ int owned = fd;
+	_cleanup_(stk_writer__freep) struct stk_writer *w = calloc(1, sizeof(*w));
+	struct stat st;
+	bool append;
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->fd = take_fd(owned);
+	w->fsync = opts->fsync;
+	w->give_up = opts->give_up;
+	w->give_up_ctx = opts->give_up_ctx;
+	w->stack_budget = opts->stack_budget;
+	w->first_stack = w->task_base = 1;
+	w->nodes_written = 1;
+	if (fstat(fd, &st) < 0)
+		return log_err(-errno, "stat recording");
+	w->seekable = S_ISREG(st.st_mode);
+	/* the file may hold something already: `record -o - >>FILE` */
+	append = fcntl(w->fd, F_GETFL) & O_APPEND;
+	w->offset = w->seekable ? lseek(w->fd, 0, append ? SEEK_END : SEEK_CUR) : 0;
+	err = tree__init(&w->tree, NULL);
+	if (!err)
+		err = dict__reset(&w->task_dict, 1024);
+	if (!err)
+		err = encoder__new(opts->level ? opts->level : 1, &w->enc);
+	if (!err)
+		err = add_cpus(w, opts->nr_cpus ? opts->nr_cpus : 1);
+	if (!err)
+		err = write_header(w);
+	if (err)
+		return err;
+	*ret_writer = take_ptr(w);
+	return 0;
+}
+
+void stk_writer__free(struct stk_writer *w)
+{
+	if (!w)
+		return;
+	closep(&w->fd);
+	encoder__free(w->enc);
+	wire_buf__free(&w->meta);
+	wire_buf__free(&w->types);
+	wire_buf__free(&w->tasks);
+	wire_buf__free(&w->symbols);
+	wire_buf__free(&w->files);
+	wire_buf__free(&w->user_symbols);
+	wire_buf__free(&w->aliases);
+	wire_buf__free(&w->losses);
+	wire_buf__free(&w->group);
+	wire_buf__free(&w->blocks);
+	wire_buf__free(&w->scratch);
+	for (uint32_t i = 0; i < w->nr_types; i++)
+		free(w->layouts[i]);
+	free(w->layouts);
+	free(w->handed_in);
+	free(w->in_file);
+	dict__free(&w->task_dict);
+	tree__free(&w->tree);
+	free(w->node_stack);
+	free(w->stacks);
+	for (uint32_t i = 0; i < w->nr_cpus; i++) {
+		free(w->cpus[i].events);
+		wire_buf__free(&w->cpus[i].records);
+	}
+	free(w->cpus);
+	free(w);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static int encode_cpu(struct stk_writer *w, uint32_t cpu)
+{
+	struct wr_cpu *c = &w->cpus[cpu];
+	struct enc_batch batch = { .cpu = cpu,
+				   .round = w->round,
+				   .events = c->events,
+				   .nr = c->nr,
+				   .records = c->records.p,
+				   .layouts = w->layouts,
+				   .nr_layouts = w->nr_types };
+	size_t before = w->blocks.len;
+	int err;
+
+	if (!c->nr)
+		return 0;
+	err = encoder__events(w->enc, &batch, &w->blocks);
+	if (err)
+		return wr_fail(w, log_err(err, "encode events of cpu %u", cpu));
+	w->stats.event_bytes += w->blocks.len - before;
+	c->nr = 0;
+	c->records.len = 0;
+	return 0;
+}
+
+int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
+{
+	static const uint8_t zero[STK_RECORD_HEAD];
+	uint32_t len = e->record_len;
+	struct wr_cpu *c;
+	int err;
+
+	if (w->err)
+		return w->err;
+	if (e->event >= w->nr_types || len > STK_MAX_RECORD)
+		return -EINVAL;
+	if (e->cpu >= w->nr_cpus) {
+		err = add_cpus(w, e->cpu + 1);
+		if (err)
+			return err;
+	}
+	c = &w->cpus[e->cpu];
+	if (c->nr >= w->batch_events || c->records.len >= BATCH_BYTES) {
+		err = encode_cpu(w, e->cpu);
+		if (err)
+			return err;
+	}
+	if (array__grow(&c->events, c->nr, &c->cap))
+		return wr_fail(w, -ENOMEM);
+	c->events[c->nr++] = (struct enc_event){
+		.ts = e->ts,
+		.event = e->event,
+		.task = e->task,
+		.kstack = e->kstack,
+		.ustack = e->ustack,
+		.flags = e->flags,
+		.preempt_count = e->preempt_count,
+		.marks = e->marks,
+		.rec_off = c->records.len,
+		.rec_len = MAX(len, sizeof(zero)),
+	};
+	if (len >= sizeof(zero))
+		wire_put(&c->records, e->record, len);
+	else
+		wire_put(&c->records, zero, sizeof(zero));
+	if (c->records.failed)
+		return wr_fail(w, -ENOMEM);
+	w->max_ts = MAX(w->max_ts, e->ts);
+	w->stats.events++;
+	w->handed_in[e->event]++;
+	return 0;
+}
+
+int stk_writer__loss(struct stk_writer *w, const struct stk_writer_loss *loss)
+{
+	bool any_event = loss->event == STK_WRITER_ANY, any_cpu = loss->cpu == STK_WRITER_ANY;
+
+	if (w->err)
+		return w->err;
+	if (loss->last_ts < loss->first_ts || (!any_event && loss->event >= w->nr_types) ||
+	    (!any_cpu && loss->cpu >= STK_MAX_CPUS))
+		return -EINVAL;
+	wire_put_varint(&w->losses, any_event ? 0 : loss->event + 1);
+	wire_put_varint(&w->losses, any_cpu ? 0 : loss->cpu + 1);
+	wire_put_svarint(&w->losses, loss->first_ts - w->prev_loss);
+	wire_put_varint(&w->losses, loss->last_ts - loss->first_ts);
+	wire_put_varint(&w->losses, loss->count);
+	w->prev_loss = loss->first_ts;
+	return w->losses.failed ? wr_fail(w, -ENOMEM) : 0;
+}
+
+size_t stk_writer__pending(const struct stk_writer *w)
+{
+	size_t sum = w->blocks.len + w->losses.len;
+
+	for (uint32_t i = 0; i < w->nr_cpus; i++)
+		sum += w->cpus[i].nr * sizeof(struct enc_event) + w->cpus[i].records.len;
+	return sum;
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_ns)
+{
+	uint64_t marker[4] = { w->round, end_ts, w->stats.events, wall_ns };
+	int err;
+
+	if (w->err)
+		return w->err;
+	for (uint32_t i = 0; i < w->nr_cpus; i++) {
+		err = encode_cpu(w, i);
+		if (err)
+			return err;
+	}
+	err = wr_close_tables(w);
+	if (err)
+		return err;
+	w->prev_loss = 0;
+	err = wr_close_table(w, STK_BLOCK_LOSSES, &w->losses);
+	if (err)
+		return err;
+	wire_put(&w->group, w->blocks.p, w->blocks.len);
+	w->blocks.len = 0;
+	err = encoder__block(w->enc, STK_BLOCK_ROUND, 0, marker, sizeof(marker), &w->group);
+	if (err)
+		return wr_fail(w, err);
+	err = write_out(w, &w->group);
+	if (err)
+		return err;
+	if (w->nr_types)
+		memcpy(w->in_file, w->handed_in, w->nr_types * sizeof(*w->in_file));
+	if (w->fsync && fdatasync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
+		return wr_fail(w, log_err(-errno, "fsync recording"));
+	w->round++;
+	return 0;
+}
+
+static void put_counters(struct wire_buf *b, unsigned int event, const uint64_t *counters)
+{
+	wire_put_varint(b, event);
+	for (int c = 0; c < STK_NR_COUNTERS; c++)
+		wire_put_varint(b, counters[c]);
+}
+
+int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
+			   unsigned int nr_events)
+{
+	struct wire_buf *b = &w->scratch;
+	int err;
+
+	if (w->err)
+		return w->err;
+	err = wr_close_tables(w);
+	if (err)
+		return err;
+	b->len = 0;
+	wire_put_varint(b, STK_NR_COUNTERS);
+	for (unsigned int i = 0; i < nr_events; i++)
+		put_counters(b, i, counters[i]);
+	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
+	return err ? err : write_out(w, &w->group);
+}
+
+uint64_t stk_writer__in_file(const struct stk_writer *w, uint32_t event)
+{
+	return w->round && event < w->nr_types ? w->in_file[event] : 0;
+}
+
+int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
+				unsigned int nr_events)
+{
+	struct wire_buf *b = &w->scratch;
+	uint64_t c[STK_NR_COUNTERS];
+	int err;
+
+	/* without a round in the file its event types are not there either; a pipe may block */
+	if (!w->err || !w->seekable || w->torn || !w->round || nr_events > w->nr_types)
+		return -EINVAL;
+	b->len = 0;
+	wire_put_varint(b, STK_NR_COUNTERS);
+	for (unsigned int i = 0; i < nr_events; i++) {
+		uint64_t missing = counters[i][STK_C_RECORDED] -
+				   MIN(w->in_file[i], counters[i][STK_C_RECORDED]);
+
+		memcpy(c, counters[i], sizeof(c));
+		c[STK_C_RECORDED] -= missing;
+		c[STK_C_LOST_WRITE] += missing;
+		put_counters(b, i, c);
+	}
+	w->group.len = 0;
+	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
+	return err ? err : put_out(w, &w->group);
+}
+
+int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status)
+{
+	struct wire_buf *b = &w->scratch;
+	char status[16];
+	int n, err;
+
+	if (w->err)
+		return w->err;
+	if (stk_writer__pending(w)) {
+		err = stk_writer__end_round(w, w->max_ts, clock_ns(CLOCK_REALTIME));
+		if (err)
+			return err;
+	}
+	err = wr_close_tables(w);
+	if (err)
+		return err;
+	b->len = 0;
+	wire_put_string(b, "reason", strlen("reason"));
+	wire_put_string(b, reason, MIN(strlen(reason), STK_MAX_STRING));
+	if (exit_status >= 0) {
+		n = snprintf(status, sizeof(status), "%d", exit_status);
+		wire_put_string(b, "exit_status", strlen("exit_status"));
+		wire_put_string(b, status, n);
+	}
+	err = wr_close_table(w, STK_BLOCK_END, b);
+	if (!err)
+		err = write_out(w, &w->group);
+	if (!err && w->fsync && fsync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
+		err = wr_fail(w, log_err(-errno, "fsync recording"));
+	return err;
+}
+
+void stk_writer__stats(const struct stk_writer *w, struct stk_writer_stats *ret_stats)
+{
+	*ret_stats = w->stats;
+	ret_stats->merged_bytes = tree__memory(&w->tree);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* The writer's state, shared by its tables part and its output part. */
+#ifndef TRACE_WRITER_PRIV_H
+#define TRACE_WRITER_PRIV_H
+
+#include "encode.h"
+#include "trace/dict.h"
+#include "trace/tree.h"
+#include "writer.h"
+
+struct wr_cpu {
+	struct enc_event *events;
+	uint32_t nr, cap;
+	struct wire_buf records;
+};
+
+struct wr_stack {
+	uint32_t node, generation;
+	bool imported;
+	uint32_t id;
+	uint64_t refs;
+};
+
+struct stk_writer {
+	int fd;
+	int err; /* sticky */
+	bool seekable, fsync;
+	bool torn; /* part of a group is in the file */
+	bool (*give_up)(void *ctx);
+	void *give_up_ctx;
+	struct encoder *enc;
+	struct stk_writer_stats stats;
+	uint64_t offset; /* in the file, of what is written next */
+
+	struct wire_buf meta, types, tasks, symbols, files, user_symbols,
+		aliases; /* payloads under way */
+	struct wire_buf losses;
+	uint64_t prev_symbol, prev_loss;
+	uint32_t nr_files;
+	struct wire_buf group; /* finished table blocks */
+	struct wire_buf blocks; /* finished event blocks */
+	struct wire_buf scratch;
+
+	struct stk_layout **layouts;
+	uint32_t nr_types, cap_types;
+	uint64_t *handed_in, *in_file; /* events, by type */
+	struct dict task_dict;
+	uint32_t task_base; /* number of the dictionary's task n is task_base + n */
+
+	size_t stack_budget;
+	struct tree tree;
+	uint32_t node_base; /* file number of the tree's node n is node_base + n */
+	uint32_t nodes_written; /* of the tree's nodes, the root included */
+	uint32_t *node_stack; /* stack number by tree node, 0: none */
+	uint32_t cap_node_stack;
+	uint32_t generation;
+	struct wr_stack *stacks; /* not yet written */
+	uint32_t nr_stacks, cap_stacks;
+	uint32_t first_stack; /* number of stacks[0] */
+	uint32_t empty_stack;
+
+	struct wr_cpu *cpus;
+	uint32_t nr_cpus, batch_events;
+	uint64_t round, max_ts;
+};
+
+/* Make err the writer's sticky error, unless it has one; returns that. */
+static inline int wr_fail(struct stk_writer *w, int err)
+{
+	if (!w->err)
+		w->err = err;
+	return w->err;
+}
+
+/* Append the payload as a block to the group and empty it; nothing when it is empty. */
+int wr_close_table(struct stk_writer *w, uint16_t type, struct wire_buf *payload);
+/* All tables under way to the group. */
+int wr_close_tables(struct stk_writer *w);
+
+#endif /* TRACE_WRITER_PRIV_H */

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* The writer's tables: what is new since the last group, and what was written before. */
+#include "writer_priv.h"
+
+#include "array.h"
+#include "cleanup.h"
+#include "file_table.h"
+#include "frame.h"
+#include "log.h"
+
+#define TABLE_SPLIT (4u << 20) /* a table block is closed when it gets this big */
+#define NODE_SPLIT (256u << 10) /* entries of a NODES or STACKS block */
+#define MAX_TASKS (128u << 10) /* remembered; a machine may start any number of them */
+
+/* ---- metadata, types, tasks, symbols, files --------------------------------------------------- */
+
+int wr_close_table(struct stk_writer *w, uint16_t type, struct wire_buf *payload)
+{
+	int err;
+
+	if (payload->failed)
+		return wr_fail(w, -ENOMEM);
+	if (!payload->len)
+		return 0;
+	err = encoder__block(w->enc, type, 0, payload->p, payload->len, &w->group);
+	payload->len = 0;
+	return err ? wr_fail(w, err) : 0;
+}
+
+int stk_writer__meta(struct stk_writer *w, const char *key, const char *value)
+{
+	size_t nk = strlen(key), nv = strlen(value);
+
+	if (w->err)
+		return w->err;
+	if (nk > STK_MAX_STRING || nv > STK_MAX_STRING)
+		return -E2BIG;
+	wire_put_string(&w->meta, key, nk);
+	wire_put_string(&w->meta, value, nv);
+	if (w->meta.len < TABLE_SPLIT)
+		return 0;
+	return wr_close_table(w, STK_BLOCK_META, &w->meta);
+}
+
+static int grow_types(struct stk_writer *w)
+{
+	uint32_t cap = w->cap_types ? 2 * w->cap_types : 64;
+	struct stk_layout **layouts = realloc(w->layouts, cap * sizeof(struct stk_layout *));
+	uint64_t *counts;
+
+	if (!layouts)
+		return -ENOMEM;
+	w->layouts = layouts;
+	counts = realloc(w->handed_in, cap * sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	w->handed_in = counts;
+	counts = realloc(w->in_file, cap * sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	w->in_file = counts;
+	w->cap_types = cap;
+	return 0;
+}
+
+static int add_layout(struct stk_writer *w, const char *format)
+{
+	struct stk_layout parsed, *l;
+	size_t size;
+	int err;
+
+	if (w->nr_types == w->cap_types) {
+		err = grow_types(w);
+		if (err)
+			return err;
+	}
+	stk_layout__from_format(format, &parsed);
+	size = offsetof(struct stk_layout, col) + parsed.nr * sizeof(parsed.col[0]);
+	l = malloc(size);
+	if (!l)
+		return -ENOMEM;
+	memcpy(l, &parsed, size);
+	w->handed_in[w->nr_types] = w->in_file[w->nr_types] = 0;
+	w->layouts[w->nr_types++] = l;
+	return 0;
+}
+
+int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char *system,
+		     const char *name, const char *filter, const char *format)
+{
+	const char *strings[4] = { system, name, filter ? filter : "", format ? format : "" };
+	uint32_t end = STK_RECORD_HEAD;
+	const struct stk_layout *l;
+	int err;
+
+	if (w->err)
+		return w->err;
+	for (int i = 0; i < 4; i++)
+		if (strlen(strings[i]) > STK_MAX_STRING)
+			return -E2BIG;
+	err = add_layout(w, strings[3]);
+	if (err)
+		return wr_fail(w, err);
+	l = w->layouts[w->nr_types - 1];
+	wire_put_varint(&w->types, w->nr_types - 1);
+	wire_put_varint(&w->types, kind);
+	for (int i = 0; i < 4; i++)
+		wire_put_string(&w->types, strings[i], strlen(strings[i]));
+	wire_put_varint(&w->types, l->id);
+	wire_put_varint(&w->types, l->nr);
+	for (uint32_t i = 0; i < l->nr; i++) {
+		wire_put_varint(&w->types, l->col[i].offset - end);
+		wire_put_varint(&w->types, l->col[i].size);
+		end = l->col[i].offset + l->col[i].size;
+	}
+	if (w->types.len >= TABLE_SPLIT) {
+		err = wr_close_table(w, STK_BLOCK_TYPES, &w->types);
+		if (err)
+			return err;
+	}
+	return w->nr_types - 1;
+}
+
+static int put_task(struct stk_writer *w, uint32_t number, const uint32_t *ids, const char *comm,
+		    size_t len)
+{
+	wire_put_varint(&w->tasks, number);
+	wire_put_varint(&w->tasks, ids[0]);
+	wire_put_varint(&w->tasks, ids[1]);
+	wire_put_string(&w->tasks, comm, len);
+	if (w->tasks.len < TABLE_SPLIT)
+		return 0;
+	return wr_close_table(w, STK_BLOCK_TASKS, &w->tasks);
+}
+
+int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const char *comm,
+		     size_t len, uint32_t *ret_task)
+{
+	struct dict *d = &w->task_dict;
+	uint32_t ids[2] = { tid, tgid }, known;
+	size_t off;
+	int64_t nr;
+	int err = 0;
+
+	if (w->err)
+		return w->err;
+	if (d->nr == MAX_TASKS) { /* forget them: who goes on gets another number */
+		w->task_base += d->nr;
+		err = dict__reset(d, 1024);
+		if (err)
+			return wr_fail(w, err);
+	}
+	known = d->nr;
+	off = d->keys.len;
+	len = strnlen(comm, MIN(len, STK_MAX_STRING));
+	wire_put(&d->keys, ids, sizeof(ids));
+	wire_put(&d->keys, comm, len);
+	nr = dict__intern(d, off);
+	if (nr < 0)
+		return wr_fail(w, nr);
+	if ((uint64_t)w->task_base + nr > UINT32_MAX)
+		return wr_fail(w, log_err(-EOVERFLOW, "too many tasks"));
+	if (nr == known)
+		err = put_task(w, w->task_base + nr, ids, comm, len);
+	if (err)
+		return err;
+	*ret_task = w->task_base + nr;
+	return 0;
+}
+
+int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, const char *name,
+		       const char *module)
+{
+	size_t nn = strlen(name), nm = module ? strlen(module) : 0;
+
+	if (w->err)
+		return w->err;
+	if (nn > STK_MAX_STRING || nm > STK_MAX_STRING)
+		return -E2BIG;
+	if (!w->symbols.len)
+		w->prev_symbol = 0;
+	wire_put_svarint(&w->symbols, start - w->prev_symbol);
+	wire_put_varint(&w->symbols, size);
+	wire_put_string(&w->symbols, name, nn);
+	wire_put_string(&w->symbols, module, nm);
+	w->prev_symbol = start;
+	if (w->symbols.len < TABLE_SPLIT)
+		return 0;
+	return wr_close_table(w, STK_BLOCK_SYMBOLS, &w->symbols);
+}
+
+int stk_writer__file(struct stk_writer *w, const struct stk_file *file, uint32_t *ret_number)
+{
+	uint32_t number = file->number ? file->number : w->nr_files + 1;
+	int err;
+
+	if (w->err)
+		return w->err;
+	if (file->number > w->nr_files)
+		return -EINVAL;
+	if (number > STK_MAX_FILES)
+		return -EOVERFLOW;
+	err = file_table__put(&w->files, number, file);
+	if (err)
+		return err;
+	if (!file->number)
+		w->nr_files++;
+	if (w->files.len >= TABLE_SPLIT) {
+		err = wr_close_table(w, STK_BLOCK_FILES, &w->files);
+		if (err)
+			return err;
+	}
+	*ret_number = number;
+	return 0;
+}
+
+/* A file comes before what refers to it. */
+static int put_files(struct stk_writer *w)
+{
+	int err = wr_close_table(w, STK_BLOCK_FILES, &w->files);
+
+	return err ? err : wr_close_table(w, STK_BLOCK_USER_SYMBOLS, &w->user_symbols);
+}
+
+int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
+			     const struct stk_user_symbol *symbols, size_t nr)
+{
+	int err;
+
+	if (w->err)
+		return w->err;
+	if (!file || file > w->nr_files)
+		return -EINVAL;
+	err = file_table__put_symbols(&w->user_symbols, file, symbols, nr);
+	if (err)
+		return err;
+	return w->user_symbols.len < TABLE_SPLIT ? 0 : put_files(w);
+}
+
+/* ---- stacks --------------------------------------------------------------------------------- */
+
+/* Symbols come first: a reader names a node with what it knows when the node comes. */
+static int put_nodes(struct stk_writer *w)
+{
+	struct tree *t = &w->tree;
+	struct wire_buf *b = &w->scratch;
+	int err = wr_close_table(w, STK_BLOCK_SYMBOLS, &w->symbols);
+
+	if (!err)
+		err = put_files(w);
+	while (!err && w->nodes_written < t->nr) {
+		uint32_t first = w->nodes_written, n = MIN(t->nr - first, NODE_SPLIT);
+		uint64_t prev = 0;
+
+		b->len = 0;
+		wire_put_varint(b, (uint64_t)w->node_base + first);
+		wire_put_varint(b, n);
+		for (uint32_t i = first; i < first + n; i++) {
+			wire_put_svarint(b, t->nodes[i].frame - prev);
+			prev = t->nodes[i].frame;
+		}
+		for (uint32_t i = first; i < first + n; i++) {
+			uint32_t parent = t->nodes[i].parent;
+
+			wire_put_varint(b, parent ? i - parent : 0);
+		}
+		err = wr_close_table(w, STK_BLOCK_NODES, b);
+		if (!err)
+			w->nodes_written += n;
+	}
+	return err;
+}
+
+static int put_stacks(struct stk_writer *w)
+{
+	struct wire_buf *b = &w->scratch;
+	uint32_t done = 0, n;
+	int err;
+
+	while (done < w->nr_stacks) {
+		const struct wr_stack *s = &w->stacks[done];
+
+		for (n = 1; done + n < w->nr_stacks && n < NODE_SPLIT; n++)
+			if (s[n].imported != s->imported || s[n].generation != s->generation)
+				break;
+		b->len = 0;
+		wire_put_varint(b, w->first_stack + done);
+		wire_put_varint(b, n);
+		wire_put_varint(b, s->generation);
+		wire_put_varint(b, s->imported);
+		for (uint32_t i = 0; i < n; i++) {
+			wire_put_varint(b, s[i].node);
+			if (!s->imported)
+				continue;
+			wire_put_varint(b, s[i].id);
+			wire_put_varint(b, s[i].refs);
+		}
+		err = wr_close_table(w, STK_BLOCK_STACKS, b);
+		if (err)
+			return err;
+		done += n;
+	}
+	w->first_stack += w->nr_stacks;
+	w->nr_stacks = 0;
+	return 0;
+}
+
+/* Write what the tree holds and grow it anew. */
+static int restart_tree(struct stk_writer *w)
+{
+	int err = put_nodes(w);
+
+	if (!err)
+		err = put_stacks(w);
+	if (err)
+		return err;
+	w->node_base += w->tree.nr - 1;
+	tree__clear(&w->tree);
+	w->nodes_written = 1;
+	if (w->cap_node_stack)
+		memset(w->node_stack, 0, w->cap_node_stack * sizeof(*w->node_stack));
+	return 0;
+}
+
+static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int nr, uint32_t *ret_node)
+{
+	unsigned int depth = 0;
+	int64_t node = 0;
+	int err;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (FRAME_IS_USER(frames[i]) && FRAME_FILE(frames[i]) > w->nr_files)
+			return -EINVAL;
+		depth += !FRAME_IS_MARKER(frames[i]);
+	}
+	if (depth > STK_MAX_DEPTH || nr > 2 * STK_MAX_DEPTH)
+		return -E2BIG;
+	if (w->stack_budget && tree__memory(&w->tree) > w->stack_budget) {
+		err = restart_tree(w);
+		if (err)
+			return err;
+	}
+	for (unsigned int i = nr; i-- > 0;) {
+		node = tree__child(&w->tree, node, frames[i]);
+		if (node < 0)
+			return wr_fail(w, node);
+	}
+	if ((uint64_t)w->node_base + w->tree.nr > UINT32_MAX)
+		return wr_fail(w, log_err(-EOVERFLOW, "too many caller tree nodes"));
+	w->stats.nodes = w->node_base + w->tree.nr - 1;
+	*ret_node = node;
+	return 0;
+}
+
+static int add_stack(struct stk_writer *w, struct wr_stack s, uint32_t *ret_number)
+{
+	if (array__grow(&w->stacks, w->nr_stacks, &w->cap_stacks))
+		return wr_fail(w, -ENOMEM);
+	if ((uint64_t)w->first_stack + w->nr_stacks >= UINT32_MAX)
+		return wr_fail(w, log_err(-EOVERFLOW, "too many stacks"));
+	s.node = s.node ? w->node_base + s.node : 0;
+	s.generation = w->generation;
+	w->stacks[w->nr_stacks++] = s;
+	w->stats.stacks++;
+	*ret_number = w->first_stack + w->nr_stacks - 1;
+	return 0;
+}
+
+int stk_writer__stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
+		      uint32_t *ret_number)
+{
+	uint32_t node, *known;
+	int err;
+
+	if (w->err)
+		return w->err;
+	err = add_path(w, frames, nr, &node);
+	if (err)
+		return err;
+	if (node >= w->cap_node_stack) {
+		uint32_t cap = w->tree.cap;
+		uint32_t *p = realloc(w->node_stack, cap * sizeof(*p));
+
+		if (!p)
+			return wr_fail(w, -ENOMEM);
+		memset(p + w->cap_node_stack, 0, (cap - w->cap_node_stack) * sizeof(*p));
+		w->node_stack = p;
+		w->cap_node_stack = cap;
+	}
+	known = node ? &w->node_stack[node] : &w->empty_stack;
+	if (!*known) {
+		err = add_stack(w, (struct wr_stack){ .node = node }, known);
+		if (err)
+			return err;
+	}
+	*ret_number = *known;
+	return 0;
+}
+
+int stk_writer__stack_imported(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
+			       uint32_t id, uint64_t refs, uint32_t *ret_number)
+{
+	struct wr_stack s = { .imported = true, .id = id, .refs = refs };
+	int err;
+
+	if (w->err)
+		return w->err;
+	err = add_path(w, frames, nr, &s.node);
+	return err ? err : add_stack(w, s, ret_number);
+}
+
+int stk_writer__stack_alias(struct stk_writer *w, uint32_t number, uint32_t is)
+{
+	if (w->err)
+		return w->err;
+	wire_put_varint(&w->aliases, number);
+	wire_put_varint(&w->aliases, is);
+	return 0;
+}
+
+int stk_writer__generation(struct stk_writer *w, uint32_t generation)
+{
+	w->generation = generation;
+	return w->err;
+}
+
+int wr_close_tables(struct stk_writer *w)
+{
+	int err = wr_close_table(w, STK_BLOCK_META, &w->meta);
+
+	if (!err)
+		err = wr_close_table(w, STK_BLOCK_TYPES, &w->types);
+	if (!err)
+		err = wr_close_table(w, STK_BLOCK_TASKS, &w->tasks);
+	if (!err)
+		err = put_nodes(w);
+	if (!err)
+		err = put_stacks(w);
+	if (!err)
+		err = wr_close_table(w, STK_BLOCK_ALIASES, &w->aliases);
+	return err;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Stacks as frames of a flame graph, and its file. */
+#include "flames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "frames.h"
+#include "log.h"
+#include "output/output.h"
+#include "strbuf.h"
+#include "ui.h"
+
+/* Frames of both stacks, innermost first. */
+struct flame_stack {
+	struct flame_frame *frames; /* without a name: the next of the texts */
+	unsigned int nr, max;
+	struct strbuf texts; /* of frames without a symbol, each with its NUL */
+};
+
+static void flame_stack__free(struct flame_stack *s)
+{
+	free(s->frames);
+	strbuf__free(&s->texts);
+}
+
+static int push(struct flame_stack *s, struct flame_frame frame)
+{
+	if (array__grow(&s->frames, s->nr, &s->max))
+		return -ENOMEM;
+	s->frames[s->nr++] = frame;
+	return 0;
+}
+
+/* "xz+0x560c", or the address alone. */
+static int push_nameless(struct flame_stack *s, const struct stk_frame *f, enum flame_kind kind)
+{
+	if (f->mod) {
+		strbuf__puts(&s->texts, f->mod);
+		strbuf__putc(&s->texts, '+');
+	}
+	strbuf__puts(&s->texts, "0x");
+	strbuf__hex(&s->texts, f->ip, 0);
+	strbuf__putc(&s->texts, '\0');
+	return strbuf__failed(&s->texts) ? -ENOMEM : push(s, (struct flame_frame){ .kind = kind });
+}
+
+static void name_nameless(struct flame_stack *s)
+{
+	const char *text = s->texts.s;
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++) {
+		if (s->frames[i].name)
+			continue;
+		s->frames[i].name = text;
+		text += strlen(text) + 1;
+	}
+}
+
+static int push_frame(struct flame_stack *s, struct names *n, const struct stk_frame *f)
+{
+	struct flame_frame frame = { .name = f->sym,
+				     .where = f->mod,
+				     .kind = f->kind == STK_FRAME_USER ? FLAME_USER : FLAME_KERNEL };
+	const struct name_line *lines;
+	unsigned int nr = n ? names__lines(n, f, &lines) : 0, i;
+	int err = 0;
+
+	for (i = 0; i + 1 < nr && !err; i++)
+		err = push(s, (struct flame_frame){ .name = lines[i].function ?: "?",
+						    .where = f->mod,
+						    .kind = FLAME_INLINED });
+	if (err)
+		return err;
+	if (!f->sym)
+		return push_nameless(s, f, frame.kind);
+	if (n && f->kind == STK_FRAME_USER)
+		frame.name = names__function(n, f->sym);
+	return push(s, frame);
+}
+
+static int push_stack(struct flame_stack *s, struct stk_reader *r, struct names *n, uint32_t number)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int nr = stack__frames(r, number, frames), i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		err = push_frame(s, n, &frames[i]);
+	return err;
+}
+
+int flames__add(struct flamegraph *f, struct stk_reader *r, struct names *n, const char *group,
+		uint32_t kstack, uint32_t ustack, uint64_t weight)
+{
+	_cleanup_(flame_stack__free) struct flame_stack s = { 0 };
+	struct flame_frame swap;
+	uint64_t memory;
+	unsigned int i;
+	int err;
+
+	err = push_stack(&s, r, n, kstack) ?: push_stack(&s, r, n, ustack);
+	if (!err && !s.nr)
+		err = push(&s, (struct flame_frame){ .name = "[no stack]", .kind = FLAME_GROUP });
+	if (!err && group)
+		err = push(&s, (struct flame_frame){ .name = group, .kind = FLAME_GROUP });
+	if (err)
+		return err;
+	name_nameless(&s);
+	for (i = 0; i < s.nr / 2; i++) {
+		swap = s.frames[i];
+		s.frames[i] = s.frames[s.nr - 1 - i];
+		s.frames[s.nr - 1 - i] = swap;
+	}
+	memory = flamegraph__memory(f);
+	err = flamegraph__add(f, s.frames, s.nr, weight);
+	return err ?: stk_reader__charge(r, (int64_t)(flamegraph__memory(f) - memory), s.nr);
+}
+
+int flames__write(const struct flamegraph *f, struct reading *rd, const struct flame_text *text)
+{
+	_cleanup_(strbuf__free) struct strbuf svg = { 0 };
+	int err;
+
+	flamegraph__svg(f, text, &svg);
+	if (strbuf__failed(&svg)) {
+		log_err(-ENOMEM, "draw the flame graph");
+		return CMD_FAILURE;
+	}
+	err = output__write(rd->picture, svg.s, svg.len);
+	if (err) {
+		log_err(err, "write '%s'", rd->flamegraph);
+		return CMD_FAILURE;
+	}
+	return output__commit(rd->picture) ? CMD_FAILURE : CMD_OK;
+}
