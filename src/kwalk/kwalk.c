@@ -658,20 +658,10 @@ int kwalk__start(struct kwalk *k, struct bpf_object *obj)
 	return set_on(obj);
 }
 
-static void add_counts(struct kwalk_counts *sum, const struct kwalk_counts *c)
-{
-	unsigned int i;
-
-	for (i = 0; i < KWALK_STOPS; i++)
-		sum->stopped[i] += c->stopped[i];
-	for (i = 0; i < KWALK_VERDICTS; i++)
-		sum->checks[i] += c->checks[i];
-}
-
 int kwalk__counts(const struct bpf_object *obj, struct kwalk_counts *ret_counts)
 {
 	struct bpf_map *m = find_map(obj, "kwalk_counts");
-	int nr = libbpf_num_possible_cpus(), i;
+	int nr = libbpf_num_possible_cpus(), i, j;
 	_cleanup_free_ struct kwalk_counts *of = NULL;
 	struct kwalk_counts sum = { 0 };
 	uint32_t zero = 0;
@@ -683,8 +673,12 @@ int kwalk__counts(const struct bpf_object *obj, struct kwalk_counts *ret_counts)
 		return -ENOMEM;
 	if (bpf_map_lookup_elem(bpf_map__fd(m), &zero, of))
 		return log_err(-errno, "read the counts of the kernel walk");
-	for (i = 0; i < nr; i++)
-		add_counts(&sum, &of[i]);
+	for (i = 0; i < nr; i++) {
+		for (j = 0; j < KWALK_STOPS; j++)
+			sum.stopped[j] += of[i].stopped[j];
+		for (j = 0; j < KWALK_VERDICTS; j++)
+			sum.checks[j] += of[i].checks[j];
+	}
 	*ret_counts = sum;
 	return 0;
 }

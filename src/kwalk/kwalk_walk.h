@@ -15,7 +15,7 @@
 #ifndef KWALK_WALK_H
 #define KWALK_WALK_H
 
-#include "kwalk_layout.h"
+#include "kwalk_rules.h"
 
 /* struct pt_regs of x86-64, whose layout is that of ptrace(2). */
 enum {
@@ -28,168 +28,6 @@ enum {
 };
 #define KWALK_USER_MODE 3 /* privilege bits of cs */
 #define KWALK_FLAGS_FIXED 2 /* of the flags of a real interrupt this one is always set */
-
-/* One stack and the state of its walk, in memory that the caller does not share during a walk. */
-struct kwalk_stack {
-	__u64 ip, sp, bp;
-	__u64 bp_at; /* where bp is to be read before it is used; 0: it has been */
-	__u64 task, task_size; /* the task's stack: lowest address, bytes */
-	__u64 low, size; /* of the stack that the walk must not leave; both 0: not known */
-	__u64 modules; /* kwalk_modules.valid, if the walk looked there; else 0 */
-	__u32 nr; /* words */
-	__u32 most; /* not more than these */
-	__u32 signal; /* ip is an interrupted instruction */
-	__u32 stop; /* enum kwalk_stop; if not KWALK_DONE, the walk gave up at ip */
-	__u32 copied; /* bytes of copy, which lie at from */
-	__u32 entered; /* low, size and copy are those of where the walk begins */
-	__u64 from;
-	__u64 tag; /* of the memos that may remember it; 0: none may, no steps are noted */
-	__u64 base; /* what the steps count from */
-	__u64 odd; /* not 0: the walk cannot be written as steps */
-	__u32 nr_steps; /* noted; KWALK_STEPS and more: too many */
-	__u32 other; /* 1 + the first of them that is not KWALK_IS; 0: all are */
-	__u32 in_base; /* bp is base itself, else it was read as a step */
-	__u32 pair; /* the first of the two memos that may remember it */
-	__u32 pad;
-	__u32 at_limit; /* these are the words of bpf_get_stack(), which might have gone on */
-	__u64 steps[KWALK_STEPS];
-	__u64 copy[KWALK_COPY / 8];
-	__u64 before; /* left alone: for a word of the caller's in front of the frames */
-	__u64 words[KWALK_MAX_FRAMES + 1]; /* innermost first */
-};
-
-/* ---- reading -------------------------------------------------------------------------------- */
-
-KWALK_INLINE __u64 kwalk_read(const struct kwalk_stack *s, __u64 addr)
-{
-	__u64 at = addr - s->from;
-
-	if (!kwalk_settings.text_size)
-		return 0;
-	if (kwalk_settings.reader == KWALK_BY_COPY && at < s->copied && !(at & 7))
-		return s->copy[(at >> 3) & (KWALK_COPY / 8 - 1)];
-	return kwalk_load(addr);
-}
-
-/* What the walk will read, from sp on; on a stack of unknown bounds to the end of the page. */
-KWALK_INLINE void kwalk_copy(struct kwalk_stack *s)
-{
-	__u64 n = s->size ? s->low + s->size - s->sp : 4096 - (s->sp & 4095);
-
-	if (kwalk_settings.reader != KWALK_BY_COPY)
-		return;
-	if (n > KWALK_COPY)
-		n = KWALK_COPY;
-	s->from = s->sp;
-	s->copied = kwalk_copy_from(s->copy, n, s->sp) ? 0 : n & ~7ull;
-}
-
-/* ---- rules ---------------------------------------------------------------------------------- */
-
-/* Global functions are verified once, not once for each way that leads to them. */
-KWALK_GLOBAL __u32 kwalk_search(__u32 at)
-{
-	__u32 block = at >> KWALK_BLOCK_SHIFT, low = at & (KWALK_BLOCK - 1), first, more, half, mid,
-	      i;
-	struct kwalk_block *b = kwalk_get_block(block);
-	struct kwalk_row *row;
-
-	if (!b)
-		return KWALK_RULE_NONE;
-	first = b->first;
-	more = b->more;
-	KWALK_LOOP
-	for (i = 0; i < 9 && more; i++) {
-		half = (more + 1) >> 1;
-		mid = first + half;
-		row = kwalk_get_row(mid);
-		if (!row)
-			return KWALK_RULE_NONE;
-		if (row->offset <= low) {
-			first = mid;
-			more -= half;
-		} else {
-			more = half - 1;
-		}
-	}
-	row = kwalk_get_row(first);
-	return row ? row->rule : KWALK_RULE_NONE;
-}
-
-/*
- * Where a tracer has put another return address in place of the real one, no rule holds.  It is looked
- * up one byte before, where the call was, or itself if an interrupt came there.
- */
-KWALK_INLINE bool kwalk_is_hidden(__u32 pc)
-{
-	__u32 i;
-
-	for (i = 0; i < KWALK_RETURNS; i++)
-		if (kwalk_settings.returns[i] && pc + 1 - kwalk_settings.returns[i] < 2)
-			return true;
-	return false;
-}
-
-/* Of the instruction at the address.  The low half is enough: above it kernel text has only ones. */
-KWALK_INLINE __u32 kwalk_rule(__u64 addr)
-{
-	__u32 pc = addr, key = (pc ^ pc >> 13) & (KWALK_CACHE - 1), rule;
-	__u64 *e = kwalk_get_cached(key), v;
-
-	if (!e)
-		return KWALK_RULE_NONE;
-	v = kwalk_get64(e);
-	if (v >> 32 == pc)
-		return v;
-	rule = kwalk_is_hidden(pc) ? KWALK_RULE_NONE : kwalk_search(pc - (__u32)kwalk_settings.text);
-	kwalk_set64(e, (__u64)pc << 32 | rule);
-	return rule;
-}
-
-/* Whether the tables of modules are those that the walk began with. */
-KWALK_INLINE bool kwalk_modules_hold(const struct kwalk_stack *s)
-{
-	struct kwalk_modules *m = kwalk_get_modules();
-
-	return m && kwalk_get64(&m->valid) == s->modules &&
-	       kwalk_get64(&m->changed) + 1 == s->modules;
-}
-
-/*
- * Of an instruction outside of the kernel's own text.  Not cached: a rule must not outlive its
- * module.  With frame pointers it is the same for all text of modules.
- */
-KWALK_GLOBAL __u32 kwalk_module_rule(struct kwalk_stack *s, __u64 addr)
-{
-	struct kwalk_modules *m = kwalk_get_modules();
-	__u32 low = 0, nr, i, mid;
-	struct kwalk_module *e;
-
-	if (!s || !m)
-		return KWALK_RULE_NONE;
-	if (!s->modules)
-		s->modules = kwalk_get64(&m->valid);
-	if (!s->modules)
-		return KWALK_RULE_NONE;
-	nr = m->nr;
-	KWALK_LOOP
-	for (i = 0; i < 11 && nr; i++) {
-		mid = low + (nr >> 1);
-		e = &m->module[mid & (KWALK_MAX_MODULES - 1)];
-		if (addr - e->text < e->size)
-			return kwalk_settings.unwinder == KWALK_FRAME_POINTERS ?
-				       KWALK_RULE(KWALK_CALL_BP, 16, -2) :
-				       kwalk_search((e->block << KWALK_BLOCK_SHIFT) +
-						    (addr - e->text));
-		if (addr < e->text) {
-			nr >>= 1;
-		} else {
-			nr -= (nr >> 1) + 1;
-			low = mid + 1;
-		}
-	}
-	return KWALK_RULE_NONE;
-}
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
@@ -257,6 +95,46 @@ KWALK_INLINE void kwalk_switch(struct kwalk_stack *s, __u64 addr, __u64 sp, __u6
 	s->odd |= s->in_base;
 }
 
+/* The caller is what was interrupted, with its registers at at. */
+KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at)
+{
+	__u64 cs, sp, sp_at;
+
+	if (kind == KWALK_IRET_SP) /* the five words are the last of a struct pt_regs */
+		at -= KWALK_REGS_IP_AT;
+	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
+		return KWALK_STOP_STACK;
+	cs = kwalk_read(s, at + KWALK_REGS_CS_AT);
+	kwalk_note(s, cs & KWALK_USER_MODE ? KWALK_USER : KWALK_KERNEL, at + KWALK_REGS_CS_AT, 0);
+	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
+	if (cs & KWALK_USER_MODE) {
+		/*
+		 * A PVM guest returns to its own kernel with a cs of user space, by these five words:
+		 * bpf_get_stack() tells what follows.
+		 */
+		s->odd |= kind == KWALK_IRET_SP;
+		return kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip) ? KWALK_STOP_RULE : KWALK_DONE;
+	}
+	kwalk_note(s, KWALK_IS, at + KWALK_REGS_IP_AT, s->ip);
+	if (!s->bp_at && kind != KWALK_IRET_SP)
+		s->bp_at = at + KWALK_REGS_BP_AT;
+	/* Now: the bounds will be those of the stack that was interrupted. */
+	if (s->bp_at) {
+		s->odd |= !kwalk_within(s, s->bp_at, 8);
+		s->bp = kwalk_within(s, s->bp_at, 8) ? kwalk_read(s, s->bp_at) : 0;
+		kwalk_note(s, KWALK_HOLD, s->bp_at, 0);
+		s->in_base = 0;
+		s->bp_at = 0;
+	}
+	sp_at = at + KWALK_REGS_SP_AT;
+	sp = kwalk_read(s, sp_at);
+	/* An interrupt on the same stack: what it interrupted lies above its registers. */
+	if (s->size && (sp <= at || !kwalk_within(s, sp, 0)))
+		return KWALK_STOP_STACK;
+	kwalk_switch(s, sp_at, sp, 0);
+	return KWALK_STOPS;
+}
+
 /*
  * Frames that are not plain calls.  KWALK_DONE where the frames end; KWALK_STOPS: s is the
  * caller's.
@@ -264,7 +142,7 @@ KWALK_INLINE void kwalk_switch(struct kwalk_stack *s, __u64 addr, __u64 sp, __u6
 KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 {
 	__u32 kind = KWALK_RULE_KIND(rule);
-	__u64 at, cs, found_at, was_bp, sp;
+	__u64 at, found_at, was_bp;
 	bool by_bp, indirect;
 
 	if (!s || kind == KWALK_UNKNOWN)
@@ -311,39 +189,7 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 		return KWALK_STOPS;
 	}
 	s->odd |= indirect;
-	if (kind == KWALK_IRET_SP) /* the five words are the last of a struct pt_regs */
-		at -= KWALK_REGS_IP_AT;
-	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
-		return KWALK_STOP_STACK;
-	cs = kwalk_read(s, at + KWALK_REGS_CS_AT);
-	kwalk_note(s, cs & KWALK_USER_MODE ? KWALK_USER : KWALK_KERNEL, at + KWALK_REGS_CS_AT, 0);
-	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
-	if (cs & KWALK_USER_MODE) {
-		/*
-		 * A PVM guest returns to its own kernel with a cs of user space, by these five words:
-		 * bpf_get_stack() tells what follows.
-		 */
-		s->odd |= kind == KWALK_IRET_SP;
-		return kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip) ? KWALK_STOP_RULE : KWALK_DONE;
-	}
-	kwalk_note(s, KWALK_IS, at + KWALK_REGS_IP_AT, s->ip);
-	if (!s->bp_at && kind != KWALK_IRET_SP)
-		s->bp_at = at + KWALK_REGS_BP_AT;
-	/* Now: the bounds will be those of the stack that was interrupted. */
-	if (s->bp_at) {
-		s->odd |= !kwalk_within(s, s->bp_at, 8);
-		s->bp = kwalk_within(s, s->bp_at, 8) ? kwalk_read(s, s->bp_at) : 0;
-		kwalk_note(s, KWALK_HOLD, s->bp_at, 0);
-		s->in_base = 0;
-		s->bp_at = 0;
-	}
-	found_at = at + KWALK_REGS_SP_AT;
-	sp = kwalk_read(s, found_at);
-	/* An interrupt on the same stack: what it interrupted lies above its registers. */
-	if (s->size && (sp <= at || !kwalk_within(s, sp, 0)))
-		return KWALK_STOP_STACK;
-	kwalk_switch(s, found_at, sp, 0);
-	return KWALK_STOPS;
+	return kwalk_interrupted(s, kind, at);
 }
 
 /* One frame: its word, and s is its caller's.  KWALK_STOPS: go on. */
