@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
+#include "formats.h"
 #include "fsmb_format.h"
 #include "log.h"
 
@@ -247,4 +249,20 @@ int export_fsmb(struct stk_reader *r, const struct output_opts *opts,
 		return err;
 	*ret_result = result;
 	return damage;
+}
+
+int export__fsmb(struct stk_reader *r, const struct output_opts *output, struct strbuf *summary)
+{
+	struct export_fsmb_result result;
+	int err = export_fsmb(r, output, &result);
+
+	if (err)
+		return err;
+	if (result.skipped)
+		log_warn("%u stacks are not the kernel's: left out", result.skipped);
+	if (result.refs_cut)
+		log_warn("%" PRIu64 " stacks have more references than 32 bits hold",
+			 result.refs_cut);
+	strbuf__printf(summary, "%u stacks", result.stacks);
+	return 0;
 }

@@ -17,7 +17,7 @@ table=$here/layers
 check_tree()
 {
 	# shellcheck disable=SC2046 # no name has blanks
-	awk -v src="$1" -f "$here/layers.awk" "$table" $(find "$1" -name '*.[ch]' | sort)
+	awk -v src="$1" -f "$here/layers.awk" "$table" $(find "$1" -name '*.[ch]' -o -name '*.def' | sort)
 }
 
 # The table as ARCHITECTURE.md shows it.

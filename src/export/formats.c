@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of export formats. */
+#include "formats.h"
+
+#include "cleanup.h"
+
+const struct export_format export_formats[] = {
+#define EXPORT_FORMAT(name, summary) { #name, summary, export__##name },
+#include "formats.def"
+};
+
+const unsigned int nr_export_formats = ARRAY_SIZE(export_formats);
