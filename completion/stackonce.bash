@@ -43,7 +43,7 @@ _stackonce_value()
 	DIR)
 		COMPREPLY=($(compgen -d -- "$cur"))
 		;;
-	EVENT* | '[GLOB]')
+	EVENT* | '[GLOB'*)
 		_stackonce_events "$cur"
 		;;
 	PID* | TID*)

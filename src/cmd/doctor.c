@@ -131,7 +131,6 @@ const struct cmd cmd_doctor = {
 	.summary = "what this machine allows, refuses, why, and the remedy",
 	.run = run,
 	.options = options,
-	.usage = "[--json]",
 	.text = "Tries what recording needs of this machine, and says what is refused, why, and\n"
 		"what can be done about it.  Nothing is changed.\n",
 };

@@ -425,10 +425,7 @@ static int run(int argc, char **argv)
 	const struct stk_event *e;
 	int code, err = 0;
 
-	code = parse_options(&fs, argc, argv);
-	if (code)
-		return code;
-	code = reading__open(&fs.rd, STK_WANT_EVENTS);
+	code = parse_options(&fs, argc, argv) ?: reading__open(&fs.rd, STK_WANT_EVENTS);
 	if (code)
 		return code;
 	out__open(&fs.out, true);
@@ -447,7 +444,6 @@ const struct cmd cmd_files = {
 	.summary = "the files that user stacks run through, and whether they are here",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE]",
 	.text = "Prints the files that user frames are in: identity, counts, how stacks end.\n",
 	.notes = "Frames are counted once for each event that has them.\n",
 };

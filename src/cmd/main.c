@@ -11,11 +11,13 @@
 
 static const struct cmd cmd_version, cmd_help;
 
+/* clang-format off */
 static const struct cmd *const commands[] = {
-	&cmd_record,	&cmd_info,   &cmd_script, &cmd_report, &cmd_stacks,  &cmd_latency,
-	&cmd_lifecycle, &cmd_futex,  &cmd_offcpu, &cmd_files,  &cmd_maps,    &cmd_symbolize,
-	&cmd_export,	&cmd_import, &cmd_list,	  &cmd_doctor, &cmd_version, &cmd_help,
+	&cmd_record, &cmd_info, &cmd_script, &cmd_report, &cmd_stacks, &cmd_latency,
+	&cmd_lifecycle, &cmd_futex, &cmd_offcpu, &cmd_files, &cmd_maps, &cmd_symbolize,
+	&cmd_export, &cmd_import, &cmd_list, &cmd_doctor, &cmd_version, &cmd_help,
 };
+/* clang-format on */
 
 static const struct cmd *find_command(const char *name)
 {
@@ -65,7 +67,6 @@ static const struct cmd cmd_version = {
 	.summary = "print the version",
 	.run = run_version,
 	.options = version_options,
-	.usage = "[--json]",
 	.text = "Prints the version of this program.\n",
 };
 
@@ -74,11 +75,14 @@ struct help {
 	bool options;
 };
 
-static const struct opt help_options[] = { { "[COMMAND]", NULL, OPT_TEXT(struct help, command) },
-					   { "--options",
-					     "every option of all commands, a line each, for scripts",
-					     OPT_FLAG(struct help, options) },
-					   HELP_OPTION };
+/* clang-format off */
+static const struct opt help_options[] = {
+	{ "[COMMAND]", NULL, OPT_TEXT(struct help, command) },
+	{ "--options", "every option of all commands, a line each, for scripts",
+	  OPT_FLAG(struct help, options) },
+	HELP_OPTION
+};
+/* clang-format on */
 
 static int print_options(void)
 {
@@ -115,7 +119,6 @@ static const struct cmd cmd_help = {
 	.summary = "this text, or the help of a command",
 	.run = run_help,
 	.options = help_options,
-	.usage = "[OPTIONS] [COMMAND]",
 	.text = "Prints the list of commands, or the help of one.\n",
 };
 

@@ -474,7 +474,6 @@ const struct cmd cmd_maps = {
 	.summary = "the files that running programs execute, without recording",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS]",
 	.text = "Prints every file that running programs have mapped to execute, once each.\n",
 	.notes = "Each line: the hash that 'script --ids' shows, path, build id, device and inode\n"
 		 "as in /proc/PID/maps, how many processes have it.  Only root sees everything.\n",

@@ -290,10 +290,7 @@ static int run(int argc, char **argv)
 	_cleanup_(stacks__free) struct stacks s = { .id = ANY_ID };
 	int code;
 
-	code = parse_options(&s, argc, argv);
-	if (code)
-		return code;
-	code = reading__open(&s.rd, STK_WANT_EVENTS);
+	code = parse_options(&s, argc, argv) ?: reading__open(&s.rd, STK_WANT_EVENTS);
 	return code ?: read_stacks(&s);
 }
 
@@ -302,7 +299,6 @@ const struct cmd cmd_stacks = {
 	.summary = "the stacks themselves, by id",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE]",
 	.text = "Prints the stacks of a recording: id, how many events refer to it, frames.\n",
 	.notes = "With a selection of events, stacks without a reference are left out.\n",
 };

@@ -308,10 +308,7 @@ static int run(int argc, char **argv)
 	const struct stk_event *e;
 	int code, err;
 
-	code = parse_options(&s, argc, argv);
-	if (code)
-		return code;
-	code = reading__open(&s.rd, STK_WANT_FIELDS);
+	code = parse_options(&s, argc, argv) ?: reading__open(&s.rd, STK_WANT_FIELDS);
 	if (code)
 		return code;
 	out__open(&s.out, false);
@@ -333,7 +330,6 @@ const struct cmd cmd_symbolize = {
 	.summary = "put the names of user functions into a recording",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE]",
 	.text = "Puts the names of user functions into a recording, where they are missing.\n"
 		"Files are used only if they are the very ones that were recorded.\n",
 };

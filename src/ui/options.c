@@ -399,7 +399,10 @@ int options__print_help(const struct cmd *cmd)
 	for (o = cmd->options; o->head; o++)
 		if (o->help && head_width(o) <= HELP_AT_MOST)
 			left = MAX(left, head_width(o));
-	strbuf__printf(&b, "Usage: stackonce %s %s\n%s\n", cmd->name, cmd->usage, cmd->text);
+	strbuf__printf(&b, "Usage: stackonce %s %s", cmd->name, cmd->usage ?: "[OPTIONS]");
+	for (o = next_operand(cmd->options); o->head && !cmd->usage; o = next_operand(o + 1))
+		strbuf__printf(&b, " %s", o->head);
+	strbuf__printf(&b, "\n%s\n", cmd->text);
 	for (o = cmd->options; o->head; o++)
 		if (o->help)
 			put_row(&b, o, left);

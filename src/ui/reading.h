@@ -91,8 +91,8 @@ struct selection {
 
 struct reading {
 	const char *command;
-	const char *path,
-		*input; /* FILE and -i; from reading__options() on path is the one that counts */
+	const char *path; /* FILE, and once the options are read the one that counts */
+	const char *input; /* -i */
 	bool json, follow;
 	bool every; /* reading__next() hands out what is not selected, too */
 	const char *flamegraph; /* file of the picture; NULL: no picture is asked for */

@@ -27,8 +27,9 @@ struct cmd {
 	/* argv[0] is the command's name; returns an exit code. */
 	int (*run)(int argc, char **argv);
 	const struct opt *options; /* to HELP_OPTION */
-	/* For --help: what follows the name, a paragraph, and one after the options or NULL. */
-	const char *usage, *text, *notes;
+	/* For --help: a paragraph, and one after the options or NULL. */
+	const char *text, *notes;
+	const char *usage; /* what follows the name there; NULL: options, then operands */
 };
 
 extern const struct cmd cmd_record, cmd_info, cmd_script, cmd_report, cmd_stacks, cmd_latency,

@@ -191,7 +191,6 @@ const struct cmd cmd_info = {
 	.summary = "what a recording holds, and whether its numbers add up",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE]",
 	.text = "Prints what a recording holds, the accounting of its events, and sizes.\n",
 	.notes = "For every event: happened = recorded + filtered + lost.\n",
 };

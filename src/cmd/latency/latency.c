@@ -247,10 +247,8 @@ static int run(int argc, char **argv)
 	_cleanup_(latency__free) struct latency l = { .rd.every = true, .top = 5, .shown = 10 };
 	int code;
 
-	code = parse_options(&l, argc, argv);
-	if (code)
-		return code;
-	code = reading__open(&l.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = parse_options(&l, argc, argv) ?:
+		       reading__open(&l.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)
 		return code;
 	latency__start_values(&l);

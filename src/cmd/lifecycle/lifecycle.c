@@ -338,10 +338,8 @@ static int run(int argc, char **argv)
 	_cleanup_(lifecycle_cmd__free) struct lifecycle_cmd c = { .top = 20 };
 	int code;
 
-	code = parse_options(&c, argc, argv);
-	if (code)
-		return code;
-	code = reading__open(&c.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = parse_options(&c, argc, argv) ?:
+		       reading__open(&c.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	return code ?: tell(&c);
 }
 
@@ -350,7 +348,6 @@ const struct cmd cmd_lifecycle = {
 	.summary = "processes from fork to free: who died, who did not reap",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE]",
 	.text = "Processes from fork to free: who ended how, who did not reap whom, for how long.\n"
 		"Record with: stackonce record -a --preset lifecycle\n",
 };

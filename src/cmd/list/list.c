@@ -29,7 +29,7 @@ struct list {
 
 /* clang-format off */
 static const struct opt options[] = {
-	{ "[GLOB]", NULL, OPT_TEXT(struct list, glob) },
+	{ "[GLOB | PROBE]", NULL, OPT_TEXT(struct list, glob) },
 	{ "-v, --verbose", "with their fields", OPT_FLAG(struct list, verbose) },
 	{ "--presets", "what record --preset takes, and what answers it",
 	  OPT_FLAG(struct list, presets) },
@@ -280,7 +280,6 @@ const struct cmd cmd_list = {
 	.summary = "the tracepoints of this kernel",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [GLOB | PROBE]",
 	.text = "Lists the tracepoints of this kernel, as record -e takes them.\n",
 	.notes = "GLOB matches system:name, or the name alone; several with commas.  PROBE lists\n"
 		 "what can be probed: f:GLOB and r:GLOB functions of the kernel, u:PATH[:GLOB]\n"

@@ -113,17 +113,19 @@ static int take_clock(void *into, const struct opt *opt, const char *name)
 	return rec_clock__parse(name, &o->rec.clock);
 }
 
+enum { BY_CFI, BY_FP, BY_ANY /* --user-stacks without a value */ };
+
 static int take_user_stacks(void *into, const struct opt *opt, const char *how)
 {
 	struct record_options *o = into;
-	unsigned int i;
+	unsigned int walk = BY_ANY;
 
-	if (how && opt__word(opt, how, &i))
+	if (how && opt__word(opt, how, &walk))
 		return -EINVAL;
 	o->user_stacks_given = true;
 	o->rec.user_stacks = o->rec.user_stacks_must = true;
-	o->rec.user_fp_only = how && i;
-	o->user_cfi_given = how && !i;
+	o->rec.user_fp_only = walk == BY_FP;
+	o->user_cfi_given = walk == BY_CFI;
 	return 0;
 }
 
@@ -159,7 +161,7 @@ const struct opt record_options[] = {
 	{ "--force", "also if it is no recording", OPT_FLAG(struct record_options, rec.force) },
 	{ "-d, --duration SECONDS", "stop after so long",
 	  OPT_SECONDS(struct record_options, rec.duration_ns, UINT64_MAX) },
-	{ "-k, --clock CLOCK", "%s", OPT_FN(take_clock), WORDS("mono", "boot", "tai") },
+	{ "-k, --clock CLOCK", "%s", OPT_FN(take_clock), WORDS_OF(rec_clocks) },
 	{ "--max-depth N", "frames kept of a stack (127)",
 	  OPT_NUMBER(struct record_options, rec.max_depth, 1, WIRE_MAX_FRAMES) },
 	{ "--no-kernel-stacks", "without the kernel's",
@@ -170,7 +172,7 @@ const struct opt record_options[] = {
 		[REC_UNWIND_KERNEL] = "kernel") },
 	{ "--user-stacks[=HOW]", "also the programs', by unwind tables (cfi) or frame pointers "
 	  "(fp); cfi is the default with -p, a COMMAND or a probe in a program",
-	  OPT_FN(take_user_stacks), WORDS("cfi", "fp") },
+	  OPT_FN(take_user_stacks), WORDS([BY_CFI] = "cfi", [BY_FP] = "fp") },
 	{ "--no-user-stacks", "not these", OPT_FN(take_no_user_stacks) },
 	{ "--no-symbols", "do not put the programs' symbols into the recording",
 	  OPT_OFF(struct record_options, rec.symbols) },

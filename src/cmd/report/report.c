@@ -209,10 +209,7 @@ static int run(int argc, char **argv)
 	const struct stk_event *e;
 	int code, err;
 
-	code = parse_options(&rp, argc, argv);
-	if (code)
-		return code;
-	code = reading__open(&rp.rd, STK_WANT_EVENTS);
+	code = parse_options(&rp, argc, argv) ?: reading__open(&rp.rd, STK_WANT_EVENTS);
 	if (code)
 		return code;
 	out__open(&rp.out, true);
@@ -231,6 +228,5 @@ const struct cmd cmd_report = {
 	.summary = "the call stacks that events come from, most frequent first",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE]",
 	.text = "Prints which call stacks events come from, most frequent first.\n",
 };

@@ -95,10 +95,8 @@ static int run(int argc, char **argv)
 	_cleanup_(script__free) struct script s = { 0 };
 	int code;
 
-	code = parse_options(&s, argc, argv);
-	if (code)
-		return code;
-	code = reading__open(&s.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = parse_options(&s, argc, argv) ?:
+		       reading__open(&s.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)
 		return code;
 	script__start(&s);
@@ -110,6 +108,5 @@ const struct cmd cmd_script = {
 	.summary = "every event in time order, with fields and stack",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE]",
 	.text = "Prints every event of a recording in time order, with fields and call stack.\n",
 };

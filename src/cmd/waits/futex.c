@@ -15,7 +15,6 @@ static const struct opt options[] = {
 	{ "--by WHAT", "a line for each %s (default site)", OPT_WORD(struct futex, by),
 	  WORDS([FUTEX_BY_SITE] = "site", [FUTEX_BY_ADDRESS] = "address",
 		[FUTEX_BY_COMM] = "comm", [FUTEX_BY_PID] = "pid") },
-	WAITS_TOP_OPTION,
 	WAITS_OPTIONS("the stacks of the waits, and those of their wakers",
 		      "a picture of the stacks by time waited", "only waits that began"),
 	JSON_OPTION("one JSON object per line, open wait, and for the sums"),
@@ -164,10 +163,8 @@ static int run(int argc, char **argv)
 	_cleanup_(futex__free) struct futex fx = { 0 };
 	int code, finished;
 
-	code = waits__options(&fx.w, &cmd_futex, argc, argv);
-	if (code)
-		return code;
-	code = reading__open(&fx.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = waits__options(&fx.w, &cmd_futex, argc, argv) ?:
+		       reading__open(&fx.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)
 		return code;
 	out__open(&fx.w.out, true);
@@ -188,7 +185,6 @@ const struct cmd cmd_futex = {
 	.summary = "where waits for locks come from, and who woke them",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE]",
 	.text = "Prints where programs wait for futexes, which are what locks are made of: how\n"
 		"often, how long, and who woke them from where.\n"
 		"Record with 'stackonce record --preset futex'.\n",

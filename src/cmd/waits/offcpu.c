@@ -32,7 +32,6 @@ static const struct opt options[] = {
 	{ "--by WHAT", "a line for each %s (default stack)", OPT_WORD(struct offcpu, opts.by),
 	  WORDS([OFFCPU_BY_STACK] = "stack", [OFFCPU_BY_STATE] = "state",
 		[OFFCPU_BY_COMM] = "comm", [OFFCPU_BY_PID] = "pid", [OFFCPU_BY_TID] = "tid") },
-	WAITS_TOP_OPTION,
 	{ "--state LIST", "only some of %s", OPT_FN(take_states), WORDS_OF(states) },
 	{ "--min SECONDS", "leave out times off CPU that are shorter",
 	  OPT_SECONDS(struct offcpu, opts.min, UINT64_MAX) },
@@ -106,10 +105,8 @@ static int run(int argc, char **argv)
 	_cleanup_(offcpu__free) struct offcpu oc = { 0 };
 	int code, finished;
 
-	code = waits__options(&oc.w, &cmd_offcpu, argc, argv);
-	if (code)
-		return code;
-	code = reading__open(&oc.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = waits__options(&oc.w, &cmd_offcpu, argc, argv) ?:
+		       reading__open(&oc.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)
 		return code;
 	out__open(&oc.w.out, true);
@@ -130,7 +127,6 @@ const struct cmd cmd_offcpu = {
 	.summary = "time that tasks did not run, by stack and reason",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE]",
 	.text = "Prints where tasks leave the CPU, how long they are blocked, then wait to run.\n"
 		"Record with 'stackonce record --preset offcpu'.\n",
 };

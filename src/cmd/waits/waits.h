@@ -23,13 +23,12 @@ struct waits {
 
 /* clang-format off */
 #define WAITS_OPTIONS(stacks_text, picture_text, what) \
+	{ "--top N", "N lines, 0: all (default 20; with --json all)", \
+	  OPT_NUMBER(struct waits, top, 0, UINT32_MAX) }, \
 	{ "--stacks", stacks_text, OPT_FLAG(struct waits, stacks) }, \
 	FLAMEGRAPH_OPTIONS(picture_text), \
 	SELECT_OPTIONS(what, "read only these events"), \
 	NAMES_OPTIONS
-#define WAITS_TOP_OPTION \
-	{ "--top N", "N lines, 0: all (default 20; with --json all)", \
-	  OPT_NUMBER(struct waits, top, 0, UINT32_MAX) }
 /* clang-format on */
 
 /* As reading__options(); w is the first member of the command's struct. */
