@@ -23,7 +23,7 @@ _stackonce_events()
 	[[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
 }
 
-# What may stand for VALUE, as --help calls it: one or some of WORDS, a file and so on, or free text.
+# What may stand for VALUE, as --help calls it: one or some of WORDS, a file and so on.
 _stackonce_value()
 {
 	local value=$1 words=$2 cur=$3

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# awk -v command=NAME -f options.awk OPTIONS PAGE: the page of a command, with the heads and the order
-# of its options from `stackonce help --options`.  In PAGE an item names its options only,
-# ".It Fl -time , -event"; letters and values come from OPTIONS.  With -v check=1 fails when an option
-# has no text, or a text no option.
+# awk -v command=NAME -f options.awk OPTIONS PAGE: the page of a command, with the heads and the
+# order of its options from `stackonce help --options`.  In PAGE an item names its options only,
+# ".It Fl -time , -event"; letters and values come from OPTIONS.  With -v check=1 it fails when an
+# option has no text, or a text no option.
 BEGIN {
 	FS = "\t"
 }

@@ -65,19 +65,21 @@ struct opt {
 #define OPT_AT(type, member, of)  \
 	(offsetof(type, member) + \
 	 0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((type *)0)->member), of) ? 1 : -1]))
+/* The same of a number, of 4 or 8 bytes, and its limits. */
 #define OPT_SIZEOF(type, member) sizeof(((type *)0)->member)
+#define OPT_RANGE(type, member, least, most)                                                    \
+	.at = offsetof(type, member) + 0 * sizeof(char[OPT_SIZEOF(type, member) < 4 ? -1 : 1]), \
+	.size = OPT_SIZEOF(type, member), .min = (least), .max = (most)
 
 #define OPT_FLAG(type, member) .kind = OPT_KIND_FLAG, .at = OPT_AT(type, member, bool), .max = true
 #define OPT_OFF(type, member) .kind = OPT_KIND_FLAG, .at = OPT_AT(type, member, bool), .max = false
 #define OPT_BIT(type, member, bit) \
 	.kind = OPT_KIND_BIT, .at = OPT_AT(type, member, unsigned int), .max = (bit)
 #define OPT_TEXT(type, member) .kind = OPT_KIND_TEXT, .at = OPT_AT(type, member, const char *)
-#define OPT_NUMBER(type, member, least, most)                                                    \
-	.kind = OPT_KIND_NUMBER, .at = offsetof(type, member), .size = OPT_SIZEOF(type, member), \
-	.min = (least), .max = (most)
-#define OPT_SIZE(type, member, least, most)                                                    \
-	.kind = OPT_KIND_SIZE, .at = offsetof(type, member), .size = OPT_SIZEOF(type, member), \
-	.min = (least), .max = (most)
+#define OPT_NUMBER(type, member, least, most) \
+	.kind = OPT_KIND_NUMBER, OPT_RANGE(type, member, least, most)
+#define OPT_SIZE(type, member, least, most) \
+	.kind = OPT_KIND_SIZE, OPT_RANGE(type, member, least, most)
 #define OPT_SECONDS(type, member, most) \
 	.kind = OPT_KIND_SECONDS, .at = OPT_AT(type, member, uint64_t), .max = (most)
 #define OPT_SET(type, member, most) \
