@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # lint.sh STACKONCE HEADER PAGE...: the pages are sound mdoc(7); what they refer to is there; each
-# command has a page, which has every option that its --help has; libstackonce(3) has every function
-# of the header.
+# command has a page, of which the source beside this script has a text for every option and for
+# nothing else; libstackonce(3) has every function of the header.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -10,6 +10,7 @@ export LC_ALL
 so=$1
 header=$2
 shift 2
+here=$(dirname "$0")
 failed=0
 
 fail()
@@ -55,10 +56,8 @@ for command in $commands; do
 		fail "there is no stackonce-$command.1"
 		continue
 	fi
-	for option in $("$so" "$command" --help | sed -n 's/^  *\(-[a-zA-Z], \)*--\([a-z-]*\).*/\2/p'); do
-		grep -q -- "^\.It .*Fl -$option\|^\.It .*, -$option" "$page" ||
-			fail "$page: does not have --$option"
-	done
+	"$so" help --options | awk -v check=1 -v command="$command" -f "$here/options.awk" - \
+		"$here/stackonce-$command.1" >/dev/null || failed=1
 done
 
 page=$(page_of libstackonce.3 "$@")

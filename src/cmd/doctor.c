@@ -14,16 +14,12 @@
 #include "record/kernel/tracefs.h"
 #include "ui/out.h"
 
-static const char help[] =
-	"Usage: stackonce doctor [--json]\n"
-	"Tries what recording needs of this machine, and says what is refused, why, and what\n"
-	"can be done about it.  Nothing is changed.\n\n"
-	"      --json   one object per line\n";
+struct doctor {
+	bool json;
+};
 
-static const struct option longopts[] = {
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
+static const struct opt options[] = {
+	{ "--json", "one JSON object per line", OPT_FLAG(struct doctor, json) }, HELP_OPTION
 };
 
 static int no_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -104,24 +100,17 @@ static const char *sentence(struct verdict v)
 			  "Recording does not work here.\n";
 }
 
-int cmd_doctor(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const char *missing = features__missing_capability();
-	bool json = false;
+	struct doctor d = { 0 };
 	struct verdict v;
 	struct utsname u;
 	struct out o;
-	int c;
+	int code = options__parse(&cmd_doctor, argc, argv, &d);
 
-	while ((c = cmd__getopt(argc, argv, "h", longopts)) != -1) {
-		if (c == 'h')
-			return cmd__print(help);
-		if (c == '?')
-			return CMD_USAGE;
-		json = true;
-	}
-	if (optind < argc)
-		return cmd__usage_error(argv[0], "'%s' is not expected here", argv[optind]);
+	if (code)
+		return code;
 	if (missing && tracefs__may_record()) {
 		log_msg(STK_LOG_ERROR, 0, "recording needs %s here; run as root", missing);
 		return CMD_FAILURE;
@@ -129,10 +118,19 @@ int cmd_doctor(int argc, char **argv)
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(no_log);
 	out__open(&o, false);
-	if (!json && !uname(&u))
+	if (!d.json && !uname(&u))
 		strbuf__printf(&o.b, "Linux %s, %s\n", u.release, u.machine);
-	v = try_all(&o, json);
-	if (!json)
+	v = try_all(&o, d.json);
+	if (!d.json)
 		strbuf__puts(&o.b, sentence(v));
 	return out__close(&o, v.bpf || v.ftrace ? CMD_OK : CMD_FAILURE);
 }
+
+const struct cmd cmd_doctor = {
+	.name = "doctor",
+	.summary = "what this machine allows, refuses, why, and the remedy",
+	.run = run,
+	.options = options,
+	.text = "Tries what recording needs of this machine, and says what is refused, why, and\n"
+		"what can be done about it.  Nothing is changed.\n",
+};

@@ -12,30 +12,12 @@
 #include "log.h"
 #include "ui/reading.h"
 
-static const char help[] =
-	"Usage: stackonce export FORMAT [OPTIONS] [FILE] -o OUTPUT\n"
-	"Writes a recording in another tool's form (FILE: trace.stk unless given).\n"
-	"\n"
-	"  fsmb                 the binary stack map of the proposed ftrace stackmap\n"
-	"\n"
-	"  -o, --output OUTPUT  the file to write, - is standard output\n"
-	"      --force          even where OUTPUT is a recording\n"
-	"  -q, --quiet          no summary\n"
-	"  -h, --help           this text\n";
-
-static const struct option longopts[] = {
-	{ "output", required_argument, NULL, 'o' },
-	FORCE_OPTION,
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
 struct export
 {
 	struct reading rd;
-	const char *format, *output;
-	bool quiet, help;
+	unsigned int format;
+	const char *output;
+	bool quiet;
 };
 
 static int run_fsmb(struct export *ex)
@@ -66,60 +48,46 @@ static const struct export_format {
 	int (*run)(struct export *ex);
 } formats[] = {
 	{ "fsmb", run_fsmb },
+	{ NULL, NULL },
 };
 
-static int parse_options(struct export *ex, int argc, char **argv)
-{
-	int c;
-
-	while ((c = cmd__getopt(argc, argv, "o:qh", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			ex->help = true;
-			return CMD_OK;
-		case 'o':
-			ex->output = optarg;
-			break;
-		case 'q':
-			ex->quiet = true;
-			break;
-		case OPT_FORCE:
-			ex->rd.force = true;
-			break;
-		default:
-			return CMD_USAGE;
-		}
-	}
-	ex->format = argv[optind];
-	if (!ex->format)
-		return cmd__usage_error(argv[0], "no format given");
-	optind++;
-	return reading__file(&ex->rd, argc, argv);
-}
+/* clang-format off */
+static const struct opt options[] = {
+	{ "FORMAT", "fsmb: the binary stack map of the proposed ftrace stackmap",
+	  OPT_WORD(struct export, format), WORDS_OF(formats) },
+	READING_OPTIONS(struct export, rd, A_RECORDING),
+	{ "-o, --output OUTPUT", "the file to write, - is standard output",
+	  OPT_TEXT(struct export, output) },
+	FORCE_OPTION("even where OUTPUT is a recording"),
+	{ "-q, --quiet", "no summary", OPT_FLAG(struct export, quiet) },
+	HELP_OPTION
+};
+/* clang-format on */
 
 static void export__free(struct export *ex)
 {
 	reading__free(&ex->rd);
 }
 
-int cmd_export(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	_cleanup_(export__free) struct export ex = { .rd.command = argv[0] };
-	size_t i;
-	int code;
+	_cleanup_(export__free) struct export ex = { 0 };
+	int code = reading__options(&ex.rd, &cmd_export, argc, argv);
 
-	code = parse_options(&ex, argc, argv);
 	if (code)
 		return code;
-	if (ex.help)
-		return cmd__print(help);
-	for (i = 0; i < ARRAY_SIZE(formats) && strcmp(formats[i].name, ex.format); i++)
-		;
-	if (i == ARRAY_SIZE(formats))
-		return cmd__usage_error(argv[0], "unknown format '%s'", ex.format);
 	if (!ex.output)
 		return cmd__usage_error(argv[0], "-o OUTPUT is missing");
 	/* A reader that goes away is an error of write(2) then, with a message. */
 	signal(SIGPIPE, SIG_IGN);
-	return formats[i].run(&ex);
+	return formats[ex.format].run(&ex);
 }
+
+const struct cmd cmd_export = {
+	.name = "export",
+	.summary = "write a recording in another tool's form",
+	.run = run,
+	.options = options,
+	.usage = "FORMAT [OPTIONS] [FILE] -o OUTPUT",
+	.text = "Writes a recording in another tool's form.\n",
+};

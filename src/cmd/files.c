@@ -13,29 +13,6 @@
 #include "symbols/usyms.h"
 #include "ui/frames.h"
 
-/* clang-format off */
-static const char help[] =
-	"Usage: stackonce files [OPTIONS] [FILE]\n"
-	"Prints the files that user frames are in: identity, counts, how stacks end.\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"      --verify         the same files here?  exit status 1: some are others\n"
-	"      --sysroot DIR    verify files under DIR\n"
-	COUNT_HELP
-	"      --json           one JSON object per file\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Frames are counted once for each event that has them.\n";
-/* clang-format on */
-
-enum { OPT_VERIFY = OPT_OWN };
-
-static const struct option longopts[] = {
-	READING_OPTIONS, SELECT_OPTIONS,
-	SYSROOT_OPTION,	 { "verify", no_argument, NULL, OPT_VERIFY },
-	{ 0 },
-};
-
 #define NR_ENDS (STK_END_FALLBACK + 1)
 
 enum verdict { VERDICT_NONE, VERDICT_SAME, VERDICT_OTHER, VERDICT_GONE };
@@ -63,6 +40,18 @@ struct files {
 	bool differs;
 };
 
+/* clang-format off */
+static const struct opt options[] = {
+	READING_OPTIONS(struct files, rd, A_RECORDING),
+	{ "--verify", "the same files here?  exit status 1: some are others",
+	  OPT_FLAG(struct files, verify) },
+	SYSROOT_OPTION("verify files under DIR"),
+	SELECT_OPTIONS("count only events", "count only these events, several with commas"),
+	JSON_OPTION("one JSON object per file"),
+	HELP_OPTION
+};
+/* clang-format on */
+
 static void files__free(struct files *fs)
 {
 	free(fs->refs);
@@ -71,25 +60,14 @@ static void files__free(struct files *fs)
 	reading__free(&fs->rd);
 }
 
-static int take_option(void *ctx, int c, const char *arg)
-{
-	struct files *fs = ctx;
-
-	if (c != OPT_VERIFY)
-		return reading__option(&fs->rd, c, arg);
-	fs->verify = fs->rd.names.hash_all = true;
-	return CMD_OK;
-}
-
 static int parse_options(struct files *fs, int argc, char **argv)
 {
-	int code = reading__options(&fs->rd, argc, argv, "i:h", longopts, take_option, fs);
+	int code = reading__options(&fs->rd, &cmd_files, argc, argv);
 
-	if (code || fs->rd.help)
-		return code;
-	if (fs->rd.names.sysroot && !fs->verify)
+	fs->rd.names.hash_all = fs->verify;
+	if (!code && fs->rd.names.sysroot && !fs->verify)
 		return cmd__usage_error(argv[0], "--sysroot is for --verify");
-	return reading__file(&fs->rd, argc, argv);
+	return code;
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */
@@ -440,20 +418,14 @@ static int put_files(struct files *fs)
 	return 0;
 }
 
-int cmd_files(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	/* Names of functions are not wanted. */
-	_cleanup_(files__free) struct files fs = { .rd.command = argv[0],
-						   .rd.names.no_symbols = true };
+	_cleanup_(files__free) struct files fs = { .rd.names.no_symbols = true };
 	const struct stk_event *e;
 	int code, err = 0;
 
-	code = parse_options(&fs, argc, argv);
-	if (code)
-		return code;
-	if (fs.rd.help)
-		return cmd__print(help);
-	code = reading__open(&fs.rd, STK_WANT_EVENTS);
+	code = parse_options(&fs, argc, argv) ?: reading__open(&fs.rd, STK_WANT_EVENTS);
 	if (code)
 		return code;
 	out__open(&fs.out, true);
@@ -466,3 +438,12 @@ int cmd_files(int argc, char **argv)
 	code = reading__finish(&fs.rd);
 	return out__close(&fs.out, err || fs.differs ? CMD_FAILURE : code);
 }
+
+const struct cmd cmd_files = {
+	.name = "files",
+	.summary = "the files that user stacks run through, and whether they are here",
+	.run = run,
+	.options = options,
+	.text = "Prints the files that user frames are in: identity, counts, how stacks end.\n",
+	.notes = "Frames are counted once for each event that has them.\n",
+};

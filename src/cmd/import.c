@@ -10,36 +10,10 @@
 #include "cleanup.h"
 #include "import/fsmb.h"
 
-static const char help[] =
-	"Usage: stackonce import FORMAT INPUT [OPTIONS] -o FILE\n"
-	"Makes a recording of what another tracer wrote.\n"
-	"\n"
-	"  fsmb                 the binary stack map of the proposed ftrace stackmap\n"
-	"\n"
-	"  -o, --output FILE    the recording to write, - is standard output\n"
-	"      --kallsyms FILE  /proc/kallsyms of the kernel that wrote the map\n"
-	"      --trace FILE     the text of that kernel's trace file\n"
-	"      --force          even where FILE is a recording\n"
-	"  -q, --quiet          no summary\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"One of the inputs may be -, standard input.\n";
-
-enum { OPT_KALLSYMS = 0x100, OPT_TRACE, OPT_FORCE };
-
-static const struct option longopts[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
-	{ "trace", required_argument, NULL, OPT_TRACE },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
 struct import {
-	const char *format, *input, *output, *kallsyms, *trace;
-	bool quiet, help, force;
+	unsigned int format;
+	const char *input, *output, *kallsyms, *trace;
+	bool quiet, force;
 };
 
 static int run_fsmb(const struct import *im)
@@ -73,74 +47,54 @@ static const struct import_format {
 	int (*run)(const struct import *im);
 } formats[] = {
 	{ "fsmb", run_fsmb },
+	{ NULL, NULL },
 };
 
-static int parse_options(struct import *im, int argc, char **argv)
-{
-	int c;
-
-	while ((c = cmd__getopt(argc, argv, "o:qh", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			im->help = true;
-			return CMD_OK;
-		case 'o':
-			im->output = optarg;
-			break;
-		case 'q':
-			im->quiet = true;
-			break;
-		case OPT_KALLSYMS:
-			im->kallsyms = optarg;
-			break;
-		case OPT_TRACE:
-			im->trace = optarg;
-			break;
-		case OPT_FORCE:
-			im->force = true;
-			break;
-		default:
-			return CMD_USAGE;
-		}
-	}
-	if (argc - optind > 2)
-		return cmd__usage_error(argv[0], "'%s' is not expected here", argv[optind + 2]);
-	im->format = argv[optind];
-	im->input = im->format ? argv[optind + 1] : NULL;
-	return CMD_OK;
-}
+/* clang-format off */
+static const struct opt options[] = {
+	{ "FORMAT", "fsmb: the binary stack map of the proposed ftrace stackmap",
+	  OPT_WORD(struct import, format), WORDS_OF(formats) },
+	{ "INPUT", NULL, OPT_TEXT(struct import, input) },
+	{ "-o, --output FILE", "the recording to write, - is standard output",
+	  OPT_TEXT(struct import, output) },
+	{ "--kallsyms FILE", "/proc/kallsyms of the kernel that wrote the map",
+	  OPT_TEXT(struct import, kallsyms) },
+	{ "--trace FILE", "the text of that kernel's trace file", OPT_TEXT(struct import, trace) },
+	{ "--force", "even where FILE is a recording", OPT_FLAG(struct import, force) },
+	{ "-q, --quiet", "no summary", OPT_FLAG(struct import, quiet) },
+	HELP_OPTION
+};
+/* clang-format on */
 
 /* Standard input can be read once. */
 static unsigned int nr_stdin(const struct import *im)
 {
-	return (im->input && !strcmp(im->input, "-")) +
-	       (im->kallsyms && !strcmp(im->kallsyms, "-")) + (im->trace && !strcmp(im->trace, "-"));
+	return !strcmp(im->input, "-") + (im->kallsyms && !strcmp(im->kallsyms, "-")) +
+	       (im->trace && !strcmp(im->trace, "-"));
 }
 
-int cmd_import(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct import im = { 0 };
-	size_t i;
-	int code;
+	int code = options__parse(&cmd_import, argc, argv, &im);
 
-	code = parse_options(&im, argc, argv);
 	if (code)
 		return code;
-	if (im.help)
-		return cmd__print(help);
-	if (!im.format)
-		return cmd__usage_error(argv[0], "no format given");
-	for (i = 0; i < ARRAY_SIZE(formats) && strcmp(formats[i].name, im.format); i++)
-		;
-	if (i == ARRAY_SIZE(formats))
-		return cmd__usage_error(argv[0], "unknown format '%s'", im.format);
-	if (!im.input)
-		return cmd__usage_error(argv[0], "no input given");
 	if (!im.output)
 		return cmd__usage_error(argv[0], "-o FILE is missing");
 	if (nr_stdin(&im) > 1)
 		return cmd__usage_error(argv[0], "standard input can be one input only");
 	/* A reader that goes away is an error of write(2) then, with a message. */
 	signal(SIGPIPE, SIG_IGN);
-	return formats[i].run(&im);
+	return formats[im.format].run(&im);
 }
+
+const struct cmd cmd_import = {
+	.name = "import",
+	.summary = "make a recording from another tool's data",
+	.run = run,
+	.options = options,
+	.usage = "FORMAT INPUT [OPTIONS] -o FILE",
+	.text = "Makes a recording of what another tracer wrote.\n",
+	.notes = "One of the inputs may be -, standard input.\n",
+};

@@ -7,26 +7,12 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "strbuf.h"
 
-static const struct cmd commands[] = {
-	{ "record", cmd_record, "record events with their call stacks" },
-	{ "info", cmd_info, "what a recording holds, and whether its numbers add up" },
-	{ "script", cmd_script, "every event in time order, with fields and stack" },
-	{ "report", cmd_report, "the call stacks that events come from, most frequent first" },
-	{ "stacks", cmd_stacks, "the stacks themselves, by id" },
-	{ "latency", cmd_latency, "time between pairs of events, with the stacks of both ends" },
-	{ "lifecycle", cmd_lifecycle, "processes from fork to free: who died, who did not reap" },
-	{ "futex", cmd_futex, "where waits for locks come from, and who woke them" },
-	{ "offcpu", cmd_offcpu, "time that tasks did not run, by stack and reason" },
-	{ "files", cmd_files, "the files that user stacks run through, and whether they are here" },
-	{ "maps", cmd_maps, "the files that running programs execute, without recording" },
-	{ "symbolize", cmd_symbolize, "put the names of user functions into a recording" },
-	{ "export", cmd_export, "write a recording in another tool's form" },
-	{ "import", cmd_import, "make a recording from another tool's data" },
-	{ "list", cmd_list, "the tracepoints of this kernel" },
-	{ "doctor", cmd_doctor, "what this machine allows, refuses, why, and the remedy" },
-	{ "version", cmd_version, "print the version" },
-	{ "help", cmd_help, "this text, or the help of a command" },
+static const struct cmd *const commands[] = {
+#define COMMAND(name) &cmd_##name,
+#include "ui/commands.def"
+#undef COMMAND
 };
 
 static const struct cmd *find_command(const char *name)
@@ -34,8 +20,8 @@ static const struct cmd *find_command(const char *name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
 	return NULL;
 }
 
@@ -47,60 +33,96 @@ static void print_usage(FILE *f)
 	      "Records what the Linux kernel does, every call stack stored once.\n\n",
 	      f);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].summary);
+		fprintf(f, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\n'stackonce COMMAND --help' lists a command's options; 'man stackonce-COMMAND'\n"
 	      "explains them.  FILE is trace.stk unless given; - is standard input.\n",
 	      f);
 }
 
-int cmd_version(int argc, char **argv)
-{
-	static const struct option longopts[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	bool json = false;
-	int c;
+struct version {
+	bool json;
+};
 
-	while ((c = cmd__getopt(argc, argv, "h", longopts)) != -1) {
-		if (c == 'h')
-			return cmd__print("Usage: stackonce version [--json]\n"
-					  "Prints the version of this program.\n");
-		if (c == '?')
-			return CMD_USAGE;
-		json = true;
-	}
-	if (optind < argc)
-		return cmd__usage_error(argv[0], "'%s' is not expected here", argv[optind]);
-	return cmd__print(json ? "{\"version\":\"" STACKONCE_VERSION "\"}\n" :
-				 "stackonce " STACKONCE_VERSION "\n");
+static const struct opt version_options[] = {
+	{ "--json", "one JSON object", OPT_FLAG(struct version, json) }, HELP_OPTION
+};
+
+static int run_version(int argc, char **argv)
+{
+	struct version v = { 0 };
+	int code = options__parse(&cmd_version, argc, argv, &v);
+
+	if (code)
+		return code;
+	return cmd__print(v.json ? "{\"version\":\"" STACKONCE_VERSION "\"}\n" :
+				   "stackonce " STACKONCE_VERSION "\n");
 }
 
-int cmd_help(int argc, char **argv)
+const struct cmd cmd_version = {
+	.name = "version",
+	.summary = "print the version",
+	.run = run_version,
+	.options = version_options,
+	.text = "Prints the version of this program.\n",
+};
+
+struct help {
+	const char *command;
+	bool options;
+};
+
+/* clang-format off */
+static const struct opt help_options[] = {
+	{ "[COMMAND]", NULL, OPT_TEXT(struct help, command) },
+	{ "--options", "every option of all commands, a line each, for scripts",
+	  OPT_FLAG(struct help, options) },
+	HELP_OPTION
+};
+/* clang-format on */
+
+static int print_options(void)
 {
-	char help[] = "--help";
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		options__list(commands[i], &b);
+	return strbuf__failed(&b) ? CMD_FAILURE : cmd__print(b.s);
+}
+
+static int run_help(int argc, char **argv)
+{
+	struct help h = { 0 };
+	int code = options__parse(&cmd_help, argc, argv, &h);
 	const struct cmd *cmd;
 
-	if (argc > 2)
-		return cmd__usage_error("help", "one command at most");
-	if (argc == 2 && strcmp(argv[1], "help") && strcmp(argv[1], "--help")) {
-		char *args[] = { argv[1], help, NULL };
-
-		cmd = find_command(argv[1]);
+	if (code)
+		return code;
+	if (h.options)
+		return print_options();
+	if (h.command) {
+		cmd = find_command(h.command);
 		if (!cmd)
-			return cmd__usage_error("help", "there is no command '%s'", argv[1]);
-		optind = 0;
-		return cmd->run(2, args);
+			return cmd__usage_error("help", "there is no command '%s'", h.command);
+		return options__print_help(cmd);
 	}
 	print_usage(stdout);
 	return fflush(stdout) ? CMD_FAILURE : CMD_OK;
 }
 
+const struct cmd cmd_help = {
+	.name = "help",
+	.summary = "this text, or the help of a command",
+	.run = run_help,
+	.options = help_options,
+	.text = "Prints the list of commands, or the help of one.\n",
+};
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 	const struct cmd *cmd;
+	int code;
 
 	cmd__set_log_level(STK_LOG_WARN);
 	if (!name) {
@@ -117,5 +139,6 @@ int main(int argc, char **argv)
 		fputs("Try 'stackonce help'.\n", stderr);
 		return CMD_USAGE;
 	}
-	return cmd->run(argc - 1, argv + 1);
+	code = cmd->run(argc - 1, argv + 1);
+	return code == CMD_HELP ? CMD_OK : code;
 }

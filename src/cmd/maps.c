@@ -22,24 +22,6 @@
 #include "ui/frames.h"
 #include "ui/out.h"
 
-static const char help[] =
-	"Usage: stackonce maps [OPTIONS]\n"
-	"Prints every file that running programs have mapped to execute, once each.\n"
-	"\n"
-	"  -p, --pid LIST       of these processes only\n"
-	"      --json           one JSON object per file\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Each line: the hash that 'script --ids' shows, path, build id, device and inode\n"
-	"as in /proc/PID/maps, how many processes have it.  Only root sees everything.\n";
-
-static const struct option longopts[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
 #define MAX_VDSO (64u << 10) /* bytes; it has two pages or so */
 
 /*
@@ -64,7 +46,7 @@ struct mapped_file {
 
 struct maps {
 	struct out out;
-	bool help, json;
+	bool json;
 	struct num_set pids; /* empty: all */
 	void *tree; /* of files, by key */
 	struct mapped_file **files;
@@ -73,6 +55,15 @@ struct maps {
 	size_t line_size;
 	unsigned int refused; /* processes */
 };
+
+/* clang-format off */
+static const struct opt options[] = {
+	{ "-p, --pid PIDS", "of these processes only", OPT_SET(struct maps, pids, INT32_MAX),
+	  .wants = "a list of process ids" },
+	{ "--json", "one JSON object per file", OPT_FLAG(struct maps, json) },
+	HELP_OPTION
+};
+/* clang-format on */
 
 static void mapped_file__free(struct mapped_file *mf)
 {
@@ -99,32 +90,6 @@ static void maps__free(struct maps *m)
 	free(m->files);
 	free(m->line);
 	num_set__free(&m->pids);
-}
-
-static int parse_options(struct maps *m, int argc, char **argv)
-{
-	int c;
-
-	while ((c = cmd__getopt(argc, argv, "p:h", longopts)) != -1) {
-		switch (c) {
-		case 'h':
-			m->help = true;
-			return CMD_OK;
-		case 'j':
-			m->json = true;
-			break;
-		case 'p':
-			if (num_set__parse(optarg, INT32_MAX, &m->pids))
-				return cmd__usage_error(argv[0],
-							"'%s' is not a list of process ids", optarg);
-			break;
-		default:
-			return CMD_USAGE;
-		}
-	}
-	if (optind < argc)
-		return cmd__usage_error(argv[0], "'%s' is not expected here", argv[optind]);
-	return CMD_OK;
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -485,16 +450,14 @@ static void put_all(struct maps *m)
 	}
 }
 
-int cmd_maps(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	_cleanup_(maps__free) struct maps m = { 0 };
 	int code, err;
 
-	code = parse_options(&m, argc, argv);
+	code = options__parse(&cmd_maps, argc, argv, &m);
 	if (code)
 		return code;
-	if (m.help)
-		return cmd__print(help);
 	err = m.pids.nr ? read_asked(&m) : read_all(&m);
 	if (err == -ENOMEM)
 		return CMD_FAILURE;
@@ -505,3 +468,13 @@ int cmd_maps(int argc, char **argv)
 	put_all(&m);
 	return out__close(&m.out, err ? CMD_FAILURE : CMD_OK);
 }
+
+const struct cmd cmd_maps = {
+	.name = "maps",
+	.summary = "the files that running programs execute, without recording",
+	.run = run,
+	.options = options,
+	.text = "Prints every file that running programs have mapped to execute, once each.\n",
+	.notes = "Each line: the hash that 'script --ids' shows, path, build id, device and inode\n"
+		 "as in /proc/PID/maps, how many processes have it.  Only root sees everything.\n",
+};

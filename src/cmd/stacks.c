@@ -11,55 +11,40 @@
 #include "log.h"
 #include "ui/frames.h"
 
-/* clang-format off */
-static const char help[] =
-	"Usage: stackonce stacks [OPTIONS] [FILE]\n"
-	"Prints the stacks of a recording: id, how many events refer to it, frames.\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"      --top N          the N stacks with most references, most first\n"
-	"      --id N           this stack\n"
-	COUNT_HELP
-	"      --kernel         kernel stacks only\n"
-	"      --user           user stacks only\n"
-	"      --inline         user functions that were inlined, and source lines\n"
-	NAMES_HELP
-	"      --follow         stacks of a recording in progress, as they come\n"
-	"      --json           one JSON object per stack\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"With a selection of events, stacks without a reference are left out.\n";
-/* clang-format on */
-
-enum { OPT_TOP = OPT_OWN, OPT_ID, OPT_KERNEL, OPT_USER };
-
-static const struct option longopts[] = {
-	READING_OPTIONS,
-	FOLLOW_OPTION,
-	SELECT_OPTIONS,
-	NAMES_OPTIONS,
-	INLINE_OPTION,
-	{ "top", required_argument, NULL, OPT_TOP },
-	{ "id", required_argument, NULL, OPT_ID },
-	{ "kernel", no_argument, NULL, OPT_KERNEL },
-	{ "user", no_argument, NULL, OPT_USER },
-	{ 0 },
-};
-
 struct refs {
 	uint64_t kernel, user;
 };
 
+#define ANY_ID UINT64_MAX
+
 struct stacks {
 	struct reading rd;
 	struct out out;
-	bool has_id, kernel, user;
-	uint64_t top, id;
+	bool kernel, user;
+	uint64_t top, id; /* --id, or ANY_ID */
 	struct refs *refs; /* by stack number, from the events */
 	uint32_t nr_refs;
 	uint32_t printed; /* numbers up to here have been looked at */
 	bool any; /* something was printed */
 };
+
+/* clang-format off */
+static const struct opt options[] = {
+	READING_OPTIONS(struct stacks, rd, A_RECORDING),
+	{ "--top N", "the N stacks with most references, most first",
+	  OPT_NUMBER(struct stacks, top, 1, UINT32_MAX) },
+	{ "--id N", "this stack", OPT_NUMBER(struct stacks, id, 0, UINT32_MAX),
+	  .wants = "a stack id" },
+	SELECT_OPTIONS("count only events", "count only these events, several with commas"),
+	{ "--kernel", "kernel stacks only", OPT_FLAG(struct stacks, kernel) },
+	{ "--user", "user stacks only", OPT_FLAG(struct stacks, user) },
+	INLINE_OPTION,
+	NAMES_OPTIONS,
+	FOLLOW_OPTION("stacks of a recording in progress, as they come"),
+	JSON_OPTION("one JSON object per stack"),
+	HELP_OPTION
+};
+/* clang-format on */
 
 struct row {
 	struct stk_stack st;
@@ -73,38 +58,13 @@ static void stacks__free(struct stacks *s)
 	reading__free(&s->rd);
 }
 
-static int take_option(void *ctx, int c, const char *arg)
-{
-	struct stacks *s = ctx;
-
-	switch (c) {
-	case OPT_TOP:
-		return cmd__number(s->rd.command, "--top", arg, 1, UINT32_MAX, &s->top);
-	case OPT_ID:
-		if (parse__u64(arg, 0, UINT32_MAX, &s->id))
-			return cmd__usage_error(s->rd.command, "--id wants a stack id: '%s'", arg);
-		s->has_id = true;
-		return CMD_OK;
-	case OPT_KERNEL:
-		s->kernel = true;
-		return CMD_OK;
-	case OPT_USER:
-		s->user = true;
-		return CMD_OK;
-	default:
-		return reading__option(&s->rd, c, arg);
-	}
-}
-
 static int parse_options(struct stacks *s, int argc, char **argv)
 {
-	int code = reading__options(&s->rd, argc, argv, "i:h", longopts, take_option, s);
+	int code = reading__options(&s->rd, &cmd_stacks, argc, argv);
 
-	if (code || s->rd.help)
-		return code;
-	if (s->rd.follow && s->top)
+	if (!code && s->rd.follow && s->top)
 		return cmd__usage_error(argv[0], "--top needs the whole recording, not --follow");
-	return reading__file(&s->rd, argc, argv);
+	return code;
 }
 
 /* The place to count, NULL when out of memory. */
@@ -240,7 +200,7 @@ static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 		   number < s->nr_refs		 ? s->refs[number].kernel + s->refs[number].user :
 						   0;
 	row.user = is_user(s, number);
-	if (s->has_id && row.st.id != s->id)
+	if (s->id != ANY_ID && row.st.id != s->id)
 		return false;
 	if (row.user ? s->kernel && !s->user : s->user && !s->kernel)
 		return false;
@@ -304,7 +264,7 @@ static void fold_aliases(struct stacks *s)
 	}
 }
 
-static int run(struct stacks *s)
+static int read_stacks(struct stacks *s)
 {
 	const struct stk_event *e;
 	int err = 0;
@@ -320,21 +280,25 @@ static int run(struct stacks *s)
 		err = err ?: put_top(s);
 	else
 		put_new(s);
-	if (s->has_id && !s->any && !err)
+	if (s->id != ANY_ID && !s->any && !err)
 		err = log_err(0, "there is no stack %" PRIu64, s->id) ?: -ENOENT;
 	return out__close(&s->out, err ? CMD_FAILURE : reading__finish(&s->rd));
 }
 
-int cmd_stacks(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	_cleanup_(stacks__free) struct stacks s = { .rd.command = argv[0] };
+	_cleanup_(stacks__free) struct stacks s = { .id = ANY_ID };
 	int code;
 
-	code = parse_options(&s, argc, argv);
-	if (code)
-		return code;
-	if (s.rd.help)
-		return cmd__print(help);
-	code = reading__open(&s.rd, STK_WANT_EVENTS);
-	return code ?: run(&s);
+	code = parse_options(&s, argc, argv) ?: reading__open(&s.rd, STK_WANT_EVENTS);
+	return code ?: read_stacks(&s);
 }
+
+const struct cmd cmd_stacks = {
+	.name = "stacks",
+	.summary = "the stacks themselves, by id",
+	.run = run,
+	.options = options,
+	.text = "Prints the stacks of a recording: id, how many events refer to it, frames.\n",
+	.notes = "With a selection of events, stacks without a reference are left out.\n",
+};

@@ -14,30 +14,6 @@
 #include "trace/write/rewrite.h"
 #include "ui/frames.h"
 
-static const char help[] =
-	"Usage: stackonce symbolize [OPTIONS] [FILE]\n"
-	"Puts the names of user functions into a recording, where they are missing.\n"
-	"Files are used only if they are the very ones that were recorded.\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk)\n"
-	"  -o, --output FILE    write this one, and leave the other as it is\n"
-	"      --force          also where FILE is a recording\n"
-	"      --sysroot DIR    look for files under DIR\n"
-	"      --debug-dir DIR  look for debug files there, not in /usr/lib/debug\n"
-	"      --debuginfod     ask the servers in $DEBUGINFOD_URLS, too\n"
-	"  -q, --quiet          no line per file\n"
-	"      --json           one JSON object per file\n"
-	"  -h, --help           this text\n";
-
-static const struct option longopts[] = {
-	READING_OPTIONS,
-	DEBUG_OPTIONS,
-	{ "output", required_argument, NULL, 'o' },
-	FORCE_OPTION,
-	{ "quiet", no_argument, NULL, 'q' },
-	{ 0 },
-};
-
 /* A place that frames point to, and what it is called. */
 struct place {
 	uint32_t file;
@@ -60,6 +36,19 @@ struct symbolize {
 	bool missing; /* files that would have names */
 };
 
+/* clang-format off */
+static const struct opt options[] = {
+	READING_OPTIONS(struct symbolize, rd, "the recording (default trace.stk)"),
+	{ "-o, --output FILE", "write this one, and leave the other as it is",
+	  OPT_TEXT(struct symbolize, output) },
+	FORCE_OPTION("also where FILE is a recording"),
+	DEBUG_OPTIONS,
+	{ "-q, --quiet", "no line per file", OPT_FLAG(struct symbolize, quiet) },
+	JSON_OPTION("one JSON object per file"),
+	HELP_OPTION
+};
+/* clang-format on */
+
 static void symbolize__free(struct symbolize *s)
 {
 	free(s->places);
@@ -67,34 +56,13 @@ static void symbolize__free(struct symbolize *s)
 	reading__free(&s->rd);
 }
 
-static int take_option(void *ctx, int c, const char *arg)
-{
-	struct symbolize *s = ctx;
-
-	switch (c) {
-	case 'o':
-		s->output = arg;
-		return CMD_OK;
-	case 'q':
-		s->quiet = true;
-		return CMD_OK;
-	default:
-		return reading__option(&s->rd, c, arg);
-	}
-}
-
 static int parse_options(struct symbolize *s, int argc, char **argv)
 {
-	int code = reading__options(&s->rd, argc, argv, "i:o:qh", longopts, take_option, s);
+	int code = reading__options(&s->rd, &cmd_symbolize, argc, argv);
 
-	if (code || s->rd.help)
-		return code;
-	code = reading__file(&s->rd, argc, argv);
-	if (code)
-		return code;
-	if (!strcmp(s->rd.path, "-") || (s->output && !strcmp(s->output, "-")))
+	if (!code && (!strcmp(s->rd.path, "-") || (s->output && !strcmp(s->output, "-"))))
 		return cmd__usage_error(argv[0], "it is files that are rewritten, not '-'");
-	return CMD_OK;
+	return code;
 }
 
 /* ---- what the recording asks for ------------------------------------------------------------ */
@@ -333,20 +301,14 @@ static int rewrite(struct symbolize *s)
 	return output__commit(output);
 }
 
-int cmd_symbolize(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	/* What the recording holds is asked for first, without looking elsewhere. */
-	_cleanup_(symbolize__free) struct symbolize s = { .rd.command = argv[0],
-							  .rd.names.no_symbols = true };
+	_cleanup_(symbolize__free) struct symbolize s = { .rd.names.no_symbols = true };
 	const struct stk_event *e;
 	int code, err;
 
-	code = parse_options(&s, argc, argv);
-	if (code)
-		return code;
-	if (s.rd.help)
-		return cmd__print(help);
-	code = reading__open(&s.rd, STK_WANT_FIELDS);
+	code = parse_options(&s, argc, argv) ?: reading__open(&s.rd, STK_WANT_FIELDS);
 	if (code)
 		return code;
 	out__open(&s.out, false);
@@ -362,3 +324,12 @@ int cmd_symbolize(int argc, char **argv)
 	code = reading__finish(&s.rd);
 	return out__close(&s.out, err || s.missing ? CMD_FAILURE : code);
 }
+
+const struct cmd cmd_symbolize = {
+	.name = "symbolize",
+	.summary = "put the names of user functions into a recording",
+	.run = run,
+	.options = options,
+	.text = "Puts the names of user functions into a recording, where they are missing.\n"
+		"Files are used only if they are the very ones that were recorded.\n",
+};

@@ -5,35 +5,33 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "clock.h"
 
-static const struct {
-	clockid_t id;
-	const char *name, *alias, *posix;
-} clocks[] = {
-	[REC_CLOCK_MONO] = { CLOCK_MONOTONIC, "mono", "monotonic", "CLOCK_MONOTONIC" },
-	[REC_CLOCK_BOOT] = { CLOCK_BOOTTIME, "boot", "boottime", "CLOCK_BOOTTIME" },
-	[REC_CLOCK_TAI] = { CLOCK_TAI, "tai", "tai", "CLOCK_TAI" },
+const struct rec_clock_row rec_clocks[] = {
+	[REC_CLOCK_MONO] = { "mono", "monotonic", "CLOCK_MONOTONIC", CLOCK_MONOTONIC },
+	[REC_CLOCK_BOOT] = { "boot", "boottime", "CLOCK_BOOTTIME", CLOCK_BOOTTIME },
+	[REC_CLOCK_TAI] = { "tai", "tai", "CLOCK_TAI", CLOCK_TAI },
+	{ .name = NULL },
 };
 
 uint64_t rec_clock__ns(enum rec_clock clock)
 {
-	return clock_ns(clocks[clock].id);
+	return clock_ns(rec_clocks[clock].id);
 }
 
 const char *rec_clock__name(enum rec_clock clock)
 {
-	return clocks[clock].name;
+	return rec_clocks[clock].name;
 }
 
 int rec_clock__parse(const char *name, enum rec_clock *ret_clock)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
-		if (strcmp(name, clocks[i].name) && strcmp(name, clocks[i].alias) &&
-		    strcmp(name, clocks[i].posix))
+	const struct rec_clock_row *c;
+
+	for (c = rec_clocks; c->name; c++) {
+		if (strcmp(name, c->name) && strcmp(name, c->alias) && strcmp(name, c->posix))
 			continue;
-		*ret_clock = (enum rec_clock)i;
+		*ret_clock = (enum rec_clock)(c - rec_clocks);
 		return 0;
 	}
 	return -EINVAL;

@@ -4,8 +4,15 @@
 #define RECORD_REC_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
+
+struct rec_clock_row {
+	const char *name, *alias, *posix;
+	clockid_t id;
+};
+extern const struct rec_clock_row rec_clocks[]; /* by enum rec_clock, to one without a name */
 
 uint64_t rec_clock__ns(enum rec_clock clock);
 /* As ftrace and the metadata of a recording call it. */

@@ -10,15 +10,10 @@
 #include "log.h"
 #include "strbuf.h"
 
-static void free_strbuf(struct strbuf *b)
-{
-	strbuf__free(b);
-}
-
 /* One write per line, so that lines of several processes do not mix. */
 static void message(const char *prefix, const char *msg)
 {
-	_cleanup_(free_strbuf) struct strbuf b = { 0 };
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
 
 	strbuf__puts(&b, "stackonce: ");
 	strbuf__puts(&b, prefix);

@@ -1,95 +1,435 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* getopt_long() without its abbreviations: a script must not break when an option is added. */
-#include "ui.h"
+#include "options.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The word of the command line that the option just returned was read from. */
-static const char *option_word(int argc, char **argv)
+#include "cleanup.h"
+#include "strbuf.h"
+#include "ui.h"
+
+#define HELP_AT 23 /* the column where the help of an option begins, in a table with long heads */
+#define HELP_AT_MOST 26 /* up to here; what is longer still stands out */
+#define HELP_WIDTH 80
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* The parts of a row's head. */
+struct head {
+	char letter; /* '\0': none */
+	const char *name; /* long; of an operand what stands for it */
+	int len;
+	const char *value; /* "FILE"; NULL: it takes none */
+	bool may_lack; /* the value, or the operand */
+	bool is_operand;
+};
+
+static struct head head_of(const struct opt *o)
 {
-	int i = optind - 1;
+	const char *name = strstr(o->head, "--");
+	struct head h = { .is_operand = o->head[0] != '-' };
 
-	if (optarg && i > 0 && optarg == argv[i])
-		i--;
-	return i > 0 && i < argc ? argv[i] : "";
-}
-
-static bool is_exact(const char *word, const char *name)
-{
-	size_t len = strlen(name);
-
-	return !strncmp(word, "--", 2) && !strncmp(word + 2, name, len) &&
-	       (word[2 + len] == '\0' || word[2 + len] == '=');
-}
-
-static int wrong_option(char **argv, int c, const char *word)
-{
-	if (optopt && !strchr("-", optopt) && strncmp(word, "--", 2)) {
-		if (c == ':')
-			cmd__usage_error(argv[0], "option '-%c' needs a value", optopt);
-		else
-			cmd__usage_error(argv[0], "unknown option '-%c'", optopt);
-	} else if (c == ':') {
-		cmd__usage_error(argv[0], "option '%s' needs a value", word);
-	} else if (optopt) {
-		cmd__usage_error(argv[0], "option '%s' takes no value", word);
-	} else {
-		cmd__usage_error(argv[0], "unknown option '%s'", word);
+	if (h.is_operand) {
+		h.may_lack = o->head[0] == '[';
+		h.name = o->head + h.may_lack;
+		h.len = strcspn(h.name, " ]");
+		return h;
 	}
-	return '?';
+	h.letter = o->head[1] == '-' ? '\0' : o->head[1];
+	h.name = name + 2;
+	h.len = strcspn(h.name, " [");
+	h.may_lack = h.name[h.len] == '[';
+	if (h.name[h.len])
+		h.value = h.name + h.len + 1 + h.may_lack;
+	return h;
 }
 
-int cmd__getopt(int argc, char **argv, const char *shortopts, const struct option *longopts)
+static const char *word_of(const struct opt *o, unsigned int i)
 {
-	char opts[128];
-	int index = -1, c;
-	const char *word;
-	bool plus = shortopts[0] == '+';
+	return o->words ? *(const char *const *)((const char *)o->words + i * o->stride) : NULL;
+}
 
-	/* The ':' in front tells a missing value from an unknown option. */
-	snprintf(opts, sizeof(opts), "%s:%s", plus ? "+" : "", shortopts + plus);
-	opterr = 0;
-	optarg = NULL;
-	c = getopt_long(argc, argv, opts, longopts, &index);
-	if (c < 0)
-		return -1;
-	word = option_word(argc, argv);
-	if (c == '?' || c == ':')
-		return wrong_option(argv, c, word);
-	if (index >= 0 && !is_exact(word, longopts[index].name)) {
-		cmd__usage_error(argv[0], "unknown option '%s', did you mean '--%s'?", word,
-				 longopts[index].name);
-		return '?';
+int opt__word(const struct opt *o, const char *word, unsigned int *ret_index)
+{
+	unsigned int i;
+
+	for (i = 0; word_of(o, i); i++) {
+		if (strcmp(word_of(o, i), word))
+			continue;
+		*ret_index = i;
+		return 0;
 	}
-	return c;
+	return -EINVAL;
 }
 
-int cmd__number(const char *command, const char *option, const char *arg, uint64_t min,
-		uint64_t max, uint64_t *ret_value)
+int opt__words(const struct opt *o, const char *list, unsigned int *ret_bits)
 {
-	if (parse__u64(arg, min, max, ret_value))
-		return cmd__usage_error(command, "%s wants a number: '%s'", option, arg);
+	_cleanup_free_ char *copy = strdup(list);
+	char *rest = copy, *word;
+	unsigned int bits = 0, i;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((word = strsep(&rest, ","))) {
+		if (opt__word(o, word, &i))
+			return -EINVAL;
+		bits |= 1u << i;
+	}
+	*ret_bits = bits;
+	return 0;
+}
+
+/* "a, b or c" */
+static void put_words(struct strbuf *b, const struct opt *o)
+{
+	unsigned int i;
+
+	for (i = 0; word_of(o, i); i++)
+		strbuf__printf(b, "%s%s",
+			       !i		 ? "" :
+			       word_of(o, i + 1) ? ", " :
+						   " or ",
+			       word_of(o, i));
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* 8M rather than 8388608. */
+static void put_limit(struct strbuf *b, const struct opt *o, uint64_t v)
+{
+	unsigned int unit = 0;
+
+	while (o->kind == OPT_KIND_SIZE && unit < 4 && v && !(v & 1023)) {
+		v >>= 10;
+		unit++;
+	}
+	strbuf__printf(b, "%" PRIu64 "%.1s", v, &"\0KMGT"[unit]);
+}
+
+static int refuse(const struct cmd *cmd, const struct opt *o, const char *arg, int err)
+{
+	static const char *const kinds[] = {
+		[OPT_KIND_NUMBER] = "a number",	 [OPT_KIND_SIZE] = "a size",
+		[OPT_KIND_SECONDS] = "seconds",	 [OPT_KIND_SET] = "a list of numbers",
+		[OPT_KIND_FN] = "another value", [OPT_KIND_WORDS] = "some of ",
+	};
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	struct head h = head_of(o);
+
+	strbuf__puts(&b, o->wants ?: o->kind != OPT_KIND_WORDS && o->words ? "" : kinds[o->kind]);
+	if (!o->wants)
+		put_words(&b, o);
+	if (err == -ERANGE && (o->kind == OPT_KIND_NUMBER || o->kind == OPT_KIND_SIZE)) {
+		strbuf__puts(&b, " from ");
+		put_limit(&b, o, o->min);
+		strbuf__puts(&b, " to ");
+		put_limit(&b, o, o->max);
+	}
+	if (err == -ENOMEM || strbuf__failed(&b))
+		return cmd__usage_error(cmd->name, "out of memory");
+	return cmd__usage_error(cmd->name, "%s%.*s wants %s: '%s'", h.is_operand ? "" : "--", h.len,
+				h.name, b.s, arg ?: "");
+}
+
+static int take_number(const struct opt *o, const char *arg, void *ret_member)
+{
+	uint64_t v;
+	int err;
+
+	if (o->kind == OPT_KIND_SIZE)
+		err = parse__size(arg, o->min, o->max, &v);
+	else
+		err = parse__u64(arg, o->min, o->max, &v);
+	if (!err && o->size == sizeof(uint32_t))
+		*(uint32_t *)ret_member = v;
+	else if (!err)
+		*(uint64_t *)ret_member = v;
+	return err;
+}
+
+static int take_seconds(const struct opt *o, const char *arg, uint64_t *ret_ns)
+{
+	uint64_t ns;
+	int err = parse__seconds(arg, &ns);
+
+	if (err || ns > o->max)
+		return err ?: -ERANGE;
+	*ret_ns = ns;
+	return 0;
+}
+
+static int take(const struct cmd *cmd, void *into, const struct opt *o, const char *arg)
+{
+	void *member = (char *)into + o->at;
+	int err = 0;
+
+	switch (o->kind) {
+	case OPT_KIND_FLAG:
+		*(bool *)member = o->max;
+		break;
+	case OPT_KIND_BIT:
+		*(unsigned int *)member |= o->max;
+		break;
+	case OPT_KIND_TEXT:
+		*(const char **)member = arg;
+		break;
+	case OPT_KIND_NUMBER:
+	case OPT_KIND_SIZE:
+		err = take_number(o, arg, member);
+		break;
+	case OPT_KIND_SECONDS:
+		err = take_seconds(o, arg, member);
+		break;
+	case OPT_KIND_SET:
+		err = num_set__parse(arg, o->max, member);
+		break;
+	case OPT_KIND_WORD:
+		err = opt__word(o, arg, member);
+		break;
+	case OPT_KIND_WORDS:
+		err = opt__words(o, arg, member);
+		break;
+	case OPT_KIND_FN:
+		err = o->take(into, o, arg);
+		break;
+	case OPT_KIND_REST:
+		break;
+	case OPT_KIND_HELP:
+		return options__print_help(cmd) ?: CMD_HELP;
+	}
+	return err < 0 ? refuse(cmd, o, arg, err) : err;
+}
+
+/* ---- the command line ----------------------------------------------------------------------- */
+
+struct parse {
+	const struct cmd *cmd;
+	void *into;
+	char **argv; /* ends with NULL */
+	int at; /* the word that is looked at */
+	const struct opt *operand; /* the row of the next one, its head NULL: there is none */
+};
+
+static const struct opt *next_operand(const struct opt *o)
+{
+	while (o->head && !head_of(o).is_operand)
+		o++;
+	return o;
+}
+
+static int unknown_option(const struct parse *p, const char *word, size_t len)
+{
+	const struct opt *o;
+
+	for (o = p->cmd->options; o->head && len; o++) {
+		struct head h = head_of(o);
+
+		if (!h.is_operand && !strncmp(h.name, word + 2, len))
+			return cmd__usage_error(p->cmd->name,
+						"unknown option '%s', did you mean '--%.*s'?", word,
+						h.len, h.name);
+	}
+	return cmd__usage_error(p->cmd->name, "unknown option '%s'", word);
+}
+
+static int parse_long(struct parse *p, const char *word)
+{
+	size_t len = strcspn(word + 2, "=");
+	const char *value = word[2 + len] ? word + 2 + len + 1 : NULL;
+	const struct opt *o;
+	struct head h;
+
+	for (o = p->cmd->options; o->head; o++) {
+		h = head_of(o);
+		if (!h.is_operand && (size_t)h.len == len && !strncmp(h.name, word + 2, len))
+			break;
+	}
+	if (!o->head)
+		return unknown_option(p, word, len);
+	if (value && !h.value)
+		return cmd__usage_error(p->cmd->name, "option '%s' takes no value", word);
+	if (!value && h.value && !h.may_lack) {
+		value = p->argv[++p->at];
+		if (!value)
+			return cmd__usage_error(p->cmd->name, "option '%s' needs a value", word);
+	}
+	return take(p->cmd, p->into, o, value);
+}
+
+/* Letters in one word; the first that takes a value takes the rest of it, or the next word. */
+static int parse_letters(struct parse *p, const char *letter)
+{
+	const struct opt *o;
+	const char *value;
+	struct head h;
+	int code = CMD_OK;
+
+	for (; *letter && !code; letter++) {
+		for (o = p->cmd->options; o->head; o++) {
+			h = head_of(o);
+			if (h.letter == *letter)
+				break;
+		}
+		if (!o->head)
+			return cmd__usage_error(p->cmd->name, "unknown option '-%c'", *letter);
+		if (!h.value) {
+			code = take(p->cmd, p->into, o, NULL);
+			continue;
+		}
+		value = letter[1] ? letter + 1 : p->argv[++p->at];
+		if (!value)
+			return cmd__usage_error(p->cmd->name, "option '-%c' needs a value", *letter);
+		return take(p->cmd, p->into, o, value);
+	}
+	return code;
+}
+
+static int surplus(const struct parse *p)
+{
+	const struct opt *o, *last = NULL;
+	struct head h;
+
+	for (o = next_operand(p->cmd->options); o->head; o = next_operand(o + 1))
+		last = o;
+	if (!last)
+		return cmd__usage_error(p->cmd->name, "'%s' is not expected here", p->argv[p->at]);
+	h = head_of(last);
+	return cmd__usage_error(p->cmd->name, "one %.*s at most, '%s' is too many", h.len, h.name,
+				p->argv[p->at]);
+}
+
+static int parse_operand(struct parse *p)
+{
+	const struct opt *o = p->operand;
+
+	if (!o->head)
+		return surplus(p);
+	if (o->kind != OPT_KIND_REST) {
+		p->operand = next_operand(o + 1);
+		return take(p->cmd, p->into, o, p->argv[p->at]);
+	}
+	*(char *const **)((char *)p->into + o->at) = p->argv + p->at;
+	while (p->argv[p->at + 1])
+		p->at++;
 	return CMD_OK;
 }
 
-int cmd__one_of(const char *command, const char *option, const char *arg, const char *const *words,
-		unsigned int nr, unsigned int *ret_index)
+int options__parse(const struct cmd *cmd, int argc, char **argv, void *into)
 {
-	char all[128] = "";
-	size_t len = 0;
+	struct parse p = { cmd, into, argv, 1, next_operand(cmd->options) };
+	bool only_operands = false;
+	const char *word;
+	int code = CMD_OK;
+
+	for (; p.at < argc && !code; p.at++) {
+		word = argv[p.at];
+		if (only_operands || word[0] != '-' || !word[1])
+			code = parse_operand(&p);
+		else if (!strcmp(word, "--"))
+			only_operands = true;
+		else if (word[1] == '-')
+			code = parse_long(&p, word);
+		else
+			code = parse_letters(&p, word + 1);
+	}
+	if (!code && p.operand->head && !head_of(p.operand).may_lack)
+		return cmd__usage_error(cmd->name, "%s is missing", p.operand->head);
+	return code;
+}
+
+/* ---- what is made from the rows ------------------------------------------------------------- */
+
+static void put_help(struct strbuf *b, const struct opt *o)
+{
+	const char *list = strstr(o->help, "%s"), *tail = list ? list + 2 : "";
+
+	strbuf__add(b, o->help, list ? (size_t)(list - o->help) : strlen(o->help));
+	if (list)
+		put_words(b, o);
+	strbuf__puts(b, tail);
+}
+
+/* The text from the column where the line is; what is too long goes on at the column `left`. */
+static void put_wrapped(struct strbuf *b, size_t column, size_t left, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (column > left && column + len > HELP_WIDTH) {
+			b->len -= b->s[b->len - 1] == ' ';
+			strbuf__putc(b, '\n');
+			strbuf__pad(b, ' ', left);
+			column = left;
+		}
+		strbuf__add(b, text, len);
+		text += len;
+		column += len + 1;
+		if (*text)
+			strbuf__putc(b, *text++);
+	}
+	strbuf__putc(b, '\n');
+}
+
+static size_t head_width(const struct opt *o)
+{
+	return (o->head[0] == '-' && o->head[1] == '-' ? 6 : 2) + strlen(o->head) + 2;
+}
+
+static void put_row(struct strbuf *b, const struct opt *o, size_t left)
+{
+	_cleanup_(strbuf__free) struct strbuf help = { 0 };
+	size_t width = head_width(o);
+
+	strbuf__pad(b, ' ', width - strlen(o->head) - 2);
+	strbuf__puts(b, o->head);
+	strbuf__pad(b, ' ', width < left ? left - width + 2 : 2);
+	put_help(&help, o);
+	put_wrapped(b, MAX(width, left), left, help.s ?: "");
+	b->failed |= strbuf__failed(&help);
+}
+
+int options__print_help(const struct cmd *cmd)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	const struct opt *o;
+	size_t left = HELP_AT;
+
+	for (o = cmd->options; o->head; o++)
+		if (o->help && head_width(o) <= HELP_AT_MOST)
+			left = MAX(left, head_width(o));
+	strbuf__printf(&b, "Usage: stackonce %s %s", cmd->name, cmd->usage ?: "[OPTIONS]");
+	for (o = next_operand(cmd->options); o->head && !cmd->usage; o = next_operand(o + 1))
+		strbuf__printf(&b, " %s", o->head);
+	strbuf__printf(&b, "\n%s\n", cmd->text);
+	for (o = cmd->options; o->head; o++)
+		if (o->help)
+			put_row(&b, o, left);
+	if (cmd->notes)
+		strbuf__printf(&b, "\n%s", cmd->notes);
+	return strbuf__failed(&b) ? CMD_FAILURE : cmd__print(b.s);
+}
+
+void options__list(const struct cmd *cmd, struct strbuf *b)
+{
+	const struct opt *o;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		if (!strcmp(words[i], arg)) {
-			*ret_index = i;
-			return CMD_OK;
-		}
-		len += snprintf(all + len, sizeof(all) - len, "%s%s",
-				!i	   ? "" :
-				i + 1 < nr ? ", " :
-					     " or ",
-				words[i]);
+	for (o = cmd->options; o->head; o++) {
+		struct head h = head_of(o);
+
+		strbuf__printf(b, "%s\t%s%c\t", cmd->name, h.letter ? "-" : "", h.letter ?: '-');
+		if (h.is_operand)
+			strbuf__printf(b, "-\t%s\t", o->head);
+		else
+			strbuf__printf(b, "--%.*s\t%s%s\t", h.len, h.name, h.may_lack ? "[=" : "",
+				       h.value ?: "-");
+		for (i = 0; word_of(o, i); i++)
+			strbuf__printf(b, "%s%s", i ? "," : "", word_of(o, i));
+		strbuf__puts(b, i ? "\t" : "-\t");
+		if (o->help)
+			put_help(b, o);
+		strbuf__puts(b, o->help ? "\n" : "-\n");
 	}
-	return cmd__usage_error(command, "%s wants %s: '%s'", option, all, arg);
 }

@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cleanup.h"
-
 const struct preset presets[] = {
 	{ .name = "lifecycle",
 	  .summary = "processes and threads from fork to free: who died, who did not reap, for how long",
@@ -147,16 +145,14 @@ const struct preset presets[] = {
 	  .by = "event",
 	  .start_if = "prev_state&255=0", /* preempted, or giving way */
 	  .single = true },
+	{ .name = NULL },
 };
-
-const unsigned int nr_presets = ARRAY_SIZE(presets);
 
 const struct preset *preset__find(const char *name)
 {
-	unsigned int i;
+	const struct preset *p = presets;
 
-	for (i = 0; i < nr_presets; i++)
-		if (!strcmp(presets[i].name, name))
-			return &presets[i];
-	return NULL;
+	while (p->name && strcmp(p->name, name))
+		p++;
+	return p->name ? p : NULL;
 }

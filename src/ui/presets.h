@@ -31,8 +31,8 @@ struct preset {
 	bool single; /* as latency --single */
 };
 
-extern const struct preset presets[];
-extern const unsigned int nr_presets;
+extern const struct preset presets[]; /* to one without a name */
+#define PRESET_WORDS WORDS_OF(presets)
 
 /* NULL when there is none. */
 const struct preset *preset__find(const char *name);

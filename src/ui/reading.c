@@ -45,8 +45,9 @@ static int parse_time(const char *s, bool is_end, uint64_t *ret_ns)
 }
 
 /* "A,B", "A," or ",B". */
-static int parse_window(struct selection *sel, const char *arg)
+int reading__take_time(void *into, const struct opt *o, const char *arg)
 {
+	struct selection *sel = &((struct reading *)into)->sel;
 	_cleanup_free_ char *copy = strdup(arg);
 	uint64_t from = 0, to = UINT64_MAX;
 	char *comma;
@@ -63,115 +64,33 @@ static int parse_window(struct selection *sel, const char *arg)
 	sel->from = from;
 	sel->to = to;
 	sel->has_time = true;
-	return 0;
+	return CMD_OK;
 }
 
-/* Where names of user functions come from, and how they look; CMD_USAGE when c is none of these. */
-static int names_option(struct names *n, int c, const char *arg)
+int reading__take_debug_dir(void *into, const struct opt *o, const char *arg)
 {
-	switch (c) {
-	case OPT_SYSROOT:
-		n->sysroot = arg;
-		return CMD_OK;
-	case OPT_DEBUG_DIR:
-		return names__add_debug_dir(n, arg) ? CMD_FAILURE : CMD_OK;
-	case OPT_DEBUGINFOD:
-		n->debuginfod = true;
-		return CMD_OK;
-	case OPT_NO_SYMBOLS:
-		n->no_symbols = true;
-		return CMD_OK;
-	case OPT_NO_DEMANGLE:
-		n->no_demangle = true;
-		return CMD_OK;
-	case OPT_INLINE:
-		n->inlines = true;
-		return CMD_OK;
-	default:
-		return CMD_USAGE;
-	}
+	struct reading *rd = into;
+
+	return names__add_debug_dir(&rd->names, arg) ? CMD_FAILURE : CMD_OK;
 }
 
-int reading__option(struct reading *rd, int c, const char *arg)
+int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char **argv)
 {
 	struct selection *sel = &rd->sel;
-	int err = 0;
+	int code;
 
-	switch (c) {
-	case 'i':
-		rd->path = arg;
-		return CMD_OK;
-	case OPT_JSON:
-		rd->json = true;
-		return CMD_OK;
-	case OPT_FOLLOW:
-		rd->follow = true;
-		return CMD_OK;
-	case OPT_FLAMEGRAPH:
-		rd->flamegraph = arg;
-		return CMD_OK;
-	case OPT_FORCE:
-		rd->force = true;
-		return CMD_OK;
-	case OPT_TIME:
-		err = parse_window(sel, arg);
-		if (err)
-			cmd__usage_error(rd->command,
-					 "--time wants seconds as A,B or A, or ,B: '%s'", arg);
-		break;
-	case OPT_EVENT:
-		sel->event = arg;
-		break;
-	case OPT_COMM:
-		sel->comm = arg;
-		break;
-	case OPT_PID:
-	case OPT_TID:
-		err = num_set__parse(arg, UINT32_MAX, c == OPT_PID ? &sel->pid : &sel->tid);
-		if (err)
-			cmd__usage_error(rd->command, "'%s' is not a list of process ids", arg);
-		break;
-	case OPT_CPU:
-		err = num_set__parse(arg, UINT32_MAX, &sel->cpu);
-		if (err)
-			cmd__usage_error(rd->command, "'%s' is not a list of CPUs like 0-3,8", arg);
-		break;
-	default:
-		return names_option(&rd->names, c, arg);
-	}
-	sel->any = true;
-	return err ? CMD_USAGE : CMD_OK;
-}
-
-int reading__options(struct reading *rd, int argc, char **argv, const char *letters,
-		     const struct option *longopts, int (*take)(void *ctx, int c, const char *arg),
-		     void *ctx)
-{
-	int c, code = CMD_OK;
-
-	while (!code && !rd->help && (c = cmd__getopt(argc, argv, letters, longopts)) != -1) {
-		if (c == 'h')
-			rd->help = true;
-		else
-			code = c == '?' ? CMD_USAGE : take(ctx, c, optarg);
-	}
-	return code;
-}
-
-int reading__file(struct reading *rd, int argc, char **argv)
-{
+	rd->command = cmd->name;
+	code = options__parse(cmd, argc, argv, rd);
+	if (code)
+		return code;
 	if (rd->names.inlines && rd->names.no_symbols)
 		return cmd__usage_error(rd->command,
 					"--inline looks into files, --no-symbols forbids it");
-	if (argc - optind > 1)
-		return cmd__usage_error(rd->command, "one FILE at most, '%s' is too many",
-					argv[optind + 1]);
-	if (optind < argc && rd->path)
-		return cmd__usage_error(rd->command, "'%s' besides -i %s", argv[optind], rd->path);
-	if (optind < argc)
-		rd->path = argv[optind];
-	else if (!rd->path)
-		rd->path = "trace.stk";
+	if (rd->path && rd->input)
+		return cmd__usage_error(rd->command, "'%s' besides -i %s", rd->path, rd->input);
+	rd->path = rd->path ?: rd->input ?: "trace.stk";
+	sel->any = sel->has_time || sel->event || sel->comm || sel->pid.nr || sel->tid.nr ||
+		   sel->cpu.nr;
 	return CMD_OK;
 }
 

@@ -10,90 +10,72 @@
 #include "ui.h"
 #include "user_names.h"
 
-/* Values of the shared options, outside of the single letters. */
-enum reading_option {
-	OPT_TIME = 0x100,
-	OPT_EVENT,
-	OPT_PID,
-	OPT_TID,
-	OPT_COMM,
-	OPT_CPU,
-	OPT_JSON,
-	OPT_FOLLOW,
-	OPT_SYSROOT,
-	OPT_DEBUG_DIR,
-	OPT_DEBUGINFOD,
-	OPT_NO_SYMBOLS,
-	OPT_NO_DEMANGLE,
-	OPT_INLINE,
-	OPT_FLAMEGRAPH,
-	OPT_FORCE,
-	OPT_OWN, /* a command's own long options start here */
-};
-
 /* clang-format off */
-#define READING_OPTIONS \
-	{ "input", required_argument, NULL, 'i' }, \
-	{ "json", no_argument, NULL, OPT_JSON }, \
-	{ "help", no_argument, NULL, 'h' }
+/*
+ * Rows of options that commands share.  type is the command's struct and rd its struct reading,
+ * which is its first member: these rows say where the members of that are.
+ */
+#define READING_OPTIONS(type, rd, text) \
+	{ "-i, --input FILE", text, OPT_TEXT(struct reading, input) }, \
+	{ "[FILE]", NULL, .kind = OPT_KIND_TEXT, \
+	  .at = OPT_AT(struct reading, path, const char *) + \
+		0 * sizeof(char[offsetof(type, rd) ? -1 : 1]) }
+#define A_RECORDING "the recording (default trace.stk, - is standard input)"
 
-#define FOLLOW_OPTION \
-	{ "follow", no_argument, NULL, OPT_FOLLOW }
+#define JSON_OPTION(text) \
+	{ "--json", text, OPT_FLAG(struct reading, json) }
+#define FOLLOW_OPTION(text) \
+	{ "--follow", text, OPT_FLAG(struct reading, follow) }
 
-#define SELECT_OPTIONS \
-	{ "time", required_argument, NULL, OPT_TIME }, \
-	{ "event", required_argument, NULL, OPT_EVENT }, \
-	{ "pid", required_argument, NULL, OPT_PID }, \
-	{ "tid", required_argument, NULL, OPT_TID }, \
-	{ "comm", required_argument, NULL, OPT_COMM }, \
-	{ "cpu", required_argument, NULL, OPT_CPU }
+/* Of what only that is wanted which is selected. */
+#define TIME_OPTION(what) \
+	{ "--time A,B", what " between these times, in seconds; either may be left out: 12.5, or ,13", \
+	  OPT_FN(reading__take_time), \
+	  .wants = "seconds as A,B or A, or ,B" }
+#define EVENT_OPTION(text) \
+	{ "--event EVENTS", text, OPT_TEXT(struct reading, sel.event) }
+#define PID_OPTION(text) \
+	{ "--pid PIDS", text, OPT_SET(struct reading, sel.pid, UINT32_MAX), \
+	  .wants = "a list of process ids" }
+#define COMM_OPTION(text) \
+	{ "--comm GLOB", text, OPT_TEXT(struct reading, sel.comm) }
+#define SELECT_OPTIONS(what, events) \
+	TIME_OPTION(what), \
+	EVENT_OPTION(events), \
+	PID_OPTION(what " in these processes or threads"), \
+	{ "--tid TIDS", what " in these threads", OPT_SET(struct reading, sel.tid, UINT32_MAX), \
+	  .wants = "a list of thread ids" }, \
+	COMM_OPTION(what " in tasks of this name"), \
+	{ "--cpu CPUS", what " on these CPUs: 0-3,8", \
+	  OPT_SET(struct reading, sel.cpu, UINT32_MAX), .wants = "a list of CPUs like 0-3,8" }
 
-#define SYSROOT_OPTION \
-	{ "sysroot", required_argument, NULL, OPT_SYSROOT }
-
+#define SYSROOT_OPTION(text) \
+	{ "--sysroot DIR", text, OPT_TEXT(struct reading, names.sysroot) }
 #define DEBUG_OPTIONS \
-	SYSROOT_OPTION, \
-	{ "debug-dir", required_argument, NULL, OPT_DEBUG_DIR }, \
-	{ "debuginfod", no_argument, NULL, OPT_DEBUGINFOD }
-
+	SYSROOT_OPTION("look for files under DIR"), \
+	{ "--debug-dir DIR", "look for debug files there, not in /usr/lib/debug", \
+	  OPT_FN(reading__take_debug_dir) }, \
+	{ "--debuginfod", "ask the servers in $DEBUGINFOD_URLS, too", \
+	  OPT_FLAG(struct reading, names.debuginfod) }
 #define NAMES_OPTIONS \
-	DEBUG_OPTIONS, \
-	{ "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS }, \
-	{ "no-demangle", no_argument, NULL, OPT_NO_DEMANGLE }
-
+	{ "--no-demangle", "names of C++ and Rust functions as they are in the files", \
+	  OPT_FLAG(struct reading, names.no_demangle) }, \
+	{ "--no-symbols", "no names but those in the recording", \
+	  OPT_FLAG(struct reading, names.no_symbols) }, \
+	DEBUG_OPTIONS
 #define INLINE_OPTION \
-	{ "inline", no_argument, NULL, OPT_INLINE }
+	{ "--inline", "user functions that were inlined, and source lines", \
+	  OPT_FLAG(struct reading, names.inlines) }
 
-#define FORCE_OPTION \
-	{ "force", no_argument, NULL, OPT_FORCE }
-
-#define FLAMEGRAPH_OPTIONS \
-	{ "flamegraph", required_argument, NULL, OPT_FLAMEGRAPH }, \
-	FORCE_OPTION
-
-/* Their lines of --help: which events the command is about, or which it counts. */
-#define SELECT_HELP \
-	"      --time A,B       between these times, in seconds of the recording's clock;\n" \
-	"                       either may be left out: 12.5, or ,13\n" \
-	"      --event GLOB     these events, several with commas: 'sched:*,sys_enter_*'\n" \
-	"      --pid LIST       these processes or threads\n" \
-	"      --tid LIST       these threads\n" \
-	"      --comm GLOB      tasks of this name\n" \
-	"      --cpu LIST       on these CPUs: 0-3,8\n"
-#define COUNT_HELP \
-	"      --time A,B       count only events between these times, in seconds;\n" \
-	"                       either may be left out: 12.5, or ,13\n" \
-	"      --event GLOB     count only these events, several with commas\n" \
-	"      --pid LIST       count only events of these processes or threads\n" \
-	"      --tid LIST       count only events of these threads\n" \
-	"      --comm GLOB      count only events of tasks of this name\n" \
-	"      --cpu LIST       count only events on these CPUs: 0-3,8\n"
-
-#define NAMES_HELP \
-	"      --no-demangle    names of C++ and Rust functions as they are in the files\n" \
-	"      --no-symbols     no names but those in the recording\n" \
-	"      --sysroot DIR    names from files under DIR; --debug-dir DIR, --debuginfod\n"
+#define FORCE_OPTION(text) \
+	{ "--force", text, OPT_FLAG(struct reading, force) }
+#define FLAMEGRAPH_OPTIONS(text) \
+	{ "--flamegraph OUT.svg", text, OPT_TEXT(struct reading, flamegraph) }, \
+	FORCE_OPTION("even where OUT.svg is a recording")
 /* clang-format on */
+
+int reading__take_time(void *into, const struct opt *o, const char *arg);
+int reading__take_debug_dir(void *into, const struct opt *o, const char *arg);
 
 /* Which events; all zero selects every one. */
 struct selection {
@@ -109,9 +91,9 @@ struct selection {
 
 struct reading {
 	const char *command;
-	const char *path;
+	const char *path; /* FILE, and once the options are read the one that counts */
+	const char *input; /* -i */
 	bool json, follow;
-	bool help; /* --help was given */
 	bool every; /* reading__next() hands out what is not selected, too */
 	const char *flamegraph; /* file of the picture; NULL: no picture is asked for */
 	bool force; /* what is written may replace a recording */
@@ -125,19 +107,10 @@ struct reading {
 };
 
 /*
- * A shared option: CMD_OK when taken, CMD_USAGE after a message.  Call it for what the command
- * does not know itself.
+ * The command line of a reading command, into its struct, of which rd is the first member: as
+ * options__parse().
  */
-int reading__option(struct reading *rd, int c, const char *arg);
-/*
- * All options of a command line, letters being its short ones: take() gets each, but for -h, which
- * sets rd->help and ends it.  CMD_OK, or what take() did not like.
- */
-int reading__options(struct reading *rd, int argc, char **argv, const char *letters,
-		     const struct option *longopts, int (*take)(void *ctx, int c, const char *arg),
-		     void *ctx);
-/* The words behind the options: at most FILE, and not besides -i. */
-int reading__file(struct reading *rd, int argc, char **argv);
+int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char **argv);
 /* want as in struct stk_reader_opts; the picture is begun.  CMD_OK, or CMD_FAILURE after a message. */
 int reading__open(struct reading *rd, unsigned int want);
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the commands share: the table's row, exit codes, messages, options and numbers.
+ * What the commands share: the table's row, exit codes, messages and numbers.
  *
- * A command is one file with one function, int cmd_NAME(int argc, char **argv), which gets its
- * own name as argv[0] and returns an exit code.  Results go to stdout, messages to stderr.
+ * A command is one file or folder with one struct cmd.  Results go to stdout, messages to stderr.
  */
 #ifndef CMD_H
 #define CMD_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "options.h"
 #include "stackonce.h"
 
 /* Exit codes, documented in stackonce(1).  record returns the status of its COMMAND instead. */
@@ -19,32 +18,23 @@ enum cmd_exit {
 	CMD_OK = 0, /* it worked; also when the reader of our output went away */
 	CMD_FAILURE = 1, /* it did not; a message says why */
 	CMD_USAGE = 2, /* the command line is wrong; nothing was done */
+	CMD_HELP = -1, /* --help has been printed; main() makes it 0 */
 };
 
 struct cmd {
 	const char *name;
+	const char *summary; /* for the list of commands */
+	/* argv[0] is the command's name; returns an exit code. */
 	int (*run)(int argc, char **argv);
-	const char *summary;
+	const struct opt *options; /* to HELP_OPTION */
+	/* For --help: a paragraph, and one after the options or NULL. */
+	const char *text, *notes;
+	const char *usage; /* what follows the name there; NULL: options, then operands */
 };
 
-int cmd_record(int argc, char **argv);
-int cmd_info(int argc, char **argv);
-int cmd_script(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_stacks(int argc, char **argv);
-int cmd_latency(int argc, char **argv);
-int cmd_lifecycle(int argc, char **argv);
-int cmd_futex(int argc, char **argv);
-int cmd_offcpu(int argc, char **argv);
-int cmd_files(int argc, char **argv);
-int cmd_maps(int argc, char **argv);
-int cmd_symbolize(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_import(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_version(int argc, char **argv);
-int cmd_help(int argc, char **argv);
+#define COMMAND(name) extern const struct cmd cmd_##name;
+#include "commands.def"
+#undef COMMAND
 
 /* ---- messages (messages.c) ------------------------------------------------------------------ */
 
@@ -61,22 +51,6 @@ int cmd__usage_error(const char *command, const char *fmt, ...) __attribute__((f
 
 /* Puts text on stdout (for --help); returns CMD_OK, or CMD_FAILURE when it cannot be written. */
 int cmd__print(const char *text);
-
-/* ---- options (options.c) -------------------------------------------------------------------- */
-
-/*
- * getopt_long() with exact long names only and our messages: returns the option's value, -1 at
- * the end, '?' when the command line is wrong (the message is out: return CMD_USAGE).
- * shortopts is as for getopt_long(); a leading '+' stops at the first non-option.
- */
-int cmd__getopt(int argc, char **argv, const char *shortopts, const struct option *longopts);
-
-/* The value of an option ("--top"): CMD_OK, or CMD_USAGE after a message that says what it wants. */
-int cmd__number(const char *command, const char *option, const char *arg, uint64_t min,
-		uint64_t max, uint64_t *ret_value);
-/* Which of the words, of which there are two at least. */
-int cmd__one_of(const char *command, const char *option, const char *arg, const char *const *words,
-		unsigned int nr, unsigned int *ret_index);
 
 /* ---- numbers (numbers.c) -------------------------------------------------------------------- */
 

@@ -21,33 +21,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 struct command {
-	const char *name;
-	int (*run)(int argc, char **argv);
+	const struct cmd *cmd;
 	const char *options[8]; /* words with blanks between them; NULL: no more */
 };
 
 static const struct command commands[] = {
-	{ "lifecycle",
-	  cmd_lifecycle,
+	{ &cmd_lifecycle,
 	  { "--stacks", "--tree", "--json --threads", "--threads --top 3", "--pid 1-20000" } },
-	{ "latency",
-	  cmd_latency,
+	{ &cmd_latency,
 	  { "--preset runqueue", "--preset runqueue --json --stacks",
 	    "--start sched_switch --end sched_switch --match next_pid=prev_pid --by next_comm",
 	    "--start * --end * --by event,comm,pid", "--start * --end * --flamegraph -",
 	    "--preset rmap", "--start * --end * --match cpu --single" } },
-	{ "futex",
-	  cmd_futex,
-	  { "--stacks", "--by address --json", "--by comm", "--by pid --flamegraph -" } },
-	{ "offcpu",
-	  cmd_offcpu,
+	{ &cmd_futex, { "--stacks", "--by address --json", "--by comm", "--by pid --flamegraph -" } },
+	{ &cmd_offcpu,
 	  { "--stacks", "--by tid --json", "--by comm", "--by state --flamegraph -", "--by pid" } },
-	{ "report",
-	  cmd_report,
+	{ &cmd_report,
 	  { "--top 3", "--json --by comm,pid,tid,cpu --top 0", "--tree --min 0", "--callees --json",
 	    "--folded --by comm", "--flamegraph -", "--user --tree" } },
-	{ "script", cmd_script, { "--ns", "--json --stacks", "--ids", "--no-stacks --fields pid" } },
-	{ "export", cmd_export, { "fsmb" } },
+	{ &cmd_script, { "--ns", "--json --stacks", "--ids", "--no-stacks --fields pid" } },
+	{ &cmd_export, { "fsmb" } },
 };
 
 static const struct command *command;
@@ -57,7 +50,7 @@ static char path[32];
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(commands[i].name, COMMAND))
+		if (!strcmp(commands[i].cmd->name, COMMAND))
 			command = &commands[i];
 	fd = memfd_create("fuzz", 0);
 	if (!command || fd < 0)
@@ -70,14 +63,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 /* export FORMAT FILE -o -, and for the others COMMAND OPTIONS FILE. */
 static int run(const char *options)
 {
-	char *argv[MAX_ARGS + 8] = { (char *)command->name }, *words = strdup(options), *rest = words;
+	char *argv[MAX_ARGS + 8] = { (char *)command->cmd->name }, *words = strdup(options),
+			      *rest = words;
 	int argc = 1;
 
 	if (!words)
 		abort();
 	while ((argv[argc] = strsep(&rest, " ")))
 		argc++;
-	if (command->run == cmd_export) {
+	if (command->cmd == &cmd_export) {
 		argv[argc++] = "-o";
 		argv[argc++] = "-";
 	} else {
@@ -85,8 +79,7 @@ static int run(const char *options)
 	}
 	argv[argc++] = path;
 	argv[argc] = NULL;
-	optind = 0;
-	argc = command->run(argc, argv);
+	argc = command->cmd->run(argc, argv);
 	free(words);
 	return argc;
 }

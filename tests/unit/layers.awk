@@ -121,6 +121,8 @@ function check_unit(file,   unit, folder)
 {
 	unit = base_of(file)
 	folder = folder_of(file)
+	if (folder ~ /^cmd/)
+		return
 	sub(/\.[ch]$/, "", unit)
 	if (!(unit in place)) {
 		place[unit] = folder

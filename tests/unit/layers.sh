@@ -152,7 +152,7 @@ self_test()
 	# names that are there already, folders that the table does not have
 	plant record/tree.c '// x' 'record has a unit tree, too'
 	plant symbols/fsmb.c '// x' 'has a unit fsmb, too'
-	plant cmd/list/record.h '/* x */' 'cmd/list has a unit record, too'
+	plant record/bpf/tracefs.h '/* x */' 'record/bpf has a unit tracefs, too'
 	plant record/other/thing.c '// x' 'the table has no folder record/other'
 	plant stray.c '// x' 'the table has no folder'
 	# libstackonce

@@ -13,41 +13,16 @@
 #include "log.h"
 #include "losses.h"
 
-static const char help[] =
-	"Usage: stackonce info [OPTIONS] [FILE]\n"
-	"Prints what a recording holds, the accounting of its events, and sizes.\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"  -v, --verbose        all metadata, and events that never happened\n"
-	"      --follow         keep printing while the recording is in progress\n"
-	"      --json           one JSON object\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"For every event: happened = recorded + filtered + lost.\n";
-
-static const struct option longopts[] = {
-	READING_OPTIONS,
-	FOLLOW_OPTION,
-	{ "verbose", no_argument, NULL, 'v' },
-	{ 0 },
+/* clang-format off */
+static const struct opt options[] = {
+	READING_OPTIONS(struct info, rd, A_RECORDING),
+	{ "-v, --verbose", "all metadata, and events that never happened",
+	  OPT_FLAG(struct info, verbose) },
+	FOLLOW_OPTION("keep printing while the recording is in progress"),
+	JSON_OPTION("one JSON object"),
+	HELP_OPTION
 };
-
-static int take_option(void *ctx, int c, const char *arg)
-{
-	struct info *in = ctx;
-
-	if (c != 'v')
-		return reading__option(&in->rd, c, arg);
-	in->verbose = true;
-	return CMD_OK;
-}
-
-static int parse_options(struct info *in, int argc, char **argv)
-{
-	int code = reading__options(&in->rd, argc, argv, "i:hv", longopts, take_option, in);
-
-	return code || in->rd.help ? code : reading__file(&in->rd, argc, argv);
-}
+/* clang-format on */
 
 void info__account(const struct info *in, const struct stk_event_type *t, struct account *ret)
 {
@@ -193,16 +168,13 @@ static void info__free(struct info *in)
 	reading__free(&in->rd);
 }
 
-int cmd_info(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	_cleanup_(info__free) struct info in = { .rd.command = argv[0] };
-	int code;
+	_cleanup_(info__free) struct info in = { 0 };
+	int code = reading__options(&in.rd, &cmd_info, argc, argv);
 
-	code = parse_options(&in, argc, argv);
 	if (code)
 		return code;
-	if (in.rd.help)
-		return cmd__print(help);
 	out__open(&in.out, !in.rd.follow);
 	code = read_recording(&in);
 	if (in.rd.reader && !code) {
@@ -213,3 +185,12 @@ int cmd_info(int argc, char **argv)
 	}
 	return out__close(&in.out, code);
 }
+
+const struct cmd cmd_info = {
+	.name = "info",
+	.summary = "what a recording holds, and whether its numbers add up",
+	.run = run,
+	.options = options,
+	.text = "Prints what a recording holds, the accounting of its events, and sizes.\n",
+	.notes = "For every event: happened = recorded + filtered + lost.\n",
+};

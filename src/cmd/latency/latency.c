@@ -11,81 +11,6 @@
 #include "ui/flames.h"
 
 #define ROLE_KNOWN 0x80
-
-/* clang-format off */
-static const char help[] =
-	"Usage: stackonce latency --start EVENT --end EVENT [OPTIONS] [FILE]\n"
-	"       stackonce latency --preset NAME [OPTIONS] [FILE]\n"
-	"Measures the time between pairs of events: how long, how often, the slowest with\n"
-	"the stacks of both ends.  What could not be paired is counted.\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"      --start GLOB     events that begin something, several with commas\n"
-	"      --end GLOB       events that end it\n"
-	"      --preset NAME    what 'stackonce record --preset NAME' was recorded for,\n"
-	"                       see 'list --presets'; the other options override it\n"
-	"      --match LIST     fields that are equal in start and end: dev,sector or\n"
-	"                       pid=next_pid (default tid,context: pairs of one thread)\n"
-	"      --start-if COND  FIELD=VALUE or FIELD&MASK=VALUE: what begins something,\n"
-	"                       of the events that have the field\n"
-	"      --single         starts do not nest: another one replaces the last\n"
-	"      --by LIST        a group for each value of these fields of the start, or\n"
-	"                       else the end; also comm,pid,tid,cpu,event,context\n"
-	"      --groups N       histograms of N groups, 0: all (default 10)\n"
-	"      --top N          the N slowest pairs of a group (default 5)\n"
-	"      --linear         histograms in equal parts, not in powers of two\n"
-	"      --stacks         full stacks of both ends\n"
-	"      --flamegraph OUT.svg  a flame graph of the starts' stacks, by time\n"
-	"      --force          even where OUT.svg is a recording\n"
-	"      --stack-of WHICH stacks of start or end for that (default start)\n"
-	"      --time A,B       pairs that start between these times, in seconds;\n"
-	"                       either may be left out: 12.5, or ,13\n"
-	"      --event GLOB     pairs that start with these events\n"
-	"      --pid LIST       pairs that these processes or threads start\n"
-	"      --tid LIST       pairs that these threads start\n"
-	"      --comm GLOB      pairs that tasks of this name start\n"
-	"      --cpu LIST       pairs that start on these CPUs: 0-3,8\n"
-	NAMES_HELP
-	"      --json           one JSON object per group, slowest pair and open start,\n"
-	"                       and at last the accounting\n"
-	"  -h, --help           this text\n";
-/* clang-format on */
-
-enum {
-	OPT_START = OPT_OWN,
-	OPT_END,
-	OPT_PRESET,
-	OPT_MATCH,
-	OPT_START_IF,
-	OPT_SINGLE,
-	OPT_BY,
-	OPT_GROUPS,
-	OPT_TOP,
-	OPT_LINEAR,
-	OPT_STACKS,
-	OPT_STACK_OF
-};
-
-static const struct option longopts[] = {
-	READING_OPTIONS,
-	SELECT_OPTIONS,
-	NAMES_OPTIONS,
-	{ "start", required_argument, NULL, OPT_START },
-	{ "end", required_argument, NULL, OPT_END },
-	{ "preset", required_argument, NULL, OPT_PRESET },
-	{ "match", required_argument, NULL, OPT_MATCH },
-	{ "start-if", required_argument, NULL, OPT_START_IF },
-	{ "single", no_argument, NULL, OPT_SINGLE },
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "groups", required_argument, NULL, OPT_GROUPS },
-	{ "top", required_argument, NULL, OPT_TOP },
-	{ "linear", no_argument, NULL, OPT_LINEAR },
-	{ "stacks", no_argument, NULL, OPT_STACKS },
-	FLAMEGRAPH_OPTIONS,
-	{ "stack-of", required_argument, NULL, OPT_STACK_OF },
-	{ 0 },
-};
-
 #define MAX_TOP 1000 /* pairs kept for each group */
 
 static void latency__free(struct latency *l)
@@ -98,8 +23,10 @@ static void latency__free(struct latency *l)
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
-static int take_preset(struct latency *l, const char *name)
+static int take_preset(void *into, const struct opt *o, const char *name)
 {
+	struct latency *l = into;
+
 	l->preset = preset__find(name);
 	if (!l->preset)
 		return cmd__usage_error(l->rd.command,
@@ -111,57 +38,39 @@ static int take_preset(struct latency *l, const char *name)
 	return CMD_OK;
 }
 
-/* The command's own options but those with a number; CMD_USAGE after a message. */
-static int take_option(void *ctx, int c, const char *arg)
-{
-	static const char *const ends[] = { "start", "end" };
-	struct latency *l = ctx;
-	unsigned int end;
-	int code;
-
-	switch (c) {
-	case OPT_START:
-		l->start = arg;
-		return CMD_OK;
-	case OPT_END:
-		l->end = arg;
-		return CMD_OK;
-	case OPT_PRESET:
-		return take_preset(l, arg);
-	case OPT_MATCH:
-		l->match = arg;
-		return CMD_OK;
-	case OPT_START_IF:
-		l->start_if = arg;
-		return CMD_OK;
-	case OPT_SINGLE:
-		l->single = true;
-		return CMD_OK;
-	case OPT_BY:
-		l->by = arg;
-		return CMD_OK;
-	case OPT_LINEAR:
-		l->linear = true;
-		return CMD_OK;
-	case OPT_STACKS:
-		l->stacks = true;
-		return CMD_OK;
-	case OPT_STACK_OF:
-		code = cmd__one_of(l->rd.command, "--stack-of", arg, ends, ARRAY_SIZE(ends), &end);
-		l->of_end = !code && end;
-		return code;
-	case OPT_GROUPS:
-		return cmd__number(l->rd.command, "--groups", arg, 0, UINT32_MAX, &l->shown);
-	case OPT_TOP:
-		if (parse__u64(arg, 0, MAX_TOP, &l->top))
-			return cmd__usage_error(l->rd.command,
-						"--top wants a number of at most %u: '%s'", MAX_TOP,
-						arg);
-		return CMD_OK;
-	default:
-		return reading__option(&l->rd, c, arg);
-	}
-}
+/* clang-format off */
+static const struct opt options[] = {
+	READING_OPTIONS(struct latency, rd, A_RECORDING),
+	{ "--start EVENTS", "events that begin something, several with commas",
+	  OPT_TEXT(struct latency, start) },
+	{ "--end EVENTS", "events that end it", OPT_TEXT(struct latency, end) },
+	{ "--preset NAME", "what 'stackonce record --preset NAME' was recorded for, see "
+	  "'list --presets'; the other options override it", OPT_FN(take_preset), PRESET_WORDS },
+	{ "--match LIST", "fields that are equal in start and end: dev,sector or pid=next_pid "
+	  "(default tid,context: pairs of one thread)", OPT_TEXT(struct latency, match) },
+	{ "--start-if COND", "FIELD=VALUE or FIELD&MASK=VALUE: what begins something, of the "
+	  "events that have the field", OPT_TEXT(struct latency, start_if) },
+	{ "--single", "starts do not nest: another one replaces the last",
+	  OPT_FLAG(struct latency, single) },
+	{ "--by LIST", "a group for each value of these fields of the start, or else the end; "
+	  "also comm,pid,tid,cpu,event,context", OPT_TEXT(struct latency, by) },
+	{ "--groups N", "histograms of N groups, 0: all (default 10)",
+	  OPT_NUMBER(struct latency, shown, 0, UINT32_MAX) },
+	{ "--top N", "the N slowest pairs of a group (default 5)",
+	  OPT_NUMBER(struct latency, top, 0, MAX_TOP) },
+	{ "--linear", "histograms in equal parts, not in powers of two",
+	  OPT_FLAG(struct latency, linear) },
+	{ "--stacks", "full stacks of both ends", OPT_FLAG(struct latency, stacks) },
+	FLAMEGRAPH_OPTIONS("a flame graph of the starts' stacks, by time"),
+	{ "--stack-of SIDE", "stacks of %s for that (default start)",
+	  OPT_WORD(struct latency, of_end), WORDS("start", "end") },
+	SELECT_OPTIONS("only pairs that start", "only pairs that start with these events"),
+	NAMES_OPTIONS,
+	JSON_OPTION("one JSON object per group, slowest pair and open start, and at last the "
+		    "accounting"),
+	HELP_OPTION
+};
+/* clang-format on */
 
 /* What a preset says is what the command line does not. */
 static int complete(struct latency *l)
@@ -184,11 +93,7 @@ static int complete(struct latency *l)
 
 static int parse_options(struct latency *l, int argc, char **argv)
 {
-	int code = reading__options(&l->rd, argc, argv, "i:h", longopts, take_option, l);
-
-	if (code || l->rd.help)
-		return code;
-	return complete(l) ?: reading__file(&l->rd, argc, argv);
+	return reading__options(&l->rd, &cmd_latency, argc, argv) ?: complete(l);
 }
 
 /* ---- what pairs asks -------------------------------------------------------------------------- */
@@ -317,7 +222,7 @@ static int put_flamegraph(struct latency *l)
 	return flames__write(flames, &l->rd, &text);
 }
 
-static int run(struct latency *l)
+static int put_latency(struct latency *l)
 {
 	int code = CMD_OK, err;
 
@@ -337,21 +242,26 @@ static int run(struct latency *l)
 	return out__close(&l->out, code ?: reading__finish(&l->rd));
 }
 
-int cmd_latency(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	_cleanup_(latency__free) struct latency l = {
-		.rd.command = argv[0], .rd.every = true, .top = 5, .shown = 10
-	};
+	_cleanup_(latency__free) struct latency l = { .rd.every = true, .top = 5, .shown = 10 };
 	int code;
 
-	code = parse_options(&l, argc, argv);
-	if (code)
-		return code;
-	if (l.rd.help)
-		return cmd__print(help);
-	code = reading__open(&l.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = parse_options(&l, argc, argv) ?:
+		       reading__open(&l.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)
 		return code;
 	latency__start_values(&l);
-	return run(&l);
+	return put_latency(&l);
 }
+
+const struct cmd cmd_latency = {
+	.name = "latency",
+	.summary = "time between pairs of events, with the stacks of both ends",
+	.run = run,
+	.options = options,
+	.usage = "--start EVENTS --end EVENTS [OPTIONS] [FILE]\n"
+		 "       stackonce latency --preset NAME [OPTIONS] [FILE]",
+	.text = "Measures the time between pairs of events: how long, how often, the slowest with\n"
+		"the stacks of both ends.  What could not be paired is counted.\n",
+};

@@ -21,7 +21,7 @@ struct latency {
 	bool linear, stacks, single;
 	const char *start, *end, *match, *by, *start_if;
 	const struct preset *preset;
-	bool of_end; /* --stack-of end */
+	unsigned int of_end; /* --stack-of end */
 	uint64_t top, shown; /* --top, --groups */
 	uint8_t *roles; /* by event type: PAIRS_START, PAIRS_END, ROLE_KNOWN */
 	unsigned int nr_roles;

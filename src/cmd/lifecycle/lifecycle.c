@@ -10,43 +10,27 @@
 #include "log.h"
 
 /* clang-format off */
-static const char help[] =
-	"Usage: stackonce lifecycle [OPTIONS] [FILE]\n"
-	"Processes from fork to free: who ended how, who did not reap whom, for how long.\n"
-	"Record with: stackonce record -a --preset lifecycle\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"      --top N          the N processes that ended first by --sort (20); 0 is all\n"
-	"      --sort KEY       zombie, lifetime, teardown, free (longest first) or time\n"
-	"      --tree           all processes, below their parents\n"
-	"      --threads        threads, too\n"
-	"      --pid LIST       the stories of these processes, step by step\n"
-	"      --comm GLOB      only processes of this name, several with commas\n"
-	"      --time A,B       only processes that lived between these times, in\n"
-	"                       seconds; either may be left out: 12.5, or ,13\n"
-	"      --event GLOB     look only at these events, as if there were no others\n"
-	"      --stacks         whole stacks of where parents are, and of steps\n"
-	NAMES_HELP
-	"      --json           one JSON object per process, step and summary\n"
-	"  -h, --help           this text\n";
-/* clang-format on */
-
-enum { OPT_TOP = OPT_OWN, OPT_SORT, OPT_TREE, OPT_THREADS, OPT_STACKS };
-
-static const struct option longopts[] = {
-	READING_OPTIONS,
+static const struct opt options[] = {
+	READING_OPTIONS(struct lifecycle_cmd, rd, A_RECORDING),
+	{ "--top N", "the N processes that ended first by --sort (20); 0 is all",
+	  OPT_NUMBER(struct lifecycle_cmd, top, 0, UINT32_MAX) },
+	{ "--sort KEY", "%s: the longest first, of time the first",
+	  OPT_WORD(struct lifecycle_cmd, sort),
+	  WORDS([SORT_ZOMBIE] = "zombie", [SORT_LIFETIME] = "lifetime",
+		[SORT_TEARDOWN] = "teardown", [SORT_FREE] = "free", [SORT_TIME] = "time") },
+	{ "--tree", "all processes, below their parents", OPT_FLAG(struct lifecycle_cmd, tree) },
+	{ "--threads", "threads, too", OPT_FLAG(struct lifecycle_cmd, threads) },
+	PID_OPTION("the stories of these processes, step by step"),
+	COMM_OPTION("only processes of this name, several with commas"),
+	TIME_OPTION("only processes that lived"),
+	EVENT_OPTION("look only at these events, as if there were no others"),
+	{ "--stacks", "whole stacks of where parents are, and of steps",
+	  OPT_FLAG(struct lifecycle_cmd, stacks) },
 	NAMES_OPTIONS,
-	{ "top", required_argument, NULL, OPT_TOP },
-	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "tree", no_argument, NULL, OPT_TREE },
-	{ "threads", no_argument, NULL, OPT_THREADS },
-	{ "stacks", no_argument, NULL, OPT_STACKS },
-	{ "time", required_argument, NULL, OPT_TIME },
-	{ "event", required_argument, NULL, OPT_EVENT },
-	{ "pid", required_argument, NULL, OPT_PID },
-	{ "comm", required_argument, NULL, OPT_COMM },
-	{ 0 },
+	JSON_OPTION("one JSON object per process, step and summary"),
+	HELP_OPTION
 };
+/* clang-format on */
 
 const char *const span_names[NR_SPANS] = { "lifetime", "teardown", "zombie", "reap to free" };
 
@@ -73,44 +57,6 @@ bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l)
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-static int parse_sort(struct lifecycle_cmd *c, const char *arg)
-{
-	static const char *const keys[] = {
-		[SORT_ZOMBIE] = "zombie",     [SORT_LIFETIME] = "lifetime",
-		[SORT_TEARDOWN] = "teardown", [SORT_FREE] = "free",
-		[SORT_TIME] = "time",
-	};
-	unsigned int key;
-	int code = cmd__one_of(c->rd.command, "--sort", arg, keys, ARRAY_SIZE(keys), &key);
-
-	if (!code)
-		c->sort = key;
-	return code;
-}
-
-static int take_option(void *ctx, int o, const char *arg)
-{
-	struct lifecycle_cmd *c = ctx;
-
-	switch (o) {
-	case OPT_TOP:
-		return cmd__number(c->rd.command, "--top", arg, 0, UINT32_MAX, &c->top);
-	case OPT_SORT:
-		return parse_sort(c, arg);
-	case OPT_TREE:
-		c->tree = true;
-		return CMD_OK;
-	case OPT_THREADS:
-		c->threads = true;
-		return CMD_OK;
-	case OPT_STACKS:
-		c->stacks = true;
-		return CMD_OK;
-	default:
-		return reading__option(&c->rd, o, arg);
-	}
-}
-
 /* Processes are selected, not their events: half of a life would be told wrong. */
 static void split_selection(struct lifecycle_cmd *c)
 {
@@ -121,14 +67,12 @@ static void split_selection(struct lifecycle_cmd *c)
 
 static int parse_options(struct lifecycle_cmd *c, int argc, char **argv)
 {
-	int code = reading__options(&c->rd, argc, argv, "i:h", longopts, take_option, c);
+	int code = reading__options(&c->rd, &cmd_lifecycle, argc, argv);
 
-	if (code || c->rd.help)
-		return code;
 	split_selection(c);
-	if (c->tree && c->stories)
+	if (!code && c->tree && c->stories)
 		return cmd__usage_error(argv[0], "--tree shows all, --pid only some: one of them");
-	return reading__file(&c->rd, argc, argv);
+	return code;
 }
 
 /* ---- what is kept --------------------------------------------------------------------------- */
@@ -336,7 +280,7 @@ static void put_stories_end(struct lifecycle_cmd *c)
 		lifecycle__text_left(c, &c->left[i].life);
 }
 
-static int run(struct lifecycle_cmd *c)
+static int tell(struct lifecycle_cmd *c)
 {
 	const struct lifecycle_opts opts = { .process = on_life,
 					     .thread = c->threads ? on_life : NULL,
@@ -389,16 +333,21 @@ static void lifecycle_cmd__free(struct lifecycle_cmd *c)
 	reading__free(&c->rd);
 }
 
-int cmd_lifecycle(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	_cleanup_(lifecycle_cmd__free) struct lifecycle_cmd c = { .rd.command = argv[0], .top = 20 };
+	_cleanup_(lifecycle_cmd__free) struct lifecycle_cmd c = { .top = 20 };
 	int code;
 
-	code = parse_options(&c, argc, argv);
-	if (code)
-		return code;
-	if (c.rd.help)
-		return cmd__print(help);
-	code = reading__open(&c.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
-	return code ?: run(&c);
+	code = parse_options(&c, argc, argv) ?:
+		       reading__open(&c.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	return code ?: tell(&c);
 }
+
+const struct cmd cmd_lifecycle = {
+	.name = "lifecycle",
+	.summary = "processes from fork to free: who died, who did not reap",
+	.run = run,
+	.options = options,
+	.text = "Processes from fork to free: who ended how, who did not reap whom, for how long.\n"
+		"Record with: stackonce record -a --preset lifecycle\n",
+};

@@ -19,27 +19,6 @@
 #include "record/select/synthetic.h"
 #include "ui/out.h"
 
-static const char help[] =
-	"Usage: stackonce list [OPTIONS] [GLOB | PROBE]\n"
-	"Lists the tracepoints of this kernel, as record -e takes them.\n"
-	"\n"
-	"  -v, --verbose        with their fields\n"
-	"      --presets        what record --preset takes, and what answers it\n"
-	"      --json           one JSON object per tracepoint; with -v the fields too\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"GLOB matches system:name, or the name alone; several with commas.  PROBE lists\n"
-	"what can be probed: f:GLOB and r:GLOB functions of the kernel, u:PATH[:GLOB]\n"
-	"functions of a program or library, usdt:PATH[:GLOB] the probes it has itself.\n";
-
-static const struct option longopts[] = {
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "presets", no_argument, NULL, 'p' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
 struct list {
 	struct out out;
 	bool verbose, json, presets;
@@ -47,6 +26,18 @@ struct list {
 	int events; /* directory events/ of tracefs */
 	unsigned int nr;
 };
+
+/* clang-format off */
+static const struct opt options[] = {
+	{ "[GLOB | PROBE]", NULL, OPT_TEXT(struct list, glob) },
+	{ "-v, --verbose", "with their fields", OPT_FLAG(struct list, verbose) },
+	{ "--presets", "what record --preset takes, and what answers it",
+	  OPT_FLAG(struct list, presets) },
+	{ "--json", "one JSON object per tracepoint; with -v the fields too",
+	  OPT_FLAG(struct list, json) },
+	HELP_OPTION
+};
+/* clang-format on */
 
 /* Where tracefs is, NULL after a message that says what to do. */
 static const char *find_tracefs(void)
@@ -225,7 +216,7 @@ static void put_synthetics(struct list *l)
 	}
 }
 
-static int run(struct list *l)
+static int put_systems(struct list *l)
 {
 	struct dirent **systems;
 	int nr, i;
@@ -264,29 +255,18 @@ static int list_tracepoints(struct list *l)
 	err = open_events(tracefs, &l->events);
 	if (err)
 		return err;
-	err = run(l);
+	err = put_systems(l);
 	close(l->events);
 	return err;
 }
 
-int cmd_list(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct list l = { .events = -1 };
-	int c, err;
+	int err = options__parse(&cmd_list, argc, argv, &l);
 
-	while ((c = cmd__getopt(argc, argv, "hv", longopts)) != -1) {
-		if (c == 'h')
-			return cmd__print(help);
-		if (c == '?')
-			return CMD_USAGE;
-		l.verbose |= c == 'v';
-		l.json |= c == 'j';
-		l.presets |= c == 'p';
-	}
-	if (argc - optind > 1)
-		return cmd__usage_error(argv[0], "one GLOB at most, '%s' is too many",
-					argv[optind + 1]);
-	l.glob = argv[optind];
+	if (err)
+		return err;
 	out__open(&l.out, true);
 	if (l.presets)
 		err = list__presets(&l.out, l.glob, l.json);
@@ -294,3 +274,14 @@ int cmd_list(int argc, char **argv)
 		err = l.glob && probe__is_spec(l.glob) ? list_probes(&l) : list_tracepoints(&l);
 	return out__close(&l.out, err ? CMD_FAILURE : CMD_OK);
 }
+
+const struct cmd cmd_list = {
+	.name = "list",
+	.summary = "the tracepoints of this kernel",
+	.run = run,
+	.options = options,
+	.text = "Lists the tracepoints of this kernel, as record -e takes them.\n",
+	.notes = "GLOB matches system:name, or the name alone; several with commas.  PROBE lists\n"
+		 "what can be probed: f:GLOB and r:GLOB functions of the kernel, u:PATH[:GLOB]\n"
+		 "functions of a program or library, usdt:PATH[:GLOB] the probes it has itself.\n",
+};

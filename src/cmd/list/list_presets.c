@@ -115,7 +115,7 @@ int list__presets(struct out *out, const char *glob, bool json)
 	} else {
 		m.has_probes = features__kprobe_multi() || features__kprobes();
 	}
-	for (i = 0; i < nr_presets && !out__drain(out); i++) {
+	for (i = 0; presets[i].name && !out__drain(out); i++) {
 		if (glob && !glob__matches(glob, presets[i].name))
 			continue;
 		nr++;

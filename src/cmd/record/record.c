@@ -30,9 +30,9 @@ static int choose_backend(struct record_options *o)
 {
 	const char *missing = features__missing_capability(), *refused = missing;
 
-	if (o->rec.backend == REC_BACKEND_BPF && !refused && !o->backend_given)
+	if (o->rec.backend == REC_BACKEND_BPF && !refused && o->backend == BACKEND_AUTO)
 		refused = features__bpf_refused();
-	if (!o->backend_given && refused && tracefs__may_record() == 0) {
+	if (o->backend == BACKEND_AUTO && refused && tracefs__may_record() == 0) {
 		if (!o->quiet)
 			fprintf(stderr, "stackonce: BPF is refused here (%s): recording by ftrace\n",
 				refused);
@@ -195,7 +195,7 @@ static int bpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return n;
 }
 
-int cmd_record(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	static struct record_options o;
 	struct rec_events events = { 0 };
@@ -217,7 +217,7 @@ int cmd_record(int argc, char **argv)
 	};
 	err = record_options__parse(argc, argv, &o);
 	if (err)
-		return err < 0 ? CMD_OK : err;
+		return err;
 	cmd__set_log_level(o.verbose ? STK_LOG_DEBUG : o.quiet ? STK_LOG_ERROR : STK_LOG_WARN);
 	libbpf_set_print(bpf_log);
 	if (!o.quiet && isatty(STDERR_FILENO))
@@ -250,3 +250,12 @@ int cmd_record(int argc, char **argv)
 	kernel_names__free(names);
 	return err ? err : result.exit_status;
 }
+
+const struct cmd cmd_record = {
+	.name = "record",
+	.summary = "record events with their call stacks",
+	.run = run,
+	.options = record_options,
+	.usage = "[OPTIONS] [-a | -p PID,... | [--] COMMAND [ARGS]]",
+	.text = "Records events with their call stacks; timer samples unless -e is given.\n",
+};

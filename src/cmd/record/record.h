@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "record/recorder.h"
+#include "ui/options.h"
 #include "ui/presets.h"
 
 #define RECORD_MAX_EVENT_OPTIONS 1024
@@ -25,11 +26,13 @@ struct record_options {
 	unsigned int nr_presets;
 	pid_t pids[RECORD_MAX_PIDS];
 	bool all, quiet, verbose, user_stacks_given;
-	bool backend_given; /* else it is chosen */
+	enum { BACKEND_AUTO, BACKEND_BPF, BACKEND_FTRACE } backend; /* as asked for */
 	bool user_cfi_given;
 };
 
-/* Into o, which holds what is so unless given: 0, -1 once help was printed, or the exit code. */
+extern const struct opt record_options[];
+
+/* Into o, which holds what is so unless given: as options__parse(). */
 int record_options__parse(int argc, char **argv, struct record_options *o);
 
 #endif /* CMD_RECORD_H */

@@ -10,106 +10,68 @@
 #include <linux/types.h>
 
 #include "cleanup.h"
+#include "log.h"
 #include "ui/presets.h"
 #include "ui/ui.h"
 #include "wire.h"
 
 #define DEFAULT_HZ 99
 
-static const char help[] =
-	"Usage: stackonce record [OPTIONS] [-a | -p PID,... | [--] COMMAND [ARGS]]\n"
-	"Records events with their call stacks; timer samples unless -e is given.\n\n"
-	"  -e, --event EVENT       'sched:sched_switch', 'sched:*', 'sched'\n"
-	"      --filter EXPR       of the -e before it, in the kernel's filter syntax\n"
-	"      --preset NAME[,NAME]  the events for a question, see 'list --presets'\n"
-	"  -F, --freq HZ           timer samples so often on every CPU\n"
-	"      --idle              keep timer samples of idle CPUs\n"
-	"  -a, --all-cpus          everybody's events, also with a COMMAND\n"
-	"      --include-self      and stackonce's own\n"
-	"  -p, --pid PID[,PID]     only these processes, their threads and children\n"
-	"  -o, --output FILE       (trace.stk); an old one becomes FILE.old; - is stdout\n"
-	"      --force             also if it is no recording\n"
-	"  -d, --duration SECONDS  stop after so long\n"
-	"  -k, --clock CLOCK       mono, boot or tai\n"
-	"      --max-depth N       frames kept of a stack (127)\n"
-	"      --no-kernel-stacks  without the kernel's\n"
-	"      --kernel-unwind HOW  orc (our own walk, faster), kernel, or auto\n"
-	"      --user-stacks[=HOW] also the programs', by unwind tables (cfi) or frame\n"
-	"                          pointers (fp); cfi is the default with -p, a COMMAND\n"
-	"                          or a probe in a program\n"
-	"      --no-user-stacks    not these\n"
-	"      --no-symbols        do not put the programs' symbols into the recording\n"
-	"      --unwind-memory SIZE  kernel memory for unwind tables (256M)\n"
-	"      --stack-map-bits N  log2 of the distinct stacks the map holds, 10-22 (16)\n"
-	"      --stack-pool SIZE   its memory for frames (160 bytes for each)\n"
-	"      --buffer-size SIZE  of each CPU's ring (8M)\n"
-	"      --backend HOW       bpf, ftrace, or auto: ftrace where BPF is refused\n"
-	"      --fsync             after every write\n"
-	"  -q, --quiet             no status line, only errors\n"
-	"  -v, --verbose           load time and kernel memory\n";
-
-enum {
-	OPT_FILTER = 256,
-	OPT_PRESET,
-	OPT_IDLE,
-	OPT_INCLUDE_SELF,
-	OPT_MAX_DEPTH,
-	OPT_NO_KERNEL_STACKS,
-	OPT_KERNEL_UNWIND,
-	OPT_MAP_BITS,
-	OPT_POOL,
-	OPT_BUFFER,
-	OPT_FSYNC,
-	OPT_USER_STACKS,
-	OPT_NO_USER_STACKS,
-	OPT_NO_SYMBOLS,
-	OPT_UNWIND_MEMORY,
-	OPT_BACKEND,
-	OPT_FORCE,
-};
-
-static const struct option longopts[] = {
-	{ "event", required_argument, NULL, 'e' },
-	{ "filter", required_argument, NULL, OPT_FILTER },
-	{ "preset", required_argument, NULL, OPT_PRESET },
-	{ "freq", required_argument, NULL, 'F' },
-	{ "idle", no_argument, NULL, OPT_IDLE },
-	{ "all-cpus", no_argument, NULL, 'a' },
-	{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
-	{ "pid", required_argument, NULL, 'p' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "clock", required_argument, NULL, 'k' },
-	{ "max-depth", required_argument, NULL, OPT_MAX_DEPTH },
-	{ "no-kernel-stacks", no_argument, NULL, OPT_NO_KERNEL_STACKS },
-	{ "kernel-unwind", required_argument, NULL, OPT_KERNEL_UNWIND },
-	{ "user-stacks", optional_argument, NULL, OPT_USER_STACKS },
-	{ "no-user-stacks", no_argument, NULL, OPT_NO_USER_STACKS },
-	{ "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
-	{ "unwind-memory", required_argument, NULL, OPT_UNWIND_MEMORY },
-	{ "stack-map-bits", required_argument, NULL, OPT_MAP_BITS },
-	{ "stack-pool", required_argument, NULL, OPT_POOL },
-	{ "buffer-size", required_argument, NULL, OPT_BUFFER },
-	{ "backend", required_argument, NULL, OPT_BACKEND },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "fsync", no_argument, NULL, OPT_FSYNC },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
-static int usage(const char *what, const char *value, int err)
+static int too_many_events(void)
 {
-	return cmd__usage_error("record", "%s '%s': %s", what, value,
-				err == -ERANGE ? "out of range" :
-				err == -ENOMEM ? "out of memory" :
-						 "not understood");
+	return cmd__usage_error("record", "more than %d -e", RECORD_MAX_EVENT_OPTIONS);
 }
 
-static int parse_pids(struct record_options *o, const char *arg)
+static int take_event(void *into, const struct opt *opt, const char *spec)
 {
-	_cleanup_free_ char *copy = strdup(arg);
+	struct record_options *o = into;
+
+	if (o->nr_events == RECORD_MAX_EVENT_OPTIONS)
+		return too_many_events();
+	o->events[o->nr_events++].spec = spec;
+	return 0;
+}
+
+static int take_filter(void *into, const struct opt *opt, const char *filter)
+{
+	struct record_options *o = into;
+
+	if (!o->nr_events || o->events[o->nr_events - 1].filter)
+		return cmd__usage_error("record", "--filter follows the -e it is for");
+	o->events[o->nr_events - 1].filter = filter;
+	return 0;
+}
+
+static int take_presets(void *into, const struct opt *opt, const char *names)
+{
+	_cleanup_free_ char *copy = strdup(names);
+	struct record_options *o = into;
+	char *one, *rest = copy;
+	unsigned int i;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((one = strsep(&rest, ","))) {
+		const struct preset *p = preset__find(one);
+
+		if (!p)
+			return cmd__usage_error(
+				"record", "there is no preset '%s', see 'stackonce list --presets'",
+				one);
+		for (i = 0; i < o->nr_presets && o->presets[i] != p; i++)
+			;
+		if (i == RECORD_MAX_PRESETS)
+			return cmd__usage_error("record", "more than %d presets", RECORD_MAX_PRESETS);
+		o->presets[i] = p;
+		o->nr_presets = MAX(o->nr_presets, i + 1);
+	}
+	return 0;
+}
+
+static int take_pids(void *into, const struct opt *opt, const char *list)
+{
+	_cleanup_free_ char *copy = strdup(list);
+	struct record_options *o = into;
 	char *one, *rest = copy;
 	uint64_t pid;
 	int err;
@@ -129,9 +91,10 @@ static int parse_pids(struct record_options *o, const char *arg)
 }
 
 /* A ring is a power of two of at least a page. */
-static int parse_buffer(const char *arg, uint64_t *ret_size)
+static int take_buffer(void *into, const struct opt *opt, const char *arg)
 {
 	uint64_t size, rounded = sysconf(_SC_PAGESIZE);
+	struct record_options *o = into;
 	int err;
 
 	err = parse__size(arg, 1, 1ull << 30, &size);
@@ -139,171 +102,98 @@ static int parse_buffer(const char *arg, uint64_t *ret_size)
 		return err;
 	while (rounded < size)
 		rounded *= 2;
-	*ret_size = rounded;
+	o->rec.buffer_size = rounded;
 	return 0;
 }
 
-static int parse_user_stacks(struct record_options *o, const char *how)
+static int take_clock(void *into, const struct opt *opt, const char *name)
 {
-	if (how && strcmp(how, "cfi") && strcmp(how, "fp"))
-		return cmd__usage_error("record", "--user-stacks '%s': cfi or fp", how);
+	struct record_options *o = into;
+
+	return rec_clock__parse(name, &o->rec.clock);
+}
+
+enum { BY_CFI, BY_FP, BY_ANY /* --user-stacks without a value */ };
+
+static int take_user_stacks(void *into, const struct opt *opt, const char *how)
+{
+	struct record_options *o = into;
+	unsigned int walk = BY_ANY;
+
+	if (how && opt__word(opt, how, &walk))
+		return -EINVAL;
 	o->user_stacks_given = true;
 	o->rec.user_stacks = o->rec.user_stacks_must = true;
-	o->rec.user_fp_only = how && !strcmp(how, "fp");
-	o->user_cfi_given = how && !o->rec.user_fp_only;
+	o->rec.user_fp_only = walk == BY_FP;
+	o->user_cfi_given = walk == BY_CFI;
 	return 0;
 }
 
-static int parse_kernel_unwind(struct record_options *o, const char *how)
+static int take_no_user_stacks(void *into, const struct opt *opt, const char *arg)
 {
-	static const char *const names[] = {
-		[REC_UNWIND_AUTO] = "auto",
-		[REC_UNWIND_ORC] = "orc",
-		[REC_UNWIND_KERNEL] = "kernel",
-	};
-	unsigned int i;
+	struct record_options *o = into;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(how, names[i]))
-			continue;
-		o->rec.kernel_unwind = i;
-		return 0;
-	}
-	return cmd__usage_error("record", "--kernel-unwind '%s': orc, kernel or auto", how);
-}
-
-static int parse_backend(struct record_options *o, const char *name)
-{
-	o->backend_given = strcmp(name, "auto");
-	o->rec.backend = strcmp(name, "ftrace") ? REC_BACKEND_BPF : REC_BACKEND_FTRACE;
-	if (o->backend_given && strcmp(name, "bpf") && strcmp(name, "ftrace"))
-		return cmd__usage_error("record", "--backend '%s': bpf, ftrace or auto", name);
+	o->user_stacks_given = true;
+	o->rec.user_stacks = false;
 	return 0;
 }
 
-static int parse_presets(struct record_options *o, const char *names)
-{
-	_cleanup_free_ char *copy = strdup(names);
-	char *one, *rest = copy;
-	unsigned int i;
-
-	if (!copy)
-		return usage("preset", names, -ENOMEM);
-	while ((one = strsep(&rest, ","))) {
-		const struct preset *p = preset__find(one);
-
-		if (!p)
-			return cmd__usage_error(
-				"record", "there is no preset '%s', see 'stackonce list --presets'",
-				one);
-		for (i = 0; i < o->nr_presets && o->presets[i] != p; i++)
-			;
-		if (i == RECORD_MAX_PRESETS)
-			return cmd__usage_error("record", "more than %d presets", RECORD_MAX_PRESETS);
-		o->presets[i] = p;
-		o->nr_presets = MAX(o->nr_presets, i + 1);
-	}
-	return 0;
-}
-
-static int parse_number(int c, const char *arg, struct recorder_opts *rec)
-{
-	uint64_t v;
-	int err;
-
-	switch (c) {
-	case 'F':
-		err = parse__u64(arg, 1, 100000, &v);
-		rec->sample_hz = err ? 0 : v;
-		return err;
-	case 'd':
-		return parse__seconds(arg, &rec->duration_ns);
-	case OPT_MAX_DEPTH:
-		err = parse__u64(arg, 1, WIRE_MAX_FRAMES, &v);
-		rec->max_depth = err ? 0 : v;
-		return err;
-	case OPT_MAP_BITS:
-		err = parse__u64(arg, 10, 22, &v);
-		rec->stack_map_bits = err ? 0 : v;
-		return err;
-	case OPT_UNWIND_MEMORY:
-		return parse__size(arg, 1 << 20, 1ull << 30, &rec->table_budget);
-	case OPT_POOL:
-		return parse__size(arg, 64 << 10, 32ull << 30, &rec->stack_pool);
-	default:
-		return parse_buffer(arg, &rec->buffer_size);
-	}
-}
-
-static int parse_option(struct record_options *o, int c, char *arg, const char *word)
-{
-	int err;
-
-	switch (c) {
-	case 'e':
-		if (o->nr_events == RECORD_MAX_EVENT_OPTIONS)
-			return cmd__usage_error("record", "more than %d -e",
-						RECORD_MAX_EVENT_OPTIONS);
-		o->events[o->nr_events++].spec = arg;
-		return 0;
-	case OPT_FILTER:
-		if (!o->nr_events || o->events[o->nr_events - 1].filter)
-			return cmd__usage_error("record", "--filter follows the -e it is for");
-		o->events[o->nr_events - 1].filter = arg;
-		return 0;
-	case OPT_PRESET:
-		return parse_presets(o, arg);
-	case 'p':
-		err = parse_pids(o, arg);
-		return err ? usage("process id", arg, err) : 0;
-	case 'k':
-		err = rec_clock__parse(arg, &o->rec.clock);
-		return err ? usage("clock", arg, err) : 0;
-	case 'o':
-		o->rec.output = arg;
-		return 0;
-	case 'a':
-		o->all = true;
-		return 0;
-	case 'q':
-		o->quiet = true;
-		return 0;
-	case 'v':
-		o->verbose = true;
-		return 0;
-	case OPT_IDLE:
-		o->rec.keep_idle = true;
-		return 0;
-	case OPT_INCLUDE_SELF:
-		o->rec.include_self = true;
-		return 0;
-	case OPT_NO_KERNEL_STACKS:
-		o->rec.kernel_stacks = false;
-		return 0;
-	case OPT_KERNEL_UNWIND:
-		return parse_kernel_unwind(o, arg);
-	case OPT_FORCE:
-		o->rec.force = true;
-		return 0;
-	case OPT_FSYNC:
-		o->rec.fsync = true;
-		return 0;
-	case OPT_USER_STACKS:
-		return parse_user_stacks(o, arg);
-	case OPT_NO_USER_STACKS:
-		o->user_stacks_given = true;
-		o->rec.user_stacks = false;
-		return 0;
-	case OPT_BACKEND:
-		return parse_backend(o, arg);
-	case OPT_NO_SYMBOLS:
-		o->rec.symbols = false;
-		return 0;
-	default:
-		err = parse_number(c, arg, &o->rec);
-		return err ? usage(word, arg, err) : 0;
-	}
-}
+/* clang-format off */
+const struct opt record_options[] = {
+	{ "-e, --event EVENT,...", "'sched:sched_switch', 'sched:*', 'sched'", OPT_FN(take_event) },
+	{ "--filter EXPR", "of the -e before it, in the kernel's filter syntax",
+	  OPT_FN(take_filter) },
+	{ "--preset NAME,...", "the events for a question, see 'list --presets'",
+	  OPT_FN(take_presets), PRESET_WORDS },
+	{ "-F, --freq HZ", "timer samples so often on every CPU",
+	  OPT_NUMBER(struct record_options, rec.sample_hz, 1, 100000) },
+	{ "--idle", "keep timer samples of idle CPUs",
+	  OPT_FLAG(struct record_options, rec.keep_idle) },
+	{ "-a, --all-cpus", "everybody's events, also with a COMMAND",
+	  OPT_FLAG(struct record_options, all) },
+	{ "--include-self", "and stackonce's own",
+	  OPT_FLAG(struct record_options, rec.include_self) },
+	{ "-p, --pid PID,...", "only these processes, their threads and children",
+	  OPT_FN(take_pids), .wants = "process ids" },
+	{ "[COMMAND]", NULL, OPT_REST(struct record_options, rec.command) },
+	{ "-o, --output FILE", "(trace.stk); an old one becomes FILE.old; - is stdout",
+	  OPT_TEXT(struct record_options, rec.output) },
+	{ "--force", "also if it is no recording", OPT_FLAG(struct record_options, rec.force) },
+	{ "-d, --duration SECONDS", "stop after so long",
+	  OPT_SECONDS(struct record_options, rec.duration_ns, UINT64_MAX) },
+	{ "-k, --clock CLOCK", "%s", OPT_FN(take_clock), WORDS_OF(rec_clocks) },
+	{ "--max-depth N", "frames kept of a stack (127)",
+	  OPT_NUMBER(struct record_options, rec.max_depth, 1, WIRE_MAX_FRAMES) },
+	{ "--no-kernel-stacks", "without the kernel's",
+	  OPT_OFF(struct record_options, rec.kernel_stacks) },
+	{ "--kernel-unwind HOW", "%s; orc is our own walk, which is faster",
+	  OPT_WORD(struct record_options, rec.kernel_unwind),
+	  WORDS([REC_UNWIND_AUTO] = "auto", [REC_UNWIND_ORC] = "orc",
+		[REC_UNWIND_KERNEL] = "kernel") },
+	{ "--user-stacks[=HOW]", "also the programs', by unwind tables (cfi) or frame pointers "
+	  "(fp); cfi is the default with -p, a COMMAND or a probe in a program",
+	  OPT_FN(take_user_stacks), WORDS([BY_CFI] = "cfi", [BY_FP] = "fp") },
+	{ "--no-user-stacks", "not these", OPT_FN(take_no_user_stacks) },
+	{ "--no-symbols", "do not put the programs' symbols into the recording",
+	  OPT_OFF(struct record_options, rec.symbols) },
+	{ "--unwind-memory SIZE", "kernel memory for unwind tables (256M)",
+	  OPT_SIZE(struct record_options, rec.table_budget, 1 << 20, 1ull << 30) },
+	{ "--stack-map-bits N", "log2 of the distinct stacks the map holds, 10-22 (16)",
+	  OPT_NUMBER(struct record_options, rec.stack_map_bits, 10, 22) },
+	{ "--stack-pool SIZE", "its memory for frames (160 bytes for each)",
+	  OPT_SIZE(struct record_options, rec.stack_pool, 64 << 10, 32ull << 30) },
+	{ "--buffer-size SIZE", "of each CPU's ring (8M)", OPT_FN(take_buffer),
+	  .wants = "a size of at most 1G" },
+	{ "--backend HOW", "%s; auto is ftrace where BPF is refused",
+	  OPT_WORD(struct record_options, backend),
+	  WORDS([BACKEND_AUTO] = "auto", [BACKEND_BPF] = "bpf", [BACKEND_FTRACE] = "ftrace") },
+	{ "--fsync", "after every write", OPT_FLAG(struct record_options, rec.fsync) },
+	{ "-q, --quiet", "no status line, only errors", OPT_FLAG(struct record_options, quiet) },
+	{ "-v, --verbose", "load time and kernel memory",
+	  OPT_FLAG(struct record_options, verbose) },
+	HELP_OPTION
+};
+/* clang-format on */
 
 /* An event that several want is recorded where the filter of any of them says so. */
 static int add_preset_event(struct record_options *o, const struct preset_event *pe)
@@ -314,7 +204,7 @@ static int add_preset_event(struct record_options *o, const struct preset_event 
 	while (e < end && strcmp(e->spec, pe->spec))
 		e++;
 	if (e == o->events + RECORD_MAX_EVENT_OPTIONS)
-		return cmd__usage_error("record", "more than %d -e", RECORD_MAX_EVENT_OPTIONS);
+		return too_many_events();
 	if (e == end) {
 		*e = (struct event_option){ .spec = pe->spec,
 					    .filter = pe->filter,
@@ -323,8 +213,10 @@ static int add_preset_event(struct record_options *o, const struct preset_event 
 		return 0;
 	}
 	if (e->filter && pe->filter && strcmp(e->filter, pe->filter) &&
-	    asprintf(&any_of, "(%s) || (%s)", e->filter, pe->filter) < 0)
-		return usage("filter", pe->filter, -ENOMEM);
+	    asprintf(&any_of, "(%s) || (%s)", e->filter, pe->filter) < 0) {
+		log_err(-ENOMEM, "put filters together");
+		return CMD_FAILURE;
+	}
 	if (any_of || !pe->filter)
 		e->filter = any_of;
 	free(e->any_of);
@@ -352,23 +244,11 @@ static int add_presets(struct record_options *o)
 
 int record_options__parse(int argc, char **argv, struct record_options *o)
 {
-	int c, err;
+	int err = options__parse(&cmd_record, argc, argv, o);
 
-	while ((c = cmd__getopt(argc, argv, "+e:F:ap:o:d:k:qvh", longopts)) != -1) {
-		const struct option *l = longopts;
-
-		if (c == 'h')
-			return cmd__print(help) == CMD_OK ? -1 : CMD_FAILURE;
-		if (c == '?')
-			return CMD_USAGE;
-		while (l->name && l->val != c)
-			l++;
-		err = parse_option(o, c, optarg, l->name);
-		if (err)
-			return err;
-	}
-	if (optind < argc)
-		o->rec.command = &argv[optind];
+	if (err)
+		return err;
+	o->rec.backend = o->backend == BACKEND_FTRACE ? REC_BACKEND_FTRACE : REC_BACKEND_BPF;
 	o->rec.command_only = o->rec.command && !o->all;
 	if (o->rec.nr_pids && (o->all || o->rec.command))
 		return cmd__usage_error("record", "-p goes neither with -a nor with a COMMAND");

@@ -13,81 +13,35 @@
 #include "ui/flames.h"
 
 /* clang-format off */
-static const char help[] =
-	"Usage: stackonce report [OPTIONS] [FILE]\n"
-	"Prints which call stacks events come from, most frequent first.\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"      --by LIST        a list for each event,comm,pid,tid,cpu (default event)\n"
-	"      --top N          N stacks per list, 0: all (default 10)\n"
-	"      --tree           a tree: below each function its callers\n"
-	"      --callees        a tree: below each function what it calls\n"
-	"      --min PERCENT    leave out branches below this (default 0.5)\n"
-	"      --flamegraph OUT.svg  a picture with search and zoom, for a browser\n"
-	"      --force          even where OUT.svg is a recording\n"
-	"      --folded         \"group;caller;callee COUNT\" a line, for other tools\n"
-	SELECT_HELP
-	"      --kernel         kernel stacks only\n"
-	"      --user           user stacks only\n"
-	"      --inline         user functions that were inlined, and source lines\n"
-	NAMES_HELP
-	"      --json           one JSON object per stack, or per function of the tree\n"
-	"  -h, --help           this text\n";
-/* clang-format on */
-
-enum {
-	OPT_BY = OPT_OWN,
-	OPT_TOP,
-	OPT_TREE,
-	OPT_CALLEES,
-	OPT_MIN,
-	OPT_KERNEL,
-	OPT_USER,
-	OPT_FOLDED
-};
-
-static const struct option longopts[] = {
-	READING_OPTIONS,
-	SELECT_OPTIONS,
-	NAMES_OPTIONS,
+static const struct opt options[] = {
+	READING_OPTIONS(struct report, rd, A_RECORDING),
+	{ "--by LIST", "a list for each %s (default event)", OPT_WORDS(struct report, by),
+	  WORDS("event", "comm", "pid", "tid", "cpu") }, /* as the bits BY_... */
+	{ "--top N", "N stacks per list, 0: all (default 10)",
+	  OPT_NUMBER(struct report, top, 0, UINT32_MAX) },
+	{ "--tree", "a tree: below each function its callers", OPT_FLAG(struct report, tree) },
+	{ "--callees", "a tree: below each function what it calls",
+	  OPT_FLAG(struct report, callees) },
+	{ "--min PERCENT", "leave out branches below this (default 0.5)",
+	  OPT_SECONDS(struct report, min, 100000000000), .wants = "a percentage" },
+	FLAMEGRAPH_OPTIONS("a picture with search and zoom, for a browser"),
+	{ "--folded", "\"group;caller;callee COUNT\" a line, for other tools",
+	  OPT_FLAG(struct report, folded) },
+	SELECT_OPTIONS("only events", "only these events, several with commas: 'sched:*,sys_enter_*'"),
+	{ "--kernel", "kernel stacks only", OPT_BIT(struct report, stacks, STACKS_KERNEL) },
+	{ "--user", "user stacks only", OPT_BIT(struct report, stacks, STACKS_USER) },
 	INLINE_OPTION,
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "top", required_argument, NULL, OPT_TOP },
-	{ "tree", no_argument, NULL, OPT_TREE },
-	{ "callees", no_argument, NULL, OPT_CALLEES },
-	{ "min", required_argument, NULL, OPT_MIN },
-	{ "kernel", no_argument, NULL, OPT_KERNEL },
-	{ "user", no_argument, NULL, OPT_USER },
-	FLAMEGRAPH_OPTIONS,
-	{ "folded", no_argument, NULL, OPT_FOLDED },
-	{ 0 },
+	NAMES_OPTIONS,
+	JSON_OPTION("one JSON object per stack, or per function of the tree"),
+	HELP_OPTION
 };
+/* clang-format on */
 
 static void report__free(struct report *rp)
 {
 	stack_counts__free(rp->counts);
 	strbuf__free(&rp->indent);
 	reading__free(&rp->rd);
-}
-
-static int parse_by(struct report *rp, const char *list)
-{
-	static const char *const names[] = { "event", "comm", "pid", "tid", "cpu" };
-	_cleanup_free_ char *copy = strdup(list);
-	char *rest = copy, *name;
-	unsigned int by = 0, i;
-
-	while (copy && (name = strsep(&rest, ","))) {
-		for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i], name); i++)
-			;
-		if (i == ARRAY_SIZE(names))
-			return cmd__usage_error(rp->rd.command,
-						"--by wants some of event,comm,pid,tid,cpu: '%s'",
-						list);
-		by |= 1u << i;
-	}
-	rp->by = by;
-	return CMD_OK;
 }
 
 /* What is asked for must go together. */
@@ -103,48 +57,12 @@ static int check_options(const struct report *rp)
 	return CMD_OK;
 }
 
-static int take_option(void *ctx, int c, const char *arg)
-{
-	struct report *rp = ctx;
-
-	switch (c) {
-	case OPT_BY:
-		return parse_by(rp, arg);
-	case OPT_TOP:
-		return cmd__number(rp->rd.command, "--top", arg, 0, UINT32_MAX, &rp->top);
-	case OPT_MIN:
-		if (parse__seconds(arg, &rp->min) || rp->min > 100000000000)
-			return cmd__usage_error(rp->rd.command, "--min wants a percentage: '%s'",
-						arg);
-		return CMD_OK;
-	case OPT_CALLEES:
-		rp->callees = true;
-		rp->tree = true;
-		return CMD_OK;
-	case OPT_TREE:
-		rp->tree = true;
-		return CMD_OK;
-	case OPT_KERNEL:
-		rp->stacks |= STACKS_KERNEL;
-		return CMD_OK;
-	case OPT_USER:
-		rp->stacks |= STACKS_USER;
-		return CMD_OK;
-	case OPT_FOLDED:
-		rp->folded = true;
-		return CMD_OK;
-	default:
-		return reading__option(&rp->rd, c, arg);
-	}
-}
-
 static int parse_options(struct report *rp, int argc, char **argv)
 {
-	int code = reading__options(&rp->rd, argc, argv, "i:h", longopts, take_option, rp);
+	int code = reading__options(&rp->rd, &cmd_report, argc, argv);
 
-	if (code || rp->rd.help)
-		return code;
-	return check_options(rp) ?: reading__file(&rp->rd, argc, argv);
+	rp->tree |= rp->callees;
+	return code ?: check_options(rp);
 }
 
 /* Events of all types that happened and are not in the recording for want of room or time. */
@@ -285,20 +203,13 @@ static int count_event(struct report *rp, const struct stk_event *e)
 	return charge(&rp->charge, rp->rd.reader, stack_counts__memory(rp->counts), 0);
 }
 
-int cmd_report(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	_cleanup_(report__free) struct report rp = {
-		.rd.command = argv[0], .by = BY_EVENT, .top = 10, .min = 500000000
-	};
+	_cleanup_(report__free) struct report rp = { .by = BY_EVENT, .top = 10, .min = 500000000 };
 	const struct stk_event *e;
 	int code, err;
 
-	code = parse_options(&rp, argc, argv);
-	if (code)
-		return code;
-	if (rp.rd.help)
-		return cmd__print(help);
-	code = reading__open(&rp.rd, STK_WANT_EVENTS);
+	code = parse_options(&rp, argc, argv) ?: reading__open(&rp.rd, STK_WANT_EVENTS);
 	if (code)
 		return code;
 	out__open(&rp.out, true);
@@ -311,3 +222,11 @@ int cmd_report(int argc, char **argv)
 		err = put_report(&rp);
 	return out__close(&rp.out, err ? CMD_FAILURE : reading__finish(&rp.rd));
 }
+
+const struct cmd cmd_report = {
+	.name = "report",
+	.summary = "the call stacks that events come from, most frequent first",
+	.run = run,
+	.options = options,
+	.text = "Prints which call stacks events come from, most frequent first.\n",
+};

@@ -8,81 +8,37 @@
 #include "ui/frames.h"
 
 /* clang-format off */
-static const char help[] =
-	"Usage: stackonce script [OPTIONS] [FILE]\n"
-	"Prints every event of a recording in time order, with fields and call stack.\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	SELECT_HELP
-	"      --fields LIST    these columns: comm,pid,tid,cpu,flags,time,event,fields,\n"
-	"                       kstack,ustack or the name of an event's field\n"
-	"      --ns             times with nine decimals\n"
-	"      --no-stacks      without call stacks\n"
-	"      --no-header      without the lines that explain the columns\n"
-	"      --ids            ids of stacks, and user frames as offset and file's hash\n"
-	"      --inline         user functions that were inlined, and source lines\n"
-	NAMES_HELP
-	"      --follow         wait for more of a recording in progress\n"
-	"      --json           one JSON object per event\n"
-	"      --stacks         with --json: each stack before its first event\n"
-	"  -h, --help           this text\n";
-/* clang-format on */
-
-enum { OPT_FIELDS = OPT_OWN, OPT_NS, OPT_NO_STACKS, OPT_NO_HEADER, OPT_IDS, OPT_STACKS };
-
-static const struct option longopts[] = {
-	READING_OPTIONS,
-	FOLLOW_OPTION,
-	SELECT_OPTIONS,
-	NAMES_OPTIONS,
+static const struct opt options[] = {
+	READING_OPTIONS(struct script, rd, A_RECORDING),
+	SELECT_OPTIONS("only events", "only these events, several with commas: 'sched:*,sys_enter_*'"),
+	{ "--fields LIST", "these columns: %s; or the name of an event's field",
+	  OPT_FN(script__take_fields), .wants = "a list of columns",
+	  WORDS([COL_COMM] = "comm", [COL_PID] = "pid", [COL_TID] = "tid", [COL_CPU] = "cpu",
+		[COL_FLAGS] = "flags", [COL_TIME] = "time", [COL_EVENT] = "event",
+		[COL_FIELDS] = "fields", [COL_KSTACK] = "kstack", [COL_USTACK] = "ustack") },
+	{ "--ns", "times with nine decimals", OPT_FLAG(struct script, ns) },
+	{ "--no-stacks", "without call stacks", OPT_FLAG(struct script, no_stacks) },
+	{ "--no-header", "without the lines that explain the columns",
+	  OPT_FLAG(struct script, no_header) },
+	{ "--ids", "ids of stacks, and user frames as offset and file's hash",
+	  OPT_FLAG(struct script, ids) },
 	INLINE_OPTION,
-	{ "fields", required_argument, NULL, OPT_FIELDS },
-	{ "ns", no_argument, NULL, OPT_NS },
-	{ "no-stacks", no_argument, NULL, OPT_NO_STACKS },
-	{ "no-header", no_argument, NULL, OPT_NO_HEADER },
-	{ "ids", no_argument, NULL, OPT_IDS },
-	{ "stacks", no_argument, NULL, OPT_STACKS },
-	{ 0 },
+	NAMES_OPTIONS,
+	FOLLOW_OPTION("wait for more of a recording in progress"),
+	JSON_OPTION("one JSON object per event"),
+	{ "--stacks", "with --json: each stack before its first event",
+	  OPT_FLAG(struct script, stacks_too) },
+	HELP_OPTION
 };
-
-static int take_option(void *ctx, int c, const char *arg)
-{
-	struct script *s = ctx;
-
-	switch (c) {
-	case OPT_FIELDS:
-		if (script__parse_fields(s, arg))
-			return cmd__usage_error(s->rd.command, "--fields: '%s' is not a list", arg);
-		return CMD_OK;
-	case OPT_NS:
-		s->ns = true;
-		return CMD_OK;
-	case OPT_NO_STACKS:
-		s->no_stacks = true;
-		return CMD_OK;
-	case OPT_NO_HEADER:
-		s->no_header = true;
-		return CMD_OK;
-	case OPT_IDS:
-		s->ids = true;
-		return CMD_OK;
-	case OPT_STACKS:
-		s->stacks_too = true;
-		return CMD_OK;
-	default:
-		return reading__option(&s->rd, c, arg);
-	}
-}
+/* clang-format on */
 
 static int parse_options(struct script *s, int argc, char **argv)
 {
-	int code = reading__options(&s->rd, argc, argv, "i:h", longopts, take_option, s);
+	int code = reading__options(&s->rd, &cmd_script, argc, argv);
 
-	if (code || s->rd.help)
-		return code;
-	if (s->stacks_too && !s->rd.json)
+	if (!code && s->stacks_too && !s->rd.json)
 		return cmd__usage_error(argv[0], "--stacks is for --json; text has them already");
-	return reading__file(&s->rd, argc, argv);
+	return code;
 }
 
 static void put_header(struct script *s)
@@ -112,7 +68,7 @@ static void put_header(struct script *s)
 			"#              | |         |   |||||     |         |\n");
 }
 
-static int run(struct script *s)
+static int put_events(struct script *s)
 {
 	const struct stk_event *e;
 
@@ -134,19 +90,23 @@ static int run(struct script *s)
 	return out__close(&s->out, reading__finish(&s->rd));
 }
 
-int cmd_script(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	_cleanup_(script__free) struct script s = { .rd.command = argv[0] };
+	_cleanup_(script__free) struct script s = { 0 };
 	int code;
 
-	code = parse_options(&s, argc, argv);
-	if (code)
-		return code;
-	if (s.rd.help)
-		return cmd__print(help);
-	code = reading__open(&s.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = parse_options(&s, argc, argv) ?:
+		       reading__open(&s.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)
 		return code;
 	script__start(&s);
-	return run(&s);
+	return put_events(&s);
 }
+
+const struct cmd cmd_script = {
+	.name = "script",
+	.summary = "every event in time order, with fields and stack",
+	.run = run,
+	.options = options,
+	.text = "Prints every event of a recording in time order, with fields and call stack.\n",
+};

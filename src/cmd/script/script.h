@@ -80,7 +80,7 @@ struct script {
 	struct strbuf scratch;
 };
 
-int script__parse_fields(struct script *s, const char *list);
+int script__take_fields(void *into, const struct opt *o, const char *list); /* --fields */
 void script__start(struct script *s); /* the reader is open */
 void script__free(struct script *s);
 /* Those that began by then and have not been printed. */

@@ -5,6 +5,7 @@
  */
 #include "script.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,32 +285,31 @@ void script__line(struct script *s, const struct stk_event *e)
 
 /* ---- --fields ------------------------------------------------------------------------------- */
 
-int script__parse_fields(struct script *s, const char *list)
+int script__take_fields(void *into, const struct opt *o, const char *list)
 {
-	static const char *const names[] = {
-		[COL_COMM] = "comm",	 [COL_PID] = "pid",	  [COL_TID] = "tid",
-		[COL_CPU] = "cpu",	 [COL_FLAGS] = "flags",	  [COL_TIME] = "time",
-		[COL_EVENT] = "event",	 [COL_FIELDS] = "fields", [COL_KSTACK] = "kstack",
-		[COL_USTACK] = "ustack",
-	};
 	_cleanup_free_ char *copy = strdup(list);
 	char *rest = copy, *name;
+	struct script *s = into;
 	struct script_column *more;
-	unsigned int kind;
 
-	while (copy && (name = strsep(&rest, ","))) {
-		more = *name ? reallocarray(s->columns, s->nr_columns + 1, sizeof(*more)) : NULL;
+	if (!copy)
+		return -ENOMEM;
+	while ((name = strsep(&rest, ","))) {
+		unsigned int kind = COL_FIELD;
+
+		if (!*name)
+			return -EINVAL;
+		more = reallocarray(s->columns, s->nr_columns + 1, sizeof(*more));
 		if (!more)
-			return -1;
+			return -ENOMEM;
 		s->columns = more;
-		for (kind = 0; kind < ARRAY_SIZE(names) && strcmp(names[kind], name); kind++)
-			;
-		more[s->nr_columns].kind = kind < ARRAY_SIZE(names) ? kind : COL_FIELD;
+		opt__word(o, name, &kind);
+		more[s->nr_columns].kind = kind;
 		more[s->nr_columns].name = strdup(name);
 		if (!more[s->nr_columns++].name)
-			return -1;
+			return -ENOMEM;
 	}
-	return copy ? 0 : -1;
+	return CMD_OK;
 }
 
 static void put_field(struct script *s, struct strbuf *b, const struct script_type *t,

@@ -10,60 +10,23 @@
 #include "log.h"
 
 /* clang-format off */
-static const char help[] =
-	"Usage: stackonce futex [OPTIONS] [FILE]\n"
-	"Prints where programs wait for futexes, which are what locks are made of: how\n"
-	"often, how long, and who woke them from where.\n"
-	"Record with 'stackonce record --preset futex'.\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"      --by WHAT        a line for each site, address, comm or pid (default site)\n"
-	"      --top N          N lines, 0: all (default 20; with --json all)\n"
-	"      --stacks         the stacks of the waits, and those of their wakers\n"
-	"      --flamegraph OUT.svg  a picture of the stacks by time waited\n"
-	"      --force          even where OUT.svg is a recording\n"
-	"      --time A,B       waits that began between these times, in seconds;\n"
-	"                       either may be left out: 12.5, or ,13\n"
-	"      --pid LIST       waits of these processes or threads\n"
-	"      --tid LIST       waits of these threads\n"
-	"      --comm GLOB      waits of tasks of this name\n"
-	"      --cpu LIST       waits that began on these CPUs: 0-3,8\n"
-	"      --event GLOB     read only these events\n"
-	NAMES_HELP
-	"      --json           one JSON object per line, open wait, and for the sums\n"
-	"  -h, --help           this text\n";
-/* clang-format on */
-
-enum { OPT_BY = OPT_WAITS_OWN };
-
-static const struct option longopts[] = {
-	WAITS_OPTIONS,
-	{ "by", required_argument, NULL, OPT_BY },
-	{ 0 },
+static const struct opt options[] = {
+	READING_OPTIONS(struct futex, w.rd, A_RECORDING),
+	{ "--by WHAT", "a line for each %s (default site)", OPT_WORD(struct futex, by),
+	  WORDS([FUTEX_BY_SITE] = "site", [FUTEX_BY_ADDRESS] = "address",
+		[FUTEX_BY_COMM] = "comm", [FUTEX_BY_PID] = "pid") },
+	WAITS_OPTIONS("the stacks of the waits, and those of their wakers",
+		      "a picture of the stacks by time waited", "only waits that began"),
+	JSON_OPTION("one JSON object per line, open wait, and for the sums"),
+	HELP_OPTION
 };
+/* clang-format on */
 
 static void futex__free(struct futex *fx)
 {
 	futex_analysis__free(fx->analysis);
 	free(fx->wakers);
 	waits__free(&fx->w);
-}
-
-static int take_option(void *ctx, int c, const char *arg)
-{
-	static const char *const names[] = {
-		[FUTEX_BY_SITE] = "site", [FUTEX_BY_ADDRESS] = "address", [FUTEX_BY_COMM] = "comm", [FUTEX_BY_PID] = "pid"
-	};
-	struct futex *fx = ctx;
-	unsigned int by;
-	int code;
-
-	if (c != OPT_BY)
-		return waits__option(&fx->w, c, arg);
-	code = cmd__one_of(fx->w.rd.command, "--by", arg, names, ARRAY_SIZE(names), &by);
-	if (!code)
-		fx->by = by;
-	return code;
 }
 
 static bool selected(void *ctx, const struct wait_task *task, uint64_t ts, unsigned int cpu)
@@ -195,17 +158,13 @@ static int read_events(struct futex *fx)
 	return err ? log_err(err, "add up the waits") : 0;
 }
 
-int cmd_futex(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	_cleanup_(futex__free) struct futex fx = { .w.rd.command = argv[0] };
+	_cleanup_(futex__free) struct futex fx = { 0 };
 	int code, finished;
 
-	code = waits__options(&fx.w, argc, argv, longopts, take_option, &fx);
-	if (code)
-		return code;
-	if (fx.w.rd.help)
-		return cmd__print(help);
-	code = reading__open(&fx.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = waits__options(&fx.w, &cmd_futex, argc, argv) ?:
+		       reading__open(&fx.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)
 		return code;
 	out__open(&fx.w.out, true);
@@ -220,3 +179,13 @@ int cmd_futex(int argc, char **argv)
 	finished = reading__finish(&fx.w.rd);
 	return out__close(&fx.w.out, code ?: finished);
 }
+
+const struct cmd cmd_futex = {
+	.name = "futex",
+	.summary = "where waits for locks come from, and who woke them",
+	.run = run,
+	.options = options,
+	.text = "Prints where programs wait for futexes, which are what locks are made of: how\n"
+		"often, how long, and who woke them from where.\n"
+		"Record with 'stackonce record --preset futex'.\n",
+};

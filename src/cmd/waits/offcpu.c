@@ -9,48 +9,38 @@
 #include "cleanup.h"
 #include "log.h"
 
-/* clang-format off */
-static const char help[] =
-	"Usage: stackonce offcpu [OPTIONS] [FILE]\n"
-	"Prints where tasks leave the CPU, how long they are blocked, then wait to run.\n"
-	"Record with 'stackonce record --preset offcpu'.\n"
-	"\n"
-	"  -i, --input FILE     the recording (default trace.stk, - is standard input)\n"
-	"      --by WHAT        a line for each stack (default), state, comm, pid or tid\n"
-	"      --top N          N lines, 0: all (default 20; with --json all)\n"
-	"      --state LIST     only some of sleep,disk,stopped,traced,idle,parked,\n"
-	"                       preempted,new\n"
-	"      --min SECONDS    leave out times off CPU that are shorter\n"
-	"      --stacks         whole stacks, and those of the wakers\n"
-	"      --flamegraph OUT.svg  a picture of the stacks by time off CPU\n"
-	"      --force          even where OUT.svg is a recording\n"
-	"      --time A,B       times off CPU that began between these times, in seconds;\n"
-	"                       either may be left out: 12.5, or ,13\n"
-	"      --pid LIST       of these processes or threads\n"
-	"      --tid LIST       of these threads\n"
-	"      --comm GLOB      of tasks of this name\n"
-	"      --cpu LIST       that left these CPUs: 0-3,8\n"
-	"      --event GLOB     read only these events\n"
-	NAMES_HELP
-	"      --json           one JSON object per line, open time, and for the sums\n"
-	"  -h, --help           this text\n";
-/* clang-format on */
-
-enum { OPT_BY = OPT_WAITS_OWN, OPT_STATE, OPT_MIN };
-
-static const struct option longopts[] = {
-	WAITS_OPTIONS,
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "state", required_argument, NULL, OPT_STATE },
-	{ "min", required_argument, NULL, OPT_MIN },
-	{ 0 },
-};
-
-static const char *const states[SWITCH_NR_STATES] = {
+static const char *const states[] = {
 	[SWITCH_PREEMPTED] = "preempted", [SWITCH_SLEEP] = "sleep",   [SWITCH_DISK] = "disk",
 	[SWITCH_STOPPED] = "stopped",	  [SWITCH_TRACED] = "traced", [SWITCH_IDLE] = "idle",
-	[SWITCH_PARKED] = "parked",	  [SWITCH_NEW] = "new",
+	[SWITCH_PARKED] = "parked",	  [SWITCH_NEW] = "new",	      [SWITCH_NR_STATES] = NULL,
 };
+
+static int take_states(void *into, const struct opt *o, const char *list)
+{
+	struct offcpu *oc = into;
+	unsigned int more;
+	int err = opt__words(o, list, &more);
+
+	if (!err)
+		oc->states |= more;
+	return err;
+}
+
+/* clang-format off */
+static const struct opt options[] = {
+	READING_OPTIONS(struct offcpu, w.rd, A_RECORDING),
+	{ "--by WHAT", "a line for each %s (default stack)", OPT_WORD(struct offcpu, opts.by),
+	  WORDS([OFFCPU_BY_STACK] = "stack", [OFFCPU_BY_STATE] = "state",
+		[OFFCPU_BY_COMM] = "comm", [OFFCPU_BY_PID] = "pid", [OFFCPU_BY_TID] = "tid") },
+	{ "--state LIST", "only some of %s", OPT_FN(take_states), WORDS_OF(states) },
+	{ "--min SECONDS", "leave out times off CPU that are shorter",
+	  OPT_SECONDS(struct offcpu, opts.min, UINT64_MAX) },
+	WAITS_OPTIONS("whole stacks, and those of the wakers",
+		      "a picture of the stacks by time off CPU", "only times off CPU that began"),
+	JSON_OPTION("one JSON object per line, open time, and for the sums"),
+	HELP_OPTION
+};
+/* clang-format on */
 
 const char *offcpu__state(enum switch_state state)
 {
@@ -63,62 +53,12 @@ static void offcpu__free(struct offcpu *oc)
 	waits__free(&oc->w);
 }
 
-static int parse_states(struct offcpu *oc, const char *list)
-{
-	_cleanup_free_ char *copy = strdup(list);
-	char *rest = copy, *name;
-	unsigned int i;
-
-	while (copy && (name = strsep(&rest, ","))) {
-		for (i = 0; i < ARRAY_SIZE(states) && strcmp(states[i], name); i++)
-			;
-		if (i == ARRAY_SIZE(states))
-			return cmd__usage_error(oc->w.rd.command, "--state does not know '%s'", name);
-		oc->states[i] = true;
-	}
-	oc->has_states = true;
-	return CMD_OK;
-}
-
-static int parse_by(struct offcpu *oc, const char *arg)
-{
-	static const char *const names[] = { [OFFCPU_BY_STACK] = "stack",
-					     [OFFCPU_BY_STATE] = "state",
-					     [OFFCPU_BY_COMM] = "comm",
-					     [OFFCPU_BY_PID] = "pid",
-					     [OFFCPU_BY_TID] = "tid" };
-	unsigned int by;
-	int code = cmd__one_of(oc->w.rd.command, "--by", arg, names, ARRAY_SIZE(names), &by);
-
-	if (!code)
-		oc->opts.by = by;
-	return code;
-}
-
-static int take_option(void *ctx, int c, const char *arg)
-{
-	struct offcpu *oc = ctx;
-
-	switch (c) {
-	case OPT_BY:
-		return parse_by(oc, arg);
-	case OPT_STATE:
-		return parse_states(oc, arg);
-	case OPT_MIN:
-		if (parse__seconds(arg, &oc->opts.min))
-			return cmd__usage_error(oc->w.rd.command, "--min wants seconds: '%s'", arg);
-		return CMD_OK;
-	default:
-		return waits__option(&oc->w, c, arg);
-	}
-}
-
 static bool selected(void *ctx, const struct wait_task *task, uint64_t ts, unsigned int cpu,
 		     enum switch_state state)
 {
 	const struct offcpu *oc = ctx;
 
-	return (!oc->has_states || oc->states[state]) && waits__selected(&oc->w, task, ts, cpu);
+	return (!oc->states || oc->states >> state & 1) && waits__selected(&oc->w, task, ts, cpu);
 }
 
 static int draw(struct offcpu *oc)
@@ -160,17 +100,13 @@ static int read_events(struct offcpu *oc)
 	return err ? log_err(err, "add up the times") : 0;
 }
 
-int cmd_offcpu(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	_cleanup_(offcpu__free) struct offcpu oc = { .w.rd.command = argv[0] };
+	_cleanup_(offcpu__free) struct offcpu oc = { 0 };
 	int code, finished;
 
-	code = waits__options(&oc.w, argc, argv, longopts, take_option, &oc);
-	if (code)
-		return code;
-	if (oc.w.rd.help)
-		return cmd__print(help);
-	code = reading__open(&oc.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = waits__options(&oc.w, &cmd_offcpu, argc, argv) ?:
+		       reading__open(&oc.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)
 		return code;
 	out__open(&oc.w.out, true);
@@ -185,3 +121,12 @@ int cmd_offcpu(int argc, char **argv)
 	finished = reading__finish(&oc.w.rd);
 	return out__close(&oc.w.out, code ?: finished);
 }
+
+const struct cmd cmd_offcpu = {
+	.name = "offcpu",
+	.summary = "time that tasks did not run, by stack and reason",
+	.run = run,
+	.options = options,
+	.text = "Prints where tasks leave the CPU, how long they are blocked, then wait to run.\n"
+		"Record with 'stackonce record --preset offcpu'.\n",
+};

@@ -9,8 +9,7 @@
 struct offcpu {
 	struct waits w;
 	struct offcpu_opts opts;
-	bool has_states;
-	bool states[SWITCH_NR_STATES]; /* --state */
+	unsigned int states; /* --state: 1 << enum switch_state; 0: all */
 	struct offcpu_analysis *analysis;
 	const struct offcpu_result *result;
 };

@@ -9,29 +9,15 @@
 
 #define DEFAULT_TOP 20
 
-int waits__option(struct waits *w, int c, const char *arg)
+int waits__options(struct waits *w, const struct cmd *cmd, int argc, char **argv)
 {
-	switch (c) {
-	case OPT_WAITS_TOP:
-		w->has_top = true;
-		return cmd__number(w->rd.command, "--top", arg, 0, UINT32_MAX, &w->top);
-	case OPT_WAITS_STACKS:
-		w->stacks = true;
-		return CMD_OK;
-	default:
-		return reading__option(&w->rd, c, arg);
-	}
-}
+	int code;
 
-int waits__options(struct waits *w, int argc, char **argv, const struct option *longopts,
-		   int (*take)(void *ctx, int c, const char *arg), void *ctx)
-{
-	int code = reading__options(&w->rd, argc, argv, "i:h", longopts, take, ctx);
-	const char *event = w->rd.sel.event;
-
+	w->top = WAITS_TOP_DEFAULT;
+	code = reading__options(&w->rd, cmd, argc, argv);
 	w->which = w->rd.sel;
-	w->rd.sel = (struct selection){ .any = event != NULL, .event = event };
-	return code || w->rd.help ? code : reading__file(&w->rd, argc, argv);
+	w->rd.sel = (struct selection){ .any = w->which.event, .event = w->which.event };
+	return code;
 }
 
 void waits__free(struct waits *w)
@@ -60,7 +46,7 @@ bool waits__selected(const struct waits *w, const struct wait_task *task, uint64
 
 uint32_t waits__top(const struct waits *w, uint32_t nr)
 {
-	uint64_t top = w->has_top ? w->top : w->rd.json ? 0 : DEFAULT_TOP;
+	uint64_t top = w->top != WAITS_TOP_DEFAULT ? w->top : w->rd.json ? 0 : DEFAULT_TOP;
 
 	return top && top < nr ? top : nr;
 }

@@ -15,28 +15,24 @@ struct waits {
 	struct reading rd;
 	struct out out;
 	struct selection which;
-	bool stacks, has_top;
-	uint64_t top; /* groups; 0: all */
+	bool stacks;
+	uint64_t top; /* groups; 0: all, or WAITS_TOP_DEFAULT */
 };
 
-/* Values of the options that both have; a command's own start at OPT_WAITS_OWN. */
-enum { OPT_WAITS_TOP = OPT_OWN, OPT_WAITS_STACKS, OPT_WAITS_OWN };
+#define WAITS_TOP_DEFAULT UINT64_MAX /* --top was not given */
 
 /* clang-format off */
-#define WAITS_OPTIONS \
-	READING_OPTIONS, \
-	SELECT_OPTIONS, \
-	NAMES_OPTIONS, \
-	{ "top", required_argument, NULL, OPT_WAITS_TOP }, \
-	{ "stacks", no_argument, NULL, OPT_WAITS_STACKS }, \
-	FLAMEGRAPH_OPTIONS
+#define WAITS_OPTIONS(stacks_text, picture_text, what) \
+	{ "--top N", "N lines, 0: all (default 20; with --json all)", \
+	  OPT_NUMBER(struct waits, top, 0, UINT32_MAX) }, \
+	{ "--stacks", stacks_text, OPT_FLAG(struct waits, stacks) }, \
+	FLAMEGRAPH_OPTIONS(picture_text), \
+	SELECT_OPTIONS(what, "read only these events"), \
+	NAMES_OPTIONS
 /* clang-format on */
 
-/* For what the command does not know itself: as reading__option(). */
-int waits__option(struct waits *w, int c, const char *arg);
-/* The command line: as reading__options(), then FILE, and what is selected. */
-int waits__options(struct waits *w, int argc, char **argv, const struct option *longopts,
-		   int (*take)(void *ctx, int c, const char *arg), void *ctx);
+/* As reading__options(); w is the first member of the command's struct. */
+int waits__options(struct waits *w, const struct cmd *cmd, int argc, char **argv);
 void waits__free(struct waits *w);
 
 bool waits__selected(const struct waits *w, const struct wait_task *task, uint64_t ts,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What people type: numbers, sizes, times, lists, globs, options. */
+/* What people type: numbers, sizes, times, lists, globs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,65 +110,12 @@ static void test_glob(void **state)
 	assert_true(glob__matches("[a-z]?hed:*", "sched:sched_switch"));
 }
 
-/* Runs the options parser over words; puts the values returned into ret_seen. */
-static void parse_words(const char *words, char *ret_seen)
-{
-	static const struct option longopts[] = {
-		{ "event", required_argument, NULL, 'e' },
-		{ "event-list", no_argument, NULL, 'L' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ 0 },
-	};
-	char copy[256], *rest = copy, *argv[16];
-	int argc = 0, c;
-
-	snprintf(copy, sizeof(copy), "%s", words);
-	while ((argv[argc] = strsep(&rest, " ")))
-		argc++;
-	optind = 0;
-	while ((c = cmd__getopt(argc, argv, "+e:v", longopts)) != -1) {
-		*ret_seen++ = c;
-		if (c == 'e')
-			*ret_seen++ = optarg[0];
-		if (c == '?')
-			break;
-	}
-	*ret_seen = '\0';
-}
-
-static void test_options(void **state)
-{
-	static const char *const cases[][2] = {
-		{ "cmd -e x --event y --event=z -v --verbose", "exeyezvv" },
-		{ "cmd --event --verbose -v", "e-v" },
-		{ "cmd --event-list", "L" },
-		{ "cmd --verb", "?" },
-		{ "cmd --even x", "?" },
-		{ "cmd --eve=x", "?" },
-		{ "cmd --event", "?" },
-		{ "cmd --verbose=1", "?" },
-		{ "cmd -x", "?" },
-		{ "cmd -vx", "v?" },
-		{ "cmd -e", "?" },
-		{ "cmd -ex", "ex" },
-		{ "cmd word -x", "" },
-		{ "cmd -- --verb", "" },
-	};
-	char seen[64];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		parse_words(cases[i][0], seen);
-		assert_string_equal(seen, cases[i][1]);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_u64),	cmocka_unit_test(test_size),
 		cmocka_unit_test(test_seconds), cmocka_unit_test(test_num_set),
-		cmocka_unit_test(test_glob),	cmocka_unit_test(test_options),
+		cmocka_unit_test(test_glob),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# awk -v command=NAME -f options.awk OPTIONS PAGE: the page of a command, with the heads and the
+# order of its options from `stackonce help --options`.  In PAGE an item names its options only,
+# ".It Fl -time , -event"; letters and values come from OPTIONS.  With -v check=1 it fails when an
+# option has no text, or a text no option.
+BEGIN {
+	FS = "\t"
+}
+
+NR == FNR {
+	if ($1 != command || $3 == "-")
+		next
+	row[$3] = ++nr_rows
+	head[$3] = ($2 == "-" ? "" : substr($2, 2) " , ") substr($3, 2)
+	value = tolower($4)
+	if (sub(/^\[=/, "", value))
+		head[$3] = head[$3] " Ns Op = Ns Ar " substr(value, 1, length(value) - 1)
+	else if (value != "-")
+		head[$3] = head[$3] " Ar " value
+	next
+}
+
+function complain(text)
+{
+	if (!check)
+		return
+	print FILENAME ": " text >"/dev/stderr"
+	failed = 1
+}
+
+# The whole line of an item; its place is that of its first option.
+function item(line,    words, nr, i, name, result)
+{
+	at = 0
+	nr = split(line, words, " ")
+	for (i = 3; i <= nr; i++) {
+		if (words[i] == ",")
+			continue
+		name = "-" words[i]
+		if (!(name in row)) {
+			complain("there is no option " name)
+			return line
+		}
+		documented[name] = 1
+		at = at ? at : row[name]
+		result = result (result ? " , Fl " : ".It Fl ") head[name]
+	}
+	return result
+}
+
+/^\.Bl/ && ++depth == 1 {
+	nr_items = 0
+	print
+	next
+}
+
+/^\.El/ && --depth == 0 {
+	for (n = 0; n <= nr_rows; n++)
+		for (i = 1; i <= nr_items; i++)
+			if (place[i] == n)
+				printf "%s", text[i]
+	print
+	next
+}
+
+depth == 1 && /^\.It/ {
+	at = 0
+	line = /^\.It Fl -/ ? item($0) : $0
+	place[++nr_items] = at
+	text[nr_items] = line "\n"
+	next
+}
+
+depth {
+	text[nr_items] = text[nr_items] $0 "\n"
+	next
+}
+
+{
+	print
+}
+
+END {
+	for (name in row)
+		if (!(name in documented))
+			complain("has no text for " name)
+	exit failed
+}
