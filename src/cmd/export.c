@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Write a recording in another tool's form; a format is a row of the table and its function. */
+/* stackonce export: write a recording in another tool's format. */
 #include "ui/ui.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cleanup.h"
-#include "export/fsmb.h"
-#include "log.h"
+#include "export/formats.h"
 #include "ui/reading.h"
 
 struct export
@@ -20,41 +17,9 @@ struct export
 	bool quiet;
 };
 
-static int run_fsmb(struct export *ex)
-{
-	const struct output_opts output = {
-		.path = ex->output, .inputs = &ex->rd.path, .nr_inputs = 1, .force = ex->rd.force
-	};
-	struct export_fsmb_result res;
-	int code;
-
-	code = reading__open(&ex->rd, STK_WANT_EVENTS);
-	if (code)
-		return code;
-	if (export_fsmb(ex->rd.reader, &output, &res))
-		return CMD_FAILURE;
-	if (res.skipped)
-		log_warn("%u stacks are not the kernel's: left out", res.skipped);
-	if (res.refs_cut)
-		log_warn("%" PRIu64 " stacks have more references than 32 bits hold", res.refs_cut);
-	if (!ex->quiet)
-		fprintf(stderr, "%u stacks\n", res.stacks);
-	ex->rd.at_end = true;
-	return reading__finish(&ex->rd);
-}
-
-static const struct export_format {
-	const char *name;
-	int (*run)(struct export *ex);
-} formats[] = {
-	{ "fsmb", run_fsmb },
-	{ NULL, NULL },
-};
-
 /* clang-format off */
 static const struct opt options[] = {
-	{ "FORMAT", "fsmb: the binary stack map of the proposed ftrace stackmap",
-	  OPT_WORD(struct export, format), WORDS_OF(formats) },
+	{ "FORMAT", "%s", OPT_WORD(struct export, format), WORDS_OF(export_formats) },
 	READING_OPTIONS(struct export, rd, A_RECORDING),
 	{ "-o, --output OUTPUT", "the file to write, - is standard output",
 	  OPT_TEXT(struct export, output) },
@@ -69,6 +34,25 @@ static void export__free(struct export *ex)
 	reading__free(&ex->rd);
 }
 
+static int write_output(struct export *ex)
+{
+	const struct output_opts output = {
+		.path = ex->output, .inputs = &ex->rd.path, .nr_inputs = 1, .force = ex->rd.force
+	};
+	_cleanup_(strbuf__free) struct strbuf summary = { 0 };
+	int code;
+
+	code = reading__open(&ex->rd, STK_WANT_EVENTS);
+	if (code)
+		return code;
+	if (export_formats[ex->format].run(ex->rd.reader, &output, &summary))
+		return CMD_FAILURE;
+	if (!ex->quiet && summary.len)
+		fprintf(stderr, "%s\n", summary.s);
+	ex->rd.at_end = true;
+	return reading__finish(&ex->rd);
+}
+
 static int run(int argc, char **argv)
 {
 	_cleanup_(export__free) struct export ex = { 0 };
@@ -80,7 +64,7 @@ static int run(int argc, char **argv)
 		return cmd__usage_error(argv[0], "-o OUTPUT is missing");
 	/* A reader that goes away is an error of write(2) then, with a message. */
 	signal(SIGPIPE, SIG_IGN);
-	return formats[ex.format].run(&ex);
+	return write_output(&ex);
 }
 
 const struct cmd cmd_export = {
@@ -89,5 +73,9 @@ const struct cmd cmd_export = {
 	.run = run,
 	.options = options,
 	.usage = "FORMAT [OPTIONS] [FILE] -o OUTPUT",
-	.text = "Writes a recording in another tool's form.\n",
+	.text = "Writes a recording in another tool's format.\n",
+	.notes = "Formats:\n"
+#define EXPORT_FORMAT(name, summary) "  " #name ": " summary "\n"
+#include "export/formats.def"
+	,
 };

@@ -2,11 +2,9 @@
 /* The table of export formats. */
 #include "formats.h"
 
-#include "cleanup.h"
-
 const struct export_format export_formats[] = {
 #define EXPORT_FORMAT(name, summary) { #name, summary, export__##name },
 #include "formats.def"
+#undef EXPORT_FORMAT
+	{ 0 },
 };
-
-const unsigned int nr_export_formats = ARRAY_SIZE(export_formats);

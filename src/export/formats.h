@@ -20,8 +20,7 @@ struct export_format {
 	export_fn run;
 };
 
-extern const struct export_format export_formats[];
-extern const unsigned int nr_export_formats;
+extern const struct export_format export_formats[]; /* to one without a name */
 
 #define EXPORT_FORMAT(name, summary_)                                              \
 	int export__##name(struct stk_reader *r, const struct output_opts *output, \
