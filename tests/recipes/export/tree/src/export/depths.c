@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Export: a line "DEPTH EVENTS" for each depth of the kernel stacks. */
+#include "formats.h"
+
+#include "cleanup.h"
+
+#define MAX_DEPTH 1024
+
+static int count_events(struct stk_reader *r, uint64_t *by_depth)
+{
+	const struct stk_event *e;
+	struct stk_stack stack;
+	int err;
+
+	while ((err = stk_reader__next(r, &e)) > 0) {
+		err = stk_reader__stack(r, stk_event__kstack(e), &stack);
+		if (!err && stack.nr < MAX_DEPTH)
+			by_depth[stack.nr]++;
+	}
+	return err;
+}
+
+int export__depths(struct stk_reader *r, const struct output_opts *opts, struct strbuf *summary)
+{
+	_cleanup_(output__freep) struct output *output = NULL;
+	_cleanup_(strbuf__free) struct strbuf text = { 0 };
+	uint64_t by_depth[MAX_DEPTH] = { 0 };
+	unsigned int depth, nr = 0;
+	int damage, err;
+
+	err = output__open(opts, &output);
+	if (err)
+		return err;
+	damage = count_events(r, by_depth);
+	for (depth = 0; depth < MAX_DEPTH; depth++) {
+		if (!by_depth[depth])
+			continue;
+		strbuf__printf(&text, "%u %llu\n", depth, (unsigned long long)by_depth[depth]);
+		nr++;
+	}
+	if (strbuf__failed(&text))
+		return -ENOMEM;
+	err = output__write(output, text.s, text.len);
+	err = err ? err : output__commit(output);
+	strbuf__printf(summary, "%u depths", nr);
+	return err ? err : damage;
+}
