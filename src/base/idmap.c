@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A hash map with open addressing that is at most half full. */
 #include "idmap.h"
 
 #include <stdlib.h>

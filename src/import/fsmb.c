@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Turns an FSMB map, with symbols and events where they are given, into a recording. */
 #include "fsmb.h"
 
 #include <errno.h>

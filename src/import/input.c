@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads a file whose size may be unknown, up to a limit. */
 #include "input.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Fills the tables of a BPF object that walks kernel stacks, and keeps them right. */
 #include "kwalk.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Takes a child process's rights away, with a seccomp filter that is written by hand. */
 #include "confine.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds the function at an offset of a file of this machine. */
 #include "usyms.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds frames of code that has no tables, by what its instructions do. */
 #include "bare_code.h"
 
 #include <errno.h>

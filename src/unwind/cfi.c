@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds and parses CIEs and FDEs. */
 #include "cfi.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads sections and addresses of an ELF file or of an image of one. */
 #include "elf_image.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Follows a function's code to learn its frame at each instruction. */
 #include "flow.h"
 
 #include <errno.h>

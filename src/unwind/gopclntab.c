@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Makes unwind rules of Go's pclntab. */
 #include "gopclntab.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Builds the unwind table of a file from all sources that it has. */
 #include "unwind.h"
 
 #include <errno.h>

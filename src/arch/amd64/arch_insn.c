@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Decodes one instruction by tables of opcodes. */
 #include "arch_insn.h"
 
 #include "cursor.h"

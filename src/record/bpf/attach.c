@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Attaches the programs to events and reads what the attachments count. */
 #include "attach.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Balances what one program counted as happened with what became of it in others. */
 #include "balance.h"
 
 #include "cleanup.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Empties the rings of the BPF programs into the writer. */
 #include "bpf_drain.h"
 
 #include <errno.h>

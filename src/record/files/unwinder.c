@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Walks a copied user stack from where the kernel's side stopped. */
 #include "unwinder.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The table of features: how each is tried, and what to do where one is missing. */
 #include "feature_table.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds and opens the program or library that a probe names. */
 #include "probe_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Resolves what -e and --filter say to events with formats and filter programs. */
 #include "rec_event.h"
 
 #include <errno.h>

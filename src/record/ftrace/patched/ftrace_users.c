@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Makes user stacks of what ftrace recorded of them. */
 #include "ftrace_users.h"
 
 #include <errno.h>
