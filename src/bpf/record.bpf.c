@@ -100,11 +100,11 @@ int sample(struct bpf_perf_event_data *ctx)
 	event_start(s, task, sample_event, ts);
 	common_fields(s, task);
 	s->ev.common_type = 0;
-	s->ev.common_flags &= ~0x01;
-	s->ext &= ~WIRE_EXT_NO_IRQFLAG;
-	if (!(ctx->regs.eflags & X86_EFLAGS_IF))
-		s->ev.common_flags |= 0x01;
-	*(u64 *)s->fields = ctx->regs.rip;
+	s->ev.common_flags &= ~EVENT_FLAG_IRQS_OFF;
+	s->marks &= ~STK_MARK_NO_IRQFLAG;
+	if (!(ARCH_FLAGS_IRQS_ON(ctx->regs.ARCH_REG_FLAGS)))
+		s->ev.common_flags |= EVENT_FLAG_IRQS_OFF;
+	*(u64 *)s->fields = ctx->regs.ARCH_REG_IP;
 	s->size = 16;
 	s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
 	kernel_stack(ctx, s, c, 0, 0, 1, KWALK_REGISTERS);
@@ -165,7 +165,7 @@ int begin_program(void *ctx)
 	s->user.mm = (u64)task->mm;
 	s->user.news_left = USER_NEWS;
 	exec_news(&s->user, task->mm->start_code);
-	exec_news(&s->user, ((const struct pt_regs *)bpf_task_pt_regs((void *)task))->rip);
+	exec_news(&s->user, ((const struct pt_regs *)bpf_task_pt_regs((void *)task))->ARCH_REG_IP);
 	scratch_put(busy);
 	return 0;
 }

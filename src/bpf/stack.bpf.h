@@ -7,6 +7,11 @@
 
 #include "state.bpf.h"
 
+_Static_assert(STK_C_WALK_AGREED + KWALK_VERDICTS - 1 == STK_C_WALK_UNCHECKED,
+	       "a verdict's counter is so many behind the first one's");
+_Static_assert(STK_C_WALK_NO_RULE + KWALK_STOPS - 1 - KWALK_STOP_RULE == STK_C_WALK_LEFT_STACK,
+	       "and a stop's as well");
+
 /* The words from n on, as the stack map takes them. */
 static __always_inline struct stackmap_buf *part(struct scratch *s, u32 n)
 {
@@ -89,9 +94,9 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 	if (n > WIRE_MAX_FRAMES + 1)
 		n = WIRE_MAX_FRAMES + 1;
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)
-		end = END_TRUNCATED;
+		end = STK_END_TRUNCATED;
 	else if (s->stack_counter == STK_C_STACK_AT_LIMIT)
-		end = END_AT_LIMIT;
+		end = STK_END_AT_LIMIT;
 	if (end) {
 		s->words[n & 0xff] = FRAME_MARKER(FRAME_END, end);
 		n++;

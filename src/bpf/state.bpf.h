@@ -30,13 +30,11 @@ const volatile bool kernel_stacks = true;
 const volatile bool keep_idle = false;
 const volatile u32 max_depth = WIRE_MAX_FRAMES;
 const volatile u32 walk_limit = WIRE_MAX_FRAMES; /* min(ours, perf_event_max_stack) */
-const volatile u32 clock = 0; /* enum clock_kind */
+const volatile u32 clock = 0; /* enum rec_clock */
 const volatile u64 entry_start = 0; /* the kernel's entry text */
 const volatile u32 entry_len = 0;
 const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {}; /* start, length: not interrupts */
 const volatile u32 sample_event = 0;
-
-enum clock_kind { CLOCK_MONO = 0, CLOCK_BOOT = 1, CLOCK_TAI = 2 };
 
 struct wire_ctl ctl = {};
 u64 walk_ended = 0; /* when a walked stack differed from the kernel's; 0: none has */
@@ -70,7 +68,7 @@ struct scratch {
 	u64 task[4]; /* struct wire_task, of the event's task */
 	u32 tid, tgid;
 	u32 event;
-	u32 ext; /* enum wire_ext */
+	u32 marks; /* STK_MARK_... */
 	u32 kstack; /* stack map id or WIRE_STACK_... */
 	u32 size; /* of the record, struct trace_entry included */
 	u64 walked; /* by us, and not yet compared with the kernel's */
@@ -90,6 +88,7 @@ struct scratch {
 };
 _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),
 	       "the filter and the ring see one record");
+_Static_assert(FILTER_REC_MAX == WIRE_MAX_RECORD, "and all of it");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -183,9 +182,9 @@ struct {
 
 static __always_inline u64 now(void)
 {
-	if (clock == CLOCK_BOOT)
+	if (clock == REC_CLOCK_BOOT)
 		return bpf_ktime_get_boot_ns();
-	if (clock == CLOCK_TAI)
+	if (clock == REC_CLOCK_TAI)
 		return bpf_ktime_get_tai_ns();
 	return bpf_ktime_get_ns();
 }
@@ -219,7 +218,7 @@ static __always_inline void note_loss(struct event_counts *c, u64 ts)
 /* An event of this type goes by unrecorded. */
 __noinline int event_lost(struct event_counts *c, u32 counter, u64 ts)
 {
-	if (!c || counter >= WIRE_NR_COUNTERS)
+	if (!c || counter >= STK_NR_COUNTERS)
 		return 0;
 	bump(c, counter);
 	note_loss(c, ts);

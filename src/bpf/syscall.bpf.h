@@ -47,7 +47,7 @@ __noinline int copy_string(struct scratch *s, u64 arg)
 	/* full: is the byte that became the NUL the string's last? */
 	if (n == WIRE_STRING_LEN &&
 	    !bpf_probe_read_user(&more, 1, (void *)(arg + WIRE_STRING_LEN - 1)) && more)
-		s->ext |= WIRE_EXT_CUT;
+		s->marks |= STK_MARK_CUT;
 	s->size = size + n;
 	return 0;
 }
@@ -69,7 +69,7 @@ __noinline int copy_argv(struct scratch *s, u64 arg)
 		if (copy_string(s, str))
 			break;
 	}
-	s->ext |= WIRE_EXT_CUT;
+	s->marks |= STK_MARK_CUT;
 	return 0;
 }
 
@@ -95,7 +95,7 @@ __noinline int event_strings(struct scratch *s, struct event_desc *d)
 		if (arg & 0x80)
 			copy_argv(s, ptr);
 		else if (copy_string(s, ptr))
-			s->ext |= WIRE_EXT_CUT;
+			s->marks |= STK_MARK_CUT;
 		*(u32 *)record_at(s, loc & 0xffc) = (*(volatile u32 *)&s->size - size) << 16 | size;
 	}
 	return 0;
@@ -194,14 +194,14 @@ int count_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 	return count_syscall(ctx, ctx->args[1], 0);
 }
 
-/* sys_exit(regs, ret): the number is in the registers (x86: orig_ax). */
+/* sys_exit(regs, ret): the number is in the registers. */
 SEC("raw_tp")
 int count_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
 	u64 nr = -1;
 
-	bpf_probe_read_kernel(&nr, sizeof(nr), &regs->orig_rax);
+	bpf_probe_read_kernel(&nr, sizeof(nr), &regs->ARCH_REG_CALL);
 	return count_syscall(ctx, (s64)nr, 1);
 }
 

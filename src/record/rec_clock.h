@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
+#include "wire.h"
 
 uint64_t rec_clock__ns(enum rec_clock clock);
 /* As ftrace and the metadata of a recording call it. */

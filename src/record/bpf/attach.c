@@ -20,9 +20,6 @@
 #include "record/select/rec_event.h"
 #include "symbols/ksyms.h"
 
-/* record.bpf.c: COUNT_EVENT_MAGIC */
-#define COUNT_EVENT_MAGIC 0x57ac0de
-
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 {
 	static const char *const trampolines[] = { "arch_rethook_trampoline", "return_to_handler",
@@ -66,11 +63,11 @@ int attach__load_counter(const struct bpf_program *count, int type, unsigned int
 	memcpy(insns, bpf_program__insns(count), nr * sizeof(*insns));
 	for (i = 0; i < nr; i++) {
 		if (BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV &&
-		    insns[i].imm == COUNT_EVENT_MAGIC) {
+		    insns[i].imm == WIRE_COUNT_EVENT) {
 			insns[i].imm = event;
 			patched++;
 		} else if (insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) &&
-			   insns[i].imm == COUNT_EVENT_MAGIC) {
+			   insns[i].imm == WIRE_COUNT_EVENT) {
 			insns[i].imm = event;
 			patched++;
 		}
