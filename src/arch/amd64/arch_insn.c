@@ -366,7 +366,7 @@ static uint8_t find_writes(const struct decoder *d, unsigned int a)
 
 /* ---- what it means ------------------------------------------------------------------------------ */
 
-static void tell_0f(const struct decoder *d, struct amd64_insn *insn)
+static void tell_0f(const struct decoder *d, struct arch_insn *insn)
 {
 	if ((d->op & 0xf0) == 0x80) {
 		insn->kind = INSN_JUMP_IF;
@@ -381,7 +381,7 @@ static void tell_0f(const struct decoder *d, struct amd64_insn *insn)
 }
 
 /* mov and lea of 64 bits. */
-static bool tell_move(const struct decoder *d, struct amd64_insn *insn)
+static bool tell_move(const struct decoder *d, struct arch_insn *insn)
 {
 	uint8_t from = d->op == 0x89 ? d->reg : d->rm, to = d->op == 0x89 ? d->rm : d->reg;
 	bool of_frame = d->base == INSN_REG_SP || d->base == INSN_REG_BP;
@@ -409,7 +409,7 @@ static bool tell_move(const struct decoder *d, struct amd64_insn *insn)
 	return insn->kind != INSN_OTHER;
 }
 
-static bool tell_ff(const struct decoder *d, struct amd64_insn *insn)
+static bool tell_ff(const struct decoder *d, struct arch_insn *insn)
 {
 	switch (d->reg & 7) {
 	case 2 ... 3:
@@ -426,7 +426,7 @@ static bool tell_ff(const struct decoder *d, struct amd64_insn *insn)
 }
 
 /* false: what it writes is all that matters. */
-static bool tell_one(const struct decoder *d, struct amd64_insn *insn)
+static bool tell_one(const struct decoder *d, struct arch_insn *insn)
 {
 	uint8_t low = (d->op & 7) | (d->rex & 1) << 3;
 
@@ -492,10 +492,10 @@ static bool tell_one(const struct decoder *d, struct amd64_insn *insn)
 	return tell_move(d, insn);
 }
 
-bool amd64_insn__decode(const uint8_t *p, size_t len, struct amd64_insn *ret_insn)
+bool arch_insn__decode(const uint8_t *p, size_t len, struct arch_insn *ret_insn)
 {
 	struct decoder d = { .c = unw_cursor__new(p, len < MAX_LEN ? len : MAX_LEN) };
-	struct amd64_insn insn = { .reg = INSN_NO_REG, .base = INSN_NO_REG };
+	struct arch_insn insn = { .reg = INSN_NO_REG, .base = INSN_NO_REG };
 	unsigned int a;
 
 	if (!read_opcode(&d) || d.c.bad)
