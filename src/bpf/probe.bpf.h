@@ -61,12 +61,7 @@ struct saved_call {
 
 #define SAVED_WAYS 4
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WIRE_SAVED_SETS);
-	__type(key, u32);
-	__type(value, struct saved_call[SAVED_WAYS]);
-} saved_calls SEC(".maps");
+ARRAY(saved_calls, WIRE_SAVED_SETS, struct saved_call[SAVED_WAYS]);
 
 static __always_inline struct saved_call *saved_set(u64 task)
 {

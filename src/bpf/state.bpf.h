@@ -90,65 +90,37 @@ _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scrat
 	       "the filter and the ring see one record");
 _Static_assert(FILTER_REC_MAX == WIRE_MAX_RECORD, "and all of it");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, struct event_counts);
-} counts SEC(".maps");
+/* Where max_entries is 1 here, the recorder sets it before load. */
+#define ARRAY_WITH(flags, name, nr, value_type)   \
+	struct {                                  \
+		__uint(type, BPF_MAP_TYPE_ARRAY); \
+		__uint(max_entries, nr);          \
+		__uint(map_flags, flags);         \
+		__type(key, u32);                 \
+		__type(value, value_type);        \
+	} name SEC(".maps")
+#define ARRAY(...) ARRAY_WITH(0, __VA_ARGS__)
+#define ARRAY_MMAPABLE(...) ARRAY_WITH(BPF_F_MMAPABLE, __VA_ARGS__)
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, struct event_desc);
-} descs SEC(".maps");
+ARRAY_MMAPABLE(counts, 1, struct event_counts);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, struct filter_prog);
-} filters SEC(".maps");
+ARRAY_MMAPABLE(descs, 1, struct event_desc);
+
+ARRAY_MMAPABLE(filters, 1, struct filter_prog);
 
 /* Event of each system call number, at entry and (second half) at exit; 0xffffffff: none. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2 * WIRE_MAX_SYSCALLS);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, u32);
-} syscall_events SEC(".maps");
+ARRAY_MMAPABLE(syscall_events, 2 * WIRE_MAX_SYSCALLS, u32);
 
 /* One bit per thread id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, u64);
-} pids SEC(".maps");
+ARRAY_MMAPABLE(pids, 1, u64);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WIRE_TASK_SLOTS);
-	__type(key, u32);
-	__type(value, struct task_slot);
-} tasks SEC(".maps");
+ARRAY(tasks, WIRE_TASK_SLOTS, struct task_slot);
 
 struct cpu_scratch {
 	u32 busy[4];
 	struct scratch slot[1 << LOG2_SCRATCHES];
 };
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct cpu_scratch);
-} scratches SEC(".maps");
+ARRAY(scratches, 1, struct cpu_scratch);
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -166,12 +138,7 @@ struct handover {
 	u64 ctx;
 	u64 event;
 };
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct handover[MAX_HANDOVERS]);
-} handovers SEC(".maps");
+ARRAY(handovers, 1, struct handover[MAX_HANDOVERS]);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
