@@ -189,6 +189,19 @@ static __always_inline bool event_passes(struct scratch *s, struct event_desc *d
 	return filter_eval(prog, &s->filter);
 }
 
+/* The programs NAME and NAME_filtered: the expression knows which of the two it is in by `filtered`. */
+#define RECORDER(name, expression)                       \
+	SEC("tracepoint") int name(void *ctx)            \
+	{                                                \
+		const bool filtered = false;             \
+		return expression;                       \
+	}                                                \
+	SEC("tracepoint") int name##_filtered(void *ctx) \
+	{                                                \
+		const bool filtered = true;              \
+		return expression;                       \
+	}
+
 /* Copies the record out of the tracepoint's buffer. */
 static __always_inline void copy_record(void *ctx, struct scratch *s, struct event_desc *d)
 {
