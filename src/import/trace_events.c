@@ -9,6 +9,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
+#include "search.h"
 #include "trace_text.h"
 
 #define MAX_NAMES 65536 /* distinct event names in one text */
@@ -281,17 +282,7 @@ static int pass_event(struct trace_events *t, const struct trace_line *l)
 /* Index of the first event at ts or later. */
 static size_t find_ts(const struct trace_events *t, uint64_t ts)
 {
-	size_t low = 0, high = t->nr;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (t->v[mid].ts < ts)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return search__first(t->nr, i, t->v[i].ts >= ts);
 }
 
 static bool another_at(const struct trace_events *t, uint64_t ts, uint32_t cpu)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "search.h"
 
 #define MAX_SCOPES 256 /* of a function, each in the one before */
 #define MAX_DEPTH 64 /* of functions in namespaces, classes and functions */
@@ -91,16 +92,8 @@ static void ranges_sort(struct ranges *r)
 
 static struct range *ranges_find(const struct ranges *r, uint64_t addr)
 {
-	size_t low = 0, high = r->nr;
+	size_t low = search__first(r->nr, i, r->v[i].start > addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->v[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low && addr < r->v[low - 1].end ? &r->v[low - 1] : NULL;
 }
 
@@ -211,16 +204,8 @@ static void find_rows(struct dwarf_lines *d)
 
 static unsigned int find_row(const struct dwarf_lines *d, uint64_t addr, struct usyms_line *ret)
 {
-	size_t low = 0, high = d->nr_rows;
+	size_t low = search__first(d->nr_rows, i, d->rows[i].addr > addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (d->rows[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || !d->rows[low - 1].source)
 		return 0;
 	*ret = (struct usyms_line){ .source = d->rows[low - 1].source,

@@ -8,6 +8,7 @@
 
 #include "cleanup.h"
 #include "elf_table.h"
+#include "search.h"
 
 #define VERSION_HIDDEN 0x8000 /* not what a program is linked to today */
 #define MAX_NAME 4096 /* hostile tables share megabytes of them */
@@ -70,24 +71,20 @@ static void sort(struct elf_symbols *s)
 	s->nr = to;
 }
 
+static int place_compare(const struct elf_names *n, size_t i, const char *name, uint64_t start)
+{
+	const struct elf_function *f = &n->s.v[i];
+	int by_name = strcmp(n->s.names + f->name, name);
+
+	return by_name ? by_name : f->start < start ? -1 : f->start > start;
+}
+
 /* Many functions may have one name in a hostile file: the place is searched for, too. */
 static struct elf_function *find_at(struct elf_names *n, const char *name, uint64_t start)
 {
-	size_t low = 0, high = n->s.nr;
+	size_t at = search__first(n->s.nr, i, place_compare(n, i, name, start) >= 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct elf_function *f = &n->s.v[mid];
-		int by_name = strcmp(n->s.names + f->name, name);
-
-		if (!by_name && f->start == start)
-			return &n->s.v[mid];
-		if (by_name < 0 || (!by_name && f->start < start))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	return at < n->s.nr && !place_compare(n, at, name, start) ? &n->s.v[at] : NULL;
 }
 
 static void mark(struct elf_names *n, const char *name, uint64_t start, bool old)
@@ -194,15 +191,7 @@ void elf_names__get(const struct elf_names *n, size_t i, struct elf_name *ret_na
 
 size_t elf_names__find(const struct elf_names *n, const char *name)
 {
-	size_t low = 0, high = n->s.nr;
+	size_t low = search__first(n->s.nr, i, strcmp(n->s.names + n->s.v[i].name, name) >= 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(n->s.names + n->s.v[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < n->s.nr && !strcmp(n->s.names + n->s.v[low].name, name) ? low : n->s.nr;
 }

@@ -13,6 +13,7 @@
 #include "arch_code.h"
 #include "arch_elf.h"
 #include "cleanup.h"
+#include "search.h"
 
 #define MAX_RELOCS (1u << 20)
 #define MAX_STUBS (4u << 20) /* bytes of all sections: hostile files have thousands of them */
@@ -107,16 +108,8 @@ static int load_symbols(struct plt *p)
 
 static uint32_t slot_symbol(const struct plt *p, uint64_t addr)
 {
-	size_t low = 0, high = p->nr_slots;
+	size_t low = search__first(p->nr_slots, i, p->slots[i].addr >= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->slots[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < p->nr_slots && p->slots[low].addr == addr ? p->slots[low].sym : 0;
 }
 

@@ -12,6 +12,7 @@
 #include "cleanup.h"
 #include "entry_names.h"
 #include "log.h"
+#include "search.h"
 
 #define TEXT_LEN 256 /* of one resolved address: KSYM_NAME_LEN is 512 since 6.1, cut */
 
@@ -285,17 +286,9 @@ void ksyms__set_resolver(struct ksyms *k, ksyms_resolve_fn fn, void *ctx)
 
 static struct entry *entry_find(const struct ksyms *k, uint64_t addr)
 {
-	size_t lo = 0, hi = k->nr;
+	size_t lo = search__first(k->nr, i, k->entries[i].start > addr);
 	struct entry *e;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->entries[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return NULL;
 	while (lo > 1 && k->entries[lo - 2].start == k->entries[lo - 1].start)

@@ -22,6 +22,7 @@
 #include "record/files/vdso.h"
 #include "record/ftrace/ring/ftrace_tasks.h"
 #include "record/opts.h"
+#include "search.h"
 #include "symbols/usyms.h"
 
 #define STALE_NS 1000000000ull /* code may have been mapped where other code was */
@@ -372,16 +373,8 @@ static int look_at(struct ftrace_maps *m, const struct space *s, struct area *a,
 
 static struct area *area_at(const struct space *s, uint64_t at)
 {
-	unsigned int lo = 0, hi = s->nr;
+	size_t lo = search__first(s->nr, i, s->areas[i].end > at);
 
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-
-		if (s->areas[mid].end <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < s->nr && s->areas[lo].start <= at ? &s->areas[lo] : NULL;
 }
 
