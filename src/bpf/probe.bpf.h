@@ -38,6 +38,17 @@ static __always_inline bool preempt_guard(void)
 	return bpf_core_field_exists(info->might_sleep) && bpf_preempt_disable && bpf_preempt_enable;
 }
 
+#define UNPREEMPTED(call)                      \
+	do {                                   \
+		if (preempt_guard()) {         \
+			bpf_preempt_disable(); \
+			call;                  \
+			bpf_preempt_enable();  \
+		} else {                       \
+			call;                  \
+		}                              \
+	} while (0)
+
 /* A context is read at constant offsets only, which the compiler would join. */
 #define PROBE_REG(ctx, reg)                                                   \
 	({                                                                    \
@@ -347,13 +358,7 @@ int probe(struct pt_regs *ctx)
 {
 	u32 cookie = bpf_get_attach_cookie(ctx);
 
-	if (preempt_guard()) {
-		bpf_preempt_disable();
-		probe_event(ctx, cookie);
-		bpf_preempt_enable();
-	} else {
-		probe_event(ctx, cookie);
-	}
+	UNPREEMPTED(probe_event(ctx, cookie));
 	return 0;
 }
 
@@ -393,13 +398,7 @@ int probe_usdt(struct pt_regs *ctx)
 {
 	u32 event = bpf_usdt_cookie(ctx);
 
-	if (preempt_guard()) {
-		bpf_preempt_disable();
-		usdt_event(ctx, event);
-		bpf_preempt_enable();
-	} else {
-		usdt_event(ctx, event);
-	}
+	UNPREEMPTED(usdt_event(ctx, event));
 	return 0;
 }
 

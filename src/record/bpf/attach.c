@@ -460,26 +460,16 @@ void attach__samples_start(struct programs *p)
 	control_samples(p, PERF_EVENT_IOC_ENABLE);
 }
 
-uint64_t attach__samples_enabled(const struct programs *p, unsigned int cpu)
+void attach__samples_read(const struct programs *p, unsigned int cpu, uint64_t *ret_counted,
+			  uint64_t *ret_enabled)
 {
 	const struct sample_cpu *s = &p->samples[cpu];
-	uint64_t counted, enabled;
+	uint64_t counted = 0, enabled = 0;
 
-	if (s->fd < 0)
-		return 0;
-	read_sample(s, &counted, &enabled);
-	return enabled - MIN(enabled, s->enabled_before);
-}
-
-uint64_t attach__samples_counted(const struct programs *p, unsigned int cpu)
-{
-	const struct sample_cpu *s = &p->samples[cpu];
-	uint64_t counted, enabled;
-
-	if (s->fd < 0)
-		return 0;
-	read_sample(s, &counted, &enabled);
-	return counted - MIN(counted, s->counted_before);
+	if (s->fd >= 0)
+		read_sample(s, &counted, &enabled);
+	*ret_counted = counted - MIN(counted, s->counted_before);
+	*ret_enabled = enabled - MIN(enabled, s->enabled_before);
 }
 
 void attach__samples_poll(struct programs *p)
