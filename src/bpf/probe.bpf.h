@@ -70,9 +70,7 @@ struct saved_call {
 	u32 pad;
 };
 
-#define SAVED_WAYS 4
-
-ARRAY(saved_calls, WIRE_SAVED_SETS, struct saved_call[SAVED_WAYS]);
+ARRAY(saved_calls, WIRE_SAVED_SETS, struct saved_call[WIRE_SAVED_WAYS]);
 
 static __always_inline struct saved_call *saved_set(u64 task)
 {
@@ -87,7 +85,7 @@ static __always_inline void calls_over(struct saved_call *set, u64 task, u64 sp)
 	u32 i;
 
 #pragma clang loop unroll(full)
-	for (i = 0; i < SAVED_WAYS; i++)
+	for (i = 0; i < WIRE_SAVED_WAYS; i++)
 		if (set[i].task == task && set[i].sp <= sp)
 			*(volatile u64 *)&set[i].task = 0;
 }
@@ -103,7 +101,7 @@ __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 		return 0;
 	calls_over(set, task, sp);
 #pragma clang loop unroll(full)
-	for (i = 0; i < SAVED_WAYS; i++)
+	for (i = 0; i < WIRE_SAVED_WAYS; i++)
 		if (!own && !__sync_val_compare_and_swap(&set[i].task, 0, task))
 			own = &set[i];
 	if (!own)
@@ -129,7 +127,7 @@ __noinline int call_take(struct scratch *s, u64 sp, u32 variant)
 	if (!set)
 		return 0;
 #pragma clang loop unroll(full)
-	for (i = 0; i < SAVED_WAYS; i++)
+	for (i = 0; i < WIRE_SAVED_WAYS; i++)
 		if (set[i].task == task && set[i].variant == variant && sp - set[i].sp <= 8)
 			own = &set[i];
 	if (own && s) {

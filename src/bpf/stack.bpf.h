@@ -69,9 +69,9 @@ __noinline int stack_cut(struct scratch *s)
 		if (ip - entry_start >= entry_len || !interrupt_entry(ip))
 			continue;
 		nr = s->nr_cuts;
-		if (nr >= 4)
+		if (nr >= WIRE_MAX_CUTS)
 			break;
-		s->cut[nr & 3] = start + i + 1;
+		s->cut[nr & (WIRE_MAX_CUTS - 1)] = start + i + 1;
 		s->nr_cuts = nr + 1;
 	}
 	return 0;
@@ -103,12 +103,12 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 	}
 	s->nr_frames = n;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < WIRE_MAX_CUTS; i++) {
 		u32 nr = s->nr_cuts, at;
 
-		if (!nr || nr > 4)
+		if (!nr || nr > WIRE_MAX_CUTS)
 			break;
-		at = s->cut[(nr - 1) & 3];
+		at = s->cut[(nr - 1) & (WIRE_MAX_CUTS - 1)];
 		n = s->nr_frames;
 		if (at >= n || n - at > STACKMAP_WORDS)
 			break;

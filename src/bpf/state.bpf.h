@@ -78,7 +78,7 @@ struct scratch {
 	u32 left;
 	u32 marker; /* 1: the first word is one */
 	u32 nr_cuts;
-	u32 cut[4]; /* word after each interrupt entry, outermost last */
+	u32 cut[WIRE_MAX_CUTS]; /* word after each interrupt entry, outermost last */
 	u32 stack_counter; /* enum stk_counter */
 	u32 ustack; /* stack map id or WIRE_STACK_... */
 	u64 tag; /* of a copy */
@@ -117,7 +117,7 @@ ARRAY_MMAPABLE(pids, 1, u64);
 ARRAY(tasks, WIRE_TASK_SLOTS, struct task_slot);
 
 struct cpu_scratch {
-	u32 busy[4];
+	u32 busy[1 << LOG2_SCRATCHES];
 	struct scratch slot[1 << LOG2_SCRATCHES];
 };
 ARRAY(scratches, 1, struct cpu_scratch);

@@ -18,6 +18,10 @@
 #define USER_WAYS 4 /* places where a thread may be remembered */
 #define USER_RETURNS 64 /* probed returns of calls under way: the kernel allows no more */
 
+_Static_assert(WIRE_VMAS == 2 * USER_VMAS, "a copy brings as many mappings again along");
+_Static_assert(WIRE_USER_FRAMES < USER_FRAMES && WIRE_USER_FRAMES < STACKMAP_WORDS,
+	       "a stack has room for all frames and for how it ends");
+
 /* A mapping of code as the kernel has it now. */
 struct user_area {
 	u64 start, end, pgoff, flags, file;

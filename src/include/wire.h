@@ -25,6 +25,7 @@ typedef __u64 __wire_u64;
 #endif
 
 #define WIRE_MAX_FRAMES 127 /* of one walk: the kernel's own default limit */
+#define WIRE_MAX_CUTS 4 /* interrupted contexts that one stack is cut at; a power of two */
 #define WIRE_MAX_RECORD 8192 /* PERF_MAX_TRACE_SIZE: no tracepoint record is longer */
 #define WIRE_MAX_DYN 16 /* dynamic fields of one event */
 #define WIRE_MAX_CPUS 1024
@@ -297,7 +298,8 @@ WIRE_RMAP_FIELDS(WIRE_FIELD_IS)
 #define WIRE_PROBE_COUNT (1u << 29)
 #define WIRE_PROBE_ARGS 6
 #define WIRE_USDT_ARGS 12
-#define WIRE_SAVED_SETS 1024 /* of four calls under way each */
+#define WIRE_SAVED_SETS 1024
+#define WIRE_SAVED_WAYS 4 /* calls under way, of one set */
 
 /* What the recorder program must know of an event. */
 struct event_desc {

@@ -62,12 +62,9 @@ int attach__load_counter(const struct bpf_program *count, int type, unsigned int
 		return -ENOMEM;
 	memcpy(insns, bpf_program__insns(count), nr * sizeof(*insns));
 	for (i = 0; i < nr; i++) {
-		if (BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV &&
-		    insns[i].imm == WIRE_COUNT_EVENT) {
-			insns[i].imm = event;
-			patched++;
-		} else if (insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) &&
-			   insns[i].imm == WIRE_COUNT_EVENT) {
+		if (insns[i].imm == WIRE_COUNT_EVENT &&
+		    ((BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV) ||
+		     insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K))) {
 			insns[i].imm = event;
 			patched++;
 		}

@@ -21,7 +21,7 @@
 #include "stackmap/stackmap.h"
 #include "trace/write/writer.h"
 
-#define MAX_LINKS 8 /* parts of one stack: more than stack_cut() ever makes */
+#define MAX_LINKS (2 * WIRE_MAX_CUTS) /* parts of one stack: more than there ever are */
 /* Of a CPU, whose events are still to come: all those of the interrupts in between. */
 #define COPIES 1024
 
