@@ -36,13 +36,15 @@ static const struct option longopts[] = {
 	{ 0 },
 };
 
+#define NR_ENDS (STK_END_FALLBACK + 1)
+
 enum verdict { VERDICT_NONE, VERDICT_SAME, VERDICT_OTHER, VERDICT_GONE };
 
 static const char *const verdicts[] = { "cannot tell", "same", "other", "gone" };
 
 struct row {
 	uint32_t number; /* of the file, 0: frames of no known file */
-	uint64_t frames, events, ends[STK_NR_ENDS];
+	uint64_t frames, events, ends[NR_ENDS];
 	uint32_t stacks;
 	uint32_t last_stack; /* counted in stacks */
 	enum verdict verdict;
@@ -133,7 +135,7 @@ static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
 		row->events += refs;
 	}
 	/* The outermost frame's file is where it ended. */
-	if (row && !stk_reader__stack(fs->rd.reader, number, &st) && st.end < STK_NR_ENDS)
+	if (row && !stk_reader__stack(fs->rd.reader, number, &st) && st.end < NR_ENDS)
 		row->ends[st.end] += refs;
 }
 
@@ -281,7 +283,7 @@ static void put_ends(struct strbuf *b, const struct row *row)
 	bool any = false;
 	unsigned int i;
 
-	for (i = 0; i < STK_NR_ENDS; i++) {
+	for (i = 0; i < NR_ENDS; i++) {
 		if (!row->ends[i])
 			continue;
 		strbuf__puts(b, any ? ", " : "            stacks end here: ");
@@ -388,7 +390,7 @@ static void put_json(struct files *fs, const struct row *row, const struct stk_f
 	}
 	strbuf__printf(b, ",\"frames\":%" PRIu64 ",\"stacks\":%u,\"events\":%" PRIu64 ",\"ends\":{",
 		       row->frames, row->stacks, row->events);
-	for (i = 0; i < STK_NR_ENDS; i++)
+	for (i = 0; i < NR_ENDS; i++)
 		strbuf__printf(b, "%s\"%s\":%" PRIu64, i ? "," : "", stk_stack_end_name(i),
 			       row->ends[i]);
 	strbuf__putc(b, '}');
