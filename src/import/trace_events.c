@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "array.h"
+#include "bisect.h"
 #include "cleanup.h"
 #include "log.h"
-#include "search.h"
 #include "trace_text.h"
 
 #define MAX_NAMES 65536 /* distinct event names in one text */
@@ -282,7 +282,7 @@ static int pass_event(struct trace_events *t, const struct trace_line *l)
 /* Index of the first event at ts or later. */
 static size_t find_ts(const struct trace_events *t, uint64_t ts)
 {
-	return search__first(t->nr, i, t->v[i].ts >= ts);
+	return bisect__first(t->nr, i, t->v[i].ts >= ts);
 }
 
 static bool another_at(const struct trace_events *t, uint64_t ts, uint32_t cpu)

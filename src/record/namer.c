@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "array.h"
+#include "bisect.h"
 #include "cleanup.h"
 #include "events/format.h"
 #include "frame.h"
 #include "idmap.h"
-#include "search.h"
 #include "symbols/ksyms.h"
 #include "trace/write/writer.h"
 
@@ -49,7 +49,7 @@ static uint64_t hash_string(uint64_t h, const char *s)
  */
 static int claim_add(struct namer *n, struct claim c)
 {
-	size_t lo = search__first(n->nr, i, n->claims[i].end > c.start), end;
+	size_t lo = bisect__first(n->nr, i, n->claims[i].end > c.start), end;
 
 	if (lo < n->nr && !memcmp(&n->claims[lo], &c, sizeof(c)))
 		return 1;

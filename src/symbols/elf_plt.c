@@ -12,8 +12,8 @@
 
 #include "arch_code.h"
 #include "arch_elf.h"
+#include "bisect.h"
 #include "cleanup.h"
-#include "search.h"
 
 #define MAX_RELOCS (1u << 20)
 #define MAX_STUBS (4u << 20) /* bytes of all sections: hostile files have thousands of them */
@@ -108,7 +108,7 @@ static int load_symbols(struct plt *p)
 
 static uint32_t slot_symbol(const struct plt *p, uint64_t addr)
 {
-	size_t low = search__first(p->nr_slots, i, p->slots[i].addr >= addr);
+	size_t low = bisect__first(p->nr_slots, i, p->slots[i].addr >= addr);
 
 	return low < p->nr_slots && p->slots[low].addr == addr ? p->slots[low].sym : 0;
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
 #include "cleanup.h"
 #include "elf_table.h"
-#include "search.h"
 
 #define MAX_NESTING 64 /* functions in functions; more is no compiler's doing */
 
@@ -77,7 +77,7 @@ void elf_symbols__free(struct elf_symbols *s)
 
 int elf_symbols__find(const struct elf_symbols *s, uint64_t offset, struct elf_symbol *ret_symbol)
 {
-	size_t low = search__first(s->nr, i, s->v[i].start > offset);
+	size_t low = bisect__first(s->nr, i, s->v[i].start > offset);
 	unsigned int depth;
 
 	/* low - 1 is the last one that begins at or before the offset. */

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "bisect.h"
 #include "cleanup.h"
 #include "entry_names.h"
 #include "log.h"
-#include "search.h"
 
 #define TEXT_LEN 256 /* of one resolved address: KSYM_NAME_LEN is 512 since 6.1, cut */
 
@@ -286,7 +286,7 @@ void ksyms__set_resolver(struct ksyms *k, ksyms_resolve_fn fn, void *ctx)
 
 static struct entry *entry_find(const struct ksyms *k, uint64_t addr)
 {
-	size_t lo = search__first(k->nr, i, k->entries[i].start > addr);
+	size_t lo = bisect__first(k->nr, i, k->entries[i].start > addr);
 	struct entry *e;
 
 	if (!lo)

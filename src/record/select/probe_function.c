@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "array.h"
+#include "bisect.h"
 #include "cleanup.h"
 #include "log.h"
 #include "nearest.h"
 #include "probe_types.h"
 #include "record/kernel/tracefs.h"
-#include "search.h"
 #include "symbols/ksyms.h"
 
 /* Names the kernel listed, sorted. */
@@ -150,7 +150,7 @@ static int functions_load(struct functions *f, const struct ksyms *syms)
 /* [*ret_first, return value) of by_name. */
 static size_t range_of(const struct functions *f, const char *name, size_t *ret_first)
 {
-	size_t low = search__first(f->nr, i, strcmp(f->by_name[i].name, name) >= 0);
+	size_t low = bisect__first(f->nr, i, strcmp(f->by_name[i].name, name) >= 0);
 
 	*ret_first = low;
 	while (low < f->nr && !strcmp(f->by_name[low].name, name))

@@ -2,8 +2,8 @@
 /* Stacks as frames, and kernel addresses as symbols. */
 #include "reader.h"
 
+#include "bisect.h"
 #include "frame.h"
-#include "search.h"
 
 /* ---- symbols -------------------------------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, 
 
 	if (r->symbols_unsorted)
 		sort_symbols(r);
-	lo = search__first(r->nr_symbols, i, r->symbols[i].start > addr);
+	lo = bisect__first(r->nr_symbols, i, r->symbols[i].start > addr);
 	nearest = lo ? &r->symbols[lo - 1] : NULL;
 	for (int i = 0; lo && i < RD_MAX_OVERLAP; i++, lo--) {
 		s = &r->symbols[lo - 1];

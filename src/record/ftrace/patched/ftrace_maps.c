@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "bisect.h"
 #include "cleanup.h"
 #include "frame.h"
 #include "idmap.h"
@@ -22,7 +23,6 @@
 #include "record/files/vdso.h"
 #include "record/ftrace/ring/ftrace_tasks.h"
 #include "record/opts.h"
-#include "search.h"
 #include "symbols/usyms.h"
 
 #define STALE_NS 1000000000ull /* code may have been mapped where other code was */
@@ -373,7 +373,7 @@ static int look_at(struct ftrace_maps *m, const struct space *s, struct area *a,
 
 static struct area *area_at(const struct space *s, uint64_t at)
 {
-	size_t lo = search__first(s->nr, i, s->areas[i].end > at);
+	size_t lo = bisect__first(s->nr, i, s->areas[i].end > at);
 
 	return lo < s->nr && s->areas[lo].start <= at ? &s->areas[lo] : NULL;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Binary search in what is sorted. */
-#ifndef SEARCH_H
-#define SEARCH_H
+#ifndef BISECT_H
+#define BISECT_H
 
 #include <stddef.h>
 
 /* The first i below nr for which the condition holds, as it must for all behind it; nr: there is none. */
-#define search__first(nr, i, condition)                   \
+#define bisect__first(nr, i, condition)                   \
 	({                                                \
 		size_t first_ = 0, end_ = (nr), i;        \
 		while (first_ < end_) {                   \
@@ -19,4 +19,4 @@
 		first_;                                   \
 	})
 
-#endif /* SEARCH_H */
+#endif /* BISECT_H */
