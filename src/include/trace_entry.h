@@ -22,4 +22,8 @@
 /* Where something happened: the first field of what is no tracepoint. */
 #define FORMAT_IP FORMAT_FIELD("unsigned long", ip, 8, 8, 0)
 
+/* The event type that stands for what a ring had no room for: what it was, nobody knows. */
+#define LOST_EVENTS_SYSTEM "ftrace"
+#define LOST_EVENTS_NAME "lost_events"
+
 #endif /* TRACE_ENTRY_H */

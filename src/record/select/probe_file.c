@@ -143,7 +143,7 @@ void probe_file__close(struct probe_file *f)
 
 int probe_file__load_names(struct probe_file *f)
 {
-	static const char *const dirs[] = { "/usr/lib/debug", NULL };
+	static const char *const dirs[] = { DEBUG_DIRS_USUAL, NULL };
 	const struct debug_dirs debug = { .sysroot = "", .dirs = dirs };
 	_cleanup_close_ int debug_fd = -1;
 	int err;

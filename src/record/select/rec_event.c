@@ -555,5 +555,6 @@ int rec_events__add_sample(struct rec_events *l, const char *name)
 
 int rec_events__add_lost(struct rec_events *l)
 {
-	return add_own(l, STK_KIND_TRACEPOINT, "ftrace", "lost_events", "print fmt: \"\"\n");
+	return add_own(l, STK_KIND_TRACEPOINT, LOST_EVENTS_SYSTEM, LOST_EVENTS_NAME,
+		       "print fmt: \"\"\n");
 }
