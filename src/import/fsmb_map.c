@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bisect.h"
+#include "array.h"
 #include "cleanup.h"
 #include "fsmb_format.h"
 #include "log.h"
@@ -319,7 +319,7 @@ uint64_t fsmb_map__offset(const struct fsmb_map *m, uint32_t index)
 
 int fsmb_map__find(const struct fsmb_map *m, uint32_t id, uint32_t *ret_index)
 {
-	size_t lo = bisect__first(m->nr, i, m->ids[i].id >= id);
+	size_t lo = array__first(m->nr, i, m->ids[i].id >= id);
 
 	if (lo == m->nr || m->ids[lo].id != id)
 		return -ENOENT;

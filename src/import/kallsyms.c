@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bisect.h"
+#include "array.h"
 #include "log.h"
 
 /* How far behind the start of a symbol of unknown size an address is still taken to be in it. */
@@ -190,7 +190,7 @@ size_t kallsyms__nr(const struct kallsyms *k)
 
 const struct kallsym *kallsyms__find(const struct kallsyms *k, uint64_t addr)
 {
-	size_t lo = bisect__first(k->nr, i, k->v[i].start > addr);
+	size_t lo = array__first(k->nr, i, k->v[i].start > addr);
 	const struct kallsym *s;
 
 	if (!lo)

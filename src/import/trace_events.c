@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "cleanup.h"
 #include "log.h"
 #include "trace_text.h"
@@ -282,7 +281,7 @@ static int pass_event(struct trace_events *t, const struct trace_line *l)
 /* Index of the first event at ts or later. */
 static size_t find_ts(const struct trace_events *t, uint64_t ts)
 {
-	return bisect__first(t->nr, i, t->v[i].ts >= ts);
+	return array__first(t->nr, i, t->v[i].ts >= ts);
 }
 
 static bool another_at(const struct trace_events *t, uint64_t ts, uint32_t cpu)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "cleanup.h"
 #include "events/format.h"
 #include "frame.h"
@@ -49,7 +48,7 @@ static uint64_t hash_string(uint64_t h, const char *s)
  */
 static int claim_add(struct namer *n, struct claim c)
 {
-	size_t lo = bisect__first(n->nr, i, n->claims[i].end > c.start), end;
+	size_t lo = array__first(n->nr, i, n->claims[i].end > c.start), end;
 
 	if (lo < n->nr && !memcmp(&n->claims[lo], &c, sizeof(c)))
 		return 1;

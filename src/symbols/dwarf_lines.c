@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bisect.h"
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_SCOPES 256 /* of a function, each in the one before */
@@ -92,7 +92,7 @@ static void ranges_sort(struct ranges *r)
 
 static struct range *ranges_find(const struct ranges *r, uint64_t addr)
 {
-	size_t low = bisect__first(r->nr, i, r->v[i].start > addr);
+	size_t low = array__first(r->nr, i, r->v[i].start > addr);
 
 	return low && addr < r->v[low - 1].end ? &r->v[low - 1] : NULL;
 }
@@ -204,7 +204,7 @@ static void find_rows(struct dwarf_lines *d)
 
 static unsigned int find_row(const struct dwarf_lines *d, uint64_t addr, struct usyms_line *ret)
 {
-	size_t low = bisect__first(d->nr_rows, i, d->rows[i].addr > addr);
+	size_t low = array__first(d->nr_rows, i, d->rows[i].addr > addr);
 
 	if (!low || !d->rows[low - 1].source)
 		return 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bisect.h"
+#include "array.h"
 #include "cleanup.h"
 #include "elf_table.h"
 
@@ -82,7 +82,7 @@ static int place_compare(const struct elf_names *n, size_t i, const char *name, 
 /* Many functions may have one name in a hostile file: the place is searched for, too. */
 static struct elf_function *find_at(struct elf_names *n, const char *name, uint64_t start)
 {
-	size_t at = bisect__first(n->s.nr, i, place_compare(n, i, name, start) >= 0);
+	size_t at = array__first(n->s.nr, i, place_compare(n, i, name, start) >= 0);
 
 	return at < n->s.nr && !place_compare(n, at, name, start) ? &n->s.v[at] : NULL;
 }
@@ -191,7 +191,7 @@ void elf_names__get(const struct elf_names *n, size_t i, struct elf_name *ret_na
 
 size_t elf_names__find(const struct elf_names *n, const char *name)
 {
-	size_t low = bisect__first(n->s.nr, i, strcmp(n->s.names + n->s.v[i].name, name) >= 0);
+	size_t low = array__first(n->s.nr, i, strcmp(n->s.names + n->s.v[i].name, name) >= 0);
 
 	return low < n->s.nr && !strcmp(n->s.names + n->s.v[low].name, name) ? low : n->s.nr;
 }

@@ -12,7 +12,7 @@
 
 #include "arch_code.h"
 #include "arch_elf.h"
-#include "bisect.h"
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_RELOCS (1u << 20)
@@ -108,7 +108,7 @@ static int load_symbols(struct plt *p)
 
 static uint32_t slot_symbol(const struct plt *p, uint64_t addr)
 {
-	size_t low = bisect__first(p->nr_slots, i, p->slots[i].addr >= addr);
+	size_t low = array__first(p->nr_slots, i, p->slots[i].addr >= addr);
 
 	return low < p->nr_slots && p->slots[low].addr == addr ? p->slots[low].sym : 0;
 }

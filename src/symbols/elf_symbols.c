@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bisect.h"
+#include "array.h"
 #include "cleanup.h"
 #include "elf_table.h"
 
@@ -77,7 +77,7 @@ void elf_symbols__free(struct elf_symbols *s)
 
 int elf_symbols__find(const struct elf_symbols *s, uint64_t offset, struct elf_symbol *ret_symbol)
 {
-	size_t low = bisect__first(s->nr, i, s->v[i].start > offset);
+	size_t low = array__first(s->nr, i, s->v[i].start > offset);
 	unsigned int depth;
 
 	/* low - 1 is the last one that begins at or before the offset. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "cleanup.h"
 
 #define MAX_NAMES (256u << 20)
@@ -170,7 +169,7 @@ int jit_symbols__settle(struct jit_symbols *s)
 
 int jit_symbols__find(const struct jit_symbols *s, uint64_t addr, struct elf_symbol *ret_symbol)
 {
-	size_t low = bisect__first(s->nr_stretches, i, s->stretches[i].start > addr);
+	size_t low = array__first(s->nr_stretches, i, s->stretches[i].start > addr);
 	const struct jit_function *f;
 
 	if (!low || addr >= s->stretches[low - 1].end)

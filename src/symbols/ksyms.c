@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "cleanup.h"
 #include "entry_names.h"
 #include "log.h"
@@ -286,7 +285,7 @@ void ksyms__set_resolver(struct ksyms *k, ksyms_resolve_fn fn, void *ctx)
 
 static struct entry *entry_find(const struct ksyms *k, uint64_t addr)
 {
-	size_t lo = bisect__first(k->nr, i, k->entries[i].start > addr);
+	size_t lo = array__first(k->nr, i, k->entries[i].start > addr);
 	struct entry *e;
 
 	if (!lo)

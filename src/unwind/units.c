@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "bisect.h"
+#include "array.h"
 
 void unw_units__free(struct unw_units *u)
 {
@@ -57,7 +57,7 @@ void unw_units__sort(struct unw_units *u)
 
 const uint64_t *unw_units__before(const struct unw_units *u, size_t nr, uint64_t off)
 {
-	size_t lo = bisect__first(nr, i, unw_unit__start(u->v[i]) > off);
+	size_t lo = array__first(nr, i, unw_unit__start(u->v[i]) > off);
 
 	return lo ? &u->v[lo - 1] : NULL;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bisect.h"
+#include "array.h"
 #include "cleanup.h"
 #include "lifecycle.h"
 
@@ -32,7 +32,7 @@ static int by_id(const void *a, const void *b)
 /* The process of that id; 0: not here. */
 static size_t find(const struct walk *w, uint64_t id)
 {
-	size_t low = bisect__first(w->nr, i, w->v[i].life->self.id >= id);
+	size_t low = array__first(w->nr, i, w->v[i].life->self.id >= id);
 
 	return low < w->nr && w->v[low].life->self.id == id && !w->v[low].life->is_thread ? low + 1 :
 											    0;

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "cleanup.h"
 #include "log.h"
 #include "nearest.h"
@@ -150,7 +149,7 @@ static int functions_load(struct functions *f, const struct ksyms *syms)
 /* [*ret_first, return value) of by_name. */
 static size_t range_of(const struct functions *f, const char *name, size_t *ret_first)
 {
-	size_t low = bisect__first(f->nr, i, strcmp(f->by_name[i].name, name) >= 0);
+	size_t low = array__first(f->nr, i, strcmp(f->by_name[i].name, name) >= 0);
 
 	*ret_first = low;
 	while (low < f->nr && !strcmp(f->by_name[low].name, name))

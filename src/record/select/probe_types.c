@@ -8,7 +8,7 @@
 #include <string.h>
 #include <bpf/btf.h>
 
-#include "bisect.h"
+#include "array.h"
 #include "cleanup.h"
 #include "strbuf.h"
 
@@ -118,7 +118,7 @@ static const struct function_types *functions_of(struct probe_types *t, const ch
 /* NULL: not known, or there are several. */
 static const struct btf_type *find_prototype(const struct function_types *t, const char *function)
 {
-	size_t low = bisect__first(t->nr, i, strcmp(t->v[i].name, function) >= 0);
+	size_t low = array__first(t->nr, i, strcmp(t->v[i].name, function) >= 0);
 	const struct btf_type *type;
 
 	if (low == t->nr || strcmp(t->v[low].name, function) ||

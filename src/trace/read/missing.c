@@ -12,7 +12,7 @@
  */
 #include "missing.h"
 
-#include "bisect.h"
+#include "array.h"
 #include "cleanup.h"
 #include "losses.h"
 #include "reader.h"
@@ -35,7 +35,7 @@ static uint64_t lane_key(uint32_t type, uint32_t cpu)
 /* Index of the lane, or of where it would be. */
 static size_t lane_index(const struct rd_losses *l, uint64_t key)
 {
-	return bisect__first(l->nr_lanes, i, l->lanes[i]->key >= key);
+	return array__first(l->nr_lanes, i, l->lanes[i]->key >= key);
 }
 
 static struct rd_lane *lane_find(const struct rd_losses *l, uint32_t type, uint32_t cpu)
@@ -113,7 +113,7 @@ static int lane_add(struct rd_lane *lane, struct budget *budget, uint64_t first,
 /* The first stretch that ends at or after from. */
 static size_t lane_from(const struct rd_lane *lane, uint64_t from)
 {
-	return bisect__first(lane->nr, i, lane->v[i].last >= from);
+	return array__first(lane->nr, i, lane->v[i].last >= from);
 }
 
 static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)

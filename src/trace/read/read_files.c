@@ -2,7 +2,7 @@
 /* The file map of a recording, and what the offsets in its files are called. */
 #include "reader.h"
 
-#include "bisect.h"
+#include "array.h"
 #include "cleanup.h"
 #include "file_hash.h"
 #include "frame.h"
@@ -264,7 +264,7 @@ static void sort_symbols(struct rd_user_symbol *symbols, size_t nr)
 static const struct rd_user_symbol *find_stored(const struct rd_file *file, uint64_t at)
 {
 	const struct rd_user_symbol *s = file->symbols;
-	size_t lo = bisect__first(file->nr_symbols, i, s[i].start > at), end;
+	size_t lo = array__first(file->nr_symbols, i, s[i].start > at), end;
 
 	end = lo;
 	for (; lo && end - lo < RD_MAX_OVERLAP; lo--) {

@@ -2,7 +2,7 @@
 /* Stacks as frames, and kernel addresses as symbols. */
 #include "reader.h"
 
-#include "bisect.h"
+#include "array.h"
 #include "frame.h"
 
 /* ---- symbols -------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, 
 
 	if (r->symbols_unsorted)
 		sort_symbols(r);
-	lo = bisect__first(r->nr_symbols, i, r->symbols[i].start > addr);
+	lo = array__first(r->nr_symbols, i, r->symbols[i].start > addr);
 	nearest = lo ? &r->symbols[lo - 1] : NULL;
 	for (int i = 0; lo && i < RD_MAX_OVERLAP; i++, lo--) {
 		s = &r->symbols[lo - 1];

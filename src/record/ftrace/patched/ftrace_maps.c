@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "cleanup.h"
 #include "frame.h"
 #include "idmap.h"
@@ -373,7 +372,7 @@ static int look_at(struct ftrace_maps *m, const struct space *s, struct area *a,
 
 static struct area *area_at(const struct space *s, uint64_t at)
 {
-	size_t lo = bisect__first(s->nr, i, s->areas[i].end > at);
+	size_t lo = array__first(s->nr, i, s->areas[i].end > at);
 
 	return lo < s->nr && s->areas[lo].start <= at ? &s->areas[lo] : NULL;
 }
