@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A hash map with open addressing that is at most half full. */
+/* Numbers for the keys of this machine's kernel, which nobody chooses. */
 #include "idmap.h"
 
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "cleanup.h"
 #include "fsmb_format.h"
 #include "log.h"
@@ -319,8 +318,16 @@ uint64_t fsmb_map__offset(const struct fsmb_map *m, uint32_t index)
 
 int fsmb_map__find(const struct fsmb_map *m, uint32_t id, uint32_t *ret_index)
 {
-	size_t lo = array__first(m->nr, i, m->ids[i].id >= id);
+	uint32_t lo = 0, hi = m->nr;
 
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->ids[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
 	if (lo == m->nr || m->ids[lo].id != id)
 		return -ENOENT;
 	*ret_index = m->ids[lo].index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads a file whose size may be unknown, up to a limit. */
+/* Files that are imported, as a whole. */
 #include "input.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "array.h"
 #include "cleanup.h"
 
 #define MAGIC 0x4a695444u /* "JiTD" as a number of this machine's byte order */
@@ -184,8 +183,16 @@ static void name_moves(struct dump *d)
 		qsort(d->loads, d->nr_loads, sizeof(*d->loads), index_compare);
 	for (size_t i = 0; i < d->nr_moves; i++) {
 		const struct index *move = &d->moves[i];
-		size_t low = array__first(d->nr_loads, k, index_compare(&d->loads[k], move) >= 0);
+		size_t low = 0, high = d->nr_loads;
 
+		while (low < high) {
+			size_t mid = low + (high - low) / 2;
+
+			if (index_compare(&d->loads[mid], move) < 0)
+				low = mid + 1;
+			else
+				high = mid;
+		}
 		if (low && d->loads[low - 1].code_index == move->code_index)
 			d->s->v[move->function].name = d->s->v[d->loads[low - 1].function].name;
 		else
