@@ -30,21 +30,4 @@
 		_err;                                                                \
 	})
 
-/*
- * Binary search: the first i below nr for which the condition holds, as it must for all behind it; nr:
- * there is none.
- */
-#define array__first(nr, i, condition)                    \
-	({                                                \
-		size_t first_ = 0, end_ = (nr), i;        \
-		while (first_ < end_) {                   \
-			i = first_ + (end_ - first_) / 2; \
-			if (condition)                    \
-				end_ = i;                 \
-			else                              \
-				first_ = i + 1;           \
-		}                                         \
-		first_;                                   \
-	})
-
 #endif /* ARRAY_H */

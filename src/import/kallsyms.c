@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "log.h"
 
 /* How far behind the start of a symbol of unknown size an address is still taken to be in it. */
@@ -190,9 +189,17 @@ size_t kallsyms__nr(const struct kallsyms *k)
 
 const struct kallsym *kallsyms__find(const struct kallsyms *k, uint64_t addr)
 {
-	size_t lo = array__first(k->nr, i, k->v[i].start > addr);
+	size_t lo = 0, hi = k->nr;
 	const struct kallsym *s;
 
+	while (lo < hi) { /* lo: first symbol above addr */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->v[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
 	if (!lo)
 		return NULL;
 	for (s = &k->v[lo - 1]; s > k->v && s[-1].start == s->start; s--)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "cleanup.h"
 
 #define MAX_SCOPES 256 /* of a function, each in the one before */
@@ -92,8 +91,16 @@ static void ranges_sort(struct ranges *r)
 
 static struct range *ranges_find(const struct ranges *r, uint64_t addr)
 {
-	size_t low = array__first(r->nr, i, r->v[i].start > addr);
+	size_t low = 0, high = r->nr;
 
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (r->v[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
 	return low && addr < r->v[low - 1].end ? &r->v[low - 1] : NULL;
 }
 
@@ -204,8 +211,16 @@ static void find_rows(struct dwarf_lines *d)
 
 static unsigned int find_row(const struct dwarf_lines *d, uint64_t addr, struct usyms_line *ret)
 {
-	size_t low = array__first(d->nr_rows, i, d->rows[i].addr > addr);
+	size_t low = 0, high = d->nr_rows;
 
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (d->rows[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
 	if (!low || !d->rows[low - 1].source)
 		return 0;
 	*ret = (struct usyms_line){ .source = d->rows[low - 1].source,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "cleanup.h"
 #include "elf_table.h"
 
@@ -71,20 +70,24 @@ static void sort(struct elf_symbols *s)
 	s->nr = to;
 }
 
-static int place_compare(const struct elf_names *n, size_t i, const char *name, uint64_t start)
-{
-	const struct elf_function *f = &n->s.v[i];
-	int by_name = strcmp(n->s.names + f->name, name);
-
-	return by_name ? by_name : f->start < start ? -1 : f->start > start;
-}
-
 /* Many functions may have one name in a hostile file: the place is searched for, too. */
 static struct elf_function *find_at(struct elf_names *n, const char *name, uint64_t start)
 {
-	size_t at = array__first(n->s.nr, i, place_compare(n, i, name, start) >= 0);
+	size_t low = 0, high = n->s.nr;
 
-	return at < n->s.nr && !place_compare(n, at, name, start) ? &n->s.v[at] : NULL;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct elf_function *f = &n->s.v[mid];
+		int by_name = strcmp(n->s.names + f->name, name);
+
+		if (!by_name && f->start == start)
+			return &n->s.v[mid];
+		if (by_name < 0 || (!by_name && f->start < start))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
 }
 
 static void mark(struct elf_names *n, const char *name, uint64_t start, bool old)
@@ -191,7 +194,15 @@ void elf_names__get(const struct elf_names *n, size_t i, struct elf_name *ret_na
 
 size_t elf_names__find(const struct elf_names *n, const char *name)
 {
-	size_t low = array__first(n->s.nr, i, strcmp(n->s.names + n->s.v[i].name, name) >= 0);
+	size_t low = 0, high = n->s.nr;
 
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(n->s.names + n->s.v[mid].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
 	return low < n->s.nr && !strcmp(n->s.names + n->s.v[low].name, name) ? low : n->s.nr;
 }

@@ -285,9 +285,17 @@ void ksyms__set_resolver(struct ksyms *k, ksyms_resolve_fn fn, void *ctx)
 
 static struct entry *entry_find(const struct ksyms *k, uint64_t addr)
 {
-	size_t lo = array__first(k->nr, i, k->entries[i].start > addr);
+	size_t lo = 0, hi = k->nr;
 	struct entry *e;
 
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->entries[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
 	if (!lo)
 		return NULL;
 	while (lo > 1 && k->entries[lo - 2].start == k->entries[lo - 1].start)

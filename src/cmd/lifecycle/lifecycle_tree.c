@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "cleanup.h"
 #include "lifecycle.h"
 
@@ -32,8 +31,16 @@ static int by_id(const void *a, const void *b)
 /* The process of that id; 0: not here. */
 static size_t find(const struct walk *w, uint64_t id)
 {
-	size_t low = array__first(w->nr, i, w->v[i].life->self.id >= id);
+	size_t low = 0, high = w->nr;
 
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (w->v[mid].life->self.id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
 	return low < w->nr && w->v[low].life->self.id == id && !w->v[low].life->is_thread ? low + 1 :
 											    0;
 }

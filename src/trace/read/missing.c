@@ -12,7 +12,6 @@
  */
 #include "missing.h"
 
-#include "array.h"
 #include "cleanup.h"
 #include "losses.h"
 #include "reader.h"
@@ -35,7 +34,17 @@ static uint64_t lane_key(uint32_t type, uint32_t cpu)
 /* Index of the lane, or of where it would be. */
 static size_t lane_index(const struct rd_losses *l, uint64_t key)
 {
-	return array__first(l->nr_lanes, i, l->lanes[i]->key >= key);
+	size_t low = 0, high = l->nr_lanes;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (l->lanes[mid]->key < key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 static struct rd_lane *lane_find(const struct rd_losses *l, uint32_t type, uint32_t cpu)
@@ -113,7 +122,17 @@ static int lane_add(struct rd_lane *lane, struct budget *budget, uint64_t first,
 /* The first stretch that ends at or after from. */
 static size_t lane_from(const struct rd_lane *lane, uint64_t from)
 {
-	return array__first(lane->nr, i, lane->v[i].last >= from);
+	size_t low = 0, high = lane->nr;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (lane->v[mid].last < from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)
