@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Counts durations: as values while they are few, in buckets of equal relative width later. */
 #include "durations.h"
 
 #include <assert.h>

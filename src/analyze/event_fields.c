@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds fields of events by role or name, with each format parsed once. */
 #include "event_fields.h"
 
 #include <errno.h>

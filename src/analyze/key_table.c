@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Numbers keys of a fixed size in the order in which they are first seen. */
 #include "key_table.h"
 
 #include <errno.h>

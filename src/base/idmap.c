@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Numbers for the keys of this machine's kernel, which nobody chooses. */
 #include "idmap.h"
 
 #include <stdlib.h>

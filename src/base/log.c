@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Hands every message to the one callback that is set. */
 #include "log.h"
 
 #include <errno.h>

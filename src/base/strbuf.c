@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Text that grows as it is put together, with JSON escaping. */
 #include "strbuf.h"
 
 #include <errno.h>

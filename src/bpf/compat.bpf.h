@@ -10,10 +10,10 @@
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
-#include <asm/processor-flags.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "arch_bpf.h"
 #include "wire.h"
 
 typedef __u8 u8;
@@ -173,13 +173,12 @@ static __always_inline int compat_irqs_off(void)
 	bpf_local_irq_restore(&flags);
 	/* The slot is plain stack memory again and still holds the saved flags. */
 	barrier();
-	return !(*(volatile unsigned long *)&flags & X86_EFLAGS_IF);
+	return !ARCH_FLAGS_IRQS_ON(*(volatile unsigned long *)&flags);
 }
 
-/* A 32-bit system call: its number means something else (arch/x86 TS_COMPAT). */
 static __always_inline bool compat_syscall_is_32bit(const struct task_struct *task)
 {
-	return task->thread_info.status & 2;
+	return task->thread_info.status & ARCH_STATUS_CALL_32;
 }
 
 #endif /* COMPAT_BPF_H */

@@ -20,7 +20,7 @@ static __always_inline void common_fields(struct scratch *s, const struct task_s
 	if (off > 0)
 		flags |= EVENT_FLAG_IRQS_OFF;
 	else if (off < 0)
-		s->ext |= WIRE_EXT_NO_IRQFLAG;
+		s->marks |= STK_MARK_NO_IRQFLAG;
 	if (percpu_preempt_count && !(count & PREEMPT_NEED_RESCHED))
 		flags |= EVENT_FLAG_PREEMPT_RESCHED | (tif_resched ? 0 : EVENT_FLAG_NEED_RESCHED);
 	if (task->thread_info.flags & tif_resched)
@@ -122,7 +122,7 @@ __noinline int event_output(struct scratch *s)
 	s->ev.ustack = s->ustack;
 	s->ev.tgid = s->tgid;
 	s->ev.event = s->event;
-	s->ev.ext = s->ext;
+	s->ev.marks = s->marks;
 	s->ev.nr_words = 0;
 	size = s->size;
 	if (size < 8 || size > WIRE_MAX_RECORD)
@@ -189,6 +189,19 @@ static __always_inline bool event_passes(struct scratch *s, struct event_desc *d
 	return filter_eval(prog, &s->filter);
 }
 
+/* The programs NAME and NAME_filtered: the expression knows which of the two it is in by `filtered`. */
+#define RECORDER(name, expression)                       \
+	SEC("tracepoint") int name(void *ctx)            \
+	{                                                \
+		const bool filtered = false;             \
+		return expression;                       \
+	}                                                \
+	SEC("tracepoint") int name##_filtered(void *ctx) \
+	{                                                \
+		const bool filtered = true;              \
+		return expression;                       \
+	}
+
 /* Copies the record out of the tracepoint's buffer. */
 static __always_inline void copy_record(void *ctx, struct scratch *s, struct event_desc *d)
 {
@@ -215,7 +228,7 @@ static __always_inline void copy_record(void *ctx, struct scratch *s, struct eve
 		}
 		if (end > WIRE_MAX_RECORD) {
 			end = WIRE_MAX_RECORD;
-			s->ext |= WIRE_EXT_CUT;
+			s->marks |= STK_MARK_CUT;
 		}
 		if (end > fixed)
 			bpf_probe_read_kernel(rec, end, ctx);
@@ -295,7 +308,7 @@ static __always_inline void event_start(struct scratch *s, const struct task_str
 {
 	s->ts = ts;
 	s->event = event;
-	s->ext = 0;
+	s->marks = 0;
 	s->tid = task->pid;
 	s->tgid = task->tgid;
 	s->walk.task = (u64)task->stack;

@@ -8,9 +8,6 @@
 #include "event.bpf.h"
 #include "stack.bpf.h"
 
-/* Replaced in each copy by the event's index. */
-#define COUNT_EVENT_MAGIC 0x57ac0de
-
 /* The recorder will not run (or did not) for the event this program was called for. */
 static __always_inline bool recorder_dropped(void)
 {
@@ -53,7 +50,7 @@ int count(struct bpf_raw_tracepoint_args *ctx)
 {
 	u32 event;
 
-	asm volatile("%0 = %1" : "=r"(event) : "i"(COUNT_EVENT_MAGIC));
+	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
 	return armed() ? count_event(ctx, event) : 0;
 }
 
@@ -140,13 +137,13 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		s->size = s->fill.size;
 	} else {
 		s->size = 8;
-		s->ext = WIRE_EXT_NO_FIELDS;
+		s->marks = STK_MARK_NO_FIELDS;
 	}
 	s->ev.common_type = d->common_type;
 	common_fields(s, task);
 	nested_stack(ctx, s, c, d);
 	user_stack(s, c);
-	if (event_write(s, c) && s->ext & WIRE_EXT_NO_FIELDS)
+	if (event_write(s, c) && s->marks & STK_MARK_NO_FIELDS)
 		bump(c, STK_C_NO_FIELDS);
 	scratch_put(busy);
 	return 0;

@@ -38,6 +38,17 @@ static __always_inline bool preempt_guard(void)
 	return bpf_core_field_exists(info->might_sleep) && bpf_preempt_disable && bpf_preempt_enable;
 }
 
+#define UNPREEMPTED(call)                      \
+	do {                                   \
+		if (preempt_guard()) {         \
+			bpf_preempt_disable(); \
+			call;                  \
+			bpf_preempt_enable();  \
+		} else {                       \
+			call;                  \
+		}                              \
+	} while (0)
+
 /* A context is read at constant offsets only, which the compiler would join. */
 #define PROBE_REG(ctx, reg)                                                   \
 	({                                                                    \
@@ -59,14 +70,7 @@ struct saved_call {
 	u32 pad;
 };
 
-#define SAVED_WAYS 4
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WIRE_SAVED_SETS);
-	__type(key, u32);
-	__type(value, struct saved_call[SAVED_WAYS]);
-} saved_calls SEC(".maps");
+ARRAY(saved_calls, WIRE_SAVED_SETS, struct saved_call[WIRE_SAVED_WAYS]);
 
 static __always_inline struct saved_call *saved_set(u64 task)
 {
@@ -81,7 +85,7 @@ static __always_inline void calls_over(struct saved_call *set, u64 task, u64 sp)
 	u32 i;
 
 #pragma clang loop unroll(full)
-	for (i = 0; i < SAVED_WAYS; i++)
+	for (i = 0; i < WIRE_SAVED_WAYS; i++)
 		if (set[i].task == task && set[i].sp <= sp)
 			*(volatile u64 *)&set[i].task = 0;
 }
@@ -97,7 +101,7 @@ __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 		return 0;
 	calls_over(set, task, sp);
 #pragma clang loop unroll(full)
-	for (i = 0; i < SAVED_WAYS; i++)
+	for (i = 0; i < WIRE_SAVED_WAYS; i++)
 		if (!own && !__sync_val_compare_and_swap(&set[i].task, 0, task))
 			own = &set[i];
 	if (!own)
@@ -123,7 +127,7 @@ __noinline int call_take(struct scratch *s, u64 sp, u32 variant)
 	if (!set)
 		return 0;
 #pragma clang loop unroll(full)
-	for (i = 0; i < SAVED_WAYS; i++)
+	for (i = 0; i < WIRE_SAVED_WAYS; i++)
 		if (set[i].task == task && set[i].variant == variant && sp - set[i].sp <= 8)
 			own = &set[i];
 	if (own && s) {
@@ -137,26 +141,17 @@ __noinline int call_take(struct scratch *s, u64 sp, u32 variant)
 
 /* ---- synthetic events: two small functions each ------------------------------------------------ */
 
-struct rmap_record {
-	u64 common;
-	u64 folio, rwc;
-	u32 page_type; /* __data_loc char[] */
-	u8 locked;
-	u8 pad[3];
-	char text[8];
-};
-
 /* Which register holds what: folio, rwc, locked. */
 static __always_inline void rmap_args(struct pt_regs *ctx, u32 variant, u64 *ret_args)
 {
-	u64 rsi = PROBE_REG(ctx, rsi), rdx = PROBE_REG(ctx, rdx);
-	u64 r8 = PROBE_REG(ctx, r8), r9 = PROBE_REG(ctx, r9);
+	u64 arg2 = PROBE_REG(ctx, ARCH_REG_ARG2), arg3 = PROBE_REG(ctx, ARCH_REG_ARG3);
+	u64 arg5 = PROBE_REG(ctx, ARCH_REG_ARG5), arg6 = PROBE_REG(ctx, ARCH_REG_ARG6);
 
-	ret_args[0] = PROBE_REG(ctx, rdi);
-	ret_args[1] = variant == WIRE_RMAP_FILE_PAGES ? r8 : rsi;
+	ret_args[0] = PROBE_REG(ctx, ARCH_REG_ARG1);
+	ret_args[1] = variant == WIRE_RMAP_FILE_PAGES ? arg5 : arg2;
 	ret_args[2] = variant == WIRE_RMAP_KSM	      ? 0 :
-		      variant == WIRE_RMAP_FILE_PAGES ? (u8)r9 :
-							(u8)rdx;
+		      variant == WIRE_RMAP_FILE_PAGES ? (u8)arg6 :
+							(u8)arg3;
 }
 
 /*
@@ -165,14 +160,14 @@ static __always_inline void rmap_args(struct pt_regs *ctx, u32 variant, u64 *ret
  */
 __noinline int rmap_fill(struct scratch *s, u32 variant)
 {
-	struct rmap_record *r;
+	struct wire_rmap *r;
 	u32 len = 5;
 
 	if (!s)
 		return 0;
 	r = (void *)&s->ev.common_type;
-	r->folio = s->args[0];
-	r->rwc = s->args[1];
+	r->folio_addr = s->args[0];
+	r->rwc_addr = s->args[1];
 	r->locked = s->args[2] != 0;
 	r->pad[0] = r->pad[1] = r->pad[2] = 0;
 	*(u64 *)r->text = 0;
@@ -184,8 +179,8 @@ __noinline int rmap_fill(struct scratch *s, u32 variant)
 	} else {
 		__builtin_memcpy(r->text, "file", 5);
 	}
-	r->page_type = len << 16 | offsetof(struct rmap_record, text);
-	s->size = offsetof(struct rmap_record, text) + len;
+	r->page_type = len << 16 | offsetof(struct wire_rmap, text);
+	s->size = offsetof(struct wire_rmap, text) + len;
 	return s->args[0] != 0;
 }
 
@@ -209,16 +204,16 @@ static __always_inline void args_fill(struct pt_regs *ctx, struct scratch *s, st
 {
 	u64 *v = (u64 *)s->fields;
 
-	v[0] = d->flags & DESC_USER ? PROBE_REG(ctx, rip) : bpf_get_func_ip(ctx);
+	v[0] = d->flags & DESC_USER ? PROBE_REG(ctx, ARCH_REG_IP) : bpf_get_func_ip(ctx);
 	if (d->flags & DESC_RETURN) {
-		v[1] = PROBE_REG(ctx, rax);
+		v[1] = PROBE_REG(ctx, ARCH_REG_RESULT);
 	} else {
-		v[1] = PROBE_REG(ctx, rdi);
-		v[2] = PROBE_REG(ctx, rsi);
-		v[3] = PROBE_REG(ctx, rdx);
-		v[4] = PROBE_REG(ctx, rcx);
-		v[5] = PROBE_REG(ctx, r8);
-		v[6] = PROBE_REG(ctx, r9);
+		v[1] = PROBE_REG(ctx, ARCH_REG_ARG1);
+		v[2] = PROBE_REG(ctx, ARCH_REG_ARG2);
+		v[3] = PROBE_REG(ctx, ARCH_REG_ARG3);
+		v[4] = PROBE_REG(ctx, ARCH_REG_ARG4);
+		v[5] = PROBE_REG(ctx, ARCH_REG_ARG5);
+		v[6] = PROBE_REG(ctx, ARCH_REG_ARG6);
 	}
 	s->size = d->fixed_size;
 }
@@ -228,8 +223,8 @@ static __always_inline int synthetic_record(struct pt_regs *ctx, struct scratch 
 {
 	if (!(d->flags & DESC_RETURN)) {
 		synthetic_args(ctx, d->synthetic, variant, s->args);
-	} else if (!call_take(s, PROBE_REG(ctx, rsp), variant)) {
-		s->ext |= WIRE_EXT_NO_FIELDS; /* it was called before the recording began */
+	} else if (!call_take(s, PROBE_REG(ctx, ARCH_REG_SP), variant)) {
+		s->marks |= STK_MARK_NO_FIELDS; /* it was called before the recording began */
 		s->size = 8;
 		return 1;
 	}
@@ -244,7 +239,7 @@ static __always_inline void synthetic_save(struct pt_regs *ctx, u32 event, u32 v
 	if (!armed() || !d || (select_tasks && !pid_selected(bpf_get_current_pid_tgid())))
 		return;
 	synthetic_args(ctx, d->synthetic, variant, args);
-	call_save(PROBE_REG(ctx, rsp), variant, args[0], args[1], args[2]);
+	call_save(PROBE_REG(ctx, ARCH_REG_SP), variant, args[0], args[1], args[2]);
 }
 
 static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e)
@@ -266,21 +261,21 @@ static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e
 /* Without fields a filter cannot decide. */
 static __always_inline bool probe_undecided(struct event_run *e)
 {
-	return e->s->ext & WIRE_EXT_NO_FIELDS && e->d->flags & DESC_FILTER;
+	return e->s->marks & STK_MARK_NO_FIELDS && e->d->flags & DESC_FILTER;
 }
 
 static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, int ours)
 {
 	if (probe_undecided(e)) {
 		event_lost(e->c, STK_C_LOST_NESTED, e->s->ts);
-	} else if (!ours ||
-		   (!(e->s->ext & WIRE_EXT_NO_FIELDS) && !event_passes(e->s, e->d, probe_filters))) {
+	} else if (!ours || (!(e->s->marks & STK_MARK_NO_FIELDS) &&
+			     !event_passes(e->s, e->d, probe_filters))) {
 		bump(e->c, STK_C_FILTERED_EXPR);
 		event_cost(e->c, e->s);
 	} else {
 		probe_stack(ctx, e);
 		if (event_write(e->s, e->c)) {
-			if (e->s->ext & WIRE_EXT_NO_FIELDS)
+			if (e->s->marks & STK_MARK_NO_FIELDS)
 				bump(e->c, STK_C_NO_FIELDS);
 			event_cost(e->c, e->s);
 		}
@@ -346,7 +341,7 @@ static __always_inline void probe_event(struct pt_regs *ctx, u32 cookie)
 	}
 	if (!armed() || !probe_begin(&e, event, ts)) {
 		if (cookie & WIRE_PROBE_TAKE)
-			call_take(NULL, PROBE_REG(ctx, rsp), variant);
+			call_take(NULL, PROBE_REG(ctx, ARCH_REG_SP), variant);
 		return;
 	}
 	if (e.d->synthetic)
@@ -361,13 +356,7 @@ int probe(struct pt_regs *ctx)
 {
 	u32 cookie = bpf_get_attach_cookie(ctx);
 
-	if (preempt_guard()) {
-		bpf_preempt_disable();
-		probe_event(ctx, cookie);
-		bpf_preempt_enable();
-	} else {
-		probe_event(ctx, cookie);
-	}
+	UNPREEMPTED(probe_event(ctx, cookie));
 	return 0;
 }
 
@@ -388,14 +377,14 @@ static __always_inline void usdt_event(struct pt_regs *ctx, u32 event)
 
 	if (!armed() || !probe_begin(&e, event, ts))
 		return;
-	*(u64 *)e.s->fields = PROBE_REG(ctx, rip);
+	*(u64 *)e.s->fields = PROBE_REG(ctx, ARCH_REG_IP);
 #pragma clang loop unroll(disable)
 	for (i = 0; i < WIRE_USDT_ARGS; i++) {
 		if (i >= e.d->nr_args)
 			break;
 		value = 0;
 		if (bpf_usdt_arg(ctx, i, &value)) /* its memory is not there */
-			e.s->ext |= WIRE_EXT_CUT;
+			e.s->marks |= STK_MARK_CUT;
 		*(u64 *)(e.s->fields + 8 + i * 8) = value;
 	}
 	e.s->size = e.d->fixed_size;
@@ -407,13 +396,7 @@ int probe_usdt(struct pt_regs *ctx)
 {
 	u32 event = bpf_usdt_cookie(ctx);
 
-	if (preempt_guard()) {
-		bpf_preempt_disable();
-		usdt_event(ctx, event);
-		bpf_preempt_enable();
-	} else {
-		usdt_event(ctx, event);
-	}
+	UNPREEMPTED(usdt_event(ctx, event));
 	return 0;
 }
 
@@ -427,7 +410,7 @@ int count_function(void *ctx)
 	struct event_counts *c;
 	u32 event;
 
-	asm volatile("%0 = %1" : "=r"(event) : "i"(COUNT_EVENT_MAGIC));
+	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
 	if (!armed())
 		return 0;
 	c = event_counts(event);

@@ -41,17 +41,7 @@ static __always_inline int record_event(void *ctx, bool filtered)
 	return 1;
 }
 
-SEC("tracepoint")
-int record(void *ctx)
-{
-	return record_event(ctx, false);
-}
-
-SEC("tracepoint")
-int record_filtered(void *ctx)
-{
-	return record_event(ctx, true);
-}
+RECORDER(record, record_event(ctx, filtered))
 
 /* ---- timer samples --------------------------------------------------------------------------- */
 
@@ -71,12 +61,10 @@ SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u64 ts = now();
 	struct event_counts *c;
-	struct event_desc *d;
+	struct event_run e;
 	struct scratch *s;
-	u32 *busy;
-	bool selected;
+	u64 ts = now();
 
 	if (!armed())
 		return 0;
@@ -89,28 +77,22 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	bump(c, STK_C_HAPPENED);
-	c = event_wanted(sample_event, task, &d, &selected);
-	if (!c)
+	if (!event_begin(&e, sample_event, ts))
 		return 0;
-	s = scratch_get(&busy);
-	if (!s) {
-		event_lost(c, STK_C_LOST_SCRATCH, ts);
-		return 0;
-	}
-	event_start(s, task, sample_event, ts);
-	common_fields(s, task);
+	s = e.s;
+	common_fields(s, e.task);
 	s->ev.common_type = 0;
-	s->ev.common_flags &= ~0x01;
-	s->ext &= ~WIRE_EXT_NO_IRQFLAG;
-	if (!(ctx->regs.eflags & X86_EFLAGS_IF))
-		s->ev.common_flags |= 0x01;
-	*(u64 *)s->fields = ctx->regs.rip;
+	s->ev.common_flags &= ~EVENT_FLAG_IRQS_OFF;
+	s->marks &= ~STK_MARK_NO_IRQFLAG;
+	if (!ARCH_FLAGS_IRQS_ON(ctx->regs.ARCH_REG_FLAGS))
+		s->ev.common_flags |= EVENT_FLAG_IRQS_OFF;
+	*(u64 *)s->fields = ctx->regs.ARCH_REG_IP;
 	s->size = 16;
 	s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
-	kernel_stack(ctx, s, c, 0, 0, 1, KWALK_REGISTERS);
-	user_stack(s, c);
-	event_write(s, c);
-	scratch_put(busy);
+	kernel_stack(ctx, s, e.c, 0, 0, 1, KWALK_REGISTERS);
+	user_stack(s, e.c);
+	event_write(s, e.c);
+	scratch_put(e.busy);
 	return 0;
 }
 
@@ -165,7 +147,7 @@ int begin_program(void *ctx)
 	s->user.mm = (u64)task->mm;
 	s->user.news_left = USER_NEWS;
 	exec_news(&s->user, task->mm->start_code);
-	exec_news(&s->user, ((const struct pt_regs *)bpf_task_pt_regs((void *)task))->rip);
+	exec_news(&s->user, ((const struct pt_regs *)bpf_task_pt_regs((void *)task))->ARCH_REG_IP);
 	scratch_put(busy);
 	return 0;
 }

@@ -7,6 +7,11 @@
 
 #include "state.bpf.h"
 
+_Static_assert(STK_C_WALK_AGREED + KWALK_VERDICTS - 1 == STK_C_WALK_UNCHECKED,
+	       "a verdict's counter is so many behind the first one's");
+_Static_assert(STK_C_WALK_NO_RULE + KWALK_STOPS - 1 - KWALK_STOP_RULE == STK_C_WALK_LEFT_STACK,
+	       "and a stop's as well");
+
 /* The words from n on, as the stack map takes them. */
 static __always_inline struct stackmap_buf *part(struct scratch *s, u32 n)
 {
@@ -64,9 +69,9 @@ __noinline int stack_cut(struct scratch *s)
 		if (ip - entry_start >= entry_len || !interrupt_entry(ip))
 			continue;
 		nr = s->nr_cuts;
-		if (nr >= 4)
+		if (nr >= WIRE_MAX_CUTS)
 			break;
-		s->cut[nr & 3] = start + i + 1;
+		s->cut[nr & (WIRE_MAX_CUTS - 1)] = start + i + 1;
 		s->nr_cuts = nr + 1;
 	}
 	return 0;
@@ -89,21 +94,21 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 	if (n > WIRE_MAX_FRAMES + 1)
 		n = WIRE_MAX_FRAMES + 1;
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)
-		end = END_TRUNCATED;
+		end = STK_END_TRUNCATED;
 	else if (s->stack_counter == STK_C_STACK_AT_LIMIT)
-		end = END_AT_LIMIT;
+		end = STK_END_AT_LIMIT;
 	if (end) {
 		s->words[n & 0xff] = FRAME_MARKER(FRAME_END, end);
 		n++;
 	}
 	s->nr_frames = n;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < WIRE_MAX_CUTS; i++) {
 		u32 nr = s->nr_cuts, at;
 
-		if (!nr || nr > 4)
+		if (!nr || nr > WIRE_MAX_CUTS)
 			break;
-		at = s->cut[(nr - 1) & 3];
+		at = s->cut[(nr - 1) & (WIRE_MAX_CUTS - 1)];
 		n = s->nr_frames;
 		if (at >= n || n - at > STACKMAP_WORDS)
 			break;

@@ -30,13 +30,11 @@ const volatile bool kernel_stacks = true;
 const volatile bool keep_idle = false;
 const volatile u32 max_depth = WIRE_MAX_FRAMES;
 const volatile u32 walk_limit = WIRE_MAX_FRAMES; /* min(ours, perf_event_max_stack) */
-const volatile u32 clock = 0; /* enum clock_kind */
+const volatile u32 clock = 0; /* enum rec_clock */
 const volatile u64 entry_start = 0; /* the kernel's entry text */
 const volatile u32 entry_len = 0;
 const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {}; /* start, length: not interrupts */
 const volatile u32 sample_event = 0;
-
-enum clock_kind { CLOCK_MONO = 0, CLOCK_BOOT = 1, CLOCK_TAI = 2 };
 
 struct wire_ctl ctl = {};
 u64 walk_ended = 0; /* when a walked stack differed from the kernel's; 0: none has */
@@ -70,7 +68,7 @@ struct scratch {
 	u64 task[4]; /* struct wire_task, of the event's task */
 	u32 tid, tgid;
 	u32 event;
-	u32 ext; /* enum wire_ext */
+	u32 marks; /* STK_MARK_... */
 	u32 kstack; /* stack map id or WIRE_STACK_... */
 	u32 size; /* of the record, struct trace_entry included */
 	u64 walked; /* by us, and not yet compared with the kernel's */
@@ -80,7 +78,7 @@ struct scratch {
 	u32 left;
 	u32 marker; /* 1: the first word is one */
 	u32 nr_cuts;
-	u32 cut[4]; /* word after each interrupt entry, outermost last */
+	u32 cut[WIRE_MAX_CUTS]; /* word after each interrupt entry, outermost last */
 	u32 stack_counter; /* enum stk_counter */
 	u32 ustack; /* stack map id or WIRE_STACK_... */
 	u64 tag; /* of a copy */
@@ -90,66 +88,39 @@ struct scratch {
 };
 _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),
 	       "the filter and the ring see one record");
+_Static_assert(FILTER_REC_MAX == WIRE_MAX_RECORD, "and all of it");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, struct event_counts);
-} counts SEC(".maps");
+/* Where max_entries is 1 here, the recorder sets it before load. */
+#define ARRAY_WITH(flags, name, nr, value_type)   \
+	struct {                                  \
+		__uint(type, BPF_MAP_TYPE_ARRAY); \
+		__uint(max_entries, nr);          \
+		__uint(map_flags, flags);         \
+		__type(key, u32);                 \
+		__type(value, value_type);        \
+	} name SEC(".maps")
+#define ARRAY(...) ARRAY_WITH(0, __VA_ARGS__)
+#define ARRAY_MMAPABLE(...) ARRAY_WITH(BPF_F_MMAPABLE, __VA_ARGS__)
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, struct event_desc);
-} descs SEC(".maps");
+ARRAY_MMAPABLE(counts, 1, struct event_counts);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, struct filter_prog);
-} filters SEC(".maps");
+ARRAY_MMAPABLE(descs, 1, struct event_desc);
+
+ARRAY_MMAPABLE(filters, 1, struct filter_prog);
 
 /* Event of each system call number, at entry and (second half) at exit; 0xffffffff: none. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2 * WIRE_MAX_SYSCALLS);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, u32);
-} syscall_events SEC(".maps");
+ARRAY_MMAPABLE(syscall_events, 2 * WIRE_MAX_SYSCALLS, u32);
 
 /* One bit per thread id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, u64);
-} pids SEC(".maps");
+ARRAY_MMAPABLE(pids, 1, u64);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WIRE_TASK_SLOTS);
-	__type(key, u32);
-	__type(value, struct task_slot);
-} tasks SEC(".maps");
+ARRAY(tasks, WIRE_TASK_SLOTS, struct task_slot);
 
 struct cpu_scratch {
-	u32 busy[4];
+	u32 busy[1 << LOG2_SCRATCHES];
 	struct scratch slot[1 << LOG2_SCRATCHES];
 };
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct cpu_scratch);
-} scratches SEC(".maps");
+ARRAY(scratches, 1, struct cpu_scratch);
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -167,12 +138,7 @@ struct handover {
 	u64 ctx;
 	u64 event;
 };
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct handover[MAX_HANDOVERS]);
-} handovers SEC(".maps");
+ARRAY(handovers, 1, struct handover[MAX_HANDOVERS]);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -183,9 +149,9 @@ struct {
 
 static __always_inline u64 now(void)
 {
-	if (clock == CLOCK_BOOT)
+	if (clock == REC_CLOCK_BOOT)
 		return bpf_ktime_get_boot_ns();
-	if (clock == CLOCK_TAI)
+	if (clock == REC_CLOCK_TAI)
 		return bpf_ktime_get_tai_ns();
 	return bpf_ktime_get_ns();
 }
@@ -219,7 +185,7 @@ static __always_inline void note_loss(struct event_counts *c, u64 ts)
 /* An event of this type goes by unrecorded. */
 __noinline int event_lost(struct event_counts *c, u32 counter, u64 ts)
 {
-	if (!c || counter >= WIRE_NR_COUNTERS)
+	if (!c || counter >= STK_NR_COUNTERS)
 		return 0;
 	bump(c, counter);
 	note_loss(c, ts);

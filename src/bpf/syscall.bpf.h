@@ -47,7 +47,7 @@ __noinline int copy_string(struct scratch *s, u64 arg)
 	/* full: is the byte that became the NUL the string's last? */
 	if (n == WIRE_STRING_LEN &&
 	    !bpf_probe_read_user(&more, 1, (void *)(arg + WIRE_STRING_LEN - 1)) && more)
-		s->ext |= WIRE_EXT_CUT;
+		s->marks |= STK_MARK_CUT;
 	s->size = size + n;
 	return 0;
 }
@@ -69,7 +69,7 @@ __noinline int copy_argv(struct scratch *s, u64 arg)
 		if (copy_string(s, str))
 			break;
 	}
-	s->ext |= WIRE_EXT_CUT;
+	s->marks |= STK_MARK_CUT;
 	return 0;
 }
 
@@ -95,7 +95,7 @@ __noinline int event_strings(struct scratch *s, struct event_desc *d)
 		if (arg & 0x80)
 			copy_argv(s, ptr);
 		else if (copy_string(s, ptr))
-			s->ext |= WIRE_EXT_CUT;
+			s->marks |= STK_MARK_CUT;
 		*(u32 *)record_at(s, loc & 0xffc) = (*(volatile u32 *)&s->size - size) << 16 | size;
 	}
 	return 0;
@@ -112,9 +112,9 @@ static __always_inline u32 record_event_of(void *ctx, u32 exit)
 
 /*
  * raw_syscalls:sys_enter has {id, args[6]} after the common fields, a syscalls: event the number
- * and its own arguments: the same bytes.
+ * and its own arguments: the same bytes.  sys_exit has {id, ret}.
  */
-static __always_inline int sys_enter_event(void *ctx, bool filtered)
+static __always_inline int record_syscall(void *ctx, u32 exit, bool filtered)
 {
 	struct event_run e;
 	u64 ts = now();
@@ -122,61 +122,21 @@ static __always_inline int sys_enter_event(void *ctx, bool filtered)
 
 	if (!armed())
 		return 1;
-	event = record_event_of(ctx, 0);
+	event = record_event_of(ctx, exit);
 	if (event == ~0u || !event_begin(&e, event, ts))
 		return 1;
-	bpf_probe_read_kernel(&e.s->ev.common_type, 64, ctx);
+	bpf_probe_read_kernel(&e.s->ev.common_type, exit ? 24 : 64, ctx);
 	e.s->ev.common_type = e.d->common_type;
-	e.s->size = e.d->fixed_size;
+	e.s->size = exit ? 24 : e.d->fixed_size;
 	common_fields(e.s, e.task);
-	if (e.d->nr_strings)
+	if (!exit && e.d->nr_strings)
 		event_strings(e.s, e.d);
 	event_end(ctx, &e, filtered);
 	return 1;
 }
 
-SEC("tracepoint")
-int record_sys_enter(void *ctx)
-{
-	return sys_enter_event(ctx, false);
-}
-
-SEC("tracepoint")
-int record_sys_enter_filtered(void *ctx)
-{
-	return sys_enter_event(ctx, true);
-}
-
-static __always_inline int sys_exit_event(void *ctx, bool filtered)
-{
-	struct event_run e;
-	u64 ts = now();
-	u32 event;
-
-	if (!armed())
-		return 1;
-	event = record_event_of(ctx, 1);
-	if (event == ~0u || !event_begin(&e, event, ts))
-		return 1;
-	bpf_probe_read_kernel(&e.s->ev.common_type, 24, ctx);
-	e.s->ev.common_type = e.d->common_type;
-	e.s->size = 24;
-	common_fields(e.s, e.task);
-	event_end(ctx, &e, filtered);
-	return 1;
-}
-
-SEC("tracepoint")
-int record_sys_exit(void *ctx)
-{
-	return sys_exit_event(ctx, false);
-}
-
-SEC("tracepoint")
-int record_sys_exit_filtered(void *ctx)
-{
-	return sys_exit_event(ctx, true);
-}
+RECORDER(record_sys_enter, record_syscall(ctx, 0, filtered))
+RECORDER(record_sys_exit, record_syscall(ctx, 1, filtered))
 
 static __always_inline int count_syscall(struct bpf_raw_tracepoint_args *ctx, s64 nr, u32 exit)
 {
@@ -194,14 +154,14 @@ int count_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 	return count_syscall(ctx, ctx->args[1], 0);
 }
 
-/* sys_exit(regs, ret): the number is in the registers (x86: orig_ax). */
+/* sys_exit(regs, ret): the number is in the registers. */
 SEC("raw_tp")
 int count_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
 	u64 nr = -1;
 
-	bpf_probe_read_kernel(&nr, sizeof(nr), &regs->orig_rax);
+	bpf_probe_read_kernel(&nr, sizeof(nr), &regs->ARCH_REG_CALL);
 	return count_syscall(ctx, (s64)nr, 1);
 }
 

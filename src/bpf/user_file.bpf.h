@@ -183,20 +183,28 @@ __noinline int news_path(struct user_walk *u)
 	return 0;
 }
 
+/* All but key and path. */
+static __always_inline void news_fill(struct user_walk *u, u32 id, bool is_name, u32 tgid, u32 tid)
+{
+	struct wire_news *n = &u->news;
+
+	n->file = id;
+	n->is_name = is_name;
+	n->tgid = tgid;
+	n->tid = tid;
+	n->ts = now();
+	n->start = u->area.start;
+	n->end = u->area.end;
+	n->offset = u->area.pgoff << UNW_PAGE_SHIFT;
+}
+
 /* Tells the recorder of a file, or of another name of one; false: the ring is full. */
 static __always_inline bool news_send(struct user_walk *u, u32 id, bool is_name)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct wire_news *n = &u->news;
 
-	n->file = id;
-	n->is_name = is_name;
-	n->tgid = pid_tgid >> 32;
-	n->tid = (u32)pid_tgid;
-	n->ts = now();
-	n->start = u->area.start;
-	n->end = u->area.end;
-	n->offset = u->area.pgoff << UNW_PAGE_SHIFT;
+	news_fill(u, id, is_name, pid_tgid >> 32, (u32)pid_tgid);
 	if (u->area.file)
 		news_path(u);
 	else

@@ -9,12 +9,7 @@
 #include "user_file.bpf.h"
 
 /* Only one thread reads the iterator, in the recorder. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct user_walk);
-} snapshot_walks SEC(".maps");
+ARRAY(snapshot_walks, 1, struct user_walk);
 
 static __always_inline struct user_walk *snapshot_walk(void)
 {
@@ -38,7 +33,6 @@ static __always_inline void snapshot_area(struct user_walk *u, struct vm_area_st
 
 static __always_inline bool snapshot_news(struct user_walk *u, struct task_struct *task)
 {
-	struct wire_news *n = &u->news;
 	struct wire_file *f;
 	u32 id = u->key_id;
 
@@ -46,15 +40,8 @@ static __always_inline bool snapshot_news(struct user_walk *u, struct task_struc
 	if (!id || !f)
 		return false;
 	f->announced = 1;
-	n->key = u->area.key;
-	n->file = id;
-	n->is_name = 0;
-	n->tgid = task->tgid;
-	n->tid = task->pid;
-	n->ts = now();
-	n->start = u->area.start;
-	n->end = u->area.end;
-	n->offset = u->area.pgoff << UNW_PAGE_SHIFT;
+	u->news.key = u->area.key;
+	news_fill(u, id, false, task->tgid, task->pid);
 	news_path(u);
 	return true;
 }

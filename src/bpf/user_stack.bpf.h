@@ -6,7 +6,7 @@
 #ifndef USER_STACK_BPF_H
 #define USER_STACK_BPF_H
 
-#include "user.bpf.h"
+#include "user_walk.bpf.h"
 
 #define COPY_PAGES (WIRE_COPY_BYTES / 4096)
 #define COPY_STEP 64
@@ -370,7 +370,7 @@ __noinline int user_stack_get(struct scratch *s)
 		return 0;
 	s->ustack = WIRE_STACK_NONE;
 	s->user.result = STK_C_USTACK_NONE;
-	s->user.end = END_COMPLETE;
+	s->user.end = STK_END_COMPLETE;
 	s->user.nr = 0;
 	if (!user_regs(&s->user, task))
 		return 0;
@@ -412,15 +412,15 @@ static __always_inline void user_stack(struct scratch *s, struct event_counts *c
 		bump(c, STK_C_USTACK_NEW);
 	else
 		bump(c, STK_C_USTACK_FULL);
-	if (end == END_COMPLETE)
+	if (end == STK_END_COMPLETE)
 		bump(c, STK_C_USTACK_COMPLETE);
-	else if (end == END_TRUNCATED)
+	else if (end == STK_END_TRUNCATED)
 		bump(c, STK_C_USTACK_TRUNCATED);
-	else if (end == END_NO_TABLE)
+	else if (end == STK_END_NO_TABLE)
 		bump(c, STK_C_USTACK_NO_TABLE);
-	else if (end == END_UNREADABLE)
+	else if (end == STK_END_UNREADABLE)
 		bump(c, STK_C_USTACK_UNREADABLE);
-	else if (end == END_FALLBACK)
+	else if (end == STK_END_FALLBACK)
 		bump(c, STK_C_USTACK_FALLBACK);
 	else
 		bump(c, STK_C_USTACK_FAILED);

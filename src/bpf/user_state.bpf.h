@@ -16,21 +16,10 @@ const volatile u64 copy_limit = 0; /* bytes in a CPU's ring beyond which nothing
 
 struct wire_user_ctl user_ctl = {};
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, u32);
-	__type(value, struct wire_file);
-} files SEC(".maps");
+ARRAY_MMAPABLE(files, 1, struct wire_file);
 
 /* tag << 32 | index in files; 0: empty. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} file_slots SEC(".maps");
+ARRAY(file_slots, 1, u64);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -57,12 +46,7 @@ struct {
 struct user_threads {
 	struct user_thread way[USER_WAYS];
 };
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct user_threads);
-} threads SEC(".maps");
+ARRAY(threads, 1, struct user_threads);
 
 #define COPY_NOT 32
 
@@ -80,11 +64,6 @@ struct cpu_copies {
 	u64 tag; /* of the last one */
 	struct copy_slot slot[1 << LOG2_SCRATCHES];
 };
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct cpu_copies);
-} copies SEC(".maps");
+ARRAY(copies, 1, struct cpu_copies);
 
 #endif /* USER_STATE_BPF_H */

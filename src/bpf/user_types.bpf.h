@@ -18,6 +18,10 @@
 #define USER_WAYS 4 /* places where a thread may be remembered */
 #define USER_RETURNS 64 /* probed returns of calls under way: the kernel allows no more */
 
+_Static_assert(WIRE_VMAS == 2 * USER_VMAS, "a copy brings as many mappings again along");
+_Static_assert(WIRE_USER_FRAMES < USER_FRAMES && WIRE_USER_FRAMES < STACKMAP_WORDS,
+	       "a stack has room for all frames and for how it ends");
+
 /* A mapping of code as the kernel has it now. */
 struct user_area {
 	u64 start, end, pgoff, flags, file;
@@ -75,7 +79,7 @@ struct user_thread {
 	u32 seq, generation, epoch; /* for which all of `vmas` were right */
 	u32 pad;
 	u64 kept; /* its stack's words are in the map: generation << 32 | id; 0: not known */
-	u32 kept_end; /* enum frame_end */
+	u32 kept_end; /* enum stk_stack_end */
 	u32 pad2;
 	struct user_vma vma[USER_VMAS];
 	struct user_frame frame[USER_FRAMES];
@@ -103,7 +107,7 @@ struct user_walk {
 	u32 extent; /* bytes of stack worth reading at first; 0: all */
 	u64 returns; /* struct return_instance: calls whose return address is the trampoline */
 	u64 trampoline; /* of uprobes */
-	u32 end; /* enum frame_end */
+	u32 end; /* enum stk_stack_end */
 	u32 dead; /* area_find_read() met a dead node */
 	struct user_area area;
 	u64 seen_file, seen_start, seen_pgoff; /* area_find()'s */

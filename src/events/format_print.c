@@ -113,8 +113,6 @@ static void print_op(struct printer *p, const struct op *op)
 		print_char(p, op, &spec);
 		break;
 	case OP_TEXT:
-		print_text(p, op, &spec);
-		break;
 	case OP_STRING_PTR:
 		print_text(p, op, &spec);
 		break;

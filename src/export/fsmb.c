@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writes the stacks of a recording as an FSMB map. */
 #include "fsmb.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Turns an FSMB map, with symbols and events where they are given, into a recording. */
 #include "fsmb.h"
 
 #include <errno.h>
@@ -16,11 +17,12 @@
 #include "output/output.h"
 #include "strbuf.h"
 #include "trace/write/writer.h"
+#include "trace_entry.h"
 #include "trace_events.h"
 
 #define ROUND_BYTES (4u << 20) /* events of a round, as they wait in memory */
-#define COMMON_SIZE 8 /* common fields of a tracepoint's record */
-#define TEXT_OFFSET (COMMON_SIZE + 4)
+#define TEXT_FIELD FORMAT_FIELD("__data_loc char[]", text, 8, 4, 0)
+#define TEXT_OFFSET (TRACE_ENTRY_SIZE + 4)
 #define MAX_TEXT (UINT16_MAX - 1) /* a __data_loc length has 16 bits; NUL included */
 
 struct import {
@@ -175,15 +177,9 @@ static int write_types(struct import *im)
 
 		strbuf__reset(&format);
 		strbuf__printf(&format,
-			       "name: %s\nID: %u\nformat:\n"
-			       "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-			       "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-			       "\tfield:unsigned char common_preempt_count;"
-			       "\toffset:3;\tsize:1;\tsigned:0;\n"
-			       "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-			       "\tfield:__data_loc char[] text;\toffset:%d;\tsize:4;\tsigned:0;\n\n"
+			       "name: %s\nID: %u\n" TRACE_ENTRY_FORMAT TEXT_FIELD "\n"
 			       "print fmt: \"%%s\", __get_str(text)\n",
-			       name, i + 1, COMMON_SIZE);
+			       name, i + 1);
 		if (strbuf__failed(&format))
 			return -ENOMEM;
 		err = stk_writer__type(im->writer, STK_KIND_TRACEPOINT, "imported", name, "",
@@ -230,7 +226,7 @@ static int write_event(struct import *im, const struct trace_event *e)
 		ev.marks |= STK_MARK_CUT;
 		im->result.cut++;
 	}
-	memcpy(im->record + COMMON_SIZE, &loc, sizeof(loc));
+	memcpy(im->record + TRACE_ENTRY_SIZE, &loc, sizeof(loc));
 	memcpy(im->record + TEXT_OFFSET, e->text, len);
 	im->record[TEXT_OFFSET + len] = '\0';
 	err = stk_writer__task(im->writer, e->tid, e->tgid ? e->tgid : e->tid, e->comm, e->comm_len,

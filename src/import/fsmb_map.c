@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Checks an FSMB map of either byte order, indexes its ids and finds equal stacks. */
 #include "fsmb_map.h"
 
 #include <byteswap.h>

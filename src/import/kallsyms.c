@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parses another machine's /proc/kallsyms, which may be hostile. */
 #include "kallsyms.h"
 
 #include <errno.h>

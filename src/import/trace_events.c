@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Joins the lines of a trace text to events with stack ids, in time order. */
 #include "trace_events.h"
 
 #include <errno.h>

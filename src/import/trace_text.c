@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Takes one line of a trace text apart. */
 #include "trace_text.h"
 
 #include <string.h>

@@ -31,17 +31,6 @@ enum frame_marker {
 			    * yet when its event was written; value: a number of its own */
 };
 
-/* enum stk_stack_end of stackonce.h, for those who cannot include that. */
-enum frame_end {
-	END_COMPLETE = 0,
-	END_TRUNCATED = 1,
-	END_AT_LIMIT = 2,
-	END_FAILED = 3,
-	END_NO_TABLE = 4,
-	END_UNREADABLE = 5,
-	END_FALLBACK = 6,
-};
-
 #define FRAME_FILE_BITS 23
 #define FRAME_OFFSET_BITS 40
 #define FRAME_IS_USER(f) (!((f) >> 63))

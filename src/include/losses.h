@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Which counters say that an event happened and is not in the recording. */
+/* What counters are for: which say that an event happened and is not in the recording, sums of them. */
 #ifndef LOSSES_H
 #define LOSSES_H
 
@@ -8,36 +8,45 @@
 
 #include "stackonce.h"
 
-/* Lost between the first event and the last; what is lost at the edges is missing on the outside. */
-static inline bool counter_is_gap(enum stk_counter c)
+static inline bool counter_is_lost(enum stk_counter c)
 {
 	switch (c) {
-	case STK_C_LOST_RING:
-	case STK_C_LOST_NESTED:
-	case STK_C_LOST_SCRATCH:
-	case STK_C_LOST_WRITE:
-	case STK_C_LOST_UNKNOWN:
-	case STK_C_LOST_RETURN:
+#define CASE(counter, number, name, listed) case STK_C_##counter:
+		STK_COUNTERS_LOST(CASE)
+#undef CASE
 		return true;
 	default:
 		return false;
 	}
 }
 
-static inline bool counter_is_lost(enum stk_counter c)
+/* Lost between the first event and the last; what is lost at the edges is missing on the outside. */
+static inline bool counter_is_gap(enum stk_counter c)
 {
-	return c == STK_C_LOST_EDGE || counter_is_gap(c);
+	return c != STK_C_LOST_EDGE && counter_is_lost(c);
 }
 
-/* Of a row of STK_NR_COUNTERS. */
+/* The sum of a list of stackonce-counters.h, of a row of STK_NR_COUNTERS. */
+#define COUNTERS_ADD(counter, number, name, listed) +counters_[STK_C_##counter]
+#define counters_sum(list, counters)                    \
+	({                                              \
+		const uint64_t *counters_ = (counters); \
+		0 list(COUNTERS_ADD);                   \
+	})
+
 static inline uint64_t losses__sum(const uint64_t *counters)
 {
-	uint64_t sum = 0;
-	unsigned int c;
+	return counters_sum(STK_COUNTERS_LOST, counters);
+}
 
-	for (c = 0; c < STK_NR_COUNTERS; c++)
-		sum += counter_is_lost(c) ? counters[c] : 0;
-	return sum;
+/* Which counter the end of a user stack goes to. */
+static inline enum stk_counter counter_of_end(enum stk_stack_end end)
+{
+#define COUNTER(end, number, name, counter) [number] = STK_C_##counter,
+	static const enum stk_counter counters[STK_NR_ENDS] = { STK_STACK_ENDS(COUNTER) };
+#undef COUNTER
+
+	return end < STK_NR_ENDS ? counters[end] : STK_C_USTACK_FAILED;
 }
 
 /* Of an event type, so far; with or without those at the edges. */

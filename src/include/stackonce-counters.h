@@ -1,61 +1,121 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* The accounting's counters: one order for BPF, the recorder, the file and the public API. */
+/* Counters, ends of stacks, marks of events: one table each for BPF, recorder, file and public API. */
 #ifndef STACKONCE_COUNTERS_H
 #define STACKONCE_COUNTERS_H
 
+/*
+ * A row is X(CONSTANT, NUMBER, NAME, NAME in its list).  The number is the counter's place in a
+ * recording: a new counter takes the next free one, and none is used again.  Names, lists and sums are
+ * made of these rows, so that a new reason for a loss is a row of STK_COUNTERS_LOST and what counts it.
+ */
+/* clang-format off */
+
+/* happened = recorded + all of these two lists */
+#define STK_COUNTERS_FILTERED(X) \
+	X(FILTERED_PID, 2, "filtered_pid", "pid") \
+	X(FILTERED_SELF, 3, "filtered_self", "self") \
+	X(FILTERED_EXPR, 4, "filtered_expr", "expression")
+
+#define STK_COUNTERS_LOST(X) \
+	X(LOST_RING, 5, "lost_ring", "ring") /* the CPU's ring was full */ \
+	X(LOST_NESTED, 6, "lost_nested", "nested") /* both programs were busy on this CPU */ \
+	X(LOST_SCRATCH, 7, "lost_scratch", "scratch") /* no scratch slot was free */ \
+	X(LOST_WRITE, 8, "lost_write", "write") /* the recorder could not write it */ \
+	X(LOST_EDGE, 9, "lost_edge", "edge") /* only one of two programs saw it, at start or end */ \
+	X(LOST_UNKNOWN, 23, "lost_unknown", "unknown") /* gone for no reason we know: a fault */ \
+	X(LOST_RETURN, 37, "lost_return", "return") /* the kernel follows only so many at a time */
+
+/* a kernel stack that travelled in full, because the stack map could not take it */
+#define STK_COUNTERS_FELL(X) \
+	X(STACK_FELL_POOL, 13, "stack_fell_pool", "pool") /* the pool was full */ \
+	X(STACK_FELL_PROBE, 14, "stack_fell_probe", "probe") /* no free slot in the probe limit */
+
+#define STK_COUNTERS_STACK_END(X) \
+	X(STACK_TRUNCATED, 15, "stack_truncated", "truncated") /* deeper than --max-depth */ \
+	X(STACK_AT_LIMIT, 16, "stack_at_limit", "at_limit") /* of kernel.perf_event_max_stack */ \
+	X(STACK_EMPTY, 17, "stack_empty", "empty") \
+	X(STACK_FAILED, 18, "stack_failed", "failed") /* not walked, or the result was not kept */
+
+/* why the program left a kernel stack to bpf_get_stack(), in the order of enum kwalk_stop */
+#define STK_COUNTERS_WALK_LEFT(X) \
+	X(WALK_NO_RULE, 39, "walk_no_rule", "no_rule") \
+	X(WALK_OTHER_TEXT, 40, "walk_other_text", "other_text") /* module, BPF, trampoline */ \
+	X(WALK_LEFT_STACK, 41, "walk_left_stack", "left_stack") /* a rule led elsewhere */
+
+/* stacks that it walked, compared with bpf_get_stack(); the first three as enum kwalk_verdict */
+#define STK_COUNTERS_WALK_CHECK(X) \
+	X(WALK_AGREED, 42, "walk_agreed", "agreed") \
+	X(WALK_DIFFERED, 43, "walk_differed", "differed") /* nothing is walked after one */ \
+	X(WALK_UNCHECKED, 44, "walk_unchecked", "unchecked") /* it failed, or there was no room */ \
+	X(WALK_UNVERIFIED, 45, "walk_unverified", "unverified") /* since the last that agreed */
+
+/* user stacks: one of these or USTACK_NONE for every event that gets to its stacks */
+#define STK_COUNTERS_USTACK_WAY(X) \
+	X(USTACK_HIT, 24, "ustack_hit", "hit") \
+	X(USTACK_NEW, 25, "ustack_new", "new") \
+	X(USTACK_FULL, 26, "ustack_full", "full") /* travelled in full: no room in the stack map */ \
+	X(USTACK_DEFERRED, 28, "ustack_deferred", "deferred") /* unwound by the recorder */
+
+/* and how they end: one of these for each but those counted NONE */
+#define STK_COUNTERS_USTACK_END(X) \
+	X(USTACK_COMPLETE, 29, "ustack_complete", "complete") \
+	X(USTACK_FALLBACK, 33, "ustack_fallback", "fallback") /* by frame pointers in part */ \
+	X(USTACK_TRUNCATED, 30, "ustack_truncated", "truncated") /* at the depth limit */ \
+	X(USTACK_NO_TABLE, 31, "ustack_no_table", "no_table") \
+	X(USTACK_UNREADABLE, 32, "ustack_unreadable", "unreadable") \
+	X(USTACK_FAILED, 34, "ustack_failed", "failed")
+
+#define STK_COUNTERS(X) \
+	X(HAPPENED, 0, "happened", "happened") /* counted by the second program */ \
+	X(RECORDED, 1, "recorded", "recorded") \
+	STK_COUNTERS_FILTERED(X) \
+	STK_COUNTERS_LOST(X) \
+	X(NO_FIELDS, 10, "no_fields", "no_fields") /* of the recorded: STK_MARK_NO_FIELDS */ \
+	X(STACK_HIT, 11, "stack_hit", "hit") \
+	X(STACK_NEW, 12, "stack_new", "new") \
+	STK_COUNTERS_FELL(X) \
+	STK_COUNTERS_STACK_END(X) \
+	X(SAMPLE_EXPECTED, 19, "sample_expected", "expected") /* armed CPU time x HZ */ \
+	X(SAMPLE_SKIPPED, 20, "sample_skipped", "skipped") \
+	X(SAMPLE_THROTTLED, 21, "sample_throttled", "throttled") \
+	X(SAMPLE_IDLE, 22, "sample_idle", "idle") \
+	X(USTACK_NONE, 27, "ustack_none", "none") /* a kernel thread, a task that exits or began */ \
+	STK_COUNTERS_USTACK_WAY(X) \
+	STK_COUNTERS_USTACK_END(X) \
+	X(COST_NS, 35, "cost_ns", "cost_ns") /* in the recording program, of one event in 64 */ \
+	X(COST_EVENTS, 36, "cost_events", "cost_events") /* that were measured */ \
+	X(WALKED, 38, "walked", "walked") /* kernel stacks, by the program itself */ \
+	X(WALK_REMEMBERED, 46, "walk_remembered", "remembered") /* of these: no frame looked up */ \
+	STK_COUNTERS_WALK_LEFT(X) \
+	STK_COUNTERS_WALK_CHECK(X)
+
+/* X(CONSTANT, NUMBER in a recording, NAME, counter of user stacks that end so) */
+#define STK_STACK_ENDS(X) \
+	X(COMPLETE, 0, "complete", USTACK_COMPLETE) \
+	X(TRUNCATED, 1, "truncated", USTACK_TRUNCATED) /* cut at --max-depth */ \
+	X(AT_LIMIT, 2, "at_limit", USTACK_TRUNCATED) /* of kernel.perf_event_max_stack */ \
+	X(FAILED, 3, "failed", USTACK_FAILED) /* the walk failed */ \
+	X(NO_TABLE, 4, "no_table", USTACK_NO_TABLE) /* user stacks: no unwind table */ \
+	X(UNREADABLE, 5, "unreadable", USTACK_UNREADABLE) /* user stacks: memory was not readable */ \
+	X(FALLBACK, 6, "fallback", USTACK_FALLBACK) /* user stacks: by frame pointers in part */
+/* clang-format on */
+
+/* STK_C_HAPPENED and so on, STK_END_COMPLETE and so on. */
+#define STK_COUNTER_CONSTANT(c, number, name, listed) STK_C_##c = (number),
+#define STK_COUNTER_ONE(c, number, name, listed) +1
 enum stk_counter {
-	STK_C_HAPPENED, /* counted by the second program */
-	STK_C_RECORDED,
-	STK_C_FILTERED_PID,
-	STK_C_FILTERED_SELF,
-	STK_C_FILTERED_EXPR,
-	STK_C_LOST_RING, /* the CPU's ring was full */
-	STK_C_LOST_NESTED, /* both programs were busy on this CPU */
-	STK_C_LOST_SCRATCH, /* no scratch slot was free */
-	STK_C_LOST_WRITE, /* the recorder could not write it */
-	STK_C_LOST_EDGE, /* only one of the two programs saw it, at start or end */
-	STK_C_NO_FIELDS, /* of the recorded: marked STK_MARK_NO_FIELDS */
-	STK_C_STACK_HIT,
-	STK_C_STACK_NEW,
-	STK_C_STACK_FELL_POOL, /* travelled in full: the pool was full */
-	STK_C_STACK_FELL_PROBE, /* travelled in full: no free slot within the probe limit */
-	STK_C_STACK_TRUNCATED, /* deeper than --max-depth */
-	STK_C_STACK_AT_LIMIT, /* as deep as kernel.perf_event_max_stack */
-	STK_C_STACK_EMPTY,
-	STK_C_STACK_FAILED, /* the walk failed or its result could not be kept */
-	STK_C_SAMPLE_EXPECTED, /* timer samples: armed CPU time x HZ */
-	STK_C_SAMPLE_SKIPPED,
-	STK_C_SAMPLE_THROTTLED,
-	STK_C_SAMPLE_IDLE,
-	STK_C_LOST_UNKNOWN, /* counted as happened, but gone for no reason we know: a fault */
-	/* user stacks: one of these five for every event that gets to its stacks */
-	STK_C_USTACK_HIT,
-	STK_C_USTACK_NEW,
-	STK_C_USTACK_FULL, /* travelled in full: the stack map had no room */
-	STK_C_USTACK_NONE, /* there is none: a kernel thread, a task that exits or just began */
-	STK_C_USTACK_DEFERRED, /* unwound by the recorder: a table was not loaded yet */
-	/* and how they end: one of these for each but those counted NONE */
-	STK_C_USTACK_COMPLETE,
-	STK_C_USTACK_TRUNCATED, /* at the depth limit */
-	STK_C_USTACK_NO_TABLE,
-	STK_C_USTACK_UNREADABLE,
-	STK_C_USTACK_FALLBACK, /* complete, but by frame pointers in part */
-	STK_C_USTACK_FAILED,
-	/* what it costs: the time in the recording program, measured for one event in 64 */
-	STK_C_COST_NS,
-	STK_C_COST_EVENTS, /* that were measured */
-	STK_C_LOST_RETURN, /* the kernel follows only so many returns at a time */
-	/* kernel stacks that the program walked itself, and why it left others to bpf_get_stack() */
-	STK_C_WALKED,
-	STK_C_WALK_NO_RULE,
-	STK_C_WALK_OTHER_TEXT, /* a module, a BPF program or a trampoline lay on the stack */
-	STK_C_WALK_LEFT_STACK, /* a rule led elsewhere */
-	STK_C_WALK_AGREED, /* of the walked ones: compared with bpf_get_stack() */
-	STK_C_WALK_DIFFERED, /* nothing is walked any more after one */
-	STK_C_WALK_UNCHECKED, /* to be compared, but bpf_get_stack() failed or there was no room */
-	STK_C_WALK_UNVERIFIED, /* walked since the last that agreed, and then one differed */
-	STK_C_WALK_REMEMBERED, /* of the walked ones: as they were before, so that no frame was looked up */
-	STK_NR_COUNTERS
+	STK_COUNTERS(STK_COUNTER_CONSTANT) STK_NR_COUNTERS = STK_COUNTERS(STK_COUNTER_ONE)
+};
+#define STK_END_CONSTANT(end, number, name, counter) STK_END_##end = (number),
+#define STK_END_ONE(end, number, name, counter) +1
+enum stk_stack_end { STK_STACK_ENDS(STK_END_CONSTANT) STK_NR_ENDS = STK_STACK_ENDS(STK_END_ONE) };
+
+enum { /* stk_event__marks: what is special about this event */
+       STK_MARK_NO_FIELDS = 1u << 0, /* recorded while another recorder program ran: the fields
+					 * were out of reach, header and stack are right */
+       STK_MARK_LATE = 1u << 1, /* came after its round had been closed; out of order */
+       STK_MARK_NO_IRQFLAG = 1u << 2, /* this kernel does not tell whether irqs were off */
+       STK_MARK_CUT = 1u << 3, /* the record was longer than the recorder's limit */
 };
 
 #endif /* STACKONCE_COUNTERS_H */

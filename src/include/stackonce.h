@@ -76,14 +76,7 @@ const struct stk_event_type *stk_event__type(const struct stk_event *e);
 uint32_t stk_event__kstack(const struct stk_event *e); /* stack number, 0: none */
 uint32_t stk_event__ustack(const struct stk_event *e);
 
-enum { /* stk_event__marks: what is special about this event */
-       STK_MARK_NO_FIELDS = 1u << 0, /* recorded while another recorder program ran: the fields
-					 * were out of reach, header and stack are right */
-       STK_MARK_LATE = 1u << 1, /* came after its round had been closed; out of order */
-       STK_MARK_NO_IRQFLAG = 1u << 2, /* this kernel does not tell whether irqs were off */
-       STK_MARK_CUT = 1u << 3, /* the record was longer than the recorder's limit */
-};
-unsigned int stk_event__marks(const struct stk_event *e);
+unsigned int stk_event__marks(const struct stk_event *e); /* STK_MARK_... */
 
 /* ftrace's common_flags and common_preempt_count, as in the kernel's struct trace_entry. */
 unsigned int stk_event__flags(const struct stk_event *e);
@@ -205,15 +198,6 @@ int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work);
 
 /* ---- stacks and symbols --------------------------------------------------------------------- */
 
-enum stk_stack_end {
-	STK_END_COMPLETE = 0,
-	STK_END_TRUNCATED = 1, /* cut at --max-depth */
-	STK_END_AT_LIMIT = 2, /* as deep as kernel.perf_event_max_stack allows */
-	STK_END_FAILED = 3, /* the walk failed */
-	STK_END_NO_TABLE = 4, /* user stacks: no unwind table */
-	STK_END_UNREADABLE = 5, /* user stacks: memory could not be read */
-	STK_END_FALLBACK = 6, /* user stacks: it got to its end, but by frame pointers in part */
-};
 const char *stk_stack_end_name(enum stk_stack_end end); /* "complete", "truncated", ... */
 
 struct stk_stack {

@@ -6,6 +6,9 @@
 #ifndef WIRE_H
 #define WIRE_H
 
+#include "stackonce-counters.h"
+#include "trace_entry.h"
+
 #ifndef __bpf__
 #include <assert.h>
 #include <stdint.h>
@@ -22,6 +25,7 @@ typedef __u64 __wire_u64;
 #endif
 
 #define WIRE_MAX_FRAMES 127 /* of one walk: the kernel's own default limit */
+#define WIRE_MAX_CUTS 4 /* interrupted contexts that one stack is cut at; a power of two */
 #define WIRE_MAX_RECORD 8192 /* PERF_MAX_TRACE_SIZE: no tracepoint record is longer */
 #define WIRE_MAX_DYN 16 /* dynamic fields of one event */
 #define WIRE_MAX_CPUS 1024
@@ -33,11 +37,13 @@ typedef __u64 __wire_u64;
 #define WIRE_ARGV_MAX 16 /* strings kept of an argv */
 #define WIRE_TASK_SLOTS 256 /* tasks a CPU remembers having named in its ring */
 #define WIRE_PID_WORDS 65536 /* PID_MAX_LIMIT / 64 */
-#define WIRE_NR_COUNTERS 48 /* enum stk_counter, rounded up */
 #define WIRE_SYMBOL_BATCH 64 /* addresses named in one go, see symbols.bpf.c */
 #define WIRE_SYMBOL_LEN 256
 #define WIRE_ANCHORS 32
+#define WIRE_COUNT_EVENT 0x57ac0de /* in a counter's code: each copy has its event's index there */
 #define WIRE_ENTRY_HOLES 8 /* parts of the entry text that are no interrupt entry */
+
+enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
 
 /* Ids the stack fields of a ring record may carry beside a stack map id. */
 #define WIRE_STACK_NONE 0u /* not asked for, or empty */
@@ -45,12 +51,6 @@ typedef __u64 __wire_u64;
 #define WIRE_STACK_FAILED 0xfffffffeu /* the walk failed */
 #define WIRE_STACK_DEFERRED \
 	0xfffffffdu /* user: a wire_copy came before; its tag is the last word */
-
-enum wire_ext {
-	WIRE_EXT_NO_FIELDS = 1u << 0, /* STK_MARK_NO_FIELDS */
-	WIRE_EXT_CUT = 1u << 1, /* STK_MARK_CUT */
-	WIRE_EXT_NO_IRQFLAG = 1u << 2, /* STK_MARK_NO_IRQFLAG */
-};
 
 /*
  * One event in a CPU's ring.  The last eight bytes are the record's own struct trace_entry, the
@@ -62,7 +62,7 @@ struct wire_event {
 	__wire_u32 ustack;
 	__wire_u32 tgid;
 	__wire_u16 event; /* WIRE_TASK: a struct wire_task instead */
-	__wire_u8 ext; /* enum wire_ext */
+	__wire_u8 marks; /* STK_MARK_... */
 	__wire_u8 nr_words; /* kernel stack words after the fields (WIRE_STACK_FULL) */
 	/* struct trace_entry */
 	__wire_u16 common_type;
@@ -71,6 +71,16 @@ struct wire_event {
 	__wire_u32 common_pid;
 };
 static_assert(sizeof(struct wire_event) == 32, "wire_event is 32 bytes");
+/* Behind the member head, as a field's row of the format says. */
+#define WIRE_IS_AT(record, head, name, offset, size)                                                 \
+	static_assert(__builtin_offsetof(record, name) - __builtin_offsetof(record, head) == offset, \
+		      #name " is where the format says");                                            \
+	static_assert(sizeof(((record *)0)->name) == size,                                           \
+		      #name " has the size that the format says");
+#define WIRE_FIELD_IS(type, name, offset, size, is_signed) \
+	WIRE_IS_AT(struct wire_event, common_type, name, offset, size)
+TRACE_ENTRY_FIELDS(WIRE_FIELD_IS)
+#undef WIRE_FIELD_IS
 
 /*
  * Behind the kernel stack's words: those of the user stack and then their number (WIRE_STACK_FULL),
@@ -256,6 +266,26 @@ enum wire_rmap_variant {
 	WIRE_RMAP_FILE_PAGES = 3, /* (folio, mapping, first, nr, rwc, locked); folio may be NULL */
 };
 
+/* The record of WIRE_RMAP_WALK, as the tracepoints proposed for mm/rmap.c have it. */
+#define WIRE_RMAP_FIELDS(X)                         \
+	X("unsigned long", folio_addr, 8, 8, 0)     \
+	X("unsigned long", rwc_addr, 16, 8, 0)      \
+	X("__data_loc char[]", page_type, 24, 4, 0) \
+	X("bool", locked, 28, 1, 0)
+
+struct wire_rmap {
+	__wire_u64 common;
+	__wire_u64 folio_addr, rwc_addr;
+	__wire_u32 page_type;
+	__wire_u8 locked;
+	__wire_u8 pad[3];
+	char text[8];
+};
+#define WIRE_FIELD_IS(type, name, offset, size, is_signed) \
+	WIRE_IS_AT(struct wire_rmap, common, name, offset, size)
+WIRE_RMAP_FIELDS(WIRE_FIELD_IS)
+#undef WIRE_FIELD_IS
+
 /*
  * The attach cookie of a function probe: event | variant << WIRE_PROBE_VARIANT | flags.  variant: which of
  * a synthetic event's functions.  SAVE: its arguments are kept for the return, TAKE: this is the return;
@@ -268,7 +298,8 @@ enum wire_rmap_variant {
 #define WIRE_PROBE_COUNT (1u << 29)
 #define WIRE_PROBE_ARGS 6
 #define WIRE_USDT_ARGS 12
-#define WIRE_SAVED_SETS 1024 /* of four calls under way each */
+#define WIRE_SAVED_SETS 1024
+#define WIRE_SAVED_WAYS 4 /* calls under way, of one set */
 
 /* What the recorder program must know of an event. */
 struct event_desc {
@@ -316,7 +347,7 @@ struct wire_periods {
 };
 
 struct event_counts {
-	__wire_u64 c[WIRE_NR_COUNTERS]; /* by enum stk_counter */
+	__wire_u64 c[STK_NR_COUNTERS]; /* by enum stk_counter */
 	struct wire_loss loss;
 	__wire_u64 agreed; /* how many stacks were walked when one last agreed with the kernel's */
 	__wire_u64 agreed_ts; /* and when; 0: not yet */

@@ -47,51 +47,23 @@ const volatile struct kwalk_settings kwalk_settings __weak SEC(".rodata.kwalk") 
 	.check_shift = KWALK_CHECK_SHIFT,
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct kwalk_block);
-} kwalk_index __weak SEC(".maps");
+#define KWALK_MAP(name, map_type, flags, nr, value_type) \
+	struct {                                         \
+		__uint(type, BPF_MAP_TYPE_##map_type);   \
+		__uint(map_flags, flags);                \
+		__uint(max_entries, nr);                 \
+		__type(key, __u32);                      \
+		__type(value, value_type);               \
+	} name __weak SEC(".maps")
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct kwalk_row);
-} kwalk_rows __weak SEC(".maps");
+KWALK_MAP(kwalk_index, ARRAY, BPF_F_MMAPABLE, 1, struct kwalk_block);
+KWALK_MAP(kwalk_rows, ARRAY, BPF_F_MMAPABLE, 1, struct kwalk_row);
 
 /* High half the low half of an address, low half its rule: one word, so that no lock is needed. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, KWALK_CACHE);
-	__type(key, __u32);
-	__type(value, __u64);
-} kwalk_cache __weak SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct kwalk_modules);
-} kwalk_modules __weak SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct kwalk_counts);
-} kwalk_counts __weak SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, KWALK_MEMOS);
-	__type(key, __u32);
-	__type(value, struct kwalk_memo);
-} kwalk_memos __weak SEC(".maps");
+KWALK_MAP(kwalk_cache, ARRAY, 0, KWALK_CACHE, __u64);
+KWALK_MAP(kwalk_modules, ARRAY, BPF_F_MMAPABLE, 1, struct kwalk_modules);
+KWALK_MAP(kwalk_counts, PERCPU_ARRAY, 0, 1, struct kwalk_counts);
+KWALK_MAP(kwalk_memos, PERCPU_ARRAY, 0, KWALK_MEMOS, struct kwalk_memo);
 
 struct kwalk_state kwalk_state __weak SEC(".data.kwalk") = { .off = 1 };
 

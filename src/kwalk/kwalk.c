@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Fills the tables of a BPF object that walks kernel stacks, and keeps them right. */
 #include "kwalk.h"
 
 #include <errno.h>
@@ -41,62 +42,35 @@ static void unmap(void *p, size_t size)
 
 /* ---- symbols -------------------------------------------------------------------------------- */
 
-#define MAX_RUN 12
+/* clang-format off */
+#define SYMBOLS(X) \
+	X(TEXT, "_stext") \
+	/* the init text, where the boot CPU's idle task began, is the last of all text */ \
+	X(TEXT_END, "_einittext") \
+	X(GAP, "_etext") /* in it: data between the text and the init text */ \
+	X(GAP_END, "_sinittext") \
+	X(ORC_IPS, "__start_orc_unwind_ip") X(ORC_IPS_END, "__stop_orc_unwind_ip") \
+	X(ORC_ENTRIES, "__start_orc_unwind") X(ORC_ENTRIES_END, "__stop_orc_unwind") \
+	/* since 6.5 */ \
+	X(ORC_HEADER, "__start_orc_header") X(ORC_HEADER_END, "__stop_orc_header") \
+	/* the list of them, where there are any; it is data, which not all kernels name */ \
+	X(MODULES, "modules") \
+	/* where function_graph and kretprobes let functions return to */ \
+	X(FGRAPH_RETURN, "return_to_handler") X(RETHOOK_RETURN, "arch_rethook_trampoline") \
+	X(KRETPROBE_RETURN, "__kretprobe_trampoline") \
+	/* what calls programs of raw tracepoints, by the number of arguments */ \
+	X(RUN, "bpf_trace_run1") X(RUN_2, "bpf_trace_run2") X(RUN_3, "bpf_trace_run3") \
+	X(RUN_4, "bpf_trace_run4") X(RUN_5, "bpf_trace_run5") X(RUN_6, "bpf_trace_run6") \
+	X(RUN_7, "bpf_trace_run7") X(RUN_8, "bpf_trace_run8") X(RUN_9, "bpf_trace_run9") \
+	X(RUN_10, "bpf_trace_run10") X(RUN_11, "bpf_trace_run11") X(RUN_12, "bpf_trace_run12") \
+	X(RUN_SYS_ENTER, "__bpf_trace_sys_enter") X(RUN_SYS_EXIT, "__bpf_trace_sys_exit") \
+	X(RUN_TASK_RENAME, "__bpf_trace_task_rename")
 
-enum symbol {
-	TEXT,
-	TEXT_END,
-	GAP, /* in it: data between the text and the init text */
-	GAP_END,
-	ORC_IPS,
-	ORC_IPS_END,
-	ORC_ENTRIES,
-	ORC_ENTRIES_END,
-	ORC_HEADER, /* since 6.5 */
-	ORC_HEADER_END,
-	MODULES, /* the list of them, where there are any; it is data, which not all kernels name */
-	FGRAPH_RETURN, /* where function_graph and kretprobes let functions return to */
-	RETHOOK_RETURN,
-	KRETPROBE_RETURN,
-	RUN, /* what calls programs of raw tracepoints, by the number of arguments */
-	RUN_SYS_ENTER = RUN + MAX_RUN,
-	RUN_SYS_EXIT,
-	RUN_TASK_RENAME,
-	NR_SYMBOLS
-};
-
-/* The init text, where the boot CPU's idle task began, is the last of all text. */
-static const char *const symbol_names[NR_SYMBOLS] = {
-	[TEXT] = "_stext",
-	[TEXT_END] = "_einittext",
-	[GAP] = "_etext",
-	[GAP_END] = "_sinittext",
-	[ORC_IPS] = "__start_orc_unwind_ip",
-	[ORC_IPS_END] = "__stop_orc_unwind_ip",
-	[ORC_ENTRIES] = "__start_orc_unwind",
-	[ORC_ENTRIES_END] = "__stop_orc_unwind",
-	[ORC_HEADER] = "__start_orc_header",
-	[ORC_HEADER_END] = "__stop_orc_header",
-	[MODULES] = "modules",
-	[FGRAPH_RETURN] = "return_to_handler",
-	[RETHOOK_RETURN] = "arch_rethook_trampoline",
-	[KRETPROBE_RETURN] = "__kretprobe_trampoline",
-	[RUN] = "bpf_trace_run1",
-	"bpf_trace_run2",
-	"bpf_trace_run3",
-	"bpf_trace_run4",
-	"bpf_trace_run5",
-	"bpf_trace_run6",
-	"bpf_trace_run7",
-	"bpf_trace_run8",
-	"bpf_trace_run9",
-	"bpf_trace_run10",
-	"bpf_trace_run11",
-	"bpf_trace_run12",
-	[RUN_SYS_ENTER] = "__bpf_trace_sys_enter",
-	[RUN_SYS_EXIT] = "__bpf_trace_sys_exit",
-	[RUN_TASK_RENAME] = "__bpf_trace_task_rename",
-};
+#define SYMBOL_CONSTANT(symbol, name) symbol,
+#define SYMBOL_NAME(symbol, name) name,
+enum symbol { SYMBOLS(SYMBOL_CONSTANT) NR_SYMBOLS };
+static const char *const symbol_names[NR_SYMBOLS] = { SYMBOLS(SYMBOL_NAME) };
+/* clang-format on */
 
 /* Of "NAME+0x0/0xSIZE"; 0: not a function. */
 static uint32_t size_of(const char *text)
@@ -153,7 +127,7 @@ static bool is_called(const struct kwalk *k, const struct kwalk_range *caller)
 	size_t i;
 
 	for (i = 0; i + 1 < ARRAY_SIZE(k->skel->bss->call.words); i++)
-		if (is_in(&k->callers[KWALK_RUN], words[i]))
+		if (is_in(&k->is.callers[KWALK_RUN], words[i]))
 			return is_in(caller, words[i + 1]);
 	return false;
 }
@@ -175,9 +149,9 @@ static void learn_raw(struct kwalk *k, const struct kwalk_range *task_rename)
 	at = call->context - (call->frame + 8);
 	if (!call->frame || at - 8 >= 4096)
 		return;
-	k->raw_at[0] = at;
-	k->raw_at[1] = at == 8 ? 24 : 8;
-	k->raw_calls = is_called(k, task_rename);
+	k->is.raw_at[0] = at;
+	k->is.raw_at[1] = at == 8 ? 24 : 8;
+	k->is.raw_calls = is_called(k, task_rename);
 }
 
 /* They lie together, in any order and with others between them. */
@@ -186,15 +160,15 @@ static void find_callers(struct kwalk *k, const struct kwalk_range *symbols)
 	uint64_t start = UINT64_MAX, end = 0;
 	unsigned int i;
 
-	for (i = RUN; i < RUN + MAX_RUN; i++) {
+	for (i = RUN; i <= RUN_12; i++) {
 		start = MIN(start, symbols[i].start);
 		end = MAX(end, symbols[i].start + symbols[i].size);
 	}
 	if (!start || end - start > 65536)
 		return;
-	k->callers[KWALK_RUN] = (struct kwalk_range){ .start = start, .size = end - start };
-	k->callers[KWALK_SYS_ENTER] = symbols[RUN_SYS_ENTER];
-	k->callers[KWALK_SYS_EXIT] = symbols[RUN_SYS_EXIT];
+	k->is.callers[KWALK_RUN] = (struct kwalk_range){ .start = start, .size = end - start };
+	k->is.callers[KWALK_SYS_ENTER] = symbols[RUN_SYS_ENTER];
+	k->is.callers[KWALK_SYS_EXIT] = symbols[RUN_SYS_EXIT];
 	learn_raw(k, &symbols[RUN_TASK_RENAME]);
 }
 
@@ -374,11 +348,11 @@ static int read_text(struct kwalk *k, const struct kwalk_range *symbols)
 	    symbols[TEXT_END].start - symbols[TEXT].start > (uint64_t)KWALK_MAX_BLOCKS
 								    << KWALK_BLOCK_SHIFT)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG, "find the kernel's text");
-	k->text = symbols[TEXT].start;
-	k->text_size = symbols[TEXT_END].start - symbols[TEXT].start;
+	k->is.text = symbols[TEXT].start;
+	k->is.text_size = symbols[TEXT_END].start - symbols[TEXT].start;
 	for (i = 0; i < KWALK_RETURNS; i++)
-		k->returns[i] = symbols[FGRAPH_RETURN + i].start;
-	if (k->unwinder == KWALK_ORC)
+		k->is.returns[i] = symbols[FGRAPH_RETURN + i].start;
+	if (k->is.unwinder == KWALK_ORC)
 		return 0;
 	if (symbols[ORC_IPS].start)
 		return log_msg(STK_LOG_DEBUG, -ENOTSUP,
@@ -386,8 +360,8 @@ static int read_text(struct kwalk *k, const struct kwalk_range *symbols)
 	if (symbols[GAP].start < symbols[TEXT].start || symbols[GAP_END].start < symbols[GAP].start ||
 	    symbols[GAP_END].start > symbols[TEXT_END].start)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG, "find what is not text in the kernel's text");
-	k->gap = symbols[GAP].start - symbols[TEXT].start;
-	k->gap_size = symbols[GAP_END].start - symbols[GAP].start;
+	k->is.gap = symbols[GAP].start - symbols[TEXT].start;
+	k->is.gap_size = symbols[GAP_END].start - symbols[GAP].start;
 	return 0;
 }
 
@@ -399,7 +373,7 @@ static int plan_room(struct kwalk *k)
 	struct module_tables t;
 	int err, tries = 3;
 
-	if (k->unwinder == KWALK_FRAME_POINTERS)
+	if (k->is.unwinder == KWALK_FRAME_POINTERS)
 		return create_maps(k, 1, 1); /* a map is never empty */
 	/* reading the list fails if a module is unloaded meanwhile */
 	do
@@ -427,26 +401,26 @@ static int read_tables(struct kwalk *k, const struct btf *btf)
 	struct kwalk_range symbols[NR_SYMBOLS] = { 0 };
 	int err;
 
-	k->reader = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0 ?
-			    KWALK_BY_COPY :
-			    KWALK_BY_LOAD;
-	k->stack_size = stack_size(btf);
+	k->is.reader = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0 ?
+			       KWALK_BY_COPY :
+			       KWALK_BY_LOAD;
+	k->is.stack_size = stack_size(btf);
 	module_layout__read(btf, &k->module);
-	k->unwinder = has_frame_pointers(btf) ? KWALK_FRAME_POINTERS : KWALK_ORC;
-	err = k->unwinder == KWALK_ORC ? orc_layout__read(btf, &k->layout) : 0;
+	k->is.unwinder = has_frame_pointers(btf) ? KWALK_FRAME_POINTERS : KWALK_ORC;
+	err = k->is.unwinder == KWALK_ORC ? orc_layout__read(btf, &k->layout) : 0;
 	if (err)
 		return err;
 	k->skel = kwalk_copy_bpf__open_and_load();
 	if (!k->skel)
 		return log_msg(STK_LOG_DEBUG, -errno,
 			       "load the program that copies the kernel's unwind rules");
-	err = read_symbols(k->skel, k->unwinder, symbols) ?: read_text(k, symbols);
+	err = read_symbols(k->skel, k->is.unwinder, symbols) ?: read_text(k, symbols);
 	if (err)
 		return err;
 	k->modules_at = symbols[MODULES].start;
 	find_callers(k, symbols);
 	err = plan_room(k);
-	if (!err && k->unwinder == KWALK_ORC)
+	if (!err && k->is.unwinder == KWALK_ORC)
 		err = read_header(k, symbols) ?: compile(k, symbols);
 	return err;
 }
@@ -502,7 +476,7 @@ size_t kwalk__size(const struct kwalk *k)
 
 enum kwalk_unwinder kwalk__unwinder(const struct kwalk *k)
 {
-	return k->unwinder;
+	return k->is.unwinder;
 }
 
 /* ---- the object ----------------------------------------------------------------------------- */
@@ -562,28 +536,20 @@ static uint32_t max_frames(void)
 
 int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 {
-	struct kwalk_settings s;
+	struct kwalk_settings s, wanted;
 	int err;
 
 	if (!k)
 		return 0;
-	err = read_settings(obj, &s)			       ?:
+	err = read_settings(obj, &wanted)		       ?:
 		      use_map(obj, "kwalk_index", k->index_fd) ?:
 		      use_map(obj, "kwalk_rows", k->rows_fd);
 	if (err)
 		return err;
-	s.text = k->text;
-	s.text_size = k->text_size;
-	s.reader = k->reader;
+	s = k->is;
 	s.frames = max_frames();
-	s.stack_size = k->stack_size;
-	s.unwinder = k->unwinder;
-	s.gap = k->gap;
-	s.gap_size = k->gap_size;
-	memcpy(s.returns, k->returns, sizeof(s.returns));
-	memcpy(s.raw_at, k->raw_at, sizeof(s.raw_at));
-	s.raw_calls = k->raw_calls;
-	memcpy(s.callers, k->callers, sizeof(s.callers));
+	s.check_first = wanted.check_first;
+	s.check_shift = wanted.check_shift;
 	return write_settings(obj, &s);
 }
 

@@ -21,13 +21,7 @@ struct module_tables {
 struct kwalk {
 	struct kwalk_copy_bpf *skel;
 	struct orc_layout layout;
-	enum kwalk_unwinder unwinder;
-	uint64_t text;
-	uint32_t text_size, gap, gap_size, stack_size;
-	uint32_t returns[KWALK_RETURNS];
-	uint32_t raw_at[2], raw_calls;
-	struct kwalk_range callers[KWALK_CALLERS];
-	enum kwalk_reader reader;
+	struct kwalk_settings is; /* what this kernel is like; without frames and checks */
 	int index_fd, rows_fd; /* maps; 0: none */
 	struct kwalk_block *index; /* their memory */
 	struct kwalk_row *rows;

@@ -127,7 +127,7 @@ static int compile(const struct kwalk *k, const struct kwalk_found *f, struct or
 	};
 	int err;
 
-	if (k->unwinder == KWALK_FRAME_POINTERS &&
+	if (k->is.unwinder == KWALK_FRAME_POINTERS &&
 	    f->size) /* that this is text is all there is to know */
 		return 0;
 	if (!f->nr || f->nr > ORC_MAX_ENTRIES || !f->size)

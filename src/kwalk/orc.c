@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Compiles the kernel's ORC tables, and those of modules, to pages of rules. */
 #include "orc.h"
 
 #include <errno.h>

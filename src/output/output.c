@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writes a file that gets its name only when it is complete. */
 #include "output.h"
 
 #include <errno.h>

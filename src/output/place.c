@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Resolves a path to the directory that it ends in and a name there. */
 #include "place.h"
 
 #include <errno.h>

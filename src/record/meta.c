@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writes the metadata of a recording. */
 #include "meta.h"
 
 #include <elf.h>

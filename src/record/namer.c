@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writes symbols of kernel addresses before the nodes that they name. */
 #include "namer.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
+#include "wire.h"
 
 struct rec_clock_row {
 	const char *name, *alias, *posix;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Drives a backend and the writer from the start of a recording to its end. */
 #include "recorder.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Starts the command, or finds the processes, whose events are recorded. */
 #include "target.h"
 
 #include <dirent.h>

@@ -38,29 +38,18 @@ const volatile struct STACKMAP_CFG stackmap_settings __weak SEC(".rodata.stackma
 	.seed = 0x5bd1e995a7c3d84fULL,
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 2 * (1u << STACKMAP_BITS_DEFAULT) / STACKMAP_LINE);
-	__type(key, __u32);
-	__type(value, struct stackmap_line);
-} stackmap_slots __weak SEC(".maps");
+#define STACKMAP_MAP(name, nr, value_type)         \
+	struct {                                   \
+		__uint(type, BPF_MAP_TYPE_ARRAY);  \
+		__uint(map_flags, BPF_F_MMAPABLE); \
+		__uint(max_entries, nr);           \
+		__type(key, __u32);                \
+		__type(value, value_type);         \
+	} name __weak SEC(".maps")
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, STACKMAP_PAGES_DEFAULT);
-	__type(key, __u32);
-	__type(value, struct stackmap_page);
-} stackmap_pool __weak SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1 + STACKMAP_CPUS_DEFAULT);
-	__type(key, __u32);
-	__type(value, union stackmap_cell);
-} stackmap_ctl __weak SEC(".maps");
+STACKMAP_MAP(stackmap_slots, 2 * (1u << STACKMAP_BITS_DEFAULT) / STACKMAP_LINE, struct stackmap_line);
+STACKMAP_MAP(stackmap_pool, STACKMAP_PAGES_DEFAULT, struct stackmap_page);
+STACKMAP_MAP(stackmap_ctl, 1 + STACKMAP_CPUS_DEFAULT, union stackmap_cell);
 
 STACKMAP_INLINE __u64 *stackmap_line(__u32 i)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Sizes, reads and resets a stack map from user space. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>

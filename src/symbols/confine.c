@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Takes a child process's rights away, with a seccomp filter that is written by hand. */
 #include "confine.h"
 
 #include <errno.h>
@@ -18,13 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-
-#if defined(__x86_64__)
 #include "arch_calls.h"
-#else
-#error "confine.c needs a header for this architecture"
-#endif
+#include "cleanup.h"
 
 #define OVERFLOW_ID 65534 /* nobody, nogroup */
 #define MAX_KEPT 8
@@ -104,11 +100,11 @@ static int install_filter(void)
 	struct sock_fprog p = { .filter = filter };
 
 	put_load(&p, offsetof(struct seccomp_data, arch));
-	put_unless(&p, BPF_JEQ, CALLS_ARCH, 1);
+	put_unless(&p, BPF_JEQ, ARCH_CALLS_AUDIT, 1);
 	put_op(&p, BPF_JMP | BPF_JA, 1);
 	put_op(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	put_load(&p, offsetof(struct seccomp_data, nr));
-	put_unless(&p, BPF_JGE, CALLS_END, 1);
+	put_unless(&p, BPF_JGE, ARCH_CALLS_END, 1);
 	put_op(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	put_calls(&p, allowed, ARRAY_SIZE(allowed), SECCOMP_RET_ALLOW);
 	put_calls(&p, trapped, ARRAY_SIZE(trapped), SECCOMP_RET_TRAP);
@@ -139,17 +135,19 @@ static long trapped_call(int call, const ucontext_t *context)
 
 	switch (call) {
 	case SYS_newfstatat:
-		return trapped_stat(calls__arg(context, 0), (const char *)calls__arg(context, 1),
-				    (struct stat *)calls__arg(context, 2), calls__arg(context, 3));
+		return trapped_stat(arch_calls__arg(context, 0),
+				    (const char *)arch_calls__arg(context, 1),
+				    (struct stat *)arch_calls__arg(context, 2),
+				    arch_calls__arg(context, 3));
 #ifdef SYS_open
 	case SYS_open:
 #endif
 	case SYS_openat:
-		return confined.open((const char *)calls__arg(context, path));
+		return confined.open((const char *)arch_calls__arg(context, path));
 	default:
-		return confined.readlink((const char *)calls__arg(context, path),
-					 (char *)calls__arg(context, path + 1),
-					 calls__arg(context, path + 2));
+		return confined.readlink((const char *)arch_calls__arg(context, path),
+					 (char *)arch_calls__arg(context, path + 1),
+					 arch_calls__arg(context, path + 2));
 	}
 }
 
@@ -157,7 +155,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	calls__set_result(context, trapped_call(info->si_syscall, context));
+	arch_calls__set_result(context, trapped_call(info->si_syscall, context));
 	errno = saved;
 }
 

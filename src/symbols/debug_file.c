@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds debug files by build id and by debug link, below a root. */
 #include "debug_file.h"
 
 #include <errno.h>

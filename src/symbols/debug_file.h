@@ -14,6 +14,8 @@
  */
 int root__open(const char *root, const char *path, int *ret_fd);
 
+#define DEBUG_DIRS_USUAL "/usr/lib/debug"
+
 struct debug_dirs {
 	const char *sysroot; /* looked under first; "": / */
 	const char *const *dirs; /* NULL-terminated */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads and checks the headers and sections of an ELF file. */
 #include "elf_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Sorts all names of an ELF file's functions. */
 #include "elf_names.h"
 
 #include <errno.h>

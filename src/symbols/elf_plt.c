@@ -2,7 +2,7 @@
 /*
  * Stubs of the procedure linkage table, named after what they jump to.  No symbol says which stub
  * is whose; the stub's own code does: it jumps through a slot that a relocation fills, or pushes the
- * relocation's number.  amd64; files of other machines get none.
+ * relocation's number.  Files of other machines get none.
  */
 #include "elf_table.h"
 
@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch_code.h"
+#include "arch_elf.h"
 #include "cleanup.h"
 
 #define MAX_RELOCS (1u << 20)
@@ -49,11 +51,6 @@ static int slot_compare(const void *pa, const void *pb)
 	return a->sym < b->sym ? -1 : a->sym > b->sym;
 }
 
-static bool fills_slot(uint64_t info)
-{
-	return ELF64_R_TYPE(info) == R_X86_64_JUMP_SLOT || ELF64_R_TYPE(info) == R_X86_64_GLOB_DAT;
-}
-
 static int load_relocs(struct plt *p, const char *name, bool pushed)
 {
 	const Elf64_Shdr *section = elf_file__section(p->exe, name);
@@ -80,7 +77,7 @@ static int load_relocs(struct plt *p, const char *name, bool pushed)
 	for (uint64_t i = 0; i < nr; i++) {
 		const Elf64_Rela *rela = (const Elf64_Rela *)raw + i;
 
-		if (!fills_slot(rela->r_info))
+		if (!ARCH_ELF_FILLS_SLOT(ELF64_R_TYPE(rela->r_info)))
 			continue;
 		slots[p->nr_slots++] = (struct slot){ rela->r_offset, ELF64_R_SYM(rela->r_info) };
 		if (pushed)
@@ -126,23 +123,16 @@ static uint32_t slot_symbol(const struct plt *p, uint64_t addr)
 /* The number of the symbol that the stub is for; 0: it cannot be told. */
 static uint32_t stub_symbol(const struct plt *p, const uint8_t *code, size_t len, uint64_t addr)
 {
-	size_t at = !memcmp(code, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0; /* endbr64 */
+	int64_t value;
 
-	if (len - at >= 5 && code[at] == 0x68) { /* push $NUMBER */
-		uint32_t nr;
-
-		memcpy(&nr, code + at + 1, sizeof(nr));
-		return nr < p->nr_pushed ? p->pushed[nr] : 0;
+	switch (arch_code__stub(code, len, &value)) {
+	case ARCH_STUB_PUSHES:
+		return (uint64_t)value < p->nr_pushed ? p->pushed[value] : 0;
+	case ARCH_STUB_JUMPS:
+		return slot_symbol(p, addr + value);
+	default:
+		return 0;
 	}
-	if (code[at] == 0xf2) /* bnd */
-		at++;
-	if (len - at >= 6 && code[at] == 0xff && code[at + 1] == 0x25) { /* jmp *DISP(%rip) */
-		int32_t disp;
-
-		memcpy(&disp, code + at + 2, sizeof(disp));
-		return slot_symbol(p, addr + at + 6 + disp);
-	}
-	return 0;
 }
 
 static int add_stub(struct elf_symbols *s, const struct plt *p, uint32_t nr, uint64_t off,
@@ -211,7 +201,7 @@ int elf_plt__add(struct elf_symbols *s, const struct elf_file *exe)
 	_cleanup_(plt_done) struct plt p = { .exe = exe, .left = MAX_STUBS };
 	int err;
 
-	if (exe->ehdr.e_machine != EM_X86_64 || !exe->is64)
+	if (exe->ehdr.e_machine != ARCH_ELF_MACHINE || !exe->is64)
 		return -ENOENT;
 	err = load_symbols(&p);
 	if (!err)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Collects the functions of a file, merges aliases and completes sizes. */
 #include "elf_table.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds which generated function has an address, where later ones overwrite earlier ones. */
 #include "jit_symbols.h"
 
 #include <errno.h>

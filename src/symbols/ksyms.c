@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parses /proc/kallsyms in place and finds symbols by address and by name. */
 #include "ksyms.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Remembers what was found out about the files of this machine. */
 #include "local_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parses a line of /proc/PID/maps. */
 #include "usyms.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the notes that describe USDT probes. */
 #include "usdt_notes.h"
 
 #include <ctype.h>

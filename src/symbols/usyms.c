@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds the function at an offset of a file of this machine. */
 #include "usyms.h"
 
 #include <errno.h>
@@ -437,7 +438,7 @@ static char **strings_copy(const char *const *v)
 
 int usyms__new(const struct usyms_opts *opts, struct usyms **ret_usyms)
 {
-	static const char *const usual[] = { "/usr/lib/debug", NULL };
+	static const char *const usual[] = { DEBUG_DIRS_USUAL, NULL };
 	struct usyms *u = calloc(1, sizeof(*u));
 
 	if (!u)

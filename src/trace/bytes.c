@@ -2,9 +2,7 @@
 /* Bytes out and in, and CRC32C. */
 #include "bytes.h"
 
-#ifdef __x86_64__
-#include <nmmintrin.h>
-#endif
+#include "arch_crc.h"
 
 int wire_buf__grow(struct wire_buf *b, size_t more)
 {
@@ -62,27 +60,7 @@ uint32_t crc32c_portable(uint32_t crc, const void *data, size_t n)
 	return ~crc;
 }
 
-#ifdef __x86_64__
-__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const uint8_t *p,
-							       size_t n)
-{
-	uint64_t c = crc, v;
-
-	for (; n >= 8; n -= 8, p += 8) {
-		memcpy(&v, p, 8);
-		c = _mm_crc32_u64(c, v);
-	}
-	for (; n; n--)
-		c = _mm_crc32_u8(c, *p++);
-	return c;
-}
-#endif
-
 uint32_t crc32c(uint32_t crc, const void *data, size_t n)
 {
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("sse4.2"))
-		return ~crc32c_sse42(~crc, data, n);
-#endif
-	return crc32c_portable(crc, data, n);
+	return arch_crc__is_there() ? ~arch_crc__add(~crc, data, n) : crc32c_portable(crc, data, n);
 }

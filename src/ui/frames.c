@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Prints frames and stacks as text and as JSON. */
 #include "frames.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Resolves kernel addresses in fields to symbols and strings. */
 #include "kernel_strings.h"
 
 #include <stdlib.h>

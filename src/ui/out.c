@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Buffers what a command prints, through a pager where there is a terminal. */
 #include "out.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parses the options of reading commands and runs the loop over events. */
 #include "reading.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Prints durations in the unit that fits. */
 #include "times.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Names user functions by the recording or by files of this machine. */
 #include "user_names.h"
 
 #include <errno.h>

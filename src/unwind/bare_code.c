@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds frames of code that has no tables, by what its instructions do. */
 #include "bare_code.h"
 
 #include <errno.h>
@@ -286,7 +287,7 @@ static void mark_sigreturn(struct unw_bare *bare, struct unw_bare_func *f)
 
 	if (unw_elf__read_vaddr(bare->elf, f->start, CODE_LEN, &b))
 		return;
-	f->is_sigreturn = unw_code__is_sigreturn(b.p, b.len);
+	f->is_sigreturn = arch_code__is_sigreturn(b.p, b.len);
 	f->start -= f->is_sigreturn;
 	f->len += f->is_sigreturn;
 	unw_bytes__drop(&b);
@@ -359,7 +360,7 @@ static void add_entry(struct unw_bare *bare)
 	if (!s || bare->covered(bare->ctx, entry) ||
 	    unw_elf__read_vaddr(bare->elf, entry, CODE_LEN, &code))
 		return;
-	is = unw_code__is_entry(code.p, code.len);
+	is = arch_code__is_entry(code.p, code.len);
 	unw_bytes__drop(&code);
 	if (!is)
 		return;
@@ -417,13 +418,13 @@ static int put_rows(struct unw_bare *bare, const struct unw_bytes *code, uint64_
 	for (; flow__next(bare->flow, at, &at, &state, &len); at++) {
 		if (at < forked && state.cfa == UNW_CFA_REG && state.cfa_reg == UNW_REG_SP)
 			state.cfa = UNW_CFA_FORK;
-		if (unw_code__clone_len(code->p + at, code->len - at))
-			forked = at + len + unw_code__clone_len(code->p + at, code->len - at);
+		if (arch_code__clone_len(code->p + at, code->len - at))
+			forked = at + len + arch_code__clone_len(code->p + at, code->len - at);
 		err = unw_rules__encode(rules, &state, &rule);
 		if (err)
 			return err;
 		*unknown += rule == (UNW_ESCAPE | UNW_NONE);
-		if (at > end && !unw_code__is_padding(code->p + end, at - end))
+		if (at > end && !arch_code__is_padding(code->p + end, at - end))
 			unw_builder__row(b, start + end, UNW_ESCAPE | UNW_NONE);
 		unw_builder__row(b, start + at, rule);
 		end = at + len;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Lays out rows and pages of a table as they come. */
 #include "builder.h"
 
 #include <errno.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds and parses CIEs and FDEs. */
 #include "cfi.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "arch_elf.h"
 #include "arch_regs.h"
 
 #define MAX_CIE_WORK 4 /* times the section's size: sound ones need much less */
@@ -135,7 +137,7 @@ static int from_section(const struct unw_elf *elf, const char *name, struct unw_
 	const Elf64_Shdr *s = elf_file__section(&elf->file, name);
 	int err;
 
-	if (!s || (s->sh_type != SHT_PROGBITS && s->sh_type != SHT_X86_64_UNWIND))
+	if (!s || (s->sh_type != SHT_PROGBITS && s->sh_type != ARCH_ELF_SHT_UNWIND))
 		return -ENOENT;
 	cfi->vaddr = s->sh_addr;
 	err = unw_elf__section_bytes(elf, s, &cfi->bytes);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads sections and addresses of an ELF file or of an image of one. */
 #include "elf_image.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch_code.h"
+#include "arch_elf.h"
 #include "cleanup.h"
 #include "inflate.h"
 
@@ -161,7 +162,7 @@ static bool each_in_section(const struct unw_elf *elf, const Elf64_Shdr *s, unw_
 		return false;
 	for (size_t at = 0; b.len - at >= sizeof(r) && !stop; at += sizeof(r)) {
 		memcpy(&r, b.p + at, sizeof(r));
-		stop = ELF64_R_TYPE(r.r_info) == UNW_RELOC_RELATIVE &&
+		stop = ELF64_R_TYPE(r.r_info) == ARCH_ELF_RELATIVE &&
 		       fn(ctx, r.r_offset, (uint64_t)r.r_addend);
 	}
 	unw_bytes__drop(&b);
@@ -205,7 +206,7 @@ static int open_elf(struct unw_elf *elf)
 	const Elf64_Ehdr *h = &elf->file.ehdr;
 	int err = 0;
 
-	if (!elf->file.is64 || h->e_machine != UNW_ELF_MACHINE ||
+	if (!elf->file.is64 || h->e_machine != ARCH_ELF_MACHINE ||
 	    (h->e_type != ET_EXEC && h->e_type != ET_DYN))
 		return -ENOEXEC;
 	for (unsigned int i = 0; i < elf->file.nr_phdrs; i++) {

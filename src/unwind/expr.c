@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Recognises the DWARF expressions that become rules. */
 #include "expr.h"
 
 #include <string.h>

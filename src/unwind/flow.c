@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Follows a function's code to learn its frame at each instruction. */
 #include "flow.h"
 
 #include <errno.h>
@@ -177,7 +178,7 @@ static void store(struct state *s, uint8_t reg, int64_t depth)
 }
 
 /* The depth of memory; -1: not known, or no frame's. */
-static int64_t memory_depth(const struct state *s, const struct amd64_insn *insn)
+static int64_t memory_depth(const struct state *s, const struct arch_insn *insn)
 {
 	int64_t base = insn->base == INSN_REG_SP ? s->depth : s->fp;
 
@@ -197,7 +198,7 @@ static void raise_sp(struct state *s, int64_t depth)
 		s->bx = LOST;
 }
 
-static void run_insn(struct state *s, const struct amd64_insn *insn)
+static void run_insn(struct state *s, const struct arch_insn *insn)
 {
 	switch (insn->kind) {
 	case INSN_PUSH:
@@ -360,11 +361,11 @@ static void call(struct flow *f, size_t offset)
 static void follow(struct flow *f, size_t offset)
 {
 	struct state s = f->states[offset];
-	struct amd64_insn insn;
+	struct arch_insn insn;
 	int64_t at = (int64_t)offset, next;
 
 	f->states[offset].flags &= ~QUEUED;
-	if (!amd64_insn__decode(f->code + offset, f->len - offset, &insn))
+	if (!arch_insn__decode(f->code + offset, f->len - offset, &insn))
 		return;
 	f->states[offset].len = insn.len;
 	next = at + insn.len;
@@ -432,16 +433,16 @@ static void follow_all(struct flow *f)
  */
 static void follow_tables(struct flow *f)
 {
-	struct amd64_insn insn;
+	struct arch_insn insn;
 
 	for (size_t i = 0; i < f->len; i += insn.len) {
 		insn.len = f->states[i].len;
 		if (f->states[i].flags & SEEN && insn.len)
 			continue;
 		if (f->states[i].flags & SEEN || f->away_differs ||
-		    !amd64_insn__decode(f->code + i, f->len - i, &insn))
+		    !arch_insn__decode(f->code + i, f->len - i, &insn))
 			return;
-		if (unw_code__is_padding(f->code + i, insn.len))
+		if (arch_code__is_padding(f->code + i, insn.len))
 			continue;
 		reach(f, (int64_t)i, &f->away);
 		follow_all(f);

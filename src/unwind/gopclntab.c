@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Makes unwind rules of Go's pclntab. */
 #include "gopclntab.h"
 
 #include <errno.h>
@@ -205,7 +206,7 @@ static void tell_kind(const struct unw_go *go, uint32_t name_offset, struct unw_
 		f->is_top |= !strcmp(name, tops[i]);
 	f->is_sigreturn = !strcmp(name, "runtime.sigreturn");
 	if (f->flags & FLAG_ASM && !unw_elf__read_vaddr(go->elf, f->start, CODE_LEN, &b)) {
-		f->is_sigreturn = unw_code__is_sigreturn(b.p, b.len);
+		f->is_sigreturn = arch_code__is_sigreturn(b.p, b.len);
 		unw_bytes__drop(&b);
 	}
 }
@@ -308,14 +309,14 @@ static unsigned int store_fp(struct run *r, uint64_t addr, int64_t sp)
 	if (r->f->flags & FLAG_ASM) {
 		pushed = stored = false;
 		if (!unw_elf__read_vaddr(r->go->elf, addr - 1, CODE_LEN, &b)) {
-			pushed = sp == 8 && unw_code__pushes_fp(b.p[0]);
-			stored = unw_code__stores_fp(b.p + 1, b.len - 1, off);
+			pushed = sp == 8 && arch_code__pushes_fp(b.p[0]);
+			stored = arch_code__stores_fp(b.p + 1, b.len - 1, off);
 			unw_bytes__drop(&b);
 		}
 	}
 	r->in_frame = true;
 	r->fp = pushed || stored ? UNW_AT_CFA : UNW_LOST;
-	return stored && !pushed ? unw_code__store_fp_len(off) : 0;
+	return stored && !pushed ? arch_code__store_fp_len(off) : 0;
 }
 
 /* [addr, +len): the stack pointer is sp below. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Unpacks compressed sections. */
 #include "inflate.h"
 
 #include <elf.h>

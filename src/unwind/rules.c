@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Turns what a source knows of a place into a rule of 20 or 64 bits. */
 #include "rules.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Collects stretches of code, one word each, and sorts them. */
 #include "units.h"
 
 #include <errno.h>

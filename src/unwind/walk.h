@@ -27,6 +27,18 @@ enum unw_stop {
 	UNW_FAILED, /* not a program of 64 bits, or in the middle of execve(2) */
 };
 
+/* flags: those of the walk at its end. */
+static inline enum stk_stack_end unw_stack_end(__wire_u32 stop, __wire_u32 flags)
+{
+	if (stop == UNW_COMPLETE)
+		return flags & UNW_GUESSED ? STK_END_FALLBACK : STK_END_COMPLETE;
+	if (stop == UNW_DEPTH)
+		return STK_END_TRUNCATED;
+	if (stop == UNW_UNREADABLE)
+		return STK_END_UNREADABLE;
+	return stop == UNW_FAILED ? STK_END_FAILED : STK_END_NO_TABLE;
+}
+
 struct unw_walk {
 	__wire_u64 ip, sp;
 	__wire_u64 fp, bx; /* values, where the two below are 0 */

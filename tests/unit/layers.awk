@@ -154,6 +154,10 @@ FNR == 1 {
 	check_unit(file)
 }
 
+FNR == 2 && file ~ /\.c$/ && !/^\/[*\/]/ {
+	wrong(file, "has no comment below its licence that says what it is for")
+}
+
 /^[ \t]*#[ \t]*include[ \t]*"/ {
 	split($0, part, "\"")
 	nr_includes++

@@ -161,6 +161,9 @@ self_test()
 	plant trace/read/merge.c 'x = printf("x");' 'but prints'
 	plant trace/dict.c '	exit(1);' 'but prints'
 	plant trace/tree.h '#include "cursor.h"' 'its licence is GPL-2.0-only'
+	# nothing that says what it is for
+	plant base/thing.c "$(printf '%s\n#include "log.h"' '// SPDX-License-Identifier: GPL-2.0-only')" \
+		'has no comment below its licence'
 	[ "$failed" -eq 0 ] && echo "all $planted planted violations found"
 	return "$failed"
 }

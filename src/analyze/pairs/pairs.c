@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Takes events in time order, matches ends with starts and adds up what lies between. */
 #include "pairs.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Numbers the strings and bytes that keys are made of. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

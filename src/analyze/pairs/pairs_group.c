@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Adds pairs to their groups: durations, the slowest ones, weights of stacks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

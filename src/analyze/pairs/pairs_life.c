@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Remembers since when a thread id has meant another thread, or none. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

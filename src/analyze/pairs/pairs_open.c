@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Keeps the starts that wait for their end, by key and the newest on top. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

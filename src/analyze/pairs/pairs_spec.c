@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parses what --match, --by and --start-if say. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Looks up once per event type where the values of its keys are. */
 #include <errno.h>
 #include <string.h>
 

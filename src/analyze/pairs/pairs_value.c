@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the values of one event that make its key and its group. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Builds the tree of functions that the counted stacks have in common. */
 #include "call_tree.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Counts stacks by group in hash tables that grow. */
 #include "stack_counts.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds the frame of a user stack from which the C library was called. */
 #include "call_site.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Numbers task names in a key table. */
 #include "comm_names.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the operation and the arguments of a futex call from its event. */
 #include "futex_call.h"
 
 #include <linux/futex.h>

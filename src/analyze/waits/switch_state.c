@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Takes the meaning of prev_state from the event's own print format. */
 #include "switch_state.h"
 
 #include <stdlib.h>

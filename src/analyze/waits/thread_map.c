@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Maps thread ids to pointers with open addressing. */
 #include "thread_map.h"
 
 #include <errno.h>

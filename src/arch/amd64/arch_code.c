@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Encodings: Intel SDM volume 2, appendix B. */
+/* Machine code of amd64 by its bytes.  Encodings: Intel SDM volume 2, appendix B. */
 #include "arch_code.h"
 
 #include <string.h>
 
 #include "arch_insn.h"
 
-bool unw_code__is_sigreturn(const uint8_t *p, size_t len)
+bool arch_code__is_sigreturn(const uint8_t *p, size_t len)
 {
 	static const uint8_t wide[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	static const uint8_t narrow[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
@@ -15,11 +15,11 @@ bool unw_code__is_sigreturn(const uint8_t *p, size_t len)
 	       (len >= sizeof(narrow) && !memcmp(p, narrow, sizeof(narrow)));
 }
 
-bool unw_code__is_entry(const uint8_t *p, size_t len)
+bool arch_code__is_entry(const uint8_t *p, size_t len)
 {
-	struct amd64_insn insn;
+	struct arch_insn insn;
 
-	for (int i = 0; i < 3 && amd64_insn__decode(p, len, &insn); i++) {
+	for (int i = 0; i < 3 && arch_insn__decode(p, len, &insn); i++) {
 		if (insn.kind == INSN_CLEAR_FP ||
 		    (p[0] == 0x48 && p[1] == 0x89 && (p[2] & 0xf8) == 0xe0)) /* mov %rsp, */
 			return true;
@@ -29,28 +29,28 @@ bool unw_code__is_entry(const uint8_t *p, size_t len)
 	return false;
 }
 
-unsigned int unw_code__store_fp_len(uint32_t off)
+unsigned int arch_code__store_fp_len(uint32_t off)
 {
 	if (!off)
 		return 4;
 	return off < 128 ? 5 : 8;
 }
 
-bool unw_code__stores_fp(const uint8_t *p, size_t len, uint32_t off)
+bool arch_code__stores_fp(const uint8_t *p, size_t len, uint32_t off)
 {
 	static const uint8_t modrm[] = { [4] = 0x2c, [5] = 0x6c, [8] = 0xac };
-	unsigned int n = unw_code__store_fp_len(off);
+	unsigned int n = arch_code__store_fp_len(off);
 
 	return len >= n && p[0] == 0x48 && p[1] == 0x89 && p[2] == modrm[n] && p[3] == 0x24 &&
 	       !memcmp(p + 4, &off, n - 4);
 }
 
-bool unw_code__pushes_fp(uint8_t byte)
+bool arch_code__pushes_fp(uint8_t byte)
 {
 	return byte == 0x55;
 }
 
-bool unw_code__is_fork(const uint8_t *p, size_t len)
+bool arch_code__is_fork(const uint8_t *p, size_t len)
 {
 	/* syscall; test %rax,%rax */
 	static const uint8_t code[] = { 0x0f, 0x05, 0x48, 0x85, 0xc0 };
@@ -58,7 +58,7 @@ bool unw_code__is_fork(const uint8_t *p, size_t len)
 	return len > sizeof(code) && !memcmp(p, code, sizeof(code));
 }
 
-unsigned int unw_code__clone_len(const uint8_t *p, size_t len)
+unsigned int arch_code__clone_len(const uint8_t *p, size_t len)
 {
 	/* syscall; test %eax,%eax; jnz; xor %ebp,%ebp */
 	static const uint8_t head[] = { 0x0f, 0x05, 0x85, 0xc0, 0x75 }, tail[] = { 0x31, 0xed };
@@ -69,13 +69,13 @@ unsigned int unw_code__clone_len(const uint8_t *p, size_t len)
 	return 4 + sizeof(tail);
 }
 
-bool unw_code__is_padding(const uint8_t *p, size_t len)
+bool arch_code__is_padding(const uint8_t *p, size_t len)
 {
-	struct amd64_insn insn;
+	struct arch_insn insn;
 	size_t at = 0, op;
 
 	while (at < len) {
-		if (!amd64_insn__decode(p + at, len - at, &insn))
+		if (!arch_insn__decode(p + at, len - at, &insn))
 			return false;
 		for (op = at; p[op] == 0x66 || p[op] == 0x2e; op++)
 			;
@@ -84,4 +84,24 @@ bool unw_code__is_padding(const uint8_t *p, size_t len)
 		at += insn.len;
 	}
 	return true;
+}
+
+enum arch_stub arch_code__stub(const uint8_t *p, size_t len, int64_t *ret_value)
+{
+	size_t at = !memcmp(p, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0; /* endbr64 */
+	int32_t disp;
+	uint32_t nr;
+
+	if (len - at >= 5 && p[at] == 0x68) { /* push $NUMBER */
+		memcpy(&nr, p + at + 1, sizeof(nr));
+		*ret_value = nr;
+		return ARCH_STUB_PUSHES;
+	}
+	if (p[at] == 0xf2) /* bnd */
+		at++;
+	if (len - at < 6 || p[at] != 0xff || p[at + 1] != 0x25) /* jmp *DISP(%rip) */
+		return ARCH_STUB_UNKNOWN;
+	memcpy(&disp, p + at + 2, sizeof(disp));
+	*ret_value = (int64_t)at + 6 + disp;
+	return ARCH_STUB_JUMPS;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Decodes one instruction by tables of opcodes. */
 #include "arch_insn.h"
 
 #include "cursor.h"
@@ -17,6 +18,7 @@ enum {
 	WRITES_RM = 1 << 5,
 	IS_BYTE = 1 << 6, /* operands of eight bits */
 	BAD = 1 << 7,
+	ALONE = 1 << 8, /* has nothing */
 
 	REG = HAS_MODRM | WRITES_REG,
 	RM = HAS_MODRM | WRITES_RM,
@@ -49,164 +51,62 @@ static unsigned int arithmetic(uint8_t op)
 	return is_cmp ? form & ~(WRITES_RM | WRITES_REG) : form;
 }
 
-static unsigned int map_one(uint8_t op)
-{
-	switch (op) {
-	case 0x00 ... 0x3f:
-		return arithmetic(op);
-	case 0x63:
-	case 0x8b:
-	case 0x8d:
-		return REG;
-	case 0x8a:
-		return REG | IS_BYTE;
-	case 0x68:
-	case 0xa9:
-		return HAS_IMM;
-	case 0x69:
-		return REG | HAS_IMM;
-	case 0x6b:
-		return REG | HAS_IMM8;
-	case 0x6a:
-	case 0x70 ... 0x7f:
-	case 0xa8:
-	case 0xb0 ... 0xb7:
-	case 0xcd:
-	case 0xe0 ... 0xe7:
-	case 0xeb:
-		return HAS_IMM8;
-	case 0x80:
-	case 0xc0:
-	case 0xc6:
-		return RM | IS_BYTE | HAS_IMM8;
-	case 0x81:
-	case 0xc7:
-		return RM | HAS_IMM;
-	case 0x83:
-	case 0xc1:
-		return RM | HAS_IMM8;
-	case 0x84 ... 0x85:
-	case 0x8e:
-	case 0xd8 ... 0xdf:
-		return HAS_MODRM;
-	case 0x86:
-		return REG | WRITES_RM | IS_BYTE;
-	case 0x87:
-		return REG | WRITES_RM;
-	case 0x88:
-	case 0xd0:
-	case 0xd2:
-	case 0xf6:
-	case 0xfe:
-		return RM | IS_BYTE;
-	case 0x89:
-	case 0x8c:
-	case 0x8f:
-	case 0xd1:
-	case 0xd3:
-	case 0xf7:
-	case 0xff:
-		return RM;
-	case 0xb8 ... 0xbf: /* 64 bits by prefix */
-	case 0xe8 ... 0xe9:
-		return HAS_IMM;
-	case 0xc2:
-	case 0xca:
-		return HAS_IMM16;
-	case 0xc8:
-		return HAS_IMM16 | HAS_IMM8;
-	case 0x60 ... 0x62:
-	case 0x82:
-	case 0x9a:
-	case 0xa0 ... 0xa3: /* an address of 64 bits: nobody uses them */
-	case 0xc4 ... 0xc5:
-	case 0xce:
-	case 0xd4 ... 0xd6:
-	case 0xea:
-		return BAD;
-	}
-	return 0;
-}
+/* clang-format off */
 
-static unsigned int map_0f(uint8_t op)
-{
-	switch (op) {
-	case 0x05: /* syscall */
-	case 0x0b: /* ud2 */
-	case 0x30 ... 0x33:
-	case 0x37:
-	case 0x77:
-	case 0xa0 ... 0xa2:
-	case 0xa8 ... 0xa9:
-	case 0xc8 ... 0xcf:
-		return 0;
-	case 0x04:
-	case 0x06 ... 0x0a:
-	case 0x0c:
-	case 0x0e ... 0x0f:
-	case 0x24 ... 0x27:
-	case 0x34 ... 0x36:
-	case 0x38 ... 0x3f:
-	case 0xaa:
-		return BAD;
-	case 0x2c ... 0x2d:
-	case 0x40 ... 0x50:
-	case 0xaf:
-	case 0xb2:
-	case 0xb4 ... 0xb8:
-	case 0xbc ... 0xbf:
-	case 0xd7:
-		return REG;
-	case 0x7e:
-	case 0xa5:
-	case 0xab:
-	case 0xad:
-	case 0xb1:
-	case 0xb3:
-	case 0xbb:
-	case 0xc7:
-		return RM;
-	case 0x90 ... 0x9f:
-	case 0xb0:
-		return RM | IS_BYTE;
-	case 0xa4:
-	case 0xac:
-	case 0xba:
-		return RM | HAS_IMM8;
-	case 0xc0:
-		return RM | WRITES_REG | IS_BYTE;
-	case 0xc1:
-		return RM | WRITES_REG;
-	case 0x70 ... 0x73:
-	case 0xc2:
-	case 0xc4:
-	case 0xc6:
-		return HAS_MODRM | HAS_IMM8;
-	case 0xc5:
-		return REG | HAS_IMM8;
-	case 0x80 ... 0x8f:
-		return HAS_IMM;
-	}
-	return HAS_MODRM;
-}
+/* 0xa0 to 0xa3 have an address of 64 bits, and nobody uses them; 0xb8 to 0xbf have 64 bits by prefix. */
+static const uint16_t map_one[256] = {
+	[0x60 ... 0x62] = BAD, [0x63] = REG, [0x68] = HAS_IMM, [0x69] = REG | HAS_IMM,
+	[0x6a] = HAS_IMM8, [0x6b] = REG | HAS_IMM8,
+	[0x70 ... 0x7f] = HAS_IMM8,
+	[0x80] = RM | IS_BYTE | HAS_IMM8, [0x81] = RM | HAS_IMM, [0x82] = BAD,
+	[0x83] = RM | HAS_IMM8, [0x84 ... 0x85] = HAS_MODRM, [0x86] = REG | WRITES_RM | IS_BYTE,
+	[0x87] = REG | WRITES_RM, [0x88] = RM | IS_BYTE, [0x89] = RM, [0x8a] = REG | IS_BYTE,
+	[0x8b] = REG, [0x8c] = RM, [0x8d] = REG, [0x8e] = HAS_MODRM, [0x8f] = RM,
+	[0x9a] = BAD,
+	[0xa0 ... 0xa3] = BAD, [0xa8] = HAS_IMM8, [0xa9] = HAS_IMM,
+	[0xb0 ... 0xb7] = HAS_IMM8, [0xb8 ... 0xbf] = HAS_IMM,
+	[0xc0] = RM | IS_BYTE | HAS_IMM8, [0xc1] = RM | HAS_IMM8, [0xc2] = HAS_IMM16,
+	[0xc4 ... 0xc5] = BAD, [0xc6] = RM | IS_BYTE | HAS_IMM8, [0xc7] = RM | HAS_IMM,
+	[0xc8] = HAS_IMM16 | HAS_IMM8, [0xca] = HAS_IMM16, [0xcd] = HAS_IMM8, [0xce] = BAD,
+	[0xd0] = RM | IS_BYTE, [0xd1] = RM, [0xd2] = RM | IS_BYTE, [0xd3] = RM,
+	[0xd4 ... 0xd6] = BAD, [0xd8 ... 0xdf] = HAS_MODRM,
+	[0xe0 ... 0xe7] = HAS_IMM8, [0xe8 ... 0xe9] = HAS_IMM, [0xea] = BAD, [0xeb] = HAS_IMM8,
+	[0xf6] = RM | IS_BYTE, [0xf7] = RM, [0xfe] = RM | IS_BYTE, [0xff] = RM,
+};
+
+/* What is not here has a ModRM byte.  0x05 is syscall, 0x0b ud2. */
+static const uint16_t map_0f[256] = {
+	[0x04] = BAD, [0x05] = ALONE, [0x06 ... 0x0a] = BAD, [0x0b] = ALONE, [0x0c] = BAD,
+	[0x0e ... 0x0f] = BAD,
+	[0x24 ... 0x27] = BAD, [0x2c ... 0x2d] = REG,
+	[0x30 ... 0x33] = ALONE, [0x34 ... 0x36] = BAD, [0x37] = ALONE, [0x38 ... 0x3f] = BAD,
+	[0x40 ... 0x50] = REG,
+	[0x70 ... 0x73] = HAS_MODRM | HAS_IMM8, [0x77] = ALONE, [0x7e] = RM,
+	[0x80 ... 0x8f] = HAS_IMM,
+	[0x90 ... 0x9f] = RM | IS_BYTE,
+	[0xa0 ... 0xa2] = ALONE, [0xa4] = RM | HAS_IMM8, [0xa5] = RM, [0xa8 ... 0xa9] = ALONE,
+	[0xaa] = BAD, [0xab] = RM, [0xac] = RM | HAS_IMM8, [0xad] = RM, [0xaf] = REG,
+	[0xb0] = RM | IS_BYTE, [0xb1] = RM, [0xb2] = REG, [0xb3] = RM, [0xb4 ... 0xb8] = REG,
+	[0xba] = RM | HAS_IMM8, [0xbb] = RM, [0xbc ... 0xbf] = REG,
+	[0xc0] = RM | WRITES_REG | IS_BYTE, [0xc1] = RM | WRITES_REG,
+	[0xc2] = HAS_MODRM | HAS_IMM8, [0xc4] = HAS_MODRM | HAS_IMM8, [0xc5] = REG | HAS_IMM8,
+	[0xc6] = HAS_MODRM | HAS_IMM8, [0xc7] = RM, [0xc8 ... 0xcf] = ALONE,
+	[0xd7] = REG,
+};
+/* clang-format on */
 
 static unsigned int attributes(const struct decoder *d)
 {
-	unsigned int a;
-
 	switch (d->map) {
 	case MAP_ONE:
-		return map_one(d->op);
+		return d->op < 0x40 ? arithmetic(d->op) : map_one[d->op];
 	case MAP_0F:
-		a = map_0f(d->op);
-		break;
+		return map_0f[d->op] ? map_0f[d->op] : HAS_MODRM;
 	case MAP_0F38:
-		a = d->op >= 0xf0 ? REG | WRITES_RM : HAS_MODRM;
-		break;
+		return d->op >= 0xf0 ? REG | WRITES_RM : HAS_MODRM;
 	default:
-		a = HAS_IMM8 | (d->op >= 0x14 && d->op <= 0x17 ? RM : HAS_MODRM);
+		return HAS_IMM8 | (d->op >= 0x14 && d->op <= 0x17 ? RM : HAS_MODRM);
 	}
-	return a;
 }
 
 /* ---- the parts of an instruction ---------------------------------------------------------------- */
@@ -365,7 +265,7 @@ static uint8_t find_writes(const struct decoder *d, unsigned int a)
 
 /* ---- what it means ------------------------------------------------------------------------------ */
 
-static void tell_0f(const struct decoder *d, struct amd64_insn *insn)
+static void tell_0f(const struct decoder *d, struct arch_insn *insn)
 {
 	if ((d->op & 0xf0) == 0x80) {
 		insn->kind = INSN_JUMP_IF;
@@ -380,7 +280,7 @@ static void tell_0f(const struct decoder *d, struct amd64_insn *insn)
 }
 
 /* mov and lea of 64 bits. */
-static bool tell_move(const struct decoder *d, struct amd64_insn *insn)
+static bool tell_move(const struct decoder *d, struct arch_insn *insn)
 {
 	uint8_t from = d->op == 0x89 ? d->reg : d->rm, to = d->op == 0x89 ? d->rm : d->reg;
 	bool of_frame = d->base == INSN_REG_SP || d->base == INSN_REG_BP;
@@ -408,7 +308,7 @@ static bool tell_move(const struct decoder *d, struct amd64_insn *insn)
 	return insn->kind != INSN_OTHER;
 }
 
-static bool tell_ff(const struct decoder *d, struct amd64_insn *insn)
+static bool tell_ff(const struct decoder *d, struct arch_insn *insn)
 {
 	switch (d->reg & 7) {
 	case 2 ... 3:
@@ -425,7 +325,7 @@ static bool tell_ff(const struct decoder *d, struct amd64_insn *insn)
 }
 
 /* false: what it writes is all that matters. */
-static bool tell_one(const struct decoder *d, struct amd64_insn *insn)
+static bool tell_one(const struct decoder *d, struct arch_insn *insn)
 {
 	uint8_t low = (d->op & 7) | (d->rex & 1) << 3;
 
@@ -491,10 +391,10 @@ static bool tell_one(const struct decoder *d, struct amd64_insn *insn)
 	return tell_move(d, insn);
 }
 
-bool amd64_insn__decode(const uint8_t *p, size_t len, struct amd64_insn *ret_insn)
+bool arch_insn__decode(const uint8_t *p, size_t len, struct arch_insn *ret_insn)
 {
 	struct decoder d = { .c = unw_cursor__new(p, len < MAX_LEN ? len : MAX_LEN) };
-	struct amd64_insn insn = { .reg = INSN_NO_REG, .base = INSN_NO_REG };
+	struct arch_insn insn = { .reg = INSN_NO_REG, .base = INSN_NO_REG };
 	unsigned int a;
 
 	if (!read_opcode(&d) || d.c.bad)

@@ -3,14 +3,14 @@
  * One amd64 instruction, as far as it moves the stack pointer or the callee's registers, or leads
  * somewhere else.  Intel SDM volume 2: chapter 2 (formats), appendix A (opcode maps).
  */
-#ifndef UNWIND_AMD64_INSN_H
-#define UNWIND_AMD64_INSN_H
+#ifndef ARCH_INSN_H
+#define ARCH_INSN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum amd64_kind {
+enum arch_insn_kind {
 	INSN_OTHER,
 	INSN_PUSH, /* reg, or 255 */
 	INSN_POP,
@@ -39,16 +39,16 @@ enum { /* numbers as in instructions */
        INSN_NO_REG = 255,
 };
 
-struct amd64_insn {
+struct arch_insn {
 	uint8_t len;
 	uint8_t reg;
 	uint8_t base; /* of memory: INSN_REG_SP or INSN_REG_BP */
 	uint8_t writes; /* bit per register number: what it changes beside what its kind says */
-	enum amd64_kind kind;
+	enum arch_insn_kind kind;
 	int64_t value;
 };
 
 /* false: none that is known, or cut off. */
-bool amd64_insn__decode(const uint8_t *p, size_t len, struct amd64_insn *ret_insn);
+bool arch_insn__decode(const uint8_t *p, size_t len, struct arch_insn *ret_insn);
 
-#endif /* UNWIND_AMD64_INSN_H */
+#endif /* ARCH_INSN_H */

@@ -4,8 +4,8 @@
  * Mapping"), the signal frame (arch/x86/include/asm/sigframe.h, struct rt_sigframe).  Another
  * architecture is another header with the same names.
  */
-#ifndef UNWIND_AMD64_H
-#define UNWIND_AMD64_H
+#ifndef ARCH_REGS_H
+#define ARCH_REGS_H
 
 #define UNW_NR_REGS 16
 #define UNW_REG_FP 6 /* rbp */
@@ -51,7 +51,4 @@
 		(dst)[15] = (regs)->r15; \
 	} while (0)
 
-#define USER_CS_64 0x33 /* code segment of 64-bit programs, __USER_CS */
-#define USER_SYSCALL_INSN 0x050f /* the two bytes before the ip of a system call */
-
-#endif /* UNWIND_AMD64_H */
+#endif /* ARCH_REGS_H */

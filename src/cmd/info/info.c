@@ -42,13 +42,11 @@ void info__account(const struct info *in, const struct stk_event_type *t, struct
 
 void info__sum(struct account *a)
 {
-	a->filtered =
-		a->c[STK_C_FILTERED_PID] + a->c[STK_C_FILTERED_SELF] + a->c[STK_C_FILTERED_EXPR];
+	a->filtered = counters_sum(STK_COUNTERS_FILTERED, a->c);
 	a->lost = losses__sum(a->c);
-	a->fallbacks = a->c[STK_C_STACK_FELL_POOL] + a->c[STK_C_STACK_FELL_PROBE];
+	a->fallbacks = counters_sum(STK_COUNTERS_FELL, a->c);
 	a->lookups = a->c[STK_C_STACK_HIT] + a->c[STK_C_STACK_NEW] + a->fallbacks;
-	a->ustacks = a->c[STK_C_USTACK_HIT] + a->c[STK_C_USTACK_NEW] + a->c[STK_C_USTACK_FULL] +
-		     a->c[STK_C_USTACK_DEFERRED];
+	a->ustacks = counters_sum(STK_COUNTERS_USTACK_WAY, a->c);
 }
 
 /* All event types together. */

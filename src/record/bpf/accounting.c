@@ -48,13 +48,12 @@ static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, 
 static uint64_t swallowed(const struct programs *p)
 {
 	const struct wire_periods *periods = p->skel->bss->sample_periods;
-	uint64_t sum = 0;
+	uint64_t sum = 0, counted, enabled;
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
 		/* read first, so that samples taken meanwhile do not count as swallowed */
-		uint64_t counted = attach__samples_counted(p, cpu);
-
+		attach__samples_read(p, cpu, &counted, &enabled);
 		sum += balance__swallowed(counted,
 					  __atomic_load_n(&periods[cpu].sum, __ATOMIC_ACQUIRE),
 					  __atomic_load_n(&periods[cpu].last, __ATOMIC_RELAXED));
@@ -65,12 +64,14 @@ static uint64_t swallowed(const struct programs *p)
 /* The time that samples have been enabled, summed over all CPUs, in ns. */
 static uint64_t samples_enabled(const struct programs *p)
 {
-	uint64_t enabled = 0;
+	uint64_t sum = 0, counted, enabled;
 	unsigned int cpu;
 
-	for (cpu = 0; cpu < p->nr_cpus; cpu++)
-		enabled += attach__samples_enabled(p, cpu);
-	return enabled;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		attach__samples_read(p, cpu, &counted, &enabled);
+		sum += enabled;
+	}
+	return sum;
 }
 
 /* enabled was read before c, so that samples taken meanwhile do not count as skipped. */

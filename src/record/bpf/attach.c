@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Attaches the programs to events and reads what the attachments count. */
 #include "attach.h"
 
 #include <errno.h>
@@ -18,9 +19,6 @@
 #include "programs_priv.h"
 #include "record/select/rec_event.h"
 #include "symbols/ksyms.h"
-
-/* record.bpf.c: COUNT_EVENT_MAGIC */
-#define COUNT_EVENT_MAGIC 0x57ac0de
 
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 {
@@ -64,12 +62,9 @@ int attach__load_counter(const struct bpf_program *count, int type, unsigned int
 		return -ENOMEM;
 	memcpy(insns, bpf_program__insns(count), nr * sizeof(*insns));
 	for (i = 0; i < nr; i++) {
-		if (BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV &&
-		    insns[i].imm == COUNT_EVENT_MAGIC) {
-			insns[i].imm = event;
-			patched++;
-		} else if (insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) &&
-			   insns[i].imm == COUNT_EVENT_MAGIC) {
+		if (insns[i].imm == WIRE_COUNT_EVENT &&
+		    ((BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV) ||
+		     insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K))) {
 			insns[i].imm = event;
 			patched++;
 		}
@@ -462,26 +457,16 @@ void attach__samples_start(struct programs *p)
 	control_samples(p, PERF_EVENT_IOC_ENABLE);
 }
 
-uint64_t attach__samples_enabled(const struct programs *p, unsigned int cpu)
+void attach__samples_read(const struct programs *p, unsigned int cpu, uint64_t *ret_counted,
+			  uint64_t *ret_enabled)
 {
 	const struct sample_cpu *s = &p->samples[cpu];
-	uint64_t counted, enabled;
+	uint64_t counted = 0, enabled = 0;
 
-	if (s->fd < 0)
-		return 0;
-	read_sample(s, &counted, &enabled);
-	return enabled - MIN(enabled, s->enabled_before);
-}
-
-uint64_t attach__samples_counted(const struct programs *p, unsigned int cpu)
-{
-	const struct sample_cpu *s = &p->samples[cpu];
-	uint64_t counted, enabled;
-
-	if (s->fd < 0)
-		return 0;
-	read_sample(s, &counted, &enabled);
-	return counted - MIN(counted, s->counted_before);
+	if (s->fd >= 0)
+		read_sample(s, &counted, &enabled);
+	*ret_counted = counted - MIN(counted, s->counted_before);
+	*ret_enabled = enabled - MIN(enabled, s->enabled_before);
 }
 
 void attach__samples_poll(struct programs *p)

@@ -32,10 +32,9 @@ int attach__misses(struct programs *p);
 int attach__sample_cpu(struct programs *p, unsigned int cpu);
 void attach__samples_start(struct programs *p);
 void attach__samples_stop(struct programs *p);
-/* How long the samples of this CPU were armed, ns. */
-uint64_t attach__samples_enabled(const struct programs *p, unsigned int cpu);
-/* What the counter behind the samples of this CPU counted while armed. */
-uint64_t attach__samples_counted(const struct programs *p, unsigned int cpu);
+/* What the counter behind the samples of this CPU counted while armed, and for how long, ns. */
+void attach__samples_read(const struct programs *p, unsigned int cpu, uint64_t *ret_counted,
+			  uint64_t *ret_enabled);
 /* Reads the throttle records that came since. */
 void attach__samples_poll(struct programs *p);
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Balances what one program counted as happened with what became of it in others. */
 #include "balance.h"
 
 #include "cleanup.h"
-#include "stackonce-counters.h"
+#include "losses.h"
 
 #define CONTEXTS 4 /* task, softirq, hardirq, NMI: events of a CPU that are being recorded */
 
 uint64_t balance__accounted(const uint64_t *c)
 {
-	return c[STK_C_RECORDED] + c[STK_C_FILTERED_PID] + c[STK_C_FILTERED_SELF] +
-	       c[STK_C_FILTERED_EXPR] + c[STK_C_LOST_RING] + c[STK_C_LOST_NESTED] +
-	       c[STK_C_LOST_SCRATCH] + c[STK_C_LOST_RETURN];
+	return c[STK_C_RECORDED] + counters_sum(STK_COUNTERS_FILTERED, c) + losses__sum(c);
 }
 
 void balance__add_cpu(struct balance *b, const uint64_t *c)

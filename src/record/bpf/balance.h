@@ -16,7 +16,7 @@ struct balance {
 	bool returns; /* the kernel follows only so many calls until they return */
 };
 
-/* Counted by the programs, by enum stk_counter: all events that something became of. */
+/* Of counters by enum stk_counter: all events that something became of. */
 uint64_t balance__accounted(const uint64_t *counters);
 /* Notes one CPU's counters. */
 void balance__add_cpu(struct balance *b, const uint64_t *counters);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Empties the rings of the BPF programs into the writer. */
 #include "bpf_drain.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include "frame.h"
 #include "idmap.h"
 #include "log.h"
+#include "losses.h"
 #include "programs.h"
 #include "record/backend.h"
 #include "record/files/unwinder.h"
@@ -19,10 +21,9 @@
 #include "stackmap/stackmap.h"
 #include "trace/write/writer.h"
 
-#define MAX_LINKS 8 /* parts of one stack: more than stack_cut() ever makes */
+#define MAX_LINKS (2 * WIRE_MAX_CUTS) /* parts of one stack: more than there ever are */
 /* Of a CPU, whose events are still to come: all those of the interrupts in between. */
 #define COPIES 1024
-#define NR_ENDS (STK_END_FALLBACK + 1)
 
 struct drain {
 	struct programs *programs;
@@ -49,7 +50,7 @@ struct drain {
 	struct event_info {
 		bool symbols; /* prints fields as kernel symbols */
 		const struct ev_format *fmt;
-		uint64_t ends[NR_ENDS]; /* of user stacks unwound here */
+		uint64_t ends[STK_NR_ENDS]; /* of user stacks unwound here */
 	} * info;
 	unsigned int nr_events;
 	struct idmap stacks; /* stack map id -> stack number */
@@ -299,12 +300,7 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 		return err;
 	out.record = &e->common_type;
 	out.record_len = len - words - offsetof(struct wire_event, common_type);
-	if (e->ext & WIRE_EXT_NO_FIELDS)
-		out.marks |= STK_MARK_NO_FIELDS;
-	if (e->ext & WIRE_EXT_CUT)
-		out.marks |= STK_MARK_CUT;
-	if (e->ext & WIRE_EXT_NO_IRQFLAG)
-		out.marks |= STK_MARK_NO_IRQFLAG;
+	out.marks |= e->marks;
 	if (d->info[e->event].symbols && !(out.marks & STK_MARK_NO_FIELDS))
 		err = namer__fields(d->namer, d->info[e->event].fmt, out.record, out.record_len);
 	return err ? err : stk_writer__event(d->w, &out);
@@ -429,20 +425,11 @@ int drain__run(struct drain *d)
 
 void drain__add_ends(const struct drain *d, uint64_t (*counters)[STK_NR_COUNTERS])
 {
-	static const enum stk_counter names[NR_ENDS] = {
-		[STK_END_COMPLETE] = STK_C_USTACK_COMPLETE,
-		[STK_END_TRUNCATED] = STK_C_USTACK_TRUNCATED,
-		[STK_END_AT_LIMIT] = STK_C_USTACK_TRUNCATED,
-		[STK_END_FAILED] = STK_C_USTACK_FAILED,
-		[STK_END_NO_TABLE] = STK_C_USTACK_NO_TABLE,
-		[STK_END_UNREADABLE] = STK_C_USTACK_UNREADABLE,
-		[STK_END_FALLBACK] = STK_C_USTACK_FALLBACK,
-	};
 	unsigned int i, end;
 
 	for (i = 0; i < d->nr_events; i++)
-		for (end = 0; end < NR_ENDS; end++)
-			counters[i][names[end]] += d->info[i].ends[end];
+		for (end = 0; end < STK_NR_ENDS; end++)
+			counters[i][counter_of_end(end)] += d->info[i].ends[end];
 }
 
 void drain__end_round(struct drain *d)

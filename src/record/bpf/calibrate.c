@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "arch_bpf.h"
 #include "cleanup.h"
 #include "log.h"
 #include "programs_priv.h"
@@ -50,10 +51,7 @@ static void ignore_signal(int sig)
 {
 }
 
-/*
- * Where thread_info.flags says that the task is to be rescheduled, told by where it says that a
- * signal is pending: bit 2 and 3 on x86, since 6.18 bit 1 and 4 as in asm-generic/thread_info_tif.h.
- */
+/* Where thread_info.flags says that the task is to be rescheduled; a signal of our own shows it. */
 static int find_resched_bits(struct programs *p)
 {
 	struct sigaction handler = { .sa_handler = ignore_signal }, before;
@@ -68,11 +66,8 @@ static int find_resched_bits(struct programs *p)
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGURG);
 	sigaction(SIGURG, &before, NULL);
 	bpf_link__destroy(link);
-	if (p->skel->bss->calibrate_tif & 1 << 2)
-		bit = 3;
-	else if (p->skel->bss->calibrate_tif & 1 << 1)
-		bit = 4;
-	else
+	bit = arch_bpf__resched_bit(p->skel->bss->calibrate_tif);
+	if (!bit)
 		return 0;
 	p->skel->bss->tif_resched = 1 << bit;
 	if (p->layout.lazy_resched)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Takes the notes of lost events from the kernel's side, a CPU and type at a time. */
 #include "pending_losses.h"
 
 #include <errno.h>

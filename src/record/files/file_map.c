@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Gives each file of a recording its number, and its names to the writer. */
 #include "file_map.h"
 
 #include <assert.h>

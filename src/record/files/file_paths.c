@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds a path by which this process can open the file that another one has mapped. */
 #include "file_paths.h"
 
 #include <errno.h>

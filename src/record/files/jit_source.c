@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Copies perf maps and jitdumps at the end of the recording. */
 #include "jit_source.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Remembers a process of each mount namespace. */
 #include "namespaces.h"
 
 #include <ctype.h>

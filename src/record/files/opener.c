@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Runs the thread that opens new files while their processes live. */
 #include "opener.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Opens a mapped file, checks that it is the one that was seen, and describes it. */
 #include "seen_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the iterator over executable mappings. */
 #include "snapshot.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Loads, publishes and evicts the unwind tables of files. */
 #include "table_cache.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Allocates words for unwind tables in slabs that the BPF programs see. */
 #include "table_slabs.h"
 
 #include <assert.h>

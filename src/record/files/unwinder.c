@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Walks a copied user stack from where the kernel's side stopped. */
 #include "unwinder.h"
 
 #include <errno.h>
@@ -97,20 +98,6 @@ static int step(struct walk *k, const struct wire_vma *v, bool fp_only)
 	return unw_wide(&k->w, wide);
 }
 
-static unsigned int stack_end(enum unw_stop stop, const struct unw_walk *w)
-{
-	switch (stop) {
-	case UNW_COMPLETE:
-		return w->flags & UNW_GUESSED ? STK_END_FALLBACK : STK_END_COMPLETE;
-	case UNW_DEPTH:
-		return STK_END_TRUNCATED;
-	case UNW_UNREADABLE:
-		return STK_END_UNREADABLE;
-	default:
-		return STK_END_NO_TABLE;
-	}
-}
-
 int unwinder__walk(struct files *files, const struct wire_copy *copy, size_t len, bool fp_only,
 		   uint64_t ret_words[UNWINDER_WORDS], unsigned int *ret_nr, unsigned int *ret_end)
 {
@@ -147,7 +134,7 @@ int unwinder__walk(struct files *files, const struct wire_copy *copy, size_t len
 	}
 	if (stop == UNW_UNREADABLE && copy->partial)
 		stop = UNW_DEPTH;
-	end = stack_end(stop, &k.w);
+	end = unw_stack_end(stop, k.w.flags);
 	if (end)
 		add(&k, FRAME_MARKER(FRAME_END, end));
 	*ret_nr = k.nr;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Turns the kernel's file ids into files of the recording, with their tables and symbols. */
 #include "user_files.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Collects user frames in a set and writes the symbols that name them. */
 #include "user_frames.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds the vdso in our own memory. */
 #include "vdso.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Empties the rings of an ftrace instance into the writer. */
 #include "ftrace_drain.h"
 
 #include <errno.h>

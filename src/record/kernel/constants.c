@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Looks up enum constants in BTF. */
 #include "constants.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The table of features: how each is tried, and what to do where one is missing. */
 #include "feature_table.h"
 
 #include <errno.h>
@@ -25,6 +26,13 @@
 #include "user_features.h"
 #include "wire.h"
 
+/* A probe that is one expression. */
+#define PROBE(name, expression)                   \
+	static int name(char *detail, size_t len) \
+	{                                         \
+		return expression;                \
+	}
+
 static int probe_tracefs(char *detail, size_t len)
 {
 	_cleanup_free_ char *format = NULL;
@@ -39,52 +47,23 @@ static int probe_tracefs(char *detail, size_t len)
 	return err;
 }
 
-static int probe_btf(char *detail, size_t len)
-{
-	return access("/sys/kernel/btf/vmlinux", R_OK) ? -errno : 0;
-}
+PROBE(probe_btf, access("/sys/kernel/btf/vmlinux", R_OK) ? -errno : 0)
 
 static int answer(int has)
 {
 	return has > 0 ? 0 : has < 0 ? has : -EOPNOTSUPP;
 }
 
-static int probe_ringbuf(char *detail, size_t len)
-{
-	return answer(libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL));
-}
-
-static int probe_tracepoint(char *detail, size_t len)
-{
-	return answer(libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_TRACEPOINT, NULL));
-}
-
-static int probe_raw_tracepoint(char *detail, size_t len)
-{
-	return answer(libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL));
-}
-
-static int probe_cookie(char *detail, size_t len)
-{
-	return answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie,
-					      NULL));
-}
-
-static int probe_get_stack(char *detail, size_t len)
-{
-	return answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_stack, NULL));
-}
-
-static int probe_loop(char *detail, size_t len)
-{
-	return answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_loop, NULL));
-}
-
-static int probe_tai(char *detail, size_t len)
-{
-	return answer(
-		libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_ktime_get_tai_ns, NULL));
-}
+PROBE(probe_ringbuf, answer(libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL)))
+PROBE(probe_tracepoint, answer(libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_TRACEPOINT, NULL)))
+PROBE(probe_raw_tracepoint, answer(libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL)))
+PROBE(probe_cookie,
+      answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, NULL)))
+PROBE(probe_get_stack,
+      answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_stack, NULL)))
+PROBE(probe_loop, answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_loop, NULL)))
+PROBE(probe_tai,
+      answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_ktime_get_tai_ns, NULL)))
 
 /* r2 = 0; r1 = map or stack address: lock cmpxchg */
 static int probe_atomics(char *detail, size_t len)
@@ -149,20 +128,14 @@ static int try_samples(uint32_t type, uint64_t config)
 	return fd < 0 ? fd : 0;
 }
 
-static int probe_perf_clock(char *detail, size_t len)
-{
-	return try_samples(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
-}
+PROBE(probe_perf_clock, try_samples(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK))
 
 bool features__cycles(void)
 {
 	return !try_samples(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 }
 
-static int probe_perf_cycles(char *detail, size_t len)
-{
-	return try_samples(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-}
+PROBE(probe_perf_cycles, try_samples(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
 
 static int probe_kallsyms(char *detail, size_t len)
 {
@@ -177,10 +150,8 @@ static int probe_kallsyms(char *detail, size_t len)
 	return err;
 }
 
-static int probe_names(char *detail, size_t len)
-{
-	return answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_snprintf, NULL));
-}
+PROBE(probe_names,
+      answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_snprintf, NULL)))
 
 static int probe_max_stack(char *detail, size_t len)
 {
@@ -246,10 +217,7 @@ bool features__initial_pids(void)
 	return stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PID_NAMESPACE;
 }
 
-static int probe_pid_namespace(char *detail, size_t len)
-{
-	return features__initial_pids() ? 0 : -EXDEV;
-}
+PROBE(probe_pid_namespace, features__initial_pids() ? 0 : -EXDEV)
 
 static int probe_irq_flag(char *detail, size_t len)
 {
@@ -321,10 +289,7 @@ bool features__kprobes(void)
 	return !probe_kprobe(NULL, 0) || features__kprobe_multi();
 }
 
-static int probe_ftrace(char *detail, size_t len)
-{
-	return tracefs__may_record();
-}
+PROBE(probe_ftrace, tracefs__may_record())
 
 static int probe_format(const char *name)
 {
@@ -333,15 +298,8 @@ static int probe_format(const char *name)
 	return tracefs__format("ftrace", name, &text);
 }
 
-static int probe_stack_map(char *detail, size_t len)
-{
-	return probe_format("stack_id");
-}
-
-static int probe_user_file_map(char *detail, size_t len)
-{
-	return probe_format("file_map");
-}
+PROBE(probe_stack_map, probe_format("stack_id"))
+PROBE(probe_user_file_map, probe_format("file_map"))
 
 #define KERNEL_NEWER "a newer kernel"
 #define LOCKDOWN "refused by the kernel's lockdown policy or configuration (lockdown(7))"

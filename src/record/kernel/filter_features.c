@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Gathers what filters must know of the running kernel to select what the kernel's would. */
 #include "filter_features.h"
 
 #include <errno.h>

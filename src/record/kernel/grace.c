@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Waits for a grace period by membarrier(2). */
 #include "grace.h"
 
 #include <sys/syscall.h>

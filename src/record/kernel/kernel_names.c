@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Loads the symbols of the running kernel, and asks the kernel where kallsyms hides them. */
 #include "kernel_names.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The table of fields that a program can make of a tracepoint's arguments. */
 #include "nested_fields.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the tasks of the machine from /proc. */
 #include "task_list.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds tracefs and reads lists and formats of tracepoints from it. */
 #include "tracefs.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Probes for what user stacks need. */
 #include "user_features.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds the names that are most like a mistyped one. */
 #include "nearest.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "strbuf.h"
+#include "trace_entry.h"
 
 static const struct {
 	enum probe_how how;
@@ -140,12 +141,7 @@ static char *format_text(enum probe_how how, const char *name, const struct prob
 {
 	struct strbuf b = { 0 };
 
-	strbuf__printf(&b, "name: %s\nID: 0\nformat:\n", name);
-	strbuf__puts(&b, "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-			 "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-			 "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-			 "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-			 "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n");
+	strbuf__printf(&b, "name: %s\nID: 0\n" TRACE_ENTRY_FORMAT FORMAT_IP, name);
 	for (unsigned int i = 0; i < nr; i++)
 		put_field(&b, &fields[i], i);
 	strbuf__putc(&b, '\n');

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds and opens the program or library that a probe names. */
 #include "probe_file.h"
 
 #include <errno.h>
@@ -8,13 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "arch_elf.h"
 #include "cleanup.h"
 #include "log.h"
 #include "symbols/debug_file.h"
 #include "symbols/elf_names.h"
-
-static const char libraries[] =
-	"/usr/local/lib:/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu:/usr/lib64:/lib64:/usr/lib:/lib";
 
 static bool is_file(const char *path)
 {
@@ -46,7 +45,7 @@ static char *look_up(const char *name)
 	if (strchr(name, '/'))
 		return is_file(name) ? realpath(name, NULL) : NULL;
 	path = look_in(getenv("PATH"), name);
-	return path ? path : look_in(libraries, name);
+	return path ? path : look_in(ARCH_ELF_LIBRARY_DIRS, name);
 }
 
 /* Why the file in front of the first colon cannot be used. */
@@ -96,8 +95,9 @@ static int check(const struct probe_file *f)
 
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN)
 		log_err(0, "'%s' is neither a program nor a library", f->path);
-	else if (!f->elf.is64 || ehdr->e_machine != EM_X86_64)
-		log_err(0, "'%s' is not made for x86-64: its functions cannot be probed", f->path);
+	else if (!f->elf.is64 || ehdr->e_machine != ARCH_ELF_MACHINE)
+		log_err(0, "'%s' is not made for " ARCH_ELF_NAME ": its functions cannot be probed",
+			f->path);
 	else
 		return 0;
 	return -ENOEXEC;
@@ -143,7 +143,7 @@ void probe_file__close(struct probe_file *f)
 
 int probe_file__load_names(struct probe_file *f)
 {
-	static const char *const dirs[] = { "/usr/lib/debug", NULL };
+	static const char *const dirs[] = { DEBUG_DIRS_USUAL, NULL };
 	const struct debug_dirs debug = { .sysroot = "", .dirs = dirs };
 	_cleanup_close_ int debug_fd = -1;
 	int err;

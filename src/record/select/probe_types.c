@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Describes arguments and return values of kernel functions by BTF. */
 #include "probe_types.h"
 
 #include <ctype.h>

@@ -207,12 +207,12 @@ static int check_boundary(const struct user_spec *u, const struct elf_name *func
 	_cleanup_free_ char *code = NULL;
 	uint64_t at = 0, wanted = offset - function->start;
 	size_t len = MIN(wanted + 15, u->file.elf.size - function->start);
-	struct amd64_insn insn;
+	struct arch_insn insn;
 
 	if (elf_file__load(&u->file.elf, function->start, len, &code))
 		return 0;
 	while (at < wanted) {
-		if (!amd64_insn__decode((const uint8_t *)code + at, len - at, &insn))
+		if (!arch_insn__decode((const uint8_t *)code + at, len - at, &insn))
 			return 0;
 		at += insn.len;
 	}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Resolves what -e and --filter say to events with formats and filter programs. */
 #include "rec_event.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include "record/kernel/tracefs.h"
 #include "synthetic.h"
 #include "syscall.h"
+#include "trace_entry.h"
 
 static int event_new(struct rec_events *l, struct rec_event **ret_event)
 {
@@ -528,13 +530,7 @@ static int add_own(struct rec_events *l, enum stk_event_kind kind, const char *s
 	e->kind = kind;
 	e->system = strdup(system);
 	e->name = strdup(name);
-	if (asprintf(&e->format,
-		     "name: %s\nID: 0\nformat:\n"
-		     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-		     "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-		     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-		     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n%s",
-		     name, fields) < 0)
+	if (asprintf(&e->format, "name: %s\nID: 0\n" TRACE_ENTRY_FORMAT "%s", name, fields) < 0)
 		e->format = NULL;
 	if (!e->system || !e->name || !e->format) {
 		event_clear(e);
@@ -553,11 +549,12 @@ static int add_own(struct rec_events *l, enum stk_event_kind kind, const char *s
 int rec_events__add_sample(struct rec_events *l, const char *name)
 {
 	return add_own(l, STK_KIND_SAMPLE, "sample", name,
-		       "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n\n"
-		       "print fmt: \"ip=%pS\", (void *)REC->ip\n");
+		       FORMAT_IP "\n"
+				 "print fmt: \"ip=%pS\", (void *)REC->ip\n");
 }
 
 int rec_events__add_lost(struct rec_events *l)
 {
-	return add_own(l, STK_KIND_TRACEPOINT, "ftrace", "lost_events", "print fmt: \"\"\n");
+	return add_own(l, STK_KIND_TRACEPOINT, LOST_EVENTS_SYSTEM, LOST_EVENTS_NAME,
+		       "print fmt: \"\"\n");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Numbers of system calls by name, from the C library's headers. */
 #include "syscall.h"
 
 #include <errno.h>

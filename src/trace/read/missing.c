@@ -16,6 +16,7 @@
 #include "losses.h"
 #include "reader.h"
 #include "trace/stk.h"
+#include "trace_entry.h"
 
 #define ANY 0u
 #define ALL RD_LANE_ALL
@@ -265,7 +266,9 @@ static uint32_t counted_type(const struct stk_reader *r, uint64_t index)
 {
 	const struct stk_event_type *t = stk_reader__type(r, index);
 
-	return t && (strcmp(t->system, "ftrace") || strcmp(t->name, "lost_events")) ? index + 1 : ANY;
+	if (!t || (!strcmp(t->system, LOST_EVENTS_SYSTEM) && !strcmp(t->name, LOST_EVENTS_NAME)))
+		return ANY;
+	return index + 1;
 }
 
 static int count_loss(struct stk_reader *r, uint64_t index, uint64_t lost)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Holds events until the stack that their cookie stands for has come. */
 #include "ftrace_cookies.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the stacks of new ids from stack_map_bin. */
 #include "ftrace_ids.h"
 
 #include <errno.h>

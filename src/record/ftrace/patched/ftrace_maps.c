@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads /proc/PID/maps to find the files of user addresses. */
 #include "ftrace_maps.h"
 
 #include <errno.h>

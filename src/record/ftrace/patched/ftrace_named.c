@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds the files that the kernel names by hash. */
 #include "ftrace_named.h"
 
 #include <errno.h>

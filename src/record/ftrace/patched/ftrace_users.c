@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Makes user stacks of what ftrace recorded of them. */
 #include "ftrace_users.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include "ftrace_ids.h"
 #include "ftrace_maps.h"
 #include "ftrace_named.h"
+#include "losses.h"
 #include "record/files/file_map.h"
 #include "record/files/user_frames.h"
 #include "record/meta.h"
@@ -278,25 +280,6 @@ int ftrace_users__record(struct ftrace_users *u, struct ftrace_match *match,
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */
-
-static enum stk_counter counter_of_end(enum stk_stack_end end)
-{
-	switch (end) {
-	case STK_END_COMPLETE:
-		return STK_C_USTACK_COMPLETE;
-	case STK_END_TRUNCATED:
-	case STK_END_AT_LIMIT:
-		return STK_C_USTACK_TRUNCATED;
-	case STK_END_NO_TABLE:
-		return STK_C_USTACK_NO_TABLE;
-	case STK_END_UNREADABLE:
-		return STK_C_USTACK_UNREADABLE;
-	case STK_END_FALLBACK:
-		return STK_C_USTACK_FALLBACK;
-	default:
-		return STK_C_USTACK_FAILED;
-	}
-}
 
 bool ftrace_users__is_known(const struct ftrace_users *u, const struct ftrace_matched *m)
 {

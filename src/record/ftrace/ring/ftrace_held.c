@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Keeps copies of events until their user stacks are there. */
 #include "ftrace_held.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Makes, sets up and removes an ftrace instance. */
 #include "ftrace_instance.h"
 
 #include <dirent.h>

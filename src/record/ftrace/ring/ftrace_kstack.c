@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Cuts the tracer's frames off a kernel stack and marks what was interrupted. */
 #include "ftrace_kstack.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Matches stack records with the events before them. */
 #include "ftrace_match.h"
 
 #include <errno.h>

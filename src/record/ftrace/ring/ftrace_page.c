@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Decodes a page of the ring buffer record by record. */
 #include "ftrace_page.h"
 
 #include <errno.h>

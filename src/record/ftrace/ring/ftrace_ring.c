@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads one CPU's ring page by page. */
 #include "ftrace_ring.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the records of stacks, stack ids and files by the offsets in their formats. */
 #include "ftrace_stacks.h"
 
 #include <ctype.h>

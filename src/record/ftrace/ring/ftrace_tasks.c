@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Follows the names of tasks by events of an instance of its own. */
 #include "ftrace_tasks.h"
 
 #include <errno.h>

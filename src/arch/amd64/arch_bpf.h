@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What BPF programs, and what loads them, must know of amd64: registers in struct pt_regs as ptrace(2)
+ * has them, and flags of the kernel.
+ */
+#ifndef ARCH_BPF_H
+#define ARCH_BPF_H
+
+#include <asm/processor-flags.h>
+
+#define ARCH_REG_IP rip
+#define ARCH_REG_SP rsp
+#define ARCH_REG_FLAGS eflags
+#define ARCH_REG_RESULT rax
+#define ARCH_REG_CALL orig_rax /* number of the system call; negative: there is none */
+/* Arguments of a function. */
+#define ARCH_REG_ARG1 rdi
+#define ARCH_REG_ARG2 rsi
+#define ARCH_REG_ARG3 rdx
+#define ARCH_REG_ARG4 rcx
+#define ARCH_REG_ARG5 r8
+#define ARCH_REG_ARG6 r9
+
+/* Of ARCH_REG_FLAGS: interrupts are on. */
+#define ARCH_FLAGS_IRQS_ON(flags) ((flags)&X86_EFLAGS_IF)
+/* The registers are a program's, of 64 bits (__USER_CS). */
+#define ARCH_REGS_OF_USER(regs) (((__u16)(regs)->cs & 3) == 3)
+#define ARCH_REGS_64(regs) ((__u16)(regs)->cs == 0x33)
+#define ARCH_CALL_INSN 0x050f /* the two bytes before the ip of a system call */
+/* thread_info.status, TS_COMPAT: a 32-bit system call, whose number means something else. */
+#define ARCH_STATUS_CALL_32 2
+
+/*
+ * Where thread_info.flags says that the task is to be rescheduled, told by where it says that a signal
+ * is pending: bit 2 and 3, since 6.18 bit 1 and 4 as in asm-generic/thread_info_tif.h.  0: not known.
+ */
+static inline unsigned int arch_bpf__resched_bit(unsigned long long flags_of_pending)
+{
+	return flags_of_pending & 1 << 2 ? 3 : flags_of_pending & 1 << 1 ? 4 : 0;
+}
+
+#endif /* ARCH_BPF_H */

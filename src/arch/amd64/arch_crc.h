@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* CRC32C by the instruction that amd64 processors have for it, but for the oldest. */
+#ifndef ARCH_CRC_H
+#define ARCH_CRC_H
+
+#include <nmmintrin.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline bool arch_crc__is_there(void)
+{
+	return __builtin_cpu_supports("sse4.2");
+}
+
+/* crc: inverted, before and after. */
+__attribute__((target("sse4.2"))) static inline uint32_t arch_crc__add(uint32_t crc,
+								       const uint8_t *p, size_t n)
+{
+	uint64_t c = crc, v;
+
+	for (; n >= 8; n -= 8, p += 8) {
+		memcpy(&v, p, 8);
+		c = _mm_crc32_u64(c, v);
+	}
+	for (; n; n--)
+		c = _mm_crc32_u8(c, *p++);
+	return c;
+}
+
+#endif /* ARCH_CRC_H */

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * User stacks: what a step of the walk looks up, memory of the stack, the mapping of an address and the
+ * rule in its table.
+ */
+#ifndef USER_LOOKUP_BPF_H
+#define USER_LOOKUP_BPF_H
+
+#include <bpf/bpf_tracing.h>
+
+#include "user_file.bpf.h"
+
+/* ---- reading the stack -------------------------------------------------------------------------- */
+
+/* The window moves to addr; 0: a word there can be read. */
+__noinline int user_refill(struct user_walk *u, u64 addr)
+{
+	u64 len;
+
+	if (!u || addr & 7)
+		return 1;
+	len = u->stack_hi - addr;
+	if (len > USER_WINDOW * 8) /* not in the stack, or there is more */
+		len = USER_WINDOW * 8;
+	if (u->hi != addr && u->extent && len > u->extent)
+		len = u->extent;
+	if (len < 8)
+		return 1;
+	asm volatile("" : "+r"(len));
+	if (len > USER_WINDOW * 8)
+		return 1;
+	if (bpf_probe_read_user(u->window, len, (void *)addr)) {
+		/* what is on this page, at least */
+		len = 4096 - (addr & 4095);
+		asm volatile("" : "+r"(len));
+		if (len > USER_WINDOW * 8 || bpf_probe_read_user(u->window, len, (void *)addr))
+			return 1;
+	}
+	u->lo = addr;
+	u->hi = addr + len;
+	return 0;
+}
+
+static __always_inline int user_read(struct user_walk *u, u64 addr, u64 *ret)
+{
+	u64 at = addr - u->lo;
+
+	if (at >= USER_WINDOW * 8 || at & 7 || addr + 8 > u->hi) {
+		if (user_refill(u, addr))
+			return bpf_probe_read_user(ret, 8, (void *)addr);
+		at = 0;
+	}
+	at >>= 3;
+	asm volatile("" : "+r"(at));
+	*ret = u->window[at & (USER_WINDOW - 1)];
+	if (addr > u->top)
+		u->top = addr;
+	return 0;
+}
+
+static __always_inline int unw_read(struct unw_walk *w, u64 addr, u64 *ret)
+{
+	return user_read((struct user_walk *)w, addr, ret);
+}
+
+static __always_inline int unw_read_regs(struct unw_walk *w, u64 addr)
+{
+	return bpf_probe_read_user(w->tmp, sizeof(w->tmp), (void *)addr);
+}
+
+#include "unwind/step.h"
+
+/* ---- mappings ----------------------------------------------------------------------------------- */
+
+static __always_inline struct user_vma *thread_vma(struct user_thread *t, u32 i)
+{
+	asm volatile("" : "+r"(i));
+	return &t->vma[i & (USER_VMAS - 1)];
+}
+
+/* The table of a file, as it is now. */
+static __always_inline void vma_table(struct user_vma *v, u32 generation)
+{
+	u32 id = v->id;
+	struct wire_file *f = bpf_map_lookup_elem(&files, &id);
+
+	v->generation = generation;
+	v->state = WIRE_FILE_NO_CFI;
+	if (!id || !f)
+		return;
+	if (f->key.kind != WIRE_KEY_JIT)
+		v->state = *(volatile u32 *)&f->state;
+	barrier(); /* state comes last where a table is published */
+	v->table = f->table;
+	v->first_page = f->first_page;
+	v->nr_pages = f->nr_pages;
+	v->rules = f->rules;
+	f->used = user_ctl.epoch;
+}
+
+/*
+ * A mapping that the thread remembers, looked at anew: still the same?  If it is another one now,
+ * what is remembered of the stack is void.
+ */
+__noinline int vma_check(struct user_walk *u, struct user_thread *t, u32 i)
+{
+	struct user_vma *v;
+
+	if (!u || !t)
+		return 1;
+	v = thread_vma(t, i);
+	if (v->generation != u->generation) {
+		vma_table(v, u->generation);
+		t->nr_frames = 0;
+	}
+	/* once a second also the file: it may have been overwritten in place */
+	if (u->stable && v->seq == u->seq && v->epoch == u->epoch)
+		return 0;
+	if (area_find(u, v->start) || u->area.start != v->start || u->area.end != v->end ||
+	    !(u->area.flags & VM_EXEC) || u->area.file != v->file ||
+	    (v->file && (!key_equal(&u->area.key, &v->key) ||
+			 u->area.start - (u->area.pgoff << UNW_PAGE_SHIFT) != v->delta))) {
+		v->end = 0; /* holds no address */
+		t->nr_frames = 0;
+		return 1;
+	}
+	v->seq = u->seq;
+	v->epoch = u->epoch;
+	return 0;
+}
+
+/* The mapping of code at pc: index, or USER_VMAS if there is none. */
+__noinline u32 vma_get(struct user_walk *u, struct user_thread *t, u64 pc)
+{
+	struct user_vma *v;
+	u32 i;
+
+	if (!u || !t)
+		return USER_VMAS;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_VMAS; i++) {
+		v = thread_vma(t, i);
+		if (pc - v->start < v->end - v->start && v->end && !vma_check(u, t, i))
+			return i;
+	}
+	if (area_find(u, pc) || !(u->area.flags & VM_EXEC))
+		return USER_VMAS;
+	i = t->nr_vmas;
+	t->nr_vmas = i + 1;
+	i &= USER_VMAS - 1;
+	if (t->vmas >> i & 1)
+		t->nr_frames = 0;
+	if (u->vmas >> i & 1) /* more mappings than can be remembered */
+		u->forget = 1;
+	v = thread_vma(t, i);
+	v->end = 0;
+	v->id = file_id(u, pc);
+	v->start = u->area.start;
+	v->file = u->area.file;
+	v->key = u->area.key;
+	v->delta = area_delta(&u->area, v->id);
+	v->seq = u->seq;
+	v->epoch = u->epoch;
+	vma_table(v, u->generation);
+	v->end = u->area.end;
+	return i;
+}
+
+/* The stack's mapping, for not reading beyond it. */
+static __always_inline void stack_area(struct user_walk *u, struct user_thread *t)
+{
+	u64 sp = u->w.sp;
+
+	if (t->stack_lo <= sp && sp < t->stack_hi && u->stable && t->stack_seq == u->seq) {
+		u->stack_hi = t->stack_hi;
+		return;
+	}
+	u->stack_hi = 0;
+	t->stack_hi = 0;
+	if (area_find(u, sp))
+		return;
+	t->stack_lo = u->area.start;
+	t->stack_hi = u->area.end;
+	t->stack_seq = u->seq;
+	u->stack_hi = u->area.end;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------- */
+
+static __always_inline u32 *table_chunk(u32 address)
+{
+	u32 chunk = address / UNW_CHUNK_WORDS, i = chunk / WIRE_SLAB_CHUNKS;
+	void *slab = bpf_map_lookup_elem(&slabs, &i);
+	struct slab_chunk *c;
+
+	if (!slab)
+		return NULL;
+	i = chunk & (WIRE_SLAB_CHUNKS - 1);
+	c = bpf_map_lookup_elem(slab, &i);
+	return c ? c->word : NULL;
+}
+
+static __always_inline u32 chunk_word(const u32 *chunk, u32 i)
+{
+	asm volatile("" : "+r"(i));
+	return chunk[i & (UNW_CHUNK_WORDS - 1)];
+}
+
+static __always_inline u64 table_u64(u32 address)
+{
+	u32 *chunk = table_chunk(address), at = address & (UNW_CHUNK_WORDS - 1);
+
+	if (!chunk)
+		return 0;
+	return chunk_word(chunk, at) | (u64)chunk_word(chunk, at | 1) << 32;
+}
+
+/*
+ * lo += 1 << bit if the row there is still one of the page's and not above the offset.  Computed, not
+ * branched upon: the verifier would follow both ways at every bit.
+ */
+#define ROW_HALVE(bit)                                                      \
+	do {                                                                \
+		u64 mid = lo + (1u << (bit)), row = chunk_word(chunk, mid); \
+		lo += ((mid - end) & (row - above)) >> 63 << (bit);         \
+	} while (0)
+
+/* The rule at an offset in a page of the table, given the page's entry. */
+static __always_inline u32 row_find(u32 table, u64 page, u64 off)
+{
+	u32 *chunk = table_chunk(table + (u32)page), nr = page >> 32 & 0xffff;
+	u64 above = (off + 1) << 20, lo, end;
+
+	if (!chunk || !nr)
+		return UNW_ESCAPE | UNW_NONE;
+	lo = (table + (u32)page) & (UNW_CHUNK_WORDS - 1);
+	end = lo + nr;
+	if (nr > 256) {
+		ROW_HALVE(11);
+		ROW_HALVE(10);
+		ROW_HALVE(9);
+		ROW_HALVE(8);
+	}
+	ROW_HALVE(7);
+	ROW_HALVE(6);
+	ROW_HALVE(5);
+	ROW_HALVE(4);
+	ROW_HALVE(3);
+	ROW_HALVE(2);
+	ROW_HALVE(1);
+	ROW_HALVE(0);
+	return UNW_ROW_RULE(chunk_word(chunk, lo));
+}
+
+static __always_inline u32 rule_find(struct user_vma *v, u64 off)
+{
+	u64 page = (off >> UNW_PAGE_SHIFT) - v->first_page;
+
+	if (page >= v->nr_pages)
+		return UNW_ESCAPE | UNW_NONE;
+	return row_find(v->table, table_u64(v->table + 2 * (u32)page),
+			off & ((1 << UNW_PAGE_SHIFT) - 1));
+}
+
+#endif /* USER_LOOKUP_BPF_H */

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * User stacks: from a frame to its caller.
+ *
+ * Most stacks of a thread end as the one before: once a frame agrees with one of the last stack in
+ * all that the rest of the walk depends on, only the words that were read from there on are
+ * compared, not looked up and stepped.  This is sound because unwinding is a function of the
+ * registers, the tables, the mappings and these words.
+ */
+#ifndef USER_STEP_BPF_H
+#define USER_STEP_BPF_H
+
+#include "user_lookup.bpf.h"
+
+static __always_inline struct user_frame *walk_frame(struct user_walk *u, u32 i)
+{
+	asm volatile("" : "+r"(i));
+	return &u->frame[i & (USER_FRAMES - 1)];
+}
+
+static __always_inline struct user_frame *thread_frame(struct user_thread *t, u32 i)
+{
+	asm volatile("" : "+r"(i));
+	return &t->frame[i & (USER_FRAMES - 1)];
+}
+
+static __always_inline u64 ip_with_flags(const struct unw_walk *w)
+{
+	return w->ip | (w->flags & UNW_EXACT ? USER_IP_EXACT : 0) |
+	       (w->flags & UNW_GUESSED ? USER_IP_GUESSED : 0) |
+	       (w->flags & UNW_FP_LOST ? USER_IP_FP_LOST : 0);
+}
+
+/* One frame is noted; its mapping's index, or a stop. */
+static __always_inline int step_note(struct user_walk *u, struct user_thread *t, u32 *ret_vma)
+{
+	u32 n = u->nr, i = u->last;
+	struct user_frame *f = walk_frame(u, n);
+	struct user_vma *v;
+	u64 pc;
+
+	if (n >= user_max_depth || n >= USER_FRAMES)
+		return UNW_DEPTH;
+	u->w.ip = USER_IP(u->w.ip); /* no address of a program is that high */
+	pc = unw_pc(&u->w);
+	f->ip = ip_with_flags(&u->w);
+	f->sp = u->w.sp;
+	f->fp = u->w.fp;
+	f->fp_at = u->w.fp_at;
+	f->fp_read = 0;
+	f->x_at = 0;
+	v = thread_vma(t, i);
+	if (!(u->vmas >> (i & 31) & 1) || pc - v->start >= v->end - v->start) {
+		i = vma_get(u, t, pc);
+		if (i >= USER_VMAS) {
+			if (n) /* what was taken for a return address is none */
+				return UNW_NO_RULE;
+			f->word = FRAME_USER(0, u->w.ip);
+			u->nr = 1;
+			return UNW_NO_RULE;
+		}
+		u->last = i;
+		u->vmas |= 1u << i;
+		v = thread_vma(t, i);
+	}
+	f->word = FRAME_USER(v->id, u->w.ip - v->delta);
+	u->nr = n + 1;
+	*ret_vma = i;
+	return UNW_GO;
+}
+
+/* The caller is behind the trampoline of uretprobes: what the kernel put there it keeps elsewhere. */
+__noinline int user_returned(struct user_walk *u)
+{
+	u64 at, stack = 0, last = 0;
+	u32 i;
+
+	if (!u)
+		return 0;
+	at = u->returns;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_RETURNS; i++) {
+		struct return_instance *r = (void *)at;
+
+		/* from the innermost on; one that has just been used up may still be named first */
+		if (!at || bpf_core_read(&stack, sizeof(stack), &r->stack) || stack < last)
+			break;
+		last = stack;
+		if (stack == u->w.sp - 8)
+			return bpf_core_read(&u->w.ip, sizeof(u->w.ip), &r->orig_ret_vaddr);
+		if (bpf_core_read(&at, sizeof(at), &r->next))
+			break;
+	}
+	return 0;
+}
+
+__noinline int user_step(struct user_walk *u, struct user_thread *t)
+{
+	struct user_frame *f;
+	struct user_vma *v;
+	u32 rule, i = 0, n;
+	int stop;
+
+	if (!u || !t)
+		return UNW_NO_RULE;
+	n = u->nr;
+	stop = step_note(u, t, &i);
+	if (stop)
+		return stop;
+	v = thread_vma(t, i);
+	if (v->state == WIRE_FILE_NEW && !user_fp_only) {
+		u->nr = n; /* the recorder goes on with this one */
+		return UNW_NEED_TABLE;
+	}
+	rule = UNW_ESCAPE | UNW_NONE;
+	if (v->state == WIRE_FILE_LOADED && !user_fp_only)
+		rule = rule_find(v, unw_pc(&u->w) - v->delta);
+	u->w.fp_read = 0;
+	u->w.x_at = 0;
+	u->w.flags &= ~(UNW_FP_RAW | UNW_BARRIER);
+	if (!(rule & UNW_ESCAPE)) {
+		stop = unw_simple(&u->w, rule);
+	} else {
+		rule &= ~UNW_ESCAPE;
+		if (rule >= UNW_ESCAPE_RULES)
+			stop = unw_wide(&u->w, table_u64(v->rules + 2 * (rule - UNW_ESCAPE_RULES)));
+		else if (rule == UNW_END)
+			stop = UNW_COMPLETE;
+		else if (rule == UNW_SIGNAL)
+			stop = unw_signal(&u->w);
+		else
+			stop = unw_guess(&u->w);
+	}
+	f = walk_frame(u, n);
+	f->fp_read = u->w.fp_read;
+	if (u->w.fp_read)
+		f->fp = u->w.fp;
+	f->x_at = u->w.x_at;
+	f->x = u->w.x;
+	if (stop == UNW_COMPLETE && !u->w.ip) { /* the return address was 0, and must be again */
+		if (f->x_at)
+			u->w.flags |= UNW_BARRIER;
+		f->x_at = u->w.sp - 8;
+		f->x = 0;
+	}
+	if (u->w.flags & UNW_FP_RAW)
+		u->raw = n + 1;
+	if (u->w.flags & UNW_BARRIER)
+		u->first = n + 1;
+	return stop;
+}
+
+/*
+ * The walk stands where the remembered stack's frame m did: is all that was read from there on
+ * still the same?
+ */
+__noinline int user_join(struct user_walk *u, struct user_thread *t)
+{
+	u32 m, n, i;
+
+	if (!u || !t)
+		return 0;
+	m = u->join;
+	n = t->nr_frames;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_FRAMES; i++) {
+		struct user_frame *a = thread_frame(t, m), *b = thread_frame(t, m + 1);
+		u64 v;
+
+		if (m >= n)
+			return 1;
+		if (a->fp_read && (user_read(u, a->fp_read, &v) || v != a->fp))
+			break;
+		if (a->x_at && (user_read(u, a->x_at, &v) || v != a->x))
+			break;
+		/* the return address; the last frame has none, or it is the word that is 0 */
+		if (m + 1 < n && (user_read(u, b->sp - 8, &v) || v != USER_IP(b->ip)))
+			break;
+		m++;
+	}
+	u->join = m + 1; /* not before what has changed is passed */
+	return 0;
+}
+
+/* All mappings that the remembered stack needs are as they were. */
+__noinline int user_check_vmas(struct user_walk *u, struct user_thread *t)
+{
+	u32 i;
+
+	if (!u || !t)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_VMAS; i++) {
+		if (!(t->vmas >> i & 1))
+			continue;
+		if (vma_check(u, t, i) || !t->nr_frames)
+			return 0;
+	}
+	return 1;
+}
+
+/* A frame: joined to the remembered stack, or stepped over. */
+__noinline int user_next(struct user_walk *u, struct user_thread *t)
+{
+	struct user_frame *f;
+	u32 m, n;
+	int stop;
+	u64 sp;
+
+	if (!u || !t)
+		return UNW_NO_RULE;
+	m = u->join;
+	n = t->nr_frames;
+	sp = u->w.sp;
+	if (m < n) {
+		/* both stacks grow towards the same end: catch up */
+		m += thread_frame(t, m)->sp < sp;
+		m += m < n && thread_frame(t, m)->sp < sp;
+		m += m < n && thread_frame(t, m)->sp < sp;
+		u->join = m;
+		f = thread_frame(t, m);
+		if (m < n && m >= t->first && f->sp == sp && f->ip == ip_with_flags(&u->w) &&
+		    f->fp_at == u->w.fp_at && (f->fp_at || m >= t->raw || f->fp == u->w.fp)) {
+			if (user_join(u, t))
+				return UNW_SPLICED;
+		}
+	}
+	stop = user_step(u, t);
+	if (u->returns && stop == UNW_GO && u->w.ip == u->trampoline)
+		user_returned(u);
+	return stop;
+}
+
+#endif /* USER_STEP_BPF_H */
