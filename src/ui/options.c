@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Command lines parsed, and help printed, by tables of options. */
 #include "options.h"
 
 #include <errno.h>
