@@ -20,7 +20,7 @@
 #include "log.h"
 #include "orc.h"
 
-#define KWALK_ROOM_BLOCKS 8192 /* 2 MiB of text of modules that come later */
+#define KWALK_ROOM_BLOCKS 8192 /* 2 MiB of text for modules that are loaded later */
 #define KWALK_ROOM_ROWS (64 << 10)
 
 static size_t index_size(const struct kwalk *k)
@@ -46,7 +46,7 @@ static void unmap(void *p, size_t size)
 enum symbol {
 	TEXT,
 	TEXT_END,
-	GAP, /* in it: data between the text and the init text */
+	GAP, /* data between the text and the init text, with frame pointers */
 	GAP_END,
 	ORC_IPS,
 	ORC_IPS_END,
@@ -54,11 +54,11 @@ enum symbol {
 	ORC_ENTRIES_END,
 	ORC_HEADER, /* since 6.5 */
 	ORC_HEADER_END,
-	MODULES, /* the list of them, where there are any; it is data, which not all kernels name */
-	FGRAPH_RETURN, /* where function_graph and kretprobes let functions return to */
+	MODULES, /* the list of modules; kallsyms of some kernels lack it, because it is data */
+	FGRAPH_RETURN, /* return addresses that function_graph and kretprobes insert */
 	RETHOOK_RETURN,
 	KRETPROBE_RETURN,
-	RUN, /* what calls programs of raw tracepoints, by the number of arguments */
+	RUN, /* callers of raw tracepoints' programs, by the number of arguments */
 	RUN_SYS_ENTER = RUN + MAX_RUN,
 	RUN_SYS_EXIT,
 	RUN_TASK_RENAME,
@@ -98,7 +98,7 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 	[RUN_TASK_RENAME] = "__bpf_trace_task_rename",
 };
 
-/* Of "NAME+0x0/0xSIZE"; 0: not a function. */
+/* The size from "NAME+0x0/0xSIZE"; 0: not a function. */
 static uint32_t size_of(const char *text)
 {
 	unsigned int size;
@@ -146,7 +146,7 @@ static bool is_in(const struct kwalk_range *r, uint64_t addr)
 	return addr - r->start < r->size;
 }
 
-/* Whether __bpf_trace_task_rename() has called bpf_trace_runN(), not jumped there. */
+/* Whether __bpf_trace_task_rename() called bpf_trace_runN() instead of jumping there. */
 static bool is_called(const struct kwalk *k, const struct kwalk_range *caller)
 {
 	const __u64 *words = k->skel->bss->call.words;
@@ -180,7 +180,7 @@ static void learn_raw(struct kwalk *k, const struct kwalk_range *task_rename)
 	k->raw_calls = is_called(k, task_rename);
 }
 
-/* They lie together, in any order and with others between them. */
+/* The functions are adjacent, in any order and with others between them. */
 static void find_callers(struct kwalk *k, const struct kwalk_range *symbols)
 {
 	uint64_t start = UINT64_MAX, end = 0;
@@ -200,7 +200,7 @@ static void find_callers(struct kwalk *k, const struct kwalk_range *symbols)
 
 /* ---- the kernel's tables -------------------------------------------------------------------- */
 
-/* To `to` in the map `copied`. */
+/* Copies kernel memory to offset `to` of the map `copied`. */
 static int copy_part(struct kwalk_copy_bpf *skel, uint64_t from, uint32_t len, uint32_t to)
 {
 	struct kwalk_copy c = { .from = from, .len = len, .to = to, .err = -EFAULT };
@@ -274,7 +274,7 @@ static int create_map(const char *name, uint32_t size, uint32_t nr, int *ret_fd,
 	return err ? log_msg(STK_LOG_DEBUG, err, "map %s", name) : 0;
 }
 
-/* The maps are made here, because there the rules are compiled into them: each page is touched once. */
+/* The rules are compiled directly into the maps, so that each page is touched only once. */
 static int create_maps(struct kwalk *k, uint32_t blocks, uint32_t rows)
 {
 	k->max_blocks = blocks + k->room_blocks;
@@ -285,9 +285,9 @@ static int create_maps(struct kwalk *k, uint32_t blocks, uint32_t rows)
 
 /* ---- the kernel's rules --------------------------------------------------------------------- */
 
-#define PIECE (64 << 10) /* entries; with their addresses they fit in what is copied at once */
+#define PIECE (64 << 10) /* entries; a piece with its addresses fits into one copy */
 
-/* The window holds the addresses of a piece, and behind them its entries. */
+/* The window holds the addresses of a piece, followed by its entries. */
 static int compile_pieces(struct kwalk *k, struct orc_compiler *c, uint64_t entries_at,
 			  const char *window)
 {
@@ -347,8 +347,8 @@ static int compile(struct kwalk *k, const struct kwalk_range *symbols)
 /* ---- frame pointers ------------------------------------------------------------------------- */
 
 /*
- * struct unwind_state is the unwinder's own: members of these names are in that of
- * CONFIG_UNWINDER_FRAME_POINTER only (since 4.14), the others have none of them.
+ * struct unwind_state belongs to the unwinder.  Only that of CONFIG_UNWINDER_FRAME_POINTER has
+ * members of these names (since 4.14).
  */
 static bool has_frame_pointers(const struct btf *btf)
 {
@@ -385,15 +385,15 @@ static int read_text(struct kwalk *k, const struct kwalk_range *symbols)
 			       "walk kernel stacks: the kernel has frame pointers and ORC rules");
 	if (symbols[GAP].start < symbols[TEXT].start || symbols[GAP_END].start < symbols[GAP].start ||
 	    symbols[GAP_END].start > symbols[TEXT_END].start)
-		return log_msg(STK_LOG_DEBUG, -EBADMSG, "find what is not text in the kernel's text");
+		return log_msg(STK_LOG_DEBUG, -EBADMSG, "find the data within the kernel's text");
 	k->gap = symbols[GAP].start - symbols[TEXT].start;
 	k->gap_size = symbols[GAP_END].start - symbols[GAP].start;
 	return 0;
 }
 
-/* ---- what a kernel has ---------------------------------------------------------------------- */
+/* ---- what the kernel provides ---------------------------------------------------------------- */
 
-/* Room for the modules that are there, and some that may come. */
+/* Room for the loaded modules and for some that are loaded later. */
 static int plan_room(struct kwalk *k)
 {
 	struct module_tables t;
@@ -401,7 +401,7 @@ static int plan_room(struct kwalk *k)
 
 	if (k->unwinder == KWALK_FRAME_POINTERS)
 		return create_maps(k, 1, 1); /* a map is never empty */
-	/* reading the list fails if a module is unloaded meanwhile */
+	/* Reading the list fails if a module is unloaded meanwhile. */
 	do
 		err = module_tables__read(k, KWALK_MAX_BLOCKS, KWALK_MAX_ROWS / 2, &t);
 	while (err && --tries);
@@ -480,7 +480,7 @@ void kwalk__free(struct kwalk *k)
 
 	if (!k)
 		return;
-	if (k->modules) /* nobody follows them any more */
+	if (k->modules) /* modules are no longer followed */
 		__atomic_store_n(&k->modules->valid, 0, __ATOMIC_SEQ_CST);
 	for (i = 0; i < ARRAY_SIZE(k->links); i++)
 		bpf_link__destroy(k->links[i]);
@@ -511,7 +511,7 @@ static struct bpf_map *find_map(const struct bpf_object *obj, const char *name)
 {
 	struct bpf_map *m;
 
-	/* Of .rodata.kwalk the map's name begins with the object's. */
+	/* The name of the map .rodata.kwalk starts with the object's name. */
 	bpf_object__for_each_map(m, obj)
 	{
 		const char *is = bpf_map__name(m);
@@ -550,7 +550,7 @@ static int use_map(struct bpf_object *obj, const char *name, int fd)
 	return err ? log_err(err, "use %s", name) : 0;
 }
 
-/* kernel.perf_event_max_stack: as deep as bpf_get_stack() goes. */
+/* kernel.perf_event_max_stack, the depth limit of bpf_get_stack(). */
 static uint32_t max_frames(void)
 {
 	_cleanup_fclose_ FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
@@ -622,7 +622,7 @@ static int attach(struct kwalk *k, struct bpf_object *obj, unsigned int i, const
 	return k->links[i] ? 0 : log_err(p ? -errno : -ENOENT, "attach %s", program);
 }
 
-/* Without it, stacks through modules stay the kernel's. */
+/* If this fails, bpf_get_stack() takes the stacks that pass through modules. */
 static void follow_modules(struct kwalk *k, struct bpf_object *obj)
 {
 	int err;
@@ -638,7 +638,7 @@ static void follow_modules(struct kwalk *k, struct bpf_object *obj)
 	k->failed = err;
 }
 
-/* From now on the tables can be used. */
+/* The tables are complete: lets walks start. */
 static int set_on(const struct bpf_object *obj)
 {
 	struct bpf_map *m = find_map(obj, ".data.kwalk");
@@ -646,7 +646,7 @@ static int set_on(const struct bpf_object *obj)
 	uint32_t zero = 0;
 
 	if (!m || bpf_map_update_elem(bpf_map__fd(m), &zero, &state, 0))
-		return log_err(m ? -errno : -ENOENT, "switch the kernel walk on");
+		return log_err(m ? -errno : -ENOENT, "enable the kernel walk");
 	return 0;
 }
 
