@@ -95,7 +95,7 @@ static void test_inputs(void **state)
 	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
 	for (int force = 0; force < 2; force++) {
 		opts.force = force;
-		expect_refused("in", "'in' is what this command reads", opts);
+		expect_refused("in", "'in' is an input of this command", opts);
 		expect_refused("link", "'link' is what", opts);
 		expect_refused("hard", "'hard' is what", opts);
 		expect_refused("./in", "'./in' is what", opts);
@@ -220,7 +220,7 @@ static void test_descriptor(void **state)
 	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
 	assert_int_equal(write_file(path, "two", plain), 0);
 	expect("file", "onetwo");
-	expect_refused(path, "is what this command reads", reads);
+	expect_refused(path, "is an input of this command", reads);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_int_equal(write_file(path, "three", plain), 0);
 	out = dup(STDOUT_FILENO);

@@ -48,13 +48,13 @@ static void test_rotation(void **state)
 static void test_no_recording(void **state)
 {
 	put("notes", "mine");
-	expect_refused("notes", "'notes' is no recording: not replaced without --force", rec);
+	expect_refused("notes", "'notes' is not a recording: not replaced without --force", rec);
 	expect("notes", "mine");
 	assert_int_equal(write_file("notes", RECORDING("1"), forced), 0);
 	expect("notes.old", "mine");
 	/* never the notes, which only a user can miss */
-	expect_refused("notes", "'notes.old', and that is no recording", rec);
-	expect_refused("notes", "'notes.old', and that is no recording", forced);
+	expect_refused("notes", "'notes.old', which is not a recording", rec);
+	expect_refused("notes", "'notes.old', which is not a recording", forced);
 	expect("notes.old", "mine");
 	expect("notes", RECORDING("1"));
 	/* a file that is only a name */
@@ -68,11 +68,11 @@ static void test_old(void **state)
 {
 	put("a", RECORDING("1"));
 	assert_int_equal(mkdir("a.old", 0700), 0);
-	expect_refused("a", "'a.old', and that is no recording", forced);
+	expect_refused("a", "'a.old', which is not a recording", forced);
 	assert_int_equal(rmdir("a.old"), 0);
 	put("mine", RECORDING("mine"));
 	assert_int_equal(symlink("mine", "a.old"), 0);
-	expect_refused("a", "'a.old', and that is no recording", forced);
+	expect_refused("a", "'a.old', which is not a recording", forced);
 	assert_int_equal(unlink("a.old"), 0);
 	put("a.old", "");
 	assert_int_equal(write_file("a", RECORDING("2"), rec), 0);
