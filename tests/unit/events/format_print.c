@@ -303,7 +303,7 @@ static void test_refused(void **state)
 	refuse("\"%d %d\", 1", "fewer arguments");
 	refuse("\"%q\", 1", "unknown conversion");
 	refuse("\"%d\", 1 +", "operand expected");
-	refuse("\"%d\" 1", "not understood");
+	refuse("\"%d\" 1", "unexpected '1'");
 	refuse("\"%d", "unterminated");
 	refuse("", "a string expected");
 	refuse("\"%d\", \"text\"", "a number expected");
