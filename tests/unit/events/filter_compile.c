@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What filters accept and refuse, and where they say the fault is. */
+/* Which filters are accepted and refused, and the position of the error. */
 #include <errno.h>
 
 #include "filter_test.h"
@@ -239,7 +239,7 @@ static void test_limits(void **state)
 	strbuf__free(&b);
 }
 
-/* Errors leave the program alone and never write behind the buffer. */
+/* Errors leave the program untouched and do not write beyond the buffer. */
 static void test_error_buffer(void **state)
 {
 	struct filter_prog prog, before;
