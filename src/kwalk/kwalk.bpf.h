@@ -197,7 +197,7 @@ enum kwalk_start {
  * Kernels from 5.3 (83f44ae0f8af) on, except for stable releases since late 2025, report the first
  * frame of a tracepoint's stack twice.  Removes the duplicate; no such frame calls itself.
  */
-KWALK_GLOBAL int kwalk_once(struct kwalk_stack *s)
+KWALK_GLOBAL int kwalk_drop_duplicate(struct kwalk_stack *s)
 {
 	__u32 i;
 
@@ -233,7 +233,7 @@ KWALK_INLINE __u32 kwalk_without(__u32 frames, __u32 own)
 }
 
 /* The maximum depth of a stack. */
-KWALK_INLINE __u32 kwalk_most(enum kwalk_start start)
+KWALK_INLINE __u32 kwalk_max_frames(enum kwalk_start start)
 {
 	if (start == KWALK_RAW)
 		return kwalk_without(kwalk_settings.frames, KWALK_RAW_OWN);
@@ -245,9 +245,9 @@ KWALK_INLINE __u32 kwalk_most(enum kwalk_start start)
  * For a raw tracepoint's program, the kernel reports the program and its callers first.  Removes
  * them: the stack of the event is the one that a TRACEPOINT program gets.
  */
-KWALK_GLOBAL int kwalk_cut(struct kwalk_stack *s)
+KWALK_GLOBAL int kwalk_drop_own(struct kwalk_stack *s)
 {
-	__u32 i, own = 0, most = kwalk_most(KWALK_RAW);
+	__u32 i, own = 0, most = kwalk_max_frames(KWALK_RAW);
 
 	if (!s)
 		return 0;
@@ -281,9 +281,9 @@ KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s, enum kwalk_s
 		return n;
 	s->at_limit = s->nr >= kwalk_settings.frames;
 	if (start == KWALK_TRACEPOINT)
-		kwalk_once(s);
+		kwalk_drop_duplicate(s);
 	else if (start == KWALK_RAW)
-		kwalk_cut(s);
+		kwalk_drop_own(s);
 	return s->nr * sizeof(*s->words);
 }
 
@@ -364,7 +364,7 @@ KWALK_INLINE bool kwalk_begin_tracepoint(void *ctx, struct kwalk_stack *s)
 	s->bp = 0;
 	s->bp_at = frame;
 	s->signal = 0;
-	s->most = kwalk_most(KWALK_TRACEPOINT);
+	s->most = kwalk_max_frames(KWALK_TRACEPOINT);
 	return true;
 }
 
@@ -410,7 +410,7 @@ KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 	s->signal = 0;
 	if (!kwalk_leave(s) || (kwalk_is_of_event(s->ip) && !kwalk_leave(s)))
 		return false;
-	s->most = kwalk_most(KWALK_RAW);
+	s->most = kwalk_max_frames(KWALK_RAW);
 	return true;
 }
 
@@ -433,7 +433,7 @@ KWALK_INLINE bool kwalk_begin_registers(void *ctx, struct kwalk_stack *s)
 	s->bp = KWALK_SAMPLE_REG(ctx, KWALK_REGS_BP_AT);
 	s->bp_at = 0;
 	s->signal = 1;
-	s->most = kwalk_most(KWALK_REGISTERS);
+	s->most = kwalk_max_frames(KWALK_REGISTERS);
 	return true;
 }
 

@@ -639,7 +639,7 @@ static void follow_modules(struct kwalk *k, struct bpf_object *obj)
 }
 
 /* The tables are complete: lets walks start. */
-static int set_on(const struct bpf_object *obj)
+static int enable(const struct bpf_object *obj)
 {
 	struct bpf_map *m = find_map(obj, ".data.kwalk");
 	struct kwalk_state state = { 0 };
@@ -655,7 +655,7 @@ int kwalk__start(struct kwalk *k, struct bpf_object *obj)
 	if (!k)
 		return 0;
 	follow_modules(k, obj);
-	return set_on(obj);
+	return enable(obj);
 }
 
 int kwalk__counts(const struct bpf_object *obj, struct kwalk_counts *ret_counts)

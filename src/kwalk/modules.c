@@ -246,7 +246,7 @@ static void publish(struct kwalk *k, const struct module_tables *t, uint64_t cha
 }
 
 /* Forces a reread once a module has finished loading: no event is raised when its init returns. */
-static void look_at_coming(struct kwalk *k)
+static void check_coming(struct kwalk *k)
 {
 	_cleanup_free_ struct kwalk_found *found = NULL;
 	uint32_t nr, coming = 0, i;
@@ -267,7 +267,7 @@ int kwalk__refresh(struct kwalk *k)
 
 	if (!k || !k->modules || k->failed)
 		return 0;
-	look_at_coming(k);
+	check_coming(k);
 	changed = load(&k->modules->changed);
 	if (load(&k->modules->valid) == changed + 1)
 		return 0;

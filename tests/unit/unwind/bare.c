@@ -153,7 +153,7 @@ static void other_files(void **state)
 }
 
 /* Paths that disagree, returns without a return address, invalid instructions. */
-static void doubts(void **state)
+static void contradictions(void **state)
 {
 	struct code c = { .len = 0x20 };
 	Elf64_Sym syms[2] = { { 0 } };
@@ -267,7 +267,7 @@ static void signal_return(void **state)
 }
 
 /* A switch: no jump with a known target leads to its cases. */
-static void tables_of_jumps(void **state)
+static void jump_tables(void **state)
 {
 	struct code c = { .len = 0x20 };
 	Elf64_Sym syms[2] = { { 0 } };
@@ -287,10 +287,10 @@ int main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(entry_point),	    T(libc_functions),	      T(other_files),
-		T(doubts),	    T(popped_return_address), T(call_without_return),
-		T(lost_slots),	    T(both_sides_of_clone),   T(signal_return),
-		T(tables_of_jumps),
+		T(entry_point),	   T(libc_functions),	     T(other_files),
+		T(contradictions), T(popped_return_address), T(call_without_return),
+		T(lost_slots),	   T(both_sides_of_clone),   T(signal_return),
+		T(jump_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

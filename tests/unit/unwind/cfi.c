@@ -286,7 +286,7 @@ static void wide_lengths(void **state)
 }
 
 /* A hand-made clone(): no CFI from its system call to the child's code. */
-static void fork_by_hand(void **state)
+static void hand_made_clone(void **state)
 {
 	static const uint8_t code[] = { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x13, 0x74, 0x01, 0xc3 };
 	uint8_t text[CODE_LEN] = { 0 };
@@ -330,7 +330,7 @@ int main(void)
 		T(encodings),
 		T(augmentations),
 		T(wide_lengths),
-		T(fork_by_hand),
+		T(hand_made_clone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,7 +209,7 @@ static void mapped(void **state)
 	free(im.bytes);
 }
 
-static void no_such_thing(void **state)
+static void no_unwind_information(void **state)
 {
 	struct image im = { .code_len = 4096 };
 
@@ -262,9 +262,17 @@ int main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(overlapping), T(padding),	  T(outside_of_code),	T(pages),
-		T(chunks),	T(many_rules),	  T(by_program_header), T(datarel),
-		T(mapped),	T(no_such_thing), T(cut_off),
+		T(overlapping),
+		T(padding),
+		T(outside_of_code),
+		T(pages),
+		T(chunks),
+		T(many_rules),
+		T(by_program_header),
+		T(datarel),
+		T(mapped),
+		T(no_unwind_information),
+		T(cut_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static bool is_call(const struct run *r, uint64_t ip)
 }
 
 /* Records the effect of the last instruction, or of a signal instead of it. */
-static void account(struct run *r, const struct user_regs_struct *was, bool signal)
+static void track_calls(struct run *r, const struct user_regs_struct *was, bool signal)
 {
 	const struct user_regs_struct *now = &r->regs;
 	uint64_t ip = 0;
@@ -167,14 +167,14 @@ static void run_program(char *name, struct run *r)
 		if (!WIFSTOPPED(status))
 			break;
 		assert_int_equal(ptrace(PTRACE_GETREGS, r->p.pid, NULL, &r->regs), 0);
-		account(r, &was, sig);
+		track_calls(r, &was, sig);
 		sig = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 	}
 	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
 	process__drop_mappings(&r->p);
 }
 
-static void as_the_program_does(void **state)
+static void frames_match_calls(void **state)
 {
 	for (int i = 0; i < nr_programs; i++) {
 		struct run *r = calloc(1, sizeof(*r));
@@ -194,7 +194,7 @@ static void as_the_program_does(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_program_does) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(frames_match_calls) };
 
 	programs = argv + 1;
 	nr_programs = argc - 1;
