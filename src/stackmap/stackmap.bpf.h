@@ -6,8 +6,8 @@
  *
  *   slots  lines of 8 u64 (64 bytes): 0 is empty, else tag << 32 | offset.  Filled, never emptied.
  *   pool   an append log of records {u32 refs, u32 n, u64 words[n], zeros up to a multiple of 32
- *          bytes}; the id of a stack is its record's word offset.  The log is divided into pages with
- *          slack after each, so that a record near the end of a page may extend beyond it.
+ *          bytes}; the id of a stack is its record's word offset.  The log is divided into pages
+ *          with slack after each, so that a record near the end of a page may extend beyond it.
  *   ctl    cell 0: generation, users, log position; cells 1..: counters and spare room per CPU.
  *
  * A record is complete before one compare-and-swap on the first empty slot of the probe sequence

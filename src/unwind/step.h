@@ -3,7 +3,7 @@
  * One step of unwinding: from a frame's registers and its rule to its caller's.  The same source
  * runs in the kernel (BPF) and in the recorder.  Before including this, define
  *
- *	static int unw_read(struct unw_walk *w, u64 addr, u64 *ret)	a word of the stack; 0: success
+ *	static int unw_read(struct unw_walk *w, u64 addr, u64 *ret)	reads a word; 0: success
  *	static int unw_read_regs(struct unw_walk *w, u64 addr)		UNW_SIGNAL_WORDS to w->tmp
  *
  * The frame pointer and rbx are read only when a rule needs them: until then only the address where

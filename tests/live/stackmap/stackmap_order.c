@@ -276,7 +276,7 @@ static void counted(unsigned int rounds)
 	link = attach(skel->progs.live_sleep);
 	ring = ring_buffer__new(bpf_map__fd(skel->maps.live_ring), on_event, NULL, NULL);
 	all_orders(ring, rounds);
-	printf("nest counter, for comparison: %u lookups, %u mixed up\n", test.answered, test.mixed);
+	printf("nest counter as comparison: %u lookups, %u mixed up\n", test.answered, test.mixed);
 	LIVE_CHECK(test.mixed, "the steps do not mix up the stacks of a nest counter");
 	ring_buffer__free(ring);
 	bpf_link__destroy(link);

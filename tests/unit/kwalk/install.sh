@@ -8,8 +8,9 @@ meson install -C "$1" --no-rebuild --quiet --tags devel --destdir "$root" >"$roo
 	{ cat "$root/log"; exit 1; }
 
 pc=$(find "$root" -name stackonce-kwalk.pc)
-export PKG_CONFIG_PATH="${pc%/*}:$(pkg-config --variable pc_path pkg-config)"
-export PKG_CONFIG_SYSROOT_DIR="$root"
+PKG_CONFIG_PATH="${pc%/*}:$(pkg-config --variable pc_path pkg-config)"
+PKG_CONFIG_SYSROOT_DIR="$root"
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 headers=$(find "$root" -path '*/include/stackonce')
 mkdir "$root/example"
 cp "$2"/walkcost* "$root/example"

@@ -539,11 +539,13 @@ static void report(bool bad, bool few)
 {
 	unsigned int i;
 
-	printf("calls %lu walked %lu given up %lu recalled %lu (of changed stacks %lu) unsure %lu | steps",
+	printf("calls %lu walked %lu given up %lu recalled %lu (of changed stacks %lu) "
+	       "unsure %lu | steps",
 	       test.calls, test.done, test.given_up, test.hits, test.changed_hits, test.unsure);
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		printf(" %lu", test.steps[i]);
-	printf(" | wrong walks %lu, given up needlessly %lu, wrong recalls %lu, reads outside %lu: %s\n",
+	printf(" | wrong walks %lu, given up needlessly %lu, "
+	       "wrong recalls %lu, reads outside %lu: %s\n",
 	       test.wrong_walk, test.needless, test.wrong_recall, test.outside,
 	       bad ? "WRONG" :
 	       few ? "too few" :

@@ -672,7 +672,8 @@ static int judge(const char *scene)
 
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		few |= !test.steps[i];
-	printf("%s: calls %lu interrupts %lu recalled %lu (of changed stacks %lu) walked %lu given up %lu | steps",
+	printf("%s: calls %lu interrupts %lu recalled %lu (of changed stacks %lu) "
+	       "walked %lu given up %lu | steps",
 	       scene, test.calls, test.interrupts, test.hits, test.changed_hits, test.walked,
 	       test.given_up);
 	for (i = 0; i <= KWALK_TO_OTHER; i++)

@@ -170,8 +170,8 @@ static bool libdw_register(Dwarf_Frame *frame, int reg, const struct machine *m,
 	return true;
 }
 
-static struct caller libdw_caller(struct file *f, uint64_t addr, const struct machine *m,
-				  uint64_t *ret_start, uint64_t *ret_end)
+static struct caller by_libdw(struct file *f, uint64_t addr, const struct machine *m,
+			      uint64_t *ret_start, uint64_t *ret_end)
 {
 	struct caller c = { .answer = NOTHING };
 	Dwarf_Frame *frame = NULL;
@@ -257,7 +257,7 @@ static struct caller by_rule(uint64_t r, const struct machine *m)
 	return c;
 }
 
-static struct caller table_caller(const struct unwind_table *t, uint64_t off, const struct machine *m)
+static struct caller by_table(const struct unwind_table *t, uint64_t off, const struct machine *m)
 {
 	static const enum answer escapes[] = { NOTHING, END, SIGNAL };
 	uint32_t rule = unwind__find(t, off), escape = rule & (UNW_ESCAPE - 1);
@@ -297,10 +297,10 @@ static bool is_padding(struct file *f, uint64_t addr, const struct machine *m)
 {
 	uint64_t align = is_go(f) ? 32 : 16, next = (addr | (align - 1)) + 1, start, end;
 
-	if (!libdw_caller(f, next, m, &start, &end).answer && next != f->entry)
+	if (!by_libdw(f, next, m, &start, &end).answer && next != f->entry)
 		return false;
 	for (uint64_t a = addr; a > addr - align; a--) {
-		if (libdw_caller(f, a - 1, m, &start, &end).answer)
+		if (by_libdw(f, a - 1, m, &start, &end).answer)
 			return next - a < align;
 	}
 	return false;
@@ -338,13 +338,13 @@ static void compare(struct file *f, uint64_t off, uint64_t *ret_start, uint64_t 
 	for (int i = 0; i < IP; i++)
 		m.r[i] = next_random();
 	m.r[IP] = addr;
-	t = table_caller(f->table, off, &m);
-	d = libdw_caller(f, addr, &m, ret_start, ret_end);
+	t = by_table(f->table, off, &m);
+	d = by_libdw(f, addr, &m, ret_start, ret_end);
 	f->nr_compared += t.answer || d.answer;
 	if (!t.answer && d.answer) {
 		f->nr_unknown++;
 		if (f->verbose)
-			print_message("%s: no rule for 0x%llx\n", f->name, (unsigned long long)addr);
+			print_message("%s: no rule at 0x%llx\n", f->name, (unsigned long long)addr);
 	} else if (t.answer && !d.answer && is_padding(f, addr, &m)) {
 		f->nr_padding++;
 	} else if ((t.answer == END || t.answer == SIGNAL) &&
