@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * The expression: brackets, &&, ||, ! and the jumps between predicates.  Predicates are laid
- * down in the order of the text.  A fragment is a stretch of them whose jumps to "true" and
- * "false" are still open; open jumps are chained through the target fields themselves.
+ * The expression: parentheses, &&, ||, ! and the jumps between predicates.  Predicates are emitted
+ * in the order of the text.  A fragment is a run of predicates whose jumps to "true" and "false"
+ * are still open; open jumps are chained through the target fields themselves.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,16 +17,16 @@
 #define NO_JUMP 0xffff /* end of a chain of open jumps */
 
 struct fragment {
-	uint16_t first; /* predicate to enter by */
+	uint16_t first; /* predicate where it starts */
 	uint16_t on_true; /* chains: predicate << 1 | (1: its on_false field) */
 	uint16_t on_false;
 };
 
-/* What has been read inside one pair of brackets: `any || all && ...`. */
+/* What has been parsed inside one pair of parentheses: `any || all && ...`. */
 struct level {
 	struct fragment any, all;
 	bool has_any, has_all;
-	bool negated; /* a ! stands before the bracket */
+	bool negated; /* a ! precedes the parenthesis */
 };
 
 int filter__fail(struct filter_compiler *c, int err, size_t pos, const char *fmt, ...)
@@ -109,8 +109,8 @@ static void level__add(struct filter_prog *prog, struct level *l, struct fragmen
 }
 
 /*
- * Quotes and brackets over the whole text first, as the kernel does: this decides about text
- * such as a bracket within CPUS{}.  Returns the deepest nesting.
+ * Checks quotes and parentheses of the whole text first, as the kernel does: this decides about
+ * text such as a parenthesis within CPUS{}.  Returns the deepest nesting.
  */
 static int check_brackets(struct filter_compiler *c)
 {
@@ -172,7 +172,7 @@ static size_t skip_spaces(const char *s, size_t pos)
 	return pos;
 }
 
-/* '!', '(' and spaces before a comparison; NULL: more levels than check_brackets() saw. */
+/* '!', '(' and spaces before a comparison; NULL: more levels than check_brackets() found. */
 static struct level *open_levels(const char *s, size_t *pos, struct level *top,
 				 const struct level *deepest, bool *ret_negated)
 {
@@ -195,18 +195,18 @@ static struct level *open_levels(const char *s, size_t *pos, struct level *top,
 	return top;
 }
 
-/* The text ends where a comparison should begin. */
+/* The text ends where a comparison should start. */
 static int end_early(struct filter_compiler *c, size_t pos, struct level *top)
 {
 	if (!top->has_all && !top->has_any)
 		return filter__fail(c, -EINVAL, pos, "no expression");
-	/* Before the fix, a last && that has to bind closer than an open || is refused. */
+	/* Even with dangling_op, a last && that binds tighter than an open || is refused. */
 	if (!c->features->dangling_op || (top->has_all && top->has_any))
 		return filter__fail(c, -EINVAL, pos, "a comparison is missing at the end");
 	return 0;
 }
 
-/* Closing brackets, then && or || or the end: 1 to go on with a comparison, 0 at the end. */
+/* Closing parentheses, then && or || or the end.  1: a comparison follows, 0: the end. */
 static int close_levels(struct filter_compiler *c, size_t *pos, const struct level *bottom,
 			struct level **top)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Run a compiled filter on one event: the same source in BPF and on the host.
+ * Runs a compiled filter on one event: the same source in BPF and on the host.
  *
  * BPF: include after vmlinux.h (or linux/bpf.h) and bpf/bpf_helpers.h, in one file per object.
- * filter_eval() and the functions behind it are global, so each is verified once however many
- * programs call it; both arguments must point to memory of the whole struct's size, such as map
+ * filter_eval() and the functions that it calls are global, so each is verified once however many
+ * programs call it.  Both arguments must point to memory of the whole struct's size, such as map
  * values.  Host: call filter__match() of filter.h; only filter.c and tests include this.
  *
- * The string rules, odd as some are, are those of the kernel's trace_events_filter.c: "full"
+ * The string rules are those of the kernel's trace_events_filter.c, even the odd ones: "full"
  * compares like strncmp over the field, "front" like strncmp over the pattern, "middle" searches
  * the whole field past a NUL, "end" takes the field's last byte for the NUL, and a glob is
  * glob_match() of lib/glob.c with its pattern compiled to tokens.
@@ -37,7 +37,7 @@
 		for (__u32 _i = 0; _i < (nr) && !(fn)(_i, (ctx)); _i++) \
 			;                                               \
 	} while (0)
-/* A test may put its own reader here: bytes with the NUL, at most FILTER_STR_MAX, or negative. */
+/* Tests may define their own reader: returns bytes with the NUL, at most FILTER_STR_MAX, or < 0. */
 #ifndef FILTER_READ_STR
 #define FILTER_READ_STR(dst, addr, user) ((void)(dst), (void)(addr), (void)(user), -1L)
 #endif
@@ -47,7 +47,7 @@
 #define FILTER_MASKS_DIFFER 1
 #define FILTER_MASKS_MEET 2
 
-/* Keeps a checked index in the register it was checked in. */
+/* Keeps a checked index in the register that was checked. */
 #define FILTER_KEEP(var) __asm__ volatile("" : "+r"(var))
 
 FILTER_INLINE __u64 filter_word(const void *p)
@@ -72,7 +72,7 @@ FILTER_INLINE __u64 filter_pool_word(const struct filter_prog *p, __u32 off)
 	return off <= FILTER_POOL_SIZE ? filter_word(p->pool + off) : 0;
 }
 
-/* Whether len (at most FILTER_MAX_PATTERN) bytes of the input and of the pool are the same. */
+/* Whether len (at most FILTER_MAX_PATTERN) bytes of the input equal those of the pool. */
 FILTER_INLINE int filter_bytes_equal(const struct filter_prog *p, struct filter_input *in,
 				     __u32 off, __u32 pat_off, __u32 len)
 {
@@ -96,8 +96,8 @@ FILTER_INLINE int filter_bytes_equal(const struct filter_prog *p, struct filter_
 }
 
 /*
- * What a bpf_loop() step gets.  What changes from step to step lies in the input's work area:
- * the verifier follows values on the stack from step to step, but not those in memory.
+ * The context of a bpf_loop() callback.  State that changes between iterations is in the input's
+ * work area: the verifier tracks values on the stack across iterations, but not values in memory.
  */
 struct filter_loop {
 	const struct filter_prog *p;
@@ -106,13 +106,13 @@ struct filter_loop {
 
 #define FILTER_ONES 0x0101010101010101ULL
 
-/* The high bit of the lowest zero byte is set, none below it. */
+/* Sets the high bit of the lowest zero byte, and no bit below it. */
 FILTER_INLINE __u64 filter_zero_byte(__u64 word)
 {
 	return (word - FILTER_ONES) & ~word & (FILTER_ONES << 7);
 }
 
-/* Number of the lowest byte of which a bit is set; word is not 0. */
+/* Number of the lowest byte with a bit set; word is not 0. */
 FILTER_INLINE __u32 filter_low_byte(__u64 word)
 {
 	__u32 n = 0;
@@ -128,7 +128,7 @@ FILTER_INLINE __u32 filter_low_byte(__u64 word)
 	return n + !(word & 0xff);
 }
 
-/* Go to the next place in eight bytes where the first byte fits, and compare there. */
+/* Advances to the next byte of eight that equals the pattern's first byte, and compares there. */
 static long filter_scan_step(__u32 i, void *arg)
 {
 	struct filter_loop *l = arg;
@@ -190,7 +190,7 @@ FILTER_INLINE int filter_class_has(const struct filter_prog *p, __u32 off, __u32
 	return filter_pool_word(p, off + c / 8) >> (c % 8) & 1;
 }
 
-/* One token against one character; 1: the glob is decided. */
+/* Matches one token against one character; 1: the glob is decided. */
 FILTER_INLINE int filter_glob_token(const struct filter_loop *l)
 {
 	struct filter_work *w = &l->in->work;
@@ -258,8 +258,8 @@ FILTER_INLINE int filter_glob(const struct filter_prog *p, struct filter_input *
 }
 
 /*
- * Where the string is, into the work area.  A length of 0 means up to a NUL.  -1 when it is behind
- * a pointer that cannot be read.
+ * Stores the string's place in the work area.  A length of 0 means up to a NUL.  -1: the string is
+ * behind a pointer that cannot be read.
  */
 FILTER_INLINE int filter_locate(struct filter_input *in, const struct filter_pred *pr)
 {
@@ -292,7 +292,7 @@ FILTER_INLINE int filter_locate(struct filter_input *in, const struct filter_pre
 	return 0;
 }
 
-/* The pattern stands at the start and, when whole is set, the string ends behind it. */
+/* Whether the string starts with the pattern and, if whole is set, ends after it. */
 FILTER_INLINE int filter_starts(const struct filter_prog *p, struct filter_input *in,
 				const struct filter_pred_str *str, int whole)
 {
@@ -358,7 +358,7 @@ static long filter_mask_step(__u32 i, void *arg)
 	return 0;
 }
 
-/* A dynamic cpumask against the pool's; bits from nr_cpus on do not count. */
+/* Compares a dynamic cpumask with the pool's; bits from nr_cpus on are ignored. */
 FILTER_INLINE int filter_cpumask(const struct filter_prog *p, struct filter_input *in,
 				 const struct filter_pred *pr)
 {
@@ -377,7 +377,7 @@ FILTER_INLINE int filter_cpumask(const struct filter_prog *p, struct filter_inpu
 	return (w->result & FILTER_MASKS_MEET) != 0;
 }
 
-/* A CPU number against the pool's mask. */
+/* Tests a CPU number against the pool's mask. */
 FILTER_INLINE int filter_cpu_bit(const struct filter_prog *p, struct filter_input *in,
 				 const struct filter_pred *pr)
 {
@@ -387,7 +387,7 @@ FILTER_INLINE int filter_cpu_bit(const struct filter_prog *p, struct filter_inpu
 	       (filter_pool_word(p, pr->cpus.off + cpu / 64 * 8) >> (cpu % 64) & 1);
 }
 
-/* The predicates that are not a comparison of two numbers. */
+/* The predicates that do not compare two numbers. */
 FILTER_GLOBAL int filter_other(const struct filter_prog *p, struct filter_input *in, __u32 idx)
 {
 	const struct filter_pred *pr;
@@ -409,14 +409,14 @@ FILTER_GLOBAL int filter_other(const struct filter_prog *p, struct filter_input 
 	}
 }
 
-#define FILTER_STRETCH 8 /* predicates run per call, so that few are verified in a row */
+#define FILTER_BATCH 8 /* predicates run per call, so that few are verified in a row */
 
-/* From predicate i on at most FILTER_STRETCH predicates: the one to go on with, or the verdict. */
-FILTER_INLINE __u32 filter_stretch(const struct filter_prog *p, struct filter_input *in, __u32 i)
+/* Runs at most FILTER_BATCH predicates from i on; returns the next one, or the verdict. */
+FILTER_INLINE __u32 filter_batch(const struct filter_prog *p, struct filter_input *in, __u32 i)
 {
 	__u32 n;
 
-	for (n = 0; n < FILTER_STRETCH; n++) {
+	for (n = 0; n < FILTER_BATCH; n++) {
 		const struct filter_pred *pr;
 		__u64 value;
 		__u32 off;
@@ -443,7 +443,7 @@ FILTER_INLINE __u32 filter_stretch(const struct filter_prog *p, struct filter_in
 
 FILTER_GLOBAL int filter_run(const struct filter_prog *p, struct filter_input *in, __u32 i)
 {
-	return p && in ? filter_stretch(p, in, i) : FILTER_REJECT;
+	return p && in ? filter_batch(p, in, i) : FILTER_REJECT;
 }
 
 /* 1: the event is selected, 0: it is not. */
@@ -457,9 +457,9 @@ FILTER_GLOBAL int filter_eval(const struct filter_prog *p, struct filter_input *
 		return 1;
 	if (in->len > FILTER_REC_MAX || in->len < p->min_len)
 		return 0;
-	/* Most filters are short: the first stretch does without a call. */
-	i = filter_stretch(p, in, 0);
-	for (n = 1; n < FILTER_MAX_PREDS / FILTER_STRETCH; n++) {
+	/* Most filters are short: the first batch needs no call. */
+	i = filter_batch(p, in, 0);
+	for (n = 1; n < FILTER_MAX_PREDS / FILTER_BATCH; n++) {
 		if (i >= FILTER_MAX_PREDS)
 			break;
 		i = filter_run(p, in, i);

@@ -11,7 +11,7 @@
 
 #include "cleanup.h"
 
-/* Furthest a symbol at the end of its module is believed to reach. */
+/* Maximum size of a symbol at the end of its module. */
 #define MAX_LAST_SIZE (64u << 10)
 
 struct filter_functions {
@@ -28,7 +28,7 @@ struct symbol {
 	size_t name_len, module_len;
 };
 
-/* The symbol at *pos, and *pos behind its line; false at the end of the text. */
+/* Parses the symbol at *pos and moves *pos behind its line; false at the end of the text. */
 static bool next_symbol(const char **pos, struct symbol *ret)
 {
 	const char *line = *pos, *end;
@@ -60,7 +60,7 @@ static bool is_named(const struct symbol *s, const char *name, size_t len)
 	return s->name_len == len && !memcmp(s->name, name, len);
 }
 
-/* Not a module, but programs and trampolines that were made at run time. */
+/* Not a module: programs and trampolines that were generated at run time. */
 static bool is_generated(const struct symbol *s)
 {
 	return s->module && (!strncmp(s->module, "bpf]", 4) || !strncmp(s->module, "__builtin", 9));
@@ -134,7 +134,7 @@ static int load(struct filter_functions *f)
 	return f->stext ? 0 : -ENODATA;
 }
 
-/* The kernel's own symbols come first, in the order of addresses; "module:name" names one. */
+/* The kernel's own symbols come first, sorted by address; "module:name" selects another one. */
 static uint64_t find_name(const struct filter_functions *f, const char *name)
 {
 	const char *pos = f->text, *colon = strchr(name, ':');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the kernel takes for a function in "FIELD.function == NAME": kallsyms_lookup_name() and
- * kallsyms_lookup_size_offset() of kernel/kallsyms.c, worked out from the text of /proc/kallsyms.
- * With CONFIG_KALLSYMS_ALL that is any symbol of the kernel, data included.
+ * The kernel's notion of a function in "FIELD.function == NAME": kallsyms_lookup_name() and
+ * kallsyms_lookup_size_offset() of kernel/kallsyms.c, computed from the text of /proc/kallsyms.
+ * With CONFIG_KALLSYMS_ALL that is any symbol of the kernel, including data.
  */
 #ifndef EVENTS_FILTER_FUNCTION_H
 #define EVENTS_FILTER_FUNCTION_H
@@ -11,12 +11,12 @@
 
 struct filter_functions;
 
-/* path is read at the first question.  -ENOMEM. */
+/* path is read by the first lookup.  -ENOMEM. */
 int filter_functions__new(const char *path, struct filter_functions **ret_functions);
 void filter_functions__free(struct filter_functions *f);
 
 /*
- * As struct filter_features wants it; functions is a struct filter_functions.  -ENOENT: no such
+ * The callback of struct filter_features; functions is a struct filter_functions.  -ENOENT: no such
  * function, -ENODATA: the file hides addresses (kernel.kptr_restrict), or cannot be read.
  */
 int filter_functions__range(void *functions, const char *name, uint64_t addr, uint64_t *ret_start,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Globs as tokens, CPU lists as masks.  Source of both languages: lib/glob.c, lib/bitmap-str.c. */
+/* Globs as tokens, CPU lists as masks.  Sources: the kernel's lib/glob.c and lib/bitmap-str.c. */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -19,7 +19,7 @@ int filter__pool_add(struct filter_prog *prog, const void *data, size_t len, siz
 }
 
 /*
- * The character class behind a '['.  Returns the bytes used, the ']' included, or 0 when it is
+ * Parses the character class after a '['.  Returns the bytes used, including the ']', or 0 if it is
  * not closed: then the '[' stands for itself.  pat is NUL-terminated.
  */
 static size_t class__parse(const char *pat, uint8_t bits[static FILTER_CLASS_BYTES])
@@ -83,14 +83,14 @@ int filter__glob_compile(struct filter_prog *prog, const char *pat, size_t len)
 	return filter__pool_add(prog, tokens, n * sizeof(tokens[0]), 2);
 }
 
-/* One piece of a CPU list: from-to, and of each group of so many the first used. */
+/* One part of a CPU list: from-to and, of each group of that many CPUs, the first `used`. */
 struct cpu_range {
 	uint32_t from, to, used, group;
 };
 
 struct cpu_text {
 	const char *s, *end;
-	uint32_t last; /* what N stands for */
+	uint32_t last; /* the value of N */
 };
 
 static char cpu_text__peek(const struct cpu_text *t)
@@ -129,7 +129,7 @@ static int cpu_text__number(struct cpu_text *t, uint32_t *ret)
 	return 0;
 }
 
-/* 1: nothing counts behind this one (a newline after a plain range ends the list), 0: go on. */
+/* 1: the rest is ignored (a newline after a plain range ends the list), 0: go on. */
 static int cpu_text__range(struct cpu_text *t, struct cpu_range *r)
 {
 	if (t->end - t->s >= 3 && !strncasecmp(t->s, "all", 3)) {

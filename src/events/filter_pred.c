@@ -6,7 +6,7 @@
 #include "cleanup.h"
 #include "filter_priv.h"
 
-/* How the kernel's filters see a field; it goes by the text of the type. */
+/* How the kernel's filters treat a field, according to the text of its type. */
 enum operand_type {
 	OPERAND_NUMBER, /* everything else, of any size */
 	OPERAND_FIXED_STRING,
@@ -21,7 +21,7 @@ enum operand_type {
 
 enum op { OP_GLOB, OP_NE, OP_EQ, OP_LE, OP_LT, OP_GE, OP_GT, OP_BAND, NR_OPS };
 
-/* In the order they are tried: "<=" before "<". */
+/* In the order in which they are tried: "<=" before "<". */
 static const char *const op_names[NR_OPS] = { "~", "!=", "==", "<=", "<", ">=", ">", "&" };
 
 struct operand {
@@ -31,7 +31,7 @@ struct operand {
 	bool is_signed;
 };
 
-/* One comparison being compiled; pos moves over the text. */
+/* One comparison being compiled; pos advances over the text. */
 struct comparison {
 	struct filter_compiler *c;
 	const char *s;
@@ -67,7 +67,7 @@ static enum operand_type operand_type_of(const struct ev_field *f,
 	return OPERAND_NUMBER;
 }
 
-/* The names every event has beside its fields. */
+/* The names that every event has besides its fields. */
 static bool find_generic(const struct filter_features *features, const char *name, struct operand *ret)
 {
 	if (!strcmp(name, "CPU") || !strcmp(name, "cpu") ||
@@ -162,7 +162,7 @@ static int digit_value(char ch)
 	return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : 99;
 }
 
-/* A whole number as kstrtoull(s, 0) takes it: 0 or -EINVAL, -ERANGE. */
+/* Parses a whole number as kstrtoull(s, 0) does: 0 or -EINVAL, -ERANGE. */
 static int parse_u64(const char *s, size_t len, uint64_t *ret)
 {
 	unsigned int base = 10;
@@ -208,7 +208,7 @@ static int parse_s64(const char *s, size_t len, uint64_t *ret)
 
 #define MAX_NUMBER_TEXT 23 /* the kernel's buffer for the digits */
 
-/* The digits at pos, with a sign where is_signed allows one. */
+/* Parses the digits at pos, with a sign if is_signed allows one. */
 static int parse_number(struct comparison *k, bool is_signed, uint64_t *ret)
 {
 	size_t start = k->pos, len;
@@ -231,7 +231,7 @@ static int parse_number(struct comparison *k, bool is_signed, uint64_t *ret)
 	return 0;
 }
 
-/* value OP val for a value of size bytes, as a range that wraps around. */
+/* Compiles value OP val, for a value of size bytes, to a range that may wrap around. */
 static void set_number(struct comparison *k, uint32_t size, bool is_signed, uint64_t val)
 {
 	struct filter_pred *pred = k->pred;
@@ -284,12 +284,12 @@ static int parse_numeric(struct comparison *k)
 		return err;
 	if (k->field.type != OPERAND_CPU)
 		set_number(k, k->field.size, k->field.is_signed, val);
-	else if (k->op != OP_BAND) /* CPU & number is accepted but never true */
+	else if (k->op != OP_BAND) /* the kernel accepts CPU & number, but it is never true */
 		set_number(k, 4, true, val);
 	return 0;
 }
 
-/* Pick the way to match from the pattern of a ~, as the kernel does, and strip its stars. */
+/* Selects the kind of match from the pattern of a ~, as the kernel does, and strips its stars. */
 static enum filter_match match_of_glob(char *pat, size_t *len, bool *ret_negated)
 {
 	enum filter_match match = FILTER_MATCH_FULL;
@@ -351,7 +351,7 @@ static int parse_string(struct comparison *k, bool user)
 	int err;
 
 	if (k->op != OP_EQ && k->op != OP_NE && k->op != OP_GLOB)
-		return FAIL(k, k->op_pos, "strings know only == != ~");
+		return FAIL(k, k->op_pos, "strings support only == != ~");
 	if (!is_string(&k->field))
 		return FAIL(k, quote, "the field is not a string");
 	close = strchr(k->s + quote + 1, k->s[quote]);
@@ -419,8 +419,8 @@ static int set_mask(struct comparison *k, size_t start, const uint64_t *mask, ui
 }
 
 /*
- * A number is never equal to a set of several CPUs (or none), but always unequal while it is a
- * CPU number; a set of one is that number.
+ * A number never equals a set of several CPUs (or of none), and is always unequal to it if it is a
+ * CPU number; a set of one CPU is that number.
  */
 static int set_cpus(struct comparison *k, size_t start, const uint64_t *mask, uint32_t nr_cpus)
 {
@@ -440,7 +440,7 @@ static int set_cpus(struct comparison *k, size_t start, const uint64_t *mask, ui
 	if (k->op == OP_BAND)
 		return set_mask(k, start, mask, nr_cpus);
 	if (k->op == OP_NE) {
-		k->op = OP_LE; /* an 8-byte value counts by its lower half */
+		k->op = OP_LE; /* the lower half of an 8-byte value is compared */
 		set_number(k, MIN(size, 4u), false, MIN(nr_cpus - 1, size == 1 ? 0xffu : nr_cpus));
 	}
 	return 0;
@@ -455,9 +455,9 @@ static int parse_cpus(struct comparison *k)
 
 	if (k->field.type != OPERAND_CPUMASK && k->field.type != OPERAND_CPU &&
 	    k->field.type != OPERAND_NUMBER)
-		return FAIL(k, k->pos, "the field holds no CPU numbers");
+		return FAIL(k, k->pos, "the field does not contain CPU numbers");
 	if (k->op != OP_EQ && k->op != OP_NE && k->op != OP_BAND)
-		return FAIL(k, k->op_pos, "CPUS{} knows only == != &");
+		return FAIL(k, k->op_pos, "CPUS{} supports only == != &");
 	if (!accept(k, "CPUS{"))
 		return FAIL(k, k->pos + 4, "expected '{'");
 	start = k->pos;
@@ -465,7 +465,7 @@ static int parse_cpus(struct comparison *k)
 	if (!close)
 		return FAIL(k, start - 1, "'{' without a '}'");
 	if (!nr_cpus || nr_cpus > FILTER_MAX_CPUS)
-		return filter__fail(k->c, -E2BIG, start, "CPUS{} serves machines of 1 to %d CPUs",
+		return filter__fail(k->c, -E2BIG, start, "CPUS{} supports 1 to %d CPUs",
 				    FILTER_MAX_CPUS);
 	k->pos = close - k->s + 1;
 	if (close == k->s + start ||
@@ -483,9 +483,9 @@ static int parse_function(struct comparison *k)
 	int err;
 
 	if (k->field.size != 8)
-		return FAIL(k, start, "only 8-byte fields can be a .function");
+		return FAIL(k, start, "only 8-byte fields support .function");
 	if (k->op != OP_EQ && k->op != OP_NE)
-		return FAIL(k, k->op_pos, ".function knows only == !=");
+		return FAIL(k, k->op_pos, ".function supports only == !=");
 	if (filter__isdigit(k->s[k->pos])) {
 		err = parse_number(k, false, &addr);
 		if (err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What filter.c (the expression), filter_pred.c (one comparison) and filter_glob.c share. */
+/* Shared by filter.c (the expression), filter_pred.c (one comparison) and filter_pattern.c. */
 #ifndef EVENTS_FILTER_PRIV_H
 #define EVENTS_FILTER_PRIV_H
 
 #include "filter.h"
 #include "format.h"
 
-/* Longest expression, without its NUL: the kernel wants it in less than a page. */
+/* Longest expression, without its NUL: the kernel accepts less than a page. */
 #define FILTER_MAX_EXPR 4095
 
 struct filter_compiler {
@@ -18,24 +18,24 @@ struct filter_compiler {
 	size_t errlen;
 };
 
-/* "column N: ..." about the byte at pos of the expression into errbuf; returns err. */
+/* Writes "column N: ..." for the byte at pos of the expression to errbuf; returns err. */
 int filter__fail(struct filter_compiler *c, int err, size_t pos, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Compile the comparison that starts at *pos into *ret_pred (targets unset) and move *pos behind
- * it.  *ret_invert: the result is to be taken the other way round.
+ * Compiles the comparison that starts at *pos into *ret_pred (targets unset) and moves *pos behind
+ * it.  *ret_invert: the result must be inverted.
  */
 int filter__parse_pred(struct filter_compiler *c, size_t *pos, struct filter_pred *ret_pred,
 		       bool *ret_invert);
 
-/* Room for len bytes in the pool, aligned to align: the offset, or -E2BIG. */
+/* Copies len bytes to the pool, aligned to align.  Returns the offset, or -E2BIG. */
 int filter__pool_add(struct filter_prog *prog, const void *data, size_t len, size_t align);
 
-/* Compile the glob's tokens and classes into the pool: the tokens' offset, or -E2BIG. */
+/* Compiles the glob's tokens and classes into the pool.  Returns the tokens' offset, or -E2BIG. */
 int filter__glob_compile(struct filter_prog *prog, const char *pat, size_t len);
 
-/* The CPU list in text (len bytes) as a mask of nr_cpus bits; 0 or -EINVAL. */
+/* Parses the CPU list in text (len bytes) to a mask of nr_cpus bits; 0 or -EINVAL. */
 int filter__cpulist_parse(const char *text, size_t len, uint32_t nr_cpus, uint64_t *ret_mask);
 
 /* The kernel's character classes: its ctype table is Latin-1. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A compiled event filter and the input it is run on; the same structs in BPF and on the host.
+ * A compiled event filter and its input; the same structs in BPF and on the host.
  * filter__compile() (src/events/filter.h) fills the program, filter_eval.h runs it.
  *
- * The program is a row of predicates.  Each names the predicate to go on with when it is true
- * and when it is false; both lie behind it, so a run visits each predicate at most once.
+ * The program is an array of predicates.  Each gives the next predicate for true and for false;
+ * both are later in the array, so a run evaluates each predicate at most once.
  */
 #ifndef FILTER_PROG_H
 #define FILTER_PROG_H
@@ -15,26 +15,26 @@
 
 #define FILTER_MAX_PREDS 128 /* comparisons in one expression */
 #define FILTER_POOL_SIZE 4096 /* bytes of patterns, character classes and CPU masks */
-#define FILTER_MAX_CPUS 8192 /* CPU numbers in CPUS{} and cpumask fields are below */
+#define FILTER_MAX_CPUS 8192 /* CPU numbers in CPUS{} and cpumask fields are below this */
 #define FILTER_MAX_PATTERN 255 /* bytes of one string pattern, as in the kernel */
 
-#define FILTER_REC_MAX 8192 /* record bytes a filter can see */
+#define FILTER_REC_MAX 8192 /* bytes of a record that a filter can see */
 #define FILTER_SLACK 264 /* readable behind pool and str: a pattern's words */
 #define FILTER_COMM_LEN 16
 #define FILTER_STR_MAX 1024 /* what the kernel reads through a char * field */
 
-/* Values of on_true and on_false beside predicate numbers. */
+/* Values of on_true and on_false besides predicate numbers. */
 #define FILTER_ACCEPT 0xfffe
 #define FILTER_REJECT 0xffff
 
 enum filter_kind {
-	FILTER_KIND_FALSE = 0, /* what the kernel accepts but never finds true */
-	FILTER_KIND_RANGE, /* ((value - lo) & mask) <= span: wraps, so it serves signed too */
+	FILTER_KIND_FALSE = 0, /* accepted by the kernel, but never true */
+	FILTER_KIND_RANGE, /* ((value - lo) & mask) <= span: wraps, so signed ranges work, too */
 	FILTER_KIND_BITS, /* (value & lo) != 0 */
 	FILTER_KIND_CPU_BIT, /* value is a CPU number whose bit is set in the pool's mask */
 	FILTER_KIND_STRING,
 	FILTER_KIND_CPUMASK_EQ, /* dynamic cpumask field equal to the pool's mask */
-	FILTER_KIND_CPUMASK_AND, /* or sharing a CPU with it */
+	FILTER_KIND_CPUMASK_AND, /* dynamic cpumask field that shares a CPU with it */
 };
 
 enum filter_string_source {
@@ -68,7 +68,7 @@ struct filter_pred_num {
 struct filter_pred_str {
 	__u8 source; /* enum filter_string_source */
 	__u8 match; /* enum filter_match */
-	__u8 negate; /* pointers only: an unreadable string is false before and after */
+	__u8 negate; /* pointers only: an unreadable string is false, negated or not */
 	__u8 pad0;
 	__u16 field_len; /* of FILTER_STR_FIXED */
 	__u16 pat_len; /* bytes, 0 .. FILTER_MAX_PATTERN; globs: unused */
@@ -78,8 +78,8 @@ struct filter_pred_str {
 
 struct filter_pred_mask {
 	__u32 off; /* of the mask in the pool, 8-byte words */
-	__u32 nr_cpus; /* bits that count */
-	__u32 value_mask; /* FILTER_KIND_CPU_BIT: bits of the value that count */
+	__u32 nr_cpus; /* bits that are compared */
+	__u32 value_mask; /* FILTER_KIND_CPU_BIT: bits of the value that are used */
 	__u32 pad[3];
 };
 
@@ -108,8 +108,8 @@ struct filter_prog {
 struct filter_work {
 	__u32 off, len, avail; /* of the string: len as the kernel has it, avail bytes exist */
 	__u32 pad;
-	__u32 pos, end; /* next and last place to look at */
-	__u32 pat; /* what is looked for, in the pool */
+	__u32 pos, end; /* next and last position to compare */
+	__u32 pat; /* the pattern, in the pool */
 	__u32 pat_len;
 	__u32 back_pos, back_pat;
 	__u32 stop_at_nul;
@@ -118,9 +118,9 @@ struct filter_work {
 };
 
 /*
- * One event to judge.  The caller fills len, cpu, comm and rec, where rec holds the record as the
- * event's `format` describes it, common fields included (type 0..1, flags 2, preempt count 3,
- * pid 4..7).  len is at most FILTER_REC_MAX; bytes of rec from len on need no clearing.
+ * One event to filter.  The caller fills len, cpu, comm and rec.  rec is the record as the event's
+ * `format` describes it, including the common fields (type 0..1, flags 2, preempt count 3, pid
+ * 4..7). len is at most FILTER_REC_MAX; bytes of rec from len on need not be cleared.
  */
 struct filter_input {
 	__u32 len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* The head and the fields of a format text; the print fmt is format_parse.c's. */
+/* The head and the fields of a format text; format_parse.c parses the print fmt. */
 #include "format_priv.h"
 
 #include "cleanup.h"
@@ -60,7 +60,7 @@ static bool number_of(const char *s, size_t len, const char *key, uint32_t *ret_
 	return true;
 }
 
-/* "TYPE NAME" or "TYPE NAME[N]": the type gets the brackets. */
+/* Splits "TYPE NAME" or "TYPE NAME[N]"; the type gets the brackets. */
 static int split_declaration(const char *s, size_t len, char **ret_type, char **ret_name)
 {
 	const char *bracket, *name_end, *name, *end;
@@ -101,7 +101,7 @@ static bool loc_prefix(const char *type, const char **ret_rest, enum ev_field_ki
 	return true;
 }
 
-/* Is the element type before the brackets plain char? */
+/* Whether the element type before the brackets is plain char. */
 static bool element_is_char(const char *s, size_t len)
 {
 	trim(&s, &len);
@@ -112,7 +112,7 @@ static bool element_is_char(const char *s, size_t len)
 	return len == 4 && !memcmp(s, "char", 4);
 }
 
-/* Bytes of an element by its type's name; 0: not known. */
+/* Bytes of an element, from the name of its type; 0: unknown. */
 static uint32_t element_size(const char *s, size_t len)
 {
 	static const struct {
@@ -197,7 +197,7 @@ static int add_field(struct ev_format *f, const char *line, size_t len)
 	return 0;
 }
 
-/* Is s the string recorded for the pointer argument name: a dynamic field __NAME_val? */
+/* Whether s is the string recorded for the pointer argument name: a dynamic field __NAME_val. */
 static bool is_string_of(const struct ev_field *s, const char *name)
 {
 	size_t n = strlen(name);
@@ -217,7 +217,7 @@ static void find_companion(struct ev_format *f, uint32_t field)
 	}
 }
 
-/* What is the same for every record: the strings of a system call's arguments, names as JSON. */
+/* Computes what all records share: the strings of a system call's arguments, names as JSON. */
 static int add_extra(struct ev_format *f)
 {
 	f->extra = calloc(f->nr_fields, sizeof(*f->extra));
@@ -238,7 +238,7 @@ static int add_extra(struct ev_format *f)
 	return strbuf__failed(&f->pool) ? -ENOMEM : 0;
 }
 
-/* Everything before the print fmt; *pos moves behind it. */
+/* Parses everything before the print fmt; *pos moves behind it. */
 static int parse_head(struct ev_format *f, const char **pos, const char *end)
 {
 	const char *line;

@@ -24,22 +24,22 @@ enum ev_field_kind {
 
 struct ev_field {
 	const char *name; /* "prev_comm" */
-	const char *type; /* "char[16]", "__data_loc char[]", "pid_t": as the text says */
+	const char *type; /* "char[16]", "__data_loc char[]", "pid_t": as in the text */
 	uint32_t offset, size; /* bytes in the record */
 	uint32_t elem_size; /* arrays and dynamic fields: bytes per element, at least 1 */
 	enum ev_field_kind kind;
-	bool is_signed; /* as the text says */
+	bool is_signed; /* as in the text */
 	bool is_char; /* elements are char: a string when dynamic */
 	bool is_pointer; /* the type ends in '*' */
 	bool is_common; /* common_type, common_flags, ... */
-	bool is_cpumask; /* dynamic cpumask_t / bitmask as the kernel's filters know them */
+	bool is_cpumask; /* dynamic cpumask_t / bitmask, as the kernel's filters define it */
 };
 
 struct ev_format;
 
 /*
- * Parse text (len bytes, a NUL is not needed).  -EINVAL: not a format, with a message logged.
- * A print fmt that cannot be compiled is not an error: ev_format__compiled() says so and
+ * Parses text (len bytes; no NUL is required).  -EINVAL: not a format, with a message logged.  A
+ * print fmt that cannot be compiled is not an error: ev_format__compiled() then returns false, and
  * ev_format__print() falls back to "name=value" for every field.
  */
 int ev_format__parse(const char *text, size_t len, struct ev_format **ret_format);
@@ -48,62 +48,64 @@ void ev_format__free(struct ev_format *f);
 const char *ev_format__name(const struct ev_format *f);
 uint32_t ev_format__id(const struct ev_format *f);
 bool ev_format__compiled(const struct ev_format *f);
-const char *ev_format__why(const struct ev_format *f); /* not compiled: why; or NULL */
+const char *ev_format__why(const struct ev_format *f); /* why it is not compiled, or NULL */
 uint32_t ev_format__fixed_size(const struct ev_format *f); /* end of the last field */
 unsigned int ev_format__nr_fields(const struct ev_format *f); /* common ones first */
 const struct ev_field *ev_format__field(const struct ev_format *f, unsigned int i);
 const struct ev_field *ev_format__find(const struct ev_format *f, const char *name);
 
 struct ev_print_ctx {
-	/* Puts "sym+0x1/0x2 [mod]" as %pS does (or without offset for %ps) and returns true. */
+	/* Appends "sym+0x1/0x2 [mod]" as %pS does (for %ps without offset) and returns true. */
 	bool (*symbol)(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out);
 	void *symbol_ctx;
 	/*
-	 * The string at a kernel address (%s of a const char * field: the recording's copy of
-	 * printk_formats), NULL when unknown: the address is printed.
+	 * Returns the string at a kernel address (%s of a const char * field: the recording's copy
+	 * of printk_formats), or NULL if unknown: then the address is printed.
 	 */
 	const char *(*string)(void *ctx, uint64_t addr);
 	void *string_ctx;
 	uint32_t hz; /* the kernel's CONFIG_HZ, for jiffies_to_msecs(); 0: 250 */
 	/*
-	 * The kernel's jiffies at the event, which a few events subtract from; 0: unknown, and
-	 * these print as fields.  As of CLOCK_MONOTONIC ns t: (uint32_t)(-300 * hz) + t * hz / 1e9.
+	 * The kernel's jiffies at the event, from which a few events subtract; 0: unknown, and
+	 * these events print as fields.  As of CLOCK_MONOTONIC ns t: (uint32_t)(-300 * hz) + t * hz
+	 * / 1e9.
 	 */
 	uint64_t jiffies;
 	uint32_t long_size; /* of the recorded machine: 8 */
 };
 
 /*
- * The text the kernel prints for this record after "event: " in the `trace` file.  rec holds len
- * bytes in the format's layout and may be shorter than the format says: what is missing prints
- * as the kernel prints zeros, never reads outside.  Output is raw bytes: the caller escapes for
+ * Prints the text that the kernel prints for this record after "event: " in the `trace` file.  rec
+ * has len bytes in the format's layout and may be shorter than the format says: missing bytes print
+ * like zeros, and nothing outside is read.  The output is raw bytes: the caller escapes them for
  * terminals.
  */
 void ev_format__print(const struct ev_format *f, const struct ev_print_ctx *ctx, const void *rec,
 		      size_t len, struct strbuf *out);
 
 /*
- * {"prev_comm":"x","prev_pid":1,...}: every field but the common ones.  Integers as numbers,
- * char arrays as strings, other arrays as arrays of numbers, pointers as "0x..." strings.
- * A system call's string arguments are strings (argv: an array of them) under the argument's
- * name; the fields added for them are not shown.
+ * Prints {"prev_comm":"x","prev_pid":1,...}: every field except the common ones.  Integers are
+ * numbers, char arrays strings, other arrays arrays of numbers, pointers "0x..." strings.  A system
+ * call's string arguments are strings (argv: an array of them) under the argument's name; the
+ * fields added for them are not printed.
  */
 void ev_format__json(const struct ev_format *f, const void *rec, size_t len, struct strbuf *out);
 
-/* One field's value, as --fields prints it; no field names. */
+/* Prints one field's value, without its name, as --fields does. */
 void ev_format__print_field(const struct ev_format *f, const struct ev_field *field,
 			    const void *rec, size_t len, struct strbuf *out);
 
 /* ---- format texts at recording time --------------------------------------------------------- */
 
-/* The value of an enum constant or kernel variable; false when unknown. */
+/* The value of an enum constant or kernel variable; false if unknown. */
 typedef bool (*ev_constant_fn)(void *ctx, const char *name, int64_t *ret_value);
 
 /*
- * Kernels leave some enum constants in their print fmts as names.  Replaces every name in the print
- * fmt that lookup knows by its value, as the kernel does with those it was told of: to be done
- * while the kernel's type information is at hand.  "vmemmap_base" may be asked for too: the value of
- * that variable.  ret_text is malloced, NUL-terminated; ret_nr: names replaced.
+ * Kernels leave some enum constants as names in their print fmts.  Replaces every name in the print
+ * fmt that lookup knows by its value, as the kernel does with the constants that it has values for.
+ * Call it while the kernel's type information is available.  lookup may also be called for
+ * "vmemmap_base", the value of that variable.  ret_text is malloced and NUL-terminated; ret_nr:
+ * names replaced.
  */
 int ev_format__resolve(const char *text, size_t len, ev_constant_fn lookup, void *ctx,
 		       char **ret_text, unsigned int *ret_nr);
@@ -111,18 +113,18 @@ int ev_format__resolve(const char *text, size_t len, ev_constant_fn lookup, void
 #define EV_SYSCALL_ARGS 6
 
 struct ev_syscall_string {
-	uint32_t arg; /* which argument of the call, from 0 */
+	uint32_t arg; /* argument of the call, from 0 */
 	bool is_argv; /* NULL-terminated array of strings; else one string */
 	uint32_t offset; /* of the added field in the record */
 	uint32_t field; /* index of the argument's field */
 };
 
 /*
- * The format of a system call (sys_enter_NAME) with a field "__data_loc char[] __ARG_val" added for
- * every argument that is a string (several strings, each with its NUL, for argv).  Records in that
- * format print such an argument as "the string", or ["the", "strings"]; when the data is empty, as
- * the address.  Other formats come back unchanged with *ret_nr 0.  ret_text is malloced,
- * NUL-terminated; the outputs are untouched on failure.
+ * Returns the format of a system call (sys_enter_NAME) with a field "__data_loc char[] __ARG_val"
+ * added for every argument that is a string (for argv: several strings, each with its NUL).
+ * Records in that format print such an argument as "the string" or ["the", "strings"]; if the data
+ * is empty, as the address.  Other formats are returned unchanged with *ret_nr 0.  ret_text is
+ * malloced and NUL-terminated; the outputs are untouched on failure.
  */
 int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 			    struct ev_syscall_string ret_strings[EV_SYSCALL_ARGS],
@@ -130,9 +132,9 @@ int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 
 /* ---- single fields -------------------------------------------------------------------------- */
 
-/* Value of an integer field (sign-extended when signed); 0 when it lies outside the record. */
+/* Value of an integer field (sign-extended if signed); 0 if it lies outside the record. */
 uint64_t ev_field__value(const struct ev_field *field, const void *rec, size_t len);
-/* Bytes of an array or dynamic field; NULL, 0 when they lie outside the record. */
+/* Bytes of an array or dynamic field; NULL, 0 if they lie outside the record. */
 const void *ev_field__bytes(const struct ev_field *field, const void *rec, size_t len,
 			    size_t *ret_len);
 

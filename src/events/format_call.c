@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What looks like a function call in a print fmt: one row of the table each. */
+/* The functions that a print fmt may call: one row of the table each. */
 #include "format_parse.h"
 
 #include "cleanup.h"
@@ -72,7 +72,7 @@ static void add_symbol(struct parser *ps, const struct symbol *s)
 	f->symbols[f->nr_symbols++] = *s;
 }
 
-/* { value, "name" }; false for one without a name, which ends the list for the kernel */
+/* { value, "name" }; false for an entry without a name, which ends the list for the kernel */
 static bool parse_symbol(struct parser *ps, struct symbol *ret_symbol)
 {
 	bool named;
@@ -154,7 +154,7 @@ static bool is_bytes(struct parser *ps, uint32_t node)
 	return !ps->failed;
 }
 
-/* __print_hex(address, bytes), arg: without blanks */
+/* __print_hex(address, bytes); arg: without blanks */
 static uint32_t call_hex(struct parser *ps, int arg)
 {
 	struct node n = { .op = NODE_HEX, .class = CLASS_TEXT, .size = 8, .val = arg };
@@ -212,7 +212,7 @@ static uint32_t call_hex_dump(struct parser *ps, int arg)
 	literal.val = literal.a;
 	n.c = node__add(ps, &literal);
 	parser__expect(ps, ",");
-	/* DUMP_PREFIX_NONE, _ADDRESS, _OFFSET stand as numbers or names */
+	/* DUMP_PREFIX_NONE, _ADDRESS, _OFFSET, as numbers or names */
 	type = parser__accept(ps, "DUMP_PREFIX_NONE") ?
 		       0 :
 	       parser__accept(ps, "DUMP_PREFIX_ADDRESS") ?
@@ -239,7 +239,7 @@ static const struct type_name type_u64 = { .class = CLASS_INT, .size = 8 };
 static const struct type_name type_u32 = { .class = CLASS_INT, .size = 4 };
 static const struct type_name type_long = { .class = CLASS_INT, .size = 8, .is_signed = true };
 
-/* __print_ns_to_secs(ns) and, arg set, __print_ns_without_secs(ns) */
+/* __print_ns_to_secs(ns) and, if arg is set, __print_ns_without_secs(ns) */
 static uint32_t call_ns(struct parser *ps, int arg)
 {
 	uint32_t ns = node__cast(ps, parser__expr(ps), &type_u64);
@@ -277,7 +277,7 @@ static uint32_t call_constant_p(struct parser *ps, int arg)
 	return node__const(ps, ps->f->nodes[node].is_const, 4, true);
 }
 
-/* Byte order: of arg bytes. */
+/* Swaps the byte order of arg bytes. */
 static uint32_t call_swap(struct parser *ps, int arg)
 {
 	struct node n = { .op = NODE_BSWAP, .size = arg };
@@ -325,7 +325,7 @@ static uint32_t call_mc_event_error_type(struct parser *ps, int arg)
 	return node__cond(ps, type, node__add(ps, &n), add_literal(ps, "Info"));
 }
 
-/* drivers/nvme/host/trace.c: "disk=NAME, ", or nothing when there is no name; of (p, name) */
+/* drivers/nvme/host/trace.c: "disk=NAME, ", or an empty string without a name; of (p, name) */
 static uint32_t call_nvme_disk_name(struct parser *ps, int arg)
 {
 	struct node n = { .op = NODE_WRAP, .class = CLASS_TEXT, .size = 8 };

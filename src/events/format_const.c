@@ -13,8 +13,8 @@ struct constant {
 
 /*
  * Enum constants that kernels leave unresolved in their print fmts and that are part of an ABI or
- * have not moved since they exist.  Others have to be resolved by whoever has the kernel's type
- * information: ev_format__resolve().
+ * have never changed.  Others must be resolved where the kernel's type information is available:
+ * ev_format__resolve().
  */
 static const struct constant constants[] = {
 	{ "NULL", 0 },			{ "false", 0 },
@@ -75,8 +75,8 @@ static const struct constant constants[] = {
 	{ "QGROUP_RESERVE", 1 << 0 },	{ "QGROUP_RELEASE", 1 << 1 },
 	{ "QGROUP_FREE", 1 << 2 },
 	/*
-	 * The start of the array of struct page: a variable.  Its value is not known here, and
-	 * the kernel prints what is computed from it hashed.
+	 * The start of the array of struct page: a variable.  Its value is unknown here, and the
+	 * kernel prints what it computes from it hashed.
 	 */
 	{ "vmemmap_base", 0 },
 };

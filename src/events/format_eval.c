@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* The value of an expression for a record, with C's conversions on the recorded 64-bit machine. */
+/* Evaluates expressions for a record, with C's conversions on the recorded 64-bit machine. */
 #include "format_priv.h"
 
 #include <string.h>
 
-/* v as a value of that type: cut to size bytes and extended to 64 bits by its sign. */
+/* Converts v to that type: cut to size bytes and sign- or zero-extended to 64 bits. */
 uint64_t value__norm(uint64_t v, unsigned int size, bool is_signed)
 {
 	switch (size) {
@@ -49,7 +49,7 @@ static uint64_t load(const struct printer *p, uint64_t offset, unsigned int size
 	return value__load(p->rec + offset, size, is_signed);
 }
 
-/* Division as C has it, but what traps there is 0 here. */
+/* Division as in C, except that operands which trap there give 0. */
 static uint64_t divide(const struct node *n, uint64_t a, uint64_t b)
 {
 	if (!b)
@@ -129,7 +129,7 @@ static uint64_t byte_swap(uint64_t v, unsigned int size)
 			   __builtin_bswap64(v);
 }
 
-/* Offset of a dynamic field's data; the record's length when the record does not hold it. */
+/* Offset of a dynamic field's data; the record's length if the data is not in the record. */
 static uint64_t dyn_offset(const struct printer *p, const struct ev_field *field)
 {
 	uint64_t loc = load(p, field->offset, 4, false), offset = loc & 0xffff;

@@ -111,7 +111,7 @@ static int hex_digit(char c)
 				      -1;
 }
 
-/* The character after the backslash at *p (which stands before end); *p moves behind it. */
+/* The character after the backslash at *p, which is before end; *p moves behind it. */
 static char escape(const char **p, const char *end)
 {
 	static const char from[] = "abefnrtv", to[] = "\a\b\033\f\n\r\t\v";
@@ -203,7 +203,7 @@ void parser__number(struct parser *ps, struct node *ret_node)
 				   .val = v };
 }
 
-/* What the words of an arithmetic type add up to. */
+/* The properties collected from the words of an arithmetic type. */
 struct type_words {
 	int words, longs, shorts, chars, is_unsigned, is_signed, is_void;
 };
@@ -239,7 +239,7 @@ static bool is_qualifier(const struct token *t)
 	return false;
 }
 
-/* A type that only the format knows: a field has it. */
+/* A type that only the format knows, because a field has it. */
 static bool field_type(const struct parser *ps, const struct token *t, struct c_type *ret_type)
 {
 	for (uint32_t i = 0; i < ps->f->nr_fields; i++) {
@@ -255,7 +255,7 @@ static bool field_type(const struct parser *ps, const struct token *t, struct c_
 	return false;
 }
 
-/* struct, union, enum or a typedef; *ret_known says whether its size is. */
+/* struct, union, enum or a typedef; *ret_known: whether its size is known. */
 static bool named_type(struct parser *ps, struct c_type *ret_type, bool *ret_known)
 {
 	bool tag = token__is(&ps->tok, "struct") || token__is(&ps->tok, "union");
@@ -265,7 +265,7 @@ static bool named_type(struct parser *ps, struct c_type *ret_type, bool *ret_kno
 		*ret_type = (struct c_type){ .size = 4 };
 	} else if (tag) {
 		parser__next(ps);
-		/* struct page is what the kernel counts its page array in */
+		/* the elements of the kernel's page array */
 		*ret_known = token__is(&ps->tok, "page");
 		*ret_type = (struct c_type){ .size = 64 };
 	} else if (ps->tok.kind != TOKEN_IDENT) {
@@ -281,8 +281,8 @@ static bool named_type(struct parser *ps, struct c_type *ret_type, bool *ret_kno
 }
 
 /*
- * A type name, if the next tokens are one: false leaves the position undefined.  An unknown name
- * counts as a type only before a '*'.
+ * Parses a type name if the next tokens form one.  If it returns false, the position is undefined.
+ * An unknown name counts as a type only before a '*'.
  */
 bool parser__type(struct parser *ps, struct type_name *ret_type)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Building typed nodes: C's promotions and conversions are settled here, once per format. */
+/* Builds typed nodes: applies C's promotions and conversions, once per format. */
 #include "format_parse.h"
 
 #include "cleanup.h"
 
 #include <stdlib.h>
 
-/* A number over constants becomes a constant. */
+/* A numeric operation on constants becomes a constant. */
 static void fold(struct parser *ps, struct node *n)
 {
 	struct printer p = { .f = ps->f };
@@ -26,7 +26,7 @@ static void add_child(const struct ev_format *f, struct node *n, uint32_t child)
 	n->is_const &= f->nodes[child].is_const;
 }
 
-/* How many of a, b, c are nodes. */
+/* The number of a, b, c that are nodes. */
 static unsigned int nr_children(const struct node *n)
 {
 	switch (n->op) {
@@ -80,7 +80,7 @@ uint32_t node__add(struct parser *ps, const struct node *n)
 	f->nodes[f->nr_nodes] = *n;
 	grown = &f->nodes[f->nr_nodes];
 	grown->cost = grown->depth = 1;
-	/* what depends on the record or the recorded kernel is not constant */
+	/* a value that depends on the record or the recorded kernel is not constant */
 	grown->is_const = children ? grown->op != NODE_LOAD && grown->op != NODE_MSECS :
 				     grown->op == NODE_CONST;
 	if (children > 0)
@@ -114,7 +114,7 @@ static bool is_number(struct parser *ps, uint32_t a)
 	return !ps->failed;
 }
 
-/* Integer promotion: what is narrower than int becomes int. */
+/* Integer promotion: types narrower than int become int. */
 static struct c_type promoted(const struct node *n)
 {
 	struct c_type t = { n->size, n->is_signed };
@@ -151,7 +151,7 @@ uint32_t node__unary(struct parser *ps, enum node_op op, uint32_t a)
 	return node__add(ps, &n);
 }
 
-/* pointer + number, in units of what the pointer points to */
+/* pointer + number, in units of the pointer's target */
 static uint32_t pointer_add(struct parser *ps, enum node_op op, uint32_t a, uint32_t b)
 {
 	const struct node ptr = ps->f->nodes[a];
@@ -277,7 +277,7 @@ uint32_t node__field(struct parser *ps, uint32_t field)
 		n.esigned = fd->is_signed;
 		n.a = field;
 		break;
-	default: /* REC->__data_loc_x is the location itself; nobody names it */
+	default: /* REC->__data_loc_x is the location itself, which no print fmt uses */
 		parser__fail(ps, "dynamic field '%s' used as a value", fd->name);
 		return 0;
 	}
@@ -295,7 +295,7 @@ uint32_t node__deref(struct parser *ps, uint32_t a)
 	n.size = ptr->esize;
 	n.is_signed = ptr->esigned;
 	if (ptr->class != CLASS_REC || (n.size != 1 && n.size != 2 && n.size != 4 && n.size != 8)) {
-		parser__fail(ps, "dereference of what is not in the record");
+		parser__fail(ps, "dereference of an address outside the record");
 		return 0;
 	}
 	return node__add(ps, &n);
@@ -321,7 +321,7 @@ uint32_t node__address(struct parser *ps, uint32_t a)
 		n.esigned = x->is_signed;
 		return node__add(ps, &n);
 	}
-	parser__fail(ps, "address of what is not in the record");
+	parser__fail(ps, "address of an operand outside the record");
 	return 0;
 }
 
@@ -333,7 +333,7 @@ uint32_t node__size(struct parser *ps, uint32_t a)
 		return 0;
 	x = &ps->f->nodes[a];
 	if (x->class == CLASS_TEXT)
-		parser__fail(ps, "sizeof a text");
+		parser__fail(ps, "sizeof of a text");
 	return node__const(ps, x->op == NODE_FIELD_ADDR ? ps->f->fields[x->a].size : x->size, 8,
 			   false);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* The print fmt's C expressions, by precedence climbing. */
+/* Parses the print fmt's C expressions by precedence climbing. */
 #include "format_parse.h"
 
 #include "cleanup.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Nesting is bounded: the text is untrusted and the parser recurses. */
+/* Bounds the nesting: the text is untrusted and the parser recurses. */
 static bool enter(struct parser *ps)
 {
 	if (++ps->depth > FORMAT_MAX_NESTING)
@@ -62,7 +62,7 @@ static uint32_t parse_identifier(struct parser *ps)
 	if (token__is(&t, "REC")) {
 		int field;
 
-		/* (REC)->field: the ')' was seen by whoever opened the '(' */
+		/* (REC)->field: the caller, which opened the '(', consumes the ')' */
 		parser__expect(ps, "->");
 		field = parser__field(ps);
 		return field < 0 ? 0 : node__field(ps, field);
@@ -88,14 +88,14 @@ static uint32_t parse_identifier(struct parser *ps)
 	return 0;
 }
 
-/* type name = expr; in a statement expression, the type having been read */
+/* type name = expr; in a statement expression, after the type */
 static void parse_declaration(struct parser *ps, const struct type_name *type)
 {
 	struct token name = ps->tok;
 	uint32_t node;
 
 	if (name.kind != TOKEN_IDENT || ps->nr_locals == PARSER_MAX_LOCALS) {
-		parser__fail(ps, "declaration not understood");
+		parser__fail(ps, "unsupported declaration");
 		return;
 	}
 	parser__next(ps);
@@ -109,7 +109,7 @@ static void parse_declaration(struct parser *ps, const struct type_name *type)
 	ps->locals[ps->nr_locals++].node = node;
 }
 
-/* ({ declarations; value; }), the "({" having been read */
+/* ({ declarations; value; }), after the "({" */
 static uint32_t parse_statements(struct parser *ps)
 {
 	unsigned int outer = ps->nr_locals;
@@ -135,7 +135,7 @@ static uint32_t parse_statements(struct parser *ps)
 	return node;
 }
 
-/* Does the next token start an operand, so that the (type) before it was a cast? */
+/* Whether the next token starts an operand, so that the (type) before it was a cast. */
 static bool starts_operand(const struct token *t)
 {
 	return t->kind == TOKEN_IDENT || t->kind == TOKEN_NUMBER || t->kind == TOKEN_CHAR ||
@@ -146,7 +146,7 @@ static bool starts_operand(const struct token *t)
 
 static uint32_t parse_unary(struct parser *ps);
 
-/* A cast, a statement expression or an expression in parentheses, the '(' having been read. */
+/* A cast, a statement expression or an expression in parentheses, after the '('. */
 static uint32_t parse_parenthesis(struct parser *ps, bool *ret_is_cast)
 {
 	struct parser saved = *ps;
@@ -332,7 +332,7 @@ char *format_parse_print(struct ev_format *f, const char *text, size_t len)
 		args[nr_args++] = parser__expr(&ps);
 	}
 	if (!ps.failed && ps.tok.kind != TOKEN_END)
-		parser__fail(&ps, "'%.*s' not understood", (int)MIN(ps.tok.len, 40), ps.tok.s);
+		parser__fail(&ps, "unexpected '%.*s'", (int)MIN(ps.tok.len, 40), ps.tok.s);
 	if (ps.failed)
 		return strdup(ps.why);
 	why = format_plan(f, fmt, fmt_len, args, nr_args);

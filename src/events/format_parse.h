@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Inside of the print fmt parser.  Errors are sticky: the first one is kept in why, the parser
- * then sees only the end of the text, and whoever asked gets nodes that are never used.
+ * Internals of the print fmt parser.  Errors are sticky: the first one is kept in why, the parser
+ * then sees only the end of the text, and callers get nodes that are never used.
  */
 #ifndef EVENTS_FORMAT_PARSE_H
 #define EVENTS_FORMAT_PARSE_H
@@ -39,7 +39,7 @@ struct type_name {
 	uint8_t size;
 	bool is_signed;
 	bool is_bool;
-	bool is_auto; /* __auto_type: that of the value */
+	bool is_auto; /* __auto_type: the type of the value */
 	uint8_t esize; /* CLASS_PTR; 0: unknown */
 	bool esigned;
 };
@@ -56,7 +56,7 @@ void parser__strings(struct parser *ps, uint32_t *ret_offset, uint32_t *ret_len)
 uint64_t parser__char(struct parser *ps);
 void parser__number(struct parser *ps, struct node *ret_node);
 
-/* format_node.c: each returns the index of a new node, folded where its operands are constant */
+/* format_node.c: each returns the index of a new node, folded if its operands are constant */
 uint32_t node__const(struct parser *ps, uint64_t v, unsigned int size, bool is_signed);
 uint32_t node__add(struct parser *ps, const struct node *n);
 uint32_t node__unary(struct parser *ps, enum node_op op, uint32_t a);
@@ -71,9 +71,9 @@ int64_t node__const_value(struct parser *ps, uint32_t a, int64_t min, int64_t ma
 
 /* format_parse.c */
 uint32_t parser__expr(struct parser *ps); /* with ?: but without a comma */
-int parser__field(struct parser *ps); /* index of the field named next, or -1 */
+int parser__field(struct parser *ps); /* parses a field name: its index, or -1 */
 
-/* format_call.c: name( was read; UINT32_MAX when name is no function we know */
+/* format_call.c: parses a call after "name("; UINT32_MAX if the function is unknown */
 uint32_t parser__call(struct parser *ps, const struct token *name);
 
 #endif /* EVENTS_FORMAT_PARSE_H */

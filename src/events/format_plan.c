@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* A print fmt's format string becomes ops: the kernel's printf (lib/vsprintf.c), not libc's. */
+/* Compiles a print fmt's format string to ops: the kernel's printf (lib/vsprintf.c), not libc's. */
 #include "format_priv.h"
 
 #include "cleanup.h"
@@ -10,7 +10,7 @@
 
 struct planner {
 	struct ev_format *f;
-	const char *s, *end; /* in the pool, which does not grow any more */
+	const char *s, *end; /* in the pool, which no longer grows */
 	const uint32_t *args;
 	uint32_t nr_args, arg;
 	const char *why;
@@ -49,7 +49,7 @@ static uint32_t next_arg(struct planner *pl)
 {
 	if (pl->arg < pl->nr_args)
 		return pl->args[pl->arg++];
-	pl->why = "fewer arguments than the format string names";
+	pl->why = "too few arguments for the format string";
 	return 0;
 }
 
@@ -58,7 +58,7 @@ static bool is_scalar(const struct planner *pl, uint32_t node)
 	return !pl->why && pl->f->nodes[node].class <= CLASS_PTR;
 }
 
-/* A number or '*', at most what one event may print. */
+/* A number or '*', limited to the output of one event. */
 static int32_t width_or_prec(struct planner *pl, uint32_t *ret_node, bool *ret_is_arg)
 {
 	uint32_t n = 0;
@@ -101,7 +101,7 @@ static void parse_flags(struct planner *pl, struct op *op)
 	}
 }
 
-/* Bytes that printf takes of an integer argument. */
+/* The number of bytes that printf uses of an integer argument. */
 static uint8_t parse_length(struct planner *pl)
 {
 	uint8_t size = 4;
@@ -111,7 +111,7 @@ static uint8_t parse_length(struct planner *pl)
 	return size ? size : 1;
 }
 
-/* The field that an argument is, casts aside; -1: it is something else. */
+/* The field that an argument is, ignoring casts; -1: not a field. */
 static int64_t field_of(const struct ev_format *f, uint32_t node)
 {
 	const struct node *n = &f->nodes[node];
@@ -124,7 +124,7 @@ static int64_t field_of(const struct ev_format *f, uint32_t node)
 	return -1;
 }
 
-/* A system call's pointer that has a companion string, printed as 0x%08lx by the kernel. */
+/* A pointer argument of a system call with a companion string; the kernel prints it as 0x%08lx. */
 static bool plan_syscall_string(struct planner *pl, struct op *op)
 {
 	int64_t field = field_of(pl->f, op->node);
@@ -137,8 +137,8 @@ static bool plan_syscall_string(struct planner *pl, struct op *op)
 }
 
 /*
- * Where a kprobe or uprobe is: the `trace` file has the symbol there, or the address with 0x, and
- * for return probes, against the print fmt, where it returns to before where it was.
+ * The address of a kprobe or uprobe: the `trace` file has the symbol there, or the address with 0x,
+ * and for return probes, contrary to the print fmt, the return address before the probed address.
  */
 static void plan_probe_ip(struct planner *pl, struct op *op)
 {
@@ -169,7 +169,7 @@ static void plan_int(struct planner *pl, struct op *op, char conversion)
 	}
 	last = pl->f->nr_ops ? &pl->f->ops[pl->f->nr_ops - 1] : NULL;
 	plan_probe_ip(pl, op);
-	/* the "0x" before the address moves into the op: a string has none */
+	/* the "0x" before the address moves into the op, because a string has no 0x */
 	if (plan_syscall_string(pl, op) && last && last->kind == OP_LITERAL && last->lit_len >= 2 &&
 	    !memcmp(pl->f->pool.s + last->lit + last->lit_len - 2, "0x", 2)) {
 		last->lit_len -= 2;

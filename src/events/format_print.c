@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* The loop over a plan's ops: what runs once per printed event. */
+/* Executes a plan's ops, once per printed event. */
 #include "format_priv.h"
 
 #include "cleanup.h"
@@ -134,7 +134,7 @@ static void print_op(struct printer *p, const struct op *op)
 	}
 }
 
-/* The plain %d, %u, %x and %08lx, without any of the above. */
+/* The common cases: plain %d, %u, %x and %08lx without any of the above. */
 static bool print_fast(struct printer *p, const struct op *op)
 {
 	uint64_t v;

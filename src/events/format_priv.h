@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Inside of a parsed format: an expression is a tree of nodes in one array (children stand before
+ * Internals of a parsed format: an expression is a tree of nodes in one array (children precede
  * their parents, so evaluation cannot loop), a print fmt is an array of ops that refer to nodes.
  */
 #ifndef EVENTS_FORMAT_PRIV_H
@@ -13,7 +13,7 @@
 #define FORMAT_MAX_FIELDS 512u
 #define FORMAT_MAX_ARGS 128u
 #define FORMAT_MAX_NODES 16384u
-#define FORMAT_MAX_NESTING 300u /* of the parser: three for each parenthesis */
+#define FORMAT_MAX_NESTING 300u /* of the parser, which uses three for each parenthesis */
 #define FORMAT_MAX_DEPTH 64u /* of an expression's nodes, constants folded */
 #define FORMAT_MAX_COST 4096u /* nodes visited to evaluate one expression */
 #define FORMAT_MAX_OUTPUT (64u << 10) /* bytes of one printed event */
@@ -22,7 +22,7 @@ enum node_op {
 	/* numbers */
 	NODE_CONST, /* val */
 	NODE_FIELD, /* size bytes at val */
-	NODE_LOAD, /* size bytes where a points */
+	NODE_LOAD, /* size bytes at the address a */
 	NODE_DYN_LEN, /* bytes of the dynamic field a (an index into fields) */
 	NODE_NEG,
 	NODE_NOT,
@@ -49,8 +49,8 @@ enum node_op {
 	NODE_COND, /* a ? b : c, of any type */
 	NODE_JIFFIES, /* the kernel's clock at the event */
 	NODE_MSECS, /* jiffies_to_msecs(a) */
-	NODE_BSWAP, /* byte order of size bytes of a */
-	/* addresses in the record: they evaluate to an offset */
+	NODE_BSWAP, /* size bytes of a in reverse order */
+	/* addresses in the record, which evaluate to an offset */
 	NODE_FIELD_ADDR, /* the fixed array field a */
 	NODE_DYN_ADDR, /* the data of the dynamic field a */
 	/* texts */
@@ -64,7 +64,7 @@ enum node_op {
 	NODE_HEX_DUMP, /* bytes at a, b of them, after literal c; val: packed, see below */
 };
 
-/* NODE_HEX_DUMP's val: prefix type, bytes a row, bytes a group, with characters. */
+/* NODE_HEX_DUMP's val: prefix type, bytes per row, bytes per group, whether with characters. */
 #define DUMP_PACK(type, row, group, ascii) \
 	((type) | (row) << 8 | (group) << 16 | (uint64_t)(ascii) << 24)
 #define DUMP_TYPE(v) ((v)&0xff)
@@ -76,7 +76,7 @@ enum node_class {
 	CLASS_INT,
 	CLASS_PTR, /* an address of the recorded kernel */
 	CLASS_REC, /* an address in the record */
-	CLASS_TEXT, /* what a print helper prints */
+	CLASS_TEXT, /* the output of a print helper */
 };
 
 struct node {
@@ -84,7 +84,7 @@ struct node {
 	uint8_t class; /* enum node_class */
 	uint8_t size; /* bytes of the value: 1, 2, 4, 8 */
 	bool is_signed;
-	uint8_t esize; /* CLASS_PTR, CLASS_REC: size and sign of what it points to */
+	uint8_t esize; /* CLASS_PTR, CLASS_REC: size of the target; esigned: its sign */
 	bool esigned;
 	bool is_const;
 	uint16_t depth;
@@ -106,7 +106,7 @@ enum plan_op {
 	OP_STRING_PTR, /* %s of a kernel address */
 	OP_PTR, /* %p %px %pK and the hashed ones: the address */
 	OP_SYMBOL, /* %pS %ps %pB */
-	OP_MEM, /* %pI4 and all others that print what is in the record */
+	OP_MEM, /* %pI4 and all others that print memory of the record */
 	OP_PROBE_IP, /* %lx of a probe's address: the kernel prints the symbol, or 0x%lx */
 	OP_SYSCALL_STRING, /* a system call's pointer argument with a companion string */
 };
@@ -123,7 +123,7 @@ enum plan_op {
 
 struct op {
 	uint8_t kind; /* enum plan_op */
-	uint8_t size; /* OP_INT: bytes printf takes of the value */
+	uint8_t size; /* OP_INT: bytes that printf uses of the value */
 	uint8_t base;
 	uint16_t flags;
 	int32_t width; /* -1: none */
@@ -133,7 +133,7 @@ struct op {
 	uint32_t field; /* OP_SYSCALL_STRING: the argument; OP_PROBE_IP: the address */
 };
 
-/* What printing knows of a field beyond what callers see. */
+/* Data of a field that only printing uses. */
 struct field_extra {
 	uint32_t companion; /* index of the string field for this pointer, plus 1 */
 	uint32_t json, json_len; /* pool: "name": with its quotes */
@@ -147,7 +147,7 @@ struct ev_format {
 	struct field_extra *extra; /* per field */
 	uint32_t nr_fields;
 	bool compiled, is_syscall;
-	bool needs_jiffies; /* printed as fields where the caller does not know them */
+	bool needs_jiffies; /* printed as fields if the caller does not provide jiffies */
 	char *why; /* why it is not compiled */
 	struct node *nodes;
 	uint32_t nr_nodes;
@@ -158,14 +158,14 @@ struct ev_format {
 	struct strbuf pool; /* decoded string literals */
 };
 
-/* What printing needs of its caller, in one place. */
+/* The state of printing one event. */
 struct printer {
 	const struct ev_format *f;
 	const struct ev_print_ctx *ctx;
 	const uint8_t *rec;
 	size_t len;
 	struct strbuf *out;
-	size_t limit; /* out->len at which the event ends */
+	size_t limit; /* maximum of out->len for the event */
 };
 
 struct printf_spec {
@@ -174,7 +174,7 @@ struct printf_spec {
 	int width, prec;
 };
 
-/* format_parse.c: everything after "print fmt: "; NULL or why it cannot be compiled (malloced) */
+/* format_parse.c: compiles the text after "print fmt: "; NULL, or why it cannot (malloced) */
 char *format_parse_print(struct ev_format *f, const char *text, size_t len);
 
 /* format_type.c */
@@ -185,7 +185,7 @@ struct c_type {
 bool c_type__lookup(const char *name, size_t len, struct c_type *ret_type);
 bool c_constant__lookup(const char *name, size_t len, uint64_t *ret_value);
 
-/* format_plan.c: pool[fmt], len bytes, and the arguments become ops; NULL or why not. */
+/* format_plan.c: compiles pool[fmt], len bytes, and the arguments to ops; NULL, or why not. */
 const char *format_plan(struct ev_format *f, uint32_t fmt, uint32_t len, const uint32_t *args,
 			uint32_t nr_args);
 
@@ -203,7 +203,7 @@ void printer__bitmask(struct printer *p, uint64_t offset, uint64_t nr_bits);
 bool printer__full(const struct printer *p);
 
 /* format_ptr.c */
-/* Are the n letters at s, after %p, some that print memory? */
+/* Whether the n letters at s, after %p, are a conversion that prints memory. */
 bool mem_letters__known(const char *s, size_t n);
 void printer__mem(struct printer *p, uint64_t offset, const char *letters, size_t n,
 		  const struct printf_spec *spec);

@@ -9,10 +9,10 @@
 
 #include <ctype.h>
 
-#define MEM_MAX 64 /* bytes that any of them but %*pb reads */
+#define MEM_MAX 64 /* bytes that any of them reads, except %*pb */
 
 struct mem {
-	uint8_t b[MEM_MAX]; /* what the record lacks is 0 */
+	uint8_t b[MEM_MAX]; /* bytes missing in the record are 0 */
 	const char *letters;
 	size_t n;
 };
@@ -40,7 +40,7 @@ static uint32_t be32(const uint8_t *p)
 	return (uint32_t)be16(p) << 16 | be16(p + 2);
 }
 
-/* order: h and l are the recorded machine's, else network order; zeros: three digits each */
+/* order: h and l mean the recorded machine's, others network order; zeros: three digits each */
 static void print_ip4(struct strbuf *out, const uint8_t *addr, char order, bool zeros)
 {
 	bool swap = order == 'h' || order == 'l';
@@ -58,7 +58,7 @@ static void print_ip4(struct strbuf *out, const uint8_t *addr, char order, bool 
 	}
 }
 
-/* The longest run of at least two zero words, the first of equals; -1: none. */
+/* The longest run of at least two zero words, the first of several; -1: none. */
 static int zero_run(const uint8_t *addr, int words, int *ret_len)
 {
 	int best = -1, longest = 1;

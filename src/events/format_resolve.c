@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Rewriting format texts at recording time, while the recorded kernel can still be asked. */
+/* Rewrites format texts at recording time, while the recorded kernel is accessible. */
 #include "format.h"
 
 #include "cleanup.h"
@@ -24,7 +24,7 @@ static const char *skip_quoted(const char *s, const char *end)
 	return s < end ? s + 1 : end;
 }
 
-/* Could the name at s (n bytes) of the text before end be a constant: no member, no function? */
+/* Whether the name of n bytes at s can be a constant: not a member, not a function. */
 static bool is_candidate(const char *start, const char *s, size_t n, const char *end)
 {
 	const char *next = s + n, *prev = s;
@@ -38,7 +38,7 @@ static bool is_candidate(const char *start, const char *s, size_t n, const char 
 	       !isdigit((unsigned char)*s);
 }
 
-/* Is it the name of a field?  Helpers take field names: __get_str(name). */
+/* Whether it is the name of a field.  Helpers take field names: __get_str(name). */
 static bool is_field(const char *text, const char *end, const char *name)
 {
 	size_t n = strlen(name);
@@ -102,8 +102,9 @@ int ev_format__resolve(const char *text, size_t len, ev_constant_fn lookup, void
 }
 
 /*
- * Arguments that are NUL-terminated strings, by name, of all system calls of 6.1 to 6.18.  Not in
- * the list: buffers with a length (buf, optval, u_msg_ptr, u_info) and what a call fills in.
+ * Names of the arguments that are NUL-terminated strings, in all system calls of 6.1 to 6.18.  The
+ * list omits buffers with a length (buf, optval, u_msg_ptr, u_info) and buffers that the call
+ * fills.
  */
 static const char *const string_args[] = {
 	"filename",	"pathname",	 "path",	"name",	     "oldname",	    "newname",
@@ -113,11 +114,11 @@ static const char *const string_args[] = {
 	"target",	"linkpath",	 "uargs",	"from_path", "to_path",	    "name_user",
 };
 
-/* Calls in which an argument of such a name is something else. */
+/* Calls in which an argument of such a name is not a string. */
 static const struct {
 	const char *call, *arg;
 } no_strings[] = {
-	{ "sys_enter_gethostname", "name" }, /* filled in */
+	{ "sys_enter_gethostname", "name" }, /* filled by the call */
 	{ "sys_enter_sethostname", "name" }, /* with a length */
 	{ "sys_enter_setdomainname", "name" },
 };

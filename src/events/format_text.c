@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Running a plan.  Source: the kernel's lib/vsprintf.c and kernel/trace/trace_output.c. */
+/* Prints texts.  Source: the kernel's lib/vsprintf.c and kernel/trace/trace_output.c. */
 #include "format_priv.h"
 
 #include "cleanup.h"
@@ -72,7 +72,7 @@ void printer__number(struct printer *p, uint64_t v, const struct printf_spec *sp
 		pad(p, ' ', width);
 }
 
-/* What was printed since start becomes at least width wide. */
+/* Pads the output since start to the width. */
 void printer__widen(struct printer *p, size_t start, const struct printf_spec *spec)
 {
 	struct strbuf *b = p->out;
@@ -96,7 +96,7 @@ void printer__string(struct printer *p, const void *s, size_t n, const struct pr
 	printer__widen(p, start, spec);
 }
 
-/* Where the bytes of an address node are and how many may be read there. */
+/* Returns the bytes that an address node points to, and how many of them may be read. */
 static const uint8_t *rec_bytes(const struct printer *p, uint32_t node, size_t *ret_len)
 {
 	const struct node *n = &p->f->nodes[node];
@@ -150,7 +150,7 @@ static void print_symbolic(struct printer *p, const struct node *n)
 		if (s[i].value != v)
 			continue;
 		if (!s[i].len)
-			break; /* an empty name is as good as none to the kernel */
+			break; /* the kernel treats an empty name like a missing one */
 		put(p, p->f->pool.s + s[i].name, s[i].len);
 		return;
 	}
@@ -158,7 +158,7 @@ static void print_symbolic(struct printer *p, const struct node *n)
 	strbuf__hex(p->out, v, 0);
 }
 
-/* Bytes at the address n->a; count is what the event asks for, *ret_have what the record holds. */
+/* Bytes at the address n->a; count: requested by the event, *ret_have: present in the record. */
 static const uint8_t *counted_bytes(const struct printer *p, const struct node *n,
 				    unsigned int size, uint64_t *ret_count, size_t *ret_have)
 {
@@ -193,7 +193,7 @@ static void print_array(struct printer *p, const struct node *n)
 
 	strbuf__putc(p->out, '{');
 	if (size != n->c && count) {
-		/* the kernel complains once and goes on with bytes */
+		/* the kernel reports the bad size once and continues with bytes */
 		strbuf__printf(p->out, "BAD SIZE:%u 0x%x", n->c, have ? *s : 0);
 		count *= n->c;
 	}
@@ -282,7 +282,7 @@ static void print_hex_dump(struct printer *p, const struct node *n)
 	}
 }
 
-/* %s of a kernel address: what was there at recording time, if the caller knows it */
+/* %s of a kernel address: the string that was there at recording time, if the caller knows it */
 static void string_ptr(struct printer *p, uint64_t addr, const struct printf_spec *spec)
 {
 	const char *s = NULL;
@@ -301,7 +301,7 @@ static void string_ptr(struct printer *p, uint64_t addr, const struct printf_spe
 	printer__widen(p, start, spec);
 }
 
-/* The text of a node; prec bounds bytes in the record that need no NUL, -1: none. */
+/* Prints the text of a node; prec limits bytes in the record without a NUL, -1: no limit. */
 void printer__text(struct printer *p, uint32_t node, int prec)
 {
 	const struct node *n = &p->f->nodes[node];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* C types and constants that print fmts name: what the 64-bit kernel's headers say of them. */
+/* C types that print fmts name, as the headers of the 64-bit kernel define them. */
 #include "format_priv.h"
 
 #include "cleanup.h"

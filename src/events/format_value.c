@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Single field values: raw, as text, as JSON. */
+/* Values of single fields: raw, as text, as JSON. */
 #include "format_priv.h"
 
 #include "cleanup.h"
@@ -42,7 +42,7 @@ bool field__is_argv(const struct ev_field *field)
 	return star && strchr(star + 1, '*');
 }
 
-/* A C string literal's inside: quotes, backslashes and control bytes escaped. */
+/* Prints the contents of a C string literal: escapes quotes, backslashes and control bytes. */
 static void put_quoted(struct strbuf *out, const char *s, size_t n)
 {
 	static const char from[] = "\n\r\t\"\\", to[] = "nrt\"\\";
@@ -65,7 +65,7 @@ static void put_quoted(struct strbuf *out, const char *s, size_t n)
 	strbuf__putc(out, '"');
 }
 
-/* Calls put for each NUL-terminated string of n bytes at s; the last one may lack its NUL. */
+/* Calls put for each NUL-terminated string in the n bytes at s; the last one may lack its NUL. */
 static void put_list(struct strbuf *out, const char *s, size_t n, const char *separator,
 		     void (*put)(struct strbuf *, const char *, size_t))
 {

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The kernel's call stack of an event, walked by the BPF program itself with the kernel's own ORC
- * rules, or along frame pointers where the kernel does so: in place of
+ * Walks the kernel stack of an event in the BPF program itself, with the kernel's own ORC rules or
+ * along frame pointers where the kernel uses these.  In place of
  *
  *	n = bpf_get_stack(ctx, words, sizeof(words), 0);
  *
- * a program says
+ * a program calls
  *
  *	n = kwalk_tracepoint(ctx, s);		// struct kwalk_stack *s: s->words
  *
- * and gets the same words in about a tenth of the time.  Where the walk has to give up, it calls
- * bpf_get_stack().  Some walks are compared with it for ever; after the first that differs, every
- * stack comes from bpf_get_stack().  The user-space side is kwalk.h.
+ * and gets the same words in about a tenth of the time.  Where the walk gives up, it calls
+ * bpf_get_stack().  A sample of the walks is always compared with bpf_get_stack(); after the first
+ * difference, bpf_get_stack() takes every stack.  The user-space side is kwalk.h.
  *
- * Where a walk begins depends on the type of the program:
+ * Where a walk starts depends on the type of the program:
  * - TRACEPOINT: the first word of the context points to the registers that perf_fetch_caller_regs()
- *   took.  Their sp is the frame address of perf_trace_*(), where the saved rbp and the return
+ *   saved.  Their sp is the frame address of perf_trace_*(), where the saved rbp and the return
  *   address lie.
- * - perf_event, kprobe: the context has the registers themselves.
+ * - perf_event, kprobe: the context contains the registers themselves.
  * - raw_tp, tp_btf: the context lies in the frame of bpf_trace_runN(), whose return address from
- *   the program has a fixed distance from it.  (R10 does not tell it: since Linux 6.13 it may point
- *   to a stack of the program's own.)
+ *   the program is at a fixed distance from it.  (R10 does not give it: since Linux 6.13 it may
+ *   point to a separate stack of the program.)
  *
- * Memory is read by loads that the kernel guards (bpf_rdonly_cast(), Linux 6.2), before by
- * bpf_probe_read_kernel(): both read 0 where nothing is mapped, and 0 is no address of kernel text.
+ * Memory is read by loads that the kernel guards (bpf_rdonly_cast(), Linux 6.2), on older kernels
+ * by bpf_probe_read_kernel(): both read 0 where nothing is mapped, and 0 is not in kernel text.
  */
 #ifndef KWALK_BPF_H
 #define KWALK_BPF_H
@@ -59,7 +59,7 @@ const volatile struct kwalk_settings kwalk_settings __weak SEC(".rodata.kwalk") 
 KWALK_MAP(kwalk_index, ARRAY, BPF_F_MMAPABLE, 1, struct kwalk_block);
 KWALK_MAP(kwalk_rows, ARRAY, BPF_F_MMAPABLE, 1, struct kwalk_row);
 
-/* High half the low half of an address, low half its rule: one word, so that no lock is needed. */
+/* High half: the low half of an address; low half: its rule.  One word needs no lock. */
 KWALK_MAP(kwalk_cache, ARRAY, 0, KWALK_CACHE, __u64);
 KWALK_MAP(kwalk_modules, ARRAY, BPF_F_MMAPABLE, 1, struct kwalk_modules);
 KWALK_MAP(kwalk_counts, PERCPU_ARRAY, 0, 1, struct kwalk_counts);
@@ -67,7 +67,7 @@ KWALK_MAP(kwalk_memos, PERCPU_ARRAY, 0, KWALK_MEMOS, struct kwalk_memo);
 
 struct kwalk_state kwalk_state __weak SEC(".data.kwalk") = { .off = 1 };
 
-/* ---- what the walk stands on -------------------------------------------------------------------- */
+/* ---- primitives that the walk uses ----------------------------------------------------------- */
 
 KWALK_INLINE struct kwalk_block *kwalk_get_block(__u32 i)
 {
@@ -117,13 +117,13 @@ KWALK_INLINE __u64 kwalk_load(__u64 addr)
 {
 	__u64 v = 0;
 
-	/* The other way is dead code for the verifier, which knows the settings. */
+	/* The verifier knows the settings and treats the other branch as dead code. */
 	if (kwalk_settings.reader == KWALK_BY_LOAD) {
 		struct pt_regs___kwalk *p = bpf_rdonly_cast(
 			(void *)addr, bpf_core_type_id_kernel(struct pt_regs___kwalk));
 
 		v = p->r15;
-		/* Or clang makes one load of those of several places, which the verifier refuses. */
+		/* Keeps clang from merging loads of several places, which the verifier refuses. */
 		asm volatile("" : "+r"(v));
 	} else {
 		bpf_probe_read_kernel(&v, sizeof(v), (void *)addr);
@@ -146,19 +146,19 @@ SCRATCH_DEFINE(kwalk_other, struct kwalk_stack, 2);
 
 KWALK_INLINE void kwalk_add(__u64 *n)
 {
-	__sync_fetch_and_add(n, 1); /* an interrupt may come between a load and a store */
+	__sync_fetch_and_add(n, 1); /* an interrupt may come between the load and the store */
 }
 
 KWALK_INLINE bool kwalk_due(__u64 walked)
 {
-	/* Not with the same phase for ever: events often come in turns. */
+	/* The phase of the sample shifts, because events often alternate. */
 	__u64 n = walked + 1 + (walked >> kwalk_settings.check_shift);
 
 	return walked < kwalk_settings.check_first ||
 	       !(n & ((1ull << kwalk_settings.check_shift) - 1));
 }
 
-/* The type of program whose stack it is. */
+/* The type of the program that takes the stack. */
 enum kwalk_start {
 	KWALK_REGISTERS, /* perf_event, kprobe */
 	KWALK_TRACEPOINT,
@@ -166,10 +166,10 @@ enum kwalk_start {
 };
 
 /*
- * Kernels from 5.3 (83f44ae0f8af) on, but for stable ones since late 2025, tell the first frame of a
- * tracepoint's stack twice: once is enough.  No such frame calls itself.
+ * Kernels from 5.3 (83f44ae0f8af) on, except for stable releases since late 2025, report the first
+ * frame of a tracepoint's stack twice.  Removes the duplicate; no such frame calls itself.
  */
-KWALK_GLOBAL int kwalk_once(struct kwalk_stack *s)
+KWALK_GLOBAL int kwalk_drop_duplicate(struct kwalk_stack *s)
 {
 	__u32 i;
 
@@ -191,21 +191,21 @@ KWALK_INLINE bool kwalk_is_of(enum kwalk_caller caller, __u64 ip)
 	return ip - kwalk_settings.callers[caller].start < kwalk_settings.callers[caller].size;
 }
 
-/* Whether the caller of bpf_trace_runN() is __bpf_trace_EVENT(), which did not jump there. */
+/* Whether the caller of bpf_trace_runN() is __bpf_trace_EVENT(), which called and did not jump. */
 KWALK_INLINE bool kwalk_is_of_event(__u64 ip)
 {
 	return kwalk_settings.raw_calls || kwalk_is_of(KWALK_SYS_ENTER, ip) ||
 	       kwalk_is_of(KWALK_SYS_EXIT, ip);
 }
 
-/* What is left of so many frames without the tracer's own. */
+/* The number of frames without the tracer's own. */
 KWALK_INLINE __u32 kwalk_without(__u32 frames, __u32 own)
 {
 	return frames > own ? frames - own : 0;
 }
 
-/* How deep a stack goes at the most. */
-KWALK_INLINE __u32 kwalk_most(enum kwalk_start start)
+/* The maximum depth of a stack. */
+KWALK_INLINE __u32 kwalk_max_frames(enum kwalk_start start)
 {
 	if (start == KWALK_RAW)
 		return kwalk_without(kwalk_settings.frames, KWALK_RAW_OWN);
@@ -214,12 +214,12 @@ KWALK_INLINE __u32 kwalk_most(enum kwalk_start start)
 }
 
 /*
- * For a raw tracepoint's program the kernel tells that program and what has called it first.  The
- * stack of the event is what a TRACEPOINT program would be told.
+ * For a raw tracepoint's program, the kernel reports the program and its callers first.  Removes
+ * them: the stack of the event is the one that a TRACEPOINT program gets.
  */
-KWALK_GLOBAL int kwalk_cut(struct kwalk_stack *s)
+KWALK_GLOBAL int kwalk_drop_own(struct kwalk_stack *s)
 {
-	__u32 i, own = 0, most = kwalk_most(KWALK_RAW);
+	__u32 i, own = 0, most = kwalk_max_frames(KWALK_RAW);
 
 	if (!s)
 		return 0;
@@ -243,7 +243,7 @@ KWALK_GLOBAL int kwalk_cut(struct kwalk_stack *s)
 	return 0;
 }
 
-/* By bpf_get_stack(): how many bytes, or its error. */
+/* By bpf_get_stack(): the number of bytes, or its error. */
 KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
 {
 	long n = bpf_get_stack(ctx, s->words, KWALK_MAX_FRAMES * sizeof(*s->words), 0);
@@ -253,21 +253,21 @@ KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s, enum kwalk_s
 		return n;
 	s->at_limit = s->nr >= kwalk_settings.frames;
 	if (start == KWALK_TRACEPOINT)
-		kwalk_once(s);
+		kwalk_drop_duplicate(s);
 	else if (start == KWALK_RAW)
-		kwalk_cut(s);
+		kwalk_drop_own(s);
 	return s->nr * sizeof(*s->words);
 }
 
-/* A walk has differed: none is begun any more. */
+/* A walk has differed: no walk starts any more. */
 KWALK_INLINE void kwalk_stop(void)
 {
 	__sync_lock_test_and_set(&kwalk_state.off, 1);
 }
 
 /*
- * The kernel's own stack beside the walked one.  Where they differ, s becomes the kernel's, and
- * nothing is walked any more.
+ * Compares the walked stack with the kernel's.  If they differ, disables the walk; the caller then
+ * takes the stack by bpf_get_stack().
  */
 KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
 {
@@ -276,7 +276,7 @@ KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s, en
 
 	if (!other.data)
 		return verdict;
-	/* It tells nothing while it handles an interrupt for a guest. */
+	/* bpf_get_stack() returns no frames while the kernel handles an interrupt for a guest. */
 	if (kwalk_by_kernel(ctx, other.data, start) > 0)
 		verdict = kwalk_compare(s, other.data) ? KWALK_DIFFERED : KWALK_AGREED;
 	kwalk_other_release(&other);
@@ -285,7 +285,7 @@ KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s, en
 	return verdict;
 }
 
-/* Walks from where s begins.  False: bpf_get_stack() is to tell the stack. */
+/* Walks from the start that is set in s.  False: the caller must use bpf_get_stack(). */
 KWALK_INLINE bool kwalk_get(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
 {
 	__u32 zero = 0, stop = kwalk_walk(s);
@@ -306,9 +306,9 @@ KWALK_INLINE bool kwalk_get(void *ctx, struct kwalk_stack *s, enum kwalk_start s
 	return verdict != KWALK_DIFFERED;
 }
 
-/* ---- starts: before, s->task is set to kwalk_task_stack() or what the caller knows ------------- */
+/* ---- starts; the caller has set s->task to kwalk_task_stack() or a stack that it knows ------- */
 
-/* Of the last walk. */
+/* Clears the state of the last walk. */
 KWALK_INLINE void kwalk_forget(struct kwalk_stack *s)
 {
 	s->copied = 0;
@@ -318,7 +318,7 @@ KWALK_INLINE void kwalk_forget(struct kwalk_stack *s)
 
 /*
  * False: there is no table, or these are the registers of a program in user space, as at the
- * tracepoints of system calls before Linux 6.12: the kernel tells no stack then.
+ * tracepoints of system calls before Linux 6.12, for which the kernel reports no stack.
  */
 KWALK_INLINE bool kwalk_begin_tracepoint(void *ctx, struct kwalk_stack *s)
 {
@@ -336,7 +336,7 @@ KWALK_INLINE bool kwalk_begin_tracepoint(void *ctx, struct kwalk_stack *s)
 	s->bp = 0;
 	s->bp_at = frame;
 	s->signal = 0;
-	s->most = kwalk_most(KWALK_TRACEPOINT);
+	s->most = kwalk_max_frames(KWALK_TRACEPOINT);
 	return true;
 }
 
@@ -353,7 +353,7 @@ KWALK_INLINE bool kwalk_leave(struct kwalk_stack *s)
 	return kwalk_round(s) == KWALK_DONE && s->ip != ip;
 }
 
-/* Whether bpf_trace_runN() has called the program with its stack pointer here. */
+/* Whether bpf_trace_runN() called the program with its stack pointer at sp. */
 KWALK_INLINE bool kwalk_is_run(struct kwalk_stack *s, __u64 sp)
 {
 	s->sp = sp;
@@ -362,8 +362,8 @@ KWALK_INLINE bool kwalk_is_run(struct kwalk_stack *s, __u64 sp)
 }
 
 /*
- * False: no table, or not the frame of bpf_trace_runN() that is expected there.  Its rbp is that
- * which every program's first instruction saves below its return address.
+ * False: there is no table, or the frame of bpf_trace_runN() is not where it is expected.  Its rbp
+ * is the one that every program's first instruction saves below the return address.
  */
 KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 {
@@ -372,7 +372,7 @@ KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 	if (!kwalk_settings.text_size || !kwalk_settings.raw_at[0])
 		return false;
 	kwalk_forget(s);
-	kwalk_set64(&s->sp, (__u64)ctx); /* read again it is a number, no pointer */
+	kwalk_set64(&s->sp, (__u64)ctx); /* read back, the verifier takes it for a scalar */
 	at = kwalk_get64(&s->sp) + 8;
 	if (!kwalk_is_run(s, at - kwalk_settings.raw_at[0]) &&
 	    !kwalk_is_run(s, at - kwalk_settings.raw_at[1]))
@@ -382,7 +382,7 @@ KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 	s->signal = 0;
 	if (!kwalk_leave(s) || (kwalk_is_of_event(s->ip) && !kwalk_leave(s)))
 		return false;
-	s->most = kwalk_most(KWALK_RAW);
+	s->most = kwalk_max_frames(KWALK_RAW);
 	return true;
 }
 
@@ -390,9 +390,9 @@ KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 #define KWALK_SAMPLE_REG(ctx, at) (((const __u64 *)(ctx))[(at) / 8])
 
 /*
- * False: no table; or user space was interrupted, and whether that is a stack of no frames or an
- * error is for bpf_get_stack() to say; or a software event, which interrupted nothing, or a probe
- * by way of fprobe since Linux 6.14, which has not all registers.
+ * False: there is no table; or user space was interrupted, and bpf_get_stack() decides whether that
+ * is a stack without frames or an error; or it is a software event, which interrupted nothing, or
+ * an fprobe of Linux 6.14 or later, which does not have all registers.
  */
 KWALK_INLINE bool kwalk_begin_registers(void *ctx, struct kwalk_stack *s)
 {
@@ -405,7 +405,7 @@ KWALK_INLINE bool kwalk_begin_registers(void *ctx, struct kwalk_stack *s)
 	s->bp = KWALK_SAMPLE_REG(ctx, KWALK_REGS_BP_AT);
 	s->bp_at = 0;
 	s->signal = 1;
-	s->most = kwalk_most(KWALK_REGISTERS);
+	s->most = kwalk_max_frames(KWALK_REGISTERS);
 	return true;
 }
 
@@ -430,34 +430,34 @@ KWALK_INLINE long kwalk_any(void *ctx, struct kwalk_stack *s, enum kwalk_start s
 	return kwalk_by_kernel(ctx, s, start);
 }
 
-/* Of a program of type TRACEPOINT: bytes in s->words, or the error of bpf_get_stack(). */
+/* For a TRACEPOINT program: bytes in s->words, or the error of bpf_get_stack(). */
 KWALK_INLINE long kwalk_tracepoint(void *ctx, struct kwalk_stack *s)
 {
 	return kwalk_any(ctx, s, KWALK_TRACEPOINT);
 }
 
 /*
- * The same of a program of type RAW_TRACEPOINT or TRACING (tp_btf), without the frames of the
- * program and what has called it: the words that a TRACEPOINT program has at this event.
+ * The same for a RAW_TRACEPOINT or TRACING (tp_btf) program, without the frames of the program and
+ * its callers: the words that a TRACEPOINT program gets for this event.
  */
 KWALK_INLINE long kwalk_raw(void *ctx, struct kwalk_stack *s)
 {
 	return kwalk_any(ctx, s, KWALK_RAW);
 }
 
-/* The same of a program of type PERF_EVENT, whose event has no PERF_SAMPLE_CALLCHAIN. */
+/* The same for a PERF_EVENT program whose event does not have PERF_SAMPLE_CALLCHAIN. */
 KWALK_INLINE long kwalk_sample(void *ctx, struct kwalk_stack *s)
 {
 	return kwalk_any(ctx, s, KWALK_REGISTERS);
 }
 
-/* The same of a program of type KPROBE at a function of the kernel. */
+/* The same for a KPROBE program on a kernel function. */
 KWALK_INLINE long kwalk_kprobe(void *ctx, struct kwalk_stack *s)
 {
 	return kwalk_any(ctx, s, KWALK_REGISTERS);
 }
 
-/* ---- modules that come and go ----------------------------------------------------------------- */
+/* ---- module load and unload ------------------------------------------------------------------ */
 
 KWALK_INLINE int kwalk_modules_changed(void)
 {
@@ -468,7 +468,7 @@ KWALK_INLINE int kwalk_modules_changed(void)
 	return 0;
 }
 
-/* Before a module's first instruction runs, and before its text goes away. */
+/* Both run before a module's first instruction runs or its text is freed. */
 SEC("raw_tp/module_load")
 int kwalk_module_load(void *ctx)
 {

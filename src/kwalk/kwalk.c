@@ -21,7 +21,7 @@
 #include "log.h"
 #include "orc.h"
 
-#define KWALK_ROOM_BLOCKS 8192 /* 2 MiB of text of modules that come later */
+#define KWALK_ROOM_BLOCKS 8192 /* 2 MiB of text for modules that are loaded later */
 #define KWALK_ROOM_ROWS (64 << 10)
 
 static size_t index_size(const struct kwalk *k)
@@ -45,20 +45,20 @@ static void unmap(void *p, size_t size)
 /* clang-format off */
 #define SYMBOLS(X) \
 	X(TEXT, "_stext") \
-	/* the init text, where the boot CPU's idle task began, is the last of all text */ \
+	/* The init text, where the boot CPU's idle task began, is the last of all text. */ \
 	X(TEXT_END, "_einittext") \
-	X(GAP, "_etext") /* in it: data between the text and the init text */ \
+	X(GAP, "_etext") /* data between the text and the init text, with frame pointers */ \
 	X(GAP_END, "_sinittext") \
 	X(ORC_IPS, "__start_orc_unwind_ip") X(ORC_IPS_END, "__stop_orc_unwind_ip") \
 	X(ORC_ENTRIES, "__start_orc_unwind") X(ORC_ENTRIES_END, "__stop_orc_unwind") \
 	/* since 6.5 */ \
 	X(ORC_HEADER, "__start_orc_header") X(ORC_HEADER_END, "__stop_orc_header") \
-	/* the list of them, where there are any; it is data, which not all kernels name */ \
+	/* the list of modules; kallsyms of some kernels lack it, because it is data */ \
 	X(MODULES, "modules") \
-	/* where function_graph and kretprobes let functions return to */ \
+	/* return addresses that function_graph and kretprobes insert */ \
 	X(FGRAPH_RETURN, "return_to_handler") X(RETHOOK_RETURN, "arch_rethook_trampoline") \
 	X(KRETPROBE_RETURN, "__kretprobe_trampoline") \
-	/* what calls programs of raw tracepoints, by the number of arguments */ \
+	/* callers of raw tracepoints' programs, by the number of arguments */ \
 	X(RUN, "bpf_trace_run1") X(RUN_2, "bpf_trace_run2") X(RUN_3, "bpf_trace_run3") \
 	X(RUN_4, "bpf_trace_run4") X(RUN_5, "bpf_trace_run5") X(RUN_6, "bpf_trace_run6") \
 	X(RUN_7, "bpf_trace_run7") X(RUN_8, "bpf_trace_run8") X(RUN_9, "bpf_trace_run9") \
@@ -72,7 +72,7 @@ enum symbol { SYMBOLS(SYMBOL_CONSTANT) NR_SYMBOLS };
 static const char *const symbol_names[NR_SYMBOLS] = { SYMBOLS(SYMBOL_NAME) };
 /* clang-format on */
 
-/* Of "NAME+0x0/0xSIZE"; 0: not a function. */
+/* The size from "NAME+0x0/0xSIZE"; 0: not a function. */
 static uint32_t size_of(const char *text)
 {
 	unsigned int size;
@@ -120,7 +120,7 @@ static bool is_in(const struct kwalk_range *r, uint64_t addr)
 	return addr - r->start < r->size;
 }
 
-/* Whether __bpf_trace_task_rename() has called bpf_trace_runN(), not jumped there. */
+/* Whether __bpf_trace_task_rename() called bpf_trace_runN() instead of jumping there. */
 static bool is_called(const struct kwalk *k, const struct kwalk_range *caller)
 {
 	const __u64 *words = k->skel->bss->call.words;
@@ -154,7 +154,7 @@ static void learn_raw(struct kwalk *k, const struct kwalk_range *task_rename)
 	k->is.raw_calls = is_called(k, task_rename);
 }
 
-/* They lie together, in any order and with others between them. */
+/* The functions are adjacent, in any order and with others between them. */
 static void find_callers(struct kwalk *k, const struct kwalk_range *symbols)
 {
 	uint64_t start = UINT64_MAX, end = 0;
@@ -174,7 +174,7 @@ static void find_callers(struct kwalk *k, const struct kwalk_range *symbols)
 
 /* ---- the kernel's tables -------------------------------------------------------------------- */
 
-/* To `to` in the map `copied`. */
+/* Copies kernel memory to offset `to` of the map `copied`. */
 static int copy_part(struct kwalk_copy_bpf *skel, uint64_t from, uint32_t len, uint32_t to)
 {
 	struct kwalk_copy c = { .from = from, .len = len, .to = to, .err = -EFAULT };
@@ -248,7 +248,7 @@ static int create_map(const char *name, uint32_t size, uint32_t nr, int *ret_fd,
 	return err ? log_msg(STK_LOG_DEBUG, err, "map %s", name) : 0;
 }
 
-/* The maps are made here, because there the rules are compiled into them: each page is touched once. */
+/* The rules are compiled directly into the maps, so that each page is touched only once. */
 static int create_maps(struct kwalk *k, uint32_t blocks, uint32_t rows)
 {
 	k->max_blocks = blocks + k->room_blocks;
@@ -259,9 +259,9 @@ static int create_maps(struct kwalk *k, uint32_t blocks, uint32_t rows)
 
 /* ---- the kernel's rules --------------------------------------------------------------------- */
 
-#define PIECE (64 << 10) /* entries; with their addresses they fit in what is copied at once */
+#define PIECE (64 << 10) /* entries; a piece with its addresses fits into one copy */
 
-/* The window holds the addresses of a piece, and behind them its entries. */
+/* The window holds the addresses of a piece, followed by its entries. */
 static int compile_pieces(struct kwalk *k, struct orc_compiler *c, uint64_t entries_at,
 			  const char *window)
 {
@@ -321,8 +321,8 @@ static int compile(struct kwalk *k, const struct kwalk_range *symbols)
 /* ---- frame pointers ------------------------------------------------------------------------- */
 
 /*
- * struct unwind_state is the unwinder's own: members of these names are in that of
- * CONFIG_UNWINDER_FRAME_POINTER only (since 4.14), the others have none of them.
+ * struct unwind_state belongs to the unwinder.  Only that of CONFIG_UNWINDER_FRAME_POINTER has
+ * members of these names (since 4.14).
  */
 static bool has_frame_pointers(const struct btf *btf)
 {
@@ -359,15 +359,15 @@ static int read_text(struct kwalk *k, const struct kwalk_range *symbols)
 			       "walk kernel stacks: the kernel has frame pointers and ORC rules");
 	if (symbols[GAP].start < symbols[TEXT].start || symbols[GAP_END].start < symbols[GAP].start ||
 	    symbols[GAP_END].start > symbols[TEXT_END].start)
-		return log_msg(STK_LOG_DEBUG, -EBADMSG, "find what is not text in the kernel's text");
+		return log_msg(STK_LOG_DEBUG, -EBADMSG, "find the data within the kernel's text");
 	k->is.gap = symbols[GAP].start - symbols[TEXT].start;
 	k->is.gap_size = symbols[GAP_END].start - symbols[GAP].start;
 	return 0;
 }
 
-/* ---- what a kernel has ---------------------------------------------------------------------- */
+/* ---- what the kernel provides ---------------------------------------------------------------- */
 
-/* Room for the modules that are there, and some that may come. */
+/* Room for the loaded modules and for some that are loaded later. */
 static int plan_room(struct kwalk *k)
 {
 	struct module_tables t;
@@ -375,7 +375,7 @@ static int plan_room(struct kwalk *k)
 
 	if (k->is.unwinder == KWALK_FRAME_POINTERS)
 		return create_maps(k, 1, 1); /* a map is never empty */
-	/* reading the list fails if a module is unloaded meanwhile */
+	/* Reading the list fails if a module is unloaded meanwhile. */
 	do
 		err = module_tables__read(k, KWALK_MAX_BLOCKS, KWALK_MAX_ROWS / 2, &t);
 	while (err && --tries);
@@ -454,7 +454,7 @@ void kwalk__free(struct kwalk *k)
 
 	if (!k)
 		return;
-	if (k->modules) /* nobody follows them any more */
+	if (k->modules) /* modules are no longer followed */
 		__atomic_store_n(&k->modules->valid, 0, __ATOMIC_SEQ_CST);
 	for (i = 0; i < ARRAY_SIZE(k->links); i++)
 		bpf_link__destroy(k->links[i]);
@@ -485,7 +485,7 @@ static struct bpf_map *find_map(const struct bpf_object *obj, const char *name)
 {
 	struct bpf_map *m;
 
-	/* Of .rodata.kwalk the map's name begins with the object's. */
+	/* The name of the map .rodata.kwalk starts with the object's name. */
 	bpf_object__for_each_map(m, obj)
 	{
 		const char *is = bpf_map__name(m);
@@ -524,7 +524,7 @@ static int use_map(struct bpf_object *obj, const char *name, int fd)
 	return err ? log_err(err, "use %s", name) : 0;
 }
 
-/* kernel.perf_event_max_stack: as deep as bpf_get_stack() goes. */
+/* kernel.perf_event_max_stack, the depth limit of bpf_get_stack(). */
 static uint32_t max_frames(void)
 {
 	_cleanup_fclose_ FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
@@ -588,7 +588,7 @@ static int attach(struct kwalk *k, struct bpf_object *obj, unsigned int i, const
 	return k->links[i] ? 0 : log_err(p ? -errno : -ENOENT, "attach %s", program);
 }
 
-/* Without it, stacks through modules stay the kernel's. */
+/* If this fails, bpf_get_stack() takes the stacks that pass through modules. */
 static void follow_modules(struct kwalk *k, struct bpf_object *obj)
 {
 	int err;
@@ -604,15 +604,15 @@ static void follow_modules(struct kwalk *k, struct bpf_object *obj)
 	k->failed = err;
 }
 
-/* From now on the tables can be used. */
-static int set_on(const struct bpf_object *obj)
+/* The tables are complete: lets walks start. */
+static int enable(const struct bpf_object *obj)
 {
 	struct bpf_map *m = find_map(obj, ".data.kwalk");
 	struct kwalk_state state = { 0 };
 	uint32_t zero = 0;
 
 	if (!m || bpf_map_update_elem(bpf_map__fd(m), &zero, &state, 0))
-		return log_err(m ? -errno : -ENOENT, "switch the kernel walk on");
+		return log_err(m ? -errno : -ENOENT, "enable the kernel walk");
 	return 0;
 }
 
@@ -621,7 +621,7 @@ int kwalk__start(struct kwalk *k, struct bpf_object *obj)
 	if (!k)
 		return 0;
 	follow_modules(k, obj);
-	return set_on(obj);
+	return enable(obj);
 }
 
 int kwalk__counts(const struct bpf_object *obj, struct kwalk_counts *ret_counts)

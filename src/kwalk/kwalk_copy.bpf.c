@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Reads kernel memory for the loader: /proc/kcore may be locked down, and /dev/mem always is. */
+/* Reads kernel memory for the loader: /proc/kcore may be locked down, /dev/mem always is. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
 #include "kwalk_copy.h"
 #include "kwalk_layout.h"
 
-/* bpf_probe_read_kernel() is for programs with a GPL-compatible licence only. */
+/* The kernel reserves bpf_probe_read_kernel() for programs with a GPL-compatible licence. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct {
@@ -29,7 +29,7 @@ int copy(struct kwalk_copy *c)
 	return 0;
 }
 
-/* Like reading /proc/kallsyms, which takes 100 ms. */
+/* Replaces reading /proc/kallsyms, which takes 100 ms. */
 SEC("syscall")
 int look_up(struct kwalk_symbol *s)
 {
@@ -47,7 +47,7 @@ int look_up(struct kwalk_symbol *s)
 
 struct kwalk_call call = { 0 };
 
-/* Less than 64 bytes of stack, so that it is the kernel's. */
+/* Uses less than 64 bytes of stack, so its frame lies on the kernel's stack. */
 SEC("raw_tp/task_rename")
 int learn(void *ctx)
 {
@@ -60,7 +60,7 @@ int learn(void *ctx)
 	return 0;
 }
 
-/* A word of a module, or 0 where this kernel's modules have no such member. */
+/* Reads a word of a module, or 0 where this kernel's struct module lacks the member. */
 static __always_inline int read_word(__u64 module, __u32 offset, void *to, __u32 size)
 {
 	__builtin_memset(to, 0, size);
@@ -69,7 +69,7 @@ static __always_inline int read_word(__u64 module, __u32 offset, void *to, __u32
 
 struct kwalk_module_layout layout = { 0 };
 
-/* A function of its own, so that the verifier looks at one module. */
+/* A function of its own, so that the verifier checks it for one module. */
 __attribute__((noinline)) int read_module(__u64 module, __u32 i)
 {
 	__u32 zero = 0;
@@ -89,7 +89,7 @@ __attribute__((noinline)) int read_module(__u64 module, __u32 i)
 		       read_word(module, layout.size, &f->size, sizeof(f->size));
 }
 
-/* Offsets come from user space: with CO-RE here, libbpf would read the kernel's BTF for this, 30 ms. */
+/* User space passes the offsets: for CO-RE, libbpf would read the kernel's BTF again, 30 ms. */
 SEC("syscall")
 int list_modules(struct kwalk_list *l)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * What the BPF side of the kernel walk and its loader share: the compact table of the kernel's ORC
- * unwind rules, the settings and the counters.  Kernels that follow frame pointers need no table.
+ * unwind rules, the settings and the counters.  Kernels that use frame pointers need no table.
  *
- * The kernel's text is cut into blocks of 256 bytes.  kwalk_index says for each where its rows lie
- * in kwalk_rows.  A row holds from its offset in the block up to the next row's; the first row of
- * a block has offset 0.
+ * The kernel's text is divided into blocks of 256 bytes.  For each block, kwalk_index says where
+ * its rows lie in kwalk_rows.  A row applies from its offset in the block up to the next row's
+ * offset; the first row of a block has offset 0.
  *
- * ORC, as of Documentation/arch/x86/orc-unwinder.rst: for every instruction the register that the
- * frame's canonical address (CFA: the stack pointer before the call) counts from, the distance,
- * and where the caller's rbp was saved.
+ * ORC (Documentation/arch/x86/orc-unwinder.rst) gives for every instruction the register that the
+ * frame's canonical frame address (CFA: the stack pointer before the call) is relative to, the
+ * distance, and where the caller's rbp was saved.
  */
 #ifndef KWALK_LAYOUT_H
 #define KWALK_LAYOUT_H
@@ -21,16 +21,16 @@
 /*
  * A rule:
  *   15..0   signed: what is added to the register, in bytes
- *   23..16  signed: where the caller's rbp was saved, in words from the CFA; 0: it was not
+ *   23..16  signed: where the caller's rbp was saved, in words from the CFA; 0: not saved
  *   27..24  enum kwalk_kind
- *   28      the place of rbp counts from rbp (KWALK_CALL_BP_IND only: realigned stacks)
- *   29      the next address is the interrupted instruction, not behind a call
+ *   28      the place of rbp is relative to rbp (KWALK_CALL_BP_IND only: realigned stacks)
+ *   29      the next address is the interrupted instruction, not the one after a call
  */
 enum kwalk_kind {
-	KWALK_UNKNOWN, /* another register, or nothing known */
+	KWALK_UNKNOWN, /* another register, or no information */
 	KWALK_CALL_SP, /* CFA = rsp + offset; the return address is below the CFA */
 	KWALK_CALL_BP, /* CFA = rbp + offset */
-	KWALK_CALL_SP_IND, /* CFA = *rsp + offset: left for an interrupt's stack */
+	KWALK_CALL_SP_IND, /* CFA = *rsp + offset: the previous stack, from an interrupt's stack */
 	KWALK_CALL_BP_IND, /* CFA = *(rbp + offset) */
 	KWALK_REGS_SP, /* struct pt_regs at rsp + offset */
 	KWALK_REGS_BP, /* at rbp + offset */
@@ -52,7 +52,7 @@ enum kwalk_kind {
 
 struct kwalk_block {
 	__u32 first; /* row */
-	__u32 more; /* rows behind that one */
+	__u32 more; /* rows after that one */
 };
 
 struct kwalk_row {
@@ -61,9 +61,10 @@ struct kwalk_row {
 };
 
 /*
- * The text of modules.  A program on module_load and module_free raises `changed` before a module's
- * text runs or goes away; the loader then makes `valid` 0, writes index, rows and these, and sets
- * `valid` to 1 + the value of `changed` they are for.  A walk that meets other values gives up.
+ * The text of modules.  A program on module_load and module_free increments `changed` before a
+ * module's text runs or is freed.  The loader then sets `valid` to 0, writes index, rows and
+ * modules, and sets `valid` to 1 + the value of `changed` that they belong to.  A walk that finds
+ * other values gives up.
  */
 #define KWALK_MAX_MODULES 1024
 
@@ -75,36 +76,36 @@ struct kwalk_module {
 
 struct kwalk_modules {
 	__u64 changed;
-	__u64 valid; /* 0: none of this is */
+	__u64 valid; /* 0: the rest is not valid */
 	__u32 nr, pad;
-	struct kwalk_module module[KWALK_MAX_MODULES]; /* by address, none overlaps another */
+	struct kwalk_module module[KWALK_MAX_MODULES]; /* sorted by address, without overlap */
 };
 
 #define KWALK_BLOCK_SHIFT 8
 #define KWALK_BLOCK (1u << KWALK_BLOCK_SHIFT)
 #define KWALK_MAX_BLOCKS (1u << 19) /* 128 MiB from the first text to the last */
 #define KWALK_MAX_ROWS (1u << 24)
-#define KWALK_CACHE 16384 /* rules found, by address */
+#define KWALK_CACHE 16384 /* entries of the cache of rules by address */
 
-/* kernel.perf_event_max_stack as it is by default. */
+/* The default of kernel.perf_event_max_stack. */
 #define KWALK_MAX_FRAMES 127
-#define KWALK_ROUND 16 /* frames of one look of the verifier */
+#define KWALK_ROUND 16 /* frames of one global function call, verified at once */
 
 /* How a walk ended. */
 enum kwalk_stop {
-	KWALK_DONE, /* complete, or as deep as wanted */
-	KWALK_STOP_OFF, /* no table, or switched off after a difference */
-	KWALK_STOP_RULE, /* an instruction whose rule is KWALK_UNKNOWN, or a tracer's return address */
-	KWALK_STOP_TEXT, /* outside the kernel's own text: a module, a BPF program, a trampoline */
+	KWALK_DONE, /* complete, or as deep as requested */
+	KWALK_STOP_OFF, /* no table, or disabled after a difference */
+	KWALK_STOP_RULE, /* an instruction without a usable rule, or a tracer's return address */
+	KWALK_STOP_TEXT, /* outside known text: BPF program, trampoline, module without rules */
 	KWALK_STOP_STACK, /* left the stack, or did not go up in it */
 	KWALK_STOPS,
 };
 
-/* What came of comparing a walked stack with that of bpf_get_stack(). */
+/* The result of comparing a walked stack with that of bpf_get_stack(). */
 enum kwalk_verdict {
 	KWALK_AGREED,
 	KWALK_DIFFERED,
-	KWALK_UNCHECKED, /* bpf_get_stack() failed, or there was no room to compare */
+	KWALK_UNCHECKED, /* bpf_get_stack() failed, or no buffer was free */
 	KWALK_VERDICTS,
 };
 
@@ -122,9 +123,9 @@ enum kwalk_reader {
 
 #define KWALK_COPY 2048
 
-#define KWALK_RETURNS 3 /* function_graph's and kretprobes', by rethook or before */
+#define KWALK_RETURNS 3 /* return addresses of function_graph and kretprobes (rethook or older) */
 
-/* The text of a function, or of several that lie side by side. */
+/* The text of a function, or of several adjacent ones. */
 struct kwalk_range {
 	__u64 start;
 	__u32 size; /* 0: unknown */
@@ -140,26 +141,26 @@ enum kwalk_caller {
 };
 
 /*
- * A raw tracepoint's stack is shorter than others can be by these words, which bpf_get_stack() uses
- * for the program, the program's own functions, and what has called it.
+ * The stack of a raw tracepoint can be this many words shorter than others, because bpf_get_stack()
+ * uses them for the program, the program's own functions, and its caller.
  */
 #define KWALK_RAW_OWN 4
 
 /* In .rodata, set by kwalk__prepare(). */
 struct kwalk_settings {
 	__u64 text; /* first address of the kernel's own */
-	__u32 text_size; /* bytes; 0: not known, every stack comes from bpf_get_stack() */
+	__u32 text_size; /* bytes; 0: unknown, bpf_get_stack() takes every stack */
 	__u32 stack_size; /* of a task, bytes, a power of two */
-	__u32 check_first; /* so many walks of each CPU are compared with bpf_get_stack(), */
-	__u32 check_shift; /* and then one in 1 << shift */
+	__u32 check_first; /* this many walks of each CPU are compared with bpf_get_stack(), */
+	__u32 check_shift; /* then one in 1 << shift */
 	__u32 reader; /* enum kwalk_reader */
-	__u32 returns[KWALK_RETURNS]; /* low halves of the addresses that tracers let functions return to */
-	__u32 frames; /* as deep as bpf_get_stack() goes, at most KWALK_MAX_FRAMES */
+	__u32 returns[KWALK_RETURNS]; /* low halves of the return addresses that tracers insert */
+	__u32 frames; /* the depth limit of bpf_get_stack(), at most KWALK_MAX_FRAMES */
 	__u32 unwinder; /* enum kwalk_unwinder */
-	__u32 gap, gap_size; /* from here in the text on, bytes that are data; with frame pointers only */
-	/* from the return address of a raw tracepoint's program to its context; 0: unknown */
+	__u32 gap, gap_size; /* data within the text: offset, bytes; with frame pointers only */
+	/* distance of the context from the program's return address, raw tracepoints; 0: unknown */
 	__u32 raw_at[2];
-	__u32 raw_calls; /* each __bpf_trace_EVENT() calls bpf_trace_runN() */
+	__u32 raw_calls; /* each __bpf_trace_EVENT() calls bpf_trace_runN(), instead of jumping */
 	struct kwalk_range callers[KWALK_CALLERS];
 };
 
@@ -168,51 +169,51 @@ struct kwalk_settings {
 
 /* In .data. */
 struct kwalk_state {
-	__u32 off; /* not started yet, or a walk has differed: none is begun */
-	__u32 doubled; /* 1: this kernel tells the first frame of a tracepoint's stack twice */
+	__u32 off; /* not started yet, or a walk has differed: no walk starts */
+	__u32 doubled; /* 1: this kernel reports the first frame of a tracepoint's stack twice */
 };
 
-/* Of one CPU; a sum over CPUs is what happened. */
+/* Per CPU; the sum over all CPUs is the total. */
 struct kwalk_counts {
 	__u64 stopped[KWALK_STOPS]; /* stacks by how their walks ended; [KWALK_DONE]: walked */
-	__u64 checks[KWALK_VERDICTS]; /* of walked ones, by what came of it */
+	__u64 checks[KWALK_VERDICTS]; /* comparisons of walked stacks by result */
 };
 
 /*
- * A walk that is remembered.  Which words it reads, and where, is a function of the return addresses
- * it finds.  So it is a list of steps, counted from a base, which is at first sp:
+ * A remembered walk.  Which words a walk reads, and where, is a function of the return addresses
+ * that it finds.  The memo therefore is a list of steps relative to a base, which is sp at first:
  *   2..0    enum kwalk_step
- *   31..3   KWALK_BIAS and the bytes from the base to the word that the step reads
- *   63..32  signed: see there
- * As long as all words are what they were, so are the rules, and the frames.
+ *   31..3   KWALK_BIAS plus the bytes from the base to the word that the step reads
+ *   63..32  signed: see enum kwalk_step
+ * As long as all these words are unchanged, so are the rules and the frames.
  */
 enum kwalk_step {
-	KWALK_IS, /* the word must be the upper half */
-	KWALK_FRAME, /* it is the new base, and lies above the old one by more than the upper half */
+	KWALK_IS, /* the word must equal the upper half */
+	KWALK_FRAME, /* it is the new base, above the old one by more than the upper half */
 	KWALK_HOLD, /* it is kept: rbp, for KWALK_HELD */
-	KWALK_HELD, /* as KWALK_FRAME with the word that was kept; nothing is read */
-	KWALK_USER, /* it is cs, and must be user mode's: the end */
-	KWALK_KERNEL, /* it is cs, and must not be */
-	KWALK_TO_TASK, /* word and upper half are the new base, on the task's stack */
-	KWALK_TO_OTHER, /* the same on another stack, of which no bounds are known */
+	KWALK_HELD, /* as KWALK_FRAME with the kept word; nothing is read */
+	KWALK_USER, /* it is cs, which must be user mode's: the end */
+	KWALK_KERNEL, /* it is cs, which must not be user mode's */
+	KWALK_TO_TASK, /* word + upper half is the new base, on the task's stack */
+	KWALK_TO_OTHER, /* the same on another stack, whose bounds are unknown */
 };
 
 #define KWALK_STEPS 64 /* of a memo, a power of two */
 #define KWALK_MEMOS 64 /* per CPU, in pairs */
-#define KWALK_BIAS 1024 /* so that a word may lie below the base */
+#define KWALK_BIAS 1024 /* allows a word below the base */
 #define KWALK_MAX_SALT ((1u << 30) - 1)
 
 struct kwalk_memo {
-	__u32 seq; /* odd: it is being written */
+	__u32 seq; /* odd: being written */
 	__u32 nr; /* steps */
 	/*
-	 * 31..0 of the first address, 32: it is an interrupted instruction, 33: sp is on the task's stack,
-	 * 63..34 the caller's salt; 0: it is empty
+	 * 31..0 of the first address, 32: it is an interrupted instruction, 33: sp is on the task's
+	 * stack, 63..34 the caller's salt; 0: empty
 	 */
 	__u64 tag;
-	__u64 likely; /* the last KWALK_IS before another step: where it differs, others need not be tried */
+	__u64 likely; /* the last KWALK_IS before another kind of step: checked first */
 	__u64 value; /* the caller's */
-	__u64 modules; /* kwalk_modules.valid, if the walk looked there; else 0 */
+	__u64 modules; /* kwalk_modules.valid if the walk looked there, else 0 */
 	__u64 unused[3];
 	__u64 step[KWALK_STEPS];
 };

@@ -9,7 +9,7 @@
 #include "kwalk_copy.h"
 #include "orc.h"
 
-/* Tables of modules, beside each other; blocks and rows count from 0 here. */
+/* Tables of all modules, concatenated; blocks and rows count from 0 here. */
 struct module_tables {
 	struct kwalk_module *modules;
 	struct kwalk_block *index;
@@ -26,27 +26,27 @@ struct kwalk {
 	struct kwalk_block *index; /* their memory */
 	struct kwalk_row *rows;
 	uint32_t max_blocks, max_rows;
-	uint32_t nr_blocks, nr_rows; /* of the kernel's own text; modules' come behind them */
+	uint32_t nr_blocks, nr_rows; /* of the kernel's own text; those of modules follow */
 	struct kwalk_module_layout module;
-	uint64_t modules_at; /* the kernel's list of modules; 0: not known */
+	uint64_t modules_at; /* the kernel's list of modules; 0: unknown */
 	uint32_t room_blocks, room_rows; /* for tables of modules */
 	/* once started */
 	struct bpf_link *links[2]; /* of module_load and module_free */
 	struct kwalk_modules *modules; /* NULL: modules are not followed */
 	uint32_t coming; /* number of loading modules when the tables were last read */
-	bool failed; /* to follow modules: that is not tried again */
+	bool failed; /* following modules failed and is not tried again */
 };
 
-/* All 0: this kernel's modules are unknown, or it has none. */
+/* All 0: the layout of this kernel's struct module is unknown, or it has no modules. */
 void module_layout__read(const struct btf *btf, struct kwalk_module_layout *ret_layout);
 
-/* Of kernel memory; *ret_bytes is to be freed. */
+/* Copies kernel memory; the caller frees *ret_bytes. */
 int kwalk__copy_kernel(struct kwalk_copy_bpf *skel, uint64_t from, size_t len, void **ret_bytes);
 
 /*
- * The tables of all modules that are there.  Those that cannot be read, or go beyond the room, are
- * left out: their frames are the kernel's to walk.  Modules that are not live are left out as well,
- * because no event is raised when a module whose init failed is freed.
+ * Reads the tables of all loaded modules.  Modules that cannot be read or exceed the room are left
+ * out: the kernel takes the stacks that pass through them.  Modules that are not live are left out
+ * as well, because the kernel raises no event when it frees a module whose init failed.
  */
 int module_tables__read(const struct kwalk *k, uint32_t room_blocks, uint32_t room_rows,
 			struct module_tables *ret_tables);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the walk of kwalk_walk.h knows at one address: the words of the stack, and the rule that
- * leads from an instruction to its caller.  Included by kwalk_walk.h alone, which says what must be
+ * What the walk of kwalk_walk.h needs at one address: the words of the stack, and the rule that
+ * leads from an instruction to its caller.  Only kwalk_walk.h includes this; it lists what must be
  * defined before.
  */
 #ifndef KWALK_RULES_H
@@ -9,32 +9,32 @@
 
 #include "kwalk_layout.h"
 
-/* One stack and the state of its walk, in memory that the caller does not share during a walk. */
+/* One stack and the state of its walk, in memory that the caller does not share during the walk. */
 struct kwalk_stack {
 	__u64 ip, sp, bp;
-	__u64 bp_at; /* where bp is to be read before it is used; 0: it has been */
+	__u64 bp_at; /* where bp must be read before it is used; 0: it has been read */
 	__u64 task, task_size; /* the task's stack: lowest address, bytes */
-	__u64 low, size; /* of the stack that the walk must not leave; both 0: not known */
-	__u64 modules; /* kwalk_modules.valid, if the walk looked there; else 0 */
+	__u64 low, size; /* of the stack that the walk must not leave; both 0: unknown */
+	__u64 modules; /* kwalk_modules.valid if the walk looked there, else 0 */
 	__u32 nr; /* words */
-	__u32 most; /* not more than these */
+	__u32 most; /* the maximum of nr */
 	__u32 signal; /* ip is an interrupted instruction */
 	__u32 stop; /* enum kwalk_stop; if not KWALK_DONE, the walk gave up at ip */
-	__u32 copied; /* bytes of copy, which lie at from */
-	__u32 entered; /* low, size and copy are those of where the walk begins */
+	__u32 copied; /* bytes of copy, which come from `from` */
+	__u32 entered; /* low, size and copy are those of the walk's start */
 	__u64 from;
-	__u64 tag; /* of the memos that may remember it; 0: none may, no steps are noted */
-	__u64 base; /* what the steps count from */
-	__u64 odd; /* not 0: the walk cannot be written as steps */
+	__u64 tag; /* of the memos for this walk; 0: not to be remembered, no steps are noted */
+	__u64 base; /* what the steps are relative to */
+	__u64 odd; /* not 0: the walk cannot be expressed as steps */
 	__u32 nr_steps; /* noted; KWALK_STEPS and more: too many */
-	__u32 other; /* 1 + the first of them that is not KWALK_IS; 0: all are */
+	__u32 other; /* 1 + the first step that is not KWALK_IS; 0: all are */
 	__u32 in_base; /* bp is base itself, else it was read as a step */
-	__u32 pair; /* the first of the two memos that may remember it */
+	__u32 pair; /* the first of the two memos for this walk */
 	__u32 pad;
-	__u32 at_limit; /* these are the words of bpf_get_stack(), which might have gone on */
+	__u32 at_limit; /* words are those of bpf_get_stack(), which may have been cut */
 	__u64 steps[KWALK_STEPS];
 	__u64 copy[KWALK_COPY / 8];
-	__u64 before; /* left alone: for a word of the caller's in front of the frames */
+	__u64 before; /* not written: room for a word of the caller in front of the frames */
 	__u64 words[KWALK_MAX_FRAMES + 1]; /* innermost first */
 };
 
@@ -51,7 +51,7 @@ KWALK_INLINE __u64 kwalk_read(const struct kwalk_stack *s, __u64 addr)
 	return kwalk_load(addr);
 }
 
-/* What the walk will read, from sp on; on a stack of unknown bounds to the end of the page. */
+/* Copies the stack from sp on; if the bounds are unknown, only to the end of the page. */
 KWALK_INLINE void kwalk_copy(struct kwalk_stack *s)
 {
 	__u64 n = s->size ? s->low + s->size - s->sp : 4096 - (s->sp & 4095);
@@ -66,7 +66,7 @@ KWALK_INLINE void kwalk_copy(struct kwalk_stack *s)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-/* Global functions are verified once, not once for each way that leads to them. */
+/* A global function is verified once, not once for each path that leads to it. */
 KWALK_GLOBAL __u32 kwalk_search(__u32 at)
 {
 	__u32 block = at >> KWALK_BLOCK_SHIFT, low = at & (KWALK_BLOCK - 1), first, more, half, mid,
@@ -97,8 +97,8 @@ KWALK_GLOBAL __u32 kwalk_search(__u32 at)
 }
 
 /*
- * Where a tracer has put another return address in place of the real one, no rule holds.  It is looked
- * up one byte before, where the call was, or itself if an interrupt came there.
+ * Where a tracer has replaced a return address, no rule applies.  pc is one byte before the return
+ * address, where the call was, or the return address itself if an interrupt came there.
  */
 KWALK_INLINE bool kwalk_is_hidden(__u32 pc)
 {
@@ -110,7 +110,7 @@ KWALK_INLINE bool kwalk_is_hidden(__u32 pc)
 	return false;
 }
 
-/* Of the instruction at the address.  The low half is enough: above it kernel text has only ones. */
+/* The rule for an address in the kernel's text, whose upper half is always ones. */
 KWALK_INLINE __u32 kwalk_rule(__u64 addr)
 {
 	__u32 pc = addr, key = (pc ^ pc >> 13) & (KWALK_CACHE - 1), rule;
@@ -126,7 +126,7 @@ KWALK_INLINE __u32 kwalk_rule(__u64 addr)
 	return rule;
 }
 
-/* Whether the tables of modules are those that the walk began with. */
+/* Whether the tables of modules are those that the walk started with. */
 KWALK_INLINE bool kwalk_modules_hold(const struct kwalk_stack *s)
 {
 	struct kwalk_modules *m = kwalk_get_modules();
@@ -136,8 +136,8 @@ KWALK_INLINE bool kwalk_modules_hold(const struct kwalk_stack *s)
 }
 
 /*
- * Of an instruction outside of the kernel's own text.  Not cached: a rule must not outlive its
- * module.  With frame pointers it is the same for all text of modules.
+ * The rule for an instruction outside the kernel's own text.  It is not cached, because it must not
+ * outlive its module.  With frame pointers it is the same for all text of modules.
  */
 KWALK_GLOBAL __u32 kwalk_module_rule(struct kwalk_stack *s, __u64 addr)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The walk up a stack by ORC rules or frame pointers, and the memo of walks: one source for BPF
- * (kwalk.bpf.h) and for hosts, where threads, signal handlers and sanitizers can attack the very code
- * that runs in the kernel.  Who includes this has defined before:
+ * The walk up a stack by ORC rules or frame pointers, and the memo of walks.  One source serves BPF
+ * (kwalk.bpf.h) and hosts, where threads, signal handlers and sanitizers can attack the very code
+ * that runs in the kernel.  The including file must define before:
  *
  *	KWALK_INLINE, KWALK_GLOBAL, KWALK_LOOP	before functions; global ones are verified once
  *	kwalk_settings, kwalk_state
  *	kwalk_get_block(i), kwalk_get_row(i), kwalk_get_cached(i), kwalk_get_modules(),
- *	kwalk_get_memo(i)			pointers, of this CPU what is a CPU's; 0: not there
- *	kwalk_load(addr)			a word of memory; 0: it cannot be read
- *	kwalk_copy_from(to, bytes, addr)	the same of many at once; not 0: it failed
+ *	kwalk_get_memo(i)			pointers, per-CPU data of this CPU; 0: absent
+ *	kwalk_load(addr)			a word of memory; 0: unreadable
+ *	kwalk_copy_from(to, bytes, addr)	the same for many bytes; not 0: failed
  *	kwalk_get64(p), kwalk_get32(p), kwalk_set64(p, v), kwalk_set32(p, v), kwalk_cas32(p, o, n)
  */
 #ifndef KWALK_WALK_H
@@ -17,7 +17,7 @@
 
 #include "kwalk_rules.h"
 
-/* struct pt_regs of x86-64, whose layout is that of ptrace(2). */
+/* Offsets in struct pt_regs of x86-64, whose layout is that of ptrace(2). */
 enum {
 	KWALK_REGS_BP_AT = 32,
 	KWALK_REGS_IP_AT = 128,
@@ -27,7 +27,7 @@ enum {
 	KWALK_REGS_SIZE = 168,
 };
 #define KWALK_USER_MODE 3 /* privilege bits of cs */
-#define KWALK_FLAGS_FIXED 2 /* of the flags of a real interrupt this one is always set */
+#define KWALK_FLAGS_FIXED 2 /* always set in the flags of a real interrupt */
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
@@ -36,16 +36,16 @@ KWALK_INLINE bool kwalk_is_text(__u64 addr)
 	return addr - kwalk_settings.text < kwalk_settings.text_size;
 }
 
-/* The upper half of every address of the kernel's text and of modules is ones. */
+/* The upper half of every address in the text of the kernel and of modules is all ones. */
 KWALK_INLINE bool kwalk_is_kernel(__u64 addr)
 {
 	return addr >> 32 == 0xffffffff;
 }
 
 /*
- * The task's stack is always the outermost: who has come to it stays on it.  Other stacks (of
- * interrupts, exceptions, NMIs) have no bounds here; on these the walk goes up, and leaves them
- * for another only as a rule says.
+ * The task's stack is always the outermost: a walk that has reached it stays on it.  Other stacks
+ * (of interrupts, exceptions, NMIs) have no bounds here.  The walk goes up on them, and leaves them
+ * only as a rule says.
  */
 KWALK_INLINE void kwalk_enter_stack(struct kwalk_stack *s)
 {
@@ -85,7 +85,7 @@ KWALK_INLINE void kwalk_note_frame(struct kwalk_stack *s, enum kwalk_step step, 
 	s->in_base = 1;
 }
 
-/* From one stack to another, or further up: the word at addr and offset are sp. */
+/* From one stack to another, or further up: the word at addr plus the offset is sp. */
 KWALK_INLINE void kwalk_switch(struct kwalk_stack *s, __u64 addr, __u64 sp, __u64 offset)
 {
 	s->sp = sp;
@@ -95,7 +95,7 @@ KWALK_INLINE void kwalk_switch(struct kwalk_stack *s, __u64 addr, __u64 sp, __u6
 	s->odd |= s->in_base;
 }
 
-/* The caller is what was interrupted, with its registers at at. */
+/* The caller is the interrupted context, whose registers are at `at`. */
 KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at)
 {
 	__u64 cs, sp, sp_at;
@@ -109,8 +109,8 @@ KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at
 	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
 	if (cs & KWALK_USER_MODE) {
 		/*
-		 * A PVM guest returns to its own kernel with a cs of user space, by these five words:
-		 * bpf_get_stack() tells what follows.
+		 * A PVM guest returns to its own kernel with a cs of user space, by these five
+		 * words, and bpf_get_stack() goes on from there.
 		 */
 		s->odd |= kind == KWALK_IRET_SP;
 		return kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip) ? KWALK_STOP_RULE : KWALK_DONE;
@@ -118,7 +118,7 @@ KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at
 	kwalk_note(s, KWALK_IS, at + KWALK_REGS_IP_AT, s->ip);
 	if (!s->bp_at && kind != KWALK_IRET_SP)
 		s->bp_at = at + KWALK_REGS_BP_AT;
-	/* Now: the bounds will be those of the stack that was interrupted. */
+	/* Read bp now: the bounds will be those of the interrupted stack. */
 	if (s->bp_at) {
 		s->odd |= !kwalk_within(s, s->bp_at, 8);
 		s->bp = kwalk_within(s, s->bp_at, 8) ? kwalk_read(s, s->bp_at) : 0;
@@ -128,7 +128,7 @@ KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at
 	}
 	sp_at = at + KWALK_REGS_SP_AT;
 	sp = kwalk_read(s, sp_at);
-	/* An interrupt on the same stack: what it interrupted lies above its registers. */
+	/* An interrupt on the same stack: the interrupted frame lies above its registers. */
 	if (s->size && (sp <= at || !kwalk_within(s, sp, 0)))
 		return KWALK_STOP_STACK;
 	kwalk_switch(s, sp_at, sp, 0);
@@ -136,8 +136,8 @@ KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at
 }
 
 /*
- * Frames that are not plain calls.  KWALK_DONE where the frames end; KWALK_STOPS: s is the
- * caller's.
+ * Handles frames that are not plain calls.  KWALK_DONE at the end of the frames; KWALK_STOPS: s is
+ * the caller's frame.
  */
 KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 {
@@ -192,7 +192,7 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 	return kwalk_interrupted(s, kind, at);
 }
 
-/* One frame: its word, and s is its caller's.  KWALK_STOPS: go on. */
+/* One frame: stores its word and sets s to its caller.  KWALK_STOPS: go on. */
 KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s)
 {
 	__u64 ip = s->ip, at = s->signal ? ip : ip - 1, cfa;
@@ -240,15 +240,15 @@ KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s)
 /* ---- the walk along frame pointers ---------------------------------------------------------- */
 
 /*
- * As arch/x86/kernel/unwind_frame.c: a frame begins with the pointer to the next one and its return
- * address.  Where bit 0 of a pointer is set, it leads to the struct pt_regs of what was interrupted.
- * The kernel ends the stack wherever it cannot go on; here only three ends are believed: no pointer,
- * no return address, registers of user space.  It also ends it at the frame below the registers that
- * lie at the end of every task's stack.  That frame is of a function called by entry code, which has
- * put one of these three above it.
+ * As arch/x86/kernel/unwind_frame.c: a frame starts with the pointer to the next one and its return
+ * address.  Where bit 0 of a pointer is set, it leads to the struct pt_regs of the interrupted
+ * context.  The kernel ends the stack wherever it cannot go on; the walk accepts only three ends:
+ * no pointer, no return address, registers of user space.  The kernel also ends the stack at the
+ * frame below the registers at the end of every task's stack.  That frame belongs to a function
+ * called by entry code, which has put one of the three ends above it.
  */
 
-/* Whether the kernel takes it for text: where it does not, it ends the stack. */
+/* Whether the kernel accepts ip as text; it ends the stack at any other address. */
 KWALK_INLINE bool kwalk_is_code(struct kwalk_stack *s, __u64 ip)
 {
 	if (!kwalk_is_text(ip))
@@ -257,13 +257,13 @@ KWALK_INLINE bool kwalk_is_code(struct kwalk_stack *s, __u64 ip)
 }
 
 /*
- * Whether what s->bp leads to can be next: above on the same stack, or on the task's.  The kernel
- * drops all words but the first of a sample that has its frame on another stack than its sp.
+ * Whether the target of s->bp can be next: above on the same stack, or on the task's.  The kernel
+ * drops all words but the first of a sample whose frame is on another stack than its sp.
  */
 KWALK_INLINE bool kwalk_follow(struct kwalk_stack *s, __u64 frame, __u64 size)
 {
 	bool regs = frame != s->bp, to_task = !s->size && frame - s->task < kwalk_settings.stack_size;
-	/* The base of registers lies so far below them that it is above bp_at where they are above sp. */
+	/* Registers above sp get a base above bp_at, which is what the replay checks. */
 	__u64 upper = regs ? s->bp_at + 7 - s->sp : 0;
 
 	if (to_task) {
@@ -289,19 +289,19 @@ KWALK_INLINE bool kwalk_follow(struct kwalk_stack *s, __u64 frame, __u64 size)
 	return true;
 }
 
-/* No frame reaches into the task's own registers, and these have no instruction that counts. */
+/* No frame reaches into the task's own registers, whose instruction pointer is not a frame. */
 KWALK_INLINE __u32 kwalk_return_to(struct kwalk_stack *s, __u64 ip_at, bool regs)
 {
 	s->signal = 0;
 	s->ip = kwalk_read(s, ip_at);
 	kwalk_note(s, KWALK_IS, ip_at, s->ip);
-	s->odd |= !s->ip && !regs; /* a step that wants 0 is met by too much else */
+	s->odd |= !s->ip && !regs; /* a step that expects 0 would match too many stacks */
 	if (!s->ip)
 		return KWALK_DONE;
 	return kwalk_within(s, s->sp, KWALK_REGS_SIZE) ? KWALK_STOPS : KWALK_STOP_STACK;
 }
 
-/* What was interrupted. */
+/* The interrupted context. */
 KWALK_INLINE __u32 kwalk_linked_regs(struct kwalk_stack *s, __u64 at)
 {
 	__u64 cs = kwalk_read(s, at + KWALK_REGS_CS_AT), sp;
@@ -309,10 +309,10 @@ KWALK_INLINE __u32 kwalk_linked_regs(struct kwalk_stack *s, __u64 at)
 	kwalk_note(s, cs & KWALK_USER_MODE ? KWALK_USER : KWALK_KERNEL, at + KWALK_REGS_CS_AT, 0);
 	if (cs & KWALK_USER_MODE)
 		return KWALK_DONE;
-	/* Where a sample begins so, the kernel leaves this instruction out. */
+	/* Where a sample starts with registers, the kernel omits their instruction. */
 	if (!s->bp_at)
 		return KWALK_STOP_STACK;
-	/* The kernel comes from one stack to another by the interrupted sp. */
+	/* The kernel switches from one stack to another by the interrupted sp. */
 	sp = kwalk_read(s, at + KWALK_REGS_SP_AT);
 	if (!s->size && sp - at >= kwalk_settings.stack_size &&
 	    sp - s->task >= kwalk_settings.stack_size)
@@ -354,7 +354,7 @@ KWALK_INLINE __u32 kwalk_linked_frame(struct kwalk_stack *s)
 
 /* ---- the whole walk ------------------------------------------------------------------------- */
 
-/* A few frames.  KWALK_STOPS: go on.  All at once would take the verifier eight times as long. */
+/* Walks a few frames.  KWALK_STOPS: go on.  Verifying all at once takes eight times as long. */
 KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
 {
 	__u32 stop = KWALK_STOPS, i;
@@ -369,7 +369,7 @@ KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
 	return stop;
 }
 
-/* Before the first word is read. */
+/* Called before the first word is read. */
 KWALK_INLINE void kwalk_enter(struct kwalk_stack *s)
 {
 	s->task_size = kwalk_settings.stack_size;
@@ -378,7 +378,7 @@ KWALK_INLINE void kwalk_enter(struct kwalk_stack *s)
 	s->entered = 1;
 }
 
-/* From the frame whose ip, sp, bp or bp_at and signal are set, as kwalk_begin_...() does. */
+/* Walks from the frame whose ip, sp, bp or bp_at and signal are set, as kwalk_begin_...() does. */
 KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
 {
 	__u32 stop = KWALK_STOPS, i;
@@ -396,13 +396,13 @@ KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
 		stop = kwalk_round(s);
 	if (stop == KWALK_STOPS)
 		stop = KWALK_DONE;
-	/* Elsewhere for good: between two tasks in __switch_to(), in entry code. */
+	/* The walk ended on another stack: between two tasks in __switch_to(), in entry code. */
 	if (stop == KWALK_DONE && !s->size)
 		return KWALK_STOP_STACK;
 	return stop == KWALK_DONE && s->modules && !kwalk_modules_hold(s) ? KWALK_STOP_TEXT : stop;
 }
 
-/* 0: the walked frames are the kernel's, as far as those go. */
+/* 0: the walked frames equal the kernel's, as far as those go. */
 KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *walked, const struct kwalk_stack *kernel)
 {
 	__u32 i;
@@ -421,9 +421,9 @@ KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *walked, const struct kw
 	return 0;
 }
 
-/* ---- walks that are remembered -------------------------------------------------------------- */
+/* ---- remembered walks ----------------------------------------------------------------------- */
 
-/* Whether the memo is of a stack that begins so, by the tag and by one word of it. */
+/* Whether the memo may match the stack at s, by the tag and one of its words. */
 KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwalk_memo *m)
 {
 	__u64 step = kwalk_get64(&m->likely), at = s->sp - KWALK_BIAS + (__u32)step;
@@ -433,8 +433,8 @@ KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwal
 }
 
 /*
- * The memo's value if it describes this stack, else 0.  seq: read before all else of the memo.
- * Global, so that the verifier looks at it once for both memos of a pair.
+ * Returns the memo's value if it describes this stack, else 0.  seq was read before the rest of the
+ * memo.  Global, so that the verifier checks it once for both memos of a pair.
  */
 KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u32 seq)
 {
@@ -444,7 +444,7 @@ KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 
 	if (!s || !m)
 		return 0;
-	/* Loaded from memory, so that the verifier takes them for unknown scalars. */
+	/* Loaded from memory, so that the verifier treats them as unknown scalars. */
 	low = kwalk_get64(&s->low);
 	last = kwalk_get64(&s->size) - 8;
 	base = s->sp - KWALK_BIAS;
@@ -491,7 +491,7 @@ KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 				return 0;
 			break;
 		default:
-			/* Once on the task's stack, up on that. */
+			/* On the task's stack, only up on that stack. */
 			if (last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))
 				return 0;
 			word += upper;
@@ -510,9 +510,10 @@ KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 }
 
 /*
- * What kwalk_remember() was given with this salt for the stack that begins at s; 0: it is not
- * remembered, and kwalk_walk() is to walk it.  Before kwalk_walk(), in place of it if it is not 0.
- * The salt, from 1 to KWALK_MAX_SALT, is what else the value depends on; each salt has one s->most.
+ * Returns the value that kwalk_remember() stored with this salt for the stack that starts at s.  0:
+ * it is not remembered, and the caller must call kwalk_walk().  Call it before kwalk_walk().  The
+ * salt, from 1 to KWALK_MAX_SALT, is whatever the value depends on besides the stack; each salt has
+ * one s->most.
  */
 KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 {
@@ -530,7 +531,7 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 	s->in_base = 0;
 	s->tag = (__u64)salt << 34 | (__u64) !!s->size << 33 | (__u64) !!s->signal << 32 |
 		 (__u32)s->ip;
-	/* Where a system call's number lies; whatever lies there is as good. */
+	/* The place of a system call's number; any other content serves as well. */
 	key = s->tag ^ kwalk_load(s->task + kwalk_settings.stack_size - 48) << 40;
 	s->pair = (key * 0x9e3779b97f4a7c15ull) >> 40 & (KWALK_MEMOS - 2);
 	KWALK_LOOP
@@ -545,7 +546,7 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 	return value;
 }
 
-/* After kwalk_walk() with KWALK_DONE, which kwalk_recall() came before: the value is not 0. */
+/* Call after kwalk_recall() and a kwalk_walk() that returned KWALK_DONE.  The value is not 0. */
 KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 {
 	struct kwalk_memo *m, *other;
@@ -557,7 +558,7 @@ KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 	other = kwalk_get_memo((s->pair + 1) & (KWALK_MEMOS - 1));
 	if (!m || !other)
 		return 0;
-	/* In turns */
+	/* Alternate between the two memos of the pair. */
 	if (kwalk_get32(&m->seq) != kwalk_get32(&other->seq))
 		m = other;
 	seq = kwalk_get32(&m->seq);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Text and unwind rules of modules: at the start, and again whenever one has come or gone. */
+/* Text and unwind rules of modules: read at the start, and again after a load or unload. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ void module_tables__free(struct module_tables *t)
 	*t = (struct module_tables){ 0 };
 }
 
-/* ---- where things are in struct module ------------------------------------------------------- */
+/* ---- the layout of struct module ------------------------------------------------------------- */
 
-/* Adds the bytes from the type's beginning to the member; the type becomes the member's. */
+/* Adds the member's offset in the type to *at; *type becomes the member's type. */
 static bool find_member(const struct btf *btf, const char *name, uint32_t *type, uint32_t *at)
 {
 	int id = btf__resolve_type(btf, *type);
@@ -45,7 +45,7 @@ static bool find_member(const struct btf *btf, const char *name, uint32_t *type,
 	return false;
 }
 
-/* Of "outer", "inner"; 0: there is no such member. */
+/* The offset of outer.inner; 0: there is no such member. */
 static uint32_t offset_of(const struct btf *btf, uint32_t module, const char *outer, const char *inner)
 {
 	uint32_t type = module, at = 0;
@@ -127,8 +127,8 @@ static int compile(const struct kwalk *k, const struct kwalk_found *f, struct or
 	};
 	int err;
 
-	if (k->is.unwinder == KWALK_FRAME_POINTERS &&
-	    f->size) /* that this is text is all there is to know */
+	/* Without ORC, the text range is all there is. */
+	if (k->is.unwinder == KWALK_FRAME_POINTERS && f->size)
 		return 0;
 	if (!f->nr || f->nr > ORC_MAX_ENTRIES || !f->size)
 		return -EBADMSG;
@@ -224,7 +224,7 @@ static uint64_t load(const __u64 *p)
 	return __atomic_load_n(p, __ATOMIC_SEQ_CST);
 }
 
-/* What walks find in between is of no use, and they notice it. */
+/* A walk that runs meanwhile may find inconsistent tables; it detects this and gives up. */
 static void publish(struct kwalk *k, const struct module_tables *t, uint64_t changed)
 {
 	uint32_t own_blocks = k->nr_blocks, own_rows = k->nr_rows, i;
@@ -246,7 +246,7 @@ static void publish(struct kwalk *k, const struct module_tables *t, uint64_t cha
 }
 
 /* Forces a reread once a module has finished loading: no event is raised when its init returns. */
-static void look_at_coming(struct kwalk *k)
+static void check_coming(struct kwalk *k)
 {
 	_cleanup_free_ struct kwalk_found *found = NULL;
 	uint32_t nr, coming = 0, i;
@@ -267,12 +267,12 @@ int kwalk__refresh(struct kwalk *k)
 
 	if (!k || !k->modules || k->failed)
 		return 0;
-	look_at_coming(k);
+	check_coming(k);
 	changed = load(&k->modules->changed);
 	if (load(&k->modules->valid) == changed + 1)
 		return 0;
 	err = module_tables__read(k, k->room_blocks, k->room_rows, &t);
-	/* modules came or went meanwhile: discard what was read, or the error, and try again later */
+	/* Modules came or went meanwhile: discard the tables or the error and try again later. */
 	if (load(&k->modules->changed) != changed)
 		return 0;
 	if (!err) {

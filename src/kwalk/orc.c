@@ -25,7 +25,7 @@ static struct orc_field *field_of(struct orc_layout *l, const char *name)
 					 NULL;
 }
 
-/* Whether the member lies where an entry of a known form has it. */
+/* Whether the member has the offset that a known form of the entry gives it. */
 static bool read_member(const struct btf *btf, const struct btf_type *t, unsigned int i,
 			struct orc_layout *l)
 {
@@ -38,7 +38,7 @@ static bool read_member(const struct btf *btf, const struct btf_type *t, unsigne
 	if (name && !strcmp(name, "bp_offset"))
 		return at == 16;
 	if (!field)
-		return !name || !*name; /* padding; anything else is news */
+		return !name || !*name; /* padding; any other member is unknown */
 	if (at < BITS_AT || !bits || at + bits > BITS_AT + 16)
 		return false;
 	*field = (struct orc_field){ .shift = at - BITS_AT, .bits = bits };
@@ -97,7 +97,7 @@ int orc_header__check(const uint8_t header[ORC_HEADER_SIZE])
 
 /* ---- an entry ------------------------------------------------------------------------------- */
 
-/* ORC_REG_* and ORC_TYPE_* of the kernel's orc_types.h, the types as they are since 6.4. */
+/* ORC_REG_* and ORC_TYPE_* of the kernel's orc_types.h; the types are those since 6.4. */
 enum orc_reg {
 	REG_UNDEFINED,
 	REG_PREV_SP,
@@ -143,7 +143,7 @@ static struct entry read_entry(const struct orc_layout *l, const uint8_t *p)
 	e.signal = get(bits, l->signal);
 	if (l->type.bits == 3)
 		return e;
-	/* Before 6.4; without `signal`, what is no call was interrupted. */
+	/* Before 6.4.  Without `signal`, every type but a call was interrupted. */
 	e.type = e.sp_reg == REG_UNDEFINED ? (get(bits, l->end) ? TYPE_END : TYPE_UNDEFINED) :
 					     e.type + TYPE_CALL;
 	if (!l->signal.bits)
@@ -173,7 +173,7 @@ static enum kwalk_kind kind_of(const struct entry *e)
 	return e->type == TYPE_REGS_PARTIAL && e->sp_reg == REG_SP ? KWALK_IRET_SP : KWALK_UNKNOWN;
 }
 
-/* How rbp was saved, as bits of a rule; false: in a way that no rule can say. */
+/* How rbp was saved, as bits of a rule; false: a rule cannot express it. */
 static bool bp_of(const struct entry *e, enum kwalk_kind kind, uint32_t *ret_bits)
 {
 	bool fits = !(e->bp_offset % 8) && e->bp_offset >= -1024 && e->bp_offset <= 1016;
@@ -207,7 +207,7 @@ static uint32_t rule_of(const struct orc_layout *l, const uint8_t *p)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* Rules come by ascending address; each holds up to the next one's. */
+/* Rules come in ascending order of address; each applies up to the next one's address. */
 
 static void add_row(struct orc_compiler *c, uint64_t at, uint32_t rule)
 {
@@ -222,7 +222,7 @@ static void add_row(struct orc_compiler *c, uint64_t at, uint32_t rule)
 	o->rows[o->nr_rows++] = (struct kwalk_row){ .offset = offset, .rule = rule };
 }
 
-/* The blocks from c->end up to the address begin with the rule that holds. */
+/* The blocks from c->end up to the address start with the current rule. */
 static void add_blocks(struct orc_compiler *c, uint64_t to)
 {
 	for (; c->end < to; c->end += KWALK_BLOCK)
@@ -239,7 +239,7 @@ static void add_rule(struct orc_compiler *c, uint64_t at, uint32_t rule)
 		return;
 	}
 	offset = (at - c->t->text) & (KWALK_BLOCK - 1);
-	add_blocks(c, at); /* with at's own, unless it begins at `at` */
+	add_blocks(c, at); /* including at's own, unless it starts at `at` */
 	c->rule = rule;
 	if (!offset)
 		return;
@@ -249,7 +249,7 @@ static void add_rule(struct orc_compiler *c, uint64_t at, uint32_t rule)
 		add_row(c, at, rule);
 }
 
-/* Each entry makes a row at the most, and so does each block. */
+/* Each entry adds at most one row, and so does each block. */
 int orc__bounds(const struct orc_tables *t, uint32_t *ret_blocks, uint32_t *ret_rows)
 {
 	uint64_t blocks = (t->text_end - t->text + KWALK_BLOCK - 1) >> KWALK_BLOCK_SHIFT;
@@ -267,7 +267,7 @@ int orc__bounds(const struct orc_tables *t, uint32_t *ret_blocks, uint32_t *ret_
 
 void orc_compiler__begin(struct orc_compiler *c)
 {
-	c->rule = KWALK_RULE_NONE; /* before the first */
+	c->rule = KWALK_RULE_NONE; /* before the first entry */
 	c->end = c->t->text;
 	c->last = 0;
 	c->nr = 0;

@@ -22,21 +22,21 @@
 struct output {
 	struct output_opts opts;
 	char *path;
-	struct place place; /* dir is -1 where it is written to directly */
+	struct place place; /* dir is -1 if the output is written directly */
 	int fd;
-	int lock_fd; /* of a recording on standard output, with a description of its own */
-	char temp[40]; /* its name until it takes the other one; empty: it has none */
+	int lock_fd; /* of a recording on standard output: a separate open file with the lock */
+	char temp[40]; /* temporary name until the commit; empty: none */
 	char *old; /* PATH.old in place.dir */
 };
 
-/* ---- what may be replaced --------------------------------------------------------------------- */
+/* ---- which files may be replaced ------------------------------------------------------------- */
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Refused for a reason of its own: there is no system call that failed. */
+/* Logs a refusal that is not due to a failed system call. */
 #define refuse(...) (log_err(0, __VA_ARGS__) ?: -EPERM)
 
 static int check_inputs(const struct output *o, const struct stat *st)
@@ -50,7 +50,7 @@ static int check_inputs(const struct output *o, const struct stat *st)
 		if (!path || (strcmp(path, "-") ? stat(path, &input) : fstat(STDIN_FILENO, &input)))
 			continue;
 		if (S_ISREG(st->st_mode) && is_same(st, &input))
-			return refuse("'%s' is what this command reads: not replaced", o->path);
+			return refuse("'%s' is an input of this command: not replaced", o->path);
 	}
 	return 0;
 }
@@ -64,8 +64,8 @@ static bool has_magic(int fd)
 }
 
 /*
- * Opens the regular file of this name; -1 when there is none, or another one than `st` by now.  For
- * writing, too, where that is possible: a lock needs it.
+ * Opens the regular file of this name; -1 if there is none, or if it is no longer `st`.  Opens it
+ * for writing if possible, because a lock requires that.
  */
 static int open_existing(const struct output *o, const char *name, const struct stat *st)
 {
@@ -80,19 +80,19 @@ static int open_existing(const struct output *o, const char *name, const struct 
 	return fd < 0 || fstat(fd, &now) || !is_same(st, &now) ? -1 : take_fd(fd);
 }
 
-/* What becomes of PATH.old must not be missed, either. */
+/* A PATH.old that the user may need must not be replaced either. */
 static int check_old(const struct output *o)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat st;
 
 	if (fstatat(o->place.dir, o->old, &st, AT_SYMLINK_NOFOLLOW))
-		return errno == ENOENT ? 0 : log_err(-errno, "'%s.old'", o->path);
+		return errno == ENOENT ? 0 : log_err(-errno, "stat '%s.old'", o->path);
 	fd = S_ISREG(st.st_mode) ? open_existing(o, o->old, &st) : -1;
 	if (fd >= 0 && live__is_locked(fd))
 		return refuse("'%s.old' is being recorded", o->path);
 	if (fd < 0 || (st.st_size && !has_magic(fd)))
-		return refuse("'%s' would become '%s.old', and that is no recording: move it away",
+		return refuse("'%s' would replace '%s.old', which is not a recording: move it away",
 			      o->path, o->path);
 	return 0;
 }
@@ -102,7 +102,7 @@ static int check_recording_over(const struct output *o, int fd)
 	if (!o->place.st.st_size)
 		return 0;
 	if (!o->opts.force && (fd < 0 || !has_magic(fd)))
-		return refuse("'%s' is no recording: not replaced without --force", o->path);
+		return refuse("'%s' is not a recording: not replaced without --force", o->path);
 	return check_old(o);
 }
 
@@ -113,15 +113,14 @@ static int check_file_over(const struct output *o, int fd)
 	if (faccessat(o->place.dir, o->place.name, W_OK, AT_EACCESS))
 		return log_err(-errno, "write '%s'", o->path);
 	if (fd < 0)
-		return refuse(
-			"'%s' cannot be read, and may be a recording: not replaced without --force",
-			o->path);
+		return refuse("'%s' may be a recording (unreadable): not replaced without --force",
+			      o->path);
 	if (has_magic(fd))
 		return refuse("'%s' is a recording: not replaced without --force", o->path);
 	return 0;
 }
 
-/* Whether the regular file that has the name may be replaced; fd: it, or -1. */
+/* Whether the existing regular file may be replaced; fd: the file, or -1 if it cannot be opened. */
 static int check_existing(const struct output *o, int fd)
 {
 	int err = check_inputs(o, &o->place.st);
@@ -129,15 +128,19 @@ static int check_existing(const struct output *o, int fd)
 	if (err)
 		return err;
 	if (place__is_foreign(&o->place))
-		return refuse("'%s' is another user's, in a directory for everybody", o->path);
+		return refuse("'%s' belongs to another user, in a directory that others can write",
+			      o->path);
 	if (fd >= 0 && live__is_locked(fd))
 		return refuse("'%s' is being recorded", o->path);
 	return o->opts.recording ? check_recording_over(o, fd) : check_file_over(o, fd);
 }
 
-/* ---- written directly ------------------------------------------------------------------------- */
+/* ---- written directly ------------------------------------------------------------------------ */
 
-/* A file that others keep open is locked through a description of our own, which ends with us. */
+/*
+ * Locks through a separate open file: the descriptor is shared with other processes, which would
+ * keep the lock after this one exits.
+ */
 static int lock_shared(struct output *o)
 {
 	char path[32];
@@ -145,11 +148,11 @@ static int lock_shared(struct output *o)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", o->fd);
 	o->lock_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (o->lock_fd >= 0 && live__lock(o->lock_fd) == -EAGAIN)
-		return refuse("what '%s' leads to is being recorded", o->path);
+		return refuse("the target of '%s' is being recorded", o->path);
 	return 0;
 }
 
-/* A descriptor that we were started with. */
+/* Writes to a descriptor that this process has inherited. */
 static int share(struct output *o, int fd)
 {
 	struct stat st;
@@ -169,7 +172,7 @@ static int share(struct output *o, int fd)
 	return err || !o->opts.recording ? err : lock_shared(o);
 }
 
-/* Which descriptor of ours the link in /proc is about; -1: another process's. */
+/* The own descriptor that the link in /proc refers to; -1: another process's. */
 static int own_descriptor(const struct place *p)
 {
 	struct stat dir, own;
@@ -192,18 +195,19 @@ static int open_directly(struct output *o)
 	if (own >= 0)
 		return share(o, own);
 	if (place__is_foreign(p))
-		return refuse("'%s' is another user's, in a directory for everybody", o->path);
+		return refuse("'%s' belongs to another user, in a directory that others can write",
+			      o->path);
 	o->fd = openat(p->dir, p->name, p->open_file ? flags : flags | O_NOFOLLOW);
 	if (o->fd < 0 || fstat(o->fd, &st))
 		return log_err(-errno, "open '%s'", o->path);
 	if (S_ISREG(st.st_mode))
-		return refuse("'%s' is a file that another process has open", o->path);
+		return refuse("'%s' is an open file of another process", o->path);
 	if (o->opts.recording && isatty(o->fd))
 		return refuse("a recording is not written to a terminal");
 	return 0;
 }
 
-/* ---- open ------------------------------------------------------------------------------------- */
+/* ---- open ------------------------------------------------------------------------------------ */
 
 static int random_name(struct output *o)
 {
@@ -235,7 +239,10 @@ static int create_named(struct output *o, mode_t mode)
 	return fd;
 }
 
-/* A file without a name is gone with us; not every file system has any, and a name comes by /proc. */
+/*
+ * A file without a name vanishes with this process.  Not every file system supports that, and
+ * naming the file requires /proc.
+ */
 static int create(struct output *o)
 {
 	mode_t mode = o->place.exists ? 0600 : o->opts.mode ? o->opts.mode : 0666;
@@ -246,10 +253,10 @@ static int create(struct output *o)
 	if (fd < 0)
 		fd = create_named(o, mode);
 	if (fd < 0)
-		return log_err(fd, "create a file beside '%s'", o->path);
+		return log_err(fd, "create a temporary file for '%s'", o->path);
 	o->fd = fd;
 	if (o->opts.recording)
-		live__lock(o->fd); /* where there are no locks nobody misses it */
+		live__lock(o->fd); /* may fail: some file systems have no locks */
 	return 0;
 }
 
@@ -294,7 +301,7 @@ int output__open(const struct output_opts *opts, struct output **ret_output)
 	o->fd = o->lock_fd = o->place.dir = -1;
 	o->path = strdup(opts->path);
 	err = o->path ? open_output(o) : log_err(-ENOMEM, "create '%s'", opts->path);
-	/* the caller's array may be gone by the time of the commit, and has been looked at */
+	/* The inputs have been checked, and the caller's array may be freed before the commit. */
 	o->opts.inputs = NULL;
 	o->opts.nr_inputs = 0;
 	if (err) {
@@ -327,7 +334,7 @@ int output__write(const struct output *o, const void *data, size_t len)
 	return 0;
 }
 
-/* ---- commit ----------------------------------------------------------------------------------- */
+/* ---- commit ---------------------------------------------------------------------------------- */
 
 static int failed(const struct output *o, int err)
 {
@@ -355,7 +362,7 @@ static int give_temporary_name(struct output *o)
 	return failed(o, err);
 }
 
-/* Nobody gets rights by it that he did not have: without the group its rights go, too. */
+/* Never grants rights: if the group cannot be kept, the group's rights are removed. */
 static int copy_owner(const struct output *o)
 {
 	const struct stat *st = &o->place.st;
@@ -371,7 +378,7 @@ static int rename_within(const struct output *o, const char *from, const char *t
 	return renameat(o->place.dir, from, o->place.dir, to) ? -errno : 0;
 }
 
-/* To a name that no file has; not every file system has a rename that makes sure of it. */
+/* Renames to a name that must be free.  Not every file system has RENAME_NOREPLACE. */
 static int rename_to_free(const struct output *o, const char *from, const char *to)
 {
 	int dir = o->place.dir;
@@ -385,7 +392,7 @@ static int rename_to_free(const struct output *o, const char *from, const char *
 	return rename_within(o, from, to);
 }
 
-/* That the new file is there survives a crash, too; where this fails, it may be the old one. */
+/* Makes the new name survive a crash.  If this fails, a crash may bring back the old file. */
 static void sync_directory(const struct output *o)
 {
 	_cleanup_close_ int fd = openat(o->place.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -394,7 +401,7 @@ static void sync_directory(const struct output *o)
 		fsync(fd);
 }
 
-/* Whether the name is still that of the file that was looked at. */
+/* Whether the name still belongs to the file that was checked. */
 static int check_name(const struct output *o)
 {
 	struct stat now;
@@ -404,7 +411,7 @@ static int check_name(const struct output *o)
 	return is_same(&now, &o->place.st) ? 0 : -EEXIST;
 }
 
-/* In the place of the file that was found there, whole even after a crash. */
+/* Replaces the file that was checked; after a crash either file is complete. */
 static int replace(struct output *o)
 {
 	int err = o->place.exists ? check_name(o) : -ENOENT;
@@ -423,7 +430,7 @@ static int replace(struct output *o)
 	return err ? failed(o, err) : 0;
 }
 
-/* The recording that has the name becomes PATH.old. */
+/* Renames the existing recording to PATH.old. */
 static int rotate(const struct output *o)
 {
 	const char *name = o->place.name;
@@ -442,7 +449,7 @@ static int rotate(const struct output *o)
 }
 
 /*
- * Long after output__open(), so that everything is looked at again.  What has the name is locked
+ * This runs long after output__open(), so it checks everything again.  It locks the existing file
  * meanwhile: of two recorders, one finds the other's lock, or the other's recording under the name.
  */
 static int replace_by_recording(struct output *o)
@@ -488,7 +495,7 @@ void output__free(struct output *o)
 		return;
 	if (*o->temp)
 		unlinkat(o->place.dir, o->temp, 0);
-	/* a child may have them, too */
+	/* Unlock, because a child process may have the descriptors, too. */
 	if (o->fd >= 0 && o->opts.recording && o->place.dir >= 0)
 		live__unlock(o->fd);
 	if (o->lock_fd >= 0)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The one way a command writes a file.
+ * All commands write their files through this.
  *
- * What is written lies in the directory of its path, without a name where the file system can do
- * that, and replaces what has the name when it is committed: with all of it, or not at all.  Only regular
- * files are replaced.  Devices, pipes, /dev/stdout and /dev/fd/N are written to directly.
+ * The new file lies in the directory of its path, without a name where the file system supports
+ * that.  A commit replaces the file of that name atomically.  Only regular files are replaced.
+ * Devices, pipes, /dev/stdout and /dev/fd/N are written directly.
  *
- * Nothing that the user may miss is replaced: not what the same command reads, not a recording, not
- * a file that may not be written; nor is a symbolic link of another user followed (see place.h).
+ * Files that the user may need are not replaced: an input of the same command, a recording, a
+ * write-protected file.  A symbolic link of another user is not followed (see place.h).
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -19,31 +19,32 @@ struct output;
 
 struct output_opts {
 	const char *path; /* "-": standard output */
-	const char *const *inputs; /* what the command reads, "-" and NULL among it; never replaced */
+	const char *const *inputs; /* files that the command reads; entries may be "-" or NULL */
 	unsigned int nr_inputs;
-	mode_t mode; /* of a file that replaces none, without the umask's bits; 0: 0666 */
-	/* Replaces recordings, and files that may not be written. */
+	mode_t mode; /* of a new file, before the umask; 0: 0666 */
+	/* Replaces recordings and write-protected files. */
 	bool force;
 	/*
-	 * It grows under its name, from output__commit() on.  It is locked (see live.h), so that
-	 * nothing replaces it meanwhile, and a recording that has the name becomes PATH.old.  A file
-	 * that is no recording takes that way only with force; PATH.old is not replaced if it is none.
+	 * The file is a recording, which grows under its name from output__commit() on.  It is
+	 * locked (see live.h), so that it is not replaced meanwhile, and an existing recording of
+	 * that name becomes PATH.old.  A file that is not a recording becomes PATH.old only with
+	 * force; a PATH.old that is not a recording is never replaced.
 	 */
 	bool recording;
 };
 
-/* Logs its errors; what has the name is untouched until output__commit(). */
+/* Logs its errors.  An existing file is untouched until output__commit(). */
 int output__open(const struct output_opts *opts, struct output **ret_output);
-/* Open for writing until output__free(), and for reading unless it is written to directly. */
+/* Open for writing until output__free(), and for reading unless the output is written directly. */
 int output__fd(const struct output *o);
-/* All of it, or a negative errno. */
+/* Writes all of data.  Negative errno on failure, not logged. */
 int output__write(const struct output *o, const void *data, size_t len);
 /*
- * All of it is written, or the recording has begun: the file takes its name, with owner and mode
- * of the one it replaces.  Logs its errors.
+ * Call when all is written, or when the recording has begun: gives the file its name, and the owner
+ * and mode of the file that it replaces.  Logs its errors.
  */
 int output__commit(struct output *o);
-/* What was not committed is gone.  A recording is live until here. */
+/* Discards what was not committed.  A recording is live until here.  NULL is fine. */
 void output__free(struct output *o);
 
 static inline void output__freep(struct output **o)

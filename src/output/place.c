@@ -12,7 +12,7 @@
 #include "cleanup.h"
 #include "log.h"
 
-#define MAX_LINKS 40 /* as the kernel has it */
+#define MAX_LINKS 40 /* as in the kernel */
 
 void place__clear(struct place *p)
 {
@@ -20,7 +20,7 @@ void place__clear(struct place *p)
 	free(p->name);
 }
 
-/* The directory of path, which is relative to from, and the name in it. */
+/* Opens the directory of path, which is relative to from, and sets the name in it. */
 static int open_directory(int from, const char *path, struct place *ret_place)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -41,13 +41,13 @@ static bool is_trusted(uid_t owner)
 	return owner == 0 || owner == geteuid();
 }
 
-/* A link of another user, or one that another user could have put there, may lead anywhere. */
+/* Another user could make such a link lead anywhere. */
 static int check_link(const struct place *p, const char *path)
 {
 	struct stat dir;
 
 	if (fstat(p->dir, &dir))
-		return log_err(-errno, "'%s'", path);
+		return log_err(-errno, "stat the directory of '%s'", path);
 	if (!is_trusted(p->st.st_uid))
 		return log_err(-EPERM, "'%s' is a symbolic link of another user", path);
 	if (!is_trusted(dir.st_uid))
@@ -63,7 +63,7 @@ static bool on_proc(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* One step: what is at the place, and where it leads if it is a link. */
+/* One step of the resolution: examines the place and, if it is a link, reads its target. */
 static int look(struct place *p, const char *path, char *ret_link, size_t size)
 {
 	_cleanup_close_ int fd = openat(p->dir, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -74,7 +74,7 @@ static int look(struct place *p, const char *path, char *ret_link, size_t size)
 	if (fd < 0)
 		return errno == ENOENT && *p->name ? 0 : log_err(-errno, "create '%s'", path);
 	if (fstat(fd, &p->st))
-		return log_err(-errno, "'%s'", path);
+		return log_err(-errno, "stat '%s'", path);
 	p->exists = true;
 	p->open_file = S_ISLNK(p->st.st_mode) && on_proc(p->dir);
 	if (!S_ISLNK(p->st.st_mode) || p->open_file)

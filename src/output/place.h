@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where a path leads, resolved once: what is done there goes by the directory's descriptor, so that
- * renaming directories or links meanwhile changes nothing.
+ * The target of a path, resolved once.  Later operations use the directory's descriptor, so
+ * renaming directories or links meanwhile has no effect.
  */
 #ifndef OUTPUT_PLACE_H
 #define OUTPUT_PLACE_H
@@ -11,21 +11,21 @@
 
 struct place {
 	int dir; /* O_PATH */
-	char *name; /* in dir; no symbolic link, unless it is one of /proc to an open file */
-	bool exists, open_file; /* open_file: such a link */
-	struct stat st; /* of what exists; of an open file, the link's */
+	char *name; /* in dir; not a symbolic link, except one in /proc to an open file */
+	bool exists, open_file; /* open_file: a link in /proc to an open file */
+	struct stat st; /* of the existing file; of an open file, that of the link */
 };
 
 /*
- * Symbolic links at the end of path are followed where they and the directories they are in belong
- * to us or to root.  Logs its errors.
+ * Follows symbolic links at the end of path if they and their directories belong to this user or to
+ * root.  Logs its errors.
  */
 int place__find(const char *path, struct place *ret_place);
 void place__clear(struct place *p);
 
 /*
- * Whether the file is another user's in a directory where everybody may put files, as the kernel
- * understands fs.protected_regular.
+ * Whether the file belongs to another user in a sticky directory that others can write, as the
+ * kernel applies fs.protected_regular.
  */
 bool place__is_foreign(const struct place *p);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Scratch memory for BPF programs that nest: each CPU has a few slots, claimed one by one.
+ * Scratch memory for BPF programs that nest: each CPU has a few slots, which programs claim one by
+ * one.
  *
  * A nest counter would be wrong: programs that can be preempted (uprobes, fentry, anything under
- * PREEMPT_RT) leave in another order than they came.  So each slot has its own busy word, taken by
- * an atomic exchange.  BPF programs do not migrate while they run, so a slot is only ever contended
- * on its own CPU, and a plain store releases it.
+ * PREEMPT_RT) do not leave in the reverse order of entry.  So each slot has its own busy word,
+ * which a program takes by an atomic exchange.  BPF programs do not migrate while they run, so a
+ * slot is only ever contended on its own CPU, and a plain store releases it.
  *
  *	SCRATCH_DEFINE(work, struct work, 2);		// 1 << 2 slots per CPU
  *
@@ -16,9 +17,9 @@
  *	work_release(&r);
  *
  * Not covered: since Linux 6.13 (a76ab5731e32 "bpf: Find eligible subprogs for private stack
- * support") functions with 64 bytes of BPF stack or more have one stack per CPU, although programs
- * of uprobes can be preempted by themselves.  Wrap such a program's work in bpf_preempt_disable()
- * and _enable().
+ * support") functions with 64 bytes of BPF stack or more have one stack per CPU, although a uprobe
+ * program can be preempted by another run of itself.  Wrap the work of such a program in
+ * bpf_preempt_disable() and _enable().
  *
  * All slots of a CPU together must stay below the per-CPU allocator's limit of 32 KiB.
  */
@@ -67,7 +68,7 @@
 	}
 
 /*
- * The index of a slot that was free and now is ours, or 4.  It is computed from what was read, not
+ * Claims a free slot and returns its index, or 4.  The index is computed from what was read, not
  * counted: the verifier then sees one unknown index instead of a path for each slot.
  */
 static __always_inline __u32 scratch_claim(__u32 *busy, __u32 log2_slots)
@@ -75,7 +76,7 @@ static __always_inline __u32 scratch_claim(__u32 *busy, __u32 log2_slots)
 	volatile __u32 *b = busy;
 	__u32 used, free, i, tries;
 
-	/* a slot read as free may be taken by an interrupt before the exchange: look again */
+	/* An interrupt may take a slot between the read and the exchange: look again. */
 #pragma clang loop unroll(disable)
 	for (tries = 0; tries < 8; tries++) {
 		used = b[0] | b[1] << 1 | b[2] << 2 | b[3] << 3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * stackmap_get_stackid(): to be called where a BPF program called bpf_get_stackid().  It brings its
- * own scratch memory and needs no map argument.  docs/stackmap.md has the whole way.
+ * stackmap_get_stackid() replaces bpf_get_stackid() in a BPF program.  It has its own scratch
+ * memory and needs no map argument.  docs/stackmap.md describes its use.
  */
 #ifndef STACKID_BPF_H
 #define STACKID_BPF_H
@@ -9,18 +9,18 @@
 #include "scratch.bpf.h"
 #include "stackmap.bpf.h"
 
-#define STACKMAP_DEPTH 127 /* frames asked for; kernel.perf_event_max_stack may allow fewer */
+#define STACKMAP_DEPTH 127 /* frames requested; kernel.perf_event_max_stack may allow fewer */
 
 SCRATCH_DEFINE(stackmap_work, struct stackmap_buf, 2)
 
 /*
  * The id of the current stack: generation << 32 | offset, for stackmap__lookup().  Flags as for
- * bpf_get_stackid(): frames to skip in the low byte, BPF_F_USER_STACK; the two that choose between
- * bad and worse on collisions have nothing to choose here and are ignored.
+ * bpf_get_stackid(): frames to skip in the low byte, BPF_F_USER_STACK.  The two flags that select
+ * the behaviour on collisions are ignored, because no stack is lost to a collision.
  *
  * Negative: what bpf_get_stack() returned, -14 (EFAULT) if there is no stack, -12 (ENOMEM) if the
- * pool is full, -28 (ENOSPC) if the slots are, -16 (EBUSY) if programs nest deeper than there is
- * scratch memory or the map is being reset.
+ * pool is full, -28 (ENOSPC) if the slots are full, -16 (EBUSY) if programs nest deeper than there
+ * is scratch memory or if the map is being reset.
  */
 static __always_inline __s64 stackmap_get_stackid(void *ctx, __u64 flags)
 {

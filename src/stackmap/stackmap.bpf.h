@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A map of call stacks: every distinct array of 1..128 u64 words is stored once, exactly, and named
- * by a small number.  One source for BPF (clang -O2 -target bpf -mcpu=v3) and for the host, where
+ * A map of call stacks: stores every distinct array of 1..128 u64 words once, exactly, and names it
+ * by a small number.  One source serves BPF (clang -O2 -target bpf -mcpu=v3) and the host, where
  * threads, signal handlers and sanitizers can attack the very code that runs in the kernel.
  *
  *   slots  lines of 8 u64 (64 bytes): 0 is empty, else tag << 32 | offset.  Filled, never emptied.
  *   pool   an append log of records {u32 refs, u32 n, u64 words[n], zeros up to a multiple of 32
- *          bytes}; the id of a stack is its record's word offset.  The log is cut into pages with
- *          slack behind each, so that a record near the end of a page may run over it.
+ *          bytes}; the id of a stack is its record's word offset.  The log is divided into pages
+ *          with slack after each, so that a record near the end of a page may extend beyond it.
  *   ctl    cell 0: generation, users, log position; cells 1..: counters and spare room per CPU.
  *
  * A record is complete before one compare-and-swap on the first empty slot of the probe sequence
- * publishes it.  Every inserter of the same words walks the same sequence, slots are never emptied,
- * and a loser compares itself with the winner: so two records never hold the same words, and nobody
- * waits.  No state is kept per invocation but the caller's buffer, so interrupts and NMIs may nest
- * and preempted programs may finish in any order.  The room of a race's loser becomes a spare.
+ * publishes it.  Every inserter of the same words follows the same sequence, slots are never
+ * emptied, and a loser compares its words with the winner's.  Therefore two records never hold the
+ * same words, and no inserter waits.  The caller's buffer is the only state of an invocation, so
+ * interrupts and NMIs may nest and preempted programs may finish in any order.  The room of a
+ * race's loser becomes a spare.
  *
  * Host builds define STACKMAP_HOST and STACKMAP_HOST_CPU() before including this and fill
- * stackmap_mem.  Readers need stackmap_layout.h only.
+ * stackmap_mem.  Readers need only stackmap_layout.h.
  */
 #ifndef STACKMAP_BPF_H
 #define STACKMAP_BPF_H
@@ -71,7 +72,7 @@ STACKMAP_INLINE union stackmap_cell *stackmap_cell(__u32 i)
 }
 
 #define stackmap_cpu_id() bpf_get_smp_processor_id()
-/* Readers rely on the address dependency slot to record; BPF's cmpxchg is fully ordered. */
+/* Readers rely on the address dependency from slot to record; BPF's cmpxchg is fully ordered. */
 #define stackmap_ld64(p) (*(const volatile __u64 *)(p))
 #define stackmap_ld32(p) (*(const volatile __u32 *)(p))
 #define stackmap_st64(p, v) (*(volatile __u64 *)(p) = (v))
@@ -120,7 +121,7 @@ STACKMAP_INLINE __u32 stackmap_cas32(__u32 *p, __u32 old, __u32 new_)
 }
 
 #define stackmap_cpu_id() STACKMAP_HOST_CPU()
-/* Acquire stands for the address dependency, which C cannot express. */
+/* Acquire replaces the address dependency, which C cannot express. */
 #define stackmap_ld64(p) __atomic_load_n((const __u64 *)(p), __ATOMIC_ACQUIRE)
 #define stackmap_ld32(p) __atomic_load_n((const __u32 *)(p), __ATOMIC_RELAXED)
 #define stackmap_st64(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
@@ -129,7 +130,7 @@ STACKMAP_INLINE __u32 stackmap_cas32(__u32 *p, __u32 old, __u32 new_)
 #define stackmap_add64(p, v) ((void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED))
 #endif
 
-/* Tests let others in between writing a record and publishing it. */
+/* A hook for tests: lets other inserters run between writing a record and publishing it. */
 #ifndef STACKMAP_PAUSE
 #define STACKMAP_PAUSE()
 #endif
@@ -169,8 +170,8 @@ STACKMAP_GLOBAL int stackmap_fail(__u32 err)
 }
 
 /*
- * The words of a record against the buffer's, both zero padded.  A record's first group of 4 holds
- * its header, so the groups are {w0, w1, w2}, {w3..w6}, ...
+ * Compares the words of a record with the buffer's, both zero padded.  A record's first group of 4
+ * contains its header, so the groups are {w0, w1, w2}, {w3..w6}, ...
  */
 STACKMAP_INLINE int stackmap_same(const __u64 *rec, const __u64 *w, __u32 n)
 {
@@ -189,7 +190,7 @@ STACKMAP_INLINE int stackmap_same(const __u64 *rec, const __u64 *w, __u32 n)
 	return 1;
 }
 
-/* The tag matched: compare every word; if they agree, count the reference. */
+/* The tag matched: compares every word and, if all are equal, counts the reference. */
 STACKMAP_INLINE int stackmap_match(const struct stackmap_buf *b, __u32 n, __u32 off, __u32 flags)
 {
 	__u64 *p = stackmap_page(off >> STACKMAP_PAGE_SHIFT);
@@ -212,8 +213,8 @@ STACKMAP_GLOBAL int stackmap_check(const struct stackmap_buf *b, __u32 n, __u32 
 }
 
 /*
- * The smallest spare of at least `least` words, if there is one, else some other value.  It yields
- * the value, not its place: an index would give the verifier a path for each place.
+ * Returns the smallest spare of at least `least` words if there is one, else some other value.  It
+ * returns the value, not its index: an index would give the verifier a path for each place.
  */
 STACKMAP_INLINE __u64 stackmap_pick(struct stackmap_cpu *c, __u32 least)
 {
@@ -229,7 +230,7 @@ STACKMAP_INLINE __u64 stackmap_pick(struct stackmap_cpu *c, __u32 least)
 	return best + ((__u64)least << 32);
 }
 
-/* Replaces the spare `old`, if it is still there, by `new_`. */
+/* Replaces the spare `old`, if it is still there, with `new_`. */
 STACKMAP_INLINE int stackmap_swap(struct stackmap_cpu *c, __u64 old, __u64 new_)
 {
 	__u32 i;
@@ -243,7 +244,7 @@ STACKMAP_INLINE int stackmap_swap(struct stackmap_cpu *c, __u64 old, __u64 new_)
 	return 0;
 }
 
-/* Room for `need` words: from this CPU's spares, else from the log.  0: the pool is full. */
+/* Allocates `need` words from this CPU's spares, else from the log.  0: the pool is full. */
 STACKMAP_GLOBAL __u32 stackmap_alloc(__u32 need)
 {
 	struct stackmap_cpu *c = stackmap_this_cpu();
@@ -255,12 +256,12 @@ STACKMAP_GLOBAL __u32 stackmap_alloc(__u32 need)
 		return 0;
 	v = stackmap_pick(c, need);
 	if (v >> 32 >= need) {
-		/* split: the front is ours, what remains stays a spare */
+		/* split: allocate the front, the rest stays a spare */
 		rest = v >> 32 == need ? 0 : v - ((__u64)need << 32) + need;
 		if (stackmap_swap(c, v, rest))
 			return (__u32)v;
 	}
-	/* looking before adding keeps the position from running away from a full pool */
+	/* checked before the addition, so that a full pool's position stops growing */
 	pos = stackmap_ld32(&head->head.next);
 	if (pos + need > stackmap_settings.pool_words - STACKMAP_FIRST)
 		return 0;
@@ -272,7 +273,7 @@ STACKMAP_GLOBAL __u32 stackmap_alloc(__u32 need)
 	return pos + STACKMAP_FIRST;
 }
 
-/* Joins the piece to a spare that touches it, or puts it into an empty place. */
+/* Joins the piece to an adjacent spare, or puts it into an empty place. */
 STACKMAP_INLINE int stackmap_keep(struct stackmap_cpu *c, __u32 off, __u32 words)
 {
 	__u64 v, grown;
@@ -295,7 +296,7 @@ STACKMAP_INLINE int stackmap_keep(struct stackmap_cpu *c, __u32 off, __u32 words
 	return stackmap_swap(c, 0, (__u64)words << 32 | off);
 }
 
-/* Takes back room that was never published.  0, for the verifier's sake. */
+/* Takes back room that was never published.  Returns 0, because the verifier wants a scalar. */
 STACKMAP_GLOBAL int stackmap_free(__u32 off, __u32 words)
 {
 	struct stackmap_cpu *c = stackmap_this_cpu();
@@ -306,7 +307,7 @@ STACKMAP_GLOBAL int stackmap_free(__u32 off, __u32 words)
 	if (!c || !head)
 		return 0;
 	if (stackmap_cas32(&head->head.next, pos + words, pos) == pos + words)
-		return 0; /* still the last of the log */
+		return 0; /* it was still the last of the log */
 	if (stackmap_keep(c, off, words))
 		return 0;
 	v = stackmap_pick(c, 0); /* give up the smallest piece */
@@ -316,7 +317,7 @@ STACKMAP_GLOBAL int stackmap_free(__u32 off, __u32 words)
 	return 0;
 }
 
-/* Fills room of our own with a complete record.  0: done. */
+/* Writes a complete record to allocated room.  0: done. */
 STACKMAP_GLOBAL int stackmap_write(const struct stackmap_buf *b, __u32 n, __u32 off, __u32 flags)
 {
 	__u64 *p = stackmap_page(off >> STACKMAP_PAGE_SHIFT);
@@ -343,7 +344,7 @@ STACKMAP_GLOBAL int stackmap_write(const struct stackmap_buf *b, __u32 n, __u32 
 }
 
 /*
- * Walks the probe sequence.  off == 0: only searches, 0 if absent.  Else publishes the record at
+ * Follows the probe sequence.  off == 0: only searches, 0 if absent.  Else publishes the record at
  * off in the first empty slot.  Returns the id (| STACKMAP_NEW) or a negative error, not counted.
  */
 STACKMAP_GLOBAL long stackmap_probe(const struct stackmap_buf *b, __u32 n, __u64 h, __u32 off,
@@ -379,7 +380,7 @@ STACKMAP_GLOBAL long stackmap_probe(const struct stackmap_buf *b, __u32 n, __u64
 	return -STACKMAP_EPROBE;
 }
 
-/* Everything beyond the inlined path: whole search, insertion, errors. */
+/* All that is not inlined: the whole search, insertion, errors. */
 STACKMAP_GLOBAL long stackmap_slow(const struct stackmap_buf *b, __u32 n, __u64 h, __u32 flags)
 {
 	union stackmap_cell *head = stackmap_cell(0);
@@ -421,7 +422,7 @@ STACKMAP_INLINE __u32 stackmap_generation(void)
 	return head ? stackmap_ld32(&head->head.resets) + 1 : 0;
 }
 
-/* Makes the verifier forget by which loop exit n came here: 32 states become one. */
+/* Hides from the verifier by which loop exit n was reached: 32 states become one. */
 #ifdef __bpf__
 #define stackmap_forget(b, n_)                     \
 	do {                                       \
@@ -434,7 +435,7 @@ STACKMAP_INLINE __u32 stackmap_generation(void)
 #define stackmap_forget(b, n_)
 #endif
 
-/* One more reference of a stack whose id, of this generation, the caller has kept. */
+/* Counts one more reference of a stack whose id, of this generation, the caller has kept. */
 STACKMAP_INLINE void stackmap_again(__u32 off)
 {
 	__u64 *p = stackmap_page(off >> STACKMAP_PAGE_SHIFT);
@@ -445,7 +446,7 @@ STACKMAP_INLINE void stackmap_again(__u32 off)
 			1);
 }
 
-/* Everything but the hint: the first tag match in the first line, one comparison; else a call. */
+/* All but the hint: the first tag match in the first line, one comparison; else a call. */
 STACKMAP_INLINE long stackmap_find(struct stackmap_buf *b, __u32 n, __u32 flags)
 {
 	__u32 k, off = 0;
@@ -472,8 +473,8 @@ STACKMAP_INLINE long stackmap_find(struct stackmap_buf *b, __u32 n, __u32 flags)
 }
 
 /*
- * The id of the n words in b->w.  b is the caller's own for the duration of the call; the three
- * words behind n are overwritten with zero.  After success b->hint is the id with its generation.
+ * Returns the id of the n words in b->w.  The caller owns b for the duration of the call; the three
+ * words after n are overwritten with zero.  After success b->hint is the id with its generation.
  */
 STACKMAP_INLINE long stackmap_get(struct stackmap_buf *b, __u32 n, __u32 flags)
 {
@@ -482,7 +483,7 @@ STACKMAP_INLINE long stackmap_get(struct stackmap_buf *b, __u32 n, __u32 flags)
 
 	if (!n)
 		return stackmap_fail(STACKMAP_EARG);
-	stackmap_opaque(n); /* merged into one range check, this loses the verifier */
+	stackmap_opaque(n); /* otherwise clang merges the range checks, and verification fails */
 	if (n > STACKMAP_WORDS)
 		return stackmap_fail(STACKMAP_EARG);
 	b->w[n] = 0;

@@ -130,10 +130,10 @@ static int region__open(struct region *r, int fd, const char *name, size_t value
 	void *mem;
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
-		return log_err(-errno, "stack map: ask about map '%s'", name);
+		return log_err(-errno, "stack map: get info of map '%s'", name);
 	if (info.type != BPF_MAP_TYPE_ARRAY || info.value_size != value_size ||
 	    !(info.map_flags & BPF_F_MMAPABLE) || !info.max_entries)
-		return log_err(-EINVAL, "stack map: map '%s' has another layout", name);
+		return log_err(-EINVAL, "stack map: map '%s' has an unexpected layout", name);
 	r->nr = info.max_entries;
 	r->size = ((size_t)r->nr * value_size + page - 1) & ~(page - 1);
 	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -141,17 +141,17 @@ static int region__open(struct region *r, int fd, const char *name, size_t value
 		return log_err(-errno, "stack map: duplicate the descriptor of '%s'", name);
 	mem = mmap(NULL, r->size, prot, MAP_SHARED, r->fd, 0);
 	if (mem == MAP_FAILED)
-		return log_err(-errno, "stack map: map '%s' into memory", name);
+		return log_err(-errno, "stack map: mmap map '%s'", name);
 	r->mem = mem;
 	return 0;
 }
 
-/* Sizes that stackmap__configure() can have made, so that masks and offsets stay inside. */
+/* Only sizes that stackmap__configure() can have set keep masks and offsets inside. */
 static int map__check(struct stackmap *map)
 {
 	if (map->slots.nr & (map->slots.nr - 1) ||
 	    map->pool.nr > POOL_WORDS_MAX / STACKMAP_PAGE_WORDS || map->ctl.nr < 2)
-		return log_err(-EINVAL, "stack map: impossible sizes");
+		return log_err(-EINVAL, "stack map: invalid sizes");
 	map->pool_words = map->pool.nr * STACKMAP_PAGE_WORDS;
 	return 0;
 }
@@ -254,7 +254,7 @@ static void map__fill(const struct stackmap *map, uint32_t off, const struct sta
 	ret_stack->refs = __atomic_load_n(&rec->refs, __ATOMIC_RELAXED);
 }
 
-/* Is there a slot for this offset on the probe sequence of its words?  Only then it is an id. */
+/* Whether the probe sequence of the words has a slot with this offset: only then it is an id. */
 static int map__published(const struct stackmap *map, uint32_t off, const struct stackmap_record *rec)
 {
 	struct stackmap_buf buf = {}; /* zero padded further than the record */
@@ -369,7 +369,7 @@ int stackmap__release(struct stackmap *map)
 	return 0;
 }
 
-/* BPF programs run under RCU; this waits until those that run now are through. */
+/* BPF programs run under RCU: waits until those that run now have ended. */
 static int wait_for_programs(const struct stackmap *map)
 {
 	if (map->ctl.fd < 0)
@@ -377,7 +377,7 @@ static int wait_for_programs(const struct stackmap *map)
 	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) ? -EOPNOTSUPP : 0;
 }
 
-/* The region's memory to write to; given back by region__readonly(). */
+/* Maps the region's memory writable; the caller releases it by region__readonly(). */
 static void *region__writable(const struct region *r)
 {
 	void *mem;
@@ -395,8 +395,8 @@ static void region__readonly(const struct region *r, void *mem)
 }
 
 /*
- * Insertion is off.  First the inserters under way must be through, then the slots go and the
- * generation ends, then the readers of what the slots and hints named, and only then the records.
+ * Insertion is off.  Waits for running inserters, clears the slots and ends the generation, waits
+ * for the readers of what slots and hints named, and only then clears the records.
  */
 static int map__clear(struct stackmap *map, void *slots, void *pool)
 {

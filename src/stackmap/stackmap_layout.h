@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* The stack map in memory: what its BPF side (stackmap.bpf.h) writes and its readers see. */
+/* The stack map in memory, as its BPF side (stackmap.bpf.h) writes it and its readers read it. */
 #ifndef STACKMAP_LAYOUT_H
 #define STACKMAP_LAYOUT_H
 
@@ -17,7 +17,7 @@
 #define STACKMAP_PROBES 8 /* lines searched at most */
 #define STACKMAP_PAGE_SHIFT 13
 #define STACKMAP_PAGE_WORDS (1u << STACKMAP_PAGE_SHIFT)
-#define STACKMAP_PAGE_SLACK 136 /* words behind a page: at least one whole record */
+#define STACKMAP_PAGE_SLACK 136 /* words after a page: at least one whole record */
 #define STACKMAP_FIRST 8 /* offset of the first record; 0 is never an id */
 #define STACKMAP_SPARES 16 /* pieces of unused room remembered per CPU */
 #define STACKMAP_BITS_MIN 10
@@ -41,19 +41,19 @@
 
 enum stackmap_counter {
 	STACKMAP_C_NEW, /* stacks stored */
-	STACKMAP_C_RACE, /* records written in vain: another inserter was first */
+	STACKMAP_C_RACE, /* records written in vain, because another inserter was first */
 	STACKMAP_C_EPOOL,
 	STACKMAP_C_EPROBE,
 	STACKMAP_C_EARG,
 	STACKMAP_C_ERESET,
-	STACKMAP_C_WASTED, /* pool words given up: too many pieces to remember */
+	STACKMAP_C_WASTED, /* pool words given up: more pieces than STACKMAP_SPARES */
 	STACKMAP_C_SLOW, /* lookups that left the inlined path */
 	STACKMAP_C_NR
 };
 
 /*
- * Read-only settings, written before load.  The BPF variable has no tag of its own, so that a
- * skeleton spells its fields out and needs no header of ours.
+ * Read-only settings, written before load.  The BPF variable has no struct tag, so that a skeleton
+ * declares its fields itself and does not need this header.
  */
 #define STACKMAP_CFG                                                \
 	{                                                           \
@@ -66,14 +66,14 @@ enum stackmap_counter {
 struct stackmap_cfg STACKMAP_CFG;
 
 /*
- * The caller's buffer, in map memory (scratch.bpf.h), zero before its first use and used for
- * nothing else.  Only w is the caller's to fill.
+ * The caller's buffer, in map memory (scratch.bpf.h).  It must be zero before its first use and
+ * must not be used for anything else.  The caller fills only w.
  */
 struct stackmap_buf {
 	__u64 w[STACKMAP_WORDS + 4];
 	__u32 n;
 	__u32 pad;
-	__u64 hint; /* generation << 32 | id of the last stack: the next is often the same */
+	__u64 hint; /* generation << 32 | id of the last stack; the next is often the same */
 };
 
 struct stackmap_line {
@@ -94,11 +94,11 @@ struct stackmap_record {
 
 struct stackmap_head {
 	__u32 resets; /* generation - 1 */
-	__u32 users; /* those who forbid a reset; STACKMAP_RESETTING during one */
+	__u32 users; /* holds, which prevent a reset; STACKMAP_RESETTING during one */
 	__u64 pad0[7];
 	__u32 next; /* log position, counted from STACKMAP_FIRST */
 	__u32 pad1;
-	__u64 seed; /* the hash's, for readers that have only the map */
+	__u64 seed; /* of the hash, for readers that have only the map */
 	__u64 pad2[6];
 };
 

@@ -11,11 +11,11 @@
 #include "cleanup.h"
 #include "flow.h"
 
-#define MAX_WORK (16u << 20) /* bytes of code, again and again; musl's libc takes 3 MiB */
-#define FUNCTION_WORK 64 /* a function costs as much as so many bytes */
-#define CODE_LEN 16 /* enough to know a function by its beginning */
+#define MAX_WORK (16u << 20) /* bytes of code, counted each time; musl's libc takes 3 MiB */
+#define FUNCTION_WORK 64 /* cost of a function in bytes, in addition to its length */
+#define CODE_LEN 16 /* enough to recognise a function by its first instructions */
 
-/* ---- is it one? --------------------------------------------------------------------------------- */
+/* ---- detecting a libc ------------------------------------------------------------------------ */
 
 static bool needs_library(const struct unw_elf *elf)
 {
@@ -65,7 +65,7 @@ static void drop_symbols(struct symbols *s)
 	unw_bytes__drop(&s->names);
 }
 
-/* The next function that is defined. */
+/* Finds the next defined function. */
 static bool next_function(const struct symbols *s, size_t *at, Elf64_Sym *ret_sym)
 {
 	while (s->syms.len - *at >= sizeof(*ret_sym)) {
@@ -93,20 +93,20 @@ static bool find_function(const struct symbols *s, const char *name, uint64_t *r
 	return false;
 }
 
-/* ---- its functions ------------------------------------------------------------------------------ */
+/* ---- its functions --------------------------------------------------------------------------- */
 
-static bool is_taken_up(const struct unw_bare *bare, uint64_t addr)
+static bool is_claimed(const struct unw_bare *bare, uint64_t addr)
 {
 	uint64_t i = addr - bare->code;
 
-	return bare->taken_up[i / 8] & 1 << i % 8;
+	return bare->claimed[i / 8] & 1 << i % 8;
 }
 
-static void take_up(struct unw_bare *bare, uint64_t addr)
+static void claim(struct unw_bare *bare, uint64_t addr)
 {
 	uint64_t i = addr - bare->code;
 
-	bare->taken_up[i / 8] |= (uint8_t)(1 << i % 8);
+	bare->claimed[i / 8] |= (uint8_t)(1 << i % 8);
 }
 
 static void add_address(struct unw_bare *bare, struct unw_addresses *a, uint64_t addr)
@@ -114,7 +114,7 @@ static void add_address(struct unw_bare *bare, struct unw_addresses *a, uint64_t
 	uint32_t size = a->size ? a->size * 2 : 256;
 	uint64_t *v;
 
-	if (bare->err || addr - bare->code >= bare->code_len || is_taken_up(bare, addr))
+	if (bare->err || addr - bare->code >= bare->code_len || is_claimed(bare, addr))
 		return;
 	if (a->nr == a->size) {
 		v = realloc(a->v, size * sizeof(*v));
@@ -145,8 +145,8 @@ static void add_function(struct unw_bare *bare, const struct unw_bare_func *f)
 	bare->v[bare->nr++] = *f;
 }
 
-/* A function of libc, of len bytes, 0: it is not known; nothing else starts inside of it. */
-static void take_function(struct unw_bare *bare, uint64_t start, uint64_t len)
+/* Adds a function of libc, of len bytes; 0: unknown.  No other function starts inside it. */
+static void add_libc_function(struct unw_bare *bare, uint64_t start, uint64_t len)
 {
 	bool sized = len && len <= MIN(bare->code + bare->code_len - start, FLOW_MAX_LEN);
 
@@ -154,7 +154,7 @@ static void take_function(struct unw_bare *bare, uint64_t start, uint64_t len)
 	if (bare->work > MAX_WORK)
 		bare->err = -ENOENT;
 	for (uint64_t i = 0; i < (sized ? len : 1); i++)
-		take_up(bare, start + i);
+		claim(bare, start + i);
 	add_function(bare, &(struct unw_bare_func){
 				   .start = start,
 				   .len = sized ? (uint32_t)len : 1,
@@ -162,23 +162,23 @@ static void take_function(struct unw_bare *bare, uint64_t start, uint64_t len)
 			   });
 }
 
-struct following {
+struct scan {
 	struct unw_bare *bare;
 	uint64_t start;
 };
 
-static void found(void *ctx, int64_t offset, bool is_address)
+static void on_target(void *ctx, int64_t offset, bool is_address)
 {
-	const struct following *f = ctx;
+	const struct scan *f = ctx;
 	struct unw_bare *bare = f->bare;
 
 	add_address(bare, is_address ? &bare->pointed : &bare->called, f->start + (uint64_t)offset);
 }
 
-/* What it leads to becomes known. */
+/* Follows the function's code and collects the addresses that it calls or takes. */
 static int follow(struct unw_bare *bare, const struct unw_bare_func *f)
 {
-	struct following ctx = { bare, f->start };
+	struct scan ctx = { bare, f->start };
 	struct unw_bytes code;
 	int err;
 
@@ -190,21 +190,21 @@ static int follow(struct unw_bare *bare, const struct unw_bare_func *f)
 		err = unw_elf__read_vaddr(bare->elf, f->start, f->len, &code);
 	if (err)
 		return err;
-	flow__run(bare->flow, code.p, code.len, FLOW_WHOLE, found, &ctx);
+	flow__run(bare->flow, code.p, code.len, FLOW_WHOLE, on_target, &ctx);
 	unw_bytes__drop(&code);
 	return bare->err;
 }
 
-/* Calls are better evidence of a function than addresses, which may be those of a label. */
-static uint32_t take_found(struct unw_bare *bare, struct unw_addresses *a)
+/* Calls come first: they are better evidence than addresses taken, which may be labels. */
+static uint32_t add_found(struct unw_bare *bare, struct unw_addresses *a)
 {
 	uint32_t was = bare->nr;
 
 	while (a->nr && !bare->err) {
 		uint64_t addr = a->v[--a->nr];
 
-		if (!is_taken_up(bare, addr) && !bare->covered(bare->ctx, addr))
-			take_function(bare, addr, 0);
+		if (!is_claimed(bare, addr) && !bare->covered(bare->ctx, addr))
+			add_libc_function(bare, addr, 0);
 	}
 	return bare->nr - was;
 }
@@ -225,7 +225,7 @@ static void add_symbols(struct unw_bare *bare, const struct symbols *s)
 	while (!bare->err && next_function(s, &at, &sym)) {
 		if (sym.st_value - bare->code < bare->code_len &&
 		    !bare->covered(bare->ctx, sym.st_value))
-			take_function(bare, sym.st_value, sym.st_size);
+			add_libc_function(bare, sym.st_value, sym.st_size);
 	}
 }
 
@@ -240,8 +240,8 @@ static int compare(const void *a, const void *b)
 	return (x->len < y->len) - (x->len > y->len);
 }
 
-/* One at each place, none inside of another, and those of unknown length up to the next. */
-static void settle(struct unw_bare *bare)
+/* Sorts, removes functions at or inside others, extends unknown lengths to the next function. */
+static void sort_functions(struct unw_bare *bare)
 {
 	uint64_t end = bare->code + bare->code_len;
 	uint32_t n = 0;
@@ -263,18 +263,18 @@ static void settle(struct unw_bare *bare)
 	}
 }
 
-/* All functions are followed, and those that they lead to, until there are no more. */
+/* Follows all functions and those that they lead to, until there are no new ones. */
 static int follow_all(struct unw_bare *bare)
 {
 	int err = bare->err;
 
 	for (bool all = true; !err; all = false) {
-		settle(bare);
+		sort_functions(bare);
 		for (uint32_t i = 0; i < bare->nr && !err; i++) {
 			if (all || !bare->v[i].sized)
 				err = follow(bare, &bare->v[i]);
 		}
-		if (err || (!take_found(bare, &bare->called) && !take_found(bare, &bare->pointed)))
+		if (err || (!add_found(bare, &bare->called) && !add_found(bare, &bare->pointed)))
 			break;
 		err = bare->err;
 	}
@@ -297,22 +297,22 @@ static int find_functions(struct unw_bare *bare, const struct symbols *s)
 {
 	int err;
 
-	bare->taken_up = calloc(bare->code_len / 8 + 1, 1);
+	bare->claimed = calloc(bare->code_len / 8 + 1, 1);
 	bare->flow = flow__new();
-	if (!bare->taken_up || !bare->flow)
+	if (!bare->claimed || !bare->flow)
 		return -ENOMEM;
 	add_symbols(bare, s);
 	add_address(bare, &bare->called, bare->elf->file.ehdr.e_entry);
 	unw_elf__each_relocation(bare->elf, add_relocated, bare);
 	err = follow_all(bare);
-	free(bare->taken_up);
-	bare->taken_up = NULL;
+	free(bare->claimed);
+	bare->claimed = NULL;
 	if (err)
-		bare->nr = 0; /* too much code for a libc, or none */
+		bare->nr = 0; /* not a libc, or too much code for one */
 	return err == -ERANGE ? -ENOENT : err;
 }
 
-/* The section that holds the address: what else an executable segment has is not code for sure. */
+/* Finds the section of addr; outside of sections an executable segment may contain data. */
 static bool find_code(struct unw_bare *bare, uint64_t addr)
 {
 	const struct elf_file *file = &bare->elf->file;
@@ -356,7 +356,7 @@ static void add_entry(struct unw_bare *bare)
 	struct unw_bytes code;
 	bool is;
 
-	/* of a library, it is just the first of its code */
+	/* the entry of a library is just the first address of its code */
 	if (!s || bare->covered(bare->ctx, entry) ||
 	    unw_elf__read_vaddr(bare->elf, entry, CODE_LEN, &code))
 		return;
@@ -389,7 +389,7 @@ int unw_bare__open(const struct unw_elf *elf, unw_covered_fn covered, void *ctx,
 		return ret_bare->err;
 	if (!ret_bare->nr)
 		return -ENOENT;
-	settle(ret_bare);
+	sort_functions(ret_bare);
 	for (uint32_t i = 0; i < ret_bare->nr; i++)
 		mark_sigreturn(ret_bare, &ret_bare->v[i]);
 	return 0;
@@ -399,13 +399,13 @@ void unw_bare__close(struct unw_bare *bare)
 {
 	flow__free(bare->flow);
 	free(bare->v);
-	free(bare->taken_up);
+	free(bare->claimed);
 	free(bare->called.v);
 	free(bare->pointed.v);
 	*bare = (struct unw_bare){ 0 };
 }
 
-/* ---- rows --------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static int put_rows(struct unw_bare *bare, const struct unw_bytes *code, uint64_t start,
 		    struct unw_rules *rules, struct unw_builder *b, uint64_t *unknown)

@@ -9,7 +9,7 @@
 #define NONE (UNW_ESCAPE | UNW_NONE)
 #define FUNCTION_ALIGN 16
 
-/* Room for n more words. */
+/* Makes room for n more words. */
 static bool grow(struct unw_builder *b, uint32_t n)
 {
 	uint64_t size = b->size ? b->size : 1024;
@@ -62,7 +62,7 @@ static uint64_t *page_word(struct unw_builder *b, uint32_t page)
 	return (uint64_t *)b->words + page;
 }
 
-/* A page of one row that equals its neighbour's uses that one's row. */
+/* A page of one row that equals its neighbour's shares that row. */
 static bool same_as_last(struct unw_builder *b)
 {
 	uint64_t last;
@@ -95,7 +95,7 @@ static void close_page(struct unw_builder *b)
 	b->nr_rows += n;
 }
 
-/* The next page is filled from here on, what was valid goes on. */
+/* Starts the next page; the current rule continues. */
 static void open_page(struct unw_builder *b)
 {
 	if (b->page != b->nr_pages)
@@ -133,16 +133,16 @@ static void put(struct unw_builder *b, uint64_t off, uint32_t rule)
 }
 
 /*
- * Between functions that are aligned lies less than the alignment of nothing but padding, which is
- * never run.  A row that says so would make two, with the function's first one, where mostly none
- * is needed: that one equals the last before the padding.
+ * Gaps between aligned functions that are smaller than the alignment contain only padding, which is
+ * never executed.  A row for it would need a second one for the next function, which mostly
+ * continues with the rule from before the padding.
  */
 static bool is_padding(uint64_t from, uint64_t to)
 {
 	return to - from < FUNCTION_ALIGN && to % FUNCTION_ALIGN == 0;
 }
 
-void unw_builder__stretch(struct unw_builder *b, uint64_t start, uint64_t end)
+void unw_builder__range(struct unw_builder *b, uint64_t start, uint64_t end)
 {
 	if (b->started && start != b->end && !is_padding(b->end, start))
 		put(b, b->end, NONE);

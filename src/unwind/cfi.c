@@ -8,7 +8,7 @@
 #include "arch_elf.h"
 #include "arch_regs.h"
 
-#define MAX_CIE_WORK 4 /* times the section's size: sound ones need much less */
+#define MAX_CIE_WORK 4 /* times the section's size: valid files need much less */
 #define MAX_AUGMENTATION 16
 
 /* Pointer encodings (LSB 5.0 core, 10.5). */
@@ -31,7 +31,7 @@ enum {
 	PE_OMIT = 0xff,
 };
 
-/* ---- the section -------------------------------------------------------------------------------- */
+/* ---- the section ----------------------------------------------------------------------------- */
 
 static bool value(struct unw_cursor *c, uint8_t format, uint64_t *ret_v)
 {
@@ -65,7 +65,7 @@ static bool value(struct unw_cursor *c, uint8_t format, uint64_t *ret_v)
 	return !c->bad;
 }
 
-/* The address of what the cursor stands at. */
+/* The address of the cursor's position. */
 static uint64_t address_of(const struct unw_cfi *cfi, const struct unw_cursor *c)
 {
 	return cfi->vaddr + (uint64_t)(c->p - cfi->bytes.p);
@@ -99,7 +99,7 @@ bool unw_cfi__address(const struct unw_cfi *cfi, uint8_t encoding, struct unw_cu
 	return true;
 }
 
-/* What .eh_frame_hdr says where .eh_frame begins and how many FDEs it has. */
+/* Gets the address of .eh_frame and the number of its FDEs from .eh_frame_hdr. */
 static int from_hdr(const struct unw_elf *elf, struct unw_cfi *cfi)
 {
 	const Elf64_Phdr *ph = unw_elf__phdr(elf, PT_GNU_EH_FRAME);
@@ -170,10 +170,10 @@ void unw_cfi__close(struct unw_cfi *cfi)
 	unw_bytes__drop(&cfi->bytes);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------ */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 struct entry {
-	uint64_t id_pos; /* of the id in the section */
+	uint64_t id_pos; /* position of the id in the section */
 	uint64_t id;
 	bool is_cie, is_zero;
 	struct unw_cursor body; /* after the id, to the entry's end */
@@ -233,7 +233,7 @@ static bool read_augmentation(const struct unw_cfi *cfi, const char *aug, struct
 		case 'R':
 			cie->encoding = unw_cursor__u8(&data);
 			break;
-		case 'P': /* a personality routine, of no interest whether or not it can be read */
+		case 'P': /* a personality routine, which is ignored, readable or not */
 			encoding = unw_cursor__u8(&data) & ~PE_INDIRECT;
 			if ((encoding & PE_RELATIVE) != PE_ALIGNED)
 				encoding &= PE_FORMAT;
@@ -272,7 +272,7 @@ static bool read_cie(struct unw_cfi *cfi, uint64_t pos, struct unw_cie *cie)
 	    strlen(aug) > MAX_AUGMENTATION)
 		return false;
 	if (version == 4 && (unw_cursor__u8(&c) != 8 || unw_cursor__u8(&c) != 0))
-		return false; /* size of addresses and segments */
+		return false; /* unsupported size of addresses or segments */
 	cie->code_align = unw_cursor__uleb(&c);
 	cie->data_align = unw_cursor__sleb(&c);
 	cie->ra_reg = version == 1 ? unw_cursor__u8(&c) : unw_cursor__uleb(&c);
@@ -281,7 +281,7 @@ static bool read_cie(struct unw_cfi *cfi, uint64_t pos, struct unw_cie *cie)
 	return unw_cfi__initial(cfi, cie, c);
 }
 
-/* NULL: there is none, or one that cannot be read. */
+/* NULL: there is no CIE, or it cannot be read. */
 static const struct unw_cie *find_cie(struct unw_cfi *cfi, uint64_t pos)
 {
 	struct unw_cie *cie = &cfi->cies[(pos ^ pos >> 8) / 4 % UNW_CIE_CACHE];

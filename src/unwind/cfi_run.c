@@ -5,7 +5,7 @@
 #include "arch_regs.h"
 #include "expr.h"
 
-#define MAX_REMEMBERED 16 /* compilers nest one or two */
+#define MAX_REMEMBERED 16 /* compilers nest one or two levels */
 
 enum {
 	CFA_ADVANCE_LOC = 0x40, /* these three have an operand in the low six bits */
@@ -45,9 +45,9 @@ struct run {
 	struct unw_state state;
 	uint64_t loc, end;
 	unsigned int nr_remembered;
-	bool changed; /* the state, since the last row */
+	bool changed; /* the state has changed since the last row */
 	struct unw_state remembered[MAX_REMEMBERED];
-	/* a CIE's run has none of these */
+	/* not used in the run of a CIE */
 	struct unw_rules *rules;
 	struct unw_builder *b;
 	uint64_t delta, *unknown;
@@ -89,7 +89,7 @@ static void restore(struct run *r, uint64_t reg)
 	r->changed = true;
 }
 
-/* The signed product wraps as the assembler's does: a wild one is out of range later. */
+/* The signed product wraps as in the assembler; a wrong one is out of range later. */
 static int64_t factored(const struct run *r, uint64_t v)
 {
 	return (int64_t)(v * (uint64_t)r->cie->data_align);
@@ -111,7 +111,7 @@ static void put_row(struct run *r)
 
 enum outcome { GO_ON, DONE, BROKEN };
 
-/* What follows is for a later address. */
+/* The following instructions apply to a later address. */
 static enum outcome advance_to(struct run *r, uint64_t loc)
 {
 	if (r->c.bad || loc < r->loc)
@@ -151,7 +151,7 @@ static void def_cfa(struct run *r, uint64_t reg, int64_t off)
 	r->changed = true;
 }
 
-/* def_cfa_register and def_cfa_offset change one half of a register and an offset. */
+/* def_cfa_register and def_cfa_offset change either half of "register and offset". */
 static void redefine_cfa(struct run *r, uint64_t reg, int64_t off)
 {
 	if (r->state.cfa == UNW_CFA_REG)
@@ -181,7 +181,7 @@ static void expression(struct run *r, bool is_address)
 	set_place(r, reg, place.how, place.off);
 }
 
-/* The register's value is CFA + off: of the stack pointer that goes without saying. */
+/* The register's value is CFA + off, which is the default for the stack pointer. */
 static void val_offset(struct run *r, uint64_t reg, int64_t off)
 {
 	set_place(r, reg, reg == UNW_REG_SP && !off ? UNW_SAME : UNW_LOST, 0);
@@ -204,7 +204,7 @@ static bool recall(struct run *r)
 	return true;
 }
 
-/* Instructions that say where a register is; false: op is none. */
+/* Instructions that describe a register; false: op is not one. */
 static bool run_register(struct run *r, uint8_t op)
 {
 	struct unw_cursor *c = &r->c;
@@ -246,7 +246,7 @@ static bool run_register(struct run *r, uint8_t op)
 	return true;
 }
 
-/* Instructions that say what the CFA is; false: op is none. */
+/* Instructions that define the CFA; false: op is not one. */
 static bool run_cfa(struct run *r, uint8_t op)
 {
 	struct unw_cursor *c = &r->c;
@@ -344,7 +344,7 @@ int unw_cfi__run(struct unw_cfi *cfi, const struct unw_fde *fde, uint64_t delta,
 {
 	struct run r;
 
-	/* remembered[] is not initialised: it is most of the struct and seldom used */
+	/* remembered[] is most of the struct and seldom used, so it is not initialised */
 	r.cfi = cfi;
 	r.cie = fde->cie;
 	r.c = fde->insns;
@@ -359,7 +359,7 @@ int unw_cfi__run(struct unw_cfi *cfi, const struct unw_fde *fde, uint64_t delta,
 	r.unknown = unknown;
 	r.err = 0;
 	if (run_all(&r) == BROKEN) {
-		/* what it said so far is as right as it was */
+		/* the rows before the error stay valid */
 		r.state.cfa = UNW_CFA_UNKNOWN;
 		r.state.signal = false;
 		r.state.regs[UNW_OF_RA].how = UNW_LOST;

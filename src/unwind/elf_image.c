@@ -21,7 +21,7 @@ static const struct unw_segment *segment_of_offset(const struct unw_elf *elf, ui
 	return NULL;
 }
 
-/* Where [offset, +len) of the file lies in the image. */
+/* The place of [offset, +len) of the file in the image. */
 static const uint8_t *in_image(const struct unw_elf *elf, uint64_t offset, uint64_t len)
 {
 	const struct unw_segment *s;
@@ -215,7 +215,7 @@ static int open_elf(struct unw_elf *elf)
 	}
 	if (!elf->nr_segments)
 		return -ENOEXEC;
-	/* they may be missing, then the program headers have to do */
+	/* sections may be missing; then the program headers must suffice */
 	if (!elf->mapped)
 		err = elf_file__load_sections(&elf->file);
 	return err == -ENOMEM ? err : 0;

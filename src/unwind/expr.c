@@ -23,7 +23,7 @@ enum {
 	OP_BREGX = 0x92,
 };
 
-/* Register + offset. */
+/* Parses register + offset. */
 static bool base(struct unw_cursor *c, uint8_t *ret_reg, int64_t *ret_off)
 {
 	uint8_t op = unw_cursor__u8(c);
@@ -40,7 +40,7 @@ static bool base(struct unw_cursor *c, uint8_t *ret_reg, int64_t *ret_off)
 	return !c->bad && reg <= UNW_REG_IP;
 }
 
-/* A constant that is added to what is there; nothing else may follow. */
+/* Parses a constant addend, after which nothing may follow. */
 static bool addend(struct unw_cursor *c, int64_t *ret_add)
 {
 	uint8_t op;
@@ -65,8 +65,8 @@ static bool addend(struct unw_cursor *c, int64_t *ret_add)
 }
 
 /*
- * What linkers say of a .plt: after SP + off comes "+ ((ip & 15) >= n) << 3", because the stub's
- * push is n bytes into its 16.
+ * The form that linkers emit for a .plt: "+ ((ip & 15) >= n) << 3" after SP + off, because the
+ * stub's push is n bytes into its 16.
  */
 static bool plt(struct unw_cursor c, struct unw_state *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* DWARF expressions (DWARF 5, 2.5) of the few forms that compilers, linkers and libc use in CFI. */
+/* DWARF expressions (DWARF 5, 2.5) in the few forms that compilers, linkers and libc use in CFI. */
 #ifndef UNWIND_EXPR_H
 #define UNWIND_EXPR_H
 
@@ -8,9 +8,9 @@
 
 #include "rules.h"
 
-/* The CFA; s->cfa is UNW_CFA_UNKNOWN where the expression has another form. */
+/* The CFA; s->cfa becomes UNW_CFA_UNKNOWN if the expression has another form. */
 void unw_expr__cfa(const uint8_t *p, size_t len, struct unw_state *s);
-/* Where a register was saved: an address.  UNW_LOST for other forms. */
+/* The address where a register was saved.  UNW_LOST for other forms. */
 struct unw_place unw_expr__place(const uint8_t *p, size_t len);
 
 #endif /* UNWIND_EXPR_H */

@@ -10,23 +10,23 @@
 #include "arch_insn.h"
 #include "arch_regs.h"
 
-#define LOST 255 /* of a slot: the caller's value is not known any more */
+#define LOST 255 /* of a slot: the caller's value is no longer known */
 #define MAX_SLOT 127
 #define MAX_DEPTH 4096
 
 enum {
 	SEEN = 1 << 0,
-	OUTERMOST = 1 << 1, /* the frame pointer was cleared unsaved: there is no caller */
+	OUTERMOST = 1 << 1, /* the frame pointer was cleared but not saved: there is no caller */
 	QUEUED = 1 << 2,
-	CALLED = 1 << 3, /* a call whose return waits */
+	CALLED = 1 << 3, /* a call whose return is not followed yet */
 	BY_RETURN = 1 << 4, /* first reached by the return from a call */
 };
 
-/* Before an instruction.  Slots and depths as in table.h: words below the CFA. */
+/* The state before an instruction.  Slots and depths as in table.h: words below the CFA. */
 struct state {
-	uint16_t depth; /* of the stack pointer, 0: not known */
-	uint8_t fp; /* of the frame pointer, 0: it is none */
-	uint8_t bp, bx; /* where the caller's are, 0: in the register */
+	uint16_t depth; /* of the stack pointer, 0: unknown */
+	uint8_t fp; /* of the frame pointer, 0: it does not point to the frame */
+	uint8_t bp, bx; /* slots of the caller's values, 0: still in the register */
 	uint8_t ra; /* register + 1 that the return address was popped into, to push it again */
 	uint8_t flags;
 	uint8_t len; /* of the instruction */
@@ -43,9 +43,9 @@ struct flow {
 	flow_found_fn found;
 	void *ctx;
 	struct list queue, calls;
-	struct state away; /* at jumps that may lead anywhere */
+	struct state away; /* at jumps whose target is unknown */
 	bool away_differs;
-	bool contradicts; /* itself, at a return */
+	bool contradicts; /* a return does not find its return address */
 	struct state *states;
 	size_t size; /* of states and lists */
 };
@@ -86,14 +86,14 @@ int flow__reserve(struct flow *f, size_t len)
 	return 0;
 }
 
-/* ---- one instruction ---------------------------------------------------------------------------- */
+/* ---- one instruction ------------------------------------------------------------------------- */
 
 static void set_depth(struct state *s, int64_t depth)
 {
 	s->depth = depth >= 1 && depth < MAX_DEPTH ? (uint16_t)depth : 0;
 }
 
-/* The register gets a value that is not the caller's. */
+/* The register gets a value other than the caller's. */
 static void clobber(uint8_t *slot)
 {
 	if (!*slot)
@@ -106,14 +106,14 @@ static void clobber_fp(struct state *s)
 	s->fp = 0;
 }
 
-/* The word at a depth is gone. */
+/* The word at a depth is overwritten. */
 static void forget(uint8_t *slot, int64_t depth)
 {
 	if (*slot != LOST && *slot && *slot == depth)
 		*slot = LOST;
 }
 
-/* The register is loaded from a depth: back from where it was saved, or from elsewhere. */
+/* The register is loaded from a depth: restored from where it was saved, or from elsewhere. */
 static void load(uint8_t *slot, int64_t depth)
 {
 	if (*slot != LOST && *slot && *slot == depth)
@@ -177,7 +177,7 @@ static void store(struct state *s, uint8_t reg, int64_t depth)
 	}
 }
 
-/* The depth of memory; -1: not known, or no frame's. */
+/* The depth of a memory operand; -1: unknown, or not relative to a frame. */
 static int64_t memory_depth(const struct state *s, const struct arch_insn *insn)
 {
 	int64_t base = insn->base == INSN_REG_SP ? s->depth : s->fp;
@@ -185,7 +185,7 @@ static int64_t memory_depth(const struct state *s, const struct arch_insn *insn)
 	return base && insn->value % 8 == 0 ? base - insn->value / 8 : -1;
 }
 
-/* The stack pointer goes up: what was saved below it is gone. */
+/* The stack pointer goes up: what was saved below it is lost. */
 static void raise_sp(struct state *s, int64_t depth)
 {
 	int64_t was = s->depth;
@@ -248,9 +248,9 @@ static void run_insn(struct state *s, const struct arch_insn *insn)
 		clobber(&s->bx);
 }
 
-/* ---- ways through the code ---------------------------------------------------------------------- */
+/* ---- paths through the code ------------------------------------------------------------------ */
 
-/* What two ways agree on. */
+/* Keeps what two paths agree on. */
 static struct state join(struct state a, const struct state *b)
 {
 	if (a.depth != b->depth)
@@ -295,7 +295,7 @@ static bool inside(const struct flow *f, int64_t offset)
 	return offset >= 0 && (uint64_t)offset < f->len;
 }
 
-/* A way leads to the offset. */
+/* A path leads to the offset. */
 static void reach(struct flow *f, int64_t offset, const struct state *s)
 {
 	struct state *at, now;
@@ -346,7 +346,7 @@ static void jump_away(struct flow *f, const struct state *s)
 	}
 }
 
-/* What follows a call comes last: it may not return, and then something else begins there. */
+/* The code after a call is followed last: if the call does not return, other code starts there. */
 static void call(struct flow *f, size_t offset)
 {
 	struct state *at = &f->states[offset];
@@ -428,8 +428,8 @@ static void follow_all(struct flow *f)
 }
 
 /*
- * What nothing leads to can only be reached by way of a table of jumps, if all jumps that may lead
- * anywhere agree.
+ * Code that no path leads to can only be reached through a jump table.  It is followed if all jumps
+ * with unknown targets agree on their state.
  */
 static void follow_tables(struct flow *f)
 {

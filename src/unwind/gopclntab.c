@@ -12,24 +12,24 @@
 #include "units.h"
 
 #define HEADER_LEN 72
-#define HEADER_NR 8 /* number of functions; what follows depends on the version */
+#define HEADER_NR 8 /* offset of the number of functions; the rest depends on the version */
 #define HEADER_TEXT 24 /* since Go 1.18 */
 #define MODULE_TEXT (22 * 8) /* field text of runtime.moduledata, since Go 1.16 */
 #define FUNCTION_ALIGN 32
-#define NAME_LEN 32 /* enough of a name to know it */
-#define CODE_LEN 16 /* enough of an instruction or two */
+#define NAME_LEN 32 /* enough of a name to recognise it */
+#define CODE_LEN 16 /* enough for one or two instructions */
 
 enum { /* _func.flag */
        FLAG_TOP = 1 << 0,
-       FLAG_SP_WRITE = 1 << 1, /* the stack pointer is set to something else: no table tells */
+       FLAG_SP_WRITE = 1 << 1, /* sets the stack pointer in a way that no table describes */
        FLAG_ASM = 1 << 2,
 };
 
 struct unw_go_layout {
 	uint32_t magic;
-	bool relative; /* entries are u32 from the text's start, else addresses */
-	bool pushes_fp; /* may save the frame pointer by a push */
-	uint8_t names, values, funcs; /* offsets in the header; 0: from the table's beginning */
+	bool relative; /* entries are u32 relative to the text's start, else addresses */
+	bool pushes_fp; /* functions may save the frame pointer by a push */
+	uint8_t names, values, funcs; /* offsets in the header; 0: relative to the table's start */
 	uint8_t func_name, func_sp, func_flags, func_size; /* in struct _func; flags 0: none */
 };
 
@@ -40,11 +40,11 @@ static const struct unw_go_layout layouts[] = {
 	{ 0xfffffff1, true, true, 32, 56, 64, 4, 16, 41, 44 },
 };
 
-/* Functions that start a stack, for versions that have no flag for it. */
+/* Functions at the base of a stack, for versions without a flag for them. */
 static const char *const tops[] = { "runtime.goexit", "runtime.rt0_go", "runtime.mstart",
 				    "runtime.mcall", "runtime.morestack" };
 
-/* ---- the section -------------------------------------------------------------------------------- */
+/* ---- the section ----------------------------------------------------------------------------- */
 
 struct pointer {
 	uint64_t at, value;
@@ -59,7 +59,7 @@ static bool is_pointer(void *ctx, uint64_t vaddr, uint64_t value)
 	return p->value;
 }
 
-/* A pointer in the file's data as the program sees it; 0: there is none. */
+/* Reads a pointer in the file's data, with its relocation applied; 0: there is none. */
 static uint64_t read_pointer(const struct unw_elf *elf, uint64_t vaddr)
 {
 	struct pointer p = { .at = vaddr };
@@ -75,7 +75,7 @@ static uint64_t read_pointer(const struct unw_elf *elf, uint64_t vaddr)
 	return p.value;
 }
 
-/* What entries are relative to: in the header until Go 1.25, in the module's data since. */
+/* The base of relative entries: in the header until Go 1.25, in the module's data since. */
 static uint64_t find_text(const struct unw_elf *elf, const Elf64_Shdr *s)
 {
 	const Elf64_Shdr *module = elf_file__section(&elf->file, ".go.module");
@@ -92,7 +92,7 @@ static const struct unw_go_layout *find_layout(const uint8_t *header)
 
 	memcpy(&magic, header, 4);
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
-		/* behind it: two zeros, the size of instructions and that of pointers */
+		/* next: two zeros, the size of instructions and that of pointers */
 		if (layouts[i].magic == magic && !header[4] && !header[5] && header[6] == 1 &&
 		    header[7] == 8)
 			return &layouts[i];
@@ -114,7 +114,7 @@ static size_t entry_size(const struct unw_go *go)
 	return go->layout->relative ? 8 : 16;
 }
 
-/* Where the parts are that are needed, and whether there is room for what they are said to hold. */
+/* Finds the tables and checks that the section has room for them. */
 static bool find_parts(struct unw_go *go, const Elf64_Shdr *s, const uint8_t *header)
 {
 	uint64_t values = header_field(header, go->layout->values);
@@ -176,9 +176,9 @@ void unw_go__close(struct unw_go *go)
 	unw_part__close(&go->values);
 }
 
-/* ---- functions ---------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
-/* The beginning of its name, with NUL. */
+/* Reads the first bytes of a name, with NUL. */
 static void read_name(const struct unw_go *go, uint32_t offset, char ret_name[NAME_LEN])
 {
 	struct unw_bytes b;
@@ -190,8 +190,8 @@ static void read_name(const struct unw_go *go, uint32_t offset, char ret_name[NA
 	unw_bytes__drop(&b);
 }
 
-/* What special function it is tells its name, or newer versions' flags and its code. */
-static void tell_kind(const struct unw_go *go, uint32_t name_offset, struct unw_go_func *f)
+/* Recognises special functions by their name or, in newer versions, by flags and code. */
+static void set_kind(const struct unw_go *go, uint32_t name_offset, struct unw_go_func *f)
 {
 	bool has_flags = go->layout->func_flags;
 	char name[NAME_LEN] = "";
@@ -200,7 +200,7 @@ static void tell_kind(const struct unw_go *go, uint32_t name_offset, struct unw_
 	f->is_top = f->is_sigreturn = false;
 	if (!has_flags || f->flags & FLAG_TOP)
 		read_name(go, name_offset, name);
-	if (has_flags) /* a signal's stack begins in the interrupted one */
+	if (has_flags) /* a signal handler's stack continues in the interrupted one */
 		f->is_top = f->flags & FLAG_TOP && strcmp(name, "runtime.sigtramp");
 	for (size_t i = 0; !has_flags && i < ARRAY_SIZE(tops); i++)
 		f->is_top |= !strcmp(name, tops[i]);
@@ -244,19 +244,19 @@ bool unw_go__func(struct unw_go *go, uint32_t i, struct unw_go_func *ret_func)
 	if (!p || len < l->func_size)
 		return false;
 	memcpy(&entry, p, l->relative ? 4 : 8);
-	if (entry != start) /* code between Go's has entries, too, but they lead nowhere */
+	if (entry != start) /* entries for code between Go's functions have no struct _func */
 		return false;
 	memcpy(&name, p + l->func_name, 4);
 	memcpy(&ret_func->values, p + l->func_sp, 4);
 	ret_func->flags = l->func_flags ? p[l->func_flags] : 0;
 	ret_func->start = start + go->text;
 	ret_func->end = end + go->text;
-	tell_kind(go, name, ret_func);
-	ret_func->start -= ret_func->is_sigreturn; /* nothing called it: it is looked up before it */
+	set_kind(go, name, ret_func);
+	ret_func->start -= ret_func->is_sigreturn; /* it is not called: the lookup is for ip - 1 */
 	return ret_func->end > ret_func->start;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct run {
 	struct unw_go *go;
@@ -264,7 +264,7 @@ struct run {
 	uint64_t delta, *unknown;
 	struct unw_rules *rules;
 	struct unw_builder *b;
-	bool in_frame; /* the prologue has made one */
+	bool in_frame; /* the prologue has created the frame */
 	enum unw_how fp; /* where the caller's frame pointer is in it */
 };
 
@@ -281,7 +281,7 @@ static int put_state(struct run *r, uint64_t addr, const struct unw_state *s)
 	return 0;
 }
 
-/* sp: bytes the stack pointer lies below where it was at the function's entry. */
+/* sp: bytes by which the stack pointer is below its value at the function's entry. */
 static int put_row(struct run *r, uint64_t addr, int64_t sp, enum unw_how fp)
 {
 	struct unw_state s = {
@@ -296,9 +296,9 @@ static int put_row(struct run *r, uint64_t addr, int64_t sp, enum unw_how fp)
 }
 
 /*
- * The frame was made just before addr.  Compiled functions store the frame pointer at its upper
- * end, by the push that makes it, or by the next instruction, whose length is returned.  Assembler
- * may do without.
+ * The frame was created just before addr.  Compiled functions store the frame pointer at its upper
+ * end, by the push that creates it, or by the next instruction, whose length is returned.
+ * Assembler functions may omit it.
  */
 static unsigned int store_fp(struct run *r, uint64_t addr, int64_t sp)
 {
@@ -319,8 +319,8 @@ static unsigned int store_fp(struct run *r, uint64_t addr, int64_t sp)
 	return stored && !pushed ? arch_code__store_fp_len(off) : 0;
 }
 
-/* [addr, +len): the stack pointer is sp below. */
-static int put_stretch(struct run *r, uint64_t addr, uint64_t len, int64_t sp)
+/* In [addr, +len) the stack pointer is sp bytes below its value at the entry. */
+static int put_range(struct run *r, uint64_t addr, uint64_t len, int64_t sp)
 {
 	unsigned int skip = 0;
 	int err;
@@ -358,10 +358,10 @@ static int run_values(struct run *r)
 		step = unw_cursor__uleb(&c);
 		if (c.bad || !step || step > r->f->end - addr)
 			break;
-		err = put_stretch(r, addr, step, sp);
+		err = put_range(r, addr, step, sp);
 		addr += step;
 	}
-	if (!err && r->f->end - addr >= FUNCTION_ALIGN) /* what is less is padding */
+	if (!err && r->f->end - addr >= FUNCTION_ALIGN) /* less is padding */
 		err = put_row(r, addr, -1, UNW_SAME);
 	return err;
 }

@@ -14,7 +14,7 @@
 
 #define CH_ZSTD 2 /* ELFCOMPRESS_ZSTD, which older headers lack */
 
-/* Exactly size bytes, or it is broken. */
+/* Decompresses exactly size bytes; any other length is an error. */
 static int decompress(uint32_t type, const uint8_t *p, size_t len, uint64_t size,
 		      struct unw_bytes *ret_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Compressed sections. */
+/* Decompresses sections. */
 #ifndef UNWIND_INFLATE_H
 #define UNWIND_INFLATE_H
 

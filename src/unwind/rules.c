@@ -7,7 +7,7 @@
 
 #include "arch_regs.h"
 
-/* Where a signal frame keeps the stack pointer, from that in the code that it returns to. */
+/* Offset of the saved stack pointer in a signal frame, from that in the sigreturn code. */
 #define SIGNAL_SP (UNW_SIGNAL_OFF + 8 * UNW_SIGNAL_SP)
 
 #define MAX_RULES (UNW_ESCAPE - UNW_ESCAPE_RULES)
@@ -87,7 +87,7 @@ static bool fits(int64_t v, int64_t limit)
 	return v >= -limit && v < limit;
 }
 
-/* As seen from the CFA where both are known from the same register. */
+/* Converts the place to one relative to the CFA if both are relative to the same register. */
 static struct unw_place from_cfa(const struct unw_state *s, struct unw_place p)
 {
 	bool same = s->cfa == UNW_CFA_REG && ((p.how == UNW_AT_SP && s->cfa_reg == UNW_REG_SP) ||
@@ -109,7 +109,7 @@ static enum unw_saved saved(struct unw_place p, int *ret_n)
 	return p.how == UNW_AT_CFA ? UNW_SAVED_CFA : UNW_SAVED_FP;
 }
 
-/* Slot for a short rule, -1: it has none. */
+/* The slot for a short rule, -1: there is none. */
 static int slot(enum unw_saved how, int n)
 {
 	if (how == UNW_SAVED_NOT)
@@ -126,7 +126,7 @@ static bool has_return_address(const struct unw_state *s)
 	return ra.how == UNW_AT_CFA && ra.off % 8 == 0 && ra.off < 0 && ra.off >= -15 * 8;
 }
 
-/* Is there a rule for it at all? */
+/* Whether a rule can express the state at all. */
 static bool has_rule(const struct unw_state *s)
 {
 	if (s->cfa == UNW_CFA_UNKNOWN || s->regs[UNW_OF_SP].how != UNW_SAME)

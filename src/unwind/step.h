@@ -3,11 +3,11 @@
  * One step of unwinding: from a frame's registers and its rule to its caller's.  The same source
  * runs in the kernel (BPF) and in the recorder.  Before including this, define
  *
- *	static int unw_read(struct unw_walk *w, u64 addr, u64 *ret)	a word of the stack; 0 or not
+ *	static int unw_read(struct unw_walk *w, u64 addr, u64 *ret)	reads a word; 0: success
  *	static int unw_read_regs(struct unw_walk *w, u64 addr)		UNW_SIGNAL_WORDS to w->tmp
  *
- * The frame pointer and rbx are read only when a rule asks for them: until then the place where
- * they were saved is all that is kept.
+ * The frame pointer and rbx are read only when a rule needs them: until then only the address where
+ * they were saved is kept.
  */
 #ifndef UNWIND_STEP_H
 #define UNWIND_STEP_H
@@ -15,10 +15,10 @@
 #include "table.h"
 #include "walk.h"
 
-/* No frame is larger: what looks so is a stack gone wrong. */
+/* Maximum size of a frame; a larger one means that the stack was misread. */
 #define UNW_MAX_FRAME (64ull << 20)
 
-/* What is looked up: a return address belongs to the call in front of it. */
+/* The address to look up: a return address belongs to the call before it. */
 static inline __attribute__((always_inline)) u64 unw_pc(const struct unw_walk *w)
 {
 	return w->ip - !(w->flags & UNW_EXACT);
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) int unw_get_bx(struct unw_walk *w)
 	return UNW_GO;
 }
 
-/* The frame's CFA is known: its return address, and what the caller's registers are. */
+/* The frame's CFA is known: reads its return address and sets the caller's registers. */
 static inline __attribute__((always_inline)) int unw_return(struct unw_walk *w, u64 cfa, u32 ra_slot)
 {
 	u64 ip;
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) int unw_return(struct unw_walk *w, 
 	return ip ? UNW_GO : UNW_COMPLETE;
 }
 
-/* The kernel put all registers on the stack when it called the signal's handler. */
+/* The kernel stored all registers on the stack when it called the signal handler. */
 static inline __attribute__((always_inline)) int unw_signal(struct unw_walk *w)
 {
 	static const unsigned char order[UNW_NR_REGS] = UNW_SIGNAL_ORDER;
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) int unw_signal(struct unw_walk *w)
 	return UNW_GO;
 }
 
-/* A rule of 20 bits that is no escape. */
+/* A rule of 20 bits that is not an escape. */
 static inline __attribute__((always_inline)) int unw_simple(struct unw_walk *w, u32 rule)
 {
 	u64 cfa = w->sp;
@@ -199,8 +199,8 @@ static inline __attribute__((always_inline)) int unw_wide(struct unw_walk *w, u6
 }
 
 /*
- * Nothing is known of this frame's code: if its frame pointer looks like one, what it points to is
- * taken for the caller's frame.
+ * No rule is known for this frame's code: if its frame pointer is plausible, the caller's frame is
+ * guessed from it.
  */
 static inline __attribute__((always_inline)) int unw_guess(struct unw_walk *w)
 {
@@ -210,7 +210,7 @@ static inline __attribute__((always_inline)) int unw_guess(struct unw_walk *w)
 	if (stop)
 		return stop;
 	w->flags |= UNW_GUESSED;
-	if (!w->fp) /* the end of a chain of frame pointers, but of a chain */
+	if (!w->fp) /* 0 ends a chain of frame pointers, but is not one by itself */
 		return chain ? UNW_COMPLETE : UNW_NO_RULE;
 	if (w->fp & 7 || w->fp - w->sp >= UNW_MAX_FRAME)
 		return UNW_NO_RULE;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An unwind table: what .eh_frame says of one file, small and fast to search.  The same words lie
- * in the kernel's maps and in the recorder's memory.
+ * An unwind table: the contents of .eh_frame of one file, compact and fast to search.  The kernel's
+ * maps and the recorder's memory hold the same words.
  *
  * A table is an array of u32 words, position independent:
  *
  *   pages  u64 per 4 KiB page of the *file* (not of memory), from first_page on:
  *          bits 31..0 word offset of the page's rows in this table, bits 47..32 their number
  *   rows   u32 each, of each page in ascending order
- *   rules  u64 each, for what does not fit a row
+ *   rules  u64 each, for rules that do not fit into a row
  *
- * A row is valid from its offset to the next row's.  Bits 31..20: offset in the page, bits 19..0:
+ * A row applies from its offset to the next row's.  Bits 31..20: offset in the page, bits 19..0:
  * the rule.  The first row of a page has offset 0.  Rows of one page do not cross a multiple of
- * UNW_CHUNK_WORDS words; a table of more than that many words is loaded at such a multiple, a
- * smaller one so that it does not cross any.  u64 values lie at even words.
+ * UNW_CHUNK_WORDS words.  A table of more than that many words is loaded at such a multiple, a
+ * smaller one where it does not cross any.  u64 values are at even words.
  *
  * "Slots" are words of eight bytes below the CFA: slot 2 is CFA - 16.  The return address is
  * always at CFA - 8, and the caller's stack pointer is the CFA, except where a rule says otherwise.
@@ -24,7 +24,7 @@
 #define UNW_PAGE_SHIFT 12
 #define UNW_CHUNK_WORDS 8192 /* one value of the BPF map: 32 KiB */
 
-/* ---- rows --------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 #define UNW_ROW(off, rule) ((unsigned int)(off) << 20 | (rule))
 #define UNW_ROW_RULE(row) ((row)&0xfffff)
@@ -41,43 +41,41 @@
 	(1u << 19) /* bits 18..0: enum unw_escape, or UNW_ESCAPE_RULES + index of a rule */
 
 enum unw_escape {
-	UNW_NONE = 0, /* nothing is known here: no FDE, or one that cannot be expressed */
+	UNW_NONE = 0, /* no rule: no FDE, or one that cannot be expressed */
 	UNW_END = 1, /* the outermost frame: there is no return address */
-	UNW_SIGNAL = 2, /* a signal frame: all registers lie in the ucontext */
+	UNW_SIGNAL = 2, /* a signal frame: the ucontext contains all registers */
 	UNW_ESCAPE_RULES = 16,
 };
 
-/* The rule to try where nothing is known: CFA = frame pointer + 16, saved in slot 2. */
+/* The rule to try where no rule is known: CFA = frame pointer + 16, saved in slot 2. */
 #define UNW_FRAME_POINTER UNW_SIMPLE(1, 2, 2, 0)
 
-/* ---- rules of 64 bits --------------------------------------------------------------------------- */
+/* ---- rules of 64 bits ------------------------------------------------------------------------ */
 
 /*
- * bits  3..0   how the CFA is found, enum unw_cfa
- * bits  7..4   of which register, a DWARF number (amd64: 6 rbp, 7 rsp, 3 rbx).  Others than these
- *              three are known in a frame only where the program was interrupted.
- * bits  9..8   where the frame pointer was saved, enum unw_saved
- * bits 11..10  the same of rbx
- * bits 15..12  the return address is not at CFA - 8 but at CFA - 8 * this, if not 0
- * bits 23..16  signed: the frame pointer's place, in words of eight bytes
- * bits 31..24  the same of rbx
- * bits 39..32  signed addend of UNW_CFA_DEREF; of UNW_CFA_PLT the low bits of ip that push one more
- * bits 63..40  signed offset in bytes
+ * bits  3..0   how the CFA is computed, enum unw_cfa
+ * bits  7..4   from which register, a DWARF number (amd64: 6 rbp, 7 rsp, 3 rbx).  Other registers
+ *              are known in a frame only where the program was interrupted.
+ * bits  9..8   where the frame pointer was saved, enum unw_saved bits 11..10  the same for rbx bits
+ * 15..12  if not 0, the return address is at CFA - 8 * this instead of CFA - 8 bits 23..16  signed:
+ * the frame pointer's place, in words of eight bytes bits 31..24  the same for rbx bits 39..32
+ * signed addend of UNW_CFA_DEREF; of UNW_CFA_PLT: from which (ip & 15) on one more word bits 63..40
+ * signed offset in bytes
  */
 enum unw_cfa {
 	UNW_CFA_REG = 0, /* register + offset */
-	UNW_CFA_DEREF = 1, /* what lies at register + offset, plus addend */
+	UNW_CFA_DEREF = 1, /* the word at register + offset, plus addend */
 	UNW_CFA_PLT = 2, /* stack pointer + offset + ((ip & 15) >= addend ? 8 : 0) */
-	UNW_CFA_RA_REG = 3, /* register + offset, and the return address is in register `addend`:
+	UNW_CFA_RA_REG = 3, /* register + offset, with the return address in register `addend`:
 			     * vfork(3) has popped it.  Only where the program was interrupted. */
-	UNW_CFA_FORK = 4, /* register + offset, in the parent of clone(2).  In the child, where that
+	UNW_CFA_FORK = 4, /* register + offset, in the parent of clone(2).  In the child, where it
 			   * returns 0, the stack is new: this is the outermost frame. */
 };
 enum unw_saved {
 	UNW_SAVED_NOT = 0, /* still in the register */
 	UNW_SAVED_CFA = 1, /* at CFA + 8 * place */
 	UNW_SAVED_FP = 2, /* at this frame's frame pointer + 8 * place */
-	UNW_SAVED_LOST = 3, /* cannot be told */
+	UNW_SAVED_LOST = 3, /* unknown */
 };
 #define UNW_RULE(cfa, reg, fp_how, fp_n, bx_how, bx_n, ra_slot, add, off)                     \
 	((unsigned long long)(cfa) | (unsigned long long)(reg) << 4 |                         \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stretches of code in the order of the file, each with the source that describes it: eight bytes
- * for each of hundreds of thousands of functions.
+ * Ranges of code in the order of the file, each with the source that describes it: eight bytes for
+ * each of hundreds of thousands of functions.
  */
 #ifndef UNWIND_UNITS_H
 #define UNWIND_UNITS_H
@@ -34,11 +34,11 @@ static inline uint32_t unw_unit__ref(uint64_t u)
 }
 
 void unw_units__free(struct unw_units *u);
-/* start: an offset in the file; what does not fit is not taken.  -ENOMEM. */
+/* start: offset in the file; a unit whose values do not fit is ignored.  -ENOMEM. */
 int unw_units__add(struct unw_units *u, uint64_t start, enum unw_kind kind, uint64_t ref);
-/* By start; of equal ones the first source, and in it the smallest ref, is kept. */
+/* Sorts by start; of equal starts, keeps the first source and its smallest ref. */
 void unw_units__sort(struct unw_units *u);
-/* The last of the first nr (sorted) that starts at or before the offset; NULL. */
+/* The last of the first nr (sorted) units that starts at or before the offset, or NULL. */
 const uint64_t *unw_units__before(const struct unw_units *u, size_t nr, uint64_t off);
 
 #endif /* UNWIND_UNITS_H */

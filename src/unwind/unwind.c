@@ -16,24 +16,24 @@
 #include "units.h"
 
 #define NONE (UNW_ESCAPE | UNW_NONE)
-/* Bytes from clone()'s system call to what the child does, which begins where no function does. */
+/* Bytes from clone()'s system call to the child's code, which is not aligned like a function. */
 #define FORK_MIN 6
 #define FORK_MAX 16
 
-/* A file whose table is being made. */
-struct making {
+/* A file whose table is being built. */
+struct table_build {
 	struct unw_elf elf;
 	struct unw_cfi eh, debug;
 	struct unw_go go;
 	struct unw_bare bare;
 	struct unw_units units;
-	size_t nr_first; /* units of the sources before, sorted: they go first */
+	size_t nr_first; /* units of the earlier sources, sorted: they take precedence */
 	struct unw_rules rules;
 	struct unw_builder builder;
 	struct unwind_table *table;
 };
 
-static void making__free(struct making *m)
+static void table_build__free(struct table_build *m)
 {
 	unw_cfi__close(&m->eh);
 	unw_cfi__close(&m->debug);
@@ -46,9 +46,9 @@ static void making__free(struct making *m)
 	free(m->table);
 }
 
-/* ---- what there is ------------------------------------------------------------------------------ */
+/* ---- sources --------------------------------------------------------------------------------- */
 
-/* The offset in the file of code, and where its segment ends there. */
+/* Converts a code address to an offset in the file; *ret_end is the end of its segment. */
 static bool code_offset(const struct unw_elf *elf, uint64_t vaddr, uint64_t *ret_off,
 			uint64_t *ret_end)
 {
@@ -61,10 +61,10 @@ static bool code_offset(const struct unw_elf *elf, uint64_t vaddr, uint64_t *ret
 	return *ret_off < UNW_MAX_OFFSET;
 }
 
-/* Code of which something is known. */
+/* A range of code that a source describes. */
 struct unit {
 	uint64_t start, end; /* in the file */
-	uint64_t delta; /* what is added to addresses to get there */
+	uint64_t delta; /* file offset minus address */
 	struct unw_fde fde;
 	struct unw_go_func go;
 };
@@ -81,12 +81,12 @@ static bool set_place(const struct unw_elf *elf, uint64_t start, uint64_t end, s
 	return true;
 }
 
-static struct unw_cfi *cfi_of(struct making *m, enum unw_kind kind)
+static struct unw_cfi *cfi_of(struct table_build *m, enum unw_kind kind)
 {
 	return kind == UNW_KIND_EH ? &m->eh : &m->debug;
 }
 
-static bool read_unit(struct making *m, uint64_t v, struct unit *ret_unit)
+static bool read_unit(struct table_build *m, uint64_t v, struct unit *ret_unit)
 {
 	enum unw_kind kind = unw_unit__kind(v);
 	uint32_t ref = unw_unit__ref(v);
@@ -101,8 +101,8 @@ static bool read_unit(struct making *m, uint64_t v, struct unit *ret_unit)
 	       set_place(&m->elf, ret_unit->fde.start, ret_unit->fde.end, ret_unit);
 }
 
-/* Does a source that goes first say something of this place? */
-static bool is_covered(struct making *m, uint64_t off)
+/* Whether an earlier source covers this offset. */
+static bool is_covered(struct table_build *m, uint64_t off)
 {
 	const uint64_t *v = unw_units__before(&m->units, m->nr_first, off);
 	struct unit unit;
@@ -110,7 +110,8 @@ static bool is_covered(struct making *m, uint64_t off)
 	return v && read_unit(m, *v, &unit) && off < unit.end;
 }
 
-static int add_unit(struct making *m, uint64_t start, uint64_t end, enum unw_kind kind, uint64_t ref)
+static int add_unit(struct table_build *m, uint64_t start, uint64_t end, enum unw_kind kind,
+		    uint64_t ref)
 {
 	struct unit unit;
 
@@ -129,8 +130,8 @@ static int add_debug(void *ctx, uint64_t pos, const struct unw_fde *fde)
 	return add_unit(ctx, fde->start, fde->end, UNW_KIND_DEBUG, pos);
 }
 
-/* What was added goes before what is to come; tells whether anything was. */
-static bool close_source(struct making *m, enum unwind_source source)
+/* The units added so far take precedence over later ones.  Returns whether any were added. */
+static bool close_source(struct table_build *m, enum unwind_source source)
 {
 	bool added = m->units.nr > m->nr_first;
 
@@ -141,7 +142,7 @@ static bool close_source(struct making *m, enum unwind_source source)
 	return added;
 }
 
-static int collect_eh(struct making *m)
+static int collect_eh(struct table_build *m)
 {
 	int err = unw_cfi__open_eh(&m->elf, &m->eh);
 
@@ -152,7 +153,7 @@ static int collect_eh(struct making *m)
 	return err;
 }
 
-static int collect_go(struct making *m)
+static int collect_go(struct table_build *m)
 {
 	struct unw_go_func f;
 	int err = unw_go__open(&m->elf, &m->go);
@@ -166,11 +167,11 @@ static int collect_go(struct making *m)
 	return err;
 }
 
-static int collect_debug(struct making *m)
+static int collect_debug(struct table_build *m)
 {
 	int err;
 
-	/* Go's says what its own tables say, but for frame pointers and the changes of stacks */
+	/* Go's .debug_frame repeats Go's own tables, without frame pointers and stack switches */
 	if (m->table->sources & UNWIND_GOPCLNTAB)
 		return -ENOENT;
 	err = unw_cfi__open_debug(&m->elf, &m->debug);
@@ -183,13 +184,13 @@ static int collect_debug(struct making *m)
 
 static bool is_covered_address(void *ctx, uint64_t addr)
 {
-	struct making *m = ctx;
+	struct table_build *m = ctx;
 	uint64_t off, end;
 
 	return code_offset(&m->elf, addr, &off, &end) && is_covered(m, off);
 }
 
-static int collect_bare(struct making *m)
+static int collect_bare(struct table_build *m)
 {
 	int err = unw_bare__open(&m->elf, is_covered_address, m, &m->bare);
 
@@ -203,10 +204,10 @@ static int collect_bare(struct making *m)
 	return err;
 }
 
-static int collect(struct making *m)
+static int collect(struct table_build *m)
 {
-	static int (*const sources[])(struct making * m) = { collect_eh, collect_go, collect_debug,
-							     collect_bare };
+	static int (*const sources[])(struct table_build * m) = { collect_eh, collect_go,
+								  collect_debug, collect_bare };
 	int err;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
@@ -217,13 +218,13 @@ static int collect(struct making *m)
 	return m->units.nr ? 0 : -ENOENT;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /*
- * The C library's clone() says nothing of itself from its system call on, because that returns on two
- * stacks: ten bytes in front of what the child does, which has an FDE of its own.
+ * The CFI of the C library's clone() ends at its system call, because that returns on two stacks:
+ * ten bytes before the child's code, which has an FDE of its own.
  */
-static int add_fork(struct making *m, const struct unit *before, uint64_t next_start)
+static int add_fork(struct table_build *m, const struct unit *before, uint64_t next_start)
 {
 	static const struct unw_state state = {
 		.cfa = UNW_CFA_FORK,
@@ -243,12 +244,12 @@ static int add_fork(struct making *m, const struct unit *before, uint64_t next_s
 	err = unw_rules__encode(&m->rules, &state, &rule);
 	if (err)
 		return err;
-	unw_builder__stretch(&m->builder, before->end, next_start);
+	unw_builder__range(&m->builder, before->end, next_start);
 	unw_builder__row(&m->builder, before->end, rule);
 	return 0;
 }
 
-static int add_rows(struct making *m, uint64_t v, uint64_t next_start)
+static int add_rows(struct table_build *m, uint64_t v, uint64_t next_start)
 {
 	uint64_t *unknown = &m->table->unknown;
 	struct unit u;
@@ -256,7 +257,7 @@ static int add_rows(struct making *m, uint64_t v, uint64_t next_start)
 
 	if (!read_unit(m, v, &u))
 		return 0;
-	unw_builder__stretch(&m->builder, u.start, MIN(u.end, next_start));
+	unw_builder__range(&m->builder, u.start, MIN(u.end, next_start));
 	if (unw_unit__kind(v) == UNW_KIND_GO)
 		return unw_go__run(&m->go, &u.go, u.delta, &m->rules, &m->builder, unknown);
 	if (unw_unit__kind(v) == UNW_KIND_CODE)
@@ -267,7 +268,7 @@ static int add_rows(struct making *m, uint64_t v, uint64_t next_start)
 	return err ? err : add_fork(m, &u, next_start);
 }
 
-static int build(struct making *m)
+static int build(struct table_build *m)
 {
 	const struct unw_units *u = &m->units;
 	struct unit last;
@@ -282,7 +283,7 @@ static int build(struct making *m)
 	return err ? err : unw_builder__finish(&m->builder, &m->rules, m->table);
 }
 
-static int make(struct making *m, struct unwind_table **ret_table)
+static int make(struct table_build *m, struct unwind_table **ret_table)
 {
 	int err;
 
@@ -300,7 +301,7 @@ static int make(struct making *m, struct unwind_table **ret_table)
 
 int unwind__from_fd(int fd, struct unwind_table **ret_table)
 {
-	_cleanup_(making__free) struct making m = { .elf.file.fd = -1 };
+	_cleanup_(table_build__free) struct table_build m = { .elf.file.fd = -1 };
 	int err;
 
 	err = unw_elf__open_fd(&m.elf, fd);
@@ -309,7 +310,7 @@ int unwind__from_fd(int fd, struct unwind_table **ret_table)
 
 int unwind__from_image(const void *image, size_t len, bool mapped, struct unwind_table **ret_table)
 {
-	_cleanup_(making__free) struct making m = { .elf.file.fd = -1 };
+	_cleanup_(table_build__free) struct table_build m = { .elf.file.fd = -1 };
 	int err;
 
 	err = unw_elf__open_image(&m.elf, image, len, mapped);
@@ -336,7 +337,7 @@ uint32_t unwind__find(const struct unwind_table *t, uint64_t file_offset)
 	entry = ((const uint64_t *)t->words)[page];
 	rows = t->words + (uint32_t)entry;
 	hi = (uint32_t)(entry >> 32) & 0xffff;
-	while (hi - lo > 1) { /* rows[lo] begins at or before off, rows[hi] behind it */
+	while (hi - lo > 1) { /* rows[lo] starts at or before off, rows[hi] after it */
 		uint32_t mid = lo + (hi - lo) / 2;
 
 		if (UNW_ROW_OFF(rows[mid]) <= off)

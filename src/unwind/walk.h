@@ -7,24 +7,24 @@
 #include "wire.h"
 
 enum unw_flags {
-	UNW_EXACT = 1u << 0, /* ip was interrupted there, or called the kernel; else it returns */
-	UNW_GUESSED = 1u << 1, /* found by a frame pointer, and so all that follow */
-	UNW_FP_LOST = 1u << 2, /* the frame pointer is not known any more */
+	UNW_EXACT = 1u << 0, /* ip was interrupted or made a system call; else it returns there */
+	UNW_GUESSED = 1u << 1, /* found by a frame pointer, as are all frames after it */
+	UNW_FP_LOST = 1u << 2, /* the frame pointer is no longer known */
 	UNW_BX_LOST = 1u << 3,
-	/* of the frame alone, for who remembers stacks: */
-	UNW_FP_RAW = 1u << 4, /* needed the frame pointer from the register, or as read before */
-	UNW_BARRIER = 1u << 5, /* needed what is not remembered */
+	/* of the current frame alone, for callers that remember stacks: */
+	UNW_FP_RAW = 1u << 4, /* used the frame pointer from the register, or as read before */
+	UNW_BARRIER = 1u << 5, /* used something that is not remembered */
 };
 
 enum unw_stop {
 	UNW_GO = 0,
 	UNW_COMPLETE,
-	UNW_NO_RULE, /* no table, or the stack is not what it says */
+	UNW_NO_RULE, /* no table, or the stack does not match it */
 	UNW_UNREADABLE,
 	UNW_DEPTH,
-	UNW_NEED_TABLE, /* of the file, before one can go on */
+	UNW_NEED_TABLE, /* the table of the file must be loaded first */
 	UNW_SPLICED, /* the rest is as remembered */
-	UNW_FAILED, /* not a program of 64 bits, or in the middle of execve(2) */
+	UNW_FAILED, /* not a 64-bit program, or in the middle of execve(2) */
 };
 
 /* flags: those of the walk at its end. */
@@ -41,10 +41,10 @@ static inline enum stk_stack_end unw_stack_end(__wire_u32 stop, __wire_u32 flags
 
 struct unw_walk {
 	__wire_u64 ip, sp;
-	__wire_u64 fp, bx; /* values, where the two below are 0 */
-	__wire_u64 fp_at, bx_at; /* where they lie in memory, not read yet */
-	__wire_u64 fp_read; /* where fp was read for this frame; 0: not at all */
-	__wire_u64 x_at, x; /* another word that was read for this frame, and its place */
+	__wire_u64 fp, bx; /* values, if the addresses below are 0 */
+	__wire_u64 fp_at, bx_at; /* addresses where they are saved, not read yet */
+	__wire_u64 fp_read; /* where fp was read for this frame; 0: not read */
+	__wire_u64 x_at, x; /* another word that was read for this frame: address and value */
 	__wire_u32 flags; /* enum unw_flags */
 	__wire_u32 pad;
 	__wire_u64 regs[UNW_NR_REGS]; /* of an exact frame */

@@ -102,9 +102,9 @@ cp live.stk a.stk
 echo mine >a.stk.old
 for f in '' --force; do
 	# shellcheck disable=SC2086 # none is none
-	refused "'a.stk' would become 'a.stk.old'" $f -o a.stk
+	refused "'a.stk' would replace 'a.stk.old'" $f -o a.stk
 done
-refused "'notes' is no recording" -o notes
+refused "'notes' is not a recording" -o notes
 cmp -s a.stk live.stk || fail "a refused recording has changed a.stk"
 [ "$(cat a.stk.old notes)" = "$(printf 'mine\nmine')" ] || fail "a refused recording has changed a file"
 record --force -e $event -d 0.1 -o notes

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * A tracepoint's kernel stack, in four ways: not at all, by the kernel, by the walk, and by the walk
- * with what is known about the stack remembered.
+ * A tracepoint's kernel stack in four ways: not at all, by the kernel, by the walk, and by the walk
+ * with a value remembered for the stack.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
 #include "kwalk/kwalk.bpf.h"
 
-/* Any GPL-compatible string: bpf_get_stack() is for such programs only. */
+/* Any GPL-compatible string: the kernel reserves bpf_get_stack() for such programs. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Tracepoint programs do not nest on a CPU: the kernel drops the inner one. */
@@ -19,7 +19,7 @@ struct {
 	__type(value, struct kwalk_stack);
 } stacks SEC(".maps");
 
-__u64 frames, runs, forgotten; /* for a mean: a few may get lost */
+__u64 frames, runs, forgotten; /* not atomic: only a mean is computed from them */
 
 static __always_inline struct kwalk_stack *stack_of_cpu(void)
 {
@@ -56,7 +56,7 @@ int walk(void *ctx)
 	return 1;
 }
 
-/* What a program finds out about a stack, here: how many frames it has.  0: the walk gave up. */
+/* The value that a program computes for a stack, here its frames.  0: the walk gave up. */
 static __always_inline __u64 value_of_stack(void *ctx, struct kwalk_stack *s)
 {
 	__u64 value;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * walkcost GROUP:EVENT COMMAND...: what kernel stacks cost at a tracepoint while COMMAND runs.  An
- * example of the kernel walk in a program of its own: read the rules, prepare, load, fill, attach.
+ * walkcost GROUP:EVENT COMMAND...: prints the cost of kernel stacks at a tracepoint while COMMAND
+ * runs.  An example of the kernel walk in a program of its own: read the rules, prepare, load,
+ * fill, attach.
  */
 #include <errno.h>
 #include <inttypes.h>

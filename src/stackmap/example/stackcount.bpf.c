@@ -6,7 +6,7 @@
 
 #include "stackmap/stackid.bpf.h"
 
-/* Any GPL-compatible string: bpf_get_stack() is for such programs only. */
+/* Any GPL-compatible string: the kernel reserves bpf_get_stack() for such programs. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct {

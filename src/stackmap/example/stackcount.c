@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * stackcount [SECONDS [ROUNDS]]: the kernel stacks that switch tasks most often.  An example of the
- * stack map in a program of its own: configure, load, hold, attach, read, reset.
+ * stackcount [SECONDS [ROUNDS]]: prints the kernel stacks that switch tasks most often.  An example
+ * of the stack map in a program of its own: configure, load, hold, attach, read, reset.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -76,7 +76,7 @@ static void print_frame(const struct symbols *s, uint64_t addr)
 		printf("    0x%" PRIx64 "\n", addr);
 }
 
-/* Takes the most frequent stack out of the counts; 0 if there is none left. */
+/* Removes the most frequent stack from the counts; 0 if none is left. */
 static int take_top(int counts, uint64_t *ret_id, uint64_t *ret_count)
 {
 	uint64_t key, *prev = NULL, count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs of the stack map's live tests: stacks crafted by the test are looked up at getppid(). */
+/* Programs of the stack map's live tests: look up stacks that the test crafts, at getppid(). */
 #include <linux/bpf.h>
 #include <asm/ptrace.h>
 
@@ -23,13 +23,13 @@ struct {
 	__uint(value_size, STACKMAP_DEPTH * sizeof(__u64));
 } live_stackid SEC(".maps");
 
-const volatile int live_nr; /* the system call to listen to */
+const volatile int live_nr; /* number of the system call to trace */
 __u32 live_pid;
 __u64 live_ring_full;
 __u64 live_busy;
 __u64 live_stackid_failed;
-__u32 live_inside[LIVE_CPUS]; /* live_get() is running there */
-__u64 live_nested; /* ticks that interrupted it */
+__u32 live_inside[LIVE_CPUS]; /* live_get() is running on that CPU */
+__u64 live_nested; /* timer samples that interrupted it */
 
 static __noinline int emit(__u32 stack, __s64 id)
 {
@@ -48,7 +48,7 @@ static __noinline int emit(__u32 stack, __s64 id)
 	return 0;
 }
 
-/* The number of the crafted stack, first argument of the call; -1: not for us. */
+/* The number of the crafted stack, first argument of the call; -1: a call of another process. */
 static __always_inline long wanted(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct pt_regs *regs = (void *)ctx->args[0];
@@ -88,8 +88,8 @@ int live_get(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * Timer interrupts that look up what they interrupt: often live_get() itself, in the middle of
- * storing the very same user stack.
+ * Timer interrupts that look up the interrupted stack: often they interrupt live_get() itself, in
+ * the middle of storing the very same user stack.
  */
 SEC("perf_event")
 int live_tick(void *ctx)
@@ -125,7 +125,7 @@ int live_dropin(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* What the kernel's own map loses on the same stacks. */
+/* Counts what the kernel's own map loses of the same stacks. */
 SEC("raw_tp/sys_enter")
 int live_theirs(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -139,13 +139,14 @@ int live_theirs(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * A program that sleeps with its scratch memory claimed, until user space lets it go on: the second
- * half of the words lies on a page that userfaultfd holds back.  So programs of one CPU leave in
- * any order.  LIVE_NEST_COUNTER is what must not work: slots by a nest counter.
+ * A program that sleeps with its scratch memory claimed, until user space wakes it: the second half
+ * of the words is on a page that userfaultfd holds back.  Programs of one CPU therefore leave in
+ * any order.  LIVE_NEST_COUNTER selects what must fail: slots by a nest counter.
  *
  * Linux 6.13 to date (a76ab5731e32 "bpf: Find eligible subprogs for private stack support") gives
- * functions with 64 bytes of BPF stack or more one stack per CPU, although programs of uprobes can
- * be preempted: those mix up what they spill.  So this one stays below, lookup and event are calls.
+ * functions with 64 bytes of BPF stack or more one stack per CPU, although uprobe programs can be
+ * preempted: they overwrite what the other has spilled.  This program therefore stays below 64
+ * bytes, and lookup and event are calls.
  */
 #ifdef LIVE_NEST_COUNTER
 struct nest {

@@ -105,7 +105,7 @@ __attribute__((noinline)) void live__call(struct chain *chain, uint32_t stack, u
 {
 	long number = SYS_getppid;
 
-	/* ret_ip is there before the call is: whoever gets its event may look at once */
+	/* ret_ip is set before the call, because its event may be read at once */
 	__asm__ volatile("lea 1f(%%rip), %%rcx\n\t"
 			 "mov %%rcx, %1\n\t"
 			 "push %%rbp\n\t"

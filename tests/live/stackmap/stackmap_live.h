@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the live tests of the stack map share with their BPF programs, and with one another. */
+/* Shared by the live tests of the stack map and their BPF programs. */
 #ifndef STACKMAP_LIVE_H
 #define STACKMAP_LIVE_H
 
@@ -8,7 +8,7 @@
 #define LIVE_NO_STACK 100 /* as a negative id: there was no stack to look up */
 
 #define LIVE_CPUS 256 /* a power of two */
-#define LIVE_TICK 0xffffffffu /* stack number of an interrupt's event: nobody knows */
+#define LIVE_TICK 0xffffffffu /* stack number of an interrupt's event: unknown */
 
 struct live_event {
 	unsigned int tid;
@@ -23,9 +23,9 @@ struct live_event {
 
 #include "stackmap.h"
 
-#define LIVE_DEPTH 126 /* return addresses of the deepest crafted stack, the ip comes on top */
+#define LIVE_DEPTH 126 /* return addresses of the deepest crafted stack, not counting the ip */
 
-/* A chain of frame pointers made up in memory, which the kernel's user unwinder follows. */
+/* A synthetic chain of frame pointers in memory, which the kernel's user unwinder follows. */
 struct chain {
 	uint64_t frame[LIVE_DEPTH][2]; /* next frame, return address */
 };
@@ -39,12 +39,12 @@ uint64_t live__mix(uint64_t x);
 /* The i-th return address of stack number `stack`. */
 uint64_t live__return_address(uint32_t stack, unsigned int i);
 void live__craft(struct chain *chain, uint32_t stack, unsigned int depth);
-/* getppid(stack) with rbp on the chain; the ip the kernel sees is put into *ret_ip before the call. */
+/* getppid(stack) with rbp on the chain; sets *ret_ip, the ip that the kernel sees, beforehand. */
 void live__call(struct chain *chain, uint32_t stack, uint64_t *ret_ip);
 /* 0 if s is the crafted stack, ip first. */
 int live__compare(const struct stackmap_stack *s, uint64_t ip, uint32_t stack, unsigned int depth);
 
-/* Every check: counts and says what is wrong, at most ten times. */
+/* Each check counts errors and prints the first ten. */
 extern unsigned int live_errors;
 void live__wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define LIVE_CHECK(cond, ...)                     \
@@ -53,11 +53,11 @@ void live__wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 			live__wrong(__VA_ARGS__); \
 	} while (0)
 
-/* Ends with 77 and the reason unless this machine can run BPF programs for us. */
+/* Exits with 77 and the reason unless this machine can run these BPF programs. */
 void live__need(int cpus);
 void live__skip(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void live__pin(int cpu);
-/* The words of the pool add up; at most `percent` of those used may be wasted or spare. */
+/* Checks that the pool's words add up and at most `percent` of those used are wasted or spare. */
 void live__check_pool(const struct stackmap *map, unsigned int percent);
 #endif
 

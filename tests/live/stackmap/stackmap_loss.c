@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Crafted stacks up to 50 % and 90 % of the capacity, several sets of them: none may be lost. 
- * Beside it what bpf_get_stackid() loses of the same stacks in a map of the same capacity.
+ * Crafted stacks up to 50 % and 90 % of the capacity, in several sets: none may be lost.  For
+ * comparison, prints what bpf_get_stackid() loses of the same stacks in a map of the same capacity.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that are preempted and leave in another order than they came.  Threads of different
- * priority on one CPU run the same sleepable uprobe program; each claims scratch memory, reads half
- * of its words, and then sleeps on a page that userfaultfd holds back until this test lets it go
- * on.  So every order of leaving is made, not waited for.  Run over a nest counter instead of
- * claimed slots, the same steps must mix the stacks up, else they show nothing.
+ * Programs that are preempted and leave in another order than they entered.  Threads of different
+ * priority on one CPU run the same sleepable uprobe program.  Each claims scratch memory, reads
+ * half of its words, and then sleeps on a page that userfaultfd holds back until this test wakes
+ * it.  The test thus produces every order of leaving.  With a nest counter instead of claimed slots
+ * the same steps must mix up the stacks, or else they prove nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static struct {
 	const struct stackmap *map;
 } test;
 
-/* Where the uprobe sits. */
+/* The probed function. */
 __attribute__((noinline)) void stackmap_order_probe(unsigned int stack, const void *first,
 						    const void *second);
 void stackmap_order_probe(unsigned int stack, const void *first, const void *second)
@@ -61,7 +61,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Waits until a task sleeps on its page; 0 if it did not get that far. */
+/* Waits until a task sleeps on its page; 0 if it did not. */
 static int wait_asleep(unsigned int task)
 {
 	struct pollfd fd = { .fd = test.uffd, .events = POLLIN };
@@ -89,7 +89,7 @@ static void let_go(unsigned int task)
 		live__wrong("userfaultfd copy: %s", strerror(errno));
 }
 
-/* Is the stack behind the id the one this task had? */
+/* Checks that the stack of the id is the one that this task had. */
 static int on_event(void *ctx, void *data, size_t size)
 {
 	const struct live_event *e = data;
@@ -110,8 +110,8 @@ static int on_event(void *ctx, void *data, size_t size)
 }
 
 /*
- * Tasks 0..2 go in; they leave in one of the six orders; and after the first has left, task 3 comes
- * in, which a nest counter gives a slot that is still in use.
+ * Tasks 0..2 enter and leave in one of the six orders.  After the first has left, task 3 enters,
+ * which a nest counter gives a slot that is still in use.
  */
 static void step(const unsigned int *order)
 {
@@ -121,12 +121,12 @@ static void step(const unsigned int *order)
 	madvise(test.pages, TASKS * PAGE, MADV_DONTNEED);
 	for (i = 0; i < 3; i++) {
 		pthread_create(&threads[i], NULL, run, (void *)i);
-		LIVE_CHECK(wait_asleep(i), "task %lu did not come in", i);
+		LIVE_CHECK(wait_asleep(i), "task %lu did not enter", i);
 	}
 	let_go(order[0]);
 	pthread_join(threads[order[0]], NULL);
 	pthread_create(&threads[3], NULL, run, (void *)(uintptr_t)3);
-	LIVE_CHECK(wait_asleep(3), "task 3 did not come in");
+	LIVE_CHECK(wait_asleep(3), "task 3 did not enter");
 	for (i = 1; i < 3; i++) {
 		let_go(order[i]);
 		pthread_join(threads[order[i]], NULL);
@@ -152,7 +152,7 @@ static void all_orders(struct ring_buffer *ring, unsigned int rounds)
 
 /*
  * Until Linux 6.10 (1b8f85defbc8 "uprobes: prepare uprobe args buffer lazily") a uprobe held a lock
- * of its CPU around its programs, so that no two of them met there.
+ * of its CPU around its programs, so that two of them never overlapped.
  */
 static void need_overlap(void)
 {
@@ -177,7 +177,7 @@ static void need_overlap(void)
 	test.base += TASKS;
 }
 
-/* One task more than there are slots: it is turned away and counted, the others go on. */
+/* One task more than there are slots: it is refused and counted, the others are not affected. */
 static void too_many(struct ring_buffer *ring, struct stackmap_live_bpf *skel)
 {
 	pthread_t threads[TASKS];
@@ -187,11 +187,11 @@ static void too_many(struct ring_buffer *ring, struct stackmap_live_bpf *skel)
 	madvise(test.pages, TASKS * PAGE, MADV_DONTNEED);
 	for (i = 0; i < SLOTS; i++) {
 		pthread_create(&threads[i], NULL, run, (void *)i);
-		LIVE_CHECK(wait_asleep(i), "task %lu did not come in", i);
+		LIVE_CHECK(wait_asleep(i), "task %lu did not enter", i);
 	}
 	pthread_create(&threads[SLOTS], NULL, run, (void *)i);
 	pthread_join(threads[SLOTS], NULL);
-	LIVE_CHECK(skel->bss->live_busy == 1, "%llu turned away, not 1", skel->bss->live_busy);
+	LIVE_CHECK(skel->bss->live_busy == 1, "%llu refused, not 1", skel->bss->live_busy);
 	for (i = 0; i < SLOTS; i++)
 		let_go(i);
 	for (i = 0; i < SLOTS; i++)
@@ -200,7 +200,7 @@ static void too_many(struct ring_buffer *ring, struct stackmap_live_bpf *skel)
 	ring_buffer__consume(ring);
 	LIVE_CHECK(test.answered == SLOTS && !test.mixed, "%u answered, %u mixed up", test.answered,
 		   test.mixed);
-	printf("one too many: turned away, the others right\n");
+	printf("one too many: refused, the others right\n");
 }
 
 static void prepare(void)
@@ -276,8 +276,8 @@ static void counted(unsigned int rounds)
 	link = attach(skel->progs.live_sleep);
 	ring = ring_buffer__new(bpf_map__fd(skel->maps.live_ring), on_event, NULL, NULL);
 	all_orders(ring, rounds);
-	printf("nest counter, to compare: %u lookups, %u mixed up\n", test.answered, test.mixed);
-	LIVE_CHECK(test.mixed, "the steps do not mix up what a nest counter mixes up");
+	printf("nest counter as comparison: %u lookups, %u mixed up\n", test.answered, test.mixed);
+	LIVE_CHECK(test.mixed, "the steps do not mix up the stacks of a nest counter");
 	ring_buffer__free(ring);
 	bpf_link__destroy(link);
 	stackmap__free(map);

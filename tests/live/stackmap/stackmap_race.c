@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Two CPUs insert the same crafted stacks of every depth at the same time.  Every event is checked:
- * the words behind its id, one id per stack, each stack new exactly once, exact references, and
- * what the races cost.  Then the same with timer interrupts that look up the very stacks they
+ * the words of its id, one id per stack, each stack new exactly once, exact references, and the
+ * cost of the races.  Then the same with timer interrupts that look up the very stacks that they
  * interrupt.
  */
 #include <errno.h>
@@ -33,13 +33,13 @@ static struct {
 	unsigned int events;
 	unsigned int ticks, ticks_crafted, others;
 	uint32_t id[STACKS], refs[STACKS], new[STACKS];
-	uint32_t owner[POOL_WORDS]; /* by id: 1 + the crafted stack, or NOBODY */
+	uint32_t owner[POOL_WORDS]; /* by id: 1 + the crafted stack, or NO_OWNER */
 	const struct stackmap *map;
 } race;
 
-#define NOBODY 0xffffffffu
+#define NO_OWNER 0xffffffffu
 
-/* Every depth equally often; or deep ones only, which cost most when they are lost. */
+/* Every depth equally often; or only deep ones, which waste most when they are lost. */
 static unsigned int depth_of(uint32_t stack)
 {
 	return race.deep ? LIVE_DEPTH - stack % 24 : 1 + stack % LIVE_DEPTH;
@@ -54,7 +54,7 @@ static void *run(void *arg)
 	for (i = 0; i < STACKS + race.again; i++) {
 		stack = i < STACKS ? i : live__mix(i * 2 + me) % STACKS;
 		live__craft(&chain, stack, depth_of(stack));
-		if (i < STACKS) { /* in step with the other CPU, or nobody ever loses */
+		if (i < STACKS) { /* in step with the other CPU, otherwise there are no races */
 			unsigned int tries = 100000;
 
 			race.at[me] = i + 1;
@@ -66,26 +66,26 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Which crafted stack an interrupt has met, found by its words; NOBODY: another one. */
+/* The crafted stack that an interrupt has found, by its words; NO_OWNER: another one. */
 static uint32_t owner_of(uint32_t id)
 {
 	struct stackmap_stack s;
 	uint32_t i;
 
 	if (id >= POOL_WORDS || stackmap__lookup(race.map, id, &s)) {
-		live__wrong("id %u of an interrupt is nobody's", id);
-		return NOBODY;
+		live__wrong("id %u of an interrupt does not exist", id);
+		return NO_OWNER;
 	}
 	if (race.owner[id])
-		return race.owner[id] == NOBODY ? NOBODY : race.owner[id] - 1;
+		return race.owner[id] == NO_OWNER ? NO_OWNER : race.owner[id] - 1;
 	for (i = 0; i < STACKS; i++) {
 		if (!live__compare(&s, race.ip, i, depth_of(i))) {
 			race.owner[id] = i + 1;
 			return i;
 		}
 	}
-	race.owner[id] = NOBODY;
-	return NOBODY;
+	race.owner[id] = NO_OWNER;
+	return NO_OWNER;
 }
 
 static void check_lookup(uint32_t stack, int64_t result)
@@ -114,7 +114,7 @@ static void check_tick(int64_t result)
 		return;
 	}
 	stack = owner_of(result);
-	if (stack == NOBODY) {
+	if (stack == NO_OWNER) {
 		race.others += !!(result & NEW_BIT);
 		return;
 	}
@@ -165,7 +165,7 @@ static void check(struct stackmap_live_bpf *skel)
 	LIVE_CHECK(st.stacks == STACKS + race.others, "%lu stacks, not %u", st.stacks,
 		   STACKS + race.others);
 	/* an emulator that runs one CPU at a time has no races */
-	LIVE_CHECK(st.races || getenv("LIVE_VM"), "no race happened, nothing is shown");
+	LIVE_CHECK(st.races || getenv("LIVE_VM"), "no race happened: this tested nothing");
 	LIVE_CHECK(!st.pool_full && !st.probe_limit && !st.bad_argument, "lookups failed");
 	live__check_pool(race.map, 5);
 }
@@ -239,7 +239,7 @@ static void race_once(const char *name, int deep, int ticking, unsigned int agai
 		printf(", %u interrupts, %llu of them inside a lookup, %u saw a crafted stack",
 		       race.ticks, skel->bss->live_nested, race.ticks_crafted);
 		LIVE_CHECK(skel->bss->live_nested && race.ticks_crafted,
-			   "no interrupt met a lookup, nothing is shown");
+			   "no interrupt hit a lookup: this tested nothing");
 	}
 	printf("\n");
 	stackmap__free(map);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The drop-in for bpf_get_stackid() and the reset: ids are of their generation, a reset is refused
- * while the map is held, and another CPU that goes on looking stacks up meanwhile never gets an id
- * that names something else.
+ * stackmap_get_stackid() and the reset: ids belong to their generation, a reset is refused while
+ * the map is held, and another CPU that keeps looking up stacks meanwhile never gets an id of
+ * another stack.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -47,7 +47,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* No reset runs while events are looked at, so a valid id must have the right words. */
+/* No reset runs while events are checked, so a valid id must have the right words. */
 static int on_event(void *ctx, void *data, size_t size)
 {
 	const struct live_event *e = data;
@@ -75,7 +75,7 @@ static int on_event(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-/* At least one whole call from now on: its event is in the ring. */
+/* Waits for at least one whole call from now on: its event is in the ring. */
 static void wait_for_call(void)
 {
 	unsigned int before = test.calls;
@@ -84,7 +84,7 @@ static void wait_for_call(void)
 		usleep(100);
 }
 
-/* At least so many times, and until a call came during a reset: whether it does is the scheduler's. */
+/* Resets at least so many times, and until a call came during a reset, which is up to chance. */
 static void reset_often(struct ring_buffer *ring, unsigned int times)
 {
 	unsigned int i;
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	ring_buffer__consume(ring);
 	LIVE_CHECK(!skel->bss->live_ring_full, "%llu events did not fit", skel->bss->live_ring_full);
 	LIVE_CHECK(test.right && test.stale && test.failed, "something did not happen");
-	printf("%lu events: %lu right, %lu stale and known to be, %lu refused during a reset\n",
+	printf("%lu events: %lu right, %lu stale as expected, %lu refused during a reset\n",
 	       test.events, test.right, test.stale, test.failed);
 	ring_buffer__free(ring);
 	stackmap__free(test.map);

@@ -60,7 +60,7 @@ refused()
 	unchanged "$*"
 }
 
-reads='is what this command reads'
+reads='is an input of this command'
 is='is a recording: not replaced without --force'
 pair='--start sched:sched_switch --end sched:sched_switch'
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What filters accept and refuse, and where they say the fault is. */
+/* Which filters are accepted and refused, and the position of the error. */
 #include <errno.h>
 
 #include "filter_test.h"
@@ -132,8 +132,8 @@ static void test_refused(void **state)
 		  "column 7: the number is longer than 23 characters" },
 		{ "u8 ~ 1", "column 4: ~ is for strings" },
 		{ "u8 == 'a'", "column 7: the field is not a string" },
-		{ "u8 < 'a'", "column 4: strings know only == != ~" },
-		{ "name < \"a\"", "column 6: strings know only == != ~" },
+		{ "u8 < 'a'", "column 4: strings support only == != ~" },
+		{ "name < \"a\"", "column 6: strings support only == != ~" },
 		{ "name == 1", "column 9: the field is a string: the value needs quotes" },
 		{ "name == a", "column 9: expected a number or a quoted string" },
 		{ "name == \"a", "column 9: the quote is not closed" },
@@ -154,13 +154,13 @@ static void test_refused(void **state)
 		{ "u8 == CPUS{3-1}", "column 12: not a list of CPUs below 200" },
 		{ "u8 == CPUS{0-3:2/1}", "column 12: not a list of CPUs below 200" },
 		{ "u8 == CPUS{0-3:1/0}", "column 12: not a list of CPUs below 200" },
-		{ "u8 < CPUS{0}", "column 4: CPUS{} knows only == != &" },
-		{ "name == CPUS{0}", "column 9: the field holds no CPU numbers" },
-		{ "COMM == CPUS{0}", "column 9: the field holds no CPU numbers" },
-		{ "stacktrace == CPUS{0}", "column 15: the field holds no CPU numbers" },
+		{ "u8 < CPUS{0}", "column 4: CPUS{} supports only == != &" },
+		{ "name == CPUS{0}", "column 9: the field does not contain CPU numbers" },
+		{ "COMM == CPUS{0}", "column 9: the field does not contain CPU numbers" },
+		{ "stacktrace == CPUS{0}", "column 15: the field does not contain CPU numbers" },
 		{ "stacktrace == 'a'", "column 15: the field is not a string" },
-		{ "u32.function == schedule", "column 17: only 8-byte fields can be a .function" },
-		{ "u64.function < schedule", "column 14: .function knows only == !=" },
+		{ "u32.function == schedule", "column 17: only 8-byte fields support .function" },
+		{ "u64.function < schedule", "column 14: .function supports only == !=" },
 		{ "u64.function == nothing",
 		  "column 17: no such kernel function (a name ends at a space)" },
 		{ "(u64.function == schedule)",
@@ -239,7 +239,7 @@ static void test_limits(void **state)
 	strbuf__free(&b);
 }
 
-/* Errors leave the program alone and never write behind the buffer. */
+/* Errors leave the program untouched and do not write beyond the buffer. */
 static void test_error_buffer(void **state)
 {
 	struct filter_prog prog, before;

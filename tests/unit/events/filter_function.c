@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Function ranges out of kallsyms texts. */
+/* Function ranges from kallsyms texts. */
 #include <errno.h>
 #include <unistd.h>
 

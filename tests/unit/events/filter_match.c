@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What compiled filters select, on the host. */
+/* Which records compiled filters select, on the host. */
 #include <errno.h>
 #include <fnmatch.h>
 
@@ -58,7 +58,7 @@ static void test_numbers(void **state)
 	   "common_flags & 2", "common_pid < 0", "cpu > 3", "CPU == -1", "CPU & 3");
 }
 
-/* Fields of odd size, and others that numbers are compared with for no good reason. */
+/* Fields of odd size, and other fields that the kernel compares with numbers. */
 static void test_odd_fields(void **state)
 {
 	struct filter_record r = filter_record();
@@ -107,19 +107,19 @@ static void test_fixed_strings(void **state)
 	    "name ~ '!wap*'", "name ~ 'sw?pper[/]0'", "name ~ '*[0-9]'");
 	NO("name == 'swapper'", "name == 'swapper/00'", "name ~ 'wap*'", "name ~ '*axp*'",
 	   "name ~ '!swap*'", "name == ''", "name ~ '*[1-9]'");
-	/* The end of the field counts, not that of the string. */
+	/* "end" uses the end of the field, not that of the string */
 	NO("name ~ '*per/0'");
 	memcpy(r.name, "fifteen_chars_x", 16);
 	YES("name ~ '*chars_x'", "name == 'fifteen_chars_x'");
-	/* A full field has no NUL; its last byte is taken for one. */
+	/* a full field has no NUL: its last byte is taken for one */
 	memcpy(r.name, "sixteen_chars_xy", 16);
 	YES("name == 'sixteen_chars_xy'", "name ~ 'sixteen*'", "name ~ '*chars_x'",
 	    "name ~ '*_xy*'", "name ~ '?ixteen_chars_xy'");
 	NO("name == 'sixteen_chars_x'", "name == 'sixteen_chars_xyz'", "name ~ '*chars_xy'",
 	   "name ~ 'sixteen_chars_xyz*'");
-	r.s64 = (int64_t)'x' << 56; /* the byte before the field is none of it */
+	r.s64 = (int64_t)'x' << 56; /* the byte before the field does not belong to it */
 	NO("name ~ '*xsixteen_chars_x'");
-	/* "middle" looks behind the NUL. */
+	/* "middle" searches beyond the NUL */
 	memcpy(r.name, "abc\0hidden\0\0\0\0\0\0", 16);
 	YES("name ~ '*hidden*'", "name ~ '*'", "name ~ '**'");
 	NO("name ~ 'abc[h]*'");
@@ -129,7 +129,7 @@ static void test_fixed_strings(void **state)
 	memcpy(r.six, "mac123", 6);
 	YES("six == 'mac123'", "six ~ '*123*'", "six ~ '1*' || u8 == 0");
 	NO("six ~ '*1234*'");
-	/* A pattern that starts with a digit is no pattern. */
+	/* A pattern that starts with a digit is not a glob. */
 	memcpy(r.six, "12*\0\0", 6);
 	YES("six ~ '12*'");
 	NO("six ~ '1*'");
@@ -151,13 +151,13 @@ static void test_dynamic_strings(void **state)
 	YES("str == 'hello'", "str ~ '*llo'", "str ~ '*ell*'", "str ~ 'h*'", "str ~ 'h*o'",
 	    "str ~ '*'", "rel == 'world'", "rel ~ '*rld'", "rel != 'hello'");
 	NO("str == 'hell'", "str ~ '*hello_*'", "rel == 'hello'");
-	/* No length: up to the NUL. */
+	/* without a length: up to the NUL */
 	r.str &= 0xffff;
 	YES("str == 'hello'", "str ~ 'hel*'", "str ~ '*ll*'");
 	NO("str ~ '*llo'");
 	r.str_data[6] = 'X';
 	NO("str ~ '*X*'");
-	/* Beyond the record there is nothing. */
+	/* beyond the record */
 	r.str = 100u << 16 | (sizeof(r) - 2);
 	NO("str ~ '*e*'", "str == 'hello'", "str ~ '*hello'", "str ~ 'hello*'");
 	r.str = 6u << 16 | 0xfff0;
@@ -170,7 +170,7 @@ static void test_pointers(void **state)
 {
 	struct filter_record r = filter_record();
 
-	/* On the host no pointer can be followed; such a comparison is false either way. */
+	/* The host cannot follow pointers; such a comparison is false, negated or not. */
 	YES("!kptr == 'x'");
 	NO("kptr == 'x'", "kptr != 'x'", "kptr ~ '!x'", "cptr.ustring == 'x'", "cptr.ustring != 'x'");
 }
@@ -210,7 +210,7 @@ static uint32_t next(uint64_t *state)
 	return *state >> 33;
 }
 
-/* All ways to match, against fnmatch(), which agrees where nothing special to the kernel occurs. */
+/* All kinds of match, against fnmatch(), which agrees except in the kernel's special cases. */
 static void test_globs_like_fnmatch(void **state)
 {
 	static const char letters[] = "aaabbc*?[]!-", plain[] = "aabbc]-";
@@ -320,7 +320,7 @@ static void test_lengths(void **state)
 	assert_false(filter__match(&prog, &in));
 }
 
-/* Random brackets, &&, || and ! over four bits, against the same thing worked out directly. */
+/* Random parentheses, &&, || and ! over four bits, against direct evaluation. */
 struct tree {
 	uint64_t seed;
 	struct strbuf text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Strings behind pointers: the evaluator with a reader of our own. */
+/* Strings behind pointers: the evaluator with the test's own reader. */
 #include <stdint.h>
 
 static long read_string(void *dst, uint64_t addr, int user);
@@ -64,7 +64,7 @@ static void test_user(void **state)
 	want("kptr == 'hello'", USER_HELLO, false);
 }
 
-/* Unreadable: neither equal nor unequal. */
+/* An unreadable string is neither equal nor unequal. */
 static void test_unreadable(void **state)
 {
 	want("kptr == 'hello'", 0, false);
@@ -75,7 +75,7 @@ static void test_unreadable(void **state)
 	want("kptr.ustring != 'x' || u8 == 0", 0, true);
 }
 
-/* The kernel, too, looks at so many bytes only. */
+/* The kernel, too, reads at most this many bytes. */
 static void test_long(void **state)
 {
 	want("kptr ~ '*xxx'", LONG, true);

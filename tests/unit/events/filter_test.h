@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the tests of event filters share: one format with fields of all kinds, and its records. */
+/* Shared by the tests of event filters: one format with fields of all kinds, and its records. */
 #ifndef FILTER_TEST_H
 #define FILTER_TEST_H
 

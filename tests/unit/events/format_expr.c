@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Expressions: each is compiled twice, by us from its text and by the C compiler from its tokens,
- * and both print the same records.
+ * Each expression is compiled twice, by ev_format__parse() from its text and by the C compiler from
+ * its tokens, and both must print the same for the same records.
  */
 #include "format_test.h"
 
@@ -77,7 +77,7 @@ static void check(const char *args, const struct record *rec, const char *want)
 		}                                                     \
 	} while (0)
 
-/* The compiler warns about much that print fmts do. */
+/* The compiler warns about many constructs that print fmts use. */
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wparentheses"
 #pragma GCC diagnostic ignored "-Wbool-operation"

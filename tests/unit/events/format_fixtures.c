@@ -96,7 +96,7 @@ static void expect_field(const struct builder *b, const char *name, const char *
 	strbuf__free(&out);
 }
 
-/* Only what refers to names that 6.18 leaves unresolved may fall back. */
+/* Only formats with names that 6.18 leaves unresolved may fall back. */
 static void test_all_compile(void **state)
 {
 	char pattern[1024];
@@ -361,7 +361,7 @@ static void test_syscall_argv(void **state)
 	ev_format__free(f);
 }
 
-/* What is no system call with strings comes back as it was; what has its strings, too. */
+/* Formats without string arguments, or that have the strings already, are returned unchanged. */
 static void test_syscall_unchanged(void **state)
 {
 	static const char *const names[] = { "syscalls.sys_exit_openat", "sched.sched_switch" };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's printf where it differs from libc's, its print helpers, what is out of bounds. */
+/* The kernel's printf where it differs from libc's, its print helpers, and limits. */
 #include "format_test.h"
 
 #include "log.h"
 
-/* One record for all: the data of the dynamic fields follows at 64. */
+/* One record for all tests; the data of the dynamic fields starts at 64. */
 static const char fields[] = FIELD("unsigned short common_type", 0, 2, 0) FIELD("int a", 4, 4, 1)
 	FIELD("u64 b", 8, 8, 0) FIELD("char s[8]", 16, 8, 0) FIELD("u8 ip[4]", 24, 4, 0)
 		FIELD("__data_loc char[] str", 28, 4, 0) FIELD("__data_loc u32[] nums", 32, 4, 0)
@@ -120,7 +120,7 @@ static void test_symbolic(void **state)
 	check("\"%s\", __print_symbolic(REC->a, { -7, \"minus\" \" seven\" })", "minus seven");
 	check("\"%s\", __print_symbolic(REC->a, { (unsigned int)-7, \"four bytes\" })",
 	      "0xfffffffffffffff9");
-	check("\"%s\", __print_symbolic(1, { 1, \"\" })", "0x1"); /* the kernel's way */
+	check("\"%s\", __print_symbolic(1, { 1, \"\" })", "0x1"); /* as the kernel does */
 	check("\"%s\", __print_symbolic(1, { })", "0x1");
 	check("\"%s\", __print_symbolic(10, { TCP_LISTEN, \"TCP_LISTEN\" })", "TCP_LISTEN");
 	check("\"%s|%s|\", nvme_trace_disk_name(p, REC->s), nvme_trace_disk_name(p, REC->s + 7)",
@@ -214,7 +214,7 @@ static void test_jiffies(void **state)
 	ev_format__free(f);
 }
 
-/* What a record lacks prints as zeros, and nothing outside of it is read (see the sanitizers). */
+/* Missing bytes of a record print as zeros, and nothing outside is read (see the sanitizers). */
 static void test_short(void **state)
 {
 	static const char args[] =
@@ -248,7 +248,7 @@ static void test_short(void **state)
 		  &bad, sizeof(bad), "|00 00 00 00|00000000");
 }
 
-/* Nothing makes one event print more than 64 KiB, or take long. */
+/* No event prints more than 64 KiB or takes long. */
 static void test_limits(void **state)
 {
 	static const char *const texts[] = {
@@ -300,21 +300,21 @@ static void test_refused(void **state)
 	refuse("\"%d\", UNHEARD_OF", "unknown identifier 'UNHEARD_OF'");
 	refuse("\"%d\", unheard_of(1)", "unknown function 'unheard_of'");
 	refuse("\"%d\", REC->nope", "no field 'nope'");
-	refuse("\"%d %d\", 1", "fewer arguments");
+	refuse("\"%d %d\", 1", "too few arguments");
 	refuse("\"%q\", 1", "unknown conversion");
 	refuse("\"%d\", 1 +", "operand expected");
-	refuse("\"%d\" 1", "not understood");
+	refuse("\"%d\" 1", "unexpected '1'");
 	refuse("\"%d", "unterminated");
 	refuse("", "a string expected");
 	refuse("\"%d\", \"text\"", "a number expected");
-	refuse("\"%d\", *(int *)REC->b", "not in the record");
+	refuse("\"%d\", *(int *)REC->b", "outside the record");
 	refuse("\"%pI4\", REC->b", "not in the record");
 	refuse("\"%s\", __print_symbolic(1, { REC->a, \"x\" })", "constant expected");
 	refuse("\"%s\", __get_str(a)", "not a dynamic field");
 	refuse("\"%d\", 99999999999999999999999", "too big");
 	memset(deep + strlen(deep), '(', 1000);
 	refuse(deep, "too deep");
-	/* doubling: 2^40 operations if it were evaluated */
+	/* doubling: evaluation would take 2^40 operations */
 	n += sprintf(wide + n, "int x0 = REC->a + REC->a; ");
 	for (int i = 1; i < 14; i++)
 		n += sprintf(wide + n, "int x%d = x%d + x%d; ", i, i - 1, i - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the tests of event formats share: formats out of a few words, and printing to a string. */
+/* Shared by the tests of event formats: formats from a few words, and printing to a string. */
 #ifndef FORMAT_TEST_H
 #define FORMAT_TEST_H
 
@@ -38,7 +38,7 @@ static inline struct ev_format *parse_compiled(const char *text)
 	return f;
 }
 
-/* The text of a record: malloced. */
+/* Returns the malloced text of a record. */
 static inline char *print(const struct ev_format *f, const void *rec, size_t len)
 {
 	struct strbuf out = { 0 };

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# install.sh BUILD EXAMPLE CLANG BPFTOOL: the example builds with nothing but what is installed.
+# install.sh BUILD EXAMPLE CLANG BPFTOOL: builds the example with nothing but the installed files.
 set -eu
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -8,7 +8,9 @@ meson install -C "$1" --no-rebuild --quiet --tags devel --destdir "$root" >"$roo
 	{ cat "$root/log"; exit 1; }
 
 pc=$(find "$root" -name stackonce-kwalk.pc)
-export PKG_CONFIG_PATH="${pc%/*}:$(pkg-config --variable pc_path pkg-config)" PKG_CONFIG_SYSROOT_DIR="$root"
+PKG_CONFIG_PATH="${pc%/*}:$(pkg-config --variable pc_path pkg-config)"
+PKG_CONFIG_SYSROOT_DIR="$root"
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 headers=$(find "$root" -path '*/include/stackonce')
 mkdir "$root/example"
 cp "$2"/walkcost* "$root/example"

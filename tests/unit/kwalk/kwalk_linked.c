@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attacks the walk along frame pointers, and what the memo keeps of it: on stacks with plain frames,
- * interrupts and stack switches, and on the same stacks with words changed and frames moved.  What
- * the kernel's unwinder makes of each of them is told by a model of it (kernel_words()), which knows
- * the bounds of all stacks and where a task's last frame lies.  The walk must give up or find the
- * same words, and what is recalled must be the same; on stacks as they were built it must not give
- * up without need.
+ * Attacks the walk along frame pointers and its memos: on stacks with plain frames, interrupts and
+ * stack switches, and on the same stacks with words changed and frames moved.  A model of the
+ * kernel's unwinder (kernel_words()), which knows the bounds of all stacks and the place of a
+ * task's last frame, gives the expected words.  The walk must give up or find the same words, and a
+ * recalled value must be that of the same words; on unchanged stacks it must not give up
+ * needlessly.
  *
  * kwalk_linked [SEED [ROUNDS]].  Built plain and under sanitizers, and from damaged copies of the
- * header, which the same checks must notice.
+ * header, which the same checks must detect.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 
 #include "kwalk_layout.h"
 
-#define SEEDS 48 /* stacks are built from so many, so that they come again */
+#define SEEDS 48 /* stacks are built from this many seeds, so that they recur */
 #define TEXT 0xffffffff81000000ull
 #define TEXT_SIZE 0x10000
 #define GAP 0xc000
@@ -36,7 +36,7 @@
 struct kwalk_stack;
 
 static uint64_t task_words[TASK_WORDS], other_words[OTHER_WORDS];
-static const struct kwalk_stack *reads; /* the walk that does */
+static const struct kwalk_stack *reads; /* the walk that is reading */
 static uint64_t rng, seed = 1;
 
 static struct kwalk_settings kwalk_settings = {
@@ -61,7 +61,7 @@ static struct kwalk_memo memos[KWALK_MEMOS];
 
 static struct {
 	uint64_t calls, done, given_up, hits, changed_hits, unsure;
-	uint64_t steps[KWALK_TO_OTHER + 1]; /* that were remembered */
+	uint64_t steps[KWALK_TO_OTHER + 1]; /* of remembered walks */
 	uint64_t wrong_walk, needless, wrong_recall, outside;
 } test;
 
@@ -124,7 +124,7 @@ static uint32_t rnd(uint64_t *r, uint32_t n)
 
 /* ---- stacks --------------------------------------------------------------------------------- */
 
-/* Where a walk begins, and the words that it goes by. */
+/* The start of a walk, and the words that it uses. */
 struct start {
 	bool sample;
 	uint64_t ip, sp, bp, frame; /* of a sample the registers, of a tracepoint the frame */
@@ -138,7 +138,7 @@ struct builder {
 	struct start *s;
 	uint64_t r;
 	uint64_t at; /* the end of the last frame */
-	uint64_t link; /* where the next frame pointer belongs; 0: in the register */
+	uint64_t link; /* where to store the next frame pointer; 0: in the register */
 	uint64_t ip; /* return address of the last frame */
 	bool on_task;
 };
@@ -191,10 +191,10 @@ static void build_frame(struct builder *b, uint64_t frame)
 
 static void build_regs(struct builder *b, uint64_t regs)
 {
-	/* The kernel begins a sample behind these, the walk does not begin it. */
+	/* The kernel starts a sample after these; the walk does not start there. */
 	b->s->may_give_up |= !b->link;
 	put_link(b, regs | 1);
-	put(b, regs, b->ip); /* so that they can lie over a return address */
+	put(b, regs, b->ip); /* so that they can overlap a return address */
 	put(b, regs + KWALK_REGS_CS_AT, 0x10);
 	put(b, regs + KWALK_REGS_IP_AT, new_ip(b));
 	put(b, regs + KWALK_REGS_SP_AT, regs + KWALK_REGS_SIZE);
@@ -203,8 +203,8 @@ static void build_regs(struct builder *b, uint64_t regs)
 }
 
 /*
- * Registers of user space, or those that a kernel thread begins with.  They are never of another form:
- * these are not changed.
+ * Registers of user space, or those that a kernel thread starts with.  They always have this form
+ * and are not changed.
  */
 static void build_last_regs(uint64_t regs, bool user)
 {
@@ -214,7 +214,7 @@ static void build_last_regs(uint64_t regs, bool user)
 	*word_at(regs + KWALK_REGS_BP_AT) = user ? 0x7ffd0040 : 0;
 }
 
-/* What entry code calls: from a system call, an exception in user space, as a kernel thread. */
+/* Entry code's callee: for a system call, an exception in user space, a kernel thread. */
 static void build_end(struct builder *b)
 {
 	uint64_t last = b->s->regs - 16, copy;
@@ -261,7 +261,7 @@ static void build(struct start *s, uint64_t nr)
 
 	memset(s, 0, sizeof(*s));
 	s->sample = rnd(&b.r, 2);
-	/* with FRED's words above or not */
+	/* with FRED's words above, or without */
 	s->regs = TASK + STACK_SIZE - (nr & 1 ? 16 : 0) - KWALK_REGS_SIZE;
 	b.on_task = rnd(&b.r, 3);
 	b.at = b.on_task ? TASK + 1024 + 8 * rnd(&b.r, 1200) : OTHER + 8 * rnd(&b.r, 200);
@@ -275,19 +275,19 @@ static void build(struct start *s, uint64_t nr)
 		put(&b, b.at + 8, new_ip(&b));
 		b.at += 16;
 	}
-	/* the last on the other stack leaves it */
+	/* the last frame on the other stack leaves it */
 	while ((frames-- || !b.on_task) && !(b.on_task && s->regs - b.at < 1024))
 		build_next(&b);
 	build_end(&b);
 }
 
-/* ---- what the kernel makes of them ---------------------------------------------------------- */
+/* ---- the model of the kernel's unwinder ----------------------------------------------------- */
 
 enum { NO_STACK, ON_TASK, ON_OTHER };
 
 struct unwinder {
-	uint64_t last; /* where a task's last frame lies */
-	int stack; /* NO_STACK: it is done */
+	uint64_t last; /* the place of a task's last frame */
+	int stack; /* NO_STACK: done */
 	bool was_on[3], begun, unsure;
 	uint64_t bp, regs, ip;
 };
@@ -327,7 +327,7 @@ static void move_to(struct unwinder *u, uint64_t bp)
 	uint64_t n = bp & 1 ? KWALK_REGS_SIZE : 16;
 	int was = u->stack;
 
-	/* The walk does not know where other stacks end. */
+	/* The walk does not know the bounds of other stacks. */
 	u->unsure |= was == ON_OTHER && frame < OTHER_END && frame + n > OTHER_END - 8;
 	while (u->stack != NO_STACK && !is_on(u->stack, frame, n))
 		enter(u, u->stack == ON_OTHER ? other_words[OTHER_WORDS - 1] : 0);
@@ -356,15 +356,15 @@ static void move(struct unwinder *u)
 	uint64_t next = peek(u->regs ? u->regs + KWALK_REGS_BP_AT : u->bp);
 	bool last = u->regs ? is_user(u->regs) : is_last(u);
 
-	/* It is two words unsure of where a task's own registers begin. */
+	/* The position of a task's own registers is uncertain by two words. */
 	u->unsure |= last && !u->regs && next - u->last - 1 < 16;
 	if (last)
-		u->stack = NO_STACK; /* or these registers, which have no word */
+		u->stack = NO_STACK; /* or these registers, which add no word */
 	else
 		move_to(u, next);
 }
 
-/* How many; *ret_sure as many as it can tell: not what hides behind a tracer's return address. */
+/* The number of words; *ret_sure: those before a tracer's return address, which are certain. */
 static unsigned int kernel_words(const struct start *s, __u64 *words, unsigned int *ret_sure,
 				 bool *ret_unsure)
 {
@@ -425,7 +425,7 @@ static void change_register(struct start *s)
 		s->bp = rnd(&rng, 2) ? 0 : s->bp ^ 1ull << rnd(&rng, 64);
 }
 
-/* What a link leads to, with some words above, lies somewhere else: over its callee, at the end. */
+/* Moves a frame, with some words above it, elsewhere: over its callee, to the end. */
 static void move_frame(struct start *s)
 {
 	uint64_t link = s->links[rnd(&rng, s->nr_links)], v = peek(link), to, i;
@@ -438,7 +438,7 @@ static void move_frame(struct start *s)
 	*word_at(link) = to | (v & 1);
 }
 
-/* Also nothing. */
+/* May change nothing. */
 static bool change(struct start *s)
 {
 	switch (rnd(&rng, 8)) {
@@ -461,7 +461,7 @@ static bool change(struct start *s)
 	}
 }
 
-/* ---- what is judged ------------------------------------------------------------------------- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
 static uint64_t value_of(const struct kwalk_stack *k)
 {
@@ -539,11 +539,13 @@ static void report(bool bad, bool few)
 {
 	unsigned int i;
 
-	printf("calls %lu walked %lu given up %lu recalled %lu (of changed stacks %lu) unsure %lu | steps",
+	printf("calls %lu walked %lu given up %lu recalled %lu (of changed stacks %lu) "
+	       "unsure %lu | steps",
 	       test.calls, test.done, test.given_up, test.hits, test.changed_hits, test.unsure);
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		printf(" %lu", test.steps[i]);
-	printf(" | wrong walks %lu, given up without need %lu, wrong recalls %lu, reads outside %lu: %s\n",
+	printf(" | wrong walks %lu, given up needlessly %lu, "
+	       "wrong recalls %lu, reads outside %lu: %s\n",
 	       test.wrong_walk, test.needless, test.wrong_recall, test.outside,
 	       bad ? "WRONG" :
 	       few ? "too few" :
@@ -561,7 +563,7 @@ int main(int argc, char **argv)
 		rounds = strtoull(argv[2], NULL, 0);
 	rng = mix(seed);
 	for (i = 0; i < rounds; i++) {
-		/* a module comes */
+		/* a module is loaded */
 		if (!(i & 4095)) {
 			modules.changed++;
 			modules.valid = modules.changed + 1;
@@ -569,7 +571,7 @@ int main(int argc, char **argv)
 		attack();
 	}
 	bad = test.wrong_walk || test.needless || test.wrong_recall || test.outside;
-	/* what did not happen was not tested */
+	/* cases that did not occur were not tested */
 	few = test.hits < test.calls / 20 || !test.changed_hits || test.done < test.calls / 3 ||
 	      test.unsure > test.calls / 50;
 	for (i = 0; i <= KWALK_TO_TASK; i++)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attacks the kernel's own source of the walk and of its memo: threads and timer signals share what one
- * CPU remembers, on stacks whose frames are known because the test has built them, with rules of every
- * kind, and on the same stacks with a word changed.  Every walk must find the frames that were built; what
- * is recalled must be what a walk finds now; a walk that knows the bounds of its stack reads nothing
- * outside.
+ * Attacks the kernel's own source of the walk and of its memos.  Threads and timer signals share
+ * the memos of one CPU, on stacks whose frames are known because the test builds them, with rules
+ * of every kind, and on the same stacks with a changed word.  Every walk must find the frames that
+ * were built; a recalled value must be that of a walk made now; a walk that knows the bounds of its
+ * stack must not read outside.
  *
- * kwalk_stress [SEED [ROUNDS [NS_BETWEEN_SIGNALS]]].  Built several times: plain, under each sanitizer, and
- * from damaged copies of the header, which the same checks must notice.
+ * kwalk_stress [SEED [ROUNDS [NS_BETWEEN_SIGNALS]]].  Built several times: plain, under each
+ * sanitizer, and from damaged copies of the header, which the same checks must detect.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,16 +23,16 @@
 
 #include "kwalk_layout.h"
 
-#define THREADS 4 /* two to a CPU */
+#define THREADS 4 /* two per CPU */
 #define CPUS 2
-#define NEST_MAX 2 /* signals in signals */
-#define SEEDS 64 /* stacks are built from so many, so that they come again */
-#define ALIKE 8 /* of them begin with the same frames */
+#define NEST_MAX 2 /* signals within signals */
+#define SEEDS 64 /* stacks are built from this many seeds, so that they recur */
+#define ALIKE 8 /* of these, the number that start with the same frames */
 
 #define TEXT 0xffffffff81000000ull
 #define MODULE 0xffffffffc0200000ull
 #define BLOCKS 256
-#define MODULE_BLOCK 208 /* from this one on it is the module's */
+#define MODULE_BLOCK 208 /* the first block of the module */
 #define ENDS 4 /* the first blocks: outermost functions */
 #define TASK_WORDS 2048
 #define OTHER_WORDS 512
@@ -42,19 +42,19 @@ static bool is_outside(const struct kwalk_stack *s, uint64_t addr);
 
 /* One context: its stacks, as the test has built them. */
 struct world {
-	uint64_t task_addr, other_addr; /* of the words' in the kernel */
+	uint64_t task_addr, other_addr; /* addresses of these words in the kernel */
 	uint64_t task[TASK_WORDS], other[OTHER_WORDS];
-	uint64_t used[1024]; /* addresses of words that a walk goes by */
+	uint64_t used[1024]; /* addresses of words that a walk uses */
 	unsigned int nr_used;
-	uint64_t ups[256]; /* of these, those that lead up on the task's stack */
+	uint64_t ups[256]; /* of these, the ones that lead up on the task's stack */
 	unsigned int nr_ups;
-	uint64_t ip, sp, bp; /* where it begins */
+	uint64_t ip, sp, bp; /* where it starts */
 	bool signal;
 	uint64_t words[KWALK_MAX_FRAMES + 1]; /* what a walk must find */
 	unsigned int nr;
 	bool has_module;
 	bool is_guest; /* it ends at the registers with which a PVM guest returns to its kernel */
-	const struct kwalk_stack *reads; /* the walk that does, and knows its bounds */
+	const struct kwalk_stack *reads; /* the walk that is reading and knows its bounds */
 };
 
 static __thread struct {
@@ -80,7 +80,7 @@ static struct kwalk_memo memos[CPUS][KWALK_MEMOS];
 
 static struct {
 	uint64_t calls, interrupts, hits, changed_hits, walked, given_up, guests;
-	uint64_t steps[KWALK_TO_OTHER + 1]; /* that were remembered */
+	uint64_t steps[KWALK_TO_OTHER + 1]; /* of remembered walks */
 	uint64_t wrong_walk, wrong_recall, outside;
 } test;
 
@@ -111,7 +111,7 @@ static long copy_from(void *to, size_t n, uint64_t addr)
 	return -1;
 }
 
-/* Now and then another stack is looked at between two accesses to what is shared. */
+/* Sometimes walks another stack between two accesses to shared memory. */
 static void interrupt(unsigned int one_in);
 
 #define KWALK_INLINE static inline
@@ -131,7 +131,7 @@ static void interrupt(unsigned int one_in);
 #define kwalk_cas32(p, o, n) __sync_val_compare_and_swap(p, o, n)
 #include KWALK_HEADER
 
-/* Of the stack whose bounds the walk knows. */
+/* Whether addr is outside the stack whose bounds the walk knows. */
 static bool is_outside(const struct kwalk_stack *s, uint64_t addr)
 {
 	return s && s->size && (addr < s->low || addr - s->low > s->size - 8);
@@ -176,7 +176,7 @@ static uint32_t body_rule(unsigned int block, unsigned int version)
 	return KWALK_RULE(KWALK_CALL_BP_IND, -8, 0) | KWALK_RULE_BP_REL;
 }
 
-/* A block has two rows: before its function has made its frame, and after. */
+/* A block has two rows: before its function has created its frame, and after. */
 static void write_rules(unsigned int from, unsigned int version)
 {
 	unsigned int i;
@@ -188,7 +188,7 @@ static void write_rules(unsigned int from, unsigned int version)
 	}
 }
 
-/* A return address is looked up where the call was. */
+/* A return address is looked up at the call before it. */
 static uint32_t rule_of(uint64_t ip, bool signal)
 {
 	uint64_t at = (ip < MODULE ? ip - TEXT : ip - MODULE + (MODULE_BLOCK << KWALK_BLOCK_SHIFT)) -
@@ -197,7 +197,7 @@ static uint32_t rule_of(uint64_t ip, bool signal)
 	return rows[2 * (at >> KWALK_BLOCK_SHIFT) + ((at & (KWALK_BLOCK - 1)) >= 64)].rule;
 }
 
-/* An instruction that is none of the outermost; often the first of the second row. */
+/* An instruction outside the outermost functions; often the first of the second row. */
 static uint64_t some_site(uint64_t *rng)
 {
 	unsigned int block = ENDS + rnd(rng, rnd(rng, 8) ? MODULE_BLOCK - ENDS : BLOCKS - ENDS);
@@ -225,7 +225,7 @@ static uint64_t site_of(uint64_t *rng, enum kwalk_kind kind, bool signal)
 struct builder {
 	struct world *w;
 	uint64_t *rng;
-	uint64_t sp, bp_at; /* where rbp is to be put; 0: in the register */
+	uint64_t sp, bp_at; /* where to store rbp; 0: in the register */
 	bool on_task, signal;
 };
 
@@ -260,7 +260,7 @@ static uint64_t room(const struct builder *b)
 			    w->other_addr + sizeof(w->other) - b->sp;
 }
 
-/* A place above at, or on the task's stack, that the word at from will name. */
+/* A place above at, or on the task's stack, for the word at `from` to point to. */
 static uint64_t elsewhere(struct builder *b, uint64_t from, uint64_t at)
 {
 	if (b->on_task)
@@ -284,7 +284,7 @@ static uint64_t next_site(struct builder *b, unsigned int depth)
 	return ip;
 }
 
-/* The frame of struct pt_regs at the address. */
+/* Builds the frame of struct pt_regs at the address. */
 static uint64_t build_regs(struct builder *b, uint64_t at, bool has_bp, unsigned int depth)
 {
 	struct world *w = b->w;
@@ -307,7 +307,7 @@ static uint64_t build_regs(struct builder *b, uint64_t at, bool has_bp, unsigned
 	return ip;
 }
 
-/* Builds what the rule of ip goes by, and returns the caller; 0: there is none. */
+/* Builds the words that the rule of ip uses, and returns the caller; 0: there is none. */
 static uint64_t build_frame(struct builder *b, uint32_t rule, unsigned int depth)
 {
 	uint64_t off = KWALK_RULE_OFFSET(rule), cfa = b->sp + off, at, ip;
@@ -360,7 +360,7 @@ static void build(struct world *w, uint64_t nr)
 	struct builder b = { .w = w, .rng = &rng };
 	unsigned int depth = 1 + nr % 20;
 
-	/* all other words are what earlier stacks have left there */
+	/* the other words keep the contents of earlier stacks */
 	w->task[TASK_WORDS - 6] = nr & 1; /* in place of a system call's number */
 	w->nr_used = w->nr_ups = w->nr = 0;
 	w->has_module = w->is_guest = false;
@@ -379,7 +379,7 @@ static void build(struct world *w, uint64_t nr)
 	}
 }
 
-/* Something else in one of the words that the walk goes by. */
+/* Changes one of the words that the walk uses. */
 static void change_word(struct world *w)
 {
 	uint64_t addr = w->used[rnd(&self.rng, w->nr_used)], v = load(addr);
@@ -403,7 +403,7 @@ static void change_word(struct world *w)
 	put(w, addr, v);
 }
 
-/* A caller's frame, with all above it, lies below the one that it called. */
+/* Moves a caller's frame, with all above it, below its callee's. */
 static bool lower_frame(struct world *w)
 {
 	uint64_t at = w->task_addr + 256, addr, v;
@@ -417,7 +417,7 @@ static bool lower_frame(struct world *w)
 	return true;
 }
 
-/* The whole stack lies so far up that its last word is not in it. */
+/* Moves the whole stack so far up that its last word is outside. */
 static bool raise_stack(struct world *w)
 {
 	uint64_t end = w->task_addr + sizeof(w->task), top = 0, by, v;
@@ -442,7 +442,7 @@ static bool raise_stack(struct world *w)
 	return true;
 }
 
-/* ---- what is judged ------------------------------------------------------------------------- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
 static uint64_t value_of(const struct kwalk_stack *s, uint32_t salt)
 {
@@ -510,12 +510,12 @@ static enum change change(struct world *w)
 	return ONE_WORD;
 }
 
-/* What is known of a stack without a walk. */
+/* Checks a result by what is known of the stack without a walk. */
 static bool is_right(const struct world *w, const struct kwalk_stack *s, uint32_t stop, enum change c)
 {
 	switch (c) {
 	case AS_BUILT:
-	case OTHER_START: /* cut short on another stack than the task's, it gives up */
+	case OTHER_START: /* if cut short on another stack than the task's, it gives up */
 		if (stop == KWALK_DONE)
 			return is_as_built(w, s) && (!w->is_guest || w->nr >= s->most);
 		return w->nr >= s->most || w->has_module || w->is_guest;
@@ -535,7 +535,7 @@ static void attack(struct world *w)
 	enum change c;
 	uint64_t value;
 
-	/* who interrupts has often the same stack */
+	/* a nested context often has the same stack */
 	if (!self.nested || rnd(&self.rng, 2))
 		self.built = rnd(&self.rng, SEEDS);
 	build(w, self.built);
@@ -558,7 +558,7 @@ static void attack(struct world *w)
 		count(&test.hits);
 		if (c != AS_BUILT)
 			count(&test.changed_hits);
-		/* a module may have come meanwhile */
+		/* a module may have been loaded meanwhile */
 		if (stop == KWALK_DONE ? value != value_of(&fresh, salt) : !w->has_module)
 			count(&test.wrong_recall);
 	} else if (kwalk_walk(&s) == KWALK_DONE) {
@@ -635,7 +635,7 @@ static void *thread_run(void *arg)
 		abort();
 	for (i = 0; i < rounds; i++) {
 		run_world();
-		/* a module comes: what was remembered of others counts no more, but the rules stay */
+		/* a module is loaded: memos of modules become invalid, but the rules stay */
 		if (!self.thread && !(i & 1023)) {
 			uint64_t n = __atomic_add_fetch(&modules.changed, 1, __ATOMIC_SEQ_CST);
 
@@ -662,7 +662,7 @@ static void alone(void)
 	}
 }
 
-/* 0: all right, 1: something is wrong, 2: what should be tested did not happen. */
+/* 0: correct, 1: an error was found, 2: cases to be tested did not occur. */
 static int judge(const char *scene)
 {
 	bool bad = test.wrong_walk || test.wrong_recall || test.outside;
@@ -672,7 +672,8 @@ static int judge(const char *scene)
 
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		few |= !test.steps[i];
-	printf("%s: calls %lu interrupts %lu recalled %lu (of changed stacks %lu) walked %lu given up %lu | steps",
+	printf("%s: calls %lu interrupts %lu recalled %lu (of changed stacks %lu) "
+	       "walked %lu given up %lu | steps",
 	       scene, test.calls, test.interrupts, test.hits, test.changed_hits, test.walked,
 	       test.given_up);
 	for (i = 0; i <= KWALK_TO_OTHER; i++)

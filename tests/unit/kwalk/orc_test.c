@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Made-up ORC tables, compiled, and each address looked up as the kernel would. */
+/* Compiles synthetic ORC tables and looks up each address as the kernel would. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void add(struct made *m, uint64_t at, int16_t sp, int16_t bp, uint16_t bi
 	memcpy(m->entries[i] + 4, &bits, 2);
 }
 
-/* The search that kwalk.bpf.h makes, one row after the other. */
+/* The search of kwalk.bpf.h, as a linear search. */
 static uint32_t find(const struct orc_compiled *c, uint64_t at)
 {
 	const struct kwalk_block *b = &c->index[at >> KWALK_BLOCK_SHIFT];
@@ -99,7 +99,7 @@ static void test_forms(void **state)
 		{ &since_6_4, 8, 0, BITS(5, 1, 2), KWALK_RULE_NONE }, /* at the CFA */
 		{ &since_6_4, 8, -16, BITS(5, 4, 2), KWALK_RULE_NONE }, /* by rbp */
 		{ &of_6_3, 16, 0, BITS(5, 0, 0), CALL_SP(16) },
-		{ &of_6_3, 16, 0, BITS(5, 0, 0) | 1 << 10, KWALK_RULE_NONE }, /* an interrupted call */
+		{ &of_6_3, 16, 0, BITS(5, 0, 0) | 1 << 10, KWALK_RULE_NONE }, /* interrupted call */
 		{ &of_6_3, 0, 0, BITS(0, 0, 0) | 1 << 11, KWALK_RULE(KWALK_END, 0, 0) },
 		{ &of_6_1, 16, 0, BITS(5, 0, 0), CALL_SP(16) },
 		{ &of_6_1, 0, 0, BITS(5, 0, 1), KWALK_RULE(KWALK_REGS_SP, 0, 0) | KWALK_RULE_SIGNAL },
@@ -119,7 +119,7 @@ static void test_forms(void **state)
 	}
 }
 
-/* What the kernel finds: the last entry that is not behind the address. */
+/* The rule that the kernel finds: the last entry at or before the address. */
 static uint32_t expect(const struct made *m, const uint32_t *rules, uint64_t at)
 {
 	uint32_t rule = KWALK_RULE_NONE;
@@ -157,7 +157,8 @@ static void test_random(void **state)
 		begin(&m, &since_6_4, size);
 		nr = 1 + rand() % 150;
 		/*
-		 * The first may lie before the text, several at one address, and blocks have none.
+		 * The first may be before the text, several may share an address, and blocks may be
+		 * empty.
 		 */
 		for (i = 0, at = rand() % 3 ? 0 : (uint64_t)-300; i < nr; i++) {
 			int16_t offset = 8 * (1 + rand() % 3);
@@ -186,7 +187,7 @@ static void test_refused(void **state)
 	begin(&m, &since_6_4, ((uint64_t)KWALK_MAX_BLOCKS << KWALK_BLOCK_SHIFT) + 1);
 	add(&m, 0, 8, 0, BITS(SP, 0, 2));
 	assert_int_equal(orc__compile(&m.t, &c), -EBADMSG); /* too much of it */
-	begin(&m, &since_6_4, -1ull - TEXT); /* its size in blocks would not fit */
+	begin(&m, &since_6_4, -1ull - TEXT); /* its number of blocks would overflow */
 	add(&m, 0, 8, 0, BITS(SP, 0, 2));
 	assert_int_equal(orc__compile(&m.t, &c), -EBADMSG);
 	assert_int_equal(c.nr_rows, 17);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files that a command writes: complete or not at all, and nothing that is missed afterwards. */
+/* Files that a command writes are complete or absent, and replace nothing that a user may need. */
 #include "directory.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 static const struct output_opts plain, forced = { .force = true };
 static bool without_proc;
 
-/* The C library's, but that /proc may be missing: then a file needs a name from the start. */
+/* Replaces the C library's: hides /proc, so that a file needs a name from the start. */
 int access(const char *path, int mode)
 {
 	return without_proc && !strcmp(path, "/proc/self/fd") ? -1 :
@@ -45,7 +45,7 @@ static void test_new(void **state)
 		expect("new", "text");
 		assert_int_equal(stat_of("new").st_mode & 0777, 0640);
 		assert_int_equal(names(), 1);
-		/* given up before it is complete */
+		/* discarded before it is complete */
 		assert_int_equal(begin("never", plain, &o), 0);
 		assert_int_equal(names(), without_proc ? 2 : 1);
 		output__free(o);
@@ -95,11 +95,11 @@ static void test_inputs(void **state)
 	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
 	for (int force = 0; force < 2; force++) {
 		opts.force = force;
-		expect_refused("in", "'in' is what this command reads", opts);
-		expect_refused("link", "'link' is what", opts);
-		expect_refused("hard", "'hard' is what", opts);
-		expect_refused("./in", "'./in' is what", opts);
-		expect_refused("stdin", "'stdin' is what", opts);
+		expect_refused("in", "'in' is an input of this command", opts);
+		expect_refused("link", "'link' is an input", opts);
+		expect_refused("hard", "'hard' is an input", opts);
+		expect_refused("./in", "'./in' is an input", opts);
+		expect_refused("stdin", "'stdin' is an input", opts);
 	}
 	assert_int_equal(dup2(before, STDIN_FILENO), STDIN_FILENO);
 	expect("in", "read");
@@ -126,12 +126,12 @@ static void test_live(void **state)
 	expect_refused("a.stk", "'a.stk' is being recorded", plain);
 	expect_refused("a.stk", "'a.stk' is being recorded", forced);
 	expect("a.stk", RECORDING("a"));
-	/* it ends with whoever had it */
+	/* the lock ends with its owner */
 	close(fd);
 	assert_int_equal(write_file("a.stk", "b", forced), 0);
 }
 
-/* What has come to the name since output__open() was never looked at. */
+/* A file that took the name after output__open() has not been checked. */
 static void test_meanwhile(void **state)
 {
 	struct output *o;
@@ -155,7 +155,7 @@ static void test_meanwhile(void **state)
 	assert_int_equal(names(), 1);
 }
 
-/* As another user than root, who may write everything. */
+/* Runs as a user other than root, because root may write everything. */
 static void test_read_only(void **state)
 {
 	int status;
@@ -189,7 +189,7 @@ static void test_no_file(void **state)
 	assert_int_equal(names(), 1);
 }
 
-/* ---- written directly ------------------------------------------------------------------------- */
+/* ---- written directly ------------------------------------------------------------------------ */
 
 static void test_fifo(void **state)
 {
@@ -208,7 +208,7 @@ static void test_fifo(void **state)
 	assert_int_equal(names(), 1);
 }
 
-/* A descriptor of ours is used as it is: behind what is there already, whatever that is. */
+/* An inherited descriptor is used as it is: the output is appended to whatever is there. */
 static void test_descriptor(void **state)
 {
 	static const char *const in[] = { "file" };
@@ -220,7 +220,7 @@ static void test_descriptor(void **state)
 	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
 	assert_int_equal(write_file(path, "two", plain), 0);
 	expect("file", "onetwo");
-	expect_refused(path, "is what this command reads", reads);
+	expect_refused(path, "is an input of this command", reads);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_int_equal(write_file(path, "three", plain), 0);
 	out = dup(STDOUT_FILENO);

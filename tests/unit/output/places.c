@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Symbolic links, and who they belong to.  Root gives files to another user; without root it is us
- * who are another user, as far as the program asks.
+ * Symbolic links and their owners.  Root gives files to another user; without root, a fake
+ * geteuid() makes this process another user.
  */
 #include "directory.h"
 
@@ -18,14 +18,14 @@
 #define OTHER 12345
 
 static const struct output_opts plain, forced = { .force = true };
-static uid_t fake; /* 0: who we are */
+static uid_t fake; /* 0: none */
 
 uid_t geteuid(void)
 {
 	return fake ? fake : getuid();
 }
 
-/* From here on the file is not ours. */
+/* From here on the file belongs to another user. */
 static void give_away(const char *path)
 {
 	if (getuid())
@@ -54,7 +54,7 @@ static bool is_link(const char *path)
 	return S_ISLNK(st.st_mode);
 }
 
-/* The link stays, and the file behind it is replaced where that is. */
+/* The link stays, and its target is replaced. */
 static void test_followed(void **state)
 {
 	struct output *o;
@@ -67,7 +67,7 @@ static void test_followed(void **state)
 	assert_int_equal(write_file("one", "again", plain), 0);
 	expect("dir/three", "again");
 	assert_true(is_link("one") && is_link("two"));
-	/* once: what becomes of the link meanwhile changes nothing */
+	/* the link is resolved once: changing it meanwhile has no effect */
 	put("other", "other");
 	assert_int_equal(begin("one", plain, &o), 0);
 	assert_int_equal(unlink("one") || symlink("other", "one"), 0);
@@ -90,12 +90,12 @@ static void test_link_of_another(void **state)
 	expect_refused("link", "'link' is a symbolic link of another user", forced);
 	expect("file", "mine");
 	assert_true(is_link("link"));
-	/* nor one that a link of ours leads to */
+	/* nor a link that a link of this user leads to */
 	fake = 0;
 	assert_int_equal(symlink("link", "first"), 0);
 	give_away("link");
 	expect_refused("first", "of another user", forced);
-	/* a recording's, too */
+	/* this applies to recordings, too */
 	expect_refused("link", "of another user", (struct output_opts){ .recording = true });
 }
 
@@ -107,7 +107,7 @@ static void test_directory_of_another(void **state)
 	assert_int_equal(mkdir("dir", 0777), 0);
 	assert_int_equal(symlink("../file", "dir/link"), 0);
 	if (getuid()) {
-		/* the link is ours no more than the directory: the words are those for the link */
+		/* the link belongs to another user, too, and is checked first */
 		give_away("dir");
 		expect_refused("dir/link", "of another user", forced);
 	} else {
@@ -115,7 +115,7 @@ static void test_directory_of_another(void **state)
 		expect_refused("dir/link", "in a directory of another user", forced);
 	}
 	expect("file", "mine");
-	/* a file there is what it seems to be */
+	/* a regular file in that directory is accepted */
 	fake = 0;
 	put("dir/plain", "");
 	assert_int_equal(place__find("dir/plain", &p), 0);
@@ -124,10 +124,10 @@ static void test_directory_of_another(void **state)
 	assert_int_equal(write_file("dir/new", "new", forced), 0);
 }
 
-/* In /tmp and its like, what another user has put there is left alone. */
+/* In sticky directories such as /tmp, files of other users are not touched. */
 static void test_sticky(void **state)
 {
-	/* the directory is not of whom the files are: without root that takes the real one */
+	/* the directory's owner must not be the files': without root that takes the real /tmp */
 	const char *tmp = getuid() ? "/tmp" : "tmp";
 	char file[64], fifo[64];
 	int fd;
@@ -141,12 +141,12 @@ static void test_sticky(void **state)
 	fd = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	give_away(file);
 	give_away(fifo);
-	expect_refused(file, "is another user's", forced);
-	expect_refused(fifo, "is another user's", forced);
+	expect_refused(file, "belongs to another user", forced);
+	expect_refused(fifo, "belongs to another user", forced);
 	expect(file, "theirs");
 	close(fd);
 	if (!getuid()) {
-		/* anywhere else it is a file as any */
+		/* anywhere else it is a file like any other */
 		assert_int_equal(chmod("tmp", 0777), 0);
 		assert_int_equal(write_file(file, "new", forced), 0);
 	}

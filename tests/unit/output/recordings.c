@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Recordings that grow under their name: what had the name becomes PATH.old, and that is all it costs. */
+/* Recordings grow under their name: an existing one becomes PATH.old, and nothing else changes. */
 #include "directory.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static void test_rotation(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_int_equal(write_file("a", RECORDING("3"), rec), 0);
 	expect("a.old", RECORDING("2"));
-	/* one that never begins costs nothing */
+	/* a recording that never begins changes nothing */
 	assert_int_equal(begin("a", rec, &o), 0);
 	output__free(o);
 	expect("a", RECORDING("3"));
@@ -48,16 +48,16 @@ static void test_rotation(void **state)
 static void test_no_recording(void **state)
 {
 	put("notes", "mine");
-	expect_refused("notes", "'notes' is no recording: not replaced without --force", rec);
+	expect_refused("notes", "'notes' is not a recording: not replaced without --force", rec);
 	expect("notes", "mine");
 	assert_int_equal(write_file("notes", RECORDING("1"), forced), 0);
 	expect("notes.old", "mine");
-	/* never the notes, which only a user can miss */
-	expect_refused("notes", "'notes.old', and that is no recording", rec);
-	expect_refused("notes", "'notes.old', and that is no recording", forced);
+	/* the notes are never replaced, because only their user knows their worth */
+	expect_refused("notes", "'notes.old', which is not a recording", rec);
+	expect_refused("notes", "'notes.old', which is not a recording", forced);
 	expect("notes.old", "mine");
 	expect("notes", RECORDING("1"));
-	/* a file that is only a name */
+	/* an empty file */
 	put("empty", "");
 	assert_int_equal(write_file("empty", RECORDING("1"), rec), 0);
 	expect("empty", RECORDING("1"));
@@ -68,23 +68,23 @@ static void test_old(void **state)
 {
 	put("a", RECORDING("1"));
 	assert_int_equal(mkdir("a.old", 0700), 0);
-	expect_refused("a", "'a.old', and that is no recording", forced);
+	expect_refused("a", "'a.old', which is not a recording", forced);
 	assert_int_equal(rmdir("a.old"), 0);
 	put("mine", RECORDING("mine"));
 	assert_int_equal(symlink("mine", "a.old"), 0);
-	expect_refused("a", "'a.old', and that is no recording", forced);
+	expect_refused("a", "'a.old', which is not a recording", forced);
 	assert_int_equal(unlink("a.old"), 0);
 	put("a.old", "");
 	assert_int_equal(write_file("a", RECORDING("2"), rec), 0);
 	expect("a.old", RECORDING("1"));
 }
 
-/* Two recorders of one file: the second is refused, whenever it comes. */
+/* Two recorders of one file: the second is refused whenever it starts. */
 static void test_live(void **state)
 {
 	struct output *first, *second;
 
-	/* both began before either had the name */
+	/* both start before either has the name */
 	assert_int_equal(begin("a", rec, &first), 0);
 	assert_int_equal(begin("a", rec, &second), 0);
 	assert_int_equal(output__commit(first), 0);
@@ -95,7 +95,7 @@ static void test_live(void **state)
 	expect_refused("a", "'a' is being recorded", rec);
 	expect_refused("a", "'a' is being recorded", forced);
 	expect("a", RECORDING("1"));
-	/* its user moved it to where the next one would go */
+	/* the user moved it to where the next one would go */
 	assert_int_equal(rename("a", "a.old"), 0);
 	put("a", RECORDING("0"));
 	expect_refused("a", "'a.old' is being recorded", forced);
@@ -105,7 +105,7 @@ static void test_live(void **state)
 	assert_int_equal(names(), 2);
 }
 
-/* The lock is seen by who opens the file, and ends with the recorder's last descriptor. */
+/* A process that opens the file sees the lock, which ends with the recorder's last descriptor. */
 static void test_lock(void **state)
 {
 	struct output *o;
@@ -116,7 +116,7 @@ static void test_lock(void **state)
 	fd = open("a", O_RDONLY | O_CLOEXEC);
 	assert_true(live__is_locked(fd));
 	assert_true(live__is_locked(fd));
-	/* a child that has the descriptor is no recorder */
+	/* a child that has the descriptor is not a recorder */
 	copy = dup(output__fd(o));
 	output__free(o);
 	assert_false(live__is_locked(fd));
@@ -143,7 +143,7 @@ static void test_stdout(void **state)
 		_exit(0);
 	}
 	output__free(o);
-	/* also with the file still open, here, in a shell, and in a child that lives on */
+	/* even while the file is still open: here, in a shell, and in a child that outlives it */
 	locked = live__is_locked(look);
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);

@@ -84,7 +84,7 @@ static void test_lookup(void **state)
 	}
 }
 
-/* Every value is safe to ask, and only true ids are answered. */
+/* Any value is safe to look up; only ids are found. */
 static void test_no_id(void **state)
 {
 	struct stackmap_stack s = { .n = 99 };
@@ -111,7 +111,7 @@ static void test_no_id(void **state)
 	free(is_id);
 }
 
-/* A record inside another record's words looks right but was never published. */
+/* A record inside another record's words looks valid but was never published. */
 static void test_forged(void **state)
 {
 	struct stackmap_buf b = { .w = { 5, (4ULL << 32) | 1, 0xa, 0xb, 0xc, 0xd } };
@@ -192,8 +192,8 @@ static void test_reset(void **state)
 }
 
 /*
- * A buffer remembers the last id.  In the next generation that place of the pool may lie inside
- * another record whose words look like the stack it had: that is no record.
+ * A buffer remembers the last id.  In the next generation that place of the pool may be inside
+ * another record whose words look like the old stack: that is not a record.
  */
 static void test_old_hint(void **state)
 {

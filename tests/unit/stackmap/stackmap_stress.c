@@ -2,11 +2,11 @@
 /*
  * Attacks the kernel's own source of the stack map: threads insert the same stacks at the same
  * time, timer signals re-enter them anywhere, and nested inserts run between writing a record and
- * publishing it.  Every call is checked: right words, one id per stack for ever, refs exact, a
- * stored stack always found, the pool's words accounted for to the last one.
+ * publishing it.  Every call is checked: the words are right, a stack keeps its id, refs are exact,
+ * a stored stack is always found, and every word of the pool is accounted for.
  *
  * stackmap_stress [SEED [NS_BETWEEN_SIGNALS]].  Built several times: plain, under each sanitizer,
- * and from damaged copies of the header, which the same checks must notice.
+ * and from damaged copies of the header, which the same checks must detect.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -46,9 +46,9 @@ struct scene {
 	unsigned int pages;
 	uint64_t hash_mask;
 	unsigned int rounds; /* of all stacks, per thread */
-	int may_fail; /* pool or probe limit are meant to be hit */
+	int may_fail; /* the scene must reach the pool or probe limit */
 	int waste_percent; /* upper bound, -1: none */
-	int rivals; /* of 4 inserts, how many meet another CPU inserting the same */
+	int rivals; /* of 4 inserts, how many race with another CPU that inserts the same */
 };
 
 static const struct scene scenes[] = {
@@ -93,7 +93,7 @@ static uint64_t roll(void)
 	return mix(self.rng += 0x9e3779b97f4a7c15ULL);
 }
 
-/* Stack number u.  Neighbours differ in the last word only, to punish a short comparison. */
+/* Stack number u.  Neighbours differ only in the last word, so that a short comparison fails. */
 static uint32_t stack_make(uint32_t u, uint64_t *w)
 {
 	const struct scene *s = test.scene;
@@ -103,11 +103,11 @@ static uint32_t stack_make(uint32_t u, uint64_t *w)
 		w[i] = 0xffffffff81000000ULL + (mix(((uint64_t)u / 2 << 8) + i) & 0xffffff);
 	w[n - 1] = ((uint64_t)u << 20) + n;
 	for (; i < STACKMAP_WORDS + 4; i++)
-		w[i] = roll(); /* stackmap_get() pads, nobody else */
+		w[i] = roll(); /* only stackmap_get() pads */
 	return n;
 }
 
-/* The words behind an id, as any reader sees them. */
+/* Compares the words of an id, as any reader sees them. */
 static int words_right(uint32_t id, const uint64_t *w, uint32_t n)
 {
 	const struct stackmap_record *rec;
@@ -153,10 +153,10 @@ static void stack_get(uint32_t u)
 		COUNT(two_ids);
 }
 
-/* Between write and publish: someone else inserts, perhaps the very same stack. */
+/* Between write and publish: another context inserts, perhaps the very same stack. */
 static __thread uint32_t current_stack;
 
-/* The other CPU of a race, wherever it stands: it wins, and the one that waits here loses. */
+/* The other CPU of a race: it wins, and the paused inserter loses. */
 static void rival_insert(uint64_t r)
 {
 	unsigned int cpu = self.cpu;
@@ -217,14 +217,14 @@ static void *thread_run(void *arg)
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
 	timer_t timer;
 
-	self.cpu = me / 2; /* two preempt each other on one CPU */
+	self.cpu = me / 2; /* two threads preempt each other on one CPU */
 	self.rng = mix(me + test.seed);
 	event._sigev_un._tid = syscall(SYS_gettid);
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
 		abort();
 	timer_settime(timer, 0, &often, NULL);
 	for (round = 0; round < test.scene->rounds; round++) {
-		for (i = 0; i < test.scene->stacks; i++) { /* all in one order: most races */
+		for (i = 0; i < test.scene->stacks; i++) { /* all in the same order: most races */
 			if (!round && i % 64 == 0)
 				pthread_barrier_wait(&test.barrier);
 			current_stack = i;
@@ -240,7 +240,7 @@ static void *thread_run(void *arg)
 	return NULL;
 }
 
-/* After the threads: refs, records and every word of the log. */
+/* After the threads have ended: checks refs, records and every word of the log. */
 static uint64_t audit(uint64_t *ret_live)
 {
 	uint64_t errors = 0, live = 0, records = 0, v;
@@ -270,7 +270,7 @@ static uint64_t audit(uint64_t *ret_live)
 		}
 	}
 	if (records)
-		errors++; /* a slot whose record nobody was told of */
+		errors++; /* a slot whose record no insert returned */
 	*ret_live = live;
 	return errors;
 }
@@ -291,7 +291,7 @@ static int scene_judge(void)
 	errors += test.wrong_words + test.two_ids + test.forgotten + test.bad_error;
 	errors += test.failed != count[STACKMAP_C_EPOOL] + count[STACKMAP_C_EPROBE];
 	errors += test.failed && !s->may_fail;
-	errors += !test.failed && s->may_fail; /* then the scene shows nothing */
+	errors += !test.failed && s->may_fail; /* the scene did not reach its limit */
 	lost = used - live - count[STACKMAP_C_WASTED] - spare;
 	errors += lost != 0 && used <= stackmap_settings.pool_words - STACKMAP_FIRST;
 	if (s->waste_percent >= 0 &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Code without tables: entry points, and a libc that has none. */
+/* Code without tables: entry points, and a libc without tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void call(struct code *c, size_t to)
 	emit(c, (const char *)&rel, 4);
 }
 
-static uint32_t extra; /* a program header that says what kind of file it is */
+static uint32_t extra; /* type of a program header that identifies the kind of file */
 static const char strings[] = "\0__libc_start_main\0other";
 
 static int make_code(struct code *c, const Elf64_Sym *syms, size_t nr_syms, uint64_t entry)
@@ -65,7 +65,7 @@ static Elf64_Sym function(uint32_t name, size_t start, size_t size)
 			    .st_size = size };
 }
 
-/* The entry point and what follows it without a call has no caller, whatever the file. */
+/* The entry point and the code that follows it without a call have no caller, in any file. */
 static void entry_point(void **state)
 {
 	struct code c = { .len = 0x100 };
@@ -77,7 +77,7 @@ static void entry_point(void **state)
 	assert_rules(0x10b, 0x200, NONE);
 	assert_int_equal(rule_at(0xff), NONE);
 	assert_int_equal(make_code(&c, NULL, 0, 0), -ENOENT);
-	/* of a library it is just the first of its code */
+	/* the entry of a library is just the first address of its code */
 	memcpy(c.v + 0x100, "\x48\x8d\x3d\0\0\0\0\x48\x39\xf8\x74\x05\xc3", 13);
 	assert_int_equal(make_code(&c, NULL, 0, IMAGE_CODE + 0x100), -ENOENT);
 }
@@ -103,13 +103,13 @@ static void libc_functions(void **state)
 	at[3] = c.len;
 	syms[1] = function(1, main_at, c.len - main_at);
 	c.len = hidden;
-	EMIT(&c, "\x55\x48\x89\xe5\x53\x48\x83\xec\x28"); /* push %rbp; mov %rsp,%rbp; push %rbx; sub */
+	EMIT(&c, "\x55\x48\x89\xe5\x53\x48\x83\xec\x28"); /* push %rbp; mov; push %rbx; sub */
 	at[4] = c.len;
 	EMIT(&c, "\x48\x29\xc4\x31\xdb"); /* sub %rax,%rsp; xor %ebx,%ebx */
 	at[5] = c.len;
 	EMIT(&c, "\x48\x8b\x5d\xf8\xc9\xc3"); /* mov -8(%rbp),%rbx; leave; ret */
 	c.len = by_pointer;
-	EMIT(&c, "\x31\xed\x5f\xff\xd0\xf4"); /* xor %ebp,%ebp; pop; call *%rax; hlt: a thread's start */
+	EMIT(&c, "\x31\xed\x5f\xff\xd0\xf4"); /* xor %ebp,%ebp; pop; call *%rax; hlt: a thread */
 	assert_int_equal(make_code(&c, syms, 2, 0), 0);
 	assert_int_equal(table->sources, UNWIND_SYNTHESISED);
 	assert_rules(main_at, main_at + 2, SP(1, 0, 0));
@@ -130,7 +130,7 @@ static void libc_functions(void **state)
 	assert_rules(by_pointer + 2, by_pointer + 6, END);
 }
 
-/* What no libc of that kind is stays unknown. */
+/* Files that are not such a libc stay uncovered. */
 static void other_files(void **state)
 {
 	struct code c = { .len = 0x20 };
@@ -152,13 +152,13 @@ static void other_files(void **state)
 	extra = PT_NULL;
 }
 
-/* Ways that do not agree, returns without a return address, instructions that do not exist. */
-static void doubts(void **state)
+/* Paths that disagree, returns without a return address, invalid instructions. */
+static void contradictions(void **state)
 {
 	struct code c = { .len = 0x20 };
 	Elf64_Sym syms[2] = { { 0 } };
 
-	EMIT(&c, "\x74\x02\x50\x50\x90\xeb\xfe"); /* je; push; push; nop: two depths; jmp to itself */
+	EMIT(&c, "\x74\x02\x50\x50\x90\xeb\xfe"); /* je; push; push; nop: two depths; jmp -2 */
 	syms[1] = function(1, 0x20, c.len - 0x20);
 	assert_int_equal(make_code(&c, syms, 2, 0), 0);
 	assert_rules(0x20, 0x23, SP(1, 0, 0));
@@ -169,13 +169,13 @@ static void doubts(void **state)
 	assert_int_equal(make_code(&c, syms, 2, 0), 0);
 	assert_rules(0x20, 0x27, NONE);
 	c.len = 0x20;
-	EMIT(&c, "\x50\x06\x90\x90\x90\x90\x90"); /* push, and what is none */
+	EMIT(&c, "\x50\x06\x90\x90\x90\x90\x90"); /* push, and an invalid instruction */
 	assert_int_equal(make_code(&c, syms, 2, 0), 0);
 	assert_int_equal(rule_at(0x20), SP(1, 0, 0));
 	assert_rules(0x21, 0x27, NONE);
 }
 
-/* vfork(2) returns twice: the return address must not be on the stack meanwhile. */
+/* vfork(2) returns twice: the return address must not be on the stack in between. */
 static void popped_return_address(void **state)
 {
 	struct code c = { .len = 0x20 };
@@ -191,12 +191,12 @@ static void popped_return_address(void **state)
 	memcpy(&rule, table->words + table->rules, 8);
 	assert_int_equal(rule, UNW_RULE(UNW_CFA_RA_REG, 7, 0, 0, 0, 0, 0, 1, 0));
 	assert_int_equal(rule_at(0x24), SP(1, 0, 0));
-	syms[1] = function(1, 0x25, 4); /* pop %rdx; xor %edx,%edx: gone */
+	syms[1] = function(1, 0x25, 4); /* pop %rdx; xor %edx,%edx: the return address is lost */
 	assert_int_equal(make_code(&c, syms, 2, 0), 0);
 	assert_rules(0x28, 0x29, NONE);
 }
 
-/* A call that does not return leads to nothing, whatever comes behind it. */
+/* A call that does not return has no effect on the code after it. */
 static void call_without_return(void **state)
 {
 	struct code c = { .len = 0x20 };
@@ -211,7 +211,7 @@ static void call_without_return(void **state)
 	assert_int_equal(rule_at(0x2a), SP(1, 0, 0));
 }
 
-/* What was saved is gone when something else takes its place. */
+/* A saved value is lost when it is overwritten. */
 static void lost_slots(void **state)
 {
 	struct code c = { .len = 0x20 };
@@ -235,7 +235,7 @@ static void lost_slots(void **state)
 	}
 }
 
-/* clone(2) returns on two stacks: until the child has said so, the result tells. */
+/* clone(2) returns on two stacks: its result decides until the code has branched on it. */
 static void both_sides_of_clone(void **state)
 {
 	struct code c = { .len = 0x20 };
@@ -266,8 +266,8 @@ static void signal_return(void **state)
 	assert_int_equal(rule_at(0x3e), NONE);
 }
 
-/* A switch: its cases are reached by no jump that says where to. */
-static void tables_of_jumps(void **state)
+/* A switch: no jump with a known target leads to its cases. */
+static void jump_tables(void **state)
 {
 	struct code c = { .len = 0x20 };
 	Elf64_Sym syms[2] = { { 0 } };
@@ -287,10 +287,10 @@ int main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(entry_point),	    T(libc_functions),	      T(other_files),
-		T(doubts),	    T(popped_return_address), T(call_without_return),
-		T(lost_slots),	    T(both_sides_of_clone),   T(signal_return),
-		T(tables_of_jumps),
+		T(entry_point),	   T(libc_functions),	     T(other_files),
+		T(contradictions), T(popped_return_address), T(call_without_return),
+		T(lost_slots),	   T(both_sides_of_clone),   T(signal_return),
+		T(jump_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program with stacks: calls [sleep].  Without an argument it does what is done with stacks, for
- * steps; with one its threads go to sleep in known places, for chains.
+ * A program with stacks: calls [sleep].  Without an argument it does what programs do with stacks,
+ * for the test "steps"; with one, its threads sleep in known places, for "chains".
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,7 +17,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-static volatile int sum; /* after each call, so that none is in tail position */
+static volatile int sum; /* changed after each call, so that none is in tail position */
 static bool asleep;
 static sem_t never;
 static jmp_buf back;
@@ -48,7 +48,7 @@ NOINLINE static void sort_some(int n)
 	sum += v[0];
 }
 
-/* A stack frame of a size that only the frame pointer knows. */
+/* A stack frame whose size is known only from the frame pointer. */
 NOINLINE static void sort_in_variable_frame(int n)
 {
 	char b[n + 16];
@@ -58,7 +58,7 @@ NOINLINE static void sort_in_variable_frame(int n)
 	sum += b[n];
 }
 
-/* A frame aligned to more than the stack is. */
+/* A frame with a larger alignment than the stack. */
 NOINLINE static void sort_in_aligned_frame(int n)
 {
 	_Alignas(64) char b[64];

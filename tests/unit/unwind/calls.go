@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A Go program whose goroutines sleep in known places, for chains.
+// A Go program whose goroutines sleep in known places, for the test "chains".
 package main
 
 import (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows of call frame information made by hand. */
+/* Rows of hand-made call frame information. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void one(const uint8_t *insns, size_t len)
 	make_eh();
 }
 
-/* ---- tests -------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void prologue_and_epilogue(void **state)
 {
@@ -52,8 +52,8 @@ static void advances(void **state)
 
 	common_cie();
 	fde(0, 0x6000, insns, sizeof(insns));
-	/* set_loc's address is encoded as the CIE says: here relative to its own place */
-	at = (uint32_t)(section->cie + 24 + 17 + 17); /* of the CIE, of the FDE before, of insns before */
+	/* set_loc's address has the CIE's encoding: here relative to its own place */
+	at = (uint32_t)(section->cie + 24 + 17 + 17); /* CIE, first FDE, instructions before */
 	rel = (uint32_t)(IMAGE_CODE + 0x4321 - (section_addr() + at));
 	memcpy(section->v + at, &rel, 4);
 	make_eh();
@@ -71,7 +71,7 @@ static void offsets(void **state)
 		  0x7d, 0x41, 0x06, 6, 0x41, 0x2e, 5, 0x16, 3, 0, 0x41, 0x08, 3));
 	assert_int_equal(rule_at(0x100), SP(1, 2, 0));
 	assert_int_equal(rule_at(0x101), SP(1, 3, 0));
-	/* an offset above the CFA: no row can say it */
+	/* an offset above the CFA does not fit into a row */
 	assert_int_equal(wide_at(0x102), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, 4, 0, 0, 0, 0, 8));
 	assert_int_equal(wide_at(0x103), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, 4, 0, 0, 0, 0, 16));
 	assert_int_equal(wide_at(0x104), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, 4, 0, 0, 0, 0, 24));
@@ -97,7 +97,7 @@ static void lost_registers(void **state)
 	assert_int_equal(wide_at(0x100), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, -16, 0, 0, 0, 0, 8));
 	one(BYTES(0x05, 6, 0x81, 1)); /* CFA - 1032 */
 	assert_int_equal(wide_at(0x100), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_LOST, 0, 0, 0, 0, 0, 8));
-	one(BYTES(0x14, 7, 0)); /* the stack pointer is the CFA: as ever */
+	one(BYTES(0x14, 7, 0)); /* the stack pointer is the CFA: the default */
 	assert_int_equal(rule_at(0x100), SP(1, 0, 0));
 	one(BYTES(0x14, 7, 1));
 	assert_int_equal(rule_at(0x100), NONE);
@@ -177,9 +177,9 @@ static void expressions(void **state)
 		assert_rule(0x102, 0x140, SP(1, 0, 0));
 	}
 	one(BYTES(0x0f, 2, 0x77, 16));
-	assert_int_equal(rule_at(0x100), SP(2, 0, 0)); /* just another way to say it */
+	assert_int_equal(rule_at(0x100), SP(2, 0, 0)); /* equivalent to a rule without expression */
 	one(BYTES(0x0f, 3, 0x77, 16, 0x06, 0x0e, 8));
-	assert_int_equal(rule_at(0x100), NONE); /* an offset to no register */
+	assert_int_equal(rule_at(0x100), NONE); /* an offset without a register */
 }
 
 /* A function that realigns its stack keeps the CFA in the frame, and saves relative to rbp. */
@@ -188,7 +188,7 @@ static void realigned(void **state)
 	one(BYTES(0x10, 6, 2, 0x76, 0, 0x0f, 3, 0x76, 0x70, 0x06, 0x10, 3, 2, 0x76, 0x58));
 	assert_int_equal(wide_at(0x100),
 			 UNW_RULE(UNW_CFA_DEREF, 6, UNW_SAVED_FP, 0, UNW_SAVED_FP, -5, 0, 0, -16));
-	/* seen from the CFA where that is the frame pointer's, too */
+	/* relative to the CFA if that is also based on the frame pointer */
 	one(BYTES(0x0c, 6, 16, 0x10, 6, 2, 0x76, 0, 0x10, 3, 2, 0x76, 0x78));
 	assert_int_equal(rule_at(0x100), FP(2, 2, 3));
 	one(BYTES(0x0e, 32, 0x10, 6, 2, 0x77, 8, 0x10, 3, 3, 0x77, 0, 0x06));
@@ -200,19 +200,19 @@ static void broken_programs(void **state)
 {
 	uint8_t many[40];
 
-	one(BYTES(0x41, 0x0e, 16, 0x41, 0x3f, 0x0e, 24)); /* no such instruction */
+	one(BYTES(0x41, 0x0e, 16, 0x41, 0x3f, 0x0e, 24)); /* invalid instruction */
 	assert_rule(0x101, 0x102, SP(2, 0, 0));
 	assert_rule(0x102, 0x140, NONE);
-	one(BYTES(0x41, 0x0b)); /* nothing is remembered */
+	one(BYTES(0x41, 0x0b)); /* restore_state without remember_state */
 	assert_rule(0x101, 0x140, NONE);
 	memset(many, 0x0a, sizeof(many));
-	one(many, sizeof(many)); /* too much is */
+	one(many, sizeof(many)); /* too many remember_state */
 	assert_int_equal(rule_at(0x100), NONE);
 	one(BYTES(0x41, 0x0e, 16, 0x0f, 0x60)); /* beyond the end */
 	assert_int_equal(rule_at(0x101), NONE);
-	one(BYTES(0x41, 0x0e, 16, 0x01, 0, 0, 0xfe, 0xff)); /* back */
+	one(BYTES(0x41, 0x0e, 16, 0x01, 0, 0, 0xfe, 0xff)); /* set_loc backwards */
 	assert_rule(0x101, 0x140, NONE);
-	one(BYTES(0x0e, 16, 0x7f, 0x7f, 0x0e, 24)); /* what comes after the end does no harm */
+	one(BYTES(0x0e, 16, 0x7f, 0x7f, 0x0e, 24)); /* instructions after the end have no effect */
 	assert_rule(0x100, 0x140, SP(2, 0, 0));
 }
 
@@ -227,7 +227,7 @@ static void encodings(void **state)
 		make_eh();
 		assert_rule(0x101, 0x140, SP(2, 0, 0));
 	}
-	section->len = 0; /* an indirect address is none */
+	section->len = 0; /* an indirect address is not supported */
 	cie_full("zR", BYTES(0x9b), BYTES(COMMON));
 	fde_enc(0x1b, 0x100, 64, BYTES(0x0e, 16));
 	common_cie();
@@ -245,7 +245,7 @@ static void augmentations(void **state)
 	cie_full("zPLR", BYTES(0x9b, 1, 2, 3, 4, 0x1b, 0x1b), BYTES(COMMON));
 	fde(0x100, 64, BYTES(0x0e, 16));
 	cie_full("zPLR", BYTES(0x50, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8), BYTES(COMMON));
-	fde(0x180, 64, BYTES(0x0e, 16)); /* the encoding was read from what is no pointer's end */
+	fde(0x180, 64, BYTES(0x0e, 16)); /* the encoding follows an invalid personality pointer */
 	cie_full("zRX", BYTES(0x1b, 0), BYTES(COMMON));
 	fde(0x200, 64, BYTES(0x0e, 16));
 	cie_full("eh", BYTES(0x1b), BYTES(COMMON));
@@ -254,9 +254,9 @@ static void augmentations(void **state)
 	fde_enc(0x00, 0x300, 64, BYTES(0x0e, 24));
 	cie_full("zRS", BYTES(0x1b), BYTES(COMMON));
 	fde(0x37f, 65, sigreturn, sizeof(sigreturn));
-	fde(0x400, 64, BYTES(0x0e, 32)); /* another kind of frame that was interrupted */
+	fde(0x400, 64, BYTES(0x0e, 32)); /* another kind of interrupted frame */
 	common_cie();
-	fde(0x480, 64, BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06)); /* and none */
+	fde(0x480, 64, BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06)); /* not an interrupted frame */
 	make_eh();
 	assert_rule(0x100, 0x140, SP(2, 0, 0));
 	assert_int_equal(rule_at(0x200), NONE);
@@ -285,8 +285,8 @@ static void wide_lengths(void **state)
 	assert_rule(0x101, 0x140, SP(2, 0, 0));
 }
 
-/* clone() by hand: nothing is said from its system call to what the child does. */
-static void fork_by_hand(void **state)
+/* A hand-made clone(): no CFI from its system call to the child's code. */
+static void hand_made_clone(void **state)
 {
 	static const uint8_t code[] = { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x13, 0x74, 0x01, 0xc3 };
 	uint8_t text[CODE_LEN] = { 0 };
@@ -297,7 +297,7 @@ static void fork_by_hand(void **state)
 	common_cie();
 	fde(0x100, 0x30, BYTES(0));
 	fde(0x13a, 0x10, BYTES(0x07, 16)); /* the child: no return address */
-	fde(0x200, 0x30, BYTES(0x41, 0x0e, 16)); /* not where rsp has moved */
+	fde(0x200, 0x30, BYTES(0x41, 0x0e, 16)); /* not if rsp has moved */
 	fde(0x23a, 0x10, BYTES(0x07, 16));
 	memcpy(text + 0x130, code, sizeof(code));
 	memcpy(text + 0x230, code, sizeof(code));
@@ -308,7 +308,7 @@ static void fork_by_hand(void **state)
 	assert_int_equal(wide_at(0x139), rule);
 	assert_rules(0x13a, 0x14a, END);
 	assert_rules(0x230, 0x23a, NONE);
-	/* another instruction is no system call */
+	/* another instruction instead of the system call */
 	text[0x131] = 0x0b;
 	assert_int_equal(make(&im), 0);
 	assert_rules(0x130, 0x13a, NONE);
@@ -330,7 +330,7 @@ int main(void)
 		T(encodings),
 		T(augmentations),
 		T(wide_lengths),
-		T(fork_by_hand),
+		T(hand_made_clone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

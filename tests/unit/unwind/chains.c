@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * chains CHAINS PROGRAM [ARG...]: waits until all threads of the program sleep, then unwinds them.
- * Each chain "CALLEE<CALLER<...<OUTERMOST" of the list, separated by blanks, must be one of their
- * stacks, and complete.  A star stands for any number of frames.
+ * Each chain "CALLEE<CALLER<...<OUTERMOST" of the list, separated by blanks, must match one of
+ * their stacks, which must be complete.  A star matches any number of frames.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void add_stack(struct stacks *s, const struct process *p, pid_t tid)
 		free(text);
 }
 
-/* Is the thread in a system call, for which it waits? */
+/* Whether the thread sleeps in a system call. */
 static bool sleeps(pid_t pid, const char *tid)
 {
 	_cleanup_fclose_ FILE *f = NULL;
@@ -92,7 +92,7 @@ static bool sleeps(pid_t pid, const char *tid)
 	return f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && state == 'S';
 }
 
-/* Calls fn for each thread; how many there are, -1: not all of them sleep. */
+/* Calls fn for each thread.  Returns the number of threads, -1: not all of them sleep. */
 static int each_thread(struct process *p, struct stacks *stacks)
 {
 	struct dirent *d;
@@ -138,7 +138,7 @@ static void seize_threads(const struct process *p)
 	closedir(dir);
 }
 
-/* Does the stack hold the chain, which ends where the stack ends? */
+/* Whether the stack contains the chain, at its outermost end. */
 static bool matches(const char *stack, const char *chain, size_t len)
 {
 	size_t n = strcspn(chain, "< "), m;

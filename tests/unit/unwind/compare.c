@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * compare FILE...: at every boundary of rows and at random places of real files, a rule must
- * give the same frame as libdw does.  Both are evaluated on one made-up state of a machine: what
- * lies where in memory is a hash of the address, so that nothing agrees by chance.
+ * compare FILE...: at every boundary of rows and at random places of real files, a rule must give
+ * the same frame as libdw.  Both are evaluated on one synthetic machine state: the word at an
+ * address is a hash of the address, so that nothing agrees by chance.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@
 #define RANDOM_PLACES 40000 /* per file */
 #define MAX_BOUNDARIES 40000
 #define MIN_COMPARED 100000
-#define MAX_UNKNOWN 1000 /* one in so many */
+#define MAX_UNKNOWN 1000 /* at most one in this many */
 #define WRONG_SHOWN 10
 #define RUNAWAY 64 /* operations of an expression */
 
@@ -75,7 +75,7 @@ static uint64_t memory(uint64_t addr)
 	return hash(addr + 0x9e3779b97f4a7c15);
 }
 
-/* ---- what libdw says ---------------------------------------------------------------------------- */
+/* ---- libdw's answer -------------------------------------------------------------------------- */
 
 static bool run_op(const Dwarf_Op *op, const struct machine *m, uint64_t cfa, uint64_t *s, int *n)
 {
@@ -117,7 +117,7 @@ static bool run_op(const Dwarf_Op *op, const struct machine *m, uint64_t cfa, ui
 	return false;
 }
 
-/* *ret_memory: the value is an address of what is meant. */
+/* *ret_memory: the value is the address of the result. */
 static bool evaluate(const Dwarf_Op *ops, size_t nr, const struct machine *m, uint64_t cfa,
 		     uint64_t *ret_value, bool *ret_memory)
 {
@@ -133,13 +133,13 @@ static bool evaluate(const Dwarf_Op *ops, size_t nr, const struct machine *m, ui
 		else if (!run_op(&ops[i], m, cfa, stack, &n))
 			return false;
 	}
-	if (n < 1) /* an expression for a register finds the CFA below */
+	if (n < 1) /* an expression for a register starts with the CFA on the stack */
 		return false;
 	*ret_value = stack[n - 1];
 	return true;
 }
 
-/* The register's value in the caller; false: it has none, or one that cannot be evaluated here. */
+/* The register's value in the caller; false: undefined, or it cannot be evaluated here. */
 static bool libdw_register(Dwarf_Frame *frame, int reg, const struct machine *m, uint64_t cfa,
 			   uint64_t *ret_value, bool *ret_undefined)
 {
@@ -170,8 +170,8 @@ static bool libdw_register(Dwarf_Frame *frame, int reg, const struct machine *m,
 	return true;
 }
 
-static struct caller ask_libdw(struct file *f, uint64_t addr, const struct machine *m,
-			       uint64_t *ret_start, uint64_t *ret_end)
+static struct caller by_libdw(struct file *f, uint64_t addr, const struct machine *m,
+			      uint64_t *ret_start, uint64_t *ret_end)
 {
 	struct caller c = { .answer = NOTHING };
 	Dwarf_Frame *frame = NULL;
@@ -201,7 +201,7 @@ out:
 	return c;
 }
 
-/* ---- what the table says ------------------------------------------------------------------------ */
+/* ---- the table's answer ---------------------------------------------------------------------- */
 
 static uint64_t saved(unsigned int how, int n, uint64_t reg, uint64_t cfa, uint64_t fp, bool *ret_lost)
 {
@@ -243,10 +243,10 @@ static struct caller by_rule(uint64_t r, const struct machine *m)
 	case UNW_CFA_RA_REG:
 		c.cfa = at;
 		break;
-	case UNW_CFA_FORK: /* CFI says nothing of it; steps.c goes through it */
+	case UNW_CFA_FORK: /* not in CFI; steps.c tests it */
 		return (struct caller){ .answer = NOTHING };
 	default:
-		fail_msg("a rule that table.h does not have");
+		fail_msg("a rule that table.h does not define");
 	}
 	if (UNW_RULE_CFA(r) == UNW_CFA_RA_REG)
 		c.ip = m->r[UNW_RULE_ADD(r)];
@@ -257,7 +257,7 @@ static struct caller by_rule(uint64_t r, const struct machine *m)
 	return c;
 }
 
-static struct caller ask_table(const struct unwind_table *t, uint64_t off, const struct machine *m)
+static struct caller by_table(const struct unwind_table *t, uint64_t off, const struct machine *m)
 {
 	static const enum answer escapes[] = { NOTHING, END, SIGNAL };
 	uint32_t rule = unwind__find(t, off), escape = rule & (UNW_ESCAPE - 1);
@@ -272,7 +272,7 @@ static struct caller ask_table(const struct unwind_table *t, uint64_t off, const
 	return by_rule(r, m);
 }
 
-/* ---- one place ---------------------------------------------------------------------------------- */
+/* ---- one place ------------------------------------------------------------------------------- */
 
 static bool address_of(Elf *elf, uint64_t off, uint64_t *ret_addr)
 {
@@ -292,15 +292,15 @@ static bool is_go(const struct file *f)
 	return f->table->sources & UNWIND_GOPCLNTAB;
 }
 
-/* Code less than the alignment behind a function and before an aligned one. */
+/* Code shorter than the alignment, between a function and an aligned one. */
 static bool is_padding(struct file *f, uint64_t addr, const struct machine *m)
 {
 	uint64_t align = is_go(f) ? 32 : 16, next = (addr | (align - 1)) + 1, start, end;
 
-	if (!ask_libdw(f, next, m, &start, &end).answer && next != f->entry)
+	if (!by_libdw(f, next, m, &start, &end).answer && next != f->entry)
 		return false;
 	for (uint64_t a = addr; a > addr - align; a--) {
-		if (ask_libdw(f, a - 1, m, &start, &end).answer)
+		if (by_libdw(f, a - 1, m, &start, &end).answer)
 			return next - a < align;
 	}
 	return false;
@@ -322,7 +322,7 @@ static bool equal(const struct caller *t, const struct caller *d, bool go)
 		return t->answer == d->answer;
 	if (t->cfa != d->cfa || t->ip != d->ip)
 		return false;
-	/* Go's CFI does not say where it saves the frame pointer */
+	/* Go's CFI does not give the place of the frame pointer */
 	return go || ((t->bp_lost || t->bp == d->bp) && (t->bx_lost || t->bx == d->bx));
 }
 
@@ -338,19 +338,18 @@ static void compare(struct file *f, uint64_t off, uint64_t *ret_start, uint64_t 
 	for (int i = 0; i < IP; i++)
 		m.r[i] = next_random();
 	m.r[IP] = addr;
-	t = ask_table(f->table, off, &m);
-	d = ask_libdw(f, addr, &m, ret_start, ret_end);
+	t = by_table(f->table, off, &m);
+	d = by_libdw(f, addr, &m, ret_start, ret_end);
 	f->nr_compared += t.answer || d.answer;
 	if (!t.answer && d.answer) {
 		f->nr_unknown++;
 		if (f->verbose)
-			print_message("%s: nothing known of 0x%llx\n", f->name,
-				      (unsigned long long)addr);
+			print_message("%s: no rule at 0x%llx\n", f->name, (unsigned long long)addr);
 	} else if (t.answer && !d.answer && is_padding(f, addr, &m)) {
 		f->nr_padding++;
 	} else if ((t.answer == END || t.answer == SIGNAL) &&
 		   (is_go(f) || f->table->sources & UNWIND_SYNTHESISED)) {
-		f->nr_ends++; /* Go's CFI and code at the entry point do not say it */
+		f->nr_ends++; /* neither Go's CFI nor code at the entry point marks the end */
 	} else if (!equal(&t, &d, is_go(f)) && f->nr_wrong++ < WRONG_SHOWN) {
 		print_message("%s: 0x%llx\n", f->name, (unsigned long long)addr);
 		show(&t, "table");
@@ -359,7 +358,7 @@ static void compare(struct file *f, uint64_t off, uint64_t *ret_start, uint64_t 
 	f->nr_lost += t.answer == FRAME && ((t.bp_lost && !d.bp_lost) || (t.bx_lost && !d.bx_lost));
 }
 
-/* At a place, and around the row of libdw's that holds it. */
+/* Compares at a place, and around libdw's row that contains it. */
 static void compare_around(struct file *f, uint64_t off)
 {
 	uint64_t start, end, ignored, addr;
@@ -393,7 +392,7 @@ static void compare_boundaries(struct file *f)
 	}
 }
 
-/* ---- a file ------------------------------------------------------------------------------------- */
+/* ---- a file ---------------------------------------------------------------------------------- */
 
 static bool open_file(struct file *f, const char *name)
 {
@@ -447,13 +446,13 @@ static void same_as_libdw(void **state)
 	elf_version(EV_CURRENT);
 	for (int i = 0; i < nr_files; i++) {
 		if (!open_file(&f, files[i])) {
-			print_message("%s: not there\n", files[i]);
+			print_message("%s: not found\n", files[i]);
 			continue;
 		}
 		compare_file(&f);
 		compared += f.nr_compared;
 		wrong += f.nr_wrong;
-		/* of Go's functions that change stacks nothing is said on purpose */
+		/* Go's functions that switch stacks are left uncovered on purpose */
 		unknown += is_go(&f) ? f.nr_unknown / 10 : f.nr_unknown;
 		close_file(&f);
 	}

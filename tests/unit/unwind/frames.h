@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Call frame information made by hand, and a look at the table that comes of it. */
+/* Hand-made call frame information, and access to the resulting table. */
 #ifndef TESTS_UNWIND_FRAMES_H
 #define TESTS_UNWIND_FRAMES_H
 
@@ -15,20 +15,20 @@
 #define FP(words, fp, bx) UNW_SIMPLE(1, words, fp, bx)
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 
-/* The start of nearly every CIE: CFA = rsp + 8, return address at CFA - 8. */
+/* The start of almost every CIE: CFA = rsp + 8, return address at CFA - 8. */
 #define COMMON 0x0c, 7, 8, 0x90, 1
 
-/* ---- sections ----------------------------------------------------------------------------------- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 struct section {
 	uint8_t v[1 << 20];
 	size_t len;
-	size_t cie; /* position of the last one */
-	bool debug; /* .debug_frame's conventions */
+	size_t cie; /* position of the last CIE */
+	bool debug; /* conventions of .debug_frame */
 	bool wide; /* 64-bit lengths */
 };
 
-static struct section *section; /* being made */
+static struct section *section; /* under construction */
 static struct unwind_table *table; /* of the last image */
 
 static inline void put(struct section *s, const void *p, size_t len)
@@ -63,7 +63,7 @@ static inline void end(struct section *s, size_t at)
 	memcpy(s->v + at + (s->wide ? 4 : 0), &len, s->wide ? 8 : 4);
 }
 
-/* aug is data of the augmentation, if it has a 'z'. */
+/* aug: augmentation data, used if the augmentation has a 'z'. */
 static inline void cie_full(const char *augmentation, const uint8_t *aug, size_t aug_len,
 			    const uint8_t *insns, size_t len)
 {
@@ -96,7 +96,7 @@ static inline void common_cie(void)
 	cie(BYTES(COMMON));
 }
 
-/* The section's own address, when it is the first one of the image. */
+/* The address of the section if it is the first one of the image. */
 static inline uint64_t section_addr(void)
 {
 	return image__addr(&(struct image){ .code_len = CODE_PAGES * 4096 }, 0);
@@ -145,7 +145,7 @@ static inline int tear_down(void **state)
 	return 0;
 }
 
-/* ---- looking at the table ----------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static inline int make(struct image *im)
 {
@@ -194,7 +194,7 @@ static inline uint64_t wide_at(uint64_t code_offset)
 	return v;
 }
 
-/* The rule holds from one offset until another, and (but for NONE) not before or after. */
+/* The rule applies from one offset to another, and (except NONE) not before or after. */
 static inline void assert_rule(uint64_t from, uint64_t to, uint32_t rule)
 {
 	assert_rules(from, to, rule);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* ELF images made by hand: code of some pages, and sections. */
+/* Hand-made ELF images: code of some pages, and sections. */
 #ifndef TESTS_UNWIND_IMAGE_H
 #define TESTS_UNWIND_IMAGE_H
 
@@ -32,12 +32,12 @@ struct image {
 	unsigned int nr_sections;
 	bool hdr; /* PT_GNU_EH_FRAME for the section .eh_frame_hdr */
 	uint32_t extra; /* type of one more program header, for the last section */
-	bool stripped; /* without section headers */
+	bool stripped; /* no section headers */
 	uint8_t *bytes; /* set by image__build() */
 	size_t len;
 };
 
-/* All of the file from IMAGE_CODE_OFFSET on is loaded at IMAGE_CODE. */
+/* The file from IMAGE_CODE_OFFSET on is loaded at IMAGE_CODE. */
 static inline void image__add(struct image *im, const char *name, uint32_t type, uint64_t flags,
 			      const void *bytes, size_t len)
 {
@@ -52,7 +52,7 @@ static inline uint64_t image__align(uint64_t v)
 	return (v + 15) & ~15ull;
 }
 
-/* Where a section will lie. */
+/* The future offset of a section. */
 static inline uint64_t image__offset(const struct image *im, unsigned int index)
 {
 	uint64_t at = IMAGE_CODE_OFFSET + im->code_len;
@@ -67,7 +67,7 @@ static inline uint64_t image__addr(const struct image *im, unsigned int index)
 	return image__offset(im, index) - IMAGE_CODE_OFFSET + IMAGE_CODE;
 }
 
-/* The code of the image as a section; no more sections with bytes may follow. */
+/* Adds the image's code as a section; no sections with bytes may follow. */
 static inline void image__add_code(struct image *im, const char *name)
 {
 	image__add(im, name, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, NULL, 0);
@@ -95,7 +95,7 @@ static inline void image__put_section(struct image *im, Elf64_Shdr *sh, unsigned
 	}
 }
 
-/* Into im->bytes, exactly as many as there are. */
+/* Builds im->bytes, with exactly the bytes of the file. */
 static inline void image__build(struct image *im)
 {
 	uint64_t end = image__offset(im, im->nr_sections), names_at = end, sh_at = end + 512;

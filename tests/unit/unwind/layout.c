@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How functions come together in a table, and where in a file they are found. */
+/* How functions are combined into a table, and how code is found in a file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static void overlapping(void **state)
 	common_cie();
 	fde(0x400, 64, BYTES(0x0e, 48)); /* not in order */
 	fde(0x100, 0x100, BYTES(0x0e, 16, 0x02, 0x88, 0x0e, 56));
-	fde(0x180, 0x20, BYTES(0x0e, 24)); /* inside: it ends what is around it */
+	fde(0x180, 0x20, BYTES(0x0e, 24)); /* inside another one, which ends here */
 	fde(0x300, 64, BYTES(0x0e, 32));
 	fde(0x300, 128, BYTES(0x0e, 40)); /* of two, the first */
 	fde(0x500, 0, BYTES(0x0e, 40));
@@ -36,9 +36,9 @@ static void padding(void **state)
 	common_cie();
 	fde(0x100, 0x39, BYTES(0x0e, 16));
 	fde(0x140, 0x20, BYTES(0x0e, 24)); /* behind padding */
-	fde(0x169, 0x17, BYTES(0x0e, 32)); /* less than 16 bytes, but where no function is aligned to */
-	fde(0x190, 0x10, BYTES(0x0e, 40)); /* aligned, but 16 bytes are a function, too */
-	fde(0x1a0, 0x10, BYTES(0x0e, 48)); /* at once */
+	fde(0x169, 0x17, BYTES(0x0e, 32)); /* a gap below 16 bytes, but before unaligned code */
+	fde(0x190, 0x10, BYTES(0x0e, 40)); /* aligned, but a gap of 16 bytes may be a function */
+	fde(0x1a0, 0x10, BYTES(0x0e, 48)); /* adjacent */
 	make_eh();
 	assert_rule(0x100, 0x140, SP(2, 0, 0));
 	assert_rule(0x140, 0x160, SP(3, 0, 0));
@@ -55,7 +55,7 @@ static void outside_of_code(void **state)
 	fde(0x100, 64, BYTES(0x0e, 16));
 	fde(0x10000000, 64, BYTES(0x0e, 24));
 	fde(-0x401000ull, 64, BYTES(0x0e, 24)); /* a function that the linker dropped */
-	fde(0x7000, 0x100000, BYTES(0x0e, 32)); /* as far as there is code */
+	fde(0x7000, 0x100000, BYTES(0x0e, 32)); /* cut at the end of the code */
 	make_eh();
 	assert_rule(0x100, 0x140, SP(2, 0, 0));
 	assert_int_equal(rule_at(0x7000), SP(4, 0, 0));
@@ -63,7 +63,7 @@ static void outside_of_code(void **state)
 	assert_int_equal(unwind__find(table, UINT64_MAX), NONE);
 }
 
-/* Each page has a first row, and one that equals its neighbour's costs nothing. */
+/* Each page has a first row; a page that equals its neighbour costs nothing. */
 static void pages(void **state)
 {
 	const uint64_t *entries;
@@ -83,7 +83,7 @@ static void pages(void **state)
 	assert_int_equal(table->words[(uint32_t)entries[3]], UNW_ROW(0, SP(3, 0, 0)));
 }
 
-/* As many rows as there can be: one for each byte of code. */
+/* The maximum number of rows: one for each byte of code. */
 static void chunks(void **state)
 {
 	const unsigned int nr = 4096 * (CODE_PAGES - 1);
@@ -106,7 +106,7 @@ static void chunks(void **state)
 	}
 }
 
-/* More rules of 64 bits than a small hash holds. */
+/* More rules of 64 bits than the initial hash has room for. */
 static void many_rules(void **state)
 {
 	uint8_t insns[6 * 500];
@@ -128,7 +128,7 @@ static void many_rules(void **state)
 	}
 }
 
-/* ---- where sections come from ------------------------------------------------------------------- */
+/* ---- finding sections ------------------------------------------------------------------------ */
 
 static void hdr_bytes(uint8_t *to, uint64_t eh_addr, uint64_t hdr_addr, uint32_t count)
 {
@@ -139,7 +139,7 @@ static void hdr_bytes(uint8_t *to, uint64_t eh_addr, uint64_t hdr_addr, uint32_t
 	memcpy(to + 8, &count, 4);
 }
 
-/* Without section headers: the program header leads to it, the count ends it, or a zero. */
+/* Without section headers: the program header gives the start, the count or a zero the end. */
 static void by_program_header(void **state)
 {
 	struct image im = { .code_len = CODE_PAGES * 4096, .hdr = true, .stripped = true };
@@ -160,7 +160,7 @@ static void by_program_header(void **state)
 	hdr_bytes(hdr, image__addr(&im, 0), image__addr(&im, 1), 1);
 	assert_int_equal(make(&im), 0);
 	assert_int_equal(rule_at(0x200), NONE);
-	/* with section headers nothing is in doubt */
+	/* section headers take precedence */
 	im.stripped = false;
 	assert_int_equal(make(&im), 0);
 	assert_rule(0x300, 0x340, SP(4, 0, 0));
@@ -184,7 +184,7 @@ static void datarel(void **state)
 	assert_rule(0x100, 0x140, SP(2, 0, 0));
 }
 
-/* As the loader lays it out: what has no segment is not there. */
+/* As the loader maps it: without a segment, bytes are not accessible. */
 static void mapped(void **state)
 {
 	struct image im = { .code_len = CODE_PAGES * 4096, .hdr = true };
@@ -197,7 +197,7 @@ static void mapped(void **state)
 	image__add(&im, ".eh_frame_hdr", SHT_PROGBITS, SHF_ALLOC, hdr, sizeof(hdr));
 	hdr_bytes(hdr, image__addr(&im, 0), image__addr(&im, 1), 1);
 	image__build(&im);
-	/* the headers' page is mapped with the code, which lies elsewhere in the file */
+	/* the headers' page is mapped with the code, which has another offset in the file */
 	memcpy(&ph, im.bytes + sizeof(Elf64_Ehdr), sizeof(ph));
 	ph.p_vaddr -= IMAGE_CODE_OFFSET;
 	ph.p_filesz += IMAGE_CODE_OFFSET;
@@ -209,7 +209,7 @@ static void mapped(void **state)
 	free(im.bytes);
 }
 
-static void no_such_thing(void **state)
+static void no_unwind_information(void **state)
 {
 	struct image im = { .code_len = 4096 };
 
@@ -229,7 +229,7 @@ static void no_such_thing(void **state)
 	unwind__free(NULL);
 }
 
-/* Wherever a file is cut off, something comes of it, and what is left of it is right. */
+/* Wherever a file is cut off, the result is a table or an error, and its rows are right. */
 static void cut_off(void **state)
 {
 	struct image im = { .code_len = 4096, .hdr = true };
@@ -262,9 +262,17 @@ int main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(overlapping), T(padding),	  T(outside_of_code),	T(pages),
-		T(chunks),	T(many_rules),	  T(by_program_header), T(datarel),
-		T(mapped),	T(no_such_thing), T(cut_off),
+		T(overlapping),
+		T(padding),
+		T(outside_of_code),
+		T(pages),
+		T(chunks),
+		T(many_rules),
+		T(by_program_header),
+		T(datarel),
+		T(mapped),
+		T(no_unwind_information),
+		T(cut_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ typedef int64_t s64;
 #define NOT_PERMITTED 77
 
 struct walk {
-	struct unw_walk w; /* first: step.h hands it out */
+	struct unw_walk w; /* first, because step.h passes a pointer to it */
 	const struct process *p;
 	u64 stack; /* its address */
 	size_t len;
@@ -91,7 +91,7 @@ void process__kill(struct process *p)
 	int status;
 
 	if (p->pid > 0 && !kill(p->pid, SIGKILL)) {
-		while (waitpid(-1, &status, __WALL) > 0) /* its threads are traced each for itself */
+		while (waitpid(-1, &status, __WALL) > 0) /* each thread is traced separately */
 			;
 	}
 	p->pid = 0;
@@ -186,7 +186,7 @@ static int step_frame(struct walk *k)
 	if (rule == UNW_SIGNAL)
 		return unw_signal(&k->w);
 	if (rule < UNW_ESCAPE_RULES)
-		return UNW_DEPTH; /* stands for: nothing known */
+		return UNW_DEPTH; /* here: no rule */
 	memcpy(&wide, m->table->words + m->table->rules + 2 * (rule - UNW_ESCAPE_RULES),
 	       sizeof(wide));
 	return unw_wide(&k->w, wide);
@@ -195,7 +195,7 @@ static int step_frame(struct walk *k)
 enum process_end process__unwind(const struct process *p, const struct user_regs_struct *regs,
 				 u64 *ret_ips, unsigned int max, unsigned int *ret_nr)
 {
-	static struct walk k; /* its bytes need not be cleared each time */
+	static struct walk k; /* static, so that its bytes need not be cleared each time */
 	unsigned int nr = 0;
 	int stop = UNW_GO;
 

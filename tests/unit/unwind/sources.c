@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which source says what: .debug_frame beside .eh_frame, and Go's tables. */
+/* Which source covers which code: .debug_frame beside .eh_frame, and Go's tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@
 
 #include "frames.h"
 
-/* ---- .debug_frame ------------------------------------------------------------------------------- */
+/* ---- .debug_frame ---------------------------------------------------------------------------- */
 
-/* A CIE and an FDE for each of nr stretches, {start, len, words of CFA}; absolute addresses. */
+/* A CIE and an FDE for each of nr ranges, {start, len, words of CFA}; absolute addresses. */
 static size_t frame_section(uint8_t *to, bool debug, const uint64_t (*v)[3], size_t nr)
 {
 	const uint8_t cie[] = { 20, 0,	  0, 0, 0,    0, 0, 0, 1, 0, 1, 0x78,
@@ -49,8 +49,8 @@ static void add_debug_frame(struct image *im, const char *name, uint64_t flags, 
 static void debug_fills_gaps(void **state)
 {
 	static const uint64_t eh[][3] = { { 0x100, 0x40, 2 }, { 0x200, 0x40, 3 } };
-	static const uint64_t debug[][3] = { { 0x120, 0x40, 9 }, /* begins where something is known */
-					     { 0x160, 0x100, 5 }, /* ends there */
+	static const uint64_t debug[][3] = { { 0x120, 0x40, 9 }, /* starts in covered code */
+					     { 0x160, 0x100, 5 }, /* ends in covered code */
 					     { 0x200, 0x40, 9 },
 					     { 0x300, 0x40, 6 } };
 	uint8_t a[256], b[256];
@@ -78,7 +78,7 @@ static int make_debug(const char *name, uint64_t flags, const void *bytes, size_
 	return make(&im);
 }
 
-/* .zdebug_frame, and SHF_COMPRESSED with both methods; and what is broken of it. */
+/* .zdebug_frame, and SHF_COMPRESSED with both methods; and invalid data. */
 static void compressed(void **state)
 {
 	uint8_t raw[256], to[512];
@@ -119,7 +119,7 @@ static void compressed(void **state)
 	assert_rules(0x100, 0x140, SP(2, 0, 0));
 }
 
-/* ---- Go ----------------------------------------------------------------------------------------- */
+/* ---- Go -------------------------------------------------------------------------------------- */
 
 struct go_func {
 	uint32_t start, values;
@@ -148,7 +148,7 @@ static const uint8_t go_values[] = {
 	2, 4,  16, 8,  48, 52, 0, /* 8: 0 for 4, 8 for 8, 32 for 52 */
 	2, 64, 0, /* 15: 0 for all 64 */
 	2, 4,  16, 0,  16, 60, 0, /* 18: a step of zero */
-	2, 10, 11, 54, 0, /* 25: -6: of no use */
+	2, 10, 11, 54, 0, /* 25: -6: not usable */
 	2, 1,  16, 4,  16, 59, 0, /* 30: 0 for 1, 8 for 4, then 16 */
 };
 
@@ -157,7 +157,7 @@ static void put_at(uint8_t *to, size_t at, uint64_t v, unsigned int len)
 	memcpy(to + at, &v, len);
 }
 
-/* Offsets are from the beginning or from that of parts, as the version wants it. */
+/* Offsets are relative to the table or to its parts, depending on the version. */
 static size_t go_section(const struct go_version *v, uint8_t *to, uint64_t text,
 			 const struct go_func *f, size_t nr)
 {
@@ -183,7 +183,7 @@ static size_t go_section(const struct go_version *v, uint8_t *to, uint64_t text,
 
 		put_at(to, table_at + 2 * i * n, start, n);
 		put_at(to, table_at + (2 * i + 1) * n, func - base, n);
-		put_at(to, table_at + (2 * i + 2) * n, start + 64, n); /* until the next one says it */
+		put_at(to, table_at + (2 * i + 2) * n, start + 64, n); /* or the next one's start */
 		put_at(to, func, start, n);
 		put_at(to, func + v->name_at, v->offsets ? name : names + name, 4);
 		put_at(to, func + v->sp_at,
@@ -262,7 +262,7 @@ static void go_tables(void **state)
 		assert_rules(0x2d5, 0x2e0, SP(4, 2, 0));
 		assert_rules(0x33f, 0x380, SIGNAL); /* from the byte before on */
 		assert_rules(0x395, 0x3a0, SP(4, 2, 0));
-		if (flags) { /* assembler that pushes rbp, and one whose frame has it nowhere known */
+		if (flags) { /* assembler that pushes rbp, and assembler that does not save it */
 			assert_rules(0x301, 0x305, SP(2, 2, 0));
 			assert_rules(0x305, 0x33f, SP(3, 2, 0));
 		}
@@ -273,7 +273,7 @@ static void go_tables(void **state)
 	assert_true(rule_at(0x301) & UNW_ESCAPE && rule_at(0x301) != NONE);
 }
 
-/* Where the text starts: in the header, relocated, or only in the module's data. */
+/* The text's start: in the header, relocated, or only in the module's data. */
 static void go_text(void **state)
 {
 	uint8_t module[256] = { 0 };
@@ -296,7 +296,7 @@ static void go_text(void **state)
 	assert_rules(0x115, 0x120, SP(4, 2, 0));
 }
 
-/* Where Go's tables are, its .debug_frame is not asked. */
+/* With Go's own tables, its .debug_frame is ignored. */
 static void go_and_debug_frame(void **state)
 {
 	static const uint64_t debug[][3] = { { 0x100, 0x40, 9 }, { 0x600, 0x40, 9 } };
@@ -311,7 +311,7 @@ static void go_and_debug_frame(void **state)
 	assert_int_equal(rule_at(0x600), NONE);
 }
 
-/* An entry that leads to another function's description says nothing. */
+/* An entry that refers to another function's description is ignored. */
 static void go_mismatch(void **state)
 {
 	uint8_t bytes[4096];
@@ -325,7 +325,7 @@ static void go_mismatch(void **state)
 	assert_rules(0x14c, 0x180, SP(5, 2, 0));
 }
 
-/* Broken in all ways: no crash, and nothing wrong. */
+/* Damaged in all ways: no crash, and no wrong rule. */
 static void go_damaged(void **state)
 {
 	uint8_t bytes[4096];

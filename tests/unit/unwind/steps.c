@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * steps PROGRAM...: runs each program one instruction at a time from its first one on, keeps
- * account of its calls and returns, and unwinds it at every step: the frames must be those of the
- * account.  Nothing knows better than the program itself where it will return to.
+ * steps PROGRAM...: single-steps each program from its first instruction, records its calls and
+ * returns, and unwinds it at every step: the frames must be those recorded.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,14 +22,14 @@
 #define MAX_FRAMES 64 /* checked */
 #define MAX_SEEN (1 << 18)
 #define MIN_STEPS 1000 /* checked */
-#define MAX_INCOMPLETE 50 /* one in so many: crtbegin.o has no tables, and what it calls goes on */
+#define MAX_INCOMPLETE 50 /* at most one in this many: crtbegin.o has no tables */
 #define WRONG_SHOWN 10
 #define RED_ZONE 128
 #define SIGNAL_IP (8 + UNW_SIGNAL_OFF + 8 * UNW_SIGNAL_IP) /* from the handler's return address */
 
-struct call { /* one that has not returned */
-	uint64_t ip; /* where it returns to */
-	uint64_t at; /* where that lies on the stack */
+struct call { /* a call that has not returned */
+	uint64_t ip; /* its return address */
+	uint64_t at; /* where that is on the stack */
 };
 
 struct run {
@@ -39,13 +38,13 @@ struct run {
 	struct call calls[MAX_CALLS];
 	unsigned int nr_calls;
 	uint64_t nr_steps, nr_checked, nr_wrong, nr_incomplete;
-	uint64_t seen[MAX_SEEN]; /* places, with what was on the stack: once checked is enough */
+	uint64_t seen[MAX_SEEN]; /* hashes of address and stack: each is checked once */
 };
 
 static char **programs;
 static int nr_programs;
 
-/* ---- the account of calls ----------------------------------------------------------------------- */
+/* ---- recording calls and returns ------------------------------------------------------------- */
 
 static void add_call(struct run *r, uint64_t ip, uint64_t at)
 {
@@ -65,8 +64,8 @@ static bool is_call(const struct run *r, uint64_t ip)
 	return code[i] == 0xe8 || (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2);
 }
 
-/* What the last instruction, or a signal in its place, did. */
-static void account(struct run *r, const struct user_regs_struct *was, bool signal)
+/* Records the effect of the last instruction, or of a signal instead of it. */
+static void track_calls(struct run *r, const struct user_regs_struct *was, bool signal)
 {
 	const struct user_regs_struct *now = &r->regs;
 	uint64_t ip = 0;
@@ -85,7 +84,7 @@ static void account(struct run *r, const struct user_regs_struct *was, bool sign
 	}
 }
 
-/* ---- one step ----------------------------------------------------------------------------------- */
+/* ---- one step -------------------------------------------------------------------------------- */
 
 static void show(const struct run *r, uint64_t ip)
 {
@@ -139,14 +138,14 @@ static void check_stack(struct run *r)
 	} else if (end != PROCESS_COMPLETE && end != PROCESS_DEPTH) {
 		r->nr_incomplete++;
 		if (getenv("VERBOSE")) {
-			print_message("  nothing known of");
+			print_message("  no rule for");
 			show(r, ips[nr - 1]);
 			print_message("\n");
 		}
 	}
 }
 
-/* ---- a program ---------------------------------------------------------------------------------- */
+/* ---- a program ------------------------------------------------------------------------------- */
 
 static void run_program(char *name, struct run *r)
 {
@@ -168,14 +167,14 @@ static void run_program(char *name, struct run *r)
 		if (!WIFSTOPPED(status))
 			break;
 		assert_int_equal(ptrace(PTRACE_GETREGS, r->p.pid, NULL, &r->regs), 0);
-		account(r, &was, sig);
+		track_calls(r, &was, sig);
 		sig = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 	}
 	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
 	process__drop_mappings(&r->p);
 }
 
-static void as_the_program_does(void **state)
+static void frames_match_calls(void **state)
 {
 	for (int i = 0; i < nr_programs; i++) {
 		struct run *r = calloc(1, sizeof(*r));
@@ -195,7 +194,7 @@ static void as_the_program_does(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_program_does) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(frames_match_calls) };
 
 	programs = argv + 1;
 	nr_programs = argc - 1;
