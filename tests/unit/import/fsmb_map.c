@@ -132,7 +132,7 @@ static void expect_refused(const struct image *im, const char *msg)
 {
 	struct fsmb_map *m = (void *)1;
 	void *copy =
-		malloc(im->len ? im->len : 1); /* exact, so that a read past the end is detected */
+		malloc(im->len ? im->len : 1); /* exact: detects reads past it */
 
 	memcpy(copy, im->bytes, im->len);
 	last_msg[0] = '\0';
@@ -277,7 +277,7 @@ static void check_trailer(bool swap, uint32_t size)
 	assert_int_equal(fsmb_map__entry(m, 0)->flags, FSMB_STACK_TRUNCATED);
 	assert_int_equal(fsmb_map__entry(m, 1)->flags, FSMB_STACK_USER);
 	assert_int_equal(fsmb_map__entry(m, 2)->flags, 0);
-	assert_int_equal(fsmb_map__nr_duplicates(m), 0); /* equal words alone do not make a duplicate */
+	assert_int_equal(fsmb_map__nr_duplicates(m), 0); /* equal words are not enough */
 	t = fsmb_map__trailer(m);
 	assert_non_null(t);
 	assert_true(t->text_base == K(0) && t->page_shift == 12 && t->build_id_size == 20);

@@ -71,7 +71,7 @@ class Oracle:
         return None
 
     def names(self, addr):
-        """The innermost functions around the address, and whether one is there at all."""
+        """The names of the innermost function around the address; empty if there is none."""
         i = bisect.bisect_right(self.starts, addr) - 1
         best, names = None, set()
         while i >= 0 and self.starts[i] >= addr - self.longest:
@@ -113,7 +113,7 @@ def check(tool, path, debug, count, seen, wrong, differs):
         return 0
     text = ''.join('%x\n' % oracle.offset(a) for a in addrs)
     answers = run(tool, path, *[debug] if debug else [], text=text).splitlines()
-    # With DWARF at hand it names inlined functions.
+    # With DWARF, addr2line names inlined functions.
     names2 = [] if debug_file(path) or oracle.has('.debug_info') else \
         run('addr2line', '-fe', path, *[hex(a) for a in addrs[:1000]]).splitlines()[::2]
     if len(answers) != len(addrs):

@@ -300,7 +300,7 @@ static void test_dump(void **state)
 	put_move(&d, 0x1000, 0x3000, 0x40, 1);
 	put_load(&d, 0x3020, 0x10, 3, "after the move", 0);
 	put_load(&d, 0x5000, 0x10, 1, "first's index again", 0);
-	put_move(&d, 0x1000, 0x6000, 0x40, 99); /* of no function */
+	put_move(&d, 0x1000, 0x6000, 0x40, 99); /* of an unknown function */
 	put_other(&d, 77, 8); /* an unknown type */
 	put_load(&d, 0x7000, 0, 4, "no size", 0);
 	put_load(&d, 0x7000, 0x10, 4, "", 0);

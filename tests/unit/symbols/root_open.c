@@ -140,13 +140,13 @@ static void test_special(void **state)
 	expect("", built__path("exe"), NULL);
 	expect("", built__path("zero"), NULL);
 	expect("", built__path("file"), "text");
-	/* a path may name it explicitly as its root */
+	/* permitted as an explicit root */
 	expect("/proc/self/root", built__path("file"), "text");
 }
 
 /* ---- an automounter ---------------------------------------------------------------------------- */
 
-/* Mounts auto/here, as the daemon does.  Processes of its group may trigger lookups. */
+/* Mounts auto/here, as the daemon does.  Lookups by its process group do not trigger mounts. */
 static void be_daemon(int ready, int until)
 {
 	const char *here = built__path("auto/here");

@@ -396,8 +396,8 @@ static void test_lines_only(void **state)
 }
 
 /*
- * The file to which dwz(1) moves common data, here the names.  @link: its name in the recording's
- * file.
+ * The file to which dwz(1) moves common data, here the names.  @link: its name in
+ * .gnu_debugaltlink.
  */
 static void expect_alt(const char *at, const char *link, const char *sysroot)
 {
