@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A reader of recordings written from stk-format(5) alone, held against the real one.
+"""A reader of recordings written from stk-format(5) alone, compared with the real one.
 
 stk_format.py STACKONCE RECORDING...   compares events, fields, stacks and counters
 """
