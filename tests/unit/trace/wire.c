@@ -80,8 +80,7 @@ static void test_dict(void **state)
 			for (uint32_t i = 0; i < 10000; i++) {
 				size_t off = d.keys.len;
 
-				wire_put(&d.keys, &i,
-					 1 + i % 4); /* different lengths make different keys */
+				wire_put(&d.keys, &i, 1 + i % 4); /* keys of all lengths */
 				wire_put(&d.keys, &i, 4);
 				assert_int_equal(dict__intern(&d, off), i);
 			}
