@@ -25,7 +25,7 @@ static void start(void *(*fn)(void *arg), void *arg)
 		_exit(99);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* Waits until the leader has ended, from one of its threads. */
 static void await_leader(void)
@@ -147,7 +147,7 @@ void thread_execs(unsigned int nr)
 	}
 }
 
-/* ---- tracers ----------------------------------------------------------------------------------- */
+/* ---- tracers --------------------------------------------------------------------------------- */
 
 void traced(unsigned int nr)
 {
@@ -211,7 +211,7 @@ void traced_by_another(unsigned int nr)
 	}
 }
 
-/* ---- PID namespaces ---------------------------------------------------------------------------- */
+/* ---- PID namespaces -------------------------------------------------------------------------- */
 
 /* The PID of the calling process in the initial namespace. */
 static pid_t outer_pid(void)
@@ -296,7 +296,7 @@ void namespaces(unsigned int nr, unsigned int kids)
 	}
 }
 
-/* ---- reused PIDs ------------------------------------------------------------------------------- */
+/* ---- reused PIDs ----------------------------------------------------------------------------- */
 
 /* The next new PID is likely this one. */
 static bool set_next(pid_t pid)

@@ -47,7 +47,7 @@ struct workload {
 	int pids[NR_CHILDREN];
 	int go[NR_CHILDREN], done[NR_CHILDREN];
 };
-/* ---- filter_gen.c ---- */
+/* ---- filter_gen.c ---------------------------------------------------------------------------- */
 
 struct rng {
 	uint64_t state;
@@ -67,7 +67,7 @@ void generate(struct generator *g, const struct event *e, char *text);
 /* Changes the expression, which may then be valid or not. */
 void mutate(struct generator *g, char *text);
 
-/* ---- filter_ring.c ---- */
+/* ---- filter_ring.c --------------------------------------------------------------------------- */
 
 /* Functions for instances exit with a message if tracefs refuses. */
 void instance__new(const char *name, unsigned int buffer_kb, const struct workload *only);
@@ -82,7 +82,7 @@ void records__free(struct records *r);
 /* Hash of the parts that two instances record equally for one event, without padding. */
 uint64_t record__hash(const struct ev_format *fmt, const struct record *r);
 
-/* ---- filter_work.c ---- */
+/* ---- filter_work.c --------------------------------------------------------------------------- */
 
 struct probe_args {
 	uint8_t u8;
@@ -117,7 +117,7 @@ void workload__stop(struct workload *w);
 /* The comm of a child, or NULL. */
 const char *workload__comm(const struct workload *w, int pid);
 
-/* ---- filter_bpf.c ---- */
+/* ---- filter_bpf.c ---------------------------------------------------------------------------- */
 
 struct filter_bpf;
 int filter_bpf__open(struct filter_bpf **ret);

@@ -76,7 +76,7 @@ static char *read_file(const char *path, size_t *ret_len)
 	return s;
 }
 
-/* ---- symbols and strings of the kernel --------------------------------------------------------- */
+/* ---- symbols and strings of the kernel ------------------------------------------------------- */
 
 static int load_kallsyms(void)
 {
@@ -184,7 +184,7 @@ static bool constant(void *ctx, const char *name, int64_t *ret_value)
 	return types && constants__lookup(types, name, ret_value);
 }
 
-/* ---- events ------------------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int load_event(const char *path)
 {
@@ -259,7 +259,7 @@ static void learn_vmemmap(const char *text)
 	}
 }
 
-/* ---- one record -------------------------------------------------------------------------------- */
+/* ---- one record ------------------------------------------------------------------------------ */
 
 /*
  * The kernel prints system calls in a special form, with or without 0x depending on the release:
@@ -381,7 +381,7 @@ static void compare(struct event *e, const struct strbuf *ours, struct kernel_te
 	hashed->pos += hashed_len;
 }
 
-/* ---- pages of the ring buffer: see events/header_page and header_event ------------------------- */
+/* ---- pages of the ring buffer: see events/header_page and header_event ----------------------- */
 
 static void do_record(const uint8_t *rec, size_t len, struct kernel_text *plain,
 		      struct kernel_text *hashed)

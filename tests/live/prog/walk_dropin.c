@@ -36,7 +36,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* ---- wrong rules ------------------------------------------------------------------------------- */
+/* ---- wrong rules ----------------------------------------------------------------------------- */
 
 /* Functions with large frames end the stack. */
 static uint32_t ends_early(uint32_t rule)
@@ -77,7 +77,7 @@ static void spoil_rules(const struct bpf_map *map, const char *name)
 	munmap(rows, nr * sizeof(*rows));
 }
 
-/* ---- attaching --------------------------------------------------------------------------------- */
+/* ---- attaching ------------------------------------------------------------------------------- */
 
 struct links {
 	struct bpf_link *link[2 * WALK_LINES];
@@ -149,7 +149,7 @@ static void attach_samples(struct links *l, struct bpf_program *p)
 	}
 }
 
-/* ---- results ----------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void run_command(struct kwalk *k, char **argv)
 {

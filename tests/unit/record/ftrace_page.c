@@ -31,7 +31,7 @@ static const struct ftrace_page_format usual = {
 	.data = HEAD,
 };
 
-/* ---- constructed pages ------------------------------------------------------------------------- */
+/* ---- constructed pages ----------------------------------------------------------------------- */
 
 struct built {
 	unsigned char bytes[4 * PAGE];
@@ -272,7 +272,7 @@ static void test_damaged(void **state)
 	want_damaged(&b, PAGE);
 }
 
-/* ---- a kernel's page --------------------------------------------------------------------------- */
+/* ---- a kernel's page ------------------------------------------------------------------------- */
 
 static char *load(const char *name, size_t *ret_len)
 {

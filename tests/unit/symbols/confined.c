@@ -44,7 +44,7 @@ static struct {
 	char stack[4096];
 } t = { .value = "value" };
 
-/* ---- attempts of the child --------------------------------------------------------------------- */
+/* ---- attempts of the child ------------------------------------------------------------------- */
 
 static long try_open(void)
 {
@@ -333,7 +333,7 @@ unsigned int dwarf_lines__find(struct dwarf_lines *d, uint64_t what, struct usym
 	return 1;
 }
 
-/* ---- results ----------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static struct line_reader *new_reader(void)
 {

@@ -436,7 +436,7 @@ static void test_bounds(void **state)
 	elf_file__done(&f);
 }
 
-/* ---- build ids --------------------------------------------------------------------------------- */
+/* ---- build ids ------------------------------------------------------------------------------- */
 
 static void expect_id(const char *file, const char *hex)
 {

@@ -56,7 +56,7 @@ static void expect(const struct jit_symbols *s, uint64_t addr, const char *name)
 	assert_true(found.start <= addr && addr - found.start < found.size);
 }
 
-/* ---- perf-PID.map ------------------------------------------------------------------------------ */
+/* ---- perf-PID.map ---------------------------------------------------------------------------- */
 
 static void test_map(void **state)
 {
@@ -144,7 +144,7 @@ static void test_no_file(void **state)
 	jit_symbols__free(NULL);
 }
 
-/* ---- overlaps ---------------------------------------------------------------------------------- */
+/* ---- overlaps -------------------------------------------------------------------------------- */
 
 static void test_overlap(void **state)
 {
@@ -200,7 +200,7 @@ static void test_overlap_random(void **state)
 	}
 }
 
-/* ---- jitdump ----------------------------------------------------------------------------------- */
+/* ---- jitdump --------------------------------------------------------------------------------- */
 
 struct dump {
 	char data[65536];

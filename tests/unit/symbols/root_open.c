@@ -144,7 +144,7 @@ static void test_special(void **state)
 	expect("/proc/self/root", built__path("file"), "text");
 }
 
-/* ---- an automounter ---------------------------------------------------------------------------- */
+/* ---- an automounter -------------------------------------------------------------------------- */
 
 /* Mounts auto/here, as the daemon does.  Lookups by its process group do not trigger mounts. */
 static void be_daemon(int ready, int until)

@@ -61,7 +61,7 @@ static void build(const char *options)
 		   ID, options);
 }
 
-/* ---- places ------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static void test_paths(void **state)
 {
@@ -151,7 +151,7 @@ static void test_sysroot(void **state)
 	usyms__free(u);
 }
 
-/* ---- debug files ------------------------------------------------------------------------------- */
+/* ---- debug files ----------------------------------------------------------------------------- */
 
 static void expect_debug(const char *sysroot, bool found)
 {
@@ -268,7 +268,7 @@ static void test_debuginfod(void **state)
 	unsetenv("DEBUGINFOD_URLS");
 }
 
-/* ---- source lines ------------------------------------------------------------------------------ */
+/* ---- source lines ---------------------------------------------------------------------------- */
 
 /* "function:line function:line ...", innermost first; "?" is unknown. */
 static void lines_at(struct usyms *u, const char *name, unsigned int mark, char *ret, size_t size)

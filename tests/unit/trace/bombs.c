@@ -18,7 +18,7 @@ struct bomb {
 	struct wire_buf raw; /* of the current block */
 };
 
-/* ---- blocks --------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void put_header(struct bomb *b)
 {
@@ -191,7 +191,7 @@ static void save(struct bomb *b, const char *dir, const char *name)
 	wire_buf__free(&b->raw);
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* Nodes without a parent, all different. */
 static void nodes(const char *dir, const char *name, uint32_t n)
@@ -315,7 +315,7 @@ static void user_symbols(const char *dir)
 	save(&b, dir, "user_symbols");
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void put_tasks(struct bomb *b)
 {

@@ -12,7 +12,7 @@
 #include "frame.h"
 #include "written.h"
 
-/* ---- symbols of the recording --------------------------------------------------------------- */
+/* ---- symbols of the recording ---------------------------------------------------------------- */
 
 static const struct probe {
 	uint64_t ip;
@@ -130,7 +130,7 @@ static void test_overlap(void **state)
 	free(symbols);
 }
 
-/* ---- a symbolizer ------------------------------------------------------------------------------ */
+/* ---- a symbolizer ---------------------------------------------------------------------------- */
 
 struct asked {
 	unsigned int calls;

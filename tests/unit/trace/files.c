@@ -23,7 +23,7 @@ static void assert_name(const struct stk_reader *r, uint32_t number, unsigned in
 	assert_string_equal(h, host_path);
 }
 
-/* ---- details of a file ------------------------------------------------------------------------- */
+/* ---- details of a file ----------------------------------------------------------------------- */
 
 static void test_roundtrip(void **state)
 {
@@ -238,7 +238,7 @@ static void test_refused(void **state)
 	free(huge);
 }
 
-/* ---- frames --------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static void test_frames(void **state)
 {

@@ -115,7 +115,7 @@ static uint64_t read_one(struct stk_reader *r)
 	return got ? stk_event__ts(e) : 0;
 }
 
-/* ---- compared with a list ---------------------------------------------------------------------- */
+/* ---- compared with a list -------------------------------------------------------------------- */
 
 static struct stk_writer_loss list[600];
 
@@ -224,7 +224,7 @@ static void test_handed_out(void **state)
 	gen_close(&f);
 }
 
-/* ---- when losses are known --------------------------------------------------------------------- */
+/* ---- when losses are known ------------------------------------------------------------------- */
 
 /* Three rounds; a loss in the second one becomes known in the third. */
 static void write_rounds(struct stk_writer *w)
@@ -305,7 +305,7 @@ static void test_late_is_missing(void **state)
 	gen_close(&f);
 }
 
-/* ---- other missing events ---------------------------------------------------------------------- */
+/* ---- other missing events -------------------------------------------------------------------- */
 
 static void test_bad_block(void **state)
 {
@@ -428,7 +428,7 @@ static void test_no_fields_elsewhere(void **state)
 	gen_close(&f);
 }
 
-/* ---- recordings that only count ------------------------------------------------------------- */
+/* ---- recordings that only count -------------------------------------------------------------- */
 
 static void account(struct stk_writer *w, uint64_t lost)
 {
@@ -628,7 +628,7 @@ static void test_refused(void **state)
 	gen_close(&f);
 }
 
-/* ---- many losses ------------------------------------------------------------------------------- */
+/* ---- many losses ----------------------------------------------------------------------------- */
 
 /* In any order of losses, a missing event is never reported as present. */
 static void many(uint64_t (*at)(uint64_t i), uint64_t n)

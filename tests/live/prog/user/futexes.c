@@ -24,7 +24,7 @@
 #define SHARED_THERE 0x230000000000ULL
 #define ROUNDS 12
 
-/* ---- paths: a wait at the end of six functions, each in one of three shapes -------------------- */
+/* ---- paths: a wait at the end of six functions, each in one of three shapes ------------------ */
 
 struct path_wait {
 	uint32_t *word;
@@ -178,7 +178,7 @@ static void do_paths(unsigned int waits)
 	printf("waker tid %d function wake_sleeper\n", k.tid);
 }
 
-/* ---- mutexes: each of two threads holds it until the other one waits --------------------------- */
+/* ---- mutexes: each of two threads holds it until the other one waits ------------------------- */
 
 struct lock_pair {
 	pthread_mutex_t mutex;
@@ -264,7 +264,7 @@ static void do_mutex(const char *name, int protocol)
 	       p->tid[0], p->tid[1]);
 }
 
-/* ---- two processes, one futex at two addresses ------------------------------------------------- */
+/* ---- two processes, one futex at two addresses ----------------------------------------------- */
 
 static void run_other(int fd)
 {
@@ -303,7 +303,7 @@ static void do_shared(void)
 	       getpid(), child);
 }
 
-/* ---- requeueing -------------------------------------------------------------------------------- */
+/* ---- requeueing ------------------------------------------------------------------------------ */
 
 #define MOVERS 3
 struct mover {
@@ -358,7 +358,7 @@ static void do_requeue(const char *name, unsigned int moved)
 	       MOVERS, moved, (unsigned long long)ns);
 }
 
-/* ---- calls that do not wait, or not for long --------------------------------------------------- */
+/* ---- calls that do not wait, or not for long ------------------------------------------------- */
 
 static void on_signal(int sig)
 {
@@ -403,7 +403,7 @@ static void do_nothing(void)
 	       (void *)&changed);
 }
 
-/* ---- several futexes at once ------------------------------------------------------------------- */
+/* ---- several futexes at once ----------------------------------------------------------------- */
 
 static uint32_t several[2];
 
@@ -439,7 +439,7 @@ static void do_several(void)
 	printf("several address %p waits 1 ns %llu\n", (void *)&several[1], (unsigned long long)m.ns);
 }
 
-/* ---- waits without an end ---------------------------------------------------------------------- */
+/* ---- waits without an end -------------------------------------------------------------------- */
 
 static void do_open(void)
 {

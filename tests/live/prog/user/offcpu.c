@@ -44,7 +44,7 @@ static uint64_t stolen_ns(void)
 	return ticks * (1000000000u / (unsigned long)sysconf(_SC_CLK_TCK));
 }
 
-/* ---- asleep until a timer interrupt ------------------------------------------------------------ */
+/* ---- asleep until a timer interrupt ---------------------------------------------------------- */
 
 HERE uint64_t sleep_here(unsigned int ms)
 {
@@ -66,7 +66,7 @@ static void do_sleep(void)
 	       (unsigned long long)ns, (unsigned long long)(stolen_ns() - stolen));
 }
 
-/* ---- asleep until another thread wakes it ------------------------------------------------------ */
+/* ---- asleep until another thread wakes it ---------------------------------------------------- */
 
 struct reader {
 	int fds[2];
@@ -125,7 +125,7 @@ static void do_read(void)
 	       gettid());
 }
 
-/* ---- uninterruptible: a parent until its vfork(2) child ends ----------------------------------- */
+/* ---- uninterruptible: a parent until its vfork(2) child ends --------------------------------- */
 
 HERE uint64_t vfork_here(pid_t *ret_child)
 {
@@ -155,7 +155,7 @@ static void do_vfork(void)
 	       (unsigned long long)ns, (unsigned long long)(stolen_ns() - stolen));
 }
 
-/* ---- stopped ----------------------------------------------------------------------------------- */
+/* ---- stopped --------------------------------------------------------------------------------- */
 
 HERE uint64_t stop_here(void)
 {
@@ -188,7 +188,7 @@ static void do_stop(void)
 	waitpid(child, NULL, 0);
 }
 
-/* ---- runnable: two threads on one CPU ---------------------------------------------------------- */
+/* ---- runnable: two threads on one CPU -------------------------------------------------------- */
 
 struct spinner {
 	pid_t tid;

@@ -25,7 +25,7 @@
 #define ALONE static __attribute__((noinline))
 #define KEEP(r) __asm__ volatile("" : "+r"(r) : : "memory")
 
-/* ---- sorting and walking ----------------------------------------------------------------------- */
+/* ---- sorting and walking --------------------------------------------------------------------- */
 
 ALONE int by_byte(const void *a, const void *b)
 {
@@ -106,7 +106,7 @@ ALONE void streams(void)
 	GONE();
 }
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -223,7 +223,7 @@ ALONE void threads(void)
 	GONE();
 }
 
-/* ---- signals ----------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t alarms;
 static int alarms_wanted;
@@ -389,7 +389,7 @@ ALONE void signals(int times)
 	GONE();
 }
 
-/* ---- other control flow ------------------------------------------------------------------------ */
+/* ---- other control flow ---------------------------------------------------------------------- */
 
 static ucontext_t back, coroutine;
 static void *back_heres, *coroutine_heres;
