@@ -156,7 +156,7 @@ static uint64_t offset_of(int (*function)(int))
 	return place.offset;
 }
 
-static void test_whole_way(void **state)
+static void test_all_steps(void **state)
 {
 	const struct unwind_table *table;
 	struct test *t = *state;
@@ -214,7 +214,7 @@ static void test_whole_way(void **state)
 }
 
 /* Without a file event, a copied stack says where the file is mapped. */
-static void test_of_copy(void **state)
+static void test_copied_stack(void **state)
 {
 	struct test *t = *state;
 	const char *path = copy_self("prog");
@@ -569,8 +569,8 @@ static void test_damaged(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_whole_way, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_of_copy, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_all_steps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_copied_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_elf, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),

@@ -274,7 +274,7 @@ static int find_socket(void)
 	return fd;
 }
 
-static void lie(int nr, const char *text, size_t len)
+static void send_invalid(int nr, const char *text, size_t len)
 {
 	while (nr--)
 		send(find_socket(), text, len, 0);
@@ -293,10 +293,10 @@ static long misbehave(uint64_t what)
 	case ASK_ABORT:
 		abort();
 	case ASK_LIES:
-		lie(1, "what is this?", 13);
+		send_invalid(1, "what is this?", 13);
 		return 0;
 	case ASK_FLOOD:
-		lie(100, "o/etc/passwd", 12);
+		send_invalid(100, "o/etc/passwd", 12);
 		return 0;
 	case ASK_32_BIT:
 #ifdef __x86_64__

@@ -191,7 +191,7 @@ static void test_modules(void **state)
 	ksyms__free(k);
 }
 
-static void test_nobody_to_ask(void **state)
+static void test_no_resolver(void **state)
 {
 	struct kernel kernel = { .v = (struct loaded[]){ { 0 } }, .err = -EOPNOTSUPP };
 
@@ -287,7 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_core),	      cmocka_unit_test(test_bpf_changes),
 		cmocka_unit_test(test_bpf_module),    cmocka_unit_test(test_modules),
-		cmocka_unit_test(test_nobody_to_ask), cmocka_unit_test(test_resolver_fails),
+		cmocka_unit_test(test_no_resolver), cmocka_unit_test(test_resolver_fails),
 		cmocka_unit_test(test_by_name),	      cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_bad_text),
 	};

@@ -287,13 +287,13 @@ static void test_unknown_block(void **state)
 }
 
 /* Contents with a valid checksum that violate the format. */
-static void test_lies(void **state)
+static void test_invalid_contents(void **state)
 {
 	static const struct {
 		const char *what;
 		uint16_t type;
 		uint8_t len, bytes[24];
-	} lies[] = {
+	} invalid[] = {
 		{ "half a pair", STK_BLOCK_META, 3, { 2, 'a', 'b' } },
 		{ "string beyond the end", STK_BLOCK_META, 4, { 1, 'a', 9, 'b' } },
 		{ "endless varint",
@@ -332,15 +332,16 @@ static void test_lies(void **state)
 	int end;
 
 	make_file(&f);
-	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
 		struct wire_buf out = { 0 };
 
 		wire_put(&out, f.p, STK_HEADER_SIZE);
-		put_block(&out, lies[i].type, lies[i].bytes, lies[i].len);
+		put_block(&out, invalid[i].type, invalid[i].bytes, invalid[i].len);
 		wire_put(&out, f.p + STK_HEADER_SIZE, f.len - STK_HEADER_SIZE);
 		read_all(out.p, out.len, &end, &totals);
 		if (totals.bad_blocks != 1)
-			fail_msg("%s: %u bad blocks", lies[i].what, (unsigned int)totals.bad_blocks);
+			fail_msg("%s: %u bad blocks", invalid[i].what,
+				 (unsigned int)totals.bad_blocks);
 		assert_int_equal(totals.events, NR_ROUNDS * ROUND_EVENTS);
 		wire_buf__free(&out);
 	}
@@ -371,12 +372,12 @@ static void test_gaps(void **state)
 }
 
 /* A block of events whose header does not match its contents is rejected as a whole. */
-static void test_event_lies(void **state)
+static void test_invalid_events(void **state)
 {
 	static const struct {
 		size_t off, size;
 		int64_t add;
-	} lies[] = {
+	} invalid[] = {
 		{ offsetof(struct stk_events_header, count), 4, 1 },
 		{ offsetof(struct stk_events_header, count), 4, -1 },
 		{ offsetof(struct stk_events_header, count), 4, 1 << 21 },
@@ -405,13 +406,13 @@ static void test_event_lies(void **state)
 		pos += block_len(f.p, pos);
 	h = saved = header_at(f.p, pos);
 	memcpy(&eh, f.p + pos + sizeof(h), sizeof(eh));
-	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
-		uint8_t *field = f.p + pos + sizeof(h) + lies[i].off;
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
+		uint8_t *field = f.p + pos + sizeof(h) + invalid[i].off;
 		uint64_t v = 0;
 
-		memcpy(&v, field, lies[i].size);
-		v += lies[i].add;
-		memcpy(field, &v, lies[i].size);
+		memcpy(&v, field, invalid[i].size);
+		v += invalid[i].add;
+		memcpy(field, &v, invalid[i].size);
 		h.payload_crc = crc32c(0, f.p + pos + sizeof(h), h.stored_len);
 		h.header_crc = crc32c(0, &h, offsetof(typeof(h), header_crc));
 		memcpy(f.p + pos, &h, sizeof(h));
@@ -467,8 +468,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_truncated),     cmocka_unit_test(test_zero_tail),
 		cmocka_unit_test(test_flipped),	      cmocka_unit_test(test_header),
-		cmocka_unit_test(test_unknown_block), cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_gaps),	      cmocka_unit_test(test_event_lies),
+		cmocka_unit_test(test_unknown_block), cmocka_unit_test(test_invalid_contents),
+		cmocka_unit_test(test_gaps),	      cmocka_unit_test(test_invalid_events),
 		cmocka_unit_test(test_mutated),
 	};
 

@@ -158,7 +158,7 @@ static int symbolize(void *ctx, const struct stk_file *file, uint64_t offset,
 	case 0x300: /* ends before it */
 		*ret_symbol = (struct stk_user_symbol){ a->name, offset - 16, 16 };
 		return 0;
-	case 0x400: /* begins behind it */
+	case 0x400: /* starts after it */
 		*ret_symbol = (struct stk_user_symbol){ a->name, offset + 1, 16 };
 		return 0;
 	case 0x500:

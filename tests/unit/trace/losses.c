@@ -195,7 +195,7 @@ static void test_as_listed(void **state)
 	}
 }
 
-static void test_handed_out(void **state)
+static void test_returned(void **state)
 {
 	struct gen_file f;
 	struct stk_writer *w = begin(&f);
@@ -750,7 +750,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_listed),
-		cmocka_unit_test(test_handed_out),
+		cmocka_unit_test(test_returned),
 		cmocka_unit_test(test_known_before),
 		cmocka_unit_test(test_late_is_missing),
 		cmocka_unit_test(test_bad_block),
