@@ -183,7 +183,7 @@ static uint64_t next_random(uint64_t *state)
 	return x ^ x >> 31;
 }
 
-/* One descent per call, in @ways ways through further frames. */
+/* One descent per call, through further frames in one of @ways ways. */
 static void climb(unsigned long calls, unsigned long ways)
 {
 	struct chain c = { .calls = 1, .from = -1 };

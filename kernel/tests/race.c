@@ -4,7 +4,7 @@
  *
  * Two CPUs store the same new stacks at the same time, ROUNDS times.  The trace instances A (with
  * the option stackmap) and B (without) record the same events meanwhile; the caller has set them up
- * so that A is called for an event before B. After every round the stacks of all events of A,
+ * so that A is called for an event before B.  After every round the stacks of all events of A,
  * resolved by its stack map, are compared frame by frame with the full stacks of B, and the map is
  * searched for duplicates.
  *
@@ -29,7 +29,7 @@
 #define CONTEXTS 1024
 #define FLAGS_LEVEL 0x58 /* of common_flags: NMI, softirq, hardirq */
 #define FLAGS_NMI 0x40
-#define EDGE 4 /* at either end, events while tracing was switched */
+#define EDGE 4 /* events at either end, recorded while tracing was switched */
 
 struct stack {
 	unsigned int nr;

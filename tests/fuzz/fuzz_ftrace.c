@@ -38,7 +38,7 @@ static struct ftrace_place place(uint16_t offset, uint16_t size)
 	return (struct ftrace_place){ offset, size };
 }
 
-/* Layouts as of kernels, with small type numbers, which are hit often. */
+/* Layouts like those of kernels, with small type numbers, which are hit often. */
 static struct ftrace_kinds layouts(void)
 {
 	struct ftrace_kinds k = {
