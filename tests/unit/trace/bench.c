@@ -7,7 +7,7 @@
  *   trace_bench -k [EVENTS]    events like kmem's: pointers, sizes
  *   trace_bench -c [EVENTS]    two such tasks on each of 64 CPUs
  */
-#undef NDEBUG /* assert() does things here */
+#undef NDEBUG /* assert() has side effects here */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>

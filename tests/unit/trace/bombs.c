@@ -3,7 +3,7 @@
  * trace_bombs DIR: recordings of a few KB with valid checksums that would take gigabytes or minutes
  * from a reader without a budget.  Their contents repeat, so that zstd compresses them well.
  */
-#undef NDEBUG /* assert() does things here */
+#undef NDEBUG /* assert() has side effects here */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * trace_corpus DIR: writes small recordings for tests/fuzz/fuzz_reader.c, one for each element of
  * the format.  All blocks are uncompressed, so that mutations hit their contents.
  */
-#undef NDEBUG /* assert() does things here */
+#undef NDEBUG /* assert() has side effects here */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
