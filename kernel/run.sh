@@ -27,8 +27,8 @@ usage()
 	cat <<-EOT
 	usage: ./run kernel COMMAND
 
-	  source                 unpack Debian's linux-source-6.12, apply kernel/*.patch
-	  build [VARIANT]        build a kernel (cached by content); prints its path
+	  source                 unpack Debian's linux-source-6.12, apply kernel/*.patch, print the path
+	  build [VARIANT]        build a kernel (cached by content), print its path
 	  check                  build every patch with and without its option, checkpatch, sparse
 	  boot [VARIANT] [WORD...]  run a shell in it; WORDs go to the kernel command line
 	  test [--all] [--variant V] [--changed] [TEST...]
