@@ -27,7 +27,7 @@ usage()
 	cat <<-EOT
 	usage: ./run kernel COMMAND
 
-	  source                 unpack Debian's linux-source-6.12, apply kernel/*.patch, print the path
+	  source                 unpack and patch Debian's linux-source-6.12, print the path
 	  build [VARIANT]        build a kernel (cached by content), print its path
 	  check                  build every patch with and without its option, checkpatch, sparse
 	  boot [VARIANT] [WORD...]  run a shell in it; WORDs go to the kernel command line
