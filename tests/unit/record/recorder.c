@@ -61,7 +61,7 @@ static struct look look_at(const char *path)
 
 static int fake_open(const struct recorder_opts *opts, struct backend **ret_backend)
 {
-	made_up = (struct made_up){ .path = opts->output };
+	fake = (struct fake){ .path = opts->output };
 	*ret_backend = &fake.base;
 	return 0;
 }
