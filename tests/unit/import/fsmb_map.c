@@ -131,8 +131,7 @@ static void test_empty(void **state)
 static void expect_refused(const struct image *im, const char *msg)
 {
 	struct fsmb_map *m = (void *)1;
-	void *copy =
-		malloc(im->len ? im->len : 1); /* exact: detects reads past it */
+	void *copy = malloc(im->len ? im->len : 1); /* exact: detects reads past it */
 
 	memcpy(copy, im->bytes, im->len);
 	last_msg[0] = '\0';

@@ -285,10 +285,10 @@ static void test_bad_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_core),	      cmocka_unit_test(test_bpf_changes),
-		cmocka_unit_test(test_bpf_module),    cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_core),	    cmocka_unit_test(test_bpf_changes),
+		cmocka_unit_test(test_bpf_module),  cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_no_resolver), cmocka_unit_test(test_resolver_fails),
-		cmocka_unit_test(test_by_name),	      cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_by_name),	    cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_bad_text),
 	};
 
