@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CPU time of printing one event: format_print FORMAT-FILE... [ROUNDS]
- * Each format's record holds small numbers and short strings.  Prints ns per event as text and as
- * JSON, and the bytes of text.
+ * CPU time for printing one event: format_print FORMAT-FILE... [ROUNDS].  The record of each format
+ * has small numbers and short strings.  Prints ns per event as text and as JSON, and bytes of text.
  */
 #include "events/format.h"
 #include "cleanup.h"
@@ -21,7 +20,7 @@ static double cpu_ns(void)
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-/* Fills rec, which has room for size bytes; returns the bytes used. */
+/* Fills rec, which has size bytes; returns the bytes used. */
 static size_t make_record(const struct ev_format *f, unsigned char *rec, size_t size)
 {
 	size_t len = ev_format__fixed_size(f);
@@ -58,7 +57,7 @@ static int measure(const char *path, unsigned long rounds)
 	size_t len, bytes;
 
 	if (!file || ev_format__parse(text, fread(text, 1, sizeof(text), file), &f)) {
-		fprintf(stderr, "%s is no event format\n", path);
+		fprintf(stderr, "%s is not an event format\n", path);
 		return -EINVAL;
 	}
 	len = make_record(f, rec, sizeof(rec));

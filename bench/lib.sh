@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh disable=SC2016,SC2034 # jq and awk have variables of their own; ours are for the benches
-# What the benches share.  They get BUILD (the build directory) and BENCH (this directory).
+# shellcheck shell=sh disable=SC2016,SC2034 # jq and awk have variables too; the benches use ours
+# Shared by the benches.  They get BUILD (the build directory) and BENCH (this directory).
 
 stackonce=$BUILD/src/cmd/stackonce
 prog=$BUILD/tests/live/prog
@@ -37,7 +37,7 @@ value()
 	awk -v key="$2" '$1 == key { print $2; exit }' "$1"
 }
 
-# median: of the numbers on standard input.
+# median: prints the median of the numbers on stdin.
 median()
 {
 	sort -n | awk '{ v[NR] = $1 } END {
@@ -46,13 +46,16 @@ median()
 	}'
 }
 
-# spread: half of the distance between the quartiles of the numbers on standard input.
+# spread: prints half of the distance between the quartiles of the numbers on stdin.
 spread()
 {
-	sort -n | awk '{ v[NR] = $1 } END { i = int(NR / 4) + 1; printf "%.2f\n", (v[NR + 1 - i] - v[i]) / 2 }'
+	sort -n | awk '{ v[NR] = $1 } END {
+		i = int(NR / 4) + 1
+		printf "%.2f\n", (v[NR + 1 - i] - v[i]) / 2
+	}'
 }
 
-# wait_for SECONDS COMMAND...: until the command works.
+# wait_for SECONDS COMMAND...: retries the command until it succeeds.
 wait_for()
 {
 	limit=$1
@@ -64,8 +67,8 @@ wait_for()
 	return 1
 }
 
-# The kernel's own tracer, whose settings live and go with the instance.  start_ftrace EVENTS OPTION,
-# where EVENTS are one or several with commas between them, SYSTEM:NAME or SYSTEM:*.
+# start_ftrace EVENTS OPTION: starts the kernel's own tracer in an instance, which is removed with
+# its settings.  EVENTS are SYSTEM:NAME or SYSTEM:*, separated by commas.
 start_ftrace()
 {
 	instance=$tracefs/instances/stackonce-bench
@@ -78,20 +81,20 @@ start_ftrace()
 	done
 }
 
-# ftrace_stat NAME...: the sum of these numbers over the CPUs.
+# ftrace_stat NAME...: the sum of these counters over the CPUs.
 ftrace_stat()
 {
 	awk -F ': ' -v names="$*" '{ if (index(names, $1)) n += $2 } END { print n + 0 }' \
 		"$instance"/per_cpu/cpu*/stats
 }
 
-# end_ftrace OUT: what it held goes to OUT.raw, how many entries to OUT.read and OUT.lost.
+# end_ftrace OUT: writes the ring buffer to OUT.raw, its number of entries to OUT.read and OUT.lost.
 end_ftrace()
 {
 	echo 0 >"$instance/events/enable"
 	ftrace_stat overrun 'dropped events' >"$1.lost"
 	ftrace_stat entries >"$1.read"
-	# Not blocking, dd ends with an error where cat would wait for more.
+	# With nonblocking reads, dd ends with an error where cat would wait for more.
 	"$measure" "$1.cost" sh -c 'for c; do
 		dd if="$c/trace_pipe_raw" bs=4096 iflag=nonblock status=none 2>/dev/null &
 	done
@@ -100,18 +103,21 @@ end_ftrace()
 	instance=
 }
 
-# promise WHAT VALUE BOUND [AIM]: at most that.
+# promise WHAT VALUE BOUND [AIM]: fails if VALUE exceeds BOUND.
 promise()
 {
 	awk -v what="$1" -v value="$2" -v bound="$3" -v aim="${4:-}" 'BEGIN {
 		ok = value != "" && value + 0 <= bound + 0
-		note = aim == "" ? "" : value + 0 <= aim + 0 ? ", aim " aim " reached" : ", aim " aim " not reached"
-		printf "%s  %s: %s, at most %s%s\n", ok ? "PASS" : "FAIL", what, value == "" ? "none" : value, bound, note
+		note = aim == "" ? "" :
+			", aim " aim (value + 0 <= aim + 0 ? " reached" : " not reached")
+		printf "%s  %s: %s, at most %s%s\n", ok ? "PASS" : "FAIL", what,
+			value == "" ? "none" : value, bound, note
 		exit !ok
 	}' || failures=$((failures + 1))
 }
 
 describe_machine()
 {
-	echo "Linux $(uname -r), $(nproc) CPUs, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date +%F)"
+	echo "Linux $(uname -r), $(nproc) CPUs," \
+		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date +%F)"
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * measure FILE COMMAND [ARGS]: runs the command, passes SIGINT and SIGTERM on to it, and writes what
- * it cost to FILE: "cpu_ns N", "peak_kb N", "wall_ns N", "status N", a line each.
+ * measure FILE COMMAND [ARGS]: runs the command, passes SIGINT and SIGTERM on to it, and writes its
+ * cost to FILE: "cpu_ns N", "peak_kb N", "wall_ns N", "status N", one per line.
  */
 #include <err.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ static pid_t start(char **argv)
 	if (pid < 0)
 		err(1, "fork");
 	if (!pid) {
-		/* A background job of a shell ignores SIGINT, a recorder must not. */
+		/* The shell makes background jobs ignore SIGINT, but a recorder must not. */
 		signal(SIGINT, SIG_DFL);
 		execvp(argv[0], argv);
 		err(127, "%s", argv[0]);

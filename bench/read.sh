@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What reading about a million events with kernel stacks costs: CPU time per event and peak memory,
-# against the readers of perf and trace-cmd on recordings of the same load.
+# CPU time per event and peak memory for reading about a million events with kernel stacks, compared
+# with the readers of perf and trace-cmd on recordings of the same load.
 #   BENCH_REPEATS  runs of each command (3)    BENCH_EVENTS  events to record (1000000)
 # shellcheck source=bench/lib.sh
 . "$BENCH/lib.sh"
@@ -15,7 +15,7 @@ load()
 	"$prog/getppid" $((events / 2)) 0 >/dev/null
 }
 
-# cost TITLE EVENTS COMMAND...: a row.
+# cost TITLE EVENTS COMMAND...: prints a row.
 cost()
 {
 	title=$1
@@ -31,11 +31,12 @@ cost()
 		value "$work/cost" cpu_ns >>"$work/cpu"
 		value "$work/cost" peak_kb >>"$work/peak"
 	done
-	printf '%-36s %10s %10.0f %9.1f\n' "$title" "$n" "$(($(median <"$work/cpu" | cut -d. -f1) / n))" \
+	printf '%-36s %10s %10.0f %9.1f\n' "$title" "$n" \
+		"$(($(median <"$work/cpu" | cut -d. -f1) / n))" \
 		"$(median <"$work/peak" | awk '{ print $1 / 1024 }')"
 }
 
-# with_recorder COMMAND...: the load while COMMAND records.
+# with_recorder COMMAND...: runs the load while COMMAND records.
 with_recorder()
 {
 	"$@" >"$work/out" 2>"$work/record.err" </dev/null &
@@ -48,9 +49,9 @@ with_recorder()
 
 tracefs_mount
 describe_machine
-with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/t.stk" -e sched:sched_switch \
-	-e raw_syscalls:sys_enter
-# For latency, pairs of the same load: system calls, and tasks that wait for a CPU.
+with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/t.stk" \
+	-e sched:sched_switch -e raw_syscalls:sys_enter
+# For latency, pairs of the same load: system calls, and runnable tasks that wait for a CPU.
 with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/calls.stk" \
 	-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -e sched:sched_process_exit
 with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/switches.stk" \
@@ -69,7 +70,7 @@ if [ "${n:-0}" -gt 0 ]; then
 	cost 'stackonce script' "$n" "$stackonce" script "$work/t.stk"
 	cost 'stackonce script --json' "$n" "$stackonce" script --json "$work/t.stk"
 fi
-# At most 250 ns per event is what latency promises.
+# latency is to take at most 250 ns per event.
 for preset in calls:syscalls switches:runqueue; do
 	file=$work/${preset%:*}.stk
 	n=$("$stackonce" info --json "$file" | jq .totals.recorded)
@@ -81,11 +82,13 @@ n=$(perf script -i "$work/perf.data" -F comm -G 2>/dev/null | grep -c .)
 if [ "$n" -gt 0 ]; then
 	cost 'perf script' "$n" perf script -i "$work/perf.data"
 	cost 'perf report --stdio' "$n" perf report --stdio -i "$work/perf.data"
-	cost 'perf report --stdio --no-children' "$n" perf report --stdio --no-children -i "$work/perf.data"
+	cost 'perf report --stdio --no-children' "$n" perf report --stdio --no-children \
+		-i "$work/perf.data"
 fi
 n=$(trace-cmd report -i "$work/trace.dat" 2>/dev/null | grep -c '\[00')
 if [ "$n" -gt 0 ]; then
 	cost 'trace-cmd report' "$n" trace-cmd report -i "$work/trace.dat"
 else
-	printf '%-36s did not record here: %s\n' 'trace-cmd report' "$(grep -v '^$' "$work/record.err" | tail -n 1)"
+	printf '%-36s did not record here: %s\n' 'trace-cmd report' \
+		"$(grep -v '^$' "$work/record.err" | tail -n 1)"
 fi

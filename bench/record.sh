@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What recording costs the recorded: ns of the workload's own CPU time added per event, against
-# other tools that take kernel stacks.  All tools run in turn, several times over, and the medians are
-# compared with runs without any tool in between.
+# The cost of recording for the recorded: ns of the workload's own CPU time added per event,
+# compared with other tools that record kernel stacks.  Each round runs all tools in turn and one
+# run without a tool; the medians are compared.
 #   BENCH_REPEATS    rounds (5)
-#   BENCH_TOOLS      names of tools instead of all
-#   BENCH_WORKLOADS  names of workloads (the first column of the table at the end) instead of all
+#   BENCH_TOOLS      the tools to run instead of all
+#   BENCH_WORKLOADS  workloads (first column of the table at the end) to run instead of all
 # shellcheck source=bench/lib.sh
 . "$BENCH/lib.sh"
 
@@ -29,7 +29,7 @@ title()
 
 # ---- one tool -----------------------------------------------------------------------------------
 
-# in_background NAME COMMAND...: under measure, as $recorder.
+# in_background NAME COMMAND...: runs it under measure; sets $recorder to its PID.
 in_background()
 {
 	out=$1
@@ -38,36 +38,39 @@ in_background()
 	recorder=$!
 }
 
-# start_tool TOOL: $event is one, or several with commas between them.
+# start_tool TOOL: $event is one event, or several separated by commas.
 start_tool()
 {
 	out=$work/$1
 	case $1 in
 	stackonce) in_background "$out" "$stackonce" record -q -a -e "$event" -o "$out.stk" ;;
 	stackonce-kernel)
-		in_background "$out" "$stackonce" record -q -a --kernel-unwind=kernel -e "$event" -o "$out.stk"
+		in_background "$out" "$stackonce" record -q -a --kernel-unwind=kernel -e "$event" \
+			-o "$out.stk"
 		;;
 	stackonce-no-stacks)
-		in_background "$out" "$stackonce" record -q -a --no-kernel-stacks -e "$event" -o "$out.stk"
+		in_background "$out" "$stackonce" record -q -a --no-kernel-stacks -e "$event" \
+			-o "$out.stk"
 		;;
 	perf) in_background "$out" perf record -q -a -g -e "$event" -o "$out.data" ;;
 	perf-kernel)
-		in_background "$out" perf record -q -a -g --kernel-callchains -e "$event" -o "$out.data"
+		in_background "$out" perf record -q -a -g --kernel-callchains -e "$event" \
+			-o "$out.data"
 		;;
 	trace-cmd)
 		# shellcheck disable=SC2046 # words
-		in_background "$out" trace-cmd record -q -T $(echo "$event" | sed 's/^/-e /; s/,/ -e /g') \
-			-o "$out.dat"
+		in_background "$out" trace-cmd record -q -T \
+			$(echo "$event" | sed 's/^/-e /; s/,/ -e /g') -o "$out.dat"
 		;;
 	bpftrace)
-		# What BEGIN says comes out when all is attached.
+		# BEGIN runs after all probes are attached.
 		in_background "$out" env BPFTRACE_MAX_PROBES=4096 bpftrace -e \
 			"BEGIN { printf(\"armed\\n\"); }
 			tracepoint:$(echo "$event" | sed 's/,/,tracepoint:/g') { @[kstack] = count(); }"
 		;;
 	ftrace)
-		# The instance holds the whole run, read afterwards: what the kernel's own stack trace
-		# costs without anyone reading it meanwhile.
+		# The instance holds the whole run and is read afterwards: this measures the
+		# kernel's own stack trace without a concurrent reader.
 		start_ftrace "$event" stacktrace || return 1
 		in_background "$out" sleep 1000
 		;;
@@ -79,7 +82,7 @@ armed()
 {
 	is_child "$recorder" || return 0
 	case $1 in
-	stackonce*) [ -s "$work/$1.stk" ] ;; # it has its name once it is armed
+	stackonce*) [ -s "$work/$1.stk" ] ;; # the file gets its name once programs are armed
 	perf*) [ -s "$work/$1.data" ] && sleep 1 ;;
 	trace-cmd) sleep 2 ;;
 	bpftrace) grep -q armed "$work/$1.out" ;;
@@ -94,37 +97,44 @@ stop_tool()
 	[ "$1" != ftrace ] || end_ftrace "$work/ftrace"
 }
 
-# counts TOOL EVENTS: "BYTES ALL SEEN": bytes in the file, events in it, those of the workload's $comm,
-# names with | between them.
+# counts TOOL EVENTS: prints "BYTES ALL SEEN": bytes of the file, events in it, events of the
+# workload.  $comm has the names of its programs, separated by |.
 counts()
 {
 	f=$work/$1
 	case $1 in
 	stackonce*)
-		echo "$(wc -c <"$f.stk") $("$stackonce" info --json "$f.stk" | jq .totals.recorded) $(
+		echo "$(wc -c <"$f.stk") $(
+			"$stackonce" info --json "$f.stk" | jq .totals.recorded
+		) $(
 			"$stackonce" script --json --fields comm "$f.stk" | grep -cE "\"($comm)\"")"
 		;;
 	perf*)
 		perf script -i "$f.data" -F comm -G 2>/dev/null | awk -v comm="^($comm)\$" \
-			-v bytes="$(wc -c <"$f.data")" 'NF { all++; seen += $1 ~ comm } END { print bytes, all + 0, seen + 0 }'
+			-v bytes="$(wc -c <"$f.data")" '
+			NF { all++; seen += $1 ~ comm }
+			END { print bytes, all + 0, seen + 0 }'
 		;;
 	trace-cmd)
-		trace-cmd report -i "$f.dat" 2>/dev/null | awk -v comm="^ *($comm)-" -v bytes="$(wc -c <"$f.dat")" '
+		trace-cmd report -i "$f.dat" 2>/dev/null |
+			awk -v comm="^ *($comm)-" -v bytes="$(wc -c <"$f.dat")" '
 			/^ *[^ ].*-[0-9]+ +\[/ && !/<stack trace/ { all++; seen += $0 ~ comm }
 			END { print bytes, all + 0, seen + 0 }'
 		;;
 	bpftrace) awk -F ': ' '/^]: [0-9]+$/ { n += $2 } END { print 0, n + 0, n + 0 }' "$f.out" ;;
 	ftrace)
-		# Every event is two entries, itself and its stack.
-		wc -c <"$f.raw" | awk -v read="$(cat "$f.read")" -v lost="$(cat "$f.lost")" -v n="$2" \
-			'{ print $1, read / 2, n * read / (read + lost) }'
+		# Each event has two entries, itself and its stack.
+		wc -c <"$f.raw" |
+			awk -v read="$(cat "$f.read")" -v lost="$(cat "$f.lost")" -v n="$2" \
+				'{ print $1, read / 2, n * read / (read + lost) }'
 		;;
 	esac
 }
 
 # ---- one workload -------------------------------------------------------------------------------
 
-# The lines "events N" and "cpu_ns N" of $command on each of $cpus, added up, to $work/load.
+# Runs $command on each of $cpus and writes the summed lines "events N" and "cpu_ns N" to
+# $work/load.
 run_workload()
 {
 	pids=
@@ -136,12 +146,13 @@ run_workload()
 		wait "$pid" || exit 1
 	done
 	cat "$work"/load.* | awk -v counted="$counted" '{ sum[$1] += $2 } END {
-		printf "events %.0f\ncpu_ns %.0f\n", counted ? counted : sum["events"], sum["cpu_ns"]
+		printf "events %.0f\ncpu_ns %.0f\n", counted ? counted : sum["events"],
+			sum["cpu_ns"]
 	}' >"$work/load"
 	awk '{ v[$1] = $2 } END { printf "%.2f\n", v["cpu_ns"] / v["events"] }' "$work/load"
 }
 
-# Where the workload does not know how many events it makes, ftrace counts those of its processes.
+# If the workload does not know its number of events, ftrace counts those of its processes.
 count_events()
 {
 	counted=
@@ -158,7 +169,7 @@ count_events()
 	instance=
 }
 
-# One round of one tool: its ns per event go to TOOL.ns, its own cost to TOOL.cpu and TOOL.peak.
+# Runs one round of one tool: ns per event go to TOOL.ns, its own cost to TOOL.cpu and TOOL.peak.
 run_tool()
 {
 	[ ! -e "$work/$1.failed" ] || return 0
@@ -186,27 +197,29 @@ print_row()
 	fi
 	total=$(value "$work/load" events)
 	counts "$1" "$total" >"$work/counts"
-	awk -v title="$(title "$1")" -v base="$(median <"$work/base.ns")" -v ns="$(median <"$work/$1.ns")" \
-		-v spread="$(spread <"$work/$1.ns")" \
+	ours=$(if [ -s "$work/stackonce.ns" ]; then median <"$work/stackonce.ns"; fi)
+	awk -v title="$(title "$1")" -v base="$(median <"$work/base.ns")" \
+		-v ns="$(median <"$work/$1.ns")" -v spread="$(spread <"$work/$1.ns")" \
 		-v cpu="$(median <"$work/$1.cpu")" -v peak="$(median <"$work/$1.peak")" \
-		-v ours="$(if [ -s "$work/stackonce.ns" ]; then median <"$work/stackonce.ns"; fi)" -v total="$total" \
+		-v ours="$ours" -v total="$total" \
 		-v lost_as="$([ -n "$counted" ] && echo '~%.0f' || echo '%.2f') %%" '{
 		lost = total > $3 ? 100 * (total - $3) / total : 0
 		ratio = ours > base ? sprintf("%.2f", (ns - base) / (ours - base)) : "-"
 		bytes = $1 ? sprintf("%.1f", $1 / $2) : "-"
-		printf "%-28s %9.0f %7.0f %7s %9s %9s %12.0f %9.1f\n", title, ns - base, spread, ratio,
-			sprintf(lost_as, lost), bytes, cpu, peak / 1024
+		printf "%-28s %9.0f %7.0f %7s %9s %9s %12.0f %9.1f\n", title, ns - base,
+			spread, ratio, sprintf(lost_as, lost), bytes, cpu, peak / 1024
 	}' "$work/counts"
 }
 
-# added TOOL: ns per event more than without a tool; nothing if it did not run.
+# added TOOL: ns per event added by the tool; nothing if it did not run.
 added()
 {
 	[ ! -s "$work/$1.ns" ] ||
-		echo "$(median <"$work/$1.ns") $(median <"$work/base.ns")" | awk '{ printf "%.0f\n", $1 - $2 }'
+		echo "$(median <"$work/$1.ns") $(median <"$work/base.ns")" |
+			awk '{ printf "%.0f\n", $1 - $2 }'
 }
 
-# With stacks, less without: "the stack alone" of that tool.
+# stack_alone TOOL: the difference of the tool to stackonce without stacks.
 stack_alone()
 {
 	with=$(added "$1")
@@ -246,22 +259,23 @@ bench_workload()
 	[ "$most" = - ] ||
 		promise "added ns, of bpftrace's" "$(echo "$(added stackonce) $(added bpftrace)" |
 			awk 'NF == 2 { printf "%.2f\n", $1 / $2 }')" "$most"
-	[ "$stack" = - ] || promise 'the stack alone, ns' "$(stack_alone stackonce)" "${stack%/*}" "${stack#*/}"
+	[ "$stack" = - ] ||
+		promise 'the stack alone, ns' "$(stack_alone stackonce)" "${stack%/*}" "${stack#*/}"
 }
 
 tracefs_mount
 describe_machine
 cat <<TEXT
-+ns/event: median CPU time of the workload per event with the tool, less that without; +-: half of the
-distance between the quartiles of the rounds; ratio: of the added ns to stackonce's; lost: events of
-the workload that are not in the result, about (~) where ftrace has counted the workload's once; rec.
-ns/ev, peak MB: CPU time and memory of the recorder.
++ns/event: median CPU time of the workload per event with the tool, less that without; +-: half of
+the distance between the quartiles of the rounds; ratio: added ns relative to stackonce's; lost:
+events of the workload that are not in the result, approximate (~) where ftrace counted them in
+another run; rec. ns/ev, peak MB: CPU time and memory of the recorder.
 TEXT
 src=$(cd "$BENCH/../src" && pwd)
 export prog measure work src
-# Name; events; the programs whose they are; the CPUs at once; rounds at most: to detach from hundreds of
-# events takes a tool half a minute; what is promised: at most so much of bpftrace's added ns, and ns of
-# the stack alone / the aim; the command on $cpu.
+# Name; events; the programs of the workload; the CPUs it runs on in parallel; most rounds, as a
+# tool takes half a minute to detach from hundreds of events; the promises: at most this ratio to
+# bpftrace's added ns, and ns of the stack alone / the aim; the command on $cpu.
 while read -r name event comm cpus rounds most stack command <&3; do
 	case " ${BENCH_WORKLOADS:-$name} " in
 	*" $name "*) bench_workload ;;

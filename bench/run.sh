@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh BUILD [record|read|walk|stackmap|user]...: the benches, all of them without a name.
+# run.sh BUILD [record|read|walk|stackmap|user]...: runs the named benches, or all.
 set -u
 BUILD=$(cd "$1" && pwd)
 shift

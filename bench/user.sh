@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# User stacks of a chain of twenty functions, built without frame pointers and with them: what they
-# cost the recorded, what is lost, which frames are right, beside other tools; and what unwind
-# tables need of memory and time.  The last lines compare with what is promised.
-#   BENCH_REPEATS  rounds (5)    BENCH_TOOLS  names of tools instead of all
-#   BENCH_EVENTS   events of a run (200000); ten times as many for the full rate
+# User stacks of a chain of twenty functions, built without and with frame pointers: their cost for
+# the recorded, losses and right frames, compared with other tools; and memory and time for unwind
+# tables.  The last lines check the promises.
+#   BENCH_REPEATS  rounds (5)    BENCH_TOOLS  the tools to run instead of all
+#   BENCH_EVENTS   events per run (200000); ten times as many at full rate
 # shellcheck source=bench/lib.sh
 . "$BENCH/lib.sh"
 
 repeats=${BENCH_REPEATS:-5}
 events=${BENCH_EVENTS:-200000}
-tools=${BENCH_TOOLS:-'stackonce-none stackonce-user stackonce-both perf-fp perf-dwarf perf-dwarf-ring
-	bpftrace trace-cmd ftrace'}
+tools=${BENCH_TOOLS:-'stackonce-none stackonce-user stackonce-both perf-fp perf-dwarf
+	perf-dwarf-ring bpftrace trace-cmd ftrace'}
 event=syscalls:sys_enter_futex
 ring=$(nproc | awk '{ print int($1 < 16 ? 256 / $1 : 16) "M" }')
 
@@ -30,7 +30,7 @@ title()
 	esac
 }
 
-# events_of TOOL EVENTS: copies of stacks take their time and their disk.
+# events_of TOOL EVENTS: fewer for tools that copy stacks, which takes time and disk space.
 events_of()
 {
 	case $1 in
@@ -41,7 +41,7 @@ events_of()
 
 # ---- one tool -----------------------------------------------------------------------------------
 
-# record_with TOOL OUT COMMAND...: COMMAND under the tool.
+# record_with TOOL OUT COMMAND...: runs COMMAND under the tool.
 record_with()
 {
 	tool=$1
@@ -50,19 +50,26 @@ record_with()
 	case $tool in
 	base) "$@" ;;
 	stackonce-none)
-		"$stackonce" record -q --no-kernel-stacks --no-user-stacks -e "$event" -o "$out.stk" -- "$@"
+		"$stackonce" record -q --no-kernel-stacks --no-user-stacks -e "$event" \
+			-o "$out.stk" -- "$@"
 		;;
-	stackonce-user) "$stackonce" record -q --no-kernel-stacks -e "$event" -o "$out.stk" -- "$@" ;;
+	stackonce-user)
+		"$stackonce" record -q --no-kernel-stacks -e "$event" -o "$out.stk" -- "$@"
+		;;
 	stackonce-both) "$stackonce" record -q -e "$event" -o "$out.stk" -- "$@" ;;
 	perf-fp) perf record -q -g -e "$event" -o "$out.data" -- "$@" ;;
 	perf-dwarf) perf record -q --call-graph dwarf -e "$event" -o "$out.data" -- "$@" ;;
 	perf-dwarf-ring)
 		perf record -q --call-graph dwarf -m "$ring" -e "$event" -o "$out.data" -- "$@"
 		;;
-	bpftrace) bpftrace -e "tracepoint:$event { @[ustack(perf)] = count(); }" -c "$*" -o "$out.text" ;;
+	bpftrace)
+		bpftrace -e "tracepoint:$event { @[ustack(perf)] = count(); }" -c "$*" \
+			-o "$out.text"
+		;;
 	trace-cmd)
-		# what it sets is set in an instance
-		trace-cmd record -q -B stackonce-bench -O userstacktrace -e "$event" -o "$out.dat" "$@"
+		# keeps its settings in an instance
+		trace-cmd record -q -B stackonce-bench -O userstacktrace -e "$event" \
+			-o "$out.dat" "$@"
 		;;
 	ftrace)
 		start_ftrace "$event" userstacktrace
@@ -75,7 +82,7 @@ record_with()
 	esac >"$out.out" 2>"$out.err" </dev/null
 }
 
-# run_tool TOOL COMMAND...: what it leaves are $work/TOOL.*; a tool that fails is not tried again.
+# run_tool TOOL COMMAND...: writes $work/TOOL.*; a tool that fails is not run again.
 run_tool()
 {
 	name=$1
@@ -90,21 +97,24 @@ run_tool()
 	return 1
 }
 
-# seen TOOL COMM: events of that program in what the tool left.
+# seen TOOL COMM: the number of events of that program in the tool's output.
 seen()
 {
 	f=$work/$1
 	case $1 in
 	stackonce*) "$stackonce" script --json --fields comm "$f.stk" | grep -c "\"$2\"" ;;
 	perf*) perf script -i "$f.data" -F comm -G 2>/dev/null | grep -c "^ *$2" ;;
-	trace-cmd) trace-cmd report -i "$f.dat" 2>/dev/null | grep "$2-[0-9]" | grep -vc 'stack trace' ;;
+	trace-cmd)
+		trace-cmd report -i "$f.dat" 2>/dev/null | grep "$2-[0-9]" |
+			grep -vc 'stack trace'
+		;;
 	bpftrace)
 		for l in "$f.${2#chain_}"*; do
 			stacks bpftrace | judge bpftrace "$l"
 		done | awk '{ n += $1 } END { print n }'
 		;;
 	ftrace)
-		# Every event is two entries, itself and its stack; both programs have as many.
+		# Each event has two entries, itself and its stack; both programs have as many.
 		echo "$(cat "$f.read") $(cat "$f.lost") $(value "$f.nofp" events)" |
 			awk '{ printf "%.0f\n", $3 * $1 / ($1 + $2) }'
 		;;
@@ -121,7 +131,8 @@ bytes()
 
 # ---- frames -------------------------------------------------------------------------------------
 
-# stacks TOOL [COMM]: lines "COUNT FRAME...", innermost first; a frame is an address or FILE:OFFSET.
+# stacks TOOL [COMM]: prints "COUNT FRAME...", innermost first; a frame is an address or
+# FILE:OFFSET.
 stacks()
 {
 	f=$work/$1
@@ -136,7 +147,8 @@ stacks()
 				printf "1"
 				for (i = 1; i < NF; i += 2)
 					if ($i !~ /^ffff/)
-						printf " %s:0x%s", substr($(i + 1), 2, length($(i + 1)) - 2), $i
+						printf " %s:0x%s", substr($(i + 1), 2,
+							length($(i + 1)) - 2), $i
 				print ""
 			}'
 		;;
@@ -158,15 +170,24 @@ stacks()
 					print 1 stack
 				stack = ""
 			}
-			/-[0-9]+ +\[[0-9]+\]/ { flush(); ours = index($0, comm) && /stack trace/; next }
-			ours && /=> / { gsub(/[<>()]/, ""); sub(/^0*/, "", $2); stack = stack " 0x" $2 }
+			/-[0-9]+ +\[[0-9]+\]/ {
+				flush()
+				ours = index($0, comm) && /stack trace/
+				next
+			}
+			ours && /=> / {
+				gsub(/[<>()]/, "")
+				sub(/^0*/, "", $2)
+				stack = stack " 0x" $2
+			}
 			END { flush() }'
 		;;
 	esac
 }
 
-# judge TOOL LOAD: of these lines, "STACKS RIGHT CALLER": those of the load; per cent of frames that
-# are there, of all in the chain or the stack, whichever has more; per cent of the callers of libc.
+# judge TOOL LOAD: reads such lines and prints "STACKS RIGHT CALLER": stacks of the load; per cent
+# of right frames, of all in the chain or in the stack, whichever has more; per cent of stacks with
+# the caller of libc.
 judge()
 {
 	awk -v CONVFMT=%.0f -v perf="$(case $1 in perf*) echo 1 ;; esac)" '
@@ -176,7 +197,7 @@ judge()
 				n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
 			return n
 		}
-		# place in the chain, 0: none; perf takes 1 off where a call returns to
+		# position in the chain, 0 if none; perf subtracts 1 from return addresses
 		function place(frame,  at, file, n) {
 			at = match(frame, /:0x[0-9a-f]*$/)
 			file = at ? substr(frame, 1, at) : ""
@@ -205,28 +226,33 @@ judge()
 			right += $1 * found / (NF - 1 > depth ? NF - 1 : depth)
 			callers += $1 * caller
 		}
-		END { print stacks + 0, stacks ? 100 * right / stacks : 0, stacks ? 100 * callers / stacks : 0 }
+		END {
+			print stacks + 0, stacks ? 100 * right / stacks : 0,
+				stacks ? 100 * callers / stacks : 0
+		}
 	' "$2" -
 }
 
 # ---- cost and frames ----------------------------------------------------------------------------
 
-# added TOOL LOAD: ns per event more than without a tool.
+# added TOOL LOAD: ns per event added by the tool.
 added()
 {
-	echo "$(median <"$work/$1.ns.$2") $(median <"$work/base.ns.$2")" | awk '{ printf "%.0f\n", $1 - $2 }'
+	echo "$(median <"$work/$1.ns.$2") $(median <"$work/base.ns.$2")" |
+		awk '{ printf "%.0f\n", $1 - $2 }'
 }
 
 note_ns()
 {
 	for p in nofp fp; do
-		awk '$1 == "events" { n = $2 } $1 == "cpu_ns" { printf "%.2f\n", $2 / n }' "$work/$1.$p" \
-			>>"$work/$1.ns.$p"
+		awk '$1 == "events" { n = $2 } $1 == "cpu_ns" { printf "%.2f\n", $2 / n }' \
+			"$work/$1.$p" >>"$work/$1.ns.$p"
 	done
 }
 
-# What is left of the last round to TOOL.seen.LOAD, TOOL.bytes; frames to TOOL.right.LOAD.  Where the
-# address space lies decides whether perf's unwinder finds a library's tables: it has five tries.
+# Evaluates the last round: TOOL.seen.LOAD, TOOL.bytes, and frames in TOOL.right.LOAD.  Whether
+# perf's unwinder finds a library's tables depends on the layout of the address space: it has five
+# tries.
 look_at()
 {
 	[ ! -e "$work/$1.failed" ] || return
@@ -273,7 +299,8 @@ bench_cost()
 {
 	for _ in $(seq 1 "$repeats"); do
 		for t in base $tools; do
-			run_tool "$t" /bin/sh "$work/load" "$(events_of "$t" "$events")" "$work/$t" && note_ns "$t"
+			run_tool "$t" /bin/sh "$work/load" "$(events_of "$t" "$events")" \
+				"$work/$t" && note_ns "$t"
 		done
 	done
 	for t in $tools; do
@@ -292,7 +319,7 @@ bench_cost()
 
 # ---- full rate ----------------------------------------------------------------------------------
 
-# print_full TOOL: of what it left; the events lost go to TOOL.full.CPUS.
+# print_full TOOL: prints its row; lost events go to TOOL.full.CPUS.
 print_full()
 {
 	if [ -e "$work/$1.failed" ]; then
@@ -303,22 +330,25 @@ print_full()
 		$1 == "events" { made += $2 }
 		END {
 			lost = made > seen ? made - seen : 0
-			printf "%-27s %10d %10d %8.2f%% %14s %9s\n", title, made, lost, 100 * lost / made,
-				bytes ? bytes : "-", bytes && seen ? sprintf("%.1f", bytes / seen) : "-"
+			printf "%-27s %10d %10d %8.2f%% %14s %9s\n", title, made, lost,
+				100 * lost / made, bytes ? bytes : "-",
+				bytes && seen ? sprintf("%.1f", bytes / seen) : "-"
 			print lost >out
 		}'
 }
 
-# bench_full CPUS TOOL...: a program on each of the CPUs.
+# bench_full CPUS TOOL...: runs one program per CPU.
 bench_full()
 {
 	cpus=$1
 	shift
-	printf '\nAt full rate, on %s\n' "$([ "$cpus" -eq 1 ] && echo 'one CPU' || echo "$cpus CPUs at once")"
+	printf '\nAt full rate, on %s\n' \
+		"$([ "$cpus" -eq 1 ] && echo 'one CPU' || echo "$cpus CPUs in parallel")"
 	printf '%-27s %10s %10s %9s %14s %9s\n' tool events lost '' bytes B/event
 	for t; do
 		case " $(echo "$tools" | tr -s '\n\t' '  ') " in *" $t "*) ;; *) continue ;; esac
-		run_tool "$t" /bin/sh "$work/full" "$(events_of "$t" $((events * 10)))" "$work/$t" "$cpus" || continue
+		run_tool "$t" /bin/sh "$work/full" "$(events_of "$t" $((events * 10)))" \
+			"$work/$t" "$cpus" || continue
 		print_full "$t"
 		rm -f "$work/$t".stk* "$work/$t.data" "$work/$t.dat"
 	done
@@ -334,34 +364,37 @@ bench_kind()
 	ways=${3:-0}
 	for _ in $(seq 1 "$repeats"); do
 		for t in base stackonce-none stackonce-user stackonce-both; do
-			run_tool "$t" /bin/sh "$work/one" "$mode" "$events" "$work/$t" "$ways" || return
+			run_tool "$t" /bin/sh "$work/one" "$mode" "$events" "$work/$t" "$ways" ||
+				return
 			awk '$1 == "events" { n = $2 } $1 == "cpu_ns" { printf "%.2f\n", $2 / n }' \
 				"$work/$t.nofp" >>"$work/$t.ns.$mode$ways"
 		done
 	done
 	"$stackonce" info --json "$work/stackonce-user.stk" >"$work/kind"
 	printf '%-36s' "$what"
-	printf ' %7.0f' "$(median <"$work/base.ns.$mode$ways")" "$(added stackonce-none "$mode$ways")" \
+	printf ' %7.0f' "$(median <"$work/base.ns.$mode$ways")" \
+		"$(added stackonce-none "$mode$ways")" \
 		"$(added stackonce-user "$mode$ways")" "$(added stackonce-both "$mode$ways")"
-	printf ' %8d %9.1f\n' "$(jq .stacks.unique "$work/kind")" "$(jq '.bytes / .totals.recorded' "$work/kind")"
+	printf ' %8d %9.1f\n' "$(jq .stacks.unique "$work/kind")" \
+		"$(jq '.bytes / .totals.recorded' "$work/kind")"
 	rm -f "$work"/*.stk*
 }
 
 bench_kinds()
 {
-	printf '\nstackonce by what the stacks are like: ns per event without it, and what it adds\n'
+	printf '\nstackonce by kind of stacks: ns per event without it, and added ns\n'
 	printf '%-36s %7s %7s %7s %7s %8s %9s\n' '' without +none +user +both stacks B/event
-	bench_kind 'one stack, again and again' loop
-	bench_kind 'the same, down to it for each event' climb
+	bench_kind 'one stack, without leaving it' loop
+	bench_kind 'one stack, called again for each event' climb
 	bench_kind 'one of 1000, 25 to 64 frames' climb 1000
-	bench_kind 'one of a billion, none comes twice' climb 1000000000
+	bench_kind 'one of a billion, none occurs twice' climb 1000000000
 	event=sched:sched_switch
 	bench_kind 'switches between two threads' switch
 }
 
 # ---- tables -------------------------------------------------------------------------------------
 
-# start COMMAND...: in the background until the end; 0 if there is such a command.
+# start COMMAND...: runs it in the background until the end; fails if the command does not exist.
 start()
 {
 	command -v "$1" >/dev/null 2>&1 || return 1
@@ -369,7 +402,7 @@ start()
 	started="$started $!"
 }
 
-# compile COMMAND...: a compiler that waits for its source.
+# compile COMMAND...: starts a compiler that waits for its source.
 compile()
 {
 	command -v "$1" >/dev/null 2>&1 || return 1
@@ -378,25 +411,27 @@ compile()
 	started="$started $!"
 }
 
-# A desktop's programs: what is there of them; the names are in $desktop.
+# Starts the programs of a desktop that are installed; sets $desktop to their names.
 start_desktop()
 {
 	desktop=
 	start node -e 'setInterval(() => 0, 1000000)' && desktop="$desktop, node"
-	start /usr/bin/python3 -c 'import asyncio, ctypes, decimal, sqlite3, ssl, time; time.sleep(1000)' &&
+	start /usr/bin/python3 \
+		-c 'import asyncio, ctypes, decimal, sqlite3, ssl, time; time.sleep(1000)' &&
 		desktop="$desktop, python3"
-	if start chromium --headless=new --no-sandbox --disable-gpu --user-data-dir="$work/chromium" \
-		about:blank; then
+	if start chromium --headless=new --no-sandbox --disable-gpu \
+		--user-data-dir="$work/chromium" about:blank; then
 		desktop="$desktop, chromium"
 	elif start firefox-esr --headless --profile "$work" about:blank; then
 		desktop="$desktop, firefox"
 	else
-		echo "neither chromium nor firefox-esr is installed: clang, with LLVM, stands for a browser"
+		echo "neither chromium nor firefox-esr is installed:" \
+			"clang, with LLVM, takes its place"
 	fi
 	compile g++ && desktop="$desktop, g++"
 	compile clang-14 && desktop="$desktop, clang"
 	desktop=${desktop#, }
-	exec 9>"$work/source" # compilers have begun, and wait for more
+	exec 9>"$work/source" # the compilers have started and wait for more
 	sleep 5
 }
 
@@ -408,12 +443,14 @@ stop_desktop()
 	started=
 }
 
-# The .eh_frame of all files that processes have code of, as readelf sees them: FILES BYTES.
+# cfi_of_all: the .eh_frame of all files that processes map executable, by readelf: FILES BYTES.
 cfi_of_all()
 {
-	cat /proc/[0-9]*/maps 2>/dev/null | awk '$2 ~ /x/ && $6 ~ /^\// && !seen[$4 $5]++ { print $6 }' |
+	cat /proc/[0-9]*/maps 2>/dev/null |
+		awk '$2 ~ /x/ && $6 ~ /^\// && !seen[$4 $5]++ { print $6 }' |
 		while read -r path; do
-			readelf -SW "$path" 2>/dev/null | sed -n 's/.*\] \.eh_frame  *[A-Z_0-9]*  *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/0x\1/p'
+			readelf -SW "$path" 2>/dev/null | sed -n \
+				's/.*\] \.eh_frame  *[A-Z_0-9]*  *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/0x\1/p'
 		done | {
 			n=0
 			sum=0
@@ -427,27 +464,33 @@ cfi_of_all()
 
 bench_tables()
 {
-	printf '\nUnwind tables of all that runs\n'
+	printf '\nUnwind tables of all processes\n'
 	start_desktop
-	"$stackonce" record -q -a --user-stacks -e sched:sched_switch -o "$work/tables.stk" 2>"$work/err" 9>&- &
+	"$stackonce" record -q -a --user-stacks -e sched:sched_switch -o "$work/tables.stk" \
+		2>"$work/err" 9>&- &
 	recorder=$!
 	sleep 4
 	cfi_of_all >"$work/cfi"
 	rss=$(awk '/^VmHWM:/ { print $2 }' "/proc/$recorder/status")
-	shared=$(awk '/^[0-9a-f]+-[0-9a-f]+ / { ours = /bpf-map/ } /^Rss:/ && ours { n += $2 } END { print n + 0 }' \
-		"/proc/$recorder/smaps")
+	shared=$(awk '/^[0-9a-f]+-[0-9a-f]+ / { ours = /bpf-map/ } /^Rss:/ && ours { n += $2 }
+		END { print n + 0 }' "/proc/$recorder/smaps")
 	kill -INT "$recorder"
 	wait "$recorder" || cat "$work/err"
 	recorder=
 	stop_desktop
 	"$stackonce" info --json "$work/tables.stk" | jq .user_stacks >"$work/tables"
-	echo "$(jq -r '"\(.tables_loaded) \(.table_bytes) \(.cfi_bytes) \(.load_ns)"' "$work/tables") $(
-		cat "$work/cfi") $rss $shared" | awk -v what="$desktop, and $(ps -e | wc -l) processes" '{
+	numbers=$(jq -r '"\(.tables_loaded) \(.table_bytes) \(.cfi_bytes) \(.load_ns)"' \
+		"$work/tables")
+	echo "$numbers $(
+		cat "$work/cfi") $rss $shared" |
+		awk -v what="$desktop, and $(ps -e | wc -l) processes" '{
 		printf "%s\n", what
 		printf "tables     %4d files, %6.2f MB\n", $1, $2 / 1e6
-		printf ".eh_frame  %4d files, %6.2f MB by readelf; %.2f MB by the recorder\n", $5, $6 / 1e6, $3 / 1e6
+		printf ".eh_frame  %4d files, %6.2f MB by readelf; %.2f MB by the recorder\n",
+			$5, $6 / 1e6, $3 / 1e6
 		printf "loaded in  %.0f ms\n", $4 / 1e6
-		printf "recorder   %.1f MiB at most, %.1f of it memory of the kernel that is mapped\n", $7 / 1024, $8 / 1024
+		printf "recorder   %.1f MiB at most, of which mapped BPF maps %.1f\n",
+			$7 / 1024, $8 / 1024
 	}'
 }
 
@@ -458,42 +501,47 @@ bench_start()
 	printf '\nstackonce record -e sched:sched_switch true, CPU time\n'
 	for _ in $(seq 1 "$repeats"); do
 		for how in no-user-stacks user-stacks; do
-			"$measure" "$work/cost" "$stackonce" record -q "--$how" -e sched:sched_switch \
-				-o "$work/start.stk" true 2>/dev/null
+			"$measure" "$work/cost" "$stackonce" record -q "--$how" \
+				-e sched:sched_switch -o "$work/start.stk" true 2>/dev/null
 			value "$work/cost" cpu_ns >>"$work/start.$how"
 		done
 	done
 	for how in no-user-stacks user-stacks; do
-		printf '%-27s %8.0f ms\n' "--$how" "$(($(median <"$work/start.$how" | cut -d. -f1) / 1000000))"
+		printf '%-27s %8.0f ms\n' "--$how" \
+			"$(($(median <"$work/start.$how" | cut -d. -f1) / 1000000))"
 	done
 }
 
-# ---- what is promised ---------------------------------------------------------------------------
+# ---- promises -----------------------------------------------------------------------------------
 
 promises()
 {
 	printf '\n'
 	if [ -e "$work/stackonce-user.bytes" ]; then
 		for p in nofp fp; do
-			promise "added ns per event, user stack, chain_$p" "$(added stackonce-user $p)" 1000 400
+			promise "added ns per event, user stack, chain_$p" \
+				"$(added stackonce-user $p)" 1000 400
 			promise "frames not right in 100 stacks, chain_$p" \
 				"$(awk '{ print 100 - $2 }' "$work/stackonce-user.right.$p")" 0
 			promise "callers of libc missing in 100 stacks, chain_$p" \
 				"$(awk '{ print 100 - $3 }' "$work/stackonce-user.right.$p")" 0
 		done
-		promise 'bytes per event, user stack' "$(cat "$work/stackonce-user.seen.nofp" \
-			"$work/stackonce-user.seen.fp" | awk -v bytes="$(cat "$work/stackonce-user.bytes")" \
-			'{ n += $2 } END { printf "%.1f\n", bytes / n }')" 16 8
+		promise 'bytes per event, user stack' "$(
+			cat "$work/stackonce-user.seen.nofp" "$work/stackonce-user.seen.fp" |
+				awk -v bytes="$(cat "$work/stackonce-user.bytes")" \
+					'{ n += $2 } END { printf "%.1f\n", bytes / n }'
+		)" 16 8
 	fi
 	for t in stackonce-user stackonce-both; do
 		[ ! -e "$work/$t.full.1" ] ||
 			promise "lost at full rate,$(title $t)" "$(cat "$work/$t.full.1")" 0
 	done
-	promise 'tables, of their .eh_frame' "$(jq '.table_bytes / .cfi_bytes * 100 | round / 100' "$work/tables")" 0.8
+	promise 'tables, of their .eh_frame' \
+		"$(jq '.table_bytes / .cfi_bytes * 100 | round / 100' "$work/tables")" 0.8
 	promise 'loading them, ms' "$(jq '.load_ns / 1e6 | round' "$work/tables")" 2000
 }
 
-# What the tools run: both programs; one of them, in some MODE; and one on each of some CPUs.
+# The commands for the tools: both programs; one program in a given mode; one program on each CPU.
 cat >"$work/load" <<'TEXT'
 for p in nofp fp; do
 	taskset -c 0 "$BUILD/bench/chain_$p" loop "$1" 0 >"$2.$p"
@@ -513,8 +561,9 @@ tracefs_mount
 describe_machine
 cat <<TEXT
 +ns: median CPU time of the program per event with the tool, less that without; lost: events that
-are not in the result; right: frames that are there, of all in the chain; caller: of libc's
-syscall(); of perf's unwinder the best of five runs.  Medians of $repeats rounds of $events events, with dwarf $(events_of perf-dwarf "$events").
+are not in the result; right: right frames, of all in the chain; caller: that of libc's syscall();
+for perf's unwinder the best of five runs.  Medians of $repeats rounds of $events events,
+$(events_of perf-dwarf "$events") with dwarf.
 TEXT
 bench_cost
 bench_full 1 stackonce-user stackonce-both perf-fp perf-dwarf bpftrace trace-cmd

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * user_chain MODE CALLS [CPU [WAYS]]: futex calls that wake nobody, from the end of a chain of twenty
- * functions: `loop`, all of them from one visit there; `climb`, down the chain anew for each, and
- * through up to 39 more frames in one of so many WAYS.  `switch`: two threads at the ends of such
- * chains pass a byte to and fro on one CPU; a call is two context switches.
+ * user_chain MODE CALLS [CPU [WAYS]]: futex calls that wake no waiter, at the end of a chain of
+ * twenty functions. `loop`: all calls in one descent; `climb`: one descent per call, through up to
+ * 39 more frames in one of WAYS ways; `switch`: two threads at the ends of such chains pass a byte
+ * to and fro on one CPU, and a call is two context switches.
  *
- * Prints the events, the CPU time they took, and the frames of a call in `loop`, innermost first:
- * address, offset in the file, file.
+ * Prints the number of events, the CPU time for them, and the frames of a call in `loop`, innermost
+ * first: address, offset in the file, file.
  */
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -23,16 +23,16 @@
 #else
 #define ALONE static __attribute__((noipa))
 #endif
-/* The call is not the last thing a function does, so that its frame stays. */
+/* The call is not the last statement of a function, so that its frame stays. */
 #define KEEP(r) __asm__ volatile("" : "+r"(r) : : "memory")
 
 #define MAX_FRAMES 64
 
 struct chain {
-	unsigned long calls; /* at one visit */
+	unsigned long calls; /* in one descent */
 	unsigned int more; /* frames */
 	uint64_t random;
-	int from, to; /* pipes; -1: futex calls */
+	int from, to; /* pipes; -1 for futex calls */
 	bool starts;
 };
 
@@ -44,7 +44,7 @@ static uint64_t started_ns;
 typedef long enter_fn(long nr, ...);
 
 static enter_fn note_frames;
-/* One place calls both: what returns there is the same. */
+/* One place calls both functions, so that their return address is the same. */
 static enter_fn *volatile enter_kernel = note_frames;
 
 static long note_frames(long nr, ...)
@@ -116,7 +116,7 @@ ALONE unsigned long more_large(struct chain *c)
 	return r + (unsigned char)p[3];
 }
 
-/* Three ways for a function to look like. */
+/* Three kinds of function frames. */
 #define SMALL(n, next)                                \
 	ALONE unsigned long call_##n(struct chain *c) \
 	{                                             \
@@ -183,7 +183,7 @@ static uint64_t next_random(uint64_t *state)
 	return x ^ x >> 31;
 }
 
-/* Down the chain for each call; through other frames, too, in so many ways. */
+/* One descent per call, through further frames in one of @ways ways. */
 static void climb(unsigned long calls, unsigned long ways)
 {
 	struct chain c = { .calls = 1, .from = -1 };
@@ -216,7 +216,7 @@ static void switch_to_and_fro(unsigned long rounds)
 	pthread_join(other, NULL);
 }
 
-/* The address behind the system call in the C library's syscall(). */
+/* The address after the system call in the C library's syscall(). */
 static void *behind_syscall(void)
 {
 	const unsigned char *p = dlsym(RTLD_DEFAULT, "syscall");
@@ -244,7 +244,7 @@ static void print_frame(void *frame)
 		fclose(f);
 		return;
 	}
-	errx(1, "%p is in no file", frame);
+	errx(1, "no file is mapped at %p", frame);
 }
 
 int main(int argc, char **argv)
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 
 	if (argc > 3)
 		pin_to_cpu((unsigned int)arg_number(argc, argv, 3, 0, CPU_SETSIZE - 1));
-	call_1(&c); /* the first one notes the frames instead */
+	call_1(&c); /* the first call notes the frames instead */
 	if (!strcmp(mode, "climb")) {
 		climb(calls, arg_number(argc, argv, 4, 0, ULONG_MAX));
 	} else if (!strcmp(mode, "switch")) {

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# The kernels of the series: Debian's source package, the patches, configurations, builds.  What is
-# in the cache is named by the content it was made of:
+# The kernels of the series: Debian's source package, the patches, the configurations, the builds.
+# An entry of the cache is named by a hash of the content that it was built from:
 #   tree-KEY           the patched source; obj and obj-VARIANT in it while they are built
 #   image-VARIANT-KEY  bzImage, vmlinux, System.map, config, modules, and the kernel's own selftests
 #                      and stackmap-dump
-# $KERNEL_TREE names a source tree to build as it is; its objects stay in it, nothing else is kept.
+# $KERNEL_TREE names a source tree to build unchanged; its objects stay in it, and the cache is not
+# used.
 
 k_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernel-series
 k_package=linux-source-6.12
@@ -34,7 +35,8 @@ k_hash()
 
 source_version()
 {
-	dpkg-query -W -f '${Version}' "$k_package" 2>/dev/null || k_die "$k_package is not installed"
+	dpkg-query -W -f '${Version}' "$k_package" 2>/dev/null ||
+		k_die "$k_package is not installed"
 }
 
 source_key()
@@ -55,7 +57,7 @@ build_key()
 	} | k_hash
 }
 
-# unpack_source DIR: the package as it is.
+# unpack_source DIR: unpacks the package, unpatched.
 unpack_source()
 {
 	mkdir -p "$1"
@@ -63,7 +65,7 @@ unpack_source()
 		k_die "cannot unpack /usr/src/$k_package.tar.xz"
 }
 
-# apply_patch TREE PATCH: without fuzz, or says where it fails.
+# apply_patch TREE PATCH: applies it without fuzz, or exits and says where it fails.
 apply_patch()
 {
 	patch -s -f -p1 -F0 --no-backup-if-mismatch -r - -d "$1" <"$2" >"$1.patch.log" 2>&1 && {
@@ -74,7 +76,7 @@ apply_patch()
 		grep -m 1 -iE 'failed|find file|malformed|garbage' "$1.patch.log")"
 }
 
-# k_source: prints the path of the patched tree; those of earlier patches are removed.
+# k_source: prints the path of the patched tree; removes the trees of earlier patches.
 k_source()
 {
 	if [ -n "${KERNEL_TREE:-}" ]; then
@@ -94,7 +96,7 @@ k_source()
 	echo "$tree"
 }
 
-# config_files VARIANT: the fragments, in the order in which they are merged.
+# config_files VARIANT: the fragments, in merge order.
 config_files()
 {
 	echo "$PWD/kernel/config"
@@ -102,7 +104,7 @@ config_files()
 	[ "$1" = default ] || echo "$PWD/kernel/config.$1"
 }
 
-# k_merge TREE OBJ VARIANT: OBJ/.config out of the fragments; merge.log tells what was not taken.
+# k_merge TREE OBJ VARIANT: writes OBJ/.config from the fragments; merge.log lists rejected values.
 k_merge()
 {
 	mkdir -p "$1/$2"
@@ -115,16 +117,16 @@ k_merge()
 	}
 }
 
-# k_config TREE OBJ VARIANT: fails when the kernel does not take a value, unless the tree is
-# somebody's own, which may not have all options yet.
+# k_config TREE OBJ VARIANT: fails if the kernel rejects a value, unless $KERNEL_TREE is given,
+# which may not have all options yet.
 k_config()
 {
 	k_merge "$@" || return 1
 	[ -n "${KERNEL_TREE:-}" ] || ! grep -A 2 '^Value requested' "$1/$2/merge.log" >&2
 }
 
-# k_make TREE OBJ ARG...: the same result whoever builds it when and where.  Objects are in a
-# directory of the tree itself, so that paths are relative and a compiler cache hits in every tree.
+# k_make TREE OBJ ARG...: builds are reproducible.  Objects are in a directory of the tree itself,
+# so that paths are relative and a compiler cache hits in every tree.
 k_make()
 {
 	k_cc=gcc
@@ -134,10 +136,11 @@ k_make()
 	shift 2
 	CCACHE_NOHASHDIR=1 KBUILD_BUILD_TIMESTAMP=0 KBUILD_BUILD_USER=stackonce \
 		KBUILD_BUILD_HOST=stackonce \
-		make -C "$k_dir" -s --no-print-directory O="$k_obj" ARCH=x86_64 LOCALVERSION= CC="$k_cc" "$@"
+		make -C "$k_dir" -s --no-print-directory O="$k_obj" ARCH=x86_64 LOCALVERSION= \
+		CC="$k_cc" "$@"
 }
 
-# k_compile TREE OBJ VARIANT LOG: kernel and modules; shows what went wrong.
+# k_compile TREE OBJ VARIANT LOG: builds kernel and modules; prints the errors.
 k_compile()
 {
 	k_config "$1" "$2" "$3" && k_make "$1" "$2" -j"$k_jobs" bzImage modules >"$4" 2>&1 && return
@@ -145,7 +148,7 @@ k_compile()
 	return 1
 }
 
-# keep_image TREE OBJ DIR: what a machine needs of a build.
+# keep_image TREE OBJ DIR: copies the files that a test machine needs from a build.
 keep_image()
 {
 	rm -rf "$3"
@@ -162,15 +165,16 @@ keep_image()
 		k_die "stackmap-dump does not build"
 }
 
-# k_build VARIANT: prints the directory of its image.  Does nothing when it is there.
+# k_build VARIANT: builds the image unless it is in the cache; prints its directory.
 k_build()
 {
-	is_variant "$1" || k_die "no variant '$1': there are $k_variants"
+	is_variant "$1" || k_die "no variant '$1': the variants are $k_variants"
 	obj=obj
 	[ "$1" = default ] || obj=obj-$1
 	if [ -n "${KERNEL_TREE:-}" ]; then
 		tree=$(k_source) || exit 1
-		k_compile "$tree" "$obj" "$1" "$tree/$obj.log" >&2 || k_die "$tree does not build ($1)"
+		k_compile "$tree" "$obj" "$1" "$tree/$obj.log" >&2 ||
+			k_die "$tree does not build ($1)"
 		keep_image "$tree" "$obj" "$tree/$obj/image"
 		echo "$tree/$obj/image"
 		return

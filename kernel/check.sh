@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Every patch of the series on its own, in order: it applies, it compiles with its option on and off
-# without a warning, checkpatch and sparse have nothing to say.  At the end two whole kernels.
+# Checks every patch of the series in order: it applies, it compiles without a warning with its
+# option on and off, and checkpatch and sparse report nothing.  At the end it builds two whole
+# kernels.
 
-# Not asked of checkpatch: an entry in MAINTAINERS for new files, which a series for Debian's source
-# does not need, and names with capitals, which are libelf's.  Nor anything of the files that are made
-# of macros with a layout of their own.
+# Checkpatch is not asked about MAINTAINERS entries for new files, which a series for Debian's
+# source does not need, about names with capitals, which are libelf's, and about the layout of files
+# that consist of macros.
 check_ignored=FILE_PATH_CHANGES,CAMELCASE
 check_layout='^(kernel/trace/trace_entries\.h|include/trace/events/[a-z_]*\.h):'
 check_option=FTRACE_STACKMAP
 
-# touched PATCH: the files that it leaves behind.
+# touched PATCH: the files that exist after it.
 touched()
 {
 	sed -n 's|^+++ b/||p' "$1"
 }
 
-# objects_of TREE PATCH: the kernel's objects that come from its C files.
+# objects_of TREE PATCH: the kernel objects built from its C files.
 objects_of()
 {
 	touched "$2" | sed -n 's/\.c$/.o/p' | while read -r o; do
@@ -27,8 +28,8 @@ objects_of()
 	done
 }
 
-# directories_of TREE PATCH: what is compiled after it: the directories of its C files, and those that
-# include its headers.
+# directories_of TREE PATCH: the directories to compile after it: those of its C files, and those
+# that include its headers.
 directories_of()
 {
 	{
@@ -39,7 +40,8 @@ directories_of()
 	} | sort -u
 }
 
-# check_configs TREE: obj-on and obj-off, the same but for the option and what depends on it.
+# check_configs TREE: configures obj-on and obj-off, which differ in the option and what depends on
+# it.
 check_configs()
 {
 	for o in on off; do
@@ -55,7 +57,7 @@ check_configs()
 	done
 }
 
-# check_compile TREE OBJ TARGET...: says so when something is printed: make is silent otherwise.
+# check_compile TREE OBJ TARGET...: fails if make prints anything; it is silent otherwise.
 check_compile()
 {
 	log=$1/$2.log
@@ -66,19 +68,20 @@ check_compile()
 	return 1
 }
 
-# sparse_lines TREE OBJECT...: what sparse says, without line numbers.  C files that another one includes
-# are no objects.
+# sparse_lines TREE OBJECT...: the reports of sparse, without line numbers.  Skips C files that are
+# included by another one and therefore have no object.
 sparse_lines()
 {
 	sparse_tree=$1
 	shift
 	for o; do
-		grep -qw "${o##*/}" "$sparse_tree/${o%/*}/Makefile" && [ -f "$sparse_tree/${o%.o}.c" ] || continue
+		grep -qw "${o##*/}" "$sparse_tree/${o%/*}/Makefile" &&
+			[ -f "$sparse_tree/${o%.o}.c" ] || continue
 		k_make "$sparse_tree" obj-on C=2 "$o" 2>&1
 	done | grep -E '(warning|error):' | sed 's/:[0-9]*:[0-9]*:/:/' | sort
 }
 
-# check_sparse TREE OBJECTS: nothing that is not in the unpatched kernel too.
+# check_sparse TREE OBJECTS: fails on reports that the unpatched kernel does not have.
 check_sparse()
 {
 	# shellcheck disable=SC2086 # a list of words
@@ -90,7 +93,7 @@ check_sparse()
 	}
 }
 
-# verdict NAME WHAT COMMAND...: runs it; one line when it went well, and what it printed otherwise.
+# verdict NAME WHAT COMMAND...: runs it and prints the result, with its output if it failed.
 verdict()
 {
 	verdict_name=$1
@@ -106,7 +109,7 @@ verdict()
 	fi
 }
 
-# check_tools TREE PATCH...: programs of user space that the series brings.
+# check_tools TREE PATCH...: builds the user space programs that the series adds.
 check_tools()
 {
 	tools_tree=$1
@@ -118,7 +121,8 @@ check_tools()
 	done | (! grep .)
 }
 
-# check_style TREE PATCH: in the tree, which is no git repository: there checkpatch would ask for more.
+# check_style TREE PATCH: runs in the tree, which is no git repository: in one, checkpatch reports
+# more.
 check_style()
 {
 	(cd "$1" && perl scripts/checkpatch.pl --strict --no-summary --terse --showfile \
@@ -143,18 +147,22 @@ k_check()
 	sparse_lines "$tree" $(printf '%s\n' $all | sort -u) >"$tree.sparse.base"
 	for p; do
 		name=$(basename "$p" .patch)
-		verdict "$name" "checkpatch --strict, without $check_ignored" check_style "$tree" "$p"
+		verdict "$name" "checkpatch --strict, without $check_ignored" \
+			check_style "$tree" "$p"
 		apply_patch "$tree" "$p"
 		check_configs "$tree" || return 1
 		dirs=$(directories_of "$tree" "$p" | tr '\n' ' ')
 		for o in on off; do
 			# shellcheck disable=SC2086 # a list of words
-			verdict "$name" "$dirs with the option $o" check_compile "$tree" "obj-$o" $dirs
+			verdict "$name" "$dirs with the option $o" \
+				check_compile "$tree" "obj-$o" $dirs
 		done
-		verdict "$name" "sparse on what it touches" check_sparse "$tree" "$(objects_of "$tree" "$p")"
+		verdict "$name" "sparse on the files it touches" \
+			check_sparse "$tree" "$(objects_of "$tree" "$p")"
 	done
 	for o in on off; do
-		verdict series "a whole kernel with the option $o" check_compile "$tree" "obj-$o" bzImage
+		verdict series "a whole kernel with the option $o" \
+			check_compile "$tree" "obj-$o" bzImage
 	done
 	verdict series "its programs" check_tools "$tree" "$@"
 	rm -rf "$tree" "$tree".*

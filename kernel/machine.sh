@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Machines for the kernels of the series, and what runs in them.  A test is kernel/tests/NAME.sh; the
-# comments at its top say what it needs (kernel/README.md).  Tests that need the same machine share
-# one boot.
+# Test machines for the kernels of the series.  A test is kernel/tests/NAME.sh; comments at its top
+# state what it needs (kernel/README.md).  Tests that need the same machine share one boot.
 
-# What a report of a data race must name to be about the series.
+# A data race report is about the series if it names one of these.
 k_ours='stackmap|stack_map|file_map|user_stack|rmap_walk'
-# What the kernel says when something is wrong, besides data races.
-k_splats='BUG: |WARNING: |Oops|kernel BUG|general protection|Kernel panic|INFO: task|rcu: INFO|possible (recursive|circular|irq|deadlock)|inconsistent lock|suspicious RCU|sleeping function|scheduling while atomic|trying to register non-static|unreferenced object|held lock freed|bad unlock balance'
+# Error messages of the kernel, other than data races.
+k_splats='BUG: |WARNING: |Oops|kernel BUG|general protection|Kernel panic|INFO: task|rcu: INFO'
+k_splats="$k_splats|possible (recursive|circular|irq|deadlock)|inconsistent lock|suspicious RCU"
+k_splats="$k_splats|sleeping function|scheduling while atomic|trying to register non-static"
+k_splats="$k_splats|unreferenced object|held lock freed|bad unlock balance"
 
 # ---- what a test needs --------------------------------------------------------------------------
 
@@ -21,7 +23,8 @@ test_names()
 	done
 }
 
-# need_of TEST WORD: the value of WORD=VALUE in the test's needs, WORD itself where it stands alone.
+# need_of TEST WORD: the value of WORD=VALUE among the test's needs, or WORD itself if it has no
+# value.
 need_of()
 {
 	[ -f "kernel/tests/$1.sh" ] || return 0
@@ -49,7 +52,8 @@ variants_of()
 	esac
 }
 
-# machine_of TEST VARIANT: names the machine that the test needs; tests with equal ones share a boot.
+# machine_of TEST VARIANT: describes the machine that the test needs; tests with the same share a
+# boot.
 machine_of()
 {
 	smp=$(need_of "$1" smp)
@@ -65,7 +69,7 @@ machine_of()
 
 # ---- the machine --------------------------------------------------------------------------------
 
-# compile_tests ROOT: every kernel/tests/NAME.c is a program of its own.
+# compile_tests ROOT: compiles each kernel/tests/NAME.c to a program.
 compile_tests()
 {
 	for c in kernel/tests/*.c; do
@@ -76,7 +80,7 @@ compile_tests()
 	done
 }
 
-# make_k_initramfs BUILD OUT: OUT.cpio, for every machine.
+# make_k_initramfs BUILD OUT: writes OUT.cpio, which every machine gets.
 make_k_initramfs()
 {
 	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-kernel.XXXXXX")
@@ -95,7 +99,7 @@ make_k_initramfs()
 	pack_root "$root" "$2.cpio"
 }
 
-# make_live BUILD OUT: goes over it where live tests are to run.
+# make_live BUILD OUT: writes the archive that is appended to it for live tests.
 make_live()
 {
 	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-kernel.XXXXXX")
@@ -103,7 +107,7 @@ make_live()
 	pack_root "$root" "$2"
 }
 
-# image_cpio IMAGE OUT: the kernel's modules and its own tests.
+# image_cpio IMAGE OUT: writes an archive with the kernel's modules and selftests.
 image_cpio()
 {
 	root=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-kernel.XXXXXX")
@@ -113,9 +117,9 @@ image_cpio()
 	pack_root "$root" "$2"
 }
 
-# k_qemu DIR MACHINE IMAGE APPEND ARG...: becomes one machine, with a second node of memory without CPUs.
-# With one thread for each CPU (accel=multi) they run at once, as race tests want it; qemu then
-# lets a CPU run into a half patched instruction while the function tracer is switched.
+# k_qemu DIR MACHINE IMAGE APPEND ARG...: becomes qemu, with a second memory node without CPUs.
+# With one thread per CPU (accel=multi) the CPUs run in parallel, which race tests need; but then
+# qemu lets a CPU execute a half-patched instruction while the function tracer is switched.
 k_qemu()
 {
 	IFS='|' read -r _ accel smp mem live _ words more <<-EOT
@@ -162,7 +166,7 @@ host_part()
 
 # ---- one boot -----------------------------------------------------------------------------------
 
-# slowness VARIANT: what timeouts are multiplied with.
+# slowness VARIANT: the factor for timeouts.
 slowness()
 {
 	case $1 in
@@ -171,7 +175,7 @@ slowness()
 	esac
 }
 
-# boot_limit VARIANT TESTS: seconds without a result until a machine is given up.
+# boot_limit VARIANT TESTS: seconds without a result after which a machine is killed.
 boot_limit()
 {
 	sum=600
@@ -183,8 +187,8 @@ boot_limit()
 	echo $((sum * $(slowness "$1")))
 }
 
-# splats CONSOLE: the first line of everything that the kernel complains about.  Of the two stacks of a
-# data race, what they interrupted (behind the entry of an interrupt) has no part in it.
+# splats CONSOLE: the first line of each error message of the kernel.  In the two stacks of a data
+# race, frames below an interrupt entry are ignored: the interrupted code takes no part in the race.
 splats()
 {
 	tr -d '\r' <"$1" | awk -v ours="$k_ours" -v splats="$k_splats" '
@@ -204,13 +208,13 @@ splats()
 		$0 ~ splats { print }' | head -n 20
 }
 
-# others_races CONSOLE: reports of data races that are not about the series.
+# others_races CONSOLE: the number of data race reports that are not about the series.
 others_races()
 {
 	echo $(($(grep -ca 'BUG: KCSAN' "$1") - $(splats "$1" | grep -c 'BUG: KCSAN')))
 }
 
-# lines_of DIR TESTS: one line for each result; a test without one did not end.
+# lines_of DIR TESTS: writes one line per result; a test without one did not finish.
 lines_of()
 {
 	if [ ! -s "$1/lines" ]; then
@@ -219,14 +223,14 @@ lines_of()
 	for t in $2; do
 		grep -qE "^(ok  |skip|FAIL) $t[:/]" "$1/lines" && continue
 		if [ -n "$(need_of "$t" crash)" ] && [ -f "kernel/tests/$t.after.sh" ]; then
-			echo "ok   $t: the machine ended in it" >>"$1/lines"
+			echo "ok   $t: the machine crashed, as expected" >>"$1/lines"
 		else
-			echo "FAIL $t: the machine died before it ended" >>"$1/lines"
+			echo "FAIL $t: the machine died before the test ended" >>"$1/lines"
 		fi
 	done
 }
 
-# after_parts DIR TESTS IMAGE: what the host has to say to what the machine brought.
+# after_parts DIR TESTS IMAGE: runs the parts of tests on the host that check what the machine sent.
 after_parts()
 {
 	for t in $2; do
@@ -235,12 +239,13 @@ after_parts()
 		rc=0
 		STACKONCE=$build/src/cmd/stackonce KERNEL_IMAGE=$3 sh "kernel/tests/$t.after.sh" \
 			"$1/$t" "$1/console" >"$1/$t.after.log" 2>&1 || rc=$?
-		note=$(sed -n 's/^# //p' "$1/$t.after.log" | tail -n 1)
+		note=$(sed -n 's/^# //p' "$1/$t.after.log" | tail -n 1 | tr '|&\\' '   ')
 		case $rc in
-		0) sed -i "s|^\(ok   $t:.*\)|\1 $(printf '%s' "$note" | tr '|&\\' '   ')|" "$1/lines" ;;
-		77) sed -i "s|^ok   $t:.*|skip $t: $(printf '%s' "$note" | tr '|&\\' '   ')|" "$1/lines" ;;
+		0) sed -i "s|^\(ok   $t:.*\)|\1 $note|" "$1/lines" ;;
+		77) sed -i "s|^ok   $t:.*|skip $t: $note|" "$1/lines" ;;
 		*)
-			sed -i "s|^ok   $t:.*|FAIL $t: looked at from outside: exit status $rc|" "$1/lines"
+			sed -i "s|^ok   $t:.*|FAIL $t: the part on the host: exit status $rc|" \
+				"$1/lines"
 			cat "$1/$t.after.log" >>"$1/$t.log"
 			;;
 		esac
@@ -284,7 +289,7 @@ k_boot()
 	echo "$1: $(($(date +%s) - started)) s"
 }
 
-# k_results NAME DIR TESTS IMAGE: prints them and leaves them in DIR/results.
+# k_results NAME DIR TESTS IMAGE: prints the results and writes them to DIR/results.
 k_results()
 {
 	lines_of "$2" "$3"
@@ -294,14 +299,15 @@ k_results()
 		crash=$crash$(need_of "$t" crash)
 	done
 	if [ -z "$crash" ] && [ -n "$(splats "$2/console")" ]; then
-		echo "FAIL console: the kernel complains ($2/console): $(splats "$2/console" | head -n 1)" \
-			>>"$2/lines"
+		echo "FAIL console: the kernel reports an error ($2/console):" \
+			"$(splats "$2/console" | head -n 1)" >>"$2/lines"
 	fi
 	races=$(others_races "$2/console")
-	[ "$races" -eq 0 ] || echo "$1: $races data races elsewhere in the kernel are left out"
+	[ "$races" -eq 0 ] || echo "$1: $races data races elsewhere in the kernel are ignored"
 	while read -r what line; do
 		printf '%s: %-4s %s\n' "$1" "$what" "$line"
-		[ "$what" != FAIL ] || tail -n 25 "$2/${line%%[:/]*}.log" 2>/dev/null | sed "s/^/$1:     /"
+		[ "$what" != FAIL ] || tail -n 25 "$2/${line%%[:/]*}.log" 2>/dev/null |
+			sed "s/^/$1:     /"
 	done <"$2/lines"
 	if grep -q ': the machine died' "$2/lines"; then
 		cat "$2/qemu.log"
@@ -313,8 +319,8 @@ k_results()
 
 # ---- all of them --------------------------------------------------------------------------------
 
-# plan VARIANTS TESTS: lines MACHINE<TAB>TEST, for the variants in which a test runs.  A test that
-# was named and runs in none of them runs where it says.
+# plan VARIANTS TESTS: prints MACHINE<TAB>TEST for the variants in which a test runs.  A test that
+# was named on the command line and runs in none of VARIANTS runs in its own variants.
 plan()
 {
 	for v in $1; do
@@ -336,7 +342,7 @@ plan()
 	done
 }
 
-# boot_name VARIANT: the variant, and a number where it is booted again.
+# boot_name VARIANT: sets $name to the variant, with a number from its second boot on.
 boot_name()
 {
 	boots=$((boots + 1))
@@ -356,7 +362,8 @@ run_plan()
 		image=$(k_build "${machine_name%%|*}") || exit 1
 		boot_name "${machine_name%%|*}"
 		k_boot "$name" "$machine_name" "$image" "$(
-			awk -F '\t' -v m="$machine_name" '$1 == m { print $2 }' "$1" | tr '\n' ' ' | sed 's/ $//'
+			awk -F '\t' -v m="$machine_name" '$1 == m { print $2 }' "$1" |
+				tr '\n' ' ' | sed 's/ $//'
 		)"
 	done 3<"$1.machines"
 }

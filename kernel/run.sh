@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The patch series for Linux: its source, its kernels, its tests.  `./run kernel` lists the commands;
-# it calls this with the build directory of stackonce first.
+# The patch series for Linux: its source, its kernels, its tests. `./run kernel` lists the commands;
+# it passes the build directory of stackonce as the first argument.
 set -u
 
 build=$1
@@ -27,22 +27,23 @@ usage()
 	cat <<-EOT
 	usage: ./run kernel COMMAND
 
-	  source                 unpack Debian's linux-source-6.12, apply kernel/*.patch; prints where
-	  build [VARIANT]        build a kernel of it (kept by content); prints where
+	  source                 unpack and patch Debian's linux-source-6.12, print the path
+	  build [VARIANT]        build a kernel (cached by content), print its path
 	  check                  build every patch with and without its option, checkpatch, sparse
-	  boot [VARIANT] [WORD...]  a shell in such a kernel; WORDs go to its command line
+	  boot [VARIANT] [WORD...]  run a shell in it; WORDs go to the kernel command line
 	  test [--all] [--variant V] [--changed] [TEST...]
-	                         KUnit, selftests and kernel/tests in machines with such kernels
-	  list                   the tests, and where they run
+	                         run KUnit, selftests and kernel/tests
+	  list                   list the tests and their variants
 
 	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.
-	--all: in every variant, not only default.  --changed: only if something changed since it passed.
-	KERNEL_TREE=DIR builds and boots that source tree instead, JOBS=N with N jobs; SLOW=N: timeouts
+	--all: in every variant, not only default.  --changed: only if something changed since the
+	last pass.
+	KERNEL_TREE=DIR builds and boots that source tree instead. JOBS=N: N jobs. SLOW=N: timeouts
 	are N times as long.
 	EOT
 }
 
-# What the tests of the default variant depend on, besides stackonce itself.
+# The inputs of the tests of the default variant, without stackonce itself.
 stamp_key()
 {
 	{
@@ -87,7 +88,8 @@ cmd_test()
 	rm -rf "$out"/default* "$out"/debug* "$out"/kcsan* "$out"/bpf* "$out"/fp*
 	plan "$variants" "${named:-kunit selftests $(test_names)}" >"$out/plan" || return 1
 	make_k_initramfs "$build" "$out/initramfs" || return 1
-	! cut -d '|' -f 5 "$out/plan" | grep -q live || make_live "$build" "$out/initramfs-live.cpio" || return 1
+	! cut -d '|' -f 5 "$out/plan" | grep -q live ||
+		make_live "$build" "$out/initramfs-live.cpio" || return 1
 	run_plan "$out/plan"
 	for s in "$out"/*/skips; do
 		cat "$s"
@@ -118,7 +120,7 @@ cmd_list()
 	done
 }
 
-# What interrupts us must not leave a machine behind.
+# An interrupted run must not leave a machine behind.
 end_machine()
 {
 	[ -z "${machine:-}" ] || end_child KILL "$machine"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Signals for the processes that a script started, and for no others.
+# Signals only processes that the script started.
 
-# is_child PID: PID is a running child of this shell, or of its parent shell in a subshell.  A shell
-# reaps ended children whenever it waits for any process.  The kernel may then give the PID to
-# another process, within seconds beside a fork storm: check a PID before it gets a signal.
+# is_child PID: whether PID is a running child of this shell or, in a subshell, of its parent shell.
+# A shell reaps ended children whenever it waits for any process.  The kernel may then reuse the
+# PID, within seconds during a fork storm: check a PID before sending it a signal.
 is_child()
 {
 	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
@@ -14,7 +14,7 @@ is_child()
 	[ "$1" != Z ] && { [ "$2" = "$$" ] || [ "$2" = "$self" ]; }
 }
 
-# end_child SIGNAL PID...: sends the signal to those that are running children, and waits for them.
+# end_child SIGNAL PID...: sends the signal to each that is a running child, and waits for it.
 end_child()
 {
 	with=$1

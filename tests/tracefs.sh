@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2120
-# Mounts tracefs for as long as a script needs it, and only takes away what it mounted itself.  Words
-# given to the functions go before the command: how to become root.
+# Mounts tracefs for as long as a script needs it, and unmounts it only if the script mounted it.
+# Arguments are put before the command, to run it as root.
 
 tracefs=/sys/kernel/tracing
 tracefs_mounted=

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one event costs with no stack, a stack alone, bpf_get_stackid() and the stack map.  One
- * program does one or the other as bench_mode says, so that switching costs nothing and disturbs
- * nothing.
+ * The cost of one event with no stack, a stack alone, bpf_get_stackid() and the stack map.  One
+ * program does one of them, as bench_mode says, so that switching between them has no side effects.
  */
 #include <linux/bpf.h>
 
@@ -66,7 +65,7 @@ static __noinline int do_stack(void *ctx)
 	return judge(len);
 }
 
-/* The same with room for 32 frames: what clearing the rest of the buffer costs. */
+/* The same with room for 32 frames: the cost of clearing the rest of the buffer. */
 static __noinline int do_stack32(void *ctx)
 {
 	struct stackmap_buf *b;
@@ -122,7 +121,7 @@ int bench_event(void *ctx)
 	}
 }
 
-/* The parts by themselves, warm and in a loop of many: run by BPF_PROG_TEST_RUN. */
+/* The parts alone, warm, in a long loop: run by BPF_PROG_TEST_RUN. */
 __u32 bench_words;
 __u32 bench_loops;
 

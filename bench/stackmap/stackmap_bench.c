@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stackmap_bench [ROUNDS [CALLS [WORKLOAD]]]: what the stack map costs per event, in situ.  Each
- * round takes the CPU time of the same loop under each mode; differences and ratios are taken
- * within a round, and of those the median.  Short rounds: then those that something disturbs do not
- * count.
+ * stackmap_bench [ROUNDS [CALLS [WORKLOAD]]]: the cost of the stack map per event, in situ.  Each
+ * round measures the CPU time of the same loop in each mode; differences and ratios are taken
+ * within a round, and their median is printed.  Rounds are short, so that the median ignores
+ * disturbed ones.
  */
 #include <errno.h>
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ struct workload {
 	const char *name;
 	const char *tracepoint;
 	unsigned int user_depth; /* 0: kernel stacks */
-	unsigned int stacks; /* distinct ones, in turn */
+	unsigned int stacks; /* distinct stacks, in turn */
 	int udp;
 };
 
@@ -182,7 +182,7 @@ static void bench_one(struct bench *b, const struct workload *w, int rounds, lon
 	printf("\n");
 }
 
-/* ns of one pass through the loop of a program, above those of the empty loop. */
+/* ns of one pass through the loop of a program, less those of the empty loop. */
 static double pass(const struct bench *b, struct bpf_program *prog)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);

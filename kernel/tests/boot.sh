@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Tracing from the command line on: ids from the first moment there is a map, full stacks before,
-# every event with its stack.
-# needs: variant=default smp=2 mem=1024 alone append="trace_event=sched:sched_switch trace_options=stackmap,stacktrace ftrace_stackmap.bits=12 trace_buf_size=8M"
+# Tracing from the kernel command line on: stacks are in full before the map exists and ids from
+# then on, and every event has a stack.
+# needs: variant=default smp=2 mem=1024 alone
+# needs: append="trace_event=sched:sched_switch trace_options=stackmap,stacktrace ftrace_stackmap.bits=12 trace_buf_size=8M"
 # timeout: 300
 . "$TESTS/lib.sh"
 
@@ -10,7 +11,7 @@ dir=$tracefs
 tracing_off "$dir"
 [ "$(cat "$dir/options/stackmap")" -eq 1 ] || fail "the option is off"
 [ "$(sed -n 's/^entries: .* \/ //p' "$dir/stack_map_stat")" -eq 4096 ] ||
-	fail "not the size that was asked for"
+	fail "the map does not have the requested size"
 statistics "$dir"
 cat "$dir/stack_map_stat"
 for name in pool_full table_full probe_limit once too_deep; do
@@ -24,7 +25,10 @@ awk '
 	/ sched_switch: / { events++ }
 	/<stack_id [0-9]+( on [0-9]+)?>$/ { ids++; if (!first) first = $0 }
 	/<stack trace>$/ { full++; if (ids) late++ }
-	END { print events + 0, ids + 0, full + 0, late + 0; print first }' "$dir/trace" >"$OUT/counts"
+	END {
+		print events + 0, ids + 0, full + 0, late + 0
+		print first
+	}' "$dir/trace" >"$OUT/counts"
 read -r events ids full late <"$OUT/counts"
 sed -n 2p "$OUT/counts"
 [ "$ids" -eq "$(stat_of "$dir" successes)" ] || fail "not every id is in the ring"

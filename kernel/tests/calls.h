@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* System calls of many kinds, which come to the same events by different stacks. */
+/* System calls of many kinds, which reach the same events through different stacks. */
 #ifndef KERNEL_TESTS_CALLS_H
 #define KERNEL_TESTS_CALLS_H
 
@@ -45,7 +45,7 @@ static inline void calls__close(int fd)
 		close(fd);
 }
 
-/* Those about memory and processes. */
+/* System calls for memory and processes. */
 static inline void calls__memory(unsigned int call)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -78,7 +78,7 @@ static inline void calls__memory(unsigned int call)
 	}
 }
 
-/* Those that make descriptors. */
+/* System calls that create descriptors. */
 static inline void calls__descriptors(unsigned int call)
 {
 	sigset_t none;
@@ -123,7 +123,7 @@ static inline void calls__descriptors(unsigned int call)
 	}
 }
 
-/* Those about files. */
+/* System calls for files. */
 static inline void calls__files(unsigned int call)
 {
 	char path[64], other[80], buf[256];

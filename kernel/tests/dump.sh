@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The ring on the console (sysrq-z, as when the kernel panics): frames, not only ids.
+# A dump of the ring buffer on the console (sysrq-z, as on a panic) shows frames, not only ids.
 # needs: variant=default smp=2 mem=1024 alone
 # timeout: 120
 . "$TESTS/lib.sh"
@@ -13,7 +13,7 @@ echo 1 >"$dir/events/sched/sched_process_fork/enable"
 (true)
 echo 0 >"$dir/tracing_on"
 ids=$(grep -c '<stack_id' "$dir/trace")
-[ "$ids" -ge 2 ] || fail "only $ids ids to be shown"
+[ "$ids" -ge 2 ] || fail "only $ids ids in the ring buffer"
 dmesg -c >/dev/null
 echo 1 >/proc/sys/kernel/sysrq
 echo z >/proc/sysrq-trigger

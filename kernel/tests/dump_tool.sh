@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154 # $tracefs, $OUT, $TESTS
 # timeout: 180
-# stack_map_bin and user_stack_map_bin beside what tracefs shows of the same stacks: the host has
-# stackmap-dump and vmlinux, and must get the same text out of them (dump_tool.after.sh).
+# Exports stack_map_bin and user_stack_map_bin, and what tracefs prints for the same stacks.  On the
+# host, stackmap-dump with vmlinux must produce the same text (dump_tool.after.sh).
 # shellcheck source=kernel/tests/lib.sh
 . "$TESTS/lib.sh"
 
@@ -13,7 +13,7 @@ if [ -e user_stack_map ]; then
 	echo 1 >options/userstacktrace
 fi
 
-# frames of a module, and of interrupts
+# frames in a module, and in interrupt handlers
 insmod /live/prog/brd.ko rd_nr=1 rd_size=1024 || fail "no module brd"
 events . sched/sched_switch sched/sched_waking sched/sched_process_fork kmem/mm_page_alloc \
 	timer/hrtimer_expire_entry
@@ -25,7 +25,7 @@ for _ in 1 2 3 4 5; do
 done
 echo 0 >events/enable
 
-# and of code of ftrace's own
+# and in ftrace's own code
 echo 'vfs_read' >set_ftrace_filter
 echo function >current_tracer || fail "no function tracer"
 echo 1 >options/func_stack_trace
@@ -46,4 +46,5 @@ uname -r >"$OUT/release"
 cat /proc/sys/kernel/random/boot_id >"$OUT/boot_id"
 rmmod brd
 grep -q '\[brd\]$' "$OUT/stack_map" || fail "no stack goes through the module"
-note "$(grep -c '^stack_id' "$OUT/stack_map") stacks, $(grep -c '\[brd\]$' "$OUT/stack_map") frames of a module"
+note "$(grep -c '^stack_id' "$OUT/stack_map") stacks," \
+	"$(grep -c '\[brd\]$' "$OUT/stack_map") frames of a module"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether two records are of the same event: their fields are compared, one by one.  The bytes between
- * and behind fields are whatever the page had before.
+ * Whether two records are of the same event: compares them field by field, as the padding between
+ * and after fields is not initialized.
  */
 #ifndef KERNEL_TESTS_FIELDS_H
 #define KERNEL_TESTS_FIELDS_H
@@ -10,7 +10,7 @@
 
 struct field {
 	unsigned int offset, size;
-	bool dynamic; /* { u16 offset, u16 length } of what is behind the other fields */
+	bool dynamic; /* { u16 offset, u16 length } of data after the other fields */
 };
 
 struct event_fields {
@@ -20,7 +20,7 @@ struct event_fields {
 
 static struct event_fields *fields__of[65536];
 
-/* All but the flags and the preemption count, which may change from one instance to the next. */
+/* All but the flags and the preemption count, which may differ between two instances. */
 static inline void fields__add(struct event_fields *event, const char *line)
 {
 	const char *at = strstr(line, "offset:");
@@ -51,7 +51,7 @@ static inline void fields__load_event(const char *event)
 	fields__of[event_number(event) & 0xffff] = fields;
 }
 
-/* fields__load DIR: of the events that are enabled in an instance. */
+/* fields__load DIR: loads the events that are enabled in an instance. */
 static inline void fields__load(const char *dir)
 {
 	char *text = get_file(dir, "set_event", NULL), *line, *save, *colon;
@@ -79,7 +79,7 @@ static inline bool field__same(const struct field *field, const uint8_t *a, cons
 		return true;
 	where = get_u32(a + field->offset);
 	if ((where & 0xffff) + (where >> 16) > size)
-		errx(1, "event %u: a field ends outside", record_type(a));
+		errx(1, "event %u: a field ends outside the record", record_type(a));
 	return !memcmp(a + (where & 0xffff), b + (where & 0xffff), where >> 16);
 }
 
@@ -90,7 +90,7 @@ static inline bool fields__same(const uint8_t *a, size_t a_size, const uint8_t *
 	if (record_type(a) != record_type(b) || a_size != b_size)
 		return false;
 	if (!event)
-		errx(1, "event %u is not known", record_type(a));
+		errx(1, "event %u is unknown", record_type(a));
 	for (unsigned int i = 0; i < event->nr; i++)
 		if (!field__same(&event->fields[i], a, b, a_size))
 			return false;

@@ -2,9 +2,10 @@
 # shellcheck shell=sh disable=SC2154 # $work, $PROG, $STACKONCE, $tracefs
 # needs: variant=fp live
 # timeout: 2400
-# Kernel stacks along frame pointers, on a kernel that follows these: stackonce's own walk gives what
-# bpf_get_stack() gives, at the events of all systems and in timer samples, in file systems and in modules
-# that come and go, with kretprobes and function_graph on the stack; and so does the recorder.
+# Kernel stacks on a kernel that unwinds by frame pointers: stackonce's own walk returns the stacks
+# of bpf_get_stack(), at the events of all systems and in timer samples, in file systems and in
+# modules that are loaded and unloaded, and with kretprobes and function_graph on the stack; and so
+# does the recorder.
 export LIVE=/live PROG=/live/prog STACKONCE=/usr/bin/stackonce LIVE_OUT="$OUT"
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -24,7 +25,7 @@ restore()
 	rmmod brd ext4 jbd2 mbcache crc16 crc32c_generic 2>/dev/null
 }
 
-# live TEST: one of the live tests; all that they need is here.
+# live TEST: runs one of the live tests; the machine has all that they need.
 live()
 {
 	LIVE_REASON=$work/reason sh "$LIVE/$1.sh" >"$1.log" 2>&1 || {
@@ -34,22 +35,26 @@ live()
 	sed -n "s/^# /$1: /p" "$1.log"
 }
 
-# value KEY FILE: of what walk_dropin said.
+# value KEY FILE: a value that walk_dropin printed.
 value()
 {
 	sed -n "s/^$1 //p" "$2"
 }
 
-# compare NAME COMMAND...: every stack at the events of the file `events` while it runs.
+# compare NAME COMMAND...: compares every stack at the events in the file `events` while COMMAND
+# runs.
 compare()
 {
 	name=$1
 	shift
-	"$PROG/walk_dropin" right events "$@" >"$name.said" 2>err || fail "$name: $(cat "$name.said" err)"
+	"$PROG/walk_dropin" right events "$@" >"$name.said" 2>err ||
+		fail "$name: $(cat "$name.said" err)"
 	[ "$(value differed "$name.said")" -eq 0 ] || fail "$name: $(cat "$name.said")"
 	[ "$(value agreed "$name.said")" -gt 0 ] || fail "$name: $(cat "$name.said")"
-	echo "$name: $(value agreed "$name.said") equal, left to the kernel $(value off "$name.said")" \
-		"$(value 'other text' "$name.said") (other text) $(value 'no rule' "$name.said") (tracers)" \
+	echo "$name: $(value agreed "$name.said") equal," \
+		"left to the kernel $(value off "$name.said")" \
+		"$(value 'other text' "$name.said") (other text)" \
+		"$(value 'no rule' "$name.said") (tracers)" \
 		"$(value 'left the stack' "$name.said") (off the stack)," \
 		"through modules $(value through_modules "$name.said")"
 	grep gave_up_at "$name.said" | sort -rnk 3 | head -n 5 | while read -r _ at n; do
@@ -58,12 +63,13 @@ compare()
 }
 
 "$STACKONCE" doctor >said 2>&1
-grep 'kernel stacks by ORC rules or frame pointers' said | grep -q 'by frame pointers' || fail "$(cat said)"
+grep 'kernel stacks by ORC rules or frame pointers' said | grep -q 'by frame pointers' ||
+	fail "$(cat said)"
 live walk_dropin
 live kernel_unwind
 live walk_modules
 
-# A file system and a disk in modules, and what else a program does.
+# A file system and a disk in modules, and other work.
 mkdir ext
 for m in crc32c_generic crc16 mbcache jbd2 ext4; do
 	insmod "$PROG/$m.ko" || fail "insmod $m"
@@ -89,7 +95,7 @@ wait
 "$PROG/getppid" 500 >/dev/null
 EOT
 
-# All events, some at a time; system calls by their two.
+# All events, 100 at a time; system calls by the two raw events.
 grep -v -E '^(syscalls|ftrace|kprobes|uprobes):' "$tracefs/available_events" >all
 awk '{ print >sprintf("part.%02d", (NR - 1) / 100) }' all
 for part in part.*; do
@@ -97,8 +103,9 @@ for part in part.*; do
 	compare "$part" sh ./work
 done
 
-# Return addresses that are not the callers'.
-grep -E '^(sched:sched_(switch|waking)|kmem:k(malloc|free)|block:block_.*|raw_syscalls:.*|timer:.*)$' all >events
+# Return addresses that tracers have replaced.
+some='sched:sched_(switch|waking)|kmem:k(malloc|free)|block:block_.*|raw_syscalls:.*|timer:.*'
+grep -E "^($some)\$" all >events
 compare plain sh ./work
 echo 'r:kr_write vfs_write' >"$tracefs/kprobe_events" || fail "no kretprobes"
 echo 'r:kr_read vfs_read' >>"$tracefs/kprobe_events"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A map for 2^10 stacks that the function tracer has filled: known stacks are ids still, none is
-# wrong, the others are there in full, and the statistics add up to what is in the ring buffer.
+# The function tracer has filled a map of 2^10 stacks: known stacks are still recorded as ids, none
+# of which is wrong, other stacks are recorded in full, and the statistics match the ring buffer.
 # needs: variant=default smp=2 accel=single mem=1024
 # timeout: 600
 . "$TESTS/lib.sh"
@@ -15,7 +15,7 @@ for dir in "$ids" "$full"; do
 done
 
 asked=0 successes=0 drops=0
-# since: what was asked of the map since the last time, and what it took
+# since: the requests to the map since the last call, and their results
 since()
 {
 	for stat in asked successes drops; do
@@ -24,7 +24,7 @@ since()
 	done
 }
 
-# race ARG...: every stack is compared, and after each round the statistics with the ring
+# race ARG...: compares every stack, and after each round the statistics with the ring buffer
 race()
 {
 	"$TESTS/race" -k "$@" ids full || {
@@ -35,7 +35,7 @@ race()
 	since
 }
 
-# What events are traced: all their stacks are known before anything else is.
+# The events to trace: all their stacks are in the map before it fills.
 traced()
 {
 	for dir in "$ids" "$full"; do
@@ -50,10 +50,10 @@ traced()
 traced 1
 race -i 3 5
 traced 0
-[ "$(stat_of "$ids" entries)" -lt 512 ] || fail "the map is half full before it shall be"
+[ "$(stat_of "$ids" entries)" -lt 512 ] || fail "the map is half full already"
 
-# With a stack for each function of the kernel an emulated machine gets nowhere.  The instance that
-# was the last to begin is the first to be told of a function.
+# An emulated machine is too slow to record a stack for each function of the kernel.  The instance
+# whose tracer starts last is called first for a function.
 for dir in "$full" "$ids"; do
 	echo 'kmem_cache_*' 'vfs_*' '*lookup*' '*folio*' 'mutex_*' 'kfree*' 'security_*' \
 		>"$dir/set_ftrace_filter"
@@ -61,7 +61,7 @@ for dir in "$full" "$ids"; do
 	echo 1 >"$dir/options/func_stack_trace"
 done
 
-# work: of many kinds, for the function tracer of one instance; what it leaves is read at once
+# work: work of many kinds, for the function tracer of one instance; reads the results at once
 work()
 {
 	echo 1 >"$ids/tracing_on"
@@ -75,7 +75,7 @@ work()
 	# shellcheck disable=SC2046 # four numbers
 	set -- $("$TESTS/sizes" "$ids")
 	echo "function tracer: $1 events, $3 stacks in $4 bytes; $asked asked, $drops in full"
-	[ "$3" -eq "$asked" ] || fail "$3 stacks in the ring, $asked asked for"
+	[ "$3" -eq "$asked" ] || fail "$3 stacks in the ring buffer, $asked requested"
 	each=$(($4 / $3))
 }
 
@@ -85,9 +85,9 @@ done
 cat "$ids/stack_map_stat"
 statistics "$ids"
 entries=$(stat_of "$ids" entries)
-[ "$drops" -gt 0 ] || fail "the map did not fill"
-[ "$entries" -le 1024 ] || fail "more entries than there is room for"
-[ "$successes" -gt $((asked / 2)) ] || fail "only $successes of $asked stacks that came again are ids"
+[ "$drops" -gt 0 ] || fail "the map did not become full"
+[ "$entries" -le 1024 ] || fail "more entries than the map has room for"
+[ "$successes" -gt $((asked / 2)) ] || fail "only $successes of $asked known stacks are ids"
 [ "$each" -lt 40 ] || fail "a stack takes $each bytes of the ring"
 said="$entries entries; function tracer: $successes of $asked stacks ids, $each bytes each;"
 

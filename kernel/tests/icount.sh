@@ -1,21 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Instructions for an event: without a stack, with a full one, with an id; and for a stack that is
-# new to the map.  The machine counts them: a nanosecond of its clock is an instruction.
-# needs: variant=default smp=1 accel=single mem=1024 alone append="nokaslr norandmaps" qemu="-icount shift=0,sleep=off"
+# Instructions per event without a stack, with a full stack and with an id, and for a stack that is
+# new to the map.  The machine's clock counts them: one nanosecond per instruction.
+# needs: variant=default smp=1 accel=single mem=1024 alone append="nokaslr norandmaps"
+# needs: qemu="-icount shift=0,sleep=off"
 # timeout: 300
 . "$TESTS/lib.sh"
 
 dir=$tracefs
 windows=12
 
-# What the best of many short windows takes, which no interrupt was in.
+# The cost in the best of many short windows, in which no interrupt came.
 cost()
 {
 	"$TESTS/load" "$1" "$2" "$windows"
 }
 
-# switched ON WHAT: "events" or "function" of this test
+# switched ON WHAT: enables or disables an event or the function tracer
 switched()
 {
 	case $2 in
@@ -38,7 +39,7 @@ stacks()
 }
 
 summary=
-# compare NAME KIND TIMES EACH WHAT: EACH events come of one KIND
+# compare NAME KIND TIMES EACH WHAT: one KIND causes EACH events
 compare()
 {
 	stacks 0 0
@@ -52,11 +53,13 @@ compare()
 	stacks 0 0
 	switched 0 "$5"
 	line=$(echo "$off $plain $full $ids $4" | awk '{
-		printf "event %.0f, stack %.0f, id %.0f", ($2 - $1) / $5, ($3 - $2) / $5, ($4 - $2) / $5 }')
+		printf "event %.0f, stack %.0f, id %.0f",
+			($2 - $1) / $5, ($3 - $2) / $5, ($4 - $2) / $5 }')
 	echo "$1: $line instructions"
 	summary="$summary $1: $line;"
 	echo "$off $plain $full $ids" |
-		awk -v most="$most" '{ exit !($2 > $1 && $3 > $2 && $4 - $2 < most * ($3 - $2)) }' ||
+		awk -v most="$most" '{
+			exit !($2 > $1 && $3 > $2 && $4 - $2 < most * ($3 - $2)) }' ||
 		fail "$1: an id takes more than $most times a full stack"
 }
 
@@ -64,7 +67,7 @@ spin=$(cost spin 100000)
 echo "$spin" | awk '{ exit !($1 > 1.99 && $1 < 2.01) }' ||
 	fail "two instructions take $spin ns: the clock does not count instructions"
 
-# Unwinding is nearly all of it: 1.08 was measured.
+# Most of the cost is unwinding: 1.08 was measured.
 most=1.15
 echo 64 >"$dir/buffer_size_kb"
 echo 1 >"$dir/tracing_on"
@@ -75,7 +78,7 @@ if grep -qw function "$dir/available_tracers"; then
 	compare function getppid 250 1 "function:*_sys_getppid"
 fi
 
-# New stacks: those of system calls of every kind.
+# New stacks: those of many system calls.
 for event in syscalls kmem exceptions sched; do
 	echo 1 >"$dir/events/$event/enable"
 done
@@ -85,7 +88,7 @@ set -- $("$TESTS/load" new "$dir" 6)
 stacks 0 0
 echo 0 >"$dir/events/enable"
 new=$((($1 - $2) / $3))
-echo "$3 new stacks: $1 instructions, $2 when they are known: $new more for one that is new"
+echo "$3 new stacks: $1 instructions, $2 when known: $new more for a new stack"
 [ "$3" -gt 50 ] || fail "only $3 stacks"
-[ "$new" -lt 500 ] || fail "a new stack takes $new more than a known one"
+[ "$new" -lt 500 ] || fail "a new stack takes $new instructions more than a known one"
 note "instructions per$summary new stack: $new more"

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154,SC2015 # prog, $tracefs
-# For the tests of user stacks (user_*.sh): an instance that takes them, and what is in it afterwards.
+# For the tests of user stacks (user_*.sh): an instance that records them, and checks of its
+# contents.
 # shellcheck source=kernel/tests/lib.sh
 . "$TESTS/lib.sh"
 
 prog=$TESTS/user_prog
 
-# user_instance NAME: an instance with kernel and user stacks by id; becomes $i.
+# user_instance NAME: creates an instance with kernel and user stacks by id; sets $i to it.
 user_instance()
 {
 	[ -e "$tracefs/user_stack_map" ] || skip "this kernel has no user_stack_map"
@@ -17,7 +18,7 @@ user_instance()
 	echo 0 >"$i/trace"
 }
 
-# getppid_on, getppid_off: the event of the chains.
+# getppid_on, getppid_off: switch the event at the end of the call chains.
 getppid_on()
 {
 	echo 1 >"$i/events/syscalls/sys_enter_getppid/enable"
@@ -29,8 +30,8 @@ getppid_off()
 	echo 0 >"$i/events/syscalls/sys_enter_getppid/enable"
 }
 
-# frames_of TRACE: "PID COOKIE frame OFFSET HASH" of the user stacks of getppid, "PID COOKIE none" of one
-# without frames.
+# frames_of TRACE: "PID COOKIE frame OFFSET HASH" for the user stacks of getppid, "PID COOKIE none"
+# for a stack without frames.
 frames_of()
 {
 	awk '
@@ -57,19 +58,19 @@ frames_of()
 	' "$1"
 }
 
-# first_frames FRAMES: the frames of the first stack in it, as user_prog prints them.
+# first_frames FRAMES: the frames of its first stack, as user_prog prints them.
 first_frames()
 {
 	awk 'NR == 1 { c = $2 } $2 == c && $3 == "frame" { print "frame", $4 }' "$1"
 }
 
-# path_of HASH TRACE: what file_map events say of it, "PATH BUILD_ID".
+# path_of HASH TRACE: its "PATH BUILD_ID" in the file_map events.
 path_of()
 {
 	sed -n "s/.*file_map: hash=$1 path=\\([^ ]*\\) build_id=\\(.*\\)/\\1 \\2/p" "$2"
 }
 
-# compare_chain SAID FRAMES: the first frames are those that the program says.
+# compare_chain SAID FRAMES: the first frames must be those that the program printed.
 compare_chain()
 {
 	grep '^frame ' "$1" >"$OUT/truth"
@@ -81,8 +82,9 @@ compare_chain()
 	}
 }
 
-# check_cookies TRACE: each cookie of a stack event has one user stack, but for the last entry of a task,
-# which may be in the kernel still; no user stack comes twice.  Prints what it counted.
+# check_cookies TRACE: each cookie of a stack event must have one user stack, except for the last
+# entry of a task, which may still be in the kernel; no user stack may occur twice.  Prints its
+# counters.
 check_cookies()
 {
 	awk '
@@ -90,7 +92,10 @@ check_cookies()
 		/<stack_id .*cookie=/ {
 			c = $0; sub(/.*cookie=/, "", c); sub(/[ >].*/, "", c)
 			if (!(c in owner)) cookies++
-			else if (owner[c] != pid_of($1)) { print "cookie of two tasks: " c; bad = 1 }
+			else if (owner[c] != pid_of($1)) {
+				print "cookie of two tasks: " c
+				bad = 1
+			}
 			owner[c] = pid_of($1); last[pid_of($1)] = c; events++
 		}
 		/^cookie=/ {
@@ -104,10 +109,16 @@ check_cookies()
 			for (c in owner)
 				if (!(c in got)) {
 					if (last[owner[c]] == c) open++
-					else { print "no user stack: " c " of " owner[c]; if (++missing > 20) break }
+					else {
+						print "no user stack: " c " of " owner[c]
+						if (++missing > 20)
+							break
+					}
 				}
-			printf "%d events, %d cookies, %d user stacks, %d open, %d missing, %d orphans, %d plain\n",
-				events, cookies, stacks, open, missing, orphans, plain
+			printf "%d events, %d cookies, %d user stacks, ",
+				events, cookies, stacks
+			printf "%d open, %d missing, %d orphans, %d plain\n",
+				open, missing, orphans, plain
 			exit bad || missing || !stacks
 		}
 	' "$1"

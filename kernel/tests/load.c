@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * load KIND TIMES [WINDOWS]: does one thing that often, on one CPU, and all of that WINDOWS times.
- * Prints what one takes in the best of the windows, in nanoseconds, which with qemu's
- * -icount shift=0 are instructions; the best is the one without interrupts.
+ * load KIND TIMES [WINDOWS]: does one thing TIMES times on one CPU, and repeats that WINDOWS times.
+ * Prints the time of one in the best window, in nanoseconds, which are instructions with qemu's
+ * -icount shift=0; no interrupt came in the best window.
  *   spin      two instructions
  *   getppid   a system call
- *   fault     a page of new memory is touched
- *   pingpong  two tasks wake each other, two switches
- *   calls     system calls of every kind
+ *   fault     touches a page of new memory
+ *   pingpong  two tasks wake each other, with two switches
+ *   calls     system calls of many kinds
  *
- * load new DIR WINDOWS: system calls of every kind, first with the stack map of the trace instance
- * DIR empty, then with their stacks in it.  Prints what both take, and how many stacks were new.
+ * load new DIR WINDOWS: system calls of many kinds, first with the stack map of the trace instance
+ * DIR empty, then with their stacks in it.  Prints both costs and the number of new stacks.
  */
 #include <sys/wait.h>
 #include <time.h>
@@ -61,7 +61,7 @@ static void pingpong(unsigned long times)
 
 	while (times--)
 		if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
-			errx(1, "the other one is gone");
+			errx(1, "the other process is gone");
 }
 
 static void calls(unsigned long times)
@@ -71,7 +71,7 @@ static void calls(unsigned long times)
 			calls__make(call);
 }
 
-/* The other one answers until we end. */
+/* The other process answers until this one ends. */
 static void pingpong_prepare(void)
 {
 	pid_t child;
@@ -127,7 +127,7 @@ static void best_window(const struct load *load, unsigned long times, unsigned i
 	printf("%.1f\n", best / (double)times);
 }
 
-/* The same calls twice: their stacks are new to the map, and known. */
+/* The same calls twice: their stacks are new to the map at first, then known. */
 static void new_stacks(const char *dir, unsigned int windows)
 {
 	double best[2] = { 0, 0 }, took;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Where the kernel is locked down, the map's files are refused as the others of tracefs are.
+# On a locked-down kernel, the files of the map are refused like other files of tracefs.
 # needs: variant=default smp=1 mem=512 alone
 # timeout: 120
 . "$TESTS/lib.sh"
@@ -15,7 +15,7 @@ for file in stack_map stack_map_stat stack_map_bin user_stack_map user_stack_map
 	[ ! -e "$dir/$file" ] || files="$files $file"
 done
 for file in $files; do
-	cat "$dir/$file" >/dev/null || fail "$file cannot be read to begin with"
+	cat "$dir/$file" >/dev/null || fail "$file cannot be read before lockdown"
 done
 echo confidentiality >/sys/kernel/security/lockdown
 refused=0

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# NMIs while the map is filled; they are events with stacks themselves.
+# NMIs while the map is filled; each is an event with a stack.
 # needs: variant=default,debug smp=2 accel=multi mem=1024 monitor
 # timeout: 600
 . "$TESTS/lib.sh"
 
-[ -e "$tracefs/events/nmi/nmi_handler" ] || skip "no events of NMIs here"
+[ -e "$tracefs/events/nmi/nmi_handler" ] || skip "no events for NMIs"
 rounds=$(by_variant 60 12)
 instance ids 14
 instance full 0

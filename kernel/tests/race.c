@@ -2,18 +2,18 @@
 /*
  * race [-rka] [-i TIMES] ROUNDS A B
  *
- * Two CPUs come upon the same new stacks together, ROUNDS times.  The trace instances A (with the
- * option stackmap) and B (without) record the same events meanwhile; the caller has set them up so
- * that A is told of an event before B.
- * After every round the stacks of all events of A, resolved by its stack map, are compared with
- * those that B has in full, frame by frame, and the map is searched for stacks that are there twice.
+ * Two CPUs store the same new stacks at the same time, ROUNDS times.  The trace instances A (with
+ * the option stackmap) and B (without) record the same events meanwhile; the caller has set them up
+ * so that A is called for an event before B.  After every round the stacks of all events of A,
+ * resolved by its stack map, are compared frame by frame with the full stacks of B, and the map is
+ * searched for duplicates.
  *
- *   -r  others reset the map and read all its files all the time: an id is right or stale
+ *   -r  other threads reset the map and read its files all the time: ids are right or stale
  *   -k  the map is not reset between rounds
- *   -a  events of all tasks, not only of these two threads
- *   -i  system calls of every kind in a round (1)
+ *   -a  events of all tasks, not only of these threads
+ *   -i  repetitions of the system calls in a round (default 1)
  *
- * Prints what was counted; exits with 1 if anything was wrong.
+ * Prints counters; exits with 1 if anything was wrong.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -29,7 +29,7 @@
 #define CONTEXTS 1024
 #define FLAGS_LEVEL 0x58 /* of common_flags: NMI, softirq, hardirq */
 #define FLAGS_NMI 0x40
-#define EDGE 4 /* events at either end that may have come when tracing was switched */
+#define EDGE 4 /* events at either end, recorded while tracing was switched */
 
 struct stack {
 	unsigned int nr;
@@ -58,7 +58,7 @@ struct counts {
 	unsigned long resets, refused, reads;
 };
 
-/* Of stack_map_stat. */
+/* From stack_map_stat. */
 struct map_counts {
 	unsigned long asked, drops, races;
 };
@@ -68,7 +68,7 @@ static char dir_a[64], dir_b[64];
 static bool others, keep, all;
 static unsigned int times = 1;
 static struct counts total;
-static struct map_counts before; /* the round began */
+static struct map_counts before; /* when the round began */
 
 static pthread_barrier_t begin, end;
 static atomic_uint arrived;
@@ -86,7 +86,7 @@ static void wrong(const char *what)
 		printf("WRONG: %s\n", what);
 }
 
-/* Spins until the other thread is here, too; TURN counts on for ever. */
+/* Spins until the other thread arrives; @turn only increases. */
 static void meet(unsigned int turn)
 {
 	atomic_fetch_add(&arrived, 1);
@@ -165,7 +165,7 @@ static void stack__set(struct stack *stack, const struct bin_map *map, const uin
 		stack__add(stack, map, get_u32(record + ev.pair_below));
 }
 
-/* Whether a stack is of this event: the same context (flags) of the same task. */
+/* Whether a stack belongs to this event: the same context (flags) of the same task. */
 static bool same_context(const uint8_t *a, const uint8_t *b)
 {
 	return a[2] == b[2] && !memcmp(a + 4, b + 4, 4);
@@ -239,7 +239,7 @@ static void show(const char *who, const struct event *event)
 	printf("\n");
 }
 
-/* An event of A that has just come, whose like in B is what comes next in the same context. */
+/* The latest event of A in a context, whose counterpart in B is the next event in that context. */
 struct context {
 	uint32_t pid;
 	uint8_t level;
@@ -274,19 +274,19 @@ static void compare_two(const struct event *a, const struct event *b, bool at_ed
 	if (a->has_stack != b->has_stack && at_edge)
 		return;
 	if (a->stack.stale) {
-		wrong("an id that the map does not have");
+		wrong("an id that is not in the map");
 	} else if (!same_stack(a, b)) {
-		wrong("not the stack that the other instance has");
+		wrong("not the stack of the other instance");
 		show("ids ", a);
 		show("full", b);
 	}
 }
 
 /*
- * An event is recorded by A, then by B, and the clock counts: every reading of it, whoever's, is
- * another number.  So in one context (a task, or an interrupt of some kind on top of it) of one
- * CPU, in which one thing happens after the other, the next after an event of A is the same event
- * of B, unless one of them is missing.
+ * A records an event before B does, and each reading of the trace clock returns a new number.
+ * Within one context (a task, or an interrupt of some kind above it) of one CPU, where events are
+ * strictly ordered, the event that follows an event of A is therefore the same event in B, unless
+ * one of the two is missing.
  */
 static void compare(const struct list *a, const struct list *b)
 {
@@ -307,7 +307,7 @@ static void compare(const struct list *a, const struct list *b)
 			compare_two(context->event, &b->events[j], context->at_edge);
 			context->event = NULL;
 		} else if (i > 0 && i < a->nr) {
-			/* B is on before A and after it. */
+			/* B is enabled before A and disabled after it. */
 			total.missing++;
 		}
 		j++;
@@ -316,7 +316,7 @@ static void compare(const struct list *a, const struct list *b)
 		total.missing += !!contexts[i].event;
 }
 
-/* An id never stands for two stacks, whatever was reset between. */
+/* An id never refers to two stacks, whatever resets came in between. */
 static void remember(const struct bin_map *map)
 {
 	for (unsigned int i = 0; i < map->nr; i++) {
@@ -332,7 +332,7 @@ static void remember(const struct bin_map *map)
 			continue;
 		if (known[at].id && known[at].print != print) {
 			total.reused++;
-			wrong("an id that stood for another stack");
+			wrong("an id that referred to another stack");
 		}
 		known[at].id = stack->id;
 		known[at].print = print;
@@ -370,7 +370,8 @@ static void judge(void)
 		list__clear(&b);
 	}
 	if (!others && counts.asked - before.asked != stacks) {
-		printf("asked %lu, in the ring %lu\n", counts.asked - before.asked, stacks);
+		printf("requested %lu, in the ring buffer %lu\n", counts.asked - before.asked,
+		       stacks);
 		wrong("the statistics do not add up");
 	}
 	bin_map__free(&map);
@@ -399,7 +400,7 @@ static void *resetter(void *arg)
 	return NULL;
 }
 
-/* Reads a file to its end, or to where the map under it was reset. */
+/* Reads a file to its end, or until the map is reset. */
 static void *reader(void *arg)
 {
 	char path[128], buf[4096];
@@ -431,9 +432,10 @@ static void follow_only(const char *dir)
 }
 
 /*
- * Waits until what was being recorded when tracing was switched off is in the ring and counted: it is
- * recorded with preemption off, so it is done on a CPU that has run us since.  In a virtual machine
- * a CPU may stand still for longer than we take to read the statistics.
+ * Waits until everything that was being recorded when tracing was switched off is in the ring
+ * buffer and counted.  Recording runs with preemption disabled, so it has finished on each CPU that
+ * has run this thread since.  A virtual CPU may be stopped for longer than it takes to read the
+ * statistics.
  */
 static void settle(void)
 {
@@ -456,7 +458,7 @@ static void one_round(void)
 	if (!keep && !others)
 		put_text(dir_a, "stack_map", "0");
 	map_counts__load(&before);
-	/* Events are recorded from the same moment on, to the same moment, as nobody runs but we. */
+	/* Both instances start and stop with the same event, as no other task is recorded. */
 	put_text(dir_b, "tracing_on", "1");
 	put_text(dir_a, "tracing_on", "1");
 	pthread_barrier_wait(&begin);
@@ -536,16 +538,16 @@ int main(int argc, char **argv)
 		pthread_join(helpers[i], NULL);
 
 	if (!total.events || (!total.stacks && !others))
-		wrong("too little was seen");
+		wrong("too few events were seen");
 	if (total.missing > total.events / 50)
-		wrong("too much is in one of the instances only");
+		wrong("too many events are in only one instance");
 	if (others && (!total.resets || !total.refused || !total.reads))
-		wrong("nobody disturbed");
+		wrong("no reset or read happened");
 	if (others)
 		printf("# %lu resets, %lu refused, %lu files read\n", total.resets, total.refused,
 		       total.reads);
 	printf("# %u rounds: %lu stacks, %lu duplicates; %lu events, %lu in NMIs, %lu wrong, "
-	       "%lu stale, %lu without their like; %lu races lost, %lu dropped\n",
+	       "%lu stale, %lu in one only; %lu races lost, %lu dropped\n",
 	       rounds, total.stacks, total.duplicates, total.events, total.in_nmi, total.wrong,
 	       total.stale, total.missing, total.races, total.drops);
 	return total.wrong || total.duplicates;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Two CPUs store the same new stacks together, 200 rounds: no duplicate, and every id stands for the
-# stack that a second instance has in full.
+# Two CPUs store the same new stacks at the same time, for 200 rounds: there is no duplicate, and
+# every id is the stack that a second instance has in full.
 # needs: variant=all smp=2 accel=multi mem=1024
 # timeout: 600
 . "$TESTS/lib.sh"
@@ -11,7 +11,7 @@ instance ids 14
 instance full 0
 for name in ids full; do
 	echo 8192 >"$tracefs/instances/$name/buffer_size_kb"
-	events "$tracefs/instances/$name" kmem syscalls signal sched/sched_switch sched/sched_wakeup \
-		exceptions filemap task
+	events "$tracefs/instances/$name" kmem syscalls signal sched/sched_switch \
+		sched/sched_wakeup exceptions filemap task
 done
 "$TESTS/race" "$rounds" ids full

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs of these tests share: the ring buffer of a trace instance, read as it is, and
- * its stack map.  Formats are taken from tracefs.
+ * Shared by the programs of these tests: reads the binary ring buffer and the stack map of a trace
+ * instance, with the formats that tracefs gives.
  */
 #ifndef KERNEL_TESTS_RING_H
 #define KERNEL_TESTS_RING_H
@@ -19,12 +19,14 @@
 
 #define TRACEFS "/sys/kernel/tracing"
 
-/* Ring buffer events: what their first word says beside a length in words of 4 bytes. */
+/*
+ * Ring buffer events: values of the type in the first word that are not a length in 4-byte words.
+ */
 #define RING_PADDING 29
 #define RING_TIME_EXTEND 30
 #define RING_TIME_STAMP 31
 
-/* include/linux/hardirq.h: part of the page header's commit that is the length */
+/* include/linux/hardirq.h: the part of the page header's commit that is the length */
 #define RING_COMMIT_MASK 0xfffff
 
 static inline void put_text(const char *dir, const char *file, const char *text)
@@ -41,7 +43,7 @@ static inline void put_text(const char *dir, const char *file, const char *text)
 	close(fd);
 }
 
-/* All of a file, with a 0 behind it; the caller frees it. */
+/* The whole file, terminated by 0; the caller frees it. */
 static inline char *get_file(const char *dir, const char *file, size_t *ret_size)
 {
 	size_t size = 0, room = 65536;
@@ -70,7 +72,7 @@ static inline char *get_file(const char *dir, const char *file, size_t *ret_size
 	return text;
 }
 
-/* A number of stack_map_stat and files like it. */
+/* A counter of stack_map_stat or a similar file. */
 static inline unsigned long stat_of(const char *dir, const char *file, const char *name)
 {
 	char *text = get_file(dir, file, NULL), *line, *save;
@@ -90,7 +92,7 @@ static inline unsigned long stat_of(const char *dir, const char *file, const cha
 	return value;
 }
 
-/* The number of an event ("sched/sched_switch"), 0 if there is none. */
+/* The number of an event ("sched/sched_switch"), or 0 if the event does not exist. */
 static inline unsigned int event_number(const char *event)
 {
 	char path[256];
@@ -133,7 +135,7 @@ static inline unsigned int field_offset(const char *event, const char *field)
 	return offset;
 }
 
-/* The events that carry stacks. */
+/* The events that contain stacks. */
 struct stack_events {
 	unsigned int full, full_size, full_caller;
 	unsigned int id, id_id;
@@ -165,7 +167,7 @@ static inline unsigned int record_type(const uint8_t *record)
 	return get_u32(record) & 0xffff;
 }
 
-/* What is told of every record: its bytes, when it was, how many the ring buffer takes for it in all. */
+/* Called for each record: its bytes, its time, and its size in the ring buffer with headers. */
 typedef void (*record_fn)(void *arg, const uint8_t *record, size_t size, uint64_t time,
 			  size_t ring_size);
 
@@ -196,7 +198,7 @@ static inline void ring__page(const uint8_t *page, size_t size, record_fn fn, vo
 		case RING_PADDING:
 			if (!(word >> 5))
 				return;
-			/* What was discarded had a time, too; 1 stands for none. */
+			/* A discarded record still advances the time; a delta of 1 stands for 0. */
 			if (word >> 5 != 1)
 				time += word >> 5;
 			len = get_u32(page + at + 4);
@@ -220,7 +222,7 @@ static inline void ring__page(const uint8_t *page, size_t size, record_fn fn, vo
 	}
 }
 
-/* All that is in the ring buffer of a CPU, oldest first; takes it out.  Tracing should be off. */
+/* Reads and consumes the ring buffer of a CPU, oldest first.  Tracing should be off. */
 static inline void ring__read(const char *dir, unsigned int cpu, record_fn fn, void *arg)
 {
 	static __thread uint8_t page[65536];
@@ -245,7 +247,7 @@ static inline void ring__read(const char *dir, unsigned int cpu, record_fn fn, v
 	close(fd);
 }
 
-/* A stack map as stack_map_bin has it. */
+/* A stack map in the format of stack_map_bin. */
 struct bin_stack {
 	uint32_t id, nr, refs, flags;
 	const uint64_t *frames;
@@ -320,7 +322,7 @@ static inline int bin_stack__by_frames(const void *a, const void *b)
 	return memcmp(x->frames, y->frames, x->nr * sizeof(*x->frames));
 }
 
-/* How many stacks are there once more. */
+/* The number of stacks that occur again. */
 static inline unsigned int bin_map__duplicates(const struct bin_map *map)
 {
 	const struct bin_stack **order = calloc(map->nr + 1u, sizeof(*order));

@@ -2,9 +2,9 @@
 # shellcheck shell=sh disable=SC2154,SC2016 # $work, $PROG, $STACKONCE
 # needs: variant=bpf live
 # timeout: 240
-# The same walks of the reverse map from the kernel's own tracepoints, read through the ftrace backend,
-# and from those that stackonce makes of probes where a kernel has none: recorded side by side, the
-# latter in a mount namespace that hides the tracepoints.
+# Records the same walks of the reverse map twice at the same time: from the kernel's own
+# tracepoints through the ftrace backend, and as the emulated events that stackonce uses where a
+# kernel lacks them.  A mount namespace hides the tracepoints from the second recorder.
 export LIVE=/live PROG=/live/prog STACKONCE=/usr/bin/stackonce LIVE_OUT="$OUT" LIVE_REASON="$REASON"
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -17,7 +17,7 @@ restore()
 	rmap_restore
 }
 
-# until_recording NAME PID: its recorder has attached and says so.
+# until_recording NAME PID: waits until its recorder has attached.
 until_recording()
 {
 	for _ in $(seq 600); do
@@ -26,20 +26,21 @@ until_recording()
 		sleep 0.1
 	done
 	cat "$1.err"
-	fail "the recorder of $1 does not begin"
+	fail "the recorder of $1 did not start"
 }
 
-# groups FILE: walks of the workload by page type and lock, by the answer.
+# groups FILE: the walks of the workload by page type and lock, as `latency` counts them.
 groups()
 {
 	"$STACKONCE" latency --preset rmap --pid "$pid" --json "$1" >"$1.json" || fail "latency $1"
 	jq -r 'select(.type == "group") | "\(.group) \(.count)"' "$1.json" | sort
 }
 
-# walks FILE: the workload's walks in their order, as a person reads them.
+# walks FILE: the walks of the workload in order, as text.
 walks()
 {
-	"$STACKONCE" script --no-stacks --pid "$pid" --event 'rmap:*' "$1" | sed -n 's/.*: \(rmap_walk_[a-z]*: \)/\1/p'
+	"$STACKONCE" script --no-stacks --pid "$pid" --event 'rmap:*' "$1" |
+		sed -n 's/.*: \(rmap_walk_[a-z]*: \)/\1/p'
 }
 
 [ -d "$tracefs/events/rmap" ] || fail "this kernel has no tracepoints of its own"
@@ -71,7 +72,7 @@ pid=$(sed -n 's/^pid //p' own.out)
 cp own.stk made.stk "$OUT/"
 
 info_true made.stk 'any(.events[]; .name == "rmap:rmap_walk_start" and .kind == "synthetic")' ||
-	fail "the events of the one recording are not made of probes"
+	fail "made.stk has no emulated events"
 groups own.stk >own.groups
 groups made.stk >made.groups
 cat own.groups

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sizes DIR: bytes of the ring buffer for an event with its stack, from what is in it now.
- * Prints "EVENTS BYTES STACKS STACKBYTES": events, bytes with their stacks, stacks among them.
+ * sizes DIR: bytes of ring buffer for an event with its stack, from its present contents.  Prints
+ * "EVENTS BYTES STACKS STACKBYTES": events, bytes including stacks, stacks, bytes of stacks.
  */
 #include "ring.h"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Bytes of the ring buffer for an event with its stack, with the option and without; memory for a
-# stack in the map.
+# Bytes of ring buffer for an event with its stack, with and without the option, and bytes of memory
+# for a stack in the map.
 # needs: variant=default smp=2 accel=single mem=1024
 # timeout: 300
 . "$TESTS/lib.sh"
@@ -10,7 +10,7 @@ instance ids 14
 instance full 0
 summary=
 
-# measure NAME MOST COMMAND...: what the command makes both instances record.
+# measure NAME MOST COMMAND...: measures what both instances record of the command.
 measure()
 {
 	name=$1
@@ -25,7 +25,8 @@ measure()
 		echo 0 >"$dir/tracing_on"
 	done
 	# shellcheck disable=SC2046 # four numbers each
-	set -- $("$TESTS/sizes" "$tracefs/instances/ids") $("$TESTS/sizes" "$tracefs/instances/full")
+	set -- $("$TESTS/sizes" "$tracefs/instances/ids") \
+		$("$TESTS/sizes" "$tracefs/instances/full")
 	[ "$1" -gt 100 ] || fail "$name: only $1 events"
 	[ "$1" -eq "$3" ] || fail "$name: $1 events, $3 stacks"
 	ids=$((($2 * 10 + $1 / 2) / $1))
@@ -39,7 +40,7 @@ measure()
 	done
 }
 
-# only EVENT...: of this shell and what it starts
+# only EVENT...: enables them for this shell and its children
 only()
 {
 	for name in ids full; do
@@ -71,7 +72,7 @@ for name in ids full; do
 	echo nop >"$tracefs/instances/$name/current_tracer"
 done
 
-# What a stack of 13 frames takes: its record, its share of the table.
+# The size of a stack of 13 frames: its record, and its share of the table.
 dir=$tracefs/instances/ids
 each=$(awk -F '[: /%]+' '
 	FILENAME ~ /stat$/ { n[$1] = $2; of[$1] = $3; next }

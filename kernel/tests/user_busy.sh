@@ -2,9 +2,9 @@
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=default,kcsan smp=2
 # timeout: 240
-# Everything at once: events from the paths to user space, interrupts and signals, in two instances. It
-# does not hang there, and the cookies come out even.  With KASAN and lockdep it had not ended after
-# a quarter of an hour.
+# All at once: events on the exit path to user space, interrupts and signals, in two instances.  The
+# kernel must not hang on that path, and every cookie must have its stack.  Not run with KASAN and
+# lockdep, where it had not finished after a quarter of an hour.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
@@ -15,7 +15,7 @@ user_instance busy_a
 for e in $b $i; do
 	echo 24576 >"$e/buffer_size_kb"
 done
-# Where every check is on, a tick's worth of these takes longer than a tick.
+# With all checks enabled, one tick's worth of these events takes longer than a tick.
 often=$(by_variant 'irq_vectors preemptirq kmem' '')
 for e in raw_syscalls sched irq timer signal exceptions mmap_lock rcu task $often; do
 	[ ! -e "$i/events/$e/enable" ] || echo 1 >"$i/events/$e/enable"
@@ -37,7 +37,7 @@ for e in a b; do
 	check_cookies "$OUT/trace-$e" >"$OUT/count-$e"
 	rc=$?
 	echo "# $e: lost $lost; $(tail -n 1 "$OUT/count-$e")"
-	# Where the ring buffer lost events the rest cannot come out even.
+	# Where the ring buffer lost events, cookies may lack their stacks.
 	[ "$lost" != 0 ] || [ $rc = 0 ] || {
 		cat "$OUT/count-$e"
 		fail "cookies of $e"

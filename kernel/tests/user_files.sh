@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: smp=2
-# Files of user stacks: another file under the same path, a file that is gone, a path with a blank and a
-# newline, the ring buffer reset, two instances, the dump of all mappings.
+# Files of user stacks: a new file at the same path, a deleted file, a path with a blank and a
+# newline, a reset of the ring buffer, two instances, the dump of all mappings.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
@@ -18,7 +18,7 @@ rm -rf "$d" && mkdir -p "$d"
 user_instance files
 getppid_on
 
-# The same bytes, another file.
+# The same bytes in a new file.
 cp "$prog" "$d/p" && "$d/p" chain >"$OUT/said" || fail "run"
 old=$(hash_of_last old)
 cp "$prog" "$d/new" && mv "$d/new" "$d/p" && "$d/p" chain >"$OUT/said" || fail "run"
@@ -41,7 +41,7 @@ echo 0 >"$i/events/syscalls/sys_exit_clock_nanosleep/enable"
 cat "$i/file_map" >"$OUT/file_map"
 grep -q "path=$d/gone\\\\040(deleted) build_id=[0-9a-f]" "$OUT/file_map" || fail "deleted file"
 
-# Nothing in a name ends the line or the field.
+# No character of a name ends the line or the field.
 odd="$d/a b
 c\\d"
 cp "$prog" "$odd" && "$odd" chain >/dev/null || fail "odd name"
@@ -49,11 +49,12 @@ grep -qF "path=$d/a\\040b\\012c\\134d build_id=" "$i/file_map" || fail "odd name
 cat "$i/trace" >"$OUT/trace-odd"
 grep -qF "path=$d/a\\040b\\012c\\134d build_id=" "$OUT/trace-odd" || fail "odd name in trace"
 
-# The ring buffer forgets, so the file is written again; its hash stays.
+# After a reset of the ring buffer the file is written again, with the same hash.
 echo >"$i/trace"
 "$d/p" chain >/dev/null
 [ "$(hash_of_last reset)" = "$new" ] || fail "hash after reset"
-[ "$(path_of "$new" "$OUT/trace-reset" | cut -d' ' -f1)" = "$d/p" ] || fail "no file_map after reset"
+[ "$(path_of "$new" "$OUT/trace-reset" | cut -d' ' -f1)" = "$d/p" ] ||
+	fail "no file_map after reset"
 for c in "$i"/per_cpu/cpu*/trace; do
 	echo >"$c"
 done
@@ -62,7 +63,7 @@ done
 [ "$(path_of "$new" "$OUT/trace-cpus" | cut -d' ' -f1)" = "$d/p" ] || fail "no file_map: CPUs"
 getppid_off
 
-# All that is mapped executable by what runs: the shell, and a program that does nothing.
+# All executable mappings of running processes: the shell, and a program that does nothing.
 "$d/p" sleep 5 &
 pid=$!
 usleep 200000
@@ -77,7 +78,7 @@ grep -q "file_map: .*path=$shell build_id=" "$OUT/trace-dump" || fail "dump: no 
 	"$(sed -n 's/.*file_map: hash=\([^ ]*\) .*/\1/p' "$OUT/trace-dump" | sort -u | wc -l)" ] ||
 	fail "dump: a file twice"
 
-# The stacks reset: refused while tracing is on, files stay.
+# Reset of the stack map: refused while tracing is on; files stay.
 ! echo 0 2>/dev/null >"$i/user_stack_map" || fail "reset while tracing"
 echo 0 >"$i/tracing_on"
 ! echo 7 2>/dev/null >"$i/user_stack_map" || fail "wrote 7"

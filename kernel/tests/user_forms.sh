@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: smp=2
-# The other forms: cookies without kernel stacks, user stacks in full where the map is full, and what it is
-# with one of the two options only.
+# Other forms: cookies without kernel stacks, user stacks in full where the map is full, and only
+# one of the two options.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
-# No kernel stacks: the cookie comes in an event of its own.
+# Without kernel stacks, the cookie is in an event of its own.
 user_instance forms
 echo 0 >"$i/options/stacktrace"
 getppid_on
@@ -17,7 +17,7 @@ cat "$i/trace" >"$OUT/trace-none"
 frames_of "$OUT/trace-none" >"$OUT/frames-none"
 compare_chain "$OUT/said" "$OUT/frames-none"
 
-# userstacktrace without stackmap is what it was.
+# Without stackmap, userstacktrace works as before.
 echo 0 >"$i/options/stackmap"
 echo >"$i/trace"
 getppid_on
@@ -28,7 +28,8 @@ grep -q '<user stack trace>' "$OUT/trace-plain" || fail "no plain user stack"
 ! grep -q 'cookie=' "$OUT/trace-plain" || fail "a cookie without stackmap"
 rmdir "$i" || fail "rmdir"
 
-# A full map: what is new goes into the ring buffer in full, nothing is lost, it adds up.
+# With a full map, new stacks go to the ring buffer in full, nothing is lost, and the counters add
+# up.
 bits=/sys/module/ftrace_stackmap/parameters/bits
 old=$(cat "$bits")
 echo 10 >"$bits" || fail "bits"
@@ -51,7 +52,7 @@ awk '/^successes:|^fallback_/ { n += $2 } /^fallback_/ { f += $2 } /^asked:/ { a
 	cat "$OUT/stat-full"
 	fail "does not add up"
 }
-# Each of them has its address in it, whatever form it has.
+# Each stack contains its address, in either form.
 sed -n 's/^ => *<\([0-9a-f]*\)> : 0x00000000$/\1/p' "$OUT/trace-full" | sort -u >"$OUT/raw"
 [ "$(wc -l <"$OUT/raw")" = 4000 ] || fail "$(wc -l <"$OUT/raw") addresses, not 4000"
 rmdir "$i" || fail "rmdir"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=all smp=2
-# Frame pointers that lie: loops, downwards, not aligned, not canonical, into the kernel, unmapped, too
-# deep; and frames that are not in memory, which are read in.
+# Invalid frame pointers: loops, downwards, unaligned, non-canonical, into the kernel, unmapped, too
+# deep; and frames that are not in memory and have to be paged in.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
@@ -17,7 +17,8 @@ for kind in loop down unaligned noncanonical kernel edge unmapped kernel_return 
 	[ "frames $found" = "$(cat "$OUT/said-$kind")" ] ||
 		fail "$kind: $found frames, not $(cat "$OUT/said-$kind")"
 done
-grep -q 'depth 128, truncated\]$' "$i/user_stack_map" || fail "128 frames are not all: not marked"
-[ "$(grep -c truncated "$i/user_stack_map")" = 1 ] || fail "others are"
+grep -q 'depth 128, truncated\]$' "$i/user_stack_map" ||
+	fail "a stack cut at 128 frames is not marked"
+[ "$(grep -c truncated "$i/user_stack_map")" = 1 ] || fail "other stacks are marked as truncated"
 getppid_off
 rmdir "$i" || fail "rmdir"

@@ -2,14 +2,14 @@
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=all smp=2
 # timeout: 240
-# Fork, exec, exit, many threads, and instances that go away while tasks with requests sleep.
+# Fork, exec, exit, many threads, and instances that are removed while tasks with requests sleep.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
 user_instance life
 echo 16384 >"$i/buffer_size_kb"
 
-# Each of 32 threads 200 times, each child of 50: a cookie of its own and one stack with it.
+# 32 threads with 200 entries each, and 50 children: each entry has its own cookie and one stack.
 getppid_on
 "$prog" threads 32 200 || fail "threads"
 "$prog" fork || fail "fork"
@@ -24,12 +24,12 @@ grep -q '^6450 events, 6450 cookies, 6450 user stacks' "$OUT/count-threads" || {
 	fail "threads: not 6450"
 }
 frames_of "$OUT/trace-threads" >"$OUT/frames-threads"
-# Innermost frames of all of them: the same three.
+# All have the same three innermost frames.
 awk '$3 == "none" { exit 1 } $2 != c { c = $2; n = 0 } { n++ } n <= 3 { print n, $4, $5 }' \
 	"$OUT/frames-threads" | sort -u >"$OUT/inner" || fail "a thread without frames"
 [ "$(wc -l <"$OUT/inner")" = 3 ] || fail "inner frames differ"
 
-# Exec and exit: the program that asked has ended.
+# Exec and exit: the program that requested the stack is gone.
 echo >"$i/trace"
 echo 1 >"$i/events/syscalls/sys_enter_execve/enable"
 echo 1 >"$i/events/syscalls/sys_enter_exit_group/enable"
@@ -39,12 +39,12 @@ cat "$i/trace" >"$OUT/trace-exec"
 sed 's/sys_execve(/sys_getppid(/' "$OUT/trace-exec" >"$OUT/t"
 frames_of "$OUT/t" >"$OUT/frames-exec"
 [ "$(awk '{ print $3 }' "$OUT/frames-exec" | sort -u)" = none ] || fail "exec: has frames"
-[ "$(wc -l <"$OUT/frames-exec")" = 2 ] || fail "exec: not two of them"
+[ "$(wc -l <"$OUT/frames-exec")" = 2 ] || fail "exec: not two stacks"
 sed 's/sys_exit_group(/sys_getppid(/' "$OUT/trace-exec" >"$OUT/t"
 frames_of "$OUT/t" >"$OUT/frames-exit"
 [ "$(awk '{ print $3 }' "$OUT/frames-exit")" = none ] || fail "exit: $(cat "$OUT/frames-exit")"
 
-# The instance goes while eight tasks that were asked for their stack sleep; another takes its place.
+# The instance is removed while eight tasks with a request sleep; a new one takes its place.
 echo 1 >"$i/events/syscalls/sys_enter_clock_nanosleep/enable"
 pids=
 for n in 1 2 3 4 5 6 7 8; do
@@ -67,7 +67,7 @@ cat "$i/trace" >"$OUT/trace-again"
 frames_of "$OUT/trace-again" >"$OUT/frames-again"
 compare_chain "$OUT/said" "$OUT/frames-again"
 
-# Instances come and go under load.
+# Instances are created and removed under load.
 "$prog" spin 6 &
 pid=$!
 for n in 1 2 3 4 5 6 7 8; do

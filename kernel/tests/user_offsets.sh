@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=all smp=2
-# User stacks are the offsets that the program itself says, with its path and build id; the same from
-# two processes and from two load addresses.
+# User stacks have the offsets that the program prints, with its path and build id; they are the
+# same from two processes and at two load addresses.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
@@ -30,12 +30,12 @@ grep -q "^hash=$hash path=${want% *} build_id=${want#* }$" "$OUT/file_map" || fa
 grep -q '^entries: 1 /' "$OUT/stat" || fail "one stack in two processes: $(head -n 1 "$OUT/stat")"
 grep -q '^successes: 4$' "$OUT/stat" || fail "$(grep successes "$OUT/stat")"
 [ "$(grep -c 'file_map: ' "$OUT/trace")" = 1 ] || fail "more than one file_map event"
-# The file is seen before the stack in it.
+# The file event comes before the stack that refers to it.
 awk '/file_map: / { seen = 1 } /<user stack unwind>/ && !seen { exit 1 }' "$OUT/trace" ||
 	fail "stack before its file"
 rmdir "$i" || fail "rmdir"
 
-# The text mapped a second time, at an address of its own.
+# The text is mapped a second time, at another address.
 user_instance copy
 getppid_on
 "$prog" copy >"$OUT/said-copy" || fail "user_prog copy"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose user stacks are known: what the tests of user stacks (user_*.sh) run.  Every function
- * of its chain notes the address that it returns to, the innermost one the address after its system
- * call, so the truth comes from no unwinder.
+ * A program with known user stacks, for the tests of user stacks (user_*.sh).  Every function of
+ * its call chain stores its return address, and the innermost one the address after its system
+ * call, so that no unwinder is involved.
  *
- *   user_prog chain [N]      N times getppid from the chain; prints the frames, the path, the build id
+ *   user_prog chain [N]      getppid N times from the chain; prints frames, path, build id
  *   user_prog futex [N]      the same with a wait of 20 ms on a futex
  *   user_prog copy           the same from the program's text mapped a second time, somewhere else
  *   user_prog vdso           a page fault inside the vdso
- *   user_prog hostile KIND   getppid with a frame pointer that lies
- *   user_prog many N         N times getppid, each below a return address of its own, in no file
- *   user_prog threads T N    T threads, each N times getppid
+ *   user_prog hostile KIND   getppid with an invalid frame pointer
+ *   user_prog many N         getppid N times, each with its own return address, in no file
+ *   user_prog threads T N    T threads, each of which calls getppid N times
  *   user_prog fork | exec | exit | sleep SECONDS | spin SECONDS
  *
  * Frames are printed as "frame OFFSET", innermost first, OFFSET as the kernel prints it.
@@ -54,7 +54,10 @@ static inline void truth__add(struct truth *t, uintptr_t pc)
 
 #define NOTE_CALLER(t) truth__add(t, (uintptr_t)__builtin_return_address(0))
 
-/* Returns the address after the system call.  Its code may be a copy that is far from all data. */
+/*
+ * Returns the address after the system call.  It may run in a copy of the code far away from all
+ * data.
+ */
 static inline uintptr_t call_here(struct truth *t)
 {
 	register const struct timespec *time asm("r10") = &t->time;
@@ -198,12 +201,12 @@ static int run_copy(void)
 		return 1;
 	there = (void *)(copy + ((uintptr_t)one - start));
 	there(&t);
-	/* The copy, not the program: what returns into main is of the program. */
+	/* Tests the innermost frame: the outermost one is in main(), which is not copied. */
 	printf("moved %d\n", t.pc[t.nr - 1] < start || t.pc[t.nr - 1] >= end);
 	return truth__print(&t);
 }
 
-/* clock_gettime writes into a page that is not there yet: the fault comes from the vdso. */
+/* clock_gettime writes into a page that is not present: the fault is in the vdso. */
 static int run_vdso(void)
 {
 	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
@@ -230,8 +233,8 @@ static uintptr_t *far_words(const char *path)
 }
 
 /*
- * Runs with its stack pointer at the bottom of @words, that all of them are above it.  Prints what the
- * kernel is to find: the number of frames, with that of the system call.
+ * Runs with its stack pointer at the bottom of @words.  Prints the number of frames that the kernel
+ * must find, including that of the system call.
  */
 static int run_hostile(const char *kind)
 {
@@ -289,7 +292,7 @@ static int run_hostile(const char *kind)
 	return 0;
 }
 
-/* One frame that says it returns to @pc. */
+/* One frame whose return address is @pc. */
 static int run_many(int times)
 {
 	uintptr_t frame[4] = {}, ret;
@@ -350,7 +353,7 @@ static int run_fork(void)
 	return 0;
 }
 
-/* Much going on at once: system calls, faults, signals, forks. */
+/* All at once: system calls, faults, signals, forks. */
 static volatile sig_atomic_t ticks;
 
 static void tick(int sig)
@@ -412,6 +415,6 @@ int main(int argc, char **argv)
 		_exit(0);
 	if (!strcmp(what, "sleep"))
 		return sleep(n);
-	fprintf(stderr, "user_prog: see the source\n");
+	fprintf(stderr, "user_prog: unknown command; see the comment at its top\n");
 	return 2;
 }

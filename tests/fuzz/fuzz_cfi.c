@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Unwind tables.  The first byte of the input says what the rest is: an ELF file, an image as the
- * loader lays it out, or one section of a file that is otherwise sound.  Whatever it is, a table
- * that comes of it must be one, and small.
+ * Unwind tables.  The first byte of the input selects the type of the rest: an ELF file, an image
+ * as the loader maps it, or one section of a file that is otherwise valid.  If a table is built
+ * from it, the table must be valid and small.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void check_page(const struct unwind_table *t, uint32_t page)
 	}
 }
 
-/* What a table may cost: a page's entry and row, a row of each byte that says something. */
+/* Bounds of a table: an entry and a row per page, and a row per byte of unwind information. */
 static void check_table(struct unwind_table *t, size_t size)
 {
 	check(t->nr_words <= 4ull * t->nr_pages + 8 * size + UNW_CHUNK_WORDS + 64);
@@ -97,7 +97,7 @@ static void try_fd(const uint8_t *bytes, size_t len)
 	close(fd);
 }
 
-/* A copy of exactly its size, so that one byte too far is seen. */
+/* A copy of the exact size, so that the sanitizer detects a read past the end. */
 static void try_whole(const uint8_t *data, size_t size, int kind)
 {
 	uint8_t *copy = malloc(size + !size);
@@ -122,7 +122,7 @@ static void try_built(struct image *im, size_t size)
 	free(im->bytes);
 }
 
-/* .eh_frame by its section, or by the program header alone. */
+/* .eh_frame found by its section, or by the program header only. */
 static void try_eh_frame(const uint8_t *data, size_t size)
 {
 	struct image im = { .code_len = CODE_LEN };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz targets: a command on a hostile recording, from the reader through the analysis to what is put
- * out.  Each target is this file with another COMMAND; the first byte of the uuid chooses its options.
- * A command may fail, and must not take more memory or time than the run allows.
+ * Fuzz targets: a command on a hostile recording, from the reader through the analysis to the
+ * output.  Each target is this file with another COMMAND; the first byte of the uuid selects its
+ * options.  A command may fail, but must not exceed the limits on memory and time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 struct command {
 	const struct cmd *cmd;
-	const char *options[8]; /* words with blanks between them; NULL: no more */
+	const char *options[8]; /* words separated by blanks; NULL ends the list */
 };
 
 static const struct command commands[] = {
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ftruncate(fd, 0) || pwrite(fd, copy, size, 0) != (ssize_t)size)
 		abort();
 	free(copy);
-	/* no usage error: the options are ours */
+	/* never a usage error: the options are valid */
 	if (run(command->options[how % nr]) == CMD_USAGE)
 		abort();
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fuzz target: symbols and build id of an ELF file, MiniDebugInfo and debug file included.  Input: a
- * byte of flags (1: read from a file, 2: with a debug file; then a u16, its length), the debug file,
- * the file.
+ * Fuzz target: symbols and build id of an ELF file, with MiniDebugInfo and a debug file.  Input: a
+ * byte of flags (1: read from a file, 2: with a debug file, whose length follows as a u16), the
+ * debug file, the file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void check_find(const struct elf_symbols *s, uint64_t offset)
 		abort();
 }
 
-/* The table is in order, and every answer is about the offset that was asked for. */
+/* The table is sorted, and every answer covers the requested offset. */
 static void check(const struct elf_symbols *s, size_t size)
 {
 	if (!s->nr)

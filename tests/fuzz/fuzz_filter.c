@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Fuzz target: a filter expression and a record to run it on, both hostile.  Input: a byte of
- * features, the expression, a NUL, the record.  What compiles must be a program that ends.
+ * features, the expression, a NUL, the record.  A compiled filter must be a program that
+ * terminates.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The largest text one event may print: 64 KiB, and a little for what every field adds. */
+/* The largest text of one event: 64 KiB, and a little for each field. */
 #define MAX_PRINT (64u << 10)
 
 static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out)
@@ -32,7 +32,7 @@ static bool constant(void *ctx, const char *name, int64_t *ret_value)
 	return !(name[0] & 2);
 }
 
-/* Everything that can be done with a record. */
+/* Uses every function that takes a record. */
 static void use_record(const struct ev_format *f, const uint8_t *rec, size_t len)
 {
 	const struct ev_print_ctx ctx = {
@@ -72,7 +72,7 @@ static void use_text(const char *text, size_t len, const uint8_t *rec, size_t re
 		free(other);
 	if (ev_format__syscall_text(text, len, &other, strings, &nr))
 		return;
-	/* what was a format is one still */
+	/* a valid format must stay valid */
 	if (ev_format__parse(other, strlen(other), &f))
 		abort();
 	use_record(f, rec, rec_len);
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = malloc(len ? len : 1);
 	uint8_t *rec = malloc(rec_len ? rec_len : 1);
 
-	/* buffers of their own, so that a read beyond either end is seen */
+	/* exact copies, so that the sanitizer detects a read beyond either end */
 	if (text && rec) {
 		memcpy(text, data, len);
 		if (rec_len)

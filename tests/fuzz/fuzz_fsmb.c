@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The parsers of the import: the first byte of the input says which one gets the rest, and every
- * answer is used, so that the sanitizers see what is handed out.
+ * The parsers of the import: the first byte of the input selects the parser for the rest.  Every
+ * result is used, so that the sanitizers see all memory that is returned.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static volatile uint64_t sum; /* what was read must not be optimised away */
+static volatile uint64_t sum; /* keeps reads from being optimised away */
 
 static void use(const char *p, size_t n)
 {
@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1)
 		return 0;
-	copy = malloc(size - 1 + (size == 1)); /* exact, so that one byte too far is seen */
+	copy = malloc(size - 1 + (size == 1)); /* exact, so that a read past the end is detected */
 	if (!copy)
 		return 0;
 	memcpy(copy, data + 1, size - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What comes from ftrace: the first byte of the input says what the rest is; sub-buffers go all the
- * way through the decoding of their records and the matching of stacks.
+ * Input from ftrace: the first byte selects the type of the rest.  Sub-buffers go all the way
+ * through the decoding of their records and the matching of stacks.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static volatile uint64_t sum; /* what was read must not be optimised away */
+static volatile uint64_t sum; /* keeps reads from being optimised away */
 
 static void check(int ok)
 {
@@ -38,7 +38,7 @@ static struct ftrace_place place(uint16_t offset, uint16_t size)
 	return (struct ftrace_place){ offset, size };
 }
 
-/* As kernels lay them out, with types small enough to be hit. */
+/* Layouts like those of kernels, with small type numbers, which are hit often. */
 static struct ftrace_kinds layouts(void)
 {
 	struct ftrace_kinds k = {
@@ -176,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1)
 		return 0;
-	copy = calloc(1, size); /* exact, so that one byte too far is seen */
+	copy = calloc(1, size); /* exact, so that a read past the end is detected */
 	if (!copy)
 		return 0;
 	memcpy(copy, data + 1, size - 1);
@@ -188,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_kinds(copy, size - 1);
 		break;
 	case 2:
-		fuzz_texts(copy); /* with the NUL that calloc left */
+		fuzz_texts(copy); /* terminated by calloc() */
 		break;
 	}
 	free(copy);

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was understood, written as the kernel writes it, is understood the same way. */
+/* A parsed line, written as the kernel writes it, must be parsed the same way. */
 static void check(const struct proc_mapping *m)
 {
 	struct proc_mapping again;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz target: ORC tables as a lying kernel or kallsyms could have them.  Input: a byte, the form of the
- * entries; text, its end, and where the first address lies, 8 bytes
- * each; then addresses and entries by turns.
+ * Fuzz target: ORC tables and addresses of a hostile kernel or kallsyms.  Input: a byte with the
+ * form of the entries; the text, its end, and the first address, 8 bytes each; then addresses and
+ * entries by turns.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct orc_layout layouts[] = {
 	{ .sp_reg = { 0, 4 }, .bp_reg = { 4, 4 }, .type = { 8, 2 }, .end = { 10, 1 } },
 };
 
-/* Every block has rows of its own that ascend from offset 0, and all rules are known ones. */
+/* Each block has rows of its own, ascending from offset 0, and all rules are known. */
 static void check(const struct orc_tables *t, const struct orc_compiled *c)
 {
 	uint32_t block, i, next = 0;
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data = take(&t.text, 8, data, &size);
 	data = take(&t.text_end, 8, data, &size);
 	data = take(&t.ips_at, 8, data, &size);
-	if (form < 0xf0) /* else as it is; much text takes long */
+	if (form < 0xf0) /* else unchanged; a large text takes long */
 		t.text_end = t.text + t.text_end % 65536;
 	t.layout = &layouts[form % 3];
 	nr = size / (4 + ORC_ENTRY_SIZE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fuzz target: a perf-PID.map and a jitdump, added to one table.  Input: a u16, the length of the
- * map, the map, the dump.
+ * Fuzz target: a perf-PID.map and a jitdump, added to one table.  Input: the length of the map as a
+ * u16, the map, the dump.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int file_of(const uint8_t *data, size_t size)
 	return fd;
 }
 
-/* The answer must be the last function that was added there. */
+/* The answer must be the last function that was added at the address. */
 static void check_find(const struct jit_symbols *s, uint64_t addr)
 {
 	const struct jit_function *last = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Fuzz target: a hostile recording.  The reader is built with STK_FUZZ: checksums always match, and its
- * pieces of memory are small.  The first byte of the uuid chooses how the input is read.
+ * Fuzz target: a hostile recording.  The reader is built with STK_FUZZ: it ignores checksums, and
+ * uses small pieces of memory.  The first byte of the uuid selects how the input is read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@ enum { /* uuid[0] */
        OPT_HEADS = 1, /* no fields */
        OPT_INFO = 2, /* no events */
        OPT_FILE = 4, /* from a file, not from memory */
-       OPT_FOLLOW = 8, /* from a file that grows meanwhile */
+       OPT_FOLLOW = 8, /* from a file that grows during the read */
        OPT_PIPE = 16,
-       OPT_ASK = 32, /* somebody else for symbols, too */
+       OPT_ASK = 32, /* symbols also from a callback */
 };
 #define UUID_AT 16
 
@@ -91,7 +91,7 @@ static void use_files(const struct stk_reader *r)
 	}
 }
 
-/* Functions of 64 bytes, of which every eighth is unknown and some are told wrong. */
+/* Functions of 64 bytes, of which every eighth is unknown; some answers are invalid. */
 static int symbolize(void *ctx, const struct stk_file *file, uint64_t offset,
 		     struct stk_user_symbol *ret_symbol)
 {
@@ -217,7 +217,7 @@ static int pipe_of(const uint8_t *data, size_t size)
 	return fds[0];
 }
 
-/* Through a file descriptor: written in two parts when followed. */
+/* Through a file descriptor; a followed file is written in two parts. */
 static void read_fd(const uint8_t *data, size_t size, struct stk_reader_opts *opts, uint8_t how)
 {
 	size_t first =
@@ -258,7 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		opts.want = STK_WANT_EVENTS;
 	if (how & OPT_INFO)
 		opts.want = STK_WANT_FIELDS;
-	/* system calls are slow: not for every mutation of this byte */
+	/* system calls are slow: use them only for some values of this byte */
 	if (how < 64 && how & (OPT_FILE | OPT_FOLLOW | OPT_PIPE)) {
 		read_fd(data, size, &opts, how);
 		return 0;

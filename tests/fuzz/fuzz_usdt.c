@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Fuzz target: the notes of USDT probes in an ELF file, and what they say of their arguments. */
+/* Fuzz target: the notes of USDT probes in an ELF file, and their argument strings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void check_args(const char *text)
 			abort();
 }
 
-/* They are in order, and lie in the file. */
+/* Notes are sorted and lie in the file. */
 static void check(const struct usdt_notes *notes, size_t size)
 {
 	struct usdt_note last, note;

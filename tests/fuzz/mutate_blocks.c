@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* For fuzz targets whose inputs are recordings: what is in blocks is changed, blocks stay whole. */
+/*
+ * For fuzz targets whose inputs are recordings: mutates the contents of blocks and keeps blocks
+ * valid.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +34,7 @@ static unsigned int find_blocks(const uint8_t *data, size_t size, struct block *
 	return n;
 }
 
-/* Replace [at, at + old) by new bytes; the size then, or 0 when it does not fit. */
+/* Replaces [at, at + old) by new bytes; returns the new size, or 0 if it does not fit. */
 static size_t splice(uint8_t *data, size_t size, size_t max_size, size_t at, size_t old,
 		     const uint8_t *bytes, size_t n)
 {
@@ -42,7 +45,7 @@ static size_t splice(uint8_t *data, size_t size, size_t max_size, size_t at, siz
 	return size - old + n;
 }
 
-/* Mutate [at, at + len) and put it back, perhaps longer or shorter; its new length to *ret_len. */
+/* Mutates [at, at + len) in place, perhaps to another length, which *ret_len gets. */
 static size_t mutate_range(uint8_t *data, size_t size, size_t max_size, size_t at, size_t len,
 			   size_t *ret_len)
 {
@@ -72,7 +75,7 @@ static size_t mutate_events(uint8_t *data, size_t size, size_t max_size, struct 
 		return 0;
 	heads = start + sizeof(eh);
 	body = heads + eh.heads_stored;
-	if (seed % 8 == 0) /* the header itself, its length stays */
+	if (seed % 8 == 0) /* the header itself; its length stays */
 		return LLVMFuzzerMutate(data + start, sizeof(eh), sizeof(eh)) ? size : 0;
 	if (seed % 8 < 4) {
 		got = mutate_range(data, size, max_size, heads, eh.heads_stored, &n);
@@ -109,7 +112,7 @@ static size_t mutate_table(uint8_t *data, size_t size, size_t max_size, struct b
 	return got;
 }
 
-/* A block again somewhere else, or a block less. */
+/* Copies a block to another place, or removes one. */
 static size_t move_block(uint8_t *data, size_t size, size_t max_size, struct block from,
 			 struct block to, bool remove)
 {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh [TARGET [SECONDS]]: builds the fuzz targets with clang's libFuzzer, AddressSanitizer and
-# UndefinedBehaviorSanitizer, runs one or all of them (60 s each) on their corpora, prints
-# executions and line coverage.  Inputs that fail are left in the build directory.
+# UndefinedBehaviorSanitizer, runs one or all of them (60 s each) on their corpora, and prints
+# executions and line coverage.  Failing inputs are left in the build directory.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${FUZZ_BUILD:-build-fuzz}
@@ -19,9 +19,10 @@ esac
 setup()
 {
 	[ ! -f "$build/build.ninja" ] || return 0
-	CC=clang-14 meson setup "$build" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
-		-Dbuildtype=debugoptimized \
-		-Dc_args='-fsanitize=fuzzer-no-link -fno-sanitize-recover=all -fprofile-instr-generate -fcoverage-mapping' \
+	flags='-fsanitize=fuzzer-no-link -fno-sanitize-recover=all'
+	flags="$flags -fprofile-instr-generate -fcoverage-mapping"
+	CC=clang-14 meson setup "$build" -Dfuzz=true -Db_sanitize=address,undefined \
+		-Db_lundef=false -Dbuildtype=debugoptimized -Dc_args="$flags" \
 		-Dc_link_args='-fprofile-instr-generate' >"$build.setup.log" 2>&1 || {
 		cat "$build.setup.log" >&2
 		exit 1
@@ -29,13 +30,13 @@ setup()
 	mv "$build.setup.log" "$build/meson-logs/setup.log"
 }
 
-# quiet CORPUS: what libFuzzer is to close: commands write to standard output and error.
+# quiet CORPUS: the descriptors that libFuzzer closes: commands write to stdout and stderr.
 quiet()
 {
 	[ "$1" = command ] && echo 3 || echo 0
 }
 
-# fuzz NAME COVERS CORPUS: runs, then measures what corpus and finds together reach.
+# fuzz NAME COVERS CORPUS: runs the target, then measures the coverage of corpus and new inputs.
 fuzz()
 {
 	exe=$build/tests/fuzz/fuzz_$1
@@ -47,7 +48,8 @@ fuzz()
 	rc=0
 	LLVM_PROFILE_FILE=/dev/null "$exe" -max_total_time="$seconds" -print_final_stats=1 \
 		-timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=1024 \
-		-artifact_prefix="$build/fuzz/$1-" -close_fd_mask="$(quiet "$3")" "$found" "$corpus" >"$log" 2>&1 || rc=$?
+		-artifact_prefix="$build/fuzz/$1-" -close_fd_mask="$(quiet "$3")" \
+		"$found" "$corpus" >"$log" 2>&1 || rc=$?
 	if [ "$rc" -ne 0 ]; then
 		grep -aE 'ERROR|SUMMARY|runtime error|Test unit written' "$log" | head -n 10
 		tail -n 20 "$log"
@@ -56,8 +58,8 @@ fuzz()
 		return 0
 	fi
 	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-	LLVM_PROFILE_FILE=$build/fuzz/$1.profraw "$exe" -runs=0 -close_fd_mask="$(quiet "$3")" "$found" \
-		"$corpus" >>"$log" 2>&1
+	LLVM_PROFILE_FILE=$build/fuzz/$1.profraw "$exe" -runs=0 \
+		-close_fd_mask="$(quiet "$3")" "$found" "$corpus" >>"$log" 2>&1
 	llvm-profdata-14 merge -o "$build/fuzz/$1.profdata" "$build/fuzz/$1.profraw"
 	llvm-cov-14 report "$exe" -instr-profile="$build/fuzz/$1.profdata" \
 		--show-region-summary=false --show-branch-summary=false >"$build/fuzz/$1.coverage"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Mutations know nothing of checksums: they are put right before a recording is read. */
+/* Mutators do not update checksums: they are corrected before a recording is read. */
 #ifndef FUZZ_SEAL_H
 #define FUZZ_SEAL_H
 

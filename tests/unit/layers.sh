@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Who may include whom: every #include in src/ must follow the table in tests/unit/layers, which
-# ARCHITECTURE.md shows.
+# Every #include in src/ must follow the table in tests/unit/layers, which ARCHITECTURE.md shows.
 #   layers.sh [SRC]        check that tree
-#   layers.sh --write      put the table into ARCHITECTURE.md
-#   layers.sh --self-test  plant violations in a copy and see each of them found
+#   layers.sh --write      write the table to ARCHITECTURE.md
+#   layers.sh --self-test  plant violations in a copy; each must be found
 set -u
 LC_ALL=C
 export LC_ALL
@@ -33,7 +32,7 @@ markdown()
 	}' "$table"
 }
 
-# document: ARCHITECTURE.md with that table between its marks
+# document FILE: writes ARCHITECTURE.md with the table between its marks to FILE
 document()
 {
 	markdown >"$1.table"
@@ -48,28 +47,31 @@ document()
 	rm -f "$1.table"
 }
 
-# Paths that ARCHITECTURE.md names must be there.
+# Paths in ARCHITECTURE.md must exist.
 check_document()
 {
 	bad=0
 	# shellcheck disable=SC2016 # Markdown
-	for path in $(grep -oE '`(src|tests|man|docs|bench)/[^`*{ ]*`' "$root/ARCHITECTURE.md" | tr -d '`'); do
+	for path in $(grep -oE '`(src|tests|man|docs|bench)/[^`*{ ]*`' "$root/ARCHITECTURE.md" |
+		tr -d '`'); do
 		[ -e "$root/$path" ] || {
-			echo "ARCHITECTURE.md names $path, which is not there"
+			echo "ARCHITECTURE.md names $path, which does not exist"
 			bad=1
 		}
 	done
 	new=$(mktemp) || return 1
 	document "$new"
 	cmp -s "$new" "$root/ARCHITECTURE.md" || {
-		echo "ARCHITECTURE.md does not show the table of tests/unit/layers: layers.sh --write"
+		echo "ARCHITECTURE.md does not show the table of tests/unit/layers:" \
+			"layers.sh --write"
 		bad=1
 	}
 	rm -f "$new"
 	return "$bad"
 }
 
-# plant FILE LINE PATTERN: the copy with that line in that file must be refused, and nothing else.
+# plant FILE LINE PATTERN: with that line added to that file, the check must report it and nothing
+# else.
 plant()
 {
 	rm -f "$tmp/kept"
@@ -79,8 +81,9 @@ plant()
 	if out=$(check_tree "$copy"); then
 		echo "FAIL: '$2' in $1 was not found"
 		failed=1
-	elif [ "$(printf '%s\n' "$out" | grep -c ': ')" -gt 2 ] || ! printf '%s\n' "$out" | grep -q "$3"; then
-		echo "FAIL: '$2' in $1 is not what was reported:"
+	elif [ "$(printf '%s\n' "$out" | grep -c ': ')" -gt 2 ] ||
+		! printf '%s\n' "$out" | grep -q "$3"; then
+		echo "FAIL: '$2' in $1 was not the only report:"
 		printf '%s\n' "$out"
 		failed=1
 	fi
@@ -89,7 +92,7 @@ plant()
 	planted=$((planted + 1))
 }
 
-# plant_row OLD NEW PATTERN: the table with that replaced must be refused.
+# plant_row OLD NEW PATTERN: with that row replaced, the check must refuse the table.
 plant_row()
 {
 	sed "s,$1,$2," "$here/layers" >"$tmp/layers"
@@ -113,13 +116,13 @@ self_test()
 	planted=0
 	check_tree "$copy" >/dev/null || { check_tree "$copy"; return 1; }
 
-	# a room that is not below
+	# a room that is not a lower layer
 	plant base/log.c '#include "events/format.h"' 'of events$'
 	plant trace/write/writer.c '#include "record/kernel/tracefs.h"' 'of record/kernel$'
 	plant analyze/durations.c '#include "trace/tree.h"' 'of trace$'
 	plant export/fsmb.c '#include "trace/stk.h"' 'of trace$'
 	plant ui/out.c '#include "trace/read/reader.h"' 'of trace/read$'
-	# a folder of the same room that is not below
+	# a folder of the same room that is not a lower layer
 	plant record/select/syscall.c '#include "record/bpf/balance.h"' 'of record/bpf$'
 	plant record/kernel/grace.c '  #  include "record/select/synthetic.h"' 'of record/select$'
 	plant record/target.c '#include "record/ftrace/ring/ftrace_page.h"' 'of record/ftrace/ring$'
@@ -131,25 +134,25 @@ self_test()
 	plant analyze/charge.h '#include <zstd.h>' 'of +zstd$'
 	plant ui/out.c '#include <curl/curl.h>' 'of +curl'
 	plant record/meta.c '#include <bpf/btf.h>' 'of +bpf$'
-	# what is private
+	# private headers
 	plant analyze/waits/offcpu_sums.c '#include "analyze/pairs/pairs_priv.h"' 'of analyze/pairs$'
 	plant record/bpf/costs.c '#include "record/files/user_files_priv.h"' 'private to record/files$'
 	plant record/bpf/costs.c '#include "record/select/probe_priv.h"' 'private to record/select$'
 	plant record/ftrace/backend_ftrace.c '#include "trace/write/writer_priv.h"' 'private to trace/write$'
 	plant bpf/record.bpf.c '#include "events/filter_priv.h"' 'private to events$'
-	# what is not there, or made without being listed
+	# headers that do not exist, or are generated but not listed
 	plant base/log.c '#include "nowhere.h"' 'no header nowhere.h'
 	plant record/meta.c '#include "waits.h"' 'no header waits.h'
 	plant ui/out.c '#include "../include/nowhere.h"' 'no header'
 	plant bpf/record.bpf.c '#include "other.skel.h"' 'no header other.skel.h'
 	plant cmd/main.c '#include "generated.inc"' 'no header generated.inc'
-	# circles
+	# cycles
 	plant_row '^base | include' 'base | include events' 'base names events'
 	plant_row '^record | include' 'record | record/bpf include' 'record names record/bpf'
 	plant_row '^events | base' 'events | ui base' 'events names ui'
 	plant_row '^trace | include' 'trace | trace/read include' 'trace names trace/read'
 	plant_row '^analyze | include' 'analyze | analyze/waits include' 'analyze names analyze/waits'
-	# names that are there already, folders that the table does not have
+	# unit names that exist already, folders that are not in the table
 	plant record/tree.c '// x' 'record has a unit tree, too'
 	plant symbols/fsmb.c '// x' 'has a unit fsmb, too'
 	plant record/bpf/tracefs.h '/* x */' 'record/bpf has a unit tracefs, too'
@@ -171,7 +174,8 @@ self_test()
 case ${1:-} in
 --self-test) self_test ;;
 --write)
-	document "$root/ARCHITECTURE.md.new" && cat "$root/ARCHITECTURE.md.new" >"$root/ARCHITECTURE.md"
+	document "$root/ARCHITECTURE.md.new" &&
+		cat "$root/ARCHITECTURE.md.new" >"$root/ARCHITECTURE.md"
 	rm -f "$root/ARCHITECTURE.md.new"
 	;;
 '')

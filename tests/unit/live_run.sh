@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What tests/live/run.sh reports, of tests that are made up, as if this kernel let them: live_run.sh RUN.SH
+# live_run.sh RUN.SH: the results that tests/live/run.sh reports for made-up tests, as if the kernel
+# permitted live tests
 set -eu
 
 work=$(mktemp -d)
@@ -24,7 +25,7 @@ failed()
 	exit 1
 }
 
-# run [NAME=VALUE...] [TEST...]: by one worker.
+# run [NAME=VALUE...] [TEST...]: runs them with one worker.
 run()
 {
 	settings=
@@ -38,11 +39,12 @@ run()
 		sh "$work/live/run.sh" true "$work" "$@" >"$work/out" 2>&1
 }
 
-# want NAME=RESULT...: these results and no others.
+# want NAME=RESULT...: fails unless there are these results and no others.
 want()
 {
 	printf '%s\n' "$@" | sort >"$work/wanted"
-	awk -F '\t' '{ print $1 "=" $2 }' "$work/results/results" | sort | cmp -s - "$work/wanted" ||
+	awk -F '\t' '{ print $1 "=" $2 }' "$work/results/results" | sort |
+		cmp -s - "$work/wanted" ||
 		failed "the results are not $*"
 }
 
@@ -63,7 +65,7 @@ if grep -qs '\[confidentiality\]' /sys/kernel/security/lockdown; then
 fi
 run good alone || failed "good tests fail"
 want good=OK alone=OK
-run good asked || failed "a test that is asked for fails"
+run good asked || failed "a test on request fails"
 want good=OK asked=OK
 run good good || failed "a good test that is named twice fails"
 want good=OK
@@ -74,11 +76,11 @@ want good=OK skips=SKIP
 run good missing && failed "a test that does not exist passes"
 want good=OK missing=FAIL
 
-run good kills && failed "a test that is not reported passes"
+run good kills && failed "a test without a result passes"
 want good=OK kills=FAIL
 run kills good alone && failed "a test that did not run passes"
 want kills=FAIL good=FAIL alone=OK
-run LIVE_STRESS=1 good kills && failed "a test that is not reported passes under stress"
+run LIVE_STRESS=1 good kills && failed "a test without a result passes under stress"
 want good=OK kills=FAIL
 
 run && failed "all tests pass, and one of them kills its worker"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# notices.sh STATUS COMMAND...: passes if the command exits with STATUS, which means that it has found
-# an error; a crash does not count, nor does a test that did not cover enough.
+# notices.sh STATUS COMMAND...: passes if the command exits with STATUS, which means that it has
+# found an error; a crash does not count, nor does a test with too little coverage.
 want=$1
 shift
 "$@"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What `./run test --repeat N` counts, with runs that are made up: repeat.sh REPEAT-FUNCTIONS
+# repeat.sh REPEAT-FUNCTIONS: how `./run test --repeat N` counts, with made-up runs
 set -u
 
 command -v git >/dev/null 2>&1 || exit 77
@@ -37,7 +37,7 @@ commit()
 	git add -A && git -c user.name=n -c user.email=e@example.org commit -q --allow-empty -m "$1"
 }
 
-# results NAME=RESULT...: what a run of these tests leaves.
+# results NAME=RESULT...: writes the result files of a run.
 results()
 {
 	printf 'unit\tOK\t2\t0\t0\n' >"$build/unit.results"
@@ -86,27 +86,27 @@ commit first
 (repeat 2 run 'all tests' good) >"$out" || failed "two good runs: $(cat "$out")"
 [ "$(lines)" -eq 2 ] || failed "two runs made $(lines) lines"
 grep -q '^2 runs of .* (run), 0 with failures' "$out" || failed "summary: $(cat "$out")"
-(repeat 3 run 'all tests' flaky) >"$out" && failed "a failure is no failure"
+(repeat 3 run 'all tests' flaky) >"$out" && failed "a failure is not reported"
 grep -q '^3 runs of .*, 1 with failures' "$out" || failed "summary: $(cat "$out")"
 grep -q '^ *1  b$' "$out" || failed "the summary does not name b: $(cat "$out")"
 
-# interrupted: what was made counts, the run under way does not
+# interrupted: finished runs count, the current run does not
 (repeat 5 run 'all tests' ends_early) >"$out"
-[ "$(lines)" -eq 3 ] || failed "a run that was ended counts"
+[ "$(lines)" -eq 3 ] || failed "an interrupted run counts"
 (repeat 5 run 'all tests' good) >"$out" && failed "an old failure is forgotten"
-[ "$(lines)" -eq 5 ] || failed "it did not go on: $(cat "$out")"
+[ "$(lines)" -eq 5 ] || failed "it did not continue: $(cat "$out")"
 
-# neither other kinds, other tests nor other commits are mixed in
+# runs of other kinds, other tests or other commits are not mixed in
 (repeat 1 stress-run 'all tests' good) >"$out" || failed "another kind: $(cat "$out")"
 (repeat 1 run 'a b' good) >"$out" || failed "other tests: $(cat "$out")"
 [ "$(lines)" -eq 7 ] || failed "kinds or tests are mixed"
 commit second
 (repeat 1 run 'all tests' good) >"$out" || failed "another commit: $(cat "$out")"
 [ "$(lines)" -eq 8 ] || failed "commits are mixed"
-(repeat 2 run 'all tests' changes_tree) >"$out" 2>&1 && failed "the commit may change"
+(repeat 2 run 'all tests' changes_tree) >"$out" 2>&1 && failed "a change of the commit is accepted"
 [ "$(lines)" -eq 8 ] || failed "a run over two commits counts"
-(repeat 1 run 'all tests' leaves_nothing) >"$out" && failed "a run without results is a good one"
+(repeat 1 run 'all tests' leaves_nothing) >"$out" && failed "a run without results passes"
 : >dirt
-(repeat 9 run 'all tests' good) >"$out" 2>&1 && failed "a dirty tree is a commit"
+(repeat 9 run 'all tests' good) >"$out" 2>&1 && failed "a dirty tree is accepted"
 grep -q 'git status' "$out" || failed "dirty: $(cat "$out")"
 [ "$(lines)" -eq 9 ] || failed "runs of a dirty tree count"

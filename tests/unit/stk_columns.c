@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stk_columns FILE: a recording whose records make the writer use every column coding, whole and
- * short records, tails of all lengths, nested events and events without fields.
+ * stk_columns FILE: writes a recording whose records use every column coding, whole and short
+ * records, tails of all lengths, nested events and events without fields.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static uint64_t noise(void)
 	return x ^= x << 17;
 }
 
-/* The record of event i; returns its length. */
+/* Fills the record of event i; returns its length. */
 static uint32_t fill(unsigned char *rec, unsigned int i)
 {
 	uint64_t n = noise(), clock = 1000000000ull * i + n % 1000 - 500;

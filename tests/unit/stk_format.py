@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A reader of recordings written from stk-format(5) alone, held against the real one.
+"""A reader of recordings written from stk-format(5) alone, compared with the real one.
 
 stk_format.py STACKONCE RECORDING...   compares events, fields, stacks and counters
 """
@@ -208,7 +208,7 @@ class Recording:
             self.user_symbols[number] = symbols
 
     def user_symbol(self, number, at):
-        """(start, name) of what holds the offset, or None."""
+        """(start, name) of the symbol that contains the offset, or None."""
         best, starts = None, sorted(s[0] for s in self.user_symbols[number])
         for start, size, name in self.user_symbols[number]:
             end = start + size if size else min([s for s in starts if s > start] + [U64 + 1])
@@ -282,7 +282,7 @@ class Recording:
             e["record"][:8] = struct.pack("<HBBI", t["id"], flags, preempt, tid)
 
     def stack(self, number):
-        """Its frames, as (frame, exact, guessed), and how it ends."""
+        """The frames of the stack, as (frame, exact, guessed), and its end."""
         node, frames, end, exact, guessed = self.stacks[number][0], [], 0, False, False
         while node:
             frame, node = self.nodes[node]
@@ -322,7 +322,7 @@ FIELD = re.compile(r"field:([^;]*?)(\w+)(\[\d*\])?;\s*offset:(\d+);\s*size:(\d+)
 
 
 def compare_fields(text, record, fields):
-    """Integers and strings, as the format text has them; how many were compared."""
+    """Compares integers and strings by the format text; returns how many."""
     compared = 0
     for kind, name, array, offset, size, signed in FIELD.findall(text):
         offset, size, kind = int(offset), int(size), kind.strip()
@@ -414,7 +414,7 @@ def compare(so, path):
     named = sum(compare_stack(rec, stacks[s["id"]], s)
                 for s in command(so, "stacks", "--json", path))
     for w in command(so, "files", "--json", path) if rec.files else []:
-        if w["file"]:  # frames of no known file have a line, too
+        if w["file"]:  # frames of unknown files have a line, too
             compare_file(rec, w)
     info = command(so, "info", "--json", path)[0]
     assert (info["ended"] == "clean") == rec.clean

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# stk_format.sh STACKONCE MAKE_RECORDING STK_COLUMNS PYTHON: is stk-format(5) true?  A reader written from that
-# page alone reads recordings of all sorts and must find in them what the real one finds.
+# stk_format.sh STACKONCE MAKE_RECORDING STK_COLUMNS PYTHON: checks stk-format(5).  A reader written
+# from that page alone reads recordings of many kinds and must find in them the same as the real
+# one.
 set -eu
 
 so=$1
@@ -27,10 +28,10 @@ done
 }
 cat "$tmp/out"
 grep -q '/user.stk: 11 events.* 6 files, 1[0-9] user frames with names' "$tmp/out" || {
-	echo "user.stk does not have the files and names that it is made of"
+	echo "user.stk does not have the expected files and names"
 	exit 1
 }
 grep -q '/columns.stk: 4000 events.* codings \[1, 2, 3\]$' "$tmp/out" || {
-	echo "columns.stk does not use every coding apart from the entries"
+	echo "columns.stk does not use every coding of columns"
 	exit 1
 }

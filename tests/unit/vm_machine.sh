@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# When a test machine is given up, and what is left of its results then, with a machine and a clock that
-# are made up: vm_machine.sh MACHINE-FUNCTIONS
+# vm_machine.sh MACHINE-FUNCTIONS: when a test machine is killed for lack of progress, and which
+# results it then has, with a made-up machine and clock
 set -u
 
 work=$(mktemp -d)
@@ -24,7 +24,7 @@ date()
 	echo "$clock"
 }
 
-# Each second of the machine is a call of what it does.
+# Each second of the machine is one call of $does.
 sleep()
 {
 	clock=$((clock + $1))
@@ -37,7 +37,7 @@ end_machine()
 	wait "$machine" 2>/dev/null
 }
 
-# watched WHAT: a machine that does this, with a limit of 10 s.
+# watched FUNCTION: watches a machine whose $does it is, with a limit of 10 s.
 watched()
 {
 	does=$1
@@ -58,8 +58,8 @@ slow()
 	[ $((clock - began)) -lt 100 ] || end_machine
 }
 watched slow
-[ "$took" -eq 100 ] || failed "a machine with a result each 9 s is given up after $took s"
-[ ! -s "$work/qemu.log" ] || failed "it is said to be given up"
+[ "$took" -eq 100 ] || failed "a machine with a result each 9 s is killed after $took s"
+[ ! -s "$work/qemu.log" ] || failed "the log says that it was killed"
 
 sends()
 {
@@ -67,19 +67,22 @@ sends()
 	echo more >>"$work/archive"
 }
 watched sends
-[ "$took" -eq 50 ] || failed "a machine that sends its archive is given up after $took s"
+[ "$took" -eq 50 ] || failed "a machine that sends its archive is killed after $took s"
 
 hangs()
 {
-	[ $((clock - began)) -ne 3 ] || printf 'ok   one (1.0 s) x\r\nskip two: no x\r\nFAIL three: x\r\n' \
-		>>"$work/console"
+	[ $((clock - began)) -ne 3 ] ||
+		printf 'ok   one (1.0 s) x\r\nskip two: no x\r\nFAIL three: x\r\n' \
+			>>"$work/console"
 	echo "rcu: INFO: rcu_preempt self-detected stall on CPU" >>"$work/console"
 	[ $((clock - began)) -lt 100 ] || end_machine
 }
 watched hangs
-[ "$took" -lt 20 ] || failed "a machine that hangs is given up after $took s"
-grep -q 'gave up' "$work/qemu.log" || failed "it is not said to be given up"
-failed_to_end name "$work" >"$work/told"
-grep -q 'name: FAIL .* 3 have results' "$work/told" || failed "results: $(cat "$work/told")"
-printf '%s\t%s\t%s\t%s\t%s\n' one OK 1 0 0 two SKIP 0 0 1 three FAIL 0 1 0 boot FAIL 0 1 0 >"$work/wanted"
+[ "$took" -lt 20 ] || failed "a hanging machine is killed after $took s"
+grep -q 'gave up' "$work/qemu.log" || failed "the log does not say that it was killed"
+failed_to_end name "$work" >"$work/printed"
+grep -q 'name: FAIL .* 3 have results' "$work/printed" ||
+	failed "results: $(cat "$work/printed")"
+printf '%s\t%s\t%s\t%s\t%s\n' one OK 1 0 0 two SKIP 0 0 1 three FAIL 0 1 0 boot FAIL 0 1 0 \
+	>"$work/wanted"
 cmp "$work/wanted" "$work/results" || failed "the results are $(cat "$work/results")"

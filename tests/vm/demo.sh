@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Makes tests/golden/demo.stk in a test machine (`./run vm demo`): what ./run demo shows where the
-# kernel lets nobody record.  The load runs before, during and after the recording.
+# Makes tests/golden/demo.stk in a test machine (`./run vm demo`), which ./run demo shows where the
+# kernel does not permit recording.  The load runs before, during and after the recording.
 mkdir -p /out/keep /tmp/files
 for i in $(seq 1 200); do
 	head -c 20000 /usr/bin/stackonce >/tmp/files/"$i"
@@ -16,6 +16,7 @@ done) &
 	sleep 0.2
 done) &
 cd /out/keep || exit 1
-if /usr/bin/stackonce record -q -a -e sched:sched_switch -e 'sched:sched_process_*' -F 99 -d 4 -o demo.stk; then
+if /usr/bin/stackonce record -q -a -e sched:sched_switch -e 'sched:sched_process_*' -F 99 -d 4 \
+	-o demo.stk; then
 	printf 'demo\tOK\t1\t0\t0\n' >/out/results
 fi

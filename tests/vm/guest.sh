@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# What the first processes of the test machines share.  They put what shall come back into /out.
+# Shared by the init processes of the test machines.  Files in /out are sent back to the host.
 
 guest_start()
 {
@@ -29,12 +29,12 @@ word()
 
 guest_shell()
 {
-	echo "vm: the tests are in $1; 'exit' ends the machine"
+	echo "vm: the tests are in $1; 'exit' stops the machine"
 	setsid cttyhack sh
 	poweroff -f
 }
 
-# Sends /out through the second serial line as a base64 tar archive, and ends the machine.
+# Sends /out through the second serial line as a base64 tar archive, and stops the machine.
 guest_end()
 {
 	stty -F /dev/ttyS1 raw 2>/dev/null

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# The file system of a test machine: busybox, the build's programs with their libraries, the tests.
+# The file system of a test machine: busybox, the built programs with their libraries, the tests.
 
-# add_program ROOT FILE DESTINATION: copies it with every library it is linked to.
+# add_program ROOT FILE DESTINATION: copies a program with the libraries that it is linked to.
 add_program()
 {
 	mkdir -p "$1$(dirname "$3")"
 	cp -L "$2" "$1$3"
-	ldd "$2" 2>/dev/null | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) (0x.*/\1/p' |
+	ldd "$2" 2>/dev/null |
+		sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) (0x.*/\1/p' |
 		while read -r lib; do
 			[ -e "$1$lib" ] && continue
 			mkdir -p "$1$(dirname "$lib")"
@@ -15,7 +16,7 @@ add_program()
 		done
 }
 
-# base_root ROOT: busybox and the directories that every machine has.
+# base_root ROOT: adds busybox and the directories that every machine has.
 base_root()
 {
 	for dir in bin sbin usr/bin usr/sbin proc sys dev tmp etc root; do
@@ -28,7 +29,7 @@ base_root()
 	cp tests/vm/guest.sh "$1/"
 }
 
-# live_root ROOT BUILD: stackonce, the live tests with their programs, and the tools they use.
+# live_root ROOT BUILD: adds stackonce, the live tests with their programs, and the tools they use.
 live_root()
 {
 	mkdir -p "$1/live/prog"
@@ -38,7 +39,7 @@ live_root()
 			add_program "$1" "$prog" "${prog#"$2"/tests}"
 		fi
 	done
-	# ldd knows nothing of another C library's loader
+	# ldd does not list the loader of another C library
 	if [ -e /lib/ld-musl-x86_64.so.1 ]; then
 		cp -L /lib/ld-musl-x86_64.so.1 "$1/lib/"
 	fi
@@ -50,7 +51,7 @@ live_root()
 	cp tests/tracefs.sh tests/process.sh "$1/"
 }
 
-# pack_root ROOT OUT: uncompressed, which an emulated CPU unpacks fastest.  ROOT goes away.
+# pack_root ROOT OUT: packs and removes ROOT; uncompressed, which is fastest on an emulated CPU.
 pack_root()
 {
 	(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0) >"$2.tmp"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Debian's cloud kernels for the test machines: downloaded with apt.  Kept are the image and, in a
-# cpio archive beside it, the modules that tests load.
+# Debian's cloud kernels for the test machines, downloaded with apt.  The cache has the image and,
+# in a cpio archive beside it, the modules that tests load.
 
 vm_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernels
 # Modules that tests load.
 vm_modules='drivers/net/dummy drivers/net/veth drivers/block/brd fs/overlayfs/overlay'
 
-# The package that is the newest kernel of a series.
+# The package of the newest kernel of a series.
 kernel_package()
 {
 	case $1 in
@@ -15,8 +15,8 @@ kernel_package()
 	6.12) meta=linux-image-6.12-cloud-amd64 ;;
 	*) return 1 ;;
 	esac
-	apt-cache depends "$meta" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' |
-		head -n 1
+	apt-cache depends "$meta" 2>/dev/null |
+		sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1
 }
 
 kernel_update_lists()
@@ -28,12 +28,14 @@ kernel_update_lists()
 	fi
 }
 
-# modules_of DEB OUT: a cpio archive with these modules in /live/prog, where tests look for them.
+# modules_of DEB OUT: writes a cpio archive with these modules in /live/prog, where tests expect
+# them.
 modules_of()
 {
 	mkdir -p "$tmp/root/live/prog"
 	# shellcheck disable=SC2046 # patterns for tar
-	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$tmp/root/live/prog" --strip-components=7 --wildcards \
+	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$tmp/root/live/prog" \
+		--strip-components=7 --wildcards \
 		$(for m in $vm_modules; do echo "./lib/modules/*/kernel/$m.ko*"; done) || return 1
 	for module in "$tmp"/root/live/prog/*.xz; do
 		[ ! -e "$module" ] || xz -d "$module" || return 1
@@ -41,7 +43,7 @@ modules_of()
 	(cd "$tmp/root" && find . | cpio --quiet -o -H newc -R 0:0) >"$2"
 }
 
-# has_modules CPIO: whether it holds all of them; one of an earlier state of the tests does not.
+# has_modules CPIO: whether it has all of them; an archive made for older tests may not.
 has_modules()
 {
 	[ -s "$1" ] || return 1
@@ -50,7 +52,7 @@ has_modules()
 	done
 }
 
-# The downloads go through apt's own user, which must be able to write into the directory.
+# apt's own user downloads, and must be able to write to the directory.
 kernel_download()
 {
 	tmp=$(mktemp -d /tmp/stackonce-kernel.XXXXXX)
@@ -61,7 +63,8 @@ kernel_download()
 		return 1
 	}
 	mkdir -p "$vm_cache"
-	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -xO --wildcards './boot/vmlinuz-*' >"$tmp/vmlinuz" &&
+	dpkg-deb --fsys-tarfile "$tmp"/*.deb |
+		tar -xO --wildcards './boot/vmlinuz-*' >"$tmp/vmlinuz" &&
 		modules_of "$tmp"/*.deb "$tmp/modules" && mv "$tmp/modules" "$2.cpio" &&
 		mv "$tmp/vmlinuz" "$2"
 	rc=$?
@@ -69,7 +72,7 @@ kernel_download()
 	return "$rc"
 }
 
-# kernel_image SERIES: prints the path of its vmlinuz.  Without a network the newest cached one.
+# kernel_image SERIES: prints the path of its vmlinuz; without a network, of the newest cached one.
 kernel_image()
 {
 	pkg=$(kernel_package "$1")

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Looking after a test machine from outside, and adding up what it brought.  Needs tests/process.sh.
+# Watches a test machine from the host and adds up its results.  Needs tests/process.sh.
 
-# said DIR: the lines of results on a machine's console; the kernel may have said something ahead of them.
+# said DIR: the result lines on a machine's console; kernel messages may precede a result on its
+# line.
 said()
 {
 	tr -d '\r' <"$1/console" | grep -aoE '(ok  |skip|FAIL) [^ ]+ .*'
 }
 
-# progress DIR: what changes as a machine gets on.  A kernel that hangs may go on complaining.
+# progress DIR: changes when a test ends or the archive grows, but not on other messages, which a
+# hanging kernel may still print.
 progress()
 {
 	echo "$(said "$1" | wc -l) $(wc -c <"$1/archive")"
 }
 
-# watch_machine PID DIR LIMIT: ends the machine when it has made no progress for so many seconds; returns
-# when it has ended or is about to.
+# watch_machine PID DIR LIMIT: kills the machine after LIMIT seconds without progress; returns when
+# it has ended or was killed.
 watch_machine()
 {
 	last=
@@ -33,13 +35,13 @@ watch_machine()
 	done
 }
 
-# unpack_archive DIR: what the machine sent through its second serial line goes into DIR.
+# unpack_archive DIR: unpacks the machine's archive from the second serial line into DIR.
 unpack_archive()
 {
 	base64 -d "$1/archive" 2>/dev/null | tar -xzf - -C "$1" 2>/dev/null
 }
 
-# results_of: of lines as tests/live/run.sh prints them on stdin.
+# results_of: converts lines that tests/live/run.sh prints, from stdin.
 results_of()
 {
 	awk -v OFS='\t' '{ n = $2; sub(/:$/, "", n) }
@@ -48,13 +50,14 @@ results_of()
 		$1 == "FAIL" { print n, "FAIL", 0, 1, 0 }'
 }
 
-# failed_to_end NAME DIR: a machine that sent no archive: the results on its console and that it failed
-# are its results.  Prints how the console ends.
+# failed_to_end NAME DIR: for a machine that sent no archive: its results are those on the console
+# and one failure.  Prints the end of the console.
 failed_to_end()
 {
 	said "$2" | results_of >"$2/results"
-	echo "$1: FAIL the machine ended before its tests did, $(wc -l <"$2/results") have results; its console" \
-		"ends with"
+	echo "$1: FAIL the machine ended before its tests did," \
+		"$(wc -l <"$2/results") have results;" \
+		"its console ends with"
 	printf 'boot\tFAIL\t0\t1\t0\n' >>"$2/results"
 	cat "$2/qemu.log"
 	tail -n 30 "$2/console" | tr -d '\r' | sed 's/^/    /'

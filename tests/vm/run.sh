@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Boots Debian's kernels under qemu (emulated, no KVM) and runs the live tests inside:
 #   run.sh BUILD [shell|demo|demo-rmap] [--all] [6.1|6.12] [TEST...]
-# Without a kernel: both, at once where there are the CPUs, and then the tests that compare two boots.
-# Without tests: all but those of left_out, with --all these too.
+# Without a kernel, both run, in parallel if there are two CPUs, and then the tests that compare two
+# boots.  Without tests, all run but those in left_out; --all adds these.
 set -u
 
 build=$1
@@ -11,8 +11,8 @@ shift
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.." || exit 1
 out=$build/vm
-# limit_of [TEST...]: seconds without a result until a machine is given up: more than any of these tests may
-# take in there, or than any that runs without being named.
+# limit_of [TEST...]: seconds without a result after which a machine is killed: more than any of
+# these tests may take in it, or any test that runs without being named.
 limit_of()
 {
 	if [ $# -eq 0 ]; then
@@ -36,10 +36,10 @@ limit=$(limit_of)
 # shellcheck source=tests/vm/machine.sh
 . "$here/machine.sh"
 
-# qemu SERIES APPEND SERIAL...: becomes one machine.  It has a second node of memory without CPUs, so
-# that there is something to migrate to.  One thread for both CPUs: with one each, qemu lets a CPU run
-# into a half patched instruction while tracepoints are switched on, and the kernel panics.
-# no_timer_check: a machine that gets too little CPU time fails the timer check at boot and panics.
+# qemu SERIES APPEND SERIAL...: becomes one machine.  It has a second memory node without CPUs, as a
+# target for page migration.  Both CPUs run in one thread: with a thread per CPU, qemu lets a CPU
+# execute a half-patched instruction while tracepoints are switched, and the kernel panics.
+# no_timer_check: with too little CPU time a machine fails the timer check at boot and panics.
 qemu()
 {
 	image=$(kernel_image "$1") || {
@@ -57,7 +57,7 @@ qemu()
 		-append "$append" "$@"
 }
 
-# boot NAME SERIES APPEND: runs the live tests in a machine; what they left is in $out/NAME.
+# boot NAME SERIES APPEND: runs the live tests in a machine; their files are in $out/NAME.
 boot()
 {
 	name=$1
@@ -83,20 +83,20 @@ boot()
 	! grep -q 'FAIL' "$dir/results"
 }
 
-# What interrupts us must not leave machines behind.
+# An interrupted run must not leave machines behind.
 end_machines()
 {
 	cat "$out"/*/pid 2>/dev/null | xargs -r kill -KILL
 	exit 130
 }
 
-# A machine takes one CPU, and memory for two.
+# A machine takes one CPU; the memory must suffice for two.
 room_for_two()
 {
 	[ "$(nproc)" -ge 2 ] && awk '/^MemAvailable:/ { exit $2 < 4000000 }' /proc/meminfo
 }
 
-# boot_all APPEND SERIES...: each a machine of its own, told of in this order.
+# boot_all APPEND SERIES...: boots a machine per series and prints the results in this order.
 boot_all()
 {
 	words=$1
@@ -108,7 +108,7 @@ boot_all()
 		done
 		return "$rc"
 	fi
-	echo "== live tests in machines with Linux $*, at once; what they say comes when they have ended"
+	echo "== live tests in machines with Linux $*, in parallel; their output follows at the end"
 	for s; do
 		kernel_image "$s" >/dev/null || : # one apt at a time
 	done
@@ -123,15 +123,16 @@ boot_all()
 	return "$rc"
 }
 
-# The tests that need no machine, apart from those that the native kernel refused.
+# The tests that need no machine, except those that the native kernel skipped.
 left_out()
 {
 	awk -F '\t' 'FILENAME != "-" { if ($2 == "SKIP") skipped[$1]; next }
 		!/^#/ && !($1 in skipped) { print $1 }' \
-		"$([ -s "$build/live/results" ] && echo "$build/live/results" || echo /dev/null)" - <"$here/left_out"
+		"$([ -s "$build/live/results" ] && echo "$build/live/results" ||
+			echo /dev/null)" - <"$here/left_out"
 }
 
-# Two boots have different kernel bases; the same workload must give the same symbols.
+# Two boots have different kernel base addresses; the same workload must have the same symbols.
 compare_boots()
 {
 	first=$out/6.12
@@ -145,14 +146,16 @@ compare_boots()
 		}
 	done
 	for d in "$first" "$second"; do
-		sh "$here/symbols.sh" "$build/src/cmd/stackonce" "$d/keep/kaslr.stk" >"$d/symbols" || return 1
+		sh "$here/symbols.sh" "$build/src/cmd/stackonce" "$d/keep/kaslr.stk" \
+			>"$d/symbols" || return 1
 		[ -s "$d/symbols" ] || {
 			echo "FAIL kaslr_boots: no symbols in $d/keep/kaslr.stk"
 			return 1
 		}
 	done
 	if cmp -s "$first/symbols" "$second/symbols"; then
-		echo "ok   kaslr_boots: text at $(cat "$first/text-base") and $(cat "$second/text-base"), $(
+		echo "ok   kaslr_boots: text at" \
+			"$(cat "$first/text-base") and $(cat "$second/text-base"), $(
 			wc -l <"$first/symbols") stacks with equal symbols"
 	else
 		echo "FAIL kaslr_boots: symbols differ between two boots"
@@ -161,7 +164,7 @@ compare_boots()
 	fi
 }
 
-# Every test that the native kernel refused or that skips in one machine must pass in some machine.
+# A test that the native kernel or a machine skipped must pass in some machine.
 check_skips()
 {
 	rc=0
@@ -190,7 +193,8 @@ if [ "${1:-}" = demo ]; then
 fi
 
 if [ "${1:-}" = demo-rmap ]; then
-	boot demo-rmap 6.12 stackonce.tests=rmap && cp "$out/demo-rmap/keep/rmap.stk" tests/golden/rmap.stk
+	boot demo-rmap 6.12 stackonce.tests=rmap &&
+		cp "$out/demo-rmap/keep/rmap.stk" tests/golden/rmap.stk
 	exit
 fi
 
@@ -217,7 +221,8 @@ fi
 rc=0
 rm -rf "$out"/6.* "$out/booted"
 # shellcheck disable=SC2086 # a list
-boot_all "stackonce.tests=$tests stackonce.without=$without stackonce.stacks=${WALK_STACKS:-}" $series || rc=1
+boot_all "stackonce.tests=$tests stackonce.without=$without stackonce.stacks=${WALK_STACKS:-}" \
+	$series || rc=1
 if [ "$series" = '6.1 6.12' ] && [ -z "$tests" ]; then
 	if compare_boots; then
 		printf 'kaslr_boots\tOK\t1\t0\t0\n' >"$out/6.12-again/results"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The capture in this directory through the commands: check.sh STACKONCE
-# stack_map.txt is what the kernel printed of stack_map_bin; trace.txt.gz is its `trace` file, cut;
-# kallsyms.txt holds the symbols around the map's addresses, stack_map_stat.txt the kernel's counts.
+# check.sh STACKONCE: runs the commands on the capture in this directory. stack_map.txt is the
+# kernel's text of stack_map_bin; trace.txt.gz is its `trace` file, cut; kallsyms.txt has the
+# symbols around the map's addresses; stack_map_stat.txt has the kernel's counters.
 set -eu
 LC_ALL=C NO_COLOR=1 PAGER=
 export LC_ALL NO_COLOR PAGER
@@ -19,7 +19,7 @@ fail()
 	failed=1
 }
 
-# same WHAT WANT GOT: two files, runs of blanks apart
+# same WHAT WANT GOT: compares two files, ignoring runs of blanks
 same()
 {
 	tr -s ' \t' ' ' < "$2" > "$tmp/want"
@@ -61,7 +61,8 @@ same "the summary" want-summary summary
 "$so" stacks map.stk > stacks
 same "stacks" "$here/stack_map.txt" stacks
 
-refs=$(sed -n 's/^stack_id [0-9]* \[ref \([0-9]*\),.*/\1/p' stacks | awk '{ n += $1 } END { print n }')
+refs=$(sed -n 's/^stack_id [0-9]* \[ref \([0-9]*\),.*/\1/p' stacks |
+	awk '{ n += $1 } END { print n }')
 grep -qx "successes: $refs" "$here/stack_map_stat.txt" || fail "$refs references in all"
 
 # Events: header, fields and the stack id, line by line.
@@ -73,7 +74,7 @@ sed -n 's/.*<stack_id \([0-9]*\)>.*/\1/p' trace > want-ids
 "$so" script --json map.stk | sed -n 's/.*"kstack":\([0-9]*\).*/\1/p' > ids
 same "the stack ids of the events" want-ids ids
 
-# Back again, through files and through pipes, with and without names and events.
+# Back again, through files and pipes, with and without names and events.
 "$so" export fsmb map.stk -o again 2> /dev/null
 cmp map again || fail "exporting the import does not give the same bytes"
 "$so" import fsmb - -q -o - < map | "$so" export fsmb - -q -o - > piped
@@ -108,5 +109,5 @@ refused 1 "not a stackonce recording" "$so" export fsmb cut -o no
 refused 1 "No space left on device" "$so" export fsmb map.stk -o /dev/full
 refused 1 "No space left on device" "$so" import fsmb again -o /dev/full
 
-[ "$failed" -eq 0 ] && echo "the capture comes back as it was"
+[ "$failed" -eq 0 ] && echo "the capture is the same after import and export"
 exit "$failed"

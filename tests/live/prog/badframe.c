@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * badframe [COUNT]: getppid calls whose frame pointer leads to unmapped memory, so that a walk of
- * the user stack by frame pointers faults in the kernel.
+ * badframe [COUNT]: getppid calls with a frame pointer to unmapped memory, so that a walk of the
+ * user stack by frame pointers faults in the kernel.
  */
 #include "prog.h"
 

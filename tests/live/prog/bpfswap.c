@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * bpfswap [PROGRAMS]: loads BPF programs one after the other and runs each once; each makes a
- * bpf_trace_printk event with its name ("swap07") as text.  A line on standard input makes way for the
- * next one: every fourth stays, the others are unloaded.  The programs are of one length, so that they
- * take each other's places, and call from different ones.  Prints how many lay where another one of
- * them had been before.
+ * bpf_trace_printk event with its name ("swap07") as text.  After a line on standard input the next
+ * program is loaded: every fourth one stays, the others are unloaded.  All programs have the same
+ * length, so that they reuse each other's addresses, and make the call at different offsets.
+ * Prints how many were loaded at an address where another one of them had been.
  */
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
@@ -13,7 +13,7 @@
 #include "prog.h"
 
 #define MAX_PROGRAMS 100
-#define PAD 41 /* instructions around the call, before it another number each time */
+#define PAD 41 /* instructions around the call; their number before it varies */
 #define INSN(op, dst, src, offset, value)     \
 	((struct bpf_insn){ .code = (op),     \
 			    .dst_reg = (dst), \
@@ -53,7 +53,7 @@ static int load(unsigned int i, char *name)
 	return fd;
 }
 
-/* Whether it lies over one of those before it. */
+/* Whether it overlaps an earlier program. */
 static bool locate(int fd, unsigned int i)
 {
 	struct bpf_prog_info info = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fallocate FILE CALLS: that many calls of fallocate(2), some of which must fail, and getcwd(2) twice as
- * often.  Prints a line for each of the first: "mode=M offset=O len=L" and what the kernel's function
- * returned, "ret=R".
+ * fallocate FILE CALLS: CALLS calls of fallocate(2), some of which must fail, and twice as many of
+ * getcwd(2).  Prints a line for each of the former: "mode=M offset=O len=L" and the result of the
+ * kernel's function, "ret=R".
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fates OUT READY GO: children of every fate.  Some before READY is written and GO, a FIFO, is
- * opened and closed by somebody; the rest after that.  What it knows of them goes to OUT, a JSON
- * object a line; it ends when GO is opened and closed again.  fates exit N only exits.
+ * fates OUT READY GO: makes children that end in every possible way.  Some are made before it
+ * writes READY and waits until the FIFO GO is opened and closed, the rest after that.  It writes
+ * their lifecycles to OUT, one JSON object per line, and ends when GO is opened and closed again.
+ * fates exit N only exits.
  */
 #include "fates.h"
 
@@ -99,7 +100,7 @@ static void write_fates(const char *path)
 	die_if(fclose(out), path);
 }
 
-/* Until somebody opened the FIFO and closed it. */
+/* Waits until another process has opened and closed the FIFO. */
 static void await(const char *fifo)
 {
 	int fd = open(fifo, O_RDONLY);
@@ -119,7 +120,7 @@ static void touch(const char *path)
 	close(fd);
 }
 
-/* A zombie from before the recording, and one that ends while it runs. */
+/* A zombie from before the recording, and a child that ends during it. */
 static struct fate *before(void)
 {
 	struct fate *f = fate_new("zombie from before");
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
 		      0);
 	die_if(shared == MAP_FAILED, "mmap");
 	setrlimit(RLIMIT_CORE, &none);
-	/* What a shell starts in the background ignores some. */
+	/* A shell makes background jobs ignore some signals. */
 	for (sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	die_if(prctl(PR_SET_CHILD_SUBREAPER, 1), "subreaper");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the parts of fates share: what each child's fate is, in memory that all processes see. */
+/* Shared by the parts of fates: the lifecycle of each child, in memory that all processes share. */
 #ifndef FATES_H
 #define FATES_H
 
@@ -11,26 +11,26 @@
 
 struct fate {
 	const char *kind;
-	pid_t pid, parent, reaper; /* of this machine, whatever namespace; reaper 0: nobody's wait */
-	int code, sig; /* one of them, the other -1 */
+	pid_t pid, parent, reaper; /* in the initial namespace; reaper 0 if no process reaped it */
+	int code, sig; /* one of them; the other is -1 */
 	int threads, execs;
 	bool orphan, zombie; /* zombie: never reaped */
-	bool gone_before; /* was there before the recording */
-	const char *with; /* the wait that reaped it */
+	bool gone_before; /* existed before the recording */
+	const char *with; /* the system call that reaped it */
 	uint64_t fork0, fork1, wait0, wait1; /* the clock before and after */
 };
 
 uint64_t now_ns(void);
-/* A new fate; fork0 is now. */
+/* Starts a new lifecycle; fork0 is now. */
 struct fate *fate_new(const char *kind);
-/* fork(), with the parent's part of the fate filled in. */
+/* fork(), and fills in the parent's part. */
 pid_t fate_fork(struct fate *f);
-/* Waits for it with wait4() and fills in the rest from its status. */
+/* Reaps the child with wait4() and fills in the rest from its status. */
 void fate_wait(struct fate *f, int options);
 void fate_status(struct fate *f, int status);
 void die_if(bool failed, const char *what);
 
-/* Each makes its children and, where it is not said otherwise, waits for them. */
+/* Each makes its children and, unless stated otherwise, waits for them. */
 void exits(unsigned int each);
 void signals(unsigned int each);
 void ignored(unsigned int nr);
@@ -47,6 +47,6 @@ void thread_execs(unsigned int nr);
 void traced(unsigned int nr);
 void traced_by_another(unsigned int nr);
 void namespaces(unsigned int nr, unsigned int kids);
-unsigned int pid_reuses(unsigned int nr); /* how many came about */
+unsigned int pid_reuses(unsigned int nr); /* returns how many PIDs were reused */
 
 #endif /* FATES_H */

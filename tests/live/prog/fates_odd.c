@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fates: threads, tracers, namespaces and pids that come again. */
+/* fates: threads, tracers, namespaces and reused PIDs. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -25,9 +25,9 @@ static void start(void *(*fn)(void *arg), void *arg)
 		_exit(99);
 }
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
-/* Until the leader has ended, seen from one of its threads. */
+/* Waits until the leader has ended, from one of its threads. */
 static void await_leader(void)
 {
 	char text[64] = "", *state;
@@ -62,7 +62,7 @@ static void *exit_group(void *arg)
 	_exit((long)arg);
 }
 
-/* The leader ends, the process goes on: its status is the last thread's, or that of exit_group(). */
+/* The leader ends before the process: the status is that of the last thread, or of exit_group(). */
 void leader_first(unsigned int nr)
 {
 	unsigned int i;
@@ -127,7 +127,7 @@ static void *exec_fates(void *arg)
 	return arg;
 }
 
-/* A thread takes its leader's pid; in every second the leader is gone before. */
+/* A thread takes its leader's PID; in every second process the leader has ended before. */
 void thread_execs(unsigned int nr)
 {
 	unsigned int i;
@@ -147,7 +147,7 @@ void thread_execs(unsigned int nr)
 	}
 }
 
-/* ---- tracers -------------------------------------------------------------------------------- */
+/* ---- tracers --------------------------------------------------------------------------------- */
 
 void traced(unsigned int nr)
 {
@@ -168,7 +168,7 @@ void traced(unsigned int nr)
 	}
 }
 
-/* The tracer is another child: it gets the end first, and then the parent. */
+/* The tracer is another child: it waits for the child first, and the parent after it. */
 static void trace_other(pid_t pid, int ready)
 {
 	int status;
@@ -211,9 +211,9 @@ void traced_by_another(unsigned int nr)
 	}
 }
 
-/* ---- PID namespaces ------------------------------------------------------------------------- */
+/* ---- PID namespaces -------------------------------------------------------------------------- */
 
-/* What /proc of the machine calls the calling process. */
+/* The PID of the calling process in the initial namespace. */
 static pid_t outer_pid(void)
 {
 	char text[32] = "";
@@ -222,7 +222,7 @@ static pid_t outer_pid(void)
 	return atoi(text);
 }
 
-/* In there pids are small; a child of every second is left for init to reap. */
+/* In the namespace, PIDs are small; of every second child, a child is left for init to reap. */
 static void inside(unsigned int kids)
 {
 	pid_t init = outer_pid(), inner;
@@ -249,7 +249,7 @@ static void inside(unsigned int kids)
 	}
 }
 
-/* One that its namespace's end kills, and the kernel itself waits for. */
+/* A child that is killed when its namespace ends, and reaped by the kernel. */
 static void left_inside(void)
 {
 	struct fate *f = fate_new("killed by its namespace's end");
@@ -259,7 +259,7 @@ static void left_inside(void)
 	f->parent = outer_pid();
 	die_if(pipe(ready), "pipe");
 	f->sig = SIGKILL;
-	f->orphan = true; /* init is on its way out first */
+	f->orphan = true; /* init exits first */
 	switch (fork()) {
 	case -1:
 		err(1, "fork");
@@ -296,9 +296,9 @@ void namespaces(unsigned int nr, unsigned int kids)
 	}
 }
 
-/* ---- the same pid again --------------------------------------------------------------------- */
+/* ---- reused PIDs ----------------------------------------------------------------------------- */
 
-/* The next pid the machine gives out is likely this one. */
+/* The next new PID is likely this one. */
 static bool set_next(pid_t pid)
 {
 	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
@@ -309,7 +309,7 @@ static bool set_next(pid_t pid)
 	return ok;
 }
 
-/* At once after it was reaped: its task is not freed yet. */
+/* Immediately after a child is reaped: its task is not freed yet. */
 unsigned int pid_reuses(unsigned int nr)
 {
 	unsigned int i, again = 0;

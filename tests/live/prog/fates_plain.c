@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fates: processes of one thread. */
+/* fates: single-threaded processes. */
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -22,7 +22,7 @@ void exits(unsigned int each)
 	}
 }
 
-/* Sent by the parent, or raised; those that would dump core among them. */
+/* Sent by the parent, or raised; including signals that dump core. */
 void signals(unsigned int each)
 {
 	static const int deadly[] = { SIGHUP,  SIGINT,	SIGQUIT, SIGILL,  SIGTRAP,   SIGABRT,
@@ -48,7 +48,7 @@ void signals(unsigned int each)
 	}
 }
 
-/* Released by themselves: whose parent ignores SIGCHLD has no zombies. */
+/* A parent that ignores SIGCHLD has no zombies: its children are released when they exit. */
 void ignored(unsigned int nr)
 {
 	struct fate *f = fate_new("ignores SIGCHLD"), *child;
@@ -69,7 +69,7 @@ void ignored(unsigned int nr)
 	fate_wait(f, 0);
 }
 
-/* The grandchild's parent ends first; this process is the subreaper that gets it. */
+/* The grandchild's parent exits first; this process is the subreaper and becomes its new parent. */
 void double_forks(unsigned int nr)
 {
 	struct fate *f, *grandchild;
@@ -129,7 +129,7 @@ static void wait_id(struct fate *f, idtype_t type, int options)
 		f->sig = si.si_status;
 }
 
-/* By id after a look with WNOWAIT, polling, and whoever there is. */
+/* By id after a look with WNOWAIT, polling, and for any child. */
 void waitids(unsigned int nr)
 {
 	struct fate *helper = fate_new("waits by id"), *f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * faults [FAULTS [CPU]]: reads as many pages of memory that were never written, so that each is a
- * page fault in user mode.  Prints the faults and the CPU time they took.
+ * faults [FAULTS [CPU]]: reads FAULTS pages of memory that were never written; each read is a page
+ * fault in user mode.  Prints the number of faults and the CPU time for them.
  */
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Random filter expressions, most of them with values that occur. */
+/* Random filter expressions, most of them with values that occur in samples. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static uint64_t any64(struct rng *r)
 	       rng__below(r, 1u << 31);
 }
 
-/* Text being written; what does not fit is cut and fails as an expression on both sides. */
+/* An expression being written; one that does not fit is cut, and fails on both sides. */
 struct out {
 	char *s;
 	size_t len;
@@ -58,7 +58,7 @@ static const struct record *sample(struct generator *g, const struct event *e)
 	return e->nr_samples ? &e->samples[rng__below(&g->rng, e->nr_samples)] : NULL;
 }
 
-/* val in one of the ways to write it; is_signed: as a signed number of size bytes. */
+/* Writes val in a random notation; is_signed: as a signed number of size bytes. */
 static void put_number(struct generator *g, struct out *o, uint64_t val, bool is_signed)
 {
 	const char *minus = "";
@@ -145,13 +145,13 @@ static void put_number_pred(struct generator *g, struct out *o, uint64_t val, bo
 
 static void put_flags_pred(struct generator *g, struct out *o)
 {
-	/* Bits that are the same for two instances that look at one event. */
+	/* Bits that are the same in two instances for one event. */
 	static const unsigned int stable[] = { 1, 8, 0x10, 0x18, 0x40, 0x80, 0x99 };
 
 	put(o, "common_flags & %u", stable[rng__below(&g->rng, ARRAY_SIZE(stable))]);
 }
 
-/* A pattern for ~ out of a string that occurs: parts of it replaced by wildcards. */
+/* A pattern for ~ from a string that occurs: parts of it are replaced by wildcards. */
 static void put_pattern(struct generator *g, struct out *o, const char *s, size_t len, char quote)
 {
 	uint32_t from = rng__below(&g->rng, len + 1);
@@ -213,7 +213,7 @@ static void put_string_pred(struct generator *g, struct out *o, const char *s, s
 	put(o, "%c", quote);
 }
 
-/* The string a sample has in this field; where it is out of reach, some word. */
+/* The string in this field of a sample, or a random word if it cannot be read. */
 static size_t field_string(struct generator *g, const struct event *e, const struct ev_field *f,
 			   char *ret, size_t size)
 {
@@ -228,7 +228,7 @@ static size_t field_string(struct generator *g, const struct event *e, const str
 		len = strlen(p);
 	}
 	len = MIN(len, size - 1);
-	/* "middle" looks behind the NUL of a fixed field, so look there, too. */
+	/* "middle" reads past the NUL of a fixed-size field, so try that, too. */
 	if (f->kind == EV_FIELD_STRING && !rng__below(&g->rng, 4)) {
 		size_t skip = strnlen(p, len);
 
@@ -268,7 +268,7 @@ static bool is_string_field(const struct ev_field *f)
 	       !strcmp(f->type, "const char *");
 }
 
-/* Any field, strings somewhat more often: there is more to get wrong. */
+/* Any field; strings more often, as they are more error-prone. */
 static const struct ev_field *pick_field(struct generator *g, const struct event *e)
 {
 	uint32_t nr = ev_format__nr_fields(e->fmt), i = rng__below(&g->rng, nr);
@@ -303,8 +303,8 @@ static void put_generic(struct generator *g, struct out *o, const struct event *
 }
 
 /*
- * The kernel copies the name up to its end, and behind that each ring has what was there before: where
- * "middle", "end" and globs look, too, and find another answer in the one ring than in the other.
+ * The kernel copies the name up to its end, and the bytes after that are left over in the ring.
+ * "middle", "end" and globs read these, and give different results in different rings.
  */
 static bool has_old_bytes(const struct ev_field *f)
 {
@@ -325,7 +325,7 @@ static void put_pred(struct generator *g, struct out *o, const struct event *e)
 	}
 	put(o, "%s", f->name);
 	if (is_string_field(f)) {
-		/* A buffer on a child's stack holds something else for whoever looks later. */
+		/* A buffer on a child's stack may have changed when it is read later. */
 		if (strchr(f->type, '*') && strcmp(f->name, "buf") && rng__below(&g->rng, 3))
 			put(o, ".ustring");
 		put_space(g, o);
@@ -401,10 +401,10 @@ void mutate(struct generator *g, char *text)
 		cut = MIN(cut, len - at);
 		switch (rng__below(&g->rng, 3)) {
 		case 0:
-			bit_len = 0; /* only take away */
+			bit_len = 0; /* only remove */
 			break;
 		case 1:
-			cut = 0; /* only add */
+			cut = 0; /* only insert */
 			break;
 		}
 		if (len + bit_len >= MAX_EXPR_TEXT)

@@ -139,7 +139,7 @@ static void read_page(struct records *r, unsigned int cpu, const uint8_t *page, 
 		if (!type_len)
 			p += 4;
 		if (size > (size_t)(end - p))
-			errx(1, "a ring page makes no sense");
+			errx(1, "a ring page is invalid");
 		records__add(r, cpu, p, size);
 		p += size;
 	}

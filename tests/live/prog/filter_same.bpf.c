@@ -23,7 +23,7 @@ struct {
 	__type(value, struct filter_input);
 } inputs SEC(".maps");
 
-/* The workload's strings; user space has these pages mapped from the start, and for as long as it lives. */
+/* Strings of the workload; user space maps these pages for as long as it runs. */
 char strings[4096] = "";
 
 int result = 0;
@@ -66,7 +66,7 @@ static long eval_not(__u32 i, void *ctx)
 	return 0;
 }
 
-/* ns of 100000 evaluations, without those of the loop around them. */
+/* ns of 100000 evaluations, less those of the loop. */
 SEC("syscall")
 int cost(void *ctx)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * filter_same [SEED [ACCEPT [ROUNDS]]]: are our event filters the kernel's?
- * filter_same cost: what one evaluation costs in BPF.
+ * filter_same [SEED [ACCEPT [ROUNDS]]]: compares our event filters with the kernel's.
+ * filter_same cost: prints the cost of an evaluation in BPF.
  *
- * First ACCEPT expressions, right and wrong ones, are written to `filter` files of random events
- * and compiled: both must accept or both refuse.  Then ROUNDS times a workload runs under an
- * unfiltered tracefs instance and several filtered ones; what our evaluator, host and BPF build,
- * selects of the records of the first must be what the others hold.
- * Exit status: 0 the same, 1 not, 77 (with a line that says why) it cannot be tried here.
+ * First, ACCEPT expressions, valid and invalid ones, are written to `filter` files of random events
+ * and compiled: both sides must accept or both must refuse.  Then, for ROUNDS rounds, a workload
+ * runs under one unfiltered tracefs instance and several filtered ones: the records of the first
+ * that our evaluator (host and BPF builds) selects must be the records of the others.
+ * Exit status: 0 if both are the same, 1 if not, 77 (with a reason) if this kernel cannot run it.
  */
 #include <err.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "record/kernel/filter_features.h"
 #include "record/kernel/tracefs.h"
 
-#define FILTERED 10 /* instances beside the unfiltered one */
+#define FILTERED 10 /* instances in addition to the unfiltered one */
 #define PROBES 12 /* uprobe events: the same fields, other expressions */
 #define EVENTS 32 /* events per round */
 #define RING_KB 2048
@@ -47,14 +47,14 @@ struct show {
 static struct show show;
 static pid_t owner;
 
-/* Also when an error ends the program. */
+/* Also called when an error ends the program. */
 static void clean_up(void)
 {
 	int k;
 
 	if (getpid() != owner)
 		return;
-	close_range(3, ~0U, 0); /* an open file keeps an instance */
+	close_range(3, ~0U, 0); /* open files prevent the removal of an instance */
 	instance__remove(show.base);
 	for (k = 0; k < FILTERED; k++)
 		instance__remove(show.filtered[k]);
@@ -81,7 +81,7 @@ static const char *const calls[] = {
 	"socketpair", "sched_yield", "clock_nanosleep", "getpid",
 };
 
-/* Their handlers look at a clock or counter themselves: two instances may see two values. */
+/* Their handlers read a clock or a counter: two instances may record different values. */
 static const char *const unsteady[] = {
 	"timer:timer_start",
 	"timer:timer_expire_entry",
@@ -146,10 +146,10 @@ static void load_events(struct show *s)
 	tracefs__free_events(names, nr);
 }
 
-/* A round with everything switched on shows which events there are, and values of their fields. */
+/* A round with all events enabled finds the events that occur, and values of their fields. */
 static void collect_samples(struct show *s)
 {
-	static struct records all; /* borrowed by the events until the end */
+	static struct records all; /* borrowed by the events until exit */
 	char path[128];
 	size_t i, k;
 
@@ -183,7 +183,7 @@ static void collect_samples(struct show *s)
 	instance__remove(s->base);
 }
 
-/* "a || b &&" makes kernels before the fix warn in their log: keep away. */
+/* "a || b &&" makes kernels without the fix warn in their log: skip it. */
 static bool dangles(const char *text)
 {
 	size_t len = strlen(text);
@@ -219,7 +219,7 @@ static bool not_matches_end(struct show *s)
 	return ret;
 }
 
-/* One expression to both; true when both accept it. */
+/* Gives one expression to both sides; returns true if both accept it. */
 static bool judge(struct show *s, const struct event *e, const char *instance, const char *text,
 		  struct filter_prog *prog)
 {
@@ -277,7 +277,7 @@ static void choose(struct show *s, struct chosen *c, size_t nr)
 	size_t i, k, n;
 
 	for (i = 0; i < nr; i++) {
-		/* The probes, which have fields of all kinds, come first and are always in. */
+		/* Probes, which have fields of all types, come first and are always included. */
 		n = i < s->nr_probes ? i : i + rng__below(&s->gen.rng, s->nr_live - i);
 		c[i].e = s->live[n];
 		s->live[n] = s->live[i];
@@ -437,9 +437,9 @@ static void setup(struct show *s, uint64_t seed)
 	if (geteuid())
 		give_up("needs root: it writes to tracefs and loads BPF programs");
 	if (tracefs__root(&root))
-		give_up("there is no tracefs");
+		give_up("tracefs is not mounted");
 	if (ksyms__load(&s->gen.syms))
-		give_up("there is no /proc/kallsyms");
+		give_up("/proc/kallsyms is missing");
 	if (filter_bpf__open(&s->bpf))
 		give_up("BPF programs of type syscall cannot be loaded");
 	filter_features__probe(s->gen.syms, &s->features);

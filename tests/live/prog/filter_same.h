@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the parts of filter_same share.  It compares our event filters with the kernel's:
- * filter_same.c runs the show, filter_gen.c makes expressions, filter_ring.c talks to tracefs and
+ * Shared by the parts of filter_same, which compares our event filters with the kernel's:
+ * filter_same.c is the main program, filter_gen.c makes expressions, filter_ring.c uses tracefs and
  * reads raw records, filter_work.c makes events, filter_bpf.c runs the BPF build of the evaluator.
  */
 #ifndef FILTER_SAME_H
@@ -38,7 +38,7 @@ struct event {
 	char *system, *name;
 	struct ev_format *fmt;
 	uint16_t id;
-	bool flags_vary; /* with the instance: uprobes miscount preempt_count */
+	bool flags_vary; /* differ between instances: uprobes miscount preempt_count */
 	struct record *samples; /* borrowed from the sample round */
 	size_t nr_samples;
 };
@@ -47,7 +47,7 @@ struct workload {
 	int pids[NR_CHILDREN];
 	int go[NR_CHILDREN], done[NR_CHILDREN];
 };
-/* ---- filter_gen.c ---- */
+/* ---- filter_gen.c ---------------------------------------------------------------------------- */
 
 struct rng {
 	uint64_t state;
@@ -58,31 +58,31 @@ struct generator {
 	struct rng rng;
 	struct ksyms *syms;
 	uint32_t nr_cpus;
-	bool cpus, function; /* what this kernel knows */
-	bool not_matches_end; /* [!x] also matches the NUL, and what lies behind it: 6.1 */
+	bool cpus, function; /* features of this kernel's filters */
+	bool not_matches_end; /* [!x] also matches the NUL and bytes after it, as in 6.1 */
 	const char *const *comms; /* of the workload */
 };
 /* A well-formed expression with values from e's samples, into text[MAX_EXPR_TEXT]. */
 void generate(struct generator *g, const struct event *e, char *text);
-/* Break or bend it: what comes out may be valid or not. */
+/* Changes the expression, which may then be valid or not. */
 void mutate(struct generator *g, char *text);
 
-/* ---- filter_ring.c ---- */
+/* ---- filter_ring.c --------------------------------------------------------------------------- */
 
-/* Everything about instances exits with a message when tracefs refuses. */
+/* Functions for instances exit with a message if tracefs refuses. */
 void instance__new(const char *name, unsigned int buffer_kb, const struct workload *only);
 void instance__remove(const char *name);
 /* 0 or the error of writing expr to the event's filter file. */
 int instance__filter(const char *name, const struct event *e, const char *expr);
 void instance__enable(const char *name, const struct event *e, bool on);
 bool instance__try_enable(const char *name, const char *path);
-/* All records of all CPUs; exits when the ring lost any. */
+/* Reads all records of all CPUs; exits if the ring lost any. */
 void instance__read(const char *name, struct records *ret);
 void records__free(struct records *r);
-/* What two instances must have in common about one event: without padding and ring noise. */
+/* Hash of the parts that two instances record equally for one event, without padding. */
 uint64_t record__hash(const struct ev_format *fmt, const struct record *r);
 
-/* ---- filter_work.c ---- */
+/* ---- filter_work.c --------------------------------------------------------------------------- */
 
 struct probe_args {
 	uint8_t u8;
@@ -98,37 +98,37 @@ struct probe_args {
 };
 
 /*
- * Uprobe events probe0, probe1, ... on one function of this program, with arguments of all kinds.
- * False: refused.
+ * Defines uprobe events probe0, probe1, ... on one function of this program, with arguments of all
+ * types.  Returns false if refused.
  */
 bool probes__define(unsigned int nr, const char **ret_system);
 void probes__undefine(void);
 
 extern const char *const workload_comms[NR_CHILDREN + 1];
 /*
- * Its strings from now on are in that memory.  An event's filter cannot wait for a page: where a user
- * string is not there at that moment the kernel judges by the string before it.
+ * Moves the strings of the workload to that memory.  A filter in the kernel cannot wait for a page:
+ * if the page of a user string is not present, the kernel compares the string before it.
  */
 void workload__pin_strings(char *memory, size_t size);
 void workload__start(struct workload *w, uint64_t seed);
-/* Let every child do rounds pieces of work, return when all sleep again. */
+/* Lets every child do `rounds` pieces of work; returns when all sleep again. */
 void workload__run(struct workload *w, unsigned int rounds);
 void workload__stop(struct workload *w);
 /* The comm of a child, or NULL. */
 const char *workload__comm(const struct workload *w, int pid);
 
-/* ---- filter_bpf.c ---- */
+/* ---- filter_bpf.c ---------------------------------------------------------------------------- */
 
 struct filter_bpf;
 int filter_bpf__open(struct filter_bpf **ret);
 void filter_bpf__free(struct filter_bpf *b);
-/* Memory that is never paged out, nor moved. */
+/* Memory that is neither paged out nor moved. */
 char *filter_bpf__memory(struct filter_bpf *b, size_t *ret_size);
 void filter_bpf__set(struct filter_bpf *b, const struct filter_prog *prog);
 /* 1 selected, 0 not. */
 int filter_bpf__run(struct filter_bpf *b, const struct filter_input *in);
 unsigned int filter_bpf__verified(const struct filter_bpf *b);
-/* ns of one evaluation of what is set on the input of the last run. */
+/* ns of one evaluation of the current program on the input of the last run. */
 double filter_bpf__cost(struct filter_bpf *b);
 
 #endif /* FILTER_SAME_H */

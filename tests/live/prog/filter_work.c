@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events: children that make system calls of many kinds and call a probed function. */
+/* The workload: children that make system calls of many kinds and call a probed function. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 
 const char *const workload_comms[NR_CHILDREN + 1] = { "alpha", "beta[1]*x", "fifteen_chars_x", NULL };
 
-/* Moved before the first child is there: the parent reads them where the children's records show them. */
+/* Moved before the first child starts: the parent reads them at the addresses in the records. */
 static const char *strings[] = {
 	"",
 	"a",
@@ -162,7 +162,7 @@ static uint64_t next(uint64_t *state)
 	return *state >> 16;
 }
 
-/* Small numbers often, and the ends of the ranges. */
+/* Small numbers often, and the limits of ranges. */
 static uint64_t some_value(uint64_t *state)
 {
 	static const uint64_t edges[] = { 0,
@@ -368,7 +368,7 @@ void workload__run(struct workload *w, unsigned int rounds)
 		while (!sleeps(w->pids[i]))
 			nanosleep(&pause, NULL);
 	}
-	nanosleep(&pause, NULL); /* the switch away, after the state was set */
+	nanosleep(&pause, NULL); /* for the switch, which follows the change of state */
 }
 
 void workload__stop(struct workload *w)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * forktree [DEPTH [WIDTH [CALLS [STATUS]]]]: every process makes CALLS getppid system calls as the
- * first thing it does; each that is not a leaf forks WIDTH children and waits for them.  The root
- * prints the number of processes and calls and exits with STATUS.
+ * forktree [DEPTH [WIDTH [CALLS [STATUS]]]]: every process first makes CALLS getppid system calls;
+ * each that is not a leaf then forks WIDTH children and waits for them.  The root prints the number
+ * of processes and calls and exits with STATUS.
  */
 #include <sys/wait.h>
 

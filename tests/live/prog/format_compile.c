@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Parses every event format of this machine (or those named) and lists the print fmts that do not
- * compile, with the reason.  Usage: format_compile [MAX-FALLBACKS [FILE...]]
- * Exit 1 when one is no format at all or more than MAX-FALLBACKS (100) fall back.
+ * format_compile [MAX-FALLBACKS [FILE...]]: parses every event format of this machine, or the named
+ * ones, and lists the print fmts that do not compile, with the reason.
+ * Exit status: 1 if a file is not a format or more than MAX-FALLBACKS (100) fall back.
  */
 #include "events/format.h"
 #include "record/kernel/constants.h"
@@ -28,7 +28,7 @@ static int check(const char *path, unsigned int *nr, unsigned int *nr_fallback)
 	int err;
 
 	if (!file && errno == ENOENT)
-		return 0; /* a probe that went away */
+		return 0; /* a probe that was removed */
 	if (!file) {
 		perror(path);
 		return -errno;
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 
 	types = btf__load_vmlinux_btf();
 	if (!types)
-		puts("no BTF: constants without a value stay names");
+		puts("no BTF: constants are printed as names");
 	if (argc > 2) {
 		for (int i = 2; i < argc; i++)
 			bad += check(argv[i], &nr, &nr_fallback) != 0;

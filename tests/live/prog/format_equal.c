@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Prints every record of a stopped trace instance with our plans and compares the result with what
- * the kernel prints for it in per_cpu/cpuN/trace:  format_equal INSTANCE-DIRECTORY
- * The instance's options context-info and annotate have to be off.
+ * format_equal INSTANCE-DIRECTORY: prints every record of a stopped trace instance with our plans
+ * and compares the text with the kernel's in per_cpu/cpuN/trace.
+ * The options context-info and annotate of the instance must be off.
  *
- * Output, a line per event: NAME compared mismatched unknown hashed.  "unknown" counts records
- * whose text needs what only the kernel has: symbols of modules, strings at addresses that are not
- * in printk_formats, the jiffies of the moment of printing.  "hashed" counts those that are equal
- * only in the text with the option hash-ptr on, their pointers left out: with it off, 6.1 forgets the
- * strings of many events.  Exit 1 on a mismatch.
+ * Prints a line per event: NAME compared mismatched unknown hashed.  "unknown" counts records whose
+ * text depends on data of the kernel that we do not have: symbols of modules, strings at addresses
+ * that are not in printk_formats, the jiffies at the time of printing.  "hashed" counts records
+ * that are equal only in the text with the option hash-ptr on, without their pointers: with the
+ * option off, 6.1 does not print the strings of many events.  Exit status: 1 on a mismatch.
  */
 #include "events/format.h"
 #include "record/kernel/constants.h"
@@ -47,9 +47,9 @@ static struct fmt_string strings[4096];
 static size_t nr_strings;
 static uint64_t vmemmap_base;
 static uint64_t text_start;
-static uint64_t text_end; /* of the kernel's own text, when it knows no data symbols */
+static uint64_t text_end; /* end of the kernel's text, if it has no data symbols */
 static struct btf *types;
-static bool unsure; /* the record just printed needs what we cannot know */
+static bool unsure; /* the last record depends on unknown data */
 
 static char *read_file(const char *path, size_t *ret_len)
 {
@@ -76,7 +76,7 @@ static char *read_file(const char *path, size_t *ret_len)
 	return s;
 }
 
-/* ---- what the kernel knows: symbols, strings ------------------------------------------------ */
+/* ---- symbols and strings of the kernel ------------------------------------------------------- */
 
 static int load_kallsyms(void)
 {
@@ -105,13 +105,13 @@ static int load_kallsyms(void)
 		syms[nr_syms].name = strdup(name);
 		syms[nr_syms++].mod = n > 3 ? strdup(mod) : NULL;
 	}
-	/* CONFIG_KALLSYMS_ALL: the kernel looks data addresses up, too */
+	/* CONFIG_KALLSYMS_ALL: the kernel also resolves data addresses */
 	if (nr_data > 100)
 		text_end = UINT64_MAX;
 	return nr_syms && syms[nr_syms / 2].addr ? 0 : -EPERM;
 }
 
-/* Both tables are in order up to the modules, which is all that is looked at. */
+/* Both tables are sorted up to the modules, which are not used. */
 static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out)
 {
 	size_t lo = 0, hi = nr_syms, next;
@@ -124,7 +124,7 @@ static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf
 		unsure |= addr >= 1ULL << 63;
 		return false;
 	}
-	/* what stands before are offsets in per-CPU memory */
+	/* lower values are offsets in per-CPU memory */
 	if (addr < text_start || addr >= text_end)
 		return false;
 	while (hi - lo > 1) {
@@ -184,7 +184,7 @@ static bool constant(void *ctx, const char *name, int64_t *ret_value)
 	return types && constants__lookup(types, name, ret_value);
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int load_event(const char *path)
 {
@@ -196,7 +196,7 @@ static int load_event(const char *path)
 
 	text = read_file(path, &len);
 	if (!text)
-		return 0; /* a probe that went away */
+		return 0; /* a probe that was removed */
 	err = ev_format__parse(text, len, &f);
 	if (!err && !ev_format__compiled(f)) {
 		ev_format__free(f);
@@ -234,7 +234,7 @@ static int load_events(const char *tracefs)
 	return err;
 }
 
-/* "page=ADDRESS pfn=0xN" in the kernel's text tells where the page array starts. */
+/* "page=ADDRESS pfn=0xN" in the kernel's text shows where the page array starts. */
 static void learn_vmemmap(const char *text)
 {
 	const char *p = text;
@@ -259,11 +259,12 @@ static void learn_vmemmap(const char *text)
 	}
 }
 
-/* ---- one record ----------------------------------------------------------------------------- */
+/* ---- one record ------------------------------------------------------------------------------ */
 
 /*
- * The kernel prints system calls in its own way, and with 0x or without depending on the release:
- * sys_read(fd: 3, ...) and sys_read -> 0x10.  Ours in that way, and both without 0x and zeros.
+ * The kernel prints system calls in a special form, with or without 0x depending on the release:
+ * sys_read(fd: 3, ...) and sys_read -> 0x10.  We print ours in that form, and compare both without
+ * 0x and leading zeros.
  */
 static void strip_hex(struct strbuf *out, const char *s, size_t n)
 {
@@ -308,13 +309,13 @@ static void print_record(struct event *e, const uint8_t *rec, size_t len, struct
 	strbuf__putc(out, '\n');
 }
 
-/* The kernel's text of one CPU's records, and how far it has been compared. */
+/* The kernel's text for the records of one CPU, and how far it has been compared. */
 struct kernel_text {
 	char *s;
 	const char *pos, *end;
 };
 
-/* The lines that stand for a record whose text holds that many newlines. */
+/* The length of the lines of a record whose text has that many newlines. */
 static size_t lines_len(const struct kernel_text *t, unsigned int lines)
 {
 	const char *p = t->pos, *nl;
@@ -326,7 +327,7 @@ static size_t lines_len(const struct kernel_text *t, unsigned int lines)
 	return p - t->pos;
 }
 
-/* Numbers of 16 hexadecimal digits, as %p prints them, become a star. */
+/* Replaces numbers of 16 hexadecimal digits, as %p prints them, by a star. */
 static void mask_pointers(struct strbuf *out, const char *s, size_t n)
 {
 	for (size_t i = 0, run; i < n; i += run) {
@@ -351,7 +352,7 @@ static bool same_after(change_fn change, const char *a, size_t a_len, const char
 	return x.len == y.len && !memcmp(x.s, y.s, x.len);
 }
 
-/* Compares with the kernel's texts (plain: with addresses as they are) and moves behind them. */
+/* Compares with the kernel's texts (plain: with unhashed addresses) and moves past the record. */
 static void compare(struct event *e, const struct strbuf *ours, struct kernel_text *plain,
 		    struct kernel_text *hashed)
 {
@@ -380,7 +381,7 @@ static void compare(struct event *e, const struct strbuf *ours, struct kernel_te
 	hashed->pos += hashed_len;
 }
 
-/* ---- the ring buffer's pages: events/header_page and header_event say how ------------------- */
+/* ---- pages of the ring buffer: see events/header_page and header_event ----------------------- */
 
 static void do_record(const uint8_t *rec, size_t len, struct kernel_text *plain,
 		      struct kernel_text *hashed)
@@ -433,7 +434,7 @@ static void kernel_text__free(struct kernel_text *t)
 	free(t->s);
 }
 
-/* The text of a CPU's records; reading it does not consume them. */
+/* The text for the records of a CPU; reading it does not consume them. */
 static int kernel_text__read(struct kernel_text *t, const char *instance, int cpu, bool hash)
 {
 	char path[512];
@@ -527,7 +528,7 @@ int main(int argc, char **argv)
 	load_printk_formats(tracefs);
 	types = btf__load_vmlinux_btf();
 	if (!types)
-		puts("no BTF: constants without a value stay names");
+		puts("no BTF: constants are printed as names");
 	err = load_events(tracefs);
 	for (unsigned int cpu = 0; !err && cpu < 4096; cpu++) {
 		char path[512];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fpchain [CALLS [WAIT]]: getppid system calls from the bottom of nine functions with frame pointers.
- * With WAIT 1 it then stays until its standard input ends.  Prints where in the file each function is at
- * the call, innermost first, one hexadecimal offset a line.
+ * fpchain [CALLS [WAIT]]: getppid system calls from the innermost of nine functions with frame
+ * pointers.  With WAIT 1 it then waits for the end of its standard input.  Prints the file offset
+ * of each function at the call, innermost first, one hexadecimal offset per line.
  */
 #include <inttypes.h>
 
@@ -30,7 +30,7 @@ __attribute__((noinline)) static long level0(unsigned long calls)
 	return sum;
 }
 
-/* What is added afterwards keeps the call from becoming a jump. */
+/* The addition after the call keeps it from becoming a jump. */
 #define LEVEL(n, inner)                                                     \
 	__attribute__((noinline)) static long level##n(unsigned long calls) \
 	{                                                                   \
@@ -47,7 +47,7 @@ LEVEL(6, level5)
 LEVEL(7, level6)
 LEVEL(8, level7)
 
-/* Where the file has what is at addr. */
+/* The file offset of addr. */
 static uint64_t file_offset(uintptr_t addr)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
@@ -63,7 +63,7 @@ static uint64_t file_offset(uintptr_t addr)
 			return addr - start + offset;
 		}
 	}
-	errx(1, "no mapping has 0x%" PRIxPTR, addr);
+	errx(1, "no mapping contains 0x%" PRIxPTR, addr);
 }
 
 int main(int argc, char **argv)

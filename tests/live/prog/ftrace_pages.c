@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ftrace_pages BYTES FILE CPU [FILE CPU]...: the sub-buffers of BYTES each that trace_pipe_raw has now,
- * one record a line: CPU, microseconds as `trace` rounds them, pid and common_type; for stacks the
- * addresses, for others how many bytes.  "lost CPU N" where events were lost.
+ * ftrace_pages BYTES FILE CPU [FILE CPU]...: prints the sub-buffers, of BYTES each, that
+ * trace_pipe_raw has now, one record per line: CPU, microseconds rounded as in `trace`, pid and
+ * common_type; for stacks also the addresses, for other records their size.  Prints "lost CPU N"
+ * where events were lost.
  */
 #include <fcntl.h>
 #include <inttypes.h>

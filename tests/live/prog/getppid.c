@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * getppid [CALLS [CPU]]: exactly CALLS getppid system calls in a tight loop.  Prints the calls and
- * the CPU time they took.
+ * getppid [CALLS [CPU]]: exactly CALLS getppid system calls in a tight loop.  Prints the number of
+ * calls and the CPU time for them.
  */
 #include <time.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * latency_pairs nested|crossed ROUNDS: threads mark starts and ends with two system calls that do
- * nothing, each with a number of its own as its argument, and sleep in between.
+ * nothing, each with a unique number as its argument, and sleep in between.
  *
  * nested   each thread has pairs within pairs
- * crossed  each thread ends what another one began, in the order of the starts
+ * crossed  each thread ends pairs of another thread, in the order of the starts
  *
- * For every pair a line goes to stdout: its number, and the time (CLOCK_MONOTONIC, ns) before and
- * after the start's call, before and after the end's: "NUMBER B1 A1 B2 A2".  Then "stray STARTS
- * ENDS": how many there were without the other.
+ * Prints a line for each pair: its number, and the time (CLOCK_MONOTONIC, ns) before and after the
+ * call of the start and of the end: "NUMBER B1 A1 B2 A2".  Then "stray STARTS ENDS": the numbers of
+ * starts and ends without the other.
  */
 #include <err.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ struct pair {
 };
 
 static struct pair *pairs; /* by number - 1 */
-static uint64_t *started; /* the same: crossed */
+static uint64_t *started; /* the same; for crossed */
 static unsigned int rounds;
 
 static uint64_t now(void)

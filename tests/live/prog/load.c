@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * load: makes the machine busy until it is ended: on every CPU a process that only computes and one that
- * makes processes, and one that takes up to half of the memory that is free, gives it back, and has
- * pages moved.  All of them end with their parent, and it with its own.
+ * load: keeps the machine busy until it is killed: on every CPU a process that computes and one
+ * that forks, and one process that takes up to half of the free memory, releases it, and has pages
+ * moved.  All of them end with their parent, which ends with its own parent.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Does a little of everything, so that many different tracepoints fire: manykinds DIRECTORY
- * Works in DIRECTORY and in name spaces of its own; what a kernel refuses is left out.
+ * manykinds DIRECTORY: does a little of everything, so that many different tracepoints fire.  Works
+ * in DIRECTORY and in new namespaces; skips what the kernel refuses.
  */
 #include "prog.h"
 
@@ -43,12 +43,12 @@
 #include <time.h>
 
 #ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25 /* 6.1 has it, the headers of Debian 12 do not */
+#define MADV_COLLAPSE 25 /* in 6.1, but not in the headers of Debian 12 */
 #endif
 
 static char buf[1 << 16];
 
-/* What a call answers does not matter here, only that it was made. */
+/* The result of a call is ignored; only the call matters. */
 static void did(long answer)
 {
 	(void)answer;

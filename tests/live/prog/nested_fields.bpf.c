@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes records of one event as the recorder does for nested ones, beside those that the kernel formats. */
+/*
+ * Makes records of one event as the recorder does for nested events, and compares them with those
+ * that the kernel formats.
+ */
 #include "bpf/nested_fields.bpf.h"
 
 #include "nested_fields.h"
@@ -77,7 +80,9 @@ struct {
 	__type(value, u32);
 } tails SEC(".maps");
 
-/* Attached would be refused: some events have fewer arguments than `make` could read. */
+/*
+ * A tail call, as attaching `make` is refused where an event has fewer arguments than it may read.
+ */
 SEC("raw_tp")
 int enter(void *ctx)
 {
@@ -85,7 +90,7 @@ int enter(void *ctx)
 	return 0;
 }
 
-/* Behind the fields common to all events, which are not ours to make. */
+/* Compares the fields after the common ones, which are not recorded. */
 static __always_inline bool equal(const struct one *a, const struct one *b)
 {
 	const u64 *x = (const u64 *)a->rec, *y = (const u64 *)b->rec;
@@ -97,7 +102,7 @@ static __always_inline bool equal(const struct one *a, const struct one *b)
 	return !differ;
 }
 
-/* Which side is called first is not known: the later one finds the other's. */
+/* The order of the two sides is unknown: the later one looks for the record of the other. */
 __noinline int match(struct one *one, struct kept *others)
 {
 	u32 i;
@@ -164,11 +169,11 @@ static __always_inline void report(struct difference *d, const struct one *one, 
 		__sync_fetch_and_add(&not_told, 1);
 }
 
-/* Older verifiers forget a bound that the compiler checked on a copy: a mask is one to them all. */
+/* Older verifiers lose a bound that the compiler checked on a copy; all of them accept a mask. */
 static __always_inline void copy(struct room *r, u32 size, void *ctx)
 {
 	asm volatile("" : "+r"(size));
-	size &= 255; /* there is more of the room behind the record */
+	size &= 255; /* the room has more bytes after the record */
 	bpf_probe_read_kernel(r->one.rec, size, ctx);
 }
 

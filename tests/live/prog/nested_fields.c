@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * nested_fields COMMAND...: while the command runs, every sched event that the recorder can make out of a
- * tracepoint's arguments is made, and compared with the record that the kernel formats for perf.  Prints a
- * line of each: EVENT COMPARED DIFFERENT NOT-MADE NOT-KNOWN.  Exit status: 0 no record differs, 1 some do.
+ * nested_fields COMMAND...: while the command runs, makes every sched event that the recorder can
+ * make from a tracepoint's arguments, and compares it with the record that the kernel formats for
+ * perf.  Prints a line for each: EVENT COMPARED DIFFERENT NOT-MADE NOT-KNOWN.  Exit status: 1 if a
+ * record differs, else 0.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -15,13 +16,13 @@
 
 #include "nested_fields.h"
 
-/* The skeleton names the BPF side's types. */
+/* The skeleton uses the types of the BPF side. */
 typedef uint32_t u32;
 typedef uint64_t u64;
 #include "nested_fields.skel.h"
 
 #define MAX_EVENTS 16
-#define DEAD 0x10 /* prev_state: reaped, by another CPU, between two looks at the same task */
+#define DEAD 0x10 /* prev_state: another CPU reaped the task between two reads of it */
 #define ZOMBIE 0x20
 #define SHOWN 3
 
@@ -40,7 +41,7 @@ static void print_record(const char *who, const uint8_t *rec, uint32_t size)
 	puts("");
 }
 
-/* The same switch but for what became of the task meanwhile. */
+/* The same switch, except that the task was reaped in between. */
 static bool died(const struct event *e, const struct difference *d)
 {
 	uint8_t rec[RECORD_BYTES];
@@ -71,7 +72,7 @@ static int on_difference(void *ctx, void *data, size_t len)
 	}
 	if (++e->different > SHOWN)
 		return 0;
-	printf("# %s: no record made is this one\n", e->e->name);
+	printf("# %s: no made record equals this one\n", e->e->name);
 	print_record("the kernel's", d->one.rec, d->one.size);
 	for (int i = 0; i < KEPT; i++)
 		print_record("made        ", d->made.v[i].rec, d->made.v[i].size);
@@ -87,10 +88,10 @@ static void begin(struct event *e)
 	if (!e->skel)
 		err(1, "load");
 	if (bpf_map_update_elem(bpf_map__fd(e->skel->maps.descs), &zero, &e->e->desc, 0))
-		err(1, "set what is made");
+		err(1, "set the event to make");
 	make = bpf_program__fd(e->skel->progs.make);
 	if (bpf_map_update_elem(bpf_map__fd(e->skel->maps.tails), &zero, &make, 0))
-		err(1, "set what makes it");
+		err(1, "set the program");
 	e->ring = ring_buffer__new(bpf_map__fd(e->skel->maps.differences), on_difference, e, NULL);
 	if (!e->ring)
 		err(1, "ring");

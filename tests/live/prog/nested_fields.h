@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the two sides of nested_fields share; wire.h comes before. */
+/* Shared by both sides of nested_fields; wire.h must come first. */
 #ifndef TEST_NESTED_FIELDS_H
 #define TEST_NESTED_FIELDS_H
 
-#define KEPT 16 /* records of a CPU and side that are remembered */
-#define WAIT 8 /* of the kernel's so many wait for their like */
+#define KEPT 16 /* records kept per CPU and side */
+#define WAIT 8 /* records of the kernel that wait for their counterpart */
 #define RECORD_BYTES 192 /* sizeof(fill_run.rec) */
 
 struct kept {
@@ -15,7 +15,7 @@ struct kept {
 	} v[KEPT];
 };
 
-/* A record of the kernel's, and those made in its time, of which none equals it. */
+/* A record of the kernel, and the records made at that time, none of which equals it. */
 struct difference {
 	struct one one;
 	struct kept made;

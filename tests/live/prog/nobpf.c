@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* nobpf COMMAND [ARGS]: runs it where bpf(2) is refused, as on a kernel locked down. */
+/* nobpf COMMAND [ARGS]: runs it with bpf(2) refused, as on a locked-down kernel. */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

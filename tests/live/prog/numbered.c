@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numbered CALLS: a thread on each of two CPUs makes so many dup(2) calls of descriptors that are not there,
- * the first NUMBERED_FIRST, each one more than the last; a pause after every 1,000.  Which calls are missing
- * from a recording, and between which others, is known from their numbers.
+ * numbered CALLS: a thread on each of two CPUs makes CALLS dup(2) calls of descriptors that do not
+ * exist.  The first is NUMBERED_FIRST and each is one more than the previous; there is a pause
+ * after every 1,000.  The numbers show which calls are missing from a recording, and where.
  */
 #include <pthread.h>
 #include <unistd.h>

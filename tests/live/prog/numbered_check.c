@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numbered_check FILE PID: reads a recording of `numbered` ("-": from a pipe, where nothing can be looked
- * ahead in).  Between two calls of a thread that are no neighbours events are missing, and the reader must
- * say so as soon as the second one is at hand, of this type, on this CPU and on all; what it trusts must be
- * neighbours.  Prints how many of the neighbours it trusts.
+ * numbered_check FILE PID: reads a recording of `numbered` ("-": from a pipe, in which the reader
+ * cannot seek).  Events are missing between two calls of a thread whose numbers are not adjacent;
+ * the reader must report that when it returns the second one, for this type, on this CPU and on
+ * all.  Calls that it trusts must be adjacent.  Prints how many of the adjacent calls it trusts.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static struct thread {
 	int32_t number;
 	uint64_t ts;
 } threads[MAX_THREADS];
-static uint64_t neighbours, trusted, holes, missing, wrong, losses, lost;
+static uint64_t adjacent, trusted, gaps, missing, wrong, losses, lost;
 
 static int32_t number_of(const struct stk_event *e)
 {
@@ -72,10 +72,10 @@ static void look_at(struct stk_reader *r, const struct stk_event *e)
 	if (!t->ts)
 		step = number == NUMBERED_FIRST ? 0 : 2;
 	if (step == 1) {
-		neighbours++;
+		adjacent++;
 		trusted += !may_miss(r, e, stk_event__cpu(e), t->ts);
 	} else if (step) {
-		holes++;
+		gaps++;
 		missing += step - 1;
 		if (!may_miss(r, e, stk_event__cpu(e), t->ts) || !may_miss(r, e, STK_ANY_CPU, t->ts)) {
 			wrong++;
@@ -98,7 +98,7 @@ static void count_losses(struct stk_reader *r, uint64_t until)
 	}
 }
 
-/* As the accounting has it, but for the edges, which are no losses in between. */
+/* The accounting, without losses at the edges, which are not between events. */
 static uint64_t accounted(const struct stk_reader *r)
 {
 	uint64_t sum = 0;
@@ -137,9 +137,9 @@ int main(int argc, char **argv)
 	if (lost != accounted(r))
 		errx(1, "the losses are %" PRIu64 " events, the accounting has %" PRIu64, lost,
 		     accounted(r));
-	printf("%" PRIu64 " events lost in %" PRIu64 " losses; %" PRIu64 " holes of %" PRIu64
-	       " calls, %" PRIu64 " not known; %" PRIu64 " of %" PRIu64 " neighbours trusted\n",
-	       lost, losses, holes, missing, wrong, trusted, neighbours);
+	printf("%" PRIu64 " events lost in %" PRIu64 " losses; %" PRIu64 " gaps of %" PRIu64
+	       " calls, %" PRIu64 " unreported; %" PRIu64 " of %" PRIu64 " adjacent calls trusted\n",
+	       lost, losses, gaps, missing, wrong, trusted, adjacent);
 	stk_reader__free(r);
-	return wrong || !holes || !trusted;
+	return wrong || !gaps || !trusted;
 }

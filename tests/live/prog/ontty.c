@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ontty COMMAND [ARGS]: runs COMMAND as the foreground job of a terminal of its own and ends with
- * its exit status.  Each line on standard input presses Ctrl-C there once; what appears on the
- * terminal goes to standard output.
+ * ontty COMMAND [ARGS]: runs COMMAND as the foreground job of a new terminal and exits with its
+ * exit status.  Each line on standard input presses Ctrl-C once in the terminal; the terminal's
+ * output goes to standard output.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -13,14 +13,14 @@
 
 #include "prog.h"
 
-/* What a shell does: the job gets the terminal, and gives it back when it ends. */
+/* Like a shell: the job gets the terminal, and the shell takes it back afterwards. */
 static int shell(int master, char **command)
 {
 	const char *tty = ptsname(master);
 	int fd, status;
 	pid_t job;
 
-	close(master); /* or the terminal would not hang up when our parent is killed */
+	close(master); /* so that the terminal hangs up when our parent is killed */
 	setsid();
 	fd = open(tty, O_RDWR);
 	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0))
@@ -48,7 +48,7 @@ static int shell(int master, char **command)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Until the shell has ended, which its job may outlive, and nothing more is to be read. */
+/* Serves the terminal until the shell has ended and no output is left; its job may outlive it. */
 static int serve(int tty, pid_t shell)
 {
 	struct pollfd p[2] = { { .fd = tty, .events = POLLIN }, { .events = POLLIN } };
@@ -58,7 +58,7 @@ static int serve(int tty, pid_t shell)
 	ssize_t n, i;
 
 	while (poll(p, 2, 20) > 0 || !ended) {
-		/* a terminal nobody has opened yet reads as hung up */
+		/* a terminal that was never opened reads as hung up */
 		n = p[0].revents & POLLIN ? read(tty, buf, sizeof(buf)) : 0;
 		if (n > 0 && write(STDOUT_FILENO, buf, n) != n)
 			err(1, "write");
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		errx(2, "a command is needed");
-	/* or a recorder would go on behind this terminal when the test is killed */
+	/* so that a recorder does not outlive a test that is killed */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return 1;

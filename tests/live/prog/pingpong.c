@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pingpong [ROUNDS [CPU [tcp]]]: two processes on one CPU pass a byte to and fro over two pipes, or
- * over a TCP connection of the loopback device.  A round is two context switches.  Prints the
- * switches and the CPU time both processes used.
+ * pingpong [ROUNDS [CPU [tcp]]]: two processes on one CPU pass a byte to and fro through two pipes
+ * or a TCP connection over the loopback device.  A round is two context switches.  Prints the
+ * number of switches and the CPU time of both processes.
  */
 #include <netinet/in.h>
 #include <string.h>

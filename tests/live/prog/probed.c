@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * probed CALLS THREADS [wait]: calls functions a known number of times, with known arguments, through known
- * callers, for the tests of u:, ur: and usdt:.  Each of THREADS threads does
+ * probed CALLS THREADS [wait]: calls functions a known number of times, with known arguments,
+ * through known callers, for the tests of u:, ur: and usdt:.  Each of THREADS threads calls
  *   CALLS times   top -> middle -> leaf(i, -i, 7, thread), which returns 3 * i + thread, and passes
  *                 the USDT probe stackonce:leaf (i as int, -i as long, thread as unsigned char);
  *                 then stepped(i, 0)
  *   once          fall(CALLS), which calls itself down to 0: CALLS + 1 calls; then fall(40)
  *   once          jump(CALLS), out of depth CALLS % 100 by longjmp(3): calls that do not return
- * and prints the sums, which the compiler must not leave out.  With `wait` it begins when its standard
- * input ends.
+ * and prints the sums, so that the compiler keeps the calls.  With `wait` it starts at the end of
+ * its standard input.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 
 static unsigned int calls;
 
-/* What <sys/sdt.h> makes of DTRACE_PROBE3: see src/symbols/usdt_notes.h. */
+/* The expansion of DTRACE_PROBE3 in <sys/sdt.h>: see src/symbols/usdt_notes.h. */
 #define PROBE3(provider, name, a, b, c)                                                              \
 	__asm__ volatile("990: nop\n"                                                                \
 			 ".pushsection .note.stapsdt, \"\", \"note\"\n"                              \
@@ -59,7 +59,7 @@ KEEP uint64_t top(uint64_t i, unsigned int thread)
 	return middle(i, thread) - 1;
 }
 
-/* No loop: what comes back is looked at. */
+/* Not a loop: the result is used. */
 KEEP uint64_t fall(uint64_t n)
 {
 	uint64_t below = n ? fall(n - 1) : 0;
@@ -85,7 +85,7 @@ KEEP void jump_out(uint64_t n)
 		jump(n, &out);
 }
 
-/* Six bytes behind its start the second argument is twice the first. */
+/* Six bytes after its start, the second argument is twice the first. */
 uint64_t stepped(uint64_t i, uint64_t before);
 __asm__(".text\n.globl stepped\n.type stepped, @function\nstepped: .cfi_startproc\n"
 	"mov %rdi, %rsi\nadd %rdi, %rsi\nmov %rsi, %rax\nret\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the workloads share: whole-number arguments, pinning to a CPU, and CPU time used. */
+/* Shared by the workloads: integer arguments, pinning to a CPU, and CPU time. */
 #ifndef STACKONCE_TEST_PROG_H
 #define STACKONCE_TEST_PROG_H
 
@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* argv[i] as a whole number up to max, or def when there are not that many arguments. */
+/* argv[i] as an integer up to max, or def if there is no such argument. */
 static inline unsigned long arg_number(int argc, char **argv, int i, unsigned long def,
 				       unsigned long max)
 {
@@ -30,7 +30,7 @@ static inline unsigned long arg_number(int argc, char **argv, int i, unsigned lo
 	return value;
 }
 
-/* tid: 0 is the caller. */
+/* tid 0: the caller. */
 static inline void pin_task(pid_t tid, unsigned int cpu)
 {
 	cpu_set_t set;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rmap_work DIR CGROUP [PAGES]: has the kernel ask who maps pages of every kind (anonymous ones, those of
- * a file in DIR, merged ones), shared with a child, and does so itself: all walks of the reverse map
- * are made in system calls of this one process, whose id it prints first.
+ * rmap_work DIR CGROUP [PAGES]: makes the kernel look up who maps pages of every kind (anonymous
+ * pages, pages of a file in DIR, merged pages), shared with a child.  All walks of the reverse map
+ * are in system calls of this one process, whose PID it prints first.
  *
- * In turn: msync() cleans the mapped file, node 1, where the pages are, is compacted, they are moved to
- * node 0, the reclaim of the memory cgroup CGROUP looks for references and unmaps, and huge pages are
- * split, which walks with the map already locked.
+ * In turn: msync() cleans the mapped file; node 1, where the pages are, is compacted; the pages are
+ * moved to node 0; reclaim of the memory cgroup CGROUP looks for references and unmaps pages; huge
+ * pages are split, which walks with the map already locked.
  */
 #include "prog.h"
 
@@ -56,7 +56,7 @@ static char *map(size_t size, int flags, int fd)
 	return p;
 }
 
-/* Its content is in no other page unless the number is the same. */
+/* The contents are in no other page unless the number is the same. */
 static void fill(char *page, unsigned long number)
 {
 	uint64_t *words = (uint64_t *)page;
@@ -80,7 +80,7 @@ static char *map_file(const char *dir, size_t size)
 	return p;
 }
 
-/* Pages two and two with the same content, which the kernel merges. */
+/* Pairs of pages with the same contents, which the kernel merges. */
 static char *map_merged(size_t pages)
 {
 	char *p = map(pages * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -101,7 +101,7 @@ static char *map_merged(size_t pages)
 	return p;
 }
 
-/* The page frames behind size bytes; 0 where nothing is mapped. */
+/* The page frames of size bytes; 0 where nothing is mapped. */
 static void frames_of(const char *p, size_t pages, uint64_t *ret_frames)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -115,7 +115,7 @@ static void frames_of(const char *p, size_t pages, uint64_t *ret_frames)
 		ret_frames[i] = ret_frames[i] >> 63 ? ret_frames[i] & ((1ull << 55) - 1) : 0;
 }
 
-/* A page of the ballast and the frame behind it. */
+/* A page of the ballast and its page frame. */
 struct place {
 	uint64_t frame;
 	char *page;
@@ -139,8 +139,8 @@ static void give_back(struct place *places, size_t from, size_t to, size_t keep_
 }
 
 /*
- * Compaction moves pages up, into blocks that are partly used.  So that there is something to do:
- * memory is taken, the lowest frames are given back first, for the pages that are mapped next, ...
+ * Compaction moves pages up, into partly used blocks.  To give it work, memory is taken, and the
+ * lowest frames are released first, for the pages that are mapped next, ...
  */
 static struct place *take_ballast(size_t for_pages)
 {
@@ -163,7 +163,7 @@ static struct place *take_ballast(size_t for_pages)
 	return places;
 }
 
-/* ... and then most of the rest, with holes left in the highest blocks. */
+/* ... and then most of the rest, leaving holes in the highest blocks. */
 static void drop_ballast(struct place *places, size_t for_pages)
 {
 	give_back(places, for_pages, BALLAST / 2, 0);
@@ -171,7 +171,7 @@ static void drop_ballast(struct place *places, size_t for_pages)
 	free(places);
 }
 
-/* Again while pages of a kind have not moved: it ends where both of its scanners meet. */
+/* Repeats while pages of a kind have not moved: compaction ends where its two scanners meet. */
 static void compact(char *const regions[KINDS], size_t pages)
 {
 	uint64_t *before = calloc(KINDS * pages, 8), *after = calloc(pages, 8);
@@ -197,7 +197,7 @@ static void compact(char *const regions[KINDS], size_t pages)
 	free(after);
 }
 
-/* To node 0.  A merged page is there twice. */
+/* Moves the pages to node 0.  A merged page occurs twice. */
 static void migrate(char *const regions[KINDS], size_t pages)
 {
 	void **addresses = calloc(pages, sizeof(*addresses));
@@ -220,7 +220,7 @@ static void migrate(char *const regions[KINDS], size_t pages)
 	free(states);
 }
 
-/* Where pages come from: node 1 alone, or anywhere. */
+/* The node for new pages: node 1 only, or any. */
 static void use_node1(bool only)
 {
 	unsigned long node1 = 1ul << 1;
@@ -230,7 +230,7 @@ static void use_node1(bool only)
 		err(1, "set_mempolicy");
 }
 
-/* More than there is, so that the kernel tries hard; that it cannot have it all is no failure. */
+/* Requests more than there is, so that the kernel tries hard; a partial result is no failure. */
 static void reclaim(const char *cgroup, char *const regions[KINDS], size_t pages)
 {
 	uint64_t *frames = calloc(pages, 8);
@@ -254,7 +254,7 @@ static void reclaim(const char *cgroup, char *const regions[KINDS], size_t pages
 	free(frames);
 }
 
-/* Giving back a part of a huge page splits it. */
+/* Releasing a part of a huge page splits it. */
 static void split(int flags)
 {
 	char *p = map(2 * HUGE, flags | MAP_ANONYMOUS, -1);
@@ -268,7 +268,7 @@ static void split(int flags)
 	munmap(p, 2 * HUGE);
 }
 
-/* A second process that maps the same pages; it is back when the child has touched them all. */
+/* Forks a process that maps the same pages; returns when the child has touched all of them. */
 static pid_t share(char *const regions[KINDS], size_t pages)
 {
 	int ready[2];
@@ -306,7 +306,7 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		errx(2, "usage: rmap_work DIR CGROUP [PAGES]");
 	setlinebuf(stdout);
-	pin_to_cpu(0); /* what is given back to it is what it gets next */
+	pin_to_cpu(0); /* a CPU allocates the pages that it freed last */
 	printf("pid %d\n", getpid());
 	snprintf(path, sizeof(path), "%s/cgroup.procs", argv[2]);
 	snprintf(pid, sizeof(pid), "%d", getpid());

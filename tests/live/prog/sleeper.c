@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sleeper [COUNT]: sleeps 200 us so many times, so that a timer's interrupt wakes it each time. */
+/* sleeper [COUNT]: sleeps 200 us COUNT times; each time the interrupt of a timer wakes it. */
 #include <time.h>
 
 #include "prog.h"

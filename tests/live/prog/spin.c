@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* spin [MILLISECONDS]: keeps one CPU busy in user space for so much CPU time. */
+/* spin [MILLISECONDS]: runs in user space for MILLISECONDS of CPU time. */
 #include "prog.h"
 
 int main(int argc, char **argv)

@@ -27,7 +27,7 @@ static void spin(int began, unsigned long ms)
 int main(int argc, char **argv)
 {
 	unsigned int cpu = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
-	unsigned long ms = arg_number(argc, argv, 2, 600, 900); /* RT throttling */
+	unsigned long ms = arg_number(argc, argv, 2, 600, 900); /* limit of RT throttling */
 	pid_t tid = (pid_t)arg_number(argc, argv, 1, 0, 1 << 22);
 	int began[2];
 	char byte;

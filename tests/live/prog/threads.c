@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * threads [THREADS [CALLS [WAIT]]]: THREADS threads make CALLS getppid system calls each, for ever
- * where CALLS is 0; the first thread makes none.  With WAIT 1 the threads are started only after a
- * line was read from standard input, so that a recorder can be pointed at the process before.
+ * threads [THREADS [CALLS [WAIT]]]: THREADS threads make CALLS getppid system calls each, without
+ * end if CALLS is 0; the first thread makes none.  With WAIT 1 the threads start only after a line
+ * was read from standard input, so that a recorder can attach to the process before.
  */
 #include <pthread.h>
 
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	if (!ids)
 		err(1, "calloc");
 	if (arg_number(argc, argv, 3, 0, 1) && !fgets(line, sizeof(line), stdin))
-		errx(1, "nobody said go");
+		errx(1, "standard input ended");
 	for (unsigned long i = 0; i < nr; i++) {
 		errno = pthread_create(&ids[i], NULL, run, &calls);
 		if (errno)

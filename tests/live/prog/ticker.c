@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ticker FILE [MICROSECONDS]: one getppid system call every so often until it is killed, and the
- * CLOCK_MONOTONIC time in ns right before it as a line in FILE, written at once.
+ * ticker FILE [MICROSECONDS]: one getppid system call every MICROSECONDS until it is killed; writes
+ * the CLOCK_MONOTONIC time in ns before each call as a line to FILE immediately.
  */
 #include <fcntl.h>
 #include <time.h>

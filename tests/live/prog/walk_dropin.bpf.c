@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernel stacks by the walk of src/kwalk, in the program of somebody else. */
+/* Kernel stacks by the walk of src/kwalk, in the program of another project. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
@@ -8,7 +8,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Samples and programs of raw tracepoints interrupt others. */
+/* Samples and programs at raw tracepoints may interrupt other programs. */
 SCRATCH_DEFINE(stacks, struct kwalk_stack, 2);
 
 struct {
@@ -18,7 +18,7 @@ struct {
 	__type(value, __u64);
 } places SEC(".maps");
 
-/* By a hash of their words. */
+/* Keyed by a hash of the words of the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -26,7 +26,7 @@ struct {
 	__type(value, struct seen);
 } seen SEC(".maps");
 
-/* Walked stacks of TRACEPOINT programs by the line that names the event. */
+/* Walked stacks of TRACEPOINT programs, by the line of the event. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WALK_LINES);
@@ -39,12 +39,12 @@ SCRATCH_DEFINE(kernels, struct kwalk_stack, 2);
 struct difference first;
 __u64 through_modules; /* walked stacks */
 __u64 empty; /* events in the kernel without a stack */
-__u64 failed; /* bpf_get_stack() did: it was interrupted on its way through another stack */
-__u64 no_room; /* more than four at once */
+__u64 failed; /* bpf_get_stack() failed: it interrupted another walk */
+__u64 no_room; /* more than four at a time */
 __u64 walked_at[KINDS];
-__u64 not_begun[KINDS]; /* no walk was */
+__u64 not_begun[KINDS]; /* walks that were not started */
 
-/* Where walks gave up. */
+/* Counts the places where walks gave up. */
 static __always_inline void note_place(struct kwalk_stack *s, __u64 ip)
 {
 	struct place p = { .ip = ip };
@@ -98,7 +98,9 @@ static __always_inline void note_line(__u32 line)
 		__sync_fetch_and_add(n, 1);
 }
 
-/* The walk was switched off meanwhile: s has bpf_get_stack()'s words, and is where the walk began. */
+/*
+ * Called while the walk is switched off: s has bpf_get_stack()'s words and the start of the walk.
+ */
 static __always_inline void note_difference(struct kwalk_stack *s)
 {
 	struct kernels_ref kernel = kernels_claim();
@@ -109,7 +111,7 @@ static __always_inline void note_difference(struct kwalk_stack *s)
 	kwalk_state.off = 0;
 	kwalk_walk(s);
 	kwalk_state.off = 1;
-	/* Equal: it was another CPU's. */
+	/* If they are equal, the difference was on another CPU. */
 	if (!first.by_kernel[0] && kwalk_compare(s, kernel.data)) {
 		bpf_probe_read_kernel(first.by_walk, s->nr % WALK_FRAMES * 8, s->words);
 		bpf_probe_read_kernel(first.by_kernel, kernel.data->nr % WALK_FRAMES * 8,
@@ -118,7 +120,7 @@ static __always_inline void note_difference(struct kwalk_stack *s)
 	kernels_release(&kernel);
 }
 
-/* Inline, because only the program itself may hand its context to bpf_get_stack(). */
+/* Inline, because only the program itself may pass its context to bpf_get_stack(). */
 static __always_inline void look(void *ctx, enum kwalk_start start, enum kind kind)
 {
 	struct stacks_ref r = stacks_claim();

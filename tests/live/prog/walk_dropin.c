@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * walk_dropin RULES EVENTS COMMAND...: compares every kernel stack that the walk tells with
- * bpf_get_stack()'s while COMMAND runs, at the tracepoints GROUP:EVENT of the file EVENTS (by
- * programs of the types TRACEPOINT and RAW_TRACEPOINT), at its functions NAME, and in timer samples.
- * RULES: "right", "none", or the name of a spoiled one.  Prints "key value" lines.
+ * walk_dropin RULES EVENTS COMMAND...: while COMMAND runs, compares every kernel stack of the walk
+ * with that of bpf_get_stack(), at the tracepoints GROUP:EVENT in the file EVENTS (in programs of
+ * the types TRACEPOINT and RAW_TRACEPOINT), at the functions NAME in it, and in timer samples.
+ * RULES: "right", "none", or the name of a set of wrong rules.  Prints "key value" lines.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* ---- wrong rules ---------------------------------------------------------------------------- */
+/* ---- wrong rules ----------------------------------------------------------------------------- */
 
 /* Functions with large frames end the stack. */
 static uint32_t ends_early(uint32_t rule)
@@ -46,7 +46,7 @@ static uint32_t ends_early(uint32_t rule)
 		       rule;
 }
 
-/* Frames end where an interrupt came. */
+/* The stack ends at the registers of an interrupt. */
 static uint32_t ends_at_registers(uint32_t rule)
 {
 	return KWALK_RULE_KIND(rule) == KWALK_REGS_SP ? KWALK_RULE(KWALK_END, 0, 0) : rule;
@@ -77,7 +77,7 @@ static void spoil_rules(const struct bpf_map *map, const char *name)
 	munmap(rows, nr * sizeof(*rows));
 }
 
-/* ---- attaching ------------------------------------------------------------------------------ */
+/* ---- attaching ------------------------------------------------------------------------------- */
 
 struct links {
 	struct bpf_link *link[2 * WALK_LINES];
@@ -108,13 +108,13 @@ static void attach_event(struct links *l, const struct walk_dropin_bpf *skel, ch
 	if (!raw)
 		opts.bpf_cookie |= WALK_NO_RAW;
 	link = bpf_program__attach_tracepoint_opts(skel->progs.at_event, event, name, &opts);
-	if (!link || (!raw && strcmp(event, "syscalls"))) /* those have none of their own */
+	if (!link || (!raw && strcmp(event, "syscalls"))) /* these have no raw tracepoints */
 		printf("refused %s:%s\n", event, name);
 	add_link(l, link);
 	add_link(l, raw);
 }
 
-/* Those of the file's lines that are GROUP:EVENT, or those that are functions. */
+/* Attaches to the lines of the file that are GROUP:EVENT, or to those that are functions. */
 static void attach_lines(struct links *l, const struct walk_dropin_bpf *skel, const char *file,
 			 bool events)
 {
@@ -149,7 +149,7 @@ static void attach_samples(struct links *l, struct bpf_program *p)
 	}
 }
 
-/* ---- what happened -------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void run_command(struct kwalk *k, char **argv)
 {
@@ -183,7 +183,7 @@ static void print_places(const struct bpf_map *map)
 	}
 }
 
-/* Events of TRACEPOINT programs, and how many had a stack that a raw_tp program got, too. */
+/* Events of TRACEPOINT programs, and how many of their stacks a raw_tp program also got. */
 static void print_seen(const struct bpf_map *map)
 {
 	uint64_t at, *last = NULL, all = 0, both = 0;

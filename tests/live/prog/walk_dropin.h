@@ -7,11 +7,11 @@
 /* Programs that walk. */
 enum kind { AT_EVENT, AT_RAW, AT_FUNCTION, AT_SAMPLE, KINDS };
 
-#define WALK_LINES 4096 /* of EVENTS */
-#define WALK_NO_RAW WALK_LINES /* or it: there is no program of the raw tracepoint */
+#define WALK_LINES 4096 /* most lines of EVENTS */
+#define WALK_NO_RAW WALK_LINES /* flag: no program at the raw tracepoint */
 #define WALK_FRAMES 128
 
-/* How often a stack came in programs of both types at tracepoints. */
+/* How often programs of both types at tracepoints got a stack. */
 struct seen {
 	__u64 nr[AT_RAW + 1];
 };
@@ -20,7 +20,7 @@ struct place {
 	__u64 ip;
 };
 
-/* The first stack that differed.  0 after the last word. */
+/* The first stack that differed, terminated by 0. */
 struct difference {
 	__u64 by_walk[WALK_FRAMES], by_kernel[WALK_FRAMES];
 };

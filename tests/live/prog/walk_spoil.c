@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * walk_spoil PID FUNCTION: in the recorder PID the walk of kernel stacks takes FUNCTION for the
- * outermost of all from now on; no walk is remembered.
- * walk_spoil PID: the stacks that it remembers have each other's ids from now on.
+ * walk_spoil PID FUNCTION: from now on, the kernel stack walk of the recorder PID takes FUNCTION
+ * for the outermost function, and its memo is cleared.
+ * walk_spoil PID: from now on, two stacks in its memo have each other's ids.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -80,7 +80,7 @@ static void *memory_of(const char *pid, const char *name, size_t size)
 	return m;
 }
 
-/* Where the kernel's text begins, and from where to where the function goes in it. */
+/* The start of the kernel's text, and the range of the function in it. */
 static void find_function(const char *function, uint64_t *text, uint64_t *from, uint64_t *to)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -107,10 +107,10 @@ static void find_function(const char *function, uint64_t *text, uint64_t *from, 
 	}
 }
 
-/* Ids of two stacks that are remembered; 0: not yet. */
+/* Ids of two remembered stacks; 0: not found yet. */
 static __u64 ids[2];
 
-/* Calls it for what each CPU remembers. */
+/* Calls the function for the memo of each CPU. */
 static void change_memos(const char *pid, void (*change)(struct kwalk_memo *m))
 {
 	int fd, cpu, nr_cpus = libbpf_num_possible_cpus();
@@ -124,11 +124,11 @@ static void change_memos(const char *pid, void (*change)(struct kwalk_memo *m))
 		die("kwalk_memos");
 	for (i = 0; i < info.max_entries; i++) {
 		if (bpf_map_lookup_elem(fd, &i, of_cpus))
-			die("read what is remembered");
+			die("read the memo");
 		for (cpu = 0; cpu < nr_cpus; cpu++)
 			change(&of_cpus[cpu]);
 		if (bpf_map_update_elem(fd, &i, of_cpus, 0))
-			die("change what is remembered");
+			die("change the memo");
 	}
 	free(of_cpus);
 	close(fd);
@@ -181,7 +181,7 @@ static unsigned int spoil_rules(const char *pid, const char *function)
 	cache = map_of(pid, "kwalk_cache", &info);
 	for (i = 0; i < info.max_entries; i++)
 		if (bpf_map_update_elem(cache, &i, &none, 0))
-			die("forget the rules that were found");
+			die("clear the cached rules");
 	return spoilt;
 }
 

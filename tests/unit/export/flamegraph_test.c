@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Flame graphs: weights add up, the order of adding does not matter, names stay text. */
+/* Flame graphs: weights add up, the order of adding does not matter, names are escaped. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static void test_folded(void **state)
 	folded_is(f, "a;x 5\na;x;y 7\nb;x 2\ng;u;i_[i];k_[k] 7\n");
 }
 
-/* Functions of one name in two files are two boxes, but one line of text. */
+/* Functions of the same name in two files are two boxes, but one line of folded text. */
 static void test_same_name(void **state)
 {
 	_cleanup_(flamegraph__freep) struct flamegraph *f = new_flames();
@@ -109,7 +109,7 @@ struct box {
 	uint64_t weight;
 };
 
-/* The boxes in the order in which they stand in the picture. */
+/* Reads the boxes in the order of the picture. */
 static unsigned int read_boxes(const char *svg, struct box *ret_boxes, unsigned int max)
 {
 	unsigned int nr = 0, y, top = 0;
@@ -130,7 +130,9 @@ static unsigned int read_boxes(const char *svg, struct box *ret_boxes, unsigned 
 	return nr;
 }
 
-/* Children lie within their parent, and neither their widths nor their weights exceed its own. */
+/*
+ * Children lie within their parent, and the sums of their widths and weights do not exceed its own.
+ */
 static void test_adds_up(void **state)
 {
 	_cleanup_(flamegraph__freep) struct flamegraph *f = new_flames();
@@ -185,7 +187,7 @@ static void test_same_bytes(void **state)
 	assert_string_equal(a.s, b.s);
 }
 
-/* Before the script: no tags but those of the picture. */
+/* Before the script there are only the tags of the picture. */
 static void only_our_tags(const char *svg, const char *script)
 {
 	static const char *const tags[] = { "?xml ",  "svg ",	 "title>", "/title>",
@@ -203,7 +205,10 @@ static void only_our_tags(const char *svg, const char *script)
 	}
 }
 
-/* What stands before the script must hold no mark-up but ours, no controls, and only XML's characters. */
+/*
+ * Before the script there is no mark-up from names, no control character, and only XML's
+ * characters.
+ */
 static void test_hostile(void **state)
 {
 	static const char *const names[] = {
@@ -270,7 +275,9 @@ static void test_times(void **state)
 	}
 }
 
-/* However many stacks: a file that a browser opens, and it says what is not in it. */
+/*
+ * However many stacks there are, a browser can open the file, and the file says what is not drawn.
+ */
 static void test_size(void **state)
 {
 	_cleanup_(flamegraph__freep) struct flamegraph *f = new_flames();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The reader of FSMB stack maps: what it reads, and what it refuses with which offset. */
+/* The reader of FSMB stack maps: what it reads, and what it rejects at which offset. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +131,7 @@ static void test_empty(void **state)
 static void expect_refused(const struct image *im, const char *msg)
 {
 	struct fsmb_map *m = (void *)1;
-	void *copy = malloc(im->len ? im->len : 1); /* exact, for the sanitizers */
+	void *copy = malloc(im->len ? im->len : 1); /* exact: detects reads past it */
 
 	memcpy(copy, im->bytes, im->len);
 	last_msg[0] = '\0';
@@ -202,7 +202,7 @@ static void test_refusals(void **state)
 	expect_refused(&im, "map: offset 40: stack id 9 again, offset 16 has it too");
 }
 
-/* Whatever the length, a cut map is refused, never read beyond. */
+/* A map cut at any length is rejected, and never read past its end. */
 static void test_every_cut(void **state)
 {
 	struct image im = { 0 };
@@ -276,7 +276,7 @@ static void check_trailer(bool swap, uint32_t size)
 	assert_int_equal(fsmb_map__entry(m, 0)->flags, FSMB_STACK_TRUNCATED);
 	assert_int_equal(fsmb_map__entry(m, 1)->flags, FSMB_STACK_USER);
 	assert_int_equal(fsmb_map__entry(m, 2)->flags, 0);
-	assert_int_equal(fsmb_map__nr_duplicates(m), 0); /* the words alone do not make a stack */
+	assert_int_equal(fsmb_map__nr_duplicates(m), 0); /* equal words are not enough */
 	t = fsmb_map__trailer(m);
 	assert_non_null(t);
 	assert_true(t->text_base == K(0) && t->page_shift == 12 && t->build_id_size == 20);
@@ -292,7 +292,7 @@ static void test_trailer(void **state)
 	check_trailer(false, 160);
 	check_trailer(false, 168);
 	check_trailer(true, 168);
-	check_trailer(false, 200); /* one that knows more */
+	check_trailer(false, 200); /* a newer trailer with more fields */
 }
 
 static void test_bad_trailer(void **state)

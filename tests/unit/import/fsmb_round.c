@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stack maps through a recording and back: fsmb_round GOLDEN_DIR.  The capture in that directory
- * is from a kernel with the ftrace stackmap.
+ * fsmb_round GOLDEN_DIR: stack maps imported to a recording and exported again.  The capture in
+ * that directory is from a kernel with the ftrace stackmap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static void expect_file(const char *path, const void *want, size_t len)
 	assert_memory_equal(got, want, len);
 }
 
-/* The map of map_len bytes is imported and exported again: want comes back. */
+/* Imports the map of map_len bytes and exports it again: the result must be want. */
 static void expect_round(const void *map, const void *want, size_t len,
 			 struct import_fsmb_result *ret_result)
 {
@@ -163,7 +163,7 @@ static void add_stack(unsigned char *map, size_t *len, uint32_t id, uint32_t ref
 	*len += sizeof(s) + nr * sizeof(*frames);
 }
 
-/* Ids in no order, duplicates, no frames, no references, INT_MAX for code of ftrace's own. */
+/* Unsorted ids, duplicates, no frames, no references, INT_MAX for ftrace's own code. */
 static void test_odd_map(void **state)
 {
 	static unsigned char map[65536];
@@ -218,7 +218,7 @@ static void set32(unsigned char *at, uint32_t v)
 	memcpy(at, &v, sizeof(v));
 }
 
-/* Generation, flags and trailer come back as they were; the recording knows its kernel. */
+/* Generation, flags and trailer are kept; the recording describes its kernel. */
 static void test_trailer(void **state)
 {
 	static unsigned char map[65536];
@@ -243,7 +243,7 @@ static void test_trailer(void **state)
 	expect_round(map, map, len, &result);
 	assert_string_equal(warnings, "");
 	assert_int_equal(result.stacks, 3);
-	assert_int_equal(result.duplicates, 0); /* what is cut is not the whole */
+	assert_int_equal(result.duplicates, 0); /* a truncated stack is no duplicate */
 
 	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
 	assert_int_equal(stk_reader__next(r, &e), 0);
@@ -368,7 +368,7 @@ static void test_trace(void **state)
 	assert_int_equal(frames[0].off, 0x11);
 	assert_int_equal(frames[0].size, 0x20);
 	assert_string_equal(frames[1].sym, "two");
-	/* A return address behind the last call of its function. */
+	/* A return address after the last call of its function. */
 	assert_string_equal(frames[2].sym, "four");
 	assert_int_equal(frames[2].off, 0x10);
 }
@@ -382,7 +382,7 @@ static bool may_miss(struct stk_reader *r, uint32_t cpu, uint64_t from_us, uint6
 	return stk_reader__may_miss(r, &s);
 }
 
-/* What the text says was lost lies between the two events of its CPU around it, and not upon these. */
+/* A loss in the text lies strictly between the two events of its CPU around it. */
 static void test_lost(void **state)
 {
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
@@ -410,7 +410,7 @@ static void test_lost(void **state)
 	assert_true(may_miss(r, 0, 20, 40));
 	assert_true(may_miss(r, STK_ANY_CPU, 25, 30));
 	assert_false(may_miss(r, 1, 25, 39));
-	/* at 40 both CPUs have an event: which of them came first is unknown */
+	/* both CPUs have an event at 40: their order is unknown */
 	assert_true(may_miss(r, 0, 40, 50));
 	assert_true(may_miss(r, 1, 40, 60));
 	assert_false(may_miss(r, 0, 41, 50));
@@ -427,7 +427,7 @@ static void test_lost(void **state)
 	assert_int_equal(loss.count, 0);
 }
 
-/* Lost on any CPU, before it is known which there are. */
+/* Lost on any CPU, before the set of CPUs is known. */
 static void test_lost_first(void **state)
 {
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
@@ -448,7 +448,7 @@ static void test_lost_first(void **state)
 	assert_false(may_miss(r, STK_ANY_CPU, 50, 60));
 }
 
-/* A ring that overwrote: one CPU's events begin later than another's. */
+/* A ring that was overwritten: the events of one CPU start later than those of another. */
 static void test_overwritten(void **state)
 {
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
@@ -483,7 +483,7 @@ static void test_no_events(void **state)
 	assert_int_equal(stk_reader__nr_stacks(r), 2);
 }
 
-/* A text longer than a record is cut and marked; everything else of the event is right. */
+/* A text longer than a record is cut and marked; the rest of the event is right. */
 static void test_long_text(void **state)
 {
 	static char text[70000];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The `trace` text: single lines, then which event a <stack_id N> line belongs to. */
+/* The `trace` text: single lines, then the event that a <stack_id N> line belongs to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static void test_odd_comms(void **state)
 	expect_event("    a-1 [0] 1: b-3       [002] d.... 1.000000: x: y", "a-1 [0] 1: b", 3, 2,
 		     1000000000, "x", "y");
 	expect_event(" #!-3 [000] d.... 1.000000: x: y", "#!", 3, 0, 1000000000, "x", "y");
-	/* The same shape again in the event's text. */
+	/* The same pattern again in the text of the event. */
 	expect_event("sh-4 [001] ..... 2.0: x: bb-5 [000] ..... 1.0: y: z", "sh", 4, 1, 2000000000,
 		     "x", "bb-5 [000] ..... 1.0: y: z");
 }
@@ -204,14 +204,14 @@ static void test_attach(void **state)
 			  "a-1 [000] d.h.. 2.1: x: inner\n"
 			  "a-1 [000] d.h.. 2.2: <stack_id 13>\n"
 			  "a-1 [000] ..... 2.3: <stack_id 14>\n"
-			  /* no stack, then one that belongs to nobody */
+			  /* no stack, then one without an event */
 			  "a-1 [000] ..... 3.0: x: without\n"
 			  "a-1 [000] d.h.. 3.1: <stack_id 15>\n"
 			  "c-3 [000] ..... 3.2: <stack_id 15>\n"
 			  "a-1 [001] ..... 3.3: <stack_id 15>\n"
 			  "a-2 [000] ..... 3.4: <stack_id 15>\n"
 			  "a-1 [000] ...1. 3.5: <stack_id 15>\n"
-			  /* the newest one without a stack gets it */
+			  /* the latest event without a stack gets it */
 			  "a-1 [000] ..... 4.0: x: first\n"
 			  "a-1 [000] ..... 4.1: x: second\n"
 			  "a-1 [000] ..... 4.2: <stack_id 16>\n"

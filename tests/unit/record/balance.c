@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the counters of two programs differ by, and what it is called. */
+/* The differences between the counters of the two programs, and the reasons that they are given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 static uint64_t sum[STK_NR_COUNTERS];
 
-/* Of one CPU; recorded stands for all that became of an event. */
+/* Counters of one CPU; recorded stands for every accounted outcome of an event. */
 static void cpu(struct balance *b, uint64_t happened, uint64_t recorded)
 {
 	uint64_t c[STK_NR_COUNTERS] = { [STK_C_HAPPENED] = happened, [STK_C_RECORDED] = recorded };
@@ -48,7 +48,7 @@ static void test_even(void **state)
 	}
 }
 
-/* One on each CPU, at arming or at disarming. */
+/* One on each CPU, when programs are armed or disarmed. */
 static void test_edge(void **state)
 {
 	struct balance b = begin(false, 0);
@@ -68,7 +68,7 @@ static void test_edge(void **state)
 	assert_true(adds_up());
 }
 
-/* Two of one CPU are no edge, though two CPUs could have as many. */
+/* Two on one CPU are not an edge, even if two CPUs could have as many. */
 static void test_more_than_an_edge(void **state)
 {
 	struct balance b = begin(false, 0);
@@ -81,7 +81,7 @@ static void test_more_than_an_edge(void **state)
 	assert_true(adds_up());
 }
 
-/* More recorded than happened: what happened is not made to fit. */
+/* More recorded than happened: the number of events that happened is not corrected. */
 static void test_too_many(void **state)
 {
 	struct balance b = begin(false, 0);
@@ -97,7 +97,7 @@ static void test_misses(void **state)
 {
 	struct balance b = begin(false, 3);
 
-	/* of three that the counter was not called for one was recorded */
+	/* one of three misses of the counter program was recorded */
 	cpu(&b, 10, 11);
 	cpu(&b, 7, 7);
 	assert_int_equal(balance__complete(&b, sum), 2);
@@ -107,7 +107,7 @@ static void test_misses(void **state)
 	assert_true(adds_up());
 }
 
-/* Tasks that are moved between the two programs: only the sum says something. */
+/* Tasks that move to another CPU between the two programs: only the sum is meaningful. */
 static void test_moved(void **state)
 {
 	struct balance b = begin(false, 0);
@@ -126,7 +126,7 @@ static void test_moved(void **state)
 	assert_true(adds_up());
 }
 
-/* What is being recorded has not happened yet; no edge, no fault. */
+/* An event that is being recorded has not happened yet: no edge, no error. */
 static void test_under_way(void **state)
 {
 	struct balance b = begin(true, 0);
@@ -145,7 +145,7 @@ static void test_under_way(void **state)
 	assert_true(adds_up());
 }
 
-/* Returns that the kernel did not follow are seen while recording. */
+/* Returns that the kernel did not trace are counted while recording, too. */
 static void test_returns(void **state)
 {
 	struct balance b = begin(true, 0);
@@ -166,14 +166,14 @@ static void test_returns(void **state)
 	assert_true(adds_up());
 }
 
-/* Injected: no machine at hand counts cycles. */
+/* With values, as cycle counters are not available everywhere. */
 static void test_swallowed(void **state)
 {
 	assert_int_equal(balance__swallowed(0, 0, 0), 0);
 	assert_int_equal(balance__swallowed(10500, 10000, 1000), 0);
 	assert_int_equal(balance__swallowed(11999, 10000, 1000), 0);
 	assert_int_equal(balance__swallowed(15500, 10000, 1000), 4);
-	/* the period of the last one was longer than the counter is ahead */
+	/* the last period was longer than the counter's lead */
 	assert_int_equal(balance__swallowed(10000, 10500, 1000), 0);
 }
 

@@ -84,8 +84,8 @@ const char *copy_self(const char *name)
 	return path;
 }
 
-/* In the child; does not return. */
-static void map_and_wait(const char *path, int tell)
+/* In the child; does not return.  Writes the start of the mapping to ready. */
+static void map_and_wait(const char *path, int ready)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	int fd = open(path, O_RDONLY);
@@ -95,13 +95,13 @@ static void map_and_wait(const char *path, int tell)
 	close(fd);
 	if (p == MAP_FAILED)
 		_exit(1);
-	if (write(tell, &start, sizeof(start)) != sizeof(start))
+	if (write(ready, &start, sizeof(start)) != sizeof(start))
 		_exit(1);
 	for (;;)
 		pause();
 }
 
-/* In the child: where it lives. */
+/* In the child: changes the root directory or the mounts. */
 static bool enter(const char *root, const char *what, const char *at)
 {
 	if (root)
@@ -115,21 +115,21 @@ static bool enter(const char *root, const char *what, const char *at)
 static struct child start(const char *root, const char *what, const char *at, const char *path)
 {
 	struct child c = { 0 };
-	int tell[2];
+	int ready[2];
 
-	assert_int_equal(pipe(tell), 0);
+	assert_int_equal(pipe(ready), 0);
 	c.pid = fork();
 	if (!c.pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(tell[0]);
+		close(ready[0]);
 		if (!enter(root, what, at))
 			_exit(1);
-		map_and_wait(path, tell[1]);
+		map_and_wait(path, ready[1]);
 	}
-	close(tell[1]);
-	if (read(tell[0], &c.start, sizeof(c.start)) != sizeof(c.start))
+	close(ready[1]);
+	if (read(ready[0], &c.start, sizeof(c.start)) != sizeof(c.start))
 		fail_msg("the child could not map %s", path);
-	close(tell[0]);
+	close(ready[0]);
 	c.end = c.start + sysconf(_SC_PAGESIZE);
 	return c;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Processes that have a file mapped, and the news that the kernel's side would send of it. */
+/* Processes that map a file, and the file events that the kernel side would send for it. */
 #ifndef TEST_RECORD_CHILDREN_H
 #define TEST_RECORD_CHILDREN_H
 
@@ -9,16 +9,16 @@
 
 #include "wire.h"
 
-/* A directory of the test's own, gone with its content by children_end(). */
+/* A directory of the test; children_end() removes it with its contents. */
 const char *children_begin(void);
 void children_end(void);
-/* DIR/NAME; lives until the next four calls. */
+/* DIR/NAME; valid until four more calls. */
 const char *in_dir(const char *name);
 
-/* /proc/PID/map_files is open to us only with privileges. */
+/* /proc/PID/map_files can be opened only with privileges. */
 bool may_open_mappings(void);
 
-/* A copy of this program, with an mtime of its own; returns its path. */
+/* Copies this program, with a different mtime; returns the path of the copy. */
 const char *copy_self(const char *name);
 
 struct child {
@@ -27,17 +27,19 @@ struct child {
 };
 
 /*
- * A child that maps the first page of path, executable; with root it changes its root directory
- * before, and path is seen from there.
+ * A child that maps the first page of path, executable.  If root is not NULL it changes its root
+ * directory first, and path is relative to that.
  */
 struct child child_mapping(const char *root, const char *path);
-/* The same in a mount namespace of its own, where `dir` is also at `at`, which path is below. */
+/*
+ * The same in a new mount namespace, where `dir` is bind-mounted at `at`, and path is below `at`.
+ */
 struct child child_mounting(const char *dir, const char *at, const char *path);
 void child_end(struct child *c);
 
-/* News of the file that is at path now, as id 1, mapped in c. */
+/* A file event with id 1 for the file that is at path now, mapped in c. */
 struct wire_news news_of(const struct child *c, const char *path);
-/* The same with another path in it. */
+/* Replaces its path. */
 void news_set_path(struct wire_news *n, const char *path);
 
 #endif /* TEST_RECORD_CHILDREN_H */

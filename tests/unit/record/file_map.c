@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One record per file: which sights are the same file, what it is called, when it is told. */
+/* One record per file: which observations are of the same file, its names, when it is written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static struct seen_file gone(const char *path)
 	};
 }
 
-/* The file's number. */
+/* Returns the number of the file. */
 static uint32_t add(struct test *t, struct wire_news n, struct seen_file s)
 {
 	struct mapped_file *f;
@@ -108,7 +108,7 @@ static uint32_t add(struct test *t, struct wire_news n, struct seen_file s)
 	return number;
 }
 
-/* On a block device device, inode and generation say it all. */
+/* On a block device, device, inode and generation identify a file. */
 static void test_same_inode(void **state)
 {
 	struct test *t = *state;
@@ -123,10 +123,10 @@ static void test_same_inode(void **state)
 	assert_int_equal(add(t, n, seen(0x30, 99, "/bin/a", "")), 1);
 	/* another link to it */
 	assert_int_equal(add(t, n, seen(0x801, 7, "/bin/b", "/bin/b")), 1);
-	/* that changed nothing but ctime */
+	/* a new link, which changed only ctime */
 	n.key.w[5] = 5;
 	assert_int_equal(add(t, n, seen(0x801, 7, "/bin/b", "/bin/b")), 1);
-	/* another content */
+	/* with other contents */
 	n.key.w[3] = 1001;
 	assert_int_equal(add(t, n, seen(0x801, 7, "/bin/a", "/bin/a")), 2);
 	n.key.w[4] = 4097;
@@ -134,7 +134,7 @@ static void test_same_inode(void **state)
 	s = seen(0x801, 7, "/bin/a", "/bin/a");
 	s.id[0] = 'd';
 	assert_int_equal(add(t, n, s), 4);
-	/* the inode number used again, another inode, another device */
+	/* the inode number reused, another inode, another device */
 	n.key.w[1] = 2;
 	assert_int_equal(add(t, n, seen(0x801, 7, "/bin/a", "/bin/a")), 5);
 	n.key.w[0] = 8;
@@ -147,7 +147,7 @@ static void test_same_inode(void **state)
 	stk_writer__free(t->w);
 }
 
-/* Too long to be hashed, and without a build id: only ctime tells that it was written over. */
+/* Too long to be hashed, and without a build id: only ctime shows that it was overwritten. */
 static void test_long_files(void **state)
 {
 	struct test *t = *state;
@@ -162,7 +162,7 @@ static void test_long_files(void **state)
 	s.st.size = n.key.w[4];
 	s.id_len = s.id[0] = s.content_id = 0;
 	assert_int_equal(add(t, n, s), 2);
-	/* with a build id that is no matter */
+	/* with a build id, ctime is ignored */
 	s = seen_with_id("/a", "/a");
 	s.st.size = n.key.w[4];
 	assert_int_equal(add(t, n, s), 3);
@@ -173,7 +173,7 @@ static void test_long_files(void **state)
 	stk_writer__free(t->w);
 }
 
-/* On btrfs several files share all that; stat(2) tells subvolumes apart. */
+/* On btrfs several files may share all of these; only stat(2) distinguishes subvolumes. */
 static void test_subvolumes(void **state)
 {
 	struct test *t = *state;
@@ -185,7 +185,7 @@ static void test_subvolumes(void **state)
 	assert_int_equal(add(t, n, seen(0x51, 7, "/snap/a", "/snap/a")), 2);
 	s.st.ctime_ns = 5; /* another link to it */
 	assert_int_equal(add(t, n, s), 1);
-	/* nothing else is known of those that are gone */
+	/* for deleted files only the key is known */
 	n.key.w[2] = 0x3000;
 	assert_int_equal(add(t, n, gone("/a")), 3);
 	n.key.w[2] = 0x4000;
@@ -216,7 +216,7 @@ static void test_names(void **state)
 	struct stk_reader *r;
 	struct stk_file f;
 
-	/* two before the file is asked for, the others later */
+	/* two before the file gets its number, the others later */
 	assert_int_equal(file_map__add(t->m, &n, &s, &file), 0);
 	s = seen_with_id("/two", "/h/two");
 	assert_int_equal(file_map__add_sight(t->m, file, &n, &s), 0);
@@ -260,7 +260,7 @@ static void test_many_names(void **state)
 	stk_reader__free(r);
 }
 
-/* One that was gone is seen again: the same number, and all of it. */
+/* A deleted file is found again: it keeps its number and gets all details. */
 static void test_found(void **state)
 {
 	struct test *t = *state;
@@ -284,13 +284,13 @@ static void test_found(void **state)
 	assert_int_equal(mapped_file__info(file)->flags, STK_FILE_DELETED);
 	assert_int_equal(file_map__number(t->m, file, &number), 0);
 	assert_int_equal(number, 1);
-	/* gone again: what was found stays */
+	/* deleted again: the details are kept */
 	s = gone("/lib/x.so");
 	assert_int_equal(file_map__add_sight(t->m, file, &n, &s), 0);
 	s = gone("");
 	assert_int_equal(file_map__add_sight(t->m, file, &n, &s), 0);
 	assert_int_equal(mapped_file__info(file)->nr_names, 1);
-	/* another, of which nothing new is known but that it is there */
+	/* another file, of which only the key is known */
 	n.key.w[0]++;
 	s = gone("/lib/y.so");
 	assert_int_equal(file_map__add(t->m, &n, &s, &file), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mounts and paths, from text. */
+/* Mounts and paths, parsed from text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void test_parse(void **state)
 	mounts__free(m);
 }
 
-/* Each of these is not a mount, and takes none of the others with it. */
+/* None of these is a mount, and none prevents the others from being parsed. */
 static void test_damaged(void **state)
 {
 	static const char *const bad[] = {
@@ -80,7 +80,7 @@ static void test_damaged(void **state)
 		assert_string_equal(mounts__by_id(m, 7)->point, "/a\\04");
 		mounts__free(m);
 	}
-	/* a NUL by its number does not cut, and one in the text ends it */
+	/* an escaped NUL is dropped, and a NUL in the text ends it */
 	m = parse("7 1 8:1 / /a\\000b rw - ext4 d rw");
 	assert_string_equal(mounts__at(m, 0)->point, "/ab");
 	mounts__free(m);
@@ -114,7 +114,7 @@ static void test_parts(void **state)
 	path = path_of_parts("c\0b\0a", 6, 1);
 	assert_string_equal(path, "/c");
 	free(path);
-	assert_null(path_of_parts("c\0b\0a", 5, 3)); /* the last one has no end */
+	assert_null(path_of_parts("c\0b\0a", 5, 3)); /* the last part is not terminated */
 	assert_null(path_of_parts("c\0b\0a", 6, 4));
 	assert_null(path_of_parts("c\0\0a", 5, 3));
 	assert_null(path_of_parts("c\0x/y\0a", 8, 3));
@@ -134,7 +134,7 @@ static void test_parts(void **state)
 	free(long_part);
 }
 
-/* What was tried, and what is there. */
+/* The paths that were tried, and the one that exists. */
 struct tried {
 	const char *there;
 	char all[1024];
@@ -168,25 +168,25 @@ static void check_translate(const char *their_mount, const char *path, const cha
 
 static void test_translate(void **state)
 {
-	/* a container's root is a directory of ours */
+	/* a container's root is a directory on the host */
 	check_translate("1 0 8:17 /images/deb / rw - ext4 /dev/sdb1 rw", "/usr/lib/x.so",
 			"/mnt/images/deb/usr/lib/x.so",
 			"/srv/data disk/images/deb/usr/lib/x.so|/mnt/images/deb/usr/lib/x.so|");
-	/* only a part of the file system is there */
+	/* only a part of the file system is mounted */
 	check_translate("1 0 8:17 / /data rw - ext4 /dev/sdb1 rw", "/data/imagesx/y", NULL,
 			"/srv/data disk/imagesx/y|");
 	/* another subvolume */
 	check_translate("1 0 0:44 /@home /home rw - btrfs /dev/sdc rw", "/home/x", NULL, "");
 	check_translate("1 0 0:44 /@root / rw - btrfs /dev/sdc rw", "/x", "/mnt/sub/x",
 			"/mnt/sub/x|");
-	/* an overlay that we have, too */
+	/* an overlay that is also mounted on the host */
 	check_translate("1 0 0:52 / / rw - overlay overlay rw", "/bin/sh", "/run/ctr/rootfs/bin/sh",
 			"/run/ctr/rootfs/bin/sh|");
-	/* a file as mount point; and one that the path is not below */
+	/* a file as mount point, and a path that is not below it */
 	check_translate("1 0 8:17 /images/f /etc/f rw - ext4 /dev/sdb1 rw", "/etc/f",
 			"/mnt/images/f", "/srv/data disk/images/f|/mnt/images/f|");
 	check_translate("1 0 8:17 /images/f /etc/f rw - ext4 /dev/sdb1 rw", "/etc/fx", NULL, "");
-	/* the same numbers, another file system */
+	/* another file system */
 	check_translate("1 0 0:99 / / rw - tmpfs tmpfs rw", "/x", NULL, "");
 }
 
@@ -198,7 +198,7 @@ static void test_layers(void **state)
 
 	found = mount__translate_layers(mounts__by_id(m, 60), "/run/ctr/rootfs/bin/sh", try, &t);
 	assert_string_equal(found, "/u,1/bin/sh");
-	/* a layer's own path has no colon that was not meant, and begins at the root */
+	/* a layer's path contains an escaped colon and is absolute */
 	assert_string_equal(t.all, "/l/2/bin/sh|/l/a:b/bin/sh|/u,1/bin/sh|");
 	free(found);
 	assert_null(mount__translate_layers(mounts__by_id(m, 60), "/run/ctr/x", try, &t));
@@ -213,7 +213,7 @@ static void test_layers(void **state)
 	mounts__free(m);
 }
 
-/* The kernel's own text. */
+/* The kernel's own file. */
 static void test_self(void **state)
 {
 	struct mounts *m;

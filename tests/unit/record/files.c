@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From news to a recording: numbers, tables, symbols.  What the kernel's side does is played. */
+/* From file events to a recording: numbers, tables, symbols.  The test plays the kernel side. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -83,7 +83,7 @@ static const struct unwind_table *table_of(struct test *t, uint32_t id)
 	return files__table(t->files, &copy, &(struct wire_vma){ .file = id });
 }
 
-/* A stack of one exact frame; returns its number. */
+/* Notes a stack of one exact frame; returns its number. */
 static uint32_t note(struct test *t, uint32_t file, uint64_t offset)
 {
 	uint64_t words[2] = { FRAME_MARKER(FRAME_EXACT, 0), FRAME_USER(file, offset) };
@@ -116,7 +116,7 @@ static struct stk_file info(struct stk_reader *r, uint32_t file)
 	return f;
 }
 
-/* Functions of this program, whose place in the file is known. */
+/* Functions of this program, whose file offset is known. */
 __attribute__((noinline, used)) static int first_function(int x)
 {
 	return x * 3 + 1;
@@ -156,7 +156,7 @@ static uint64_t offset_of(int (*function)(int))
 	return place.offset;
 }
 
-static void test_whole_way(void **state)
+static void test_all_steps(void **state)
 {
 	const struct unwind_table *table;
 	struct test *t = *state;
@@ -181,7 +181,7 @@ static void test_whole_way(void **state)
 	assert_int_equal(stats.files, 1);
 	assert_int_equal(stats.loaded, 1);
 	assert_true(stats.table_bytes > 0 && stats.cfi_bytes > 0);
-	/* a file that is not used is not in the recording */
+	/* an unused file is not in the recording */
 	n.file = 2;
 	n.key.w[3]++;
 	n.tgid = n.tid = 0x7fffffff;
@@ -203,15 +203,18 @@ static void test_whole_way(void **state)
 	assert_string_equal(info(r, 1).path, path);
 	assert_string_equal(info(r, 1).host_path, path);
 	assert_int_equal(info(r, 1).flags, 0);
-	/* it was made shortly before: it is held, although it is gone at the end */
+	/*
+	 * the file was modified shortly before the mapping, and is kept although it is gone at the
+	 * end
+	 */
 	expect_symbol(r, a, "first_function", 2);
 	expect_symbol(r, b, NULL, 0);
 	expect_symbol(r, d, "second_function", 0);
 	stk_reader__free(r);
 }
 
-/* Nobody told of the file: a copy of a stack knows where it is mapped. */
-static void test_of_copy(void **state)
+/* Without a file event, a copied stack says where the file is mapped. */
+static void test_copied_stack(void **state)
 {
 	struct test *t = *state;
 	const char *path = copy_self("prog");
@@ -234,7 +237,7 @@ static void test_of_copy(void **state)
 	stk_reader__free(r);
 }
 
-/* No table, no build id: a hash of what it holds. */
+/* No table and no build id: the file gets a hash of its contents. */
 static void test_no_elf(void **state)
 {
 	static const uint8_t sha256[20] = { 0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf,
@@ -269,7 +272,7 @@ static void test_no_elf(void **state)
 	stk_reader__free(r);
 }
 
-/* A long one is not hashed before the end. */
+/* A long file is not hashed before the end. */
 static void test_long(void **state)
 {
 	struct test *t = *state;
@@ -292,7 +295,7 @@ static void test_long(void **state)
 	stk_reader__free(r);
 }
 
-/* Gone where it was first seen; another process has it, too. */
+/* The first process is gone, but another one maps the file, too. */
 static void test_gone(void **state)
 {
 	struct test *t = *state;
@@ -304,12 +307,12 @@ static void test_gone(void **state)
 
 	early.tgid = early.tid = 0x7fffffff;
 	early.nr_parts = early.len = 0;
-	/* once is bad luck: the kernel's side is to tell again */
+	/* a single failure is not final: the kernel side is asked to send the event again */
 	t->entries[1].announced = 1;
 	take(t, &early);
 	assert_int_equal(t->entries[1].state, WIRE_FILE_NEW);
 	assert_int_equal(t->entries[1].announced, 0);
-	/* and so it is when other processes are gone as soon, up to some of them */
+	/* the same for failures with other processes, up to a limit */
 	for (i = 0; i < 6; i++) {
 		early.tgid--;
 		t->entries[1].announced = 1;
@@ -334,7 +337,7 @@ static void test_gone(void **state)
 	stk_reader__free(r);
 }
 
-/* The news did not come: the kernel's key is all there is, until they do. */
+/* The file event is late: until it comes, only the kernel's key is known. */
 static void test_late(void **state)
 {
 	struct test *t = *state;
@@ -360,7 +363,7 @@ static void test_late(void **state)
 	stk_reader__free(r);
 }
 
-/* Names, known ones and new ones. */
+/* Names: known and new ones. */
 static void test_names(void **state)
 {
 	struct test *t = *state;
@@ -376,7 +379,7 @@ static void test_names(void **state)
 	n.is_name = 0;
 	take(t, &n);
 	assert_int_equal(number(t, 1), 1);
-	/* its ctime has changed: the kernel's side has another id for it */
+	/* its ctime has changed, and the kernel side gave it another id */
 	assert_int_equal(rename(path, in_dir("renamed")), 0);
 	n = news_of(&c, in_dir("renamed"));
 	n.file = 2;
@@ -393,7 +396,7 @@ static void test_names(void **state)
 	stk_reader__free(r);
 }
 
-/* Tables that went, because others needed the room, come back when they are asked for. */
+/* Evicted tables are loaded again on request. */
 static void test_load_again(void **state)
 {
 	const struct unwind_table *table;
@@ -477,7 +480,7 @@ static void test_jit(void **state)
 	stk_reader__free(r);
 }
 
-/* What was there before the process, or is somebody else's, does not name its code. */
+/* A map file that is older than the process, or of another user, does not name its code. */
 static void test_foreign_jit(void **state)
 {
 	struct timespec before[2] = { { 1, 0 }, { 1, 0 } }, now;
@@ -522,7 +525,7 @@ static void test_vdso(void **state)
 	uint32_t a;
 
 	if (!image || !function) {
-		print_message("skipped: there is no vdso here\n");
+		print_message("skipped: this process has no vdso\n");
 		stk_writer__free(t->w);
 		skip();
 	}
@@ -541,7 +544,7 @@ static void test_vdso(void **state)
 	stk_reader__free(r);
 }
 
-/* Nonsense from the ring changes nothing. */
+/* Invalid events in the ring change nothing. */
 static void test_damaged(void **state)
 {
 	struct wire_news n = { .file = WIRE_MAX_FILES, .key = { .kind = WIRE_KEY_FILE } };
@@ -566,8 +569,8 @@ static void test_damaged(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_whole_way, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_of_copy, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_all_steps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_copied_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_elf, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which stack belongs to which event, when interrupts come between and when some are missing. */
+/* Which stack belongs to which event, with interrupts in between and with missing stacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* An event's data is its number, which is its time too. */
+/* The data of an event is its number, which is also its time. */
 static void event(const struct ftrace_context *ctx, uint64_t n, unsigned int parts)
 {
 	assert_int_equal(ftrace_match__event(m, n, ctx, &n, sizeof(n), parts), 0);
@@ -93,7 +93,7 @@ static void test_plain(void **state)
 	stack(&task, USER, 6);
 	done(1, 5, 6);
 	none();
-	event(&task, 2, 0); /* nothing will come */
+	event(&task, 2, 0); /* no stack follows */
 	done(2, 0, 0);
 	event(&task, 3, KERNEL);
 	stack(&task, KERNEL, 7);
@@ -107,13 +107,13 @@ static void test_nested(void **state)
 	event(&task, 1, KERNEL | USER);
 	event(&soft, 2, KERNEL | USER);
 	event(&hard_in_soft, 3, KERNEL | USER);
-	event(&nmi, 4, KERNEL | USER); /* no user stacks there */
+	event(&nmi, 4, KERNEL | USER); /* NMIs have no user stacks */
 	stack(&nmi, KERNEL, 40);
 	none(); /* in the ring's order */
 	stack(&hard_in_soft, KERNEL, 30);
 	stack(&hard_in_soft, USER, 31);
 	stack(&soft, KERNEL, 20);
-	event(&hard, 5, KERNEL | USER); /* from the task's side of view after the soft one: it is over */
+	event(&hard, 5, KERNEL | USER); /* after the softirq's event, which is therefore over */
 	stack(&hard, KERNEL, 50);
 	stack(&hard, USER, 51);
 	none();
@@ -148,7 +148,7 @@ static void test_between(void **state)
 	missed(0, 0);
 }
 
-/* An event while another's stack is taken, in the same level; in the same context, too. */
+/* An event while the stack of another one is taken, in the same level and in the same context. */
 static void test_recursion(void **state)
 {
 	event(&task, 1, KERNEL);
@@ -163,7 +163,7 @@ static void test_recursion(void **state)
 	missed(0, 0);
 }
 
-/* Contexts that differ in one thing are others. */
+/* Contexts that differ in any part are different. */
 static void test_exact_context(void **state)
 {
 	const struct ftrace_context flags = { .pid = 10, .flags = 1, .preempt = 0 };
@@ -174,7 +174,7 @@ static void test_exact_context(void **state)
 	event(&preempt, 3, KERNEL);
 	stack(&task, KERNEL, 10);
 	stack(&flags, KERNEL, 20);
-	orphan(&task, KERNEL); /* it has one */
+	orphan(&task, KERNEL); /* it has one already */
 	stack(&preempt, KERNEL, 30);
 	stack(&task, USER, 11);
 	done(1, 10, 11);
@@ -184,7 +184,9 @@ static void test_exact_context(void **state)
 	missed(0, 0);
 }
 
-/* What is missing goes to nobody else, and nobody waits for it for ever. */
+/*
+ * The place of a missing stack is not filled by another one, and the event does not wait forever.
+ */
 static void test_missing(void **state)
 {
 	event(&task, 1, KERNEL | USER);
@@ -192,14 +194,14 @@ static void test_missing(void **state)
 	stack(&task, KERNEL, 20);
 	stack(&task, USER, 21);
 	none();
-	event(&other, 3, KERNEL); /* another task runs here now */
+	event(&other, 3, KERNEL); /* another task runs on the CPU */
 	done(1, 0, 0);
 	done(2, 20, 21);
 	none();
 	event(&hard, 4, KERNEL);
 	event(&other, 5, KERNEL);
 	stack(&other, KERNEL, 50);
-	orphan(&hard, KERNEL); /* the interrupt is over: not its own */
+	orphan(&hard, KERNEL); /* the interrupt has ended: not its stack */
 	stack(&other, KERNEL, 30);
 	done(3, 30, 0);
 	done(4, 0, 0);
@@ -210,7 +212,7 @@ static void test_missing(void **state)
 static void test_no_kernel(void **state)
 {
 	event(&task, 1, KERNEL | USER);
-	stack(&task, USER, 11); /* it comes last */
+	stack(&task, USER, 11); /* the user stack comes last */
 	done(1, 0, 11);
 	none();
 	missed(1, 0);
@@ -236,7 +238,7 @@ static void test_same_level_ends(void **state)
 	missed(1, 0);
 }
 
-/* An idle CPU: a task's event waits while interrupts come and go. */
+/* An idle CPU: the event of a task waits while interrupts come and go. */
 static void test_forced(void **state)
 {
 	uint64_t n;
@@ -287,7 +289,7 @@ static void test_cookie(void **state)
 	stack(&task, COOKIE, 7);
 	e = ftrace_match__next(m);
 	assert_true(e && e->kernel == 6 && e->cookie == 1007);
-	event(&task, 3, COOKIE); /* no kernel stacks are asked for */
+	event(&task, 3, COOKIE); /* no kernel stacks requested */
 	stack(&task, COOKIE, 8);
 	e = ftrace_match__next(m);
 	assert_true(e && e->ts == 3 && !(e->got & KERNEL) && e->cookie == 1008);
@@ -309,7 +311,7 @@ static void test_sizes(void **state)
 	e = ftrace_match__next(m);
 	assert_true(e && !e->len);
 	assert_int_equal(ftrace_match__event(m, 2, &task, big, sizeof(big), KERNEL), 0);
-	memset(big, 'y', sizeof(big)); /* it keeps its own */
+	memset(big, 'y', sizeof(big)); /* the event keeps a copy */
 	stack(&task, KERNEL, 1);
 	e = ftrace_match__next(m);
 	assert_true(e && e->len == sizeof(big) && ((const char *)e->data)[59999] == 'x');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sub-buffers of the ftrace ring: one that a kernel wrote (tests/golden/ftrace: the records are those
- * of its own text of that ring), and all that may be in one, built by hand.
+ * Sub-buffers of the ftrace ring buffer: one that a kernel wrote (tests/golden/ftrace; its records
+ * must be those of the kernel's text), and constructed ones with everything that may occur.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "record/ftrace/ring/ftrace_stacks.h"
 
 #define PAGE 4096
-#define HEAD 16 /* of a sub-buffer */
+#define HEAD 16 /* header of a sub-buffer */
 
 static const char *golden; /* directory */
 
@@ -31,11 +31,11 @@ static const struct ftrace_page_format usual = {
 	.data = HEAD,
 };
 
-/* ---- a page built by hand ------------------------------------------------------------------- */
+/* ---- constructed pages ----------------------------------------------------------------------- */
 
 struct built {
 	unsigned char bytes[4 * PAGE];
-	size_t len; /* behind the head */
+	size_t len; /* without the header */
 };
 
 static void put32(struct built *b, uint32_t v)
@@ -49,7 +49,7 @@ static void put_head(struct built *b, unsigned int type_len, uint32_t delta)
 	put32(b, type_len | delta << 5);
 }
 
-/* A record of n words, each tag. */
+/* A record of n words, each of them tag. */
 static void put_event(struct built *b, uint32_t delta, uint32_t n, uint32_t tag)
 {
 	put_head(b, n <= 28 ? n : 0, delta);
@@ -101,7 +101,7 @@ static void want_end(struct ftrace_page *p, int how)
 	struct ftrace_page_event ev;
 
 	assert_int_equal(ftrace_page__next(p, &ev), how);
-	assert_int_equal(ftrace_page__next(p, &ev), how); /* and it stays so */
+	assert_int_equal(ftrace_page__next(p, &ev), how); /* the result is repeated */
 }
 
 static void test_events(void **state)
@@ -110,7 +110,7 @@ static void test_events(void **state)
 	struct ftrace_page p;
 
 	put_event(&b, 0, 1, 11);
-	put_event(&b, 5, 28, 12); /* the longest whose length is in the head */
+	put_event(&b, 5, 28, 12); /* the longest one with its length in the type field */
 	put_event(&b, (1 << 27) - 1, 29, 13);
 	put_event(&b, 0, 1000, 14);
 	finish(&b, 1000, 0);
@@ -134,7 +134,7 @@ static void test_times(void **state)
 	put_event(&b, 0, 1, 2);
 	put_time(&b, 31, stamp);
 	put_event(&b, 3, 1, 3);
-	put_time(&b, 31, 5); /* its 59 bits went round */
+	put_time(&b, 31, 5); /* its 59 bits wrapped */
 	put_event(&b, 0, 1, 4);
 	finish(&b, high + 100, 0);
 	ftrace_page__open(&p, &usual, b.bytes, PAGE);
@@ -145,7 +145,7 @@ static void test_times(void **state)
 	want_end(&p, 0);
 }
 
-/* A clock below 59 bits may be set back: a stamp is then simply the time. */
+/* A clock below 59 bits may be set back: the time stamp is then taken as it is. */
 static void test_stamp_back(void **state)
 {
 	struct ftrace_page p;
@@ -166,9 +166,9 @@ static void test_padding(void **state)
 
 	put_discarded(&b, 20, 3);
 	put_event(&b, 1, 2, 1);
-	put_discarded(&b, 1, 40); /* no time went by; 0 would mean the end */
+	put_discarded(&b, 1, 40); /* 1 stands for 0, which would be the end */
 	put_event(&b, 2, 2, 2);
-	put_head(&b, 29, 0); /* nothing behind it is read */
+	put_head(&b, 29, 0); /* nothing after it is read */
 	put32(&b, 0xffffffff);
 	put_event(&b, 1, 2, 3);
 	finish(&b, 1000, 0);
@@ -200,9 +200,9 @@ static void test_lost(void **state)
 	assert_int_equal(lost_of(&b, 0, PAGE), 0);
 	assert_int_equal(lost_of(&b, missed, PAGE), -1);
 	assert_int_equal(lost_of(&b, missed | stored, PAGE), 12345);
-	/* The kernel's int is negative, its long is then, too. */
+	/* The kernel's int is negative, and so is the long that it is stored as. */
 	assert_int_equal(lost_of(&b, sign | missed | stored, PAGE), 12345);
-	/* No room for the count, whatever the flag says. */
+	/* The count does not fit, although the flag is set. */
 	assert_int_equal(lost_of(&b, missed | stored, HEAD + b.len + 7), -1);
 	assert_int_equal(lost_of(&b, missed | stored, HEAD + b.len + 8), 12345);
 	n = 1ULL << 63;
@@ -212,7 +212,7 @@ static void test_lost(void **state)
 
 static void want_damaged(const struct built *b, size_t len)
 {
-	_cleanup_free_ void *copy = malloc(len ? len : 1); /* exact: an overrun is seen */
+	_cleanup_free_ void *copy = malloc(len ? len : 1); /* exact: detects an overrun */
 	struct ftrace_page p;
 
 	assert_non_null(copy);
@@ -230,12 +230,12 @@ static void test_damaged(void **state)
 	while (b.len <= PAGE - HEAD)
 		put_event(&b, 0, 1, 1);
 	finish(&b, 0, 0);
-	want_damaged(&b, PAGE); /* commits more than there is */
+	want_damaged(&b, PAGE); /* commits more than its size */
 
 	b = (struct built){};
 	put_head(&b, 5, 0);
 	finish(&b, 0, 0);
-	want_damaged(&b, PAGE); /* a record that goes on behind the commit */
+	want_damaged(&b, PAGE); /* a record that extends past the commit */
 
 	b = (struct built){};
 	put_head(&b, 0, 0);
@@ -250,7 +250,7 @@ static void test_damaged(void **state)
 
 	b = (struct built){};
 	put_head(&b, 0, 0);
-	put32(&b, 0); /* not even its own length */
+	put32(&b, 0); /* less than the length field */
 	finish(&b, 0, 0);
 	want_damaged(&b, PAGE);
 
@@ -261,7 +261,7 @@ static void test_damaged(void **state)
 
 	b = (struct built){};
 	put_head(&b, 0, 0);
-	put32(&b, 6); /* not whole words */
+	put32(&b, 6); /* not a multiple of words */
 	put32(&b, 0);
 	finish(&b, 0, 0);
 	want_damaged(&b, PAGE);
@@ -272,7 +272,7 @@ static void test_damaged(void **state)
 	want_damaged(&b, PAGE);
 }
 
-/* ---- a kernel's ----------------------------------------------------------------------------- */
+/* ---- a kernel's page ------------------------------------------------------------------------- */
 
 static char *load(const char *name, size_t *ret_len)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Records that ftrace writes beside events: by their formats, whole and damaged; lines of file_map. */
+/*
+ * Records that ftrace writes with events: by their formats, whole and damaged; lines of file_map.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +99,7 @@ static struct record start(uint16_t type)
 	return rec;
 }
 
-/* From a copy of exactly that length: an overrun is seen. */
+/* Decodes an exact copy, so that an overrun is detected. */
 static int decode(const struct record *rec, size_t len, struct ftrace_record *ret_record)
 {
 	static void *copy;
@@ -109,7 +111,7 @@ static int decode(const struct record *rec, size_t len, struct ftrace_record *re
 	return ftrace_kinds__decode(&kinds, copy, len, ret_record);
 }
 
-/* It decodes, and whatever ends before `least` bytes does not. */
+/* It decodes, and any prefix shorter than `least` bytes is refused. */
 static struct ftrace_record whole(const struct record *rec, size_t least)
 {
 	struct ftrace_record r;
@@ -148,7 +150,7 @@ static void test_kernel_stack(void **state)
 	assert_int_equal(r.kind, FTRACE_KERNEL_STACK);
 	assert_int_equal(r.nr_words, 2);
 	assert_true(ftrace_record__word(&r, 0) == K(1) && ftrace_record__word(&r, 1) == K(2));
-	for (i = 0; i < ARRAY_SIZE(huge); i++) { /* more words than there are */
+	for (i = 0; i < ARRAY_SIZE(huge); i++) { /* more words than the record has */
 		memcpy(rec.bytes + 8, &huge[i], 4);
 		assert_int_equal(decode(&rec, rec.len, &r), -EBADMSG);
 	}
@@ -253,7 +255,7 @@ static void test_file_map(void **state)
 	assert_memory_equal(r.build_id, "01234567890123456789", 20);
 	assert_int_equal(r.path_len, 12);
 	assert_memory_equal(r.path, "/usr/bin/cat", 12);
-	assert_int_equal(decode(&rec, 40, &r), 0); /* a path without its end */
+	assert_int_equal(decode(&rec, 40, &r), 0); /* a path that is not terminated */
 	assert_int_equal(r.path_len, 4);
 	memcpy(rec.bytes + 12, &size, 4);
 	assert_int_equal(decode(&rec, rec.len, &r), -EBADMSG);

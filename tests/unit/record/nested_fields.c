@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which sched events are known, by format text and kernel types: those of three releases, and strange ones. */
+/*
+ * Which sched events can be recorded from their arguments, by format text and kernel types: those
+ * of three releases, and unusual ones.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +85,7 @@ static const char *describe(const char *event, const char *text, struct event_de
 	desc->fixed_size = (uint16_t)ev_format__fixed_size(fmt);
 	unknown = nested_fields__describe("sched", event, fmt, types, desc);
 	assert_int_equal(!unknown, !!(desc->flags & DESC_FILLED));
-	/* names are the format's */
+	/* names point into the format */
 	unknown = unknown ? strdup(unknown) : NULL;
 	ev_format__free(fmt);
 	return unknown;
@@ -138,10 +141,10 @@ static void arguments(void **state)
 	struct ev_format *fmt;
 	struct event_desc desc = { .fixed_size = 32 };
 
-	want_unknown("sched_process_free", free_6_12, "its arguments"); /* not declared */
+	want_unknown("sched_process_free", free_6_12, "its arguments"); /* no BTF type */
 	declare("sched_process_free", (int[]){ other_ptr }, 1);
 	want_unknown("sched_process_free", free_6_12, "its arguments");
-	declare("sched_process_exit", (int[]){ task_ptr }, 1); /* group_dead has none */
+	declare("sched_process_exit", (int[]){ task_ptr }, 1); /* no argument for group_dead */
 	want_unknown("sched_process_exit", exit_6_18, "its arguments");
 	assert_int_equal(ev_format__parse(free_6_12, sizeof(free_6_12) - 1, &fmt), 0);
 	assert_string_equal(nested_fields__describe("sched", "sched_process_free", fmt, NULL, &desc),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Losses noted by a thread, by signals that interrupt it and by signals that interrupt these, as
- * interrupts and NMIs do on a CPU, and taken by another thread meanwhile: none is missing, none is
- * counted twice, and each lies within the times it was handed over with.
+ * interrupts and NMIs do on a CPU, while another thread takes them: none is missing, none is
+ * counted twice, and each lies within the times of its report.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,23 +28,23 @@
 #define EVENT 1
 #define CPU 1
 #define MAX_LOSSES 4000000u
-#define SPARE 100000u /* of these, for signals */
+#define SPARE 100000u /* of these, reserved for signals */
 #define SIGNALS 3000u
 #define TAKES 1000u
 
 static struct event_counts counts[NR_EVENTS * NR_CPUS];
 static uint32_t losing[NR_CPUS];
 
-/* The clock: each look at it is another time. */
+/* The clock: each reading returns a new time. */
 static _Atomic uint64_t ticks = 1000;
-static uint64_t noted[MAX_LOSSES]; /* times, each at its place */
+static uint64_t noted[MAX_LOSSES]; /* times, in order */
 static _Atomic uint64_t nr_noted, nested;
 static _Atomic bool over;
 
-static struct told {
+static struct report {
 	uint64_t first, last, count;
-} * told;
-static size_t nr_told, max_told;
+} * reports;
+static size_t nr_reports, max_reports;
 
 static void note(void)
 {
@@ -84,18 +84,18 @@ static int take_one(void *ctx, const struct stk_writer_loss *loss)
 	assert_int_equal(loss->event, EVENT);
 	assert_int_equal(loss->cpu, CPU);
 	assert_true(loss->first_ts && loss->first_ts <= loss->last_ts);
-	if (nr_told == max_told) {
-		max_told = max_told ? 2 * max_told : 1024;
-		told = realloc(told, max_told * sizeof(*told));
-		assert_non_null(told);
+	if (nr_reports == max_reports) {
+		max_reports = max_reports ? 2 * max_reports : 1024;
+		reports = realloc(reports, max_reports * sizeof(*reports));
+		assert_non_null(reports);
 	}
-	told[nr_told++] = (struct told){ loss->first_ts, loss->last_ts, loss->count };
+	reports[nr_reports++] = (struct report){ loss->first_ts, loss->last_ts, loss->count };
 	return 0;
 }
 
 static int by_first(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct report *x = a, *y = b;
 
 	return (x->first > y->first) - (x->first < y->first);
 }
@@ -107,20 +107,20 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Each time lies within one of those that were told, and there are as many. */
+/* Each time lies within a report, and the reports count as many losses. */
 static void check(void)
 {
 	uint64_t sum = 0, reach = 0;
 	size_t i, next = 0;
 
-	for (i = 0; i < nr_told; i++)
-		sum += told[i].count;
+	for (i = 0; i < nr_reports; i++)
+		sum += reports[i].count;
 	assert_int_equal(sum, nr_noted);
-	qsort(told, nr_told, sizeof(*told), by_first);
+	qsort(reports, nr_reports, sizeof(*reports), by_first);
 	qsort(noted, nr_noted, sizeof(*noted), by_value);
 	for (i = 0; i < nr_noted; i++) {
-		for (; next < nr_told && told[next].first <= noted[i]; next++)
-			reach = MAX(reach, told[next].last);
+		for (; next < nr_reports && reports[next].first <= noted[i]; next++)
+			reach = MAX(reach, reports[next].last);
 		assert_true(noted[i] <= reach);
 	}
 }
@@ -129,7 +129,7 @@ static void catch_signals(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
 
-	/* the second one interrupts the first one's handler */
+	/* the second signal interrupts the handler of the first */
 	sigemptyset(&sa.sa_mask);
 	assert_int_equal(sigaction(SIGUSR1, &sa, NULL), 0);
 	assert_int_equal(sigaction(SIGUSR2, &sa, NULL), 0);
@@ -145,22 +145,22 @@ static void test_nested(void **state)
 	assert_int_equal(pending_losses__new(counts, losing, NR_EVENTS, NR_CPUS, &l), 0);
 	pending_losses__since(l, 1);
 	assert_int_equal(pthread_create(&t, NULL, writer, NULL), 0);
-	while ((nested < SIGNALS || nr_told < TAKES) && nr_noted < MAX_LOSSES - SPARE) {
+	while ((nested < SIGNALS || nr_reports < TAKES) && nr_noted < MAX_LOSSES - SPARE) {
 		pthread_kill(t, i++ % 3 ? SIGUSR1 : SIGUSR2);
 		assert_int_equal(pending_losses__take(l, take_one, NULL), 0);
 	}
 	over = true;
 	pthread_join(t, NULL);
 	assert_int_equal(pending_losses__take(l, take_one, NULL), 0);
-	print_message("%zu takes of %llu losses, %llu in signals\n", nr_told,
+	print_message("%zu takes of %llu losses, %llu in signals\n", nr_reports,
 		      (unsigned long long)nr_noted, (unsigned long long)nested);
-	assert_true(nr_noted < MAX_LOSSES && nested && nr_told > 1);
+	assert_true(nr_noted < MAX_LOSSES && nested && nr_reports > 1);
 	check();
 	pending_losses__free(l);
-	free(told);
+	free(reports);
 }
 
-/* Steps of a loss between two looks, one after the other. */
+/* States of a loss record between two looks, in order. */
 static uint64_t taken_count;
 static struct stk_writer_loss taken;
 
@@ -187,7 +187,7 @@ static void test_under_way(void **state)
 	taken_count = 0;
 	assert_int_equal(pending_losses__new(counts, losing, NR_EVENTS, NR_CPUS, &l), 0);
 	pending_losses__since(l, 50);
-	/* one is under way while another one is taken, and ends after a third one */
+	/* a loss is being noted while the previous one is taken, and ends after a third one */
 	w->begun = 2;
 	w->first = 100;
 	w->last = 110;
@@ -203,14 +203,14 @@ static void test_under_way(void **state)
 	assert_int_equal(taken.count, 2);
 	assert_int_equal(taken.first_ts, 100);
 	assert_int_equal(taken.last_ts, 200);
-	/* none was under way then */
+	/* no loss was being noted this time */
 	w->begun = w->done = 4;
 	w->first = w->last = 300;
 	look(l);
 	assert_int_equal(taken.count, 1);
 	assert_int_equal(taken.first_ts, 300);
 	assert_int_equal(taken.last_ts, 300);
-	/* interrupted too often to say when */
+	/* interrupted too often to know the times */
 	w->first = WIRE_LOSS_ANY_FIRST;
 	w->last = WIRE_LOSS_ANY_LAST;
 	w->begun = w->done = 6;

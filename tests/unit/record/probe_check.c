@@ -39,12 +39,12 @@ const char *probe_check__message(void)
 int probe_check__resolve(struct probe_events *l, struct ksyms *syms, const char *spec,
 			 const char *file)
 {
-	const char *hole = strstr(spec, "%s");
+	const char *placeholder = strstr(spec, "%s");
 	char whole[1000];
 
-	if (hole)
-		snprintf(whole, sizeof(whole), "%.*s%s/%s%s", (int)(hole - spec), spec,
-			 built__dir(), file, hole + 2);
+	if (placeholder)
+		snprintf(whole, sizeof(whole), "%.*s%s/%s%s", (int)(placeholder - spec), spec,
+			 built__dir(), file, placeholder + 2);
 	else
 		snprintf(whole, sizeof(whole), "%s", spec);
 	*messages = '\0';

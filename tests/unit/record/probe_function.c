@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* f: and r:, with a list of functions made for it and this kernel's types. */
+/* f: and r:, with a constructed list of functions and this kernel's types. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,10 @@
 #include "record/select/probe_types.h"
 #include "symbols/ksyms.h"
 
-/* Names that every kernel has and lets be traced, as the running one may list what can be. */
+/*
+ * Functions that every kernel has and can trace, as the running kernel may list traceable
+ * functions.
+ */
 static const char kallsyms[] = "ffffffff81000000 T vfs_read\n"
 			       "ffffffff81000100 T vfs_write\n"
 			       "ffffffff81000100 T vfs_write_alias\n"
@@ -91,7 +94,7 @@ static void test_globs(void **state)
 	assert_int_equal(l.nr, 2);
 	assert_string_equal(l.v[0].event, "vfs_read");
 	assert_string_equal(l.v[1].event, "vfs_write");
-	/* which of them it would be is not known */
+	/* the name t_next is ambiguous */
 	assert_int_equal(probe_check__resolve(&l, syms, "r:[tk]*", NULL), 0);
 	assert_int_equal(l.nr, 3);
 	assert_string_equal(l.v[2].event, "kfree");
@@ -110,7 +113,7 @@ static void test_limit(void **state)
 		at += sprintf(at, "ffffffff8%07x T stackonce_test_%u\n", i * 16, i);
 	assert_int_equal(ksyms__parse(text, &many), 0);
 	err = probe_check__resolve(&l, many, "f:stackonce_test_*", NULL);
-	/* where the kernel lists what can be traced, these are not there */
+	/* if the kernel lists traceable functions, these are not among them */
 	if (err != -ENOENT) {
 		assert_int_equal(err, -E2BIG);
 		assert_non_null(strstr(probe_check__message(), "4097 functions"));
@@ -143,7 +146,10 @@ static void test_types(void **state)
 	if (!has_types)
 		skip();
 	assert_int_equal(probe_types__load(&t), 0);
-	/* more than six; a structure of one number; `...`; a name that a record has itself */
+	/*
+	 * more than six arguments; a structure of one number; `...`; a field name that records have
+	 * already
+	 */
 	describe(t, "vm_mmap_pgoff", false,
 		 "struct file * file:8:0;unsigned long addr:8:0;unsigned long len:8:0;"
 		 "unsigned long prot:8:0;unsigned long flag:8:0;unsigned long pgoff:8:0;");
@@ -157,7 +163,7 @@ static void test_types(void **state)
 	probe_types__free(t);
 }
 
-/* What a kernel has: every function's format is understood. */
+/* This kernel's types: the format of every function is parsed. */
 static void test_all_types(void **state)
 {
 	struct probe_types *t;

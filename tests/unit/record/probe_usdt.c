@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* usdt:, and the notes behind it: see probed_usdt.S. */
+/* usdt:, and the notes that it uses: see probed_usdt.S. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "probe_check.h"
 #include "symbols/usdt_notes.h"
 
-#define OPCODE 2 /* bytes in front of the mark */
+#define OPCODE 2 /* bytes before the mark */
 
 static int setup(void **state)
 {
@@ -64,7 +64,7 @@ static void test_notes(void **state)
 	assert_int_equal(usdt_notes__from_image("#!/bin/sh", 9, &n), -ENOEXEC);
 }
 
-/* Cut anywhere: an error, or fewer notes. */
+/* Cut at any length: an error, or fewer notes. */
 static void test_cut(void **state)
 {
 	size_t len, at;
@@ -127,7 +127,7 @@ static void found(const char *spec, const char *shown, const char *provider, con
 
 static void test_fields(void **state)
 {
-	/* its places do not agree about the second one */
+	/* its locations disagree about the second argument */
 	found("usdt:%s:app:request", "app:request", "app", "request",
 	      "int arg1:4:1;unsigned long arg2:8:0;");
 	found("usdt:%s:moved", "app:moved", "app", "moved",
@@ -142,7 +142,7 @@ static void test_fields(void **state)
 
 static void test_print(void **state)
 {
-	/* as libbpf hands them out: signed ones extended */
+	/* as libbpf passes them: signed values are extended */
 	const uint64_t values[] = { 0x401000, (uint64_t)-3, 65535, (uint64_t)-70000 };
 	struct probe_events l = { 0 };
 

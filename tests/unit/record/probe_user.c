@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* u: and ur:, in programs made for it: see probed.S. */
+/* u: and ur:, in programs built for the test: see probed.S. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define ARGS                                                                    \
 	"unsigned long arg1:8:0;unsigned long arg2:8:0;unsigned long arg3:8:0;" \
 	"unsigned long arg4:8:0;unsigned long arg5:8:0;unsigned long arg6:8:0;"
-#define OPCODE 2 /* bytes in front of the mark */
+#define OPCODE 2 /* bytes before the mark */
 
 static char real_dir[PATH_MAX];
 
@@ -113,7 +113,7 @@ static void test_offsets(void **state)
 	found(spec, "stripped", 3, 0, shown);
 	snprintf(spec, sizeof(spec), "ur:%%s:0x%jx", (uintmax_t)twice);
 	found(spec, "plain", 3, 0, shown);
-	/* behind the first instruction, and in it */
+	/* after the first instruction, and inside it */
 	snprintf(spec, sizeof(spec), "ur:%%s:0x%jx", (uintmax_t)twice + 10);
 	refused(spec, "plain", -EINVAL, "from the start of a function, here twice+0xa");
 	snprintf(spec, sizeof(spec), "u:%%s:0x%jx", (uintmax_t)twice + 3);
@@ -169,7 +169,7 @@ static void test_path(void **state)
 	setenv("PATH", before, 1);
 }
 
-/* Programs of today call the default version: that is what the name stands for. */
+/* New programs call the default version, which is what the plain name refers to. */
 static void test_versions(void **state)
 {
 	struct probe_events l = { 0 };
@@ -191,7 +191,7 @@ static void test_globs(void **state)
 	assert_int_equal(l.v[0].probe.offset, built__mark("plain", 8) - OPCODE);
 	assert_int_equal(l.v[1].probe.offset, built__mark("plain", 9) - OPCODE);
 	assert_string_equal(strrchr(l.v[1].event, ':'), ":group_two");
-	/* both names of one place: one event; twice and chosen cannot be */
+	/* two names at one address are one event; twice and chosen cannot be probed */
 	assert_int_equal(probe_check__resolve(&l, NULL, "u:%s:*", "plain"), 0);
 	assert_non_null(strstr(probe_check__message(), "3 functions are left out"));
 	assert_int_equal(l.nr, 2 + 7);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The program that the tests of probes look into.  Every function begins with a number of eight bytes,
- * by which they find it in the file: it lies two bytes behind the function's start, an instruction of
- * ten bytes.
+ * The program in which the tests place probes.  Every function has a number of eight bytes, two
+ * bytes after its start, in an instruction of ten bytes, by which the tests find it in the file.
  */
 	.macro mark nr
 	movabs $0x5ca1ab1e00c0de00 + \nr, %rax

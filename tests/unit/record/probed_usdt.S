@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * USDT notes.  `moved` says that it lies 0x40 lower than it does, and so does its note of the base: what
- * a linker leaves that moves code.  Notes that are broken stand among the good ones.
+ * USDT notes.  The note of `moved` is 0x40 too low, and so is its base note, as after a linker has
+ * moved code.  Invalid notes are among the valid ones.
  */
 	.macro place nr
 990\nr:	movabs $0x5ca1ab1e00c0de00 + \nr, %rax
@@ -39,11 +39,11 @@ _start:
 	note 0x7fffffffffff, _.stapsdt.base, app, nowhere, ""
 	.pushsection .note.stapsdt, "", "note"
 	.balign 4
-	.4byte 8, 24 + 4, 3 /* strings that do not end */
+	.4byte 8, 24 + 4, 3 /* strings that are not terminated */
 	.asciz "stapsdt"
 	.8byte 9904b, _.stapsdt.base, 0
 	.ascii "abcd"
-	.4byte 4, 0, 1 /* another kind of note */
+	.4byte 4, 0, 1 /* another note type */
 	.asciz "GNU"
 	.popsection
 	ret

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The recorder, with a backend that is made up: what is in the file while events still come. */
+/* The recorder with a fake backend: the contents of the file while events still arrive. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,23 +21,23 @@
 #include "symbols/ksyms.h"
 #include "trace/write/writer.h"
 
-#define EACH_TIME 10 /* events that the ring gives away */
-#define HELD 5 /* behind one that is not done, until the end */
-#define LOST 3 /* each time */
+#define EACH_TIME 10 /* events that a drain consumes */
+#define HELD 5 /* events after an unfinished one, until the end */
+#define LOST 3 /* per drain */
 #define MAX_ROUNDS 50
 
-static struct made_up {
+static struct fake {
 	struct backend base;
 	struct stk_writer *w;
 	const char *path;
 	uint64_t happened, lost, ts;
 	unsigned int rounds;
-	/* Two looks at the file that found different numbers. */
+	/* Two looks at the file that found different counters. */
 	struct look {
 		uint64_t happened, recorded, lost, events;
 	} looks[2];
 	unsigned int nr_looks;
-} made_up;
+} fake;
 
 static struct look look_at(const char *path)
 {
@@ -59,118 +59,118 @@ static struct look look_at(const char *path)
 	return l;
 }
 
-static int made_up_open(const struct recorder_opts *opts, struct backend **ret_backend)
+static int fake_open(const struct recorder_opts *opts, struct backend **ret_backend)
 {
-	made_up = (struct made_up){ .path = opts->output };
-	*ret_backend = &made_up.base;
+	fake = (struct fake){ .path = opts->output };
+	*ret_backend = &fake.base;
 	return 0;
 }
 
-static void made_up_free(struct backend *b)
+static void fake_free(struct backend *b)
 {
 }
 
-static unsigned int made_up_nr_cpus(const struct backend *b)
+static unsigned int fake_nr_cpus(const struct backend *b)
 {
 	return 1;
 }
 
-static uint64_t made_up_ring_size(const struct backend *b)
+static uint64_t fake_ring_size(const struct backend *b)
 {
 	return 16384;
 }
 
-static int made_up_set_writer(struct backend *b, struct stk_writer *w)
+static int fake_set_writer(struct backend *b, struct stk_writer *w)
 {
-	made_up.w = w;
+	fake.w = w;
 	return 0;
 }
 
-static int made_up_arm(struct backend *b)
+static int fake_arm(struct backend *b)
 {
 	return 0;
 }
 
-static int made_up_counters(struct backend *b, uint64_t (*ret_counters)[STK_NR_COUNTERS])
+static int fake_counters(struct backend *b, uint64_t (*ret_counters)[STK_NR_COUNTERS])
 {
-	made_up.happened += EACH_TIME + LOST;
-	made_up.lost += LOST;
+	fake.happened += EACH_TIME + LOST;
+	fake.lost += LOST;
 	memset(ret_counters, 0, sizeof(*ret_counters));
-	ret_counters[0][STK_C_HAPPENED] = made_up.happened;
-	ret_counters[0][STK_C_LOST_RING] = made_up.lost;
-	ret_counters[0][STK_C_RECORDED] = made_up.happened - made_up.lost;
+	ret_counters[0][STK_C_HAPPENED] = fake.happened;
+	ret_counters[0][STK_C_LOST_RING] = fake.lost;
+	ret_counters[0][STK_C_RECORDED] = fake.happened - fake.lost;
 	return 0;
 }
 
-static void made_up_add_ends(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS])
+static void fake_add_ends(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS])
 {
 }
 
-/* The ring is never found empty, and what it holds is recorded already. */
-static int made_up_drain(struct backend *b, bool last)
+/* The ring never becomes empty, and its events are recorded already. */
+static int fake_drain(struct backend *b, bool last)
 {
-	uint64_t end = made_up.happened - made_up.lost, record[1] = { 0 };
+	uint64_t end = fake.happened - fake.lost, record[1] = { 0 };
 	struct stk_writer_event e = { .record = record, .record_len = sizeof(record) };
 	int err = 0;
 
 	if (!last)
 		end -= MIN(end, (uint64_t)HELD);
-	while (made_up.ts < end && !err) {
-		e.ts = ++made_up.ts;
-		err = stk_writer__event(made_up.w, &e);
+	while (fake.ts < end && !err) {
+		e.ts = ++fake.ts;
+		err = stk_writer__event(fake.w, &e);
 	}
 	return err;
 }
 
-static int made_up_losses(struct backend *b, bool counted)
+static int fake_losses(struct backend *b, bool counted)
 {
 	return 0;
 }
 
-static void made_up_stats(const struct backend *b, struct backend_stats *ret_stats)
+static void fake_stats(const struct backend *b, struct backend_stats *ret_stats)
 {
 	*ret_stats = (struct backend_stats){ .horizon = UINT64_MAX };
 }
 
-/* Until the file has been found with two different accountings, or much too late. */
-static void made_up_end_round(struct backend *b)
+/* Ends the recording after the file had two different accountings, or after too many rounds. */
+static void fake_end_round(struct backend *b)
 {
-	struct look l = look_at(made_up.path);
+	struct look l = look_at(fake.path);
 
-	if (made_up.nr_looks < 2 && l.happened &&
-	    (!made_up.nr_looks || l.happened != made_up.looks[0].happened))
-		made_up.looks[made_up.nr_looks++] = l;
-	if (++made_up.rounds == MAX_ROUNDS || (made_up.nr_looks == 2 && !stop__count()))
+	if (fake.nr_looks < 2 && l.happened &&
+	    (!fake.nr_looks || l.happened != fake.looks[0].happened))
+		fake.looks[fake.nr_looks++] = l;
+	if (++fake.rounds == MAX_ROUNDS || (fake.nr_looks == 2 && !stop__count()))
 		raise(SIGINT);
 }
 
-static int made_up_news_fd(const struct backend *b)
+static int fake_news_fd(const struct backend *b)
 {
 	return -1;
 }
 
-static void made_up_costs(const struct backend *b, struct backend_costs *ret_costs)
+static void fake_costs(const struct backend *b, struct backend_costs *ret_costs)
 {
 	memset(ret_costs, 0, sizeof(*ret_costs));
 }
 
 const struct backend_ops backend_bpf = {
-	.open = made_up_open,
-	.free = made_up_free,
-	.nr_cpus = made_up_nr_cpus,
-	.ring_size = made_up_ring_size,
-	.set_writer = made_up_set_writer,
-	.arm = made_up_arm,
-	.disarm = made_up_arm,
-	.counters = made_up_counters,
-	.add_ends = made_up_add_ends,
-	.drain = made_up_drain,
-	.losses = made_up_losses,
-	.stats = made_up_stats,
-	.end_round = made_up_end_round,
-	.news_fd = made_up_news_fd,
-	.finish = made_up_arm,
-	.costs = made_up_costs,
+	.open = fake_open,
+	.free = fake_free,
+	.nr_cpus = fake_nr_cpus,
+	.ring_size = fake_ring_size,
+	.set_writer = fake_set_writer,
+	.arm = fake_arm,
+	.disarm = fake_arm,
+	.counters = fake_counters,
+	.add_ends = fake_add_ends,
+	.drain = fake_drain,
+	.losses = fake_losses,
+	.stats = fake_stats,
+	.end_round = fake_end_round,
+	.news_fd = fake_news_fd,
+	.finish = fake_arm,
+	.costs = fake_costs,
 };
 
 const struct backend_ops backend_ftrace = { 0 };
@@ -184,7 +184,7 @@ static void accounting_of_a_ring_that_is_never_empty(void **state)
 	struct rec_events events = { .v = &event, .nr = 1 };
 	struct recorder_opts opts = { .output = path, .events = &events };
 	struct recorder_result result;
-	const struct look *looks = made_up.looks;
+	const struct look *looks = fake.looks;
 	struct look last;
 
 	assert_non_null(mkdtemp(dir));
@@ -197,7 +197,7 @@ static void accounting_of_a_ring_that_is_never_empty(void **state)
 	unlink(path);
 	rmdir(dir);
 
-	assert_int_equal(made_up.nr_looks, 2);
+	assert_int_equal(fake.nr_looks, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(looks[i].happened, looks[i].recorded + looks[i].lost);
 		assert_in_range(looks[i].recorded, 1, looks[i].events);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files of other processes: opened while they are there, and never another one in their place. */
+/* Files of other processes: opened while the processes run, and never replaced by another file. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void need_privileges(void)
 	skip();
 }
 
-/* The file is found; *ret_seen if not NULL, else its paths are as given. */
+/* The file is found; its paths are as given, and the rest is in *ret_seen if not NULL. */
 static void expect(const struct wire_news *n, const char *path, const char *host_path, bool deleted)
 {
 	struct seen_file s;
@@ -98,10 +98,10 @@ static void test_alive(void **state)
 	assert_false(seen_file__is_steady(&s));
 	n = news_of(&c, path);
 	seen_file__release(&s);
-	/* the process is gone: by its name */
+	/* the process is gone: the file is opened by its name */
 	child_end(&c);
 	expect(&n, path, path, false);
-	/* another name of it, too, as long as nothing happens to it */
+	/* also by another name, as long as the file is unchanged */
 	assert_int_equal(link(path, in_dir("other")), 0);
 	expect_gone(&n, path);
 	n = news_of(&c, path);
@@ -111,7 +111,7 @@ static void test_alive(void **state)
 	expect_gone(&n, "");
 }
 
-/* What has no build id is known by its content, unless it is long. */
+/* A file without a build id gets a hash of its contents, unless it is long. */
 static void test_content(void **state)
 {
 	const char *path = in_dir("text");
@@ -140,7 +140,7 @@ static void test_content(void **state)
 	close(fd);
 }
 
-/* Another file at the same path, of the same size, written at the same time. */
+/* Another file at the same path, with the same size and mtime. */
 static void test_replaced(void **state)
 {
 	const char *path = copy_self("prog"), *other = copy_self("new");
@@ -159,7 +159,7 @@ static void test_replaced(void **state)
 	expect_gone(&n, path);
 }
 
-/* The same inode with another content. */
+/* The same inode with other contents. */
 static void test_changed(void **state)
 {
 	const char *path = copy_self("prog");
@@ -171,7 +171,7 @@ static void test_changed(void **state)
 	expect_gone(&n, path);
 	n = news_of(&c, path);
 	expect(&n, path, path, false);
-	/* written over, and the time set back: what is mapped there now is that */
+	/* overwritten, with the mtime set back: the mapping has the new contents */
 	assert_int_equal(truncate(path, 0), 0);
 	assert_int_equal(truncate(path, n.key.w[4]), 0);
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
@@ -202,7 +202,7 @@ static void test_deleted(void **state)
 	child_end(&c);
 	expect_gone(&n, path);
 
-	/* one link of two */
+	/* one of two links is deleted */
 	path = copy_self("prog");
 	assert_int_equal(link(path, in_dir("second")), 0);
 	c = child_mapping(NULL, path);
@@ -211,7 +211,7 @@ static void test_deleted(void **state)
 	expect(&n, path, "", true);
 	child_end(&c);
 
-	/* that is its name */
+	/* a file whose name ends like that */
 	odd = copy_self("prog (deleted)");
 	c = child_mapping(NULL, odd);
 	n = news_of(&c, odd);
@@ -219,7 +219,7 @@ static void test_deleted(void **state)
 	child_end(&c);
 }
 
-/* The mapping is not where it was, or is in another thread's memory that is the same. */
+/* The mapping has moved, or the event names another thread of the same address space. */
 static void test_moved(void **state)
 {
 	const char *path;
@@ -241,7 +241,7 @@ static void test_moved(void **state)
 	child_end(&c);
 }
 
-/* What is at the path is not even opened. */
+/* What is at the path is no regular file, and is not opened. */
 static void test_no_file(void **state)
 {
 	const char *path = copy_self("prog");
@@ -289,16 +289,16 @@ static void test_mount_namespace(void **state)
 	c = child_mounting(in_dir("real"), in_dir("at"), at);
 	n = news_of(&c, path);
 	news_set_path(&n, at);
-	/* as we are told, and where we have it */
+	/* the path in the event, and the same file in that namespace */
 	expect(&n, at, path, false);
-	/* the process is gone, but not all of its namespace */
+	/* the process is gone, but its mount namespace still exists */
 	n.tgid = n.tid = 0x7fffffff;
 	expect(&n, at, path, false);
 	child_end(&c);
 	expect_gone(&n, at);
 }
 
-/* Damaged news do no harm. */
+/* Invalid file events are refused. */
 static void test_damaged(void **state)
 {
 	struct wire_news n = { .key = { WIRE_KEY_FILE, ~0u, { ~0ull, ~0ull, ~0ull, ~0ull, ~0ull } } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Unwind tables published and evicted: what BPF programs would see of them. */
+/* Unwind tables that are published and evicted, as BPF programs see them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A table whose words are told from others'. */
+/* A table whose words differ from those of any other table. */
 static struct unwind_table *make(uint32_t id, uint32_t nr_words)
 {
 	struct unwind_table *t = calloc(1, sizeof(*t));
@@ -75,7 +75,7 @@ static void put(struct test *t, uint32_t id, uint32_t nr_words, bool wait)
 	table_cache__put(t->c, id, make(id, nr_words), wait);
 }
 
-/* The entry, and what the cache hands out, are the table that was put in. */
+/* The entry and the table that the cache returns are the table that was put in. */
 static void check_loaded(struct test *t, uint32_t id, uint32_t nr_words)
 {
 	const struct unwind_table *u = table_cache__get(t->c, id);
@@ -100,7 +100,9 @@ static void check_none(struct test *t, uint32_t id, enum wire_file_state file_st
 	assert_null(table_cache__get(t->c, id));
 }
 
-/* Time goes by, and these files are asked for, as threads do when the generation changes. */
+/*
+ * A second passes, and these files are marked as used, as threads do when the generation changes.
+ */
 static void second(struct test *t, const uint32_t *used, size_t nr)
 {
 	uint32_t generation = t->ctl.generation;
@@ -136,7 +138,7 @@ static void test_publish(void **state)
 	assert_int_equal(stats.peak, stats.bytes);
 }
 
-/* The longest idle ones go, as many as it takes, and none that is used. */
+/* The tables that were idle longest are evicted, as many as necessary, and none that is in use. */
 static void test_evict(void **state)
 {
 	static const uint32_t used[] = { 2, 4, 5 };
@@ -148,11 +150,11 @@ static void test_evict(void **state)
 		put(t, id, 7 * 8192, true);
 	t->ctl.epoch = 20;
 	t->entries[1].used = 12;
-	t->entries[2].used = 3; /* long ago as its threads remember it; they say so when asked */
+	t->entries[2].used = 3; /* old, but its threads mark it when the generation changes */
 	t->entries[3].used = 11;
 	t->entries[4].used = 19;
 	put(t, 5, 7 * 8192, true);
-	/* it waits, and can be used here meanwhile */
+	/* it waits for room, but user space can use it meanwhile */
 	assert_int_equal(t->entries[5].state, WIRE_FILE_NEW);
 	assert_int_equal(table_cache__get(t->c, 5)->words[1], 5 << 20 ^ 1);
 	second(t, used, 2);
@@ -165,14 +167,14 @@ static void test_evict(void **state)
 	assert_int_equal(stats.evicted, 1);
 	assert_int_equal(stats.loaded, 4);
 	assert_int_equal(t->warnings, 0);
-	/* it comes back when it is asked for */
+	/* it is loaded again on request */
 	put(t, 3, 7 * 8192, true);
 	second(t, used, 3);
 	check_loaded(t, 3, 7 * 8192);
 	check_none(t, 1, WIRE_FILE_NEW);
 }
 
-/* Nothing is idle: frame pointers, for a while. */
+/* Nothing is idle: the table is refused for a while. */
 static void test_refuse(void **state)
 {
 	static const uint32_t used[] = { 1, 2 };
@@ -191,7 +193,7 @@ static void test_refuse(void **state)
 		second(t, used, 2);
 	assert_in_range(i, 20, 35);
 	check_none(t, 3, WIRE_FILE_NEW);
-	/* meanwhile file 1 has ended */
+	/* meanwhile file 1 has become idle */
 	put(t, 3, 14 * 8192, true);
 	second(t, used + 1, 1);
 	check_loaded(t, 3, 14 * 8192);
@@ -199,7 +201,7 @@ static void test_refuse(void **state)
 	assert_int_equal(t->warnings, 1);
 }
 
-/* Many waiting at once are bounded, and one that can never fit does not wait. */
+/* The number of waiting tables is bounded, and one that can never fit does not wait. */
 static void test_bounds(void **state)
 {
 	struct test *t = *state;
@@ -221,7 +223,7 @@ static void test_bounds(void **state)
 	check_none(t, 2, WIRE_FILE_NEW);
 }
 
-/* Not waited for: nothing changes, and it may be put in another time. */
+/* Without waiting nothing changes, and the table may be put in later. */
 static void test_no_wait(void **state)
 {
 	struct test *t = *state;
@@ -236,7 +238,7 @@ static void test_no_wait(void **state)
 	second(t, NULL, 0);
 	check_loaded(t, 2, 31 * 8192);
 	check_none(t, 1, WIRE_FILE_NEW);
-	put(t, 2, 100, true); /* it has one */
+	put(t, 2, 100, true); /* it has a table already */
 	check_loaded(t, 2, 31 * 8192);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The memory of unwind tables: where they are placed, against a model of one byte per unit. */
+/* The memory of unwind tables: allocation, compared with a model of one byte per unit. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static void check_place(const struct table *t)
 		assert_int_equal(t->addr / UNW_CHUNK_WORDS, (t->addr + t->nr - 1) / UNW_CHUNK_WORDS);
 }
 
-/* Takes the place in the model, and writes all of it. */
+/* Takes the range in the model, and writes all of it. */
 static void take(struct tables *t, const struct table *table, uint8_t tag)
 {
 	uint32_t i;
@@ -67,7 +67,7 @@ static void give(struct tables *t, const struct table *table, uint8_t tag)
 	tables__release(t, table->addr, table->nr);
 }
 
-/* Whether the model has room, wherever a table of that length may lie. */
+/* Whether the model has room for a table of that length. */
 static bool has_room(uint32_t nr)
 {
 	uint32_t units = units_of(nr), chunk = UNW_CHUNK_WORDS / UNIT, at, n;
@@ -131,12 +131,12 @@ static void test_random(void **state)
 		}
 		assert_int_equal(tables__bytes(t), bytes);
 	}
-	/* it was tight, and not always */
+	/* full often, but not always */
 	assert_in_range(full, 1000, 9000);
 	tables__free(t);
 }
 
-/* What was given back is one piece again. */
+/* Freed ranges merge into one piece. */
 static void test_coalesce(void **state)
 {
 	uint32_t big = (SLABS * WIRE_SLAB_CHUNKS - 1) * UNW_CHUNK_WORDS, addr, a[1000];
@@ -160,7 +160,7 @@ static void test_coalesce(void **state)
 	tables__free(t);
 }
 
-/* Chunk boundaries: a table may end at one, and a small one never crosses it. */
+/* Chunk boundaries: a table may end at one, and a small table never crosses one. */
 static void test_edges(void **state)
 {
 	struct tables *t;
@@ -168,13 +168,13 @@ static void test_edges(void **state)
 
 	assert_int_equal(tables__new(-1, 1, &t), 0);
 	assert_int_equal(tables__alloc(t, UNW_CHUNK_WORDS, &a), 0);
-	assert_int_equal(a, UNW_CHUNK_WORDS); /* word 0 is taken */
+	assert_int_equal(a, UNW_CHUNK_WORDS); /* word 0 is reserved */
 	assert_int_equal(tables__alloc(t, UNW_CHUNK_WORDS - UNIT, &b), 0);
 	assert_int_equal(b, UNIT);
 	assert_int_equal(tables__alloc(t, UNW_CHUNK_WORDS + 1, &c), 0);
 	assert_int_equal(c, 2 * UNW_CHUNK_WORDS);
 	assert_int_equal(tables__alloc(t, 1, &a), 0);
-	assert_int_equal(a, 3 * UNW_CHUNK_WORDS + UNIT); /* behind the large one's end */
+	assert_int_equal(a, 3 * UNW_CHUNK_WORDS + UNIT); /* after the large table */
 	assert_int_equal(tables__max_bytes(t), SLAB_WORDS * 4);
 	tables__free(t);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The list of tracepoints while others make and remove probes, which no machine does on demand: the
- * calls that look at tracefs are replaced, and every directory of events is gone when it is opened.
+ * The list of tracepoints while probes are created and removed, which cannot be arranged on a real
+ * machine: the calls that read tracefs are replaced, and each event directory is gone when it is
+ * opened.
  */
-#undef _FORTIFY_SOURCE /* which has open() inline */
+#undef _FORTIFY_SOURCE /* it defines open() inline */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

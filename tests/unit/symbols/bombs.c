@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small ELF files that are crafted to take long: each is read by a process that may take ten seconds
- * of CPU time and 1 GiB, minutes less than they took once.
+ * Small ELF files that are crafted to take long.  Each is read by a process with a limit of ten
+ * seconds of CPU time and 1 GiB of memory; without bounds some take minutes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,11 +28,11 @@
 
 enum { SECTION_NAMES = 1, SECTION_STRINGS, SECTION_SYMBOLS, SECTION_VERSIONS, NR_SECTIONS };
 
-/* Programs headers, section headers, section names, strings, symbols, versions, code. */
+/* Program headers, section headers, section names, strings, symbols, versions, code. */
 struct image {
 	uint8_t *data;
 	size_t len;
-	Elf64_Phdr *phdrs; /* the last one is that of the code */
+	Elf64_Phdr *phdrs; /* the last one is for the code */
 	Elf64_Shdr *shdrs;
 	char *strings;
 	Elf64_Sym *syms;
@@ -128,7 +128,7 @@ static void expect_quick(struct image im, void (*read_image)(const struct image 
 	if (!pid) {
 		struct rlimit memory = { MIB << 10, MIB << 10 };
 
-		/* that of sanitizers is beyond any limit */
+		/* sanitizers exceed any limit on memory */
 		if (setrlimit(RLIMIT_CPU, &seconds) ||
 		    (!getenv("ASAN_OPTIONS") && setrlimit(RLIMIT_AS, &memory)))
 			_exit(1);
@@ -140,7 +140,7 @@ static void expect_quick(struct image im, void (*read_image)(const struct image 
 	assert_int_equal(status, 0);
 }
 
-/* Each of 60,000 sections of stubs has 4 MiB, and all the same. */
+/* Each of 60,000 sections of stubs has 4 MiB, all of them the same. */
 static void test_stubs(void **state)
 {
 	const int nr = 60000;
@@ -155,7 +155,7 @@ static void test_stubs(void **state)
 	expect_quick(im, read_symbols);
 }
 
-/* Every symbol is looked for in 60,000 segments. */
+/* Every symbol is searched in 60,000 segments. */
 static void test_segments(void **state)
 {
 	const int nr = 1 << 20;
@@ -167,7 +167,7 @@ static void test_segments(void **state)
 	expect_quick(im, read_symbols);
 }
 
-/* Aliases whose names begin alike for kilobytes. */
+/* Aliases with a common prefix of kilobytes. */
 static void test_aliases(void **state)
 {
 	const int nr = 1 << 20, len = 64 << 10;
@@ -179,7 +179,7 @@ static void test_aliases(void **state)
 	expect_quick(im, read_symbols);
 }
 
-/* Versions of one name. */
+/* Many versions of one name. */
 static void test_versions(void **state)
 {
 	const int nr = 1 << 18;

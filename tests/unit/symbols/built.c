@@ -15,8 +15,8 @@
 static char dir[64];
 
 /*
- * alpha has aliases, a label and a name with more underscores; beta and the last one no size; gamma's
- * end and the label free are not the same place; inner lies in outer.
+ * alpha has aliases, a label and a name with more underscores; beta and the last function have no
+ * size; the end of gamma is not the label free; inner lies in outer.
  */
 static const char functions_s[] =
 	".macro mark nr\n .quad 0x5ca1ab1e00c0de00 + \\nr\n.endm\n"
@@ -44,7 +44,7 @@ static const char functions_s[] =
 	".data\n.type data_one, @object\n.size data_one, 8\ndata_one: mark 16\n"
 	".section .note.GNU-stack, \"\", @progbits\n";
 
-/* Line numbers matter: see usyms.c. */
+/* usyms.c depends on the line numbers. */
 static const char inlined_c[] =
 	"#define MARK(nr) __asm__ volatile(\"movabs $0x5ca1ab1e00c0de00 + \" #nr \", %%rax\" ::: \"rax\")\n"
 	"static inline __attribute__((always_inline)) int leaf(int x)\n"

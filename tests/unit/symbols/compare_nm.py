@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""compare_nm.py SYMBOLS_AT COUNT FILE...: functions at offsets of files, as nm, objdump and
-addr2line say.
+"""compare_nm.py SYMBOLS_AT COUNT FILE...: compares functions at offsets of files with nm, objdump
+and addr2line.
 
-Right is a name that nm has for the innermost function around the address; of several names for the
-same code any one is right here; which one is chosen is elf_symbols.c's matter.  Where nm knows no
-function with a size, right is the label before it, a stub's name as objdump has it, or nothing.
-Versions (name@VERSION) are not part of a name.  A file whose debug file is installed is looked at
-with it, too.
+A name is right if nm has it for the innermost function around the address.  If several names are
+for the same code, any of them is right; elf_symbols.c tests which one is chosen.  If nm has no
+function with a size, the label before it, the name of a stub in objdump, or no name is right.
+Versions (name@VERSION) are not part of a name.  A file with an installed debug file is also
+compared with it.
 """
 import bisect
 import collections
@@ -71,7 +71,7 @@ class Oracle:
         return None
 
     def names(self, addr):
-        """The innermost functions around the address, and whether one is there at all."""
+        """The names of the innermost function around the address; empty if there is none."""
         i = bisect.bisect_right(self.starts, addr) - 1
         best, names = None, set()
         while i >= 0 and self.starts[i] >= addr - self.longest:
@@ -113,7 +113,7 @@ def check(tool, path, debug, count, seen, wrong, differs):
         return 0
     text = ''.join('%x\n' % oracle.offset(a) for a in addrs)
     answers = run(tool, path, *[debug] if debug else [], text=text).splitlines()
-    # With DWARF at hand it names inlined functions.
+    # With DWARF, addr2line names inlined functions.
     names2 = [] if debug_file(path) or oracle.has('.debug_info') else \
         run('addr2line', '-fe', path, *[hex(a) for a in addrs[:1000]]).splitlines()[::2]
     if len(answers) != len(addrs):

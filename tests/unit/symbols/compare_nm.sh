@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# compare_nm.sh SYMBOLS_AT PYTHON: functions in files that the compiler brings along, as nm has them.
+# compare_nm.sh SYMBOLS_AT PYTHON: compares functions in the compiler's own files with nm.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 set -- "$1" "$2" "$(command -v sh)"

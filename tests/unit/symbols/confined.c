@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The child that reads DWARF after a file has taken it over: what stands in for libdw here tries what
- * an attacker would.  confined [--as-user]: first becomes an ordinary user, if it is root.
+ * The child that reads DWARF, after a hostile file has taken control of it: the stand-in for libdw
+ * tries what an attacker would. confined [--as-user]: first becomes an ordinary user, if it is
+ * root.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,14 +37,14 @@
 
 static struct {
 	pid_t parent;
-	int file, other_file; /* the one the child has, and one that it should not have */
+	int file, other_file; /* the child's file, and one that it must not have */
 	char dir[32], fifo[64], written[64];
 	const char *secret;
-	char value[16]; /* the parent's memory */
+	char value[16]; /* memory of the parent */
 	char stack[4096];
 } t = { .value = "value" };
 
-/* ---- what the child does ----------------------------------------------------------------------- */
+/* ---- attempts of the child ------------------------------------------------------------------- */
 
 static long try_open(void)
 {
@@ -262,7 +263,7 @@ static long use_file(void)
 		       0;
 }
 
-/* The socket to the parent, the only one that is open. */
+/* The socket to the parent, the only open one. */
 static int find_socket(void)
 {
 	int fd = 0;
@@ -273,7 +274,7 @@ static int find_socket(void)
 	return fd;
 }
 
-static void lie(int nr, const char *text, size_t len)
+static void send_invalid(int nr, const char *text, size_t len)
 {
 	while (nr--)
 		send(find_socket(), text, len, 0);
@@ -292,10 +293,10 @@ static long misbehave(uint64_t what)
 	case ASK_ABORT:
 		abort();
 	case ASK_LIES:
-		lie(1, "what is this?", 13);
+		send_invalid(1, "what is this?", 13);
 		return 0;
 	case ASK_FLOOD:
-		lie(100, "o/etc/passwd", 12);
+		send_invalid(100, "o/etc/passwd", 12);
 		return 0;
 	case ASK_32_BIT:
 #ifdef __x86_64__
@@ -322,7 +323,7 @@ struct dwarf_lines *dwarf_lines__new(int fd, int alt_fd)
 	return &d;
 }
 
-/* The line is 0 where the child could do it, else the error. */
+/* The line is 0 if the attempt succeeded, else the error. */
 unsigned int dwarf_lines__find(struct dwarf_lines *d, uint64_t what, struct usyms_line *ret_lines,
 			       unsigned int max)
 {
@@ -332,7 +333,7 @@ unsigned int dwarf_lines__find(struct dwarf_lines *d, uint64_t what, struct usym
 	return 1;
 }
 
-/* ---- what becomes of it ------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static struct line_reader *new_reader(void)
 {
@@ -344,7 +345,7 @@ static struct line_reader *new_reader(void)
 	return r;
 }
 
-/* The error; -1: the child is gone. */
+/* Returns the error; -1: the child is gone. */
 static int ask(struct line_reader *r, uint64_t what)
 {
 	struct usyms_line line;
@@ -390,7 +391,7 @@ static void test_allowed(void **state)
 	line_reader__free(r);
 }
 
-/* The child dies or lies, and only its answer is missing. */
+/* If the child dies or sends invalid data, only its answer is missing. */
 static void test_gone(void **state)
 {
 	static const int ways[] = { ASK_ABORT, ASK_LIES, ASK_FLOOD, ASK_32_BIT };
@@ -448,7 +449,7 @@ static void test_status(void **state)
 	assert_int_equal(ask(r, ASK_FILE), 0);
 	pid = child_pid();
 	if (!pid) {
-		print_message("/proc/thread-self/children does not say the child's number\n");
+		print_message("/proc/thread-self/children does not have the child's PID\n");
 		line_reader__free(r);
 		skip();
 	}
@@ -469,7 +470,7 @@ static void test_status(void **state)
 	assert_int_equal(child_pid(), 0);
 }
 
-/* A process that asks a child, and leaves the socket to another process when it ends. */
+/* A process that asks a child, and passes the socket to another process when it ends. */
 static void be_parent(int report, int until)
 {
 	int pid;

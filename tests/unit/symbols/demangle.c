@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of C++ and Rust, and such as are made to keep a demangler busy. */
+/* Names of C++ and Rust, and names that are crafted to keep a demangler busy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void test_plain(void **state)
 	expect("Z3foov", NULL);
 }
 
-/* A back reference of C++: S_, S0_, ... in base 36. */
+/* A C++ back reference: S_, S0_, ... in base 36. */
 static size_t put_reference(char *s, size_t at, unsigned int nr)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -83,7 +83,7 @@ static size_t put_reference(char *s, size_t at, unsigned int nr)
 	return at;
 }
 
-/* Functions of functions: each level is twice as long as the one before. */
+/* Function types of function types: each level is twice as long as the previous one. */
 static void test_exponential(void **state)
 {
 	for (unsigned int levels = 2; levels < 60; levels++) {
@@ -103,7 +103,7 @@ static void test_exponential(void **state)
 		else
 			free(demangle(name));
 	}
-	/* 2^58 names long: there is none, and it did not take that long to know. */
+	/* A name of 2^58 bytes is not demangled, and rejecting it takes little time. */
 }
 
 static void test_deep(void **state)
@@ -122,7 +122,7 @@ static void test_deep(void **state)
 		memset(name + 2, 'T', len);
 		free(demangle(name));
 	}
-	/* a long one that is right, and one that is too long */
+	/* a long valid name, and one that is too long */
 	for (int digits = 1000; digits <= 9000; digits += 8000) {
 		sprintf(name, "_RNvC1a%d", digits);
 		memset(name + 11, 'a', digits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Functions by their offset in files of every kind, found by marks in the code. */
+/* Functions by their offset in files of all kinds, found by marks in the code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static struct elf_symbols *open_symbols(const char *name, const char *debug)
 	return s;
 }
 
-/* Where mark nr is there must be the function name, or none. */
+/* At mark nr there must be the function @name, or none if NULL. */
 static void expect(const struct elf_symbols *s, const char *file, unsigned int nr, const char *name)
 {
 	uint64_t offset = built__mark(file, nr);
@@ -90,7 +90,7 @@ static void expect_all(const char *file, const char *debug)
 	elf_symbols__free(s);
 }
 
-/* What is left when only the dynamic symbols are. */
+/* The functions in the dynamic symbols. */
 static void expect_exported(const struct elf_symbols *s, const char *file)
 {
 	expect(s, file, 1, "alpha");
@@ -143,14 +143,14 @@ static void test_stripped(void **state)
 	fd = built__open("bare");
 	assert_int_equal(elf_symbols__from_fd(fd, -1, &s), -ENOENT);
 	close(fd);
-	/* A debug file that is none does no harm. */
+	/* An invalid debug file is ignored. */
 	built__run("$CC -nostdlib -shared -o whole functions.S");
 	s = open_symbols("whole", "functions.S");
 	expect(s, "whole", 9, "inner");
 	elf_symbols__free(s);
 }
 
-/* A .symtab of a few symbols beside a .dynsym of many. */
+/* A small .symtab beside a large .dynsym. */
 static void test_partly_stripped(void **state)
 {
 	struct elf_symbols *s;
@@ -198,7 +198,7 @@ static void test_32_bit(void **state)
 	elf_symbols__free(s);
 }
 
-/* .gnu_debugdata: what it has is local, so that .dynsym adds nothing to it here. */
+/* .gnu_debugdata has local symbols, so that .dynsym adds nothing to them here. */
 static void test_debugdata(void **state)
 {
 	size_t len, cap, packed_len = 0;
@@ -217,7 +217,7 @@ static void test_debugdata(void **state)
 	built__write("mini.xz", packed, packed_len);
 	built__run("objcopy --add-section .gnu_debugdata=mini.xz bare with");
 	expect_all("with", NULL);
-	/* One that is cut off is as good as none. */
+	/* Truncated data is ignored. */
 	built__write("mini.xz", packed, packed_len - 20);
 	built__run("objcopy --add-section .gnu_debugdata=mini.xz bare with");
 	s = open_symbols("with", NULL);
@@ -241,16 +241,16 @@ static void test_aliases(void **state)
 		" .quad 0x5ca1ab1e00c0de03\n"
 		"name d_no_size, globl, 0\n name e_size, globl, 8\n .quad 0x5ca1ab1e00c0de04\n"
 		"name g, globl, 8\n name f, globl, 8\n .quad 0x5ca1ab1e00c0de05\n"
-		/* one without a size is not shorter than one with */
+		/* one without a size does not count as shorter than one with a size */
 		"name h_no_size, globl, 0\n name i_size, local, 8\n .quad 0x5ca1ab1e00c0de06\n"
 		" .quad 0x5ca1ab1e00c0de07\n"
 		/* a label is the last choice */
 		"name j_label, globl, 8, notype\n name k_function, local, 8\n"
 		" .quad 0x5ca1ab1e00c0de08\n"
-		/* two of different size are two functions */
+		/* symbols of different size are two functions */
 		"name short, globl, 8\n name long, globl, 16\n .quad 0x5ca1ab1e00c0de09\n"
 		" .quad 0x5ca1ab1e00c0de0a\n"
-		/* one without a size does not reach beyond what it lies in */
+		/* one without a size ends with the function around it */
 		"name around, globl, 16\n .quad 0x5ca1ab1e00c0de0b\nname entry, globl, 0\n"
 		" .quad 0x5ca1ab1e00c0de0c\n .quad 0x5ca1ab1e00c0de0d\n.section .note.GNU-stack, \"\", @progbits\n";
 	static const char *const right[] = { "z_global",  "z_weak2", "c",	   "e_size", "f",
@@ -290,7 +290,7 @@ static void test_versions(void **state)
 	expect_all("plain", NULL);
 }
 
-/* Stubs of all layouts: each is called after what it calls. */
+/* Stubs of all layouts: each is named after the function it calls. */
 static void test_plt(void **state)
 {
 	static const char *const options[] = { "", "-Wl,-z,ibtplt -Wl,-z,lazy", "-Wl,-z,now",
@@ -332,7 +332,7 @@ static void test_plt(void **state)
 	}
 }
 
-/* A .gopclntab as the linker of Go writes it, with the layouts of Go 1.16, 1.18 and 1.20. */
+/* A .gopclntab as Go's linker writes it, in the layouts of Go 1.16, 1.18 and 1.20. */
 static void test_go(void **state)
 {
 	static const char source[] =
@@ -381,7 +381,7 @@ static void test_not_elf(void **state)
 	close(dir_fd);
 }
 
-/* Cut off at any byte and with any byte changed there is an answer, of whatever kind. */
+/* With the file cut at any byte and with any byte changed, there must be some answer. */
 static void test_broken(void **state)
 {
 	struct elf_symbols *s;
@@ -413,7 +413,7 @@ static void test_broken(void **state)
 	free(image);
 }
 
-/* No byte is read that is not there. */
+/* No byte past the end is read. */
 static void test_bounds(void **state)
 {
 	static const uint64_t offs[] = { 0, 1, 63, 64, 65, 1ULL << 63, UINT64_MAX };
@@ -436,7 +436,7 @@ static void test_bounds(void **state)
 	elf_file__done(&f);
 }
 
-/* ---- build ids --------------------------------------------------------------------------------- */
+/* ---- build ids ------------------------------------------------------------------------------- */
 
 static void expect_id(const char *file, const char *hex)
 {
@@ -472,7 +472,7 @@ static void test_build_id(void **state)
 	close(fd);
 }
 
-/* Writes a note; returns where the next one begins. */
+/* Writes a note; returns the position of the next one. */
 static size_t put_note(uint8_t *notes, size_t at, size_t align, uint32_t type, const char *name,
 		       uint32_t descsz, uint8_t fill)
 {
@@ -485,7 +485,7 @@ static size_t put_note(uint8_t *notes, size_t at, size_t align, uint32_t type, c
 	return (desc + descsz + align - 1) & -align;
 }
 
-/* Segments of notes, their alignment as they say and as it is. */
+/* Segments of notes with their nominal and their actual alignment. */
 static void test_notes(void **state)
 {
 	static const struct {

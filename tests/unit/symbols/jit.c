@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Generated code: perf-PID.map and jitdump, good ones, torn ones and such that nobody would write. */
+/* Generated code: perf-PID.map and jitdump, valid, truncated and crafted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void expect(const struct jit_symbols *s, uint64_t addr, const char *name)
 	assert_true(found.start <= addr && addr - found.start < found.size);
 }
 
-/* ---- perf-PID.map ------------------------------------------------------------------------------ */
+/* ---- perf-PID.map ---------------------------------------------------------------------------- */
 
 static void test_map(void **state)
 {
@@ -121,7 +121,7 @@ static void test_long_lines(void **state)
 	expect(s, 0x3000, "after");
 	expect(s, 0x4000, "more");
 	jit_symbols__free(s);
-	/* a name that is only long is cut */
+	/* a name that is too long is cut */
 	strcpy(text, "1000 10 ");
 	memset(text + 8, 'x', 10000);
 	strcpy(text + 10008, "\n2000 10 after\n");
@@ -144,7 +144,7 @@ static void test_no_file(void **state)
 	jit_symbols__free(NULL);
 }
 
-/* ---- overlaps ---------------------------------------------------------------------------------- */
+/* ---- overlaps -------------------------------------------------------------------------------- */
 
 static void test_overlap(void **state)
 {
@@ -170,7 +170,7 @@ static void test_overlap(void **state)
 	jit_symbols__free(s);
 }
 
-/* Against the obvious way to do it. */
+/* Compares with a simple implementation. */
 static void test_overlap_random(void **state)
 {
 	enum { ADDRS = 400, FUNCTIONS = 120 };
@@ -200,7 +200,7 @@ static void test_overlap_random(void **state)
 	}
 }
 
-/* ---- jitdump ----------------------------------------------------------------------------------- */
+/* ---- jitdump --------------------------------------------------------------------------------- */
 
 struct dump {
 	char data[65536];
@@ -300,8 +300,8 @@ static void test_dump(void **state)
 	put_move(&d, 0x1000, 0x3000, 0x40, 1);
 	put_load(&d, 0x3020, 0x10, 3, "after the move", 0);
 	put_load(&d, 0x5000, 0x10, 1, "first's index again", 0);
-	put_move(&d, 0x1000, 0x6000, 0x40, 99); /* nobody's */
-	put_other(&d, 77, 8); /* to come */
+	put_move(&d, 0x1000, 0x6000, 0x40, 99); /* of an unknown function */
+	put_other(&d, 77, 8); /* an unknown type */
 	put_load(&d, 0x7000, 0, 4, "no size", 0);
 	put_load(&d, 0x7000, 0x10, 4, "", 0);
 	put_load(&d, UINT64_MAX - 1, 0x10, 4, "wraps", 0);
@@ -323,7 +323,7 @@ static void test_dump(void **state)
 	jit_symbols__free(s);
 }
 
-/* The dump of a running program, cut anywhere: what is whole counts. */
+/* The dump of a running program, cut anywhere: whole records are used. */
 static void test_torn(void **state)
 {
 	static struct dump d;
@@ -359,7 +359,7 @@ static void test_bad_dumps(void **state)
 	d.len = 0;
 	put_header(&d, JITDUMP, 1, 39);
 	jit_symbols__free(with_dump(&d, d.len, -EINVAL));
-	/* a record that does not go on */
+	/* a record whose size does not advance */
 	d.len = 0;
 	put_header(&d, JITDUMP, 1, 40);
 	put32(&d, 2);
@@ -367,7 +367,7 @@ static void test_bad_dumps(void **state)
 	put64(&d, 0);
 	put_load(&d, 0x1000, 0x10, 1, "not reached", 0);
 	jit_symbols__free(with_dump(&d, d.len, 0));
-	/* a name that is not ended where the record is */
+	/* a name that is not terminated within its record */
 	d.len = 0;
 	put_header(&d, JITDUMP, 1, 40);
 	put_load(&d, 0x1000, 0x10, 1, "name", 0);

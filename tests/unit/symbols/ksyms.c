@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kernel's symbols, with a kernel to ask whose modules and BPF programs come and go. */
+/* The kernel's symbols, from a fake kernel that loads and unloads modules and BPF programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static const char text[] = "0000000000000000 A fixed_percpu_data\n"
 			   "ffffffffc1000000 t bpf_prog_a\t[bpf]\n"
 			   "ffffffffc1000100 t bpf_prog_b\t[bpf]";
 
-/* What the kernel has loaded at the moment. */
+/* The code that is loaded at the moment. */
 struct loaded {
 	uint64_t start, size;
 	const char *name, *module;
@@ -121,7 +121,7 @@ static void test_core(void **state)
 	ksyms__free(k);
 }
 
-/* kallsyms was read when bpf_prog_a and bpf_prog_b were there. */
+/* kallsyms was read while bpf_prog_a and bpf_prog_b were loaded. */
 static void test_bpf_changes(void **state)
 {
 	struct kernel kernel = { .v = (struct loaded[]){ { BPF(0), 0x40, "bpf_prog_a", "" },
@@ -131,9 +131,9 @@ static void test_bpf_changes(void **state)
 
 	expect(k, BPF(0x3f), "bpf_prog_a", 0x3f, 0x40, "bpf");
 	expect(k, BPF(0x90), NULL, 0, 0, NULL);
-	/* the last one has no end in kallsyms */
+	/* the last symbol has no end in kallsyms */
 	expect(k, BPF(0x110), "bpf_prog_b", 0x10, 0x30, "bpf");
-	/* into the gap, and in place of another */
+	/* into the gap, and in place of another program */
 	kernel.v = (struct loaded[]){ { BPF(0), 0x20, "bpf_prog_d", "" },
 				      { BPF(0x80), 0x60, "bpf_prog_c", "" },
 				      { 0 } };
@@ -184,14 +184,14 @@ static void test_modules(void **state)
 	assert_int_equal(ksyms__by_name(k, "other", &s), 0);
 	assert_int_equal(s.start, MOD(0x800));
 	assert_int_equal(s.size, 0);
-	/* unloaded, and another one loaded over it */
+	/* unloaded, and another module loaded over it */
 	kernel.v = (struct loaded[]){ { MOD(0x20), 0x200, "new_function", "new" }, { 0 } };
 	expect(k, MOD(0x10), NULL, 0, 0, NULL);
 	expect(k, MOD(0x130), "new_function", 0x110, 0x200, "new");
 	ksyms__free(k);
 }
 
-static void test_nobody_to_ask(void **state)
+static void test_no_resolver(void **state)
 {
 	struct kernel kernel = { .v = (struct loaded[]){ { 0 } }, .err = -EOPNOTSUPP };
 
@@ -234,7 +234,7 @@ static void test_by_name(void **state)
 	ksyms__free(k);
 }
 
-/* As with kernel.kptr_restrict=2: all by walking from one function to the next. */
+/* As with kernel.kptr_restrict=2: finds all symbols by going from one function to the next. */
 static void test_walk(void **state)
 {
 	static char hidden[] = "0000000000000000 T _stext\n0000000000000000 T schedule\n";
@@ -285,10 +285,10 @@ static void test_bad_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_core),	      cmocka_unit_test(test_bpf_changes),
-		cmocka_unit_test(test_bpf_module),    cmocka_unit_test(test_modules),
-		cmocka_unit_test(test_nobody_to_ask), cmocka_unit_test(test_resolver_fails),
-		cmocka_unit_test(test_by_name),	      cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_core),	    cmocka_unit_test(test_bpf_changes),
+		cmocka_unit_test(test_bpf_module),  cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_no_resolver), cmocka_unit_test(test_resolver_fails),
+		cmocka_unit_test(test_by_name),	    cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_bad_text),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files known by their contents, and how much of this machine's files is read for them. */
+/* Files identified by their contents, and how much of this machine's files is read for them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void test_without_build_id(void **state)
 	expect(u, &file, built__mark("whole", 9), "inner");
 	file.size++;
 	assert_int_equal(usyms__verify(u, &file, &path), -ESTALE);
-	file.size = 0; /* a recorder that hashed it knew */
+	file.size = 0; /* a recorder that hashed it knew the size */
 	assert_int_equal(usyms__verify(u, &file, &path), -ESTALE);
 	file.size = st.st_size;
 	file.id = id;
@@ -80,7 +80,7 @@ static void test_without_build_id(void **state)
 	usyms__free(u);
 }
 
-/* Bytes that this process has read from files. */
+/* The number of bytes that this process has read from files. */
 static uint64_t read_bytes(void)
 {
 	FILE *f = fopen("/proc/self/io", "r");
@@ -94,7 +94,7 @@ static uint64_t read_bytes(void)
 
 #define MIB ((uint64_t)1 << 20)
 
-/* An entry that says that a file of that size has these contents. */
+/* An entry for a file of that size with this hash. */
 static int verify_content(struct usyms *u, const char *name, const uint8_t *hash, uint64_t size)
 {
 	struct usyms_file file = {
@@ -121,7 +121,7 @@ static void test_hashed_once(void **state)
 		assert_int_equal(verify_content(u, name, hash, 8 * MIB), -ESTALE);
 	}
 	assert_in_range(read_bytes() - before, 8 * MIB, 9 * MIB);
-	/* a file of its own, and one that has changed */
+	/* a separate file, and one that has changed */
 	assert_int_equal(verify_content(u, "other", id, 8 * MIB), -ESTALE);
 	assert_in_range(read_bytes() - before, 16 * MIB, 17 * MIB);
 	built__run("printf x | dd of=large bs=1 conv=notrunc status=none");
@@ -130,7 +130,7 @@ static void test_hashed_once(void **state)
 	usyms__free(u);
 }
 
-/* What cannot be right is not hashed. */
+/* Files that cannot match are not hashed. */
 static void test_not_hashed(void **state)
 {
 	struct usyms *u = new_usyms();
@@ -142,7 +142,7 @@ static void test_not_hashed(void **state)
 	assert_int_equal(verify_content(u, "large", id, 0), -ESTALE);
 	/* larger than what recorders hash */
 	assert_int_equal(verify_content(u, "larger", id, 65 * MIB), -ESTALE);
-	/* one that is known by its build id */
+	/* a file that is identified by its build id */
 	built__run(BUILD_SHARED "0x" ID);
 	built__run("truncate -s 8M whole");
 	assert_int_equal(stat(built__path("whole"), &st), 0);

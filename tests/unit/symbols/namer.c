@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a recording says of addresses where code comes and goes while it is made. */
+/* Names in a recording for code that is loaded and unloaded meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct test {
 	struct stk_writer *w;
 	struct ksyms *syms;
 	struct namer *namer;
-	/* what is loaded at BPF(start) now, size 0: nothing */
+	/* loaded at BPF(start) now; size 0 for nothing */
 	uint64_t start, size;
 	const char *name;
 	unsigned int asked;
@@ -68,7 +68,7 @@ static void load(struct test *t, const char *name, uint64_t start, uint64_t size
 	t->size = size;
 }
 
-/* A stack of two frames, this one within CORE(caller). */
+/* A stack of two frames, addr and one within CORE(caller). */
 static void stack(struct test *t, uint64_t addr, uint64_t caller)
 {
 	const uint64_t frames[2] = { addr, CORE(caller) };
@@ -116,7 +116,7 @@ static void expect(struct stk_reader *r, uint32_t number, const char *name, uint
 	assert_string_equal(out[0].mod, "bpf");
 }
 
-/* Loaded over another, unloaded, loaded again: each stack has the name of its time. */
+/* Loaded over another, unloaded, loaded again: each stack gets the name of its time. */
 static void test_changes(void **state)
 {
 	struct stk_reader *r;
@@ -152,7 +152,7 @@ static void test_changes(void **state)
 	gen_close(&t.f);
 }
 
-/* One program takes the place of several, which come back one by one. */
+/* One program takes the place of several, which return one by one. */
 static void test_overlaps(void **state)
 {
 	struct stk_reader *r;
@@ -187,14 +187,14 @@ static void test_overlaps(void **state)
 	gen_close(&t.f);
 }
 
-/* What had no name when it was seen does not get that of something loaded there later. */
+/* An address without a name does not get that of code loaded there later. */
 static void test_nameless(void **state)
 {
 	struct stk_reader *r;
 	struct test t;
 
 	begin(&t);
-	/* a field's value is looked up first, and says nothing about the frame */
+	/* a field's value is looked up first, and must not affect the frame */
 	assert_int_equal(namer__value(t.namer, BPF(0x50)), 0);
 	stack(&t, BPF(0x50), 0x10);
 	end_round(&t);
@@ -217,7 +217,7 @@ static size_t file_size(struct test *t)
 	return t->f.len;
 }
 
-/* The kernel is asked once a round, and the file told only of what is new. */
+/* The kernel is asked once per round, and only new symbols go to the file. */
 static void test_bounded(void **state)
 {
 	size_t size, first, second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lines of /proc/PID/maps: the kernel's, and some that it would not write. */
+/* Lines of /proc/PID/maps: lines of the kernel, and lines that it would not write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void test_fields(void **state)
 	assert_string_equal(m.perms, "r-xp");
 	assert_string_equal(m.path, "/usr/lib/a b.so");
 	assert_false(m.deleted);
-	/* the largest of everything */
+	/* the largest values */
 	assert_int_equal(parse("ffffffffff600000-ffffffffffffffff --xs ffffffffffffffff "
 			       "ffffffff:ffffffff 18446744073709551615 [vsyscall]",
 			       &m),
@@ -126,7 +126,7 @@ static void test_bad(void **state)
 	}
 }
 
-/* What this kernel says of this process; the odd name stands for all. */
+/* This kernel's lines for this process; the odd name stands for all. */
 static void test_own(void **state)
 {
 	char name[] = "/tmp/maps\nand (more) \\040.XXXXXX", line[8192];
@@ -163,7 +163,7 @@ static void test_own(void **state)
 	close(fd);
 }
 
-/* The kernel's own library is an ELF file that is nowhere but in memory. */
+/* The vdso is an ELF file that is only in memory. */
 static void test_vdso(void **state)
 {
 	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
@@ -178,7 +178,7 @@ static void test_vdso(void **state)
 	assert_non_null(maps);
 	if (!vdso) {
 		fclose(maps);
-		print_message("there is no vdso here\n");
+		print_message("this process has no vdso\n");
 		skip();
 	}
 	while (!s && fgets(line, sizeof(line), maps)) {

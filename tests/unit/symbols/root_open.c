@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Paths of hostile recordings: what is opened for them, and that nothing happens on the way. */
+/* Paths of hostile recordings: which files are opened for them, without side effects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 #include "cleanup.h"
 #include "symbols/debug_file.h"
 
-/* What the file holds, at most 31 bytes; NULL: it is not opened. */
+/* The contents of the file, at most 31 bytes; NULL if it is not opened. */
 static const char *content(const char *root, const char *path)
 {
 	_cleanup_close_ int fd = -1;
@@ -99,7 +99,7 @@ static void test_long(void **state)
 		   "echo text >long/file");
 	snprintf(path, sizeof(path), "%s/long/grow/grow/grow/file", built__dir());
 	expect("", path, "text");
-	/* too long once the link is followed */
+	/* too long after the link is followed */
 	snprintf(path, sizeof(path), "%s/long/grow%03000d/file", built__dir(), 0);
 	for (char *zero = path + strlen(built__dir()); (zero = strchr(zero, '0')); zero++)
 		*zero = '/';
@@ -112,7 +112,7 @@ static void test_long(void **state)
 	expect("", path, NULL);
 }
 
-/* Nothing but regular files, and none of those that the kernel makes up. */
+/* Only regular files are opened, and none of those that the kernel generates. */
 static void test_special(void **state)
 {
 	static const char *const none[] = {
@@ -140,13 +140,13 @@ static void test_special(void **state)
 	expect("", built__path("exe"), NULL);
 	expect("", built__path("zero"), NULL);
 	expect("", built__path("file"), "text");
-	/* whoever asks for it may */
+	/* permitted as an explicit root */
 	expect("/proc/self/root", built__path("file"), "text");
 }
 
-/* ---- an automounter ---------------------------------------------------------------------------- */
+/* ---- an automounter -------------------------------------------------------------------------- */
 
-/* Mounts auto/here, as the daemon does.  Its group may look up everything. */
+/* Mounts auto/here, as the daemon does.  Lookups by its process group do not trigger mounts. */
 static void be_daemon(int ready, int until)
 {
 	const char *here = built__path("auto/here");
@@ -162,7 +162,9 @@ static void be_daemon(int ready, int until)
 	_exit(read(until, &c, 1) != 0);
 }
 
-/* Opens it in a process that may have to wait for ever; whether it was opened, or asked for a mount. */
+/*
+ * Opens it in a process that may block forever; returns whether it was opened or a mount requested.
+ */
 static char try_auto(const char *path, int requests)
 {
 	struct pollfd poll_fds[2] = { { .fd = requests, .events = POLLIN } };
@@ -197,11 +199,11 @@ static bool mount_auto(int requests, pid_t daemon)
 		 daemon);
 	if (!mount("test", built__path("auto"), "autofs", 0, options))
 		return true;
-	print_message("no automounter can be mounted here: %s\n", strerror(errno));
+	print_message("cannot mount an automounter: %s\n", strerror(errno));
 	return false;
 }
 
-/* What is mounted is looked into; what is not does not get mounted. */
+/* Mounted directories are searched; lookups do not trigger mounts. */
 static void test_automounter(void **state)
 {
 	int ready[2], until[2], requests[2], status;
@@ -211,7 +213,7 @@ static void test_automounter(void **state)
 
 	built__run("mkdir -p auto");
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
-		print_message("no mount namespace of its own: %s\n", strerror(errno));
+		print_message("cannot create a mount namespace: %s\n", strerror(errno));
 		skip();
 	}
 	assert_int_equal(pipe(ready) | pipe(until) | pipe2(requests, O_DIRECT), 0);

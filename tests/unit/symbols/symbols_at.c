@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * symbols_at FILE [DEBUG_FILE]: for each offset (hex) on stdin a line "OFFSET START SIZE NAME", or
+ * symbols_at FILE [DEBUG_FILE]: for each offset (hex) on stdin, prints "OFFSET START SIZE NAME" or
  * "OFFSET -".
  */
 #include <fcntl.h>

@@ -52,7 +52,7 @@ static void expect(struct usyms *u, const struct usyms_file *file, uint64_t offs
 	assert_string_equal(found.name, name);
 }
 
-/* A new directory with "whole", "bare" and "bare.debug", linked with these options. */
+/* Creates a new directory with "whole", "bare" and "bare.debug", linked with these options. */
 static void build(const char *options)
 {
 	built__run("rm -rf root debug whole* bare* .debug && mkdir -p root debug/.build-id/01 && "
@@ -61,7 +61,7 @@ static void build(const char *options)
 		   ID, options);
 }
 
-/* ---- places ------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static void test_paths(void **state)
 {
@@ -77,7 +77,7 @@ static void test_paths(void **state)
 	assert_int_equal(usyms__find(u, &file, built__mark("whole", 6), &found), -ENOENT);
 	assert_int_equal(usyms__verify(u, &file, &path), 0);
 	assert_string_equal(path, built__path("whole"));
-	/* the host's path first, the other where that is none */
+	/* the host's path comes first, the other path if that has no file */
 	file.host_path = file.path;
 	file.path = "/nowhere/at/all";
 	expect(u, &file, built__mark("whole", 9), "inner");
@@ -128,7 +128,7 @@ static void test_sysroot(void **state)
 	const char *path;
 
 	build("");
-	/* links lead where they would lead a process in that root */
+	/* links are resolved as for a process in that root */
 	built__run("mkdir -p root/opt root/real && mv whole root/real/file && "
 		   "ln -s /real root/opt/links && ln -s ../../../../real/file root/real/to");
 	u = new_usyms(built__path("root"), false);
@@ -137,11 +137,11 @@ static void test_sysroot(void **state)
 	assert_string_equal(path, built__path("root/opt/links/to"));
 	file.path = "/real/../../../../opt/links/file";
 	expect(u, &file, built__mark("root/real/file", 9), "inner");
-	/* what is not there may be outside */
+	/* a file that is not in the root may be outside */
 	file.path = built__path("bare");
 	expect(u, &file, built__mark("bare", 1), "alpha");
 	usyms__free(u);
-	/* but not in place of one that is there, unless it is right */
+	/* but it does not replace a file in the root, unless it matches */
 	build("");
 	built__run("mkdir -p root/%s && cp /bin/sh root/%s/whole", built__dir(), built__dir());
 	u = new_usyms(built__path("root"), false);
@@ -151,7 +151,7 @@ static void test_sysroot(void **state)
 	usyms__free(u);
 }
 
-/* ---- debug files ------------------------------------------------------------------------------- */
+/* ---- debug files ----------------------------------------------------------------------------- */
 
 static void expect_debug(const char *sysroot, bool found)
 {
@@ -172,7 +172,7 @@ static void test_debug_by_id(void **state)
 	built__run("mkdir -p root/%s && mv debug root/%s", built__dir(), built__dir());
 	expect_debug(NULL, false);
 	expect_debug(built__path("root"), true);
-	/* a program that was stripped of most */
+	/* a program that was stripped of most symbols */
 	built__run("mv root/$PWD/debug . && strip --strip-all --keep-symbol=second -o bare whole");
 	expect_debug(NULL, true);
 	built__run("rm -rf debug");
@@ -195,12 +195,12 @@ static void test_debug_by_link(void **state)
 	/* changed since the link was made */
 	built__run("echo >>debug/$PWD/bare.debug");
 	expect_debug(NULL, false);
-	/* the checksum is right, the build is not */
+	/* the checksum matches, but the build id does not */
 	build("");
 	built__run("$CC -nostdlib -shared -Wl,--build-id=0x" OTHER_ID " -o bare.debug functions.S && "
 		   "objcopy --add-gnu-debuglink=bare.debug bare");
 	expect_debug(NULL, false);
-	/* without a build id the checksum is all there is */
+	/* without a build id only the checksum is compared */
 	build("-Wl,--build-id=none");
 	built__run("objcopy --add-gnu-debuglink=bare.debug bare");
 	{
@@ -216,7 +216,7 @@ static void test_debug_by_link(void **state)
 	}
 }
 
-/* The program is gone, but the distribution keeps it by id. */
+/* The program was deleted, but the distribution keeps it by build id. */
 static void test_by_id_only(void **state)
 {
 	struct usyms *u = new_usyms(NULL, false);
@@ -239,7 +239,7 @@ static void test_debuginfod(void **state)
 	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW);
 
 	if (!library) {
-		print_message("libdebuginfod.so.1 is not here\n");
+		print_message("libdebuginfod.so.1 is not installed\n");
 		skip();
 	}
 	build("");
@@ -268,9 +268,9 @@ static void test_debuginfod(void **state)
 	unsetenv("DEBUGINFOD_URLS");
 }
 
-/* ---- source lines ------------------------------------------------------------------------------ */
+/* ---- source lines ---------------------------------------------------------------------------- */
 
-/* "function:line function:line ...", innermost first; "?" is not known. */
+/* "function:line function:line ...", innermost first; "?" is unknown. */
 static void lines_at(struct usyms *u, const char *name, unsigned int mark, char *ret, size_t size)
 {
 	struct usyms_file file = file_at(built__path(name));
@@ -308,7 +308,7 @@ static void expect_inlined(const char *name)
 
 	expect_lines(u, name, 1, "leaf:4 middle:9 function:13");
 	expect_lines(u, name, 2, "function:14");
-	/* as many as asked for, the innermost ones */
+	/* as many as requested, innermost first */
 	assert_int_equal(usyms__lines(u, &file, built__mark(name, 1), &line, 1), 1);
 	assert_string_equal(line.function, "leaf");
 	assert_int_equal(usyms__lines(u, &file, 0, &line, 1), -ENOENT);
@@ -344,7 +344,7 @@ static void test_lines(void **state)
 	"-gdwarf-5 -gsplit-dwarf -o lines $PWD/../inlined.c && cd .. && " \
 	"mv built/lines . && "
 
-/* What a unit's entry refers to lies in a file of its own, which is opened if it is such a file. */
+/* A unit may refer to a file of its own, which is opened only if it is a split DWARF file. */
 static void test_lines_split(void **state)
 {
 	static const char *const wrong[] = { "mkfifo", "ln -s /dev/zero", "ln -s /etc/passwd",
@@ -395,7 +395,10 @@ static void test_lines_only(void **state)
 	}
 }
 
-/* What dwz(1) moves to a third file: here the names.  link: where that is said to be. */
+/*
+ * The file to which dwz(1) moves common data, here the names.  @link: its name in
+ * .gnu_debugaltlink.
+ */
 static void expect_alt(const char *at, const char *link, const char *sysroot)
 {
 	struct usyms *u = new_usyms(sysroot, true);
@@ -422,14 +425,14 @@ static void expect_alt(const char *at, const char *link, const char *sysroot)
 static void test_lines_alt(void **state)
 {
 	if (system("dwz --version >/dev/null 2>&1")) {
-		print_message("dwz is not here\n");
+		print_message("dwz is not installed\n");
 		skip();
 	}
 	expect_alt("debug/.dwz/common", "../../.dwz/common", NULL);
 	expect_alt("root/.dwz/common", "/.dwz/common", built__path("root"));
 }
 
-/* Many files are asked in turn: fewer children than files. */
+/* Many files are asked in turn: there are fewer children than files. */
 static void test_lines_many(void **state)
 {
 	struct usyms *u = new_usyms(NULL, true);
@@ -444,7 +447,7 @@ static void test_lines_many(void **state)
 	usyms__free(u);
 }
 
-/* The only child of this process; 0: that cannot be told here. */
+/* Returns the only child of this process, or 0 if it cannot be found. */
 static int child_pid(void)
 {
 	int pid = 0, other;
@@ -457,7 +460,7 @@ static int child_pid(void)
 	return pid;
 }
 
-/* When the process that reads a file's DWARF dies, its lines are gone, and nothing else. */
+/* If the process that reads a file's DWARF dies, only the lines of that file are lost. */
 static void test_lines_crash(void **state)
 {
 	struct usyms *u = new_usyms(NULL, true);
@@ -468,7 +471,7 @@ static void test_lines_crash(void **state)
 	expect_lines(u, "lines", 1, "leaf:4 middle:9 function:13");
 	pid = child_pid();
 	if (!pid) {
-		print_message("/proc/thread-self/children does not tell the child\n");
+		print_message("/proc/thread-self/children does not have the child's PID\n");
 		usyms__free(u);
 		skip();
 	}
@@ -482,7 +485,7 @@ static void test_lines_crash(void **state)
 	assert_int_equal(child_pid(), 0);
 }
 
-/* Whatever is in the DWARF, this process lives, and answers for others. */
+/* Whatever DWARF a file has, this process survives, and finds lines of other files. */
 static void test_lines_broken(void **state)
 {
 	unsigned int seed = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* When files and their symbols are known: from a file at once, from a pipe when they come. */
+/* When files and their symbols become known: at once in a file, when they arrive in a pipe. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "trace/stk.h"
 #include "written.h"
 
-/* Two events with a stack in file 1, of which more is told behind each. */
+/* Two events with a stack in file 1; the details of the file come after them. */
 static void make_late(struct gen_file *f, bool finish)
 {
 	const struct stk_user_symbol s = { "late", 0x100, 0x100 };
@@ -41,29 +41,29 @@ static void make_late(struct gen_file *f, bool finish)
 	gen_load(f);
 }
 
-static void first_late(struct stk_reader *r, bool sought)
+static void first_late(struct stk_reader *r, bool seekable)
 {
 	const struct stk_event *e;
 	struct stk_frame out;
 
 	assert_int_equal(stk_reader__next(r, &e), 1);
 	out = first_frame(r, stk_event__ustack(e));
-	assert_int_equal(get_file(r, 1).nr_names, sought ? 2 : 1);
-	assert_int_equal(get_file(r, 1).size, sought ? 99 : 0);
-	if (sought)
+	assert_int_equal(get_file(r, 1).nr_names, seekable ? 2 : 1);
+	assert_int_equal(get_file(r, 1).size, seekable ? 99 : 0);
+	if (seekable)
 		assert_string_equal(out.sym, "late");
 	else
 		assert_null(out.sym);
-	assert_int_equal(stk_reader__has_symbols(r, 1), sought);
+	assert_int_equal(stk_reader__has_symbols(r, 1), seekable);
 }
 
-static void rest_late(struct stk_reader *r, bool sought)
+static void rest_late(struct stk_reader *r, bool seekable)
 {
 	const struct stk_event *e;
 	struct stk_totals totals;
 
 	assert_int_equal(stk_reader__next(r, &e), 1);
-	assert_int_equal(get_file(r, 1).size, sought ? 99 : 98);
+	assert_int_equal(get_file(r, 1).size, seekable ? 99 : 98);
 	assert_int_equal(stk_reader__next(r, &e), 0);
 	assert_string_equal(first_frame(r, 1).sym, "late");
 	assert_int_equal(get_file(r, 1).nr_names, 2);
@@ -73,7 +73,7 @@ static void rest_late(struct stk_reader *r, bool sought)
 	stk_reader__free(r);
 }
 
-/* In a file it is known with the first frame, from a pipe when it comes. */
+/* In a file, the details are known with the first frame; from a pipe, when they arrive. */
 static void test_ahead(void **state)
 {
 	for (int finish = 0; finish < 2; finish++) {
@@ -111,7 +111,7 @@ static void test_ahead(void **state)
 	}
 }
 
-/* The file is larger than what is read at once: the rest is looked at where it lies. */
+/* The file is larger than the read-ahead: the reader seeks for the rest. */
 static void test_ahead_far(void **state)
 {
 	const struct stk_user_symbol s = { "far", 0x100, 0x100 };
@@ -156,7 +156,7 @@ static void test_ahead_far(void **state)
 	free(noise);
 }
 
-/* Without the block that told of them, files are unknown, and nothing else is. */
+/* Without the block that describes them, files are unknown, and everything else is read. */
 static void test_lost(void **state)
 {
 	const struct stk_user_symbol s = { "late", 0x100, 0x100 };

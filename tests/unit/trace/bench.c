@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * What writing and reading cost: CPU ns per event, bytes per event, peak memory.
+ * The cost of writing and reading: CPU ns per event, bytes per event, peak memory.
  *
  *   trace_bench [EVENTS]       two tasks that wake each other, simulated
  *   trace_bench -r FILE        the events of a recording
- *   trace_bench -k [EVENTS]    like kmem: pointers, sizes
+ *   trace_bench -k [EVENTS]    events like kmem's: pointers, sizes
  *   trace_bench -c [EVENTS]    two such tasks on each of 64 CPUs
  */
-#undef NDEBUG /* assert() does things here */
+#undef NDEBUG /* assert() has side effects here */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void put_switch(struct sample *s, const char *prev, uint32_t prev_pid, ui
 	s->e.record_len = 64;
 }
 
-/* A round trip of ~3 us: deltas spread by +-150 ns, one in 50 disturbed, 1 % other tasks. */
+/* A round trip of ~3 us: deltas vary by +-150 ns, one in 50 is disturbed, 1 % are other tasks. */
 static void simulate(struct sample *s, uint32_t n)
 {
 	uint64_t seed = 7, ts = 1000000000;
@@ -107,7 +107,7 @@ static void simulate_kmem(struct sample *s, uint32_t n)
 	}
 }
 
-/* Up to n events of a recording, and its types for the writer. */
+/* Loads up to n events of a recording, and its types for the writer. */
 static uint32_t load(struct stk_reader *r, struct sample *s, uint32_t n)
 {
 	const struct stk_event *e;

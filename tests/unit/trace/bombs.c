@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * trace_bombs DIR: recordings of a few KB, each sound by its checksums, that would take gigabytes or
- * minutes from a reader without a budget.  What they hold repeats, so that zstd makes little of it.
+ * trace_bombs DIR: recordings of a few KB with valid checksums that would take gigabytes or minutes
+ * from a reader without a budget.  Their contents repeat, so that zstd compresses them well.
  */
-#undef NDEBUG /* assert() does things here */
+#undef NDEBUG /* assert() has side effects here */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 
 struct bomb {
 	struct wire_buf out;
-	struct wire_buf raw; /* of the block under way */
+	struct wire_buf raw; /* of the current block */
 };
 
-/* ---- blocks --------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void put_header(struct bomb *b)
 {
@@ -34,7 +34,7 @@ static void put_header(struct bomb *b)
 	wire_put(&b->out, h, sizeof(h));
 }
 
-/* Append what zstd makes of raw; its length. */
+/* Appends raw compressed by zstd; returns its length. */
 static uint32_t pack(struct wire_buf *out, const struct wire_buf *raw)
 {
 	size_t bound = ZSTD_compressBound(raw->len), n;
@@ -56,7 +56,7 @@ static void seal(struct bomb *b, size_t at, struct stk_block_header h)
 	memcpy(b->out.p + at, &h, sizeof(h));
 }
 
-/* What is in raw becomes a block. */
+/* Makes a block of raw. */
 static void put_block(struct bomb *b, enum stk_block_type type)
 {
 	struct stk_block_header h = { .type = type, .codec = STK_CODEC_ZSTD, .raw_len = b->raw.len };
@@ -69,7 +69,7 @@ static void put_block(struct bomb *b, enum stk_block_type type)
 	b->raw.len = 0;
 }
 
-/* The same block again, so many times. */
+/* Repeats the block. */
 static void repeat(struct bomb *b, size_t at, unsigned int times)
 {
 	size_t n = b->out.len - at;
@@ -94,7 +94,7 @@ static void put_bytes(struct bomb *b, uint8_t byte, size_t n)
 	b->raw.len += n;
 }
 
-/* A type whose record has one column of size bytes behind the common fields, none for 0. */
+/* A type whose record has one column of size bytes after the common fields, none for 0. */
 static void put_type(struct bomb *b, uint32_t index, const char *system, const char *name,
 		     const char *format, uint32_t size)
 {
@@ -115,13 +115,13 @@ static void put_type(struct bomb *b, uint32_t index, const char *system, const c
 
 #define RECORD 48
 
-/* The same event, over and over: event of type TYPE in task TASK. */
+/* The same event repeated: an event of type TYPE in task TASK. */
 struct kind {
 	uint32_t type, task, kstack;
-	uint8_t record[RECORD]; /* as long as it is, where the type has a column */
+	uint8_t record[RECORD]; /* full length if the type has a column */
 };
 
-/* The heads: event i of kind i % nr, one ns after the one before. */
+/* The heads: event i is of kind i % nr, 1 ns after the previous one. */
 static void put_heads(struct bomb *b, uint32_t n, const struct kind *kinds, uint32_t nr)
 {
 	wire_put_varint(&b->raw, nr);
@@ -132,7 +132,7 @@ static void put_heads(struct bomb *b, uint32_t n, const struct kind *kinds, uint
 	for (uint32_t i = 0; i < nr; i++)
 		wire_put_varint(&b->raw, kinds[i].kstack);
 	put_bytes(b, 0, 4 * nr);
-	wire_put_u8(&b->raw, 2); /* bytes of an event's kind, and of its time */
+	wire_put_u8(&b->raw, 2); /* bytes of an event's kind and of its time */
 	wire_put_u8(&b->raw, 1);
 	for (uint32_t i = 0; i < n; i++)
 		wire_put_u8(&b->raw, i % nr);
@@ -142,7 +142,7 @@ static void put_heads(struct bomb *b, uint32_t n, const struct kind *kinds, uint
 	put_bytes(b, wire_zigzag(1), n - 1);
 }
 
-/* kinds by type, each of another one or all of one; len: of their records. */
+/* kinds by type, each of another type or all of one; len: of their records. */
 static void put_events(struct bomb *b, uint32_t cpu, uint64_t ts, const struct kind *kinds,
 		       uint32_t nr, uint32_t len)
 {
@@ -191,9 +191,9 @@ static void save(struct bomb *b, const char *dir, const char *name)
 	wire_buf__free(&b->raw);
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Callers of nobody, each another one. */
+/* Nodes without a parent, all different. */
 static void nodes(const char *dir, const char *name, uint32_t n)
 {
 	struct bomb b = { 0 };
@@ -208,7 +208,7 @@ static void nodes(const char *dir, const char *name, uint32_t n)
 	save(&b, dir, name);
 }
 
-/* The same key over and over, its values large. */
+/* The same key repeated, with large values. */
 static void meta(const char *dir)
 {
 	struct bomb b = { 0 };
@@ -225,7 +225,7 @@ static void meta(const char *dir)
 	save(&b, dir, "meta");
 }
 
-/* As many keys as are taken, and then the last of them over and over. */
+/* As many keys as are accepted, then the last one repeated. */
 static void keys(const char *dir)
 {
 	struct bomb b = { 0 };
@@ -247,7 +247,7 @@ static void keys(const char *dir)
 	save(&b, dir, "keys");
 }
 
-/* Empty stacks, each imported under a number of its own. */
+/* Empty stacks, each imported with its own number. */
 static void stacks(const char *dir, const char *name, uint32_t n)
 {
 	struct bomb b = { 0 };
@@ -263,7 +263,7 @@ static void stacks(const char *dir, const char *name, uint32_t n)
 	save(&b, dir, name);
 }
 
-/* Numbers that are left out, up to what a table may leave out. */
+/* Omitted numbers, up to the limit of a table. */
 static void gap(const char *dir)
 {
 	struct bomb b = { 0 };
@@ -280,7 +280,7 @@ static void gap(const char *dir)
 	save(&b, dir, "gap");
 }
 
-/* Nothing but work: stacks that become one another. */
+/* Only work: stacks that become aliases of one another. */
 static void aliases(const char *dir)
 {
 	struct bomb b = { 0 };
@@ -293,7 +293,7 @@ static void aliases(const char *dir)
 	save(&b, dir, "aliases");
 }
 
-/* Symbols of one file, said again and again. */
+/* Symbols of one file, repeated. */
 static void user_symbols(const char *dir)
 {
 	struct bomb b = { 0 };
@@ -315,7 +315,7 @@ static void user_symbols(const char *dir)
 	save(&b, dir, "user_symbols");
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void put_tasks(struct bomb *b)
 {
@@ -328,7 +328,7 @@ static void put_tasks(struct bomb *b)
 	put_block(b, STK_BLOCK_TASKS);
 }
 
-/* Blocks as large as a block may be: of as many CPUs at one time, or of one CPU one by one. */
+/* Blocks of maximal size: one per CPU at the same time, or of one CPU in sequence. */
 static void ticks(const char *dir, const char *name, bool one_cpu)
 {
 	static const struct kind tick = { .task = 1 };
@@ -367,7 +367,7 @@ static void put_deep_stacks(struct bomb *b)
 	put_block(b, STK_BLOCK_STACKS);
 }
 
-/* Deep stacks that differ in the innermost function alone: below each of these stand all the callers. */
+/* Deep stacks that differ only in the innermost function, each with all the callers above it. */
 static void callers(const char *dir)
 {
 	static const struct kind tick = { .task = 1 };
@@ -398,7 +398,10 @@ static void callers(const char *dir)
 	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
 	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
 
-/* A task forks one that ends at once, whose number the next one has; at last all are freed. */
+/*
+ * A task forks children that exit at once; each child reuses the PID of the previous one.  At the
+ * end all are freed.
+ */
 static void forks(const char *dir, const char *name, bool frees)
 {
 	const struct kind births[] = { { .type = 0, .task = 1, .record[44] = 8 },
@@ -426,7 +429,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: trace_bombs DIR\n");
 		return 2;
 	}
-	/* one beyond what may be unpacked, one within it */
+	/* one beyond the limit for unpacked data, one within it */
 	nodes(argv[1], "nodes", 30u << 20);
 	nodes(argv[1], "many_nodes", 7u << 20);
 	meta(argv[1]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * trace_corpus -u FILE NEW: that recording, uncompressed, for tests/fuzz/fuzz_command.c.
+ * trace_corpus -u FILE NEW: writes that recording uncompressed, for tests/fuzz/fuzz_command.c.
  *
- * trace_corpus DIR: small recordings for tests/fuzz/fuzz_reader.c, one for each thing that the
- * format can hold.  All blocks are stored uncompressed, so that a mutation hits what it means.
+ * trace_corpus DIR: writes small recordings for tests/fuzz/fuzz_reader.c, one for each element of
+ * the format.  All blocks are uncompressed, so that mutations hit their contents.
  */
-#undef NDEBUG /* assert() does things here */
+#undef NDEBUG /* assert() has side effects here */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "trace/stk.h"
 #include "trace/bytes.h"
 
-/* ---- from a recording to one without compression -------------------------------------------- */
+/* ---- recordings without compression ------------------------------------------------------------ */
 
 static void unpack(struct wire_buf *out, uint32_t codec, const uint8_t *p, size_t n, size_t raw)
 {
@@ -53,7 +53,7 @@ static void copy_block(struct wire_buf *out, struct stk_block_header h, const ui
 	} else {
 		unpack(out, h.codec, p, h.stored_len, h.raw_len);
 	}
-	if (h.type == STK_BLOCK_ROUND) /* the wall clock: the same files every time */
+	if (h.type == STK_BLOCK_ROUND) /* the wall clock: keeps the files reproducible */
 		memset(out->p + at + sizeof(h) + 24, 0, 8);
 	h.codec = STK_CODEC_NONE;
 	h.stored_len = h.raw_len = out->len - at - sizeof(h);
@@ -92,7 +92,7 @@ static void write_file(const char *path, struct wire_buf *out)
 	wire_buf__free(out);
 }
 
-/* options: what the fuzz target reads from the uuid's first byte. */
+/* options: the fuzz target reads them from the first byte of the uuid. */
 static void save(const char *dir, const char *name, struct gen_file *f, uint8_t options, bool pack)
 {
 	struct wire_buf out = { 0 };
@@ -123,7 +123,7 @@ static void save_unpacked(const char *from, const char *to, uint8_t options)
 	wire_buf__free(&in);
 }
 
-/* As little text as gives columns: of 16, 4, 4, 8, 16 bytes; of 4, 1, 8 (behind a gap) and 2. */
+/* The shortest text with columns of 16, 4, 4, 8, 16 bytes and of 4, 1, 8 (after a gap) and 2. */
 #define FORMAT_NARROW                                                       \
 	"ID: 1\nfield:a; offset:8; size:16;\nfield:b; offset:24; size:4;\n" \
 	"field:c; offset:28; size:4;\nfield:d; offset:32; size:8;\nfield:e; offset:40; size:16;\n"
@@ -175,7 +175,7 @@ static void add_stacks(struct stk_writer *w)
 	stk_writer__symbol(w, 0xffffffff81002000, 0x100, "asm_sysvec_x", "bpf");
 }
 
-/* n events; random: columns that do not repeat, tails of all lengths, records that are cut. */
+/* n events; random: columns that do not repeat, tails of all lengths, truncated records. */
 static void add_events(struct stk_writer *w, uint32_t n, bool random, uint64_t ts)
 {
 	uint64_t seed = 3, count = 0;
@@ -244,7 +244,7 @@ static void save_rounds(const char *dir, const char *name, uint8_t options, bool
 	save(dir, name, &f, options, pack);
 }
 
-/* Files of all kinds, frames of them, symbols here and there, and all of it said again. */
+/* Files of all kinds, frames in them, some symbols, and all of it written again. */
 static void save_files(const char *dir, const char *name, uint8_t options, bool pack)
 {
 	const struct stk_user_symbol symbols[] = { { "main", 0x100, 0x40 },
@@ -275,7 +275,7 @@ static void save_files(const char *dir, const char *name, uint8_t options, bool 
 	uint32_t nr;
 
 	stk_writer__file(w, &file, &nr);
-	file.kind = STK_FILE_VDSO; /* the same to tell from */
+	file.kind = STK_FILE_VDSO; /* with the same identity */
 	stk_writer__file(w, &file, &nr);
 	for (uint32_t i = 0; i < 3; i++)
 		stk_writer__file(w, &(struct stk_file){ .kind = STK_FILE_JIT, .path = "[jit]" }, &nr);
@@ -302,7 +302,7 @@ static void save_files(const char *dir, const char *name, uint8_t options, bool 
 	save(dir, name, &f, options, pack);
 }
 
-/* Later events first: more than can be put right by moving a few. */
+/* Later events first: more than the reader sorts by moving a few. */
 static void save_reversed(const char *dir)
 {
 	struct gen_file f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Files that are cut, damaged or lie. */
+/* Files that are truncated, damaged or inconsistent. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define NR_ROUNDS 4
 #define ROUND_EVENTS 30
 
-/* A new file, or the first one under another name. */
+/* A new file, or the first one by another name. */
 static void add_file(struct stk_writer *w, uint32_t i)
 {
 	struct stk_file file = { .path = "/usr/bin/some",
@@ -103,7 +103,7 @@ static uint32_t events_of(const uint8_t *p, size_t pos)
 	return eh.count;
 }
 
-/* Touch everything there is; how many events, and what ended them. */
+/* Reads everything; returns the number of events, and *ret_end says what ended them. */
 static uint32_t read_all(const uint8_t *p, size_t len, int *ret_end, struct stk_totals *ret_totals)
 {
 	const struct stk_event *e;
@@ -141,7 +141,7 @@ static void test_truncated(void **state)
 	for (size_t len = 0; len <= f.len; len++) {
 		uint8_t *cut = malloc(len + 1);
 
-		memcpy(cut, f.p, len); /* so that a sanitizer sees what is read beyond */
+		memcpy(cut, f.p, len); /* exact: detects reads beyond it */
 		if (len < STK_HEADER_SIZE) {
 			assert_int_equal(stk_reader__open_mem(cut, len, NULL, &r), -EINVAL);
 			free(cut);
@@ -161,7 +161,7 @@ static void test_truncated(void **state)
 	gen_close(&f);
 }
 
-/* A file system may have given the file its length, but not its content. */
+/* A file system may have extended the file without writing its contents. */
 static void test_zero_tail(void **state)
 {
 	struct stk_totals totals;
@@ -182,7 +182,7 @@ static void test_zero_tail(void **state)
 	gen_close(&f);
 }
 
-/* One bit of every block: in the payload it costs this block, in the header what follows. */
+/* A flipped bit in every block: in the payload only this block is lost, in the header the rest. */
 static void test_flipped(void **state)
 {
 	struct stk_totals totals;
@@ -236,7 +236,7 @@ static void test_header(void **state)
 		assert_int_equal(err, i == 8 || i == 9 ? -ENOTSUP : -EINVAL);
 		f.p[i] ^= 2;
 	}
-	/* a newer minor version, and a longer header, are read */
+	/* a newer minor version and a longer header are accepted */
 	f.p[10]++;
 	crc = crc32c(0, f.p, 60);
 	memcpy(f.p + 60, &crc, 4);
@@ -261,7 +261,7 @@ static void put_block(struct wire_buf *out, uint16_t type, const void *payload, 
 	wire_put(out, payload, len);
 }
 
-/* Blocks of a type from the future are passed over. */
+/* Blocks of unknown type are skipped. */
 static void test_unknown_block(void **state)
 {
 	static const uint8_t payload[1000];
@@ -286,14 +286,14 @@ static void test_unknown_block(void **state)
 	gen_close(&f);
 }
 
-/* Content that its checksum vouches for, but that breaks the rules. */
-static void test_lies(void **state)
+/* Contents with a valid checksum that violate the format. */
+static void test_invalid_contents(void **state)
 {
 	static const struct {
 		const char *what;
 		uint16_t type;
 		uint8_t len, bytes[24];
-	} lies[] = {
+	} invalid[] = {
 		{ "half a pair", STK_BLOCK_META, 3, { 2, 'a', 'b' } },
 		{ "string beyond the end", STK_BLOCK_META, 4, { 1, 'a', 9, 'b' } },
 		{ "endless varint",
@@ -332,22 +332,23 @@ static void test_lies(void **state)
 	int end;
 
 	make_file(&f);
-	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
 		struct wire_buf out = { 0 };
 
 		wire_put(&out, f.p, STK_HEADER_SIZE);
-		put_block(&out, lies[i].type, lies[i].bytes, lies[i].len);
+		put_block(&out, invalid[i].type, invalid[i].bytes, invalid[i].len);
 		wire_put(&out, f.p + STK_HEADER_SIZE, f.len - STK_HEADER_SIZE);
 		read_all(out.p, out.len, &end, &totals);
 		if (totals.bad_blocks != 1)
-			fail_msg("%s: %u bad blocks", lies[i].what, (unsigned int)totals.bad_blocks);
+			fail_msg("%s: %u bad blocks", invalid[i].what,
+				 (unsigned int)totals.bad_blocks);
 		assert_int_equal(totals.events, NR_ROUNDS * ROUND_EVENTS);
 		wire_buf__free(&out);
 	}
 	gen_close(&f);
 }
 
-/* Numbers may be left out, for they may have been lost, but not without end. */
+/* Numbers may be missing, as blocks may have been lost, but only up to a limit. */
 static void test_gaps(void **state)
 {
 	struct wire_buf out = { 0 }, task = { 0 };
@@ -370,13 +371,13 @@ static void test_gaps(void **state)
 	gen_close(&f);
 }
 
-/* A block of events whose header does not fit what is in it is refused as a whole. */
-static void test_event_lies(void **state)
+/* A block of events whose header does not match its contents is rejected as a whole. */
+static void test_invalid_events(void **state)
 {
 	static const struct {
 		size_t off, size;
 		int64_t add;
-	} lies[] = {
+	} invalid[] = {
 		{ offsetof(struct stk_events_header, count), 4, 1 },
 		{ offsetof(struct stk_events_header, count), 4, -1 },
 		{ offsetof(struct stk_events_header, count), 4, 1 << 21 },
@@ -405,13 +406,13 @@ static void test_event_lies(void **state)
 		pos += block_len(f.p, pos);
 	h = saved = header_at(f.p, pos);
 	memcpy(&eh, f.p + pos + sizeof(h), sizeof(eh));
-	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
-		uint8_t *field = f.p + pos + sizeof(h) + lies[i].off;
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
+		uint8_t *field = f.p + pos + sizeof(h) + invalid[i].off;
 		uint64_t v = 0;
 
-		memcpy(&v, field, lies[i].size);
-		v += lies[i].add;
-		memcpy(field, &v, lies[i].size);
+		memcpy(&v, field, invalid[i].size);
+		v += invalid[i].add;
+		memcpy(field, &v, invalid[i].size);
 		h.payload_crc = crc32c(0, f.p + pos + sizeof(h), h.stored_len);
 		h.header_crc = crc32c(0, &h, offsetof(typeof(h), header_crc));
 		memcpy(f.p + pos, &h, sizeof(h));
@@ -425,7 +426,9 @@ static void test_event_lies(void **state)
 	gen_close(&f);
 }
 
-/* Every byte of every block changed, checksums right: whatever it means then, reading ends well. */
+/*
+ * Changes every byte of every block and corrects the checksums: reading must end without a crash.
+ */
 static void test_mutated(void **state)
 {
 	static const uint8_t values[] = { 0, 0x7f, 0xff };
@@ -465,8 +468,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_truncated),     cmocka_unit_test(test_zero_tail),
 		cmocka_unit_test(test_flipped),	      cmocka_unit_test(test_header),
-		cmocka_unit_test(test_unknown_block), cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_gaps),	      cmocka_unit_test(test_event_lies),
+		cmocka_unit_test(test_unknown_block), cmocka_unit_test(test_invalid_contents),
+		cmocka_unit_test(test_gaps),	      cmocka_unit_test(test_invalid_events),
 		cmocka_unit_test(test_mutated),
 	};
 

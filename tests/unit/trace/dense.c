@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* The densest recordings that the writer makes: more than the budget of a small file, and yet read. */
+/*
+ * The densest recordings of the writer: they exceed the budget of a small file, and are still read.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +30,7 @@ static void read_all(struct gen_file *f, uint64_t events, uint32_t stacks)
 	gen_close(f);
 }
 
-/* A clock that stands still, and nothing else that differs. */
+/* The clock stands still, and all events are the same. */
 static void test_events(void **state)
 {
 	const uint64_t nr = 2 * BUDGET_WORK / BUDGET_WORK_EVENT;
@@ -44,7 +46,7 @@ static void test_events(void **state)
 	read_all(&f, nr, 0);
 }
 
-/* Two functions that call each other in all ways, each stack seen once. */
+/* Two functions that call each other in all ways; each stack occurs once. */
 static void test_stacks(void **state)
 {
 	const uint32_t depth = 20, nr = 1u << depth;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * trace_dump FILE: all that the reader tells about a recording, as text.  golden.sh compares it.
+ * trace_dump FILE: prints everything that the reader returns for a recording. golden.sh compares
+ * it.
  */
 #include <inttypes.h>
 #include <stdio.h>

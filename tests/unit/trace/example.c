@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Counts the events of a recording; a program as others write them. */
+/* Counts the events of a recording, as a program outside of this project. */
 #include <stackonce.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Names of user frames: the recording's own symbols, and who else is asked. */
+/* Names of user frames: the recording's own symbols, and a symbolizer. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "frame.h"
 #include "written.h"
 
-/* ---- symbols of the recording --------------------------------------------------------------- */
+/* ---- symbols of the recording ---------------------------------------------------------------- */
 
 static const struct probe {
 	uint64_t ip;
@@ -20,11 +20,11 @@ static const struct probe {
 	const char *sym;
 	uint64_t off;
 } probes[] = {
-	{ 0x0, false, NULL, 0 }, /* there is nothing before the first byte */
+	{ 0x0, false, NULL, 0 }, /* nothing is before the first byte */
 	{ 0x0, true, "zero", 0 },
 	{ 0x1, false, "zero", 1 },
 	{ 0xff, true, NULL, 0 },
-	{ 0x100, false, NULL, 0 }, /* the call is in front of it */
+	{ 0x100, false, NULL, 0 }, /* the call is before it */
 	{ 0x100, true, "first", 0 },
 	{ 0x101, false, "first", 1 },
 	{ 0x140, false, "first", 0x40 }, /* a call that never returns, at its end */
@@ -37,15 +37,15 @@ static const struct probe {
 	{ 0x300, false, "open", 0x100 },
 	{ 0x300, true, "outer", 0 },
 	{ 0x320, true, "inner", 0 },
-	{ 0x330, true, "outer", 0x30 }, /* behind what lies in it */
+	{ 0x330, true, "outer", 0x30 }, /* after the function that lies in it */
 	{ 0x3ff, true, "outer", 0xff },
 	{ 0x400, true, NULL, 0 },
-	{ 0x500, true, "twin", 0 }, /* the last of those that begin there */
+	{ 0x500, true, "twin", 0 }, /* the last of the symbols that start there */
 	{ 0x520, true, "long twin", 0x20 },
 	{ 0x58f, true, "blurred", 0xf },
 	{ 0x590, true, "short", 0 },
-	{ 0x5a0, true, NULL, 0 }, /* not blurred again */
-	{ 0x600, true, NULL, 0 }, /* known to be nameless */
+	{ 0x5a0, true, NULL, 0 }, /* not extended again */
+	{ 0x600, true, NULL, 0 }, /* known to have no name */
 	{ 0x610, false, NULL, 0 },
 	{ 0xfffffffff0, true, "last", 0x10 },
 	{ 0xfffffffff8, true, "tiny", 0 },
@@ -104,7 +104,7 @@ static void test_symbols(void **state)
 	done(r, &f);
 }
 
-/* Many small functions in a large one: still found, and in time. */
+/* Many small functions within a large one: the large one is found, and fast. */
 static void test_overlap(void **state)
 {
 	enum { NR = 1000 };
@@ -130,7 +130,7 @@ static void test_overlap(void **state)
 	free(symbols);
 }
 
-/* ---- who else is asked ---------------------------------------------------------------------- */
+/* ---- a symbolizer ---------------------------------------------------------------------------- */
 
 struct asked {
 	unsigned int calls;
@@ -158,7 +158,7 @@ static int symbolize(void *ctx, const struct stk_file *file, uint64_t offset,
 	case 0x300: /* ends before it */
 		*ret_symbol = (struct stk_user_symbol){ a->name, offset - 16, 16 };
 		return 0;
-	case 0x400: /* begins behind it */
+	case 0x400: /* starts after it */
 		*ret_symbol = (struct stk_user_symbol){ a->name, offset + 1, 16 };
 		return 0;
 	case 0x500:
@@ -218,17 +218,17 @@ static void test_symbolizer(void **state)
 	assert_int_equal(a.offset, 0x2000); /* where the call is */
 	assert_int_equal(first_frame(r, 4).size, 0);
 	assert_int_equal(first_frame(r, 1).size, 0x100);
-	/* the recording knows the file, and nobody knows file 0 */
+	/* the recording knows the file, and there is no file 0 */
 	assert_null(first_frame(r, n + 1).sym);
 	assert_null(first_frame(r, n + 2).sym);
-	/* the same byte, though the frame is another */
+	/* the same byte in another frame */
 	assert_string_equal(first_frame(r, n + 3).sym, "a_1000");
 	assert_int_equal(first_frame(r, n + 3).off, 0x1f);
 	assert_int_equal(a.calls, n);
-	/* one function, one name */
+	/* names are cached per function */
 	name = first_frame(r, 1).sym;
 	assert_ptr_equal(name, first_frame(r, 2).sym);
-	/* another one is asked anew; what was handed out stays */
+	/* a new symbolizer is asked again; names returned earlier stay valid */
 	stk_reader__set_symbolizer(r, NULL, NULL);
 	assert_null(first_frame(r, 1).sym);
 	a.calls = 0;

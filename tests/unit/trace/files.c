@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Files and user frames: what is said of them. */
+/* Files and user frames: their details. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void assert_name(const struct stk_reader *r, uint32_t number, unsigned in
 	assert_string_equal(h, host_path);
 }
 
-/* ---- what is said of a file ----------------------------------------------------------------- */
+/* ---- details of a file ----------------------------------------------------------------------- */
 
 static void test_roundtrip(void **state)
 {
@@ -42,7 +42,7 @@ static void test_roundtrip(void **state)
 	struct stk_file jit = { .kind = STK_FILE_JIT,
 				.path = "[jit]",
 				.id = id,
-				.id_len = 5, /* of no kind: not an id */
+				.id_len = 5, /* without a kind it is not an id */
 				.pid = UINT32_MAX,
 				.start_ns = UINT64_MAX,
 				.base = 0xffffff0000000000ULL };
@@ -94,8 +94,8 @@ static void test_roundtrip(void **state)
 }
 
 /*
- * The same file again: names are added, the rest is replaced; the short identifier stays, but for
- * the first id that it can be made of.
+ * The same file again: names are added and details replaced.  The hash stays, except when the first
+ * id replaces one made without an id.
  */
 static void test_again(void **state)
 {
@@ -119,23 +119,23 @@ static void test_again(void **state)
 	a.path = "/usr/bin/a";
 	assert_int_equal(add_file(w, a), 1);
 	assert_int_equal(stk_writer__end_round(w, 1, 0), 0);
-	a.host_path = "/box/usr/bin/a"; /* says more of that name */
+	a.host_path = "/box/usr/bin/a"; /* adds a host path to the name */
 	assert_int_equal(add_file(w, a), 1);
 	assert_int_equal(add_file(w, a), 1);
-	a.host_path = "/box2/usr/bin/a"; /* there, it is another one */
+	a.host_path = "/box2/usr/bin/a"; /* another host path makes another name */
 	assert_int_equal(add_file(w, a), 1);
-	a.host_path = ""; /* says less */
+	a.host_path = ""; /* no host path: no new name */
 	assert_int_equal(add_file(w, a), 1);
-	a.path = ""; /* tells nothing without a path */
+	a.path = ""; /* ignored without a path */
 	a.host_path = "/nowhere";
-	a.id = (const uint8_t *)"\1\2\3\5"; /* is not another file for that */
+	a.id = (const uint8_t *)"\1\2\3\5"; /* a new id does not make another file */
 	assert_int_equal(add_file(w, a), 1);
 	for (int i = 0; i < 100; i++) {
 		snprintf(path, sizeof(path), "/many/%d", i);
 		assert_int_equal(
 			add_file(w, (struct stk_file){ .number = 2, .path = path, .size = i }), 2);
 	}
-	/* the name comes later, and is the first one then */
+	/* a later name becomes the first one */
 	assert_int_equal(add_path(w, ""), 3);
 	assert_int_equal(
 		add_file(w, (struct stk_file){ .number = 3, .path = "/c", .host_path = "/d" }), 3);
@@ -164,7 +164,7 @@ static void test_again(void **state)
 	done(r, &f);
 }
 
-/* Files that have the same to tell from still differ, and the same way every time. */
+/* Files with the same identity have different hashes, and the same ones every time. */
 static void test_hashes(void **state)
 {
 	uint32_t hash[2][50];
@@ -222,7 +222,7 @@ static void test_refused(void **state)
 	assert_int_equal(stk_writer__user_symbols(w, 2, &one, 1), -EINVAL);
 	assert_int_equal(stk_writer__user_symbols(w, 1, &long_name, 1), -E2BIG);
 	assert_int_equal(n, 77);
-	/* none of it is for ever */
+	/* errors are not sticky */
 	add_stack(w, no_file, 1);
 	add_stack(w, unknown_file, 1);
 	assert_int_equal(stk_writer__user_symbols(w, 1, &one, 1), 0);
@@ -238,7 +238,7 @@ static void test_refused(void **state)
 	free(huge);
 }
 
-/* ---- frames --------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static void test_frames(void **state)
 {

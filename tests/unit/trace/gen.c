@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-#undef NDEBUG /* assert() does things here */
+#undef NDEBUG /* assert() has side effects here */
 #include "gen.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Recordings for the tests of src/trace: made in a temporary file, then looked at as memory. */
+/* Recordings for the tests of src/trace: written to a temporary file, then read as memory. */
 #ifndef TEST_TRACE_GEN_H
 #define TEST_TRACE_GEN_H
 
@@ -38,16 +38,16 @@
 	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n\n"                   \
 	"print fmt: \"%s\", REC->prev_comm\n"
 
-/* A file that was written, as memory. */
+/* A recording as memory. */
 struct gen_file {
 	uint8_t *p;
 	size_t len;
 	int fd;
 };
 
-/* A writer on an unlinked temporary file; f->fd is a second descriptor of it. */
+/* A writer on an unlinked temporary file; f->fd is a second descriptor for it. */
 struct stk_writer *gen_open(struct gen_file *f, const struct stk_writer_opts *opts);
-/* Read what is in the file by now to f->p. */
+/* Reads the present contents of the file to f->p. */
 void gen_load(struct gen_file *f);
 void gen_close(struct gen_file *f);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# golden.sh TRACE_DUMP RECORDINGS DUMPS: each recording reads as its dump says.  The recordings are
-# of this version of the format and of every one before it: what was recorded once stays readable.
+# golden.sh TRACE_DUMP RECORDINGS DUMPS: dumps each recording and compares it with its golden text.
+# There is a recording of every version of the format: old recordings stay readable.
 set -u
 checked=0
 failed=0

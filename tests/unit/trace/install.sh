@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# install.sh BUILD EXAMPLE RECORDING EVENTS: what is installed is enough to build a program with,
-# in C and C++, shared and static, and libstackonce exports nothing but the functions of its header.
+# install.sh BUILD EXAMPLE RECORDING EVENTS: the installed files suffice to build a program in C and
+# C++, shared and static, and libstackonce exports only the functions of its header.
 set -eu
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 programs='c static'
 
-meson install -C "$1" --no-rebuild --quiet --tags devel,runtime --destdir "$root" >"$root/log" 2>&1 ||
+meson install -C "$1" --no-rebuild --quiet --tags devel,runtime --destdir "$root" \
+	>"$root/log" 2>&1 ||
 	{ cat "$root/log"; exit 1; }
 
 pc=$(find "$root" -name stackonce.pc)
@@ -24,7 +25,7 @@ cflags=$(pkg-config --cflags stackonce)
 			$(pkg-config --libs stackonce)
 		programs="$programs c++"
 	else
-		echo "no c++: not tried with one"
+		echo "no c++: not tested with it"
 	fi
 	cc $cflags "$2" -o "$root/static" "${lib%.so}.a" $(pkg-config --libs libzstd)
 }
@@ -33,7 +34,8 @@ for program in $programs; do
 	[ "$got" = "$4" ] || { echo "$program: '$got' events, not $4"; exit 1; }
 done
 
-nm -D --defined-only "$lib" | awk '$2 != "A" { sub("@.*", "", $3); print $3 }' | sort >"$root/exported"
+nm -D --defined-only "$lib" | awk '$2 != "A" { sub("@.*", "", $3); print $3 }' |
+	sort >"$root/exported"
 sed -n 's/^[a-z].*[ *]\(stk_[a-z_]*\)(.*/\1/p' "$(find "$root" -name stackonce.h)" \
 	"$(find "$root" -name stackonce-counters.h)" | sort -u >"$root/declared"
 diff "$root/declared" "$root/exported"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Stacks that are known later than their events are written: placeholders and aliases. */
+/* Stacks that become known after their events are written: placeholders and aliases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void end_round(struct stk_writer *w, uint64_t end_ts)
 	assert_int_equal(stk_writer__end_round(w, end_ts, end_ts), 0);
 }
 
-/* Events 1 and 2 have placeholders; that of 1 becomes known after both are in the file. */
+/* Events 1 and 2 have placeholders; the one of event 1 becomes known after both are in the file. */
 static void write_late(struct gen_file *f, const char *late)
 {
 	const uint64_t frames[] = { FRAME_USER(1, 0x110), FRAME_USER(1, 0x220) };
@@ -116,13 +116,13 @@ static void test_file(void **state)
 	known = next_ustack(r);
 	assert_known(r, known);
 	assert_unknown(r, next_ustack(r));
-	/* the same, and not one more that looks like it */
+	/* the same stack, not a new one that is equal */
 	assert_int_equal(next_ustack(r), known);
 	stk_reader__free(r);
 	gen_close(&f);
 }
 
-/* Nothing can be looked ahead in: the alias counts from where it stands on. */
+/* Without seeking, an alias takes effect from its position on. */
 static void test_not_ahead(void **state)
 {
 	struct stk_reader *r;
@@ -137,7 +137,7 @@ static void test_not_ahead(void **state)
 	gen_close(&f);
 }
 
-/* An alias of what is not there changes nothing. */
+/* An alias of an unknown stack changes nothing. */
 static void test_bad_alias(void **state)
 {
 	struct stk_writer_opts opts = { .nr_cpus = 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Losses in, losses out: what may be missing where, against a plain list of what was put in. */
+/* Losses written and read back: which events may be missing where, compared with a plain list. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static struct stk_reader *open_mem(const struct gen_file *f)
 	return r;
 }
 
-/* Nothing can be looked ahead in here. */
+/* The reader cannot seek in a pipe. */
 static struct stk_reader *open_pipe(const struct gen_file *f, int *ret_write_end)
 {
 	struct stk_reader *r;
@@ -115,7 +115,7 @@ static uint64_t read_one(struct stk_reader *r)
 	return got ? stk_event__ts(e) : 0;
 }
 
-/* ---- against a list -------------------------------------------------------------------------- */
+/* ---- compared with a list -------------------------------------------------------------------- */
 
 static struct stk_writer_loss list[600];
 
@@ -132,7 +132,7 @@ static bool listed(uint32_t type, uint32_t cpu, uint64_t from, uint64_t to)
 	return false;
 }
 
-/* Sparse enough for both answers; in the order of time, but for some of each hundred. */
+/* Sparse enough for both answers; in time order except for some of each hundred. */
 static void fill_list(struct stk_writer *w, uint64_t seed)
 {
 	uint64_t at = 1000;
@@ -195,7 +195,7 @@ static void test_as_listed(void **state)
 	}
 }
 
-static void test_handed_out(void **state)
+static void test_returned(void **state)
 {
 	struct gen_file f;
 	struct stk_writer *w = begin(&f);
@@ -224,9 +224,9 @@ static void test_handed_out(void **state)
 	gen_close(&f);
 }
 
-/* ---- in time ---------------------------------------------------------------------------------- */
+/* ---- when losses are known ------------------------------------------------------------------- */
 
-/* Three rounds; what is lost in the second one becomes known in the third. */
+/* Three rounds; a loss in the second one becomes known in the third. */
 static void write_rounds(struct stk_writer *w)
 {
 	add(w, 0, 100);
@@ -257,7 +257,7 @@ static void test_known_before(void **state)
 	assert_int_equal(stk_reader__next_loss(r, 150, &loss), 0);
 	assert_int_equal(read_one(r), 210);
 	assert_false(may_miss(r, 0, STK_ANY_CPU, 100, 210));
-	/* the first event behind the start of the loss: it is known */
+	/* the first event after the start of the loss: the loss is known */
 	assert_int_equal(read_one(r), 310);
 	assert_int_equal(stk_reader__next_loss(r, 310, &loss), 1);
 	assert_int_equal(loss.first_ts, 250);
@@ -288,14 +288,14 @@ static void test_late_is_missing(void **state)
 	end_round(w, 200);
 	add(w, 0, 250);
 	end_round(w, 300);
-	add(w, 1, 150); /* the end of the first round has been given out by now */
+	add(w, 1, 150); /* events up to the end of the first round were returned */
 	add(w, 0, 350);
 	end_round(w, 400);
 	end(w, &f);
 	r = open_mem(&f);
 	assert_int_equal(read_one(r), 100);
 	assert_false(may_miss(r, 0, STK_ANY_CPU, 50, 100));
-	assert_int_equal(read_one(r), 250 - 100); /* late, and handed out in order by chance */
+	assert_int_equal(read_one(r), 250 - 100); /* late, but returned in order by chance */
 	assert_int_equal(read_one(r), 250);
 	assert_true(may_miss(r, 0, STK_ANY_CPU, 100, 250));
 	assert_false(may_miss(r, 0, 0, 100, 250));
@@ -305,7 +305,7 @@ static void test_late_is_missing(void **state)
 	gen_close(&f);
 }
 
-/* ---- what else is missing ------------------------------------------------------------------- */
+/* ---- other missing events -------------------------------------------------------------------- */
 
 static void test_bad_block(void **state)
 {
@@ -385,7 +385,7 @@ static void test_no_fields(void **state)
 	gen_close(&f);
 }
 
-/* Asked at the end, too, of types and times that there is no other answer of in between. */
+/* Also asked at the end, for types and times whose answer never changes in between. */
 static void test_no_fields_elsewhere(void **state)
 {
 	struct stk_span s = { .cpu = STK_ANY_CPU, .tid = STK_ANY_TASK, .fields = true };
@@ -428,7 +428,7 @@ static void test_no_fields_elsewhere(void **state)
 	gen_close(&f);
 }
 
-/* ---- recordings that only count ------------------------------------------------------------- */
+/* ---- recordings that only count -------------------------------------------------------------- */
 
 static void account(struct stk_writer *w, uint64_t lost)
 {
@@ -440,7 +440,7 @@ static void account(struct stk_writer *w, uint64_t lost)
 		stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])counters, NR_TYPES), 0);
 }
 
-/* As a writer before 1.2 would have written it. */
+/* As written by a writer before version 1.2. */
 static void make_old(struct gen_file *f)
 {
 	uint16_t minor = 1;
@@ -482,7 +482,7 @@ static void test_counted(void **state)
 	gen_close(&f);
 }
 
-/* With several events ftrace had a row for what was lost of any of them. */
+/* With several events, ftrace had one row for losses of any of them. */
 static void test_counted_for_all(void **state)
 {
 	uint64_t counters[2][STK_NR_COUNTERS] = { 0 };
@@ -527,7 +527,7 @@ static void write_accounted(struct stk_writer *w, uint64_t end)
 	}
 }
 
-/* What was lost in the last rounds would have become known in those that are not there. */
+/* Losses of the last rounds would have become known in rounds that are missing. */
 static void test_cut(void **state)
 {
 	struct gen_file f;
@@ -554,7 +554,7 @@ static void test_cut(void **state)
 	gen_close(&f);
 }
 
-/* The accounting of what is handed out is still to come. */
+/* The accounting of the events that are returned is still to come. */
 static void test_old_pipe(void **state)
 {
 	struct gen_file f;
@@ -595,7 +595,7 @@ static void test_old_pipe(void **state)
 	gen_close(&f);
 }
 
-/* The same file as it is now: counters say nothing about time. */
+/* A file of the current version: counters alone say nothing about time. */
 static void test_counters_alone(void **state)
 {
 	struct gen_file f;
@@ -628,9 +628,9 @@ static void test_refused(void **state)
 	gen_close(&f);
 }
 
-/* ---- many -------------------------------------------------------------------------------------- */
+/* ---- many losses ----------------------------------------------------------------------------- */
 
-/* Whatever the order they come in, what is missing is never called there. */
+/* In any order of losses, a missing event is never reported as present. */
 static void many(uint64_t (*at)(uint64_t i), uint64_t n)
 {
 	struct gen_file f;
@@ -673,7 +673,10 @@ static void test_many(void **state)
 	many(scattered, 300000);
 }
 
-/* With more types and CPUs than the reader keeps apart, every question about a loss is answered yes. */
+/*
+ * With more types and CPUs than the reader distinguishes, every question about a loss is answered
+ * yes.
+ */
 static void test_many_lanes(void **state)
 {
 	const uint32_t nr_cpus = 10000, cpu = nr_cpus - 1;
@@ -703,7 +706,7 @@ static void test_many_lanes(void **state)
 	gen_close(&f);
 }
 
-/* Bad blocks one after the other: each question looks at all whose end is not known yet. */
+/* Many bad blocks in a row: each question looks at all of them whose end is not known yet. */
 static void test_many_bad(void **state)
 {
 	const unsigned int nr = 400;
@@ -747,7 +750,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_listed),
-		cmocka_unit_test(test_handed_out),
+		cmocka_unit_test(test_returned),
 		cmocka_unit_test(test_known_before),
 		cmocka_unit_test(test_late_is_missing),
 		cmocka_unit_test(test_bad_block),

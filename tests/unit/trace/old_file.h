@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Recordings as they were before they said when and where events were lost: with counters alone. */
+/* Recordings of versions that did not say when and where events were lost: with counters only. */
 #ifndef OLD_FILE_H
 #define OLD_FILE_H
 
@@ -12,7 +12,7 @@
 #include "trace/stk.h"
 #include "trace/bytes.h"
 
-/* Turns a recording without losses into one of the version before; false: it could not be written. */
+/* Converts a recording without losses to the previous version; false: it could not be written. */
 static inline bool old_file__make(const char *path)
 {
 	uint8_t head[STK_HEADER_SIZE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Time order over CPUs, rounds, late events, following a file that grows. */
+/* Time order over CPUs, rounds, late events, following a growing file. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static struct stk_writer *begin(struct gen_file *f, unsigned int nr_cpus)
 
 static void add(struct stk_writer *w, uint32_t cpu, uint64_t ts)
 {
-	/* the stack-less sample carries its time in the record, too */
+	/* the sample has no stack, and its record has its time */
 	uint64_t rec[2] = { 0, ts };
 	struct stk_writer_event e = { .ts = ts, .cpu = cpu, .record = rec, .record_len = 16 };
 
@@ -60,7 +60,7 @@ static void assert_next(struct stk_reader *r, uint64_t ts, unsigned int marks)
 	assert_int_equal(in_record, ts);
 }
 
-/* More CPUs than there are fingers, many blocks each, times all over them. */
+/* Many CPUs with many blocks each, at interleaved times. */
 static void test_merge(void **state)
 {
 	struct gen_file f;
@@ -93,7 +93,7 @@ static void test_merge(void **state)
 	gen_close(&f);
 }
 
-/* Interrupts nest: their events are complete, and stored, before the one they interrupted. */
+/* Interrupts nest: their events are complete, and stored, before the event they interrupted. */
 static void test_nested(void **state)
 {
 	struct gen_file f;
@@ -105,7 +105,7 @@ static void test_nested(void **state)
 		add(w, 0, 10 * i + 2);
 		add(w, 0, 10 * i + 5);
 	}
-	/* and far out of order, beyond what is sorted the easy way */
+	/* and far out of order, beyond the simple way of sorting */
 	for (uint64_t i = 1000; i > 0; i--)
 		add(w, 0, 20000 + i);
 	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
@@ -122,7 +122,7 @@ static void test_nested(void **state)
 	gen_close(&f);
 }
 
-/* Round r may hold events older than the end of round r-1, but not than that of round r-2. */
+/* Round r may have events older than the end of round r-1, but not older than that of round r-2. */
 static void test_late(void **state)
 {
 	struct gen_file f;
@@ -133,10 +133,10 @@ static void test_late(void **state)
 
 	add(w, 0, 10);
 	end_round(w, 100);
-	add(w, 0, 90); /* late for its round, but in time for the reader */
+	add(w, 0, 90); /* late for its round, but not for the reader */
 	add(w, 1, 110);
 	end_round(w, 200);
-	add(w, 0, 95); /* too late: after this marker everything up to 100 was out */
+	add(w, 0, 95); /* too late: at this marker all events up to 100 were returned */
 	add(w, 0, 210);
 	add(w, 1, 150);
 	end_round(w, 300);
@@ -181,13 +181,13 @@ static void test_follow(void **state)
 	add(w, 0, 10);
 	assert_again(r);
 	end_round(w, 100);
-	assert_again(r); /* something older may still come */
+	assert_again(r); /* an older event may still come */
 	add(w, 0, 110);
 	assert_int_equal(stk_writer__stack(w, &frame, 1, &nr), 0);
 	end_round(w, 200);
 	assert_next(r, 10, 0);
 	assert_again(r);
-	assert_int_equal(stk_reader__stack(r, 1, &s), 0); /* tables are there at once */
+	assert_int_equal(stk_reader__stack(r, 1, &s), 0); /* tables are available at once */
 	stk_reader__totals(r, &totals);
 	assert_int_equal(totals.last_wall_ns, 201);
 	assert_false(totals.clean_end);
@@ -205,7 +205,7 @@ static void test_follow(void **state)
 	gen_close(&f);
 }
 
-/* A follower that looks after every single byte sees what one sees that comes late. */
+/* A follower that reads after every byte sees the same as one that reads the finished file. */
 static void follow_bytes(const struct gen_file *whole, unsigned int want)
 {
 	struct stk_reader_opts opts = { .size = sizeof(opts), .follow = true, .want = want };
@@ -258,7 +258,7 @@ static void test_follow_bytes(void **state)
 	gen_close(&whole);
 }
 
-/* An event block that is not all there is not counted, though nobody would have read it. */
+/* An incomplete event block is not counted, even if its events are not wanted. */
 static void test_cut(void **state)
 {
 	struct stk_reader_opts tables = { .size = sizeof(tables), .want = STK_WANT_FIELDS };
@@ -297,7 +297,7 @@ static void test_cut(void **state)
 	gen_close(&f);
 }
 
-/* What was not wanted is not done. */
+/* Parts that are not wanted are not read. */
 static void test_want(void **state)
 {
 	struct stk_reader_opts heads = { .size = sizeof(heads), .want = STK_WANT_EVENTS };
@@ -325,7 +325,7 @@ static void test_want(void **state)
 	assert_int_equal(stk_reader__next(r, &e), 0);
 	stk_reader__free(r);
 
-	/* without events their blocks are passed over unread: damage in them goes unnoticed */
+	/* without events their blocks are skipped unread: damage in them goes unnoticed */
 	for (size_t pos = STK_HEADER_SIZE; pos < f.len;) {
 		struct stk_block_header h;
 

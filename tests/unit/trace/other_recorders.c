@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* What other recorders may write: files of no kind, fewer counters than ours, or more. */
+/* Recordings of other recorders: files without a kind, with fewer counters than ours, or more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void put_block(struct wire_buf *out, uint16_t type, const struct wire_buf
 	wire_put(out, payload->p, payload->len);
 }
 
-/* What no writer of ours writes. */
+/* Entries that our writer does not write. */
 static void test_odd_entries(void **state)
 {
 	static const uint8_t no_kind[] = { 1, 0, 0, 1, 'a', 0,	 0, 0, 0,
@@ -54,7 +54,7 @@ static void test_odd_entries(void **state)
 	done(r, &f);
 }
 
-/* A recorder that knew fewer counters, or more, than this reader. */
+/* A recorder with fewer counters than this reader, or more. */
 static void test_counters(void **state)
 {
 	for (unsigned int nr = 1; nr <= STK_NR_COUNTERS + 3; nr++) {

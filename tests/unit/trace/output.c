@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Where a recording goes to: pipes, full disks, files that hold something already. */
+/* Where a recording is written to: pipes, full disks, files with contents. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static struct stk_writer *begin(int fd)
 	return w;
 }
 
-/* A round of n events that do not compress. */
+/* A round of n incompressible events. */
 static int add_round(struct stk_writer *w, uint64_t *ts, uint32_t n)
 {
 	static uint64_t seed = 99;
@@ -48,7 +48,7 @@ static int add_round(struct stk_writer *w, uint64_t *ts, uint32_t n)
 	return stk_writer__end_round(w, *ts, 0);
 }
 
-/* Events 1, 2, 3, ... in order; how many. */
+/* Reads events 1, 2, 3, ... in order; returns their number. */
 static uint32_t count_events(struct stk_reader *r, bool *ret_clean)
 {
 	const struct stk_event *e;
@@ -72,7 +72,7 @@ static void test_pipe(void **state)
 	bool clean;
 	pid_t pid;
 
-	assert_int_equal(pipe2(fds, O_NONBLOCK), 0); /* others may have made it so */
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0); /* as another process may have set it */
 	pid = fork();
 	if (!pid) {
 		struct stk_writer *w;
@@ -101,7 +101,7 @@ static void test_pipe(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* "-" is standard input; without events their blocks are read past, as a pipe cannot seek. */
+/* "-" is stdin; unwanted event blocks are read and discarded, as a pipe cannot seek. */
 static void test_stdin(void **state)
 {
 	struct stk_reader_opts tables = { .size = sizeof(tables), .want = STK_WANT_FIELDS };
@@ -128,7 +128,7 @@ static void test_stdin(void **state)
 	assert_int_equal(totals.events, 500);
 	assert_true(totals.clean_end);
 	stk_reader__free(r);
-	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD) >= 0, 1); /* it was not ours to close */
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD) >= 0, 1); /* the reader must not close it */
 	dup2(saved, STDIN_FILENO);
 	close(saved);
 	close(fds[0]);
@@ -159,7 +159,7 @@ static void on_alarm(int sig)
 {
 }
 
-/* A pipe nobody reads: signals alone do not end the waiting, the one that is asked does. */
+/* A pipe without a reader: signals alone do not end the wait, but the callback does. */
 static void test_give_up(void **state)
 {
 	struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = { 0 };
@@ -175,7 +175,7 @@ static void test_give_up(void **state)
 	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
 	sigaction(SIGALRM, &sa, &before);
 	setitimer(ITIMER_REAL, &often, NULL);
-	/* full to the last byte, so that nothing of the next round goes in */
+	/* full to the last byte, so that no byte of the next round is written */
 	assert_int_equal(add_round(w, &ts, 1), 0);
 	assert_int_equal(fcntl(fds[1], F_SETFL, O_NONBLOCK), 0);
 	while (write(fds[1], &ts, 1) == 1)
@@ -186,7 +186,7 @@ static void test_give_up(void **state)
 	sigaction(SIGALRM, &before, NULL);
 	assert_int_equal(err, -EINTR);
 	assert_int_equal(asked, 2);
-	/* which would wait again */
+	/* would wait again */
 	assert_int_equal(stk_writer__account_failure(w, counters, 1), -EINVAL);
 	stk_writer__free(w);
 	close(fds[0]);
@@ -200,12 +200,12 @@ static void test_dev_full(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(stk_writer__new(fd, &one_cpu, &w), -ENOSPC);
 	assert_null(w);
-	assert_int_equal(fcntl(fd, F_GETFD), -1); /* it was the writer's to close */
+	assert_int_equal(fcntl(fd, F_GETFD), -1); /* the writer closes it */
 }
 
 /*
- * The disk is full in the middle of a group: the file is cut back to the group before, the error
- * stays, and what is in the file reads.
+ * The disk becomes full within a group: the file is truncated to the previous group, the error is
+ * sticky, and the file is readable.
  */
 static void full_disk(int fd, int check_fd, int want_err)
 {
@@ -266,7 +266,7 @@ static void test_file_limit(void **state)
 	close(check_fd);
 }
 
-/* A recording behind something else stays behind it, also when its tail is cut off. */
+/* A recording appended to other contents does not damage them, even if its tail is cut off. */
 static void test_appended(void **state)
 {
 	struct rlimit old, limit;
@@ -298,7 +298,7 @@ static void test_appended(void **state)
 	close(fd);
 }
 
-/* A file without an end was ended abruptly, and says until when it goes. */
+/* A file without an end was ended abruptly; the reader returns how far it goes. */
 static void test_abrupt(void **state)
 {
 	struct gen_file f;
@@ -340,7 +340,7 @@ static void test_arguments(void **state)
 	assert_int_equal(stk_writer__meta(w, "key", big), -E2BIG);
 	assert_int_equal(stk_writer__symbol(w, 1, 1, big, ""), -E2BIG);
 	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "t", "", big), -E2BIG);
-	/* none of these sticks; the largest there may be goes through */
+	/* none of these is sticky; the largest valid one is accepted */
 	big[STK_MAX_STRING] = 0;
 	assert_int_equal(stk_writer__meta(w, "key", big), 0);
 	e.cpu = 300;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Symbols put into recordings that are there already, whole, torn and damaged ones. */
+/* Symbols added to existing recordings: whole, truncated and damaged ones. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,10 +39,10 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
 	unlink(path);
-	return rmdir(dir); /* there is nothing else in it */
+	return rmdir(dir); /* the directory is empty */
 }
 
-/* Two files with a stack each, events in two rounds, nothing named. */
+/* Two files with a stack each, events in two rounds, no names. */
 static void make_file(struct gen_file *f)
 {
 	struct stk_writer_opts opts = { .nr_cpus = 1 };
@@ -77,7 +77,7 @@ static void save(const void *p, size_t len)
 	close(fd);
 }
 
-/* What is in the file now; freed by the caller. */
+/* The present contents of the file; the caller frees them. */
 static uint8_t *load(size_t *ret_len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -102,7 +102,7 @@ static void assert_content(const void *want, size_t len)
 	free(p);
 }
 
-/* Nothing is left behind in its directory. */
+/* No other file is left in the directory. */
 static void assert_alone(void)
 {
 	DIR *d = opendir(dir);
@@ -116,7 +116,7 @@ static void assert_alone(void)
 	assert_int_equal(n, 1);
 }
 
-/* Name the function of file 1 and say that file 2 is larger by now. */
+/* Names the function of file 1, and gives file 2 a larger size. */
 static void name_one(struct stk_rewrite *rw, const char *name)
 {
 	const struct stk_user_symbol s = { name, 0x100, 0x100 };
@@ -126,7 +126,7 @@ static void name_one(struct stk_rewrite *rw, const char *name)
 		stk_rewrite__file(rw, &(struct stk_file){ .number = 2, .path = "/b", .size = 9 }), 0);
 }
 
-/* As symbolize does it. */
+/* Replaces the file as `symbolize` does. */
 static int put_back(struct stk_rewrite *rw, const char *at)
 {
 	const struct output_opts opts = { .path = at, .force = true };
@@ -154,7 +154,7 @@ static void rewrite(const char *name)
 	rewrite_at(path, name);
 }
 
-/* How many events there are; of file 1 every frame has this name. */
+/* Returns the number of events; every frame of file 1 must have this name. */
 static uint32_t read_all(const char *name, struct stk_totals *ret_totals)
 {
 	const struct stk_event *e;
@@ -205,7 +205,7 @@ static void test_whole(void **state)
 	uint8_t *p;
 
 	make_file(&f);
-	/* whoever's block this is, and what lies behind the end: it is kept */
+	/* an unknown block and bytes after the end are kept */
 	end = find_block(&f, STK_BLOCK_ROUND);
 	f.p[end + 4] = 77;
 	len = crc32c(0, f.p + end, offsetof(struct stk_block_header, header_crc));
@@ -224,13 +224,13 @@ static void test_whole(void **state)
 	assert_memory_equal(p, f.p, end);
 	assert_memory_equal(p + len - (f.len - end), f.p + end, f.len - end);
 	free(p);
-	/* the last word counts */
+	/* the last name is used */
 	rewrite("two");
 	assert_int_equal(read_all("two", &totals), NR_EVENTS);
 	gen_close(&f);
 }
 
-/* Cut anywhere: all whole blocks are still there, and what is new stands behind them. */
+/* Cut at any byte: all whole blocks are kept, and new blocks follow them. */
 static void test_torn(void **state)
 {
 	struct stk_totals totals;
@@ -258,8 +258,8 @@ static void test_torn(void **state)
 			events += h.type == STK_BLOCK_EVENTS ? 20 : 0;
 		}
 		if (cut < files)
-			continue; /* there is nothing to name */
-		if (whole) /* a length without content */
+			continue; /* no file to name */
+		if (whole) /* zeros for the rest */
 			assert_int_equal(truncate(path, cut + 1000), 0);
 		rewrite("torn");
 		assert_int_equal(read_all("torn", &totals), events);
@@ -282,14 +282,14 @@ static void test_damaged(void **state)
 	size_t pos;
 
 	make_file(&f);
-	/* nobody knows what is behind it, so it must not be thrown away */
+	/* the rest of the file is unknown and must not be thrown away */
 	pos = find_block(&f, STK_BLOCK_EVENTS);
 	f.p[pos + 9] ^= 1;
 	save(f.p, f.len);
 	assert_int_equal(stk_rewrite__open(path, &rw), -EBADMSG);
 	assert_content(f.p, f.len);
 	f.p[pos + 9] ^= 1;
-	/* one bad block is one bad block */
+	/* one bad block remains one bad block */
 	f.p[pos + 40] ^= 1;
 	save(f.p, f.len);
 	rewrite("one");

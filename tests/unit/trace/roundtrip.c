@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* What goes into the writer comes out of the reader. */
+/* The reader returns what was written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define NR_CPUS 3
 #define BASE 0xffffffff81000000ULL
 
-/* What an event must read as; the recording and the check draw the same numbers. */
+/* The event that must be read; the recording and the check use the same random numbers. */
 struct want {
 	struct stk_writer_event e;
 	uint8_t record[128];
@@ -32,7 +32,7 @@ static void put(struct want *w, uint32_t off, const void *p, uint32_t n)
 	memcpy(w->record + off, p, n);
 }
 
-/* Records that exercise each coding: repeated, random, counting; cut and dynamic ones too. */
+/* Records for each coding: repeated, random, counting; truncated and dynamic ones, too. */
 static void next_want(struct model *m, struct want *w)
 {
 	uint64_t x = gen_random(&m->seed), y = gen_random(&m->seed);
@@ -250,7 +250,7 @@ static void test_tables(void **state)
 	gen_close(&f);
 }
 
-/* Names are an interface: each counter has one of its own. */
+/* Names are an interface: each counter has its own. */
 static void test_names(void **state)
 {
 	for (int i = 0; i < STK_NR_COUNTERS; i++) {
@@ -264,7 +264,7 @@ static void test_names(void **state)
 	assert_string_equal(stk_stack_end_name(STK_END_FALLBACK + 1), "unknown");
 }
 
-/* Values of every width and every distance apart, so that every coding is met. */
+/* Values of every width and every difference, so that every coding is used. */
 static void test_columns(void **state)
 {
 	struct stk_writer_opts opts = { .nr_cpus = 1 };
@@ -299,7 +299,7 @@ static void test_columns(void **state)
 			}
 			rec[2] &= ~0xff00000000000000ULL; /* no column: byte 23 */
 			assert_int_equal(stk_writer__event(w, &ev), 0);
-			rec[7] = ev.record_len; /* beyond what was stored */
+			rec[7] = ev.record_len; /* the part beyond the stored bytes */
 		}
 		assert_int_equal(stk_writer__end_round(w, run * 3000 + 2999, 0), 0);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Stacks: frames, symbols, exact addresses, how they end, merging and aliases. */
+/* Stacks: frames, symbols, exact addresses, ends, merging and aliases. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +36,10 @@ static void assert_frame(const struct stk_frame *f, uint64_t ip, bool exact, con
 		assert_null(f->mod);
 }
 
-/* first() ends where second() starts: a return address there is one of first(), which never
- * returns, but an interrupted address there is one of second(). */
+/*
+ * first() ends where second() starts: a return address there is one of first(), which never
+ * returns, but an interrupted address there is one of second().
+ */
 static void test_symbols(void **state)
 {
 	const uint64_t frames[] = { K(0x110), K(0x200), K(0x310), K(0x200), K(0x5000), K(0x900) };
@@ -65,7 +67,7 @@ static void test_symbols(void **state)
 		assert_int_equal(out[i].kind, STK_FRAME_KERNEL);
 		assert_int_equal(out[i].parent, i < 5 ? out[i + 1].node : 0);
 	}
-	/* fewer than there are: the depth is still told */
+	/* fewer than the stack has: the depth is still returned */
 	assert_int_equal(stk_reader__frames(r, n, out, 2), 6);
 	assert_int_equal(stk_reader__frames(r, n, NULL, 0), 6);
 	assert_int_equal(stk_reader__frames(r, n + 1, out, 6), -ENOENT);
@@ -84,7 +86,7 @@ static void round_end(struct stk_writer *w)
 	assert_int_equal(stk_writer__end_round(w, ++ts, 0), 0);
 }
 
-/* Code comes and goes at one address: each stack has the name of its time. */
+/* Code is loaded and unloaded at one address: each stack has the name of its time. */
 static void test_renamed(void **state)
 {
 	static const char *const names[] = { "one", "two", NULL, "one", "after" };
@@ -113,7 +115,7 @@ static void test_renamed(void **state)
 	stk_writer__symbol(w, K(0x100), 0x100, "one", "bpf");
 	add_stack(w, frames[3], 3);
 	round_end(w);
-	/* of names that come later the first is meant */
+	/* of later names, the first one is used */
 	add_stack(w, frames[4], 3);
 	round_end(w);
 	stk_writer__symbol(w, K(0x908), 0x100, "replaced", "bpf");
@@ -129,13 +131,13 @@ static void test_renamed(void **state)
 			     names[i] ? "bpf" : NULL);
 		assert_frame(&out[2], K(0x400), false, "root", 0x10, NULL);
 	}
-	/* what is no frame has no time: the last name */
+	/* an address that is no frame has no time: the last name */
 	assert_int_equal(stk_reader__kernel_symbol(r, K(0x110), &out[0]), 0);
 	assert_frame(&out[0], K(0x110), true, "three", 0x90, "bpf");
 	done(r, &f);
 }
 
-/* When its memory is at an end the writer starts its tree again: symbols still go first. */
+/* When its memory is used up, the writer restarts its tree: symbols are still written first. */
 static void test_renamed_budget(void **state)
 {
 	const uint64_t frames[2][2] = { { K(0x110), K(0x2000) }, { K(0x110), K(0x3000) } };
@@ -242,7 +244,7 @@ static void test_markers(void **state)
 	assert_int_equal(s.depth, 0);
 	assert_int_equal(stk_reader__frames(r, 5, out, 4), 1);
 	assert_int_equal(out[0].kind, STK_FRAME_UNKNOWN);
-	/* the same frames without the marker are another stack */
+	/* without the marker, the same frames are another stack */
 	assert_int_equal(stk_reader__stack(r, 6, &s), 0);
 	assert_int_equal(s.alias_of, 6);
 	assert_int_equal(stk_reader__frames(r, 6, out, 4), 2);
@@ -300,7 +302,7 @@ static void budget_frames(uint64_t i, uint64_t *frames)
 		frames[k] = K(0x1000 * k) + (k < 4 ? i * 16 : 0);
 }
 
-/* Every stack twice, with a memory that holds a few hundred: the reader gets each one once. */
+/* Every stack twice, with memory for a few hundred: the reader still merges them. */
 static void test_budget(void **state)
 {
 	const struct stk_event *e;

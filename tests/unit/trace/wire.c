@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* The integers, the checksum, and where a format's fields lie. */
+/* Integers, checksums, and the columns of a format. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static void test_dict(void **state)
 			for (uint32_t i = 0; i < 10000; i++) {
 				size_t off = d.keys.len;
 
-				wire_put(&d.keys, &i, 1 + i % 4); /* lengths differ: so do keys */
+				wire_put(&d.keys, &i, 1 + i % 4); /* keys of all lengths */
 				wire_put(&d.keys, &i, 4);
 				assert_int_equal(dict__intern(&d, off), i);
 			}
@@ -112,7 +112,7 @@ static void test_arena(void **state)
 	assert_int_equal(budget.memory, BUDGET_MEMORY - (1 << 20));
 }
 
-/* What is there grows with what was read, and never goes around. */
+/* The budget grows with the bytes read, and never wraps. */
 static void test_budget(void **state)
 {
 	struct budget b = { 0 };

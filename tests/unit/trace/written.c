@@ -12,7 +12,7 @@ struct stk_writer *begin(struct gen_file *f)
 	return gen_open(f, &opts);
 }
 
-/* Open what the writer wrote and read all of it. */
+/* Opens the recording and reads all of it. */
 struct stk_reader *read_back(struct stk_writer *w, struct gen_file *f)
 {
 	const struct stk_event *e;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Recordings of a test with files and stacks, and the same read back.  Whatever fails is a failed test. */
+/* Recordings with files and stacks, written and read back.  Any error fails the test. */
 #ifndef TEST_TRACE_WRITTEN_H
 #define TEST_TRACE_WRITTEN_H
 
@@ -7,17 +7,17 @@
 #include "stackonce.h"
 
 struct stk_writer *begin(struct gen_file *f);
-/* Open what the writer wrote and read all of it. */
+/* Opens the recording and reads all of it. */
 struct stk_reader *read_back(struct stk_writer *w, struct gen_file *f);
 void done(struct stk_reader *r, struct gen_file *f);
 
-/* These return the number. */
+/* These return the number of the object. */
 uint32_t add_file(struct stk_writer *w, struct stk_file file);
 uint32_t add_path(struct stk_writer *w, const char *path);
 uint32_t add_stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr);
 
 struct stk_file get_file(const struct stk_reader *r, uint32_t number);
-/* The innermost of a stack. */
+/* The innermost frame of a stack. */
 struct stk_frame first_frame(struct stk_reader *r, uint32_t stack);
 
 #endif /* TEST_TRACE_WRITTEN_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A recording's user stacks or files as text, for scripts to compare. */
+/* Prints a recording's user stacks or files as text, for scripts to compare. */
 #include "checks.h"
 
 #include <err.h>
@@ -42,9 +42,10 @@ static void put_files(struct recview *r)
 }
 
 /*
- * dump RECORDING EVENT COMM: "TS PID TID COMM EVENT END DEPTH FRAME..." per event whose name and task
- * match the globs, frames as PATH+0xOFFSET, innermost first, guessed ones with a question mark.
- * dump RECORDING files: "NUMBER DEVICE INODE ID flags N PATH|HOST-PATH..." per file.
+ * dump RECORDING EVENT COMM: prints "TS PID TID COMM EVENT END DEPTH FRAME..." per event whose name
+ * and task match the globs; frames are PATH+0xOFFSET, innermost first, guesses with a question
+ * mark.
+ * dump RECORDING files: prints "NUMBER DEVICE INODE ID flags N PATH|HOST-PATH..." per file.
  */
 int check_dump(int argc, char **argv)
 {

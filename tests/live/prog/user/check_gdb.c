@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The last stack of each thread before a debugger looked at it, against what the debugger saw
+ * Compares the last stack of each thread before a debugger stopped it with the debugger's stack
  * (gdb_frames.py).
  */
 #include "checks.h"
@@ -119,9 +119,9 @@ static enum verdict compare(const struct look *l, unsigned int *ret_same)
 		return SAME;
 	if (i && without_cfi(l->frames[i - 1]))
 		return NO_CFI;
-	if (i == l->nr_frames) /* gdb ends: because it should, or because it does not know better */
+	if (i == l->nr_frames) /* gdb ends, at the outermost frame or for lack of information */
 		return l->reason == GDB_NO_REASON || l->reason == GDB_OUTERMOST ? WRONG : GDB_LOST;
-	if (i < l->nr_ours) /* guessed, and marked so */
+	if (i < l->nr_ours) /* a guess, and marked as one */
 		return NO_CFI;
 	if (l->full)
 		return CUT;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The recordings of ugo.go: the functions of package main, in order, down to where it began. */
+/*
+ * Checks the recordings of ugo.go: the functions of package main, in order, to the outermost one.
+ */
 #include "checks.h"
 
 #include <err.h>
@@ -15,7 +17,7 @@ static const char *const ways[][4] = {
 	{ "main.byClosure.func1", "main.byClosure" },
 };
 
-/* Name k of the functions of main outward from main.call; NULL: any, and no more matter. */
+/* Function k of main outward from main.call; NULL: any function, and the rest is not checked. */
 static const char *expected(unsigned int depth, unsigned int way, unsigned int k)
 {
 	if (!k)
@@ -35,7 +37,7 @@ static const char *judge(struct recview *r, const struct recview_event *e, unsig
 		const char *name = recview__function(r, e, i), *want = expected(depth, way, k);
 
 		*ret_whole = *ret_whole || !strncmp(name, "runtime.goexit", 14);
-		/* how an interface calls what takes a value */
+		/* the method by which an interface calls a method with a value receiver */
 		if (strncmp(name, "main.", 5) || !want || !strcmp(name, "main.(*plain).work"))
 			continue;
 		if (strcmp(name, want))

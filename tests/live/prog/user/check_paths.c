@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recordings of truth.c: every user frame of every event against the path that the last futex
- * call named, down to where the program begins.
+ * Checks the recordings of truth.c: compares every user frame of every event with the path that the
+ * last futex call named, down to the start of the program.
  */
 #include "checks.h"
 
@@ -26,10 +26,10 @@ struct tail {
 
 struct program {
 	char comm[16];
-	bool foreign; /* a test's beside this one: it has written no tail here */
+	bool foreign; /* of another test: it has written no tail */
 	struct tail tails[2];
 	unsigned long exact[4]; /* events whose path is known, by kind */
-	unsigned long valid, outside; /* on some path; outside of all */
+	unsigned long valid, outside; /* on some path; outside of all paths */
 	unsigned long wrong, incomplete, unreadable, none, frames, stacks;
 	struct program *next;
 };
@@ -46,15 +46,15 @@ struct task {
 
 struct paths {
 	struct recview rec;
-	const char *dir; /* of the tails and programs' names */
+	const char *dir; /* of the tails; progs: prefix of the programs' names */
 	const char *progs;
 	struct program *programs;
 	struct task tasks[MAX_TASKS];
 	unsigned int nr_tasks, shown;
 	const struct recview_event *e;
 	struct program *p;
-	const char *what; /* is wrong */
-	bool outside; /* of all paths: also where the C library has no rules */
+	const char *what; /* the error */
+	bool outside; /* outside of all paths; the C library may have no rules there */
 };
 
 static void tail_path(const struct paths *c, const struct program *p, int kind, char *ret_path)
@@ -118,7 +118,7 @@ static bool wrong(struct paths *c, const char *what)
 	return false;
 }
 
-/* What a stack lacks that says it is not complete is not wrong. */
+/* A missing frame is no error if the stack says that it is incomplete. */
 static bool missing(struct paths *c, const char *what)
 {
 	bool guessed = c->e->depth && c->e->frames[c->e->depth - 1].guessed;
@@ -128,13 +128,13 @@ static bool missing(struct paths *c, const char *what)
 	return true;
 }
 
-/* Nor is what is said to be a guess. */
+/* Nor is a wrong frame that is marked as a guess. */
 static bool wrong_at(struct paths *c, unsigned int i, const char *what)
 {
 	return c->e->frames[i].guessed || wrong(c, what);
 }
 
-/* f_LEVEL_SHAPE: true, and its level */
+/* Whether the name is f_LEVEL_SHAPE, and both numbers. */
 static bool on_path(const char *name, unsigned int *ret_level, unsigned int *ret_shape)
 {
 	int end;
@@ -142,7 +142,7 @@ static bool on_path(const char *name, unsigned int *ret_level, unsigned int *ret
 	return sscanf(name, "f_%u_%u%n", ret_level, ret_shape, &end) == 2 && !name[end];
 }
 
-/* Whether frame i was called from where frame i + 1 returns to: of direct calls it is known. */
+/* Whether frame i was called from where frame i + 1 returns to; checked for direct calls. */
 static bool called_from(struct paths *c, unsigned int i)
 {
 	const struct stk_frame *in = &c->e->frames[i], *out = &c->e->frames[i + 1];
@@ -153,17 +153,17 @@ static bool called_from(struct paths *c, unsigned int i)
 	uint64_t target;
 
 	if (!vo)
-		return wrong(c, "a file is not known");
+		return wrong(c, "a file is unknown");
 	if (out->exact || out->guessed)
 		return true;
 	if (!elfview__after_call(vo, out->ip, &target))
 		return wrong(c, "not a return address");
 	if (!target || vi != vo)
 		return true;
-	/* others end in jumps to yet others */
+	/* other functions end in jumps to further ones */
 	callee = elfview__function(vi, recview__pc(c->e, i));
 	if (callee && on_path(callee->name, &level, &shape) && target != callee->start)
-		return wrong(c, "the call goes elsewhere");
+		return wrong(c, "the call has another target");
 	return true;
 }
 
@@ -173,7 +173,7 @@ static bool tail_is(struct paths *c, unsigned int i)
 	const struct tail *t = &c->p->tails[c->e->tid != c->e->pid];
 	struct stk_file f;
 
-	if (!t->nr) { /* no backtrace() to tell */
+	if (!t->nr) { /* without a backtrace() */
 		for (; i < c->e->depth; i++)
 			if (!strcmp(recview__function(&c->rec, c->e, i), "truth_main"))
 				return true;
@@ -187,14 +187,14 @@ static bool tail_is(struct paths *c, unsigned int i)
 		const struct stk_frame *fr = &c->e->frames[i + k];
 
 		if (!fr->file || stk_reader__file(c->rec.files, fr->file, &f))
-			return wrong_at(c, i + k, "an outermost frame's file is not known");
+			return wrong_at(c, i + k, "the file of an outermost frame is unknown");
 		if (fr->ip != t->off[k] || strcmp(f.path, t->path[k]))
 			return wrong_at(c, i + k, "an outermost frame is another");
 	}
 	return true;
 }
 
-/* From frame i, a function of the path, down to the outermost. */
+/* From frame i, a function of the path, to the outermost frame. */
 static bool path_is(struct paths *c, unsigned int i, bool known, uint32_t path)
 {
 	unsigned int level = 0, shape, want = known ? PATH_LEVELS : 0;
@@ -219,15 +219,16 @@ static bool path_is(struct paths *c, unsigned int i, bool known, uint32_t path)
 			want = PATH_LEVELS + 1; /* only truth_root may follow */
 	}
 	if (i >= c->e->depth)
-		return missing(c, "it does not get to truth_root");
+		return missing(c, "truth_root is missing");
 	if (known && want != PATH_LEVELS + 1)
 		return wrong_at(c, i, "truth_root comes too early");
 	return tail_is(c, i + 1);
 }
 
 /*
- * GCC's rules for the end of a function that aligned its stack are wrong: the frame pointer is said to
- * be on the stack where it has been taken from there ("lea -8(%r10),%rsp; ret").  gdb errs there, too.
+ * GCC's rules for the end of a function that aligned its stack are wrong: they say that the frame
+ * pointer is on the stack after it has been restored ("lea -8(%r10),%rsp; ret"). gdb is wrong
+ * there, too.
  */
 static bool rules_are_wrong(struct paths *c)
 {
@@ -250,7 +251,7 @@ static bool call_is(struct paths *c, uint32_t path)
 	return called_from(c, 0) && path_is(c, 1, true, path);
 }
 
-/* Anywhere: each frame returns to behind a call, and a path is a path. */
+/* Anywhere: each frame returns to after a call, and the levels of a path are complete. */
 static bool anything_is(struct paths *c, bool known, uint32_t path, bool *ret_outside)
 {
 	unsigned int level, shape, i;
@@ -265,7 +266,7 @@ static bool anything_is(struct paths *c, bool known, uint32_t path, bool *ret_ou
 		}
 		if (!strcmp(name, "truth_root")) {
 			*ret_outside = false;
-			return known ? wrong(c, "it does not begin at the leaf") : tail_is(c, i + 1);
+			return known ? wrong(c, "it does not start at the leaf") : tail_is(c, i + 1);
 		}
 		if (i + 1 < c->e->depth && recview__file(&c->rec, c->e->frames[i + 1].file) &&
 		    !called_from(c, i))
@@ -295,7 +296,7 @@ static bool judge(struct paths *c, struct task *t)
 	return ok;
 }
 
-/* A futex call of a path: from now on the task is where its address says. */
+/* A futex call of a path: from now on the task is on the path that its address names. */
 static void enter(struct paths *c, struct task *t)
 {
 	uint64_t addr = recview__field(c->e, "uaddr"), val = recview__field(c->e, "val");
@@ -345,8 +346,8 @@ static void one(struct paths *c)
 }
 
 /*
- * paths RECORDING DIRECTORY PREFIX: of programs whose name begins so and whose tails lie in DIRECTORY.
- * A switch from another test's program to one of ours is in the recording, too, as that program's.
+ * paths RECORDING DIRECTORY PREFIX: checks programs whose names begin with PREFIX and whose tails
+ * are in DIRECTORY.  The recording also has switches from programs of other tests to these.
  */
 int check_paths(int argc, char **argv)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The recordings of programs that make probes (probe.h): every frame against what they tell. */
+/*
+ * Checks the recordings of programs with probes (probe.h): compares every frame with their truth.
+ */
 #include "checks.h"
 
 #include <dirent.h>
@@ -20,7 +22,7 @@ struct pc {
 	uint64_t off;
 };
 
-/* A process' truth: the lines of its file by number. */
+/* The truth of a process: the lines of its file, by number. */
 struct process {
 	uint32_t pid;
 	char *text;
@@ -28,7 +30,7 @@ struct process {
 	size_t nr_lines, seen;
 	char *modules[MAX_MODULES];
 	struct elfview *views[MAX_MODULES];
-	uint64_t *said; /* starts of functions that ever said HERE, module in the upper bits */
+	uint64_t *said; /* starts of functions with HERE, module in the upper bits */
 	size_t nr_said;
 	struct process *next;
 };
@@ -109,7 +111,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Who ever says HERE must say it always: between those nothing of theirs may be missing. */
+/* A function with HERE always has it: none of its frames may be missing from the truth. */
 static void collect_said(struct process *p)
 {
 	size_t max = 0;
@@ -123,7 +125,7 @@ static void collect_said(struct process *p)
 			uint64_t key = function_key(p, pcs[k].module, pcs[k].off);
 
 			if (!key)
-				errx(1, "%u: %x+0x%llx is no function", p->pid, pcs[k].module,
+				errx(1, "%u: %x+0x%llx is not a function", p->pid, pcs[k].module,
 				     (unsigned long long)pcs[k].off);
 			if (p->nr_said && bsearch(&key, p->said, p->nr_said, 8, by_value))
 				continue;
@@ -152,7 +154,7 @@ static void take_line(struct process *p, char *line)
 	}
 	n = strtoul(line, &end, 16);
 	if (*end != ' ' || n >= PROBE_MAX)
-		errx(1, "'%s' tells nothing", line);
+		errx(1, "'%s' is incomplete", line);
 	if (n >= p->nr_lines) {
 		size_t nr = (n + 4096) & ~4095ul;
 
@@ -195,7 +197,7 @@ static void read_truth(struct probes *c, const char *dir)
 			read_process(c, dir, e->d_name);
 	closedir(d);
 	if (!c->processes)
-		errx(1, "no process told anything in '%s'", dir);
+		errx(1, "'%s' has no truth of any process", dir);
 }
 
 /* The module's number of a recorded frame, by its file's build id or path. */
@@ -216,13 +218,13 @@ static unsigned int module_of(struct probes *c, struct process *p, const struct 
 	return NO_MODULE;
 }
 
-/* A stack that says that outer frames are missing is not wrong if they are. */
+/* A missing outer frame is no error if the stack says that it is incomplete. */
 static bool ends_early(const struct probes *c)
 {
 	return c->e->end != STK_END_COMPLETE && c->e->end != STK_END_FALLBACK;
 }
 
-/* The functions that said HERE, in order, and no other that ever does. */
+/* The functions with HERE must be the recorded ones, in order and without others. */
 static bool heres_are(struct probes *c, struct process *p, const char *heres)
 {
 	struct pc pcs[MAX_PCS];
@@ -235,15 +237,15 @@ static bool heres_are(struct probes *c, struct process *p, const char *heres)
 		if (!key || !p->nr_said || !bsearch(&key, p->said, p->nr_said, 8, by_value))
 			continue;
 		if (k == n)
-			return wrong(c, "a function too many");
+			return wrong(c, "an extra function");
 		if (function_key(p, pcs[k].module, pcs[k].off) != key)
-			return wrong(c, "another function than who said so");
+			return wrong(c, "a function without this HERE");
 		k++;
 	}
 	return k == n || ends_early(c) || wrong(c, "a function is missing");
 }
 
-/* The return addresses: frame 0 is in syscall(), 1 in probe() behind another call. */
+/* The return addresses: frame 0 is in syscall(), frame 1 in probe() after another call. */
 static bool frames_are(struct probes *c, struct process *p, const char *frames)
 {
 	struct pc pcs[MAX_PCS];
@@ -258,10 +260,10 @@ static bool frames_are(struct probes *c, struct process *p, const char *frames)
 	for (unsigned int i = 1; i < n && i + 1 < c->e->depth; i++) {
 		const struct stk_frame *fr = &c->e->frames[i + 1];
 
-		if (pcs[i].module == NO_MODULE) /* of a file only the recorder knows: the vdso */
+		if (pcs[i].module == NO_MODULE) /* a file that only the recorder knows: the vdso */
 			continue;
 		if (fr->ip != pcs[i].off || module_of(c, p, fr) != pcs[i].module)
-			return wrong(c, "another frame than backtrace() has");
+			return wrong(c, "not the frame of backtrace()");
 		c->by_pc++;
 	}
 	if (c->e->depth > n + 1)
@@ -291,7 +293,7 @@ static void one(struct probes *c)
 		;
 	if (!p || k >= p->nr_lines || !p->lines[k]) {
 		recview__print(&c->rec, c->e);
-		errx(1, "process %u does not tell of probe %llu", c->e->pid, (unsigned long long)k);
+		errx(1, "process %u has no truth of probe %llu", c->e->pid, (unsigned long long)k);
 	}
 	c->probes++;
 	p->seen++;
@@ -329,7 +331,7 @@ static void free_processes(struct process *p)
 	}
 }
 
-/* probes [--names] RECORDING DIRECTORY; --names: without what backtrace() says. */
+/* probes [--names] RECORDING DIRECTORY; --names: without comparing with backtrace(). */
 int check_probes(int argc, char **argv)
 {
 	struct probes c = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recordings of tagged programs and libraries (tag.h): whether every frame's file is the one that
- * the event came from, by build id, and its function the right one of that file.
+ * Checks the recordings of tagged programs and libraries (tag.h): whether the file of every frame
+ * is the one that the event came from, by build id, and its function the right one in that file.
  */
 #include "checks.h"
 
@@ -13,7 +13,7 @@
 
 #include "tag.h"
 
-/* A file that has a tag, and its copy that nobody touches; "-": code that lies in no file. */
+/* A tagged file, and an unmodified copy of it; "-": code without a file. */
 struct tagged {
 	uint64_t tag;
 	char *pristine;
@@ -21,7 +21,7 @@ struct tagged {
 	unsigned long events;
 };
 
-/* How /proc/PID/maps showed it to a process. */
+/* A mapping as /proc/PID/maps of a process has it. */
 struct shown {
 	unsigned long tag, inode;
 	unsigned int pid, dev_major, dev_minor;
@@ -35,7 +35,7 @@ struct tags {
 	struct tagged *tagged; /* by tag */
 	size_t nr, max;
 	struct shown *shown;
-	bool own; /* only processes that looked at their maps: others' are not ours */
+	bool own; /* only processes that wrote their maps: the rest is of other tests */
 	const char *what;
 	unsigned int printed;
 	unsigned long events, right, unknown, unverified, none, wrong, names;
@@ -56,7 +56,7 @@ static struct tagged *tagged_of(struct tags *c, uint64_t tag)
 	return c->nr ? bsearch(&key, c->tagged, c->nr, sizeof(key), by_tag) : NULL;
 }
 
-/* Lines "TAG PRISTINE". */
+/* Reads lines "TAG PRISTINE". */
 static void read_list(struct tags *c, const char *path)
 {
 	char pristine[PATH_MAX];
@@ -78,7 +78,7 @@ static void read_list(struct tags *c, const char *path)
 	qsort(c->tagged, c->nr, sizeof(*c->tagged), by_tag);
 }
 
-/* Lines "TAG PID MAJOR:MINOR INODE PATH", from the programs themselves. */
+/* Reads lines "TAG PID MAJOR:MINOR INODE PATH", written by the programs themselves. */
 static void read_maps(struct tags *c, const char *path)
 {
 	char name[PATH_MAX];
@@ -115,7 +115,7 @@ static struct elfview *view(struct tagged *t)
 	return t->view;
 }
 
-/* A mark of deletion is not part of the name. */
+/* The mark of a deleted file is not part of its name. */
 static bool same_path(const char *maps, const char *path)
 {
 	size_t len = strlen(path);
@@ -135,8 +135,8 @@ static bool has_name(struct tags *c, const struct stk_file *f, const char *maps)
 }
 
 /*
- * Shown as /proc/PID/maps does, in one of the process's lines; where nobody could look any more, the
- * recording says so.
+ * The file must be as in one of the lines of the process's /proc/PID/maps; if the recorder could
+ * not open it, the recording must say so.
  */
 static bool shown_as(struct tags *c, const struct tagged *t, const struct stk_file *f)
 {
@@ -156,7 +156,7 @@ static bool shown_as(struct tags *c, const struct tagged *t, const struct stk_fi
 	}
 	if (seen && !named)
 		return wrong(c, "another path than in /proc/PID/maps");
-	/* one file in two overlays has two devices: that of the first is as good */
+	/* one file in two overlays has two devices: that of the first is accepted */
 	device = !seen;
 	for (const struct shown *s = c->shown; s && !device; s = s->next)
 		device = s->tag == t->tag && f->dev_major == s->dev_major &&
@@ -166,7 +166,7 @@ static bool shown_as(struct tags *c, const struct tagged *t, const struct stk_fi
 
 enum verdict { UNKNOWN, UNVERIFIED, RIGHT };
 
-/* Whether frame i is in the file of this tag; false: it says that it is elsewhere. */
+/* Whether frame i is in the file of this tag; false: it is in another one. */
 static bool in_file(struct tags *c, struct tagged *t, unsigned int i, enum verdict *ret_verdict)
 {
 	const struct stk_frame *fr = &c->e->frames[i];
@@ -176,9 +176,9 @@ static bool in_file(struct tags *c, struct tagged *t, unsigned int i, enum verdi
 	if (!fr->file || stk_reader__file(c->rec.files, fr->file, &f))
 		return true;
 	if (f.kind != STK_FILE_FILE)
-		return !strcmp(t->pristine, "-") || wrong(c, "code of a file is said to have none");
+		return !strcmp(t->pristine, "-") || wrong(c, "code of a file has no file");
 	if (!strcmp(t->pristine, "-"))
-		return wrong(c, "code without a file is said to be of one");
+		return wrong(c, "code without a file has a file");
 	*ret_verdict = f.id_kind == STK_ID_BUILD_ID ? RIGHT : UNVERIFIED;
 	if (*ret_verdict == RIGHT &&
 	    (f.id_len != view(t)->id_len || memcmp(f.id, view(t)->id, f.id_len)))
@@ -186,7 +186,7 @@ static bool in_file(struct tags *c, struct tagged *t, unsigned int i, enum verdi
 	return shown_as(c, t, &f);
 }
 
-/* What calls what in a tagged file. */
+/* The call chain in a tagged file. */
 static const char *const chain[] = { "tag_c", "tag_b", "tag_a" };
 
 static bool judge(struct tags *c, struct tagged *t, enum verdict *ret_worst)
@@ -199,7 +199,7 @@ static bool judge(struct tags *c, struct tagged *t, enum verdict *ret_worst)
 	for (unsigned int i = 0; i < c->e->depth; i++) {
 		struct elfview *file = recview__file(&c->rec, c->e->frames[i].file);
 
-		if (i >= 3) { /* whoever called: known, and behind a call */
+		if (i >= 3) { /* the caller: known, and after a call */
 			if (file && !c->e->frames[i].exact && !c->e->frames[i].guessed &&
 			    !elfview__after_call(file, c->e->frames[i].ip, &target))
 				return wrong(c, "not a return address");
@@ -216,7 +216,7 @@ static bool judge(struct tags *c, struct tagged *t, enum verdict *ret_worst)
 			return wrong(c, "another function");
 		if (i && (!elfview__after_call(view(t), c->e->frames[i].ip, &target) || !target ||
 			  target != elfview__named(view(t), chain[i - 1])->start))
-			return wrong(c, "it was not called there");
+			return wrong(c, "not called from there");
 	}
 	if (c->e->depth < 3 && (c->e->end == STK_END_COMPLETE || c->e->end == STK_END_FALLBACK))
 		return wrong(c, "frames are missing");
@@ -244,7 +244,7 @@ static void one(struct tags *c)
 	if (c->own && (!t || !shows(c, t)))
 		return;
 	if (!t)
-		errx(1, "tag %llu is in no list", (unsigned long long)(addr - TAG_BASE) / 4);
+		errx(1, "tag %llu is not in the list", (unsigned long long)(addr - TAG_BASE) / 4);
 	c->events++;
 	t->events++;
 	if (c->e->none) {
@@ -270,9 +270,9 @@ static void one(struct tags *c)
 }
 
 /*
- * tags RECORDING LIST [MAPS]: LIST says which file has which tag, MAPS how the programs saw them; with
- * MAPS only files in LIST and processes in MAPS are looked at.  Frames are right, of a file without a
- * build id (unverified), of no known file, or wrong.
+ * tags RECORDING LIST [MAPS]: LIST has the tag of each file, MAPS the mappings of the programs.
+ * With MAPS, only files in LIST and processes in MAPS are checked.  Frames are right, in a file
+ * without a build id (unverified), in an unknown file, or wrong.
  */
 int check_tags(int argc, char **argv)
 {

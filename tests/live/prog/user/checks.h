@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What ucheck can check; each ends with 0 if nothing was wrong, and says what it saw. */
+/* The checks of ucheck; each prints what it saw, and returns 0 if nothing was wrong. */
 #ifndef STACKONCE_TEST_CHECKS_H
 #define STACKONCE_TEST_CHECKS_H
 

@@ -200,7 +200,7 @@ const struct elfview_function *elfview__named(const struct elfview *v, const cha
 	return NULL;
 }
 
-/* A function's unlikely part lies elsewhere, as "NAME.cold". */
+/* The cold part of a function is elsewhere, as "NAME.cold". */
 static const struct elfview_function *whole(const struct elfview *v, const struct elfview_function *f)
 {
 	const char *cold = strstr(f->name, ".cold");
@@ -250,7 +250,7 @@ const struct elfview_function *elfview__function(const struct elfview *v, uint64
 	return whole(v, f);
 }
 
-/* FF /2: length of the instruction by its ModRM byte, 0 where it is no call. */
+/* FF /2: length of the instruction by its ModRM byte, 0 if it is not a call. */
 static unsigned int indirect_call_len(const uint8_t *p)
 {
 	uint8_t mod = p[1] >> 6, rm = p[1] & 7;

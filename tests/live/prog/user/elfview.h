@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the checkers themselves read from an ELF file: functions by offset in the file, build id,
- * and whether a place follows a call.  Nothing of stackonce's own symbol code, which is on trial.
+ * The checkers' own ELF reader: functions by file offset, build id, and whether an address follows
+ * a call.  Independent of stackonce's symbol code, which it tests.
  */
 #ifndef STACKONCE_TEST_ELFVIEW_H
 #define STACKONCE_TEST_ELFVIEW_H
@@ -13,7 +13,7 @@
 
 struct elfview_function {
 	const char *name;
-	uint64_t start, size; /* in the file */
+	uint64_t start, size; /* file offset and size */
 };
 
 struct elfview {
@@ -24,26 +24,26 @@ struct elfview {
 	size_t len;
 	uint8_t id[64];
 	unsigned int id_len;
-	struct elfview_function *functions; /* by start */
+	struct elfview_function *functions; /* sorted by start */
 	size_t nr_functions;
 	uint64_t plt_start[4], plt_end[4];
 	unsigned int nr_plts;
 };
 
-/* NULL: it cannot be read or is no ELF file. */
+/* NULL if it cannot be read or is not an ELF file. */
 struct elfview *elfview__open(const char *path);
 struct elfview *elfview__from_fd(int fd, const char *path);
 void elfview__free(struct elfview *v);
 
-/* NULL: none; the name of a part that was moved away is that of its function. */
+/* NULL if there is none; the cold part of a function has the name of the function. */
 const struct elfview_function *elfview__function(const struct elfview *v, uint64_t off);
 const struct elfview_function *elfview__named(const struct elfview *v, const char *name);
 bool elfview__in_plt(const struct elfview *v, uint64_t off);
 
-/* Whether the instruction before off is a call; *ret_target: where to, 0 if it is not direct. */
+/* Whether the instruction before off is a call; *ret_target: its target, 0 if it is indirect. */
 bool elfview__after_call(const struct elfview *v, uint64_t off, uint64_t *ret_target);
 
-/* File offset of an address as the file has it; 0: none. */
+/* The file offset of an address in the file's address space; 0 if it has none. */
 uint64_t elfview__offset(const struct elfview *v, uint64_t addr);
 uint64_t elfview__address(const struct elfview *v, uint64_t off);
 

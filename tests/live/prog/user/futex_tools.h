@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Futex calls with the time they took, and who is in one. */
+/* Futex calls with their duration, and waiting for a thread to be in one. */
 #ifndef STACKONCE_TEST_FUTEX_TOOLS_H
 #define STACKONCE_TEST_FUTEX_TOOLS_H
 
@@ -31,7 +31,7 @@ static inline void sleep_ms(unsigned int ms)
 	sleep_us(ms * 1000);
 }
 
-/* How long the call took; its result, 0 or a negative errno, in ret_result. */
+/* Returns the duration of the call; its result, 0 or a negative errno, in ret_result. */
 static inline __attribute__((always_inline)) uint64_t
 futex_wait(uint32_t *word, int op, uint32_t value, const struct timespec *timeout, int *ret_result)
 {
@@ -48,14 +48,14 @@ static inline __attribute__((always_inline)) void futex_wake(uint32_t *word, int
 	syscall(SYS_futex, word, op, nr, NULL, NULL, 0);
 }
 
-/* Who sleeps in the call need not wait for the futex yet: a page that is not there, a lock. */
+/* A thread that sleeps in the call may not be waiting yet, but for a page or a lock. */
 static inline __attribute__((always_inline)) void futex_wake_one(uint32_t *word, int op)
 {
 	while (!syscall(SYS_futex, word, op, 1, NULL, NULL, 0))
 		sleep_ms(1);
 }
 
-/* Until the thread sleeps in that system call. */
+/* Waits until the thread sleeps in that system call. */
 static inline void until_in(pid_t tid, long nr)
 {
 	char path[64], text[32] = "", want[32];
@@ -81,7 +81,7 @@ static inline void until_in_futex(pid_t tid)
 	until_in(tid, SYS_futex);
 }
 
-/* A page there, of that file unless fd is negative. */
+/* Maps a page at the address; of that file unless fd is negative. */
 static inline uint32_t *map_at(uint64_t address, int fd)
 {
 	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * futexes WAITS: waits for futexes in every way there is, and prints what is true of each, one fact a
- * line, keys and values in turn.  A call path's futex names it: word k of the arena
- * belongs to path k.  futexes open: one thread waits for ever, another one 200 ms again and again.
+ * futexes WAITS: waits for futexes in every way, and prints the truth about each, one fact per line
+ * as keys and values.  Word k of the arena belongs to call path k. futexes open: one thread waits
+ * forever, another one 200 ms at a time.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@
 #define SHARED_THERE 0x230000000000ULL
 #define ROUNDS 12
 
-/* ---- paths: a wait at the end of six functions, each in one of three shapes ------------------- */
+/* ---- paths: a wait at the end of six functions, each in one of three shapes ------------------ */
 
 struct path_wait {
 	uint32_t *word;
@@ -111,7 +111,7 @@ struct waker {
 	unsigned int ms;
 };
 
-/* Wakes whoever sleeps at the word, some time after it fell asleep. */
+/* Wakes the thread that sleeps at the word, some time after it fell asleep. */
 static __attribute__((noipa)) void wake_sleeper(struct waker *k, uint32_t *word)
 {
 	until_in_futex(k->sleeper);
@@ -178,7 +178,7 @@ static void do_paths(unsigned int waits)
 	printf("waker tid %d function wake_sleeper\n", k.tid);
 }
 
-/* ---- mutexes: one thread holds it until the other one waits, in turns ------------------------- */
+/* ---- mutexes: each of two threads holds it until the other one waits ------------------------- */
 
 struct lock_pair {
 	pthread_mutex_t mutex;
@@ -258,13 +258,13 @@ static void do_mutex(const char *name, int protocol)
 		start_thread(&threads[i], run_lock, &sides[i]);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	/* Each round the one unlocks whom the other one waits for, and then that one. */
+	/* In each round, one thread unlocks the mutex for the waiting one, which then unlocks it. */
 	printf("%s address %p waits %u ns %llu owner_changes %u tid0 %d tid1 %d\n", name,
 	       (void *)&p->mutex, ROUNDS, (unsigned long long)(p->ns[0] + p->ns[1]), ROUNDS,
 	       p->tid[0], p->tid[1]);
 }
 
-/* ---- two processes, one futex at two addresses ------------------------------------------------ */
+/* ---- two processes, one futex at two addresses ----------------------------------------------- */
 
 static void run_other(int fd)
 {
@@ -303,7 +303,7 @@ static void do_shared(void)
 	       getpid(), child);
 }
 
-/* ---- requeueing ------------------------------------------------------------------------------- */
+/* ---- requeueing ------------------------------------------------------------------------------ */
 
 #define MOVERS 3
 struct mover {
@@ -322,7 +322,10 @@ static void *run_mover(void *arg)
 	return NULL;
 }
 
-/* Three wait at from; one is woken and moved so many to to; then all are woken, one by one. */
+/*
+ * Three threads wait at from; one is woken and `moved` are moved to to; then all are woken one by
+ * one.
+ */
 static void do_requeue(const char *name, unsigned int moved)
 {
 	static uint32_t words[4];
@@ -355,7 +358,7 @@ static void do_requeue(const char *name, unsigned int moved)
 	       MOVERS, moved, (unsigned long long)ns);
 }
 
-/* ---- what is no wait, or not for long --------------------------------------------------------- */
+/* ---- calls that do not wait, or not for long ------------------------------------------------- */
 
 static void on_signal(int sig)
 {
@@ -389,18 +392,18 @@ static void do_interrupted(void)
 
 static void do_nothing(void)
 {
-	static uint32_t nobody = 0, changed = 1;
+	static uint32_t no_waiter = 0, changed = 1;
 	int result;
 
 	for (int i = 0; i < 7; i++)
-		futex_wake(&nobody, FUTEX_WAKE_PRIVATE, 1);
+		futex_wake(&no_waiter, FUTEX_WAKE_PRIVATE, 1);
 	for (int i = 0; i < 9; i++)
 		futex_wait(&changed, FUTEX_WAIT_PRIVATE, 0, NULL, &result);
-	printf("wasted address %p wakes 7\nagain address %p calls 9\n", (void *)&nobody,
+	printf("wasted address %p wakes 7\nagain address %p calls 9\n", (void *)&no_waiter,
 	       (void *)&changed);
 }
 
-/* ---- several at once -------------------------------------------------------------------------- */
+/* ---- several futexes at once ----------------------------------------------------------------- */
 
 static uint32_t several[2];
 
@@ -436,7 +439,7 @@ static void do_several(void)
 	printf("several address %p waits 1 ns %llu\n", (void *)&several[1], (unsigned long long)m.ns);
 }
 
-/* ---- without an end --------------------------------------------------------------------------- */
+/* ---- waits without an end -------------------------------------------------------------------- */
 
 static void do_open(void)
 {
@@ -449,7 +452,7 @@ static void do_open(void)
 	start_thread(&thread, run_mover, &m);
 	printf("open address %p never %p\n", (void *)&words[1], (void *)&words[0]);
 	fflush(stdout);
-	alarm(600); /* whoever wants it ends it before */
+	alarm(600); /* the test ends it earlier */
 	for (;;)
 		futex_wait(&words[1], FUTEX_WAIT_PRIVATE, 0, &timeout, &result);
 }

@@ -39,7 +39,7 @@ void loader__open(struct loader *l, const char *layout, const char *contents)
 	const struct elfview_function *enter = v ? elfview__named(v, "tag_enter") : NULL;
 
 	if (!enter)
-		errx(1, "'%s' is no tagged library", layout);
+		errx(1, "'%s' is not a tagged library", layout);
 	memset(l, 0, sizeof(*l));
 	l->enter = elfview__address(v, enter->start);
 	take_segments(l, v);

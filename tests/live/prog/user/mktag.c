@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* mktag TEMPLATE PATH TAG: a copy of a tagged file with another tag, over what is there, if any. */
+/* mktag TEMPLATE PATH TAG: writes a copy of a tagged file with another tag to PATH. */
 #include <string.h>
 
 #include "../prog.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * offcpu ROUNDS: leaves the CPU in known ways, each in a function of its own and for a time that it
- * measures itself, and prints what is true, one fact a line, keys and values in turn.
+ * offcpu ROUNDS: leaves the CPU in known ways, each in its own function and for a time that it
+ * measures, and prints the truth, one fact per line as keys and values.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -23,15 +23,15 @@ static uint64_t thread_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A clock that goes on while this thread does not run. */
+/* A clock that advances while this thread does not run. */
 static uint64_t off_ns(void)
 {
 	return now_ns() - thread_ns();
 }
 
 /*
- * What a hypervisor has taken away from the CPUs so far, in the steps that the kernel tells it in.  It is
- * neither CPU time to a thread nor time off CPU, so that off_ns() may be wrong by as much.
+ * The time that a hypervisor has stolen from the CPUs, in the resolution of the kernel.  It is
+ * neither CPU time of a thread nor time off CPU, so that off_ns() may be wrong by as much.
  */
 static uint64_t stolen_ns(void)
 {
@@ -44,7 +44,7 @@ static uint64_t stolen_ns(void)
 	return ticks * (1000000000u / (unsigned long)sysconf(_SC_CLK_TCK));
 }
 
-/* ---- asleep: a timer's interrupt ends it ------------------------------------------------------ */
+/* ---- asleep until a timer interrupt ---------------------------------------------------------- */
 
 HERE uint64_t sleep_here(unsigned int ms)
 {
@@ -66,7 +66,7 @@ static void do_sleep(void)
 	       (unsigned long long)ns, (unsigned long long)(stolen_ns() - stolen));
 }
 
-/* ---- asleep: another thread ends it ----------------------------------------------------------- */
+/* ---- asleep until another thread wakes it ---------------------------------------------------- */
 
 struct reader {
 	int fds[2];
@@ -125,7 +125,7 @@ static void do_read(void)
 	       gettid());
 }
 
-/* ---- not to be disturbed: a parent until its vfork(2)ed child ends ---------------------------- */
+/* ---- uninterruptible: a parent until its vfork(2) child ends --------------------------------- */
 
 HERE uint64_t vfork_here(pid_t *ret_child)
 {
@@ -155,7 +155,7 @@ static void do_vfork(void)
 	       (unsigned long long)ns, (unsigned long long)(stolen_ns() - stolen));
 }
 
-/* ---- stopped ---------------------------------------------------------------------------------- */
+/* ---- stopped --------------------------------------------------------------------------------- */
 
 HERE uint64_t stop_here(void)
 {
@@ -188,7 +188,7 @@ static void do_stop(void)
 	waitpid(child, NULL, 0);
 }
 
-/* ---- willing to run: two on one CPU ----------------------------------------------------------- */
+/* ---- runnable: two threads on one CPU -------------------------------------------------------- */
 
 struct spinner {
 	pid_t tid;
@@ -196,8 +196,8 @@ struct spinner {
 };
 
 /*
- * How long this thread has waited for a CPU, as the scheduler tells in its /proc file.  Its CPU time
- * would not do: what a hypervisor takes away is in neither.
+ * How long this thread has waited for a CPU, from its schedstat.  Its CPU time cannot be used:
+ * stolen time is in neither.
  */
 static uint64_t queued_ns(int schedstat)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a futex address names the call path that led there: word k of the arena belongs to path k, and
- * path k takes at each level the function whose shape is path_shape(k, level).
+ * Futex addresses name call paths: word k of the arena belongs to path k, which has at each level
+ * the function with the shape path_shape(k, level).
  */
 #ifndef STACKONCE_TEST_PATH_H
 #define STACKONCE_TEST_PATH_H
@@ -13,13 +13,13 @@
 #define PATH_LEVELS 20
 #define PATH_SHAPES 6
 
-/* What a leaf does, as the futex' val says it. */
+/* What a leaf does, given as the val of the futex call. */
 enum path_mode {
 	PATH_WAKE = 1,
-	PATH_WAIT = 0, /* what the word holds, so that it sleeps */
-	PATH_BURN = 2, /* between this and the next it computes */
+	PATH_WAIT = 0, /* the value of the word, so that it sleeps */
+	PATH_BURN = 2, /* computes between this and the next */
 	PATH_BURNT = 3,
-	PATH_WALK = 4, /* makes no call at all */
+	PATH_WALK = 4, /* makes no call */
 };
 
 static inline unsigned int path_shape(uint32_t path, unsigned int level)

@@ -24,10 +24,10 @@ struct heres {
 };
 
 static __thread struct heres first;
-static __thread struct heres *other; /* a coroutine's */
+static __thread struct heres *other; /* of a coroutine */
 static __thread bool busy;
 
-/* All threads write to one file; a probe in a signal handler of a busy thread is not made. */
+/* All threads write to one file; a probe in a signal handler is skipped if its thread is in one. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int next, modules_told;
 static char buffer[BUFFER];
@@ -48,7 +48,7 @@ static void flush(void)
 	used = 0;
 }
 
-/* Also what comes when the process ends is told: nothing is kept back from then on. */
+/* Set when the process ends: from then on, nothing is buffered. */
 static bool ending;
 
 static void end(void)
@@ -159,14 +159,14 @@ static void put_module(unsigned int number, const char *path)
 	put("\n");
 }
 
-static void tell(unsigned int k, void **frames, int nr)
+static void write_probe(unsigned int k, void **frames, int nr)
 {
 	const struct heres *heres = current();
 	char comm[17] = "";
 
 	if (used > BUFFER - LINE)
 		flush();
-	/* looked up first, so that a new one is named before it is used */
+	/* look up all frames first, so that a new module is defined before its use */
 	for (int i = 0; i < nr; i++) {
 		const struct where_module *m = where__module((uint64_t)frames[i]);
 
@@ -204,7 +204,7 @@ __attribute__((noinline)) void probe(void)
 	nr = where__frames(frames, WHERE_MAX);
 	pthread_mutex_lock(&lock);
 	k = next++;
-	tell(k, frames, nr);
+	write_probe(k, frames, nr);
 	pthread_mutex_unlock(&lock);
 	syscall(SYS_futex, PROBE_BASE + 4ull * k, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	busy = false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A probe is a futex call beside which the program says where it is, in two ways that owe nothing to
- * each other: the functions that said HERE, and the return addresses that backtrace() finds.  Call k
- * of a process uses the address PROBE_BASE + 4 * k, and its truth is a line in the file
+ * A probe is a futex call at which the program writes its call stack, in two independent ways: the
+ * functions with HERE, and the return addresses of backtrace().  Call k of a process uses the
+ * address PROBE_BASE + 4 * k, and its truth is a line in the file
  * $PROBE_DIR/probes.PID:
- *   K COMM|HERES|FRAMES   each "MODULE+0xOFFSET" in hex of the file, innermost first, with blanks;
- *                         lines "M NUMBER PATH" name the modules.
+ *   K COMM|HERES|FRAMES   each "MODULE+0xOFFSET" (file offset, hex), innermost first;
+ *                         lines "M NUMBER PATH" define modules.
  */
 #ifndef STACKONCE_TEST_PROBE_H
 #define STACKONCE_TEST_PROBE_H
@@ -20,16 +20,16 @@
 extern "C" {
 #endif
 
-void probe__open(void); /* to be called first, without a signal about to come */
+void probe__open(void); /* call it first, while no signal can arrive */
 void probe(void);
-bool probe__busy(void); /* this thread is in probe(): no probe can be made now */
+bool probe__busy(void); /* this thread is in probe(): another probe is impossible */
 
 void probe__push(uint64_t pc);
 void probe__pop(void);
 
-/* A stack of its own for a coroutine: returns the one before; NULL makes a new one. */
+/* Switches to the stack of a coroutine and returns the previous one; NULL creates a new one. */
 void *probe__switch(void *heres);
-/* How many said so, to go back to after a longjmp(). */
+/* The present depth, to return to after a longjmp(). */
 unsigned int probe__depth(void);
 void probe__cut(unsigned int depth);
 
@@ -37,7 +37,7 @@ void probe__cut(unsigned int depth);
 }
 #endif
 
-/* An address in the code of whoever says so, whatever it is called and wherever it was inlined. */
+/* An address in the code of the function that uses it, even if it was inlined. */
 #define PROBE_PC()                                                 \
 	({                                                         \
 		uint64_t pc_;                                      \

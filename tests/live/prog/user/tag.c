@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The block, and the GNU build id's note: name size 4, its own size 20, type 3, "GNU". */
+/* The block, and the note of the GNU build id: name size 4, data size 20, type 3, "GNU". */
 static const char note[] = "\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU";
 
 int tag__set(void *image, uint64_t len, uint64_t tag)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tagged files: programs and libraries that differ in one number, which their futex calls have for
- * an address (TAG_BASE + 4 * tag) and their build id begins with.  So an event says which file its
- * code came from, whatever it was called and wherever it lay.
+ * Tagged files: programs and libraries that differ in one number, which is the address of their
+ * futex calls (TAG_BASE + 4 * tag) and the start of their build id.  An event therefore identifies
+ * the file of its code, whatever its path and address.
  */
 #ifndef STACKONCE_TEST_TAG_H
 #define STACKONCE_TEST_TAG_H
@@ -18,9 +18,9 @@ struct tag_block {
 	uint64_t tag;
 };
 
-/* Writes what is in the image, of a tagged file, with another tag: in place if path exists. */
+/* Writes a tagged file with another tag: in place if path exists. */
 int tag__write(const char *template, const char *path, uint64_t tag);
-/* The same of a copy in memory. */
+/* The same for a copy in memory. */
 int tag__set(void *image, uint64_t len, uint64_t tag);
 
 #endif /* STACKONCE_TEST_TAG_H */

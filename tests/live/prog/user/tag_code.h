@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The code of tagged files: tag_a() calls tag_b() calls tag_c(), which makes the futex call.  TAG_SHAPE
- * decides in which order they lie and how large their frames are: with the unwind table of another
- * shape everything goes wrong.  It needs nothing around it, so that it can be mapped anywhere.
+ * The code of tagged files: tag_a() calls tag_b() calls tag_c(), which makes the futex call.
+ * TAG_SHAPE selects their order and the size of their frames, so that the unwind table of another
+ * shape is always wrong.  It is self-contained, so that it can be mapped anywhere.
  */
 #ifndef STACKONCE_TEST_TAG_CODE_H
 #define STACKONCE_TEST_TAG_CODE_H

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * truth DIRECTORY WAKES WAITS BURNS WALKS: goes down call paths of twenty functions and makes futex
- * calls at their ends whose address names the path (path.h).  A function f_LEVEL_SHAPE calls those
- * of the next level directly, each from one place.  The frames outward from truth_root(), which this
- * source does not define, go to DIRECTORY/tail.COMM: of the first thread and of another one.
+ * truth DIRECTORY WAKES WAITS BURNS WALKS: follows call paths of twenty functions and makes futex
+ * calls at their ends, whose address names the path (path.h).  A function f_LEVEL_SHAPE calls those
+ * of the next level directly, each at one place.  The frames outside of truth_root(), which this
+ * source does not determine, are written to DIRECTORY/tail.COMM: for the first thread and for
+ * another one.
  */
 #include <alloca.h>
 #include <limits.h>
@@ -27,7 +28,7 @@ struct truth {
 	uint32_t path;
 	enum path_mode mode;
 	struct timespec pause;
-	const char *tail; /* file to write the outer frames to, once */
+	const char *tail; /* file for the outer frames, written once */
 };
 
 #define PARAMS                                                                               \
@@ -35,7 +36,7 @@ struct truth {
 		unsigned long e, unsigned long g, unsigned long h
 #define ARGS t, a + 1, b + a, c + b, d + c, e + d, g + e, h + g
 
-/* The call is not the last thing a function does, so that its frame stays. */
+/* The call is not the last statement of a function, so that its frame stays. */
 #define KEEP(r) __asm__ volatile("" : "+r"(r) : : "memory")
 
 static inline __attribute__((always_inline)) unsigned long leaf(struct truth *t, unsigned long h)
@@ -58,7 +59,7 @@ static inline __attribute__((always_inline)) unsigned long leaf(struct truth *t,
 		r += syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, PATH_BURNT, NULL, NULL, 0);
 		break;
 	default:
-		/* most of it in the kernel's vdso */
+		/* most of the time is spent in the vdso */
 		for (unsigned int i = 0; i < 4; i++)
 			r += clock_gettime(CLOCK_MONOTONIC, &now);
 		break;
@@ -67,7 +68,7 @@ static inline __attribute__((always_inline)) unsigned long leaf(struct truth *t,
 	return r;
 }
 
-/* One switch per function, the calls in it are direct. */
+/* One switch per function; the calls in it are direct. */
 #define NEXT(n)                           \
 	switch (path_shape(t->path, n)) { \
 	case 0:                           \
@@ -92,16 +93,16 @@ static inline __attribute__((always_inline)) unsigned long leaf(struct truth *t,
 	KEEP(r)
 #define LEAF() r = leaf(t, h)
 
-/* Six ways for a frame to look like; go is what calls the next one. */
+/* Six kinds of frames; go calls the next function. */
 #define SHAPES(l, go)                                                                              \
-	ALONE unsigned long f_##l##_0(PARAMS) /* as small as can be */                             \
+	ALONE unsigned long f_##l##_0(PARAMS) /* minimal */                                        \
 	{                                                                                          \
 		unsigned long r;                                                                   \
                                                                                                    \
 		go;                                                                                \
 		return r + 1;                                                                      \
 	}                                                                                          \
-	ALONE unsigned long f_##l##_1(PARAMS) /* of a size known only when it runs */              \
+	ALONE unsigned long f_##l##_1(PARAMS) /* of variable size */                               \
 	{                                                                                          \
 		char *room = alloca(16 + (t->path & 255));                                         \
 		unsigned long r;                                                                   \
@@ -122,7 +123,7 @@ static inline __attribute__((always_inline)) unsigned long leaf(struct truth *t,
 		go;                                                                                \
 		return r + h + g + (unsigned char)p[5];                                            \
 	}                                                                                          \
-	ALONE unsigned long f_##l##_3(PARAMS) /* all saved registers hold something */             \
+	ALONE unsigned long f_##l##_3(PARAMS) /* all saved registers are used */                   \
 	{                                                                                          \
 		unsigned long s = a * 3, u = b * 5, v = c * 7, w = d * 11, x = e * 13, y = g * 17; \
 		unsigned long r;                                                                   \
@@ -140,7 +141,7 @@ static inline __attribute__((always_inline)) unsigned long leaf(struct truth *t,
 		go;                                                                                \
 		return r + (unsigned char)room[a & 511];                                           \
 	}                                                                                          \
-	ALONE unsigned long f_##l##_5(PARAMS) /* aligned, and of unknown size */                   \
+	ALONE unsigned long f_##l##_5(PARAMS) /* aligned, and of variable size */                  \
 	{                                                                                          \
 		char room[64] __attribute__((aligned(128)));                                       \
 		char *p = room, *more = alloca(8 + (t->path & 63));                                \
@@ -174,7 +175,7 @@ SHAPES(3, NEXT(4))
 SHAPES(2, NEXT(3))
 SHAPES(1, NEXT(2))
 
-/* The outermost function of a path; what is outside of it is told by where__am_i(). */
+/* The outermost function of a path; where__am_i() writes the frames outside of it. */
 ALONE unsigned long truth_root(struct truth *t)
 {
 	unsigned long a = t->path, b = 2, c = 3, d = 4, e = 5, g = 6, h = 7, r;
@@ -197,7 +198,7 @@ static void run(struct plan *p)
 {
 	static const enum path_mode modes[] = { PATH_WAKE, PATH_WAIT, PATH_BURN, PATH_WALK };
 
-	/* volatile: the loop is one, with one call in it */
+	/* volatile: keeps this one loop with one call in it */
 	for (volatile unsigned int m = 0; m < 4; m++) {
 		for (unsigned long i = 0; i < p->count[m]; i++) {
 			p->t.mode = modes[m];

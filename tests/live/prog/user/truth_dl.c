@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* truth_dl ARGS: truth's paths from a library beside it that is opened when it runs. */
+/* truth_dl ARGS: truth's paths, from a library in the same directory that is opened at run time. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ucallbacks ALARMS [LIBRARY]: probes from where the C library, the loader or the kernel calls back:
+ * ucallbacks ALARMS [LIBRARY]: probes in callbacks of the C library, the loader and the kernel:
  * sorting, threads, exit, constructors, signals, coroutines, cancellation.
  */
 #include <dirent.h>
@@ -25,7 +25,7 @@
 #define ALONE static __attribute__((noinline))
 #define KEEP(r) __asm__ volatile("" : "+r"(r) : : "memory")
 
-/* ---- sorting and walking ------------------------------------------------------------------------ */
+/* ---- sorting and walking --------------------------------------------------------------------- */
 
 ALONE int by_byte(const void *a, const void *b)
 {
@@ -106,7 +106,7 @@ ALONE void streams(void)
 	GONE();
 }
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -136,7 +136,7 @@ ALONE void *thread(void *arg)
 	return NULL;
 }
 
-/* Whoever was cancelled does not come back: arg says how many are left. */
+/* A cancelled thread does not return: arg is the remaining depth. */
 ALONE void cleaned(void *arg)
 {
 	probe__cut((uintptr_t)arg);
@@ -223,12 +223,12 @@ ALONE void threads(void)
 	GONE();
 }
 
-/* ---- signals ------------------------------------------------------------------------------------ */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t alarms;
 static int alarms_wanted;
 
-/* One alarm, 300 us from now: none is pending when a handler returns that takes longer. */
+/* One alarm, 300 us from now: none is pending when a handler that takes longer returns. */
 static void next_alarm(void)
 {
 	struct itimerval soon = { .it_value = { 0, 300 } };
@@ -271,7 +271,7 @@ ALONE unsigned int fault(volatile char *page)
 	return r + 1;
 }
 
-/* Nobody here says HERE: the signal comes at any instruction. */
+/* No function here has HERE: the signal may come at any instruction. */
 ALONE unsigned long wander(unsigned int depth, unsigned long a, unsigned long b, unsigned long c)
 {
 	unsigned long d = a * 3, e = b * 5, r = c;
@@ -330,7 +330,7 @@ ALONE void timer_thread(void)
 	GONE();
 }
 
-/* Interrupts read(2), which goes on afterwards. */
+/* Interrupts read(2), which is then restarted. */
 static int pipes[2];
 
 ALONE void *reader(void *arg)
@@ -389,7 +389,7 @@ ALONE void signals(int times)
 	GONE();
 }
 
-/* ---- other ways to go --------------------------------------------------------------------------- */
+/* ---- other control flow ---------------------------------------------------------------------- */
 
 static ucontext_t back, coroutine;
 static void *back_heres, *coroutine_heres;

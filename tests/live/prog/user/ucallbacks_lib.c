@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A library that ucallbacks opens: probes while the loader works on it. */
+/* A library that ucallbacks opens, with probes while the loader works on it. */
 #include "probe.h"
 
 #define ALONE static __attribute__((noinline))
@@ -25,7 +25,7 @@ ALONE void chosen(void)
 	GONE();
 }
 
-/* Called by the loader when the function is first called, or when the library is relocated. */
+/* Called by the loader at the function's first call, or when the library is relocated. */
 ALONE void (*choose(void))(void)
 {
 	HERE();

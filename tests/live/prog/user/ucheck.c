@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ucheck CHECK RECORDING ...: compares the user stacks of a recording with what the recorded programs
- * say of themselves.  It reads with libstackonce, and names functions on its own.
+ * ucheck CHECK RECORDING ...: compares the user stacks of a recording with the truth that the
+ * recorded programs wrote.  It reads with libstackonce, and has its own symbol lookup.
  */
 #include "checks.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * uchurn ROUNDS ANON A B C: runs the code of three tagged libraries of one size at the same address in
- * turn: opened and closed, mapped over one another, moved, made writable in between, and copied to
- * memory without a file (with the tag ANON).  Two threads do so, a third one maps and unmaps beside
- * them.  Prints how often a library came to lie where another one had been.
+ * uchurn ROUNDS ANON A B C: runs the code of three tagged libraries of the same size at the same
+ * address in turn: opened and closed, mapped over one another, moved, made writable in between, and
+ * copied to anonymous memory (with the tag ANON).  Two threads do so, while a third one maps and
+ * unmaps memory.  Prints how often a library was mapped where another one had been.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static __attribute__((noinline)) void use(loader_fn f)
 		sink += f(i);
 }
 
-/* The loader puts what has the same size to the same place. */
+/* The loader maps libraries of the same size at the same address. */
 static __attribute__((noinline)) void by_loader(unsigned long n)
 {
 	static void *last;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// uexcept ROUNDS: probes while C++ exceptions are under way: in destructors that run on their way up,
-// in handlers, in nested and rethrown ones, in objects that are thrown, in threads and callbacks.
+// uexcept ROUNDS: probes while C++ exceptions propagate: in destructors, in handlers, in nested and
+// rethrown ones, in thrown objects, in threads and callbacks.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -17,14 +17,14 @@
 
 #define ALONE __attribute__((noinline))
 
-// Says HERE until it goes away: also when an exception takes it.
+// HERE until it is destroyed, also by an exception.
 struct Here {
 	explicit ALONE Here(uint64_t pc) { probe__push(pc); }
 	ALONE ~Here() { probe__pop(); }
 };
 #define SAY_HERE() Here here_(PROBE_PC())
 
-// A probe when it goes away.
+// Makes a probe when it is destroyed.
 struct Guard {
 	ALONE ~Guard()
 	{
@@ -33,7 +33,7 @@ struct Guard {
 	}
 };
 
-// Thrown by value: copies and the last goodbye are seen from within the runtime.
+// Thrown by value: its copies and its destruction have frames of the runtime.
 struct Thrown : std::runtime_error {
 	explicit Thrown(const std::string &what) : std::runtime_error(what) {}
 	ALONE Thrown(const Thrown &other) : std::runtime_error(other)
@@ -122,7 +122,7 @@ struct Other {
 	virtual void other(unsigned int n) = 0;
 };
 
-// The second base's functions are called through thunks.
+// Functions of the second base are called through thunks.
 struct Derived : Base, Other {
 	ALONE void run(unsigned int n) override
 	{
@@ -166,7 +166,7 @@ ALONE static void by_library(Other &o, unsigned int n)
 	});
 }
 
-// The way up goes through frames of C, whose language has no exceptions.
+// The exception propagates through frames of C, which has none.
 static unsigned int of_compare;
 
 ALONE static int compare(const void *, const void *)

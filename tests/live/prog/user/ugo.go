@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 // ugo CALLS: futex calls from Go, from nested functions, closures, interfaces and goroutines.  The
-// address names the depth of the recursion: GO_BASE + 4 * depth; outside of it lie the functions of
-// one of three ways to get there, which is the value.
+// address names the depth of the recursion: GO_BASE + 4 * depth; the value names one of three ways
+// to get there, with functions of its own outside of the recursion.
 package main
 
 import (

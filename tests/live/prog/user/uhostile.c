@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * uhostile CALLS: futex calls from code whose unwind tables lie and from stacks that are none.  Case k
- * uses the address HOSTILE_BASE + 4 * k.  Prints a line "case K CALLS NAME" each.
+ * uhostile CALLS: futex calls from code with wrong unwind tables and with invalid stacks.  Case k
+ * uses the address HOSTILE_BASE + 4 * k.  Prints a line "case K CALLS NAME" for each.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -25,18 +25,18 @@ typedef void (*hostile_fn)(unsigned long n, unsigned long addr, void *sp);
 #define RESTORE "mov %r12, %rsp; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx; ret\n"
 
 /*
- * void NAME(n, addr, sp): n calls with the stack pointer as set up by body.  The real stack pointer
- * waits in r12, which body must leave alone; sp is in r14.
+ * void NAME(n, addr, sp): n calls with the stack pointer that body sets up.  The real stack pointer
+ * is in r12, which body must not change; sp is in r14.
  */
 #define FUNCTION(name, before, cfi, body, after)                                                    \
 	void name(unsigned long n, unsigned long addr, void *sp);                                   \
 	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" before SAVE cfi \
 		"\n" body CALLS RESTORE after ".size " #name ", .-" #name "\n")
-/* With rules that are what cfi says, and without any. */
+/* With the rules of cfi, and without any. */
 #define HOSTILE(name, cfi, body) FUNCTION(name, ".cfi_startproc\n", cfi, body, ".cfi_endproc\n")
 #define BARE(name, body) FUNCTION(name, "", "", body, "")
 
-/* Fills what lies below the stack pointer with return addresses into this very place. */
+/* Fills the memory below the stack pointer with return addresses to this very place. */
 #define FILL_BELOW                              \
 	"lea 2f(%rip), %rax\nmov $1536, %ecx\n" \
 	"mov %rsp, %rdx\n"                      \
@@ -47,22 +47,24 @@ HOSTILE(cfa_goes_down, ".cfi_def_cfa %rsp, -2048", FILL_BELOW);
 HOSTILE(cfa_far_up, ".cfi_def_cfa %rsp, 0x7ffffff0", "");
 HOSTILE(cfa_far_down, ".cfi_def_cfa %rsp, -0x7ffffff0", "");
 HOSTILE(cfa_of_nothing, ".cfi_def_cfa %r14, 16", "mov $16, %r14\n");
-/* CFA = what lies at the stack pointer, plus 8: DW_OP_breg7 0, DW_OP_deref, DW_OP_plus_uconst 8 */
+/* CFA = the word at the stack pointer, plus 8: DW_OP_breg7 0, DW_OP_deref, DW_OP_plus_uconst 8 */
 HOSTILE(cfa_from_memory, ".cfi_escape 0x0f, 5, 0x77, 0, 0x06, 0x23, 8",
 	"lea -64(%rsp), %rsp\nmovabs $0x123456789abcd, %rax\nmov %rax, (%rsp)\n");
 HOSTILE(cfa_from_itself, ".cfi_escape 0x0f, 5, 0x77, 0, 0x06, 0x23, 8",
 	"lea -64(%rsp), %rsp\nlea -8(%rsp), %rax\nmov %rax, (%rsp)\n" FILL_BELOW);
-/* an expression without an end: DW_OP_skip -3 */
+/* an endless expression: DW_OP_skip -3 */
 HOSTILE(endless_expression, ".cfi_escape 0x0f, 3, 0x2f, 0xfd, 0xff", "");
 HOSTILE(undefined_operation, ".cfi_escape 0x0f, 2, 0xf3, 0xf4", "");
-/* remember and restore without the other, and an advance beyond everything */
+/* remember and restore unbalanced, and an advance beyond the function */
 HOSTILE(unbalanced, ".cfi_remember_state\n.cfi_restore_state\n.cfi_escape 0x0b", "");
 HOSTILE(far_advance, ".cfi_escape 0x04, 0xff, 0xff, 0xff, 0x7f", "");
 HOSTILE(registers_lost, ".cfi_undefined %rsp\n.cfi_undefined %rbp\n.cfi_same_value %rip", "");
 HOSTILE(ra_in_register, ".cfi_register %rip, %rbx\n.cfi_def_cfa %rbp, 16", "mov %rsp, %rbp\n");
 HOSTILE(ra_signed, ".cfi_def_cfa_offset 48\n.cfi_offset %rip, 4096\n.cfi_offset %rbp, -65536", "");
 
-/* Without any rule: the chain of frame pointers is a circle, goes down, or leads nowhere. */
+/*
+ * Without rules: the chain of frame pointers is a circle, goes down, or leads to unmapped memory.
+ */
 BARE(fp_circle, "sub $64, %rsp\nmov %rsp, %rbp\nmov %rbp, (%rbp)\n"
 		"lea 1f(%rip), %rax\nmov %rax, 8(%rbp)\n");
 BARE(fp_two_circle, "sub $64, %rsp\nmov %rsp, %rbp\nlea 16(%rsp), %rax\n"
@@ -72,7 +74,7 @@ BARE(fp_to_nowhere, "mov $0x7fff00000000, %rbp\n");
 BARE(fp_odd, "lea 1(%rsp), %rbp\n");
 BARE(fp_top, "mov $-16, %rbp\n");
 
-/* The stack pointer is what the case says. */
+/* The stack pointer is given by the case. */
 HOSTILE(wild_stack, ".cfi_def_cfa_register %r12\n.cfi_def_cfa_offset 48", "mov %r14, %rsp\n");
 HOSTILE(wild_stack_believed, ".cfi_def_cfa_offset 48", "mov %r14, %rsp\n");
 BARE(wild_stack_no_rules, "mov %r14, %rsp\nmov %r14, %rbp\n");
@@ -93,7 +95,9 @@ static void run_stacks(const char *name, void *sp)
 	run(name, wild_stack_no_rules, sp);
 }
 
-/* Machines that return to programs by iretq only kill one whose stack pointer is not canonical. */
+/*
+ * Machines that return to user space by iretq only kill a task with a non-canonical stack pointer.
+ */
 static bool survives(void *sp)
 {
 	pid_t pid = fork();
@@ -139,7 +143,7 @@ static void stacks(void)
 	if (survives((void *)0x0000800000000000))
 		run_stacks("not_canonical", (void *)0x0000800000000000);
 	else
-		printf("no case not_canonical: this machine does not let a program have such a stack\n");
+		printf("no case not_canonical: this machine kills programs with such a stack\n");
 	run_stacks("last_user", (void *)0x00007ffffffffff8);
 	run_stacks("last_word", middle + 2 * PAGE - 8);
 	run_stacks("last_bytes", middle + 2 * PAGE - 3);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * umutant COUNT DIRECTORY LIBRARY: runs the code of so many copies of a tagged library that are broken
- * everywhere but in their code and data, and cuts some of them short while they are mapped.
+ * umutant COUNT DIRECTORY LIBRARY: runs the code of COUNT copies of a tagged library that are
+ * corrupted everywhere except in their code and data, and truncates some of them while they are
+ * mapped.
  */
 #include <limits.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static uint64_t random64(void)
 	return state;
 }
 
-/* The code and the block with the tag stay as they are. */
+/* The code and the block with the tag are not changed. */
 static bool needed(const struct loader *l, const char *image, uint64_t len, uint64_t off)
 {
 	const char *block = memmem(image, len, TAG_MAGIC, 8);
@@ -62,7 +63,9 @@ static void write_mutant(const struct loader *l, const char *path, const char *i
 	free(copy);
 }
 
-/* The data goes away with its file even where it is the program's own: it needs memory of its own. */
+/*
+ * The data is lost with its file even where the mapping is private: copies it to anonymous memory.
+ */
 static void own_data(const struct loader *l, char *base)
 {
 	for (uint64_t i = 0; i < l->nr; i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * urandom PROBES [SEED]: makes so many probes from random stacks: recursion through functions with
- * small, large, aligned and unknown frames, and through the C library's qsort() and bsearch().
- * Before, one probe each from 100 to 139 functions deep.
+ * urandom PROBES [SEED]: makes PROBES probes from random stacks: recursion through functions with
+ * small, large, aligned and variable frames, and through the C library's qsort() and bsearch().
+ * Makes one probe each from 100 to 139 functions deep before that.
  */
 #include <alloca.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "../prog.h"
 #include "probe.h"
 
-#define MAX_HERES 74 /* hardly twice as many frames: no deeper than what is recorded */
+#define MAX_HERES 74 /* at most twice as many frames: no deeper than the recorded depth */
 
 static uint64_t state;
 static unsigned long left;
@@ -112,7 +112,7 @@ STEP with_arguments(unsigned int depth, unsigned long a)
 	return r + 1;
 }
 
-/* Two elements are one comparison, which goes on. */
+/* Two elements need one comparison, which continues the recursion. */
 static __thread unsigned int through_depth;
 
 static __attribute__((noinline)) int compare(const void *a, const void *b)
@@ -174,7 +174,7 @@ static __attribute__((noinline)) unsigned long next(unsigned int depth, unsigned
 	return r;
 }
 
-/* As deep as it says: around what is recorded of a stack at most. */
+/* Exactly as deep as requested: around the maximum depth of a recorded stack. */
 STEP straight(volatile unsigned int depth)
 {
 	unsigned long r = depth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// urust ROUNDS: probes from Rust: closures, sorting, trait objects, threads, and panics under way.
+// urust ROUNDS: probes from Rust: closures, sorting, trait objects, threads, and during panics.
 use std::arch::asm;
 use std::panic;
 use std::thread;
@@ -36,7 +36,7 @@ impl Drop for Here {
     }
 }
 
-/// A probe when it goes away, also when a panic takes it.
+/// Makes a probe when it is dropped, also by a panic.
 struct Guard(u64);
 
 impl Drop for Guard {

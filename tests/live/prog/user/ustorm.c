@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ustorm DIRECTORY SECONDS RATE TEMPLATE...: runs RATE short programs per second, one after the other
- * and sixteen different ones in turn, each of which is replaced by another with a new tag every so
- * often: renamed over, or removed and made anew.  DIRECTORY/list tells the tags, copies lie in
- * DIRECTORY/kept.  Prints how many it ran.
+ * ustorm DIRECTORY SECONDS RATE TEMPLATE...: runs RATE short programs per second in sequence,
+ * sixteen different ones in turn.  Each is replaced by another one with a new tag every so often:
+ * renamed over, or removed and created again.  DIRECTORY/list has the tags, DIRECTORY/kept the
+ * copies.  Prints how many programs it ran.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include "tag.h"
 
 #define SLOTS 16
-#define RUNS 400 /* of one file before another takes its place */
+#define RUNS 400 /* of one file before it is replaced */
 #define FIRST_TAG 10000
 
 static const char *dir;

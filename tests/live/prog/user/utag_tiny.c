@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The smallest tagged program: no library, one call, gone. */
+/* The smallest tagged program: no library, one call, exit. */
 #include "tag_code.h"
 
 __attribute__((used, noreturn)) static void tiny_main(void)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * utagged COUNT [FILE [MS [NEXT...]]]: so many futex calls with its tag, and MS milliseconds of sleep
- * after each.  Before, a line "TAG PID MAJOR:MINOR INODE PATH" goes to FILE, as /proc/self/maps has it,
- * unless it is "-".  Then it becomes the program NEXT, and so on.
- * COUNT 0: a call for each line of standard input, answered by one.
+ * utagged COUNT [FILE [MS [NEXT...]]]: COUNT futex calls with its tag, and MS milliseconds of sleep
+ * after each.  Before that, writes "TAG PID MAJOR:MINOR INODE PATH" from /proc/self/maps to FILE,
+ * unless it is "-".  Then it executes the program NEXT, and so on.  COUNT 0: a call for each line
+ * of standard input, answered by a line.
  */
 #include <string.h>
 
 #include "../prog.h"
 #include "tag_code.h"
 
-static void tell(const char *path)
+static void write_mapping(const char *path)
 {
 	FILE *out = fopen(path, "ae"), *maps = fopen("/proc/self/maps", "re");
 	unsigned long here = (unsigned long)tag_a, start, end, inode;
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	char line[64];
 
 	if (argc > 2 && strcmp(argv[2], "-"))
-		tell(argv[2]);
+		write_mapping(argv[2]);
 	if (!count) {
 		while (fgets(line, sizeof(line), stdin)) {
 			sum += tag_a(count++);

@@ -69,7 +69,7 @@ const struct where_module *where__module(uint64_t addr)
 		}
 		if (round || nr_modules == MAX_MODULES)
 			break;
-		/* a library that came since; numbers of the others stay */
+		/* a library that was loaded since; the numbers of the others stay */
 		dl_iterate_phdr(add_module, NULL);
 	}
 	return NULL;
@@ -83,7 +83,7 @@ __attribute__((noinline)) int where__frames(void **ret_frames, int max)
 	static __thread void *frames[WHERE_MAX];
 	int n = backtrace(frames, max < WHERE_MAX ? max + 1 : WHERE_MAX);
 
-	/* the first is in here */
+	/* the first frame is in this function */
 	if (n < 1)
 		return 0;
 	memcpy(ret_frames, frames + 1, (n - 1) * sizeof(*frames));
