@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Arrays that grow by doubling. */
+/* Arrays that grow by doubling.  What they return: 0, or -ENOMEM, and then nothing has changed. */
 #ifndef ARRAY_H
 #define ARRAY_H
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
- * Room for one more behind the nr elements of *array, which may move; *cap, of any unsigned type, says
- * how many there is room for.  0 or -ENOMEM, and then nothing has changed.
+ * Room for want elements in all in *array, which may move; *cap, of any unsigned type, says how many
+ * there is room for.
  */
-#define array__grow(array, nr, cap)                                                  \
+#define array__reserve(array, want, cap)                                             \
 	({                                                                           \
 		__typeof__(array) _array = (array);                                  \
 		__typeof__(cap) _cap = (cap);                                        \
-		size_t _more = *_cap ? 2 * (size_t)*_cap : 64;                       \
+		size_t _want = (want), _more = *_cap ? 2 * (size_t)*_cap : 64;       \
 		void *_v = NULL;                                                     \
 		int _err = 0;                                                        \
-		if ((nr) >= *_cap) {                                                 \
+		if (_want > *_cap) {                                                 \
+			if (_more < _want)                                           \
+				_more = _want;                                       \
 			if ((__typeof__(*_cap))_more == _more)                       \
 				_v = reallocarray(*_array, _more, sizeof(**_array)); \
 			if (_v) {                                                    \
@@ -28,6 +31,20 @@
 			}                                                            \
 		}                                                                    \
 		_err;                                                                \
+	})
+
+/* Room for one more behind the nr elements. */
+#define array__grow(array, nr, cap) array__reserve(array, (size_t)(nr) + 1, cap)
+
+/* Makes *array, of *nr elements, reach to the one of number i; the new ones are zeros. */
+#define array__reach(array, i, nr)                                                     \
+	({                                                                             \
+		__typeof__(nr) _nr = (nr);                                             \
+		size_t _old = *_nr;                                                    \
+		int _reach = array__grow(array, i, _nr);                               \
+		if (*_nr > _old)                                                       \
+			memset(*(array) + _old, 0, (*_nr - _old) * sizeof(**(array))); \
+		_reach;                                                                \
 	})
 
 #endif /* ARRAY_H */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "log.h"
 
 /* How far behind the start of a symbol of unknown size an address is still taken to be in it. */
@@ -77,15 +78,8 @@ static bool parse_line(const char *p, const char *end, struct kallsym *ret_sym)
 
 static int add(struct kallsyms *k, const struct kallsym *s)
 {
-	if (k->nr == k->cap) {
-		size_t cap = k->cap ? k->cap * 2 : 4096;
-		struct kallsym *v = reallocarray(k->v, cap, sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		k->v = v;
-		k->cap = cap;
-	}
+	if (array__grow(&k->v, k->nr, &k->cap))
+		return -ENOMEM;
 	k->v[k->nr++] = *s;
 	return 0;
 }

@@ -164,7 +164,7 @@ bool namer__prints_symbols(const char *format)
 
 void namer__end_round(struct namer *n)
 {
-	if (n->moving.used)
+	if (n->moving.nr)
 		idmap__clear(&n->moving);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_SCOPES 256 /* of a function, each in the one before */
@@ -65,10 +66,8 @@ static void ranges_add(struct ranges *r, Dwarf_Die *die, struct unit *unit)
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		if (end <= start)
 			continue;
-		if (r->nr == r->cap) {
-			r->cap = MAX(2 * r->cap, (size_t)64);
-			r->v = must(realloc(r->v, r->cap * sizeof(*r->v)));
-		}
+		if (array__grow(&r->v, r->nr, &r->cap))
+			must(NULL);
 		r->v[r->nr++] = (struct range){ start, end, *die, unit };
 	}
 }

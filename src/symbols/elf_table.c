@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_COMPARE 4096 /* of two names; hostile tables share megabytes of them */
@@ -52,15 +53,8 @@ int elf_table__add(struct elf_symbols *s, const struct elf_function *function)
 {
 	if (s->nr == ELF_TABLE_MAX_FUNCTIONS)
 		return -EFBIG;
-	if (s->nr == s->cap) {
-		size_t cap = s->cap ? s->cap + s->cap / 2 : 512;
-		struct elf_function *v = realloc(s->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		s->v = v;
-		s->cap = cap;
-	}
+	if (array__grow(&s->v, s->nr, &s->cap))
+		return -ENOMEM;
 	s->v[s->nr++] = *function;
 	return 0;
 }

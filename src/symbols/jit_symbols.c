@@ -48,18 +48,10 @@ int jit_symbols__put(struct jit_symbols *s, uint64_t start, uint64_t end, uint32
 int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, uint32_t *ret_name)
 {
 	len = MIN(len, (size_t)JIT_MAX_NAME);
-	if (s->names_cap - s->names_len <= len) {
-		size_t cap = MAX(2 * s->names_cap, (size_t)64 << 10);
-		char *names;
-
-		if (cap > MAX_NAMES)
-			return -EFBIG;
-		names = realloc(s->names, cap);
-		if (!names)
-			return -ENOMEM;
-		s->names = names;
-		s->names_cap = cap;
-	}
+	if (s->names_len + len >= MAX_NAMES)
+		return -EFBIG;
+	if (array__reserve(&s->names, s->names_len + len + 1, &s->names_cap))
+		return -ENOMEM;
 	memcpy(s->names + s->names_len, name, len);
 	s->names[s->names_len + len] = '\0';
 	*ret_name = s->names_len;

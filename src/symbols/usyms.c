@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "debug_file.h"
@@ -15,6 +16,7 @@
 #include "line_reader.h"
 #include "local_file.h"
 #include "log.h"
+#include "string_table.h"
 
 #define MAX_TABLE_BYTES (256u << 20) /* of the symbol tables that are kept */
 #define MAX_LINES 4 /* children that are kept */
@@ -38,10 +40,10 @@ struct usyms {
 	void *places; /* tsearch(3) */
 	struct local_files *locals;
 	struct local_file **holders; /* those that have symbols or lines */
-	size_t nr_holders;
+	size_t nr_holders, max_holders;
 	uint64_t table_bytes, clock;
 	unsigned int nr_lines;
-	void *names; /* tsearch(3): the strings handed out */
+	struct string_table names; /* handed out */
 };
 
 /* ---- places ------------------------------------------------------------------------------------ */
@@ -236,14 +238,10 @@ static struct local_file *oldest(const struct usyms *u, bool lines)
 
 static int hold(struct usyms *u, struct local_file *l)
 {
-	struct local_file **more;
-
 	if (l->held)
 		return 0;
-	more = realloc(u->holders, (u->nr_holders + 1) * sizeof(*more));
-	if (!more)
+	if (array__grow(&u->holders, u->nr_holders, &u->max_holders))
 		return -ENOMEM;
-	u->holders = more;
 	u->holders[u->nr_holders++] = l;
 	l->held = true;
 	return 0;
@@ -334,19 +332,6 @@ static int place_load(struct usyms *u, struct place *p, bool lines)
 	return *known;
 }
 
-/* The same string for the same name, for as long as u lives. */
-static const char *keep_name(struct usyms *u, const char *name)
-{
-	_cleanup_free_ char *copy = NULL;
-	char **found = tfind(name, &u->names, (__compar_fn_t)strcmp);
-
-	if (found)
-		return *found;
-	copy = strdup(name);
-	found = copy ? tsearch(copy, &u->names, (__compar_fn_t)strcmp) : NULL;
-	return found ? take_ptr(copy) : NULL;
-}
-
 /* ---- questions --------------------------------------------------------------------------------- */
 
 int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
@@ -363,7 +348,7 @@ int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
 	err = elf_symbols__find(p->local->symbols, offset, &symbol);
 	if (err)
 		return err;
-	symbol.name = keep_name(u, symbol.name);
+	symbol.name = string_table__keep(&u->names, symbol.name);
 	if (!symbol.name)
 		return -ENOMEM;
 	*ret_symbol = symbol;
@@ -462,7 +447,7 @@ void usyms__free(struct usyms *u)
 	if (!u)
 		return;
 	tdestroy(u->places, place_free);
-	tdestroy(u->names, free);
+	string_table__clear(&u->names);
 	local_files__free(u->locals);
 	free(u->holders);
 	free(u->sysroot);

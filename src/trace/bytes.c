@@ -2,32 +2,17 @@
 /* Bytes out and in, and CRC32C. */
 #include "bytes.h"
 
+#include "array.h"
+
 #ifdef __x86_64__
 #include <nmmintrin.h>
 #endif
 
 int wire_buf__grow(struct wire_buf *b, size_t more)
 {
-	size_t cap = b->cap ? b->cap : 256;
-	uint8_t *p;
-
-	if (b->failed)
-		return -ENOMEM;
-	while (cap - b->len < more) {
-		if (cap > SIZE_MAX / 2) {
-			b->failed = true;
-			return -ENOMEM;
-		}
-		cap *= 2;
-	}
-	p = realloc(b->p, cap);
-	if (!p) {
+	if (!b->failed && (more > SIZE_MAX / 2 || array__reserve(&b->p, b->len + more, &b->cap)))
 		b->failed = true;
-		return -ENOMEM;
-	}
-	b->p = p;
-	b->cap = cap;
-	return 0;
+	return b->failed ? -ENOMEM : 0;
 }
 
 uint64_t wire_get_varint_slow(struct wire_cur *c)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "array.h"
+
 void unw_units__free(struct unw_units *u)
 {
 	free(u->v);
@@ -13,18 +15,10 @@ void unw_units__free(struct unw_units *u)
 
 int unw_units__add(struct unw_units *u, uint64_t start, enum unw_kind kind, uint64_t ref)
 {
-	size_t size = u->size ? u->size + u->size / 2 : 256;
-	uint64_t *v;
-
 	if (start >> 32 || ref >= UNW_MAX_REF)
 		return 0;
-	if (u->nr == u->size) {
-		v = realloc(u->v, size * sizeof(*v));
-		if (!v)
-			return -ENOMEM;
-		u->v = v;
-		u->size = size;
-	}
+	if (array__grow(&u->v, u->nr, &u->size))
+		return -ENOMEM;
 	u->v[u->nr++] = start << 32 | (uint64_t)kind << 30 | ref;
 	return 0;
 }

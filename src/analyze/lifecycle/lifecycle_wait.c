@@ -134,10 +134,9 @@ static void find_child(struct lifecycle *l, const struct lc_task *by, uint32_t n
 	struct lc_proc *c;
 
 	for (t = lc_task__ns_chain(l, number); t; t = t->next_ns, l->work++)
-		if (t->ns_pid == number)
-			consider(&f, t, by, number);
+		consider(&f, t, by, number);
 	for (t = lc_task__chain(l, number); t; t = t->next_tid, l->work++)
-		if (t->tid == number && !t->ns_pid)
+		if (!t->ns_pid)
 			consider(&f, t, by, number);
 	if (!f.best && by->proc->in_namespace)
 		for (c = by->proc->children; c; c = c->next_sibling, l->work++)

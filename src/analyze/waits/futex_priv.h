@@ -8,9 +8,9 @@
 
 #include "analyze/charge.h"
 #include "analyze/key_table.h"
+#include "analyze/thread_map.h"
 #include "futex.h"
 #include "futex_call.h"
-#include "thread_map.h"
 
 /* What is known of one (process, address) pair; numbers begin at 1, 0 is none. */
 struct futex_place {

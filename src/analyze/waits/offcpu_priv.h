@@ -6,8 +6,8 @@
 #include "analyze/charge.h"
 #include "analyze/event_fields.h"
 #include "analyze/key_table.h"
+#include "analyze/thread_map.h"
 #include "offcpu.h"
-#include "thread_map.h"
 
 enum { ROLE_SWITCH = 1, ROLE_WAKING, ROLE_NEW };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "frame.h"
 #include "log.h"
@@ -337,15 +338,8 @@ static int keep_page(void *ctx, const void *page, size_t len)
 {
 	struct ftrace_cpu *cpu = ctx;
 
-	if (cpu->len + len > cpu->cap) {
-		size_t cap = cpu->cap ? cpu->cap * 2 : 64 * len;
-		unsigned char *more = realloc(cpu->buf, cap);
-
-		if (!more)
-			return -ENOMEM;
-		cpu->buf = more;
-		cpu->cap = cap;
-	}
+	if (array__reserve(&cpu->buf, cpu->len + len, &cpu->cap))
+		return -ENOMEM;
 	memcpy(cpu->buf + cpu->len, page, len);
 	cpu->len += len;
 	return 0;

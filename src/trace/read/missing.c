@@ -12,6 +12,7 @@
  */
 #include "missing.h"
 
+#include "array.h"
 #include "cleanup.h"
 #include "losses.h"
 #include "reader.h"
@@ -244,20 +245,9 @@ static int open_loss(struct budget *b, struct rd_open_losses *open, const struct
 
 static uint64_t *lost_before(struct rd_losses *l, uint64_t index)
 {
-	size_t want = index + 1;
-	uint64_t *p;
-
-	if (index >= STK_MAX_TYPES)
+	if (index >= STK_MAX_TYPES || array__reach(&l->lost_before, index, &l->nr_lost_before))
 		return NULL;
-	if (index < l->nr_lost_before)
-		return &l->lost_before[index];
-	p = realloc(l->lost_before, 2 * want * sizeof(*p));
-	if (!p)
-		return NULL;
-	memset(p + l->nr_lost_before, 0, (2 * want - l->nr_lost_before) * sizeof(*p));
-	l->lost_before = p;
-	l->nr_lost_before = 2 * want;
-	return &p[index];
+	return &l->lost_before[index];
 }
 
 /* What ftrace lost of several events had a row of its own, as it was not known of which. */

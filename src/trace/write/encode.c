@@ -7,6 +7,7 @@
  */
 #include "encode.h"
 
+#include "array.h"
 #include "cleanup.h"
 #include "encode_priv.h"
 
@@ -53,18 +54,10 @@ void encoder__free(struct encoder *enc)
 
 static void cut_at(struct enc_section *s, size_t pos)
 {
-	size_t *p;
-
 	if (pos <= (s->nr_cuts ? s->cuts[s->nr_cuts - 1] : 0))
 		return;
-	if (s->nr_cuts == s->cap_cuts) {
-		p = realloc(s->cuts, (2 * s->cap_cuts + 16) * sizeof(*p));
-		if (!p)
-			return; /* only costs compression */
-		s->cuts = p;
-		s->cap_cuts = 2 * s->cap_cuts + 16;
-	}
-	s->cuts[s->nr_cuts++] = pos;
+	if (!array__grow(&s->cuts, s->nr_cuts, &s->cap_cuts)) /* failing only costs compression */
+		s->cuts[s->nr_cuts++] = pos;
 }
 
 void enc_section__cut(struct enc_section *s, size_t start)
