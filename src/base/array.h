@@ -47,4 +47,22 @@
 		_reach;                                                                \
 	})
 
+/*
+ * Appends a value to *array, of *nr elements.  There is no word of how many there is room for: that is
+ * the next power of two.
+ */
+#define array__append(array, nr, ...)                                                      \
+	({                                                                                 \
+		__typeof__(array) _to = (array);                                           \
+		__typeof__(nr) _n = (nr);                                                  \
+		void *_p = *_to;                                                           \
+		if (!(*_n & (*_n - 1)))                                                    \
+			_p = reallocarray(*_to, *_n ? 2 * (size_t)*_n : 1, sizeof(**_to)); \
+		if (_p) {                                                                  \
+			*_to = _p;                                                         \
+			(*_to)[(*_n)++] = __VA_ARGS__;                                     \
+		}                                                                          \
+		_p ? 0 : -ENOMEM;                                                          \
+	})
+
 #endif /* ARRAY_H */
