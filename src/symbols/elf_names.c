@@ -21,10 +21,8 @@ static int collect(struct elf_symbols *s, const struct elf_source *source)
 	const struct elf_file *exe = &source->exe;
 	int err = elf_part__optional(elf_dynsym__add(s, exe));
 
-	if (!err)
-		err = elf_part__optional(elf_symtab__add(s, exe, exe));
-	if (!err)
-		err = elf_part__optional(elf_debugdata__add(s, exe));
+	err = err ?: elf_part__optional(elf_symtab__add(s, exe, exe));
+	err = err ?: elf_part__optional(elf_debugdata__add(s, exe));
 	if (!err && source->has_debug)
 		err = elf_part__optional(elf_symtab__add(s, exe, &source->debug));
 	if (!err && !s->nr)

@@ -214,10 +214,8 @@ int elf_plt__add(struct elf_symbols *s, const struct elf_file *exe)
 	if (exe->ehdr.e_machine != EM_X86_64 || !exe->is64)
 		return -ENOENT;
 	err = load_symbols(&p);
-	if (!err)
-		err = load_relocs(&p, ".rela.plt", true);
-	if (!err)
-		err = load_relocs(&p, ".rela.dyn", false);
+	err = err ?: load_relocs(&p, ".rela.plt", true);
+	err = err ?: load_relocs(&p, ".rela.dyn", false);
 	if (err)
 		return err;
 	if (p.nr_slots)

@@ -24,10 +24,8 @@ static int collect(struct elf_symbols *s, const struct elf_source *source)
 		err = elf_part__optional(elf_debugdata__add(s, exe));
 	if (!err && !s->nr)
 		err = elf_part__optional(elf_gopclntab__add(s, exe));
-	if (!err)
-		err = elf_part__optional(elf_dynsym__add(s, exe));
-	if (!err)
-		err = elf_part__optional(elf_plt__add(s, exe));
+	err = err ?: elf_part__optional(elf_dynsym__add(s, exe));
+	err = err ?: elf_part__optional(elf_plt__add(s, exe));
 	return err;
 }
 

@@ -40,7 +40,7 @@ struct usyms {
 	void *places; /* tsearch(3) */
 	struct local_files *locals;
 	struct local_file **holders; /* those that have symbols or lines */
-	size_t nr_holders, max_holders;
+	size_t nr_holders;
 	uint64_t table_bytes, clock;
 	unsigned int nr_lines;
 	struct string_table names; /* handed out */
@@ -240,9 +240,8 @@ static int hold(struct usyms *u, struct local_file *l)
 {
 	if (l->held)
 		return 0;
-	if (array__grow(&u->holders, u->nr_holders, &u->max_holders))
+	if (array__append(&u->holders, &u->nr_holders, l))
 		return -ENOMEM;
-	u->holders[u->nr_holders++] = l;
 	l->held = true;
 	return 0;
 }

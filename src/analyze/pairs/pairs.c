@@ -425,10 +425,8 @@ int pairs__finish(struct pairs *p, struct stk_reader *r, struct pairs_result *re
 	int err;
 
 	err = miss__look_at_types(p, r);
-	if (!err)
-		err = finish_open(p, r, &nr_open);
-	if (!err)
-		err = groups__sort(p);
+	err = err ?: finish_open(p, r, &nr_open);
+	err = err ?: groups__sort(p);
 	if (err)
 		return err;
 	miss__count(p, r);

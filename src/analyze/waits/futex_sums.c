@@ -325,10 +325,8 @@ int futex_analysis__finish(struct futex_analysis *a, const struct futex_result *
 	if (!into)
 		return -ENOMEM;
 	err = fold_groups(a, into);
-	if (!err)
-		err = give_stacks(a, into);
-	if (!err)
-		err = list_open(a);
+	err = err ?: give_stacks(a, into);
+	err = err ?: list_open(a);
 	if (err)
 		return err;
 	if (a->result.nr_groups)

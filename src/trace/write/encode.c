@@ -160,7 +160,7 @@ int64_t encoder__trial(struct encoder *enc, const void *data, size_t len)
 
 	enc->trial.len = 0;
 	err = compress_cut(enc, data, len, NULL, 0, &enc->trial);
-	return err ? err : (int64_t)enc->trial.len;
+	return err ?: (int64_t)enc->trial.len;
 }
 
 /* ---- blocks --------------------------------------------------------------------------------- */
@@ -307,10 +307,8 @@ int encoder__events(struct encoder *enc, const struct enc_batch *b, struct wire_
 		sections[i]->nr_cuts = 0;
 	}
 	err = reserve(enc, b);
-	if (!err)
-		err = encode_heads(enc, b, &eh);
-	if (!err)
-		err = encoder__body(enc, b);
+	err = err ?: encode_heads(enc, b, &eh);
+	err = err ?: encoder__body(enc, b);
 	if (err)
 		return err;
 

@@ -197,7 +197,7 @@ static int put_files(struct stk_writer *w)
 {
 	int err = wr_close_table(w, STK_BLOCK_FILES, &w->files);
 
-	return err ? err : wr_close_table(w, STK_BLOCK_USER_SYMBOLS, &w->user_symbols);
+	return err ?: wr_close_table(w, STK_BLOCK_USER_SYMBOLS, &w->user_symbols);
 }
 
 int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
@@ -376,7 +376,7 @@ int stk_writer__stack_imported(struct stk_writer *w, const uint64_t *frames, uns
 	if (w->err)
 		return w->err;
 	err = add_path(w, frames, nr, &s.node);
-	return err ? err : add_stack(w, s, ret_number);
+	return err ?: add_stack(w, s, ret_number);
 }
 
 int stk_writer__stack_alias(struct stk_writer *w, uint32_t number, uint32_t is)
@@ -398,15 +398,10 @@ int wr_close_tables(struct stk_writer *w)
 {
 	int err = wr_close_table(w, STK_BLOCK_META, &w->meta);
 
-	if (!err)
-		err = wr_close_table(w, STK_BLOCK_TYPES, &w->types);
-	if (!err)
-		err = wr_close_table(w, STK_BLOCK_TASKS, &w->tasks);
-	if (!err)
-		err = put_nodes(w);
-	if (!err)
-		err = put_stacks(w);
-	if (!err)
-		err = wr_close_table(w, STK_BLOCK_ALIASES, &w->aliases);
+	err = err ?: wr_close_table(w, STK_BLOCK_TYPES, &w->types);
+	err = err ?: wr_close_table(w, STK_BLOCK_TASKS, &w->tasks);
+	err = err ?: put_nodes(w);
+	err = err ?: put_stacks(w);
+	err = err ?: wr_close_table(w, STK_BLOCK_ALIASES, &w->aliases);
 	return err;
 }
