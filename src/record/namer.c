@@ -117,7 +117,7 @@ int namer__frame(struct namer *n, uint64_t addr)
 {
 	int err = name(n, addr, true);
 
-	return err ? err : name(n, addr - 1, true);
+	return err ?: name(n, addr - 1, true);
 }
 
 int namer__frames(struct namer *n, const uint64_t *frames, unsigned int nr)

@@ -136,7 +136,7 @@ static int attach_syscall_end(struct attached *a, const char *tracepoint,
 	if (bpf_program__fd(count) < 0)
 		return 0;
 	err = attach_counter(a, tracepoint, fcntl(bpf_program__fd(count), F_DUPFD_CLOEXEC, 0));
-	return err ? err : attach_recorder(a, prog, "raw_syscalls", tracepoint, 0);
+	return err ?: attach_recorder(a, prog, "raw_syscalls", tracepoint, 0);
 }
 
 static int attach_syscalls(struct programs *p)

@@ -38,7 +38,7 @@ int vdso__table(struct unwind_table **ret_table)
 	size_t len;
 	int err = find_image(&image, &len);
 
-	return err ? err : unwind__from_image(image, len, true, ret_table);
+	return err ?: unwind__from_image(image, len, true, ret_table);
 }
 
 int vdso__symbols(struct elf_symbols **ret_symbols)
@@ -47,7 +47,7 @@ int vdso__symbols(struct elf_symbols **ret_symbols)
 	size_t len;
 	int err = find_image(&image, &len);
 
-	return err ? err : elf_symbols__from_image(image, len, ret_symbols);
+	return err ?: elf_symbols__from_image(image, len, ret_symbols);
 }
 
 int vdso__build_id(uint8_t ret_id[64], unsigned int *ret_len)
@@ -56,5 +56,5 @@ int vdso__build_id(uint8_t ret_id[64], unsigned int *ret_len)
 	size_t len;
 	int err = find_image(&image, &len);
 
-	return err ? err : elf_build_id__from_image(image, len, ret_id, ret_len);
+	return err ?: elf_build_id__from_image(image, len, ret_id, ret_len);
 }

@@ -14,6 +14,7 @@
 #include "nearest.h"
 #include "probe_types.h"
 #include "record/kernel/tracefs.h"
+#include "slurp.h"
 #include "symbols/ksyms.h"
 
 /* Names the kernel listed, sorted. */
@@ -139,7 +140,7 @@ static int functions_load(struct functions *f, const struct ksyms *syms)
 	f->told = !err && !tracefs__file("available_filter_functions", &f->traceable.text);
 	if (!err)
 		err = f->told ? names_split(&f->traceable, 0) : names_from_syms(&f->traceable, syms);
-	if (!err && !tracefs__read("/sys/kernel/debug/kprobes/blacklist", &f->refused.text))
+	if (!err && !slurp("/sys/kernel/debug/kprobes/blacklist", &f->refused.text, NULL))
 		err = names_split(&f->refused, 1);
 	if (err)
 		functions_free(f);

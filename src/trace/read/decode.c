@@ -279,5 +279,5 @@ int rd_decode(struct stk_reader *r, struct rd_block *b)
 	err = decode_heads(r, b, uses);
 	if (!err && (r->opts.want & STK_WANT_FIELDS))
 		err = decode_body(r, b, uses);
-	return err ? err : sort_events(b);
+	return err ?: sort_events(b);
 }

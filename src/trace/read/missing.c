@@ -444,7 +444,7 @@ static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, ui
 	if (!budget__work(&r->budget, h->raw_len))
 		return -ENOBUFS;
 	err = rd_unpack(r, h->codec, payload->p, payload->len, h->raw_len, &r->raw);
-	return err ? err : rd_losses__block(r, h, pos, wire_cur(r->raw.p, r->raw.len));
+	return err ?: rd_losses__block(r, h, pos, wire_cur(r->raw.p, r->raw.len));
 }
 
 static int peek_payload(struct stk_reader *r, const struct stk_block_header *h, uint64_t at,
