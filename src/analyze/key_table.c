@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "seeded_hash.h"
 
 #define ALIGN 16 /* what malloc() gives and any value is content with */
@@ -26,7 +27,7 @@ void key_table__clear(struct key_table *t)
 
 uint64_t key_table__memory(const struct key_table *t)
 {
-	return (uint64_t)t->max * t->entry_size + index__memory(&t->index);
+	return t->cap + index__memory(&t->index);
 }
 
 void *key_table__value(const struct key_table *t, uint32_t number)
@@ -39,24 +40,14 @@ const void *key_table__key(const struct key_table *t, uint32_t number)
 	return t->entries + (size_t)number * t->entry_size + t->value_size;
 }
 
-static int grow_entries(struct key_table *t)
-{
-	uint32_t max = t->max ? t->max * 2 : 16;
-	uint8_t *entries = reallocarray(t->entries, max, t->entry_size);
-
-	if (!entries)
-		return -ENOMEM;
-	t->entries = entries;
-	t->max = max;
-	return 0;
-}
-
 /* INDEX_NONE: it is not there. */
 static uint32_t number_of(const struct key_table *t, const void *key, uint64_t hash)
 {
 	uint32_t i;
 
-	index__for_each(&t->index, hash, i) if (!memcmp(key_table__key(t, i), key, t->key_size)) break;
+	index__for_each(&t->index, hash, i)
+		if (!memcmp(key_table__key(t, i), key, t->key_size))
+			break;
 	return i;
 }
 
@@ -76,7 +67,8 @@ int key_table__at(struct key_table *t, const void *key, uint32_t *ret_number)
 		*ret_number = i;
 		return 0;
 	}
-	if ((t->nr == t->max && grow_entries(t)) || index__add(&t->index, hash, t->nr))
+	if (array__reserve(&t->entries, (t->nr + 1ull) * t->entry_size, &t->cap) ||
+	    index__add(&t->index, hash, t->nr))
 		return -ENOMEM;
 	memset(key_table__value(t, t->nr), 0, t->value_size);
 	memcpy((void *)key_table__key(t, t->nr), key, t->key_size);

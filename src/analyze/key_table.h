@@ -6,6 +6,7 @@
 #ifndef ANALYZE_KEY_TABLE_H
 #define ANALYZE_KEY_TABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "index.h"
@@ -13,8 +14,9 @@
 struct key_table {
 	uint32_t key_size, value_size, nr;
 	/* private */
-	uint32_t entry_size, max;
+	uint32_t entry_size;
 	uint8_t *entries;
+	size_t cap; /* bytes */
 	struct index index;
 	uint64_t seed; /* of the hash */
 };

@@ -15,7 +15,9 @@ static uint32_t number_of(const struct thread_map *m, uint32_t tid)
 	uint64_t hash = hash_of(m, tid);
 	uint32_t i;
 
-	index__for_each(&m->index, hash, i) if (m->v[i].tid == tid) break;
+	index__for_each(&m->index, hash, i)
+		if (m->v[i].tid == tid)
+			break;
 	return i;
 }
 

@@ -65,4 +65,21 @@
 		_p ? 0 : -ENOMEM;                                                          \
 	})
 
+/*
+ * In a sorted array of nr elements, the number of the first one that is not before what is looked for:
+ * is_before is an expression of an element's number, i.
+ */
+#define array__bisect(nr, i, is_before)                \
+	({                                             \
+		size_t _low = 0, _high = (nr), i;      \
+		while (_low < _high) {                 \
+			i = _low + (_high - _low) / 2; \
+			if (is_before)                 \
+				_low = i + 1;          \
+			else                           \
+				_high = i;             \
+		}                                      \
+		_low;                                  \
+	})
+
 #endif /* ARRAY_H */

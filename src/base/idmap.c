@@ -9,7 +9,9 @@ uint32_t *idmap__get(struct idmap *m, uint64_t key)
 	uint64_t hash = key * 0x9e3779b97f4a7c15ull >> 32;
 	uint32_t i;
 
-	index__for_each(&m->index, hash, i) if (m->v[i].key == key) return &m->v[i].value;
+	index__for_each(&m->index, hash, i)
+		if (m->v[i].key == key)
+			return &m->v[i].value;
 	if (array__grow(&m->v, m->nr, &m->cap) || index__add(&m->index, hash, m->nr))
 		return NULL;
 	m->v[m->nr] = (struct idmap_entry){ .key = key };

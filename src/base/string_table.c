@@ -15,8 +15,7 @@ int string_table__number(struct string_table *t, const void *s, size_t len, uint
 
 	t->seed = t->seed ?: seeded_hash__seed();
 	hash = seeded_hash__bytes(t->seed, s, len);
-	index__for_each(&t->index, hash, i)
-	{
+	index__for_each(&t->index, hash, i) {
 		if (t->v[i].len == len && !memcmp(t->v[i].s, s, len)) {
 			*ret_number = i;
 			return 0;

@@ -33,8 +33,7 @@ static int name_number(struct flamegraph *f, const struct flame_frame *frame, ui
 	_cleanup_free_ char *name = NULL, *place = NULL;
 	uint32_t i;
 
-	index__for_each(&f->name_index, hash, i)
-	{
+	index__for_each(&f->name_index, hash, i) {
 		if (name__is(&f->names[i], frame, where)) {
 			*ret_name = i;
 			return 0;
@@ -58,8 +57,7 @@ static int node_number(struct flamegraph *f, uint32_t parent, uint32_t name, uin
 	uint64_t hash = seeded_hash__u64(f->seed, f->seed, (uint64_t)parent << 32 | name);
 	uint32_t i;
 
-	index__for_each(&f->node_index, hash, i)
-	{
+	index__for_each(&f->node_index, hash, i) {
 		if (f->nodes[i].parent == parent && f->nodes[i].name == name) {
 			*ret_node = i;
 			return 0;

@@ -200,7 +200,9 @@ static int find_duplicates(struct fsmb_map *m)
 		hash = seeded_hash__bytes(m->seed,
 					  m->data + m->offsets[i] + sizeof(struct fsmb_stack),
 					  (size_t)m->entries[i].nr * sizeof(uint64_t));
-		index__for_each(&same, hash, first) if (same_frames(m, first, i)) break;
+		index__for_each(&same, hash, first)
+			if (same_frames(m, first, i))
+				break;
 		if (first != INDEX_NONE) {
 			m->entries[i].first = first;
 			m->duplicates++;
@@ -300,8 +302,7 @@ int fsmb_map__find(const struct fsmb_map *m, uint32_t id, uint32_t *ret_index)
 	uint64_t hash = id_hash(m, id);
 	uint32_t i;
 
-	index__for_each(&m->ids, hash, i)
-	{
+	index__for_each(&m->ids, hash, i) {
 		if (m->entries[i].id == id) {
 			*ret_index = i;
 			return 0;

@@ -182,17 +182,9 @@ size_t kallsyms__nr(const struct kallsyms *k)
 
 const struct kallsym *kallsyms__find(const struct kallsyms *k, uint64_t addr)
 {
-	size_t lo = 0, hi = k->nr;
+	size_t lo = array__bisect(k->nr, i, k->v[i].start <= addr);
 	const struct kallsym *s;
 
-	while (lo < hi) { /* lo: first symbol above addr */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return NULL;
 	for (s = &k->v[lo - 1]; s > k->v && s[-1].start == s->start; s--)

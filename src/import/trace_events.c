@@ -201,17 +201,7 @@ static int pass_event(struct trace_events *t, const struct trace_line *l)
 /* Index of the first event at ts or later. */
 static size_t find_ts(const struct trace_events *t, uint64_t ts)
 {
-	size_t low = 0, high = t->nr;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (t->v[mid].ts < ts)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return array__bisect(t->nr, i, t->v[i].ts < ts);
 }
 
 static bool another_at(const struct trace_events *t, uint64_t ts, uint32_t cpu)

@@ -47,16 +47,8 @@ static uint64_t hash_string(uint64_t h, const char *s)
  */
 static int claim_add(struct namer *n, struct claim c)
 {
-	size_t lo = 0, hi = n->nr, end;
+	size_t lo = array__bisect(n->nr, i, n->claims[i].end <= c.start), end;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (n->claims[mid].end <= c.start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo < n->nr && !memcmp(&n->claims[lo], &c, sizeof(c)))
 		return 1;
 	for (end = lo; end < n->nr && n->claims[end].start < c.end; end++)

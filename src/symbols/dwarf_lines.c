@@ -90,16 +90,8 @@ static void ranges_sort(struct ranges *r)
 
 static struct range *ranges_find(const struct ranges *r, uint64_t addr)
 {
-	size_t low = 0, high = r->nr;
+	size_t low = array__bisect(r->nr, i, r->v[i].start <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->v[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low && addr < r->v[low - 1].end ? &r->v[low - 1] : NULL;
 }
 
@@ -210,16 +202,8 @@ static void find_rows(struct dwarf_lines *d)
 
 static unsigned int find_row(const struct dwarf_lines *d, uint64_t addr, struct usyms_line *ret)
 {
-	size_t low = 0, high = d->nr_rows;
+	size_t low = array__bisect(d->nr_rows, i, d->rows[i].addr <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (d->rows[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || !d->rows[low - 1].source)
 		return 0;
 	*ret = (struct usyms_line){ .source = d->rows[low - 1].source,

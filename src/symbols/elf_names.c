@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "elf_table.h"
 
@@ -191,15 +192,7 @@ void elf_names__get(const struct elf_names *n, size_t i, struct elf_name *ret_na
 
 size_t elf_names__find(const struct elf_names *n, const char *name)
 {
-	size_t low = 0, high = n->s.nr;
+	size_t low = array__bisect(n->s.nr, i, strcmp(n->s.names + n->s.v[i].name, name) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(n->s.names + n->s.v[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < n->s.nr && !strcmp(n->s.names + n->s.v[low].name, name) ? low : n->s.nr;
 }

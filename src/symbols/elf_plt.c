@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_RELOCS (1u << 20)
@@ -110,16 +111,8 @@ static int load_symbols(struct plt *p)
 
 static uint32_t slot_symbol(const struct plt *p, uint64_t addr)
 {
-	size_t low = 0, high = p->nr_slots;
+	size_t low = array__bisect(p->nr_slots, i, p->slots[i].addr < addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->slots[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < p->nr_slots && p->slots[low].addr == addr ? p->slots[low].sym : 0;
 }
 

@@ -170,16 +170,8 @@ static void name_moves(struct dump *d)
 		qsort(d->loads, d->nr_loads, sizeof(*d->loads), index_compare);
 	for (size_t i = 0; i < d->nr_moves; i++) {
 		const struct code_index *move = &d->moves[i];
-		size_t low = 0, high = d->nr_loads;
+		size_t low = array__bisect(d->nr_loads, k, index_compare(&d->loads[k], move) < 0);
 
-		while (low < high) {
-			size_t mid = low + (high - low) / 2;
-
-			if (index_compare(&d->loads[mid], move) < 0)
-				low = mid + 1;
-			else
-				high = mid;
-		}
 		if (low && d->loads[low - 1].code_index == move->code_index)
 			d->s->v[move->function].name = d->s->v[d->loads[low - 1].function].name;
 		else

@@ -160,17 +160,9 @@ int jit_symbols__settle(struct jit_symbols *s)
 
 int jit_symbols__find(const struct jit_symbols *s, uint64_t addr, struct elf_symbol *ret_symbol)
 {
-	size_t low = 0, high = s->nr_stretches;
+	size_t low = array__bisect(s->nr_stretches, i, s->stretches[i].start <= addr);
 	const struct jit_function *f;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->stretches[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || addr >= s->stretches[low - 1].end)
 		return -ENOENT;
 	f = &s->v[s->stretches[low - 1].function];

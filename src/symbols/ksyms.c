@@ -239,17 +239,9 @@ void ksyms__set_resolver(struct ksyms *k, ksyms_resolve_fn fn, void *ctx)
 
 static struct entry *entry_find(const struct ksyms *k, uint64_t addr)
 {
-	size_t lo = 0, hi = k->nr;
+	size_t lo = array__bisect(k->nr, i, k->entries[i].start <= addr);
 	struct entry *e;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->entries[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return NULL;
 	while (lo > 1 && k->entries[lo - 2].start == k->entries[lo - 1].start)
@@ -362,8 +354,7 @@ int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 
 	if (!k->names.slots && names_build(k))
 		return -ENOMEM;
-	index__for_each(&k->names, hash, i)
-	{
+	index__for_each(&k->names, hash, i) {
 		const struct entry *e = &k->entries[i];
 
 		if (strcmp(k->pool + e->name, name))

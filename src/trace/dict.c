@@ -57,7 +57,9 @@ int64_t dict__intern(struct dict *d, size_t off)
 		return guess;
 	}
 	hash = seeded_hash__bytes(d->seed, key, len);
-	index__for_each(&d->index, hash, i) if (same_key(d, &d->entries[i], key, len)) break;
+	index__for_each(&d->index, hash, i)
+		if (same_key(d, &d->entries[i], key, len))
+			break;
 	if (i != INDEX_NONE)
 		d->keys.len = off;
 	nr = i != INDEX_NONE ? i : add_entry(d, hash, off, len);

@@ -68,8 +68,9 @@ int64_t tree__child(struct tree *t, uint32_t parent, uint64_t frame)
 	uint32_t i;
 	int err;
 
-	index__for_each(&t->index, hash,
-			i) if (t->nodes[i].parent == parent && t->nodes[i].frame == frame) return i;
+	index__for_each(&t->index, hash, i)
+		if (t->nodes[i].parent == parent && t->nodes[i].frame == frame)
+			return i;
 	if (t->nr == t->cap) {
 		err = grow(t, 2 * t->cap);
 		if (err)

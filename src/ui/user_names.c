@@ -168,8 +168,9 @@ unsigned int names__lines(struct names *n, const struct stk_frame *f,
 
 	if (!n->inlines || f->kind != STK_FRAME_USER || !f->file)
 		return 0;
-	index__for_each(&n->line_index, hash,
-			i) if (n->lines[i].file == f->file && n->lines[i].offset == offset) break;
+	index__for_each(&n->line_index, hash, i)
+		if (n->lines[i].file == f->file && n->lines[i].offset == offset)
+			break;
 	if (i == INDEX_NONE) {
 		if (array__grow(&n->lines, n->nr_lines, &n->max_lines) ||
 		    index__reserve(&n->line_index, n->nr_lines + 1) ||

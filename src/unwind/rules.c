@@ -27,7 +27,9 @@ static int intern(struct unw_rules *r, uint64_t rule, uint32_t *ret_rule)
 
 	r->seed = r->seed ?: seeded_hash__seed();
 	hash = seeded_hash__u64(r->seed, r->seed, rule);
-	index__for_each(&r->index, hash, i) if (r->v[i] == rule) break;
+	index__for_each(&r->index, hash, i)
+		if (r->v[i] == rule)
+			break;
 	if (i == INDEX_NONE && r->nr == MAX_RULES) {
 		*ret_rule = UNW_ESCAPE | UNW_NONE;
 		return 0;

@@ -48,15 +48,7 @@ void unw_units__sort(struct unw_units *u)
 
 const uint64_t *unw_units__before(const struct unw_units *u, size_t nr, uint64_t off)
 {
-	size_t lo = 0, hi = nr;
+	size_t lo = array__bisect(nr, i, unw_unit__start(u->v[i]) <= off);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (unw_unit__start(u->v[mid]) <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo ? &u->v[lo - 1] : NULL;
 }

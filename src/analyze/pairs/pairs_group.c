@@ -60,8 +60,7 @@ static int find_group(struct pairs *p, const struct group_key *key, uint32_t *re
 		return find_others(p, ret_group);
 	g->seed = g->seed ?: seeded_hash__seed();
 	hash = seeded_hash__bytes(g->seed, key, sizeof(*key));
-	index__for_each(&g->index, hash, i)
-	{
+	index__for_each(&g->index, hash, i) {
 		if (!memcmp(&g->keys[i], key, sizeof(*key))) {
 			*ret_group = i;
 			return 0;
@@ -157,8 +156,7 @@ static int add_weight(struct pairs *p, uint32_t group, const struct pairs_pair *
 
 	g->seed = g->seed ?: seeded_hash__seed();
 	hash = hash_weight(g->seed, group, end->kstack, end->ustack);
-	index__for_each(&g->weight_index, hash, i)
-	{
+	index__for_each(&g->weight_index, hash, i) {
 		w = &g->weights[i];
 		if (w->group == group && w->kstack == end->kstack && w->ustack == end->ustack)
 			break;

@@ -31,7 +31,9 @@ static uint32_t find(const struct open *o, const struct open_key *key, uint64_t 
 {
 	uint32_t i;
 
-	index__for_each(&o->index, hash, i) if (same_key(o, &o->slots[i].key, key)) break;
+	index__for_each(&o->index, hash, i)
+		if (same_key(o, &o->slots[i].key, key))
+			break;
 	return i;
 }
 

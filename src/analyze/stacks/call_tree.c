@@ -77,8 +77,9 @@ static int child_of(struct call_tree *t, uint32_t parent, const struct call_fram
 	uint32_t i;
 	int err;
 
-	index__for_each(&t->index, hash, i) if (t->nodes[i].parent == parent &&
-						same_key(&t->nodes[i].key, &key)) break;
+	index__for_each(&t->index, hash, i)
+		if (t->nodes[i].parent == parent && same_key(&t->nodes[i].key, &key))
+			break;
 	if (i == INDEX_NONE) {
 		err = t->nr >= t->max ? grow(t) : 0;
 		if (!err)

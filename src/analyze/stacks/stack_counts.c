@@ -64,8 +64,7 @@ static int group_find(struct stack_counts *c, const struct group_key *key,
 	uint64_t hash = seeded_hash__bytes(c->seed, key, sizeof(*key));
 	uint32_t i;
 
-	index__for_each(&c->group_index, hash, i)
-	{
+	index__for_each(&c->group_index, hash, i) {
 		if (!memcmp(&c->groups[i].key, key, sizeof(*key))) {
 			*ret_group = i;
 			return 0;
@@ -131,8 +130,7 @@ static int count_stacks(struct stack_counts *c, const struct count_key *key)
 	uint64_t hash = hash_count(c, key);
 	uint32_t i;
 
-	index__for_each(&c->count_index, hash, i)
-	{
+	index__for_each(&c->count_index, hash, i) {
 		if (same_count(&c->counts[i].key, key)) {
 			c->counts[i].count++;
 			return 0;

@@ -209,15 +209,11 @@ static int place_of_name(const struct mapped_file *f, const char *path, const ch
 /* Takes the strings. */
 static int add_name(struct file_map *m, struct mapped_file *f, char *path, char *host_path)
 {
-	struct file_name *names;
 	unsigned int at;
 	int how = place_of_name(f, path, host_path, &at);
 
 	if (!how) {
-		names = realloc(f->names, (at + 1) * sizeof(*names));
-		how = names ? 0 : -ENOMEM;
-		f->names = names ? names : f->names;
-		f->info.nr_names += names != NULL;
+		how = array__append(&f->names, &f->info.nr_names, (struct file_name){ 0 });
 	} else if (how == 1) {
 		free(f->names[at].path);
 		free(f->names[at].host_path);

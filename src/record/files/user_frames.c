@@ -25,7 +25,9 @@ int user_frames__add(struct user_frames *u, uint64_t frame)
 	uint64_t hash = frame * 0x9e3779b97f4a7c15ull >> 24;
 	uint32_t i;
 
-	index__for_each(&u->index, hash, i) if (u->v[i] == frame) return 0;
+	index__for_each(&u->index, hash, i)
+		if (u->v[i] == frame)
+			return 0;
 	if (array__grow(&u->v, u->nr, &u->cap) || index__add(&u->index, hash, u->nr))
 		return -ENOMEM;
 	u->v[u->nr++] = frame;

@@ -150,16 +150,8 @@ static int functions_load(struct functions *f, const struct ksyms *syms)
 /* [*ret_first, return value) of by_name. */
 static size_t range_of(const struct functions *f, const char *name, size_t *ret_first)
 {
-	size_t low = 0, high = f->nr;
+	size_t low = array__bisect(f->nr, i, strcmp(f->by_name[i].name, name) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(f->by_name[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	*ret_first = low;
 	while (low < f->nr && !strcmp(f->by_name[low].name, name))
 		low++;

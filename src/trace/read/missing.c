@@ -34,17 +34,7 @@ static uint64_t lane_key(uint32_t type, uint32_t cpu)
 /* Index of the lane, or of where it would be. */
 static size_t lane_index(const struct rd_losses *l, uint64_t key)
 {
-	size_t low = 0, high = l->nr_lanes;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (l->lanes[mid]->key < key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return array__bisect(l->nr_lanes, i, l->lanes[i]->key < key);
 }
 
 static struct rd_lane *lane_find(const struct rd_losses *l, uint32_t type, uint32_t cpu)
@@ -122,17 +112,7 @@ static int lane_add(struct rd_lane *lane, struct budget *budget, uint64_t first,
 /* The first stretch that ends at or after from. */
 static size_t lane_from(const struct rd_lane *lane, uint64_t from)
 {
-	size_t low = 0, high = lane->nr;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (lane->v[mid].last < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return array__bisect(lane->nr, i, lane->v[i].last < from);
 }
 
 static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)

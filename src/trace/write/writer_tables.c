@@ -46,7 +46,6 @@ static int add_layout(struct stk_writer *w, const char *format)
 {
 	struct stk_layout parsed, *l;
 	size_t size;
-	int err;
 
 	if (array__grow(&w->layouts, w->nr_types, &w->cap_layouts) ||
 	    array__grow(&w->handed_in, w->nr_types, &w->cap_handed_in) ||

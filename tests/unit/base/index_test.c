@@ -60,8 +60,7 @@ static void check_hash(const struct index *ix, const struct plain *p, uint64_t h
 
 	for (i = 0; i < p->nr; i++)
 		want += (uint32_t)p->hash[i] == (uint32_t)hash;
-	index__for_each(ix, hash, i)
-	{
+	index__for_each(ix, hash, i) {
 		assert_true(i < p->nr);
 		assert_int_equal((uint32_t)p->hash[i], (uint32_t)hash);
 		got++;
@@ -77,7 +76,9 @@ static void check_all(const struct index *ix, const struct plain *p)
 	assert_int_equal(ix->nr, p->nr);
 	assert_true(p->nr <= index__room(ix) || !p->nr);
 	for (k = 0; k < p->nr; k++) {
-		index__for_each(ix, p->hash[k], i) if (i == k) break;
+		index__for_each(ix, p->hash[k], i)
+			if (i == k)
+				break;
 		assert_int_equal(i, k);
 	}
 }
@@ -143,7 +144,8 @@ static void test_empty(void **state)
 	uint32_t i;
 
 	(void)state;
-	index__for_each(&ix, 0, i) fail();
+	index__for_each(&ix, 0, i)
+		fail();
 	assert_int_equal(i, INDEX_NONE);
 	assert_int_equal(index__memory(&ix), 0);
 	assert_int_equal(index__room(&ix), 0);
@@ -161,7 +163,8 @@ static void test_order(void **state)
 	assert_int_equal(index__reserve(&ix, 100), 0);
 	for (i = 0; i < 100; i++)
 		assert_int_equal(index__add(&ix, UINT64_MAX, i), 0);
-	index__for_each(&ix, UINT64_MAX, i) assert_int_equal(i, want++);
+	index__for_each(&ix, UINT64_MAX, i)
+		assert_int_equal(i, want++);
 	assert_int_equal(want, 100);
 }
 
@@ -187,7 +190,9 @@ static void test_room(void **state)
 	for (i = 0; i < ix.nr; i++) {
 		uint32_t found;
 
-		index__for_each(&ix, i, found) if (found == i) break;
+		index__for_each(&ix, i, found)
+			if (found == i)
+				break;
 		assert_int_equal(found, i);
 	}
 }

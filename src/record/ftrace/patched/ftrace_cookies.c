@@ -67,7 +67,9 @@ static struct cell *find(const struct ftrace_cookies *c, uint64_t cookie)
 	uint64_t hash = hash_of(cookie);
 	uint32_t i;
 
-	index__for_each(&c->index, hash, i) if (c->cells[i].cookie == cookie) return &c->cells[i];
+	index__for_each(&c->index, hash, i)
+		if (c->cells[i].cookie == cookie)
+			return &c->cells[i];
 	return NULL;
 }
 

@@ -363,16 +363,8 @@ static int look_at(struct ftrace_maps *m, const struct space *s, struct area *a,
 
 static struct area *area_at(const struct space *s, uint64_t at)
 {
-	unsigned int lo = 0, hi = s->nr;
+	unsigned int lo = array__bisect(s->nr, i, s->areas[i].end <= at);
 
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-
-		if (s->areas[mid].end <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < s->nr && s->areas[lo].start <= at ? &s->areas[lo] : NULL;
 }
 
