@@ -34,11 +34,18 @@ int string_table__number(struct string_table *t, const void *s, size_t len, uint
 	return 1;
 }
 
+int string_table__intern(struct string_table *t, const char *s, uint32_t *ret_number)
+{
+	int n = string_table__number(t, s, strlen(s), INDEX_NONE, ret_number);
+
+	return MIN(n, 0);
+}
+
 const char *string_table__keep(struct string_table *t, const char *s)
 {
 	uint32_t i;
 
-	return string_table__number(t, s, strlen(s), INDEX_NONE, &i) < 0 ? NULL : t->v[i].s;
+	return string_table__intern(t, s, &i) ? NULL : t->v[i].s;
 }
 
 uint64_t string_table__memory(const struct string_table *t)

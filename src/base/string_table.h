@@ -23,6 +23,8 @@ struct string_table {
 /* 1: it is new, 0: it was there; -E2BIG: it would be one more than max; -ENOMEM. */
 int string_table__number(struct string_table *t, const void *s, size_t len, uint32_t max,
 			 uint32_t *ret_number);
+/* The same of a string that ends with its NUL, without a limit; 0 or -ENOMEM. */
+int string_table__intern(struct string_table *t, const char *s, uint32_t *ret_number);
 /* The same string for an equal one; NULL: no memory. */
 const char *string_table__keep(struct string_table *t, const char *s);
 uint64_t string_table__memory(const struct string_table *t); /* bytes */

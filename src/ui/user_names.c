@@ -118,8 +118,7 @@ const char *names__function(struct names *n, const char *sym)
 	const char *raw;
 	uint32_t i;
 
-	if (string_table__number(&n->strings, sym, strlen(sym), INDEX_NONE, &i) < 0 ||
-	    array__reach(&n->shown, i, &n->nr_shown))
+	if (string_table__intern(&n->strings, sym, &i) || array__reach(&n->shown, i, &n->nr_shown))
 		return sym;
 	raw = string_table__get(&n->strings, i);
 	if (!n->shown[i])

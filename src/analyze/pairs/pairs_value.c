@@ -74,8 +74,8 @@ static int comm_number(struct pairs *p, const char *comm, uint32_t *ret_number)
 		*ret_number = p->comm_cache[at].number;
 		return 0;
 	}
-	err = string_table__number(&p->comms, comm, strlen(comm), INDEX_NONE, ret_number);
-	if (err < 0)
+	err = string_table__intern(&p->comms, comm, ret_number);
+	if (err)
 		return err;
 	p->comm_cache[at].comm = comm;
 	p->comm_cache[at].number = *ret_number;

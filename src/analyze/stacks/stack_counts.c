@@ -89,9 +89,8 @@ static int group_of(struct stack_counts *c, const struct stk_event *e, uint32_t 
 	if (c->by & BY_COMM) {
 		comm = stk_event__comm(e);
 		if (comm != c->last_comm) {
-			err = string_table__number(&c->comms, comm, strlen(comm), INDEX_NONE,
-						   &c->last_comm_nr);
-			if (err < 0)
+			err = string_table__intern(&c->comms, comm, &c->last_comm_nr);
+			if (err)
 				return err;
 			c->last_comm = comm;
 		}
