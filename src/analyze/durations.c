@@ -118,7 +118,7 @@ static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return x < y ? -1 : x > y;
+	return CMP(x, y);
 }
 
 /* The values have no order of their own: they stay sorted for the next one who asks. */

@@ -97,7 +97,7 @@ static int compare_u64(const void *pa, const void *pb)
 {
 	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
 
-	return a < b ? -1 : a > b;
+	return CMP(a, b);
 }
 
 /* Every distinct frame of the map, sorted. */

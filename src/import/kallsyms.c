@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "cleanup.h"
 #include "log.h"
 
 /* How far behind the start of a symbol of unknown size an address is still taken to be in it. */
@@ -88,9 +89,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct kallsym *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->name < b->name ? -1 : a->name > b->name;
+	return CMP(a->start, b->start) ?: CMP(a->name, b->name);
 }
 
 static bool same_mod(const struct kallsym *a, const struct kallsym *b)

@@ -236,7 +236,7 @@ static int compare_losses(const void *pa, const void *pb)
 {
 	const struct trace_loss *a = pa, *b = pb;
 
-	return a->first_ts < b->first_ts ? -1 : a->first_ts > b->first_ts;
+	return CMP(a->first_ts, b->first_ts);
 }
 
 static int finish_losses(struct trace_events *t)
@@ -286,9 +286,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct trace_event *a = pa, *b = pb;
 
-	if (a->ts != b->ts)
-		return a->ts < b->ts ? -1 : 1;
-	return a->seq < b->seq ? -1 : a->seq > b->seq;
+	return CMP(a->ts, b->ts) ?: CMP(a->seq, b->seq);
 }
 
 int trace_events__parse(const char *name, const char *text, size_t len,

@@ -77,9 +77,7 @@ static int range_compare(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->die.addr < b->die.addr ? -1 : a->die.addr > b->die.addr;
+	return CMP(a->start, b->start) ?: CMP(a->die.addr, b->die.addr);
 }
 
 static void ranges_sort(struct ranges *r)

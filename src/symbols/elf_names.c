@@ -39,9 +39,7 @@ static int compare(const void *pa, const void *pb, void *ctx)
 
 	if (by_name)
 		return by_name;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->size > b->size ? -1 : a->size < b->size;
+	return CMP(a->start, b->start) ?: CMP(b->size, a->size);
 }
 
 /* The same symbol stands in several tables. */

@@ -45,9 +45,7 @@ static int slot_compare(const void *pa, const void *pb)
 {
 	const struct slot *a = pa, *b = pb;
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->sym < b->sym ? -1 : a->sym > b->sym;
+	return CMP(a->addr, b->addr) ?: CMP(a->sym, b->sym);
 }
 
 static bool fills_slot(uint64_t info)

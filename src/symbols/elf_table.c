@@ -86,7 +86,7 @@ static int name_compare(const struct elf_symbols *s, const struct elf_function *
 	by_name = strncmp(s->names + a->name, s->names + b->name, MAX_COMPARE);
 	if (by_name)
 		return by_name;
-	return a->name < b->name ? -1 : a->name > b->name;
+	return CMP(a->name, b->name);
 }
 
 /* By start; of one start the longest first, those without a size last; then the better name. */
@@ -94,11 +94,7 @@ static int function_compare(const void *pa, const void *pb, void *ctx)
 {
 	const struct elf_function *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->size != b->size)
-		return a->size > b->size ? -1 : 1;
-	return name_compare(ctx, a, b);
+	return CMP(a->start, b->start) ?: CMP(b->size, a->size) ?: name_compare(ctx, a, b);
 }
 
 /*

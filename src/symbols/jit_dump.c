@@ -158,9 +158,7 @@ static int index_compare(const void *pa, const void *pb)
 {
 	const struct code_index *a = pa, *b = pb;
 
-	if (a->code_index != b->code_index)
-		return a->code_index < b->code_index ? -1 : 1;
-	return a->function < b->function ? -1 : a->function > b->function;
+	return CMP(a->code_index, b->code_index) ?: CMP(a->function, b->function);
 }
 
 /* A move has the name of the last load with its index that stands before it. */

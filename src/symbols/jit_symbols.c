@@ -97,9 +97,7 @@ static int by_start(const void *pa, const void *pb, void *ctx)
 	const struct jit_function *v = ctx;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (v[a].start != v[b].start)
-		return v[a].start < v[b].start ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return CMP(v[a].start, v[b].start) ?: CMP(a, b);
 }
 
 static void put_stretch(struct jit_symbols *s, uint64_t start, uint64_t end, uint32_t function)

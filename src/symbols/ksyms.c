@@ -66,9 +66,7 @@ static int entry_compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return CMP(x->start, y->start) ?: CMP(x->name, y->name);
 }
 
 static void entries_sort(struct ksyms *k)

@@ -121,7 +121,7 @@ static int compare(const void *pa, const void *pb)
 		order = strcmp(a->name, b->name);
 	if (order)
 		return order;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	return CMP(a->offset, b->offset);
 }
 
 static int load(struct elf_file *f, struct usdt_notes *n)

@@ -57,20 +57,14 @@ static int place_compare(const void *pa, const void *pb)
 {
 	const struct usyms_file *a = &((const struct place *)pa)->file;
 	const struct usyms_file *b = &((const struct place *)pb)->file;
-	int diff;
+	int order = CMP(a->id_len, b->id_len) ?: CMP(a->content, b->content);
 
-	if (a->id_len != b->id_len)
-		return a->id_len < b->id_len ? -1 : 1;
-	if (a->content != b->content)
-		return a->content ? 1 : -1;
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	if (a->mtime_ns != b->mtime_ns)
-		return a->mtime_ns < b->mtime_ns ? -1 : 1;
-	diff = a->id_len ? memcmp(a->id, b->id, a->id_len) : 0;
-	if (!diff)
-		diff = compare_strings(a->path, b->path);
-	return diff ? diff : compare_strings(a->host_path, b->host_path);
+	order = order ?: CMP(a->size, b->size) ?: CMP(a->mtime_ns, b->mtime_ns);
+	if (!order && a->id_len)
+		order = memcmp(a->id, b->id, a->id_len);
+	return order					 ?:
+		       compare_strings(a->path, b->path) ?:
+		       compare_strings(a->host_path, b->host_path);
 }
 
 static void place_free(void *place)

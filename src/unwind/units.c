@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "cleanup.h"
 
 void unw_units__free(struct unw_units *u)
 {
@@ -27,7 +28,7 @@ static int compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return x < y ? -1 : x > y;
+	return CMP(x, y);
 }
 
 void unw_units__sort(struct unw_units *u)

@@ -261,7 +261,7 @@ static int by_id(const void *a, const void *b)
 {
 	struct lc_task *const *x = a, *const *y = b;
 
-	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+	return CMP((*x)->id, (*y)->id);
 }
 
 static void tell_left(struct lifecycle *l, struct lc_task *t)

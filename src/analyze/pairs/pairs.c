@@ -383,7 +383,7 @@ static int by_age(const void *a, const void *b)
 {
 	const struct pairs_end *x = a, *y = b;
 
-	return x->ts < y->ts ? -1 : x->ts > y->ts;
+	return CMP(x->ts, y->ts);
 }
 
 /* What became of the starts without an end; the oldest are kept. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "cleanup.h"
 #include "index.h"
 #include "seeded_hash.h"
 #include "string_table.h"
@@ -167,37 +168,26 @@ uint64_t stack_counts__memory(const struct stack_counts *c)
 	       string_table__memory(&c->comms);
 }
 
-static int by_number(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const struct count_key *x = &((const struct count *)a)->key;
 	const struct count_key *y = &((const struct count *)b)->key;
 
-	return by_number(x->group, y->group)	       ?:
-		       by_number(x->kstack, y->kstack) ?:
-							 by_number(x->ustack, y->ustack);
+	return CMP(x->group, y->group) ?: CMP(x->kstack, y->kstack) ?: CMP(x->ustack, y->ustack);
 }
 
 static int by_count(const void *a, const void *b)
 {
 	const struct stack_count *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return by_number(x->kstack, y->kstack) ?: by_number(x->ustack, y->ustack);
+	return CMP(y->count, x->count) ?: CMP(x->kstack, y->kstack) ?: CMP(x->ustack, y->ustack);
 }
 
 static int by_group_count(const void *a, const void *b)
 {
 	const struct group_entry *x = a, *y = b;
 
-	if (x->group.count != y->group.count)
-		return x->group.count > y->group.count ? -1 : 1;
-	return memcmp(&x->key, &y->key, sizeof(x->key));
+	return CMP(y->group.count, x->group.count) ?: memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
 /* The first number of the same stack. */

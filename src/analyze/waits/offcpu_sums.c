@@ -170,9 +170,7 @@ static int by_time(const struct offcpu_time *a, const struct offcpu_time *b)
 {
 	uint64_t x = a->blocked + a->queued, y = b->blocked + b->queued;
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	return (a->count < b->count) - (a->count > b->count);
+	return CMP(y, x) ?: CMP(b->count, a->count);
 }
 
 static int by_group_time(const void *x, const void *y)

@@ -256,7 +256,7 @@ static int compare_ints(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
 
-	return (x > y) - (x < y);
+	return CMP(x, y);
 }
 
 static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)

@@ -120,9 +120,7 @@ static int compare_targets(const void *a, const void *b)
 {
 	const struct target *x = a, *y = b;
 
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
+	return CMP(x->group, y->group) ?: CMP(x->cookie, y->cookie);
 }
 
 static struct attached_probe *probe_add(struct programs *p, unsigned int event)

@@ -45,7 +45,7 @@ static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return (x > y) - (x < y);
+	return CMP(x, y);
 }
 
 /* ---- symbols of one file ---------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ static int compare_syms(const void *pa, const void *pb)
 
 	if (by_name)
 		return by_name;
-	return a->start < b->start ? -1 : a->start > b->start;
+	return CMP(a->start, b->start);
 }
 
 static int names_add(struct names *n, const char *name)

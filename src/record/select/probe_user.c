@@ -44,9 +44,7 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct elf_name *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return CMP(a->start, b->start) ?: strcmp(a->name, b->name);
 }
 
 /* Of the names of one place the first stays. */

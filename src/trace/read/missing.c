@@ -561,14 +561,9 @@ static void close_all(struct stk_reader *r)
 static int by_time(const void *a, const void *b)
 {
 	const struct rd_loss *x = a, *y = b;
+	int order = CMP(x->first, y->first) ?: CMP(x->last, y->last);
 
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	if (x->last != y->last)
-		return x->last < y->last ? -1 : 1;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return (x->type > y->type) - (x->type < y->type);
+	return order ?: CMP(x->cpu, y->cpu) ?: CMP(x->type, y->type);
 }
 
 int stk_reader__next_loss(struct stk_reader *r, uint64_t until, struct stk_loss *ret_loss)

@@ -242,7 +242,7 @@ static int by_start(const void *a, const void *b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	/* the order in the file: names lie in an arena, where addresses say nothing */
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return CMP(x->seq, y->seq);
 }
 
 static void sort_symbols(struct rd_user_symbol *symbols, size_t nr)

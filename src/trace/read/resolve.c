@@ -3,6 +3,7 @@
 #include "reader.h"
 
 #include "array.h"
+#include "cleanup.h"
 #include "frame.h"
 
 /* ---- symbols -------------------------------------------------------------------------------- */
@@ -11,9 +12,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct rd_symbol *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return CMP(x->start, y->start) ?: CMP(x->seq, y->seq);
 }
 
 /* s is to stand at index i: say how far the symbols reach there, and whether they are in order. */

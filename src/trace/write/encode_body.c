@@ -9,6 +9,8 @@
  */
 #include "encode_priv.h"
 
+#include "cleanup.h"
+
 /* One event type's part of a batch. */
 struct part {
 	const struct enc_batch *b;
@@ -351,7 +353,7 @@ static int by_index(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return x < y ? -1 : x > y;
+	return CMP(x, y);
 }
 
 /* Events with fields to enc->order, sorted by type and stable; leaves the ends in type_start. */

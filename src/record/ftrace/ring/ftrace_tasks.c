@@ -265,7 +265,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
-	return (x->ts > y->ts) - (x->ts < y->ts);
+	return CMP(x->ts, y->ts);
 }
 
 int ftrace_tasks__poll(struct ftrace_tasks *t)
