@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 /*
@@ -15,7 +16,6 @@
  */
 #define ERROR_BITS 7
 #define NR_BUCKETS ((64 - ERROR_BITS + 1) * DURATIONS_ERROR)
-#define MIN_ROOM 16
 
 static_assert(1 << ERROR_BITS == DURATIONS_ERROR, "as many buckets as the header promises");
 
@@ -46,16 +46,6 @@ static uint64_t bucket_last(unsigned int bucket)
 	return bucket_first(bucket) + ((1ULL << shift) - 1);
 }
 
-/* How many values an array for count of them has room for. */
-static uint64_t room_for(uint64_t count)
-{
-	uint64_t room = MIN_ROOM;
-
-	while (room < count)
-		room *= 2;
-	return room;
-}
-
 static int use_buckets(struct durations *d)
 {
 	uint64_t i;
@@ -72,62 +62,38 @@ static int use_buckets(struct durations *d)
 	return 0;
 }
 
-/* Makes room for more values, in buckets where they become too many. */
-static int reserve(struct durations *d, uint64_t more)
-{
-	uint64_t *values, count;
-
-	if (d->buckets)
-		return 0;
-	if (__builtin_add_overflow(d->count, more, &count) || count > DURATIONS_EXACT)
-		return use_buckets(d);
-	if (d->values && room_for(count) == room_for(d->count))
-		return 0;
-	values = reallocarray(d->values, room_for(count), sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	d->values = values;
-	return 0;
-}
-
-static void put(struct durations *d, uint64_t ns)
-{
-	if (d->buckets)
-		d->buckets[bucket_of(ns)]++;
-	else
-		d->values[d->count] = ns;
-	if (!d->count || ns < d->min)
-		d->min = ns;
-	if (ns > d->max)
-		d->max = ns;
-	d->sum += ns;
-	d->count++;
-}
-
 int durations__add(struct durations *d, uint64_t ns)
 {
-	int err = reserve(d, 1);
+	uint64_t was = d->count;
 
-	if (!err)
-		put(d, ns);
-	return err;
+	if (d->count == DURATIONS_EXACT && use_buckets(d))
+		return -ENOMEM;
+	if (!d->buckets) {
+		if (array__append(&d->values, &d->count, ns))
+			return -ENOMEM;
+	} else {
+		d->buckets[bucket_of(ns)]++;
+		d->count++;
+	}
+	d->min = was ? MIN(d->min, ns) : ns;
+	d->max = MAX(d->max, ns);
+	d->sum += ns;
+	return 0;
 }
 
 int durations__merge(struct durations *d, const struct durations *other)
 {
 	uint64_t i;
-	int err;
+	int err = 0;
 
-	if (!other->count)
-		return 0;
-	err = other->buckets ? use_buckets(d) : reserve(d, other->count);
+	if (!other->buckets) {
+		for (i = 0; i < other->count && !err; i++)
+			err = durations__add(d, other->values[i]);
+		return err;
+	}
+	err = use_buckets(d);
 	if (err)
 		return err;
-	if (!other->buckets) {
-		for (i = 0; i < other->count; i++)
-			put(d, other->values[i]);
-		return 0;
-	}
 	for (i = 0; i < NR_BUCKETS; i++)
 		d->buckets[i] += other->buckets[i];
 	d->min = d->count ? MIN(d->min, other->min) : other->min;
@@ -153,7 +119,7 @@ static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return x < y ? -1 : x > y;
+	return CMP(x, y);
 }
 
 /* The values have no order of their own: they stay sorted for the next one who asks. */

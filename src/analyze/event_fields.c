@@ -82,16 +82,8 @@ const struct event_known *event_fields__of(struct event_fields *f, const struct 
 {
 	unsigned int index = stk_event_type__index(t);
 
-	if (index >= f->nr) {
-		unsigned int nr = index + 16;
-		struct event_known **v = realloc(f->v, nr * sizeof(*v));
-
-		if (!v)
-			return NULL;
-		memset(v + f->nr, 0, (nr - f->nr) * sizeof(*v));
-		f->v = v;
-		f->nr = nr;
-	}
+	if (array__reach(&f->v, index, &f->nr))
+		return NULL;
 	if (!f->v[index])
 		f->v[index] = known_new(f, t);
 	return f->v[index];

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "seeded_hash.h"
 
 #define ALIGN 16 /* what malloc() gives and any value is content with */
-#define FIRST_BITS 6
 
 void key_table__init(struct key_table *t, uint32_t key_size, uint32_t value_size)
 {
@@ -22,13 +22,13 @@ void key_table__init(struct key_table *t, uint32_t key_size, uint32_t value_size
 void key_table__clear(struct key_table *t)
 {
 	free(t->entries);
-	free(t->slots);
+	index__free(&t->index);
 	key_table__init(t, t->key_size, t->value_size);
 }
 
 uint64_t key_table__memory(const struct key_table *t)
 {
-	return (uint64_t)t->max * t->entry_size + (t->slots ? sizeof(*t->slots) << t->bits : 0);
+	return t->cap + index__memory(&t->index);
 }
 
 void *key_table__value(const struct key_table *t, uint32_t number)
@@ -41,63 +41,38 @@ const void *key_table__key(const struct key_table *t, uint32_t number)
 	return t->entries + (size_t)number * t->entry_size + t->value_size;
 }
 
-/* The slot of the key, or the empty one where it would be. */
-static uint32_t *slot_of(const struct key_table *t, uint32_t *slots, uint32_t bits, const void *key)
+/* INDEX_NONE: it is not there. */
+static uint32_t number_of(const struct key_table *t, const void *key, uint64_t hash)
 {
-	uint32_t mask = (1u << bits) - 1,
-		 at = seeded_hash__bytes(t->seed, key, t->key_size) >> (64 - bits);
+	uint32_t i;
 
-	while (slots[at] && memcmp(key_table__key(t, slots[at] - 1), key, t->key_size))
-		at = (at + 1) & mask;
-	return &slots[at];
+	index__for_each(&t->index, hash, i)
+		if (!memcmp(key_table__key(t, i), key, t->key_size))
+			break;
+	return i;
 }
 
-static int grow_slots(struct key_table *t)
+void *key_table__find(const struct key_table *t, const void *key)
 {
-	uint32_t bits = t->slots ? t->bits + 1 : FIRST_BITS, i;
-	uint32_t *slots;
+	uint32_t i = number_of(t, key, seeded_hash__bytes(t->seed, key, t->key_size));
 
-	if (bits > 31)
-		return -ENOMEM;
-	slots = calloc((size_t)1 << bits, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	for (i = 0; i < t->nr; i++)
-		*slot_of(t, slots, bits, key_table__key(t, i)) = i + 1;
-	free(t->slots);
-	t->slots = slots;
-	t->bits = bits;
-	return 0;
-}
-
-static int grow_entries(struct key_table *t)
-{
-	uint32_t max = t->max ? t->max * 2 : 16;
-	uint8_t *entries = reallocarray(t->entries, max, t->entry_size);
-
-	if (!entries)
-		return -ENOMEM;
-	t->entries = entries;
-	t->max = max;
-	return 0;
+	return i == INDEX_NONE ? NULL : key_table__value(t, i);
 }
 
 int key_table__at(struct key_table *t, const void *key, uint32_t *ret_number)
 {
-	uint32_t *slot;
+	uint64_t hash = seeded_hash__bytes(t->seed, key, t->key_size);
+	uint32_t i = number_of(t, key, hash);
 
-	if ((!t->slots || t->nr >= (1u << t->bits) / 2) && grow_slots(t))
-		return -ENOMEM;
-	slot = slot_of(t, t->slots, t->bits, key);
-	if (*slot) {
-		*ret_number = *slot - 1;
+	if (i != INDEX_NONE) {
+		*ret_number = i;
 		return 0;
 	}
-	if (t->nr == t->max && grow_entries(t))
+	if (array__reserve(&t->entries, (t->nr + 1ull) * t->entry_size, &t->cap) ||
+	    index__add(&t->index, hash, t->nr))
 		return -ENOMEM;
 	memset(key_table__value(t, t->nr), 0, t->value_size);
 	memcpy((void *)key_table__key(t, t->nr), key, t->key_size);
 	*ret_number = t->nr++;
-	*slot = t->nr;
 	return 1;
 }

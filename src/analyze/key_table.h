@@ -6,14 +6,18 @@
 #ifndef ANALYZE_KEY_TABLE_H
 #define ANALYZE_KEY_TABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include "index.h"
 
 struct key_table {
 	uint32_t key_size, value_size, nr;
 	/* private */
-	uint32_t entry_size, max, bits;
+	uint32_t entry_size;
 	uint8_t *entries;
-	uint32_t *slots; /* number + 1 */
+	size_t cap; /* bytes */
+	struct index index;
 	uint64_t seed; /* of the hash */
 };
 
@@ -23,7 +27,9 @@ void key_table__clear(struct key_table *t);
 uint64_t key_table__memory(const struct key_table *t); /* bytes */
 /* 1: it is new, 0: it was there, -ENOMEM. */
 int key_table__at(struct key_table *t, const void *key, uint32_t *ret_number);
-/* Both are valid until the next key_table__at(). */
+/* The key's value, NULL: it is not there. */
+void *key_table__find(const struct key_table *t, const void *key);
+/* All are valid until the next key_table__at(). */
 void *key_table__value(const struct key_table *t, uint32_t number);
 const void *key_table__key(const struct key_table *t, uint32_t number);
 

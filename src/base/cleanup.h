@@ -57,5 +57,7 @@ static inline void closedirp(DIR **d)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
+/* As of qsort(): below 0, 0, above 0. */
+#define CMP(a, b) (((a) > (b)) - ((a) < (b)))
 
 #endif /* CLEANUP_H */

@@ -2,49 +2,25 @@
 /* Numbers for the keys of this machine's kernel, which nobody chooses. */
 #include "idmap.h"
 
-#include <stdlib.h>
-
-static size_t slot(const struct idmap *m, uint64_t key)
-{
-	size_t at = (key * 0x9e3779b97f4a7c15ull >> 32) & m->mask;
-
-	while (m->cells[at].key && m->cells[at].key != key)
-		at = (at + 1) & m->mask;
-	return at;
-}
-
-static int grow(struct idmap *m)
-{
-	size_t cap = m->cells ? (m->mask + 1) * 2 : 1024, i;
-	struct idmap bigger = { .mask = cap - 1, .used = m->used };
-
-	bigger.cells = calloc(cap, sizeof(*bigger.cells));
-	if (!bigger.cells)
-		return -1;
-	for (i = 0; m->cells && i <= m->mask; i++)
-		if (m->cells[i].key)
-			bigger.cells[slot(&bigger, m->cells[i].key)] = m->cells[i];
-	free(m->cells);
-	*m = bigger;
-	return 0;
-}
+#include "array.h"
 
 uint32_t *idmap__get(struct idmap *m, uint64_t key)
 {
-	struct idmap_cell *c;
+	uint64_t hash = key * 0x9e3779b97f4a7c15ull >> 32;
+	uint32_t i;
 
-	if ((!m->cells || m->used * 2 > m->mask) && grow(m))
+	index__for_each(&m->index, hash, i)
+		if (m->v[i].key == key)
+			return &m->v[i].value;
+	if (array__grow(&m->v, m->nr, &m->cap) || index__add(&m->index, hash, m->nr))
 		return NULL;
-	c = &m->cells[slot(m, key)];
-	if (!c->key) {
-		c->key = key;
-		m->used++;
-	}
-	return &c->value;
+	m->v[m->nr] = (struct idmap_entry){ .key = key };
+	return &m->v[m->nr++].value;
 }
 
 void idmap__clear(struct idmap *m)
 {
-	free(m->cells);
+	free(m->v);
+	index__free(&m->index);
 	*m = (struct idmap){ 0 };
 }

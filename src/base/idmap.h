@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A growing hash map from non-zero u64 to u32. */
+/* A growing hash map from u64 to u32. */
 #ifndef RECORD_IDMAP_H
 #define RECORD_IDMAP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "index.h"
+
+/* Zero is empty. */
 struct idmap {
-	struct idmap_cell {
-		uint64_t key; /* 0: free */
+	struct idmap_entry {
+		uint64_t key;
 		uint32_t value;
-	} * cells;
-	size_t mask, used;
+	} * v;
+	uint32_t nr, cap;
+	struct index index;
 };
 
-/* The value's place for key, added as 0 when it is new; NULL: no memory.  key is not 0. */
+/* The value's place for key, added as 0 when it is new, until the next one; NULL: no memory. */
 uint32_t *idmap__get(struct idmap *m, uint64_t key);
 void idmap__clear(struct idmap *m);
 

@@ -7,25 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "array.h"
+
 int strbuf__grow(struct strbuf *b, size_t more)
 {
-	size_t cap = b->cap ? b->cap : 256;
-	char *s;
-
-	if (b->failed || more > SIZE_MAX / 4 || b->len > SIZE_MAX / 4) {
+	if (!b->failed && (more > SIZE_MAX / 4 || array__reserve(&b->s, b->len + more + 1, &b->cap)))
 		b->failed = true;
-		return -ENOMEM;
-	}
-	while (cap - b->len <= more)
-		cap *= 2;
-	s = realloc(b->s, cap);
-	if (!s) {
-		b->failed = true;
-		return -ENOMEM;
-	}
-	b->s = s;
-	b->cap = cap;
-	return 0;
+	return b->failed ? -ENOMEM : 0;
 }
 
 void strbuf__free(struct strbuf *b)

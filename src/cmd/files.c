@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "symbols/debug_file.h"
@@ -74,20 +75,10 @@ static int parse_options(struct files *fs, int argc, char **argv)
 
 static int count_ref(struct files *fs, uint32_t number)
 {
-	uint64_t *more;
-	uint32_t nr;
-
 	if (!number || number > stk_reader__nr_stacks(fs->rd.reader))
 		return 0;
-	if (number >= fs->nr_refs) {
-		nr = MAX(number + 1, 2 * fs->nr_refs);
-		more = reallocarray(fs->refs, nr, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + fs->nr_refs, 0, (nr - fs->nr_refs) * sizeof(*more));
-		fs->refs = more;
-		fs->nr_refs = nr;
-	}
+	if (array__reach(&fs->refs, number, &fs->nr_refs))
+		return -ENOMEM;
 	fs->refs[number]++;
 	return 0;
 }

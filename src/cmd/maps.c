@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "file_hash.h"
 #include "log.h"
@@ -41,7 +42,7 @@ struct mapped_file {
 	char **names;
 	unsigned int nr_names;
 	uint32_t *pids;
-	unsigned int nr_pids, max_pids;
+	unsigned int nr_pids;
 };
 
 struct maps {
@@ -50,7 +51,7 @@ struct maps {
 	struct num_set pids; /* empty: all */
 	void *tree; /* of files, by key */
 	struct mapped_file **files;
-	size_t nr_files, max_files;
+	size_t nr_files;
 	char *line; /* of /proc/PID/maps */
 	size_t line_size;
 	unsigned int refused; /* processes */
@@ -103,39 +104,24 @@ static int by_map_key(const void *a, const void *b)
 
 static int add_pid(struct mapped_file *mf, uint32_t pid)
 {
-	unsigned int max = mf->max_pids ? 2 * mf->max_pids : 4;
-	uint32_t *more;
-
 	if (mf->nr_pids && mf->pids[mf->nr_pids - 1] == pid)
 		return 0;
-	if (mf->nr_pids == mf->max_pids) {
-		more = reallocarray(mf->pids, max, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		mf->pids = more;
-		mf->max_pids = max;
-	}
-	mf->pids[mf->nr_pids++] = pid;
-	return 0;
+	return array__append(&mf->pids, &mf->nr_pids, pid);
 }
 
 static int add_name(struct mapped_file *mf, const char *path)
 {
 	unsigned int i;
-	char **more;
+	char *copy;
 
 	for (i = 0; i < mf->nr_names; i++)
 		if (!strcmp(mf->names[i], path))
 			return 0;
-	more = reallocarray(mf->names, mf->nr_names + 1, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	mf->names = more;
-	more[mf->nr_names] = strdup(path);
-	if (!more[mf->nr_names])
-		return -ENOMEM;
-	mf->nr_names++;
-	return 0;
+	copy = strdup(path);
+	if (copy && !array__append(&mf->names, &mf->nr_names, copy))
+		return 0;
+	free(copy);
+	return -ENOMEM;
 }
 
 /*
@@ -192,8 +178,7 @@ static void identify(struct mapped_file *mf, int path_fd, const struct stat *st)
 /* Known or made; NULL when out of memory. */
 static struct mapped_file *get_file(struct maps *m, const struct map_key *key, bool *ret_new)
 {
-	struct mapped_file *mf = calloc(1, sizeof(*mf)), **found, **more;
-	size_t max = m->max_files ? 2 * m->max_files : 256;
+	struct mapped_file *mf = calloc(1, sizeof(*mf)), **found;
 
 	if (!mf)
 		return NULL;
@@ -204,17 +189,11 @@ static struct mapped_file *get_file(struct maps *m, const struct map_key *key, b
 		free(mf);
 		return found ? *found : NULL;
 	}
-	if (m->nr_files == m->max_files) {
-		more = reallocarray(m->files, max, sizeof(*more));
-		if (!more) {
-			tdelete(mf, &m->tree, by_map_key);
-			free(mf);
-			return NULL;
-		}
-		m->files = more;
-		m->max_files = max;
+	if (array__append(&m->files, &m->nr_files, mf)) {
+		tdelete(mf, &m->tree, by_map_key);
+		free(mf);
+		return NULL;
 	}
-	m->files[m->nr_files++] = mf;
 	return mf;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "ui/frames.h"
@@ -70,19 +71,7 @@ static int parse_options(struct stacks *s, int argc, char **argv)
 /* The place to count, NULL when out of memory. */
 static struct refs *refs_of(struct stacks *s, uint32_t number)
 {
-	struct refs *more;
-	uint32_t nr;
-
-	if (number >= s->nr_refs) {
-		nr = MAX(number + 1, 2 * s->nr_refs);
-		more = reallocarray(s->refs, nr, sizeof(*more));
-		if (!more)
-			return NULL;
-		memset(more + s->nr_refs, 0, (nr - s->nr_refs) * sizeof(*more));
-		s->refs = more;
-		s->nr_refs = nr;
-	}
-	return &s->refs[number];
+	return array__reach(&s->refs, number, &s->nr_refs) ? NULL : &s->refs[number];
 }
 
 static int count_refs(struct stacks *s, uint32_t kstack, uint32_t ustack)

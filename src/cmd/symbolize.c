@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "output/output.h"
@@ -69,16 +70,8 @@ static int parse_options(struct symbolize *s, int argc, char **argv)
 
 static int add_place(struct symbolize *s, const struct stk_frame *f)
 {
-	size_t max = s->max_places ? 2 * s->max_places : 4096;
-	struct place *more;
-
-	if (s->nr_places == s->max_places) {
-		more = reallocarray(s->places, max, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->places = more;
-		s->max_places = max;
-	}
+	if (array__grow(&s->places, s->nr_places, &s->max_places))
+		return -ENOMEM;
 	s->places[s->nr_places++] = (struct place){
 		.file = f->file,
 		.offset = f->exact || !f->ip ? f->ip : f->ip - 1,

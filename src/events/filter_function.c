@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "slurp.h"
 
 /* Maximum size of a symbol at the end of its module. */
 #define MAX_LAST_SIZE (64u << 10)
@@ -66,33 +67,6 @@ static bool is_generated(const struct symbol *s)
 	return s->module && (!strncmp(s->module, "bpf]", 4) || !strncmp(s->module, "__builtin", 9));
 }
 
-static int read_text(const char *path, char **ret_text)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_free_ char *text = NULL;
-	size_t len = 0, cap = 0;
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	do {
-		if (cap - len < 65536) {
-			char *more = realloc(text, cap = MAX(cap * 2, (size_t)4 << 20));
-
-			if (!more)
-				return -ENOMEM;
-			text = more;
-		}
-		n = read(fd, text + len, cap - len - 1);
-		if (n < 0)
-			return -errno;
-		len += n;
-	} while (n > 0);
-	text[len] = '\0';
-	*ret_text = take_ptr(text);
-	return 0;
-}
-
 static void find_bounds(struct filter_functions *f)
 {
 	const struct {
@@ -126,7 +100,7 @@ static int load(struct filter_functions *f)
 	int err;
 
 	if (!f->text) {
-		err = read_text(f->path, &f->text);
+		err = slurp(f->path, &f->text, NULL);
 		if (err)
 			return err == -ENOMEM ? err : -ENODATA;
 		find_bounds(f);

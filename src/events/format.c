@@ -2,6 +2,7 @@
 /* The head and the fields of a format text; format_parse.c parses the print fmt. */
 #include "format_priv.h"
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 
@@ -165,7 +166,7 @@ static void classify(struct ev_field *fd)
 static int add_field(struct ev_format *f, const char *line, size_t len)
 {
 	const char *semicolon = memchr(line, ';', len);
-	struct ev_field fd = { 0 }, *grown;
+	struct ev_field fd = { 0 };
 	uint32_t is_signed = 0;
 	char *type = NULL, *name = NULL;
 	int err;
@@ -185,14 +186,11 @@ static int add_field(struct ev_format *f, const char *line, size_t len)
 	fd.name = name;
 	fd.is_signed = is_signed;
 	classify(&fd);
-	grown = realloc(f->fields, (f->nr_fields + 1) * sizeof(*grown));
-	if (!grown) {
+	if (array__append(&f->fields, &f->nr_fields, fd)) {
 		free(type);
 		free(name);
 		return -ENOMEM;
 	}
-	f->fields = grown;
-	f->fields[f->nr_fields++] = fd;
 	f->fixed_size = MAX(f->fixed_size, fd.offset + fd.size);
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* The functions that a print fmt may call: one row of the table each. */
 #include "format_parse.h"
 
+#include "array.h"
 #include "cleanup.h"
 
 #include <stdlib.h>
@@ -56,20 +57,8 @@ static uint32_t call_bitmask(struct parser *ps, int arg)
 
 static void add_symbol(struct parser *ps, const struct symbol *s)
 {
-	struct ev_format *f = ps->f;
-	struct symbol *grown;
-
-	if (ps->failed)
-		return;
-	if (!(f->nr_symbols & (f->nr_symbols - 1))) {
-		grown = realloc(f->symbols, (f->nr_symbols ? f->nr_symbols * 2 : 1) * sizeof(*grown));
-		if (!grown) {
-			parser__fail(ps, "out of memory");
-			return;
-		}
-		f->symbols = grown;
-	}
-	f->symbols[f->nr_symbols++] = *s;
+	if (!ps->failed && array__append(&ps->f->symbols, &ps->f->nr_symbols, *s))
+		parser__fail(ps, "out of memory");
 }
 
 /* { value, "name" }; false for an entry without a name, which ends the list for the kernel */

@@ -2,6 +2,7 @@
 /* Builds typed nodes: applies C's promotions and conversions, once per format. */
 #include "format_parse.h"
 
+#include "array.h"
 #include "cleanup.h"
 
 #include <stdlib.h>
@@ -61,7 +62,7 @@ uint32_t node__add(struct parser *ps, const struct node *n)
 {
 	struct ev_format *f = ps->f;
 	unsigned int children = nr_children(n);
-	struct node *grown;
+	struct node *node;
 
 	if (ps->failed)
 		return 0;
@@ -69,32 +70,27 @@ uint32_t node__add(struct parser *ps, const struct node *n)
 		parser__fail(ps, "too many operations");
 		return 0;
 	}
-	if (!(f->nr_nodes & (f->nr_nodes - 1))) {
-		grown = realloc(f->nodes, (f->nr_nodes ? f->nr_nodes * 2 : 1) * sizeof(*grown));
-		if (!grown) {
-			parser__fail(ps, "out of memory");
-			return 0;
-		}
-		f->nodes = grown;
+	if (array__append(&f->nodes, &f->nr_nodes, *n)) {
+		parser__fail(ps, "out of memory");
+		return 0;
 	}
-	f->nodes[f->nr_nodes] = *n;
-	grown = &f->nodes[f->nr_nodes];
-	grown->cost = grown->depth = 1;
+	node = &f->nodes[f->nr_nodes - 1];
+	node->cost = node->depth = 1;
 	/* a value that depends on the record or the recorded kernel is not constant */
-	grown->is_const = children ? grown->op != NODE_LOAD && grown->op != NODE_MSECS :
-				     grown->op == NODE_CONST;
+	node->is_const =
+		children ? node->op != NODE_LOAD && node->op != NODE_MSECS : node->op == NODE_CONST;
 	if (children > 0)
-		add_child(f, grown, n->a);
+		add_child(f, node, n->a);
 	if (children > 1)
-		add_child(f, grown, n->b);
+		add_child(f, node, n->b);
 	if (children > 2)
-		add_child(f, grown, n->c);
-	if (grown->cost > FORMAT_MAX_COST || grown->depth > FORMAT_MAX_DEPTH) {
+		add_child(f, node, n->c);
+	if (node->cost > FORMAT_MAX_COST || node->depth > FORMAT_MAX_DEPTH) {
 		parser__fail(ps, "expression too big");
 		return 0;
 	}
-	fold(ps, grown);
-	return f->nr_nodes++;
+	fold(ps, node);
+	return f->nr_nodes - 1;
 }
 
 uint32_t node__const(struct parser *ps, uint64_t v, unsigned int size, bool is_signed)

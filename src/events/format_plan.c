@@ -2,6 +2,7 @@
 /* Compiles a print fmt's format string to ops: the kernel's printf (lib/vsprintf.c), not libc's. */
 #include "format_priv.h"
 
+#include "array.h"
 #include "cleanup.h"
 
 #include <ctype.h>
@@ -19,17 +20,9 @@ struct planner {
 static void add_op(struct planner *pl, const struct op *op)
 {
 	struct ev_format *f = pl->f;
-	struct op *grown;
 
-	if (!(f->nr_ops & (f->nr_ops - 1))) {
-		grown = realloc(f->ops, (f->nr_ops ? f->nr_ops * 2 : 1) * sizeof(*grown));
-		if (!grown) {
-			pl->why = "out of memory";
-			return;
-		}
-		f->ops = grown;
-	}
-	f->ops[f->nr_ops++] = *op;
+	if (array__append(&f->ops, &f->nr_ops, *op))
+		pl->why = "out of memory";
 }
 
 static void add_literal(struct planner *pl, const char *s, size_t n)

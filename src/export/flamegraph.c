@@ -21,56 +21,9 @@ static uint64_t name_hash(const struct flamegraph *f, const char *name, const ch
 	return seeded_hash__u64(f->seed, h, seeded_hash__bytes(f->seed, where, strlen(where)));
 }
 
-static uint64_t node_hash(const struct flamegraph *f, uint32_t parent, uint32_t name)
+static bool name__is(const struct flame_name *n, const struct flame_frame *frame, const char *where)
 {
-	return seeded_hash__u64(f->seed, f->seed, (uint64_t)parent << 32 | name);
-}
-
-static uint64_t name_hash_at(const struct flamegraph *f, uint32_t i)
-{
-	return f->names[i].hash;
-}
-
-static uint64_t node_hash_at(const struct flamegraph *f, uint32_t i)
-{
-	return node_hash(f, f->nodes[i].parent, f->nodes[i].name);
-}
-
-static void index__put(struct flame_index *ix, uint64_t hash, uint32_t i)
-{
-	uint32_t mask = (1u << ix->bits) - 1, at = hash >> (64 - ix->bits);
-
-	while (ix->slots[at])
-		at = (at + 1) & mask;
-	ix->slots[at] = i + 1;
-}
-
-/* Room for one more than the nr it holds. */
-static int index__reserve(struct flame_index *ix, const struct flamegraph *f, uint32_t nr,
-			  uint64_t (*hash_at)(const struct flamegraph *f, uint32_t i))
-{
-	struct flame_index more = { .bits = ix->slots ? ix->bits + 1 : 8 };
-	uint32_t i;
-
-	if (ix->slots && nr < (1u << ix->bits) / 2)
-		return 0;
-	if (more.bits > 31)
-		return -ENOMEM;
-	more.slots = calloc((size_t)1 << more.bits, sizeof(*more.slots));
-	if (!more.slots)
-		return -ENOMEM;
-	for (i = 0; i < nr; i++)
-		index__put(&more, hash_at(f, i), i);
-	free(ix->slots);
-	*ix = more;
-	return 0;
-}
-
-static bool name__is(const struct flame_name *n, uint64_t hash, const struct flame_frame *frame,
-		     const char *where)
-{
-	return n->hash == hash && n->kind == frame->kind && !strcmp(n->name, frame->name) &&
-	       !strcmp(n->where, where);
+	return n->kind == frame->kind && !strcmp(n->name, frame->name) && !strcmp(n->where, where);
 }
 
 static int name_number(struct flamegraph *f, const struct flame_frame *frame, uint32_t *ret_name)
@@ -78,47 +31,41 @@ static int name_number(struct flamegraph *f, const struct flame_frame *frame, ui
 	const char *where = frame->where ?: "";
 	uint64_t hash = name_hash(f, frame->name, where) + frame->kind;
 	_cleanup_free_ char *name = NULL, *place = NULL;
-	uint32_t mask, at;
+	uint32_t i;
 
-	if (array__grow(&f->names, f->nr_names, &f->max_names) ||
-	    index__reserve(&f->name_index, f, f->nr_names, name_hash_at))
-		return -ENOMEM;
-	mask = (1u << f->name_index.bits) - 1;
-	at = hash >> (64 - f->name_index.bits);
-	for (; f->name_index.slots[at]; at = (at + 1) & mask) {
-		*ret_name = f->name_index.slots[at] - 1;
-		if (name__is(&f->names[*ret_name], hash, frame, where))
+	index__for_each(&f->name_index, hash, i) {
+		if (name__is(&f->names[i], frame, where)) {
+			*ret_name = i;
 			return 0;
+		}
 	}
 	name = strdup(frame->name);
 	place = strdup(where);
-	if (!name || !place)
+	if (!name || !place || array__grow(&f->names, f->nr_names, &f->max_names) ||
+	    index__add(&f->name_index, hash, f->nr_names))
 		return -ENOMEM;
 	f->name_bytes += strlen(name) + strlen(place);
 	*ret_name = f->nr_names++;
-	f->names[*ret_name] = (struct flame_name){
-		.name = take_ptr(name), .where = take_ptr(place), .kind = frame->kind, .hash = hash
-	};
-	f->name_index.slots[at] = f->nr_names;
+	f->names[*ret_name] = (struct flame_name){ .name = take_ptr(name),
+						   .where = take_ptr(place),
+						   .kind = frame->kind };
 	return 0;
 }
 
 static int node_number(struct flamegraph *f, uint32_t parent, uint32_t name, uint32_t *ret_node)
 {
-	uint32_t mask, at, i;
+	uint64_t hash = seeded_hash__u64(f->seed, f->seed, (uint64_t)parent << 32 | name);
+	uint32_t i;
 
-	if (array__grow(&f->nodes, f->nr_nodes, &f->max_nodes) ||
-	    index__reserve(&f->node_index, f, f->nr_nodes, node_hash_at))
-		return -ENOMEM;
-	mask = (1u << f->node_index.bits) - 1;
-	at = node_hash(f, parent, name) >> (64 - f->node_index.bits);
-	for (; f->node_index.slots[at]; at = (at + 1) & mask) {
-		i = f->node_index.slots[at] - 1;
+	index__for_each(&f->node_index, hash, i) {
 		if (f->nodes[i].parent == parent && f->nodes[i].name == name) {
 			*ret_node = i;
 			return 0;
 		}
 	}
+	if (array__grow(&f->nodes, f->nr_nodes, &f->max_nodes) ||
+	    index__add(&f->node_index, hash, f->nr_nodes))
+		return -ENOMEM;
 	i = f->nr_nodes++;
 	f->nodes[i] = (struct flame_node){
 		.name = name, .parent = parent, .child = FLAME_NONE, .sibling = FLAME_NONE
@@ -127,7 +74,6 @@ static int node_number(struct flamegraph *f, uint32_t parent, uint32_t name, uin
 		f->nodes[i].sibling = f->nodes[parent].child;
 		f->nodes[parent].child = i;
 	}
-	f->node_index.slots[at] = i + 1;
 	*ret_node = i;
 	return 0;
 }
@@ -146,8 +92,8 @@ int flamegraph__child(struct flamegraph *f, uint32_t parent, const struct flame_
 uint64_t flamegraph__memory(const struct flamegraph *f)
 {
 	return (uint64_t)f->max_names * sizeof(*f->names) + f->name_bytes +
-	       (uint64_t)f->max_nodes * sizeof(*f->nodes) +
-	       (sizeof(uint32_t) << f->name_index.bits) + (sizeof(uint32_t) << f->node_index.bits);
+	       (uint64_t)f->max_nodes * sizeof(*f->nodes) + index__memory(&f->name_index) +
+	       index__memory(&f->node_index);
 }
 
 int flamegraph__new(struct flamegraph **ret_flame)
@@ -178,8 +124,8 @@ void flamegraph__free(struct flamegraph *f)
 	}
 	free(f->names);
 	free(f->nodes);
-	free(f->name_index.slots);
-	free(f->node_index.slots);
+	index__free(&f->name_index);
+	index__free(&f->node_index);
 	free(f);
 }
 

@@ -4,13 +4,13 @@
 #define EXPORT_FLAMEGRAPH_TREE_H
 
 #include "flamegraph.h"
+#include "index.h"
 
 #define FLAME_NONE UINT32_MAX
 
 struct flame_name { /* one for each frame that is different */
 	char *name, *where; /* where "" when there is none */
 	enum flame_kind kind;
-	uint64_t hash;
 };
 
 struct flame_node { /* a frame below these callers */
@@ -19,17 +19,11 @@ struct flame_node { /* a frame below these callers */
 	uint64_t weight, self; /* weight: self and that of all below */
 };
 
-/* Open addressing: hash to index + 1. */
-struct flame_index {
-	uint32_t *slots;
-	unsigned int bits;
-};
-
 struct flamegraph {
 	struct flame_name *names;
 	struct flame_node *nodes; /* 0: the root */
 	uint32_t nr_names, max_names, nr_nodes, max_nodes;
-	struct flame_index name_index, node_index;
+	struct index name_index, node_index;
 	uint64_t seed; /* of their hashes */
 	size_t name_bytes;
 };

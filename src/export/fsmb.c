@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "formats.h"
 #include "fsmb_format.h"
@@ -25,16 +26,8 @@ static void refs__clear(struct refs *refs)
 
 static int count_event(struct refs *refs, uint32_t number)
 {
-	if (number >= refs->nr) {
-		uint32_t nr = MAX(number + 1, refs->nr < 4096 ? 4096 : refs->nr + refs->nr / 2);
-		uint64_t *v = reallocarray(refs->v, nr, sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		memset(v + refs->nr, 0, (nr - refs->nr) * sizeof(*v));
-		refs->v = v;
-		refs->nr = nr;
-	}
+	if (array__reach(&refs->v, number, &refs->nr))
+		return -ENOMEM;
 	refs->v[number]++;
 	return 0;
 }

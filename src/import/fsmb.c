@@ -99,7 +99,7 @@ static int compare_u64(const void *pa, const void *pb)
 {
 	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
 
-	return a < b ? -1 : a > b;
+	return CMP(a, b);
 }
 
 /* Every distinct frame of the map, sorted. */
@@ -231,7 +231,7 @@ static int write_event(struct import *im, const struct trace_event *e)
 	im->record[TEXT_OFFSET + len] = '\0';
 	err = stk_writer__task(im->writer, e->tid, e->tgid ? e->tgid : e->tid, e->comm, e->comm_len,
 			       &ev.task);
-	return err ? err : stk_writer__event(im->writer, &ev);
+	return err ?: stk_writer__event(im->writer, &ev);
 }
 
 /* Those that began by then, from *at on; they come ahead of every event after their start. */
@@ -297,7 +297,7 @@ static int write_events(struct import *im)
 	im->result.orphan_ids = counts->orphan_ids;
 	im->result.lost = counts->lost;
 	im->result.other_lines = counts->other_lines;
-	return err ? err : write_accounting(im);
+	return err ?: write_accounting(im);
 }
 
 static int meta_u64(struct import *im, const char *key, uint64_t value)
@@ -327,11 +327,11 @@ static int write_kernel(struct import *im)
 		sprintf(text + 2 * i, "%02x", t->build_id[i]);
 	err = meta_text(im, "kernel.build_id", text);
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)t->text_base);
-	err = err ? err : stk_writer__meta(im->writer, "kernel.text", text);
-	err = err ? err : meta_text(im, "kernel.release", t->release);
-	err = err ? err : meta_text(im, "boot_id", t->boot_id);
-	err = err ? err : meta_u64(im, "stack_map.generation", fsmb_map__generation(im->map));
-	err = err ? err : meta_u64(im, "import.page_shift", t->page_shift);
+	err = err ?: stk_writer__meta(im->writer, "kernel.text", text);
+	err = err ?: meta_text(im, "kernel.release", t->release);
+	err = err ?: meta_text(im, "boot_id", t->boot_id);
+	err = err ?: meta_u64(im, "stack_map.generation", fsmb_map__generation(im->map));
+	err = err ?: meta_u64(im, "import.page_shift", t->page_shift);
 	return err || !t->boot_time ? err : meta_u64(im, "import.boot_time", t->boot_time);
 }
 
@@ -355,7 +355,7 @@ static int write_meta(struct import *im, const struct import_fsmb_opts *o)
 		err = meta_u64(im, "import.lost", counts->lost);
 	if (!err && counts && counts->nr_cpus)
 		err = meta_u64(im, "cpus", counts->nr_cpus);
-	return err ? err : write_kernel(im);
+	return err ?: write_kernel(im);
 }
 
 static int write_all(struct import *im, const struct import_fsmb_opts *o, int fd)
@@ -371,15 +371,12 @@ static int write_all(struct import *im, const struct import_fsmb_opts *o, int fd
 	if (!im->numbers || !im->record)
 		return -ENOMEM;
 	err = stk_writer__new(fcntl(fd, F_DUPFD_CLOEXEC, 3), &opts, &im->writer);
-	if (!err)
-		err = write_meta(im, o);
-	if (!err)
-		err = write_symbols(im);
-	if (!err)
-		err = write_stacks(im);
+	err = err ?: write_meta(im, o);
+	err = err ?: write_symbols(im);
+	err = err ?: write_stacks(im);
 	if (!err && im->events)
 		err = write_events(im);
-	return err ? err : stk_writer__finish(im->writer, "imported", 0);
+	return err ?: stk_writer__finish(im->writer, "imported", 0);
 }
 
 static int open_output(const struct import_fsmb_opts *o, struct output **ret_output)
@@ -431,12 +428,9 @@ int import_fsmb(const struct import_fsmb_opts *o, struct import_fsmb_result *ret
 	int err;
 
 	err = open_output(o, &output);
-	if (!err)
-		err = input__read(o->map, &map, &len);
-	if (!err)
-		err = fsmb_map__parse(o->map, map, len, &im.map);
-	if (!err)
-		err = check_frames(im.map, o->map);
+	err = err ?: input__read(o->map, &map, &len);
+	err = err ?: fsmb_map__parse(o->map, map, len, &im.map);
+	err = err ?: check_frames(im.map, o->map);
 	if (!err && o->kallsyms) {
 		err = input__read(o->kallsyms, &syms, &len);
 		if (!err)
@@ -447,10 +441,8 @@ int import_fsmb(const struct import_fsmb_opts *o, struct import_fsmb_result *ret
 		if (!err)
 			err = trace_events__parse(o->trace, trace, len, &im.events);
 	}
-	if (!err)
-		err = write_all(&im, o, output__fd(output));
-	if (!err)
-		err = output__commit(output);
+	err = err ?: write_all(&im, o, output__fd(output));
+	err = err ?: output__commit(output);
 	if (err)
 		return err;
 	warn_oddities(o, &im.result);

@@ -9,11 +9,9 @@
 
 #include "cleanup.h"
 #include "fsmb_format.h"
+#include "index.h"
 #include "log.h"
-
-struct by_id {
-	uint32_t id, index;
-};
+#include "seeded_hash.h"
 
 struct fsmb_map {
 	const unsigned char *data;
@@ -23,7 +21,8 @@ struct fsmb_map {
 	struct fsmb_trailer trailer; /* size 0: there is none */
 	struct fsmb_entry *entries;
 	size_t *offsets; /* of each entry's head */
-	struct by_id *ids; /* sorted by id */
+	struct index ids;
+	uint64_t seed; /* of the hashes */
 };
 
 /* A damaged map: one line, no errno text behind it. */
@@ -162,27 +161,23 @@ static int check_stacks(struct fsmb_map *m, const char *name)
 	return check_reserved(m, name, reserved);
 }
 
-static int compare_ids(const void *pa, const void *pb)
+static uint64_t id_hash(const struct fsmb_map *m, uint32_t id)
 {
-	const struct by_id *a = pa, *b = pb;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	return seeded_hash__u64(m->seed, m->seed, id);
 }
 
 static int index_ids(struct fsmb_map *m, const char *name)
 {
-	uint32_t i;
+	uint32_t i, id, first;
 
-	for (i = 0; i < m->nr; i++)
-		m->ids[i] = (struct by_id){ m->entries[i].id, i };
-	qsort(m->ids, m->nr, sizeof(*m->ids), compare_ids);
-	for (i = 1; i < m->nr; i++) {
-		if (m->ids[i].id == m->ids[i - 1].id)
+	if (index__reserve(&m->ids, m->nr))
+		return log_err(-ENOMEM, "%s", name);
+	for (i = 0; i < m->nr; i++) {
+		id = m->entries[i].id;
+		if (!fsmb_map__find(m, id, &first))
 			return damaged("%s: offset %zu: stack id %u again, offset %zu has it too",
-				       name, m->offsets[m->ids[i].index], m->ids[i].id,
-				       m->offsets[m->ids[i - 1].index]);
+				       name, m->offsets[i], id, m->offsets[first]);
+		index__add(&m->ids, id_hash(m, id), i); /* there is room */
 	}
 	return 0;
 }
@@ -198,32 +193,22 @@ static bool same_frames(const struct fsmb_map *m, uint32_t a, uint32_t b)
 /* Points every entry at the first one with the same frames. */
 static int find_duplicates(struct fsmb_map *m)
 {
-	_cleanup_free_ uint32_t *table = NULL;
-	size_t size = 64, mask;
-	uint32_t i, j;
+	_cleanup_(index__free) struct index same = { 0 };
+	uint32_t i, first;
+	uint64_t hash;
 
-	while (size < (size_t)m->nr * 2)
-		size *= 2;
-	mask = size - 1;
-	table = calloc(size, sizeof(*table)); /* index + 1, 0: free */
-	if (!table)
-		return -ENOMEM;
 	for (i = 0; i < m->nr; i++) {
-		size_t at = m->offsets[i] + sizeof(struct fsmb_stack);
-		uint64_t h = m->entries[i].nr;
-
-		for (j = 0; j < m->entries[i].nr; j++)
-			h = (h ^ get64(m, at + j * sizeof(uint64_t))) * 0x9e3779b97f4a7c15ULL +
-			    (h >> 29);
-		for (h ^= h >> 32; table[h & mask]; h++) {
-			if (same_frames(m, table[h & mask] - 1, i))
+		hash = seeded_hash__bytes(m->seed,
+					  m->data + m->offsets[i] + sizeof(struct fsmb_stack),
+					  (size_t)m->entries[i].nr * sizeof(uint64_t));
+		index__for_each(&same, hash, first)
+			if (same_frames(m, first, i))
 				break;
-		}
-		if (table[h & mask]) {
-			m->entries[i].first = table[h & mask] - 1;
+		if (first != INDEX_NONE) {
+			m->entries[i].first = first;
 			m->duplicates++;
-		} else {
-			table[h & mask] = i + 1;
+		} else if (index__add(&same, hash, i)) {
+			return -ENOMEM;
 		}
 	}
 	return 0;
@@ -238,22 +223,19 @@ int fsmb_map__parse(const char *name, const void *data, size_t len, struct fsmb_
 		return -ENOMEM;
 	m->data = data;
 	m->len = len;
+	m->seed = seeded_hash__seed();
 	err = check_header(m, name);
 	if (!err) {
 		size_t n = m->nr ? m->nr : 1;
 
 		m->entries = calloc(n, sizeof(*m->entries));
 		m->offsets = calloc(n, sizeof(*m->offsets));
-		m->ids = calloc(n, sizeof(*m->ids));
-		if (!m->entries || !m->offsets || !m->ids)
+		if (!m->entries || !m->offsets)
 			err = log_err(-ENOMEM, "%s", name);
 	}
-	if (!err)
-		err = check_stacks(m, name);
-	if (!err)
-		err = index_ids(m, name);
-	if (!err)
-		err = find_duplicates(m);
+	err = err ?: check_stacks(m, name);
+	err = err ?: index_ids(m, name);
+	err = err ?: find_duplicates(m);
 	if (err) {
 		fsmb_map__free(m);
 		return err;
@@ -268,7 +250,7 @@ void fsmb_map__free(struct fsmb_map *m)
 		return;
 	free(m->entries);
 	free(m->offsets);
-	free(m->ids);
+	index__free(&m->ids);
 	free(m);
 }
 
@@ -318,18 +300,14 @@ uint64_t fsmb_map__offset(const struct fsmb_map *m, uint32_t index)
 
 int fsmb_map__find(const struct fsmb_map *m, uint32_t id, uint32_t *ret_index)
 {
-	uint32_t lo = 0, hi = m->nr;
+	uint64_t hash = id_hash(m, id);
+	uint32_t i;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (m->ids[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
+	index__for_each(&m->ids, hash, i) {
+		if (m->entries[i].id == id) {
+			*ret_index = i;
+			return 0;
+		}
 	}
-	if (lo == m->nr || m->ids[lo].id != id)
-		return -ENOENT;
-	*ret_index = m->ids[lo].index;
-	return 0;
+	return -ENOENT;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+#include "cleanup.h"
 #include "log.h"
 
 /* How far behind the start of a symbol of unknown size an address is still taken to be in it. */
@@ -78,15 +80,8 @@ static bool parse_line(const char *p, const char *end, struct kallsym *ret_sym)
 
 static int add(struct kallsyms *k, const struct kallsym *s)
 {
-	if (k->nr == k->cap) {
-		size_t cap = k->cap ? k->cap * 2 : 4096;
-		struct kallsym *v = reallocarray(k->v, cap, sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		k->v = v;
-		k->cap = cap;
-	}
+	if (array__grow(&k->v, k->nr, &k->cap))
+		return -ENOMEM;
 	k->v[k->nr++] = *s;
 	return 0;
 }
@@ -95,9 +90,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct kallsym *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->name < b->name ? -1 : a->name > b->name;
+	return CMP(a->start, b->start) ?: CMP(a->name, b->name);
 }
 
 static bool same_mod(const struct kallsym *a, const struct kallsym *b)
@@ -189,17 +182,9 @@ size_t kallsyms__nr(const struct kallsyms *k)
 
 const struct kallsym *kallsyms__find(const struct kallsyms *k, uint64_t addr)
 {
-	size_t lo = 0, hi = k->nr;
+	size_t lo = array__bisect(k->nr, i, k->v[i].start <= addr);
 	const struct kallsym *s;
 
-	while (lo < hi) { /* lo: first symbol above addr */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return NULL;
 	for (s = &k->v[lo - 1]; s > k->v && s[-1].start == s->start; s--)

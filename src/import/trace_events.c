@@ -9,6 +9,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
+#include "string_table.h"
 #include "trace_text.h"
 
 #define MAX_NAMES 65536 /* distinct event names in one text */
@@ -31,10 +32,7 @@ struct lane {
 struct trace_events {
 	struct trace_event *v;
 	size_t nr, cap;
-	char **names;
-	uint32_t nr_names, cap_names;
-	uint32_t *hash; /* name index + 1, 0: free; hash_size is a power of two */
-	size_t hash_size;
+	struct string_table names;
 	struct waiting *waiting; /* by CPU */
 	struct lane *lanes; /* as many */
 	uint32_t nr_waiting;
@@ -44,77 +42,6 @@ struct trace_events {
 	bool lost_any; /* so far, on whichever CPU */
 	struct trace_events_counts counts;
 };
-
-static uint64_t hash_name(const char *s, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	while (n--)
-		h = (h ^ (unsigned char)*s++) * 0x100000001b3ULL;
-	return h ^ (h >> 32);
-}
-
-static uint32_t *find_slot(const struct trace_events *t, const char *s, size_t n)
-{
-	uint64_t h = hash_name(s, n);
-	const char *name;
-	uint32_t *slot;
-
-	for (;; h++) {
-		slot = &t->hash[h & (t->hash_size - 1)];
-		if (!*slot)
-			return slot;
-		name = t->names[*slot - 1];
-		if (!strncmp(name, s, n) && !name[n])
-			return slot;
-	}
-}
-
-static int grow_names(struct trace_events *t)
-{
-	uint32_t i, cap = t->cap_names ? t->cap_names * 2 : 64;
-	char **names = reallocarray(t->names, cap, sizeof(*names));
-	uint32_t *hash;
-
-	if (!names)
-		return -ENOMEM;
-	t->names = names;
-	hash = calloc((size_t)cap * 2, sizeof(*hash));
-	if (!hash)
-		return -ENOMEM;
-	free(t->hash);
-	t->hash = hash;
-	t->hash_size = (size_t)cap * 2;
-	t->cap_names = cap;
-	for (i = 0; i < t->nr_names; i++)
-		*find_slot(t, t->names[i], strlen(t->names[i])) = i + 1;
-	return 0;
-}
-
-static int intern_name(struct trace_events *t, const char *s, size_t n, uint32_t *ret_index)
-{
-	uint32_t *slot;
-	char *name;
-	int err;
-
-	if (t->nr_names == t->cap_names) {
-		err = grow_names(t);
-		if (err)
-			return err;
-	}
-	slot = find_slot(t, s, n);
-	if (!*slot) {
-		if (t->nr_names == MAX_NAMES)
-			return -E2BIG;
-		name = strndup(s, n);
-		if (!name)
-			return -ENOMEM;
-		t->names[t->nr_names++] = name;
-		*slot = t->nr_names;
-	}
-	*ret_index = *slot - 1;
-	return 0;
-}
 
 /* The event a <stack_id N> line belongs to has the same header but for the time. */
 static void attach(struct trace_events *t, const struct trace_line *l)
@@ -168,21 +95,15 @@ static int add_event(struct trace_events *t, const struct trace_line *l)
 	uint32_t name;
 	int err;
 
-	err = intern_name(t, l->event_len ? l->event : TRACE_EVENTS_UNNAMED,
-			  l->event_len ? l->event_len : sizeof(TRACE_EVENTS_UNNAMED) - 1, &name);
-	if (!err)
+	err = string_table__number(&t->names, l->event_len ? l->event : TRACE_EVENTS_UNNAMED,
+				   l->event_len ? l->event_len : strlen(TRACE_EVENTS_UNNAMED),
+				   MAX_NAMES, &name);
+	if (err >= 0)
 		err = add_cpu(t, l->cpu);
 	if (err)
 		return err;
-	if (t->nr == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 1024;
-		struct trace_event *v = reallocarray(t->v, cap, sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		t->v = v;
-		t->cap = cap;
-	}
+	if (array__grow(&t->v, t->nr, &t->cap))
+		return -ENOMEM;
 	if (t->nr == NOBODY)
 		return -E2BIG;
 	e = &t->v[t->nr];
@@ -281,17 +202,7 @@ static int pass_event(struct trace_events *t, const struct trace_line *l)
 /* Index of the first event at ts or later. */
 static size_t find_ts(const struct trace_events *t, uint64_t ts)
 {
-	size_t low = 0, high = t->nr;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (t->v[mid].ts < ts)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return array__bisect(t->nr, i, t->v[i].ts < ts);
 }
 
 static bool another_at(const struct trace_events *t, uint64_t ts, uint32_t cpu)
@@ -326,7 +237,7 @@ static int compare_losses(const void *pa, const void *pb)
 {
 	const struct trace_loss *a = pa, *b = pb;
 
-	return a->first_ts < b->first_ts ? -1 : a->first_ts > b->first_ts;
+	return CMP(a->first_ts, b->first_ts);
 }
 
 static int finish_losses(struct trace_events *t)
@@ -376,9 +287,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct trace_event *a = pa, *b = pb;
 
-	if (a->ts != b->ts)
-		return a->ts < b->ts ? -1 : 1;
-	return a->seq < b->seq ? -1 : a->seq > b->seq;
+	return CMP(a->ts, b->ts) ?: CMP(a->seq, b->seq);
 }
 
 int trace_events__parse(const char *name, const char *text, size_t len,
@@ -412,14 +321,9 @@ int trace_events__parse(const char *name, const char *text, size_t len,
 
 void trace_events__free(struct trace_events *t)
 {
-	uint32_t i;
-
 	if (!t)
 		return;
-	for (i = 0; i < t->nr_names; i++)
-		free(t->names[i]);
-	free(t->names);
-	free(t->hash);
+	string_table__clear(&t->names);
 	free(t->waiting);
 	free(t->lanes);
 	free(t->losses);
@@ -449,12 +353,12 @@ const struct trace_loss *trace_events__loss(const struct trace_events *t, size_t
 
 uint32_t trace_events__nr_names(const struct trace_events *t)
 {
-	return t->nr_names;
+	return t->names.nr;
 }
 
 const char *trace_events__name(const struct trace_events *t, uint32_t i)
 {
-	return t->names[i];
+	return string_table__get(&t->names, i);
 }
 
 const struct trace_events_counts *trace_events__counts(const struct trace_events *t)

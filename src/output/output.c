@@ -287,7 +287,7 @@ static int open_output(struct output *o)
 		fd = open_existing(o, p->name, &p->st);
 		err = check_existing(o, fd);
 	}
-	return err ? err : create(o);
+	return err ?: create(o);
 }
 
 int output__open(const struct output_opts *opts, struct output **ret_output)

@@ -48,16 +48,8 @@ static uint64_t hash_string(uint64_t h, const char *s)
  */
 static int claim_add(struct namer *n, struct claim c)
 {
-	size_t lo = 0, hi = n->nr, end;
+	size_t lo = array__bisect(n->nr, i, n->claims[i].end <= c.start), end;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (n->claims[mid].end <= c.start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo < n->nr && !memcmp(&n->claims[lo], &c, sizeof(c)))
 		return 1;
 	for (end = lo; end < n->nr && n->claims[end].start < c.end; end++)
@@ -118,7 +110,7 @@ int namer__frame(struct namer *n, uint64_t addr)
 {
 	int err = name(n, addr, true);
 
-	return err ? err : name(n, addr - 1, true);
+	return err ?: name(n, addr - 1, true);
 }
 
 int namer__frames(struct namer *n, const uint64_t *frames, unsigned int nr)
@@ -165,7 +157,7 @@ bool namer__prints_symbols(const char *format)
 
 void namer__end_round(struct namer *n)
 {
-	if (n->moving.used)
+	if (n->moving.nr)
 		idmap__clear(&n->moving);
 }
 

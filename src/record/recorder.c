@@ -110,11 +110,9 @@ static int prepare(struct recorder *r)
 		return log_err(-ENOMEM, "counters");
 	err = r->ops->open(r->opts, &r->backend);
 	rec_events__forget_types(r->opts->events);
-	if (!err)
-		err = open_target(r);
-	if (!err)
-		err = open_writer(r);
-	return err ? err : r->ops->set_writer(r->backend, r->w);
+	err = err ?: open_target(r);
+	err = err ?: open_writer(r);
+	return err ?: r->ops->set_writer(r->backend, r->w);
 }
 
 /*
@@ -305,7 +303,7 @@ static int start(struct recorder *r)
 	err = target__start(r->target);
 	if (!err)
 		err = write_target(r);
-	return err ? err : output__commit(r->output);
+	return err ?: output__commit(r->output);
 }
 
 static int record(struct recorder *r)
@@ -325,7 +323,7 @@ static int record(struct recorder *r)
 		err = meta__tasks(r->w, r->opts, "end");
 	disarmed = r->ops->disarm(r->backend);
 	setpriority(PRIO_PROCESS, 0, r->nice);
-	return err ? err : disarmed;
+	return err ?: disarmed;
 }
 
 static void fill_result(struct recorder *r, struct recorder_result *res)
@@ -358,7 +356,7 @@ static int finish(struct recorder *r)
 	r->ops->costs(r->backend, &costs);
 	if (!err)
 		err = meta__costs(r->w, &costs, r->start_cpu_ns);
-	return err ? err : stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
+	return err ?: stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
 }
 
 /* What is not in the file is lost for want of writing, and said so if there is room for that. */

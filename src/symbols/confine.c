@@ -177,7 +177,7 @@ static int fd_compare(const void *pa, const void *pb)
 {
 	int a = *(const int *)pa, b = *(const int *)pb;
 
-	return a < b ? -1 : a > b;
+	return CMP(a, b);
 }
 
 /* Returns the number above the last one that stays open. */

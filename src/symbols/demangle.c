@@ -12,6 +12,7 @@
 #include <string.h>
 
 #undef ARRAY_SIZE /* libiberty has its own */
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_MANGLED 4096 /* the demangler takes some 100 bytes of stack for each */
@@ -29,18 +30,8 @@ static void output_add(const char *s, size_t len, void *ctx)
 
 	if (len >= MAX_DEMANGLED - out->len)
 		longjmp(out->give_up, 1);
-	if (len >= out->cap - out->len) {
-		size_t cap = out->cap ? out->cap : 256;
-		char *more;
-
-		while (cap - out->len <= len)
-			cap *= 2;
-		more = realloc(out->s, cap);
-		if (!more)
-			longjmp(out->give_up, 1);
-		out->s = more;
-		out->cap = cap;
-	}
+	if (array__reserve(&out->s, out->len + len + 1, &out->cap))
+		longjmp(out->give_up, 1);
 	memcpy(out->s + out->len, s, len);
 	out->len += len;
 	out->s[out->len] = '\0';

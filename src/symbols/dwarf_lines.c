@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_SCOPES 256 /* of a function, each in the one before */
@@ -65,10 +66,8 @@ static void ranges_add(struct ranges *r, Dwarf_Die *die, struct unit *unit)
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		if (end <= start)
 			continue;
-		if (r->nr == r->cap) {
-			r->cap = MAX(2 * r->cap, (size_t)64);
-			r->v = must(realloc(r->v, r->cap * sizeof(*r->v)));
-		}
+		if (array__grow(&r->v, r->nr, &r->cap))
+			must(NULL);
 		r->v[r->nr++] = (struct range){ start, end, *die, unit };
 	}
 }
@@ -78,9 +77,7 @@ static int range_compare(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->die.addr < b->die.addr ? -1 : a->die.addr > b->die.addr;
+	return CMP(a->start, b->start) ?: CMP(a->die.addr, b->die.addr);
 }
 
 static void ranges_sort(struct ranges *r)
@@ -91,16 +88,8 @@ static void ranges_sort(struct ranges *r)
 
 static struct range *ranges_find(const struct ranges *r, uint64_t addr)
 {
-	size_t low = 0, high = r->nr;
+	size_t low = array__bisect(r->nr, i, r->v[i].start <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->v[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low && addr < r->v[low - 1].end ? &r->v[low - 1] : NULL;
 }
 
@@ -211,16 +200,8 @@ static void find_rows(struct dwarf_lines *d)
 
 static unsigned int find_row(const struct dwarf_lines *d, uint64_t addr, struct usyms_line *ret)
 {
-	size_t low = 0, high = d->nr_rows;
+	size_t low = array__bisect(d->nr_rows, i, d->rows[i].addr <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (d->rows[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || !d->rows[low - 1].source)
 		return 0;
 	*ret = (struct usyms_line){ .source = d->rows[low - 1].source,

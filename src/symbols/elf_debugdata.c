@@ -69,10 +69,8 @@ int elf_debugdata__add(struct elf_symbols *s, const struct elf_file *exe)
 	if (section->sh_size > MAX_PACKED)
 		return -EFBIG;
 	err = elf_file__load(exe, section->sh_offset, section->sh_size, &packed);
-	if (!err)
-		err = unpack(packed, section->sh_size, &image, &len);
-	if (!err)
-		err = elf_file__from_image(image, len, &mini);
+	err = err ?: unpack(packed, section->sh_size, &image, &len);
+	err = err ?: elf_file__from_image(image, len, &mini);
 	if (err)
 		return err;
 	err = elf_file__load_sections(&mini);

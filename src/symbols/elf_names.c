@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "elf_table.h"
 
@@ -22,10 +23,8 @@ static int collect(struct elf_symbols *s, const struct elf_source *source)
 	const struct elf_file *exe = &source->exe;
 	int err = elf_part__optional(elf_dynsym__add(s, exe));
 
-	if (!err)
-		err = elf_part__optional(elf_symtab__add(s, exe, exe));
-	if (!err)
-		err = elf_part__optional(elf_debugdata__add(s, exe));
+	err = err ?: elf_part__optional(elf_symtab__add(s, exe, exe));
+	err = err ?: elf_part__optional(elf_debugdata__add(s, exe));
 	if (!err && source->has_debug)
 		err = elf_part__optional(elf_symtab__add(s, exe, &source->debug));
 	if (!err && !s->nr)
@@ -41,9 +40,7 @@ static int compare(const void *pa, const void *pb, void *ctx)
 
 	if (by_name)
 		return by_name;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->size > b->size ? -1 : a->size < b->size;
+	return CMP(a->start, b->start) ?: CMP(b->size, a->size);
 }
 
 /* The same symbol stands in several tables. */
@@ -194,15 +191,7 @@ void elf_names__get(const struct elf_names *n, size_t i, struct elf_name *ret_na
 
 size_t elf_names__find(const struct elf_names *n, const char *name)
 {
-	size_t low = 0, high = n->s.nr;
+	size_t low = array__bisect(n->s.nr, i, strcmp(n->s.names + n->s.v[i].name, name) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(n->s.names + n->s.v[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < n->s.nr && !strcmp(n->s.names + n->s.v[low].name, name) ? low : n->s.nr;
 }

@@ -12,6 +12,7 @@
 
 #include "arch_code.h"
 #include "arch_elf.h"
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_RELOCS (1u << 20)
@@ -46,9 +47,7 @@ static int slot_compare(const void *pa, const void *pb)
 {
 	const struct slot *a = pa, *b = pb;
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->sym < b->sym ? -1 : a->sym > b->sym;
+	return CMP(a->addr, b->addr) ?: CMP(a->sym, b->sym);
 }
 
 static int load_relocs(struct plt *p, const char *name, bool pushed)
@@ -107,16 +106,8 @@ static int load_symbols(struct plt *p)
 
 static uint32_t slot_symbol(const struct plt *p, uint64_t addr)
 {
-	size_t low = 0, high = p->nr_slots;
+	size_t low = array__bisect(p->nr_slots, i, p->slots[i].addr < addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->slots[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < p->nr_slots && p->slots[low].addr == addr ? p->slots[low].sym : 0;
 }
 
@@ -204,10 +195,8 @@ int elf_plt__add(struct elf_symbols *s, const struct elf_file *exe)
 	if (exe->ehdr.e_machine != ARCH_ELF_MACHINE || !exe->is64)
 		return -ENOENT;
 	err = load_symbols(&p);
-	if (!err)
-		err = load_relocs(&p, ".rela.plt", true);
-	if (!err)
-		err = load_relocs(&p, ".rela.dyn", false);
+	err = err ?: load_relocs(&p, ".rela.plt", true);
+	err = err ?: load_relocs(&p, ".rela.dyn", false);
 	if (err)
 		return err;
 	if (p.nr_slots)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "elf_table.h"
 
@@ -24,10 +25,8 @@ static int collect(struct elf_symbols *s, const struct elf_source *source)
 		err = elf_part__optional(elf_debugdata__add(s, exe));
 	if (!err && !s->nr)
 		err = elf_part__optional(elf_gopclntab__add(s, exe));
-	if (!err)
-		err = elf_part__optional(elf_dynsym__add(s, exe));
-	if (!err)
-		err = elf_part__optional(elf_plt__add(s, exe));
+	err = err ?: elf_part__optional(elf_dynsym__add(s, exe));
+	err = err ?: elf_part__optional(elf_plt__add(s, exe));
 	return err;
 }
 
@@ -76,17 +75,9 @@ void elf_symbols__free(struct elf_symbols *s)
 
 int elf_symbols__find(const struct elf_symbols *s, uint64_t offset, struct elf_symbol *ret_symbol)
 {
-	size_t low = 0, high = s->nr;
+	size_t low = array__bisect(s->nr, i, s->v[i].start <= offset);
 	unsigned int depth;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->v[mid].start <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	/* low - 1 is the last one that begins at or before the offset. */
 	for (depth = 0; low && depth < MAX_NESTING; depth++) {
 		const struct elf_function *f = &s->v[low - 1];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 #define MAX_COMPARE 4096 /* of two names; hostile tables share megabytes of them */
@@ -53,15 +54,8 @@ int elf_table__add(struct elf_symbols *s, const struct elf_function *function)
 {
 	if (s->nr == ELF_TABLE_MAX_FUNCTIONS)
 		return -EFBIG;
-	if (s->nr == s->cap) {
-		size_t cap = s->cap ? s->cap + s->cap / 2 : 512;
-		struct elf_function *v = realloc(s->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		s->v = v;
-		s->cap = cap;
-	}
+	if (array__grow(&s->v, s->nr, &s->cap))
+		return -ENOMEM;
 	s->v[s->nr++] = *function;
 	return 0;
 }
@@ -93,7 +87,7 @@ static int name_compare(const struct elf_symbols *s, const struct elf_function *
 	by_name = strncmp(s->names + a->name, s->names + b->name, MAX_COMPARE);
 	if (by_name)
 		return by_name;
-	return a->name < b->name ? -1 : a->name > b->name;
+	return CMP(a->name, b->name);
 }
 
 /* By start; of one start the longest first, those without a size last; then the better name. */
@@ -101,11 +95,7 @@ static int function_compare(const void *pa, const void *pb, void *ctx)
 {
 	const struct elf_function *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->size != b->size)
-		return a->size > b->size ? -1 : 1;
-	return name_compare(ctx, a, b);
+	return CMP(a->start, b->start) ?: CMP(b->size, a->size) ?: name_compare(ctx, a, b);
 }
 
 /*

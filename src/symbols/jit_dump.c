@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 #define MAGIC 0x4a695444u /* "JiTD" as a number of this machine's byte order */
@@ -36,7 +37,7 @@ struct dump_move {
 };
 
 /* Which function has a code index: of a load its name, of a move whose name it wants. */
-struct index {
+struct code_index {
 	uint64_t code_index;
 	uint32_t function;
 };
@@ -44,7 +45,7 @@ struct index {
 struct dump {
 	struct jit_symbols *s;
 	int fd;
-	struct index *loads, *moves;
+	struct code_index *loads, *moves;
 	size_t nr_loads, nr_moves;
 };
 
@@ -75,19 +76,6 @@ static int read_at(int fd, uint64_t at, void *buf, size_t len, size_t *ret_len)
 	return 0;
 }
 
-static int index_add(struct index **v, size_t *nr, struct index value)
-{
-	if (!(*nr & (*nr - 1))) {
-		struct index *more = realloc(*v, MAX(2 * *nr, (size_t)1) * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		*v = more;
-	}
-	(*v)[(*nr)++] = value;
-	return 0;
-}
-
 static bool is_range(uint64_t start, uint64_t size)
 {
 	return size && size <= UINT64_MAX - start;
@@ -109,11 +97,10 @@ static int add_load(struct dump *d, const char *body, size_t len)
 		return 0;
 	}
 	err = jit_symbols__put_name(d->s, body + sizeof(load), name_len, &name);
+	err = err ?: jit_symbols__put(d->s, load.code_addr, load.code_addr + load.code_size, name);
 	if (!err)
-		err = jit_symbols__put(d->s, load.code_addr, load.code_addr + load.code_size, name);
-	if (!err)
-		err = index_add(&d->loads, &d->nr_loads,
-				(struct index){ load.code_index, d->s->nr - 1 });
+		err = array__append(&d->loads, &d->nr_loads,
+				    (struct code_index){ load.code_index, d->s->nr - 1 });
 	return err;
 }
 
@@ -131,8 +118,8 @@ static int add_move(struct dump *d, const char *body, size_t len)
 	err = jit_symbols__put(d->s, move.new_code_addr, move.new_code_addr + move.code_size,
 			       JIT_NO_NAME);
 	if (!err)
-		err = index_add(&d->moves, &d->nr_moves,
-				(struct index){ move.code_index, d->s->nr - 1 });
+		err = array__append(&d->moves, &d->nr_moves,
+				    (struct code_index){ move.code_index, d->s->nr - 1 });
 	return err;
 }
 
@@ -169,11 +156,9 @@ static int add_records(struct dump *d, uint64_t at)
 
 static int index_compare(const void *pa, const void *pb)
 {
-	const struct index *a = pa, *b = pb;
+	const struct code_index *a = pa, *b = pb;
 
-	if (a->code_index != b->code_index)
-		return a->code_index < b->code_index ? -1 : 1;
-	return a->function < b->function ? -1 : a->function > b->function;
+	return CMP(a->code_index, b->code_index) ?: CMP(a->function, b->function);
 }
 
 /* A move has the name of the last load with its index that stands before it. */
@@ -182,17 +167,9 @@ static void name_moves(struct dump *d)
 	if (d->nr_loads)
 		qsort(d->loads, d->nr_loads, sizeof(*d->loads), index_compare);
 	for (size_t i = 0; i < d->nr_moves; i++) {
-		const struct index *move = &d->moves[i];
-		size_t low = 0, high = d->nr_loads;
+		const struct code_index *move = &d->moves[i];
+		size_t low = array__bisect(d->nr_loads, k, index_compare(&d->loads[k], move) < 0);
 
-		while (low < high) {
-			size_t mid = low + (high - low) / 2;
-
-			if (index_compare(&d->loads[mid], move) < 0)
-				low = mid + 1;
-			else
-				high = mid;
-		}
 		if (low && d->loads[low - 1].code_index == move->code_index)
 			d->s->v[move->function].name = d->s->v[d->loads[low - 1].function].name;
 		else

@@ -49,18 +49,10 @@ int jit_symbols__put(struct jit_symbols *s, uint64_t start, uint64_t end, uint32
 int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, uint32_t *ret_name)
 {
 	len = MIN(len, (size_t)JIT_MAX_NAME);
-	if (s->names_cap - s->names_len <= len) {
-		size_t cap = MAX(2 * s->names_cap, (size_t)64 << 10);
-		char *names;
-
-		if (cap > MAX_NAMES)
-			return -EFBIG;
-		names = realloc(s->names, cap);
-		if (!names)
-			return -ENOMEM;
-		s->names = names;
-		s->names_cap = cap;
-	}
+	if (s->names_len + len >= MAX_NAMES)
+		return -EFBIG;
+	if (array__reserve(&s->names, s->names_len + len + 1, &s->names_cap))
+		return -ENOMEM;
 	memcpy(s->names + s->names_len, name, len);
 	s->names[s->names_len + len] = '\0';
 	*ret_name = s->names_len;
@@ -106,9 +98,7 @@ static int by_start(const void *pa, const void *pb, void *ctx)
 	const struct jit_function *v = ctx;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (v[a].start != v[b].start)
-		return v[a].start < v[b].start ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return CMP(v[a].start, v[b].start) ?: CMP(a, b);
 }
 
 static void put_stretch(struct jit_symbols *s, uint64_t start, uint64_t end, uint32_t function)
@@ -169,17 +159,9 @@ int jit_symbols__settle(struct jit_symbols *s)
 
 int jit_symbols__find(const struct jit_symbols *s, uint64_t addr, struct elf_symbol *ret_symbol)
 {
-	size_t low = 0, high = s->nr_stretches;
+	size_t low = array__bisect(s->nr_stretches, i, s->stretches[i].start <= addr);
 	const struct jit_function *f;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->stretches[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || addr >= s->stretches[low - 1].end)
 		return -ENOENT;
 	f = &s->v[s->stretches[low - 1].function];

@@ -3,7 +3,6 @@
 #include "ksyms.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,23 +10,25 @@
 #include "array.h"
 #include "cleanup.h"
 #include "entry_names.h"
+#include "index.h"
 #include "log.h"
+#include "seeded_hash.h"
+#include "slurp.h"
 
 #define TEXT_LEN 256 /* of one resolved address: KSYM_NAME_LEN is 512 since 6.1, cut */
 
 struct entry {
 	uint64_t start;
 	uint64_t size;
-	uint32_t name, module; /* offsets in the string pool, module 0: the kernel itself */
+	uint32_t name, module; /* offsets in the pool, module 0: the kernel itself */
 };
 
 struct ksyms {
 	struct entry *entries; /* sorted by start, aliases in the kernel's order */
 	size_t nr, cap;
-	char *pool; /* the text of kallsyms, or names one after the other; "" at 0 */
+	char *pool; /* the text of kallsyms, and names one after the other */
 	size_t pool_len, pool_cap;
-	uint32_t *names; /* hash table, built when first asked by name */
-	size_t names_mask;
+	struct index names; /* made when first asked by name */
 	uint64_t fixed_start, fixed_end; /* the kernel's own text */
 	bool hidden;
 	ksyms_resolve_fn resolve;
@@ -35,31 +36,13 @@ struct ksyms {
 	char answer[TEXT_LEN]; /* the resolver's last */
 };
 
-static int pool_reserve(struct ksyms *k, size_t more)
-{
-	size_t cap = MAX(k->pool_cap * 2, (size_t)1 << 16);
-	char *pool;
-
-	if (k->pool_len + more <= k->pool_cap)
-		return 0;
-	cap = MAX(cap, k->pool_len + more);
-	if (cap > UINT32_MAX)
-		return -ENOMEM;
-	pool = realloc(k->pool, cap);
-	if (!pool)
-		return -ENOMEM;
-	k->pool = pool;
-	k->pool_cap = cap;
-	return 0;
-}
-
 static int pool_add(struct ksyms *k, const char *s, uint32_t *ret_off)
 {
 	size_t len = strlen(s) + 1;
-	int err = pool_reserve(k, len);
 
-	if (err)
-		return err;
+	if (k->pool_len + len > UINT32_MAX ||
+	    array__reserve(&k->pool, k->pool_len + len, &k->pool_cap))
+		return -ENOMEM;
 	memcpy(k->pool + k->pool_len, s, len);
 	*ret_off = k->pool_len;
 	k->pool_len += len;
@@ -74,14 +57,17 @@ static int entry_add(struct ksyms *k, struct entry e)
 	return 0;
 }
 
+static const char *module_of(const struct ksyms *k, const struct entry *e)
+{
+	return e->module ? k->pool + e->module : "";
+}
+
 /* Stable by address: of aliases the kernel's own lookups answer with the first it lists. */
 static int entry_compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return CMP(x->start, y->start) ?: CMP(x->name, y->name);
 }
 
 static void entries_sort(struct ksyms *k)
@@ -109,7 +95,7 @@ static void entries_finish(struct ksyms *k)
 		if (!e->size && i + 1 < k->nr) {
 			if (next->start == e->start)
 				e->size = next->size;
-			else if (!strcmp(k->pool + e->module, k->pool + next->module))
+			else if (!strcmp(module_of(k, e), module_of(k, next)))
 				e->size = next->start - e->start;
 		}
 		if (!e->module) {
@@ -117,18 +103,6 @@ static void entries_finish(struct ksyms *k)
 			k->fixed_end = MAX(k->fixed_end, e->start + MAX(e->size, (uint64_t)1));
 		}
 	}
-}
-
-static struct ksyms *ksyms_new(void)
-{
-	struct ksyms *k = calloc(1, sizeof(*k));
-	uint32_t empty;
-
-	if (k && pool_add(k, "", &empty)) {
-		free(k);
-		k = NULL;
-	}
-	return k;
 }
 
 /*
@@ -182,10 +156,10 @@ static int parse_line(struct ksyms *k, char *line)
 	return entry_add(k, e);
 }
 
-/* What is in the pool behind its first byte, which ends with a NUL. */
+/* What is in the pool, which ends with a NUL. */
 static int parse(struct ksyms *k)
 {
-	char *line = k->pool + 1, *next;
+	char *line = k->pool, *next;
 	int err;
 
 	for (; *line; line = next) {
@@ -201,17 +175,20 @@ static int parse(struct ksyms *k)
 	return 0;
 }
 
-int ksyms__parse(const char *text, struct ksyms **ret_syms)
+/* Takes the text, which is parsed in place. */
+static int take_text(char *text, size_t len, struct ksyms **ret_syms)
 {
-	struct ksyms *k = ksyms_new();
-	uint32_t at;
-	int err;
+	struct ksyms *k = calloc(1, sizeof(*k));
+	int err = k && len < UINT32_MAX ? 0 : -ENOMEM;
 
-	if (!k)
-		return -ENOMEM;
-	err = pool_add(k, text, &at);
-	if (!err)
-		err = parse(k);
+	if (err) {
+		free(text);
+		free(k);
+		return err;
+	}
+	k->pool = text;
+	k->pool_len = k->pool_cap = len + 1;
+	err = parse(k);
 	if (err) {
 		ksyms__free(k);
 		return err;
@@ -220,46 +197,22 @@ int ksyms__parse(const char *text, struct ksyms **ret_syms)
 	return 0;
 }
 
-static int pool_read(struct ksyms *k, const char *path)
+int ksyms__parse(const char *text, struct ksyms **ret_syms)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-	int err;
+	char *copy = strdup(text);
 
-	if (fd < 0)
-		return -errno;
-	err = pool_reserve(k, 8u << 20);
-	while (!err) {
-		n = read(fd, k->pool + k->pool_len, k->pool_cap - k->pool_len - 1);
-		if (n < 0)
-			return -errno;
-		k->pool_len += n;
-		k->pool[k->pool_len] = '\0';
-		if (!n) {
-			k->pool_len++;
-			break;
-		}
-		err = pool_reserve(k, 65536);
-	}
-	return err;
+	return copy ? take_text(copy, strlen(copy), ret_syms) : -ENOMEM;
 }
 
 int ksyms__load(struct ksyms **ret_syms)
 {
-	struct ksyms *k = ksyms_new();
-	int err;
+	size_t len;
+	char *text;
+	int err = slurp("/proc/kallsyms", &text, &len);
 
-	if (!k)
-		return log_err(-ENOMEM, "kernel symbols");
-	err = pool_read(k, "/proc/kallsyms");
 	if (!err)
-		err = parse(k);
-	if (err) {
-		ksyms__free(k);
-		return log_err(err, "/proc/kallsyms");
-	}
-	*ret_syms = k;
-	return 0;
+		err = take_text(text, len, ret_syms);
+	return err ? log_err(err, "/proc/kallsyms") : 0;
 }
 
 void ksyms__free(struct ksyms *k)
@@ -267,7 +220,7 @@ void ksyms__free(struct ksyms *k)
 	if (!k)
 		return;
 	free(k->entries);
-	free(k->names);
+	index__free(&k->names);
 	free(k->pool);
 	free(k);
 }
@@ -285,17 +238,9 @@ void ksyms__set_resolver(struct ksyms *k, ksyms_resolve_fn fn, void *ctx)
 
 static struct entry *entry_find(const struct ksyms *k, uint64_t addr)
 {
-	size_t lo = 0, hi = k->nr;
+	size_t lo = array__bisect(k->nr, i, k->entries[i].start <= addr);
 	struct entry *e;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->entries[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return NULL;
 	while (lo > 1 && k->entries[lo - 2].start == k->entries[lo - 1].start)
@@ -381,52 +326,35 @@ int ksyms__find(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
 	*ret_sym = (struct ksym){ .start = e->start,
 				  .size = e->size,
 				  .name = k->pool + e->name,
-				  .module = k->pool + e->module };
+				  .module = module_of(k, e) };
 	return 0;
 }
 
-static uint32_t name_hash(const char *s)
+static uint64_t name_hash(const char *s)
 {
-	uint32_t h = 2166136261u;
-
-	while (*s)
-		h = (h ^ (unsigned char)*s++) * 16777619u;
-	return h;
+	return seeded_hash__bytes(0, s, strlen(s));
 }
 
-/* Open addressing: entry number + 1 by name, the lowest address first. */
+/* Of entries with one name the lowest address comes first, as there is no growth in between. */
 static int names_build(struct ksyms *k)
 {
-	size_t i, at, cap = 1024;
-
-	while (cap < k->nr * 2)
-		cap *= 2;
-	k->names = calloc(cap, sizeof(*k->names));
-	if (!k->names)
+	if (index__reserve(&k->names, k->nr))
 		return -ENOMEM;
-	k->names_mask = cap - 1;
-	for (i = 0; i < k->nr; i++) {
-		at = name_hash(k->pool + k->entries[i].name) & k->names_mask;
-		while (k->names[at])
-			at = (at + 1) & k->names_mask;
-		k->names[at] = i + 1;
-	}
+	for (size_t i = 0; i < k->nr; i++)
+		index__add(&k->names, name_hash(k->pool + k->entries[i].name), i);
 	return 0;
 }
 
 int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 {
+	uint64_t hash = name_hash(name);
 	struct ksym found;
-	size_t at;
-	int err;
+	uint32_t i;
 
-	if (!k->names) {
-		err = names_build(k);
-		if (err)
-			return err;
-	}
-	for (at = name_hash(name) & k->names_mask; k->names[at]; at = (at + 1) & k->names_mask) {
-		const struct entry *e = &k->entries[k->names[at] - 1];
+	if (!k->names.slots && names_build(k))
+		return -ENOMEM;
+	index__for_each(&k->names, hash, i) {
+		const struct entry *e = &k->entries[i];
 
 		if (strcmp(k->pool + e->name, name))
 			continue;
@@ -435,7 +363,7 @@ int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 			*ret_sym = found;
 			return 0;
 		}
-		ksyms__get(k, e - k->entries, ret_sym);
+		ksyms__get(k, i, ret_sym);
 		return 0;
 	}
 	return -ENOENT;
@@ -453,7 +381,7 @@ void ksyms__get(const struct ksyms *k, size_t i, struct ksym *ret_sym)
 	*ret_sym = (struct ksym){ .start = e->start,
 				  .size = e->size,
 				  .name = k->pool + e->name,
-				  .module = k->pool + e->module };
+				  .module = module_of(k, e) };
 }
 
 /*

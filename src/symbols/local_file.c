@@ -19,25 +19,17 @@ struct local_files {
 	bool said; /* that there is too much to hash */
 };
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_times(const struct timespec *a, const struct timespec *b)
 {
-	return compare_numbers(a->tv_sec, b->tv_sec) ?: compare_numbers(a->tv_nsec, b->tv_nsec);
+	return CMP(a->tv_sec, b->tv_sec) ?: CMP(a->tv_nsec, b->tv_nsec);
 }
 
 static int local_file_compare(const void *pa, const void *pb)
 {
 	const struct local_file *a = pa, *b = pb;
+	int order = CMP(a->ino, b->ino) ?: CMP(a->dev, b->dev) ?: CMP(a->size, b->size);
 
-	return compare_numbers(a->ino, b->ino)		   ?:
-		       compare_numbers(a->dev, b->dev)	   ?:
-		       compare_numbers(a->size, b->size)   ?:
-		       compare_times(&a->mtime, &b->mtime) ?:
-							     compare_times(&a->ctime, &b->ctime);
+	return order ?: compare_times(&a->mtime, &b->mtime) ?: compare_times(&a->ctime, &b->ctime);
 }
 
 static void local_file_free(void *file)

@@ -122,7 +122,7 @@ static int compare(const void *pa, const void *pb)
 		order = strcmp(a->name, b->name);
 	if (order)
 		return order;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	return CMP(a->offset, b->offset);
 }
 
 static int load(struct elf_file *f, struct usdt_notes *n)
@@ -164,7 +164,7 @@ int usdt_notes__from_fd(int fd, struct usdt_notes **ret_notes)
 	struct elf_file f;
 	int err = elf_file__from_fd(fd, &f);
 
-	return err ? err : notes_new(&f, ret_notes);
+	return err ?: notes_new(&f, ret_notes);
 }
 
 int usdt_notes__from_image(const void *image, size_t len, struct usdt_notes **ret_notes)
@@ -172,7 +172,7 @@ int usdt_notes__from_image(const void *image, size_t len, struct usdt_notes **re
 	struct elf_file f;
 	int err = elf_file__from_image(image, len, &f);
 
-	return err ? err : notes_new(&f, ret_notes);
+	return err ?: notes_new(&f, ret_notes);
 }
 
 void usdt_notes__free(struct usdt_notes *n)

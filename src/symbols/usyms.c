@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "debug_file.h"
@@ -16,6 +17,7 @@
 #include "line_reader.h"
 #include "local_file.h"
 #include "log.h"
+#include "string_table.h"
 
 #define MAX_TABLE_BYTES (256u << 20) /* of the symbol tables that are kept */
 #define MAX_LINES 4 /* children that are kept */
@@ -42,7 +44,7 @@ struct usyms {
 	size_t nr_holders;
 	uint64_t table_bytes, clock;
 	unsigned int nr_lines;
-	void *names; /* tsearch(3): the strings handed out */
+	struct string_table names; /* handed out */
 };
 
 /* ---- places ------------------------------------------------------------------------------------ */
@@ -56,20 +58,14 @@ static int place_compare(const void *pa, const void *pb)
 {
 	const struct usyms_file *a = &((const struct place *)pa)->file;
 	const struct usyms_file *b = &((const struct place *)pb)->file;
-	int diff;
+	int order = CMP(a->id_len, b->id_len) ?: CMP(a->content, b->content);
 
-	if (a->id_len != b->id_len)
-		return a->id_len < b->id_len ? -1 : 1;
-	if (a->content != b->content)
-		return a->content ? 1 : -1;
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	if (a->mtime_ns != b->mtime_ns)
-		return a->mtime_ns < b->mtime_ns ? -1 : 1;
-	diff = a->id_len ? memcmp(a->id, b->id, a->id_len) : 0;
-	if (!diff)
-		diff = compare_strings(a->path, b->path);
-	return diff ? diff : compare_strings(a->host_path, b->host_path);
+	order = order ?: CMP(a->size, b->size) ?: CMP(a->mtime_ns, b->mtime_ns);
+	if (!order && a->id_len)
+		order = memcmp(a->id, b->id, a->id_len);
+	return order					 ?:
+		       compare_strings(a->path, b->path) ?:
+		       compare_strings(a->host_path, b->host_path);
 }
 
 static void place_free(void *place)
@@ -237,15 +233,10 @@ static struct local_file *oldest(const struct usyms *u, bool lines)
 
 static int hold(struct usyms *u, struct local_file *l)
 {
-	struct local_file **more;
-
 	if (l->held)
 		return 0;
-	more = realloc(u->holders, (u->nr_holders + 1) * sizeof(*more));
-	if (!more)
+	if (array__append(&u->holders, &u->nr_holders, l))
 		return -ENOMEM;
-	u->holders = more;
-	u->holders[u->nr_holders++] = l;
 	l->held = true;
 	return 0;
 }
@@ -335,19 +326,6 @@ static int place_load(struct usyms *u, struct place *p, bool lines)
 	return *known;
 }
 
-/* The same string for the same name, for as long as u lives. */
-static const char *keep_name(struct usyms *u, const char *name)
-{
-	_cleanup_free_ char *copy = NULL;
-	char **found = tfind(name, &u->names, (__compar_fn_t)strcmp);
-
-	if (found)
-		return *found;
-	copy = strdup(name);
-	found = copy ? tsearch(copy, &u->names, (__compar_fn_t)strcmp) : NULL;
-	return found ? take_ptr(copy) : NULL;
-}
-
 /* ---- questions --------------------------------------------------------------------------------- */
 
 int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
@@ -364,7 +342,7 @@ int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
 	err = elf_symbols__find(p->local->symbols, offset, &symbol);
 	if (err)
 		return err;
-	symbol.name = keep_name(u, symbol.name);
+	symbol.name = string_table__keep(&u->names, symbol.name);
 	if (!symbol.name)
 		return -ENOMEM;
 	*ret_symbol = symbol;
@@ -463,7 +441,7 @@ void usyms__free(struct usyms *u)
 	if (!u)
 		return;
 	tdestroy(u->places, place_free);
-	tdestroy(u->names, free);
+	string_table__clear(&u->names);
 	local_files__free(u->locals);
 	free(u->holders);
 	free(u->sysroot);

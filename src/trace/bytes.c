@@ -3,29 +3,13 @@
 #include "bytes.h"
 
 #include "arch_crc.h"
+#include "array.h"
 
 int wire_buf__grow(struct wire_buf *b, size_t more)
 {
-	size_t cap = b->cap ? b->cap : 256;
-	uint8_t *p;
-
-	if (b->failed)
-		return -ENOMEM;
-	while (cap - b->len < more) {
-		if (cap > SIZE_MAX / 2) {
-			b->failed = true;
-			return -ENOMEM;
-		}
-		cap *= 2;
-	}
-	p = realloc(b->p, cap);
-	if (!p) {
+	if (!b->failed && (more > SIZE_MAX / 2 || array__reserve(&b->p, b->len + more, &b->cap)))
 		b->failed = true;
-		return -ENOMEM;
-	}
-	b->p = p;
-	b->cap = cap;
-	return 0;
+	return b->failed ? -ENOMEM : 0;
 }
 
 uint64_t wire_get_varint_slow(struct wire_cur *c)

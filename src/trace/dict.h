@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "bytes.h"
+#include "index.h"
 
 struct dict_entry {
-	uint64_t hash;
 	size_t off; /* in keys */
 	uint32_t len;
 	uint32_t next; /* the entry that came after this one last time */
@@ -19,9 +19,7 @@ struct dict {
 	struct dict_entry *entries;
 	uint32_t nr, cap;
 	uint32_t last; /* interned last */
-	uint32_t *slots; /* entry + 1, 0: free */
-	uint32_t mask; /* slots in use - 1 */
-	uint32_t slots_cap;
+	struct index index;
 	uint64_t seed; /* of the hash */
 };
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleanup.h"
+
 static bool line_value(const char *line, const char *end, const char *key, uint32_t *ret_value)
 {
 	const char *p = memmem(line, end - line, key, strlen(key));
@@ -33,9 +35,7 @@ static int by_offset(const void *a, const void *b)
 {
 	const struct stk_column *x = a, *y = b;
 
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return x->size < y->size ? -1 : x->size > y->size;
+	return CMP(x->offset, y->offset) ?: CMP(x->size, y->size);
 }
 
 /* Keeps the ascending columns that do not overlap one before them. */

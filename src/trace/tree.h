@@ -10,17 +10,17 @@
 #include <stdint.h>
 
 #include "budget.h"
+#include "index.h"
 
 struct tree_node {
 	uint64_t frame;
 	uint32_t parent; /* 0: the root */
-};
+} __attribute__((packed, aligned(4))); /* there are many */
 
 struct tree {
 	struct tree_node *nodes; /* [0] is the root */
 	uint32_t nr, cap; /* the root included */
-	uint32_t *slots; /* open addressing, at most half full; 0: free */
-	uint32_t mask;
+	struct index index; /* of the others */
 	uint64_t seed;
 	struct budget *budget; /* memory is taken from; NULL: none */
 	size_t taken;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "output/output.h"
@@ -150,16 +151,9 @@ bool event__matches(const char *globs, const struct stk_event_type *t)
 static bool type_selected(struct selection *sel, const struct stk_event_type *t)
 {
 	unsigned int i = stk_event_type__index(t);
-	int8_t *more;
 
-	if (i >= sel->nr_types) {
-		more = realloc(sel->types, i + 64);
-		if (!more)
-			return false;
-		memset(more + sel->nr_types, 0, i + 64 - sel->nr_types);
-		sel->types = more;
-		sel->nr_types = i + 64;
-	}
+	if (array__reach(&sel->types, i, &sel->nr_types))
+		return false;
 	if (!sel->types[i])
 		sel->types[i] = event__matches(sel->event, t) ? 1 : 2;
 	return sel->types[i] == 1;

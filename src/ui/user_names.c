@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "seeded_hash.h"
@@ -13,28 +14,20 @@
 
 #define MAX_INLINED 32 /* functions inlined into one another at one address, that are shown */
 
-struct name {
-	char *raw; /* NULL: a free slot */
-	char *shown; /* what it reads as; raw itself where that is the same */
-};
-
 struct name_lines {
 	uint32_t file, nr;
 	uint64_t offset;
-	struct name_line *v; /* NULL: a free slot */
+	struct name_line *v;
 };
 
 /* ---- files of this machine ------------------------------------------------------------------ */
 
 int names__add_debug_dir(struct names *n, const char *dir)
 {
-	const char **more = reallocarray(n->debug_dirs, n->nr_debug_dirs + 2, sizeof(*more));
-
-	if (!more)
+	if (array__reserve(&n->debug_dirs, n->nr_debug_dirs + 2, &n->max_debug_dirs))
 		return log_err(-ENOMEM, "remember '%s'", dir);
-	n->debug_dirs = more;
-	more[n->nr_debug_dirs++] = dir;
-	more[n->nr_debug_dirs] = NULL;
+	n->debug_dirs[n->nr_debug_dirs++] = dir;
+	n->debug_dirs[n->nr_debug_dirs] = NULL;
 	return 0;
 }
 
@@ -68,19 +61,8 @@ void names__usyms_file(const struct stk_file *file, struct usyms_file *ret_file)
 
 static void note_found(struct names *n, uint32_t file, enum names_found found)
 {
-	uint8_t *more;
-	uint32_t nr;
-
-	if (file >= n->nr_found) {
-		nr = MAX(file + 1, 2 * n->nr_found);
-		more = realloc(n->found, nr);
-		if (!more)
-			return;
-		memset(more + n->nr_found, 0, nr - n->nr_found);
-		n->found = more;
-		n->nr_found = nr;
-	}
-	n->found[file] = found;
+	if (!array__reach(&n->found, file, &n->nr_found))
+		n->found[file] = found;
 }
 
 static int symbolize(void *ctx, const struct stk_file *file, uint64_t offset,
@@ -132,95 +114,26 @@ void names__finish(const struct names *n)
 
 /* ---- names as they are shown ---------------------------------------------------------------- */
 
-static struct name *find_name(const struct names *n, const char *raw)
-{
-	size_t mask = ((size_t)1 << n->bits) - 1, at;
-
-	at = seeded_hash__bytes(n->seed, raw, strlen(raw)) & mask;
-
-	while (n->table[at].raw && strcmp(n->table[at].raw, raw))
-		at = (at + 1) & mask;
-	return &n->table[at];
-}
-
-static int grow_names(struct names *n)
-{
-	size_t i, old = n->table ? (size_t)1 << n->bits : 0;
-	struct names grown = { .bits = n->table ? n->bits + 1 : 10, .seed = n->seed };
-
-	grown.table = calloc((size_t)1 << grown.bits, sizeof(*grown.table));
-	if (!grown.table)
-		return -ENOMEM;
-	for (i = 0; i < old; i++)
-		if (n->table[i].raw)
-			*find_name(&grown, n->table[i].raw) = n->table[i];
-	free(n->table);
-	n->table = grown.table;
-	n->bits = grown.bits;
-	return 0;
-}
-
-/* The name's entry, made if need be; NULL when out of memory. */
-static struct name *intern(struct names *n, const char *raw, bool is_function)
-{
-	struct name *e;
-
-	if ((!n->table || n->nr >= 1u << n->bits >> 1) && grow_names(n))
-		return NULL;
-	e = find_name(n, raw);
-	if (!e->raw) {
-		e->raw = strdup(raw);
-		if (!e->raw)
-			return NULL;
-		n->nr++;
-	}
-	if (is_function && !e->shown)
-		e->shown = (n->no_demangle ? NULL : demangle(raw)) ?: e->raw;
-	return e;
-}
-
 const char *names__function(struct names *n, const char *sym)
 {
-	const struct name *e = intern(n, sym, true);
+	const char *raw;
+	uint32_t i;
 
-	return e ? e->shown : sym;
+	if (string_table__intern(&n->strings, sym, &i) || array__reach(&n->shown, i, &n->nr_shown))
+		return sym;
+	raw = string_table__get(&n->strings, i);
+	if (!n->shown[i])
+		n->shown[i] = (n->no_demangle ? NULL : demangle(raw)) ?: (char *)raw;
+	return n->shown[i];
 }
 
 /* ---- source lines --------------------------------------------------------------------------- */
-
-static struct name_lines *find_lines(const struct names *n, uint32_t file, uint64_t offset)
-{
-	size_t mask = ((size_t)1 << n->line_bits) - 1;
-	size_t at = seeded_hash__u64(n->seed, n->seed ^ file, offset) & mask;
-
-	while (n->lines[at].v && (n->lines[at].file != file || n->lines[at].offset != offset))
-		at = (at + 1) & mask;
-	return &n->lines[at];
-}
-
-static int grow_lines(struct names *n)
-{
-	size_t i, old = n->lines ? (size_t)1 << n->line_bits : 0;
-	struct names grown = { .line_bits = n->lines ? n->line_bits + 1 : 10, .seed = n->seed };
-
-	grown.lines = calloc((size_t)1 << grown.line_bits, sizeof(*grown.lines));
-	if (!grown.lines)
-		return -ENOMEM;
-	for (i = 0; i < old; i++)
-		if (n->lines[i].v)
-			*find_lines(&grown, n->lines[i].file, n->lines[i].offset) = n->lines[i];
-	free(n->lines);
-	n->lines = grown.lines;
-	n->line_bits = grown.line_bits;
-	return 0;
-}
 
 static int ask_lines(struct names *n, uint32_t number, uint64_t offset, struct name_lines *ret)
 {
 	struct usyms_line found[MAX_INLINED];
 	struct usyms_file f;
 	struct stk_file file;
-	const struct name *e;
 	int nr = 0, i;
 
 	if (!stk_reader__file(n->reader, number, &file) && file.kind == STK_FILE_FILE &&
@@ -235,14 +148,13 @@ static int ask_lines(struct names *n, uint32_t number, uint64_t offset, struct n
 	for (i = 0; i < nr; i++) {
 		if (found[i].function)
 			ret->v[i].function = names__function(n, found[i].function);
-		e = found[i].source ? intern(n, found[i].source, false) : NULL;
-		ret->v[i].source = e ? e->raw : NULL;
+		if (found[i].source)
+			ret->v[i].source = string_table__keep(&n->strings, found[i].source);
 		ret->v[i].line = found[i].line;
 	}
 	ret->file = number;
 	ret->offset = offset;
 	ret->nr = nr;
-	n->nr_lines++;
 	return 0;
 }
 
@@ -250,32 +162,41 @@ unsigned int names__lines(struct names *n, const struct stk_frame *f,
 			  const struct name_line **ret_lines)
 {
 	uint64_t offset = f->exact || !f->ip ? f->ip : f->ip - 1;
-	struct name_lines *l;
+	uint64_t hash = seeded_hash__u64(n->seed, n->seed ^ f->file, offset);
+	struct name_lines l;
+	uint32_t i;
 
 	if (!n->inlines || f->kind != STK_FRAME_USER || !f->file)
 		return 0;
-	if ((!n->lines || n->nr_lines >= 1u << n->line_bits >> 1) && grow_lines(n))
-		return 0;
-	l = find_lines(n, f->file, offset);
-	if (!l->v && ask_lines(n, f->file, offset, l))
-		return 0;
-	*ret_lines = l->v;
-	return l->nr;
+	index__for_each(&n->line_index, hash, i)
+		if (n->lines[i].file == f->file && n->lines[i].offset == offset)
+			break;
+	if (i == INDEX_NONE) {
+		if (array__grow(&n->lines, n->nr_lines, &n->max_lines) ||
+		    index__reserve(&n->line_index, n->nr_lines + 1) ||
+		    ask_lines(n, f->file, offset, &l))
+			return 0;
+		i = n->nr_lines++;
+		n->lines[i] = l;
+		index__add(&n->line_index, hash, i); /* there is room */
+	}
+	*ret_lines = n->lines[i].v;
+	return n->lines[i].nr;
 }
 
 void names__free(struct names *n)
 {
-	size_t i;
+	uint32_t i;
 
-	for (i = 0; n->table && i < (size_t)1 << n->bits; i++) {
-		if (n->table[i].shown != n->table[i].raw)
-			free(n->table[i].shown);
-		free(n->table[i].raw);
-	}
-	for (i = 0; n->lines && i < (size_t)1 << n->line_bits; i++)
+	for (i = 0; i < n->nr_shown; i++)
+		if (n->shown[i] != string_table__get(&n->strings, i))
+			free(n->shown[i]);
+	for (i = 0; i < n->nr_lines; i++)
 		free(n->lines[i].v);
-	free(n->table);
+	free(n->shown);
+	string_table__clear(&n->strings);
 	free(n->lines);
+	index__free(&n->line_index);
 	free(n->found);
 	free(n->debug_dirs);
 	usyms__free(n->usyms);

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "stackonce.h"
+#include "string_table.h"
 
 struct usyms;
 struct usyms_file;
-struct name;
 
 /* A function inlined at a frame, or the frame's own with its source; strings live as names does. */
 struct name_line {
@@ -30,17 +30,19 @@ struct names {
 	/* options */
 	const char *sysroot;
 	const char **debug_dirs; /* NULL-terminated; NULL: the usual one */
-	unsigned int nr_debug_dirs;
+	unsigned int nr_debug_dirs, max_debug_dirs;
 	bool debuginfod, no_symbols, no_demangle, inlines;
 	bool hash_all; /* it is asked which files are the same, not what functions are called */
 
 	struct stk_reader *reader;
 	struct usyms *usyms; /* made when first asked */
-	struct name *table; /* open addressing */
-	uint64_t seed; /* of the hashes */
-	unsigned int bits, nr;
+	struct string_table strings;
+	char **shown; /* what functions read as, by number; the string itself where that is the same */
+	uint32_t nr_shown;
 	struct name_lines *lines;
-	unsigned int line_bits, nr_lines;
+	uint32_t nr_lines, max_lines;
+	struct index line_index;
+	uint64_t seed; /* of their hash */
 	uint8_t *found; /* by file: enum names_found */
 	uint32_t nr_found;
 };

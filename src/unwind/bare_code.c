@@ -8,6 +8,7 @@
 
 #include "arch_code.h"
 #include "arch_regs.h"
+#include "array.h"
 #include "cleanup.h"
 #include "flow.h"
 
@@ -111,38 +112,20 @@ static void claim(struct unw_bare *bare, uint64_t addr)
 
 static void add_address(struct unw_bare *bare, struct unw_addresses *a, uint64_t addr)
 {
-	uint32_t size = a->size ? a->size * 2 : 256;
-	uint64_t *v;
-
 	if (bare->err || addr - bare->code >= bare->code_len || is_claimed(bare, addr))
 		return;
-	if (a->nr == a->size) {
-		v = realloc(a->v, size * sizeof(*v));
-		if (!v) {
-			bare->err = -ENOMEM;
-			return;
-		}
-		a->v = v;
-		a->size = size;
-	}
-	a->v[a->nr++] = addr;
+	if (array__grow(&a->v, a->nr, &a->size))
+		bare->err = -ENOMEM;
+	else
+		a->v[a->nr++] = addr;
 }
 
 static void add_function(struct unw_bare *bare, const struct unw_bare_func *f)
 {
-	uint32_t size = bare->size ? bare->size * 2 : 64;
-	struct unw_bare_func *v;
-
-	if (bare->nr == bare->size) {
-		v = realloc(bare->v, size * sizeof(*v));
-		if (!v) {
-			bare->err = -ENOMEM;
-			return;
-		}
-		bare->v = v;
-		bare->size = size;
-	}
-	bare->v[bare->nr++] = *f;
+	if (array__grow(&bare->v, bare->nr, &bare->size))
+		bare->err = -ENOMEM;
+	else
+		bare->v[bare->nr++] = *f;
 }
 
 /* Adds a function of libc, of len bytes; 0: unknown.  No other function starts inside it. */

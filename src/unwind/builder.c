@@ -6,33 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 #define NONE (UNW_ESCAPE | UNW_NONE)
 #define FUNCTION_ALIGN 16
 
 /* Makes room for n more words. */
 static bool grow(struct unw_builder *b, uint32_t n)
 {
-	uint64_t size = b->size ? b->size : 1024;
-	uint32_t *words;
-
-	if (b->err)
-		return false;
-	if (b->size - b->nr >= n)
-		return true;
-	while (size - b->nr < n)
-		size += size / 2;
-	if (size > UNWIND_MAX_ROWS) {
+	if (!b->err && ((uint64_t)b->nr + n > UNWIND_MAX_ROWS ||
+			array__reserve(&b->words, b->nr + n, &b->size)))
 		b->err = -ENOMEM;
-		return false;
-	}
-	words = realloc(b->words, size * sizeof(*words));
-	if (!words) {
-		b->err = -ENOMEM;
-		return false;
-	}
-	b->words = words;
-	b->size = (uint32_t)size;
-	return true;
+	return !b->err;
 }
 
 int unw_builder__init(struct unw_builder *b, uint64_t first, uint64_t end)

@@ -227,7 +227,7 @@ int unw_elf__open_fd(struct unw_elf *elf, int fd)
 
 	*elf = (struct unw_elf){ .file.fd = -1 };
 	err = elf_file__from_fd(fd, &elf->file);
-	return err ? err : open_elf(elf);
+	return err ?: open_elf(elf);
 }
 
 int unw_elf__open_image(struct unw_elf *elf, const void *image, size_t len, bool mapped)
@@ -236,7 +236,7 @@ int unw_elf__open_image(struct unw_elf *elf, const void *image, size_t len, bool
 
 	*elf = (struct unw_elf){ .file.fd = -1, .mapped = mapped };
 	err = elf_file__from_image(image, len, &elf->file);
-	return err ? err : open_elf(elf);
+	return err ?: open_elf(elf);
 }
 
 void unw_elf__close(struct unw_elf *elf)

@@ -6,79 +6,42 @@
 #include <stdlib.h>
 
 #include "arch_regs.h"
+#include "array.h"
+#include "seeded_hash.h"
 
 /* Offset of the saved stack pointer in a signal frame, from that in the sigreturn code. */
 #define SIGNAL_SP (UNW_SIGNAL_OFF + 8 * UNW_SIGNAL_SP)
 
 #define MAX_RULES (UNW_ESCAPE - UNW_ESCAPE_RULES)
-#define MAX_PROBES 64
 
 void unw_rules__free(struct unw_rules *r)
 {
 	free(r->v);
-	free(r->hash);
+	index__free(&r->index);
 	*r = (struct unw_rules){ 0 };
-}
-
-/* Where the rule's index is or goes; NULL: too many are in the way, which takes malice. */
-static uint32_t *hash_slot(struct unw_rules *r, uint64_t rule)
-{
-	uint32_t at = (uint32_t)((rule * 0x9e3779b97f4a7c15) >> 40);
-
-	for (uint32_t i = 0; i < MAX_PROBES; i++) {
-		uint32_t *slot = &r->hash[(at + i) & (r->hash_size - 1)];
-
-		if (!*slot || r->v[*slot - 1] == rule)
-			return slot;
-	}
-	return NULL;
-}
-
-/* Room for one more; the hash is at most half full. */
-static int grow(struct unw_rules *r)
-{
-	uint32_t size = r->size ? r->size * 2 : 64, *hash, *slot;
-	uint64_t *v;
-
-	if (r->nr < r->size)
-		return 0;
-	v = realloc(r->v, size * sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	r->v = v;
-	hash = calloc(size * 2, sizeof(*hash));
-	if (!hash)
-		return -ENOMEM;
-	free(r->hash);
-	r->hash = hash;
-	r->hash_size = size * 2;
-	r->size = size;
-	for (uint32_t i = 0; i < r->nr; i++) {
-		slot = hash_slot(r, v[i]);
-		if (slot)
-			*slot = i + 1;
-	}
-	return 0;
 }
 
 static int intern(struct unw_rules *r, uint64_t rule, uint32_t *ret_rule)
 {
-	uint32_t *slot;
-	int err;
+	uint64_t hash;
+	uint32_t i;
 
-	err = grow(r);
-	if (err)
-		return err;
-	slot = hash_slot(r, rule);
-	if (!slot || (!*slot && r->nr == MAX_RULES)) {
+	r->seed = r->seed ?: seeded_hash__seed();
+	hash = seeded_hash__u64(r->seed, r->seed, rule);
+	index__for_each(&r->index, hash, i)
+		if (r->v[i] == rule)
+			break;
+	if (i == INDEX_NONE && r->nr == MAX_RULES) {
 		*ret_rule = UNW_ESCAPE | UNW_NONE;
 		return 0;
 	}
-	if (!*slot) {
-		r->v[r->nr] = rule;
-		*slot = ++r->nr;
+	if (i == INDEX_NONE) {
+		if (array__grow(&r->v, r->nr, &r->cap) || index__add(&r->index, hash, r->nr))
+			return -ENOMEM;
+		i = r->nr++;
+		r->v[i] = rule;
 	}
-	*ret_rule = UNW_ESCAPE | (UNW_ESCAPE_RULES + *slot - 1);
+	*ret_rule = UNW_ESCAPE | (UNW_ESCAPE_RULES + i);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "index.h"
 #include "table.h"
 
 /* The registers whose places in the caller's frame are tracked. */
@@ -39,8 +40,9 @@ struct unw_state {
 /* The 64-bit rules of a table, each once. */
 struct unw_rules {
 	uint64_t *v;
-	uint32_t *hash; /* index + 1, open addressing; as many as hash_size, a power of two */
-	uint32_t nr, size, hash_size;
+	uint32_t nr, cap;
+	struct index index;
+	uint64_t seed; /* of the hash: files choose the rules */
 };
 
 void unw_rules__free(struct unw_rules *r);

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "array.h"
+#include "cleanup.h"
+
 void unw_units__free(struct unw_units *u)
 {
 	free(u->v);
@@ -14,18 +17,10 @@ void unw_units__free(struct unw_units *u)
 
 int unw_units__add(struct unw_units *u, uint64_t start, enum unw_kind kind, uint64_t ref)
 {
-	size_t size = u->size ? u->size + u->size / 2 : 256;
-	uint64_t *v;
-
 	if (start >> 32 || ref >= UNW_MAX_REF)
 		return 0;
-	if (u->nr == u->size) {
-		v = realloc(u->v, size * sizeof(*v));
-		if (!v)
-			return -ENOMEM;
-		u->v = v;
-		u->size = size;
-	}
+	if (array__grow(&u->v, u->nr, &u->size))
+		return -ENOMEM;
 	u->v[u->nr++] = start << 32 | (uint64_t)kind << 30 | ref;
 	return 0;
 }
@@ -34,7 +29,7 @@ static int compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return x < y ? -1 : x > y;
+	return CMP(x, y);
 }
 
 void unw_units__sort(struct unw_units *u)
@@ -55,15 +50,7 @@ void unw_units__sort(struct unw_units *u)
 
 const uint64_t *unw_units__before(const struct unw_units *u, size_t nr, uint64_t off)
 {
-	size_t lo = 0, hi = nr;
+	size_t lo = array__bisect(nr, i, unw_unit__start(u->v[i]) <= off);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (unw_unit__start(u->v[mid]) <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo ? &u->v[lo - 1] : NULL;
 }

@@ -265,7 +265,7 @@ static int add_rows(struct table_build *m, uint64_t v, uint64_t next_start)
 				     unknown);
 	err = unw_cfi__run(cfi_of(m, unw_unit__kind(v)), &u.fde, u.delta, &m->rules, &m->builder,
 			   unknown);
-	return err ? err : add_fork(m, &u, next_start);
+	return err ?: add_fork(m, &u, next_start);
 }
 
 static int build(struct table_build *m)
@@ -280,7 +280,7 @@ static int build(struct table_build *m)
 	for (size_t i = 0; i < u->nr && !err; i++)
 		err = add_rows(m, u->v[i],
 			       i + 1 < u->nr ? unw_unit__start(u->v[i + 1]) : UNW_MAX_OFFSET);
-	return err ? err : unw_builder__finish(&m->builder, &m->rules, m->table);
+	return err ?: unw_builder__finish(&m->builder, &m->rules, m->table);
 }
 
 static int make(struct table_build *m, struct unwind_table **ret_table)
@@ -305,7 +305,7 @@ int unwind__from_fd(int fd, struct unwind_table **ret_table)
 	int err;
 
 	err = unw_elf__open_fd(&m.elf, fd);
-	return err ? err : make(&m, ret_table);
+	return err ?: make(&m, ret_table);
 }
 
 int unwind__from_image(const void *image, size_t len, bool mapped, struct unwind_table **ret_table)
@@ -314,7 +314,7 @@ int unwind__from_image(const void *image, size_t len, bool mapped, struct unwind
 	int err;
 
 	err = unw_elf__open_image(&m.elf, image, len, mapped);
-	return err ? err : make(&m, ret_table);
+	return err ?: make(&m, ret_table);
 }
 
 void unwind__free(struct unwind_table *t)

@@ -63,8 +63,7 @@ int lifecycle__new(struct stk_reader *r, const struct lifecycle_opts *opts,
 		return -ENOMEM;
 	l->r = r;
 	l->opts = *opts;
-	err = lc_tables__new(l);
-	err = err ?: event_fields__new(roles, ARRAY_SIZE(roles), &l->fields);
+	err = event_fields__new(roles, ARRAY_SIZE(roles), &l->fields);
 	if (err)
 		return err;
 	*ret_lifecycle = take_ptr(l);
@@ -276,10 +275,12 @@ int lifecycle__add(struct lifecycle *l, const struct stk_event *e)
 	/* Not before: what the last switch of a task means depends on who has its number. */
 	if (k->role == LC_SWITCH && lc_is_last_switch(l, k)) {
 		lc_switch(l, k);
-		return charge(&l->charge, l->r, l->memory, l->work);
+	} else {
+		err = lc_context(l, e, &t);
+		if (!err)
+			err = handle(l, k, t);
 	}
-	err = lc_context(l, e, &t);
-	return err ?: handle(l, k, t) ?: charge(&l->charge, l->r, l->memory, l->work);
+	return err ?: charge(&l->charge, l->r, l->memory + lc_tables__memory(l), l->work);
 }
 
 /* ---- answers -------------------------------------------------------------------------------- */

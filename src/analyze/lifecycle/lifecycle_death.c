@@ -210,7 +210,7 @@ static struct lc_task *last_switch_of(struct lifecycle *l, uint32_t tid)
 	if (leader && leader != t && leader->exit.to && !leader->off.to)
 		return leader;
 	for (o = t ? t->next_tid : NULL; o; o = o->next_tid, l->work++)
-		if (o->tid == tid && o->exit.to && !o->off.to)
+		if (o->exit.to && !o->off.to)
 			return o;
 	return t;
 }
@@ -313,8 +313,6 @@ static struct lc_task *freed_of(struct lifecycle *l, uint32_t tid, const char *c
 	unsigned int score, best_score = 0, same = 0;
 
 	for (t = lc_task__chain(l, tid); t; t = t->next_tid, l->work++) {
-		if (t->tid != tid)
-			continue;
 		score = 1 + (t->exit.to ? 2 : 0) + comm_is(t, comm, len);
 		same = score == best_score ? same + 1 : score > best_score ? 1 : same;
 		if (score >= best_score) {

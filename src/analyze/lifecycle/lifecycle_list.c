@@ -94,7 +94,7 @@ static int by_tid(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
+	return CMP(x->tid, y->tid);
 }
 
 static const struct entry *entry_of(const struct lc_list *list, uint32_t tid)

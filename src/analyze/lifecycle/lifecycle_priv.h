@@ -18,6 +18,7 @@
 
 #include "analyze/charge.h"
 #include "analyze/event_fields.h"
+#include "analyze/thread_map.h"
 #include "lifecycle.h"
 
 #define LC_COMM 16 /* bytes of a comm, its NUL included */
@@ -118,10 +119,9 @@ struct lifecycle {
 	struct stk_reader *r;
 	struct lifecycle_opts opts;
 	struct event_fields *fields;
-	struct lc_task **by_tid, **by_ns;
-	unsigned int bits, nr_tasks;
-	uint64_t seed; /* of their hash */
-	uint64_t memory, work; /* bytes held; steps along chains and families */
+	struct thread_map by_tid, by_ns; /* the youngest of each number */
+	unsigned int nr_tasks;
+	uint64_t memory, work; /* bytes held, but for the maps; steps along chains and families */
 	struct charge charge;
 	uint64_t next_id, ts, end_ts;
 	const struct stk_event *e; /* being looked at */
@@ -134,11 +134,12 @@ struct lifecycle {
 
 /* ---- lifecycle_tasks.c ---------------------------------------------------------------------- */
 
-int lc_tables__new(struct lifecycle *l);
 void lc_tables__free(struct lifecycle *l);
+uint64_t lc_tables__memory(const struct lifecycle *l); /* bytes */
 struct lc_task *lc_task__find(const struct lifecycle *l, uint32_t tid); /* the youngest */
-struct lc_task *lc_task__chain(const struct lifecycle *l, uint32_t tid); /* among others */
-struct lc_task *lc_task__ns_chain(const struct lifecycle *l, uint32_t ns_pid); /* the same */
+/* All that have the number: by next_tid, or next_ns. */
+struct lc_task *lc_task__chain(const struct lifecycle *l, uint32_t tid);
+struct lc_task *lc_task__ns_chain(const struct lifecycle *l, uint32_t ns_pid);
 struct lc_task *lc_task__find_id(const struct lifecycle *l, uint32_t tid, uint64_t id);
 struct lc_proc *lc_proc__find(const struct lifecycle *l, uint32_t pid);
 /* A process and its leader, or a thread of one; NULL when out of memory. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "seeded_hash.h"
 
 #define FLAG_INTERRUPT 0x18 /* of common_flags: in a hardirq, in a softirq */
 #define MAX_GENERATIONS 1024 /* parents above one another */
@@ -15,132 +14,101 @@
 
 /* ---- chains --------------------------------------------------------------------------------- */
 
-static unsigned int slot(const struct lifecycle *l, uint32_t number)
+/* In front of those that have the number already; there is room for it. */
+static void link_number(struct thread_map *m, uint32_t number, struct lc_task *t,
+			struct lc_task **ret_next)
 {
-	return seeded_hash__u64(l->seed, l->seed, number) >> (64 - l->bits);
+	*ret_next = thread_map__find(m, number);
+	thread_map__put(m, number, t);
 }
 
 static void link_tid(struct lifecycle *l, struct lc_task *t)
 {
-	struct lc_task **at = &l->by_tid[slot(l, t->tid)];
-
-	t->next_tid = *at;
-	*at = t;
-}
-
-static void unlink_tid(struct lifecycle *l, struct lc_task *t)
-{
-	struct lc_task **at = &l->by_tid[slot(l, t->tid)];
-
-	while (*at && *at != t)
-		at = &(*at)->next_tid;
-	if (*at)
-		*at = t->next_tid;
+	link_number(&l->by_tid, t->tid, t, &t->next_tid);
 }
 
 static void link_ns(struct lifecycle *l, struct lc_task *t)
 {
-	struct lc_task **at = &l->by_ns[slot(l, t->ns_pid)];
+	if (t->ns_pid)
+		link_number(&l->by_ns, t->ns_pid, t, &t->next_ns);
+}
 
-	if (!t->ns_pid)
+static void set_head(struct thread_map *m, uint32_t number, struct lc_task *head)
+{
+	if (head)
+		thread_map__put(m, number, head);
+	else
+		thread_map__remove(m, number);
+}
+
+static void unlink_tid(struct lifecycle *l, struct lc_task *t)
+{
+	struct lc_task *o = lc_task__chain(l, t->tid);
+
+	if (o == t) {
+		set_head(&l->by_tid, t->tid, t->next_tid);
 		return;
-	t->next_ns = *at;
-	*at = t;
+	}
+	while (o && o->next_tid != t)
+		o = o->next_tid;
+	if (o)
+		o->next_tid = t->next_tid;
 }
 
 static void unlink_ns(struct lifecycle *l, struct lc_task *t)
 {
-	struct lc_task **at = &l->by_ns[slot(l, t->ns_pid)];
+	struct lc_task *o = lc_task__ns_chain(l, t->ns_pid);
 
-	if (!t->ns_pid)
+	if (o == t) {
+		set_head(&l->by_ns, t->ns_pid, t->next_ns);
 		return;
-	while (*at && *at != t)
-		at = &(*at)->next_ns;
-	if (*at)
-		*at = t->next_ns;
+	}
+	while (o && o->next_ns != t)
+		o = o->next_ns;
+	if (o)
+		o->next_ns = t->next_ns;
 }
 
-/* The oldest first into chains that have the youngest first. */
-static void rehash(struct lifecycle *l, struct lc_task *youngest)
+uint64_t lc_tables__memory(const struct lifecycle *l)
 {
-	struct lc_task *oldest = NULL, *t;
-
-	while ((t = youngest)) {
-		youngest = t->next_tid;
-		t->next_tid = oldest;
-		oldest = t;
-	}
-	while ((t = oldest)) {
-		oldest = t->next_tid;
-		link_tid(l, t);
-		link_ns(l, t);
-	}
-}
-
-static int grow(struct lifecycle *l)
-{
-	unsigned int bits = l->by_tid ? l->bits + 1 : 10, i, old = l->by_tid ? 1u << l->bits : 0;
-	struct lc_task **tid = calloc((size_t)1 << bits, sizeof(*tid));
-	struct lc_task **ns = calloc((size_t)1 << bits, sizeof(*ns));
-	struct lc_task **was = l->by_tid;
-
-	if (!tid || !ns) {
-		free(tid);
-		free(ns);
-		return -ENOMEM;
-	}
-	free(l->by_ns);
-	l->by_tid = tid;
-	l->by_ns = ns;
-	l->bits = bits;
-	for (i = 0; i < old; i++)
-		rehash(l, was[i]);
-	free(was);
-	l->memory += 2 * ((1u << bits) - old) * sizeof(*tid);
-	return 0;
-}
-
-int lc_tables__new(struct lifecycle *l)
-{
-	l->seed = seeded_hash__seed();
-	return grow(l);
+	return thread_map__memory(&l->by_tid, 0) + thread_map__memory(&l->by_ns, 0);
 }
 
 void lc_tables__free(struct lifecycle *l)
 {
-	unsigned int i;
+	struct lc_task *t;
+	uint32_t at;
 
-	for (i = 0; l->by_tid && i < 1u << l->bits; i++)
-		while (l->by_tid[i])
-			lc_task__drop(l, l->by_tid[i]);
-	free(l->by_tid);
-	free(l->by_ns);
+	while (at = 0, (t = thread_map__next(&l->by_tid, &at)))
+		lc_task__drop(l, t);
+	thread_map__clear(&l->by_tid);
+	thread_map__clear(&l->by_ns);
+}
+
+struct lc_task *lc_task__chain(const struct lifecycle *l, uint32_t tid)
+{
+	return thread_map__find(&l->by_tid, tid);
 }
 
 struct lc_task *lc_task__ns_chain(const struct lifecycle *l, uint32_t ns_pid)
 {
-	return l->by_ns[slot(l, ns_pid)];
+	return thread_map__find(&l->by_ns, ns_pid);
 }
 
 struct lc_task *lc_task__find(const struct lifecycle *l, uint32_t tid)
 {
 	struct lc_task *t = lc_task__chain(l, tid);
 
-	while (t && (t->tid != tid || t->displaced))
+	while (t && t->displaced)
 		t = t->next_tid;
 	return t;
-}
-
-struct lc_task *lc_task__chain(const struct lifecycle *l, uint32_t tid)
-{
-	return l->by_tid[slot(l, tid)];
 }
 
 struct lc_task *lc_task__find_id(const struct lifecycle *l, uint32_t tid, uint64_t id)
 {
 	struct lc_task *t = lc_task__chain(l, tid);
 
-	while (t && (t->tid != tid || t->id != id))
+	while (t && t->id != id)
 		t = t->next_tid;
 	return t;
 }
@@ -182,7 +150,8 @@ static struct lc_task *task_new(struct lifecycle *l, struct lc_proc *p, uint32_t
 {
 	struct lc_task *t;
 
-	if (l->nr_tasks >= 1u << l->bits && l->bits < 24 && grow(l))
+	if (thread_map__reserve(&l->by_tid, l->nr_tasks + 1) ||
+	    thread_map__reserve(&l->by_ns, l->nr_tasks + 1))
 		return NULL;
 	t = calloc(1, sizeof(*t));
 	if (!t)

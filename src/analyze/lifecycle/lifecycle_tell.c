@@ -261,7 +261,7 @@ static int by_id(const void *a, const void *b)
 {
 	struct lc_task *const *x = a, *const *y = b;
 
-	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+	return CMP((*x)->id, (*y)->id);
 }
 
 static void tell_left(struct lifecycle *l, struct lc_task *t)
@@ -286,6 +286,7 @@ int lifecycle__finish(struct lifecycle *l)
 	_cleanup_free_ struct lc_task **all = NULL;
 	unsigned int i, nr = 0;
 	struct lc_task *t;
+	uint32_t at = 0;
 	int err;
 
 	l->e = NULL;
@@ -299,8 +300,8 @@ int lifecycle__finish(struct lifecycle *l)
 	all = calloc(l->nr_tasks + 1, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	for (i = 0; i < 1u << l->bits; i++)
-		for (t = l->by_tid[i]; t; t = t->next_tid)
+	while ((t = thread_map__next(&l->by_tid, &at)))
+		for (; t; t = t->next_tid)
 			all[nr++] = t;
 	qsort(all, nr, sizeof(*all), by_id);
 	for (i = 0; i < nr; i++)

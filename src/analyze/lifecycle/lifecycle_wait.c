@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 #define LC_WNOWAIT 0x01000000 /* leaves it as it is */
@@ -134,10 +135,9 @@ static void find_child(struct lifecycle *l, const struct lc_task *by, uint32_t n
 	struct lc_proc *c;
 
 	for (t = lc_task__ns_chain(l, number); t; t = t->next_ns, l->work++)
-		if (t->ns_pid == number)
-			consider(&f, t, by, number);
+		consider(&f, t, by, number);
 	for (t = lc_task__chain(l, number); t; t = t->next_tid, l->work++)
-		if (t->tid == number && !t->ns_pid)
+		if (!t->ns_pid)
 			consider(&f, t, by, number);
 	if (!f.best && by->proc->in_namespace)
 		for (c = by->proc->children; c; c = c->next_sibling, l->work++)
@@ -195,20 +195,13 @@ static void forget_old(struct lifecycle *l, struct lc_proc *p)
 
 static int keep(struct lifecycle *l, struct lc_proc *p)
 {
-	struct lc_wait *more;
-
 	forget_old(l, p);
 	if (p->nr_waits == LC_MAX_WAITS) {
 		p->waits[1].from = p->waits[0].from;
 		p->nr_waits--;
 		memmove(p->waits, p->waits + 1, p->nr_waits * sizeof(*p->waits));
 	}
-	more = reallocarray(p->waits, p->nr_waits + 1, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	p->waits = more;
-	more[p->nr_waits++] = (struct lc_wait){ l->ts, l->ts };
-	return 0;
+	return array__append(&p->waits, &p->nr_waits, (struct lc_wait){ l->ts, l->ts });
 }
 
 /* Somebody, if there was anybody: with WNOHANG success may mean nobody. */

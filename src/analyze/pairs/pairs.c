@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "pairs_priv.h"
+#include "strbuf.h"
 
 /* ---- groups ----------------------------------------------------------------------------------- */
 
@@ -19,7 +20,7 @@ static int describe(struct pairs *p, unsigned int i, struct event_view *v, const
 	struct by_values *by = &p->by[i];
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 	struct pairs_label *label;
-	uint32_t nr = by->dict.nr;
+	uint32_t nr = by->table.nr;
 
 	if (array__grow(&by->labels, nr - 1, &by->max_labels))
 		return -ENOMEM;
@@ -46,6 +47,18 @@ static int describe(struct pairs *p, unsigned int i, struct event_view *v, const
 	return strbuf__failed(&text) ? -ENOMEM : 0;
 }
 
+/* Numbers from 1; 0: there are too many others.  1: it is new. */
+static int value_number(struct by_values *by, const void *bytes, size_t len, uint32_t *ret_number)
+{
+	uint32_t number;
+	int err = string_table__number(&by->table, bytes, len, MAX_VALUES, &number);
+
+	if (err < 0 && err != -E2BIG)
+		return err;
+	*ret_number = err < 0 ? 0 : number + 1;
+	return MAX(err, 0);
+}
+
 /* The number of the event's value of --by i; *ret_number is left alone where it has none. */
 static int by_number(struct pairs *p, unsigned int i, struct event_view *v, uint32_t *ret_number)
 {
@@ -55,14 +68,13 @@ static int by_number(struct pairs *p, unsigned int i, struct event_view *v, uint
 	};
 	struct by_values *by = &p->by[i];
 	unsigned int at;
-	bool is_new;
 	int err;
 
 	if (source__is_string(s)) {
 		value.string = event_view__string(v, s, &value.len);
 		if (!value.string)
 			return 0;
-		err = dict__number(&by->dict, value.string, value.len, DICT_MAX, ret_number, &is_new);
+		err = value_number(by, value.string, value.len, ret_number);
 	} else {
 		if (!event_view__number(v, s, &value.number))
 			return 0;
@@ -71,12 +83,11 @@ static int by_number(struct pairs *p, unsigned int i, struct event_view *v, uint
 			*ret_number = by->cache[at].number;
 			return 0;
 		}
-		err = dict__number(&by->dict, &value.number, sizeof(value.number), DICT_MAX,
-				   ret_number, &is_new);
+		err = value_number(by, &value.number, sizeof(value.number), ret_number);
 		by->cache[at].value = value.number;
-		by->cache[at].number = err ? 0 : *ret_number;
+		by->cache[at].number = err < 0 ? 0 : *ret_number;
 	}
-	return err || !is_new ? err : describe(p, i, v, s, &value);
+	return err <= 0 ? err : describe(p, i, v, s, &value);
 }
 
 static int group_of(struct pairs *p, const struct open_start *s, struct event_view *end,
@@ -116,7 +127,7 @@ static void count_start(struct pairs *p, const struct open_start *s, uint64_t *c
 /* The thread that this is about is no more; its number may belong to another one. */
 static bool is_gone(const struct pairs *p, const struct open_start *s)
 {
-	const struct life *life = s->task ? lives__get(&p->lives, s->task) : NULL;
+	const struct life *life = s->task ? key_table__find(&p->lives, &s->task) : NULL;
 
 	return life && life->ts > s->at.ts;
 }
@@ -302,6 +313,7 @@ static int add_life(struct pairs *p, struct event_view *v)
 	const struct source pid = { SOURCE_NUMBER, v->type->pid };
 	const struct source old = { SOURCE_NUMBER, v->type->old_pid };
 	uint64_t tid = v->tid, old_tid;
+	uint32_t task, at;
 
 	if (v->type->life != LIFE_EXIT && (!pid.field || !event_view__number(v, &pid, &tid)))
 		return 0;
@@ -309,24 +321,22 @@ static int add_life(struct pairs *p, struct event_view *v)
 	if (v->type->life == LIFE_EXEC &&
 	    (!old.field || !event_view__number(v, &old, &old_tid) || old_tid == tid))
 		return 0;
-	return lives__set(&p->lives, tid, stk_event__ts(v->e), v->type->life == LIFE_EXIT);
+	task = tid;
+	if (key_table__at(&p->lives, &task, &at) < 0)
+		return -ENOMEM;
+	*(struct life *)key_table__value(&p->lives, at) =
+		(struct life){ stk_event__ts(v->e), v->type->life == LIFE_EXIT };
+	return 0;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
 static int type_of(struct pairs *p, const struct stk_event_type *type, struct pairs_type **ret_type)
 {
-	unsigned int i = stk_event_type__index(type), nr = i + 16;
-	struct pairs_type *more;
+	unsigned int i = stk_event_type__index(type);
 
-	if (i >= p->nr_types) {
-		more = reallocarray(p->types, nr, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + p->nr_types, 0, (nr - p->nr_types) * sizeof(*more));
-		p->types = more;
-		p->nr_types = nr;
-	}
+	if (array__reach(&p->types, i, &p->nr_types))
+		return -ENOMEM;
 	*ret_type = &p->types[i];
 	return p->types[i].type ? 0 : pairs_type__init(&p->types[i], p, type);
 }
@@ -356,15 +366,17 @@ int pairs__add(struct pairs *p, struct stk_reader *r, const struct stk_event *e)
 uint64_t pairs__memory(const struct pairs *p)
 {
 	const struct groups *g = &p->groups;
-	uint64_t sum = dict__memory(&p->comms) + (uint64_t)p->open.max_v * sizeof(*p->open.v) +
-		       g->nr * sizeof(struct pairs_group);
+	uint64_t sum = string_table__memory(&p->comms) + key_table__memory(&p->lives) +
+		       (uint64_t)p->open.max_v * sizeof(*p->open.v) +
+		       (uint64_t)p->open.max_slots * sizeof(*p->open.slots) +
+		       index__memory(&p->open.index) + g->nr * sizeof(struct pairs_group) +
+		       (uint64_t)g->max_keys * (sizeof(*g->keys) + sizeof(*g->v)) +
+		       index__memory(&g->index) + (uint64_t)g->max_weights * sizeof(*g->weights) +
+		       index__memory(&g->weight_index);
 	unsigned int i;
 
 	for (i = 0; i < p->spec.nr_by; i++)
-		sum += 2 * dict__memory(&p->by[i].dict); /* and labels */
-	sum += p->open.slots ? sizeof(*p->open.slots) << p->open.bits : 0;
-	sum += p->lives.v ? sizeof(*p->lives.v) << p->lives.bits : 0;
-	sum += g->weights ? sizeof(*g->weights) << g->weight_bits : 0;
+		sum += 2 * string_table__memory(&p->by[i].table); /* and labels */
 	return sum;
 }
 
@@ -372,7 +384,7 @@ static int by_age(const void *a, const void *b)
 {
 	const struct pairs_end *x = a, *y = b;
 
-	return x->ts < y->ts ? -1 : x->ts > y->ts;
+	return CMP(x->ts, y->ts);
 }
 
 /* What became of the starts without an end; the oldest are kept. */
@@ -385,7 +397,7 @@ static int finish_open(struct pairs *p, struct stk_reader *r, unsigned int *ret_
 		return -ENOMEM;
 	for (i = 0; i < p->open.nr_v; i++) {
 		const struct open_start *s = &p->open.v[i];
-		const struct life *life = s->used ? lives__get(&p->lives, s->task) : NULL;
+		const struct life *life = s->used ? key_table__find(&p->lives, &s->task) : NULL;
 
 		if (!s->used)
 			continue;
@@ -414,10 +426,8 @@ int pairs__finish(struct pairs *p, struct stk_reader *r, struct pairs_result *re
 	int err;
 
 	err = miss__look_at_types(p, r);
-	if (!err)
-		err = finish_open(p, r, &nr_open);
-	if (!err)
-		err = groups__sort(p);
+	err = err ?: finish_open(p, r, &nr_open);
+	err = err ?: groups__sort(p);
 	if (err)
 		return err;
 	miss__count(p, r);
@@ -431,9 +441,7 @@ int pairs__finish(struct pairs *p, struct stk_reader *r, struct pairs_result *re
 
 const char *pairs__comm(const struct pairs *p, uint32_t comm)
 {
-	size_t len;
-
-	return dict__bytes(&p->comms, comm, &len);
+	return string_table__get(&p->comms, comm);
 }
 
 unsigned int pairs__nr_by(const struct pairs *p)
@@ -500,6 +508,7 @@ int pairs__new(const struct pairs_opts *opts, struct pairs **ret_pairs)
 	p->of_cpu = is_part(&p->spec, "cpu");
 	p->of_tid = is_part(&p->spec, "tid");
 	p->open.parts = p->spec.nr_match;
+	key_table__init(&p->lives, sizeof(uint32_t), sizeof(struct life));
 	*ret_pairs = p;
 	return 0;
 }
@@ -514,14 +523,14 @@ void pairs__free(struct pairs *p)
 	for (i = 0; i < p->nr_types; i++)
 		pairs_type__clear(&p->types[i]);
 	for (i = 0; i < PAIRS_MAX_BY; i++) {
-		for (k = 0; k < p->by[i].dict.nr && k < p->by[i].max_labels; k++)
+		for (k = 0; k < p->by[i].table.nr && k < p->by[i].max_labels; k++)
 			free((char *)p->by[i].labels[k].text);
 		free(p->by[i].labels);
-		dict__clear(&p->by[i].dict);
+		string_table__clear(&p->by[i].table);
 	}
-	dict__clear(&p->comms);
+	string_table__clear(&p->comms);
 	open__clear(&p->open);
-	lives__clear(&p->lives);
+	key_table__clear(&p->lives);
 	groups__clear(p);
 	free(p->roles);
 	free(p->types);

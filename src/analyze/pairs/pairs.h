@@ -10,9 +10,7 @@
  *   pairs_spec.c    --match and --by
  *   pairs_type.c    where an event type has what they ask for
  *   pairs_value.c   what an event has: numbers, texts, its key
- *   pairs_dict.c    values as small numbers
  *   pairs_open.c    starts that wait for their end
- *   pairs_life.c    thread ids that mean another thread by now
  *   pairs_miss.c    whether events may be missing between two ends
  *   pairs_group.c   durations, slowest pairs, weights of stacks
  *

@@ -9,34 +9,6 @@
 #include "pairs_priv.h"
 #include "seeded_hash.h"
 
-static uint64_t hash_key(const struct groups *g, const struct group_key *key)
-{
-	return seeded_hash__bytes(g->seed, key, sizeof(*key));
-}
-
-static int grow_slots(struct groups *g)
-{
-	unsigned int bits = g->slots ? g->bits + 1 : 6;
-	uint32_t mask = (1u << bits) - 1, i, at;
-	uint32_t *slots = calloc((size_t)mask + 1, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	g->seed = g->seed ?: seeded_hash__seed();
-	for (i = 0; i < g->nr; i++) {
-		if (i + 1 == g->others)
-			continue;
-		at = hash_key(g, &g->keys[i]) >> (64 - bits);
-		while (slots[at])
-			at = (at + 1) & mask;
-		slots[at] = i + 1;
-	}
-	free(g->slots);
-	g->slots = slots;
-	g->bits = bits;
-	return 0;
-}
-
 static int new_group(struct pairs *p, const struct group_key *key, bool others)
 {
 	struct groups *g = &p->groups;
@@ -82,26 +54,25 @@ static bool is_other(const struct pairs *p, const struct group_key *key)
 static int find_group(struct pairs *p, const struct group_key *key, uint32_t *ret_group)
 {
 	struct groups *g = &p->groups;
-	uint32_t at, i;
+	uint64_t hash;
+	uint32_t i;
 
 	if (is_other(p, key))
 		return find_others(p, ret_group);
-	if ((!g->slots || g->nr >= 1u << (g->bits - 1)) && grow_slots(g))
-		return -ENOMEM;
-	for (at = hash_key(g, key) >> (64 - g->bits); (i = g->slots[at]);
-	     at = (at + 1) & ((1u << g->bits) - 1)) {
-		if (!memcmp(&g->keys[i - 1], key, sizeof(*key))) {
-			*ret_group = i - 1;
+	g->seed = g->seed ?: seeded_hash__seed();
+	hash = seeded_hash__bytes(g->seed, key, sizeof(*key));
+	index__for_each(&g->index, hash, i) {
+		if (!memcmp(&g->keys[i], key, sizeof(*key))) {
+			*ret_group = i;
 			return 0;
 		}
 	}
 	if (g->nr - !!g->others >= PAIRS_MAX_GROUPS)
 		return find_others(p, ret_group);
-	if (new_group(p, key, false))
+	if (index__reserve(&g->index, g->index.nr + 1) || new_group(p, key, false))
 		return -ENOMEM;
-	g->slots[at] = g->nr;
 	*ret_group = g->nr - 1;
-	return 0;
+	return index__add(&g->index, hash, *ret_group);
 }
 
 int groups__find(struct pairs *p, const struct group_key *key, uint32_t *ret_group)
@@ -176,52 +147,29 @@ static uint64_t hash_weight(uint64_t seed, uint32_t group, uint32_t kstack, uint
 	return seeded_hash__u64(seed, h, ustack);
 }
 
-static struct weight_slot *find_weight(struct weight_slot *v, unsigned int bits, uint64_t seed,
-				       uint32_t group, uint32_t kstack, uint32_t ustack)
-{
-	size_t mask = ((size_t)1 << bits) - 1;
-	size_t at = hash_weight(seed, group, kstack, ustack) >> (64 - bits);
-
-	while (v[at].group &&
-	       (v[at].group != group || v[at].kstack != kstack || v[at].ustack != ustack))
-		at = (at + 1) & mask;
-	return &v[at];
-}
-
-static int grow_weights(struct groups *g)
-{
-	unsigned int bits = g->weights ? g->weight_bits + 1 : 10;
-	struct weight_slot *v = calloc((size_t)1 << bits, sizeof(*v)), *old;
-	size_t i;
-
-	if (!v)
-		return -ENOMEM;
-	g->seed = g->seed ?: seeded_hash__seed();
-	for (i = 0; g->weights && i < (size_t)1 << g->weight_bits; i++) {
-		old = &g->weights[i];
-		if (old->group)
-			*find_weight(v, bits, g->seed, old->group, old->kstack, old->ustack) = *old;
-	}
-	free(g->weights);
-	g->weights = v;
-	g->weight_bits = bits;
-	return 0;
-}
-
 static int add_weight(struct pairs *p, uint32_t group, const struct pairs_pair *pair)
 {
 	const struct pairs_end *end = p->opts.weigh == PAIRS_START_STACKS ? &pair->start : &pair->end;
 	struct groups *g = &p->groups;
-	struct weight_slot *slot;
+	const struct weight *w;
+	uint64_t hash;
+	uint32_t i;
 
-	if ((!g->weights || g->nr_weights >= (size_t)1 << (g->weight_bits - 1)) && grow_weights(g))
-		return -ENOMEM;
-	slot = find_weight(g->weights, g->weight_bits, g->seed, group + 1, end->kstack, end->ustack);
-	g->nr_weights += !slot->group;
-	slot->group = group + 1;
-	slot->kstack = end->kstack;
-	slot->ustack = end->ustack;
-	slot->ns += length(pair);
+	g->seed = g->seed ?: seeded_hash__seed();
+	hash = hash_weight(g->seed, group, end->kstack, end->ustack);
+	index__for_each(&g->weight_index, hash, i) {
+		w = &g->weights[i];
+		if (w->group == group && w->kstack == end->kstack && w->ustack == end->ustack)
+			break;
+	}
+	if (i == INDEX_NONE) {
+		if (array__grow(&g->weights, g->nr_weights, &g->max_weights) ||
+		    index__add(&g->weight_index, hash, g->nr_weights))
+			return -ENOMEM;
+		i = g->nr_weights++;
+		g->weights[i] = (struct weight){ group, end->kstack, end->ustack, 0 };
+	}
+	g->weights[i].ns += length(pair);
 	return 0;
 }
 
@@ -232,12 +180,11 @@ size_t pairs__nr_weights(const struct pairs *p)
 
 void pairs__weight(const struct pairs *p, size_t i, struct pairs_weight *ret_weight)
 {
-	const struct weight_slot *slot = &p->groups.weights[i];
+	const struct weight *w = &p->groups.weights[i];
 
-	*ret_weight = (struct pairs_weight){ .group = p->groups.v[slot->group - 1],
-					     .kstack = slot->kstack,
-					     .ustack = slot->ustack,
-					     .ns = slot->ns };
+	*ret_weight = (struct pairs_weight){
+		.group = p->groups.v[w->group], .kstack = w->kstack, .ustack = w->ustack, .ns = w->ns
+	};
 }
 
 /* ---- all of a group --------------------------------------------------------------------------- */
@@ -281,22 +228,11 @@ static int by_sum(const void *a, const void *b)
 	return 0;
 }
 
-/* Slots that are used come to the front, where they are read by index. */
-static void pack_weights(struct groups *g)
-{
-	size_t i, nr = 0;
-
-	for (i = 0; g->weights && i < (size_t)1 << g->weight_bits; i++)
-		if (g->weights[i].group)
-			g->weights[nr++] = g->weights[i];
-}
-
 int groups__sort(struct pairs *p)
 {
 	struct groups *g = &p->groups;
 	uint32_t i;
 
-	pack_weights(g);
 	free(g->sorted);
 	g->sorted = calloc(g->nr ?: 1, sizeof(*g->sorted));
 	if (!g->sorted)
@@ -327,8 +263,9 @@ void groups__clear(struct pairs *p)
 	}
 	free(g->v);
 	free(g->keys);
-	free(g->slots);
+	index__free(&g->index);
 	free(g->weights);
+	index__free(&g->weight_index);
 	free(g->sorted);
 	memset(g, 0, sizeof(*g));
 }

@@ -18,39 +18,6 @@ static uint64_t slot_hash(const struct open *o, const struct open_key *key)
 	return h;
 }
 
-/*
- * A key without a start keeps its slot, it will most often come again; those that did not go when
- * the table is rebuilt.
- */
-static int rebuild(struct open *o)
-{
-	unsigned int bits = o->slots ? o->bits : 8;
-	uint32_t mask, i, at, nr = 0;
-	struct open_slot *slots;
-
-	o->seed = o->seed ?: seeded_hash__seed();
-	if (o->slots && o->live > 1u << (bits - 2))
-		bits++;
-	mask = (1u << bits) - 1;
-	slots = calloc((size_t)mask + 1, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	for (i = 0; o->slots && i < 1u << o->bits; i++) {
-		if (!o->slots[i].top)
-			continue;
-		at = slot_hash(o, &o->slots[i].key) >> (64 - bits);
-		while (slots[at].used)
-			at = (at + 1) & mask;
-		slots[at] = o->slots[i];
-		nr++;
-	}
-	free(o->slots);
-	o->slots = slots;
-	o->bits = bits;
-	o->nr_slots = nr;
-	return 0;
-}
-
 static bool same_key(const struct open *o, const struct open_key *a, const struct open_key *b)
 {
 	unsigned int i;
@@ -61,14 +28,38 @@ static bool same_key(const struct open *o, const struct open_key *a, const struc
 	return true;
 }
 
-/* The key's slot, or the empty one where it would be. */
-static struct open_slot *find(const struct open *o, const struct open_key *key)
+static uint32_t find(const struct open *o, const struct open_key *key, uint64_t hash)
 {
-	uint32_t at = slot_hash(o, key) >> (64 - o->bits);
+	uint32_t i;
 
-	while (o->slots[at].used && !same_key(o, &o->slots[at].key, key))
-		at = (at + 1) & ((1u << o->bits) - 1);
-	return &o->slots[at];
+	index__for_each(&o->index, hash, i)
+		if (same_key(o, &o->slots[i].key, key))
+			break;
+	return i;
+}
+
+/*
+ * Room for one more.  A key without a start keeps its slot, it will most often come again; those that
+ * did not go when there is no room.
+ */
+static int make_room(struct open *o)
+{
+	uint32_t i, nr = 0;
+
+	if (o->nr_slots < o->max_slots)
+		return 0;
+	if (!o->max_slots || o->live > o->max_slots / 2)
+		return array__grow(&o->slots, o->nr_slots, &o->max_slots);
+	index__clear(&o->index);
+	for (i = 0; i < o->nr_slots; i++) {
+		if (!o->slots[i].top)
+			continue;
+		o->slots[nr] = o->slots[i];
+		index__add(&o->index, slot_hash(o, &o->slots[nr].key), nr); /* it had more */
+		nr++;
+	}
+	o->nr_slots = nr;
+	return 0;
 }
 
 /* Index of a place for a start, or -ENOMEM. */
@@ -87,17 +78,18 @@ static int64_t take_place(struct open *o)
 
 struct open_slot *open__place(struct open *o, const struct open_key *key)
 {
-	struct open_slot *slot;
+	uint64_t hash;
+	uint32_t i;
 
-	if ((!o->slots || o->nr_slots > (1u << o->bits) / 4 * 3) && rebuild(o))
+	o->seed = o->seed ?: seeded_hash__seed();
+	hash = slot_hash(o, key);
+	i = find(o, key, hash);
+	if (i != INDEX_NONE)
+		return &o->slots[i];
+	if (make_room(o) || index__add(&o->index, hash, o->nr_slots))
 		return NULL;
-	slot = find(o, key);
-	if (!slot->used) {
-		slot->key = *key;
-		slot->used = 1;
-		o->nr_slots++;
-	}
-	return slot;
+	o->slots[o->nr_slots] = (struct open_slot){ .key = *key };
+	return &o->slots[o->nr_slots++];
 }
 
 struct open_start *open__push(struct open *o, struct open_slot *slot)
@@ -117,7 +109,9 @@ struct open_start *open__push(struct open *o, struct open_slot *slot)
 
 struct open_slot *open__find(const struct open *o, const struct open_key *key)
 {
-	return o->slots ? find(o, key) : NULL;
+	uint32_t i = find(o, key, slot_hash(o, key));
+
+	return i == INDEX_NONE ? NULL : &o->slots[i];
 }
 
 struct open_start *open__top(const struct open *o, const struct open_slot *slot)
@@ -141,6 +135,7 @@ void open__pop(struct open *o, struct open_slot *slot)
 void open__clear(struct open *o)
 {
 	free(o->slots);
+	index__free(&o->index);
 	free(o->v);
 	memset(o, 0, sizeof(*o));
 }

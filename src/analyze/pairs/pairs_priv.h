@@ -4,8 +4,9 @@
 #define ANALYZE_PAIRS_PRIV_H
 
 #include "events/format.h"
+#include "analyze/key_table.h"
 #include "pairs.h"
-#include "strbuf.h"
+#include "string_table.h"
 
 /* ---- --match and --by (pairs_spec.c) ---------------------------------------------------------- */
 
@@ -71,33 +72,6 @@ struct pairs_type {
 int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct stk_event_type *type);
 void pairs_type__clear(struct pairs_type *t);
 
-/* ---- values as numbers (pairs_dict.c) --------------------------------------------------------- */
-
-#define DICT_MAX (1u << 16)
-
-struct dict_entry {
-	uint64_t hash;
-	uint32_t at, len; /* in bytes */
-};
-
-/* Zero is empty; number 0 is never given out. */
-struct dict {
-	struct dict_entry *v; /* by number - 1 */
-	uint32_t nr, max;
-	uint32_t *slots;
-	unsigned int bits;
-	uint64_t seed; /* of the hash */
-	struct strbuf bytes;
-};
-
-/* The number of these bytes; 0: there are max of others.  *ret_new: it has just been given. */
-int dict__number(struct dict *d, const void *bytes, size_t len, uint32_t limit,
-		 uint32_t *ret_number, bool *ret_new);
-/* NUL-terminated; lives until the next new number. */
-const char *dict__bytes(const struct dict *d, uint32_t number, size_t *ret_len);
-uint64_t dict__memory(const struct dict *d); /* bytes */
-void dict__clear(struct dict *d);
-
 /* ---- open starts (pairs_open.c) --------------------------------------------------------------- */
 
 struct open_key {
@@ -117,25 +91,24 @@ struct open_start {
 struct open_slot {
 	struct open_key key;
 	uint32_t top; /* index + 1; 0: none open */
-	uint32_t used;
 };
 
 /* Zero is empty. */
 struct open {
-	struct open_slot *slots;
-	unsigned int bits;
+	struct open_slot *slots; /* some without a start */
+	uint32_t nr_slots, max_slots;
+	struct index index; /* of their keys */
 	unsigned int parts; /* of the keys */
-	uint32_t nr_slots; /* in use, some without a start */
-	uint32_t live; /* with one */
+	uint32_t live; /* slots with a start */
 	struct open_start *v;
 	uint32_t nr_v, max_v, free; /* index + 1 */
 	uint32_t nr; /* open */
-	uint64_t seed; /* of the slots' hash */
+	uint64_t seed; /* of the keys' hash */
 };
 
 /* Where the key's starts are or will be, until the next one is placed; NULL: out of memory. */
 struct open_slot *open__place(struct open *o, const struct open_key *key);
-/* Where they are; NULL: the table is empty. */
+/* Where they are; NULL: it never had one, or none for long. */
 struct open_slot *open__find(const struct open *o, const struct open_key *key);
 /* A new start on top of them, to be filled in; NULL: out of memory. */
 struct open_start *open__push(struct open *o, struct open_slot *slot);
@@ -177,26 +150,13 @@ int event_view__key(struct pairs *p, struct event_view *v, const struct source *
 uint32_t open_key__task(const struct pairs *p, const struct source *sources,
 			const struct open_key *key);
 
-/* ---- threads that come and go (pairs_life.c) -------------------------------------------------- */
+/* ---- threads that come and go (pairs.c) ------------------------------------------------------- */
 
+/* Since when a thread id means another thread, or none. */
 struct life {
-	uint32_t tid; /* + 1; 0: an empty slot */
-	bool ended;
 	uint64_t ts;
+	bool ended;
 };
-
-/* Since when a thread id means another thread, or none.  Zero is empty. */
-struct lives {
-	struct life *v;
-	unsigned int bits;
-	uint32_t nr;
-	uint64_t seed; /* of the hash */
-};
-
-int lives__set(struct lives *l, uint32_t tid, uint64_t ts, bool ended);
-/* NULL: not known. */
-const struct life *lives__get(const struct lives *l, uint32_t tid);
-void lives__clear(struct lives *l);
 
 /* ---- what may be missing (pairs_miss.c) -------------------------------------------------------- */
 
@@ -216,9 +176,8 @@ struct group_key {
 	uint32_t by[PAIRS_MAX_BY];
 };
 
-struct weight_slot {
-	uint32_t group; /* + 1; 0: an empty slot */
-	uint32_t kstack, ustack;
+struct weight {
+	uint32_t group, kstack, ustack;
 	uint64_t ns;
 };
 
@@ -226,12 +185,11 @@ struct groups {
 	struct pairs_group **v;
 	struct group_key *keys;
 	uint32_t nr, max, max_keys;
-	uint32_t *slots; /* index + 1 */
-	unsigned int bits;
+	struct index index; /* of the keys */
 	uint32_t others; /* index + 1 */
-	struct weight_slot *weights;
-	unsigned int weight_bits;
-	size_t nr_weights;
+	struct weight *weights;
+	uint32_t nr_weights, max_weights;
+	struct index weight_index;
 	uint64_t seed; /* of the hashes */
 	const struct pairs_group **sorted; /* those with pairs that count */
 	uint32_t nr_sorted;
@@ -250,10 +208,11 @@ void groups__clear(struct pairs *p);
 
 #define COMM_CACHE 1024
 #define BY_CACHE 64
+#define MAX_VALUES (1u << 16) /* of one --by field */
 
 /* The values of one --by field. */
 struct by_values {
-	struct dict dict;
+	struct string_table table;
 	struct pairs_label *labels; /* by number - 1 */
 	uint32_t max_labels;
 	struct {
@@ -273,13 +232,13 @@ struct pairs {
 	unsigned int nr_roles, max_roles, nr_looked;
 	uint64_t blind; /* time of the last event whose key could not be read, +1 */
 	struct by_values by[PAIRS_MAX_BY];
-	struct dict comms;
+	struct string_table comms;
 	struct {
 		const char *comm;
 		uint32_t number;
 	} comm_cache[COMM_CACHE];
 	struct open open;
-	struct lives lives;
+	struct key_table lives; /* thread -> struct life */
 	struct groups groups;
 	struct pairs_end *oldest;
 	struct pairs_counts counts;

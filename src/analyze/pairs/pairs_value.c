@@ -68,7 +68,6 @@ const char *event_view__string(struct event_view *v, const struct source *s, siz
 static int comm_number(struct pairs *p, const char *comm, uint32_t *ret_number)
 {
 	unsigned int at = (uintptr_t)comm / 8 % COMM_CACHE;
-	bool is_new;
 	int err;
 
 	/* The reader has a task's name in one place, for as long as it lives. */
@@ -76,12 +75,12 @@ static int comm_number(struct pairs *p, const char *comm, uint32_t *ret_number)
 		*ret_number = p->comm_cache[at].number;
 		return 0;
 	}
-	err = dict__number(&p->comms, comm, strlen(comm), UINT32_MAX, ret_number, &is_new);
-	if (!err) {
-		p->comm_cache[at].comm = comm;
-		p->comm_cache[at].number = *ret_number;
-	}
-	return err;
+	err = string_table__intern(&p->comms, comm, ret_number);
+	if (err)
+		return err;
+	p->comm_cache[at].comm = comm;
+	p->comm_cache[at].number = *ret_number;
+	return 0;
 }
 
 int event_view__end(struct pairs *p, struct event_view *v, struct pairs_end *ret_end)
@@ -101,7 +100,7 @@ int event_view__key(struct pairs *p, struct event_view *v, const struct source *
 		    struct open_key *ret_key)
 {
 	unsigned int i;
-	bool all = true, idle = false, is_new;
+	bool all = true, idle = false;
 
 	memset(ret_key, 0, sizeof(*ret_key));
 	for (i = 0; i < p->spec.nr_match; i++) {
@@ -115,10 +114,10 @@ int event_view__key(struct pairs *p, struct event_view *v, const struct source *
 			continue;
 		}
 		text = event_view__string(v, &sources[i], &len);
-		if (text && dict__number(&p->comms, text, len, UINT32_MAX, &number, &is_new))
+		if (text && string_table__number(&p->comms, text, len, INDEX_NONE, &number) < 0)
 			return -ENOMEM;
 		all = all && text;
-		ret_key->v[i] = text ? number : 0;
+		ret_key->v[i] = text ? number + 1ull : 0;
 	}
 	return !all ? KEY_PART : idle ? KEY_IDLE : KEY_ALL;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "analyze/charge.h"
+#include "array.h"
+#include "index.h"
 #include "seeded_hash.h"
 
 struct call_tree {
@@ -16,23 +18,14 @@ struct call_tree {
 	uint64_t seed; /* of the hash */
 	struct call_node *nodes; /* 0 is the root; a parent comes before its child */
 	uint32_t nr, max;
-	uint32_t *slots; /* (parent, key) -> node; 0: empty */
-	unsigned int bits;
+	struct index index; /* of (parent, key) */
 	struct call_node **children; /* all lists of children, one after the other */
 };
 
 int call_stack__add(struct call_stack *s, const struct stk_frame *frame, const char *inlined)
 {
-	unsigned int max = s->max ? 2 * s->max : 256;
-	struct call_frame *more;
-
-	if (s->nr == s->max) {
-		more = reallocarray(s->v, max, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->v = more;
-		s->max = max;
-	}
+	if (array__grow(&s->v, s->nr, &s->max))
+		return -ENOMEM;
 	s->v[s->nr++] = (struct call_frame){ *frame, inlined };
 	return 0;
 }
@@ -67,60 +60,35 @@ static uint64_t hash_of(const struct call_tree *t, uint32_t parent, const struct
 
 static int grow(struct call_tree *t)
 {
-	unsigned int bits = t->slots ? t->bits + 1 : 8;
-	uint32_t max = 1u << (bits - 1), mask = (1u << bits) - 1, i, at;
-	struct call_node *nodes;
-	uint32_t *slots;
-	int err;
+	/* a node has a place among the children of another, too, and two slots of the index */
+	uint64_t max = t->max ? 2 * (uint64_t)t->max : 128,
+		 bytes = sizeof(*t->nodes) + sizeof(*t->children) + 2 * sizeof(struct index_slot);
+	int err = charge(&t->charge, t->r, max * bytes, t->steps);
 
-	if (bits > 31)
-		return -ENOMEM;
-	/* a node has a place among the children of another, too */
-	err = charge(&t->charge, t->r,
-		     max * (sizeof(*nodes) + sizeof(*t->children)) + (sizeof(*slots) << bits),
-		     t->steps);
-	if (err)
-		return err;
-	nodes = reallocarray(t->nodes, max, sizeof(*nodes));
-	if (!nodes)
-		return -ENOMEM;
-	t->nodes = nodes;
-	slots = calloc((size_t)mask + 1, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	for (i = 1; i < t->nr; i++) {
-		at = hash_of(t, nodes[i].parent, &nodes[i].key) >> (64 - bits);
-		while (slots[at])
-			at = (at + 1) & mask;
-		slots[at] = i;
-	}
-	free(t->slots);
-	t->slots = slots;
-	t->bits = bits;
-	t->max = max;
-	return 0;
+	if (!err)
+		err = array__reserve(&t->nodes, max, &t->max);
+	return err ?: index__reserve(&t->index, max);
 }
 
 static int child_of(struct call_tree *t, uint32_t parent, const struct call_frame *frame,
 		    uint32_t *ret_node)
 {
 	struct call_key key = key_of(frame);
-	uint32_t at, i;
-	int err = t->nr >= t->max ? grow(t) : 0;
+	uint64_t hash = hash_of(t, parent, &key);
+	uint32_t i;
+	int err;
 
-	if (err)
-		return err;
-	at = hash_of(t, parent, &key) >> (64 - t->bits);
-	while ((i = t->slots[at]) &&
-	       (t->nodes[i].parent != parent || !same_key(&t->nodes[i].key, &key)))
-		at = (at + 1) & ((1u << t->bits) - 1);
-	if (!i) {
+	index__for_each(&t->index, hash, i)
+		if (t->nodes[i].parent == parent && same_key(&t->nodes[i].key, &key))
+			break;
+	if (i == INDEX_NONE) {
+		err = t->nr >= t->max ? grow(t) : 0;
+		if (!err)
+			err = index__add(&t->index, hash, t->nr);
+		if (err)
+			return err;
 		i = t->nr++;
-		t->slots[at] = i;
-		memset(&t->nodes[i], 0, sizeof(t->nodes[i]));
-		t->nodes[i].frame = *frame;
-		t->nodes[i].parent = parent;
-		t->nodes[i].key = key;
+		t->nodes[i] = (struct call_node){ .frame = *frame, .parent = parent, .key = key };
 	}
 	t->nodes[i].frame.frame.guessed |= frame->frame.guessed;
 	*ret_node = i;
@@ -235,7 +203,7 @@ void call_tree__free(struct call_tree *t)
 		return;
 	charge(&t->charge, t->r, 0, t->charge.work);
 	free(t->nodes);
-	free(t->slots);
+	index__free(&t->index);
 	free(t->children);
 	free(t);
 }

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 struct call_sites {
 	struct stk_reader *r;
-	struct call_site *v; /* by stack number */
-	bool *known;
+	struct known_site {
+		struct call_site site;
+		bool known;
+	} * v; /* by stack number */
 	uint32_t nr;
 };
 
@@ -31,7 +34,6 @@ void call_sites__free(struct call_sites *s)
 	if (!s)
 		return;
 	free(s->v);
-	free(s->known);
 	free(s);
 }
 
@@ -63,26 +65,6 @@ bool call_site__frame(struct stk_reader *r, uint32_t ustack, struct stk_frame *r
 	return true;
 }
 
-static int make_room(struct call_sites *s, uint32_t number)
-{
-	uint32_t nr = MAX(number + 1, 2 * s->nr);
-	struct call_site *v;
-	bool *known;
-
-	if (number < s->nr)
-		return 0;
-	v = reallocarray(s->v, nr, sizeof(*v));
-	if (v)
-		s->v = v;
-	known = v ? reallocarray(s->known, nr, sizeof(*known)) : NULL;
-	if (!known)
-		return -ENOMEM;
-	memset(known + s->nr, 0, (nr - s->nr) * sizeof(*known));
-	s->known = known;
-	s->nr = nr;
-	return 0;
-}
-
 int call_sites__of(struct call_sites *s, uint32_t ustack, struct call_site *ret_site)
 {
 	struct call_site site = { 0 };
@@ -90,15 +72,14 @@ int call_sites__of(struct call_sites *s, uint32_t ustack, struct call_site *ret_
 
 	if (ustack > stk_reader__nr_stacks(s->r))
 		ustack = 0;
-	if (make_room(s, ustack))
+	if (array__reach(&s->v, ustack, &s->nr))
 		return -ENOMEM;
-	if (!s->known[ustack]) {
+	if (!s->v[ustack].known) {
 		if (call_site__frame(s->r, ustack, &frame))
 			site = (struct call_site){ .file = frame.file, .ip = frame.ip };
-		s->v[ustack] = site;
-		s->known[ustack] = true;
+		s->v[ustack] = (struct known_site){ site, true };
 	}
-	*ret_site = s->v[ustack];
+	*ret_site = s->v[ustack].site;
 	return 0;
 }
 

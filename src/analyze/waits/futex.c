@@ -329,7 +329,7 @@ static int call_ends(struct futex_analysis *a, const struct event_known *known,
 static int charge_all(struct futex_analysis *a)
 {
 	uint64_t memory = key_table__memory(&a->places) + key_table__memory(&a->groups) +
-			  key_table__memory(&a->stacks) + key_table__memory(&a->comms) +
+			  key_table__memory(&a->stacks) + string_table__memory(&a->comms) +
 			  thread_map__memory(&a->calls, sizeof(struct futex_open_call));
 
 	return charge(&a->charge, a->r, memory, a->steps / STEPS_OF_WORK);

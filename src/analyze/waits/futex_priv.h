@@ -8,9 +8,10 @@
 
 #include "analyze/charge.h"
 #include "analyze/key_table.h"
+#include "analyze/thread_map.h"
 #include "futex.h"
 #include "futex_call.h"
-#include "thread_map.h"
+#include "string_table.h"
 
 /* What is known of one (process, address) pair; numbers begin at 1, 0 is none. */
 struct futex_place {
@@ -56,7 +57,8 @@ struct futex_analysis {
 	struct thread_map calls; /* struct futex_open_call */
 	struct key_table places; /* struct place_key, struct futex_place */
 	uint64_t strange_requeue; /* when waiters were moved that nobody knows of */
-	struct key_table groups, stacks, comms;
+	struct key_table groups, stacks;
+	struct string_table comms;
 	uint64_t steps; /* along the open calls */
 	struct charge charge;
 	struct futex_sums sums;

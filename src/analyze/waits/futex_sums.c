@@ -6,7 +6,6 @@
 
 #include "call_site.h"
 #include "cleanup.h"
-#include "comm_names.h"
 #include "futex_priv.h"
 
 struct group_key {
@@ -31,7 +30,6 @@ void futex_sums__init(struct futex_analysis *a)
 	key_table__init(&a->places, 16, sizeof(struct futex_place));
 	key_table__init(&a->groups, sizeof(struct group_key), sizeof(struct futex_group));
 	key_table__init(&a->stacks, sizeof(struct stacks_key), sizeof(struct stacks_value));
-	comm_names__init(&a->comms);
 }
 
 void futex_sums__clear(struct futex_analysis *a)
@@ -49,7 +47,7 @@ void futex_sums__clear(struct futex_analysis *a)
 	key_table__clear(&a->places);
 	key_table__clear(&a->groups);
 	key_table__clear(&a->stacks);
-	key_table__clear(&a->comms);
+	string_table__clear(&a->comms);
 }
 
 static int group_of(struct futex_analysis *a, const struct futex_open_call *c, uint32_t place,
@@ -67,7 +65,7 @@ static int group_of(struct futex_analysis *a, const struct futex_open_call *c, u
 	} else if (a->by == FUTEX_BY_ADDRESS) {
 		key.number = place;
 	} else if (a->by == FUTEX_BY_COMM) {
-		n = comm_names__number(&a->comms, c->task.comm, &key.number);
+		n = string_table__intern(&a->comms, c->task.comm, &key.number);
 	} else {
 		key.number = c->task.pid;
 	}
@@ -95,8 +93,8 @@ static int add_stacks(struct futex_analysis *a, const struct futex_open_call *c,
 	int n;
 
 	if (woken) {
-		n = comm_names__number(&a->comms, c->by_interrupt ? "" : c->waker.comm,
-				       &key.waker_comm);
+		n = string_table__intern(&a->comms, c->by_interrupt ? "" : c->waker.comm,
+					 &key.waker_comm);
 		if (n)
 			return n;
 		key.woken = 1;
@@ -260,9 +258,10 @@ static void fill_stacks(const struct futex_analysis *a, uint32_t number, struct 
 				    .count = v->count,
 				    .sum = v->sum };
 	if (key->woken)
-		s->waker = (struct wait_task){ .tid = key->waker_tid,
-					       .pid = key->waker_pid,
-					       .comm = comm_names__get(&a->comms, key->waker_comm) };
+		s->waker =
+			(struct wait_task){ .tid = key->waker_tid,
+					    .pid = key->waker_pid,
+					    .comm = string_table__get(&a->comms, key->waker_comm) };
 }
 
 static int give_stacks(struct futex_analysis *a, const uint32_t *into)
@@ -325,10 +324,8 @@ int futex_analysis__finish(struct futex_analysis *a, const struct futex_result *
 	if (!into)
 		return -ENOMEM;
 	err = fold_groups(a, into);
-	if (!err)
-		err = give_stacks(a, into);
-	if (!err)
-		err = list_open(a);
+	err = err ?: give_stacks(a, into);
+	err = err ?: list_open(a);
 	if (err)
 		return err;
 	if (a->result.nr_groups)

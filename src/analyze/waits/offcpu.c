@@ -267,7 +267,7 @@ static int on_wake(struct offcpu_analysis *a, const struct event_known *known,
 static int charge_all(struct offcpu_analysis *a)
 {
 	uint64_t memory = key_table__memory(&a->groups) + key_table__memory(&a->stacks) +
-			  key_table__memory(&a->comms) + thread_map__memory(&a->members, 1) +
+			  string_table__memory(&a->comms) + thread_map__memory(&a->members, 1) +
 			  thread_map__memory(&a->off, sizeof(struct offcpu_off));
 
 	return charge(&a->charge, a->r, memory, 0);

@@ -6,8 +6,9 @@
 #include "analyze/charge.h"
 #include "analyze/event_fields.h"
 #include "analyze/key_table.h"
+#include "analyze/thread_map.h"
 #include "offcpu.h"
-#include "thread_map.h"
+#include "string_table.h"
 
 enum { ROLE_SWITCH = 1, ROLE_WAKING, ROLE_NEW };
 
@@ -34,7 +35,8 @@ struct offcpu_analysis {
 	bool target_read;
 	bool chosen; /* only these tasks were recorded, others where they meet them */
 	struct thread_map members; /* by thread, and by process while its first thread lives */
-	struct key_table groups, stacks, comms;
+	struct key_table groups, stacks;
+	struct string_table comms;
 	struct charge charge;
 	struct offcpu_sums sums;
 	struct offcpu_result result;

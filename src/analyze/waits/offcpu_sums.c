@@ -6,7 +6,6 @@
 
 #include "call_site.h"
 #include "cleanup.h"
-#include "comm_names.h"
 #include "offcpu_priv.h"
 
 struct group_key {
@@ -28,7 +27,6 @@ void offcpu_sums__init(struct offcpu_analysis *a)
 {
 	key_table__init(&a->groups, sizeof(struct group_key), sizeof(struct offcpu_group));
 	key_table__init(&a->stacks, sizeof(struct stacks_key), sizeof(struct stacks_value));
-	comm_names__init(&a->comms);
 }
 
 void offcpu_sums__clear(struct offcpu_analysis *a)
@@ -45,7 +43,7 @@ void offcpu_sums__clear(struct offcpu_analysis *a)
 	free(a->result.open);
 	key_table__clear(&a->groups);
 	key_table__clear(&a->stacks);
-	key_table__clear(&a->comms);
+	string_table__clear(&a->comms);
 }
 
 static void describe_group(const struct offcpu_analysis *a, const struct offcpu_off *off,
@@ -83,7 +81,7 @@ static int group_of(struct offcpu_analysis *a, const struct offcpu_off *off, uin
 	key.b = d.ustack;
 	key.c = d.state;
 	if (a->opts.by == OFFCPU_BY_COMM)
-		n = comm_names__number(&a->comms, off->task.comm, &key.a);
+		n = string_table__intern(&a->comms, off->task.comm, &key.a);
 	else if (a->opts.by == OFFCPU_BY_PID)
 		key.a = off->task.pid;
 	else if (a->opts.by == OFFCPU_BY_TID)
@@ -120,7 +118,7 @@ static int stacks_of(struct offcpu_analysis *a, const struct offcpu_off *off, ui
 		key.waker_ustack = stack__first(a->r, off->waker_ustack);
 		key.waker_tid = off->waker.tid;
 		key.waker_pid = off->waker.pid;
-		n = comm_names__number(&a->comms, off->waker.comm ?: "", &key.waker_comm);
+		n = string_table__intern(&a->comms, off->waker.comm ?: "", &key.waker_comm);
 		if (n)
 			return n;
 	}
@@ -172,9 +170,7 @@ static int by_time(const struct offcpu_time *a, const struct offcpu_time *b)
 {
 	uint64_t x = a->blocked + a->queued, y = b->blocked + b->queued;
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	return (a->count < b->count) - (a->count > b->count);
+	return CMP(y, x) ?: CMP(b->count, a->count);
 }
 
 static int by_group_time(const void *x, const void *y)
@@ -217,7 +213,7 @@ static void fill_stacks(const struct offcpu_analysis *a, uint32_t number, struct
 		return;
 	s->waker = (struct wait_task){ .tid = key->waker_tid,
 				       .pid = key->waker_pid,
-				       .comm = comm_names__get(&a->comms, key->waker_comm) };
+				       .comm = string_table__get(&a->comms, key->waker_comm) };
 }
 
 static int give_stacks(struct offcpu_analysis *a)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "losses.h"
@@ -80,16 +81,9 @@ static void total(struct info *in)
 static int see_event(struct info *in, const struct stk_event *e)
 {
 	unsigned int i = stk_event_type__index(stk_event__type(e));
-	uint64_t *more;
 
-	if (i >= in->nr_seen) {
-		more = reallocarray(in->seen, i + 64, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + in->nr_seen, 0, (i + 64 - in->nr_seen) * sizeof(*more));
-		in->seen = more;
-		in->nr_seen = i + 64;
-	}
+	if (array__reach(&in->seen, i, &in->nr_seen))
+		return -ENOMEM;
 	in->seen[i]++;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 #include "ui/flames.h"
@@ -102,21 +103,14 @@ static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 {
 	unsigned int i = stk_event_type__index(t);
 	struct latency *l = ctx;
-	uint8_t role, *more;
+	uint8_t role;
 
 	if (i < l->nr_roles && l->roles[i])
 		return l->roles[i] & ~ROLE_KNOWN;
 	role = ROLE_KNOWN | (event__matches(l->start, t) ? PAIRS_START : 0) |
 	       (event__matches(l->end, t) ? PAIRS_END : 0);
-	if (i >= l->nr_roles) {
-		more = realloc(l->roles, i + 64);
-		if (!more)
-			return role & ~ROLE_KNOWN;
-		memset(more + l->nr_roles, 0, i + 64 - l->nr_roles);
-		l->roles = more;
-		l->nr_roles = i + 64;
-	}
-	l->roles[i] = role;
+	if (!array__reach(&l->roles, i, &l->nr_roles))
+		l->roles[i] = role;
 	return role & ~ROLE_KNOWN;
 }
 

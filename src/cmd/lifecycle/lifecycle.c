@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 
@@ -145,15 +146,8 @@ static void sift_down(struct kept *v, size_t nr)
 
 static int add_kept(struct kept **v, size_t *nr, size_t *cap, const struct kept *k)
 {
-	struct kept *more;
-
-	if (*nr == *cap) {
-		more = reallocarray(*v, 2 * *cap + 64, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		*v = more;
-		*cap = 2 * *cap + 64;
-	}
+	if (array__grow(v, *nr, cap))
+		return -ENOMEM;
 	(*v)[(*nr)++] = *k;
 	return 0;
 }

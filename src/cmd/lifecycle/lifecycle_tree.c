@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "array.h"
 #include "lifecycle.h"
 
 struct node {
@@ -31,16 +32,8 @@ static int by_id(const void *a, const void *b)
 /* The process of that id; 0: not here. */
 static size_t find(const struct walk *w, uint64_t id)
 {
-	size_t low = 0, high = w->nr;
+	size_t low = array__bisect(w->nr, i, w->v[i].life->self.id < id);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (w->v[mid].life->self.id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < w->nr && w->v[low].life->self.id == id && !w->v[low].life->is_thread ? low + 1 :
 											    0;
 }

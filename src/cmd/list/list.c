@@ -17,6 +17,7 @@
 #include "record/kernel/tracefs.h"
 #include "record/select/probe.h"
 #include "record/select/synthetic.h"
+#include "slurp.h"
 #include "ui/out.h"
 
 struct list {
@@ -82,19 +83,9 @@ static void free_names(struct dirent **names, int nr)
 static char *read_file(int dir, const char *path)
 {
 	_cleanup_close_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	struct strbuf b = { 0 };
-	char piece[4096];
-	ssize_t n;
+	char *text;
 
-	if (fd < 0)
-		return NULL;
-	while ((n = read(fd, piece, sizeof(piece))) > 0)
-		strbuf__add(&b, piece, n);
-	if (n < 0 || strbuf__failed(&b)) {
-		strbuf__free(&b);
-		return NULL;
-	}
-	return b.s;
+	return fd < 0 || slurp__fd(fd, SLURP_MAX, &text, NULL) ? NULL : text;
 }
 
 static void put_field_json(struct strbuf *b, const struct ev_field *f)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "event_flags.h"
 #include "log.h"
@@ -98,17 +99,10 @@ struct script_type *script__type(struct script *s, const struct stk_event *e)
 {
 	const struct stk_event_type *t = stk_event__type(e);
 	unsigned int i = stk_event_type__index(t);
-	struct script_type *more;
 
-	if (i >= s->nr_types) {
-		more = reallocarray(s->types, i + 16, sizeof(*more));
-		if (!more) {
-			s->out.b.failed = true;
-			return NULL;
-		}
-		memset(more + s->nr_types, 0, (i + 16 - s->nr_types) * sizeof(*more));
-		s->types = more;
-		s->nr_types = i + 16;
+	if (array__reach(&s->types, i, &s->nr_types)) {
+		s->out.b.failed = true;
+		return NULL;
 	}
 	if (!s->types[i].seen)
 		see_type(s, &s->types[i], t);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "ui/frames.h"
 
@@ -84,18 +85,7 @@ static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
 /* The place of a stack's text; NULL when out of memory. */
 static struct script_stack *stack_slot(struct script *s, uint32_t number)
 {
-	uint32_t nr = MAX(number + 1, 2 * s->nr_stacks);
-	struct script_stack *more;
-
-	if (number < s->nr_stacks)
-		return &s->stacks[number];
-	more = reallocarray(s->stacks, nr, sizeof(*more));
-	if (!more)
-		return NULL;
-	memset(more + s->nr_stacks, 0, (nr - s->nr_stacks) * sizeof(*more));
-	s->stacks = more;
-	s->nr_stacks = nr;
-	return &s->stacks[number];
+	return array__reach(&s->stacks, number, &s->nr_stacks) ? NULL : &s->stacks[number];
 }
 
 static void put_stack(struct script *s, uint32_t number)
@@ -157,19 +147,11 @@ void script__user_stack(struct script *s, const struct stk_event *e)
 
 static void tell_file(struct script *s, uint32_t number)
 {
-	uint32_t nr = MAX(number + 1, 2 * s->nr_told);
 	struct stk_file file;
-	bool *more;
 
-	if (number >= s->nr_told) {
-		more = reallocarray(s->told, nr, sizeof(*more));
-		if (!more) {
-			s->out.b.failed = true;
-			return;
-		}
-		memset(more + s->nr_told, 0, (nr - s->nr_told) * sizeof(*more));
-		s->told = more;
-		s->nr_told = nr;
+	if (array__reach(&s->told, number, &s->nr_told)) {
+		s->out.b.failed = true;
+		return;
 	}
 	if (s->told[number] || stk_reader__file(s->rd.reader, number, &file))
 		return;

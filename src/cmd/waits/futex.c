@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "log.h"
 
@@ -92,13 +93,8 @@ int futex__wakers(struct futex *fx, const struct futex_group *g, uint32_t *ret_n
 	struct futex_waker *w;
 	uint32_t i, nr = 0;
 
-	if (g->nr_stacks > fx->max_wakers) {
-		w = reallocarray(fx->wakers, g->nr_stacks, sizeof(*w));
-		if (!w)
-			return -ENOMEM;
-		fx->wakers = w;
-		fx->max_wakers = g->nr_stacks;
-	}
+	if (array__reserve(&fx->wakers, g->nr_stacks, &fx->max_wakers))
+		return -ENOMEM;
 	for (i = 0; i < g->nr_stacks; i++) {
 		if (!g->stacks[i].woken)
 			continue;

@@ -131,7 +131,7 @@ static int attach_syscall_end(struct attached *a, const char *tracepoint,
 	if (bpf_program__fd(count) < 0)
 		return 0;
 	err = attach_counter(a, tracepoint, fcntl(bpf_program__fd(count), F_DUPFD_CLOEXEC, 0));
-	return err ? err : attach_recorder(a, prog, "raw_syscalls", tracepoint, 0);
+	return err ?: attach_recorder(a, prog, "raw_syscalls", tracepoint, 0);
 }
 
 static int attach_syscalls(struct programs *p)
@@ -251,7 +251,7 @@ static int compare_ints(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
 
-	return (x > y) - (x < y);
+	return CMP(x, y);
 }
 
 static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)

@@ -21,6 +21,7 @@
 #include "record/kernel/feature_table.h"
 #include "record/select/rec_event.h"
 #include "record/select/synthetic.h"
+#include "slurp.h"
 #include "symbols/ksyms.h"
 
 /* Each counter is a program and a trampoline: globs go without. */
@@ -119,21 +120,14 @@ static int compare_targets(const void *a, const void *b)
 {
 	const struct target *x = a, *y = b;
 
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
+	return CMP(x->group, y->group) ?: CMP(x->cookie, y->cookie);
 }
 
 static struct attached_probe *probe_add(struct programs *p, unsigned int event)
 {
-	struct attached_probe *v = realloc(p->probes, (p->nr_probes + 1) * sizeof(*v));
+	struct attached_probe probe = { .event = event, .count_prog = -1, .count_link = -1 };
 
-	if (!v)
-		return NULL;
-	p->probes = v;
-	v += p->nr_probes++;
-	*v = (struct attached_probe){ .event = event, .count_prog = -1, .count_link = -1 };
-	return v;
+	return array__append(&p->probes, &p->nr_probes, probe) ? NULL : &p->probes[p->nr_probes - 1];
 }
 
 static int keep_link(struct programs *p, unsigned int event, struct bpf_link *link)
@@ -191,13 +185,11 @@ static int attach_one(struct programs *p, const struct target *t)
 static int explain(const struct programs *p, const struct target *t, int err)
 {
 	const struct rec_event *e = &p->opts->events->v[t->event];
-	_cleanup_fclose_ FILE *f = fopen("/sys/kernel/security/lockdown", "re");
 	char mode[128] = "[none]";
 
 	if (features__kprobes())
 		return log_err(err, "attach to %s:%s (function %s)", e->system, e->name, t->function);
-	if (f && !fgets(mode, sizeof(mode), f))
-		mode[0] = '\0';
+	slurp__line("/sys/kernel/security/lockdown", mode, sizeof(mode));
 	log_err(0,
 		"%s:%s: this kernel refuses probes on its functions%s; 'stackonce doctor' tells "
 		"more, tracepoints and u: probes are not affected",
@@ -329,10 +321,11 @@ static int attach_user(struct programs *p, unsigned int event)
 		err = keep_link(p, event,
 				bpf_program__attach_uprobe_opts(p->skel->progs.probe, -1,
 								probe->path, probe->offset, &count));
-	return err ? err :
-		     keep_link(p, event,
-			       bpf_program__attach_uprobe_opts(p->skel->progs.probe, -1,
-							       probe->path, probe->offset, &opts));
+	if (err)
+		return err;
+	return keep_link(p, event,
+			 bpf_program__attach_uprobe_opts(p->skel->progs.probe, -1, probe->path,
+							 probe->offset, &opts));
 }
 
 static int attach_usdt(struct programs *p, unsigned int event)

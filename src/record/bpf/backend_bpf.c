@@ -310,7 +310,7 @@ static int unwind_meta(struct bpf_backend *b)
 	};
 
 	err = stk_writer__meta(b->w, "unwind.mode", o->user_fp_only ? "fp" : "cfi");
-	return err ? err : meta__numbers(b->w, rows, ARRAY_SIZE(rows));
+	return err ?: meta__numbers(b->w, rows, ARRAY_SIZE(rows));
 }
 
 /* What the reader of user stacks needs beside them. */
@@ -389,10 +389,8 @@ static int bpf_finish(struct backend *base)
 		log_warn("%llu stacks were not found in the stack map: a fault of stackonce",
 			 (unsigned long long)ds.unresolved);
 	err = finish_files(b);
-	if (!err)
-		err = unverified_meta(b);
-	if (!err)
-		err = write_uncounted(b);
+	err = err ?: unverified_meta(b);
+	err = err ?: write_uncounted(b);
 	return err;
 }
 

@@ -303,7 +303,7 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 	out.marks |= e->marks;
 	if (d->info[e->event].symbols && !(out.marks & STK_MARK_NO_FIELDS))
 		err = namer__fields(d->namer, d->info[e->event].fmt, out.record, out.record_len);
-	return err ? err : stk_writer__event(d->w, &out);
+	return err ?: stk_writer__event(d->w, &out);
 }
 
 /* Stops a CPU that fills its ring faster than we empty it after one ring's worth. */

@@ -23,6 +23,7 @@
 #include "record/kernel/grace.h"
 #include "record/kernel/percpu.h"
 #include "record/select/rec_event.h"
+#include "slurp.h"
 #include "stackmap/stackmap.h"
 #include "symbols/ksyms.h"
 
@@ -31,11 +32,9 @@
 /* kernel.perf_event_max_stack: bpf_get_stack() stops there. */
 static uint32_t stack_limit(void)
 {
-	_cleanup_fclose_ FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
 	unsigned int limit = WIRE_MAX_FRAMES;
 
-	if (f && fscanf(f, "%u", &limit) != 1)
-		limit = WIRE_MAX_FRAMES;
+	slurp__number("/proc/sys/kernel/perf_event_max_stack", &limit);
 	return MIN(limit, (unsigned int)WIRE_MAX_FRAMES);
 }
 
@@ -126,7 +125,8 @@ static int set_rodata(struct programs *p)
 
 static int set_map_sizes(struct programs *p)
 {
-	struct stackmap_opts so = { .bits = p->opts->stack_map_bits, .pool_bytes = p->opts->stack_pool };
+	struct stackmap_opts so = { .bits = p->opts->stack_map_bits,
+				    .pool_bytes = p->opts->stack_pool };
 	struct record_bpf *s = p->skel;
 	unsigned int filters = 0, i;
 	int err;
@@ -139,7 +139,8 @@ static int set_map_sizes(struct programs *p)
 	bpf_map__set_max_entries(s->maps.counts, MAX(p->nr_events, 1u) * p->nr_cpus);
 	bpf_map__set_max_entries(s->maps.descs, MAX(p->nr_events, 1u));
 	bpf_map__set_max_entries(s->maps.filters, MAX(filters, 1u));
-	bpf_map__set_max_entries(s->maps.pids, recorder_opts__selects_tasks(p->opts) ? WIRE_PID_WORDS : 1);
+	bpf_map__set_max_entries(s->maps.pids,
+				 recorder_opts__selects_tasks(p->opts) ? WIRE_PID_WORDS : 1);
 	bpf_map__set_max_entries(s->maps.tasks, p->nr_cpus * WIRE_TASK_SLOTS);
 	bpf_map__set_max_entries(s->maps.scratches, p->nr_cpus);
 	bpf_map__set_max_entries(s->maps.handovers, p->nr_cpus);
@@ -313,10 +314,8 @@ static int load(struct programs *p)
 	if (!p->skel)
 		return log_err(-errno, "open the BPF object");
 	err = set_rodata(p);
-	if (!err)
-		err = set_map_sizes(p);
-	if (!err)
-		err = programs__prepare_walk(p);
+	err = err ?: set_map_sizes(p);
+	err = err ?: programs__prepare_walk(p);
 	if (err)
 		return err;
 	programs__choose(p);

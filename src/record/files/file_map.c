@@ -15,7 +15,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "file_hash.h"
-#include "idmap.h"
+#include "index.h"
 #include "jit_source.h"
 #include "seen_file.h"
 #include "symbols/usyms.h"
@@ -43,7 +43,6 @@ struct file_name {
 };
 
 struct mapped_file {
-	struct mapped_file *next; /* with the same hash of the identity */
 	struct identity identity;
 	struct stk_file info; /* its strings are names[0]'s */
 	struct file_name *names;
@@ -58,7 +57,7 @@ struct mapped_file {
 
 struct file_map {
 	struct stk_writer *w;
-	struct idmap by_identity; /* index in files + 1 of the first of a list */
+	struct index by_identity;
 	struct mapped_file **files;
 	uint32_t nr, cap;
 	struct mapped_file **by_number;
@@ -100,7 +99,7 @@ void file_map__free(struct file_map *m)
 		file_free(m->files[i]);
 	free(m->files);
 	free(m->by_number);
-	idmap__clear(&m->by_identity);
+	index__free(&m->by_identity);
 	free(m);
 }
 
@@ -140,27 +139,24 @@ static void identity_of(const struct wire_file_key *key, const struct seen_file 
 static int intern(struct file_map *m, const struct identity *identity, bool *ret_new,
 		  struct mapped_file **ret_file)
 {
-	uint64_t hash = file_hash_bytes(2166136261u, identity, sizeof(*identity)) + 1ull;
-	uint32_t *first = idmap__get(&m->by_identity, hash);
+	uint32_t hash = file_hash_bytes(2166136261u, identity, sizeof(*identity)), i;
 	struct mapped_file *f;
 
-	if (!first || array__grow(&m->files, m->nr, &m->cap))
-		return -ENOMEM;
-	for (f = *first ? m->files[*first - 1] : NULL; f; f = f->next) {
-		if (memcmp(&f->identity, identity, sizeof(*identity)))
-			continue;
-		*ret_new = false;
-		*ret_file = f;
-		return 0;
+	index__for_each(&m->by_identity, hash, i) {
+		if (!memcmp(&m->files[i]->identity, identity, sizeof(*identity))) {
+			*ret_new = false;
+			*ret_file = m->files[i];
+			return 0;
+		}
 	}
-	f = calloc(1, sizeof(*f));
-	if (!f)
+	f = array__grow(&m->files, m->nr, &m->cap) ? NULL : calloc(1, sizeof(*f));
+	if (!f || index__add(&m->by_identity, hash, m->nr)) {
+		free(f);
 		return -ENOMEM;
+	}
 	f->identity = *identity;
-	f->next = *first ? m->files[*first - 1] : NULL;
 	f->fd = -1;
 	m->files[m->nr++] = f;
-	*first = m->nr;
 	*ret_new = true;
 	*ret_file = f;
 	return 0;
@@ -210,15 +206,11 @@ static int place_of_name(const struct mapped_file *f, const char *path, const ch
 /* Takes the strings. */
 static int add_name(struct file_map *m, struct mapped_file *f, char *path, char *host_path)
 {
-	struct file_name *names;
 	unsigned int at;
 	int how = place_of_name(f, path, host_path, &at);
 
 	if (!how) {
-		names = realloc(f->names, (at + 1) * sizeof(*names));
-		how = names ? 0 : -ENOMEM;
-		f->names = names ? names : f->names;
-		f->info.nr_names += names != NULL;
+		how = array__append(&f->names, &f->info.nr_names, (struct file_name){ 0 });
 	} else if (how == 1) {
 		free(f->names[at].path);
 		free(f->names[at].host_path);

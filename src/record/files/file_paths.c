@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "slurp.h"
 #include "strbuf.h"
 
 #define MAX_MOUNTINFO (32u << 20)
@@ -149,20 +150,11 @@ int mounts__parse(const char *text, size_t len, struct mounts **ret_mounts)
 int mounts__read(const char *path, struct mounts **ret_mounts)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_(strbuf__free) struct strbuf text = { 0 };
-	char buf[16384];
-	ssize_t n;
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int err = fd < 0 ? -errno : slurp__fd(fd, MAX_MOUNTINFO, &text, &len);
 
-	if (fd < 0)
-		return -errno;
-	while ((n = read(fd, buf, sizeof(buf))) > 0) {
-		strbuf__add(&text, buf, n);
-		if (strbuf__failed(&text) || text.len > MAX_MOUNTINFO)
-			return -ENOMEM;
-	}
-	if (n < 0)
-		return -errno;
-	return mounts__parse(text.s ? text.s : "", text.len, ret_mounts);
+	return err ?: mounts__parse(text, len, ret_mounts);
 }
 
 void mounts__free(struct mounts *m)

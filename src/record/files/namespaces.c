@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "clock.h"
 
 #define MAX_ROOTS 256
@@ -39,7 +40,7 @@ static bool is_known(const struct namespaces *n, uint64_t ns, const char *root)
 
 static void add_process(struct namespaces *n, pid_t pid, uint64_t our_ns)
 {
-	struct namespace_root *v;
+	struct namespace_root one;
 	char path[64], root[PATH_MAX];
 	struct stat ns;
 	ssize_t len;
@@ -54,12 +55,9 @@ static void add_process(struct namespaces *n, pid_t pid, uint64_t our_ns)
 	root[len] = '\0';
 	if (is_known(n, ns.st_ino, root))
 		return;
-	v = realloc(n->v, (n->nr + 1) * sizeof(*v));
-	if (!v)
-		return;
-	n->v = v;
-	v[n->nr] = (struct namespace_root){ ns.st_ino, pid, strdup(root) };
-	n->nr += v[n->nr].root != NULL;
+	one = (struct namespace_root){ ns.st_ino, pid, strdup(root) };
+	if (!one.root || array__append(&n->v, &n->nr, one))
+		free(one.root);
 }
 
 void namespaces__refresh(struct namespaces *n)

@@ -250,7 +250,7 @@ static int longest_idle_first(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
-	return (x->idle < y->idle) - (x->idle > y->idle);
+	return CMP(y->idle, x->idle);
 }
 
 /* Tables that nobody asked for since the pass began, the longest idle first; NULL: none. */

@@ -196,7 +196,7 @@ static int take_vdso(struct files *f, uint32_t id)
 	if (vdso__build_id(build_id, &len))
 		len = 0;
 	err = load_vdso_table(f, id);
-	return err ? err : file_map__add_vdso(f->map, build_id, len, &f->by_id[id]);
+	return err ?: file_map__add_vdso(f->map, build_id, len, &f->by_id[id]);
 }
 
 static int take_jit(struct files *f, struct sight *s)
@@ -255,7 +255,7 @@ static int take_next(struct files *f, uint64_t deadline)
 		return n;
 	err = take_sight(f, &s);
 	sight__release(&s);
-	return err ? err : 1;
+	return err ?: 1;
 }
 
 /* Takes notifications until the file's has arrived; id 0, which no file has: all pending ones. */

@@ -21,46 +21,24 @@
 
 /* ---- the set ---------------------------------------------------------------------------------- */
 
-static size_t slot(const uint64_t *cells, size_t mask, uint64_t frame)
-{
-	size_t at = (frame * 0x9e3779b97f4a7c15ull >> 24) & mask;
-
-	while (cells[at] && cells[at] != frame)
-		at = (at + 1) & mask;
-	return at;
-}
-
-static int grow(struct user_frames *u)
-{
-	size_t cap = u->cells ? (u->mask + 1) * 2 : 1024, i;
-	uint64_t *bigger = calloc(cap, sizeof(*bigger));
-
-	if (!bigger)
-		return -ENOMEM;
-	for (i = 0; u->cells && i <= u->mask; i++)
-		if (u->cells[i])
-			bigger[slot(bigger, cap - 1, u->cells[i])] = u->cells[i];
-	free(u->cells);
-	u->cells = bigger;
-	u->mask = cap - 1;
-	return 0;
-}
-
 int user_frames__add(struct user_frames *u, uint64_t frame)
 {
-	size_t at;
+	uint64_t hash = frame * 0x9e3779b97f4a7c15ull >> 24;
+	uint32_t i;
 
-	if ((!u->cells || u->used > u->mask / 4 * 3) && grow(u))
+	index__for_each(&u->index, hash, i)
+		if (u->v[i] == frame)
+			return 0;
+	if (array__grow(&u->v, u->nr, &u->cap) || index__add(&u->index, hash, u->nr))
 		return -ENOMEM;
-	at = slot(u->cells, u->mask, frame);
-	u->used += !u->cells[at];
-	u->cells[at] = frame;
+	u->v[u->nr++] = frame;
 	return 0;
 }
 
 void user_frames__clear(struct user_frames *u)
 {
-	free(u->cells);
+	free(u->v);
+	index__free(&u->index);
 	*u = (struct user_frames){ 0 };
 }
 
@@ -68,20 +46,7 @@ static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return (x > y) - (x < y);
-}
-
-/* What was a table is a sorted list then. */
-static size_t sort(struct user_frames *u)
-{
-	size_t nr = 0, i;
-
-	for (i = 0; u->cells && i <= u->mask; i++)
-		if (u->cells[i])
-			u->cells[nr++] = u->cells[i];
-	if (nr)
-		qsort(u->cells, nr, sizeof(*u->cells), by_value);
-	return nr;
+	return CMP(x, y);
 }
 
 /* ---- symbols of one file ---------------------------------------------------------------------- */
@@ -220,17 +185,19 @@ static int write_file(const struct mapped_file *f, const uint64_t *frames, size_
 
 int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, struct stk_writer *w)
 {
-	size_t nr = sort(u), i, end;
+	size_t i, end;
 	int err = 0;
 
-	for (i = 0; i < nr && !err; i = end) {
-		uint32_t number = FRAME_FILE(u->cells[i]);
+	if (u->nr)
+		qsort(u->v, u->nr, sizeof(*u->v), by_value);
+	for (i = 0; i < u->nr && !err; i = end) {
+		uint32_t number = FRAME_FILE(u->v[i]);
 		const struct mapped_file *f = file_map__at(m, number);
 
-		for (end = i + 1; end < nr && FRAME_FILE(u->cells[end]) == number; end++)
+		for (end = i + 1; end < u->nr && FRAME_FILE(u->v[end]) == number; end++)
 			;
 		if (f)
-			err = write_file(f, u->cells + i, end - i, w);
+			err = write_file(f, u->v + i, end - i, w);
 	}
 	user_frames__clear(u);
 	return err;

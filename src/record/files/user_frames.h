@@ -6,13 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "index.h"
+
 struct file_map;
 struct stk_writer;
 
 /* A set of frames as in frame.h, with numbers as files; all zero: empty. */
 struct user_frames {
-	uint64_t *cells; /* 0: free */
-	size_t mask, used;
+	uint64_t *v;
+	uint32_t nr, cap;
+	struct index index;
 };
 
 int user_frames__add(struct user_frames *u, uint64_t frame);

@@ -39,7 +39,7 @@ int vdso__table(struct unwind_table **ret_table)
 	size_t len;
 	int err = find_image(&image, &len);
 
-	return err ? err : unwind__from_image(image, len, true, ret_table);
+	return err ?: unwind__from_image(image, len, true, ret_table);
 }
 
 int vdso__symbols(struct elf_symbols **ret_symbols)
@@ -48,7 +48,7 @@ int vdso__symbols(struct elf_symbols **ret_symbols)
 	size_t len;
 	int err = find_image(&image, &len);
 
-	return err ? err : elf_symbols__from_image(image, len, ret_symbols);
+	return err ?: elf_symbols__from_image(image, len, ret_symbols);
 }
 
 int vdso__build_id(uint8_t ret_id[64], unsigned int *ret_len)
@@ -57,5 +57,5 @@ int vdso__build_id(uint8_t ret_id[64], unsigned int *ret_len)
 	size_t len;
 	int err = find_image(&image, &len);
 
-	return err ? err : elf_build_id__from_image(image, len, ret_id, ret_len);
+	return err ?: elf_build_id__from_image(image, len, ret_id, ret_len);
 }

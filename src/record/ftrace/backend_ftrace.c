@@ -92,7 +92,7 @@ static int hold(void *ctx, pid_t child)
 	int err = b->opts->command_only ? select_thread(b, child) : 0;
 
 	snprintf(b->trigger, sizeof(b->trigger), "traceon:1 if pid == %d", child);
-	return err ? err : ftrace_instance__write(b->instance, RENAME_TRIGGER, b->trigger);
+	return err ?: ftrace_instance__write(b->instance, RENAME_TRIGGER, b->trigger);
 }
 
 static bool is_on(const struct ftrace_backend *b)
@@ -244,7 +244,7 @@ static int set_up(struct ftrace_backend *b)
 		err = set_option(b, "stacktrace", true);
 	if (!err && o->user_stacks)
 		err = set_user_stacks(b);
-	return err ? err : set_tasks(b);
+	return err ?: set_tasks(b);
 }
 
 static int load_formats(struct ftrace_backend *b)
@@ -253,10 +253,8 @@ static int load_formats(struct ftrace_backend *b)
 	int err;
 
 	err = tracefs__file("events/header_page", &text);
-	if (!err)
-		err = ftrace_page_format__parse(text, &b->page);
-	if (!err)
-		err = ftrace_kinds__load(&b->kinds);
+	err = err ?: ftrace_page_format__parse(text, &b->page);
+	err = err ?: ftrace_kinds__load(&b->kinds);
 	return err ? log_err(err, "the formats of ftrace's ring") : 0;
 }
 
@@ -511,9 +509,9 @@ static int ftrace_drain(struct backend *base, bool last)
 		if (tries)
 			usleep(1000);
 		err = ftrace_drain__run(b->drain, false);
-		empty = err ? err : is_empty(b);
+		empty = err ?: is_empty(b);
 	}
-	return empty < 0 ? empty : err ? err : ftrace_drain__run(b->drain, true);
+	return empty < 0 ? empty : err ?: ftrace_drain__run(b->drain, true);
 }
 
 static void ftrace_stats(const struct backend *b, struct backend_stats *ret_stats)

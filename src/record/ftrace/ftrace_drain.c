@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "frame.h"
 #include "log.h"
@@ -241,7 +242,7 @@ static int emit_held(void *ctx, unsigned int cpu, const struct ftrace_matched *m
 	if (m->ts >= d->hold_since && !ftrace_users__is_known(d->o.users, m))
 		return 0;
 	err = emit(&d->cpus[cpu], m);
-	return err ? err : 1;
+	return err ?: 1;
 }
 
 /* ---- records ---------------------------------------------------------------------------------- */
@@ -285,7 +286,7 @@ static int on_event(struct ftrace_cpu *cpu, const struct ftrace_record *r,
 		parts |= d->o.users ? ftrace_users__parts(d->o.users) : 0;
 	}
 	err = ftrace_match__event(cpu->match, pe->ts, &r->ctx, pe->data, pe->len, parts);
-	return err ? err : emit_done(cpu);
+	return err ?: emit_done(cpu);
 }
 
 static int on_record(struct ftrace_cpu *cpu, const struct ftrace_page_event *pe)
@@ -311,7 +312,7 @@ static int on_record(struct ftrace_cpu *cpu, const struct ftrace_page_event *pe)
 		err = d->o.users ? ftrace_users__record(d->o.users, cpu->match, &r, pe->ts) : 0;
 		break;
 	}
-	return err ? err : emit_done(cpu);
+	return err ?: emit_done(cpu);
 }
 
 static int decode(struct ftrace_cpu *cpu)
@@ -329,7 +330,7 @@ static int decode(struct ftrace_cpu *cpu)
 			err = on_record(cpu, &pe);
 	}
 	cpu->len = 0;
-	return err ? err : n;
+	return err ?: n;
 }
 
 /* ---- rings ------------------------------------------------------------------------------------ */
@@ -338,15 +339,8 @@ static int keep_page(void *ctx, const void *page, size_t len)
 {
 	struct ftrace_cpu *cpu = ctx;
 
-	if (cpu->len + len > cpu->cap) {
-		size_t cap = cpu->cap ? cpu->cap * 2 : 64 * len;
-		unsigned char *more = realloc(cpu->buf, cap);
-
-		if (!more)
-			return -ENOMEM;
-		cpu->buf = more;
-		cpu->cap = cap;
-	}
+	if (array__reserve(&cpu->buf, cpu->len + len, &cpu->cap))
+		return -ENOMEM;
 	memcpy(cpu->buf + cpu->len, page, len);
 	cpu->len += len;
 	return 0;

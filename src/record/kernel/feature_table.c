@@ -21,6 +21,7 @@
 #include "kwalk/kwalk.h"
 #include "nested_fields.h"
 #include "percpu.h"
+#include "slurp.h"
 #include "symbols/ksyms.h"
 #include "tracefs.h"
 #include "user_features.h"
@@ -155,10 +156,9 @@ PROBE(probe_names,
 
 static int probe_max_stack(char *detail, size_t len)
 {
-	_cleanup_fclose_ FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
 	unsigned int limit;
 
-	if (!f || fscanf(f, "%u", &limit) != 1)
+	if (slurp__number("/proc/sys/kernel/perf_event_max_stack", &limit))
 		return -ENOENT;
 	snprintf(detail, len, "%u frames", limit);
 	return limit < WIRE_MAX_FRAMES ? -E2BIG : 0;
@@ -263,21 +263,19 @@ bool features__kprobe_multi(void)
 
 static int probe_uprobe(char *detail, size_t len)
 {
-	_cleanup_fclose_ FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
 	unsigned int type;
 
-	return f && fscanf(f, "%u", &type) == 1 ? 0 : -EOPNOTSUPP;
+	return slurp__number("/sys/bus/event_source/devices/uprobe/type", &type) ? -EOPNOTSUPP : 0;
 }
 
 static int probe_kprobe(char *detail, size_t len)
 {
 	static const char func[] = "vfs_read";
 	struct perf_event_attr attr = { .config1 = (uintptr_t)func, .disabled = 1 };
-	_cleanup_fclose_ FILE *f = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
 	_cleanup_close_ int fd = -1;
 	unsigned int type;
 
-	if (!f || fscanf(f, "%u", &type) != 1)
+	if (slurp__number("/sys/bus/event_source/devices/kprobe/type", &type))
 		return -EOPNOTSUPP;
 	attr.type = type;
 	fd = perf_open(&attr, -1, 0);

@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "events/filter.h"
 #include "events/filter_function.h"
+#include "slurp.h"
 #include "symbols/ksyms.h"
 #include "tracefs.h"
 
@@ -40,11 +41,10 @@ static int function_range(void *ctx, const char *name, uint64_t addr, uint64_t *
 /* The kernel's nr_cpu_ids: CPUs that are not possible may leave gaps below. */
 static uint32_t nr_cpu_ids(void)
 {
-	_cleanup_fclose_ FILE *f = fopen("/sys/devices/system/cpu/possible", "re");
-	char text[256] = "";
+	char text[256];
 	const char *last;
 
-	if (!f || !fgets(text, sizeof(text), f))
+	if (slurp__line("/sys/devices/system/cpu/possible", text, sizeof(text)))
 		return 1;
 	last = text + strlen(text);
 	while (last > text && !strchr("-,", last[-1]))

@@ -12,27 +12,15 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "slurp.h"
 #include "strbuf.h"
 
-/* The beginning of a file below dir, NUL-terminated; its length, or -1 where the task is gone. */
-static ssize_t read_text(int dir, const char *name, char *text, size_t size)
+/* The beginning of a file below dir; its length, or negative where the task is gone. */
+static int read_text(int dir, const char *name, char *text, size_t size)
 {
 	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-	ssize_t n;
 
-	if (fd < 0)
-		return -1;
-	while (len < size - 1) {
-		n = read(fd, text + len, size - 1 - len);
-		if (n < 0)
-			return -1;
-		if (!n)
-			break;
-		len += n;
-	}
-	text[len] = '\0';
-	return len;
+	return fd < 0 ? -errno : slurp__start(fd, text, size);
 }
 
 static void put_comm(struct strbuf *out, const char *comm, size_t n)

@@ -16,6 +16,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
+#include "slurp.h"
 
 static int is_tracefs(const char *path)
 {
@@ -67,42 +68,13 @@ int tracefs__may_record(void)
 	return access(path, W_OK | X_OK) ? -errno : 0;
 }
 
-int tracefs__read(const char *path, char **ret_text)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_free_ char *text = NULL;
-	size_t len = 0, cap = 8192;
-
-	if (fd < 0)
-		return -errno;
-	for (;;) {
-		char *more = realloc(text, cap + 1);
-		ssize_t n;
-
-		if (!more)
-			return -ENOMEM;
-		text = more;
-		n = read(fd, text + len, cap - len);
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		len += n;
-		if (len == cap)
-			cap *= 2;
-	}
-	text[len] = '\0';
-	*ret_text = take_ptr(text);
-	return 0;
-}
-
 int tracefs__file(const char *name, char **ret_text)
 {
 	char path[PATH_MAX];
 	int err;
 
 	err = path_of(name, path);
-	return err ? err : tracefs__read(path, ret_text);
+	return err ?: slurp(path, ret_text, NULL);
 }
 
 int tracefs__format(const char *system, const char *name, char **ret_text)

@@ -18,9 +18,7 @@ int tracefs__root(const char **ret_root);
 /* Whether we may make instances in it; 0 or a negative errno. */
 int tracefs__may_record(void);
 
-/* Text of a file whose size the kernel does not tell, to be freed. */
-int tracefs__read(const char *path, char **ret_text);
-/* The same of ROOT/NAME. */
+/* Text of ROOT/NAME, to be freed. */
 int tracefs__file(const char *name, char **ret_text);
 /* Text of ROOT/events/SYSTEM/NAME/format, to be freed. */
 int tracefs__format(const char *system, const char *name, char **ret_text);

@@ -14,6 +14,7 @@
 #include "nearest.h"
 #include "probe_types.h"
 #include "record/kernel/tracefs.h"
+#include "slurp.h"
 #include "symbols/ksyms.h"
 
 /* Names the kernel listed, sorted. */
@@ -45,7 +46,7 @@ static int compare_syms(const void *pa, const void *pb)
 
 	if (by_name)
 		return by_name;
-	return a->start < b->start ? -1 : a->start > b->start;
+	return CMP(a->start, b->start);
 }
 
 static int names_add(struct names *n, const char *name)
@@ -139,7 +140,7 @@ static int functions_load(struct functions *f, const struct ksyms *syms)
 	f->told = !err && !tracefs__file("available_filter_functions", &f->traceable.text);
 	if (!err)
 		err = f->told ? names_split(&f->traceable, 0) : names_from_syms(&f->traceable, syms);
-	if (!err && !tracefs__read("/sys/kernel/debug/kprobes/blacklist", &f->refused.text))
+	if (!err && !slurp("/sys/kernel/debug/kprobes/blacklist", &f->refused.text, NULL))
 		err = names_split(&f->refused, 1);
 	if (err)
 		functions_free(f);
@@ -149,16 +150,8 @@ static int functions_load(struct functions *f, const struct ksyms *syms)
 /* [*ret_first, return value) of by_name. */
 static size_t range_of(const struct functions *f, const char *name, size_t *ret_first)
 {
-	size_t low = 0, high = f->nr;
+	size_t low = array__bisect(f->nr, i, strcmp(f->by_name[i].name, name) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(f->by_name[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	*ret_first = low;
 	while (low < f->nr && !strcmp(f->by_name[low].name, name))
 		low++;

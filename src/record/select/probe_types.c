@@ -8,6 +8,7 @@
 #include <string.h>
 #include <bpf/btf.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "strbuf.h"
 
@@ -117,17 +118,9 @@ static const struct function_types *functions_of(struct probe_types *t, const ch
 /* NULL: not known, or there are several. */
 static const struct btf_type *find_prototype(const struct function_types *t, const char *function)
 {
-	size_t low = 0, high = t->nr;
+	size_t low = array__bisect(t->nr, i, strcmp(t->v[i].name, function) < 0);
 	const struct btf_type *type;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(t->v[mid].name, function) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == t->nr || strcmp(t->v[low].name, function) ||
 	    (low + 1 < t->nr && !strcmp(t->v[low + 1].name, function)))
 		return NULL;

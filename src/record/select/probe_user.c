@@ -44,9 +44,7 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct elf_name *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return CMP(a->start, b->start) ?: strcmp(a->name, b->name);
 }
 
 /* Of the names of one place the first stays. */
@@ -309,7 +307,7 @@ static int resolve_function(const struct user_spec *u, const char *what,
 		return -EINVAL;
 	}
 	err = check_place(u, function, function->start + plus);
-	return err ? err : add(u, what, function->start + plus, l);
+	return err ?: add(u, what, function->start + plus, l);
 }
 
 /* What no function is known to have is the user's word. */
@@ -327,7 +325,7 @@ static int resolve_offset(const struct user_spec *u, uint64_t offset, struct pro
 	} else {
 		err = check_place(u, NULL, offset);
 	}
-	return err ? err : add(u, what, offset, l);
+	return err ?: add(u, what, offset, l);
 }
 
 static int resolve_plain(const struct user_spec *u, const char *what, struct probe_events *l)

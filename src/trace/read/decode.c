@@ -137,7 +137,7 @@ static int by_index(const void *a, const void *b)
 	const struct stk_event_type *x = *(const struct stk_event_type *const *)a;
 	const struct stk_event_type *y = *(const struct stk_event_type *const *)b;
 
-	return x->index < y->index ? -1 : x->index > y->index;
+	return CMP(x->index, y->index);
 }
 
 static bool has_fields(const struct rd_tuple *t)
@@ -279,5 +279,5 @@ int rd_decode(struct stk_reader *r, struct rd_block *b)
 	err = decode_heads(r, b, uses);
 	if (!err && (r->opts.want & STK_WANT_FIELDS))
 		err = decode_body(r, b, uses);
-	return err ? err : sort_events(b);
+	return err ?: sort_events(b);
 }

@@ -12,6 +12,7 @@
  */
 #include "missing.h"
 
+#include "array.h"
 #include "cleanup.h"
 #include "losses.h"
 #include "reader.h"
@@ -34,17 +35,7 @@ static uint64_t lane_key(uint32_t type, uint32_t cpu)
 /* Index of the lane, or of where it would be. */
 static size_t lane_index(const struct rd_losses *l, uint64_t key)
 {
-	size_t low = 0, high = l->nr_lanes;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (l->lanes[mid]->key < key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return array__bisect(l->nr_lanes, i, l->lanes[i]->key < key);
 }
 
 static struct rd_lane *lane_find(const struct rd_losses *l, uint32_t type, uint32_t cpu)
@@ -122,17 +113,7 @@ static int lane_add(struct rd_lane *lane, struct budget *budget, uint64_t first,
 /* The first stretch that ends at or after from. */
 static size_t lane_from(const struct rd_lane *lane, uint64_t from)
 {
-	size_t low = 0, high = lane->nr;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (lane->v[mid].last < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return array__bisect(lane->nr, i, lane->v[i].last < from);
 }
 
 static bool lane_touches(const struct rd_lane *lane, uint64_t from, uint64_t to)
@@ -245,20 +226,9 @@ static int open_loss(struct budget *b, struct rd_open_losses *open, const struct
 
 static uint64_t *lost_before(struct rd_losses *l, uint64_t index)
 {
-	size_t want = index + 1;
-	uint64_t *p;
-
-	if (index >= STK_MAX_TYPES)
+	if (index >= STK_MAX_TYPES || array__reach(&l->lost_before, index, &l->nr_lost_before))
 		return NULL;
-	if (index < l->nr_lost_before)
-		return &l->lost_before[index];
-	p = realloc(l->lost_before, 2 * want * sizeof(*p));
-	if (!p)
-		return NULL;
-	memset(p + l->nr_lost_before, 0, (2 * want - l->nr_lost_before) * sizeof(*p));
-	l->lost_before = p;
-	l->nr_lost_before = 2 * want;
-	return &p[index];
+	return &l->lost_before[index];
 }
 
 /* What ftrace lost of several events had a row of its own, as it was not known of which. */
@@ -457,7 +427,7 @@ static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, ui
 	if (!budget__work(&r->budget, h->raw_len))
 		return -ENOBUFS;
 	err = rd_unpack(r, h->codec, payload->p, payload->len, h->raw_len, &r->raw);
-	return err ? err : rd_losses__block(r, h, pos, wire_cur(r->raw.p, r->raw.len));
+	return err ?: rd_losses__block(r, h, pos, wire_cur(r->raw.p, r->raw.len));
 }
 
 static int peek_payload(struct stk_reader *r, const struct stk_block_header *h, uint64_t at,
@@ -594,14 +564,9 @@ static void close_all(struct stk_reader *r)
 static int by_time(const void *a, const void *b)
 {
 	const struct rd_loss *x = a, *y = b;
+	int order = CMP(x->first, y->first) ?: CMP(x->last, y->last);
 
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	if (x->last != y->last)
-		return x->last < y->last ? -1 : 1;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return (x->type > y->type) - (x->type < y->type);
+	return order ?: CMP(x->cpu, y->cpu) ?: CMP(x->type, y->type);
 }
 
 int stk_reader__next_loss(struct stk_reader *r, uint64_t until, struct stk_loss *ret_loss)

@@ -2,6 +2,7 @@
 /* The file map of a recording, and what the offsets in its files are called. */
 #include "reader.h"
 
+#include "array.h"
 #include "cleanup.h"
 #include "file_hash.h"
 #include "frame.h"
@@ -241,7 +242,7 @@ static int by_start(const void *a, const void *b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	/* the order in the file: names lie in an arena, where addresses say nothing */
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return CMP(x->seq, y->seq);
 }
 
 static void sort_symbols(struct rd_user_symbol *symbols, size_t nr)
@@ -263,16 +264,8 @@ static void sort_symbols(struct rd_user_symbol *symbols, size_t nr)
 static const struct rd_user_symbol *find_stored(const struct rd_file *file, uint64_t at)
 {
 	const struct rd_user_symbol *s = file->symbols;
-	size_t lo = 0, hi = file->nr_symbols, end;
+	size_t lo = array__bisect(file->nr_symbols, i, s[i].start <= at), end;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s[mid].start <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	end = lo;
 	for (; lo && end - lo < RD_MAX_OVERLAP; lo--) {
 		const struct rd_user_symbol *one = &s[lo - 1];

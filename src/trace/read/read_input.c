@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array.h"
+
 #define INPUT_CHUNK (256u << 10)
 
 int input__open(struct input *in, const char *path)
@@ -59,20 +61,13 @@ void input__close(struct input *in)
 /* Space behind the buffered bytes.  Grows with what was really read, not with what is asked. */
 static int make_room(struct input *in)
 {
-	size_t cap = in->cap ? 2 * in->cap : INPUT_CHUNK;
-	uint8_t *p;
-
 	if (in->start) {
 		memmove(in->buf, in->buf + in->start, in->len);
 		in->start = 0;
 	}
-	if (in->cap - in->len < INPUT_CHUNK / 2) {
-		p = realloc(in->buf, cap);
-		if (!p)
-			return -ENOMEM;
-		in->buf = p;
-		in->cap = cap;
-	}
+	if (in->cap - in->len < INPUT_CHUNK / 2 &&
+	    array__reserve(&in->buf, in->len + INPUT_CHUNK, &in->cap))
+		return -ENOMEM;
 	in->data = in->buf;
 	return 0;
 }

@@ -385,5 +385,5 @@ int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire
 		r->end = 1;
 		break;
 	}
-	return err ? err : c.bad ? -EBADMSG : 0;
+	return err ?: c.bad ? -EBADMSG : 0;
 }

@@ -280,7 +280,7 @@ static int take_block(struct stk_reader *r, const struct stk_block_header *h,
 		return err;
 	c = wire_cur(r->raw.p, r->raw.len);
 	err = rd_losses__block(r, h, pos, c);
-	return err ? err : rd_table(r, h, c);
+	return err ?: rd_table(r, h, c);
 }
 
 static bool good_header(const struct stk_block_header *h)

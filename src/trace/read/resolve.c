@@ -2,6 +2,8 @@
 /* Stacks as frames, and kernel addresses as symbols. */
 #include "reader.h"
 
+#include "array.h"
+#include "cleanup.h"
 #include "frame.h"
 
 /* ---- symbols -------------------------------------------------------------------------------- */
@@ -10,9 +12,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct rd_symbol *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return CMP(x->start, y->start) ?: CMP(x->seq, y->seq);
 }
 
 /* s is to stand at index i: say how far the symbols reach there, and whether they are in order. */
@@ -53,19 +53,11 @@ static bool better(const struct rd_symbol *s, const struct rd_symbol *best, uint
 static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, uint32_t blocks)
 {
 	const struct rd_symbol *best = NULL, *nearest, *s;
-	size_t lo = 0, hi;
+	size_t lo;
 
 	if (r->symbols_unsorted)
 		sort_symbols(r);
-	hi = r->nr_symbols;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->symbols[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = array__bisect(r->nr_symbols, i, r->symbols[i].start <= addr);
 	nearest = lo ? &r->symbols[lo - 1] : NULL;
 	for (int i = 0; lo && i < RD_MAX_OVERLAP; i++, lo--) {
 		s = &r->symbols[lo - 1];

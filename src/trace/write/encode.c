@@ -7,6 +7,7 @@
  */
 #include "encode.h"
 
+#include "array.h"
 #include "cleanup.h"
 #include "encode_priv.h"
 
@@ -53,18 +54,10 @@ void encoder__free(struct encoder *enc)
 
 static void cut_at(struct enc_section *s, size_t pos)
 {
-	size_t *p;
-
 	if (pos <= (s->nr_cuts ? s->cuts[s->nr_cuts - 1] : 0))
 		return;
-	if (s->nr_cuts == s->cap_cuts) {
-		p = realloc(s->cuts, (2 * s->cap_cuts + 16) * sizeof(*p));
-		if (!p)
-			return; /* only costs compression */
-		s->cuts = p;
-		s->cap_cuts = 2 * s->cap_cuts + 16;
-	}
-	s->cuts[s->nr_cuts++] = pos;
+	if (!array__grow(&s->cuts, s->nr_cuts, &s->cap_cuts)) /* failing only costs compression */
+		s->cuts[s->nr_cuts++] = pos;
 }
 
 void enc_section__cut(struct enc_section *s, size_t start)
@@ -167,7 +160,7 @@ int64_t encoder__trial(struct encoder *enc, const void *data, size_t len)
 
 	enc->trial.len = 0;
 	err = compress_cut(enc, data, len, NULL, 0, &enc->trial);
-	return err ? err : (int64_t)enc->trial.len;
+	return err ?: (int64_t)enc->trial.len;
 }
 
 /* ---- blocks --------------------------------------------------------------------------------- */
@@ -314,10 +307,8 @@ int encoder__events(struct encoder *enc, const struct enc_batch *b, struct wire_
 		sections[i]->nr_cuts = 0;
 	}
 	err = reserve(enc, b);
-	if (!err)
-		err = encode_heads(enc, b, &eh);
-	if (!err)
-		err = encoder__body(enc, b);
+	err = err ?: encode_heads(enc, b, &eh);
+	err = err ?: encoder__body(enc, b);
 	if (err)
 		return err;
 

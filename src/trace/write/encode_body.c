@@ -9,6 +9,8 @@
  */
 #include "encode_priv.h"
 
+#include "cleanup.h"
+
 /* One event type's part of a batch. */
 struct part {
 	const struct enc_batch *b;
@@ -89,7 +91,7 @@ static int64_t distinct_entries(struct encoder *enc, struct part *p, uint32_t nr
 		err = intern_entry(enc, p, sample_at(p, k, nr_sample));
 		err = err < 0 ? err : 0;
 	}
-	return err ? err : enc->entries.nr;
+	return err ?: enc->entries.nr;
 }
 
 /* Distinct values of one column (or the tail) in the sample. */
@@ -111,7 +113,7 @@ static int64_t distinct_values(struct encoder *enc, struct part *p, uint32_t col
 		err = dict__intern(&enc->entries, off);
 		err = err < 0 ? err : 0;
 	}
-	return err ? err : enc->entries.nr;
+	return err ?: enc->entries.nr;
 }
 
 /* Take columns out of the entries until these are at most half as many as the events. */
@@ -314,10 +316,8 @@ static int encode_part(struct encoder *enc, struct part *p)
 	int err;
 
 	err = choose_dict(enc, p);
-	if (!err)
-		err = choose_codings(enc, p);
-	if (!err)
-		err = dict__reset(&enc->entries, p->nr);
+	err = err ?: choose_codings(enc, p);
+	err = err ?: dict__reset(&enc->entries, p->nr);
 	for (uint32_t i = 0; !err && i < p->nr; i++) {
 		int64_t token = intern_entry(enc, p, i);
 
@@ -353,7 +353,7 @@ static int by_index(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return x < y ? -1 : x > y;
+	return CMP(x, y);
 }
 
 /* Events with fields to enc->order, sorted by type and stable; leaves the ends in type_start. */

@@ -137,7 +137,7 @@ static int close_block(struct stk_rewrite *rw, uint16_t type, struct wire_buf *p
 		return 0;
 	err = encoder__block(rw->enc, type, 0, payload->p, payload->len, &rw->group);
 	payload->len = 0;
-	return err ? err : rw->group.failed ? -ENOMEM : 0;
+	return err ?: rw->group.failed ? -ENOMEM : 0;
 }
 
 int stk_rewrite__file(struct stk_rewrite *rw, const struct stk_file *file)
@@ -212,11 +212,8 @@ int stk_rewrite__write(struct stk_rewrite *rw, int fd)
 {
 	int err = close_block(rw, STK_BLOCK_FILES, &rw->files);
 
-	if (!err)
-		err = close_block(rw, STK_BLOCK_USER_SYMBOLS, &rw->symbols);
-	if (!err)
-		err = copy_range(rw->fd, fd, 0, rw->at);
-	if (!err)
-		err = write_all(fd, rw->group.p, rw->group.len);
-	return err ? err : copy_range(rw->fd, fd, rw->at, rw->end);
+	err = err ?: close_block(rw, STK_BLOCK_USER_SYMBOLS, &rw->symbols);
+	err = err ?: copy_range(rw->fd, fd, 0, rw->at);
+	err = err ?: write_all(fd, rw->group.p, rw->group.len);
+	return err ?: copy_range(rw->fd, fd, rw->at, rw->end);
 }

@@ -350,7 +350,7 @@ int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_
 	for (unsigned int i = 0; i < nr_events; i++)
 		put_counters(b, i, counters[i]);
 	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
-	return err ? err : write_out(w, &w->group);
+	return err ?: write_out(w, &w->group);
 }
 
 uint64_t stk_writer__in_file(const struct stk_writer *w, uint32_t event)
@@ -381,7 +381,7 @@ int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)
 	}
 	w->group.len = 0;
 	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
-	return err ? err : put_out(w, &w->group);
+	return err ?: put_out(w, &w->group);
 }
 
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status)

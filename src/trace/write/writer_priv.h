@@ -42,8 +42,8 @@ struct stk_writer {
 	struct wire_buf scratch;
 
 	struct stk_layout **layouts;
-	uint32_t nr_types, cap_types;
 	uint64_t *handed_in, *in_file; /* events, by type */
+	uint32_t nr_types, cap_layouts, cap_handed_in, cap_in_file;
 	struct dict task_dict;
 	uint32_t task_base; /* number of the dictionary's task n is task_base + n */
 

@@ -42,38 +42,15 @@ int stk_writer__meta(struct stk_writer *w, const char *key, const char *value)
 	return wr_close_table(w, STK_BLOCK_META, &w->meta);
 }
 
-static int grow_types(struct stk_writer *w)
-{
-	uint32_t cap = w->cap_types ? 2 * w->cap_types : 64;
-	struct stk_layout **layouts = realloc(w->layouts, cap * sizeof(struct stk_layout *));
-	uint64_t *counts;
-
-	if (!layouts)
-		return -ENOMEM;
-	w->layouts = layouts;
-	counts = realloc(w->handed_in, cap * sizeof(*counts));
-	if (!counts)
-		return -ENOMEM;
-	w->handed_in = counts;
-	counts = realloc(w->in_file, cap * sizeof(*counts));
-	if (!counts)
-		return -ENOMEM;
-	w->in_file = counts;
-	w->cap_types = cap;
-	return 0;
-}
-
 static int add_layout(struct stk_writer *w, const char *format)
 {
 	struct stk_layout parsed, *l;
 	size_t size;
-	int err;
 
-	if (w->nr_types == w->cap_types) {
-		err = grow_types(w);
-		if (err)
-			return err;
-	}
+	if (array__grow(&w->layouts, w->nr_types, &w->cap_layouts) ||
+	    array__grow(&w->handed_in, w->nr_types, &w->cap_handed_in) ||
+	    array__grow(&w->in_file, w->nr_types, &w->cap_in_file))
+		return -ENOMEM;
 	stk_layout__from_format(format, &parsed);
 	size = offsetof(struct stk_layout, col) + parsed.nr * sizeof(parsed.col[0]);
 	l = malloc(size);
@@ -219,7 +196,7 @@ static int put_files(struct stk_writer *w)
 {
 	int err = wr_close_table(w, STK_BLOCK_FILES, &w->files);
 
-	return err ? err : wr_close_table(w, STK_BLOCK_USER_SYMBOLS, &w->user_symbols);
+	return err ?: wr_close_table(w, STK_BLOCK_USER_SYMBOLS, &w->user_symbols);
 }
 
 int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
@@ -377,16 +354,8 @@ int stk_writer__stack(struct stk_writer *w, const uint64_t *frames, unsigned int
 	err = add_path(w, frames, nr, &node);
 	if (err)
 		return err;
-	if (node >= w->cap_node_stack) {
-		uint32_t cap = w->tree.cap;
-		uint32_t *p = realloc(w->node_stack, cap * sizeof(*p));
-
-		if (!p)
-			return wr_fail(w, -ENOMEM);
-		memset(p + w->cap_node_stack, 0, (cap - w->cap_node_stack) * sizeof(*p));
-		w->node_stack = p;
-		w->cap_node_stack = cap;
-	}
+	if (array__reach(&w->node_stack, node, &w->cap_node_stack))
+		return wr_fail(w, -ENOMEM);
 	known = node ? &w->node_stack[node] : &w->empty_stack;
 	if (!*known) {
 		err = add_stack(w, (struct wr_stack){ .node = node }, known);
@@ -406,7 +375,7 @@ int stk_writer__stack_imported(struct stk_writer *w, const uint64_t *frames, uns
 	if (w->err)
 		return w->err;
 	err = add_path(w, frames, nr, &s.node);
-	return err ? err : add_stack(w, s, ret_number);
+	return err ?: add_stack(w, s, ret_number);
 }
 
 int stk_writer__stack_alias(struct stk_writer *w, uint32_t number, uint32_t is)
@@ -428,15 +397,10 @@ int wr_close_tables(struct stk_writer *w)
 {
 	int err = wr_close_table(w, STK_BLOCK_META, &w->meta);
 
-	if (!err)
-		err = wr_close_table(w, STK_BLOCK_TYPES, &w->types);
-	if (!err)
-		err = wr_close_table(w, STK_BLOCK_TASKS, &w->tasks);
-	if (!err)
-		err = put_nodes(w);
-	if (!err)
-		err = put_stacks(w);
-	if (!err)
-		err = wr_close_table(w, STK_BLOCK_ALIASES, &w->aliases);
+	err = err ?: wr_close_table(w, STK_BLOCK_TYPES, &w->types);
+	err = err ?: wr_close_table(w, STK_BLOCK_TASKS, &w->tasks);
+	err = err ?: put_nodes(w);
+	err = err ?: put_stacks(w);
+	err = err ?: wr_close_table(w, STK_BLOCK_ALIASES, &w->aliases);
 	return err;
 }

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "frame.h"
 #include "ftrace_ids.h"
+#include "index.h"
 #include "trace/write/writer.h"
 
 enum cookie_state {
@@ -16,8 +18,10 @@ enum cookie_state {
 	COOKIE_KNOWN,
 };
 
+#define FORGET_FROM 512 /* fewer are not worth the work */
+
 struct cell {
-	uint64_t cookie; /* 0: free */
+	uint64_t cookie;
 	uint64_t ts; /* KNOWN: when its stack came */
 	uint64_t value;
 	enum cookie_state state;
@@ -26,7 +30,9 @@ struct cell {
 struct ftrace_cookies {
 	struct stk_writer *w;
 	struct cell *cells;
-	size_t mask, used;
+	uint32_t nr, cap;
+	struct index index;
+	uint32_t kept; /* when some were forgotten last */
 	uint32_t nr_placeholders;
 	uint64_t late;
 };
@@ -47,103 +53,91 @@ void ftrace_cookies__free(struct ftrace_cookies *c)
 	if (!c)
 		return;
 	free(c->cells);
+	index__free(&c->index);
 	free(c);
 }
 
-static struct cell *cell_of(const struct ftrace_cookies *c, uint64_t cookie)
+static uint64_t hash_of(uint64_t cookie)
 {
-	size_t at = (cookie * 0x9e3779b97f4a7c15ull >> 24) & c->mask;
-
-	while (c->cells[at].cookie && c->cells[at].cookie != cookie)
-		at = (at + 1) & c->mask;
-	return &c->cells[at];
+	return cookie * 0x9e3779b97f4a7c15ull >> 24;
 }
 
-/* A table for those that are kept: open ones, and known ones since ts. */
-static int rebuild(struct ftrace_cookies *c, uint64_t ts)
+/* NULL: it is not there. */
+static struct cell *find(const struct ftrace_cookies *c, uint64_t cookie)
 {
-	size_t keep = 0, cap = 1024, i, mask = c->mask;
-	struct cell *old = c->cells, *cells;
+	uint64_t hash = hash_of(cookie);
+	uint32_t i;
 
-	for (i = 0; old && i <= mask; i++)
-		keep += old[i].cookie && (old[i].state != COOKIE_KNOWN || old[i].ts >= ts);
-	while (cap < keep * 4)
-		cap *= 2;
-	cells = calloc(cap, sizeof(*cells));
-	if (!cells)
+	index__for_each(&c->index, hash, i)
+		if (c->cells[i].cookie == cookie)
+			return &c->cells[i];
+	return NULL;
+}
+
+static int add(struct ftrace_cookies *c, struct cell cell)
+{
+	if (array__grow(&c->cells, c->nr, &c->cap) ||
+	    index__add(&c->index, hash_of(cell.cookie), c->nr))
 		return -ENOMEM;
-	c->cells = cells;
-	c->mask = cap - 1;
-	c->used = keep;
-	for (i = 0; old && i <= mask; i++)
-		if (old[i].cookie && (old[i].state != COOKIE_KNOWN || old[i].ts >= ts))
-			*cell_of(c, old[i].cookie) = old[i];
-	free(old);
+	c->cells[c->nr++] = cell;
 	return 0;
 }
 
-static int get(struct ftrace_cookies *c, uint64_t cookie, struct cell **ret_cell)
-{
-	if ((!c->cells || c->used > c->mask / 4 * 3) && rebuild(c, 0))
-		return -ENOMEM;
-	*ret_cell = cell_of(c, cookie);
-	return 0;
-}
-
+/* What is still open, or known since ts, is kept; not before there are many more than last time. */
 void ftrace_cookies__forget(struct ftrace_cookies *c, uint64_t ts)
 {
-	/* where it fails the table stays as it is */
-	if (c->cells && c->used > c->mask / 2)
-		rebuild(c, ts);
+	uint32_t i, nr = c->nr;
+
+	if (nr < 2 * c->kept + FORGET_FROM)
+		return;
+	index__clear(&c->index);
+	c->nr = 0;
+	for (i = 0; i < nr; i++)
+		if (c->cells[i].state != COOKIE_KNOWN || c->cells[i].ts >= ts)
+			add(c, c->cells[i]); /* there is room */
+	c->kept = c->nr;
 }
 
 int ftrace_cookies__resolve(struct ftrace_cookies *c, uint64_t cookie, uint64_t value, uint64_t ts)
 {
-	struct cell *cell;
+	struct cell *cell = find(c, cookie);
 	int err = 0;
 
 	if (!cookie)
 		return 0;
-	if (get(c, cookie, &cell))
-		return -ENOMEM;
-	if (cell->cookie && cell->state == COOKIE_ASKED) {
+	if (!cell)
+		return add(c, (struct cell){ cookie, ts, value, COOKIE_KNOWN });
+	if (cell->state == COOKIE_ASKED) {
 		err = stk_writer__stack_alias(c->w, ftrace_stack_number(cell->value),
 					      ftrace_stack_number(value));
 		c->late++;
 	}
-	c->used += !cell->cookie;
 	*cell = (struct cell){ cookie, ts, value, COOKIE_KNOWN };
 	return err;
 }
 
 bool ftrace_cookies__is_known(const struct ftrace_cookies *c, uint64_t cookie)
 {
-	const struct cell *cell = c->cells ? cell_of(c, cookie) : NULL;
+	const struct cell *cell = find(c, cookie);
 
-	return cell && cell->cookie && cell->state == COOKIE_KNOWN;
+	return cell && cell->state == COOKIE_KNOWN;
 }
 
 int ftrace_cookies__value(struct ftrace_cookies *c, uint64_t cookie, uint64_t ts, uint64_t *ret_value)
 {
 	uint64_t frames[2] = { 0, FRAME_MARKER(FRAME_END, STK_END_FAILED) };
-	struct cell *cell;
+	struct cell *cell = find(c, cookie), asked = { .cookie = cookie, .ts = ts };
 	uint32_t number;
 	int err;
 
-	if (get(c, cookie, &cell))
-		return -ENOMEM;
-	if (!cell->cookie) {
+	if (!cell) {
 		frames[0] = FRAME_MARKER(FRAME_PENDING, ++c->nr_placeholders);
 		err = stk_writer__stack(c->w, frames, ARRAY_SIZE(frames), &number);
 		if (err)
 			return err;
-		*cell = (struct cell){
-			.cookie = cookie,
-			.ts = ts,
-			.value = ftrace_stack_value(number, STK_END_FAILED, true),
-			.state = COOKIE_ASKED,
-		};
-		c->used++;
+		*ret_value = ftrace_stack_value(number, STK_END_FAILED, true);
+		asked.value = ftrace_stack_known(*ret_value);
+		return add(c, asked);
 	}
 	*ret_value = cell->value;
 	cell->value = ftrace_stack_known(cell->value); /* new but once */

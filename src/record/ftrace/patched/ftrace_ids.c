@@ -82,7 +82,7 @@ static int find(struct ftrace_ids *ids, uint32_t id, uint32_t *ret_index)
 	if (ids->fresh)
 		return -ENOENT;
 	err = read_map(ids);
-	return err ? err : fsmb_map__find(ids->map, id, ret_index);
+	return err ?: fsmb_map__find(ids->map, id, ret_index);
 }
 
 int ftrace_ids__frames(struct ftrace_ids *ids, uint32_t id, uint32_t below, uint64_t *ret_words,

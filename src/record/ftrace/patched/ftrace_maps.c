@@ -22,6 +22,7 @@
 #include "record/files/vdso.h"
 #include "record/ftrace/ring/ftrace_tasks.h"
 #include "record/opts.h"
+#include "slurp.h"
 #include "symbols/usyms.h"
 
 #define STALE_NS 1000000000ull /* code may have been mapped where other code was */
@@ -106,17 +107,11 @@ void ftrace_maps__refresh(struct ftrace_maps *m)
 /* Takes the path. */
 static int put_area(struct space *s, struct area a, char *path)
 {
-	struct area *more = realloc(s->areas, (s->nr + 1) * sizeof(*more));
-
-	if (more)
-		s->areas = more;
-	if (!more || !path) {
-		free(path);
-		return -ENOMEM;
-	}
 	a.path = path;
-	s->areas[s->nr++] = a;
-	return 0;
+	if (path && !array__append(&s->areas, &s->nr, a))
+		return 0;
+	free(path);
+	return -ENOMEM;
 }
 
 static int add_area(struct space *s, const struct proc_mapping *p)
@@ -306,16 +301,13 @@ static void put_path(struct wire_news *n, const char *path)
 /* Clock ticks after boot, in ns. */
 static uint64_t start_time(uint32_t tgid)
 {
-	_cleanup_fclose_ FILE *f = NULL;
+	_cleanup_close_ int fd = -1;
 	unsigned long long ticks = 0;
 	char path[64], text[1024], *close;
-	size_t n;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", tgid);
-	f = fopen(path, "re");
-	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	text[n] = '\0';
-	close = strrchr(text, ')');
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	close = fd >= 0 && slurp__start(fd, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
 	if (!close || sscanf(close + 1,
 			     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
 			     "%*d %*d %llu",
@@ -372,16 +364,8 @@ static int look_at(struct ftrace_maps *m, const struct space *s, struct area *a,
 
 static struct area *area_at(const struct space *s, uint64_t at)
 {
-	unsigned int lo = 0, hi = s->nr;
+	unsigned int lo = array__bisect(s->nr, i, s->areas[i].end <= at);
 
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-
-		if (s->areas[mid].end <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < s->nr && s->areas[lo].start <= at ? &s->areas[lo] : NULL;
 }
 

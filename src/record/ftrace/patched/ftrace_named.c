@@ -195,7 +195,7 @@ int ftrace_named__frame(struct ftrace_named *n, uint32_t tgid, uint32_t hash, ui
 		at = idmap__get(&n->by_hash, hash);
 	}
 	if (err || !at)
-		return err ? err : -ENOMEM;
+		return err ?: -ENOMEM;
 	if (!*at)
 		return 0;
 	if (!n->v[*at - 1].file)

@@ -43,10 +43,8 @@ static int open_cookies(struct ftrace_users *u)
 	int err;
 
 	err = ftrace_cookies__new(u->o.w, &u->cookies);
-	if (!err)
-		err = ftrace_named__new(u->o.instance, u->files, &u->named);
-	if (!err)
-		err = ftrace_ids__new(u->o.instance, "user_stack_map_bin", &u->ids);
+	err = err ?: ftrace_named__new(u->o.instance, u->files, &u->named);
+	err = err ?: ftrace_ids__new(u->o.instance, "user_stack_map_bin", &u->ids);
 	return err;
 }
 
@@ -245,7 +243,7 @@ static int mapped_stack(struct ftrace_users *u, const struct ftrace_record *r, u
 		return lost_stack(u, ret_value);
 	if (!err)
 		err = named_stack(u, r->tgid, words, nr, cut, ret_value);
-	return err ? err : keep_value(u, ftrace_stack_known(*ret_value), known);
+	return err ?: keep_value(u, ftrace_stack_known(*ret_value), known);
 }
 
 /* The stack that a cookie stands for. */
@@ -258,7 +256,7 @@ static int cookie_stack(struct ftrace_users *u, const struct ftrace_record *r, u
 		err = mapped_stack(u, r, &value);
 	else
 		err = unwound_stack(u, r, &value);
-	return err ? err : ftrace_cookies__resolve(u->cookies, r->cookie, value, ts);
+	return err ?: ftrace_cookies__resolve(u->cookies, r->cookie, value, ts);
 }
 
 int ftrace_users__record(struct ftrace_users *u, struct ftrace_match *match,
@@ -331,5 +329,5 @@ int ftrace_users__finish(struct ftrace_users *u)
 		err = user_frames__write_symbols(&u->frames, u->files, u->o.w);
 	if (!err)
 		err = stk_writer__meta(u->o.w, "unwind.mode", "fp");
-	return err ? err : meta__numbers(u->o.w, rows, ARRAY_SIZE(rows));
+	return err ?: meta__numbers(u->o.w, rows, ARRAY_SIZE(rows));
 }

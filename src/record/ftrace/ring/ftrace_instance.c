@@ -16,6 +16,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "record/kernel/tracefs.h"
+#include "slurp.h"
 
 #define PREFIX "stackonce."
 #define REMOVE_TRIES 50 /* of 20 ms: somebody reads its files */
@@ -153,29 +154,8 @@ int ftrace_instance__read(const struct ftrace_instance *i, const char *name, cha
 			  size_t *ret_len)
 {
 	_cleanup_close_ int fd = ftrace_instance__open(i, name, O_RDONLY);
-	_cleanup_free_ char *text = NULL;
-	size_t len = 0, cap = 16384;
-	ssize_t n = 1;
 
-	if (fd < 0)
-		return fd;
-	while (n) {
-		char *more = realloc(text, cap + 1);
-
-		if (!more)
-			return -ENOMEM;
-		text = more;
-		n = read(fd, text + len, cap - len);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		len += MAX(n, 0);
-		if (len == cap)
-			cap *= 2;
-	}
-	text[len] = '\0';
-	*ret_text = take_ptr(text);
-	*ret_len = len;
-	return 0;
+	return fd < 0 ? fd : slurp__fd(fd, SLURP_MAX, ret_text, ret_len);
 }
 
 size_t ftrace_instance__page_size(const struct ftrace_instance *i)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "event_flags.h"
 
@@ -95,15 +96,8 @@ static void bound_level(struct ftrace_match *m, enum level level)
 
 static int keep(struct open_event *e, const void *data, size_t len)
 {
-	unsigned char *copy;
-
-	if (len > e->room) {
-		copy = realloc(e->copy, len);
-		if (!copy)
-			return -ENOMEM;
-		e->copy = copy;
-		e->room = len;
-	}
+	if (array__reserve(&e->copy, len, &e->room))
+		return -ENOMEM;
 	if (len)
 		memcpy(e->copy, data, len);
 	return 0;

@@ -115,5 +115,5 @@ int ftrace_ring__read(struct ftrace_ring *r, uint64_t max_bytes, ftrace_page_fn 
 		*ret_bytes += n;
 		err = hand_over(r, n, fn, ctx);
 	}
-	return err ? err : 1;
+	return err ?: 1;
 }

@@ -111,14 +111,10 @@ int ftrace_kinds__add(struct ftrace_kinds *k, enum ftrace_kind kind, const char 
 	int err;
 
 	err = ev_format__parse(text, len, &f);
-	if (!err)
-		err = find_place(f, "common_type", 2, &new.type);
-	if (!err)
-		err = find_place(f, "common_flags", 1, &new.flags);
-	if (!err)
-		err = find_place(f, "common_preempt_count", 1, &new.preempt);
-	if (!err)
-		err = find_place(f, "common_pid", 4, &new.pid);
+	err = err ?: find_place(f, "common_type", 2, &new.type);
+	err = err ?: find_place(f, "common_flags", 1, &new.flags);
+	err = err ?: find_place(f, "common_preempt_count", 1, &new.preempt);
+	err = err ?: find_place(f, "common_pid", 4, &new.pid);
 	for (i = 0; !err && i < ARRAY_SIZE(l->field) && kinds[kind].parts[i].part; i++)
 		err = find_place(f, kinds[kind].parts[i].field, size_of(kinds[kind].parts[i].part),
 				 &l->field[i]);

@@ -85,17 +85,14 @@ static int entry_of(struct ftrace_tasks *t, uint32_t tid, struct entry **ret_ent
 
 static int add_version(struct entry *e, const struct version *v)
 {
-	struct version *more = realloc(e->v, (e->nr + 1ull) * sizeof(*more));
 	size_t at = e->nr;
 
-	if (!more)
+	if (array__append(&e->v, &e->nr, *v))
 		return -ENOMEM;
-	e->v = more;
-	while (at && more[at - 1].ts > v->ts)
+	while (at && e->v[at - 1].ts > v->ts)
 		at--;
-	memmove(more + at + 1, more + at, (e->nr - at) * sizeof(*more));
-	more[at] = *v;
-	e->nr++;
+	memmove(e->v + at + 1, e->v + at, (e->nr - 1 - at) * sizeof(*v));
+	e->v[at] = *v;
 	return 0;
 }
 
@@ -221,7 +218,7 @@ static int on_page(void *ctx, const void *data, size_t len)
 	ftrace_page__open(&page, t->format, data, len);
 	while (!err && (n = ftrace_page__next(&page, &pe)) > 0)
 		err = take_change(t, &pe);
-	return err ? err : MIN(n, 0);
+	return err ?: MIN(n, 0);
 }
 
 /* Whose name and process a task takes over. */
@@ -269,7 +266,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
-	return (x->ts > y->ts) - (x->ts < y->ts);
+	return CMP(x->ts, y->ts);
 }
 
 int ftrace_tasks__poll(struct ftrace_tasks *t)
@@ -415,19 +412,16 @@ static int start(struct ftrace_tasks *t, const char *clock)
 	int err;
 
 	err = load_event(&t->newtask, "task", "task_newtask", "comm", "clone_flags");
-	if (!err)
-		err = load_event(&t->rename, "task", "task_rename", "newcomm", NULL);
-	if (!err)
-		err = load_event(&t->exec, "sched", "sched_process_exec", NULL, NULL);
-	if (!err)
-		err = ftrace_instance__new(".tasks", &t->instance);
+	err = err ?: load_event(&t->rename, "task", "task_rename", "newcomm", NULL);
+	err = err ?: load_event(&t->exec, "sched", "sched_process_exec", NULL, NULL);
+	err = err ?: ftrace_instance__new(".tasks", &t->instance);
 	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
 		err = ftrace_instance__write(t->instance, rows[i].file, rows[i].text);
 	if (!err) /* wake us at once; older kernels do so anyway */
 		ftrace_instance__write(t->instance, "buffer_percent", "0");
 	if (!err)
 		err = open_rings(t);
-	return err ? err : read_tasks(t);
+	return err ?: read_tasks(t);
 }
 
 int ftrace_tasks__new(const struct ftrace_page_format *format, unsigned int nr_cpus,
