@@ -95,6 +95,66 @@ void strbuf__pad(struct strbuf *b, char c, size_t n)
 	b->s[b->len] = '\0';
 }
 
+/* "1.23 ms": the largest unit with a digit before the point; 999.6 us is 1.00 ms in three digits. */
+void strbuf__ns(struct strbuf *b, unsigned __int128 ns, int width)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
+	char text[64];
+	unsigned int i;
+	double d;
+
+	snprintf(text, sizeof(text), "%u ns", (unsigned int)ns);
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		d = ns / units[i].ns;
+		if (d < 0.9995)
+			continue;
+		snprintf(text, sizeof(text), "%.*f %s", d < 9.995 ? 2 : d < 99.95, d, units[i].name);
+		break;
+	}
+	strbuf__printf(b, "%*s", width, text);
+}
+
+/* ---- escapes -------------------------------------------------------------------------------- */
+
+#define EACH_BYTE(v) ((v)*0x0101010101010101ULL)
+
+/* Whether a byte of w is below 0x20 or above 0x7e. */
+static inline bool has_unplain(uint64_t w)
+{
+	return (((w - EACH_BYTE(0x20)) & ~w) | w | (w + EACH_BYTE(1))) & EACH_BYTE(0x80);
+}
+
+/* Whether a byte of w equals c. */
+static inline bool has_byte(uint64_t w, unsigned char c)
+{
+	w ^= EACH_BYTE(c);
+	return (w - EACH_BYTE(1)) & ~w & EACH_BYTE(0x80);
+}
+
+static inline bool json_special(uint64_t w)
+{
+	return has_unplain(w) || has_byte(w, '"') || has_byte(w, '\\') || has_byte(w, '<') ||
+	       has_byte(w, '>') || has_byte(w, '&');
+}
+
+/* Most texts need no escape, which eight bytes at a time say quickly. */
+static inline bool any_word(const char *s, size_t n, bool (*is_special)(uint64_t w))
+{
+	uint64_t w;
+
+	for (; n >= 8; s += 8, n -= 8) {
+		memcpy(&w, s, 8);
+		if (is_special(w))
+			return true;
+	}
+	w = EACH_BYTE(' ');
+	memcpy(&w, s, n);
+	return is_special(w);
+}
+
 /* Length of the valid UTF-8 sequence at s (n bytes there), 0 if there is none; ret_c its value. */
 static int utf8_len(const unsigned char *s, size_t n, uint32_t *ret_c)
 {
@@ -131,7 +191,7 @@ static bool unsafe_char(uint32_t c)
 void strbuf__safe(struct strbuf *b, const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s;
-	size_t i = 0, run = 0;
+	size_t i = any_word(s, n, has_unplain) ? 0 : n, run = 0;
 	uint32_t c = 0;
 
 	while (i < n) {
@@ -152,7 +212,7 @@ void strbuf__safe(struct strbuf *b, const char *s, size_t n)
 void strbuf__json(struct strbuf *b, const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s;
-	size_t i = 0, run = 0;
+	size_t i = any_word(s, n, json_special) ? 0 : n, run = 0;
 	uint32_t c = 0;
 
 	strbuf__putc(b, '"');

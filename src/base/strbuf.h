@@ -56,12 +56,18 @@ void strbuf__u64(struct strbuf *b, uint64_t v); /* decimal, fast */
 void strbuf__s64(struct strbuf *b, int64_t v);
 void strbuf__hex(struct strbuf *b, uint64_t v, int width); /* lower case, zero padded */
 void strbuf__pad(struct strbuf *b, char c, size_t n);
+/* A duration: three significant digits and a unit, "1.23 ms", right-aligned in width; whole ns and s. */
+void strbuf__ns(struct strbuf *b, unsigned __int128 ns, int width);
 
 /*
  * Untrusted text for a terminal: control bytes, DEL and bytes that are not valid UTF-8 (C1
  * controls included) become \xNN, a backslash stays.  n bytes, may hold NULs.
  */
 void strbuf__safe(struct strbuf *b, const char *s, size_t n);
+static inline void strbuf__text(struct strbuf *b, const char *s)
+{
+	strbuf__safe(b, s, strlen(s));
+}
 
 /* A JSON string with its quotes; invalid UTF-8 bytes become \u00NN.  HTML-safe: <, >, & too. */
 void strbuf__json(struct strbuf *b, const char *s, size_t n);

@@ -252,7 +252,7 @@ static void put_head(struct files *fs)
 		       "size", "frames", "stacks");
 	if (fs->verify)
 		strbuf__printf(b, "%-11s  ", "here");
-	strbuf__printf(b, "%-40s  path", "build id");
+	strbuf__printf(b, "%-40s  path", "build_id");
 	strbuf__puts(b, out__colour(&fs->out, OUT_PLAIN));
 	strbuf__putc(b, '\n');
 }
@@ -307,12 +307,12 @@ static void put_names(struct files *fs, const struct stk_file *f)
 			continue;
 		if (i) {
 			strbuf__puts(b, "            also ");
-			out__safe(b, path, strlen(path));
+			strbuf__text(b, path);
 			strbuf__putc(b, '\n');
 		}
 		if (*host && strcmp(host, path)) {
 			strbuf__puts(b, "            on the host ");
-			out__safe(b, host, strlen(host));
+			strbuf__text(b, host);
 			strbuf__putc(b, '\n');
 		}
 	}
@@ -342,7 +342,7 @@ static void put_row(struct files *fs, const struct row *row, const struct stk_fi
 		strbuf__putc(b, '-');
 	pad(b, start, 40);
 	if (f->number)
-		out__safe(b, f->path, strlen(f->path));
+		strbuf__text(b, f->path);
 	else
 		strbuf__puts(b, "[unknown]");
 	strbuf__puts(b, f->flags & STK_FILE_DELETED ? " (deleted)\n" : "\n");
@@ -354,54 +354,50 @@ static void put_row(struct files *fs, const struct row *row, const struct stk_fi
 
 static void put_json_names(struct files *fs, const struct stk_file *f)
 {
-	struct strbuf *b = &fs->out.b;
+	struct json *j = &fs->out.json;
 	const char *path, *host;
-	unsigned int i, any = 0;
+	unsigned int i;
 
-	strbuf__puts(b, ",\"names\":[");
+	json__array(j, "names");
 	for (i = 0; i < f->nr_names; i++) {
 		if (stk_reader__file_name(fs->rd.reader, f->number, i, &path, &host))
 			continue;
-		strbuf__puts(b, any++ ? ",{\"path\":" : "{\"path\":");
-		out__json(b, path, strlen(path));
-		strbuf__puts(b, ",\"host_path\":");
-		if (*host)
-			out__json(b, host, strlen(host));
-		else
-			strbuf__puts(b, "null");
-		strbuf__putc(b, '}');
+		json__object(j, NULL);
+		json__string(j, "path", path);
+		json__string(j, "host_path", *host ? host : NULL);
+		json__end(j);
 	}
-	strbuf__putc(b, ']');
+	json__end(j);
 }
 
 static void put_json(struct files *fs, const struct row *row, const struct stk_file *f)
 {
-	struct strbuf *b = &fs->out.b;
+	struct json *j = &fs->out.json;
 	unsigned int i;
 
+	json__record(j, "file");
+	json__maybe(j, "file", f->number, f->number);
 	if (f->number) {
-		strbuf__printf(b, "{\"file\":%u,", f->number);
-		file__json(b, f);
+		file__json(j, f);
 		put_json_names(fs, f);
-		strbuf__printf(b, ",\"symbols\":%s",
-			       stk_reader__has_symbols(fs->rd.reader, f->number) ? "true" : "false");
+		json__bool(j, "symbols", stk_reader__has_symbols(fs->rd.reader, f->number));
 	} else {
-		strbuf__puts(b, "{\"file\":null,\"hash\":null,\"kind\":\"unknown\",\"path\":null");
+		json__null(j, "hash");
+		json__string(j, "kind", "unknown");
+		json__null(j, "path");
 	}
-	strbuf__printf(b, ",\"frames\":%" PRIu64 ",\"stacks\":%u,\"events\":%" PRIu64 ",\"ends\":{",
-		       row->frames, row->stacks, row->events);
+	json__u64(j, "frames", row->frames);
+	json__u64(j, "stacks", row->stacks);
+	json__u64(j, "events", row->events);
+	json__object(j, "ends");
 	for (i = 0; i < NR_ENDS; i++)
-		strbuf__printf(b, "%s\"%s\":%" PRIu64, i ? "," : "", stk_stack_end_name(i),
-			       row->ends[i]);
-	strbuf__putc(b, '}');
+		json__u64(j, stk_stack_end_name(i), row->ends[i]);
+	json__end(j);
 	if (fs->verify && f->number) {
-		strbuf__printf(b, ",\"here\":\"%s\",\"here_path\":", verdicts[row->verdict]);
-		if (row->verified)
-			out__json(b, row->verified, strlen(row->verified));
-		else
-			strbuf__puts(b, "null");
+		json__string(j, "here", verdicts[row->verdict]);
+		json__string(j, "here_path", row->verified);
 	}
-	strbuf__puts(b, "}\n");
+	json__end(j);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "ui/out.h"
 
 static const struct cmd commands[] = {
 	{ "record", cmd_record, "record events with their call stacks" },
@@ -53,6 +54,17 @@ static void print_usage(FILE *f)
 	      f);
 }
 
+static int print_version(void)
+{
+	struct out o;
+
+	out__open(&o, false);
+	json__record(&o.json, "version");
+	json__string(&o.json, "version", STACKONCE_VERSION);
+	json__end(&o.json);
+	return out__close(&o, CMD_OK);
+}
+
 int cmd_version(int argc, char **argv)
 {
 	static const struct option longopts[] = {
@@ -73,8 +85,7 @@ int cmd_version(int argc, char **argv)
 	}
 	if (optind < argc)
 		return cmd__usage_error(argv[0], "'%s' is not expected here", argv[optind]);
-	return cmd__print(json ? "{\"version\":\"" STACKONCE_VERSION "\"}\n" :
-				 "stackonce " STACKONCE_VERSION "\n");
+	return json ? print_version() : cmd__print("stackonce " STACKONCE_VERSION "\n");
 }
 
 int cmd_help(int argc, char **argv)

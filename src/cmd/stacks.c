@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,31 +146,12 @@ static int count_refs(struct stacks *s, uint32_t kstack, uint32_t ustack)
 	return 0;
 }
 
-static void put_frame(struct stacks *s, unsigned int i, const struct stk_frame *f)
-{
-	struct strbuf *b = &s->out.b;
-	const struct name_line *lines;
-	unsigned int nr = names__lines(&s->rd.names, f, &lines), l;
-
-	for (l = 0; l + 1 < nr; l++) {
-		strbuf__puts(b, "      ");
-		frame__inlined(b, &lines[l]);
-		strbuf__putc(b, '\n');
-	}
-	strbuf__puts(b, "  [");
-	strbuf__u64(b, i);
-	strbuf__puts(b, "] ");
-	frame__text(&s->rd.names, b, f);
-	if (nr)
-		frame__source(b, " at ", &lines[nr - 1]);
-	strbuf__putc(b, '\n');
-}
-
 static void put_text(struct stacks *s, const struct row *row)
 {
 	struct stk_frame frames[STK_MAX_DEPTH];
 	struct strbuf *b = &s->out.b;
 	unsigned int n, i;
+	char indent[16];
 
 	n = stack__frames(s->rd.reader, row->st.number, frames);
 	strbuf__printf(b, "%sstack_id %u%s [ref %" PRIu64 ", depth %u",
@@ -180,26 +162,29 @@ static void put_text(struct stacks *s, const struct row *row)
 	if (row->st.end != STK_END_COMPLETE)
 		strbuf__printf(b, ", %s", stk_stack_end_name(row->st.end));
 	strbuf__puts(b, "]\n");
-	for (i = 0; i < n; i++)
-		put_frame(s, i, &frames[i]);
+	for (i = 0; i < n; i++) {
+		snprintf(indent, sizeof(indent), "  [%u] ", i);
+		frame__put(&s->rd.names, b, indent, &frames[i]);
+	}
 	strbuf__putc(b, '\n');
 }
 
 static void put_json(struct stacks *s, const struct row *row)
 {
-	struct strbuf *b = &s->out.b;
+	struct json *j = &s->out.json;
 	struct stk_stack first;
 
-	strbuf__printf(b,
-		       "{\"id\":%u,\"kind\":\"%s\",\"refs\":%" PRIu64 ",\"depth\":%u,\"end\":\"%s\"",
-		       row->st.id, row->user ? "user" : "kernel", row->refs, row->st.depth,
-		       stk_stack_end_name(row->st.end));
+	json__record(j, "stack");
+	json__u64(j, "id", row->st.id);
+	json__string(j, "kind", row->user ? "user" : "kernel");
+	json__u64(j, "refs", row->refs);
+	json__u64(j, "depth", row->st.depth);
+	json__string(j, "end", stk_stack_end_name(row->st.end));
 	if (row->st.alias_of != row->st.number &&
 	    !stk_reader__stack(s->rd.reader, row->st.alias_of, &first))
-		strbuf__printf(b, ",\"alias_of\":%u", first.id);
-	strbuf__puts(b, ",\"frames\":");
-	stack__json_frames(&s->rd.names, b, row->st.number, 0);
-	strbuf__puts(b, "}\n");
+		json__u64(j, "alias_of", first.id);
+	stack__json_frames(&s->rd.names, j, "frames", row->st.number, 0);
+	json__end(j);
 }
 
 static void put_row(struct stacks *s, const struct row *row)

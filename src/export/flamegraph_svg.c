@@ -138,30 +138,10 @@ static void put_number(struct strbuf *b, uint64_t v)
 	}
 }
 
-/* Three digits, rounded down, with the unit in which there is one before the point. */
-static void put_time(struct strbuf *b, uint64_t ns)
-{
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	uint64_t scale = 1;
-	unsigned int u = 0, rest;
-
-	while (u + 1 < ARRAY_SIZE(units) && ns / scale >= 1000) {
-		scale *= 1000;
-		u++;
-	}
-	put_number(b, ns / scale);
-	rest = u ? ns % scale / (scale / 1000) : 0;
-	if (u && ns / scale < 10)
-		strbuf__printf(b, ".%02u", rest / 10);
-	else if (u && ns / scale < 100)
-		strbuf__printf(b, ".%u", rest / 100);
-	strbuf__printf(b, " %s", units[u]);
-}
-
 static void put_weight(struct strbuf *b, uint64_t weight, const char *unit)
 {
 	if (!strcmp(unit, "ns")) {
-		put_time(b, weight);
+		strbuf__ns(b, weight, 0);
 		return;
 	}
 	put_number(b, weight);

@@ -14,12 +14,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "json.h"
 #include "strbuf.h"
 
 #define OUT_PIECE (128u << 10) /* bytes per write(2) */
 
 struct out {
 	struct strbuf b;
+	struct json json; /* writes to b */
 	int err; /* sticky negative errno of the first failed write */
 	pid_t pager; /* 0: none */
 	bool terminal, colour;
@@ -38,10 +40,6 @@ static inline int out__drain(struct out *o)
 
 /* The escape sequence, or nothing without colour. */
 const char *out__colour(const struct out *o, enum out_colour c);
-
-/* As strbuf__safe() and strbuf__json(), quick for plain text. */
-void out__safe(struct strbuf *b, const char *s, size_t n);
-void out__json(struct strbuf *b, const char *s, size_t n);
 
 /* 1234567 as "1,234,567", right-aligned in width. */
 void out__number(struct strbuf *b, uint64_t v, int width);

@@ -18,7 +18,7 @@ static void put_label(struct info *in, const char *label)
 
 static void put_string(struct info *in, const char *s)
 {
-	out__safe(&in->out.b, s, strlen(s));
+	strbuf__text(&in->out.b, s);
 }
 
 /* What is shown of the metadata, in rows; "%" stands for the value. */
@@ -81,7 +81,9 @@ static void put_when(struct info *in)
 		strbuf__printf(b, "%sno events\n", text);
 		return;
 	}
-	strbuf__printf(b, "%s%.3f s of events", text, (double)(in->t.last_ts - in->t.first_ts) / 1e9);
+	strbuf__puts(b, text);
+	strbuf__ns(b, in->t.last_ts - in->t.first_ts, 0);
+	strbuf__puts(b, " of events");
 	if (in->t.last_ts)
 		strbuf__printf(b, " (%" PRIu64 ".%06u to %" PRIu64 ".%06u)",
 			       in->t.first_ts / 1000000000,
@@ -151,8 +153,17 @@ static void put_reasons(struct info *in, const char *what, const struct account 
 		strbuf__putc(b, '\n');
 }
 
+void info__put_columns(const struct table *t, const struct account *a)
+{
+	column__number(t, "happened", 13, a->c[STK_C_HAPPENED]);
+	column__number(t, "recorded", 13, a->c[STK_C_RECORDED]);
+	column__number(t, "filtered", 13, a->filtered);
+	column__number(t, "lost", 11, a->lost);
+}
+
 static void put_account_row(struct info *in, const char *name, int width, const struct account *a)
 {
+	const struct table line = { &in->out, TABLE_LINE };
 	bool exact = a->c[STK_C_HAPPENED] == a->c[STK_C_RECORDED] + a->filtered + a->lost;
 	struct strbuf *b = &in->out.b;
 	size_t start = b->len;
@@ -160,18 +171,9 @@ static void put_account_row(struct info *in, const char *name, int width, const 
 	put_string(in, name);
 	if (b->len - start < (size_t)width)
 		strbuf__pad(b, ' ', width - (b->len - start));
-	strbuf__putc(b, ' ');
-	out__number(b, a->c[STK_C_HAPPENED], 12);
-	strbuf__putc(b, ' ');
-	out__number(b, a->c[STK_C_RECORDED], 12);
-	strbuf__putc(b, ' ');
-	out__number(b, a->filtered, 12);
-	strbuf__putc(b, ' ');
-	if (a->lost)
-		strbuf__puts(b, out__colour(&in->out, OUT_WARN));
-	out__number(b, a->lost, 10);
-	if (a->lost)
-		strbuf__puts(b, out__colour(&in->out, OUT_PLAIN));
+	strbuf__puts(b, a->lost ? out__colour(&in->out, OUT_WARN) : "");
+	info__put_columns(&line, a);
+	strbuf__puts(b, a->lost ? out__colour(&in->out, OUT_PLAIN) : "");
 	strbuf__puts(b, exact ? "\n" : "  does not add up\n");
 	put_reasons(in, "filtered by: ", a, info_filtered_by);
 	put_reasons(in, "lost by: ", a, info_lost_by);
@@ -189,10 +191,12 @@ static void put_event_cost(struct info *in, const struct account *a)
 	if (a->c[STK_C_COST_EVENTS] < INFO_COST_MIN || !in->verbose)
 		return;
 	strbuf__puts(b, "    cost: ");
-	out__number(b, a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS], 0);
-	strbuf__puts(b, " ns each (");
+	strbuf__ns(b, a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS], 0);
+	strbuf__puts(b, " each (");
 	out__number(b, a->c[STK_C_COST_EVENTS], 0);
-	strbuf__printf(b, " measured), %.3f s in all\n", info__cost(a) / 1e9);
+	strbuf__puts(b, " measured), ");
+	strbuf__ns(b, info__cost(a), 0);
+	strbuf__puts(b, " in all\n");
 }
 
 static void put_accounting(struct info *in)
@@ -207,9 +211,9 @@ static void put_accounting(struct info *in)
 
 		width = MAX(width, (int)MIN(strlen(name ?: ""), 48u));
 	}
-	strbuf__printf(b, "\n%s%-*s%13s%13s%13s%11s%s\n", out__colour(&in->out, OUT_HEAD), width,
-		       "Event", "happened", "recorded", "filtered", "lost",
-		       out__colour(&in->out, OUT_PLAIN));
+	strbuf__printf(b, "\n%s%-*s", out__colour(&in->out, OUT_HEAD), width, "name");
+	info__put_columns(&(struct table){ &in->out, TABLE_HEAD }, &in->total);
+	strbuf__printf(b, "%s\n", out__colour(&in->out, OUT_PLAIN));
 	for (i = 0; i < nr; i++) {
 		const struct stk_event_type *t = stk_reader__type(in->rd.reader, i);
 		_cleanup_free_ char *name = event__full_name(t);
@@ -341,8 +345,10 @@ static void put_tables(struct info *in)
 			strbuf__puts(b, " of CFI)");
 		}
 	}
-	if (info__meta_u64(in, "unwind.load_ns", &ns))
-		strbuf__printf(b, ", loaded in %.3f s at the start", (double)ns / 1e9);
+	if (info__meta_u64(in, "unwind.load_ns", &ns)) {
+		strbuf__puts(b, ", loaded at the start in ");
+		strbuf__ns(b, ns, 0);
+	}
 	if (info__meta_u64(in, "unwind.evicted", &evicted) && evicted)
 		strbuf__printf(b, "; %" PRIu64 " evicted", evicted);
 	strbuf__putc(b, '\n');
@@ -446,15 +452,21 @@ static void put_cost(struct info *in)
 	if (!bpf || !events)
 		return;
 	put_label(in, "Cost");
-	strbuf__printf(b, "%.3f s in BPF programs (%.0f ns an event", bpf / 1e9,
-		       (double)bpf / events);
+	strbuf__ns(b, bpf, 0);
+	strbuf__puts(b, " in BPF programs (");
+	strbuf__ns(b, bpf / events, 0);
+	strbuf__puts(b, " an event");
 	if (seconds > 0)
 		strbuf__printf(b, ", %.2f%% of one CPU", bpf / 1e7 / seconds);
 	strbuf__putc(b, ')');
 	if (info__meta_u64(in, "cost.recorder_cpu_ns", &cpu) &&
-	    info__meta_u64(in, "cost.start_cpu_ns", &start) && start <= cpu)
-		strbuf__printf(b, ", recorder %.3f s CPU and %.3f s to start", (cpu - start) / 1e9,
-			       start / 1e9);
+	    info__meta_u64(in, "cost.start_cpu_ns", &start) && start <= cpu) {
+		strbuf__puts(b, ", recorder ");
+		strbuf__ns(b, cpu - start, 0);
+		strbuf__puts(b, " CPU and ");
+		strbuf__ns(b, start, 0);
+		strbuf__puts(b, " to start");
+	}
 	if (info__meta_u64(in, "cost.kernel_map_bytes", &maps)) {
 		strbuf__puts(b, ", kernel memory ");
 		out__bytes(b, maps);

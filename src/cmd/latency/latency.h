@@ -12,6 +12,7 @@
 #include "ui/kernel_strings.h"
 #include "ui/presets.h"
 #include "ui/reading.h"
+#include "ui/table.h"
 
 #define HISTOGRAM_BINS 64 /* most there can be: powers of two */
 
@@ -49,6 +50,8 @@ void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *re
 void latency__start_values(struct latency *l); /* the reader is open */
 void latency__free_values(struct latency *l);
 
+/* A row for each column of the groups. */
+void latency__put_columns(const struct table *t, const struct durations *d);
 void latency__put_text(struct latency *l);
 void latency__put_json(struct latency *l);
 

@@ -13,73 +13,28 @@
 #define MIN_WIDTH 60
 #define MAX_WIDTH 160
 
-/* ---- numbers ---------------------------------------------------------------------------------- */
-
-/* "12.3 ms": three digits and a unit in nine columns. */
-static void put_ns(struct strbuf *b, unsigned __int128 ns)
-{
-	static const struct {
-		uint64_t one;
-		const char *unit;
-	} units[] = { { 1000000000, "s " }, { 1000000, "ms" }, { 1000, "us" } };
-	double v;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(units); i++) {
-		v = (double)ns / units[i].one;
-		/* 999.6 us would round to 1000 us */
-		if (v >= 0.9995) {
-			strbuf__printf(b, "%6.*f %s",
-				       v < 9.995 ? 2 :
-				       v < 99.95 ? 1 :
-						   0,
-				       v, units[i].unit);
-			return;
-		}
-	}
-	strbuf__printf(b, "%6u ns", (unsigned int)ns);
-}
-
-/* The same without blanks around it. */
-static void put_ns_bare(struct strbuf *b, unsigned __int128 ns)
-{
-	_cleanup_(strbuf__free) struct strbuf text = { 0 };
-	const char *s;
-
-	put_ns(&text, ns);
-	if (!text.s)
-		return;
-	s = text.s + strspn(text.s, " ");
-	while (text.len && text.s[text.len - 1] == ' ')
-		text.s[--text.len] = '\0';
-	strbuf__puts(b, s);
-}
-
 /* ---- the table -------------------------------------------------------------------------------- */
+
+void latency__put_columns(const struct table *t, const struct durations *d)
+{
+	column__number(t, "count", 11, d->count);
+	column__ns(t, "sum", 10, d->sum);
+	column__ns(t, "min", 10, d->min);
+	column__ns(t, "mean", 10, latency__mean(d));
+	column__ns(t, "p50", 10, durations__percentile(d, 500));
+	column__ns(t, "p90", 10, durations__percentile(d, 900));
+	column__ns(t, "p99", 10, durations__percentile(d, 990));
+	column__ns(t, "p999", 10, durations__percentile(d, 999));
+	column__ns(t, "max", 10, d->max);
+	column__bool(t, "exact", durations__is_exact(d));
+}
 
 static void put_row(struct latency *l, const struct pairs_group *g)
 {
-	static const unsigned int per_mille[] = { 500, 900, 990, 999 };
-	const struct durations *d = &g->durations;
-	struct strbuf *b = &l->out.b;
-	size_t i;
-
-	out__number(b, d->count, 11);
-	strbuf__putc(b, ' ');
-	put_ns(b, d->sum);
-	strbuf__putc(b, ' ');
-	put_ns(b, d->min);
-	strbuf__putc(b, ' ');
-	put_ns(b, latency__mean(d));
-	for (i = 0; i < ARRAY_SIZE(per_mille); i++) {
-		strbuf__putc(b, ' ');
-		put_ns(b, durations__percentile(d, per_mille[i]));
-	}
-	strbuf__putc(b, ' ');
-	put_ns(b, d->max);
-	strbuf__puts(b, "  ");
-	latency__group_name(l, g, b);
-	strbuf__putc(b, '\n');
+	latency__put_columns(&(struct table){ &l->out, TABLE_LINE }, &g->durations);
+	strbuf__puts(&l->out.b, "  ");
+	latency__group_name(l, g, &l->out.b);
+	strbuf__putc(&l->out.b, '\n');
 }
 
 static void put_table(struct latency *l)
@@ -89,8 +44,8 @@ static void put_table(struct latency *l)
 	unsigned int i;
 
 	strbuf__puts(b, out__colour(&l->out, OUT_HEAD));
-	strbuf__puts(b, "      count       sum       min      mean    median       p90       p99"
-			"     p99.9       max  group\n");
+	latency__put_columns(&(struct table){ &l->out, TABLE_HEAD }, &(struct durations){ 0 });
+	strbuf__puts(b, "  group\n");
 	strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
 	for (i = 0; i < l->res.nr_groups && !out__drain(&l->out); i++) {
 		put_row(l, l->res.groups[i]);
@@ -127,10 +82,9 @@ static void put_histogram(struct latency *l, const struct durations *d)
 	for (i = 0; i < nr; i++)
 		most = MAX(most, bins[i].count);
 	for (i = 0; i < nr; i++) {
-		strbuf__puts(b, "  ");
-		put_ns(b, bins[i].from);
+		strbuf__ns(b, bins[i].from, 11);
 		strbuf__puts(b, " ..");
-		put_ns(b, bins[i].to);
+		strbuf__ns(b, bins[i].to, 9);
 		strbuf__puts(b, out__colour(&l->out, OUT_NUMBER));
 		out__number(b, bins[i].count, 12);
 		strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
@@ -150,32 +104,8 @@ static void put_task(struct latency *l, const struct pairs_end *e)
 {
 	const char *comm = e->tid ? pairs__comm(l->pairs, e->comm) : "<idle>";
 
-	out__safe(&l->out.b, comm, strlen(comm));
+	strbuf__text(&l->out.b, comm);
 	strbuf__printf(&l->out.b, "-%u", e->tid);
-}
-
-static void put_ids(struct latency *l, const struct pairs_end *e)
-{
-	struct strbuf *b = &l->out.b;
-
-	if (e->kstack)
-		strbuf__printf(b, " stack_id %u", stack__id(l->rd.reader, e->kstack));
-	if (e->ustack)
-		strbuf__printf(b, " user stack_id %u", stack__id(l->rd.reader, e->ustack));
-	if (!e->kstack && !e->ustack)
-		strbuf__puts(b, " no stack");
-}
-
-static void put_frames(struct latency *l, uint32_t stack)
-{
-	struct stk_frame frames[STK_MAX_DEPTH];
-	unsigned int n = stack__frames(l->rd.reader, stack, frames), i;
-
-	for (i = 0; i < n; i++) {
-		strbuf__puts(&l->out.b, "                  ");
-		frame__text(&l->rd.names, &l->out.b, &frames[i]);
-		strbuf__putc(&l->out.b, '\n');
-	}
 }
 
 static void put_time(struct strbuf *b, uint64_t ts)
@@ -183,7 +113,7 @@ static void put_time(struct strbuf *b, uint64_t ts)
 	strbuf__printf(b, "%" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
 }
 
-/* "start 12.000000001 cpu 0 bash-12 stack_id 3", then the stacks where they are asked for */
+/* "start 12.000000001 cpu 0 bash-12 stack 3", then the stacks where they are asked for */
 static void put_end(struct latency *l, const char *what, const struct pairs_end *e)
 {
 	struct strbuf *b = &l->out.b;
@@ -192,12 +122,11 @@ static void put_end(struct latency *l, const char *what, const struct pairs_end 
 	put_time(b, e->ts);
 	strbuf__printf(b, " cpu %u ", e->cpu);
 	put_task(l, e);
-	put_ids(l, e);
+	if (!stack__put_ids(l->rd.reader, b, e->kstack, e->ustack))
+		strbuf__puts(b, " no stack");
 	strbuf__putc(b, '\n');
-	if (l->stacks) {
-		put_frames(l, e->kstack);
-		put_frames(l, e->ustack);
-	}
+	if (l->stacks)
+		stack__put(&l->rd.names, b, "                  ", e->kstack, e->ustack);
 }
 
 static void put_slowest(struct latency *l, const struct pairs_group *g)
@@ -210,8 +139,7 @@ static void put_slowest(struct latency *l, const struct pairs_group *g)
 	for (i = 0; i < g->nr_slowest && !out__drain(&l->out); i++) {
 		const struct pairs_pair *p = &g->slowest[i];
 
-		strbuf__puts(b, "  ");
-		put_ns(b, p->end.ts - p->start.ts);
+		strbuf__ns(b, p->end.ts - p->start.ts, 11);
 		put_end(l, "  start ", &p->start);
 		put_end(l, "             end   ", &p->end);
 	}
@@ -228,7 +156,7 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 	strbuf__puts(b, ": ");
 	out__number(b, g->durations.count, 0);
 	strbuf__puts(b, g->durations.count == 1 ? " pair, " : " pairs, ");
-	put_ns_bare(b, g->durations.sum);
+	strbuf__ns(b, g->durations.sum, 0);
 	strbuf__putc(b, '\n');
 	put_histogram(l, &g->durations);
 	put_slowest(l, g);
@@ -342,8 +270,7 @@ static void put_open(struct latency *l)
 	for (i = 0; i < l->res.nr_open && !out__drain(&l->out); i++) {
 		const struct pairs_end *e = &l->res.open[i];
 
-		strbuf__puts(b, "  ");
-		put_ns(b, t.last_ts > e->ts ? t.last_ts - e->ts : 0);
+		strbuf__ns(b, t.last_ts > e->ts ? t.last_ts - e->ts : 0, 11);
 		put_end(l, "  since ", e);
 	}
 }
@@ -423,8 +350,8 @@ void latency__group_name(const struct latency *l, const struct pairs_group *g, s
 	for (i = 0; i < nr && !g->others; i++) {
 		if (i)
 			strbuf__putc(out, ' ');
-		out__safe(out, pairs__by_name(l->pairs, i), strlen(pairs__by_name(l->pairs, i)));
+		strbuf__text(out, pairs__by_name(l->pairs, i));
 		strbuf__putc(out, '=');
-		out__safe(out, g->by[i].text, strlen(g->by[i].text));
+		strbuf__text(out, g->by[i].text);
 	}
 }

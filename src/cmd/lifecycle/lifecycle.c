@@ -48,7 +48,7 @@ static const struct option longopts[] = {
 	{ 0 },
 };
 
-const char *const span_names[NR_SPANS] = { "lifetime", "teardown", "zombie", "reap to free" };
+const char *const span_names[NR_SPANS] = { "lifetime", "teardown", "zombie", "reap_to_free" };
 
 struct life_span life_span(const struct life *l, unsigned int which)
 {

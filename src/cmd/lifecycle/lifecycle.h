@@ -5,8 +5,8 @@
 
 #include "analyze/durations.h"
 #include "analyze/lifecycle/lifecycle.h"
-#include "ui/out.h"
 #include "ui/reading.h"
+#include "ui/table.h"
 
 enum lifecycle_sort { SORT_ZOMBIE, SORT_LIFETIME, SORT_TEARDOWN, SORT_FREE, SORT_TIME };
 
@@ -65,10 +65,12 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l);
 
 /* lifecycle_summary.c */
 void lifecycle__summary(struct lifecycle_cmd *c);
+void lifecycle__put_durations(const struct table *t, const struct durations *d); /* columns */
+/* What did not match: lines of text, or members. */
+void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n);
 
 /* lifecycle_put.c: pieces of text */
-void put_ns(struct strbuf *b, uint64_t ns); /* "1.234 ms" */
-void put_span(struct strbuf *b, struct life_span s); /* "1.234 ms", "0..4 ms", ">3 s", "-" */
+void put_span(struct strbuf *b, struct life_span s); /* "1.23 ms", "1.00 ms..4.00 ms", ">3.00 s", "-" */
 void put_fate(struct strbuf *b, const struct life *l); /* "exit 3", "SIGTERM" */
 void put_signal(struct strbuf *b, int64_t sig);
 void put_name(struct strbuf *b, const struct life_name *n); /* "comm[pid]", "?" */

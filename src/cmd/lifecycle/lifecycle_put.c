@@ -6,34 +6,22 @@
 #include "cleanup.h"
 #include "lifecycle.h"
 
-void put_ns(struct strbuf *b, uint64_t ns)
-{
-	if (ns < 1000)
-		strbuf__printf(b, "%" PRIu64 " ns", ns);
-	else if (ns < 1000000)
-		strbuf__printf(b, "%.4g us", ns < 999950 ? ns / 1e3 : 999.9);
-	else if (ns < 1000000000)
-		strbuf__printf(b, "%.4g ms", ns < 999950000 ? ns / 1e6 : 999.9);
-	else
-		strbuf__printf(b, "%.3f s", ns / 1e9);
-}
-
 void put_span(struct strbuf *b, struct life_span s)
 {
 	if (!s.any) {
 		strbuf__putc(b, '-');
 	} else if (s.max == LIFE_EVER) {
 		strbuf__putc(b, '>');
-		put_ns(b, s.min);
+		strbuf__ns(b, s.min, 0);
 	} else if (s.min == s.max) {
-		put_ns(b, s.min);
+		strbuf__ns(b, s.min, 0);
 	} else if (!s.min) {
 		strbuf__putc(b, '<');
-		put_ns(b, s.max);
+		strbuf__ns(b, s.max, 0);
 	} else {
-		put_ns(b, s.min);
+		strbuf__ns(b, s.min, 0);
 		strbuf__puts(b, "..");
-		put_ns(b, s.max);
+		strbuf__ns(b, s.max, 0);
 	}
 }
 
@@ -69,7 +57,7 @@ void put_name(struct strbuf *b, const struct life_name *n)
 		strbuf__putc(b, '?');
 		return;
 	}
-	out__safe(b, n->comm, strlen(n->comm));
+	strbuf__text(b, n->comm);
 	strbuf__printf(b, "[%u]", n->pid);
 }
 

@@ -54,44 +54,45 @@ static void put_totals(struct lifecycle_cmd *c, const struct lifecycle_totals *t
 	put_count(b, t->gone, "gone without their end or their free being seen", NULL);
 }
 
+void lifecycle__put_durations(const struct table *t, const struct durations *d)
+{
+	column__ns(t, "min", 11, d->min);
+	column__ns(t, "p50", 11, durations__percentile(d, 500));
+	column__ns(t, "p90", 11, durations__percentile(d, 900));
+	column__ns(t, "p99", 11, durations__percentile(d, 990));
+	column__ns(t, "max", 11, d->max);
+	column__bool(t, "exact", durations__is_exact(d));
+}
+
 static void put_distribution(struct lifecycle_cmd *c, const char *name, const struct span_stats *s)
 {
-	static const unsigned int per_mille[] = { 500, 900, 990 };
+	const struct table line = { &c->out, TABLE_LINE };
 	struct strbuf *b = &c->out.b;
-	size_t at = b->len;
-	unsigned int i;
 
 	if (!s->known.count && !s->between)
 		return;
-	strbuf__puts(b, name);
-	put_padded(b, at, 14);
-	out__number(b, s->known.count, 9);
-	strbuf__puts(b, "  ");
-	for (i = 0; s->known.count && i < ARRAY_SIZE(per_mille) + 2; i++) {
-		at = b->len;
-		put_ns(b, i == 0 ? s->known.min :
-			  i <= ARRAY_SIZE(per_mille) ?
-				   durations__percentile(&s->known, per_mille[i - 1]) :
-				   s->known.max);
-		if (i <= ARRAY_SIZE(per_mille) || s->between)
-			put_padded(b, at, 11);
-	}
+	strbuf__printf(b, "%-14s", name);
+	column__number(&line, "known", 9, s->known.count);
+	if (s->known.count)
+		lifecycle__put_durations(&line, &s->known);
 	if (s->between)
-		strbuf__printf(b, "and %" PRIu64 " known as intervals only", s->between);
+		strbuf__printf(b, "   and %" PRIu64 " known as intervals only", s->between);
 	strbuf__putc(b, '\n');
 }
 
 static void put_distributions(struct lifecycle_cmd *c)
 {
+	const struct table head = { &c->out, TABLE_HEAD };
 	struct strbuf *b = &c->out.b;
 	bool exact = true;
 	unsigned int i;
 
 	if (!c->processes.ended)
 		return;
-	strbuf__printf(b, "\n%s%-14s%9s  %-11s%-11s%-11s%-11s%s%s\n",
-		       out__colour(&c->out, OUT_HEAD), "", "known", "min", "p50", "p90", "p99",
-		       "max", out__colour(&c->out, OUT_PLAIN));
+	strbuf__printf(b, "\n%s%14s", out__colour(&c->out, OUT_HEAD), "");
+	column__number(&head, "known", 9, 0);
+	lifecycle__put_durations(&head, &c->processes.spans[0].known);
+	strbuf__printf(b, "%s\n", out__colour(&c->out, OUT_PLAIN));
 	for (i = 0; i < NR_SPANS; i++) {
 		put_distribution(c, span_names[i], &c->processes.spans[i]);
 		exact &= durations__is_exact(&c->processes.spans[i].known);
@@ -101,32 +102,42 @@ static void put_distributions(struct lifecycle_cmd *c)
 			       DURATIONS_ERROR);
 }
 
-static void put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n)
+void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n)
 {
 	const struct {
+		const char *key;
 		uint64_t count;
 		const char *what;
 	} rows[] = {
-		{ n->births_unseen, "tasks were met whose birth was not seen" },
-		{ n->exits_unseen, "exits were not seen" },
-		{ n->waits_unmatched, "waits returned somebody that is not known, or one of several" },
-		{ n->stop_reports, "waits returned somebody who had stopped, not ended" },
-		{ n->tracer_waits, "ends were seen by a tracer" },
-		{ n->frees_unmatched, "were freed who had ended before the recording" },
-		{ n->frees_unnamed,
+		{ "births_unseen", n->births_unseen, "tasks were met whose birth was not seen" },
+		{ "exits_unseen", n->exits_unseen, "exits were not seen" },
+		{ "waits_unmatched", n->waits_unmatched,
+		  "waits returned somebody that is not known, or one of several" },
+		{ "stop_reports", n->stop_reports,
+		  "waits returned somebody who had stopped, not ended" },
+		{ "tracer_waits", n->tracer_waits, "ends were seen by a tracer" },
+		{ "frees_unmatched", n->frees_unmatched,
+		  "were freed who had ended before the recording" },
+		{ "frees_unnamed", n->frees_unnamed,
 		  "were freed and it is not known who: events lost, or without fields" },
-		{ n->frees_ambiguous, "were freed where two had had the same pid and name" },
-		{ n->pid_reuses, "pids were used again before those who had had them were freed" },
+		{ "frees_ambiguous", n->frees_ambiguous,
+		  "were freed where two had had the same pid and name" },
+		{ "pid_reuses", n->pid_reuses,
+		  "pids were used again before those who had had them were freed" },
 	};
 	unsigned int i;
 	bool any = false;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (c->rd.json) {
+			json__u64(&c->out.json, rows[i].key, rows[i].count);
+			continue;
+		}
+		if (rows[i].count && !any)
+			strbuf__putc(&c->out.b, '\n');
 		any |= rows[i].count;
-	if (any)
-		strbuf__putc(&c->out.b, '\n');
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		put_count(&c->out.b, rows[i].count, rows[i].what, NULL);
+	}
 }
 
 static void put_gaps(struct lifecycle_cmd *c)
@@ -159,6 +170,6 @@ void lifecycle__summary(struct lifecycle_cmd *c)
 	lifecycle__counts(c->l, &n);
 	put_totals(c, &c->processes, &n);
 	put_distributions(c);
-	put_unmatched(c, &n);
+	lifecycle__put_unmatched(c, &n);
 	put_gaps(c);
 }

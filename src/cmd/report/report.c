@@ -173,13 +173,17 @@ static void put_title(struct report *rp)
 		strbuf__puts(b, " of ");
 		out__number(b, t.events, 0);
 	}
-	strbuf__printf(b, " events, recorded in %.3f s", (double)(t.last_ts - t.first_ts) / 1e9);
+	strbuf__puts(b, " events, recorded in ");
+	strbuf__ns(b, t.last_ts - t.first_ts, 0);
 	if (lost) {
 		strbuf__puts(b, ", ");
 		out__number(b, lost, 0);
 		strbuf__puts(b, " lost (see stackonce info)");
 	}
-	strbuf__puts(b, "\n\n");
+	strbuf__putc(b, '\n');
+	if (!rp->tree)
+		report__put_columns(rp);
+	strbuf__putc(b, '\n');
 }
 
 /* ---- flame graphs --------------------------------------------------------------------------- */
@@ -221,7 +225,8 @@ static int write_flames(struct report *rp, const struct flamegraph *f)
 	struct stk_totals t;
 
 	stk_reader__totals(rp->rd.reader, &t);
-	strbuf__printf(&subtitle, "%s, %.3f s", rp->rd.path, (double)(t.last_ts - t.first_ts) / 1e9);
+	strbuf__printf(&subtitle, "%s, ", rp->rd.path);
+	strbuf__ns(&subtitle, t.last_ts - t.first_ts, 0);
 	if (rp->rd.sel.any)
 		strbuf__printf(&subtitle, ", selected from %" PRIu64 " events", t.events);
 	if (lost)

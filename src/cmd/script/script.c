@@ -95,7 +95,7 @@ static void put_header(struct script *s)
 		strbuf__puts(b, "#");
 		for (i = 0; i < s->nr_columns; i++) {
 			strbuf__putc(b, ' ');
-			out__safe(b, s->columns[i].name, strlen(s->columns[i].name));
+			strbuf__text(b, s->columns[i].name);
 		}
 		strbuf__putc(b, '\n');
 		return;

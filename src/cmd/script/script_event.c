@@ -119,7 +119,7 @@ static void put_task(struct strbuf *b, const char *comm, uint32_t tid)
 {
 	size_t start = b->len, len;
 
-	out__safe(b, comm, strlen(comm));
+	strbuf__text(b, comm);
 	len = b->len - start;
 	if (len < 16 && !strbuf__grow(b, 16)) {
 		memmove(b->s + start + 16 - len, b->s + start, len);
@@ -238,7 +238,7 @@ static void put_fields(struct script *s, struct strbuf *b, struct script_type *t
 	ev_format__print(t->format, &s->print, rec, len, &s->scratch);
 	t->uncompiled += !ev_format__compiled(t->format);
 	b->failed |= s->scratch.failed;
-	out__safe(b, s->scratch.s ?: "", s->scratch.len);
+	strbuf__safe(b, s->scratch.s ?: "", s->scratch.len);
 	if (stk_event__marks(e) & STK_MARK_CUT)
 		strbuf__puts(b, " <cut>");
 }
@@ -288,7 +288,7 @@ int script__parse_fields(struct script *s, const char *list)
 {
 	static const char *const names[] = {
 		[COL_COMM] = "comm",	 [COL_PID] = "pid",	  [COL_TID] = "tid",
-		[COL_CPU] = "cpu",	 [COL_FLAGS] = "flags",	  [COL_TIME] = "time",
+		[COL_CPU] = "cpu",	 [COL_FLAGS] = "flags",	  [COL_TIME] = "ts",
 		[COL_EVENT] = "event",	 [COL_FIELDS] = "fields", [COL_KSTACK] = "kstack",
 		[COL_USTACK] = "ustack",
 	};
@@ -302,6 +302,7 @@ int script__parse_fields(struct script *s, const char *list)
 		if (!more)
 			return -1;
 		s->columns = more;
+		name = strcmp(name, "time") ? name : "ts"; /* as it was called before 0.2 */
 		for (kind = 0; kind < ARRAY_SIZE(names) && strcmp(names[kind], name); kind++)
 			;
 		more[s->nr_columns].kind = kind < ARRAY_SIZE(names) ? kind : COL_FIELD;
@@ -325,16 +326,16 @@ static void put_field(struct script *s, struct strbuf *b, const struct script_ty
 	strbuf__reset(&s->scratch);
 	ev_format__print_field(t->format, field, rec, len, &s->scratch);
 	b->failed |= s->scratch.failed;
-	out__safe(b, s->scratch.s ?: "", s->scratch.len);
+	strbuf__safe(b, s->scratch.s ?: "", s->scratch.len);
 }
 
 static void put_full_name(struct strbuf *b, const struct stk_event_type *t)
 {
 	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
 
-	out__safe(b, system, strlen(system));
+	strbuf__text(b, system);
 	strbuf__putc(b, ':');
-	out__safe(b, name, strlen(name));
+	strbuf__text(b, name);
 }
 
 static void put_column(struct script *s, unsigned int i, struct script_type *t,
@@ -345,7 +346,7 @@ static void put_column(struct script *s, unsigned int i, struct script_type *t,
 
 	switch (s->columns[i].kind) {
 	case COL_COMM:
-		out__safe(b, event_comm(e), strlen(event_comm(e)));
+		strbuf__text(b, event_comm(e));
 		break;
 	case COL_PID:
 		strbuf__u64(b, stk_event__pid(e));

@@ -1,38 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events as JSON, one object a line; the names are listed in stackonce-script(1). */
+/* Events as JSON, one object a line; docs/json.md lists the members. */
 #include "script.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 #include "cleanup.h"
 #include "ui/frames.h"
 
-static void put_key_u64(struct strbuf *b, const char *key, uint64_t v)
+static void put_name(struct script *s, const struct script_type *t)
 {
-	strbuf__puts(b, key);
-	strbuf__u64(b, v);
+	strbuf__add(json__value(&s->out.json, "event"), t->json_name.s, t->json_name.len);
 }
 
-static void put_key_string(struct strbuf *b, const char *key, const char *s)
+static void put_flags(struct script *s, const struct stk_event *e)
 {
-	strbuf__puts(b, key);
-	out__json(b, s, strlen(s));
+	char flags[5];
+
+	script__flags(e, flags);
+	json__bytes(&s->out.json, "flags", flags, sizeof(flags));
 }
 
-static void put_key_stack(struct script *s, struct strbuf *b, const char *key, uint32_t number)
+static void put_all_fields(struct script *s, const struct script_type *t, const struct stk_event *e)
 {
-	strbuf__puts(b, key);
-	stack__json_id(s->rd.reader, b, number);
-}
-
-static void put_all_fields(struct script *s, struct strbuf *b, const struct script_type *t,
-			   const struct stk_event *e)
-{
+	struct strbuf *b = json__value(&s->out.json, "fields");
 	const void *rec;
 	size_t len;
 
-	strbuf__puts(b, "\"fields\":");
 	if (stk_event__marks(e) & STK_MARK_NO_FIELDS) {
 		strbuf__puts(b, "null");
 		return;
@@ -44,7 +35,7 @@ static void put_all_fields(struct script *s, struct strbuf *b, const struct scri
 		strbuf__puts(b, "{}");
 }
 
-static void put_marks(struct strbuf *b, const struct stk_event *e)
+static void put_marks(struct json *j, const struct stk_event *e)
 {
 	static const struct {
 		unsigned int mark;
@@ -55,32 +46,27 @@ static void put_marks(struct strbuf *b, const struct stk_event *e)
 		{ STK_MARK_CUT, "cut" },
 	};
 	unsigned int marks = stk_event__marks(e), i;
-	bool any = false;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!(marks & names[i].mark))
-			continue;
-		strbuf__puts(b, any ? ",\"" : ",\"marks\":[\"");
-		strbuf__puts(b, names[i].name);
-		strbuf__putc(b, '"');
-		any = true;
-	}
-	if (any)
-		strbuf__putc(b, ']');
+	if (!(marks & (STK_MARK_NO_FIELDS | STK_MARK_LATE | STK_MARK_CUT)))
+		return;
+	json__array(j, "marks");
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (marks & names[i].mark)
+			json__string(j, NULL, names[i].name);
+	json__end(j);
 }
 
-static void put_one_field(struct script *s, struct strbuf *b, unsigned int column,
-			  const struct script_type *t, const struct stk_event *e)
+static void put_one_field(struct script *s, unsigned int column, const struct script_type *t,
+			  const struct stk_event *e)
 {
 	const struct ev_field *f = t->fields[column];
 	const char *name = s->columns[column].name;
+	struct json *j = &s->out.json;
 	const void *rec;
 	size_t len;
 
-	out__json(b, name, strlen(name));
-	strbuf__putc(b, ':');
 	if (!f || (stk_event__marks(e) & STK_MARK_NO_FIELDS)) {
-		strbuf__puts(b, "null");
+		json__null(j, name);
 		return;
 	}
 	rec = stk_event__record(e, &len);
@@ -88,94 +74,69 @@ static void put_one_field(struct script *s, struct strbuf *b, unsigned int colum
 		uint64_t v = ev_field__value(f, rec, len);
 
 		if (f->is_signed)
-			strbuf__s64(b, (int64_t)v);
+			json__s64(j, name, (int64_t)v);
 		else
-			strbuf__u64(b, v);
+			json__u64(j, name, v);
 		return;
 	}
 	strbuf__reset(&s->scratch);
 	ev_format__print_field(t->format, f, rec, len, &s->scratch);
-	out__json(b, s->scratch.s ?: "", s->scratch.len);
+	json__bytes(j, name, s->scratch.s ?: "", s->scratch.len);
 }
 
-static void put_column(struct script *s, struct strbuf *b, unsigned int i,
+/* column: its number, for COL_FIELD */
+static void put_column(struct script *s, enum script_column_kind kind, unsigned int column,
 		       const struct script_type *t, const struct stk_event *e)
 {
-	char flags[6] = "";
+	struct json *j = &s->out.json;
 
-	switch (s->columns[i].kind) {
+	switch (kind) {
 	case COL_COMM:
-		put_key_string(b, "\"comm\":", stk_event__comm(e));
-		break;
+		return json__string(j, "comm", stk_event__comm(e));
 	case COL_PID:
-		put_key_u64(b, "\"pid\":", stk_event__pid(e));
-		break;
+		return json__u64(j, "pid", stk_event__pid(e));
 	case COL_TID:
-		put_key_u64(b, "\"tid\":", stk_event__tid(e));
-		break;
+		return json__u64(j, "tid", stk_event__tid(e));
 	case COL_CPU:
-		put_key_u64(b, "\"cpu\":", stk_event__cpu(e));
-		break;
+		return json__u64(j, "cpu", stk_event__cpu(e));
 	case COL_FLAGS:
-		script__flags(e, flags);
-		put_key_string(b, "\"flags\":", flags);
-		break;
+		return put_flags(s, e);
 	case COL_TIME:
-		put_key_u64(b, "\"ts\":", stk_event__ts(e));
-		break;
+		return json__u64(j, "ts", stk_event__ts(e));
 	case COL_EVENT:
-		strbuf__puts(b, "\"event\":");
-		strbuf__add(b, t->json_name.s, t->json_name.len);
-		break;
+		return put_name(s, t);
 	case COL_FIELDS:
-		put_all_fields(s, b, t, e);
-		break;
+		return put_all_fields(s, t, e);
 	case COL_KSTACK:
-		put_key_stack(s, b, "\"kstack\":", stk_event__kstack(e));
-		break;
+		return stack__json_id(s->rd.reader, j, "kstack", stk_event__kstack(e));
 	case COL_USTACK:
-		put_key_stack(s, b, "\"ustack\":", stk_event__ustack(e));
-		break;
+		return stack__json_id(s->rd.reader, j, "ustack", stk_event__ustack(e));
 	case COL_FIELD:
-		put_one_field(s, b, i, t, e);
-		break;
+		return put_one_field(s, column, t, e);
 	}
 }
 
 void script__json(struct script *s, const struct stk_event *e)
 {
+	static const enum script_column_kind all[] = { COL_TIME,   COL_CPU,   COL_PID,	 COL_TID,
+						       COL_COMM,   COL_FLAGS, COL_EVENT, COL_FIELDS,
+						       COL_KSTACK, COL_USTACK };
 	const struct script_type *t = script__type(s, e);
-	struct strbuf *b = &s->out.b;
-	char flags[6] = "";
+	struct json *j = &s->out.json;
 	unsigned int i;
 
 	if (!t || !t->fields || !t->json_name.len) {
-		b->failed = true;
+		s->out.b.failed = true;
 		return;
 	}
 	if (s->stacks_too)
 		script__tell_stacks(s, e);
-	if (s->nr_columns) {
-		for (i = 0; i < s->nr_columns; i++) {
-			strbuf__putc(b, i ? ',' : '{');
-			put_column(s, b, i, t, e);
-		}
-		strbuf__puts(b, "}\n");
-		return;
-	}
-	script__flags(e, flags);
-	put_key_u64(b, "{\"ts\":", stk_event__ts(e));
-	put_key_u64(b, ",\"cpu\":", stk_event__cpu(e));
-	put_key_u64(b, ",\"pid\":", stk_event__pid(e));
-	put_key_u64(b, ",\"tid\":", stk_event__tid(e));
-	put_key_string(b, ",\"comm\":", stk_event__comm(e));
-	put_key_string(b, ",\"flags\":", flags);
-	strbuf__puts(b, ",\"event\":");
-	strbuf__add(b, t->json_name.s, t->json_name.len);
-	strbuf__putc(b, ',');
-	put_all_fields(s, b, t, e);
-	put_key_stack(s, b, ",\"kstack\":", stk_event__kstack(e));
-	put_key_stack(s, b, ",\"ustack\":", stk_event__ustack(e));
-	put_marks(b, e);
-	strbuf__puts(b, "}\n");
+	json__record(j, "event");
+	for (i = 0; i < s->nr_columns; i++)
+		put_column(s, s->columns[i].kind, i, t, e);
+	for (i = 0; i < ARRAY_SIZE(all) && !s->nr_columns; i++)
+		put_column(s, all[i], 0, t, e);
+	if (!s->nr_columns)
+		put_marks(j, e);
+	json__end(j);
 }
