@@ -247,13 +247,13 @@ static void put_head(struct files *fs)
 {
 	struct strbuf *b = &fs->out.b;
 
-	strbuf__puts(b, out__colour(&fs->out, OUT_HEAD));
+	out__paint(&fs->out, OUT_HEAD);
 	strbuf__printf(b, "%-10s  %-4s  %-18s  %13s  %13s  %9s  ", "hash", "kind", "dev:inode",
 		       "size", "frames", "stacks");
 	if (fs->verify)
 		strbuf__printf(b, "%-11s  ", "here");
 	strbuf__printf(b, "%-40s  path", "build_id");
-	strbuf__puts(b, out__colour(&fs->out, OUT_PLAIN));
+	out__paint(&fs->out, OUT_PLAIN);
 	strbuf__putc(b, '\n');
 }
 

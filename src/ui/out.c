@@ -140,6 +140,12 @@ void out__number(struct strbuf *b, uint64_t v, int width)
 	strbuf__add(b, digits + i, n);
 }
 
+void out__count(struct strbuf *b, uint64_t v, const char *what)
+{
+	out__number(b, v, 0);
+	strbuf__puts(b, what);
+}
+
 void out__bytes(struct strbuf *b, uint64_t v)
 {
 	static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB" };

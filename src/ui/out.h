@@ -25,6 +25,7 @@ struct out {
 	int err; /* sticky negative errno of the first failed write */
 	pid_t pager; /* 0: none */
 	bool terminal, colour;
+	bool heads; /* columns print their names */
 };
 
 enum out_colour { OUT_PLAIN, OUT_HEAD, OUT_NUMBER, OUT_DIM, OUT_WARN };
@@ -40,9 +41,15 @@ static inline int out__drain(struct out *o)
 
 /* The escape sequence, or nothing without colour. */
 const char *out__colour(const struct out *o, enum out_colour c);
+static inline void out__paint(struct out *o, enum out_colour c)
+{
+	strbuf__puts(&o->b, out__colour(o, c));
+}
 
 /* 1234567 as "1,234,567", right-aligned in width. */
 void out__number(struct strbuf *b, uint64_t v, int width);
+/* "1,234" and what is counted. */
+void out__count(struct strbuf *b, uint64_t v, const char *what);
 /* "12.3 MB" and the like. */
 void out__bytes(struct strbuf *b, uint64_t v);
 /* part of whole as "12.34", no sign of percent; "0.00" for nothing of nothing. */

@@ -4,7 +4,7 @@
 #define CMD_INFO_H
 
 #include "ui/reading.h"
-#include "ui/table.h"
+#include "ui/column.h"
 
 /* The counters of one event type, or of all, and what they add up to. */
 struct account {
@@ -54,7 +54,7 @@ bool info__meta_u64(const struct info *in, const char *key, uint64_t *ret_value)
 /* ---- info_text.c, info_json.c --------------------------------------------------------------- */
 
 /* A row for each column of the accounting. */
-void info__put_columns(const struct table *t, const struct account *a);
+void info__put_columns(struct out *o, const struct account *a);
 void info__put_text(struct info *in);
 void info__put_json(struct info *in);
 

@@ -27,7 +27,7 @@ static void json_account(struct info *in, const struct account *a)
 {
 	struct json *j = &in->out.json;
 
-	info__put_columns(&(struct table){ &in->out, TABLE_JSON }, a);
+	info__put_columns(&in->out, a);
 	json_reasons(j, "filtered_by", a, info_filtered_by);
 	json_reasons(j, "lost_by", a, info_lost_by);
 }

@@ -153,17 +153,16 @@ static void put_reasons(struct info *in, const char *what, const struct account 
 		strbuf__putc(b, '\n');
 }
 
-void info__put_columns(const struct table *t, const struct account *a)
+void info__put_columns(struct out *o, const struct account *a)
 {
-	column__number(t, "happened", 13, a->c[STK_C_HAPPENED]);
-	column__number(t, "recorded", 13, a->c[STK_C_RECORDED]);
-	column__number(t, "filtered", 13, a->filtered);
-	column__number(t, "lost", 11, a->lost);
+	column__number(o, "happened", 13, a->c[STK_C_HAPPENED]);
+	column__number(o, "recorded", 13, a->c[STK_C_RECORDED]);
+	column__number(o, "filtered", 13, a->filtered);
+	column__number(o, "lost", 11, a->lost);
 }
 
 static void put_account_row(struct info *in, const char *name, int width, const struct account *a)
 {
-	const struct table line = { &in->out, TABLE_LINE };
 	bool exact = a->c[STK_C_HAPPENED] == a->c[STK_C_RECORDED] + a->filtered + a->lost;
 	struct strbuf *b = &in->out.b;
 	size_t start = b->len;
@@ -172,15 +171,14 @@ static void put_account_row(struct info *in, const char *name, int width, const 
 	if (b->len - start < (size_t)width)
 		strbuf__pad(b, ' ', width - (b->len - start));
 	strbuf__puts(b, a->lost ? out__colour(&in->out, OUT_WARN) : "");
-	info__put_columns(&line, a);
+	info__put_columns(&in->out, a);
 	strbuf__puts(b, a->lost ? out__colour(&in->out, OUT_PLAIN) : "");
 	strbuf__puts(b, exact ? "\n" : "  does not add up\n");
 	put_reasons(in, "filtered by: ", a, info_filtered_by);
 	put_reasons(in, "lost by: ", a, info_lost_by);
 	if (a->c[STK_C_NO_FIELDS]) {
 		strbuf__puts(b, "    fields missing in ");
-		out__number(b, a->c[STK_C_NO_FIELDS], 0);
-		strbuf__putc(b, '\n');
+		out__count(b, a->c[STK_C_NO_FIELDS], "\n");
 	}
 }
 
@@ -193,8 +191,7 @@ static void put_event_cost(struct info *in, const struct account *a)
 	strbuf__puts(b, "    cost: ");
 	strbuf__ns(b, a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS], 0);
 	strbuf__puts(b, " each (");
-	out__number(b, a->c[STK_C_COST_EVENTS], 0);
-	strbuf__puts(b, " measured), ");
+	out__count(b, a->c[STK_C_COST_EVENTS], " measured), ");
 	strbuf__ns(b, info__cost(a), 0);
 	strbuf__puts(b, " in all\n");
 }
@@ -212,7 +209,9 @@ static void put_accounting(struct info *in)
 		width = MAX(width, (int)MIN(strlen(name ?: ""), 48u));
 	}
 	strbuf__printf(b, "\n%s%-*s", out__colour(&in->out, OUT_HEAD), width, "name");
-	info__put_columns(&(struct table){ &in->out, TABLE_HEAD }, &in->total);
+	in->out.heads = true;
+	info__put_columns(&in->out, &in->total);
+	in->out.heads = false;
 	strbuf__printf(b, "%s\n", out__colour(&in->out, OUT_PLAIN));
 	for (i = 0; i < nr; i++) {
 		const struct stk_event_type *t = stk_reader__type(in->rd.reader, i);
@@ -263,10 +262,8 @@ static void put_stacks(struct info *in)
 
 	strbuf__putc(b, '\n');
 	put_label(in, "Stacks");
-	out__number(b, in->unique, 0);
-	strbuf__puts(b, " unique, ");
-	out__number(b, in->t.nodes, 0);
-	strbuf__puts(b, " caller tree nodes");
+	out__count(b, in->unique, " unique, ");
+	out__count(b, in->t.nodes, " caller tree nodes");
 	if (in->t.duplicates) {
 		strbuf__puts(b, ", duplicates under other ids: ");
 		out__number(b, in->t.duplicates, 0);
@@ -275,8 +272,7 @@ static void put_stacks(struct info *in)
 	if (!a->lookups)
 		return;
 	put_label(in, "Lookups");
-	out__number(b, a->lookups, 0);
-	strbuf__puts(b, ": ");
+	out__count(b, a->lookups, ": ");
 	put_share(in, a->c[STK_C_STACK_HIT], a->lookups, "hit");
 	strbuf__puts(b, ", ");
 	put_share(in, a->c[STK_C_STACK_NEW], a->lookups, "new");
@@ -364,16 +360,14 @@ static void put_user_stacks(struct info *in)
 	if (!a->ustacks && !a->c[STK_C_USTACK_NONE])
 		return;
 	put_label(in, "User stacks");
-	out__number(b, a->ustacks, 0);
-	strbuf__puts(b, ": ");
+	out__count(b, a->ustacks, ": ");
 	for (i = 0; info_ustack_ways[i].name; i++) {
 		strbuf__puts(b, i ? ", " : "");
 		put_share(in, a->c[info_ustack_ways[i].counter], a->ustacks,
 			  info_ustack_ways[i].name);
 	}
 	strbuf__puts(b, "; none in ");
-	out__number(b, a->c[STK_C_USTACK_NONE], 0);
-	strbuf__putc(b, '\n');
+	out__count(b, a->c[STK_C_USTACK_NONE], "\n");
 	for (i = 0; info_ustack_ends[i].name; i++) {
 		if (!a->c[info_ustack_ends[i].counter])
 			continue;

@@ -12,7 +12,7 @@
 #include "ui/kernel_strings.h"
 #include "ui/presets.h"
 #include "ui/reading.h"
-#include "ui/table.h"
+#include "ui/column.h"
 
 #define HISTOGRAM_BINS 64 /* most there can be: powers of two */
 
@@ -51,7 +51,7 @@ void latency__start_values(struct latency *l); /* the reader is open */
 void latency__free_values(struct latency *l);
 
 /* A row for each column of the groups. */
-void latency__put_columns(const struct table *t, const struct durations *d);
+void latency__put_columns(struct out *o, const struct durations *d);
 void latency__put_text(struct latency *l);
 void latency__put_json(struct latency *l);
 

@@ -46,7 +46,7 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 
 	json__record(j, "group");
 	put_group_key(l, g);
-	latency__put_columns(&(struct table){ &l->out, TABLE_JSON }, &g->durations);
+	latency__put_columns(&l->out, &g->durations);
 	nr = latency__bins(l, &g->durations, bins);
 	json__array(j, "histogram");
 	for (i = 0; i < nr; i++) {

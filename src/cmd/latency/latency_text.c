@@ -15,23 +15,23 @@
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
-void latency__put_columns(const struct table *t, const struct durations *d)
+void latency__put_columns(struct out *o, const struct durations *d)
 {
-	column__number(t, "count", 11, d->count);
-	column__ns(t, "sum", 10, d->sum);
-	column__ns(t, "min", 10, d->min);
-	column__ns(t, "mean", 10, latency__mean(d));
-	column__ns(t, "p50", 10, durations__percentile(d, 500));
-	column__ns(t, "p90", 10, durations__percentile(d, 900));
-	column__ns(t, "p99", 10, durations__percentile(d, 990));
-	column__ns(t, "p999", 10, durations__percentile(d, 999));
-	column__ns(t, "max", 10, d->max);
-	column__bool(t, "exact", durations__is_exact(d));
+	column__number(o, "count", 11, d->count);
+	column__ns(o, "sum", 10, d->sum);
+	column__ns(o, "min", 10, d->min);
+	column__ns(o, "mean", 10, latency__mean(d));
+	column__ns(o, "p50", 10, durations__percentile(d, 500));
+	column__ns(o, "p90", 10, durations__percentile(d, 900));
+	column__ns(o, "p99", 10, durations__percentile(d, 990));
+	column__ns(o, "p999", 10, durations__percentile(d, 999));
+	column__ns(o, "max", 10, d->max);
+	column__bool(o, "exact", durations__is_exact(d));
 }
 
 static void put_row(struct latency *l, const struct pairs_group *g)
 {
-	latency__put_columns(&(struct table){ &l->out, TABLE_LINE }, &g->durations);
+	latency__put_columns(&l->out, &g->durations);
 	strbuf__puts(&l->out.b, "  ");
 	latency__group_name(l, g, &l->out.b);
 	strbuf__putc(&l->out.b, '\n');
@@ -43,10 +43,12 @@ static void put_table(struct latency *l)
 	bool exact = true;
 	unsigned int i;
 
-	strbuf__puts(b, out__colour(&l->out, OUT_HEAD));
-	latency__put_columns(&(struct table){ &l->out, TABLE_HEAD }, &(struct durations){ 0 });
+	out__paint(&l->out, OUT_HEAD);
+	l->out.heads = true;
+	latency__put_columns(&l->out, &(struct durations){ 0 });
+	l->out.heads = false;
 	strbuf__puts(b, "  group\n");
-	strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
+	out__paint(&l->out, OUT_PLAIN);
 	for (i = 0; i < l->res.nr_groups && !out__drain(&l->out); i++) {
 		put_row(l, l->res.groups[i]);
 		exact = exact && durations__is_exact(&l->res.groups[i]->durations);
@@ -85,9 +87,9 @@ static void put_histogram(struct latency *l, const struct durations *d)
 		strbuf__ns(b, bins[i].from, 11);
 		strbuf__puts(b, " ..");
 		strbuf__ns(b, bins[i].to, 9);
-		strbuf__puts(b, out__colour(&l->out, OUT_NUMBER));
+		out__paint(&l->out, OUT_NUMBER);
 		out__number(b, bins[i].count, 12);
-		strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
+		out__paint(&l->out, OUT_PLAIN);
 		/* What there is can be seen, however little of it. */
 		len = most ? (unsigned __int128)bins[i].count * width / most : 0;
 		if (bins[i].count)
@@ -150,12 +152,11 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 	struct strbuf *b = &l->out.b;
 
 	strbuf__putc(b, '\n');
-	strbuf__puts(b, out__colour(&l->out, OUT_HEAD));
+	out__paint(&l->out, OUT_HEAD);
 	latency__group_name(l, g, b);
-	strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
+	out__paint(&l->out, OUT_PLAIN);
 	strbuf__puts(b, ": ");
-	out__number(b, g->durations.count, 0);
-	strbuf__puts(b, g->durations.count == 1 ? " pair, " : " pairs, ");
+	out__count(b, g->durations.count, g->durations.count == 1 ? " pair, " : " pairs, ");
 	strbuf__ns(b, g->durations.sum, 0);
 	strbuf__putc(b, '\n');
 	put_histogram(l, &g->durations);
@@ -176,14 +177,12 @@ static void put_sum(struct strbuf *b, uint64_t sum, const char *what, const stru
 	bool any = false;
 	size_t i;
 
-	out__number(b, sum, 0);
-	strbuf__puts(b, what);
+	out__count(b, sum, what);
 	for (i = 0; i < nr; i++) {
 		if (!terms[i].nr)
 			continue;
 		strbuf__puts(b, any ? " + " : " = ");
-		out__number(b, terms[i].nr, 0);
-		strbuf__puts(b, terms[i].what);
+		out__count(b, terms[i].nr, terms[i].what);
 		any = true;
 	}
 	strbuf__putc(b, '\n');
@@ -193,8 +192,7 @@ static void put_note(struct strbuf *b, uint64_t nr, const char *what)
 {
 	if (!nr)
 		return;
-	out__number(b, nr, 0);
-	strbuf__puts(b, what);
+	out__count(b, nr, what);
 	strbuf__putc(b, '\n');
 }
 
@@ -205,18 +203,16 @@ static void put_notes(struct latency *l)
 
 	if (c->lost_starts || c->lost_ends) {
 		strbuf__puts(b, "Lost while recording: ");
-		out__number(b, c->lost_starts, 0);
-		strbuf__puts(b, " starts, ");
-		out__number(b, c->lost_ends, 0);
-		strbuf__puts(b, " ends.  Pairs that may have one of them between their ends are not "
-				"measured (see stackonce info; record --buffer-size).\n");
+		out__count(b, c->lost_starts, " starts, ");
+		out__count(b, c->lost_ends,
+			   " ends.  Pairs that may have one of them between their ends are not "
+			   "measured (see stackonce info; record --buffer-size).\n");
 	}
 	if (c->filtered_starts || c->filtered_ends) {
 		strbuf__puts(b, "Not recorded, as was asked for: ");
-		out__number(b, c->filtered_starts, 0);
-		strbuf__puts(b, " starts, ");
-		out__number(b, c->filtered_ends, 0);
-		strbuf__puts(b, " ends; pairs are what fits together of the others.\n");
+		out__count(b, c->filtered_starts, " starts, ");
+		out__count(b, c->filtered_ends,
+			   " ends; pairs are what fits together of the others.\n");
 	}
 	put_note(b, c->open_gap, " of those still open are from before a gap: they may have ended.");
 	put_note(b, c->start_late + c->end_late,

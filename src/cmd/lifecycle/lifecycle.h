@@ -6,7 +6,7 @@
 #include "analyze/durations.h"
 #include "analyze/lifecycle/lifecycle.h"
 #include "ui/reading.h"
-#include "ui/table.h"
+#include "ui/column.h"
 
 enum lifecycle_sort { SORT_ZOMBIE, SORT_LIFETIME, SORT_TEARDOWN, SORT_FREE, SORT_TIME };
 
@@ -65,7 +65,7 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l);
 
 /* lifecycle_summary.c */
 void lifecycle__summary(struct lifecycle_cmd *c);
-void lifecycle__put_durations(const struct table *t, const struct durations *d); /* columns */
+void lifecycle__put_durations(struct out *o, const struct durations *d); /* columns */
 /* What did not match: lines of text, or members. */
 void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n);
 

@@ -167,13 +167,12 @@ void lifecycle__json_step(struct lifecycle_cmd *c, const struct life_step *s)
 
 static void put_stats(struct lifecycle_cmd *c, const char *key, const struct span_stats *s)
 {
-	const struct table object = { &c->out, TABLE_JSON };
 
 	json__object(&c->out.json, key);
-	column__number(&object, "known", 0, s->known.count);
+	column__number(&c->out, "known", 0, s->known.count);
 	json__u64(&c->out.json, "intervals", s->between);
 	if (s->known.count)
-		lifecycle__put_durations(&object, &s->known);
+		lifecycle__put_durations(&c->out, &s->known);
 	json__end(&c->out.json);
 }
 

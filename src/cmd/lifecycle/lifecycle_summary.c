@@ -54,27 +54,26 @@ static void put_totals(struct lifecycle_cmd *c, const struct lifecycle_totals *t
 	put_count(b, t->gone, "gone without their end or their free being seen", NULL);
 }
 
-void lifecycle__put_durations(const struct table *t, const struct durations *d)
+void lifecycle__put_durations(struct out *o, const struct durations *d)
 {
-	column__ns(t, "min", 11, d->min);
-	column__ns(t, "p50", 11, durations__percentile(d, 500));
-	column__ns(t, "p90", 11, durations__percentile(d, 900));
-	column__ns(t, "p99", 11, durations__percentile(d, 990));
-	column__ns(t, "max", 11, d->max);
-	column__bool(t, "exact", durations__is_exact(d));
+	column__ns(o, "min", 11, d->min);
+	column__ns(o, "p50", 11, durations__percentile(d, 500));
+	column__ns(o, "p90", 11, durations__percentile(d, 900));
+	column__ns(o, "p99", 11, durations__percentile(d, 990));
+	column__ns(o, "max", 11, d->max);
+	column__bool(o, "exact", durations__is_exact(d));
 }
 
 static void put_distribution(struct lifecycle_cmd *c, const char *name, const struct span_stats *s)
 {
-	const struct table line = { &c->out, TABLE_LINE };
 	struct strbuf *b = &c->out.b;
 
 	if (!s->known.count && !s->between)
 		return;
 	strbuf__printf(b, "%-14s", name);
-	column__number(&line, "known", 9, s->known.count);
+	column__number(&c->out, "known", 9, s->known.count);
 	if (s->known.count)
-		lifecycle__put_durations(&line, &s->known);
+		lifecycle__put_durations(&c->out, &s->known);
 	if (s->between)
 		strbuf__printf(b, "   and %" PRIu64 " known as intervals only", s->between);
 	strbuf__putc(b, '\n');
@@ -82,7 +81,6 @@ static void put_distribution(struct lifecycle_cmd *c, const char *name, const st
 
 static void put_distributions(struct lifecycle_cmd *c)
 {
-	const struct table head = { &c->out, TABLE_HEAD };
 	struct strbuf *b = &c->out.b;
 	bool exact = true;
 	unsigned int i;
@@ -90,8 +88,10 @@ static void put_distributions(struct lifecycle_cmd *c)
 	if (!c->processes.ended)
 		return;
 	strbuf__printf(b, "\n%s%14s", out__colour(&c->out, OUT_HEAD), "");
-	column__number(&head, "known", 9, 0);
-	lifecycle__put_durations(&head, &c->processes.spans[0].known);
+	c->out.heads = true;
+	column__number(&c->out, "known", 9, 0);
+	lifecycle__put_durations(&c->out, &c->processes.spans[0].known);
+	c->out.heads = false;
 	strbuf__printf(b, "%s\n", out__colour(&c->out, OUT_PLAIN));
 	for (i = 0; i < NR_SPANS; i++) {
 		put_distribution(c, span_names[i], &c->processes.spans[i]);

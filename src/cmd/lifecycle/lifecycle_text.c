@@ -106,14 +106,14 @@ static void put_heading(struct lifecycle_cmd *c)
 	struct strbuf *b = &c->out.b;
 	unsigned int i;
 
-	strbuf__puts(b, out__colour(&c->out, OUT_HEAD));
+	out__paint(&c->out, OUT_HEAD);
 	strbuf__printf(b, "%9s %-17s %-*s%-11s ", "pid", "comm", c->tree ? 0 : 24,
 		       c->tree ? "" : "parent", "how");
 	for (i = 0; i < NR_SPANS; i++)
 		strbuf__printf(b, i + 1 < NR_SPANS ? "%-*s" : "%.*s%s",
 			       i + 1 < NR_SPANS ? SPAN_WIDTH : 0,
 			       i + 1 < NR_SPANS ? span_names[i] : "", span_names[i]);
-	strbuf__puts(b, out__colour(&c->out, OUT_PLAIN));
+	out__paint(&c->out, OUT_PLAIN);
 	strbuf__putc(b, '\n');
 }
 
@@ -149,7 +149,7 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)
 		strbuf__puts(b, ", ended by ");
 		put_fate(b, l);
 	}
-	strbuf__puts(b, out__colour(&c->out, OUT_PLAIN));
+	out__paint(&c->out, OUT_PLAIN);
 	strbuf__putc(b, '\n');
 	if (l->state != LIFE_ZOMBIE || l->is_thread)
 		return;

@@ -83,15 +83,15 @@ static void put_text(struct out *out, const struct machine *m, const struct pres
 	const struct preset_event *bad = first_hindered(m, p);
 	struct strbuf *b = &out->b;
 
-	strbuf__puts(b, out__colour(out, OUT_HEAD));
+	out__paint(out, OUT_HEAD);
 	strbuf__printf(b, "%-15s", p->name);
-	strbuf__puts(b, out__colour(out, OUT_PLAIN));
+	out__paint(out, OUT_PLAIN);
 	strbuf__printf(b, " %s\n%16sstackonce %s\n", p->summary, "", p->answer);
 	if (m->events && bad) {
-		strbuf__puts(b, out__colour(out, OUT_WARN));
+		out__paint(out, OUT_WARN);
 		strbuf__printf(b, "%16snot on this machine: %s: %s", "", bad->spec,
 			       hindrance(m, bad));
-		strbuf__puts(b, out__colour(out, OUT_PLAIN));
+		out__paint(out, OUT_PLAIN);
 		strbuf__putc(b, '\n');
 	}
 }

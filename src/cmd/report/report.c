@@ -177,8 +177,7 @@ static void put_title(struct report *rp)
 	strbuf__ns(b, t.last_ts - t.first_ts, 0);
 	if (lost) {
 		strbuf__puts(b, ", ");
-		out__number(b, lost, 0);
-		strbuf__puts(b, " lost (see stackonce info)");
+		out__count(b, lost, " lost (see stackonce info)");
 	}
 	strbuf__putc(b, '\n');
 	if (!rp->tree)

@@ -9,7 +9,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "ui/frames.h"
-#include "ui/table.h"
+#include "ui/column.h"
 
 /* ---- the head of a list --------------------------------------------------------------------- */
 
@@ -55,20 +55,18 @@ static void put_head(struct report *rp, const struct stack_group *g)
 	struct strbuf *b = &rp->out.b;
 	unsigned int nr = g->nr_stacks, i;
 
-	strbuf__puts(b, out__colour(&rp->out, OUT_HEAD));
+	out__paint(&rp->out, OUT_HEAD);
 	put_group(rp, g);
-	strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
+	out__paint(&rp->out, OUT_PLAIN);
 	strbuf__puts(b, "  ");
-	out__number(b, g->count, 0);
-	strbuf__puts(b, g->count == 1 ? " event (" : " events (");
+	out__count(b, g->count, g->count == 1 ? " event (" : " events (");
 	out__percent(b, g->count, rp->total, 0);
 	strbuf__puts(b, "%), ");
 	for (i = 0; i < g->nr_stacks && (g->stacks[i].kstack || g->stacks[i].ustack); i++)
 		;
 	/* One of them may be those without a stack. */
 	nr -= i < g->nr_stacks;
-	out__number(b, nr, 0);
-	strbuf__puts(b, nr == 1 ? " stack\n" : " stacks\n");
+	out__count(b, nr, nr == 1 ? " stack\n" : " stacks\n");
 }
 
 /* ---- stacks --------------------------------------------------------------------------------- */
@@ -99,32 +97,27 @@ static int add_frames(void *ctx, const struct stack_count *s, struct call_stack 
 }
 
 /* The columns of a list of stacks, a row each. */
-static void put_columns(const struct table *t, const struct stack_group *g,
-			const struct stack_count *s)
+static void put_columns(struct out *o, const struct stack_group *g, const struct stack_count *s)
 {
-	column__number(t, "count", 12, s->count);
-	column__percent(t, "percent", 9, s->count, g->count);
+	column__number(o, "count", 12, s->count);
+	column__percent(o, "percent", 9, s->count, g->count);
 }
 
 void report__put_columns(struct report *rp)
 {
-	const struct table head = { &rp->out, TABLE_HEAD };
-	const struct stack_group none = { 0 };
-
-	strbuf__puts(&rp->out.b, out__colour(&rp->out, OUT_HEAD));
-	put_columns(&head, &none, &(struct stack_count){ 0 });
+	rp->out.heads = true;
+	put_columns(&rp->out, &(struct stack_group){ 0 }, &(struct stack_count){ 0 });
+	rp->out.heads = false;
 	strbuf__puts(&rp->out.b, "  stack\n");
-	strbuf__puts(&rp->out.b, out__colour(&rp->out, OUT_PLAIN));
 }
 
 static void put_stack(struct report *rp, const struct stack_group *g, const struct stack_count *s)
 {
-	const struct table line = { &rp->out, TABLE_LINE };
 	struct strbuf *b = &rp->out.b;
 
-	strbuf__puts(b, out__colour(&rp->out, OUT_NUMBER));
-	put_columns(&line, g, s);
-	strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
+	out__paint(&rp->out, OUT_NUMBER);
+	put_columns(&rp->out, g, s);
+	out__paint(&rp->out, OUT_PLAIN);
 	strbuf__putc(b, ' ');
 	if (!stack__put_ids(rp->rd.reader, b, s->kstack, s->ustack))
 		strbuf__puts(b, " no stack");
@@ -135,11 +128,10 @@ static void put_stack(struct report *rp, const struct stack_group *g, const stru
 static void put_stack_json(struct report *rp, const struct stack_group *g,
 			   const struct stack_count *s)
 {
-	const struct table object = { &rp->out, TABLE_JSON };
 
 	json__record(&rp->out.json, "stack");
 	put_group(rp, g);
-	put_columns(&object, g, s);
+	put_columns(&rp->out, g, s);
 	stack__json(&rp->rd.names, &rp->out.json, s->kstack, s->ustack, true);
 	json__end(&rp->out.json);
 }
@@ -229,10 +221,10 @@ static void put_tree(struct report *rp, const struct stack_group *g, const struc
 
 		strbuf__add(b, rp->indent.s ?: "", indent);
 		strbuf__puts(b, top ? "" : i + 1 < nr ? "|-- " : "`-- ");
-		strbuf__puts(b, out__colour(&rp->out, OUT_NUMBER));
+		out__paint(&rp->out, OUT_NUMBER);
 		out__percent(b, n->count, g->count, 6);
 		strbuf__puts(b, "% ");
-		strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
+		out__paint(&rp->out, OUT_PLAIN);
 		put_function(rp, &n->frame);
 		strbuf__putc(b, '\n');
 		strbuf__puts(&rp->indent, top	     ? "        " :

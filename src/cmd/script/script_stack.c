@@ -65,7 +65,7 @@ static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
 	const char *end = NULL;
 	struct stk_stack st;
 
-	strbuf__puts(b, out__colour(&s->out, OUT_DIM));
+	out__paint(&s->out, OUT_DIM);
 	for (i = 0; i < n; i++)
 		render_frame(s, b, &frames[i]);
 	if (!stk_reader__stack(s->rd.reader, number, &st))
@@ -75,7 +75,7 @@ static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
 		strbuf__puts(b, end);
 		strbuf__puts(b, ">\n");
 	}
-	strbuf__puts(b, out__colour(&s->out, OUT_PLAIN));
+	out__paint(&s->out, OUT_PLAIN);
 }
 
 /* ---- what is kept --------------------------------------------------------------------------- */

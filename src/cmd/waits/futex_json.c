@@ -69,7 +69,6 @@ static void put_stacks(struct futex *fx, const struct futex_group *g)
 
 static void put_group(struct futex *fx, const struct futex_group *g)
 {
-	const struct table object = { &fx->w.out, TABLE_JSON };
 	struct json *j = &fx->w.out.json;
 
 	json__record(j, "group");
@@ -81,7 +80,7 @@ static void put_group(struct futex *fx, const struct futex_group *g)
 		json__string(j, "comm", g->comm);
 	else
 		json__u64(j, "pid", g->pid);
-	futex__put_columns(&object, g);
+	futex__put_columns(&fx->w.out, g);
 	put_stacks(fx, g);
 	json__end(j);
 }
@@ -107,7 +106,7 @@ static void put_sums(struct futex *fx)
 
 	json__record(j, "sums");
 	json__u64(j, "waits", s->waits);
-	column__ns(&(struct table){ &fx->w.out, TABLE_JSON }, "sum", 0, s->ns);
+	column__ns(&fx->w.out, "sum", 0, s->ns);
 	json__u64(j, "open", fx->result->nr_open);
 	futex__put_notes(fx);
 	json__u64(j, "futexes", s->addresses);

@@ -88,11 +88,11 @@ static void put_wakers(struct futex *fx, const struct futex_group *g)
 			rest += fx->wakers[i].count;
 			continue;
 		}
-		strbuf__puts(b, out__colour(&fx->w.out, OUT_DIM));
+		out__paint(&fx->w.out, OUT_DIM);
 		out__number(b, fx->wakers[i].count, 12);
 		strbuf__puts(b, "    ");
 		put_waker(fx, &fx->wakers[i]);
-		strbuf__puts(b, out__colour(&fx->w.out, OUT_PLAIN));
+		out__paint(&fx->w.out, OUT_PLAIN);
 		strbuf__putc(b, '\n');
 	}
 	if (rest) {
@@ -131,32 +131,31 @@ static void put_stacks(struct futex *fx, const struct futex_group *g)
 	}
 }
 
-void futex__put_columns(const struct table *t, const struct futex_group *g)
+void futex__put_columns(struct out *o, const struct futex_group *g)
 {
-	column__number(t, "waits", 8, g->waits.count);
-	waits__durations(t, &g->waits, 10);
-	column__number(t, "timeouts", 10, g->timeouts);
-	column__number(t, "interrupted", 13, g->interrupted);
-	column__number(t, "requeued", 10, g->requeued);
-	column__number(t, "no_waker", 0, g->no_waker);
-	column__number(t, "again", 7, g->again);
-	column__number(t, "failed", 0, g->failed);
-	column__number(t, "wakes", 8, g->wakes);
-	column__number(t, "wasted", 8, g->wasted);
+	column__number(o, "waits", 8, g->waits.count);
+	waits__durations(o, &g->waits, 10);
+	column__number(o, "timeouts", 10, g->timeouts);
+	column__number(o, "interrupted", 13, g->interrupted);
+	column__number(o, "requeued", 10, g->requeued);
+	column__number(o, "no_waker", 0, g->no_waker);
+	column__number(o, "again", 7, g->again);
+	column__number(o, "failed", 0, g->failed);
+	column__number(o, "wakes", 8, g->wakes);
+	column__number(o, "wasted", 8, g->wasted);
 }
 
 static void put_group(struct futex *fx, const struct futex_group *g)
 {
-	const struct table line = { &fx->w.out, TABLE_LINE };
 	struct strbuf *b = &fx->w.out.b;
 
-	strbuf__puts(b, out__colour(&fx->w.out, OUT_NUMBER));
-	futex__put_columns(&line, g);
-	strbuf__puts(b, out__colour(&fx->w.out, OUT_PLAIN));
+	out__paint(&fx->w.out, OUT_NUMBER);
+	futex__put_columns(&fx->w.out, g);
+	out__paint(&fx->w.out, OUT_PLAIN);
 	strbuf__puts(b, "  ");
-	strbuf__puts(b, out__colour(&fx->w.out, OUT_HEAD));
+	out__paint(&fx->w.out, OUT_HEAD);
 	put_what(fx, g);
-	strbuf__puts(b, out__colour(&fx->w.out, OUT_PLAIN));
+	out__paint(&fx->w.out, OUT_PLAIN);
 	strbuf__putc(b, '\n');
 	if (fx->w.stacks)
 		put_stacks(fx, g);
@@ -212,8 +211,7 @@ static void put_title(struct futex *fx)
 	struct strbuf *b = &fx->w.out.b;
 
 	strbuf__puts(b, "# ");
-	out__number(b, s->waits, 0);
-	strbuf__puts(b, s->waits == 1 ? " wait, " : " waits, ");
+	out__count(b, s->waits, s->waits == 1 ? " wait, " : " waits, ");
 	strbuf__ns(b, s->ns, 0);
 	strbuf__puts(b, " in all, ");
 	waits__title(&fx->w, s->first, s->last);
@@ -233,7 +231,9 @@ void futex__put_text(struct futex *fx)
 		strbuf__puts(b, "No futex calls were selected.\n");
 		return;
 	}
-	futex__put_columns(&(struct table){ &fx->w.out, TABLE_HEAD }, &(struct futex_group){ 0 });
+	fx->w.out.heads = true;
+	futex__put_columns(&fx->w.out, &(struct futex_group){ 0 });
+	fx->w.out.heads = false;
 	strbuf__puts(b, "  where\n");
 	for (i = 0; i < top && !out__drain(&fx->w.out); i++)
 		put_group(fx, &r->groups[i]);

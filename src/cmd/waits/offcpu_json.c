@@ -6,7 +6,6 @@
 /* "states": those that occurred, by name. */
 static void put_states(struct offcpu *oc, const struct offcpu_time *states)
 {
-	const struct table object = { &oc->w.out, TABLE_JSON };
 	struct json *j = &oc->w.out.json;
 	unsigned int i;
 
@@ -15,7 +14,7 @@ static void put_states(struct offcpu *oc, const struct offcpu_time *states)
 		if (!states[i].count)
 			continue;
 		json__object(j, offcpu__state(i));
-		offcpu__put_time(&object, &states[i]);
+		offcpu__put_time(&oc->w.out, &states[i]);
 		json__end(j);
 	}
 	json__end(j);
@@ -39,7 +38,6 @@ static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 
 static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 {
-	const struct table object = { &oc->w.out, TABLE_JSON };
 	struct json *j = &oc->w.out.json;
 	uint32_t i;
 
@@ -48,7 +46,7 @@ static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 		const struct offcpu_stacks *s = &g->stacks[i];
 
 		json__object(j, NULL);
-		offcpu__put_time(&object, &s->time);
+		offcpu__put_time(&oc->w.out, &s->time);
 		json__u64(j, "max_ns", s->max);
 		json__string(j, "state", offcpu__state(s->state));
 		waits__json_stacks(&oc->w, s->kstack, s->ustack);
@@ -85,11 +83,10 @@ static void put_what(struct offcpu *oc, const struct offcpu_group *g)
 
 static void put_group(struct offcpu *oc, const struct offcpu_group *g)
 {
-	const struct table object = { &oc->w.out, TABLE_JSON };
 
 	json__record(&oc->w.out.json, "group");
 	put_what(oc, g);
-	offcpu__put_columns(&object, g);
+	offcpu__put_columns(&oc->w.out, g);
 	put_states(oc, g->states);
 	put_stacks(oc, g);
 	json__end(&oc->w.out.json);
@@ -115,7 +112,7 @@ static void put_sums(struct offcpu *oc)
 	struct json *j = &oc->w.out.json;
 
 	json__record(j, "sums");
-	offcpu__put_time(&(struct table){ &oc->w.out, TABLE_JSON }, &s->time);
+	offcpu__put_time(&oc->w.out, &s->time);
 	put_states(oc, s->states);
 	json__u64(j, "open", oc->result->nr_open);
 	offcpu__put_notes(oc);

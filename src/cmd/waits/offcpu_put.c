@@ -9,17 +9,17 @@
 #define FRAMES 4 /* of each side, without --stacks */
 #define INDENT "                        "
 
-void offcpu__put_time(const struct table *t, const struct offcpu_time *time)
+void offcpu__put_time(struct out *o, const struct offcpu_time *time)
 {
-	column__number(t, "count", 9, time->count);
-	column__ns(t, "blocked", 10, time->blocked);
-	column__ns(t, "queued", 10, time->queued);
+	column__number(o, "count", 9, time->count);
+	column__ns(o, "blocked", 10, time->blocked);
+	column__ns(o, "queued", 10, time->queued);
 }
 
-void offcpu__put_columns(const struct table *t, const struct offcpu_group *g)
+void offcpu__put_columns(struct out *o, const struct offcpu_group *g)
 {
-	offcpu__put_time(t, &g->time);
-	waits__durations(t, &g->off, 0);
+	offcpu__put_time(o, &g->time);
+	waits__durations(o, &g->off, 0);
 }
 
 static void put_what(struct offcpu *oc, const struct offcpu_group *g)
@@ -66,12 +66,11 @@ static void put_functions(struct offcpu *oc, uint32_t stack)
 /* The kernel's innermost frames are the scheduler's own: what is above the program's is enough. */
 static void put_short(struct offcpu *oc, const struct offcpu_stacks *s)
 {
-	struct strbuf *b = &oc->w.out.b;
 
-	strbuf__puts(b, out__colour(&oc->w.out, OUT_DIM));
+	out__paint(&oc->w.out, OUT_DIM);
 	put_functions(oc, s->kstack);
 	put_functions(oc, s->ustack);
-	strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+	out__paint(&oc->w.out, OUT_PLAIN);
 }
 
 static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
@@ -93,7 +92,6 @@ static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 
 static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 {
-	const struct table line = { &oc->w.out, TABLE_LINE };
 	struct names *names = &oc->w.rd.names;
 	struct strbuf *b = &oc->w.out.b;
 	uint32_t i;
@@ -111,10 +109,10 @@ static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 			put_waker(oc, s);
 			continue;
 		}
-		strbuf__puts(b, out__colour(&oc->w.out, OUT_NUMBER));
-		offcpu__put_time(&line, &s->time);
-		column__ns(&line, "max", 10, s->max);
-		strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+		out__paint(&oc->w.out, OUT_NUMBER);
+		offcpu__put_time(&oc->w.out, &s->time);
+		column__ns(&oc->w.out, "max", 10, s->max);
+		out__paint(&oc->w.out, OUT_PLAIN);
 		strbuf__printf(b, "  %s\n", offcpu__state(s->state));
 		stack__put(names, b, INDENT, s->kstack, s->ustack);
 		put_waker(oc, s);
@@ -173,8 +171,7 @@ static void put_title(struct offcpu *oc)
 	unsigned int i;
 
 	strbuf__puts(b, "# Off CPU ");
-	out__number(b, s->time.count, 0);
-	strbuf__puts(b, s->time.count == 1 ? " time: " : " times: ");
+	out__count(b, s->time.count, s->time.count == 1 ? " time: " : " times: ");
 	strbuf__ns(b, s->time.blocked, 0);
 	strbuf__puts(b, " blocked, ");
 	strbuf__ns(b, s->time.queued, 0);
@@ -197,7 +194,6 @@ static void put_title(struct offcpu *oc)
 
 void offcpu__put_text(struct offcpu *oc)
 {
-	const struct table line = { &oc->w.out, TABLE_LINE };
 	const struct offcpu_result *r = oc->result;
 	uint32_t i, top = waits__top(&oc->w, r->nr_groups);
 	struct strbuf *b = &oc->w.out.b;
@@ -207,18 +203,20 @@ void offcpu__put_text(struct offcpu *oc)
 		strbuf__puts(b, "No times off CPU were selected.\n");
 		return;
 	}
-	offcpu__put_columns(&(struct table){ &oc->w.out, TABLE_HEAD }, &(struct offcpu_group){ 0 });
+	oc->w.out.heads = true;
+	offcpu__put_columns(&oc->w.out, &(struct offcpu_group){ 0 });
+	oc->w.out.heads = false;
 	strbuf__puts(b, "  where\n");
 	for (i = 0; i < top && !out__drain(&oc->w.out); i++) {
 		const struct offcpu_group *g = &r->groups[i];
 
-		strbuf__puts(b, out__colour(&oc->w.out, OUT_NUMBER));
-		offcpu__put_columns(&line, g);
-		strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+		out__paint(&oc->w.out, OUT_NUMBER);
+		offcpu__put_columns(&oc->w.out, g);
+		out__paint(&oc->w.out, OUT_PLAIN);
 		strbuf__puts(b, "  ");
-		strbuf__puts(b, out__colour(&oc->w.out, OUT_HEAD));
+		out__paint(&oc->w.out, OUT_HEAD);
 		put_what(oc, g);
-		strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+		out__paint(&oc->w.out, OUT_PLAIN);
 		strbuf__putc(b, '\n');
 		if (oc->w.stacks || oc->opts.by == OFFCPU_BY_STACK)
 			put_stacks(oc, g);

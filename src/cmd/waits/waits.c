@@ -88,14 +88,14 @@ void waits__title(struct waits *w, uint64_t first, uint64_t last)
 	strbuf__ns(&w->out.b, last - first, 0);
 }
 
-void waits__durations(const struct table *t, const struct durations *d, int width)
+void waits__durations(struct out *o, const struct durations *d, int width)
 {
-	column__ns(t, "sum", width, d->sum);
-	column__ns(t, "min", 0, d->min);
-	column__ns(t, "p50", width, durations__percentile(d, 500));
-	column__ns(t, "p99", width, durations__percentile(d, 990));
-	column__ns(t, "max", 10, d->max);
-	column__bool(t, "exact", durations__is_exact(d));
+	column__ns(o, "sum", width, d->sum);
+	column__ns(o, "min", 0, d->min);
+	column__ns(o, "p50", width, durations__percentile(d, 500));
+	column__ns(o, "p99", width, durations__percentile(d, 990));
+	column__ns(o, "max", 10, d->max);
+	column__bool(o, "exact", durations__is_exact(d));
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

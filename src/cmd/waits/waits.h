@@ -10,7 +10,7 @@
 #include "analyze/waits/wait_task.h"
 #include "ui/flames.h"
 #include "ui/reading.h"
-#include "ui/table.h"
+#include "ui/column.h"
 
 struct waits {
 	struct reading rd;
@@ -50,7 +50,7 @@ void waits__note(struct waits *w, const char *key, uint64_t nr, const char *text
 /* "recorded in 1.04 s" */
 void waits__title(struct waits *w, uint64_t first, uint64_t last);
 /* Columns "sum", "min", "p50", "p99", "max", "exact"; "min" and "exact" are in JSON only, "max" is always shown. */
-void waits__durations(const struct table *t, const struct durations *d, int width);
+void waits__durations(struct out *o, const struct durations *d, int width);
 /* "comm-tid" */
 void waits__put_task(struct strbuf *b, const char *comm, uint32_t tid);
 
