@@ -12,6 +12,7 @@
 #include "symbols/debug_file.h"
 #include "symbols/usyms.h"
 #include "ui/frames.h"
+#include "ui/stack_refs.h"
 
 /* clang-format off */
 static const char help[] =
@@ -55,8 +56,7 @@ struct files {
 	struct reading rd;
 	struct out out;
 	bool verify;
-	uint64_t *refs; /* by stack number */
-	uint32_t nr_refs;
+	struct stack_refs refs; /* of the events */
 	struct row *rows; /* the first counts frames of no known file */
 	uint32_t nr_rows;
 	uint32_t *row_of; /* index of a file's row, by file number; numbers may be sparse */
@@ -65,7 +65,7 @@ struct files {
 
 static void files__free(struct files *fs)
 {
-	free(fs->refs);
+	free(fs->refs.v);
 	free(fs->rows);
 	free(fs->row_of);
 	reading__free(&fs->rd);
@@ -93,26 +93,6 @@ static int parse_options(struct files *fs, int argc, char **argv)
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */
-
-static int count_ref(struct files *fs, uint32_t number)
-{
-	uint64_t *more;
-	uint32_t nr;
-
-	if (!number || number > stk_reader__nr_stacks(fs->rd.reader))
-		return 0;
-	if (number >= fs->nr_refs) {
-		nr = MAX(number + 1, 2 * fs->nr_refs);
-		more = reallocarray(fs->refs, nr, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + fs->nr_refs, 0, (nr - fs->nr_refs) * sizeof(*more));
-		fs->refs = more;
-		fs->nr_refs = nr;
-	}
-	fs->refs[number]++;
-	return 0;
-}
 
 static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
 {
@@ -168,24 +148,10 @@ static int count_stacks(struct files *fs)
 
 	if (err)
 		return err;
-	for (i = 1; i < fs->nr_refs; i++)
-		if (fs->refs[i])
-			count_stack(fs, i, fs->refs[i]);
+	for (i = 1; i < fs->refs.nr; i++)
+		if (fs->refs.v[i].user)
+			count_stack(fs, i, fs->refs.v[i].user);
 	return 0;
-}
-
-/* Several numbers of one stack count as its first. */
-static void fold_aliases(struct files *fs)
-{
-	struct stk_stack st;
-	uint32_t i;
-
-	for (i = 1; i < fs->nr_refs; i++) {
-		if (!fs->refs[i] || stk_reader__stack(fs->rd.reader, i, &st) || st.alias_of >= i)
-			continue;
-		fs->refs[st.alias_of] += fs->refs[i];
-		fs->refs[i] = 0;
-	}
 }
 
 static int by_frames(const void *a, const void *b)
@@ -408,7 +374,7 @@ static int put_files(struct files *fs)
 	uint32_t i;
 	int err;
 
-	fold_aliases(fs);
+	stack_refs__fold(&fs->refs, fs->rd.reader);
 	err = count_stacks(fs);
 	if (err)
 		return log_err(err, "count the frames");
@@ -454,7 +420,7 @@ int cmd_files(int argc, char **argv)
 		return code;
 	out__open(&fs.out, true);
 	while (!err && reading__next(&fs.rd, &fs.out, NULL, NULL, &e))
-		err = count_ref(&fs, stk_event__ustack(e));
+		err = stack_refs__add(&fs.refs, fs.rd.reader, e);
 	if (err)
 		log_err(err, "count the stacks");
 	else

@@ -11,6 +11,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "ui/frames.h"
+#include "ui/stack_refs.h"
 
 /* clang-format off */
 static const char help[] =
@@ -47,17 +48,12 @@ static const struct option longopts[] = {
 	{ 0 },
 };
 
-struct refs {
-	uint64_t kernel, user;
-};
-
 struct stacks {
 	struct reading rd;
 	struct out out;
 	bool has_id, kernel, user;
 	uint64_t top, id;
-	struct refs *refs; /* by stack number, from the events */
-	uint32_t nr_refs;
+	struct stack_refs refs; /* of the events */
 	uint32_t printed; /* numbers up to here have been looked at */
 	bool any; /* something was printed */
 };
@@ -70,7 +66,7 @@ struct row {
 
 static void stacks__free(struct stacks *s)
 {
-	free(s->refs);
+	free(s->refs.v);
 	reading__free(&s->rd);
 }
 
@@ -106,44 +102,6 @@ static int parse_options(struct stacks *s, int argc, char **argv)
 	if (s->rd.follow && s->top)
 		return cmd__usage_error(argv[0], "--top needs the whole recording, not --follow");
 	return reading__file(&s->rd, argc, argv);
-}
-
-/* The place to count, NULL when out of memory. */
-static struct refs *refs_of(struct stacks *s, uint32_t number)
-{
-	struct refs *more;
-	uint32_t nr;
-
-	if (number >= s->nr_refs) {
-		nr = MAX(number + 1, 2 * s->nr_refs);
-		more = reallocarray(s->refs, nr, sizeof(*more));
-		if (!more)
-			return NULL;
-		memset(more + s->nr_refs, 0, (nr - s->nr_refs) * sizeof(*more));
-		s->refs = more;
-		s->nr_refs = nr;
-	}
-	return &s->refs[number];
-}
-
-static int count_refs(struct stacks *s, uint32_t kstack, uint32_t ustack)
-{
-	uint32_t nr = stk_reader__nr_stacks(s->rd.reader);
-	struct refs *refs;
-
-	if (kstack && kstack <= nr) {
-		refs = refs_of(s, kstack);
-		if (!refs)
-			return -ENOMEM;
-		refs->kernel++;
-	}
-	if (ustack && ustack <= nr) {
-		refs = refs_of(s, ustack);
-		if (!refs)
-			return -ENOMEM;
-		refs->user++;
-	}
-	return 0;
 }
 
 static void put_text(struct stacks *s, const struct row *row)
@@ -209,7 +167,7 @@ static bool is_user(struct stacks *s, uint32_t number)
 
 	if (stk_reader__frames(s->rd.reader, number, &first, 1) > 0)
 		return first.kind == STK_FRAME_USER;
-	return number < s->nr_refs && s->refs[number].user > s->refs[number].kernel;
+	return number < s->refs.nr && s->refs.v[number].user > s->refs.v[number].kernel;
 }
 
 /* False: not to be printed. */
@@ -222,8 +180,8 @@ static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 	if (row.st.alias_of != number && !is_import(s))
 		return false;
 	row.refs = row.st.refs && !s->rd.sel.any ? row.st.refs :
-		   number < s->nr_refs		 ? s->refs[number].kernel + s->refs[number].user :
-						   0;
+		   number < s->refs.nr ? s->refs.v[number].kernel + s->refs.v[number].user :
+					 0;
 	row.user = is_user(s, number);
 	if (s->has_id && row.st.id != s->id)
 		return false;
@@ -272,23 +230,6 @@ static int put_top(struct stacks *s)
 	return 0;
 }
 
-/* References count where the stack's first number is. */
-static void fold_aliases(struct stacks *s)
-{
-	struct stk_stack st;
-	uint32_t i;
-
-	for (i = 1; i < s->nr_refs; i++) {
-		if (!(s->refs[i].kernel + s->refs[i].user) || stk_reader__stack(s->rd.reader, i, &st))
-			continue;
-		if (st.alias_of < i) {
-			s->refs[st.alias_of].kernel += s->refs[i].kernel;
-			s->refs[st.alias_of].user += s->refs[i].user;
-			s->refs[i] = (struct refs){ 0 };
-		}
-	}
-}
-
 static int run(struct stacks *s)
 {
 	const struct stk_event *e;
@@ -296,11 +237,11 @@ static int run(struct stacks *s)
 
 	out__open(&s->out, !s->rd.follow);
 	while (!err && reading__next(&s->rd, &s->out, s->rd.follow ? put_new : NULL, s, &e))
-		err = count_refs(s, stk_event__kstack(e), stk_event__ustack(e));
+		err = stack_refs__add(&s->refs, s->rd.reader, e);
 	if (err)
 		log_err(err, "count the references");
 	if (!is_import(s))
-		fold_aliases(s);
+		stack_refs__fold(&s->refs, s->rd.reader);
 	if (s->top)
 		err = err ?: put_top(s);
 	else

@@ -253,11 +253,23 @@ static void put_share(struct info *in, uint64_t part, uint64_t whole, const char
 	strbuf__puts(b, "%)");
 }
 
+/* A line for each that occurred. */
+static void put_shares(struct info *in, const struct account *a, const struct reason *reasons,
+		       uint64_t whole)
+{
+	for (; reasons->name; reasons++) {
+		if (!a->c[reasons->counter])
+			continue;
+		strbuf__puts(&in->out.b, "    ");
+		put_share(in, a->c[reasons->counter], whole, reasons->name);
+		strbuf__putc(&in->out.b, '\n');
+	}
+}
+
 static void put_stacks(struct info *in)
 {
 	const struct account *a = &in->total;
 	struct strbuf *b = &in->out.b;
-	unsigned int i;
 	uint64_t walks;
 
 	strbuf__putc(b, '\n');
@@ -282,13 +294,7 @@ static void put_stacks(struct info *in)
 	put_reasons(in, "fell back by: ", a, info_fell_by);
 	/* What is empty or failed was not looked up. */
 	walks = a->lookups + a->c[STK_C_STACK_EMPTY] + a->c[STK_C_STACK_FAILED];
-	for (i = 0; info_stack_ends[i].name; i++) {
-		if (!a->c[info_stack_ends[i].counter])
-			continue;
-		strbuf__puts(b, "    ");
-		put_share(in, a->c[info_stack_ends[i].counter], walks, info_stack_ends[i].name);
-		strbuf__putc(b, '\n');
-	}
+	put_shares(in, a, info_stack_ends, walks);
 }
 
 /* Who walked the kernel stacks. */
@@ -368,14 +374,7 @@ static void put_user_stacks(struct info *in)
 	}
 	strbuf__puts(b, "; none in ");
 	out__count(b, a->c[STK_C_USTACK_NONE], "\n");
-	for (i = 0; info_ustack_ends[i].name; i++) {
-		if (!a->c[info_ustack_ends[i].counter])
-			continue;
-		strbuf__puts(b, "    ");
-		put_share(in, a->c[info_ustack_ends[i].counter], a->ustacks,
-			  info_ustack_ends[i].name);
-		strbuf__putc(b, '\n');
-	}
+	put_shares(in, a, info_ustack_ends, a->ustacks);
 	put_label(in, "User files");
 	strbuf__printf(b, "%u%s\n", stk_reader__nr_files(in->rd.reader),
 		       !mode		   ? "" :

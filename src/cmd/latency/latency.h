@@ -52,6 +52,8 @@ void latency__free_values(struct latency *l);
 
 /* A row for each column of the groups. */
 void latency__put_columns(struct out *o, const struct durations *d);
+/* What became of every start and end: text, or members. */
+void latency__put_accounting(struct latency *l);
 void latency__put_text(struct latency *l);
 void latency__put_json(struct latency *l);
 

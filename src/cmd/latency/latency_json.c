@@ -111,45 +111,6 @@ static void put_open(struct latency *l)
 	}
 }
 
-static void put_accounting(struct latency *l)
-{
-	const struct pairs_counts *c = &l->res.counts;
-	const struct {
-		const char *key;
-		uint64_t nr;
-	} rows[] = {
-		{ "starts", c->starts },
-		{ "ends", c->ends },
-		{ "paired", c->paired },
-		{ "across_gap", c->gap },
-		{ "open", c->open },
-		{ "open_before_gap", c->open_gap },
-		{ "thread_ended", c->gone },
-		{ "replaced", c->replaced },
-		{ "without_start", c->without_start },
-		{ "late_starts", c->start_late },
-		{ "late_ends", c->end_late },
-		{ "starts_without_fields", c->start_unknown },
-		{ "ends_without_fields", c->end_unknown },
-		{ "idle_starts", c->start_idle },
-		{ "idle_ends", c->end_idle },
-		{ "starts_over_limit", c->start_over },
-		{ "unselected_starts", c->start_unselected },
-		{ "unselected_ends", c->end_unselected },
-		{ "pairs_in_others", c->others },
-		{ "lost_starts", c->lost_starts },
-		{ "lost_ends", c->lost_ends },
-		{ "filtered_starts", c->filtered_starts },
-		{ "filtered_ends", c->filtered_ends },
-	};
-	size_t i;
-
-	json__record(&l->out.json, "accounting");
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		json__u64(&l->out.json, rows[i].key, rows[i].nr);
-	json__end(&l->out.json);
-}
-
 void latency__put_json(struct latency *l)
 {
 	unsigned int i;
@@ -159,5 +120,7 @@ void latency__put_json(struct latency *l)
 		put_slowest(l, l->res.groups[i]);
 	}
 	put_open(l);
-	put_accounting(l);
+	json__record(&l->out.json, "accounting");
+	latency__put_accounting(l);
+	json__end(&l->out.json);
 }

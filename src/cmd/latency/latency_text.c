@@ -165,28 +165,12 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 
 /* ---- what became of everything ---------------------------------------------------------------- */
 
-struct term {
+/* What became of starts and ends: in JSON under key, in the sums of both what it is called there. */
+struct count {
+	const char *key;
 	uint64_t nr;
-	const char *what;
+	const char *start, *end;
 };
-
-/* "12 starts = 10 paired + 2 still open\n" */
-static void put_sum(struct strbuf *b, uint64_t sum, const char *what, const struct term *terms,
-		    size_t nr)
-{
-	bool any = false;
-	size_t i;
-
-	out__count(b, sum, what);
-	for (i = 0; i < nr; i++) {
-		if (!terms[i].nr)
-			continue;
-		strbuf__puts(b, any ? " + " : " = ");
-		out__count(b, terms[i].nr, terms[i].what);
-		any = true;
-	}
-	strbuf__putc(b, '\n');
-}
 
 static void put_note(struct strbuf *b, uint64_t nr, const char *what)
 {
@@ -221,35 +205,66 @@ static void put_notes(struct latency *l)
 	put_note(b, c->others, " of the pairs are in groups that are not shown apart: (others).");
 }
 
-static void put_accounting(struct latency *l)
+/* "12 starts = 10 paired + 2 still open\n" */
+static void put_sum(struct strbuf *b, uint64_t sum, const char *what, const struct count *rows,
+		    bool of_end)
 {
-	const struct pairs_counts *c = &l->res.counts;
-	const struct term starts[] = {
-		{ c->paired, " paired" },
-		{ c->gap, " across a gap" },
-		{ c->open, " still open" },
-		{ c->gone, " whose thread ended" },
-		{ c->replaced, " replaced by a later one" },
-		{ c->start_late, " out of order" },
-		{ c->start_unknown, " without fields" },
-		{ c->start_idle, " of idle tasks" },
-		{ c->start_over, " beyond the limit of open ones" },
-		{ c->start_unselected, " not selected" },
-	};
-	const struct term ends[] = {
-		{ c->paired, " paired" },
-		{ c->gap, " across a gap" },
-		{ c->without_start, " without a start" },
-		{ c->end_late, " out of order" },
-		{ c->end_unknown, " without fields" },
-		{ c->end_idle, " of idle tasks" },
-		{ c->end_unselected, " not selected" },
-	};
+	const char *before = " = ";
 
+	out__count(b, sum, what);
+	if (sum != 1)
+		strbuf__putc(b, 's');
+	for (; rows->key; rows++) {
+		if (!rows->nr || !(of_end ? rows->end : rows->start))
+			continue;
+		strbuf__puts(b, before);
+		out__count(b, rows->nr, of_end ? rows->end : rows->start);
+		before = " + ";
+	}
+	strbuf__putc(b, '\n');
+}
+
+void latency__put_accounting(struct latency *l)
+{
+	static const char paired[] = " paired", gap[] = " across a gap", late[] = " out of order",
+			  no_fields[] = " without fields", idle[] = " of idle tasks",
+			  other[] = " not selected";
+	const struct pairs_counts *c = &l->res.counts;
+	const struct count rows[] = {
+		{ "starts", c->starts, NULL, NULL },
+		{ "ends", c->ends, NULL, NULL },
+		{ "paired", c->paired, paired, paired },
+		{ "across_gap", c->gap, gap, gap },
+		{ "open", c->open, " still open", NULL },
+		{ "open_before_gap", c->open_gap, NULL, NULL },
+		{ "thread_ended", c->gone, " whose thread ended", NULL },
+		{ "replaced", c->replaced, " replaced by a later one", NULL },
+		{ "without_start", c->without_start, NULL, " without a start" },
+		{ "late_starts", c->start_late, late, NULL },
+		{ "late_ends", c->end_late, NULL, late },
+		{ "starts_without_fields", c->start_unknown, no_fields, NULL },
+		{ "ends_without_fields", c->end_unknown, NULL, no_fields },
+		{ "idle_starts", c->start_idle, idle, NULL },
+		{ "idle_ends", c->end_idle, NULL, idle },
+		{ "starts_over_limit", c->start_over, " beyond the limit of open ones", NULL },
+		{ "unselected_starts", c->start_unselected, other, NULL },
+		{ "unselected_ends", c->end_unselected, NULL, other },
+		{ "pairs_in_others", c->others, NULL, NULL },
+		{ "lost_starts", c->lost_starts, NULL, NULL },
+		{ "lost_ends", c->lost_ends, NULL, NULL },
+		{ "filtered_starts", c->filtered_starts, NULL, NULL },
+		{ "filtered_ends", c->filtered_ends, NULL, NULL },
+		{ NULL, 0, NULL, NULL },
+	};
+	size_t i;
+
+	for (i = 0; rows[i].key && l->rd.json; i++)
+		json__u64(&l->out.json, rows[i].key, rows[i].nr);
+	if (l->rd.json)
+		return;
 	strbuf__putc(&l->out.b, '\n');
-	put_sum(&l->out.b, c->starts, c->starts == 1 ? " start" : " starts", starts,
-		ARRAY_SIZE(starts));
-	put_sum(&l->out.b, c->ends, c->ends == 1 ? " end" : " ends", ends, ARRAY_SIZE(ends));
+	put_sum(&l->out.b, c->starts, " start", rows, false);
+	put_sum(&l->out.b, c->ends, " end", rows, true);
 	put_notes(l);
 }
 
@@ -288,7 +303,7 @@ void latency__put_text(struct latency *l)
 		strbuf__printf(b, "\n%u more %s: --groups 0 shows each\n", l->res.nr_groups - nr,
 			       l->res.nr_groups - nr == 1 ? "group" : "groups");
 	put_open(l);
-	put_accounting(l);
+	latency__put_accounting(l);
 }
 
 /* ---- shared with JSON ------------------------------------------------------------------------- */

@@ -66,7 +66,6 @@ static void put_functions(struct offcpu *oc, uint32_t stack)
 /* The kernel's innermost frames are the scheduler's own: what is above the program's is enough. */
 static void put_short(struct offcpu *oc, const struct offcpu_stacks *s)
 {
-
 	out__paint(&oc->w.out, OUT_DIM);
 	put_functions(oc, s->kstack);
 	put_functions(oc, s->ustack);
