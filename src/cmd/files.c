@@ -341,7 +341,7 @@ static void put_json(struct files *fs, const struct row *row, const struct stk_f
 	struct json *j = &fs->out.json;
 	unsigned int i;
 
-	json__record(j, "file");
+	json__record(j, f->number ? "file" : "unknown");
 	json__maybe(j, "file", f->number, f->number);
 	if (f->number) {
 		file__json(j, f);
