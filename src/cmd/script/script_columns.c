@@ -118,6 +118,9 @@ static void put_column(struct script *s, enum script_column_kind kind, unsigned 
 	char flags[5];
 
 	name = kind < ARRAY_SIZE(names) ? names[kind] : s->columns[column].name;
+	/* A record has a type of its own. */
+	if (kind == COL_FIELD && !strcmp(name, "type"))
+		name = "fields.type";
 	switch (kind) {
 	case COL_COMM:
 		return put_text(s, name, comm, strlen(comm));

@@ -22,20 +22,21 @@ static void assert_text(struct strbuf *b, const char *want)
 /* Both escapes of 'a's with one byte among them, which the quick path must notice. */
 static void assert_escaped(const char *s, size_t len, size_t at)
 {
+	static const char as[] = "aaaaaaaaaaaaaaaaaaaa";
 	unsigned char c = s[at];
 	bool safe = c >= 0x20 && c < 0x7f;
 	struct strbuf b = { 0 };
 	char one[8], want[64];
 
 	snprintf(one, sizeof(one), safe ? "%c" : "\\x%02x", c);
-	snprintf(want, sizeof(want), "%.*s%s%.*s", (int)at, s, one, (int)(len - at - 1), s);
+	snprintf(want, sizeof(want), "%.*s%s%.*s", (int)at, as, one, (int)(len - at - 1), as);
 	strbuf__safe(&b, s, len);
 	assert_text(&b, want);
 	if (c == '"' || c == '\\')
 		snprintf(one, sizeof(one), "\\%c", c);
 	else if (!safe || strchr("<>&", c))
 		snprintf(one, sizeof(one), "\\u00%02x", c);
-	snprintf(want, sizeof(want), "\"%.*s%s%.*s\"", (int)at, s, one, (int)(len - at - 1), s);
+	snprintf(want, sizeof(want), "\"%.*s%s%.*s\"", (int)at, as, one, (int)(len - at - 1), as);
 	strbuf__json(&b, s, len);
 	assert_text(&b, want);
 	strbuf__free(&b);
