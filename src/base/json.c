@@ -7,14 +7,31 @@
 
 struct strbuf *json__value(struct json *j, const char *key)
 {
+	size_t len = key ? strlen(key) : 0;
+	struct strbuf *b = j->out;
+	char *to;
+
+	if (b->cap - b->len <= len + 4 && strbuf__grow(b, len + 4))
+		return b;
+	to = b->s + b->len;
 	if (j->comma)
-		strbuf__putc(j->out, ',');
+		*to++ = ',';
 	j->comma = true;
 	if (key) {
-		strbuf__json(j->out, key, strlen(key));
-		strbuf__putc(j->out, ':');
+		*to++ = '"';
+		to = mempcpy(to, key, len);
+		*to++ = '"';
+		*to++ = ':';
 	}
-	return j->out;
+	b->len = to - b->s;
+	return b;
+}
+
+void json__name(struct json *j, const char *name)
+{
+	json__string(j, NULL, name);
+	strbuf__putc(j->out, ':');
+	j->comma = false;
 }
 
 static void open_level(struct json *j, const char *key, bool is_array)

@@ -10,7 +10,8 @@
  *	json__end(j);
  *	json__end(j);			{"type":"group","comm":"bash","pids":[12]}
  *
- * key is NULL within an array.  The text goes to a buffer that may be emptied between any two calls:
+ * key is one of our own, in which nothing needs an escape; any other is written by json__name() before a
+ * value without a key.  It is NULL within an array.  The text goes to a buffer that may be emptied between any two calls:
  * where the writer is, it knows itself.
  */
 #ifndef JSON_H
@@ -35,6 +36,8 @@ void json__array(struct json *j, const char *key);
 /* Of what was opened last; behind an outermost object the line ends. */
 void json__end(struct json *j);
 
+/* The key of the next value, as it comes from a recording or a user. */
+void json__name(struct json *j, const char *name);
 void json__u64(struct json *j, const char *key, uint64_t v);
 void json__s64(struct json *j, const char *key, int64_t v);
 void json__real(struct json *j, const char *key, double v, int decimals);

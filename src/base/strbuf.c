@@ -136,23 +136,40 @@ static inline bool has_byte(uint64_t w, unsigned char c)
 
 static inline bool json_special(uint64_t w)
 {
-	return has_unplain(w) || has_byte(w, '"') || has_byte(w, '\\') || has_byte(w, '<') ||
-	       has_byte(w, '>') || has_byte(w, '&');
+	/* two at a time, which differ in one bit: " and &, < and > */
+	return has_unplain(w) || has_byte(w, '\\') || has_byte(w | EACH_BYTE('"' ^ '&'), '&') ||
+	       has_byte(w | EACH_BYTE('<' ^ '>'), '>');
+}
+
+/* A text of n < 8 bytes, some of them twice, and blanks. */
+static inline uint64_t short_word(const char *s, size_t n)
+{
+	uint32_t a = 0x20202020, b = a;
+
+	if (n >= 4) {
+		memcpy(&a, s, 4);
+		memcpy(&b, s + n - 4, 4);
+	} else if (n) {
+		a = (unsigned char)s[0] | (unsigned char)s[n / 2] << 8 |
+		    (uint32_t)(unsigned char)s[n - 1] << 16 | (uint32_t)' ' << 24;
+	}
+	return a | (uint64_t)b << 32;
 }
 
 /* Most texts need no escape, which eight bytes at a time say quickly. */
 static inline bool any_word(const char *s, size_t n, bool (*is_special)(uint64_t w))
 {
 	uint64_t w;
+	size_t i;
 
-	for (; n >= 8; s += 8, n -= 8) {
-		memcpy(&w, s, 8);
+	if (n < 8)
+		return is_special(short_word(s, n));
+	for (i = 0; i < n; i += 8) {
+		memcpy(&w, s + (i + 8 > n ? n - 8 : i), 8);
 		if (is_special(w))
 			return true;
 	}
-	w = EACH_BYTE(' ');
-	memcpy(&w, s, n);
-	return is_special(w);
+	return false;
 }
 
 /* Length of the valid UTF-8 sequence at s (n bytes there), 0 if there is none; ret_c its value. */

@@ -66,7 +66,8 @@ static void json_meta(struct info *in)
 	json__object(j, "meta");
 	for (i = 0; i < stk_reader__nr_meta(in->rd.reader); i++) {
 		stk_reader__meta_at(in->rd.reader, i, &key, &value);
-		json__string(j, key, value);
+		json__name(j, key);
+		json__string(j, NULL, value);
 	}
 	json__end(j);
 }

@@ -10,17 +10,17 @@
 
 #define EXACT_JSON (1ull << 53) /* larger numbers are not exact in every reader of JSON */
 
-static void put_label(struct json *j, const char *key, const struct pairs_label *v)
+static void put_label(struct json *j, const struct pairs_label *v)
 {
 	if (!v->is_number)
-		json__string(j, key, v->text);
+		json__string(j, NULL, v->text);
 	else if (v->is_signed && -(int64_t)EXACT_JSON < (int64_t)v->number &&
 		 (int64_t)v->number < (int64_t)EXACT_JSON)
-		json__s64(j, key, v->number);
+		json__s64(j, NULL, v->number);
 	else if (v->number < EXACT_JSON)
-		json__u64(j, key, v->number);
+		json__u64(j, NULL, v->number);
 	else
-		json__printf(j, key, "0x%" PRIx64, v->number);
+		json__printf(j, NULL, "0x%" PRIx64, v->number);
 }
 
 /* "by":{"id":0},"group":"id=read" */
@@ -31,8 +31,10 @@ static void put_group_key(struct latency *l, const struct pairs_group *g)
 	struct json *j = &l->out.json;
 
 	json__object(j, "by");
-	for (i = 0; i < nr; i++)
-		put_label(j, pairs__by_name(l->pairs, i), &g->by[i]);
+	for (i = 0; i < nr; i++) {
+		json__name(j, pairs__by_name(l->pairs, i));
+		put_label(j, &g->by[i]);
+	}
 	json__end(j);
 	latency__group_name(l, g, &name);
 	json__bytes(j, "group", name.s ?: "", name.len);

@@ -91,23 +91,25 @@ static void put_field(struct script *s, const char *name, const struct script_ty
 	const void *rec;
 	size_t len;
 
+	if (s->rd.json)
+		json__name(j, strcmp(name, "type") ? name : "fields.type"); /* a record has a type */
 	if (!f || (stk_event__marks(e) & STK_MARK_NO_FIELDS)) {
-		strbuf__puts(s->rd.json ? json__value(j, name) : &s->out.b,
+		strbuf__puts(s->rd.json ? json__value(j, NULL) : &s->out.b,
 			     s->rd.json ? "null" : "-");
 		return;
 	}
 	rec = stk_event__record(e, &len);
 	if (s->rd.json && f->kind == EV_FIELD_INT && !f->is_pointer) {
 		if (f->is_signed)
-			json__s64(j, name, ev_field__value(f, rec, len));
+			json__s64(j, NULL, ev_field__value(f, rec, len));
 		else
-			json__u64(j, name, ev_field__value(f, rec, len));
+			json__u64(j, NULL, ev_field__value(f, rec, len));
 		return;
 	}
 	strbuf__reset(&s->scratch);
 	ev_format__print_field(t->format, f, rec, len, &s->scratch);
 	s->out.b.failed |= s->scratch.failed;
-	put_text(s, name, s->scratch.s ?: "", s->scratch.len);
+	put_text(s, NULL, s->scratch.s ?: "", s->scratch.len);
 }
 
 /* column: its number, for COL_FIELD */
@@ -117,10 +119,7 @@ static void put_column(struct script *s, enum script_column_kind kind, unsigned 
 	const char *comm = s->rd.json ? stk_event__comm(e) : event_comm(e), *name;
 	char flags[5];
 
-	name = kind < ARRAY_SIZE(names) ? names[kind] : s->columns[column].name;
-	/* A record has a type of its own. */
-	if (kind == COL_FIELD && !strcmp(name, "type"))
-		name = "fields.type";
+	name = kind < ARRAY_SIZE(names) ? names[kind] : NULL;
 	switch (kind) {
 	case COL_COMM:
 		return put_text(s, name, comm, strlen(comm));
@@ -146,7 +145,7 @@ static void put_column(struct script *s, enum script_column_kind kind, unsigned 
 	case COL_USTACK:
 		return put_stack(s, name, stk_event__ustack(e));
 	case COL_FIELD:
-		return put_field(s, name, t, t->fields[column], e);
+		return put_field(s, s->columns[column].name, t, t->fields[column], e);
 	}
 }
 

@@ -97,7 +97,8 @@ static void test_json(void **state)
 		json__end(&j);
 		json__object(&j, "o");
 		json__end(&j);
-		json__bool(&j, "<", true);
+		json__name(&j, "<");
+		json__bool(&j, NULL, true);
 		json__bytes(&j, "b", "\0", 1);
 		json__printf(&j, "x", "0x%x", 255);
 		strbuf__puts(json__value(&j, "y"), "[]");
