@@ -95,28 +95,6 @@ void strbuf__pad(struct strbuf *b, char c, size_t n)
 	b->s[b->len] = '\0';
 }
 
-/* "1.23 ms": the largest unit with a digit before the point; 999.6 us is 1.00 ms in three digits. */
-void strbuf__ns(struct strbuf *b, unsigned __int128 ns, int width)
-{
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
-	char text[64];
-	unsigned int i;
-	double d;
-
-	snprintf(text, sizeof(text), "%u ns", (unsigned int)ns);
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		d = ns / units[i].ns;
-		if (d < 0.9995)
-			continue;
-		snprintf(text, sizeof(text), "%.*f %s", d < 9.995 ? 2 : d < 99.95, d, units[i].name);
-		break;
-	}
-	strbuf__printf(b, "%*s", width, text);
-}
-
 /* ---- escapes -------------------------------------------------------------------------------- */
 
 #define EACH_BYTE(v) ((v)*0x0101010101010101ULL)

@@ -56,8 +56,6 @@ void strbuf__u64(struct strbuf *b, uint64_t v); /* decimal, fast */
 void strbuf__s64(struct strbuf *b, int64_t v);
 void strbuf__hex(struct strbuf *b, uint64_t v, int width); /* lower case, zero padded */
 void strbuf__pad(struct strbuf *b, char c, size_t n);
-/* A duration: three significant digits and a unit, "1.23 ms", right-aligned in width; whole ns and s. */
-void strbuf__ns(struct strbuf *b, unsigned __int128 ns, int width);
 
 /*
  * Untrusted text for a terminal: control bytes, DEL and bytes that are not valid UTF-8 (C1

@@ -252,9 +252,8 @@ static void put_ends(struct strbuf *b, const struct row *row)
 	for (i = 0; i < NR_ENDS; i++) {
 		if (!row->ends[i])
 			continue;
-		strbuf__puts(b, any ? ", " : "            stacks end here: ");
-		out__number(b, row->ends[i], 0);
-		strbuf__printf(b, " %s", stk_stack_end_name(i));
+		strbuf__printf(b, "%s%s %s", any ? ", " : "            stacks end here: ",
+			       text__number(row->ends[i]).s, stk_stack_end_name(i));
 		any = true;
 	}
 	if (any)
@@ -294,12 +293,8 @@ static void put_row(struct files *fs, const struct row *row, const struct stk_fi
 	else
 		strbuf__printf(b, "%-10s  %-4s  ", "-", "-");
 	put_device(b, f);
-	out__number(b, f->size, 13);
-	strbuf__puts(b, "  ");
-	out__number(b, row->frames, 13);
-	strbuf__puts(b, "  ");
-	out__number(b, row->stacks, 9);
-	strbuf__puts(b, "  ");
+	strbuf__printf(b, "%13s  %13s  %9s  ", text__number(f->size).s, text__number(row->frames).s,
+		       text__number(row->stacks).s);
 	if (fs->verify)
 		strbuf__printf(b, "%-11s  ", verdicts[row->verdict]);
 	start = b->len;

@@ -17,7 +17,7 @@ void column__number(struct out *o, const char *name, int width, uint64_t v)
 	if (o->json.depth)
 		json__u64(&o->json, name, v);
 	else if (is_text(o, name, width))
-		out__number(&o->b, v, width);
+		strbuf__printf(&o->b, "%*s", width, text__number(v).s);
 }
 
 void column__ns(struct out *o, const char *name, int width, unsigned __int128 ns)
@@ -28,7 +28,7 @@ void column__ns(struct out *o, const char *name, int width, unsigned __int128 ns
 		snprintf(key, sizeof(key), "%s_ns", name);
 		json__u64(&o->json, key, ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns);
 	} else if (is_text(o, name, width)) {
-		strbuf__ns(&o->b, ns, width);
+		strbuf__printf(&o->b, "%*s", width, text__ns(ns).s);
 	}
 }
 

@@ -2,7 +2,6 @@
 #include "out.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,44 +119,6 @@ const char *out__colour(const struct out *o, enum out_colour c)
 	};
 
 	return o->colour ? codes[c] : "";
-}
-
-void out__number(struct strbuf *b, uint64_t v, int width)
-{
-	char digits[32];
-	int i = sizeof(digits), n = 0;
-
-	do {
-		if (n && n % 3 == 0)
-			digits[--i] = ',';
-		digits[--i] = '0' + v % 10;
-		v /= 10;
-		n++;
-	} while (v);
-	n = sizeof(digits) - i;
-	if (width > n)
-		strbuf__pad(b, ' ', width - n);
-	strbuf__add(b, digits + i, n);
-}
-
-void out__count(struct strbuf *b, uint64_t v, const char *what)
-{
-	out__number(b, v, 0);
-	strbuf__puts(b, what);
-}
-
-void out__bytes(struct strbuf *b, uint64_t v)
-{
-	static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB" };
-	double d = v;
-	unsigned int i = 0;
-
-	for (; d >= 1000 && i < ARRAY_SIZE(units) - 1; i++)
-		d /= 1000;
-	if (i)
-		strbuf__printf(b, "%.2f %s", d, units[i]);
-	else
-		strbuf__printf(b, "%" PRIu64 " B", v);
 }
 
 void out__percent(struct strbuf *b, uint64_t part, uint64_t whole, int width)

@@ -16,6 +16,7 @@
 
 #include "json.h"
 #include "strbuf.h"
+#include "text.h"
 
 #define OUT_PIECE (128u << 10) /* bytes per write(2) */
 
@@ -46,12 +47,6 @@ static inline void out__paint(struct out *o, enum out_colour c)
 	strbuf__puts(&o->b, out__colour(o, c));
 }
 
-/* 1234567 as "1,234,567", right-aligned in width. */
-void out__number(struct strbuf *b, uint64_t v, int width);
-/* "1,234" and what is counted. */
-void out__count(struct strbuf *b, uint64_t v, const char *what);
-/* "12.3 MB" and the like. */
-void out__bytes(struct strbuf *b, uint64_t v);
 /* part of whole as "12.34", no sign of percent; "0.00" for nothing of nothing. */
 void out__percent(struct strbuf *b, uint64_t part, uint64_t whole, int width);
 

@@ -54,12 +54,12 @@ static void put_table(struct latency *l)
 		exact = exact && durations__is_exact(&l->res.groups[i]->durations);
 	}
 	strbuf__puts(b, "All percentiles are exact");
-	if (!exact) {
-		strbuf__puts(b, " in groups of up to ");
-		out__number(b, DURATIONS_EXACT, 0);
-		strbuf__printf(b, ", in larger ones at most 1/%u (%.1f %%) above the exact ones",
-			       DURATIONS_ERROR, 100.0 / DURATIONS_ERROR);
-	}
+	if (!exact)
+		strbuf__printf(b,
+			       " in groups of up to %s, in larger ones at most 1/%u (%.1f %%) above"
+			       " the exact ones",
+			       text__number(DURATIONS_EXACT).s, DURATIONS_ERROR,
+			       100.0 / DURATIONS_ERROR);
 	strbuf__puts(b, ".\n");
 }
 
@@ -84,12 +84,9 @@ static void put_histogram(struct latency *l, const struct durations *d)
 	for (i = 0; i < nr; i++)
 		most = MAX(most, bins[i].count);
 	for (i = 0; i < nr; i++) {
-		strbuf__ns(b, bins[i].from, 11);
-		strbuf__puts(b, " ..");
-		strbuf__ns(b, bins[i].to, 9);
-		out__paint(&l->out, OUT_NUMBER);
-		out__number(b, bins[i].count, 12);
-		out__paint(&l->out, OUT_PLAIN);
+		strbuf__printf(b, "%11s ..%9s%s%12s%s", text__ns(bins[i].from).s,
+			       text__ns(bins[i].to).s, out__colour(&l->out, OUT_NUMBER),
+			       text__number(bins[i].count).s, out__colour(&l->out, OUT_PLAIN));
 		/* What there is can be seen, however little of it. */
 		len = most ? (unsigned __int128)bins[i].count * width / most : 0;
 		if (bins[i].count)
@@ -141,7 +138,7 @@ static void put_slowest(struct latency *l, const struct pairs_group *g)
 	for (i = 0; i < g->nr_slowest && !out__drain(&l->out); i++) {
 		const struct pairs_pair *p = &g->slowest[i];
 
-		strbuf__ns(b, p->end.ts - p->start.ts, 11);
+		strbuf__printf(b, "%11s", text__ns(p->end.ts - p->start.ts).s);
 		put_end(l, "  start ", &p->start);
 		put_end(l, "             end   ", &p->end);
 	}
@@ -155,10 +152,8 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 	out__paint(&l->out, OUT_HEAD);
 	latency__group_name(l, g, b);
 	out__paint(&l->out, OUT_PLAIN);
-	strbuf__puts(b, ": ");
-	out__count(b, g->durations.count, g->durations.count == 1 ? " pair, " : " pairs, ");
-	strbuf__ns(b, g->durations.sum, 0);
-	strbuf__putc(b, '\n');
+	strbuf__printf(b, ": %s pair%s, %s\n", text__number(g->durations.count).s,
+		       g->durations.count == 1 ? "" : "s", text__ns(g->durations.sum).s);
 	put_histogram(l, &g->durations);
 	put_slowest(l, g);
 }
@@ -174,10 +169,8 @@ struct count {
 
 static void put_note(struct strbuf *b, uint64_t nr, const char *what)
 {
-	if (!nr)
-		return;
-	out__count(b, nr, what);
-	strbuf__putc(b, '\n');
+	if (nr)
+		strbuf__printf(b, "%s%s\n", text__number(nr).s, what);
 }
 
 static void put_notes(struct latency *l)
@@ -185,19 +178,17 @@ static void put_notes(struct latency *l)
 	const struct pairs_counts *c = &l->res.counts;
 	struct strbuf *b = &l->out.b;
 
-	if (c->lost_starts || c->lost_ends) {
-		strbuf__puts(b, "Lost while recording: ");
-		out__count(b, c->lost_starts, " starts, ");
-		out__count(b, c->lost_ends,
-			   " ends.  Pairs that may have one of them between their ends are not "
-			   "measured (see stackonce info; record --buffer-size).\n");
-	}
-	if (c->filtered_starts || c->filtered_ends) {
-		strbuf__puts(b, "Not recorded, as was asked for: ");
-		out__count(b, c->filtered_starts, " starts, ");
-		out__count(b, c->filtered_ends,
-			   " ends; pairs are what fits together of the others.\n");
-	}
+	if (c->lost_starts || c->lost_ends)
+		strbuf__printf(b,
+			       "Lost while recording: %s starts, %s ends.  Pairs that may have one"
+			       " of them between their ends are not measured (see stackonce info;"
+			       " record --buffer-size).\n",
+			       text__number(c->lost_starts).s, text__number(c->lost_ends).s);
+	if (c->filtered_starts || c->filtered_ends)
+		strbuf__printf(b,
+			       "Not recorded, as was asked for: %s starts, %s ends; pairs are what"
+			       " fits together of the others.\n",
+			       text__number(c->filtered_starts).s, text__number(c->filtered_ends).s);
 	put_note(b, c->open_gap, " of those still open are from before a gap: they may have ended.");
 	put_note(b, c->start_late + c->end_late,
 		 " events came out of order; pairs of that time that were finished before cannot be "
@@ -211,14 +202,12 @@ static void put_sum(struct strbuf *b, uint64_t sum, const char *what, const stru
 {
 	const char *before = " = ";
 
-	out__count(b, sum, what);
-	if (sum != 1)
-		strbuf__putc(b, 's');
+	strbuf__printf(b, "%s%s%s", text__number(sum).s, what, sum == 1 ? "" : "s");
 	for (; rows->key; rows++) {
 		if (!rows->nr || !(of_end ? rows->end : rows->start))
 			continue;
-		strbuf__puts(b, before);
-		out__count(b, rows->nr, of_end ? rows->end : rows->start);
+		strbuf__printf(b, "%s%s%s", before, text__number(rows->nr).s,
+			       of_end ? rows->end : rows->start);
 		before = " + ";
 	}
 	strbuf__putc(b, '\n');
@@ -281,7 +270,7 @@ static void put_open(struct latency *l)
 	for (i = 0; i < l->res.nr_open && !out__drain(&l->out); i++) {
 		const struct pairs_end *e = &l->res.open[i];
 
-		strbuf__ns(b, t.last_ts > e->ts ? t.last_ts - e->ts : 0, 11);
+		strbuf__printf(b, "%11s", text__ns(t.last_ts > e->ts ? t.last_ts - e->ts : 0).s);
 		put_end(l, "  since ", e);
 	}
 }

@@ -8,21 +8,16 @@
 
 void put_span(struct strbuf *b, struct life_span s)
 {
-	if (!s.any) {
+	if (!s.any)
 		strbuf__putc(b, '-');
-	} else if (s.max == LIFE_EVER) {
-		strbuf__putc(b, '>');
-		strbuf__ns(b, s.min, 0);
-	} else if (s.min == s.max) {
-		strbuf__ns(b, s.min, 0);
-	} else if (!s.min) {
-		strbuf__putc(b, '<');
-		strbuf__ns(b, s.max, 0);
-	} else {
-		strbuf__ns(b, s.min, 0);
-		strbuf__puts(b, "..");
-		strbuf__ns(b, s.max, 0);
-	}
+	else if (s.max == LIFE_EVER)
+		strbuf__printf(b, ">%s", text__ns(s.min).s);
+	else if (s.min == s.max)
+		strbuf__puts(b, text__ns(s.min).s);
+	else if (!s.min)
+		strbuf__printf(b, "<%s", text__ns(s.max).s);
+	else
+		strbuf__printf(b, "%s..%s", text__ns(s.min).s, text__ns(s.max).s);
 }
 
 void put_signal(struct strbuf *b, int64_t sig)

@@ -10,8 +10,7 @@ static void put_count(struct strbuf *b, uint64_t v, const char *what, const char
 {
 	if (!v)
 		return;
-	out__number(b, v, 10);
-	strbuf__printf(b, " %s", what);
+	strbuf__printf(b, "%10s %s", text__number(v).s, what);
 	if (detail)
 		strbuf__printf(b, " (%s)", detail);
 	strbuf__putc(b, '\n');
@@ -19,11 +18,11 @@ static void put_count(struct strbuf *b, uint64_t v, const char *what, const char
 
 static void put_fates(struct strbuf *b, const struct lifecycle_totals *t)
 {
-	out__number(b, t->ended, 10);
 	strbuf__printf(b,
-		       " ended: %" PRIu64 " with exit 0, %" PRIu64 " with another status, %" PRIu64
-		       " by a signal, %" PRIu64 " unknown",
-		       t->status_0, t->status_other, t->signals, t->unknown);
+		       "%10s ended: %" PRIu64 " with exit 0, %" PRIu64
+		       " with another status, %" PRIu64 " by a signal, %" PRIu64 " unknown",
+		       text__number(t->ended).s, t->status_0, t->status_other, t->signals,
+		       t->unknown);
 	if (t->uncertain)
 		strbuf__printf(b, "; %" PRIu64 " of them uncertain", t->uncertain);
 	strbuf__putc(b, '\n');

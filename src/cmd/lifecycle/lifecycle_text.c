@@ -31,9 +31,8 @@ static void put_where(struct lifecycle_cmd *c, const struct life_where *w)
 	name = stk_event_type__name(w->type);
 	strbuf__puts(b, ", last seen in ");
 	strbuf__text(b, name);
-	strbuf__putc(b, ' ');
-	strbuf__ns(b, lifecycle__end_ts(c->l) - w->ts, 0);
-	strbuf__printf(b, " before the end (tid %u)", w->tid);
+	strbuf__printf(b, " %s before the end (tid %u)",
+		       text__ns(lifecycle__end_ts(c->l) - w->ts).s, w->tid);
 	put_stacks(c, "        ", w->kstack, w->ustack);
 }
 

@@ -52,21 +52,18 @@ static void put_group(struct report *rp, const struct stack_group *g)
 
 static void put_head(struct report *rp, const struct stack_group *g)
 {
-	struct strbuf *b = &rp->out.b;
 	unsigned int nr = g->nr_stacks, i;
 
 	out__paint(&rp->out, OUT_HEAD);
 	put_group(rp, g);
 	out__paint(&rp->out, OUT_PLAIN);
-	strbuf__puts(b, "  ");
-	out__count(b, g->count, g->count == 1 ? " event (" : " events (");
-	out__percent(b, g->count, rp->total, 0);
-	strbuf__puts(b, "%), ");
 	for (i = 0; i < g->nr_stacks && (g->stacks[i].kstack || g->stacks[i].ustack); i++)
 		;
 	/* One of them may be those without a stack. */
 	nr -= i < g->nr_stacks;
-	out__count(b, nr, nr == 1 ? " stack\n" : " stacks\n");
+	strbuf__printf(&rp->out.b, "  %s event%s (%.2f%%), %s stack%s\n", text__number(g->count).s,
+		       g->count == 1 ? "" : "s", rp->total ? 100.0 * g->count / rp->total : 0.0,
+		       text__number(nr).s, nr == 1 ? "" : "s");
 }
 
 /* ---- stacks --------------------------------------------------------------------------------- */
@@ -152,9 +149,8 @@ void report__put_stacks(struct report *rp, const struct stack_group *g)
 	for (; i < g->nr_stacks; i++)
 		rest += g->stacks[i].count;
 	if (rest && !rp->rd.json) {
-		out__number(&rp->out.b, rest, 12);
-		out__percent(&rp->out.b, rest, g->count, 8);
-		strbuf__printf(&rp->out.b, "%%  in %u more\n", g->nr_stacks - n);
+		put_columns(&rp->out, g, &(struct stack_count){ .count = rest });
+		strbuf__printf(&rp->out.b, "  in %u more\n", g->nr_stacks - n);
 	}
 	if (!rp->rd.json)
 		strbuf__putc(&rp->out.b, '\n');

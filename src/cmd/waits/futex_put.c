@@ -89,16 +89,14 @@ static void put_wakers(struct futex *fx, const struct futex_group *g)
 			continue;
 		}
 		out__paint(&fx->w.out, OUT_DIM);
-		out__number(b, fx->wakers[i].count, 12);
-		strbuf__puts(b, "    ");
+		strbuf__printf(b, "%12s    ", text__number(fx->wakers[i].count).s);
 		put_waker(fx, &fx->wakers[i]);
 		out__paint(&fx->w.out, OUT_PLAIN);
 		strbuf__putc(b, '\n');
 	}
-	if (rest) {
-		out__number(b, rest, 12);
-		strbuf__printf(b, "    woken from %u more places\n", nr - WAKERS);
-	}
+	if (rest)
+		strbuf__printf(b, "%12s    woken from %u more places\n", text__number(rest).s,
+			       nr - WAKERS);
 }
 
 static void put_stacks(struct futex *fx, const struct futex_group *g)
@@ -110,8 +108,7 @@ static void put_stacks(struct futex *fx, const struct futex_group *g)
 	for (i = 0; i < g->nr_stacks && !out__drain(&fx->w.out); i++) {
 		const struct futex_stacks *s = &g->stacks[i];
 
-		out__number(b, s->count, 8);
-		strbuf__ns(b, s->sum, 12);
+		strbuf__printf(b, "%8s%12s", text__number(s->count).s, text__ns(s->sum).s);
 		stack__put_ids(names->reader, b, 0, s->ustack);
 		strbuf__putc(b, '\n');
 		stack__put(names, b, INDENT, s->ustack ? 0 : s->kstack, s->ustack);
@@ -175,8 +172,7 @@ static void put_open(struct futex *fx)
 	for (i = 0; i < top && !out__drain(&fx->w.out); i++) {
 		const struct futex_open *o = &r->open[i];
 
-		strbuf__ns(b, r->sums.last - o->since, 18);
-		strbuf__puts(b, "  ");
+		strbuf__printf(b, "%18s  ", text__ns(r->sums.last - o->since).s);
 		waits__put_task(b, o->task.comm, o->task.tid);
 		strbuf__puts(b, " at ");
 		put_address(b, &o->address);
@@ -208,15 +204,12 @@ void futex__put_notes(struct futex *fx)
 static void put_title(struct futex *fx)
 {
 	const struct futex_sums *s = &fx->result->sums;
-	struct strbuf *b = &fx->w.out.b;
 
-	strbuf__puts(b, "# ");
-	out__count(b, s->waits, s->waits == 1 ? " wait, " : " waits, ");
-	strbuf__ns(b, s->ns, 0);
-	strbuf__puts(b, " in all, ");
-	waits__title(&fx->w, s->first, s->last);
-	strbuf__printf(b, "; %" PRIu64 " futexes, %" PRIu64 " at several places\n", s->addresses,
-		       s->shared);
+	strbuf__printf(&fx->w.out.b,
+		       "# %s wait%s, %s in all, recorded in %s; %" PRIu64 " futexes, %" PRIu64
+		       " at several places\n",
+		       text__number(s->waits).s, s->waits == 1 ? "" : "s", text__ns(s->ns).s,
+		       text__ns(s->last - s->first).s, s->addresses, s->shared);
 	futex__put_notes(fx);
 }
 

@@ -132,8 +132,7 @@ static void put_open(struct offcpu *oc)
 	for (i = 0; i < top && !out__drain(&oc->w.out); i++) {
 		const struct offcpu_open *o = &r->open[i];
 
-		strbuf__ns(b, r->sums.last - o->since, 19);
-		strbuf__puts(b, "  ");
+		strbuf__printf(b, "%19s  ", text__ns(r->sums.last - o->since).s);
 		waits__put_task(b, o->task.comm, o->task.tid);
 		strbuf__printf(b, ", %s%s\n", offcpu__state(o->state),
 			       o->woken_at && o->state != SWITCH_NEW ? ", woken since" : "");
@@ -169,25 +168,16 @@ static void put_title(struct offcpu *oc)
 	struct strbuf *b = &oc->w.out.b;
 	unsigned int i;
 
-	strbuf__puts(b, "# Off CPU ");
-	out__count(b, s->time.count, s->time.count == 1 ? " time: " : " times: ");
-	strbuf__ns(b, s->time.blocked, 0);
-	strbuf__puts(b, " blocked, ");
-	strbuf__ns(b, s->time.queued, 0);
-	strbuf__puts(b, " waiting to run; ");
-	waits__title(&oc->w, s->first, s->last);
-	strbuf__putc(b, '\n');
-	for (i = 0; i < SWITCH_NR_STATES; i++) {
-		if (!s->states[i].count)
-			continue;
-		strbuf__printf(b, "#   %-10s", offcpu__state(i));
-		out__number(b, s->states[i].count, 9);
-		strbuf__puts(b, " times");
-		strbuf__ns(b, s->states[i].blocked, 10);
-		strbuf__puts(b, " blocked");
-		strbuf__ns(b, s->states[i].queued, 10);
-		strbuf__puts(b, " waiting to run\n");
-	}
+	strbuf__printf(b, "# Off CPU %s time%s: %s blocked, %s waiting to run; recorded in %s\n",
+		       text__number(s->time.count).s, s->time.count == 1 ? "" : "s",
+		       text__ns(s->time.blocked).s, text__ns(s->time.queued).s,
+		       text__ns(s->last - s->first).s);
+	for (i = 0; i < SWITCH_NR_STATES; i++)
+		if (s->states[i].count)
+			strbuf__printf(b, "#   %-10s%9s times%10s blocked%10s waiting to run\n",
+				       offcpu__state(i), text__number(s->states[i].count).s,
+				       text__ns(s->states[i].blocked).s,
+				       text__ns(s->states[i].queued).s);
 	offcpu__put_notes(oc);
 }
 

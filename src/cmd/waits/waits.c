@@ -67,25 +67,16 @@ uint32_t waits__top(const struct waits *w, uint32_t nr)
 
 void waits__note(struct waits *w, const char *key, uint64_t nr, const char *text)
 {
-	if (w->rd.json) {
+	if (w->rd.json)
 		json__u64(&w->out.json, key, nr);
-	} else if (nr && text) {
-		strbuf__puts(&w->out.b, "# ");
-		out__number(&w->out.b, nr, 0);
-		strbuf__printf(&w->out.b, " %s\n", text);
-	}
+	else if (nr && text)
+		strbuf__printf(&w->out.b, "# %s %s\n", text__number(nr).s, text);
 }
 
 void waits__put_task(struct strbuf *b, const char *comm, uint32_t tid)
 {
 	strbuf__text(b, comm);
 	strbuf__printf(b, "-%u", tid);
-}
-
-void waits__title(struct waits *w, uint64_t first, uint64_t last)
-{
-	strbuf__puts(&w->out.b, "recorded in ");
-	strbuf__ns(&w->out.b, last - first, 0);
 }
 
 void waits__durations(struct out *o, const struct durations *d, int width)

@@ -47,8 +47,6 @@ uint32_t waits__top(const struct waits *w, uint32_t nr);
 
 /* "# 12 TEXT", nothing for 0 or without a text; or a member: what could not be matched, and the like. */
 void waits__note(struct waits *w, const char *key, uint64_t nr, const char *text);
-/* "recorded in 1.04 s" */
-void waits__title(struct waits *w, uint64_t first, uint64_t last);
 /* Columns "sum", "min", "p50", "p99", "max", "exact"; "min" and "exact" are in JSON only, "max" is always shown. */
 void waits__durations(struct out *o, const struct durations *d, int width);
 /* "comm-tid" */
