@@ -66,7 +66,9 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l);
 /* lifecycle_summary.c */
 void lifecycle__summary(struct lifecycle_cmd *c);
 void lifecycle__put_durations(struct out *o, const struct durations *d); /* columns */
-/* What did not match: lines of text, or members. */
+/* Lines of text, or members: what there was, of threads without n, and what did not match. */
+void lifecycle__put_totals(struct lifecycle_cmd *c, const struct lifecycle_totals *t,
+			   const struct lifecycle_counts *n);
 void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n);
 
 /* lifecycle_put.c: pieces of text */

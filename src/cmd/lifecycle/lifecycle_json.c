@@ -167,7 +167,6 @@ void lifecycle__json_step(struct lifecycle_cmd *c, const struct life_step *s)
 
 static void put_stats(struct lifecycle_cmd *c, const char *key, const struct span_stats *s)
 {
-
 	json__object(&c->out.json, key);
 	column__number(&c->out, "known", 0, s->known.count);
 	json__u64(&c->out.json, "intervals", s->between);
@@ -176,25 +175,12 @@ static void put_stats(struct lifecycle_cmd *c, const char *key, const struct spa
 	json__end(&c->out.json);
 }
 
-static void put_totals_json(struct lifecycle_cmd *c, const struct lifecycle_totals *t)
+static void put_totals_json(struct lifecycle_cmd *c, const struct lifecycle_totals *t,
+			    const struct lifecycle_counts *n)
 {
-	struct json *j = &c->out.json;
 	unsigned int i;
 
-	json__u64(j, "ended", t->ended);
-	json__u64(j, "exit_0", t->status_0);
-	json__u64(j, "exit_other", t->status_other);
-	json__u64(j, "signaled", t->signals);
-	json__u64(j, "unknown", t->unknown);
-	json__u64(j, "uncertain", t->uncertain);
-	json__u64(j, "reaped", t->reaped);
-	json__u64(j, "reaped_unseen", t->reaped_unseen);
-	json__u64(j, "freed", t->freed);
-	json__u64(j, "gone", t->gone);
-	json__u64(j, "exiting", t->exiting);
-	json__u64(j, "zombies", t->zombies);
-	json__u64(j, "unfreed", t->unfreed);
-	json__u64(j, "overdue", t->overdue);
+	lifecycle__put_totals(c, t, n);
 	for (i = 0; i < NR_SPANS; i++)
 		put_stats(c, span_names[i], &t->spans[i]);
 }
@@ -227,17 +213,12 @@ void lifecycle__json_summary(struct lifecycle_cmd *c)
 	json__record(j, "summary");
 	json__u64(j, "first_ts", c->first_ts);
 	json__u64(j, "end_ts", lifecycle__end_ts(c->l));
-	json__u64(j, "processes", n.processes);
-	json__u64(j, "threads", n.threads);
-	json__u64(j, "existed", n.existed);
-	json__u64(j, "execs", n.execs);
-	json__u64(j, "orphans", n.orphans);
-	put_totals_json(c, &c->processes);
+	put_totals_json(c, &c->processes, &n);
 	json__bool(j, "end_list", lifecycle__has_end_list(c->l));
 	lifecycle__put_unmatched(c, &n);
 	if (c->threads) {
 		json__object(j, "of_threads");
-		put_totals_json(c, &c->thread_totals);
+		put_totals_json(c, &c->thread_totals, NULL);
 		json__end(j);
 	}
 	put_gaps_json(c);
