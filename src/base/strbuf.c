@@ -183,52 +183,45 @@ static bool unsafe_char(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-void strbuf__safe(struct strbuf *b, const char *s, size_t n)
+static bool json_char(uint32_t c)
 {
-	const unsigned char *p = (const unsigned char *)s;
-	size_t i = any_word(s, n, has_unplain) ? 0 : n, run = 0;
-	uint32_t c = 0;
-
-	while (i < n) {
-		int len = utf8_len(p + i, n - i, &c);
-
-		if (len && !unsafe_char(c)) {
-			i += len;
-			continue;
-		}
-		strbuf__add(b, s + run, i - run);
-		strbuf__puts(b, "\\x");
-		strbuf__hex(b, p[i], 2);
-		run = ++i;
-	}
-	strbuf__add(b, s + run, n - run);
+	return c == '"' || c == '\\' || c == '<' || c == '>' || c == '&';
 }
 
-void strbuf__json(struct strbuf *b, const char *s, size_t n)
+static inline void put_escaped(struct strbuf *b, const char *s, size_t n, bool is_json)
 {
+	size_t i = any_word(s, n, is_json ? json_special : has_unplain) ? 0 : n, run = 0;
 	const unsigned char *p = (const unsigned char *)s;
-	size_t i = any_word(s, n, json_special) ? 0 : n, run = 0;
 	uint32_t c = 0;
 
-	strbuf__putc(b, '"');
 	while (i < n) {
 		int len = utf8_len(p + i, n - i, &c);
 
-		if (len && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' &&
-		    !unsafe_char(c)) {
+		if (len && !unsafe_char(c) && !(is_json && json_char(c))) {
 			i += len;
 			continue;
 		}
 		strbuf__add(b, s + run, i - run);
-		if (p[i] == '"' || p[i] == '\\') {
+		if (is_json && (p[i] == '"' || p[i] == '\\')) {
 			strbuf__putc(b, '\\');
 			strbuf__putc(b, p[i]);
 		} else {
-			strbuf__puts(b, "\\u00");
+			strbuf__puts(b, is_json ? "\\u00" : "\\x");
 			strbuf__hex(b, p[i], 2);
 		}
 		run = ++i;
 	}
 	strbuf__add(b, s + run, n - run);
+}
+
+void strbuf__safe(struct strbuf *b, const char *s, size_t n)
+{
+	put_escaped(b, s, n, false);
+}
+
+void strbuf__json(struct strbuf *b, const char *s, size_t n)
+{
+	strbuf__putc(b, '"');
+	put_escaped(b, s, n, true);
 	strbuf__putc(b, '"');
 }
