@@ -188,7 +188,9 @@ static bool json_char(uint32_t c)
 	return c == '"' || c == '\\' || c == '<' || c == '>' || c == '&';
 }
 
-static inline void put_escaped(struct strbuf *b, const char *s, size_t n, bool is_json)
+/* Inlined, so that each escape has its own quick path. */
+__attribute__((always_inline)) static inline void put_escaped(struct strbuf *b, const char *s,
+							      size_t n, bool is_json)
 {
 	size_t i = any_word(s, n, is_json ? json_special : has_unplain) ? 0 : n, run = 0;
 	const unsigned char *p = (const unsigned char *)s;

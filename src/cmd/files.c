@@ -211,24 +211,10 @@ static void verify(struct files *fs, struct row *row, const struct stk_file *fil
 
 static void put_head(struct files *fs)
 {
-	struct strbuf *b = &fs->out.b;
-
-	out__paint(&fs->out, OUT_HEAD);
-	strbuf__printf(b, "%-10s  %-4s  %-18s  %13s  %13s  %9s  ", "hash", "kind", "dev:inode",
-		       "size", "frames", "stacks");
-	if (fs->verify)
-		strbuf__printf(b, "%-11s  ", "here");
-	strbuf__printf(b, "%-40s  path", "build_id");
-	out__paint(&fs->out, OUT_PLAIN);
-	strbuf__putc(b, '\n');
-}
-
-/* What was put since start, padded to width and a gap. */
-static void pad(struct strbuf *b, size_t start, size_t width)
-{
-	size_t len = b->len - start;
-
-	strbuf__pad(b, ' ', (len < width ? width - len : 0) + 2);
+	strbuf__printf(&fs->out.b, "%s%-10s  %-4s  %-18s  %13s  %13s  %9s  %s%-40s  path%s\n",
+		       out__colour(&fs->out, OUT_HEAD), "hash", "kind", "dev:inode", "size",
+		       "frames", "stacks", fs->verify ? "here         " : "", "build_id",
+		       out__colour(&fs->out, OUT_PLAIN));
 }
 
 static void put_device(struct strbuf *b, const struct stk_file *f)
@@ -241,7 +227,7 @@ static void put_device(struct strbuf *b, const struct stk_file *f)
 		strbuf__printf(b, "%02x:%02x:%" PRIu64, f->dev_major, f->dev_minor, f->inode);
 	else
 		strbuf__putc(b, '-');
-	pad(b, start, 18);
+	out__fill(b, start, 20);
 }
 
 static void put_ends(struct strbuf *b, const struct row *row)
@@ -301,7 +287,8 @@ static void put_row(struct files *fs, const struct row *row, const struct stk_fi
 	file__id(b, f, "sha256:");
 	if (b->len == start)
 		strbuf__putc(b, '-');
-	pad(b, start, 40);
+	out__fill(b, start, 41);
+	strbuf__putc(b, ' ');
 	if (f->number)
 		strbuf__text(b, f->path);
 	else

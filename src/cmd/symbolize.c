@@ -238,7 +238,7 @@ static void say(struct symbolize *s, const struct stk_file *file, enum result re
 		strbuf__printf(b, "%zu of %zu named", named, nr);
 	else
 		strbuf__puts(b, texts[result]);
-	strbuf__pad(b, ' ', b->len - start < 22 ? 22 - (b->len - start) : 1);
+	out__fill(b, start, 22);
 	strbuf__text(b, file->path);
 	strbuf__putc(b, '\n');
 }

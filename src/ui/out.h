@@ -47,6 +47,11 @@ static inline void out__paint(struct out *o, enum out_colour c)
 	strbuf__puts(&o->b, out__colour(o, c));
 }
 
+/* Blanks up to width behind what begins at from, one at least. */
+static inline void out__fill(struct strbuf *b, size_t from, size_t width)
+{
+	strbuf__pad(b, ' ', b->len - from < width ? width - (b->len - from) : 1);
+}
 /* part of whole as "12.34", no sign of percent; "0.00" for nothing of nothing. */
 void out__percent(struct strbuf *b, uint64_t part, uint64_t whole, int width);
 

@@ -76,7 +76,6 @@ void put_span(struct strbuf *b, struct life_span s); /* "1.23 ms", "1.00 ms..4.0
 void put_fate(struct strbuf *b, const struct life *l); /* "exit 3", "SIGTERM" */
 void put_signal(struct strbuf *b, int64_t sig);
 void put_name(struct strbuf *b, const struct life_name *n); /* "comm[pid]", "?" */
-void put_padded(struct strbuf *b, size_t from, size_t width); /* blanks after what began at from */
 
 /* lifecycle_json.c; depth -1: not in a tree */
 void lifecycle__json_life(struct lifecycle_cmd *c, const struct life *l, int depth);

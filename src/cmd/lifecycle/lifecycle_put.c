@@ -55,8 +55,3 @@ void put_name(struct strbuf *b, const struct life_name *n)
 	strbuf__text(b, n->comm);
 	strbuf__printf(b, "[%u]", n->pid);
 }
-
-void put_padded(struct strbuf *b, size_t from, size_t width)
-{
-	strbuf__pad(b, ' ', b->len - from < width ? width - (b->len - from) : 1);
-}

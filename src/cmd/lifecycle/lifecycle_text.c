@@ -77,11 +77,11 @@ static void put_row(struct lifecycle_cmd *c, const struct life *l, unsigned int 
 	strbuf__text(b, l->self.comm);
 	if (l->is_thread)
 		strbuf__puts(b, " (thread)");
-	put_padded(b, at, 18 + indent);
+	out__fill(b, at, 18 + indent);
 	if (!c->tree) {
 		at = b->len;
 		put_name(b, &l->parent);
-		put_padded(b, at, 24);
+		out__fill(b, at, 24);
 	}
 	at = b->len;
 	if (l->state == LIFE_ALIVE)
@@ -90,12 +90,12 @@ static void put_row(struct lifecycle_cmd *c, const struct life *l, unsigned int 
 		strbuf__puts(b, "end unseen");
 	else
 		put_fate(b, l);
-	put_padded(b, at, 12);
+	out__fill(b, at, 12);
 	for (i = 0; i < NR_SPANS; i++) {
 		at = b->len;
 		put_span(b, span_so_far(c, l, i));
 		if (i + 1 < NR_SPANS)
-			put_padded(b, at, SPAN_WIDTH);
+			out__fill(b, at, SPAN_WIDTH);
 	}
 	strbuf__putc(b, '\n');
 }

@@ -83,17 +83,11 @@ static void put_text(struct out *out, const struct machine *m, const struct pres
 	const struct preset_event *bad = first_hindered(m, p);
 	struct strbuf *b = &out->b;
 
-	out__paint(out, OUT_HEAD);
-	strbuf__printf(b, "%-15s", p->name);
-	out__paint(out, OUT_PLAIN);
-	strbuf__printf(b, " %s\n%16sstackonce %s\n", p->summary, "", p->answer);
-	if (m->events && bad) {
-		out__paint(out, OUT_WARN);
-		strbuf__printf(b, "%16snot on this machine: %s: %s", "", bad->spec,
-			       hindrance(m, bad));
-		out__paint(out, OUT_PLAIN);
-		strbuf__putc(b, '\n');
-	}
+	strbuf__printf(b, "%s%-15s%s %s\n%16sstackonce %s\n", out__colour(out, OUT_HEAD), p->name,
+		       out__colour(out, OUT_PLAIN), p->summary, "", p->answer);
+	if (m->events && bad)
+		strbuf__printf(b, "%s%16snot on this machine: %s: %s%s\n", out__colour(out, OUT_WARN),
+			       "", bad->spec, hindrance(m, bad), out__colour(out, OUT_PLAIN));
 }
 
 int list__presets(struct out *out, const char *glob, bool json)
