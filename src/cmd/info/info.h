@@ -3,8 +3,8 @@
 #ifndef CMD_INFO_H
 #define CMD_INFO_H
 
-#include "ui/reading.h"
 #include "ui/column.h"
+#include "ui/reading.h"
 
 /* The counters of one event type, or of all, and what they add up to. */
 struct account {

@@ -9,10 +9,10 @@
 #include "analyze/charge.h"
 #include "analyze/pairs/pairs.h"
 #include "events/format.h"
+#include "ui/column.h"
 #include "ui/kernel_strings.h"
 #include "ui/presets.h"
 #include "ui/reading.h"
-#include "ui/column.h"
 
 #define HISTOGRAM_BINS 64 /* most there can be: powers of two */
 

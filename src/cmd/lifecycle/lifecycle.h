@@ -5,8 +5,8 @@
 
 #include "analyze/durations.h"
 #include "analyze/lifecycle/lifecycle.h"
-#include "ui/reading.h"
 #include "ui/column.h"
+#include "ui/reading.h"
 
 enum lifecycle_sort { SORT_ZOMBIE, SORT_LIFETIME, SORT_TEARDOWN, SORT_FREE, SORT_TIME };
 

@@ -8,8 +8,8 @@
 #include "analyze/stacks/call_tree.h"
 #include "cleanup.h"
 #include "log.h"
-#include "ui/frames.h"
 #include "ui/column.h"
+#include "ui/frames.h"
 
 /* ---- the head of a list --------------------------------------------------------------------- */
 

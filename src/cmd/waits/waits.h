@@ -8,9 +8,9 @@
 
 #include "analyze/durations.h"
 #include "analyze/waits/wait_task.h"
+#include "ui/column.h"
 #include "ui/flames.h"
 #include "ui/reading.h"
-#include "ui/column.h"
 
 struct waits {
 	struct reading rd;
