@@ -84,6 +84,61 @@ void strbuf__pad(struct strbuf *b, char c, size_t n)
 	b->s[b->len] = '\0';
 }
 
+/* ---- escapes -------------------------------------------------------------------------------- */
+
+#define EACH_BYTE(v) ((v)*0x0101010101010101ULL)
+
+/* Whether a byte of w is below 0x20 or above 0x7e. */
+static inline bool has_unplain(uint64_t w)
+{
+	return (((w - EACH_BYTE(0x20)) & ~w) | w | (w + EACH_BYTE(1))) & EACH_BYTE(0x80);
+}
+
+/* Whether a byte of w equals c. */
+static inline bool has_byte(uint64_t w, unsigned char c)
+{
+	w ^= EACH_BYTE(c);
+	return (w - EACH_BYTE(1)) & ~w & EACH_BYTE(0x80);
+}
+
+static inline bool json_special(uint64_t w)
+{
+	/* two at a time, which differ in one bit: " and &, < and > */
+	return has_unplain(w) || has_byte(w, '\\') || has_byte(w | EACH_BYTE('"' ^ '&'), '&') ||
+	       has_byte(w | EACH_BYTE('<' ^ '>'), '>');
+}
+
+/* A text of n < 8 bytes, some of them twice, and blanks. */
+static inline uint64_t short_word(const char *s, size_t n)
+{
+	uint32_t a = 0x20202020, b = a;
+
+	if (n >= 4) {
+		memcpy(&a, s, 4);
+		memcpy(&b, s + n - 4, 4);
+	} else if (n) {
+		a = (unsigned char)s[0] | (unsigned char)s[n / 2] << 8 |
+		    (uint32_t)(unsigned char)s[n - 1] << 16 | (uint32_t)' ' << 24;
+	}
+	return a | (uint64_t)b << 32;
+}
+
+/* Most texts need no escape, which eight bytes at a time say quickly. */
+static inline bool any_word(const char *s, size_t n, bool (*is_special)(uint64_t w))
+{
+	uint64_t w;
+	size_t i;
+
+	if (n < 8)
+		return is_special(short_word(s, n));
+	for (i = 0; i < n; i += 8) {
+		memcpy(&w, s + (i + 8 > n ? n - 8 : i), 8);
+		if (is_special(w))
+			return true;
+	}
+	return false;
+}
+
 /* Length of the valid UTF-8 sequence at s (n bytes there), 0 if there is none; ret_c its value. */
 static int utf8_len(const unsigned char *s, size_t n, uint32_t *ret_c)
 {
@@ -117,52 +172,47 @@ static bool unsafe_char(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-void strbuf__safe(struct strbuf *b, const char *s, size_t n)
+static bool json_char(uint32_t c)
 {
-	const unsigned char *p = (const unsigned char *)s;
-	size_t i = 0, run = 0;
-	uint32_t c = 0;
-
-	while (i < n) {
-		int len = utf8_len(p + i, n - i, &c);
-
-		if (len && !unsafe_char(c)) {
-			i += len;
-			continue;
-		}
-		strbuf__add(b, s + run, i - run);
-		strbuf__puts(b, "\\x");
-		strbuf__hex(b, p[i], 2);
-		run = ++i;
-	}
-	strbuf__add(b, s + run, n - run);
+	return c == '"' || c == '\\' || c == '<' || c == '>' || c == '&';
 }
 
-void strbuf__json(struct strbuf *b, const char *s, size_t n)
+/* Inlined, so that each escape has its own quick path. */
+__attribute__((always_inline)) static inline void put_escaped(struct strbuf *b, const char *s,
+							      size_t n, bool is_json)
 {
+	size_t i = any_word(s, n, is_json ? json_special : has_unplain) ? 0 : n, run = 0;
 	const unsigned char *p = (const unsigned char *)s;
-	size_t i = 0, run = 0;
 	uint32_t c = 0;
 
-	strbuf__putc(b, '"');
 	while (i < n) {
 		int len = utf8_len(p + i, n - i, &c);
 
-		if (len && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' &&
-		    !unsafe_char(c)) {
+		if (len && !unsafe_char(c) && !(is_json && json_char(c))) {
 			i += len;
 			continue;
 		}
 		strbuf__add(b, s + run, i - run);
-		if (p[i] == '"' || p[i] == '\\') {
+		if (is_json && (p[i] == '"' || p[i] == '\\')) {
 			strbuf__putc(b, '\\');
 			strbuf__putc(b, p[i]);
 		} else {
-			strbuf__puts(b, "\\u00");
+			strbuf__puts(b, is_json ? "\\u00" : "\\x");
 			strbuf__hex(b, p[i], 2);
 		}
 		run = ++i;
 	}
 	strbuf__add(b, s + run, n - run);
+}
+
+void strbuf__safe(struct strbuf *b, const char *s, size_t n)
+{
+	put_escaped(b, s, n, false);
+}
+
+void strbuf__json(struct strbuf *b, const char *s, size_t n)
+{
+	strbuf__putc(b, '"');
+	put_escaped(b, s, n, true);
 	strbuf__putc(b, '"');
 }

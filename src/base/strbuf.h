@@ -62,6 +62,10 @@ void strbuf__pad(struct strbuf *b, char c, size_t n);
  * controls included) become \xNN, a backslash stays.  n bytes, may hold NULs.
  */
 void strbuf__safe(struct strbuf *b, const char *s, size_t n);
+static inline void strbuf__text(struct strbuf *b, const char *s)
+{
+	strbuf__safe(b, s, strlen(s));
+}
 
 /* A JSON string with its quotes; invalid UTF-8 bytes become \u00NN.  HTML-safe: <, >, & too. */
 void strbuf__json(struct strbuf *b, const char *s, size_t n);

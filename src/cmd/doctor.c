@@ -27,29 +27,23 @@ static int no_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-static void json_string(struct strbuf *b, const char *name, const char *value)
-{
-	strbuf__printf(b, ",\"%s\":", name);
-	strbuf__json(b, value, strlen(value));
-}
-
-static void put_json(struct strbuf *b, const struct feature *f, int err, const char *detail)
+static void put_json(struct json *j, const struct feature *f, int err, const char *detail)
 {
 	static const char *const needs[] = { "must", "bpf", "ftrace", "may", "later" };
 
-	strbuf__puts(b, "{\"name\":");
-	strbuf__json(b, f->name, strlen(f->name));
-	strbuf__printf(b, ",\"ok\":%s", err ? "false" : "true");
-	json_string(b, "need", needs[f->need]);
-	json_string(b, "what", f->what);
-	json_string(b, "since", f->since);
-	json_string(b, "detail", detail);
+	json__record(j, "feature");
+	json__string(j, "name", f->name);
+	json__bool(j, "ok", !err);
+	json__string(j, "need", needs[f->need]);
+	json__string(j, "what", f->what);
+	json__string(j, "since", f->since);
+	json__string(j, "detail", detail);
 	if (err) {
-		json_string(b, "reason", strerror(-err));
-		json_string(b, "without", f->without);
-		json_string(b, "remedy", f->remedy);
+		json__string(j, "reason", strerror(-err));
+		json__string(j, "without", f->without);
+		json__string(j, "remedy", f->remedy);
 	}
-	strbuf__puts(b, "}\n");
+	json__end(j);
 }
 
 static void put_text(struct out *o, const struct feature *f, int err, const char *detail)
@@ -85,7 +79,7 @@ static struct verdict try_all(struct out *o, bool json)
 		v.bpf &= !err || (f->need != FEATURE_MUST && f->need != FEATURE_BPF);
 		v.ftrace &= !err || (f->need != FEATURE_MUST && f->need != FEATURE_FTRACE);
 		if (json)
-			put_json(&o->b, f, err, detail);
+			put_json(&o->json, f, err, detail);
 		else
 			put_text(o, f, err, detail);
 	}

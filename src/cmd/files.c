@@ -13,6 +13,7 @@
 #include "symbols/debug_file.h"
 #include "symbols/usyms.h"
 #include "ui/frames.h"
+#include "ui/stack_refs.h"
 
 #define NR_ENDS (STK_END_FALLBACK + 1)
 
@@ -33,8 +34,7 @@ struct files {
 	struct reading rd;
 	struct out out;
 	bool verify;
-	uint64_t *refs; /* by stack number */
-	uint32_t nr_refs;
+	struct stack_refs refs; /* of the events */
 	struct row *rows; /* the first counts frames of no known file */
 	uint32_t nr_rows;
 	uint32_t *row_of; /* index of a file's row, by file number; numbers may be sparse */
@@ -55,7 +55,7 @@ static const struct opt options[] = {
 
 static void files__free(struct files *fs)
 {
-	free(fs->refs);
+	free(fs->refs.v);
 	free(fs->rows);
 	free(fs->row_of);
 	reading__free(&fs->rd);
@@ -72,16 +72,6 @@ static int parse_options(struct files *fs, int argc, char **argv)
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */
-
-static int count_ref(struct files *fs, uint32_t number)
-{
-	if (!number || number > stk_reader__nr_stacks(fs->rd.reader))
-		return 0;
-	if (array__reach(&fs->refs, number, &fs->nr_refs))
-		return -ENOMEM;
-	fs->refs[number]++;
-	return 0;
-}
 
 static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
 {
@@ -137,24 +127,10 @@ static int count_stacks(struct files *fs)
 
 	if (err)
 		return err;
-	for (i = 1; i < fs->nr_refs; i++)
-		if (fs->refs[i])
-			count_stack(fs, i, fs->refs[i]);
+	for (i = 1; i < fs->refs.nr; i++)
+		if (fs->refs.v[i].user)
+			count_stack(fs, i, fs->refs.v[i].user);
 	return 0;
-}
-
-/* Several numbers of one stack count as its first. */
-static void fold_aliases(struct files *fs)
-{
-	struct stk_stack st;
-	uint32_t i;
-
-	for (i = 1; i < fs->nr_refs; i++) {
-		if (!fs->refs[i] || stk_reader__stack(fs->rd.reader, i, &st) || st.alias_of >= i)
-			continue;
-		fs->refs[st.alias_of] += fs->refs[i];
-		fs->refs[i] = 0;
-	}
 }
 
 static int by_frames(const void *a, const void *b)
@@ -214,24 +190,10 @@ static void verify(struct files *fs, struct row *row, const struct stk_file *fil
 
 static void put_head(struct files *fs)
 {
-	struct strbuf *b = &fs->out.b;
-
-	strbuf__puts(b, out__colour(&fs->out, OUT_HEAD));
-	strbuf__printf(b, "%-10s  %-4s  %-18s  %13s  %13s  %9s  ", "hash", "kind", "dev:inode",
-		       "size", "frames", "stacks");
-	if (fs->verify)
-		strbuf__printf(b, "%-11s  ", "here");
-	strbuf__printf(b, "%-40s  path", "build id");
-	strbuf__puts(b, out__colour(&fs->out, OUT_PLAIN));
-	strbuf__putc(b, '\n');
-}
-
-/* What was put since start, padded to width and a gap. */
-static void pad(struct strbuf *b, size_t start, size_t width)
-{
-	size_t len = b->len - start;
-
-	strbuf__pad(b, ' ', (len < width ? width - len : 0) + 2);
+	strbuf__printf(&fs->out.b, "%s%-10s  %-4s  %-18s  %13s  %13s  %9s  %s%-40s  path%s\n",
+		       out__colour(&fs->out, OUT_HEAD), "hash", "kind", "dev:inode", "size",
+		       "frames", "stacks", fs->verify ? "here         " : "", "build_id",
+		       out__colour(&fs->out, OUT_PLAIN));
 }
 
 static void put_device(struct strbuf *b, const struct stk_file *f)
@@ -244,7 +206,7 @@ static void put_device(struct strbuf *b, const struct stk_file *f)
 		strbuf__printf(b, "%02x:%02x:%" PRIu64, f->dev_major, f->dev_minor, f->inode);
 	else
 		strbuf__putc(b, '-');
-	pad(b, start, 18);
+	out__fill(b, start, 20);
 }
 
 static void put_ends(struct strbuf *b, const struct row *row)
@@ -255,9 +217,8 @@ static void put_ends(struct strbuf *b, const struct row *row)
 	for (i = 0; i < NR_ENDS; i++) {
 		if (!row->ends[i])
 			continue;
-		strbuf__puts(b, any ? ", " : "            stacks end here: ");
-		out__number(b, row->ends[i], 0);
-		strbuf__printf(b, " %s", stk_stack_end_name(i));
+		strbuf__printf(b, "%s%s %s", any ? ", " : "            stacks end here: ",
+			       text__number(row->ends[i]).s, stk_stack_end_name(i));
 		any = true;
 	}
 	if (any)
@@ -276,12 +237,12 @@ static void put_names(struct files *fs, const struct stk_file *f)
 			continue;
 		if (i) {
 			strbuf__puts(b, "            also ");
-			out__safe(b, path, strlen(path));
+			strbuf__text(b, path);
 			strbuf__putc(b, '\n');
 		}
 		if (*host && strcmp(host, path)) {
 			strbuf__puts(b, "            on the host ");
-			out__safe(b, host, strlen(host));
+			strbuf__text(b, host);
 			strbuf__putc(b, '\n');
 		}
 	}
@@ -297,21 +258,18 @@ static void put_row(struct files *fs, const struct row *row, const struct stk_fi
 	else
 		strbuf__printf(b, "%-10s  %-4s  ", "-", "-");
 	put_device(b, f);
-	out__number(b, f->size, 13);
-	strbuf__puts(b, "  ");
-	out__number(b, row->frames, 13);
-	strbuf__puts(b, "  ");
-	out__number(b, row->stacks, 9);
-	strbuf__puts(b, "  ");
+	strbuf__printf(b, "%13s  %13s  %9s  ", text__number(f->size).s, text__number(row->frames).s,
+		       text__number(row->stacks).s);
 	if (fs->verify)
 		strbuf__printf(b, "%-11s  ", verdicts[row->verdict]);
 	start = b->len;
 	file__id(b, f, "sha256:");
 	if (b->len == start)
 		strbuf__putc(b, '-');
-	pad(b, start, 40);
+	out__fill(b, start, 41);
+	strbuf__putc(b, ' ');
 	if (f->number)
-		out__safe(b, f->path, strlen(f->path));
+		strbuf__text(b, f->path);
 	else
 		strbuf__puts(b, "[unknown]");
 	strbuf__puts(b, f->flags & STK_FILE_DELETED ? " (deleted)\n" : "\n");
@@ -323,54 +281,50 @@ static void put_row(struct files *fs, const struct row *row, const struct stk_fi
 
 static void put_json_names(struct files *fs, const struct stk_file *f)
 {
-	struct strbuf *b = &fs->out.b;
+	struct json *j = &fs->out.json;
 	const char *path, *host;
-	unsigned int i, any = 0;
+	unsigned int i;
 
-	strbuf__puts(b, ",\"names\":[");
+	json__array(j, "names");
 	for (i = 0; i < f->nr_names; i++) {
 		if (stk_reader__file_name(fs->rd.reader, f->number, i, &path, &host))
 			continue;
-		strbuf__puts(b, any++ ? ",{\"path\":" : "{\"path\":");
-		out__json(b, path, strlen(path));
-		strbuf__puts(b, ",\"host_path\":");
-		if (*host)
-			out__json(b, host, strlen(host));
-		else
-			strbuf__puts(b, "null");
-		strbuf__putc(b, '}');
+		json__object(j, NULL);
+		json__string(j, "path", path);
+		json__string(j, "host_path", *host ? host : NULL);
+		json__end(j);
 	}
-	strbuf__putc(b, ']');
+	json__end(j);
 }
 
 static void put_json(struct files *fs, const struct row *row, const struct stk_file *f)
 {
-	struct strbuf *b = &fs->out.b;
+	struct json *j = &fs->out.json;
 	unsigned int i;
 
+	json__record(j, f->number ? "file" : "unknown");
+	json__maybe(j, "file", f->number, f->number);
 	if (f->number) {
-		strbuf__printf(b, "{\"file\":%u,", f->number);
-		file__json(b, f);
+		file__json(j, f);
 		put_json_names(fs, f);
-		strbuf__printf(b, ",\"symbols\":%s",
-			       stk_reader__has_symbols(fs->rd.reader, f->number) ? "true" : "false");
+		json__bool(j, "symbols", stk_reader__has_symbols(fs->rd.reader, f->number));
 	} else {
-		strbuf__puts(b, "{\"file\":null,\"hash\":null,\"kind\":\"unknown\",\"path\":null");
+		json__null(j, "hash");
+		json__string(j, "kind", "unknown");
+		json__null(j, "path");
 	}
-	strbuf__printf(b, ",\"frames\":%" PRIu64 ",\"stacks\":%u,\"events\":%" PRIu64 ",\"ends\":{",
-		       row->frames, row->stacks, row->events);
+	json__u64(j, "frames", row->frames);
+	json__u64(j, "stacks", row->stacks);
+	json__u64(j, "events", row->events);
+	json__object(j, "ends");
 	for (i = 0; i < NR_ENDS; i++)
-		strbuf__printf(b, "%s\"%s\":%" PRIu64, i ? "," : "", stk_stack_end_name(i),
-			       row->ends[i]);
-	strbuf__putc(b, '}');
+		json__u64(j, stk_stack_end_name(i), row->ends[i]);
+	json__end(j);
 	if (fs->verify && f->number) {
-		strbuf__printf(b, ",\"here\":\"%s\",\"here_path\":", verdicts[row->verdict]);
-		if (row->verified)
-			out__json(b, row->verified, strlen(row->verified));
-		else
-			strbuf__puts(b, "null");
+		json__string(j, "here", verdicts[row->verdict]);
+		json__string(j, "here_path", row->verified);
 	}
-	strbuf__puts(b, "}\n");
+	json__end(j);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -381,7 +335,7 @@ static int put_files(struct files *fs)
 	uint32_t i;
 	int err;
 
-	fold_aliases(fs);
+	stack_refs__fold(&fs->refs, fs->rd.reader);
 	err = count_stacks(fs);
 	if (err)
 		return log_err(err, "count the frames");
@@ -421,7 +375,7 @@ static int run(int argc, char **argv)
 		return code;
 	out__open(&fs.out, true);
 	while (!err && reading__next(&fs.rd, &fs.out, NULL, NULL, &e))
-		err = count_ref(&fs, stk_event__ustack(e));
+		err = stack_refs__add(&fs.refs, fs.rd.reader, e);
 	if (err)
 		log_err(err, "count the stacks");
 	else

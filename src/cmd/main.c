@@ -7,7 +7,7 @@
 
 #include "cleanup.h"
 #include "log.h"
-#include "strbuf.h"
+#include "ui/out.h"
 
 static const struct cmd *const commands[] = {
 #define COMMAND(name) &cmd_##name,
@@ -47,6 +47,17 @@ static const struct opt version_options[] = {
 	{ "--json", "one JSON object", OPT_FLAG(struct version, json) }, HELP_OPTION
 };
 
+static int print_version(void)
+{
+	struct out o;
+
+	out__open(&o, false);
+	json__record(&o.json, "version");
+	json__string(&o.json, "version", STACKONCE_VERSION);
+	json__end(&o.json);
+	return out__close(&o, CMD_OK);
+}
+
 static int run_version(int argc, char **argv)
 {
 	struct version v = { 0 };
@@ -54,8 +65,7 @@ static int run_version(int argc, char **argv)
 
 	if (code)
 		return code;
-	return cmd__print(v.json ? "{\"version\":\"" STACKONCE_VERSION "\"}\n" :
-				   "stackonce " STACKONCE_VERSION "\n");
+	return v.json ? print_version() : cmd__print("stackonce " STACKONCE_VERSION "\n");
 }
 
 const struct cmd cmd_version = {

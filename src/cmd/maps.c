@@ -383,28 +383,26 @@ static void put_text(struct strbuf *b, const struct mapped_file *mf)
 	strbuf__printf(b, " pids=%u", mf->nr_pids);
 	for (i = 1; i < mf->nr_names; i++) {
 		strbuf__puts(b, " also=");
-		out__safe(b, mf->names[i], strlen(mf->names[i]));
+		strbuf__text(b, mf->names[i]);
 	}
 	strbuf__putc(b, '\n');
 }
 
-static void put_json(struct strbuf *b, const struct mapped_file *mf)
+static void put_json(struct json *j, const struct mapped_file *mf)
 {
 	unsigned int i;
 
-	strbuf__putc(b, '{');
-	file__json(b, &mf->f);
-	strbuf__puts(b, ",\"paths\":[");
-	for (i = 0; i < mf->nr_names; i++) {
-		strbuf__puts(b, i ? "," : "");
-		out__json(b, mf->names[i], strlen(mf->names[i]));
-	}
-	strbuf__puts(b, "],\"pids\":[");
-	for (i = 0; i < mf->nr_pids; i++) {
-		strbuf__puts(b, i ? "," : "");
-		strbuf__u64(b, mf->pids[i]);
-	}
-	strbuf__puts(b, "]}\n");
+	json__record(j, "file");
+	file__json(j, &mf->f);
+	json__array(j, "paths");
+	for (i = 0; i < mf->nr_names; i++)
+		json__string(j, NULL, mf->names[i]);
+	json__end(j);
+	json__array(j, "pids");
+	for (i = 0; i < mf->nr_pids; i++)
+		json__u64(j, NULL, mf->pids[i]);
+	json__end(j);
+	json__end(j);
 }
 
 static void put_all(struct maps *m)
@@ -423,7 +421,7 @@ static void put_all(struct maps *m)
 		qsort(m->files, m->nr_files, sizeof(*m->files), by_path);
 	for (i = 0; i < m->nr_files && !out__drain(&m->out); i++) {
 		if (m->json)
-			put_json(&m->out.b, m->files[i]);
+			put_json(&m->out.json, m->files[i]);
 		else
 			put_text(&m->out.b, m->files[i]);
 	}

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +12,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "ui/frames.h"
-
-struct refs {
-	uint64_t kernel, user;
-};
+#include "ui/stack_refs.h"
 
 #define ANY_ID UINT64_MAX
 
@@ -23,8 +21,7 @@ struct stacks {
 	struct out out;
 	bool kernel, user;
 	uint64_t top, id; /* --id, or ANY_ID */
-	struct refs *refs; /* by stack number, from the events */
-	uint32_t nr_refs;
+	struct stack_refs refs; /* of the events */
 	uint32_t printed; /* numbers up to here have been looked at */
 	bool any; /* something was printed */
 };
@@ -55,7 +52,7 @@ struct row {
 
 static void stacks__free(struct stacks *s)
 {
-	free(s->refs);
+	free(s->refs.v);
 	reading__free(&s->rd);
 }
 
@@ -68,57 +65,12 @@ static int parse_options(struct stacks *s, int argc, char **argv)
 	return code;
 }
 
-/* The place to count, NULL when out of memory. */
-static struct refs *refs_of(struct stacks *s, uint32_t number)
-{
-	return array__reach(&s->refs, number, &s->nr_refs) ? NULL : &s->refs[number];
-}
-
-static int count_refs(struct stacks *s, uint32_t kstack, uint32_t ustack)
-{
-	uint32_t nr = stk_reader__nr_stacks(s->rd.reader);
-	struct refs *refs;
-
-	if (kstack && kstack <= nr) {
-		refs = refs_of(s, kstack);
-		if (!refs)
-			return -ENOMEM;
-		refs->kernel++;
-	}
-	if (ustack && ustack <= nr) {
-		refs = refs_of(s, ustack);
-		if (!refs)
-			return -ENOMEM;
-		refs->user++;
-	}
-	return 0;
-}
-
-static void put_frame(struct stacks *s, unsigned int i, const struct stk_frame *f)
-{
-	struct strbuf *b = &s->out.b;
-	const struct name_line *lines;
-	unsigned int nr = names__lines(&s->rd.names, f, &lines), l;
-
-	for (l = 0; l + 1 < nr; l++) {
-		strbuf__puts(b, "      ");
-		frame__inlined(b, &lines[l]);
-		strbuf__putc(b, '\n');
-	}
-	strbuf__puts(b, "  [");
-	strbuf__u64(b, i);
-	strbuf__puts(b, "] ");
-	frame__text(&s->rd.names, b, f);
-	if (nr)
-		frame__source(b, " at ", &lines[nr - 1]);
-	strbuf__putc(b, '\n');
-}
-
 static void put_text(struct stacks *s, const struct row *row)
 {
 	struct stk_frame frames[STK_MAX_DEPTH];
 	struct strbuf *b = &s->out.b;
 	unsigned int n, i;
+	char indent[16];
 
 	n = stack__frames(s->rd.reader, row->st.number, frames);
 	strbuf__printf(b, "%sstack_id %u%s [ref %" PRIu64 ", depth %u",
@@ -129,26 +81,29 @@ static void put_text(struct stacks *s, const struct row *row)
 	if (row->st.end != STK_END_COMPLETE)
 		strbuf__printf(b, ", %s", stk_stack_end_name(row->st.end));
 	strbuf__puts(b, "]\n");
-	for (i = 0; i < n; i++)
-		put_frame(s, i, &frames[i]);
+	for (i = 0; i < n; i++) {
+		snprintf(indent, sizeof(indent), "  [%u] ", i);
+		frame__put(&s->rd.names, b, indent, &frames[i]);
+	}
 	strbuf__putc(b, '\n');
 }
 
 static void put_json(struct stacks *s, const struct row *row)
 {
-	struct strbuf *b = &s->out.b;
+	struct json *j = &s->out.json;
 	struct stk_stack first;
 
-	strbuf__printf(b,
-		       "{\"id\":%u,\"kind\":\"%s\",\"refs\":%" PRIu64 ",\"depth\":%u,\"end\":\"%s\"",
-		       row->st.id, row->user ? "user" : "kernel", row->refs, row->st.depth,
-		       stk_stack_end_name(row->st.end));
+	json__record(j, "stack");
+	json__u64(j, "id", row->st.id);
+	json__string(j, "kind", row->user ? "user" : "kernel");
+	json__u64(j, "refs", row->refs);
+	json__u64(j, "depth", row->st.depth);
+	json__string(j, "end", stk_stack_end_name(row->st.end));
 	if (row->st.alias_of != row->st.number &&
 	    !stk_reader__stack(s->rd.reader, row->st.alias_of, &first))
-		strbuf__printf(b, ",\"alias_of\":%u", first.id);
-	strbuf__puts(b, ",\"frames\":");
-	stack__json_frames(&s->rd.names, b, row->st.number, 0);
-	strbuf__puts(b, "}\n");
+		json__u64(j, "alias_of", first.id);
+	stack__json_frames(&s->rd.names, j, "frames", row->st.number, 0);
+	json__end(j);
 }
 
 static void put_row(struct stacks *s, const struct row *row)
@@ -173,7 +128,7 @@ static bool is_user(struct stacks *s, uint32_t number)
 
 	if (stk_reader__frames(s->rd.reader, number, &first, 1) > 0)
 		return first.kind == STK_FRAME_USER;
-	return number < s->nr_refs && s->refs[number].user > s->refs[number].kernel;
+	return number < s->refs.nr && s->refs.v[number].user > s->refs.v[number].kernel;
 }
 
 /* False: not to be printed. */
@@ -186,8 +141,8 @@ static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 	if (row.st.alias_of != number && !is_import(s))
 		return false;
 	row.refs = row.st.refs && !s->rd.sel.any ? row.st.refs :
-		   number < s->nr_refs		 ? s->refs[number].kernel + s->refs[number].user :
-						   0;
+		   number < s->refs.nr ? s->refs.v[number].kernel + s->refs.v[number].user :
+					 0;
 	row.user = is_user(s, number);
 	if (s->id != ANY_ID && row.st.id != s->id)
 		return false;
@@ -236,23 +191,6 @@ static int put_top(struct stacks *s)
 	return 0;
 }
 
-/* References count where the stack's first number is. */
-static void fold_aliases(struct stacks *s)
-{
-	struct stk_stack st;
-	uint32_t i;
-
-	for (i = 1; i < s->nr_refs; i++) {
-		if (!(s->refs[i].kernel + s->refs[i].user) || stk_reader__stack(s->rd.reader, i, &st))
-			continue;
-		if (st.alias_of < i) {
-			s->refs[st.alias_of].kernel += s->refs[i].kernel;
-			s->refs[st.alias_of].user += s->refs[i].user;
-			s->refs[i] = (struct refs){ 0 };
-		}
-	}
-}
-
 static int read_stacks(struct stacks *s)
 {
 	const struct stk_event *e;
@@ -260,11 +198,11 @@ static int read_stacks(struct stacks *s)
 
 	out__open(&s->out, !s->rd.follow);
 	while (!err && reading__next(&s->rd, &s->out, s->rd.follow ? put_new : NULL, s, &e))
-		err = count_refs(s, stk_event__kstack(e), stk_event__ustack(e));
+		err = stack_refs__add(&s->refs, s->rd.reader, e);
 	if (err)
 		log_err(err, "count the references");
 	if (!is_import(s))
-		fold_aliases(s);
+		stack_refs__fold(&s->refs, s->rd.reader);
 	if (s->top)
 		err = err ?: put_top(s);
 	else

@@ -178,14 +178,18 @@ static void say(struct symbolize *s, const struct stk_file *file, enum result re
 		size_t nr)
 {
 	static const char *const texts[] = { NULL, "not here", "another by now", "no file" };
+	struct json *j = &s->out.json;
 	struct strbuf *b = &s->out.b;
 	size_t start;
 
 	if (s->rd.json) {
-		strbuf__printf(b, "{\"file\":%u,", file->number);
-		file__json(b, file);
-		strbuf__printf(b, ",\"result\":\"%s\",\"places\":%zu,\"named\":%zu}\n",
-			       results[result], nr, named);
+		json__record(j, "file");
+		json__u64(j, "file", file->number);
+		file__json(j, file);
+		json__string(j, "result", results[result]);
+		json__u64(j, "places", nr);
+		json__u64(j, "named", named);
+		json__end(j);
 		return;
 	}
 	if (s->quiet)
@@ -195,8 +199,8 @@ static void say(struct symbolize *s, const struct stk_file *file, enum result re
 		strbuf__printf(b, "%zu of %zu named", named, nr);
 	else
 		strbuf__puts(b, texts[result]);
-	strbuf__pad(b, ' ', b->len - start < 22 ? 22 - (b->len - start) : 1);
-	out__safe(b, file->path, strlen(file->path));
+	out__fill(b, start, 22);
+	strbuf__text(b, file->path);
 	strbuf__putc(b, '\n');
 }
 

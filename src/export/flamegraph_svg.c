@@ -14,6 +14,7 @@
 #include "cleanup.h"
 #include "flamegraph_tree.h"
 #include "strbuf.h"
+#include "text.h"
 
 /* Lengths in pixels; flamegraph.js takes them from what it finds in the picture. */
 #define WIDTH 1200
@@ -126,45 +127,13 @@ static void put_text(struct strbuf *b, const char *s, size_t max_columns)
 	put_fitted(b, safe.s ?: "", safe.len, max_columns);
 }
 
-static void put_number(struct strbuf *b, uint64_t v)
-{
-	char digits[21];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, v), i;
-
-	for (i = 0; i < n; i++) {
-		if (i && !((n - i) % 3))
-			strbuf__putc(b, ',');
-		strbuf__putc(b, digits[i]);
-	}
-}
-
-/* Three digits, rounded down, with the unit in which there is one before the point. */
-static void put_time(struct strbuf *b, uint64_t ns)
-{
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	uint64_t scale = 1;
-	unsigned int u = 0, rest;
-
-	while (u + 1 < ARRAY_SIZE(units) && ns / scale >= 1000) {
-		scale *= 1000;
-		u++;
-	}
-	put_number(b, ns / scale);
-	rest = u ? ns % scale / (scale / 1000) : 0;
-	if (u && ns / scale < 10)
-		strbuf__printf(b, ".%02u", rest / 10);
-	else if (u && ns / scale < 100)
-		strbuf__printf(b, ".%u", rest / 100);
-	strbuf__printf(b, " %s", units[u]);
-}
-
 static void put_weight(struct strbuf *b, uint64_t weight, const char *unit)
 {
 	if (!strcmp(unit, "ns")) {
-		put_time(b, weight);
+		strbuf__puts(b, text__ns(weight).s);
 		return;
 	}
-	put_number(b, weight);
+	strbuf__puts(b, text__number(weight).s);
 	strbuf__putc(b, ' ');
 	put_text(b, unit, 40);
 }
@@ -438,7 +407,7 @@ static void put_subtitle(struct picture *p, const char *subtitle)
 	put_weight(b, p->f->nodes[0].weight, p->unit);
 	if (p->nr_left_out) {
 		strbuf__puts(b, "; not drawn: ");
-		put_number(b, p->nr_left_out);
+		strbuf__puts(b, text__number(p->nr_left_out).s);
 		strbuf__puts(b, " frames of at most ");
 		put_weight(b, p->largest_left_out, p->unit);
 	}

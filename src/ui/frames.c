@@ -7,20 +7,6 @@
 #include "cleanup.h"
 #include "out.h"
 
-static void put_text(struct strbuf *b, const char *s)
-{
-	out__safe(b, s, strlen(s));
-}
-
-static void put_json(struct strbuf *b, const char *key, const char *s)
-{
-	strbuf__puts(b, key);
-	if (s)
-		out__json(b, s, strlen(s));
-	else
-		strbuf__puts(b, "null");
-}
-
 static void put_address(struct strbuf *b, uint64_t ip)
 {
 	strbuf__puts(b, "0x");
@@ -66,7 +52,7 @@ void file__where(struct strbuf *b, const struct stk_file *file)
 	const char *key = id_key(file);
 
 	strbuf__puts(b, "path=");
-	put_text(b, file->path);
+	strbuf__text(b, file->path);
 	if (file->flags & STK_FILE_DELETED)
 		strbuf__puts(b, " (deleted)");
 	if (key) {
@@ -92,38 +78,45 @@ void file__map_line(struct strbuf *b, const struct stk_file *file)
 		strbuf__printf(b, " base=0x%" PRIx64, file->base);
 }
 
-void file__json(struct strbuf *b, const struct stk_file *file)
+/* null, unless it is of that kind. */
+static void put_json_id(struct json *j, const char *key, const struct stk_file *file)
 {
-	const char *key = id_key(file);
+	const char *kind = id_key(file);
+	struct strbuf *b;
 
-	strbuf__printf(b, "\"hash\":\"0x%08x\",\"kind\":\"%s\"", file->hash, file__kind(file));
-	put_json(b, ",\"path\":", file->path);
-	put_json(b, ",\"host_path\":", *file->host_path ? file->host_path : NULL);
-	strbuf__puts(b, ",\"build_id\":");
-	if (key && file->id_kind == STK_ID_BUILD_ID) {
-		strbuf__putc(b, '"');
-		put_bytes(b, file->id, file->id_len);
-		strbuf__putc(b, '"');
-	} else {
-		strbuf__puts(b, "null");
+	if (!kind || strcmp(kind, key)) {
+		json__null(j, key);
+		return;
 	}
-	if (key && file->id_kind == STK_ID_CONTENT) {
-		strbuf__puts(b, ",\"sha256\":\"");
-		put_bytes(b, file->id, file->id_len);
-		strbuf__putc(b, '"');
+	b = json__value(j, key);
+	strbuf__putc(b, '"');
+	put_bytes(b, file->id, file->id_len);
+	strbuf__putc(b, '"');
+}
+
+void file__json(struct json *j, const struct stk_file *file)
+{
+	json__printf(j, "hash", "0x%08x", file->hash);
+	json__string(j, "kind", file__kind(file));
+	json__string(j, "path", file->path);
+	json__string(j, "host_path", *file->host_path ? file->host_path : NULL);
+	put_json_id(j, "build_id", file);
+	if (file->id_kind == STK_ID_CONTENT && file->id_len)
+		put_json_id(j, "sha256", file);
+	if (file->kind == STK_FILE_FILE) {
+		json__printf(j, "dev", "%02x:%02x", file->dev_major, file->dev_minor);
+		json__u64(j, "inode", file->inode);
+		json__u64(j, "size", file->size);
+		json__u64(j, "mtime_ns", file->mtime_ns);
 	}
-	if (file->kind == STK_FILE_FILE)
-		strbuf__printf(b,
-			       ",\"dev\":\"%02x:%02x\",\"inode\":%" PRIu64 ",\"size\":%" PRIu64
-			       ",\"mtime_ns\":%" PRIu64,
-			       file->dev_major, file->dev_minor, file->inode, file->size,
-			       file->mtime_ns);
-	if (file->kind == STK_FILE_JIT)
-		strbuf__printf(b, ",\"pid\":%u,\"base\":\"0x%" PRIx64 "\"", file->pid, file->base);
+	if (file->kind == STK_FILE_JIT) {
+		json__u64(j, "pid", file->pid);
+		json__printf(j, "base", "0x%" PRIx64, file->base);
+	}
 	if (file->flags & STK_FILE_DELETED)
-		strbuf__puts(b, ",\"deleted\":true");
+		json__bool(j, "deleted", true);
 	if (file->flags & STK_FILE_GONE)
-		strbuf__puts(b, ",\"gone\":true");
+		json__bool(j, "gone", true);
 }
 
 /* ---- frames --------------------------------------------------------------------------------- */
@@ -139,13 +132,13 @@ void frame__module(struct strbuf *b, const struct stk_frame *f)
 		return;
 	/* What is no file of that name comes in brackets. */
 	strbuf__puts(b, *f->mod == '[' ? " " : " [");
-	put_text(b, f->mod);
+	strbuf__text(b, f->mod);
 	strbuf__puts(b, *f->mod == '[' ? "" : "]");
 }
 
 static void put_symbol(struct names *n, struct strbuf *b, const struct stk_frame *f)
 {
-	put_text(b, function(n, f));
+	strbuf__text(b, function(n, f));
 	strbuf__puts(b, "+0x");
 	strbuf__hex(b, f->off, 0);
 	if (f->size) {
@@ -170,27 +163,44 @@ void frame__function(struct names *n, struct strbuf *b, const struct stk_frame *
 	if (f->guessed)
 		strbuf__puts(b, "? ");
 	if (f->sym)
-		put_text(b, function(n, f));
+		strbuf__text(b, function(n, f));
 	else
 		put_address(b, f->ip);
 	frame__module(b, f);
 }
 
-void frame__source(struct strbuf *b, const char *before, const struct name_line *l)
+void frame__source(struct strbuf *b, const struct name_line *l)
 {
 	if (!l->source)
 		return;
-	strbuf__puts(b, before);
-	put_text(b, l->source);
+	strbuf__puts(b, " at ");
+	strbuf__text(b, l->source);
 	if (l->line)
 		strbuf__printf(b, ":%u", l->line);
 }
 
 void frame__inlined(struct strbuf *b, const struct name_line *l)
 {
-	put_text(b, l->function ?: "?");
+	strbuf__text(b, l->function ?: "?");
 	strbuf__puts(b, " (inlined)");
-	frame__source(b, " at ", l);
+	frame__source(b, l);
+	strbuf__putc(b, '\n');
+}
+
+void frame__put(struct names *n, struct strbuf *b, const char *indent, const struct stk_frame *f)
+{
+	const struct name_line *lines;
+	unsigned int nr = names__lines(n, f, &lines), i;
+
+	for (i = 0; i + 1 < nr; i++) {
+		strbuf__pad(b, ' ', strlen(indent));
+		frame__inlined(b, &lines[i]);
+	}
+	strbuf__puts(b, indent);
+	frame__text(n, b, f);
+	if (nr)
+		frame__source(b, &lines[nr - 1]);
+	strbuf__putc(b, '\n');
 }
 
 void frame__in_file(struct names *n, struct strbuf *b, const struct stk_frame *f, bool ids)
@@ -221,84 +231,64 @@ void frame__in_file(struct names *n, struct strbuf *b, const struct stk_frame *f
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-void frame__json_function(struct names *n, struct strbuf *b, const struct stk_frame *f)
+void frame__json_function(struct names *n, struct json *j, const struct stk_frame *f)
 {
-	put_json(b, "\"sym\":", function(n, f));
-	put_json(b, ",\"mod\":", f->mod);
-	if (f->kind == STK_FRAME_USER && f->file)
-		strbuf__printf(b, ",\"file\":%u", f->file);
-	else if (f->kind == STK_FRAME_USER)
-		strbuf__puts(b, ",\"file\":null");
+	json__string(j, "sym", function(n, f));
+	json__string(j, "mod", f->mod);
+	if (f->kind == STK_FRAME_USER)
+		json__maybe(j, "file", f->file, f->file);
 	if (f->guessed)
-		strbuf__puts(b, ",\"guessed\":true");
+		json__bool(j, "guessed", true);
 }
 
-static void put_json_file(struct names *n, struct strbuf *b, const struct stk_frame *f)
+static void put_json_file(struct names *n, struct json *j, const struct stk_frame *f)
 {
-	struct stk_file file;
+	struct stk_file file = { 0 };
+	bool known = f->file && !stk_reader__file(n->reader, f->file, &file);
 
-	if (!f->file || stk_reader__file(n->reader, f->file, &file)) {
-		strbuf__puts(b, ",\"file\":null,\"path\":null,\"build_id\":null");
-		return;
-	}
-	strbuf__printf(b, ",\"file\":%u", f->file);
-	put_json(b, ",\"path\":", file.path);
-	strbuf__puts(b, ",\"build_id\":");
-	if (file.id_kind != STK_ID_BUILD_ID || !file.id_len) {
-		strbuf__puts(b, "null");
-		return;
-	}
-	strbuf__putc(b, '"');
-	put_bytes(b, file.id, file.id_len);
-	strbuf__putc(b, '"');
+	json__maybe(j, "file", known, f->file);
+	json__string(j, "path", known ? file.path : NULL);
+	put_json_id(j, "build_id", &file);
 }
 
-static void put_json_line(struct strbuf *b, const struct name_line *l)
+static void put_json_line(struct json *j, const struct name_line *l)
 {
-	put_json(b, "\"source\":", l->source);
-	if (l->line)
-		strbuf__printf(b, ",\"line\":%u", l->line);
-	else
-		strbuf__puts(b, ",\"line\":null");
+	json__string(j, "source", l->source);
+	json__maybe(j, "line", l->line, l->line);
 }
 
-static void put_json_lines(struct names *n, struct strbuf *b, const struct stk_frame *f)
+static void put_json_lines(struct names *n, struct json *j, const struct stk_frame *f)
 {
 	const struct name_line *lines;
 	unsigned int nr = names__lines(n, f, &lines), i;
 
 	if (!nr)
 		return;
-	strbuf__putc(b, ',');
-	put_json_line(b, &lines[nr - 1]);
-	strbuf__puts(b, ",\"inlined\":[");
+	put_json_line(j, &lines[nr - 1]);
+	json__array(j, "inlined");
 	for (i = 0; i + 1 < nr; i++) {
-		put_json(b, i ? ",{\"sym\":" : "{\"sym\":", lines[i].function);
-		strbuf__putc(b, ',');
-		put_json_line(b, &lines[i]);
-		strbuf__putc(b, '}');
+		json__object(j, NULL);
+		json__string(j, "sym", lines[i].function);
+		put_json_line(j, &lines[i]);
+		json__end(j);
 	}
-	strbuf__putc(b, ']');
+	json__end(j);
 }
 
-void frame__json(struct names *n, struct strbuf *b, const struct stk_frame *f)
+void frame__json(struct names *n, struct json *j, const char *key, const struct stk_frame *f)
 {
-	strbuf__puts(b, "{\"ip\":\"");
-	put_address(b, f->ip);
-	put_json(b, "\",\"sym\":", function(n, f));
-	strbuf__puts(b, ",\"off\":");
-	if (f->sym)
-		strbuf__u64(b, f->off);
-	else
-		strbuf__puts(b, "null");
-	put_json(b, ",\"mod\":", f->mod);
+	json__object(j, key);
+	json__printf(j, "ip", "0x%" PRIx64, f->ip);
+	json__string(j, "sym", function(n, f));
+	json__maybe(j, "off", f->sym, f->off);
+	json__string(j, "mod", f->mod);
 	if (f->kind == STK_FRAME_USER) {
-		put_json_file(n, b, f);
-		put_json_lines(n, b, f);
+		put_json_file(n, j, f);
+		put_json_lines(n, j, f);
 	}
 	if (f->guessed)
-		strbuf__puts(b, ",\"guessed\":true");
-	strbuf__putc(b, '}');
+		json__bool(j, "guessed", true);
+	json__end(j);
 }
 
 /* ---- stacks --------------------------------------------------------------------------------- */
@@ -310,24 +300,54 @@ unsigned int stack__frames(struct stk_reader *r, uint32_t number, struct stk_fra
 	return n < 0 ? 0 : n > STK_MAX_DEPTH ? STK_MAX_DEPTH : n;
 }
 
-void stack__json_frames(struct names *n, struct strbuf *b, uint32_t kstack, uint32_t ustack)
+void stack__put(struct names *n, struct strbuf *b, const char *indent, uint32_t kstack,
+		uint32_t ustack)
 {
 	const uint32_t stacks[] = { kstack, ustack };
 	struct stk_frame frames[STK_MAX_DEPTH];
 	unsigned int i, k, nr;
-	bool any = false;
 
-	strbuf__putc(b, '[');
 	for (k = 0; k < ARRAY_SIZE(stacks); k++) {
 		nr = stack__frames(n->reader, stacks[k], frames);
-		for (i = 0; i < nr; i++) {
-			if (any)
-				strbuf__putc(b, ',');
-			frame__json(n, b, &frames[i]);
-			any = true;
-		}
+		for (i = 0; i < nr; i++)
+			frame__put(n, b, indent, &frames[i]);
 	}
-	strbuf__putc(b, ']');
+}
+
+static bool put_id(const struct stk_reader *r, struct strbuf *b, const char *what, uint32_t number)
+{
+	struct stk_stack st;
+
+	if (!number || stk_reader__stack(r, number, &st))
+		return false;
+	strbuf__puts(b, what);
+	strbuf__u64(b, st.id);
+	if (st.end != STK_END_COMPLETE)
+		strbuf__printf(b, " (%s)", stk_stack_end_name(st.end));
+	return true;
+}
+
+bool stack__put_ids(const struct stk_reader *r, struct strbuf *b, uint32_t kstack, uint32_t ustack)
+{
+	bool any = put_id(r, b, " stack ", kstack);
+
+	return put_id(r, b, " ustack ", ustack) || any;
+}
+
+void stack__json_frames(struct names *n, struct json *j, const char *key, uint32_t kstack,
+			uint32_t ustack)
+{
+	const uint32_t stacks[] = { kstack, ustack };
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int i, k, nr;
+
+	json__array(j, key);
+	for (k = 0; k < ARRAY_SIZE(stacks); k++) {
+		nr = stack__frames(n->reader, stacks[k], frames);
+		for (i = 0; i < nr; i++)
+			frame__json(n, j, NULL, &frames[i]);
+	}
+	json__end(j);
 }
 
 uint32_t stack__id(const struct stk_reader *r, uint32_t number)
@@ -337,13 +357,21 @@ uint32_t stack__id(const struct stk_reader *r, uint32_t number)
 	return number && !stk_reader__stack(r, number, &st) ? st.id : 0;
 }
 
-void stack__json_id(const struct stk_reader *r, struct strbuf *b, uint32_t number)
+void stack__json_id(const struct stk_reader *r, struct json *j, const char *key, uint32_t number)
 {
 	struct stk_stack st;
 
 	/* An imported stack may well have the id 0. */
 	if (number && !stk_reader__stack(r, number, &st))
-		strbuf__u64(b, st.id);
+		json__u64(j, key, st.id);
 	else
-		strbuf__puts(b, "null");
+		json__null(j, key);
+}
+
+void stack__json(struct names *n, struct json *j, uint32_t kstack, uint32_t ustack, bool frames)
+{
+	stack__json_id(n->reader, j, "kstack", kstack);
+	stack__json_id(n->reader, j, "ustack", ustack);
+	if (frames)
+		stack__json_frames(n, j, "frames", kstack, ustack);
 }

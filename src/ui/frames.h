@@ -6,6 +6,7 @@
 #ifndef CMD_FRAMES_H
 #define CMD_FRAMES_H
 
+#include "json.h"
 #include "stackonce.h"
 #include "strbuf.h"
 #include "user_names.h"
@@ -21,10 +22,12 @@ void frame__text(struct names *n, struct strbuf *b, const struct stk_frame *f);
 void frame__function(struct names *n, struct strbuf *b, const struct stk_frame *f);
 /* "[module]" with a blank before it, or nothing. */
 void frame__module(struct strbuf *b, const struct stk_frame *f);
-/* "SOURCE:LINE" after before, or nothing. */
-void frame__source(struct strbuf *b, const char *before, const struct name_line *l);
-/* "symbol (inlined) at SOURCE:LINE" */
+/* " at SOURCE:LINE", or nothing. */
+void frame__source(struct strbuf *b, const struct name_line *l);
+/* A line "symbol (inlined) at SOURCE:LINE". */
 void frame__inlined(struct strbuf *b, const struct name_line *l);
+/* The frame's text as a line; with --inline, lines of what was inlined there stand before it. */
+void frame__put(struct names *n, struct strbuf *b, const char *indent, const struct stk_frame *f);
 /*
  * A user frame in the look of ftrace's file map: " <OFFSET> : path=... build_id=... symbol", or
  * with ids " <OFFSET> : 0xHASH".
@@ -33,11 +36,11 @@ void frame__in_file(struct names *n, struct strbuf *b, const struct stk_frame *f
 
 /*
  * {"ip":"0x...","sym":"...","off":18,"mod":null}; sym, off and mod are null when unknown.  User
- * frames have more, see stackonce-stacks(1).
+ * frames have more, see docs/json.md.
  */
-void frame__json(struct names *n, struct strbuf *b, const struct stk_frame *f);
-/* "sym":"...","mod":null without the braces: the function alone; of user frames the file, too. */
-void frame__json_function(struct names *n, struct strbuf *b, const struct stk_frame *f);
+void frame__json(struct names *n, struct json *j, const char *key, const struct stk_frame *f);
+/* Members "sym", "mod": the function alone; of user frames the file, too. */
+void frame__json_function(struct names *n, struct json *j, const struct stk_frame *f);
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
@@ -45,8 +48,8 @@ void frame__json_function(struct names *n, struct strbuf *b, const struct stk_fr
 void file__where(struct strbuf *b, const struct stk_file *file);
 /* "file_map: hash=0x... path=... build_id=... dev=... inode=...". */
 void file__map_line(struct strbuf *b, const struct stk_file *file);
-/* "hash":"0x...","kind":"file",... without braces. */
-void file__json(struct strbuf *b, const struct stk_file *file);
+/* Members "hash", "kind", ... */
+void file__json(struct json *j, const struct stk_file *file);
 const char *file__kind(const struct stk_file *file);
 /* Its build id, or the hash of its content after before; or nothing. */
 void file__id(struct strbuf *b, const struct stk_file *file, const char *before);
@@ -55,11 +58,19 @@ void file__id(struct strbuf *b, const struct stk_file *file, const char *before)
 
 /* At most STK_MAX_DEPTH frames, innermost first; returns their number, 0 for no stack. */
 unsigned int stack__frames(struct stk_reader *r, uint32_t number, struct stk_frame *ret_frames);
-/* [frame,...]: the frames of one stack after those of the other; 0: none. */
-void stack__json_frames(struct names *n, struct strbuf *b, uint32_t kstack, uint32_t ustack);
+/* A line for each frame, after indent: those of one stack after those of the other; 0: none. */
+void stack__put(struct names *n, struct strbuf *b, const char *indent, uint32_t kstack,
+		uint32_t ustack);
+/* " stack 5 ustack 6 (truncated)": the ids people see, and how the stacks end; false: there are none. */
+bool stack__put_ids(const struct stk_reader *r, struct strbuf *b, uint32_t kstack, uint32_t ustack);
 /* The id people see for a stack number; 0 when there is none. */
 uint32_t stack__id(const struct stk_reader *r, uint32_t number);
 /* The same for JSON, null when there is none. */
-void stack__json_id(const struct stk_reader *r, struct strbuf *b, uint32_t number);
+void stack__json_id(const struct stk_reader *r, struct json *j, const char *key, uint32_t number);
+/* An array of the frames of both stacks. */
+void stack__json_frames(struct names *n, struct json *j, const char *key, uint32_t kstack,
+			uint32_t ustack);
+/* Members "kstack", "ustack" and, where they are asked for, "frames". */
+void stack__json(struct names *n, struct json *j, uint32_t kstack, uint32_t ustack, bool frames);
 
 #endif /* CMD_FRAMES_H */

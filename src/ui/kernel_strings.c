@@ -106,22 +106,15 @@ const char *kernel_strings__find(const struct kernel_strings *s, uint64_t addr)
 	return found ? found->text : NULL;
 }
 
-bool kernel_text__symbol(struct kernel_text *t, uint64_t addr, bool with_offset, struct strbuf *out)
+bool kernel_text__symbol(void *text, uint64_t addr, bool with_offset, struct strbuf *out)
 {
+	struct kernel_text *t = text;
 	struct stk_frame f;
 
 	if (stk_reader__kernel_symbol(t->reader, addr, &f) || !f.sym)
 		return false;
-	if (with_offset)
-		frame__text(NULL, out, &f);
-	else
-		frame__function(NULL, out, &f);
+	(with_offset ? frame__text : frame__function)(NULL, out, &f);
 	return true;
-}
-
-static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out)
-{
-	return kernel_text__symbol(ctx, addr, with_offset, out);
 }
 
 static const char *find_string(void *ctx, uint64_t addr)
@@ -140,7 +133,7 @@ static const char *find_string(void *ctx, uint64_t addr)
 void kernel_text__init(struct kernel_text *t, struct stk_reader *reader, struct ev_print_ctx *print)
 {
 	*t = (struct kernel_text){ .reader = reader };
-	print->symbol = put_symbol;
+	print->symbol = kernel_text__symbol;
 	print->symbol_ctx = t;
 	print->string = find_string;
 	print->string_ctx = t;

@@ -29,7 +29,7 @@ struct kernel_text {
 /* Lets print look here; both live as long as it prints. */
 void kernel_text__init(struct kernel_text *t, struct stk_reader *reader, struct ev_print_ctx *print);
 void kernel_text__clear(struct kernel_text *t);
-/* "symbol+0x1/0x2 [module]", or without the offset; false when unknown. */
-bool kernel_text__symbol(struct kernel_text *t, uint64_t addr, bool with_offset, struct strbuf *out);
+/* "symbol+0x1/0x2 [module]", or without the offset; false when unknown.  text: a struct kernel_text. */
+bool kernel_text__symbol(void *text, uint64_t addr, bool with_offset, struct strbuf *out);
 
 #endif /* CMD_STRINGS_H */

@@ -3,7 +3,6 @@
 #include "out.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +70,7 @@ void out__open(struct out *o, bool may_page)
 	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
 
 	memset(o, 0, sizeof(*o));
+	o->json.out = &o->b;
 	/* A reader that goes away (| head) is an error of write(2), not a signal. */
 	signal(SIGPIPE, SIG_IGN);
 	o->terminal = isatty(STDOUT_FILENO);
@@ -120,106 +120,6 @@ const char *out__colour(const struct out *o, enum out_colour c)
 	};
 
 	return o->colour ? codes[c] : "";
-}
-
-#define EACH_BYTE(v) ((v)*0x0101010101010101ULL)
-
-/* Whether a byte of w is below 0x20 or above 0x7e. */
-static inline bool has_unplain(uint64_t w)
-{
-	return (((w - EACH_BYTE(0x20)) & ~w) | w | (w + EACH_BYTE(1))) & EACH_BYTE(0x80);
-}
-
-/* Whether a byte of w equals c. */
-static inline bool has_byte(uint64_t w, unsigned char c)
-{
-	w ^= EACH_BYTE(c);
-	return (w - EACH_BYTE(1)) & ~w & EACH_BYTE(0x80);
-}
-
-static inline uint64_t load_tail(const char *s, size_t n)
-{
-	uint64_t w = EACH_BYTE(' ');
-
-	memcpy(&w, s, n);
-	return w;
-}
-
-static bool is_plain(const char *s, size_t n)
-{
-	uint64_t w;
-
-	for (; n >= 8; s += 8, n -= 8) {
-		memcpy(&w, s, 8);
-		if (has_unplain(w))
-			return false;
-	}
-	return !has_unplain(load_tail(s, n));
-}
-
-static inline bool json_special(uint64_t w)
-{
-	return has_unplain(w) || has_byte(w, '"') || has_byte(w, '\\') || has_byte(w, '<') ||
-	       has_byte(w, '>') || has_byte(w, '&');
-}
-
-void out__safe(struct strbuf *b, const char *s, size_t n)
-{
-	if (is_plain(s, n))
-		strbuf__add(b, s, n);
-	else
-		strbuf__safe(b, s, n);
-}
-
-void out__json(struct strbuf *b, const char *s, size_t n)
-{
-	bool special = false;
-	uint64_t w;
-	size_t i;
-
-	for (i = 0; i + 8 <= n && !special; i += 8) {
-		memcpy(&w, s + i, 8);
-		special = json_special(w);
-	}
-	if (special || json_special(load_tail(s + i, n - i))) {
-		strbuf__json(b, s, n);
-		return;
-	}
-	strbuf__putc(b, '"');
-	strbuf__add(b, s, n);
-	strbuf__putc(b, '"');
-}
-
-void out__number(struct strbuf *b, uint64_t v, int width)
-{
-	char digits[32];
-	int i = sizeof(digits), n = 0;
-
-	do {
-		if (n && n % 3 == 0)
-			digits[--i] = ',';
-		digits[--i] = '0' + v % 10;
-		v /= 10;
-		n++;
-	} while (v);
-	n = sizeof(digits) - i;
-	if (width > n)
-		strbuf__pad(b, ' ', width - n);
-	strbuf__add(b, digits + i, n);
-}
-
-void out__bytes(struct strbuf *b, uint64_t v)
-{
-	static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB" };
-	double d = v;
-	unsigned int i = 0;
-
-	for (; d >= 1000 && i < ARRAY_SIZE(units) - 1; i++)
-		d /= 1000;
-	if (i)
-		strbuf__printf(b, "%.2f %s", d, units[i]);
-	else
-		strbuf__printf(b, "%" PRIu64 " B", v);
 }
 
 void out__percent(struct strbuf *b, uint64_t part, uint64_t whole, int width)

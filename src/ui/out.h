@@ -14,15 +14,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "json.h"
 #include "strbuf.h"
+#include "text.h"
 
 #define OUT_PIECE (128u << 10) /* bytes per write(2) */
 
 struct out {
 	struct strbuf b;
+	struct json json; /* writes to b */
 	int err; /* sticky negative errno of the first failed write */
 	pid_t pager; /* 0: none */
 	bool terminal, colour;
+	bool heads; /* columns print their names */
 };
 
 enum out_colour { OUT_PLAIN, OUT_HEAD, OUT_NUMBER, OUT_DIM, OUT_WARN };
@@ -38,15 +42,16 @@ static inline int out__drain(struct out *o)
 
 /* The escape sequence, or nothing without colour. */
 const char *out__colour(const struct out *o, enum out_colour c);
+static inline void out__paint(struct out *o, enum out_colour c)
+{
+	strbuf__puts(&o->b, out__colour(o, c));
+}
 
-/* As strbuf__safe() and strbuf__json(), quick for plain text. */
-void out__safe(struct strbuf *b, const char *s, size_t n);
-void out__json(struct strbuf *b, const char *s, size_t n);
-
-/* 1234567 as "1,234,567", right-aligned in width. */
-void out__number(struct strbuf *b, uint64_t v, int width);
-/* "12.3 MB" and the like. */
-void out__bytes(struct strbuf *b, uint64_t v);
+/* Blanks up to width behind what begins at from, one at least. */
+static inline void out__fill(struct strbuf *b, size_t from, size_t width)
+{
+	strbuf__pad(b, ' ', b->len - from < width ? width - (b->len - from) : 1);
+}
 /* part of whole as "12.34", no sign of percent; "0.00" for nothing of nothing. */
 void out__percent(struct strbuf *b, uint64_t part, uint64_t whole, int width);
 

@@ -143,14 +143,14 @@ without=absent.tids
 least=1
 [ "$broken" -eq 0 ] || least=0
 for comm in $pingpong $forktree $futexes; do
-	same "off CPU, $comm" "$least" 'select(.kind == "group") | [.tid, .count, (.states | map_values(.count)),
+	same "off CPU, $comm" "$least" 'select(.type == "group") | [.tid, .count, (.states | map_values(.count)),
 		([.stacks[] | {count, key: [.state, [.frames[]? | [.sym, .off]]]}] | group_by(.key) |
 		map([.[0].key, ([.[].count] | add)]))]' offcpu --by tid --stacks --comm "$comm"
 done
 without=nobody
-same "futexes" 10 'select(.kind == "group") | [.address, .waits, .timeouts, .errors]' \
+same "futexes" 10 'select(.type == "group") | [.address, .waits, .timeouts, .errors]' \
 	futex --by address --comm $futexes
-same "futexes by place" 1 'select(.kind == "group") | [.op, .waits, .timeouts]' \
+same "futexes by place" 1 'select(.type == "group") | [.op, .waits, .timeouts]' \
 	futex --by site --comm $futexes
 same "system calls" 1 'select(.type == "group") | [.group, .count]' \
 	latency --start syscalls:sys_enter_getppid --end syscalls:sys_exit_getppid --comm $getppid --by tid

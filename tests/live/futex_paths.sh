@@ -25,7 +25,7 @@ want()
 		--argjson slow "$slow" '
 	def near($x; $y; $percent): if $slow == 1 then $x <= $y * 1.01 and $x >= $y / 5 else
 		($x - $y | fabs) <= $y * $percent / 100 end;
-	def group($address): [$answer[] | select(.kind == "group" and .address == $address)][0] // {};
+	def group($address): [$answer[] | select(.type == "group" and .address == $address)][0] // {};
 	def wakers: [.stacks[]?.waker | select(.)];
 	def call($function): any(.frames[]; .sym == $function);
 	def wrong($why): "\($what) \(.address // ""): \($why)";
@@ -94,7 +94,7 @@ total()
 	jq -rn --slurpfile truth truth.json --slurpfile answer address.json '
 		[$truth[] | select(.ns)] as $facts | ([$facts[].ns] | add) as $said |
 		([$facts[] | .address, .other, .to | select(.)] | unique) as $places |
-		([$answer[] | select(.kind == "group" and (.address as $a | any($places[]; . == $a))).sum_ns] |
+		([$answer[] | select(.type == "group" and (.address as $a | any($places[]; . == $a))).sum_ns] |
 			add) as $got |
 		"\($said) \($got) \(($got - $said | fabs) / $said * 100)"' >total
 	read -r said got percent <total
@@ -135,14 +135,14 @@ for side in 0 1; do
 		fail "the mutex's waits of one thread were not ended by the other: $(head -c 2000 side.json)"
 done
 
-jq -es '[.[] | select(.kind == "sums")][0] | .no_exit == 0 and .gaps == 0 and .maybe_requeued == 0 and
+jq -es '[.[] | select(.type == "sums")][0] | .no_exit == 0 and .gaps == 0 and .maybe_requeued == 0 and
 	.at_several_places == 1 and .open == 0' address.json >/dev/null ||
 	fail "what could not be matched: $(tail -n 1 address.json)"
 
 # By site the waits are in the shapes of the last function, outside of libc, file and build id known.
 jq -es '([.[] | select(.site.sym // "" | startswith("path_6_"))] | length == 3 and
 	all(.site.path and .site.build_id)) and
-	([.[] | select(.kind == "group").sum_ns] | add) == (.[-1].sum_ns)' site.json >/dev/null ||
+	([.[] | select(.type == "group").sum_ns] | add) == (.[-1].sum_ns)' site.json >/dev/null ||
 	fail "the call sites are not those: $(jq -c 'del(.stacks)' site.json | head -n 20)"
 
 # Waits that have no beginning or no end in the recording.
@@ -154,7 +154,7 @@ record -e "$calls" -d 1 -p "$program" -o open.stk
 "$STACKONCE" futex --json --by address open.stk >open.json || fail "futex of waits without ends"
 read -r _ _ address _ never <open.truth
 jq -es --arg address "$address" --arg never "$never" '.[-1].open == 1 and .[-1].no_enter == 1 and
-	([.[] | select(.kind == "open")] | length == 1 and .[0].address == $address and
+	([.[] | select(.type == "open")] | length == 1 and .[0].address == $address and
 		.[0].age_ns < 300000000) and all(.[]; .address != $never)' open.json >/dev/null ||
 	fail "open waits: $(cat open.json open.truth)"
 note "$(wc -l <truth) facts; the program waited $said ns, the answer says $got, $percent % off"

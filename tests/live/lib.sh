@@ -209,6 +209,20 @@ info_true()
 	[ "$(info_of "$@")" = true ]
 }
 
+# want_json COMMAND OUTPUT: what `stackonce COMMAND --json` printed into that file is as docs/json.md says.
+# The emulated machines have neither the document nor Python.
+want_json()
+{
+	doc=$LIVE/../../docs/json.md
+	if [ ! -e "$doc" ] || ! command -v python3 >/dev/null; then
+		return 0
+	fi
+	python3 "$LIVE/../unit/json_schema.py" "$doc" "$1" <"$2" >"$work/json.wrong" || {
+		cat "$work/json.wrong"
+		fail "$1 --json is not as docs/json.md says"
+	}
+}
+
 # counted FILE EVENT FIELD: a number of one event.
 counted()
 {

@@ -7,6 +7,7 @@
 cd "$work" || exit 1
 
 "$STACKONCE" doctor --json >doctor.json || :
+want_json doctor doctor.json
 jq -es 'any(.[]; .name == "nested_fields" and .ok)' doctor.json >/dev/null ||
 	fail "doctor: $(grep nested_fields doctor.json)"
 cat >work.sh <<EOF

@@ -43,7 +43,7 @@ wrong_facts()
 	jq -rn --slurpfile truth truth.json --slurpfile answer tid.json --argjson slack "$slack" '
 		def near($x; $y; $percent; $more): ($x - $y | fabs) <= $y * $percent * $slack / 100 + $more;
 		$truth[] | . as $t |
-		[$answer[] | select(.kind == "group" and .tid == $t.tid).stacks[] |
+		[$answer[] | select(.type == "group" and .tid == $t.tid).stacks[] |
 			select(any(.frames[]; .sym == $t.function))] as $all |
 		[$all[] | select(.state == $t.what)] as $own |
 		([$all[] | .blocked_ns + .queued_ns] | add // 0) as $ns |
@@ -73,7 +73,7 @@ wrong_facts()
 for _ in 1 2 3 4 5 6; do
 	record_program
 	missing=$("$STACKONCE" offcpu --json --by state --comm offcpu off.stk |
-		jq 'select(.kind == "sums").no_return')
+		jq 'select(.type == "sums").no_return')
 	[ "$missing" -eq 0 ] || continue
 	"$STACKONCE" offcpu --json --by tid --stacks off.stk >tid.json || fail "offcpu --by tid"
 	facts_of truth >truth.json
@@ -95,15 +95,15 @@ want_user off.stk
 "$STACKONCE" offcpu --json --by state off.stk >state.json || fail "offcpu --by state"
 jq -es '(.[-1] | .gaps == 0 and .unknown == 0 and .lost == 0 and
 	.count == ([.states[].count] | add)) and
-	.[-1].states == ([.[] | select(.kind == "group") | .states] | add)' state.json >/dev/null ||
+	.[-1].states == ([.[] | select(.type == "group") | .states] | add)' state.json >/dev/null ||
 	fail "the sums do not add up: $(tail -n 1 state.json)"
 
 # --state and --min select: what is left out is counted.
 "$STACKONCE" offcpu --json --by state --state disk,stopped --min 0.005 off.stk >min.json ||
 	fail "offcpu --min"
-jq -es --argjson all "$(jq -c 'select(.kind == "sums").states' state.json)" '
-	([.[] | select(.kind == "group").state] | sort) == ["disk", "stopped"] and
-	all(.[] | select(.kind == "group"); .min_ns >= 5000000) and
+jq -es --argjson all "$(jq -c 'select(.type == "sums").states' state.json)" '
+	([.[] | select(.type == "group").state] | sort) == ["disk", "stopped"] and
+	all(.[] | select(.type == "group"); .min_ns >= 5000000) and
 	.[-1].count + .[-1].too_short == $all.disk.count + $all.stopped.count' min.json >/dev/null ||
 	fail "--state, --min: $(tail -n 1 min.json)"
 
@@ -113,8 +113,8 @@ compared="perf may not record here"
 if [ -n "$perf" ]; then
 	perf script -i perf.data --ns -F time,trace 2>/dev/null | sed -n \
 		's/^ *\([0-9]*\)\.\([0-9]*\): .*prev_pid=\([0-9]*\) .*next_pid=\([0-9]*\) .*/\1\2 \3 \4/p' |
-		awk -v first="$(jq 'select(.kind == "sums").first' tid.json)" \
-			-v last="$(jq 'select(.kind == "sums").last' tid.json)" '
+		awk -v first="$(jq 'select(.type == "sums").first' tid.json)" \
+			-v last="$(jq 'select(.type == "sums").last' tid.json)" '
 			$1 + 0 < first + 0 || $1 + 0 > last + 0 { next }
 			$3 in since { off[$3] += $1 - since[$3]; times[$3]++; delete since[$3] }
 			$2 { since[$2] = $1 }
@@ -126,7 +126,7 @@ if [ -n "$perf" ]; then
 		--argjson slack "$slack" '
 		[$truth[].tid] as $tids | $perf | split("\n")[] | select(. != "") | split(" ") |
 		map(tonumber) as [$tid, $ns, $times] | select(any($tids[]; . == $tid)) |
-		[$answer[] | select(.kind == "group" and .tid == $tid)] as $of |
+		[$answer[] | select(.type == "group" and .tid == $tid)] as $of |
 		([$of[] | .blocked_ns + .queued_ns - (.states.new.queued_ns // 0)] | add // 0)
 			as $got |
 		([$of[] | .count - (.states.new.count // 0)] | add // 0) as $count |

@@ -12,6 +12,7 @@ cd "$work" || exit 1
 jq -r '[.name, .recordable, .answer, ([.events[] | select(.optional | not) | .event] | first)] | @tsv' \
 	presets >table
 [ -s table ] || fail "list --presets lists nothing"
+want_json list presets
 
 # Something of everything: processes, files, a pipe, sleeps.
 load()
@@ -59,6 +60,12 @@ while IFS=$tab read -r name recordable answer event; do
 	# shellcheck disable=SC2086
 	"$STACKONCE" $answer --json out.stk 2>err </dev/null >json || fail "$name: $answer --json ended with $?"
 	jq -es 'all(type == "object")' json >/dev/null || fail "$name: $answer --json prints no JSON"
+	want_json "${answer%% *}" json
+	for command in info 'script --stacks' stacks files; do
+		# shellcheck disable=SC2086
+		"$STACKONCE" $command --json out.stk >json || fail "$name: $command --json ended with $?"
+		want_json "${command%% *}" json
+	done
 	[ "$name" != lifecycle ] || mv out.stk lifecycle.stk
 	nr=$((nr + 1))
 done <table

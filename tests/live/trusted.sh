@@ -51,10 +51,10 @@ record_busy()
 # some_trusted: futex and lifecycle trust something of what is compared below.
 some_trusted()
 {
-	[ "$("$STACKONCE" futex --json --comm xz busy.stk | jq 'select(.kind == "sums").waits')" -gt 0 ] || return
+	[ "$("$STACKONCE" futex --json --comm xz busy.stk | jq 'select(.type == "sums").waits')" -gt 0 ] || return
 	"$STACKONCE" lifecycle --json --top 0 busy.stk | jq -es --argjson by "$forker" --arg child $child '
 		[.[] | select(.type == "process" and .parent == $by and .comm == $child)] as $children |
-		all("lifetime_ns", "teardown_ns", "zombie_ns", "unfreed_ns"; . as $ns |
+		all("lifetime_ns", "teardown_ns", "zombie_ns", "reap_to_free_ns"; . as $ns |
 			any($children[]; .[$ns] != null)) and
 		any($children[]; .zombie_ns != null and .reap_ts > .zombie_ts)' >/dev/null
 }
@@ -139,7 +139,7 @@ pairs switch prev_pid sched:sched_switch sched:sched_switch --match prev_pid=nex
 }
 none_across switch sched:sched_switch sched:sched_switch
 # shellcheck disable=SC2086
-"$STACKONCE" offcpu --by tid --json $of busy.stk | jq -r 'select(.kind == "group") |
+"$STACKONCE" offcpu --by tid --json $of busy.stk | jq -r 'select(.type == "group") |
 	"\(.tid) \(.count) \(.sum_ns)"' | sort >switch.theirs
 same switch
 
@@ -165,7 +165,7 @@ awk 'FNR == NR { value[$1 " " $2 " " $3] = $4; next }
 		}
 	}
 	END { printf "%d %.0f\n", n, sum }' calls waits.pairs >waits.ours
-"$STACKONCE" futex --json --comm xz busy.stk | jq -r 'select(.kind == "sums") | "\(.waits) \(.sum_ns)"' >waits.theirs
+"$STACKONCE" futex --json --comm xz busy.stk | jq -r 'select(.type == "sums") | "\(.waits) \(.sum_ns)"' >waits.theirs
 cmp -s waits.ours waits.theirs ||
 	fail "waits and ns of xz: $(cat waits.ours) that latency trusts, $(cat waits.theirs) of futex"
 read -r waits _ <waits.theirs
@@ -187,7 +187,7 @@ spans()
 spans lifetime fork_ts exit_ts sched:sched_process_fork sched:sched_process_exit
 spans teardown exit_ts zombie_ts sched:sched_process_exit sched:sched_switch
 spans zombie zombie_ts reap_ts sched:sched_switch syscalls:sys_exit_wait4 syscalls:sys_exit_waitid
-spans unfreed reap_ts free_ts syscalls:sys_exit_wait4 syscalls:sys_exit_waitid sched:sched_process_free
+spans reap_to_free reap_ts free_ts syscalls:sys_exit_wait4 syscalls:sys_exit_waitid sched:sched_process_free
 
 pairs life child_pid sched:sched_process_fork sched:sched_process_exit --match child_pid=pid --pid "$forker"
 whole life

@@ -3,6 +3,7 @@
 #ifndef CMD_INFO_H
 #define CMD_INFO_H
 
+#include "ui/column.h"
 #include "ui/reading.h"
 
 /* The counters of one event type, or of all, and what they add up to. */
@@ -52,6 +53,8 @@ bool info__meta_u64(const struct info *in, const char *key, uint64_t *ret_value)
 
 /* ---- info_text.c, info_json.c --------------------------------------------------------------- */
 
+/* A row for each column of the accounting. */
+void info__put_columns(struct out *o, const struct account *a);
 void info__put_text(struct info *in);
 void info__put_json(struct info *in);
 

@@ -18,7 +18,7 @@ static void put_label(struct info *in, const char *label)
 
 static void put_string(struct info *in, const char *s)
 {
-	out__safe(&in->out.b, s, strlen(s));
+	strbuf__text(&in->out.b, s);
 }
 
 /* What is shown of the metadata, in rows; "%" stands for the value. */
@@ -81,7 +81,7 @@ static void put_when(struct info *in)
 		strbuf__printf(b, "%sno events\n", text);
 		return;
 	}
-	strbuf__printf(b, "%s%.3f s of events", text, (double)(in->t.last_ts - in->t.first_ts) / 1e9);
+	strbuf__printf(b, "%s%s of events", text, text__ns(in->t.last_ts - in->t.first_ts).s);
 	if (in->t.last_ts)
 		strbuf__printf(b, " (%" PRIu64 ".%06u to %" PRIu64 ".%06u)",
 			       in->t.first_ts / 1000000000,
@@ -93,13 +93,9 @@ static void put_when(struct info *in)
 
 static void put_what(struct info *in)
 {
-	struct strbuf *b = &in->out.b;
-
 	put_label(in, "File");
 	put_string(in, strcmp(in->rd.path, "-") ? in->rd.path : "standard input");
-	strbuf__puts(b, ", ");
-	out__bytes(b, in->t.bytes);
-	strbuf__printf(b, ", %s\n",
+	strbuf__printf(&in->out.b, ", %s, %s\n", text__bytes(in->t.bytes).s,
 		       in->t.clean_end ? "ended clean" :
 		       in->running     ? "recording in progress" :
 					 "ended abruptly: what came last may be missing");
@@ -134,21 +130,23 @@ static void put_reasons(struct info *in, const char *what, const struct account 
 {
 	struct strbuf *b = &in->out.b;
 	bool any = false;
-	unsigned int i;
 
-	for (i = 0; reasons[i].name; i++) {
-		if (!a->c[reasons[i].counter])
+	for (; reasons->name; reasons++) {
+		if (!a->c[reasons->counter])
 			continue;
-		strbuf__puts(b, any ? ", " : "    ");
-		if (!any)
-			strbuf__puts(b, what);
-		strbuf__puts(b, reasons[i].name);
-		strbuf__putc(b, ' ');
-		out__number(b, a->c[reasons[i].counter], 0);
+		strbuf__printf(b, "%s%s%s %s", any ? ", " : "    ", any ? "" : what, reasons->name,
+			       text__number(a->c[reasons->counter]).s);
 		any = true;
 	}
-	if (any)
-		strbuf__putc(b, '\n');
+	strbuf__puts(b, any ? "\n" : "");
+}
+
+void info__put_columns(struct out *o, const struct account *a)
+{
+	column__number(o, "happened", 13, a->c[STK_C_HAPPENED]);
+	column__number(o, "recorded", 13, a->c[STK_C_RECORDED]);
+	column__number(o, "filtered", 13, a->filtered);
+	column__number(o, "lost", 11, a->lost);
 }
 
 static void put_account_row(struct info *in, const char *name, int width, const struct account *a)
@@ -160,39 +158,25 @@ static void put_account_row(struct info *in, const char *name, int width, const 
 	put_string(in, name);
 	if (b->len - start < (size_t)width)
 		strbuf__pad(b, ' ', width - (b->len - start));
-	strbuf__putc(b, ' ');
-	out__number(b, a->c[STK_C_HAPPENED], 12);
-	strbuf__putc(b, ' ');
-	out__number(b, a->c[STK_C_RECORDED], 12);
-	strbuf__putc(b, ' ');
-	out__number(b, a->filtered, 12);
-	strbuf__putc(b, ' ');
-	if (a->lost)
-		strbuf__puts(b, out__colour(&in->out, OUT_WARN));
-	out__number(b, a->lost, 10);
-	if (a->lost)
-		strbuf__puts(b, out__colour(&in->out, OUT_PLAIN));
+	strbuf__puts(b, a->lost ? out__colour(&in->out, OUT_WARN) : "");
+	info__put_columns(&in->out, a);
+	strbuf__puts(b, a->lost ? out__colour(&in->out, OUT_PLAIN) : "");
 	strbuf__puts(b, exact ? "\n" : "  does not add up\n");
 	put_reasons(in, "filtered by: ", a, info_filtered_by);
 	put_reasons(in, "lost by: ", a, info_lost_by);
-	if (a->c[STK_C_NO_FIELDS]) {
-		strbuf__puts(b, "    fields missing in ");
-		out__number(b, a->c[STK_C_NO_FIELDS], 0);
-		strbuf__putc(b, '\n');
-	}
+	if (a->c[STK_C_NO_FIELDS])
+		strbuf__printf(b, "    fields missing in %s\n",
+			       text__number(a->c[STK_C_NO_FIELDS]).s);
 }
 
 static void put_event_cost(struct info *in, const struct account *a)
 {
-	struct strbuf *b = &in->out.b;
+	uint64_t measured = a->c[STK_C_COST_EVENTS];
 
-	if (a->c[STK_C_COST_EVENTS] < INFO_COST_MIN || !in->verbose)
-		return;
-	strbuf__puts(b, "    cost: ");
-	out__number(b, a->c[STK_C_COST_NS] / a->c[STK_C_COST_EVENTS], 0);
-	strbuf__puts(b, " ns each (");
-	out__number(b, a->c[STK_C_COST_EVENTS], 0);
-	strbuf__printf(b, " measured), %.3f s in all\n", info__cost(a) / 1e9);
+	if (measured >= INFO_COST_MIN && in->verbose)
+		strbuf__printf(&in->out.b, "    cost: %s each (%s measured), %s in all\n",
+			       text__ns(a->c[STK_C_COST_NS] / measured).s, text__number(measured).s,
+			       text__ns(info__cost(a)).s);
 }
 
 static void put_accounting(struct info *in)
@@ -207,9 +191,11 @@ static void put_accounting(struct info *in)
 
 		width = MAX(width, (int)MIN(strlen(name ?: ""), 48u));
 	}
-	strbuf__printf(b, "\n%s%-*s%13s%13s%13s%11s%s\n", out__colour(&in->out, OUT_HEAD), width,
-		       "Event", "happened", "recorded", "filtered", "lost",
-		       out__colour(&in->out, OUT_PLAIN));
+	strbuf__printf(b, "\n%s%-*s", out__colour(&in->out, OUT_HEAD), width, "name");
+	in->out.heads = true;
+	info__put_columns(&in->out, &in->total);
+	in->out.heads = false;
+	strbuf__printf(b, "%s\n", out__colour(&in->out, OUT_PLAIN));
 	for (i = 0; i < nr; i++) {
 		const struct stk_event_type *t = stk_reader__type(in->rd.reader, i);
 		_cleanup_free_ char *name = event__full_name(t);
@@ -240,55 +226,50 @@ static void put_accounting(struct info *in)
 		strbuf__printf(b, "%" PRIu64 " events are in the file.\n", in->t.events);
 }
 
-static void put_share(struct info *in, uint64_t part, uint64_t whole, const char *what)
+/* "1,415 hit (97.45%)" */
+static struct text share(uint64_t part, uint64_t whole, const char *what)
 {
-	struct strbuf *b = &in->out.b;
+	struct text t;
 
-	out__number(b, part, 0);
-	strbuf__printf(b, " %s (", what);
-	out__percent(b, part, whole, 0);
-	strbuf__puts(b, "%)");
+	snprintf(t.s, sizeof(t.s), "%.27s %.40s (%.2f%%)", text__number(part).s, what,
+		 whole ? 100.0 * part / whole : 0.0);
+	return t;
+}
+
+/* A line for each that occurred. */
+static void put_shares(struct info *in, const struct account *a, const struct reason *reasons,
+		       uint64_t whole)
+{
+	for (; reasons->name; reasons++)
+		if (a->c[reasons->counter])
+			strbuf__printf(&in->out.b, "    %s\n",
+				       share(a->c[reasons->counter], whole, reasons->name).s);
 }
 
 static void put_stacks(struct info *in)
 {
 	const struct account *a = &in->total;
 	struct strbuf *b = &in->out.b;
-	unsigned int i;
-	uint64_t walks;
 
 	strbuf__putc(b, '\n');
 	put_label(in, "Stacks");
-	out__number(b, in->unique, 0);
-	strbuf__puts(b, " unique, ");
-	out__number(b, in->t.nodes, 0);
-	strbuf__puts(b, " caller tree nodes");
-	if (in->t.duplicates) {
-		strbuf__puts(b, ", duplicates under other ids: ");
-		out__number(b, in->t.duplicates, 0);
-	}
+	strbuf__printf(b, "%s unique, %s caller tree nodes", text__number(in->unique).s,
+		       text__number(in->t.nodes).s);
+	if (in->t.duplicates)
+		strbuf__printf(b, ", duplicates under other ids: %s",
+			       text__number(in->t.duplicates).s);
 	strbuf__putc(b, '\n');
 	if (!a->lookups)
 		return;
 	put_label(in, "Lookups");
-	out__number(b, a->lookups, 0);
-	strbuf__puts(b, ": ");
-	put_share(in, a->c[STK_C_STACK_HIT], a->lookups, "hit");
-	strbuf__puts(b, ", ");
-	put_share(in, a->c[STK_C_STACK_NEW], a->lookups, "new");
-	strbuf__puts(b, ", ");
-	put_share(in, a->fallbacks, a->lookups, "fell back");
-	strbuf__putc(b, '\n');
+	strbuf__printf(b, "%s: %s, %s, %s\n", text__number(a->lookups).s,
+		       share(a->c[STK_C_STACK_HIT], a->lookups, "hit").s,
+		       share(a->c[STK_C_STACK_NEW], a->lookups, "new").s,
+		       share(a->fallbacks, a->lookups, "fell back").s);
 	put_reasons(in, "fell back by: ", a, info_fell_by);
 	/* What is empty or failed was not looked up. */
-	walks = a->lookups + a->c[STK_C_STACK_EMPTY] + a->c[STK_C_STACK_FAILED];
-	for (i = 0; info_stack_ends[i].name; i++) {
-		if (!a->c[info_stack_ends[i].counter])
-			continue;
-		strbuf__puts(b, "    ");
-		put_share(in, a->c[info_stack_ends[i].counter], walks, info_stack_ends[i].name);
-		strbuf__putc(b, '\n');
-	}
+	put_shares(in, a, info_stack_ends,
+		   a->lookups + a->c[STK_C_STACK_EMPTY] + a->c[STK_C_STACK_FAILED]);
 }
 
 /* Who walked the kernel stacks. */
@@ -312,12 +293,12 @@ static void put_kernel_unwind(struct info *in)
 	}
 	for (i = 0; info_walk_left[i].name; i++)
 		taken += a->c[info_walk_left[i].counter];
-	put_share(in, a->c[STK_C_WALKED], taken,
-		  strcmp(by, "frame_pointers") ? "kernel stacks by ORC rules" :
-						 "kernel stacks along frame pointers");
-	strbuf__puts(b, ", ");
-	put_share(in, a->c[STK_C_WALK_REMEMBERED], a->c[STK_C_WALKED], "of them remembered");
-	strbuf__puts(b, "; the others by the kernel\n");
+	strbuf__printf(b, "%s, %s; the others by the kernel\n",
+		       share(a->c[STK_C_WALKED], taken,
+			     strcmp(by, "frame_pointers") ? "kernel stacks by ORC rules" :
+							    "kernel stacks along frame pointers")
+			       .s,
+		       share(a->c[STK_C_WALK_REMEMBERED], a->c[STK_C_WALKED], "of them remembered").s);
 	put_reasons(in, "left to it: ", a, info_walk_left);
 	put_reasons(in, "compared with it: ", a, info_walk_checks);
 }
@@ -333,16 +314,13 @@ static void put_tables(struct info *in)
 	put_label(in, "Tables");
 	strbuf__printf(b, "%" PRIu64 " files", loaded);
 	if (info__meta_u64(in, "unwind.table_bytes", &bytes)) {
-		strbuf__puts(b, ", ");
-		out__bytes(b, bytes);
-		if (info__meta_u64(in, "unwind.cfi_bytes", &cfi) && cfi) {
-			strbuf__printf(b, " (%.2f of their ", (double)bytes / cfi);
-			out__bytes(b, cfi);
-			strbuf__puts(b, " of CFI)");
-		}
+		strbuf__printf(b, ", %s", text__bytes(bytes).s);
+		if (info__meta_u64(in, "unwind.cfi_bytes", &cfi) && cfi)
+			strbuf__printf(b, " (%.2f of their %s of CFI)", (double)bytes / cfi,
+				       text__bytes(cfi).s);
 	}
 	if (info__meta_u64(in, "unwind.load_ns", &ns))
-		strbuf__printf(b, ", loaded in %.3f s at the start", (double)ns / 1e9);
+		strbuf__printf(b, ", loaded at the start in %s", text__ns(ns).s);
 	if (info__meta_u64(in, "unwind.evicted", &evicted) && evicted)
 		strbuf__printf(b, "; %" PRIu64 " evicted", evicted);
 	strbuf__putc(b, '\n');
@@ -353,29 +331,17 @@ static void put_user_stacks(struct info *in)
 	const char *mode = stk_reader__meta(in->rd.reader, "unwind.mode");
 	const struct account *a = &in->total;
 	struct strbuf *b = &in->out.b;
-	unsigned int i;
+	const struct reason *way;
 
 	if (!a->ustacks && !a->c[STK_C_USTACK_NONE])
 		return;
 	put_label(in, "User stacks");
-	out__number(b, a->ustacks, 0);
-	strbuf__puts(b, ": ");
-	for (i = 0; info_ustack_ways[i].name; i++) {
-		strbuf__puts(b, i ? ", " : "");
-		put_share(in, a->c[info_ustack_ways[i].counter], a->ustacks,
-			  info_ustack_ways[i].name);
-	}
-	strbuf__puts(b, "; none in ");
-	out__number(b, a->c[STK_C_USTACK_NONE], 0);
-	strbuf__putc(b, '\n');
-	for (i = 0; info_ustack_ends[i].name; i++) {
-		if (!a->c[info_ustack_ends[i].counter])
-			continue;
-		strbuf__puts(b, "    ");
-		put_share(in, a->c[info_ustack_ends[i].counter], a->ustacks,
-			  info_ustack_ends[i].name);
-		strbuf__putc(b, '\n');
-	}
+	strbuf__printf(b, "%s: ", text__number(a->ustacks).s);
+	for (way = info_ustack_ways; way->name; way++)
+		strbuf__printf(b, "%s%s", way > info_ustack_ways ? ", " : "",
+			       share(a->c[way->counter], a->ustacks, way->name).s);
+	strbuf__printf(b, "; none in %s\n", text__number(a->c[STK_C_USTACK_NONE]).s);
+	put_shares(in, a, info_ustack_ends, a->ustacks);
 	put_label(in, "User files");
 	strbuf__printf(b, "%u%s\n", stk_reader__nr_files(in->rd.reader),
 		       !mode		   ? "" :
@@ -400,11 +366,10 @@ static void put_samples(struct info *in)
 			continue;
 		put_label(in, "Samples");
 		put_string(in, stk_event_type__name(t));
-		for (k = 0; info_samples[k].name; k++) {
-			strbuf__puts(b, k ? ", " : ": ");
-			out__number(b, a.c[info_samples[k].counter], 0);
-			strbuf__printf(b, " %s", info_samples[k].name);
-		}
+		for (k = 0; info_samples[k].name; k++)
+			strbuf__printf(b, "%s%s %s", k ? ", " : ": ",
+				       text__number(a.c[info_samples[k].counter]).s,
+				       info_samples[k].name);
 		strbuf__putc(b, '\n');
 	}
 }
@@ -446,23 +411,19 @@ static void put_cost(struct info *in)
 	if (!bpf || !events)
 		return;
 	put_label(in, "Cost");
-	strbuf__printf(b, "%.3f s in BPF programs (%.0f ns an event", bpf / 1e9,
-		       (double)bpf / events);
+	strbuf__printf(b, "%s in BPF programs (%s an event", text__ns(bpf).s,
+		       text__ns(bpf / events).s);
 	if (seconds > 0)
 		strbuf__printf(b, ", %.2f%% of one CPU", bpf / 1e7 / seconds);
 	strbuf__putc(b, ')');
 	if (info__meta_u64(in, "cost.recorder_cpu_ns", &cpu) &&
 	    info__meta_u64(in, "cost.start_cpu_ns", &start) && start <= cpu)
-		strbuf__printf(b, ", recorder %.3f s CPU and %.3f s to start", (cpu - start) / 1e9,
-			       start / 1e9);
-	if (info__meta_u64(in, "cost.kernel_map_bytes", &maps)) {
-		strbuf__puts(b, ", kernel memory ");
-		out__bytes(b, maps);
-	}
-	if (info__meta_u64(in, "cost.recorder_peak_bytes", &peak)) {
-		strbuf__puts(b, ", recorder ");
-		out__bytes(b, peak);
-	}
+		strbuf__printf(b, ", recorder %s CPU and %s to start", text__ns(cpu - start).s,
+			       text__ns(start).s);
+	if (info__meta_u64(in, "cost.kernel_map_bytes", &maps))
+		strbuf__printf(b, ", kernel memory %s", text__bytes(maps).s);
+	if (info__meta_u64(in, "cost.recorder_peak_bytes", &peak))
+		strbuf__printf(b, ", recorder %s", text__bytes(peak).s);
 	strbuf__putc(b, '\n');
 }
 

@@ -9,6 +9,7 @@
 #include "analyze/charge.h"
 #include "analyze/pairs/pairs.h"
 #include "events/format.h"
+#include "ui/column.h"
 #include "ui/kernel_strings.h"
 #include "ui/presets.h"
 #include "ui/reading.h"
@@ -49,6 +50,10 @@ void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *re
 void latency__start_values(struct latency *l); /* the reader is open */
 void latency__free_values(struct latency *l);
 
+/* A row for each column of the groups. */
+void latency__put_columns(struct out *o, const struct durations *d);
+/* What became of every start and end: text, or members. */
+void latency__put_accounting(struct latency *l);
 void latency__put_text(struct latency *l);
 void latency__put_json(struct latency *l);
 

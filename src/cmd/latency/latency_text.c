@@ -13,73 +13,28 @@
 #define MIN_WIDTH 60
 #define MAX_WIDTH 160
 
-/* ---- numbers ---------------------------------------------------------------------------------- */
-
-/* "12.3 ms": three digits and a unit in nine columns. */
-static void put_ns(struct strbuf *b, unsigned __int128 ns)
-{
-	static const struct {
-		uint64_t one;
-		const char *unit;
-	} units[] = { { 1000000000, "s " }, { 1000000, "ms" }, { 1000, "us" } };
-	double v;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(units); i++) {
-		v = (double)ns / units[i].one;
-		/* 999.6 us would round to 1000 us */
-		if (v >= 0.9995) {
-			strbuf__printf(b, "%6.*f %s",
-				       v < 9.995 ? 2 :
-				       v < 99.95 ? 1 :
-						   0,
-				       v, units[i].unit);
-			return;
-		}
-	}
-	strbuf__printf(b, "%6u ns", (unsigned int)ns);
-}
-
-/* The same without blanks around it. */
-static void put_ns_bare(struct strbuf *b, unsigned __int128 ns)
-{
-	_cleanup_(strbuf__free) struct strbuf text = { 0 };
-	const char *s;
-
-	put_ns(&text, ns);
-	if (!text.s)
-		return;
-	s = text.s + strspn(text.s, " ");
-	while (text.len && text.s[text.len - 1] == ' ')
-		text.s[--text.len] = '\0';
-	strbuf__puts(b, s);
-}
-
 /* ---- the table -------------------------------------------------------------------------------- */
+
+void latency__put_columns(struct out *o, const struct durations *d)
+{
+	column__number(o, "count", 11, d->count);
+	column__ns(o, "sum", 10, d->sum);
+	column__ns(o, "min", 10, d->min);
+	column__ns(o, "mean", 10, latency__mean(d));
+	column__ns(o, "p50", 10, durations__percentile(d, 500));
+	column__ns(o, "p90", 10, durations__percentile(d, 900));
+	column__ns(o, "p99", 10, durations__percentile(d, 990));
+	column__ns(o, "p999", 10, durations__percentile(d, 999));
+	column__ns(o, "max", 10, d->max);
+	column__bool(o, "exact", durations__is_exact(d));
+}
 
 static void put_row(struct latency *l, const struct pairs_group *g)
 {
-	static const unsigned int per_mille[] = { 500, 900, 990, 999 };
-	const struct durations *d = &g->durations;
-	struct strbuf *b = &l->out.b;
-	size_t i;
-
-	out__number(b, d->count, 11);
-	strbuf__putc(b, ' ');
-	put_ns(b, d->sum);
-	strbuf__putc(b, ' ');
-	put_ns(b, d->min);
-	strbuf__putc(b, ' ');
-	put_ns(b, latency__mean(d));
-	for (i = 0; i < ARRAY_SIZE(per_mille); i++) {
-		strbuf__putc(b, ' ');
-		put_ns(b, durations__percentile(d, per_mille[i]));
-	}
-	strbuf__putc(b, ' ');
-	put_ns(b, d->max);
-	strbuf__puts(b, "  ");
-	latency__group_name(l, g, b);
-	strbuf__putc(b, '\n');
+	latency__put_columns(&l->out, &g->durations);
+	strbuf__puts(&l->out.b, "  ");
+	latency__group_name(l, g, &l->out.b);
+	strbuf__putc(&l->out.b, '\n');
 }
 
 static void put_table(struct latency *l)
@@ -88,21 +43,23 @@ static void put_table(struct latency *l)
 	bool exact = true;
 	unsigned int i;
 
-	strbuf__puts(b, out__colour(&l->out, OUT_HEAD));
-	strbuf__puts(b, "      count       sum       min      mean    median       p90       p99"
-			"     p99.9       max  group\n");
-	strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
+	out__paint(&l->out, OUT_HEAD);
+	l->out.heads = true;
+	latency__put_columns(&l->out, &(struct durations){ 0 });
+	l->out.heads = false;
+	strbuf__puts(b, "  group\n");
+	out__paint(&l->out, OUT_PLAIN);
 	for (i = 0; i < l->res.nr_groups && !out__drain(&l->out); i++) {
 		put_row(l, l->res.groups[i]);
 		exact = exact && durations__is_exact(&l->res.groups[i]->durations);
 	}
 	strbuf__puts(b, "All percentiles are exact");
-	if (!exact) {
-		strbuf__puts(b, " in groups of up to ");
-		out__number(b, DURATIONS_EXACT, 0);
-		strbuf__printf(b, ", in larger ones at most 1/%u (%.1f %%) above the exact ones",
-			       DURATIONS_ERROR, 100.0 / DURATIONS_ERROR);
-	}
+	if (!exact)
+		strbuf__printf(b,
+			       " in groups of up to %s, in larger ones at most 1/%u (%.1f %%) above"
+			       " the exact ones",
+			       text__number(DURATIONS_EXACT).s, DURATIONS_ERROR,
+			       100.0 / DURATIONS_ERROR);
 	strbuf__puts(b, ".\n");
 }
 
@@ -127,13 +84,9 @@ static void put_histogram(struct latency *l, const struct durations *d)
 	for (i = 0; i < nr; i++)
 		most = MAX(most, bins[i].count);
 	for (i = 0; i < nr; i++) {
-		strbuf__puts(b, "  ");
-		put_ns(b, bins[i].from);
-		strbuf__puts(b, " ..");
-		put_ns(b, bins[i].to);
-		strbuf__puts(b, out__colour(&l->out, OUT_NUMBER));
-		out__number(b, bins[i].count, 12);
-		strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
+		strbuf__printf(b, "%11s ..%9s%s%12s%s", text__ns(bins[i].from).s,
+			       text__ns(bins[i].to).s, out__colour(&l->out, OUT_NUMBER),
+			       text__number(bins[i].count).s, out__colour(&l->out, OUT_PLAIN));
 		/* What there is can be seen, however little of it. */
 		len = most ? (unsigned __int128)bins[i].count * width / most : 0;
 		if (bins[i].count)
@@ -150,32 +103,8 @@ static void put_task(struct latency *l, const struct pairs_end *e)
 {
 	const char *comm = e->tid ? pairs__comm(l->pairs, e->comm) : "<idle>";
 
-	out__safe(&l->out.b, comm, strlen(comm));
+	strbuf__text(&l->out.b, comm);
 	strbuf__printf(&l->out.b, "-%u", e->tid);
-}
-
-static void put_ids(struct latency *l, const struct pairs_end *e)
-{
-	struct strbuf *b = &l->out.b;
-
-	if (e->kstack)
-		strbuf__printf(b, " stack_id %u", stack__id(l->rd.reader, e->kstack));
-	if (e->ustack)
-		strbuf__printf(b, " user stack_id %u", stack__id(l->rd.reader, e->ustack));
-	if (!e->kstack && !e->ustack)
-		strbuf__puts(b, " no stack");
-}
-
-static void put_frames(struct latency *l, uint32_t stack)
-{
-	struct stk_frame frames[STK_MAX_DEPTH];
-	unsigned int n = stack__frames(l->rd.reader, stack, frames), i;
-
-	for (i = 0; i < n; i++) {
-		strbuf__puts(&l->out.b, "                  ");
-		frame__text(&l->rd.names, &l->out.b, &frames[i]);
-		strbuf__putc(&l->out.b, '\n');
-	}
 }
 
 static void put_time(struct strbuf *b, uint64_t ts)
@@ -183,7 +112,7 @@ static void put_time(struct strbuf *b, uint64_t ts)
 	strbuf__printf(b, "%" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
 }
 
-/* "start 12.000000001 cpu 0 bash-12 stack_id 3", then the stacks where they are asked for */
+/* "start 12.000000001 cpu 0 bash-12 stack 3", then the stacks where they are asked for */
 static void put_end(struct latency *l, const char *what, const struct pairs_end *e)
 {
 	struct strbuf *b = &l->out.b;
@@ -192,12 +121,11 @@ static void put_end(struct latency *l, const char *what, const struct pairs_end 
 	put_time(b, e->ts);
 	strbuf__printf(b, " cpu %u ", e->cpu);
 	put_task(l, e);
-	put_ids(l, e);
+	if (!stack__put_ids(l->rd.reader, b, e->kstack, e->ustack))
+		strbuf__puts(b, " no stack");
 	strbuf__putc(b, '\n');
-	if (l->stacks) {
-		put_frames(l, e->kstack);
-		put_frames(l, e->ustack);
-	}
+	if (l->stacks)
+		stack__put(&l->rd.names, b, "                  ", e->kstack, e->ustack);
 }
 
 static void put_slowest(struct latency *l, const struct pairs_group *g)
@@ -210,8 +138,7 @@ static void put_slowest(struct latency *l, const struct pairs_group *g)
 	for (i = 0; i < g->nr_slowest && !out__drain(&l->out); i++) {
 		const struct pairs_pair *p = &g->slowest[i];
 
-		strbuf__puts(b, "  ");
-		put_ns(b, p->end.ts - p->start.ts);
+		strbuf__printf(b, "%11s", text__ns(p->end.ts - p->start.ts).s);
 		put_end(l, "  start ", &p->start);
 		put_end(l, "             end   ", &p->end);
 	}
@@ -222,52 +149,28 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 	struct strbuf *b = &l->out.b;
 
 	strbuf__putc(b, '\n');
-	strbuf__puts(b, out__colour(&l->out, OUT_HEAD));
+	out__paint(&l->out, OUT_HEAD);
 	latency__group_name(l, g, b);
-	strbuf__puts(b, out__colour(&l->out, OUT_PLAIN));
-	strbuf__puts(b, ": ");
-	out__number(b, g->durations.count, 0);
-	strbuf__puts(b, g->durations.count == 1 ? " pair, " : " pairs, ");
-	put_ns_bare(b, g->durations.sum);
-	strbuf__putc(b, '\n');
+	out__paint(&l->out, OUT_PLAIN);
+	strbuf__printf(b, ": %s pair%s, %s\n", text__number(g->durations.count).s,
+		       g->durations.count == 1 ? "" : "s", text__ns(g->durations.sum).s);
 	put_histogram(l, &g->durations);
 	put_slowest(l, g);
 }
 
 /* ---- what became of everything ---------------------------------------------------------------- */
 
-struct term {
+/* What became of starts and ends: in JSON under key, in the sums of both what it is called there. */
+struct count {
+	const char *key;
 	uint64_t nr;
-	const char *what;
+	const char *start, *end;
 };
-
-/* "12 starts = 10 paired + 2 still open\n" */
-static void put_sum(struct strbuf *b, uint64_t sum, const char *what, const struct term *terms,
-		    size_t nr)
-{
-	bool any = false;
-	size_t i;
-
-	out__number(b, sum, 0);
-	strbuf__puts(b, what);
-	for (i = 0; i < nr; i++) {
-		if (!terms[i].nr)
-			continue;
-		strbuf__puts(b, any ? " + " : " = ");
-		out__number(b, terms[i].nr, 0);
-		strbuf__puts(b, terms[i].what);
-		any = true;
-	}
-	strbuf__putc(b, '\n');
-}
 
 static void put_note(struct strbuf *b, uint64_t nr, const char *what)
 {
-	if (!nr)
-		return;
-	out__number(b, nr, 0);
-	strbuf__puts(b, what);
-	strbuf__putc(b, '\n');
+	if (nr)
+		strbuf__printf(b, "%s%s\n", text__number(nr).s, what);
 }
 
 static void put_notes(struct latency *l)
@@ -275,21 +178,17 @@ static void put_notes(struct latency *l)
 	const struct pairs_counts *c = &l->res.counts;
 	struct strbuf *b = &l->out.b;
 
-	if (c->lost_starts || c->lost_ends) {
-		strbuf__puts(b, "Lost while recording: ");
-		out__number(b, c->lost_starts, 0);
-		strbuf__puts(b, " starts, ");
-		out__number(b, c->lost_ends, 0);
-		strbuf__puts(b, " ends.  Pairs that may have one of them between their ends are not "
-				"measured (see stackonce info; record --buffer-size).\n");
-	}
-	if (c->filtered_starts || c->filtered_ends) {
-		strbuf__puts(b, "Not recorded, as was asked for: ");
-		out__number(b, c->filtered_starts, 0);
-		strbuf__puts(b, " starts, ");
-		out__number(b, c->filtered_ends, 0);
-		strbuf__puts(b, " ends; pairs are what fits together of the others.\n");
-	}
+	if (c->lost_starts || c->lost_ends)
+		strbuf__printf(b,
+			       "Lost while recording: %s starts, %s ends.  Pairs that may have one"
+			       " of them between their ends are not measured (see stackonce info;"
+			       " record --buffer-size).\n",
+			       text__number(c->lost_starts).s, text__number(c->lost_ends).s);
+	if (c->filtered_starts || c->filtered_ends)
+		strbuf__printf(b,
+			       "Not recorded, as was asked for: %s starts, %s ends; pairs are what"
+			       " fits together of the others.\n",
+			       text__number(c->filtered_starts).s, text__number(c->filtered_ends).s);
 	put_note(b, c->open_gap, " of those still open are from before a gap: they may have ended.");
 	put_note(b, c->start_late + c->end_late,
 		 " events came out of order; pairs of that time that were finished before cannot be "
@@ -297,35 +196,64 @@ static void put_notes(struct latency *l)
 	put_note(b, c->others, " of the pairs are in groups that are not shown apart: (others).");
 }
 
-static void put_accounting(struct latency *l)
+/* "12 starts = 10 paired + 2 still open\n" */
+static void put_sum(struct strbuf *b, uint64_t sum, const char *what, const struct count *rows,
+		    bool of_end)
 {
-	const struct pairs_counts *c = &l->res.counts;
-	const struct term starts[] = {
-		{ c->paired, " paired" },
-		{ c->gap, " across a gap" },
-		{ c->open, " still open" },
-		{ c->gone, " whose thread ended" },
-		{ c->replaced, " replaced by a later one" },
-		{ c->start_late, " out of order" },
-		{ c->start_unknown, " without fields" },
-		{ c->start_idle, " of idle tasks" },
-		{ c->start_over, " beyond the limit of open ones" },
-		{ c->start_unselected, " not selected" },
-	};
-	const struct term ends[] = {
-		{ c->paired, " paired" },
-		{ c->gap, " across a gap" },
-		{ c->without_start, " without a start" },
-		{ c->end_late, " out of order" },
-		{ c->end_unknown, " without fields" },
-		{ c->end_idle, " of idle tasks" },
-		{ c->end_unselected, " not selected" },
-	};
+	const char *before = " = ";
 
+	strbuf__printf(b, "%s%s%s", text__number(sum).s, what, sum == 1 ? "" : "s");
+	for (; rows->key; rows++) {
+		if (!rows->nr || !(of_end ? rows->end : rows->start))
+			continue;
+		strbuf__printf(b, "%s%s%s", before, text__number(rows->nr).s,
+			       of_end ? rows->end : rows->start);
+		before = " + ";
+	}
+	strbuf__putc(b, '\n');
+}
+
+void latency__put_accounting(struct latency *l)
+{
+	static const char paired[] = " paired", gap[] = " across a gap", late[] = " out of order",
+			  no_fields[] = " without fields", idle[] = " of idle tasks",
+			  other[] = " not selected";
+	const struct pairs_counts *c = &l->res.counts;
+	const struct count rows[] = {
+		{ "starts", c->starts, NULL, NULL },
+		{ "ends", c->ends, NULL, NULL },
+		{ "paired", c->paired, paired, paired },
+		{ "across_gap", c->gap, gap, gap },
+		{ "open", c->open, " still open", NULL },
+		{ "open_before_gap", c->open_gap, NULL, NULL },
+		{ "thread_ended", c->gone, " whose thread ended", NULL },
+		{ "replaced", c->replaced, " replaced by a later one", NULL },
+		{ "without_start", c->without_start, NULL, " without a start" },
+		{ "late_starts", c->start_late, late, NULL },
+		{ "late_ends", c->end_late, NULL, late },
+		{ "starts_without_fields", c->start_unknown, no_fields, NULL },
+		{ "ends_without_fields", c->end_unknown, NULL, no_fields },
+		{ "idle_starts", c->start_idle, idle, NULL },
+		{ "idle_ends", c->end_idle, NULL, idle },
+		{ "starts_over_limit", c->start_over, " beyond the limit of open ones", NULL },
+		{ "unselected_starts", c->start_unselected, other, NULL },
+		{ "unselected_ends", c->end_unselected, NULL, other },
+		{ "pairs_in_others", c->others, NULL, NULL },
+		{ "lost_starts", c->lost_starts, NULL, NULL },
+		{ "lost_ends", c->lost_ends, NULL, NULL },
+		{ "filtered_starts", c->filtered_starts, NULL, NULL },
+		{ "filtered_ends", c->filtered_ends, NULL, NULL },
+		{ NULL, 0, NULL, NULL },
+	};
+	size_t i;
+
+	for (i = 0; rows[i].key && l->rd.json; i++)
+		json__u64(&l->out.json, rows[i].key, rows[i].nr);
+	if (l->rd.json)
+		return;
 	strbuf__putc(&l->out.b, '\n');
-	put_sum(&l->out.b, c->starts, c->starts == 1 ? " start" : " starts", starts,
-		ARRAY_SIZE(starts));
-	put_sum(&l->out.b, c->ends, c->ends == 1 ? " end" : " ends", ends, ARRAY_SIZE(ends));
+	put_sum(&l->out.b, c->starts, " start", rows, false);
+	put_sum(&l->out.b, c->ends, " end", rows, true);
 	put_notes(l);
 }
 
@@ -342,8 +270,7 @@ static void put_open(struct latency *l)
 	for (i = 0; i < l->res.nr_open && !out__drain(&l->out); i++) {
 		const struct pairs_end *e = &l->res.open[i];
 
-		strbuf__puts(b, "  ");
-		put_ns(b, t.last_ts > e->ts ? t.last_ts - e->ts : 0);
+		strbuf__printf(b, "%11s", text__ns(t.last_ts > e->ts ? t.last_ts - e->ts : 0).s);
 		put_end(l, "  since ", e);
 	}
 }
@@ -365,7 +292,7 @@ void latency__put_text(struct latency *l)
 		strbuf__printf(b, "\n%u more %s: --groups 0 shows each\n", l->res.nr_groups - nr,
 			       l->res.nr_groups - nr == 1 ? "group" : "groups");
 	put_open(l);
-	put_accounting(l);
+	latency__put_accounting(l);
 }
 
 /* ---- shared with JSON ------------------------------------------------------------------------- */
@@ -423,8 +350,8 @@ void latency__group_name(const struct latency *l, const struct pairs_group *g, s
 	for (i = 0; i < nr && !g->others; i++) {
 		if (i)
 			strbuf__putc(out, ' ');
-		out__safe(out, pairs__by_name(l->pairs, i), strlen(pairs__by_name(l->pairs, i)));
+		strbuf__text(out, pairs__by_name(l->pairs, i));
 		strbuf__putc(out, '=');
-		out__safe(out, g->by[i].text, strlen(g->by[i].text));
+		strbuf__text(out, g->by[i].text);
 	}
 }

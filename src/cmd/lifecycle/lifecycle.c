@@ -33,7 +33,7 @@ static const struct opt options[] = {
 };
 /* clang-format on */
 
-const char *const span_names[NR_SPANS] = { "lifetime", "teardown", "zombie", "reap to free" };
+const char *const span_names[NR_SPANS] = { "lifetime", "teardown", "zombie", "reap_to_free" };
 
 struct life_span life_span(const struct life *l, unsigned int which)
 {

@@ -5,7 +5,7 @@
 
 #include "analyze/durations.h"
 #include "analyze/lifecycle/lifecycle.h"
-#include "ui/out.h"
+#include "ui/column.h"
 #include "ui/reading.h"
 
 enum lifecycle_sort { SORT_ZOMBIE, SORT_LIFETIME, SORT_TEARDOWN, SORT_FREE, SORT_TIME };
@@ -65,14 +65,17 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l);
 
 /* lifecycle_summary.c */
 void lifecycle__summary(struct lifecycle_cmd *c);
+void lifecycle__put_durations(struct out *o, const struct durations *d); /* columns */
+/* Lines of text, or members: what there was, of threads without n, and what did not match. */
+void lifecycle__put_totals(struct lifecycle_cmd *c, const struct lifecycle_totals *t,
+			   const struct lifecycle_counts *n);
+void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n);
 
 /* lifecycle_put.c: pieces of text */
-void put_ns(struct strbuf *b, uint64_t ns); /* "1.234 ms" */
-void put_span(struct strbuf *b, struct life_span s); /* "1.234 ms", "0..4 ms", ">3 s", "-" */
+void put_span(struct strbuf *b, struct life_span s); /* "1.23 ms", "1.00 ms..4.00 ms", ">3.00 s", "-" */
 void put_fate(struct strbuf *b, const struct life *l); /* "exit 3", "SIGTERM" */
 void put_signal(struct strbuf *b, int64_t sig);
 void put_name(struct strbuf *b, const struct life_name *n); /* "comm[pid]", "?" */
-void put_padded(struct strbuf *b, size_t from, size_t width); /* blanks after what began at from */
 
 /* lifecycle_json.c; depth -1: not in a tree */
 void lifecycle__json_life(struct lifecycle_cmd *c, const struct life *l, int depth);

@@ -1,184 +1,136 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce lifecycle for tools; the keys are listed in stackonce-lifecycle(1). */
-#include <inttypes.h>
-#include <string.h>
+/* stackonce lifecycle for tools; docs/json.md lists the members. */
+#include <stdio.h>
 
 #include "cleanup.h"
 #include "lifecycle.h"
 #include "ui/frames.h"
 
-static void put_string(struct strbuf *b, const char *key, const char *s)
-{
-	strbuf__printf(b, ",\"%s\":", key);
-	out__json(b, s, strlen(s));
-}
-
-static void put_u64(struct strbuf *b, const char *key, uint64_t v)
-{
-	strbuf__printf(b, ",\"%s\":%" PRIu64, key, v);
-}
-
-static void put_null(struct strbuf *b, const char *key)
-{
-	strbuf__printf(b, ",\"%s\":null", key);
-}
-
-static void put_bool(struct strbuf *b, const char *key, bool v)
-{
-	strbuf__printf(b, ",\"%s\":%s", key, v ? "true" : "false");
-}
+#define KEY_SIZE 48
 
 /* NAME, NAME_id, NAME_comm; null where unknown. */
-static void put_person(struct strbuf *b, const char *key, const struct life_name *n)
+static void put_person(struct json *j, const char *name, const struct life_name *n)
 {
-	if (!n->pid) {
-		put_null(b, key);
+	char key[KEY_SIZE];
+
+	json__maybe(j, name, n->pid, n->pid);
+	if (!n->pid)
 		return;
-	}
-	put_u64(b, key, n->pid);
-	strbuf__printf(b, ",\"%s_id\":%" PRIu64 ",\"%s_comm\":", key, n->id, key);
-	out__json(b, n->comm, strlen(n->comm));
+	snprintf(key, sizeof(key), "%s_id", name);
+	json__u64(j, key, n->id);
+	snprintf(key, sizeof(key), "%s_comm", name);
+	json__string(j, key, n->comm);
 }
 
-/* KEY_ts where it was seen, else KEY_between: [from, to]. */
-static void put_time(struct strbuf *b, const char *key, struct life_time t)
+/* NAME_UNIT where it is known, else null and, where it is known as an interval, the array between. */
+static void put_known(struct json *j, const char *name, const char *unit, const char *between,
+		      bool any, uint64_t from, uint64_t to)
 {
-	if (t.to && t.from == t.to)
-		strbuf__printf(b, ",\"%s_ts\":%" PRIu64, key, t.to);
-	else
-		strbuf__printf(b, ",\"%s_ts\":null", key);
-	if (t.to && t.from != t.to)
-		strbuf__printf(b, ",\"%s_between\":[%" PRIu64 ",%" PRIu64 "]", key, t.from, t.to);
+	char key[KEY_SIZE];
+
+	snprintf(key, sizeof(key), "%s_%s", name, unit);
+	json__maybe(j, key, any && from == to, to);
+	if (!any || from == to)
+		return;
+	snprintf(key, sizeof(key), "%s_%s", name, between);
+	json__array(j, key);
+	json__u64(j, NULL, from);
+	json__maybe(j, NULL, to != LIFE_EVER, to);
+	json__end(j);
 }
 
-static void put_span_json(struct strbuf *b, const char *key, struct life_span s)
+static void put_time(struct json *j, const char *name, struct life_time t)
 {
-	if (s.any && s.min == s.max)
-		strbuf__printf(b, ",\"%s_ns\":%" PRIu64, key, s.min);
-	else
-		strbuf__printf(b, ",\"%s_ns\":null", key);
-	if (s.any && s.min != s.max && s.max == LIFE_EVER)
-		strbuf__printf(b, ",\"%s_between_ns\":[%" PRIu64 ",null]", key, s.min);
-	else if (s.any && s.min != s.max)
-		strbuf__printf(b, ",\"%s_between_ns\":[%" PRIu64 ",%" PRIu64 "]", key, s.min, s.max);
+	put_known(j, name, "ts", "between", t.to, t.from, t.to);
 }
 
-static void put_fate_json(struct strbuf *b, const struct life *l)
+static void put_fate_json(struct json *j, const struct life *l)
 {
 	static const char *const hows[] = { "unknown", "exit", "signal" };
+	bool alive = l->state == LIFE_ALIVE && !l->exit.to;
 
-	if (l->state == LIFE_ALIVE && !l->exit.to) {
-		strbuf__puts(b, ",\"how\":null,\"code\":null,\"signal\":null");
+	json__string(j, "how", alive ? NULL : hows[l->how]);
+	json__maybe(j, "code", !alive && l->how == LIFE_HOW_EXIT, l->code);
+	json__maybe(j, "signal", !alive && l->how == LIFE_HOW_SIGNAL && l->code > 0, l->code);
+	if (alive)
 		return;
-	}
-	put_string(b, "how", hows[l->how]);
-	if (l->how == LIFE_HOW_EXIT)
-		put_u64(b, "code", l->code);
-	else
-		put_null(b, "code");
-	if (l->how == LIFE_HOW_SIGNAL && l->code > 0)
-		put_u64(b, "signal", l->code);
-	else
-		put_null(b, "signal");
 	if (l->uncertain)
-		put_bool(b, "uncertain", true);
+		json__bool(j, "uncertain", true);
 	if (l->sent)
-		put_u64(b, "sent", l->sent);
-}
-
-static void put_stacks(struct lifecycle_cmd *c, uint32_t kstack, uint32_t ustack)
-{
-	struct strbuf *b = &c->out.b;
-
-	strbuf__puts(b, ",\"kstack\":");
-	stack__json_id(c->rd.reader, b, kstack);
-	strbuf__puts(b, ",\"ustack\":");
-	stack__json_id(c->rd.reader, b, ustack);
-	if (!c->stacks)
-		return;
-	strbuf__puts(b, ",\"frames\":");
-	stack__json_frames(&c->rd.names, b, kstack, ustack);
+		json__u64(j, "sent", l->sent);
 }
 
 static void put_where_json(struct lifecycle_cmd *c, const char *key, const struct life_where *w)
 {
-	struct strbuf *b = &c->out.b;
-	const char *name;
+	struct json *j = &c->out.json;
 
 	if (!w->type) {
-		put_null(b, key);
+		json__null(j, key);
 		return;
 	}
-	name = stk_event_type__name(w->type);
-	strbuf__printf(b, ",\"%s\":{\"event\":", key);
-	out__json(b, name, strlen(name));
-	put_u64(b, "ts", w->ts);
-	put_u64(b, "age_ns", lifecycle__end_ts(c->l) - w->ts);
-	put_u64(b, "tid", w->tid);
-	put_stacks(c, w->kstack, w->ustack);
-	strbuf__putc(b, '}');
+	json__object(j, key);
+	json__string(j, "event", stk_event_type__name(w->type));
+	json__u64(j, "ts", w->ts);
+	json__u64(j, "age_ns", lifecycle__end_ts(c->l) - w->ts);
+	json__u64(j, "tid", w->tid);
+	stack__json(&c->rd.names, j, w->kstack, w->ustack, c->stacks);
+	json__end(j);
 }
 
-static void put_bonds(struct strbuf *b, const struct life *l)
+static void put_bonds(struct json *j, const struct life *l)
 {
-	put_person(b, "parent", &l->parent);
+	put_person(j, "parent", &l->parent);
 	if (l->heir.pid && l->heir.id != l->parent.id)
-		put_person(b, "heir", &l->heir);
-	put_bool(b, "orphan", l->orphan);
-	put_person(b, "reaper", &l->reaper);
-	if (l->reaped_with)
-		put_string(b, "reaped_with", l->reaped_with);
-	else
-		put_null(b, "reaped_with");
-	if (*l->exec)
-		put_string(b, "exec", l->exec);
-	else
-		put_null(b, "exec");
-	put_u64(b, "execs", l->nr_execs);
-	put_u64(b, "threads", l->nr_threads);
-	put_u64(b, "live_threads", l->live_threads);
+		put_person(j, "heir", &l->heir);
+	json__bool(j, "orphan", l->orphan);
+	put_person(j, "reaper", &l->reaper);
+	json__string(j, "reaped_with", l->reaped_with);
+	json__string(j, "exec", *l->exec ? l->exec : NULL);
+	json__u64(j, "execs", l->nr_execs);
+	json__u64(j, "threads", l->nr_threads);
+	json__u64(j, "live_threads", l->live_threads);
 }
 
 void lifecycle__json_life(struct lifecycle_cmd *c, const struct life *l, int depth)
 {
 	static const char *const states[] = { "alive",	 "exiting", "zombie",
 					      "unfreed", "freed",   "gone" };
-	static const char *const keys[] = { "lifetime", "teardown", "zombie", "unfreed" };
-	struct strbuf *b = &c->out.b;
+	struct json *j = &c->out.json;
 	unsigned int i;
 
-	strbuf__printf(b, "{\"type\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%u",
-		       l->is_thread ? "thread" : "process", l->self.id, l->self.pid);
+	json__record(j, l->is_thread ? "thread" : "process");
+	json__u64(j, "id", l->self.id);
+	json__u64(j, "pid", l->self.pid);
 	if (depth >= 0)
-		put_u64(b, "depth", depth);
+		json__u64(j, "depth", depth);
 	if (l->is_thread)
-		put_u64(b, "tid", l->tid);
-	if (l->ns_pid)
-		put_u64(b, "ns_pid", l->ns_pid);
-	else
-		put_null(b, "ns_pid");
-	put_string(b, "comm", l->self.comm);
-	put_string(b, "state", states[l->state]);
-	put_fate_json(b, l);
-	put_bool(b, "existed", l->existed);
+		json__u64(j, "tid", l->tid);
+	json__maybe(j, "ns_pid", l->ns_pid, l->ns_pid);
+	json__string(j, "comm", l->self.comm);
+	json__string(j, "state", states[l->state]);
+	put_fate_json(j, l);
+	json__bool(j, "existed", l->existed);
 	if (l->replaced)
-		put_bool(b, "replaced", true);
+		json__bool(j, "replaced", true);
 	if (!l->is_thread)
-		put_bonds(b, l);
-	put_time(b, "fork", l->born);
-	put_time(b, "exit", l->exit);
-	put_time(b, "zombie", l->early && !l->is_thread ? (struct life_time){ 0 } : l->zombie);
-	put_time(b, "reap", l->reaped);
-	put_time(b, "free", l->freed);
-	for (i = 0; i < NR_SPANS; i++)
-		put_span_json(b, keys[i], life_span(l, i));
+		put_bonds(j, l);
+	put_time(j, "fork", l->born);
+	put_time(j, "exit", l->exit);
+	put_time(j, "zombie", l->early && !l->is_thread ? (struct life_time){ 0 } : l->zombie);
+	put_time(j, "reap", l->reaped);
+	put_time(j, "free", l->freed);
+	for (i = 0; i < NR_SPANS; i++) {
+		struct life_span s = life_span(l, i);
+
+		put_known(j, span_names[i], "ns", "between_ns", s.any, s.min, s.max);
+	}
 	if (life_is_overdue(c, l))
-		put_bool(b, "leak", life_is_leak(c, l));
+		json__bool(j, "leak", life_is_leak(c, l));
 	if (l->state == LIFE_ZOMBIE && !l->is_thread)
 		put_where_json(c, "parent_at", &l->parent_where);
 	if (l->state == LIFE_EXITING || l->state == LIFE_REAPED)
 		put_where_json(c, "at", &l->where);
-	strbuf__puts(b, "}\n");
+	json__end(j);
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
@@ -191,110 +143,84 @@ void lifecycle__json_step(struct lifecycle_cmd *c, const struct life_step *s)
 		"exit",	   "orphan", "off",    "zombie",       "waits",
 		"reaps",   "tracer", "reaped", "thread_freed", "freed",
 	};
-	struct strbuf *b = &c->out.b;
+	struct json *j = &c->out.json;
 
-	strbuf__printf(b,
-		       "{\"type\":\"step\",\"ts\":%" PRIu64 ",\"id\":%" PRIu64
-		       ",\"pid\":%u,\"tid\":%u",
-		       s->ts, s->self.id, s->self.pid, s->tid);
-	put_string(b, "comm", s->self.comm);
-	put_string(b, "step", kinds[s->kind]);
-	strbuf__printf(b, ",\"number\":%" PRId64 ",\"detail\":%d", s->number, s->detail);
+	json__record(j, "step");
+	json__u64(j, "ts", s->ts);
+	json__u64(j, "id", s->self.id);
+	json__u64(j, "pid", s->self.pid);
+	json__u64(j, "tid", s->tid);
+	json__string(j, "comm", s->self.comm);
+	json__string(j, "step", kinds[s->kind]);
+	json__s64(j, "number", s->number);
+	json__s64(j, "detail", s->detail);
 	if (s->other.pid)
-		put_person(b, "other", &s->other);
-	if (s->text) {
-		strbuf__puts(b, ",\"text\":");
-		out__json(b, s->text, s->text_len);
-	}
-	put_stacks(c, s->kstack, s->ustack);
-	strbuf__puts(b, "}\n");
+		put_person(j, "other", &s->other);
+	if (s->text)
+		json__bytes(j, "text", s->text, s->text_len);
+	stack__json(&c->rd.names, j, s->kstack, s->ustack, c->stacks);
+	json__end(j);
 	out__drain(&c->out);
 }
 
 /* ---- summary -------------------------------------------------------------------------------- */
 
-static void put_stats(struct strbuf *b, const char *key, const struct span_stats *s)
+static void put_stats(struct lifecycle_cmd *c, const char *key, const struct span_stats *s)
 {
-	strbuf__printf(b, ",\"%s\":{\"known\":%" PRIu64, key, s->known.count);
-	put_u64(b, "intervals", s->between);
-	if (s->known.count) {
-		put_u64(b, "min_ns", s->known.min);
-		put_u64(b, "p50_ns", durations__percentile(&s->known, 500));
-		put_u64(b, "p90_ns", durations__percentile(&s->known, 900));
-		put_u64(b, "p99_ns", durations__percentile(&s->known, 990));
-		put_u64(b, "max_ns", s->known.max);
-		put_bool(b, "exact", durations__is_exact(&s->known));
-	}
-	strbuf__putc(b, '}');
+	json__object(&c->out.json, key);
+	column__number(&c->out, "known", 0, s->known.count);
+	json__u64(&c->out.json, "intervals", s->between);
+	if (s->known.count)
+		lifecycle__put_durations(&c->out, &s->known);
+	json__end(&c->out.json);
 }
 
-static void put_totals_json(struct strbuf *b, const struct lifecycle_totals *t)
+static void put_totals_json(struct lifecycle_cmd *c, const struct lifecycle_totals *t,
+			    const struct lifecycle_counts *n)
 {
-	put_u64(b, "ended", t->ended);
-	put_u64(b, "exit_0", t->status_0);
-	put_u64(b, "exit_other", t->status_other);
-	put_u64(b, "signaled", t->signals);
-	put_u64(b, "unknown", t->unknown);
-	put_u64(b, "uncertain", t->uncertain);
-	put_u64(b, "reaped", t->reaped);
-	put_u64(b, "reaped_unseen", t->reaped_unseen);
-	put_u64(b, "freed", t->freed);
-	put_u64(b, "gone", t->gone);
-	put_u64(b, "exiting", t->exiting);
-	put_u64(b, "zombies", t->zombies);
-	put_u64(b, "unfreed", t->unfreed);
-	put_u64(b, "overdue", t->overdue);
-	put_stats(b, "lifetime", &t->spans[SPAN_LIFETIME]);
-	put_stats(b, "teardown", &t->spans[SPAN_TEARDOWN]);
-	put_stats(b, "zombie", &t->spans[SPAN_ZOMBIE]);
-	put_stats(b, "reap_to_free", &t->spans[SPAN_UNFREED]);
+	unsigned int i;
+
+	lifecycle__put_totals(c, t, n);
+	for (i = 0; i < NR_SPANS; i++)
+		put_stats(c, span_names[i], &t->spans[i]);
 }
 
 static void put_gaps_json(struct lifecycle_cmd *c)
 {
 	static const char *const kinds[] = { "missing", "lost", "others", "filtered" };
-	struct strbuf *b = &c->out.b;
+	struct json *j = &c->out.json;
 	struct life_gap g;
 	unsigned int i;
 
-	strbuf__puts(b, ",\"gaps\":[");
-	for (i = 0; lifecycle__gap(c->l, i, &g); i++)
-		strbuf__printf(b,
-			       "%s{\"kind\":\"%s\",\"event\":\"%s:%s\",\"count\":%" PRIu64
-			       ",\"open\":\"%s\"}",
-			       i ? "," : "", kinds[g.kind], g.system, g.name, g.count, g.means);
-	strbuf__putc(b, ']');
+	json__array(j, "gaps");
+	for (i = 0; lifecycle__gap(c->l, i, &g); i++) {
+		json__object(j, NULL);
+		json__string(j, "kind", kinds[g.kind]);
+		json__printf(j, "event", "%s:%s", g.system, g.name);
+		json__u64(j, "count", g.count);
+		json__string(j, "open", g.means);
+		json__end(j);
+	}
+	json__end(j);
 }
 
 void lifecycle__json_summary(struct lifecycle_cmd *c)
 {
-	struct strbuf *b = &c->out.b;
+	struct json *j = &c->out.json;
 	struct lifecycle_counts n;
 
 	lifecycle__counts(c->l, &n);
-	strbuf__printf(b, "{\"type\":\"summary\",\"first_ts\":%" PRIu64, c->first_ts);
-	put_u64(b, "end_ts", lifecycle__end_ts(c->l));
-	put_u64(b, "processes", n.processes);
-	put_u64(b, "threads", n.threads);
-	put_u64(b, "existed", n.existed);
-	put_u64(b, "execs", n.execs);
-	put_u64(b, "orphans", n.orphans);
-	put_totals_json(b, &c->processes);
-	put_bool(b, "end_list", lifecycle__has_end_list(c->l));
-	put_u64(b, "births_unseen", n.births_unseen);
-	put_u64(b, "exits_unseen", n.exits_unseen);
-	put_u64(b, "waits_unmatched", n.waits_unmatched);
-	put_u64(b, "stop_reports", n.stop_reports);
-	put_u64(b, "tracer_waits", n.tracer_waits);
-	put_u64(b, "frees_unmatched", n.frees_unmatched);
-	put_u64(b, "frees_unnamed", n.frees_unnamed);
-	put_u64(b, "frees_ambiguous", n.frees_ambiguous);
-	put_u64(b, "pid_reuses", n.pid_reuses);
+	json__record(j, "summary");
+	json__u64(j, "first_ts", c->first_ts);
+	json__u64(j, "end_ts", lifecycle__end_ts(c->l));
+	put_totals_json(c, &c->processes, &n);
+	json__bool(j, "end_list", lifecycle__has_end_list(c->l));
+	lifecycle__put_unmatched(c, &n);
 	if (c->threads) {
-		strbuf__puts(b, ",\"of_threads\":{\"type\":\"threads\"");
-		put_totals_json(b, &c->thread_totals);
-		strbuf__putc(b, '}');
+		json__object(j, "of_threads");
+		put_totals_json(c, &c->thread_totals, NULL);
+		json__end(j);
 	}
 	put_gaps_json(c);
-	strbuf__puts(b, "}\n");
+	json__end(j);
 }

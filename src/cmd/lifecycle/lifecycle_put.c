@@ -6,35 +6,18 @@
 #include "cleanup.h"
 #include "lifecycle.h"
 
-void put_ns(struct strbuf *b, uint64_t ns)
-{
-	if (ns < 1000)
-		strbuf__printf(b, "%" PRIu64 " ns", ns);
-	else if (ns < 1000000)
-		strbuf__printf(b, "%.4g us", ns < 999950 ? ns / 1e3 : 999.9);
-	else if (ns < 1000000000)
-		strbuf__printf(b, "%.4g ms", ns < 999950000 ? ns / 1e6 : 999.9);
-	else
-		strbuf__printf(b, "%.3f s", ns / 1e9);
-}
-
 void put_span(struct strbuf *b, struct life_span s)
 {
-	if (!s.any) {
+	if (!s.any)
 		strbuf__putc(b, '-');
-	} else if (s.max == LIFE_EVER) {
-		strbuf__putc(b, '>');
-		put_ns(b, s.min);
-	} else if (s.min == s.max) {
-		put_ns(b, s.min);
-	} else if (!s.min) {
-		strbuf__putc(b, '<');
-		put_ns(b, s.max);
-	} else {
-		put_ns(b, s.min);
-		strbuf__puts(b, "..");
-		put_ns(b, s.max);
-	}
+	else if (s.max == LIFE_EVER)
+		strbuf__printf(b, ">%s", text__ns(s.min).s);
+	else if (s.min == s.max)
+		strbuf__puts(b, text__ns(s.min).s);
+	else if (!s.min)
+		strbuf__printf(b, "<%s", text__ns(s.max).s);
+	else
+		strbuf__printf(b, "%s..%s", text__ns(s.min).s, text__ns(s.max).s);
 }
 
 void put_signal(struct strbuf *b, int64_t sig)
@@ -69,11 +52,6 @@ void put_name(struct strbuf *b, const struct life_name *n)
 		strbuf__putc(b, '?');
 		return;
 	}
-	out__safe(b, n->comm, strlen(n->comm));
+	strbuf__text(b, n->comm);
 	strbuf__printf(b, "[%u]", n->pid);
-}
-
-void put_padded(struct strbuf *b, size_t from, size_t width)
-{
-	strbuf__pad(b, ' ', b->len - from < width ? width - (b->len - from) : 1);
 }

@@ -1,83 +1,91 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* stackonce lifecycle: counts, distributions, and what cannot be known. */
 #include <inttypes.h>
-#include <string.h>
 
-#include "cleanup.h"
 #include "lifecycle.h"
 
-static void put_count(struct strbuf *b, uint64_t v, const char *what, const char *detail)
+/* A line of text unless it is 0 or nothing to say, or a member unless it has no key. */
+static void put_count(struct lifecycle_cmd *c, const char *key, uint64_t v, const char *what)
 {
-	if (!v)
-		return;
-	out__number(b, v, 10);
-	strbuf__printf(b, " %s", what);
-	if (detail)
-		strbuf__printf(b, " (%s)", detail);
-	strbuf__putc(b, '\n');
+	if (c->rd.json && key)
+		json__u64(&c->out.json, key, v);
+	else if (!c->rd.json && v && what)
+		strbuf__printf(&c->out.b, "%10s %s\n", text__number(v).s, what);
 }
 
-static void put_fates(struct strbuf *b, const struct lifecycle_totals *t)
+static void put_fates(struct lifecycle_cmd *c, const struct lifecycle_totals *t)
 {
-	out__number(b, t->ended, 10);
+	struct strbuf *b = &c->out.b;
+
+	put_count(c, "ended", t->ended, NULL);
+	put_count(c, "exit_0", t->status_0, NULL);
+	put_count(c, "exit_other", t->status_other, NULL);
+	put_count(c, "signaled", t->signals, NULL);
+	put_count(c, "unknown", t->unknown, NULL);
+	put_count(c, "uncertain", t->uncertain, NULL);
+	if (c->rd.json)
+		return;
 	strbuf__printf(b,
-		       " ended: %" PRIu64 " with exit 0, %" PRIu64 " with another status, %" PRIu64
-		       " by a signal, %" PRIu64 " unknown",
-		       t->status_0, t->status_other, t->signals, t->unknown);
+		       "%10s ended: %" PRIu64 " with exit 0, %" PRIu64
+		       " with another status, %" PRIu64 " by a signal, %" PRIu64 " unknown",
+		       text__number(t->ended).s, t->status_0, t->status_other, t->signals,
+		       t->unknown);
 	if (t->uncertain)
 		strbuf__printf(b, "; %" PRIu64 " of them uncertain", t->uncertain);
 	strbuf__putc(b, '\n');
 }
 
-static void put_totals(struct lifecycle_cmd *c, const struct lifecycle_totals *t,
-		       const struct lifecycle_counts *n)
+void lifecycle__put_totals(struct lifecycle_cmd *c, const struct lifecycle_totals *t,
+			   const struct lifecycle_counts *n)
 {
-	struct strbuf *b = &c->out.b;
+	bool listed = lifecycle__has_end_list(c->l);
 
-	put_count(b, n->processes, "processes were born", NULL);
-	put_count(b, n->existed, "were there before, as far as seen", NULL);
-	put_count(b, n->threads, "threads were born besides", NULL);
-	put_count(b, n->execs, "programs were executed", NULL);
-	put_fates(b, t);
-	put_count(b, t->reaped, "reaped by a wait that was seen", NULL);
-	put_count(b, t->reaped_unseen, "reaped unseen", "SIGCHLD ignored, or not by a system call");
-	put_count(b, n->orphans, "lost their parent", NULL);
-	put_count(b, t->freed, "freed", NULL);
-	put_count(b, t->exiting, "exiting at the end", NULL);
-	put_count(b, t->zombies, "zombies at the end",
-		  lifecycle__has_end_list(c->l) ? "as in /proc" : NULL);
-	put_count(b, t->unfreed - t->overdue, "waiting for RCU at the end", NULL);
-	put_count(b, t->overdue,
-		  n->frees_unnamed ? "not freed for more than a second, or it was missed" :
-				     "LEAKS: exited, and not freed for more than a second",
-		  NULL);
-	put_count(b, t->gone, "gone without their end or their free being seen", NULL);
+	if (n) {
+		put_count(c, "processes", n->processes, "processes were born");
+		put_count(c, "existed", n->existed, "were there before, as far as seen");
+		put_count(c, "threads", n->threads, "threads were born besides");
+		put_count(c, "execs", n->execs, "programs were executed");
+	}
+	put_fates(c, t);
+	put_count(c, "reaped", t->reaped, "reaped by a wait that was seen");
+	put_count(c, "reaped_unseen", t->reaped_unseen,
+		  "reaped unseen (SIGCHLD ignored, or not by a system call)");
+	if (n)
+		put_count(c, "orphans", n->orphans, "lost their parent");
+	put_count(c, "freed", t->freed, "freed");
+	put_count(c, "exiting", t->exiting, "exiting at the end");
+	put_count(c, "zombies", t->zombies,
+		  listed ? "zombies at the end (as in /proc)" : "zombies at the end");
+	put_count(c, "unfreed", t->unfreed, NULL);
+	put_count(c, NULL, t->unfreed - t->overdue, "waiting for RCU at the end");
+	put_count(c, "overdue", t->overdue,
+		  n && n->frees_unnamed ? "not freed for more than a second, or it was missed" :
+					  "LEAKS: exited, and not freed for more than a second");
+	put_count(c, "gone", t->gone, "gone without their end or their free being seen");
+}
+
+void lifecycle__put_durations(struct out *o, const struct durations *d)
+{
+	column__ns(o, "min", 11, d->min);
+	column__ns(o, "p50", 11, durations__percentile(d, 500));
+	column__ns(o, "p90", 11, durations__percentile(d, 900));
+	column__ns(o, "p99", 11, durations__percentile(d, 990));
+	column__ns(o, "max", 11, d->max);
+	column__bool(o, "exact", durations__is_exact(d));
 }
 
 static void put_distribution(struct lifecycle_cmd *c, const char *name, const struct span_stats *s)
 {
-	static const unsigned int per_mille[] = { 500, 900, 990 };
 	struct strbuf *b = &c->out.b;
-	size_t at = b->len;
-	unsigned int i;
 
 	if (!s->known.count && !s->between)
 		return;
-	strbuf__puts(b, name);
-	put_padded(b, at, 14);
-	out__number(b, s->known.count, 9);
-	strbuf__puts(b, "  ");
-	for (i = 0; s->known.count && i < ARRAY_SIZE(per_mille) + 2; i++) {
-		at = b->len;
-		put_ns(b, i == 0 ? s->known.min :
-			  i <= ARRAY_SIZE(per_mille) ?
-				   durations__percentile(&s->known, per_mille[i - 1]) :
-				   s->known.max);
-		if (i <= ARRAY_SIZE(per_mille) || s->between)
-			put_padded(b, at, 11);
-	}
+	strbuf__printf(b, "%-14s", name);
+	column__number(&c->out, "known", 9, s->known.count);
+	if (s->known.count)
+		lifecycle__put_durations(&c->out, &s->known);
 	if (s->between)
-		strbuf__printf(b, "and %" PRIu64 " known as intervals only", s->between);
+		strbuf__printf(b, "   and %" PRIu64 " known as intervals only", s->between);
 	strbuf__putc(b, '\n');
 }
 
@@ -89,9 +97,12 @@ static void put_distributions(struct lifecycle_cmd *c)
 
 	if (!c->processes.ended)
 		return;
-	strbuf__printf(b, "\n%s%-14s%9s  %-11s%-11s%-11s%-11s%s%s\n",
-		       out__colour(&c->out, OUT_HEAD), "", "known", "min", "p50", "p90", "p99",
-		       "max", out__colour(&c->out, OUT_PLAIN));
+	strbuf__printf(b, "\n%s%14s", out__colour(&c->out, OUT_HEAD), "");
+	c->out.heads = true;
+	column__number(&c->out, "known", 9, 0);
+	lifecycle__put_durations(&c->out, &c->processes.spans[0].known);
+	c->out.heads = false;
+	strbuf__printf(b, "%s\n", out__colour(&c->out, OUT_PLAIN));
 	for (i = 0; i < NR_SPANS; i++) {
 		put_distribution(c, span_names[i], &c->processes.spans[i]);
 		exact &= durations__is_exact(&c->processes.spans[i].known);
@@ -101,32 +112,30 @@ static void put_distributions(struct lifecycle_cmd *c)
 			       DURATIONS_ERROR);
 }
 
-static void put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n)
+void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n)
 {
-	const struct {
-		uint64_t count;
-		const char *what;
-	} rows[] = {
-		{ n->births_unseen, "tasks were met whose birth was not seen" },
-		{ n->exits_unseen, "exits were not seen" },
-		{ n->waits_unmatched, "waits returned somebody that is not known, or one of several" },
-		{ n->stop_reports, "waits returned somebody who had stopped, not ended" },
-		{ n->tracer_waits, "ends were seen by a tracer" },
-		{ n->frees_unmatched, "were freed who had ended before the recording" },
-		{ n->frees_unnamed,
-		  "were freed and it is not known who: events lost, or without fields" },
-		{ n->frees_ambiguous, "were freed where two had had the same pid and name" },
-		{ n->pid_reuses, "pids were used again before those who had had them were freed" },
-	};
-	unsigned int i;
-	bool any = false;
+	size_t start = c->out.b.len;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		any |= rows[i].count;
-	if (any)
+	if (!c->rd.json)
 		strbuf__putc(&c->out.b, '\n');
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		put_count(&c->out.b, rows[i].count, rows[i].what, NULL);
+	put_count(c, "births_unseen", n->births_unseen, "tasks were met whose birth was not seen");
+	put_count(c, "exits_unseen", n->exits_unseen, "exits were not seen");
+	put_count(c, "waits_unmatched", n->waits_unmatched,
+		  "waits returned somebody that is not known, or one of several");
+	put_count(c, "stop_reports", n->stop_reports,
+		  "waits returned somebody who had stopped, not ended");
+	put_count(c, "tracer_waits", n->tracer_waits, "ends were seen by a tracer");
+	put_count(c, "frees_unmatched", n->frees_unmatched,
+		  "were freed who had ended before the recording");
+	put_count(c, "frees_unnamed", n->frees_unnamed,
+		  "were freed and it is not known who: events lost, or without fields");
+	put_count(c, "frees_ambiguous", n->frees_ambiguous,
+		  "were freed where two had had the same pid and name");
+	put_count(c, "pid_reuses", n->pid_reuses,
+		  "pids were used again before those who had had them were freed");
+	/* Nothing to set apart. */
+	if (!c->rd.json && c->out.b.len == start + 1)
+		c->out.b.len = start;
 }
 
 static void put_gaps(struct lifecycle_cmd *c)
@@ -157,8 +166,8 @@ void lifecycle__summary(struct lifecycle_cmd *c)
 	struct lifecycle_counts n;
 
 	lifecycle__counts(c->l, &n);
-	put_totals(c, &c->processes, &n);
+	lifecycle__put_totals(c, &c->processes, &n);
 	put_distributions(c);
-	put_unmatched(c, &n);
+	lifecycle__put_unmatched(c, &n);
 	put_gaps(c);
 }

@@ -11,28 +11,12 @@
 
 /* ---- where somebody is ---------------------------------------------------------------------- */
 
-static void put_frames(struct lifecycle_cmd *c, uint32_t kstack, uint32_t ustack, const char *indent)
+static void put_stacks(struct lifecycle_cmd *c, const char *indent, uint32_t kstack, uint32_t ustack)
 {
-	const uint32_t stacks[] = { kstack, ustack };
-	struct stk_frame frames[STK_MAX_DEPTH];
-	unsigned int i, k, nr;
-
-	for (k = 0; c->stacks && k < ARRAY_SIZE(stacks); k++) {
-		nr = stack__frames(c->rd.reader, stacks[k], frames);
-		for (i = 0; i < nr; i++) {
-			strbuf__puts(&c->out.b, indent);
-			frame__text(&c->rd.names, &c->out.b, &frames[i]);
-			strbuf__putc(&c->out.b, '\n');
-		}
-	}
-}
-
-static void put_stack_ids(struct lifecycle_cmd *c, uint32_t kstack, uint32_t ustack)
-{
-	if (kstack)
-		strbuf__printf(&c->out.b, " stack %u", stack__id(c->rd.reader, kstack));
-	if (ustack)
-		strbuf__printf(&c->out.b, " ustack %u", stack__id(c->rd.reader, ustack));
+	stack__put_ids(c->rd.reader, &c->out.b, kstack, ustack);
+	strbuf__putc(&c->out.b, '\n');
+	if (c->stacks)
+		stack__put(&c->rd.names, &c->out.b, indent, kstack, ustack);
 }
 
 static void put_where(struct lifecycle_cmd *c, const struct life_where *w)
@@ -46,13 +30,10 @@ static void put_where(struct lifecycle_cmd *c, const struct life_where *w)
 	}
 	name = stk_event_type__name(w->type);
 	strbuf__puts(b, ", last seen in ");
-	out__safe(b, name, strlen(name));
-	strbuf__putc(b, ' ');
-	put_ns(b, lifecycle__end_ts(c->l) - w->ts);
-	strbuf__printf(b, " before the end (tid %u)", w->tid);
-	put_stack_ids(c, w->kstack, w->ustack);
-	strbuf__putc(b, '\n');
-	put_frames(c, w->kstack, w->ustack, "        ");
+	strbuf__text(b, name);
+	strbuf__printf(b, " %s before the end (tid %u)",
+		       text__ns(lifecycle__end_ts(c->l) - w->ts).s, w->tid);
+	put_stacks(c, "        ", w->kstack, w->ustack);
 }
 
 /* ---- lives ---------------------------------------------------------------------------------- */
@@ -93,14 +74,14 @@ static void put_row(struct lifecycle_cmd *c, const struct life *l, unsigned int 
 	strbuf__printf(b, "%9u ", l->tid);
 	at = b->len;
 	strbuf__pad(b, ' ', indent);
-	out__safe(b, l->self.comm, strlen(l->self.comm));
+	strbuf__text(b, l->self.comm);
 	if (l->is_thread)
 		strbuf__puts(b, " (thread)");
-	put_padded(b, at, 18 + indent);
+	out__fill(b, at, 18 + indent);
 	if (!c->tree) {
 		at = b->len;
 		put_name(b, &l->parent);
-		put_padded(b, at, 24);
+		out__fill(b, at, 24);
 	}
 	at = b->len;
 	if (l->state == LIFE_ALIVE)
@@ -109,12 +90,12 @@ static void put_row(struct lifecycle_cmd *c, const struct life *l, unsigned int 
 		strbuf__puts(b, "end unseen");
 	else
 		put_fate(b, l);
-	put_padded(b, at, 12);
+	out__fill(b, at, 12);
 	for (i = 0; i < NR_SPANS; i++) {
 		at = b->len;
 		put_span(b, span_so_far(c, l, i));
 		if (i + 1 < NR_SPANS)
-			put_padded(b, at, SPAN_WIDTH);
+			out__fill(b, at, SPAN_WIDTH);
 	}
 	strbuf__putc(b, '\n');
 }
@@ -124,14 +105,14 @@ static void put_heading(struct lifecycle_cmd *c)
 	struct strbuf *b = &c->out.b;
 	unsigned int i;
 
-	strbuf__puts(b, out__colour(&c->out, OUT_HEAD));
+	out__paint(&c->out, OUT_HEAD);
 	strbuf__printf(b, "%9s %-17s %-*s%-11s ", "pid", "comm", c->tree ? 0 : 24,
-		       c->tree ? "" : "parent", "ended by");
+		       c->tree ? "" : "parent", "how");
 	for (i = 0; i < NR_SPANS; i++)
 		strbuf__printf(b, i + 1 < NR_SPANS ? "%-*s" : "%.*s%s",
 			       i + 1 < NR_SPANS ? SPAN_WIDTH : 0,
 			       i + 1 < NR_SPANS ? span_names[i] : "", span_names[i]);
-	strbuf__puts(b, out__colour(&c->out, OUT_PLAIN));
+	out__paint(&c->out, OUT_PLAIN);
 	strbuf__putc(b, '\n');
 }
 
@@ -159,7 +140,7 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)
 
 	strbuf__puts(b, out__colour(&c->out, bad ? OUT_WARN : OUT_PLAIN));
 	strbuf__printf(b, "%9u ", l->tid);
-	out__safe(b, l->self.comm, strlen(l->self.comm));
+	strbuf__text(b, l->self.comm);
 	strbuf__printf(b, ": %s", left_as(c, l));
 	if (l->state != LIFE_ALIVE) {
 		strbuf__puts(b, " for ");
@@ -167,7 +148,7 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)
 		strbuf__puts(b, ", ended by ");
 		put_fate(b, l);
 	}
-	strbuf__puts(b, out__colour(&c->out, OUT_PLAIN));
+	out__paint(&c->out, OUT_PLAIN);
 	strbuf__putc(b, '\n');
 	if (l->state != LIFE_ZOMBIE || l->is_thread)
 		return;
@@ -186,7 +167,7 @@ void lifecycle__text_life(struct lifecycle_cmd *c, const struct life *l)
 	unsigned int i;
 
 	strbuf__printf(b, "%u ", l->tid);
-	out__safe(b, l->self.comm, strlen(l->self.comm));
+	strbuf__text(b, l->self.comm);
 	strbuf__puts(b, ": ");
 	put_fate(b, l);
 	for (i = 0; i < NR_SPANS; i++) {
@@ -244,7 +225,7 @@ void lifecycle__text_tree(struct lifecycle_cmd *c)
 
 static void put_text(struct strbuf *b, const struct life_step *s)
 {
-	out__safe(b, s->text ?: "?", s->text ? s->text_len : 1);
+	strbuf__safe(b, s->text ?: "?", s->text ? s->text_len : 1);
 }
 
 static void put_what(struct strbuf *b, const struct life_step *s, const char *what)
@@ -331,7 +312,5 @@ void lifecycle__text_step(struct lifecycle_cmd *c, const struct life_step *s)
 	strbuf__printf(b, "%6" PRIu64 ".%06" PRIu64 " %8u %8u  ", s->ts / 1000000000,
 		       s->ts / 1000 % 1000000, s->self.pid, s->tid);
 	put_step(b, s);
-	put_stack_ids(c, s->kstack, s->ustack);
-	strbuf__putc(b, '\n');
-	put_frames(c, s->kstack, s->ustack, "            ");
+	put_stacks(c, "            ", s->kstack, s->ustack);
 }

@@ -88,68 +88,65 @@ static char *read_file(int dir, const char *path)
 	return fd < 0 || slurp__fd(fd, SLURP_MAX, &text, NULL) ? NULL : text;
 }
 
-static void put_field_json(struct strbuf *b, const struct ev_field *f)
+static void put_field(struct list *l, const struct ev_field *f)
 {
-	strbuf__puts(b, "{\"name\":");
-	strbuf__json(b, f->name, strlen(f->name));
-	strbuf__puts(b, ",\"type\":");
-	strbuf__json(b, f->type, strlen(f->type));
-	strbuf__printf(b, ",\"offset\":%u,\"size\":%u,\"signed\":%s}", f->offset, f->size,
-		       f->is_signed ? "true" : "false");
+	struct json *j = &l->out.json;
+	struct strbuf *b = &l->out.b;
+
+	if (l->json) {
+		json__object(j, NULL);
+		json__string(j, "name", f->name);
+		json__string(j, "type", f->type);
+		json__u64(j, "offset", f->offset);
+		json__u64(j, "size", f->size);
+		json__bool(j, "signed", f->is_signed);
+		json__end(j);
+	} else {
+		strbuf__puts(b, "    ");
+		strbuf__text(b, f->type);
+		strbuf__putc(b, ' ');
+		strbuf__text(b, f->name);
+		strbuf__putc(b, '\n');
+	}
 }
 
 static void put_fields(struct list *l, const struct ev_format *format)
 {
-	struct strbuf *b = &l->out.b;
 	unsigned int i;
-	bool any = false;
 
-	for (i = 0; i < ev_format__nr_fields(format); i++) {
-		const struct ev_field *f = ev_format__field(format, i);
-
-		if (f->is_common)
-			continue;
-		if (l->json) {
-			if (any)
-				strbuf__putc(b, ',');
-			put_field_json(b, f);
-		} else {
-			strbuf__puts(b, "    ");
-			strbuf__safe(b, f->type, strlen(f->type));
-			strbuf__putc(b, ' ');
-			strbuf__safe(b, f->name, strlen(f->name));
-			strbuf__putc(b, '\n');
-		}
-		any = true;
-	}
+	for (i = 0; i < ev_format__nr_fields(format); i++)
+		if (!ev_format__field(format, i)->is_common)
+			put_field(l, ev_format__field(format, i));
 }
 
 /* text: its format, NULL without fields. */
 static void put_event(struct list *l, const char *system, const char *name, const char *text,
 		      bool is_synthetic)
 {
-	struct strbuf *b = &l->out.b;
 	struct ev_format *format = NULL;
+	struct json *j = &l->out.json;
+	struct strbuf *b = &l->out.b;
 
 	if (text && ev_format__parse(text, strlen(text), &format))
 		format = NULL;
 	if (l->json) {
-		strbuf__puts(b, "{\"system\":");
-		strbuf__json(b, system, strlen(system));
-		strbuf__puts(b, ",\"name\":");
-		strbuf__json(b, name, strlen(name));
-		strbuf__puts(b, is_synthetic ? ",\"synthetic\":true" : "");
+		json__record(j, "event");
+		json__string(j, "system", system);
+		json__string(j, "name", name);
+		if (is_synthetic)
+			json__bool(j, "synthetic", true);
 		if (format) {
-			strbuf__printf(b, ",\"id\":%u,\"fields\":[", ev_format__id(format));
+			json__u64(j, "id", ev_format__id(format));
+			json__array(j, "fields");
 			put_fields(l, format);
-			strbuf__putc(b, ']');
+			json__end(j);
 		}
-		strbuf__puts(b, "}\n");
+		json__end(j);
 	} else {
 		strbuf__puts(b, l->verbose ? out__colour(&l->out, OUT_HEAD) : "");
-		strbuf__safe(b, system, strlen(system));
+		strbuf__text(b, system);
 		strbuf__putc(b, ':');
-		strbuf__safe(b, name, strlen(name));
+		strbuf__text(b, name);
 		strbuf__puts(b, l->verbose ? out__colour(&l->out, OUT_PLAIN) : "");
 		strbuf__puts(b, is_synthetic ? " (synthesised)\n" : "\n");
 		if (format)

@@ -52,37 +52,30 @@ static const struct preset_event *first_hindered(const struct machine *m, const 
 	return NULL;
 }
 
-static void put_json(struct strbuf *b, const struct machine *m, const struct preset *p)
+static void put_json(struct json *j, const struct machine *m, const struct preset *p)
 {
-	const struct preset_event *e, *bad = first_hindered(m, p);
+	const struct preset_event *e, *bad = m->events ? first_hindered(m, p) : NULL;
 
-	strbuf__puts(b, "{\"name\":");
-	out__json(b, p->name, strlen(p->name));
-	strbuf__puts(b, ",\"summary\":");
-	out__json(b, p->summary, strlen(p->summary));
-	strbuf__puts(b, ",\"answer\":");
-	out__json(b, p->answer, strlen(p->answer));
-	strbuf__printf(b, ",\"user_stacks\":%s,\"recordable\":%s", p->user_stacks ? "true" : "false",
-		       !m->events ? "null" :
-		       bad	  ? "false" :
-				    "true");
-	strbuf__puts(b, ",\"hindered_by\":");
-	if (m->events && bad)
-		out__json(b, bad->spec, strlen(bad->spec));
+	json__record(j, "preset");
+	json__string(j, "name", p->name);
+	json__string(j, "summary", p->summary);
+	json__string(j, "answer", p->answer);
+	json__bool(j, "user_stacks", p->user_stacks);
+	if (m->events)
+		json__bool(j, "recordable", !bad);
 	else
-		strbuf__puts(b, "null");
-	strbuf__puts(b, ",\"events\":[");
+		json__null(j, "recordable");
+	json__string(j, "hindered_by", bad ? bad->spec : NULL);
+	json__array(j, "events");
 	for (e = p->events; e->spec; e++) {
-		strbuf__puts(b, e == p->events ? "{\"event\":" : ",{\"event\":");
-		out__json(b, e->spec, strlen(e->spec));
-		strbuf__puts(b, ",\"filter\":");
-		if (e->filter)
-			out__json(b, e->filter, strlen(e->filter));
-		else
-			strbuf__puts(b, "null");
-		strbuf__printf(b, ",\"optional\":%s}", e->optional ? "true" : "false");
+		json__object(j, NULL);
+		json__string(j, "event", e->spec);
+		json__string(j, "filter", e->filter);
+		json__bool(j, "optional", e->optional);
+		json__end(j);
 	}
-	strbuf__puts(b, "]}\n");
+	json__end(j);
+	json__end(j);
 }
 
 static void put_text(struct out *out, const struct machine *m, const struct preset *p)
@@ -90,17 +83,11 @@ static void put_text(struct out *out, const struct machine *m, const struct pres
 	const struct preset_event *bad = first_hindered(m, p);
 	struct strbuf *b = &out->b;
 
-	strbuf__puts(b, out__colour(out, OUT_HEAD));
-	strbuf__printf(b, "%-15s", p->name);
-	strbuf__puts(b, out__colour(out, OUT_PLAIN));
-	strbuf__printf(b, " %s\n%16sstackonce %s\n", p->summary, "", p->answer);
-	if (m->events && bad) {
-		strbuf__puts(b, out__colour(out, OUT_WARN));
-		strbuf__printf(b, "%16snot on this machine: %s: %s", "", bad->spec,
-			       hindrance(m, bad));
-		strbuf__puts(b, out__colour(out, OUT_PLAIN));
-		strbuf__putc(b, '\n');
-	}
+	strbuf__printf(b, "%s%-15s%s %s\n%16sstackonce %s\n", out__colour(out, OUT_HEAD), p->name,
+		       out__colour(out, OUT_PLAIN), p->summary, "", p->answer);
+	if (m->events && bad)
+		strbuf__printf(b, "%s%16snot on this machine: %s: %s%s\n", out__colour(out, OUT_WARN),
+			       "", bad->spec, hindrance(m, bad), out__colour(out, OUT_PLAIN));
 }
 
 int list__presets(struct out *out, const char *glob, bool json)
@@ -120,7 +107,7 @@ int list__presets(struct out *out, const char *glob, bool json)
 			continue;
 		nr++;
 		if (json)
-			put_json(&out->b, &m, &presets[i]);
+			put_json(&out->json, &m, &presets[i]);
 		else
 			put_text(out, &m, &presets[i]);
 	}

@@ -85,19 +85,16 @@ static void put_title(struct report *rp)
 
 	stk_reader__totals(rp->rd.reader, &t);
 	lost = sum_lost(rp->rd.reader);
-	strbuf__puts(b, "# ");
-	out__number(b, rp->total, 0);
-	if (rp->rd.sel.any) {
-		strbuf__puts(b, " of ");
-		out__number(b, t.events, 0);
-	}
-	strbuf__printf(b, " events, recorded in %.3f s", (double)(t.last_ts - t.first_ts) / 1e9);
-	if (lost) {
-		strbuf__puts(b, ", ");
-		out__number(b, lost, 0);
-		strbuf__puts(b, " lost (see stackonce info)");
-	}
-	strbuf__puts(b, "\n\n");
+	strbuf__printf(b, "# %s", text__number(rp->total).s);
+	if (rp->rd.sel.any)
+		strbuf__printf(b, " of %s", text__number(t.events).s);
+	strbuf__printf(b, " events, recorded in %s", text__ns(t.last_ts - t.first_ts).s);
+	if (lost)
+		strbuf__printf(b, ", %s lost (see stackonce info)", text__number(lost).s);
+	strbuf__putc(b, '\n');
+	if (!rp->tree)
+		report__put_columns(rp);
+	strbuf__putc(b, '\n');
 }
 
 /* ---- flame graphs --------------------------------------------------------------------------- */
@@ -139,7 +136,7 @@ static int write_flames(struct report *rp, const struct flamegraph *f)
 	struct stk_totals t;
 
 	stk_reader__totals(rp->rd.reader, &t);
-	strbuf__printf(&subtitle, "%s, %.3f s", rp->rd.path, (double)(t.last_ts - t.first_ts) / 1e9);
+	strbuf__printf(&subtitle, "%s, %s", rp->rd.path, text__ns(t.last_ts - t.first_ts).s);
 	if (rp->rd.sel.any)
 		strbuf__printf(&subtitle, ", selected from %" PRIu64 " events", t.events);
 	if (lost)

@@ -21,6 +21,8 @@ struct report {
 	struct strbuf indent;
 };
 
+/* What heads the columns of the lists of stacks. */
+void report__put_columns(struct report *rp);
 /* The stacks of a group, most frequent first. */
 void report__put_stacks(struct report *rp, const struct stack_group *g);
 /* Their functions, summed up as a tree; a negative errno has been logged. */

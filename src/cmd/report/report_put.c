@@ -8,83 +8,62 @@
 #include "analyze/stacks/call_tree.h"
 #include "cleanup.h"
 #include "log.h"
+#include "ui/column.h"
 #include "ui/frames.h"
 
 /* ---- the head of a list --------------------------------------------------------------------- */
 
-static void put_event_name(struct strbuf *b, const struct stk_event_type *t,
-			   void (*put)(struct strbuf *b, const char *s, size_t n))
-{
-	_cleanup_free_ char *name = event__full_name(t);
-
-	if (name)
-		put(b, name, strlen(name));
-	else
-		b->failed = true;
-}
-
-/* What tells the group apart, as text: "sched:sched_switch comm bash pid 12". */
+/* What tells the group apart, as text: "sched:sched_switch comm bash pid 12", or as JSON members. */
 static void put_group(struct report *rp, const struct stack_group *g)
 {
+	const struct {
+		unsigned int by;
+		const char *name;
+		uint32_t v;
+	} numbers[] = { { BY_PID, "pid", g->pid },
+			{ BY_TID, "tid", g->tid },
+			{ BY_CPU, "cpu", g->cpu } };
+	_cleanup_free_ char *event = g->type ? event__full_name(g->type) : NULL;
+	struct json *j = &rp->out.json;
 	struct strbuf *b = &rp->out.b;
-	size_t start = b->len;
+	size_t start = b->len, i;
 
-	if (g->type)
-		put_event_name(b, g->type, out__safe);
-	if (rp->by & BY_COMM) {
+	b->failed |= g->type && !event;
+	if (event && rp->rd.json)
+		json__string(j, "event", event);
+	else if (event)
+		strbuf__text(b, event);
+	if (rp->by & BY_COMM && rp->rd.json) {
+		json__string(j, "comm", g->comm);
+	} else if (rp->by & BY_COMM) {
 		strbuf__puts(b, b->len > start ? " comm " : "comm ");
-		out__safe(b, g->comm, strlen(g->comm));
+		strbuf__text(b, g->comm);
 	}
-	if (rp->by & BY_PID)
-		strbuf__printf(b, "%spid %u", b->len > start ? " " : "", g->pid);
-	if (rp->by & BY_TID)
-		strbuf__printf(b, "%stid %u", b->len > start ? " " : "", g->tid);
-	if (rp->by & BY_CPU)
-		strbuf__printf(b, "%scpu %u", b->len > start ? " " : "", g->cpu);
-}
-
-/* The same as JSON members, each with a comma behind. */
-static void put_group_json(struct report *rp, const struct stack_group *g)
-{
-	struct strbuf *b = &rp->out.b;
-
-	if (g->type) {
-		strbuf__puts(b, "\"event\":");
-		put_event_name(b, g->type, out__json);
-		strbuf__putc(b, ',');
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (!(rp->by & numbers[i].by))
+			continue;
+		if (rp->rd.json)
+			json__u64(j, numbers[i].name, numbers[i].v);
+		else
+			strbuf__printf(b, "%s%s %u", b->len > start ? " " : "", numbers[i].name,
+				       numbers[i].v);
 	}
-	if (rp->by & BY_COMM) {
-		strbuf__puts(b, "\"comm\":");
-		out__json(b, g->comm, strlen(g->comm));
-		strbuf__putc(b, ',');
-	}
-	if (rp->by & BY_PID)
-		strbuf__printf(b, "\"pid\":%u,", g->pid);
-	if (rp->by & BY_TID)
-		strbuf__printf(b, "\"tid\":%u,", g->tid);
-	if (rp->by & BY_CPU)
-		strbuf__printf(b, "\"cpu\":%u,", g->cpu);
 }
 
 static void put_head(struct report *rp, const struct stack_group *g)
 {
-	struct strbuf *b = &rp->out.b;
 	unsigned int nr = g->nr_stacks, i;
 
-	strbuf__puts(b, out__colour(&rp->out, OUT_HEAD));
+	out__paint(&rp->out, OUT_HEAD);
 	put_group(rp, g);
-	strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
-	strbuf__puts(b, "  ");
-	out__number(b, g->count, 0);
-	strbuf__puts(b, g->count == 1 ? " event (" : " events (");
-	out__percent(b, g->count, rp->total, 0);
-	strbuf__puts(b, "%), ");
+	out__paint(&rp->out, OUT_PLAIN);
 	for (i = 0; i < g->nr_stacks && (g->stacks[i].kstack || g->stacks[i].ustack); i++)
 		;
 	/* One of them may be those without a stack. */
 	nr -= i < g->nr_stacks;
-	out__number(b, nr, 0);
-	strbuf__puts(b, nr == 1 ? " stack\n" : " stacks\n");
+	strbuf__printf(&rp->out.b, "  %s event%s (%.2f%%), %s stack%s\n", text__number(g->count).s,
+		       g->count == 1 ? "" : "s", rp->total ? 100.0 * g->count / rp->total : 0.0,
+		       text__number(nr).s, nr == 1 ? "" : "s");
 }
 
 /* ---- stacks --------------------------------------------------------------------------------- */
@@ -114,77 +93,44 @@ static int add_frames(void *ctx, const struct stack_count *s, struct call_stack 
 	return err;
 }
 
-/* "stack_id 1 (truncated)" */
-static void put_stack_id(struct report *rp, const char *what, uint32_t number)
+/* The columns of a list of stacks, a row each. */
+static void put_columns(struct out *o, const struct stack_group *g, const struct stack_count *s)
 {
-	struct strbuf *b = &rp->out.b;
-	struct stk_stack st;
-
-	if (!number || stk_reader__stack(rp->rd.reader, number, &st))
-		return;
-	strbuf__printf(b, "%s%u", what, st.id);
-	if (st.end != STK_END_COMPLETE)
-		strbuf__printf(b, " (%s)", stk_stack_end_name(st.end));
+	column__number(o, "count", 12, s->count);
+	column__percent(o, "percent", 9, s->count, g->count);
 }
 
-static void put_frames(struct report *rp, uint32_t stack)
+void report__put_columns(struct report *rp)
 {
-	static const char indent[] = "                       ";
-	struct stk_frame frames[STK_MAX_DEPTH];
-	struct names *names = &rp->rd.names;
-	struct strbuf *b = &rp->out.b;
-	const struct name_line *lines;
-	unsigned int n = stack__frames(rp->rd.reader, stack, frames), i, l, nr;
-
-	for (i = 0; i < n; i++) {
-		nr = names__lines(names, &frames[i], &lines);
-		for (l = 0; l + 1 < nr; l++) {
-			strbuf__puts(b, indent);
-			frame__inlined(b, &lines[l]);
-			strbuf__putc(b, '\n');
-		}
-		strbuf__puts(b, indent);
-		frame__text(names, b, &frames[i]);
-		if (nr)
-			frame__source(b, " at ", &lines[nr - 1]);
-		strbuf__putc(b, '\n');
-	}
+	rp->out.heads = true;
+	put_columns(&rp->out, &(struct stack_group){ 0 }, &(struct stack_count){ 0 });
+	rp->out.heads = false;
+	strbuf__puts(&rp->out.b, "  stack\n");
 }
 
 static void put_stack(struct report *rp, const struct stack_group *g, const struct stack_count *s)
 {
 	struct strbuf *b = &rp->out.b;
-	size_t len;
 
-	strbuf__puts(b, out__colour(&rp->out, OUT_NUMBER));
-	out__number(b, s->count, 12);
-	out__percent(b, s->count, g->count, 8);
-	strbuf__puts(b, "%");
-	strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
-	len = b->len;
-	put_stack_id(rp, "  stack_id ", s->kstack);
-	put_stack_id(rp, b->len > len ? ", user " : "  user stack_id ", s->ustack);
-	strbuf__puts(b, b->len > len ? "\n" : "  no stack\n");
-	put_frames(rp, s->kstack);
-	put_frames(rp, s->ustack);
+	out__paint(&rp->out, OUT_NUMBER);
+	put_columns(&rp->out, g, s);
+	out__paint(&rp->out, OUT_PLAIN);
+	strbuf__putc(b, ' ');
+	if (!stack__put_ids(rp->rd.reader, b, s->kstack, s->ustack))
+		strbuf__puts(b, " no stack");
+	strbuf__putc(b, '\n');
+	stack__put(&rp->rd.names, b, "                       ", s->kstack, s->ustack);
 }
 
 static void put_stack_json(struct report *rp, const struct stack_group *g,
 			   const struct stack_count *s)
 {
-	struct strbuf *b = &rp->out.b;
 
-	strbuf__putc(b, '{');
-	put_group_json(rp, g);
-	strbuf__printf(b, "\"count\":%" PRIu64 ",\"percent\":", s->count);
-	out__percent(b, s->count, g->count, 0);
-	strbuf__puts(b, ",\"stack\":");
-	stack__json_id(rp->rd.reader, b, s->kstack);
-	strbuf__puts(b, ",\"ustack\":");
-	stack__json_id(rp->rd.reader, b, s->ustack);
-	strbuf__puts(b, ",\"frames\":");
-	stack__json_frames(&rp->rd.names, b, s->kstack, s->ustack);
-	strbuf__puts(b, "}\n");
+	json__record(&rp->out.json, "stack");
+	put_group(rp, g);
+	put_columns(&rp->out, g, s);
+	stack__json(&rp->rd.names, &rp->out.json, s->kstack, s->ustack, true);
+	json__end(&rp->out.json);
 }
 
 void report__put_stacks(struct report *rp, const struct stack_group *g)
@@ -203,9 +149,8 @@ void report__put_stacks(struct report *rp, const struct stack_group *g)
 	for (; i < g->nr_stacks; i++)
 		rest += g->stacks[i].count;
 	if (rest && !rp->rd.json) {
-		out__number(&rp->out.b, rest, 12);
-		out__percent(&rp->out.b, rest, g->count, 8);
-		strbuf__printf(&rp->out.b, "%%  in %u more\n", g->nr_stacks - n);
+		put_columns(&rp->out, g, &(struct stack_count){ .count = rest });
+		strbuf__printf(&rp->out.b, "  in %u more\n", g->nr_stacks - n);
 	}
 	if (!rp->rd.json)
 		strbuf__putc(&rp->out.b, '\n');
@@ -223,7 +168,7 @@ static void put_function(struct report *rp, const struct call_frame *f)
 	struct strbuf *b = &rp->out.b;
 
 	if (f->inlined) {
-		out__safe(b, f->inlined, strlen(f->inlined));
+		strbuf__text(b, f->inlined);
 		strbuf__puts(b, " (inlined)");
 		frame__module(b, &f->frame);
 	} else {
@@ -231,22 +176,10 @@ static void put_function(struct report *rp, const struct call_frame *f)
 	}
 }
 
-static void put_function_json(struct report *rp, const struct call_frame *f)
-{
-	struct strbuf *b = &rp->out.b;
-
-	if (f->inlined) {
-		strbuf__puts(b, "\"inlined\":");
-		out__json(b, f->inlined, strlen(f->inlined));
-		strbuf__putc(b, ',');
-	}
-	frame__json_function(&rp->rd.names, b, &f->frame);
-}
-
 static void put_tree_json(struct report *rp, const struct stack_group *g,
 			  const struct call_node *node, unsigned int depth)
 {
-	struct strbuf *b = &rp->out.b;
+	struct json *j = &rp->out.json;
 	unsigned int i;
 
 	for (i = 0; i < node->nr_children && !out__drain(&rp->out); i++) {
@@ -254,15 +187,17 @@ static void put_tree_json(struct report *rp, const struct stack_group *g,
 
 		if (too_small(rp, g, n))
 			break;
-		strbuf__putc(b, '{');
-		put_group_json(rp, g);
-		strbuf__printf(b,
-			       "\"depth\":%u,\"count\":%" PRIu64 ",\"self\":%" PRIu64 ",\"percent\":",
-			       depth, n->count, n->self);
-		out__percent(b, n->count, g->count, 0);
-		strbuf__printf(b, ",\"ip\":\"0x%" PRIx64 "\",", n->key.start);
-		put_function_json(rp, &n->frame);
-		strbuf__puts(b, "}\n");
+		json__record(j, "function");
+		put_group(rp, g);
+		json__u64(j, "depth", depth);
+		json__u64(j, "count", n->count);
+		json__u64(j, "self", n->self);
+		out__percent(json__value(j, "percent"), n->count, g->count, 0);
+		json__printf(j, "ip", "0x%" PRIx64, n->key.start);
+		if (n->frame.inlined)
+			json__string(j, "inlined", n->frame.inlined);
+		frame__json_function(&rp->rd.names, j, &n->frame.frame);
+		json__end(j);
 		put_tree_json(rp, g, n, depth + 1);
 	}
 }
@@ -282,10 +217,10 @@ static void put_tree(struct report *rp, const struct stack_group *g, const struc
 
 		strbuf__add(b, rp->indent.s ?: "", indent);
 		strbuf__puts(b, top ? "" : i + 1 < nr ? "|-- " : "`-- ");
-		strbuf__puts(b, out__colour(&rp->out, OUT_NUMBER));
+		out__paint(&rp->out, OUT_NUMBER);
 		out__percent(b, n->count, g->count, 6);
 		strbuf__puts(b, "% ");
-		strbuf__puts(b, out__colour(&rp->out, OUT_PLAIN));
+		out__paint(&rp->out, OUT_PLAIN);
 		put_function(rp, &n->frame);
 		strbuf__putc(b, '\n');
 		strbuf__puts(&rp->indent, top	     ? "        " :

@@ -13,9 +13,7 @@ static const struct opt options[] = {
 	SELECT_OPTIONS("only events", "only these events, several with commas: 'sched:*,sys_enter_*'"),
 	{ "--fields LIST", "these columns: %s; or the name of an event's field",
 	  OPT_FN(script__take_fields), .wants = "a list of columns",
-	  WORDS([COL_COMM] = "comm", [COL_PID] = "pid", [COL_TID] = "tid", [COL_CPU] = "cpu",
-		[COL_FLAGS] = "flags", [COL_TIME] = "time", [COL_EVENT] = "event",
-		[COL_FIELDS] = "fields", [COL_KSTACK] = "kstack", [COL_USTACK] = "ustack") },
+	  WORDS_OF(script_column_names) },
 	{ "--ns", "times with nine decimals", OPT_FLAG(struct script, ns) },
 	{ "--no-stacks", "without call stacks", OPT_FLAG(struct script, no_stacks) },
 	{ "--no-header", "without the lines that explain the columns",
@@ -51,7 +49,7 @@ static void put_header(struct script *s)
 		strbuf__puts(b, "#");
 		for (i = 0; i < s->nr_columns; i++) {
 			strbuf__putc(b, ' ');
-			out__safe(b, s->columns[i].name, strlen(s->columns[i].name));
+			strbuf__text(b, s->columns[i].name);
 		}
 		strbuf__putc(b, '\n');
 		return;

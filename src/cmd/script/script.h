@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The script command: options in script.c, one event's text in script_event.c, its stacks in
- * script_stack.c, JSON in script_json.c.
+ * script_stack.c, --fields and JSON in script_columns.c.
  */
 #ifndef CMD_SCRIPT_H
 #define CMD_SCRIPT_H
@@ -34,7 +34,7 @@ struct script_type {
 	struct ev_format *format; /* NULL when its text is no format: fields print empty */
 	const struct ev_field **fields; /* per column; NULL where it has no such field */
 	struct strbuf label; /* "name: ", coloured */
-	struct strbuf json_name; /* "system:name" with quotes */
+	char *full_name; /* "system:name" */
 	bool seen;
 	uint64_t uncompiled; /* events printed field by field, for want of a plan */
 };
@@ -80,6 +80,8 @@ struct script {
 	struct strbuf scratch;
 };
 
+/* Names of the columns, for --fields and JSON; ends with NULL. */
+extern const char *const script_column_names[];
 int script__take_fields(void *into, const struct opt *o, const char *list); /* --fields */
 void script__start(struct script *s); /* the reader is open */
 void script__free(struct script *s);
@@ -88,6 +90,11 @@ void script__losses(struct script *s, uint64_t until);
 
 /* What is kept of the event's type; NULL when out of memory. */
 struct script_type *script__type(struct script *s, const struct stk_event *e);
+/* Rounded to microseconds as ftrace does, or all nanoseconds. */
+void script__time(const struct script *s, struct strbuf *b, uint64_t ts, int width);
+/* The event's text behind its name; what the kernel printed raw is made safe here. */
+void script__fields(struct script *s, struct strbuf *b, struct script_type *t,
+		    const struct stk_event *e);
 /* The five characters of the kernel's trace_print_lat_fmt(). */
 void script__flags(const struct stk_event *e, char text[static 5]);
 

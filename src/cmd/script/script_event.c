@@ -32,7 +32,7 @@ void script__free(struct script *s)
 		ev_format__free(s->types[i].format);
 		free(s->types[i].fields);
 		strbuf__free(&s->types[i].label);
-		strbuf__free(&s->types[i].json_name);
+		free(s->types[i].full_name);
 	}
 	for (i = 0; i < s->nr_columns; i++)
 		free(s->columns[i].name);
@@ -69,7 +69,6 @@ static void see_type(struct script *s, struct script_type *st, const struct stk_
 {
 	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
 	const char *format = stk_event_type__format(t);
-	_cleanup_free_ char *full = NULL;
 	unsigned int i;
 
 	st->seen = true;
@@ -87,8 +86,7 @@ static void see_type(struct script *s, struct script_type *st, const struct stk_
 	strbuf__putc(&st->label, ':');
 	strbuf__puts(&st->label, out__colour(&s->out, OUT_PLAIN));
 	strbuf__putc(&st->label, ' ');
-	if (asprintf(&full, "%s:%s", system, name) >= 0)
-		strbuf__json(&st->json_name, full, strlen(full));
+	st->full_name = event__full_name(t);
 	st->fields = calloc(s->nr_columns ?: 1, sizeof(*st->fields));
 	for (i = 0; st->fields && st->format && i < s->nr_columns; i++)
 		if (s->columns[i].kind == COL_FIELD)
@@ -114,7 +112,7 @@ static void put_task(struct strbuf *b, const char *comm, uint32_t tid)
 {
 	size_t start = b->len, len;
 
-	out__safe(b, comm, strlen(comm));
+	strbuf__text(b, comm);
 	len = b->len - start;
 	if (len < 16 && !strbuf__grow(b, 16)) {
 		memmove(b->s + start + 16 - len, b->s + start, len);
@@ -196,8 +194,7 @@ static void put_padded(struct strbuf *b, uint64_t v, int width, char pad)
 	strbuf__add(b, digits + i, sizeof(digits) - i);
 }
 
-/* Rounded to microseconds as ftrace does, or all nanoseconds. */
-static void put_time(const struct script *s, struct strbuf *b, uint64_t ts, int width)
+void script__time(const struct script *s, struct strbuf *b, uint64_t ts, int width)
 {
 	uint64_t us;
 
@@ -213,9 +210,8 @@ static void put_time(const struct script *s, struct strbuf *b, uint64_t ts, int 
 	put_padded(b, us % 1000000, 6, '0');
 }
 
-/* The event's text behind its name; what the kernel printed raw is made safe here. */
-static void put_fields(struct script *s, struct strbuf *b, struct script_type *t,
-		       const struct stk_event *e)
+void script__fields(struct script *s, struct strbuf *b, struct script_type *t,
+		    const struct stk_event *e)
 {
 	const void *rec;
 	size_t len;
@@ -233,7 +229,7 @@ static void put_fields(struct script *s, struct strbuf *b, struct script_type *t
 	ev_format__print(t->format, &s->print, rec, len, &s->scratch);
 	t->uncompiled += !ev_format__compiled(t->format);
 	b->failed |= s->scratch.failed;
-	out__safe(b, s->scratch.s ?: "", s->scratch.len);
+	strbuf__safe(b, s->scratch.s ?: "", s->scratch.len);
 	if (stk_event__marks(e) & STK_MARK_CUT)
 		strbuf__puts(b, " <cut>");
 }
@@ -244,9 +240,9 @@ void script__warn_uncompiled(struct script *s)
 
 	for (i = 0; i < s->nr_types; i++)
 		if (s->types[i].uncompiled)
-			log_warn("%" PRIu64 " events of %s are printed field by field: their print "
+			log_warn("%" PRIu64 " events of \"%s\" are printed field by field: their print "
 				 "fmt has something unknown",
-				 s->types[i].uncompiled, s->types[i].json_name.s ?: "");
+				 s->types[i].uncompiled, s->types[i].full_name ?: "");
 }
 
 void script__line(struct script *s, const struct stk_event *e)
@@ -266,136 +262,13 @@ void script__line(struct script *s, const struct stk_event *e)
 	script__flags(e, flags);
 	strbuf__add(b, flags, sizeof(flags));
 	strbuf__putc(b, ' ');
-	put_time(s, b, stk_event__ts(e), 5);
+	script__time(s, b, stk_event__ts(e), 5);
 	strbuf__add(b, ": ", 2);
 	strbuf__add(b, t->label.s, t->label.len);
-	put_fields(s, b, t, e);
+	script__fields(s, b, t, e);
 	strbuf__putc(b, '\n');
 	if (!s->no_stacks) {
 		script__kernel_stack(s, e);
 		script__user_stack(s, e);
-	}
-}
-
-/* ---- --fields ------------------------------------------------------------------------------- */
-
-int script__take_fields(void *into, const struct opt *o, const char *list)
-{
-	_cleanup_free_ char *copy = strdup(list);
-	char *rest = copy, *name;
-	struct script *s = into;
-	struct script_column *more;
-
-	if (!copy)
-		return -ENOMEM;
-	while ((name = strsep(&rest, ","))) {
-		unsigned int kind = COL_FIELD;
-
-		if (!*name)
-			return -EINVAL;
-		more = reallocarray(s->columns, s->nr_columns + 1, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->columns = more;
-		opt__word(o, name, &kind);
-		more[s->nr_columns].kind = kind;
-		more[s->nr_columns].name = strdup(name);
-		if (!more[s->nr_columns++].name)
-			return -ENOMEM;
-	}
-	return CMD_OK;
-}
-
-static void put_field(struct script *s, struct strbuf *b, const struct script_type *t,
-		      const struct ev_field *field, const struct stk_event *e)
-{
-	size_t len;
-	const void *rec = stk_event__record(e, &len);
-
-	if (!field || (stk_event__marks(e) & STK_MARK_NO_FIELDS)) {
-		strbuf__putc(b, '-');
-		return;
-	}
-	strbuf__reset(&s->scratch);
-	ev_format__print_field(t->format, field, rec, len, &s->scratch);
-	b->failed |= s->scratch.failed;
-	out__safe(b, s->scratch.s ?: "", s->scratch.len);
-}
-
-static void put_full_name(struct strbuf *b, const struct stk_event_type *t)
-{
-	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
-
-	out__safe(b, system, strlen(system));
-	strbuf__putc(b, ':');
-	out__safe(b, name, strlen(name));
-}
-
-static void put_column(struct script *s, unsigned int i, struct script_type *t,
-		       const struct stk_event *e)
-{
-	struct strbuf *b = &s->out.b;
-	char flags[5];
-
-	switch (s->columns[i].kind) {
-	case COL_COMM:
-		out__safe(b, event_comm(e), strlen(event_comm(e)));
-		break;
-	case COL_PID:
-		strbuf__u64(b, stk_event__pid(e));
-		break;
-	case COL_TID:
-		strbuf__u64(b, stk_event__tid(e));
-		break;
-	case COL_CPU:
-		strbuf__u64(b, stk_event__cpu(e));
-		break;
-	case COL_FLAGS:
-		script__flags(e, flags);
-		strbuf__add(b, flags, sizeof(flags));
-		break;
-	case COL_TIME:
-		put_time(s, b, stk_event__ts(e), 0);
-		break;
-	case COL_EVENT:
-		put_full_name(b, stk_event__type(e));
-		break;
-	case COL_FIELDS:
-		put_fields(s, b, t, e);
-		break;
-	case COL_KSTACK:
-		strbuf__u64(b, stack__id(s->rd.reader, stk_event__kstack(e)));
-		break;
-	case COL_USTACK:
-		strbuf__u64(b, stack__id(s->rd.reader, stk_event__ustack(e)));
-		break;
-	case COL_FIELD:
-		put_field(s, b, t, t->fields[i], e);
-		break;
-	}
-}
-
-void script__columns(struct script *s, const struct stk_event *e)
-{
-	struct script_type *t = script__type(s, e);
-	struct strbuf *b = &s->out.b;
-	unsigned int i;
-
-	if (!t || !t->fields)
-		return;
-	for (i = 0; i < s->nr_columns && s->ids && !s->no_stacks; i++)
-		if (s->columns[i].kind == COL_USTACK)
-			script__tell_files(s, e);
-	for (i = 0; i < s->nr_columns; i++) {
-		if (i)
-			strbuf__putc(b, ' ');
-		put_column(s, i, t, e);
-	}
-	strbuf__putc(b, '\n');
-	for (i = 0; i < s->nr_columns && !s->no_stacks; i++) {
-		if (s->columns[i].kind == COL_KSTACK)
-			script__kernel_stack(s, e);
-		else if (s->columns[i].kind == COL_USTACK)
-			script__user_stack(s, e);
 	}
 }

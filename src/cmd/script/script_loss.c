@@ -6,8 +6,8 @@
 #include "script.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "cleanup.h"
 
 static void put_line(struct strbuf *b, const struct stk_loss *loss)
 {
@@ -21,32 +21,18 @@ static void put_line(struct strbuf *b, const struct stk_loss *loss)
 		strbuf__puts(b, " [LOST EVENTS]\n");
 }
 
-static void put_number(struct strbuf *b, const char *key, bool known, uint64_t v)
+static void put_json(struct json *j, const struct stk_loss *loss)
 {
-	strbuf__printf(b, ",\"%s\":", key);
-	if (known)
-		strbuf__u64(b, v);
-	else
-		strbuf__puts(b, "null");
-}
+	_cleanup_free_ char *name = loss->type ? event__full_name(loss->type) : NULL;
 
-static void put_json(struct strbuf *b, const struct stk_loss *loss)
-{
-	char *name = loss->type ? event__full_name(loss->type) : NULL;
-
-	b->failed |= loss->type && !name;
-	strbuf__puts(b, "{\"type\":\"loss\"");
-	put_number(b, "ts", true, loss->first_ts);
-	put_number(b, "end_ts", loss->last_ts != UINT64_MAX, loss->last_ts);
-	put_number(b, "cpu", loss->cpu != STK_ANY_CPU, loss->cpu);
-	strbuf__puts(b, ",\"event\":");
-	if (name)
-		out__json(b, name, strlen(name));
-	else
-		strbuf__puts(b, "null");
-	put_number(b, "count", loss->count, loss->count);
-	strbuf__puts(b, "}\n");
-	free(name);
+	j->out->failed |= loss->type && !name;
+	json__record(j, "loss");
+	json__u64(j, "ts", loss->first_ts);
+	json__maybe(j, "end_ts", loss->last_ts != UINT64_MAX, loss->last_ts);
+	json__maybe(j, "cpu", loss->cpu != STK_ANY_CPU, loss->cpu);
+	json__string(j, "event", name);
+	json__maybe(j, "count", loss->count, loss->count);
+	json__end(j);
 }
 
 void script__losses(struct script *s, uint64_t until)
@@ -57,7 +43,7 @@ void script__losses(struct script *s, uint64_t until)
 		if (!reading__loss_selected(&s->rd, &loss))
 			continue;
 		if (s->rd.json)
-			put_json(&s->out.b, &loss);
+			put_json(&s->out.json, &loss);
 		else
 			put_line(&s->out.b, &loss);
 	}

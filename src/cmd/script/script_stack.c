@@ -20,7 +20,6 @@ static void put_inlined(struct strbuf *b, const struct stk_frame *f, const struc
 	strbuf__hex(b, f->ip, 16);
 	strbuf__puts(b, "> : ");
 	frame__inlined(b, l);
-	strbuf__putc(b, '\n');
 }
 
 static void render_frame(struct script *s, struct strbuf *b, const struct stk_frame *f)
@@ -36,7 +35,7 @@ static void render_frame(struct script *s, struct strbuf *b, const struct stk_fr
 		strbuf__puts(b, " => ");
 		frame__in_file(names, b, f, s->ids);
 		if (nr)
-			frame__source(b, " at ", &lines[nr - 1]);
+			frame__source(b, &lines[nr - 1]);
 	} else {
 		strbuf__puts(b, " => ");
 		frame__text(names, b, f);
@@ -67,7 +66,7 @@ static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
 	const char *end = NULL;
 	struct stk_stack st;
 
-	strbuf__puts(b, out__colour(&s->out, OUT_DIM));
+	out__paint(&s->out, OUT_DIM);
 	for (i = 0; i < n; i++)
 		render_frame(s, b, &frames[i]);
 	if (!stk_reader__stack(s->rd.reader, number, &st))
@@ -77,7 +76,7 @@ static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
 		strbuf__puts(b, end);
 		strbuf__puts(b, ">\n");
 	}
-	strbuf__puts(b, out__colour(&s->out, OUT_PLAIN));
+	out__paint(&s->out, OUT_PLAIN);
 }
 
 /* ---- what is kept --------------------------------------------------------------------------- */
@@ -118,29 +117,29 @@ static bool is_stack(const struct script *s, uint32_t number)
 	return number && number <= stk_reader__nr_stacks(s->rd.reader);
 }
 
-void script__kernel_stack(struct script *s, const struct stk_event *e)
+static void put_under(struct script *s, const char *title, uint32_t kstack, uint32_t ustack)
 {
-	uint32_t number = stk_event__kstack(e);
+	uint32_t number = kstack ?: ustack;
 
 	if (!is_stack(s, number))
 		return;
+	if (s->ids || ustack)
+		strbuf__puts(&s->out.b, title);
 	if (s->ids)
-		strbuf__printf(&s->out.b, "<stack trace> stack_id=%u\n",
-			       stack__id(s->rd.reader, number));
+		stack__put_ids(s->rd.reader, &s->out.b, kstack, ustack);
+	if (s->ids || ustack)
+		strbuf__putc(&s->out.b, '\n');
 	put_stack(s, number);
+}
+
+void script__kernel_stack(struct script *s, const struct stk_event *e)
+{
+	put_under(s, "<stack trace>", stk_event__kstack(e), 0);
 }
 
 void script__user_stack(struct script *s, const struct stk_event *e)
 {
-	uint32_t number = stk_event__ustack(e);
-
-	if (!is_stack(s, number))
-		return;
-	strbuf__puts(&s->out.b, "<user stack trace>");
-	if (s->ids)
-		strbuf__printf(&s->out.b, " stack_id=%u", stack__id(s->rd.reader, number));
-	strbuf__putc(&s->out.b, '\n');
-	put_stack(s, number);
+	put_under(s, "<user stack trace>", 0, stk_event__ustack(e));
 }
 
 /* ---- what stands before an event ------------------------------------------------------------ */
@@ -177,7 +176,7 @@ void script__tell_files(struct script *s, const struct stk_event *e)
 
 static void tell_stack(struct script *s, uint32_t number)
 {
-	struct strbuf *b = &s->out.b;
+	struct json *j = &s->out.json;
 	struct script_stack *slot;
 	struct stk_stack st;
 
@@ -187,10 +186,12 @@ static void tell_stack(struct script *s, uint32_t number)
 	if (!slot || slot->seen)
 		return;
 	slot->seen = true;
-	strbuf__printf(b, "{\"type\":\"stack\",\"id\":%u,\"depth\":%u,\"end\":\"%s\",\"frames\":",
-		       st.id, st.depth, stk_stack_end_name(st.end));
-	stack__json_frames(&s->rd.names, b, number, 0);
-	strbuf__puts(b, "}\n");
+	json__record(j, "stack");
+	json__u64(j, "id", st.id);
+	json__u64(j, "depth", st.depth);
+	json__string(j, "end", stk_stack_end_name(st.end));
+	stack__json_frames(&s->rd.names, j, "frames", number, 0);
+	json__end(j);
 }
 
 void script__tell_stacks(struct script *s, const struct stk_event *e)

@@ -26,6 +26,10 @@ struct futex_waker {
 int futex__wakers(struct futex *fx, const struct futex_group *g, uint32_t *ret_nr);
 const char *futex__kind(const struct futex_address *a);
 
+/* A row for each column of the groups. */
+void futex__put_columns(struct out *o, const struct futex_group *g);
+/* What could not be matched. */
+void futex__put_notes(struct futex *fx);
 void futex__put_text(struct futex *fx);
 void futex__put_json(struct futex *fx);
 

@@ -1,146 +1,119 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The futex command's JSON; the names are listed in stackonce-futex(1). */
+/* The futex command's JSON; docs/json.md lists the members. */
 #include <inttypes.h>
 
 #include "futex.h"
 #include "ui/frames.h"
 
-static void put_site(struct futex *fx, const char *key, uint32_t ustack)
+static void put_site(struct futex *fx, uint32_t ustack)
 {
-	struct strbuf *b = &fx->w.out.b;
 	struct stk_frame frame;
 
-	strbuf__printf(b, ",\"%s\":", key);
 	if (call_site__frame(fx->w.rd.reader, ustack, &frame))
-		frame__json(&fx->w.rd.names, b, &frame);
+		frame__json(&fx->w.rd.names, &fx->w.out.json, "site", &frame);
 	else
-		strbuf__puts(b, "null");
+		json__null(&fx->w.out.json, "site");
 }
 
 /* Members of a futex; address is null where the call does not name it. */
-static void put_address(struct strbuf *b, const struct futex_address *a)
+static void put_address(struct json *j, const struct futex_address *a)
 {
 	if (!a->address) {
-		strbuf__puts(b, ",\"address\":null");
+		json__null(j, "address");
 		return;
 	}
-	strbuf__printf(b, ",\"address\":\"0x%" PRIx64 "\"", a->address);
-	waits__json_u64(b, "address_pid", a->pid);
-	strbuf__puts(b, a->shared ? ",\"shared\":true" : ",\"shared\":false");
-	waits__json_u64(b, "places", a->nr_places);
-	waits__json_string(b, "lock", futex__kind(a));
-	if (a->kind != FUTEX_OTHER)
-		waits__json_u64(b, "owner_changes", a->owner_changes);
-	else
-		strbuf__puts(b, ",\"owner_changes\":null");
+	json__printf(j, "address", "0x%" PRIx64, a->address);
+	json__u64(j, "address_pid", a->pid);
+	json__bool(j, "shared", a->shared);
+	json__u64(j, "places", a->nr_places);
+	json__string(j, "lock", futex__kind(a));
+	json__maybe(j, "owner_changes", a->kind != FUTEX_OTHER, a->owner_changes);
 }
 
 static void put_waker(struct futex *fx, const struct futex_stacks *s)
 {
-	struct strbuf *b = &fx->w.out.b;
+	struct json *j = &fx->w.out.json;
 
 	if (!s->woken) {
-		strbuf__puts(b, ",\"waker\":null");
+		json__null(j, "waker");
 		return;
 	}
-	strbuf__printf(b, ",\"waker\":{\"by\":\"%s\"",
-		       s->interrupt ? "interrupt" :
-		       s->by_call   ? "call" :
-				      "other");
+	json__object(j, "waker");
+	json__string(j, "by", s->interrupt ? "interrupt" : s->by_call ? "call" : "other");
 	if (!s->interrupt)
-		waits__json_task(b, &s->waker);
-	waits__json_stack(&fx->w, "kstack", s->waker_kstack);
-	waits__json_stack(&fx->w, "ustack", s->waker_ustack);
-	put_site(fx, "site", s->waker_ustack);
-	waits__json_frames(&fx->w, s->waker_kstack, s->waker_ustack);
-	strbuf__putc(b, '}');
+		waits__json_task(j, &s->waker);
+	waits__json_stacks(&fx->w, s->waker_kstack, s->waker_ustack);
+	put_site(fx, s->waker_ustack);
+	json__end(j);
 }
 
 static void put_stacks(struct futex *fx, const struct futex_group *g)
 {
-	struct strbuf *b = &fx->w.out.b;
+	struct json *j = &fx->w.out.json;
 	uint32_t i;
 
-	strbuf__puts(b, ",\"stacks\":[");
+	json__array(j, "stacks");
 	for (i = 0; i < g->nr_stacks && !out__drain(&fx->w.out); i++) {
 		const struct futex_stacks *s = &g->stacks[i];
 
-		strbuf__printf(b, "%s{\"count\":%" PRIu64 ",\"sum_ns\":%" PRIu64, i ? "," : "",
-			       s->count, s->sum);
-		waits__json_stack(&fx->w, "kstack", s->kstack);
-		waits__json_stack(&fx->w, "ustack", s->ustack);
-		waits__json_end(&fx->w, "ustack_end", s->ustack);
-		waits__json_frames(&fx->w, s->kstack, s->ustack);
+		json__object(j, NULL);
+		json__u64(j, "count", s->count);
+		json__u64(j, "sum_ns", s->sum);
+		waits__json_stacks(&fx->w, s->kstack, s->ustack);
+		waits__json_end(&fx->w, s->ustack);
 		put_waker(fx, s);
-		strbuf__putc(b, '}');
+		json__end(j);
 	}
-	strbuf__putc(b, ']');
+	json__end(j);
 }
 
 static void put_group(struct futex *fx, const struct futex_group *g)
 {
-	struct strbuf *b = &fx->w.out.b;
+	struct json *j = &fx->w.out.json;
 
-	strbuf__puts(b, "{\"kind\":\"group\"");
+	json__record(j, "group");
 	if (fx->by == FUTEX_BY_SITE)
-		put_site(fx, "site", g->site_stack);
+		put_site(fx, g->site_stack);
 	else if (fx->by == FUTEX_BY_ADDRESS)
-		put_address(b, &g->address);
+		put_address(j, &g->address);
 	else if (fx->by == FUTEX_BY_COMM)
-		waits__json_string(b, "comm", g->comm);
+		json__string(j, "comm", g->comm);
 	else
-		waits__json_u64(b, "pid", g->pid);
-	waits__json_u64(b, "waits", g->waits.count);
-	waits__json_durations(b, &g->waits);
-	waits__json_u64(b, "timeouts", g->timeouts);
-	waits__json_u64(b, "interrupted", g->interrupted);
-	waits__json_u64(b, "requeued", g->requeued);
-	waits__json_u64(b, "no_waker", g->no_waker);
-	waits__json_u64(b, "again", g->again);
-	waits__json_u64(b, "failed", g->failed);
-	waits__json_u64(b, "wakes", g->wakes);
-	waits__json_u64(b, "wasted", g->wasted);
+		json__u64(j, "pid", g->pid);
+	futex__put_columns(&fx->w.out, g);
 	put_stacks(fx, g);
-	strbuf__puts(b, "}\n");
+	json__end(j);
 }
 
 static void put_open(struct futex *fx, const struct futex_open *o)
 {
-	struct strbuf *b = &fx->w.out.b;
+	struct json *j = &fx->w.out.json;
 
-	strbuf__puts(b, "{\"kind\":\"open\"");
-	waits__json_task(b, &o->task);
-	put_address(b, &o->address);
-	waits__json_u64(b, "since", o->since);
-	waits__json_u64(b, "age_ns", fx->result->sums.last - o->since);
-	waits__json_stack(&fx->w, "kstack", o->kstack);
-	waits__json_stack(&fx->w, "ustack", o->ustack);
-	put_site(fx, "site", o->ustack);
-	waits__json_frames(&fx->w, o->kstack, o->ustack);
-	strbuf__puts(b, "}\n");
+	json__record(j, "open");
+	waits__json_task(j, &o->task);
+	put_address(j, &o->address);
+	json__u64(j, "since", o->since);
+	json__u64(j, "age_ns", fx->result->sums.last - o->since);
+	waits__json_stacks(&fx->w, o->kstack, o->ustack);
+	put_site(fx, o->ustack);
+	json__end(j);
 }
 
 static void put_sums(struct futex *fx)
 {
 	const struct futex_sums *s = &fx->result->sums;
-	struct strbuf *b = &fx->w.out.b;
+	struct json *j = &fx->w.out.json;
 
-	strbuf__puts(b, "{\"kind\":\"sums\"");
-	waits__json_u64(b, "waits", s->waits);
-	waits__json_u64(b, "sum_ns", s->ns > UINT64_MAX ? UINT64_MAX : (uint64_t)s->ns);
-	waits__json_u64(b, "open", fx->result->nr_open);
-	waits__json_u64(b, "no_enter", s->no_enter);
-	waits__json_u64(b, "no_exit", s->no_exit);
-	waits__json_u64(b, "no_fields", s->no_fields);
-	waits__json_u64(b, "no_whom", s->no_whom);
-	waits__json_u64(b, "lost", s->lost);
-	waits__json_u64(b, "gaps", s->gaps);
-	waits__json_u64(b, "maybe_requeued", s->maybe_requeued);
-	waits__json_u64(b, "futexes", s->addresses);
-	waits__json_u64(b, "at_several_places", s->shared);
-	waits__json_u64(b, "first", s->first);
-	waits__json_u64(b, "last", s->last);
-	strbuf__puts(b, "}\n");
+	json__record(j, "sums");
+	json__u64(j, "waits", s->waits);
+	column__ns(&fx->w.out, "sum", 0, s->ns);
+	json__u64(j, "open", fx->result->nr_open);
+	futex__put_notes(fx);
+	json__u64(j, "futexes", s->addresses);
+	json__u64(j, "at_several_places", s->shared);
+	json__u64(j, "first", s->first);
+	json__u64(j, "last", s->last);
+	json__end(j);
 }
 
 void futex__put_json(struct futex *fx)

@@ -6,7 +6,6 @@
 #include "futex.h"
 #include "log.h"
 #include "ui/frames.h"
-#include "ui/times.h"
 
 #define WAKERS 3 /* lines below a group */
 #define INDENT "                     "
@@ -49,7 +48,7 @@ static void put_what(struct futex *fx, const struct futex_group *g)
 		put_address(b, &g->address);
 		break;
 	case FUTEX_BY_COMM:
-		out__safe(b, g->comm, strlen(g->comm));
+		strbuf__text(b, g->comm);
 		break;
 	case FUTEX_BY_PID:
 		strbuf__printf(b, "pid %u", g->pid);
@@ -71,7 +70,7 @@ static void put_waker(struct futex *fx, const struct futex_waker *w)
 		frame__text(&fx->w.rd.names, b, &w->frame);
 		strbuf__puts(b, " in ");
 	}
-	out__safe(b, w->first->waker.comm, strlen(w->first->waker.comm));
+	strbuf__text(b, w->first->waker.comm);
 }
 
 static void put_wakers(struct futex *fx, const struct futex_group *g)
@@ -89,70 +88,71 @@ static void put_wakers(struct futex *fx, const struct futex_group *g)
 			rest += fx->wakers[i].count;
 			continue;
 		}
-		strbuf__puts(b, out__colour(&fx->w.out, OUT_DIM));
-		out__number(b, fx->wakers[i].count, 12);
-		strbuf__puts(b, "    ");
+		out__paint(&fx->w.out, OUT_DIM);
+		strbuf__printf(b, "%12s    ", text__number(fx->wakers[i].count).s);
 		put_waker(fx, &fx->wakers[i]);
-		strbuf__puts(b, out__colour(&fx->w.out, OUT_PLAIN));
+		out__paint(&fx->w.out, OUT_PLAIN);
 		strbuf__putc(b, '\n');
 	}
-	if (rest) {
-		out__number(b, rest, 12);
-		strbuf__printf(b, "    woken from %u more places\n", nr - WAKERS);
-	}
+	if (rest)
+		strbuf__printf(b, "%12s    woken from %u more places\n", text__number(rest).s,
+			       nr - WAKERS);
 }
 
 static void put_stacks(struct futex *fx, const struct futex_group *g)
 {
+	struct names *names = &fx->w.rd.names;
 	struct strbuf *b = &fx->w.out.b;
 	uint32_t i;
 
 	for (i = 0; i < g->nr_stacks && !out__drain(&fx->w.out); i++) {
 		const struct futex_stacks *s = &g->stacks[i];
 
-		out__number(b, s->count, 8);
-		out__ns(b, s->sum, 12);
-		strbuf__printf(b, " user stack_id %u\n", stack__id(fx->w.rd.reader, s->ustack));
-		waits__put_stack(&fx->w, INDENT, s->ustack ? 0 : s->kstack, s->ustack);
+		strbuf__printf(b, "%8s%12s", text__number(s->count).s, text__ns(s->sum).s);
+		stack__put_ids(names->reader, b, 0, s->ustack);
+		strbuf__putc(b, '\n');
+		stack__put(names, b, INDENT, s->ustack ? 0 : s->kstack, s->ustack);
 		if (!s->woken)
 			continue;
 		strbuf__puts(b, INDENT);
 		if (s->interrupt) {
 			strbuf__puts(b, "woken by an interrupt\n");
-			waits__put_stack(&fx->w, INDENT "  ", s->waker_kstack, 0);
+			stack__put(names, b, INDENT "  ", s->waker_kstack, 0);
 			continue;
 		}
 		strbuf__puts(b, "woken by ");
 		waits__put_task(b, s->waker.comm, s->waker.tid);
-		strbuf__printf(b, ", user stack_id %u\n",
-			       stack__id(fx->w.rd.reader, s->waker_ustack));
-		waits__put_stack(&fx->w, INDENT "  ", s->by_call ? 0 : s->waker_kstack,
-				 s->waker_ustack);
+		stack__put_ids(names->reader, b, 0, s->waker_ustack);
+		strbuf__putc(b, '\n');
+		stack__put(names, b, INDENT "  ", s->by_call ? 0 : s->waker_kstack, s->waker_ustack);
 	}
+}
+
+void futex__put_columns(struct out *o, const struct futex_group *g)
+{
+	column__number(o, "waits", 8, g->waits.count);
+	waits__durations(o, &g->waits, 10);
+	column__number(o, "timeouts", 10, g->timeouts);
+	column__number(o, "interrupted", 13, g->interrupted);
+	column__number(o, "requeued", 10, g->requeued);
+	column__number(o, "no_waker", 0, g->no_waker);
+	column__number(o, "again", 7, g->again);
+	column__number(o, "failed", 0, g->failed);
+	column__number(o, "wakes", 8, g->wakes);
+	column__number(o, "wasted", 8, g->wasted);
 }
 
 static void put_group(struct futex *fx, const struct futex_group *g)
 {
 	struct strbuf *b = &fx->w.out.b;
-	const struct durations *d = &g->waits;
 
-	strbuf__puts(b, out__colour(&fx->w.out, OUT_NUMBER));
-	out__number(b, d->count, 8);
-	out__ns(b, d->sum > UINT64_MAX ? UINT64_MAX : (uint64_t)d->sum, 10);
-	out__ns(b, durations__percentile(d, 500), 10);
-	out__ns(b, durations__percentile(d, 990), 10);
-	out__ns(b, d->max, 10);
-	strbuf__puts(b, out__colour(&fx->w.out, OUT_PLAIN));
-	out__number(b, g->timeouts, 8);
-	out__number(b, g->interrupted, 6);
-	out__number(b, g->again, 7);
-	out__number(b, g->requeued, 7);
-	out__number(b, g->wakes, 8);
-	out__number(b, g->wasted, 8);
+	out__paint(&fx->w.out, OUT_NUMBER);
+	futex__put_columns(&fx->w.out, g);
+	out__paint(&fx->w.out, OUT_PLAIN);
 	strbuf__puts(b, "  ");
-	strbuf__puts(b, out__colour(&fx->w.out, OUT_HEAD));
+	out__paint(&fx->w.out, OUT_HEAD);
 	put_what(fx, g);
-	strbuf__puts(b, out__colour(&fx->w.out, OUT_PLAIN));
+	out__paint(&fx->w.out, OUT_PLAIN);
 	strbuf__putc(b, '\n');
 	if (fx->w.stacks)
 		put_stacks(fx, g);
@@ -172,8 +172,7 @@ static void put_open(struct futex *fx)
 	for (i = 0; i < top && !out__drain(&fx->w.out); i++) {
 		const struct futex_open *o = &r->open[i];
 
-		out__ns(b, r->sums.last - o->since, 18);
-		strbuf__puts(b, "  ");
+		strbuf__printf(b, "%18s  ", text__ns(r->sums.last - o->since).s);
 		waits__put_task(b, o->task.comm, o->task.tid);
 		strbuf__puts(b, " at ");
 		put_address(b, &o->address);
@@ -181,32 +180,37 @@ static void put_open(struct futex *fx)
 		put_site(fx, o->ustack);
 		strbuf__putc(b, '\n');
 		if (fx->w.stacks)
-			waits__put_stack(&fx->w, INDENT, o->ustack ? 0 : o->kstack, o->ustack);
+			stack__put(&fx->w.rd.names, b, INDENT, o->ustack ? 0 : o->kstack, o->ustack);
 	}
 	if (top < r->nr_open)
 		strbuf__printf(b, "  and %u more\n", r->nr_open - top);
 }
 
+void futex__put_notes(struct futex *fx)
+{
+	const struct futex_sums *s = &fx->result->sums;
+	struct waits *w = &fx->w;
+
+	waits__note(w, "no_enter", s->no_enter, "calls began before the recording: not counted");
+	waits__note(w, "no_exit", s->no_exit, "calls whose end is missing: not counted");
+	waits__note(w, "no_fields", s->no_fields, "calls came without their fields: not counted");
+	waits__note(w, "no_whom", s->no_whom, "wakeups came without saying whom: not attributed");
+	waits__note(w, "lost", s->lost, "events of futex calls were lost");
+	waits__note(w, "gaps", s->gaps, "waits touch a time in which events were lost: not counted");
+	waits__note(w, "maybe_requeued", s->maybe_requeued,
+		    "waits may have been moved to another futex");
+}
+
 static void put_title(struct futex *fx)
 {
 	const struct futex_sums *s = &fx->result->sums;
-	struct strbuf *b = &fx->w.out.b;
 
-	strbuf__puts(b, "# ");
-	out__number(b, s->waits, 0);
-	strbuf__puts(b, s->waits == 1 ? " wait, " : " waits, ");
-	out__ns(b, s->ns > UINT64_MAX ? UINT64_MAX : (uint64_t)s->ns, 0);
-	strbuf__printf(b,
-		       " in all, recorded in %.3f s; %" PRIu64 " futexes, %" PRIu64
+	strbuf__printf(&fx->w.out.b,
+		       "# %s wait%s, %s in all, recorded in %s; %" PRIu64 " futexes, %" PRIu64
 		       " at several places\n",
-		       (double)(s->last - s->first) / 1e9, s->addresses, s->shared);
-	waits__note(&fx->w, s->no_enter, "calls began before the recording: not counted");
-	waits__note(&fx->w, s->no_exit, "calls whose end is missing: not counted");
-	waits__note(&fx->w, s->no_fields, "calls came without their fields: not counted");
-	waits__note(&fx->w, s->no_whom, "wakeups came without saying whom: not attributed");
-	waits__note(&fx->w, s->lost, "events of futex calls were lost");
-	waits__note(&fx->w, s->gaps, "waits touch a time in which events were lost: not counted");
-	waits__note(&fx->w, s->maybe_requeued, "waits may have been moved to another futex");
+		       text__number(s->waits).s, s->waits == 1 ? "" : "s", text__ns(s->ns).s,
+		       text__ns(s->last - s->first).s, s->addresses, s->shared);
+	futex__put_notes(fx);
 }
 
 void futex__put_text(struct futex *fx)
@@ -220,8 +224,10 @@ void futex__put_text(struct futex *fx)
 		strbuf__puts(b, "No futex calls were selected.\n");
 		return;
 	}
-	strbuf__puts(b, "#  waits     total       p50       p99       max timeout  intr  again"
-			"  moved   wakes  wasted  where\n");
+	fx->w.out.heads = true;
+	futex__put_columns(&fx->w.out, &(struct futex_group){ 0 });
+	fx->w.out.heads = false;
+	strbuf__puts(b, "  where\n");
 	for (i = 0; i < top && !out__drain(&fx->w.out); i++)
 		put_group(fx, &r->groups[i]);
 	if (top < r->nr_groups)

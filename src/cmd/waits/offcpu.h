@@ -16,6 +16,11 @@ struct offcpu {
 
 const char *offcpu__state(enum switch_state state);
 
+/* A row for each column of the groups, and those that states and stacks have, too. */
+void offcpu__put_columns(struct out *o, const struct offcpu_group *g);
+void offcpu__put_time(struct out *o, const struct offcpu_time *time);
+/* What could not be matched. */
+void offcpu__put_notes(struct offcpu *oc);
 void offcpu__put_text(struct offcpu *oc);
 void offcpu__put_json(struct offcpu *oc);
 

@@ -5,21 +5,21 @@
 
 #include "offcpu.h"
 #include "ui/frames.h"
-#include "ui/times.h"
 
 #define FRAMES 4 /* of each side, without --stacks */
 #define INDENT "                        "
 
-static void put_time(struct offcpu *oc, const struct offcpu_time *t, uint64_t max)
+void offcpu__put_time(struct out *o, const struct offcpu_time *time)
 {
-	struct strbuf *b = &oc->w.out.b;
+	column__number(o, "count", 9, time->count);
+	column__ns(o, "blocked", 10, time->blocked);
+	column__ns(o, "queued", 10, time->queued);
+}
 
-	strbuf__puts(b, out__colour(&oc->w.out, OUT_NUMBER));
-	out__number(b, t->count, 9);
-	out__ns(b, t->blocked, 10);
-	out__ns(b, t->queued, 10);
-	out__ns(b, max, 10);
-	strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+void offcpu__put_columns(struct out *o, const struct offcpu_group *g)
+{
+	offcpu__put_time(o, &g->time);
+	waits__durations(o, &g->off, 0);
 }
 
 static void put_what(struct offcpu *oc, const struct offcpu_group *g)
@@ -28,18 +28,14 @@ static void put_what(struct offcpu *oc, const struct offcpu_group *g)
 
 	switch (oc->opts.by) {
 	case OFFCPU_BY_STACK:
-		strbuf__printf(b, "%s", offcpu__state(g->state));
-		if (g->kstack)
-			strbuf__printf(b, ", stack_id %u", stack__id(oc->w.rd.reader, g->kstack));
-		if (g->ustack)
-			strbuf__printf(b, ", user stack_id %u",
-				       stack__id(oc->w.rd.reader, g->ustack));
+		strbuf__puts(b, offcpu__state(g->state));
+		stack__put_ids(oc->w.rd.reader, b, g->kstack, g->ustack);
 		break;
 	case OFFCPU_BY_STATE:
 		strbuf__puts(b, offcpu__state(g->state));
 		break;
 	case OFFCPU_BY_COMM:
-		out__safe(b, g->task.comm, strlen(g->task.comm));
+		strbuf__text(b, g->task.comm);
 		break;
 	case OFFCPU_BY_PID:
 		strbuf__printf(b, "pid %u", g->task.pid);
@@ -70,12 +66,10 @@ static void put_functions(struct offcpu *oc, uint32_t stack)
 /* The kernel's innermost frames are the scheduler's own: what is above the program's is enough. */
 static void put_short(struct offcpu *oc, const struct offcpu_stacks *s)
 {
-	struct strbuf *b = &oc->w.out.b;
-
-	strbuf__puts(b, out__colour(&oc->w.out, OUT_DIM));
+	out__paint(&oc->w.out, OUT_DIM);
 	put_functions(oc, s->kstack);
 	put_functions(oc, s->ustack);
-	strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+	out__paint(&oc->w.out, OUT_PLAIN);
 }
 
 static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
@@ -97,6 +91,7 @@ static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 
 static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 {
+	struct names *names = &oc->w.rd.names;
 	struct strbuf *b = &oc->w.out.b;
 	uint32_t i;
 
@@ -113,12 +108,15 @@ static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 			put_waker(oc, s);
 			continue;
 		}
-		put_time(oc, &s->time, s->max);
+		out__paint(&oc->w.out, OUT_NUMBER);
+		offcpu__put_time(&oc->w.out, &s->time);
+		column__ns(&oc->w.out, "max", 10, s->max);
+		out__paint(&oc->w.out, OUT_PLAIN);
 		strbuf__printf(b, "  %s\n", offcpu__state(s->state));
-		waits__put_stack(&oc->w, INDENT, s->kstack, s->ustack);
+		stack__put(names, b, INDENT, s->kstack, s->ustack);
 		put_waker(oc, s);
 		if (s->woken)
-			waits__put_stack(&oc->w, INDENT "  ", s->waker_kstack, s->waker_ustack);
+			stack__put(names, b, INDENT "  ", s->waker_kstack, s->waker_ustack);
 	}
 }
 
@@ -134,16 +132,34 @@ static void put_open(struct offcpu *oc)
 	for (i = 0; i < top && !out__drain(&oc->w.out); i++) {
 		const struct offcpu_open *o = &r->open[i];
 
-		out__ns(b, r->sums.last - o->since, 19);
-		strbuf__puts(b, "  ");
+		strbuf__printf(b, "%19s  ", text__ns(r->sums.last - o->since).s);
 		waits__put_task(b, o->task.comm, o->task.tid);
 		strbuf__printf(b, ", %s%s\n", offcpu__state(o->state),
 			       o->woken_at && o->state != SWITCH_NEW ? ", woken since" : "");
 		if (oc->w.stacks)
-			waits__put_stack(&oc->w, INDENT, o->kstack, o->ustack);
+			stack__put(&oc->w.rd.names, b, INDENT, o->kstack, o->ustack);
 	}
 	if (top < r->nr_open)
 		strbuf__printf(b, INDENT "and %u more\n", r->nr_open - top);
+}
+
+void offcpu__put_notes(struct offcpu *oc)
+{
+	const struct offcpu_sums *s = &oc->result->sums;
+	struct waits *w = &oc->w;
+
+	waits__note(w, "no_waking", s->no_waking,
+		    "blocked times without a waker: they have no share of waiting to run");
+	waits__note(w, "others", s->others,
+		    "switches from tasks that were not recorded: not counted");
+	waits__note(w, "before", s->before, "tasks left before the recording began: not counted");
+	waits__note(w, "no_return", s->no_return, "times without their end: not counted");
+	waits__note(w, "no_fields", s->no_fields, "events came without their fields: not counted");
+	waits__note(w, "unknown", s->unknown, "times in a state without a name: not counted");
+	waits__note(w, "dead", s->dead, NULL);
+	waits__note(w, "lost", s->lost, "switches were lost");
+	waits__note(w, "gaps", s->gaps, "times touch one in which switches were lost: not counted");
+	waits__note(w, "too_short", s->too_short, "times are shorter than --min: not counted");
 }
 
 static void put_title(struct offcpu *oc)
@@ -152,36 +168,17 @@ static void put_title(struct offcpu *oc)
 	struct strbuf *b = &oc->w.out.b;
 	unsigned int i;
 
-	strbuf__puts(b, "# Off CPU ");
-	out__number(b, s->time.count, 0);
-	strbuf__puts(b, s->time.count == 1 ? " time: " : " times: ");
-	out__ns(b, s->time.blocked, 0);
-	strbuf__puts(b, " blocked, ");
-	out__ns(b, s->time.queued, 0);
-	strbuf__printf(b, " waiting to run; recorded in %.3f s\n",
-		       (double)(s->last - s->first) / 1e9);
-	for (i = 0; i < SWITCH_NR_STATES; i++) {
-		if (!s->states[i].count)
-			continue;
-		strbuf__printf(b, "#   %-10s", offcpu__state(i));
-		out__number(b, s->states[i].count, 9);
-		strbuf__puts(b, " times");
-		out__ns(b, s->states[i].blocked, 10);
-		strbuf__puts(b, " blocked");
-		out__ns(b, s->states[i].queued, 10);
-		strbuf__puts(b, " waiting to run\n");
-	}
-	waits__note(&oc->w, s->no_waking,
-		    "blocked times without a waker: they have no share of waiting"
-		    " to run");
-	waits__note(&oc->w, s->others, "switches from tasks that were not recorded: not counted");
-	waits__note(&oc->w, s->before, "tasks left before the recording began: not counted");
-	waits__note(&oc->w, s->no_return, "times without their end: not counted");
-	waits__note(&oc->w, s->no_fields, "events came without their fields: not counted");
-	waits__note(&oc->w, s->unknown, "times in a state without a name: not counted");
-	waits__note(&oc->w, s->lost, "switches were lost");
-	waits__note(&oc->w, s->gaps, "times touch one in which switches were lost: not counted");
-	waits__note(&oc->w, s->too_short, "times are shorter than --min: not counted");
+	strbuf__printf(b, "# Off CPU %s time%s: %s blocked, %s waiting to run; recorded in %s\n",
+		       text__number(s->time.count).s, s->time.count == 1 ? "" : "s",
+		       text__ns(s->time.blocked).s, text__ns(s->time.queued).s,
+		       text__ns(s->last - s->first).s);
+	for (i = 0; i < SWITCH_NR_STATES; i++)
+		if (s->states[i].count)
+			strbuf__printf(b, "#   %-10s%9s times%10s blocked%10s waiting to run\n",
+				       offcpu__state(i), text__number(s->states[i].count).s,
+				       text__ns(s->states[i].blocked).s,
+				       text__ns(s->states[i].queued).s);
+	offcpu__put_notes(oc);
 }
 
 void offcpu__put_text(struct offcpu *oc)
@@ -195,15 +192,20 @@ void offcpu__put_text(struct offcpu *oc)
 		strbuf__puts(b, "No times off CPU were selected.\n");
 		return;
 	}
-	strbuf__puts(b, "#   times   blocked    queued   longest  where\n");
+	oc->w.out.heads = true;
+	offcpu__put_columns(&oc->w.out, &(struct offcpu_group){ 0 });
+	oc->w.out.heads = false;
+	strbuf__puts(b, "  where\n");
 	for (i = 0; i < top && !out__drain(&oc->w.out); i++) {
 		const struct offcpu_group *g = &r->groups[i];
 
-		put_time(oc, &g->time, g->off.max);
+		out__paint(&oc->w.out, OUT_NUMBER);
+		offcpu__put_columns(&oc->w.out, g);
+		out__paint(&oc->w.out, OUT_PLAIN);
 		strbuf__puts(b, "  ");
-		strbuf__puts(b, out__colour(&oc->w.out, OUT_HEAD));
+		out__paint(&oc->w.out, OUT_HEAD);
 		put_what(oc, g);
-		strbuf__puts(b, out__colour(&oc->w.out, OUT_PLAIN));
+		out__paint(&oc->w.out, OUT_PLAIN);
 		strbuf__putc(b, '\n');
 		if (oc->w.stacks || oc->opts.by == OFFCPU_BY_STACK)
 			put_stacks(oc, g);

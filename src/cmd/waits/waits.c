@@ -52,101 +52,48 @@ uint32_t waits__top(const struct waits *w, uint32_t nr)
 	return top && top < nr ? top : nr;
 }
 
-void waits__note(struct waits *w, uint64_t nr, const char *text)
+void waits__note(struct waits *w, const char *key, uint64_t nr, const char *text)
 {
-	if (!nr)
-		return;
-	strbuf__puts(&w->out.b, "# ");
-	out__number(&w->out.b, nr, 0);
-	strbuf__putc(&w->out.b, ' ');
-	strbuf__puts(&w->out.b, text);
-	strbuf__putc(&w->out.b, '\n');
-}
-
-void waits__put_stack(struct waits *w, const char *indent, uint32_t kstack, uint32_t ustack)
-{
-	struct stk_frame frames[STK_MAX_DEPTH];
-	struct strbuf *b = &w->out.b;
-	unsigned int n = stack__frames(w->rd.reader, kstack, frames), i;
-
-	for (i = 0; i < n; i++) {
-		strbuf__puts(b, indent);
-		frame__text(&w->rd.names, b, &frames[i]);
-		strbuf__putc(b, '\n');
-	}
-	n = stack__frames(w->rd.reader, ustack, frames);
-	for (i = 0; i < n; i++) {
-		strbuf__puts(b, indent);
-		frame__in_file(&w->rd.names, b, &frames[i], false);
-		strbuf__putc(b, '\n');
-	}
+	if (w->rd.json)
+		json__u64(&w->out.json, key, nr);
+	else if (nr && text)
+		strbuf__printf(&w->out.b, "# %s %s\n", text__number(nr).s, text);
 }
 
 void waits__put_task(struct strbuf *b, const char *comm, uint32_t tid)
 {
-	out__safe(b, comm, strlen(comm));
+	strbuf__text(b, comm);
 	strbuf__printf(b, "-%u", tid);
+}
+
+void waits__durations(struct out *o, const struct durations *d, int width)
+{
+	column__ns(o, "sum", width, d->sum);
+	column__ns(o, "min", 0, d->min);
+	column__ns(o, "p50", width, durations__percentile(d, 500));
+	column__ns(o, "p99", width, durations__percentile(d, 990));
+	column__ns(o, "max", 10, d->max);
+	column__bool(o, "exact", durations__is_exact(d));
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void put_key(struct strbuf *b, const char *key)
+void waits__json_task(struct json *j, const struct wait_task *task)
 {
-	strbuf__puts(b, ",\"");
-	strbuf__puts(b, key);
-	strbuf__puts(b, "\":");
+	json__u64(j, "tid", task->tid);
+	json__u64(j, "pid", task->pid);
+	json__string(j, "comm", task->comm);
 }
 
-void waits__json_u64(struct strbuf *b, const char *key, uint64_t v)
+void waits__json_stacks(struct waits *w, uint32_t kstack, uint32_t ustack)
 {
-	put_key(b, key);
-	strbuf__u64(b, v);
+	stack__json(&w->rd.names, &w->out.json, kstack, ustack, w->stacks);
 }
 
-void waits__json_string(struct strbuf *b, const char *key, const char *s)
-{
-	put_key(b, key);
-	if (s)
-		out__json(b, s, strlen(s));
-	else
-		strbuf__puts(b, "null");
-}
-
-void waits__json_stack(struct waits *w, const char *key, uint32_t number)
-{
-	put_key(&w->out.b, key);
-	stack__json_id(w->rd.reader, &w->out.b, number);
-}
-
-void waits__json_task(struct strbuf *b, const struct wait_task *task)
-{
-	waits__json_u64(b, "tid", task->tid);
-	waits__json_u64(b, "pid", task->pid);
-	waits__json_string(b, "comm", task->comm);
-}
-
-void waits__json_frames(struct waits *w, uint32_t kstack, uint32_t ustack)
-{
-	if (!w->stacks)
-		return;
-	strbuf__puts(&w->out.b, ",\"frames\":");
-	stack__json_frames(&w->rd.names, &w->out.b, kstack, ustack);
-}
-
-void waits__json_end(struct waits *w, const char *key, uint32_t number)
+void waits__json_end(struct waits *w, uint32_t ustack)
 {
 	struct stk_stack st;
-	bool any = number && !stk_reader__stack(w->rd.reader, number, &st);
+	bool any = ustack && !stk_reader__stack(w->rd.reader, ustack, &st);
 
-	waits__json_string(&w->out.b, key, any ? stk_stack_end_name(st.end) : NULL);
-}
-
-void waits__json_durations(struct strbuf *b, const struct durations *d)
-{
-	waits__json_u64(b, "sum_ns", d->sum > UINT64_MAX ? UINT64_MAX : (uint64_t)d->sum);
-	waits__json_u64(b, "min_ns", d->min);
-	waits__json_u64(b, "p50_ns", durations__percentile(d, 500));
-	waits__json_u64(b, "p99_ns", durations__percentile(d, 990));
-	waits__json_u64(b, "max_ns", d->max);
-	strbuf__puts(b, durations__is_exact(d) ? ",\"exact\":true" : ",\"exact\":false");
+	json__string(&w->out.json, "ustack_end", any ? stk_stack_end_name(st.end) : NULL);
 }

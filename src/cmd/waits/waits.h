@@ -8,6 +8,7 @@
 
 #include "analyze/durations.h"
 #include "analyze/waits/wait_task.h"
+#include "ui/column.h"
 #include "ui/flames.h"
 #include "ui/reading.h"
 
@@ -40,24 +41,18 @@ bool waits__selected(const struct waits *w, const struct wait_task *task, uint64
 /* How many of nr groups to print. */
 uint32_t waits__top(const struct waits *w, uint32_t nr);
 
-/* "# 12 TEXT", nothing for 0: what could not be matched. */
-void waits__note(struct waits *w, uint64_t nr, const char *text);
-/* Frames, one a line: the kernel's, then the program's in the look of script. */
-void waits__put_stack(struct waits *w, const char *indent, uint32_t kstack, uint32_t ustack);
+/* "# 12 TEXT", nothing for 0 or without a text; or a member: what could not be matched, and the like. */
+void waits__note(struct waits *w, const char *key, uint64_t nr, const char *text);
+/* Columns "sum", "min", "p50", "p99", "max", "exact"; "min" and "exact" are in JSON only, "max" is always shown. */
+void waits__durations(struct out *o, const struct durations *d, int width);
 /* "comm-tid" */
 void waits__put_task(struct strbuf *b, const char *comm, uint32_t tid);
 
-/* "KEY":VALUE with a comma before it. */
-void waits__json_u64(struct strbuf *b, const char *key, uint64_t v);
-void waits__json_string(struct strbuf *b, const char *key, const char *s);
-void waits__json_stack(struct waits *w, const char *key, uint32_t number);
-/* "tid", "pid", "comm". */
-void waits__json_task(struct strbuf *b, const struct wait_task *task);
-/* "frames" of both stacks, with --stacks. */
-void waits__json_frames(struct waits *w, uint32_t kstack, uint32_t ustack);
-/* How the stack ends: "complete", null for none. */
-void waits__json_end(struct waits *w, const char *key, uint32_t number);
-/* "sum_ns", "min_ns", "p50_ns", "p99_ns", "max_ns", "exact". */
-void waits__json_durations(struct strbuf *b, const struct durations *d);
+/* Members "tid", "pid", "comm". */
+void waits__json_task(struct json *j, const struct wait_task *task);
+/* "kstack", "ustack" and, with --stacks, "frames". */
+void waits__json_stacks(struct waits *w, uint32_t kstack, uint32_t ustack);
+/* "ustack_end": "complete" and the like, null for none. */
+void waits__json_end(struct waits *w, uint32_t ustack);
 
 #endif /* CMD_WAITS_H */

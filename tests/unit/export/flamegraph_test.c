@@ -258,9 +258,9 @@ static void test_times(void **state)
 	static const struct {
 		uint64_t ns;
 		const char *text;
-	} times[] = { { 7, "7 ns" },	    { 999, "999 ns" },	  { 1000, "1.00 us" },
-		      { 12345, "12.3 us" }, { 999999, "999 us" }, { 1500000, "1.50 ms" },
-		      { 61e9, "61.0 s" },   { 1234e9, "1,234 s" } };
+	} times[] = { { 7, "7 ns" },	    { 999, "999 ns" },	   { 1000, "1.00 us" },
+		      { 12345, "12.3 us" }, { 999999, "1.00 ms" }, { 1500000, "1.50 ms" },
+		      { 61e9, "61.0 s" },   { 1234e9, "1234 s" } };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(times); i++) {

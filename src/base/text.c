@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Numbers, durations and sizes as people read them. */
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+struct text text__number(uint64_t v)
+{
+	struct text t;
+	char *to = t.s + sizeof(t.s);
+	int n = 0;
+
+	*--to = '\0';
+	do {
+		if (n && n % 3 == 0)
+			*--to = ',';
+		*--to = '0' + v % 10;
+		v /= 10;
+		n++;
+	} while (v);
+	memmove(t.s, to, t.s + sizeof(t.s) - to);
+	return t;
+}
+
+struct text text__ns(unsigned __int128 ns)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
+	struct text t;
+	unsigned int i;
+	double d;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
+		d = ns / units[i].ns;
+		/* 999.6 us is 1.00 ms in three digits */
+		if (d < 0.9995)
+			continue;
+		snprintf(t.s, sizeof(t.s), "%.*f %s", d < 9.995 ? 2 : d < 99.95, d, units[i].name);
+		return t;
+	}
+	snprintf(t.s, sizeof(t.s), "%u ns", (unsigned int)ns);
+	return t;
+}
+
+struct text text__bytes(uint64_t v)
+{
+	static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB" };
+	double d = v;
+	struct text t;
+	unsigned int i = 0;
+
+	for (; d >= 1000 && i < ARRAY_SIZE(units) - 1; i++)
+		d /= 1000;
+	snprintf(t.s, sizeof(t.s), "%.*f %s", i ? 2 : 0, d, units[i]);
+	return t;
+}

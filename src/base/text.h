@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Numbers as people read them, for "%s" of a printf(): text__number(1234).s is "1,234" up to the end of the
+ * statement.
+ */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stdint.h>
+
+struct text {
+	char s[96];
+};
+
+struct text text__number(uint64_t v); /* "1,234,567" */
+/* Three significant digits, and whole ns and s: "7 ns", "1.23 ms", "1234 s". */
+struct text text__ns(unsigned __int128 ns);
+struct text text__bytes(uint64_t v); /* "12.35 MB" */
+
+#endif /* TEXT_H */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* References of events to stacks. */
+#include "stack_refs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+int stack_refs__add(struct stack_refs *refs, struct stk_reader *r, const struct stk_event *e)
+{
+	uint32_t numbers[] = { stk_event__kstack(e), stk_event__ustack(e) }, number, nr;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		number = numbers[i];
+		if (!number || number > stk_reader__nr_stacks(r))
+			continue;
+		if (number >= refs->nr) {
+			nr = MAX(number + 1, 2 * refs->nr);
+			__typeof__(refs->v) more = reallocarray(refs->v, nr, sizeof(*more));
+
+			if (!more)
+				return -ENOMEM;
+			memset(more + refs->nr, 0, (nr - refs->nr) * sizeof(*more));
+			refs->v = more;
+			refs->nr = nr;
+		}
+		*(i ? &refs->v[number].user : &refs->v[number].kernel) += 1;
+	}
+	return 0;
+}
+
+void stack_refs__fold(struct stack_refs *refs, struct stk_reader *r)
+{
+	struct stk_stack st;
+	uint32_t i;
+
+	for (i = 1; i < refs->nr; i++) {
+		if (!(refs->v[i].kernel + refs->v[i].user) || stk_reader__stack(r, i, &st) ||
+		    st.alias_of >= i)
+			continue;
+		refs->v[st.alias_of].kernel += refs->v[i].kernel;
+		refs->v[st.alias_of].user += refs->v[i].user;
+		refs->v[i].kernel = refs->v[i].user = 0;
+	}
+}

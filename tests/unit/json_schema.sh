@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# What every command prints with --json is what docs/json.md says.
+#   json_schema.sh STACKONCE MAKE_RECORDING PYTHON
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+stackonce=$(realpath "$1") make=$(realpath "$2") python=$3
+doc=$here/../../docs/json.md
+golden=$here/../golden
+
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+for kind in small empty abrupt hostile aliases losses flags strings user user-hostile latency lifecycle; do
+	"$make" "$kind" "$kind.stk" || exit 1
+done
+cp "$golden/rmap.stk" "$golden/waits.stk" "$golden/demo.stk" .
+
+# A tracefs with one event.
+mkdir -p tracefs/events/sched/sched_switch
+touch tracefs/events/sched/sched_switch/enable
+cat >tracefs/events/sched/sched_switch/format <<-END
+	name: sched_switch
+	ID: 316
+	format:
+		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+
+		field:int prev_pid;	offset:8;	size:4;	signed:1;
+
+	print fmt: "prev_pid=%d", REC->prev_pid
+	END
+STACKONCE_TRACEFS=$dir/tracefs
+export STACKONCE_TRACEFS
+
+nr=0
+# run COMMAND ARGS...: its output is one of those to check
+run()
+{
+	nr=$((nr + 1))
+	"$stackonce" "$@" --json >"$nr.out" 2>"$nr.err" </dev/null
+	code=$?
+	if [ "$code" -gt 1 ]; then
+		echo "stackonce $*: exit $code"
+		cat "$nr.err"
+		exit 1
+	fi
+	printf '%s\t%s.out\n' "$1" "$nr" >>runs
+}
+
+for f in *.stk; do
+	run info "$f"
+	run script "$f"
+	run script --stacks --no-symbols "$f"
+	run script --fields ts,comm,prev_pid,fields,nosuch,ustack "$f"
+	run report "$f"
+	run report --by comm,pid,tid,cpu --no-symbols "$f"
+	run report --tree --by event,cpu "$f"
+	run report --callees "$f"
+	run stacks "$f"
+	run files --verify "$f"
+	run latency --start 'sched*' --end 'sched*' --match cpu --by event,comm --stacks "$f"
+	run lifecycle --threads --stacks "$f"
+	run lifecycle --tree --threads "$f"
+	run lifecycle --pid 1-100000 "$f"
+	for by in site address comm pid; do
+		run futex --by $by "$f"
+	done
+	for by in stack state comm pid tid; do
+		run offcpu --by $by --stacks "$f"
+	done
+done
+run futex --stacks waits.stk
+run latency --preset syscalls latency.stk
+run latency --preset rmap rmap.stk
+run symbolize --sysroot /nonexistent -o symbolized.stk user.stk
+run maps --pid $$
+run list -v
+run version
+"$python" "$here/json_schema.py" "$doc" --runs runs || exit 1
+echo "$nr runs"
+
+# What is wrong is found.
+# finds WHAT JSON: as a record of version
+finds()
+{
+	echo "$2" | "$python" "$here/json_schema.py" "$doc" version >found && {
+		echo "not found: $1"
+		exit 1
+	}
+	grep -q "$1" found || {
+		echo "$1: $(cat found)"
+		exit 1
+	}
+}
+finds "'more' is unknown" '{"type":"version","version":"1","more":1}'
+finds "'version' is missing" '{"type":"version"}'
+finds 'is no string' '{"type":"version","version":1}'
+finds 'is no string' '{"type":"version","version":null}'
+finds "no record" '{"version":"1"}'
+finds "no record" '{"type":"other","version":"1"}'
+finds "first member" '{"version":"1","type":"version"}'
