@@ -54,8 +54,10 @@ static uint32_t number_of(const struct key_table *t, const void *key, uint64_t h
 
 void *key_table__find(const struct key_table *t, const void *key)
 {
-	uint32_t i = number_of(t, key, seeded_hash__bytes(t->seed, key, t->key_size));
+	uint32_t i = INDEX_NONE;
 
+	if (t->nr)
+		i = number_of(t, key, seeded_hash__bytes(t->seed, key, t->key_size));
 	return i == INDEX_NONE ? NULL : key_table__value(t, i);
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "array.h"
 #include "bytes.h"
 #include "seeded_hash.h"
 
@@ -12,28 +13,25 @@
 #else
 #define FIRST_NODES 512
 #endif
+#define MAX_NODES (1u << 30)
 
-/* Nodes, and the index of as many, grow together: the budget is asked for both before. */
-static int grow(struct tree *t, uint32_t nodes)
+static int take(struct tree *t, uint64_t bytes)
 {
-	uint64_t slots = INDEX_MIN_SLOTS, more;
-	struct tree_node *p;
-
-	if (nodes > 1u << 30)
-		return -ENOMEM;
-	while (slots / 4 * 3 < nodes)
-		slots *= 2;
-	nodes = slots / 4 * 3; /* what the index has room for then */
-	more = nodes * sizeof(*p) + slots * sizeof(struct index_slot) - t->taken;
-	if (!budget__take(t->budget, more))
+	if (!budget__take(t->budget, bytes))
 		return -ENOBUFS;
-	t->taken += more;
-	p = reallocarray(t->nodes, nodes, sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	t->nodes = p;
-	t->cap = nodes;
-	return index__reserve(&t->index, nodes);
+	t->taken += bytes;
+	return 0;
+}
+
+/* Room for one more: nodes and index double, each when it is full, and take as much again before. */
+static int make_room(struct tree *t)
+{
+	uint64_t nodes = t->nr < t->cap ? 0 : (uint64_t)t->cap * sizeof(*t->nodes),
+		 slots = t->index.nr < index__room(&t->index) ? 0 : index__memory(&t->index);
+	int err = t->nr >= MAX_NODES ? -ENOMEM : take(t, nodes + slots);
+
+	err = err ?: array__grow(&t->nodes, t->nr, &t->cap);
+	return err ?: index__reserve(&t->index, t->index.nr + 1);
 }
 
 int tree__init(struct tree *t, struct budget *budget)
@@ -42,10 +40,10 @@ int tree__init(struct tree *t, struct budget *budget)
 	t->seed = seeded_hash__seed();
 	t->budget = budget;
 	t->nr = 1;
-	if (grow(t, FIRST_NODES))
+	if (array__reserve(&t->nodes, FIRST_NODES, &t->cap) || index__reserve(&t->index, FIRST_NODES))
 		return -ENOMEM;
 	t->nodes[0] = (struct tree_node){ 0 };
-	return 0;
+	return take(t, (uint64_t)t->cap * sizeof(*t->nodes) + index__memory(&t->index));
 }
 
 void tree__free(struct tree *t)
@@ -71,19 +69,17 @@ int64_t tree__child(struct tree *t, uint32_t parent, uint64_t frame)
 	index__for_each(&t->index, hash, i)
 		if (t->nodes[i].parent == parent && t->nodes[i].frame == frame)
 			return i;
-	if (t->nr == t->cap) {
-		err = grow(t, 2 * t->cap);
+	if (t->nr == t->cap || t->index.nr == index__room(&t->index)) {
+		err = make_room(t);
 		if (err)
 			return err;
 	}
-	err = index__add(&t->index, hash, t->nr);
-	if (err)
-		return err;
+	index__add(&t->index, hash, t->nr); /* there is room */
 	t->nodes[t->nr] = (struct tree_node){ .frame = frame, .parent = parent };
 	return t->nr++;
 }
 
 size_t tree__memory(const struct tree *t)
 {
-	return t->nr * (sizeof(*t->nodes) + 4 * sizeof(struct index_slot) / 3); /* when full */
+	return t->nr * (sizeof(*t->nodes) + 2 * sizeof(struct index_slot));
 }

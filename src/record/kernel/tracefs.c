@@ -109,7 +109,8 @@ int tracefs__events(char ***ret_events, size_t *ret_nr)
 		}
 		nr++;
 	}
-	qsort(events, nr, sizeof(*events), compare_names);
+	if (nr)
+		qsort(events, nr, sizeof(*events), compare_names);
 	*ret_events = events;
 	*ret_nr = nr;
 	return 0;
