@@ -231,7 +231,8 @@ static int setup(struct bench *b)
 	cpu_set_t set;
 
 	b->skel = stackmap_bench_bpf__open();
-	if (!b->skel || stackmap__configure(b->skel->obj, &opts) || stackmap_bench_bpf__load(b->skel))
+	if (!b->skel || stackmap__configure(b->skel->obj, &opts) ||
+	    stackmap_bench_bpf__load(b->skel))
 		return -1;
 	b->skel->bss->bench_pid = getpid();
 	b->chains = calloc(STACKS_MAX, sizeof(*b->chains));

@@ -53,7 +53,8 @@ static inline void calls__memory(unsigned int call)
 
 	switch (call) {
 	case 0:
-		at = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		at = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			  0);
 		if (at == MAP_FAILED)
 			return;
 		at[0] = 1;

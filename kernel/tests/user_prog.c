@@ -109,7 +109,8 @@ static bool offset_of(uintptr_t pc, uintptr_t *ret_offset, char path[4096])
 
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		path[0] = 0;
-		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %4095[^\n]", &start, &end, &pgoff, path) < 3)
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %4095[^\n]", &start, &end, &pgoff, path) <
+		    3)
 			continue;
 		if (pc <= start || pc > end || path[0] != '/')
 			continue;
@@ -374,8 +375,8 @@ static int run_spin(int seconds)
 	signal(SIGALRM, tick);
 	setitimer(ITIMER_REAL, &every, NULL);
 	while (time(NULL) < until) {
-		char *page =
-			mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				  -1, 0);
 
 		t.nr = 0;
 		one(&t);

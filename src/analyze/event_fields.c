@@ -47,7 +47,8 @@ void event_fields__free(struct event_fields *f)
 	free(f);
 }
 
-static const struct event_role *role_of(const struct event_fields *f, const struct stk_event_type *t)
+static const struct event_role *role_of(const struct event_fields *f,
+					const struct stk_event_type *t)
 {
 	unsigned int i;
 
@@ -93,9 +94,11 @@ const struct event_known *event_fields__of(struct event_fields *f, const struct 
 static int look_at_types(struct event_fields *f, const struct stk_reader *r)
 {
 	for (; f->nr_looked < stk_reader__nr_types(r); f->nr_looked++) {
-		const struct event_known *k = event_fields__of(f, stk_reader__type(r, f->nr_looked));
+		const struct event_known *k =
+			event_fields__of(f, stk_reader__type(r, f->nr_looked));
 
-		if (!k || (k->role && array__grow(&f->with_role, f->nr_with_role, &f->max_with_role)))
+		if (!k ||
+		    (k->role && array__grow(&f->with_role, f->nr_with_role, &f->max_with_role)))
 			return -ENOMEM;
 		if (k->role)
 			f->with_role[f->nr_with_role++] = k;

@@ -27,7 +27,8 @@ struct event_known {
 	const struct stk_event_type *type;
 	int role; /* 0: none of the caller's */
 	struct ev_format *format; /* NULL where the text is no format, or role is 0 */
-	const struct ev_field *fields[EVENT_FIELDS_MAX]; /* as in the role; NULL: it has none such */
+	const struct ev_field
+		*fields[EVENT_FIELDS_MAX]; /* as in the role; NULL: it has none such */
 };
 
 struct event_fields;
@@ -54,13 +55,15 @@ struct event_question {
 bool event_fields__may_miss(struct event_fields *f, struct stk_reader *r,
 			    const struct event_question *q);
 /* Events of these roles that were lost, as counted so far; not those at the edges. */
-uint64_t event_fields__lost(struct event_fields *f, const struct stk_reader *r, int first, int last);
+uint64_t event_fields__lost(struct event_fields *f, const struct stk_reader *r, int first,
+			    int last);
 
 /*
  * The value of an integer field of this event: false where the event has no such field or came
  * without its fields (STK_MARK_NO_FIELDS), in which case ret_value is untouched.
  */
-bool event_fields__u64(const struct ev_field *field, const struct stk_event *e, uint64_t *ret_value);
+bool event_fields__u64(const struct ev_field *field, const struct stk_event *e,
+		       uint64_t *ret_value);
 /*
  * A string field (char array or __data_loc char[]), not NUL-terminated; NULL as above.  It lives
  * until the next event.

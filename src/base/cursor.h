@@ -3,8 +3,8 @@
  * Reads little-endian numbers from bytes that are not trusted.  A read past the end gives 0 and
  * sets bad, which stays: it is enough to ask once, at the end.
  */
-#ifndef UNWIND_CURSOR_H
-#define UNWIND_CURSOR_H
+#ifndef CURSOR_H
+#define CURSOR_H
 
 #include <assert.h>
 #include <stdbool.h>
@@ -14,27 +14,27 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they lie");
 
-struct unw_cursor {
+struct cursor {
 	const uint8_t *p, *end;
 	bool bad;
 };
 
-static inline struct unw_cursor unw_cursor__new(const void *p, size_t len)
+static inline struct cursor cursor__new(const void *p, size_t len)
 {
-	return (struct unw_cursor){ p, (const uint8_t *)p + len, false };
+	return (struct cursor){ p, (const uint8_t *)p + len, false };
 }
 
-static inline size_t unw_cursor__left(const struct unw_cursor *c)
+static inline size_t cursor__left(const struct cursor *c)
 {
 	return (size_t)(c->end - c->p);
 }
 
 /* The next n bytes; NULL when there are not so many. */
-static inline const uint8_t *unw_cursor__take(struct unw_cursor *c, uint64_t n)
+static inline const uint8_t *cursor__take(struct cursor *c, uint64_t n)
 {
 	const uint8_t *p = c->p;
 
-	if (n > unw_cursor__left(c)) {
+	if (n > cursor__left(c)) {
 		c->bad = true;
 		c->p = c->end;
 		return NULL;
@@ -43,9 +43,9 @@ static inline const uint8_t *unw_cursor__take(struct unw_cursor *c, uint64_t n)
 	return p;
 }
 
-static inline uint64_t unw_cursor__uint(struct unw_cursor *c, unsigned int bytes)
+static inline uint64_t cursor__uint(struct cursor *c, unsigned int bytes)
 {
-	const uint8_t *p = unw_cursor__take(c, bytes);
+	const uint8_t *p = cursor__take(c, bytes);
 	uint64_t v = 0;
 
 	if (p)
@@ -53,14 +53,14 @@ static inline uint64_t unw_cursor__uint(struct unw_cursor *c, unsigned int bytes
 	return v;
 }
 
-static inline int64_t unw_cursor__int(struct unw_cursor *c, unsigned int bytes)
+static inline int64_t cursor__int(struct cursor *c, unsigned int bytes)
 {
 	unsigned int shift = 64 - 8 * bytes;
 
-	return (int64_t)(unw_cursor__uint(c, bytes) << shift) >> shift;
+	return (int64_t)(cursor__uint(c, bytes) << shift) >> shift;
 }
 
-static inline uint8_t unw_cursor__u8(struct unw_cursor *c)
+static inline uint8_t cursor__u8(struct cursor *c)
 {
 	if (c->p == c->end) {
 		c->bad = true;
@@ -70,14 +70,14 @@ static inline uint8_t unw_cursor__u8(struct unw_cursor *c)
 }
 
 /* LEB128 (DWARF 5, 7.6); what does not fit 64 bits is bad. */
-static inline uint64_t unw_cursor__leb(struct unw_cursor *c, bool is_signed)
+static inline uint64_t cursor__leb(struct cursor *c, bool is_signed)
 {
 	unsigned int shift = 0;
 	uint64_t v = 0;
 	uint8_t b;
 
 	do {
-		b = unw_cursor__u8(c);
+		b = cursor__u8(c);
 		v |= (uint64_t)(b & 127) << shift;
 		shift += 7;
 	} while (b & 128 && shift < 64);
@@ -87,14 +87,14 @@ static inline uint64_t unw_cursor__leb(struct unw_cursor *c, bool is_signed)
 	return v;
 }
 
-static inline uint64_t unw_cursor__uleb(struct unw_cursor *c)
+static inline uint64_t cursor__uleb(struct cursor *c)
 {
-	return unw_cursor__leb(c, false);
+	return cursor__leb(c, false);
 }
 
-static inline int64_t unw_cursor__sleb(struct unw_cursor *c)
+static inline int64_t cursor__sleb(struct cursor *c)
 {
-	return (int64_t)unw_cursor__leb(c, true);
+	return (int64_t)cursor__leb(c, true);
 }
 
-#endif /* UNWIND_CURSOR_H */
+#endif /* CURSOR_H */

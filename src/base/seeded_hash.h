@@ -33,7 +33,8 @@ static inline uint64_t seeded_hash__seed(void)
 
 	/* before the kernel has any randomness to give, time is what is left */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-		seed = seeded_hash__fold((uintptr_t)&seed, (uint64_t)clock() ^ (uint64_t)time(NULL));
+		seed = seeded_hash__fold((uintptr_t)&seed,
+					 (uint64_t)clock() ^ (uint64_t)time(NULL));
 	return seed | 1;
 }
 

@@ -11,7 +11,8 @@
 
 int strbuf__grow(struct strbuf *b, size_t more)
 {
-	if (!b->failed && (more > SIZE_MAX / 4 || array__reserve(&b->s, b->len + more + 1, &b->cap)))
+	if (!b->failed &&
+	    (more > SIZE_MAX / 4 || array__reserve(&b->s, b->len + more + 1, &b->cap)))
 		b->failed = true;
 	return b->failed ? -ENOMEM : 0;
 }
@@ -84,7 +85,7 @@ void strbuf__pad(struct strbuf *b, char c, size_t n)
 	b->s[b->len] = '\0';
 }
 
-/* ---- escapes -------------------------------------------------------------------------------- */
+/* ---- escapes --------------------------------------------------------------------------------- */
 
 #define EACH_BYTE(v) ((v)*0x0101010101010101ULL)
 

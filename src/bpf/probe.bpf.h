@@ -35,7 +35,8 @@ static __always_inline bool preempt_guard(void)
 {
 	struct bpf_subprog_info *info = NULL;
 
-	return bpf_core_field_exists(info->might_sleep) && bpf_preempt_disable && bpf_preempt_enable;
+	return bpf_core_field_exists(info->might_sleep) && bpf_preempt_disable &&
+	       bpf_preempt_enable;
 }
 
 #define UNPREEMPTED(call)                      \
@@ -139,7 +140,7 @@ __noinline int call_take(struct scratch *s, u64 sp, u32 variant)
 	return own != NULL;
 }
 
-/* ---- synthetic events: two small functions each ------------------------------------------------ */
+/* ---- synthetic events: two small functions each ---------------------------------------------- */
 
 /* Which register holds what: folio, rwc, locked. */
 static __always_inline void rmap_args(struct pt_regs *ctx, u32 variant, u64 *ret_args)
@@ -198,7 +199,7 @@ static __always_inline int synthetic_fill(struct scratch *s, u32 synthetic, u32 
 	return synthetic == WIRE_RMAP_WALK ? rmap_fill(s, variant) : 0;
 }
 
-/* ---- the record ------------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------ */
 
 static __always_inline void args_fill(struct pt_regs *ctx, struct scratch *s, struct event_desc *d)
 {
@@ -250,7 +251,8 @@ static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e
 	if (e->d->flags & DESC_USER) {
 		s->kstack = WIRE_STACK_NONE;
 	} else if (e->d->flags & DESC_RETURN) {
-		kernel_stack(ctx, s, e->c, e->d->tracer_start, e->d->tracer_len, 0, KWALK_REGISTERS);
+		kernel_stack(ctx, s, e->c, e->d->tracer_start, e->d->tracer_len, 0,
+			     KWALK_REGISTERS);
 	} else {
 		s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
 		kernel_stack(ctx, s, e->c, 0, 0, 1, KWALK_REGISTERS);

@@ -96,7 +96,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
-/* ---- the file map at the start ----------------------------------------------------------------- */
+/* ---- the file map at the start --------------------------------------------------------------- */
 
 struct seq_file;
 struct bpf_iter_meta {
@@ -152,7 +152,7 @@ int begin_program(void *ctx)
 	return 0;
 }
 
-/* ---- following tasks --------------------------------------------------------------------------- */
+/* ---- following tasks ------------------------------------------------------------------------- */
 
 /*
  * Our fork becomes the command: execve(2) names the task right after the point of no return, as

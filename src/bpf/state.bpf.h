@@ -54,12 +54,14 @@ struct scratch {
 		struct filter_input filter;
 		struct {
 			struct wire_event ev;
-			u8 fields[EVENT_BYTES + 2048]; /* what is copied has sizes known to a power of 2 */
+			u8 fields[EVENT_BYTES +
+				  2048]; /* what is copied has sizes known to a power of 2 */
 		};
 	};
 	union {
 		struct kwalk_stack walk;
-		struct { /* walk.before and walk.words, and behind them: a part may start anywhere */
+		struct
+		{ /* walk.before and walk.words, and behind them: a part may start anywhere */
 			u8 walk_state[offsetof(struct kwalk_stack, before)];
 			u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8];
 		};

@@ -305,7 +305,8 @@ static __always_inline void area_key_cast(struct user_area *a)
 	a->key.w[4] = inode->i_size;
 	if (bpf_core_field_exists(inode->i_mtime_sec)) {
 		a->key.w[3] = inode->i_mtime_sec * 1000000000ll + inode->i_mtime_nsec;
-		a->key.w[5] = inode->i_ctime_sec * 1000000000ll + (inode->i_ctime_nsec & CTIME_NSEC);
+		a->key.w[5] =
+			inode->i_ctime_sec * 1000000000ll + (inode->i_ctime_nsec & CTIME_NSEC);
 	} else {
 		area_times(a, inode);
 	}

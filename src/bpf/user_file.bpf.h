@@ -127,7 +127,8 @@ static __always_inline const struct path *area_path(const struct user_area *a)
 	const struct file *file = (void *)a->file;
 	const struct backing_file *backing = (void *)a->file;
 
-	if (bpf_core_field_exists(backing->user_path) && BPF_CORE_READ(file, f_mode) & fmode_backing)
+	if (bpf_core_field_exists(backing->user_path) &&
+	    BPF_CORE_READ(file, f_mode) & fmode_backing)
 		return &backing->user_path;
 	return &file->f_path;
 }
@@ -256,7 +257,8 @@ __noinline int file_id(struct user_walk *u, u64 addr)
 			u->area.key.kind = WIRE_KEY_VDSO;
 		} else {
 			u->area.key.kind = WIRE_KEY_JIT;
-			u->area.key.w[0] = addr >> FRAME_OFFSET_BITS | (u64)task->self_exec_id << 32;
+			u->area.key.w[0] = addr >> FRAME_OFFSET_BITS | (u64)task->self_exec_id
+									       << 32;
 			u->area.key.w[1] = task->tgid;
 			u->area.key.w[2] = BPF_CORE_READ(task, group_leader, start_boottime);
 		}

@@ -10,7 +10,7 @@
 
 #include "user_file.bpf.h"
 
-/* ---- reading the stack -------------------------------------------------------------------------- */
+/* ---- reading the stack ----------------------------------------------------------------------- */
 
 /* The window moves to addr; 0: a word there can be read. */
 __noinline int user_refill(struct user_walk *u, u64 addr)
@@ -70,7 +70,7 @@ static __always_inline int unw_read_regs(struct unw_walk *w, u64 addr)
 
 #include "unwind/step.h"
 
-/* ---- mappings ----------------------------------------------------------------------------------- */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 static __always_inline struct user_vma *thread_vma(struct user_thread *t, u32 i)
 {
@@ -185,7 +185,7 @@ static __always_inline void stack_area(struct user_walk *u, struct user_thread *
 	u->stack_hi = u->area.end;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static __always_inline u32 *table_chunk(u32 address)
 {

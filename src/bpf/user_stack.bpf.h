@@ -12,7 +12,7 @@
 #define COPY_STEP 64
 #define COPY_LOOKUPS 256 /* mappings asked for by one copy */
 
-/* ---- copies ------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 static __always_inline void copy_vma(struct wire_copy *c, u64 start, u64 end, u64 delta, u32 id)
 {
@@ -89,7 +89,8 @@ __noinline int copy_word(struct copy_slot *cc, struct user_walk *u, u32 i)
 		if (u->area.flags & VM_EXEC) {
 			u32 id = file_id(u, word);
 
-			copy_vma(&cc->copy, u->area.start, u->area.end, area_delta(&u->area, id), id);
+			copy_vma(&cc->copy, u->area.start, u->area.end, area_delta(&u->area, id),
+				 id);
 			return 0;
 		}
 		start = u->area.start;
@@ -273,7 +274,7 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 	return tag;
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 static __always_inline bool kept_is_valid(u64 kept)
 {

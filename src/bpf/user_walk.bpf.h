@@ -8,7 +8,7 @@
 
 #include "user_step.bpf.h"
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static __always_inline bool thread_is(const struct user_thread *t, const struct task_struct *task,
 				      u64 mm)
@@ -65,7 +65,7 @@ static __always_inline struct user_thread *thread_claim(const struct task_struct
 	return NULL;
 }
 
-/* ---- the walk ----------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 /* Between the new mm and the new registers execve(2) shows old registers: no system call there. */
 static __always_inline bool regs_are_old(const struct task_struct *task, u64 ip)
@@ -206,7 +206,7 @@ static __always_inline int user_unwind(struct user_walk *u, struct user_thread *
 	return 0;
 }
 
-/* ---- the stack's words -------------------------------------------------------------------------- */
+/* ---- the stack's words ----------------------------------------------------------------------- */
 
 static __always_inline void word_add(struct user_walk *u, u64 word)
 {

@@ -61,7 +61,7 @@ static int run(int argc, char **argv)
 	if (code)
 		return code;
 	if (!ex.output)
-		return cmd__usage_error(argv[0], "-o OUTPUT is missing");
+		return ui__usage_error(argv[0], "-o OUTPUT is missing");
 	/* A reader that goes away is an error of write(2) then, with a message. */
 	signal(SIGPIPE, SIG_IGN);
 	return write_output(&ex);

@@ -15,7 +15,6 @@
 #include "ui/frames.h"
 #include "ui/stack_refs.h"
 
-#define NR_ENDS (STK_END_FALLBACK + 1)
 
 enum verdict { VERDICT_NONE, VERDICT_SAME, VERDICT_OTHER, VERDICT_GONE };
 
@@ -23,7 +22,7 @@ static const char *const verdicts[] = { "cannot tell", "same", "other", "gone" }
 
 struct row {
 	uint32_t number; /* of the file, 0: frames of no known file */
-	uint64_t frames, events, ends[NR_ENDS];
+	uint64_t frames, events, ends[STK_NR_ENDS];
 	uint32_t stacks;
 	uint32_t last_stack; /* counted in stacks */
 	enum verdict verdict;
@@ -67,11 +66,11 @@ static int parse_options(struct files *fs, int argc, char **argv)
 
 	fs->rd.names.hash_all = fs->verify;
 	if (!code && fs->rd.names.sysroot && !fs->verify)
-		return cmd__usage_error(argv[0], "--sysroot is for --verify");
+		return ui__usage_error(argv[0], "--sysroot is for --verify");
 	return code;
 }
 
-/* ---- counting ------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
 {
@@ -94,7 +93,7 @@ static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
 		row->events += refs;
 	}
 	/* The outermost frame's file is where it ended. */
-	if (row && !stk_reader__stack(fs->rd.reader, number, &st) && st.end < NR_ENDS)
+	if (row && !stk_reader__stack(fs->rd.reader, number, &st) && st.end < STK_NR_ENDS)
 		row->ends[st.end] += refs;
 }
 
@@ -142,7 +141,7 @@ static int by_frames(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* ---- is it still the same? ------------------------------------------------------------------ */
+/* ---- is it still the same? ------------------------------------------------------------------- */
 
 /*
  * Other commands take the same build from wherever it is; here the question is what is under
@@ -152,7 +151,7 @@ static int verify_there(struct files *fs, const struct usyms_file *f, const char
 {
 	const char *root = fs->rd.names.sysroot, *paths[] = { f->host_path, f->path };
 	size_t len = strlen(root ?: ""), i;
-	int err = usyms__verify(names__usyms(&fs->rd.names), f, ret_path);
+	int err = usyms__verify(user_names__usyms(&fs->rd.names), f, ret_path);
 
 	while (len && root[len - 1] == '/')
 		len--;
@@ -174,10 +173,10 @@ static void verify(struct files *fs, struct row *row, const struct stk_file *fil
 	int err;
 
 	/* What could not be opened while recording left nothing to compare. */
-	if (!names__usyms(&fs->rd.names) || !file->number || file->kind != STK_FILE_FILE ||
+	if (!user_names__usyms(&fs->rd.names) || !file->number || file->kind != STK_FILE_FILE ||
 	    (!file->id_len && !file->size && !file->mtime_ns))
 		return;
-	names__usyms_file(file, &f);
+	user_names__usyms_file(file, &f);
 	err = verify_there(fs, &f, &row->verified);
 	row->verdict = !err	      ? VERDICT_SAME :
 		       err == -ESTALE ? VERDICT_OTHER :
@@ -186,7 +185,7 @@ static void verify(struct files *fs, struct row *row, const struct stk_file *fil
 	fs->differs |= row->verdict == VERDICT_OTHER;
 }
 
-/* ---- for people ----------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static void put_head(struct files *fs)
 {
@@ -214,7 +213,7 @@ static void put_ends(struct strbuf *b, const struct row *row)
 	bool any = false;
 	unsigned int i;
 
-	for (i = 0; i < NR_ENDS; i++) {
+	for (i = 0; i < STK_NR_ENDS; i++) {
 		if (!row->ends[i])
 			continue;
 		strbuf__printf(b, "%s%s %s", any ? ", " : "            stacks end here: ",
@@ -277,7 +276,7 @@ static void put_row(struct files *fs, const struct row *row, const struct stk_fi
 	put_ends(b, row);
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_json_names(struct files *fs, const struct stk_file *f)
 {
@@ -317,7 +316,7 @@ static void put_json(struct files *fs, const struct row *row, const struct stk_f
 	json__u64(j, "stacks", row->stacks);
 	json__u64(j, "events", row->events);
 	json__object(j, "ends");
-	for (i = 0; i < NR_ENDS; i++)
+	for (i = 0; i < STK_NR_ENDS; i++)
 		json__u64(j, stk_stack_end_name(i), row->ends[i]);
 	json__end(j);
 	if (fs->verify && f->number) {
@@ -327,7 +326,7 @@ static void put_json(struct files *fs, const struct row *row, const struct stk_f
 	json__end(j);
 }
 
-/* ---- the command ---------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int put_files(struct files *fs)
 {

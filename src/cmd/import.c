@@ -81,9 +81,9 @@ static int run(int argc, char **argv)
 	if (code)
 		return code;
 	if (!im.output)
-		return cmd__usage_error(argv[0], "-o FILE is missing");
+		return ui__usage_error(argv[0], "-o FILE is missing");
 	if (nr_stdin(&im) > 1)
-		return cmd__usage_error(argv[0], "standard input can be one input only");
+		return ui__usage_error(argv[0], "standard input can be one input only");
 	/* A reader that goes away is an error of write(2) then, with a message. */
 	signal(SIGPIPE, SIG_IGN);
 	return formats[im.format].run(&im);

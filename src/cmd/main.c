@@ -65,7 +65,7 @@ static int run_version(int argc, char **argv)
 
 	if (code)
 		return code;
-	return v.json ? print_version() : cmd__print("stackonce " STACKONCE_VERSION "\n");
+	return v.json ? print_version() : ui__print("stackonce " STACKONCE_VERSION "\n");
 }
 
 const struct cmd cmd_version = {
@@ -97,7 +97,7 @@ static int print_options(void)
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		options__list(commands[i], &b);
-	return strbuf__failed(&b) ? CMD_FAILURE : cmd__print(b.s);
+	return strbuf__failed(&b) ? CMD_FAILURE : ui__print(b.s);
 }
 
 static int run_help(int argc, char **argv)
@@ -113,7 +113,7 @@ static int run_help(int argc, char **argv)
 	if (h.command) {
 		cmd = find_command(h.command);
 		if (!cmd)
-			return cmd__usage_error("help", "there is no command '%s'", h.command);
+			return ui__usage_error("help", "there is no command '%s'", h.command);
 		return options__print_help(cmd);
 	}
 	print_usage(stdout);
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	const struct cmd *cmd;
 	int code;
 
-	cmd__set_log_level(STK_LOG_WARN);
+	ui__set_log_level(STK_LOG_WARN);
 	if (!name) {
 		print_usage(stderr);
 		return CMD_USAGE;

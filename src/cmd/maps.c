@@ -93,7 +93,7 @@ static void maps__free(struct maps *m)
 	num_set__free(&m->pids);
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static int by_map_key(const void *a, const void *b)
 {
@@ -265,7 +265,7 @@ static int add_vdso(struct maps *m, uint32_t pid, uint32_t tid, const struct pro
 	return add_name(mf, map->path) ?: add_pid(mf, pid);
 }
 
-/* ---- processes ------------------------------------------------------------------------------ */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 /* The mappings of one task: 1, 0 when it has none, -EACCES, -ENOENT when it is gone, -ENOMEM. */
 static int read_task(struct maps *m, uint32_t pid, uint32_t tid)
@@ -365,7 +365,7 @@ static int read_asked(struct maps *m)
 	return failed;
 }
 
-/* ---- output --------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static int by_path(const void *a, const void *b)
 {

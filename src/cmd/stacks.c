@@ -61,7 +61,7 @@ static int parse_options(struct stacks *s, int argc, char **argv)
 	int code = reading__options(&s->rd, &cmd_stacks, argc, argv);
 
 	if (!code && s->rd.follow && s->top)
-		return cmd__usage_error(argv[0], "--top needs the whole recording, not --follow");
+		return ui__usage_error(argv[0], "--top needs the whole recording, not --follow");
 	return code;
 }
 

@@ -62,11 +62,11 @@ static int parse_options(struct symbolize *s, int argc, char **argv)
 	int code = reading__options(&s->rd, &cmd_symbolize, argc, argv);
 
 	if (!code && (!strcmp(s->rd.path, "-") || (s->output && !strcmp(s->output, "-"))))
-		return cmd__usage_error(argv[0], "it is files that are rewritten, not '-'");
+		return ui__usage_error(argv[0], "it is files that are rewritten, not '-'");
 	return code;
 }
 
-/* ---- what the recording asks for ------------------------------------------------------------ */
+/* ---- what the recording asks for ------------------------------------------------------------- */
 
 static int add_place(struct symbolize *s, const struct stk_frame *f)
 {
@@ -124,7 +124,7 @@ static int collect(struct symbolize *s)
 	return err;
 }
 
-/* ---- one file ------------------------------------------------------------------------------- */
+/* ---- one file -------------------------------------------------------------------------------- */
 
 static int by_symbol_start(const void *a, const void *b)
 {
@@ -155,7 +155,7 @@ static int write_symbols(struct symbolize *s, const struct place *p, size_t nr)
 static enum result find_symbols(struct symbolize *s, const struct stk_file *file, struct place *p,
 				size_t nr)
 {
-	struct usyms *usyms = names__usyms(&s->rd.names);
+	struct usyms *usyms = user_names__usyms(&s->rd.names);
 	struct usyms_file f;
 	struct elf_symbol found;
 	size_t i;
@@ -163,13 +163,14 @@ static enum result find_symbols(struct symbolize *s, const struct stk_file *file
 
 	if (!usyms || file->kind != STK_FILE_FILE)
 		return RESULT_NO_FILE;
-	names__usyms_file(file, &f);
+	user_names__usyms_file(file, &f);
 	for (i = 0; i < nr; i++) {
 		err = usyms__find(usyms, &f, p[i].offset, &found);
 		if (err == -ESTALE || err == -ENODEV)
 			return err == -ESTALE ? RESULT_OTHER : RESULT_GONE;
 		if (!err)
-			p[i].symbol = (struct stk_user_symbol){ found.name, found.start, found.size };
+			p[i].symbol =
+				(struct stk_user_symbol){ found.name, found.start, found.size };
 	}
 	return RESULT_FOUND;
 }
@@ -235,7 +236,7 @@ static int symbolize_file(struct symbolize *s, struct place *p, size_t nr)
 	return err;
 }
 
-/* ---- the recording -------------------------------------------------------------------------- */
+/* ---- the recording --------------------------------------------------------------------------- */
 
 static int open_rewrite(struct symbolize *s)
 {

@@ -50,7 +50,8 @@ static enum operand_type operand_type_of(const struct ev_field *f,
 {
 	bool data_loc = f->kind == EV_FIELD_DATA_LOC, rel_loc = f->kind == EV_FIELD_REL_LOC;
 	bool is_char = strstr(f->type, "char");
-	bool array = f->kind == EV_FIELD_STRING || f->kind == EV_FIELD_ARRAY || strchr(f->type, '[');
+	bool array =
+		f->kind == EV_FIELD_STRING || f->kind == EV_FIELD_ARRAY || strchr(f->type, '[');
 
 	if (f->is_common)
 		return OPERAND_NUMBER;
@@ -68,7 +69,8 @@ static enum operand_type operand_type_of(const struct ev_field *f,
 }
 
 /* The names that every event has besides its fields. */
-static bool find_generic(const struct filter_features *features, const char *name, struct operand *ret)
+static bool find_generic(const struct filter_features *features, const char *name,
+			 struct operand *ret)
 {
 	if (!strcmp(name, "CPU") || !strcmp(name, "cpu") ||
 	    (features->common_cpu && !strcmp(name, "common_cpu"))) {
@@ -308,7 +310,8 @@ static enum filter_match match_of_glob(char *pat, size_t *len, bool *ret_negated
 		if (i == 0) {
 			match = FILTER_MATCH_END;
 		} else if (i == *len - 1) {
-			match = match == FILTER_MATCH_END ? FILTER_MATCH_MIDDLE : FILTER_MATCH_FRONT;
+			match = match == FILTER_MATCH_END ? FILTER_MATCH_MIDDLE :
+							    FILTER_MATCH_FRONT;
 			pat[--*len] = '\0';
 		} else {
 			return FILTER_MATCH_GLOB;

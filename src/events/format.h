@@ -95,7 +95,7 @@ void ev_format__json(const struct ev_format *f, const void *rec, size_t len, str
 void ev_format__print_field(const struct ev_format *f, const struct ev_field *field,
 			    const void *rec, size_t len, struct strbuf *out);
 
-/* ---- format texts at recording time --------------------------------------------------------- */
+/* ---- format texts at recording time ---------------------------------------------------------- */
 
 /* The value of an enum constant or kernel variable; false if unknown. */
 typedef bool (*ev_constant_fn)(void *ctx, const char *name, int64_t *ret_value);
@@ -130,7 +130,7 @@ int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 			    struct ev_syscall_string ret_strings[EV_SYSCALL_ARGS],
 			    unsigned int *ret_nr);
 
-/* ---- single fields -------------------------------------------------------------------------- */
+/* ---- single fields --------------------------------------------------------------------------- */
 
 /* Value of an integer field (sign-extended if signed); 0 if it lies outside the record. */
 uint64_t ev_field__value(const struct ev_field *field, const void *rec, size_t len);

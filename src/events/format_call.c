@@ -13,7 +13,8 @@ static int dynamic_field(struct parser *ps)
 
 	if (i < 0)
 		return -1;
-	if (ps->f->fields[i].kind != EV_FIELD_DATA_LOC && ps->f->fields[i].kind != EV_FIELD_REL_LOC) {
+	if (ps->f->fields[i].kind != EV_FIELD_DATA_LOC &&
+	    ps->f->fields[i].kind != EV_FIELD_REL_LOC) {
 		parser__fail(ps, "'%s' is not a dynamic field", ps->f->fields[i].name);
 		return -1;
 	}

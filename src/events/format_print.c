@@ -9,7 +9,8 @@ static void print_text(struct printer *p, const struct op *op, const struct prin
 	size_t start = p->out->len;
 
 	printer__text(p, op->node, spec->prec);
-	if (spec->prec >= 0 && p->out->len - start > (size_t)spec->prec && !strbuf__failed(p->out)) {
+	if (spec->prec >= 0 && p->out->len - start > (size_t)spec->prec &&
+	    !strbuf__failed(p->out)) {
 		p->out->len = start + spec->prec;
 		p->out->s[p->out->len] = '\0';
 	}
@@ -105,9 +106,9 @@ static void print_op(struct printer *p, const struct op *op)
 	spec__init(p, op, &spec);
 	switch (op->kind) {
 	case OP_INT:
-		printer__number(p,
-				value__norm(node__eval(p, op->node), op->size, op->flags & FMT_SIGN),
-				&spec);
+		printer__number(
+			p, value__norm(node__eval(p, op->node), op->size, op->flags & FMT_SIGN),
+			&spec);
 		break;
 	case OP_CHAR:
 		print_char(p, op, &spec);
@@ -126,7 +127,8 @@ static void print_op(struct printer *p, const struct op *op)
 		print_probe_ip(p, op);
 		break;
 	case OP_MEM:
-		printer__mem(p, node__eval(p, op->node), p->f->pool.s + op->lit, op->lit_len, &spec);
+		printer__mem(p, node__eval(p, op->node), p->f->pool.s + op->lit, op->lit_len,
+			     &spec);
 		break;
 	case OP_SYSCALL_STRING:
 		print_syscall_string(p, op, &spec);

@@ -12,7 +12,7 @@
 #include "seeded_hash.h"
 #include "strbuf.h"
 
-/* ---- names and nodes ------------------------------------------------------------------------ */
+/* ---- names and nodes ------------------------------------------------------------------------- */
 
 static uint64_t name_hash(const struct flamegraph *f, const char *name, const char *where)
 {
@@ -87,7 +87,7 @@ int flamegraph__child(struct flamegraph *f, uint32_t parent, const struct flame_
 	return err ?: node_number(f, parent, name, ret_node);
 }
 
-/* ---- the tree ------------------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 uint64_t flamegraph__memory(const struct flamegraph *f)
 {
@@ -139,7 +139,8 @@ int flamegraph__add(struct flamegraph *f, const struct flame_frame *frames, unsi
 	if (!nr)
 		return -EINVAL;
 	for (i = 0; i < nr; i++)
-		if (!frames[i].name || frames[i].kind <= FLAME_ROOT || frames[i].kind > FLAME_INLINED)
+		if (!frames[i].name || frames[i].kind <= FLAME_ROOT ||
+		    frames[i].kind > FLAME_INLINED)
 			return -EINVAL;
 	if (weight > UINT64_MAX - f->nodes[0].weight)
 		return -EOVERFLOW;
@@ -195,7 +196,7 @@ uint32_t flamegraph__children(const struct flamegraph *f, uint32_t node, flame_c
 	return nr;
 }
 
-/* ---- folded --------------------------------------------------------------------------------- */
+/* ---- folded ---------------------------------------------------------------------------------- */
 
 static void put_folded_name(struct strbuf *b, const struct flame_name *n)
 {

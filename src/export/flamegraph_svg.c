@@ -44,7 +44,7 @@ static const struct {
 	[FLAME_INLINED] = { "i", "user, inlined", 148, 3, 45, 70 },
 };
 
-/* ---- text ----------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* U+FFFE and U+FFFF are no characters of XML. */
 static bool is_nonchar(const char *s)
@@ -152,7 +152,7 @@ static void put_hundredths(struct strbuf *b, uint64_t v)
 		strbuf__printf(b, ".%02u", (unsigned int)(v % 100));
 }
 
-/* ---- what is drawn -------------------------------------------------------------------------- */
+/* ---- what is drawn --------------------------------------------------------------------------- */
 
 struct picture {
 	const struct flamegraph *f;
@@ -250,7 +250,7 @@ static int by_weight(const struct flamegraph *f, uint32_t a, uint32_t b)
 	return x < y ? 1 : x > y ? -1 : flamegraph__by_name(f, a, b);
 }
 
-/* ---- frames --------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static unsigned int shade(const char *name)
 {
@@ -356,18 +356,20 @@ static int walk(struct picture *p, frame_fn fn)
 	return 0;
 }
 
-/* ---- the page ------------------------------------------------------------------------------- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 static void put_style(struct strbuf *b)
 {
 	unsigned int kind, i;
 
-	strbuf__puts(b, "<style>\n"
-			"text{font:12px \"DejaVu Sans Mono\",Menlo,Consolas,monospace;fill:#111;white-space:pre}\n"
-			".frames text{pointer-events:none}\n"
-			".page{fill:#fff}\n"
-			".title{font-size:16px;font-weight:bold}\n"
-			".dim{fill:#555}\n");
+	strbuf__puts(
+		b,
+		"<style>\n"
+		"text{font:12px \"DejaVu Sans Mono\",Menlo,Consolas,monospace;fill:#111;white-space:pre}\n"
+		".frames text{pointer-events:none}\n"
+		".page{fill:#fff}\n"
+		".title{font-size:16px;font-weight:bold}\n"
+		".dim{fill:#555}\n");
 	for (kind = 0; kind < ARRAY_SIZE(looks); kind++)
 		for (i = 0; i < SHADES; i++)
 			strbuf__printf(b, ".%s%u{fill:hsl(%u,%u%%,%u%%)}\n", looks[kind].key, i,

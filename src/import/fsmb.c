@@ -291,7 +291,8 @@ static int write_events(struct import *im)
 	}
 	err = err ?: write_losses(im, UINT64_MAX, &loss);
 	if (!err && nr)
-		err = stk_writer__end_round(im->writer, trace_events__get(im->events, nr - 1)->ts, 0);
+		err = stk_writer__end_round(im->writer, trace_events__get(im->events, nr - 1)->ts,
+					    0);
 	im->result.events = nr;
 	im->result.unknown_ids += counts->bad_ids;
 	im->result.orphan_ids = counts->orphan_ids;

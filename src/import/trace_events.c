@@ -52,8 +52,9 @@ static void attach(struct trace_events *t, const struct trace_line *l)
 	for (i = NR_WAITING - 1; w && i >= 0 && w->event[i] != NOBODY; i--) {
 		struct trace_event *e = &t->v[w->event[i]];
 
-		if (e->tid != l->tid || e->flags != l->flags || e->preempt_count != l->preempt_count ||
-		    e->comm_len != l->comm_len || memcmp(e->comm, l->comm, l->comm_len))
+		if (e->tid != l->tid || e->flags != l->flags ||
+		    e->preempt_count != l->preempt_count || e->comm_len != l->comm_len ||
+		    memcmp(e->comm, l->comm, l->comm_len))
 			continue;
 		e->has_stack = l->stack_id <= UINT32_MAX;
 		e->stack_id = (uint32_t)l->stack_id;
@@ -133,7 +134,7 @@ static int add_event(struct trace_events *t, const struct trace_line *l)
 	return 0;
 }
 
-/* ---- losses --------------------------------------------------------------------------------- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 static int add_loss(struct trace_events *t, struct trace_loss loss)
 {
@@ -252,12 +253,13 @@ static int finish_losses(struct trace_events *t)
 
 		err = close_loss(t, cpu, UINT64_MAX);
 		if (!err && t->overwritten && lane->any && lane->first_ts > begin)
-			err = add_loss(t,
-				       (struct trace_loss){ .last_ts = lane->first_ts, .cpu = cpu });
+			err = add_loss(t, (struct trace_loss){ .last_ts = lane->first_ts,
+							       .cpu = cpu });
 	}
 	for (i = 0; i < t->nr_losses; i++) {
 		narrow(t, &t->losses[i]);
-		t->losses[i].first_ts = MAX(t->losses[i].first_ts, MIN(begin, t->losses[i].last_ts));
+		t->losses[i].first_ts =
+			MAX(t->losses[i].first_ts, MIN(begin, t->losses[i].last_ts));
 	}
 	if (t->nr_losses)
 		qsort(t->losses, t->nr_losses, sizeof(*t->losses), compare_losses);

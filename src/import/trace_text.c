@@ -74,7 +74,8 @@ static bool parse_flags(const char *p, size_t n, struct trace_line *l)
 	if (n == 5)
 		high = count_digit(p[4]);
 	if (low < 0 || high < 0 || !add_letter(irq_letters, p[0], &flags) ||
-	    !add_letter(resched_letters, p[1], &flags) || !add_letter(context_letters, p[2], &flags))
+	    !add_letter(resched_letters, p[1], &flags) ||
+	    !add_letter(context_letters, p[2], &flags))
 		return false;
 	l->flags = flags;
 	l->no_irqflag = p[0] == 'X';
@@ -274,7 +275,8 @@ static void parse_other(const char *p, const char *end, struct trace_line *l)
 		} else {
 			q = parse_u64(p + 4, end, TRACE_TEXT_ANY_CPU - 1, &cpu);
 		}
-		if (q && (size_t)(end - q) > sizeof(lost) - 1 && !memcmp(q, lost, sizeof(lost) - 1)) {
+		if (q && (size_t)(end - q) > sizeof(lost) - 1 &&
+		    !memcmp(q, lost, sizeof(lost) - 1)) {
 			l->kind = TRACE_LINE_LOST;
 			l->lost_cpu = (uint32_t)cpu;
 			/* "[LOST EVENTS]": the kernel does not know how many */

@@ -27,14 +27,14 @@ struct stk_reader;
 struct stk_event;
 struct stk_event_type;
 
-/* ---- messages ------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 enum stk_log_level { STK_LOG_ERROR = 0, STK_LOG_WARN = 1, STK_LOG_DEBUG = 2 };
 
 /* Called for every message; msg is one line without a newline and lives only during the call. */
 typedef void (*stk_log_fn)(void *ctx, enum stk_log_level level, const char *msg);
 
-/* ---- open and close ------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 enum {
 	STK_WANT_FIELDS = 1u << 0, /* decode event fields (stk_event__record) */
@@ -58,7 +58,7 @@ int stk_reader__open_mem(const void *data, size_t len, const struct stk_reader_o
 			 struct stk_reader **ret_reader);
 void stk_reader__free(struct stk_reader *r);
 
-/* ---- events, in time order ------------------------------------------------------------------ */
+/* ---- events, in time order ------------------------------------------------------------------- */
 
 /*
  * The next event: 1 and *ret_event (valid until the next call), 0 at the end, -EAGAIN when
@@ -89,7 +89,7 @@ unsigned int stk_event__preempt_count(const struct stk_event *e);
  */
 const void *stk_event__record(const struct stk_event *e, size_t *ret_len);
 
-/* ---- what may be missing -------------------------------------------------------------------- */
+/* ---- what may be missing --------------------------------------------------------------------- */
 
 #define STK_ANY_CPU UINT32_MAX
 #define STK_ANY_TASK UINT32_MAX
@@ -133,7 +133,7 @@ struct stk_span {
  */
 bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *span);
 
-/* ---- what was recorded ---------------------------------------------------------------------- */
+/* ---- what was recorded ----------------------------------------------------------------------- */
 
 enum stk_event_kind {
 	STK_KIND_TRACEPOINT = 0,
@@ -196,7 +196,7 @@ bool stk_reader__is_live(const struct stk_reader *r);
  */
 int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work);
 
-/* ---- stacks and symbols --------------------------------------------------------------------- */
+/* ---- stacks and symbols ---------------------------------------------------------------------- */
 
 const char *stk_stack_end_name(enum stk_stack_end end); /* "complete", "truncated", ... */
 
@@ -236,7 +236,7 @@ int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *
 /* A kernel address that is not part of a stack (fields, %ps); same rules for sym and mod. */
 int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_frame *ret_frame);
 
-/* ---- files of user frames ------------------------------------------------------------------- */
+/* ---- files of user frames -------------------------------------------------------------------- */
 
 enum stk_file_kind {
 	STK_FILE_FILE = 0,

@@ -14,8 +14,9 @@
 	X("int", common_pid, 4, 4, 1)
 
 /* One field's line, all of it known here. */
-#define FORMAT_FIELD(type, name, offset, size, is_signed) \
-	"\tfield:" type " " #name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #is_signed ";\n"
+#define FORMAT_FIELD(type, name, offset, size, is_signed)                                       \
+	"\tfield:" type " " #name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #is_signed \
+	";\n"
 
 /* Behind "name:" and "ID:". */
 #define TRACE_ENTRY_FORMAT "format:\n" TRACE_ENTRY_FIELDS(FORMAT_FIELD) "\n"

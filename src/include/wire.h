@@ -72,10 +72,11 @@ struct wire_event {
 };
 static_assert(sizeof(struct wire_event) == 32, "wire_event is 32 bytes");
 /* Behind the member head, as a field's row of the format says. */
-#define WIRE_IS_AT(record, head, name, offset, size)                                                 \
-	static_assert(__builtin_offsetof(record, name) - __builtin_offsetof(record, head) == offset, \
-		      #name " is where the format says");                                            \
-	static_assert(sizeof(((record *)0)->name) == size,                                           \
+#define WIRE_IS_AT(record, head, name, offset, size)                                         \
+	static_assert(__builtin_offsetof(record, name) - __builtin_offsetof(record, head) == \
+			      offset,                                                        \
+		      #name " is where the format says");                                    \
+	static_assert(sizeof(((record *)0)->name) == size,                                   \
 		      #name " has the size that the format says");
 #define WIRE_FIELD_IS(type, name, offset, size, is_signed) \
 	WIRE_IS_AT(struct wire_event, common_type, name, offset, size)
@@ -104,7 +105,7 @@ static_assert(__builtin_offsetof(struct wire_task, event) ==
 		      __builtin_offsetof(struct wire_event, event),
 	      "told apart by event");
 
-/* ---- user stacks -------------------------------------------------------------------------------- */
+/* ---- user stacks ----------------------------------------------------------------------------- */
 
 #define WIRE_USER_FRAMES 127
 #define WIRE_MAX_FILES (1u << 16) /* in the kernel's file map */
@@ -361,7 +362,8 @@ struct task_slot {
 /* Set while recording. */
 struct wire_ctl {
 	__wire_u32 armed;
-	__wire_u32 held; /* thread of our fork until its execve(2) becomes the command; 0: no such thread */
+	__wire_u32
+		held; /* thread of our fork until its execve(2) becomes the command; 0: no such thread */
 	__wire_u32 pad[14];
 };
 

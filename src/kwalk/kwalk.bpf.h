@@ -142,7 +142,7 @@ KWALK_INLINE __u64 kwalk_task_stack(void)
 
 SCRATCH_DEFINE(kwalk_other, struct kwalk_stack, 2);
 
-/* ---- checks --------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 KWALK_INLINE void kwalk_add(__u64 *n)
 {
@@ -269,7 +269,8 @@ KWALK_INLINE void kwalk_stop(void)
  * Compares the walked stack with the kernel's.  If they differ, disables the walk; the caller then
  * takes the stack by bpf_get_stack().
  */
-KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
+KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s,
+					    enum kwalk_start start)
 {
 	struct kwalk_other_ref other = kwalk_other_claim();
 	enum kwalk_verdict verdict = KWALK_UNCHECKED;
@@ -396,7 +397,8 @@ KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
  */
 KWALK_INLINE bool kwalk_begin_registers(void *ctx, struct kwalk_stack *s)
 {
-	if (!kwalk_settings.text_size || KWALK_SAMPLE_REG(ctx, KWALK_REGS_CS_AT) & KWALK_USER_MODE ||
+	if (!kwalk_settings.text_size ||
+	    KWALK_SAMPLE_REG(ctx, KWALK_REGS_CS_AT) & KWALK_USER_MODE ||
 	    !(KWALK_SAMPLE_REG(ctx, KWALK_REGS_FLAGS_AT) & KWALK_FLAGS_FIXED))
 		return false;
 	kwalk_forget(s);

@@ -40,7 +40,7 @@ static void unmap(void *p, size_t size)
 		munmap(p, size);
 }
 
-/* ---- symbols -------------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define SYMBOLS(X) \
@@ -113,7 +113,7 @@ static int read_symbols(struct kwalk_copy_bpf *skel, enum kwalk_unwinder unwinde
 	return 0;
 }
 
-/* ---- raw tracepoints ------------------------------------------------------------------------ */
+/* ---- raw tracepoints ------------------------------------------------------------------------- */
 
 static bool is_in(const struct kwalk_range *r, uint64_t addr)
 {
@@ -172,7 +172,7 @@ static void find_callers(struct kwalk *k, const struct kwalk_range *symbols)
 	learn_raw(k, &symbols[RUN_TASK_RENAME]);
 }
 
-/* ---- the kernel's tables -------------------------------------------------------------------- */
+/* ---- the kernel's tables --------------------------------------------------------------------- */
 
 /* Copies kernel memory to offset `to` of the map `copied`. */
 static int copy_part(struct kwalk_copy_bpf *skel, uint64_t from, uint32_t len, uint32_t to)
@@ -224,7 +224,7 @@ static int read_header(struct kwalk *k, const struct kwalk_range *symbols)
 	return err ?: orc_header__check(header);
 }
 
-/* ---- the maps of the table ------------------------------------------------------------------ */
+/* ---- the maps of the table ------------------------------------------------------------------- */
 
 static int map_memory(int fd, size_t size, void *ret)
 {
@@ -254,10 +254,11 @@ static int create_maps(struct kwalk *k, uint32_t blocks, uint32_t rows)
 	k->max_blocks = blocks + k->room_blocks;
 	k->max_rows = rows + k->room_rows;
 	return create_map("kwalk_index", sizeof(*k->index), k->max_blocks, &k->index_fd, &k->index) ?:
-		       create_map("kwalk_rows", sizeof(*k->rows), k->max_rows, &k->rows_fd, &k->rows);
+		       create_map("kwalk_rows", sizeof(*k->rows), k->max_rows, &k->rows_fd,
+				  &k->rows);
 }
 
-/* ---- the kernel's rules --------------------------------------------------------------------- */
+/* ---- the kernel's rules ---------------------------------------------------------------------- */
 
 #define PIECE (64 << 10) /* entries; a piece with its addresses fits into one copy */
 
@@ -318,7 +319,7 @@ static int compile(struct kwalk *k, const struct kwalk_range *symbols)
 	return 0;
 }
 
-/* ---- frame pointers ------------------------------------------------------------------------- */
+/* ---- frame pointers -------------------------------------------------------------------------- */
 
 /*
  * struct unwind_state belongs to the unwinder.  Only that of CONFIG_UNWINDER_FRAME_POINTER has
@@ -357,7 +358,8 @@ static int read_text(struct kwalk *k, const struct kwalk_range *symbols)
 	if (symbols[ORC_IPS].start)
 		return log_msg(STK_LOG_DEBUG, -ENOTSUP,
 			       "walk kernel stacks: the kernel has frame pointers and ORC rules");
-	if (symbols[GAP].start < symbols[TEXT].start || symbols[GAP_END].start < symbols[GAP].start ||
+	if (symbols[GAP].start < symbols[TEXT].start ||
+	    symbols[GAP_END].start < symbols[GAP].start ||
 	    symbols[GAP_END].start > symbols[TEXT_END].start)
 		return log_msg(STK_LOG_DEBUG, -EBADMSG, "find the data within the kernel's text");
 	k->is.gap = symbols[GAP].start - symbols[TEXT].start;
@@ -432,7 +434,8 @@ int kwalk__new_btf(const struct btf *btf, struct kwalk **ret_kwalk)
 	int err;
 
 	if (!btf && !own)
-		return log_msg(STK_LOG_DEBUG, -ENOTSUP, "walk kernel stacks: the kernel has no BTF");
+		return log_msg(STK_LOG_DEBUG, -ENOTSUP,
+			       "walk kernel stacks: the kernel has no BTF");
 	k = calloc(1, sizeof(*k));
 	err = k ? read_tables(k, btf ?: own) : -ENOMEM;
 	btf__free(own);
@@ -479,7 +482,7 @@ enum kwalk_unwinder kwalk__unwinder(const struct kwalk *k)
 	return k->is.unwinder;
 }
 
-/* ---- the object ----------------------------------------------------------------------------- */
+/* ---- the object ------------------------------------------------------------------------------ */
 
 static struct bpf_map *find_map(const struct bpf_object *obj, const char *name)
 {

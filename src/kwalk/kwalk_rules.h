@@ -38,7 +38,7 @@ struct kwalk_stack {
 	__u64 words[KWALK_MAX_FRAMES + 1]; /* innermost first */
 };
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 KWALK_INLINE __u64 kwalk_read(const struct kwalk_stack *s, __u64 addr)
 {
@@ -64,7 +64,7 @@ KWALK_INLINE void kwalk_copy(struct kwalk_stack *s)
 	s->copied = kwalk_copy_from(s->copy, n, s->sp) ? 0 : n & ~7ull;
 }
 
-/* ---- rules ---------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 /* A global function is verified once, not once for each path that leads to it. */
 KWALK_GLOBAL __u32 kwalk_search(__u32 at)
@@ -121,7 +121,8 @@ KWALK_INLINE __u32 kwalk_rule(__u64 addr)
 	v = kwalk_get64(e);
 	if (v >> 32 == pc)
 		return v;
-	rule = kwalk_is_hidden(pc) ? KWALK_RULE_NONE : kwalk_search(pc - (__u32)kwalk_settings.text);
+	rule = kwalk_is_hidden(pc) ? KWALK_RULE_NONE :
+				     kwalk_search(pc - (__u32)kwalk_settings.text);
 	kwalk_set64(e, (__u64)pc << 32 | rule);
 	return rule;
 }

@@ -29,7 +29,7 @@ enum {
 #define KWALK_USER_MODE 3 /* privilege bits of cs */
 #define KWALK_FLAGS_FIXED 2 /* always set in the flags of a real interrupt */
 
-/* ---- the walk ------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 KWALK_INLINE bool kwalk_is_text(__u64 addr)
 {
@@ -113,7 +113,9 @@ KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at
 		 * words, and bpf_get_stack() goes on from there.
 		 */
 		s->odd |= kind == KWALK_IRET_SP;
-		return kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip) ? KWALK_STOP_RULE : KWALK_DONE;
+		if (kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip))
+			return KWALK_STOP_RULE;
+		return KWALK_DONE;
 	}
 	kwalk_note(s, KWALK_IS, at + KWALK_REGS_IP_AT, s->ip);
 	if (!s->bp_at && kind != KWALK_IRET_SP)
@@ -237,7 +239,7 @@ KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s)
 	return KWALK_STOPS;
 }
 
-/* ---- the walk along frame pointers ---------------------------------------------------------- */
+/* ---- the walk along frame pointers ----------------------------------------------------------- */
 
 /*
  * As arch/x86/kernel/unwind_frame.c: a frame starts with the pointer to the next one and its return
@@ -262,7 +264,8 @@ KWALK_INLINE bool kwalk_is_code(struct kwalk_stack *s, __u64 ip)
  */
 KWALK_INLINE bool kwalk_follow(struct kwalk_stack *s, __u64 frame, __u64 size)
 {
-	bool regs = frame != s->bp, to_task = !s->size && frame - s->task < kwalk_settings.stack_size;
+	bool regs = frame != s->bp,
+	     to_task = !s->size && frame - s->task < kwalk_settings.stack_size;
 	/* Registers above sp get a base above bp_at, which is what the replay checks. */
 	__u64 upper = regs ? s->bp_at + 7 - s->sp : 0;
 
@@ -352,7 +355,7 @@ KWALK_INLINE __u32 kwalk_linked_frame(struct kwalk_stack *s)
 	return kwalk_return_to(s, frame + 8, false);
 }
 
-/* ---- the whole walk ------------------------------------------------------------------------- */
+/* ---- the whole walk -------------------------------------------------------------------------- */
 
 /* Walks a few frames.  KWALK_STOPS: go on.  Verifying all at once takes eight times as long. */
 KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
@@ -421,7 +424,7 @@ KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *walked, const struct kw
 	return 0;
 }
 
-/* ---- remembered walks ----------------------------------------------------------------------- */
+/* ---- remembered walks ------------------------------------------------------------------------ */
 
 /* Whether the memo may match the stack at s, by the tag and one of its words. */
 KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwalk_memo *m)
@@ -429,7 +432,8 @@ KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwal
 	__u64 step = kwalk_get64(&m->likely), at = s->sp - KWALK_BIAS + (__u32)step;
 
 	return kwalk_get64(&m->tag) == s->tag &&
-	       (!step || (kwalk_within(s, at, 8) && kwalk_read(s, at) == (__u64)((__s64)step >> 32)));
+	       (!step ||
+		(kwalk_within(s, at, 8) && kwalk_read(s, at) == (__u64)((__s64)step >> 32)));
 }
 
 /*
@@ -495,7 +499,8 @@ KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 			if (last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))
 				return 0;
 			word += upper;
-			if ((word - s->task <= kwalk_settings.stack_size) != (kind == KWALK_TO_TASK))
+			if ((word - s->task <= kwalk_settings.stack_size) !=
+			    (kind == KWALK_TO_TASK))
 				return 0;
 			base = word - KWALK_BIAS;
 			if (kind == KWALK_TO_TASK) {

@@ -46,7 +46,8 @@ static bool find_member(const struct btf *btf, const char *name, uint32_t *type,
 }
 
 /* The offset of outer.inner; 0: there is no such member. */
-static uint32_t offset_of(const struct btf *btf, uint32_t module, const char *outer, const char *inner)
+static uint32_t offset_of(const struct btf *btf, uint32_t module, const char *outer,
+			  const char *inner)
 {
 	uint32_t type = module, at = 0;
 	const struct btf_type *t;
@@ -82,7 +83,7 @@ void module_layout__read(const struct btf *btf, struct kwalk_module_layout *ret_
 /* enum module_state of the kernel. */
 enum { MODULE_LIVE, MODULE_COMING, MODULE_GOING, MODULE_UNFORMED };
 
-/* ---- tables --------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static int list(const struct kwalk *k, struct kwalk_found **ret_found, uint32_t *ret_nr)
 {
@@ -217,7 +218,7 @@ int module_tables__read(const struct kwalk *k, uint32_t room_blocks, uint32_t ro
 	return 0;
 }
 
-/* ---- while attached ------------------------------------------------------------------------- */
+/* ---- while attached -------------------------------------------------------------------------- */
 
 static uint64_t load(const __u64 *p)
 {

@@ -11,7 +11,7 @@
 #include "cleanup.h"
 #include "log.h"
 
-/* ---- the layout ----------------------------------------------------------------------------- */
+/* ---- the layout ------------------------------------------------------------------------------ */
 
 #define BITS_AT 32 /* of struct orc_entry: behind sp_offset and bp_offset, 16 bits each */
 
@@ -95,7 +95,7 @@ int orc_header__check(const uint8_t header[ORC_HEADER_SIZE])
 		       "read the kernel's unwind rules: they have the unknown form %s", text);
 }
 
-/* ---- an entry ------------------------------------------------------------------------------- */
+/* ---- an entry -------------------------------------------------------------------------------- */
 
 /* ORC_REG_* and ORC_TYPE_* of the kernel's orc_types.h; the types are those since 6.4. */
 enum orc_reg {
@@ -205,7 +205,7 @@ static uint32_t rule_of(const struct orc_layout *l, const uint8_t *p)
 	return KWALK_RULE(kind, e.sp_offset, 0) | bp | (e.signal ? KWALK_RULE_SIGNAL : 0);
 }
 
-/* ---- the table ------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* Rules come in ascending order of address; each applies up to the next one's address. */
 

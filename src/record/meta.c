@@ -196,7 +196,7 @@ int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct k
 	return m.err;
 }
 
-/* ---- while recording, and at its end ----------------------------------------------------------- */
+/* ---- while recording, and at its end --------------------------------------------------------- */
 
 /* Events that tell how processes live and end are recorded. */
 static bool wants_tasks(const struct rec_events *l)
@@ -204,7 +204,8 @@ static bool wants_tasks(const struct rec_events *l)
 	unsigned int i;
 
 	for (i = 0; i < l->nr; i++)
-		if (!strcmp(l->v[i].system, "sched") && !strncmp(l->v[i].name, "sched_process_", 14))
+		if (!strcmp(l->v[i].system, "sched") &&
+		    !strncmp(l->v[i].name, "sched_process_", 14))
 			return true;
 	return false;
 }

@@ -151,12 +151,13 @@ static void show_status(struct recorder *r, uint64_t now)
 	char line[200];
 
 	stk_writer__stats(r->w, &ws);
-	snprintf(line, sizeof(line),
-		 "%.0f events/s, %llu in all, %llu stacks, dedup %.1f %%, %.1f bytes/event, lost %llu",
-		 (ws.events - r->status_events) / seconds, (unsigned long long)ws.events,
-		 (unsigned long long)ws.stacks,
-		 ws.events ? 100.0 * (1.0 - (double)ws.stacks / ws.events) : 0.0,
-		 ws.events ? (double)ws.bytes / ws.events : 0.0, (unsigned long long)lost_so_far(r));
+	snprintf(
+		line, sizeof(line),
+		"%.0f events/s, %llu in all, %llu stacks, dedup %.1f %%, %.1f bytes/event, lost %llu",
+		(ws.events - r->status_events) / seconds, (unsigned long long)ws.events,
+		(unsigned long long)ws.stacks,
+		ws.events ? 100.0 * (1.0 - (double)ws.stacks / ws.events) : 0.0,
+		ws.events ? (double)ws.bytes / ws.events : 0.0, (unsigned long long)lost_so_far(r));
 	r->opts->status(r->opts->status_ctx, line);
 	r->last_status = now;
 	r->status_events = ws.events;

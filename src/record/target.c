@@ -56,7 +56,7 @@ int target__system(struct target **ret_target)
 	return 0;
 }
 
-/* ---- a command ------------------------------------------------------------------------------ */
+/* ---- a command ------------------------------------------------------------------------------- */
 
 static int check_executable(const char *path)
 {
@@ -251,7 +251,7 @@ int target__start(struct target *t)
 	return err ? log_err(err, "start the command") : 0;
 }
 
-/* ---- processes that run ----------------------------------------------------------------------- */
+/* ---- processes that run ---------------------------------------------------------------------- */
 
 /* Every thread there is; those that come meanwhile are followed through their creators. */
 static int select_threads(const struct target_selection *sel, pid_t pid)
@@ -357,7 +357,7 @@ static bool gone(const struct watched *w)
 	return w->thread ? faccessat(w->fd, "comm", F_OK, 0) < 0 : poll(&p, 1, 0) > 0;
 }
 
-/* ---- either ----------------------------------------------------------------------------------- */
+/* ---- either ---------------------------------------------------------------------------------- */
 
 void target__free(struct target *t)
 {

@@ -48,7 +48,8 @@ const volatile struct STACKMAP_CFG stackmap_settings __weak SEC(".rodata.stackma
 		__type(value, value_type);         \
 	} name __weak SEC(".maps")
 
-STACKMAP_MAP(stackmap_slots, 2 * (1u << STACKMAP_BITS_DEFAULT) / STACKMAP_LINE, struct stackmap_line);
+STACKMAP_MAP(stackmap_slots, 2 * (1u << STACKMAP_BITS_DEFAULT) / STACKMAP_LINE,
+	     struct stackmap_line);
 STACKMAP_MAP(stackmap_pool, STACKMAP_PAGES_DEFAULT, struct stackmap_page);
 STACKMAP_MAP(stackmap_ctl, 1 + STACKMAP_CPUS_DEFAULT, union stackmap_cell);
 
@@ -100,7 +101,8 @@ STACKMAP_INLINE __u64 *stackmap_line(__u32 i)
 
 STACKMAP_INLINE __u64 *stackmap_page(__u32 i)
 {
-	return i < stackmap_settings.pool_words / STACKMAP_PAGE_WORDS ? stackmap_mem.page[i].word : 0;
+	return i < stackmap_settings.pool_words / STACKMAP_PAGE_WORDS ? stackmap_mem.page[i].word :
+									0;
 }
 
 STACKMAP_INLINE union stackmap_cell *stackmap_cell(__u32 i)
@@ -137,7 +139,8 @@ STACKMAP_INLINE __u32 stackmap_cas32(__u32 *p, __u32 old, __u32 new_)
 
 STACKMAP_INLINE struct stackmap_cpu *stackmap_this_cpu(void)
 {
-	union stackmap_cell *c = stackmap_cell(1 + (stackmap_cpu_id() & stackmap_settings.cell_mask));
+	union stackmap_cell *c =
+		stackmap_cell(1 + (stackmap_cpu_id() & stackmap_settings.cell_mask));
 
 	return c ? &c->cpu : 0;
 }

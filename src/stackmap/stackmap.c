@@ -255,7 +255,8 @@ static void map__fill(const struct stackmap *map, uint32_t off, const struct sta
 }
 
 /* Whether the probe sequence of the words has a slot with this offset: only then it is an id. */
-static int map__published(const struct stackmap *map, uint32_t off, const struct stackmap_record *rec)
+static int map__published(const struct stackmap *map, uint32_t off,
+			  const struct stackmap_record *rec)
 {
 	struct stackmap_buf buf = {}; /* zero padded further than the record */
 	const struct stackmap_line *line;

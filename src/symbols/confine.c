@@ -26,7 +26,7 @@
 #define MAX_KEPT 8
 #define MAX_NEW_FDS 16 /* open at a time, beside those that are kept */
 
-/* ---- system calls ------------------------------------------------------------------------------ */
+/* ---- system calls ---------------------------------------------------------------------------- */
 
 /*
  * What is left, beside those that the vDSO has: memory that is not executable, the files and the
@@ -111,12 +111,13 @@ static int install_filter(void)
 	for (size_t i = 0; i < ARRAY_SIZE(restricted); i++)
 		put_restricted(&p, &restricted[i]);
 	put_op(&p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
 		return -errno;
 	return 0;
 }
 
-/* ---- calls that are answered here -------------------------------------------------------------- */
+/* ---- calls that are answered here ------------------------------------------------------------ */
 
 static struct confine confined;
 
@@ -171,7 +172,7 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* ---- files, memory, user ----------------------------------------------------------------------- */
+/* ---- files, memory, user --------------------------------------------------------------------- */
 
 static int fd_compare(const void *pa, const void *pb)
 {

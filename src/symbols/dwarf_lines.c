@@ -93,7 +93,7 @@ static struct range *ranges_find(const struct ranges *r, uint64_t addr)
 	return low && addr < r->v[low - 1].end ? &r->v[low - 1] : NULL;
 }
 
-/* ---- units and their functions ----------------------------------------------------------------- */
+/* ---- units and their functions --------------------------------------------------------------- */
 
 static void find_units(struct dwarf_lines *d)
 {
@@ -153,7 +153,7 @@ static void unit_scan(struct unit *unit, Dwarf_Die *die)
 	ranges_sort(&unit->functions);
 }
 
-/* ---- a line table of its own ------------------------------------------------------------------- */
+/* ---- a line table of its own ----------------------------------------------------------------- */
 
 /* Where one sequence ends and another begins the latter counts. */
 static int row_compare(const void *pa, const void *pb)
@@ -209,7 +209,7 @@ static unsigned int find_row(const struct dwarf_lines *d, uint64_t addr, struct 
 	return 1;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static const char *string_of(Dwarf_Die *die, unsigned int attribute)
 {
@@ -263,7 +263,8 @@ static void call_site(Dwarf_Die *unit, Dwarf_Die *call, struct usyms_line *ret_l
 
 	ret_line->line = 0;
 	ret_line->source = NULL;
-	if (!dwarf_formudata(dwarf_attr(call, DW_AT_call_line, &attr), &value) && value <= UINT32_MAX)
+	if (!dwarf_formudata(dwarf_attr(call, DW_AT_call_line, &attr), &value) &&
+	    value <= UINT32_MAX)
 		ret_line->line = value;
 	if (!dwarf_formudata(dwarf_attr(call, DW_AT_call_file, &attr), &value) &&
 	    !dwarf_getsrcfiles(unit, &files, &nr) && value < nr)

@@ -95,7 +95,8 @@ int elf_build_id__from_fd(int fd, uint8_t ret_id[64], unsigned int *ret_len)
 	return err;
 }
 
-int elf_build_id__from_image(const void *image, size_t len, uint8_t ret_id[64], unsigned int *ret_len)
+int elf_build_id__from_image(const void *image, size_t len, uint8_t ret_id[64],
+			     unsigned int *ret_len)
 {
 	struct elf_file f;
 	int err = elf_file__from_image(image, len, &f);

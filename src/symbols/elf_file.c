@@ -308,7 +308,8 @@ bool elf_file__code_offset(const struct elf_file *f, uint64_t vaddr, uint64_t *r
 	return segment_offset(f, vaddr, PF_X, ret_off, ret_end);
 }
 
-bool elf_file__offset(const struct elf_file *f, uint64_t vaddr, uint64_t *ret_off, uint64_t *ret_end)
+bool elf_file__offset(const struct elf_file *f, uint64_t vaddr, uint64_t *ret_off,
+		      uint64_t *ret_end)
 {
 	return segment_offset(f, vaddr, 0, ret_off, ret_end);
 }

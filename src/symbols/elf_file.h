@@ -58,6 +58,7 @@ bool elf_file__code_offset(const struct elf_file *f, uint64_t vaddr, uint64_t *r
 /* The way back. */
 bool elf_file__code_vaddr(const struct elf_file *f, uint64_t off, uint64_t *ret_vaddr);
 /* As elf_file__code_offset(), of anything that is loaded. */
-bool elf_file__offset(const struct elf_file *f, uint64_t vaddr, uint64_t *ret_off, uint64_t *ret_end);
+bool elf_file__offset(const struct elf_file *f, uint64_t vaddr, uint64_t *ret_off,
+		      uint64_t *ret_end);
 
 #endif /* SYMBOLS_ELF_FILE_H */

@@ -53,7 +53,8 @@ static int slot_compare(const void *pa, const void *pb)
 static int load_relocs(struct plt *p, const char *name, bool pushed)
 {
 	const Elf64_Shdr *section = elf_file__section(p->exe, name);
-	uint64_t nr = section ? MIN(section->sh_size / sizeof(Elf64_Rela), (uint64_t)MAX_RELOCS) : 0;
+	uint64_t nr =
+		section ? MIN(section->sh_size / sizeof(Elf64_Rela), (uint64_t)MAX_RELOCS) : 0;
 	_cleanup_free_ char *raw = NULL;
 	struct slot *slots;
 	int err;
@@ -135,7 +136,8 @@ static int add_stub(struct elf_symbols *s, const struct plt *p, uint32_t nr, uin
 	size_t len;
 	int err;
 
-	if (nr >= p->nr_syms || elf_file__read_syms(p->exe, p->syms_off + nr * sizeof(sym), 1, &sym) ||
+	if (nr >= p->nr_syms ||
+	    elf_file__read_syms(p->exe, p->syms_off + nr * sizeof(sym), 1, &sym) ||
 	    sym.st_name >= p->strings_len)
 		return 0;
 	name = p->strings + sym.st_name;

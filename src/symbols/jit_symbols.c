@@ -60,7 +60,7 @@ int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, u
 	return 0;
 }
 
-/* ---- which function counts where --------------------------------------------------------------- */
+/* ---- which function counts where ------------------------------------------------------------- */
 
 /* Functions that have begun and not ended, the one that was added last on top: a binary heap. */
 struct heap {

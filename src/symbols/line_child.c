@@ -23,7 +23,7 @@ static struct {
 	char fd_name[64], path[PATH_MAX]; /* of the file in /proc, and as it is called */
 } child;
 
-/* ---- what libdw asks of the system ------------------------------------------------------------- */
+/* ---- what libdw asks of the system ----------------------------------------------------------- */
 
 /* Units of split DWARF lie in files of their own: the parent opens them, if that is what they are. */
 static int ask_open(const char *path)
@@ -64,7 +64,7 @@ static ssize_t link_of_file(const char *path, char *buf, size_t size)
 	return len;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static size_t put_string(char *reply, size_t at, const char *s)
 {

@@ -82,8 +82,9 @@ int proc_mapping__parse(char *line, struct proc_mapping *ret_mapping)
 	char *path;
 
 	if (!take_number(&p, 16, 64, '-', &m.start) || !take_number(&p, 16, 64, ' ', &m.end) ||
-	    m.start > m.end || !take_perms(&p, m.perms) || !take_number(&p, 16, 64, ' ', &m.offset) ||
-	    !take_number(&p, 16, 32, ':', &major) || !take_number(&p, 16, 32, ' ', &minor))
+	    m.start > m.end || !take_perms(&p, m.perms) ||
+	    !take_number(&p, 16, 64, ' ', &m.offset) || !take_number(&p, 16, 32, ':', &major) ||
+	    !take_number(&p, 16, 32, ' ', &minor))
 		return -EINVAL;
 	m.dev_major = major;
 	m.dev_minor = minor;

@@ -47,7 +47,7 @@ struct usyms {
 	struct string_table names; /* handed out */
 };
 
-/* ---- places ------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static int compare_strings(const char *a, const char *b)
 {
@@ -117,7 +117,7 @@ static int place_get(struct usyms *u, const struct usyms_file *file, struct plac
 	return 0;
 }
 
-/* ---- the file itself --------------------------------------------------------------------------- */
+/* ---- the file itself ------------------------------------------------------------------------- */
 
 /* Is that open file the one of the recording? */
 static bool is_file(struct usyms *u, int fd, const struct usyms_file *file)
@@ -139,7 +139,8 @@ static bool is_file(struct usyms *u, int fd, const struct usyms_file *file)
 }
 
 /* 0, -ESTALE: it is there, but another one; -ENODEV. */
-static int try_path(struct usyms *u, struct place *p, const char *root, const char *path, int *ret_fd)
+static int try_path(struct usyms *u, struct place *p, const char *root, const char *path,
+		    int *ret_fd)
 {
 	_cleanup_close_ int fd = -1;
 	char *whole;
@@ -215,7 +216,7 @@ static int open_debug(const struct usyms *u, const struct place *p, int fd, int 
 	return debug_dirs__open_debug(&u->dirs, fd, p->path ? p->path : "", ret_fd);
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------ */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 /* The one asked longest ago that has symbols, or lines. */
 static struct local_file *oldest(const struct usyms *u, bool lines)
@@ -326,7 +327,7 @@ static int place_load(struct usyms *u, struct place *p, bool lines)
 	return *known;
 }
 
-/* ---- questions --------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
 		struct elf_symbol *ret_symbol)
@@ -387,7 +388,7 @@ int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset
 	return err;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void strings_free(char **v)
 {

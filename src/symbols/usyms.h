@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* ---- one ELF file ------------------------------------------------------------------------------- */
+/* ---- one ELF file ---------------------------------------------------------------------------- */
 
 struct elf_symbols; /* functions by file offset, sorted */
 
@@ -38,7 +38,7 @@ int elf_build_id__from_image(const void *image, size_t len, uint8_t ret_id[64],
 /* SHA-256 of the whole file (libmd), its first 20 bytes, where there is no build id.  At most max_bytes. */
 int content_hash__from_fd(int fd, uint64_t max_bytes, uint8_t ret_id[20]);
 
-/* ---- where files are ---------------------------------------------------------------------------- */
+/* ---- where files are ------------------------------------------------------------------------- */
 
 struct usyms; /* finds and caches files and their symbols */
 
@@ -90,7 +90,7 @@ int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset
 char *demangle(const char *name);
 char *demangle_with_params(const char *name); /* "ns::f(int)", which demangle() has as "ns::f" */
 
-/* ---- code without a file ------------------------------------------------------------------------ */
+/* ---- code without a file --------------------------------------------------------------------- */
 
 struct jit_symbols; /* functions of one process by address */
 
@@ -105,7 +105,7 @@ int jit_symbols__find(const struct jit_symbols *s, uint64_t addr, struct elf_sym
 /* Lines and records that were skipped. */
 uint64_t jit_symbols__bad(const struct jit_symbols *s);
 
-/* ---- /proc/PID/maps ----------------------------------------------------------------------------- */
+/* ---- /proc/PID/maps -------------------------------------------------------------------------- */
 
 struct proc_mapping {
 	uint64_t start, end, offset, inode;

@@ -5,14 +5,14 @@
 #include "arch_crc.h"
 #include "array.h"
 
-int wire_buf__grow(struct wire_buf *b, size_t more)
+int bytes_buf__grow(struct bytes_buf *b, size_t more)
 {
 	if (!b->failed && (more > SIZE_MAX / 2 || array__reserve(&b->p, b->len + more, &b->cap)))
 		b->failed = true;
 	return b->failed ? -ENOMEM : 0;
 }
 
-uint64_t wire_get_varint_slow(struct wire_cur *c)
+uint64_t bytes_get_varint_slow(struct bytes_cur *c)
 {
 	uint64_t v = 0;
 	unsigned int shift = 0;

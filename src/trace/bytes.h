@@ -3,8 +3,8 @@
  * Bytes out and in: a growing output buffer and a bounds-checked input cursor for the integers of
  * stk-format(5).  Failure is sticky in both, so that callers check once, at the end.
  */
-#ifndef TRACE_WIRE_H
-#define TRACE_WIRE_H
+#ifndef TRACE_BYTES_H
+#define TRACE_BYTES_H
 
 #include <assert.h>
 #include <endian.h>
@@ -17,12 +17,12 @@
 
 static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "integers are copied as they lie in memory");
 
-static inline uint64_t wire_zigzag(uint64_t delta)
+static inline uint64_t bytes_zigzag(uint64_t delta)
 {
 	return (delta << 1) ^ (0 - (delta >> 63));
 }
 
-static inline uint64_t wire_unzigzag(uint64_t v)
+static inline uint64_t bytes_unzigzag(uint64_t v)
 {
 	return (v >> 1) ^ (0 - (v & 1));
 }
@@ -31,39 +31,39 @@ static inline uint64_t wire_unzigzag(uint64_t v)
  * A hash that is the same in every run, for what answers depend on.  Tables whose keys a recording
  * chooses have src/base/seeded_hash.h.
  */
-static inline uint64_t wire_mix(uint64_t h, uint64_t v)
+static inline uint64_t bytes_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
 	return h ^ (h >> 29);
 }
 
-/* ---- output --------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
-struct wire_buf {
+struct bytes_buf {
 	uint8_t *p;
 	size_t len, cap;
 	bool failed;
 };
 
-static inline void wire_buf__free(struct wire_buf *b)
+static inline void bytes_buf__free(struct bytes_buf *b)
 {
 	free(b->p);
 	memset(b, 0, sizeof(*b));
 }
 
-int wire_buf__grow(struct wire_buf *b, size_t more);
+int bytes_buf__grow(struct bytes_buf *b, size_t more);
 
 /* Room for more bytes at b->p + b->len; NULL when memory is out. */
-static inline uint8_t *wire_buf__room(struct wire_buf *b, size_t more)
+static inline uint8_t *bytes_buf__room(struct bytes_buf *b, size_t more)
 {
-	if ((!b->p || b->cap - b->len < more) && wire_buf__grow(b, more))
+	if ((!b->p || b->cap - b->len < more) && bytes_buf__grow(b, more))
 		return NULL;
 	return b->p + b->len;
 }
 
-static inline void wire_put(struct wire_buf *b, const void *data, size_t n)
+static inline void bytes_put(struct bytes_buf *b, const void *data, size_t n)
 {
-	uint8_t *p = n ? wire_buf__room(b, n) : NULL;
+	uint8_t *p = n ? bytes_buf__room(b, n) : NULL;
 
 	if (p) {
 		memcpy(p, data, n);
@@ -71,14 +71,14 @@ static inline void wire_put(struct wire_buf *b, const void *data, size_t n)
 	}
 }
 
-static inline void wire_put_u8(struct wire_buf *b, uint8_t v)
+static inline void bytes_put_u8(struct bytes_buf *b, uint8_t v)
 {
-	wire_put(b, &v, 1);
+	bytes_put(b, &v, 1);
 }
 
-static inline void wire_put_varint(struct wire_buf *b, uint64_t v)
+static inline void bytes_put_varint(struct bytes_buf *b, uint64_t v)
 {
-	uint8_t *p = wire_buf__room(b, 10);
+	uint8_t *p = bytes_buf__room(b, 10);
 
 	if (!p)
 		return;
@@ -90,38 +90,38 @@ static inline void wire_put_varint(struct wire_buf *b, uint64_t v)
 	b->len = p - b->p;
 }
 
-static inline void wire_put_svarint(struct wire_buf *b, uint64_t delta)
+static inline void bytes_put_svarint(struct bytes_buf *b, uint64_t delta)
 {
-	wire_put_varint(b, wire_zigzag(delta));
+	bytes_put_varint(b, bytes_zigzag(delta));
 }
 
-static inline void wire_put_string(struct wire_buf *b, const char *s, size_t n)
+static inline void bytes_put_string(struct bytes_buf *b, const char *s, size_t n)
 {
-	wire_put_varint(b, n);
-	wire_put(b, s, n);
+	bytes_put_varint(b, n);
+	bytes_put(b, s, n);
 }
 
-/* ---- input ---------------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
-struct wire_cur {
+struct bytes_cur {
 	const uint8_t *p, *end;
 	bool bad; /* something was read beyond the end, or was no valid value */
 };
 
-static inline struct wire_cur wire_cur(const void *p, size_t n)
+static inline struct bytes_cur bytes_cur(const void *p, size_t n)
 {
 	if (!p)
-		p = ""; /* so that NULL from wire_get() always means failure */
-	return (struct wire_cur){ .p = p, .end = (const uint8_t *)p + n };
+		p = ""; /* so that NULL from bytes_get() always means failure */
+	return (struct bytes_cur){ .p = p, .end = (const uint8_t *)p + n };
 }
 
-static inline size_t wire_left(const struct wire_cur *c)
+static inline size_t bytes_left(const struct bytes_cur *c)
 {
 	return c->bad ? 0 : c->end - c->p;
 }
 
 /* n bytes, or NULL with the cursor bad. */
-static inline const uint8_t *wire_get(struct wire_cur *c, uint64_t n)
+static inline const uint8_t *bytes_get(struct bytes_cur *c, uint64_t n)
 {
 	const uint8_t *p = c->p;
 
@@ -133,26 +133,26 @@ static inline const uint8_t *wire_get(struct wire_cur *c, uint64_t n)
 	return p;
 }
 
-static inline uint8_t wire_get_u8(struct wire_cur *c)
+static inline uint8_t bytes_get_u8(struct bytes_cur *c)
 {
-	const uint8_t *p = wire_get(c, 1);
+	const uint8_t *p = bytes_get(c, 1);
 
 	return p ? *p : 0;
 }
 
-uint64_t wire_get_varint_slow(struct wire_cur *c);
+uint64_t bytes_get_varint_slow(struct bytes_cur *c);
 
-static inline uint64_t wire_get_varint(struct wire_cur *c)
+static inline uint64_t bytes_get_varint(struct bytes_cur *c)
 {
 	if (!c->bad && c->p < c->end && *c->p < 0x80)
 		return *c->p++;
-	return wire_get_varint_slow(c);
+	return bytes_get_varint_slow(c);
 }
 
 /* A varint of at most max; larger makes the cursor bad. */
-static inline uint64_t wire_get_max(struct wire_cur *c, uint64_t max)
+static inline uint64_t bytes_get_max(struct bytes_cur *c, uint64_t max)
 {
-	uint64_t v = wire_get_varint(c);
+	uint64_t v = bytes_get_varint(c);
 
 	if (v > max) {
 		c->bad = true;
@@ -161,16 +161,16 @@ static inline uint64_t wire_get_max(struct wire_cur *c, uint64_t max)
 	return v;
 }
 
-static inline uint64_t wire_get_svarint(struct wire_cur *c)
+static inline uint64_t bytes_get_svarint(struct bytes_cur *c)
 {
-	return wire_unzigzag(wire_get_varint(c));
+	return bytes_unzigzag(bytes_get_varint(c));
 }
 
-/* ---- checksums ------------------------------------------------------------------------------ */
+/* ---- checksums ------------------------------------------------------------------------------- */
 
 /* CRC32C (Castagnoli, RFC 3720 appendix B.4); crc is 0 at the start, or the result so far. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t n);
 /* The same without the processor's help. */
 uint32_t crc32c_portable(uint32_t crc, const void *data, size_t n);
 
-#endif /* TRACE_WIRE_H */
+#endif /* TRACE_BYTES_H */

@@ -18,7 +18,7 @@ int dict__reset(struct dict *d, uint32_t expected)
 
 void dict__free(struct dict *d)
 {
-	wire_buf__free(&d->keys);
+	bytes_buf__free(&d->keys);
 	free(d->entries);
 	index__free(&d->index);
 	memset(d, 0, sizeof(*d));

@@ -15,7 +15,7 @@ struct dict_entry {
 };
 
 struct dict {
-	struct wire_buf keys;
+	struct bytes_buf keys;
 	struct dict_entry *entries;
 	uint32_t nr, cap;
 	uint32_t last; /* interned last */

@@ -40,7 +40,8 @@ int tree__init(struct tree *t, struct budget *budget)
 	t->seed = seeded_hash__seed();
 	t->budget = budget;
 	t->nr = 1;
-	if (array__reserve(&t->nodes, FIRST_NODES, &t->cap) || index__reserve(&t->index, FIRST_NODES))
+	if (array__reserve(&t->nodes, FIRST_NODES, &t->cap) ||
+	    index__reserve(&t->index, FIRST_NODES))
 		return -ENOMEM;
 	t->nodes[0] = (struct tree_node){ 0 };
 	return take(t, (uint64_t)t->cap * sizeof(*t->nodes) + index__memory(&t->index));
@@ -62,7 +63,8 @@ void tree__clear(struct tree *t)
 
 int64_t tree__child(struct tree *t, uint32_t parent, uint64_t frame)
 {
-	uint64_t hash = seeded_hash__u64(t->seed, seeded_hash__u64(t->seed, t->seed, parent), frame);
+	uint64_t hash =
+		seeded_hash__u64(t->seed, seeded_hash__u64(t->seed, t->seed, parent), frame);
 	uint32_t i;
 	int err;
 

@@ -10,8 +10,8 @@
  * values.  The name heads the column and is the member's key.  A duration has its unit beside it in a line and
  * behind the key in JSON: max_ns.  Columns of width 0 are in JSON only.
  */
-#ifndef CMD_COLUMN_H
-#define CMD_COLUMN_H
+#ifndef UI_COLUMN_H
+#define UI_COLUMN_H
 
 #include <stdint.h>
 
@@ -23,4 +23,4 @@ void column__ns(struct out *o, const char *name, int width, unsigned __int128 ns
 void column__percent(struct out *o, const char *name, int width, uint64_t part, uint64_t whole);
 void column__bool(struct out *o, const char *name, bool v); /* in JSON only */
 
-#endif /* CMD_COLUMN_H */
+#endif /* UI_COLUMN_H */

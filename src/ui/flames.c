@@ -61,13 +61,14 @@ static void name_nameless(struct flame_stack *s)
 	}
 }
 
-static int push_frame(struct flame_stack *s, struct names *n, const struct stk_frame *f)
+static int push_frame(struct flame_stack *s, struct user_names *n, const struct stk_frame *f)
 {
 	struct flame_frame frame = { .name = f->sym,
 				     .where = f->mod,
-				     .kind = f->kind == STK_FRAME_USER ? FLAME_USER : FLAME_KERNEL };
+				     .kind = f->kind == STK_FRAME_USER ? FLAME_USER :
+									 FLAME_KERNEL };
 	const struct name_line *lines;
-	unsigned int nr = n ? names__lines(n, f, &lines) : 0, i;
+	unsigned int nr = n ? user_names__lines(n, f, &lines) : 0, i;
 	int err = 0;
 
 	for (i = 0; i + 1 < nr && !err; i++)
@@ -79,11 +80,12 @@ static int push_frame(struct flame_stack *s, struct names *n, const struct stk_f
 	if (!f->sym)
 		return push_nameless(s, f, frame.kind);
 	if (n && f->kind == STK_FRAME_USER)
-		frame.name = names__function(n, f->sym);
+		frame.name = user_names__function(n, f->sym);
 	return push(s, frame);
 }
 
-static int push_stack(struct flame_stack *s, struct stk_reader *r, struct names *n, uint32_t number)
+static int push_stack(struct flame_stack *s, struct stk_reader *r, struct user_names *n,
+		      uint32_t number)
 {
 	struct stk_frame frames[STK_MAX_DEPTH];
 	unsigned int nr = stack__frames(r, number, frames), i;
@@ -94,7 +96,7 @@ static int push_stack(struct flame_stack *s, struct stk_reader *r, struct names 
 	return err;
 }
 
-int flames__add(struct flamegraph *f, struct stk_reader *r, struct names *n, const char *group,
+int flames__add(struct flamegraph *f, struct stk_reader *r, struct user_names *n, const char *group,
 		uint32_t kstack, uint32_t ustack, uint64_t weight)
 {
 	_cleanup_(flame_stack__free) struct flame_stack s = { 0 };

@@ -19,7 +19,7 @@ static void put_bytes(struct strbuf *b, const uint8_t *p, unsigned int n)
 		strbuf__hex(b, *p++, 2);
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 const char *file__kind(const struct stk_file *file)
 {
@@ -119,11 +119,11 @@ void file__json(struct json *j, const struct stk_file *file)
 		json__bool(j, "gone", true);
 }
 
-/* ---- frames --------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
-static const char *function(struct names *n, const struct stk_frame *f)
+static const char *function(struct user_names *n, const struct stk_frame *f)
 {
-	return n && f->sym && f->kind == STK_FRAME_USER ? names__function(n, f->sym) : f->sym;
+	return n && f->sym && f->kind == STK_FRAME_USER ? user_names__function(n, f->sym) : f->sym;
 }
 
 void frame__module(struct strbuf *b, const struct stk_frame *f)
@@ -136,7 +136,7 @@ void frame__module(struct strbuf *b, const struct stk_frame *f)
 	strbuf__puts(b, *f->mod == '[' ? "" : "]");
 }
 
-static void put_symbol(struct names *n, struct strbuf *b, const struct stk_frame *f)
+static void put_symbol(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
 {
 	strbuf__text(b, function(n, f));
 	strbuf__puts(b, "+0x");
@@ -147,7 +147,7 @@ static void put_symbol(struct names *n, struct strbuf *b, const struct stk_frame
 	}
 }
 
-void frame__text(struct names *n, struct strbuf *b, const struct stk_frame *f)
+void frame__text(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
 {
 	if (f->guessed)
 		strbuf__puts(b, "? ");
@@ -158,7 +158,7 @@ void frame__text(struct names *n, struct strbuf *b, const struct stk_frame *f)
 	frame__module(b, f);
 }
 
-void frame__function(struct names *n, struct strbuf *b, const struct stk_frame *f)
+void frame__function(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
 {
 	if (f->guessed)
 		strbuf__puts(b, "? ");
@@ -187,10 +187,11 @@ void frame__inlined(struct strbuf *b, const struct name_line *l)
 	strbuf__putc(b, '\n');
 }
 
-void frame__put(struct names *n, struct strbuf *b, const char *indent, const struct stk_frame *f)
+void frame__put(struct user_names *n, struct strbuf *b, const char *indent,
+		const struct stk_frame *f)
 {
 	const struct name_line *lines;
-	unsigned int nr = names__lines(n, f, &lines), i;
+	unsigned int nr = user_names__lines(n, f, &lines), i;
 
 	for (i = 0; i + 1 < nr; i++) {
 		strbuf__pad(b, ' ', strlen(indent));
@@ -203,7 +204,7 @@ void frame__put(struct names *n, struct strbuf *b, const char *indent, const str
 	strbuf__putc(b, '\n');
 }
 
-void frame__in_file(struct names *n, struct strbuf *b, const struct stk_frame *f, bool ids)
+void frame__in_file(struct user_names *n, struct strbuf *b, const struct stk_frame *f, bool ids)
 {
 	uint64_t ip = f->ip;
 	struct stk_file file;
@@ -229,9 +230,9 @@ void frame__in_file(struct names *n, struct strbuf *b, const struct stk_frame *f
 	}
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
-void frame__json_function(struct names *n, struct json *j, const struct stk_frame *f)
+void frame__json_function(struct user_names *n, struct json *j, const struct stk_frame *f)
 {
 	json__string(j, "sym", function(n, f));
 	json__string(j, "mod", f->mod);
@@ -241,7 +242,7 @@ void frame__json_function(struct names *n, struct json *j, const struct stk_fram
 		json__bool(j, "guessed", true);
 }
 
-static void put_json_file(struct names *n, struct json *j, const struct stk_frame *f)
+static void put_json_file(struct user_names *n, struct json *j, const struct stk_frame *f)
 {
 	struct stk_file file = { 0 };
 	bool known = f->file && !stk_reader__file(n->reader, f->file, &file);
@@ -257,10 +258,10 @@ static void put_json_line(struct json *j, const struct name_line *l)
 	json__maybe(j, "line", l->line, l->line);
 }
 
-static void put_json_lines(struct names *n, struct json *j, const struct stk_frame *f)
+static void put_json_lines(struct user_names *n, struct json *j, const struct stk_frame *f)
 {
 	const struct name_line *lines;
-	unsigned int nr = names__lines(n, f, &lines), i;
+	unsigned int nr = user_names__lines(n, f, &lines), i;
 
 	if (!nr)
 		return;
@@ -275,7 +276,7 @@ static void put_json_lines(struct names *n, struct json *j, const struct stk_fra
 	json__end(j);
 }
 
-void frame__json(struct names *n, struct json *j, const char *key, const struct stk_frame *f)
+void frame__json(struct user_names *n, struct json *j, const char *key, const struct stk_frame *f)
 {
 	json__object(j, key);
 	json__printf(j, "ip", "0x%" PRIx64, f->ip);
@@ -291,7 +292,7 @@ void frame__json(struct names *n, struct json *j, const char *key, const struct 
 	json__end(j);
 }
 
-/* ---- stacks --------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 unsigned int stack__frames(struct stk_reader *r, uint32_t number, struct stk_frame *ret_frames)
 {
@@ -300,7 +301,7 @@ unsigned int stack__frames(struct stk_reader *r, uint32_t number, struct stk_fra
 	return n < 0 ? 0 : n > STK_MAX_DEPTH ? STK_MAX_DEPTH : n;
 }
 
-void stack__put(struct names *n, struct strbuf *b, const char *indent, uint32_t kstack,
+void stack__put(struct user_names *n, struct strbuf *b, const char *indent, uint32_t kstack,
 		uint32_t ustack)
 {
 	const uint32_t stacks[] = { kstack, ustack };
@@ -334,7 +335,7 @@ bool stack__put_ids(const struct stk_reader *r, struct strbuf *b, uint32_t kstac
 	return put_id(r, b, " ustack ", ustack) || any;
 }
 
-void stack__json_frames(struct names *n, struct json *j, const char *key, uint32_t kstack,
+void stack__json_frames(struct user_names *n, struct json *j, const char *key, uint32_t kstack,
 			uint32_t ustack)
 {
 	const uint32_t stacks[] = { kstack, ustack };
@@ -368,7 +369,8 @@ void stack__json_id(const struct stk_reader *r, struct json *j, const char *key,
 		json__null(j, key);
 }
 
-void stack__json(struct names *n, struct json *j, uint32_t kstack, uint32_t ustack, bool frames)
+void stack__json(struct user_names *n, struct json *j, uint32_t kstack, uint32_t ustack,
+		 bool frames)
 {
 	stack__json_id(n->reader, j, "kstack", kstack);
 	stack__json_id(n->reader, j, "ustack", ustack);

@@ -3,8 +3,8 @@
  * What the kernel's addresses in an event's fields stand for: symbols, and strings, which are tracefs's
  * printk_formats, kept as metadata.
  */
-#ifndef CMD_STRINGS_H
-#define CMD_STRINGS_H
+#ifndef UI_STRINGS_H
+#define UI_STRINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,9 +27,10 @@ struct kernel_text {
 	bool has_strings;
 };
 /* Lets print look here; both live as long as it prints. */
-void kernel_text__init(struct kernel_text *t, struct stk_reader *reader, struct ev_print_ctx *print);
+void kernel_text__init(struct kernel_text *t, struct stk_reader *reader,
+		       struct ev_print_ctx *print);
 void kernel_text__clear(struct kernel_text *t);
 /* "symbol+0x1/0x2 [module]", or without the offset; false when unknown.  text: a struct kernel_text. */
 bool kernel_text__symbol(void *text, uint64_t addr, bool with_offset, struct strbuf *out);
 
-#endif /* CMD_STRINGS_H */
+#endif /* UI_STRINGS_H */

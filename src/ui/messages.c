@@ -25,19 +25,19 @@ static void message(const char *prefix, const char *msg)
 
 static enum stk_log_level most = STK_LOG_WARN;
 
-void cmd__log(void *ctx, enum stk_log_level level, const char *msg)
+void ui__log(void *ctx, enum stk_log_level level, const char *msg)
 {
 	if (level <= most)
 		message(level == STK_LOG_WARN ? "warning: " : "", msg);
 }
 
-void cmd__set_log_level(enum stk_log_level level)
+void ui__set_log_level(enum stk_log_level level)
 {
 	most = level;
-	log_set_sink(cmd__log, NULL);
+	log_set_sink(ui__log, NULL);
 }
 
-int cmd__usage_error(const char *command, const char *fmt, ...)
+int ui__usage_error(const char *command, const char *fmt, ...)
 {
 	char line[512], prefix[64];
 	va_list ap;
@@ -51,7 +51,7 @@ int cmd__usage_error(const char *command, const char *fmt, ...)
 	return CMD_USAGE;
 }
 
-int cmd__print(const char *text)
+int ui__print(const char *text)
 {
 	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
 		return CMD_FAILURE;

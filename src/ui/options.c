@@ -15,7 +15,7 @@
 #define HELP_AT_MOST 26 /* up to here; what is longer still stands out */
 #define HELP_WIDTH 80
 
-/* ---- rows ----------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The parts of a row's head. */
 struct head {
@@ -95,7 +95,7 @@ static void put_words(struct strbuf *b, const struct opt *o)
 			       word_of(o, i));
 }
 
-/* ---- values --------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* 8M rather than 8388608. */
 static void put_limit(struct strbuf *b, const struct opt *o, uint64_t v)
@@ -129,9 +129,9 @@ static int refuse(const struct cmd *cmd, const struct opt *o, const char *arg, i
 		put_limit(&b, o, o->max);
 	}
 	if (err == -ENOMEM || strbuf__failed(&b))
-		return cmd__usage_error(cmd->name, "out of memory");
-	return cmd__usage_error(cmd->name, "%s%.*s wants %s: '%s'", h.is_operand ? "" : "--", h.len,
-				h.name, b.s, arg ?: "");
+		return ui__usage_error(cmd->name, "out of memory");
+	return ui__usage_error(cmd->name, "%s%.*s wants %s: '%s'", h.is_operand ? "" : "--", h.len,
+			       h.name, b.s, arg ?: "");
 }
 
 static int take_number(const struct opt *o, const char *arg, void *ret_member)
@@ -203,7 +203,7 @@ static int take(const struct cmd *cmd, void *into, const struct opt *o, const ch
 	return err < 0 ? refuse(cmd, o, arg, err) : err;
 }
 
-/* ---- the command line ----------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 struct parse {
 	const struct cmd *cmd;
@@ -228,11 +228,11 @@ static int unknown_option(const struct parse *p, const char *word, size_t len)
 		struct head h = head_of(o);
 
 		if (!h.is_operand && !strncmp(h.name, word + 2, len))
-			return cmd__usage_error(p->cmd->name,
-						"unknown option '%s', did you mean '--%.*s'?", word,
-						h.len, h.name);
+			return ui__usage_error(p->cmd->name,
+					       "unknown option '%s', did you mean '--%.*s'?", word,
+					       h.len, h.name);
 	}
-	return cmd__usage_error(p->cmd->name, "unknown option '%s'", word);
+	return ui__usage_error(p->cmd->name, "unknown option '%s'", word);
 }
 
 static int parse_long(struct parse *p, const char *word)
@@ -250,11 +250,11 @@ static int parse_long(struct parse *p, const char *word)
 	if (!o->head)
 		return unknown_option(p, word, len);
 	if (value && !h.value)
-		return cmd__usage_error(p->cmd->name, "option '%s' takes no value", word);
+		return ui__usage_error(p->cmd->name, "option '%s' takes no value", word);
 	if (!value && h.value && !h.may_lack) {
 		value = p->argv[++p->at];
 		if (!value)
-			return cmd__usage_error(p->cmd->name, "option '%s' needs a value", word);
+			return ui__usage_error(p->cmd->name, "option '%s' needs a value", word);
 	}
 	return take(p->cmd, p->into, o, value);
 }
@@ -274,14 +274,14 @@ static int parse_letters(struct parse *p, const char *letter)
 				break;
 		}
 		if (!o->head)
-			return cmd__usage_error(p->cmd->name, "unknown option '-%c'", *letter);
+			return ui__usage_error(p->cmd->name, "unknown option '-%c'", *letter);
 		if (!h.value) {
 			code = take(p->cmd, p->into, o, NULL);
 			continue;
 		}
 		value = letter[1] ? letter + 1 : p->argv[++p->at];
 		if (!value)
-			return cmd__usage_error(p->cmd->name, "option '-%c' needs a value", *letter);
+			return ui__usage_error(p->cmd->name, "option '-%c' needs a value", *letter);
 		return take(p->cmd, p->into, o, value);
 	}
 	return code;
@@ -295,10 +295,10 @@ static int surplus(const struct parse *p)
 	for (o = next_operand(p->cmd->options); o->head; o = next_operand(o + 1))
 		last = o;
 	if (!last)
-		return cmd__usage_error(p->cmd->name, "'%s' is not expected here", p->argv[p->at]);
+		return ui__usage_error(p->cmd->name, "'%s' is not expected here", p->argv[p->at]);
 	h = head_of(last);
-	return cmd__usage_error(p->cmd->name, "one %.*s at most, '%s' is too many", h.len, h.name,
-				p->argv[p->at]);
+	return ui__usage_error(p->cmd->name, "one %.*s at most, '%s' is too many", h.len, h.name,
+			       p->argv[p->at]);
 }
 
 static int parse_operand(struct parse *p)
@@ -336,11 +336,11 @@ int options__parse(const struct cmd *cmd, int argc, char **argv, void *into)
 			code = parse_letters(&p, word + 1);
 	}
 	if (!code && p.operand->head && !head_of(p.operand).may_lack)
-		return cmd__usage_error(cmd->name, "%s is missing", p.operand->head);
+		return ui__usage_error(cmd->name, "%s is missing", p.operand->head);
 	return code;
 }
 
-/* ---- what is made from the rows ------------------------------------------------------------- */
+/* ---- what is made from the rows -------------------------------------------------------------- */
 
 static void put_help(struct strbuf *b, const struct opt *o)
 {
@@ -409,7 +409,7 @@ int options__print_help(const struct cmd *cmd)
 			put_row(&b, o, left);
 	if (cmd->notes)
 		strbuf__printf(&b, "\n%s", cmd->notes);
-	return strbuf__failed(&b) ? CMD_FAILURE : cmd__print(b.s);
+	return strbuf__failed(&b) ? CMD_FAILURE : ui__print(b.s);
 }
 
 void options__list(const struct cmd *cmd, struct strbuf *b)

@@ -11,8 +11,8 @@
  *           HELP_OPTION
  *   };
  */
-#ifndef CMD_OPTIONS_H
-#define CMD_OPTIONS_H
+#ifndef UI_OPTIONS_H
+#define UI_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,9 +62,10 @@ struct opt {
 };
 
 /* Where a member is; does not compile where it has another type. */
-#define OPT_AT(type, member, of)  \
-	(offsetof(type, member) + \
-	 0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((type *)0)->member), of) ? 1 : -1]))
+#define OPT_AT(type, member, of)                                                                 \
+	(offsetof(type, member) +                                                                \
+	 0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((type *)0)->member), of) ? 1 : \
+											     -1]))
 /* The same of a number, of 4 or 8 bytes, and its limits. */
 #define OPT_SIZEOF(type, member) sizeof(((type *)0)->member)
 #define OPT_RANGE(type, member, least, most)                                                    \
@@ -114,4 +115,4 @@ int options__print_help(const struct cmd *cmd);
 /* A line per row, with tabs: command, letter, long name, value, words, help; "-" for none. */
 void options__list(const struct cmd *cmd, struct strbuf *b);
 
-#endif /* CMD_OPTIONS_H */
+#endif /* UI_OPTIONS_H */

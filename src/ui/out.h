@@ -8,8 +8,8 @@
  *   ... strbuf__puts(&o.b, ...), out__drain(&o) now and then, stop where it returns an error ...
  *   return out__close(&o, CMD_OK);
  */
-#ifndef CMD_OUT_H
-#define CMD_OUT_H
+#ifndef UI_OUT_H
+#define UI_OUT_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -61,4 +61,4 @@ void out__percent(struct strbuf *b, uint64_t part, uint64_t whole, int width);
  */
 int out__close(struct out *o, int code);
 
-#endif /* CMD_OUT_H */
+#endif /* UI_OUT_H */

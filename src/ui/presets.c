@@ -11,7 +11,8 @@
 
 const struct preset presets[] = {
 	{ .name = "lifecycle",
-	  .summary = "processes and threads from fork to free: who died, who did not reap, for how long",
+	  .summary =
+		  "processes and threads from fork to free: who died, who did not reap, for how long",
 	  .answer = "lifecycle",
 	  .user_stacks = true,
 	  .include_self = true,
@@ -93,7 +94,9 @@ const struct preset presets[] = {
 	{ PAIR("page-fault"), .summary = "page faults: handle_mm_fault from entry to return",
 	  .user_stacks = true, START_END("f:handle_mm_fault", "r:handle_mm_fault") },
 	{ PAIR("runqueue"), .summary = "from woken, or preempted, to running", .include_self = true,
-	  .events = { { "sched:sched_wakeup" }, { "sched:sched_wakeup_new" }, { "sched:sched_switch" } },
+	  .events = { { "sched:sched_wakeup" },
+		      { "sched:sched_wakeup_new" },
+		      { "sched:sched_switch" } },
 	  .start = "sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_switch",
 	  .end = "sched:sched_switch", .match = "pid|prev_pid=next_pid", .by = "event",
 	  .start_if = "prev_state&255=0", /* preempted, or giving way */

@@ -3,8 +3,8 @@
  * Presets: what to record for a question, and which command answers it.  `record --preset`,
  * `latency --preset` and `list --presets` share the table.
  */
-#ifndef CMD_PRESETS_H
-#define CMD_PRESETS_H
+#ifndef UI_PRESETS_H
+#define UI_PRESETS_H
 
 #include <stdbool.h>
 
@@ -37,4 +37,4 @@ extern const struct preset presets[]; /* to one without a name */
 /* NULL when there is none. */
 const struct preset *preset__find(const char *name);
 
-#endif /* CMD_PRESETS_H */
+#endif /* UI_PRESETS_H */

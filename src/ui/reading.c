@@ -73,7 +73,7 @@ int reading__take_debug_dir(void *into, const struct opt *o, const char *arg)
 {
 	struct reading *rd = into;
 
-	return names__add_debug_dir(&rd->names, arg) ? CMD_FAILURE : CMD_OK;
+	return user_names__add_debug_dir(&rd->names, arg) ? CMD_FAILURE : CMD_OK;
 }
 
 int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char **argv)
@@ -86,10 +86,10 @@ int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char *
 	if (code)
 		return code;
 	if (rd->names.inlines && rd->names.no_symbols)
-		return cmd__usage_error(rd->command,
-					"--inline looks into files, --no-symbols forbids it");
+		return ui__usage_error(rd->command,
+				       "--inline looks into files, --no-symbols forbids it");
 	if (rd->path && rd->input)
-		return cmd__usage_error(rd->command, "'%s' besides -i %s", rd->path, rd->input);
+		return ui__usage_error(rd->command, "'%s' besides -i %s", rd->path, rd->input);
 	rd->path = rd->path ?: rd->input ?: "trace.stk";
 	sel->any = sel->has_time || sel->event || sel->comm || sel->pid.nr || sel->tid.nr ||
 		   sel->cpu.nr;
@@ -112,7 +112,7 @@ int reading__open(struct reading *rd, unsigned int want)
 		.size = sizeof(opts),
 		.want = want,
 		.follow = rd->follow,
-		.log = cmd__log,
+		.log = ui__log,
 	};
 	struct sigaction sa = { .sa_handler = on_interrupt };
 	int err;
@@ -124,7 +124,7 @@ int reading__open(struct reading *rd, unsigned int want)
 	if (err || begin_picture(rd))
 		return CMD_FAILURE;
 	rd->live = stk_reader__is_live(rd->reader);
-	names__start(&rd->names, rd->reader);
+	user_names__start(&rd->names, rd->reader);
 	if (rd->follow) {
 		sigaction(SIGINT, &sa, NULL);
 		sigaction(SIGTERM, &sa, NULL);
@@ -145,7 +145,8 @@ bool event__matches(const char *globs, const struct stk_event_type *t)
 {
 	_cleanup_free_ char *full = event__full_name(t);
 
-	return (full && glob__matches(globs, full)) || glob__matches(globs, stk_event_type__name(t));
+	return (full && glob__matches(globs, full)) ||
+	       glob__matches(globs, stk_event_type__name(t));
 }
 
 static bool type_selected(struct selection *sel, const struct stk_event_type *t)
@@ -283,7 +284,7 @@ int reading__finish(struct reading *rd)
 	else if (rd->at_end && !t.clean_end && !rd->code)
 		log_warn("'%s' ended abruptly: what came last may be missing", rd->path);
 	warn_unverified(rd);
-	names__finish(&rd->names);
+	user_names__finish(&rd->names);
 	return rd->code;
 }
 
@@ -291,7 +292,7 @@ void reading__free(struct reading *rd)
 {
 	stk_reader__free(rd->reader);
 	output__free(rd->picture);
-	names__free(&rd->names);
+	user_names__free(&rd->names);
 	num_set__free(&rd->sel.pid);
 	num_set__free(&rd->sel.tid);
 	num_set__free(&rd->sel.cpu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the reading commands share: FILE, --follow, which events are selected, the loop. */
-#ifndef CMD_READING_H
-#define CMD_READING_H
+#ifndef UI_READING_H
+#define UI_READING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,7 +98,7 @@ struct reading {
 	const char *flamegraph; /* file of the picture; NULL: no picture is asked for */
 	bool force; /* what is written may replace a recording */
 	struct selection sel;
-	struct names names;
+	struct user_names names;
 	struct stk_reader *reader;
 	struct output *picture; /* what becomes of flamegraph */
 	int code; /* CMD_FAILURE once the recording turned out damaged */
@@ -143,4 +143,4 @@ static inline const char *event_comm(const struct stk_event *e)
 	return stk_event__tid(e) ? stk_event__comm(e) : "<idle>";
 }
 
-#endif /* CMD_READING_H */
+#endif /* UI_READING_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* How often events refer to each stack, by its number; all zero is empty. */
-#ifndef CMD_STACK_REFS_H
-#define CMD_STACK_REFS_H
+#ifndef UI_STACK_REFS_H
+#define UI_STACK_REFS_H
 
 #include "stackonce.h"
 
@@ -17,4 +17,4 @@ int stack_refs__add(struct stack_refs *refs, struct stk_reader *r, const struct 
 /* Several numbers of one stack count as its first. */
 void stack_refs__fold(struct stack_refs *refs, struct stk_reader *r);
 
-#endif /* CMD_STACK_REFS_H */
+#endif /* UI_STACK_REFS_H */

@@ -4,8 +4,8 @@
  *
  * A command is one file or folder with one struct cmd.  Results go to stdout, messages to stderr.
  */
-#ifndef CMD_H
-#define CMD_H
+#ifndef UI_H
+#define UI_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,23 +36,24 @@ struct cmd {
 #include "commands.def"
 #undef COMMAND
 
-/* ---- messages (messages.c) ------------------------------------------------------------------ */
+/* ---- messages (messages.c) ------------------------------------------------------------------- */
 
 /*
  * Log messages up to level go to stderr as "stackonce: MESSAGE", control bytes made visible.
  * main() sets STK_LOG_WARN; a command with -v or -q sets another.
  */
-void cmd__set_log_level(enum stk_log_level level);
+void ui__set_log_level(enum stk_log_level level);
 /* The sink itself, for struct stk_reader_opts; the level set applies, ctx is not used. */
-void cmd__log(void *ctx, enum stk_log_level level, const char *msg);
+void ui__log(void *ctx, enum stk_log_level level, const char *msg);
 
 /* "stackonce COMMAND: MESSAGE", then where the help is; returns CMD_USAGE. */
-int cmd__usage_error(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int ui__usage_error(const char *command, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Puts text on stdout (for --help); returns CMD_OK, or CMD_FAILURE when it cannot be written. */
-int cmd__print(const char *text);
+int ui__print(const char *text);
 
-/* ---- numbers (numbers.c) -------------------------------------------------------------------- */
+/* ---- numbers (numbers.c) --------------------------------------------------------------------- */
 
 /*
  * Whole strings only, range-checked: 0, -EINVAL (not a number) or -ERANGE.  Sizes take K, M, G
@@ -78,4 +79,4 @@ void num_set__free(struct num_set *set);
 /* Shell-like globs ("sched:*", "*"), or several separated by commas. */
 bool glob__matches(const char *globs, const char *text);
 
-#endif /* CMD_H */
+#endif /* UI_H */

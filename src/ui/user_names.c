@@ -20,9 +20,9 @@ struct name_lines {
 	struct name_line *v;
 };
 
-/* ---- files of this machine ------------------------------------------------------------------ */
+/* ---- files of this machine ------------------------------------------------------------------- */
 
-int names__add_debug_dir(struct names *n, const char *dir)
+int user_names__add_debug_dir(struct user_names *n, const char *dir)
 {
 	if (array__reserve(&n->debug_dirs, n->nr_debug_dirs + 2, &n->max_debug_dirs))
 		return log_err(-ENOMEM, "remember '%s'", dir);
@@ -31,7 +31,7 @@ int names__add_debug_dir(struct names *n, const char *dir)
 	return 0;
 }
 
-struct usyms *names__usyms(struct names *n)
+struct usyms *user_names__usyms(struct user_names *n)
 {
 	struct usyms_opts opts = {
 		.sysroot = n->sysroot,
@@ -46,7 +46,7 @@ struct usyms *names__usyms(struct names *n)
 	return n->usyms;
 }
 
-void names__usyms_file(const struct stk_file *file, struct usyms_file *ret_file)
+void user_names__usyms_file(const struct stk_file *file, struct usyms_file *ret_file)
 {
 	*ret_file = (struct usyms_file){
 		.path = file->path,
@@ -59,7 +59,7 @@ void names__usyms_file(const struct stk_file *file, struct usyms_file *ret_file)
 	};
 }
 
-static void note_found(struct names *n, uint32_t file, enum names_found found)
+static void note_found(struct user_names *n, uint32_t file, enum names_found found)
 {
 	if (!array__reach(&n->found, file, &n->nr_found))
 		n->found[file] = found;
@@ -68,16 +68,16 @@ static void note_found(struct names *n, uint32_t file, enum names_found found)
 static int symbolize(void *ctx, const struct stk_file *file, uint64_t offset,
 		     struct stk_user_symbol *ret_symbol)
 {
-	struct names *n = ctx;
+	struct user_names *n = ctx;
 	struct usyms_file f;
 	struct elf_symbol s;
 	int err;
 
 	if (file->kind != STK_FILE_FILE)
 		return -ENODEV;
-	if (!names__usyms(n))
+	if (!user_names__usyms(n))
 		return -ENOMEM;
-	names__usyms_file(file, &f);
+	user_names__usyms_file(file, &f);
 	err = usyms__find(n->usyms, &f, offset, &s);
 	note_found(n, file->number,
 		   err == -ESTALE ? NAMES_OTHER :
@@ -88,7 +88,7 @@ static int symbolize(void *ctx, const struct stk_file *file, uint64_t offset,
 	return err;
 }
 
-void names__start(struct names *n, struct stk_reader *r)
+void user_names__start(struct user_names *n, struct stk_reader *r)
 {
 	n->reader = r;
 	n->seed = seeded_hash__seed();
@@ -96,7 +96,7 @@ void names__start(struct names *n, struct stk_reader *r)
 		stk_reader__set_symbolizer(r, symbolize, n);
 }
 
-void names__finish(const struct names *n)
+void user_names__finish(const struct user_names *n)
 {
 	unsigned int missing = 0;
 	uint32_t i;
@@ -112,9 +112,9 @@ void names__finish(const struct names *n)
 			 missing);
 }
 
-/* ---- names as they are shown ---------------------------------------------------------------- */
+/* ---- names as they are shown ----------------------------------------------------------------- */
 
-const char *names__function(struct names *n, const char *sym)
+const char *user_names__function(struct user_names *n, const char *sym)
 {
 	const char *raw;
 	uint32_t i;
@@ -127,9 +127,9 @@ const char *names__function(struct names *n, const char *sym)
 	return n->shown[i];
 }
 
-/* ---- source lines --------------------------------------------------------------------------- */
+/* ---- source lines ---------------------------------------------------------------------------- */
 
-static int ask_lines(struct names *n, uint32_t number, uint64_t offset, struct name_lines *ret)
+static int ask_lines(struct user_names *n, uint32_t number, uint64_t offset, struct name_lines *ret)
 {
 	struct usyms_line found[MAX_INLINED];
 	struct usyms_file f;
@@ -137,8 +137,8 @@ static int ask_lines(struct names *n, uint32_t number, uint64_t offset, struct n
 	int nr = 0, i;
 
 	if (!stk_reader__file(n->reader, number, &file) && file.kind == STK_FILE_FILE &&
-	    names__usyms(n)) {
-		names__usyms_file(&file, &f);
+	    user_names__usyms(n)) {
+		user_names__usyms_file(&file, &f);
 		nr = usyms__lines(n->usyms, &f, offset, found, MAX_INLINED);
 		nr = nr < 0 ? 0 : nr;
 	}
@@ -147,7 +147,7 @@ static int ask_lines(struct names *n, uint32_t number, uint64_t offset, struct n
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
 		if (found[i].function)
-			ret->v[i].function = names__function(n, found[i].function);
+			ret->v[i].function = user_names__function(n, found[i].function);
 		if (found[i].source)
 			ret->v[i].source = string_table__keep(&n->strings, found[i].source);
 		ret->v[i].line = found[i].line;
@@ -158,8 +158,8 @@ static int ask_lines(struct names *n, uint32_t number, uint64_t offset, struct n
 	return 0;
 }
 
-unsigned int names__lines(struct names *n, const struct stk_frame *f,
-			  const struct name_line **ret_lines)
+unsigned int user_names__lines(struct user_names *n, const struct stk_frame *f,
+			       const struct name_line **ret_lines)
 {
 	uint64_t offset = f->exact || !f->ip ? f->ip : f->ip - 1;
 	uint64_t hash = seeded_hash__u64(n->seed, n->seed ^ f->file, offset);
@@ -184,7 +184,7 @@ unsigned int names__lines(struct names *n, const struct stk_frame *f,
 	return n->lines[i].nr;
 }
 
-void names__free(struct names *n)
+void user_names__free(struct user_names *n)
 {
 	uint32_t i;
 

@@ -3,8 +3,8 @@
  * Names of user functions: those in the recording, or else of this machine's files where they are
  * the very ones that were recorded; demangled; with source lines on demand.
  */
-#ifndef CMD_NAMES_H
-#define CMD_NAMES_H
+#ifndef UI_USER_NAMES_H
+#define UI_USER_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ struct name_lines; /* of one address */
 
 enum names_found { NAMES_NOT_ASKED = 0, NAMES_FOUND, NAMES_GONE, NAMES_OTHER };
 
-struct names {
+struct user_names {
 	/* options */
 	const char *sysroot;
 	const char **debug_dirs; /* NULL-terminated; NULL: the usual one */
@@ -47,21 +47,21 @@ struct names {
 	uint32_t nr_found;
 };
 
-int names__add_debug_dir(struct names *n, const char *dir); /* -ENOMEM, after a message */
+int user_names__add_debug_dir(struct user_names *n, const char *dir); /* -ENOMEM, after a message */
 /* The reader is open: from here on it asks for what the recording does not hold. */
-void names__start(struct names *n, struct stk_reader *r);
+void user_names__start(struct user_names *n, struct stk_reader *r);
 /* Files whose functions have no names because the file is not here: gone, or another one by now. */
-void names__finish(const struct names *n);
-void names__free(struct names *n);
+void user_names__finish(const struct user_names *n);
+void user_names__free(struct user_names *n);
 
 /* A function's name as it is shown; one pointer per sym for as long as names lives. */
-const char *names__function(struct names *n, const char *sym);
+const char *user_names__function(struct user_names *n, const char *sym);
 /* With --inline: functions inlined at the frame, innermost first, and last its own; 0: not known. */
-unsigned int names__lines(struct names *n, const struct stk_frame *f,
-			  const struct name_line **ret_lines);
+unsigned int user_names__lines(struct user_names *n, const struct stk_frame *f,
+			       const struct name_line **ret_lines);
 
 /* The finder of files as the options say; NULL when out of memory. */
-struct usyms *names__usyms(struct names *n);
-void names__usyms_file(const struct stk_file *file, struct usyms_file *ret_file);
+struct usyms *user_names__usyms(struct user_names *n);
+void user_names__usyms_file(const struct stk_file *file, struct usyms_file *ret_file);
 
-#endif /* CMD_NAMES_H */
+#endif /* UI_USER_NAMES_H */

@@ -24,7 +24,8 @@ int unw_builder__init(struct unw_builder *b, uint64_t first, uint64_t end)
 {
 	*b = (struct unw_builder){
 		.first_page = (uint32_t)(first >> UNW_PAGE_SHIFT),
-		.nr_pages = (uint32_t)(((end - 1) >> UNW_PAGE_SHIFT) - (first >> UNW_PAGE_SHIFT)) + 1,
+		.nr_pages =
+			(uint32_t)(((end - 1) >> UNW_PAGE_SHIFT) - (first >> UNW_PAGE_SHIFT)) + 1,
 		.rule = NONE,
 		.next_rule = NONE,
 		.end = first,

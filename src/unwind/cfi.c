@@ -33,31 +33,31 @@ enum {
 
 /* ---- the section ----------------------------------------------------------------------------- */
 
-static bool value(struct unw_cursor *c, uint8_t format, uint64_t *ret_v)
+static bool value(struct cursor *c, uint8_t format, uint64_t *ret_v)
 {
 	switch (format & PE_FORMAT) {
 	case PE_ABSPTR:
 	case PE_UDATA8:
 	case PE_SDATA8:
-		*ret_v = unw_cursor__uint(c, 8);
+		*ret_v = cursor__uint(c, 8);
 		break;
 	case PE_ULEB128:
-		*ret_v = unw_cursor__uleb(c);
+		*ret_v = cursor__uleb(c);
 		break;
 	case PE_UDATA2:
-		*ret_v = unw_cursor__uint(c, 2);
+		*ret_v = cursor__uint(c, 2);
 		break;
 	case PE_UDATA4:
-		*ret_v = unw_cursor__uint(c, 4);
+		*ret_v = cursor__uint(c, 4);
 		break;
 	case PE_SLEB128:
-		*ret_v = (uint64_t)unw_cursor__sleb(c);
+		*ret_v = (uint64_t)cursor__sleb(c);
 		break;
 	case PE_SDATA2:
-		*ret_v = (uint64_t)unw_cursor__int(c, 2);
+		*ret_v = (uint64_t)cursor__int(c, 2);
 		break;
 	case PE_SDATA4:
-		*ret_v = (uint64_t)unw_cursor__int(c, 4);
+		*ret_v = (uint64_t)cursor__int(c, 4);
 		break;
 	default:
 		return false;
@@ -66,12 +66,12 @@ static bool value(struct unw_cursor *c, uint8_t format, uint64_t *ret_v)
 }
 
 /* The address of the cursor's position. */
-static uint64_t address_of(const struct unw_cfi *cfi, const struct unw_cursor *c)
+static uint64_t address_of(const struct unw_cfi *cfi, const struct cursor *c)
 {
 	return cfi->vaddr + (uint64_t)(c->p - cfi->bytes.p);
 }
 
-bool unw_cfi__address(const struct unw_cfi *cfi, uint8_t encoding, struct unw_cursor *c,
+bool unw_cfi__address(const struct unw_cfi *cfi, uint8_t encoding, struct cursor *c,
 		      uint64_t *ret_addr)
 {
 	uint64_t from = 0;
@@ -88,7 +88,7 @@ bool unw_cfi__address(const struct unw_cfi *cfi, uint8_t encoding, struct unw_cu
 		from = cfi->base;
 		break;
 	case PE_ALIGNED:
-		unw_cursor__take(c, -address_of(cfi, c) & 7);
+		cursor__take(c, -address_of(cfi, c) & 7);
 		break;
 	default:
 		return false;
@@ -105,7 +105,7 @@ static int from_hdr(const struct unw_elf *elf, struct unw_cfi *cfi)
 	const Elf64_Phdr *ph = unw_elf__phdr(elf, PT_GNU_EH_FRAME);
 	uint64_t at = ph ? ph->p_vaddr : 0, count;
 	struct unw_cfi hdr = { .vaddr = at, .base = at };
-	struct unw_cursor c;
+	struct cursor c;
 	uint8_t version, encoding, count_encoding;
 	int err;
 
@@ -114,11 +114,11 @@ static int from_hdr(const struct unw_elf *elf, struct unw_cfi *cfi)
 	err = unw_elf__read_vaddr(elf, at, 4 + 2 * 10, &hdr.bytes);
 	if (err)
 		return err == -ERANGE ? -ENOENT : err;
-	c = unw_cursor__new(hdr.bytes.p, hdr.bytes.len);
-	version = unw_cursor__u8(&c);
-	encoding = unw_cursor__u8(&c);
-	count_encoding = unw_cursor__u8(&c);
-	unw_cursor__u8(&c);
+	c = cursor__new(hdr.bytes.p, hdr.bytes.len);
+	version = cursor__u8(&c);
+	encoding = cursor__u8(&c);
+	count_encoding = cursor__u8(&c);
+	cursor__u8(&c);
 	err = -ENOENT;
 	if (version == 1 && unw_cfi__address(&hdr, encoding, &c, &cfi->vaddr)) {
 		if (count_encoding == PE_OMIT || !value(&c, count_encoding, &count))
@@ -176,24 +176,24 @@ struct entry {
 	uint64_t id_pos; /* position of the id in the section */
 	uint64_t id;
 	bool is_cie, is_zero;
-	struct unw_cursor body; /* after the id, to the entry's end */
+	struct cursor body; /* after the id, to the entry's end */
 };
 
 static bool read_entry(const struct unw_cfi *cfi, uint64_t pos, struct entry *ret_entry)
 {
-	struct unw_cursor c;
+	struct cursor c;
 	bool wide = false;
 	uint64_t len;
 
 	if (pos > cfi->bytes.len)
 		return false;
-	c = unw_cursor__new(cfi->bytes.p + pos, cfi->bytes.len - pos);
-	len = unw_cursor__uint(&c, 4);
+	c = cursor__new(cfi->bytes.p + pos, cfi->bytes.len - pos);
+	len = cursor__uint(&c, 4);
 	if (len == 0xffffffff) {
 		wide = true;
-		len = unw_cursor__uint(&c, 8);
+		len = cursor__uint(&c, 8);
 	}
-	if (c.bad || len > unw_cursor__left(&c))
+	if (c.bad || len > cursor__left(&c))
 		return false;
 	c.end = c.p + len;
 	*ret_entry = (struct entry){
@@ -201,20 +201,20 @@ static bool read_entry(const struct unw_cfi *cfi, uint64_t pos, struct entry *re
 		.is_zero = !len,
 	};
 	if (cfi->eh) {
-		ret_entry->id = unw_cursor__uint(&c, 4);
+		ret_entry->id = cursor__uint(&c, 4);
 		ret_entry->is_cie = !ret_entry->id;
 	} else {
-		ret_entry->id = unw_cursor__uint(&c, wide ? 8 : 4);
+		ret_entry->id = cursor__uint(&c, wide ? 8 : 4);
 		ret_entry->is_cie = ret_entry->id == (wide ? UINT64_MAX : UINT32_MAX);
 	}
 	ret_entry->body = c;
 	return !c.bad || !len;
 }
 
-static bool read_augmentation(const struct unw_cfi *cfi, const char *aug, struct unw_cursor *c,
+static bool read_augmentation(const struct unw_cfi *cfi, const char *aug, struct cursor *c,
 			      struct unw_cie *cie)
 {
-	struct unw_cursor data;
+	struct cursor data;
 	uint64_t len, ignored;
 	uint8_t encoding;
 
@@ -223,25 +223,25 @@ static bool read_augmentation(const struct unw_cfi *cfi, const char *aug, struct
 	if (*aug++ != 'z')
 		return false;
 	cie->sized = true;
-	len = unw_cursor__uleb(c);
+	len = cursor__uleb(c);
 	data = *c;
-	if (!unw_cursor__take(c, len))
+	if (!cursor__take(c, len))
 		return false;
 	data.end = c->p;
 	for (; *aug; aug++) {
 		switch (*aug) {
 		case 'R':
-			cie->encoding = unw_cursor__u8(&data);
+			cie->encoding = cursor__u8(&data);
 			break;
 		case 'P': /* a personality routine, which is ignored, readable or not */
-			encoding = unw_cursor__u8(&data) & ~PE_INDIRECT;
+			encoding = cursor__u8(&data) & ~PE_INDIRECT;
 			if ((encoding & PE_RELATIVE) != PE_ALIGNED)
 				encoding &= PE_FORMAT;
 			if (!unw_cfi__address(cfi, encoding, &data, &ignored))
 				return false;
 			break;
 		case 'L':
-			unw_cursor__u8(&data);
+			cursor__u8(&data);
 			break;
 		case 'S':
 			cie->initial.signal = true;
@@ -255,7 +255,7 @@ static bool read_augmentation(const struct unw_cfi *cfi, const char *aug, struct
 
 static bool read_cie(struct unw_cfi *cfi, uint64_t pos, struct unw_cie *cie)
 {
-	struct unw_cursor c;
+	struct cursor c;
 	struct entry e;
 	const char *aug;
 	uint8_t version;
@@ -263,19 +263,18 @@ static bool read_cie(struct unw_cfi *cfi, uint64_t pos, struct unw_cie *cie)
 	if (!read_entry(cfi, pos, &e) || !e.is_cie || cfi->cie_work > MAX_CIE_WORK * cfi->bytes.len)
 		return false;
 	c = e.body;
-	cfi->cie_work += unw_cursor__left(&c);
-	version = unw_cursor__u8(&c);
+	cfi->cie_work += cursor__left(&c);
+	version = cursor__u8(&c);
 	if (version != 1 && version != 3 && version != 4)
 		return false;
 	aug = (const char *)c.p;
-	if (!unw_cursor__take(&c, strnlen(aug, unw_cursor__left(&c)) + 1) ||
-	    strlen(aug) > MAX_AUGMENTATION)
+	if (!cursor__take(&c, strnlen(aug, cursor__left(&c)) + 1) || strlen(aug) > MAX_AUGMENTATION)
 		return false;
-	if (version == 4 && (unw_cursor__u8(&c) != 8 || unw_cursor__u8(&c) != 0))
+	if (version == 4 && (cursor__u8(&c) != 8 || cursor__u8(&c) != 0))
 		return false; /* unsupported size of addresses or segments */
-	cie->code_align = unw_cursor__uleb(&c);
-	cie->data_align = unw_cursor__sleb(&c);
-	cie->ra_reg = version == 1 ? unw_cursor__u8(&c) : unw_cursor__uleb(&c);
+	cie->code_align = cursor__uleb(&c);
+	cie->data_align = cursor__sleb(&c);
+	cie->ra_reg = version == 1 ? cursor__u8(&c) : cursor__uleb(&c);
 	if (!read_augmentation(cfi, aug, &c, cie) || c.bad)
 		return false;
 	return unw_cfi__initial(cfi, cie, c);
@@ -295,7 +294,7 @@ static const struct unw_cie *find_cie(struct unw_cfi *cfi, uint64_t pos)
 
 static bool read_fde(struct unw_cfi *cfi, const struct entry *e, struct unw_fde *ret_fde)
 {
-	struct unw_cursor c = e->body;
+	struct cursor c = e->body;
 	uint64_t len;
 
 	if (cfi->eh && e->id > e->id_pos)
@@ -305,7 +304,7 @@ static bool read_fde(struct unw_cfi *cfi, const struct entry *e, struct unw_fde 
 	    !value(&c, ret_fde->cie->encoding, &len) || !len)
 		return false;
 	if (ret_fde->cie->sized)
-		unw_cursor__take(&c, unw_cursor__uleb(&c));
+		cursor__take(&c, cursor__uleb(&c));
 	if (__builtin_add_overflow(ret_fde->start, len, &ret_fde->end))
 		ret_fde->end = UINT64_MAX;
 	ret_fde->insns = c;

@@ -43,7 +43,7 @@ struct unw_cfi {
 struct unw_fde {
 	const struct unw_cie *cie; /* valid until the next call with this section */
 	uint64_t start, end; /* addresses, start < end */
-	struct unw_cursor insns;
+	struct cursor insns;
 };
 
 /* -ENOENT: the file has no such section. */
@@ -68,9 +68,9 @@ int unw_cfi__run(struct unw_cfi *cfi, const struct unw_fde *fde, uint64_t delta,
 		 struct unw_rules *rules, struct unw_builder *b, uint64_t *unknown);
 
 /* For cfi.c: reads an address of the given encoding; false: it cannot be read. */
-bool unw_cfi__address(const struct unw_cfi *cfi, uint8_t encoding, struct unw_cursor *c,
+bool unw_cfi__address(const struct unw_cfi *cfi, uint8_t encoding, struct cursor *c,
 		      uint64_t *ret_addr);
 /* Runs the initial instructions of a CIE; false: they are invalid. */
-bool unw_cfi__initial(const struct unw_cfi *cfi, struct unw_cie *cie, struct unw_cursor insns);
+bool unw_cfi__initial(const struct unw_cfi *cfi, struct unw_cie *cie, struct cursor insns);
 
 #endif /* UNWIND_CFI_H */

@@ -41,7 +41,7 @@ enum {
 struct run {
 	const struct unw_cfi *cfi;
 	const struct unw_cie *cie;
-	struct unw_cursor c;
+	struct cursor c;
 	struct unw_state state;
 	uint64_t loc, end;
 	unsigned int nr_remembered;
@@ -162,8 +162,8 @@ static void redefine_cfa(struct run *r, uint64_t reg, int64_t off)
 
 static void cfa_expression(struct run *r)
 {
-	uint64_t len = unw_cursor__uleb(&r->c);
-	const uint8_t *p = unw_cursor__take(&r->c, len);
+	uint64_t len = cursor__uleb(&r->c);
+	const uint8_t *p = cursor__take(&r->c, len);
 
 	if (p)
 		unw_expr__cfa(p, len, &r->state);
@@ -172,8 +172,8 @@ static void cfa_expression(struct run *r)
 
 static void expression(struct run *r, bool is_address)
 {
-	uint64_t reg = unw_cursor__uleb(&r->c), len = unw_cursor__uleb(&r->c);
-	const uint8_t *p = unw_cursor__take(&r->c, len);
+	uint64_t reg = cursor__uleb(&r->c), len = cursor__uleb(&r->c);
+	const uint8_t *p = cursor__take(&r->c, len);
 	struct unw_place place = { UNW_LOST, 0 };
 
 	if (p && is_address)
@@ -207,7 +207,7 @@ static bool recall(struct run *r)
 /* Instructions that describe a register; false: op is not one. */
 static bool run_register(struct run *r, uint8_t op)
 {
-	struct unw_cursor *c = &r->c;
+	struct cursor *c = &r->c;
 	uint64_t reg;
 
 	switch (op) {
@@ -224,7 +224,7 @@ static bool run_register(struct run *r, uint8_t op)
 	default:
 		return false;
 	}
-	reg = unw_cursor__uleb(c);
+	reg = cursor__uleb(c);
 	if (op == CFA_RESTORE_EXTENDED)
 		restore(r, reg);
 	else if (op == CFA_UNDEFINED)
@@ -232,43 +232,43 @@ static bool run_register(struct run *r, uint8_t op)
 	else if (op == CFA_SAME_VALUE)
 		set_place(r, reg, reg == UNW_REG_SP ? UNW_LOST : UNW_SAME, 0);
 	else if (op == CFA_REGISTER)
-		set_place(r, reg, UNW_IN_REG, (int64_t)unw_cursor__uleb(c));
+		set_place(r, reg, UNW_IN_REG, (int64_t)cursor__uleb(c));
 	else if (op == CFA_OFFSET_EXTENDED)
-		set_place(r, reg, UNW_AT_CFA, factored(r, unw_cursor__uleb(c)));
+		set_place(r, reg, UNW_AT_CFA, factored(r, cursor__uleb(c)));
 	else if (op == CFA_OFFSET_EXTENDED_SF)
-		set_place(r, reg, UNW_AT_CFA, factored(r, (uint64_t)unw_cursor__sleb(c)));
+		set_place(r, reg, UNW_AT_CFA, factored(r, (uint64_t)cursor__sleb(c)));
 	else if (op == CFA_GNU_NEGATIVE_OFFSET_EXTENDED)
-		set_place(r, reg, UNW_AT_CFA, factored(r, -unw_cursor__uleb(c)));
+		set_place(r, reg, UNW_AT_CFA, factored(r, -cursor__uleb(c)));
 	else if (op == CFA_VAL_OFFSET)
-		val_offset(r, reg, factored(r, unw_cursor__uleb(c)));
+		val_offset(r, reg, factored(r, cursor__uleb(c)));
 	else
-		val_offset(r, reg, factored(r, (uint64_t)unw_cursor__sleb(c)));
+		val_offset(r, reg, factored(r, (uint64_t)cursor__sleb(c)));
 	return true;
 }
 
 /* Instructions that define the CFA; false: op is not one. */
 static bool run_cfa(struct run *r, uint8_t op)
 {
-	struct unw_cursor *c = &r->c;
+	struct cursor *c = &r->c;
 	uint64_t reg;
 
 	switch (op) {
 	case CFA_DEF_CFA:
-		reg = unw_cursor__uleb(c);
-		def_cfa(r, reg, (int64_t)unw_cursor__uleb(c));
+		reg = cursor__uleb(c);
+		def_cfa(r, reg, (int64_t)cursor__uleb(c));
 		return true;
 	case CFA_DEF_CFA_SF:
-		reg = unw_cursor__uleb(c);
-		def_cfa(r, reg, factored(r, (uint64_t)unw_cursor__sleb(c)));
+		reg = cursor__uleb(c);
+		def_cfa(r, reg, factored(r, (uint64_t)cursor__sleb(c)));
 		return true;
 	case CFA_DEF_CFA_REGISTER:
-		redefine_cfa(r, unw_cursor__uleb(c), r->state.cfa_off);
+		redefine_cfa(r, cursor__uleb(c), r->state.cfa_off);
 		return true;
 	case CFA_DEF_CFA_OFFSET:
-		redefine_cfa(r, r->state.cfa_reg, (int64_t)unw_cursor__uleb(c));
+		redefine_cfa(r, r->state.cfa_reg, (int64_t)cursor__uleb(c));
 		return true;
 	case CFA_DEF_CFA_OFFSET_SF:
-		redefine_cfa(r, r->state.cfa_reg, factored(r, (uint64_t)unw_cursor__sleb(c)));
+		redefine_cfa(r, r->state.cfa_reg, factored(r, (uint64_t)cursor__sleb(c)));
 		return true;
 	case CFA_DEF_CFA_EXPRESSION:
 		cfa_expression(r);
@@ -279,14 +279,14 @@ static bool run_cfa(struct run *r, uint8_t op)
 
 static enum outcome run_one(struct run *r)
 {
-	uint8_t op = unw_cursor__u8(&r->c), low = op & 0x3f;
+	uint8_t op = cursor__u8(&r->c), low = op & 0x3f;
 	bool ok = true;
 
 	switch (op & 0xc0) {
 	case CFA_ADVANCE_LOC:
 		return advance(r, low);
 	case CFA_OFFSET:
-		set_place(r, low, UNW_AT_CFA, factored(r, unw_cursor__uleb(&r->c)));
+		set_place(r, low, UNW_AT_CFA, factored(r, cursor__uleb(&r->c)));
 		return GO_ON;
 	case CFA_RESTORE:
 		restore(r, low);
@@ -298,11 +298,11 @@ static enum outcome run_one(struct run *r)
 	case CFA_SET_LOC:
 		return set_loc(r);
 	case CFA_ADVANCE_LOC1:
-		return advance(r, unw_cursor__uint(&r->c, 1));
+		return advance(r, cursor__uint(&r->c, 1));
 	case CFA_ADVANCE_LOC2:
-		return advance(r, unw_cursor__uint(&r->c, 2));
+		return advance(r, cursor__uint(&r->c, 2));
 	case CFA_ADVANCE_LOC4:
-		return advance(r, unw_cursor__uint(&r->c, 4));
+		return advance(r, cursor__uint(&r->c, 4));
 	case CFA_REMEMBER_STATE:
 		ok = remember(r);
 		break;
@@ -310,7 +310,7 @@ static enum outcome run_one(struct run *r)
 		ok = recall(r);
 		break;
 	case CFA_GNU_ARGS_SIZE:
-		unw_cursor__uleb(&r->c);
+		cursor__uleb(&r->c);
 		break;
 	default:
 		ok = run_cfa(r, op) || run_register(r, op);
@@ -322,12 +322,12 @@ static enum outcome run_all(struct run *r)
 {
 	enum outcome o = GO_ON;
 
-	while (o == GO_ON && unw_cursor__left(&r->c))
+	while (o == GO_ON && cursor__left(&r->c))
 		o = run_one(r);
 	return r->c.bad ? BROKEN : o;
 }
 
-bool unw_cfi__initial(const struct unw_cfi *cfi, struct unw_cie *cie, struct unw_cursor insns)
+bool unw_cfi__initial(const struct unw_cfi *cfi, struct unw_cie *cie, struct cursor insns)
 {
 	struct run r = { .cfi = cfi, .cie = cie, .c = insns, .end = 1, .state = cie->initial };
 	enum outcome o;

@@ -105,7 +105,8 @@ int unw_elf__read_vaddr(const struct unw_elf *elf, uint64_t vaddr, uint64_t len,
 		uint64_t at = vaddr - s->vaddr;
 
 		if (at < s->size)
-			return unw_elf__read(elf, s->offset + at, MIN(len, s->size - at), ret_bytes);
+			return unw_elf__read(elf, s->offset + at, MIN(len, s->size - at),
+					     ret_bytes);
 	}
 	return -ERANGE;
 }
@@ -130,7 +131,8 @@ const Elf64_Phdr *unw_elf__phdr(const struct unw_elf *elf, uint32_t type)
 	return NULL;
 }
 
-int unw_elf__section_bytes(const struct unw_elf *elf, const Elf64_Shdr *s, struct unw_bytes *ret_bytes)
+int unw_elf__section_bytes(const struct unw_elf *elf, const Elf64_Shdr *s,
+			   struct unw_bytes *ret_bytes)
 {
 	const char *name = elf_file__section_name(&elf->file, s);
 	struct unw_bytes raw;

@@ -24,58 +24,58 @@ enum {
 };
 
 /* Parses register + offset. */
-static bool base(struct unw_cursor *c, uint8_t *ret_reg, int64_t *ret_off)
+static bool base(struct cursor *c, uint8_t *ret_reg, int64_t *ret_off)
 {
-	uint8_t op = unw_cursor__u8(c);
+	uint8_t op = cursor__u8(c);
 	uint64_t reg;
 
 	if (op >= OP_BREG0 && op <= OP_BREG31)
 		reg = op - OP_BREG0;
 	else if (op == OP_BREGX)
-		reg = unw_cursor__uleb(c);
+		reg = cursor__uleb(c);
 	else
 		return false;
-	*ret_off = unw_cursor__sleb(c);
+	*ret_off = cursor__sleb(c);
 	*ret_reg = (uint8_t)reg;
 	return !c->bad && reg <= UNW_REG_IP;
 }
 
 /* Parses a constant addend, after which nothing may follow. */
-static bool addend(struct unw_cursor *c, int64_t *ret_add)
+static bool addend(struct cursor *c, int64_t *ret_add)
 {
 	uint8_t op;
 
 	*ret_add = 0;
-	if (!unw_cursor__left(c))
+	if (!cursor__left(c))
 		return true;
-	op = unw_cursor__u8(c);
+	op = cursor__u8(c);
 	if (op == OP_PLUS_UCONST)
-		*ret_add = (int64_t)unw_cursor__uleb(c);
+		*ret_add = (int64_t)cursor__uleb(c);
 	else if (op == OP_CONST1U)
-		*ret_add = unw_cursor__u8(c);
+		*ret_add = cursor__u8(c);
 	else if (op == OP_CONST1S)
-		*ret_add = unw_cursor__int(c, 1);
+		*ret_add = cursor__int(c, 1);
 	else if (op >= OP_LIT0 && op <= OP_LIT31)
 		*ret_add = op - OP_LIT0;
 	else
 		return false;
-	if (op != OP_PLUS_UCONST && unw_cursor__u8(c) != OP_PLUS)
+	if (op != OP_PLUS_UCONST && cursor__u8(c) != OP_PLUS)
 		return false;
-	return !c->bad && !unw_cursor__left(c);
+	return !c->bad && !cursor__left(c);
 }
 
 /*
  * The form that linkers emit for a .plt: "+ ((ip & 15) >= n) << 3" after SP + off, because the
  * stub's push is n bytes into its 16.
  */
-static bool plt(struct unw_cursor c, struct unw_state *s)
+static bool plt(struct cursor c, struct unw_state *s)
 {
 	static const uint8_t head[] = { OP_BREG0 + UNW_REG_IP, 0, OP_LIT0 + 15, OP_AND };
 	static const uint8_t tail[] = { OP_GE, OP_LIT0 + 3, OP_SHL, OP_PLUS };
-	const uint8_t *p = unw_cursor__take(&c, sizeof(head) + 1 + sizeof(tail));
+	const uint8_t *p = cursor__take(&c, sizeof(head) + 1 + sizeof(tail));
 
-	if (!p || unw_cursor__left(&c) || s->cfa_reg != UNW_REG_SP ||
-	    memcmp(p, head, sizeof(head)) || memcmp(p + sizeof(head) + 1, tail, sizeof(tail)))
+	if (!p || cursor__left(&c) || s->cfa_reg != UNW_REG_SP || memcmp(p, head, sizeof(head)) ||
+	    memcmp(p + sizeof(head) + 1, tail, sizeof(tail)))
 		return false;
 	p += sizeof(head);
 	if (*p < OP_LIT0 || *p > OP_LIT0 + 15)
@@ -87,14 +87,14 @@ static bool plt(struct unw_cursor c, struct unw_state *s)
 
 void unw_expr__cfa(const uint8_t *p, size_t len, struct unw_state *s)
 {
-	struct unw_cursor c = unw_cursor__new(p, len);
+	struct cursor c = cursor__new(p, len);
 	int64_t add;
 
 	s->cfa = UNW_CFA_UNKNOWN;
 	s->cfa_add = 0;
 	if (!base(&c, &s->cfa_reg, &s->cfa_off) || plt(c, s))
 		return;
-	if (unw_cursor__left(&c) && *c.p == OP_DEREF) {
+	if (cursor__left(&c) && *c.p == OP_DEREF) {
 		c.p++;
 		if (addend(&c, &s->cfa_add))
 			s->cfa = UNW_CFA_DEREF;
@@ -105,7 +105,7 @@ void unw_expr__cfa(const uint8_t *p, size_t len, struct unw_state *s)
 
 struct unw_place unw_expr__place(const uint8_t *p, size_t len)
 {
-	struct unw_cursor c = unw_cursor__new(p, len);
+	struct cursor c = cursor__new(p, len);
 	int64_t off, add;
 	uint8_t reg;
 

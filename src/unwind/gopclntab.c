@@ -216,17 +216,17 @@ static bool read_entry(struct unw_go *go, uint32_t i, uint64_t *ret_start, uint6
 		       uint64_t *ret_at)
 {
 	unsigned int n = go->layout->relative ? 4 : 8;
-	struct unw_cursor c;
+	struct cursor c;
 	const uint8_t *p;
 	size_t len;
 
 	p = unw_part__get(&go->table, (uint64_t)i * 2 * n, 3 * n, &len);
 	if (!p)
 		return false;
-	c = unw_cursor__new(p, len);
-	*ret_start = unw_cursor__uint(&c, n);
-	*ret_at = unw_cursor__uint(&c, n);
-	*ret_end = unw_cursor__uint(&c, n);
+	c = cursor__new(p, len);
+	*ret_start = cursor__uint(&c, n);
+	*ret_at = cursor__uint(&c, n);
+	*ret_end = cursor__uint(&c, n);
 	return !c.bad && *ret_start < *ret_end;
 }
 
@@ -340,7 +340,7 @@ static int put_range(struct run *r, uint64_t addr, uint64_t len, int64_t sp)
 static int run_values(struct run *r)
 {
 	uint64_t addr = r->f->start, step;
-	struct unw_cursor c = { 0 };
+	struct cursor c = { 0 };
 	int64_t sp = -1;
 	const uint8_t *p;
 	size_t len;
@@ -348,14 +348,14 @@ static int run_values(struct run *r)
 
 	p = unw_part__get(&r->go->values, r->f->values, UNW_WINDOW_MAX, &len);
 	if (p)
-		c = unw_cursor__new(p, len);
+		c = cursor__new(p, len);
 	while (!err && addr < r->f->end) {
-		uint64_t v = unw_cursor__uleb(&c);
+		uint64_t v = cursor__uleb(&c);
 
 		if (!v && addr != r->f->start)
 			break;
 		sp += (int32_t)(v >> 1 ^ -(v & 1));
-		step = unw_cursor__uleb(&c);
+		step = cursor__uleb(&c);
 		if (c.bad || !step || step > r->f->end - addr)
 			break;
 		err = put_range(r, addr, step, sp);

@@ -51,7 +51,8 @@ static inline __attribute__((always_inline)) int unw_get_bx(struct unw_walk *w)
 }
 
 /* The frame's CFA is known: reads its return address and sets the caller's registers. */
-static inline __attribute__((always_inline)) int unw_return(struct unw_walk *w, u64 cfa, u32 ra_slot)
+static inline __attribute__((always_inline)) int unw_return(struct unw_walk *w, u64 cfa,
+							    u32 ra_slot)
 {
 	u64 ip;
 
@@ -134,7 +135,8 @@ static inline __attribute__((always_inline)) int unw_wide_base(struct unw_walk *
 }
 
 /* The return address is in a register. */
-static inline __attribute__((always_inline)) int unw_return_reg(struct unw_walk *w, u64 cfa, u32 reg)
+static inline __attribute__((always_inline)) int unw_return_reg(struct unw_walk *w, u64 cfa,
+								u32 reg)
 {
 	w->flags |= UNW_BARRIER;
 	if (!(w->flags & UNW_EXACT) || cfa - w->sp >= UNW_MAX_FRAME)
@@ -148,7 +150,8 @@ static inline __attribute__((always_inline)) int unw_return_reg(struct unw_walk 
 /* A rule of 64 bits. */
 static inline __attribute__((always_inline)) int unw_wide(struct unw_walk *w, u64 rule)
 {
-	u32 kind = UNW_RULE_CFA(rule), fp_how = UNW_RULE_FP_HOW(rule), bx_how = UNW_RULE_BX_HOW(rule);
+	u32 kind = UNW_RULE_CFA(rule), fp_how = UNW_RULE_FP_HOW(rule),
+	    bx_how = UNW_RULE_BX_HOW(rule);
 	u64 cfa, fp = 0;
 	int stop;
 

@@ -239,7 +239,8 @@ static int add_fork(struct table_build *m, const struct unit *before, uint64_t n
 
 	if (next_start <= before->end || gap < FORK_MIN || gap > FORK_MAX || next_start % 16 == 0 ||
 	    m->builder.next_rule != UNW_SIMPLE(0, 1, 0, 0) ||
-	    unw_elf__read(&m->elf, before->end, gap, &code) || !arch_code__is_fork(code.p, code.len))
+	    unw_elf__read(&m->elf, before->end, gap, &code) ||
+	    !arch_code__is_fork(code.p, code.len))
 		return 0;
 	err = unw_rules__encode(&m->rules, &state, &rule);
 	if (err)

@@ -33,7 +33,8 @@ static const struct command commands[] = {
 	    "--start sched_switch --end sched_switch --match next_pid=prev_pid --by next_comm",
 	    "--start * --end * --by event,comm,pid", "--start * --end * --flamegraph -",
 	    "--preset rmap", "--start * --end * --match cpu --single" } },
-	{ &cmd_futex, { "--stacks", "--by address --json", "--by comm", "--by pid --flamegraph -" } },
+	{ &cmd_futex,
+	  { "--stacks", "--by address --json", "--by comm", "--by pid --flamegraph -" } },
 	{ &cmd_offcpu,
 	  { "--stacks", "--by tid --json", "--by comm", "--by state --flamegraph -", "--by pid" } },
 	{ &cmd_report,
@@ -56,7 +57,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (!command || fd < 0)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	cmd__set_log_level(STK_LOG_WARN);
+	ui__set_log_level(STK_LOG_WARN);
 	return 0;
 }
 

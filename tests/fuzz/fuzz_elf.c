@@ -55,7 +55,8 @@ static void check(const struct elf_symbols *s, size_t size)
 	for (size_t i = 0; i < s->nr; i++) {
 		const struct elf_function *f = &s->v[i];
 
-		if (!f->size || f->outer > i || f->name >= s->names_len || f->start + f->size > size)
+		if (!f->size || f->outer > i || f->name >= s->names_len ||
+		    f->start + f->size > size)
 			abort();
 		if (i &&
 		    (f->start < f[-1].start || (f->start == f[-1].start && f->size >= f[-1].size)))

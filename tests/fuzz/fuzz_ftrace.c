@@ -85,7 +85,8 @@ static void take(struct ftrace_match *m, const struct ftrace_record *r,
 	use(r->build_id, r->build_id_size);
 	switch (r->kind) {
 	case FTRACE_EVENT:
-		check(!ftrace_match__event(m, (*events)++, &r->ctx, ev->data, ev->len, r->type % 8));
+		check(!ftrace_match__event(m, (*events)++, &r->ctx, ev->data, ev->len,
+					   r->type % 8));
 		break;
 	case FTRACE_STACK_ID_COOKIE:
 		ftrace_match__stack(m, &r->ctx, FTRACE_MATCH_KERNEL | FTRACE_MATCH_COOKIE,

@@ -13,7 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct orc_layout layouts[] = {
 	{ .sp_reg = { 0, 4 }, .bp_reg = { 4, 4 }, .type = { 8, 3 }, .signal = { 11, 1 } },
-	{ .sp_reg = { 0, 4 }, .bp_reg = { 4, 4 }, .type = { 8, 2 }, .signal = { 10, 1 }, .end = { 11, 1 } },
+	{ .sp_reg = { 0, 4 },
+	  .bp_reg = { 4, 4 },
+	  .type = { 8, 2 },
+	  .signal = { 10, 1 },
+	  .end = { 11, 1 } },
 	{ .sp_reg = { 0, 4 }, .bp_reg = { 4, 4 }, .type = { 8, 2 }, .end = { 10, 1 } },
 };
 
@@ -27,7 +31,8 @@ static void check(const struct orc_tables *t, const struct orc_compiled *c)
 	for (block = 0; block < c->nr_blocks; block++) {
 		const struct kwalk_block *b = &c->index[block];
 
-		if (b->first != next || b->more >= c->nr_rows - b->first || c->rows[b->first].offset)
+		if (b->first != next || b->more >= c->nr_rows - b->first ||
+		    c->rows[b->first].offset)
 			abort();
 		for (i = 0; i <= b->more; i++) {
 			const struct kwalk_row *r = &c->rows[b->first + i];

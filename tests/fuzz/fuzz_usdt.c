@@ -24,7 +24,8 @@ static void check_args(const char *text)
 	if (nr > USDT_MAX_ARGS || nr > strlen(text))
 		abort();
 	for (unsigned int i = 0; i < nr; i++)
-		if (args[i].size != 1 && args[i].size != 2 && args[i].size != 4 && args[i].size != 8)
+		if (args[i].size != 1 && args[i].size != 2 && args[i].size != 4 &&
+		    args[i].size != 8)
 			abort();
 }
 
@@ -42,8 +43,9 @@ static void check(const struct usdt_notes *notes, size_t size)
 		check_args(note.args);
 		if (note.offset >= size)
 			abort();
-		if (i && (strcmp(last.provider, note.provider) > 0 ||
-			  (!strcmp(last.provider, note.provider) && strcmp(last.name, note.name) > 0)))
+		if (i &&
+		    (strcmp(last.provider, note.provider) > 0 ||
+		     (!strcmp(last.provider, note.provider) && strcmp(last.name, note.name) > 0)))
 			abort();
 		last = note;
 	}

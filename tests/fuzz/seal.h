@@ -19,7 +19,8 @@ static inline void seal(uint8_t *data, size_t size)
 	crc = crc32c(0, data, 60);
 	memcpy(data + 60, &crc, sizeof(crc));
 	memcpy(&pos, data + 12, sizeof(pos)); /* size of the header */
-	for (size_t at = pos; at <= size && size - at >= sizeof(h); at += sizeof(h) + h.stored_len) {
+	for (size_t at = pos; at <= size && size - at >= sizeof(h);
+	     at += sizeof(h) + h.stored_len) {
 		memcpy(&h, data + at, sizeof(h));
 		if (h.magic != STK_BLOCK_MAGIC || h.stored_len > size - at - sizeof(h))
 			break;

@@ -35,7 +35,7 @@ walk-no-bounds)	# a read may leave the stack
 walk-loops)	# a frame may be below its callee's frame
 	script='s/if (cfa - s->sp - 1 >= kwalk_settings.stack_size || \(.*\))$/if (\1)/' changes=2 ;;
 walk-guest)	# a stack ends at the registers of a guest kernel
-	script='s/return kind == KWALK_IRET_SP && .*$/return KWALK_DONE;/' changes=2 ;;
+	script='s/if (kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip))$/if (0)/' changes=2 ;;
 memo-no-seq)	# an entry that is written during the read is used
 	script='s/return kwalk_get32(&m->seq) == seq ? value : 0;/return value;/' changes=2 ;;
 memo-no-claim)	# an entry is written without being marked
@@ -48,7 +48,7 @@ memo-half)	# only half of a word is compared
 memo-any-base)	# a frame may lie anywhere
 	script='s/if (word - (base + KWALK_BIAS + upper) - 1 >= kwalk_settings.stack_size)/if (0)/' changes=2 ;;
 memo-any-stack)	# a walk may go from one stack to any other
-	script='s/if ((word - s->task <= kwalk_settings.stack_size) != .*$/if (0)/' changes=2 ;;
+	script='s/if ((word - s->task <= kwalk_settings.stack_size) !=$/if (0 \&\& 1 !=/' changes=2 ;;
 memo-down)	# a walk may go down on the task's stack
 	script='s/if (last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))/if (0)/' changes=2 ;;
 memo-any-mode)	# interrupted user mode and kernel mode are the same

@@ -46,7 +46,8 @@ static const struct {
 	{ LC_SENT, "which signal ended a process" },
 	{ LC_SIGNAL, "whether a signal ended a process" },
 	{ LC_EXIT_GROUP, "exit statuses" },
-	{ LC_EXIT_CALL, "exit statuses of threads, and of processes whose last thread ended alone" },
+	{ LC_EXIT_CALL,
+	  "exit statuses of threads, and of processes whose last thread ended alone" },
 	{ LC_CLONED, "numbers in PID namespaces, and so who was reaped there" },
 	{ LC_WAIT4_RET, "who was reaped, when and by whom" },
 	{ LC_WAITID, "who was reaped with waitid()" },
@@ -81,7 +82,7 @@ void lifecycle__free(struct lifecycle *l)
 	free(l);
 }
 
-/* ---- event types ---------------------------------------------------------------------------- */
+/* ---- event types ----------------------------------------------------------------------------- */
 
 static void note_type(struct lifecycle *l, const struct stk_event_type *t)
 {
@@ -187,7 +188,7 @@ bool lifecycle__gap(const struct lifecycle *l, unsigned int i, struct life_gap *
 	return false;
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void runnable(struct lifecycle *l, const struct event_known *k)
 {
@@ -283,7 +284,7 @@ int lifecycle__add(struct lifecycle *l, const struct stk_event *e)
 	return err ?: charge(&l->charge, l->r, l->memory + lc_tables__memory(l), l->work);
 }
 
-/* ---- answers -------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 uint64_t lifecycle__end_ts(const struct lifecycle *l)
 {

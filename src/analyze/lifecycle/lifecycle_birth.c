@@ -207,5 +207,6 @@ void lc_rename(struct lifecycle *l, const struct event_known *k)
 	if (!t)
 		return;
 	lc_comm__set(t, comm, len);
-	lc_step(l, t, (struct life_step){ .kind = LIFE_STEP_RENAMED, .text = comm, .text_len = len });
+	lc_step(l, t,
+		(struct life_step){ .kind = LIFE_STEP_RENAMED, .text = comm, .text_len = len });
 }

@@ -12,7 +12,7 @@
 
 #include "cleanup.h"
 
-/* ---- signals -------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 bool lc_signal__is_deadly(int64_t sig, bool *ret_core)
 {
@@ -104,7 +104,7 @@ void lc_signal(struct lifecycle *l, const struct event_known *k, struct lc_task 
 		p->uncertain = false;
 }
 
-/* ---- exits ---------------------------------------------------------------------------------- */
+/* ---- exits ----------------------------------------------------------------------------------- */
 
 void lc_exit_call(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
 {
@@ -196,7 +196,7 @@ void lc_exit(struct lifecycle *l, const struct event_known *k, struct lc_task *t
 	lc_step(l, t, (struct life_step){ .kind = LIFE_STEP_THREAD_EXIT });
 }
 
-/* ---- the last switch ------------------------------------------------------------------------ */
+/* ---- the last switch ------------------------------------------------------------------------- */
 
 /* Whose last switch it is: the number may be another's by now. */
 static struct lc_task *last_switch_of(struct lifecycle *l, uint32_t tid)
@@ -257,7 +257,7 @@ void lc_switch(struct lifecycle *l, const struct event_known *k)
 		lc_over(l, t, LIFE_REAPED);
 }
 
-/* ---- the end -------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 void lc_over(struct lifecycle *l, struct lc_task *t, enum life_state state)
 {

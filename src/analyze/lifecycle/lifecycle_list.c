@@ -59,7 +59,8 @@ static int hex(char c)
 static void parse_comm(const char *s, const char *end, struct entry *e)
 {
 	while (s < end && e->comm_len < LC_COMM) {
-		if (end - s >= 4 && s[0] == '\\' && s[1] == 'x' && hex(s[2]) >= 0 && hex(s[3]) >= 0) {
+		if (end - s >= 4 && s[0] == '\\' && s[1] == 'x' && hex(s[2]) >= 0 &&
+		    hex(s[3]) >= 0) {
 			e->comm[e->comm_len++] = hex(s[2]) << 4 | hex(s[3]);
 			s += 4;
 		} else {
@@ -134,7 +135,7 @@ static int parse_list(struct lifecycle *l, const char *key, const char *ts_key,
 	return 0;
 }
 
-/* ---- the start ------------------------------------------------------------------------------ */
+/* ---- the start ------------------------------------------------------------------------------- */
 
 static int take(struct lifecycle *l, const struct entry *e)
 {
@@ -214,7 +215,7 @@ int lc_list__start(struct lifecycle *l)
 	return err;
 }
 
-/* ---- the end -------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static int add_left(struct lifecycle *l, const struct entry *e)
 {

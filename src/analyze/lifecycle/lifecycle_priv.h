@@ -85,7 +85,8 @@ struct lc_proc {
 	uint64_t id;
 	uint32_t pid;
 	struct lc_task *leader, *tasks;
-	unsigned int nr_threads, nr_live, nr_off; /* ever known; not exited; switched off for good */
+	unsigned int nr_threads, nr_live,
+		nr_off; /* ever known; not exited; switched off for good */
 	struct lc_proc *parent, *children, *next_sibling, **at_sibling;
 	bool orphan; /* parent is the nearest ancestor that lives; any above it may reap */
 	bool left_exiting; /* its parent ended after its exit event: it may have been released before */
@@ -132,7 +133,7 @@ struct lifecycle {
 	const struct stk_event_type *types[LC_NR_ROLES];
 };
 
-/* ---- lifecycle_tasks.c ---------------------------------------------------------------------- */
+/* ---- lifecycle_tasks.c ----------------------------------------------------------------------- */
 
 void lc_tables__free(struct lifecycle *l);
 uint64_t lc_tables__memory(const struct lifecycle *l); /* bytes */
@@ -178,7 +179,7 @@ struct life_name lc_name(const struct lc_proc *p); /* NULL: nobody */
  */
 int lc_context(struct lifecycle *l, const struct stk_event *e, struct lc_task **ret_task);
 
-/* ---- the kinds of events -------------------------------------------------------------------- */
+/* ---- the kinds of events --------------------------------------------------------------------- */
 
 /* t: the task it happened in, may be NULL; -ENOMEM. */
 int lc_birth(struct lifecycle *l, const struct event_known *k, struct lc_task *t);
@@ -206,7 +207,7 @@ int lc_wait_return(struct lifecycle *l, const struct event_known *k, struct lc_t
 /* Where nobody was seen to reap it: what waits of unknown outcome of its parent allow. */
 void lc_wait__guess(struct lifecycle *l, struct lc_proc *p);
 
-/* ---- lifecycle_list.c ----------------------------------------------------------------------- */
+/* ---- lifecycle_list.c ------------------------------------------------------------------------ */
 
 int lc_list__start(struct lifecycle *l); /* before the first event */
 int lc_list__end(struct lifecycle *l);
@@ -214,13 +215,13 @@ void lc_list__free(struct lc_list *list);
 /* Of a process at the end: its state letter, 0 where it is not there. */
 char lc_list__state(const struct lifecycle *l, const struct lc_proc *p);
 
-/* ---- lifecycle_tell.c ----------------------------------------------------------------------- */
+/* ---- lifecycle_tell.c ------------------------------------------------------------------------ */
 
 void lc_tell(struct lifecycle *l, struct lc_task *t, enum life_state state);
 /* kind and what of it; ts, stacks and the rest come from the event under way. */
 void lc_step(struct lifecycle *l, const struct lc_task *t, struct life_step step);
 
-/* ---- lifecycle.c ---------------------------------------------------------------------------- */
+/* ---- lifecycle.c ----------------------------------------------------------------------------- */
 
 uint64_t lc_lost_frees(const struct lifecycle *l); /* by the accounting */
 bool lc_has(struct lifecycle *l, enum lc_role role); /* events of that role were recorded */

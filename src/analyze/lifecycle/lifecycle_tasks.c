@@ -12,7 +12,7 @@
 #define MAX_GENERATIONS 1024 /* parents above one another */
 #define FAMILY_WORK 64 /* of looking whether all of these are others */
 
-/* ---- chains --------------------------------------------------------------------------------- */
+/* ---- chains ---------------------------------------------------------------------------------- */
 
 /* In front of those that have the number already; there is room for it. */
 static void link_number(struct thread_map *m, uint32_t number, struct lc_task *t,
@@ -134,7 +134,7 @@ void lc_task__set_ns_pid(struct lifecycle *l, struct lc_task *t, uint32_t ns_pid
 	link_ns(l, t);
 }
 
-/* ---- coming and going ----------------------------------------------------------------------- */
+/* ---- coming and going ------------------------------------------------------------------------ */
 
 static void link_to_process(struct lc_task *t, struct lc_proc *p)
 {
@@ -303,7 +303,7 @@ void lc_task__move(struct lifecycle *l, struct lc_task *t, struct lc_proc *p)
 	drop_if_empty(l, was);
 }
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 void lc_comm__set(struct lc_task *t, const char *comm, size_t len)
 {
@@ -326,7 +326,7 @@ struct life_name lc_name(const struct lc_proc *p)
 	return n;
 }
 
-/* ---- where an event happened ---------------------------------------------------------------- */
+/* ---- where an event happened ----------------------------------------------------------------- */
 
 /* Somebody whose birth was not seen. */
 static int meet(struct lifecycle *l, uint32_t tid, uint32_t pid, struct lc_task **ret_task)
@@ -413,7 +413,8 @@ int lc_context(struct lifecycle *l, const struct stk_event *e, struct lc_task **
 		t->last_comm = stk_event__comm(e);
 	}
 	/* What interrupts it says nothing of what it does. */
-	if ((stk_event__kstack(e) || stk_event__ustack(e)) && !(stk_event__flags(e) & FLAG_INTERRUPT))
+	if ((stk_event__kstack(e) || stk_event__ustack(e)) &&
+	    !(stk_event__flags(e) & FLAG_INTERRUPT))
 		t->proc->where = (struct life_where){ stk_event__type(e), l->ts, tid,
 						      stk_event__kstack(e), stk_event__ustack(e) };
 	*ret_task = t;

@@ -8,7 +8,7 @@
 
 #include "cleanup.h"
 
-/* ---- spans ---------------------------------------------------------------------------------- */
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 static struct life_span between(struct life_time a, struct life_time b)
 {
@@ -53,7 +53,7 @@ struct life_span life__unfreed(const struct life *l)
 	return doubted(l, LIFE_DOUBT_UNFREED, between(l->reaped, l->freed));
 }
 
-/* ---- a process ------------------------------------------------------------------------------ */
+/* ---- a process ------------------------------------------------------------------------------- */
 
 static void fill_common(const struct lifecycle *l, const struct lc_task *t, enum life_state state,
 			struct life *ret)
@@ -136,9 +136,9 @@ static void fill_thread(const struct lifecycle *l, const struct lc_task *t, stru
 	if (ret->how == LIFE_HOW_SIGNAL)
 		ret->code = t->signal;
 	if (t->exit.to)
-		ret->zombie = t->off.to ?
-				      t->off :
-				      (struct life_time){ t->exit.from, ret->freed.to ?: l->end_ts };
+		ret->zombie =
+			t->off.to ? t->off :
+				    (struct life_time){ t->exit.from, ret->freed.to ?: l->end_ts };
 	ret->reaped = t->released;
 	if (!ret->reaped.to && t->off_state == LC_DEAD)
 		ret->reaped = (struct life_time){ t->exit.from, t->off.to };
@@ -146,7 +146,7 @@ static void fill_thread(const struct lifecycle *l, const struct lc_task *t, stru
 		ret->reaped = (struct life_time){ t->off.from ?: t->exit.from, ret->freed.to };
 }
 
-/* ---- what may be missing -------------------------------------------------------------------- */
+/* ---- what may be missing --------------------------------------------------------------------- */
 
 /* Of a role, from one moment that was seen to another. */
 static bool may_miss(const struct lifecycle *l, enum lc_role role, struct life_time a,
@@ -199,7 +199,7 @@ void lc_tell(struct lifecycle *l, struct lc_task *t, enum life_state state)
 	}
 }
 
-/* ---- steps ---------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 void lc_step(struct lifecycle *l, const struct lc_task *t, struct life_step step)
 {
@@ -215,7 +215,7 @@ void lc_step(struct lifecycle *l, const struct lc_task *t, struct life_step step
 	l->opts.step(l->opts.ctx, &step);
 }
 
-/* ---- what is left --------------------------------------------------------------------------- */
+/* ---- what is left ---------------------------------------------------------------------------- */
 
 static enum life_state state_of_thread(const struct lc_task *t)
 {

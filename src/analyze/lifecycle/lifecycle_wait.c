@@ -33,7 +33,8 @@ void lc_wait_enter(struct lifecycle *l, const struct event_known *k, struct lc_t
 /* What a wait that succeeded told of was an end: it asked for nothing else, or for no stop. */
 static bool tells_of_end(const struct lc_task *by)
 {
-	int others = by->call == LC_WAITID ? WSTOPPED | WCONTINUED | WNOHANG : WUNTRACED | WCONTINUED;
+	int others =
+		by->call == LC_WAITID ? WSTOPPED | WCONTINUED | WNOHANG : WUNTRACED | WCONTINUED;
 
 	return !(by->call_options & others);
 }
@@ -169,7 +170,7 @@ static void returned(struct lifecycle *l, struct lc_task *by, uint32_t number, b
 	}
 }
 
-/* ---- waitid ------------------------------------------------------------------------------- */
+/* ---- waitid ---------------------------------------------------------------------------------- */
 
 /* A wait that began then may return it. */
 static bool may_reap(const struct lc_proc *c, uint64_t enter)

@@ -12,7 +12,7 @@
 #include "pairs_priv.h"
 #include "strbuf.h"
 
-/* ---- groups ----------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static int describe(struct pairs *p, unsigned int i, struct event_view *v, const struct source *s,
 		    const struct pairs_value *value)
@@ -114,7 +114,7 @@ static int group_of(struct pairs *p, const struct open_start *s, struct event_vi
 	return groups__find(p, &key, ret_group);
 }
 
-/* ---- starts and ends -------------------------------------------------------------------------- */
+/* ---- starts and ends ------------------------------------------------------------------------- */
 
 static void count_start(struct pairs *p, const struct open_start *s, uint64_t *counter)
 {
@@ -329,7 +329,7 @@ static int add_life(struct pairs *p, struct event_view *v)
 	return 0;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int type_of(struct pairs *p, const struct stk_event_type *type, struct pairs_type **ret_type)
 {

@@ -93,7 +93,7 @@ int groups__find(struct pairs *p, const struct group_key *key, uint32_t *ret_gro
 	return err;
 }
 
-/* ---- the slowest ------------------------------------------------------------------------------ */
+/* ---- the slowest ----------------------------------------------------------------------------- */
 
 static uint64_t length(const struct pairs_pair *pair)
 {
@@ -122,7 +122,8 @@ static int keep_slowest(struct pairs *p, struct pairs_group *group, const struct
 			return -ENOMEM;
 	}
 	if (group->nr_slowest < p->opts.top) {
-		for (i = group->nr_slowest++; i && slower(&heap[(i - 1) / 2], pair); i = (i - 1) / 2)
+		for (i = group->nr_slowest++; i && slower(&heap[(i - 1) / 2], pair);
+		     i = (i - 1) / 2)
 			heap[i] = heap[(i - 1) / 2];
 		heap[i] = *pair;
 		return 0;
@@ -138,7 +139,7 @@ static int keep_slowest(struct pairs *p, struct pairs_group *group, const struct
 	return 0;
 }
 
-/* ---- weights of stacks ------------------------------------------------------------------------ */
+/* ---- weights of stacks ----------------------------------------------------------------------- */
 
 static uint64_t hash_weight(uint64_t seed, uint32_t group, uint32_t kstack, uint32_t ustack)
 {
@@ -149,7 +150,8 @@ static uint64_t hash_weight(uint64_t seed, uint32_t group, uint32_t kstack, uint
 
 static int add_weight(struct pairs *p, uint32_t group, const struct pairs_pair *pair)
 {
-	const struct pairs_end *end = p->opts.weigh == PAIRS_START_STACKS ? &pair->start : &pair->end;
+	const struct pairs_end *end =
+		p->opts.weigh == PAIRS_START_STACKS ? &pair->start : &pair->end;
 	struct groups *g = &p->groups;
 	const struct weight *w;
 	uint64_t hash;
@@ -182,12 +184,13 @@ void pairs__weight(const struct pairs *p, size_t i, struct pairs_weight *ret_wei
 {
 	const struct weight *w = &p->groups.weights[i];
 
-	*ret_weight = (struct pairs_weight){
-		.group = p->groups.v[w->group], .kstack = w->kstack, .ustack = w->ustack, .ns = w->ns
-	};
+	*ret_weight = (struct pairs_weight){ .group = p->groups.v[w->group],
+					     .kstack = w->kstack,
+					     .ustack = w->ustack,
+					     .ns = w->ns };
 }
 
-/* ---- all of a group --------------------------------------------------------------------------- */
+/* ---- all of a group -------------------------------------------------------------------------- */
 
 int groups__add(struct pairs *p, uint32_t group, const struct pairs_pair *pair)
 {

@@ -3,12 +3,12 @@
 #ifndef ANALYZE_PAIRS_PRIV_H
 #define ANALYZE_PAIRS_PRIV_H
 
-#include "events/format.h"
 #include "analyze/key_table.h"
+#include "events/format.h"
 #include "pairs.h"
 #include "string_table.h"
 
-/* ---- --match and --by (pairs_spec.c) ---------------------------------------------------------- */
+/* ---- --match and --by (pairs_spec.c) --------------------------------------------------------- */
 
 #define SPEC_ALTERNATIVES 4
 
@@ -33,7 +33,7 @@ int spec__parse(const char *match, const char *by, const char *start_if, struct 
 		const char **ret_why);
 void spec__free(struct spec *s);
 
-/* ---- event types (pairs_type.c) --------------------------------------------------------------- */
+/* ---- event types (pairs_type.c) -------------------------------------------------------------- */
 
 enum source_kind {
 	SOURCE_NONE = 0, /* the event does not have it */
@@ -69,10 +69,11 @@ struct pairs_type {
 };
 
 /* -ENOENT after a message. */
-int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct stk_event_type *type);
+int pairs_type__init(struct pairs_type *t, const struct pairs *p,
+		     const struct stk_event_type *type);
 void pairs_type__clear(struct pairs_type *t);
 
-/* ---- open starts (pairs_open.c) --------------------------------------------------------------- */
+/* ---- open starts (pairs_open.c) -------------------------------------------------------------- */
 
 struct open_key {
 	uint64_t v[PAIRS_MAX_MATCH]; /* what is not in use is 0 */
@@ -118,7 +119,7 @@ struct open_start *open__top(const struct open *o, const struct open_slot *slot)
 void open__pop(struct open *o, struct open_slot *slot);
 void open__clear(struct open *o);
 
-/* ---- values of an event (pairs_value.c) ------------------------------------------------------- */
+/* ---- values of an event (pairs_value.c) ------------------------------------------------------ */
 
 /* An event and its record, which is asked for when it is needed. */
 struct event_view {
@@ -150,7 +151,7 @@ int event_view__key(struct pairs *p, struct event_view *v, const struct source *
 uint32_t open_key__task(const struct pairs *p, const struct source *sources,
 			const struct open_key *key);
 
-/* ---- threads that come and go (pairs.c) ------------------------------------------------------- */
+/* ---- threads that come and go (pairs.c) ------------------------------------------------------ */
 
 /* Since when a thread id means another thread, or none. */
 struct life {
@@ -158,7 +159,7 @@ struct life {
 	bool ended;
 };
 
-/* ---- what may be missing (pairs_miss.c) -------------------------------------------------------- */
+/* ---- what may be missing (pairs_miss.c) ------------------------------------------------------ */
 
 /* The types that may start or end something, whether or not an event of them has come yet.  -ENOMEM. */
 int miss__look_at_types(struct pairs *p, const struct stk_reader *r);
@@ -168,7 +169,7 @@ bool miss__between(const struct pairs *p, struct stk_reader *r, const struct pai
 /* What the recording counts of these types, for those who ask why pairs are missing. */
 void miss__count(struct pairs *p, const struct stk_reader *r);
 
-/* ---- groups (pairs_group.c) ------------------------------------------------------------------- */
+/* ---- groups (pairs_group.c) ------------------------------------------------------------------ */
 
 #define GROUP_CACHE 64
 
@@ -204,7 +205,7 @@ int groups__add(struct pairs *p, uint32_t group, const struct pairs_pair *pair);
 int groups__sort(struct pairs *p);
 void groups__clear(struct pairs *p);
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 #define COMM_CACHE 1024
 #define BY_CACHE 64

@@ -95,7 +95,8 @@ static int child_of(struct call_tree *t, uint32_t parent, const struct call_fram
 	return 0;
 }
 
-static int add_stack(struct call_tree *t, const struct call_stack *stack, bool callers, uint64_t count)
+static int add_stack(struct call_tree *t, const struct call_stack *stack, bool callers,
+		     uint64_t count)
 {
 	unsigned int nr = stack->nr, i;
 	uint32_t node = 0;
@@ -147,7 +148,8 @@ static int link_children(struct call_tree *t)
 		parent->children[parent->nr_children++] = &t->nodes[i];
 	}
 	for (i = 0; i < t->nr; i++)
-		qsort(t->nodes[i].children, t->nodes[i].nr_children, sizeof(*t->children), by_count);
+		qsort(t->nodes[i].children, t->nodes[i].nr_children, sizeof(*t->children),
+		      by_count);
 	return 0;
 }
 

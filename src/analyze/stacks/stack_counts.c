@@ -47,7 +47,8 @@ struct stack_counts {
 	struct stack_group *result;
 };
 
-static void group_new(struct stack_counts *c, const struct group_key *key, const struct stk_event *e)
+static void group_new(struct stack_counts *c, const struct group_key *key,
+		      const struct stk_event *e)
 {
 	struct group_entry *g = &c->groups[c->nr_groups];
 

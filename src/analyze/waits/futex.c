@@ -80,7 +80,7 @@ static bool waits_still(const struct futex_open_call *c)
 	return c->args.does == FUTEX_DOES_WAIT && !c->woken;
 }
 
-/* ---- requeues ------------------------------------------------------------------------------- */
+/* ---- requeues -------------------------------------------------------------------------------- */
 
 /* Those that wait where the call takes them from: from now on it may have moved them. */
 static uint32_t mark_movable(struct futex_analysis *a, const struct futex_open_call *by)
@@ -130,7 +130,7 @@ static void settle_requeue(struct futex_analysis *a, const struct futex_open_cal
 	}
 }
 
-/* ---- wakes ---------------------------------------------------------------------------------- */
+/* ---- wakes ----------------------------------------------------------------------------------- */
 
 /* What it says about the futexes that a call at one woke a wait at another. */
 static void learn_from_wake(struct futex_analysis *a, struct futex_open_call *wait,
@@ -191,7 +191,7 @@ static int on_waking(struct futex_analysis *a, const struct event_known *known,
 	return 0;
 }
 
-/* ---- calls ---------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static int begin_call(struct futex_analysis *a, struct futex_open_call *c)
 {

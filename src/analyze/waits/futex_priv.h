@@ -65,7 +65,7 @@ struct futex_analysis {
 	struct futex_result result;
 };
 
-/* ---- futex_address.c: futexes --------------------------------------------------------------- */
+/* ---- futex_address.c: futexes ---------------------------------------------------------------- */
 
 int futex_place__at(struct futex_analysis *a, uint32_t pid, bool shared, uint64_t address,
 		    uint32_t *ret_place);
@@ -82,7 +82,7 @@ void futex_place__describe(const struct futex_analysis *a, uint32_t place,
 			   struct futex_address *ret_address);
 void futex_place__count(const struct futex_analysis *a, uint64_t *ret_nr, uint64_t *ret_shared);
 
-/* ---- futex_sums.c: groups ------------------------------------------------------------------- */
+/* ---- futex_sums.c: groups -------------------------------------------------------------------- */
 
 enum futex_outcome {
 	FUTEX_WOKEN,

@@ -159,7 +159,7 @@ int futex_sums__wake(struct futex_analysis *a, const struct futex_open_call *c, 
 	return 0;
 }
 
-/* ---- the answer ----------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 static int by_sum(const void *x, const void *y)
 {
@@ -270,7 +270,8 @@ static int give_stacks(struct futex_analysis *a, const uint32_t *into)
 	uint32_t i;
 
 	for (i = 0; i < a->stacks.nr; i++)
-		a->result.groups[into[*(const uint32_t *)key_table__key(&a->stacks, i)]].nr_stacks++;
+		a->result.groups[into[*(const uint32_t *)key_table__key(&a->stacks, i)]]
+			.nr_stacks++;
 	for (i = 0; i < a->result.nr_groups; i++) {
 		g = &a->result.groups[i];
 		g->stacks = calloc(g->nr_stacks ?: 1, sizeof(*g->stacks));

@@ -48,7 +48,7 @@ void offcpu_analysis__free(struct offcpu_analysis *a)
 	free(a);
 }
 
-/* ---- whose events these are ----------------------------------------------------------------- */
+/* ---- whose events these are ------------------------------------------------------------------ */
 
 static int add_member(struct offcpu_analysis *a, uint32_t tid)
 {
@@ -137,7 +137,7 @@ static int begin(struct offcpu_analysis *a, const struct offcpu_off *off)
 	return 0;
 }
 
-/* ---- switches ------------------------------------------------------------------------------- */
+/* ---- switches -------------------------------------------------------------------------------- */
 
 static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
 		    const struct stk_event *e)
@@ -215,7 +215,7 @@ static int on_switch(struct offcpu_analysis *a, const struct event_known *known,
 	return (uint32_t)next ? on_return(a, (uint32_t)next, stk_event__ts(e)) : 0;
 }
 
-/* ---- wakes ---------------------------------------------------------------------------------- */
+/* ---- wakes ----------------------------------------------------------------------------------- */
 
 static void woken_by(struct offcpu_off *off, const struct stk_event *e)
 {

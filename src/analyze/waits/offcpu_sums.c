@@ -164,7 +164,7 @@ int offcpu_sums__add(struct offcpu_analysis *a, const struct offcpu_off *off, ui
 	return 0;
 }
 
-/* ---- the answer ----------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 static int by_time(const struct offcpu_time *a, const struct offcpu_time *b)
 {

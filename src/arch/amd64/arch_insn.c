@@ -27,7 +27,7 @@ enum {
 enum { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 
 struct decoder {
-	struct unw_cursor c;
+	struct cursor c;
 	const uint8_t *start;
 	bool narrow; /* operands of 16 bits */
 	bool is_vex;
@@ -39,7 +39,7 @@ struct decoder {
 	int64_t disp, imm;
 };
 
-/* ---- opcode maps -------------------------------------------------------------------------------- */
+/* ---- opcode maps ----------------------------------------------------------------------------- */
 
 static unsigned int arithmetic(uint8_t op)
 {
@@ -109,7 +109,7 @@ static unsigned int attributes(const struct decoder *d)
 	}
 }
 
-/* ---- the parts of an instruction ---------------------------------------------------------------- */
+/* ---- the parts of an instruction ------------------------------------------------------------- */
 
 static bool read_vex(struct decoder *d, uint8_t first)
 {
@@ -118,19 +118,19 @@ static bool read_vex(struct decoder *d, uint8_t first)
 	d->is_vex = true;
 	d->map = MAP_0F;
 	if (first != 0xc5) {
-		p = unw_cursor__u8(&d->c);
+		p = cursor__u8(&d->c);
 		d->map = p & (first == 0x62 ? 7 : 31);
 		if (first == 0x62)
-			unw_cursor__u8(&d->c);
+			cursor__u8(&d->c);
 	}
-	unw_cursor__u8(&d->c);
-	d->op = unw_cursor__u8(&d->c);
+	cursor__u8(&d->c);
+	d->op = cursor__u8(&d->c);
 	return d->map >= MAP_0F && d->map <= MAP_0F3A;
 }
 
 static bool read_opcode(struct decoder *d)
 {
-	uint8_t b = unw_cursor__u8(&d->c);
+	uint8_t b = cursor__u8(&d->c);
 
 	for (int i = 0; i < MAX_PREFIXES; i++) {
 		if (b == 0x66)
@@ -138,19 +138,19 @@ static bool read_opcode(struct decoder *d)
 		else if (b != 0xf2 && b != 0xf3 && b != 0xf0 && b != 0x67 && (b & 0xe7) != 0x26 &&
 			 b != 0x64 && b != 0x65)
 			break;
-		b = unw_cursor__u8(&d->c);
+		b = cursor__u8(&d->c);
 	}
 	if ((b & 0xf0) == 0x40) {
 		d->rex = b;
-		b = unw_cursor__u8(&d->c);
+		b = cursor__u8(&d->c);
 	}
 	if (b == 0xc4 || b == 0xc5 || b == 0x62)
 		return read_vex(d, b);
 	if (b == 0x0f) {
-		b = unw_cursor__u8(&d->c);
+		b = cursor__u8(&d->c);
 		d->map = b == 0x38 ? MAP_0F38 : b == 0x3a ? MAP_0F3A : MAP_0F;
 		if (d->map != MAP_0F)
-			b = unw_cursor__u8(&d->c);
+			b = cursor__u8(&d->c);
 	}
 	d->op = b;
 	return true;
@@ -158,7 +158,7 @@ static bool read_opcode(struct decoder *d)
 
 static void read_modrm(struct decoder *d)
 {
-	uint8_t b = unw_cursor__u8(&d->c), sib;
+	uint8_t b = cursor__u8(&d->c), sib;
 
 	d->mod = b >> 6;
 	d->reg = (b >> 3 & 7) | (d->rex & 4) << 1;
@@ -167,21 +167,21 @@ static void read_modrm(struct decoder *d)
 	if (d->mod == 3)
 		return;
 	if ((b & 7) == 4) {
-		sib = unw_cursor__u8(&d->c);
+		sib = cursor__u8(&d->c);
 		if ((sib & 0x38) == 0x20 && !(d->rex & 2)) /* no index */
 			d->base = (sib & 7) | (d->rex & 1) << 3;
 		if ((sib & 7) == 5 && !d->mod) {
 			d->base = INSN_NO_REG;
-			d->disp = unw_cursor__int(&d->c, 4);
+			d->disp = cursor__int(&d->c, 4);
 		}
 	} else if ((b & 7) == 5 && !d->mod) {
 		d->of_ip = true;
-		d->disp = unw_cursor__int(&d->c, 4);
+		d->disp = cursor__int(&d->c, 4);
 	} else {
 		d->base = d->rm;
 	}
 	if (d->mod)
-		d->disp = unw_cursor__int(&d->c, d->mod == 1 ? 1 : 4);
+		d->disp = cursor__int(&d->c, d->mod == 1 ? 1 : 4);
 }
 
 /* Groups whose members differ: /digit in the place of a register. */
@@ -216,17 +216,17 @@ static bool is_branch(const struct decoder *d)
 static void read_immediates(struct decoder *d, unsigned int a)
 {
 	if (a & HAS_IMM16)
-		d->imm = (int64_t)unw_cursor__uint(&d->c, 2);
+		d->imm = (int64_t)cursor__uint(&d->c, 2);
 	if (a & HAS_IMM8)
-		d->imm = unw_cursor__int(&d->c, 1);
+		d->imm = cursor__int(&d->c, 1);
 	if (!(a & HAS_IMM))
 		return;
 	if (d->map == MAP_ONE && (d->op & 0xf8) == 0xb8 && d->rex & 8)
-		d->imm = unw_cursor__int(&d->c, 8);
+		d->imm = cursor__int(&d->c, 8);
 	else if (d->narrow && !(d->rex & 8) && !is_branch(d))
-		d->imm = unw_cursor__int(&d->c, 2);
+		d->imm = cursor__int(&d->c, 2);
 	else
-		d->imm = unw_cursor__int(&d->c, 4);
+		d->imm = cursor__int(&d->c, 4);
 }
 
 /* A byte register's number means another register without REX: ah, ch, dh, bh. */
@@ -242,7 +242,8 @@ static uint8_t find_writes(const struct decoder *d, unsigned int a)
 	uint8_t writes = 0;
 
 	if (d->is_vex) /* which register is hidden in it does not matter */
-		return d->map == MAP_0F38 && d->op >= 0xf0 ? BIT(INSN_REG_BP) | BIT(INSN_REG_BX) : 0;
+		return d->map == MAP_0F38 && d->op >= 0xf0 ? BIT(INSN_REG_BP) | BIT(INSN_REG_BX) :
+							     0;
 	if (a & WRITES_REG)
 		writes |= written(d, a, d->reg);
 	if (a & WRITES_RM && d->mod == 3)
@@ -263,7 +264,7 @@ static uint8_t find_writes(const struct decoder *d, unsigned int a)
 	return writes;
 }
 
-/* ---- what it means ------------------------------------------------------------------------------ */
+/* ---- what it means --------------------------------------------------------------------------- */
 
 static void tell_0f(const struct decoder *d, struct arch_insn *insn)
 {
@@ -393,7 +394,7 @@ static bool tell_one(const struct decoder *d, struct arch_insn *insn)
 
 bool arch_insn__decode(const uint8_t *p, size_t len, struct arch_insn *ret_insn)
 {
-	struct decoder d = { .c = unw_cursor__new(p, len < MAX_LEN ? len : MAX_LEN) };
+	struct decoder d = { .c = cursor__new(p, len < MAX_LEN ? len : MAX_LEN) };
 	struct arch_insn insn = { .reg = INSN_NO_REG, .base = INSN_NO_REG };
 	unsigned int a;
 

@@ -125,7 +125,8 @@ static int read_all(struct info *in, unsigned int want)
 	const struct stk_event *e;
 	int err = 0;
 
-	while (!err && reading__next(&in->rd, &in->out, in->rd.follow ? put_progress : NULL, in, &e))
+	while (!err &&
+	       reading__next(&in->rd, &in->out, in->rd.follow ? put_progress : NULL, in, &e))
 		if (want & STK_WANT_EVENTS)
 			err = see_event(in, e);
 	return err ? log_err(err, "count the events") : 0;

@@ -32,7 +32,7 @@ struct info {
 void info__account(const struct info *in, const struct stk_event_type *t, struct account *ret);
 void info__sum(struct account *a);
 
-/* ---- info_names.c --------------------------------------------------------------------------- */
+/* ---- info_names.c ---------------------------------------------------------------------------- */
 
 struct reason {
 	enum stk_counter counter;
@@ -41,7 +41,8 @@ struct reason {
 
 /* Each ends with one that has no name. */
 extern const struct reason info_filtered_by[], info_lost_by[], info_fell_by[], info_stack_ends[],
-	info_walk_left[], info_walk_checks[], info_ustack_ways[], info_ustack_ends[], info_samples[];
+	info_walk_left[], info_walk_checks[], info_ustack_ways[], info_ustack_ends[],
+	info_samples[];
 
 /* "clean", "abrupt", or "recording" while that goes on. */
 const char *info__ended(const struct info *in);
@@ -51,7 +52,7 @@ uint64_t info__cost(const struct account *a);
 /* A number among the metadata; false: it is not there. */
 bool info__meta_u64(const struct info *in, const char *key, uint64_t *ret_value);
 
-/* ---- info_text.c, info_json.c --------------------------------------------------------------- */
+/* ---- info_text.c, info_json.c ---------------------------------------------------------------- */
 
 /* A row for each column of the accounting. */
 void info__put_columns(struct out *o, const struct account *a);

@@ -293,12 +293,13 @@ static void put_kernel_unwind(struct info *in)
 	}
 	for (i = 0; info_walk_left[i].name; i++)
 		taken += a->c[info_walk_left[i].counter];
-	strbuf__printf(b, "%s, %s; the others by the kernel\n",
-		       share(a->c[STK_C_WALKED], taken,
-			     strcmp(by, "frame_pointers") ? "kernel stacks by ORC rules" :
-							    "kernel stacks along frame pointers")
-			       .s,
-		       share(a->c[STK_C_WALK_REMEMBERED], a->c[STK_C_WALKED], "of them remembered").s);
+	strbuf__printf(
+		b, "%s, %s; the others by the kernel\n",
+		share(a->c[STK_C_WALKED], taken,
+		      strcmp(by, "frame_pointers") ? "kernel stacks by ORC rules" :
+						     "kernel stacks along frame pointers")
+			.s,
+		share(a->c[STK_C_WALK_REMEMBERED], a->c[STK_C_WALKED], "of them remembered").s);
 	put_reasons(in, "left to it: ", a, info_walk_left);
 	put_reasons(in, "compared with it: ", a, info_walk_checks);
 }
@@ -382,14 +383,16 @@ static void put_sizes(struct info *in)
 		return;
 	put_label(in, "Sizes");
 	strbuf__printf(b, "%.2f bytes per event, %.2f of them for the events themselves",
-		       (double)in->t.bytes / in->t.events, (double)in->t.event_bytes / in->t.events);
+		       (double)in->t.bytes / in->t.events,
+		       (double)in->t.event_bytes / in->t.events);
 	if (in->unique)
 		strbuf__printf(b, "; each stack used %.1f times",
 			       (double)((in->total.lookups + in->total.ustacks) ?: in->t.events) /
 				       in->unique);
 	strbuf__putc(b, '\n');
 	if (in->t.late)
-		strbuf__printf(b, "%" PRIu64 " events came late and are out of order\n", in->t.late);
+		strbuf__printf(b, "%" PRIu64 " events came late and are out of order\n",
+			       in->t.late);
 	if (in->t.bad_blocks)
 		strbuf__printf(b, "%" PRIu64 " damaged blocks were left out\n", in->t.bad_blocks);
 }

@@ -22,7 +22,7 @@ static void latency__free(struct latency *l)
 	reading__free(&l->rd);
 }
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static int take_preset(void *into, const struct opt *o, const char *name)
 {
@@ -30,12 +30,12 @@ static int take_preset(void *into, const struct opt *o, const char *name)
 
 	l->preset = preset__find(name);
 	if (!l->preset)
-		return cmd__usage_error(l->rd.command,
-					"there is no preset '%s', see 'stackonce list --presets'",
-					name);
+		return ui__usage_error(l->rd.command,
+				       "there is no preset '%s', see 'stackonce list --presets'",
+				       name);
 	if (!l->preset->start)
-		return cmd__usage_error(l->rd.command, "preset '%s' is for 'stackonce %s'", name,
-					l->preset->answer);
+		return ui__usage_error(l->rd.command, "preset '%s' is for 'stackonce %s'", name,
+				       l->preset->answer);
 	return CMD_OK;
 }
 
@@ -87,9 +87,9 @@ static int complete(struct latency *l)
 		l->single = l->single || l->preset->single;
 	}
 	if (!l->start || !l->end)
-		return cmd__usage_error(l->rd.command, "--start and --end are needed, or --preset");
+		return ui__usage_error(l->rd.command, "--start and --end are needed, or --preset");
 	why = pairs__check(l->match, l->by, l->start_if);
-	return why ? cmd__usage_error(l->rd.command, "%s", why) : CMD_OK;
+	return why ? ui__usage_error(l->rd.command, "%s", why) : CMD_OK;
 }
 
 static int parse_options(struct latency *l, int argc, char **argv)
@@ -97,7 +97,7 @@ static int parse_options(struct latency *l, int argc, char **argv)
 	return reading__options(&l->rd, &cmd_latency, argc, argv) ?: complete(l);
 }
 
-/* ---- what pairs asks -------------------------------------------------------------------------- */
+/* ---- what pairs asks ------------------------------------------------------------------------- */
 
 static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 {
@@ -121,7 +121,7 @@ static bool is_selected(void *ctx, const struct stk_event *e)
 	return reading__selected(&l->rd, e);
 }
 
-/* ---- the run ---------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* A recording without such events was made for another question. */
 static int check_types(struct latency *l)

@@ -13,7 +13,7 @@
 #define MIN_WIDTH 60
 #define MAX_WIDTH 160
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 void latency__put_columns(struct out *o, const struct durations *d)
 {
@@ -63,7 +63,7 @@ static void put_table(struct latency *l)
 	strbuf__puts(b, ".\n");
 }
 
-/* ---- histograms ------------------------------------------------------------------------------- */
+/* ---- histograms ------------------------------------------------------------------------------ */
 
 static unsigned int columns(const struct latency *l)
 {
@@ -96,7 +96,7 @@ static void put_histogram(struct latency *l, const struct durations *d)
 	}
 }
 
-/* ---- single pairs ----------------------------------------------------------------------------- */
+/* ---- single pairs ---------------------------------------------------------------------------- */
 
 /* "comm-tid", of idle tasks "<idle>-0" */
 static void put_task(struct latency *l, const struct pairs_end *e)
@@ -158,7 +158,7 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 	put_slowest(l, g);
 }
 
-/* ---- what became of everything ---------------------------------------------------------------- */
+/* ---- what became of everything --------------------------------------------------------------- */
 
 /* What became of starts and ends: in JSON under key, in the sums of both what it is called there. */
 struct count {
@@ -188,11 +188,14 @@ static void put_notes(struct latency *l)
 		strbuf__printf(b,
 			       "Not recorded, as was asked for: %s starts, %s ends; pairs are what"
 			       " fits together of the others.\n",
-			       text__number(c->filtered_starts).s, text__number(c->filtered_ends).s);
-	put_note(b, c->open_gap, " of those still open are from before a gap: they may have ended.");
-	put_note(b, c->start_late + c->end_late,
-		 " events came out of order; pairs of that time that were finished before cannot be "
-		 "checked.");
+			       text__number(c->filtered_starts).s,
+			       text__number(c->filtered_ends).s);
+	put_note(b, c->open_gap,
+		 " of those still open are from before a gap: they may have ended.");
+	put_note(
+		b, c->start_late + c->end_late,
+		" events came out of order; pairs of that time that were finished before cannot be "
+		"checked.");
 	put_note(b, c->others, " of the pairs are in groups that are not shown apart: (others).");
 }
 
@@ -295,7 +298,7 @@ void latency__put_text(struct latency *l)
 	latency__put_accounting(l);
 }
 
-/* ---- shared with JSON ------------------------------------------------------------------------- */
+/* ---- shared with JSON ------------------------------------------------------------------------ */
 
 uint64_t latency__mean(const struct durations *d)
 {

@@ -56,7 +56,7 @@ bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l)
 	return life_is_overdue(c, l) && !n.frees_unnamed;
 }
 
-/* ---- options -------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* Processes are selected, not their events: half of a life would be told wrong. */
 static void split_selection(struct lifecycle_cmd *c)
@@ -72,11 +72,11 @@ static int parse_options(struct lifecycle_cmd *c, int argc, char **argv)
 
 	split_selection(c);
 	if (!code && c->tree && c->stories)
-		return cmd__usage_error(argv[0], "--tree shows all, --pid only some: one of them");
+		return ui__usage_error(argv[0], "--tree shows all, --pid only some: one of them");
 	return code;
 }
 
-/* ---- what is kept --------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 static bool selected(const struct lifecycle_cmd *c, const struct life *l)
 {
@@ -92,9 +92,10 @@ static bool selected(const struct lifecycle_cmd *c, const struct life *l)
 
 static uint64_t key_of(const struct lifecycle_cmd *c, const struct life *l)
 {
-	static const unsigned int spans[] = {
-		[SORT_ZOMBIE] = SPAN_ZOMBIE, [SORT_LIFETIME] = SPAN_LIFETIME, [SORT_TEARDOWN] = SPAN_TEARDOWN, [SORT_FREE] = SPAN_UNFREED
-	};
+	static const unsigned int spans[] = { [SORT_ZOMBIE] = SPAN_ZOMBIE,
+					      [SORT_LIFETIME] = SPAN_LIFETIME,
+					      [SORT_TEARDOWN] = SPAN_TEARDOWN,
+					      [SORT_FREE] = SPAN_UNFREED };
 
 	if (c->sort == SORT_TIME)
 		return UINT64_MAX - l->exit.to;
@@ -181,7 +182,7 @@ static int keep(struct lifecycle_cmd *c, const struct life *l, bool over)
 	return err;
 }
 
-/* ---- callbacks ------------------------------------------------------------------------------ */
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
 static void count_fate(struct lifecycle_totals *t, const struct life *l)
 {
@@ -248,7 +249,7 @@ static void on_step(void *ctx, const struct life_step *s)
 		lifecycle__text_step(c, s);
 }
 
-/* ---- the run -------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static void put_json(struct lifecycle_cmd *c)
 {

@@ -72,7 +72,8 @@ void lifecycle__put_totals(struct lifecycle_cmd *c, const struct lifecycle_total
 void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n);
 
 /* lifecycle_put.c: pieces of text */
-void put_span(struct strbuf *b, struct life_span s); /* "1.23 ms", "1.00 ms..4.00 ms", ">3.00 s", "-" */
+void put_span(struct strbuf *b,
+	      struct life_span s); /* "1.23 ms", "1.00 ms..4.00 ms", ">3.00 s", "-" */
 void put_fate(struct strbuf *b, const struct life *l); /* "exit 3", "SIGTERM" */
 void put_signal(struct strbuf *b, int64_t sig);
 void put_name(struct strbuf *b, const struct life_name *n); /* "comm[pid]", "?" */

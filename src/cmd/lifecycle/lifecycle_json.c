@@ -133,7 +133,7 @@ void lifecycle__json_life(struct lifecycle_cmd *c, const struct life *l, int dep
 	json__end(j);
 }
 
-/* ---- steps ---------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 void lifecycle__json_step(struct lifecycle_cmd *c, const struct life_step *s)
 {
@@ -163,7 +163,7 @@ void lifecycle__json_step(struct lifecycle_cmd *c, const struct life_step *s)
 	out__drain(&c->out);
 }
 
-/* ---- summary -------------------------------------------------------------------------------- */
+/* ---- summary --------------------------------------------------------------------------------- */
 
 static void put_stats(struct lifecycle_cmd *c, const char *key, const struct span_stats *s)
 {

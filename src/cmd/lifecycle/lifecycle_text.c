@@ -9,9 +9,10 @@
 
 #define SPAN_WIDTH 14
 
-/* ---- where somebody is ---------------------------------------------------------------------- */
+/* ---- where somebody is ----------------------------------------------------------------------- */
 
-static void put_stacks(struct lifecycle_cmd *c, const char *indent, uint32_t kstack, uint32_t ustack)
+static void put_stacks(struct lifecycle_cmd *c, const char *indent, uint32_t kstack,
+		       uint32_t ustack)
 {
 	stack__put_ids(c->rd.reader, &c->out.b, kstack, ustack);
 	strbuf__putc(&c->out.b, '\n');
@@ -36,7 +37,7 @@ static void put_where(struct lifecycle_cmd *c, const struct life_where *w)
 	put_stacks(c, "        ", w->kstack, w->ustack);
 }
 
-/* ---- lives ---------------------------------------------------------------------------------- */
+/* ---- lives ----------------------------------------------------------------------------------- */
 
 /* How long it has been what it is, at least. */
 static struct life_span left_for(const struct lifecycle_cmd *c, const struct life *l)
@@ -48,7 +49,8 @@ static struct life_span left_for(const struct lifecycle_cmd *c, const struct lif
 
 	if (!since.to)
 		return (struct life_span){ 0 };
-	return (struct life_span){ end - since.to, since.from ? end - since.from : LIFE_EVER, true };
+	return (struct life_span){ end - since.to, since.from ? end - since.from : LIFE_EVER,
+				   true };
 }
 
 /* Of what goes on at the end the length so far. */
@@ -155,7 +157,8 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)
 	strbuf__puts(b, "          parent ");
 	put_name(b, parent);
 	if (l->orphan && !l->heir.pid) {
-		strbuf__puts(b, " ended: init or a subreaper is, the recording does not say which\n");
+		strbuf__puts(b,
+			     " ended: init or a subreaper is, the recording does not say which\n");
 		return;
 	}
 	put_where(c, &l->parent_where);
@@ -221,7 +224,7 @@ void lifecycle__text_tree(struct lifecycle_cmd *c)
 	lifecycle__summary(c);
 }
 
-/* ---- steps ---------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static void put_text(struct strbuf *b, const struct life_step *s)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "array.h"
+#include "cleanup.h"
 #include "lifecycle.h"
 
 struct node {
@@ -34,8 +34,9 @@ static size_t find(const struct walk *w, uint64_t id)
 {
 	size_t low = array__bisect(w->nr, i, w->v[i].life->self.id < id);
 
-	return low < w->nr && w->v[low].life->self.id == id && !w->v[low].life->is_thread ? low + 1 :
-											    0;
+	return low < w->nr && w->v[low].life->self.id == id && !w->v[low].life->is_thread ?
+		       low + 1 :
+		       0;
 }
 
 static uint64_t above(const struct life *l)

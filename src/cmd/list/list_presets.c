@@ -86,8 +86,9 @@ static void put_text(struct out *out, const struct machine *m, const struct pres
 	strbuf__printf(b, "%s%-15s%s %s\n%16sstackonce %s\n", out__colour(out, OUT_HEAD), p->name,
 		       out__colour(out, OUT_PLAIN), p->summary, "", p->answer);
 	if (m->events && bad)
-		strbuf__printf(b, "%s%16snot on this machine: %s: %s%s\n", out__colour(out, OUT_WARN),
-			       "", bad->spec, hindrance(m, bad), out__colour(out, OUT_PLAIN));
+		strbuf__printf(b, "%s%16snot on this machine: %s: %s%s\n",
+			       out__colour(out, OUT_WARN), "", bad->spec, hindrance(m, bad),
+			       out__colour(out, OUT_PLAIN));
 }
 
 int list__presets(struct out *out, const char *glob, bool json)
@@ -98,7 +99,8 @@ int list__presets(struct out *out, const char *glob, bool json)
 	/* Who may not look at tracefs can still read what there is. */
 	if (tracefs__events(&m.events, &m.nr_events)) {
 		m = (struct machine){ 0 };
-		log_warn("which of these this machine can record is not known: tracefs cannot be read");
+		log_warn(
+			"which of these this machine can record is not known: tracefs cannot be read");
 	} else {
 		m.has_probes = features__kprobe_multi() || features__kprobes();
 	}

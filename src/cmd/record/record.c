@@ -34,7 +34,8 @@ static int choose_backend(struct record_options *o)
 		refused = features__bpf_refused();
 	if (o->backend == BACKEND_AUTO && refused && tracefs__may_record() == 0) {
 		if (!o->quiet)
-			fprintf(stderr, "stackonce: BPF is refused here (%s): recording by ftrace\n",
+			fprintf(stderr,
+				"stackonce: BPF is refused here (%s): recording by ftrace\n",
 				refused);
 		o->rec.backend = REC_BACKEND_FTRACE;
 	}
@@ -218,7 +219,7 @@ static int run(int argc, char **argv)
 	err = record_options__parse(argc, argv, &o);
 	if (err)
 		return err;
-	cmd__set_log_level(o.verbose ? STK_LOG_DEBUG : o.quiet ? STK_LOG_ERROR : STK_LOG_WARN);
+	ui__set_log_level(o.verbose ? STK_LOG_DEBUG : o.quiet ? STK_LOG_ERROR : STK_LOG_WARN);
 	libbpf_set_print(bpf_log);
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;

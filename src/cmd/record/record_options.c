@@ -19,7 +19,7 @@
 
 static int too_many_events(void)
 {
-	return cmd__usage_error("record", "more than %d -e", RECORD_MAX_EVENT_OPTIONS);
+	return ui__usage_error("record", "more than %d -e", RECORD_MAX_EVENT_OPTIONS);
 }
 
 static int take_event(void *into, const struct opt *opt, const char *spec)
@@ -37,7 +37,7 @@ static int take_filter(void *into, const struct opt *opt, const char *filter)
 	struct record_options *o = into;
 
 	if (!o->nr_events || o->events[o->nr_events - 1].filter)
-		return cmd__usage_error("record", "--filter follows the -e it is for");
+		return ui__usage_error("record", "--filter follows the -e it is for");
 	o->events[o->nr_events - 1].filter = filter;
 	return 0;
 }
@@ -55,13 +55,14 @@ static int take_presets(void *into, const struct opt *opt, const char *names)
 		const struct preset *p = preset__find(one);
 
 		if (!p)
-			return cmd__usage_error(
+			return ui__usage_error(
 				"record", "there is no preset '%s', see 'stackonce list --presets'",
 				one);
 		for (i = 0; i < o->nr_presets && o->presets[i] != p; i++)
 			;
 		if (i == RECORD_MAX_PRESETS)
-			return cmd__usage_error("record", "more than %d presets", RECORD_MAX_PRESETS);
+			return ui__usage_error("record", "more than %d presets",
+					       RECORD_MAX_PRESETS);
 		o->presets[i] = p;
 		o->nr_presets = MAX(o->nr_presets, i + 1);
 	}
@@ -251,7 +252,7 @@ int record_options__parse(int argc, char **argv, struct record_options *o)
 	o->rec.backend = o->backend == BACKEND_FTRACE ? REC_BACKEND_FTRACE : REC_BACKEND_BPF;
 	o->rec.command_only = o->rec.command && !o->all;
 	if (o->rec.nr_pids && (o->all || o->rec.command))
-		return cmd__usage_error("record", "-p goes neither with -a nor with a COMMAND");
+		return ui__usage_error("record", "-p goes neither with -a nor with a COMMAND");
 	if (!o->user_stacks_given)
 		o->rec.user_stacks = o->rec.command || o->rec.nr_pids;
 	err = add_presets(o);

@@ -48,12 +48,12 @@ static void report__free(struct report *rp)
 static int check_options(const struct report *rp)
 {
 	if ((rp->folded || rp->rd.flamegraph) && (rp->tree || rp->rd.json))
-		return cmd__usage_error(rp->rd.command,
-					"--%s goes neither with --json nor with a tree",
-					rp->folded ? "folded" : "flamegraph");
+		return ui__usage_error(rp->rd.command,
+				       "--%s goes neither with --json nor with a tree",
+				       rp->folded ? "folded" : "flamegraph");
 	if (rp->folded && rp->rd.flamegraph && !strcmp(rp->rd.flamegraph, "-"))
-		return cmd__usage_error(rp->rd.command,
-					"--folded and --flamegraph - both want stdout");
+		return ui__usage_error(rp->rd.command,
+				       "--folded and --flamegraph - both want stdout");
 	return CMD_OK;
 }
 
@@ -97,7 +97,7 @@ static void put_title(struct report *rp)
 	strbuf__putc(b, '\n');
 }
 
-/* ---- flame graphs --------------------------------------------------------------------------- */
+/* ---- flame graphs ---------------------------------------------------------------------------- */
 
 /* The frame below a group's stacks: "bash", "sched:sched_switch bash pid 12". */
 static void put_label(struct strbuf *b, unsigned int by, const struct stack_group *g)

@@ -11,7 +11,7 @@
 #include "ui/column.h"
 #include "ui/frames.h"
 
-/* ---- the head of a list --------------------------------------------------------------------- */
+/* ---- the head of a list ---------------------------------------------------------------------- */
 
 /* What tells the group apart, as text: "sched:sched_switch comm bash pid 12", or as JSON members. */
 static void put_group(struct report *rp, const struct stack_group *g)
@@ -66,7 +66,7 @@ static void put_head(struct report *rp, const struct stack_group *g)
 		       text__number(nr).s, nr == 1 ? "" : "s");
 }
 
-/* ---- stacks --------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 /* The functions of these stacks, innermost first: callers go on from the kernel into the program. */
 static int add_frames(void *ctx, const struct stack_count *s, struct call_stack *ret_stack)
@@ -82,7 +82,7 @@ static int add_frames(void *ctx, const struct stack_count *s, struct call_stack 
 	for (k = 0; k < ARRAY_SIZE(stacks); k++) {
 		n = stack__frames(rp->rd.reader, stacks[k], frames);
 		for (i = 0; i < n && !err; i++) {
-			nr = names__lines(&rp->rd.names, &frames[i], &lines);
+			nr = user_names__lines(&rp->rd.names, &frames[i], &lines);
 			for (l = 0; l + 1 < nr && !err; l++)
 				err = call_stack__add(ret_stack, &frames[i],
 						      lines[l].function ?: unknown);
@@ -156,9 +156,10 @@ void report__put_stacks(struct report *rp, const struct stack_group *g)
 		strbuf__putc(&rp->out.b, '\n');
 }
 
-/* ---- trees ---------------------------------------------------------------------------------- */
+/* ---- trees ----------------------------------------------------------------------------------- */
 
-static bool too_small(const struct report *rp, const struct stack_group *g, const struct call_node *n)
+static bool too_small(const struct report *rp, const struct stack_group *g,
+		      const struct call_node *n)
 {
 	return (double)n->count * 100e9 < (double)rp->min * g->count;
 }

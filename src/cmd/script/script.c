@@ -35,7 +35,7 @@ static int parse_options(struct script *s, int argc, char **argv)
 	int code = reading__options(&s->rd, &cmd_script, argc, argv);
 
 	if (!code && s->stacks_too && !s->rd.json)
-		return cmd__usage_error(argv[0], "--stacks is for --json; text has them already");
+		return ui__usage_error(argv[0], "--stacks is for --json; text has them already");
 	return code;
 }
 

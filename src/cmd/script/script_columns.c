@@ -13,7 +13,7 @@ const char *const script_column_names[] = {
 	[COL_COMM] = "comm",	 [COL_PID] = "pid",	  [COL_TID] = "tid",
 	[COL_CPU] = "cpu",	 [COL_FLAGS] = "flags",	  [COL_TIME] = "ts",
 	[COL_EVENT] = "event",	 [COL_FIELDS] = "fields", [COL_KSTACK] = "kstack",
-	[COL_USTACK] = "ustack",	 [COL_FIELD] = NULL,
+	[COL_USTACK] = "ustack", [COL_FIELD] = NULL,
 };
 
 int script__take_fields(void *into, const struct opt *o, const char *list)
@@ -97,7 +97,8 @@ static void put_field(struct script *s, const char *name, const struct script_ty
 	size_t len;
 
 	if (s->rd.json)
-		json__name(j, strcmp(name, "type") ? name : "fields.type"); /* a record has a type */
+		json__name(j,
+			   strcmp(name, "type") ? name : "fields.type"); /* a record has a type */
 	if (!f || (stk_event__marks(e) & STK_MARK_NO_FIELDS)) {
 		strbuf__puts(s->rd.json ? json__value(j, NULL) : &s->out.b,
 			     s->rd.json ? "null" : "-");
@@ -179,7 +180,7 @@ void script__columns(struct script *s, const struct stk_event *e)
 	}
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_marks(struct json *j, const struct stk_event *e)
 {

@@ -16,7 +16,7 @@
 #include "log.h"
 #include "ui/frames.h"
 
-/* ---- what is kept from event to event ------------------------------------------------------- */
+/* ---- what is kept from event to event -------------------------------------------------------- */
 
 void script__start(struct script *s)
 {
@@ -78,7 +78,8 @@ static void see_type(struct script *s, struct script_type *st, const struct stk_
 		st->format = NULL;
 	strbuf__puts(&st->label, out__colour(&s->out, OUT_HEAD));
 	/* an entry and a return have the function's name both */
-	if (stk_event_type__kind(t) >= STK_KIND_FUNCTION && stk_event_type__kind(t) <= STK_KIND_USDT) {
+	if (stk_event_type__kind(t) >= STK_KIND_FUNCTION &&
+	    stk_event_type__kind(t) <= STK_KIND_USDT) {
 		strbuf__safe(&st->label, system, strlen(system));
 		strbuf__putc(&st->label, ':');
 	}
@@ -153,7 +154,7 @@ static void put_task_cached(struct script *s, const char *comm, uint32_t tid)
 	t->len = len;
 }
 
-/* ---- the columns ---------------------------------------------------------------------------- */
+/* ---- the columns ----------------------------------------------------------------------------- */
 
 void script__flags(const struct stk_event *e, char text[static 5])
 {
@@ -240,7 +241,8 @@ void script__warn_uncompiled(struct script *s)
 
 	for (i = 0; i < s->nr_types; i++)
 		if (s->types[i].uncompiled)
-			log_warn("%" PRIu64 " events of \"%s\" are printed field by field: their print "
+			log_warn("%" PRIu64
+				 " events of \"%s\" are printed field by field: their print "
 				 "fmt has something unknown",
 				 s->types[i].uncompiled, s->types[i].full_name ?: "");
 }

@@ -12,7 +12,7 @@
 #include "cleanup.h"
 #include "ui/frames.h"
 
-/* ---- rendering ------------------------------------------------------------------------------ */
+/* ---- rendering ------------------------------------------------------------------------------- */
 
 static void put_inlined(struct strbuf *b, const struct stk_frame *f, const struct name_line *l)
 {
@@ -24,12 +24,12 @@ static void put_inlined(struct strbuf *b, const struct stk_frame *f, const struc
 
 static void render_frame(struct script *s, struct strbuf *b, const struct stk_frame *f)
 {
-	struct names *names = &s->rd.names;
+	struct user_names *names = &s->rd.names;
 	const struct name_line *lines;
 	unsigned int i, nr = 0;
 
 	if (f->kind == STK_FRAME_USER) {
-		nr = s->ids ? 0 : names__lines(names, f, &lines);
+		nr = s->ids ? 0 : user_names__lines(names, f, &lines);
 		for (i = 0; i + 1 < nr; i++)
 			put_inlined(b, f, &lines[i]);
 		strbuf__puts(b, " => ");
@@ -79,7 +79,7 @@ static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
 	out__paint(&s->out, OUT_PLAIN);
 }
 
-/* ---- what is kept --------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 /* The place of a stack's text; NULL when out of memory. */
 static struct script_stack *stack_slot(struct script *s, uint32_t number)
@@ -142,7 +142,7 @@ void script__user_stack(struct script *s, const struct stk_event *e)
 	put_under(s, "<user stack trace>", 0, stk_event__ustack(e));
 }
 
-/* ---- what stands before an event ------------------------------------------------------------ */
+/* ---- what stands before an event ------------------------------------------------------------- */
 
 static void tell_file(struct script *s, uint32_t number)
 {

@@ -46,7 +46,7 @@ const char *futex__kind(const struct futex_address *a)
 	return kinds[a->kind];
 }
 
-/* ---- who woke ------------------------------------------------------------------------------- */
+/* ---- who woke -------------------------------------------------------------------------------- */
 
 static int compare_u64(uint64_t x, uint64_t y)
 {
@@ -114,7 +114,7 @@ int futex__wakers(struct futex *fx, const struct futex_group *g, uint32_t *ret_n
 	return 0;
 }
 
-/* ---- the picture ---------------------------------------------------------------------------- */
+/* ---- the picture ----------------------------------------------------------------------------- */
 
 static int draw(struct futex *fx)
 {

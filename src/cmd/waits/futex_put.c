@@ -101,7 +101,7 @@ static void put_wakers(struct futex *fx, const struct futex_group *g)
 
 static void put_stacks(struct futex *fx, const struct futex_group *g)
 {
-	struct names *names = &fx->w.rd.names;
+	struct user_names *names = &fx->w.rd.names;
 	struct strbuf *b = &fx->w.out.b;
 	uint32_t i;
 
@@ -124,7 +124,8 @@ static void put_stacks(struct futex *fx, const struct futex_group *g)
 		waits__put_task(b, s->waker.comm, s->waker.tid);
 		stack__put_ids(names->reader, b, 0, s->waker_ustack);
 		strbuf__putc(b, '\n');
-		stack__put(names, b, INDENT "  ", s->by_call ? 0 : s->waker_kstack, s->waker_ustack);
+		stack__put(names, b, INDENT "  ", s->by_call ? 0 : s->waker_kstack,
+			   s->waker_ustack);
 	}
 }
 
@@ -180,7 +181,8 @@ static void put_open(struct futex *fx)
 		put_site(fx, o->ustack);
 		strbuf__putc(b, '\n');
 		if (fx->w.stacks)
-			stack__put(&fx->w.rd.names, b, INDENT, o->ustack ? 0 : o->kstack, o->ustack);
+			stack__put(&fx->w.rd.names, b, INDENT, o->ustack ? 0 : o->kstack,
+				   o->ustack);
 	}
 	if (top < r->nr_open)
 		strbuf__printf(b, "  and %u more\n", r->nr_open - top);
@@ -196,7 +198,8 @@ void futex__put_notes(struct futex *fx)
 	waits__note(w, "no_fields", s->no_fields, "calls came without their fields: not counted");
 	waits__note(w, "no_whom", s->no_whom, "wakeups came without saying whom: not attributed");
 	waits__note(w, "lost", s->lost, "events of futex calls were lost");
-	waits__note(w, "gaps", s->gaps, "waits touch a time in which events were lost: not counted");
+	waits__note(w, "gaps", s->gaps,
+		    "waits touch a time in which events were lost: not counted");
 	waits__note(w, "maybe_requeued", s->maybe_requeued,
 		    "waits may have been moved to another futex");
 }

@@ -91,7 +91,7 @@ static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 
 static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 {
-	struct names *names = &oc->w.rd.names;
+	struct user_names *names = &oc->w.rd.names;
 	struct strbuf *b = &oc->w.out.b;
 	uint32_t i;
 

@@ -76,7 +76,7 @@ void waits__durations(struct out *o, const struct durations *d, int width)
 	column__bool(o, "exact", durations__is_exact(d));
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 void waits__json_task(struct json *j, const struct wait_task *task)
 {

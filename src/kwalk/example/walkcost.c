@@ -78,7 +78,8 @@ static int by_value(const void *a, const void *b)
 
 static void report(struct walkcost_bpf *skel, double ns[WAYS][ROUNDS])
 {
-	static const char *const ways[WAYS] = { "no stack", "bpf_get_stack()", "walk", "remembered" };
+	static const char *const ways[WAYS] = { "no stack", "bpf_get_stack()", "walk",
+						"remembered" };
 	struct kwalk_counts c = { 0 };
 	int i;
 

@@ -105,8 +105,9 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 
 	memset(ret_counters, 0, p->nr_events * sizeof(*ret_counters));
 	if (kwalk__refresh(p->kwalk))
-		log_warn("text and unwind rules of modules cannot be read: the kernel walks the stacks with "
-			 "their frames");
+		log_warn(
+			"text and unwind rules of modules cannot be read: the kernel walks the stacks with "
+			"their frames");
 	err = programs__refresh_cpus(p);
 	if (!err)
 		err = attach__misses(p);

@@ -143,7 +143,8 @@ static int attach_syscalls(struct programs *p)
 				 s->progs.record_sys_enter, s->progs.record_sys_enter_filtered);
 	if (!err)
 		err = attach_syscall_end(&p->sys_exit, "sys_exit", s->progs.count_sys_exit,
-					 s->progs.record_sys_exit, s->progs.record_sys_exit_filtered);
+					 s->progs.record_sys_exit,
+					 s->progs.record_sys_exit_filtered);
 	return err ? log_err(err, "attach to raw_syscalls") : 0;
 }
 
@@ -265,7 +266,8 @@ static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
 
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 {
-	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 7) * sizeof(*fds));
+	int *fds =
+		malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 7) * sizeof(*fds));
 	unsigned int nr = 0, i;
 
 	if (!fds)
@@ -482,7 +484,8 @@ void attach__samples_poll(struct programs *p)
 			continue;
 		head = __atomic_load_n(&m->data_head, __ATOMIC_ACQUIRE);
 		for (tail = m->data_tail; tail < head;) {
-			const struct perf_event_header *h = (void *)((char *)m + page + tail % page);
+			const struct perf_event_header *h =
+				(void *)((char *)m + page + tail % page);
 
 			p->throttled += h->type == PERF_RECORD_THROTTLE;
 			if (h->size < sizeof(*h))

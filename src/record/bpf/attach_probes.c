@@ -85,7 +85,8 @@ static int add_synthetic(const struct programs *p, struct targets *l, unsigned i
 			err = add_target(l, &t);
 	}
 	if (!err && l->nr == before)
-		return log_err(-ENOENT, "%s:%s: this kernel has none of the functions it is made of",
+		return log_err(-ENOENT,
+			       "%s:%s: this kernel has none of the functions it is made of",
 			       y->system, y->name);
 	return err;
 }
@@ -127,7 +128,8 @@ static struct attached_probe *probe_add(struct programs *p, unsigned int event)
 {
 	struct attached_probe probe = { .event = event, .count_prog = -1, .count_link = -1 };
 
-	return array__append(&p->probes, &p->nr_probes, probe) ? NULL : &p->probes[p->nr_probes - 1];
+	return array__append(&p->probes, &p->nr_probes, probe) ? NULL :
+								 &p->probes[p->nr_probes - 1];
 }
 
 static int keep_link(struct programs *p, unsigned int event, struct bpf_link *link)
@@ -188,7 +190,8 @@ static int explain(const struct programs *p, const struct target *t, int err)
 	char mode[128] = "[none]";
 
 	if (features__kprobes())
-		return log_err(err, "attach to %s:%s (function %s)", e->system, e->name, t->function);
+		return log_err(err, "attach to %s:%s (function %s)", e->system, e->name,
+			       t->function);
 	slurp__line("/sys/kernel/security/lockdown", mode, sizeof(mode));
 	log_err(0,
 		"%s:%s: this kernel refuses probes on its functions%s; 'stackonce doctor' tells "
@@ -307,7 +310,7 @@ static int attach_functions(struct programs *p)
 	return err;
 }
 
-/* ---- programs ---------------------------------------------------------------------------------- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 static int attach_user(struct programs *p, unsigned int event)
 {
@@ -320,7 +323,8 @@ static int attach_user(struct programs *p, unsigned int event)
 	if (opts.retprobe)
 		err = keep_link(p, event,
 				bpf_program__attach_uprobe_opts(p->skel->progs.probe, -1,
-								probe->path, probe->offset, &count));
+								probe->path, probe->offset,
+								&count));
 	if (err)
 		return err;
 	return keep_link(p, event,

@@ -24,8 +24,8 @@ struct bpf_backend {
 	const struct recorder_opts *opts;
 	struct programs *programs;
 	struct programs_user user; /* of user stacks */
-	struct files *files; /* NULL: no user stacks */
-	struct drain *drain;
+	struct user_files *files; /* NULL: no user stacks */
+	struct bpf_drain *drain;
 	struct pending_losses *losses;
 	struct stk_writer *w;
 	uint64_t looked, looking; /* when counters() began, last and the time before */
@@ -37,7 +37,7 @@ static struct bpf_backend *of(const struct backend *b)
 	return (struct bpf_backend *)b;
 }
 
-/* ---- whose events ----------------------------------------------------------------------------- */
+/* ---- whose events ---------------------------------------------------------------------------- */
 
 static int select_thread(void *ctx, pid_t tid)
 {
@@ -62,7 +62,7 @@ static void in_child(void *ctx)
 	programs__restore_limits(b->programs);
 }
 
-/* ---- start ------------------------------------------------------------------------------------ */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 static void bpf_free(struct backend *base)
 {
@@ -70,8 +70,8 @@ static void bpf_free(struct backend *base)
 
 	if (!b)
 		return;
-	drain__free(b->drain);
-	files__free(b->files);
+	bpf_drain__free(b->drain);
+	user_files__free(b->files);
 	pending_losses__free(b->losses);
 	free(b->told);
 	programs__free(b->programs);
@@ -106,13 +106,13 @@ static int bpf_open(const struct recorder_opts *opts, struct backend **ret_backe
 static int open_files(struct bpf_backend *b)
 {
 	const struct recorder_opts *o = b->opts;
-	struct files_opts fo;
+	struct user_files_opts fo;
 	int err;
 
 	programs__user(b->programs, &b->user);
 	if (!b->user.files)
 		return 0;
-	fo = (struct files_opts){
+	fo = (struct user_files_opts){
 		.entries = b->user.files,
 		.ctl = b->user.ctl,
 		.news_fd = b->user.news_fd,
@@ -121,10 +121,10 @@ static int open_files(struct bpf_backend *b)
 		.table_budget = o->user_fp_only ? 0 : o->table_budget,
 		.w = b->w,
 	};
-	err = files__new(&fo, &b->files);
+	err = user_files__new(&fo, &b->files);
 	if (err)
 		return log_err(err, "the file map");
-	err = files__snapshot(b->files);
+	err = user_files__snapshot(b->files);
 	return err ? log_err(err, "the mappings of running processes") : 0;
 }
 
@@ -158,7 +158,7 @@ static int kernel_unwind_meta(struct bpf_backend *b)
 static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 {
 	struct bpf_backend *b = of(base);
-	struct drain_opts d = {
+	struct bpf_drain_opts d = {
 		.programs = b->programs,
 		.events = b->opts->events,
 		.syms = b->opts->syms,
@@ -174,11 +174,11 @@ static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 	if (err)
 		return err;
 	d.files = b->files;
-	err = drain__new(&d, &b->drain);
+	err = bpf_drain__new(&d, &b->drain);
 	return err ? log_err(err, "map the rings") : open_losses(b);
 }
 
-/* ---- while recording -------------------------------------------------------------------------- */
+/* ---- while recording ------------------------------------------------------------------------- */
 
 static unsigned int bpf_nr_cpus(const struct backend *b)
 {
@@ -215,12 +215,12 @@ static int bpf_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR_CO
 
 static void bpf_add_ends(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS])
 {
-	drain__add_ends(of(b)->drain, counters);
+	bpf_drain__add_ends(of(b)->drain, counters);
 }
 
 static int bpf_drain(struct backend *b, bool last)
 {
-	return drain__run(of(b)->drain);
+	return bpf_drain__run(of(b)->drain);
 }
 
 static int take_loss(void *ctx, const struct stk_writer_loss *loss)
@@ -263,17 +263,17 @@ static int bpf_losses(struct backend *base, bool counted)
 
 static void bpf_stats(const struct backend *b, struct backend_stats *ret_stats)
 {
-	drain__stats(of(b)->drain, ret_stats);
+	bpf_drain__stats(of(b)->drain, ret_stats);
 }
 
 static void bpf_end_round(struct backend *b)
 {
-	drain__end_round(of(b)->drain);
+	bpf_drain__end_round(of(b)->drain);
 }
 
 static int bpf_news_fd(const struct backend *b)
 {
-	return of(b)->files ? files__fd(of(b)->files) : -1;
+	return of(b)->files ? user_files__fd(of(b)->files) : -1;
 }
 
 /*
@@ -282,20 +282,20 @@ static int bpf_news_fd(const struct backend *b)
  */
 static int bpf_take_news(struct backend *b)
 {
-	int err = files__poll(of(b)->files);
+	int err = user_files__poll(of(b)->files);
 
 	return err ? log_err(err, "files that are new") : 0;
 }
 
-/* ---- end -------------------------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------------------- */
 
 static int unwind_meta(struct bpf_backend *b)
 {
 	const struct recorder_opts *o = b->opts;
-	struct files_stats fs;
+	struct user_files_stats fs;
 	int err;
 
-	files__stats(b->files, &fs);
+	user_files__stats(b->files, &fs);
 	const struct meta_number rows[] = {
 		{ "unwind.files", fs.files },
 		{ "unwind.tables_loaded", fs.loaded },
@@ -323,7 +323,7 @@ static int finish_files(struct bpf_backend *b)
 	if (b->user.ctl->files_full)
 		log_warn("more than %u files with code: frames of further ones are unknown",
 			 WIRE_MAX_FILES);
-	err = files__finish(b->files, b->opts->symbols);
+	err = user_files__finish(b->files, b->opts->symbols);
 	if (!err)
 		err = unwind_meta(b);
 	return err ? log_err(err, "symbols of user stacks") : 0;
@@ -384,7 +384,7 @@ static int bpf_finish(struct backend *base)
 	struct backend_stats ds;
 	int err;
 
-	drain__stats(b->drain, &ds);
+	bpf_drain__stats(b->drain, &ds);
 	if (ds.unresolved)
 		log_warn("%llu stacks were not found in the stack map: a fault of stackonce",
 			 (unsigned long long)ds.unresolved);

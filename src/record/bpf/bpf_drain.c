@@ -25,16 +25,16 @@
 /* Of a CPU, whose events are still to come: all those of the interrupts in between. */
 #define COPIES 1024
 
-struct drain {
+struct bpf_drain {
 	struct programs *programs;
 	struct stackmap *map;
 	struct namer *namer;
 	struct stk_writer *w;
-	struct files *files;
+	struct user_files *files;
 	bool user_fp_only;
 	unsigned int nr_cpus;
 	struct ring_source {
-		struct drain *d;
+		struct bpf_drain *d;
 		struct ring_buffer *rb; /* NULL: no such CPU */
 		uint32_t cpu;
 		uint64_t bytes; /* found by this run */
@@ -59,10 +59,10 @@ struct drain {
 	struct backend_stats stats;
 };
 
-/* ---- stacks ----------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 /* Appends the words of a stack, following links into the stack map. */
-static int flatten(struct drain *d, const uint64_t *words, unsigned int n, uint64_t *frames,
+static int flatten(struct bpf_drain *d, const uint64_t *words, unsigned int n, uint64_t *frames,
 		   unsigned int *nr)
 {
 	unsigned int links = 0;
@@ -95,7 +95,7 @@ static int flatten(struct drain *d, const uint64_t *words, unsigned int n, uint6
 }
 
 /* The kernel's side numbers files as it meets them: from here on they have the recording's numbers. */
-static int number_files(struct drain *d, uint64_t *frames, unsigned int nr)
+static int number_files(struct bpf_drain *d, uint64_t *frames, unsigned int nr)
 {
 	uint32_t file;
 	unsigned int i;
@@ -106,7 +106,7 @@ static int number_files(struct drain *d, uint64_t *frames, unsigned int nr)
 			continue;
 		if (!d->files)
 			return -EPROTO;
-		err = files__number(d->files, FRAME_FILE(frames[i]), &file);
+		err = user_files__number(d->files, FRAME_FILE(frames[i]), &file);
 		if (err)
 			return err;
 		frames[i] = FRAME_USER(file, FRAME_OFFSET(frames[i]));
@@ -115,19 +115,20 @@ static int number_files(struct drain *d, uint64_t *frames, unsigned int nr)
 }
 
 /* Symbols will be wanted for these. */
-static int note_frames(struct drain *d, const uint64_t *frames, unsigned int nr)
+static int note_frames(struct bpf_drain *d, const uint64_t *frames, unsigned int nr)
 {
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < nr && !err; i++)
 		if (!(frames[i] & FRAME_MARKER_BIT) && FRAME_FILE(frames[i]))
-			err = files__note_frame(d->files, FRAME_FILE(frames[i]),
-						FRAME_OFFSET(frames[i]));
+			err = user_files__note_frame(d->files, FRAME_FILE(frames[i]),
+						     FRAME_OFFSET(frames[i]));
 	return err;
 }
 
-static int add_stack(struct drain *d, const uint64_t *words, unsigned int n, uint32_t *ret_number)
+static int add_stack(struct bpf_drain *d, const uint64_t *words, unsigned int n,
+		     uint32_t *ret_number)
 {
 	uint64_t frames[STK_MAX_DEPTH];
 	unsigned int nr = 0;
@@ -158,7 +159,7 @@ static int add_stack(struct drain *d, const uint64_t *words, unsigned int n, uin
 }
 
 /* A stack of either kind: full holds nr words for one that travelled with its event. */
-static int find_stack(struct drain *d, uint32_t id, const uint64_t *full, unsigned int nr,
+static int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full, unsigned int nr,
 		      uint32_t *ret_number)
 {
 	static const uint64_t failed = FRAME_MARKER(FRAME_END, STK_END_FAILED);
@@ -190,7 +191,7 @@ static int find_stack(struct drain *d, uint32_t id, const uint64_t *full, unsign
 	return 0;
 }
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 /*
  * The kernel's side remembers whom it named in as many slots by the same hash (announce_task());
@@ -275,7 +276,7 @@ static int user_stack(struct ring_source *r, const struct wire_event *e, size_t 
 
 static int on_event(struct ring_source *r, const struct wire_event *e, size_t len)
 {
-	struct drain *d = r->d;
+	struct bpf_drain *d = r->d;
 	struct stk_writer_event out = {
 		.ts = e->ts,
 		.cpu = r->cpu,
@@ -339,10 +340,10 @@ static int ring_open(struct ring_source *r)
 	return r->rb ? 0 : -errno;
 }
 
-int drain__new(const struct drain_opts *o, struct drain **ret_drain)
+int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 {
 	const struct rec_events *events = o->events;
-	struct drain *d = calloc(1, sizeof(*d));
+	struct bpf_drain *d = calloc(1, sizeof(*d));
 	unsigned int i;
 	int err;
 
@@ -359,7 +360,7 @@ int drain__new(const struct drain_opts *o, struct drain **ret_drain)
 	d->rings = calloc(d->nr_cpus, sizeof(*d->rings));
 	d->info = calloc(MAX(events->nr, 1u), sizeof(*d->info));
 	if (!d->rings || !d->info || namer__new(o->syms, o->w, &d->namer)) {
-		drain__free(d);
+		bpf_drain__free(d);
 		return -ENOMEM;
 	}
 	for (i = 0; i < events->nr; i++) {
@@ -371,7 +372,7 @@ int drain__new(const struct drain_opts *o, struct drain **ret_drain)
 		d->rings[i].cpu = i;
 		err = ring_open(&d->rings[i]);
 		if (err) {
-			drain__free(d);
+			bpf_drain__free(d);
 			return err;
 		}
 	}
@@ -379,7 +380,7 @@ int drain__new(const struct drain_opts *o, struct drain **ret_drain)
 	return 0;
 }
 
-void drain__free(struct drain *d)
+void bpf_drain__free(struct bpf_drain *d)
 {
 	unsigned int i;
 
@@ -394,14 +395,14 @@ void drain__free(struct drain *d)
 	free(d);
 }
 
-int drain__run(struct drain *d)
+int bpf_drain__run(struct bpf_drain *d)
 {
 	unsigned int i;
 	int n;
 
 	d->stats.fullest = 0;
 	d->stats.horizon = UINT64_MAX;
-	n = d->files ? files__poll(d->files) : 0;
+	n = d->files ? user_files__poll(d->files) : 0;
 	if (n < 0)
 		return n;
 	for (i = 0; i < d->nr_cpus; i++) {
@@ -423,7 +424,7 @@ int drain__run(struct drain *d)
 	return 0;
 }
 
-void drain__add_ends(const struct drain *d, uint64_t (*counters)[STK_NR_COUNTERS])
+void bpf_drain__add_ends(const struct bpf_drain *d, uint64_t (*counters)[STK_NR_COUNTERS])
 {
 	unsigned int i, end;
 
@@ -432,12 +433,12 @@ void drain__add_ends(const struct drain *d, uint64_t (*counters)[STK_NR_COUNTERS
 			counters[i][counter_of_end(end)] += d->info[i].ends[end];
 }
 
-void drain__end_round(struct drain *d)
+void bpf_drain__end_round(struct bpf_drain *d)
 {
 	namer__end_round(d->namer);
 }
 
-void drain__stats(const struct drain *d, struct backend_stats *ret_stats)
+void bpf_drain__stats(const struct bpf_drain *d, struct backend_stats *ret_stats)
 {
 	*ret_stats = d->stats;
 }

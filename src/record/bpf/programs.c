@@ -230,7 +230,8 @@ static int fill_maps(struct programs *p)
 		struct rec_event *e = &p->opts->events->v[i];
 
 		if (e->prog) {
-			err = bpf_map_update_elem(bpf_map__fd(s->maps.filters), &filter, e->prog, 0);
+			err = bpf_map_update_elem(bpf_map__fd(s->maps.filters), &filter, e->prog,
+						  0);
 			e->desc.filter = filter++;
 		}
 		attach__tracer_range(p->opts->syms, e);

@@ -73,14 +73,14 @@ struct programs {
 /* Marks the programs that these events need; before they are loaded. */
 void programs__choose(struct programs *p);
 
-/* ---- kernel_unwind.c ------------------------------------------------------------------------ */
+/* ---- kernel_unwind.c ------------------------------------------------------------------------- */
 
 /* Before loading: the walk's tables, or why there are none. */
 int programs__prepare_walk(struct programs *p);
 /* After it. */
 int programs__start_walk(struct programs *p);
 
-/* ---- calibrate.c ---------------------------------------------------------------------------- */
+/* ---- calibrate.c ----------------------------------------------------------------------------- */
 
 /* Where this CPU's variables are; 1 when that cannot be told. */
 int programs__locate_cpu(struct programs *p, unsigned int cpu);

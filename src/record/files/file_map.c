@@ -108,7 +108,7 @@ void file_map__set_writer(struct file_map *m, struct stk_writer *w)
 	m->w = w;
 }
 
-/* ---- identity --------------------------------------------------------------------------------- */
+/* ---- identity -------------------------------------------------------------------------------- */
 
 /*
  * An inode's address changes when it is evicted and read again.  Device and inode say it all on a
@@ -162,7 +162,7 @@ static int intern(struct file_map *m, const struct identity *identity, bool *ret
 	return 0;
 }
 
-/* ---- what is told the writer ------------------------------------------------------------------ */
+/* ---- what is told the writer ----------------------------------------------------------------- */
 
 /* The file as it is now, under one of its names. */
 static int announce(struct file_map *m, struct mapped_file *f, unsigned int name)
@@ -190,9 +190,11 @@ static int place_of_name(const struct mapped_file *f, const char *path, const ch
 	for (i = 0; i < f->info.nr_names; i++) {
 		const struct file_name *name = &f->names[i];
 
-		if (!strcmp(name->path, path) && (!*host_path || !strcmp(name->host_path, host_path)))
+		if (!strcmp(name->path, path) &&
+		    (!*host_path || !strcmp(name->host_path, host_path)))
 			return -EEXIST;
-		if (!*name->path || (!*name->host_path && *host_path && !strcmp(name->path, path))) {
+		if (!*name->path ||
+		    (!*name->host_path && *host_path && !strcmp(name->path, path))) {
 			*ret_at = i;
 			return 1;
 		}
@@ -237,7 +239,7 @@ static int add_fixed_name(struct file_map *m, struct mapped_file *f, const char 
 	return -ENOMEM;
 }
 
-/* ---- sights ----------------------------------------------------------------------------------- */
+/* ---- sights ---------------------------------------------------------------------------------- */
 
 static bool is_fresh(const struct seen_file *s)
 {
@@ -380,7 +382,7 @@ int file_map__add_jit(struct file_map *m, const struct wire_news *n, struct jit_
 	return err;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 int file_map__number(struct file_map *m, struct mapped_file *f, uint32_t *ret_number)
 {
@@ -423,7 +425,7 @@ const struct jit_source *mapped_file__jit(const struct mapped_file *f)
 	return f->jit;
 }
 
-/* ---- the file itself -------------------------------------------------------------------------- */
+/* ---- the file itself ------------------------------------------------------------------------- */
 
 /* Returns fd, or closes it: that is another file, or what it holds has been changed. */
 static int check_same(const struct mapped_file *f, int fd)

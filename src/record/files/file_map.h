@@ -48,7 +48,8 @@ uint32_t file_map__nr(const struct file_map *m); /* of all files, with a number 
 
 /* number and names but the first are not filled in.  Lives until something is said of the file. */
 const struct stk_file *mapped_file__info(const struct mapped_file *f);
-const struct jit_source *mapped_file__jit(const struct mapped_file *f); /* NULL: none, or not known */
+const struct jit_source *
+mapped_file__jit(const struct mapped_file *f); /* NULL: none, or not known */
 /* The very file for reading, if it can be had still; the descriptor is the caller's. */
 int mapped_file__open(const struct mapped_file *f);
 /*

@@ -22,7 +22,7 @@ struct mounts {
 	size_t nr, cap;
 };
 
-/* ---- mountinfo -------------------------------------------------------------------------------- */
+/* ---- mountinfo ------------------------------------------------------------------------------- */
 
 static bool is_octal(const char *s, const char *end)
 {
@@ -71,7 +71,8 @@ static bool parse_device(const char *s, struct mount *m)
 {
 	uint64_t major, minor;
 
-	if (!parse_number(&s, UINT32_MAX, ':', &major) || !parse_number(&s, UINT32_MAX, '\0', &minor))
+	if (!parse_number(&s, UINT32_MAX, ':', &major) ||
+	    !parse_number(&s, UINT32_MAX, '\0', &minor))
 		return false;
 	m->major = major;
 	m->minor = minor;
@@ -186,7 +187,7 @@ const struct mount *mounts__by_id(const struct mounts *m, uint64_t id)
 	return NULL;
 }
 
-/* ---- paths ------------------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 const char *path_below(const char *path, const char *dir)
 {
@@ -222,7 +223,8 @@ char *path_of_parts(const char *parts, size_t len, unsigned int nr_parts)
 	while (nr_parts--) {
 		size_t n = strnlen(parts + at, len - at);
 
-		if (at + n == len || !n || memchr(parts + at, '/', n) || n + 1 > (size_t)(to - path))
+		if (at + n == len || !n || memchr(parts + at, '/', n) ||
+		    n + 1 > (size_t)(to - path))
 			return NULL;
 		to -= n + 1;
 		*to = '/';
@@ -310,7 +312,8 @@ static bool names_layers(const char *option)
 	return false;
 }
 
-char *mount__translate_layers(const struct mount *there, const char *path, try_path_fn try, void *ctx)
+char *mount__translate_layers(const struct mount *there, const char *path, try_path_fn try,
+			      void *ctx)
 {
 	_cleanup_free_ char *options = strdup(there->options);
 	char inner[PATH_MAX], *option, *rest = options, *found = NULL;

@@ -47,7 +47,7 @@ struct opener {
 	int err;
 };
 
-/* ---- looking ---------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_table,
 		struct sight *ret_sight)
@@ -74,7 +74,7 @@ void sight__release(struct sight *s)
 	s->jit = NULL;
 }
 
-/* ---- the thread ------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static uint64_t position(const struct opener *o, bool producer)
 {
@@ -194,7 +194,8 @@ static int open_ring(struct opener *o, int news_fd)
 	return o->ring ? 0 : -errno;
 }
 
-int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables, struct opener **ret_opener)
+int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables,
+		struct opener **ret_opener)
 {
 	struct opener *o = calloc(1, sizeof(*o));
 	int err;
@@ -258,7 +259,7 @@ bool opener__free(struct opener *o)
 	return true;
 }
 
-/* ---- the other side --------------------------------------------------------------------------- */
+/* ---- the other side -------------------------------------------------------------------------- */
 
 /*
  * Whether the thread sleeps in an access to a file and has not run since the last check.  A thread
@@ -294,7 +295,8 @@ static void wait_for_first(struct opener *o, uint64_t deadline)
 		until = MIN(now + LOOK_NS, deadline);
 		const struct timespec t = { until / SECOND_NS, until % SECOND_NS };
 
-		if (pthread_cond_clockwait(&o->changed, &o->lock, CLOCK_MONOTONIC, &t) == ETIMEDOUT) {
+		if (pthread_cond_clockwait(&o->changed, &o->lock, CLOCK_MONOTONIC, &t) ==
+		    ETIMEDOUT) {
 			asleep = is_asleep(o, &switches) ? asleep + 1 : 0;
 			o->stuck = asleep > LOOKS_ASLEEP;
 		}

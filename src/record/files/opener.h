@@ -30,7 +30,8 @@ int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_t
 void sight__release(struct sight *s); /* what it holds */
 
 /* Takes the news from now on.  news_fd: a ring of struct wire_news; snapshot is borrowed. */
-int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables, struct opener **ret_opener);
+int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables,
+		struct opener **ret_opener);
 /* false: a file system does not answer, the thread waits for it, and what it borrowed must stay. */
 bool opener__free(struct opener *o);
 

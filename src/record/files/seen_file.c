@@ -35,7 +35,7 @@ struct search {
 /* No question to a server that may not answer. */
 #define STAT_FLAGS (AT_EMPTY_PATH | AT_STATX_DONT_SYNC)
 
-/* ---- one candidate ---------------------------------------------------------------------------- */
+/* ---- one candidate --------------------------------------------------------------------------- */
 
 struct candidate {
 	int fd; /* O_PATH */
@@ -177,7 +177,7 @@ static bool accept(struct search *q, const struct candidate *c, bool trusted)
 	return q->s.fd >= 0;
 }
 
-/* ---- paths ------------------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static char *read_link(const char *path)
 {
@@ -325,7 +325,7 @@ static int describe(struct search *q, const struct candidate *c)
 	return q->s.host_path ? 0 : -ENOMEM;
 }
 
-/* ---- where it may be -------------------------------------------------------------------------- */
+/* ---- where it may be ------------------------------------------------------------------------- */
 
 /* 0: it is that file, and described. */
 static int try_path(struct search *q, const char *path, bool trusted)
@@ -440,7 +440,7 @@ static int find(struct search *q)
 	return err;
 }
 
-/* ---- what it holds ---------------------------------------------------------------------------- */
+/* ---- what it holds --------------------------------------------------------------------------- */
 
 bool seen_file__is_steady(const struct seen_file *s)
 {

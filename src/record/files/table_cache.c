@@ -33,7 +33,7 @@ struct slot {
 struct table_cache {
 	struct wire_file *entries;
 	struct wire_user_ctl *ctl;
-	struct tables *tables;
+	struct table_slabs *tables;
 	struct slot **slots; /* by file id */
 	uint32_t max_id;
 	uint32_t waiting, refused; /* their numbers */
@@ -53,7 +53,7 @@ int table_cache__new(struct wire_file *entries, struct wire_user_ctl *ctl, int s
 	int err = c ? 0 : -ENOMEM;
 
 	if (!err)
-		err = tables__new(slabs_fd, budget, &c->tables);
+		err = table_slabs__new(slabs_fd, budget, &c->tables);
 	if (!err) {
 		c->slots = calloc(WIRE_MAX_FILES, sizeof(*c->slots));
 		err = c->slots ? 0 : -ENOMEM;
@@ -80,11 +80,11 @@ void table_cache__free(struct table_cache *c)
 		free(c->slots[id]);
 	}
 	free(c->slots);
-	tables__free(c->tables);
+	table_slabs__free(c->tables);
 	free(c);
 }
 
-/* ---- what BPF programs see -------------------------------------------------------------------- */
+/* ---- what BPF programs see ------------------------------------------------------------------- */
 
 /* Threads ask anew for the files they have mapped. */
 static void count_generation(struct table_cache *c)
@@ -109,7 +109,7 @@ static void publish(struct table_cache *c, const struct slot *s)
 	count_generation(c);
 }
 
-/* ---- slots ------------------------------------------------------------------------------------ */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 static void drop_slot(struct table_cache *c, struct slot *s)
 {
@@ -122,18 +122,18 @@ static void drop_slot(struct table_cache *c, struct slot *s)
 static int place(struct table_cache *c, struct slot *s)
 {
 	struct unwind_table *t = s->own;
-	int err = tables__alloc(c->tables, t->nr_words, &s->addr);
+	int err = table_slabs__alloc(c->tables, t->nr_words, &s->addr);
 
 	if (err)
 		return err;
 	s->view = *t;
-	s->view.words = tables__words(c->tables, s->addr);
+	s->view.words = table_slabs__words(c->tables, s->addr);
 	memcpy(s->view.words, t->words, (size_t)t->nr_words * 4);
 	s->state = SLOT_LOADED;
 	publish(c, s);
 	c->stats.loaded++;
 	c->stats.cfi_bytes += t->cfi_bytes;
-	c->stats.peak = MAX(c->stats.peak, tables__bytes(c->tables));
+	c->stats.peak = MAX(c->stats.peak, table_slabs__bytes(c->tables));
 	unwind__free(t);
 	s->own = NULL;
 	return 0;
@@ -144,7 +144,7 @@ static void say_full(struct table_cache *c)
 	if (!c->said_full)
 		log_warn("unwind tables need more than the %llu MiB they may use: some stacks are "
 			 "found by frame pointers",
-			 (unsigned long long)(tables__max_bytes(c->tables) >> 20));
+			 (unsigned long long)(table_slabs__max_bytes(c->tables) >> 20));
 	c->said_full = true;
 }
 
@@ -161,10 +161,10 @@ static void refuse(struct table_cache *c, struct slot *s)
 
 static void wait_for_room(struct table_cache *c, struct slot *s)
 {
-	uint64_t bytes = tables__size(s->own->nr_words);
+	uint64_t bytes = table_slabs__size(s->own->nr_words);
 
 	/* they take memory of their own */
-	if (c->waiting && c->waiting_bytes + bytes > tables__max_bytes(c->tables) / 2) {
+	if (c->waiting && c->waiting_bytes + bytes > table_slabs__max_bytes(c->tables) / 2) {
 		refuse(c, s);
 		return;
 	}
@@ -225,7 +225,7 @@ const struct unwind_table *table_cache__get(const struct table_cache *c, uint32_
 	return s->state == SLOT_WAITING ? s->own : &s->view;
 }
 
-/* ---- eviction --------------------------------------------------------------------------------- */
+/* ---- eviction -------------------------------------------------------------------------------- */
 
 /* A thread that remembers a file does not say that it uses it until the generation changes. */
 static void begin_pass(struct table_cache *c, uint64_t now)
@@ -282,7 +282,7 @@ static bool evict(struct table_cache *c, uint64_t bytes)
 	uint64_t sum = 0;
 
 	for (n = 0; n < nr && sum < bytes; n++) {
-		sum += tables__size(idle[n].slot->view.nr_words);
+		sum += table_slabs__size(idle[n].slot->view.nr_words);
 		set_state(c, idle[n].slot->id, WIRE_FILE_NEW);
 	}
 	if (!n)
@@ -293,7 +293,7 @@ static bool evict(struct table_cache *c, uint64_t bytes)
 		struct slot *s = idle[i].slot;
 
 		c->stats.cfi_bytes -= s->view.cfi_bytes;
-		tables__release(c->tables, s->addr, s->view.nr_words);
+		table_slabs__release(c->tables, s->addr, s->view.nr_words);
 		drop_slot(c, s);
 	}
 	c->stats.loaded -= n;
@@ -314,7 +314,7 @@ static void end_pass(struct table_cache *c)
 
 		if (!s || s->state != SLOT_WAITING)
 			continue;
-		bytes = tables__size(s->own->nr_words);
+		bytes = table_slabs__size(s->own->nr_words);
 		do {
 			err = place(c, s);
 		} while (err == -ENOSPC && evict(c, c->waiting_bytes));
@@ -362,5 +362,5 @@ void table_cache__tick(struct table_cache *c, uint64_t now)
 void table_cache__stats(const struct table_cache *c, struct table_cache_stats *ret_stats)
 {
 	*ret_stats = c->stats;
-	ret_stats->bytes = tables__bytes(c->tables);
+	ret_stats->bytes = table_slabs__bytes(c->tables);
 }

@@ -19,7 +19,7 @@
 
 static_assert(CHUNK_UNITS == 32, "the units of a chunk are the bits of a u32");
 
-struct tables {
+struct table_slabs {
 	int slabs_fd;
 	char *base;
 	unsigned int nr_slabs, max_slabs;
@@ -37,9 +37,9 @@ static uint32_t units_of(uint32_t nr_words)
 	return nr_words / UNIT_WORDS + (nr_words % UNIT_WORDS != 0);
 }
 
-int tables__new(int slabs_fd, uint64_t budget, struct tables **ret_tables)
+int table_slabs__new(int slabs_fd, uint64_t budget, struct table_slabs **ret_tables)
 {
-	struct tables *t = calloc(1, sizeof(*t));
+	struct table_slabs *t = calloc(1, sizeof(*t));
 	uint64_t slabs = budget / SLAB_BYTES + (budget % SLAB_BYTES != 0);
 
 	if (!t)
@@ -52,7 +52,7 @@ int tables__new(int slabs_fd, uint64_t budget, struct tables **ret_tables)
 	if (!t->used || t->base == MAP_FAILED) {
 		if (t->base == MAP_FAILED)
 			t->base = NULL;
-		tables__free(t);
+		table_slabs__free(t);
 		return -ENOMEM;
 	}
 	t->used[0] = 1; /* address 0 says that there is none */
@@ -60,7 +60,7 @@ int tables__new(int slabs_fd, uint64_t budget, struct tables **ret_tables)
 	return 0;
 }
 
-void tables__free(struct tables *t)
+void table_slabs__free(struct table_slabs *t)
 {
 	if (!t)
 		return;
@@ -71,7 +71,7 @@ void tables__free(struct tables *t)
 }
 
 /* The map stays while it is in `slabs`, which needs no descriptor of ours. */
-static int add_slab(struct tables *t)
+static int add_slab(struct table_slabs *t)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	int flags = MAP_SHARED | MAP_FIXED | (t->slabs_fd < 0 ? MAP_ANONYMOUS : 0);
@@ -96,7 +96,7 @@ static int add_slab(struct tables *t)
 }
 
 /* A run of so many free units within a chunk; the first unit, counted over all chunks. */
-static bool find_small(const struct tables *t, unsigned int units, uint32_t *ret_unit)
+static bool find_small(const struct table_slabs *t, unsigned int units, uint32_t *ret_unit)
 {
 	uint32_t nr = t->nr_slabs * WIRE_SLAB_CHUNKS, chunk;
 	unsigned int at;
@@ -115,7 +115,7 @@ static bool find_small(const struct tables *t, unsigned int units, uint32_t *ret
 }
 
 /* Empty chunks and, behind them, one whose beginning is free. */
-static bool find_large(const struct tables *t, uint32_t units, uint32_t *ret_unit)
+static bool find_large(const struct table_slabs *t, uint32_t units, uint32_t *ret_unit)
 {
 	uint32_t nr = t->nr_slabs * WIRE_SLAB_CHUNKS, full = units / CHUNK_UNITS, run = 0, chunk;
 	uint32_t rest = low_bits(units % CHUNK_UNITS);
@@ -134,7 +134,7 @@ static bool find_large(const struct tables *t, uint32_t units, uint32_t *ret_uni
 }
 
 /* Bits of the units [unit, unit + nr), which lie as find_small() and find_large() place them. */
-static void flip(struct tables *t, uint32_t unit, uint32_t nr)
+static void flip(struct table_slabs *t, uint32_t unit, uint32_t nr)
 {
 	uint32_t n;
 
@@ -144,14 +144,14 @@ static void flip(struct tables *t, uint32_t unit, uint32_t nr)
 	}
 }
 
-int tables__alloc(struct tables *t, uint32_t nr_words, uint32_t *ret_addr)
+int table_slabs__alloc(struct table_slabs *t, uint32_t nr_words, uint32_t *ret_addr)
 {
 	uint32_t units = MAX(units_of(nr_words), 1u), unit;
 	bool small = nr_words <= UNW_CHUNK_WORDS;
 	int err;
 
 	/* chunk 0 is never empty */
-	if (!small && tables__size(nr_words) > tables__max_bytes(t) - CHUNK_BYTES)
+	if (!small && table_slabs__size(nr_words) > table_slabs__max_bytes(t) - CHUNK_BYTES)
 		return -E2BIG;
 	while (!(small ? find_small(t, units, &unit) : find_large(t, units, &unit))) {
 		err = add_slab(t);
@@ -164,7 +164,7 @@ int tables__alloc(struct tables *t, uint32_t nr_words, uint32_t *ret_addr)
 	return 0;
 }
 
-void tables__release(struct tables *t, uint32_t addr, uint32_t nr_words)
+void table_slabs__release(struct table_slabs *t, uint32_t addr, uint32_t nr_words)
 {
 	uint32_t units = MAX(units_of(nr_words), 1u);
 
@@ -172,22 +172,22 @@ void tables__release(struct tables *t, uint32_t addr, uint32_t nr_words)
 	t->units -= units;
 }
 
-uint32_t *tables__words(const struct tables *t, uint32_t addr)
+uint32_t *table_slabs__words(const struct table_slabs *t, uint32_t addr)
 {
 	return (uint32_t *)t->base + addr;
 }
 
-uint64_t tables__size(uint32_t nr_words)
+uint64_t table_slabs__size(uint32_t nr_words)
 {
 	return (uint64_t)MAX(units_of(nr_words), 1u) * UNIT_WORDS * 4;
 }
 
-uint64_t tables__bytes(const struct tables *t)
+uint64_t table_slabs__bytes(const struct table_slabs *t)
 {
 	return t->units * UNIT_WORDS * 4;
 }
 
-uint64_t tables__max_bytes(const struct tables *t)
+uint64_t table_slabs__max_bytes(const struct table_slabs *t)
 {
 	return t->max_slabs * SLAB_BYTES;
 }

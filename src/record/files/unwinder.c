@@ -19,7 +19,7 @@ typedef int64_t s64;
 struct walk {
 	struct unw_walk w; /* first: step.h hands it out */
 	const struct wire_copy *copy;
-	struct files *files;
+	struct user_files *files;
 	uint64_t *words;
 	unsigned int nr, frames;
 };
@@ -77,7 +77,7 @@ static void add_frame(struct walk *k, const struct wire_vma *v, bool *guessed)
 
 static int step(struct walk *k, const struct wire_vma *v, bool fp_only)
 {
-	const struct unwind_table *t = fp_only ? NULL : files__table(k->files, k->copy, v);
+	const struct unwind_table *t = fp_only ? NULL : user_files__table(k->files, k->copy, v);
 	u32 rule = UNW_ESCAPE | UNW_NONE;
 	u64 wide;
 
@@ -98,7 +98,7 @@ static int step(struct walk *k, const struct wire_vma *v, bool fp_only)
 	return unw_wide(&k->w, wide);
 }
 
-int unwinder__walk(struct files *files, const struct wire_copy *copy, size_t len, bool fp_only,
+int unwinder__walk(struct user_files *files, const struct wire_copy *copy, size_t len, bool fp_only,
 		   uint64_t ret_words[UNWINDER_WORDS], unsigned int *ret_nr, unsigned int *ret_end)
 {
 	struct walk k = { .copy = copy, .files = files, .words = ret_words };

@@ -39,8 +39,8 @@ struct gone {
 /* Programs that end at once may be gone several times before one lives long enough to be looked at. */
 #define GONE_MAX 8
 
-struct files {
-	struct files_opts o;
+struct user_files {
+	struct user_files_opts o;
 	struct opener *opener; /* takes the news; NULL: there are none */
 	struct snapshot walk;
 	struct table_cache *tables;
@@ -57,10 +57,10 @@ struct files {
 	uint64_t load_ns;
 };
 
-/* ---- tables ----------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* What unwind__from_fd() said. */
-static int use_table(struct files *f, uint32_t id, struct unwind_table *t, int err)
+static int use_table(struct user_files *f, uint32_t id, struct unwind_table *t, int err)
 {
 	if (err == -ENOMEM)
 		log_warn("no memory for an unwind table: its file has none");
@@ -71,7 +71,7 @@ static int use_table(struct files *f, uint32_t id, struct unwind_table *t, int e
 	return 0;
 }
 
-static int load_vdso_table(struct files *f, uint32_t id)
+static int load_vdso_table(struct user_files *f, uint32_t id)
 {
 	struct unwind_table *t = NULL;
 	int err = f->o.table_budget ? vdso__table(&t) : -ENOENT;
@@ -80,7 +80,7 @@ static int load_vdso_table(struct files *f, uint32_t id)
 }
 
 /* s has been opened.  -ESTALE: it was written to while it was read. */
-static int load_table(struct files *f, uint32_t id, struct seen_file *s)
+static int load_table(struct user_files *f, uint32_t id, struct seen_file *s)
 {
 	struct unwind_table *t = take_ptr(s->table);
 	int err = s->table_err;
@@ -98,7 +98,7 @@ static int load_table(struct files *f, uint32_t id, struct seen_file *s)
 }
 
 /* What changed may be its names only: another look tells. */
-static int load_seen_table(struct files *f, struct sight *s)
+static int load_seen_table(struct user_files *f, struct sight *s)
 {
 	int err = load_table(f, s->n.file, &s->file);
 
@@ -113,19 +113,19 @@ static int load_seen_table(struct files *f, struct sight *s)
 	return err;
 }
 
-static bool is_new(const struct files *f, uint32_t id)
+static bool is_new(const struct user_files *f, uint32_t id)
 {
 	return f->o.entries[id].state == WIRE_FILE_NEW && !table_cache__get(f->tables, id);
 }
 
-/* ---- news ------------------------------------------------------------------------------------- */
+/* ---- news ------------------------------------------------------------------------------------ */
 
-static bool is_gone(const struct files *f, uint32_t id)
+static bool is_gone(const struct user_files *f, uint32_t id)
 {
 	return f->by_id[id] && mapped_file__info(f->by_id[id])->flags & STK_FILE_GONE;
 }
 
-static int note_gone(struct files *f, uint32_t id, uint32_t tgid)
+static int note_gone(struct user_files *f, uint32_t id, uint32_t tgid)
 {
 	if (array__grow(&f->gone, f->nr_gone, &f->cap_gone))
 		return -ENOMEM;
@@ -147,7 +147,7 @@ static bool is_running(uint32_t tgid)
  * Another process ran the file and was gone, too.  For some of these each stack goes on travelling as
  * it is; then the file has no table until it is found again.
  */
-static void count_gone(struct files *f, uint32_t id, uint32_t tgid)
+static void count_gone(struct user_files *f, uint32_t id, uint32_t tgid)
 {
 	struct gone *g = NULL;
 	uint32_t i;
@@ -165,7 +165,7 @@ static void count_gone(struct files *f, uint32_t id, uint32_t tgid)
 		__atomic_store_n(&f->o.entries[id].announced, 0, __ATOMIC_RELAXED);
 }
 
-static int take_file(struct files *f, struct sight *s)
+static int take_file(struct user_files *f, struct sight *s)
 {
 	uint32_t id = s->n.file;
 	bool was_gone = is_gone(f, id), known = f->by_id[id], gone;
@@ -187,7 +187,7 @@ static int take_file(struct files *f, struct sight *s)
 	return !err && gone && !known ? note_gone(f, id, s->n.tgid) : err;
 }
 
-static int take_vdso(struct files *f, uint32_t id)
+static int take_vdso(struct user_files *f, uint32_t id)
 {
 	unsigned int len = 0;
 	uint8_t build_id[64];
@@ -199,21 +199,21 @@ static int take_vdso(struct files *f, uint32_t id)
 	return err ?: file_map__add_vdso(f->map, build_id, len, &f->by_id[id]);
 }
 
-static int take_jit(struct files *f, struct sight *s)
+static int take_jit(struct user_files *f, struct sight *s)
 {
 	table_cache__none(f->tables, s->n.file);
 	return file_map__add_jit(f->map, &s->n, take_ptr(s->jit), &f->by_id[s->n.file]);
 }
 
 /* Whether the news can tell anything. */
-static bool is_wanted(const struct files *f, const struct wire_news *n)
+static bool is_wanted(const struct user_files *f, const struct wire_news *n)
 {
 	if (!n->file || n->file >= WIRE_MAX_FILES)
 		return false;
 	return !f->by_id[n->file] || n->is_name || is_gone(f, n->file);
 }
 
-static int take_sight(struct files *f, struct sight *s)
+static int take_sight(struct user_files *f, struct sight *s)
 {
 	if (!is_wanted(f, &s->n))
 		return 0;
@@ -229,7 +229,7 @@ static int take_sight(struct files *f, struct sight *s)
 	return 0;
 }
 
-int files__take_news(struct files *f, const struct wire_news *n)
+int user_files__take_news(struct user_files *f, const struct wire_news *n)
 {
 	struct sight s;
 	int err;
@@ -245,7 +245,7 @@ int files__take_news(struct files *f, const struct wire_news *n)
 }
 
 /* The next of the news that came by the ring; 1, 0: there are none, or an errno. */
-static int take_next(struct files *f, uint64_t deadline)
+static int take_next(struct user_files *f, uint64_t deadline)
 {
 	struct sight s;
 	int err, n;
@@ -259,7 +259,7 @@ static int take_next(struct files *f, uint64_t deadline)
 }
 
 /* Takes notifications until the file's has arrived; id 0, which no file has: all pending ones. */
-static int take_until(struct files *f, uint32_t id)
+static int take_until(struct user_files *f, uint32_t id)
 {
 	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	int n = 1;
@@ -269,22 +269,22 @@ static int take_until(struct files *f, uint32_t id)
 	return MIN(n, 0);
 }
 
-/* ---- files that were gone --------------------------------------------------------------------- */
+/* ---- files that were gone -------------------------------------------------------------------- */
 
 static int on_retry(void *ctx, struct wire_news *n)
 {
-	struct files *f = ctx;
+	struct user_files *f = ctx;
 
 	if (!n->file || n->file >= WIRE_MAX_FILES)
 		return 0;
 	/* the walk marked it as announced: let its next event announce it again */
 	if (!f->by_id[n->file])
 		__atomic_store_n(&f->o.entries[n->file].announced, 0, __ATOMIC_RELAXED);
-	return is_gone(f, n->file) ? files__take_news(f, n) : 0;
+	return is_gone(f, n->file) ? user_files__take_news(f, n) : 0;
 }
 
 /* Somebody else may have mapped them meanwhile. */
-static int look_for_gone(struct files *f)
+static int look_for_gone(struct user_files *f)
 {
 	uint32_t i, nr = 0;
 	int err;
@@ -298,7 +298,7 @@ static int look_for_gone(struct files *f)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int retry_gone(struct files *f, uint64_t now)
+static int retry_gone(struct user_files *f, uint64_t now)
 {
 	bool used = false;
 	uint32_t i;
@@ -316,11 +316,11 @@ static int retry_gone(struct files *f, uint64_t now)
 	return used ? look_for_gone(f) : 0;
 }
 
-/* ---- from outside ----------------------------------------------------------------------------- */
+/* ---- from outside ---------------------------------------------------------------------------- */
 
-int files__new(const struct files_opts *opts, struct files **ret_files)
+int user_files__new(const struct user_files_opts *opts, struct user_files **ret_files)
 {
-	struct files *f = calloc(1, sizeof(*f));
+	struct user_files *f = calloc(1, sizeof(*f));
 	int err;
 
 	if (!f)
@@ -337,15 +337,15 @@ int files__new(const struct files_opts *opts, struct files **ret_files)
 	if (!err && opts->news_fd >= 0)
 		err = opener__new(opts->news_fd, &f->walk, opts->table_budget, &f->opener);
 	if (err) {
-		files__free(f);
+		user_files__free(f);
 		return err;
 	}
-	files__set_writer(f, opts->w);
+	user_files__set_writer(f, opts->w);
 	*ret_files = f;
 	return 0;
 }
 
-void files__free(struct files *f)
+void user_files__free(struct user_files *f)
 {
 	if (!f || !opener__free(f->opener))
 		return;
@@ -358,7 +358,7 @@ void files__free(struct files *f)
 	free(f);
 }
 
-void files__set_writer(struct files *f, struct stk_writer *w)
+void user_files__set_writer(struct user_files *f, struct stk_writer *w)
 {
 	f->o.w = w;
 	file_map__set_writer(f->map, w);
@@ -366,10 +366,10 @@ void files__set_writer(struct files *f, struct stk_writer *w)
 
 static int on_snapshot(void *ctx, struct wire_news *n)
 {
-	return files__take_news(ctx, n);
+	return user_files__take_news(ctx, n);
 }
 
-int files__snapshot(struct files *f)
+int user_files__snapshot(struct user_files *f)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err;
@@ -382,7 +382,7 @@ int files__snapshot(struct files *f)
 	return err;
 }
 
-int files__poll(struct files *f)
+int user_files__poll(struct user_files *f)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
 	int n;
@@ -396,20 +396,20 @@ int files__poll(struct files *f)
 	return f->nr_gone ? retry_gone(f, now) : 0;
 }
 
-int files__fd(const struct files *f)
+int user_files__fd(const struct user_files *f)
 {
 	return f->opener ? opener__fd(f->opener) : -1;
 }
 
 /* The news were lost, or are late: what the kernel's side has is little, but not wrong. */
-static int take_entry(struct files *f, uint32_t id)
+static int take_entry(struct user_files *f, uint32_t id)
 {
 	struct wire_news n = { .key = f->o.entries[id].key, .file = id };
 
-	return files__take_news(f, &n);
+	return user_files__take_news(f, &n);
 }
 
-int files__number(struct files *f, uint32_t id, uint32_t *ret_number)
+int user_files__number(struct user_files *f, uint32_t id, uint32_t *ret_number)
 {
 	int err = 0;
 
@@ -427,7 +427,7 @@ int files__number(struct files *f, uint32_t id, uint32_t *ret_number)
 
 static int on_search(void *ctx, struct wire_news *n)
 {
-	struct files *f = ctx;
+	struct user_files *f = ctx;
 	struct seen_file s;
 	int err;
 
@@ -443,7 +443,7 @@ static int on_search(void *ctx, struct wire_news *n)
 }
 
 /* A table that went, or never came, for want of room. */
-static int load_again(struct files *f, uint32_t id)
+static int load_again(struct user_files *f, uint32_t id)
 {
 	struct seen_file s = { .fd = -1 };
 	int err;
@@ -469,7 +469,7 @@ static int load_again(struct files *f, uint32_t id)
 }
 
 /* No announcement of the file has arrived: opens it through the mapping that the copy recorded. */
-static int take_mapping(struct files *f, const struct wire_copy *c, const struct wire_vma *v)
+static int take_mapping(struct user_files *f, const struct wire_copy *c, const struct wire_vma *v)
 {
 	struct wire_news n = {
 		.key = f->o.entries[v->file].key,
@@ -482,11 +482,11 @@ static int take_mapping(struct files *f, const struct wire_copy *c, const struct
 	};
 
 	/* a file system that does not answer must not stop this thread as well */
-	return f->opener && opener__is_stuck(f->opener) ? 0 : files__take_news(f, &n);
+	return f->opener && opener__is_stuck(f->opener) ? 0 : user_files__take_news(f, &n);
 }
 
-const struct unwind_table *files__table(struct files *f, const struct wire_copy *c,
-					const struct wire_vma *v)
+const struct unwind_table *user_files__table(struct user_files *f, const struct wire_copy *c,
+					     const struct wire_vma *v)
 {
 	uint32_t id = v->file;
 
@@ -499,12 +499,12 @@ const struct unwind_table *files__table(struct files *f, const struct wire_copy 
 	return table_cache__get(f->tables, id);
 }
 
-int files__note_frame(struct files *f, uint32_t number, uint64_t offset)
+int user_files__note_frame(struct user_files *f, uint32_t number, uint64_t offset)
 {
 	return number ? user_frames__add(&f->frames, FRAME_USER(number, offset)) : 0;
 }
 
-int files__finish(struct files *f, bool symbols)
+int user_files__finish(struct user_files *f, bool symbols)
 {
 	int err = take_until(f, 0);
 
@@ -515,13 +515,13 @@ int files__finish(struct files *f, bool symbols)
 	return err;
 }
 
-void files__stats(const struct files *f, struct files_stats *ret_stats)
+void user_files__stats(const struct user_files *f, struct user_files_stats *ret_stats)
 {
 	struct table_cache_stats t;
 	uint32_t id;
 
 	table_cache__stats(f->tables, &t);
-	*ret_stats = (struct files_stats){
+	*ret_stats = (struct user_files_stats){
 		.files = file_map__nr(f->map),
 		.loaded = t.loaded,
 		.evicted = t.evicted,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef RECORD_FILES_PRIV_H
-#define RECORD_FILES_PRIV_H
+#ifndef RECORD_USER_FILES_PRIV_H
+#define RECORD_USER_FILES_PRIV_H
 
 #include "user_files.h"
 
 /* News, as if they had come by the ring. */
-int files__take_news(struct files *f, const struct wire_news *n);
+int user_files__take_news(struct user_files *f, const struct wire_news *n);
 
-#endif /* RECORD_FILES_PRIV_H */
+#endif /* RECORD_USER_FILES_PRIV_H */

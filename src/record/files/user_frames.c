@@ -19,7 +19,7 @@
 #include "trace/write/writer.h"
 #include "vdso.h"
 
-/* ---- the set ---------------------------------------------------------------------------------- */
+/* ---- the set --------------------------------------------------------------------------------- */
 
 int user_frames__add(struct user_frames *u, uint64_t frame)
 {
@@ -49,7 +49,7 @@ static int by_value(const void *a, const void *b)
 	return CMP(x, y);
 }
 
-/* ---- symbols of one file ---------------------------------------------------------------------- */
+/* ---- symbols of one file --------------------------------------------------------------------- */
 
 /* Where the functions of a file are asked. */
 struct source {
@@ -183,7 +183,8 @@ static int write_file(const struct mapped_file *f, const uint64_t *frames, size_
 	return err;
 }
 
-int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, struct stk_writer *w)
+int user_frames__write_symbols(struct user_frames *u, const struct file_map *m,
+			       struct stk_writer *w)
 {
 	size_t i, end;
 	int err = 0;

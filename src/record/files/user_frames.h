@@ -22,6 +22,7 @@ int user_frames__add(struct user_frames *u, uint64_t frame);
 void user_frames__clear(struct user_frames *u);
 
 /* Hands the writer the functions that the frames lie in.  Empties the set. */
-int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, struct stk_writer *w);
+int user_frames__write_symbols(struct user_frames *u, const struct file_map *m,
+			       struct stk_writer *w);
 
 #endif /* RECORD_USER_FRAMES_H */

@@ -62,7 +62,7 @@ static bool has_cookies(const struct ftrace_backend *b)
 	return b->users && ftrace_users__has_cookies(b->users);
 }
 
-/* ---- whose events ----------------------------------------------------------------------------- */
+/* ---- whose events ---------------------------------------------------------------------------- */
 
 static int select_thread(void *ctx, pid_t tid)
 {
@@ -120,7 +120,7 @@ static int begun(void *ctx)
 	return err ?: ftrace_instance__write(b->instance, "tracing_on", "1");
 }
 
-/* ---- start ------------------------------------------------------------------------------------ */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 static int check_events(struct ftrace_backend *b)
 {
@@ -359,7 +359,7 @@ static int ftrace_set_writer(struct backend *base, struct stk_writer *w)
 	return err ? log_err(err, "open the rings") : 0;
 }
 
-/* ---- while recording -------------------------------------------------------------------------- */
+/* ---- while recording ------------------------------------------------------------------------- */
 
 static unsigned int ftrace_nr_cpus(const struct backend *b)
 {
@@ -536,7 +536,7 @@ static int ftrace_take_news(struct backend *b)
 	return err ? log_err(err, "tasks that are new") : 0;
 }
 
-/* ---- end -------------------------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------------------- */
 
 static int ftrace_finish(struct backend *base)
 {

@@ -60,7 +60,7 @@ struct ftrace_drain {
 	struct backend_stats stats;
 };
 
-/* ---- stacks ----------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 /* frames, room for one more behind them, as they came. */
 static int add_kernel_stack(struct ftrace_drain *d, uint64_t *frames, unsigned int nr, bool cut,
@@ -151,7 +151,7 @@ static int lost_stack(struct ftrace_drain *d, uint32_t *ret_number)
 	return 0;
 }
 
-/* ---- events that have all their parts --------------------------------------------------------- */
+/* ---- events that have all their parts -------------------------------------------------------- */
 
 static int take_kernel_stack(struct ftrace_drain *d, const struct ftrace_matched *m, uint64_t *c,
 			     uint32_t *ret_number)
@@ -245,7 +245,7 @@ static int emit_held(void *ctx, unsigned int cpu, const struct ftrace_matched *m
 	return err ?: 1;
 }
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static int on_kernel_stack(struct ftrace_cpu *cpu, const struct ftrace_record *r)
 {
@@ -267,7 +267,8 @@ static int on_kernel_stack(struct ftrace_cpu *cpu, const struct ftrace_record *r
 	if (err)
 		return err;
 	ftrace_match__stack(cpu->match, &r->ctx, parts,
-			    ftrace_stack_value(number, STK_END_COMPLETE, number > before), r->cookie);
+			    ftrace_stack_value(number, STK_END_COMPLETE, number > before),
+			    r->cookie);
 	/* a page fault in the walk of a user stack: meanwhile the kernel takes no other one */
 	if (in_walk)
 		ftrace_match__stack(cpu->match, &r->ctx, FTRACE_MATCH_USER, 0, 0);
@@ -333,7 +334,7 @@ static int decode(struct ftrace_cpu *cpu)
 	return err ?: n;
 }
 
-/* ---- rings ------------------------------------------------------------------------------------ */
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 static int keep_page(void *ctx, const void *page, size_t len)
 {
@@ -478,7 +479,7 @@ void ftrace_drain__stats(const struct ftrace_drain *d, struct backend_stats *ret
 	*ret_stats = d->stats;
 }
 
-/* ---- start and end ---------------------------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 static int open_cpus(struct ftrace_drain *d)
 {

@@ -38,7 +38,8 @@ int ftrace_drain__run(struct ftrace_drain *d, bool last);
 void ftrace_drain__end_round(struct ftrace_drain *d);
 
 /* Adds what became of the events, to rows of STK_NR_COUNTERS. */
-void ftrace_drain__add_counters(const struct ftrace_drain *d, uint64_t (*counters)[STK_NR_COUNTERS]);
+void ftrace_drain__add_counters(const struct ftrace_drain *d,
+				uint64_t (*counters)[STK_NR_COUNTERS]);
 /* Stacks of a CPU that its ring had no room for: its dropped events but these were no stacks. */
 uint64_t ftrace_drain__lost_stacks(const struct ftrace_drain *d, unsigned int cpu);
 /* Stacks that it had, but not the event. */

@@ -58,8 +58,8 @@ void filter_features__probe(struct ksyms *syms, struct filter_features *ret_feat
 
 	*ret_features = (struct filter_features){
 		/* an event with an address-sized field that every kernel has */
-		.function =
-			!tracefs__try_filter("raw_syscalls", "sys_enter", "id.function == schedule"),
+		.function = !tracefs__try_filter("raw_syscalls", "sys_enter",
+						 "id.function == schedule"),
 		.cpus = !tracefs__try_filter("sched", "sched_switch", "CPU & CPUS{0}"),
 		.common_cpu = !tracefs__try_filter("sched", "sched_switch", "common_cpu == 0"),
 		.stacktrace = !tracefs__try_filter("sched", "sched_switch", "stacktrace == 0"),

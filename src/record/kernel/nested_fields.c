@@ -164,8 +164,9 @@ static int row_of(const char *event, const struct ev_field *f)
 	return -1;
 }
 
-const char *nested_fields__describe(const char *system, const char *name, const struct ev_format *fmt,
-				    const struct btf *btf, struct event_desc *desc)
+const char *nested_fields__describe(const char *system, const char *name,
+				    const struct ev_format *fmt, const struct btf *btf,
+				    struct event_desc *desc)
 {
 	const char *args = args_of(system, name);
 	unsigned int nr_args, i;

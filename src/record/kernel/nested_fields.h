@@ -24,8 +24,9 @@ bool nested_fields__expected(const char *system, const char *name);
  * Returns NULL when all is known, or the name of the first field that is not, or that would not be there:
  * "its arguments".
  */
-const char *nested_fields__describe(const char *system, const char *name, const struct ev_format *fmt,
-				    const struct btf *btf, struct event_desc *desc);
+const char *nested_fields__describe(const char *system, const char *name,
+				    const struct ev_format *fmt, const struct btf *btf,
+				    struct event_desc *desc);
 
 /* The i-th event that is expected, NULL behind the last one. */
 const char *nested_fields__event(size_t i);

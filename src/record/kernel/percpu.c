@@ -72,7 +72,9 @@ static bool has_lazy_resched(const struct btf *btf)
 
 int percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout)
 {
-	struct percpu_layout l = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 4, false, false };
+	struct percpu_layout l = {
+		UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 4, false, false
+	};
 	const struct btf_var_secinfo *v;
 	const struct btf_type *sec;
 	unsigned int i;

@@ -59,7 +59,8 @@ unsigned int nearest__find(const char *name, const char *const *all, size_t nr_a
 	return nr;
 }
 
-static int complain(const char *message, const char *const *shown, const size_t *near, unsigned int nr)
+static int complain(const char *message, const char *const *shown, const size_t *near,
+		    unsigned int nr)
 {
 	log_msg(STK_LOG_ERROR, 0, "%s%s%s%s%s%s%s", message,
 		nr ? "; nearest: " : ", nor is there any", nr ? shown[near[0]] : "",

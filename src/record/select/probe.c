@@ -130,8 +130,9 @@ static void put_print(struct strbuf *b, enum probe_how how, const struct probe_f
 	strbuf__puts(b, kernel ? "\", (void *)REC->ip" : "\", REC->ip");
 	for (i = 0; i < nr; i++)
 		strbuf__printf(b,
-			       fields[i].is_hex && fields[i].size == 8 ? ", (unsigned long)REC->%s" :
-									 ", REC->%s",
+			       fields[i].is_hex && fields[i].size == 8 ?
+				       ", (unsigned long)REC->%s" :
+				       ", REC->%s",
 			       fields[i].name);
 	strbuf__putc(b, '\n');
 }
@@ -156,8 +157,9 @@ int probe_events__add(struct probe_events *l, const char *name, struct probe *p,
 {
 	_cleanup_free_ char *system = strdup(probe__system(p->how)), *event = strdup(name);
 	_cleanup_free_ char *format = l->no_formats ? NULL : format_text(p->how, name, fields, nr);
-	int err = system && event && (format || l->no_formats) ? array__grow(&l->v, l->nr, &l->cap) :
-								 -ENOMEM;
+	int err = system && event && (format || l->no_formats) ?
+			  array__grow(&l->v, l->nr, &l->cap) :
+			  -ENOMEM;
 
 	if (err) {
 		probe__clear(p);

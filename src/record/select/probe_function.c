@@ -139,7 +139,8 @@ static int functions_load(struct functions *f, const struct ksyms *syms)
 		err = probe_types__load(&f->types);
 	f->told = !err && !tracefs__file("available_filter_functions", &f->traceable.text);
 	if (!err)
-		err = f->told ? names_split(&f->traceable, 0) : names_from_syms(&f->traceable, syms);
+		err = f->told ? names_split(&f->traceable, 0) :
+				names_from_syms(&f->traceable, syms);
 	if (!err && !slurp("/sys/kernel/debug/kprobes/blacklist", &f->refused.text, NULL))
 		err = names_split(&f->refused, 1);
 	if (err)
@@ -260,7 +261,8 @@ static int resolve_glob(struct functions *f, const char *spec, enum probe_how ho
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
 		/* twice in the list: there are several */
-		if ((i && !strcmp(all[i - 1], all[i])) || (i + 1 < nr && !strcmp(all[i], all[i + 1])))
+		if ((i && !strcmp(all[i - 1], all[i])) ||
+		    (i + 1 < nr && !strcmp(all[i], all[i + 1])))
 			continue;
 		if (is_wanted(f, glob, all[i], &sym))
 			wanted[found++] = i;

@@ -55,7 +55,8 @@ static int functions_load(struct function_types *t, const struct btf *btf, uint3
 
 		if (btf_is_func(type))
 			t->v[t->nr++] =
-				(struct function_type){ btf__name_by_offset(btf, type->name_off), id };
+				(struct function_type){ btf__name_by_offset(btf, type->name_off),
+							id };
 	}
 	qsort(t->v, t->nr, sizeof(*t->v), compare);
 	return 0;

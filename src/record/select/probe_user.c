@@ -91,7 +91,8 @@ static void leave_out_old(struct found *f)
 	f->nr = to;
 }
 
-static int find_functions(const struct elf_names *names, const char *wanted, struct found *ret_found)
+static int find_functions(const struct elf_names *names, const char *wanted,
+			  struct found *ret_found)
 {
 	size_t nr = elf_names__nr(names), i;
 	struct elf_name name;
@@ -115,14 +116,16 @@ static int find_functions(const struct elf_names *names, const char *wanted, str
 	return err;
 }
 
-static int complain_several(const struct user_spec *u, const char *wanted, const struct found *found)
+static int complain_several(const struct user_spec *u, const char *wanted,
+			    const struct found *found)
 {
 	struct strbuf b = { 0 };
 
 	for (size_t i = 0; i < MIN(found->nr, (size_t)SHOWN); i++) {
 		_cleanup_free_ char *plain = demangle_with_params(found->v[i].name);
 
-		strbuf__printf(&b, "%s%s:0x%" PRIx64, i ? ", " : "", u->file.path, found->v[i].start);
+		strbuf__printf(&b, "%s%s:0x%" PRIx64, i ? ", " : "", u->file.path,
+			       found->v[i].start);
 		if (plain)
 			strbuf__printf(&b, " (%s)", plain);
 	}
@@ -144,7 +147,8 @@ static int complain_unknown(const struct user_spec *u, const char *wanted)
 
 	if (asprintf(&message, "event '%s': no function of '%s' is named '%s'%s", u->spec,
 		     u->file.path, wanted,
-		     u->file.stripped ? " (it is stripped; PATH:0xOFFSET can be probed)" : "") < 0) {
+		     u->file.stripped ? " (it is stripped; PATH:0xOFFSET can be probed)" : "") <
+	    0) {
 		message = NULL;
 		err = -ENOMEM;
 	}
@@ -177,7 +181,8 @@ static bool parse_number(const char *s, uint64_t *ret_value)
 }
 
 /* The innermost function around a place; one of unknown size reaches to the next. */
-static bool function_around(const struct elf_names *names, uint64_t offset, struct elf_name *ret_name)
+static bool function_around(const struct elf_names *names, uint64_t offset,
+			    struct elf_name *ret_name)
 {
 	bool found = false;
 	uint64_t best = 0;
@@ -200,7 +205,8 @@ static bool function_around(const struct elf_names *names, uint64_t offset, stru
  * A breakpoint in the middle of an instruction would make another one of it.  Reads the code from the
  * function's start; what cannot be read is let through, the kernel checks the instruction itself.
  */
-static int check_boundary(const struct user_spec *u, const struct elf_name *function, uint64_t offset)
+static int check_boundary(const struct user_spec *u, const struct elf_name *function,
+			  uint64_t offset)
 {
 	_cleanup_free_ char *code = NULL;
 	uint64_t at = 0, wanted = offset - function->start;
@@ -217,7 +223,8 @@ static int check_boundary(const struct user_spec *u, const struct elf_name *func
 	if (at == wanted)
 		return 0;
 	log_err(0,
-		"event '%s': 0x%" PRIx64 " is in the middle of an instruction of %s, at +0x%" PRIx64,
+		"event '%s': 0x%" PRIx64
+		" is in the middle of an instruction of %s, at +0x%" PRIx64,
 		u->spec, offset, function->name, at - insn.len);
 	return -EINVAL;
 }
@@ -413,8 +420,9 @@ static int resolve_glob(const struct user_spec *u, const char *glob, struct prob
 			err = add(u, found.v[i].name, found.v[i].start, l);
 	}
 	if (!err && left_out)
-		log_warn("'%s': %zu functions are left out: their name is not theirs alone, one is chosen for it at load time, or their return cannot be probed",
-			 u->spec, left_out);
+		log_warn(
+			"'%s': %zu functions are left out: their name is not theirs alone, one is chosen for it at load time, or their return cannot be probed",
+			u->spec, left_out);
 	free(found.v);
 	return err;
 }

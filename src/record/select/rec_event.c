@@ -43,7 +43,8 @@ static void event_clear(struct rec_event *e)
 	probe__clear(&e->probe);
 }
 
-int rec_events__leave_out(struct rec_events *l, const char *system, const char *name, const char *why)
+int rec_events__leave_out(struct rec_events *l, const char *system, const char *name,
+			  const char *why)
 {
 	struct unattached *u;
 
@@ -211,7 +212,8 @@ static int resolve_constants(struct rec_events *l, struct rec_event *e)
 
 	if (!rec_events__kernel_types(l))
 		return errno == ENOMEM ? -ENOMEM : 0;
-	err = ev_format__resolve(e->format, strlen(e->format), constants__lookup, l->btf, &text, &nr);
+	err = ev_format__resolve(e->format, strlen(e->format), constants__lookup, l->btf, &text,
+				 &nr);
 	if (err)
 		return err;
 	err = ev_format__parse(text, strlen(text), &fmt);
@@ -282,7 +284,8 @@ static bool already_there(const struct rec_events *l, const char *full)
 
 	for (i = 0; i < l->nr; i++)
 		if (strlen(l->v[i].system) == (size_t)(colon - full) &&
-		    !strncmp(l->v[i].system, full, colon - full) && !strcmp(l->v[i].name, colon + 1))
+		    !strncmp(l->v[i].system, full, colon - full) &&
+		    !strcmp(l->v[i].name, colon + 1))
 			return true;
 	return false;
 }
@@ -384,10 +387,11 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 		if (l->native && glob)
 			continue;
 		if (l->native)
-			return log_err(-EOPNOTSUPP,
-				       "%s: this kernel has no such tracepoint, and the probes that stand in "
-				       "for it need BPF, not ftrace",
-				       full);
+			return log_err(
+				-EOPNOTSUPP,
+				"%s: this kernel has no such tracepoint, and the probes that stand in "
+				"for it need BPF, not ftrace",
+				full);
 		found++;
 		err = add_one(l, full, glob, filter, features);
 		if (err)

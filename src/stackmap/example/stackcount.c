@@ -92,7 +92,8 @@ static int take_top(int counts, uint64_t *ret_id, uint64_t *ret_count)
 	return *ret_count && !bpf_map_delete_elem(counts, ret_id);
 }
 
-static void report(struct stackcount_bpf *skel, const struct stackmap *map, const struct symbols *sym)
+static void report(struct stackcount_bpf *skel, const struct stackmap *map,
+		   const struct symbols *sym)
 {
 	int counts = bpf_map__fd(skel->maps.counts), top;
 	struct stackmap_stack stack;
@@ -102,7 +103,8 @@ static void report(struct stackcount_bpf *skel, const struct stackmap *map, cons
 
 	stackmap__stats(map, &stats);
 	printf("generation %u: %" PRIu64 " stacks in %" PRIu64 " KiB, %" PRIu64 " events lost\n",
-	       stats.generation, stats.stacks, stats.pool_used * 8 / 1024, (uint64_t)skel->bss->lost);
+	       stats.generation, stats.stacks, stats.pool_used * 8 / 1024,
+	       (uint64_t)skel->bss->lost);
 	for (top = 0; top < TOP && take_top(counts, &id, &count); top++) {
 		if (stackmap__lookup(map, id, &stack))
 			continue;

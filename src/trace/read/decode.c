@@ -6,9 +6,10 @@
 
 #define SORT_EASY_MOVES 8 /* per event: beyond, the block is not merely a little out of order */
 
-bool rd_get_tokens(struct wire_cur *c, unsigned int width, uint32_t n, uint32_t bound, uint32_t *out)
+bool rd_get_tokens(struct bytes_cur *c, unsigned int width, uint32_t n, uint32_t bound,
+		   uint32_t *out)
 {
-	const uint8_t *p = width <= 4 ? wire_get(c, (uint64_t)width * n) : NULL;
+	const uint8_t *p = width <= 4 ? bytes_get(c, (uint64_t)width * n) : NULL;
 	uint32_t max = 0;
 
 	if (!p) {
@@ -32,19 +33,19 @@ bool rd_get_tokens(struct wire_cur *c, unsigned int width, uint32_t n, uint32_t 
 	return !c->bad;
 }
 
-/* ---- heads ---------------------------------------------------------------------------------- */
+/* ---- heads ----------------------------------------------------------------------------------- */
 
 static uint32_t own_number(const uint32_t *map, size_t nr, uint64_t file_number)
 {
 	return file_number < nr ? map[file_number] : 0;
 }
 
-static int get_tuples(struct stk_reader *r, struct rd_block *b, struct wire_cur *c)
+static int get_tuples(struct stk_reader *r, struct rd_block *b, struct bytes_cur *c)
 {
 	struct rd_tuple *t;
-	uint32_t n = wire_get_max(c, b->h.count), marks = 0;
+	uint32_t n = bytes_get_max(c, b->h.count), marks = 0;
 
-	if (c->bad || !n || n > wire_left(c) / 7)
+	if (c->bad || !n || n > bytes_left(c) / 7)
 		return -EBADMSG;
 	t = arena__zalloc(&b->mem, n * sizeof(*t));
 	if (!t)
@@ -52,37 +53,37 @@ static int get_tuples(struct stk_reader *r, struct rd_block *b, struct wire_cur 
 	b->tuples = t;
 	b->nr_tuples = n;
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t event = wire_get_varint(c);
+		uint64_t event = bytes_get_varint(c);
 
 		if (event >= r->nr_types)
 			return -EBADMSG;
 		t[i].type = r->types[event];
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t task = wire_get_varint(c);
+		uint64_t task = bytes_get_varint(c);
 
 		t[i].task = task < r->nr_tasks ? task : 0;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		t[i].kstack = own_number(r->stack_map, r->nr_stack_map, wire_get_varint(c));
+		t[i].kstack = own_number(r->stack_map, r->nr_stack_map, bytes_get_varint(c));
 	for (uint32_t i = 0; i < n; i++)
-		t[i].ustack = own_number(r->stack_map, r->nr_stack_map, wire_get_varint(c));
+		t[i].ustack = own_number(r->stack_map, r->nr_stack_map, bytes_get_varint(c));
 	for (uint32_t i = 0; i < n; i++)
-		t[i].flags = wire_get_max(c, UINT8_MAX);
+		t[i].flags = bytes_get_max(c, UINT8_MAX);
 	for (uint32_t i = 0; i < n; i++)
-		t[i].preempt_count = wire_get_max(c, UINT8_MAX);
+		t[i].preempt_count = bytes_get_max(c, UINT8_MAX);
 	for (uint32_t i = 0; i < n; i++) {
-		t[i].marks = wire_get_max(c, UINT16_MAX);
+		t[i].marks = bytes_get_max(c, UINT16_MAX);
 		marks |= t[i].marks;
 	}
 	b->bare = marks & STK_MARK_NO_FIELDS;
 	return c->bad ? -EBADMSG : 0;
 }
 
-static int get_times(struct rd_block *b, struct wire_cur *c, unsigned int width)
+static int get_times(struct rd_block *b, struct bytes_cur *c, unsigned int width)
 {
 	uint32_t n = b->h.count;
-	const uint8_t *p = width <= 8 ? wire_get(c, (uint64_t)width * n) : NULL;
+	const uint8_t *p = width <= 8 ? bytes_get(c, (uint64_t)width * n) : NULL;
 	uint64_t ts = b->h.first_ts, min = UINT64_MAX, max = 0;
 
 	if (!p)
@@ -92,7 +93,7 @@ static int get_times(struct rd_block *b, struct wire_cur *c, unsigned int width)
 
 		for (unsigned int k = 0; k < width; k++)
 			v |= (uint64_t)p[(size_t)k * n + i] << (8 * k);
-		ts += wire_unzigzag(v);
+		ts += bytes_unzigzag(v);
 		b->events[i].ts = ts;
 		min = ts < min ? ts : min;
 		max = ts > max ? ts : max;
@@ -102,7 +103,7 @@ static int get_times(struct rd_block *b, struct wire_cur *c, unsigned int width)
 
 static int decode_heads(struct stk_reader *r, struct rd_block *b, uint32_t *ret_uses)
 {
-	struct wire_cur c = wire_cur(r->heads.p, r->heads.len);
+	struct bytes_cur c = bytes_cur(r->heads.p, r->heads.len);
 	_cleanup_free_ uint32_t *tokens = NULL;
 	unsigned int token_width, ts_width;
 	uint32_t n = b->h.count;
@@ -111,8 +112,8 @@ static int decode_heads(struct stk_reader *r, struct rd_block *b, uint32_t *ret_
 	err = get_tuples(r, b, &c);
 	if (err)
 		return err;
-	token_width = wire_get_u8(&c);
-	ts_width = wire_get_u8(&c);
+	token_width = bytes_get_u8(&c);
+	ts_width = bytes_get_u8(&c);
 	tokens = malloc(n * sizeof(*tokens));
 	b->events = arena__alloc(&b->mem, n * sizeof(*b->events));
 	if (!tokens || !b->events)
@@ -125,12 +126,12 @@ static int decode_heads(struct stk_reader *r, struct rd_block *b, uint32_t *ret_
 		ret_uses[tokens[i]]++;
 	}
 	err = get_times(b, &c, ts_width);
-	if (!err && wire_left(&c))
+	if (!err && bytes_left(&c))
 		err = -EBADMSG;
 	return err;
 }
 
-/* ---- body ----------------------------------------------------------------------------------- */
+/* ---- body ------------------------------------------------------------------------------------ */
 
 static int by_index(const void *a, const void *b)
 {
@@ -184,7 +185,7 @@ static int make_parts(struct rd_block *b, const uint32_t *uses, struct rd_part *
 
 static int decode_body(struct stk_reader *r, struct rd_block *b, const uint32_t *uses)
 {
-	struct wire_cur c = wire_cur(r->body.p, r->body.len);
+	struct bytes_cur c = bytes_cur(r->body.p, r->body.len);
 	struct rd_part *parts;
 	uint32_t nr;
 	int err = make_parts(b, uses, &parts, &nr);
@@ -201,10 +202,10 @@ static int decode_body(struct stk_reader *r, struct rd_block *b, const uint32_t 
 		if (err)
 			return err;
 	}
-	return c.bad || wire_left(&c) ? -EBADMSG : 0;
+	return c.bad || bytes_left(&c) ? -EBADMSG : 0;
 }
 
-/* ---- order ---------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* Merge sort, bottom up. */
 static int sort_any(struct rd_event *e, uint32_t n, struct arena *mem)

@@ -10,7 +10,7 @@ static uint32_t tail_start(const struct stk_layout *l, uint32_t len)
 }
 
 /* Lengths of the entries; room for their records, zeroed. */
-static int get_lengths(struct arena *mem, struct rd_part *p, struct wire_cur *c,
+static int get_lengths(struct arena *mem, struct rd_part *p, struct bytes_cur *c,
 		       uint32_t *ret_full_entries)
 {
 	const struct stk_layout *l = p->type->layout;
@@ -22,7 +22,7 @@ static int get_lengths(struct arena *mem, struct rd_part *p, struct wire_cur *c,
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->nr_entries; i++) {
 		e[i].off = total;
-		e[i].len = wire_get_max(c, STK_MAX_RECORD);
+		e[i].len = bytes_get_max(c, STK_MAX_RECORD);
 		if (e[i].len < STK_RECORD_HEAD)
 			return -EBADMSG;
 		full += e[i].len >= l->fixed;
@@ -36,7 +36,7 @@ static int get_lengths(struct arena *mem, struct rd_part *p, struct wire_cur *c,
 	return p->records ? 0 : -ENOMEM;
 }
 
-static int get_entries(struct rd_part *p, struct wire_cur *c, const uint8_t *coding,
+static int get_entries(struct rd_part *p, struct bytes_cur *c, const uint8_t *coding,
 		       uint32_t full_entries)
 {
 	const struct stk_layout *l = p->type->layout;
@@ -47,7 +47,7 @@ static int get_entries(struct rd_part *p, struct wire_cur *c, const uint8_t *cod
 
 		if (coding[col] != STK_CODING_DICT)
 			continue;
-		v = wire_get(c, (uint64_t)size * full_entries);
+		v = bytes_get(c, (uint64_t)size * full_entries);
 		if (!v)
 			return -EBADMSG;
 		for (uint32_t i = 0; i < p->nr_entries; i++) {
@@ -61,7 +61,7 @@ static int get_entries(struct rd_part *p, struct wire_cur *c, const uint8_t *cod
 		return 0;
 	for (uint32_t i = 0; i < p->nr_entries; i++) {
 		uint32_t start = tail_start(l, p->entries[i].len), n = p->entries[i].len - start;
-		const uint8_t *v = wire_get(c, n);
+		const uint8_t *v = bytes_get(c, n);
 
 		if (!v)
 			return -EBADMSG;
@@ -71,7 +71,8 @@ static int get_entries(struct rd_part *p, struct wire_cur *c, const uint8_t *cod
 }
 
 /* Which row of the columns coded apart belongs to which event. */
-static int number_rows(struct arena *mem, struct rd_part *p, uint32_t full_entries, uint32_t *ret_rows)
+static int number_rows(struct arena *mem, struct rd_part *p, uint32_t full_entries,
+		       uint32_t *ret_rows)
 {
 	uint32_t fixed = p->type->layout->fixed, rows = 0, *full;
 
@@ -101,13 +102,13 @@ static void from_planes(const uint8_t *planes, uint32_t n, uint32_t size, bool d
 		for (uint32_t k = 0; k < size; k++)
 			v |= (uint64_t)planes[(size_t)k * n + i] << (8 * k);
 		if (delta)
-			v = prev += wire_unzigzag(v);
+			v = prev += bytes_unzigzag(v);
 		memcpy(rows + (size_t)i * size, &v, size);
 	}
 }
 
-static int get_wide(struct arena *mem, struct rd_part *p, struct wire_cur *c, const uint8_t *coding,
-		    uint32_t nr_rows)
+static int get_wide(struct arena *mem, struct rd_part *p, struct bytes_cur *c,
+		    const uint8_t *coding, uint32_t nr_rows)
 {
 	const struct stk_layout *l = p->type->layout;
 
@@ -123,7 +124,7 @@ static int get_wide(struct arena *mem, struct rd_part *p, struct wire_cur *c, co
 			continue;
 		if (coding[col] != STK_CODING_ROWS && size != 2 && size != 4 && size != 8)
 			return -EBADMSG;
-		v = wire_get(c, (uint64_t)size * nr_rows);
+		v = bytes_get(c, (uint64_t)size * nr_rows);
 		if (!v)
 			return -EBADMSG;
 		rows = arena__alloc(mem, (size_t)size * nr_rows);
@@ -133,13 +134,14 @@ static int get_wide(struct arena *mem, struct rd_part *p, struct wire_cur *c, co
 			memcpy(rows, v, (size_t)size * nr_rows);
 		else
 			from_planes(v, nr_rows, size, coding[col] == STK_CODING_DELTA, rows);
-		p->wide[p->nr_wide++] =
-			(struct rd_wide){ .offset = l->col[col].offset, .size = size, .rows = rows };
+		p->wide[p->nr_wide++] = (struct rd_wide){ .offset = l->col[col].offset,
+							  .size = size,
+							  .rows = rows };
 	}
 	return 0;
 }
 
-static int get_tails(struct arena *mem, struct rd_part *p, struct wire_cur *c)
+static int get_tails(struct arena *mem, struct rd_part *p, struct bytes_cur *c)
 {
 	const struct stk_layout *l = p->type->layout;
 	uint32_t *off = arena__alloc(mem, p->nr * sizeof(*off));
@@ -157,7 +159,7 @@ static int get_tails(struct arena *mem, struct rd_part *p, struct wire_cur *c)
 		if (total > STK_MAX_RAW)
 			return -EBADMSG;
 	}
-	v = wire_get(c, total);
+	v = bytes_get(c, total);
 	if (!v)
 		return -EBADMSG;
 	tails = arena__alloc(mem, total);
@@ -169,7 +171,7 @@ static int get_tails(struct arena *mem, struct rd_part *p, struct wire_cur *c)
 	return 0;
 }
 
-int rd_decode_part(struct arena *mem, struct rd_part *p, struct wire_cur *c)
+int rd_decode_part(struct arena *mem, struct rd_part *p, struct bytes_cur *c)
 {
 	const struct stk_layout *l = p->type->layout;
 	uint32_t full_entries, nr_rows, *tokens;
@@ -177,10 +179,10 @@ int rd_decode_part(struct arena *mem, struct rd_part *p, struct wire_cur *c)
 	unsigned int width;
 	int err;
 
-	p->nr_entries = wire_get_max(c, p->nr);
-	width = wire_get_u8(c);
-	coding = wire_get(c, l->nr + 1);
-	if (!coding || !p->nr_entries || p->nr_entries > wire_left(c))
+	p->nr_entries = bytes_get_max(c, p->nr);
+	width = bytes_get_u8(c);
+	coding = bytes_get(c, l->nr + 1);
+	if (!coding || !p->nr_entries || p->nr_entries > bytes_left(c))
 		return -EBADMSG;
 	for (uint32_t i = 0; i <= l->nr; i++)
 		if (coding[i] > (i < l->nr ? STK_CODING_DELTA : STK_CODING_ROWS))
@@ -206,7 +208,7 @@ int rd_decode_part(struct arena *mem, struct rd_part *p, struct wire_cur *c)
 	return err;
 }
 
-/* ---- one record ----------------------------------------------------------------------------- */
+/* ---- one record ------------------------------------------------------------------------------ */
 
 static void put_common(const struct stk_event *e, uint8_t *rec)
 {

@@ -151,7 +151,8 @@ static void advance(struct stk_reader *r)
 	}
 }
 
-static __attribute__((noinline, cold)) void note_bare(struct stk_reader *r, const struct stk_event *e)
+static __attribute__((noinline, cold)) void note_bare(struct stk_reader *r,
+						      const struct stk_event *e)
 {
 	if (e->tuple->marks & STK_MARK_NO_FIELDS)
 		rd_losses__bare(r, e->tuple->type->index, e->block->cpu, stk_event__tid(e), e->ts);
@@ -223,7 +224,7 @@ void rd_merge__free(struct stk_reader *r)
 	r->nr_heap = r->cap_heap = 0;
 }
 
-/* ---- the event handed out ------------------------------------------------------------------- */
+/* ---- the event handed out -------------------------------------------------------------------- */
 
 uint64_t stk_event__ts(const struct stk_event *e)
 {

@@ -25,7 +25,7 @@
 #define MAX_OPEN 256 /* each question looks at all of them */
 #define BAD_ROUNDS 2 /* so many markers behind a bad block its events are over */
 
-/* ---- lanes ---------------------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static uint64_t lane_key(uint32_t type, uint32_t cpu)
 {
@@ -137,7 +137,8 @@ bool rd_lane__touches(const struct rd_losses *l, uint32_t type, uint32_t cpu,
 	return lane_touches(lane_find(l, type, cpu), s->from, s->to);
 }
 
-static int lanes_add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t first, uint64_t last)
+static int lanes_add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t first,
+		     uint64_t last)
 {
 	const uint32_t types[] = { type, ALL }, cpus[] = { cpu, ALL };
 	int err = 0;
@@ -147,7 +148,7 @@ static int lanes_add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t 
 	return err;
 }
 
-/* ---- losses --------------------------------------------------------------------------------- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 static int add_loss(struct stk_reader *r, const struct rd_loss *loss)
 {
@@ -182,20 +183,20 @@ void rd_losses__unread(struct stk_reader *r, uint32_t cpu, const struct stk_even
 	r->losses.failed |= add_loss(r, &loss) != 0;
 }
 
-static int take_losses(struct stk_reader *r, struct wire_cur *c)
+static int take_losses(struct stk_reader *r, struct bytes_cur *c)
 {
 	uint64_t first = 0, length;
 	int err = 0;
 
-	while (!err && wire_left(c)) {
+	while (!err && bytes_left(c)) {
 		struct rd_loss loss = {
-			.type = wire_get_max(c, STK_MAX_TYPES),
-			.cpu = wire_get_max(c, STK_MAX_CPUS),
+			.type = bytes_get_max(c, STK_MAX_TYPES),
+			.cpu = bytes_get_max(c, STK_MAX_CPUS),
 		};
 
-		first += wire_get_svarint(c);
-		length = wire_get_varint(c);
-		loss.count = wire_get_varint(c);
+		first += bytes_get_svarint(c);
+		length = bytes_get_varint(c);
+		loss.count = bytes_get_varint(c);
 		if (c->bad || length > UINT64_MAX - first)
 			return -EBADMSG;
 		loss.first = first;
@@ -222,7 +223,7 @@ static int open_loss(struct budget *b, struct rd_open_losses *open, const struct
 	return 0;
 }
 
-/* ---- recordings that only count ------------------------------------------------------------- */
+/* ---- recordings that only count -------------------------------------------------------------- */
 
 static uint64_t *lost_before(struct rd_losses *l, uint64_t index)
 {
@@ -246,7 +247,9 @@ static int count_loss(struct stk_reader *r, uint64_t index, uint64_t lost)
 	struct rd_losses *l = &r->losses;
 	uint64_t *before = lost_before(l, index);
 	struct rd_open_loss o = {
-		.loss = { .type = counted_type(r, index), .first = l->accounted_end, .count = lost },
+		.loss = { .type = counted_type(r, index),
+			  .first = l->accounted_end,
+			  .count = lost },
 	};
 
 	if (!before)
@@ -258,19 +261,19 @@ static int count_loss(struct stk_reader *r, uint64_t index, uint64_t lost)
 	return open_loss(l->budget, &l->counted, &o);
 }
 
-static int take_counters(struct stk_reader *r, struct wire_cur *c)
+static int take_counters(struct stk_reader *r, struct bytes_cur *c)
 {
-	uint64_t nr = wire_get_varint(c), i, v, lost;
+	uint64_t nr = bytes_get_varint(c), i, v, lost;
 	struct rd_losses *l = &r->losses;
 	int err = 0;
 
-	if (c->bad || !nr || nr > wire_left(c) + 1)
+	if (c->bad || !nr || nr > bytes_left(c) + 1)
 		return -EBADMSG;
-	while (!err && wire_left(c)) {
-		uint64_t index = wire_get_max(c, STK_MAX_TYPES - 1);
+	while (!err && bytes_left(c)) {
+		uint64_t index = bytes_get_max(c, STK_MAX_TYPES - 1);
 
 		for (i = lost = 0; i < nr && !c->bad; i++) {
-			v = wire_get_varint(c);
+			v = bytes_get_varint(c);
 			if (i < STK_NR_COUNTERS && counter_is_gap(i))
 				lost += v;
 		}
@@ -282,7 +285,7 @@ static int take_counters(struct stk_reader *r, struct wire_cur *c)
 	return err;
 }
 
-/* ---- blocks --------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* What was counted by now happened before this. */
 static int close_counted(struct stk_reader *r, uint64_t end)
@@ -301,11 +304,11 @@ static int close_counted(struct stk_reader *r, uint64_t end)
 	return err;
 }
 
-static int take_marker(struct stk_reader *r, struct wire_cur *c)
+static int take_marker(struct stk_reader *r, struct bytes_cur *c)
 {
 	struct rd_rounds *rounds = &r->losses.rounds;
 	uint64_t v[4]; /* round, end_ts, events, wall_ns */
-	const uint8_t *p = wire_get(c, sizeof(v));
+	const uint8_t *p = bytes_get(c, sizeof(v));
 
 	if (!p)
 		return -EBADMSG;
@@ -318,11 +321,11 @@ static int take_marker(struct stk_reader *r, struct wire_cur *c)
 }
 
 /* Events may be late: these were missing where others of their time had been handed out. */
-static int take_times(struct stk_reader *r, uint32_t cpu, struct wire_cur *c)
+static int take_times(struct stk_reader *r, uint32_t cpu, struct bytes_cur *c)
 {
 	struct rd_rounds *rounds = &r->losses.rounds;
 	struct stk_events_header h;
-	const uint8_t *p = wire_get(c, sizeof(h));
+	const uint8_t *p = bytes_get(c, sizeof(h));
 
 	if (!p)
 		return -EBADMSG;
@@ -341,7 +344,7 @@ bool rd_losses__wants(const struct stk_reader *r, const struct stk_block_header 
 }
 
 int rd_losses__block(struct stk_reader *r, const struct stk_block_header *h, uint64_t pos,
-		     struct wire_cur c)
+		     struct bytes_cur c)
 {
 	if (pos < r->losses.scanned || !rd_losses__wants(r, h))
 		return 0;
@@ -414,12 +417,12 @@ void rd_losses__free(struct stk_reader *r)
 
 /* A block from further on; the payload of event blocks is their header only, and not checked. */
 static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, uint64_t pos,
-		      const struct wire_buf *payload)
+		      const struct bytes_buf *payload)
 {
 	int err;
 
 	if (h->type == STK_BLOCK_EVENTS)
-		return rd_losses__block(r, h, pos, wire_cur(payload->p, payload->len));
+		return rd_losses__block(r, h, pos, bytes_cur(payload->p, payload->len));
 	r->budget.bytes += sizeof(*h) + h->stored_len;
 	/* a bad block is counted when it is read */
 	if (!rd_crc_matches(h->payload_crc, payload->p, payload->len) || h->raw_len > STK_MAX_RAW)
@@ -427,18 +430,18 @@ static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, ui
 	if (!budget__work(&r->budget, h->raw_len))
 		return -ENOBUFS;
 	err = rd_unpack(r, h->codec, payload->p, payload->len, h->raw_len, &r->raw);
-	return err ?: rd_losses__block(r, h, pos, wire_cur(r->raw.p, r->raw.len));
+	return err ?: rd_losses__block(r, h, pos, bytes_cur(r->raw.p, r->raw.len));
 }
 
 static int peek_payload(struct stk_reader *r, const struct stk_block_header *h, uint64_t at,
-			struct wire_buf *payload)
+			struct bytes_buf *payload)
 {
 	size_t n = h->stored_len;
 
 	if (h->type == STK_BLOCK_EVENTS)
 		n = MIN(n, sizeof(struct stk_events_header));
 	payload->len = 0;
-	if (!wire_buf__room(payload, n))
+	if (!bytes_buf__room(payload, n))
 		return -ENOMEM;
 	payload->len = n;
 	return input__peek(&r->in, at + sizeof(*h), payload->p, n);
@@ -447,7 +450,7 @@ static int peek_payload(struct stk_reader *r, const struct stk_block_header *h, 
 /* Everything the file says of losses from here on.  What fails is left to be met while reading. */
 static void look_ahead(struct stk_reader *r)
 {
-	struct wire_buf payload = { 0 };
+	struct bytes_buf payload = { 0 };
 	struct stk_block_header h;
 	uint64_t at = 0;
 
@@ -465,10 +468,10 @@ static void look_ahead(struct stk_reader *r)
 		}
 		at += sizeof(h) + h.stored_len;
 	}
-	wire_buf__free(&payload);
+	bytes_buf__free(&payload);
 }
 
-/* ---- questions ------------------------------------------------------------------------------ */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 static bool touches(const struct rd_loss *loss, const struct stk_span *s)
 {
@@ -544,7 +547,8 @@ bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *s)
 	if (!l->looked_ahead)
 		look_ahead(r);
 	return l->failed || is_cut(r, s) || lost_within(l, s) || any_touches(&l->open, s) ||
-	       any_touches(&l->counted, s) || (l->bare && s->fields && rd_losses__bare_within(r, s));
+	       any_touches(&l->counted, s) ||
+	       (l->bare && s->fields && rd_losses__bare_within(r, s));
 }
 
 /* What has no end within the recording. */

@@ -12,7 +12,7 @@ struct stk_events_header;
 struct stk_reader;
 struct stk_span;
 struct budget;
-struct wire_cur;
+struct bytes_cur;
 
 struct rd_stretch {
 	uint64_t first, last;
@@ -57,7 +57,8 @@ struct rd_open_losses {
 struct rd_losses {
 	struct rd_lane **lanes; /* by key */
 	size_t nr_lanes, cap_lanes;
-	struct rd_loss *v; /* those before `handed` were handed out, those before `sorted` are in order */
+	struct rd_loss
+		*v; /* those before `handed` were handed out, those before `sorted` are in order */
 	size_t nr, cap, handed, sorted;
 	struct rd_open_losses open; /* of bad blocks */
 	struct rd_open_losses counted; /* of accountings, until the next marker */
@@ -69,13 +70,14 @@ struct rd_losses {
 	struct budget *budget; /* memory is taken from */
 	bool looked_ahead, has_end; /* then, of the recording */
 	bool failed; /* memory ran out: anything may be missing */
-	struct rd_stretch quiet; /* free of all that lanes hold; empty (last < first): to be found */
+	struct rd_stretch
+		quiet; /* free of all that lanes hold; empty (last < first): to be found */
 	uint64_t *bare; /* by hash: time of the last event without fields on a CPU, of a task */
 };
 
 /* A block was read, whatever it is; payload is unpacked, but of event blocks.  -ENOMEM, -EBADMSG. */
 int rd_losses__block(struct stk_reader *r, const struct stk_block_header *h, uint64_t pos,
-		     struct wire_cur c);
+		     struct bytes_cur c);
 /* Whether rd_losses__block() wants its payload. */
 bool rd_losses__wants(const struct stk_reader *r, const struct stk_block_header *h);
 /* The block cannot be read; watermark: events before it had been written earlier. */

@@ -11,7 +11,7 @@ enum { BARE_CPU, BARE_TASK };
 
 static uint64_t *bare_slot(const struct rd_losses *l, uint32_t type, uint32_t what, uint32_t value)
 {
-	return &l->bare[wire_mix(wire_mix(what, type), value) % RD_SEEN_SLOTS];
+	return &l->bare[bytes_mix(bytes_mix(what, type), value) % RD_SEEN_SLOTS];
 }
 
 void rd_losses__bare(struct stk_reader *r, uint32_t type, uint32_t cpu, uint32_t tid, uint64_t ts)

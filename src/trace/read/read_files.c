@@ -13,11 +13,11 @@ struct view {
 	size_t len;
 };
 
-static struct view get_view(struct wire_cur *c, size_t max)
+static struct view get_view(struct bytes_cur *c, size_t max)
 {
-	size_t len = wire_get_max(c, max);
+	size_t len = bytes_get_max(c, max);
 
-	return (struct view){ .p = wire_get(c, len), .len = len };
+	return (struct view){ .p = bytes_get(c, len), .len = len };
 }
 
 static bool same(struct view v, const char *s)
@@ -25,7 +25,7 @@ static bool same(struct view v, const char *s)
 	return strlen(s) == v.len && !memcmp(s, v.p, v.len);
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* No other file has or had it; depends on nothing but what the recording said before. */
 static int unique_hash(struct stk_reader *r, struct stk_file *f)
@@ -141,26 +141,26 @@ static int update_file(struct stk_reader *r, struct rd_file *file, const struct 
 	return 0;
 }
 
-static int take_file(struct stk_reader *r, struct wire_cur *c)
+static int take_file(struct stk_reader *r, struct bytes_cur *c)
 {
-	struct stk_file f = { .number = wire_get_max(c, STK_MAX_FILES) };
+	struct stk_file f = { .number = bytes_get_max(c, STK_MAX_FILES) };
 	struct view path, host, id;
 	int err;
 
-	f.kind = wire_get_max(c, STK_FILE_JIT);
-	f.flags = wire_get_max(c, UINT32_MAX);
+	f.kind = bytes_get_max(c, STK_FILE_JIT);
+	f.flags = bytes_get_max(c, UINT32_MAX);
 	path = get_view(c, STK_MAX_STRING);
 	host = get_view(c, STK_MAX_STRING);
-	f.dev_major = wire_get_max(c, UINT32_MAX);
-	f.dev_minor = wire_get_max(c, UINT32_MAX);
-	f.inode = wire_get_varint(c);
-	f.size = wire_get_varint(c);
-	f.mtime_ns = wire_get_varint(c);
-	f.id_kind = wire_get_max(c, STK_ID_CONTENT);
+	f.dev_major = bytes_get_max(c, UINT32_MAX);
+	f.dev_minor = bytes_get_max(c, UINT32_MAX);
+	f.inode = bytes_get_varint(c);
+	f.size = bytes_get_varint(c);
+	f.mtime_ns = bytes_get_varint(c);
+	f.id_kind = bytes_get_max(c, STK_ID_CONTENT);
 	id = get_view(c, STK_MAX_ID);
-	f.pid = wire_get_max(c, UINT32_MAX);
-	f.start_ns = wire_get_varint(c);
-	f.base = wire_get_varint(c);
+	f.pid = bytes_get_max(c, UINT32_MAX);
+	f.start_ns = bytes_get_varint(c);
+	f.base = bytes_get_varint(c);
 	if (c->bad || !f.number)
 		return -EBADMSG;
 	if (f.number >= r->nr_files) {
@@ -173,11 +173,11 @@ static int take_file(struct stk_reader *r, struct wire_cur *c)
 	return update_file(r, &r->files[f.number], &f, path, host, id);
 }
 
-int rd_take_files(struct stk_reader *r, struct wire_cur *c)
+int rd_take_files(struct stk_reader *r, struct bytes_cur *c)
 {
 	int err = 0;
 
-	while (!err && wire_left(c))
+	while (!err && bytes_left(c))
 		err = take_file(r, c);
 	return err;
 }
@@ -196,7 +196,8 @@ void rd_files__free(struct stk_reader *r)
 /* NULL: not known, or lost with a bad block. */
 static struct rd_file *find_file(const struct stk_reader *r, uint32_t number)
 {
-	return number && number < r->nr_files && r->files[number].f.number ? &r->files[number] : NULL;
+	return number && number < r->nr_files && r->files[number].f.number ? &r->files[number] :
+									     NULL;
 }
 
 uint32_t stk_reader__nr_files(const struct stk_reader *r)
@@ -233,7 +234,7 @@ bool stk_reader__has_symbols(const struct stk_reader *r, uint32_t number)
 	return file && file->has_symbols;
 }
 
-/* ---- symbols of the recording --------------------------------------------------------------- */
+/* ---- symbols of the recording ---------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -279,14 +280,14 @@ static const struct rd_user_symbol *find_stored(const struct rd_file *file, uint
 	return NULL;
 }
 
-static int take_file_symbols(struct stk_reader *r, struct wire_cur *c)
+static int take_file_symbols(struct stk_reader *r, struct bytes_cur *c)
 {
-	uint64_t number = wire_get_varint(c), nr = wire_get_varint(c), start = 0;
+	uint64_t number = bytes_get_varint(c), nr = bytes_get_varint(c), start = 0;
 	_cleanup_free_ struct rd_user_symbol *symbols = NULL;
 	struct rd_file *file;
 
 	/* three bytes are the least that a symbol takes */
-	if (c->bad || nr > wire_left(c) / 3)
+	if (c->bad || nr > bytes_left(c) / 3)
 		return -EBADMSG;
 	if (nr) {
 		if (!budget__take(&r->budget, nr * sizeof(*symbols)))
@@ -298,9 +299,9 @@ static int take_file_symbols(struct stk_reader *r, struct wire_cur *c)
 	for (uint64_t i = 0; i < nr; i++) {
 		struct view name;
 
-		start += wire_get_svarint(c);
+		start += bytes_get_svarint(c);
 		symbols[i].start = start;
-		symbols[i].size = wire_get_varint(c);
+		symbols[i].size = bytes_get_varint(c);
 		symbols[i].seq = i;
 		name = get_view(c, STK_MAX_STRING);
 		if (c->bad)
@@ -322,16 +323,16 @@ static int take_file_symbols(struct stk_reader *r, struct wire_cur *c)
 	return 0;
 }
 
-int rd_take_user_symbols(struct stk_reader *r, struct wire_cur *c)
+int rd_take_user_symbols(struct stk_reader *r, struct bytes_cur *c)
 {
 	int err = 0;
 
-	while (!err && wire_left(c))
+	while (!err && bytes_left(c))
 		err = take_file_symbols(r, c);
 	return err;
 }
 
-/* ---- symbols from elsewhere ----------------------------------------------------------------- */
+/* ---- symbols from elsewhere ------------------------------------------------------------------ */
 
 void stk_reader__set_symbolizer(struct stk_reader *r, stk_symbolize_fn fn, void *ctx)
 {
@@ -341,7 +342,8 @@ void stk_reader__set_symbolizer(struct stk_reader *r, stk_symbolize_fn fn, void 
 }
 
 /* The place for what is known of (file, offset); *ret_new: nothing yet. */
-static struct rd_answer *answer_slot(struct stk_reader *r, uint32_t file, uint64_t at, bool *ret_new)
+static struct rd_answer *answer_slot(struct stk_reader *r, uint32_t file, uint64_t at,
+				     bool *ret_new)
 {
 	uint32_t known;
 	int64_t n;

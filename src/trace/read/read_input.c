@@ -157,7 +157,8 @@ int input__peek(struct input *in, uint64_t ahead, void *buf, size_t n)
 	if (in->fd < 0 || !in->seekable)
 		return 0;
 	while (done < n) {
-		got = pread(in->fd, (char *)buf + done, n - done, in->base + in->pos + ahead + done);
+		got = pread(in->fd, (char *)buf + done, n - done,
+			    in->base + in->pos + ahead + done);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)

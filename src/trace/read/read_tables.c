@@ -6,10 +6,10 @@
 #include "entry_names.h"
 #include "frame.h"
 
-static const char *get_string(struct stk_reader *r, struct wire_cur *c)
+static const char *get_string(struct stk_reader *r, struct bytes_cur *c)
 {
-	uint64_t n = wire_get_max(c, STK_MAX_STRING);
-	const uint8_t *p = wire_get(c, n);
+	uint64_t n = bytes_get_max(c, STK_MAX_STRING);
+	const uint8_t *p = bytes_get(c, n);
 	char *s = p ? arena__string(&r->strings, p, n) : NULL;
 
 	if (!s)
@@ -22,7 +22,7 @@ const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len)
 	size_t off = r->keys.keys.len;
 	int64_t i;
 
-	wire_put(&r->keys.keys, key, len);
+	bytes_put(&r->keys.keys, key, len);
 	i = dict__intern(&r->keys, off);
 	if (i == (int64_t)r->nr_meta) {
 		char *name = NULL;
@@ -36,11 +36,11 @@ const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len)
 	return i >= 0 && i < (int64_t)r->nr_meta ? &r->meta[i].value : NULL;
 }
 
-static int take_meta(struct stk_reader *r, struct wire_cur *c)
+static int take_meta(struct stk_reader *r, struct bytes_cur *c)
 {
-	while (wire_left(c)) {
-		uint64_t len = wire_get_max(c, STK_MAX_STRING);
-		const uint8_t *key = wire_get(c, len);
+	while (bytes_left(c)) {
+		uint64_t len = bytes_get_max(c, STK_MAX_STRING);
+		const uint8_t *key = bytes_get(c, len);
 		const char *value = get_string(r, c), **at;
 
 		if (c->bad)
@@ -53,11 +53,11 @@ static int take_meta(struct stk_reader *r, struct wire_cur *c)
 	return 0;
 }
 
-/* ---- event types, tasks --------------------------------------------------------------------- */
+/* ---- event types, tasks ---------------------------------------------------------------------- */
 
-static struct stk_layout *get_layout(struct stk_reader *r, struct wire_cur *c)
+static struct stk_layout *get_layout(struct stk_reader *r, struct bytes_cur *c)
 {
-	uint32_t id = wire_get_max(c, UINT32_MAX), nr = wire_get_max(c, STK_MAX_COLUMNS);
+	uint32_t id = bytes_get_max(c, UINT32_MAX), nr = bytes_get_max(c, STK_MAX_COLUMNS);
 	struct stk_layout *l;
 
 	l = arena__alloc(&r->strings, offsetof(struct stk_layout, col) + nr * sizeof(l->col[0]));
@@ -69,8 +69,8 @@ static struct stk_layout *get_layout(struct stk_reader *r, struct wire_cur *c)
 	l->nr = nr;
 	l->fixed = STK_RECORD_HEAD;
 	for (uint32_t i = 0; i < nr && !c->bad; i++) {
-		l->col[i].offset = l->fixed + wire_get_max(c, STK_MAX_RECORD - l->fixed);
-		l->col[i].size = wire_get_max(c, STK_MAX_RECORD - l->col[i].offset);
+		l->col[i].offset = l->fixed + bytes_get_max(c, STK_MAX_RECORD - l->fixed);
+		l->col[i].size = bytes_get_max(c, STK_MAX_RECORD - l->col[i].offset);
 		l->fixed = l->col[i].offset + l->col[i].size;
 		if (!l->col[i].size)
 			c->bad = true;
@@ -78,20 +78,20 @@ static struct stk_layout *get_layout(struct stk_reader *r, struct wire_cur *c)
 	return l;
 }
 
-static int take_types(struct stk_reader *r, struct wire_cur *c)
+static int take_types(struct stk_reader *r, struct bytes_cur *c)
 {
-	while (wire_left(c)) {
-		uint64_t index = wire_get_varint(c);
+	while (bytes_left(c)) {
+		uint64_t index = bytes_get_varint(c);
 		struct stk_event_type *t;
 
 		if (c->bad || index != r->nr_types)
 			return -EBADMSG;
 		t = arena__zalloc(&r->strings, sizeof(*t));
-		if (!t ||
-		    rd_reserve(&r->budget, &r->types, &r->cap_types, r->nr_types, sizeof(*r->types)))
+		if (!t || rd_reserve(&r->budget, &r->types, &r->cap_types, r->nr_types,
+				     sizeof(*r->types)))
 			return -ENOMEM;
 		t->index = index;
-		t->kind = wire_get_max(c, INT32_MAX);
+		t->kind = bytes_get_max(c, INT32_MAX);
 		t->system = get_string(r, c);
 		t->name = get_string(r, c);
 		t->filter = get_string(r, c);
@@ -119,11 +119,11 @@ int rd_fill_gap(struct stk_reader *r, uint64_t number, void *array, size_t *cap,
 	return 0;
 }
 
-static int take_tasks(struct stk_reader *r, struct wire_cur *c)
+static int take_tasks(struct stk_reader *r, struct bytes_cur *c)
 {
-	while (wire_left(c)) {
-		uint64_t number = wire_get_varint(c);
-		uint32_t tid = wire_get_max(c, UINT32_MAX), tgid = wire_get_max(c, UINT32_MAX);
+	while (bytes_left(c)) {
+		uint64_t number = bytes_get_varint(c);
+		uint32_t tid = bytes_get_max(c, UINT32_MAX), tgid = bytes_get_max(c, UINT32_MAX);
 		const char *comm = get_string(r, c);
 		size_t known = r->nr_tasks;
 		int err;
@@ -142,7 +142,7 @@ static int take_tasks(struct stk_reader *r, struct wire_cur *c)
 	return 0;
 }
 
-/* ---- stacks --------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 /* The reader's node for a child of parent; 0 when the path gets too long. */
 static int64_t intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame)
@@ -171,27 +171,27 @@ static int64_t intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame
 	return node;
 }
 
-static int take_nodes(struct stk_reader *r, struct wire_cur *c)
+static int take_nodes(struct stk_reader *r, struct bytes_cur *c)
 {
-	uint64_t first = wire_get_max(c, UINT32_MAX), count = wire_get_varint(c), frame = 0;
-	struct wire_cur parents, rest;
+	uint64_t first = bytes_get_max(c, UINT32_MAX), count = bytes_get_varint(c), frame = 0;
+	struct bytes_cur parents, rest;
 	int err;
 
-	if (c->bad || !first || count > wire_left(c) / 2)
+	if (c->bad || !first || count > bytes_left(c) / 2)
 		return -EBADMSG;
 	parents = *c;
 	for (uint64_t i = 0; i < count; i++)
-		wire_get_varint(&parents);
+		bytes_get_varint(&parents);
 	rest = parents;
 	for (uint64_t i = 0; i < count; i++)
-		wire_get_varint(&rest);
-	if (rest.bad || wire_left(&rest))
+		bytes_get_varint(&rest);
+	if (rest.bad || bytes_left(&rest))
 		return -EBADMSG;
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t number = first + i, up = wire_get_max(&parents, number);
+		uint64_t number = first + i, up = bytes_get_max(&parents, number);
 		int64_t node = 0;
 
-		frame += wire_get_svarint(c);
+		frame += bytes_get_svarint(c);
 		if (c->bad || parents.bad)
 			return -EBADMSG;
 		up = up ? number - up : 0;
@@ -226,24 +226,24 @@ static int add_stack(struct stk_reader *r, struct rd_stack s, uint32_t *ret_numb
 	return 0;
 }
 
-static int take_stacks(struct stk_reader *r, struct wire_cur *c)
+static int take_stacks(struct stk_reader *r, struct bytes_cur *c)
 {
-	uint64_t first = wire_get_max(c, UINT32_MAX), count = wire_get_varint(c);
-	uint32_t generation = wire_get_max(c, UINT32_MAX);
-	uint64_t flags = wire_get_varint(c);
+	uint64_t first = bytes_get_max(c, UINT32_MAX), count = bytes_get_varint(c);
+	uint32_t generation = bytes_get_max(c, UINT32_MAX);
+	uint64_t flags = bytes_get_varint(c);
 	bool imported = flags & 1;
 
-	if (c->bad || !first || count > wire_left(c))
+	if (c->bad || !first || count > bytes_left(c))
 		return -EBADMSG;
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t file_node = wire_get_varint(c), number = first + i;
+		uint64_t file_node = bytes_get_varint(c), number = first + i;
 		struct rd_stack s = { .generation = generation };
 		uint32_t own = 0;
 		int err;
 
 		if (imported) {
-			s.id = wire_get_max(c, UINT32_MAX);
-			s.refs = wire_get_varint(c);
+			s.id = bytes_get_max(c, UINT32_MAX);
+			s.refs = bytes_get_varint(c);
 		}
 		if (c->bad)
 			return -EBADMSG;
@@ -268,10 +268,10 @@ static int take_stacks(struct stk_reader *r, struct wire_cur *c)
 }
 
 /* What a placeholder stands for; it stays what it is where that was lost with a bad block. */
-static int take_aliases(struct stk_reader *r, struct wire_cur *c)
+static int take_aliases(struct stk_reader *r, struct bytes_cur *c)
 {
-	while (wire_left(c)) {
-		uint64_t number = wire_get_varint(c), is = wire_get_varint(c);
+	while (bytes_left(c)) {
+		uint64_t number = bytes_get_varint(c), is = bytes_get_varint(c);
 
 		if (c->bad)
 			break;
@@ -281,18 +281,18 @@ static int take_aliases(struct stk_reader *r, struct wire_cur *c)
 	return 0;
 }
 
-/* ---- symbols, rounds, accounting ------------------------------------------------------------ */
+/* ---- symbols, rounds, accounting ------------------------------------------------------------- */
 
-static int take_symbols(struct stk_reader *r, struct wire_cur *c)
+static int take_symbols(struct stk_reader *r, struct bytes_cur *c)
 {
 	uint64_t start = 0;
 
-	while (wire_left(c)) {
+	while (bytes_left(c)) {
 		struct rd_symbol s = { .seq = r->symbol_seq++, .block = r->symbol_blocks };
 
-		start += wire_get_svarint(c);
+		start += bytes_get_svarint(c);
 		s.start = start;
-		s.size = wire_get_varint(c);
+		s.size = bytes_get_varint(c);
 		s.name = get_string(r, c);
 		s.module = get_string(r, c);
 		if (c->bad)
@@ -309,10 +309,10 @@ static int take_symbols(struct stk_reader *r, struct wire_cur *c)
 	return 0;
 }
 
-static int take_round(struct stk_reader *r, struct wire_cur *c)
+static int take_round(struct stk_reader *r, struct bytes_cur *c)
 {
 	uint64_t v[4]; /* round, end_ts, events, wall_ns */
-	const uint8_t *p = wire_get(c, sizeof(v));
+	const uint8_t *p = bytes_get(c, sizeof(v));
 
 	if (!p)
 		return -EBADMSG;
@@ -322,17 +322,17 @@ static int take_round(struct stk_reader *r, struct wire_cur *c)
 	return rd_losses__round(r, v[1]);
 }
 
-static int take_accounting(struct stk_reader *r, struct wire_cur *c)
+static int take_accounting(struct stk_reader *r, struct bytes_cur *c)
 {
-	uint64_t nr = wire_get_varint(c);
+	uint64_t nr = bytes_get_varint(c);
 
-	if (c->bad || !nr || nr > wire_left(c) + 1)
+	if (c->bad || !nr || nr > bytes_left(c) + 1)
 		return -EBADMSG;
-	while (wire_left(c)) {
-		uint64_t index = wire_get_varint(c);
+	while (bytes_left(c)) {
+		uint64_t index = bytes_get_varint(c);
 
 		for (uint64_t i = 0; i < nr && !c->bad; i++) {
-			uint64_t v = wire_get_varint(c);
+			uint64_t v = bytes_get_varint(c);
 
 			if (!c->bad && index < r->nr_types && i < STK_NR_COUNTERS)
 				r->types[index]->counters[i] = v;
@@ -341,7 +341,7 @@ static int take_accounting(struct stk_reader *r, struct wire_cur *c)
 	return 0;
 }
 
-int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire_cur c)
+int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct bytes_cur c)
 {
 	int err = 0;
 

@@ -49,12 +49,12 @@ bool rd_crc_matches(uint32_t want, const void *data, size_t len)
 }
 
 /* An empty buffer with room for n bytes; nothing grows in it. */
-static int make_room(struct stk_reader *r, struct wire_buf *out, size_t n)
+static int make_room(struct stk_reader *r, struct bytes_buf *out, size_t n)
 {
 	if (out->cap >= n)
 		return 0;
 	budget__give(&r->budget, out->cap);
-	wire_buf__free(out);
+	bytes_buf__free(out);
 	if (!budget__take(&r->budget, n))
 		return -ENOBUFS;
 	out->p = malloc(n);
@@ -65,7 +65,7 @@ static int make_room(struct stk_reader *r, struct wire_buf *out, size_t n)
 }
 
 int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
-	      size_t raw_len, struct wire_buf *out)
+	      size_t raw_len, struct bytes_buf *out)
 {
 	size_t got = stored_len;
 	int err;
@@ -92,7 +92,7 @@ int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_
 	return 0;
 }
 
-/* ---- open and close ------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static void add_meta_uuid(struct stk_reader *r, const uint8_t *uuid)
 {
@@ -209,9 +209,9 @@ void stk_reader__free(struct stk_reader *r)
 	rd_merge__free(r);
 	input__close(&r->in);
 	ZSTD_freeDCtx(r->zstd);
-	wire_buf__free(&r->raw);
-	wire_buf__free(&r->heads);
-	wire_buf__free(&r->body);
+	bytes_buf__free(&r->raw);
+	bytes_buf__free(&r->heads);
+	bytes_buf__free(&r->body);
 	free(r->meta);
 	dict__free(&r->keys);
 	free(r->types);
@@ -228,7 +228,7 @@ void stk_reader__free(struct stk_reader *r)
 	free(r);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool all_zero(const uint8_t *p, size_t n)
 {
@@ -257,7 +257,7 @@ static void count_event_block(struct stk_reader *r, const uint8_t *payload, size
 static int take_block(struct stk_reader *r, const struct stk_block_header *h,
 		      const uint8_t *payload, uint64_t pos)
 {
-	struct wire_cur c;
+	struct bytes_cur c;
 	int err;
 
 	if (!rd_crc_matches(h->payload_crc, payload, h->stored_len))
@@ -269,7 +269,7 @@ static int take_block(struct stk_reader *r, const struct stk_block_header *h,
 		if (err)
 			return err;
 		count_event_block(r, payload, h->stored_len);
-		return rd_losses__block(r, h, pos, wire_cur(payload, h->stored_len));
+		return rd_losses__block(r, h, pos, bytes_cur(payload, h->stored_len));
 	}
 	if (h->raw_len > STK_MAX_RAW)
 		return -EBADMSG;
@@ -278,7 +278,7 @@ static int take_block(struct stk_reader *r, const struct stk_block_header *h,
 	err = rd_unpack(r, h->codec, payload, h->stored_len, h->raw_len, &r->raw);
 	if (err)
 		return err;
-	c = wire_cur(r->raw.p, r->raw.len);
+	c = bytes_cur(r->raw.p, r->raw.len);
 	err = rd_losses__block(r, h, pos, c);
 	return err ?: rd_table(r, h, c);
 }
@@ -334,14 +334,14 @@ static bool is_taken(const struct stk_reader *r, const struct stk_block_header *
 static uint64_t look_ahead(struct stk_reader *r, bool stacks)
 {
 	struct stk_block_header h;
-	struct wire_buf payload = { 0 };
+	struct bytes_buf payload = { 0 };
 	uint64_t at = 0;
 	int got = 1;
 
 	while (!r->end && got > 0 && rd_peek_header(r, at, &h) && h.type != STK_BLOCK_END) {
 		if ((about_files(&h) || (stacks && about_stacks(&h))) &&
 		    !is_taken(r, &h, r->in.pos + at)) {
-			got = wire_buf__room(&payload, h.stored_len) ?
+			got = bytes_buf__room(&payload, h.stored_len) ?
 				      input__peek(&r->in, at + sizeof(h), payload.p, h.stored_len) :
 				      -ENOMEM;
 			if (got > 0 && take_or_count(r, &h, payload.p, r->in.pos + at))
@@ -350,7 +350,7 @@ static uint64_t look_ahead(struct stk_reader *r, bool stacks)
 		if (got > 0)
 			at += sizeof(h) + h.stored_len;
 	}
-	wire_buf__free(&payload);
+	bytes_buf__free(&payload);
 	return r->in.pos + at;
 }
 
@@ -401,7 +401,8 @@ static int read_block(struct stk_reader *r)
 	if (h.type == STK_BLOCK_EVENTS)
 		look_for_stacks(r);
 	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
-	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_LOSSES && !is_taken(r, &h, r->in.pos);
+	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_LOSSES &&
+		!is_taken(r, &h, r->in.pos);
 	look = !known ? 0 :
 	       skip   ? MIN(h.stored_len, sizeof(struct stk_events_header)) :
 			h.stored_len;
@@ -465,7 +466,7 @@ int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work)
 	return 0;
 }
 
-/* ---- what was recorded ---------------------------------------------------------------------- */
+/* ---- what was recorded ----------------------------------------------------------------------- */
 
 unsigned int stk_reader__nr_types(const struct stk_reader *r)
 {

@@ -170,7 +170,7 @@ struct stk_reader {
 	uint16_t minor; /* of the file's format */
 	struct stk_totals totals;
 	struct arena strings; /* and whatever else lives as long as the reader */
-	struct wire_buf raw, heads, body; /* decompressed, for a moment */
+	struct bytes_buf raw, heads, body; /* decompressed, for a moment */
 
 	struct dict keys; /* of meta, by index */
 	struct rd_meta *meta;
@@ -230,7 +230,7 @@ void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fm
  * -ENOBUFS as above.
  */
 int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
-	      size_t raw_len, struct wire_buf *out);
+	      size_t raw_len, struct bytes_buf *out);
 
 bool rd_crc_matches(uint32_t want, const void *data, size_t len);
 /* The header of the block so many bytes behind what was consumed; false: there is none to be had. */
@@ -243,7 +243,7 @@ bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_heade
 void rd_look_ahead(struct stk_reader *r);
 
 /* read_tables.c: -EBADMSG for bad content, -ENOBUFS: the budget is out; what was taken before it stays. */
-int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct wire_cur c);
+int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct bytes_cur c);
 /* The place of a key's value, NULL when memory, the budget or the number of keys is out. */
 const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len);
 /*
@@ -255,8 +255,8 @@ int rd_fill_gap(struct stk_reader *r, uint64_t number, void *array, size_t *cap,
 
 /* read_files.c */
 void rd_files__free(struct stk_reader *r);
-int rd_take_files(struct stk_reader *r, struct wire_cur *c);
-int rd_take_user_symbols(struct stk_reader *r, struct wire_cur *c);
+int rd_take_files(struct stk_reader *r, struct bytes_cur *c);
+int rd_take_user_symbols(struct stk_reader *r, struct bytes_cur *c);
 /* All of a user frame but what depends on the frames inward of it, which must be there. */
 void rd_resolve_user(struct stk_reader *r, uint64_t frame, struct stk_frame *f);
 
@@ -274,8 +274,9 @@ void rd_merge__free(struct stk_reader *r);
 /* decode.c: fills events and tuples from stored; -EBADMSG, -ENOMEM, -ENOBUFS. */
 int rd_decode(struct stk_reader *r, struct rd_block *b);
 /* decode_body.c */
-int rd_decode_part(struct arena *mem, struct rd_part *p, struct wire_cur *c);
+int rd_decode_part(struct arena *mem, struct rd_part *p, struct bytes_cur *c);
 /* A plane table of n tokens to out; false and the cursor bad: one is not below bound. */
-bool rd_get_tokens(struct wire_cur *c, unsigned int width, uint32_t n, uint32_t bound, uint32_t *out);
+bool rd_get_tokens(struct bytes_cur *c, unsigned int width, uint32_t n, uint32_t bound,
+		   uint32_t *out);
 
 #endif /* TRACE_READER_H */

@@ -6,7 +6,7 @@
 #include "cleanup.h"
 #include "frame.h"
 
-/* ---- symbols -------------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -93,7 +93,7 @@ int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_fr
 	return 0;
 }
 
-/* ---- stacks --------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 uint32_t stk_reader__nr_stacks(const struct stk_reader *r)
 {

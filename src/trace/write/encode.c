@@ -33,8 +33,8 @@ void encoder__free(struct encoder *enc)
 	if (!enc)
 		return;
 	ZSTD_freeCCtx(enc->zstd);
-	wire_buf__free(&enc->heads.raw);
-	wire_buf__free(&enc->body.raw);
+	bytes_buf__free(&enc->heads.raw);
+	bytes_buf__free(&enc->body.raw);
 	free(enc->heads.cuts);
 	free(enc->body.cuts);
 	dict__free(&enc->tuples);
@@ -44,13 +44,13 @@ void encoder__free(struct encoder *enc)
 	free(enc->values);
 	free(enc->type_start);
 	free(enc->touched);
-	wire_buf__free(&enc->rows);
-	wire_buf__free(&enc->planes);
-	wire_buf__free(&enc->trial);
+	bytes_buf__free(&enc->rows);
+	bytes_buf__free(&enc->planes);
+	bytes_buf__free(&enc->trial);
 	free(enc);
 }
 
-/* ---- sections ------------------------------------------------------------------------------- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static void cut_at(struct enc_section *s, size_t pos)
 {
@@ -77,7 +77,7 @@ void enc_put_planes32(struct enc_section *s, const uint32_t *values, uint32_t n,
 {
 	for (unsigned int k = 0; k < width; k++) {
 		size_t start = s->raw.len;
-		uint8_t *p = wire_buf__room(&s->raw, n);
+		uint8_t *p = bytes_buf__room(&s->raw, n);
 
 		if (!p)
 			return;
@@ -88,11 +88,12 @@ void enc_put_planes32(struct enc_section *s, const uint32_t *values, uint32_t n,
 	}
 }
 
-static void put_planes64(struct enc_section *s, const uint64_t *values, uint32_t n, unsigned int width)
+static void put_planes64(struct enc_section *s, const uint64_t *values, uint32_t n,
+			 unsigned int width)
 {
 	for (unsigned int k = 0; k < width; k++) {
 		size_t start = s->raw.len;
-		uint8_t *p = wire_buf__room(&s->raw, n);
+		uint8_t *p = bytes_buf__room(&s->raw, n);
 
 		if (!p)
 			return;
@@ -105,10 +106,10 @@ static void put_planes64(struct enc_section *s, const uint64_t *values, uint32_t
 
 /* Compress in one frame that starts a new zstd block at every cut. */
 static int compress_cut(struct encoder *enc, const uint8_t *raw, size_t len, const size_t *cuts,
-			uint32_t nr_cuts, struct wire_buf *out)
+			uint32_t nr_cuts, struct bytes_buf *out)
 {
 	size_t bound = ZSTD_compressBound(len) + 64 * (size_t)(nr_cuts + 1), pos = 0, left;
-	ZSTD_outBuffer dst = { .dst = wire_buf__room(out, bound), .size = bound };
+	ZSTD_outBuffer dst = { .dst = bytes_buf__room(out, bound), .size = bound };
 
 	if (!dst.dst)
 		return -ENOMEM;
@@ -131,7 +132,7 @@ static int compress_cut(struct encoder *enc, const uint8_t *raw, size_t len, con
 
 /* Append the section, compressed when that is smaller. */
 static int put_section(struct encoder *enc, const uint8_t *raw, size_t len, const size_t *cuts,
-		       uint32_t nr_cuts, struct wire_buf *out, uint32_t *ret_stored,
+		       uint32_t nr_cuts, struct bytes_buf *out, uint32_t *ret_stored,
 		       uint32_t *ret_codec)
 {
 	size_t start = out->len;
@@ -148,7 +149,7 @@ static int put_section(struct encoder *enc, const uint8_t *raw, size_t len, cons
 		}
 		out->len = start;
 	}
-	wire_put(out, raw, len);
+	bytes_put(out, raw, len);
 	*ret_stored = len;
 	*ret_codec = STK_CODEC_NONE;
 	return out->failed ? -ENOMEM : 0;
@@ -163,10 +164,10 @@ int64_t encoder__trial(struct encoder *enc, const void *data, size_t len)
 	return err ?: (int64_t)enc->trial.len;
 }
 
-/* ---- blocks --------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* The header before the payload that was appended from start + header size on. */
-static int seal_block(struct wire_buf *out, size_t start, struct stk_block_header h)
+static int seal_block(struct bytes_buf *out, size_t start, struct stk_block_header h)
 {
 	size_t payload = start + sizeof(h);
 
@@ -183,7 +184,7 @@ static int seal_block(struct wire_buf *out, size_t start, struct stk_block_heade
 }
 
 int encoder__block(struct encoder *enc, uint16_t type, uint32_t aux, const void *payload,
-		   size_t len, struct wire_buf *out)
+		   size_t len, struct bytes_buf *out)
 {
 	struct stk_block_header h = { .type = type, .aux = aux, .raw_len = len };
 	size_t start = out->len;
@@ -192,7 +193,7 @@ int encoder__block(struct encoder *enc, uint16_t type, uint32_t aux, const void 
 
 	if (len > STK_MAX_RAW)
 		return -E2BIG;
-	wire_put(out, &h, sizeof(h));
+	bytes_put(out, &h, sizeof(h));
 	err = put_section(enc, payload, len, NULL, 0, out, &stored, &codec);
 	h.codec = codec;
 	if (!err)
@@ -202,14 +203,15 @@ int encoder__block(struct encoder *enc, uint16_t type, uint32_t aux, const void 
 	return err;
 }
 
-/* ---- heads ---------------------------------------------------------------------------------- */
+/* ---- heads ----------------------------------------------------------------------------------- */
 
 struct tuple {
 	uint32_t event, task, kstack, ustack, flags, preempt_count, marks;
 };
 #define NR_TUPLE_COLUMNS (sizeof(struct tuple) / sizeof(uint32_t))
 
-static int encode_heads(struct encoder *enc, const struct enc_batch *b, struct stk_events_header *eh)
+static int encode_heads(struct encoder *enc, const struct enc_batch *b,
+			struct stk_events_header *eh)
 {
 	struct enc_section *s = &enc->heads;
 	uint64_t prev = b->events[0].ts, seen = 0;
@@ -234,37 +236,37 @@ static int encode_heads(struct encoder *enc, const struct enc_batch *b, struct s
 		size_t off = enc->tuples.keys.len;
 		int64_t token;
 
-		wire_put(&enc->tuples.keys, &t, sizeof(t));
+		bytes_put(&enc->tuples.keys, &t, sizeof(t));
 		token = dict__intern(&enc->tuples, off);
 		if (token < 0)
 			return token;
 		enc->tokens[i] = token;
-		enc->values[i] = wire_zigzag(e->ts - prev);
+		enc->values[i] = bytes_zigzag(e->ts - prev);
 		seen |= enc->values[i];
 		prev = e->ts;
 		eh->min_ts = e->ts < eh->min_ts ? e->ts : eh->min_ts;
 		eh->max_ts = e->ts > eh->max_ts ? e->ts : eh->max_ts;
 	}
 
-	wire_put_varint(&s->raw, enc->tuples.nr);
+	bytes_put_varint(&s->raw, enc->tuples.nr);
 	for (size_t c = 0; c < NR_TUPLE_COLUMNS; c++) {
 		start = s->raw.len;
 		for (uint32_t i = 0; i < enc->tuples.nr; i++) {
 			uint32_t v;
 
 			memcpy(&v, dict__key(&enc->tuples, i) + c * sizeof(v), sizeof(v));
-			wire_put_varint(&s->raw, v);
+			bytes_put_varint(&s->raw, v);
 		}
 		enc_section__cut(s, start);
 	}
-	wire_put_u8(&s->raw, enc_width(enc->tuples.nr - 1));
-	wire_put_u8(&s->raw, enc_width(seen));
+	bytes_put_u8(&s->raw, enc_width(enc->tuples.nr - 1));
+	bytes_put_u8(&s->raw, enc_width(seen));
 	enc_put_planes32(s, enc->tokens, b->nr, enc_width(enc->tuples.nr - 1));
 	put_planes64(s, enc->values, b->nr, enc_width(seen));
 	return s->raw.failed ? -ENOMEM : 0;
 }
 
-/* ---- event blocks --------------------------------------------------------------------------- */
+/* ---- event blocks ---------------------------------------------------------------------------- */
 
 static int reserve(struct encoder *enc, const struct enc_batch *b)
 {
@@ -294,7 +296,7 @@ static int reserve(struct encoder *enc, const struct enc_batch *b)
 	return 0;
 }
 
-int encoder__events(struct encoder *enc, const struct enc_batch *b, struct wire_buf *out)
+int encoder__events(struct encoder *enc, const struct enc_batch *b, struct bytes_buf *out)
 {
 	struct stk_block_header h = { .type = STK_BLOCK_EVENTS, .aux = b->cpu };
 	struct stk_events_header eh = { .count = b->nr, .round = b->round };
@@ -312,8 +314,8 @@ int encoder__events(struct encoder *enc, const struct enc_batch *b, struct wire_
 	if (err)
 		return err;
 
-	wire_put(out, &h, sizeof(h));
-	wire_put(out, &eh, sizeof(eh));
+	bytes_put(out, &h, sizeof(h));
+	bytes_put(out, &eh, sizeof(eh));
 	eh.heads_raw = enc->heads.raw.len;
 	eh.body_raw = enc->body.raw.len;
 	if (enc->heads.raw.len > STK_MAX_RAW || enc->body.raw.len > STK_MAX_RAW)

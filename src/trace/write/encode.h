@@ -33,9 +33,9 @@ int encoder__new(int level, struct encoder **ret_encoder);
 void encoder__free(struct encoder *enc);
 
 /* Append a whole EVENTS block to out. */
-int encoder__events(struct encoder *enc, const struct enc_batch *batch, struct wire_buf *out);
+int encoder__events(struct encoder *enc, const struct enc_batch *batch, struct bytes_buf *out);
 /* Append a block with this payload, compressed when that is smaller. */
 int encoder__block(struct encoder *enc, uint16_t type, uint32_t aux, const void *payload,
-		   size_t len, struct wire_buf *out);
+		   size_t len, struct bytes_buf *out);
 
 #endif /* TRACE_ENCODE_H */

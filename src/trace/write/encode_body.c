@@ -58,24 +58,24 @@ static void set_runs(struct part *p)
 /* The entry of event i in the dictionary: its length and all that is not coded apart. */
 static int64_t intern_entry(struct encoder *enc, struct part *p, uint32_t i)
 {
-	struct wire_buf *keys = &enc->entries.keys;
+	struct bytes_buf *keys = &enc->entries.keys;
 	size_t off = keys->len;
 	uint32_t len;
 	const uint8_t *rec = record_of(p, i, &len);
 
-	wire_put(keys, &len, sizeof(len));
+	bytes_put(keys, &len, sizeof(len));
 	if (len >= p->l->fixed)
 		for (uint32_t r = 0; r < p->nr_runs; r++)
-			wire_put(keys, rec + p->runs[r].offset, p->runs[r].size);
+			bytes_put(keys, rec + p->runs[r].offset, p->runs[r].size);
 	if (*tail_coding(p) == STK_CODING_DICT) {
 		uint32_t start = tail_start(p->l, len);
 
-		wire_put(keys, rec + start, len - start);
+		bytes_put(keys, rec + start, len - start);
 	}
 	return dict__intern(&enc->entries, off);
 }
 
-/* ---- choosing ------------------------------------------------------------------------------- */
+/* ---- choosing -------------------------------------------------------------------------------- */
 
 /* Event number in the part of the k-th of nr_sample events, spread over all of it. */
 static uint32_t sample_at(const struct part *p, uint32_t k, uint32_t nr_sample)
@@ -109,7 +109,7 @@ static int64_t distinct_values(struct encoder *enc, struct part *p, uint32_t col
 		size = column < p->l->nr ? p->l->col[column].size : len - start;
 		if (column < p->l->nr && len < p->l->fixed)
 			continue;
-		wire_put(&enc->entries.keys, rec + start, size);
+		bytes_put(&enc->entries.keys, rec + start, size);
 		err = dict__intern(&enc->entries, off);
 		err = err < 0 ? err : 0;
 	}
@@ -155,7 +155,7 @@ static int choose_dict(struct encoder *enc, struct part *p)
 	}
 }
 
-/* ---- columns coded apart -------------------------------------------------------------------- */
+/* ---- columns coded apart --------------------------------------------------------------------- */
 
 static uint64_t load_le(const uint8_t *p, uint32_t size)
 {
@@ -176,7 +176,7 @@ static void to_planes(const uint8_t *rows, uint32_t n, uint32_t size, bool delta
 
 		if (delta) {
 			/* sign-extend the difference from the column's width */
-			x = wire_zigzag((int64_t)((v - prev) << shift) >> shift);
+			x = bytes_zigzag((int64_t)((v - prev) << shift) >> shift);
 			prev = v;
 		}
 		for (uint32_t k = 0; k < size; k++)
@@ -195,7 +195,7 @@ static int choose_coding(struct encoder *enc, const uint8_t *rows, uint32_t n, u
 	n = n < 1024 ? n : 1024;
 	best = encoder__trial(enc, rows, (size_t)n * size);
 	enc->planes.len = 0;
-	if (best < 0 || !wire_buf__room(&enc->planes, (size_t)n * size))
+	if (best < 0 || !bytes_buf__room(&enc->planes, (size_t)n * size))
 		return best < 0 ? best : -ENOMEM;
 	for (int c = STK_CODING_PLANES; c <= STK_CODING_DELTA; c++) {
 		to_planes(rows, n, size, c == STK_CODING_DELTA, enc->planes.p);
@@ -218,7 +218,7 @@ static void gather_rows(struct encoder *enc, const struct part *p, const struct 
 		const uint8_t *rec = record_of(p, i, &len);
 
 		if (len >= p->l->fixed)
-			wire_put(&enc->rows, rec + col->offset, col->size);
+			bytes_put(&enc->rows, rec + col->offset, col->size);
 	}
 }
 
@@ -244,17 +244,17 @@ static int choose_codings(struct encoder *enc, struct part *p)
 
 static int put_column(struct encoder *enc, const struct part *p, uint32_t c)
 {
-	struct wire_buf *raw = &enc->body.raw;
+	struct bytes_buf *raw = &enc->body.raw;
 	uint32_t size = p->l->col[c].size, n;
 	size_t start = raw->len;
 	uint8_t *out;
 
 	gather_rows(enc, p, &p->l->col[c]);
-	if (enc->rows.failed || !(out = wire_buf__room(raw, enc->rows.len)))
+	if (enc->rows.failed || !(out = bytes_buf__room(raw, enc->rows.len)))
 		return -ENOMEM;
 	n = enc->rows.len / size;
 	if (p->coding[c] == STK_CODING_ROWS) {
-		wire_put(raw, enc->rows.p, enc->rows.len);
+		bytes_put(raw, enc->rows.p, enc->rows.len);
 		enc_section__cut(&enc->body, start);
 		return 0;
 	}
@@ -266,18 +266,18 @@ static int put_column(struct encoder *enc, const struct part *p, uint32_t c)
 	return 0;
 }
 
-/* ---- a type's part of the body -------------------------------------------------------------- */
+/* ---- a type's part of the body --------------------------------------------------------------- */
 
 static void put_entries(struct encoder *enc, struct part *p)
 {
-	struct wire_buf *raw = &enc->body.raw;
+	struct bytes_buf *raw = &enc->body.raw;
 	struct dict *d = &enc->entries;
 	size_t start = raw->len, run_off = sizeof(uint32_t);
 	uint32_t len;
 
 	for (uint32_t i = 0; i < d->nr; i++) {
 		memcpy(&len, dict__key(d, i), sizeof(len));
-		wire_put_varint(raw, len);
+		bytes_put_varint(raw, len);
 	}
 	enc_section__cut(&enc->body, start);
 	/* runs are stored column by column: the columns of a run are adjacent in the key */
@@ -290,7 +290,7 @@ static void put_entries(struct encoder *enc, struct part *p)
 		for (uint32_t i = 0; i < d->nr; i++) {
 			memcpy(&len, dict__key(d, i), sizeof(len));
 			if (len >= p->l->fixed)
-				wire_put(raw, dict__key(d, i) + run_off, size);
+				bytes_put(raw, dict__key(d, i) + run_off, size);
 		}
 		run_off += size;
 		enc_section__cut(&enc->body, start);
@@ -303,7 +303,7 @@ static void put_entries(struct encoder *enc, struct part *p)
 
 		memcpy(&len, dict__key(d, i), sizeof(len));
 		tail = len - tail_start(p->l, len);
-		wire_put(raw, dict__key(d, i) + d->entries[i].len - tail, tail);
+		bytes_put(raw, dict__key(d, i) + d->entries[i].len - tail, tail);
 	}
 	enc_section__cut(&enc->body, start);
 }
@@ -328,9 +328,9 @@ static int encode_part(struct encoder *enc, struct part *p)
 		return err;
 
 	width = enc_width(enc->entries.nr - 1);
-	wire_put_varint(&s->raw, enc->entries.nr);
-	wire_put_u8(&s->raw, width);
-	wire_put(&s->raw, p->coding, p->l->nr + 1);
+	bytes_put_varint(&s->raw, enc->entries.nr);
+	bytes_put_u8(&s->raw, width);
+	bytes_put(&s->raw, p->coding, p->l->nr + 1);
 	put_entries(enc, p);
 	enc_put_planes32(s, enc->tokens, p->nr, width);
 	for (uint32_t c = 0; !err && c < p->l->nr; c++)
@@ -342,7 +342,8 @@ static int encode_part(struct encoder *enc, struct part *p)
 			uint32_t len;
 			const uint8_t *rec = record_of(p, i, &len);
 
-			wire_put(&s->raw, rec + tail_start(p->l, len), len - tail_start(p->l, len));
+			bytes_put(&s->raw, rec + tail_start(p->l, len),
+				  len - tail_start(p->l, len));
 		}
 		enc_section__cut(s, start);
 	}

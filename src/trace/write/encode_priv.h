@@ -16,7 +16,7 @@
  * the same frame: columns differ too much for one set of entropy tables to serve two of them.
  */
 struct enc_section {
-	struct wire_buf raw;
+	struct bytes_buf raw;
 	size_t *cuts;
 	uint32_t nr_cuts, cap_cuts;
 };
@@ -32,7 +32,7 @@ struct encoder {
 	uint32_t *type_start; /* per event index; all zero between batches */
 	uint32_t cap_types;
 	uint32_t *touched, nr_touched; /* event indexes of the batch, ascending */
-	struct wire_buf rows, planes, trial; /* scratch for a column */
+	struct bytes_buf rows, planes, trial; /* scratch for a column */
 };
 
 int encoder__body(struct encoder *enc, const struct enc_batch *batch);
@@ -40,7 +40,8 @@ int encoder__body(struct encoder *enc, const struct enc_batch *batch);
 /* A column of n values was appended from start on. */
 void enc_section__cut(struct enc_section *s, size_t start);
 /* values as a plane table of the given width. */
-void enc_put_planes32(struct enc_section *s, const uint32_t *values, uint32_t n, unsigned int width);
+void enc_put_planes32(struct enc_section *s, const uint32_t *values, uint32_t n,
+		      unsigned int width);
 unsigned int enc_width(uint64_t max);
 /* Size of data compressed at the encoder's level, negative errno on failure. */
 int64_t encoder__trial(struct encoder *enc, const void *data, size_t len);

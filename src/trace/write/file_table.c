@@ -6,7 +6,7 @@
 
 #define MAX_ENTRY (STK_MAX_RAW / 2) /* one and what stands before it fit into a block */
 
-int file_table__put(struct wire_buf *b, uint32_t number, const struct stk_file *file)
+int file_table__put(struct bytes_buf *b, uint32_t number, const struct stk_file *file)
 {
 	const char *path = file->path ? file->path : "";
 	const char *host_path = file->host_path ? file->host_path : "";
@@ -17,32 +17,32 @@ int file_table__put(struct wire_buf *b, uint32_t number, const struct stk_file *
 		return -EINVAL;
 	if (strlen(path) > STK_MAX_STRING || strlen(host_path) > STK_MAX_STRING)
 		return -E2BIG;
-	wire_put_varint(b, number);
-	wire_put_varint(b, file->kind);
-	wire_put_varint(b, file->flags);
-	wire_put_string(b, path, strlen(path));
-	wire_put_string(b, host_path, strlen(host_path));
-	wire_put_varint(b, file->dev_major);
-	wire_put_varint(b, file->dev_minor);
-	wire_put_varint(b, file->inode);
-	wire_put_varint(b, file->size);
-	wire_put_varint(b, file->mtime_ns);
-	wire_put_varint(b, file->id_kind);
-	wire_put_string(b, (const char *)file->id, id_len);
-	wire_put_varint(b, file->pid);
-	wire_put_varint(b, file->start_ns);
-	wire_put_varint(b, file->base);
+	bytes_put_varint(b, number);
+	bytes_put_varint(b, file->kind);
+	bytes_put_varint(b, file->flags);
+	bytes_put_string(b, path, strlen(path));
+	bytes_put_string(b, host_path, strlen(host_path));
+	bytes_put_varint(b, file->dev_major);
+	bytes_put_varint(b, file->dev_minor);
+	bytes_put_varint(b, file->inode);
+	bytes_put_varint(b, file->size);
+	bytes_put_varint(b, file->mtime_ns);
+	bytes_put_varint(b, file->id_kind);
+	bytes_put_string(b, (const char *)file->id, id_len);
+	bytes_put_varint(b, file->pid);
+	bytes_put_varint(b, file->start_ns);
+	bytes_put_varint(b, file->base);
 	return 0;
 }
 
-int file_table__put_symbols(struct wire_buf *b, uint32_t file,
+int file_table__put_symbols(struct bytes_buf *b, uint32_t file,
 			    const struct stk_user_symbol *symbols, size_t nr)
 {
 	size_t before = b->len;
 	uint64_t prev = 0;
 
-	wire_put_varint(b, file);
-	wire_put_varint(b, nr);
+	bytes_put_varint(b, file);
+	bytes_put_varint(b, nr);
 	for (size_t i = 0; i < nr; i++) {
 		size_t n = strlen(symbols[i].name);
 
@@ -50,9 +50,9 @@ int file_table__put_symbols(struct wire_buf *b, uint32_t file,
 			b->len = before;
 			return -E2BIG;
 		}
-		wire_put_svarint(b, symbols[i].start - prev);
-		wire_put_varint(b, symbols[i].size);
-		wire_put_string(b, symbols[i].name, n);
+		bytes_put_svarint(b, symbols[i].start - prev);
+		bytes_put_varint(b, symbols[i].size);
+		bytes_put_string(b, symbols[i].name, n);
 		prev = symbols[i].start;
 	}
 	return 0;

@@ -10,8 +10,8 @@
  * Append an entry.  -E2BIG: a string or the whole is too long, -EINVAL: no such kind or id; nothing
  * is appended then.
  */
-int file_table__put(struct wire_buf *b, uint32_t number, const struct stk_file *file);
-int file_table__put_symbols(struct wire_buf *b, uint32_t file,
+int file_table__put(struct bytes_buf *b, uint32_t number, const struct stk_file *file);
+int file_table__put_symbols(struct bytes_buf *b, uint32_t file,
 			    const struct stk_user_symbol *symbols, size_t nr);
 
 #endif /* TRACE_FILE_TABLE_H */

@@ -20,7 +20,7 @@ struct stk_rewrite {
 	uint64_t at; /* where blocks are put in: the END, or the end of what can be read */
 	uint64_t end; /* of what is copied */
 	struct encoder *enc;
-	struct wire_buf files, symbols, group;
+	struct bytes_buf files, symbols, group;
 };
 
 static int read_at(int fd, uint64_t at, void *buf, size_t n)
@@ -121,13 +121,13 @@ void stk_rewrite__free(struct stk_rewrite *rw)
 		return;
 	closep(&rw->fd);
 	encoder__free(rw->enc);
-	wire_buf__free(&rw->files);
-	wire_buf__free(&rw->symbols);
-	wire_buf__free(&rw->group);
+	bytes_buf__free(&rw->files);
+	bytes_buf__free(&rw->symbols);
+	bytes_buf__free(&rw->group);
 	free(rw);
 }
 
-static int close_block(struct stk_rewrite *rw, uint16_t type, struct wire_buf *payload)
+static int close_block(struct stk_rewrite *rw, uint16_t type, struct bytes_buf *payload)
 {
 	int err;
 

@@ -25,7 +25,7 @@
 #define BATCH_EVENTS_MIN 1024u
 #define BATCH_BYTES (1u << 20) /* and their records */
 
-/* ---- open and close ------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 /*
  * Whether to write again after errno.  A pipe may have been made non-blocking by those who share
@@ -41,7 +41,7 @@ static bool once_more(struct stk_writer *w)
 }
 
 /* Everything in b goes out, or nothing where the file can be cut back. */
-static int put_out(struct stk_writer *w, struct wire_buf *b)
+static int put_out(struct stk_writer *w, struct bytes_buf *b)
 {
 	size_t done = 0;
 
@@ -67,7 +67,7 @@ static int put_out(struct stk_writer *w, struct wire_buf *b)
 	return 0;
 }
 
-static int write_out(struct stk_writer *w, struct wire_buf *b)
+static int write_out(struct stk_writer *w, struct bytes_buf *b)
 {
 	int err = put_out(w, b);
 
@@ -83,16 +83,16 @@ static int write_header(struct stk_writer *w)
 
 	if (getrandom(uuid, sizeof(uuid), 0) != sizeof(uuid))
 		return log_err(-errno, "random bytes for the recording's uuid");
-	wire_put(&w->group, STK_MAGIC, 8);
-	wire_put(&w->group, version, sizeof(version));
-	wire_put(&w->group, &size, sizeof(size));
-	wire_put(&w->group, uuid, sizeof(uuid));
-	wire_put(&w->group, &wall, sizeof(wall));
-	wire_put(&w->group, zero, sizeof(zero));
+	bytes_put(&w->group, STK_MAGIC, 8);
+	bytes_put(&w->group, version, sizeof(version));
+	bytes_put(&w->group, &size, sizeof(size));
+	bytes_put(&w->group, uuid, sizeof(uuid));
+	bytes_put(&w->group, &wall, sizeof(wall));
+	bytes_put(&w->group, zero, sizeof(zero));
 	if (w->group.failed)
 		return -ENOMEM;
 	crc = crc32c(0, w->group.p, w->group.len);
-	wire_put(&w->group, &crc, sizeof(crc));
+	bytes_put(&w->group, &crc, sizeof(crc));
 	return write_out(w, &w->group);
 }
 
@@ -161,17 +161,17 @@ void stk_writer__free(struct stk_writer *w)
 		return;
 	closep(&w->fd);
 	encoder__free(w->enc);
-	wire_buf__free(&w->meta);
-	wire_buf__free(&w->types);
-	wire_buf__free(&w->tasks);
-	wire_buf__free(&w->symbols);
-	wire_buf__free(&w->files);
-	wire_buf__free(&w->user_symbols);
-	wire_buf__free(&w->aliases);
-	wire_buf__free(&w->losses);
-	wire_buf__free(&w->group);
-	wire_buf__free(&w->blocks);
-	wire_buf__free(&w->scratch);
+	bytes_buf__free(&w->meta);
+	bytes_buf__free(&w->types);
+	bytes_buf__free(&w->tasks);
+	bytes_buf__free(&w->symbols);
+	bytes_buf__free(&w->files);
+	bytes_buf__free(&w->user_symbols);
+	bytes_buf__free(&w->aliases);
+	bytes_buf__free(&w->losses);
+	bytes_buf__free(&w->group);
+	bytes_buf__free(&w->blocks);
+	bytes_buf__free(&w->scratch);
 	for (uint32_t i = 0; i < w->nr_types; i++)
 		free(w->layouts[i]);
 	free(w->layouts);
@@ -183,13 +183,13 @@ void stk_writer__free(struct stk_writer *w)
 	free(w->stacks);
 	for (uint32_t i = 0; i < w->nr_cpus; i++) {
 		free(w->cpus[i].events);
-		wire_buf__free(&w->cpus[i].records);
+		bytes_buf__free(&w->cpus[i].records);
 	}
 	free(w->cpus);
 	free(w);
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int encode_cpu(struct stk_writer *w, uint32_t cpu)
 {
@@ -252,9 +252,9 @@ int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 		.rec_len = MAX(len, sizeof(zero)),
 	};
 	if (len >= sizeof(zero))
-		wire_put(&c->records, e->record, len);
+		bytes_put(&c->records, e->record, len);
 	else
-		wire_put(&c->records, zero, sizeof(zero));
+		bytes_put(&c->records, zero, sizeof(zero));
 	if (c->records.failed)
 		return wr_fail(w, -ENOMEM);
 	w->max_ts = MAX(w->max_ts, e->ts);
@@ -272,11 +272,11 @@ int stk_writer__loss(struct stk_writer *w, const struct stk_writer_loss *loss)
 	if (loss->last_ts < loss->first_ts || (!any_event && loss->event >= w->nr_types) ||
 	    (!any_cpu && loss->cpu >= STK_MAX_CPUS))
 		return -EINVAL;
-	wire_put_varint(&w->losses, any_event ? 0 : loss->event + 1);
-	wire_put_varint(&w->losses, any_cpu ? 0 : loss->cpu + 1);
-	wire_put_svarint(&w->losses, loss->first_ts - w->prev_loss);
-	wire_put_varint(&w->losses, loss->last_ts - loss->first_ts);
-	wire_put_varint(&w->losses, loss->count);
+	bytes_put_varint(&w->losses, any_event ? 0 : loss->event + 1);
+	bytes_put_varint(&w->losses, any_cpu ? 0 : loss->cpu + 1);
+	bytes_put_svarint(&w->losses, loss->first_ts - w->prev_loss);
+	bytes_put_varint(&w->losses, loss->last_ts - loss->first_ts);
+	bytes_put_varint(&w->losses, loss->count);
 	w->prev_loss = loss->first_ts;
 	return w->losses.failed ? wr_fail(w, -ENOMEM) : 0;
 }
@@ -290,7 +290,7 @@ size_t stk_writer__pending(const struct stk_writer *w)
 	return sum;
 }
 
-/* ---- groups --------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_ns)
 {
@@ -311,7 +311,7 @@ int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_n
 	err = wr_close_table(w, STK_BLOCK_LOSSES, &w->losses);
 	if (err)
 		return err;
-	wire_put(&w->group, w->blocks.p, w->blocks.len);
+	bytes_put(&w->group, w->blocks.p, w->blocks.len);
 	w->blocks.len = 0;
 	err = encoder__block(w->enc, STK_BLOCK_ROUND, 0, marker, sizeof(marker), &w->group);
 	if (err)
@@ -327,17 +327,17 @@ int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_n
 	return 0;
 }
 
-static void put_counters(struct wire_buf *b, unsigned int event, const uint64_t *counters)
+static void put_counters(struct bytes_buf *b, unsigned int event, const uint64_t *counters)
 {
-	wire_put_varint(b, event);
+	bytes_put_varint(b, event);
 	for (int c = 0; c < STK_NR_COUNTERS; c++)
-		wire_put_varint(b, counters[c]);
+		bytes_put_varint(b, counters[c]);
 }
 
 int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
 			   unsigned int nr_events)
 {
-	struct wire_buf *b = &w->scratch;
+	struct bytes_buf *b = &w->scratch;
 	int err;
 
 	if (w->err)
@@ -346,7 +346,7 @@ int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_
 	if (err)
 		return err;
 	b->len = 0;
-	wire_put_varint(b, STK_NR_COUNTERS);
+	bytes_put_varint(b, STK_NR_COUNTERS);
 	for (unsigned int i = 0; i < nr_events; i++)
 		put_counters(b, i, counters[i]);
 	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
@@ -361,7 +361,7 @@ uint64_t stk_writer__in_file(const struct stk_writer *w, uint32_t event)
 int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
 				unsigned int nr_events)
 {
-	struct wire_buf *b = &w->scratch;
+	struct bytes_buf *b = &w->scratch;
 	uint64_t c[STK_NR_COUNTERS];
 	int err;
 
@@ -369,7 +369,7 @@ int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)
 	if (!w->err || !w->seekable || w->torn || !w->round || nr_events > w->nr_types)
 		return -EINVAL;
 	b->len = 0;
-	wire_put_varint(b, STK_NR_COUNTERS);
+	bytes_put_varint(b, STK_NR_COUNTERS);
 	for (unsigned int i = 0; i < nr_events; i++) {
 		uint64_t missing = counters[i][STK_C_RECORDED] -
 				   MIN(w->in_file[i], counters[i][STK_C_RECORDED]);
@@ -386,7 +386,7 @@ int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)
 
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status)
 {
-	struct wire_buf *b = &w->scratch;
+	struct bytes_buf *b = &w->scratch;
 	char status[16];
 	int n, err;
 
@@ -401,12 +401,12 @@ int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status
 	if (err)
 		return err;
 	b->len = 0;
-	wire_put_string(b, "reason", strlen("reason"));
-	wire_put_string(b, reason, MIN(strlen(reason), STK_MAX_STRING));
+	bytes_put_string(b, "reason", strlen("reason"));
+	bytes_put_string(b, reason, MIN(strlen(reason), STK_MAX_STRING));
 	if (exit_status >= 0) {
 		n = snprintf(status, sizeof(status), "%d", exit_status);
-		wire_put_string(b, "exit_status", strlen("exit_status"));
-		wire_put_string(b, status, n);
+		bytes_put_string(b, "exit_status", strlen("exit_status"));
+		bytes_put_string(b, status, n);
 	}
 	err = wr_close_table(w, STK_BLOCK_END, b);
 	if (!err)

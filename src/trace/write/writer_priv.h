@@ -11,7 +11,7 @@
 struct wr_cpu {
 	struct enc_event *events;
 	uint32_t nr, cap;
-	struct wire_buf records;
+	struct bytes_buf records;
 };
 
 struct wr_stack {
@@ -32,14 +32,14 @@ struct stk_writer {
 	struct stk_writer_stats stats;
 	uint64_t offset; /* in the file, of what is written next */
 
-	struct wire_buf meta, types, tasks, symbols, files, user_symbols,
+	struct bytes_buf meta, types, tasks, symbols, files, user_symbols,
 		aliases; /* payloads under way */
-	struct wire_buf losses;
+	struct bytes_buf losses;
 	uint64_t prev_symbol, prev_loss;
 	uint32_t nr_files;
-	struct wire_buf group; /* finished table blocks */
-	struct wire_buf blocks; /* finished event blocks */
-	struct wire_buf scratch;
+	struct bytes_buf group; /* finished table blocks */
+	struct bytes_buf blocks; /* finished event blocks */
+	struct bytes_buf scratch;
 
 	struct stk_layout **layouts;
 	uint64_t *handed_in, *in_file; /* events, by type */
@@ -73,7 +73,7 @@ static inline int wr_fail(struct stk_writer *w, int err)
 }
 
 /* Append the payload as a block to the group and empty it; nothing when it is empty. */
-int wr_close_table(struct stk_writer *w, uint16_t type, struct wire_buf *payload);
+int wr_close_table(struct stk_writer *w, uint16_t type, struct bytes_buf *payload);
 /* All tables under way to the group. */
 int wr_close_tables(struct stk_writer *w);
 

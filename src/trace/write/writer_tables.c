@@ -12,9 +12,9 @@
 #define NODE_SPLIT (256u << 10) /* entries of a NODES or STACKS block */
 #define MAX_TASKS (128u << 10) /* remembered; a machine may start any number of them */
 
-/* ---- metadata, types, tasks, symbols, files --------------------------------------------------- */
+/* ---- metadata, types, tasks, symbols, files -------------------------------------------------- */
 
-int wr_close_table(struct stk_writer *w, uint16_t type, struct wire_buf *payload)
+int wr_close_table(struct stk_writer *w, uint16_t type, struct bytes_buf *payload)
 {
 	int err;
 
@@ -35,8 +35,8 @@ int stk_writer__meta(struct stk_writer *w, const char *key, const char *value)
 		return w->err;
 	if (nk > STK_MAX_STRING || nv > STK_MAX_STRING)
 		return -E2BIG;
-	wire_put_string(&w->meta, key, nk);
-	wire_put_string(&w->meta, value, nv);
+	bytes_put_string(&w->meta, key, nk);
+	bytes_put_string(&w->meta, value, nv);
 	if (w->meta.len < TABLE_SPLIT)
 		return 0;
 	return wr_close_table(w, STK_BLOCK_META, &w->meta);
@@ -79,15 +79,15 @@ int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char 
 	if (err)
 		return wr_fail(w, err);
 	l = w->layouts[w->nr_types - 1];
-	wire_put_varint(&w->types, w->nr_types - 1);
-	wire_put_varint(&w->types, kind);
+	bytes_put_varint(&w->types, w->nr_types - 1);
+	bytes_put_varint(&w->types, kind);
 	for (int i = 0; i < 4; i++)
-		wire_put_string(&w->types, strings[i], strlen(strings[i]));
-	wire_put_varint(&w->types, l->id);
-	wire_put_varint(&w->types, l->nr);
+		bytes_put_string(&w->types, strings[i], strlen(strings[i]));
+	bytes_put_varint(&w->types, l->id);
+	bytes_put_varint(&w->types, l->nr);
 	for (uint32_t i = 0; i < l->nr; i++) {
-		wire_put_varint(&w->types, l->col[i].offset - end);
-		wire_put_varint(&w->types, l->col[i].size);
+		bytes_put_varint(&w->types, l->col[i].offset - end);
+		bytes_put_varint(&w->types, l->col[i].size);
 		end = l->col[i].offset + l->col[i].size;
 	}
 	if (w->types.len >= TABLE_SPLIT) {
@@ -101,10 +101,10 @@ int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char 
 static int put_task(struct stk_writer *w, uint32_t number, const uint32_t *ids, const char *comm,
 		    size_t len)
 {
-	wire_put_varint(&w->tasks, number);
-	wire_put_varint(&w->tasks, ids[0]);
-	wire_put_varint(&w->tasks, ids[1]);
-	wire_put_string(&w->tasks, comm, len);
+	bytes_put_varint(&w->tasks, number);
+	bytes_put_varint(&w->tasks, ids[0]);
+	bytes_put_varint(&w->tasks, ids[1]);
+	bytes_put_string(&w->tasks, comm, len);
 	if (w->tasks.len < TABLE_SPLIT)
 		return 0;
 	return wr_close_table(w, STK_BLOCK_TASKS, &w->tasks);
@@ -130,8 +130,8 @@ int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const ch
 	known = d->nr;
 	off = d->keys.len;
 	len = strnlen(comm, MIN(len, STK_MAX_STRING));
-	wire_put(&d->keys, ids, sizeof(ids));
-	wire_put(&d->keys, comm, len);
+	bytes_put(&d->keys, ids, sizeof(ids));
+	bytes_put(&d->keys, comm, len);
 	nr = dict__intern(d, off);
 	if (nr < 0)
 		return wr_fail(w, nr);
@@ -156,10 +156,10 @@ int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, cons
 		return -E2BIG;
 	if (!w->symbols.len)
 		w->prev_symbol = 0;
-	wire_put_svarint(&w->symbols, start - w->prev_symbol);
-	wire_put_varint(&w->symbols, size);
-	wire_put_string(&w->symbols, name, nn);
-	wire_put_string(&w->symbols, module, nm);
+	bytes_put_svarint(&w->symbols, start - w->prev_symbol);
+	bytes_put_varint(&w->symbols, size);
+	bytes_put_string(&w->symbols, name, nn);
+	bytes_put_string(&w->symbols, module, nm);
 	w->prev_symbol = start;
 	if (w->symbols.len < TABLE_SPLIT)
 		return 0;
@@ -214,13 +214,13 @@ int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
 	return w->user_symbols.len < TABLE_SPLIT ? 0 : put_files(w);
 }
 
-/* ---- stacks --------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 /* Symbols come first: a reader names a node with what it knows when the node comes. */
 static int put_nodes(struct stk_writer *w)
 {
 	struct tree *t = &w->tree;
-	struct wire_buf *b = &w->scratch;
+	struct bytes_buf *b = &w->scratch;
 	int err = wr_close_table(w, STK_BLOCK_SYMBOLS, &w->symbols);
 
 	if (!err)
@@ -230,16 +230,16 @@ static int put_nodes(struct stk_writer *w)
 		uint64_t prev = 0;
 
 		b->len = 0;
-		wire_put_varint(b, (uint64_t)w->node_base + first);
-		wire_put_varint(b, n);
+		bytes_put_varint(b, (uint64_t)w->node_base + first);
+		bytes_put_varint(b, n);
 		for (uint32_t i = first; i < first + n; i++) {
-			wire_put_svarint(b, t->nodes[i].frame - prev);
+			bytes_put_svarint(b, t->nodes[i].frame - prev);
 			prev = t->nodes[i].frame;
 		}
 		for (uint32_t i = first; i < first + n; i++) {
 			uint32_t parent = t->nodes[i].parent;
 
-			wire_put_varint(b, parent ? i - parent : 0);
+			bytes_put_varint(b, parent ? i - parent : 0);
 		}
 		err = wr_close_table(w, STK_BLOCK_NODES, b);
 		if (!err)
@@ -250,7 +250,7 @@ static int put_nodes(struct stk_writer *w)
 
 static int put_stacks(struct stk_writer *w)
 {
-	struct wire_buf *b = &w->scratch;
+	struct bytes_buf *b = &w->scratch;
 	uint32_t done = 0, n;
 	int err;
 
@@ -261,16 +261,16 @@ static int put_stacks(struct stk_writer *w)
 			if (s[n].imported != s->imported || s[n].generation != s->generation)
 				break;
 		b->len = 0;
-		wire_put_varint(b, w->first_stack + done);
-		wire_put_varint(b, n);
-		wire_put_varint(b, s->generation);
-		wire_put_varint(b, s->imported);
+		bytes_put_varint(b, w->first_stack + done);
+		bytes_put_varint(b, n);
+		bytes_put_varint(b, s->generation);
+		bytes_put_varint(b, s->imported);
 		for (uint32_t i = 0; i < n; i++) {
-			wire_put_varint(b, s[i].node);
+			bytes_put_varint(b, s[i].node);
 			if (!s->imported)
 				continue;
-			wire_put_varint(b, s[i].id);
-			wire_put_varint(b, s[i].refs);
+			bytes_put_varint(b, s[i].id);
+			bytes_put_varint(b, s[i].refs);
 		}
 		err = wr_close_table(w, STK_BLOCK_STACKS, b);
 		if (err)
@@ -299,7 +299,8 @@ static int restart_tree(struct stk_writer *w)
 	return 0;
 }
 
-static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int nr, uint32_t *ret_node)
+static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
+		    uint32_t *ret_node)
 {
 	unsigned int depth = 0;
 	int64_t node = 0;
@@ -382,8 +383,8 @@ int stk_writer__stack_alias(struct stk_writer *w, uint32_t number, uint32_t is)
 {
 	if (w->err)
 		return w->err;
-	wire_put_varint(&w->aliases, number);
-	wire_put_varint(&w->aliases, is);
+	bytes_put_varint(&w->aliases, number);
+	bytes_put_varint(&w->aliases, is);
 	return 0;
 }
 

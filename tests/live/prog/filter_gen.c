@@ -204,7 +204,8 @@ static void put_string_pred(struct generator *g, struct out *o, const char *s, s
 	put_space(g, o);
 	put(o, "%c", quote);
 	if (way == 0)
-		put(o, "%s", PICK(g, "", "*", "**", "!", "?", "!*", "*a", "a*", "*a*", "***", "1*"));
+		put(o, "%s",
+		    PICK(g, "", "*", "**", "!", "?", "!*", "*a", "a*", "*a*", "***", "1*"));
 	else if (way < 5)
 		for (i = 0; i < len; i++)
 			put(o, "%c", s[i] == quote ? 'Q' : s[i]);

@@ -516,8 +516,9 @@ int main(int argc, char **argv)
 	setup(s, seed);
 	printf("features: function %d, cpus %d, common_cpu %d, stacktrace %d, dangling_op %d, "
 	       "%u CPUs; %u instructions verified\n",
-	       s->features.function, s->features.cpus, s->features.common_cpu, s->features.stacktrace,
-	       s->features.dangling_op, s->features.nr_cpus, filter_bpf__verified(s->bpf));
+	       s->features.function, s->features.cpus, s->features.common_cpu,
+	       s->features.stacktrace, s->features.dangling_op, s->features.nr_cpus,
+	       filter_bpf__verified(s->bpf));
 	if (costs) {
 		show_costs(s);
 		return 0;

@@ -23,7 +23,8 @@
 
 #define UPROBES "/sys/kernel/tracing/uprobe_events"
 
-const char *const workload_comms[NR_CHILDREN + 1] = { "alpha", "beta[1]*x", "fifteen_chars_x", NULL };
+const char *const workload_comms[NR_CHILDREN + 1] = { "alpha", "beta[1]*x", "fifteen_chars_x",
+						      NULL };
 
 /* Moved before the first child starts: the parent reads them at the addresses in the records. */
 static const char *strings[] = {

@@ -297,7 +297,9 @@ static void print_syscall(struct ev_format *f, const struct ev_print_ctx *ctx, c
 
 static void print_record(struct event *e, const uint8_t *rec, size_t len, struct strbuf *out)
 {
-	const struct ev_print_ctx ctx = { .symbol = put_symbol, .string = find_string, .long_size = 8 };
+	const struct ev_print_ctx ctx = { .symbol = put_symbol,
+					  .string = find_string,
+					  .long_size = 8 };
 
 	unsure = !ev_format__compiled(e->f) || strstr(e->text, "(jiffies - ");
 	if (is_syscall(e->f)) {

@@ -57,7 +57,8 @@ static uint64_t file_offset(uintptr_t addr)
 	if (!f)
 		err(1, "/proc/self/maps");
 	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) == 3 &&
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) ==
+			    3 &&
 		    addr >= start && addr < end) {
 			fclose(f);
 			return addr - start + offset;

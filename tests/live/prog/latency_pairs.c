@@ -125,7 +125,8 @@ int main(int argc, char **argv)
 	if (!pairs || !started)
 		err(1, "calloc");
 	for (t = 0; t < THREADS; t++)
-		if (pthread_create(&threads[t], NULL, argv[1][0] == 'n' ? nested : crossed, (void *)t))
+		if (pthread_create(&threads[t], NULL, argv[1][0] == 'n' ? nested : crossed,
+				   (void *)t))
 			errx(1, "pthread_create");
 	for (t = 0; t < THREADS; t++)
 		pthread_join(threads[t], NULL);

@@ -288,7 +288,8 @@ static void do_net(void)
 {
 	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 	struct icmphdr icmp = { .type = ICMP_ECHO };
-	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0), pair[2];
 
 	did(ioctl(fd, SIOCSIFFLAGS, &ifr));

@@ -161,7 +161,8 @@ static __always_inline u32 size_of(const u8 *rec, const struct event_desc *d)
 }
 
 /* Reports a record that has waited long enough. */
-static __always_inline void report(struct difference *d, const struct one *one, const struct kept *m)
+static __always_inline void report(struct difference *d, const struct one *one,
+				   const struct kept *m)
 {
 	d->one = *one;
 	bpf_probe_read_kernel(&d->made, sizeof(d->made), m);

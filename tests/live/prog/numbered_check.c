@@ -77,7 +77,8 @@ static void look_at(struct stk_reader *r, const struct stk_event *e)
 	} else if (step) {
 		gaps++;
 		missing += step - 1;
-		if (!may_miss(r, e, stk_event__cpu(e), t->ts) || !may_miss(r, e, STK_ANY_CPU, t->ts)) {
+		if (!may_miss(r, e, stk_event__cpu(e), t->ts) ||
+		    !may_miss(r, e, STK_ANY_CPU, t->ts)) {
 			wrong++;
 			printf("cpu %u: nothing may be missing between %d at %" PRIu64
 			       " and %d at %" PRIu64 "\n",
@@ -138,7 +139,8 @@ int main(int argc, char **argv)
 		errx(1, "the losses are %" PRIu64 " events, the accounting has %" PRIu64, lost,
 		     accounted(r));
 	printf("%" PRIu64 " events lost in %" PRIu64 " losses; %" PRIu64 " gaps of %" PRIu64
-	       " calls, %" PRIu64 " unreported; %" PRIu64 " of %" PRIu64 " adjacent calls trusted\n",
+	       " calls, %" PRIu64 " unreported; %" PRIu64 " of %" PRIu64
+	       " adjacent calls trusted\n",
 	       lost, losses, gaps, missing, wrong, trusted, adjacent);
 	stk_reader__free(r);
 	return wrong || !gaps || !trusted;

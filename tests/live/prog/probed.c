@@ -22,22 +22,23 @@
 static unsigned int calls;
 
 /* The expansion of DTRACE_PROBE3 in <sys/sdt.h>: see src/symbols/usdt_notes.h. */
-#define PROBE3(provider, name, a, b, c)                                                              \
-	__asm__ volatile("990: nop\n"                                                                \
-			 ".pushsection .note.stapsdt, \"\", \"note\"\n"                              \
-			 ".balign 4\n"                                                               \
-			 ".4byte 992f - 991f, 994f - 993f, 3\n"                                      \
-			 "991: .asciz \"stapsdt\"\n992: .balign 4\n"                                 \
-			 "993: .8byte 990b, _.stapsdt.base, 0\n"                                     \
-			 ".asciz \"" #provider "\"\n.asciz \"" #name "\"\n"                          \
-			 ".asciz \"-4@%k0 -8@%1 1@%b2\"\n"                                           \
-			 "994: .balign 4\n.popsection\n"                                             \
-			 ".ifndef _.stapsdt.base\n"                                                  \
-			 ".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
-			 ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n"                            \
-			 "_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n"                       \
-			 ".popsection\n.endif\n" ::"r"(a),                                           \
-			 "r"(b), "q"(c))
+#define PROBE3(provider, name, a, b, c)                                                     \
+	__asm__ volatile(                                                                   \
+		"990: nop\n"                                                                \
+		".pushsection .note.stapsdt, \"\", \"note\"\n"                              \
+		".balign 4\n"                                                               \
+		".4byte 992f - 991f, 994f - 993f, 3\n"                                      \
+		"991: .asciz \"stapsdt\"\n992: .balign 4\n"                                 \
+		"993: .8byte 990b, _.stapsdt.base, 0\n"                                     \
+		".asciz \"" #provider "\"\n.asciz \"" #name "\"\n"                          \
+		".asciz \"-4@%k0 -8@%1 1@%b2\"\n"                                           \
+		"994: .balign 4\n.popsection\n"                                             \
+		".ifndef _.stapsdt.base\n"                                                  \
+		".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
+		".weak _.stapsdt.base\n.hidden _.stapsdt.base\n"                            \
+		"_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n"                       \
+		".popsection\n.endif\n" ::"r"(a),                                           \
+		"r"(b), "q"(c))
 
 KEEP uint64_t leaf(uint64_t i, int64_t minus, unsigned int seven, unsigned int thread)
 {

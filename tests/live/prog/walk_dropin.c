@@ -128,7 +128,8 @@ static void attach_lines(struct links *l, const struct walk_dropin_bpf *skel, co
 		if (events && strchr(line, ':'))
 			attach_event(l, skel, line, i);
 		else if (!events && !strchr(line, ':'))
-			add_link(l, bpf_program__attach_kprobe(skel->progs.at_function, false, line));
+			add_link(l,
+				 bpf_program__attach_kprobe(skel->progs.at_function, false, line));
 	}
 	fclose(f);
 }

@@ -57,7 +57,8 @@ static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
 
 		fd = id ? bpf_map_get_fd_by_id(id) : -1;
 		memset(info, 0, sizeof(*info));
-		if (fd < 0 || (!bpf_obj_get_info_by_fd(fd, info, &len) && !strcmp(info->name, name)))
+		if (fd < 0 ||
+		    (!bpf_obj_get_info_by_fd(fd, info, &len) && !strcmp(info->name, name)))
 			continue;
 		close(fd);
 		fd = -1;

@@ -211,8 +211,8 @@ static void prepare(void)
 	test.uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (test.uffd < 0 || ioctl(test.uffd, UFFDIO_API, &api))
 		live__skip("no userfaultfd: %s", strerror(errno));
-	test.pages =
-		mmap(NULL, TASKS * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	test.pages = mmap(NULL, TASKS * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
 	reg.range.start = (uintptr_t)test.pages;
 	reg.range.len = TASKS * PAGE;
 	if (test.pages == MAP_FAILED || ioctl(test.uffd, UFFDIO_REGISTER, &reg))

@@ -98,7 +98,8 @@ static void check_lookup(uint32_t stack, int64_t result)
 	if (race.id[stack] && race.id[stack] != id)
 		live__wrong("stack %u: ids %u and %u", stack, race.id[stack], id);
 	race.id[stack] = id;
-	if (stackmap__lookup(race.map, id, &s) || live__compare(&s, race.ip, stack, depth_of(stack)))
+	if (stackmap__lookup(race.map, id, &s) ||
+	    live__compare(&s, race.ip, stack, depth_of(stack)))
 		live__wrong("stack %u: id %u has other words", stack, id);
 }
 

@@ -136,7 +136,8 @@ int main(int argc, char **argv)
 	test.stop = 1;
 	pthread_join(thread, NULL);
 	ring_buffer__consume(ring);
-	LIVE_CHECK(!skel->bss->live_ring_full, "%llu events did not fit", skel->bss->live_ring_full);
+	LIVE_CHECK(!skel->bss->live_ring_full, "%llu events did not fit",
+		   skel->bss->live_ring_full);
 	LIVE_CHECK(test.right && test.stale && test.failed, "something did not happen");
 	printf("%lu events: %lu right, %lu stale as expected, %lu refused during a reset\n",
 	       test.events, test.right, test.stale, test.failed);

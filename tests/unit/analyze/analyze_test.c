@@ -88,8 +88,9 @@ static void write_tables(struct stk_writer *w, uint32_t *stacks, uint32_t *tasks
 		assert_int_equal(stk_writer__stack(w, frames, frames_of(i, frames), &stacks[i]), 0);
 	for (i = 0; i < TASKS; i++) {
 		snprintf(name, sizeof(name), "comm-%u", i % 5);
-		assert_int_equal(
-			stk_writer__task(w, 100 + i, 100 + i / 2, name, strlen(name), &tasks[i]), 0);
+		assert_int_equal(stk_writer__task(w, 100 + i, 100 + i / 2, name, strlen(name),
+						  &tasks[i]),
+				 0);
 	}
 }
 
@@ -265,7 +266,8 @@ static int get_frames(void *ctx, const struct stack_count *stacks, struct call_s
 		n = numbers[k] ? stk_reader__frames(ctx, numbers[k], frames, STK_MAX_DEPTH) : 0;
 		for (i = 0; i < n; i++) {
 			if (k && is_inlined(&frames[i]))
-				assert_int_equal(call_stack__add(ret_stack, &frames[i], inlined), 0);
+				assert_int_equal(call_stack__add(ret_stack, &frames[i], inlined),
+						 0);
 			assert_int_equal(call_stack__add(ret_stack, &frames[i], NULL), 0);
 		}
 	}

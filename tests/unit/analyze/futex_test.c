@@ -63,10 +63,12 @@ static void leave(struct recording *rec, uint64_t ts, uint32_t tid, uint32_t pid
 
 static void waking(struct recording *rec, uint64_t ts, uint32_t by, uint32_t pid, uint32_t whom)
 {
-	recording__put(
-		rec,
-		(struct ev){
-			.ts = ts, .type = WAKING, .tid = by, .pid = pid, .f = { whom }, .stack = by });
+	recording__put(rec, (struct ev){ .ts = ts,
+					 .type = WAKING,
+					 .tid = by,
+					 .pid = pid,
+					 .f = { whom },
+					 .stack = by });
 }
 
 static const struct futex_group *at(const struct answer *an, uint64_t address)

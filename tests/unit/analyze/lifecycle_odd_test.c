@@ -15,7 +15,7 @@ static void thread_ends(struct recording *r, uint64_t ts, uint32_t pid, uint32_t
 	ev(r, ts + 1, pid, tid, SWITCH, tid, state, 0, NULL);
 }
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void leader_first(uint32_t without)
 {
@@ -141,7 +141,7 @@ static void test_traced(void **state)
 	assert_int_equal(counts.tracer_waits, 1);
 }
 
-/* ---- what is not there ---------------------------------------------------------------------- */
+/* ---- what is not there ----------------------------------------------------------------------- */
 
 static void test_nothing_but_ends(void **state)
 {
@@ -229,7 +229,7 @@ static void test_unfreed(void **state)
 	assert_int_equal(counts.frees_unnamed, 1);
 }
 
-/* ---- lists ---------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static void test_lists(void **state)
 {

@@ -154,7 +154,7 @@ void count(struct recording *r, enum ev kind, unsigned int counter, uint64_t n)
 	r->counters[r->types[kind]][counter] = n;
 }
 
-/* ---- what often happens --------------------------------------------------------------------- */
+/* ---- what often happens ---------------------------------------------------------------------- */
 
 void born(struct recording *r, uint64_t ts, uint32_t parent, uint32_t pid, uint32_t ns_pid)
 {
@@ -186,7 +186,8 @@ void waits(struct recording *r, uint64_t ts, uint32_t pid, uint32_t number)
 	ev(r, ts + 1, pid, pid, WAIT4_RET, number, 0, 0, NULL);
 }
 
-void wait_id(struct recording *r, uint64_t ts, uint32_t pid, int which, uint32_t number, int options)
+void wait_id(struct recording *r, uint64_t ts, uint32_t pid, int which, uint32_t number,
+	     int options)
 {
 	ev(r, ts, pid, pid, WAITID, which, number, options, NULL);
 	ev(r, ts + 1, pid, pid, WAITID_RET, 0, 0, 0, NULL);
@@ -200,7 +201,7 @@ void freed(struct recording *r, uint64_t ts, uint32_t tid, const char *comm)
 	ev(r, ts, 0, 0, FREE, tid, 0, 0, comm ?: text);
 }
 
-/* ---- what is told --------------------------------------------------------------------------- */
+/* ---- what is told ---------------------------------------------------------------------------- */
 
 static void on_life(void *ctx, const struct life *l)
 {

@@ -55,7 +55,8 @@ void born(struct recording *r, uint64_t ts, uint32_t parent, uint32_t pid, uint3
 void thread(struct recording *r, uint64_t ts, uint32_t pid, uint32_t tid);
 void ends(struct recording *r, uint64_t ts, uint32_t pid, int code, int state); /* ts, +1, +2 */
 void waits(struct recording *r, uint64_t ts, uint32_t pid, uint32_t number); /* wait4(): ts, +1 */
-void wait_id(struct recording *r, uint64_t ts, uint32_t pid, int which, uint32_t number, int options);
+void wait_id(struct recording *r, uint64_t ts, uint32_t pid, int which, uint32_t number,
+	     int options);
 void freed(struct recording *r, uint64_t ts, uint32_t tid, const char *comm);
 
 /* Ends the recording and reads it; frees r. */

@@ -312,9 +312,10 @@ static void test_waitid_any(void **state)
 	assert_us(life__zombie(process(20, 0)), 99, 199);
 }
 
-/* ---- signals -------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
-static void killed(struct recording *r, uint64_t ts, uint32_t pid, int sig, int delivered, int handler)
+static void killed(struct recording *r, uint64_t ts, uint32_t pid, int sig, int delivered,
+		   int handler)
 {
 	ev(r, ts, 10, 10, SENT, sig, pid, 0, NULL);
 	ev(r, ts + 1, pid, pid, SIGNAL, delivered, handler, 0, NULL);
@@ -360,7 +361,7 @@ static void test_signals(void **state)
 	assert_true(process(27, 0)->uncertain);
 }
 
-/* ---- pids that come again ------------------------------------------------------------------- */
+/* ---- pids that come again -------------------------------------------------------------------- */
 
 static void test_pid_reuse(void **state)
 {

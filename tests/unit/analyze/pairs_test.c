@@ -362,7 +362,7 @@ static void test_task_ends(void **state)
 	done();
 }
 
-/* ---- groups ----------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static void describe(void *ctx, const struct pairs_value *v, struct strbuf *ret_text)
 {

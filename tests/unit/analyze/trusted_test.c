@@ -174,7 +174,7 @@ static void damage(const char *path)
 	fclose(f);
 }
 
-/* ---- what is trusted ------------------------------------------------------------------------ */
+/* ---- what is trusted ------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -266,7 +266,7 @@ static struct set read_pairs(const struct recording *rec)
 	return s;
 }
 
-/* ---- and what is true ----------------------------------------------------------------------- */
+/* ---- and what is true ------------------------------------------------------------------------ */
 
 static void expect_true(const struct set *s)
 {

@@ -44,7 +44,8 @@ static const struct {
 		     "name: sched_waking\n" COMMON PID("pid", "8") "\nprint fmt: \"\"\n" },
 	[SWITCH] = { "sched", "sched_switch",
 		     "name: sched_switch\n" COMMON
-		     "\tfield:long prev_state;\toffset:8;\tsize:8;\tsigned:1;\n" PID("prev_pid", "16")
+		     "\tfield:long prev_state;\toffset:8;\tsize:8;\tsigned:1;\n" PID("prev_pid",
+										     "16")
 			     PID("next_pid", "20") "\nprint fmt: \"prev_state=%s%s ==> "
 						   "next_pid=%d\", " STATES ", REC->next_pid\n" },
 	[WAKEUP_NEW] = { "sched", "sched_wakeup_new",

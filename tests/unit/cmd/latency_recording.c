@@ -26,7 +26,8 @@ static const char exit_format[] =
 	"\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n"
 	"\nprint fmt: \"NR %ld = %ld\", REC->id, REC->ret\n";
 static const char softirq_format[] =
-	"name: softirq\nID: 23\n" COMMON "\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"name: softirq\nID: 23\n" COMMON
+	"\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"vec=%u [action=%s]\", REC->vec, __print_symbolic(REC->vec, "
 	"{ 1, \"TIMER\" }, { 9, \"RCU\" })\n";
 static const char issue_format[] = "name: block_rq_issue\nID: 25\n" COMMON

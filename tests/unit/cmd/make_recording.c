@@ -177,9 +177,11 @@ static void add_symbols(struct stk_writer *w)
 static void put_switch(struct stk_writer *w, uint64_t ts, uint32_t cpu, uint32_t t, uint32_t k,
 		       unsigned int marks, const char *prev, const char *next)
 {
-	struct switch_record rec = {
-		.prev_pid = 1234, .prev_prio = 120, .prev_state = 1, .next_pid = 99, .next_prio = 120
-	};
+	struct switch_record rec = { .prev_pid = 1234,
+				     .prev_prio = 120,
+				     .prev_state = 1,
+				     .next_pid = 99,
+				     .next_prio = 120 };
 
 	memcpy(rec.prev_comm, prev, strnlen(prev, 16));
 	memcpy(rec.next_comm, next, strnlen(next, 16));
@@ -232,7 +234,8 @@ static void add_small_events(struct stk_writer *w)
 				  TEXT + 0x4078 };
 	const uint64_t futex[] = { TEXT + 0x7c, TEXT + 0x1012, TEXT + 0x5034, TEXT + 0x6056,
 				   TEXT + 0x4078 };
-	const uint64_t disk[] = { TEXT + 0x7c, TEXT + 0x1012, MODULE + 0x21, 0xffffffff90000123ULL };
+	const uint64_t disk[] = { TEXT + 0x7c, TEXT + 0x1012, MODULE + 0x21,
+				  0xffffffff90000123ULL };
 	const uint64_t exec[] = { TEXT + 0x7012, TEXT + 0x8034, TEXT + 0x4078,
 				  FRAME_MARKER(FRAME_END, STK_END_TRUNCATED) };
 	uint32_t bash = task(w, 1234, 1234, "bash"), idle = task(w, 0, 0, "swapper/0");
@@ -328,9 +331,12 @@ static void make_hostile(const char *path)
 	k = stack(w, frames, 2);
 	put_switch(w, 1000, 0, t, k, 0, evil, "x\033[31my");
 	put_exec(w, 2000, t, k, "/tmp/\033[31m\n=> fake+0x1/0x2");
-	event(w,
-	      (struct stk_writer_event){
-		      .ts = 3000, .event = 2, .task = t, .kstack = k, .record = evil, .record_len = 12 });
+	event(w, (struct stk_writer_event){ .ts = 3000,
+					    .event = 2,
+					    .task = t,
+					    .kstack = k,
+					    .record = evil,
+					    .record_len = 12 });
 	ok(stk_writer__end_round(w, 4000, 0), "round");
 	ok(stk_writer__finish(w, evil, 0), "finish");
 	stk_writer__free(w);
@@ -470,7 +476,7 @@ static void make_strings(const char *path)
 	stk_writer__free(w);
 }
 
-/* ---- user stacks ---------------------------------------------------------------------------- */
+/* ---- user stacks ----------------------------------------------------------------------------- */
 
 enum { APP = 1, LIBC, PLUGIN, GONE, VDSO, JIT };
 
@@ -551,7 +557,8 @@ static void add_user_symbols(struct stk_writer *w)
 						{ "__futex_abstimed_wait", 0x85600, 0x200 },
 						{ "", 0x30000, 0x100 } };
 	const struct stk_user_symbol vdso[] = { { "__vdso_clock_gettime", 0xc60, 0x50 } };
-	const struct stk_user_symbol jit[] = { { "LazyCompile:*tick /srv/app.js:12", 0x1000, 0x400 } };
+	const struct stk_user_symbol jit[] = { { "LazyCompile:*tick /srv/app.js:12", 0x1000,
+						 0x400 } };
 
 	ok(stk_writer__user_symbols(w, APP, app, ARRAY_SIZE(app)), "symbols");
 	ok(stk_writer__user_symbols(w, LIBC, libc, ARRAY_SIZE(libc)), "symbols");
@@ -643,13 +650,14 @@ static void make_user(const char *path)
 	for (i = 0; i < ARRAY_SIZE(user_stacks) + 2; i++, ts += 1000) {
 		const struct user_stack *u = &user_stacks[i % ARRAY_SIZE(user_stacks)];
 
-		event(w, (struct stk_writer_event){ .ts = ts,
-						    .event = EV_SWITCH,
-						    .task = t,
-						    .kstack = k,
-						    .ustack = i == 8 ? 0 : stack(w, u->frames, u->nr),
-						    .record = &rec,
-						    .record_len = sizeof(rec) });
+		event(w,
+		      (struct stk_writer_event){ .ts = ts,
+						 .event = EV_SWITCH,
+						 .task = t,
+						 .kstack = k,
+						 .ustack = i == 8 ? 0 : stack(w, u->frames, u->nr),
+						 .record = &rec,
+						 .record_len = sizeof(rec) });
 	}
 	e.task = t;
 	for (i = 0; i < 2; i++) {
@@ -690,10 +698,10 @@ static unsigned int large_stack(uint64_t i, uint64_t *frames)
 	unsigned int depth = 8 + i % 17, k;
 
 	for (k = 0; k < depth; k++)
-		frames[k] =
-			TEXT +
-			(((i >> (depth - k < 12 ? 12 - (depth - k) : 0)) * 31 + k) % 4096) * 0x1000 +
-			0x100;
+		frames[k] = TEXT +
+			    (((i >> (depth - k < 12 ? 12 - (depth - k) : 0)) * 31 + k) % 4096) *
+				    0x1000 +
+			    0x100;
 	return depth;
 }
 

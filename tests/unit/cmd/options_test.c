@@ -97,7 +97,8 @@ static void test_kinds(void **state)
 	assert_string_equal(t.event, "--verbose");
 	assert_string_equal(t.operand, "file");
 	assert_true(t.verbose);
-	assert_int_equal(parse(options, "--size 8M --seconds 1.5 --word c --words c,a", &t), CMD_OK);
+	assert_int_equal(parse(options, "--size 8M --seconds 1.5 --word c --words c,a", &t),
+			 CMD_OK);
 	assert_true(t.size == 8 << 20 && t.seconds == 1500000000 && t.word == 2 && t.words == 5);
 	assert_int_equal(parse(options, "-v -- --event", &t), CMD_OK);
 	assert_string_equal(t.operand, "--event");

@@ -192,7 +192,8 @@ static void test_features(void **state)
 	accepts(&dangling, "u8 == 1 &&");
 	accepts(&dangling, "u8 == 1 || ! ");
 	accepts(&dangling, "u8 == 1 && u8 == 2 ||");
-	refuses(&dangling, "u8 == 1 || u8 == 2 &&", "column 22: a comparison is missing at the end");
+	refuses(&dangling, "u8 == 1 || u8 == 2 &&",
+		"column 22: a comparison is missing at the end");
 	refuses(&dangling, "!", "column 2: no expression");
 }
 
@@ -250,7 +251,8 @@ static void test_error_buffer(void **state)
 	before = prog;
 	for (len = 0; len <= 11; len++) {
 		memset(why, '#', sizeof(why));
-		assert_int_equal(filter__compile(fmt, "nothing == 1", &all_features, &prog, why, len),
+		assert_int_equal(filter__compile(fmt, "nothing == 1", &all_features, &prog, why,
+						 len),
 				 -EINVAL);
 		assert_int_equal(why[len], '#');
 		assert_true(!len || strlen(why) < len);

@@ -172,7 +172,8 @@ static void test_pointers(void **state)
 
 	/* The host cannot follow pointers; such a comparison is false, negated or not. */
 	YES("!kptr == 'x'");
-	NO("kptr == 'x'", "kptr != 'x'", "kptr ~ '!x'", "cptr.ustring == 'x'", "cptr.ustring != 'x'");
+	NO("kptr == 'x'", "kptr != 'x'", "kptr ~ '!x'", "cptr.ustring == 'x'",
+	   "cptr.ustring != 'x'");
 }
 
 static void test_long_strings(void **state)

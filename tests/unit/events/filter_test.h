@@ -14,17 +14,16 @@ static const char filter_format[] = FORMAT(
 				0) FIELD("int common_pid", 4, 4, 1) "\n" FIELD("u8 u8", 8, 1, 0)
 		FIELD("s8 s8", 9, 1, 1) FIELD("u16 u16", 10, 2, 0) FIELD("s16 s16", 12, 2, 1) FIELD(
 			"u16 pad", 14, 2, 0) FIELD("u32 u32", 16, 4, 0) FIELD("s32 s32", 20, 4, 1)
-			FIELD("u64 u64", 24, 8, 0) FIELD("s64 s64", 32, 8, 1) FIELD("char name[16]",
-										    40, 16, 0)
-				FIELD("__data_loc char[] str", 56, 4,
-				      0) FIELD("__rel_loc char[] rel", 60, 4,
-					       0) FIELD("__data_loc cpumask_t mask", 64, 4, 0)
-					FIELD("unsigned char six[6]", 68, 6,
-					      0) FIELD("u8 odd[3]", 74, 3,
-						       0) FIELD("__data_loc u8[] blob", 77, 4, 0)
-						FIELD("u8 last", 81, 1,
-						      0) FIELD("const char * kptr", 82, 8,
-							       0) FIELD("char * cptr", 90, 8, 0)
+			FIELD("u64 u64", 24, 8, 0) FIELD("s64 s64", 32, 8, 1) FIELD(
+				"char name[16]", 40, 16, 0) FIELD("__data_loc char[] str", 56, 4, 0)
+				FIELD("__rel_loc char[] rel", 60, 4,
+				      0) FIELD("__data_loc cpumask_t mask", 64, 4,
+					       0) FIELD("unsigned char six[6]", 68, 6,
+							0) FIELD("u8 odd[3]", 74, 3, 0)
+					FIELD("__data_loc u8[] blob", 77, 4,
+					      0) FIELD("u8 last", 81, 1,
+						       0) FIELD("const char * kptr", 82, 8, 0)
+						FIELD("char * cptr", 90, 8, 0)
 							FIELD("unsigned char * uptr", 98, 8, 0)
 								FIELD("int cpu_of", 106, 4, 1),
 	"\"\"");
@@ -97,8 +96,8 @@ static inline struct filter_record filter_record(void)
 
 	r.str = 6u << 16 | offsetof(struct filter_record, str_data);
 	strcpy(r.str_data, "hello");
-	r.rel = 6u << 16 |
-		(offsetof(struct filter_record, rel_data) - offsetof(struct filter_record, rel) - 4);
+	r.rel = 6u << 16 | (offsetof(struct filter_record, rel_data) -
+			    offsetof(struct filter_record, rel) - 4);
 	strcpy(r.rel_data, "world");
 	r.mask = 32u << 16 | offsetof(struct filter_record, mask_data);
 	strcpy(r.name, "swapper/0");

@@ -56,7 +56,16 @@ static const struct record records[] = {
 	  200,
 	  { 0, 3000000000u, 7, 1 },
 	  { -2, 2 } },
-	{ 1000000007, 17, 1ll << 40, 0x123456789abcdef0, 1024, 31, 3, 30, { 5, 4, 3, 2 }, { 100, -100 } },
+	{ 1000000007,
+	  17,
+	  1ll << 40,
+	  0x123456789abcdef0,
+	  1024,
+	  31,
+	  3,
+	  30,
+	  { 5, 4, 3, 2 },
+	  { 100, -100 } },
 };
 
 static void check(const char *args, const struct record *rec, const char *want)

@@ -323,7 +323,8 @@ static void test_syscall_string(void **state)
 	set(&b, "dfd", 0xffffff9c);
 	set(&b, "filename", 0x7fff12345678);
 	set(&b, "flags", 0x80000);
-	expect(&b, "dfd: 0xffffff9c, filename: 0x7fff12345678, flags: 0x00080000, mode: 0x00000000");
+	expect(&b,
+	       "dfd: 0xffffff9c, filename: 0x7fff12345678, flags: 0x00080000, mode: 0x00000000");
 	expect_field(&b, "filename", "0x7fff12345678");
 	set_bytes(&b, "__filename_val", "/etc/\"pass\\wd\"\n\x01\xc3\xa9", 19);
 	expect(&b, "dfd: 0xffffff9c, filename: \"/etc/\\\"pass\\\\wd\\\"\\n\\x01\xc3\xa9\", "
@@ -371,7 +372,8 @@ static void test_syscall_unchanged(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_free_ char *text = load(names[i]), *more = NULL;
 
-		assert_int_equal(ev_format__syscall_text(text, strlen(text), &more, strings, &nr), 0);
+		assert_int_equal(ev_format__syscall_text(text, strlen(text), &more, strings, &nr),
+				 0);
 		assert_int_equal(nr, 0);
 		assert_string_equal(text, more);
 	}
@@ -379,7 +381,8 @@ static void test_syscall_unchanged(void **state)
 		_cleanup_free_ char *text = load("syscalls.sys_enter_openat"), *one = NULL,
 				    *two = NULL;
 
-		assert_int_equal(ev_format__syscall_text(text, strlen(text), &one, strings, &nr), 0);
+		assert_int_equal(ev_format__syscall_text(text, strlen(text), &one, strings, &nr),
+				 0);
 		assert_int_equal(ev_format__syscall_text(one, strlen(one), &two, strings, &nr), 0);
 		assert_int_equal(nr, 0);
 		assert_string_equal(one, two);

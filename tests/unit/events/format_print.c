@@ -187,10 +187,10 @@ static void test_addresses(void **state)
 
 static void test_time(void **state)
 {
-	static const char text[] =
-		FORMAT("x", FIELD("u64 t", 0, 8, 0),
-		       "\"%llu.%09u %u\", __print_ns_to_secs(REC->t), __print_ns_without_secs(REC->t), "
-		       "jiffies_to_msecs(REC->t)");
+	static const char text[] = FORMAT(
+		"x", FIELD("u64 t", 0, 8, 0),
+		"\"%llu.%09u %u\", __print_ns_to_secs(REC->t), __print_ns_without_secs(REC->t), "
+		"jiffies_to_msecs(REC->t)");
 	uint64_t t = 12000000034;
 
 	assert_prints(text, &t, 8, "12.000000034 755359880");

@@ -50,7 +50,8 @@ static void folded_is(const struct flamegraph *f, const char *want)
 	assert_string_equal(b.s ?: "", want);
 }
 
-static void svg_of(const struct flamegraph *f, const struct flame_text *text, struct strbuf *ret_svg)
+static void svg_of(const struct flamegraph *f, const struct flame_text *text,
+		   struct strbuf *ret_svg)
 {
 	flamegraph__svg(f, text, ret_svg);
 	assert_false(strbuf__failed(ret_svg));
@@ -122,8 +123,9 @@ static unsigned int read_boxes(const char *svg, struct box *ret_boxes, unsigned 
 		b->weight = strtoull(p + 8, NULL, 10);
 		p = strstr(p, "<rect ");
 		assert_non_null(p);
-		assert_int_equal(
-			sscanf(p, "<rect x=\"%lf\" y=\"%u\" width=\"%lf\"", &b->x, &y, &b->width), 3);
+		assert_int_equal(sscanf(p, "<rect x=\"%lf\" y=\"%u\" width=\"%lf\"", &b->x, &y,
+					&b->width),
+				 3);
 		top = nr++ ? top : y;
 		b->depth = (y - top) / ROW;
 	}

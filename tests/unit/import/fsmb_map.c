@@ -231,7 +231,8 @@ static void test_reserved_warns(void **state)
 	last_msg[0] = '\0';
 	assert_int_equal(fsmb_map__parse("map", im.bytes, im.len, &m), 0);
 	assert_int_equal(last_level, STK_LOG_WARN);
-	assert_string_equal(last_msg, "map: 2 reserved fields are not 0; their values are not kept");
+	assert_string_equal(last_msg,
+			    "map: 2 reserved fields are not 0; their values are not kept");
 	fsmb_map__free(m);
 }
 
@@ -324,7 +325,8 @@ static void test_bad_trailer(void **state)
 	put_stack(&im, 1, 1, K(1), 3);
 	im.bytes[28] = FSMB_STACK_USER;
 	put_trailer(&im, 168);
-	expect_refused(&im, "map: offset 20: stack 1 of 1: a user stack of 3 words, which are pairs");
+	expect_refused(&im,
+		       "map: offset 20: stack 1 of 1: a user stack of 3 words, which are pairs");
 }
 
 int main(void)

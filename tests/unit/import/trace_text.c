@@ -48,9 +48,10 @@ static void expect_event(const char *text, const char *comm, uint32_t tid, uint3
 
 static void test_plain(void **state)
 {
-	expect_event("              sh-65      [001] .....    21.585998: sched_process_fork: comm=sh "
-		     "pid=65\n",
-		     "sh", 65, 1, 21585998000, "sched_process_fork", "comm=sh pid=65");
+	expect_event(
+		"              sh-65      [001] .....    21.585998: sched_process_fork: comm=sh "
+		"pid=65\n",
+		"sh", 65, 1, 21585998000, "sched_process_fork", "comm=sh pid=65");
 	expect_event("          <idle>-0       [000] d....    21.000001: x: a:  b: c", "<idle>", 0,
 		     0, 21000001000, "x", "a:  b: c");
 	expect_event("sh-65 [8191] d..1. 21.5: x: ", "sh", 65, 8191, 21500000000, "x", "");
@@ -158,7 +159,8 @@ static void test_other_lines(void **state)
 
 static void test_stack_id_line(void **state)
 {
-	struct trace_line l = parse_one("   sh-65      [001] .....    21.586375: <stack_id 20497>\n");
+	struct trace_line l =
+		parse_one("   sh-65      [001] .....    21.586375: <stack_id 20497>\n");
 
 	assert_int_equal(l.kind, TRACE_LINE_STACK_ID);
 	assert_int_equal(l.stack_id, 20497);

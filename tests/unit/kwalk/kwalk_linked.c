@@ -122,7 +122,7 @@ static uint32_t rnd(uint64_t *r, uint32_t n)
 	return (mix(*r) >> 32) % n;
 }
 
-/* ---- stacks --------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 /* The start of a walk, and the words that it uses. */
 struct start {
@@ -281,7 +281,7 @@ static void build(struct start *s, uint64_t nr)
 	build_end(&b);
 }
 
-/* ---- the model of the kernel's unwinder ----------------------------------------------------- */
+/* ---- the model of the kernel's unwinder ------------------------------------------------------ */
 
 enum { NO_STACK, ON_TASK, ON_OTHER };
 
@@ -340,7 +340,8 @@ static void move_to(struct unwinder *u, uint64_t bp)
 	u->begun = true;
 	u->regs = bp & 1 ? frame : 0;
 	u->bp = bp & 1 ? 0 : bp;
-	u->ip = u->regs && is_user(u->regs) ? 0 : peek(u->regs ? u->regs + KWALK_REGS_IP_AT : bp + 8);
+	u->ip = u->regs && is_user(u->regs) ? 0 :
+					      peek(u->regs ? u->regs + KWALK_REGS_IP_AT : bp + 8);
 }
 
 static bool is_last(const struct unwinder *u)
@@ -387,7 +388,7 @@ static unsigned int kernel_words(const struct start *s, __u64 *words, unsigned i
 	return nr;
 }
 
-/* ---- changes -------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static void change_word(struct start *s)
 {
@@ -461,7 +462,7 @@ static bool change(struct start *s)
 	}
 }
 
-/* ---- checks --------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static uint64_t value_of(const struct kwalk_stack *k)
 {

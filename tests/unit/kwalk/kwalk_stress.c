@@ -150,7 +150,7 @@ static uint32_t rnd(uint64_t *rng, uint32_t n)
 	return (mix(*rng) >> 32) % n;
 }
 
-/* ---- text and its rules --------------------------------------------------------------------- */
+/* ---- text and its rules ---------------------------------------------------------------------- */
 
 static uint32_t body_rule(unsigned int block, unsigned int version)
 {
@@ -191,8 +191,9 @@ static void write_rules(unsigned int from, unsigned int version)
 /* A return address is looked up at the call before it. */
 static uint32_t rule_of(uint64_t ip, bool signal)
 {
-	uint64_t at = (ip < MODULE ? ip - TEXT : ip - MODULE + (MODULE_BLOCK << KWALK_BLOCK_SHIFT)) -
-		      !signal;
+	uint64_t at =
+		(ip < MODULE ? ip - TEXT : ip - MODULE + (MODULE_BLOCK << KWALK_BLOCK_SHIFT)) -
+		!signal;
 
 	return rows[2 * (at >> KWALK_BLOCK_SHIFT) + ((at & (KWALK_BLOCK - 1)) >= 64)].rule;
 }
@@ -220,7 +221,7 @@ static uint64_t site_of(uint64_t *rng, enum kwalk_kind kind, bool signal)
 	return ip;
 }
 
-/* ---- stacks with known frames --------------------------------------------------------------- */
+/* ---- stacks with known frames ---------------------------------------------------------------- */
 
 struct builder {
 	struct world *w;
@@ -442,7 +443,7 @@ static bool raise_stack(struct world *w)
 	return true;
 }
 
-/* ---- checks --------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static uint64_t value_of(const struct kwalk_stack *s, uint32_t salt)
 {
@@ -511,7 +512,8 @@ static enum change change(struct world *w)
 }
 
 /* Checks a result by what is known of the stack without a walk. */
-static bool is_right(const struct world *w, const struct kwalk_stack *s, uint32_t stop, enum change c)
+static bool is_right(const struct world *w, const struct kwalk_stack *s, uint32_t stop,
+		     enum change c)
 {
 	switch (c) {
 	case AS_BUILT:
@@ -571,7 +573,7 @@ static void attack(struct world *w)
 	w->reads = NULL;
 }
 
-/* ---- threads and signals -------------------------------------------------------------------- */
+/* ---- threads and signals --------------------------------------------------------------------- */
 
 static uint64_t seed = 1, rounds = 60000;
 static long signal_ns = 100000;
@@ -625,7 +627,8 @@ static void self_init(unsigned int thread)
 static void *thread_run(void *arg)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	struct itimerspec every = { .it_interval.tv_nsec = signal_ns, .it_value.tv_nsec = signal_ns };
+	struct itimerspec every = { .it_interval.tv_nsec = signal_ns,
+				    .it_value.tv_nsec = signal_ns };
 	timer_t timer;
 	uint64_t i;
 

@@ -17,9 +17,11 @@
 static const struct orc_layout since_6_4 = {
 	.sp_reg = { 0, 4 }, .bp_reg = { 4, 4 }, .type = { 8, 3 }, .signal = { 11, 1 }
 };
-static const struct orc_layout of_6_3 = {
-	.sp_reg = { 0, 4 }, .bp_reg = { 4, 4 }, .type = { 8, 2 }, .signal = { 10, 1 }, .end = { 11, 1 }
-};
+static const struct orc_layout of_6_3 = { .sp_reg = { 0, 4 },
+					  .bp_reg = { 4, 4 },
+					  .type = { 8, 2 },
+					  .signal = { 10, 1 },
+					  .end = { 11, 1 } };
 static const struct orc_layout of_6_1 = {
 	.sp_reg = { 0, 4 }, .bp_reg = { 4, 4 }, .type = { 8, 2 }, .end = { 10, 1 }
 };
@@ -102,7 +104,8 @@ static void test_forms(void **state)
 		{ &of_6_3, 16, 0, BITS(5, 0, 0) | 1 << 10, KWALK_RULE_NONE }, /* interrupted call */
 		{ &of_6_3, 0, 0, BITS(0, 0, 0) | 1 << 11, KWALK_RULE(KWALK_END, 0, 0) },
 		{ &of_6_1, 16, 0, BITS(5, 0, 0), CALL_SP(16) },
-		{ &of_6_1, 0, 0, BITS(5, 0, 1), KWALK_RULE(KWALK_REGS_SP, 0, 0) | KWALK_RULE_SIGNAL },
+		{ &of_6_1, 0, 0, BITS(5, 0, 1),
+		  KWALK_RULE(KWALK_REGS_SP, 0, 0) | KWALK_RULE_SIGNAL },
 		{ &of_6_1, 0, 0, BITS(0, 0, 0) | 1 << 10, KWALK_RULE(KWALK_END, 0, 0) },
 		{ &of_6_1, 0, 0, BITS(0, 0, 0), KWALK_RULE_NONE },
 	};

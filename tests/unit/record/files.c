@@ -30,21 +30,23 @@ struct test {
 	struct stk_writer *w;
 	struct wire_file *entries;
 	struct wire_user_ctl ctl;
-	struct files *files;
+	struct user_files *files;
 };
 
 static int setup(void **state)
 {
 	struct stk_writer_opts wo = { .nr_cpus = 1 };
 	struct test *t = calloc(1, sizeof(*t));
-	struct files_opts opts = {
-		.ctl = &t->ctl, .news_fd = -1, .slabs_fd = -1, .snapshot_fd = -1, .table_budget = MIB
-	};
+	struct user_files_opts opts = { .ctl = &t->ctl,
+					.news_fd = -1,
+					.slabs_fd = -1,
+					.snapshot_fd = -1,
+					.table_budget = MIB };
 
 	opts.entries = t->entries = calloc(WIRE_MAX_FILES, sizeof(*t->entries));
 	t->w = gen_open(&t->f, &wo);
-	assert_int_equal(files__new(&opts, &t->files), 0);
-	files__set_writer(t->files, t->w);
+	assert_int_equal(user_files__new(&opts, &t->files), 0);
+	user_files__set_writer(t->files, t->w);
 	*state = t;
 	return children_begin() ? 0 : -1;
 }
@@ -53,7 +55,7 @@ static int teardown(void **state)
 {
 	struct test *t = *state;
 
-	files__free(t->files);
+	user_files__free(t->files);
 	gen_close(&t->f);
 	free(t->entries);
 	free(t);
@@ -64,14 +66,14 @@ static int teardown(void **state)
 static void take(struct test *t, const struct wire_news *n)
 {
 	t->entries[n->file].key = n->key;
-	assert_int_equal(files__take_news(t->files, n), 0);
+	assert_int_equal(user_files__take_news(t->files, n), 0);
 }
 
 static uint32_t number(struct test *t, uint32_t id)
 {
 	uint32_t n = 99;
 
-	assert_int_equal(files__number(t->files, id, &n), 0);
+	assert_int_equal(user_files__number(t->files, id, &n), 0);
 	return n;
 }
 
@@ -80,7 +82,7 @@ static const struct unwind_table *table_of(struct test *t, uint32_t id)
 {
 	static const struct wire_copy copy = { .tgid = 0x7fffffff, .tid = 0x7fffffff };
 
-	return files__table(t->files, &copy, &(struct wire_vma){ .file = id });
+	return user_files__table(t->files, &copy, &(struct wire_vma){ .file = id });
 }
 
 /* Notes a stack of one exact frame; returns its number. */
@@ -90,7 +92,7 @@ static uint32_t note(struct test *t, uint32_t file, uint64_t offset)
 	uint32_t stack = 0;
 
 	assert_int_equal(stk_writer__stack(t->w, words, 2, &stack), 0);
-	assert_int_equal(files__note_frame(t->files, file, offset), 0);
+	assert_int_equal(user_files__note_frame(t->files, file, offset), 0);
 	return stack;
 }
 
@@ -163,7 +165,7 @@ static void test_all_steps(void **state)
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
 	struct wire_news n = news_of(&c, path);
-	struct files_stats stats;
+	struct user_files_stats stats;
 	uint32_t generation = t->ctl.generation, a, b, d;
 	struct stk_reader *r;
 
@@ -177,7 +179,7 @@ static void test_all_steps(void **state)
 	assert_null(table_of(t, 2));
 	assert_null(table_of(t, 0));
 	assert_null(table_of(t, WIRE_MAX_FILES));
-	files__stats(t->files, &stats);
+	user_files__stats(t->files, &stats);
 	assert_int_equal(stats.files, 1);
 	assert_int_equal(stats.loaded, 1);
 	assert_true(stats.table_bytes > 0 && stats.cfi_bytes > 0);
@@ -196,7 +198,7 @@ static void test_all_steps(void **state)
 	d = note(t, 1, offset_of(second_function));
 	child_end(&c);
 	unlink(path);
-	assert_int_equal(files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true), 0);
 
 	r = read_back(t->w, &t->f);
 	assert_int_equal(stk_reader__nr_files(r), 1);
@@ -225,12 +227,12 @@ static void test_copied_stack(void **state)
 	struct stk_reader *r;
 
 	t->entries[1].key = n.key;
-	assert_non_null(files__table(t->files, &copy, &v));
+	assert_non_null(user_files__table(t->files, &copy, &v));
 	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
 	assert_int_equal(number(t, 1), 1);
 	note(t, 1, 1);
 	child_end(&c);
-	assert_int_equal(files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true), 0);
 	r = read_back(t->w, &t->f);
 	assert_string_equal(info(r, 1).path, path);
 	assert_int_equal(info(r, 1).flags, 0);
@@ -246,7 +248,7 @@ static void test_no_elf(void **state)
 	struct test *t = *state;
 	const char *path = in_dir("text");
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	struct files_stats stats;
+	struct user_files_stats stats;
 	struct stk_reader *r;
 	struct wire_news n;
 	struct child c;
@@ -259,11 +261,11 @@ static void test_no_elf(void **state)
 	child_end(&c);
 	assert_int_equal(t->entries[1].state, WIRE_FILE_NO_CFI);
 	assert_null(table_of(t, 1));
-	files__stats(t->files, &stats);
+	user_files__stats(t->files, &stats);
 	assert_int_equal(stats.no_table, 1);
 	assert_int_equal(number(t, 1), 1);
 	note(t, 1, 1);
-	assert_int_equal(files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true), 0);
 	r = read_back(t->w, &t->f);
 	assert_int_equal(info(r, 1).id_kind, STK_ID_CONTENT);
 	assert_int_equal(info(r, 1).id_len, 20);
@@ -289,7 +291,7 @@ static void test_long(void **state)
 	take(t, &n);
 	child_end(&c);
 	assert_int_equal(number(t, 1), 1);
-	assert_int_equal(files__finish(t->files, false), 0);
+	assert_int_equal(user_files__finish(t->files, false), 0);
 	r = read_back(t->w, &t->f);
 	assert_int_equal(info(r, 1).id_kind, STK_ID_CONTENT);
 	stk_reader__free(r);
@@ -402,7 +404,7 @@ static void test_load_again(void **state)
 	const struct unwind_table *table;
 	struct test *t = *state;
 	struct wire_news n[200];
-	struct files_stats stats;
+	struct user_files_stats stats;
 	struct timespec nap = { 1, 100000000 };
 	uint32_t id, first_page, loaded;
 	char name[16];
@@ -423,11 +425,11 @@ static void test_load_again(void **state)
 	assert_in_range(id, 3, 199);
 	loaded = id - 1;
 	assert_non_null(table_of(t, id));
-	files__poll(t->files);
+	user_files__poll(t->files);
 	nanosleep(&nap, NULL);
-	files__poll(t->files);
+	user_files__poll(t->files);
 	assert_int_equal(t->entries[id].state, WIRE_FILE_LOADED);
-	files__stats(t->files, &stats);
+	user_files__stats(t->files, &stats);
 	assert_true(stats.evicted >= 1 && stats.evicted < loaded);
 	for (id = 1; t->entries[id].state == WIRE_FILE_LOADED; id++)
 		;
@@ -469,7 +471,7 @@ static void test_jit(void **state)
 	f = fopen(path, "we");
 	fputs(late, f);
 	fclose(f);
-	assert_int_equal(files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true), 0);
 	unlink(path);
 	r = read_back(t->w, &t->f);
 	assert_int_equal(info(r, 1).kind, STK_FILE_JIT);
@@ -505,7 +507,7 @@ static void test_foreign_jit(void **state)
 	fputs("1000 100 old\n", f);
 	fclose(f);
 	assert_int_equal(utimensat(AT_FDCWD, path, before, 0), 0);
-	assert_int_equal(files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true), 0);
 	unlink(path);
 	child_end(&c);
 	r = read_back(t->w, &t->f);
@@ -535,7 +537,7 @@ static void test_vdso(void **state)
 			     UNW_ESCAPE | UNW_NONE);
 	assert_int_equal(number(t, 3), 1);
 	a = note(t, 1, (uintptr_t)function - image + 1);
-	assert_int_equal(files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true), 0);
 	r = read_back(t->w, &t->f);
 	assert_string_equal(info(r, 1).path, "[vdso]");
 	assert_int_equal(info(r, 1).id_kind, STK_ID_BUILD_ID);
@@ -549,20 +551,20 @@ static void test_damaged(void **state)
 {
 	struct wire_news n = { .file = WIRE_MAX_FILES, .key = { .kind = WIRE_KEY_FILE } };
 	struct test *t = *state;
-	struct files_stats stats;
+	struct user_files_stats stats;
 
-	assert_int_equal(files__take_news(t->files, &n), 0);
+	assert_int_equal(user_files__take_news(t->files, &n), 0);
 	n.file = 0;
-	assert_int_equal(files__take_news(t->files, &n), 0);
+	assert_int_equal(user_files__take_news(t->files, &n), 0);
 	n.file = 1;
 	n.key.kind = 0;
-	assert_int_equal(files__take_news(t->files, &n), 0);
+	assert_int_equal(user_files__take_news(t->files, &n), 0);
 	n.key.kind = WIRE_KEY_NAME;
-	assert_int_equal(files__take_news(t->files, &n), 0);
-	files__stats(t->files, &stats);
+	assert_int_equal(user_files__take_news(t->files, &n), 0);
+	user_files__stats(t->files, &stats);
 	assert_int_equal(stats.files, 0);
-	assert_int_equal(files__poll(t->files), 0);
-	assert_int_equal(files__finish(t->files, true), 0);
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_int_equal(user_files__finish(t->files, true), 0);
 	stk_writer__free(t->w);
 }
 

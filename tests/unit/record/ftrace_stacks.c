@@ -34,19 +34,21 @@ static const char *const formats[FTRACE_NR_KINDS] = {
 		       "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"),
 	[FTRACE_USER_STACK] = FORMAT(
 		"user_stack", 13,
-		U32("tgid", 8) "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"),
+		U32("tgid",
+		    8) "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"),
 	[FTRACE_STACK_ID] = FORMAT("stack_id", 20, U32("stack_id", 8)),
-	[FTRACE_STACK_ID_PAIR] = FORMAT("stack_id_pair", 21, U32("stack_id", 8) U32("below_id", 12)),
+	[FTRACE_STACK_ID_PAIR] =
+		FORMAT("stack_id_pair", 21, U32("stack_id", 8) U32("below_id", 12)),
 	[FTRACE_STACK_ID_COOKIE] = FORMAT("stack_id_cookie", 22,
 					  U32("stack_id", 8) U32("below_id", 12) U64("cookie", 16)),
 	[FTRACE_USER_STACK_ID] =
 		FORMAT("user_stack_id", 23, U64("cookie", 8) U32("stack_id", 16) U32("tgid", 20)),
 	[FTRACE_USER_STACK_UNWIND] = FORMAT(
 		"user_stack_unwind", 24,
-		U64("cookie", 8)
-			U32("tgid",
-			    16) "\tfield:int size;\toffset:20;\tsize:4;\tsigned:1;\n"
-				"\tfield:unsigned long caller[];\toffset:24;\tsize:0;\tsigned:0;\n"),
+		U64("cookie",
+		    8) U32("tgid",
+			   16) "\tfield:int size;\toffset:20;\tsize:4;\tsigned:1;\n"
+			       "\tfield:unsigned long caller[];\toffset:24;\tsize:0;\tsigned:0;\n"),
 	[FTRACE_FILE_MAP] = FORMAT(
 		"file_map", 25,
 		U32("hash", 8) U32("build_id_size",
@@ -266,10 +268,10 @@ static void test_file_map_dynamic(void **state)
 {
 	static const char text[] = FORMAT(
 		"file_map", 25,
-		U32("hash", 8)
-			U32("build_id_size",
-			    12) "\tfield:u8 build_id[20];\toffset:16;\tsize:20;\tsigned:0;\n"
-				"\tfield:__data_loc char[] path;\toffset:36;\tsize:4;\tsigned:0;\n");
+		U32("hash",
+		    8) U32("build_id_size",
+			   12) "\tfield:u8 build_id[20];\toffset:16;\tsize:20;\tsigned:0;\n"
+			       "\tfield:__data_loc char[] path;\toffset:36;\tsize:4;\tsigned:0;\n");
 	struct ftrace_kinds before = kinds;
 	struct record rec = start(25);
 	struct ftrace_record r;
@@ -296,9 +298,10 @@ static void test_refused(void **state)
 {
 	static const char missing[] = FORMAT("stack_id", 20, U32("other", 8));
 	static const char wide[] = FORMAT("stack_id", 20, U64("stack_id", 8));
-	static const char narrow[] = FORMAT(
-		"user_stack", 13,
-		U32("tgid", 8) "\tfield:unsigned int caller[8];\toffset:12;\tsize:32;\tsigned:0;\n");
+	static const char narrow[] =
+		FORMAT("user_stack", 13,
+		       U32("tgid",
+			   8) "\tfield:unsigned int caller[8];\toffset:12;\tsize:32;\tsigned:0;\n");
 	struct ftrace_kinds k = {}, none = {};
 
 	assert_int_equal(ftrace_kinds__add(&k, FTRACE_STACK_ID, missing, strlen(missing)), -EINVAL);

@@ -147,7 +147,8 @@ static void arguments(void **state)
 	declare("sched_process_exit", (int[]){ task_ptr }, 1); /* no argument for group_dead */
 	want_unknown("sched_process_exit", exit_6_18, "its arguments");
 	assert_int_equal(ev_format__parse(free_6_12, sizeof(free_6_12) - 1, &fmt), 0);
-	assert_string_equal(nested_fields__describe("sched", "sched_process_free", fmt, NULL, &desc),
+	assert_string_equal(nested_fields__describe("sched", "sched_process_free", fmt, NULL,
+						    &desc),
 			    "its arguments");
 	ev_format__free(fmt);
 	assert_false(nested_fields__expected("sched", "sched_process_hang"));

@@ -123,7 +123,8 @@ static void test_limit(void **state)
 	free(text);
 }
 
-static void describe(struct probe_types *t, const char *function, bool is_return, const char *fields)
+static void describe(struct probe_types *t, const char *function, bool is_return,
+		     const char *fields)
 {
 	struct probe_event e = { .event = (char *)function };
 	struct probe p = { .how = is_return ? PROBE_RETURN : PROBE_FUNCTION,

@@ -29,8 +29,9 @@ static int setup(void **state)
 		return -1;
 	built__run("$CC -nostdlib -o plain %s/probed.S %s/probed_again.S", PROBED_DIR, PROBED_DIR);
 	built__run("cp plain stripped && strip stripped");
-	built__run("cp plain apart && objcopy --only-keep-debug apart apart.debug && strip apart && "
-		   "objcopy --add-gnu-debuglink=apart.debug apart");
+	built__run(
+		"cp plain apart && objcopy --only-keep-debug apart apart.debug && strip apart && "
+		"objcopy --add-gnu-debuglink=apart.debug apart");
 	built__run("echo 'V1 { }; V2 { };' >versions && $CC -nostdlib -shared "
 		   "-Wl,--version-script=versions -o versions.so %s/probed_versions.S",
 		   PROBED_DIR);

@@ -178,9 +178,11 @@ const struct backend_ops backend_ftrace = { 0 };
 static void accounting_of_a_ring_that_is_never_empty(void **state)
 {
 	char dir[] = "/tmp/stackonce-test.XXXXXX", path[64], none[] = "", name[] = "event";
-	struct rec_event event = {
-		.kind = STK_KIND_SAMPLE, .system = name, .name = name, .format = none, .filter = none
-	};
+	struct rec_event event = { .kind = STK_KIND_SAMPLE,
+				   .system = name,
+				   .name = name,
+				   .format = none,
+				   .filter = none };
 	struct rec_events events = { .v = &event, .nr = 1 };
 	struct recorder_opts opts = { .output = path, .events = &events };
 	struct recorder_result result;

@@ -301,7 +301,9 @@ static void test_mount_namespace(void **state)
 /* Invalid file events are refused. */
 static void test_damaged(void **state)
 {
-	struct wire_news n = { .key = { WIRE_KEY_FILE, ~0u, { ~0ull, ~0ull, ~0ull, ~0ull, ~0ull } } };
+	struct wire_news n = {
+		.key = { WIRE_KEY_FILE, ~0u, { ~0ull, ~0ull, ~0ull, ~0ull, ~0ull } }
+	};
 
 	n.tgid = n.tid = ~0u;
 	n.start = n.end = n.offset = ~0ull;

@@ -39,11 +39,12 @@ static void check_place(const struct table *t)
 	if (t->nr > UNW_CHUNK_WORDS)
 		assert_int_equal(t->addr % UNW_CHUNK_WORDS, 0);
 	else if (t->nr)
-		assert_int_equal(t->addr / UNW_CHUNK_WORDS, (t->addr + t->nr - 1) / UNW_CHUNK_WORDS);
+		assert_int_equal(t->addr / UNW_CHUNK_WORDS,
+				 (t->addr + t->nr - 1) / UNW_CHUNK_WORDS);
 }
 
 /* Takes the range in the model, and writes all of it. */
-static void take(struct tables *t, const struct table *table, uint8_t tag)
+static void take(struct table_slabs *t, const struct table *table, uint8_t tag)
 {
 	uint32_t i;
 
@@ -52,19 +53,19 @@ static void take(struct tables *t, const struct table *table, uint8_t tag)
 		assert_int_equal(model[table->addr / UNIT + i], 0);
 		model[table->addr / UNIT + i] = 1;
 	}
-	memset(tables__words(t, table->addr), tag, table->nr * 4);
+	memset(table_slabs__words(t, table->addr), tag, table->nr * 4);
 }
 
-static void give(struct tables *t, const struct table *table, uint8_t tag)
+static void give(struct table_slabs *t, const struct table *table, uint8_t tag)
 {
-	const uint8_t *bytes = (const uint8_t *)tables__words(t, table->addr);
+	const uint8_t *bytes = (const uint8_t *)table_slabs__words(t, table->addr);
 	uint32_t i;
 
 	for (i = 0; i < table->nr * 4; i++)
 		if (bytes[i] != tag)
 			fail_msg("another table wrote here");
 	memset(model + table->addr / UNIT, 0, units_of(table->nr));
-	tables__release(t, table->addr, table->nr);
+	table_slabs__release(t, table->addr, table->nr);
 }
 
 /* Whether the model has room for a table of that length. */
@@ -102,22 +103,22 @@ static void test_random(void **state)
 	struct table v[200] = { 0 };
 	unsigned int full = 0, i, nr;
 	uint64_t seed = 5, bytes = 0;
-	struct tables *t;
+	struct table_slabs *t;
 	int err;
 
 	memset(model, 0, sizeof(model));
-	assert_int_equal(tables__new(-1, SLABS * SLAB_WORDS * 4ull - 1, &t), 0);
+	assert_int_equal(table_slabs__new(-1, SLABS * SLAB_WORDS * 4ull - 1, &t), 0);
 	for (i = 0; i < 20000; i++) {
 		struct table *table = &v[gen_random(&seed) % 200];
 		uint8_t tag = table - v + 1;
 
 		if (table->addr) {
 			give(t, table, tag);
-			bytes -= tables__size(table->nr);
+			bytes -= table_slabs__size(table->nr);
 			table->addr = 0;
 		} else {
 			nr = random_length(&seed);
-			err = tables__alloc(t, nr, &table->addr);
+			err = table_slabs__alloc(t, nr, &table->addr);
 			if (err) {
 				assert_int_equal(err, -ENOSPC);
 				assert_false(has_room(nr));
@@ -127,56 +128,56 @@ static void test_random(void **state)
 			}
 			table->nr = nr;
 			take(t, table, tag);
-			bytes += tables__size(nr);
+			bytes += table_slabs__size(nr);
 		}
-		assert_int_equal(tables__bytes(t), bytes);
+		assert_int_equal(table_slabs__bytes(t), bytes);
 	}
 	/* full often, but not always */
 	assert_in_range(full, 1000, 9000);
-	tables__free(t);
+	table_slabs__free(t);
 }
 
 /* Freed ranges merge into one piece. */
 static void test_coalesce(void **state)
 {
 	uint32_t big = (SLABS * WIRE_SLAB_CHUNKS - 1) * UNW_CHUNK_WORDS, addr, a[1000];
-	struct tables *t;
+	struct table_slabs *t;
 	unsigned int i;
 
-	assert_int_equal(tables__new(-1, SLABS * SLAB_WORDS * 4ull, &t), 0);
+	assert_int_equal(table_slabs__new(-1, SLABS * SLAB_WORDS * 4ull, &t), 0);
 	for (i = 0; i < 1000; i++)
-		assert_int_equal(tables__alloc(t, 300 + i, &a[i]), 0);
-	assert_int_equal(tables__alloc(t, big, &addr), -ENOSPC);
+		assert_int_equal(table_slabs__alloc(t, 300 + i, &a[i]), 0);
+	assert_int_equal(table_slabs__alloc(t, big, &addr), -ENOSPC);
 	for (i = 0; i < 1000; i += 2)
-		tables__release(t, a[i], 300 + i);
+		table_slabs__release(t, a[i], 300 + i);
 	for (i = 1; i < 1000; i += 2)
-		tables__release(t, a[i], 300 + i);
-	assert_int_equal(tables__bytes(t), 0);
-	assert_int_equal(tables__alloc(t, big, &addr), 0);
+		table_slabs__release(t, a[i], 300 + i);
+	assert_int_equal(table_slabs__bytes(t), 0);
+	assert_int_equal(table_slabs__alloc(t, big, &addr), 0);
 	assert_int_equal(addr, UNW_CHUNK_WORDS);
-	tables__words(t, addr)[big - 1] = 1;
-	tables__release(t, addr, big);
-	assert_int_equal(tables__alloc(t, big + 1, &addr), -E2BIG);
-	tables__free(t);
+	table_slabs__words(t, addr)[big - 1] = 1;
+	table_slabs__release(t, addr, big);
+	assert_int_equal(table_slabs__alloc(t, big + 1, &addr), -E2BIG);
+	table_slabs__free(t);
 }
 
 /* Chunk boundaries: a table may end at one, and a small table never crosses one. */
 static void test_edges(void **state)
 {
-	struct tables *t;
+	struct table_slabs *t;
 	uint32_t a, b, c;
 
-	assert_int_equal(tables__new(-1, 1, &t), 0);
-	assert_int_equal(tables__alloc(t, UNW_CHUNK_WORDS, &a), 0);
+	assert_int_equal(table_slabs__new(-1, 1, &t), 0);
+	assert_int_equal(table_slabs__alloc(t, UNW_CHUNK_WORDS, &a), 0);
 	assert_int_equal(a, UNW_CHUNK_WORDS); /* word 0 is reserved */
-	assert_int_equal(tables__alloc(t, UNW_CHUNK_WORDS - UNIT, &b), 0);
+	assert_int_equal(table_slabs__alloc(t, UNW_CHUNK_WORDS - UNIT, &b), 0);
 	assert_int_equal(b, UNIT);
-	assert_int_equal(tables__alloc(t, UNW_CHUNK_WORDS + 1, &c), 0);
+	assert_int_equal(table_slabs__alloc(t, UNW_CHUNK_WORDS + 1, &c), 0);
 	assert_int_equal(c, 2 * UNW_CHUNK_WORDS);
-	assert_int_equal(tables__alloc(t, 1, &a), 0);
+	assert_int_equal(table_slabs__alloc(t, 1, &a), 0);
 	assert_int_equal(a, 3 * UNW_CHUNK_WORDS + UNIT); /* after the large table */
-	assert_int_equal(tables__max_bytes(t), SLAB_WORDS * 4);
-	tables__free(t);
+	assert_int_equal(table_slabs__max_bytes(t), SLAB_WORDS * 4);
+	table_slabs__free(t);
 }
 
 int main(void)

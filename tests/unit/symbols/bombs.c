@@ -57,7 +57,8 @@ static struct image new_image(size_t nr_phdrs, size_t nr_shdrs, size_t strings, 
 	size_t at = versions + nr_syms * sizeof(uint16_t), code = at + sizeof(names) + strings;
 	struct image im = { .len = code + CODE_SIZE };
 	Elf64_Ehdr ehdr = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
 		.e_type = ET_DYN,
 		.e_machine = EM_X86_64,
 		.e_phoff = phdrs,

@@ -46,7 +46,8 @@ static void test_suffixes(void **state)
 static void test_rust(void **state)
 {
 	expect("_ZN4core3fmt9Formatter3pad17h1234567890abcdefE", "core::fmt::Formatter::pad");
-	expect("_ZN4core3fmt9Formatter3pad17h1234567890abcdefE.llvm.77", "core::fmt::Formatter::pad");
+	expect("_ZN4core3fmt9Formatter3pad17h1234567890abcdefE.llvm.77",
+	       "core::fmt::Formatter::pad");
 	expect("_ZN4core3fmt9Formatter3pad17h1234567890abcdefE.cold",
 	       "core::fmt::Formatter::pad.cold");
 	expect("_ZN50_$LT$u8$u20$as$u20$core..clone..Clone..foo$GT$$GT$3bar17h1234567890abcdefE",
@@ -98,8 +99,9 @@ static void test_exponential(void **state)
 		}
 		strcpy(name + at, "Evv");
 		if (levels == 2)
-			expect(name, "f<void (*)(signed char, signed char), void (*)(void (*)(signed "
-				     "char, signed char), void (*)(signed char, signed char))>");
+			expect(name,
+			       "f<void (*)(signed char, signed char), void (*)(void (*)(signed "
+			       "char, signed char), void (*)(signed char, signed char))>");
 		else
 			free(demangle(name));
 	}

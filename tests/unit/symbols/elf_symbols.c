@@ -280,7 +280,8 @@ static void test_versions(void **state)
 
 	built__write("versions.S", source, strlen(source));
 	built__write("versions.map", script, strlen(script));
-	built__run("$CC -nostdlib -shared -Wl,--version-script=versions.map -o versions versions.S");
+	built__run(
+		"$CC -nostdlib -shared -Wl,--version-script=versions.map -o versions versions.S");
 	s = open_symbols("versions", NULL);
 	expect(s, "versions", 1, "name");
 	expect(s, "versions", 2, "name");
@@ -294,7 +295,8 @@ static void test_versions(void **state)
 static void test_plt(void **state)
 {
 	static const char *const options[] = { "", "-Wl,-z,ibtplt -Wl,-z,lazy", "-Wl,-z,now",
-					       "-no-pie -fno-pie", "-Wl,-z,ibt -Wl,-z,now -fno-plt" };
+					       "-no-pie -fno-pie",
+					       "-Wl,-z,ibt -Wl,-z,now -fno-plt" };
 	static const char source[] = "#include <stdio.h>\n#include <stdlib.h>\n"
 				     "int (*volatile f)(const char *) = puts;\n"
 				     "int main(int argc, char **argv)\n"
@@ -309,11 +311,12 @@ static void test_plt(void **state)
 		size_t len;
 
 		/* "OFFSET NAME@plt" of each stub as the disassembler names it */
-		built__run("$CC -O1 %s -o plt plt.c && objdump -dF -j .plt -j .plt.sec -j .plt.got "
-			   "plt 2>/dev/null | sed -n "
-			   "'s/^[0-9a-f]* <\\(.*@plt\\)> (File Offset: 0x\\([0-9a-f]*\\)).*/\\2 \\1/p' "
-			   ">stubs",
-			   options[i]);
+		built__run(
+			"$CC -O1 %s -o plt plt.c && objdump -dF -j .plt -j .plt.sec -j .plt.got "
+			"plt 2>/dev/null | sed -n "
+			"'s/^[0-9a-f]* <\\(.*@plt\\)> (File Offset: 0x\\([0-9a-f]*\\)).*/\\2 \\1/p' "
+			">stubs",
+			options[i]);
 		s = open_symbols("plt", NULL);
 		lines = built__read("stubs", &len);
 		for (line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
@@ -417,7 +420,8 @@ static void test_broken(void **state)
 static void test_bounds(void **state)
 {
 	static const uint64_t offs[] = { 0, 1, 63, 64, 65, 1ULL << 63, UINT64_MAX };
-	Elf64_Ehdr ehdr = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT } };
+	Elf64_Ehdr ehdr = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB,
+					 EV_CURRENT } };
 	struct elf_file f;
 	char buf[100], *data;
 
@@ -521,15 +525,18 @@ static void test_notes(void **state)
 		assert_int_equal(len, 13);
 		assert_int_equal(id[0], 4);
 		image.phdrs[1].p_filesz = at - 8; /* cut in the last one */
-		assert_int_equal(elf_build_id__from_image(&image, sizeof(image), id, &len), -ENOENT);
+		assert_int_equal(elf_build_id__from_image(&image, sizeof(image), id, &len),
+				 -ENOENT);
 	}
 }
 
 static void test_content_hash(void **state)
 {
 	/* of "abc", as in FIPS 180-2 */
-	static const uint8_t abc[20] = { 0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41,
-					 0x40, 0xde, 0x5d, 0xae, 0x22, 0x23, 0xb0, 0x03, 0x61, 0xa3 };
+	static const uint8_t abc[20] = {
+		0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41,
+		0x40, 0xde, 0x5d, 0xae, 0x22, 0x23, 0xb0, 0x03, 0x61, 0xa3
+	};
 	uint8_t id[20];
 	char *large;
 	int fd;

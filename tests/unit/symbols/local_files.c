@@ -31,7 +31,8 @@ static struct usyms *new_usyms(void)
 	return u;
 }
 
-static void expect(struct usyms *u, const struct usyms_file *file, uint64_t offset, const char *name)
+static void expect(struct usyms *u, const struct usyms_file *file, uint64_t offset,
+		   const char *name)
 {
 	struct elf_symbol found;
 

@@ -82,7 +82,8 @@ static void test_escapes(void **state)
 {
 	struct proc_mapping m;
 
-	assert_int_equal(parse("1000-2000 r-xp 0 00:01 7 /a\\012b\\040\\01\\\\012 (deleted)", &m), 0);
+	assert_int_equal(parse("1000-2000 r-xp 0 00:01 7 /a\\012b\\040\\01\\\\012 (deleted)", &m),
+			 0);
 	assert_string_equal(m.path, "/a\nb\\040\\01\\\n");
 	assert_true(m.deleted);
 }

@@ -44,7 +44,8 @@ static struct usyms_file file_at(const char *path)
 	return (struct usyms_file){ .path = path, .id = id, .id_len = sizeof(id) };
 }
 
-static void expect(struct usyms *u, const struct usyms_file *file, uint64_t offset, const char *name)
+static void expect(struct usyms *u, const struct usyms_file *file, uint64_t offset,
+		   const char *name)
 {
 	struct elf_symbol found;
 
@@ -197,7 +198,8 @@ static void test_debug_by_link(void **state)
 	expect_debug(NULL, false);
 	/* the checksum matches, but the build id does not */
 	build("");
-	built__run("$CC -nostdlib -shared -Wl,--build-id=0x" OTHER_ID " -o bare.debug functions.S && "
+	built__run("$CC -nostdlib -shared -Wl,--build-id=0x" OTHER_ID
+		   " -o bare.debug functions.S && "
 		   "objcopy --add-gnu-debuglink=bare.debug bare");
 	expect_debug(NULL, false);
 	/* without a build id only the checksum is compared */

@@ -14,8 +14,8 @@
 #include "trace/bytes.h"
 
 struct bomb {
-	struct wire_buf out;
-	struct wire_buf raw; /* of the current block */
+	struct bytes_buf out;
+	struct bytes_buf raw; /* of the current block */
 };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -31,14 +31,14 @@ static void put_header(struct bomb *b)
 	memcpy(h + 12, &size, sizeof(size));
 	crc = crc32c(0, h, 60);
 	memcpy(h + 60, &crc, sizeof(crc));
-	wire_put(&b->out, h, sizeof(h));
+	bytes_put(&b->out, h, sizeof(h));
 }
 
 /* Appends raw compressed by zstd; returns its length. */
-static uint32_t pack(struct wire_buf *out, const struct wire_buf *raw)
+static uint32_t pack(struct bytes_buf *out, const struct bytes_buf *raw)
 {
 	size_t bound = ZSTD_compressBound(raw->len), n;
-	uint8_t *p = wire_buf__room(out, bound);
+	uint8_t *p = bytes_buf__room(out, bound);
 
 	assert(p);
 	n = ZSTD_compress(p, bound, raw->p, raw->len, 1);
@@ -59,11 +59,13 @@ static void seal(struct bomb *b, size_t at, struct stk_block_header h)
 /* Makes a block of raw. */
 static void put_block(struct bomb *b, enum stk_block_type type)
 {
-	struct stk_block_header h = { .type = type, .codec = STK_CODEC_ZSTD, .raw_len = b->raw.len };
+	struct stk_block_header h = { .type = type,
+				      .codec = STK_CODEC_ZSTD,
+				      .raw_len = b->raw.len };
 	size_t at = b->out.len;
 
 	assert(b->raw.len <= STK_MAX_RAW);
-	wire_put(&b->out, &h, sizeof(h));
+	bytes_put(&b->out, &h, sizeof(h));
 	pack(&b->out, &b->raw);
 	seal(b, at, h);
 	b->raw.len = 0;
@@ -75,19 +77,19 @@ static void repeat(struct bomb *b, size_t at, unsigned int times)
 	size_t n = b->out.len - at;
 
 	for (unsigned int i = 0; i < times; i++) {
-		assert(wire_buf__room(&b->out, n));
-		wire_put(&b->out, b->out.p + at, n);
+		assert(bytes_buf__room(&b->out, n));
+		bytes_put(&b->out, b->out.p + at, n);
 	}
 }
 
 static void put_string(struct bomb *b, const char *s)
 {
-	wire_put_string(&b->raw, s, strlen(s));
+	bytes_put_string(&b->raw, s, strlen(s));
 }
 
 static void put_bytes(struct bomb *b, uint8_t byte, size_t n)
 {
-	uint8_t *p = wire_buf__room(&b->raw, n + 1);
+	uint8_t *p = bytes_buf__room(&b->raw, n + 1);
 
 	assert(p);
 	memset(p, byte, n);
@@ -98,17 +100,17 @@ static void put_bytes(struct bomb *b, uint8_t byte, size_t n)
 static void put_type(struct bomb *b, uint32_t index, const char *system, const char *name,
 		     const char *format, uint32_t size)
 {
-	wire_put_varint(&b->raw, index);
-	wire_put_varint(&b->raw, 0);
+	bytes_put_varint(&b->raw, index);
+	bytes_put_varint(&b->raw, 0);
 	put_string(b, system);
 	put_string(b, name);
 	put_string(b, "");
 	put_string(b, format);
-	wire_put_varint(&b->raw, 1);
-	wire_put_varint(&b->raw, !!size);
+	bytes_put_varint(&b->raw, 1);
+	bytes_put_varint(&b->raw, !!size);
 	if (size) {
-		wire_put_varint(&b->raw, 0);
-		wire_put_varint(&b->raw, size);
+		bytes_put_varint(&b->raw, 0);
+		bytes_put_varint(&b->raw, size);
 	}
 	put_block(b, STK_BLOCK_TYPES);
 }
@@ -124,22 +126,22 @@ struct kind {
 /* The heads: event i is of kind i % nr, 1 ns after the previous one. */
 static void put_heads(struct bomb *b, uint32_t n, const struct kind *kinds, uint32_t nr)
 {
-	wire_put_varint(&b->raw, nr);
+	bytes_put_varint(&b->raw, nr);
 	for (uint32_t i = 0; i < nr; i++)
-		wire_put_varint(&b->raw, kinds[i].type);
+		bytes_put_varint(&b->raw, kinds[i].type);
 	for (uint32_t i = 0; i < nr; i++)
-		wire_put_varint(&b->raw, kinds[i].task);
+		bytes_put_varint(&b->raw, kinds[i].task);
 	for (uint32_t i = 0; i < nr; i++)
-		wire_put_varint(&b->raw, kinds[i].kstack);
+		bytes_put_varint(&b->raw, kinds[i].kstack);
 	put_bytes(b, 0, 4 * nr);
-	wire_put_u8(&b->raw, 2); /* bytes of an event's kind and of its time */
-	wire_put_u8(&b->raw, 1);
+	bytes_put_u8(&b->raw, 2); /* bytes of an event's kind and of its time */
+	bytes_put_u8(&b->raw, 1);
 	for (uint32_t i = 0; i < n; i++)
-		wire_put_u8(&b->raw, i % nr);
+		bytes_put_u8(&b->raw, i % nr);
 	for (uint32_t i = 0; i < n; i++)
-		wire_put_u8(&b->raw, i % nr >> 8);
+		bytes_put_u8(&b->raw, i % nr >> 8);
 	put_bytes(b, 0, 1);
-	put_bytes(b, wire_zigzag(1), n - 1);
+	put_bytes(b, bytes_zigzag(1), n - 1);
 }
 
 /* kinds by type, each of another type or all of one; len: of their records. */
@@ -147,22 +149,24 @@ static void put_events(struct bomb *b, uint32_t cpu, uint64_t ts, const struct k
 		       uint32_t nr, uint32_t len)
 {
 	const uint32_t n = STK_MAX_BLOCK_EVENTS;
-	struct stk_events_header eh = { .count = n, .first_ts = ts, .min_ts = ts, .max_ts = ts + n - 1 };
+	struct stk_events_header eh = {
+		.count = n, .first_ts = ts, .min_ts = ts, .max_ts = ts + n - 1
+	};
 	struct stk_block_header h = { .type = STK_BLOCK_EVENTS, .aux = cpu };
 	size_t at = b->out.len;
 
-	wire_put(&b->out, &h, sizeof(h));
-	wire_put(&b->out, &eh, sizeof(eh));
+	bytes_put(&b->out, &h, sizeof(h));
+	bytes_put(&b->out, &eh, sizeof(eh));
 	put_heads(b, n, kinds, nr);
 	eh.heads_codec = eh.body_codec = STK_CODEC_ZSTD;
 	eh.heads_raw = b->raw.len;
 	eh.heads_stored = pack(&b->out, &b->raw);
 	b->raw.len = 0;
 	for (uint32_t i = 0; i < nr && (!i || kinds[i].type != kinds[i - 1].type); i++) {
-		wire_put_varint(&b->raw, 1);
+		bytes_put_varint(&b->raw, 1);
 		put_bytes(b, 0, len > STK_RECORD_HEAD ? 3 : 2);
-		wire_put_varint(&b->raw, len);
-		wire_put(&b->raw, kinds[i].record + STK_RECORD_HEAD, len - STK_RECORD_HEAD);
+		bytes_put_varint(&b->raw, len);
+		bytes_put(&b->raw, kinds[i].record + STK_RECORD_HEAD, len - STK_RECORD_HEAD);
 	}
 	eh.body_raw = b->raw.len;
 	eh.body_stored = pack(&b->out, &b->raw);
@@ -187,8 +191,8 @@ static void save(struct bomb *b, const char *dir, const char *name)
 	assert(f && !b->out.failed && !b->raw.failed);
 	assert(fwrite(b->out.p, 1, b->out.len, f) == b->out.len && !fclose(f));
 	printf("%s: %zu bytes\n", name, b->out.len);
-	wire_buf__free(&b->out);
-	wire_buf__free(&b->raw);
+	bytes_buf__free(&b->out);
+	bytes_buf__free(&b->raw);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -199,9 +203,9 @@ static void nodes(const char *dir, const char *name, uint32_t n)
 	struct bomb b = { 0 };
 
 	put_header(&b);
-	wire_put_varint(&b.raw, 1);
-	wire_put_varint(&b.raw, n);
-	put_bytes(&b, wire_zigzag(16), n);
+	bytes_put_varint(&b.raw, 1);
+	bytes_put_varint(&b.raw, n);
+	put_bytes(&b, bytes_zigzag(16), n);
 	put_bytes(&b, 0, n);
 	put_block(&b, STK_BLOCK_NODES);
 	put_end(&b);
@@ -216,7 +220,7 @@ static void meta(const char *dir)
 	put_header(&b);
 	for (int i = 0; i < 60; i++) {
 		put_string(&b, "key");
-		wire_put_varint(&b.raw, STK_MAX_STRING);
+		bytes_put_varint(&b.raw, STK_MAX_STRING);
 		put_bytes(&b, 'a' + i % 2, STK_MAX_STRING);
 	}
 	put_block(&b, STK_BLOCK_META);
@@ -253,10 +257,10 @@ static void stacks(const char *dir, const char *name, uint32_t n)
 	struct bomb b = { 0 };
 
 	put_header(&b);
-	wire_put_varint(&b.raw, 1);
-	wire_put_varint(&b.raw, n);
-	wire_put_varint(&b.raw, 0);
-	wire_put_varint(&b.raw, 1);
+	bytes_put_varint(&b.raw, 1);
+	bytes_put_varint(&b.raw, n);
+	bytes_put_varint(&b.raw, 0);
+	bytes_put_varint(&b.raw, 1);
 	put_bytes(&b, 0, 3 * (size_t)n);
 	put_block(&b, STK_BLOCK_STACKS);
 	put_end(&b);
@@ -269,9 +273,9 @@ static void gap(const char *dir)
 	struct bomb b = { 0 };
 
 	put_header(&b);
-	wire_put_varint(&b.raw, 1u << 20);
-	wire_put_varint(&b.raw, 0);
-	wire_put_varint(&b.raw, 0);
+	bytes_put_varint(&b.raw, 1u << 20);
+	bytes_put_varint(&b.raw, 0);
+	bytes_put_varint(&b.raw, 0);
 	put_string(&b, "/bin/sh");
 	put_string(&b, "");
 	put_bytes(&b, 0, 10);
@@ -300,15 +304,15 @@ static void user_symbols(const char *dir)
 	uint32_t n = (4u << 20) - 1;
 
 	put_header(&b);
-	wire_put_varint(&b.raw, 1);
-	wire_put_varint(&b.raw, 0);
-	wire_put_varint(&b.raw, 0);
+	bytes_put_varint(&b.raw, 1);
+	bytes_put_varint(&b.raw, 0);
+	bytes_put_varint(&b.raw, 0);
 	put_string(&b, "/bin/sh");
 	put_string(&b, "");
 	put_bytes(&b, 0, 10);
 	put_block(&b, STK_BLOCK_FILES);
-	wire_put_varint(&b.raw, 1);
-	wire_put_varint(&b.raw, n);
+	bytes_put_varint(&b.raw, 1);
+	bytes_put_varint(&b.raw, n);
 	put_bytes(&b, 0, 3 * (size_t)n);
 	put_block(&b, STK_BLOCK_USER_SYMBOLS);
 	put_end(&b);
@@ -320,9 +324,9 @@ static void user_symbols(const char *dir)
 static void put_tasks(struct bomb *b)
 {
 	for (uint32_t i = 1; i <= 2; i++) {
-		wire_put_varint(&b->raw, i);
-		wire_put_varint(&b->raw, 6 + i);
-		wire_put_varint(&b->raw, 6 + i);
+		bytes_put_varint(&b->raw, i);
+		bytes_put_varint(&b->raw, 6 + i);
+		bytes_put_varint(&b->raw, 6 + i);
 		put_string(b, "sh");
 	}
 	put_block(b, STK_BLOCK_TASKS);
@@ -349,21 +353,21 @@ static void ticks(const char *dir, const char *name, bool one_cpu)
 
 static void put_deep_stacks(struct bomb *b)
 {
-	wire_put_varint(&b->raw, 1);
-	wire_put_varint(&b->raw, CHAIN + LEAVES);
-	wire_put_svarint(&b->raw, 0xffffffff81000000);
-	put_bytes(b, wire_zigzag(16), CHAIN + LEAVES - 1);
+	bytes_put_varint(&b->raw, 1);
+	bytes_put_varint(&b->raw, CHAIN + LEAVES);
+	bytes_put_svarint(&b->raw, 0xffffffff81000000);
+	put_bytes(b, bytes_zigzag(16), CHAIN + LEAVES - 1);
 	put_bytes(b, 0, 1);
 	put_bytes(b, 1, CHAIN - 1);
 	for (uint32_t i = 1; i <= LEAVES; i++)
-		wire_put_varint(&b->raw, i);
+		bytes_put_varint(&b->raw, i);
 	put_block(b, STK_BLOCK_NODES);
-	wire_put_varint(&b->raw, 1);
-	wire_put_varint(&b->raw, LEAVES);
-	wire_put_varint(&b->raw, 0);
-	wire_put_varint(&b->raw, 0);
+	bytes_put_varint(&b->raw, 1);
+	bytes_put_varint(&b->raw, LEAVES);
+	bytes_put_varint(&b->raw, 0);
+	bytes_put_varint(&b->raw, 0);
 	for (uint32_t i = 1; i <= LEAVES; i++)
-		wire_put_varint(&b->raw, CHAIN + i);
+		bytes_put_varint(&b->raw, CHAIN + i);
 	put_block(b, STK_BLOCK_STACKS);
 }
 

@@ -21,28 +21,28 @@
 
 /* ---- recordings without compression ------------------------------------------------------------ */
 
-static void unpack(struct wire_buf *out, uint32_t codec, const uint8_t *p, size_t n, size_t raw)
+static void unpack(struct bytes_buf *out, uint32_t codec, const uint8_t *p, size_t n, size_t raw)
 {
-	uint8_t *to = wire_buf__room(out, raw + 1);
+	uint8_t *to = bytes_buf__room(out, raw + 1);
 
 	assert(to);
 	if (codec == STK_CODEC_NONE) {
-		wire_put(out, p, n);
+		bytes_put(out, p, n);
 		return;
 	}
 	assert(ZSTD_decompress(to, raw, p, n) == raw);
 	out->len += raw;
 }
 
-static void copy_block(struct wire_buf *out, struct stk_block_header h, const uint8_t *p)
+static void copy_block(struct bytes_buf *out, struct stk_block_header h, const uint8_t *p)
 {
 	struct stk_events_header eh;
 	size_t at = out->len;
 
-	wire_put(out, &h, sizeof(h));
+	bytes_put(out, &h, sizeof(h));
 	if (h.type == STK_BLOCK_EVENTS) {
 		memcpy(&eh, p, sizeof(eh));
-		wire_put(out, &eh, sizeof(eh));
+		bytes_put(out, &eh, sizeof(eh));
 		unpack(out, eh.heads_codec, p + sizeof(eh), eh.heads_stored, eh.heads_raw);
 		unpack(out, eh.body_codec, p + sizeof(eh) + eh.heads_stored, eh.body_stored,
 		       eh.body_raw);
@@ -62,7 +62,7 @@ static void copy_block(struct wire_buf *out, struct stk_block_header h, const ui
 	memcpy(out->p + at, &h, sizeof(h));
 }
 
-static void unpack_file(struct wire_buf *out, const uint8_t *p, size_t len)
+static void unpack_file(struct bytes_buf *out, const uint8_t *p, size_t len)
 {
 	for (size_t pos = STK_HEADER_SIZE; pos < len;) {
 		struct stk_block_header h;
@@ -73,35 +73,36 @@ static void unpack_file(struct wire_buf *out, const uint8_t *p, size_t len)
 	}
 }
 
-static void put_header(struct wire_buf *out, const uint8_t *header, uint8_t options)
+static void put_header(struct bytes_buf *out, const uint8_t *header, uint8_t options)
 {
 	uint32_t crc;
 
-	wire_put(out, header, STK_HEADER_SIZE);
+	bytes_put(out, header, STK_HEADER_SIZE);
 	memset(out->p + 16, 0, 24);
 	out->p[16] = options;
 	crc = crc32c(0, out->p, 60);
 	memcpy(out->p + 60, &crc, 4);
 }
 
-static void write_file(const char *path, struct wire_buf *out)
+static void write_file(const char *path, struct bytes_buf *out)
 {
 	FILE *file = fopen(path, "w");
 
-	assert(file && !out->failed && fwrite(out->p, 1, out->len, file) == out->len && !fclose(file));
-	wire_buf__free(out);
+	assert(file && !out->failed && fwrite(out->p, 1, out->len, file) == out->len &&
+	       !fclose(file));
+	bytes_buf__free(out);
 }
 
 /* options: the fuzz target reads them from the first byte of the uuid. */
 static void save(const char *dir, const char *name, struct gen_file *f, uint8_t options, bool pack)
 {
-	struct wire_buf out = { 0 };
+	struct bytes_buf out = { 0 };
 	char path[512];
 
 	gen_load(f);
 	put_header(&out, f->p, options);
 	if (pack)
-		wire_put(&out, f->p + STK_HEADER_SIZE, f->len - STK_HEADER_SIZE);
+		bytes_put(&out, f->p + STK_HEADER_SIZE, f->len - STK_HEADER_SIZE);
 	else
 		unpack_file(&out, f->p, f->len);
 	snprintf(path, sizeof(path), "%s/%s.stk", dir, name);
@@ -111,16 +112,16 @@ static void save(const char *dir, const char *name, struct gen_file *f, uint8_t 
 
 static void save_unpacked(const char *from, const char *to, uint8_t options)
 {
-	struct wire_buf in = { 0 }, out = { 0 };
+	struct bytes_buf in = { 0 }, out = { 0 };
 	FILE *file = fopen(from, "r");
 
-	assert(file && wire_buf__room(&in, 1 << 20));
+	assert(file && bytes_buf__room(&in, 1 << 20));
 	in.len = fread(in.p, 1, 1 << 20, file);
 	fclose(file);
 	put_header(&out, in.p, options);
 	unpack_file(&out, in.p, in.len);
 	write_file(to, &out);
-	wire_buf__free(&in);
+	bytes_buf__free(&in);
 }
 
 /* The shortest text with columns of 16, 4, 4, 8, 16 bytes and of 4, 1, 8 (after a gap) and 2. */
@@ -278,7 +279,8 @@ static void save_files(const char *dir, const char *name, uint8_t options, bool 
 	file.kind = STK_FILE_VDSO; /* with the same identity */
 	stk_writer__file(w, &file, &nr);
 	for (uint32_t i = 0; i < 3; i++)
-		stk_writer__file(w, &(struct stk_file){ .kind = STK_FILE_JIT, .path = "[jit]" }, &nr);
+		stk_writer__file(w, &(struct stk_file){ .kind = STK_FILE_JIT, .path = "[jit]" },
+				 &nr);
 	stk_writer__stack(w, user, 9, &e.ustack);
 	assert(!stk_writer__event(w, &e));
 	stk_writer__end_round(w, 1, 0);

@@ -248,7 +248,7 @@ static void test_header(void **state)
 	gen_close(&f);
 }
 
-static void put_block(struct wire_buf *out, uint16_t type, const void *payload, size_t len)
+static void put_block(struct bytes_buf *out, uint16_t type, const void *payload, size_t len)
 {
 	struct stk_block_header h = { .magic = STK_BLOCK_MAGIC,
 				      .type = type,
@@ -257,24 +257,24 @@ static void put_block(struct wire_buf *out, uint16_t type, const void *payload, 
 				      .payload_crc = crc32c(0, payload, len) };
 
 	h.header_crc = crc32c(0, &h, offsetof(struct stk_block_header, header_crc));
-	wire_put(out, &h, sizeof(h));
-	wire_put(out, payload, len);
+	bytes_put(out, &h, sizeof(h));
+	bytes_put(out, payload, len);
 }
 
 /* Blocks of unknown type are skipped. */
 static void test_unknown_block(void **state)
 {
 	static const uint8_t payload[1000];
-	struct wire_buf out = { 0 };
+	struct bytes_buf out = { 0 };
 	struct stk_totals totals;
 	struct gen_file f;
 	int end;
 
 	make_file(&f);
-	wire_put(&out, f.p, STK_HEADER_SIZE);
+	bytes_put(&out, f.p, STK_HEADER_SIZE);
 	put_block(&out, 77, "future", 6);
 	for (size_t pos = STK_HEADER_SIZE; pos < f.len; pos += block_len(f.p, pos)) {
-		wire_put(&out, f.p + pos, block_len(f.p, pos));
+		bytes_put(&out, f.p + pos, block_len(f.p, pos));
 		if (header_at(f.p, pos).type != STK_BLOCK_END)
 			put_block(&out, STK_BLOCK_INDEX, payload, sizeof(payload));
 	}
@@ -282,7 +282,7 @@ static void test_unknown_block(void **state)
 	assert_int_equal(end, 0);
 	assert_int_equal(totals.bad_blocks, 0);
 	assert_true(totals.clean_end);
-	wire_buf__free(&out);
+	bytes_buf__free(&out);
 	gen_close(&f);
 }
 
@@ -302,7 +302,10 @@ static void test_invalid_contents(void **state)
 		  { 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 } },
 		{ "type out of order", STK_BLOCK_TYPES, 8, { 5, 0, 0, 0, 0, 0, 0, 0 } },
 		{ "column of size 0", STK_BLOCK_TYPES, 10, { 0, 0, 0, 0, 0, 0, 0, 1, 0, 0 } },
-		{ "column too far", STK_BLOCK_TYPES, 12, { 0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 3, 1 } },
+		{ "column too far",
+		  STK_BLOCK_TYPES,
+		  12,
+		  { 0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 3, 1 } },
 		{ "task 0", STK_BLOCK_TASKS, 4, { 0, 1, 1, 0 } },
 		{ "task far away", STK_BLOCK_TASKS, 8, { 255, 255, 255, 255, 15, 1, 1, 0 } },
 		{ "node 0", STK_BLOCK_NODES, 4, { 0, 1, 2, 0 } },
@@ -333,17 +336,17 @@ static void test_invalid_contents(void **state)
 
 	make_file(&f);
 	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
-		struct wire_buf out = { 0 };
+		struct bytes_buf out = { 0 };
 
-		wire_put(&out, f.p, STK_HEADER_SIZE);
+		bytes_put(&out, f.p, STK_HEADER_SIZE);
 		put_block(&out, invalid[i].type, invalid[i].bytes, invalid[i].len);
-		wire_put(&out, f.p + STK_HEADER_SIZE, f.len - STK_HEADER_SIZE);
+		bytes_put(&out, f.p + STK_HEADER_SIZE, f.len - STK_HEADER_SIZE);
 		read_all(out.p, out.len, &end, &totals);
 		if (totals.bad_blocks != 1)
 			fail_msg("%s: %u bad blocks", invalid[i].what,
 				 (unsigned int)totals.bad_blocks);
 		assert_int_equal(totals.events, NR_ROUNDS * ROUND_EVENTS);
-		wire_buf__free(&out);
+		bytes_buf__free(&out);
 	}
 	gen_close(&f);
 }
@@ -351,23 +354,23 @@ static void test_invalid_contents(void **state)
 /* Numbers may be missing, as blocks may have been lost, but only up to a limit. */
 static void test_gaps(void **state)
 {
-	struct wire_buf out = { 0 }, task = { 0 };
+	struct bytes_buf out = { 0 }, task = { 0 };
 	struct stk_totals totals;
 	struct gen_file f;
 	int end;
 
 	make_file(&f);
-	wire_put(&out, f.p, STK_HEADER_SIZE);
+	bytes_put(&out, f.p, STK_HEADER_SIZE);
 	for (uint64_t i = 1; i <= 4; i++) {
 		task.len = 0;
-		wire_put_varint(&task, i * 400000);
-		wire_put(&task, "\1\1\0", 3);
+		bytes_put_varint(&task, i * 400000);
+		bytes_put(&task, "\1\1\0", 3);
 		put_block(&out, STK_BLOCK_TASKS, task.p, task.len);
 	}
 	read_all(out.p, out.len, &end, &totals);
 	assert_int_equal(totals.bad_blocks, 2);
-	wire_buf__free(&task);
-	wire_buf__free(&out);
+	bytes_buf__free(&task);
+	bytes_buf__free(&out);
 	gen_close(&f);
 }
 

@@ -436,8 +436,9 @@ static void account(struct stk_writer *w, uint64_t lost)
 
 	counters[2][STK_C_LOST_RING] = lost;
 	counters[2][STK_C_LOST_EDGE] = 7;
-	assert_int_equal(
-		stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])counters, NR_TYPES), 0);
+	assert_int_equal(stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])counters,
+						NR_TYPES),
+			 0);
 }
 
 /* As written by a writer before version 1.2. */

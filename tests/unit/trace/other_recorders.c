@@ -10,7 +10,7 @@
 #include "trace/bytes.h"
 #include "written.h"
 
-static void put_block(struct wire_buf *out, uint16_t type, const struct wire_buf *payload)
+static void put_block(struct bytes_buf *out, uint16_t type, const struct bytes_buf *payload)
 {
 	struct stk_block_header h = { .magic = STK_BLOCK_MAGIC,
 				      .type = type,
@@ -19,8 +19,8 @@ static void put_block(struct wire_buf *out, uint16_t type, const struct wire_buf
 				      .payload_crc = crc32c(0, payload->p, payload->len) };
 
 	h.header_crc = crc32c(0, &h, offsetof(struct stk_block_header, header_crc));
-	wire_put(out, &h, sizeof(h));
-	wire_put(out, payload->p, payload->len);
+	bytes_put(out, &h, sizeof(h));
+	bytes_put(out, payload->p, payload->len);
 }
 
 /* Entries that our writer does not write. */
@@ -29,7 +29,7 @@ static void test_odd_entries(void **state)
 	static const uint8_t no_kind[] = { 1, 0, 0, 1, 'a', 0,	 0, 0, 0,
 					   0, 0, 0, 2, 'i', 'd', 0, 0, 0 };
 	static const uint8_t no_id[] = { 2, 0, 0, 1, 'b', 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0 };
-	struct wire_buf payload = { 0 }, all = { 0 };
+	struct bytes_buf payload = { 0 }, all = { 0 };
 	const struct stk_event *e;
 	struct stk_reader *r;
 	struct gen_file f;
@@ -37,9 +37,9 @@ static void test_odd_entries(void **state)
 
 	stk_writer__free(w);
 	gen_load(&f);
-	wire_put(&all, f.p, f.len);
-	wire_put(&payload, no_kind, sizeof(no_kind));
-	wire_put(&payload, no_id, sizeof(no_id));
+	bytes_put(&all, f.p, f.len);
+	bytes_put(&payload, no_kind, sizeof(no_kind));
+	bytes_put(&payload, no_id, sizeof(no_id));
 	put_block(&all, STK_BLOCK_FILES, &payload);
 	assert_int_equal(stk_reader__open_mem(all.p, all.len, NULL, &r), 0);
 	assert_int_equal(stk_reader__next(r, &e), 0);
@@ -49,8 +49,8 @@ static void test_odd_entries(void **state)
 		assert_int_equal(get_file(r, i).id_len, 0);
 		assert_int_equal(get_file(r, i).hash, file_hash(NULL, 0, i == 1 ? "a" : "b", 0, 0));
 	}
-	wire_buf__free(&payload);
-	wire_buf__free(&all);
+	bytes_buf__free(&payload);
+	bytes_buf__free(&all);
 	done(r, &f);
 }
 
@@ -58,7 +58,7 @@ static void test_odd_entries(void **state)
 static void test_counters(void **state)
 {
 	for (unsigned int nr = 1; nr <= STK_NR_COUNTERS + 3; nr++) {
-		struct wire_buf payload = { 0 }, all = { 0 };
+		struct bytes_buf payload = { 0 }, all = { 0 };
 		const struct stk_event *e;
 		struct stk_totals totals;
 		struct stk_reader *r;
@@ -69,11 +69,11 @@ static void test_counters(void **state)
 		assert_int_equal(stk_writer__end_round(w, 1, 0), 0);
 		stk_writer__free(w);
 		gen_load(&f);
-		wire_put(&all, f.p, f.len);
-		wire_put_varint(&payload, nr);
-		wire_put_varint(&payload, 0);
+		bytes_put(&all, f.p, f.len);
+		bytes_put_varint(&payload, nr);
+		bytes_put_varint(&payload, 0);
 		for (unsigned int c = 0; c < nr; c++)
-			wire_put_varint(&payload, 1000 + c);
+			bytes_put_varint(&payload, 1000 + c);
 		put_block(&all, STK_BLOCK_ACCOUNTING, &payload);
 		assert_int_equal(stk_reader__open_mem(all.p, all.len, NULL, &r), 0);
 		assert_int_equal(stk_reader__next(r, &e), 0);
@@ -82,8 +82,8 @@ static void test_counters(void **state)
 		for (unsigned int c = 0; c < STK_NR_COUNTERS + 2; c++)
 			assert_int_equal(stk_reader__counter(r, stk_reader__type(r, 0), c),
 					 c < nr && c < STK_NR_COUNTERS ? 1000 + c : 0);
-		wire_buf__free(&payload);
-		wire_buf__free(&all);
+		bytes_buf__free(&payload);
+		bytes_buf__free(&all);
 		done(r, &f);
 	}
 }

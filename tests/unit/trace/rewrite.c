@@ -51,7 +51,8 @@ static void make_file(struct gen_file *f)
 
 	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(stk_writer__file(w, &(struct stk_file){ .path = "/a" }, &number), 0);
+		assert_int_equal(stk_writer__file(w, &(struct stk_file){ .path = "/a" }, &number),
+				 0);
 		assert_int_equal(stk_writer__stack(w, &(uint64_t){ FRAME_USER(number, 0x110) }, 1,
 						   &stacks[i]),
 				 0);
@@ -123,7 +124,8 @@ static void name_one(struct stk_rewrite *rw, const char *name)
 
 	assert_int_equal(stk_rewrite__user_symbols(rw, 1, &s, 1), 0);
 	assert_int_equal(
-		stk_rewrite__file(rw, &(struct stk_file){ .number = 2, .path = "/b", .size = 9 }), 0);
+		stk_rewrite__file(rw, &(struct stk_file){ .number = 2, .path = "/b", .size = 9 }),
+		0);
 }
 
 /* Replaces the file as `symbolize` does. */

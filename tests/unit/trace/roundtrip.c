@@ -104,8 +104,9 @@ static void add_tables(struct stk_writer *w, struct model *m)
 	assert_int_equal(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "",
 					  GEN_FORMAT_SWITCH),
 			 0);
-	assert_int_equal(
-		stk_writer__type(w, STK_KIND_SYSCALL, "syscalls", "all", "a > 1", GEN_FORMAT_ALL), 1);
+	assert_int_equal(stk_writer__type(w, STK_KIND_SYSCALL, "syscalls", "all", "a > 1",
+					  GEN_FORMAT_ALL),
+			 1);
 	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "sample", "timer", "", ""), 2);
 	for (uint32_t i = 0; i < 8; i++) {
 		comm[4] = '0' + i;
@@ -121,8 +122,9 @@ static void add_tables(struct stk_writer *w, struct model *m)
 		assert_int_equal(stk_writer__stack(w, frames, i + 1, &m->stacks[i]), 0);
 		assert_int_equal(stk_writer__stack(w, frames, i + 1, &again), 0);
 		assert_int_equal(again, m->stacks[i]);
-		assert_int_equal(
-			stk_writer__symbol(w, BASE + 0x1000 * i, 0x800, comm, i % 4 ? "" : "mod"), 0);
+		assert_int_equal(stk_writer__symbol(w, BASE + 0x1000 * i, 0x800, comm,
+						    i % 4 ? "" : "mod"),
+				 0);
 	}
 }
 
@@ -276,12 +278,13 @@ static void test_columns(void **state)
 	uint64_t seed = 17;
 	size_t len;
 
-	assert_int_equal(stk_writer__type(w, STK_KIND_TRACEPOINT, "x", "y", "",
-					  "ID: 9\nfield:a; offset:8; size:8;\n"
-					  "field:b; offset:16; size:4;\nfield:c; offset:20; size:2;\n"
-					  "field:d; offset:22; size:1;\nfield:e; offset:24; size:8;\n"
-					  "field:f; offset:32; size:16;\n"),
-			 0);
+	assert_int_equal(
+		stk_writer__type(w, STK_KIND_TRACEPOINT, "x", "y", "",
+				 "ID: 9\nfield:a; offset:8; size:8;\n"
+				 "field:b; offset:16; size:4;\nfield:c; offset:20; size:2;\n"
+				 "field:d; offset:22; size:1;\nfield:e; offset:24; size:8;\n"
+				 "field:f; offset:32; size:16;\n"),
+		0);
 	for (int run = 0; run < 40; run++) {
 		for (int i = 0; i < 3000; i++) {
 			uint64_t *rec = recs[run][i], x = gen_random(&seed);

@@ -33,41 +33,41 @@ static void test_crc(void **state)
 
 static void test_varints(void **state)
 {
-	struct wire_buf b = { 0 };
-	struct wire_cur c;
+	struct bytes_buf b = { 0 };
+	struct bytes_cur c;
 
 	for (int shift = 0; shift < 64; shift++)
 		for (uint64_t d = 0; d < 3; d++) {
-			wire_put_varint(&b, (1ULL << shift) - 1 + d);
-			wire_put_svarint(&b, 0 - ((1ULL << shift) - 1 + d));
+			bytes_put_varint(&b, (1ULL << shift) - 1 + d);
+			bytes_put_svarint(&b, 0 - ((1ULL << shift) - 1 + d));
 		}
-	c = wire_cur(b.p, b.len);
+	c = bytes_cur(b.p, b.len);
 	for (int shift = 0; shift < 64; shift++)
 		for (uint64_t d = 0; d < 3; d++) {
-			assert_int_equal(wire_get_varint(&c), (1ULL << shift) - 1 + d);
-			assert_int_equal(wire_get_svarint(&c), 0 - ((1ULL << shift) - 1 + d));
+			assert_int_equal(bytes_get_varint(&c), (1ULL << shift) - 1 + d);
+			assert_int_equal(bytes_get_svarint(&c), 0 - ((1ULL << shift) - 1 + d));
 		}
-	assert_int_equal(wire_left(&c), 0);
+	assert_int_equal(bytes_left(&c), 0);
 	assert_false(c.bad);
-	assert_int_equal(wire_get_varint(&c), 0);
+	assert_int_equal(bytes_get_varint(&c), 0);
 	assert_true(c.bad);
-	assert_null(wire_get(&c, 0));
-	c = wire_cur("\x80", 1);
-	wire_get_varint(&c);
+	assert_null(bytes_get(&c, 0));
+	c = bytes_cur("\x80", 1);
+	bytes_get_varint(&c);
 	assert_true(c.bad);
-	c = wire_cur("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
-	assert_int_equal(wire_get_varint(&c), UINT64_MAX);
+	c = bytes_cur("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
+	assert_int_equal(bytes_get_varint(&c), UINT64_MAX);
 	assert_false(c.bad);
-	c = wire_cur("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10); /* 65 bits */
-	wire_get_varint(&c);
+	c = bytes_cur("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10); /* 65 bits */
+	bytes_get_varint(&c);
 	assert_true(c.bad);
-	c = wire_cur("\x05", 1);
-	assert_int_equal(wire_get_max(&c, 4), 0);
+	c = bytes_cur("\x05", 1);
+	assert_int_equal(bytes_get_max(&c, 4), 0);
 	assert_true(c.bad);
-	assert_int_equal(wire_zigzag(0), 0);
-	assert_int_equal(wire_zigzag(0 - 1ULL), 1);
-	assert_int_equal(wire_zigzag(1), 2);
-	wire_buf__free(&b);
+	assert_int_equal(bytes_zigzag(0), 0);
+	assert_int_equal(bytes_zigzag(0 - 1ULL), 1);
+	assert_int_equal(bytes_zigzag(1), 2);
+	bytes_buf__free(&b);
 }
 
 static void test_dict(void **state)
@@ -80,8 +80,8 @@ static void test_dict(void **state)
 			for (uint32_t i = 0; i < 10000; i++) {
 				size_t off = d.keys.len;
 
-				wire_put(&d.keys, &i, 1 + i % 4); /* keys of all lengths */
-				wire_put(&d.keys, &i, 4);
+				bytes_put(&d.keys, &i, 1 + i % 4); /* keys of all lengths */
+				bytes_put(&d.keys, &i, 4);
 				assert_int_equal(dict__intern(&d, off), i);
 			}
 		assert_int_equal(d.nr, 10000);

@@ -73,10 +73,13 @@ static void offsets(void **state)
 	assert_int_equal(rule_at(0x101), SP(1, 3, 0));
 	/* an offset above the CFA does not fit into a row */
 	assert_int_equal(wide_at(0x102), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, 4, 0, 0, 0, 0, 8));
-	assert_int_equal(wide_at(0x103), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, 4, 0, 0, 0, 0, 16));
-	assert_int_equal(wide_at(0x104), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, 4, 0, 0, 0, 0, 24));
+	assert_int_equal(wide_at(0x103),
+			 UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, 4, 0, 0, 0, 0, 16));
+	assert_int_equal(wide_at(0x104),
+			 UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, 4, 0, 0, 0, 0, 24));
 	assert_int_equal(rule_at(0x105), SP(3, 0, 0));
-	assert_int_equal(wide_at(0x106), UNW_RULE(UNW_CFA_REG, 7, 0, 0, UNW_SAVED_LOST, 0, 0, 0, 24));
+	assert_int_equal(wide_at(0x106),
+			 UNW_RULE(UNW_CFA_REG, 7, 0, 0, UNW_SAVED_LOST, 0, 0, 0, 24));
 	assert_int_equal(rule_at(0x107), SP(3, 0, 0));
 }
 
@@ -94,9 +97,11 @@ static void lost_registers(void **state)
 	one(BYTES(0x05, 6, 15, 0x05, 3, 14));
 	assert_int_equal(rule_at(0x100), SP(1, 15, 14));
 	one(BYTES(0x05, 6, 16));
-	assert_int_equal(wide_at(0x100), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, -16, 0, 0, 0, 0, 8));
+	assert_int_equal(wide_at(0x100),
+			 UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_CFA, -16, 0, 0, 0, 0, 8));
 	one(BYTES(0x05, 6, 0x81, 1)); /* CFA - 1032 */
-	assert_int_equal(wide_at(0x100), UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_LOST, 0, 0, 0, 0, 0, 8));
+	assert_int_equal(wide_at(0x100),
+			 UNW_RULE(UNW_CFA_REG, 7, UNW_SAVED_LOST, 0, 0, 0, 0, 0, 8));
 	one(BYTES(0x14, 7, 0)); /* the stack pointer is the CFA: the default */
 	assert_int_equal(rule_at(0x100), SP(1, 0, 0));
 	one(BYTES(0x14, 7, 1));
@@ -147,8 +152,12 @@ static void expressions(void **state)
 		{ 11, { 0x76, 8, 0x80, 0, 0x3f, 0x1a, 0x3a, 0x2a, 0x33, 0x24, 0x22 }, 0 },
 		{ 11, { 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3a, 0x2a, 0x33, 0x24, 0x1c }, 0 },
 		{ 3, { 0x76, 0x58, 0x06 }, UNW_RULE(UNW_CFA_DEREF, 6, 0, 0, 0, 0, 0, 0, -40) },
-		{ 5, { 0x77, 0x28, 0x06, 0x23, 8 }, UNW_RULE(UNW_CFA_DEREF, 7, 0, 0, 0, 0, 0, 8, 40) },
-		{ 5, { 0x73, 0, 0x06, 0x38, 0x22 }, UNW_RULE(UNW_CFA_DEREF, 3, 0, 0, 0, 0, 0, 8, 0) },
+		{ 5,
+		  { 0x77, 0x28, 0x06, 0x23, 8 },
+		  UNW_RULE(UNW_CFA_DEREF, 7, 0, 0, 0, 0, 0, 8, 40) },
+		{ 5,
+		  { 0x73, 0, 0x06, 0x38, 0x22 },
+		  UNW_RULE(UNW_CFA_DEREF, 3, 0, 0, 0, 0, 0, 8, 0) },
 		{ 6,
 		  { 0x7a, 0, 0x06, 0x08, 8, 0x22 },
 		  UNW_RULE(UNW_CFA_DEREF, 10, 0, 0, 0, 0, 0, 8, 0) },
@@ -218,7 +227,9 @@ static void broken_programs(void **state)
 
 static void encodings(void **state)
 {
-	static const uint8_t encs[] = { 0x00, 0x03, 0x04, 0x0b, 0x0c, 0x10, 0x14, 0x1b, 0x1c, 0x50 };
+	static const uint8_t encs[] = {
+		0x00, 0x03, 0x04, 0x0b, 0x0c, 0x10, 0x14, 0x1b, 0x1c, 0x50
+	};
 
 	for (size_t i = 0; i < sizeof(encs); i++) {
 		section->len = 0;
@@ -244,7 +255,8 @@ static void augmentations(void **state)
 
 	cie_full("zPLR", BYTES(0x9b, 1, 2, 3, 4, 0x1b, 0x1b), BYTES(COMMON));
 	fde(0x100, 64, BYTES(0x0e, 16));
-	cie_full("zPLR", BYTES(0x50, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8), BYTES(COMMON));
+	cie_full("zPLR", BYTES(0x50, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8),
+		 BYTES(COMMON));
 	fde(0x180, 64, BYTES(0x0e, 16)); /* the encoding follows an invalid personality pointer */
 	cie_full("zRX", BYTES(0x1b, 0), BYTES(COMMON));
 	fde(0x200, 64, BYTES(0x0e, 16));
@@ -288,7 +300,9 @@ static void wide_lengths(void **state)
 /* A hand-made clone(): no CFI from its system call to the child's code. */
 static void hand_made_clone(void **state)
 {
-	static const uint8_t code[] = { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x13, 0x74, 0x01, 0xc3 };
+	static const uint8_t code[] = {
+		0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x13, 0x74, 0x01, 0xc3
+	};
 	uint8_t text[CODE_LEN] = { 0 };
 	struct image im = { .code = text };
 	uint64_t rule =

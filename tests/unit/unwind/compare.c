@@ -203,7 +203,8 @@ out:
 
 /* ---- the table's answer ---------------------------------------------------------------------- */
 
-static uint64_t saved(unsigned int how, int n, uint64_t reg, uint64_t cfa, uint64_t fp, bool *ret_lost)
+static uint64_t saved(unsigned int how, int n, uint64_t reg, uint64_t cfa, uint64_t fp,
+		      bool *ret_lost)
 {
 	*ret_lost = how == UNW_SAVED_LOST;
 	if (how == UNW_SAVED_CFA)

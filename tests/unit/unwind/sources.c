@@ -104,13 +104,16 @@ static void compressed(void **state)
 	assert_int_equal(make_debug(".debug_frame", SHF_COMPRESSED, to, 20), -ENOENT);
 	h.ch_size = 1ull << 40; /* a bomb */
 	memcpy(to, &h, sizeof(h));
-	assert_int_equal(make_debug(".debug_frame", SHF_COMPRESSED, to, packed + sizeof(h)), -ENOENT);
+	assert_int_equal(make_debug(".debug_frame", SHF_COMPRESSED, to, packed + sizeof(h)),
+			 -ENOENT);
 	h.ch_size = len + 1;
 	memcpy(to, &h, sizeof(h));
-	assert_int_equal(make_debug(".debug_frame", SHF_COMPRESSED, to, packed + sizeof(h)), -ENOENT);
+	assert_int_equal(make_debug(".debug_frame", SHF_COMPRESSED, to, packed + sizeof(h)),
+			 -ENOENT);
 	h.ch_type = 77;
 	memcpy(to, &h, sizeof(h));
-	assert_int_equal(make_debug(".debug_frame", SHF_COMPRESSED, to, packed + sizeof(h)), -ENOENT);
+	assert_int_equal(make_debug(".debug_frame", SHF_COMPRESSED, to, packed + sizeof(h)),
+			 -ENOENT);
 
 	h = (Elf64_Chdr){ .ch_type = 2, .ch_size = len };
 	memcpy(to, &h, sizeof(h));

@@ -123,7 +123,8 @@ bool ftrace_cookies__is_known(const struct ftrace_cookies *c, uint64_t cookie)
 	return cell && cell->state == COOKIE_KNOWN;
 }
 
-int ftrace_cookies__value(struct ftrace_cookies *c, uint64_t cookie, uint64_t ts, uint64_t *ret_value)
+int ftrace_cookies__value(struct ftrace_cookies *c, uint64_t cookie, uint64_t ts,
+			  uint64_t *ret_value)
 {
 	uint64_t frames[2] = { 0, FRAME_MARKER(FRAME_END, STK_END_FAILED) };
 	struct cell *cell = find(c, cookie), asked = { .cookie = cookie, .ts = ts };

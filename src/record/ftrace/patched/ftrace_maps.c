@@ -57,7 +57,8 @@ struct ftrace_maps {
 	struct ftrace_maps_stats stats;
 };
 
-int ftrace_maps__new(struct file_map *files, struct ftrace_tasks *tasks, struct ftrace_maps **ret_maps)
+int ftrace_maps__new(struct file_map *files, struct ftrace_tasks *tasks,
+		     struct ftrace_maps **ret_maps)
 {
 	struct ftrace_maps *m = calloc(1, sizeof(*m));
 
@@ -102,7 +103,7 @@ void ftrace_maps__refresh(struct ftrace_maps *m)
 	m->round++;
 }
 
-/* ---- /proc ------------------------------------------------------------------------------------ */
+/* ---- /proc ----------------------------------------------------------------------------------- */
 
 /* Takes the path. */
 static int put_area(struct space *s, struct area a, char *path)
@@ -249,7 +250,7 @@ static int space_of(struct ftrace_maps *m, const struct ftrace_address *a, struc
 	return read_space(m, s);
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static bool stat_path(const char *path, struct file_stat *ret_stat)
 {
@@ -360,7 +361,7 @@ static int look_at(struct ftrace_maps *m, const struct space *s, struct area *a,
 	return err;
 }
 
-/* ---- addresses -------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static struct area *area_at(const struct space *s, uint64_t at)
 {
@@ -390,7 +391,8 @@ static int find_area(struct ftrace_maps *m, const struct ftrace_address *addr, u
 	return err;
 }
 
-int ftrace_maps__frame(struct ftrace_maps *m, const struct ftrace_address *addr, uint64_t *ret_frame)
+int ftrace_maps__frame(struct ftrace_maps *m, const struct ftrace_address *addr,
+		       uint64_t *ret_frame)
 {
 	uint64_t at = addr->addr - addr->is_return;
 	struct space *s;
@@ -410,8 +412,8 @@ int ftrace_maps__frame(struct ftrace_maps *m, const struct ftrace_address *addr,
 	err = file_map__number(m->files, a->file, &number);
 	if (err)
 		return err;
-	*ret_frame = FRAME_USER(number, a->kind == WIRE_KEY_JIT ? addr->addr :
-								  addr->addr - a->start + a->offset);
+	*ret_frame = FRAME_USER(
+		number, a->kind == WIRE_KEY_JIT ? addr->addr : addr->addr - a->start + a->offset);
 	return 1;
 }
 

@@ -68,7 +68,7 @@ void ftrace_named__refresh(struct ftrace_named *n)
 	n->fresh = false;
 }
 
-/* ---- what the kernel says --------------------------------------------------------------------- */
+/* ---- what the kernel says -------------------------------------------------------------------- */
 
 /* The same file is told again now and then. */
 static int add(struct ftrace_named *n, uint32_t hash, const uint8_t *id, uint32_t id_len,
@@ -120,7 +120,7 @@ static int read_files(struct ftrace_named *n)
 	return err;
 }
 
-/* ---- the file itself -------------------------------------------------------------------------- */
+/* ---- the file itself ------------------------------------------------------------------------- */
 
 /* It has the build id that the kernel has seen. */
 static bool open_same(const struct named_file *f, const char *path, struct seen_file *s)

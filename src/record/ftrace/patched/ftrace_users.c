@@ -110,7 +110,7 @@ void ftrace_users__forget(struct ftrace_users *u, uint64_t ts)
 		ftrace_cookies__forget(u->cookies, ts - LATE_NS);
 }
 
-/* ---- stacks ----------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 static int note_frames(struct ftrace_users *u, const uint64_t *frames, unsigned int nr)
 {
@@ -171,7 +171,8 @@ static int stock_stack(struct ftrace_users *u, const struct ftrace_record *r, ui
 	int is_code = 1;
 
 	for (i = 0; i < r->nr_words && i < STOCK_FRAMES; i++) {
-		const struct ftrace_address addr = { r->tgid, ts, ftrace_record__word(r, i), i > 0 };
+		const struct ftrace_address addr = { r->tgid, ts, ftrace_record__word(r, i),
+						     i > 0 };
 		unsigned int before = is_code;
 		uint64_t frame;
 
@@ -277,7 +278,7 @@ int ftrace_users__record(struct ftrace_users *u, struct ftrace_match *match,
 	return err;
 }
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 bool ftrace_users__is_known(const struct ftrace_users *u, const struct ftrace_matched *m)
 {
@@ -308,7 +309,7 @@ int ftrace_users__take(struct ftrace_users *u, const struct ftrace_matched *m, u
 	return 0;
 }
 
-/* ---- end -------------------------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------------------- */
 
 int ftrace_users__finish(struct ftrace_users *u)
 {

@@ -283,7 +283,8 @@ int ftrace_kinds__decode(const struct ftrace_kinds *k, const void *rec, size_t l
 			break;
 	}
 	for (i = 0; i < ARRAY_SIZE(kinds[0].parts) && kinds[r.kind].parts[i].part; i++) {
-		err = take(&r, kinds[r.kind].parts[i].part, rec, len, k->of[r.kind].field[i], &size);
+		err = take(&r, kinds[r.kind].parts[i].part, rec, len, k->of[r.kind].field[i],
+			   &size);
 		if (err)
 			return err;
 	}

@@ -65,7 +65,7 @@ struct ftrace_tasks {
 	size_t nr_changes, cap_changes;
 };
 
-/* ---- what is known ---------------------------------------------------------------------------- */
+/* ---- what is known --------------------------------------------------------------------------- */
 
 static int entry_of(struct ftrace_tasks *t, uint32_t tid, struct entry **ret_entry)
 {
@@ -106,7 +106,7 @@ static const struct version *version_at(const struct entry *e, uint64_t ts)
 	return i ? &e->v[i - 1] : NULL;
 }
 
-/* ---- /proc ------------------------------------------------------------------------------------ */
+/* ---- /proc ----------------------------------------------------------------------------------- */
 
 static void unescape(char *s)
 {
@@ -171,7 +171,7 @@ static void read_task(uint32_t tid, struct version *v)
 	}
 }
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int keep_change(struct ftrace_tasks *t, const struct change *c)
 {
@@ -293,7 +293,7 @@ int ftrace_tasks__fd(const struct ftrace_tasks *t)
 	return t->epoll_fd;
 }
 
-/* ---- questions -------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 void ftrace_tasks__at(struct ftrace_tasks *t, uint32_t tid, uint64_t ts, unsigned int cpu,
 		      struct ftrace_task *ret_task)
@@ -339,7 +339,8 @@ void ftrace_tasks__forget(struct ftrace_tasks *t, uint64_t ts)
 	}
 }
 
-void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid, struct ftrace_program *ret_program)
+void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid,
+			   struct ftrace_program *ret_program)
 {
 	struct entry *e;
 
@@ -348,7 +349,7 @@ void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid, struct ftrace_
 		*ret_program = e->program;
 }
 
-/* ---- start and end ---------------------------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 /* comm, flags: names of fields, NULL: not needed. */
 static int load_event(struct task_event *ev, const char *system, const char *name, const char *comm,

@@ -40,6 +40,7 @@ struct ftrace_program {
 	uint64_t since; /* the last of these; 0: it was there before */
 	uint32_t copy_of; /* forked from that process then; 0: it is its own */
 };
-void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid, struct ftrace_program *ret_program);
+void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid,
+			   struct ftrace_program *ret_program);
 
 #endif /* RECORD_FTRACE_TASKS_H */

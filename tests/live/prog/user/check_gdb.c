@@ -95,7 +95,9 @@ static void take_event(struct recview *r, const struct recview_event *e, struct 
 }
 
 enum verdict { SAME, WRONG, INCOMPLETE, CUT, NO_CFI, GDB_LOST, NR_VERDICTS };
-static const char *const verdicts[] = { "same", "wrong", "incomplete", "cut", "no_cfi", "gdb_lost" };
+static const char *const verdicts[] = {
+	"same", "wrong", "incomplete", "cut", "no_cfi", "gdb_lost"
+};
 
 static bool without_cfi(const char *frame)
 {

@@ -266,7 +266,8 @@ static bool anything_is(struct paths *c, bool known, uint32_t path, bool *ret_ou
 		}
 		if (!strcmp(name, "truth_root")) {
 			*ret_outside = false;
-			return known ? wrong(c, "it does not start at the leaf") : tail_is(c, i + 1);
+			return known ? wrong(c, "it does not start at the leaf") :
+				       tail_is(c, i + 1);
 		}
 		if (i + 1 < c->e->depth && recview__file(&c->rec, c->e->frames[i + 1].file) &&
 		    !called_from(c, i))

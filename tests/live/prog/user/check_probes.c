@@ -268,7 +268,8 @@ static bool frames_are(struct probes *c, struct process *p, const char *frames)
 	}
 	if (c->e->depth > n + 1)
 		return wrong(c, "more frames than backtrace() has");
-	return c->e->depth == n + 1 || ends_early(c) || wrong(c, "fewer frames than backtrace() has");
+	return c->e->depth == n + 1 || ends_early(c) ||
+	       wrong(c, "fewer frames than backtrace() has");
 }
 
 static bool judge(struct probes *c, struct process *p, const char *line)
@@ -311,7 +312,8 @@ static void one(struct probes *c)
 	if (c->what)
 		c->wrong++;
 	if (c->shown++ < 5) {
-		printf("%s: %s\n%s\n", c->what ? "WRONG" : "INCOMPLETE", c->what ?: "", p->lines[k]);
+		printf("%s: %s\n%s\n", c->what ? "WRONG" : "INCOMPLETE", c->what ?: "",
+		       p->lines[k]);
 		recview__print(&c->rec, c->e);
 	}
 }

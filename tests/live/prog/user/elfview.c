@@ -201,7 +201,8 @@ const struct elfview_function *elfview__named(const struct elfview *v, const cha
 }
 
 /* The cold part of a function is elsewhere, as "NAME.cold". */
-static const struct elfview_function *whole(const struct elfview *v, const struct elfview_function *f)
+static const struct elfview_function *whole(const struct elfview *v,
+					    const struct elfview_function *f)
 {
 	const char *cold = strstr(f->name, ".cold");
 	char name[512];

@@ -139,7 +139,8 @@ static void *run_waker(void *arg)
 static void print_path(unsigned int path, const uint32_t *word, const struct path_total *t)
 {
 	printf("path address 0x%llx waits %u timeouts %u ns %llu frames ",
-	       (unsigned long long)(uintptr_t)word, t->waits, t->timeouts, (unsigned long long)t->ns);
+	       (unsigned long long)(uintptr_t)word, t->waits, t->timeouts,
+	       (unsigned long long)t->ns);
 	for (int l = LEVELS; l > 0; l--)
 		printf("path_%d_%u,", l, path_shape(path, (unsigned int)l) % 3);
 	printf("path_root\n");
@@ -436,7 +437,8 @@ static void do_several(void)
 	sleep_ms(5);
 	futex_wake_one(&several[1], FUTEX_WAKE_PRIVATE);
 	pthread_join(thread, NULL);
-	printf("several address %p waits 1 ns %llu\n", (void *)&several[1], (unsigned long long)m.ns);
+	printf("several address %p waits 1 ns %llu\n", (void *)&several[1],
+	       (unsigned long long)m.ns);
 }
 
 /* ---- waits without an end -------------------------------------------------------------------- */

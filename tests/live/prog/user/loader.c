@@ -97,7 +97,8 @@ void loader__protect(const struct loader *l, char *base)
 	for (uint64_t i = 0; i < l->nr; i++) {
 		if (!(l->segments[i].prot & PROT_EXEC))
 			continue;
-		if (mprotect(base + l->segments[i].addr, l->segments[i].len, PROT_READ | PROT_WRITE) ||
+		if (mprotect(base + l->segments[i].addr, l->segments[i].len,
+			     PROT_READ | PROT_WRITE) ||
 		    mprotect(base + l->segments[i].addr, l->segments[i].len, PROT_READ | PROT_EXEC))
 			err(1, "mprotect");
 	}

@@ -181,7 +181,8 @@ void recview__print(struct recview *r, const struct recview_event *e)
 	       (unsigned long long)e->ts % 1000000000, e->comm, e->pid, e->tid, e->name,
 	       e->none ? "no user stack" : stk_stack_end_name(e->end));
 	for (unsigned int i = 0; !e->none && i < e->depth; i++) {
-		bool known = e->frames[i].file && !stk_reader__file(r->files, e->frames[i].file, &f);
+		bool known =
+			e->frames[i].file && !stk_reader__file(r->files, e->frames[i].file, &f);
 
 		printf("  %2u %s+0x%llx %s%s%s\n", i, known ? f.path : "unknown",
 		       (unsigned long long)e->frames[i].ip, recview__function(r, e, i),

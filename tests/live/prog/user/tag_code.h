@@ -22,7 +22,8 @@ static inline long tag_futex(unsigned long val)
 	/* FUTEX_WAKE | FUTEX_PRIVATE_FLAG */
 	__asm__ volatile("syscall"
 			 : "=a"(rc)
-			 : "a"(202), "D"(TAG_BASE + 4 * tag_block.tag), "S"(129), "d"(val), "r"(none)
+			 : "a"(202), "D"(TAG_BASE + 4 * tag_block.tag), "S"(129), "d"(val),
+			   "r"(none)
 			 : "rcx", "r11", "memory");
 	return rc;
 }

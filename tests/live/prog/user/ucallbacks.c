@@ -247,7 +247,8 @@ ALONE void on_signal(int sig, siginfo_t *info, void *context)
 	if (sig == SIGUSR1)
 		raise(SIGUSR2);
 	if (sig == SIGSEGV)
-		mprotect((void *)((uintptr_t)info->si_addr & ~4095ul), 4096, PROT_READ | PROT_WRITE);
+		mprotect((void *)((uintptr_t)info->si_addr & ~4095ul), 4096,
+			 PROT_READ | PROT_WRITE);
 	if (sig == SIGALRM)
 		next_alarm();
 	GONE();

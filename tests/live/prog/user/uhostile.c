@@ -28,10 +28,11 @@ typedef void (*hostile_fn)(unsigned long n, unsigned long addr, void *sp);
  * void NAME(n, addr, sp): n calls with the stack pointer that body sets up.  The real stack pointer
  * is in r12, which body must not change; sp is in r14.
  */
-#define FUNCTION(name, before, cfi, body, after)                                                    \
-	void name(unsigned long n, unsigned long addr, void *sp);                                   \
-	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" before SAVE cfi \
-		"\n" body CALLS RESTORE after ".size " #name ", .-" #name "\n")
+#define FUNCTION(name, before, cfi, body, after)                                                \
+	void name(unsigned long n, unsigned long addr, void *sp);                               \
+	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name                   \
+		":\n" before SAVE cfi "\n" body CALLS RESTORE after ".size " #name ", .-" #name \
+		"\n")
 /* With the rules of cfi, and without any. */
 #define HOSTILE(name, cfi, body) FUNCTION(name, ".cfi_startproc\n", cfi, body, ".cfi_endproc\n")
 #define BARE(name, body) FUNCTION(name, "", "", body, "")
