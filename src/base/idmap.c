@@ -6,7 +6,7 @@
 
 uint32_t *idmap__get(struct idmap *m, uint64_t key)
 {
-	uint64_t hash = key * 0x9e3779b97f4a7c15ull >> 32;
+	uint64_t hash = index__hash(key);
 	uint32_t i;
 
 	index__for_each(&m->index, hash, i)

@@ -33,6 +33,12 @@ struct index {
 	uint32_t nr; /* entries */
 };
 
+/* The hash of a number that nobody chooses. */
+static inline uint64_t index__hash(uint64_t key)
+{
+	return key * 0x9e3779b97f4a7c15ull >> 32;
+}
+
 /* The next entry from *at, which is the hash at first, that may be the one; INDEX_NONE: there is none. */
 static inline uint32_t index__next(const struct index *ix, uint64_t hash, uint32_t *at)
 {
@@ -84,7 +90,7 @@ static inline int index__reserve(struct index *ix, uint32_t nr)
 			return -ENOMEM;
 		more.mask = 2 * more.mask + 1;
 	}
-	more.slots = (struct index_slot *)calloc(more.mask + 1ul, sizeof(*more.slots));
+	more.slots = calloc(more.mask + 1ul, sizeof(*more.slots));
 	if (!more.slots)
 		return -ENOMEM;
 	for (uint32_t i = 0; ix->slots && i <= ix->mask; i++)

@@ -23,7 +23,7 @@
 
 int user_frames__add(struct user_frames *u, uint64_t frame)
 {
-	uint64_t hash = frame * 0x9e3779b97f4a7c15ull >> 24;
+	uint64_t hash = index__hash(frame);
 	uint32_t i;
 
 	index__for_each(&u->index, hash, i)

@@ -57,15 +57,10 @@ void ftrace_cookies__free(struct ftrace_cookies *c)
 	free(c);
 }
 
-static uint64_t hash_of(uint64_t cookie)
-{
-	return cookie * 0x9e3779b97f4a7c15ull >> 24;
-}
-
 /* NULL: it is not there. */
 static struct cell *find(const struct ftrace_cookies *c, uint64_t cookie)
 {
-	uint64_t hash = hash_of(cookie);
+	uint64_t hash = index__hash(cookie);
 	uint32_t i;
 
 	index__for_each(&c->index, hash, i)
@@ -77,7 +72,7 @@ static struct cell *find(const struct ftrace_cookies *c, uint64_t cookie)
 static int add(struct ftrace_cookies *c, struct cell cell)
 {
 	if (array__grow(&c->cells, c->nr, &c->cap) ||
-	    index__add(&c->index, hash_of(cell.cookie), c->nr))
+	    index__add(&c->index, index__hash(cell.cookie), c->nr))
 		return -ENOMEM;
 	c->cells[c->nr++] = cell;
 	return 0;
