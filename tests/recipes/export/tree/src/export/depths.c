@@ -2,6 +2,8 @@
 /* Export: a line "DEPTH EVENTS" for each depth of the kernel stacks. */
 #include "formats.h"
 
+#include <errno.h>
+
 #include "cleanup.h"
 
 #define MAX_DEPTH 1024
@@ -13,9 +15,9 @@ static int count_events(struct stk_reader *r, uint64_t *by_depth)
 	int err;
 
 	while ((err = stk_reader__next(r, &e)) > 0) {
-		err = stk_reader__stack(r, stk_event__kstack(e), &stack);
-		if (!err && stack.nr < MAX_DEPTH)
-			by_depth[stack.nr]++;
+		if (stk_reader__stack(r, stk_event__kstack(e), &stack))
+			stack.depth = 0;
+		by_depth[stack.depth < MAX_DEPTH ? stack.depth : MAX_DEPTH - 1]++;
 	}
 	return err;
 }
