@@ -85,7 +85,7 @@ extern const char *const script_column_names[];
 int script__take_fields(void *into, const struct opt *o, const char *list); /* --fields */
 void script__start(struct script *s); /* call when the reader is open */
 void script__free(struct script *s);
-/* Prints the losses that began before `until` and are not printed yet. */
+/* Prints the losses that began by `until` and are not printed yet. */
 void script__losses(struct script *s, uint64_t until);
 
 /* The entry of the event's type; NULL when out of memory. */
