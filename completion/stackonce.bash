@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# bash completion for stackonce(1).  The build puts the options of all commands into it.
+# bash completion for stackonce(1).  The build inserts the options of all commands.
 
-# Lines of `stackonce help --options`: command, letter, long name, value, words, help; "-" for none.
+# Lines of `stackonce help --options`: command, letter, long name, value, words, help; "-" is empty.
 _stackonce_options()
 {
 	cat <<'END'
@@ -18,12 +18,12 @@ _stackonce_events()
 	done
 	[[ -r $dir/available_events ]] || return
 	COMPREPLY=($(compgen -W "$(<"$dir/available_events")" -- "$cur"))
-	# The words hold colons, where readline breaks a word.
+	# Event names contain colons, where readline breaks a word.
 	local prefix=${cur%"${cur##*:}"}
 	[[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
 }
 
-# What may stand for VALUE, as --help calls it: one or some of WORDS, a file and so on.
+# Completes a value, VALUE in --help: one or several of WORDS, a file and so on.
 _stackonce_value()
 {
 	local value=$1 words=$2 cur=$3
@@ -59,7 +59,7 @@ _stackonce()
 	local command letter long value words
 
 	COMPREPLY=()
-	# A word with colons comes in pieces: put it together again.
+	# Join the pieces of a word with colons.
 	if [[ $prev == : || $cur == : ]]; then
 		cur=${line##*[[:space:]]}
 		for ((i = COMP_CWORD; i > 1; i--)); do

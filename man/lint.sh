@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# lint.sh STACKONCE HEADER PAGE...: the pages are sound mdoc(7); what they refer to is there; each
-# command has a page, of which the source beside this script has a text for every option and for
-# nothing else; libstackonce(3) has every function of the header.
+# lint.sh STACKONCE HEADER PAGE...: checks that the pages are valid mdoc(7) and that the pages they
+# refer to exist; that each command has a page, whose source beside this script describes exactly
+# the options of the command; and that libstackonce(3) has every function of the header.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -24,7 +24,7 @@ for page; do
 	pages="$pages$(basename "$page") "
 done
 
-# page_of NAME: its path, nothing when there is none
+# page_of NAME PAGE...: prints the path of the page NAME, or nothing.
 page_of()
 {
 	name=$1
@@ -42,7 +42,7 @@ for page; do
 		esac
 		case $pages in
 		*" $ref "*) ;;
-		*) fail "$page: refers to $ref, which is not there" ;;
+		*) fail "$page: refers to $ref, which does not exist" ;;
 		esac
 	done
 done
@@ -53,7 +53,7 @@ for command in $commands; do
 	[ "$command" = help ] && continue
 	page=$(page_of "stackonce-$command.1" "$@")
 	if [ -z "$page" ]; then
-		fail "there is no stackonce-$command.1"
+		fail "stackonce-$command.1 is missing"
 		continue
 	fi
 	"$so" help --options | awk -v check=1 -v command="$command" -f "$here/options.awk" - \
@@ -62,16 +62,16 @@ done
 
 page=$(page_of libstackonce.3 "$@")
 for function in $(grep -oE '\bstk_[a-z_]+ *\(' "$header" | tr -d ' (' | sort -u); do
-	grep -q "^\.Fn $function " "$page" || fail "$page: does not have $function()"
+	grep -q "^\.Fn $function " "$page" || fail "$page: $function() is missing"
 done
 
-# Last, so that where there is no mandoc the rest has been checked, but it is no pass.
+# This is last: without mandoc, everything else is checked, but the result is a skip, not a pass.
 if command -v mandoc >/dev/null; then
 	for page; do
 		mandoc -T lint -W warning "$page" || failed=1
 	done
 elif [ "$failed" -eq 0 ]; then
-	echo "skipped: there is no mandoc to check the pages' form"
+	echo "skipped: mandoc is missing, which checks the form of the pages"
 	exit 77
 fi
 exit "$failed"

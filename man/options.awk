@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# awk -v command=NAME -f options.awk OPTIONS PAGE: the page of a command, with the heads and the
-# order of its options from `stackonce help --options`.  In PAGE an item names its options only,
-# ".It Fl -time , -event"; letters and values come from OPTIONS.  With -v check=1 it fails when an
-# option has no text, or a text no option.
+# awk -v command=NAME -f options.awk OPTIONS PAGE: prints the page of a command, with the heads and
+# the order of its options from `stackonce help --options`.  In PAGE, an item has only the names of
+# its options, ".It Fl -time , -event"; letters and values come from OPTIONS.  With -v check=1, it
+# fails if an option is not described, or if an item has an unknown option.
 BEGIN {
 	FS = "\t"
 }
@@ -28,7 +28,7 @@ function complain(text)
 	failed = 1
 }
 
-# The whole line of an item; its place is that of its first option.
+# Returns the complete line of an item and sets at to the row of its first option.
 function item(line,    words, nr, i, name, result)
 {
 	at = 0
@@ -38,7 +38,7 @@ function item(line,    words, nr, i, name, result)
 			continue
 		name = "-" words[i]
 		if (!(name in row)) {
-			complain("there is no option " name)
+			complain("unknown option " name)
 			return line
 		}
 		documented[name] = 1
@@ -83,6 +83,6 @@ depth {
 END {
 	for (name in row)
 		if (!(name in documented))
-			complain("has no text for " name)
+			complain("option " name " is not described")
 	exit failed
 }

@@ -14,7 +14,7 @@ stackonce record --user-stacks -e syscalls:sys_enter_futex -e sched:sched_switch
 	cat "$OUT/err"
 	fail "the recording failed"
 }
-grep -q 'BPF is refused here .*: recording by ftrace' "$OUT/err" ||
+grep -q 'BPF is refused here .*: recording with ftrace' "$OUT/err" ||
 	fail "it does not print how it records"
 [ -z "$(ls "$tracefs/instances")" ] || fail "an instance is left: $(ls "$tracefs/instances")"
 # and the text form

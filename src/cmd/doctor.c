@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce doctor: what this machine allows, refuses, why, and the remedy. */
+/* stackonce doctor: checks what recording needs, and prints reasons and remedies. */
 #include "ui/ui.h"
 
 #include <errno.h>
@@ -61,12 +61,12 @@ static void put_text(struct out *o, const struct feature *f, int err, const char
 			       f->remedy);
 }
 
-/* What of recording works. */
+/* Which backends work. */
 struct verdict {
 	bool bpf, ftrace;
 };
 
-static struct verdict try_all(struct out *o, bool json)
+static struct verdict probe_all(struct out *o, bool json)
 {
 	struct verdict v = { true, true };
 	size_t i;
@@ -86,11 +86,11 @@ static struct verdict try_all(struct out *o, bool json)
 	return v;
 }
 
-static const char *sentence(struct verdict v)
+static const char *verdict_text(struct verdict v)
 {
 	if (v.bpf)
 		return "Recording works here.\n";
-	return v.ftrace ? "Recording works here by ftrace: tracepoints only.\n" :
+	return v.ftrace ? "Recording works here with ftrace: tracepoints only.\n" :
 			  "Recording does not work here.\n";
 }
 
@@ -114,17 +114,17 @@ static int run(int argc, char **argv)
 	out__open(&o, false);
 	if (!d.json && !uname(&u))
 		strbuf__printf(&o.b, "Linux %s, %s\n", u.release, u.machine);
-	v = try_all(&o, d.json);
+	v = probe_all(&o, d.json);
 	if (!d.json)
-		strbuf__puts(&o.b, sentence(v));
+		strbuf__puts(&o.b, verdict_text(v));
 	return out__close(&o, v.bpf || v.ftrace ? CMD_OK : CMD_FAILURE);
 }
 
 const struct cmd cmd_doctor = {
 	.name = "doctor",
-	.summary = "what this machine allows, refuses, why, and the remedy",
+	.summary = "check what recording needs on this machine, with remedies",
 	.run = run,
 	.options = options,
-	.text = "Tries what recording needs of this machine, and says what is refused, why, and\n"
-		"what can be done about it.  Nothing is changed.\n",
+	.text = "Checks everything that recording needs on this machine.  Prints what is refused,\n"
+		"why, and what can be done about it.  Changes nothing.\n",
 };

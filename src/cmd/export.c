@@ -21,9 +21,9 @@ struct export
 static const struct opt options[] = {
 	{ "FORMAT", "%s", OPT_WORD(struct export, format), WORDS_OF(export_formats) },
 	READING_OPTIONS(struct export, rd, A_RECORDING),
-	{ "-o, --output OUTPUT", "the file to write, - is standard output",
+	{ "-o, --output OUTPUT", "the file to write; - is standard output",
 	  OPT_TEXT(struct export, output) },
-	FORCE_OPTION("even where OUTPUT is a recording"),
+	FORCE_OPTION("replace OUTPUT even if it is a recording"),
 	{ "-q, --quiet", "no summary", OPT_FLAG(struct export, quiet) },
 	HELP_OPTION
 };
@@ -62,14 +62,14 @@ static int run(int argc, char **argv)
 		return code;
 	if (!ex.output)
 		return ui__usage_error(argv[0], "-o OUTPUT is missing");
-	/* A reader that goes away is an error of write(2) then, with a message. */
+	/* If the reader exits early, write(2) fails and a message says so. */
 	signal(SIGPIPE, SIG_IGN);
 	return write_output(&ex);
 }
 
 const struct cmd cmd_export = {
 	.name = "export",
-	.summary = "write a recording in another tool's form",
+	.summary = "write a recording in another tool's format",
 	.run = run,
 	.options = options,
 	.usage = "FORMAT [OPTIONS] [FILE] -o OUTPUT",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The file map of a recording: which files user frames are in, and are they still the same here? */
+/* Prints the file map of a recording, and verifies that the files here are the same. */
 #include "ui/reading.h"
 
 #include <errno.h>
@@ -15,18 +15,17 @@
 #include "ui/frames.h"
 #include "ui/stack_refs.h"
 
-
 enum verdict { VERDICT_NONE, VERDICT_SAME, VERDICT_OTHER, VERDICT_GONE };
 
 static const char *const verdicts[] = { "cannot tell", "same", "other", "gone" };
 
 struct row {
-	uint32_t number; /* of the file, 0: frames of no known file */
+	uint32_t number; /* of the file; 0: frames of unknown files */
 	uint64_t frames, events, ends[STK_NR_ENDS];
 	uint32_t stacks;
-	uint32_t last_stack; /* counted in stacks */
+	uint32_t last_stack; /* the last one counted in stacks */
 	enum verdict verdict;
-	const char *verified; /* the path */
+	const char *verified; /* path of the file that was compared */
 };
 
 struct files {
@@ -34,19 +33,19 @@ struct files {
 	struct out out;
 	bool verify;
 	struct stack_refs refs; /* of the events */
-	struct row *rows; /* the first counts frames of no known file */
+	struct row *rows; /* the first is for frames of unknown files */
 	uint32_t nr_rows;
-	uint32_t *row_of; /* index of a file's row, by file number; numbers may be sparse */
+	uint32_t *row_of; /* index in rows, by file number; numbers may be sparse */
 	bool differs;
 };
 
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct files, rd, A_RECORDING),
-	{ "--verify", "the same files here?  exit status 1: some are others",
+	{ "--verify", "compare with the files here; exit status 1 if some differ",
 	  OPT_FLAG(struct files, verify) },
-	SYSROOT_OPTION("verify files under DIR"),
-	SELECT_OPTIONS("count only events", "count only these events, several with commas"),
+	SYSROOT_OPTION("verify the files under DIR"),
+	SELECT_OPTIONS("count only events", "count only these events, separated by commas"),
 	JSON_OPTION("one JSON object per file"),
 	HELP_OPTION
 };
@@ -66,7 +65,7 @@ static int parse_options(struct files *fs, int argc, char **argv)
 
 	fs->rd.names.hash_all = fs->verify;
 	if (!code && fs->rd.names.sysroot && !fs->verify)
-		return ui__usage_error(argv[0], "--sysroot is for --verify");
+		return ui__usage_error(argv[0], "--sysroot needs --verify");
 	return code;
 }
 
@@ -92,7 +91,7 @@ static void count_stack(struct files *fs, uint32_t number, uint64_t refs)
 		row->stacks++;
 		row->events += refs;
 	}
-	/* The outermost frame's file is where it ended. */
+	/* The stack ended in the file of its outermost frame. */
 	if (row && !stk_reader__stack(fs->rd.reader, number, &st) && st.end < STK_NR_ENDS)
 		row->ends[st.end] += refs;
 }
@@ -141,13 +140,13 @@ static int by_frames(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* ---- is it still the same? ------------------------------------------------------------------- */
+/* ---- verifying ------------------------------------------------------------------------------- */
 
 /*
- * Other commands take the same build from wherever it is; here the question is what is under
- * --sysroot.
+ * Other commands accept an identical file anywhere; this one reports whether the file under
+ * --sysroot is identical.
  */
-static int verify_there(struct files *fs, const struct usyms_file *f, const char **ret_path)
+static int verify_in_sysroot(struct files *fs, const struct usyms_file *f, const char **ret_path)
 {
 	const char *root = fs->rd.names.sysroot, *paths[] = { f->host_path, f->path };
 	size_t len = strlen(root ?: ""), i;
@@ -172,12 +171,12 @@ static void verify(struct files *fs, struct row *row, const struct stk_file *fil
 	struct usyms_file f;
 	int err;
 
-	/* What could not be opened while recording left nothing to compare. */
+	/* A file that could not be opened while recording has nothing to compare. */
 	if (!user_names__usyms(&fs->rd.names) || !file->number || file->kind != STK_FILE_FILE ||
 	    (!file->id_len && !file->size && !file->mtime_ns))
 		return;
 	user_names__usyms_file(file, &f);
-	err = verify_there(fs, &f, &row->verified);
+	err = verify_in_sysroot(fs, &f, &row->verified);
 	row->verdict = !err	      ? VERDICT_SAME :
 		       err == -ESTALE ? VERDICT_OTHER :
 		       err == -ENODEV ? VERDICT_GONE :
@@ -185,7 +184,7 @@ static void verify(struct files *fs, struct row *row, const struct stk_file *fil
 	fs->differs |= row->verdict == VERDICT_OTHER;
 }
 
-/* ---- for people ------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_head(struct files *fs)
 {
@@ -224,7 +223,7 @@ static void put_ends(struct strbuf *b, const struct row *row)
 		strbuf__putc(b, '\n');
 }
 
-/* Further names, and those that the host has for them. */
+/* The other paths of the file, and the host's paths where they differ. */
 static void put_names(struct files *fs, const struct stk_file *f)
 {
 	struct strbuf *b = &fs->out.b;
@@ -358,13 +357,13 @@ static int put_files(struct files *fs)
 			put_row(fs, row, &file);
 	}
 	if (!any && !fs->rd.json)
-		strbuf__puts(&fs->out.b, "There are no user frames.\n");
+		strbuf__puts(&fs->out.b, "The recording has no user frames.\n");
 	return 0;
 }
 
 static int run(int argc, char **argv)
 {
-	/* Names of functions are not wanted. */
+	/* Function names are not printed. */
 	_cleanup_(files__free) struct files fs = { .rd.names.no_symbols = true };
 	const struct stk_event *e;
 	int code, err = 0;
@@ -385,9 +384,9 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_files = {
 	.name = "files",
-	.summary = "the files that user stacks run through, and whether they are here",
+	.summary = "print the files that user stacks run through, and verify them",
 	.run = run,
 	.options = options,
-	.text = "Prints the files that user frames are in: identity, counts, how stacks end.\n",
-	.notes = "Frames are counted once for each event that has them.\n",
+	.text = "Prints the files of user frames: identity, counts, and how stacks end in them.\n",
+	.notes = "A frame counts once for each event whose stack has it.\n",
 };

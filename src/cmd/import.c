@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Make a recording of another tool's data; a format is a row of the table and its function. */
+/* Makes a recording from another tool's data; a format is a row of the table and its function. */
 #include "ui/ui.h"
 
 #include <inttypes.h>
@@ -55,12 +55,12 @@ static const struct opt options[] = {
 	{ "FORMAT", "fsmb: the binary stack map of the proposed ftrace stackmap",
 	  OPT_WORD(struct import, format), WORDS_OF(formats) },
 	{ "INPUT", NULL, OPT_TEXT(struct import, input) },
-	{ "-o, --output FILE", "the recording to write, - is standard output",
+	{ "-o, --output FILE", "the recording to write; - is standard output",
 	  OPT_TEXT(struct import, output) },
 	{ "--kallsyms FILE", "/proc/kallsyms of the kernel that wrote the map",
 	  OPT_TEXT(struct import, kallsyms) },
-	{ "--trace FILE", "the text of that kernel's trace file", OPT_TEXT(struct import, trace) },
-	{ "--force", "even where FILE is a recording", OPT_FLAG(struct import, force) },
+	{ "--trace FILE", "that kernel's trace file, as text", OPT_TEXT(struct import, trace) },
+	{ "--force", "replace FILE even if it is a recording", OPT_FLAG(struct import, force) },
 	{ "-q, --quiet", "no summary", OPT_FLAG(struct import, quiet) },
 	HELP_OPTION
 };
@@ -83,8 +83,8 @@ static int run(int argc, char **argv)
 	if (!im.output)
 		return ui__usage_error(argv[0], "-o FILE is missing");
 	if (nr_stdin(&im) > 1)
-		return ui__usage_error(argv[0], "standard input can be one input only");
-	/* A reader that goes away is an error of write(2) then, with a message. */
+		return ui__usage_error(argv[0], "only one input can be standard input");
+	/* If the reader exits early, write(2) fails and a message says so. */
 	signal(SIGPIPE, SIG_IGN);
 	return formats[im.format].run(&im);
 }
@@ -95,6 +95,6 @@ const struct cmd cmd_import = {
 	.run = run,
 	.options = options,
 	.usage = "FORMAT INPUT [OPTIONS] -o FILE",
-	.text = "Makes a recording of what another tracer wrote.\n",
+	.text = "Makes a recording from the output of another tracer.\n",
 	.notes = "One of the inputs may be -, standard input.\n",
 };

@@ -35,7 +35,7 @@ static void print_usage(FILE *f)
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(f, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\n'stackonce COMMAND --help' lists a command's options; 'man stackonce-COMMAND'\n"
-	      "explains them.  FILE is trace.stk unless given; - is standard input.\n",
+	      "explains them.  FILE defaults to trace.stk; - is standard input.\n",
 	      f);
 }
 
@@ -84,7 +84,7 @@ struct help {
 /* clang-format off */
 static const struct opt help_options[] = {
 	{ "[COMMAND]", NULL, OPT_TEXT(struct help, command) },
-	{ "--options", "every option of all commands, a line each, for scripts",
+	{ "--options", "print all options of all commands, one per line, for scripts",
 	  OPT_FLAG(struct help, options) },
 	HELP_OPTION
 };
@@ -122,7 +122,7 @@ static int run_help(int argc, char **argv)
 
 const struct cmd cmd_help = {
 	.name = "help",
-	.summary = "this text, or the help of a command",
+	.summary = "print this text, or the help of a command",
 	.run = run_help,
 	.options = help_options,
 	.text = "Prints the list of commands, or the help of one.\n",

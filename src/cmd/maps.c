@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files that running programs execute, as file_map lines: no recording is needed. */
+/* Prints the files that running programs execute, as file_map lines, without a recording. */
 #include "ui/ui.h"
 
 #include <ctype.h>
@@ -23,16 +23,16 @@
 #include "ui/frames.h"
 #include "ui/out.h"
 
-#define MAX_VDSO (64u << 10) /* bytes; it has two pages or so */
+#define MAX_VDSO (64u << 10) /* bytes; the vdso has about two pages */
 
 /*
- * Device and inode as the kernel shows them are not enough: subvolumes of one file system share
- * the device there, and have another for stat(2).
+ * Device and inode from /proc/PID/maps do not identify a file: subvolumes of a file system share
+ * the device there, while stat(2) reports one for each.
  */
 struct map_key {
 	uint32_t dev_major, dev_minor;
 	uint64_t inode, st_dev, st_ino;
-	uint8_t vdso_id[24]; /* of the kernel's own code */
+	uint8_t vdso_id[24]; /* build id, for the vdso */
 };
 
 struct mapped_file {
@@ -54,13 +54,13 @@ struct maps {
 	size_t nr_files;
 	char *line; /* of /proc/PID/maps */
 	size_t line_size;
-	unsigned int refused; /* processes */
+	unsigned int refused; /* processes whose mappings may not be read */
 };
 
 /* clang-format off */
 static const struct opt options[] = {
-	{ "-p, --pid PIDS", "of these processes only", OPT_SET(struct maps, pids, INT32_MAX),
-	  .wants = "a list of process ids" },
+	{ "-p, --pid PIDS", "print only the files of these processes",
+	  OPT_SET(struct maps, pids, INT32_MAX), .wants = "a list of process ids" },
 	{ "--json", "one JSON object per file", OPT_FLAG(struct maps, json) },
 	HELP_OPTION
 };
@@ -77,7 +77,7 @@ static void mapped_file__free(struct mapped_file *mf)
 	free(mf);
 }
 
-static void keep(void *file)
+static void free_nothing(void *file)
 {
 }
 
@@ -85,7 +85,7 @@ static void maps__free(struct maps *m)
 {
 	size_t i;
 
-	tdestroy(m->tree, keep);
+	tdestroy(m->tree, free_nothing);
 	for (i = 0; i < m->nr_files; i++)
 		mapped_file__free(m->files[i]);
 	free(m->files);
@@ -125,9 +125,10 @@ static int add_name(struct mapped_file *mf, const char *path)
 }
 
 /*
- * The mapped file itself, whatever its path leads to by now and in whichever mount namespace; or,
- * where that is not allowed, what the path leads to, if that is it.  Not opened yet: only regular
- * files may be, a device may do something.  -ESTALE: the mapping is gone.
+ * Opens the mapped file itself, by map_files: its path may lead elsewhere by now, and in another
+ * mount namespace.  If that is not permitted, opens the path and checks that it is the same file.
+ * O_PATH: opening a device for reading may have side effects, so only regular files are opened so.
+ * -ESTALE: the mapping is gone.
  */
 static int find_mapped(uint32_t tid, const struct proc_mapping *map, struct stat *ret_st)
 {
@@ -152,7 +153,7 @@ static int find_mapped(uint32_t tid, const struct proc_mapping *map, struct stat
 	return take_fd(fd);
 }
 
-/* Size, time and id of what find_mapped() found. */
+/* Fills in size, time and id of the file that find_mapped() opened. */
 static void identify(struct mapped_file *mf, int path_fd, const struct stat *st)
 {
 	_cleanup_close_ int fd = -1;
@@ -175,7 +176,7 @@ static void identify(struct mapped_file *mf, int path_fd, const struct stat *st)
 	}
 }
 
-/* Known or made; NULL when out of memory. */
+/* Finds or adds the file; NULL when out of memory. */
 static struct mapped_file *get_file(struct maps *m, const struct map_key *key, bool *ret_new)
 {
 	struct mapped_file *mf = calloc(1, sizeof(*mf)), **found;
@@ -229,7 +230,7 @@ static int add_file(struct maps *m, uint32_t pid, uint32_t tid, const struct pro
 	return add_name(mf, map->path) ?: add_pid(mf, pid);
 }
 
-/* The kernel's own code in the process; a 32-bit one has another than a 64-bit one. */
+/* The vdso of the process: 32-bit and 64-bit processes have different ones. */
 static int add_vdso(struct maps *m, uint32_t pid, uint32_t tid, const struct proc_mapping *map)
 {
 	_cleanup_free_ uint8_t *image = NULL;
@@ -267,7 +268,7 @@ static int add_vdso(struct maps *m, uint32_t pid, uint32_t tid, const struct pro
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* The mappings of one task: 1, 0 when it has none, -EACCES, -ENOENT when it is gone, -ENOMEM. */
+/* Reads the mappings of a task: 1, 0 if it has none, -EACCES, -ENOENT if it is gone, -ENOMEM. */
 static int read_task(struct maps *m, uint32_t pid, uint32_t tid)
 {
 	_cleanup_fclose_ FILE *f = NULL;
@@ -297,7 +298,7 @@ static int read_task(struct maps *m, uint32_t pid, uint32_t tid)
 	return err ?: any;
 }
 
-/* Of a process whose first thread has ended the others still run. */
+/* The first thread of a process may have exited while others still run. */
 static int read_other_threads(struct maps *m, uint32_t pid)
 {
 	struct dirent *d;
@@ -344,8 +345,8 @@ static int read_all(struct maps *m)
 	return got == -ENOMEM ? log_err(got, "collect the mappings") : 0;
 }
 
-/* Those asked for by number must be there. */
-static int read_asked(struct maps *m)
+/* Processes given by number must exist. */
+static int read_given(struct maps *m)
 {
 	int got, failed = 0;
 	unsigned int i;
@@ -356,10 +357,10 @@ static int read_asked(struct maps *m)
 			got = read_process(m, pid);
 			if (got == -ENOMEM)
 				return log_err(got, "collect the mappings");
-			/* Of a range those that are there. */
+			/* Numbers of a range need not exist. */
 			if (got < 0 && m->pids.ranges[i].first == m->pids.ranges[i].last)
-				failed = log_err(got == -EACCES ? got : -ESRCH, "process %" PRIu64,
-						 pid);
+				failed = log_err(got == -EACCES ? got : -ESRCH,
+						 "read the mappings of process %" PRIu64, pid);
 		}
 	}
 	return failed;
@@ -435,11 +436,11 @@ static int run(int argc, char **argv)
 	code = options__parse(&cmd_maps, argc, argv, &m);
 	if (code)
 		return code;
-	err = m.pids.nr ? read_asked(&m) : read_all(&m);
+	err = m.pids.nr ? read_given(&m) : read_all(&m);
 	if (err == -ENOMEM)
 		return CMD_FAILURE;
 	if (m.refused && !m.pids.nr)
-		log_warn("%u process%s could not be looked into%s", m.refused,
+		log_warn("the mappings of %u process%s cannot be read%s", m.refused,
 			 m.refused == 1 ? "" : "es", geteuid() ? ": run as root" : "");
 	out__open(&m.out, true);
 	put_all(&m);
@@ -448,10 +449,12 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_maps = {
 	.name = "maps",
-	.summary = "the files that running programs execute, without recording",
+	.summary = "print the files that running programs execute, without recording",
 	.run = run,
 	.options = options,
-	.text = "Prints every file that running programs have mapped to execute, once each.\n",
-	.notes = "Each line: the hash that 'script --ids' shows, path, build id, device and inode\n"
-		 "as in /proc/PID/maps, how many processes have it.  Only root sees everything.\n",
+	.text = "Prints each file that running programs have mapped executable, once.\n",
+	.notes =
+		"Each line has the hash that 'script --ids' shows, the path, the build id, device\n"
+		"and inode as in /proc/PID/maps, and the number of processes that map the file.\n"
+		"Only root sees all processes.\n",
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The stack map of a recording. */
+/* Prints the stacks of a recording. */
 #include "ui/reading.h"
 
 #include <errno.h>
@@ -21,24 +21,24 @@ struct stacks {
 	struct out out;
 	bool kernel, user;
 	uint64_t top, id; /* --id, or ANY_ID */
-	struct stack_refs refs; /* of the events */
-	uint32_t printed; /* numbers up to here have been looked at */
+	struct stack_refs refs; /* from the events */
+	uint32_t printed; /* stack numbers up to here are done */
 	bool any; /* something was printed */
 };
 
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct stacks, rd, A_RECORDING),
-	{ "--top N", "the N stacks with most references, most first",
+	{ "--top N", "print only the N stacks with the most references, most first",
 	  OPT_NUMBER(struct stacks, top, 1, UINT32_MAX) },
-	{ "--id N", "this stack", OPT_NUMBER(struct stacks, id, 0, UINT32_MAX),
+	{ "--id N", "print only this stack", OPT_NUMBER(struct stacks, id, 0, UINT32_MAX),
 	  .wants = "a stack id" },
-	SELECT_OPTIONS("count only events", "count only these events, several with commas"),
-	{ "--kernel", "kernel stacks only", OPT_FLAG(struct stacks, kernel) },
-	{ "--user", "user stacks only", OPT_FLAG(struct stacks, user) },
+	SELECT_OPTIONS("count only events", "count only these events, separated by commas"),
+	{ "--kernel", "print only kernel stacks", OPT_FLAG(struct stacks, kernel) },
+	{ "--user", "print only user stacks", OPT_FLAG(struct stacks, user) },
 	INLINE_OPTION,
 	NAMES_OPTIONS,
-	FOLLOW_OPTION("stacks of a recording in progress, as they come"),
+	FOLLOW_OPTION("print new stacks while the recording is in progress"),
 	JSON_OPTION("one JSON object per stack"),
 	HELP_OPTION
 };
@@ -61,7 +61,8 @@ static int parse_options(struct stacks *s, int argc, char **argv)
 	int code = reading__options(&s->rd, &cmd_stacks, argc, argv);
 
 	if (!code && s->rd.follow && s->top)
-		return ui__usage_error(argv[0], "--top needs the whole recording, not --follow");
+		return ui__usage_error(argv[0],
+				       "--top needs the whole recording: it excludes --follow");
 	return code;
 }
 
@@ -115,13 +116,13 @@ static void put_row(struct stacks *s, const struct row *row)
 		put_text(s, row);
 }
 
-/* An import keeps the ids of its map, and their references, even of the same stack. */
+/* An import keeps the ids and references of its map, which may have duplicate stacks. */
 static bool is_import(const struct stacks *s)
 {
 	return stk_reader__meta(s->rd.reader, "source");
 }
 
-/* By its frames; one without any is what events carry it as. */
+/* Decided by the first frame or, for an empty stack, by how events refer to it. */
 static bool is_user(struct stacks *s, uint32_t number)
 {
 	struct stk_frame first;
@@ -131,7 +132,7 @@ static bool is_user(struct stacks *s, uint32_t number)
 	return number < s->refs.nr && s->refs.v[number].user > s->refs.v[number].kernel;
 }
 
-/* False: not to be printed. */
+/* False: the stack is not selected. */
 static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 {
 	struct row row = { 0 };
@@ -154,7 +155,7 @@ static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 	return true;
 }
 
-/* What is new while following. */
+/* Prints the stacks that are not printed yet. */
 static void put_new(void *ctx)
 {
 	struct stacks *s = ctx;
@@ -223,9 +224,9 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_stacks = {
 	.name = "stacks",
-	.summary = "the stacks themselves, by id",
+	.summary = "print the stacks, by id",
 	.run = run,
 	.options = options,
-	.text = "Prints the stacks of a recording: id, how many events refer to it, frames.\n",
-	.notes = "With a selection of events, stacks without a reference are left out.\n",
+	.text = "Prints the stacks of a recording: id, number of references by events, frames.\n",
+	.notes = "If events are selected, stacks without a reference are left out.\n",
 };

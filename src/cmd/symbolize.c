@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Puts the symbols of user frames into a recording that does not have them. */
+/* Adds the symbols of user frames to a recording that lacks them. */
 #include "ui/reading.h"
 
 #include <errno.h>
@@ -15,11 +15,11 @@
 #include "trace/write/rewrite.h"
 #include "ui/frames.h"
 
-/* A place that frames point to, and what it is called. */
+/* A code address of frames, and its symbol. */
 struct place {
 	uint32_t file;
 	uint64_t offset; /* of the call or the interrupted instruction */
-	struct stk_user_symbol symbol; /* name NULL: none */
+	struct stk_user_symbol symbol; /* name NULL: unknown */
 };
 
 enum result { RESULT_FOUND, RESULT_GONE, RESULT_OTHER, RESULT_NO_FILE };
@@ -34,17 +34,17 @@ struct symbolize {
 	bool quiet;
 	struct place *places; /* by file and offset */
 	size_t nr_places, max_places;
-	bool missing; /* files that would have names */
+	bool missing; /* some file is missing or differs */
 };
 
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct symbolize, rd, "the recording (default trace.stk)"),
-	{ "-o, --output FILE", "write this one, and leave the other as it is",
+	{ "-o, --output FILE", "write FILE instead of replacing the recording",
 	  OPT_TEXT(struct symbolize, output) },
-	FORCE_OPTION("also where FILE is a recording"),
+	FORCE_OPTION("replace FILE even if it is a recording"),
 	DEBUG_OPTIONS,
-	{ "-q, --quiet", "no line per file", OPT_FLAG(struct symbolize, quiet) },
+	{ "-q, --quiet", "do not print a line per file", OPT_FLAG(struct symbolize, quiet) },
 	JSON_OPTION("one JSON object per file"),
 	HELP_OPTION
 };
@@ -62,11 +62,11 @@ static int parse_options(struct symbolize *s, int argc, char **argv)
 	int code = reading__options(&s->rd, &cmd_symbolize, argc, argv);
 
 	if (!code && (!strcmp(s->rd.path, "-") || (s->output && !strcmp(s->output, "-"))))
-		return ui__usage_error(argv[0], "it is files that are rewritten, not '-'");
+		return ui__usage_error(argv[0], "only files can be rewritten, not '-'");
 	return code;
 }
 
-/* ---- what the recording asks for ------------------------------------------------------------- */
+/* ---- places of user frames ------------------------------------------------------------------- */
 
 static int add_place(struct symbolize *s, const struct stk_frame *f)
 {
@@ -101,7 +101,7 @@ static void sort_places(struct symbolize *s)
 	s->nr_places = nr;
 }
 
-/* Every user frame of every stack; now and then without those that were there already. */
+/* Collects every user frame of every stack; removes duplicates now and then to save memory. */
 static int collect(struct symbolize *s)
 {
 	struct stk_frame frames[STK_MAX_DEPTH];
@@ -151,7 +151,7 @@ static int write_symbols(struct symbolize *s, const struct place *p, size_t nr)
 	return stk_rewrite__user_symbols(s->rw, p->file, symbols, out);
 }
 
-/* Names the places of a file; those that have a name keep it where the file has none. */
+/* Looks up the places of a file; a place that the file has no symbol for keeps its old one. */
 static enum result find_symbols(struct symbolize *s, const struct stk_file *file, struct place *p,
 				size_t nr)
 {
@@ -175,10 +175,10 @@ static enum result find_symbols(struct symbolize *s, const struct stk_file *file
 	return RESULT_FOUND;
 }
 
-static void say(struct symbolize *s, const struct stk_file *file, enum result result, size_t named,
-		size_t nr)
+static void print_result(struct symbolize *s, const struct stk_file *file, enum result result,
+			 size_t named, size_t nr)
 {
-	static const char *const texts[] = { NULL, "not here", "another by now", "no file" };
+	static const char *const texts[] = { NULL, "not here", "differs", "no file" };
 	struct json *j = &s->out.json;
 	struct strbuf *b = &s->out.b;
 	size_t start;
@@ -216,7 +216,7 @@ static size_t count_named(const struct place *p, size_t nr)
 
 static int symbolize_file(struct symbolize *s, struct place *p, size_t nr)
 {
-	bool looked = stk_reader__has_symbols(s->rd.reader, p->file);
+	bool recorder_read = stk_reader__has_symbols(s->rd.reader, p->file);
 	size_t before = count_named(p, nr), named;
 	struct stk_file file;
 	enum result result;
@@ -225,14 +225,14 @@ static int symbolize_file(struct symbolize *s, struct place *p, size_t nr)
 	if (before == nr || stk_reader__file(s->rd.reader, p->file, &file))
 		return 0;
 	result = find_symbols(s, &file, p, nr);
-	/* The recorder looked into it and found no more names than these. */
-	if (looked && result != RESULT_FOUND)
+	/* The recorder has read this file and found no more symbols. */
+	if (recorder_read && result != RESULT_FOUND)
 		return 0;
 	s->missing |= result == RESULT_GONE || result == RESULT_OTHER;
 	named = count_named(p, nr);
-	if (result == RESULT_FOUND && (!looked || named > before))
+	if (result == RESULT_FOUND && (!recorder_read || named > before))
 		err = write_symbols(s, p, nr);
-	say(s, &file, result, named, nr);
+	print_result(s, &file, result, named, nr);
 	return err;
 }
 
@@ -244,8 +244,7 @@ static int open_rewrite(struct symbolize *s)
 	int err = stk_rewrite__open(path, &s->rw);
 
 	if (err == -EBADMSG)
-		return log_err(0, "'%s' is damaged: what is behind the damage would be lost", path) ?:
-			       err;
+		return log_err(0, "'%s' is damaged: rewriting it would lose the rest", path) ?: err;
 	if (err)
 		return log_err(err, "rewrite '%s'", path);
 	if (!s->output && stk_rewrite__is_busy(s->rw))
@@ -253,7 +252,7 @@ static int open_rewrite(struct symbolize *s)
 	return 0;
 }
 
-/* Only without another output the recording is replaced. */
+/* Replaces the recording if no other output is given. */
 static int open_output(struct symbolize *s, struct output **ret_output)
 {
 	const struct output_opts opts = {
@@ -301,7 +300,7 @@ static int rewrite(struct symbolize *s)
 
 static int run(int argc, char **argv)
 {
-	/* What the recording holds is asked for first, without looking elsewhere. */
+	/* Collect the symbols in the recording first, without lookups in files. */
 	_cleanup_(symbolize__free) struct symbolize s = { .rd.names.no_symbols = true };
 	const struct stk_event *e;
 	int code, err;
@@ -318,16 +317,16 @@ static int run(int argc, char **argv)
 	else
 		err = rewrite(&s);
 	if (!err && !s.nr_places && !s.quiet && !s.rd.json)
-		strbuf__puts(&s.out.b, "There are no user frames.\n");
+		strbuf__puts(&s.out.b, "The recording has no user frames.\n");
 	code = reading__finish(&s.rd);
 	return out__close(&s.out, err || s.missing ? CMD_FAILURE : code);
 }
 
 const struct cmd cmd_symbolize = {
 	.name = "symbolize",
-	.summary = "put the names of user functions into a recording",
+	.summary = "add the names of user functions to a recording",
 	.run = run,
 	.options = options,
-	.text = "Puts the names of user functions into a recording, where they are missing.\n"
-		"Files are used only if they are the very ones that were recorded.\n",
+	.text = "Adds missing names of user functions to a recording.  A file is used only if it\n"
+		"is identical to the recorded one.\n",
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Columns as a head, as text and as members of JSON objects. */
+/* Prints columns as a table head, as text or as members of JSON objects. */
 #include "column.h"
 
 #include <stdio.h>
 
-/* Whether the value is printed as text; where the name is, it is printed here. */
+/* Whether the caller prints the value as text.  Prints the name while the head is printed. */
 static bool is_text(struct out *o, const char *name, int width)
 {
 	if (width && o->heads)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Columns of tables whose lines are JSON objects, too.  A command names each column once, a row each, in a
- * function that it calls for the head, for every line and for every object:
+ * Columns of tables that are also printed as JSON.  A command lists its columns once, one call
+ * each, in a function that it calls for the head, for every line and for every JSON object:
  *
  *	column__number(o, "count", 12, g->count);
  *	column__ns(o, "max", 10, g->max);
  *
- * While an object is open in o->json they are its members, else text: the names where o->heads says so, or the
- * values.  The name heads the column and is the member's key.  A duration has its unit beside it in a line and
- * behind the key in JSON: max_ns.  Columns of width 0 are in JSON only.
+ * While an object is open in o->json, a column is a member of it.  Otherwise it is text: its name
+ * if o->heads is set, else its value.  The name is both the table head and the JSON key.  A
+ * duration shows its unit in text; in JSON the key has the suffix _ns.  A column of width 0 is in
+ * JSON only.
  */
 #ifndef UI_COLUMN_H
 #define UI_COLUMN_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stacks as frames of a flame graph, and its file. */
+/* Adds stacks to a flame graph and writes its file. */
 #include "flames.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 
 /* Frames of both stacks, innermost first. */
 struct flame_stack {
-	struct flame_frame *frames; /* without a name: the next of the texts */
+	struct flame_frame *frames; /* name NULL: the next string in texts */
 	unsigned int nr, max;
-	struct strbuf texts; /* of frames without a symbol, each with its NUL */
+	struct strbuf texts; /* NUL-terminated names of frames without a symbol */
 };
 
 static void flame_stack__free(struct flame_stack *s)
@@ -36,7 +36,7 @@ static int push(struct flame_stack *s, struct flame_frame frame)
 }
 
 /* "xz+0x560c", or the address alone. */
-static int push_nameless(struct flame_stack *s, const struct stk_frame *f, enum flame_kind kind)
+static int push_unnamed(struct flame_stack *s, const struct stk_frame *f, enum flame_kind kind)
 {
 	if (f->mod) {
 		strbuf__puts(&s->texts, f->mod);
@@ -48,7 +48,7 @@ static int push_nameless(struct flame_stack *s, const struct stk_frame *f, enum 
 	return strbuf__failed(&s->texts) ? -ENOMEM : push(s, (struct flame_frame){ .kind = kind });
 }
 
-static void name_nameless(struct flame_stack *s)
+static void set_missing_names(struct flame_stack *s)
 {
 	const char *text = s->texts.s;
 	unsigned int i;
@@ -78,7 +78,7 @@ static int push_frame(struct flame_stack *s, struct user_names *n, const struct 
 	if (err)
 		return err;
 	if (!f->sym)
-		return push_nameless(s, f, frame.kind);
+		return push_unnamed(s, f, frame.kind);
 	if (n && f->kind == STK_FRAME_USER)
 		frame.name = user_names__function(n, f->sym);
 	return push(s, frame);
@@ -112,7 +112,7 @@ int flames__add(struct flamegraph *f, struct stk_reader *r, struct user_names *n
 		err = push(&s, (struct flame_frame){ .name = group, .kind = FLAME_GROUP });
 	if (err)
 		return err;
-	name_nameless(&s);
+	set_missing_names(&s);
 	for (i = 0; i < s.nr / 2; i++) {
 		swap = s.frames[i];
 		s.frames[i] = s.frames[s.nr - 1 - i];

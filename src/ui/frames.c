@@ -78,7 +78,7 @@ void file__map_line(struct strbuf *b, const struct stk_file *file)
 		strbuf__printf(b, " base=0x%" PRIx64, file->base);
 }
 
-/* null, unless it is of that kind. */
+/* null, unless the id is of the kind that key names. */
 static void put_json_id(struct json *j, const char *key, const struct stk_file *file)
 {
 	const char *kind = id_key(file);
@@ -130,7 +130,7 @@ void frame__module(struct strbuf *b, const struct stk_frame *f)
 {
 	if (!f->mod)
 		return;
-	/* What is no file of that name comes in brackets. */
+	/* Names that are not file names, such as [vdso], have brackets already. */
 	strbuf__puts(b, *f->mod == '[' ? " " : " [");
 	strbuf__text(b, f->mod);
 	strbuf__puts(b, *f->mod == '[' ? "" : "]");
@@ -362,7 +362,7 @@ void stack__json_id(const struct stk_reader *r, struct json *j, const char *key,
 {
 	struct stk_stack st;
 
-	/* An imported stack may well have the id 0. */
+	/* 0 is a valid id in imported recordings. */
 	if (number && !stk_reader__stack(r, number, &st))
 		json__u64(j, key, st.id);
 	else

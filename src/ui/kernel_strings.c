@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Resolves kernel addresses in fields to symbols and strings. */
+/* Resolves kernel addresses in event fields to symbols and strings. */
 #include "kernel_strings.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ struct kernel_strings *kernel_strings__new(const char *text)
 		kernel_strings__free(s);
 		return NULL;
 	}
-	/* The end of the line is looked for first: unescaping moves what is before it. */
+	/* Find the end of the line first: add_line() unescapes in place. */
 	for (line = s->text; line; line = next) {
 		next = strchr(line, '\n');
 		next = next ? next + 1 : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernel's addresses in an event's fields stand for: symbols, and strings, which are tracefs's
- * printk_formats, kept as metadata.
+ * Resolves kernel addresses in event fields to symbols and to strings.  The strings are those of
+ * printk_formats in tracefs, which the recording holds as metadata.
  */
 #ifndef UI_STRINGS_H
 #define UI_STRINGS_H
@@ -14,23 +14,26 @@
 
 struct kernel_strings;
 
-/* text: lines of 0xADDRESS : "STRING", others are left out; NULL when out of memory. */
+/* text: lines of 0xADDRESS : "STRING"; other lines are skipped.  NULL when out of memory. */
 struct kernel_strings *kernel_strings__new(const char *text);
 void kernel_strings__free(struct kernel_strings *s);
-/* NULL when unknown, or s is. */
+/* NULL if addr is unknown or s is NULL. */
 const char *kernel_strings__find(const struct kernel_strings *s, uint64_t addr);
 
 /* For printing events of one recording. */
 struct kernel_text {
 	struct stk_reader *reader;
-	struct kernel_strings *strings; /* made when the first is asked for */
+	struct kernel_strings *strings; /* parsed at the first lookup */
 	bool has_strings;
 };
-/* Lets print look here; both live as long as it prints. */
+/* Makes print use t for lookups.  t and reader are borrowed for as long as print is used. */
 void kernel_text__init(struct kernel_text *t, struct stk_reader *reader,
 		       struct ev_print_ctx *print);
 void kernel_text__clear(struct kernel_text *t);
-/* "symbol+0x1/0x2 [module]", or without the offset; false when unknown.  text: a struct kernel_text. */
+/*
+ * "symbol+0x1/0x2 [module]", or without the offset; false if addr is unknown.  text is a struct
+ * kernel_text.
+ */
 bool kernel_text__symbol(void *text, uint64_t addr, bool with_offset, struct strbuf *out);
 
 #endif /* UI_STRINGS_H */

@@ -10,7 +10,7 @@
 #include "log.h"
 #include "strbuf.h"
 
-/* One write per line, so that lines of several processes do not mix. */
+/* Writes each line at once: lines of several processes must not mix. */
 static void message(const char *prefix, const char *msg)
 {
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
@@ -23,17 +23,17 @@ static void message(const char *prefix, const char *msg)
 		fwrite(b.s, 1, b.len, stderr);
 }
 
-static enum stk_log_level most = STK_LOG_WARN;
+static enum stk_log_level max_level = STK_LOG_WARN;
 
 void ui__log(void *ctx, enum stk_log_level level, const char *msg)
 {
-	if (level <= most)
+	if (level <= max_level)
 		message(level == STK_LOG_WARN ? "warning: " : "", msg);
 }
 
 void ui__set_log_level(enum stk_log_level level)
 {
-	most = level;
+	max_level = level;
 	log_set_sink(ui__log, NULL);
 }
 

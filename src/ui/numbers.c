@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbers, sizes, times and lists as people type them. */
+/* Parses numbers, sizes, times and lists given by the user. */
 #include "ui.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 #include "cleanup.h"
 
-/* Digits at *s; moves *s behind them. */
+/* Parses the digits at *s and advances *s past them. */
 static int take_u64(const char **s, uint64_t *ret_value)
 {
 	const char *p = *s;

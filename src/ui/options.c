@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Command lines parsed, and help printed, by tables of options. */
+/* Parses command lines and prints help by tables of options. */
 #include "options.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "strbuf.h"
 #include "ui.h"
 
-#define HELP_AT 23 /* the column where the help of an option begins, in a table with long heads */
-#define HELP_AT_MOST 26 /* up to here; what is longer still stands out */
+#define HELP_AT 23 /* leftmost column of an option's help */
+#define HELP_AT_MOST 26 /* rightmost; a longer head pushes its help further right */
 #define HELP_WIDTH 80
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -20,10 +20,10 @@
 /* The parts of a row's head. */
 struct head {
 	char letter; /* '\0': none */
-	const char *name; /* long; of an operand what stands for it */
+	const char *name; /* the long name, or the placeholder of an operand */
 	int len;
-	const char *value; /* "FILE"; NULL: it takes none */
-	bool may_lack; /* the value, or the operand */
+	const char *value; /* "FILE"; NULL: the option takes no value */
+	bool is_optional; /* the value, or the operand, is optional */
 	bool is_operand;
 };
 
@@ -33,17 +33,17 @@ static struct head head_of(const struct opt *o)
 	struct head h = { .is_operand = o->head[0] != '-' };
 
 	if (h.is_operand) {
-		h.may_lack = o->head[0] == '[';
-		h.name = o->head + h.may_lack;
+		h.is_optional = o->head[0] == '[';
+		h.name = o->head + h.is_optional;
 		h.len = strcspn(h.name, " ]");
 		return h;
 	}
 	h.letter = o->head[1] == '-' ? '\0' : o->head[1];
 	h.name = name + 2;
 	h.len = strcspn(h.name, " [");
-	h.may_lack = h.name[h.len] == '[';
+	h.is_optional = h.name[h.len] == '[';
 	if (h.name[h.len])
-		h.value = h.name + h.len + 1 + h.may_lack;
+		h.value = h.name + h.len + 1 + h.is_optional;
 	return h;
 }
 
@@ -109,7 +109,7 @@ static void put_limit(struct strbuf *b, const struct opt *o, uint64_t v)
 	strbuf__printf(b, "%" PRIu64 "%.1s", v, &"\0KMGT"[unit]);
 }
 
-static int refuse(const struct cmd *cmd, const struct opt *o, const char *arg, int err)
+static int value_error(const struct cmd *cmd, const struct opt *o, const char *arg, int err)
 {
 	static const char *const kinds[] = {
 		[OPT_KIND_NUMBER] = "a number",	 [OPT_KIND_SIZE] = "a size",
@@ -130,8 +130,8 @@ static int refuse(const struct cmd *cmd, const struct opt *o, const char *arg, i
 	}
 	if (err == -ENOMEM || strbuf__failed(&b))
 		return ui__usage_error(cmd->name, "out of memory");
-	return ui__usage_error(cmd->name, "%s%.*s wants %s: '%s'", h.is_operand ? "" : "--", h.len,
-			       h.name, b.s, arg ?: "");
+	return ui__usage_error(cmd->name, "%s%.*s expects %s: '%s'", h.is_operand ? "" : "--",
+			       h.len, h.name, b.s, arg ?: "");
 }
 
 static int take_number(const struct opt *o, const char *arg, void *ret_member)
@@ -200,7 +200,7 @@ static int take(const struct cmd *cmd, void *into, const struct opt *o, const ch
 	case OPT_KIND_HELP:
 		return options__print_help(cmd) ?: CMD_HELP;
 	}
-	return err < 0 ? refuse(cmd, o, arg, err) : err;
+	return err < 0 ? value_error(cmd, o, arg, err) : err;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -209,8 +209,8 @@ struct parse {
 	const struct cmd *cmd;
 	void *into;
 	char **argv; /* ends with NULL */
-	int at; /* the word that is looked at */
-	const struct opt *operand; /* the row of the next one, its head NULL: there is none */
+	int at; /* index of the word being parsed */
+	const struct opt *operand; /* row of the next operand; its head is NULL after the last */
 };
 
 static const struct opt *next_operand(const struct opt *o)
@@ -251,7 +251,7 @@ static int parse_long(struct parse *p, const char *word)
 		return unknown_option(p, word, len);
 	if (value && !h.value)
 		return ui__usage_error(p->cmd->name, "option '%s' takes no value", word);
-	if (!value && h.value && !h.may_lack) {
+	if (!value && h.value && !h.is_optional) {
 		value = p->argv[++p->at];
 		if (!value)
 			return ui__usage_error(p->cmd->name, "option '%s' needs a value", word);
@@ -259,7 +259,7 @@ static int parse_long(struct parse *p, const char *word)
 	return take(p->cmd, p->into, o, value);
 }
 
-/* Letters in one word; the first that takes a value takes the rest of it, or the next word. */
+/* Short options in one word; one with a value takes the rest of the word, or the next word. */
 static int parse_letters(struct parse *p, const char *letter)
 {
 	const struct opt *o;
@@ -287,7 +287,7 @@ static int parse_letters(struct parse *p, const char *letter)
 	return code;
 }
 
-static int surplus(const struct parse *p)
+static int surplus_operand(const struct parse *p)
 {
 	const struct opt *o, *last = NULL;
 	struct head h;
@@ -306,7 +306,7 @@ static int parse_operand(struct parse *p)
 	const struct opt *o = p->operand;
 
 	if (!o->head)
-		return surplus(p);
+		return surplus_operand(p);
 	if (o->kind != OPT_KIND_REST) {
 		p->operand = next_operand(o + 1);
 		return take(p->cmd, p->into, o, p->argv[p->at]);
@@ -335,12 +335,12 @@ int options__parse(const struct cmd *cmd, int argc, char **argv, void *into)
 		else
 			code = parse_letters(&p, word + 1);
 	}
-	if (!code && p.operand->head && !head_of(p.operand).may_lack)
+	if (!code && p.operand->head && !head_of(p.operand).is_optional)
 		return ui__usage_error(cmd->name, "%s is missing", p.operand->head);
 	return code;
 }
 
-/* ---- what is made from the rows -------------------------------------------------------------- */
+/* ---- help and lists -------------------------------------------------------------------------- */
 
 static void put_help(struct strbuf *b, const struct opt *o)
 {
@@ -352,7 +352,7 @@ static void put_help(struct strbuf *b, const struct opt *o)
 	strbuf__puts(b, tail);
 }
 
-/* The text from the column where the line is; what is too long goes on at the column `left`. */
+/* Appends text at the current column; wrapped lines start at the column `left`. */
 static void put_wrapped(struct strbuf *b, size_t column, size_t left, const char *text)
 {
 	while (*text) {
@@ -424,8 +424,8 @@ void options__list(const struct cmd *cmd, struct strbuf *b)
 		if (h.is_operand)
 			strbuf__printf(b, "-\t%s\t", o->head);
 		else
-			strbuf__printf(b, "--%.*s\t%s%s\t", h.len, h.name, h.may_lack ? "[=" : "",
-				       h.value ?: "-");
+			strbuf__printf(b, "--%.*s\t%s%s\t", h.len, h.name,
+				       h.is_optional ? "[=" : "", h.value ?: "-");
 		for (i = 0; word_of(o, i); i++)
 			strbuf__printf(b, "%s%s", i ? "," : "", word_of(o, i));
 		strbuf__puts(b, i ? "\t" : "-\t");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Buffers what a command prints, through a pager where there is a terminal. */
+/* Buffers the output of a command; on a terminal it goes through a pager. */
 #include "out.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static const char *pager_command(void)
 	return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
-/* Puts the pager between us and the terminal; without one, output goes there directly. */
+/* Starts the pager between us and the terminal; without a pager, output goes there directly. */
 static void start_pager(struct out *o)
 {
 	const char *command = pager_command();
@@ -71,7 +71,7 @@ void out__open(struct out *o, bool may_page)
 
 	memset(o, 0, sizeof(*o));
 	o->json.out = &o->b;
-	/* A reader that goes away (| head) is an error of write(2), not a signal. */
+	/* If the reader exits early (| head), write(2) fails; no signal. */
 	signal(SIGPIPE, SIG_IGN);
 	o->terminal = isatty(STDOUT_FILENO);
 	o->colour = o->terminal && !(no_color && *no_color) && term && strcmp(term, "dumb");

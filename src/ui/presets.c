@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of presets; a row is all that one needs. */
+/* The table of presets: to add one, add a row. */
 #include "presets.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Answered by latency; START_END: it records the two events that it measures between. */
+/* Answered by latency.  START_END: the preset records just the start and the end event. */
 #define PAIR(preset_name) .name = preset_name, .answer = "latency --preset " preset_name
 #define START_END(first, last) .events = { { first }, { last } }, .start = first, .end = last
 
 const struct preset presets[] = {
 	{ .name = "lifecycle",
-	  .summary =
-		  "processes and threads from fork to free: who died, who did not reap, for how long",
+	  .summary = "processes and threads from fork to free: exits, zombies, missing reaps",
 	  .answer = "lifecycle",
 	  .user_stacks = true,
 	  .include_self = true,
@@ -38,7 +37,7 @@ const struct preset presets[] = {
 		      { "syscalls:sys_enter_waitid" },
 		      { "syscalls:sys_exit_waitid" } } },
 	{ .name = "futex",
-	  .summary = "where waits for locks come from, how long, and who woke them",
+	  .summary = "waits for locks: where they come from, how long they take, who ends them",
 	  .answer = "futex",
 	  .user_stacks = true,
 	  .events = { { "syscalls:sys_enter_futex" },
@@ -53,7 +52,7 @@ const struct preset presets[] = {
 		      { "syscalls:sys_exit_futex_waitv", NULL, true },
 		      { "sched:sched_waking" } } },
 	{ .name = "offcpu",
-	  .summary = "time that tasks are not running, by stack and reason, with who woke them",
+	  .summary = "time that tasks are not running, by stack and reason, with their wakers",
 	  .answer = "offcpu",
 	  .user_stacks = true,
 	  .include_self = true,
@@ -62,7 +61,7 @@ const struct preset presets[] = {
 		      { "sched:sched_wakeup_new" } } },
 	{ PAIR("rmap"), .summary = "reverse map walks by page type and locking",
 	  START_END("rmap:rmap_walk_start", "rmap:rmap_walk_end"),
-	  .match = "folio|folio_addr,rwc|rwc_addr", /* of the kernel, and made of probes */
+	  .match = "folio|folio_addr,rwc|rwc_addr", /* the kernel's event, the emulated one */
 	  .by = "page_type,locked" },
 	{ PAIR("syscalls"), .summary = "system calls by number, entry to exit",
 	  .events = { { "raw_syscalls:sys_enter" },
@@ -85,7 +84,7 @@ const struct preset presets[] = {
 		      { "timer:timer_expire_exit" } },
 	  .start = "timer:*timer_expire_entry", .end = "timer:*timer_expire_exit",
 	  .match = "cpu,hrtimer|timer", .by = "function" },
-	{ PAIR("workqueue"), .summary = "work items, by what they run",
+	{ PAIR("workqueue"), .summary = "work items by function",
 	  START_END("workqueue:workqueue_execute_start", "workqueue:workqueue_execute_end"),
 	  .match = "tid,work", .by = "function" },
 	{ PAIR("workqueue-wait"), .summary = "work items from queueing to start",
@@ -93,13 +92,13 @@ const struct preset presets[] = {
 	  .match = "work", .by = "function", .single = true },
 	{ PAIR("page-fault"), .summary = "page faults: handle_mm_fault from entry to return",
 	  .user_stacks = true, START_END("f:handle_mm_fault", "r:handle_mm_fault") },
-	{ PAIR("runqueue"), .summary = "from woken, or preempted, to running", .include_self = true,
+	{ PAIR("runqueue"), .summary = "from wakeup or preemption to running", .include_self = true,
 	  .events = { { "sched:sched_wakeup" },
 		      { "sched:sched_wakeup_new" },
 		      { "sched:sched_switch" } },
 	  .start = "sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_switch",
 	  .end = "sched:sched_switch", .match = "pid|prev_pid=next_pid", .by = "event",
-	  .start_if = "prev_state&255=0", /* preempted, or giving way */
+	  .start_if = "prev_state&255=0", /* preempted or yielding */
 	  .single = true },
 	{ .name = NULL },
 };

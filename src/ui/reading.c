@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parses the options of reading commands and runs the loop over events. */
+/* Parses the options of the reading commands and runs the loop over events. */
 #include "reading.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "log.h"
 #include "output/output.h"
 
-#define FOLLOW_NS 200000000 /* between two looks at a growing file */
+#define FOLLOW_NS 200000000 /* interval at which a growing file is polled */
 
 static volatile sig_atomic_t interrupted;
 
@@ -25,8 +25,8 @@ static void on_interrupt(int sig)
 }
 
 /*
- * One end of --time.  Up to six decimals mean a time as printed, that is rounded to microseconds:
- * every event that prints as this time is in.  More decimals are exact.
+ * One end of --time.  A time with up to six decimals means a time as printed, rounded to
+ * microseconds: every event that prints as this time is selected.  More decimals are exact.
  */
 static int parse_time(const char *s, bool is_end, uint64_t *ret_ns)
 {
@@ -86,18 +86,20 @@ int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char *
 	if (code)
 		return code;
 	if (rd->names.inlines && rd->names.no_symbols)
-		return ui__usage_error(rd->command,
-				       "--inline looks into files, --no-symbols forbids it");
+		return ui__usage_error(
+			rd->command,
+			"--inline reads files, --no-symbols forbids that: give one of them");
 	if (rd->path && rd->input)
-		return ui__usage_error(rd->command, "'%s' besides -i %s", rd->path, rd->input);
+		return ui__usage_error(rd->command, "give one recording, not '%s' and -i %s",
+				       rd->path, rd->input);
 	rd->path = rd->path ?: rd->input ?: "trace.stk";
 	sel->any = sel->has_time || sel->event || sel->comm || sel->pid.nr || sel->tid.nr ||
 		   sel->cpu.nr;
 	return CMD_OK;
 }
 
-/* What may not be written is known before a long recording has been read. */
-static int begin_picture(struct reading *rd)
+/* Checks the output before reading: a file that must not be replaced is refused at once. */
+static int open_picture(struct reading *rd)
 {
 	const struct output_opts opts = {
 		.path = rd->flamegraph, .inputs = &rd->path, .nr_inputs = 1, .force = rd->force
@@ -117,11 +119,11 @@ int reading__open(struct reading *rd, unsigned int want)
 	struct sigaction sa = { .sa_handler = on_interrupt };
 	int err;
 
-	/* The reader says itself what is wrong, but for memory. */
+	/* The reader logs every failure but -ENOMEM. */
 	err = stk_reader__open(rd->path, &opts, &rd->reader);
 	if (err == -ENOMEM)
 		log_err(err, "read '%s'", rd->path);
-	if (err || begin_picture(rd))
+	if (err || open_picture(rd))
 		return CMD_FAILURE;
 	rd->live = stk_reader__is_live(rd->reader);
 	user_names__start(&rd->names, rd->reader);
@@ -182,7 +184,7 @@ static bool selected(struct selection *sel, const struct stk_event *e)
 		return false;
 	if (sel->tid.nr && !num_set__has(&sel->tid, stk_event__tid(e)))
 		return false;
-	/* The number in script's first column is the thread's: --pid finds that too. */
+	/* script's first column shows the tid: --pid matches it, too. */
 	if (sel->pid.nr && !num_set__has(&sel->pid, stk_event__pid(e)) &&
 	    !num_set__has(&sel->pid, stk_event__tid(e)))
 		return false;
@@ -226,7 +228,7 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 					log_err(n, "read '%s'", rd->path);
 				else
 					log_err(n == -EBADMSG ? 0 : n,
-						"'%s' is damaged: what follows is not readable",
+						"'%s' is damaged: the rest cannot be read",
 						rd->path);
 				rd->code = CMD_FAILURE;
 			}
@@ -245,7 +247,7 @@ bool reading__is_live(const struct reading *rd)
 	return rd->live || stk_reader__is_live(rd->reader);
 }
 
-/* Lines "EVENT COUNT FROM TO", times in ns; of a hostile recording no more than these. */
+/* Lines "EVENT COUNT FROM TO", times in ns; a hostile recording may have any number. */
 #define MAX_UNVERIFIED 32
 
 static void warn_unverified(const struct reading *rd)
@@ -260,7 +262,7 @@ static void warn_unverified(const struct reading *rd)
 			   &to) == 4)
 			log_warn("'%s': %" PRIu64 " kernel stacks of %s from %" PRIu64 ".%09" PRIu64
 				 " to %" PRIu64 ".%09" PRIu64
-				 " are not verified: one that was walked then differed from the "
+				 " are not verified: a stack walked in that time differed from the "
 				 "kernel's",
 				 rd->path, count, event, from / 1000000000, from % 1000000000,
 				 to / 1000000000, to % 1000000000);
@@ -275,14 +277,14 @@ int reading__finish(struct reading *rd)
 
 	stk_reader__totals(rd->reader, &t);
 	if (t.bad_blocks) {
-		log_err(0, "'%s': %" PRIu64 " damaged block%s left out", rd->path, t.bad_blocks,
-			t.bad_blocks == 1 ? " was" : "s were");
+		log_err(0, "'%s': skipped %" PRIu64 " damaged block%s", rd->path, t.bad_blocks,
+			t.bad_blocks == 1 ? "" : "s");
 		rd->code = CMD_FAILURE;
 	}
 	if (rd->at_end && !t.clean_end && !rd->code && reading__is_live(rd))
-		log_warn("'%s' is being recorded: this is what it holds so far", rd->path);
+		log_warn("'%s' is being recorded: events not written yet are missing", rd->path);
 	else if (rd->at_end && !t.clean_end && !rd->code)
-		log_warn("'%s' ended abruptly: what came last may be missing", rd->path);
+		log_warn("'%s' ended abruptly: the last events may be missing", rd->path);
 	warn_unverified(rd);
 	user_names__finish(&rd->names);
 	return rd->code;

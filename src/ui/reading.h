@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the reading commands share: FILE, --follow, which events are selected, the loop. */
+/* Shared by the reading commands: FILE, --follow, the selection of events, the loop. */
 #ifndef UI_READING_H
 #define UI_READING_H
 
@@ -12,8 +12,8 @@
 
 /* clang-format off */
 /*
- * Rows of options that commands share.  type is the command's struct and rd its struct reading,
- * which is its first member: these rows say where the members of that are.
+ * Option rows that several commands share.  type is the command's struct; rd, a struct reading, is
+ * its first member, and the rows set members of it.
  */
 #define READING_OPTIONS(type, rd, text) \
 	{ "-i, --input FILE", text, OPT_TEXT(struct reading, input) }, \
@@ -27,9 +27,10 @@
 #define FOLLOW_OPTION(text) \
 	{ "--follow", text, OPT_FLAG(struct reading, follow) }
 
-/* Of what only that is wanted which is selected. */
+/* Selections; `what` names what is selected, such as "only events". */
 #define TIME_OPTION(what) \
-	{ "--time A,B", what " between these times, in seconds; either may be left out: 12.5, or ,13", \
+	{ "--time A,B", \
+	  what " between these times in seconds; one may be omitted: '12.5,' or ',13'", \
 	  OPT_FN(reading__take_time), \
 	  .wants = "seconds as A,B or A, or ,B" }
 #define EVENT_OPTION(text) \
@@ -45,45 +46,45 @@
 	PID_OPTION(what " in these processes or threads"), \
 	{ "--tid TIDS", what " in these threads", OPT_SET(struct reading, sel.tid, UINT32_MAX), \
 	  .wants = "a list of thread ids" }, \
-	COMM_OPTION(what " in tasks of this name"), \
+	COMM_OPTION(what " in tasks with this name"), \
 	{ "--cpu CPUS", what " on these CPUs: 0-3,8", \
 	  OPT_SET(struct reading, sel.cpu, UINT32_MAX), .wants = "a list of CPUs like 0-3,8" }
 
 #define SYSROOT_OPTION(text) \
 	{ "--sysroot DIR", text, OPT_TEXT(struct reading, names.sysroot) }
 #define DEBUG_OPTIONS \
-	SYSROOT_OPTION("look for files under DIR"), \
-	{ "--debug-dir DIR", "look for debug files there, not in /usr/lib/debug", \
+	SYSROOT_OPTION("search for files under DIR"), \
+	{ "--debug-dir DIR", "search for debug files in DIR, not in /usr/lib/debug", \
 	  OPT_FN(reading__take_debug_dir) }, \
-	{ "--debuginfod", "ask the servers in $DEBUGINFOD_URLS, too", \
+	{ "--debuginfod", "query the servers in $DEBUGINFOD_URLS, too", \
 	  OPT_FLAG(struct reading, names.debuginfod) }
 #define NAMES_OPTIONS \
-	{ "--no-demangle", "names of C++ and Rust functions as they are in the files", \
+	{ "--no-demangle", "do not demangle the names of C++ and Rust functions", \
 	  OPT_FLAG(struct reading, names.no_demangle) }, \
-	{ "--no-symbols", "no names but those in the recording", \
+	{ "--no-symbols", "use only the names in the recording", \
 	  OPT_FLAG(struct reading, names.no_symbols) }, \
 	DEBUG_OPTIONS
 #define INLINE_OPTION \
-	{ "--inline", "user functions that were inlined, and source lines", \
+	{ "--inline", "print inlined user functions and source lines", \
 	  OPT_FLAG(struct reading, names.inlines) }
 
 #define FORCE_OPTION(text) \
 	{ "--force", text, OPT_FLAG(struct reading, force) }
 #define FLAMEGRAPH_OPTIONS(text) \
 	{ "--flamegraph OUT.svg", text, OPT_TEXT(struct reading, flamegraph) }, \
-	FORCE_OPTION("even where OUT.svg is a recording")
+	FORCE_OPTION("replace OUT.svg even if it is a recording")
 /* clang-format on */
 
 int reading__take_time(void *into, const struct opt *o, const char *arg);
 int reading__take_debug_dir(void *into, const struct opt *o, const char *arg);
 
-/* Which events; all zero selects every one. */
+/* The selected events; all zero selects every event. */
 struct selection {
 	bool any, has_time;
 	uint64_t from, to; /* ns, both included */
 	const char *event, *comm; /* globs, NULL: all */
 	struct num_set pid, tid, cpu;
-	int8_t *types; /* answers per event type: 1 yes, 2 no, 0 not asked */
+	int8_t *types; /* whether --event matches, by event type: 1 yes, 2 no, 0 unknown yet */
 	unsigned int nr_types;
 	const char *last_comm; /* the last answer for --comm */
 	bool last_comm_idle, last_comm_answer;
@@ -91,50 +92,52 @@ struct selection {
 
 struct reading {
 	const char *command;
-	const char *path; /* FILE, and once the options are read the one that counts */
+	const char *path; /* FILE; after reading__options() the recording to read */
 	const char *input; /* -i */
 	bool json, follow;
-	bool every; /* reading__next() hands out what is not selected, too */
-	const char *flamegraph; /* file of the picture; NULL: no picture is asked for */
-	bool force; /* what is written may replace a recording */
+	bool every; /* reading__next() returns events that are not selected, too */
+	const char *flamegraph; /* --flamegraph; NULL: not given */
+	bool force; /* the output may replace a recording */
 	struct selection sel;
 	struct user_names names;
 	struct stk_reader *reader;
-	struct output *picture; /* what becomes of flamegraph */
-	int code; /* CMD_FAILURE once the recording turned out damaged */
+	struct output *picture; /* the file of flamegraph */
+	int code; /* CMD_FAILURE once damage to the recording was found */
 	bool live; /* a recorder was writing it when it was opened */
 	bool at_end; /* all of the recording has been read */
 };
 
 /*
- * The command line of a reading command, into its struct, of which rd is the first member: as
- * options__parse().
+ * Parses the command line of a reading command into its struct, whose first member is rd; returns
+ * as options__parse() does.
  */
 int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char **argv);
-/* want as in struct stk_reader_opts; the picture is begun.  CMD_OK, or CMD_FAILURE after a message. */
+/*
+ * Opens the recording and the file of --flamegraph; want as in struct stk_reader_opts.  Returns
+ * CMD_OK, or CMD_FAILURE after a message.
+ */
 int reading__open(struct reading *rd, unsigned int want);
 
 /*
- * The next selected event: 1, or 0 at the end, which is also where the recording is damaged (a
- * message is out and rd->code set), where out cannot be written any more and on Ctrl-C while
- * following.  While following and nothing is new, calls idle (which may be NULL), flushes out and
- * waits.
+ * The next selected event: 1, or 0 at the end.  Damage (after a message, with rd->code set), a
+ * write error of o and, while following, Ctrl-C also return 0.  While following a recording that
+ * has nothing new, calls idle (which may be NULL), flushes o and waits.
  */
 int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
 		  const struct stk_event **ret_event);
 /* Whether the options select this event. */
 bool reading__selected(struct reading *rd, const struct stk_event *e);
-/* Whether an event that they select may be among the lost ones; the task of these is unknown. */
+/* Whether a selected event may be among the lost ones, whose tasks are unknown. */
 bool reading__loss_selected(struct reading *rd, const struct stk_loss *loss);
-/* Whether the recording goes on, or did so when it was opened. */
+/* Whether the recording is in progress, or was when it was opened. */
 bool reading__is_live(const struct reading *rd);
-/* Says what is missing from the end of the recording; returns the exit code. */
+/* Warns about damage and a missing end of the recording; returns the exit code. */
 int reading__finish(struct reading *rd);
 void reading__free(struct reading *rd);
 
-/* "system:name", to be freed; NULL when out of memory. */
+/* "system:name", owned by the caller; NULL when out of memory. */
 char *event__full_name(const struct stk_event_type *t);
-/* Whether one of the globs is for its full name, or for the name alone. */
+/* Whether one of the globs matches "system:name" or the name alone. */
 bool event__matches(const char *globs, const struct stk_event_type *t);
 
 /* Comm as ftrace prints it: "<idle>" for the idle task. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* References of events to stacks. */
+/* Counts the references of events to stacks. */
 #include "stack_refs.h"
 
 #include <errno.h>

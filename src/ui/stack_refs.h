@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How often events refer to each stack, by its number; all zero is empty. */
+/* The number of events that refer to each stack, by stack number; all zero is empty. */
 #ifndef UI_STACK_REFS_H
 #define UI_STACK_REFS_H
 
@@ -9,12 +9,12 @@ struct stack_refs {
 	struct {
 		uint64_t kernel, user;
 	} * v;
-	uint32_t nr; /* of v; what is beyond has none */
+	uint32_t nr; /* of v; stacks beyond have no references */
 };
 
-/* Those of an event; -ENOMEM. */
+/* Adds the references of an event; -ENOMEM. */
 int stack_refs__add(struct stack_refs *refs, struct stk_reader *r, const struct stk_event *e);
-/* Several numbers of one stack count as its first. */
+/* Adds the references of duplicate stacks to the first number of the stack. */
 void stack_refs__fold(struct stack_refs *refs, struct stk_reader *r);
 
 #endif /* UI_STACK_REFS_H */

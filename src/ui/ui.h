@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the commands share: the table's row, exit codes, messages and numbers.
+ * Shared by all commands: the row of a command, exit codes, messages and numbers.
  *
  * A command is one file or folder with one struct cmd.  Results go to stdout, messages to stderr.
  */
@@ -15,10 +15,10 @@
 
 /* Exit codes, documented in stackonce(1).  record returns the status of its COMMAND instead. */
 enum cmd_exit {
-	CMD_OK = 0, /* it worked; also when the reader of our output went away */
-	CMD_FAILURE = 1, /* it did not; a message says why */
+	CMD_OK = 0, /* success; also if the reader of our output exited early */
+	CMD_FAILURE = 1, /* failure; a message says why */
 	CMD_USAGE = 2, /* the command line is wrong; nothing was done */
-	CMD_HELP = -1, /* --help has been printed; main() makes it 0 */
+	CMD_HELP = -1, /* --help was printed; main() exits with 0 */
 };
 
 struct cmd {
@@ -26,10 +26,10 @@ struct cmd {
 	const char *summary; /* for the list of commands */
 	/* argv[0] is the command's name; returns an exit code. */
 	int (*run)(int argc, char **argv);
-	const struct opt *options; /* to HELP_OPTION */
-	/* For --help: a paragraph, and one after the options or NULL. */
+	const struct opt *options; /* ended by HELP_OPTION */
+	/* For --help: a paragraph before the options, and one after them or NULL. */
 	const char *text, *notes;
-	const char *usage; /* what follows the name there; NULL: options, then operands */
+	const char *usage; /* for --help, after the name; NULL: options, then operands */
 };
 
 #define COMMAND(name) extern const struct cmd cmd_##name;
@@ -39,25 +39,25 @@ struct cmd {
 /* ---- messages (messages.c) ------------------------------------------------------------------- */
 
 /*
- * Log messages up to level go to stderr as "stackonce: MESSAGE", control bytes made visible.
- * main() sets STK_LOG_WARN; a command with -v or -q sets another.
+ * Log messages up to level go to stderr as "stackonce: MESSAGE", control bytes escaped.  main()
+ * sets STK_LOG_WARN; a command with -v or -q sets another level.
  */
 void ui__set_log_level(enum stk_log_level level);
-/* The sink itself, for struct stk_reader_opts; the level set applies, ctx is not used. */
+/* The log sink, for struct stk_reader_opts; the level set above applies, ctx is unused. */
 void ui__log(void *ctx, enum stk_log_level level, const char *msg);
 
-/* "stackonce COMMAND: MESSAGE", then where the help is; returns CMD_USAGE. */
+/* Prints "stackonce COMMAND: MESSAGE" and a hint at --help; returns CMD_USAGE. */
 int ui__usage_error(const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Puts text on stdout (for --help); returns CMD_OK, or CMD_FAILURE when it cannot be written. */
+/* Writes text to stdout (for --help); returns CMD_OK, or CMD_FAILURE on a write error. */
 int ui__print(const char *text);
 
 /* ---- numbers (numbers.c) --------------------------------------------------------------------- */
 
 /*
- * Whole strings only, range-checked: 0, -EINVAL (not a number) or -ERANGE.  Sizes take K, M, G
- * (powers of 1024), seconds at most nine decimals ("10", "0.5").
+ * Parse a whole string and check the range: 0, -EINVAL (not a number) or -ERANGE.  Sizes may have a
+ * suffix K, M, G or T (powers of 1024); seconds at most nine decimals ("10", "0.5").
  */
 int parse__u64(const char *s, uint64_t min, uint64_t max, uint64_t *ret_value);
 int parse__size(const char *s, uint64_t min, uint64_t max, uint64_t *ret_bytes);
@@ -76,7 +76,7 @@ int num_set__parse(const char *s, uint64_t max, struct num_set *set); /* adds to
 bool num_set__has(const struct num_set *set, uint64_t v);
 void num_set__free(struct num_set *set);
 
-/* Shell-like globs ("sched:*", "*"), or several separated by commas. */
+/* Whether text matches a shell glob ("sched:*"), or one of several separated by commas. */
 bool glob__matches(const char *globs, const char *text);
 
 #endif /* UI_H */

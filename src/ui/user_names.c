@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names user functions by the recording or by files of this machine. */
+/* Names user functions by the symbols in the recording or in files of this machine. */
 #include "user_names.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "seeded_hash.h"
 #include "symbols/usyms.h"
 
-#define MAX_INLINED 32 /* functions inlined into one another at one address, that are shown */
+#define MAX_INLINED 32 /* nested inlined functions shown at one address */
 
 struct name_lines {
 	uint32_t file, nr;
@@ -104,15 +104,17 @@ void user_names__finish(const struct user_names *n)
 	for (i = 0; i < n->nr_found; i++)
 		missing += n->found[i] == NAMES_GONE || n->found[i] == NAMES_OTHER;
 	if (missing == 1)
-		log_warn("the functions of one file have no names: the recording has none, and the "
-			 "file is not here as it was (see stackonce files --verify)");
+		log_warn(
+			"functions of one file have no names: the recording lacks its symbols, and "
+			"the file here is missing or differs (see 'stackonce files --verify')");
 	else if (missing)
-		log_warn("the functions of %u files have no names: the recording has none, and the "
-			 "files are not here as they were (see stackonce files --verify)",
-			 missing);
+		log_warn(
+			"functions of %u files have no names: the recording lacks their symbols, "
+			"and the files here are missing or differ (see 'stackonce files --verify')",
+			missing);
 }
 
-/* ---- names as they are shown ----------------------------------------------------------------- */
+/* ---- names as shown -------------------------------------------------------------------------- */
 
 const char *user_names__function(struct user_names *n, const char *sym)
 {
@@ -129,7 +131,8 @@ const char *user_names__function(struct user_names *n, const char *sym)
 
 /* ---- source lines ---------------------------------------------------------------------------- */
 
-static int ask_lines(struct user_names *n, uint32_t number, uint64_t offset, struct name_lines *ret)
+static int look_up_lines(struct user_names *n, uint32_t number, uint64_t offset,
+			 struct name_lines *ret)
 {
 	struct usyms_line found[MAX_INLINED];
 	struct usyms_file f;
@@ -174,11 +177,11 @@ unsigned int user_names__lines(struct user_names *n, const struct stk_frame *f,
 	if (i == INDEX_NONE) {
 		if (array__grow(&n->lines, n->nr_lines, &n->max_lines) ||
 		    index__reserve(&n->line_index, n->nr_lines + 1) ||
-		    ask_lines(n, f->file, offset, &l))
+		    look_up_lines(n, f->file, offset, &l))
 			return 0;
 		i = n->nr_lines++;
 		n->lines[i] = l;
-		index__add(&n->line_index, hash, i); /* there is room */
+		index__add(&n->line_index, hash, i); /* reserved above */
 	}
 	*ret_lines = n->lines[i].v;
 	return n->lines[i].nr;

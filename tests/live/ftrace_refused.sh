@@ -9,7 +9,7 @@ need_tracefs
 cd "$work" || exit 1
 
 event=syscalls:sys_enter_getppid
-said='BPF is refused here \(.*\): recording by ftrace$'
+said='BPF is refused here \(.*\): recording with ftrace$'
 
 # recorded HOW...: with that in front of it the recorder chooses ftrace, and records.
 recorded()

@@ -189,10 +189,10 @@ grep -v -E ' rmap_walk_(start|end): +folio=(0x)?[0-9a-f]+ rwc=(0x)?[0-9a-f]+ pag
 }
 "$STACKONCE" list 'rmap:*' >text || fail "list ended with $?"
 for e in $start $end; do
-	grep -q "^$e.*synthesised" text || fail "list does not mark $e as synthesised"
+	grep -q "^$e.*emulated" text || fail "list does not mark $e as emulated"
 done
-"$STACKONCE" info rmap.stk | grep -A 1 "$start" | grep -q synthesised ||
-	fail "info does not mark it as synthesised"
+"$STACKONCE" info rmap.stk | grep -A 1 "$start" | grep -q emulated ||
+	fail "info does not mark it as emulated"
 for e in $start $end; do
 	info_true rmap.stk --arg e $e 'any(.events[]; .name == $e and .kind == "synthetic")' ||
 		fail "info --json does not say what kind of event $e is"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What, when and where was recorded, and whether the numbers add up. */
+/* stackonce info: prints what a recording holds and checks its accounting. */
 #include "info.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct info, rd, A_RECORDING),
-	{ "-v, --verbose", "all metadata, and events that never happened",
+	{ "-v, --verbose", "print all metadata, and events that never happened",
 	  OPT_FLAG(struct info, verbose) },
 	FOLLOW_OPTION("keep printing while the recording is in progress"),
 	JSON_OPTION("one JSON object"),
@@ -50,7 +50,7 @@ void info__sum(struct account *a)
 	a->ustacks = counters_sum(STK_COUNTERS_USTACK_WAY, a->c);
 }
 
-/* All event types together. */
+/* Sums up all event types. */
 static void total(struct info *in)
 {
 	unsigned int i, c, nr = stk_reader__nr_types(in->rd.reader);
@@ -66,7 +66,7 @@ static void total(struct info *in)
 			for (c = 0; c < STK_NR_COUNTERS; c++)
 				in->total.c[c] += a.c[c];
 		}
-		/* No accounting at all though there are events (an import): count those. */
+		/* An import has events but no accounting: use the number of events read. */
 		for (c = 0; c < STK_NR_COUNTERS && !in->total.c[c]; c++)
 			;
 		if (c < STK_NR_COUNTERS || !in->accounted || !in->t.events)
@@ -77,8 +77,8 @@ static void total(struct info *in)
 	in->unique = in->t.stacks - MIN(in->t.duplicates, in->t.stacks);
 }
 
-/* The events themselves are only needed where the file has no accounting. */
-static int see_event(struct info *in, const struct stk_event *e)
+/* Events are counted only for recordings without accounting. */
+static int count_event(struct info *in, const struct stk_event *e)
 {
 	unsigned int i = stk_event_type__index(stk_event__type(e));
 
@@ -97,7 +97,7 @@ static void put(struct info *in)
 		info__put_text(in);
 }
 
-/* While following: at most once a second, and only when something is new. */
+/* While following: prints at most once a second, and only if the recording has grown. */
 static void put_progress(void *ctx)
 {
 	struct info *in = ctx;
@@ -119,7 +119,7 @@ static void put_progress(void *ctx)
 	in->following = false;
 }
 
-/* Up to the end: without the events, unless they must be counted or followed. */
+/* Reads to the end; counts the events if want includes them. */
 static int read_all(struct info *in, unsigned int want)
 {
 	const struct stk_event *e;
@@ -128,11 +128,14 @@ static int read_all(struct info *in, unsigned int want)
 	while (!err &&
 	       reading__next(&in->rd, &in->out, in->rd.follow ? put_progress : NULL, in, &e))
 		if (want & STK_WANT_EVENTS)
-			err = see_event(in, e);
+			err = count_event(in, e);
 	return err ? log_err(err, "count the events") : 0;
 }
 
-/* A file without accounting is read again with its events, standard input cannot be. */
+/*
+ * A recording without accounting is read again with its events.  Standard input cannot be read
+ * twice, so its events are always read.
+ */
 static int read_recording(struct info *in)
 {
 	bool once = !strcmp(in->rd.path, "-") || in->rd.follow;
@@ -181,7 +184,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_info = {
 	.name = "info",
-	.summary = "what a recording holds, and whether its numbers add up",
+	.summary = "print what a recording holds, and check its accounting",
 	.run = run,
 	.options = options,
 	.text = "Prints what a recording holds, the accounting of its events, and sizes.\n",

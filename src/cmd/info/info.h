@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The info command: reading and adding up in info.c, printing in info_text.c and info_json.c. */
+/* The info command: info.c reads and sums up, info_text.c and info_json.c print. */
 #ifndef CMD_INFO_H
 #define CMD_INFO_H
 
 #include "ui/column.h"
 #include "ui/reading.h"
 
-/* The counters of one event type, or of all, and what they add up to. */
+/* The counters of one event type, or of all, and their sums. */
 struct account {
 	uint64_t c[STK_NR_COUNTERS];
 	uint64_t filtered, lost, fallbacks, lookups;
-	uint64_t ustacks; /* looked for and found, to whatever end */
+	uint64_t ustacks; /* user stacks found, complete or not */
 };
 
 struct info {
@@ -18,15 +18,15 @@ struct info {
 	struct out out;
 	bool verbose;
 	bool accounted; /* the recording has accounting */
-	bool following; /* and not at the end yet */
-	bool running; /* that, or a recorder writes it */
+	bool following; /* --follow, and not at the end yet */
+	bool running; /* following, or a recorder is writing it */
 	struct account total;
 	struct stk_totals t;
-	uint64_t unique; /* stacks */
-	uint64_t *seen; /* events per type, counted where there is no accounting */
+	uint64_t unique; /* distinct stacks */
+	uint64_t *seen; /* events per type, for recordings without accounting */
 	unsigned int nr_seen;
-	int64_t put_at; /* --follow: when and what was printed last */
-	uint64_t put_bytes;
+	int64_t put_at; /* --follow: time of the last output, in seconds */
+	uint64_t put_bytes; /* and size of the recording then */
 };
 
 void info__account(const struct info *in, const struct stk_event_type *t, struct account *ret);
@@ -39,22 +39,22 @@ struct reason {
 	const char *name;
 };
 
-/* Each ends with one that has no name. */
+/* Each is ended by a row whose name is NULL. */
 extern const struct reason info_filtered_by[], info_lost_by[], info_fell_by[], info_stack_ends[],
 	info_walk_left[], info_walk_checks[], info_ustack_ways[], info_ustack_ends[],
 	info_samples[];
 
-/* "clean", "abrupt", or "recording" while that goes on. */
+/* "clean", "abrupt", or "recording" if it is in progress. */
 const char *info__ended(const struct info *in);
-#define INFO_COST_MIN 8 /* events that were measured: of fewer, nothing is said */
-/* ns of the programs that record, over all events; from those that were measured. */
+#define INFO_COST_MIN 8 /* fewer measured events give no cost */
+/* Estimated ns that the recorder programs took for all events, from the measured ones. */
 uint64_t info__cost(const struct account *a);
-/* A number among the metadata; false: it is not there. */
+/* A number in the metadata; false if it is missing. */
 bool info__meta_u64(const struct info *in, const char *key, uint64_t *ret_value);
 
 /* ---- info_text.c, info_json.c ---------------------------------------------------------------- */
 
-/* A row for each column of the accounting. */
+/* The columns of the accounting. */
 void info__put_columns(struct out *o, const struct account *a);
 void info__put_text(struct info *in);
 void info__put_json(struct info *in);

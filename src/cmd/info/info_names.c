@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What info says in both forms: for people and as JSON. */
+/* Names and numbers that info prints both as text and as JSON. */
 #include "info.h"
 
 #include <stddef.h>

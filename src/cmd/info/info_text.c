@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the info command prints for people. */
+/* The info command's text. */
 #include "info.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static void put_string(struct info *in, const char *s)
 	strbuf__text(&in->out.b, s);
 }
 
-/* What is shown of the metadata, in rows; "%" stands for the value. */
+/* The metadata that is printed, in rows; "%" stands for the value. */
 static const struct {
 	const char *label, *key, *text;
 } meta_rows[] = {
@@ -35,7 +35,8 @@ static const struct {
 	{ "Clock", "boot_id", "boot %" },
 	{ "Command", "cmdline", "%" },
 	{ "Left out", "events.left_out", "%" },
-	{ "Uncounted", "events.uncounted", "calls of % that the kernel dropped are not known" },
+	{ "Uncounted", "events.uncounted",
+	  "the number of calls of % that the kernel dropped is unknown" },
 	{ "Imported", "source", "%" },
 	{ "Imported", "import.map", "from %" },
 	{ "Imported", "import.kallsyms", "symbols from %" },
@@ -96,9 +97,9 @@ static void put_what(struct info *in)
 	put_label(in, "File");
 	put_string(in, strcmp(in->rd.path, "-") ? in->rd.path : "standard input");
 	strbuf__printf(&in->out.b, ", %s, %s\n", text__bytes(in->t.bytes).s,
-		       in->t.clean_end ? "ended clean" :
+		       in->t.clean_end ? "ended cleanly" :
 		       in->running     ? "recording in progress" :
-					 "ended abruptly: what came last may be missing");
+					 "ended abruptly: the last events may be missing");
 	put_when(in);
 	put_meta(in);
 }
@@ -119,12 +120,12 @@ static void put_all_meta(struct info *in)
 		if (strlen(value) <= META_SHOWN)
 			put_string(in, value);
 		else
-			strbuf__printf(b, "%zu bytes (--json has them)", strlen(value));
+			strbuf__printf(b, "%zu bytes (--json prints them)", strlen(value));
 		strbuf__putc(b, '\n');
 	}
 }
 
-/* "  lost: ring 12, nested 3", only reasons that occurred. */
+/* "    lost by: ring 12, nested 3"; only reasons that occurred. */
 static void put_reasons(struct info *in, const char *what, const struct account *a,
 			const struct reason *reasons)
 {
@@ -208,7 +209,7 @@ static void put_accounting(struct info *in)
 		}
 		put_account_row(in, name ?: "", width, &a);
 		if (stk_event_type__kind(t) == STK_KIND_SYNTHETIC)
-			strbuf__puts(b, "    synthesised from function probes\n");
+			strbuf__puts(b, "    emulated by function probes\n");
 		put_event_cost(in, &a);
 		if (*filter) {
 			strbuf__puts(b, "    filter: ");
@@ -221,9 +222,9 @@ static void put_accounting(struct info *in)
 			       quiet == 1 ? "" : "s", quiet == 1 ? "it" : "them");
 	put_account_row(in, "total", width, &in->total);
 	if (!in->accounted)
-		strbuf__puts(b, "The recording has no accounting: these are the events in it.\n");
+		strbuf__puts(b, "The recording has no accounting: events were counted.\n");
 	else if (in->t.events != in->total.c[STK_C_RECORDED])
-		strbuf__printf(b, "%" PRIu64 " events are in the file.\n", in->t.events);
+		strbuf__printf(b, "The file holds %" PRIu64 " events.\n", in->t.events);
 }
 
 /* "1,415 hit (97.45%)" */
@@ -236,7 +237,7 @@ static struct text share(uint64_t part, uint64_t whole, const char *what)
 	return t;
 }
 
-/* A line for each that occurred. */
+/* A line for each reason that occurred. */
 static void put_shares(struct info *in, const struct account *a, const struct reason *reasons,
 		       uint64_t whole)
 {
@@ -267,12 +268,12 @@ static void put_stacks(struct info *in)
 		       share(a->c[STK_C_STACK_NEW], a->lookups, "new").s,
 		       share(a->fallbacks, a->lookups, "fell back").s);
 	put_reasons(in, "fell back by: ", a, info_fell_by);
-	/* What is empty or failed was not looked up. */
+	/* Empty and failed stacks were not looked up. */
 	put_shares(in, a, info_stack_ends,
 		   a->lookups + a->c[STK_C_STACK_EMPTY] + a->c[STK_C_STACK_FAILED]);
 }
 
-/* Who walked the kernel stacks. */
+/* How kernel stacks were walked. */
 static void put_kernel_unwind(struct info *in)
 {
 	const char *by = stk_reader__meta(in->rd.reader, "kernel_unwind");
@@ -299,12 +300,12 @@ static void put_kernel_unwind(struct info *in)
 		      strcmp(by, "frame_pointers") ? "kernel stacks by ORC rules" :
 						     "kernel stacks along frame pointers")
 			.s,
-		share(a->c[STK_C_WALK_REMEMBERED], a->c[STK_C_WALKED], "of them remembered").s);
-	put_reasons(in, "left to it: ", a, info_walk_left);
-	put_reasons(in, "compared with it: ", a, info_walk_checks);
+		share(a->c[STK_C_WALK_REMEMBERED], a->c[STK_C_WALKED], "of these remembered").s);
+	put_reasons(in, "left to the kernel: ", a, info_walk_left);
+	put_reasons(in, "compared with the kernel: ", a, info_walk_checks);
 }
 
-/* "Tables": what unwinding had to be loaded for. */
+/* The unwind tables that were loaded. */
 static void put_tables(struct info *in)
 {
 	uint64_t loaded, bytes, cfi, ns, evicted;
@@ -321,7 +322,7 @@ static void put_tables(struct info *in)
 				       text__bytes(cfi).s);
 	}
 	if (info__meta_u64(in, "unwind.load_ns", &ns))
-		strbuf__printf(b, ", loaded at the start in %s", text__ns(ns).s);
+		strbuf__printf(b, ", loaded in %s before recording", text__ns(ns).s);
 	if (info__meta_u64(in, "unwind.evicted", &evicted) && evicted)
 		strbuf__printf(b, "; %" PRIu64 " evicted", evicted);
 	strbuf__putc(b, '\n');
@@ -391,13 +392,13 @@ static void put_sizes(struct info *in)
 				       in->unique);
 	strbuf__putc(b, '\n');
 	if (in->t.late)
-		strbuf__printf(b, "%" PRIu64 " events came late and are out of order\n",
+		strbuf__printf(b, "%" PRIu64 " events arrived late and are out of order\n",
 			       in->t.late);
 	if (in->t.bad_blocks)
-		strbuf__printf(b, "%" PRIu64 " damaged blocks were left out\n", in->t.bad_blocks);
+		strbuf__printf(b, "%" PRIu64 " damaged blocks were skipped\n", in->t.bad_blocks);
 }
 
-/* What the recording itself cost. */
+/* The cost of recording. */
 static void put_cost(struct info *in)
 {
 	unsigned int i, nr = stk_reader__nr_types(in->rd.reader);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tracepoints of this kernel, from tracefs, and what else record -e takes. */
+/* Lists the tracepoints of this kernel, from tracefs, and functions and probes for record -e. */
 #include "ui/ui.h"
 
 #include <dirent.h>
@@ -31,16 +31,16 @@ struct list {
 /* clang-format off */
 static const struct opt options[] = {
 	{ "[GLOB | PROBE]", NULL, OPT_TEXT(struct list, glob) },
-	{ "-v, --verbose", "with their fields", OPT_FLAG(struct list, verbose) },
-	{ "--presets", "what record --preset takes, and what answers it",
+	{ "-v, --verbose", "print their fields, too", OPT_FLAG(struct list, verbose) },
+	{ "--presets", "list the presets of record --preset and the commands that read them",
 	  OPT_FLAG(struct list, presets) },
-	{ "--json", "one JSON object per tracepoint; with -v the fields too",
+	{ "--json", "one JSON object per tracepoint, with -v including its fields",
 	  OPT_FLAG(struct list, json) },
 	HELP_OPTION
 };
 /* clang-format on */
 
-/* Where tracefs is, NULL after a message that says what to do. */
+/* The path of tracefs; NULL after a message that says what to do. */
 static const char *find_tracefs(void)
 {
 	const char *path = getenv("STACKONCE_TRACEFS") ?: tracefs__mounted();
@@ -59,14 +59,14 @@ static int open_events(const char *tracefs, int *ret_fd)
 		return log_err(-ENOMEM, "open tracefs");
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return log_err(-errno, "'%s' is only readable for root: try sudo", path);
+		return log_err(-errno, "'%s' is readable only by root: try sudo", path);
 	if (fd < 0)
 		return log_err(-errno, "open '%s' (mount -t tracefs nodev %s)", path, tracefs);
 	*ret_fd = fd;
 	return 0;
 }
 
-/* Directories only: files like `enable` and `filter` stand among the events. */
+/* Directories only: events/ also has files such as `enable` and `filter`. */
 static int is_event_dir(const struct dirent *d)
 {
 	return d->d_name[0] != '.' && (d->d_type == DT_DIR || d->d_type == DT_UNKNOWN);
@@ -79,7 +79,7 @@ static void free_names(struct dirent **names, int nr)
 	free(names);
 }
 
-/* The whole of a tracefs file; NULL when it cannot be read. */
+/* The content of a tracefs file, owned by the caller; NULL if it cannot be read. */
 static char *read_file(int dir, const char *path)
 {
 	_cleanup_close_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
@@ -119,9 +119,9 @@ static void put_fields(struct list *l, const struct ev_format *format)
 			put_field(l, ev_format__field(format, i));
 }
 
-/* text: its format, NULL without fields. */
+/* text: the event's format; NULL: do not print fields. */
 static void put_event(struct list *l, const char *system, const char *name, const char *text,
-		      bool is_synthetic)
+		      bool is_emulated)
 {
 	struct ev_format *format = NULL;
 	struct json *j = &l->out.json;
@@ -133,7 +133,7 @@ static void put_event(struct list *l, const char *system, const char *name, cons
 		json__record(j, "event");
 		json__string(j, "system", system);
 		json__string(j, "name", name);
-		if (is_synthetic)
+		if (is_emulated)
 			json__bool(j, "synthetic", true);
 		if (format) {
 			json__u64(j, "id", ev_format__id(format));
@@ -148,7 +148,7 @@ static void put_event(struct list *l, const char *system, const char *name, cons
 		strbuf__putc(b, ':');
 		strbuf__text(b, name);
 		strbuf__puts(b, l->verbose ? out__colour(&l->out, OUT_PLAIN) : "");
-		strbuf__puts(b, is_synthetic ? " (synthesised)\n" : "\n");
+		strbuf__puts(b, is_emulated ? " (emulated)\n" : "\n");
 		if (format)
 			put_fields(l, format);
 	}
@@ -156,7 +156,7 @@ static void put_event(struct list *l, const char *system, const char *name, cons
 	l->nr++;
 }
 
-static bool is_wanted(const struct list *l, const char *full)
+static bool matches_glob(const struct list *l, const char *full)
 {
 	return !l->glob || glob__matches(l->glob, full) ||
 	       glob__matches(l->glob, strchr(full, ':') + 1);
@@ -171,13 +171,13 @@ static void put_system(struct list *l, const char *system)
 	for (i = 0; i < nr && !out__drain(&l->out); i++) {
 		_cleanup_free_ char *full = NULL, *enable = NULL, *path = NULL, *text = NULL;
 
-		/* Without `enable` it is no tracepoint: ftrace's own records. */
+		/* ftrace's own records have no `enable`: they are not tracepoints. */
 		if (asprintf(&full, "%s:%s", system, names[i]->d_name) < 0 ||
 		    asprintf(&enable, "%s/%s/enable", system, names[i]->d_name) < 0)
 			continue;
 		if (faccessat(l->events, enable, F_OK, 0))
 			continue;
-		if (!is_wanted(l, full))
+		if (!matches_glob(l, full))
 			continue;
 		if (l->verbose && asprintf(&path, "%s/%s/format", system, names[i]->d_name) >= 0)
 			text = read_file(l->events, path);
@@ -187,8 +187,8 @@ static void put_system(struct list *l, const char *system)
 		free_names(names, nr);
 }
 
-/* What this kernel lacks and record makes of function probes. */
-static void put_synthetics(struct list *l)
+/* The emulated events: tracepoints that this kernel lacks. */
+static void put_emulated(struct list *l)
 {
 	size_t i;
 
@@ -199,7 +199,7 @@ static void put_synthetics(struct list *l)
 		if (asprintf(&full, "%s:%s", y->system, y->name) < 0 ||
 		    asprintf(&enable, "%s/%s/enable", y->system, y->name) < 0)
 			continue;
-		if (is_wanted(l, full) && faccessat(l->events, enable, F_OK, 0))
+		if (matches_glob(l, full) && faccessat(l->events, enable, F_OK, 0))
 			put_event(l, y->system, y->name, l->verbose ? y->format : NULL, true);
 	}
 }
@@ -215,7 +215,7 @@ static int put_systems(struct list *l)
 	for (i = 0; i < nr; i++)
 		put_system(l, systems[i]->d_name);
 	free_names(systems, nr);
-	put_synthetics(l);
+	put_emulated(l);
 	if (!l->nr)
 		return log_err(0, "no tracepoint matches '%s'", l->glob ?: "*") ?: -ENOENT;
 	return 0;
@@ -265,11 +265,11 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_list = {
 	.name = "list",
-	.summary = "the tracepoints of this kernel",
+	.summary = "list the tracepoints of this kernel, and what can be probed",
 	.run = run,
 	.options = options,
 	.text = "Lists the tracepoints of this kernel, as record -e takes them.\n",
-	.notes = "GLOB matches system:name, or the name alone; several with commas.  PROBE lists\n"
-		 "what can be probed: f:GLOB and r:GLOB functions of the kernel, u:PATH[:GLOB]\n"
-		 "functions of a program or library, usdt:PATH[:GLOB] the probes it has itself.\n",
+	.notes = "GLOB matches system:name or the name alone; separate several by commas.  PROBE\n"
+		 "lists what can be probed: f:GLOB and r:GLOB kernel functions, u:PATH[:GLOB] the\n"
+		 "functions of a program or library, usdt:PATH[:GLOB] its USDT probes.\n",
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* stackonce list: what list.c leaves to others. */
+/* stackonce list: list_presets.c, for list.c. */
 #ifndef CMD_LIST_H
 #define CMD_LIST_H
 
@@ -7,7 +7,7 @@
 
 struct out;
 
-/* The presets that glob (NULL: all) matches; a negative errno after a message. */
+/* Prints the presets that glob matches (NULL: all); a negative errno after a message. */
 int list__presets(struct out *out, const char *glob, bool json);
 
 #endif /* CMD_LIST_H */

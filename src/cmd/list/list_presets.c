@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce list --presets: the questions, what answers them, and whether they can be asked here. */
+/* stackonce list --presets: prints the presets and whether this machine can record them. */
 #include "list.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 #include "ui/ui.h"
 
 struct machine {
-	char **events; /* its tracepoints; NULL: not known */
+	char **events; /* its tracepoints; NULL: unknown */
 	size_t nr_events;
-	bool has_probes; /* programs can be attached to functions of the kernel */
+	bool has_probes; /* kernel functions can be probed */
 };
 
 static bool has_event(const struct machine *m, const char *name)
@@ -30,31 +30,30 @@ static bool has_event(const struct machine *m, const char *name)
 	return i < m->nr_events;
 }
 
-/* Why this event cannot be recorded here; NULL: it can. */
-static const char *hindrance(const struct machine *m, const struct preset_event *e)
+/* Why this machine cannot record the event; NULL if it can. */
+static const char *why_unavailable(const struct machine *m, const struct preset_event *e)
 {
 	if (e->optional || has_event(m, e->spec))
 		return NULL;
 	if (!probe__is_spec(e->spec) && !synthetic__find(e->spec))
-		return "this kernel does not have it";
-	return m->has_probes ? NULL :
-			       "no functions of this kernel can be probed, see 'stackonce doctor'";
+		return "this kernel lacks it";
+	return m->has_probes ? NULL : "kernel functions cannot be probed, see 'stackonce doctor'";
 }
 
-/* The event that hinders the whole; NULL: none. */
-static const struct preset_event *first_hindered(const struct machine *m, const struct preset *p)
+/* The first event of the preset that cannot be recorded, or NULL. */
+static const struct preset_event *first_unavailable(const struct machine *m, const struct preset *p)
 {
 	const struct preset_event *e;
 
 	for (e = p->events; e->spec; e++)
-		if (hindrance(m, e))
+		if (why_unavailable(m, e))
 			return e;
 	return NULL;
 }
 
 static void put_json(struct json *j, const struct machine *m, const struct preset *p)
 {
-	const struct preset_event *e, *bad = m->events ? first_hindered(m, p) : NULL;
+	const struct preset_event *e, *bad = m->events ? first_unavailable(m, p) : NULL;
 
 	json__record(j, "preset");
 	json__string(j, "name", p->name);
@@ -80,14 +79,14 @@ static void put_json(struct json *j, const struct machine *m, const struct prese
 
 static void put_text(struct out *out, const struct machine *m, const struct preset *p)
 {
-	const struct preset_event *bad = first_hindered(m, p);
+	const struct preset_event *bad = first_unavailable(m, p);
 	struct strbuf *b = &out->b;
 
 	strbuf__printf(b, "%s%-15s%s %s\n%16sstackonce %s\n", out__colour(out, OUT_HEAD), p->name,
 		       out__colour(out, OUT_PLAIN), p->summary, "", p->answer);
 	if (m->events && bad)
-		strbuf__printf(b, "%s%16snot on this machine: %s: %s%s\n",
-			       out__colour(out, OUT_WARN), "", bad->spec, hindrance(m, bad),
+		strbuf__printf(b, "%s%16sunavailable on this machine: %s: %s%s\n",
+			       out__colour(out, OUT_WARN), "", bad->spec, why_unavailable(m, bad),
 			       out__colour(out, OUT_PLAIN));
 }
 
@@ -96,11 +95,10 @@ int list__presets(struct out *out, const char *glob, bool json)
 	struct machine m = { 0 };
 	unsigned int i, nr = 0;
 
-	/* Who may not look at tracefs can still read what there is. */
+	/* Users without access to tracefs can still list the presets. */
 	if (tracefs__events(&m.events, &m.nr_events)) {
 		m = (struct machine){ 0 };
-		log_warn(
-			"which of these this machine can record is not known: tracefs cannot be read");
+		log_warn("cannot read tracefs: whether this machine can record these is unknown");
 	} else {
 		m.has_probes = features__kprobe_multi() || features__kprobes();
 	}

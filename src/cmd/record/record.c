@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce record: which backend, which events, and what is said in the end. */
+/* stackonce record: chooses the backend, resolves the events, records and prints a summary. */
 #include "record.h"
 
 #include <errno.h>
@@ -21,11 +21,11 @@
 #include "record/target.h"
 #include "ui/ui.h"
 
-/* Exit codes of a command that could not be run, as shells have them. */
+/* Exit codes if COMMAND cannot be run, as in shells. */
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 
-/* Settles which backend it is; 0, or the exit code after a message. */
+/* Chooses the backend: 0, or the exit code after a message. */
 static int choose_backend(struct record_options *o)
 {
 	const char *missing = features__missing_capability(), *refused = missing;
@@ -35,7 +35,7 @@ static int choose_backend(struct record_options *o)
 	if (o->backend == BACKEND_AUTO && refused && tracefs__may_record() == 0) {
 		if (!o->quiet)
 			fprintf(stderr,
-				"stackonce: BPF is refused here (%s): recording by ftrace\n",
+				"stackonce: BPF is refused here (%s): recording with ftrace\n",
 				refused);
 		o->rec.backend = REC_BACKEND_FTRACE;
 	}
@@ -46,19 +46,19 @@ static int choose_backend(struct record_options *o)
 	if (o->rec.backend == REC_BACKEND_BPF)
 		return 0;
 	if (tracefs__may_record()) {
-		log_err(tracefs__may_record(), "ftrace: instances cannot be made in tracefs");
+		log_err(tracefs__may_record(), "create an ftrace instance in tracefs");
 		return CMD_FAILURE;
 	}
 	if (o->user_cfi_given) {
-		log_err(0, "unwind tables need BPF, not ftrace: --user-stacks=fp");
+		log_err(0, "unwind tables need BPF: with ftrace, use --user-stacks=fp");
 		return CMD_FAILURE;
 	}
 	if (o->rec.kernel_unwind == REC_UNWIND_ORC) {
-		log_err(0, "walking kernel stacks needs BPF, not ftrace: --kernel-unwind kernel");
+		log_err(0, "ORC unwinding needs BPF: with ftrace, use --kernel-unwind kernel");
 		return CMD_FAILURE;
 	}
 	if (o->rec.sample_hz) {
-		log_err(0, "timer samples need BPF, not ftrace: name events with -e");
+		log_err(0, "timer samples need BPF: with ftrace, give events with -e");
 		return CMD_FAILURE;
 	}
 	return 0;
@@ -73,7 +73,7 @@ static bool has_tracepoint(const char *name, char **all, size_t nr)
 	return i < nr;
 }
 
-/* Takes optional events off the list that this kernel does not have. */
+/* Removes optional events that this kernel lacks. */
 static int drop_optional(struct record_options *o)
 {
 	unsigned int i, nr = 0;
@@ -105,7 +105,7 @@ static int resolve_events(struct record_options *o, struct rec_events *events)
 	err = o->nr_presets ? drop_optional(o) : 0;
 	if (err)
 		return err;
-	/* Presets' events first: a glob of -e then adds what is missing. */
+	/* The events of presets come first: a glob of -e then adds the missing ones. */
 	for (i = 0; i < o->nr_events; i++) {
 		const struct event_option *e = &o->events[(o->nr_given + i) % o->nr_events];
 
@@ -117,7 +117,7 @@ static int resolve_events(struct record_options *o, struct rec_events *events)
 		if (err)
 			return err;
 	}
-	/* of a program's functions there is no other stack */
+	/* Events of a program's functions need the user stack. */
 	for (i = 0; i < events->nr && !o->user_stacks_given; i++)
 		o->rec.user_stacks = o->rec.user_stacks || events->v[i].desc.flags & DESC_USER;
 	if (events->native && events->nr > 1)
@@ -135,8 +135,8 @@ static void show_status(void *ctx, const char *line)
 	fflush(stderr);
 }
 
-static void report(const struct record_options *o, const struct rec_events *events,
-		   const struct recorder_result *r)
+static void print_summary(const struct record_options *o, const struct rec_events *events,
+			  const struct recorder_result *r)
 {
 	unsigned int i;
 
@@ -146,7 +146,7 @@ static void report(const struct record_options *o, const struct rec_events *even
 		fprintf(stderr, "stackonce: left out %s: %s\n", events->left_out[i].name,
 			events->left_out[i].why);
 	if (events->nr_left_out && !o->verbose && !o->quiet)
-		fprintf(stderr, "stackonce: %u events were left out, -v or 'info' lists them\n",
+		fprintf(stderr, "stackonce: %u events were left out; -v or 'info' lists them\n",
 			events->nr_left_out);
 	if (o->verbose)
 		fprintf(stderr,
@@ -164,13 +164,13 @@ static void report(const struct record_options *o, const struct rec_events *even
 			o->presets[i]->answer, o->rec.output);
 }
 
-static int explain(const struct record_options *o, int err)
+static int report_failure(const struct record_options *o, int err)
 {
 	const char *command = o->rec.command ? o->rec.command[0] : "";
 
 	if (err <= -RECORDER_EXEC_FAILED) {
 		err += RECORDER_EXEC_FAILED;
-		/* of a file that is there it is what its first line or its header names */
+		/* If the file exists, ENOENT is for the interpreter that it names. */
 		log_err(err, "cannot run '%s'%s", command,
 			err == -ENOENT && !target__look_for(command) ? ", its interpreter" : "");
 		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
@@ -178,7 +178,7 @@ static int explain(const struct record_options *o, int err)
 	return err == -EINTR && stop__signal() ? 128 + stop__signal() : CMD_FAILURE;
 }
 
-/* libbpf's messages, a verifier's log among them, are for -v; line by line. */
+/* libbpf's messages, including verifier logs, are printed with -v, line by line. */
 static int bpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	_cleanup_free_ char *text = NULL;
@@ -225,15 +225,15 @@ static int run(int argc, char **argv)
 		o.rec.status = show_status;
 	err = o.rec.command ? target__look_for(o.rec.command[0]) : 0;
 	if (err)
-		return explain(&o, err);
+		return report_failure(&o, err);
 	stop__catch();
 	err = choose_backend(&o);
 	if (err)
 		return err;
 	events.native = o.rec.backend == REC_BACKEND_FTRACE;
 	if (!features__initial_pids()) {
-		log_err(0, "no recording in a PID namespace: its process ids are not those of the "
-			   "kernel's events; use the host's");
+		log_err(0, "cannot record in a PID namespace: PIDs would not match the kernel's; "
+			   "run stackonce in the initial PID namespace");
 		return CMD_FAILURE;
 	}
 	err = kernel_names__new(&names);
@@ -244,9 +244,9 @@ static int run(int argc, char **argv)
 	if (!err)
 		err = recorder__run(&o.rec, &result);
 	if (err)
-		err = explain(&o, err);
+		err = report_failure(&o, err);
 	else
-		report(&o, &events, &result);
+		print_summary(&o, &events, &result);
 	rec_events__clear(&events);
 	kernel_names__free(names);
 	return err ? err : result.exit_status;
@@ -258,5 +258,5 @@ const struct cmd cmd_record = {
 	.run = run,
 	.options = record_options,
 	.usage = "[OPTIONS] [-a | -p PID,... | [--] COMMAND [ARGS]]",
-	.text = "Records events with their call stacks; timer samples unless -e is given.\n",
+	.text = "Records events with their call stacks; without -e, timer samples.\n",
 };

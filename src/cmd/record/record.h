@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The record command: what is asked for, in record_options.c; what becomes of it, in record.c. */
+/* The record command: record_options.c parses its options, record.c runs it. */
 #ifndef CMD_RECORD_H
 #define CMD_RECORD_H
 
@@ -18,21 +18,21 @@ struct record_options {
 	struct recorder_opts rec;
 	struct event_option {
 		const char *spec, *filter;
-		char *any_of; /* filter made of several */
-		bool optional; /* left out where this kernel does not have it */
+		char *any_of; /* owned: filter that joins those of several presets */
+		bool optional; /* left out if this kernel lacks it */
 	} events[RECORD_MAX_EVENT_OPTIONS];
-	unsigned int nr_events, nr_given; /* those given with -e come first */
+	unsigned int nr_events, nr_given; /* all; those given with -e, which come first */
 	const struct preset *presets[RECORD_MAX_PRESETS];
 	unsigned int nr_presets;
 	pid_t pids[RECORD_MAX_PIDS];
 	bool all, quiet, verbose, user_stacks_given;
-	enum { BACKEND_AUTO, BACKEND_BPF, BACKEND_FTRACE } backend; /* as asked for */
+	enum { BACKEND_AUTO, BACKEND_BPF, BACKEND_FTRACE } backend; /* --backend */
 	bool user_cfi_given;
 };
 
 extern const struct opt record_options[];
 
-/* Into o, which holds what is so unless given: as options__parse(). */
+/* Parses the command line into o, which holds the defaults; returns as options__parse() does. */
 int record_options__parse(int argc, char **argv, struct record_options *o);
 
 #endif /* CMD_RECORD_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce record: the options of a recording. */
+/* stackonce record: parses the options. */
 #include "record.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 static int too_many_events(void)
 {
-	return ui__usage_error("record", "more than %d -e", RECORD_MAX_EVENT_OPTIONS);
+	return ui__usage_error("record", "more than %d events are given", RECORD_MAX_EVENT_OPTIONS);
 }
 
 static int take_event(void *into, const struct opt *opt, const char *spec)
@@ -37,7 +37,7 @@ static int take_filter(void *into, const struct opt *opt, const char *filter)
 	struct record_options *o = into;
 
 	if (!o->nr_events || o->events[o->nr_events - 1].filter)
-		return ui__usage_error("record", "--filter follows the -e it is for");
+		return ui__usage_error("record", "--filter must follow the -e that it applies to");
 	o->events[o->nr_events - 1].filter = filter;
 	return 0;
 }
@@ -61,7 +61,7 @@ static int take_presets(void *into, const struct opt *opt, const char *names)
 		for (i = 0; i < o->nr_presets && o->presets[i] != p; i++)
 			;
 		if (i == RECORD_MAX_PRESETS)
-			return ui__usage_error("record", "more than %d presets",
+			return ui__usage_error("record", "more than %d presets are given",
 					       RECORD_MAX_PRESETS);
 		o->presets[i] = p;
 		o->nr_presets = MAX(o->nr_presets, i + 1);
@@ -91,7 +91,7 @@ static int take_pids(void *into, const struct opt *opt, const char *list)
 	return 0;
 }
 
-/* A ring is a power of two of at least a page. */
+/* The size of a ring is a power of two, at least a page. */
 static int take_buffer(void *into, const struct opt *opt, const char *arg)
 {
 	uint64_t size, rounded = sysconf(_SC_PAGESIZE);
@@ -142,61 +142,65 @@ static int take_no_user_stacks(void *into, const struct opt *opt, const char *ar
 /* clang-format off */
 const struct opt record_options[] = {
 	{ "-e, --event EVENT,...", "'sched:sched_switch', 'sched:*', 'sched'", OPT_FN(take_event) },
-	{ "--filter EXPR", "of the -e before it, in the kernel's filter syntax",
+	{ "--filter EXPR", "filter for the -e before it, in the kernel's filter syntax",
 	  OPT_FN(take_filter) },
 	{ "--preset NAME,...", "the events for a question, see 'list --presets'",
 	  OPT_FN(take_presets), PRESET_WORDS },
-	{ "-F, --freq HZ", "timer samples so often on every CPU",
+	{ "-F, --freq HZ", "take HZ timer samples a second on every CPU",
 	  OPT_NUMBER(struct record_options, rec.sample_hz, 1, 100000) },
 	{ "--idle", "keep timer samples of idle CPUs",
 	  OPT_FLAG(struct record_options, rec.keep_idle) },
-	{ "-a, --all-cpus", "everybody's events, also with a COMMAND",
+	{ "-a, --all-cpus", "record all tasks, also with a COMMAND",
 	  OPT_FLAG(struct record_options, all) },
-	{ "--include-self", "and stackonce's own",
+	{ "--include-self", "record stackonce's own events, too",
 	  OPT_FLAG(struct record_options, rec.include_self) },
-	{ "-p, --pid PID,...", "only these processes, their threads and children",
+	{ "-p, --pid PID,...", "record only these processes, their threads and children",
 	  OPT_FN(take_pids), .wants = "process ids" },
 	{ "[COMMAND]", NULL, OPT_REST(struct record_options, rec.command) },
-	{ "-o, --output FILE", "(trace.stk); an old one becomes FILE.old; - is stdout",
+	{ "-o, --output FILE",
+	  "the recording (trace.stk); an old one becomes FILE.old; - is stdout",
 	  OPT_TEXT(struct record_options, rec.output) },
-	{ "--force", "also if it is no recording", OPT_FLAG(struct record_options, rec.force) },
-	{ "-d, --duration SECONDS", "stop after so long",
+	{ "--force", "rename FILE even if it is not a recording",
+	  OPT_FLAG(struct record_options, rec.force) },
+	{ "-d, --duration SECONDS", "stop after this time",
 	  OPT_SECONDS(struct record_options, rec.duration_ns, UINT64_MAX) },
 	{ "-k, --clock CLOCK", "%s", OPT_FN(take_clock), WORDS_OF(rec_clocks) },
-	{ "--max-depth N", "frames kept of a stack (127)",
+	{ "--max-depth N", "keep at most N frames of a stack (127)",
 	  OPT_NUMBER(struct record_options, rec.max_depth, 1, WIRE_MAX_FRAMES) },
-	{ "--no-kernel-stacks", "without the kernel's",
+	{ "--no-kernel-stacks", "do not record kernel stacks",
 	  OPT_OFF(struct record_options, rec.kernel_stacks) },
-	{ "--kernel-unwind HOW", "%s; orc is our own walk, which is faster",
+	{ "--kernel-unwind HOW", "%s; orc: BPF programs walk kernel stacks, which is faster",
 	  OPT_WORD(struct record_options, rec.kernel_unwind),
 	  WORDS([REC_UNWIND_AUTO] = "auto", [REC_UNWIND_ORC] = "orc",
 		[REC_UNWIND_KERNEL] = "kernel") },
-	{ "--user-stacks[=HOW]", "also the programs', by unwind tables (cfi) or frame pointers "
+	{ "--user-stacks[=HOW]", "record user stacks, by unwind tables (cfi) or frame pointers "
 	  "(fp); cfi is the default with -p, a COMMAND or a probe in a program",
 	  OPT_FN(take_user_stacks), WORDS([BY_CFI] = "cfi", [BY_FP] = "fp") },
-	{ "--no-user-stacks", "not these", OPT_FN(take_no_user_stacks) },
-	{ "--no-symbols", "do not put the programs' symbols into the recording",
+	{ "--no-user-stacks", "do not record user stacks", OPT_FN(take_no_user_stacks) },
+	{ "--no-symbols", "do not add symbols of user functions to the recording",
 	  OPT_OFF(struct record_options, rec.symbols) },
 	{ "--unwind-memory SIZE", "kernel memory for unwind tables (256M)",
 	  OPT_SIZE(struct record_options, rec.table_budget, 1 << 20, 1ull << 30) },
 	{ "--stack-map-bits N", "log2 of the distinct stacks the map holds, 10-22 (16)",
 	  OPT_NUMBER(struct record_options, rec.stack_map_bits, 10, 22) },
-	{ "--stack-pool SIZE", "its memory for frames (160 bytes for each)",
+	{ "--stack-pool SIZE", "memory of the stack map for frames (160 bytes for each stack)",
 	  OPT_SIZE(struct record_options, rec.stack_pool, 64 << 10, 32ull << 30) },
-	{ "--buffer-size SIZE", "of each CPU's ring (8M)", OPT_FN(take_buffer),
+	{ "--buffer-size SIZE", "size of each CPU's ring buffer (8M)", OPT_FN(take_buffer),
 	  .wants = "a size of at most 1G" },
-	{ "--backend HOW", "%s; auto is ftrace where BPF is refused",
+	{ "--backend HOW", "%s; auto: ftrace if BPF is refused",
 	  OPT_WORD(struct record_options, backend),
 	  WORDS([BACKEND_AUTO] = "auto", [BACKEND_BPF] = "bpf", [BACKEND_FTRACE] = "ftrace") },
-	{ "--fsync", "after every write", OPT_FLAG(struct record_options, rec.fsync) },
-	{ "-q, --quiet", "no status line, only errors", OPT_FLAG(struct record_options, quiet) },
-	{ "-v, --verbose", "load time and kernel memory",
+	{ "--fsync", "call fsync(2) after every write",
+	  OPT_FLAG(struct record_options, rec.fsync) },
+	{ "-q, --quiet", "print errors only, no status line and no summary",
+	  OPT_FLAG(struct record_options, quiet) },
+	{ "-v, --verbose", "print load time, kernel memory and left out events",
 	  OPT_FLAG(struct record_options, verbose) },
 	HELP_OPTION
 };
 /* clang-format on */
 
-/* An event that several want is recorded where the filter of any of them says so. */
+/* If several presets have the event, it is recorded if any of their filters matches. */
 static int add_preset_event(struct record_options *o, const struct preset_event *pe)
 {
 	struct event_option *e = o->events, *end = o->events + o->nr_events;
@@ -215,7 +219,7 @@ static int add_preset_event(struct record_options *o, const struct preset_event 
 	}
 	if (e->filter && pe->filter && strcmp(e->filter, pe->filter) &&
 	    asprintf(&any_of, "(%s) || (%s)", e->filter, pe->filter) < 0) {
-		log_err(-ENOMEM, "put filters together");
+		log_err(-ENOMEM, "join the filters of '%s'", pe->spec);
 		return CMD_FAILURE;
 	}
 	if (any_of || !pe->filter)
@@ -252,7 +256,7 @@ int record_options__parse(int argc, char **argv, struct record_options *o)
 	o->rec.backend = o->backend == BACKEND_FTRACE ? REC_BACKEND_FTRACE : REC_BACKEND_BPF;
 	o->rec.command_only = o->rec.command && !o->all;
 	if (o->rec.nr_pids && (o->all || o->rec.command))
-		return ui__usage_error("record", "-p goes neither with -a nor with a COMMAND");
+		return ui__usage_error("record", "-p excludes -a and a COMMAND");
 	if (!o->user_stacks_given)
 		o->rec.user_stacks = o->rec.command || o->rec.nr_pids;
 	err = add_presets(o);

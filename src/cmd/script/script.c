@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every event in time order, in the look of ftrace's trace file or as JSON. */
+/* Prints every event in time order, in the format of ftrace's trace file or as JSON. */
 #include "script.h"
 
 #include <string.h>
@@ -10,21 +10,22 @@
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct script, rd, A_RECORDING),
-	SELECT_OPTIONS("only events", "only these events, several with commas: 'sched:*,sys_enter_*'"),
-	{ "--fields LIST", "these columns: %s; or the name of an event's field",
+	SELECT_OPTIONS("only events",
+		       "only these events, separated by commas: 'sched:*,sys_enter_*'"),
+	{ "--fields LIST", "print these columns: %s; or an event field by its name",
 	  OPT_FN(script__take_fields), .wants = "a list of columns",
 	  WORDS_OF(script_column_names) },
-	{ "--ns", "times with nine decimals", OPT_FLAG(struct script, ns) },
-	{ "--no-stacks", "without call stacks", OPT_FLAG(struct script, no_stacks) },
-	{ "--no-header", "without the lines that explain the columns",
+	{ "--ns", "print times with nine decimals", OPT_FLAG(struct script, ns) },
+	{ "--no-stacks", "do not print call stacks", OPT_FLAG(struct script, no_stacks) },
+	{ "--no-header", "do not print the lines that explain the columns",
 	  OPT_FLAG(struct script, no_header) },
-	{ "--ids", "ids of stacks, and user frames as offset and file's hash",
+	{ "--ids", "print stack ids, and user frames as offset and hash of the file",
 	  OPT_FLAG(struct script, ids) },
 	INLINE_OPTION,
 	NAMES_OPTIONS,
-	FOLLOW_OPTION("wait for more of a recording in progress"),
+	FOLLOW_OPTION("wait for new events while the recording is in progress"),
 	JSON_OPTION("one JSON object per event"),
-	{ "--stacks", "with --json: each stack before its first event",
+	{ "--stacks", "with --json: print each stack before its first event",
 	  OPT_FLAG(struct script, stacks_too) },
 	HELP_OPTION
 };
@@ -35,7 +36,8 @@ static int parse_options(struct script *s, int argc, char **argv)
 	int code = reading__options(&s->rd, &cmd_script, argc, argv);
 
 	if (!code && s->stacks_too && !s->rd.json)
-		return ui__usage_error(argv[0], "--stacks is for --json; text has them already");
+		return ui__usage_error(argv[0],
+				       "--stacks needs --json; text has the stacks anyway");
 	return code;
 }
 
@@ -103,7 +105,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_script = {
 	.name = "script",
-	.summary = "every event in time order, with fields and stack",
+	.summary = "print every event in time order, with fields and stack",
 	.run = run,
 	.options = options,
 	.text = "Prints every event of a recording in time order, with fields and call stack.\n",

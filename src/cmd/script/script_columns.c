@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events column by column: the text of --fields, and JSON; docs/json.md lists the members. */
+/* Prints events by column: the text of --fields, and JSON; docs/json.md lists the members. */
 #include "script.h"
 
 #include <errno.h>
@@ -118,7 +118,7 @@ static void put_field(struct script *s, const char *name, const struct script_ty
 	put_text(s, NULL, s->scratch.s ?: "", s->scratch.len);
 }
 
-/* column: its number, for COL_FIELD */
+/* column: index in s->columns, for COL_FIELD */
 static void put_column(struct script *s, enum script_column_kind kind, unsigned int column,
 		       struct script_type *t, const struct stk_event *e)
 {
@@ -165,7 +165,7 @@ void script__columns(struct script *s, const struct stk_event *e)
 		return;
 	for (i = 0; i < s->nr_columns && s->ids && !s->no_stacks; i++)
 		if (s->columns[i].kind == COL_USTACK)
-			script__tell_files(s, e);
+			script__put_files(s, e);
 	for (i = 0; i < s->nr_columns; i++) {
 		if (i)
 			strbuf__putc(b, ' ');
@@ -217,7 +217,7 @@ void script__json(struct script *s, const struct stk_event *e)
 		return;
 	}
 	if (s->stacks_too)
-		script__tell_stacks(s, e);
+		script__put_new_stacks(s, e);
 	json__record(j, "event");
 	for (i = 0; i < s->nr_columns; i++)
 		put_column(s, s->columns[i].kind, i, t, e);

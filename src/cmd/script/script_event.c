@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One event as text.  This is the hot path of script: task names, event names and stacks are
- * rendered once and kept, the rest is written straight into the output buffer.
+ * Prints one event as text.  This is the hot path of script: task names, event names and stacks are
+ * rendered once and kept; the rest is written directly to the output buffer.
  */
 #include "script.h"
 
@@ -16,7 +16,7 @@
 #include "log.h"
 #include "ui/frames.h"
 
-/* ---- what is kept from event to event -------------------------------------------------------- */
+/* ---- state kept between events --------------------------------------------------------------- */
 
 void script__start(struct script *s)
 {
@@ -45,7 +45,7 @@ void script__free(struct script *s)
 	reading__free(&s->rd);
 }
 
-/* Metadata comes with the tables before the first event, and a later table may replace it. */
+/* Metadata precedes the first event, and later metadata may replace it. */
 static void learn_clock(struct script *s)
 {
 	const char *hz = stk_reader__meta(s->rd.reader, "kernel.hz");
@@ -58,14 +58,14 @@ static void learn_clock(struct script *s)
 	s->jiffies_known = clock && !strcmp(clock, "mono");
 }
 
-/* The kernel's jiffies start five minutes before they overflow 32 bits. */
+/* INITIAL_JIFFIES: the kernel's jiffies start five minutes before they overflow 32 bits. */
 static uint64_t jiffies_at(uint64_t ts, uint32_t hz)
 {
 	return (uint32_t)(-300 * (int64_t)hz) + ts / 1000000000 * hz +
 	       ts % 1000000000 * hz / 1000000000;
 }
 
-static void see_type(struct script *s, struct script_type *st, const struct stk_event_type *t)
+static void init_type(struct script *s, struct script_type *st, const struct stk_event_type *t)
 {
 	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
 	const char *format = stk_event_type__format(t);
@@ -73,11 +73,11 @@ static void see_type(struct script *s, struct script_type *st, const struct stk_
 
 	st->seen = true;
 	learn_clock(s);
-	/* Failure is logged by the parser; the event then prints without its fields. */
+	/* The parser logs failures; the event is then printed without its fields. */
 	if (*format && ev_format__parse(format, strlen(format), &st->format))
 		st->format = NULL;
 	strbuf__puts(&st->label, out__colour(&s->out, OUT_HEAD));
-	/* an entry and a return have the function's name both */
+	/* The entry and the return of a function have the same name. */
 	if (stk_event_type__kind(t) >= STK_KIND_FUNCTION &&
 	    stk_event_type__kind(t) <= STK_KIND_USDT) {
 		strbuf__safe(&st->label, system, strlen(system));
@@ -104,7 +104,7 @@ struct script_type *script__type(struct script *s, const struct stk_event *e)
 		return NULL;
 	}
 	if (!s->types[i].seen)
-		see_type(s, &s->types[i], t);
+		init_type(s, &s->types[i], t);
 	return &s->types[i];
 }
 
@@ -243,7 +243,7 @@ void script__warn_uncompiled(struct script *s)
 		if (s->types[i].uncompiled)
 			log_warn("%" PRIu64
 				 " events of \"%s\" are printed field by field: their print "
-				 "fmt has something unknown",
+				 "fmt is not supported",
 				 s->types[i].uncompiled, s->types[i].full_name ?: "");
 }
 
@@ -256,7 +256,7 @@ void script__line(struct script *s, const struct stk_event *e)
 	if (!t)
 		return;
 	if (s->ids && !s->no_stacks)
-		script__tell_files(s, e);
+		script__put_files(s, e);
 	put_task_cached(s, event_comm(e), stk_event__tid(e));
 	strbuf__putc(b, '[');
 	put_padded(b, stk_event__cpu(e), 3, '0');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Losses where they happened, as the kernel's trace file has them (print_trace_line() in
- * kernel/trace/trace.c): "CPU:1 [LOST 34 EVENTS]" ahead of the first event after it.
+ * Prints losses where they happened, as the kernel's trace file does (print_trace_line() in
+ * kernel/trace/trace.c): "CPU:1 [LOST 34 EVENTS]" before the first event after the loss.
  */
 #include "script.h"
 

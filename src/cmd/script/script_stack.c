@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stacks of events.  A stack is rendered once and its text kept: most events have one that was
- * there before.
+ * Prints the stacks of events.  A stack is rendered once and its text kept, as most events have a
+ * stack that occurred before.
  */
 #include "script.h"
 
@@ -43,7 +43,7 @@ static void render_frame(struct script *s, struct strbuf *b, const struct stk_fr
 	strbuf__putc(b, '\n');
 }
 
-/* How a stack ends, where that is to be said: what got to its end by guesses shows them. */
+/* How an incomplete stack ends.  A fallback is complete, and its guesses are marked. */
 static const char *end_text(enum stk_stack_end end)
 {
 	switch (end) {
@@ -79,9 +79,9 @@ static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
 	out__paint(&s->out, OUT_PLAIN);
 }
 
-/* ---- what is kept ---------------------------------------------------------------------------- */
+/* ---- rendered stacks ------------------------------------------------------------------------- */
 
-/* The place of a stack's text; NULL when out of memory. */
+/* The entry of a stack; NULL when out of memory. */
 static struct script_stack *stack_slot(struct script *s, uint32_t number)
 {
 	return array__reach(&s->stacks, number, &s->nr_stacks) ? NULL : &s->stacks[number];
@@ -111,7 +111,7 @@ static void put_stack(struct script *s, uint32_t number)
 		strbuf__add(&s->out.b, s->stack_text.s + st->at, st->len);
 }
 
-/* The numbers are dense, so a number that the tables do not have is no stack. */
+/* Stack numbers are dense: a number above the last is invalid. */
 static bool is_stack(const struct script *s, uint32_t number)
 {
 	return number && number <= stk_reader__nr_stacks(s->rd.reader);
@@ -142,39 +142,39 @@ void script__user_stack(struct script *s, const struct stk_event *e)
 	put_under(s, "<user stack trace>", 0, stk_event__ustack(e));
 }
 
-/* ---- what stands before an event ------------------------------------------------------------- */
+/* ---- lines before an event ------------------------------------------------------------------- */
 
-static void tell_file(struct script *s, uint32_t number)
+static void put_file(struct script *s, uint32_t number)
 {
 	struct stk_file file;
 
-	if (array__reach(&s->told, number, &s->nr_told)) {
+	if (array__reach(&s->mapped, number, &s->nr_mapped)) {
 		s->out.b.failed = true;
 		return;
 	}
-	if (s->told[number] || stk_reader__file(s->rd.reader, number, &file))
+	if (s->mapped[number] || stk_reader__file(s->rd.reader, number, &file))
 		return;
-	s->told[number] = true;
+	s->mapped[number] = true;
 	file__map_line(&s->out.b, &file);
 	strbuf__putc(&s->out.b, '\n');
 }
 
-void script__tell_files(struct script *s, const struct stk_event *e)
+void script__put_files(struct script *s, const struct stk_event *e)
 {
 	struct stk_frame frames[STK_MAX_DEPTH];
 	uint32_t number = stk_event__ustack(e);
 	unsigned int n, i;
 
-	/* A text that is kept has been printed, and its files before it. */
+	/* A rendered stack was printed before, and its files before it. */
 	if (!is_stack(s, number) || (number < s->nr_stacks && s->stacks[number].seen))
 		return;
 	n = stack__frames(s->rd.reader, number, frames);
 	for (i = 0; i < n; i++)
 		if (frames[i].kind == STK_FRAME_USER && frames[i].file)
-			tell_file(s, frames[i].file);
+			put_file(s, frames[i].file);
 }
 
-static void tell_stack(struct script *s, uint32_t number)
+static void put_new_stack(struct script *s, uint32_t number)
 {
 	struct json *j = &s->out.json;
 	struct script_stack *slot;
@@ -194,15 +194,15 @@ static void tell_stack(struct script *s, uint32_t number)
 	json__end(j);
 }
 
-void script__tell_stacks(struct script *s, const struct stk_event *e)
+void script__put_new_stacks(struct script *s, const struct stk_event *e)
 {
-	tell_stack(s, stk_event__kstack(e));
-	tell_stack(s, stk_event__ustack(e));
+	put_new_stack(s, stk_event__kstack(e));
+	put_new_stack(s, stk_event__ustack(e));
 }
 
 void script__free_stacks(struct script *s)
 {
 	free(s->stacks);
-	free(s->told);
+	free(s->mapped);
 	strbuf__free(&s->stack_text);
 }

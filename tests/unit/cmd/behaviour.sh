@@ -217,8 +217,8 @@ printf 'name: sched_switch\nID: 7\nformat:\n%s\n%s\n\nprint fmt: "%%d", REC->pre
 for e in sched/sched_switch irq/softirq_raise; do : >fs/events/$e/enable; done
 STACKONCE_TRACEFS=$dir/fs
 export STACKONCE_TRACEFS
-printf '%s\n' irq:softirq_raise sched:sched_switch 'rmap:rmap_walk_start (synthesised)' \
-	'rmap:rmap_walk_end (synthesised)' >want
+printf '%s\n' irq:softirq_raise sched:sched_switch 'rmap:rmap_walk_start (emulated)' \
+	'rmap:rmap_walk_end (emulated)' >want
 "$so" list >got
 same "list" want got
 printf 'sched:sched_switch\n    pid_t prev_pid\n' >want

@@ -151,7 +151,7 @@ static void test_list(void **state)
 	options__list(&cmd, &b);
 	assert_string_equal(b.s, "test\t-\t-\tWORD\ta,b\t-\n"
 				 "test\t-\t-\tINPUT\t-\t-\n"
-				 "test\t-h\t--help\t-\t-\tthis text\n");
+				 "test\t-h\t--help\t-\t-\tprint this help\n");
 }
 
 int main(void)
