@@ -151,14 +151,14 @@ static void print_summary(const struct record_options *o, const struct rec_event
 	if (o->verbose)
 		fprintf(stderr,
 			"stackonce: loaded in %.0f ms (%u instructions verified), attached %u "
-			"events in %.0f ms; kernel memory %.1f MiB, %.1f KiB an event\n",
+			"events in %.0f ms; kernel memory %s, programs %s per event type\n",
 			r->costs.load_ns / 1e6, r->costs.verified, events->nr,
-			r->costs.attach_ns / 1e6, r->costs.map_bytes / 1048576.0,
-			events->nr ? r->costs.prog_bytes / 1024.0 / events->nr : 0.0);
+			r->costs.attach_ns / 1e6, text__bytes(r->costs.map_bytes).s,
+			text__bytes(r->costs.prog_bytes / MAX(events->nr, 1u)).s);
 	if (!o->quiet)
-		fprintf(stderr, "stackonce: %llu events, %llu stacks, %llu lost, %.1f KiB in %s\n",
+		fprintf(stderr, "stackonce: %llu events, %llu stacks, %llu lost, %s in %s\n",
 			(unsigned long long)r->events, (unsigned long long)r->stacks,
-			(unsigned long long)r->lost, r->bytes / 1024.0, o->rec.output);
+			(unsigned long long)r->lost, text__bytes(r->bytes).s, o->rec.output);
 	for (i = 0; i < o->nr_presets && !o->quiet && strcmp(o->rec.output, "-"); i++)
 		fprintf(stderr, "stackonce: read it with 'stackonce %s %s'\n",
 			o->presets[i]->answer, o->rec.output);
