@@ -29,7 +29,7 @@ int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_t
 		struct sight *ret_observed);
 void sight__release(struct sight *s); /* the members, not s */
 
-/* Starts reading file events.  news_fd: a ring of struct wire_news; snapshot is borrowed. */
+/* Starts reading file events from a ring of struct wire_news.  Borrows snapshot. */
 int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables,
 		struct opener **ret_opener);
 /* false: the thread hangs in a file system; what it borrowed must stay valid. */
