@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where a recording's events come from: BPF programs, or ftrace.  The recorder drives either the
- * same way; what it hands in are events, tasks, stacks and what is needed to read them.
+ * A backend is where a recording's events come from: BPF programs or an ftrace instance.  The
+ * recorder drives both through the same operations.  A backend writes events, tasks, stacks and the
+ * tables that are needed to read them.
  */
 #ifndef RECORD_BACKEND_H
 #define RECORD_BACKEND_H
@@ -17,17 +18,18 @@ struct stk_writer;
 
 struct backend_stats {
 	uint64_t events; /* handed to the writer */
-	uint64_t fullest; /* bytes found in the fullest ring by the last run */
-	uint64_t horizon; /* the last run left events from this time on; UINT64_MAX: none */
-	uint64_t unresolved; /* stack ids the map did not know: a fault of ours if not 0 */
+	uint64_t fullest; /* bytes in the fullest ring at the last drain() */
+	/* The last drain() left events from this time on in the rings; UINT64_MAX: none. */
+	uint64_t horizon;
+	uint64_t unresolved; /* stack ids missing from the map: a bug in stackonce if not 0 */
 };
 
 struct backend_costs {
 	uint64_t load_ns, attach_ns;
 	uint64_t map_bytes; /* kernel memory of the maps, rings included */
-	uint64_t prog_bytes; /* of the programs' code */
-	uint32_t verified; /* instructions the verifier looked at */
-	bool irq_flag; /* this kernel tells whether interrupts are off */
+	uint64_t prog_bytes; /* size of the programs' code */
+	uint32_t verified; /* instructions that the verifier processed */
+	bool irq_flag; /* programs can read whether interrupts are off */
 };
 
 struct backend {
@@ -36,37 +38,39 @@ struct backend {
 };
 
 struct backend_ops {
-	/* Everything is set up, but no event is recorded yet. */
+	/* Sets everything up, without recording events yet. */
 	int (*open)(const struct recorder_opts *opts, struct backend **ret_backend);
-	/* Its traces in the kernel go, too.  NULL is taken. */
+	/* Also removes everything that open() created in the kernel.  Accepts NULL. */
 	void (*free)(struct backend *b);
 	unsigned int (*nr_cpus)(const struct backend *b);
-	uint64_t (*ring_size)(const struct backend *b); /* bytes of a CPU's */
-	/* The writer, borrowed, is there from now on; it knows the event types. */
+	uint64_t (*ring_size)(const struct backend *b); /* bytes per CPU */
+	/* w, borrowed, has the event types already. */
 	int (*set_writer)(struct backend *b, struct stk_writer *w);
-	/* From now on events are recorded. */
+	/* Starts recording. */
 	int (*arm)(struct backend *b);
-	/* None is any more, and those under way are in their rings. */
+	/* Stops recording; events in flight have reached their rings when it returns. */
 	int (*disarm)(struct backend *b);
 	/*
-	 * What happened so far, rows of STK_NR_COUNTERS by event: to be read before drain(), and
-	 * add_ends() after it, so that what is called recorded is in the file.
+	 * The counters so far, a row of STK_NR_COUNTERS by event type.  Call this before drain()
+	 * and add_ends() after it, so that every event counted as recorded is in the file.
 	 */
 	int (*counters)(struct backend *b, uint64_t (*ret_counters)[STK_NR_COUNTERS]);
 	void (*add_ends)(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS]);
-	/* Empties the rings into the writer; last: disarmed, nothing more will come. */
+	/* Empties the rings into the writer; last: disarmed, no more events follow. */
 	int (*drain)(struct backend *b, bool last);
 	/*
-	 * Hands what was lost since the last call to the writer, after drain(); counted: counters()
-	 * was called since, too.
+	 * Writes the losses since the last call.  Call it after drain(); counted: counters() has
+	 * been called since the last call, too.
 	 */
 	int (*losses)(struct backend *b, bool counted);
 	void (*stats)(const struct backend *b, struct backend_stats *ret_stats);
 	void (*end_round)(struct backend *b);
-	/* Readable when there is something that does not wait for the next drain(); -1: never. */
+	/*
+	 * Readable when a file event is pending, which cannot wait for the next drain(); -1: never.
+	 */
 	int (*news_fd)(const struct backend *b);
 	int (*take_news)(struct backend *b);
-	/* All events are in the file: symbols, and what is to be said at the end. */
+	/* After the last event has been written: writes symbols, and logs final warnings. */
 	int (*finish)(struct backend *b);
 	void (*costs)(const struct backend *b, struct backend_costs *ret_costs);
 };

@@ -25,7 +25,7 @@
 #include "symbols/ksyms.h"
 #include "trace/write/writer.h"
 
-/* What is put after an error is not, so that it is asked for once, at the end. */
+/* Nothing is written after an error, so callers check err once, at the end. */
 struct meta {
 	struct stk_writer *w;
 	int err;
@@ -62,7 +62,7 @@ static void put_strbuf(struct meta *m, const char *key, const struct strbuf *b)
 	put_text(m, key, b->s ?: "");
 }
 
-/* The first line of a file, if it can be read. */
+/* Writes the first line of a file if it can be read. */
 static void put_file(struct meta *m, const char *key, const char *path)
 {
 	char line[256];
@@ -99,7 +99,7 @@ static void put_build_id(struct meta *m)
 	}
 }
 
-/* One tick of the kernel, which the coarse clock moves by. */
+/* CONFIG_HZ: the coarse clock advances by one tick. */
 static void put_hz(struct meta *m)
 {
 	struct timespec res;
@@ -108,7 +108,7 @@ static void put_hz(struct meta *m)
 		put(m, "kernel.hz", "%ld", (1000000000 + res.tv_nsec / 2) / res.tv_nsec);
 }
 
-/* Strings that fields of some events point to. */
+/* The strings that fields of some events point to. */
 static void put_printk_formats(struct meta *m)
 {
 	_cleanup_free_ char *text = NULL;
@@ -132,7 +132,7 @@ static void put_machine(struct meta *m, struct ksyms *syms)
 	put_file(m, "boot_id", "/proc/sys/kernel/random/boot_id");
 	if (!ksyms__by_name(syms, "_stext", &text)) {
 		put(m, "kernel.text", "0x%llx", (unsigned long long)text.start);
-		/* the address it is linked for: CONFIG_PHYSICAL_START in __START_KERNEL_map */
+		/* less the link address: CONFIG_PHYSICAL_START in __START_KERNEL_map */
 		put(m, "kernel.kaslr_offset", "0x%llx",
 		    (unsigned long long)(text.start - 0xffffffff81000000));
 	}
@@ -147,7 +147,7 @@ static void put_machine(struct meta *m, struct ksyms *syms)
 		 "/proc/sys/kernel/perf_event_max_sample_rate");
 }
 
-/* The recording's clock read beside the wall clock. */
+/* The recording's clock and the wall clock, read together. */
 static void put_clock(struct meta *m, const struct recorder_opts *opts)
 {
 	uint64_t ts = rec_clock__ns(opts->clock), wall = clock_ns(CLOCK_REALTIME);
@@ -196,9 +196,9 @@ int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct k
 	return m.err;
 }
 
-/* ---- while recording, and at its end --------------------------------------------------------- */
+/* ---- during the recording and at its end ----------------------------------------------------- */
 
-/* Events that tell how processes live and end are recorded. */
+/* Whether events of process lifecycles are recorded. */
 static bool wants_tasks(const struct rec_events *l)
 {
 	unsigned int i;
@@ -224,7 +224,7 @@ int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const ch
 	put_text(&m, key, text.s ?: "");
 	snprintf(key, sizeof(key), "tasks.%s_ts", when);
 	put_number(&m, key, ts);
-	return m.err ? log_err(m.err, "the tasks that there are") : 0;
+	return m.err ? log_err(m.err, "write the task list") : 0;
 }
 
 uint64_t meta__cpu_ns(void)
@@ -262,5 +262,5 @@ int meta__costs(struct stk_writer *w, const struct backend_costs *costs, uint64_
 	};
 
 	err = meta__numbers(w, rows, ARRAY_SIZE(rows));
-	return err ? log_err(err, "write the cost") : 0;
+	return err ? log_err(err, "write the costs of the recording") : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a recording says of the machine and of how it was made; keys as in stk-format(5). */
+/* Metadata of a recording: the machine, and how it was made.  Keys: stk-format(5). */
 #ifndef RECORD_META_H
 #define RECORD_META_H
 
@@ -15,7 +15,10 @@ struct stk_writer;
 int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct ksyms *syms,
 		const struct rec_events *events);
 
-/* The tasks that there are; when: "start" or "end".  Only where events tell what becomes of them. */
+/*
+ * Writes the task list; when: "start" or "end".  Does nothing unless events of process lifecycles
+ * are recorded.
+ */
 int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when);
 
 struct meta_number {
@@ -26,7 +29,7 @@ int meta__numbers(struct stk_writer *w, const struct meta_number *rows, size_t n
 
 /* CPU time of this process, ns. */
 uint64_t meta__cpu_ns(void);
-/* What the recording itself cost, so that people can decide whether it suits production. */
+/* What the recording itself cost, to help users decide whether it suits production. */
 int meta__costs(struct stk_writer *w, const struct backend_costs *costs, uint64_t start_cpu_ns);
 
 #endif /* RECORD_META_H */

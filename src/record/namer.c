@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Writes symbols of kernel addresses before the nodes that they name. */
+/* Writes symbols of kernel addresses before the frames that they name. */
 #include "namer.h"
 
 #include <errno.h>
@@ -15,11 +15,11 @@
 #include "symbols/ksyms.h"
 #include "trace/write/writer.h"
 
-/* What is known of an address. */
+/* Per address, whether it has been looked up. */
 enum looked_up {
 	NOT_YET,
-	DONE, /* the file has its symbol */
-	NAMELESS, /* it has none, and the file says nothing of that */
+	DONE, /* its symbol is in the file, or its frame is marked as nameless there */
+	NAMELESS, /* it has no symbol, and the file does not say so */
 };
 
 struct namer {
@@ -27,10 +27,10 @@ struct namer {
 	struct stk_writer *w;
 	struct idmap fixed; /* addresses in the kernel's own text */
 	struct idmap moving; /* others, in this round */
-	struct idmap written; /* starts of the kernel's own symbols that are in the file */
+	struct idmap written; /* start addresses of the kernel's own symbols in the file */
 	struct claim {
 		uint64_t start, end, hash;
-	} * claims; /* what the file says of the others now: disjoint, in order */
+	} * claims; /* the other symbols currently in the file: disjoint, in order */
 	size_t nr, cap;
 };
 
@@ -43,8 +43,8 @@ static uint64_t hash_string(uint64_t h, const char *s)
 }
 
 /*
- * The claim takes the place of those that it overlaps.  1: it was there already; 0: it was not;
- * negative: errno.
+ * Adds a claim in place of those that it overlaps.  Returns 1 if the same claim was there already,
+ * 0 if not, or a negative errno.
  */
 static int claim_add(struct namer *n, struct claim c)
 {
@@ -89,7 +89,7 @@ static int name(struct namer *n, uint64_t addr, bool frame)
 {
 	bool fixed = ksyms__is_fixed(n->syms, addr);
 	uint32_t *known = idmap__get(fixed ? &n->fixed : &n->moving, addr);
-	/* A frame that has no name now must not get that of what is loaded there later. */
+	/* A frame without a name must not get that of code that is loaded there later. */
 	struct ksym sym, nothing = { .start = addr, .size = 1, .name = "", .module = "" };
 	int err;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is recorded and how: the options of one recording. */
+/* The options of one recording: what is recorded, and how. */
 #ifndef RECORD_OPTS_H
 #define RECORD_OPTS_H
 
@@ -14,44 +14,44 @@ struct rec_events;
 
 enum rec_backend { REC_BACKEND_BPF, REC_BACKEND_FTRACE };
 
-/* Who walks the kernel's stacks. */
+/* How kernel stacks are unwound. */
 enum rec_kernel_unwind {
-	REC_UNWIND_AUTO, /* we, where that is possible */
-	REC_UNWIND_ORC, /* we; where it is not possible, that is an error */
-	REC_UNWIND_KERNEL,
+	REC_UNWIND_AUTO, /* as REC_UNWIND_ORC where possible, else REC_UNWIND_KERNEL */
+	REC_UNWIND_ORC, /* by the recorder program; fail if that is impossible */
+	REC_UNWIND_KERNEL, /* by the kernel */
 };
 
 struct recorder_opts {
 	enum rec_backend backend;
 	const char *output; /* "-": standard output */
-	bool force; /* also where that is a file, and no recording */
+	bool force; /* overwrite output even if it is not a recording */
 	struct rec_events *events; /* resolved */
-	struct ksyms *syms; /* the running kernel's */
+	struct ksyms *syms; /* of the running kernel */
 	unsigned int sample_hz;
 	unsigned int sample_event; /* index in events */
 	bool sample_cycles, keep_idle, include_self, kernel_stacks, fsync;
 	enum rec_kernel_unwind kernel_unwind;
 	bool user_stacks;
-	bool user_stacks_must; /* were asked for: not to be had is an error */
-	bool user_fp_only; /* by frame pointers alone */
-	bool symbols; /* of user frames, into the recording at its end */
+	bool user_stacks_must; /* required: fail if unavailable */
+	bool user_fp_only; /* unwind by frame pointers only */
+	bool symbols; /* write symbols of user frames at the end of the recording */
 	const pid_t *pids; /* -p; processes or threads */
 	unsigned int nr_pids;
 	char *const *command; /* NULL, or the command and its arguments */
-	bool command_only; /* only the command's own events */
+	bool command_only; /* record only events of the command and its children */
 	enum rec_clock clock;
-	uint64_t duration_ns; /* 0: until stopped */
+	uint64_t duration_ns; /* 0: no limit */
 	uint32_t max_depth, stack_map_bits;
 	uint64_t stack_pool, buffer_size;
-	uint64_t table_budget; /* bytes of unwind tables */
-	int argc; /* of the command line, for the metadata */
+	uint64_t table_budget; /* for unwind tables, in bytes */
+	int argc; /* stackonce's own command line, for the metadata */
 	char *const *argv;
 	/* Called about twice a second with one line; NULL: never. */
 	void (*status)(void *ctx, const char *line);
 	void *status_ctx;
 };
 
-/* Only events of tasks that target.h names are wanted. */
+/* Whether only events of selected tasks (target.h) are recorded. */
 static inline bool recorder_opts__selects_tasks(const struct recorder_opts *o)
 {
 	return o->nr_pids || (o->command && o->command_only);

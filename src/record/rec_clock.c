@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clocks that events can be timed with, their numbers and their names. */
+/* The table of clocks: their ids and their names. */
 #include "rec_clock.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The clocks that events can be timed with. */
+/* The clocks that time stamps of events can be taken from. */
 #ifndef RECORD_REC_CLOCK_H
 #define RECORD_REC_CLOCK_H
 
@@ -12,12 +12,13 @@ struct rec_clock_row {
 	const char *name, *alias, *posix;
 	clockid_t id;
 };
-extern const struct rec_clock_row rec_clocks[]; /* by enum rec_clock, to one without a name */
+extern const struct rec_clock_row
+	rec_clocks[]; /* by enum rec_clock; ends with a row without a name */
 
 uint64_t rec_clock__ns(enum rec_clock clock);
-/* As ftrace and the metadata of a recording call it. */
+/* The name that ftrace and the metadata of a recording use. */
 const char *rec_clock__name(enum rec_clock clock);
-/* Takes that name and the one of clock_gettime(2).  -EINVAL. */
+/* Accepts that name, its alias and the name in clock_gettime(2); -EINVAL for others. */
 int rec_clock__parse(const char *name, enum rec_clock *ret_clock);
 
 #endif /* RECORD_REC_CLOCK_H */

@@ -25,13 +25,13 @@
 #include "target.h"
 #include "trace/write/writer.h"
 
-#define ROUND_NS 200000000ull /* events reach the file at least this often */
-#define ROUND_BYTES (8u << 20) /* or when so many wait */
+#define ROUND_NS 200000000ull /* a round ends at least this often */
+#define ROUND_BYTES (8u << 20) /* or when so many bytes are pending */
 #define STATUS_NS 500000000ull
 #define ACCOUNTING_NS 500000000ull
 #define NAP_MIN_US 1000
 #define NAP_MAX_US 50000
-#define STACK_BUDGET (256u << 20) /* memory of merged stacks; beyond, they are written whole */
+#define STACK_BUDGET (256u << 20) /* bytes for merging stacks; more are written whole */
 
 struct recorder {
 	const struct recorder_opts *opts;
@@ -43,10 +43,10 @@ struct recorder {
 	uint64_t (*counters)[STK_NR_COUNTERS];
 	uint64_t round_start, last_accounting, last_status, status_events;
 	int nice; /* before the recording */
-	uint64_t start_cpu_ns; /* our CPU time until then */
+	uint64_t start_cpu_ns; /* CPU time of this process before the recording */
 };
 
-/* The first signal waits for the writing to end, a second one for nothing. */
+/* After the first signal the recording is still written; a second one abandons it. */
 static bool give_up(void *ctx)
 {
 	return stop__count() > 1;
@@ -107,7 +107,7 @@ static int prepare(struct recorder *r)
 
 	r->counters = calloc(MAX(r->opts->events->nr, 1u), sizeof(*r->counters));
 	if (!r->counters)
-		return log_err(-ENOMEM, "counters");
+		return log_err(-ENOMEM, "allocate the counters");
 	err = r->ops->open(r->opts, &r->backend);
 	rec_events__forget_types(r->opts->events);
 	err = err ?: open_target(r);
@@ -116,8 +116,9 @@ static int prepare(struct recorder *r)
 }
 
 /*
- * The counters were taken before the rings were emptied, so that what they call recorded is in the file;
- * what a ring still holds because it fills as fast as it is emptied has not happened yet.
+ * The counters were read before the rings were emptied, so every event that they count as recorded
+ * is in the file.  A ring that fills as fast as it is emptied still holds some: these are
+ * subtracted, as if they had not happened yet.
  */
 static int write_accounting(struct recorder *r, bool last)
 {
@@ -151,20 +152,21 @@ static void show_status(struct recorder *r, uint64_t now)
 	char line[200];
 
 	stk_writer__stats(r->w, &ws);
-	snprintf(
-		line, sizeof(line),
-		"%.0f events/s, %llu in all, %llu stacks, dedup %.1f %%, %.1f bytes/event, lost %llu",
-		(ws.events - r->status_events) / seconds, (unsigned long long)ws.events,
-		(unsigned long long)ws.stacks,
-		ws.events ? 100.0 * (1.0 - (double)ws.stacks / ws.events) : 0.0,
-		ws.events ? (double)ws.bytes / ws.events : 0.0, (unsigned long long)lost_so_far(r));
+	snprintf(line, sizeof(line),
+		 "%.0f events/s, %llu in all, %llu stacks, dedup %.1f %%, %.1f bytes/event, "
+		 "lost %llu",
+		 (ws.events - r->status_events) / seconds, (unsigned long long)ws.events,
+		 (unsigned long long)ws.stacks,
+		 ws.events ? 100.0 * (1.0 - (double)ws.stacks / ws.events) : 0.0,
+		 ws.events ? (double)ws.bytes / ws.events : 0.0,
+		 (unsigned long long)lost_so_far(r));
 	r->opts->status(r->opts->status_ctx, line);
 	r->last_status = now;
 	r->status_events = ws.events;
 }
 
-/* What is in the rings, and what was lost for want of room in them. */
-static int take(struct recorder *r, bool ends, bool last)
+/* Reads counters, rings and losses; ends: the round ends after it. */
+static int drain_rings(struct recorder *r, bool ends, bool last)
 {
 	int err = ends ? r->ops->counters(r->backend, r->counters) : 0;
 
@@ -172,22 +174,22 @@ static int take(struct recorder *r, bool ends, bool last)
 		return log_err(err, "read the counters");
 	err = r->ops->drain(r->backend, last);
 	if (err)
-		return log_err(err, "take events from the rings");
+		return log_err(err, "read events from the rings");
 	if (ends)
 		r->ops->add_ends(r->backend, r->counters);
 	err = r->ops->losses(r->backend, ends);
-	return err ? log_err(err, "take the losses") : 0;
+	return err ? log_err(err, "read the losses") : 0;
 }
 
-/* Empty the rings once; write out what has waited long enough. */
-static int turn(struct recorder *r, bool last)
+/* Empties the rings once, and ends the round when that is due. */
+static int poll_once(struct recorder *r, bool last)
 {
 	uint64_t start = rec_clock__ns(r->opts->clock);
 	uint64_t now = rec_clock__ns(REC_CLOCK_MONO);
 	bool ends = last || now - r->round_start >= ROUND_NS ||
 		    stk_writer__pending(r->w) >= ROUND_BYTES;
 	struct backend_stats ds;
-	int err = take(r, ends, last);
+	int err = drain_rings(r, ends, last);
 
 	if (err || !ends)
 		return err;
@@ -208,17 +210,17 @@ static int turn(struct recorder *r, bool last)
 static int sleep_us(struct recorder *r, unsigned int us)
 {
 	uint64_t now = rec_clock__ns(REC_CLOCK_MONO), end = now + us * 1000ull;
-	struct pollfd news = { .fd = r->ops->news_fd(r->backend), .events = POLLIN };
+	struct pollfd pfd = { .fd = r->ops->news_fd(r->backend), .events = POLLIN };
 	int err = 0;
 
-	if (news.fd < 0) {
+	if (pfd.fd < 0) {
 		usleep(us);
 		return 0;
 	}
 	while (now < end && !err) {
 		struct timespec left = { .tv_nsec = end - now };
 
-		if (ppoll(&news, 1, &left, NULL) <= 0)
+		if (ppoll(&pfd, 1, &left, NULL) <= 0)
 			return 0;
 		err = r->ops->take_news(r->backend);
 		now = rec_clock__ns(REC_CLOCK_MONO);
@@ -226,7 +228,7 @@ static int sleep_us(struct recorder *r, unsigned int us)
 	return err;
 }
 
-/* Sleep less the fuller the rings were found. */
+/* Sleeps for a shorter time the fuller the rings were at the last drain. */
 static int nap(struct recorder *r, unsigned int *us)
 {
 	struct backend_stats ds;
@@ -240,7 +242,7 @@ static int nap(struct recorder *r, unsigned int *us)
 	return ds.fullest < size / 2 ? sleep_us(r, *us) : 0;
 }
 
-/* Whether signals end the recording; with a command, the first one is the command's affair. */
+/* Whether a signal ends the recording; the first one only goes to the command, if there is one. */
 static bool stopped(struct recorder *r)
 {
 	unsigned int stops = stop__count();
@@ -265,12 +267,15 @@ static int loop(struct recorder *r)
 	       rec_clock__ns(REC_CLOCK_MONO) < end) {
 		err = nap(r, &us);
 		if (!err)
-			err = turn(r, false);
+			err = poll_once(r, false);
 	}
 	return err;
 }
 
-/* Whose events these are: without it nobody knows which tasks are only seen where they meet others. */
+/*
+ * Writes which tasks are selected.  Without it readers cannot know which tasks appear only in
+ * events of the selected ones.
+ */
 static int write_target(struct recorder *r)
 {
 	const struct recorder_opts *o = r->opts;
@@ -295,7 +300,7 @@ static int start(struct recorder *r)
 
 	err = r->ops->arm(r->backend);
 	if (err)
-		return log_err(err, "switch recording on");
+		return log_err(err, "start recording");
 	err = meta__tasks(r->w, r->opts, "start");
 	if (err)
 		return err;
@@ -311,7 +316,7 @@ static int record(struct recorder *r)
 {
 	int err, disarmed;
 
-	/* Rings must be emptied before they are full, whoever else wants the CPU. */
+	/* Rings must be emptied before they are full, however busy the CPUs are. */
 	r->nice = getpriority(PRIO_PROCESS, 0);
 	setpriority(PRIO_PROCESS, 0, -20);
 	r->round_start = r->last_status = rec_clock__ns(REC_CLOCK_MONO);
@@ -319,7 +324,7 @@ static int record(struct recorder *r)
 	err = start(r);
 	if (!err)
 		err = loop(r);
-	/* while events still come: what changes meanwhile is known from them */
+	/* before disarming: events show what changes while the list is read */
 	if (!err)
 		err = meta__tasks(r->w, r->opts, "end");
 	disarmed = r->ops->disarm(r->backend);
@@ -347,7 +352,7 @@ static int finish(struct recorder *r)
 	int err;
 
 	do {
-		err = turn(r, true);
+		err = poll_once(r, true);
 		r->ops->stats(r->backend, &ds);
 	} while (!err && ds.horizon != UINT64_MAX);
 	if (err)
@@ -360,7 +365,7 @@ static int finish(struct recorder *r)
 	return err ?: stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
 }
 
-/* What is not in the file is lost for want of writing, and said so if there is room for that. */
+/* Events that could not be written are losses; the file says so if there is room for that. */
 static void account_failure(struct recorder *r)
 {
 	if (r->ops->counters(r->backend, r->counters))
@@ -370,7 +375,7 @@ static void account_failure(struct recorder *r)
 				    r->opts->events->nr);
 }
 
-/* A command's exit status is ours, also if it outlives the recording, unless we are told off. */
+/* Waits for a command that outlives the recording; a second signal ends the wait. */
 static int wait_command(struct recorder *r)
 {
 	while (!target__ended(r->target)) {
@@ -381,7 +386,7 @@ static int wait_command(struct recorder *r)
 	return MAX(target__exit_status(r->target), 0);
 }
 
-/* It is whole now, and no longer live. */
+/* The recording is complete, and readers need not wait for more. */
 static void close_recording(struct recorder *r)
 {
 	stk_writer__free(r->w);
@@ -395,8 +400,8 @@ static void release(struct recorder *r)
 	pid_t pid = r->target ? target__running(r->target) : 0;
 
 	if (pid)
-		log_err(0, "'%s' goes on without being recorded, process %d", r->opts->command[0],
-			pid);
+		log_err(0, "'%s' (process %d) continues without being recorded",
+			r->opts->command[0], pid);
 	close_recording(r);
 	target__free(r->target);
 	free(r->counters);
@@ -420,12 +425,12 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_
 			account_failure(&r);
 		fill_result(&r, &res);
 	}
-	/* a command that never started has our descriptors open */
+	/* the child of a command that was never started holds our descriptors open */
 	if (err && r.target && !target__running(r.target)) {
 		target__free(r.target);
 		r.target = NULL;
 	}
-	/* nothing slows down those who were recorded any more */
+	/* detach before waiting, so that recorded tasks are no longer slowed down */
 	r.ops->free(r.backend);
 	r.backend = NULL;
 	close_recording(&r);

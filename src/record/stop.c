@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Waits for the signals that end a recording. */
+/* Counts the signals that end a recording. */
 #include "stop.h"
 
 #include <signal.h>

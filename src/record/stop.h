@@ -2,25 +2,25 @@
 /*
  * The signals that end a recording: SIGINT, SIGTERM, SIGHUP.
  *
- * What was ignored when we were started stays ignored (nohup), but for SIGINT: shells ignore it
- * in what a script runs in the background, where kill -INT is meant all the same; only the
- * terminal's, which is meant for others, is ignored then.
+ * A signal that was ignored when stackonce started stays ignored (nohup), except SIGINT.  Shells
+ * ignore SIGINT in background commands of a script; there kill -INT still ends the recording, and
+ * only a SIGINT from the terminal, which is meant for the foreground, is ignored.
  */
 #ifndef RECORD_STOP_H
 #define RECORD_STOP_H
 
-/* From now on they are counted, and SIGPIPE is ignored. */
+/* Starts counting these signals, and ignores SIGPIPE. */
 void stop__catch(void);
-/* For a child that becomes another program: everything as before stop__catch(). */
+/* Call this in a child before execve(2): restores the state before stop__catch(). */
 void stop__restore(void);
 
-/* How many came. */
+/* The number of signals so far. */
 unsigned int stop__count(void);
 /* The last one; 0: none. */
 int stop__signal(void);
 /*
- * The signal to pass on to a command, once; 0: none.  The terminal sends its signals to the whole
- * foreground group: the command has got those.
+ * Returns the signal to pass on to the command, once; 0: none.  Signals of the terminal are not
+ * passed on: it sends them to the whole foreground process group, and so to the command.
  */
 int stop__take_forward(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Starts the command, or finds the processes, whose events are recorded. */
+/* Starts the command, or selects the running processes, whose events are recorded. */
 #include "target.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@
 #include "stop.h"
 
 struct watched {
-	int fd; /* a pidfd; of a thread, its directory in /proc */
+	int fd; /* pidfd; for a thread, its directory in /proc */
 	bool thread;
 };
 
@@ -31,8 +31,8 @@ struct target {
 	const struct target_selection *sel;
 	bool started, reaped;
 	int status;
-	int go_fd; /* written to: the command may run */
-	int failed_fd; /* its errno when it cannot, closed when it can */
+	int go_fd; /* write end; a byte lets the child execute the command */
+	int failed_fd; /* read end; the errno of execve(2), or end of file on success */
 	struct watched *watched;
 	unsigned int nr_watched;
 };
@@ -70,8 +70,9 @@ static int check_executable(const char *path)
 }
 
 /*
- * execvp's search, done before the first event is recorded: an empty part of PATH is the current
- * directory, and a file that may not be executed is remembered but passed by.
+ * The search of execvp(3), done before the first event is recorded.  An empty element of PATH is
+ * the current directory.  A file without execute permission does not end the search, but makes its
+ * error -EACCES.
  */
 static int find_command(const char *name, char *ret_path, size_t len)
 {
@@ -109,14 +110,14 @@ int target__look_for(const char *command)
 	return err ? err - RECORDER_EXEC_FAILED : 0;
 }
 
-struct held {
+struct held_child {
 	int go[2], failed[2];
 	const char *path;
 	const struct target_command *command;
 	const struct target_selection *sel;
 };
 
-/* As shells tell: a script has no NUL in its first line. */
+/* The rule that shells use: a script has no NUL in its first line. */
 static bool is_script(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -130,8 +131,8 @@ static bool is_script(const char *path)
 	return !nul || (line && line < nul);
 }
 
-/* A file without a known format is a shell script; returns only on failure. */
-static int become(const char *path, char *const *argv)
+/* Runs a text file without a known format in sh.  Returns the errno, only on failure. */
+static int exec_command(const char *path, char *const *argv)
 {
 	size_t n = 0;
 	char **sh;
@@ -154,14 +155,14 @@ static int become(const char *path, char *const *argv)
 	return ENOEXEC;
 }
 
-/* In the child: waits for the word, selects itself, and becomes COMMAND. */
-static void run_child(const struct held *h)
+/* In the child: waits for target__start(), then executes the command. */
+static void run_child(const struct held_child *h)
 {
 	ssize_t n;
 	char c;
 	int err;
 
-	/* while they are open here, neither we nor the recorder see the other end close them */
+	/* as long as they are open here, neither side sees end of file when the other closes */
 	close(h->go[1]);
 	close(h->failed[0]);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -176,13 +177,13 @@ static void run_child(const struct held *h)
 		close(STDOUT_FILENO);
 	if (h->sel->in_child)
 		h->sel->in_child(h->sel->ctx);
-	err = become(h->path, h->command->argv);
+	err = exec_command(h->path, h->command->argv);
 	if (write(h->failed[1], &err, sizeof(err)) != sizeof(err))
 		_exit(126);
 	_exit(127);
 }
 
-static int fork_held(struct target *t, struct held *h)
+static int fork_held(struct target *t, struct held_child *h)
 {
 	int err;
 
@@ -208,7 +209,7 @@ static int fork_held(struct target *t, struct held *h)
 int target__command(const struct target_selection *sel, const struct target_command *command,
 		    struct target **ret_target)
 {
-	struct held h = { .command = command, .sel = sel };
+	struct held_child h = { .command = command, .sel = sel };
 	struct target *t;
 	char path[4096];
 	int err;
@@ -240,7 +241,7 @@ int target__start(struct target *t)
 	if (t->child <= 0)
 		return 0;
 	if (write(t->go_fd, "g", 1) != 1)
-		return log_err(-errno, "start the command");
+		return log_err(-errno, "start the command: write to its pipe");
 	do {
 		n = read(t->failed_fd, &err, sizeof(err));
 	} while (n < 0 && errno == EINTR);
@@ -248,12 +249,15 @@ int target__start(struct target *t)
 		return -(RECORDER_EXEC_FAILED + err);
 	t->started = true;
 	err = t->sel->begun ? t->sel->begun(t->sel->ctx) : 0;
-	return err ? log_err(err, "start the command") : 0;
+	return err ? log_err(err, "select the command's events") : 0;
 }
 
-/* ---- processes that run ---------------------------------------------------------------------- */
+/* ---- running processes ----------------------------------------------------------------------- */
 
-/* Every thread there is; those that come meanwhile are followed through their creators. */
+/*
+ * Selects all threads.  A thread that is created meanwhile is selected with its creator, or found
+ * by the second pass.
+ */
 static int select_threads(const struct target_selection *sel, pid_t pid)
 {
 	char path[64];
@@ -281,7 +285,7 @@ static int select_threads(const struct target_selection *sel, pid_t pid)
 }
 
 /* The process that thread tid belongs to. */
-static int leader_of(pid_t tid, pid_t *ret_leader)
+static int read_leader(pid_t tid, pid_t *ret_leader)
 {
 	_cleanup_fclose_ FILE *f = NULL;
 	char path[64], line[256];
@@ -303,12 +307,12 @@ static int watch(const struct target_selection *sel, pid_t pid, struct watched *
 	pid_t leader;
 	int err;
 
-	err = leader_of(pid, &leader);
+	err = read_leader(pid, &leader);
 	if (err)
 		return err;
 	w.thread = leader != pid;
 	if (w.thread) {
-		/* it stays this thread's when the number is used again */
+		/* the descriptor refers to this thread even after its id is reused */
 		snprintf(path, sizeof(path), "/proc/%d/task/%d", leader, pid);
 		w.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	} else {
@@ -332,17 +336,17 @@ int target__pids(const struct target_selection *sel, const pid_t *pids, unsigned
 	int err;
 
 	if (!t)
-		return log_err(-ENOMEM, "processes");
+		return log_err(-ENOMEM, "allocate the list of processes");
 	t->watched = calloc(nr, sizeof(*t->watched));
 	if (!t->watched) {
 		target__free(t);
-		return log_err(-ENOMEM, "processes");
+		return log_err(-ENOMEM, "allocate the list of processes");
 	}
 	for (i = 0; i < nr; i++) {
 		err = watch(sel, pids[i], &t->watched[i]);
 		if (err) {
 			target__free(t);
-			return log_err(err, "process %d", pids[i]);
+			return log_err(err, "select process %d", pids[i]);
 		}
 		t->nr_watched++;
 	}
@@ -357,7 +361,7 @@ static bool gone(const struct watched *w)
 	return w->thread ? faccessat(w->fd, "comm", F_OK, 0) < 0 : poll(&p, 1, 0) > 0;
 }
 
-/* ---- either ---------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 void target__free(struct target *t)
 {
@@ -365,7 +369,7 @@ void target__free(struct target *t)
 
 	if (!t)
 		return;
-	closep(&t->go_fd); /* a child still held ends by itself */
+	closep(&t->go_fd); /* a child that still waits exits by itself */
 	closep(&t->failed_fd);
 	closep(&t->child_fd);
 	if (t->child > 0 && !t->started)

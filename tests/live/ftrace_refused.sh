@@ -42,7 +42,7 @@ recorded "$PROG/nobpf"
 refused 'BPF programs: Operation not permitted' "$PROG/nobpf" "$STACKONCE" record -q --backend bpf -e $event
 refused 'timer samples need BPF' "$PROG/nobpf" "$STACKONCE" record -q
 [ -d "$tracefs/events/rmap" ] ||
-	refused 'probes that stand in for it need BPF' "$STACKONCE" record -q --backend ftrace --preset rmap
+	refused 'emulating it by probes needs BPF' "$STACKONCE" record -q --backend ftrace --preset rmap
 # busybox has one that cannot
 drop='setpriv --bounding-set=-bpf,-sys_admin,-perfmon'
 if $drop true 2>/dev/null; then

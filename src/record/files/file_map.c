@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Gives each file of a recording its number, and its names to the writer. */
+/* Numbers the files of a recording, and hands their names to the writer. */
 #include "file_map.h"
 
 #include <assert.h>
@@ -21,15 +21,15 @@
 #include "symbols/usyms.h"
 #include "trace/write/writer.h"
 
-#define MAX_KEPT 512 /* descriptors kept open */
+#define MAX_KEPT 512 /* descriptors that are kept open */
 #define HASH_MAX FILE_HASH_CONTENT_MAX /* bytes of a file without a build id */
-#define HASH_SUM (1ull << 30) /* and of all of them */
-/* What was changed so shortly before is likely to be gone when the recording ends. */
+#define HASH_SUM (1ull << 30) /* bytes of all of them */
+/* A file that was changed so recently is likely to be replaced before the recording ends. */
 #define FRESH_NS (3600 * 1000000000ull)
 
-/* What tells files apart, compared as bytes. */
+/* What distinguishes files; compared as bytes. */
 struct identity {
-	struct wire_file_key key; /* without what the same file may have another time */
+	struct wire_file_key key; /* without words that may change for the same file */
 	struct file_stat st;
 	uint64_t id_len;
 	uint8_t id[64];
@@ -48,10 +48,10 @@ struct mapped_file {
 	struct file_name *names;
 	uint8_t id[64];
 	struct file_stat st;
-	/* the mapping that it was last seen in */
+	/* its last observed mapping */
 	pid_t pid;
 	uint64_t start, end;
-	int fd; /* kept; -1 */
+	int fd; /* kept open; -1: not */
 	struct jit_source *jit;
 };
 
@@ -111,8 +111,9 @@ void file_map__set_writer(struct file_map *m, struct stk_writer *w)
 /* ---- identity -------------------------------------------------------------------------------- */
 
 /*
- * An inode's address changes when it is evicted and read again.  Device and inode say it all on a
- * block device; elsewhere (btrfs) several files share them, and what stat(2) says tells these apart.
+ * An inode's address changes when it is evicted and read again.  On a block device, device and
+ * inode identify a file.  Elsewhere (btrfs) several files may share them, and only stat(2)
+ * distinguishes them.
  */
 static void identity_of(const struct wire_file_key *key, const struct seen_file *s,
 			struct identity *ret_identity)
@@ -122,7 +123,7 @@ static void identity_of(const struct wire_file_key *key, const struct seen_file 
 
 	if (s && !block_device)
 		i.st = s->st;
-	/* it changes with each new name, but where there is no id nothing else tells other content */
+	/* ctime changes with each new link, but without an id nothing else reveals new content */
 	i.st.ctime_ns = 0;
 	if (s && s->id_len)
 		i.key.w[5] = 0;
@@ -135,7 +136,7 @@ static void identity_of(const struct wire_file_key *key, const struct seen_file 
 	*ret_identity = i;
 }
 
-/* Adds an empty file, unless it is known: *ret_new. */
+/* Finds the file, or adds an empty one: *ret_new. */
 static int intern(struct file_map *m, const struct identity *identity, bool *ret_new,
 		  struct mapped_file **ret_file)
 {
@@ -162,9 +163,9 @@ static int intern(struct file_map *m, const struct identity *identity, bool *ret
 	return 0;
 }
 
-/* ---- what is told the writer ----------------------------------------------------------------- */
+/* ---- for the writer -------------------------------------------------------------------------- */
 
-/* The file as it is now, under one of its names. */
+/* Writes the current state of the file, with one of its names. */
 static int announce(struct file_map *m, struct mapped_file *f, unsigned int name)
 {
 	struct stk_file info = f->info;
@@ -181,7 +182,7 @@ static int announce(struct file_map *m, struct mapped_file *f, unsigned int name
 	return err;
 }
 
-/* What is known already, or says less than that, changes nothing; 1: it takes the place of `at`. */
+/* -EEXIST: the name adds nothing; 1: it replaces that at *ret_at; 0: it is a new one. */
 static int place_of_name(const struct mapped_file *f, const char *path, const char *host_path,
 			 unsigned int *ret_at)
 {
@@ -205,7 +206,7 @@ static int place_of_name(const struct mapped_file *f, const char *path, const ch
 	return i < FILE_MAP_MAX_NAMES ? 0 : -EEXIST;
 }
 
-/* Takes the strings. */
+/* Takes ownership of the strings. */
 static int add_name(struct file_map *m, struct mapped_file *f, char *path, char *host_path)
 {
 	unsigned int at;
@@ -239,14 +240,14 @@ static int add_fixed_name(struct file_map *m, struct mapped_file *f, const char 
 	return -ENOMEM;
 }
 
-/* ---- sights ---------------------------------------------------------------------------------- */
+/* ---- observed files -------------------------------------------------------------------------- */
 
 static bool is_fresh(const struct seen_file *s)
 {
 	return clock_ns(CLOCK_REALTIME) - s->st.ctime_ns < FRESH_NS;
 }
 
-/* What an opened file tells. */
+/* Copies what was observed. */
 static void fill(struct file_map *m, struct mapped_file *f, struct seen_file *s)
 {
 	f->info.flags = (s->deleted ? STK_FILE_DELETED : 0) | (s->fd < 0 ? STK_FILE_GONE : 0);
@@ -268,8 +269,8 @@ static void fill(struct file_map *m, struct mapped_file *f, struct seen_file *s)
 	}
 }
 
-int file_map__add_sight(struct file_map *m, struct mapped_file *f, const struct wire_news *n,
-			struct seen_file *s)
+int file_map__update(struct file_map *m, struct mapped_file *f, const struct wire_news *n,
+		     struct seen_file *s)
 {
 	bool found = s->fd >= 0 && f->info.flags & STK_FILE_GONE;
 	char *path = take_ptr(s->path), *host_path = take_ptr(s->host_path);
@@ -305,7 +306,7 @@ int file_map__add(struct file_map *m, const struct wire_news *n, struct seen_fil
 	}
 	if (is_new)
 		f->info.kind = STK_FILE_FILE;
-	err = file_map__add_sight(m, f, n, s);
+	err = file_map__update(m, f, n, s);
 	if (!err)
 		*ret_file = f;
 	return err;
@@ -335,7 +336,7 @@ int file_map__add_vdso(struct file_map *m, const uint8_t *id, unsigned int id_le
 	return err;
 }
 
-/* The process has become another program: what its perf map says now is not of the one before. */
+/* After execve(2) the perf map of a process no longer describes its previous program. */
 static void forget_jit(struct file_map *m, const struct mapped_file *latest)
 {
 	const struct wire_file_key *key = &latest->identity.key, *k;
@@ -427,7 +428,7 @@ const struct jit_source *mapped_file__jit(const struct mapped_file *f)
 
 /* ---- the file itself ------------------------------------------------------------------------- */
 
-/* Returns fd, or closes it: that is another file, or what it holds has been changed. */
+/* Returns fd, or closes it if it is another file or has been changed. */
 static int check_same(const struct mapped_file *f, int fd)
 {
 	const struct wire_file_key *key = &f->identity.key;
@@ -439,7 +440,7 @@ static int check_same(const struct mapped_file *f, int fd)
 	}
 	if (file_stat__equal(&st, &f->st))
 		return fd;
-	/* in a layer of an overlay it shows the numbers that the kernel has */
+	/* a file in a layer of an overlay has the numbers that the kernel uses */
 	if (st.dev == makedev(WIRE_DEV_MAJOR(key->dev), WIRE_DEV_MINOR(key->dev)) &&
 	    st.ino == key->w[0] && st.size == f->st.size && st.mtime_ns == f->st.mtime_ns)
 		return fd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds a path by which this process can open the file that another one has mapped. */
+/* Finds a path by which this process can open a file that another one has mapped. */
 #include "file_paths.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool is_octal(const char *s, const char *end)
 	       s[2] >= '0' && s[2] <= '7';
 }
 
-/* "\040" and the like become what they stand for, but for NUL, in place. */
+/* Replaces "\040" and the like by their characters, in place; drops NUL. */
 static void unescape(char *s)
 {
 	char *end = s + strlen(s), *to = s;
@@ -80,8 +80,8 @@ static bool parse_device(const char *s, struct mount *m)
 }
 
 /*
- * "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS", NUL at the end;
- * changed in place.
+ * Parses "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS"; changes the
+ * line in place.
  */
 static bool parse_line(char *line, struct mount *m)
 {
@@ -216,7 +216,7 @@ char *path_of_parts(const char *parts, size_t len, unsigned int nr_parts)
 	char path[PATH_MAX], *to = path + sizeof(path) - 1;
 	size_t at = 0;
 
-	/* from behind: the last part comes first */
+	/* from the end, because the last part comes first */
 	*to = '\0';
 	if (!nr_parts)
 		return NULL;
@@ -234,7 +234,7 @@ char *path_of_parts(const char *parts, size_t len, unsigned int nr_parts)
 	return strdup(to);
 }
 
-/* a and b as one path: "" stands for nothing, or for "/" where both are. */
+/* Joins a and b; two empty strings make "/". */
 static bool join(char *path, size_t len, const char *a, const char *b)
 {
 	size_t n = strlen(a);
@@ -248,27 +248,27 @@ static bool join(char *path, size_t len, const char *a, const char *b)
 	return true;
 }
 
-/* The path within the file system of what is mounted at `there`. */
-static bool inner_path(const struct mount *there, const char *path, char *ret_inner, size_t len)
+/* The path within the file system that is mounted at mnt. */
+static bool inner_path(const struct mount *mnt, const char *path, char *ret_inner, size_t len)
 {
-	const char *below = path_below(path, there->point);
+	const char *below = path_below(path, mnt->point);
 
-	return below && join(ret_inner, len, there->root, below);
+	return below && join(ret_inner, len, mnt->root, below);
 }
 
-char *mounts__translate(const struct mounts *ours, const struct mount *there, const char *path,
+char *mounts__translate(const struct mounts *ours, const struct mount *mnt, const char *path,
 			try_path_fn try, void *ctx)
 {
 	char inner[PATH_MAX], candidate[PATH_MAX];
 	const char *below;
 	size_t i;
 
-	if (!inner_path(there, path, inner, sizeof(inner)))
+	if (!inner_path(mnt, path, inner, sizeof(inner)))
 		return NULL;
 	for (i = 0; i < ours->nr; i++) {
 		const struct mount *m = &ours->v[i];
 
-		if (m->major != there->major || m->minor != there->minor)
+		if (m->major != mnt->major || m->minor != mnt->minor)
 			continue;
 		below = path_below(inner, m->root);
 		if (below && join(candidate, sizeof(candidate), m->point, below) &&
@@ -278,7 +278,7 @@ char *mounts__translate(const struct mounts *ours, const struct mount *there, co
 	return NULL;
 }
 
-/* The layers of one option: paths with a colon between them, a backslash before one that is meant. */
+/* Tries the layers of one option: paths separated by colons; a backslash escapes a colon. */
 static char *try_layers(const char *list, const char *inner, try_path_fn try, void *ctx)
 {
 	char layer[PATH_MAX], candidate[PATH_MAX];
@@ -293,7 +293,7 @@ static char *try_layers(const char *list, const char *inner, try_path_fn try, vo
 		}
 		list += *list == ':';
 		layer[n] = '\0';
-		/* others are relative to where the mounter was */
+		/* relative paths depend on where mount(2) was called */
 		if (layer[0] == '/' && join(candidate, sizeof(candidate), layer, inner) &&
 		    try(ctx, candidate))
 			return strdup(candidate);
@@ -312,13 +312,12 @@ static bool names_layers(const char *option)
 	return false;
 }
 
-char *mount__translate_layers(const struct mount *there, const char *path, try_path_fn try,
-			      void *ctx)
+char *mount__translate_layers(const struct mount *mnt, const char *path, try_path_fn try, void *ctx)
 {
-	_cleanup_free_ char *options = strdup(there->options);
+	_cleanup_free_ char *options = strdup(mnt->options);
 	char inner[PATH_MAX], *option, *rest = options, *found = NULL;
 
-	if (strcmp(there->type, "overlay") || !inner_path(there, path, inner, sizeof(inner)))
+	if (strcmp(mnt->type, "overlay") || !inner_path(mnt, path, inner, sizeof(inner)))
 		return NULL;
 	while (!found && rest && (option = strsep(&rest, ","))) {
 		if (!names_layers(option))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies perf maps and jitdumps at the end of the recording. */
+/* Reads perf maps and jitdumps at the end of the recording. */
 #include "jit_source.h"
 
 #include <errno.h>
@@ -17,15 +17,15 @@
 #include "symbols/usyms.h"
 
 struct jit_source {
-	pid_t ns_pid; /* as the process knows itself, and calls its files */
+	pid_t ns_pid; /* in its own PID namespace, as in the names of its files */
 	uid_t uid;
 	uint64_t start_ns; /* boot clock */
-	bool our_tmp; /* its /tmp is ours */
-	int tmp_fd; /* its /tmp where it is not; -1: out of reach */
-	int dump_fd; /* -1: it had none */
+	bool our_tmp; /* its /tmp is the recorder's, too */
+	int tmp_fd; /* else its /tmp; -1: not accessible */
+	int dump_fd; /* its jitdump; -1: none */
 };
 
-/* The number in the innermost pid namespace, last of "NSpid:\t1234\t1". */
+/* The PID in the innermost PID namespace, the last number of "NSpid:\t1234\t1". */
 static pid_t read_ns_pid(pid_t pid)
 {
 	_cleanup_fclose_ FILE *f = NULL;
@@ -58,7 +58,7 @@ static void find_tmp(struct jit_source *j, pid_t pid)
 		j->tmp_fd = take_fd(fd);
 }
 
-/* The agent that writes a jitdump maps its first page, for tools to find it by. */
+/* Agents that write a jitdump map its first page, by which tools find it. */
 static int open_dump(pid_t pid, pid_t ns_pid)
 {
 	_cleanup_fclose_ FILE *f = NULL;
@@ -131,8 +131,8 @@ void jit_source__drop_fds(struct jit_source *j)
 }
 
 /*
- * Anybody may write into /tmp: only what the process's user or root put there counts, and nothing
- * that was left by one with the same number before.
+ * All users may create files in /tmp, so only those of the process's user or root are accepted, and
+ * none that is older than the process: an earlier one with the same PID may have left it.
  */
 static int open_in_tmp(const struct jit_source *j, const char *name)
 {

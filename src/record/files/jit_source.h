@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where a process says what its code without a file is called: /tmp/perf-PID.map, and a jitdump
- * that it has mapped.  Both are read when the recording ends, and may outlive the process.
+ * The files in which a process names its JIT code: /tmp/perf-PID.map, and a jitdump that it has
+ * mapped.  They are read when the recording ends, and may outlive the process.
  */
 #ifndef RECORD_JIT_SOURCE_H
 #define RECORD_JIT_SOURCE_H
@@ -12,14 +12,15 @@
 struct jit_source;
 struct jit_symbols;
 
-/* Looks at the process while it is there. */
+/* Finds these files; the process should still exist. */
 int jit_source__new(pid_t pid, uint64_t start_ns, struct jit_source **ret_source);
 void jit_source__free(struct jit_source *j);
-/* Descriptors that it keeps open, and without them. */
+/* The number of descriptors that it keeps open. */
 unsigned int jit_source__nr_fds(const struct jit_source *j);
+/* Closes them; the files may then no longer be found. */
 void jit_source__drop_fds(struct jit_source *j);
 
-/* -ENOENT: the process says nothing. */
+/* -ENOENT: the process does not name its code. */
 int jit_source__symbols(const struct jit_source *j, struct jit_symbols **ret_symbols);
 
 #endif /* RECORD_JIT_SOURCE_H */

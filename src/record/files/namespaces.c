@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Remembers a process of each mount namespace. */
+/* Finds a process of each mount namespace. */
 #include "namespaces.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 #include "clock.h"
 
 #define MAX_ROOTS 256
-#define SHARE 20 /* of the time: at most one part */
+#define SHARE 20 /* scans take at most 1/SHARE of the time */
 
 void namespaces__clear(struct namespaces *n)
 {

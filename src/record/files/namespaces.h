@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A process of each mount namespace there is: where it sees a path, others saw the same. */
+/* One process per mount namespace, through whose root paths of that namespace can be opened. */
 #ifndef RECORD_NAMESPACES_H
 #define RECORD_NAMESPACES_H
 
@@ -10,17 +10,17 @@
 struct namespace_root {
 	uint64_t ns; /* inode of /proc/PID/ns/mnt */
 	pid_t pid;
-	char *root; /* its root directory, as we see it */
+	char *root; /* its root directory, as the recorder sees it */
 };
 
-/* All zero: empty, and not looked for yet. */
+/* All zero: empty, to be refreshed. */
 struct namespaces {
-	struct namespace_root *v; /* namespaces and roots in them, each once; not our own */
+	struct namespace_root *v; /* distinct (ns, root), without the recorder's ns */
 	size_t nr;
-	uint64_t next; /* ns of the monotonic clock: when they may have changed */
+	uint64_t next; /* earliest time of the next refresh, CLOCK_MONOTONIC, ns */
 };
 
-/* Looks at all processes, unless that was done shortly before, by what it takes. */
+/* Scans all processes, unless the last scan was too recent for the time that it took. */
 void namespaces__refresh(struct namespaces *n);
 void namespaces__clear(struct namespaces *n);
 

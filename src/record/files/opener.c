@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs the thread that opens new files while their processes live. */
+/* Runs the thread that opens new files while their processes exist. */
 #include "opener.h"
 
 #include <errno.h>
@@ -22,35 +22,35 @@
 #include "clock.h"
 #include "jit_source.h"
 
-#define MAX_WAITING 1024 /* sights nobody took so far; each may hold a descriptor */
-#define MAX_TABLES 64 /* as many waiting sights may bring a table */
+#define MAX_WAITING 1024 /* observed files in the queue; each may hold a descriptor */
+#define MAX_TABLES 64 /* so many files in the queue may have a table */
 /* The thread counts as stuck once so many checks in a row, this far apart, found it asleep. */
-#define LOOK_NS 50000000
-#define LOOKS_ASLEEP 5
+#define CHECK_NS 50000000
+#define CHECKS_ASLEEP 5
 
 struct opener {
 	pthread_t thread;
 	bool started;
-	pid_t tid; /* the thread's, before it looks at a file */
-	bool looking; /* at a file: if it sleeps now, that is why */
+	pid_t tid; /* of the thread; set before it opens a file */
+	bool opening; /* a file: if the thread sleeps now, it is waiting for a file system */
 	struct ring_buffer *ring;
-	const char *positions; /* of the ring: pages with the consumer's and the producer's */
+	const char *positions; /* the ring's consumer and producer position, a page each */
 	int stop_fd;
-	int ready_fd; /* readable while there are sights */
+	int ready_fd; /* readable while the queue is not empty */
 	bool with_tables;
-	struct seen_context ctx; /* the thread's */
-	pthread_mutex_t lock; /* of the rest */
+	struct seen_context ctx; /* used only by the thread */
+	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t changed;
 	struct sight *first, **last;
-	unsigned int nr; /* also read without it */
+	unsigned int nr; /* also read without the lock */
 	bool stop, stuck;
 	int err;
 };
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_table,
-		struct sight *ret_sight)
+		struct sight *ret_observed)
 {
 	struct sight s = { .n = *n, .file = { .fd = -1 } };
 	int err = 0;
@@ -63,7 +63,7 @@ int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_t
 		sight__release(&s);
 		return err;
 	}
-	*ret_sight = s;
+	*ret_observed = s;
 	return 0;
 }
 
@@ -83,8 +83,8 @@ static uint64_t position(const struct opener *o, bool producer)
 	return __atomic_load_n((const uint64_t *)page, __ATOMIC_ACQUIRE);
 }
 
-/* Whether there are news that have not been looked at. */
-static bool behind(const struct opener *o)
+/* Whether file events are pending in the ring. */
+static bool has_pending(const struct opener *o)
 {
 	return position(o, false) < position(o, true);
 }
@@ -104,7 +104,7 @@ static void append(struct opener *o, struct sight *s)
 	pthread_mutex_unlock(&o->lock);
 }
 
-static int on_news(void *ctx, void *data, size_t size)
+static int on_file_event(void *ctx, void *data, size_t size)
 {
 	struct wire_news n = { 0 };
 	struct opener *o = ctx;
@@ -120,9 +120,9 @@ static int on_news(void *ctx, void *data, size_t size)
 	n.len = MIN((size_t)n.len, MIN(size, sizeof(n)) - offsetof(struct wire_news, parts));
 	s = malloc(sizeof(*s));
 	with_table = o->with_tables && __atomic_load_n(&o->nr, __ATOMIC_RELAXED) < MAX_TABLES;
-	__atomic_store_n(&o->looking, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&o->opening, true, __ATOMIC_RELEASE);
 	err = s ? sight__look(&o->ctx, &n, with_table, s) : -ENOMEM;
-	__atomic_store_n(&o->looking, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&o->opening, false, __ATOMIC_RELEASE);
 	if (err) {
 		free(s);
 		return err;
@@ -131,8 +131,8 @@ static int on_news(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-/* The sooner it looks, the more is there: before anything else that is not in a hurry, too. */
-static void hurry(void)
+/* The sooner the thread runs, the more files can still be opened. */
+static void raise_priority(void)
 {
 	struct sched_param param = { .sched_priority = 1 };
 
@@ -150,7 +150,7 @@ static void *run(void *arg)
 	int err = 0;
 
 	__atomic_store_n(&o->tid, gettid(), __ATOMIC_RELAXED);
-	hurry();
+	raise_priority();
 	while (err >= 0) {
 		err = ring_buffer__consume(o->ring);
 		seen_context__forget(&o->ctx); /* mounts change meanwhile */
@@ -170,7 +170,7 @@ static int start(struct opener *o)
 	sigset_t all, before;
 	int err;
 
-	/* signals are the other threads' affair */
+	/* signals are handled by the other threads */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&o->thread, NULL, run, o);
@@ -190,7 +190,7 @@ static int open_ring(struct opener *o, int news_fd)
 	o->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (o->stop_fd < 0 || o->ready_fd < 0)
 		return -errno;
-	o->ring = ring_buffer__new(news_fd, on_news, o, NULL);
+	o->ring = ring_buffer__new(news_fd, on_file_event, o, NULL);
 	return o->ring ? 0 : -errno;
 }
 
@@ -219,7 +219,7 @@ int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables,
 	return 0;
 }
 
-/* false: a file system does not answer; the thread is left to it. */
+/* false: the thread hangs in a file system, and is abandoned. */
 static bool stop(struct opener *o)
 {
 	struct timespec until;
@@ -259,7 +259,7 @@ bool opener__free(struct opener *o)
 	return true;
 }
 
-/* ---- the other side -------------------------------------------------------------------------- */
+/* ---- other threads --------------------------------------------------------------------------- */
 
 /*
  * Whether the thread sleeps in an access to a file and has not run since the last check.  A thread
@@ -272,7 +272,7 @@ static bool is_asleep(const struct opener *o, unsigned long *switches)
 	_cleanup_fclose_ FILE *f = NULL;
 	char path[64], line[256], state = 0;
 
-	if (!__atomic_load_n(&o->looking, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&o->opening, __ATOMIC_ACQUIRE))
 		return false;
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
 	f = fopen(path, "re");
@@ -284,21 +284,21 @@ static bool is_asleep(const struct opener *o, unsigned long *switches)
 	return f && state != 'R' && now == before;
 }
 
-/* Waits for the next sight until the deadline, or until the thread is found stuck. */
+/* Waits for the next observed file until the deadline, or until the thread is found stuck. */
 static void wait_for_first(struct opener *o, uint64_t deadline)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), until;
 	unsigned long switches = 0;
 	unsigned int asleep = 0;
 
-	while (!o->first && !o->err && !o->stuck && behind(o) && now < deadline) {
-		until = MIN(now + LOOK_NS, deadline);
+	while (!o->first && !o->err && !o->stuck && has_pending(o) && now < deadline) {
+		until = MIN(now + CHECK_NS, deadline);
 		const struct timespec t = { until / SECOND_NS, until % SECOND_NS };
 
 		if (pthread_cond_clockwait(&o->changed, &o->lock, CLOCK_MONOTONIC, &t) ==
 		    ETIMEDOUT) {
 			asleep = is_asleep(o, &switches) ? asleep + 1 : 0;
-			o->stuck = asleep > LOOKS_ASLEEP;
+			o->stuck = asleep > CHECKS_ASLEEP;
 		}
 		now = clock_ns(CLOCK_MONOTONIC);
 	}
@@ -314,7 +314,7 @@ int opener__fd(const struct opener *o)
 	return o->ready_fd;
 }
 
-/* The first sight, if there is one. */
+/* The first observed file in the queue; NULL: none. */
 static struct sight *take_first(struct opener *o)
 {
 	struct sight *s = o->first;
@@ -332,13 +332,13 @@ static struct sight *take_first(struct opener *o)
 	return s;
 }
 
-int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_sight)
+int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_observed)
 {
 	struct sight *s;
 	int err;
 
-	/* in this order: what is not behind any more is among the sights */
-	if ((!deadline || !behind(o)) && !__atomic_load_n(&o->nr, __ATOMIC_RELAXED))
+	/* in this order: what is no longer in the ring is in the queue */
+	if ((!deadline || !has_pending(o)) && !__atomic_load_n(&o->nr, __ATOMIC_RELAXED))
 		return 0;
 	pthread_mutex_lock(&o->lock);
 	wait_for_first(o, deadline);
@@ -347,7 +347,7 @@ int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_sight)
 	pthread_mutex_unlock(&o->lock);
 	if (!s)
 		return err;
-	*ret_sight = *s;
+	*ret_observed = *s;
 	free(s);
 	return 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread that looks at files as soon as the kernel's side tells of them: a short-lived process is
- * gone before the rings are emptied and the tables of other files loaded.
+ * A thread that opens files as soon as their file events arrive.  A short-lived process would be
+ * gone before the rings are emptied and the unwind tables of other files loaded.
  */
 #ifndef RECORD_OPENER_H
 #define RECORD_OPENER_H
@@ -16,36 +16,36 @@ struct jit_source;
 struct opener;
 struct snapshot;
 
-/* What there was to see of what the news tell. */
+/* The file of a file event, as it was observed. */
 struct sight {
 	struct sight *next;
 	struct wire_news n;
-	struct seen_file file; /* WIRE_KEY_FILE; fd -1: gone */
+	struct seen_file file; /* WIRE_KEY_FILE; fd -1: it could not be opened */
 	struct jit_source *jit; /* WIRE_KEY_JIT */
 };
 
-/* Looks now; with_table as in seen_file.h.  -ENOMEM. */
+/* Opens the file in the calling thread; with_table: see seen_file__open().  -ENOMEM. */
 int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_table,
-		struct sight *ret_sight);
-void sight__release(struct sight *s); /* what it holds */
+		struct sight *ret_observed);
+void sight__release(struct sight *s); /* the members, not s */
 
-/* Takes the news from now on.  news_fd: a ring of struct wire_news; snapshot is borrowed. */
+/* Starts reading file events from a ring of struct wire_news.  Borrows snapshot. */
 int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables,
 		struct opener **ret_opener);
-/* false: a file system does not answer, the thread waits for it, and what it borrowed must stay. */
+/* false: the thread hangs in a file system; what it borrowed must stay valid. */
 bool opener__free(struct opener *o);
 
 /*
- * Takes the next sight, in the order of the notifications, and waits for it until the deadline
+ * Takes the next observed file, in the order of file events, and waits for it until the deadline
  * (CLOCK_MONOTONIC, ns; 0: does not wait).  Returns 1, or 0 if nothing is queued and either nothing
  * is pending, the deadline has passed, or the thread is stuck.  -ENOMEM.
  */
-int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_sight);
+int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_observed);
 
-/* The thread hangs in a file system; opener__next() does not wait until another sight arrives. */
+/* The thread hangs in a file system.  Until it continues, opener__next() does not wait. */
 bool opener__is_stuck(const struct opener *o);
 
-/* Readable while opener__next() has a sight. */
+/* Readable while opener__next() has an observed file. */
 int opener__fd(const struct opener *o);
 
 #endif /* RECORD_OPENER_H */

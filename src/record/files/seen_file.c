@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Opens a mapped file, checks that it is the one that was seen, and describes it. */
+/* Opens a mapped file, checks that it is the one in the file event, and describes it. */
 #include "seen_file.h"
 
 #include <errno.h>
@@ -19,20 +19,20 @@
 #include "symbols/usyms.h"
 #include "unwind/unwind.h"
 
-#define MAX_TRIES 16 /* mappings of a process that may be of the file */
+#define MAX_TRIES 16 /* mappings of a process that are tried */
 #define MAX_READS 3 /* of a file that is being written to */
 
-/* A search under way. */
+/* A search in progress. */
 struct search {
 	struct seen_context *ctx;
 	const struct wire_news *n;
-	pid_t pid; /* of the process, a thread's where the first one is gone */
-	char *root; /* of the process, as we see it; NULL: it is gone */
-	char *name; /* of the file up to the root of its mount namespace; NULL: not known */
+	pid_t pid; /* of the process, or of a thread if the leader is gone */
+	char *root; /* of the process, as the recorder sees it; NULL: gone */
+	char *name; /* path of the file in its mount namespace; NULL: unknown */
 	struct seen_file s;
 };
 
-/* No question to a server that may not answer. */
+/* Do not ask a file server, which may not answer. */
 #define STAT_FLAGS (AT_EMPTY_PATH | AT_STATX_DONT_SYNC)
 
 /* ---- one candidate --------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ bool file_stat__equal(const struct file_stat *a, const struct file_stat *b)
 	       a->mtime_ns == b->mtime_ns;
 }
 
-/* Opening devices and pipes has effects, and what a path leads to is not known before. */
+/* Opens with O_PATH first: opening a device or a pipe would have side effects. */
 static int open_path(const char *path, struct candidate *ret_candidate)
 {
 	_cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
@@ -113,8 +113,8 @@ int file_stat__read(int fd, struct file_stat *ret_stat)
 	return 0;
 }
 
-/* What /proc/PID/maps shows of a file is what it shows of our own mapping of it. */
-static void shown_numbers(const void *addr, struct seen_file *s)
+/* Reads the numbers in /proc/PID/maps for a file from the recorder's own mapping of it. */
+static void read_maps_numbers(const void *addr, struct seen_file *s)
 {
 	_cleanup_fclose_ FILE *f = fopen("/proc/self/maps", "re");
 	_cleanup_free_ char *line = NULL;
@@ -134,9 +134,9 @@ static void shown_numbers(const void *addr, struct seen_file *s)
 }
 
 /*
- * On overlayfs, btrfs and their like stat(2) shows other numbers than the kernel has.  But its side
- * tells of our own mapping of the candidate which file that is.  trusted: where it does not, it is
- * believed.
+ * On overlayfs, btrfs and the like stat(2) shows other numbers than the kernel has.  So the
+ * candidate is mapped here, and the kernel side returns the file id of this mapping.  trusted: the
+ * result if the kernel side cannot.
  */
 static bool same_mapping(struct search *q, bool trusted)
 {
@@ -146,13 +146,13 @@ static bool same_mapping(struct search *q, bool trusted)
 
 	if (addr == MAP_FAILED)
 		return trusted;
-	shown_numbers(addr, &q->s);
+	read_maps_numbers(addr, &q->s);
 	file = snapshot__own(q->ctx->snapshot, addr);
 	munmap(addr, page);
 	return file < 0 ? trusted : file == q->n->file;
 }
 
-/* Whether the candidate is the file of the news; opens it then. */
+/* Whether the candidate is the file of the file event; opens it then. */
 static bool accept(struct search *q, const struct candidate *c, bool trusted)
 {
 	const struct wire_file_key *key = &q->n->key;
@@ -160,7 +160,10 @@ static bool accept(struct search *q, const struct candidate *c, bool trusted)
 
 	if (c->st.mtime_ns != key->w[3] || c->st.size != key->w[4])
 		return false;
-	/* what is still mapped may have been unlinked or renamed meanwhile, which counts as a change */
+	/*
+	 * unlink(2) and rename(2) change ctime, and may have happened to a file that is still
+	 * mapped
+	 */
 	if (!trusted && c->st.ctime_ns != key->w[5])
 		return false;
 	if (same_dev && c->st.ino != key->w[0])
@@ -201,7 +204,7 @@ static bool is_same_file(void *arg, const char *path)
 	return file_stat__equal(&c.st, &q->s.st);
 }
 
-/* A file of an overlay's layer shows the inode that the kernel has. */
+/* A file in a layer of an overlay has the inode that the kernel uses. */
 static bool is_same_inode(void *arg, const char *path)
 {
 	const struct search *q = arg;
@@ -229,8 +232,8 @@ void seen_context__free(struct seen_context *ctx)
 	namespaces__clear(&ctx->all);
 }
 
-/* The process's mount; NULL: not known.  Paths in there are below its root. */
-static const struct mount *their_mount(struct search *q, uint64_t mount_id)
+/* A mount in the process's namespace, with paths below its root; NULL: unknown. */
+static const struct mount *process_mount(struct search *q, uint64_t mount_id)
 {
 	struct seen_context *ctx = q->ctx;
 	const struct mount *m;
@@ -256,32 +259,34 @@ static const struct mount *their_mount(struct search *q, uint64_t mount_id)
 	return mounts__by_id(ctx->theirs, mount_id);
 }
 
-/* Where we have the file; link: what /proc shows us. */
+/* A path by which the recorder can open the file; link: the path in /proc. */
 static char *host_path(struct search *q, const struct candidate *c, const char *link)
 {
-	const struct mount *there;
+	const struct mount *mnt;
 	char *path;
 
 	if (q->s.deleted)
 		return strdup("");
 	if (is_same_file(q, link))
 		return strdup(link);
-	there = their_mount(q, c->mount_id);
-	if (!there || (!q->ctx->ours && mounts__read("/proc/self/mountinfo", &q->ctx->ours)))
+	mnt = process_mount(q, c->mount_id);
+	if (!mnt || (!q->ctx->ours && mounts__read("/proc/self/mountinfo", &q->ctx->ours)))
 		return strdup("");
-	path = mounts__translate(q->ctx->ours, there, q->s.path, is_same_file, q);
+	path = mounts__translate(q->ctx->ours, mnt, q->s.path, is_same_file, q);
 	if (!path)
-		path = mount__translate_layers(there, q->s.path, is_same_inode, q);
+		path = mount__translate_layers(mnt, q->s.path, is_same_inode, q);
 	return path ? path : strdup("");
 }
 
-/* path, as we see it, below the process's root; NULL: it is not. */
+/* The part of path, as the recorder sees it, below the process's root; NULL: not below it. */
 static const char *path_inside(const struct search *q, const char *path)
 {
 	return q->root ? path_below(path, q->root) : NULL;
 }
 
-/* What is at path, as we see it, is not always what the process finds there. */
+/*
+ * The same path through /proc/PID/root, as the process's namespace may have another file at path.
+ */
 static char *path_through_root(const struct search *q, const char *path)
 {
 	const char *inside = path_inside(q, path);
@@ -292,7 +297,7 @@ static char *path_through_root(const struct search *q, const char *path)
 	return through;
 }
 
-/* "x (deleted)" may be a name, too. */
+/* A file may also be named "x (deleted)". */
 static bool is_deleted(struct search *q, const char *link)
 {
 	_cleanup_free_ char *through = path_through_root(q, link);
@@ -310,7 +315,7 @@ static int describe(struct search *q, const struct candidate *c)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd);
 	link = read_link(path);
-	if (!link) { /* a path longer than PATH_MAX has none */
+	if (!link) { /* the path is longer than PATH_MAX */
 		q->s.path = strdup(q->name ? q->name : "");
 		q->s.host_path = strdup("");
 		return q->s.path && q->s.host_path ? 0 : -ENOMEM;
@@ -325,9 +330,9 @@ static int describe(struct search *q, const struct candidate *c)
 	return q->s.host_path ? 0 : -ENOMEM;
 }
 
-/* ---- where it may be ------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
-/* 0: it is that file, and described. */
+/* 0: it is the file, and q->s describes it. */
 static int try_path(struct search *q, const char *path, bool trusted)
 {
 	struct candidate c = { .fd = -1 };
@@ -352,7 +357,7 @@ static int try_mapping(struct search *q, uint64_t start, uint64_t end)
 	return try_path(q, path, true);
 }
 
-/* Mappings are split, joined and moved; another one of the same process may be of the file. */
+/* Mappings are split, merged and moved: tries other mappings of the process. */
 static int try_mappings(struct search *q)
 {
 	_cleanup_fclose_ FILE *f = NULL;
@@ -389,7 +394,7 @@ static int try_name(struct search *q)
 	return through ? try_path(q, through, false) : -ENOENT;
 }
 
-/* Where the process was there may be others still. */
+/* Other processes may exist in the mount namespace of the process. */
 static int try_elsewhere(struct search *q)
 {
 	size_t i;
@@ -411,7 +416,7 @@ static int try_elsewhere(struct search *q)
 	return -ENOENT;
 }
 
-/* A process whose first thread has ended shows its memory in those that go on. */
+/* After the thread group leader has exited, only other threads show the memory of the process. */
 static void find_process(struct search *q)
 {
 	pid_t pids[] = { q->n->tgid, q->n->tid };
@@ -440,7 +445,7 @@ static int find(struct search *q)
 	return err;
 }
 
-/* ---- what it holds --------------------------------------------------------------------------- */
+/* ---- contents -------------------------------------------------------------------------------- */
 
 bool seen_file__is_steady(const struct seen_file *s)
 {
@@ -451,8 +456,8 @@ bool seen_file__is_steady(const struct seen_file *s)
 }
 
 /*
- * Files without a build id are known by what they hold, where that does not take long.  false: it
- * was written to meanwhile.
+ * Reads the build id; a short file without one gets a hash of its content.  false: the file was
+ * written to meanwhile.
  */
 static bool read_content(struct seen_file *s, bool with_table)
 {
@@ -467,7 +472,7 @@ static bool read_content(struct seen_file *s, bool with_table)
 	return seen_file__is_steady(s);
 }
 
-/* What the news alone tell. */
+/* Fills in what the file event contains. */
 static int describe_gone(struct search *q)
 {
 	const struct wire_file_key *key = &q->n->key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file as it was seen mapped in a process: opened while it can be, checked to be that very file,
- * and described.
+ * A file that a process has mapped: opened while that is possible, checked to be the same file, and
+ * described.
  */
 #ifndef RECORD_SEEN_FILE_H
 #define RECORD_SEEN_FILE_H
@@ -21,10 +21,10 @@ struct unwind_table;
 #define WIRE_DEV_MAJOR(dev) ((dev) >> 20)
 #define WIRE_DEV_MINOR(dev) ((dev)&0xfffff)
 
-/* Bytes of a file that can be read in passing. */
+/* Files of at most so many bytes are read when they are observed. */
 #define SEEN_FILE_QUICK (4u << 20)
 
-/* What tells the files that we can open apart. */
+/* Distinguishes the files that the recorder can open. */
 struct file_stat {
 	uint64_t dev, ino, size, mtime_ns, ctime_ns;
 };
@@ -34,43 +34,43 @@ struct seen_file {
 	struct file_stat st;
 	bool deleted;
 	char *path; /* as the process sees it */
-	char *host_path; /* as we do; "": we do not */
-	uint32_t dev_major, dev_minor; /* as /proc/PID/maps shows them */
+	char *host_path; /* as the recorder sees it; "": unknown */
+	uint32_t dev_major, dev_minor; /* as in /proc/PID/maps */
 	uint64_t inode;
 	uint8_t id[64]; /* build id */
 	unsigned int id_len; /* 0: none */
-	bool content_id; /* it is a hash of the content instead */
-	struct unwind_table *table; /* NULL: table_err */
-	int table_err; /* unwind__from_fd()'s answer; 0 without a table: it was not asked */
+	bool content_id; /* id is a hash of the content instead */
+	struct unwind_table *table; /* NULL: see table_err */
+	int table_err; /* of unwind__from_fd(); 0 and no table: it was not called */
 };
 
-/* What is remembered from one to the next. */
+/* State that is kept between calls. */
 struct seen_context {
 	struct snapshot *snapshot; /* borrowed */
 	struct mounts *ours, *theirs; /* NULL: not read yet */
-	uint64_t theirs_ns; /* mount namespace */
+	uint64_t theirs_ns; /* mount namespace of theirs */
 	char *theirs_root;
 	struct namespaces all;
 };
 
-/* Mounts change: to be called when some time has gone by. */
+/* Drops cached mounts, which change over time. */
 void seen_context__forget(struct seen_context *ctx);
 void seen_context__free(struct seen_context *ctx);
 
 /*
- * The file of news, of kind WIRE_KEY_FILE; with_table also its unwind table, unless it is long.
- * -ENOENT: gone, or it cannot be told whether what is there now is it; the rest is filled as far as
- * the news tell.  -ENOMEM.
+ * Opens the file of a file event of kind WIRE_KEY_FILE; with_table: also builds its unwind table,
+ * unless the file is long.  -ENOENT: the file is gone, or what was found may be another one;
+ * *ret_seen then has what the file event contains.  -ENOMEM.
  */
 int seen_file__open(struct seen_context *ctx, const struct wire_news *n, bool with_table,
 		    struct seen_file *ret_seen);
-void seen_file__release(struct seen_file *s); /* what it holds */
-/* Whether what was read of it since it was opened is of the file as it was then. */
+void seen_file__release(struct seen_file *s); /* the members, not s */
+/* Whether the file has not changed since it was opened. */
 bool seen_file__is_steady(const struct seen_file *s);
 
-/* A regular file for reading, without waiting for anything; or a negative errno. */
+/* Opens a regular file for reading without blocking; a descriptor or a negative errno. */
 int file_open_regular(const char *path);
 int file_stat__read(int fd, struct file_stat *ret_stat);
-bool file_stat__equal(const struct file_stat *a, const struct file_stat *b); /* but for ctime */
+bool file_stat__equal(const struct file_stat *a, const struct file_stat *b); /* ignores ctime */
 
 #endif /* RECORD_SEEN_FILE_H */

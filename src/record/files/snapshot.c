@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the iterator over executable mappings. */
+/* Creates and reads the iterator over executable mappings. */
 #include "snapshot.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static ssize_t read_some(struct snapshot *s, int fd, void *buf, size_t len)
 
 int snapshot__run(struct snapshot *s, pid_t pid, snapshot_fn fn, void *ctx)
 {
-	struct wire_news news = { 0 };
+	struct wire_news event = { 0 };
 	_cleanup_close_ int fd = -1;
 	char buf[32768];
 	size_t have = 0, at;
@@ -64,8 +64,8 @@ int snapshot__run(struct snapshot *s, pid_t pid, snapshot_fn fn, void *ctx)
 			return n;
 		have += n;
 		for (at = 0; have - at >= RECORD_LEN; at += RECORD_LEN) {
-			memcpy(&news, buf + at, RECORD_LEN);
-			err = fn(ctx, &news);
+			memcpy(&event, buf + at, RECORD_LEN);
+			err = fn(ctx, &event);
 			if (err)
 				return err;
 		}

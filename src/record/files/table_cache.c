@@ -13,13 +13,13 @@
 #include "record/kernel/grace.h"
 #include "table_slabs.h"
 
-#define IDLE_NS SECOND_NS /* not asked for so long: may be evicted */
-#define REFUSED_NS (30 * SECOND_NS) /* then a table that found no room may try again */
+#define IDLE_NS SECOND_NS /* tables unused for so long may be evicted */
+#define REFUSED_NS (30 * SECOND_NS) /* until refused tables may be put again */
 
 enum slot_state {
 	SLOT_LOADED,
 	SLOT_WAITING, /* for room */
-	SLOT_REFUSED, /* there was none */
+	SLOT_REFUSED, /* there was no room */
 };
 
 struct slot {
@@ -27,7 +27,7 @@ struct slot {
 	uint32_t id;
 	uint32_t addr; /* LOADED */
 	struct unwind_table *own; /* WAITING */
-	struct unwind_table view; /* LOADED: its words are the shared ones */
+	struct unwind_table view; /* LOADED: words are in the slabs */
 };
 
 struct table_cache {
@@ -36,13 +36,13 @@ struct table_cache {
 	struct table_slabs *tables;
 	struct slot **slots; /* by file id */
 	uint32_t max_id;
-	uint32_t waiting, refused; /* their numbers */
+	uint32_t waiting, refused; /* numbers of slots */
 	uint64_t waiting_bytes;
-	uint64_t epoch_ns; /* when the epoch was counted on last */
-	uint64_t pass_ns; /* when it was begun to look for idle tables; 0: not looking */
-	uint32_t pass_epoch; /* who was not asked for since this one is idle */
+	uint64_t epoch_ns; /* when the epoch was last incremented */
+	uint64_t pass_ns; /* when the search for idle tables began; 0: none is active */
+	uint32_t pass_epoch; /* tables not used since this epoch are idle */
 	uint64_t refused_ns;
-	bool said_full, said_failed;
+	bool warned_full, warned_failed;
 	struct table_cache_stats stats;
 };
 
@@ -84,9 +84,9 @@ void table_cache__free(struct table_cache *c)
 	free(c);
 }
 
-/* ---- what BPF programs see ------------------------------------------------------------------- */
+/* ---- shared with BPF programs ---------------------------------------------------------------- */
 
-/* Threads ask anew for the files they have mapped. */
+/* Makes threads look up the files that they have mapped again. */
 static void count_generation(struct table_cache *c)
 {
 	__atomic_fetch_add(&c->ctl->generation, 1, __ATOMIC_SEQ_CST);
@@ -139,13 +139,13 @@ static int place(struct table_cache *c, struct slot *s)
 	return 0;
 }
 
-static void say_full(struct table_cache *c)
+static void warn_full(struct table_cache *c)
 {
-	if (!c->said_full)
-		log_warn("unwind tables need more than the %llu MiB they may use: some stacks are "
-			 "found by frame pointers",
+	if (!c->warned_full)
+		log_warn("unwind tables exceed their limit of %llu MiB: some stacks are unwound by "
+			 "frame pointers",
 			 (unsigned long long)(table_slabs__max_bytes(c->tables) >> 20));
-	c->said_full = true;
+	c->warned_full = true;
 }
 
 static void refuse(struct table_cache *c, struct slot *s)
@@ -156,14 +156,14 @@ static void refuse(struct table_cache *c, struct slot *s)
 	c->refused++;
 	set_state(c, s->id, WIRE_FILE_NO_CFI);
 	count_generation(c);
-	say_full(c);
+	warn_full(c);
 }
 
 static void wait_for_room(struct table_cache *c, struct slot *s)
 {
 	uint64_t bytes = table_slabs__size(s->own->nr_words);
 
-	/* they take memory of their own */
+	/* waiting tables use memory in addition to the slabs */
 	if (c->waiting && c->waiting_bytes + bytes > table_slabs__max_bytes(c->tables) / 2) {
 		refuse(c, s);
 		return;
@@ -173,14 +173,14 @@ static void wait_for_room(struct table_cache *c, struct slot *s)
 	c->waiting_bytes += bytes;
 }
 
-/* Stacks through the file go by frame pointers; better than no recording. */
+/* Stacks through this file are unwound by frame pointers, which is better than no recording. */
 static void give_up(struct table_cache *c, uint32_t id, int err)
 {
 	if (err == -E2BIG)
-		say_full(c);
-	else if (!c->said_failed)
-		log_warn("memory for unwind tables: %s", strerror(-err));
-	c->said_failed |= err != -E2BIG;
+		warn_full(c);
+	else if (!c->warned_failed)
+		log_warn("allocate memory for unwind tables: %s", strerror(-err));
+	c->warned_failed |= err != -E2BIG;
 	table_cache__none(c, id);
 }
 
@@ -227,7 +227,7 @@ const struct unwind_table *table_cache__get(const struct table_cache *c, uint32_
 
 /* ---- eviction -------------------------------------------------------------------------------- */
 
-/* A thread that remembers a file does not say that it uses it until the generation changes. */
+/* A thread that caches a file marks it as used again only when the generation changes. */
 static void begin_pass(struct table_cache *c, uint64_t now)
 {
 	c->pass_ns = now;
@@ -235,15 +235,15 @@ static void begin_pass(struct table_cache *c, uint64_t now)
 	count_generation(c);
 }
 
-/* The epoch. */
-static uint32_t last_asked(const struct table_cache *c, const struct slot *s)
+/* The epoch in which the table was last used. */
+static uint32_t last_used(const struct table_cache *c, const struct slot *s)
 {
 	return __atomic_load_n(&c->entries[s->id].used, __ATOMIC_RELAXED);
 }
 
 struct candidate {
 	struct slot *slot;
-	uint32_t idle; /* epochs since it was asked for */
+	uint32_t idle; /* epochs since it was used */
 };
 
 static int longest_idle_first(const void *a, const void *b)
@@ -253,7 +253,7 @@ static int longest_idle_first(const void *a, const void *b)
 	return CMP(y->idle, x->idle);
 }
 
-/* Tables that nobody asked for since the pass began, the longest idle first; NULL: none. */
+/* Tables that have not been used since the pass began, longest idle first; NULL: out of memory. */
 static struct candidate *find_idle(struct table_cache *c, size_t *ret_nr)
 {
 	struct candidate *v = calloc(MAX(c->stats.loaded, 1u), sizeof(*v));
@@ -265,7 +265,7 @@ static struct candidate *find_idle(struct table_cache *c, size_t *ret_nr)
 
 		if (!s || s->state != SLOT_LOADED)
 			continue;
-		idle = c->pass_epoch - last_asked(c, s);
+		idle = c->pass_epoch - last_used(c, s);
 		if ((int32_t)idle > 0)
 			v[(*ret_nr)++] = (struct candidate){ s, idle };
 	}
@@ -274,7 +274,7 @@ static struct candidate *find_idle(struct table_cache *c, size_t *ret_nr)
 	return v;
 }
 
-/* Idle tables that take so many bytes go; false: there is none. */
+/* Evicts idle tables of at least so many bytes; false: none is idle. */
 static bool evict(struct table_cache *c, uint64_t bytes)
 {
 	size_t nr, n, i;
@@ -301,7 +301,7 @@ static bool evict(struct table_cache *c, uint64_t bytes)
 	return true;
 }
 
-/* All that wait get room or are refused. */
+/* Places or refuses all waiting tables. */
 static void end_pass(struct table_cache *c)
 {
 	uint32_t id;
@@ -325,8 +325,8 @@ static void end_pass(struct table_cache *c)
 	}
 }
 
-/* The tables that were refused are asked for again if their files are still used. */
-static void forgive(struct table_cache *c)
+/* Lets programs request refused tables again if their files are still used. */
+static void reset_refused(struct table_cache *c)
 {
 	uint32_t id;
 
@@ -352,7 +352,7 @@ void table_cache__tick(struct table_cache *c, uint64_t now)
 	if (c->refused && !c->refused_ns)
 		c->refused_ns = now;
 	else if (c->refused && now - c->refused_ns >= REFUSED_NS)
-		forgive(c);
+		reset_refused(c);
 	if (c->waiting && !c->pass_ns)
 		begin_pass(c, now);
 	else if (c->waiting && now - c->pass_ns >= IDLE_NS)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Allocates words for unwind tables in slabs that the BPF programs see. */
+/* Allocates memory for unwind tables in slabs that are shared with the BPF programs. */
 #include "table_slabs.h"
 
 #include <assert.h>
@@ -55,7 +55,7 @@ int table_slabs__new(int slabs_fd, uint64_t budget, struct table_slabs **ret_tab
 		table_slabs__free(t);
 		return -ENOMEM;
 	}
-	t->used[0] = 1; /* address 0 says that there is none */
+	t->used[0] = 1; /* address 0 means no table */
 	*ret_tables = t;
 	return 0;
 }
@@ -70,7 +70,7 @@ void table_slabs__free(struct table_slabs *t)
 	free(t);
 }
 
-/* The map stays while it is in `slabs`, which needs no descriptor of ours. */
+/* The map `slabs` holds a reference to the array, so its descriptor can be closed. */
 static int add_slab(struct table_slabs *t)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -95,7 +95,7 @@ static int add_slab(struct table_slabs *t)
 	return 0;
 }
 
-/* A run of so many free units within a chunk; the first unit, counted over all chunks. */
+/* Finds so many adjacent free units within a chunk; *ret_unit: the first, over all chunks. */
 static bool find_small(const struct table_slabs *t, unsigned int units, uint32_t *ret_unit)
 {
 	uint32_t nr = t->nr_slabs * WIRE_SLAB_CHUNKS, chunk;
@@ -114,7 +114,7 @@ static bool find_small(const struct table_slabs *t, unsigned int units, uint32_t
 	return false;
 }
 
-/* Empty chunks and, behind them, one whose beginning is free. */
+/* Finds empty chunks followed by one whose beginning is free. */
 static bool find_large(const struct table_slabs *t, uint32_t units, uint32_t *ret_unit)
 {
 	uint32_t nr = t->nr_slabs * WIRE_SLAB_CHUNKS, full = units / CHUNK_UNITS, run = 0, chunk;
@@ -133,7 +133,7 @@ static bool find_large(const struct table_slabs *t, uint32_t units, uint32_t *re
 	return false;
 }
 
-/* Bits of the units [unit, unit + nr), which lie as find_small() and find_large() place them. */
+/* Inverts the bits of the units [unit, unit + nr). */
 static void flip(struct table_slabs *t, uint32_t unit, uint32_t nr)
 {
 	uint32_t n;
@@ -150,7 +150,7 @@ int table_slabs__alloc(struct table_slabs *t, uint32_t nr_words, uint32_t *ret_a
 	bool small = nr_words <= UNW_CHUNK_WORDS;
 	int err;
 
-	/* chunk 0 is never empty */
+	/* chunk 0 is never empty, because address 0 is reserved */
 	if (!small && table_slabs__size(nr_words) > table_slabs__max_bytes(t) - CHUNK_BYTES)
 		return -E2BIG;
 	while (!(small ? find_small(t, units, &unit) : find_large(t, units, &unit))) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The memory of unwind tables, one space of u32 words in the kernel and here.  It grows in slabs:
- * each is a BPF array of its own, an element of the map `slabs`, and mapped here behind the one
- * before it.
+ * The memory of unwind tables: one address space of u32 words, the same in the kernel and here.  It
+ * grows by slabs.  Each slab is a BPF array in the map `slabs`, and is mapped here after the
+ * previous one.
  */
 #ifndef RECORD_TABLE_SLABS_H
 #define RECORD_TABLE_SLABS_H
@@ -12,20 +12,21 @@
 
 struct table_slabs;
 
-/* slabs_fd: the map `slabs`; -1: memory of this process only.  budget in bytes, rounded up to slabs. */
+/* slabs_fd: the map `slabs`; -1: private memory.  budget: bytes, rounded up to whole slabs. */
 int table_slabs__new(int slabs_fd, uint64_t budget, struct table_slabs **ret_tables);
 void table_slabs__free(struct table_slabs *t);
 
 /*
- * Room for a table, placed as unwind/table.h asks for; an address is never 0.  -ENOSPC: the budget
- * has none left; -E2BIG: it would not have even if it were empty; or an errno of making a slab.
+ * Allocates room for a table, aligned as unwind/table.h requires; an address is never 0.  -ENOSPC:
+ * the budget is exhausted; -E2BIG: the table exceeds the whole budget; or a negative errno of
+ * creating a slab.
  */
 int table_slabs__alloc(struct table_slabs *t, uint32_t nr_words, uint32_t *ret_addr);
-/* No BPF program may be reading it any more. */
+/* The caller ensures that no BPF program reads the table any more. */
 void table_slabs__release(struct table_slabs *t, uint32_t addr, uint32_t nr_words);
 
 uint32_t *table_slabs__words(const struct table_slabs *t, uint32_t addr);
-/* Bytes that so many words take. */
+/* Bytes that nr_words occupy. */
 uint64_t table_slabs__size(uint32_t nr_words);
 uint64_t table_slabs__bytes(const struct table_slabs *t); /* in use */
 uint64_t table_slabs__max_bytes(const struct table_slabs *t);

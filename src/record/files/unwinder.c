@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Walks a copied user stack from where the kernel's side stopped. */
+/* Unwinds a deferred user stack from where the kernel side stopped. */
 #include "unwinder.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ typedef int64_t s64;
 #include "unwind/walk.h"
 
 struct walk {
-	struct unw_walk w; /* first: step.h hands it out */
+	struct unw_walk w; /* must be first: step.h passes its address */
 	const struct wire_copy *copy;
 	struct user_files *files;
 	uint64_t *words;
@@ -126,7 +126,7 @@ int unwinder__walk(struct user_files *files, const struct wire_copy *copy, size_
 		if (k.frames >= copy->max_frames) {
 			stop = UNW_DEPTH;
 		} else if (!v && k.frames) {
-			stop = UNW_NO_RULE; /* what was taken for a return address is none */
+			stop = UNW_NO_RULE; /* the last frame is not a return address */
 		} else {
 			add_frame(&k, v, &guessed);
 			stop = v ? step(&k, v, fp_only) : UNW_NO_RULE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Turns the kernel's file ids into files of the recording, with their tables and symbols. */
+/* Maps file ids of the kernel side to files of the recording, with tables and symbols. */
 #include "user_files.h"
 
 #include <errno.h>
@@ -23,25 +23,25 @@
 #include "user_frames.h"
 #include "vdso.h"
 
-#define POLL_NS 50000000ull /* after which the rings are looked after again */
+#define POLL_NS 50000000ull /* then the rings must be emptied again */
 #define RETRY_MAX_NS (64 * SECOND_NS)
-/* How long to wait for a notification that a stack needs, or for the last. */
-#define PATIENCE_NS (5 * SECOND_NS)
+/* Limit of waiting for the file event that a stack needs, and for pending ones at the end. */
+#define EVENT_TIMEOUT_NS (5 * SECOND_NS)
 
-/* A file that could not be opened where it was seen; it may be seen elsewhere. */
+/* A file that could not be opened so far; another process may map it. */
 struct gone {
 	uint32_t id;
-	uint32_t used; /* wire_file.used when it was last looked for */
-	uint32_t tgid; /* whose file could not be opened, last */
-	unsigned int failed; /* processes that were gone before we came */
+	uint32_t used; /* wire_file.used at the last search */
+	uint32_t tgid; /* the last process in which it could not be opened */
+	unsigned int failed; /* processes in which it could not be opened */
 };
 
-/* Programs that end at once may be gone several times before one lives long enough to be looked at. */
+/* Several short-lived processes may be gone before one exists long enough to open its file. */
 #define GONE_MAX 8
 
 struct user_files {
 	struct user_files_opts o;
-	struct opener *opener; /* takes the news; NULL: there are none */
+	struct opener *opener; /* reads file events; NULL: there are none */
 	struct snapshot walk;
 	struct table_cache *tables;
 	struct file_map *map;
@@ -51,19 +51,21 @@ struct user_files {
 	uint32_t max_id;
 	struct gone *gone;
 	uint32_t nr_gone, cap_gone;
-	uint64_t retry_ns, retry_after; /* last time, and how long to wait then */
-	uint32_t wanted; /* the file that is looked for among all mappings */
-	bool snapshot; /* under way */
+	uint64_t retry_ns, retry_after; /* time of the last retry, interval to the next */
+	uint32_t searched; /* the file that load_again() searches for in all mappings; 0: none */
+	bool snapshot; /* user_files__snapshot() is running */
 	uint64_t load_ns;
 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* What unwind__from_fd() said. */
+/* err: of unwind__from_fd(). */
 static int use_table(struct user_files *f, uint32_t id, struct unwind_table *t, int err)
 {
 	if (err == -ENOMEM)
-		log_warn("no memory for an unwind table: its file has none");
+		log_warn(
+			"allocate an unwind table: out of memory; some stacks are unwound by frame "
+			"pointers");
 	if (err)
 		table_cache__none(f->tables, id);
 	else
@@ -79,7 +81,7 @@ static int load_vdso_table(struct user_files *f, uint32_t id)
 	return use_table(f, id, t, err);
 }
 
-/* s has been opened.  -ESTALE: it was written to while it was read. */
+/* s must be open.  -ESTALE: the file was written to while it was read. */
 static int load_table(struct user_files *f, uint32_t id, struct seen_file *s)
 {
 	struct unwind_table *t = take_ptr(s->table);
@@ -97,7 +99,7 @@ static int load_table(struct user_files *f, uint32_t id, struct seen_file *s)
 	return use_table(f, id, t, err);
 }
 
-/* What changed may be its names only: another look tells. */
+/* A new link also looks like a change of the file, so it is opened once more. */
 static int load_seen_table(struct user_files *f, struct sight *s)
 {
 	int err = load_table(f, s->n.file, &s->file);
@@ -118,7 +120,7 @@ static bool is_new(const struct user_files *f, uint32_t id)
 	return f->o.entries[id].state == WIRE_FILE_NEW && !table_cache__get(f->tables, id);
 }
 
-/* ---- news ------------------------------------------------------------------------------------ */
+/* ---- file events ----------------------------------------------------------------------------- */
 
 static bool is_gone(const struct user_files *f, uint32_t id)
 {
@@ -134,7 +136,7 @@ static int note_gone(struct user_files *f, uint32_t id, uint32_t tgid)
 	return 0;
 }
 
-/* The process still runs a program: what it has mapped cannot be opened, and will not be. */
+/* Whether the process still runs; then a file that cannot be opened there now never can. */
 static bool is_running(uint32_t tgid)
 {
 	char path[64], target[1];
@@ -144,8 +146,9 @@ static bool is_running(uint32_t tgid)
 }
 
 /*
- * Another process ran the file and was gone, too.  For some of these each stack goes on travelling as
- * it is; then the file has no table until it is found again.
+ * Another process used the file, which could not be opened there either.  The file event is
+ * requested again up to GONE_MAX times, and stacks are deferred meanwhile.  After that the file has
+ * no table until it is found.
  */
 static void count_gone(struct user_files *f, uint32_t id, uint32_t tgid)
 {
@@ -171,7 +174,7 @@ static int take_file(struct user_files *f, struct sight *s)
 	bool was_gone = is_gone(f, id), known = f->by_id[id], gone;
 	int err = 0;
 
-	/* the table first: until it is there each event carries a copy of its stack */
+	/* the table first: until it is loaded, each event has a deferred stack */
 	if (s->file.fd >= 0 && (is_new(f, id) || was_gone))
 		err = load_seen_table(f, s);
 	else if (was_gone && s->n.tgid)
@@ -181,7 +184,7 @@ static int take_file(struct user_files *f, struct sight *s)
 		__atomic_store_n(&f->o.entries[id].announced, 0, __ATOMIC_RELAXED);
 	gone = s->file.fd < 0;
 	if (!err && known)
-		err = file_map__add_sight(f->map, f->by_id[id], &s->n, &s->file);
+		err = file_map__update(f->map, f->by_id[id], &s->n, &s->file);
 	else if (!err)
 		err = file_map__add(f->map, &s->n, &s->file, &f->by_id[id]);
 	return !err && gone && !known ? note_gone(f, id, s->n.tgid) : err;
@@ -205,17 +208,17 @@ static int take_jit(struct user_files *f, struct sight *s)
 	return file_map__add_jit(f->map, &s->n, take_ptr(s->jit), &f->by_id[s->n.file]);
 }
 
-/* Whether the news can tell anything. */
-static bool is_wanted(const struct user_files *f, const struct wire_news *n)
+/* Whether the file event adds information. */
+static bool is_useful(const struct user_files *f, const struct wire_news *n)
 {
 	if (!n->file || n->file >= WIRE_MAX_FILES)
 		return false;
 	return !f->by_id[n->file] || n->is_name || is_gone(f, n->file);
 }
 
-static int take_sight(struct user_files *f, struct sight *s)
+static int take_observed(struct user_files *f, struct sight *s)
 {
-	if (!is_wanted(f, &s->n))
+	if (!is_useful(f, &s->n))
 		return 0;
 	f->max_id = MAX(f->max_id, s->n.file);
 	switch (s->n.key.kind) {
@@ -229,22 +232,22 @@ static int take_sight(struct user_files *f, struct sight *s)
 	return 0;
 }
 
-int user_files__take_news(struct user_files *f, const struct wire_news *n)
+int user_files__take_file_event(struct user_files *f, const struct wire_news *n)
 {
 	struct sight s;
 	int err;
 
-	if (!is_wanted(f, n))
+	if (!is_useful(f, n))
 		return 0;
 	err = sight__look(&f->seen, n, false, &s);
 	if (err)
 		return err;
-	err = take_sight(f, &s);
+	err = take_observed(f, &s);
 	sight__release(&s);
 	return err;
 }
 
-/* The next of the news that came by the ring; 1, 0: there are none, or an errno. */
+/* Handles the next file event of the ring: 1, 0 if no event is pending, or an errno. */
 static int take_next(struct user_files *f, uint64_t deadline)
 {
 	struct sight s;
@@ -253,15 +256,15 @@ static int take_next(struct user_files *f, uint64_t deadline)
 	n = f->opener ? opener__next(f->opener, deadline, &s) : 0;
 	if (n <= 0)
 		return n;
-	err = take_sight(f, &s);
+	err = take_observed(f, &s);
 	sight__release(&s);
 	return err ?: 1;
 }
 
-/* Takes notifications until the file's has arrived; id 0, which no file has: all pending ones. */
+/* Handles file events until that of file id; id 0, which no file has: all pending ones. */
 static int take_until(struct user_files *f, uint32_t id)
 {
-	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + EVENT_TIMEOUT_NS;
 	int n = 1;
 
 	while (n > 0 && !f->by_id[id] && clock_ns(CLOCK_MONOTONIC) < deadline)
@@ -269,7 +272,7 @@ static int take_until(struct user_files *f, uint32_t id)
 	return MIN(n, 0);
 }
 
-/* ---- files that were gone -------------------------------------------------------------------- */
+/* ---- files that could not be opened ---------------------------------------------------------- */
 
 static int on_retry(void *ctx, struct wire_news *n)
 {
@@ -277,13 +280,13 @@ static int on_retry(void *ctx, struct wire_news *n)
 
 	if (!n->file || n->file >= WIRE_MAX_FILES)
 		return 0;
-	/* the walk marked it as announced: let its next event announce it again */
+	/* the snapshot program marked it as announced: request another file event */
 	if (!f->by_id[n->file])
 		__atomic_store_n(&f->o.entries[n->file].announced, 0, __ATOMIC_RELAXED);
-	return is_gone(f, n->file) ? user_files__take_news(f, n) : 0;
+	return is_gone(f, n->file) ? user_files__take_file_event(f, n) : 0;
 }
 
-/* Somebody else may have mapped them meanwhile. */
+/* Another process may have mapped them meanwhile. */
 static int look_for_gone(struct user_files *f)
 {
 	uint32_t i, nr = 0;
@@ -316,7 +319,7 @@ static int retry_gone(struct user_files *f, uint64_t now)
 	return used ? look_for_gone(f) : 0;
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------- */
 
 int user_files__new(const struct user_files_opts *opts, struct user_files **ret_files)
 {
@@ -366,7 +369,7 @@ void user_files__set_writer(struct user_files *f, struct stk_writer *w)
 
 static int on_snapshot(void *ctx, struct wire_news *n)
 {
-	return user_files__take_news(ctx, n);
+	return user_files__take_file_event(ctx, n);
 }
 
 int user_files__snapshot(struct user_files *f)
@@ -401,12 +404,14 @@ int user_files__fd(const struct user_files *f)
 	return f->opener ? opener__fd(f->opener) : -1;
 }
 
-/* The news were lost, or are late: what the kernel's side has is little, but not wrong. */
+/*
+ * The file event was dropped or delayed: uses the key in the file map, which has less information.
+ */
 static int take_entry(struct user_files *f, uint32_t id)
 {
 	struct wire_news n = { .key = f->o.entries[id].key, .file = id };
 
-	return user_files__take_news(f, &n);
+	return user_files__take_file_event(f, &n);
 }
 
 int user_files__number(struct user_files *f, uint32_t id, uint32_t *ret_number)
@@ -431,18 +436,18 @@ static int on_search(void *ctx, struct wire_news *n)
 	struct seen_file s;
 	int err;
 
-	if (n->file != f->wanted)
+	if (n->file != f->searched)
 		return on_retry(f, n);
 	err = seen_file__open(&f->seen, n, false, &s);
 	if (!err)
 		err = load_table(f, n->file, &s);
 	seen_file__release(&s);
 	if (!err)
-		f->wanted = 0;
+		f->searched = 0;
 	return err == -ENOMEM ? err : 0;
 }
 
-/* A table that went, or never came, for want of room. */
+/* Loads a table that was evicted, or dropped for lack of room. */
 static int load_again(struct user_files *f, uint32_t id)
 {
 	struct seen_file s = { .fd = -1 };
@@ -459,16 +464,16 @@ static int load_again(struct user_files *f, uint32_t id)
 		if (!err || err == -ENOMEM)
 			return err;
 	}
-	f->wanted = id;
+	f->searched = id;
 	err = snapshot__run(&f->walk, 0, on_search, f);
 	seen_context__forget(&f->seen);
-	if (f->wanted)
+	if (f->searched)
 		table_cache__none(f->tables, id);
-	f->wanted = 0;
+	f->searched = 0;
 	return err == -ENOMEM ? err : 0;
 }
 
-/* No announcement of the file has arrived: opens it through the mapping that the copy recorded. */
+/* No file event has arrived: opens the file through the mapping in the deferred stack. */
 static int take_mapping(struct user_files *f, const struct wire_copy *c, const struct wire_vma *v)
 {
 	struct wire_news n = {
@@ -481,8 +486,8 @@ static int take_mapping(struct user_files *f, const struct wire_copy *c, const s
 		.offset = v->start - v->delta,
 	};
 
-	/* a file system that does not answer must not stop this thread as well */
-	return f->opener && opener__is_stuck(f->opener) ? 0 : user_files__take_news(f, &n);
+	/* a file system that does not answer must not block this thread, too */
+	return f->opener && opener__is_stuck(f->opener) ? 0 : user_files__take_file_event(f, &n);
 }
 
 const struct unwind_table *user_files__table(struct user_files *f, const struct wire_copy *c,

@@ -4,7 +4,7 @@
 
 #include "user_files.h"
 
-/* News, as if they had come by the ring. */
-int user_files__take_news(struct user_files *f, const struct wire_news *n);
+/* Handles a file event as if it had arrived in the ring. */
+int user_files__take_file_event(struct user_files *f, const struct wire_news *n);
 
 #endif /* RECORD_USER_FILES_PRIV_H */

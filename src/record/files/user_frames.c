@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Collects user frames in a set and writes the symbols that name them. */
+/* Collects user frames in a set and writes their symbols. */
 #include "user_frames.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static int by_value(const void *a, const void *b)
 
 /* ---- symbols of one file --------------------------------------------------------------------- */
 
-/* Where the functions of a file are asked. */
+/* The source of a file's symbols. */
 struct source {
 	const struct stk_file *info;
 	struct usyms *usyms; /* of ELF files */
@@ -138,7 +138,10 @@ static int found_add(struct found *f, const struct elf_symbol *sym)
 	return 0;
 }
 
-/* A frame is a return address, whose call may be the last instruction of its function, or exact. */
+/*
+ * Finds symbols for both kinds of frames: at the offset itself for exact ones, and one byte before
+ * it for return addresses, whose call may be the last instruction of its function.
+ */
 static int find_all(struct source *s, const uint64_t *frames, size_t nr, struct found *found)
 {
 	struct elf_symbol sym;
@@ -173,7 +176,7 @@ static int write_file(const struct mapped_file *f, const uint64_t *frames, size_
 	err = source_open(&s, f);
 	if (!err)
 		err = find_all(&s, frames, nr, &found);
-	/* none at all: another source may have them, another time */
+	/* without any symbols nothing is written, so that they can be added from another source */
 	if (!err && found.nr)
 		err = stk_writer__user_symbols(w, s.info->number, found.v, found.nr);
 	else if (err && err != -ENOMEM)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The user frames of a recording, and the symbols it takes to name them. */
+/* The user frames of a recording, and their symbols. */
 #ifndef RECORD_USER_FRAMES_H
 #define RECORD_USER_FRAMES_H
 
@@ -11,7 +11,7 @@
 struct file_map;
 struct stk_writer;
 
-/* A set of frames as in frame.h, with numbers as files; all zero: empty. */
+/* A set of frames as in frame.h, with file numbers of the recording; all zero: empty. */
 struct user_frames {
 	uint64_t *v;
 	uint32_t nr, cap;
@@ -21,7 +21,7 @@ struct user_frames {
 int user_frames__add(struct user_frames *u, uint64_t frame);
 void user_frames__clear(struct user_frames *u);
 
-/* Hands the writer the functions that the frames lie in.  Empties the set. */
+/* Writes the symbols of the functions that contain the frames.  Empties the set. */
 int user_frames__write_symbols(struct user_frames *u, const struct file_map *m,
 			       struct stk_writer *w);
 

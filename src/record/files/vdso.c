@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds the vdso in our own memory. */
+/* Finds the vdso in this process's memory. */
 #include "vdso.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's enum constants by name, from its BTF. */
+/* Looks up the kernel's enum constants by name in its BTF. */
 #ifndef RECORD_CONSTANTS_H
 #define RECORD_CONSTANTS_H
 

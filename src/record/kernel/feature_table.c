@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of features: how each is tried, and what to do where one is missing. */
+/* The table of features: how each is probed, and what to do where one is missing. */
 #include "feature_table.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include "user_features.h"
 #include "wire.h"
 
-/* A probe that is one expression. */
+/* Defines a probe that is one expression. */
 #define PROBE(name, expression)                   \
 	static int name(char *detail, size_t len) \
 	{                                         \
@@ -66,7 +66,7 @@ PROBE(probe_loop, answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_F
 PROBE(probe_tai,
       answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_ktime_get_tai_ns, NULL)))
 
-/* r2 = 0; r1 = map or stack address: lock cmpxchg */
+/* lock cmpxchg on a stack slot */
 static int probe_atomics(char *detail, size_t len)
 {
 	struct bpf_insn insns[] = {
@@ -87,7 +87,7 @@ static int probe_atomics(char *detail, size_t len)
 	return fd < 0 ? -errno : 0;
 }
 
-/* A program that returns 1, of a type and for a place in the kernel. */
+/* Loads a program that returns 0; returns its descriptor. */
 static int load_trivial(enum bpf_prog_type type, const struct bpf_prog_load_opts *opts)
 {
 	struct bpf_insn insns[] = {
@@ -207,7 +207,7 @@ static int kernel_function(const char *name)
 	return id;
 }
 
-/* include/linux/proc_ns.h, PROC_PID_INIT_INO: the first namespace's inode in every kernel */
+/* include/linux/proc_ns.h, PROC_PID_INIT_INO: the inode of the initial namespace */
 #define INITIAL_PID_NAMESPACE 0xeffffffcu
 
 bool features__initial_pids(void)
@@ -307,82 +307,82 @@ const struct feature feature_table[] = {
 	  probe_tracefs, "no event can be found",
 	  "mount -t tracefs nodev /sys/kernel/tracing, as root" },
 	{ "btf", "the kernel describes its types (BTF)", "5.4 (341dfcf8d78e)", FEATURE_BPF,
-	  probe_btf, "the BPF programs cannot be fitted to this kernel",
+	  probe_btf, "the BPF programs cannot be adapted to this kernel",
 	  "a kernel with CONFIG_DEBUG_INFO_BTF=y" },
 	{ "bpf_tracepoint", "BPF programs on tracepoints", "4.7 (98b5c2c65c29)", FEATURE_BPF,
 	  probe_tracepoint, "nothing can be recorded", "a kernel with CONFIG_BPF_EVENTS=y" },
-	{ "bpf_raw_tracepoint", "BPF programs that count beside them", "4.17 (c4f6699dfcb8)",
-	  FEATURE_BPF, probe_raw_tracepoint, "events cannot be counted independently",
-	  KERNEL_NEWER },
-	{ "bpf_raw_attach", "attaching them", "4.17 (c4f6699dfcb8)", FEATURE_BPF, probe_raw_attach,
-	  "nothing can be attached", LOCKDOWN },
-	{ "bpf_get_stack", "the kernel stack from a program", "4.18 (c195651e565a)", FEATURE_BPF,
-	  probe_get_stack, "no stacks", KERNEL_NEWER },
-	{ "bpf_ringbuf", "ring buffers", "5.8 (457f44363a88)", FEATURE_BPF, probe_ringbuf,
-	  "events have no way out of the kernel", KERNEL_NEWER },
+	{ "bpf_raw_tracepoint", "raw tracepoint programs, which count events",
+	  "4.17 (c4f6699dfcb8)", FEATURE_BPF, probe_raw_tracepoint,
+	  "events cannot be counted independently", KERNEL_NEWER },
+	{ "bpf_raw_attach", "attaching raw tracepoint programs", "4.17 (c4f6699dfcb8)", FEATURE_BPF,
+	  probe_raw_attach, "nothing can be attached", LOCKDOWN },
+	{ "bpf_get_stack", "kernel stacks from BPF programs", "4.18 (c195651e565a)", FEATURE_BPF,
+	  probe_get_stack, "no stacks can be recorded", KERNEL_NEWER },
+	{ "bpf_ringbuf", "BPF ring buffers", "5.8 (457f44363a88)", FEATURE_BPF, probe_ringbuf,
+	  "events cannot be passed to the recorder", KERNEL_NEWER },
 	{ "bpf_atomics", "atomic compare and exchange", "5.12 (5ffa25502b5a)", FEATURE_BPF,
 	  probe_atomics, "the stack map cannot work", KERNEL_NEWER },
 	{ "bpf_cookie", "one program for many tracepoints", "5.15 (82e6b1eee6a8)", FEATURE_BPF,
-	  probe_cookie, "events cannot be told apart", KERNEL_NEWER },
-	{ "initial_pids", "process ids are the kernel's own", "", FEATURE_MUST, probe_pid_namespace,
-	  "nobody could be told from anybody else",
-	  "outside of the container, or one that shares the host's PID namespace" },
+	  probe_cookie, "the program cannot distinguish event types", KERNEL_NEWER },
+	{ "initial_pids", "PIDs of the initial PID namespace", "", FEATURE_MUST,
+	  probe_pid_namespace, "PIDs would not match the kernel's",
+	  "run it outside the container, or share the host's PID namespace" },
 	{ "bpf_loop", "loops for string filters", "5.17 (e6f2dd0f8067)", FEATURE_MAY, probe_loop,
-	  "--filter is not possible", KERNEL_NEWER },
-	{ "percpu", "per-CPU variables of the kernel are found", "", FEATURE_MAY, probe_percpu,
-	  "events nested in another one are lost, and counted",
+	  "--filter is unavailable", KERNEL_NEWER },
+	{ "percpu", "locating per-CPU variables of the kernel", "", FEATURE_MAY, probe_percpu,
+	  "nested events are lost, and counted",
 	  "a kernel whose BTF lists per-CPU variables (pahole 1.22 or later)" },
 	{ "nested_fields", "fields of nested sched events", "", FEATURE_MAY, nested_fields__probe,
-	  "those of events that hit another one's program are missing, and marked",
-	  "a release of stackonce that knows this kernel's" },
-	{ "irq_flag", "whether interrupts were off", "6.14 (c8e2ee1f3df0)", FEATURE_MAY,
-	  probe_irq_flag, "the irqs-off flag of events is not known", KERNEL_NEWER },
-	{ "clock_tai", "-k tai", "6.1 (c8996c98f703)", FEATURE_MAY, probe_tai,
-	  "mono and boot are the only clocks", KERNEL_NEWER },
-	{ "perf_clock", "timer samples", "", FEATURE_MAY, probe_perf_clock, "no -F",
-	  "kernel.perf_event_paranoid, or CAP_PERFMON" },
+	  "nested sched events have no fields, and are marked",
+	  "a stackonce release that supports this kernel's fields" },
+	{ "irq_flag", "interrupt state from BPF programs", "6.14 (c8e2ee1f3df0)", FEATURE_MAY,
+	  probe_irq_flag, "the irqs-off flag of events is unknown", KERNEL_NEWER },
+	{ "clock_tai", "the TAI clock (-k tai)", "6.1 (c8996c98f703)", FEATURE_MAY, probe_tai,
+	  "only the clocks mono and boot are available", KERNEL_NEWER },
+	{ "perf_clock", "timer samples", "", FEATURE_MAY, probe_perf_clock, "-F is unavailable",
+	  "lower kernel.perf_event_paranoid, or grant CAP_PERFMON" },
 	{ "perf_cycles", "samples of hardware cycles", "", FEATURE_MAY, probe_perf_cycles,
 	  "-F uses the software clock", "none in a virtual machine without a PMU" },
-	{ "max_stack", "stacks are walked to 127 frames", "", FEATURE_MAY, probe_max_stack,
-	  "deeper stacks are cut, and marked", "sysctl kernel.perf_event_max_stack=127" },
+	{ "max_stack", "kernel stacks of up to 127 frames", "", FEATURE_MAY, probe_max_stack,
+	  "deeper stacks are truncated, and marked", "sysctl kernel.perf_event_max_stack=127" },
 	{ "orc", "kernel stacks by ORC rules or frame pointers", "5.14 (79a7f8bdb159)", FEATURE_MAY,
-	  probe_orc, "bpf_get_stack() walks them, which takes ten times as long",
+	  probe_orc, "bpf_get_stack() unwinds them, which takes ten times as long",
 	  "a kernel with CONFIG_UNWINDER_ORC=y or CONFIG_UNWINDER_FRAME_POINTER=y, "
 	  "sysctl kernel.kptr_restrict=1 or 0" },
 	{ "kallsyms", "kernel symbols in /proc/kallsyms", "", FEATURE_MAY, probe_kallsyms,
-	  "symbols are asked for one by one, which takes a second at the start",
+	  "symbols are looked up one by one, which takes a second at the start",
 	  "sysctl kernel.kptr_restrict=1 or 0" },
 	{ "bpf_symbols", "kernel symbols through BPF", "5.13 (7b15523a989b)", FEATURE_MAY,
-	  probe_names, "functions of BPF programs and new modules stay numbers", KERNEL_NEWER },
+	  probe_names, "BPF programs and new modules have no symbols", KERNEL_NEWER },
 	{ "user_mappings", "user stacks: the file of an address", "6.1 (d4af56c5c7c6)", FEATURE_MAY,
-	  probe_user_mappings, "no user stacks", KERNEL_NEWER },
-	{ "user_changes", "user stacks: changes of mappings counted", "6.4 (5e31275cc997)",
-	  FEATURE_MAY, probe_user_changes, "mappings are looked up for every event: slower",
-	  KERNEL_NEWER },
+	  probe_user_mappings, "user stacks are unavailable", KERNEL_NEWER },
+	{ "user_changes", "user stacks: counted changes of mappings", "6.4 (5e31275cc997)",
+	  FEATURE_MAY, probe_user_changes,
+	  "mappings are looked up for every event, which is slower", KERNEL_NEWER },
 	{ "user_snapshot", "user stacks: mappings at the start", "5.12 (3d06f34aa89e)", FEATURE_MAY,
-	  probe_user_snapshot, "no user stacks", KERNEL_NEWER },
+	  probe_user_snapshot, "user stacks are unavailable", KERNEL_NEWER },
 	{ "map_files", "user stacks: deleted files, containers", "4.3 (bdb4d100afe9)", FEATURE_MAY,
-	  probe_map_files, "their code has no unwind table and no symbols",
+	  probe_map_files, "code in such files has no unwind table and no symbols",
 	  "CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE" },
 	{ "kprobe_multi", "probes on many kernel functions at once", "5.18 (0dcac2725406)",
-	  FEATURE_MAY, probe_kprobe_multi, "f:, r: and rmap: attach one by one, or not at all",
-	  LOCKDOWN },
+	  FEATURE_MAY, probe_kprobe_multi,
+	  "f:, r: and rmap: attach to one function at a time, or not at all", LOCKDOWN },
 	{ "kprobe", "probes on kernel functions, one by one", "", FEATURE_MAY, probe_kprobe,
-	  "no f:, r: and rmap: without kprobe_multi either", LOCKDOWN },
+	  "f:, r: and rmap: are unavailable without kprobe_multi", LOCKDOWN },
 	{ "fentry", "independent counts of function probes", "5.5 (fec56f5890d9)", FEATURE_MAY,
-	  probe_fentry,
-	  "f:, r: and rmap: count themselves; nested calls that were dropped are not known",
+	  probe_fentry, "f:, r: and rmap: count their own events; dropped nested calls are unknown",
 	  LOCKDOWN },
 	{ "uprobe", "probes on functions of programs", "", FEATURE_MAY, probe_uprobe,
-	  "no u:, ur: and usdt:", "a kernel with CONFIG_UPROBE_EVENTS=y" },
+	  "u:, ur: and usdt: are unavailable", "a kernel with CONFIG_UPROBE_EVENTS=y" },
 	{ "ftrace", "recording by ftrace, without BPF", "3.10 (277ba04461c2)", FEATURE_FTRACE,
-	  probe_ftrace, "where BPF is refused nothing can be recorded",
+	  probe_ftrace, "nothing can be recorded where BPF is refused",
 	  "root, and a kernel that is not locked down" },
-	{ "ftrace_stack_map", "ftrace: the kernel stores stacks once", "", FEATURE_LATER,
-	  probe_stack_map, "each event brings its stack in full",
+	{ "ftrace_stack_map", "ftrace: the kernel stores each stack once", "", FEATURE_LATER,
+	  probe_stack_map, "each event carries its whole stack",
 	  "a kernel with the series in kernel/" },
-	{ "ftrace_file_map", "ftrace: the kernel tells files of user stacks", "", FEATURE_LATER,
-	  probe_user_file_map, "eight user frames, whose files are looked up soon after",
+	{ "ftrace_file_map", "ftrace: the kernel names files of user stacks", "", FEATURE_LATER,
+	  probe_user_file_map,
+	  "user stacks have at most eight frames, whose files are looked up later",
 	  "a kernel with the series in kernel/" },
 };
 

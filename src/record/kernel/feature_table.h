@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What recording needs of a machine, each found out by trying; one table, printed by
- * `stackonce doctor`.  Nothing is judged by the kernel's version.
+ * The kernel features that recording uses, in one table, which `stackonce doctor` prints.  Each is
+ * probed by trying it, never by the kernel's version.
  */
 #ifndef RECORD_FEATURE_TABLE_H
 #define RECORD_FEATURE_TABLE_H
@@ -10,44 +10,44 @@
 #include <stddef.h>
 
 enum feature_need {
-	FEATURE_MUST, /* no recording without it */
-	FEATURE_BPF, /* no recording by BPF without it */
-	FEATURE_FTRACE, /* none by ftrace */
-	FEATURE_MAY, /* something works less well without it */
-	FEATURE_LATER, /* for other kernels or kinds of events */
+	FEATURE_MUST, /* required for any recording */
+	FEATURE_BPF, /* required for recording by BPF */
+	FEATURE_FTRACE, /* required for recording by ftrace */
+	FEATURE_MAY, /* optional: see feature.without */
+	FEATURE_LATER, /* only in other kernels, or for other types of events */
 };
 
 struct feature {
 	const char *name; /* stable, for tools: "bpf_ringbuf" */
-	const char *what; /* for people */
-	const char *since; /* "5.8 (457f44363a88)": version and commit; "" when always */
+	const char *what; /* description for humans */
+	const char *since; /* "5.8 (457f44363a88)": version and commit; "": all supported kernels */
 	enum feature_need need;
 	/*
-	 * 0: it works, else a negative errno; a line of explanation may be put into ret_detail in
-	 * either case.
+	 * Returns 0 if the feature works, else a negative errno.  May write a line of explanation
+	 * to ret_detail in either case.
 	 */
 	int (*probe)(char *ret_detail, size_t len);
-	const char *without; /* what is missing then */
-	const char *remedy; /* what can be done */
+	const char *without; /* consequence if it does not work */
+	const char *remedy; /* what the user can do */
 };
 
 extern const struct feature feature_table[];
 extern const size_t nr_features;
 
-/* Whether this kernel attaches a program to many of its functions at once. */
+/* Whether this kernel can attach a program to many of its functions at once. */
 bool features__kprobe_multi(void);
-/* Or to one by one. */
+/* Whether this kernel can attach a program to its functions at all. */
 bool features__kprobes(void);
-/* Whether this machine counts cycles in hardware. */
+/* Whether this machine has a hardware cycle counter. */
 bool features__cycles(void);
 
-/* The capability that is missing to even try ("CAP_BPF"), NULL: none. */
+/* The first missing capability that all probes need ("CAP_BPF"); NULL: none. */
 const char *features__missing_capability(void);
-/* Why bpf(2) loads not even the smallest program, NULL: it does. */
+/* Why bpf(2) cannot load even the smallest program; NULL: it can. */
 const char *features__bpf_refused(void);
 /*
- * Whether this process numbers processes as the kernel does; not in a PID namespace of its own,
- * where its numbers are others than those of the events.
+ * Whether this process runs in the initial PID namespace.  In another one its PIDs would not match
+ * those in events.
  */
 bool features__initial_pids(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Gathers what filters must know of the running kernel to select what the kernel's would. */
+/* Probes what filters need to select the same events as the running kernel's own filters. */
 #include "filter_features.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 struct function_source {
 	struct filter_functions *kallsyms; /* NULL: out of memory */
-	struct ksyms *syms; /* where kallsyms hides addresses */
+	struct ksyms *syms; /* used if kallsyms hides addresses */
 };
 
 static int function_range(void *ctx, const char *name, uint64_t addr, uint64_t *ret_start,
@@ -38,7 +38,7 @@ static int function_range(void *ctx, const char *name, uint64_t addr, uint64_t *
 	return 0;
 }
 
-/* The kernel's nr_cpu_ids: CPUs that are not possible may leave gaps below. */
+/* The kernel's nr_cpu_ids: one more than the highest possible CPU; there may be gaps below. */
 static uint32_t nr_cpu_ids(void)
 {
 	char text[256];
@@ -57,7 +57,7 @@ void filter_features__probe(struct ksyms *syms, struct filter_features *ret_feat
 	struct function_source *src = calloc(1, sizeof(*src));
 
 	*ret_features = (struct filter_features){
-		/* an event with an address-sized field that every kernel has */
+		/* every kernel has this event, with an address-sized field */
 		.function = !tracefs__try_filter("raw_syscalls", "sys_enter",
 						 "id.function == schedule"),
 		.cpus = !tracefs__try_filter("sched", "sched_switch", "CPU & CPUS{0}"),

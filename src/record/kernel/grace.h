@@ -4,8 +4,8 @@
 
 /*
  * Waits for an RCU grace period.  BPF programs and ftrace events that were running on any CPU have
- * then ended: they run with preemption disabled or in an RCU read-side section.  Where
- * membarrier(2) fails, as with nohz_full, it waits 200 ms instead.
+ * ended when it returns: they run with preemption disabled or in an RCU read-side critical section.
+ * Waits 200 ms instead if membarrier(2) fails, as it does with nohz_full.
  */
 void grace__wait(void);
 

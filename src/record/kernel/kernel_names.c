@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loads the symbols of the running kernel, and asks the kernel where kallsyms hides them. */
+/* Loads the running kernel's symbols, through a BPF program if kallsyms hides addresses. */
 #include "kernel_names.h"
 
 #include <errno.h>
@@ -18,14 +18,14 @@
 struct kernel_names {
 	struct ksyms *syms;
 	struct symbols_bpf *skel; /* loaded when first needed */
-	bool failed; /* it does not load or run */
+	bool failed; /* skel cannot be loaded or run */
 };
 
-/* Says so once; a recording goes on with what kallsyms knows. */
+/* Warns once; the recording continues with the symbols of kallsyms. */
 static int give_up(struct kernel_names *n)
 {
 	if (!n->failed)
-		log_warn("BPF cannot name kernel addresses here: %s", strerror(errno));
+		log_warn("BPF cannot look up kernel symbols: %s", strerror(errno));
 	n->failed = true;
 	return -EOPNOTSUPP;
 }
@@ -67,7 +67,7 @@ static int resolve(void *ctx, const uint64_t *addrs, unsigned int nr, char *text
 	return 0;
 }
 
-/* kallsyms shows no addresses: from one that we see on a stack we walk through all the text. */
+/* kallsyms hides addresses: walks all kernel text from an address found on a stack. */
 static int walk(struct kernel_names *n)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run);
@@ -76,7 +76,7 @@ static int walk(struct kernel_names *n)
 
 	err = load(n);
 	if (err)
-		return 0; /* addresses stay numbers, load() has said so */
+		return 0; /* addresses have no symbols; load() has warned */
 	if (bpf_prog_test_run_opts(bpf_program__fd(n->skel->progs.find_anchors), &run))
 		return -errno;
 	while (i && !n->skel->bss->anchors[i - 1])
@@ -99,7 +99,7 @@ int kernel_names__new(struct kernel_names **ret_names)
 	}
 	if (err) {
 		kernel_names__free(n);
-		return log_err(err, "kernel symbols");
+		return log_err(err, "load the kernel's symbols");
 	}
 	*ret_names = n;
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The running kernel's symbols with everything this machine allows to learn them. */
+/* The running kernel's symbols, from every source that this machine permits. */
 #ifndef RECORD_KERNEL_NAMES_H
 #define RECORD_KERNEL_NAMES_H
 

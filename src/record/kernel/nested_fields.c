@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of fields that a program can make of a tracepoint's arguments. */
+/* The table of fields that a program can build from a tracepoint's arguments. */
 #include "nested_fields.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 
 #define ARGUMENTS "its arguments"
 
-/* Types of a tracepoint's arguments: a letter each. */
+/* Types of a tracepoint's arguments, one letter each. */
 #define TASK 't' /* struct task_struct * */
 #define PID 'p' /* struct pid * */
 #define NUMBER 'n' /* an integer or bool */
 
-/* Of each release the first letters are what its event has. */
+/* Argument types; a release may have only the first ones. */
 static const struct {
 	const char *event, *args;
 } events[] = {
@@ -112,7 +112,9 @@ static char letter_of(const struct btf *btf, uint32_t id)
 	return !strcmp(name, "task_struct") ? TASK : !strcmp(name, "pid") ? PID : 0;
 }
 
-/* How many of these arguments the tracepoint has: its handlers are called with (void *data, ...). */
+/*
+ * How many of these arguments the tracepoint has.  Its handlers are called with (void *data, ...).
+ */
 static unsigned int known_args(const struct btf *btf, const char *event, const char *args)
 {
 	const struct btf_type *t;
@@ -132,7 +134,7 @@ static unsigned int known_args(const struct btf *btf, const char *event, const c
 	return i;
 }
 
-/* As names of tasks are since 6.18. */
+/* Task names are dynamic strings since 6.18. */
 static bool is_string_loc(const struct ev_field *f)
 {
 	return f->kind == EV_FIELD_DATA_LOC && f->is_char && !(f->offset & 3);
@@ -152,7 +154,7 @@ static bool fits(const struct ev_field *f, enum wire_fill_kind kind)
 	}
 }
 
-/* -1: no row. */
+/* Index of the row; -1: none. */
 static int row_of(const char *event, const struct ev_field *f)
 {
 	size_t i;

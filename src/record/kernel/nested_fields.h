@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fields of sched events that hit another event's program.  The kernel then calls no program that would
- * see the formatted record: src/bpf/nested_fields.bpf.h makes it of the tracepoint's arguments, where every
- * field of the event is known here, and the arguments are of the expected types.
+ * Fields of nested sched events.  The kernel calls no program with the formatted record of an event
+ * that is nested in another event's program.  src/bpf/nested_fields.bpf.h builds the record from
+ * the tracepoint's arguments instead, if this table has every field of the event and the arguments
+ * have the expected types.
  *
  * Source: include/trace/events/sched.h.
  */
@@ -16,24 +17,25 @@ struct btf;
 struct ev_format;
 struct event_desc;
 
-/* Whether this event has rows: its fields are to be known. */
+/* Whether this event is in the table. */
 bool nested_fields__expected(const char *system, const char *name);
 
 /*
- * Sets what desc says of filling a record of this event; desc->fixed_size is set.  btf: the kernel's types.
- * Returns NULL when all is known, or the name of the first field that is not, or that would not be there:
- * "its arguments".
+ * Sets the members of desc that say how to fill a record of this event; desc->fixed_size must be
+ * set.  btf: the kernel's types.  Returns NULL on success, the name of the first unknown field, or
+ * "its arguments" if these are not as expected.
  */
 const char *nested_fields__describe(const char *system, const char *name,
 				    const struct ev_format *fmt, const struct btf *btf,
 				    struct event_desc *desc);
 
-/* The i-th event that is expected, NULL behind the last one. */
+/* The i-th event of the table; NULL after the last one. */
 const char *nested_fields__event(size_t i);
 
 /*
- * Whether all of them are known on this machine; -EOPNOTSUPP: not all, with the first event and field in
- * ret_detail.  Another negative errno: it could not be found out.
+ * Returns 0 if the fields of all these events are known on this machine; -EOPNOTSUPP if not, with
+ * the first such event and field in ret_detail; another negative errno if that cannot be
+ * determined.
  */
 int nested_fields__probe(char *ret_detail, size_t len);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where this kernel keeps its per-CPU variables, and how many CPUs there may be. */
+/* Reads the offsets of per-CPU variables from BTF, and the number of possible CPUs. */
 #include "percpu.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static uint32_t member_offset(const struct btf *btf, uint32_t type_id, const cha
 	return UINT32_MAX;
 }
 
-/* swevent_htable.recursion[] (up to 6.10): where it is and how large its elements are. */
+/* swevent_htable.recursion[] (up to 6.10): its offset and the size of its elements. */
 static void find_recursion(const struct btf *btf, uint32_t var_offset, uint32_t type_id,
 			   struct percpu_layout *l)
 {
@@ -54,7 +54,7 @@ static void find_recursion(const struct btf *btf, uint32_t var_offset, uint32_t 
 	}
 }
 
-/* Its enum constants are unnamed in the end, but there. */
+/* The enum that has this constant is unnamed, so all enums are searched. */
 static bool has_lazy_resched(const struct btf *btf)
 {
 	unsigned int i, j, nr = btf__type_cnt(btf);

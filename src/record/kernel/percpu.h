@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the kernel keeps the per-CPU variables our programs read; see src/bpf/compat.bpf.h. */
+/* The per-CPU variables of the kernel that our programs read; see src/bpf/compat.bpf.h. */
 #ifndef RECORD_PERCPU_H
 #define RECORD_PERCPU_H
 
@@ -7,20 +7,20 @@
 #include <stdint.h>
 
 struct percpu_layout {
-	/* Offsets in the per-CPU area; UINT32_MAX: this kernel has no such variable. */
+	/* Offsets in the per-CPU area; UINT32_MAX: not in this kernel. */
 	uint32_t runqueues, preempt_count, prog_active;
-	uint32_t perf_recursion; /* of the array, UINT32_MAX: task_struct has it */
-	uint32_t perf_recursion_size; /* of an element, bytes */
-	bool maple_tree; /* mappings are kept in one (since 6.1): user stacks need it */
-	bool lazy_resched; /* the scheduler knows lazy preemption (since 6.13) */
+	uint32_t perf_recursion; /* the array; UINT32_MAX: it is in task_struct */
+	uint32_t perf_recursion_size; /* bytes of an element */
+	bool maple_tree; /* it has the mappings (since 6.1); required for user stacks */
+	bool lazy_resched; /* the scheduler has lazy preemption (since 6.13) */
 };
 
 struct btf;
 
-/* From the kernel's BTF. */
+/* btf: the kernel's. */
 int percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout);
 
-/* CPUs that may ever be there, or a negative errno. */
+/* The number of possible CPUs, or a negative errno. */
 int percpu__nr_cpus(void);
 
 #endif /* RECORD_PERCPU_H */

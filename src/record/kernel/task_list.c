@@ -15,7 +15,10 @@
 #include "slurp.h"
 #include "strbuf.h"
 
-/* The beginning of a file below dir; its length, or negative where the task is gone. */
+/*
+ * Reads the beginning of a file in dir; returns its length, or a negative errno if the task is
+ * gone.
+ */
 static int read_text(int dir, const char *name, char *text, size_t size)
 {
 	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
@@ -37,7 +40,7 @@ static void put_comm(struct strbuf *out, const char *comm, size_t n)
 	}
 }
 
-/* The last number of the line "NSpid:"; pid where there is none. */
+/* The last number of the line "NSpid:", which is the innermost namespace; pid without one. */
 static long nspid_of(int dir, const char *tid, long pid)
 {
 	char path[300], text[4096], *line, *end;
@@ -71,14 +74,15 @@ static void put_task(struct strbuf *out, int tasks, const char *tid, long tgid)
 	snprintf(path, sizeof(path), "%s/stat", tid);
 	if (read_text(tasks, path, stat, sizeof(stat)) < 0)
 		return;
-	/* a comm may hold anything, parentheses too */
+	/* a comm may contain any byte, even parentheses */
 	open = strchr(stat, '(');
 	close = strrchr(stat, ')');
 	if (!open || !close || sscanf(stat, "%ld", &pid) != 1)
 		return;
 	/* state ppid ... starttime is the 22nd field */
 	if (sscanf(close + 1,
-		   " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+		   " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+		   "%*d %*d %*d %*d %*d %*d %llu",
 		   &state, &ppid, &start) != 3)
 		return;
 	strbuf__printf(out, "%ld %ld %ld %ld %llu %c ", pid, tgid, ppid, nspid_of(tasks, tid, pid),

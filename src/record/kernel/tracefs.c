@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds tracefs and reads lists and formats of tracepoints from it. */
+/* Finds tracefs and reads its list and formats of tracepoints. */
 #include "tracefs.h"
 
 #include <dirent.h>
@@ -91,7 +91,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Not the directories of events/: those of probes come and go while one looks at them. */
+/* Not from the directories in events/: those of probes come and go while they are listed. */
 int tracefs__events(char ***ret_events, size_t *ret_nr)
 {
 	_cleanup_free_ char *text = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Probes for what user stacks need. */
+/* Probes the features that user stacks require. */
 #include "user_features.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static void free_btf(struct btf **btf)
 
 #define _cleanup_btf_ _cleanup_(free_btf)
 
-/* The type of a direct or anonymous member; 0: none. */
+/* The type id of a member, also of an anonymous one's; 0: none. */
 static uint32_t member_type(const struct btf *btf, uint32_t id, const char *name)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);

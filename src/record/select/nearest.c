@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds the names that are most like a mistyped one. */
+/* Finds the names that are most similar to a mistyped one. */
 #include "nearest.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static int complain(const char *message, const char *const *shown, const size_t 
 		    unsigned int nr)
 {
 	log_msg(STK_LOG_ERROR, 0, "%s%s%s%s%s%s%s", message,
-		nr ? "; nearest: " : ", nor is there any", nr ? shown[near[0]] : "",
+		nr ? "; nearest: " : "; there are none", nr ? shown[near[0]] : "",
 		nr > 1 ? ", " : "", nr > 1 ? shown[near[1]] : "", nr > 2 ? ", " : "",
 		nr > 2 ? shown[near[2]] : "");
 	return -ENOENT;

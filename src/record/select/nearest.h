@@ -7,14 +7,14 @@
 #define NEAREST_SHOWN 3
 
 /*
- * The names most like one that is not among them, best first, each once where equal ones follow one
- * another; ret_near[i] is the number of one in all.  Returns how many.
+ * Finds the names in all that are most similar to name, which is not among them, best first.
+ * Adjacent equal names count once.  ret_near[i] is an index in all.  Returns how many were found.
  */
 unsigned int nearest__find(const char *name, const char *const *all, size_t nr_all,
 			   size_t ret_near[NEAREST_SHOWN]);
-/* Logs that no event matches spec, with the nearest names of all; returns -ENOENT. */
+/* Logs that no event matches spec, and the nearest names in all; returns -ENOENT. */
 int nearest__complain(const char *spec, char **all, size_t nr_all);
-/* Logs message, and the names of all that are nearest to name; returns -ENOENT. */
+/* Logs message, and the names in all that are nearest to name; returns -ENOENT. */
 int nearest__complain_name(const char *message, const char *name, const char *const *all,
 			   size_t nr_all);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is common to all probes: their spelling, their list, the format of their records. */
+/* Code common to all probes: their syntax, their list, the format of their records. */
 #include "probe_priv.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ const char *probe__system(enum probe_how how)
 	return "";
 }
 
-/* *ret_rest: behind the colon. */
+/* *ret_rest points after the colon. */
 static enum probe_how parse_how(const char *spec, const char **ret_rest)
 {
 	size_t len = strcspn(spec, ":");
@@ -81,7 +81,7 @@ int probe_events__room(const struct probe_events *l, const char *spec, size_t nr
 {
 	if (l->is_list || nr <= WIRE_MAX_EVENTS - MIN(l->nr, (unsigned int)WIRE_MAX_EVENTS))
 		return 0;
-	log_err(0, "'%s' stands for %zu functions; a recording has at most %d events", spec, nr,
+	log_err(0, "'%s' matches %zu functions; a recording has at most %d events", spec, nr,
 		WIRE_MAX_EVENTS);
 	return -E2BIG;
 }
@@ -115,8 +115,8 @@ static const char *conversion(const struct probe_field *f)
 }
 
 /*
- * The kernel's function by name, the process's by address: only who knows the process's mappings could
- * name it.
+ * Kernel functions are printed by name.  Addresses in a process stay numbers, because names would
+ * need its mappings.
  */
 static void put_print(struct strbuf *b, enum probe_how how, const struct probe_field *fields,
 		      unsigned int nr)
@@ -188,9 +188,9 @@ int probe__resolve(const char *spec, struct ksyms *syms, struct probe_events *l)
 	enum probe_how how = parse_how(spec, &rest);
 
 	if (how == PROBE_NONE)
-		return log_err(-EINVAL, "'%s' is no probe", spec);
+		return log_err(-EINVAL, "'%s' is not a probe", spec);
 	if (!is_plain(spec))
-		return log_err(-EINVAL, "control characters in the name of an event");
+		return log_err(-EINVAL, "the name of an event contains control characters");
 	if (how == PROBE_FUNCTION || how == PROBE_RETURN)
 		return probe_function__resolve(spec, how, rest, syms, l);
 	if (how == PROBE_USDT)

@@ -22,7 +22,7 @@ static bool is_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* The first directory of a list with colons that has such a file. */
+/* Looks up the file in a list of directories, separated by colons. */
 static char *look_in(const char *dirs, const char *name)
 {
 	char path[PATH_MAX];
@@ -48,7 +48,7 @@ static char *look_up(const char *name)
 	return path ? path : look_in(ARCH_ELF_LIBRARY_DIRS, name);
 }
 
-/* Why the file in front of the first colon cannot be used. */
+/* Logs why the file before the first colon cannot be used. */
 static int complain_missing(const char *spec, const char *rest)
 {
 	_cleanup_free_ char *name = strndup(rest, strcspn(rest, ":"));
@@ -62,8 +62,8 @@ static int complain_missing(const char *spec, const char *rest)
 		return log_err(-ENOENT, "event '%s': '%s' is neither in $PATH nor a library", spec,
 			       name);
 	if (stat(name, &st))
-		return log_err(-errno, "event '%s': '%s'", spec, name);
-	log_err(0, "event '%s': '%s' is no file", spec, name);
+		return log_err(-errno, "event '%s': find '%s'", spec, name);
+	log_err(0, "event '%s': '%s' is not a regular file", spec, name);
 	return -EINVAL;
 }
 
@@ -96,7 +96,8 @@ static int check(const struct probe_file *f)
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN)
 		log_err(0, "'%s' is neither a program nor a library", f->path);
 	else if (!f->elf.is64 || ehdr->e_machine != ARCH_ELF_MACHINE)
-		log_err(0, "'%s' is not made for " ARCH_ELF_NAME ": its functions cannot be probed",
+		log_err(0,
+			"'%s' was not built for " ARCH_ELF_NAME ": its functions cannot be probed",
 			f->path);
 	else
 		return 0;
@@ -152,5 +153,5 @@ int probe_file__load_names(struct probe_file *f)
 	if (f->stripped && !debug_dirs__open_debug(&debug, f->fd, f->path, &debug_fd))
 		f->stripped = false;
 	err = elf_names__from_fd(f->fd, debug_fd, &f->names);
-	return err && err != -ENOENT ? log_err(err, "symbols of '%s'", f->path) : err;
+	return err && err != -ENOENT ? log_err(err, "read the symbols of '%s'", f->path) : err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A program or library in which something is to be probed. */
+/* A program or library to be probed. */
 #ifndef RECORD_PROBE_FILE_H
 #define RECORD_PROBE_FILE_H
 
@@ -11,23 +11,26 @@
 struct elf_names;
 
 struct probe_file {
-	char *path; /* absolute, without links */
+	char *path; /* absolute, without symbolic links */
 	int fd;
 	struct elf_file elf;
 	struct elf_names *names; /* after probe_file__load_names() */
-	bool stripped; /* there is no symbol table but the dynamic one */
+	bool stripped; /* it has only the dynamic symbol table */
 };
 
 /*
- * Opens what "PATH:WHAT" or "PATH" begins with; a PATH without a slash is looked for in $PATH, then
- * where libraries are.  *ret_what: behind the colon, NULL without one.  PATH ends at the first colon in
- * front of which there is a file.  Messages about spec are logged.
+ * Opens the file at the beginning of rest, "PATH:WHAT" or "PATH".  A PATH without a slash is looked
+ * up in $PATH, then in the library directories.  PATH ends at the first colon before which there is
+ * a file.  *ret_what points after that colon; NULL without one.  Errors are logged with spec.
  */
 int probe_file__open(const char *spec, const char *rest, struct probe_file *ret_file,
 		     const char **ret_what);
 void probe_file__close(struct probe_file *f);
 
-/* The functions, those of a separate debug file too.  -ENOENT: none; else there was a message. */
+/*
+ * Loads the names of functions, including those of a separate debug file.  -ENOENT: there are none;
+ * other errors are logged.
+ */
 int probe_file__load_names(struct probe_file *f);
 
 #endif /* RECORD_PROBE_FILE_H */

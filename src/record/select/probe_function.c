@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* f: and r:, functions of the kernel and its modules. */
+/* Resolves f: and r:, functions of the kernel and its modules. */
 #include "probe_priv.h"
 
 #include <errno.h>
@@ -17,17 +17,17 @@
 #include "slurp.h"
 #include "symbols/ksyms.h"
 
-/* Names the kernel listed, sorted. */
+/* Names of functions that the kernel lists, sorted. */
 struct names {
-	char *text; /* holds them */
+	char *text; /* holds the names */
 	const char **v;
 	size_t nr, cap;
 };
 
 struct functions {
-	struct names traceable; /* one of each address */
-	bool told; /* that is what the kernel says; else kallsyms' functions */
-	struct names refused; /* by kprobes */
+	struct names traceable; /* one name per address */
+	bool listed; /* traceable is the kernel's list; else all functions of kallsyms */
+	struct names refused; /* the blacklist of kprobes */
 	const struct ksyms *syms;
 	struct ksym *by_name; /* what kallsyms lists */
 	size_t nr;
@@ -63,7 +63,7 @@ static void names_sort(struct names *n)
 		qsort(n->v, n->nr, sizeof(*n->v), compare_names);
 }
 
-/* The word of each line that begins behind skip of its words. */
+/* Adds one word of each line, after `skip` others. */
 static int names_split(struct names *n, unsigned int skip)
 {
 	char *rest = n->text, *line;
@@ -101,7 +101,7 @@ static int load_syms(struct functions *f)
 	return 0;
 }
 
-/* The first name of each address, as the kernel would list it. */
+/* Adds the first name of each address, as the kernel's list has it. */
 static int names_from_syms(struct names *n, const struct ksyms *syms)
 {
 	uint64_t last = 0;
@@ -128,7 +128,7 @@ static void functions_free(struct functions *f)
 	probe_types__free(f->types);
 }
 
-/* What the kernel does not tell is left to the attempt to attach. */
+/* Without the kernel's lists, attaching shows what cannot be probed. */
 static int functions_load(struct functions *f, const struct ksyms *syms)
 {
 	int err;
@@ -137,10 +137,10 @@ static int functions_load(struct functions *f, const struct ksyms *syms)
 	err = load_syms(f);
 	if (!err)
 		err = probe_types__load(&f->types);
-	f->told = !err && !tracefs__file("available_filter_functions", &f->traceable.text);
+	f->listed = !err && !tracefs__file("available_filter_functions", &f->traceable.text);
 	if (!err)
-		err = f->told ? names_split(&f->traceable, 0) :
-				names_from_syms(&f->traceable, syms);
+		err = f->listed ? names_split(&f->traceable, 0) :
+				  names_from_syms(&f->traceable, syms);
 	if (!err && !slurp("/sys/kernel/debug/kprobes/blacklist", &f->refused.text, NULL))
 		err = names_split(&f->refused, 1);
 	if (err)
@@ -148,7 +148,7 @@ static int functions_load(struct functions *f, const struct ksyms *syms)
 	return err;
 }
 
-/* [*ret_first, return value) of by_name. */
+/* The range [*ret_first, return value) of by_name that has this name. */
 static size_t range_of(const struct functions *f, const char *name, size_t *ret_first)
 {
 	size_t low = array__bisect(f->nr, i, strcmp(f->by_name[i].name, name) < 0);
@@ -159,12 +159,12 @@ static size_t range_of(const struct functions *f, const char *name, size_t *ret_
 	return low;
 }
 
-/* Of the names of one address the kernel lists one as traceable. */
+/* The kernel lists only one of the names of an address as traceable. */
 static bool is_traceable(const struct functions *f, const char *name, uint64_t address)
 {
 	struct ksym sym;
 
-	if (!f->told || names_have(&f->traceable, name))
+	if (!f->listed || names_have(&f->traceable, name))
 		return true;
 	for (size_t i = 0; address && i < ksyms__nr(f->syms); i++) {
 		ksyms__get(f->syms, i, &sym);
@@ -193,7 +193,7 @@ static int complain_unknown(const struct functions *f, const char *spec, const c
 	_cleanup_free_ char *message = NULL;
 
 	if (!f->traceable.nr)
-		return log_err(-EACCES, "event '%s': the kernel shows its functions only to root",
+		return log_err(-EACCES, "event '%s': the kernel lists its functions only for root",
 			       spec);
 	if (asprintf(&message, "event '%s': the kernel has no function '%s'", spec, name) < 0) {
 		message = NULL;
@@ -210,32 +210,35 @@ static int resolve_plain(struct functions *f, const char *spec, enum probe_how h
 
 	if (end - first > 1) {
 		log_err(0,
-			"event '%s': the kernel has %zu functions '%s', which it cannot tell apart by name",
+			"event '%s': the kernel has %zu functions '%s' and cannot attach to one of "
+			"them by name",
 			spec, end - first, name);
 		return -EINVAL;
 	}
 	if (end > first)
 		sym = &f->by_name[first];
-	else if (f->nr || (f->told && !names_have(&f->traceable, name)))
+	else if (f->nr || (f->listed && !names_have(&f->traceable, name)))
 		return complain_unknown(f, spec, name);
 	if (names_have(&f->refused, name)) {
 		log_err(0,
-			"event '%s': the kernel does not let '%s' be probed (it is on its list in /sys/kernel/debug/kprobes/blacklist)",
+			"event '%s': the kernel refuses to probe '%s' (it is in "
+			"/sys/kernel/debug/kprobes/blacklist)",
 			spec, name);
 		return -EINVAL;
 	}
 	if (!is_traceable(f, name, sym->start)) {
 		log_err(0,
-			"event '%s': the kernel does not let '%s' be traced (it is not in tracefs's available_filter_functions)",
+			"event '%s': the kernel cannot trace '%s' (it is not in tracefs's "
+			"available_filter_functions)",
 			spec, name);
 		return -EINVAL;
 	}
 	return add(f, how, name, sym->module, sym->start, l);
 }
 
-/* One of a glob's functions: what several have, or kprobes refuse, stays out. */
-static bool is_wanted(const struct functions *f, const char *glob, const char *name,
-		      struct ksym *ret_sym)
+/* Whether a glob selects a function: ambiguous names and the blacklist of kprobes are left out. */
+static bool is_selected(const struct functions *f, const char *glob, const char *name,
+			struct ksym *ret_sym)
 {
 	size_t first, end;
 
@@ -251,28 +254,28 @@ static bool is_wanted(const struct functions *f, const char *glob, const char *n
 static int resolve_glob(struct functions *f, const char *spec, enum probe_how how, const char *glob,
 			struct probe_events *l)
 {
-	_cleanup_free_ size_t *wanted = calloc(f->traceable.nr + 1, sizeof(*wanted));
+	_cleanup_free_ size_t *selected = calloc(f->traceable.nr + 1, sizeof(*selected));
 	const char *const *all = f->traceable.v;
 	size_t nr = f->traceable.nr, found = 0, i;
 	struct ksym sym;
 	int err;
 
-	if (!wanted)
+	if (!selected)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
-		/* twice in the list: there are several */
+		/* listed twice: several functions have this name */
 		if ((i && !strcmp(all[i - 1], all[i])) ||
 		    (i + 1 < nr && !strcmp(all[i], all[i + 1])))
 			continue;
-		if (is_wanted(f, glob, all[i], &sym))
-			wanted[found++] = i;
+		if (is_selected(f, glob, all[i], &sym))
+			selected[found++] = i;
 	}
 	if (!found)
 		return complain_unknown(f, spec, glob);
 	err = probe_events__room(l, spec, found);
 	for (i = 0; i < found && !err; i++) {
-		is_wanted(f, glob, all[wanted[i]], &sym);
-		err = add(f, how, all[wanted[i]], sym.module, sym.start, l);
+		is_selected(f, glob, all[selected[i]], &sym);
+		err = add(f, how, all[selected[i]], sym.module, sym.start, l);
 	}
 	return err;
 }
@@ -284,7 +287,7 @@ static int resolve(const char *spec, enum probe_how how, const char *name, struc
 	int err = functions_load(&f, syms);
 
 	if (err)
-		return log_err(err, "event '%s'", spec);
+		return log_err(err, "event '%s': load the kernel's functions", spec);
 	err = probe__is_glob(name) ? resolve_glob(&f, spec, how, name, l) :
 				     resolve_plain(&f, spec, how, name, l);
 	functions_free(&f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Describes arguments and return values of kernel functions by BTF. */
+/* Describes arguments and return values of kernel functions from BTF. */
 #include "probe_types.h"
 
 #include <ctype.h>
@@ -27,7 +27,7 @@ struct function_types {
 };
 
 struct probe_types {
-	struct btf *kernel, *module; /* module: the last one asked for */
+	struct btf *kernel, *module; /* module: the last one used */
 	struct function_types of_kernel, of_module;
 	char *module_name;
 };
@@ -40,7 +40,7 @@ static int compare(const void *pa, const void *pb)
 	return by_name ? by_name : a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* The functions from type number first on: before it lie those of the BTF it is based on. */
+/* Lists the functions from type id `first` on; lower ids belong to the base BTF. */
 static int functions_load(struct function_types *t, const struct btf *btf, uint32_t first)
 {
 	uint32_t end = btf__type_cnt(btf), id;
@@ -101,7 +101,7 @@ void probe_types__free(struct probe_types *t)
 	free(t);
 }
 
-/* A module without BTF is remembered as one that has no functions. */
+/* A module without BTF is cached as one without functions. */
 static const struct function_types *functions_of(struct probe_types *t, const char *module)
 {
 	if (!*module || !t->kernel)
@@ -116,7 +116,7 @@ static const struct function_types *functions_of(struct probe_types *t, const ch
 	return &t->of_module;
 }
 
-/* NULL: not known, or there are several. */
+/* NULL: unknown or ambiguous. */
 static const struct btf_type *find_prototype(const struct function_types *t, const char *function)
 {
 	size_t low = array__bisect(t->nr, i, strcmp(t->v[i].name, function) < 0);
@@ -129,7 +129,7 @@ static const struct btf_type *find_prototype(const struct function_types *t, con
 	return type && btf_is_func_proto(type) ? type : NULL;
 }
 
-/* What compilers call them in type information, and what people and tracefs do. */
+/* Names of types in BTF, and the names that tracefs uses. */
 static const char *usual_name(const char *name)
 {
 	static const char *const names[][2] = {
@@ -148,7 +148,7 @@ static const char *usual_name(const char *name)
 	return name;
 }
 
-/* Writes "const struct file *"; what has no name of its own is "void" behind a pointer. */
+/* Writes a type such as "const struct file *"; a pointer to an unnamed type is "void *". */
 static bool put_type(struct strbuf *b, const struct btf *btf, uint32_t id)
 {
 	unsigned int stars = 0, i;
@@ -187,7 +187,7 @@ static bool put_type(struct strbuf *b, const struct btf *btf, uint32_t id)
 	return true;
 }
 
-/* false: no register holds it, or not alone. */
+/* false: the value is not in a register of its own. */
 static bool describe_value(const struct btf *btf, uint32_t id, struct probe_field *ret_field)
 {
 	int resolved = btf__resolve_type(btf, id);
@@ -227,7 +227,7 @@ static bool is_taken(const struct probe_field *fields, unsigned int nr, const ch
 	return false;
 }
 
-/* A name that a field of a record can have. */
+/* Whether a field of a record can have this name. */
 static bool is_usable(const char *name)
 {
 	size_t i;
@@ -241,7 +241,7 @@ static bool is_usable(const char *name)
 	return true;
 }
 
-/* Those without a name of their own are argN, behind all that have one. */
+/* Names the remaining fields argN; appends '_' while another field has that name. */
 static void name_rest(struct probe_field *fields, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
@@ -262,7 +262,7 @@ static unsigned int describe_arguments(const struct btf *btf, const struct btf_t
 	const struct btf_param *params = btf_params(proto);
 	unsigned int nr = 0;
 
-	/* a variable list of arguments ends with a parameter without a type */
+	/* the parameters of a variadic function end with one that has no type */
 	while (nr < MIN(btf_vlen(proto), PROBE_ARGS) && params[nr].type &&
 	       describe_value(btf, params[nr].type, &ret_fields[nr])) {
 		const char *name = btf__name_by_offset(btf, params[nr].name_off);
@@ -275,7 +275,10 @@ static unsigned int describe_arguments(const struct btf *btf, const struct btf_t
 	return nr;
 }
 
-/* Values of more than two registers are returned in memory, whose address is the first argument. */
+/*
+ * Values that do not fit in two registers are returned in memory; its address is passed as the
+ * first argument.
+ */
 static bool returns_memory(const struct btf *btf, const struct btf_type *proto)
 {
 	int id = proto->type ? btf__resolve_type(btf, proto->type) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* usdt:, probes that programs and libraries have themselves. */
+/* Resolves usdt:, static probes of programs and libraries. */
 #include "probe_priv.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "probe_file.h"
 #include "symbols/usdt_notes.h"
 
-static_assert(USDT_MAX_ARGS == PROBE_USDT_ARGS, "one number of arguments");
+static_assert(USDT_MAX_ARGS == PROBE_USDT_ARGS, "both limits of arguments are equal");
 
 struct usdt_spec {
 	const char *spec;
@@ -24,14 +24,14 @@ struct usdt_spec {
 	size_t nr;
 };
 
-static bool is_wanted(const struct usdt_spec *u, size_t i)
+static bool matches(const struct usdt_spec *u, size_t i)
 {
 	const char *name = u->names[i];
 
 	return !fnmatch(u->what, strchr(u->what, ':') ? name : strchr(name, ':') + 1, 0);
 }
 
-/* The first note behind the one that is a place of the same probe as i. */
+/* The first note after i that belongs to another probe. */
 static size_t next_probe(const struct usdt_spec *u, size_t i)
 {
 	size_t next = i + 1;
@@ -41,12 +41,12 @@ static size_t next_probe(const struct usdt_spec *u, size_t i)
 	return next;
 }
 
-static size_t count_wanted(const struct usdt_spec *u)
+static size_t count_matches(const struct usdt_spec *u)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < u->nr; i = next_probe(u, i))
-		nr += is_wanted(u, i);
+		nr += matches(u, i);
 	return nr;
 }
 
@@ -61,13 +61,13 @@ static void field_of(const struct usdt_arg *arg, struct probe_field *f)
 	strcpy(f->type, types[log2][arg->is_signed]);
 	f->size = arg->size;
 	f->is_signed = arg->is_signed;
-	/* pointers look like this, too */
+	/* it may be a pointer */
 	f->is_hex = arg->size == 8 && !arg->is_signed;
 }
 
 /*
- * The places of a probe need not agree about an argument: a constant here, a register there.  The value
- * is in its 8 bytes whatever its size was, so that where they differ these are the field.
+ * The locations of a probe may disagree about an argument, for example between a constant and a
+ * register.  Its slot has the value in 8 bytes whatever its size is, so these are the field then.
  */
 static unsigned int merge_args(const struct usdt_spec *u, size_t first, size_t end,
 			       struct usdt_arg *ret_args)
@@ -99,7 +99,7 @@ static unsigned int merge_args(const struct usdt_spec *u, size_t first, size_t e
 	return nr;
 }
 
-/* The notes [first, end) are the places of one probe. */
+/* The notes [first, end) are the locations of one probe. */
 static int add(const struct usdt_spec *u, size_t first, size_t end, struct probe_events *l)
 {
 	_cleanup_free_ char *event = NULL;
@@ -114,7 +114,8 @@ static int add(const struct usdt_spec *u, size_t first, size_t end, struct probe
 	for (unsigned int i = 0; i < nr; i++) {
 		if (args[i].is_float) {
 			log_err(0,
-				"event 'usdt:%s:%s': argument %u is a floating point number, which cannot be read",
+				"event 'usdt:%s:%s': argument %u is a floating point number, "
+				"which cannot be read",
 				u->path, u->names[first], i + 1);
 			return -EOPNOTSUPP;
 		}
@@ -141,7 +142,7 @@ static int complain(const struct usdt_spec *u, size_t found)
 
 	if (found) {
 		log_err(0,
-			"event '%s': several providers of '%s' have such a probe: PROVIDER:NAME says which",
+			"event '%s': several providers of '%s' have this probe; use PROVIDER:NAME",
 			u->spec, u->path);
 		return -EINVAL;
 	}
@@ -156,7 +157,7 @@ static int complain(const struct usdt_spec *u, size_t found)
 
 static int resolve(const struct usdt_spec *u, struct probe_events *l)
 {
-	size_t found = count_wanted(u), next, i;
+	size_t found = count_matches(u), next, i;
 	int err;
 
 	if (!found || (found > 1 && !probe__is_glob(u->what)))
@@ -164,7 +165,7 @@ static int resolve(const struct usdt_spec *u, struct probe_events *l)
 	err = probe_events__room(l, u->spec, found);
 	for (i = 0; i < u->nr && !err; i = next) {
 		next = next_probe(u, i);
-		if (is_wanted(u, i))
+		if (matches(u, i))
 			err = add(u, i, next, l);
 	}
 	return err;
@@ -208,14 +209,13 @@ int probe_usdt__resolve(const char *spec, const char *rest, struct probe_events 
 		u.what = "*";
 	if (!u.what || !*u.what) {
 		err = -EINVAL;
-		log_err(0, "event '%s': a probe is missing: usdt:PATH:PROVIDER:NAME", spec);
+		log_err(0, "event '%s': a probe is missing; use usdt:PATH:PROVIDER:NAME", spec);
 	} else {
 		err = usdt_notes__from_fd(file.fd, &notes);
 		if (err == -ENOENT)
-			log_err(0, "event '%s': '%s' has no probes of its own (USDT)", spec,
-				file.path);
+			log_err(0, "event '%s': '%s' has no USDT probes", spec, file.path);
 		else if (err)
-			log_err(err, "probes of '%s'", file.path);
+			log_err(err, "read the USDT probes of '%s'", file.path);
 		u.notes = notes;
 	}
 	if (!err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* u: and ur:, functions of programs and libraries. */
+/* Resolves u: and ur:, functions of programs and libraries. */
 #include "probe_priv.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "symbols/elf_names.h"
 #include "symbols/usyms.h"
 
-#define SHOWN 8 /* places of one name in a message */
+#define SHOWN 8 /* addresses of one name in a message */
 
 struct user_spec {
 	const char *spec;
@@ -26,7 +26,7 @@ struct user_spec {
 	struct probe_file file;
 };
 
-/* Functions found, each at another place. */
+/* Functions found, each at its own offset. */
 struct found {
 	struct elf_name *v;
 	size_t nr, cap;
@@ -40,20 +40,20 @@ static int found_add(struct found *f, const struct elf_name *name)
 	return 0;
 }
 
-static int by_place(const void *pa, const void *pb)
+static int by_start(const void *pa, const void *pb)
 {
 	const struct elf_name *a = pa, *b = pb;
 
 	return CMP(a->start, b->start) ?: strcmp(a->name, b->name);
 }
 
-/* Of the names of one place the first stays. */
+/* Keeps only the first of several names at the same offset. */
 static void found_unique(struct found *f)
 {
 	size_t to = 0;
 
 	if (f->nr)
-		qsort(f->v, f->nr, sizeof(*f->v), by_place);
+		qsort(f->v, f->nr, sizeof(*f->v), by_start);
 	for (size_t i = 0; i < f->nr; i++)
 		if (!to || f->v[i].start != f->v[to - 1].start)
 			f->v[to++] = f->v[i];
@@ -76,7 +76,7 @@ static bool is_demangled(const char *name, const char *wanted)
 	return plain && !strcmp(plain, wanted);
 }
 
-/* Where one has the default version of the name, those that are kept for old programs do not count. */
+/* Drops old symbol versions if there is a default one, as new programs call that. */
 static void leave_out_old(struct found *f)
 {
 	size_t to = 0, i;
@@ -131,7 +131,7 @@ static int complain_several(const struct user_spec *u, const char *wanted,
 	}
 	if (found->nr > SHOWN)
 		strbuf__puts(&b, ", ...");
-	log_err(0, "event '%s': %zu functions are named '%s'; say which: %s", u->spec, found->nr,
+	log_err(0, "event '%s': %zu functions are named '%s'; use one of: %s", u->spec, found->nr,
 		wanted, strbuf__failed(&b) ? "" : b.s);
 	strbuf__free(&b);
 	return -EINVAL;
@@ -168,7 +168,7 @@ static int complain_unknown(const struct user_spec *u, const char *wanted)
 	return err;
 }
 
-/* "0x1f" or "31", all of it. */
+/* "0x1f" or "31", the whole string. */
 static bool parse_number(const char *s, uint64_t *ret_value)
 {
 	char *end;
@@ -180,7 +180,7 @@ static bool parse_number(const char *s, uint64_t *ret_value)
 	return !*end && !errno;
 }
 
-/* The innermost function around a place; one of unknown size reaches to the next. */
+/* The innermost function around an offset; one of unknown size extends to the next. */
 static bool function_around(const struct elf_names *names, uint64_t offset,
 			    struct elf_name *ret_name)
 {
@@ -202,8 +202,9 @@ static bool function_around(const struct elf_names *names, uint64_t offset,
 }
 
 /*
- * A breakpoint in the middle of an instruction would make another one of it.  Reads the code from the
- * function's start; what cannot be read is let through, the kernel checks the instruction itself.
+ * A breakpoint in the middle of an instruction would corrupt it.  Decodes the code from the
+ * function's start.  Code that cannot be read or decoded is accepted: the kernel checks the
+ * instruction itself.
  */
 static int check_boundary(const struct user_spec *u, const struct elf_name *function,
 			  uint64_t offset)
@@ -240,10 +241,11 @@ static int check_place(const struct user_spec *u, const struct elf_name *functio
 	}
 	if (!function || function->start == offset)
 		return 0;
-	/* The return address is only on top of the stack where a function begins. */
+	/* The return address is on top of the stack only at the start of a function. */
 	if (u->how == PROBE_USER_RETURN) {
 		log_err(0,
-			"event '%s': returns can only be probed from the start of a function, here %s+0x%" PRIx64,
+			"event '%s': returns can only be probed from the start of a function, here "
+			"%s+0x%" PRIx64,
 			u->spec, function->name, offset - function->start);
 		return -EINVAL;
 	}
@@ -271,25 +273,26 @@ static int add(const struct user_spec *u, const char *what, uint64_t offset, str
 }
 
 /*
- * A probed return changes the return address.  Who keeps that address to come back by it, after it has
- * been used up, is killed by the kernel.
+ * A return probe replaces the return address.  The kernel kills a program that saves the
+ * replacement and returns through it more than once.
  */
 static const char *why_no_return(const struct user_spec *u, const char *function)
 {
-	static const char *const twice[] = { "setjmp",	    "_setjmp",	  "sigsetjmp",
-					     "__sigsetjmp", "getcontext", "swapcontext",
-					     "setcontext",  "savectx" };
+	static const char *const returns_twice[] = { "setjmp",	    "_setjmp",	  "sigsetjmp",
+						     "__sigsetjmp", "getcontext", "swapcontext",
+						     "setcontext",  "savectx" };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(twice); i++)
-		if (!strcmp(function, twice[i]))
-			return "it may return more than once, and a probed return would kill the program";
+	for (i = 0; i < ARRAY_SIZE(returns_twice); i++)
+		if (!strcmp(function, returns_twice[i]))
+			return "it may return more than once, and a return probe would kill the "
+			       "program";
 	if (elf_names__find(u->file.names, "runtime.goexit") < elf_names__nr(u->file.names))
-		return "Go moves its stacks, and a probed return would crash the program";
+		return "Go moves its stacks, and a return probe would crash the program";
 	return NULL;
 }
 
-/* One function, and what is probed of it. */
+/* Checks and adds a probe in one function. */
 static int resolve_function(const struct user_spec *u, const char *what,
 			    const struct elf_name *function, uint64_t plus, struct probe_events *l)
 {
@@ -298,7 +301,8 @@ static int resolve_function(const struct user_spec *u, const char *what,
 
 	if (function->chosen) {
 		log_err(0,
-			"event '%s': what '%s' stands for is chosen when the program is loaded; probe one of those it can be",
+			"event '%s': '%s' is an IFUNC, whose function is chosen when the program "
+			"is loaded; probe one of these functions",
 			u->spec, function->name);
 		return -EINVAL;
 	}
@@ -317,7 +321,7 @@ static int resolve_function(const struct user_spec *u, const char *what,
 	return err ?: add(u, what, function->start + plus, l);
 }
 
-/* What no function is known to have is the user's word. */
+/* An offset outside of all known functions is accepted if it is in code. */
 static int resolve_offset(const struct user_spec *u, uint64_t offset, struct probe_events *l)
 {
 	struct elf_name function;
@@ -370,7 +374,7 @@ static bool glob_matches(const char *glob, const char *name)
 	return plain && !fnmatch(glob, plain, 0);
 }
 
-/* Functions of one name cannot be told apart in a recording. */
+/* Leaves out functions with the same name, which a recording could not distinguish. */
 static int find_glob(const struct elf_names *names, const char *glob, struct found *ret_found,
 		     size_t *ret_left_out)
 {
@@ -420,9 +424,9 @@ static int resolve_glob(const struct user_spec *u, const char *glob, struct prob
 			err = add(u, found.v[i].name, found.v[i].start, l);
 	}
 	if (!err && left_out)
-		log_warn(
-			"'%s': %zu functions are left out: their name is not theirs alone, one is chosen for it at load time, or their return cannot be probed",
-			u->spec, left_out);
+		log_warn("'%s': %zu functions are left out: ambiguous name, IFUNC, or return not "
+			 "probeable",
+			 u->spec, left_out);
 	free(found.v);
 	return err;
 }
@@ -434,7 +438,7 @@ static int resolve(struct user_spec *u, const char *what, struct probe_events *l
 	int err;
 
 	if (!what || !*what) {
-		log_err(0, "event '%s': a function is missing: %s:PATH:SYMBOL", u->spec,
+		log_err(0, "event '%s': a function is missing; use %s:PATH:SYMBOL", u->spec,
 			probe__system(u->how));
 		return -EINVAL;
 	}
@@ -445,13 +449,14 @@ static int resolve(struct user_spec *u, const char *what, struct probe_events *l
 		return resolve_offset(u, offset, l);
 	if (err) {
 		log_err(0,
-			"event '%s': '%s' has no symbols, it is stripped; PATH:0xOFFSET, an offset in the file, can be probed",
+			"event '%s': '%s' has no symbols, it is stripped; PATH:0xOFFSET, an offset "
+			"in the file, can be probed",
 			u->spec, u->file.path);
 		return err;
 	}
 	if (!probe__is_glob(what))
 		return resolve_plain(u, what, l);
-	/* "f(char*)" is a name, too */
+	/* "f(char*)" may be a name, not a glob */
 	err = find_functions(u->file.names, what, &found);
 	free(found.v);
 	if (err)

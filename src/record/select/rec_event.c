@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Resolves what -e and --filter say to events with formats and filter programs. */
+/* Resolves -e and --filter to event types with formats and filter programs. */
 #include "rec_event.h"
 
 #include <errno.h>
@@ -78,10 +78,10 @@ void rec_events__clear(struct rec_events *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* Fields that name a task other than the running one, as ftrace's set_event_pid knows them. */
+/* Fields that name another task than the running one: those that ftrace's set_event_pid checks. */
 static const struct {
 	const char *event, *field;
-	uint8_t arg; /* of the tracepoint, from 1: the task itself */
+	uint8_t arg; /* argument of the tracepoint that is the task, from 1 */
 } pid_fields[] = {
 	{ "sched_switch", "prev_pid", 2 }, { "sched_switch", "next_pid", 3 },
 	{ "sched_wakeup", "pid", 1 },	   { "sched_wakeup_new", "pid", 1 },
@@ -147,7 +147,7 @@ static int describe(struct rec_events *l, struct rec_event *e)
 	return describe_dynamic(e);
 }
 
-/* syscalls:sys_enter_X gets fields for the strings its arguments point to, if we fill them in. */
+/* Adds fields to sys_enter_X for the strings that arguments point to; ftrace does not fill them. */
 static int describe_syscall(struct rec_event *e, bool native)
 {
 	const char *name = e->name + strlen("sys_enter_");
@@ -200,8 +200,8 @@ static int compile_filter(struct rec_event *e, const char *filter,
 }
 
 /*
- * Enum constants that the kernel left as names become numbers, which readers understand; where
- * that fails the format stays as it is, and its events print field by field.
+ * Replaces names of enum constants in the format by numbers, which readers need.  If that fails the
+ * format is not changed, and its events are printed field by field.
  */
 static int resolve_constants(struct rec_events *l, struct rec_event *e)
 {
@@ -228,7 +228,7 @@ static int resolve_constants(struct rec_events *l, struct rec_event *e)
 	return 0;
 }
 
-/* The kernel lacks this tracepoint. */
+/* For a tracepoint that the kernel lacks. */
 static int fill_synthetic(struct rec_event *e, const char *full)
 {
 	e->synthetic = synthetic__find(full);
@@ -241,7 +241,7 @@ static int fill_synthetic(struct rec_event *e, const char *full)
 	return e->format ? 0 : -ENOMEM;
 }
 
-/* Fills a fresh event; errors that only concern this event under a glob are -ENOENT, -E2BIG. */
+/* Fills a new event.  -ENOMEM concerns all; other errors only leave it out under a glob. */
 static int event_fill(struct rec_events *l, struct rec_event *e, const char *full,
 		      const char **ret_why)
 {
@@ -259,12 +259,12 @@ static int event_fill(struct rec_events *l, struct rec_event *e, const char *ful
 	if (err)
 		return err;
 	if (!strcmp(e->system, "syscalls")) {
-		*ret_why = "the number of this system call is not known";
+		*ret_why = "the number of its system call is unknown";
 		err = describe_syscall(e, l->native);
 		if (err)
 			return err;
 	}
-	*ret_why = "its format cannot be understood";
+	*ret_why = "its format cannot be parsed";
 	err = ev_format__parse(e->format, strlen(e->format), &e->fmt);
 	if (err)
 		return err;
@@ -290,7 +290,7 @@ static bool already_there(const struct rec_events *l, const char *full)
 	return false;
 }
 
-/* Events that only look like tracepoints have nothing to attach to. */
+/* Events that are defined through tracefs are listed, but have no tracepoint to attach to. */
 static const char *not_attachable(const char *full)
 {
 	if (!strncmp(full, "kprobes:", 8) || !strncmp(full, "uprobes:", 8) ||
@@ -299,7 +299,7 @@ static const char *not_attachable(const char *full)
 	return NULL;
 }
 
-/* A glob leaves out what is not possible; a plain name wants an answer. */
+/* An event that cannot be recorded is left out under a glob; by name it is an error. */
 static int refuse(struct rec_events *l, const char *full, bool glob, const char *why)
 {
 	const char *colon = strchr(full, ':');
@@ -320,10 +320,10 @@ static int add_one(struct rec_events *l, const char *full, bool glob, const char
 	if (why)
 		return refuse(l, full, glob, why);
 	if (already_there(l, full))
-		return glob ? 0 : (log_err(0, "event %s is named twice", full), -EEXIST);
+		return glob ? 0 : (log_err(0, "event %s is specified twice", full), -EEXIST);
 	err = event_new(l, &e);
 	if (err)
-		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
+		return log_err(err, "add an event (the limit is %d)", WIRE_MAX_EVENTS);
 	e->globbed = glob;
 	err = event_fill(l, e, full, &why);
 	if (err) {
@@ -376,7 +376,7 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 		if (err)
 			return err;
 	}
-	/* not with '*:*': who asks for all tracepoints does not ask for function probes */
+	/* '*:*' means all tracepoints, not function probes */
 	for (i = 0; *spec != '*' && i < nr_synthetics; i++) {
 		char full[128];
 
@@ -389,8 +389,8 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 		if (l->native)
 			return log_err(
 				-EOPNOTSUPP,
-				"%s: this kernel has no such tracepoint, and the probes that stand in "
-				"for it need BPF, not ftrace",
+				"%s: this kernel lacks this tracepoint, and emulating it by probes "
+				"needs BPF, not ftrace",
 				full);
 		found++;
 		err = add_one(l, full, glob, filter, features);
@@ -410,7 +410,7 @@ static enum stk_event_kind probe_kind(enum probe_how how)
 							      STK_KIND_USER_FUNCTION;
 }
 
-/* Takes what pe holds. */
+/* Takes ownership of what pe holds. */
 static int add_probe(struct rec_events *l, struct probe_event *pe, bool glob, const char *filter,
 		     const struct filter_features *features)
 {
@@ -423,10 +423,10 @@ static int add_probe(struct rec_events *l, struct probe_event *pe, bool glob, co
 		return -ENOMEM;
 	}
 	if (already_there(l, full))
-		return glob ? 0 : (log_err(0, "event %s is named twice", full), -EEXIST);
+		return glob ? 0 : (log_err(0, "event %s is specified twice", full), -EEXIST);
 	err = event_new(l, &e);
 	if (err)
-		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
+		return log_err(err, "add an event (the limit is %d)", WIRE_MAX_EVENTS);
 	e->system = take_ptr(pe->system);
 	e->name = take_ptr(pe->event);
 	e->format = take_ptr(pe->format);
@@ -463,7 +463,7 @@ static int add_probes(struct rec_events *l, const char *spec, const char *filter
 	return err;
 }
 
-/* The length of the first of several: "u:PATH:f(int, int)" and "u:PATH:f<int, int>" have own commas. */
+/* The length of the first item of a list; "u:PATH:f(int, int)" and "u:PATH:f<int, int>" are one. */
 static size_t first_spec(const char *specs)
 {
 	bool is_probe = probe__is_spec(specs);
@@ -478,7 +478,7 @@ static size_t first_spec(const char *specs)
 		else if (depth && (c == ')' || c == '>'))
 			depth--;
 	}
-	/* "operator<" opens nothing */
+	/* "operator<" is not a bracket */
 	return depth ? strcspn(specs, ",") : len;
 }
 
@@ -521,7 +521,7 @@ void rec_events__forget_types(struct rec_events *l)
 	l->btf = NULL;
 }
 
-/* An event of our own. */
+/* Adds an event that is not the kernel's. */
 static int add_own(struct rec_events *l, enum stk_event_kind kind, const char *system,
 		   const char *name, const char *fields)
 {
@@ -530,7 +530,7 @@ static int add_own(struct rec_events *l, enum stk_event_kind kind, const char *s
 
 	err = event_new(l, &e);
 	if (err)
-		return log_err(err, "more than %d events", WIRE_MAX_EVENTS);
+		return log_err(err, "add an event (the limit is %d)", WIRE_MAX_EVENTS);
 	e->kind = kind;
 	e->system = strdup(system);
 	e->name = strdup(name);

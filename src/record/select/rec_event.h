@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events of one recording: what `-e` and `--filter` ask for, resolved against the machine.
+ * The event types of one recording: those of `-e` and `--filter`, resolved on this machine.
  */
 #ifndef RECORD_EVENT_H
 #define RECORD_EVENT_H
@@ -23,16 +23,16 @@ struct synthetic;
 struct rec_event {
 	enum stk_event_kind kind;
 	char *system, *name;
-	char *format; /* the text that goes into the file */
+	char *format; /* format text for the recording */
 	struct ev_format *fmt;
-	const char *filter; /* expression, "" for none */
+	const char *filter; /* expression; "": none */
 	struct filter_prog *prog; /* NULL: no filter */
-	struct event_desc desc; /* without the tracer's address */
+	struct event_desc desc; /* its tracer_start and tracer_len are not set */
 	int syscall_nr; /* STK_KIND_SYSCALL */
 	bool syscall_exit;
 	struct probe probe; /* function probes and USDT */
 	const struct synthetic *synthetic; /* STK_KIND_SYNTHETIC */
-	bool globbed; /* named by a glob: may be left out */
+	bool globbed; /* matched a glob: may be left out */
 };
 
 struct rec_events {
@@ -41,30 +41,31 @@ struct rec_events {
 	struct unattached {
 		char *name;
 		char *why;
-	} * left_out; /* named by a glob but not possible */
+	} * left_out; /* matched a glob but cannot be recorded */
 	unsigned int nr_left_out, cap_left_out;
 	struct btf *btf; /* see rec_events__kernel_types() */
 	struct ksyms *syms; /* the running kernel's, for function probes; borrowed */
-	bool native; /* for ftrace: formats as they are, filters by the kernel, no probes */
+	bool native; /* for ftrace: unchanged formats, filters in the kernel, no probes */
 };
 
 /*
- * Add what spec names: "system:name" (both may be globs), "system" or "name", several separated
- * by commas; or function probes (probe.h).  filter (NULL: none) is for each of them.  Errors are
- * logged; an unknown event names the nearest ones.
+ * Adds the events of a comma-separated list: "system:name" (both may be globs), "system", "name",
+ * or function probes (probe.h).  filter (NULL: none) applies to each of them.  Errors are logged;
+ * for an unknown event, with the nearest names.
  */
 int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 		    const struct filter_features *features);
 /*
- * The kernel's types (BTF), read when they are first asked for, because that takes 30 ms; NULL with errno
- * set: there are none.  They are kept, and 10 MB with them, until nobody needs them any more.
+ * The kernel's types (BTF), loaded by the first call because that takes 30 ms; NULL with errno set
+ * if that fails.  They use 10 MB until rec_events__forget_types().
  */
 struct btf *rec_events__kernel_types(struct rec_events *l);
 void rec_events__forget_types(struct rec_events *l);
-/* Timer samples as one event. */
+/* Adds timer samples as one event. */
 int rec_events__add_sample(struct rec_events *l, const char *name);
-/* Stands for what a ring had no room for, of which nobody knows what it was. */
+/* Adds the event that stands for losses of unknown type in a full ring. */
 int rec_events__add_lost(struct rec_events *l);
+/* Notes an event that a glob matched but that cannot be recorded. */
 int rec_events__leave_out(struct rec_events *l, const char *system, const char *name,
 			  const char *why);
 void rec_events__clear(struct rec_events *l);

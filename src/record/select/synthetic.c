@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of tracepoints that are made of function probes where the kernel lacks them. */
+/* The table of emulated events. */
 #include "synthetic.h"
 
 #include <string.h>
@@ -17,8 +17,7 @@
 
 /*
  * rmap_walk() and rmap_walk_locked() are inlined into their callers, which then jump to one of
- * these: so it is these that are probed.  Newer kernels inline rmap_walk_file(), too,
- * and have __rmap_walk_file() below it.
+ * these functions.  Newer kernels inline rmap_walk_file(), too, which calls __rmap_walk_file().
  */
 #define RMAP_FUNCTIONS                                                             \
 	.functions = {                                                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints that this kernel lacks, made of function probes.  A row here says what the event looks like
- * and which functions it is made of; what fills its record is a small function in src/bpf/probe.bpf.h.
+ * Emulated events: tracepoints that this kernel lacks, made from function probes.  A row gives the
+ * event's format and its functions; a small function in src/bpf/probe.bpf.h fills its record.
  */
 #ifndef RECORD_SYNTHETIC_H
 #define RECORD_SYNTHETIC_H
@@ -15,12 +15,12 @@
 
 struct synthetic {
 	const char *system, *name;
-	const char *format; /* as the kernel's would be; ID 0 */
+	const char *format; /* as in a kernel that has the tracepoint; ID 0 */
 	enum wire_synthetic id;
-	bool is_return; /* of the functions; else their entry */
+	bool is_return; /* probes returns of the functions, else entries */
 	/*
-	 * The variant is the index; those that the kernel does not have are left out.  instead: of
-	 * this function, where the kernel lacks it.
+	 * The index is the variant.  Functions that the kernel lacks are left out.  A function with
+	 * `instead` is probed only if the kernel lacks that one.
 	 */
 	struct {
 		const char *name, *instead;
@@ -30,7 +30,7 @@ struct synthetic {
 extern const struct synthetic synthetics[];
 extern const size_t nr_synthetics;
 
-/* "system:name"; NULL: there is none. */
+/* full: "system:name"; NULL: no such event. */
 const struct synthetic *synthetic__find(const char *full);
 
 #endif /* RECORD_SYNTHETIC_H */

@@ -19,8 +19,8 @@ static const struct name_nr table[] = {
 };
 
 /*
- * What that header may be too old for, and functions whose name is not the system call's
- * (SYSCALL_DEFINE in the kernel's sources; arch/x86/entry/syscalls/syscall_64.tbl).
+ * System calls for which that header may be too old, and functions that are named differently from
+ * their system call (SYSCALL_DEFINE in the kernel; arch/x86/entry/syscalls/syscall_64.tbl).
  */
 static const struct name_nr more[] = {
 	{ "cachestat", 451 },

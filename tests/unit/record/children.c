@@ -153,7 +153,7 @@ void child_end(struct child *c)
 	c->pid = 0;
 }
 
-void news_set_path(struct wire_news *n, const char *path)
+void file_event_set_path(struct wire_news *n, const char *path)
 {
 	const char *end = path + strlen(path), *part;
 
@@ -167,7 +167,7 @@ void news_set_path(struct wire_news *n, const char *path)
 	}
 }
 
-struct wire_news news_of(const struct child *c, const char *path)
+struct wire_news file_event_of(const struct child *c, const char *path)
 {
 	struct wire_news n = { .file = 1, .tgid = c->pid, .tid = c->pid };
 	struct stat st;
@@ -182,6 +182,6 @@ struct wire_news news_of(const struct child *c, const char *path)
 	n.key.w[5] = st.st_ctim.tv_sec * 1000000000ull + st.st_ctim.tv_nsec;
 	n.start = c->start;
 	n.end = c->end;
-	news_set_path(&n, path);
+	file_event_set_path(&n, path);
 	return n;
 }

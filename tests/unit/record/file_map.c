@@ -48,7 +48,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct wire_news news(uint32_t dev, uint64_t ino, uint64_t address)
+static struct wire_news file_event(uint32_t dev, uint64_t ino, uint64_t address)
 {
 	return (struct wire_news){
 		.key = { WIRE_KEY_FILE, dev, { ino, 1, address, 1000, 4096 } },
@@ -112,7 +112,7 @@ static uint32_t add(struct test *t, struct wire_news n, struct seen_file s)
 static void test_same_inode(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = news(EXT4, 7, 0xffff888000001000);
+	struct wire_news n = file_event(EXT4, 7, 0xffff888000001000);
 	struct seen_file s;
 
 	assert_int_equal(add(t, n, seen(0x801, 7, "/bin/a", "/bin/a")), 1);
@@ -151,7 +151,7 @@ static void test_same_inode(void **state)
 static void test_long_files(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = news(EXT4, 7, 1);
+	struct wire_news n = file_event(EXT4, 7, 1);
 	struct seen_file s = seen(0x801, 7, "/a", "/a");
 
 	s.st.size = n.key.w[4] = 1 << 30;
@@ -177,7 +177,7 @@ static void test_long_files(void **state)
 static void test_subvolumes(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = news(BTRFS, 7, 0x1000);
+	struct wire_news n = file_event(BTRFS, 7, 0x1000);
 	struct seen_file s = seen(0x50, 7, "/a", "/a");
 
 	assert_int_equal(add(t, n, seen(0x50, 7, "/a", "/a")), 1);
@@ -210,7 +210,7 @@ static void expect_name(struct stk_reader *r, uint32_t file, unsigned int i, con
 static void test_names(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = news(EXT4, 7, 1);
+	struct wire_news n = file_event(EXT4, 7, 1);
 	struct seen_file s = seen_with_id("/one", "/h/one");
 	struct mapped_file *file;
 	struct stk_reader *r;
@@ -219,7 +219,7 @@ static void test_names(void **state)
 	/* two before the file gets its number, the others later */
 	assert_int_equal(file_map__add(t->m, &n, &s, &file), 0);
 	s = seen_with_id("/two", "/h/two");
-	assert_int_equal(file_map__add_sight(t->m, file, &n, &s), 0);
+	assert_int_equal(file_map__update(t->m, file, &n, &s), 0);
 	assert_int_equal(mapped_file__info(file)->nr_names, 2);
 	assert_int_equal(mapped_file__info(file)->number, 0);
 	assert_int_equal(add(t, n, seen_with_id("/one", "")), 1);
@@ -244,7 +244,7 @@ static void test_names(void **state)
 static void test_many_names(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = news(EXT4, 7, 1);
+	struct wire_news n = file_event(EXT4, 7, 1);
 	struct stk_reader *r;
 	struct stk_file f;
 	char path[32];
@@ -264,7 +264,7 @@ static void test_many_names(void **state)
 static void test_found(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = news(BTRFS, 7, 1);
+	struct wire_news n = file_event(BTRFS, 7, 1);
 	struct seen_file s = gone("/lib/x.so");
 	struct mapped_file *file;
 	struct stk_reader *r;
@@ -280,15 +280,15 @@ static void test_found(void **state)
 	s.content_id = false;
 	s.id_len = 2;
 	memcpy(s.id, "id", 2);
-	assert_int_equal(file_map__add_sight(t->m, file, &n, &s), 0);
+	assert_int_equal(file_map__update(t->m, file, &n, &s), 0);
 	assert_int_equal(mapped_file__info(file)->flags, STK_FILE_DELETED);
 	assert_int_equal(file_map__number(t->m, file, &number), 0);
 	assert_int_equal(number, 1);
 	/* deleted again: the details are kept */
 	s = gone("/lib/x.so");
-	assert_int_equal(file_map__add_sight(t->m, file, &n, &s), 0);
+	assert_int_equal(file_map__update(t->m, file, &n, &s), 0);
 	s = gone("");
-	assert_int_equal(file_map__add_sight(t->m, file, &n, &s), 0);
+	assert_int_equal(file_map__update(t->m, file, &n, &s), 0);
 	assert_int_equal(mapped_file__info(file)->nr_names, 1);
 	/* another file, of which only the key is known */
 	n.key.w[0]++;
@@ -296,7 +296,7 @@ static void test_found(void **state)
 	assert_int_equal(file_map__add(t->m, &n, &s, &file), 0);
 	assert_int_equal(file_map__number(t->m, file, &number), 0);
 	s = seen(0x50, 8, "/lib/y.so", "");
-	assert_int_equal(file_map__add_sight(t->m, file, &n, &s), 0);
+	assert_int_equal(file_map__update(t->m, file, &n, &s), 0);
 	r = read_back(t->w, &t->f);
 	assert_int_equal(stk_reader__nr_files(r), 2);
 	assert_int_equal(stk_reader__file(r, 2, &f), 0);
@@ -320,7 +320,7 @@ static struct jit_source *source(void)
 static void test_unused(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = news(EXT4, 7, 1), jit = { 0 };
+	struct wire_news n = file_event(EXT4, 7, 1), jit = { 0 };
 	struct seen_file s = seen(0x801, 7, "/unused", "/unused");
 	struct mapped_file *file;
 	struct stk_reader *r;

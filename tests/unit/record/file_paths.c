@@ -205,9 +205,9 @@ static void test_layers(void **state)
 	assert_null(mount__translate_layers(mounts__by_id(m, 22), "/bin/sh", try, &t));
 	mounts__free(m);
 
-	m = parse(
-		"1 0 0:52 / / rw - overlay overlay "
-		"lowerdir+=/a,lowerdir+=/b:/c,lowerdir,nfs=lowerdir=/no,upperdir=,datadir+=/d\\134");
+	m = parse("1 0 0:52 / / rw - overlay overlay "
+		  "lowerdir+=/a,lowerdir+=/b:/c,lowerdir,nfs=lowerdir=/no,upperdir=,"
+		  "datadir+=/d\\134");
 	t = (struct tried){ 0 };
 	assert_null(mount__translate_layers(mounts__at(m, 0), "/x", try, &t));
 	assert_string_equal(t.all, "/a/x|/b/x|/c/x|/d\\/x|");

@@ -66,7 +66,7 @@ static int teardown(void **state)
 static void take(struct test *t, const struct wire_news *n)
 {
 	t->entries[n->file].key = n->key;
-	assert_int_equal(user_files__take_news(t->files, n), 0);
+	assert_int_equal(user_files__take_file_event(t->files, n), 0);
 }
 
 static uint32_t number(struct test *t, uint32_t id)
@@ -164,7 +164,7 @@ static void test_all_steps(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = news_of(&c, path);
+	struct wire_news n = file_event_of(&c, path);
 	struct user_files_stats stats;
 	uint32_t generation = t->ctl.generation, a, b, d;
 	struct stk_reader *r;
@@ -221,7 +221,7 @@ static void test_copied_stack(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = news_of(&c, path);
+	struct wire_news n = file_event_of(&c, path);
 	struct wire_copy copy = { .tgid = n.tgid, .tid = n.tid };
 	struct wire_vma v = { n.start, n.end, n.start - n.offset, .file = 1 };
 	struct stk_reader *r;
@@ -256,7 +256,7 @@ static void test_no_elf(void **state)
 	assert_int_equal(write(fd, "abc", 3), 3);
 	close(fd);
 	c = child_mapping(NULL, path);
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	take(t, &n);
 	child_end(&c);
 	assert_int_equal(t->entries[1].state, WIRE_FILE_NO_CFI);
@@ -287,7 +287,7 @@ static void test_long(void **state)
 	assert_int_equal(ftruncate(fd, 5 * MIB), 0);
 	close(fd);
 	c = child_mapping(NULL, path);
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	take(t, &n);
 	child_end(&c);
 	assert_int_equal(number(t, 1), 1);
@@ -303,7 +303,7 @@ static void test_gone(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = news_of(&c, path), early = n;
+	struct wire_news n = file_event_of(&c, path), early = n;
 	struct stk_reader *r;
 	int i;
 
@@ -345,7 +345,7 @@ static void test_late(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = news_of(&c, path);
+	struct wire_news n = file_event_of(&c, path);
 	struct stk_reader *r;
 
 	t->entries[1].key = n.key;
@@ -371,7 +371,7 @@ static void test_names(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = news_of(&c, path);
+	struct wire_news n = file_event_of(&c, path);
 	const char *name, *host;
 	struct stk_reader *r;
 
@@ -383,7 +383,7 @@ static void test_names(void **state)
 	assert_int_equal(number(t, 1), 1);
 	/* its ctime has changed, and the kernel side gave it another id */
 	assert_int_equal(rename(path, in_dir("renamed")), 0);
-	n = news_of(&c, in_dir("renamed"));
+	n = file_event_of(&c, in_dir("renamed"));
 	n.file = 2;
 	take(t, &n);
 	assert_int_equal(number(t, 2), 1);
@@ -413,7 +413,7 @@ static void test_load_again(void **state)
 		struct child c = { 0 };
 
 		snprintf(name, sizeof(name), "p%u", id);
-		n[id] = news_of(&c, copy_self(name));
+		n[id] = file_event_of(&c, copy_self(name));
 		n[id].file = id;
 		n[id].tgid = n[id].tid = 0x7fffffff;
 	}
@@ -553,14 +553,14 @@ static void test_damaged(void **state)
 	struct test *t = *state;
 	struct user_files_stats stats;
 
-	assert_int_equal(user_files__take_news(t->files, &n), 0);
+	assert_int_equal(user_files__take_file_event(t->files, &n), 0);
 	n.file = 0;
-	assert_int_equal(user_files__take_news(t->files, &n), 0);
+	assert_int_equal(user_files__take_file_event(t->files, &n), 0);
 	n.file = 1;
 	n.key.kind = 0;
-	assert_int_equal(user_files__take_news(t->files, &n), 0);
+	assert_int_equal(user_files__take_file_event(t->files, &n), 0);
 	n.key.kind = WIRE_KEY_NAME;
-	assert_int_equal(user_files__take_news(t->files, &n), 0);
+	assert_int_equal(user_files__take_file_event(t->files, &n), 0);
 	user_files__stats(t->files, &stats);
 	assert_int_equal(stats.files, 0);
 	assert_int_equal(user_files__poll(t->files), 0);

@@ -356,15 +356,15 @@ static void test_format(void **state)
 	want_refused("");
 	want_refused("field:");
 	want_refused("field: u64 timestamp; offset:0; size:8;");
-	want_refused(
-		"field: u64 timestamp;\toffset:0;\tsize:4;\n"
-		"field: local_t commit;\toffset:8;\tsize:8;\nfield: char data;\toffset:16;\tsize:1;");
-	want_refused(
-		"field: u64 timestamp;\toffset:0;\tsize:8;\n"
-		"field: local_t commit;\toffset:8;\tsize:8;\nfield: char data;\toffset:8;\tsize:1;");
-	want_refused(
-		"field: u64 timestamp;\toffset:0;\tsize:8;\n"
-		"field: local_t commit;\toffset:8;\tsize:8;\nfield: char data;\toffset:17;\tsize:1;");
+	want_refused("field: u64 timestamp;\toffset:0;\tsize:4;\n"
+		     "field: local_t commit;\toffset:8;\tsize:8;\n"
+		     "field: char data;\toffset:16;\tsize:1;");
+	want_refused("field: u64 timestamp;\toffset:0;\tsize:8;\n"
+		     "field: local_t commit;\toffset:8;\tsize:8;\n"
+		     "field: char data;\toffset:8;\tsize:1;");
+	want_refused("field: u64 timestamp;\toffset:0;\tsize:8;\n"
+		     "field: local_t commit;\toffset:8;\tsize:8;\n"
+		     "field: char data;\toffset:17;\tsize:1;");
 	want_refused("field: u64 mytimestamp;\toffset:0;\tsize:8;\n");
 }
 

@@ -161,7 +161,7 @@ static void test_refused(void **state)
 	probe_check__refused(NULL, "usdt:%s:app:float", "probed", -EOPNOTSUPP,
 			     "argument 1 is a float");
 	probe_check__refused(NULL, "usdt:%s:app:nowhere", "probed", -ENOENT, "no probe of");
-	probe_check__refused(NULL, "usdt:%s:x:y", "plain", -ENOENT, "no probes of its own");
+	probe_check__refused(NULL, "usdt:%s:x:y", "plain", -ENOENT, "no USDT probes");
 	probe_check__refused(NULL, "usdt:%s", "probed", -EINVAL, "a probe is missing");
 	probe_check__refused(NULL, "usdt:%s:x:y", "missing", -ENOENT, "No such file");
 }

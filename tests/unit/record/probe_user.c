@@ -146,7 +146,7 @@ static void test_refused(void **state)
 	refused("u:%s:ns::of", "plain", -EINVAL, "(ns::of(char*))");
 	refused("u:%s:alone", "stripped", -ENOENT, "it is stripped; PATH:0xOFFSET");
 	refused("u:%s:x", "missing", -ENOENT, "No such file");
-	refused("u:%s:x", ".", -EINVAL, "is no file");
+	refused("u:%s:x", ".", -EINVAL, "is not a regular file");
 	refused("u:%s:x", "text", -ENOEXEC, "not an ELF file");
 	refused("u:%s:x", "object.o", -ENOEXEC, "neither a program nor a library");
 	refused("u:%s", "plain", -EINVAL, "a function is missing");

@@ -19,6 +19,8 @@
 	.popsection
 	.endm
 
+#define MANY_ARGUMENTS "1@1 1@2 1@3 1@4 1@5 1@6 1@7 1@8 1@9 1@10 1@11 1@12 1@13"
+
 	.text
 	.globl _start
 	.type _start, @function
@@ -32,7 +34,7 @@ _start:
 	place 4
 	note 9904b, _.stapsdt.base, other, request, ""
 	note 9904b, _.stapsdt.base, app, float, "8f@%xmm0 8@%rax"
-	note 9904b, _.stapsdt.base, app, many, "1@1 1@2 1@3 1@4 1@5 1@6 1@7 1@8 1@9 1@10 1@11 1@12 1@13"
+	note 9904b, _.stapsdt.base, app, many, MANY_ARGUMENTS
 	note 9904b, _.stapsdt.base, "a:b", colon, ""
 	note 9904b, _.stapsdt.base, app, "white space", ""
 	note 9904b, _.stapsdt.base, app, "", ""

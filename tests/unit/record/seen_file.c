@@ -80,7 +80,7 @@ static void test_alive(void **state)
 	uint8_t own[64];
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = news_of(&c, path);
+	struct wire_news n = file_event_of(&c, path);
 	unsigned int own_len = 0;
 	struct seen_file s;
 	int fd;
@@ -96,7 +96,7 @@ static void test_alive(void **state)
 	assert_true(seen_file__is_steady(&s));
 	assert_int_equal(link(path, in_dir("steady?")), 0);
 	assert_false(seen_file__is_steady(&s));
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	seen_file__release(&s);
 	/* the process is gone: the file is opened by its name */
 	child_end(&c);
@@ -104,8 +104,8 @@ static void test_alive(void **state)
 	/* also by another name, as long as the file is unchanged */
 	assert_int_equal(link(path, in_dir("other")), 0);
 	expect_gone(&n, path);
-	n = news_of(&c, path);
-	news_set_path(&n, in_dir("other"));
+	n = file_event_of(&c, path);
+	file_event_set_path(&n, in_dir("other"));
 	expect(&n, in_dir("other"), in_dir("other"), false);
 	n.nr_parts = n.len = 0;
 	expect_gone(&n, "");
@@ -122,7 +122,7 @@ static void test_content(void **state)
 
 	assert_int_equal(write(fd, "abc", 3), 3);
 	c = child_mapping(NULL, path);
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	assert_int_equal(seen_file__open(&ctx, &n, true, &s), 0);
 	assert_true(s.content_id);
 	assert_int_equal(s.id_len, 20);
@@ -131,7 +131,7 @@ static void test_content(void **state)
 	assert_int_equal(s.table_err, -ENOEXEC);
 	seen_file__release(&s);
 	assert_int_equal(ftruncate(fd, SEEN_FILE_QUICK + 1), 0);
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	assert_int_equal(seen_file__open(&ctx, &n, true, &s), 0);
 	assert_int_equal(s.id_len, 0);
 	assert_int_equal(s.table_err, 0);
@@ -145,7 +145,7 @@ static void test_replaced(void **state)
 {
 	const char *path = copy_self("prog"), *other = copy_self("new");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = news_of(&c, path);
+	struct wire_news n = file_event_of(&c, path);
 	struct timespec times[2] = { 0 };
 	struct stat st;
 
@@ -164,12 +164,12 @@ static void test_changed(void **state)
 {
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = news_of(&c, path);
+	struct wire_news n = file_event_of(&c, path);
 	struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
 
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 	expect_gone(&n, path);
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	expect(&n, path, path, false);
 	/* overwritten, with the mtime set back: the mapping has the new contents */
 	assert_int_equal(truncate(path, 0), 0);
@@ -180,7 +180,7 @@ static void test_changed(void **state)
 	child_end(&c);
 	expect_gone(&n, path);
 	c = child_mapping(NULL, path);
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	assert_int_equal(truncate(path, 100), 0);
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 	expect_gone(&n, path);
@@ -196,7 +196,7 @@ static void test_deleted(void **state)
 	need_privileges();
 	path = copy_self("prog");
 	c = child_mapping(NULL, path);
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	assert_int_equal(unlink(path), 0);
 	expect(&n, path, "", true);
 	child_end(&c);
@@ -206,7 +206,7 @@ static void test_deleted(void **state)
 	path = copy_self("prog");
 	assert_int_equal(link(path, in_dir("second")), 0);
 	c = child_mapping(NULL, path);
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	assert_int_equal(unlink(path), 0);
 	expect(&n, path, "", true);
 	child_end(&c);
@@ -214,7 +214,7 @@ static void test_deleted(void **state)
 	/* a file whose name ends like that */
 	odd = copy_self("prog (deleted)");
 	c = child_mapping(NULL, odd);
-	n = news_of(&c, odd);
+	n = file_event_of(&c, odd);
 	expect(&n, odd, odd, false);
 	child_end(&c);
 }
@@ -229,7 +229,7 @@ static void test_moved(void **state)
 	need_privileges();
 	path = copy_self("prog");
 	c = child_mapping(NULL, path);
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	n.nr_parts = n.len = 0;
 	n.start += 0x1000000;
 	n.end += 0x1000000;
@@ -246,7 +246,7 @@ static void test_no_file(void **state)
 {
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = news_of(&c, path);
+	struct wire_news n = file_event_of(&c, path);
 
 	child_end(&c);
 	assert_int_equal(unlink(path), 0);
@@ -269,7 +269,7 @@ static void test_chroot(void **state)
 	assert_int_equal(mkdir(in_dir("root/bin"), 0755), 0);
 	path = copy_self("root/bin/prog");
 	c = child_mapping(in_dir("root"), "/bin/prog");
-	n = news_of(&c, path);
+	n = file_event_of(&c, path);
 	expect(&n, "/bin/prog", path, false);
 	child_end(&c);
 	expect(&n, path, path, false);
@@ -287,8 +287,8 @@ static void test_mount_namespace(void **state)
 	path = copy_self("real/prog");
 	at = in_dir("at/prog");
 	c = child_mounting(in_dir("real"), in_dir("at"), at);
-	n = news_of(&c, path);
-	news_set_path(&n, at);
+	n = file_event_of(&c, path);
+	file_event_set_path(&n, at);
 	/* the path in the event, and the same file in that namespace */
 	expect(&n, at, path, false);
 	/* the process is gone, but its mount namespace still exists */
