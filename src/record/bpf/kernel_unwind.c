@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who walks the kernel's stacks: the programs themselves (src/kwalk), or bpf_get_stack(). */
+/*
+ * Decides whether the programs walk kernel stacks themselves (src/kwalk) or call bpf_get_stack().
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/param.h>
@@ -14,9 +16,10 @@ static const char *reason(int err)
 {
 	switch (err) {
 	case -ENOTSUP:
-		return "this kernel has neither frame pointers nor ORC unwind rules of a known form";
+		return "this kernel has neither frame pointers nor ORC unwind rules of a known "
+		       "format";
 	case -EPERM:
-		return "kernel.kptr_restrict hides where text and unwind rules are";
+		return "kernel.kptr_restrict hides the addresses of text and unwind rules";
 	default:
 		return strerror(-err);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Takes the notes of lost events from the kernel's side, a CPU and type at a time. */
+/* Reads the losses that the BPF programs noted, by CPU and event type. */
 #include "pending_losses.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@ struct pending_losses {
 	uint32_t *losing;
 	unsigned int nr_events, nr_cpus;
 	uint64_t start;
-	/* Like the counts. */
+	/* indexed like counts */
 	struct taken {
-		uint64_t done; /* handed over */
-		uint64_t first, last; /* that losses under way may have had a part in; 0: none */
+		uint64_t done; /* losses passed on */
+		uint64_t first, last; /* times that may be those of unfinished losses; 0: none */
 	} * taken;
 };
 
@@ -52,8 +52,8 @@ void pending_losses__since(struct pending_losses *l, uint64_t start)
 }
 
 /*
- * The times of a loss under way may be taken before it is done: they stay until none was under way, so that
- * a loss is never handed over with times that came later.
+ * The times of an unfinished loss may be taken before it is counted in `done`.  They are kept until
+ * no loss is unfinished, so the range of a loss always contains its time.
  */
 static uint64_t take(struct wire_loss *w, struct taken *t, struct stk_writer_loss *loss)
 {
