@@ -149,7 +149,8 @@ __noinline int event_output(struct scratch *s)
 			size = (size + 7) & ~7u;
 			if (size > WIRE_MAX_RECORD)
 				return 0;
-			bpf_probe_read_kernel(s->fields + size, (nr & 0xff) * 8, part(s, start));
+			bpf_probe_read_kernel(s->fields + size, (nr & 0xff) * 8,
+					      stack_part(s, start));
 			s->ev.nr_words = nr;
 			size += nr * 8;
 		}

@@ -267,12 +267,12 @@ static __always_inline bool probe_undecided(struct event_run *e)
 	return e->s->marks & STK_MARK_NO_FIELDS && e->d->flags & DESC_FILTER;
 }
 
-static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, int ours)
+static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, int matches)
 {
 	if (probe_undecided(e)) {
 		event_lost(e->c, STK_C_LOST_NESTED, e->s->ts);
-	} else if (!ours || (!(e->s->marks & STK_MARK_NO_FIELDS) &&
-			     !event_passes(e->s, e->d, probe_filters))) {
+	} else if (!matches || (!(e->s->marks & STK_MARK_NO_FIELDS) &&
+				!event_passes(e->s, e->d, probe_filters))) {
 		bump(e->c, STK_C_FILTERED_EXPR);
 		event_cost(e->c, e->s);
 	} else {
@@ -336,7 +336,7 @@ static __always_inline void probe_event(struct pt_regs *ctx, u32 cookie)
 	struct event_run e;
 	u64 ts = now();
 
-	int ours = 1;
+	int matches = 1;
 
 	if (cookie & WIRE_PROBE_COUNT) {
 		return_unfollowed(event);
@@ -352,10 +352,10 @@ static __always_inline void probe_event(struct pt_regs *ctx, u32 cookie)
 		return;
 	}
 	if (e.d->synthetic)
-		ours = emulated_record(ctx, e.s, e.d, variant);
+		matches = emulated_record(ctx, e.s, e.d, variant);
 	else
 		args_fill(ctx, e.s, e.d);
-	probe_end(ctx, &e, ours);
+	probe_end(ctx, &e, matches);
 }
 
 SEC("kprobe")

@@ -14,7 +14,7 @@ _Static_assert(STK_C_WALK_NO_RULE + KWALK_STOPS - 1 - KWALK_STOP_RULE == STK_C_W
 	       "the counters of the stops are in their order");
 
 /* The words from n on, as a buffer for the stack map. */
-static __always_inline struct stackmap_buf *part(struct scratch *s, u32 n)
+static __always_inline struct stackmap_buf *stack_part(struct scratch *s, u32 n)
 {
 	return (struct stackmap_buf *)&s->words[n & (STACKMAP_WORDS - 1)];
 }
@@ -117,7 +117,7 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 		n = s->nr_frames;
 		if (at >= n || n - at > STACKMAP_WORDS)
 			break;
-		id = stackmap_get_call(part(s, at), n - at, STACKMAP_NOREF);
+		id = stackmap_get_call(stack_part(s, at), n - at, STACKMAP_NOREF);
 		if (id <= 0) {
 			s->nr_cuts = 0;
 			s->kstack = WIRE_STACK_FULL;
@@ -131,7 +131,7 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 	start = s->start;
 	if (n <= start || n - start > STACKMAP_WORDS)
 		return 0;
-	id = stackmap_get(part(s, start), n - start, flags & STACKMAP_NOREF);
+	id = stackmap_get(stack_part(s, start), n - start, flags & STACKMAP_NOREF);
 	if (id <= 0) {
 		s->kstack = WIRE_STACK_FULL;
 		return id;
@@ -218,8 +218,8 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum
  * wrong rule is noticed with the first stack that it spoils, and from time to time for a remembered
  * one.
  */
-static __always_inline int stack_again(void *ctx, struct scratch *s, struct event_counts *c,
-				       u32 marker, enum kwalk_start start, int r)
+static __always_inline int stack_verify(void *ctx, struct scratch *s, struct event_counts *c,
+					u32 marker, enum kwalk_start start, int r)
 {
 	u32 id = s->kstack;
 	long n = kwalk_by_kernel(ctx, &s->walk, start);
@@ -266,7 +266,7 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		bump(c, STK_C_WALK_REMEMBERED);
 		stackmap_again(s->kstack);
 		if (kwalk_due(c->c[STK_C_WALK_REMEMBERED] - 1))
-			stack_again(ctx, s, c, marker, start, 1);
+			stack_verify(ctx, s, c, marker, start, 1);
 		return;
 	}
 	n = begun && stack_walk(ctx, s, c, start) ? s->walk.nr * 8 :
@@ -284,7 +284,7 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 	generation = stackmap_generation(); /* before the lookup of the id */
 	r = stack_keep(s, n, marker, start, 0);
 	if (r == 2 && s->walked)
-		r = stack_again(ctx, s, c, marker, start, r);
+		r = stack_verify(ctx, s, c, marker, start, r);
 	else if (r == 1 && s->walked && !s->stack_counter)
 		kwalk_remember(&s->walk, generation << 32 | s->kstack);
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)

@@ -175,14 +175,14 @@ static __always_inline void bump(struct event_counts *c, u32 counter)
 struct wire_periods sample_periods[WIRE_MAX_CPUS] = {};
 
 /* By CPU: 1 if it has a struct wire_loss to be taken. */
-u32 losing[WIRE_MAX_CPUS] = {};
+u32 loss_pending[WIRE_MAX_CPUS] = {};
 
 static __always_inline void note_loss(struct event_counts *c, u64 ts)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
 	loss_note(&c->loss, ts);
-	*(volatile u32 *)&losing[cpu & (WIRE_MAX_CPUS - 1)] = 1;
+	*(volatile u32 *)&loss_pending[cpu & (WIRE_MAX_CPUS - 1)] = 1;
 }
 
 /* Counts a lost event of this type and notes its time. */

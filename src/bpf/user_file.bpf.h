@@ -213,7 +213,7 @@ static __always_inline bool file_event_send(struct user_walk *u, u32 id, bool is
 	else
 		n->len = n->nr_parts = 0;
 	/* wake the recorder at once: the file and its process may be gone soon */
-	return !bpf_ringbuf_output(&news, n, sizeof(*n), BPF_RB_FORCE_WAKEUP);
+	return !bpf_ringbuf_output(&file_events, n, sizeof(*n), BPF_RB_FORCE_WAKEUP);
 }
 
 /* Whether the file is seen by this name on this mount for the first time. */

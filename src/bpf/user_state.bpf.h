@@ -24,7 +24,7 @@ ARRAY(file_slots, 1, u64);
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
-} news SEC(".maps");
+} file_events SEC(".maps");
 
 struct slab_chunk {
 	u32 word[UNW_CHUNK_WORDS];

@@ -93,7 +93,7 @@ unsigned int stk_event__preempt_count(const struct stk_event *e);
  */
 const void *stk_event__record(const struct stk_event *e, size_t *ret_len);
 
-/* ---- what may be missing --------------------------------------------------------------------- */
+/* ---- missing events -------------------------------------------------------------------------- */
 
 #define STK_ANY_CPU UINT32_MAX
 #define STK_ANY_TASK UINT32_MAX
@@ -140,7 +140,7 @@ struct stk_span {
  */
 bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *span);
 
-/* ---- what was recorded ----------------------------------------------------------------------- */
+/* ---- event types and metadata ---------------------------------------------------------------- */
 
 enum stk_event_kind {
 	STK_KIND_TRACEPOINT = 0,
@@ -149,8 +149,7 @@ enum stk_event_kind {
 	STK_KIND_FUNCTION = 3, /* a kernel function: f:NAME (entry), r:NAME (return) */
 	STK_KIND_USER_FUNCTION = 4, /* a function of a program: u:PATH:SYMBOL, ur:PATH:SYMBOL */
 	STK_KIND_USDT = 5, /* usdt:PATH:PROVIDER:NAME */
-	STK_KIND_SYNTHETIC =
-		6, /* emulated event: function probes for a tracepoint that is missing */
+	STK_KIND_SYNTHETIC = 6, /* emulated event, made from function probes */
 };
 
 unsigned int stk_reader__nr_types(const struct stk_reader *r); /* grows while reading */
@@ -198,7 +197,7 @@ void stk_reader__totals(const struct stk_reader *r, struct stk_totals *ret_total
 bool stk_reader__is_live(const struct stk_reader *r);
 
 /*
- * Takes from the budget of the recording what an analysis needs whose memory or work grows with the
+ * Charges memory and work to the budget of the recording, for analyses whose needs grow with the
  * recording: bytes (negative to return them) and steps of work of some ns each.  -ENOBUFS: the
  * recording demands more than its size can need; nothing was taken, and the analysis should end.
  */

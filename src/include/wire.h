@@ -215,8 +215,7 @@ static_assert(sizeof(struct wire_copy) % 8 == 0, "wire_copy ends at a word");
 
 /* Set by the recorder while recording. */
 struct wire_user_ctl {
-	__wire_u32
-		generation; /* of the tables: a change makes threads check their mappings again */
+	__wire_u32 generation; /* of all tables; threads check their mappings after a change */
 	__wire_u32 epoch; /* seconds, for wire_file.used */
 	/* set by the BPF programs: */
 	__wire_u32 nr_files, nr_names; /* ids given out */

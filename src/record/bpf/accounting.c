@@ -127,7 +127,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 		uint64_t *c = ret_counters[i];
 
 		sum_cpus(p, i, c, &b);
-		if (p->attached[i].counts_itself) {
+		if (p->attached[i].no_counter) {
 			c[STK_C_HAPPENED] = balance__accounted(c);
 		} else {
 			uint64_t unseen = balance__complete(&b, c);

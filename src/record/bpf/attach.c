@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attaches the programs to events and reads what the attachments count. */
+/* Attaches the programs to events and reads the counters of the attachments. */
 #include "attach.h"
 
 #include <errno.h>

@@ -277,7 +277,7 @@ static void attach_counters(struct programs *p, const struct targets *l)
 		struct attached *a = &p->attached[t->event];
 		bool glob;
 
-		if (t->is_save || a->counts_itself)
+		if (t->is_save || a->no_counter)
 			continue;
 		glob = e->globbed && e->kind == STK_KIND_FUNCTION;
 		err = glob || nr == MAX_COUNTERS ? -E2BIG : attach_counter(p, t);
@@ -286,7 +286,7 @@ static void attach_counters(struct programs *p, const struct targets *l)
 			continue;
 		}
 		log_debug("%s is not counted by fentry: %s", t->function, strerror(-err));
-		a->counts_itself = true;
+		a->no_counter = true;
 		attach__drop_counters(p, t->event);
 	}
 }

@@ -132,26 +132,26 @@ static int open_losses(struct bpf_backend *b)
 {
 	unsigned int nr = b->opts->events->nr;
 	struct event_counts *counts;
-	uint32_t *losing;
+	uint32_t *loss_pending;
 	int err;
 
-	programs__losses(b->programs, &counts, &losing);
+	programs__losses(b->programs, &counts, &loss_pending);
 	b->written = calloc(MAX(nr, 1u), sizeof(*b->written));
-	err = b->written ? pending_losses__new(counts, losing, nr, programs__nr_cpus(b->programs),
-					       &b->losses) :
+	err = b->written ? pending_losses__new(counts, loss_pending, nr,
+					       programs__nr_cpus(b->programs), &b->losses) :
 			   -ENOMEM;
 	return err ? log_err(err, "allocate the table of losses") : 0;
 }
 
 static int kernel_unwind_meta(struct bpf_backend *b)
 {
-	const char *why = programs__not_walked(b->programs);
+	const char *why = programs__kernel_walk_reason(b->programs);
 	int err = 0;
 
 	if (!b->opts->kernel_stacks)
 		return 0;
 	err = stk_writer__meta(b->w, "kernel_unwind",
-			       why ? "kernel" : programs__walked_by(b->programs));
+			       why ? "kernel" : programs__unwinder(b->programs));
 	return err || !why ? err : stk_writer__meta(b->w, "kernel_unwind.why", why);
 }
 
@@ -369,7 +369,7 @@ static int write_uncounted(struct bpf_backend *b)
 	int err = 0;
 
 	for (i = 0; i < l->nr; i++)
-		if (programs__counts_itself(b->programs, i))
+		if (programs__lacks_counter(b->programs, i))
 			strbuf__printf(&text, "%s%s:%s", text.len ? ", " : "", l->v[i].system,
 				       l->v[i].name);
 	if (strbuf__failed(&text))

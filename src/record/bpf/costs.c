@@ -33,9 +33,9 @@ static void add_program(struct backend_costs *c, int fd)
 	c->verified += info.verified_insns;
 }
 
-bool programs__counts_itself(const struct programs *p, unsigned int event)
+bool programs__lacks_counter(const struct programs *p, unsigned int event)
 {
-	return p->attached[event].counts_itself;
+	return p->attached[event].no_counter;
 }
 
 void programs__costs(const struct programs *p, struct backend_costs *ret_costs)

@@ -30,15 +30,15 @@ int programs__prepare_walk(struct programs *p)
 	int err = 0;
 
 	if (!p->opts->kernel_stacks)
-		p->not_walked = "no kernel stacks are recorded";
+		p->kernel_walk_reason = "no kernel stacks are recorded";
 	else if (p->opts->kernel_unwind == REC_UNWIND_KERNEL)
-		p->not_walked = "--kernel-unwind kernel";
+		p->kernel_walk_reason = "--kernel-unwind kernel";
 	else
 		err = kwalk__new_btf(rec_events__kernel_types(p->opts->events), &p->kwalk);
 	if (err && p->opts->kernel_unwind == REC_UNWIND_ORC)
 		return log_err(-EOPNOTSUPP, "--kernel-unwind orc: %s", reason(err));
 	if (err)
-		p->not_walked = reason(err);
+		p->kernel_walk_reason = reason(err);
 	return kwalk__prepare(p->kwalk, p->skel->obj);
 }
 
@@ -66,12 +66,12 @@ struct programs_unverified programs__unverified(const struct programs *p, unsign
 	return u;
 }
 
-const char *programs__not_walked(const struct programs *p)
+const char *programs__kernel_walk_reason(const struct programs *p)
 {
-	return p->not_walked;
+	return p->kernel_walk_reason;
 }
 
-const char *programs__walked_by(const struct programs *p)
+const char *programs__unwinder(const struct programs *p)
 {
 	return kwalk__unwinder(p->kwalk) == KWALK_FRAME_POINTERS ? "frame_pointers" : "orc";
 }

@@ -11,7 +11,7 @@
 
 struct pending_losses {
 	struct event_counts *counts;
-	uint32_t *losing;
+	uint32_t *loss_pending;
 	unsigned int nr_events, nr_cpus;
 	uint64_t start;
 	/* indexed like counts */
@@ -21,14 +21,14 @@ struct pending_losses {
 	} * taken;
 };
 
-int pending_losses__new(struct event_counts *counts, uint32_t *losing, unsigned int nr_events,
+int pending_losses__new(struct event_counts *counts, uint32_t *loss_pending, unsigned int nr_events,
 			unsigned int nr_cpus, struct pending_losses **ret_losses)
 {
 	struct pending_losses *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return -ENOMEM;
-	*l = (struct pending_losses){ counts, losing, nr_events, nr_cpus, 0, NULL };
+	*l = (struct pending_losses){ counts, loss_pending, nr_events, nr_cpus, 0, NULL };
 	l->taken = calloc((size_t)MAX(nr_events, 1u) * nr_cpus, sizeof(*l->taken));
 	if (!l->taken) {
 		free(l);
@@ -102,7 +102,7 @@ int pending_losses__take(struct pending_losses *l, pending_loss_fn fn, void *ctx
 	int err = 0;
 
 	for (cpu = 0; cpu < l->nr_cpus && !err; cpu++)
-		if (__atomic_exchange_n(&l->losing[cpu], 0, __ATOMIC_SEQ_CST))
+		if (__atomic_exchange_n(&l->loss_pending[cpu], 0, __ATOMIC_SEQ_CST))
 			err = take_cpu(l, cpu, fn, ctx);
 	return err;
 }

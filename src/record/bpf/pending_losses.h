@@ -13,10 +13,10 @@ struct stk_writer_loss;
 typedef int (*pending_loss_fn)(void *ctx, const struct stk_writer_loss *loss);
 
 /*
- * counts: by event, then CPU; losing: by CPU.  Both are memory shared with the BPF programs and
- * borrowed.  -ENOMEM.
+ * counts: by event, then CPU; loss_pending: by CPU.  Both are memory shared with the BPF programs
+ * and borrowed.  -ENOMEM.
  */
-int pending_losses__new(struct event_counts *counts, uint32_t *losing, unsigned int nr_events,
+int pending_losses__new(struct event_counts *counts, uint32_t *loss_pending, unsigned int nr_events,
 			unsigned int nr_cpus, struct pending_losses **ret_losses);
 void pending_losses__free(struct pending_losses *l);
 

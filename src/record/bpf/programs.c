@@ -150,7 +150,7 @@ static int set_map_sizes(struct programs *p)
 	if (p->user_stacks) {
 		bpf_map__set_max_entries(s->maps.files, WIRE_FILE_ENTRIES);
 		bpf_map__set_max_entries(s->maps.file_slots, WIRE_FILE_SLOTS);
-		bpf_map__set_max_entries(s->maps.news, FILE_EVENT_BYTES);
+		bpf_map__set_max_entries(s->maps.file_events, FILE_EVENT_BYTES);
 		bpf_map__set_max_entries(s->maps.threads, thread_sets(p));
 		bpf_map__set_max_entries(s->maps.copies, p->nr_cpus);
 	}
@@ -432,7 +432,7 @@ static void wait_for_end_of_file(int fd)
  * that closes it waits.  So the child closes nothing before the parent has closed its descriptors
  * of the attachments and then its end of this pipe.
  */
-static void become_detacher(struct programs *p, int pipe_from_parent)
+static void run_detacher(struct programs *p, int pipe_from_parent)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	int null = open("/dev/null", O_RDWR), last = STDERR_FILENO;
@@ -460,22 +460,22 @@ static void become_detacher(struct programs *p, int pipe_from_parent)
 
 static bool detach_in_child(struct programs *p)
 {
-	int ours[2];
+	int fds[2];
 	pid_t child;
 
-	if (!p->attached || p->nr_events <= DETACH_HERE || pipe2(ours, O_CLOEXEC))
+	if (!p->attached || p->nr_events <= DETACH_HERE || pipe2(fds, O_CLOEXEC))
 		return false;
 	child = fork();
 	if (!child) {
-		close(ours[1]);
-		become_detacher(p, ours[0]);
+		close(fds[1]);
+		run_detacher(p, fds[0]);
 		attach__release(p);
 		_exit(0);
 	}
-	close(ours[0]);
+	close(fds[0]);
 	if (child > 0)
 		attach__release(p);
-	close(ours[1]);
+	close(fds[1]);
 	return child > 0;
 }
 
@@ -531,10 +531,10 @@ void programs__hold(struct programs *p, uint32_t tid)
 }
 
 void programs__losses(const struct programs *p, struct event_counts **ret_counts,
-		      uint32_t **ret_losing)
+		      uint32_t **ret_loss_pending)
 {
 	*ret_counts = p->counts;
-	*ret_losing = p->skel->bss->losing;
+	*ret_loss_pending = p->skel->bss->loss_pending;
 }
 
 uint64_t *programs__pids(struct programs *p)
@@ -549,7 +549,7 @@ void programs__user(const struct programs *p, struct programs_user *ret_user)
 	*ret_user = (struct programs_user){
 		.files = p->files,
 		.ctl = (struct wire_user_ctl *)&s->bss->user_ctl,
-		.news_fd = bpf_map__fd(s->maps.news),
+		.news_fd = bpf_map__fd(s->maps.file_events),
 		.slabs_fd = bpf_map__fd(s->maps.slabs),
 		.snapshot_fd = bpf_program__fd(s->progs.snapshot),
 	};

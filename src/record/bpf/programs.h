@@ -49,9 +49,9 @@ void programs__hold(struct programs *p, uint32_t tid);
 uint64_t *programs__pids(struct programs *p);
 
 /* Why the kernel walks its stacks; NULL: the programs walk them. */
-const char *programs__not_walked(const struct programs *p);
+const char *programs__kernel_walk_reason(const struct programs *p);
 /* How the programs walk stacks: "orc" or "frame_pointers". */
-const char *programs__walked_by(const struct programs *p);
+const char *programs__unwinder(const struct programs *p);
 /*
  * Walked stacks of an event since the last one that agreed with the kernel's, up to the stack, of
  * any event, that differed.  0: no stack differed, or none was walked in between.  Times are on the
@@ -88,10 +88,10 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 uint64_t programs__unseen(const struct programs *p, unsigned int event);
 /* The memory in which the programs note losses, see pending_losses.h; owned by p. */
 void programs__losses(const struct programs *p, struct event_counts **ret_counts,
-		      uint32_t **ret_losing);
+		      uint32_t **ret_loss_pending);
 
 /* Whether only the recorder program counts this event, as for some kernel functions. */
-bool programs__counts_itself(const struct programs *p, unsigned int event);
+bool programs__lacks_counter(const struct programs *p, unsigned int event);
 void programs__costs(const struct programs *p, struct backend_costs *ret_costs);
 
 #endif /* RECORD_PROGRAMS_H */

@@ -24,7 +24,7 @@ struct attached {
 	struct bpf_link *link; /* of the recorder, NULL for system calls */
 	int count_prog, count_link; /* descriptors of the counter, or -1 */
 	uint64_t misses_before, misses; /* of the counter: before arming, since then */
-	bool counts_itself; /* a function probe without a counter */
+	bool no_counter; /* a function probe without a counter */
 };
 
 /* A link to functions, or the counter of a function. */
@@ -48,7 +48,7 @@ struct programs {
 	struct record_bpf *skel;
 	struct stackmap *stackmap;
 	struct kwalk *kwalk; /* NULL: the kernel walks stacks */
-	const char *not_walked; /* why; NULL: stacks are walked */
+	const char *kernel_walk_reason; /* why; NULL: stacks are walked */
 	struct percpu_layout layout;
 	struct bpf_link *calibration, *follow, *begin, *command;
 	unsigned int nr_cpus, nr_events;
@@ -75,7 +75,7 @@ void programs__choose(struct programs *p);
 
 /* ---- kernel_unwind.c ------------------------------------------------------------------------- */
 
-/* Before loading: prepares the tables for walking, or sets p->not_walked. */
+/* Before loading: prepares the tables for walking, or sets p->kernel_walk_reason. */
 int programs__prepare_walk(struct programs *p);
 /* After loading: fills the tables. */
 int programs__start_walk(struct programs *p);

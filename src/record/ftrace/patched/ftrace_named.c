@@ -141,15 +141,15 @@ static bool open_same(const struct named_file *f, const char *path, struct seen_
 static int describe(const struct named_file *f, uint32_t tgid, struct seen_file *s)
 {
 	_cleanup_free_ char *inside = NULL;
-	bool ours;
+	bool visible;
 
 	*s = (struct seen_file){ .fd = -1 };
 	if (asprintf(&inside, "/proc/%u/root%s", tgid, f->path) < 0) {
 		inside = NULL;
 		return -ENOMEM;
 	}
-	ours = open_same(f, f->path, s);
-	if (!ours)
+	visible = open_same(f, f->path, s);
+	if (!visible)
 		open_same(f, inside, s);
 	s->dev_major = major(s->st.dev);
 	s->dev_minor = minor(s->st.dev);
@@ -157,7 +157,7 @@ static int describe(const struct named_file *f, uint32_t tgid, struct seen_file 
 	memcpy(s->id, f->id, f->id_len);
 	s->id_len = f->id_len;
 	s->path = strdup(f->path);
-	s->host_path = strdup(ours ? f->path : "");
+	s->host_path = strdup(visible ? f->path : "");
 	return s->path && s->host_path ? 0 : -ENOMEM;
 }
 
