@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Programs that find out what this kernel's own variables and flags look like.
+ * Programs that determine values of the running kernel that BTF does not describe: offsets of
+ * per-CPU variables, counts in plain task context, flag bits.
  */
 #ifndef CALIBRATE_BPF_H
 #define CALIBRATE_BPF_H
@@ -15,11 +16,11 @@ struct files_struct {
 	struct fdtable *fdt;
 } __attribute__((preserve_access_index));
 
-/* Calibration: task:task_rename, fired by ourselves in plain task context. */
+/* Calibration on task:task_rename, which the recorder triggers itself in plain task context. */
 u32 calibrate_tid = 0;
 u32 calibrate_preempt = 0, calibrate_migrate = 0, calibrate_runs = 0;
 int calibrate_irqs_off = 0;
-/* f_mode of a file of ours. */
+/* A descriptor of the recorder, and the f_mode of its file. */
 u32 calibrate_fd = 0, calibrate_fmode = 0;
 
 static __always_inline u32 fmode_of(const struct task_struct *task, u32 fd)
@@ -45,7 +46,7 @@ int calibrate(void *ctx)
 	return 1;
 }
 
-/* signal:signal_generate, for a signal of ours to ourselves: it is pending just then. */
+/* On signal:signal_generate, for a signal from the recorder to itself, which is pending then. */
 u64 calibrate_tif = 0;
 
 SEC("tracepoint")
@@ -58,7 +59,7 @@ int calibrate_signal(void *ctx)
 	return 1;
 }
 
-/* Run once on every CPU: where its run queue is, the anchor of its per-CPU variables. */
+/* Run once on each CPU: the address of its run queue, from which its per-CPU base is computed. */
 u64 located_rq[WIRE_MAX_CPUS] = {};
 
 SEC("raw_tp")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Everything that differs between kernels, in one place; each answer is found by looking (BTF,
- * weak symbols), never by a version number.
+ * All differences between kernels.  They are detected by BTF and weak symbols, never by the version
+ * number.
  */
 #ifndef COMPAT_BPF_H
 #define COMPAT_BPF_H
@@ -56,14 +56,14 @@ struct pid {
 
 /* A call whose return is probed (uretprobes): its return address on the stack is the trampoline. */
 struct return_instance {
-	unsigned long stack; /* where that address is */
+	unsigned long stack; /* address of that return address */
 	unsigned long orig_ret_vaddr;
 	struct return_instance *next;
 } __attribute__((preserve_access_index));
 
 struct uprobe_task {
 	struct return_instance *return_instances; /* innermost first */
-	unsigned int depth; /* how many */
+	unsigned int depth; /* number of return_instances */
 } __attribute__((preserve_access_index));
 
 struct xol_area {
@@ -100,17 +100,18 @@ struct task_struct {
 #define PREEMPT_NEED_RESCHED 0x80000000 /* inverted: clear means needed */
 
 /*
- * Per-CPU variables are read by address: BTF tells their offsets, and one known per-CPU address
- * of each CPU (its run queue's, see `locate`) the rest.  Extern __ksym would be the usual way, but
- * the kernel resolves these by kallsyms, which without CONFIG_KALLSYMS_ALL has no variables.
+ * Per-CPU variables are read by address: BTF provides their offsets, and the address of one known
+ * per-CPU variable (the run queue, see `locate`) the base of each CPU.  An extern __ksym would be
+ * the usual way, but the kernel resolves those by kallsyms, which has no variables without
+ * CONFIG_KALLSYMS_ALL.
  *
  * preempt_count is __preempt_count, or in 6.2..6.14 a field of pcpu_hot (64701838bf05).
  * bpf_prog_active is not 0 while a TRACEPOINT, kprobe or perf_event program runs on this CPU, or
  * a system call changes a hash map: the kernel then drops other such programs.
  */
-const volatile u32 percpu_preempt_count = 0; /* offset from percpu_base, 0: not known */
+const volatile u32 percpu_preempt_count = 0; /* offset from percpu_base, 0: unknown */
 const volatile u32 percpu_prog_active = 0;
-/* swevent_htable.recursion[], where task_struct has no perf_recursion[]; bytes of one element. */
+/* swevent_htable.recursion[] if task_struct has no perf_recursion[], and the size of an element. */
 const volatile u32 percpu_perf_recursion = 0, perf_recursion_size = 4;
 u64 percpu_base[WIRE_MAX_CPUS] = {};
 
@@ -123,7 +124,7 @@ static __always_inline u32 compat_percpu_u32(u32 offset)
 	return value;
 }
 
-/* 0 task, 1 softirq, 2 hardirq, 3 NMI: the kernel's interrupt_context_level(). */
+/* As the kernel's interrupt_context_level(): 0 task, 1 softirq, 2 hardirq, 3 NMI. */
 static __always_inline u32 compat_context_level(void)
 {
 	u32 count = compat_percpu_u32(percpu_preempt_count);
@@ -132,9 +133,7 @@ static __always_inline u32 compat_context_level(void)
 	       !!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_SERVING));
 }
 
-/*
- * Whether perf is busy in this context: it then drops a tracepoint before any program sees it.
- */
+/* Whether perf is busy in this context: it then drops a tracepoint before it calls any program. */
 static __always_inline bool compat_perf_busy(void)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
@@ -143,7 +142,7 @@ static __always_inline bool compat_perf_busy(void)
 	if (bpf_core_field_exists(task->perf_recursion)) {
 		if (!(task->perf_recursion[0] | task->perf_recursion[1] | task->perf_recursion[2] |
 		      task->perf_recursion[3]))
-			return false; /* in no context: mostly so */
+			return false; /* the common case: busy in no context */
 		level = compat_context_level();
 		return level == 0 ? task->perf_recursion[0] :
 		       level == 1 ? task->perf_recursion[1] :
@@ -157,8 +156,9 @@ static __always_inline bool compat_perf_busy(void)
 	return perf_recursion_size == 1 ? count & 0xff : count;
 }
 
-/* Whether interrupts are off.  A program can only learn it from the flags that
- * bpf_local_irq_save() leaves behind (6.14, c8e2ee1f3df0); before that the answer is -1.
+/*
+ * Whether interrupts are off.  A program can learn this only from the flags that
+ * bpf_local_irq_save() leaves behind (6.14, c8e2ee1f3df0); on older kernels the result is -1.
  */
 extern void bpf_local_irq_save(unsigned long *flags) __ksym __weak;
 extern void bpf_local_irq_restore(unsigned long *flags) __ksym __weak;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What becomes of an event: whether it is wanted, its record, its way into the ring.
+ * The steps of the recorder program for one event: selection, record, filter, stacks, ring.
  */
 #ifndef EVENT_BPF_H
 #define EVENT_BPF_H
@@ -10,7 +10,7 @@
 #include "state.bpf.h"
 #include "user_stack.bpf.h"
 
-/* As the kernel's tracing_gen_ctx() does, for struct trace_entry. */
+/* Fills struct trace_entry as the kernel's tracing_gen_ctx() does. */
 static __always_inline void common_fields(struct scratch *s, const struct task_struct *task)
 {
 	u32 count = compat_percpu_u32(percpu_preempt_count), preempt = count & 0xff, migrate;
@@ -44,7 +44,10 @@ static __always_inline void common_fields(struct scratch *s, const struct task_s
 	s->ev.common_pid = s->tid;
 }
 
-/* The ring already knows this task's name, or gets it now; false: no room. */
+/*
+ * Writes this task's name into the ring unless it is the last one written for its slot; false: the
+ * ring has no room.
+ */
 static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu)
 {
 	u32 tid = s->tid, tgid = s->tgid;
@@ -64,7 +67,10 @@ static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu
 	t->pad2 = 0;
 	if (bpf_ringbuf_output(ring, t, sizeof(*t), BPF_RB_NO_WAKEUP))
 		return false;
-	/* Torn by an interrupt the slot names nobody: tid last, and none in between. */
+	/*
+	 * An interrupt may see a partly written slot: tid is invalid meanwhile and written last, so
+	 * such a slot matches no task.
+	 */
 	*(volatile u32 *)&slot->tid = ~0u;
 	barrier();
 	slot->tgid = tgid;
@@ -76,8 +82,8 @@ static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu
 }
 
 /*
- * The user stack's words, or the tag of its copy, go behind s->left bytes of fields and kernel stack.
- * Returns the bytes then.
+ * Appends the words of the user stack, or the tag of its copy, to s->left bytes of fields and
+ * kernel stack.  Returns the new size in bytes.
  */
 __noinline u32 user_words_output(struct scratch *s)
 {
@@ -104,7 +110,7 @@ __noinline u32 user_words_output(struct scratch *s)
 	return size + 8;
 }
 
-/* Puts the event into this CPU's ring; 0: no room. */
+/* Writes the event into this CPU's ring; 0: the ring has no room. */
 __noinline int event_output(struct scratch *s)
 {
 	u32 cpu = bpf_get_smp_processor_id(), size, nr;
@@ -128,7 +134,7 @@ __noinline int event_output(struct scratch *s)
 	if (size < 8 || size > WIRE_MAX_RECORD)
 		size = 8;
 	size -= 8; /* struct trace_entry is part of ev */
-	if (size & 7) { /* the words of stacks begin at a multiple of 8 */
+	if (size & 7) { /* stack words begin at a multiple of 8 */
 		u32 at = size;
 
 		asm volatile("" : "+r"(at));
@@ -143,7 +149,8 @@ __noinline int event_output(struct scratch *s)
 			size = (size + 7) & ~7u;
 			if (size > WIRE_MAX_RECORD)
 				return 0;
-			bpf_probe_read_kernel(s->fields + size, (nr & 0xff) * 8, part(s, start));
+			bpf_probe_read_kernel(s->fields + size, (nr & 0xff) * 8,
+					      stack_part(s, start));
 			s->ev.nr_words = nr;
 			size += nr * 8;
 		}
@@ -170,8 +177,8 @@ static __always_inline bool event_write(struct scratch *s, struct event_counts *
 }
 
 /*
- * Whether the event's filter, if it has one, lets it pass.  The evaluator is a program of its own
- * to verify, so the recorders come with and without it.
+ * Whether the event passes its filter, if it has one.  The evaluator costs the verifier as much as
+ * a program, so each recorder program exists with and without it.
  */
 static __always_inline bool event_passes(struct scratch *s, struct event_desc *d, bool filtered)
 {
@@ -189,7 +196,7 @@ static __always_inline bool event_passes(struct scratch *s, struct event_desc *d
 	return filter_eval(prog, &s->filter);
 }
 
-/* The programs NAME and NAME_filtered: the expression knows which of the two it is in by `filtered`. */
+/* Defines the programs NAME and NAME_filtered, whose expression uses the constant `filtered`. */
 #define RECORDER(name, expression)                       \
 	SEC("tracepoint") int name(void *ctx)            \
 	{                                                \
@@ -237,7 +244,7 @@ static __always_inline void copy_record(void *ctx, struct scratch *s, struct eve
 	s->ev.common_type = d->common_type;
 }
 
-/* Whether a sched event names a selected task, as ftrace's set_event_pid asks. */
+/* Whether a sched event names a selected task, which is the rule of ftrace's set_event_pid. */
 static __always_inline bool names_selected(struct scratch *s, struct event_desc *d)
 {
 	u8 *rec = (u8 *)&s->ev.common_type;
@@ -252,13 +259,17 @@ static __always_inline bool names_selected(struct scratch *s, struct event_desc 
 	return false;
 }
 
-/* Armed, or not yet, or no more: asked once by every program, so that its counts agree. */
+/* Each program reads the flag only once per event, so its counters agree. */
 static __always_inline bool armed(void)
 {
 	return *(volatile u32 *)&ctl.armed;
 }
 
-/* Everything that comes before an event is looked at; NULL: it is not ours, and counted. */
+/*
+ * Decides by the running task whether to record the event.  Returns its counters, or NULL: the
+ * event is not recorded and has been counted as filtered.  *ret_selected false: the running task is
+ * not selected, but the event may name a task that is.
+ */
 static __always_inline struct event_counts *event_wanted(u32 event, const struct task_struct *task,
 							 struct event_desc **ret_desc,
 							 bool *ret_selected)
@@ -274,7 +285,8 @@ static __always_inline struct event_counts *event_wanted(u32 event, const struct
 		return NULL;
 	*ret_selected = true;
 	/*
-	 * Interrupts that hit the recorder are not its own; and a selected task may be named by one.
+	 * Events in interrupts that hit the recorder are not its own.  With selected tasks an event
+	 * of the recorder may name one of them.
 	 */
 	if (self_tgid && !select_tasks &&
 	    ((u32)task->tgid == self_tgid || tid == *(volatile u32 *)&ctl.held) &&
@@ -292,7 +304,7 @@ static __always_inline struct event_counts *event_wanted(u32 event, const struct
 	return c;
 }
 
-/* A concurrent rename may tear the name, here as in the helper. */
+/* A concurrent rename may tear the name; bpf_get_current_comm() has the same race. */
 static __always_inline void event_comm(struct wire_task *t, const struct task_struct *task)
 {
 	if (kwalk_settings.reader == KWALK_BY_LOAD) {
@@ -335,7 +347,7 @@ static __always_inline void scratch_put(u32 *busy)
 	*(volatile u32 *)busy = 0;
 }
 
-/* One event on its way through a program. */
+/* An event while a program records it. */
 struct event_run {
 	const struct task_struct *task;
 	struct event_counts *c;
@@ -345,7 +357,7 @@ struct event_run {
 	bool selected;
 };
 
-/* False: the event is not wanted, or has no room, and that is counted. */
+/* False: the event is filtered or there is no free scratch slot; it has been counted. */
 static __always_inline bool event_begin(struct event_run *e, u32 event, u64 ts)
 {
 	e->task = (void *)bpf_get_current_task_btf();
@@ -371,8 +383,8 @@ __noinline int event_measure(struct event_counts *c, struct scratch *s)
 }
 
 /*
- * Only one event in 64 is timed, because reading the clock again is expensive.  The first ones are
- * not, because their caches are cold.
+ * Measures one event in 64, because reading the clock again is expensive, and not the first ones,
+ * which find cold caches.
  */
 static __always_inline void event_cost(struct event_counts *c, struct scratch *s)
 {
@@ -380,7 +392,7 @@ static __always_inline void event_cost(struct event_counts *c, struct scratch *s
 		event_measure(c, s);
 }
 
-/* The record is there: filter, stack, ring. */
+/* Completes an event whose record is filled: filter, stacks, ring. */
 static __always_inline void event_end(void *ctx, struct event_run *e, bool filtered)
 {
 	if (!event_passes(e->s, e->d, filtered)) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * When events were lost: the writing side of struct wire_loss, for BPF and for the tests on the host.
- * Interrupts and NMIs that lose an event of the same type on the same CPU may come at every step, and the
- * recorder may take what is there at any time.
+ * The writer of struct wire_loss, compiled for BPF and for the unit tests.  At each step an
+ * interrupt or NMI may lose an event of the same type on the same CPU, and the recorder may take
+ * the times.
  */
 #ifndef LOSS_BPF_H
 #define LOSS_BPF_H
 
 #include "wire.h"
 
-#define LOSS_TRIES 8 /* each one that fails was interrupted by a loss, or by the recorder */
+#define LOSS_TRIES 8 /* each failed attempt was interrupted by a loss or by the recorder */
 
 static inline __attribute__((always_inline)) void loss_note(struct wire_loss *l, __wire_u64 ts)
 {

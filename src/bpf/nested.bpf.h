@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The second program of an event: it counts, and where the kernel drops the recorder, records.
+ * The counter program of an event, and the program that records the event where the kernel drops
+ * the recorder program.
  */
 #ifndef NESTED_BPF_H
 #define NESTED_BPF_H
@@ -8,7 +9,7 @@
 #include "event.bpf.h"
 #include "stack.bpf.h"
 
-/* The recorder will not run (or did not) for the event this program was called for. */
+/* Whether the kernel drops the recorder program for the current event. */
 static __always_inline bool recorder_dropped(void)
 {
 	return compat_percpu_u32(percpu_prog_active) || compat_perf_busy();
@@ -54,7 +55,7 @@ int count(struct bpf_raw_tracepoint_args *ctx)
 	return armed() ? count_event(ctx, event) : 0;
 }
 
-/* The tasks that a sched event names, from the tracepoint's own arguments. */
+/* Whether the event names a selected task, according to the tracepoint's arguments. */
 static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx, struct event_desc *d)
 {
 	u32 i, tid;
@@ -76,7 +77,7 @@ static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx, s
 	return false;
 }
 
-/* Not inline: in 6.1 the deepest chain of calls has no room for what this needs. */
+/* Not inline: in 6.1 the deepest call chain has no stack left for it. */
 static __noinline int nested_stack(void *ctx, struct scratch *s, struct event_counts *c,
 				   struct event_desc *d)
 {
@@ -85,10 +86,11 @@ static __noinline int nested_stack(void *ctx, struct scratch *s, struct event_co
 }
 
 /*
- * One event's call of this program may interrupt another's: what guards a program against that is of its
- * callers, each its own.  So its stack must not be the one per CPU that the kernel gives to programs of
- * this type since 6.13 (7d1cd70d4b16); it does not to programs that have a tail call (never made: there
- * are no more CPUs than lists).
+ * An event may interrupt this program on behalf of another event: the recursion guards belong to
+ * the counter programs that call it, one for each event.  So the program must not use the private
+ * stack per CPU that the kernel gives to programs of this type since 6.13 (7d1cd70d4b16).  The
+ * kernel does not do so for a program that contains a tail call; the one below is never made,
+ * because `handovers` has an entry for each CPU.
  */
 SEC("raw_tp")
 int nested(struct bpf_raw_tracepoint_args *ctx)
@@ -122,7 +124,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		bump(c, STK_C_FILTERED_PID);
 		return 0;
 	}
-	if (d->flags & DESC_FILTER) { /* there are no fields to decide by */
+	if (d->flags & DESC_FILTER) { /* the filter needs fields, which are unavailable here */
 		event_lost(c, STK_C_LOST_NESTED, ts);
 		return 0;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The record of a tracepoint made out of its arguments, as the kernel would have formatted it: a program
- * that is called with the arguments alone has no other.
+ * Builds the record of a tracepoint from its arguments as the kernel would format it, for programs
+ * that get the arguments only.
  */
 #ifndef NESTED_FIELDS_BPF_H
 #define NESTED_FIELDS_BPF_H
@@ -12,18 +12,18 @@
 
 struct fill_run {
 	u64 args[WIRE_FILL_ARGS];
-	u32 size; /* of the record so far: strings are added behind it */
+	u32 size; /* of the record so far: strings are appended */
 	u32 pad;
 	u8 rec[WIRE_MAX_FILLED + 4 * FILL_STRING];
 };
 
 #define FILL_STATE_REPORT 0x7f /* include/linux/sched.h, TASK_REPORT */
-#define FILL_STATE_IDLE 0x402 /* TASK_IDLE, and how it is reported */
-#define FILL_REPORT_IDLE 0x80
+#define FILL_STATE_IDLE 0x402 /* TASK_IDLE */
+#define FILL_REPORT_IDLE 0x80 /* TASK_REPORT_IDLE */
 #define FILL_REPORT_PREEMPTED 0x100 /* TASK_REPORT_MAX */
-#define FILL_STATE_VARIES 0x9000 /* TASK_RTLOCK_WAIT, TASK_FROZEN: reported as the release has it */
+#define FILL_STATE_VARIES 0x9000 /* TASK_RTLOCK_WAIT, TASK_FROZEN: reported by release */
 
-/* What __trace_sched_switch_state() says; false: it depends on more than is known here. */
+/* The result of __trace_sched_switch_state(); false: it depends on more than is known here. */
 static __always_inline bool fill_state(const u64 *args, u64 *ret_state)
 {
 	const struct task_struct *prev = (void *)args[1];
@@ -62,7 +62,7 @@ static __always_inline bool fill_string(struct fill_run *r, u32 off, const char 
 	return true;
 }
 
-/* 0: the field cannot be known.  fill is a struct wire_fill. */
+/* Fills one field; fill is a struct wire_fill.  0: the value is unavailable. */
 __noinline int fill_field(struct fill_run *r, u32 fill)
 {
 	u32 arg = fill >> 8 & 0xff, off = fill >> 16 & (WIRE_MAX_FILLED - 1);
@@ -103,7 +103,10 @@ __noinline int fill_field(struct fill_run *r, u32 fill)
 	return 0;
 }
 
-/* A context is read at constant offsets only, which the compiler would join. */
+/*
+ * The verifier accepts reads of a context at constant offsets only; without the asm, the compiler
+ * would merge several reads into one at a variable offset.
+ */
 #define FILL_ARG(ctx, n)                                                                    \
 	({                                                                                  \
 		u64 arg_;                                                                   \
@@ -111,7 +114,10 @@ __noinline int fill_field(struct fill_run *r, u32 fill)
 		arg_;                                                                       \
 	})
 
-/* False: not all of it is known.  No more arguments are read than the tracepoint has. */
+/*
+ * Builds the record; false: a field is unavailable.  Reads only as many arguments as the tracepoint
+ * has: its context ends there.
+ */
 static __always_inline bool fill_record(struct bpf_raw_tracepoint_args *ctx,
 					const struct event_desc *d, struct fill_run *r)
 {
@@ -127,7 +133,7 @@ static __always_inline bool fill_record(struct bpf_raw_tracepoint_args *ctx,
 		r->args[2] = FILL_ARG(ctx, 2);
 	if (d->nr_fill_args > 3)
 		r->args[3] = FILL_ARG(ctx, 3);
-	__builtin_memset(r->rec, 0, sizeof(r->rec)); /* between fields */
+	__builtin_memset(r->rec, 0, sizeof(r->rec)); /* padding between fields */
 	r->size = d->fixed_size;
 	for (i = 0; i < WIRE_MAX_FILLS; i++) {
 		if (i >= d->nr_fills)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Function probes: entry and return of functions of the kernel and of programs, USDT, and tracepoints
- * that are made of function probes.  One program per kind of attachment serves all events of that kind.
+ * Function probes: entries and returns of kernel functions and of functions in programs, USDT, and
+ * emulated events.  One program per kind of attachment serves all events of that kind.
  *
- * Nothing drops a probe in a program, so it counts itself; but for returns in deep recursion, which
- * their entry counts.  The kernel drops a probe on a kernel
- * function that nests in another program; `count_function` counts there.
+ * The kernel does not drop probes in programs, so those count their events themselves, except for
+ * returns in deep recursion, which a probe at the entry counts.  The kernel drops a probe on a
+ * kernel function that nests in another program; `count_function` counts that.
  */
 #ifndef PROBE_BPF_H
 #define PROBE_BPF_H
@@ -17,12 +17,12 @@
 #include "nested.bpf.h"
 
 /* Set before load. */
-const volatile bool probe_filters = false; /* some probe event has a filter */
+const volatile bool probe_filters = false; /* at least one function probe has a filter */
 
 /*
- * Programs of uprobes can be preempted, but since 6.13 (a76ab5731e32) their stack is one per CPU.
- * Programs that call global functions may switch preemption off since 6.15 (e2d8f560d176), which is when
- * struct bpf_subprog_info got might_sleep.
+ * uprobe programs can be preempted, although since 6.13 (a76ab5731e32) they share one private stack
+ * per CPU.  Since 6.15 (e2d8f560d176) programs that call global functions may disable preemption;
+ * struct bpf_subprog_info has might_sleep since then.
  */
 struct bpf_subprog_info {
 	bool might_sleep : 1;
@@ -50,7 +50,7 @@ static __always_inline bool preempt_guard(void)
 		}                              \
 	} while (0)
 
-/* A context is read at constant offsets only, which the compiler would join. */
+/* Reads a register from the context at a constant offset, see FILL_ARG(). */
 #define PROBE_REG(ctx, reg)                                                   \
 	({                                                                    \
 		u64 reg_value_;                                               \
@@ -60,9 +60,9 @@ static __always_inline bool preempt_guard(void)
 		reg_value_;                                                   \
 	})
 
-/* ---- arguments that the return needs --------------------------------------------------------- */
+/* ---- arguments saved for the return ---------------------------------------------------------- */
 
-/* A call under way, kept from its entry for its return; task: 0 is a free place. */
+/* The arguments of a pending call, saved at its entry for its return; task 0: a free slot. */
 struct saved_call {
 	u64 task;
 	u64 sp;
@@ -80,8 +80,8 @@ static __always_inline struct saved_call *saved_set(u64 task)
 	return bpf_map_lookup_elem(&saved_calls, &key);
 }
 
-/* The task's calls at or below sp are over: the stack is above them. */
-static __always_inline void calls_over(struct saved_call *set, u64 task, u64 sp)
+/* Frees the slots of the task's calls at or below sp: they have returned. */
+static __always_inline void calls_free(struct saved_call *set, u64 task, u64 sp)
 {
 	u32 i;
 
@@ -91,7 +91,7 @@ static __always_inline void calls_over(struct saved_call *set, u64 task, u64 sp)
 			*(volatile u64 *)&set[i].task = 0;
 }
 
-/* A place is the running task's own as soon as it says so: nobody else changes it then. */
+/* A slot belongs to the running task once its `task` is set: no other task changes it then. */
 __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 {
 	u64 task = bpf_get_current_task();
@@ -100,7 +100,7 @@ __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 
 	if (!set)
 		return 0;
-	calls_over(set, task, sp);
+	calls_free(set, task, sp);
 #pragma clang loop unroll(full)
 	for (i = 0; i < WIRE_SAVED_WAYS; i++)
 		if (!own && !__sync_val_compare_and_swap(&set[i].task, 0, task))
@@ -116,8 +116,8 @@ __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 }
 
 /*
- * The call of this function that returns now, into s->args unless that is NULL; sp is above its return
- * address.  0: its entry was not seen.
+ * Copies the saved arguments of the call that returns now to s->args, unless s is NULL, and frees
+ * its slot; sp is above its return address.  0: the entry was not seen.
  */
 __noinline int call_take(struct scratch *s, u64 sp, u32 variant)
 {
@@ -136,13 +136,13 @@ __noinline int call_take(struct scratch *s, u64 sp, u32 variant)
 		s->args[1] = own->args[1];
 		s->args[2] = own->args[2];
 	}
-	calls_over(set, task, sp);
+	calls_free(set, task, sp);
 	return own != NULL;
 }
 
-/* ---- synthetic events: two small functions each ---------------------------------------------- */
+/* ---- emulated events: two small functions each ----------------------------------------------- */
 
-/* Which register holds what: folio, rwc, locked. */
+/* Stores folio, rwc and locked, which are in different registers for each variant. */
 static __always_inline void rmap_args(struct pt_regs *ctx, u32 variant, u64 *ret_args)
 {
 	u64 arg2 = PROBE_REG(ctx, ARCH_REG_ARG2), arg3 = PROBE_REG(ctx, ARCH_REG_ARG3);
@@ -156,8 +156,9 @@ static __always_inline void rmap_args(struct pt_regs *ctx, u32 variant, u64 *ret
 }
 
 /*
- * The function that was called is what the kernel made of the two low bits of folio->mapping when the
- * walk began; they may be others before it ends.  False: not a walk of a folio.
+ * Builds the record from s->args; 0: not a walk of a folio.  The page type follows from the
+ * function that the kernel called according to the two low bits of folio->mapping.  The bits
+ * themselves may change before the walk ends.
  */
 __noinline int rmap_fill(struct scratch *s, u32 variant)
 {
@@ -185,18 +186,18 @@ __noinline int rmap_fill(struct scratch *s, u32 variant)
 	return s->args[0] != 0;
 }
 
-/* By enum wire_synthetic: the values of the entry's registers that the record is made of... */
-static __always_inline void synthetic_args(struct pt_regs *ctx, u32 synthetic, u32 variant,
-					   u64 *ret_args)
+/* Stores the arguments of the call that the record needs; emulated is an enum wire_synthetic. */
+static __always_inline void emulated_args(struct pt_regs *ctx, u32 emulated, u32 variant,
+					  u64 *ret_args)
 {
-	if (synthetic == WIRE_RMAP_WALK)
+	if (emulated == WIRE_RMAP_WALK)
 		rmap_args(ctx, variant, ret_args);
 }
 
-/* ... and the record, from s->args; 0: the call is none of what the event is about. */
-static __always_inline int synthetic_fill(struct scratch *s, u32 synthetic, u32 variant)
+/* Builds the record from s->args; 0: the call is not one of this event type. */
+static __always_inline int emulated_fill(struct scratch *s, u32 emulated, u32 variant)
 {
-	return synthetic == WIRE_RMAP_WALK ? rmap_fill(s, variant) : 0;
+	return emulated == WIRE_RMAP_WALK ? rmap_fill(s, variant) : 0;
 }
 
 /* ---- the record ------------------------------------------------------------------------------ */
@@ -219,27 +220,27 @@ static __always_inline void args_fill(struct pt_regs *ctx, struct scratch *s, st
 	s->size = d->fixed_size;
 }
 
-static __always_inline int synthetic_record(struct pt_regs *ctx, struct scratch *s,
-					    struct event_desc *d, u32 variant)
+static __always_inline int emulated_record(struct pt_regs *ctx, struct scratch *s,
+					   struct event_desc *d, u32 variant)
 {
 	if (!(d->flags & DESC_RETURN)) {
-		synthetic_args(ctx, d->synthetic, variant, s->args);
+		emulated_args(ctx, d->synthetic, variant, s->args);
 	} else if (!call_take(s, PROBE_REG(ctx, ARCH_REG_SP), variant)) {
-		s->marks |= STK_MARK_NO_FIELDS; /* it was called before the recording began */
+		s->marks |= STK_MARK_NO_FIELDS; /* called before the recording began */
 		s->size = 8;
 		return 1;
 	}
-	return synthetic_fill(s, d->synthetic, variant);
+	return emulated_fill(s, d->synthetic, variant);
 }
 
-static __always_inline void synthetic_save(struct pt_regs *ctx, u32 event, u32 variant)
+static __always_inline void emulated_save(struct pt_regs *ctx, u32 event, u32 variant)
 {
 	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
 	u64 args[3] = {};
 
 	if (!armed() || !d || (select_tasks && !pid_selected(bpf_get_current_pid_tgid())))
 		return;
-	synthetic_args(ctx, d->synthetic, variant, args);
+	emulated_args(ctx, d->synthetic, variant, args);
 	call_save(PROBE_REG(ctx, ARCH_REG_SP), variant, args[0], args[1], args[2]);
 }
 
@@ -247,7 +248,7 @@ static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e
 {
 	struct scratch *s = e->s;
 
-	/* in a program: what was interrupted is no kernel code */
+	/* a probe in a program interrupts user code: there is no kernel stack */
 	if (e->d->flags & DESC_USER) {
 		s->kstack = WIRE_STACK_NONE;
 	} else if (e->d->flags & DESC_RETURN) {
@@ -260,18 +261,18 @@ static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e
 	user_stack(s, e->c);
 }
 
-/* Without fields a filter cannot decide. */
+/* A filter cannot be evaluated without fields. */
 static __always_inline bool probe_undecided(struct event_run *e)
 {
 	return e->s->marks & STK_MARK_NO_FIELDS && e->d->flags & DESC_FILTER;
 }
 
-static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, int ours)
+static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, int matches)
 {
 	if (probe_undecided(e)) {
 		event_lost(e->c, STK_C_LOST_NESTED, e->s->ts);
-	} else if (!ours || (!(e->s->marks & STK_MARK_NO_FIELDS) &&
-			     !event_passes(e->s, e->d, probe_filters))) {
+	} else if (!matches || (!(e->s->marks & STK_MARK_NO_FIELDS) &&
+				!event_passes(e->s, e->d, probe_filters))) {
 		bump(e->c, STK_C_FILTERED_EXPR);
 		event_cost(e->c, e->s);
 	} else {
@@ -286,8 +287,9 @@ static __always_inline void probe_end(struct pt_regs *ctx, struct event_run *e, 
 }
 
 /*
- * The entry of a function in a program whose returns are probed, before the kernel makes a note of it: it
- * does not where 64 calls are noted already.
+ * Runs at the entry of a function in a program whose return is probed, before the kernel registers
+ * the call.  The kernel does not follow the call if 64 calls are pending already: count its return
+ * as lost.
  */
 static __always_inline void return_unfollowed(u32 event)
 {
@@ -308,7 +310,10 @@ static __always_inline void return_unfollowed(u32 event)
 		event_lost(c, STK_C_LOST_RETURN, now());
 }
 
-/* Counts, unless somebody else does, and says whether the event is ours. */
+/*
+ * Counts the event as happened unless `count_function` does; false: it is filtered, or there is no
+ * scratch slot.
+ */
 static __always_inline bool probe_begin(struct event_run *e, u32 event, u64 ts)
 {
 	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
@@ -331,14 +336,14 @@ static __always_inline void probe_event(struct pt_regs *ctx, u32 cookie)
 	struct event_run e;
 	u64 ts = now();
 
-	int ours = 1;
+	int matches = 1;
 
 	if (cookie & WIRE_PROBE_COUNT) {
 		return_unfollowed(event);
 		return;
 	}
 	if (cookie & WIRE_PROBE_SAVE) {
-		synthetic_save(ctx, event, variant);
+		emulated_save(ctx, event, variant);
 		return;
 	}
 	if (!armed() || !probe_begin(&e, event, ts)) {
@@ -347,10 +352,10 @@ static __always_inline void probe_event(struct pt_regs *ctx, u32 cookie)
 		return;
 	}
 	if (e.d->synthetic)
-		ours = synthetic_record(ctx, e.s, e.d, variant);
+		matches = emulated_record(ctx, e.s, e.d, variant);
 	else
 		args_fill(ctx, e.s, e.d);
-	probe_end(ctx, &e, ours);
+	probe_end(ctx, &e, matches);
 }
 
 SEC("kprobe")
@@ -362,7 +367,7 @@ int probe(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Never preempted: the kernel's function tracer calls it with preemption off. */
+/* Needs no preemption guard: the kernel's function tracer calls it with preemption disabled. */
 SEC("kprobe.multi")
 int probe_multi(struct pt_regs *ctx)
 {
@@ -385,7 +390,7 @@ static __always_inline void usdt_event(struct pt_regs *ctx, u32 event)
 		if (i >= e.d->nr_args)
 			break;
 		value = 0;
-		if (bpf_usdt_arg(ctx, i, &value)) /* its memory is not there */
+		if (bpf_usdt_arg(ctx, i, &value)) /* its memory is not resident */
 			e.s->marks |= STK_MARK_CUT;
 		*(u64 *)(e.s->fields + 8 + i * 8) = value;
 	}
@@ -403,8 +408,8 @@ int probe_usdt(struct pt_regs *ctx)
 }
 
 /*
- * The second program of a probe on a kernel function: a copy of it for each is attached as fentry or
- * fexit, which the kernel guards one by one.
+ * The counter program of a probe on a kernel function.  A copy is attached as fentry or fexit to
+ * each function, because the kernel has a recursion guard for each program.
  */
 SEC("raw_tp")
 int count_function(void *ctx)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recorder in the kernel.
+ * The kernel side of the recorder.
  *
- * Each event has two programs.  `record` (type TRACEPOINT, one program for all events, told apart
- * by the attach cookie) sees the formatted fields and writes the event.  `count` (type raw_tp,
- * one copy per event) counts that the event happened, and, where the kernel is about to drop
- * `record` because another such program runs on this CPU, hands over to `nested`, which writes
- * the event without its fields.
+ * Each event type has two programs.  `record` (type TRACEPOINT, one program for all event types,
+ * which the attach cookie distinguishes) gets the formatted fields and writes the event.  `count`
+ * (type raw_tp, one copy per event type) counts that the event happened.  If the kernel is about to
+ * drop `record` because another such program runs on this CPU, `count` hands over to `nested`,
+ * which writes the event without the formatted fields.
  *
- * TRACEPOINT and perf_event programs return 1 on every path: 0 would hide the event from other
- * people's perf events on the same tracepoint.
+ * TRACEPOINT programs return 1 on every path: 0 would hide the event from other users' perf events
+ * on the same tracepoint.
  */
 #include "calibrate.bpf.h"
 #include "event.bpf.h"
@@ -54,9 +54,7 @@ static __always_inline void note_period(u64 period)
 	p->last = period;
 }
 
-/*
- * The perf events are our own, so that 0 (no perf sample besides) hides nothing from anybody.
- */
+/* The recorder owns the perf events, so returning 0 (no perf sample) hides nothing from others. */
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
@@ -109,7 +107,10 @@ struct bpf_iter__task_vma {
 	struct vm_area_struct *vma;
 } __attribute__((preserve_access_index));
 
-/* The file of every executable mapping of every process gets its id; the recorder reads the list. */
+/*
+ * Assigns ids to the files of all executable mappings of all processes; the recorder reads their
+ * file events from the iterator.
+ */
 SEC("iter/task_vma")
 int snapshot(struct bpf_iter__task_vma *ctx)
 {
@@ -123,14 +124,14 @@ int snapshot(struct bpf_iter__task_vma *ctx)
 		return 0;
 	snapshot_area(u, vma);
 	file_intern(u);
-	if (snapshot_news(u, task))
-		bpf_seq_write(seq, &u->news, sizeof(u->news));
+	if (snapshot_file_event(u, task))
+		bpf_seq_write(seq, &u->file_event, sizeof(u->file_event));
 	return 0;
 }
 
 /*
- * A program begins: its file and its loader are told at once, so that their tables are there when
- * its first event comes.
+ * Sends file events for the file and the loader of a new program at once, so that their unwind
+ * tables may be loaded before its first event.
  */
 SEC("raw_tp/sched_process_exec")
 int begin_program(void *ctx)
@@ -145,9 +146,10 @@ int begin_program(void *ctx)
 	if (!s)
 		return 0;
 	s->user.mm = (u64)task->mm;
-	s->user.news_left = USER_NEWS;
-	exec_news(&s->user, task->mm->start_code);
-	exec_news(&s->user, ((const struct pt_regs *)bpf_task_pt_regs((void *)task))->ARCH_REG_IP);
+	s->user.file_events_left = USER_FILE_EVENTS;
+	exec_file_event(&s->user, task->mm->start_code);
+	exec_file_event(&s->user,
+			((const struct pt_regs *)bpf_task_pt_regs((void *)task))->ARCH_REG_IP);
 	scratch_put(busy);
 	return 0;
 }
@@ -155,8 +157,8 @@ int begin_program(void *ctx)
 /* ---- following tasks ------------------------------------------------------------------------- */
 
 /*
- * Our fork becomes the command: execve(2) names the task right after the point of no return, as
- * perf's enable_on_exec has it.  What came before were our own events.
+ * The forked child becomes the command: execve(2) renames the task right after the point of no
+ * return, the moment of perf's enable_on_exec.  Events before that are the recorder's own.
  */
 SEC("raw_tp/task_rename")
 int begin_command(void *ctx)
@@ -173,7 +175,7 @@ int begin_command(void *ctx)
 	return 0;
 }
 
-/* Runs in the parent for every new task or thread: the child is selected as its parent is. */
+/* Runs in the parent for every new task or thread: a child is selected if its parent is. */
 SEC("raw_tp/task_newtask")
 int follow(struct bpf_raw_tracepoint_args *ctx)
 {

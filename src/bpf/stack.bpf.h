@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel stack of an event: walked, cut to what is the event's own, stored once.
+ * The kernel stack of an event: walks it, removes the tracers' frames, splits off interrupted
+ * contexts and stores each part once.
  */
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
@@ -8,17 +9,20 @@
 #include "state.bpf.h"
 
 _Static_assert(STK_C_WALK_AGREED + KWALK_VERDICTS - 1 == STK_C_WALK_UNCHECKED,
-	       "a verdict's counter is so many behind the first one's");
+	       "the counters of the verdicts are in their order");
 _Static_assert(STK_C_WALK_NO_RULE + KWALK_STOPS - 1 - KWALK_STOP_RULE == STK_C_WALK_LEFT_STACK,
-	       "and a stop's as well");
+	       "the counters of the stops are in their order");
 
-/* The words from n on, as the stack map takes them. */
-static __always_inline struct stackmap_buf *part(struct scratch *s, u32 n)
+/* The words from n on, as a buffer for the stack map. */
+static __always_inline struct stackmap_buf *stack_part(struct scratch *s, u32 n)
 {
 	return (struct stackmap_buf *)&s->words[n & (STACKMAP_WORDS - 1)];
 }
 
-/* Of an address in the entry text: an interrupt's or exception's entry, not a system call's. */
+/*
+ * Whether an address in the entry text belongs to the entry of an interrupt or exception, not of a
+ * system call.
+ */
 __noinline int interrupt_entry(u64 ip)
 {
 	int i;
@@ -30,7 +34,7 @@ __noinline int interrupt_entry(u64 ip)
 	return 1;
 }
 
-/* Finds where the tracers' frames end and where interrupted contexts begin. */
+/* Finds the end of the tracers' frames and the start of each interrupted context. */
 __noinline int stack_cut(struct scratch *s)
 {
 	u32 i, n, start;
@@ -44,12 +48,12 @@ __noinline int stack_cut(struct scratch *s)
 #pragma clang loop unroll(disable)
 	for (i = 1; i <= 12; i++) {
 		if (s->words[i] - tracer_start < tracer_len) {
-			/* the innermost: an interrupt may have hit the same tracer below */
+			/* the first match: an interrupt may have hit the same tracer further out */
 			s->start = i + 1;
 			break;
 		}
 	}
-	/* Kept in memory and read anew: the verifier would tell all values apart. */
+	/* Read from memory again: the verifier would follow each value separately. */
 	start = *(volatile u32 *)&s->start;
 	n = s->nr_frames;
 	if (n > start && n - start > max_depth + s->marker) {
@@ -78,9 +82,10 @@ __noinline int stack_cut(struct scratch *s)
 }
 
 /*
- * Stores the walked stack: the interrupted contexts first, from the outermost, each as a record
- * of its own that the next inner one links to.  Sets ev.kstack, or says that all words must
- * travel with the event.  flags: STACKMAP_NOREF or 0.
+ * Stores the walked stack: the interrupted contexts first, from the outermost, each as a record of
+ * its own to which the next inner one links.  Sets s->kstack, to WIRE_STACK_FULL if all words must
+ * be sent with the event.  flags: STACKMAP_NOREF or 0.  Returns 2: the stack is new, 1: it is
+ * known, 0: it is empty, or a negative error of the stack map.
  */
 __noinline int stack_store(struct scratch *s, u64 flags)
 {
@@ -112,7 +117,7 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 		n = s->nr_frames;
 		if (at >= n || n - at > STACKMAP_WORDS)
 			break;
-		id = stackmap_get_call(part(s, at), n - at, STACKMAP_NOREF);
+		id = stackmap_get_call(stack_part(s, at), n - at, STACKMAP_NOREF);
 		if (id <= 0) {
 			s->nr_cuts = 0;
 			s->kstack = WIRE_STACK_FULL;
@@ -126,7 +131,7 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 	start = s->start;
 	if (n <= start || n - start > STACKMAP_WORDS)
 		return 0;
-	id = stackmap_get(part(s, start), n - start, flags & STACKMAP_NOREF);
+	id = stackmap_get(stack_part(s, start), n - start, flags & STACKMAP_NOREF);
 	if (id <= 0) {
 		s->kstack = WIRE_STACK_FULL;
 		return id;
@@ -145,16 +150,19 @@ static __always_inline void stack_checked(struct scratch *s, struct event_counts
 	} else if (verdict == KWALK_DIFFERED) {
 		walk_ended = now();
 	}
-	s->walked = 0; /* once is enough */
+	s->walked = 0; /* check a stack only once */
 }
 
-/* What a remembered stack's id depends on besides its frames: where the tracer's end, how deep it goes. */
+/*
+ * The id of a remembered stack depends on its frames and on this: on the end of the tracer's frames
+ * and on the depth limit.
+ */
 static __always_inline u32 stack_salt(const struct scratch *s, enum kwalk_start start)
 {
 	return (s->event << 1 | (start == KWALK_RAW)) + 1;
 }
 
-/* Whether the stack is one whose id is remembered: then it is in s->kstack. */
+/* Sets s->kstack and returns true if the id of this stack is remembered. */
 static __always_inline bool stack_recall(struct scratch *s, enum kwalk_start start)
 {
 	u64 id = kwalk_recall(&s->walk, stack_salt(s, start));
@@ -165,7 +173,7 @@ static __always_inline bool stack_recall(struct scratch *s, enum kwalk_start sta
 	return true;
 }
 
-/* Whether the frames are in s->walk.words; else the kernel is to tell them. */
+/* Walks the stack into s->walk.words; false: use bpf_get_stack(). */
 static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
 				       enum kwalk_start start)
 {
@@ -173,7 +181,7 @@ static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct even
 	u32 stop = kwalk_walk(&s->walk), why;
 
 	why = stop - KWALK_STOP_RULE;
-	asm volatile("" : "+r"(why)); /* the verifier is to see that this is what is bounded */
+	asm volatile("" : "+r"(why)); /* makes the verifier apply the bound to this register */
 	if (why < KWALK_STOPS - KWALK_STOP_RULE)
 		bump(c, STK_C_WALK_NO_RULE + why);
 	if (stop != KWALK_DONE)
@@ -186,7 +194,7 @@ static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct even
 	return verdict != KWALK_DIFFERED;
 }
 
-/* Stores the n frames in s->walk.words, as stack_store() does. */
+/* Cuts and stores the n frames in s->walk.words; returns as stack_store(). */
 static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum kwalk_start start,
 				      u64 flags)
 {
@@ -205,12 +213,13 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum
 }
 
 /*
- * The kernel's stack, stored after the walked one, must be the same one; r is what storing that has
- * returned.  Asked when a stack is new in the map, so that what a wrong rule has made up is noticed at
- * once, and now and then of one that is remembered.
+ * Verifies the stored stack: the kernel's stack, when it is stored now, must get the same id.  r is
+ * the result of storing the walked stack.  This runs for each stack that is new in the map, so a
+ * wrong rule is noticed with the first stack that it spoils, and from time to time for a remembered
+ * one.
  */
-static __always_inline int stack_again(void *ctx, struct scratch *s, struct event_counts *c,
-				       u32 marker, enum kwalk_start start, int r)
+static __always_inline int stack_verify(void *ctx, struct scratch *s, struct event_counts *c,
+					u32 marker, enum kwalk_start start, int r)
 {
 	u32 id = s->kstack;
 	long n = kwalk_by_kernel(ctx, &s->walk, start);
@@ -231,8 +240,8 @@ static __always_inline int stack_again(void *ctx, struct scratch *s, struct even
 }
 
 /*
- * Walks the kernel stack and stores it; marker: 1 if s->words[0] is one.  Inline, because only the
- * program itself may hand its context to bpf_get_stack().
+ * Walks the kernel stack and stores it; marker: 1 if s->words[0] is a marker.  Inline, because only
+ * the main program may pass its context to bpf_get_stack().
  */
 static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct event_counts *c,
 					 u64 tracer_start, u32 tracer_len, u32 marker,
@@ -251,11 +260,13 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 	s->walked = 0;
 	begun = kwalk_begin(ctx, &s->walk, start);
 	if (begun && stack_recall(s, start)) {
-		/* One counter: user space adds it to those of walks and of hits. */
+		/*
+		 * No other counter: the recorder adds this one to STK_C_WALKED and STK_C_STACK_HIT.
+		 */
 		bump(c, STK_C_WALK_REMEMBERED);
 		stackmap_again(s->kstack);
 		if (kwalk_due(c->c[STK_C_WALK_REMEMBERED] - 1))
-			stack_again(ctx, s, c, marker, start, 1);
+			stack_verify(ctx, s, c, marker, start, 1);
 		return;
 	}
 	n = begun && stack_walk(ctx, s, c, start) ? s->walk.nr * 8 :
@@ -270,10 +281,10 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		bump(c, STK_C_STACK_EMPTY);
 		return;
 	}
-	generation = stackmap_generation(); /* of before the id was found */
+	generation = stackmap_generation(); /* before the lookup of the id */
 	r = stack_keep(s, n, marker, start, 0);
 	if (r == 2 && s->walked)
-		r = stack_again(ctx, s, c, marker, start, r);
+		r = stack_verify(ctx, s, c, marker, start, r);
 	else if (r == 1 && s->walked && !s->stack_counter)
 		kwalk_remember(&s->walk, generation << 32 | s->kstack);
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The recorder's settings, maps and counters.
+ * Settings, maps and counters of the BPF programs.
  */
 #ifndef STATE_BPF_H
 #define STATE_BPF_H
@@ -19,33 +19,34 @@
 #include "stackmap/stackmap.bpf.h"
 #include "user_types.bpf.h"
 
-#define LOG2_SCRATCHES 2 /* of a CPU: task, softirq, hardirq, NMI */
+#define LOG2_SCRATCHES 2 /* per CPU: task, softirq, hardirq, NMI */
 #define MAX_HANDOVERS 8
 
 /* Set before load. */
 const volatile u32 nr_cpus = 1;
-const volatile u32 self_tgid = 0; /* 0: keep our own events */
-const volatile bool select_tasks = false; /* only tasks in `pids` */
+const volatile u32 self_tgid = 0; /* of the recorder; 0: record its events, too */
+const volatile bool select_tasks = false; /* record tasks in `pids` only */
 const volatile bool kernel_stacks = true;
 const volatile bool keep_idle = false;
 const volatile u32 max_depth = WIRE_MAX_FRAMES;
-const volatile u32 walk_limit = WIRE_MAX_FRAMES; /* min(ours, perf_event_max_stack) */
+const volatile u32 walk_limit = WIRE_MAX_FRAMES; /* min(WIRE_MAX_FRAMES, perf_event_max_stack) */
 const volatile u32 clock = 0; /* enum rec_clock */
-const volatile u64 entry_start = 0; /* the kernel's entry text */
+const volatile u64 entry_start = 0; /* of the kernel's entry text */
 const volatile u32 entry_len = 0;
-const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {}; /* start, length: not interrupts */
+const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {}; /* start, length: not interrupt entries */
 const volatile u32 sample_event = 0;
 
 struct wire_ctl ctl = {};
-u64 walk_ended = 0; /* when a walked stack differed from the kernel's; 0: none has */
-/* What preempt_count() and migration_disabled show in a program that runs in plain task context. */
+u64 walk_ended = 0; /* time at which a walked stack differed from the kernel's; 0: never */
+/* preempt_count() and migration_disabled as seen by a program in plain task context. */
 u32 preempt_base = 0, migrate_base = 0;
-/* thread_info.flags: reschedule now, reschedule lazily; 0: not known, or this kernel has none. */
+/* Masks of thread_info.flags: reschedule, reschedule lazily; 0: unknown, or the kernel has none. */
 u64 tif_resched = 0, tif_lazy = 0;
 
 /*
- * What one event needs.  The record lies behind the ring's header, where the filter's input has
- * it as well: first the filter looks, then the header is written over len, cpu and comm.
+ * Working memory for one event.  The record follows the header of the ring record, at the offset
+ * where the filter's input has it: the filter is evaluated first, then the header overwrites len,
+ * cpu and comm.
  */
 #define EVENT_BYTES (WIRE_MAX_RECORD - 8 + 2 * STACKMAP_WORDS * 8 + 8)
 
@@ -55,13 +56,13 @@ struct scratch {
 		struct {
 			struct wire_event ev;
 			u8 fields[EVENT_BYTES +
-				  2048]; /* what is copied has sizes known to a power of 2 */
+				  2048]; /* the verifier knows sizes of copies to a power of 2 */
 		};
 	};
 	union {
 		struct kwalk_stack walk;
 		struct
-		{ /* walk.before and walk.words, and behind them: a part may start anywhere */
+		{ /* walk.before, walk.words and a buffer more: a part may start at any word */
 			u8 walk_state[offsetof(struct kwalk_stack, before)];
 			u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8];
 		};
@@ -73,26 +74,26 @@ struct scratch {
 	u32 marks; /* STK_MARK_... */
 	u32 kstack; /* stack map id or WIRE_STACK_... */
 	u32 size; /* of the record, struct trace_entry included */
-	u64 walked; /* by us, and not yet compared with the kernel's */
-	u64 tracer_start; /* the tracer's own frames are left out */
+	u64 walked; /* the program walked the stack and has not compared it with the kernel's */
+	u64 tracer_start; /* text of the tracer, whose frames are removed */
 	u32 tracer_len;
 	u32 start, nr_frames; /* of the walk, in words */
 	u32 left;
-	u32 marker; /* 1: the first word is one */
+	u32 marker; /* 1: the first word is a marker */
 	u32 nr_cuts;
 	u32 cut[WIRE_MAX_CUTS]; /* word after each interrupt entry, outermost last */
 	u32 stack_counter; /* enum stk_counter */
 	u32 ustack; /* stack map id or WIRE_STACK_... */
-	u64 tag; /* of a copy */
+	u64 tag; /* of the copy of a deferred stack */
 	u64 args[3]; /* of a probed function */
 	struct fill_run fill;
 	struct user_walk user;
 };
 _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),
-	       "the filter and the ring see one record");
-_Static_assert(FILTER_REC_MAX == WIRE_MAX_RECORD, "and all of it");
+	       "filter and ring share the record");
+_Static_assert(FILTER_REC_MAX == WIRE_MAX_RECORD, "filter and ring share the whole record");
 
-/* Where max_entries is 1 here, the recorder sets it before load. */
+/* If max_entries is 1 here, the recorder sets it before load. */
 #define ARRAY_WITH(flags, name, nr, value_type)   \
 	struct {                                  \
 		__uint(type, BPF_MAP_TYPE_ARRAY); \
@@ -110,7 +111,7 @@ ARRAY_MMAPABLE(descs, 1, struct event_desc);
 
 ARRAY_MMAPABLE(filters, 1, struct filter_prog);
 
-/* Event of each system call number, at entry and (second half) at exit; 0xffffffff: none. */
+/* Event of each system call at entry and (second half) at exit; 0xffffffff: not recorded. */
 ARRAY_MMAPABLE(syscall_events, 2 * WIRE_MAX_SYSCALLS, u32);
 
 /* One bit per thread id. */
@@ -135,7 +136,7 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-/* From `count` to `nested`: which event; found again by the address of the context. */
+/* `count` passes the event to `nested` here; `nested` finds it by the address of the context. */
 struct handover {
 	u64 ctx;
 	u64 event;
@@ -170,21 +171,21 @@ static __always_inline void bump(struct event_counts *c, u32 counter)
 	__sync_fetch_and_add(&c->c[counter], 1);
 }
 
-/* By CPU, of timer samples: what is missing from the counter's own number was swallowed. */
+/* By CPU: periods of the timer samples.  The rest of the perf counter's value was swallowed. */
 struct wire_periods sample_periods[WIRE_MAX_CPUS] = {};
 
-/* By CPU: 1 when it has a struct wire_loss to be taken. */
-u32 losing[WIRE_MAX_CPUS] = {};
+/* By CPU: 1 if it has a struct wire_loss to be taken. */
+u32 loss_pending[WIRE_MAX_CPUS] = {};
 
 static __always_inline void note_loss(struct event_counts *c, u64 ts)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
 	loss_note(&c->loss, ts);
-	*(volatile u32 *)&losing[cpu & (WIRE_MAX_CPUS - 1)] = 1;
+	*(volatile u32 *)&loss_pending[cpu & (WIRE_MAX_CPUS - 1)] = 1;
 }
 
-/* An event of this type goes by unrecorded. */
+/* Counts a lost event of this type and notes its time. */
 __noinline int event_lost(struct event_counts *c, u32 counter, u64 ts)
 {
 	if (!c || counter >= STK_NR_COUNTERS)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernel symbols in the kernel's own words: what %pS prints.  It is right for modules and BPF
- * programs that came a moment ago, and also where kernel.kptr_restrict hides /proc/kallsyms.
- * Both programs are only ever run by bpf(BPF_PROG_TEST_RUN).
+ * Kernel symbols as the kernel's %pS prints them.  The result is up to date for modules and BPF
+ * programs that were loaded just now, and available even if kernel.kptr_restrict hides
+ * /proc/kallsyms.  Both programs are run by bpf(BPF_PROG_TEST_RUN) only.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -30,7 +30,7 @@ int name_symbols(void *ctx)
 	return 0;
 }
 
-/* The stack that leads here: addresses in the kernel's text to start a walk from. */
+/* The stack of this program: addresses in the kernel's text from which a search can start. */
 __u64 anchors[WIRE_ANCHORS] = {};
 
 SEC("raw_tp")

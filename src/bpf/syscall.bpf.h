@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * System calls: the syscalls: events are no tracepoints of their own, one pair of programs on
- * raw_syscalls serves them all.
+ * System calls.  The syscalls: events are not tracepoints; two pairs of programs on the
+ * raw_syscalls tracepoints serve all of them.
  */
 #ifndef SYSCALL_BPF_H
 #define SYSCALL_BPF_H
@@ -23,13 +23,13 @@ static __always_inline u32 syscall_event(s64 nr, u32 exit)
 	return event ? *event : ~0u;
 }
 
-/* Where in the record; the mask is for the verifier, the caller keeps below half of it. */
+/* The address of an offset in the record; the mask is for the verifier, callers stay below it. */
 static __always_inline u8 *record_at(struct scratch *s, u32 off)
 {
 	return s->filter.rec + (off & (WIRE_MAX_RECORD - 1));
 }
 
-/* Puts a string argument behind the record; 0: it is there, or cannot be read, 1: no more fit. */
+/* Appends a string argument to the record; 0: appended or unreadable, 1: no more strings fit. */
 __noinline int copy_string(struct scratch *s, u64 arg)
 {
 	u32 size;
@@ -44,7 +44,7 @@ __noinline int copy_string(struct scratch *s, u64 arg)
 	n = bpf_probe_read_user_str(record_at(s, size), WIRE_STRING_LEN, (void *)arg);
 	if (n < 0 || n > WIRE_STRING_LEN)
 		return 0;
-	/* full: is the byte that became the NUL the string's last? */
+	/* the buffer is full: check whether the terminating NUL replaced a byte of the string */
 	if (n == WIRE_STRING_LEN &&
 	    !bpf_probe_read_user(&more, 1, (void *)(arg + WIRE_STRING_LEN - 1)) && more)
 		s->marks |= STK_MARK_CUT;
@@ -73,7 +73,7 @@ __noinline int copy_argv(struct scratch *s, u64 arg)
 	return 0;
 }
 
-/* The strings that a system call's arguments point to, as __data_loc fields of the record. */
+/* Appends the strings that the arguments point to, as __data_loc fields of the record. */
 __noinline int event_strings(struct scratch *s, struct event_desc *d)
 {
 	u32 i, nr, size;
@@ -101,7 +101,7 @@ __noinline int event_strings(struct scratch *s, struct event_desc *d)
 	return 0;
 }
 
-/* The syscalls: event of the raw_syscalls: record in ctx, which begins with the number. */
+/* The syscalls: event for the raw_syscalls: record in ctx, whose first field is the number. */
 static __always_inline u32 record_event_of(void *ctx, u32 exit)
 {
 	s64 nr = -1;
@@ -111,8 +111,8 @@ static __always_inline u32 record_event_of(void *ctx, u32 exit)
 }
 
 /*
- * raw_syscalls:sys_enter has {id, args[6]} after the common fields, a syscalls: event the number
- * and its own arguments: the same bytes.  sys_exit has {id, ret}.
+ * raw_syscalls:sys_enter has {id, args[6]} after the common fields, and a syscalls: event has the
+ * number and its arguments, which are the same bytes.  sys_exit has {id, ret}.
  */
 static __always_inline int record_syscall(void *ctx, u32 exit, bool filtered)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which mapping holds an address of the current task, without the mmap lock: bpf_find_vma() fails
- * where interrupts are off and while another thread maps.  The maple tree of the mm (since 6.1,
- * d4af56c5c7c6) is read as it is, under RCU like everything a BPF program does, and what was
- * found is checked: the mapping must hold the address, belong to the mm, and say the same when it
- * is read once more.  While a node is being replaced it is dead and its first pivot overwritten:
- * area_find_read() finds its way through such nodes.
+ * Finds the mapping of an address of the current task without the mmap lock, because bpf_find_vma()
+ * fails while interrupts are off and while another thread changes mappings.  It reads the maple
+ * tree of the mm (since 6.1, d4af56c5c7c6) under RCU, as every BPF program runs, and checks the
+ * result: the mapping must contain the address, belong to the mm, and read the same a second time.
+ * A node that is being replaced is dead and its first pivot is overwritten; area_find_read() finds
+ * its way through such nodes.
  */
 #ifndef USER_AREA_BPF_H
 #define USER_AREA_BPF_H
@@ -102,7 +102,7 @@ struct mm_struct {
 } __attribute__((preserve_access_index));
 
 struct mm_struct___6_4 {
-	int mm_lock_seq; /* since 6.4 (5e31275cc997), counted where the lock is given back */
+	int mm_lock_seq; /* since 6.4 (5e31275cc997), incremented when the lock is released */
 } __attribute__((preserve_access_index));
 
 struct maple_range_64 {
@@ -115,7 +115,7 @@ struct maple_arange_64 {
 	void *slot[10];
 } __attribute__((preserve_access_index));
 
-#define MAPLE_LEAF 1 /* enum maple_type: this and below hold entries, above nodes */
+#define MAPLE_LEAF 1 /* enum maple_type: up to this the slots are entries, above it nodes */
 #define MAPLE_ARANGE 3
 #define MAPLE_TYPE(entry) ((entry) >> 3 & 15)
 #define MAPLE_NODE(entry) ((entry) & ~0xffull)
@@ -124,25 +124,25 @@ struct maple_arange_64 {
 
 #define VM_EXEC 4
 
-/* A file of a layer below (since 6.7, def3ae83da02); which bit says so is found out at the start. */
+/* f_mode bit of a backing file (since 6.7, def3ae83da02); determined at the start. */
 u32 fmode_backing = 0;
 #define KERNEL_MINOR_BITS 20
 
-/* Since 6.2 (a35b9af4ec2c): kernel memory is read as a type, without a call for each word. */
+/* Since 6.2 (a35b9af4ec2c): reads kernel memory as a type, without a helper call for each word. */
 extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
 
 #define CAST(type, address)                                      \
 	((const struct type *)bpf_rdonly_cast((void *)(address), \
 					      bpf_core_type_id_kernel(struct type)))
 
-/* Pivots below the address are counted: a run that ends at the first one that is not, or is 0. */
-#define AREA_PASS(i)                                                      \
-	do {                                                              \
-		u64 pivot = AREA_PIVOT(i);                                \
-		run &= ((pivot - addr) & ~pivot & -pivot) >> 63;          \
-		slot += run;                                              \
-		/* one at a time: of all at once most would be spilled */ \
-		asm volatile("" : "+r"(slot), "+r"(run));                 \
+/* Counts the pivots below the address, up to the first one that is not below it or is 0. */
+#define AREA_PASS(i)                                                    \
+	do {                                                            \
+		u64 pivot = AREA_PIVOT(i);                              \
+		run &= ((pivot - addr) & ~pivot & -pivot) >> 63;        \
+		slot += run;                                            \
+		/* one at a time, or the compiler spills most pivots */ \
+		asm volatile("" : "+r"(slot), "+r"(run));               \
 	} while (0)
 
 #define AREA_COUNT()                \
@@ -165,7 +165,7 @@ extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
 		AREA_PASS(14);      \
 	} while (0)
 
-/* Where the node's slot lies that the address falls into. */
+/* The address of the node's slot that covers the address. */
 static __always_inline u64 area_slot(u64 entry, u64 slot, u64 slot_arange)
 {
 	u64 node = MAPLE_NODE(entry);
@@ -175,20 +175,22 @@ static __always_inline u64 area_slot(u64 entry, u64 slot, u64 slot_arange)
 	return node + bpf_core_field_offset(struct maple_range_64, slot) + slot * 8;
 }
 
-/* A word of kernel memory, read as the first pivot of a node that begins in front of it. */
+/* Reads a word of kernel memory, as the first pivot of a node that begins just before it. */
 static __always_inline u64 area_word(const void *address)
 {
 	return CAST(maple_range_64, address - bpf_core_field_offset(struct maple_range_64, pivot))
 		->pivot[0];
 }
 
-/* The root of a tree of mappings is a node, or there is at most one mapping. */
+/* Whether the root of the tree is a node; if it is not, there is at most one mapping. */
 static __always_inline bool area_is_node(u64 root)
 {
 	return (root & 3) == 2 && root >= 4096;
 }
 
-/* The address's entry in the tree; past a dead node another one, which area_read() rejects. */
+/*
+ * The tree's entry for the address; after a dead node it may be another, which area_read() rejects.
+ */
 static __always_inline u64 area_find_cast(u64 mm, u64 addr)
 {
 	u64 entry = area_word((void *)AREA_ROOT(mm));
@@ -252,13 +254,13 @@ static __always_inline u64 area_find_read(u64 mm, u64 addr, u64 *node, u32 guess
 	return 0;
 }
 
-/* Bit 31 says since 6.13 (4e40eff0b573) that somebody has asked for it. */
+/* Since 6.13 (4e40eff0b573) bit 31 says that the time has been queried. */
 #define CTIME_NSEC 0x7fffffff
 
 #define READ_TIMESPEC(inode, field) \
 	(BPF_CORE_READ(inode, field.tv_sec) * 1000000000ll + BPF_CORE_READ(inode, field.tv_nsec))
 
-/* The times of the key: mtime can be set back, ctime cannot. */
+/* Sets the times of the key: mtime, and ctime, which programs cannot set back. */
 static __always_inline void area_times(struct user_area *a, const struct inode *inode)
 {
 	const struct inode___6_7 *i7 = (void *)inode;
@@ -312,7 +314,7 @@ static __always_inline void area_key_cast(struct user_area *a)
 	}
 }
 
-/* vma's own words; false: it is not a mapping of the mm that holds the address. */
+/* Reads the mapping into u->area; false: it is not of the mm, or does not contain the address. */
 static __always_inline bool area_read(struct user_walk *u, u64 vma, u64 addr)
 {
 	struct user_area *a = &u->area;
@@ -340,7 +342,7 @@ static __always_inline bool area_read(struct user_walk *u, u64 vma, u64 addr)
 	return mm == u->mm && a->start <= addr && addr < a->end;
 }
 
-/* Address less offset in the file; of what is no file, or an unknown one, addresses are kept. */
+/* Address minus offset in the file; 0, which keeps addresses, for JIT memory and unknown files. */
 static __always_inline u64 area_delta(const struct user_area *a, u32 id)
 {
 	if (!id)
@@ -351,12 +353,12 @@ static __always_inline u64 area_delta(const struct user_area *a, u32 id)
 }
 
 /*
- * Three levels of nodes that leave a slot open, in 6.1; not seen in 6.12 and later, and the verifier
- * looks at each guess.
+ * Guesses for three levels of dead nodes with two candidate slots each.  These occur in 6.1, but
+ * were not observed in 6.12 and later; the verifier follows each guess.
  */
 #define AREA_GUESSES 8
 
-/* Finds the mapping that holds the address and reads it to u->area; 0: no mapping holds it. */
+/* Finds the mapping of the address and reads it into u->area; 0: not mapped. */
 __noinline u64 area_get(struct user_walk *u, u64 addr)
 {
 	u32 guess;
@@ -380,7 +382,7 @@ __noinline u64 area_get(struct user_walk *u, u64 addr)
 	return 0;
 }
 
-/* Fills u->area for an address; 0: found. */
+/* Fills u->area and its key for an address; 0: found. */
 __noinline int area_find(struct user_walk *u, u64 addr)
 {
 	struct user_area *a;
@@ -393,14 +395,14 @@ __noinline int area_find(struct user_walk *u, u64 addr)
 	if (!vma)
 		return 1;
 	__builtin_memset(&a->key, 0, sizeof(a->key));
-	if (!a->file) { /* what stands for a file holds as many addresses as there are offsets */
+	if (!a->file) { /* the placeholder of a file covers as many addresses as it has offsets */
 		start = addr & ~((1ULL << FRAME_OFFSET_BITS) - 1);
 		if (a->start < start)
 			a->start = start;
 		if (a->end - start > 1ULL << FRAME_OFFSET_BITS)
 			a->end = start + (1ULL << FRAME_OFFSET_BITS);
 	} else {
-		/* not on the stack: in 6.1 the deepest chain of calls has no 32 bytes left there */
+		/* not on the stack: in 6.1 the deepest call chain has less than 32 bytes left */
 		u->seen_file = a->file;
 		u->seen_start = a->start;
 		u->seen_pgoff = a->pgoff;
@@ -409,7 +411,9 @@ __noinline int area_find(struct user_walk *u, u64 addr)
 			area_key_cast(a);
 		else
 			area_key_read(a);
-		/* unmapped and freed meanwhile, the same memory may be another mapping or file */
+		/*
+		 * the mapping may have been freed and its memory reused for another one or a file
+		 */
 		if (area_get(u, addr) != vma || a->file != u->seen_file ||
 		    a->start != u->seen_start || a->pgoff != u->seen_pgoff)
 			return 1;
@@ -417,7 +421,10 @@ __noinline int area_find(struct user_walk *u, u64 addr)
 	return 0;
 }
 
-/* Counts changes of the current task's mappings; *ret_stable false: it does not tell (6.1). */
+/*
+ * A number that changes with the current task's mappings; *ret_stable false: they may change
+ * without it, as on 6.1.
+ */
 static __always_inline u32 area_seq(const struct task_struct *task, bool *ret_stable)
 {
 	const struct mm_struct___6_4 *old = (void *)task->mm;
@@ -426,7 +433,7 @@ static __always_inline u32 area_seq(const struct task_struct *task, bool *ret_st
 	*ret_stable = true;
 	if (bpf_core_field_exists(task->mm->mm_lock_seq.sequence)) {
 		seq = task->mm->mm_lock_seq.sequence;
-		*ret_stable = !(seq & 1); /* odd: being changed now */
+		*ret_stable = !(seq & 1); /* odd: mappings are being changed */
 		return seq;
 	}
 	if (bpf_core_field_exists(old->mm_lock_seq))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file map in the kernel: every file that code was mapped from gets a small id, once.
+ * The file map: gives each file from which code is mapped a small id, once.
  *
- * As in the stack map, an entry is complete before one compare-and-swap publishes it: nobody
- * waits.  What it costs to lose the race is an entry.
+ * As in the stack map, an entry is complete before one compare-and-swap publishes it, so no CPU
+ * ever waits.  A CPU that loses the race wastes one entry.
  */
 #ifndef USER_FILE_BPF_H
 #define USER_FILE_BPF_H
@@ -37,8 +37,8 @@ static __always_inline bool key_equal(const struct wire_file_key *a, const struc
 }
 
 /*
- * A complete entry that nobody sees yet; 0: there is no room.  Names have entries of their own: they
- * must not use up the files'.
+ * Allocates an entry that is complete but not yet published; 0: no room.  Names have a range of
+ * entries of their own, so they cannot use up those of files.
  */
 static __always_inline u32 file_new(const struct wire_file_key *key)
 {
@@ -62,8 +62,8 @@ static __always_inline u32 file_new(const struct wire_file_key *key)
 }
 
 /*
- * The id of a key: u->key_id, 0 if there is no room, and whether it is new, u->key_new.  The key
- * is u->area.key.
+ * Sets u->key_id to the id of the key u->area.key, 0 if there is no room, and u->key_new to whether
+ * the id is new.
  */
 __noinline int file_intern(struct user_walk *u)
 {
@@ -108,7 +108,7 @@ __noinline int file_intern(struct user_walk *u)
 		f = bpf_map_lookup_elem(&files, &found);
 		if (f && key_equal(&f->key, key)) {
 			u->key_id = found;
-			u->key_new = 0; /* somebody else was first: ours is lost */
+			u->key_new = 0; /* another CPU was first: our entry is wasted */
 			return 0;
 		}
 	}
@@ -119,8 +119,9 @@ __noinline int file_intern(struct user_walk *u)
 }
 
 /*
- * By which path the mapping's file was opened.  What overlayfs maps is a file of a layer below, which
- * since 6.7 says by which path of the overlay it was opened; before that this is its only path.
+ * The path by which the mapping's file was opened.  overlayfs maps a file of a lower layer.  Since
+ * 6.7 that file also has the path in the overlay by which it was opened; on older kernels the path
+ * in the layer is the only one.
  */
 static __always_inline const struct path *area_path(const struct user_area *a)
 {
@@ -133,8 +134,8 @@ static __always_inline const struct path *area_path(const struct user_area *a)
 	return &file->f_path;
 }
 
-/* The path of the mapping's file, from its last part up to the root of its mount namespace. */
-__noinline int news_path(struct user_walk *u)
+/* Stores the path of the mapping's file, from the last component to the root of the namespace. */
+__noinline int file_event_path(struct user_walk *u)
 {
 	struct wire_news *n;
 	const struct path *path;
@@ -144,7 +145,7 @@ __noinline int news_path(struct user_walk *u)
 
 	if (!u)
 		return 0;
-	n = &u->news;
+	n = &u->file_event;
 	n->len = 0;
 	n->nr_parts = 0;
 	path = area_path(&u->area);
@@ -179,15 +180,16 @@ __noinline int news_path(struct user_walk *u)
 		n->nr_parts++;
 		d = parent;
 	}
-	if (i >= FILE_PATH_PARTS) /* the end of a path is none */
+	if (i >= FILE_PATH_PARTS) /* an incomplete path is useless */
 		n->len = n->nr_parts = 0;
 	return 0;
 }
 
-/* All but key and path. */
-static __always_inline void news_fill(struct user_walk *u, u32 id, bool is_name, u32 tgid, u32 tid)
+/* Fills all members of the file event but key and path. */
+static __always_inline void file_event_fill(struct user_walk *u, u32 id, bool is_name, u32 tgid,
+					    u32 tid)
 {
-	struct wire_news *n = &u->news;
+	struct wire_news *n = &u->file_event;
 
 	n->file = id;
 	n->is_name = is_name;
@@ -199,22 +201,22 @@ static __always_inline void news_fill(struct user_walk *u, u32 id, bool is_name,
 	n->offset = u->area.pgoff << UNW_PAGE_SHIFT;
 }
 
-/* Tells the recorder of a file, or of another name of one; false: the ring is full. */
-static __always_inline bool news_send(struct user_walk *u, u32 id, bool is_name)
+/* Sends a file event for a new file or a new name of one; false: the ring is full. */
+static __always_inline bool file_event_send(struct user_walk *u, u32 id, bool is_name)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct wire_news *n = &u->news;
+	struct wire_news *n = &u->file_event;
 
-	news_fill(u, id, is_name, pid_tgid >> 32, (u32)pid_tgid);
+	file_event_fill(u, id, is_name, pid_tgid >> 32, (u32)pid_tgid);
 	if (u->area.file)
-		news_path(u);
+		file_event_path(u);
 	else
 		n->len = n->nr_parts = 0;
-	/* at once: the sooner the recorder looks, the more it finds */
-	return !bpf_ringbuf_output(&news, n, sizeof(*n), BPF_RB_FORCE_WAKEUP);
+	/* wake the recorder at once: the file and its process may be gone soon */
+	return !bpf_ringbuf_output(&file_events, n, sizeof(*n), BPF_RB_FORCE_WAKEUP);
 }
 
-/* Whether this file has not been seen by this name before, on this mount. */
+/* Whether the file is seen by this name on this mount for the first time. */
 static __always_inline bool file_name_is_new(struct user_walk *u, struct wire_file *f, u32 id)
 {
 	const struct path *path = area_path(&u->area);
@@ -222,7 +224,7 @@ static __always_inline bool file_name_is_new(struct user_walk *u, struct wire_fi
 
 	if (*(volatile u32 *)&f->nr_names >= WIRE_FILE_NAMES)
 		return false;
-	u->news.key = u->area.key;
+	u->file_event.key = u->area.key;
 	u->area.key.kind = WIRE_KEY_NAME;
 	u->area.key.dev = 0;
 	u->area.key.w[0] = id;
@@ -232,7 +234,7 @@ static __always_inline bool file_name_is_new(struct user_walk *u, struct wire_fi
 	u->area.key.w[4] = (u64)BPF_CORE_READ(path, mnt);
 	u->area.key.w[5] = 0;
 	file_intern(u);
-	u->area.key = u->news.key;
+	u->area.key = u->file_event.key;
 	if (!u->key_new)
 		return false;
 	__sync_fetch_and_add(&f->nr_names, 1);
@@ -240,8 +242,8 @@ static __always_inline bool file_name_is_new(struct user_walk *u, struct wire_fi
 }
 
 /*
- * The id of the file of u->area, 0 if it is not to be had.  What is new is told the recorder: the
- * file, or a name by which it was not known yet.
+ * The id of the file of u->area, 0 if there is no room for it.  Sends a file event if the file or
+ * its name is new.
  */
 __noinline int file_id(struct user_walk *u, u64 addr)
 {
@@ -269,17 +271,18 @@ __noinline int file_id(struct user_walk *u, u64 addr)
 	f = bpf_map_lookup_elem(&files, &id);
 	if (!id || !f)
 		return 0;
-	u->news.key = u->area.key;
+	u->file_event.key = u->area.key;
 	f->used = user_ctl.epoch;
-	if (!u->news_left) /* it takes time; what is not told now is told next time */
+	if (!u->file_events_left) /* sending takes time: leave the rest to later events */
 		return id;
 	if (u->area.file && file_name_is_new(u, f, id) && !is_new) {
-		u->news_left--;
-		news_send(u, id, true);
+		u->file_events_left--;
+		file_event_send(u, id, true);
 	}
-	if (u->news_left && !f->announced && !__sync_val_compare_and_swap(&f->announced, 0, 1)) {
-		u->news_left--;
-		if (!news_send(u, id, false))
+	if (u->file_events_left && !f->announced &&
+	    !__sync_val_compare_and_swap(&f->announced, 0, 1)) {
+		u->file_events_left--;
+		if (!file_event_send(u, id, false))
 			f->announced = 0;
 	}
 	return id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User stacks: what a step of the walk looks up, memory of the stack, the mapping of an address and the
- * rule in its table.
+ * User stacks: lookups of a step of the walk, which are words of the stack, the mapping of an
+ * address and the rule in its unwind table.
  */
 #ifndef USER_LOOKUP_BPF_H
 #define USER_LOOKUP_BPF_H
@@ -12,7 +12,7 @@
 
 /* ---- reading the stack ----------------------------------------------------------------------- */
 
-/* The window moves to addr; 0: a word there can be read. */
+/* Moves the window to addr; 0: the word there was readable. */
 __noinline int user_refill(struct user_walk *u, u64 addr)
 {
 	u64 len;
@@ -20,7 +20,7 @@ __noinline int user_refill(struct user_walk *u, u64 addr)
 	if (!u || addr & 7)
 		return 1;
 	len = u->stack_hi - addr;
-	if (len > USER_WINDOW * 8) /* not in the stack, or there is more */
+	if (len > USER_WINDOW * 8) /* outside of the stack, or the rest does not fit */
 		len = USER_WINDOW * 8;
 	if (u->hi != addr && u->extent && len > u->extent)
 		len = u->extent;
@@ -30,7 +30,7 @@ __noinline int user_refill(struct user_walk *u, u64 addr)
 	if (len > USER_WINDOW * 8)
 		return 1;
 	if (bpf_probe_read_user(u->window, len, (void *)addr)) {
-		/* what is on this page, at least */
+		/* try the rest of this page */
 		len = 4096 - (addr & 4095);
 		asm volatile("" : "+r"(len));
 		if (len > USER_WINDOW * 8 || bpf_probe_read_user(u->window, len, (void *)addr))
@@ -78,7 +78,7 @@ static __always_inline struct user_vma *thread_vma(struct user_thread *t, u32 i)
 	return &t->vma[i & (USER_VMAS - 1)];
 }
 
-/* The table of a file, as it is now. */
+/* Copies the current location of the file's table into the mapping. */
 static __always_inline void vma_table(struct user_vma *v, u32 generation)
 {
 	u32 id = v->id;
@@ -90,7 +90,7 @@ static __always_inline void vma_table(struct user_vma *v, u32 generation)
 		return;
 	if (f->key.kind != WIRE_KEY_JIT)
 		v->state = *(volatile u32 *)&f->state;
-	barrier(); /* state comes last where a table is published */
+	barrier(); /* the recorder writes state last when it publishes a table */
 	v->table = f->table;
 	v->first_page = f->first_page;
 	v->nr_pages = f->nr_pages;
@@ -99,8 +99,8 @@ static __always_inline void vma_table(struct user_vma *v, u32 generation)
 }
 
 /*
- * A mapping that the thread remembers, looked at anew: still the same?  If it is another one now,
- * what is remembered of the stack is void.
+ * Checks that a remembered mapping is still the same; 0: it is.  Otherwise the remembered stack
+ * becomes invalid.
  */
 __noinline int vma_check(struct user_walk *u, struct user_thread *t, u32 i)
 {
@@ -113,14 +113,14 @@ __noinline int vma_check(struct user_walk *u, struct user_thread *t, u32 i)
 		vma_table(v, u->generation);
 		t->nr_frames = 0;
 	}
-	/* once a second also the file: it may have been overwritten in place */
+	/* once a second check the file, too: it may have been overwritten in place */
 	if (u->stable && v->seq == u->seq && v->epoch == u->epoch)
 		return 0;
 	if (area_find(u, v->start) || u->area.start != v->start || u->area.end != v->end ||
 	    !(u->area.flags & VM_EXEC) || u->area.file != v->file ||
 	    (v->file && (!key_equal(&u->area.key, &v->key) ||
 			 u->area.start - (u->area.pgoff << UNW_PAGE_SHIFT) != v->delta))) {
-		v->end = 0; /* holds no address */
+		v->end = 0; /* contains no address */
 		t->nr_frames = 0;
 		return 1;
 	}
@@ -129,7 +129,7 @@ __noinline int vma_check(struct user_walk *u, struct user_thread *t, u32 i)
 	return 0;
 }
 
-/* The mapping of code at pc: index, or USER_VMAS if there is none. */
+/* The index of the executable mapping at pc, or USER_VMAS: pc is not in one. */
 __noinline u32 vma_get(struct user_walk *u, struct user_thread *t, u64 pc)
 {
 	struct user_vma *v;
@@ -150,7 +150,7 @@ __noinline u32 vma_get(struct user_walk *u, struct user_thread *t, u64 pc)
 	i &= USER_VMAS - 1;
 	if (t->vmas >> i & 1)
 		t->nr_frames = 0;
-	if (u->vmas >> i & 1) /* more mappings than can be remembered */
+	if (u->vmas >> i & 1) /* this stack needs more mappings than a thread remembers */
 		u->forget = 1;
 	v = thread_vma(t, i);
 	v->end = 0;
@@ -166,7 +166,7 @@ __noinline u32 vma_get(struct user_walk *u, struct user_thread *t, u64 pc)
 	return i;
 }
 
-/* The stack's mapping, for not reading beyond it. */
+/* Finds the end of the stack's mapping, beyond which nothing is read. */
 static __always_inline void stack_area(struct user_walk *u, struct user_thread *t)
 {
 	u64 sp = u->w.sp;
@@ -216,8 +216,8 @@ static __always_inline u64 table_u64(u32 address)
 }
 
 /*
- * lo += 1 << bit if the row there is still one of the page's and not above the offset.  Computed, not
- * branched upon: the verifier would follow both ways at every bit.
+ * lo += 1 << bit if the row there belongs to the page and is not above the offset.  Without
+ * branches, because the verifier would follow both directions at each bit.
  */
 #define ROW_HALVE(bit)                                                      \
 	do {                                                                \
@@ -225,7 +225,7 @@ static __always_inline u64 table_u64(u32 address)
 		lo += ((mid - end) & (row - above)) >> 63 << (bit);         \
 	} while (0)
 
-/* The rule at an offset in a page of the table, given the page's entry. */
+/* The rule for an offset in a page; page is its entry in the table. */
 static __always_inline u32 row_find(u32 table, u64 page, u64 off)
 {
 	u32 *chunk = table_chunk(table + (u32)page), nr = page >> 32 & 0xffff;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file map's entries that do not come from events: all mappings of all tasks, by an iterator, and
- * programs that begin.
+ * Entries of the file map that do not originate from recorded events: the mappings of all tasks at
+ * the start, by an iterator, and new programs.
  */
 #ifndef USER_SNAPSHOT_BPF_H
 #define USER_SNAPSHOT_BPF_H
 
 #include "user_file.bpf.h"
 
-/* Only one thread reads the iterator, in the recorder. */
+/* One entry: only one thread, of the recorder, reads the iterator. */
 ARRAY(snapshot_walks, 1, struct user_walk);
 
 static __always_inline struct user_walk *snapshot_walk(void)
@@ -31,7 +31,7 @@ static __always_inline void snapshot_area(struct user_walk *u, struct vm_area_st
 	area_key_read(a);
 }
 
-static __always_inline bool snapshot_news(struct user_walk *u, struct task_struct *task)
+static __always_inline bool snapshot_file_event(struct user_walk *u, struct task_struct *task)
 {
 	struct wire_file *f;
 	u32 id = u->key_id;
@@ -40,13 +40,13 @@ static __always_inline bool snapshot_news(struct user_walk *u, struct task_struc
 	if (!id || !f)
 		return false;
 	f->announced = 1;
-	u->news.key = u->area.key;
-	news_fill(u, id, false, task->tgid, task->pid);
-	news_path(u);
+	u->file_event.key = u->area.key;
+	file_event_fill(u, id, false, task->tgid, task->pid);
+	file_event_path(u);
 	return true;
 }
 
-static __always_inline void exec_news(struct user_walk *u, u64 addr)
+static __always_inline void exec_file_event(struct user_walk *u, u64 addr)
 {
 	if (!area_find(u, addr) && u->area.flags & VM_EXEC)
 		file_id(u, addr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The user stack of an event: walked, stored once; or, where the unwind table of a file is not
- * there yet, copied as it is, for the recorder to walk.
+ * The user stack of an event: walked and stored once, or deferred.  If the unwind table of a file
+ * is not loaded yet, the stack memory is copied for the recorder to unwind it.
  */
 #ifndef USER_STACK_BPF_H
 #define USER_STACK_BPF_H
@@ -10,7 +10,7 @@
 
 #define COPY_PAGES (WIRE_COPY_BYTES / 4096)
 #define COPY_STEP 64
-#define COPY_LOOKUPS 256 /* mappings asked for by one copy */
+#define COPY_LOOKUPS 256 /* mappings looked up for one copy */
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ static __always_inline void copy_vma(struct wire_copy *c, u64 start, u64 end, u6
 	v->pad = 0;
 }
 
-/* The mappings that the thread remembers. */
+/* Copies the mappings that the thread remembers. */
 __noinline int copy_vmas(struct copy_slot *cc, struct user_walk *u, struct user_thread *t)
 {
 	u32 i;
@@ -69,7 +69,7 @@ static __always_inline bool copy_knows(struct copy_slot *cc, u64 word)
 	return false;
 }
 
-/* A word of the copied stack: if it may be a return address, the recorder must know the mapping. */
+/* Adds the mapping of a word of the copied stack if the word may be a return address. */
 __noinline int copy_word(struct copy_slot *cc, struct user_walk *u, u32 i)
 {
 	u64 word, start, len = 4096;
@@ -104,7 +104,7 @@ __noinline int copy_word(struct copy_slot *cc, struct user_walk *u, u32 i)
 	return 0;
 }
 
-/* In two steps, for the verifier's sake. */
+/* A function for a part of the words, which bounds the loops that the verifier follows. */
 __noinline int copy_words(struct copy_slot *cc, struct user_walk *u, u32 from, u32 nr)
 {
 	u32 i;
@@ -120,7 +120,7 @@ __noinline int copy_words(struct copy_slot *cc, struct user_walk *u, u32 from, u
 	return 0;
 }
 
-/* The stack's bytes from the stack pointer on: as much as is there, up to the limit of pages. */
+/* Copies the stack from the stack pointer on, as far as it is readable, at most `pages` pages. */
 __noinline int copy_stack(struct copy_slot *cc, u64 sp, u64 stack_hi, u32 pages)
 {
 	u32 i;
@@ -156,7 +156,7 @@ __noinline int copy_stack(struct copy_slot *cc, u64 sp, u64 stack_hi, u32 pages)
 	return 0;
 }
 
-/* The true return addresses in place of uretprobes' trampoline. */
+/* Replaces the trampoline of uretprobes in the copy by the original return addresses. */
 __noinline int copy_returns(struct copy_slot *cc, struct user_walk *u)
 {
 	u64 at, stack = 0, ip = 0, *word;
@@ -175,14 +175,14 @@ __noinline int copy_returns(struct copy_slot *cc, struct user_walk *u)
 			break;
 		stack -= cc->copy.sp;
 		word = &((u64 *)cc->copy.stack)[stack / 8 & (WIRE_COPY_BYTES / 8 - 1)];
-		/* after a longjmp(3) the place is somebody else's */
+		/* after a longjmp(3) the word may have another meaning */
 		if (stack < cc->copy.len && !(stack & 7) && *word == u->trampoline)
 			*word = ip;
 	}
 	return 0;
 }
 
-/* Where the walk stands. */
+/* Stores the state of the walk in the copy. */
 __noinline int copy_state(struct copy_slot *cc, struct user_walk *u)
 {
 	struct wire_copy *c;
@@ -191,7 +191,7 @@ __noinline int copy_state(struct copy_slot *cc, struct user_walk *u)
 	if (!cc || !u)
 		return 0;
 	c = &cc->copy;
-	/* what lies below the stack pointer is not copied */
+	/* memory below the stack pointer is not copied */
 	if (u->w.fp_at && bpf_probe_read_user(&u->w.fp, 8, (void *)u->w.fp_at))
 		u->w.flags |= UNW_FP_LOST;
 	if (u->w.bx_at && bpf_probe_read_user(&u->w.bx, 8, (void *)u->w.bx_at))
@@ -217,7 +217,7 @@ __noinline int copy_state(struct copy_slot *cc, struct user_walk *u)
 	return 0;
 }
 
-/* Puts the copy into the ring; false: no room. */
+/* Fills the copy and writes it into the ring; false: the ring has no room. */
 static __always_inline bool copy_send(struct copy_slot *cc, struct user_walk *u,
 				      struct user_thread *t, void *ring, u32 pages)
 {
@@ -229,7 +229,7 @@ static __always_inline bool copy_send(struct copy_slot *cc, struct user_walk *u,
 	if (u->returns)
 		copy_returns(cc, u);
 	copy_vmas(cc, u, t);
-	u->news_left = WIRE_VMAS; /* the recorder needs them all, and now */
+	u->file_events_left = WIRE_VMAS; /* the recorder needs all of the files at once */
 	n = cc->copy.len / 8;
 	if (n > WIRE_COPY_BYTES / 8)
 		n = WIRE_COPY_BYTES / 8;
@@ -244,7 +244,7 @@ static __always_inline bool copy_send(struct copy_slot *cc, struct user_walk *u,
 				   BPF_RB_NO_WAKEUP);
 }
 
-/* Copies the stack for the recorder; the copy's tag, or 0: no room. */
+/* Copies the stack for the recorder; returns the copy's tag, or 0: no room. */
 __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 {
 	u32 cpu = bpf_get_smp_processor_id(), pages = COPY_PAGES, i;
@@ -255,7 +255,7 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 
 	if (!u || !t || !c || !ring)
 		return 0;
-	/* events come first: the fuller the ring, the less is copied */
+	/* events have priority: the fuller the ring, the less is copied */
 	size = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	if (size > copy_limit + copy_limit / 2)
 		return 0;
@@ -281,7 +281,7 @@ static __always_inline bool kept_is_valid(u64 kept)
 	return kept && kept >> 32 == stackmap_generation();
 }
 
-/* The words are in u->words: into the stack map, or along with the event. */
+/* Stores u->words in the stack map, or marks them for sending with the event. */
 static __always_inline void user_store(struct scratch *s, struct user_thread *t)
 {
 	struct user_walk *u = &s->user;
@@ -325,7 +325,7 @@ static __always_inline void walk_begin(struct user_walk *u, struct user_thread *
 	u->first = 0;
 	u->raw = 0;
 	u->forget = 0;
-	u->news_left = USER_NEWS;
+	u->file_events_left = USER_FILE_EVENTS;
 	u->extent = t->extent;
 	stack_area(u, t);
 }
@@ -347,14 +347,14 @@ static __always_inline int user_walk_stack(struct scratch *s, struct user_thread
 	}
 	user_words(u);
 	if (u->stop == UNW_NEED_TABLE) {
-		u->nr_words--; /* the mark of its end: the recorder knows better */
+		u->nr_words--; /* drop the marker of the end: the recorder goes on */
 		s->tag = user_copy(u, t);
 		if (s->tag) {
 			s->ustack = WIRE_STACK_DEFERRED;
 			u->result = STK_C_USTACK_DEFERRED;
 			return 0;
 		}
-		u->nr++; /* the frame itself is known */
+		u->nr++; /* not copied: keep the frame where the walk stopped */
 		user_words(u);
 	}
 	user_store(s, t);
@@ -403,7 +403,7 @@ static __always_inline void user_stack(struct scratch *s, struct event_counts *c
 		bump(c, STK_C_USTACK_NONE);
 		return;
 	}
-	if (result == STK_C_USTACK_DEFERRED) { /* how it ends the recorder will find */
+	if (result == STK_C_USTACK_DEFERRED) { /* the recorder counts how it ends */
 		bump(c, STK_C_USTACK_DEFERRED);
 		return;
 	}

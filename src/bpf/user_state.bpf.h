@@ -12,19 +12,19 @@ const volatile bool user_stacks = false;
 const volatile bool user_fp_only = false; /* --user-stacks=fp */
 const volatile u32 user_max_depth = WIRE_USER_FRAMES;
 const volatile u32 user_thread_mask = 0; /* sets of remembered threads - 1 */
-const volatile u64 copy_limit = 0; /* bytes in a CPU's ring beyond which nothing is copied */
+const volatile u64 copy_limit = 0; /* bytes in a CPU's ring above which copies are limited */
 
 struct wire_user_ctl user_ctl = {};
 
 ARRAY_MMAPABLE(files, 1, struct wire_file);
 
-/* tag << 32 | index in files; 0: empty. */
+/* tag << 32 | index in `files`; 0: empty slot. */
 ARRAY(file_slots, 1, u64);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
-} news SEC(".maps");
+} file_events SEC(".maps");
 
 struct slab_chunk {
 	u32 word[UNW_CHUNK_WORDS];
@@ -50,15 +50,15 @@ ARRAY(threads, 1, struct user_threads);
 
 #define COPY_NOT 32
 
-/* A copy on its way. */
+/* Working memory for one copy. */
 struct copy_slot {
-	u32 nr_not; /* address ranges that hold no code */
+	u32 nr_not; /* address ranges without code */
 	u32 lookups;
-	u64 not_code[COPY_NOT][2]; /* start, length; the oldest is forgotten */
+	u64 not_code[COPY_NOT][2]; /* start, length; a new one replaces the oldest */
 	struct wire_copy copy;
 };
 
-/* As many as there are scratches: an event that hits a copy has a stack, too. */
+/* As many slots as scratches: an event that interrupts a copy has a stack, too. */
 struct cpu_copies {
 	u32 busy[1 << LOG2_SCRATCHES];
 	u64 tag; /* of the last one */

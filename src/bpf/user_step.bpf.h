@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User stacks: from a frame to its caller.
+ * User stacks: the step from a frame to its caller.
  *
- * Most stacks of a thread end as the one before: once a frame agrees with one of the last stack in
- * all that the rest of the walk depends on, only the words that were read from there on are
- * compared, not looked up and stepped.  This is sound because unwinding is a function of the
- * registers, the tables, the mappings and these words.
+ * Most stacks of a thread share their outer frames with the previous stack.  Once a frame agrees
+ * with one of the previous stack in everything that the rest of the walk depends on, the rest is
+ * not unwound: only the words that the previous walk read from there on are compared.  This is
+ * sound because unwinding is a function of the registers, the tables, the mappings and these words.
  */
 #ifndef USER_STEP_BPF_H
 #define USER_STEP_BPF_H
@@ -31,7 +31,7 @@ static __always_inline u64 ip_with_flags(const struct unw_walk *w)
 	       (w->flags & UNW_FP_LOST ? USER_IP_FP_LOST : 0);
 }
 
-/* One frame is noted; its mapping's index, or a stop. */
+/* Appends the current frame; returns UNW_GO and the index of its mapping, or a stop. */
 static __always_inline int step_note(struct user_walk *u, struct user_thread *t, u32 *ret_vma)
 {
 	u32 n = u->nr, i = u->last;
@@ -41,7 +41,7 @@ static __always_inline int step_note(struct user_walk *u, struct user_thread *t,
 
 	if (n >= user_max_depth || n >= USER_FRAMES)
 		return UNW_DEPTH;
-	u->w.ip = USER_IP(u->w.ip); /* no address of a program is that high */
+	u->w.ip = USER_IP(u->w.ip); /* user addresses do not use the bits of the flags */
 	pc = unw_pc(&u->w);
 	f->ip = ip_with_flags(&u->w);
 	f->sp = u->w.sp;
@@ -53,7 +53,7 @@ static __always_inline int step_note(struct user_walk *u, struct user_thread *t,
 	if (!(u->vmas >> (i & 31) & 1) || pc - v->start >= v->end - v->start) {
 		i = vma_get(u, t, pc);
 		if (i >= USER_VMAS) {
-			if (n) /* what was taken for a return address is none */
+			if (n) /* the supposed return address does not point to code */
 				return UNW_NO_RULE;
 			f->word = FRAME_USER(0, u->w.ip);
 			u->nr = 1;
@@ -69,7 +69,10 @@ static __always_inline int step_note(struct user_walk *u, struct user_thread *t,
 	return UNW_GO;
 }
 
-/* The caller is behind the trampoline of uretprobes: what the kernel put there it keeps elsewhere. */
+/*
+ * The return address is the trampoline of uretprobes: continue at the original address, which the
+ * kernel keeps in a struct return_instance.
+ */
 __noinline int user_returned(struct user_walk *u)
 {
 	u64 at, stack = 0, last = 0;
@@ -82,7 +85,7 @@ __noinline int user_returned(struct user_walk *u)
 	for (i = 0; i < USER_RETURNS; i++) {
 		struct return_instance *r = (void *)at;
 
-		/* from the innermost on; one that has just been used up may still be named first */
+		/* innermost first; an instance that has just been used may still be the first */
 		if (!at || bpf_core_read(&stack, sizeof(stack), &r->stack) || stack < last)
 			break;
 		last = stack;
@@ -109,7 +112,7 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 		return stop;
 	v = thread_vma(t, i);
 	if (v->state == WIRE_FILE_NEW && !user_fp_only) {
-		u->nr = n; /* the recorder goes on with this one */
+		u->nr = n; /* the recorder continues with this frame */
 		return UNW_NEED_TABLE;
 	}
 	rule = UNW_ESCAPE | UNW_NONE;
@@ -137,7 +140,7 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 		f->fp = u->w.fp;
 	f->x_at = u->w.x_at;
 	f->x = u->w.x;
-	if (stop == UNW_COMPLETE && !u->w.ip) { /* the return address was 0, and must be again */
+	if (stop == UNW_COMPLETE && !u->w.ip) { /* remember that the return address must be 0 */
 		if (f->x_at)
 			u->w.flags |= UNW_BARRIER;
 		f->x_at = u->w.sp - 8;
@@ -151,8 +154,8 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 }
 
 /*
- * The walk stands where the remembered stack's frame m did: is all that was read from there on
- * still the same?
+ * The walk has reached frame u->join of the remembered stack: 1 if all words that were read from
+ * there on are unchanged.
  */
 __noinline int user_join(struct user_walk *u, struct user_thread *t)
 {
@@ -173,16 +176,16 @@ __noinline int user_join(struct user_walk *u, struct user_thread *t)
 			break;
 		if (a->x_at && (user_read(u, a->x_at, &v) || v != a->x))
 			break;
-		/* the return address; the last frame has none, or it is the word that is 0 */
+		/* the return address; the last frame has none, or a 0 that x_at compares */
 		if (m + 1 < n && (user_read(u, b->sp - 8, &v) || v != USER_IP(b->ip)))
 			break;
 		m++;
 	}
-	u->join = m + 1; /* not before what has changed is passed */
+	u->join = m + 1; /* do not try again before the walk has passed the change */
 	return 0;
 }
 
-/* All mappings that the remembered stack needs are as they were. */
+/* Whether all mappings that the remembered stack needs are unchanged. */
 __noinline int user_check_vmas(struct user_walk *u, struct user_thread *t)
 {
 	u32 i;
@@ -199,7 +202,7 @@ __noinline int user_check_vmas(struct user_walk *u, struct user_thread *t)
 	return 1;
 }
 
-/* A frame: joined to the remembered stack, or stepped over. */
+/* Joins the walk with the remembered stack at this frame, or steps to the caller. */
 __noinline int user_next(struct user_walk *u, struct user_thread *t)
 {
 	struct user_frame *f;
@@ -213,7 +216,7 @@ __noinline int user_next(struct user_walk *u, struct user_thread *t)
 	n = t->nr_frames;
 	sp = u->w.sp;
 	if (m < n) {
-		/* both stacks grow towards the same end: catch up */
+		/* sp increases in both stacks: catch up with the walk */
 		m += thread_frame(t, m)->sp < sp;
 		m += m < n && thread_frame(t, m)->sp < sp;
 		m += m < n && thread_frame(t, m)->sp < sp;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User stacks: what a walk needs, and what is remembered from one to the next.
+ * User stacks: the state of a walk, and what a thread remembers from one walk to the next.
  */
 #ifndef USER_TYPES_BPF_H
 #define USER_TYPES_BPF_H
@@ -14,15 +14,15 @@
 #define USER_WINDOW 512 /* words of stack read at once */
 #define USER_VMAS 16 /* mappings a thread remembers */
 #define USER_FRAMES 128 /* a power of two */
-#define USER_NEWS 8 /* that one event tells the recorder at most */
-#define USER_WAYS 4 /* places where a thread may be remembered */
-#define USER_RETURNS 64 /* probed returns of calls under way: the kernel allows no more */
+#define USER_FILE_EVENTS 8 /* that one event may send at most */
+#define USER_WAYS 4 /* slots in which a thread may be remembered */
+#define USER_RETURNS 64 /* pending calls with a probed return: the limit of the kernel */
 
-_Static_assert(WIRE_VMAS == 2 * USER_VMAS, "a copy brings as many mappings again along");
+_Static_assert(WIRE_VMAS == 2 * USER_VMAS, "a copy has room for as many mappings again");
 _Static_assert(WIRE_USER_FRAMES < USER_FRAMES && WIRE_USER_FRAMES < STACKMAP_WORDS,
-	       "a stack has room for all frames and for how it ends");
+	       "a stack has room for all frames and the marker of its end");
 
-/* A mapping of code as the kernel has it now. */
+/* A mapping as read from the kernel. */
 struct user_area {
 	u64 start, end, pgoff, flags, file;
 	struct wire_file_key key;
@@ -31,23 +31,23 @@ struct user_area {
 /* A mapping as a thread remembers it. */
 struct user_vma {
 	u64 start, end, delta;
-	u64 file; /* address of its struct file: 0 none */
+	u64 file; /* address of its struct file; 0: no file */
 	struct wire_file_key key;
-	u32 id; /* of the file; 0 unknown */
-	u32 seq; /* of the mm when last looked at */
-	u32 generation; /* of the tables when last looked at */
-	u32 epoch; /* the second when last looked at */
+	u32 id; /* of the file; 0: unknown */
+	u32 seq; /* of the mm when last checked */
+	u32 generation; /* of the tables when last checked */
+	u32 epoch; /* the second when last checked */
 	u32 state; /* enum wire_file_state */
 	u32 table, first_page, nr_pages, rules;
 	u32 pad;
 };
 
-/* A frame as a thread remembers it, with what its step read. */
+/* A frame as a thread remembers it, with the words that its step read. */
 struct user_frame {
 	u64 ip, sp; /* ip: flags in the top bits */
 	u64 word; /* as in frame.h */
 	u64 fp, fp_at;
-	u64 fp_read; /* the word there was the next frame's fp; 0: not read */
+	u64 fp_read; /* address of the word that is the next frame's fp; 0: not read */
 	u64 x_at, x;
 };
 
@@ -57,35 +57,35 @@ struct user_frame {
 #define USER_IP(ip) ((ip) & ~(USER_IP_EXACT | USER_IP_GUESSED | USER_IP_FP_LOST))
 
 /*
- * What is remembered of a thread: mappings, and its last stack.  Whoever uses it holds `busy`: on
- * the same thread a program may nest in another one.
+ * What is remembered of a thread: its mappings and its last stack.  A user must hold `busy`,
+ * because a program may nest in another one on the same thread.
  */
 struct user_thread {
 	u32 busy;
 	u32 tid;
-	u64 mm, started; /* whose */
+	u64 mm, started; /* identify the thread together with tid and exec_id */
 	u32 exec_id;
 	u32 nr_vmas; /* in use; the next one goes to nr_vmas % USER_VMAS */
-	u64 stack_lo, stack_hi; /* the mapping of the stack, 0: not known */
+	u64 stack_lo, stack_hi; /* the mapping of the stack, 0: unknown */
 	u32 stack_seq;
-	u32 extent; /* bytes of stack that the last walk needed; 0: many */
+	u32 extent; /* bytes of stack that the last walk needed; 0: unlimited */
 	/* the last stack */
-	u32 nr_frames; /* 0: none */
-	u32 first; /* of the frames where another walk may join */
+	u32 nr_frames; /* 0: no stack is remembered */
+	u32 first; /* first frame at which another walk may join */
 	u32 raw; /* frames before this one need the same fp */
-	u32 vmas; /* bits of those that the frames need */
-	u32 interrupted; /* the first frame */
-	u32 guessed; /* UNW_GUESSED as it was at the end */
-	u32 seq, generation, epoch; /* for which all of `vmas` were right */
+	u32 vmas; /* bit mask of the mappings that the frames need */
+	u32 interrupted; /* the first frame is exact */
+	u32 guessed; /* UNW_GUESSED at the end of the walk */
+	u32 seq, generation, epoch; /* for which all of `vmas` were valid */
 	u32 pad;
-	u64 kept; /* its stack's words are in the map: generation << 32 | id; 0: not known */
+	u64 kept; /* the stack in the stack map: generation << 32 | id; 0: unknown */
 	u32 kept_end; /* enum stk_stack_end */
 	u32 pad2;
 	struct user_vma vma[USER_VMAS];
 	struct user_frame frame[USER_FRAMES];
 };
 
-/* A walk under way; part of struct scratch. */
+/* The state of a walk; part of struct scratch. */
 struct user_walk {
 	struct unw_walk w;
 	u64 window[USER_WINDOW];
@@ -94,33 +94,33 @@ struct user_walk {
 	u64 mm;
 	u64 top; /* the highest address read */
 	u32 seq; /* of the mm's mappings */
-	u32 stable; /* seq tells when they change */
+	u32 stable; /* seq changes when they change */
 	u32 generation, epoch; /* of user_ctl */
 	u32 nr; /* frames */
 	u32 last; /* mapping of the last frame */
-	u32 vmas; /* bits of mappings used */
+	u32 vmas; /* bit mask of the mappings used */
 	u32 stop; /* enum unw_stop */
 	u32 join; /* frame of the remembered stack to compare with */
 	u32 first, raw; /* as in struct user_thread */
 	u32 interrupted;
 	u32 forget; /* this stack cannot be remembered */
-	u32 extent; /* bytes of stack worth reading at first; 0: all */
+	u32 extent; /* bytes of stack to read at first; 0: all */
 	u64 returns; /* struct return_instance: calls whose return address is the trampoline */
 	u64 trampoline; /* of uprobes */
 	u32 end; /* enum stk_stack_end */
 	u32 dead; /* area_find_read() met a dead node */
 	struct user_area area;
-	u64 seen_file, seen_start, seen_pgoff; /* area_find()'s */
-	u64 pivots[16]; /* of a node, behind its parent */
+	u64 seen_file, seen_start, seen_pgoff; /* of area_find() */
+	u64 pivots[16]; /* the start of a node: its parent, then pivots */
 	struct user_frame frame[USER_FRAMES];
 	struct stackmap_buf words;
 	u32 nr_words;
 	u32 guess_marked;
 	u32 result; /* enum stk_counter */
-	struct wire_news news;
-	u32 key_id; /* file_intern()'s answer */
+	struct wire_news file_event;
+	u32 key_id; /* result of file_intern() */
 	u32 key_new;
-	u32 news_left; /* that this event may still tell */
+	u32 file_events_left; /* that this event may still send */
 	u32 pad;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The user stack of the current task: unwound with the tables of the files its code comes from,
- * frame by frame, and made into words for the stack map.
+ * Unwinds the user stack of the current task frame by frame with the unwind tables of the mapped
+ * files, and turns it into words for the stack map.
  */
 #ifndef USER_WALK_BPF_H
 #define USER_WALK_BPF_H
@@ -18,8 +18,8 @@ static __always_inline bool thread_is(const struct user_thread *t, const struct 
 }
 
 /*
- * What is remembered of the current thread, for this program alone; a thread that is not there
- * takes the place of another one.  NULL: programs nest too deep, or too many threads meet here.
+ * Claims the slot of the current thread for this program; a thread without a slot replaces another
+ * one.  NULL: programs nest too deep, or too many threads use this set at the same time.
  */
 static __always_inline struct user_thread *thread_claim(const struct task_struct *task, u64 mm)
 {
@@ -29,7 +29,7 @@ static __always_inline struct user_thread *thread_claim(const struct task_struct
 
 	if (!ts)
 		return NULL;
-	way = bpf_ktime_get_ns() >> 6; /* any */
+	way = bpf_ktime_get_ns() >> 6; /* a random one */
 #pragma clang loop unroll(disable)
 	for (i = 0; i < USER_WAYS; i++)
 		if (!ts->way[i].tid)
@@ -67,7 +67,10 @@ static __always_inline struct user_thread *thread_claim(const struct task_struct
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* Between the new mm and the new registers execve(2) shows old registers: no system call there. */
+/*
+ * Whether execve(2) has installed the new mm but not the new registers: the old ip does not follow
+ * a system call instruction in the new mm.
+ */
 static __always_inline bool regs_are_old(const struct task_struct *task, u64 ip)
 {
 	u16 insn = 0;
@@ -77,7 +80,7 @@ static __always_inline bool regs_are_old(const struct task_struct *task, u64 ip)
 	return bpf_probe_read_user(&insn, sizeof(insn), (void *)(ip - 2)) || insn != ARCH_CALL_INSN;
 }
 
-/* Calls of the running task whose returns are probed. */
+/* Sets u->returns to the running task's calls whose returns are probed. */
 static __always_inline void user_returns(struct user_walk *u, const struct task_struct *task)
 {
 	u->returns = 0;
@@ -88,7 +91,7 @@ static __always_inline void user_returns(struct user_walk *u, const struct task_
 	u->trampoline = task->mm->uprobes_state.xol_area->vaddr;
 }
 
-/* The registers of the program; false: it has none, being of the kernel, or new. */
+/* Loads the user registers; false: there are none (kernel thread or new task), or they are old. */
 static __always_inline bool user_regs(struct user_walk *u, const struct task_struct *task)
 {
 	const struct pt_regs *r = (void *)bpf_task_pt_regs((void *)task);
@@ -96,7 +99,7 @@ static __always_inline bool user_regs(struct user_walk *u, const struct task_str
 
 	u->mm = (u64)task->mm;
 	if (!u->mm || !ARCH_REGS_OF_USER(r) ||
-	    !(r->ARCH_REG_IP | r->ARCH_REG_SP)) /* as io_uring's workers */
+	    !(r->ARCH_REG_IP | r->ARCH_REG_SP)) /* io_uring workers */
 		return false;
 	UNW_FROM_PT_REGS(w->regs, r);
 	w->ip = r->ARCH_REG_IP;
@@ -116,7 +119,7 @@ static __always_inline bool user_regs(struct user_walk *u, const struct task_str
 	return !regs_are_old(task, w->ip);
 }
 
-/* Keeps the stack for the thread's next walk. */
+/* Remembers the stack for the next walk of the thread. */
 static __always_inline void walk_remember(struct user_walk *u, struct user_thread *t)
 {
 	u32 n = u->nr, extent;
@@ -139,7 +142,7 @@ static __always_inline void walk_remember(struct user_walk *u, struct user_threa
 	t->extent = extent < 4096 ? (extent + 127) & ~63u : 0;
 }
 
-/* The walk joined the remembered stack: what is remembered from there on is appended. */
+/* Appends the frames of the remembered stack from the one where the walk joined it. */
 __noinline int walk_append(struct user_walk *u, struct user_thread *t)
 {
 	u32 i, m, n, left;
@@ -171,8 +174,8 @@ __noinline int walk_append(struct user_walk *u, struct user_thread *t)
 }
 
 /*
- * Walks the stack.  1: it is the remembered one, all of it, which walk_append() gets; 0: u->frame,
- * u->nr and u->stop are what it is.
+ * Walks the stack.  1: it is the whole remembered stack, which walk_append() copies if needed; 0:
+ * it is in u->frame, u->nr and u->stop.
  */
 static __always_inline int user_unwind(struct user_walk *u, struct user_thread *t)
 {
@@ -217,7 +220,7 @@ static __always_inline void word_add(struct user_walk *u, u64 word)
 	u->words.w[n & (STACKMAP_WORDS - 1)] = word;
 }
 
-/* A frame with its marks; a function of its own for the verifier's sake.  0: there is no room. */
+/* Appends a frame with its markers; 0: no room.  A function to limit the verifier's work. */
 __noinline int word_frame(struct user_walk *u, u32 i)
 {
 	bool guess, exact;
@@ -228,7 +231,7 @@ __noinline int word_frame(struct user_walk *u, u32 i)
 	f = walk_frame(u, i);
 	guess = f->ip & USER_IP_GUESSED && !u->guess_marked;
 	exact = f->ip & USER_IP_EXACT && (i || u->interrupted);
-	if (u->nr_words + guess + exact + 1 > STACKMAP_WORDS - 1) /* one is for how it ends */
+	if (u->nr_words + guess + exact + 1 > STACKMAP_WORDS - 1) /* one is for FRAME_END */
 		return 0;
 	if (guess) {
 		u->guess_marked = 1;
@@ -240,7 +243,7 @@ __noinline int word_frame(struct user_walk *u, u32 i)
 	return 1;
 }
 
-/* The frames with their marks, as frame.h has it. */
+/* Converts the frames to words with markers, see frame.h. */
 __noinline int user_words(struct user_walk *u)
 {
 	u32 i, n, end;

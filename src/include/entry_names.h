@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Which functions of the kernel are the entry of an interrupt or exception: what lies beyond them
- * on a stack is the interrupted context, whose first address is exact, not a return address.
- * A system call's entry is none.  Source: arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S.
+ * Names of the kernel functions that are the entry of an interrupt or exception.  The frames
+ * outward from such a function belong to the interrupted context, and the first of them is an
+ * exact address, not a return address.  System call entries are not included.
+ * Source: arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S.
  */
 #ifndef ENTRY_NAMES_H
 #define ENTRY_NAMES_H
@@ -35,7 +36,7 @@ static inline bool interrupt_entry_name(const char *name)
 		"el0t_64_irq",
 		"el0t_64_fiq",
 	};
-	/* whole names: functions that are no entries begin like these */
+	/* compared as a whole: other functions, which are not entries, begin like these */
 	static const char *const names[] = {
 		"asm_fred_entrypoint_kernel", /* since 6.9 */
 		/* before 5.8, in imports */

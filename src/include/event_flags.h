@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The context of an event, stk_event__flags(): common_flags of the kernel's struct trace_entry, enum
- * trace_flag_type of include/linux/trace_events.h.
+ * The context of an event as stk_event__flags() returns it: common_flags of the kernel's struct
+ * trace_entry, enum trace_flag_type in include/linux/trace_events.h.
  */
 #ifndef EVENT_FLAGS_H
 #define EVENT_FLAGS_H
@@ -15,7 +15,7 @@
 #define EVENT_FLAG_NMI 0x40
 #define EVENT_FLAG_BH_OFF 0x80
 
-/* What a thread does on behalf of others. */
+/* The event happened in an interrupt, not in the code of the running task. */
 #define EVENT_FLAG_INTERRUPT (EVENT_FLAG_HARDIRQ | EVENT_FLAG_SOFTIRQ | EVENT_FLAG_NMI)
 
 #endif /* EVENT_FLAGS_H */

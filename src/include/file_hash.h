@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The short identifier of a file, as `--ids` shows it and `stackonce maps` prints it: the same for
- * the same build on every machine.  FNV-1a of the build id (or content hash); of a file without
- * either, of its path, size and mtime.
+ * The short identifier of a file that `--ids` and `stackonce maps` print.  It is the same for the
+ * same build on every machine: FNV-1a of the build id or content hash, or, if the file has
+ * neither, of its path, size and mtime.
  */
 #ifndef FILE_HASH_H
 #define FILE_HASH_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define FILE_HASH_CONTENT_MAX (64u << 20) /* larger files without a build id have no id */
+#define FILE_HASH_CONTENT_MAX (64u << 20) /* bytes; larger files are not hashed by content */
 
 static inline uint32_t file_hash_bytes(uint32_t h, const void *data, size_t len)
 {
@@ -22,7 +22,7 @@ static inline uint32_t file_hash_bytes(uint32_t h, const void *data, size_t len)
 	return h;
 }
 
-/* id: of id_len bytes, or NULL and 0. */
+/* id is a build id or content hash of id_len bytes, or NULL and 0. */
 static inline uint32_t file_hash(const uint8_t *id, size_t id_len, const char *path, uint64_t size,
 				 uint64_t mtime_ns)
 {

@@ -4,9 +4,9 @@
  *   kernel address   bits 63..47 all ones (x86-64 and arm64 kernel half)
  *   marker           bit 63 set, bits 62..40 zero: kind in bits 39..32, value in bits 31..0
  *   user frame       bit 63 clear: file in bits 62..40, offset in the file in bits 39..0.
- *                    File 0: not known, the offset is the address' low bits.  For memory without a
- *                    file (JIT) the "file" is a process and address bits 63..40.
- * Frames of a stack are stored innermost first; a marker stands after the frames it speaks of.
+ *                    File 0: the file is unknown, the offset is the low bits of the address.  For
+ *                    memory without a file (JIT) the "file" is a process and address bits 63..40.
+ * Frames of a stack are stored innermost first.
  */
 #ifndef FRAME_H
 #define FRAME_H
@@ -21,14 +21,14 @@
 #define FRAME_IS_KERNEL(f) (((f) >> 47) == 0x1ffffULL)
 
 enum frame_marker {
-	FRAME_LINK = 1, /* stack map only: the rest is the record with this id */
+	FRAME_LINK = 1, /* stack map only: the stack continues in the record with this id */
 	FRAME_END = 2, /* value: how the stack ends (enum stk_stack_end), if not complete */
-	FRAME_EXACT = 3, /* the next inner frame's ip is exact although nothing shows it:
-				 * first of a timer sample.  Stands before that frame. */
+	FRAME_EXACT = 3, /* precedes a frame whose ip is exact although no interrupt entry shows
+			  * it, as the first frame of a timer sample */
 	FRAME_GUESS = 4, /* user stacks: the frames outward from here were found by frame
-			  * pointers, because no unwind table covers the frame inside of it */
-	FRAME_PENDING = 5, /* alone, but for an end: stands for a user stack that was not known
-			    * yet when its event was written; value: a number of its own */
+			  * pointers, because no unwind table covers the frame before it */
+	FRAME_PENDING = 5, /* the only word, except for FRAME_END: placeholder for a user stack
+			    * that was unknown when its event was written; value: a unique number */
 };
 
 #define FRAME_FILE_BITS 23

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * FSMB version 2: the binary stack map of the proposed ftrace stackmap (tracefs stack_map_bin), and
- * of the series in kernel/, which uses the reserved fields and adds a trailer.
+ * FSMB version 2: the binary stack map of the proposed ftrace stackmap (tracefs stack_map_bin).
+ * The series in kernel/ uses its reserved fields and adds a trailer.
  *
  *   file  = struct fsmb_header stack* [struct fsmb_trailer]
  *   stack = struct fsmb_stack, then u64 words[nr], innermost first: addresses, or for user stacks
  *           pairs of file hash and offset
  *
- * Everything is in the byte order of the machine that wrote it; the magic tells which one.
+ * All fields are in the byte order of the machine that wrote them; the magic shows which one.
  */
 #ifndef FSMB_FORMAT_H
 #define FSMB_FORMAT_H
@@ -38,11 +38,11 @@ static_assert(sizeof(struct fsmb_stack) == 16, "FSMB stack head is 16 bytes");
 #define FSMB_STACK_USER 2u /* the words are pairs {file hash, offset in the file} */
 
 #define FSMB_TRAILER_MAGIC 0x46534d4eu
-#define FSMB_TRAILER_SIZE 160u /* the least: what follows release may be missing */
+#define FSMB_TRAILER_SIZE 160u /* minimum: the fields after release are optional */
 
 struct fsmb_trailer {
 	uint32_t magic;
-	uint32_t size; /* of all of this */
+	uint32_t size; /* of the trailer in bytes */
 	uint64_t text_base; /* address of _text in that boot */
 	uint32_t page_shift;
 	uint32_t build_id_size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A recording that is being written has a lock: of the open file description (fcntl(2)), so that
- * it ends with the recorder, however that ends.  It is on a byte behind anything that is ever written,
- * because there are file systems whose locks keep others from reading.
+ * The recorder holds a lock on the recording while it writes it.  The lock belongs to the open file
+ * description (fcntl(2)), so the kernel releases it however the recorder ends.  It covers a byte
+ * beyond all data, because locks of some file systems prevent others from reading.
  */
 #ifndef LIVE_H
 #define LIVE_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* fd is open for writing; -EAGAIN: another recorder has it. */
+/* fd is open for writing.  -EAGAIN: another recorder holds the lock. */
 static inline int live__lock(int fd)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_start = INT64_MAX - 1, .l_len = 1 };
@@ -27,7 +27,7 @@ static inline void live__unlock(int fd)
 	fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-/* Whether another open file description has the lock; takes none. */
+/* Whether another open file description holds the lock; does not take it. */
 static inline bool live__is_locked(int fd)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_start = INT64_MAX - 1, .l_len = 1 };

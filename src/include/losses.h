@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What counters are for: which say that an event happened and is not in the recording, sums of them. */
+/* Classifies counters: which of them count lost events, and sums over them. */
 #ifndef LOSSES_H
 #define LOSSES_H
 
@@ -20,13 +20,13 @@ static inline bool counter_is_lost(enum stk_counter c)
 	}
 }
 
-/* Lost between the first event and the last; what is lost at the edges is missing on the outside. */
+/* Counts events lost between the first event and the last: all but those lost at the edges. */
 static inline bool counter_is_gap(enum stk_counter c)
 {
 	return c != STK_C_LOST_EDGE && counter_is_lost(c);
 }
 
-/* The sum of a list of stackonce-counters.h, of a row of STK_NR_COUNTERS. */
+/* The sum over a list of stackonce-counters.h; counters points to STK_NR_COUNTERS values. */
 #define COUNTERS_ADD(counter, number, name, listed) +counters_[STK_C_##counter]
 #define counters_sum(list, counters)                    \
 	({                                              \
@@ -39,7 +39,7 @@ static inline uint64_t losses__sum(const uint64_t *counters)
 	return counters_sum(STK_COUNTERS_LOST, counters);
 }
 
-/* Which counter the end of a user stack goes to. */
+/* The counter for user stacks that end this way. */
 static inline enum stk_counter counter_of_end(enum stk_stack_end end)
 {
 #define COUNTER(end, number, name, counter) [number] = STK_C_##counter,
@@ -49,7 +49,7 @@ static inline enum stk_counter counter_of_end(enum stk_stack_end end)
 	return end < STK_NR_ENDS ? counters[end] : STK_C_USTACK_FAILED;
 }
 
-/* Of an event type, so far; with or without those at the edges. */
+/* The lost events of a type as far as the reader has read, with or without those at the edges. */
 static inline uint64_t losses__of(const struct stk_reader *r, const struct stk_event_type *t,
 				  bool edges)
 {

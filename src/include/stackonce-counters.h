@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Counters, ends of stacks, marks of events: one table each for BPF, recorder, file and public API. */
+/*
+ * Counters, stack ends and event marks: one table each, which BPF programs, recorder, file and
+ * public API share.
+ */
 #ifndef STACKONCE_COUNTERS_H
 #define STACKONCE_COUNTERS_H
 
 /*
- * A row is X(CONSTANT, NUMBER, NAME, NAME in its list).  The number is the counter's place in a
- * recording: a new counter takes the next free one, and none is used again.  Names, lists and sums are
- * made of these rows, so that a new reason for a loss is a row of STK_COUNTERS_LOST and what counts it.
+ * A row is X(CONSTANT, NUMBER, NAME, NAME in its list).  The number is the counter's index in a
+ * recording: a new counter takes the next free one, and numbers are never reused.  Names, lists and
+ * sums are generated from these rows.  To add a reason for losses, add a row to STK_COUNTERS_LOST
+ * and the code that counts it.
  */
 /* clang-format off */
 
@@ -21,14 +25,15 @@
 	X(LOST_NESTED, 6, "lost_nested", "nested") /* both programs were busy on this CPU */ \
 	X(LOST_SCRATCH, 7, "lost_scratch", "scratch") /* no scratch slot was free */ \
 	X(LOST_WRITE, 8, "lost_write", "write") /* the recorder could not write it */ \
-	X(LOST_EDGE, 9, "lost_edge", "edge") /* only one of two programs saw it, at start or end */ \
-	X(LOST_UNKNOWN, 23, "lost_unknown", "unknown") /* gone for no reason we know: a fault */ \
-	X(LOST_RETURN, 37, "lost_return", "return") /* the kernel follows only so many at a time */
+	X(LOST_EDGE, 9, "lost_edge", "edge") /* only one of the two programs saw it, at the start \
+					      * or end of the recording */ \
+	X(LOST_UNKNOWN, 23, "lost_unknown", "unknown") /* for an unknown reason: a bug */ \
+	X(LOST_RETURN, 37, "lost_return", "return") /* at the kernel's limit of pending returns */
 
-/* a kernel stack that travelled in full, because the stack map could not take it */
+/* a kernel stack sent in full with its event, because the stack map had no room for it */
 #define STK_COUNTERS_FELL(X) \
 	X(STACK_FELL_POOL, 13, "stack_fell_pool", "pool") /* the pool was full */ \
-	X(STACK_FELL_PROBE, 14, "stack_fell_probe", "probe") /* no free slot in the probe limit */
+	X(STACK_FELL_PROBE, 14, "stack_fell_probe", "probe") /* no slot in the probe limit */
 
 #define STK_COUNTERS_STACK_END(X) \
 	X(STACK_TRUNCATED, 15, "stack_truncated", "truncated") /* deeper than --max-depth */ \
@@ -36,30 +41,33 @@
 	X(STACK_EMPTY, 17, "stack_empty", "empty") \
 	X(STACK_FAILED, 18, "stack_failed", "failed") /* not walked, or the result was not kept */
 
-/* why the program left a kernel stack to bpf_get_stack(), in the order of enum kwalk_stop */
+/* why a program left a kernel stack to bpf_get_stack(), in the order of enum kwalk_stop */
 #define STK_COUNTERS_WALK_LEFT(X) \
 	X(WALK_NO_RULE, 39, "walk_no_rule", "no_rule") \
 	X(WALK_OTHER_TEXT, 40, "walk_other_text", "other_text") /* module, BPF, trampoline */ \
-	X(WALK_LEFT_STACK, 41, "walk_left_stack", "left_stack") /* a rule led elsewhere */
+	X(WALK_LEFT_STACK, 41, "walk_left_stack", "left_stack") /* a rule led out of the stack */
 
-/* stacks that it walked, compared with bpf_get_stack(); the first three as enum kwalk_verdict */
+/*
+ * stacks that the program walked, compared with bpf_get_stack(); the first three in the order of
+ * enum kwalk_verdict
+ */
 #define STK_COUNTERS_WALK_CHECK(X) \
 	X(WALK_AGREED, 42, "walk_agreed", "agreed") \
-	X(WALK_DIFFERED, 43, "walk_differed", "differed") /* nothing is walked after one */ \
-	X(WALK_UNCHECKED, 44, "walk_unchecked", "unchecked") /* it failed, or there was no room */ \
+	X(WALK_DIFFERED, 43, "walk_differed", "differed") /* ends walking by the programs */ \
+	X(WALK_UNCHECKED, 44, "walk_unchecked", "unchecked") /* no kernel stack, or no room */ \
 	X(WALK_UNVERIFIED, 45, "walk_unverified", "unverified") /* since the last that agreed */
 
-/* user stacks: one of these or USTACK_NONE for every event that gets to its stacks */
+/* user stacks: one of these or USTACK_NONE for every event whose stacks are taken */
 #define STK_COUNTERS_USTACK_WAY(X) \
 	X(USTACK_HIT, 24, "ustack_hit", "hit") \
 	X(USTACK_NEW, 25, "ustack_new", "new") \
-	X(USTACK_FULL, 26, "ustack_full", "full") /* travelled in full: no room in the stack map */ \
+	X(USTACK_FULL, 26, "ustack_full", "full") /* sent in full: no room in the stack map */ \
 	X(USTACK_DEFERRED, 28, "ustack_deferred", "deferred") /* unwound by the recorder */
 
-/* and how they end: one of these for each but those counted NONE */
+/* how user stacks end: one of these for each that is not counted as USTACK_NONE */
 #define STK_COUNTERS_USTACK_END(X) \
 	X(USTACK_COMPLETE, 29, "ustack_complete", "complete") \
-	X(USTACK_FALLBACK, 33, "ustack_fallback", "fallback") /* by frame pointers in part */ \
+	X(USTACK_FALLBACK, 33, "ustack_fallback", "fallback") /* partly by frame pointers */ \
 	X(USTACK_TRUNCATED, 30, "ustack_truncated", "truncated") /* at the depth limit */ \
 	X(USTACK_NO_TABLE, 31, "ustack_no_table", "no_table") \
 	X(USTACK_UNREADABLE, 32, "ustack_unreadable", "unreadable") \
@@ -70,7 +78,7 @@
 	X(RECORDED, 1, "recorded", "recorded") \
 	STK_COUNTERS_FILTERED(X) \
 	STK_COUNTERS_LOST(X) \
-	X(NO_FIELDS, 10, "no_fields", "no_fields") /* of the recorded: STK_MARK_NO_FIELDS */ \
+	X(NO_FIELDS, 10, "no_fields", "no_fields") /* recorded with STK_MARK_NO_FIELDS */ \
 	X(STACK_HIT, 11, "stack_hit", "hit") \
 	X(STACK_NEW, 12, "stack_new", "new") \
 	STK_COUNTERS_FELL(X) \
@@ -79,25 +87,25 @@
 	X(SAMPLE_SKIPPED, 20, "sample_skipped", "skipped") \
 	X(SAMPLE_THROTTLED, 21, "sample_throttled", "throttled") \
 	X(SAMPLE_IDLE, 22, "sample_idle", "idle") \
-	X(USTACK_NONE, 27, "ustack_none", "none") /* a kernel thread, a task that exits or began */ \
+	X(USTACK_NONE, 27, "ustack_none", "none") /* a kernel thread, an exiting or a new task */ \
 	STK_COUNTERS_USTACK_WAY(X) \
 	STK_COUNTERS_USTACK_END(X) \
-	X(COST_NS, 35, "cost_ns", "cost_ns") /* in the recording program, of one event in 64 */ \
-	X(COST_EVENTS, 36, "cost_events", "cost_events") /* that were measured */ \
-	X(WALKED, 38, "walked", "walked") /* kernel stacks, by the program itself */ \
-	X(WALK_REMEMBERED, 46, "walk_remembered", "remembered") /* of these: no frame looked up */ \
+	X(COST_NS, 35, "cost_ns", "cost_ns") /* in the recorder program, one event in 64 */ \
+	X(COST_EVENTS, 36, "cost_events", "cost_events") /* measured for cost_ns */ \
+	X(WALKED, 38, "walked", "walked") /* kernel stacks walked by the program itself */ \
+	X(WALK_REMEMBERED, 46, "walk_remembered", "remembered") /* of these, without any lookup */ \
 	STK_COUNTERS_WALK_LEFT(X) \
 	STK_COUNTERS_WALK_CHECK(X)
 
-/* X(CONSTANT, NUMBER in a recording, NAME, counter of user stacks that end so) */
+/* X(CONSTANT, NUMBER in a recording, NAME, counter of user stacks with this end) */
 #define STK_STACK_ENDS(X) \
 	X(COMPLETE, 0, "complete", USTACK_COMPLETE) \
 	X(TRUNCATED, 1, "truncated", USTACK_TRUNCATED) /* cut at --max-depth */ \
 	X(AT_LIMIT, 2, "at_limit", USTACK_TRUNCATED) /* of kernel.perf_event_max_stack */ \
 	X(FAILED, 3, "failed", USTACK_FAILED) /* the walk failed */ \
 	X(NO_TABLE, 4, "no_table", USTACK_NO_TABLE) /* user stacks: no unwind table */ \
-	X(UNREADABLE, 5, "unreadable", USTACK_UNREADABLE) /* user stacks: memory was not readable */ \
-	X(FALLBACK, 6, "fallback", USTACK_FALLBACK) /* user stacks: by frame pointers in part */
+	X(UNREADABLE, 5, "unreadable", USTACK_UNREADABLE) /* user stacks: unreadable memory */ \
+	X(FALLBACK, 6, "fallback", USTACK_FALLBACK) /* user stacks: partly by frame pointers */
 /* clang-format on */
 
 /* STK_C_HAPPENED and so on, STK_END_COMPLETE and so on. */
@@ -110,11 +118,11 @@ enum stk_counter {
 #define STK_END_ONE(end, number, name, counter) +1
 enum stk_stack_end { STK_STACK_ENDS(STK_END_CONSTANT) STK_NR_ENDS = STK_STACK_ENDS(STK_END_ONE) };
 
-enum { /* stk_event__marks: what is special about this event */
+enum { /* stk_event__marks() */
        STK_MARK_NO_FIELDS = 1u << 0, /* recorded while another recorder program ran: the fields
-					 * were out of reach, header and stack are right */
-       STK_MARK_LATE = 1u << 1, /* came after its round had been closed; out of order */
-       STK_MARK_NO_IRQFLAG = 1u << 2, /* this kernel does not tell whether irqs were off */
+					 * were unavailable, header and stack are right */
+       STK_MARK_LATE = 1u << 1, /* arrived after its round had been closed: out of order */
+       STK_MARK_NO_IRQFLAG = 1u << 2, /* unknown whether irqs were off: the kernel lacks it */
        STK_MARK_CUT = 1u << 3, /* the record was longer than the recorder's limit */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the BPF programs and the recorder share: map values and ring records, fixed widths only.
+ * Map values and ring records that the BPF programs and the recorder share; fixed widths only.
  * The ring record is not the file record: src/trace/ encodes the file.
  */
 #ifndef WIRE_H
@@ -35,26 +35,26 @@ typedef __u64 __wire_u64;
 #define WIRE_STRING_LEN 256 /* bytes kept of a string argument, NUL included */
 #define WIRE_ARGV_LEN 512 /* bytes kept of an argv */
 #define WIRE_ARGV_MAX 16 /* strings kept of an argv */
-#define WIRE_TASK_SLOTS 256 /* tasks a CPU remembers having named in its ring */
+#define WIRE_TASK_SLOTS 256 /* tasks that a CPU remembers having announced in its ring */
 #define WIRE_PID_WORDS 65536 /* PID_MAX_LIMIT / 64 */
-#define WIRE_SYMBOL_BATCH 64 /* addresses named in one go, see symbols.bpf.c */
+#define WIRE_SYMBOL_BATCH 64 /* addresses resolved by one run, see symbols.bpf.c */
 #define WIRE_SYMBOL_LEN 256
 #define WIRE_ANCHORS 32
-#define WIRE_COUNT_EVENT 0x57ac0de /* in a counter's code: each copy has its event's index there */
-#define WIRE_ENTRY_HOLES 8 /* parts of the entry text that are no interrupt entry */
+#define WIRE_COUNT_EVENT 0x57ac0de /* in the counter program: replaced by the index of the event */
+#define WIRE_ENTRY_HOLES 8 /* parts of the entry text that are not interrupt entries */
 
 enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
 
-/* Ids the stack fields of a ring record may carry beside a stack map id. */
-#define WIRE_STACK_NONE 0u /* not asked for, or empty */
+/* Values of a ring record's stack fields that are not stack map ids. */
+#define WIRE_STACK_NONE 0u /* not requested, or empty */
 #define WIRE_STACK_FULL 0xffffffffu /* the words follow the record's fields */
 #define WIRE_STACK_FAILED 0xfffffffeu /* the walk failed */
 #define WIRE_STACK_DEFERRED \
-	0xfffffffdu /* user: a wire_copy came before; its tag is the last word */
+	0xfffffffdu /* user: a wire_copy precedes the event; its tag is the last word */
 
 /*
- * One event in a CPU's ring.  The last eight bytes are the record's own struct trace_entry, the
- * fields follow from offset 8 of the record, padded to 8 bytes when stack words come after them.
+ * One event in a CPU's ring.  The last eight bytes are the record's own struct trace_entry.  The
+ * rest of the record follows, from offset 8 on, padded to 8 bytes if stack words come after it.
  */
 struct wire_event {
 	__wire_u64 ts;
@@ -71,7 +71,7 @@ struct wire_event {
 	__wire_u32 common_pid;
 };
 static_assert(sizeof(struct wire_event) == 32, "wire_event is 32 bytes");
-/* Behind the member head, as a field's row of the format says. */
+/* Checks that a member is at the offset from `head`, and has the size, that its format states. */
 #define WIRE_IS_AT(record, head, name, offset, size)                                         \
 	static_assert(__builtin_offsetof(record, name) - __builtin_offsetof(record, head) == \
 			      offset,                                                        \
@@ -84,18 +84,18 @@ TRACE_ENTRY_FIELDS(WIRE_FIELD_IS)
 #undef WIRE_FIELD_IS
 
 /*
- * Behind the kernel stack's words: those of the user stack and then their number (WIRE_STACK_FULL),
- * or the tag of a copy (WIRE_STACK_DEFERRED).
+ * The words of the kernel stack are followed by those of the user stack and then their number
+ * (WIRE_STACK_FULL), or by the tag of a copy (WIRE_STACK_DEFERRED).
  */
 
 #define WIRE_TASK 0xffffu
 #define WIRE_COPY 0xfffeu
 
-/* Names a task in this CPU's ring, before the first event that needs the name. */
+/* Names a task in this CPU's ring, before the first event of the task. */
 struct wire_task {
 	__wire_u64 comm[2];
 	__wire_u32 tgid;
-	__wire_u16 event; /* WIRE_TASK; where wire_event has its event */
+	__wire_u16 event; /* WIRE_TASK; at the offset of wire_event.event */
 	__wire_u16 pad;
 	__wire_u32 tid;
 	__wire_u32 pad2;
@@ -103,7 +103,7 @@ struct wire_task {
 static_assert(sizeof(struct wire_task) == 32, "wire_task is 32 bytes");
 static_assert(__builtin_offsetof(struct wire_task, event) ==
 		      __builtin_offsetof(struct wire_event, event),
-	      "told apart by event");
+	      "event distinguishes ring records");
 
 /* ---- user stacks ----------------------------------------------------------------------------- */
 
@@ -114,10 +114,10 @@ static_assert(__builtin_offsetof(struct wire_task, event) ==
 #define WIRE_FILE_SLOTS (1u << 18)
 #define WIRE_FILE_NAMES 64 /* of one file */
 #define WIRE_FILE_PROBES 32
-#define WIRE_VMAS 32 /* mappings that a copy brings along, and that a thread remembers: half */
+#define WIRE_VMAS 32 /* mappings in a copy; a thread remembers half as many */
 #define WIRE_COPY_BYTES 32768 /* of user stack in a copy */
 #define WIRE_NAME_BYTES 1024 /* of a path in struct wire_news */
-#define WIRE_TABLE_SLABS 1024 /* of 1 MiB: the most that unwind tables may use */
+#define WIRE_TABLE_SLABS 1024 /* of 1 MiB: the maximum for all unwind tables */
 #define WIRE_SLAB_CHUNKS 32 /* of UNW_CHUNK_WORDS each */
 
 #define WIRE_KEY_WORDS 6
@@ -129,7 +129,7 @@ enum wire_file_kind {
 	WIRE_KEY_NAME = 4, /* w: file id, dentry, its parent, hash of the name, mount */
 };
 
-/* What tells files (and names of files) apart while recording. */
+/* Identifies files, and names of files, while recording. */
 struct wire_file_key {
 	__wire_u32 kind; /* enum wire_file_kind */
 	__wire_u32 dev; /* as the kernel has it: major << 20 | minor */
@@ -139,13 +139,14 @@ struct wire_file_key {
 enum wire_file_state {
 	WIRE_FILE_NEW = 0, /* no table yet: stacks that need it are deferred */
 	WIRE_FILE_LOADED = 1,
-	WIRE_FILE_NO_CFI = 2, /* there is none to load: frame pointers */
+	WIRE_FILE_NO_CFI = 2, /* there is no table to load: frame pointers are used */
 };
 
 /*
- * An entry of the file map in the kernel; its index is the file id in frames there (from 1).  The
- * BPF side writes the key once and `used`, the recorder the rest: state last when a table comes,
- * first when it goes, and then the generation of all tables (user_ctl.generation).
+ * An entry of the file map; its index, from 1, is the file id in frames in the kernel.  The BPF
+ * programs write `key` once, and `used`; the recorder writes the rest.  It writes `state` last when
+ * it publishes a table and first when it removes one, and then changes the generation of all tables
+ * (user_ctl.generation).
  */
 struct wire_file {
 	struct wire_file_key key;
@@ -153,26 +154,26 @@ struct wire_file {
 	__wire_u32 table; /* address in words of the tables' space */
 	__wire_u32 first_page, nr_pages;
 	__wire_u32 rules; /* address in words */
-	__wire_u32 used; /* user_ctl.epoch when a thread last asked for it */
-	__wire_u32 announced; /* 0: struct wire_news has not been sent, the ring was full */
-	__wire_u32 nr_names; /* that were interned */
+	__wire_u32 used; /* user_ctl.epoch when a thread last looked it up */
+	__wire_u32 announced; /* 0: no file event has been sent, or the ring was full */
+	__wire_u32 nr_names; /* names interned */
 };
 static_assert(sizeof(struct wire_file) == 88, "wire_file has no hidden padding");
 
-/* A file, or a name of one, that was not known; in the ring of news. */
+/* A file event: a new file, or a new name of a known one. */
 struct wire_news {
-	struct wire_file_key key; /* NAME: the file's */
-	__wire_u32 file; /* id; of a name the file's */
+	struct wire_file_key key; /* of the file, also in the event of a name */
+	__wire_u32 file; /* id of the file, also in the event of a name */
 	__wire_u32 is_name;
 	__wire_u32 tgid, tid;
 	__wire_u64 ts;
 	__wire_u64 start, end, offset; /* of the mapping, bytes */
 	__wire_u32 nr_parts; /* of the path */
 	__wire_u32 len; /* bytes of parts */
-	char parts[WIRE_NAME_BYTES]; /* each with NUL, the last one of the path first */
+	char parts[WIRE_NAME_BYTES]; /* path components with NUL, the last component first */
 };
 
-struct wire_regs { /* by DWARF number; those of a frame that is not exact: ip, fp, bx, sp */
+struct wire_regs { /* by DWARF number; of a frame that is not exact only ip, fp, bx, sp are valid */
 	__wire_u64 r[16];
 	__wire_u64 ip;
 };
@@ -185,23 +186,23 @@ struct wire_vma {
 };
 
 /*
- * What the recorder needs to unwind a stack itself, from where the kernel's side could not go on.
- * In a CPU's ring, before its event.
+ * A deferred stack: the state of the walk where the BPF program stopped, for the recorder to
+ * continue it.  It precedes its event in the CPU's ring.
  */
 struct wire_copy {
-	__wire_u64 tag; /* of this recording */
+	__wire_u64 tag; /* unique on this CPU in this recording */
 	__wire_u32 tgid;
-	__wire_u32 nr_frames; /* words that were found, markers included */
+	__wire_u32 nr_frames; /* words found so far, markers included */
 	__wire_u32 tid;
-	__wire_u16 event; /* WIRE_COPY; see the assertion */
+	__wire_u16 event; /* WIRE_COPY; at the offset of wire_event.event */
 	__wire_u16 flags; /* enum unw_flags */
-	struct wire_regs regs; /* as of the frame to go on with */
-	__wire_u32 nr_vmas; /* code that the copied words may point to */
+	struct wire_regs regs; /* of the frame to continue with */
+	__wire_u32 nr_vmas; /* mappings of code that the copied words may point to */
 	__wire_u32 len; /* bytes of stack */
 	__wire_u32 max_frames; /* of the whole stack */
-	__wire_u16 interrupted; /* the first frame of all is exact */
-	__wire_u16 partial; /* there was more of the stack */
-	__wire_u64 sp; /* address of the first one: the stack pointer */
+	__wire_u16 interrupted; /* the innermost frame is exact */
+	__wire_u16 partial; /* the stack is longer than the copy */
+	__wire_u64 sp; /* the stack pointer: address of the first byte copied */
 	struct wire_vma vmas[WIRE_VMAS];
 	__wire_u64 frames[WIRE_USER_FRAMES + 9];
 	__wire_u8 stack[WIRE_COPY_BYTES];
@@ -209,37 +210,38 @@ struct wire_copy {
 
 static_assert(__builtin_offsetof(struct wire_copy, event) ==
 		      __builtin_offsetof(struct wire_event, event),
-	      "told apart by event");
+	      "event distinguishes ring records");
 static_assert(sizeof(struct wire_copy) % 8 == 0, "wire_copy ends at a word");
 
 /* Set by the recorder while recording. */
 struct wire_user_ctl {
-	__wire_u32 generation; /* of the tables: a thread's remembered mappings are asked anew */
+	__wire_u32 generation; /* of all tables; threads check their mappings after a change */
 	__wire_u32 epoch; /* seconds, for wire_file.used */
-	/* by the kernel's side: */
+	/* set by the BPF programs: */
 	__wire_u32 nr_files, nr_names; /* ids given out */
-	__wire_u32 files_full; /* times that a file found no room: its frames are unknown */
+	__wire_u32 files_full; /* times the map had no room for a file: its frames are unknown */
 	__wire_u32 pad;
 };
 
 enum desc_flags {
-	DESC_FILTER = 1u << 0, /* filters[filter] decides */
-	DESC_USER = 1u << 1, /* a probe in a program: the registers are the program's */
-	DESC_RETURN = 1u << 2, /* a function's return */
-	DESC_FILLED = 1u << 3, /* fill[] makes the whole record out of the tracepoint's arguments */
+	DESC_FILTER = 1u << 0, /* the event has a filter: filters[filter] */
+	DESC_USER = 1u << 1, /* a probe in a program: the registers are those of user space */
+	DESC_RETURN = 1u << 2, /* the return of a function */
+	DESC_FILLED = 1u << 3, /* fill[] builds the whole record from the tracepoint's arguments */
 };
 
 /*
- * One field of a record made without the kernel's formatting, see src/record/kernel/nested_fields.c.  The task
- * is an argument of the tracepoint, or the current one.
+ * How to fill one field of a record that the kernel did not format, see
+ * src/record/kernel/nested_fields.c.  The task is an argument of the tracepoint or the current
+ * task.
  */
 enum wire_fill_kind {
 	WIRE_FILL_COMM, /* char[16] */
 	WIRE_FILL_COMM_LOC, /* __data_loc char[] */
 	WIRE_FILL_PID,
 	WIRE_FILL_PRIO,
-	WIRE_FILL_CPU, /* that the task is on */
-	WIRE_FILL_PID_NR, /* of the argument, a struct pid */
+	WIRE_FILL_CPU, /* the CPU of the task */
+	WIRE_FILL_PID_NR, /* the number of the argument, a struct pid */
 	WIRE_FILL_BYTE, /* the argument itself */
 	WIRE_FILL_STATE, /* prev_state of sched_switch(preempt, prev, next, prev_state) */
 };
@@ -254,20 +256,20 @@ struct wire_fill {
 #define WIRE_FILL_ARGS 4
 #define WIRE_MAX_FILLED 128 /* bytes of the fixed part of such a record; a power of two */
 
-/* Tracepoints made of function probes, see src/record/select/synthetic.c. */
+/* Emulated events, see src/record/select/synthetic.c. */
 enum wire_synthetic {
 	WIRE_SYNTHETIC_NONE = 0,
-	WIRE_RMAP_WALK = 1, /* its start and its end */
+	WIRE_RMAP_WALK = 1, /* start and end of a walk */
 };
 
 enum wire_rmap_variant {
 	WIRE_RMAP_ANON = 0, /* (folio, rwc, locked) */
-	WIRE_RMAP_FILE = 1, /* the same */
+	WIRE_RMAP_FILE = 1, /* (folio, rwc, locked) */
 	WIRE_RMAP_KSM = 2, /* (folio, rwc) */
 	WIRE_RMAP_FILE_PAGES = 3, /* (folio, mapping, first, nr, rwc, locked); folio may be NULL */
 };
 
-/* The record of WIRE_RMAP_WALK, as the tracepoints proposed for mm/rmap.c have it. */
+/* The record of WIRE_RMAP_WALK, as in the tracepoints proposed for mm/rmap.c. */
 #define WIRE_RMAP_FIELDS(X)                         \
 	X("unsigned long", folio_addr, 8, 8, 0)     \
 	X("unsigned long", rwc_addr, 16, 8, 0)      \
@@ -288,9 +290,10 @@ WIRE_RMAP_FIELDS(WIRE_FIELD_IS)
 #undef WIRE_FIELD_IS
 
 /*
- * The attach cookie of a function probe: event | variant << WIRE_PROBE_VARIANT | flags.  variant: which of
- * a synthetic event's functions.  SAVE: its arguments are kept for the return, TAKE: this is the return;
- * COUNT: the entry of a function in a program whose return is the event.
+ * The attach cookie of a function probe: event | variant << WIRE_PROBE_VARIANT | flags.  The
+ * variant says which function of an emulated event it is.  Flags: SAVE keeps the arguments for the
+ * return, TAKE is set on that return, and COUNT is set on the entry of a function in a program
+ * whose return is the event.
  */
 #define WIRE_PROBE_EVENT 0xffffu
 #define WIRE_PROBE_VARIANT 16
@@ -300,9 +303,9 @@ WIRE_RMAP_FIELDS(WIRE_FIELD_IS)
 #define WIRE_PROBE_ARGS 6
 #define WIRE_USDT_ARGS 12
 #define WIRE_SAVED_SETS 1024
-#define WIRE_SAVED_WAYS 4 /* calls under way, of one set */
+#define WIRE_SAVED_WAYS 4 /* pending calls of one set */
 
-/* What the recorder program must know of an event. */
+/* The description of an event type for the recorder program. */
 struct event_desc {
 	__wire_u64 tracer_start; /* text of this tracepoint's __traceiter_ function */
 	__wire_u32 tracer_len;
@@ -312,37 +315,38 @@ struct event_desc {
 	__wire_u16 fixed_size; /* bytes before the dynamic part */
 	__wire_u16 nr_dyn; /* dynamic fields; bit 15 of dyn_off: __rel_loc */
 	__wire_u16 dyn_off[WIRE_MAX_DYN];
-	__wire_u16 nr_pids; /* fields that name a task, beside the running one */
+	__wire_u16 nr_pids; /* fields that name a task other than the running one */
 	__wire_u16 pid_off[2];
-	__wire_u8 pid_arg[2]; /* the same as arguments of the tracepoint, from 1 */
+	__wire_u8 pid_arg[2]; /* the tracepoint's arguments for these fields, from 1 */
 	__wire_u8 synthetic; /* enum wire_synthetic */
-	__wire_u8 nr_args; /* USDT: values behind ip */
+	__wire_u8 nr_args; /* USDT: values that follow ip */
 	/* system calls */
 	__wire_u16 nr_strings;
 	__wire_u8 string_arg[WIRE_MAX_STRINGS]; /* bit 7: an argv */
 	__wire_u16 string_loc[WIRE_MAX_STRINGS]; /* offset of its __data_loc word */
-	/* events that are recorded nested */
+	/* for nested events */
 	__wire_u16 nr_fills;
-	__wire_u16 nr_fill_args; /* that fill[] names */
+	__wire_u16 nr_fill_args; /* arguments that fill[] uses */
 	__wire_u32 pad;
 	struct wire_fill fill[WIRE_MAX_FILLS];
 };
 static_assert(sizeof(struct event_desc) == 128, "event_desc has no hidden padding");
 
 /*
- * Events of one type lost on one CPU: how many so far, and when since the recorder last took the times
- * and left zeros.  The kernel's side writes the members in this order, the recorder takes them the other
- * way around: where begun and done agree, the times are those of what was done.
+ * Events of one type lost on one CPU: how many so far, and the times of the first and the last
+ * since the recorder took the times and reset them to 0.  The BPF programs write the members in
+ * this order and the recorder reads them in the opposite order, so if begun and done agree, the
+ * times are those of the losses counted in done.
  */
 struct wire_loss {
 	__wire_u64 begun;
 	__wire_u64 first, last; /* on the recording's clock; 0: none */
 	__wire_u64 done;
 };
-#define WIRE_LOSS_ANY_FIRST 1ull /* interrupted too often: as early as can be */
-#define WIRE_LOSS_ANY_LAST (~0ull) /* and as late */
+#define WIRE_LOSS_ANY_FIRST 1ull /* interrupted too often: the earliest possible time */
+#define WIRE_LOSS_ANY_LAST (~0ull) /* and the latest possible time */
 
-/* Of one CPU's samples that a program was called for: the periods of the counter, in sum and the last. */
+/* Sample periods of one CPU for which the program was called: their sum, and the last one. */
 struct wire_periods {
 	__wire_u64 sum, last;
 };
@@ -350,8 +354,8 @@ struct wire_periods {
 struct event_counts {
 	__wire_u64 c[STK_NR_COUNTERS]; /* by enum stk_counter */
 	struct wire_loss loss;
-	__wire_u64 agreed; /* how many stacks were walked when one last agreed with the kernel's */
-	__wire_u64 agreed_ts; /* and when; 0: not yet */
+	__wire_u64 agreed; /* stacks walked when one last agreed with the kernel's */
+	__wire_u64 agreed_ts; /* time of that; 0: not yet */
 };
 
 struct task_slot {
@@ -362,8 +366,8 @@ struct task_slot {
 /* Set while recording. */
 struct wire_ctl {
 	__wire_u32 armed;
-	__wire_u32
-		held; /* thread of our fork until its execve(2) becomes the command; 0: no such thread */
+	/* thread of the forked child until its execve(2) makes it the command; 0: no such thread */
+	__wire_u32 held;
 	__wire_u32 pad[14];
 };
 

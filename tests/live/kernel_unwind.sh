@@ -43,7 +43,7 @@ want_noticed()
 		fail "$(info_of "$1" .kernel_unwind)"
 	{ [ "$unverified" -ge 1 ] && [ "$unverified" -le "$((events * cpus * 1024))" ]; } ||
 		fail "$unverified stacks are not verified"
-	grep -q " $unverified before it are not verified" err || fail "not said: $(cat err)"
+	grep -q " $unverified earlier stacks are not verified" err || fail "not said: $(cat err)"
 	"$STACKONCE" stacks --json "$1" 2>said | jq -c '[.frames[] | .sym]' | sort -u >spoilt.stacks
 	grep -q "kernel stacks of raw_syscalls:sys_enter from .* are not verified" said ||
 		fail "$(cat said)"

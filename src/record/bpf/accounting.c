@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the programs' counters to the accounting people see. */
+/* Computes the accounting of the recording from the counters of the programs. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +13,10 @@
 
 #define SUM_TRIES 16
 
-/* Of one CPU, all of the same moment where it is not too busy; what happened is read first. */
+/*
+ * Reads the counters of one CPU, as a consistent set unless the CPU is too busy.  STK_C_HAPPENED is
+ * read first, so it never exceeds the others by events counted meanwhile.
+ */
 static void read_cpu(const struct event_counts *e, uint64_t *c)
 {
 	uint64_t happened;
@@ -40,7 +43,7 @@ static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, 
 			c[k] += of_cpu[k];
 		balance__add_cpu(b, of_cpu);
 	}
-	/* Of a stack that is remembered the programs count nothing else. */
+	/* for a remembered stack the programs increment no other counter */
 	c[STK_C_WALKED] += c[STK_C_WALK_REMEMBERED];
 	c[STK_C_STACK_HIT] += c[STK_C_WALK_REMEMBERED];
 }
@@ -61,7 +64,7 @@ static uint64_t swallowed(const struct programs *p)
 	return sum;
 }
 
-/* The time that samples have been enabled, summed over all CPUs, in ns. */
+/* The time for which samples have been enabled, summed over all CPUs, in ns. */
 static uint64_t samples_enabled(const struct programs *p)
 {
 	uint64_t sum = 0, counted, enabled;
@@ -82,12 +85,12 @@ static void samples(struct programs *p, unsigned int event, uint64_t enabled, ui
 	attach__samples_poll(p);
 	c[STK_C_SAMPLE_EXPECTED] = enabled / (1000000000ull / p->opts->sample_hz);
 	c[STK_C_SAMPLE_THROTTLED] = p->throttled;
-	/* a CPU at rest makes no cycles: what was to be expected is an upper bound then */
+	/* an idle CPU makes no cycles, so with cycles the expected number is only an upper bound */
 	if (p->opts->sample_cycles)
 		c[STK_C_SAMPLE_SKIPPED] = swallowed(p);
 	else if (c[STK_C_SAMPLE_EXPECTED] > taken + p->throttled)
 		c[STK_C_SAMPLE_SKIPPED] = c[STK_C_SAMPLE_EXPECTED] - taken - p->throttled;
-	/* one of each CPU may be due at the moment */
+	/* one sample of each CPU may be due just now */
 	if (c[STK_C_SAMPLE_SKIPPED] > p->nr_cpus)
 		p->unseen[event] = MAX(p->unseen[event], c[STK_C_SAMPLE_SKIPPED] - p->nr_cpus);
 }
@@ -105,9 +108,8 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 
 	memset(ret_counters, 0, p->nr_events * sizeof(*ret_counters));
 	if (kwalk__refresh(p->kwalk))
-		log_warn(
-			"text and unwind rules of modules cannot be read: the kernel walks the stacks with "
-			"their frames");
+		log_warn("cannot read text and unwind rules of modules: the kernel walks stacks "
+			 "with frames of modules");
 	err = programs__refresh_cpus(p);
 	if (!err)
 		err = attach__misses(p);
@@ -125,7 +127,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 		uint64_t *c = ret_counters[i];
 
 		sum_cpus(p, i, c, &b);
-		if (p->attached[i].counts_itself) {
+		if (p->attached[i].no_counter) {
 			c[STK_C_HAPPENED] = balance__accounted(c);
 		} else {
 			uint64_t unseen = balance__complete(&b, c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attaches the programs to events and reads what the attachments count. */
+/* Attaches the programs to events and reads the counters of the attachments. */
 #include "attach.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 	e->desc.tracer_len = sym.size;
 }
 
-/* A copy of `count` for this event; each has its own recursion guard in the kernel. */
+/* Each event has its own copy, because the kernel has one recursion guard for each program. */
 int attach__load_counter(const struct bpf_program *count, int type, unsigned int event,
 			 const struct bpf_prog_load_opts *opts)
 {
@@ -120,7 +120,7 @@ static int attach_event(struct programs *p, unsigned int i)
 	return err;
 }
 
-/* One pair of programs on one end of all system calls: whichever recorder is loaded. */
+/* Attaches the counter, and the loaded recorder of the two, to sys_enter or sys_exit. */
 static int attach_syscall_end(struct attached *a, const char *tracepoint,
 			      const struct bpf_program *count, const struct bpf_program *plain,
 			      const struct bpf_program *filtered)
@@ -145,7 +145,7 @@ static int attach_syscalls(struct programs *p)
 		err = attach_syscall_end(&p->sys_exit, "sys_exit", s->progs.count_sys_exit,
 					 s->progs.record_sys_exit,
 					 s->progs.record_sys_exit_filtered);
-	return err ? log_err(err, "attach to raw_syscalls") : 0;
+	return err ? log_err(err, "attach to raw_syscalls:sys_enter and sys_exit") : 0;
 }
 
 int attach__sample_cpu(struct programs *p, unsigned int cpu)
@@ -196,8 +196,8 @@ static int attach_samples(struct programs *p)
 			continue;
 		err = attach__sample_cpu(p, cpu);
 		if (err)
-			return log_err(err, "timer samples at %u Hz on CPU %u", p->opts->sample_hz,
-				       cpu);
+			return log_err(err, "start timer samples at %u Hz on CPU %u",
+				       p->opts->sample_hz, cpu);
 	}
 	return 0;
 }
@@ -279,7 +279,7 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 		nr = add_fds(&p->sys_exit, fds, nr);
 	}
 	for (i = 0; i < p->nr_probes; i++) {
-		/* a USDT's link is many, and has 0 */
+		/* the link of a USDT stands for several and has descriptor 0 */
 		if (p->probes[i].link && bpf_link__fd(p->probes[i].link) > 0)
 			fds[nr++] = bpf_link__fd(p->probes[i].link);
 		if (p->probes[i].count_link >= 0)
@@ -363,7 +363,7 @@ static int prog_misses(int fd, uint64_t *ret_misses)
 	return 0;
 }
 
-/* Of events that are made of several functions, the sum. */
+/* Sums the misses over all functions of an event. */
 static int function_misses(struct programs *p)
 {
 	uint64_t misses = 0;
@@ -423,7 +423,7 @@ int attach__misses_start(struct programs *p)
 	return err;
 }
 
-/* What the perf event of this CPU counted, and how long it has been enabled, ns. */
+/* The value of this CPU's perf event, and how long it has been enabled, in ns. */
 static void read_sample(const struct sample_cpu *s, uint64_t *ret_counted, uint64_t *ret_enabled)
 {
 	uint64_t v[2];

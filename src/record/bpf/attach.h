@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Attaching the programs to events, and what is read off the attachments. */
+/* Attaches the programs to events and reads the counters of the attachments. */
 #ifndef RECORD_ATTACH_H
 #define RECORD_ATTACH_H
 
@@ -11,31 +11,33 @@ struct ksyms;
 struct programs;
 struct rec_event;
 
-/* Fills in where the tracepoint's calls into tracers are, from the kernel's symbols. */
+/* Sets the range of the function that calls the tracers of the event, from the kernel's symbols. */
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e);
 
 int attach__all(struct programs *p);
-/* A copy of the counter for this event, as a program of that type; its descriptor. */
+/* Loads a copy of the counter program for an event; returns its descriptor or a negative errno. */
 int attach__load_counter(const struct bpf_program *count, int type, unsigned int event,
 			 const struct bpf_prog_load_opts *opts);
-/* The event goes without its counters. */
+/* Detaches the counters of an event. */
 void attach__drop_counters(struct programs *p, unsigned int event);
 void attach__release(struct programs *p);
-/* The descriptors that keep the programs attached, in ascending order; the caller frees them. */
+/*
+ * The descriptors that keep the programs attached, in ascending order; the caller frees the array.
+ */
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr);
 
-/* How often the kernel skipped a counter because it ran already, since the start of arming. */
+/* Count how often the kernel skipped a counter that was already running, since arming. */
 int attach__misses_start(struct programs *p);
 int attach__misses(struct programs *p);
 
-/* Timer samples on one CPU more. */
+/* Starts timer samples on another CPU. */
 int attach__sample_cpu(struct programs *p, unsigned int cpu);
 void attach__samples_start(struct programs *p);
 void attach__samples_stop(struct programs *p);
-/* What the counter behind the samples of this CPU counted while armed, and for how long, ns. */
+/* The value of this CPU's perf counter while armed, and for how long it was enabled, in ns. */
 void attach__samples_read(const struct programs *p, unsigned int cpu, uint64_t *ret_counted,
 			  uint64_t *ret_enabled);
-/* Reads the throttle records that came since. */
+/* Counts the throttle records since the last call. */
 void attach__samples_poll(struct programs *p);
 
 #endif /* RECORD_ATTACH_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attaching to functions.  Kernel functions by kprobe.multi, which takes any number of them at once, or
- * else by kprobes one by one; beside each a counter by fentry or fexit, as far as the kernel has that.
- * fentry is no recorder: it wants a program of its own for every function, and a recorder takes the
- * verifier a quarter of a second.
+ * Attaches to functions: to kernel functions by kprobe.multi, which takes any number of them at
+ * once, or otherwise by single kprobes, and a counter to each by fentry or fexit if the kernel has
+ * them.  The recorder is not attached by fentry, because that needs a program for each function,
+ * and a recorder program takes the verifier a quarter of a second.
  */
 #include "attach_probes.h"
 
@@ -24,13 +24,13 @@
 #include "slurp.h"
 #include "symbols/ksyms.h"
 
-/* Each counter is a program and a trampoline: globs go without. */
+/* Each counter is a program and a trampoline, so events of globs have none. */
 #define MAX_COUNTERS 64
 
-/* A kernel function that an event is made of. */
+/* A kernel function of an event. */
 struct target {
 	const char *function;
-	uint64_t address; /* 0: not known */
+	uint64_t address; /* 0: unknown */
 	uint64_t cookie;
 	unsigned int event;
 	unsigned int group; /* targets that share a link */
@@ -50,8 +50,8 @@ static int add_target(struct targets *l, const struct target *t)
 	return 0;
 }
 
-/* No function may be twice in a link, so a synthetic event has links of its own. */
-static int add_synthetic(const struct programs *p, struct targets *l, unsigned int event)
+/* A function may occur only once in a link, so an emulated event has links of its own. */
+static int add_emulated(const struct programs *p, struct targets *l, unsigned int event)
 {
 	const struct synthetic *y = p->opts->events->v[event].synthetic;
 	unsigned int i, before = l->nr;
@@ -85,9 +85,10 @@ static int add_synthetic(const struct programs *p, struct targets *l, unsigned i
 			err = add_target(l, &t);
 	}
 	if (!err && l->nr == before)
-		return log_err(-ENOENT,
-			       "%s:%s: this kernel has none of the functions it is made of",
-			       y->system, y->name);
+		return log_err(
+			-ENOENT,
+			"%s:%s: this kernel has none of the functions of this emulated event",
+			y->system, y->name);
 	return err;
 }
 
@@ -100,7 +101,7 @@ static int collect(const struct programs *p, struct targets *l)
 		const struct rec_event *e = &p->opts->events->v[i];
 
 		if (e->kind == STK_KIND_SYNTHETIC) {
-			err = add_synthetic(p, l, i);
+			err = add_emulated(p, l, i);
 		} else if (e->kind == STK_KIND_FUNCTION) {
 			struct target t = {
 				.function = e->probe.function,
@@ -147,7 +148,7 @@ static int keep_link(struct programs *p, unsigned int event, struct bpf_link *li
 	return 0;
 }
 
-/* Targets of one group, all at once. */
+/* Attaches one link to all targets of a group. */
 static int attach_multi(struct programs *p, const struct target *t, unsigned int nr)
 {
 	_cleanup_free_ unsigned long *addrs = calloc(nr, sizeof(*addrs));
@@ -183,7 +184,7 @@ static int attach_one(struct programs *p, const struct target *t)
 			 bpf_program__attach_kprobe_opts(p->skel->progs.probe, t->function, &opts));
 }
 
-/* One clear line; a kernel that is locked down refuses every function. */
+/* Logs why a function cannot be probed; a locked down kernel refuses all of them. */
 static int explain(const struct programs *p, const struct target *t, int err)
 {
 	const struct rec_event *e = &p->opts->events->v[t->event];
@@ -194,8 +195,8 @@ static int explain(const struct programs *p, const struct target *t, int err)
 			       t->function);
 	slurp__line("/sys/kernel/security/lockdown", mode, sizeof(mode));
 	log_err(0,
-		"%s:%s: this kernel refuses probes on its functions%s; 'stackonce doctor' tells "
-		"more, tracepoints and u: probes are not affected",
+		"%s:%s: this kernel refuses probes on its functions%s; run 'stackonce doctor' for "
+		"details; tracepoints and u: probes are not affected",
 		e->system, e->name,
 		strstr(mode, "[none]") ? " or has none (CONFIG_KPROBES)" :
 					 ", as it is locked down (lockdown(7))");
@@ -215,7 +216,7 @@ static int attach_group(struct programs *p, const struct target *t, unsigned int
 		if (err == -EPERM)
 			return explain(p, t, err);
 	}
-	/* one by one: those that cannot be are found out */
+	/* one by one, to find out which functions the kernel refuses */
 	for (i = 0; i < nr; i++) {
 		struct rec_event *e = &l->v[t[i].event];
 
@@ -234,7 +235,7 @@ static int attach_group(struct programs *p, const struct target *t, unsigned int
 	return failed == nr ? explain(p, t, last) : 0;
 }
 
-/* Beside the recorder of this function: a copy of `count_function`. */
+/* Attaches a copy of `count_function` to this function. */
 static int attach_counter(struct programs *p, const struct target *t)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts,
@@ -243,7 +244,7 @@ static int attach_counter(struct programs *p, const struct target *t)
 	struct ksym sym;
 	int id, fd;
 
-	/* the type information is the kernel's own, not that of modules */
+	/* only vmlinux BTF is searched, not the BTF of modules */
 	if (ksyms__by_name(p->opts->syms, t->function, &sym) || *sym.module)
 		return -ENOENT;
 	id = libbpf_find_vmlinux_btf_id(t->function, opts.expected_attach_type);
@@ -264,7 +265,7 @@ static int attach_counter(struct programs *p, const struct target *t)
 	return a->count_link < 0 ? -errno : 0;
 }
 
-/* An event is counted independently when all of its functions are; those of globs go without. */
+/* An event has an independent counter only if all of its functions have one. */
 static void attach_counters(struct programs *p, const struct targets *l)
 {
 	unsigned int i, nr = 0;
@@ -276,7 +277,7 @@ static void attach_counters(struct programs *p, const struct targets *l)
 		struct attached *a = &p->attached[t->event];
 		bool glob;
 
-		if (t->is_save || a->counts_itself)
+		if (t->is_save || a->no_counter)
 			continue;
 		glob = e->globbed && e->kind == STK_KIND_FUNCTION;
 		err = glob || nr == MAX_COUNTERS ? -E2BIG : attach_counter(p, t);
@@ -285,7 +286,7 @@ static void attach_counters(struct programs *p, const struct targets *l)
 			continue;
 		}
 		log_debug("%s is not counted by fentry: %s", t->function, strerror(-err));
-		a->counts_itself = true;
+		a->no_counter = true;
 		attach__drop_counters(p, t->event);
 	}
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Attaching to functions of the kernel and of programs, and to USDT. */
+/* Attaches to functions of the kernel and of programs, and to USDT. */
 #ifndef RECORD_ATTACH_PROBES_H
 #define RECORD_ATTACH_PROBES_H
 
 struct programs;
 
-/* Errors are logged; events named by a glob that cannot be had are left out. */
+/* Errors are logged; unavailable events that a glob matched are left out. */
 int attach_probes__all(struct programs *p);
 
 #endif /* RECORD_ATTACH_PROBES_H */

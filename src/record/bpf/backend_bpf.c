@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events from BPF programs: what programs.h, bpf_drain.h and user_files.h do, as one backend. */
+/* The BPF backend: combines programs.h, bpf_drain.h and user_files.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,16 +28,16 @@ struct bpf_backend {
 	struct bpf_drain *drain;
 	struct pending_losses *losses;
 	struct stk_writer *w;
-	uint64_t looked, looking; /* when counters() began, last and the time before */
-	uint64_t *told; /* by event: unseen losses that are in the recording */
+	uint64_t previous_ts, counters_ts; /* when the last two calls of counters() began */
+	uint64_t *written; /* by event: unseen losses that are in the recording */
 };
 
-static struct bpf_backend *of(const struct backend *b)
+static struct bpf_backend *to_bpf_backend(const struct backend *b)
 {
 	return (struct bpf_backend *)b;
 }
 
-/* ---- whose events ---------------------------------------------------------------------------- */
+/* ---- task selection -------------------------------------------------------------------------- */
 
 static int select_thread(void *ctx, pid_t tid)
 {
@@ -66,14 +66,14 @@ static void in_child(void *ctx)
 
 static void bpf_free(struct backend *base)
 {
-	struct bpf_backend *b = of(base);
+	struct bpf_backend *b = to_bpf_backend(base);
 
 	if (!b)
 		return;
 	bpf_drain__free(b->drain);
 	user_files__free(b->files);
 	pending_losses__free(b->losses);
-	free(b->told);
+	free(b->written);
 	programs__free(b->programs);
 	free(b);
 }
@@ -84,7 +84,7 @@ static int bpf_open(const struct recorder_opts *opts, struct backend **ret_backe
 	int err;
 
 	if (!b)
-		return log_err(-ENOMEM, "BPF programs");
+		return log_err(-ENOMEM, "allocate the BPF backend");
 	b->opts = opts;
 	b->base.ops = &backend_bpf;
 	b->base.selection = (struct target_selection){
@@ -102,7 +102,7 @@ static int bpf_open(const struct recorder_opts *opts, struct backend **ret_backe
 	return 0;
 }
 
-/* Before anything is armed: what runs now has its tables then. */
+/* Loads the unwind tables of all running programs before the first event. */
 static int open_files(struct bpf_backend *b)
 {
 	const struct recorder_opts *o = b->opts;
@@ -123,41 +123,41 @@ static int open_files(struct bpf_backend *b)
 	};
 	err = user_files__new(&fo, &b->files);
 	if (err)
-		return log_err(err, "the file map");
+		return log_err(err, "create the file map");
 	err = user_files__snapshot(b->files);
-	return err ? log_err(err, "the mappings of running processes") : 0;
+	return err ? log_err(err, "read the mappings of running processes") : 0;
 }
 
 static int open_losses(struct bpf_backend *b)
 {
 	unsigned int nr = b->opts->events->nr;
 	struct event_counts *counts;
-	uint32_t *losing;
+	uint32_t *loss_pending;
 	int err;
 
-	programs__losses(b->programs, &counts, &losing);
-	b->told = calloc(MAX(nr, 1u), sizeof(*b->told));
-	err = b->told ? pending_losses__new(counts, losing, nr, programs__nr_cpus(b->programs),
-					    &b->losses) :
-			-ENOMEM;
-	return err ? log_err(err, "the losses") : 0;
+	programs__losses(b->programs, &counts, &loss_pending);
+	b->written = calloc(MAX(nr, 1u), sizeof(*b->written));
+	err = b->written ? pending_losses__new(counts, loss_pending, nr,
+					       programs__nr_cpus(b->programs), &b->losses) :
+			   -ENOMEM;
+	return err ? log_err(err, "allocate the table of losses") : 0;
 }
 
 static int kernel_unwind_meta(struct bpf_backend *b)
 {
-	const char *why = programs__not_walked(b->programs);
+	const char *why = programs__kernel_walk_reason(b->programs);
 	int err = 0;
 
 	if (!b->opts->kernel_stacks)
 		return 0;
 	err = stk_writer__meta(b->w, "kernel_unwind",
-			       why ? "kernel" : programs__walked_by(b->programs));
+			       why ? "kernel" : programs__unwinder(b->programs));
 	return err || !why ? err : stk_writer__meta(b->w, "kernel_unwind.why", why);
 }
 
 static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 {
-	struct bpf_backend *b = of(base);
+	struct bpf_backend *b = to_bpf_backend(base);
 	struct bpf_drain_opts d = {
 		.programs = b->programs,
 		.events = b->opts->events,
@@ -182,45 +182,45 @@ static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 
 static unsigned int bpf_nr_cpus(const struct backend *b)
 {
-	return programs__nr_cpus(of(b)->programs);
+	return programs__nr_cpus(to_bpf_backend(b)->programs);
 }
 
 static uint64_t bpf_ring_size(const struct backend *b)
 {
-	return programs__ring_size(of(b)->programs);
+	return programs__ring_size(to_bpf_backend(b)->programs);
 }
 
 static int bpf_arm(struct backend *base)
 {
-	struct bpf_backend *b = of(base);
+	struct bpf_backend *b = to_bpf_backend(base);
 
-	b->looking = rec_clock__ns(b->opts->clock);
-	pending_losses__since(b->losses, b->looking);
+	b->counters_ts = rec_clock__ns(b->opts->clock);
+	pending_losses__since(b->losses, b->counters_ts);
 	return programs__arm(b->programs);
 }
 
 static int bpf_disarm(struct backend *b)
 {
-	return programs__disarm(of(b)->programs);
+	return programs__disarm(to_bpf_backend(b)->programs);
 }
 
 static int bpf_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR_COUNTERS])
 {
-	struct bpf_backend *b = of(base);
+	struct bpf_backend *b = to_bpf_backend(base);
 
-	b->looked = b->looking;
-	b->looking = rec_clock__ns(b->opts->clock);
+	b->previous_ts = b->counters_ts;
+	b->counters_ts = rec_clock__ns(b->opts->clock);
 	return programs__counters(b->programs, ret_counters);
 }
 
 static void bpf_add_ends(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS])
 {
-	bpf_drain__add_ends(of(b)->drain, counters);
+	bpf_drain__add_ends(to_bpf_backend(b)->drain, counters);
 }
 
 static int bpf_drain(struct backend *b, bool last)
 {
-	return bpf_drain__run(of(b)->drain);
+	return bpf_drain__run(to_bpf_backend(b)->drain);
 }
 
 static int take_loss(void *ctx, const struct stk_writer_loss *loss)
@@ -230,7 +230,7 @@ static int take_loss(void *ctx, const struct stk_writer_loss *loss)
 	return stk_writer__loss(b->w, loss);
 }
 
-/* What no program noticed happened between two looks. */
+/* Losses that no program noticed happened since the previous call of counters(). */
 static int unseen_losses(struct bpf_backend *b)
 {
 	uint64_t now = rec_clock__ns(b->opts->clock), unseen;
@@ -239,23 +239,23 @@ static int unseen_losses(struct bpf_backend *b)
 
 	for (i = 0; i < b->opts->events->nr && !err; i++) {
 		unseen = programs__unseen(b->programs, i);
-		if (unseen == b->told[i])
+		if (unseen == b->written[i])
 			continue;
 		err = stk_writer__loss(b->w, &(struct stk_writer_loss){
 						     .event = i,
 						     .cpu = STK_WRITER_ANY,
-						     .first_ts = b->looked,
+						     .first_ts = b->previous_ts,
 						     .last_ts = now,
-						     .count = unseen - b->told[i],
+						     .count = unseen - b->written[i],
 					     });
-		b->told[i] = unseen;
+		b->written[i] = unseen;
 	}
 	return err;
 }
 
 static int bpf_losses(struct backend *base, bool counted)
 {
-	struct bpf_backend *b = of(base);
+	struct bpf_backend *b = to_bpf_backend(base);
 	int err = pending_losses__take(b->losses, take_loss, b);
 
 	return err || !counted ? err : unseen_losses(b);
@@ -263,28 +263,28 @@ static int bpf_losses(struct backend *base, bool counted)
 
 static void bpf_stats(const struct backend *b, struct backend_stats *ret_stats)
 {
-	bpf_drain__stats(of(b)->drain, ret_stats);
+	bpf_drain__stats(to_bpf_backend(b)->drain, ret_stats);
 }
 
 static void bpf_end_round(struct backend *b)
 {
-	bpf_drain__end_round(of(b)->drain);
+	bpf_drain__end_round(to_bpf_backend(b)->drain);
 }
 
-static int bpf_news_fd(const struct backend *b)
+static int bpf_file_event_fd(const struct backend *b)
 {
-	return of(b)->files ? user_files__fd(of(b)->files) : -1;
+	return to_bpf_backend(b)->files ? user_files__fd(to_bpf_backend(b)->files) : -1;
 }
 
 /*
- * A file that is new is opened at once: its process may not live long, and until its unwind table
- * is loaded the stacks that need it are copied.
+ * Opens new files at once: their processes may be short-lived, and stacks are copied until the
+ * unwind tables that they need are loaded.
  */
-static int bpf_take_news(struct backend *b)
+static int bpf_take_file_events(struct backend *b)
 {
-	int err = user_files__poll(of(b)->files);
+	int err = user_files__poll(to_bpf_backend(b)->files);
 
-	return err ? log_err(err, "files that are new") : 0;
+	return err ? log_err(err, "read file events") : 0;
 }
 
 /* ---- end ------------------------------------------------------------------------------------- */
@@ -313,7 +313,7 @@ static int unwind_meta(struct bpf_backend *b)
 	return err ?: meta__numbers(b->w, rows, ARRAY_SIZE(rows));
 }
 
-/* What the reader of user stacks needs beside them. */
+/* Writes what a reader needs for user stacks: files, build ids, symbols. */
 static int finish_files(struct bpf_backend *b)
 {
 	int err;
@@ -321,15 +321,16 @@ static int finish_files(struct bpf_backend *b)
 	if (!b->files)
 		return 0;
 	if (b->user.ctl->files_full)
-		log_warn("more than %u files with code: frames of further ones are unknown",
+		log_warn("more than %u files with code were mapped: frames in further files are "
+			 "unknown",
 			 WIRE_MAX_FILES);
 	err = user_files__finish(b->files, b->opts->symbols);
 	if (!err)
 		err = unwind_meta(b);
-	return err ? log_err(err, "symbols of user stacks") : 0;
+	return err ? log_err(err, "write the symbols of user stacks") : 0;
 }
 
-/* Once a walked stack has differed from the kernel's: which are not known to be right. */
+/* Writes which walked stacks are not verified, if one has differed from the kernel's. */
 static int unverified_meta(struct bpf_backend *b)
 {
 	struct strbuf text = { 0 };
@@ -347,9 +348,10 @@ static int unverified_meta(struct bpf_backend *b)
 		stacks += u.stacks;
 	}
 	if (stacks)
-		log_warn("a walked kernel stack differed from the kernel's: %" PRIu64
-			 " before it are not verified; the kernel walked those after it",
-			 stacks);
+		log_warn(
+			"a kernel stack walked by the recorder differed from the kernel's: %" PRIu64
+			" earlier stacks are not verified; the kernel walked all later ones",
+			stacks);
 	if (strbuf__failed(&text))
 		err = -ENOMEM;
 	else if (stacks)
@@ -358,7 +360,7 @@ static int unverified_meta(struct bpf_backend *b)
 	return err;
 }
 
-/* Of these events it is not known whether the kernel dropped some. */
+/* Writes for which events it is unknown whether the kernel dropped some. */
 static int write_uncounted(struct bpf_backend *b)
 {
 	const struct rec_events *l = b->opts->events;
@@ -367,7 +369,7 @@ static int write_uncounted(struct bpf_backend *b)
 	int err = 0;
 
 	for (i = 0; i < l->nr; i++)
-		if (programs__counts_itself(b->programs, i))
+		if (programs__lacks_counter(b->programs, i))
 			strbuf__printf(&text, "%s%s:%s", text.len ? ", " : "", l->v[i].system,
 				       l->v[i].name);
 	if (strbuf__failed(&text))
@@ -380,13 +382,13 @@ static int write_uncounted(struct bpf_backend *b)
 
 static int bpf_finish(struct backend *base)
 {
-	struct bpf_backend *b = of(base);
+	struct bpf_backend *b = to_bpf_backend(base);
 	struct backend_stats ds;
 	int err;
 
 	bpf_drain__stats(b->drain, &ds);
 	if (ds.unresolved)
-		log_warn("%llu stacks were not found in the stack map: a fault of stackonce",
+		log_warn("%llu stacks were not found in the stack map: this is a bug of stackonce",
 			 (unsigned long long)ds.unresolved);
 	err = finish_files(b);
 	err = err ?: unverified_meta(b);
@@ -396,7 +398,7 @@ static int bpf_finish(struct backend *base)
 
 static void bpf_costs(const struct backend *b, struct backend_costs *ret_costs)
 {
-	programs__costs(of(b)->programs, ret_costs);
+	programs__costs(to_bpf_backend(b)->programs, ret_costs);
 }
 
 const struct backend_ops backend_bpf = {
@@ -413,8 +415,8 @@ const struct backend_ops backend_bpf = {
 	.losses = bpf_losses,
 	.stats = bpf_stats,
 	.end_round = bpf_end_round,
-	.news_fd = bpf_news_fd,
-	.take_news = bpf_take_news,
+	.news_fd = bpf_file_event_fd,
+	.take_news = bpf_take_file_events,
 	.finish = bpf_finish,
 	.costs = bpf_costs,
 };

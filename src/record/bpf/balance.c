@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Balances what one program counted as happened with what became of it in others. */
+/* Balances the events that one program counted with what the others recorded of them. */
 #include "balance.h"
 
 #include "cleanup.h"
 #include "losses.h"
 
-#define CONTEXTS 4 /* task, softirq, hardirq, NMI: events of a CPU that are being recorded */
+#define CONTEXTS 4 /* task, softirq, hardirq, NMI: events that a CPU may be recording at once */
 
 uint64_t balance__accounted(const uint64_t *c)
 {
@@ -25,7 +25,10 @@ void balance__add_cpu(struct balance *b, const uint64_t *c)
 	}
 }
 
-/* Numbers of a moment: what cannot be told from an event under way waits for the next look. */
+/*
+ * Balances counters that were read while events happen.  A difference that may be events in
+ * progress is left to the next call.
+ */
 static uint64_t complete_armed(const struct balance *b, uint64_t *c)
 {
 	uint64_t seen = balance__accounted(c), unseen, rest;
@@ -49,12 +52,12 @@ static uint64_t complete_final(const struct balance *b, uint64_t *c)
 	uint64_t more = b->more, less = b->less, misses = b->misses, moved, edge;
 
 	c[STK_C_HAPPENED] += misses;
-	/* where the counter was passed over, the recorder was out of reach too, but not always */
+	/* when the kernel skips the counter it usually drops the recorder, too, but not always */
 	edge = MIN(less, misses);
 	less -= edge;
 	misses -= edge;
 	c[STK_C_LOST_NESTED] += misses;
-	/* a task that may be preempted between the two programs moves what is open to another CPU */
+	/* a task preempted between the two programs may run the second one on another CPU */
 	moved = MIN(more - MIN(more, b->cpus_more), less - MIN(less, b->cpus_less));
 	more -= moved;
 	less -= moved;

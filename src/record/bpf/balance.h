@@ -1,38 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What became of the events that happened, where the programs' counters leave something open. */
+/* Accounts for events for which the counters of the programs disagree. */
 #ifndef RECORD_BALANCE_H
 #define RECORD_BALANCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An event was counted as happened and what became of it by different programs: sums of the CPUs. */
+/*
+ * Sums over CPUs for one event.  One program counts that an event happened, another one that it was
+ * recorded, filtered or lost.
+ */
 struct balance {
-	uint64_t more, less; /* happened more often than accounted for, and less often */
-	unsigned int cpus_more, cpus_less; /* CPUs where that is so */
-	uint64_t misses; /* of the counter: it ran already, and the kernel did not call it again */
+	uint64_t more, less; /* events that happened beyond those accounted for, and vice versa */
+	unsigned int cpus_more, cpus_less; /* number of CPUs with such a difference */
+	uint64_t misses; /* calls that the kernel skipped because the counter was running already */
 	unsigned int nr_cpus;
-	bool armed; /* the numbers were read while events happen */
-	bool returns; /* the kernel follows only so many calls until they return */
+	bool armed; /* the counters were read while events happen */
+	bool returns; /* the kernel follows a limited number of pending returns */
 };
 
-/* Of counters by enum stk_counter: all events that something became of. */
+/* Events that were recorded, filtered or lost; counters by enum stk_counter. */
 uint64_t balance__accounted(const uint64_t *counters);
-/* Notes one CPU's counters. */
+/* Adds the counters of one CPU. */
 void balance__add_cpu(struct balance *b, const uint64_t *counters);
 /*
- * Completes the sums of all CPUs, so that happened = recorded + filtered + lost.  While armed, what is
- * being recorded at the moment has not happened yet.  Afterwards a CPU may have one event that only one
- * of the programs saw, as they look at the arming flag a moment apart: the edge.  What is left is lost for
- * an unknown reason, a fault of ours; if less happened than was recorded, the sum stays wrong to show it.
- * Returns how many events were lost without a program that noticed.
+ * Completes the sums over all CPUs to happened = recorded + filtered + lost.  While armed, events
+ * in progress do not count as happened yet.  Afterwards, each CPU may have one event that only one
+ * of the programs saw, because they read the arming flag at different times: the edge.  Any
+ * remaining difference is lost for an unknown reason, which is a bug; if fewer events happened than
+ * were recorded, the sum stays wrong to show it.  Returns the number of events that were lost
+ * without any program noticing it.
  */
 uint64_t balance__complete(const struct balance *b, uint64_t *counters);
 
 /*
- * Samples of a hardware counter that no program was called for, because one ran already: what the counter
- * counted (cycles) less the periods of those that were seen, in periods of the last one.  An estimate, as
- * the kernel adapts the period; less than two periods may be under way.
+ * Estimates the samples of a hardware counter for which the kernel called no program, because one
+ * was running already: the value of the counter (cycles) minus the periods of the samples seen, in
+ * units of the last period.  It is an estimate because the kernel adapts the period; a difference
+ * of less than two periods may be samples in progress.
  */
 uint64_t balance__swallowed(uint64_t counted, uint64_t seen, uint64_t period);
 

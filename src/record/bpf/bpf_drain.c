@@ -21,8 +21,8 @@
 #include "stackmap/stackmap.h"
 #include "trace/write/writer.h"
 
-#define MAX_LINKS (2 * WIRE_MAX_CUTS) /* parts of one stack: more than there ever are */
-/* Of a CPU, whose events are still to come: all those of the interrupts in between. */
+#define MAX_LINKS (2 * WIRE_MAX_CUTS) /* parts of one stack; no valid stack has as many */
+/* Copies of one CPU whose events have not been read yet; enough for all nested interrupts. */
 #define COPIES 1024
 
 struct bpf_drain {
@@ -37,10 +37,10 @@ struct bpf_drain {
 		struct bpf_drain *d;
 		struct ring_buffer *rb; /* NULL: no such CPU */
 		uint32_t cpu;
-		uint64_t bytes; /* found by this run */
+		uint64_t bytes; /* read by this run */
 		uint64_t last_ts;
 		struct task_names {
-			uint32_t tid[2], number[2]; /* now, and before that */
+			uint32_t tid[2], number[2]; /* the current and the previous task */
 		} tasks[WIRE_TASK_SLOTS];
 		struct unwound {
 			uint64_t tag;
@@ -48,9 +48,9 @@ struct bpf_drain {
 		} copies[COPIES]; /* by tag */
 	} * rings;
 	struct event_info {
-		bool symbols; /* prints fields as kernel symbols */
+		bool symbols; /* its print fmt prints kernel symbols */
 		const struct ev_format *fmt;
-		uint64_t ends[STK_NR_ENDS]; /* of user stacks unwound here */
+		uint64_t ends[STK_NR_ENDS]; /* of deferred stacks */
 	} * info;
 	unsigned int nr_events;
 	struct idmap stacks; /* stack map id -> stack number */
@@ -94,7 +94,7 @@ static int flatten(struct bpf_drain *d, const uint64_t *words, unsigned int n, u
 	}
 }
 
-/* The kernel's side numbers files as it meets them: from here on they have the recording's numbers. */
+/* Replaces the file ids of the BPF programs by the file numbers of the recording. */
 static int number_files(struct bpf_drain *d, uint64_t *frames, unsigned int nr)
 {
 	uint32_t file;
@@ -114,7 +114,7 @@ static int number_files(struct bpf_drain *d, uint64_t *frames, unsigned int nr)
 	return 0;
 }
 
-/* Symbols will be wanted for these. */
+/* Notes the user frames for which symbols will be written. */
 static int note_frames(struct bpf_drain *d, const uint64_t *frames, unsigned int nr)
 {
 	unsigned int i;
@@ -158,7 +158,7 @@ static int add_stack(struct bpf_drain *d, const uint64_t *words, unsigned int n,
 	return 0;
 }
 
-/* A stack of either kind: full holds nr words for one that travelled with its event. */
+/* The number of a kernel or user stack; full: nr words of a stack that was sent with its event. */
 static int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full, unsigned int nr,
 		      uint32_t *ret_number)
 {
@@ -194,8 +194,9 @@ static int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full, un
 /* ---- records --------------------------------------------------------------------------------- */
 
 /*
- * The kernel's side remembers whom it named in as many slots by the same hash (announce_task());
- * one more of each is kept, for an event that was under way when its task's slot was taken.
+ * The BPF program remembers announced tasks in as many slots with the same hash (announce_task()).
+ * This side keeps the previous task of each slot, too, for an event that was in progress when
+ * another task took the slot.
  */
 static struct task_names *task_slot(struct ring_source *r, uint32_t tid)
 {
@@ -222,7 +223,7 @@ static uint32_t task_number(struct ring_source *r, uint32_t tid)
 	return slot->tid[0] == tid ? slot->number[0] : slot->tid[1] == tid ? slot->number[1] : 0;
 }
 
-/* A user stack that is to be unwound here; its event comes behind it. */
+/* Unwinds a deferred stack; its event follows. */
 static int on_copy(struct ring_source *r, const struct wire_copy *c, size_t len)
 {
 	struct unwound *u = &r->copies[c->tag % COPIES];
@@ -245,7 +246,7 @@ static int on_copy(struct ring_source *r, const struct wire_copy *c, size_t len)
 	return err;
 }
 
-/* Takes the user stack's words off the end of the record. */
+/* Removes the words of the user stack from the end of the record. */
 static int user_stack(struct ring_source *r, const struct wire_event *e, size_t *len,
 		      uint32_t *ret_number)
 {
@@ -307,7 +308,7 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 	return err ?: stk_writer__event(d->w, &out);
 }
 
-/* Stops a CPU that fills its ring faster than we empty it after one ring's worth. */
+/* Handles a ring record; ends after one ring size, in case the CPU fills its ring continuously. */
 static int on_record(void *ctx, void *data, size_t len)
 {
 	const struct wire_event *e = data;
@@ -329,7 +330,7 @@ static int on_record(void *ctx, void *data, size_t len)
 	return r->bytes < r->d->ring_size ? 0 : -EAGAIN;
 }
 
-/* Rings come when their CPU does. */
+/* Opens the ring of a CPU once it exists, which is when the CPU comes online. */
 static int ring_open(struct ring_source *r)
 {
 	int fd = programs__ring_fd(r->d->programs, r->cpu);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From the CPUs' rings to the writer: events, tasks, stacks and the symbols they need. */
+/*
+ * Moves events, tasks, stacks and the symbols they need from the rings of the CPUs to the writer.
+ */
 #ifndef RECORD_BPF_DRAIN_H
 #define RECORD_BPF_DRAIN_H
 
@@ -19,23 +21,23 @@ struct stk_writer;
 
 struct bpf_drain_opts {
 	struct programs *programs;
-	const struct rec_events *events; /* in the order of the writer's and the programs' */
+	const struct rec_events *events; /* in the order of the writer and the programs */
 	struct ksyms *syms;
 	struct stk_writer *w;
 	struct user_files *files; /* NULL: no user stacks */
 	bool user_fp_only;
 };
 
-/* All that the options point to is borrowed. */
+/* Borrows everything that the options point to. */
 int bpf_drain__new(const struct bpf_drain_opts *opts, struct bpf_drain **ret_drain);
 void bpf_drain__free(struct bpf_drain *d);
 
-/* Hands the events that are in the rings to the writer, at most a ring's worth of each CPU. */
+/* Passes the events in the rings to the writer, at most one ring size of each CPU. */
 int bpf_drain__run(struct bpf_drain *d);
-/* The writer has ended a round. */
+/* To be called when the writer has ended a round. */
 void bpf_drain__end_round(struct bpf_drain *d);
 
-/* Adds how the user stacks that were unwound here end, to rows of STK_NR_COUNTERS. */
+/* Adds the ends of deferred stacks to rows of STK_NR_COUNTERS. */
 void bpf_drain__add_ends(const struct bpf_drain *d, uint64_t (*counters)[STK_NR_COUNTERS]);
 
 void bpf_drain__stats(const struct bpf_drain *d, struct backend_stats *ret_stats);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the running kernel's own layout says, found out by the programs once they are loaded. */
+/* Runs the loaded programs to determine values of the running kernel, see calibrate.bpf.h. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 #include "log.h"
 #include "programs_priv.h"
 
-/* Its run queue's address less the run queue's offset. */
+/* The per-CPU base is the address of the CPU's run queue minus the offset of that variable. */
 int programs__locate_cpu(struct programs *p, unsigned int cpu)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
@@ -42,8 +42,8 @@ int programs__locate(struct programs *p)
 		all = all && !err;
 	}
 	if (!all)
-		log_warn("the kernel's per-CPU variables cannot be found: events that nest in "
-			 "another one are lost, and preempt counts are not known");
+		log_warn("cannot locate the kernel's per-CPU variables: nested events are lost, "
+			 "and preempt counts are unknown");
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static void ignore_signal(int sig)
 {
 }
 
-/* Where thread_info.flags says that the task is to be rescheduled; a signal of our own shows it. */
+/* Finds the reschedule bits of thread_info.flags by sending a signal to this thread. */
 static int find_resched_bits(struct programs *p)
 {
 	struct sigaction handler = { .sa_handler = ignore_signal }, before;
@@ -76,8 +76,8 @@ static int find_resched_bits(struct programs *p)
 }
 
 /*
- * FMODE_BACKING was bit 25, until that became FMODE_NONOTIFY (6.14), which a memfd has, and the one
- * below took its place.
+ * FMODE_BACKING was bit 25 until 6.14, where bit 25 is FMODE_NONOTIFY, which a memfd has, and
+ * FMODE_BACKING is bit 24.
  */
 static uint32_t backing_bit(uint32_t fmode_of_memfd)
 {
@@ -90,7 +90,7 @@ int programs__calibrate(struct programs *p)
 	char name[17] = "";
 
 	if (memfd < 0)
-		return log_err(-errno, "memfd_create");
+		return log_err(-errno, "create a memfd");
 	p->skel->bss->calibrate_fd = memfd;
 
 	p->skel->bss->calibrate_tid = syscall(SYS_gettid);
@@ -101,7 +101,7 @@ int programs__calibrate(struct programs *p)
 	prctl(PR_GET_NAME, name);
 	prctl(PR_SET_NAME, name);
 	if (!p->skel->bss->calibrate_runs)
-		return log_err(-EIO, "a BPF program on task:task_rename did not run");
+		return log_err(-EIO, "calibrate: the BPF program on task:task_rename did not run");
 	p->skel->bss->fmode_backing = backing_bit(p->skel->bss->calibrate_fmode);
 	p->skel->bss->preempt_base = p->skel->bss->calibrate_preempt;
 	p->skel->bss->migrate_base = p->skel->bss->calibrate_migrate;

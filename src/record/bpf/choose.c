@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which of the BPF programs are loaded: only what is used, for each costs the verifier's time. */
+/* Selects the BPF programs to load: only those in use, because verifying a program takes time. */
 #include <bpf/libbpf.h>
 
 #include "programs_priv.h"
 #include "record/kernel/feature_table.h"
 #include "record/select/rec_event.h"
 
-/* Function probes: the recorders by kind of attachment. */
+/* Function probes have one recorder program per kind of attachment. */
 static void choose_probes(struct programs *p)
 {
 	bool functions = false, user = false, usdt = false, filtered = false, multi;
@@ -53,7 +53,10 @@ void programs__choose(struct programs *p)
 		enter[filtered] |= e->kind == STK_KIND_SYSCALL && !e->syscall_exit;
 		exit[filtered] |= e->kind == STK_KIND_SYSCALL && e->syscall_exit;
 	}
-	/* one recorder serves all system calls, one all tracepoints */
+	/*
+	 * one recorder program serves all tracepoints, and one each all system call entries and
+	 * exits
+	 */
 	bpf_program__set_autoload(s->progs.record, tracepoints[0] && !tracepoints[1]);
 	bpf_program__set_autoload(s->progs.record_filtered, tracepoints[1]);
 	bpf_program__set_autoload(s->progs.count, tracepoints[0] || tracepoints[1]);

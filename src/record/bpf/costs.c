@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the programs cost the kernel. */
+/* Memory and instructions of the programs in the kernel. */
 #include <stdio.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -7,7 +7,7 @@
 #include "cleanup.h"
 #include "programs_priv.h"
 
-/* Kernel memory behind a map or program, as its descriptor tells. */
+/* Kernel memory of a map or program, from the fdinfo of its descriptor. */
 static uint64_t memlock(int fd)
 {
 	unsigned long long bytes = 0;
@@ -33,9 +33,9 @@ static void add_program(struct backend_costs *c, int fd)
 	c->verified += info.verified_insns;
 }
 
-bool programs__counts_itself(const struct programs *p, unsigned int event)
+bool programs__lacks_counter(const struct programs *p, unsigned int event)
 {
-	return p->attached[event].counts_itself;
+	return p->attached[event].no_counter;
 }
 
 void programs__costs(const struct programs *p, struct backend_costs *ret_costs)

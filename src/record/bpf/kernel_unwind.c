@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who walks the kernel's stacks: the programs themselves (src/kwalk), or bpf_get_stack(). */
+/*
+ * Decides whether the programs walk kernel stacks themselves (src/kwalk) or call bpf_get_stack().
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/param.h>
@@ -14,9 +16,10 @@ static const char *reason(int err)
 {
 	switch (err) {
 	case -ENOTSUP:
-		return "this kernel has neither frame pointers nor ORC unwind rules of a known form";
+		return "this kernel has neither frame pointers nor ORC unwind rules of a known "
+		       "format";
 	case -EPERM:
-		return "kernel.kptr_restrict hides where text and unwind rules are";
+		return "kernel.kptr_restrict hides the addresses of text and unwind rules";
 	default:
 		return strerror(-err);
 	}
@@ -27,15 +30,15 @@ int programs__prepare_walk(struct programs *p)
 	int err = 0;
 
 	if (!p->opts->kernel_stacks)
-		p->not_walked = "no kernel stacks are recorded";
+		p->kernel_walk_reason = "no kernel stacks are recorded";
 	else if (p->opts->kernel_unwind == REC_UNWIND_KERNEL)
-		p->not_walked = "--kernel-unwind kernel";
+		p->kernel_walk_reason = "--kernel-unwind kernel";
 	else
 		err = kwalk__new_btf(rec_events__kernel_types(p->opts->events), &p->kwalk);
 	if (err && p->opts->kernel_unwind == REC_UNWIND_ORC)
 		return log_err(-EOPNOTSUPP, "--kernel-unwind orc: %s", reason(err));
 	if (err)
-		p->not_walked = reason(err);
+		p->kernel_walk_reason = reason(err);
 	return kwalk__prepare(p->kwalk, p->skel->obj);
 }
 
@@ -63,12 +66,12 @@ struct programs_unverified programs__unverified(const struct programs *p, unsign
 	return u;
 }
 
-const char *programs__not_walked(const struct programs *p)
+const char *programs__kernel_walk_reason(const struct programs *p)
 {
-	return p->not_walked;
+	return p->kernel_walk_reason;
 }
 
-const char *programs__walked_by(const struct programs *p)
+const char *programs__unwinder(const struct programs *p)
 {
 	return kwalk__unwinder(p->kwalk) == KWALK_FRAME_POINTERS ? "frame_pointers" : "orc";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Takes the notes of lost events from the kernel's side, a CPU and type at a time. */
+/* Reads the losses that the BPF programs noted, by CPU and event type. */
 #include "pending_losses.h"
 
 #include <errno.h>
@@ -11,24 +11,24 @@
 
 struct pending_losses {
 	struct event_counts *counts;
-	uint32_t *losing;
+	uint32_t *loss_pending;
 	unsigned int nr_events, nr_cpus;
 	uint64_t start;
-	/* Like the counts. */
+	/* indexed like counts */
 	struct taken {
-		uint64_t done; /* handed over */
-		uint64_t first, last; /* that losses under way may have had a part in; 0: none */
+		uint64_t done; /* losses passed on */
+		uint64_t first, last; /* times that may be those of unfinished losses; 0: none */
 	} * taken;
 };
 
-int pending_losses__new(struct event_counts *counts, uint32_t *losing, unsigned int nr_events,
+int pending_losses__new(struct event_counts *counts, uint32_t *loss_pending, unsigned int nr_events,
 			unsigned int nr_cpus, struct pending_losses **ret_losses)
 {
 	struct pending_losses *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return -ENOMEM;
-	*l = (struct pending_losses){ counts, losing, nr_events, nr_cpus, 0, NULL };
+	*l = (struct pending_losses){ counts, loss_pending, nr_events, nr_cpus, 0, NULL };
 	l->taken = calloc((size_t)MAX(nr_events, 1u) * nr_cpus, sizeof(*l->taken));
 	if (!l->taken) {
 		free(l);
@@ -52,8 +52,8 @@ void pending_losses__since(struct pending_losses *l, uint64_t start)
 }
 
 /*
- * The times of a loss under way may be taken before it is done: they stay until none was under way, so that
- * a loss is never handed over with times that came later.
+ * The times of an unfinished loss may be taken before it is counted in `done`.  They are kept until
+ * no loss is unfinished, so the range of a loss always contains its time.
  */
 static uint64_t take(struct wire_loss *w, struct taken *t, struct stk_writer_loss *loss)
 {
@@ -102,7 +102,7 @@ int pending_losses__take(struct pending_losses *l, pending_loss_fn fn, void *ctx
 	int err = 0;
 
 	for (cpu = 0; cpu < l->nr_cpus && !err; cpu++)
-		if (__atomic_exchange_n(&l->losing[cpu], 0, __ATOMIC_SEQ_CST))
+		if (__atomic_exchange_n(&l->loss_pending[cpu], 0, __ATOMIC_SEQ_CST))
 			err = take_cpu(l, cpu, fn, ctx);
 	return err;
 }

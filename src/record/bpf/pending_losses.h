@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From what the kernel's side notes of lost events (struct wire_loss) to the recording's losses. */
+/* Turns the losses that the BPF programs note (struct wire_loss) into losses of the recording. */
 #ifndef RECORD_PENDING_LOSSES_H
 #define RECORD_PENDING_LOSSES_H
 
@@ -9,23 +9,23 @@ struct event_counts;
 struct pending_losses;
 
 struct stk_writer_loss;
-/* Takes one; 0 or a negative errno, which ends the taking. */
+/* Takes one loss; returns 0, or a negative errno, which ends pending_losses__take(). */
 typedef int (*pending_loss_fn)(void *ctx, const struct stk_writer_loss *loss);
 
 /*
- * counts: by event, then CPU; losing: by CPU.  Both are shared with the kernel's side and borrowed.
- * -ENOMEM.
+ * counts: by event, then CPU; loss_pending: by CPU.  Both are memory shared with the BPF programs
+ * and borrowed.  -ENOMEM.
  */
-int pending_losses__new(struct event_counts *counts, uint32_t *losing, unsigned int nr_events,
+int pending_losses__new(struct event_counts *counts, uint32_t *loss_pending, unsigned int nr_events,
 			unsigned int nr_cpus, struct pending_losses **ret_losses);
 void pending_losses__free(struct pending_losses *l);
 
-/* No loss is older than this, ns of the recording's clock. */
+/* Sets the earliest possible time of a loss, in ns of the recording's clock. */
 void pending_losses__since(struct pending_losses *l, uint64_t start);
 
 /*
- * Hands over what was lost since the last call.  A loss that is being written meanwhile comes with the
- * next call.
+ * Passes the losses since the last call to fn.  A loss that is being noted at that time is left to
+ * the next call.
  */
 int pending_losses__take(struct pending_losses *l, pending_loss_fn fn, void *ctx);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Load: settings, map sizes, rings. */
+/* Loads the BPF programs with their settings, map sizes and rings. */
 #include "programs.h"
 
 #include <errno.h>
@@ -27,9 +27,9 @@
 #include "stackmap/stackmap.h"
 #include "symbols/ksyms.h"
 
-#define NEWS_BYTES (1u << 20) /* ring of what is new in the file map: some 700 files at once */
+#define FILE_EVENT_BYTES (1u << 20) /* ring of file events: room for some 700 */
 
-/* kernel.perf_event_max_stack: bpf_get_stack() stops there. */
+/* kernel.perf_event_max_stack, the limit of bpf_get_stack(). */
 static uint32_t stack_limit(void)
 {
 	unsigned int limit = WIRE_MAX_FRAMES;
@@ -46,12 +46,12 @@ static int set_entry_ranges(struct programs *p)
 
 	err = ksyms__interrupt_entries(p->opts->syms, &entry, holes, WIRE_ENTRY_HOLES);
 	if (err == -ENOENT) {
-		log_warn("the kernel's interrupt entries are not known: stacks of interrupts are "
-			 "stored whole");
+		log_warn("the kernel's interrupt entries are unknown: stacks of interrupts are "
+			 "stored in one part with what they interrupted");
 		return 0;
 	}
 	if (err)
-		return log_err(err, "interrupt entries of this kernel");
+		return log_err(err, "find the interrupt entries of this kernel");
 	p->skel->rodata->entry_start = entry.start;
 	p->skel->rodata->entry_len = entry.len;
 	for (i = 0; i < WIRE_ENTRY_HOLES; i++) {
@@ -61,7 +61,7 @@ static int set_entry_ranges(struct programs *p)
 	return 0;
 }
 
-/* Sets of four threads each: enough for those that are awake, more for machines that have many. */
+/* Sets of four threads each: enough for the runnable threads, more on machines with many CPUs. */
 static uint32_t thread_sets(const struct programs *p)
 {
 	uint32_t sets = 128;
@@ -76,8 +76,8 @@ static int check_user_stacks(struct programs *p)
 	if (!p->user_stacks || p->layout.maple_tree)
 		return 0;
 	if (p->opts->user_stacks_must)
-		return log_err(-EOPNOTSUPP, "user stacks on this kernel: they need 6.1 or newer");
-	log_warn("no user stacks on this kernel: they need 6.1 or newer");
+		return log_err(-EOPNOTSUPP, "record user stacks: they need kernel 6.1 or newer");
+	log_warn("user stacks are not recorded: they need kernel 6.1 or newer");
 	p->user_stacks = false;
 	return 0;
 }
@@ -96,7 +96,8 @@ static int set_rodata(struct programs *p)
 	ro->max_depth = p->opts->max_depth;
 	ro->walk_limit = stack_limit();
 	if (p->opts->kernel_stacks && ro->walk_limit < p->opts->max_depth)
-		log_warn("stacks are cut at %u frames, not %u: kernel.perf_event_max_stack",
+		log_warn("stacks are cut at %u frames instead of %u: raise the sysctl "
+			 "kernel.perf_event_max_stack",
 			 ro->walk_limit, p->opts->max_depth);
 	ro->clock = p->opts->clock;
 	ro->sample_event = p->opts->sample_hz ? p->opts->sample_event : UINT32_MAX;
@@ -135,7 +136,8 @@ static int set_map_sizes(struct programs *p)
 		filters += p->opts->events->v[i].prog != NULL;
 	err = stackmap__configure(s->obj, &so);
 	if (err)
-		return log_err(err, "stack map of 2^%u stacks", p->opts->stack_map_bits);
+		return log_err(err, "configure a stack map of 2^%u stacks",
+			       p->opts->stack_map_bits);
 	bpf_map__set_max_entries(s->maps.counts, MAX(p->nr_events, 1u) * p->nr_cpus);
 	bpf_map__set_max_entries(s->maps.descs, MAX(p->nr_events, 1u));
 	bpf_map__set_max_entries(s->maps.filters, MAX(filters, 1u));
@@ -148,7 +150,7 @@ static int set_map_sizes(struct programs *p)
 	if (p->user_stacks) {
 		bpf_map__set_max_entries(s->maps.files, WIRE_FILE_ENTRIES);
 		bpf_map__set_max_entries(s->maps.file_slots, WIRE_FILE_SLOTS);
-		bpf_map__set_max_entries(s->maps.news, NEWS_BYTES);
+		bpf_map__set_max_entries(s->maps.file_events, FILE_EVENT_BYTES);
 		bpf_map__set_max_entries(s->maps.threads, thread_sets(p));
 		bpf_map__set_max_entries(s->maps.copies, p->nr_cpus);
 	}
@@ -248,7 +250,7 @@ static int fill_maps(struct programs *p)
 	return err ? -errno : 0;
 }
 
-/* "0-3,8" of /sys: which of the possible CPUs are online now. */
+/* Reads which CPUs are online, a list like "0-3,8". */
 static int read_online(bool *ret_online, unsigned int nr_cpus)
 {
 	_cleanup_fclose_ FILE *f = fopen("/sys/devices/system/cpu/online", "re");
@@ -274,7 +276,8 @@ static int find_cpus(struct programs *p)
 	if (n < 0)
 		return n;
 	if (n > WIRE_MAX_CPUS)
-		return log_err(-E2BIG, "%d CPUs, %d are supported", n, WIRE_MAX_CPUS);
+		return log_err(-E2BIG, "this machine may have %d CPUs, but only %d are supported",
+			       n, WIRE_MAX_CPUS);
 	p->nr_cpus = n;
 	p->online = calloc(n, sizeof(*p->online));
 	if (!p->online)
@@ -303,7 +306,7 @@ int programs__refresh_cpus(struct programs *p)
 		if (!err)
 			log_warn("CPU %u came online; its events before this were lost", cpu);
 	}
-	return err ? log_err(err, "a CPU that came online") : 0;
+	return err ? log_err(err, "prepare a CPU that came online") : 0;
 }
 
 static int load(struct programs *p)
@@ -322,7 +325,7 @@ static int load(struct programs *p)
 	programs__choose(p);
 	err = record_bpf__load(p->skel);
 	if (err)
-		return log_err(err, "the kernel does not load the BPF programs");
+		return log_err(err, "load the BPF programs into the kernel");
 	err = programs__start_walk(p);
 	if (err)
 		return err;
@@ -330,14 +333,14 @@ static int load(struct programs *p)
 	if (!err)
 		err = create_rings(p);
 	if (err)
-		return log_err(err, "rings of %llu bytes for each CPU",
+		return log_err(err, "create rings of %llu bytes for each CPU",
 			       (unsigned long long)p->opts->buffer_size);
 	err = stackmap__open(p->skel->obj, &p->stackmap);
 	if (err)
 		return log_err(err, "open the stack map");
 	err = programs__locate(p);
 	if (err)
-		return log_err(err, "run a BPF program");
+		return log_err(err, "run the BPF program that locates per-CPU variables");
 	err = fill_maps(p);
 	if (err)
 		return log_err(err, "fill the BPF maps");
@@ -345,7 +348,7 @@ static int load(struct programs *p)
 	return programs__calibrate(p);
 }
 
-/* Each event takes several descriptors. */
+/* Each event needs several descriptors. */
 static void raise_limits(struct programs *p)
 {
 	struct rlimit files = { 1 << 20, 1 << 20 };
@@ -410,7 +413,7 @@ static void release_maps(struct programs *p)
 	record_bpf__destroy(p->skel);
 }
 
-/* More attachments than this are given up by a child of ours. */
+/* Above this number of events a child process detaches the programs. */
 #define DETACH_HERE 16
 
 /* Returns once all write ends of the pipe are closed. */
@@ -424,11 +427,12 @@ static void wait_for_end_of_file(int fd)
 }
 
 /*
- * Nobody must wait for the child: it keeps no descriptor but those of the attachments.  The kernel
- * detaches when the last descriptor is closed, and that process waits.  So the child closes nothing
- * before the parent has closed its own descriptors of the attachments, then its end of this pipe.
+ * No other process may have to wait for the child, so it keeps no descriptors but those of the
+ * attachments.  The kernel detaches a program when its last descriptor is closed, and the process
+ * that closes it waits.  So the child closes nothing before the parent has closed its descriptors
+ * of the attachments and then its end of this pipe.
  */
-static void become_detacher(struct programs *p, int pipe_from_parent)
+static void run_detacher(struct programs *p, int pipe_from_parent)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	int null = open("/dev/null", O_RDWR), last = STDERR_FILENO;
@@ -456,22 +460,22 @@ static void become_detacher(struct programs *p, int pipe_from_parent)
 
 static bool detach_in_child(struct programs *p)
 {
-	int ours[2];
+	int fds[2];
 	pid_t child;
 
-	if (!p->attached || p->nr_events <= DETACH_HERE || pipe2(ours, O_CLOEXEC))
+	if (!p->attached || p->nr_events <= DETACH_HERE || pipe2(fds, O_CLOEXEC))
 		return false;
 	child = fork();
 	if (!child) {
-		close(ours[1]);
-		become_detacher(p, ours[0]);
+		close(fds[1]);
+		run_detacher(p, fds[0]);
 		attach__release(p);
 		_exit(0);
 	}
-	close(ours[0]);
+	close(fds[0]);
 	if (child > 0)
 		attach__release(p);
-	close(ours[1]);
+	close(fds[1]);
 	return child > 0;
 }
 
@@ -495,7 +499,7 @@ int programs__arm(struct programs *p)
 	err = attach__misses_start(p);
 	if (err)
 		return err;
-	/* samples stop while the flag changes, so that their time and number agree */
+	/* samples are stopped while the flag changes, so their time and number agree */
 	attach__samples_stop(p);
 	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
 	attach__samples_start(p);
@@ -508,7 +512,7 @@ int programs__disarm(struct programs *p)
 
 	attach__samples_stop(p);
 	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);
-	grace__wait(); /* no program that saw the flag is still under way */
+	grace__wait(); /* after this, no program that saw the flag is running */
 	attach__samples_poll(p);
 	err = attach__misses(p);
 	p->misses_final = true;
@@ -527,10 +531,10 @@ void programs__hold(struct programs *p, uint32_t tid)
 }
 
 void programs__losses(const struct programs *p, struct event_counts **ret_counts,
-		      uint32_t **ret_losing)
+		      uint32_t **ret_loss_pending)
 {
 	*ret_counts = p->counts;
-	*ret_losing = p->skel->bss->losing;
+	*ret_loss_pending = p->skel->bss->loss_pending;
 }
 
 uint64_t *programs__pids(struct programs *p)
@@ -545,7 +549,7 @@ void programs__user(const struct programs *p, struct programs_user *ret_user)
 	*ret_user = (struct programs_user){
 		.files = p->files,
 		.ctl = (struct wire_user_ctl *)&s->bss->user_ctl,
-		.news_fd = bpf_map__fd(s->maps.news),
+		.news_fd = bpf_map__fd(s->maps.file_events),
 		.slabs_fd = bpf_map__fd(s->maps.slabs),
 		.snapshot_fd = bpf_program__fd(s->progs.snapshot),
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The BPF programs of one recording: loaded, attached, armed, disarmed, their counters.
+ * The BPF programs of one recording: loads, attaches, arms and disarms them and reads their
+ * counters.
  */
 #ifndef RECORD_PROGRAMS_H
 #define RECORD_PROGRAMS_H
@@ -18,48 +19,50 @@ struct recorder_opts;
 struct stackmap;
 
 /*
- * Load everything and attach it, not yet armed.  Events named by a glob that cannot be attached
- * go to the list of those left out; for others that is an error.  The options are borrowed.
+ * Loads and attaches all programs, not yet armed.  Events that match a glob and cannot be attached
+ * are added to the list of events left out; for other events that is an error.  Borrows the
+ * options.
  */
 int programs__new(const struct recorder_opts *opts, struct programs **ret_programs);
 /*
- * Detaches.  The kernel waits for a grace period at each tracepoint, one after the other, which is
- * seconds for many events: a child process sees to that then, and this returns at once.
+ * Detaches the programs.  The kernel waits for a grace period for each tracepoint in turn, which
+ * takes seconds for many events; in that case a child process does it, and this returns at once.
  */
 void programs__free(struct programs *p);
 
-/* For a child that becomes another program: the resource limits we were started with. */
+/* Restores the resource limits at the start of the recorder, in a child that will exec(3). */
 void programs__restore_limits(const struct programs *p);
 
-/* From now on events are recorded; returns when every CPU sees it. */
+/* Starts recording events; on return all CPUs do. */
 int programs__arm(struct programs *p);
-/* No event is recorded any more, and those under way are in their rings. */
+/* Stops recording events; on return all of them are in their rings. */
 int programs__disarm(struct programs *p);
 
-/* This thread is selected, and with it what it forks from now on. */
+/* Selects this thread and the tasks that it forks from now on. */
 void programs__select(struct programs *p, uint32_t tid);
 /*
- * This child of ours will become the command: from its execve(2) on it is selected like these, and
- * until then its events are our own.
+ * Announces the child that will become the command.  It is selected from its execve(2) on; until
+ * then its events count as those of the recorder.
  */
 void programs__hold(struct programs *p, uint32_t tid);
-/* The bit array behind it: one bit per thread id, shared with children over fork(2). */
+/* The bit array of selected tasks: one bit per thread id, shared with children over fork(2). */
 uint64_t *programs__pids(struct programs *p);
 
-/* Why the kernel walks its stacks; NULL: we do. */
-const char *programs__not_walked(const struct programs *p);
-/* If we do: "orc" or "frame_pointers". */
-const char *programs__walked_by(const struct programs *p);
+/* Why the kernel walks its stacks; NULL: the programs walk them. */
+const char *programs__kernel_walk_reason(const struct programs *p);
+/* How the programs walk stacks: "orc" or "frame_pointers". */
+const char *programs__unwinder(const struct programs *p);
 /*
- * Walked stacks of an event from the last that agreed with the kernel's to the one, of any event,
- * that differed; 0: none differed, or no event in between.  Times are of the recording's clock.
+ * Walked stacks of an event since the last one that agreed with the kernel's, up to the stack, of
+ * any event, that differed.  0: no stack differed, or none was walked in between.  Times are on the
+ * recording's clock.
  */
 struct programs_unverified {
 	uint64_t stacks, from, to;
 };
 struct programs_unverified programs__unverified(const struct programs *p, unsigned int event);
 
-/* What the file map needs of the maps; files is NULL where there are no user stacks. */
+/* The BPF maps that the file map uses; files is NULL if no user stacks are recorded. */
 struct programs_user {
 	struct wire_file *files;
 	struct wire_user_ctl *ctl;
@@ -69,26 +72,26 @@ void programs__user(const struct programs *p, struct programs_user *ret_user);
 
 unsigned int programs__nr_cpus(const struct programs *p);
 struct stackmap *programs__stackmap(const struct programs *p);
-int programs__ring_fd(const struct programs *p, unsigned int cpu); /* -1: none */
+int programs__ring_fd(const struct programs *p, unsigned int cpu); /* -1: no such CPU */
 
 /*
- * Serve CPUs that came online meanwhile; to be called now and then.  What happened on them before
- * is counted as lost for want of a ring.
+ * Creates rings for CPUs that came online; to be called from time to time.  Events that happened on
+ * them before are counted in STK_C_LOST_RING.
  */
 int programs__refresh_cpus(struct programs *p);
 uint64_t programs__ring_size(const struct programs *p);
 
-/* Counters of all events, summed over the CPUs; rows of STK_NR_COUNTERS. */
+/* Counters of all events, summed over the CPUs; one row of STK_NR_COUNTERS for each event. */
 int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNTERS]);
 
-/* Of these: lost without a program that noticed.  Never less than before. */
+/* The lost events of these that no program noticed.  The number never decreases. */
 uint64_t programs__unseen(const struct programs *p, unsigned int event);
-/* What the kernel's side notes of events that it loses, see pending_losses.h; borrowed. */
+/* The memory in which the programs note losses, see pending_losses.h; owned by p. */
 void programs__losses(const struct programs *p, struct event_counts **ret_counts,
-		      uint32_t **ret_losing);
+		      uint32_t **ret_loss_pending);
 
-/* A function of the kernel that nobody counts but its recorder. */
-bool programs__counts_itself(const struct programs *p, unsigned int event);
+/* Whether only the recorder program counts this event, as for some kernel functions. */
+bool programs__lacks_counter(const struct programs *p, unsigned int event);
 void programs__costs(const struct programs *p, struct backend_costs *ret_costs);
 
 #endif /* RECORD_PROGRAMS_H */

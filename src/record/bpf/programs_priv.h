@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What programs.c, calibrate.c and attach.c share. */
+/* Shared by programs.c, accounting.c, attach.c and the other files of this folder. */
 #ifndef RECORD_PROGRAMS_PRIV_H
 #define RECORD_PROGRAMS_PRIV_H
 
@@ -12,7 +12,7 @@
 #include "record/kernel/percpu.h"
 #include "record/opts.h"
 
-/* The skeleton names the BPF side's types. */
+/* The skeleton uses the type names of the BPF sources. */
 typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
@@ -21,41 +21,41 @@ typedef uint64_t u64;
 #include "bpf/record.skel.h" /* needs all of these */
 
 struct attached {
-	struct bpf_link *link; /* the recorder's, NULL for system calls */
-	int count_prog, count_link; /* the counter's, -1 */
-	uint64_t misses_before, misses; /* of the counter: until armed, since then */
-	bool counts_itself; /* a function probe without a counter */
+	struct bpf_link *link; /* of the recorder, NULL for system calls */
+	int count_prog, count_link; /* descriptors of the counter, or -1 */
+	uint64_t misses_before, misses; /* of the counter: before arming, since then */
+	bool no_counter; /* a function probe without a counter */
 };
 
-/* A link to functions, or the counter of one; a link may serve more events than the one it names. */
+/* A link to functions, or the counter of a function. */
 struct attached_probe {
-	unsigned int event;
+	unsigned int event; /* the first one, if the link serves several */
 	struct bpf_link *link;
-	int count_prog, count_link; /* -1 */
+	int count_prog, count_link; /* descriptors of the counter, or -1 */
 	uint64_t misses_before;
 };
 
 struct sample_cpu {
-	int fd; /* -1: none */
+	int fd; /* -1: not opened */
 	struct bpf_link *link;
-	void *ring; /* two pages: throttle records arrive here */
-	uint64_t enabled_before, counted_before; /* ns, and what it counts, until armed */
+	void *ring; /* two pages, for throttle records */
+	uint64_t enabled_before, counted_before; /* before arming: time in ns, value */
 };
 
 struct programs {
 	const struct recorder_opts *opts;
-	bool user_stacks; /* wanted, and to be had */
+	bool user_stacks; /* requested and available */
 	struct record_bpf *skel;
 	struct stackmap *stackmap;
 	struct kwalk *kwalk; /* NULL: the kernel walks stacks */
-	const char *not_walked; /* why; NULL: stacks are walked */
+	const char *kernel_walk_reason; /* why; NULL: stacks are walked */
 	struct percpu_layout layout;
 	struct bpf_link *calibration, *follow, *begin, *command;
 	unsigned int nr_cpus, nr_events;
 	bool *online;
 	int *ring_fds;
 	struct event_counts *counts; /* [event * nr_cpus + cpu] */
-	uint64_t *unseen; /* by event: lost, and no program noticed */
+	uint64_t *unseen; /* by event: lost events that no program noticed */
 	uint64_t *pids;
 	struct wire_file *files; /* NULL without user stacks */
 	size_t counts_len, pids_len, files_len;
@@ -65,28 +65,28 @@ struct programs {
 	unsigned int nr_probes;
 	struct sample_cpu *samples; /* one per CPU */
 	uint64_t throttled;
-	bool misses_final; /* disarmed: what is counted now is not ours */
+	bool misses_final; /* disarmed: later misses do not belong to the recording */
 	struct backend_costs costs;
-	struct rlimit files_before; /* what was the limit of open files */
+	struct rlimit files_before; /* limit of open files at the start */
 };
 
-/* Marks the programs that these events need; before they are loaded. */
+/* Selects the programs that the events need; to be called before loading. */
 void programs__choose(struct programs *p);
 
 /* ---- kernel_unwind.c ------------------------------------------------------------------------- */
 
-/* Before loading: the walk's tables, or why there are none. */
+/* Before loading: prepares the tables for walking, or sets p->kernel_walk_reason. */
 int programs__prepare_walk(struct programs *p);
-/* After it. */
+/* After loading: fills the tables. */
 int programs__start_walk(struct programs *p);
 
 /* ---- calibrate.c ----------------------------------------------------------------------------- */
 
-/* Where this CPU's variables are; 1 when that cannot be told. */
+/* Finds the address of this CPU's per-CPU variables; 1: it cannot be determined. */
 int programs__locate_cpu(struct programs *p, unsigned int cpu);
-/* Those of all CPUs that are online. */
+/* Does so for all online CPUs. */
 int programs__locate(struct programs *p);
-/* What preemption looks like from inside a program that interrupts nothing. */
+/* Determines preemption counts in plain task context and flag bits of this kernel. */
 int programs__calibrate(struct programs *p);
 
 #endif /* RECORD_PROGRAMS_PRIV_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events from ftrace: an instance of our own, for machines without BPF. */
+/* The ftrace backend: records events in an ftrace instance, for machines without BPF. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,9 +23,9 @@
 #include "trace/write/writer.h"
 
 #define RENAME_TRIGGER "events/task/task_rename/trigger"
-#define BEGIN_TRIES 10000 /* of 100 us: a child in the middle of execve(2) */
-#define LAST_TRIES 100 /* of 1 ms: a CPU that is in the middle of an event */
-#define COOKIES_US 50000 /* for tasks to go back to user space, when no event comes any more */
+#define BEGIN_TRIES 10000 /* of 100 us: for a child in execve(2) */
+#define LAST_TRIES 100 /* of 1 ms: for a CPU that is writing an event */
+#define COOKIES_US 50000 /* for tasks to return to user space after the last event */
 
 struct ftrace_backend {
 	struct backend base;
@@ -37,22 +37,22 @@ struct ftrace_backend {
 	struct ftrace_users *users; /* NULL: no user stacks */
 	struct ftrace_drain *drain;
 	struct stk_writer *w;
-	char trigger[48]; /* of a command's begin */
+	char trigger[48]; /* that starts tracing at the execve(2) of the command */
 	unsigned int nr_cpus;
 	bool armed, user_stacks;
-	enum { FILTERS_NONE, FILTERS_SOME, FILTERS_ALL } filters; /* of the events */
+	enum { FILTERS_NONE, FILTERS_SOME, FILTERS_ALL } filters; /* how many events have one */
 	uint64_t lost;
-	uint64_t looked, looking; /* when counters() began, last and the time before */
+	uint64_t previous_ts, counters_ts; /* when the last two calls of counters() began */
 	struct backend_costs costs;
 	struct ftrace_loss {
-		uint64_t dropped; /* records that the ring had no room for */
+		uint64_t dropped; /* records for which the ring had no room */
 		uint64_t lost; /* of these, events */
-		uint64_t told; /* of these, in the recording's losses */
-		uint64_t told_dropped; /* dropped at that time */
-	} of_cpu[];
+		uint64_t written; /* of these, in the losses of the recording */
+		uint64_t written_dropped; /* value of `dropped` at that time */
+	} per_cpu[];
 };
 
-static struct ftrace_backend *of(const struct backend *b)
+static struct ftrace_backend *to_ftrace_backend(const struct backend *b)
 {
 	return (struct ftrace_backend *)b;
 }
@@ -62,7 +62,7 @@ static bool has_cookies(const struct ftrace_backend *b)
 	return b->users && ftrace_users__has_cookies(b->users);
 }
 
-/* ---- whose events ---------------------------------------------------------------------------- */
+/* ---- task selection -------------------------------------------------------------------------- */
 
 static int select_thread(void *ctx, pid_t tid)
 {
@@ -73,7 +73,7 @@ static int select_thread(void *ctx, pid_t tid)
 	return ftrace_instance__write(b->instance, "set_event_pid", text);
 }
 
-static int switch_on(struct ftrace_backend *b)
+static int start_tracing(struct ftrace_backend *b)
 {
 	int err;
 
@@ -83,8 +83,8 @@ static int switch_on(struct ftrace_backend *b)
 }
 
 /*
- * A command switches recording on itself, when execve(2) names it right after the point of no return.
- * Once: it may take other names later.
+ * A command starts tracing itself, when execve(2) renames it right after the point of no return.
+ * The trigger fires once, because the command may be renamed later.
  */
 static int hold(void *ctx, pid_t child)
 {
@@ -103,7 +103,10 @@ static bool is_on(const struct ftrace_backend *b)
 	return !ftrace_instance__read(b->instance, "tracing_on", &text, &len) && *text == '1';
 }
 
-/* It has begun, or is gone.  Its trigger is an event in the ring that may find no room: off with it. */
+/*
+ * Waits until the command has started tracing or does not exist any more, and removes the trigger,
+ * which writes an event into the ring and may find no room there.
+ */
 static int begun(void *ctx)
 {
 	struct ftrace_backend *b = ctx;
@@ -116,7 +119,7 @@ static int begun(void *ctx)
 	snprintf(text, sizeof(text), "!%s", b->trigger);
 	b->armed = true;
 	err = ftrace_instance__write(b->instance, RENAME_TRIGGER, text);
-	/* a child that has not come so far for want of a CPU is recorded all the same */
+	/* also record a child that has not been scheduled until now */
 	return err ?: ftrace_instance__write(b->instance, "tracing_on", "1");
 }
 
@@ -130,7 +133,7 @@ static int check_events(struct ftrace_backend *b)
 	for (i = 0; i < l->nr; i++) {
 		if (l->v[i].kind != STK_KIND_TRACEPOINT && l->v[i].kind != STK_KIND_SYSCALL)
 			return log_err(-EOPNOTSUPP,
-				       "%s:%s: the ftrace backend records tracepoints only",
+				       "record %s:%s: the ftrace backend records tracepoints only",
 				       l->v[i].system, l->v[i].name);
 		nr += !!l->v[i].desc.common_type;
 		filtered += !!*l->v[i].filter;
@@ -140,7 +143,7 @@ static int check_events(struct ftrace_backend *b)
 	return 0;
 }
 
-/* What the kernel has against a filter. */
+/* Logs the kernel's reason for refusing a filter. */
 static int filter_refused(const struct ftrace_backend *b, const struct rec_event *e, int err)
 {
 	_cleanup_free_ char *text = NULL;
@@ -152,8 +155,8 @@ static int filter_refused(const struct ftrace_backend *b, const struct rec_event
 		why = strrchr(text, ':');
 		why = why ? why + 1 + strspn(why + 1, " ") : "";
 	}
-	log_err(*why ? 0 : err, "filter '%s' of %s:%s: %s", e->filter, e->system, e->name,
-		*why ? why : "refused");
+	log_err(*why ? 0 : err, "set filter '%s' of %s:%s: %s", e->filter, e->system, e->name,
+		*why ? why : "the kernel refuses it");
 	return err;
 }
 
@@ -170,7 +173,7 @@ static int enable_event(struct ftrace_backend *b, const struct rec_event *e)
 	}
 	snprintf(path, sizeof(path), "events/%s/%s/enable", e->system, e->name);
 	err = ftrace_instance__write(b->instance, path, "1");
-	return err ? log_err(err, "switch %s:%s on", e->system, e->name) : 0;
+	return err ? log_err(err, "enable %s:%s", e->system, e->name) : 0;
 }
 
 static int enable_events(struct ftrace_backend *b)
@@ -191,10 +194,10 @@ static int set_option(struct ftrace_backend *b, const char *name, bool on)
 {
 	int err = ftrace_instance__option(b->instance, name, on);
 
-	return err ? log_err(err, "ftrace's option '%s'", name) : 0;
+	return err ? log_err(err, "set the ftrace option '%s'", name) : 0;
 }
 
-/* Everybody but us, or those who will be selected, and their children. */
+/* Records all tasks but the recorder, or the selected tasks and their children. */
 static int set_tasks(struct ftrace_backend *b)
 {
 	const struct recorder_opts *o = b->opts;
@@ -207,20 +210,21 @@ static int set_tasks(struct ftrace_backend *b)
 		return 0;
 	snprintf(text, sizeof(text), "%d\n", getpid());
 	err = ftrace_instance__write(b->instance, "set_event_notrace_pid", text);
-	return err ? log_err(err, "leave our own events out") : 0;
+	return err ? log_err(err, "exclude the recorder's own events") : 0;
 }
 
-/* Not every architecture has them. */
+/* ftrace does not support user stacks on every architecture. */
 static int set_user_stacks(struct ftrace_backend *b)
 {
 	int err = ftrace_instance__option(b->instance, "userstacktrace", true);
 
 	b->user_stacks = !err;
 	if (err == -ENOENT && !b->opts->user_stacks_must) {
-		log_warn("this kernel's ftrace takes no user stacks");
+		log_warn("user stacks are not recorded: ftrace of this kernel does not support "
+			 "them");
 		return 0;
 	}
-	return err ? log_err(err, "ftrace's option 'userstacktrace'") : 0;
+	return err ? log_err(err, "set the ftrace option 'userstacktrace'") : 0;
 }
 
 static int set_up(struct ftrace_backend *b)
@@ -231,12 +235,12 @@ static int set_up(struct ftrace_backend *b)
 
 	err = ftrace_instance__write(b->instance, "trace_clock", rec_clock__name(o->clock));
 	if (err)
-		return log_err(err, "ftrace's clock '%s'", rec_clock__name(o->clock));
+		return log_err(err, "set the ftrace clock '%s'", rec_clock__name(o->clock));
 	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)o->buffer_size / 1024);
 	err = ftrace_instance__write(b->instance, "buffer_size_kb", kb);
 	if (err)
-		return log_err(err, "rings of %s KiB", kb);
-	/* a full ring takes no more, and counts that, rather than to overwrite what is there */
+		return log_err(err, "set the ring size to %s KiB", kb);
+	/* a full ring drops and counts new events instead of overwriting old ones */
 	err = set_option(b, "overwrite", false);
 	if (!err && (o->kernel_stacks || o->user_stacks) && b->kinds.of[FTRACE_STACK_ID].known)
 		err = set_option(b, "stackmap", true);
@@ -255,7 +259,7 @@ static int load_formats(struct ftrace_backend *b)
 	err = tracefs__file("events/header_page", &text);
 	err = err ?: ftrace_page_format__parse(text, &b->page);
 	err = err ?: ftrace_kinds__load(&b->kinds);
-	return err ? log_err(err, "the formats of ftrace's ring") : 0;
+	return err ? log_err(err, "read the formats of the ftrace ring") : 0;
 }
 
 static int open_all(struct ftrace_backend *b)
@@ -275,14 +279,14 @@ static int open_all(struct ftrace_backend *b)
 		return err;
 	err = ftrace_tasks__new(&b->page, b->nr_cpus, rec_clock__name(b->opts->clock), &b->tasks);
 	if (err)
-		return log_err(err, "the names of tasks");
+		return log_err(err, "follow the names of tasks");
 	b->costs.load_ns = rec_clock__ns(REC_CLOCK_MONO) - start;
 	return enable_events(b);
 }
 
 static void ftrace_free(struct backend *base)
 {
-	struct ftrace_backend *b = of(base);
+	struct ftrace_backend *b = to_ftrace_backend(base);
 
 	if (!b)
 		return;
@@ -302,9 +306,9 @@ static int ftrace_open(const struct recorder_opts *opts, struct backend **ret_ba
 
 	if (nr_cpus < 0)
 		return log_err(nr_cpus, "count the CPUs");
-	b = calloc(1, sizeof(*b) + nr_cpus * sizeof(*b->of_cpu));
+	b = calloc(1, sizeof(*b) + nr_cpus * sizeof(*b->per_cpu));
 	if (!b)
-		return log_err(-ENOMEM, "the ftrace backend");
+		return log_err(-ENOMEM, "allocate the ftrace backend");
 	b->opts = opts;
 	b->base.ops = &backend_ftrace;
 	b->nr_cpus = nr_cpus;
@@ -327,7 +331,7 @@ static int ftrace_open(const struct recorder_opts *opts, struct backend **ret_ba
 
 static int ftrace_set_writer(struct backend *base, struct stk_writer *w)
 {
-	struct ftrace_backend *b = of(base);
+	struct ftrace_backend *b = to_ftrace_backend(base);
 	struct ftrace_users_opts uo = {
 		.rec = b->opts,
 		.instance = b->instance,
@@ -353,7 +357,7 @@ static int ftrace_set_writer(struct backend *base, struct stk_writer *w)
 	if (!err && has_cookies(b))
 		err = stk_writer__meta(w, "stacks.late", "yes");
 	if (err)
-		return log_err(err, "user stacks");
+		return log_err(err, "prepare user stacks");
 	o.users = b->users;
 	err = ftrace_drain__new(&o, &b->drain);
 	return err ? log_err(err, "open the rings") : 0;
@@ -363,46 +367,47 @@ static int ftrace_set_writer(struct backend *base, struct stk_writer *w)
 
 static unsigned int ftrace_nr_cpus(const struct backend *b)
 {
-	return of(b)->nr_cpus;
+	return to_ftrace_backend(b)->nr_cpus;
 }
 
 static uint64_t ftrace_ring_size(const struct backend *b)
 {
-	return of(b)->opts->buffer_size;
+	return to_ftrace_backend(b)->opts->buffer_size;
 }
 
 static int ftrace_arm(struct backend *base)
 {
-	struct ftrace_backend *b = of(base);
+	struct ftrace_backend *b = to_ftrace_backend(base);
 
-	b->looking = rec_clock__ns(b->opts->clock);
-	return b->opts->command ? 0 : switch_on(b); /* a command does it itself, see hold() */
+	b->counters_ts = rec_clock__ns(b->opts->clock);
+	return b->opts->command ? 0 : start_tracing(b); /* a command does it itself, see hold() */
 }
 
 static int ftrace_disarm(struct backend *base)
 {
-	struct ftrace_backend *b = of(base);
+	struct ftrace_backend *b = to_ftrace_backend(base);
 	int err;
 
-	/* the stacks of the last events come when their tasks go back to user space */
+	/* the stacks of the last events arrive when their tasks return to user space */
 	if (has_cookies(b) && !ftrace_instance__write(b->instance, "events/enable", "0"))
 		usleep(COOKIES_US);
 	b->armed = false;
 	err = ftrace_instance__write(b->instance, "tracing_on", "0");
-	grace__wait(); /* events that saw it on are in their ring */
+	grace__wait(); /* after this, all events are in their rings */
 	return err;
 }
 
-/* The row of what the rings had no room for: with several events nobody knows whose that was. */
+/* The row of events for which the rings had no room; with several events their type is unknown. */
 static unsigned int lost_row(const struct ftrace_backend *b)
 {
 	return b->opts->events->nr - 1;
 }
 
 /*
- * A ring counts each record that it had no room for: events, and stacks of events that it has.  Of
- * the latter we know.  Events with a filter are tried out elsewhere and copied into the ring; for
- * one that found no room there the kernel tries its stacks all the same.
+ * Computes the lost events of a CPU.  A ring counts each record for which it had no room: events,
+ * and stacks of events that it contains, whose number is known.  The kernel builds an event with a
+ * filter elsewhere and copies it into the ring; if there is no room for it, the kernel tries to
+ * write its stacks nevertheless.
  */
 static uint64_t lost_events(const struct ftrace_backend *b, unsigned int cpu, uint64_t dropped)
 {
@@ -418,33 +423,35 @@ static uint64_t lost_events(const struct ftrace_backend *b, unsigned int cpu, ui
 
 static int ftrace_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR_COUNTERS])
 {
-	struct ftrace_backend *b = of(base);
+	struct ftrace_backend *b = to_ftrace_backend(base);
 	struct ftrace_ring_stats s;
 	unsigned int cpu;
 	int err;
 
-	b->looked = b->looking;
-	b->looking = rec_clock__ns(b->opts->clock);
+	b->previous_ts = b->counters_ts;
+	b->counters_ts = rec_clock__ns(b->opts->clock);
 	memset(ret_counters, 0, b->opts->events->nr * sizeof(*ret_counters));
 	for (cpu = 0; cpu < b->nr_cpus; cpu++) {
 		err = ftrace_instance__ring_stats(b->instance, cpu, &s);
 		if (err)
 			return err;
-		b->of_cpu[cpu].dropped = s.dropped + s.overrun;
+		b->per_cpu[cpu].dropped = s.dropped + s.overrun;
 	}
 	return 0;
 }
 
 static void ftrace_add_ends(struct backend *base, uint64_t (*counters)[STK_NR_COUNTERS])
 {
-	struct ftrace_backend *b = of(base);
+	struct ftrace_backend *b = to_ftrace_backend(base);
 	unsigned int i;
 
-	/* which of the records were stacks is known now that the events before them were seen */
+	/*
+	 * all events before have been read by now, so it is known which of the records were stacks
+	 */
 	b->lost = 0;
 	for (i = 0; i < b->nr_cpus; i++) {
-		b->of_cpu[i].lost = lost_events(b, i, b->of_cpu[i].dropped);
-		b->lost += b->of_cpu[i].lost;
+		b->per_cpu[i].lost = lost_events(b, i, b->per_cpu[i].dropped);
+		b->lost += b->per_cpu[i].lost;
 	}
 	counters[lost_row(b)][STK_C_LOST_RING] = b->lost;
 	ftrace_drain__add_counters(b->drain, counters);
@@ -454,32 +461,32 @@ static void ftrace_add_ends(struct backend *base, uint64_t (*counters)[STK_NR_CO
 }
 
 /*
- * A ring says how many records it dropped, not when: between two looks.  Where it cannot be told which of
- * them were events, their number is unknown.
+ * A ring says how many records it dropped, but not when: the range of a loss is the time between
+ * two calls of counters().  Its count is unknown if some of the records may have been stacks.
  */
 static int ftrace_losses(struct backend *base, bool counted)
 {
-	struct ftrace_backend *b = of(base);
+	struct ftrace_backend *b = to_ftrace_backend(base);
 	uint64_t now = rec_clock__ns(b->opts->clock);
 	bool exact = !b->filters && !has_cookies(b);
 	unsigned int cpu;
 	int err = 0;
 
 	for (cpu = 0; counted && cpu < b->nr_cpus && !err; cpu++) {
-		struct ftrace_loss *l = &b->of_cpu[cpu];
+		struct ftrace_loss *l = &b->per_cpu[cpu];
 		struct stk_writer_loss loss = {
 			.event = b->opts->events->nr == 1 ? 0 : STK_WRITER_ANY,
 			.cpu = cpu,
-			.first_ts = b->looked,
+			.first_ts = b->previous_ts,
 			.last_ts = now,
-			.count = exact ? l->lost - MIN(l->told, l->lost) : 0,
+			.count = exact ? l->lost - MIN(l->written, l->lost) : 0,
 		};
 
-		if (l->dropped == l->told_dropped || (exact && !loss.count))
+		if (l->dropped == l->written_dropped || (exact && !loss.count))
 			continue;
 		err = stk_writer__loss(b->w, &loss);
-		l->told = MAX(l->told, l->lost);
-		l->told_dropped = l->dropped;
+		l->written = MAX(l->written, l->lost);
+		l->written_dropped = l->dropped;
 	}
 	return err;
 }
@@ -500,7 +507,7 @@ static int is_empty(const struct ftrace_backend *b)
 
 static int ftrace_drain(struct backend *base, bool last)
 {
-	struct ftrace_backend *b = of(base);
+	struct ftrace_backend *b = to_ftrace_backend(base);
 	int empty = 0, tries, err = 0;
 
 	if (!last)
@@ -516,31 +523,31 @@ static int ftrace_drain(struct backend *base, bool last)
 
 static void ftrace_stats(const struct backend *b, struct backend_stats *ret_stats)
 {
-	ftrace_drain__stats(of(b)->drain, ret_stats);
+	ftrace_drain__stats(to_ftrace_backend(b)->drain, ret_stats);
 }
 
 static void ftrace_end_round(struct backend *b)
 {
-	ftrace_drain__end_round(of(b)->drain);
+	ftrace_drain__end_round(to_ftrace_backend(b)->drain);
 }
 
-static int ftrace_news_fd(const struct backend *b)
+static int ftrace_task_event_fd(const struct backend *b)
 {
-	return ftrace_tasks__fd(of(b)->tasks);
+	return ftrace_tasks__fd(to_ftrace_backend(b)->tasks);
 }
 
-static int ftrace_take_news(struct backend *b)
+static int ftrace_take_task_events(struct backend *b)
 {
-	int err = ftrace_tasks__poll(of(b)->tasks);
+	int err = ftrace_tasks__poll(to_ftrace_backend(b)->tasks);
 
-	return err ? log_err(err, "tasks that are new") : 0;
+	return err ? log_err(err, "read task events") : 0;
 }
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
 static int ftrace_finish(struct backend *base)
 {
-	struct ftrace_backend *b = of(base);
+	struct ftrace_backend *b = to_ftrace_backend(base);
 	struct backend_stats ds;
 	int err = 0;
 
@@ -549,20 +556,21 @@ static int ftrace_finish(struct backend *base)
 		log_warn("%llu stacks were not found in the kernel's stack map",
 			 (unsigned long long)ds.unresolved);
 	if (b->lost && b->filters)
-		log_warn("events with a filter were lost: how many is not known exactly");
+		log_warn("events with a filter were lost: their exact number is unknown");
 	else if (b->lost && has_cookies(b))
-		log_warn("of what is called lost some were user stacks: how many is not known");
+		log_warn("some of the events counted as lost were user stacks: their number is "
+			 "unknown");
 	if (b->users)
 		err = ftrace_users__finish(b->users);
 	if (err)
-		return log_err(err, "symbols of user stacks");
+		return log_err(err, "write the symbols of user stacks");
 	return stk_writer__meta(b->w, "ftrace.stack_map",
 				b->kinds.of[FTRACE_STACK_ID].known ? "yes" : "no");
 }
 
 static void ftrace_costs(const struct backend *b, struct backend_costs *ret_costs)
 {
-	*ret_costs = of(b)->costs;
+	*ret_costs = to_ftrace_backend(b)->costs;
 }
 
 const struct backend_ops backend_ftrace = {
@@ -579,8 +587,8 @@ const struct backend_ops backend_ftrace = {
 	.losses = ftrace_losses,
 	.stats = ftrace_stats,
 	.end_round = ftrace_end_round,
-	.news_fd = ftrace_news_fd,
-	.take_news = ftrace_take_news,
+	.news_fd = ftrace_task_event_fd,
+	.take_news = ftrace_take_task_events,
 	.finish = ftrace_finish,
 	.costs = ftrace_costs,
 };

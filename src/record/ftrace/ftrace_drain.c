@@ -26,11 +26,11 @@
 #include "trace/write/writer.h"
 
 #define NR_TYPES 65536
-/* After that a stack that has not come will not: its event waits while its CPU does nothing. */
+/* An event of an idle CPU waits this long for its stack: later the stack will not arrive. */
 #define SETTLE_NS 100000000ull
-/* An event waits so long for a user stack that comes when its task goes back to user space. */
+/* An event waits this long for a user stack that arrives when its task returns to user space. */
 #define HOLD_NS 1000000000ull
-#define HOLD_MAX (1u << 20) /* events; beyond, none waits */
+#define HOLD_MAX (1u << 20) /* number of events that may wait */
 
 struct ftrace_drain {
 	struct ftrace_drain_opts o;
@@ -39,30 +39,30 @@ struct ftrace_drain {
 		unsigned int cpu;
 		struct ftrace_ring ring;
 		struct ftrace_match *match;
-		unsigned char *buf; /* pages that were taken and not looked at yet */
+		unsigned char *buf; /* pages that were read and not decoded yet */
 		size_t len, cap;
-		bool more; /* in the ring */
-		uint64_t last_ts; /* of what was looked at */
-		uint64_t waited_ts; /* events up to here were waited for by a grace period */
+		bool more; /* the ring has more pages */
+		uint64_t last_ts; /* of the last record decoded */
+		uint64_t waited_ts; /* a grace period has passed since events up to this time */
 	} * cpus;
 	size_t page_size;
 	uint16_t *by_type; /* event index + 1 by common_type */
-	bool *symbols; /* by event: prints fields as kernel symbols */
+	bool *symbols; /* by event: its print fmt prints kernel symbols */
 	struct namer *namer;
 	struct ftrace_kstacks kstacks;
 	struct ftrace_held held;
-	uint64_t hold_since; /* of older events none waits any more */
+	uint64_t hold_since; /* older events do not wait any more */
 	struct ftrace_ids *ids; /* NULL: this kernel has no stack map */
 	uint32_t nr_stacks; /* highest stack number so far */
-	struct ksym user_walk; /* the kernel's function that walks user stacks; size 0: not known */
-	uint32_t no_stack; /* number of the one that says it was lost; 0: not needed yet */
+	struct ksym user_walk; /* the kernel's function that walks user stacks; size 0: unknown */
+	uint32_t no_stack; /* number of the stack that stands for a lost one; 0: not written yet */
 	uint64_t (*counters)[STK_NR_COUNTERS];
 	struct backend_stats stats;
 };
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* frames, room for one more behind them, as they came. */
+/* Adds a stack as ftrace took it; the array has room for one more frame. */
 static int add_kernel_stack(struct ftrace_drain *d, uint64_t *frames, unsigned int nr, bool cut,
 			    uint32_t *ret_number)
 {
@@ -93,7 +93,7 @@ static int add_kernel_stack(struct ftrace_drain *d, uint64_t *frames, unsigned i
 	return err;
 }
 
-/* A stack that travelled with its event. */
+/* A stack that was recorded in full with its event. */
 static int full_stack(struct ftrace_drain *d, const struct ftrace_record *r, uint32_t *ret_number,
 		      bool *ret_in_walk)
 {
@@ -107,7 +107,7 @@ static int full_stack(struct ftrace_drain *d, const struct ftrace_record *r, uin
 	return add_kernel_stack(d, frames, nr, r->nr_words > nr, ret_number);
 }
 
-/* A stack that the kernel's stack map has, or an interrupt's on top of another one. */
+/* A stack of the kernel's stack map, or the stack of an interrupt on top of another one. */
 static int mapped_stack(struct ftrace_drain *d, const struct ftrace_record *r, uint32_t *ret_number)
 {
 	uint64_t frames[STK_MAX_DEPTH + 1];
@@ -136,7 +136,7 @@ static int mapped_stack(struct ftrace_drain *d, const struct ftrace_record *r, u
 	return 0;
 }
 
-/* The stack of an event that has lost its own. */
+/* The stack for events whose own stack was lost. */
 static int lost_stack(struct ftrace_drain *d, uint32_t *ret_number)
 {
 	static const uint64_t failed = FRAME_MARKER(FRAME_END, STK_END_FAILED);
@@ -151,7 +151,7 @@ static int lost_stack(struct ftrace_drain *d, uint32_t *ret_number)
 	return 0;
 }
 
-/* ---- events that have all their parts -------------------------------------------------------- */
+/* ---- complete events ------------------------------------------------------------------------- */
 
 static int take_kernel_stack(struct ftrace_drain *d, const struct ftrace_matched *m, uint64_t *c,
 			     uint32_t *ret_number)
@@ -165,7 +165,7 @@ static int take_kernel_stack(struct ftrace_drain *d, const struct ftrace_matched
 	*ret_number = ftrace_stack_number(m->kernel);
 	if (!*ret_number)
 		c[STK_C_STACK_EMPTY]++;
-	else /* the first event with a number is the one that brought the stack */
+	else /* a stack is new for the first event that has its number */
 		c[ftrace_stack_is_new(m->kernel) ? STK_C_STACK_NEW : STK_C_STACK_HIT]++;
 	return 0;
 }
@@ -200,7 +200,7 @@ static int emit(struct ftrace_cpu *cpu, const struct ftrace_matched *m)
 		return 0;
 	out.event = index - 1;
 	e = &d->o.rec->events->v[out.event];
-	/* the ring rounds up; a record without a dynamic part ends where its fields do */
+	/* the ring rounds sizes up; a record without a dynamic part ends with its fields */
 	if (!e->desc.nr_dyn && out.record_len > e->desc.fixed_size)
 		out.record_len = e->desc.fixed_size;
 	err = take_kernel_stack(d, m, d->counters[out.event], &out.kstack);
@@ -255,7 +255,7 @@ static int on_kernel_stack(struct ftrace_cpu *cpu, const struct ftrace_record *r
 	bool in_walk = false;
 	int err = 0;
 
-	/* an id without a cookie: none will come */
+	/* an id without a cookie: no cookie will follow */
 	if (r->kind != FTRACE_KERNEL_STACK)
 		parts |= FTRACE_MATCH_COOKIE;
 	if (r->kind == FTRACE_STACK_ID_COOKIE && !r->stack_id)
@@ -269,7 +269,7 @@ static int on_kernel_stack(struct ftrace_cpu *cpu, const struct ftrace_record *r
 	ftrace_match__stack(cpu->match, &r->ctx, parts,
 			    ftrace_stack_value(number, STK_END_COMPLETE, number > before),
 			    r->cookie);
-	/* a page fault in the walk of a user stack: meanwhile the kernel takes no other one */
+	/* a page fault in the walk of a user stack: the kernel does not walk another one then */
 	if (in_walk)
 		ftrace_match__stack(cpu->match, &r->ctx, FTRACE_MATCH_USER, 0, 0);
 	return 0;
@@ -347,7 +347,10 @@ static int keep_page(void *ctx, const void *page, size_t len)
 	return 0;
 }
 
-/* Of all CPUs first: whom these events name, and which stacks they mean, is known after that. */
+/*
+ * Reads the rings of all CPUs before decoding: the tasks and stacks to which the events refer are
+ * known after that.
+ */
 static int take_pages(struct ftrace_drain *d)
 {
 	unsigned int i;
@@ -367,7 +370,7 @@ static int take_pages(struct ftrace_drain *d)
 	return 0;
 }
 
-/* An event has waited for its stack so long, while its CPU did nothing else. */
+/* Whether the oldest event has waited too long for its stack while its CPU recorded nothing. */
 static bool is_overdue(const struct ftrace_cpu *cpu, uint64_t now, uint64_t *ret_ts)
 {
 	return !cpu->more && now > cpu->last_ts + SETTLE_NS &&
@@ -394,7 +397,7 @@ static void wait_for_overdue(struct ftrace_drain *d, uint64_t now)
 			d->cpus[i].waited_ts = d->cpus[i].last_ts;
 }
 
-/* Events that wait for a stack hold the round back, but not for long. */
+/* Limits the round by events that wait for a stack, and gives up waiting for overdue ones. */
 static int settle(struct ftrace_cpu *cpu, uint64_t now, bool last)
 {
 	struct ftrace_drain *d = cpu->d;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From the rings of an ftrace instance to the writer: events, tasks, stacks and their symbols. */
+/*
+ * Moves events, tasks, stacks and their symbols from the rings of an ftrace instance to the writer.
+ */
 #ifndef RECORD_FTRACE_DRAIN_H
 #define RECORD_FTRACE_DRAIN_H
 
@@ -26,23 +28,23 @@ struct ftrace_drain_opts {
 	struct ftrace_users *users; /* NULL: no user stacks */
 	struct stk_writer *w;
 	unsigned int nr_cpus;
-	uint64_t ring_bytes; /* of a CPU: no more is taken at a time */
+	uint64_t ring_bytes; /* ring size of a CPU, and the limit for one run */
 };
 
-/* All that the options point to is borrowed. */
+/* Borrows everything that the options point to. */
 int ftrace_drain__new(const struct ftrace_drain_opts *opts, struct ftrace_drain **ret_drain);
 void ftrace_drain__free(struct ftrace_drain *d);
 
-/* Hands over what the rings hold; last: all of it, also events whose stacks never came. */
+/* Writes the events in the rings; last: all of them, also those whose stacks have not arrived. */
 int ftrace_drain__run(struct ftrace_drain *d, bool last);
 void ftrace_drain__end_round(struct ftrace_drain *d);
 
-/* Adds what became of the events, to rows of STK_NR_COUNTERS. */
+/* Adds the counters of the events to rows of STK_NR_COUNTERS. */
 void ftrace_drain__add_counters(const struct ftrace_drain *d,
 				uint64_t (*counters)[STK_NR_COUNTERS]);
-/* Stacks of a CPU that its ring had no room for: its dropped events but these were no stacks. */
+/* Stacks of a CPU for which its ring had no room; all other records that it dropped were events. */
 uint64_t ftrace_drain__lost_stacks(const struct ftrace_drain *d, unsigned int cpu);
-/* Stacks that it had, but not the event. */
+/* Stacks of a CPU whose events are not in its ring. */
 uint64_t ftrace_drain__orphans(const struct ftrace_drain *d, unsigned int cpu);
 void ftrace_drain__stats(const struct ftrace_drain *d, struct backend_stats *ret_stats);
 

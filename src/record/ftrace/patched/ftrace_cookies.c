@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Holds events until the stack that their cookie stands for has come. */
+/* Maps cookies to user stacks, or to placeholders as long as a stack has not arrived. */
 #include "ftrace_cookies.h"
 
 #include <errno.h>
@@ -14,15 +14,15 @@
 #include "trace/write/writer.h"
 
 enum cookie_state {
-	COOKIE_ASKED, /* events have it that were written with the number that stands for it */
+	COOKIE_PENDING, /* events were written with the number of a placeholder */
 	COOKIE_KNOWN,
 };
 
-#define FORGET_FROM 512 /* fewer are not worth the work */
+#define FORGET_FROM 512 /* cookies; fewer are not worth the work */
 
 struct cell {
 	uint64_t cookie;
-	uint64_t ts; /* KNOWN: when its stack came */
+	uint64_t ts; /* COOKIE_KNOWN: when its stack arrived */
 	uint64_t value;
 	enum cookie_state state;
 };
@@ -32,7 +32,7 @@ struct ftrace_cookies {
 	struct cell *cells;
 	uint32_t nr, cap;
 	struct index index;
-	uint32_t kept; /* when some were forgotten last */
+	uint32_t kept; /* number of cells after the last cleanup */
 	uint32_t nr_placeholders;
 	uint64_t late;
 };
@@ -57,7 +57,7 @@ void ftrace_cookies__free(struct ftrace_cookies *c)
 	free(c);
 }
 
-/* NULL: it is not there. */
+/* NULL: the cookie is unknown. */
 static struct cell *find(const struct ftrace_cookies *c, uint64_t cookie)
 {
 	uint64_t hash = index__hash(cookie);
@@ -78,7 +78,7 @@ static int add(struct ftrace_cookies *c, struct cell cell)
 	return 0;
 }
 
-/* What is still open, or known since ts, is kept; not before there are many more than last time. */
+/* Keeps pending cookies and those known since ts; does nothing until the number has doubled. */
 void ftrace_cookies__forget(struct ftrace_cookies *c, uint64_t ts)
 {
 	uint32_t i, nr = c->nr;
@@ -89,7 +89,7 @@ void ftrace_cookies__forget(struct ftrace_cookies *c, uint64_t ts)
 	c->nr = 0;
 	for (i = 0; i < nr; i++)
 		if (c->cells[i].state != COOKIE_KNOWN || c->cells[i].ts >= ts)
-			add(c, c->cells[i]); /* there is room */
+			add(c, c->cells[i]); /* cannot fail: the array does not grow */
 	c->kept = c->nr;
 }
 
@@ -102,7 +102,7 @@ int ftrace_cookies__resolve(struct ftrace_cookies *c, uint64_t cookie, uint64_t 
 		return 0;
 	if (!cell)
 		return add(c, (struct cell){ cookie, ts, value, COOKIE_KNOWN });
-	if (cell->state == COOKIE_ASKED) {
+	if (cell->state == COOKIE_PENDING) {
 		err = stk_writer__stack_alias(c->w, ftrace_stack_number(cell->value),
 					      ftrace_stack_number(value));
 		c->late++;
@@ -122,7 +122,7 @@ int ftrace_cookies__value(struct ftrace_cookies *c, uint64_t cookie, uint64_t ts
 			  uint64_t *ret_value)
 {
 	uint64_t frames[2] = { 0, FRAME_MARKER(FRAME_END, STK_END_FAILED) };
-	struct cell *cell = find(c, cookie), asked = { .cookie = cookie, .ts = ts };
+	struct cell *cell = find(c, cookie), pending = { .cookie = cookie, .ts = ts };
 	uint32_t number;
 	int err;
 
@@ -132,11 +132,11 @@ int ftrace_cookies__value(struct ftrace_cookies *c, uint64_t cookie, uint64_t ts
 		if (err)
 			return err;
 		*ret_value = ftrace_stack_value(number, STK_END_FAILED, true);
-		asked.value = ftrace_stack_known(*ret_value);
-		return add(c, asked);
+		pending.value = ftrace_stack_known(*ret_value);
+		return add(c, pending);
 	}
 	*ret_value = cell->value;
-	cell->value = ftrace_stack_known(cell->value); /* new but once */
+	cell->value = ftrace_stack_known(cell->value); /* a stack is new only once */
 	return 0;
 }
 

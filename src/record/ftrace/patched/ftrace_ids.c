@@ -15,10 +15,10 @@
 struct ftrace_ids {
 	const struct ftrace_instance *instance;
 	const char *file;
-	struct idmap numbers; /* of id + 1, and of id on top of another one */
-	struct fsmb_map *map; /* the file as last read, NULL: not yet */
-	char *text; /* which it lies in */
-	bool fresh; /* nothing newer to read */
+	struct idmap numbers; /* by id + 1 and the id below it */
+	struct fsmb_map *map; /* the file as last read, NULL: not read yet */
+	char *text; /* memory of the map */
+	bool fresh; /* the file has been read since refresh() */
 };
 
 int ftrace_ids__new(const struct ftrace_instance *i, const char *file, struct ftrace_ids **ret_ids)

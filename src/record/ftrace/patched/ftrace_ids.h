@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the ids of a kernel's stack map stand for: read from stack_map_bin when one is new. */
+/* The stacks behind the ids of a kernel's stack map, read from stack_map_bin when an id is new. */
 #ifndef RECORD_FTRACE_IDS_H
 #define RECORD_FTRACE_IDS_H
 
@@ -11,24 +11,27 @@
 struct ftrace_ids;
 struct ftrace_instance;
 
-/* file: in the instance, "stack_map_bin" or "user_stack_map_bin".  Borrows both. */
+/* file: "stack_map_bin" or "user_stack_map_bin" of the instance.  Borrows i and file. */
 int ftrace_ids__new(const struct ftrace_instance *i, const char *file, struct ftrace_ids **ret_ids);
 void ftrace_ids__free(struct ftrace_ids *ids);
 
-/* The map may have grown: the next id that is not known has it read again. */
+/* The map may have grown: the next unknown id causes it to be read again. */
 void ftrace_ids__refresh(struct ftrace_ids *ids);
 
-/* The recording's number for id, or for id on top of below (0: nothing), to be filled in; 0: none yet. */
+/*
+ * The recording's number for id, or for id on top of below (0: nothing below).  0: the caller has
+ * to set it.  NULL: out of memory.
+ */
 uint32_t *ftrace_ids__number(struct ftrace_ids *ids, uint32_t id, uint32_t below);
 
 /*
- * The words of id, and of below behind them, at most max; *ret_cut: there were more, or it was cut
- * already.  -ENOENT: the map does not have it.
+ * The words of id, followed by those of below, at most max.  *ret_cut: there were more, or the
+ * kernel truncated the stack.  -ENOENT: the map does not contain the id.
  */
 int ftrace_ids__frames(struct ftrace_ids *ids, uint32_t id, uint32_t below, uint64_t *ret_words,
 		       unsigned int max, unsigned int *ret_nr, bool *ret_cut);
 
-/* What a match keeps of a stack: its number, how it ends, and whether its event brought it. */
+/* A stack as kept by ftrace_match.h: its number, its end, and whether it is new with its event. */
 static inline uint64_t ftrace_stack_value(uint32_t number, enum stk_stack_end end, bool is_new)
 {
 	return (uint64_t)end << 40 | (uint64_t)number << 1 | is_new;

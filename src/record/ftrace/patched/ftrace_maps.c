@@ -25,21 +25,22 @@
 #include "slurp.h"
 #include "symbols/usyms.h"
 
-#define STALE_NS 1000000000ull /* code may have been mapped where other code was */
+#define STALE_NS 1000000000ull /* after this, mappings may have changed and are read again */
 
-/* Executable memory of a process. */
+/* An executable mapping of a process. */
 struct area {
 	uint64_t start, end, offset, inode;
 	uint32_t dev;
 	enum wire_file_kind kind;
 	char *path;
-	struct mapped_file *file; /* NULL: not asked yet */
+	struct mapped_file *file; /* NULL: not identified yet */
 };
 
+/* The executable mappings of a process. */
 struct space {
 	uint32_t tgid;
-	struct ftrace_program program; /* these are of */
-	uint32_t round; /* of refresh(), when it was read */
+	struct ftrace_program program; /* whose mappings these are */
+	uint32_t round; /* counts refresh(): value when it was read */
 	uint64_t read_ns;
 	bool gone;
 	struct area *areas;
@@ -105,7 +106,7 @@ void ftrace_maps__refresh(struct ftrace_maps *m)
 
 /* ---- /proc ----------------------------------------------------------------------------------- */
 
-/* Takes the path. */
+/* Takes ownership of path; NULL: out of memory. */
 static int put_area(struct space *s, struct area a, char *path)
 {
 	a.path = path;
@@ -159,7 +160,10 @@ static struct space *known_space(struct ftrace_maps *m, uint32_t tgid)
 	return at && *at ? &m->spaces[*at - 1] : NULL;
 }
 
-/* A process that was forked and is gone had what the other one has, if that is still the same program. */
+/*
+ * A forked process that has exited had the mappings of the process it was forked from, if that
+ * still runs the same program.
+ */
 static int copy_areas(struct ftrace_maps *m, struct space *s)
 {
 	struct space other = { .tgid = s->program.copy_of }, *known;
@@ -180,7 +184,7 @@ static int copy_areas(struct ftrace_maps *m, struct space *s)
 	return err;
 }
 
-/* What is known of a process stays when that is gone. */
+/* Reads the mappings of a process again; the known ones are kept if the process has exited. */
 static int read_space(struct ftrace_maps *m, struct space *s)
 {
 	struct space now = {
@@ -221,7 +225,10 @@ static int space_new(struct ftrace_maps *m, uint32_t tgid, uint32_t *ret_index)
 	return 0;
 }
 
-/* NULL: it is of a program that the process was before, which nobody can ask any more. */
+/*
+ * The mappings of the process at that time.  NULL: it ran an earlier program then, whose mappings
+ * are unavailable.
+ */
 static int space_of(struct ftrace_maps *m, const struct ftrace_address *a, struct space **ret_space)
 {
 	uint32_t *at = idmap__get(&m->by_tgid, a->tgid + 1ull);
@@ -260,8 +267,8 @@ static bool stat_path(const char *path, struct file_stat *ret_stat)
 }
 
 /*
- * What the kernel's side would tell apart, as far as stat(2) does.  When the process is gone a file
- * with its name and inode is the one.
+ * The key as the BPF programs would build it, as far as stat(2) provides it.  If the process has
+ * exited, a file with that path and inode is taken to be the same.
  */
 static void key_of_file(pid_t pid, const struct area *a, struct wire_news *n)
 {
@@ -281,7 +288,7 @@ static void key_of_file(pid_t pid, const struct area *a, struct wire_news *n)
 	n->key.w[5] = st.ctime_ns;
 }
 
-/* In the form that the kernel's side sends them: the last part first. */
+/* Stores the path as in a file event of the BPF programs: the last component first. */
 static void put_path(struct wire_news *n, const char *path)
 {
 	const char *end = path + strlen(path), *start;
@@ -299,7 +306,7 @@ static void put_path(struct wire_news *n, const char *path)
 	}
 }
 
-/* Clock ticks after boot, in ns. */
+/* The start time of a process: ns since boot. */
 static uint64_t start_time(uint32_t tgid)
 {
 	_cleanup_close_ int fd = -1;
@@ -327,7 +334,7 @@ static int add_vdso(struct ftrace_maps *m, struct area *a)
 	return file_map__add_vdso(m->files, id, len, &a->file);
 }
 
-static int look_at(struct ftrace_maps *m, const struct space *s, struct area *a, uint64_t at)
+static int identify_area(struct ftrace_maps *m, const struct space *s, struct area *a, uint64_t at)
 {
 	struct wire_news n = {
 		.key.kind = a->kind,
@@ -402,7 +409,7 @@ int ftrace_maps__frame(struct ftrace_maps *m, const struct ftrace_address *addr,
 
 	err = find_area(m, addr, at, &s, &a);
 	if (!err && a && !a->file)
-		err = look_at(m, s, a, at);
+		err = identify_area(m, s, a, at);
 	if (err)
 		return err;
 	if (!a) {

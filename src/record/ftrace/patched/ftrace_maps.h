@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which file an address of a process belongs to, as /proc/PID/maps says soon after: ftrace on a stock
- * kernel tells addresses only.
+ * Maps user addresses to files by /proc/PID/maps, which is read soon after the event: ftrace of a
+ * stock kernel records addresses only.
  */
 #ifndef RECORD_FTRACE_MAPS_H
 #define RECORD_FTRACE_MAPS_H
@@ -18,23 +18,24 @@ int ftrace_maps__new(struct file_map *files, struct ftrace_tasks *tasks,
 		     struct ftrace_maps **ret_maps);
 void ftrace_maps__free(struct ftrace_maps *m);
 
-/* What was not found, or asked long ago, is asked again. */
+/* Mappings that were not found, or were read long ago, are read again. */
 void ftrace_maps__refresh(struct ftrace_maps *m);
-/* An address in a process's code at some time. */
+/* An address of code in a process at a time. */
 struct ftrace_address {
 	uint32_t tgid;
 	uint64_t ts, addr;
-	bool is_return; /* the call before it counts */
+	bool is_return; /* a return address: the call before it is looked up */
 };
 /*
- * The frame (frame.h) of an address, of file 0 when its process is gone or nothing is known.  1: it
- * is code, 0: it is not, or nobody knows; or a negative errno.
+ * The frame (frame.h) of an address, with file 0 if the process has exited or the address is in no
+ * known mapping.  Returns 1: the address is in code, 0: it is not, or this is unknown, or a
+ * negative errno.
  */
 int ftrace_maps__frame(struct ftrace_maps *m, const struct ftrace_address *a, uint64_t *ret_frame);
 
 struct ftrace_maps_stats {
-	uint64_t reads; /* of a process's maps */
-	uint64_t gone; /* processes whose maps nobody could read any more */
+	uint64_t reads; /* of /proc/PID/maps */
+	uint64_t gone; /* processes that had exited before their maps could be read */
 };
 void ftrace_maps__stats(const struct ftrace_maps *m, struct ftrace_maps_stats *ret_stats);
 

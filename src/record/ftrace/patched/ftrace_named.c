@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds the files that the kernel names by hash. */
+/* Finds the files that the kernel identifies by a hash. */
 #include "ftrace_named.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct named_file {
 	uint8_t id[FTRACE_BUILD_ID_MAX];
 	uint32_t id_len;
 	char *path;
-	struct mapped_file *file; /* NULL: no frame is in it so far */
+	struct mapped_file *file; /* NULL: no frame of it has been seen */
 };
 
 struct ftrace_named {
@@ -34,7 +34,7 @@ struct ftrace_named {
 	struct idmap by_hash; /* hash -> index + 1 */
 	struct named_file *v;
 	uint32_t nr, cap;
-	bool fresh; /* tracefs knows no more than we do */
+	bool fresh; /* file_map of tracefs has been read since refresh() */
 };
 
 int ftrace_named__new(const struct ftrace_instance *instance, struct file_map *files,
@@ -68,9 +68,9 @@ void ftrace_named__refresh(struct ftrace_named *n)
 	n->fresh = false;
 }
 
-/* ---- what the kernel says -------------------------------------------------------------------- */
+/* ---- file records of the kernel -------------------------------------------------------------- */
 
-/* The same file is told again now and then. */
+/* The kernel may report a file more than once. */
 static int add(struct ftrace_named *n, uint32_t hash, const uint8_t *id, uint32_t id_len,
 	       const char *path, size_t path_len)
 {
@@ -122,7 +122,7 @@ static int read_files(struct ftrace_named *n)
 
 /* ---- the file itself ------------------------------------------------------------------------- */
 
-/* It has the build id that the kernel has seen. */
+/* Opens path if that file has the build id that the kernel reported. */
 static bool open_same(const struct named_file *f, const char *path, struct seen_file *s)
 {
 	int fd = file_open_regular(path);
@@ -141,15 +141,15 @@ static bool open_same(const struct named_file *f, const char *path, struct seen_
 static int describe(const struct named_file *f, uint32_t tgid, struct seen_file *s)
 {
 	_cleanup_free_ char *inside = NULL;
-	bool ours;
+	bool visible;
 
 	*s = (struct seen_file){ .fd = -1 };
 	if (asprintf(&inside, "/proc/%u/root%s", tgid, f->path) < 0) {
 		inside = NULL;
 		return -ENOMEM;
 	}
-	ours = open_same(f, f->path, s);
-	if (!ours)
+	visible = open_same(f, f->path, s);
+	if (!visible)
 		open_same(f, inside, s);
 	s->dev_major = major(s->st.dev);
 	s->dev_minor = minor(s->st.dev);
@@ -157,13 +157,13 @@ static int describe(const struct named_file *f, uint32_t tgid, struct seen_file 
 	memcpy(s->id, f->id, f->id_len);
 	s->id_len = f->id_len;
 	s->path = strdup(f->path);
-	s->host_path = strdup(ours ? f->path : "");
+	s->host_path = strdup(visible ? f->path : "");
 	return s->path && s->host_path ? 0 : -ENOMEM;
 }
 
 static int find_file(struct ftrace_named *n, struct named_file *f, uint32_t tgid)
 {
-	struct wire_news news = {
+	struct wire_news event = {
 		.key = { .kind = WIRE_KEY_FILE, .w = { f->hash } },
 		.tgid = tgid,
 	};
@@ -177,7 +177,7 @@ static int find_file(struct ftrace_named *n, struct named_file *f, uint32_t tgid
 		seen_file__release(&s);
 		return err;
 	}
-	return file_map__add(n->files, &news, &s, &f->file);
+	return file_map__add(n->files, &event, &s, &f->file);
 }
 
 int ftrace_named__frame(struct ftrace_named *n, uint32_t tgid, uint32_t hash, uint64_t offset,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files by the hash that a kernel with our series gives them; it tells path and build id in a record
- * when the file is first seen, and in tracefs.
+ * Files identified by the hash of a kernel with the series in kernel/.  The kernel reports path and
+ * build id in a record when it first sees the file, and in tracefs.
  */
 #ifndef RECORD_FTRACE_NAMED_H
 #define RECORD_FTRACE_NAMED_H
@@ -18,11 +18,14 @@ int ftrace_named__new(const struct ftrace_instance *instance, struct file_map *f
 		      struct ftrace_named **ret_named);
 void ftrace_named__free(struct ftrace_named *n);
 
-/* What is not known may be asked of tracefs again. */
+/* The next unknown hash causes tracefs to be read again. */
 void ftrace_named__refresh(struct ftrace_named *n);
-/* A record of kind FTRACE_FILE_MAP. */
+/* Adds the file of a record of kind FTRACE_FILE_MAP. */
 int ftrace_named__add(struct ftrace_named *n, const struct ftrace_record *r);
-/* The frame (frame.h) of an offset in a file; hash 0: in none, it is an address.  tgid: who has it mapped. */
+/*
+ * The frame (frame.h) of an offset in a file; hash 0: no file, the offset is an address.  tgid: a
+ * process that maps the file.
+ */
 int ftrace_named__frame(struct ftrace_named *n, uint32_t tgid, uint32_t hash, uint64_t offset,
 			uint64_t *ret_frame);
 

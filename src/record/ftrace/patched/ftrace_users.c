@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes user stacks of what ftrace recorded of them. */
+/* Converts the user stacks that ftrace recorded. */
 #include "ftrace_users.h"
 
 #include <errno.h>
@@ -20,19 +20,19 @@
 #include "record/opts.h"
 #include "trace/write/writer.h"
 
-/* After its stack was written a task may have more events before it is in user space. */
+/* A task may have further events between the writing of its stack and its return to user space. */
 #define LATE_NS 60000000000ull
-#define STOCK_FRAMES 8 /* of a user_stack: all it has room for */
+#define STOCK_FRAMES 8 /* maximum in a user_stack record */
 
 struct ftrace_users {
 	struct ftrace_users_opts o;
 	struct file_map *files;
 	struct ftrace_maps *maps; /* stock kernels */
-	/* kernels with cookies; NULL: it is another one */
+	/* kernels with cookies; NULL on others */
 	struct ftrace_cookies *cookies;
-	struct ftrace_named *named; /* files by what the kernel calls them */
-	struct ftrace_ids *ids; /* its user stack map */
-	struct user_frames frames; /* whose symbols are wanted */
+	struct ftrace_named *named; /* files by the kernel's hash */
+	struct ftrace_ids *ids; /* the user stack map */
+	struct user_frames frames; /* whose symbols will be written */
 	uint32_t nr_stacks; /* highest number of a user stack */
 	uint64_t *values; /* of the user stack map's ids, see keep_value() */
 	uint32_t nr_values, cap_values;
@@ -123,7 +123,7 @@ static int note_frames(struct ftrace_users *u, const uint64_t *frames, unsigned 
 	return err;
 }
 
-/* frames has room for one more. */
+/* The array has room for one more frame. */
 static int add_stack(struct ftrace_users *u, uint64_t *frames, unsigned int nr,
 		     enum stk_stack_end end, uint64_t *ret_value)
 {
@@ -151,7 +151,7 @@ static int lost_stack(struct ftrace_users *u, uint64_t *ret_value)
 	return add_stack(u, frames, 0, STK_END_FAILED, ret_value);
 }
 
-/* In a table, so that an id of the kernel's leads to more than a number. */
+/* Keeps a value (ftrace_stack_value()) for an id; ftrace_ids.h keeps only a number for each id. */
 static int keep_value(struct ftrace_users *u, uint64_t value, uint32_t *ret_index)
 {
 	if (array__grow(&u->values, u->nr_values, &u->cap_values))
@@ -161,7 +161,10 @@ static int keep_value(struct ftrace_users *u, uint64_t value, uint32_t *ret_inde
 	return 0;
 }
 
-/* Addresses: the first was interrupted or called the kernel, the others come by frame pointers. */
+/*
+ * The words are addresses: the first one was interrupted or called the kernel, the others were
+ * found by frame pointers.
+ */
 static int stock_stack(struct ftrace_users *u, const struct ftrace_record *r, uint64_t ts,
 		       uint64_t *ret_value)
 {
@@ -179,7 +182,7 @@ static int stock_stack(struct ftrace_users *u, const struct ftrace_record *r, ui
 		is_code = ftrace_maps__frame(u->maps, &addr, &frame);
 		if (is_code < 0)
 			return is_code;
-		/* what was taken for a return address is none; but of who is gone nothing is known */
+		/* not a return address, unless the process has exited and its code is unknown */
 		if (i && before && !is_code) {
 			end = STK_END_NO_TABLE;
 			break;
@@ -193,7 +196,7 @@ static int stock_stack(struct ftrace_users *u, const struct ftrace_record *r, ui
 	return nr ? add_stack(u, frames, nr, end, ret_value) : 0;
 }
 
-/* Pairs of a file and an offset in it. */
+/* The words are pairs of a file's hash and an offset in the file. */
 static int named_stack(struct ftrace_users *u, uint32_t tgid, const uint64_t *pairs,
 		       unsigned int nr_words, bool cut, uint64_t *ret_value)
 {
@@ -210,7 +213,7 @@ static int named_stack(struct ftrace_users *u, uint32_t tgid, const uint64_t *pa
 	}
 	if (err)
 		return err;
-	/* the program that entered the kernel was gone when its stack was to be walked */
+	/* no frames: the program that entered the kernel was gone before its stack was walked */
 	return add_stack(u, frames, nr, nr ? end : STK_END_UNREADABLE, ret_value);
 }
 
@@ -224,7 +227,7 @@ static int unwound_stack(struct ftrace_users *u, const struct ftrace_record *r, 
 	return named_stack(u, r->tgid, words, nr, nr < r->nr_words, ret_value);
 }
 
-/* One that was asked for is the same again, but for whose event is the first. */
+/* Later lookups of an id return the same value, but not as new. */
 static int mapped_stack(struct ftrace_users *u, const struct ftrace_record *r, uint64_t *ret_value)
 {
 	uint32_t *known = ftrace_ids__number(u->ids, r->stack_id, 0);
@@ -247,7 +250,7 @@ static int mapped_stack(struct ftrace_users *u, const struct ftrace_record *r, u
 	return err ?: keep_value(u, ftrace_stack_known(*ret_value), known);
 }
 
-/* The stack that a cookie stands for. */
+/* Resolves a cookie by the stack in the record. */
 static int cookie_stack(struct ftrace_users *u, const struct ftrace_record *r, uint64_t ts)
 {
 	uint64_t value;
@@ -295,7 +298,7 @@ int ftrace_users__take(struct ftrace_users *u, const struct ftrace_matched *m, u
 	if (m->cookie) {
 		err = ftrace_cookies__value(u->cookies, m->cookie, m->ts, &value);
 	} else if (!(m->wanted & part) || (m->got & part && !value) || u->cookies) {
-		/* in an NMI, and of a thread of the kernel, which has none */
+		/* the event is in an NMI or in a kernel thread */
 		counters[STK_C_USTACK_NONE]++;
 		return 0;
 	} else if (!(m->got & part)) {

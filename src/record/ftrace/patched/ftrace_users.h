@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User stacks of ftrace.  A stock kernel follows frame pointers and writes eight addresses at most
- * behind the event: what was mapped there is asked of /proc.  A kernel with our series writes a
- * cookie behind the event, and the stack when the task goes back to user space.
+ * User stacks of ftrace.  A stock kernel follows frame pointers and writes at most eight addresses
+ * after the event; /proc/PID/maps shows what was mapped there.  A kernel with the series in kernel/
+ * writes a cookie after the event, and the stack when the task returns to user space.
  */
 #ifndef RECORD_FTRACE_USERS_H
 #define RECORD_FTRACE_USERS_H
@@ -27,31 +27,31 @@ struct ftrace_users_opts {
 	struct stk_writer *w;
 };
 
-/* All that the options point to is borrowed. */
+/* Borrows everything that the options point to. */
 int ftrace_users__new(const struct ftrace_users_opts *opts, struct ftrace_users **ret_users);
 void ftrace_users__free(struct ftrace_users *u);
 
-/* What follows an event: enum ftrace_match_part. */
+/* The parts that follow an event: enum ftrace_match_part. */
 unsigned int ftrace_users__parts(const struct ftrace_users *u);
-/* A record of user stacks or files; a stack of the event before it is given to match. */
+/* Takes a record of a user stack or file; passes the stack of a preceding event to match. */
 int ftrace_users__record(struct ftrace_users *u, struct ftrace_match *match,
 			 const struct ftrace_record *r, uint64_t ts);
-/* Those of a kernel with our series: a cookie stands for the stack. */
+/* Whether events have cookies instead of user stacks (the series in kernel/). */
 bool ftrace_users__has_cookies(const struct ftrace_users *u);
-/* Whether the user stack of an event that has all its parts is known, or never will be. */
+/* Whether the user stack of a complete event is known, or will never be. */
 bool ftrace_users__is_known(const struct ftrace_users *u, const struct ftrace_matched *m);
 /*
- * The user stack of an event, and how it ends, in a row of counters.  What is not known yet gets a
- * number that stands for it.
+ * The number of an event's user stack; counts it and its end in a row of counters.  A stack that
+ * has not arrived yet gets the number of a placeholder.
  */
 int ftrace_users__take(struct ftrace_users *u, const struct ftrace_matched *m, uint64_t *counters,
 		       uint32_t *ret_number);
-/* The rings are about to be emptied once more. */
+/* To be called before each read of the rings. */
 void ftrace_users__refresh(struct ftrace_users *u);
-/* No event older than that will be asked for any more. */
+/* Events older than ts will not be looked up any more. */
 void ftrace_users__forget(struct ftrace_users *u, uint64_t ts);
 
-/* At the end: build ids still missing, symbols of all frames. */
+/* At the end: computes missing build ids and writes the symbols of all frames. */
 int ftrace_users__finish(struct ftrace_users *u);
 
 #endif /* RECORD_FTRACE_USERS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Keeps copies of events until their user stacks are there. */
+/* Keeps copies of events until their user stacks have arrived. */
 #include "ftrace_held.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Events that wait for their user stacks, which come from any CPU. */
+/* Events that wait for their user stacks, which may arrive in the ring of any CPU. */
 #ifndef RECORD_FTRACE_HELD_H
 #define RECORD_FTRACE_HELD_H
 
@@ -12,18 +12,18 @@
 struct ftrace_held {
 	struct ftrace_held_event {
 		unsigned int cpu;
-		struct ftrace_matched m; /* data: in data */
+		struct ftrace_matched m; /* m.data points to data */
 		unsigned char *data;
 	} * v;
 	size_t nr, cap;
 };
 
 void ftrace_held__clear(struct ftrace_held *h);
-/* Keeps a copy. */
+/* Adds a copy of the event. */
 int ftrace_held__add(struct ftrace_held *h, unsigned int cpu, const struct ftrace_matched *m);
 /*
- * Asks about each: 1 done with it, 0 it waits on, or a negative errno, which ends this.  *ret_oldest:
- * the time of the oldest that waits on, UINT64_MAX: there is none.
+ * Calls fn for each event: 1 removes it, 0 keeps it, a negative errno ends the walk.  *ret_oldest
+ * is the time of the oldest event that was kept, or UINT64_MAX if there is none.
  */
 int ftrace_held__walk(struct ftrace_held *h,
 		      int (*fn)(void *ctx, unsigned int cpu, const struct ftrace_matched *m),

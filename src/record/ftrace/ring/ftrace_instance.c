@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes, sets up and removes an ftrace instance. */
+/* Creates, configures and removes an ftrace instance. */
 #include "ftrace_instance.h"
 
 #include <dirent.h>
@@ -19,14 +19,14 @@
 #include "slurp.h"
 
 #define PREFIX "stackonce."
-#define REMOVE_TRIES 50 /* of 20 ms: somebody reads its files */
+#define REMOVE_TRIES 50 /* of 20 ms: while a process reads its files */
 
 struct ftrace_instance {
 	char *path;
 	int dir;
 };
 
-/* Its events stop with it. */
+/* Removing the instance disables its events. */
 static int remove_instance(const char *path)
 {
 	unsigned int i;
@@ -41,7 +41,7 @@ static int remove_instance(const char *path)
 	return -EBUSY;
 }
 
-/* Whether nobody who could have made it runs any more. */
+/* Whether the process that created the instance does not exist any more. */
 static bool is_left_over(const char *name)
 {
 	char *end;
@@ -66,7 +66,7 @@ static void remove_left_over(const char *instances)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", instances, d->d_name);
 		if (remove_instance(path))
-			log_warn("'%s' of a recording that was killed cannot be removed", path);
+			log_warn("cannot remove '%s' of a recorder that was killed", path);
 	}
 }
 
@@ -79,7 +79,7 @@ int ftrace_instance__new(const char *suffix, struct ftrace_instance **ret_instan
 
 	err = tracefs__root(&root);
 	if (err)
-		return log_err(err, "tracefs");
+		return log_err(err, "find tracefs");
 	snprintf(instances, sizeof(instances), "%s/instances", root);
 	if (!*suffix)
 		remove_left_over(instances);
@@ -100,7 +100,7 @@ int ftrace_instance__new(const char *suffix, struct ftrace_instance **ret_instan
 	i->dir = open(i->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = i->dir < 0 ? -errno : ftrace_instance__write(i, "tracing_on", "0");
 	if (err) {
-		log_err(err, "'%s'", i->path);
+		log_err(err, "open '%s'", i->path);
 		ftrace_instance__free(i);
 		return err;
 	}
@@ -163,7 +163,7 @@ size_t ftrace_instance__page_size(const struct ftrace_instance *i)
 	_cleanup_free_ char *text = NULL;
 	size_t len, kb = 0;
 
-	/* since 6.8; before, it is a page */
+	/* this file exists since 6.8; before, a sub-buffer is a page */
 	if (!ftrace_instance__read(i, "buffer_subbuf_size_kb", &text, &len))
 		kb = strtoul(text, NULL, 10);
 	return kb && kb <= 1024 ? kb * 1024 : (size_t)sysconf(_SC_PAGESIZE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An instance of ftrace of our own: rings, events and options that nobody else uses. */
+/* A private ftrace instance with its own rings, events and options. */
 #ifndef RECORD_FTRACE_INSTANCE_H
 #define RECORD_FTRACE_INSTANCE_H
 
@@ -10,27 +10,27 @@
 struct ftrace_instance;
 
 /*
- * Makes instances/stackonce.PID, with tracing off; suffix ("" or ".x") follows.  Those of recorders
- * that were killed are removed first.
+ * Creates instances/stackonce.PID followed by suffix ("" or ".x"), with tracing off.  Instances of
+ * recorders that were killed are removed first.
  */
 int ftrace_instance__new(const char *suffix, struct ftrace_instance **ret_instance);
-/* Removes it with all that it holds; its files must have been closed. */
+/* Removes the instance with its contents; its files must have been closed. */
 void ftrace_instance__free(struct ftrace_instance *i);
 
-/* A file in it; a descriptor or a negative errno. */
+/* Opens a file of the instance; returns a descriptor or a negative errno. */
 int ftrace_instance__open(const struct ftrace_instance *i, const char *name, int flags);
-/* Writes text to a file in it in one go. */
+/* Writes text to a file of the instance with one write(2). */
 int ftrace_instance__write(const struct ftrace_instance *i, const char *name, const char *text);
-/* options/NAME; -ENOENT: this kernel does not know it. */
+/* Sets options/NAME; -ENOENT: this kernel does not have the option. */
 int ftrace_instance__option(const struct ftrace_instance *i, const char *name, bool on);
-/* All of a file, NUL-terminated, to be freed. */
+/* Reads a whole file, NUL-terminated; the caller frees the text. */
 int ftrace_instance__read(const struct ftrace_instance *i, const char *name, char **ret_text,
 			  size_t *ret_len);
 
-/* Bytes of a sub-buffer of its rings. */
+/* The size of a sub-buffer of its rings in bytes. */
 size_t ftrace_instance__page_size(const struct ftrace_instance *i);
 
-/* What per_cpu/cpuN/stats counts. */
+/* Values of per_cpu/cpuN/stats. */
 struct ftrace_ring_stats {
 	uint64_t entries, overrun, dropped, read, bytes;
 };

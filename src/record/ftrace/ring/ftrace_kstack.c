@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cuts the tracer's frames off a kernel stack and marks what was interrupted. */
+/* Finds the tracer's own frames at the inner end of a kernel stack. */
 #include "ftrace_kstack.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define MAX_OWN 12
 
-/* What lies between an event's place in the code and the walk of its stack. */
+/* Functions between the location of an event and the function that walks its stack. */
 static bool is_tracer_name(const char *name)
 {
 	static const char *const beginnings[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Kernel stacks as ftrace takes them, made into what the BPF programs record. */
+/* Converts kernel stacks of ftrace to those that the BPF programs record. */
 #ifndef RECORD_FTRACE_KSTACK_H
 #define RECORD_FTRACE_KSTACK_H
 
@@ -11,14 +11,14 @@ struct ksyms;
 
 struct ftrace_kstacks {
 	struct ksyms *syms; /* borrowed */
-	struct idmap tracer; /* address -> 1: no function of the tracer's, 2: one of these */
+	struct idmap tracer; /* address -> 1: not in a function of the tracer, 2: in one */
 };
 
 void ftrace_kstacks__clear(struct ftrace_kstacks *k);
 
 /*
- * How many of the innermost frames are the tracer's own; negative: errno.  What ftrace skips by
- * number depends on what the compiler has inlined.
+ * Returns how many of the innermost frames are the tracer's own, or a negative errno.  ftrace skips
+ * a fixed number of frames, so the rest depends on what the compiler has inlined.
  */
 int ftrace_kstacks__own(struct ftrace_kstacks *k, const uint64_t *frames, unsigned int nr);
 

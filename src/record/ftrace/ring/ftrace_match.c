@@ -10,7 +10,7 @@
 #include "cleanup.h"
 #include "event_flags.h"
 
-/* Contexts that interrupt one another: one of a level runs to its end before a lower one goes on. */
+/* Context levels: code of one level runs to its end before code of a lower level continues. */
 enum level { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI };
 
 struct open_event {
@@ -62,7 +62,10 @@ static struct open_event *at(struct ftrace_match *m, unsigned int i)
 	return &m->events[(m->head + i) % FTRACE_MATCH_OPEN];
 }
 
-/* A record of this context: what it had interrupted is still open, all else is over. */
+/*
+ * A record of this context shows that all other contexts have ended, except for those that it
+ * interrupted.
+ */
 static void close_others(struct ftrace_match *m, const struct ftrace_context *ctx)
 {
 	enum level level = level_of(ctx);
@@ -76,7 +79,7 @@ static void close_others(struct ftrace_match *m, const struct ftrace_context *ct
 	}
 }
 
-/* Events of one level that wait are nested, by page faults for example; that has an end. */
+/* Limits the open events of a level.  They may nest, as by page faults, but not without limit. */
 static void bound_level(struct ftrace_match *m, enum level level)
 {
 	struct open_event *oldest = NULL;
@@ -117,7 +120,7 @@ int ftrace_match__event(struct ftrace_match *m, uint64_t ts, const struct ftrace
 	err = keep(e, data, len);
 	if (err)
 		return err;
-	/* The kernel takes no user stacks in an NMI. */
+	/* The kernel does not take user stacks in an NMI. */
 	if (level == LEVEL_NMI)
 		parts &= ~FTRACE_MATCH_USER;
 	e->out = (struct ftrace_matched){
@@ -165,7 +168,7 @@ bool ftrace_match__stack(struct ftrace_match *m, const struct ftrace_context *ct
 			out->user = value;
 		if (parts & FTRACE_MATCH_COOKIE)
 			out->cookie = cookie;
-		/* The user stack is the last thing that the kernel writes. */
+		/* The kernel writes the user stack last. */
 		e->done = !(out->wanted & ~out->got) || (parts & FTRACE_MATCH_USER);
 		return true;
 	}

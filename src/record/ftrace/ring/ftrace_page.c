@@ -9,7 +9,7 @@
 
 #include "log.h"
 
-/* struct ring_buffer_event of the kernel; what the bits are called is its user's ABI. */
+/* The kernel's struct ring_buffer_event, whose bit fields are user space ABI. */
 struct event_head {
 	uint32_t type_len : 5;
 	uint32_t time_delta : 27;
@@ -24,16 +24,16 @@ enum {
 
 #define HEAD_SIZE sizeof(uint32_t)
 #define DELTA_BITS 27
-#define STAMP_BITS 59 /* of an absolute time stamp: the rest is that of the time so far */
+#define STAMP_BITS 59 /* of an absolute time stamp: the upper bits are those of the current time */
 
 /* Flags at the upper end of a sub-buffer's commit count. */
 #define MISSED_EVENTS (1u << 31) /* events were lost before the first one */
-#define MISSED_STORED (1u << 30) /* how many: a long behind the last event */
+#define MISSED_STORED (1u << 30) /* their number follows the last event, a long */
 #define COMMIT_MASK (~(MISSED_EVENTS | MISSED_STORED))
 
-#define MAX_DATA_OFFSET 256 /* of the first event: 16 on every kernel so far */
+#define MAX_DATA_OFFSET 256 /* of the first event: 16 on all kernels so far */
 
-/* The line "field: TYPE NAME;	offset:N;	size:N; ..." of the text. */
+/* Parses the line "field: TYPE NAME;	offset:N;	size:N; ..." of the text. */
 static int find_field(const char *text, const char *name, uint32_t *ret_offset, uint32_t *ret_size)
 {
 	size_t len = strlen(name);
@@ -52,7 +52,7 @@ static int find_field(const char *text, const char *name, uint32_t *ret_offset, 
 			return 0;
 		break;
 	}
-	return log_err(-EINVAL, "header_page: no field '%s'", name);
+	return log_err(-EINVAL, "header_page lacks the field '%s'", name);
 }
 
 int ftrace_page_format__parse(const char *text, struct ftrace_page_format *ret_format)
@@ -63,18 +63,20 @@ int ftrace_page_format__parse(const char *text, struct ftrace_page_format *ret_f
 
 	err = find_field(text, "timestamp", &f.timestamp, &size);
 	if (!err && size != sizeof(uint64_t))
-		err = log_err(-EINVAL, "header_page: a timestamp of %u bytes", size);
+		err = log_err(-EINVAL, "header_page has a timestamp of %u bytes instead of 8",
+			      size);
 	if (!err)
 		err = find_field(text, "commit", &f.commit, &f.commit_size);
 	if (!err && f.commit_size != 4 && f.commit_size != 8)
-		err = log_err(-EINVAL, "header_page: a commit of %u bytes", f.commit_size);
+		err = log_err(-EINVAL, "header_page has a commit of %u bytes instead of 4 or 8",
+			      f.commit_size);
 	if (!err)
 		err = find_field(text, "data", &f.data, &size);
 	if (err)
 		return err;
 	if (f.data > MAX_DATA_OFFSET || f.data % HEAD_SIZE || f.timestamp + 8 > f.data ||
 	    f.commit + f.commit_size > f.data)
-		return log_err(-EINVAL, "header_page: fields that lie over one another");
+		return log_err(-EINVAL, "header_page has overlapping fields");
 	*ret_format = f;
 	return 0;
 }
@@ -100,7 +102,7 @@ static uint64_t get_long(const unsigned char *p, uint32_t size)
 	return size == sizeof(uint64_t) ? get64(p) : get32(p);
 }
 
-/* The count, where the kernel found room for it behind the last event. */
+/* The number of lost events; -1: unknown, as the kernel had no room for it after the last event. */
 static int64_t count_lost(const struct ftrace_page *p, const struct ftrace_page_format *f,
 			  uint32_t flags, size_t room)
 {
@@ -128,7 +130,7 @@ void ftrace_page__open(struct ftrace_page *p, const struct ftrace_page_format *f
 	p->data = (const unsigned char *)buf + f->data;
 	p->ts = get64((const unsigned char *)buf + f->timestamp);
 	room = len - f->data;
-	/* Of 64 bits the upper ones only repeat the sign that MISSED_EVENTS gives the kernel's int. */
+	/* MISSED_EVENTS is the sign of an int in the kernel: of 64 bits, the upper 32 repeat it */
 	commit = (uint32_t)get_long((const unsigned char *)buf + f->commit, f->commit_size);
 	if ((commit & COMMIT_MASK) > room) {
 		p->err = -EBADMSG;
@@ -138,13 +140,13 @@ void ftrace_page__open(struct ftrace_page *p, const struct ftrace_page_format *f
 	p->lost = count_lost(p, f, commit, room);
 }
 
-/* The bytes behind the head of the event at pos: n of them are there? */
+/* Whether the page holds n bytes after the head of the event at pos. */
 static bool has(const struct ftrace_page *p, size_t n)
 {
 	return p->len - p->pos >= HEAD_SIZE && p->len - p->pos - HEAD_SIZE >= n;
 }
 
-/* An absolute time lacks the uppermost bits; these are as before, or one more when it wrapped. */
+/* An absolute time stamp lacks the upper bits: they are as before, or one more after a wrap. */
 static uint64_t whole_stamp(uint64_t stamp, uint64_t before)
 {
 	uint64_t ts = stamp | (before >> STAMP_BITS << STAMP_BITS);
@@ -154,20 +156,20 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before)
 	return ts;
 }
 
-/* Records: 1, what has none: 0, -EBADMSG.  Moves on behind it. */
+/* Decodes one entry and moves past it: 1: an event, 0: padding or a time stamp, -EBADMSG. */
 static int step(struct ftrace_page *p, struct ftrace_page_event *ret_event)
 {
 	const unsigned char *at = p->data + p->pos, *body = at + HEAD_SIZE;
 	struct event_head head;
 	uint64_t stamp;
-	size_t size; /* behind the head */
+	size_t size; /* after the head */
 	bool is_long;
 
 	if (!has(p, 0))
 		return -EBADMSG;
 	memcpy(&head, at, sizeof(head));
 	if (head.type_len == TYPE_PADDING && !head.time_delta) {
-		p->pos = p->len; /* nothing more was written here */
+		p->pos = p->len; /* the rest of the page is unused */
 		return 0;
 	}
 	is_long = head.type_len == TYPE_LONG || head.type_len >= TYPE_PADDING;
@@ -187,7 +189,7 @@ static int step(struct ftrace_page *p, struct ftrace_page_event *ret_event)
 		return -EBADMSG;
 	p->pos += HEAD_SIZE + size;
 	if (head.type_len == TYPE_PADDING) {
-		/* Discarded.  A 1 stands for 0, which would mean that nothing more follows. */
+		/* A discarded event.  1 stands for 0, which would mark the rest as unused. */
 		p->ts += head.time_delta == 1 ? 0 : head.time_delta;
 		return 0;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sub-buffers of the kernel's trace ring buffer, as per_cpu/cpuN/trace_pipe_raw gives them.
+ * Decodes sub-buffers of the kernel's trace ring buffer, as read from per_cpu/cpuN/trace_pipe_raw.
  *
  * Sources: events/header_page and events/header_event of tracefs; kernel/trace/ring_buffer.c
  * (rb_update_event(), ring_buffer_read_page(), check_buffer()) and include/linux/ring_buffer.h.
@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the head of a sub-buffer keeps what: the text of events/header_page. */
+/* The layout of the head of a sub-buffer, from events/header_page. */
 struct ftrace_page_format {
 	uint32_t timestamp; /* offset of the u64 */
-	uint32_t commit, commit_size; /* a long of the kernel: 4 or 8 bytes */
+	uint32_t commit, commit_size; /* a long in the kernel: 4 or 8 bytes */
 	uint32_t data; /* offset of the first event */
 };
 
-/* One sub-buffer while it is read; len, pos and ts are the decoder's own. */
+/* A sub-buffer being decoded; len, pos and ts are private to the decoder. */
 struct ftrace_page {
 	int64_t lost; /* events of this CPU lost before the first one; -1: unknown how many */
 	const unsigned char *data; /* borrowed */
@@ -31,23 +31,23 @@ struct ftrace_page {
 struct ftrace_page_event {
 	uint64_t ts; /* of the instance's trace_clock */
 	const void *data; /* the record, in the format of its common_type; aligned to 4 bytes */
-	size_t len; /* may be longer than the record by its padding to 4 bytes */
+	size_t len; /* includes padding of the record to 4 bytes */
 };
 
-/* -EINVAL: not such a text, or one of a layout this reader does not know; logged. */
+/* -EINVAL, logged: the text is invalid or describes an unknown layout. */
 int ftrace_page_format__parse(const char *text, struct ftrace_page_format *ret_format);
 
 /*
- * buf holds one sub-buffer of len bytes, as large as buffer_subbuf_size_kb says (or a page where
- * that file is missing), and is borrowed until the last event was read.  A damaged head is told
- * by the first ftrace_page__next().
+ * buf is one sub-buffer of len bytes, the size in buffer_subbuf_size_kb (or a page if that file
+ * does not exist).  It is borrowed until the last event has been read.  The first call of
+ * ftrace_page__next() reports a damaged head.
  */
 void ftrace_page__open(struct ftrace_page *p, const struct ftrace_page_format *f, const void *buf,
 		       size_t len);
 
 /*
- * 1: an event, in the order of the ring; 0: no more; -EBADMSG: the rest is damaged, which it stays.
- * Discarded events and time stamps are passed over.
+ * Returns 1 and the next event in the order of the ring; 0: no more events; -EBADMSG: the rest of
+ * the page is damaged, also in later calls.  Discarded events and time stamps are skipped.
  */
 int ftrace_page__next(struct ftrace_page *p, struct ftrace_page_event *ret_event);
 

@@ -43,7 +43,7 @@ int ftrace_ring__open(struct ftrace_ring *r, const struct ftrace_instance *i, un
 		ftrace_ring__close(&ring);
 		return err;
 	}
-	/* as large as we may; a smaller one takes more turns */
+	/* as large as permitted; a smaller pipe takes more calls */
 	fcntl(ring.pipe[1], F_SETPIPE_SZ, PIPE_PAGES * (int)page_size);
 	*r = ring;
 	return 0;
@@ -59,7 +59,7 @@ static int hand_over(const struct ftrace_ring *r, size_t len, ftrace_page_fn fn,
 	return err;
 }
 
-/* All of what was spliced: the pipe holds whole pages. */
+/* Reads all that was spliced: the pipe contains whole pages. */
 static ssize_t read_all(const struct ftrace_ring *r, int fd, size_t len)
 {
 	size_t have = 0;
@@ -76,7 +76,7 @@ static ssize_t read_all(const struct ftrace_ring *r, int fd, size_t len)
 	return have;
 }
 
-/* Full pages change hands without being copied by the kernel.  Bytes, 0: there is none. */
+/* Reads full pages, which the kernel moves without copying; returns bytes, 0: no full page. */
 static ssize_t take_full(const struct ftrace_ring *r)
 {
 	ssize_t n = splice(r->fd, NULL, r->pipe[1], NULL, PIPE_PAGES * r->page_size,
@@ -87,7 +87,7 @@ static ssize_t take_full(const struct ftrace_ring *r)
 	return n ? read_all(r, r->pipe[0], n) : 0;
 }
 
-/* What the page holds that is not full yet. */
+/* Reads the page that is not full yet. */
 static ssize_t take_rest(const struct ftrace_ring *r)
 {
 	ssize_t n = read(r->fd, r->pages, r->page_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The ring of one CPU in an instance, emptied page by page through trace_pipe_raw. */
+/* Reads the ring of one CPU of an instance page by page through trace_pipe_raw. */
 #ifndef RECORD_FTRACE_RING_H
 #define RECORD_FTRACE_RING_H
 
@@ -10,22 +10,22 @@ struct ftrace_instance;
 
 struct ftrace_ring {
 	int fd; /* -1: no such CPU */
-	int pipe[2]; /* full pages go through it; -1: there is none */
+	int pipe[2]; /* for splicing full pages; -1: not opened */
 	size_t page_size;
 	unsigned char *pages; /* room for PIPE_PAGES */
 };
 
-/* page_size: head and data of a sub-buffer. */
+/* page_size: size of a sub-buffer, head and data. */
 int ftrace_ring__open(struct ftrace_ring *r, const struct ftrace_instance *i, unsigned int cpu,
 		      size_t page_size);
 void ftrace_ring__close(struct ftrace_ring *r);
 
-/* Takes a sub-buffer; negative: stop with that. */
+/* Takes a sub-buffer; returns 0 or a negative errno, which ends ftrace_ring__read(). */
 typedef int (*ftrace_page_fn)(void *ctx, const void *page, size_t len);
 
 /*
- * Hands over what the ring holds, the page that is being filled too, but not much more than
- * max_bytes.  1: there is more, 0: it was empty, or a negative errno.
+ * Passes the pages of the ring to fn, including the one that is being filled, until about max_bytes
+ * are read.  Returns 1: there is more, 0: the ring is empty, or a negative errno.
  */
 int ftrace_ring__read(struct ftrace_ring *r, uint64_t max_bytes, ftrace_page_fn fn, void *ctx,
 		      uint64_t *ret_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the records of stacks, stack ids and files by the offsets in their formats. */
+/* Decodes the records of stacks, stack ids and files by the offsets in their formats. */
 #include "ftrace_stacks.h"
 
 #include <ctype.h>
@@ -25,10 +25,10 @@ enum part {
 	PART_HASH,
 	PART_BUILD_ID_SIZE,
 	PART_BUILD_ID,
-	PART_PATH, /* a string: all the rest, or a dynamic one */
+	PART_PATH, /* a string: the rest of the record, or a dynamic one */
 };
 
-/* The parts of each kind's record, and what they are called in its format. */
+/* The parts of each kind of record and their field names in its format. */
 static const struct {
 	const char *name;
 	struct {
@@ -67,7 +67,7 @@ const char *ftrace_kind__name(enum ftrace_kind kind)
 	return kinds[kind].name;
 }
 
-/* The size a field of that part must have, 0: any. */
+/* The required size of a field for that part, 0: any. */
 static uint32_t size_of(enum part part)
 {
 	switch (part) {
@@ -122,8 +122,9 @@ int ftrace_kinds__add(struct ftrace_kinds *k, enum ftrace_kind kind, const char 
 		return err;
 	words = ev_format__find(f, "caller");
 	if (words && words->elem_size != WORD)
-		return log_err(-EINVAL, "format of %s: words of %u bytes", kinds[kind].name,
-			       words->elem_size);
+		return log_err(-EINVAL,
+			       "the format of ftrace:%s has words of %u bytes instead of 8",
+			       kinds[kind].name, words->elem_size);
 	l->known = true;
 	l->type = ev_format__id(f);
 	*k = new;
@@ -152,7 +153,7 @@ static bool inside(struct ftrace_place at, size_t len)
 	return at.size && (size_t)at.offset + at.size <= len;
 }
 
-/* An integer field that lies inside the record. */
+/* The value of an integer field, which must be inside the record. */
 static uint64_t get(const unsigned char *rec, struct ftrace_place at)
 {
 	union {
@@ -174,7 +175,7 @@ uint64_t ftrace_record__word(const struct ftrace_record *r, uint32_t i)
 	return v;
 }
 
-/* Up to `most` words from a field on; a stack of addresses ends where the kernel's printing does. */
+/* Takes up to `most` words from a field on; addresses end where the kernel ends printing them. */
 static int take_words(struct ftrace_record *r, const unsigned char *rec, size_t len,
 		      struct ftrace_place at, uint32_t most)
 {
@@ -197,8 +198,8 @@ static int take_words(struct ftrace_record *r, const unsigned char *rec, size_t 
 }
 
 /*
- * A field without a size is all the rest of the record.  A dynamic string is a u32, length << 16 |
- * offset from the record's start, and the length has its NUL.
+ * A field without a size extends to the end of the record.  A dynamic string is a u32, length << 16
+ * | offset from the start of the record; the length includes the NUL.
  */
 static int take_path(struct ftrace_record *r, const unsigned char *rec, size_t len,
 		     struct ftrace_place at)
@@ -267,7 +268,7 @@ int ftrace_kinds__decode(const struct ftrace_kinds *k, const void *rec, size_t l
 			 struct ftrace_record *ret_record)
 {
 	struct ftrace_record r = {};
-	uint32_t size = UINT32_MAX; /* of the words: not told */
+	uint32_t size = UINT32_MAX; /* number of words; UINT32_MAX: not in the record */
 	unsigned int i;
 	int err;
 
@@ -299,7 +300,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "none" or pairs of hex digits up to end. */
+/* Parses "none" or pairs of hex digits up to end. */
 static int read_build_id(const char *p, const char *end, struct ftrace_file *file)
 {
 	int high, low;
@@ -329,7 +330,7 @@ static const char *find_last(const char *p, const char *end, const char *what)
 	return NULL;
 }
 
-/* hash=0xHASH path=PATH build_id=HEX; a path may have spaces, and " build_id=" too. */
+/* hash=0xHASH path=PATH build_id=HEX; a path may contain spaces and even " build_id=". */
 static int read_file(const char *p, const char *end, struct ftrace_file *file)
 {
 	static const char path[] = " path=", id[] = " build_id=";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The records that ftrace itself writes beside an event: stacks in full, stack ids of a kernel with
- * a stack map (kernel/README.md), and files of user stacks.
+ * The records that ftrace writes in addition to events: full stacks, stack ids of a kernel with a
+ * stack map (kernel/README.md), and files of user stacks.
  *
  * Offsets come from events/ftrace/NAME/format; records are not trusted.
  */
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum ftrace_kind {
-	FTRACE_EVENT, /* none of the below: an event of its own */
+	FTRACE_EVENT, /* an event, not one of the records below */
 	FTRACE_KERNEL_STACK, /* words: addresses, innermost first */
 	FTRACE_USER_STACK, /* words: addresses, innermost first; tgid */
 	FTRACE_STACK_ID, /* stack_id */
@@ -25,7 +25,7 @@ enum ftrace_kind {
 	FTRACE_NR_KINDS,
 };
 
-/* The context a record was written in: equal for an event and the records that belong to it. */
+/* The context in which a record was written: equal for an event and its stacks. */
 struct ftrace_context {
 	int32_t pid;
 	uint8_t flags; /* common_flags: enum trace_flag_type of the kernel */
@@ -40,7 +40,7 @@ struct ftrace_record {
 	struct ftrace_context ctx;
 	uint32_t stack_id, below_id, tgid;
 	uint64_t cookie;
-	const void *words; /* u64, maybe not aligned, in the record: ftrace_record__word() */
+	const void *words; /* u64 in the record, maybe unaligned: see ftrace_record__word() */
 	uint32_t nr_words;
 	uint32_t hash;
 	uint32_t build_id_size; /* 0: the file has none */
@@ -49,7 +49,7 @@ struct ftrace_record {
 	uint32_t path_len;
 };
 
-/* What of this kernel's records is which; empty after = {}.  Nothing to free. */
+/* The layouts of this kernel's records; initialized by = {}, nothing to free. */
 struct ftrace_kinds {
 	struct ftrace_kind_layout {
 		bool known;
@@ -64,17 +64,17 @@ struct ftrace_kinds {
 /* "kernel_stack", "stack_id", ...: the directory in events/ftrace; NULL for FTRACE_EVENT. */
 const char *ftrace_kind__name(enum ftrace_kind kind);
 /*
- * Take the text of events/ftrace/NAME/format of that kind (kinds that the kernel does not have are
- * left out).  -EINVAL: a field is missing or not as it should be, logged.
+ * Adds the text of events/ftrace/NAME/format for that kind; kinds that the kernel lacks are not
+ * added.  -EINVAL: a field is missing or invalid.
  */
 int ftrace_kinds__add(struct ftrace_kinds *k, enum ftrace_kind kind, const char *text, size_t len);
-/* All that this kernel has, from tracefs.  -ENOENT: not even kernel_stack. */
+/* Adds all kinds that this kernel has, from tracefs.  -ENOENT: it lacks even kernel_stack. */
 int ftrace_kinds__load(struct ftrace_kinds *k);
 
 /*
- * Which kind of record is this, and what does it say?  -EBADMSG: shorter than its format, or it
- * claims more words than it has.  A kernel stack ends before a word of all ones, a user stack before
- * one of zeros, as in `trace`.
+ * Decodes a record of any kind.  -EBADMSG: it is shorter than its format, or claims more words than
+ * it has.  A kernel stack ends before a word of all ones, a user stack before a word of zeros, as
+ * in the output of `trace`.
  */
 int ftrace_kinds__decode(const struct ftrace_kinds *k, const void *rec, size_t len,
 			 struct ftrace_record *ret_record);
@@ -91,8 +91,8 @@ struct ftrace_file {
 };
 
 /*
- * The next line of *text, which moves on behind it.  1: a file; 0: the end; -EBADMSG: that line is
- * something else, and passed over.
+ * Parses the next line of *text and moves *text past it.  Returns 1: a file, 0: the end, -EBADMSG:
+ * the line is invalid and was skipped.
  */
 int ftrace_file__next(const char **text, struct ftrace_file *ret_file);
 

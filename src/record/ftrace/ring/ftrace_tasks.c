@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Follows the names of tasks by events of an instance of its own. */
+/* Follows the names of tasks by events in a separate ftrace instance. */
 #include "ftrace_tasks.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define RING_KB "512"
 #define POLL_BYTES (64u << 20)
 
-/* A thread under one name, from a time on. */
+/* The name and process of a thread from a time on. */
 struct version {
 	uint64_t ts;
 	uint32_t tgid;
@@ -38,7 +38,7 @@ struct entry {
 	unsigned int nr;
 };
 
-/* What an event of the kernel said, until all CPUs' are there. */
+/* A change that an event reported; changes of all CPUs are collected and then applied in order. */
 struct change {
 	uint64_t ts;
 	enum { CHANGE_NEW, CHANGE_NEW_THREAD, CHANGE_NAME, CHANGE_EXEC } what;
@@ -48,7 +48,7 @@ struct change {
 
 struct task_event {
 	struct ev_format *fmt;
-	const struct ev_field *pid, *comm, *clone_flags; /* NULL: it has none */
+	const struct ev_field *pid, *comm, *clone_flags; /* NULL: not used */
 };
 
 struct ftrace_tasks {
@@ -65,7 +65,7 @@ struct ftrace_tasks {
 	size_t nr_changes, cap_changes;
 };
 
-/* ---- what is known --------------------------------------------------------------------------- */
+/* ---- known tasks ----------------------------------------------------------------------------- */
 
 static int entry_of(struct ftrace_tasks *t, uint32_t tid, struct entry **ret_entry)
 {
@@ -96,7 +96,7 @@ static int add_version(struct entry *e, const struct version *v)
 	return 0;
 }
 
-/* The version that was valid then; what came before the first one was the same as far as we know. */
+/* The version at that time; the first one is assumed to be valid before its time, too. */
 static const struct version *version_at(const struct entry *e, uint64_t ts)
 {
 	unsigned int i = e->nr;
@@ -137,7 +137,7 @@ static int add_line(struct ftrace_tasks *t, char *line)
 	unescape(line + at);
 	snprintf(v.comm, sizeof(v.comm), "%.15s", line + at);
 	err = entry_of(t, tid, &e);
-	/* what the kernel's events said is newer */
+	/* a version from an event is newer */
 	return err || e->nr ? err : add_version(e, &v);
 }
 
@@ -154,7 +154,7 @@ static int read_tasks(struct ftrace_tasks *t)
 	return err;
 }
 
-/* It was there before us and none of its events came: it is asked now. */
+/* For a task that existed before the recording and has had no event: reads its current name. */
 static void read_task(uint32_t tid, struct version *v)
 {
 	_cleanup_fclose_ FILE *f = NULL;
@@ -221,7 +221,7 @@ static int on_page(void *ctx, const void *data, size_t len)
 	return err ?: MIN(n, 0);
 }
 
-/* Whose name and process a task takes over. */
+/* The process of a task after the change. */
 static int tgid_of(struct ftrace_tasks *t, const struct change *c, uint32_t *ret_tgid)
 {
 	uint32_t of = c->what == CHANGE_NEW_THREAD ? c->parent : c->tid;
@@ -293,13 +293,13 @@ int ftrace_tasks__fd(const struct ftrace_tasks *t)
 	return t->epoll_fd;
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 void ftrace_tasks__at(struct ftrace_tasks *t, uint32_t tid, uint64_t ts, unsigned int cpu,
 		      struct ftrace_task *ret_task)
 {
 	struct ftrace_task task = { .tid = tid };
-	struct version asked = { .comm = "<...>" };
+	struct version current = { .comm = "<...>" };
 	const struct version *v = NULL;
 	struct entry *e;
 
@@ -310,13 +310,13 @@ void ftrace_tasks__at(struct ftrace_tasks *t, uint32_t tid, uint64_t ts, unsigne
 	}
 	if (!entry_of(t, tid, &e)) {
 		if (!e->nr) {
-			read_task(tid, &asked);
-			add_version(e, &asked);
+			read_task(tid, &current);
+			add_version(e, &current);
 		}
 		v = version_at(e, ts);
 	}
 	if (!v)
-		v = &asked;
+		v = &current;
 	task.tgid = v->tgid;
 	memcpy(task.comm, v->comm, sizeof(task.comm));
 	*ret_task = task;
@@ -351,7 +351,7 @@ void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid,
 
 /* ---- start and end --------------------------------------------------------------------------- */
 
-/* comm, flags: names of fields, NULL: not needed. */
+/* comm, flags: names of fields, NULL: not used. */
 static int load_event(struct task_event *ev, const char *system, const char *name, const char *comm,
 		      const char *flags)
 {
@@ -418,7 +418,7 @@ static int start(struct ftrace_tasks *t, const char *clock)
 	err = err ?: ftrace_instance__new(".tasks", &t->instance);
 	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
 		err = ftrace_instance__write(t->instance, rows[i].file, rows[i].text);
-	if (!err) /* wake us at once; older kernels do so anyway */
+	if (!err) /* wakes the recorder at the first event; older kernels always do */
 		ftrace_instance__write(t->instance, "buffer_percent", "0");
 	if (!err)
 		err = open_rings(t);
