@@ -19,6 +19,7 @@
 #include "record/select/rec_event.h"
 #include "record/stop.h"
 #include "record/target.h"
+#include "text.h"
 #include "ui/ui.h"
 
 /* Exit codes if COMMAND cannot be run, as in shells. */
