@@ -80,8 +80,8 @@ static void put_where_json(struct lifecycle_cmd *c, const char *key, const struc
 static void put_bonds(struct json *j, const struct life *l)
 {
 	put_person(j, "parent", &l->parent);
-	if (l->heir.pid && l->heir.id != l->parent.id)
-		put_person(j, "heir", &l->heir);
+	if (l->new_parent.pid && l->new_parent.id != l->parent.id)
+		put_person(j, "heir", &l->new_parent);
 	json__bool(j, "orphan", l->orphan);
 	put_person(j, "reaper", &l->reaper);
 	json__string(j, "reaped_with", l->reaped_with);

@@ -136,7 +136,7 @@ static const char *left_as(const struct lifecycle_cmd *c, const struct life *l)
 
 void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)
 {
-	const struct life_name *parent = l->heir.pid ? &l->heir : &l->parent;
+	const struct life_name *parent = l->new_parent.pid ? &l->new_parent : &l->parent;
 	bool bad = l->state == LIFE_ZOMBIE || life_is_leak(c, l);
 	struct strbuf *b = &c->out.b;
 
@@ -156,7 +156,7 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)
 		return;
 	strbuf__puts(b, "          parent ");
 	put_name(b, parent);
-	if (l->orphan && !l->heir.pid) {
+	if (l->orphan && !l->new_parent.pid) {
 		strbuf__puts(b,
 			     " ended: init or a subreaper is, the recording does not say which\n");
 		return;

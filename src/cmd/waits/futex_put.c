@@ -196,7 +196,7 @@ void futex__put_notes(struct futex *fx)
 	waits__note(w, "no_enter", s->no_enter, "calls began before the recording: not counted");
 	waits__note(w, "no_exit", s->no_exit, "calls whose end is missing: not counted");
 	waits__note(w, "no_fields", s->no_fields, "calls came without their fields: not counted");
-	waits__note(w, "no_whom", s->no_whom, "wakeups came without saying whom: not attributed");
+	waits__note(w, "no_whom", s->no_target, "wakeups came without saying whom: not attributed");
 	waits__note(w, "lost", s->lost, "events of futex calls were lost");
 	waits__note(w, "gaps", s->gaps,
 		    "waits touch a time in which events were lost: not counted");

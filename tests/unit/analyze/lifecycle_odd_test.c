@@ -275,7 +275,7 @@ static void test_lists(void **state)
 	assert_between(process(40, 0)->reaped, 161, 500);
 	assert_int_equal(process(50, 0)->state, LIFE_GONE);
 	assert_int_equal(process(60, 0)->state, LIFE_ZOMBIE);
-	assert_int_equal(process(60, 0)->heir.pid, 1);
+	assert_int_equal(process(60, 0)->new_parent.pid, 1);
 	assert_int_equal(process(70, 0)->state, LIFE_ZOMBIE);
 	assert_int_equal(counts.births_unseen, 0);
 }
