@@ -158,7 +158,7 @@ struct lifecycle_counts {
 	uint64_t frees_ambiguous; /* of a pid that several tasks with the same comm had */
 };
 
-/* Why events are missing. */
+/* Why information is incomplete. */
 enum life_gap_kind {
 	LIFE_GAP_MISSING, /* the event type is not in the recording */
 	LIFE_GAP_LOST,
@@ -189,7 +189,8 @@ int lifecycle__add(struct lifecycle *l, const struct stk_event *e);
 int lifecycle__finish(struct lifecycle *l);
 
 uint64_t lifecycle__end_ts(const struct lifecycle *l); /* the end of the recording, ns */
-bool lifecycle__has_end_list(const struct lifecycle *l); /* the recording has one */
+/* Does the recording have the task list of its end? */
+bool lifecycle__has_end_list(const struct lifecycle *l);
 void lifecycle__counts(const struct lifecycle *l, struct lifecycle_counts *ret_counts);
 /* Gap i, after lifecycle__finish(); false: i is past the last one. */
 bool lifecycle__gap(const struct lifecycle *l, unsigned int i, struct life_gap *ret_gap);

@@ -11,7 +11,7 @@
  *   pairs_type.c    finds the fields that they name in an event type
  *   pairs_value.c   reads numbers, strings and the key of an event
  *   pairs_open.c    starts without an end so far
- *   pairs_miss.c    may events be missing between start and end?
+ *   pairs_miss.c    decides whether events may be missing during a pair
  *   pairs_group.c   durations, slowest pairs, weights of stacks
  *
  * Memory is bounded by the number of open starts and of groups (PAIRS_MAX_...), not by the length
