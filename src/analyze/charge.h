@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an analysis takes of its recording's budget. */
+/* Charges memory and work of an analysis to the budget of its reader. */
 #ifndef ANALYZE_CHARGE_H
 #define ANALYZE_CHARGE_H
 
@@ -13,13 +13,16 @@ struct charge {
 	unsigned int events;
 };
 
-/* Whether to add up again what is held: an event more or less makes no difference. */
+/* True once every CHARGE_EVENTS events: the exact event does not matter. */
 static inline bool charge__is_due(struct charge *c)
 {
 	return !(++c->events % CHARGE_EVENTS);
 }
 
-/* It holds so many bytes by now, and has gone so many steps that no event pays for; -ENOBUFS. */
+/*
+ * memory: bytes held now.  work: steps done so far beyond those that events pay for.  -ENOBUFS: the
+ * budget is exhausted.
+ */
 static inline int charge(struct charge *c, struct stk_reader *r, uint64_t memory, uint64_t work)
 {
 	int err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counts durations: as values while they are few, in buckets of equal relative width later. */
+/* Counts durations: few as exact values, many in buckets of equal relative width. */
 #include "durations.h"
 
 #include <assert.h>
@@ -11,13 +11,13 @@
 #include "cleanup.h"
 
 /*
- * Buckets: values below 2 * DURATIONS_ERROR have one each; from there on every power of two is cut
- * into DURATIONS_ERROR buckets of the same width.
+ * Each value below 2 * DURATIONS_ERROR has its own bucket; above, each power of two is divided into
+ * DURATIONS_ERROR buckets of the same width.
  */
 #define ERROR_BITS 7
 #define NR_BUCKETS ((64 - ERROR_BITS + 1) * DURATIONS_ERROR)
 
-static_assert(1 << ERROR_BITS == DURATIONS_ERROR, "as many buckets as the header promises");
+static_assert(1 << ERROR_BITS == DURATIONS_ERROR, "the bucket width matches DURATIONS_ERROR");
 
 static unsigned int bucket_of(uint64_t ns)
 {
@@ -122,7 +122,7 @@ static int by_value(const void *a, const void *b)
 	return CMP(x, y);
 }
 
-/* The values have no order of their own: they stay sorted for the next one who asks. */
+/* The order of the values has no meaning, so sorting in place is safe and speeds up later calls. */
 static void sort(uint64_t *values, uint64_t count)
 {
 	uint64_t i;

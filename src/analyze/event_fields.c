@@ -14,8 +14,8 @@ struct event_fields {
 	unsigned int nr_roles;
 	struct event_known **v; /* by type index; NULL: not seen yet */
 	unsigned int nr;
-	const struct event_known **with_role; /* of the nr_looked first types */
-	unsigned int nr_with_role, max_with_role, nr_looked;
+	const struct event_known **with_role; /* among the first nr_types_seen types */
+	unsigned int nr_with_role, max_with_role, nr_types_seen;
 };
 
 int event_fields__new(const struct event_role *roles, unsigned int nr,
@@ -91,11 +91,11 @@ const struct event_known *event_fields__of(struct event_fields *f, const struct 
 }
 
 /* -ENOMEM. */
-static int look_at_types(struct event_fields *f, const struct stk_reader *r)
+static int update_types(struct event_fields *f, const struct stk_reader *r)
 {
-	for (; f->nr_looked < stk_reader__nr_types(r); f->nr_looked++) {
+	for (; f->nr_types_seen < stk_reader__nr_types(r); f->nr_types_seen++) {
 		const struct event_known *k =
-			event_fields__of(f, stk_reader__type(r, f->nr_looked));
+			event_fields__of(f, stk_reader__type(r, f->nr_types_seen));
 
 		if (!k ||
 		    (k->role && array__grow(&f->with_role, f->nr_with_role, &f->max_with_role)))
@@ -107,7 +107,7 @@ static int look_at_types(struct event_fields *f, const struct stk_reader *r)
 }
 
 bool event_fields__may_miss(struct event_fields *f, struct stk_reader *r,
-			    const struct event_question *q)
+			    const struct event_query *q)
 {
 	struct stk_span span = { .cpu = STK_ANY_CPU,
 				 .tid = STK_ANY_TASK,
@@ -116,7 +116,7 @@ bool event_fields__may_miss(struct event_fields *f, struct stk_reader *r,
 				 .to = q->to };
 	unsigned int i;
 
-	if (look_at_types(f, r))
+	if (update_types(f, r))
 		return true;
 	for (i = 0; i < f->nr_with_role; i++) {
 		const struct event_known *k = f->with_role[i];
@@ -133,7 +133,7 @@ uint64_t event_fields__lost(struct event_fields *f, const struct stk_reader *r, 
 	uint64_t lost = 0;
 	unsigned int i;
 
-	if (look_at_types(f, r))
+	if (update_types(f, r))
 		return 0;
 	for (i = 0; i < f->nr_with_role; i++) {
 		const struct event_known *k = f->with_role[i];

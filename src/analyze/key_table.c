@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbers keys of a fixed size in the order in which they are first seen. */
+/* Numbers keys of a fixed size in the order of their first appearance. */
 #include "key_table.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "array.h"
 #include "seeded_hash.h"
 
-#define ALIGN 16 /* what malloc() gives and any value is content with */
+#define ALIGN 16 /* malloc()'s alignment, sufficient for any value */
 
 void key_table__init(struct key_table *t, uint32_t key_size, uint32_t value_size)
 {
@@ -41,7 +41,7 @@ const void *key_table__key(const struct key_table *t, uint32_t number)
 	return t->entries + (size_t)number * t->entry_size + t->value_size;
 }
 
-/* INDEX_NONE: it is not there. */
+/* INDEX_NONE: not found. */
 static uint32_t number_of(const struct key_table *t, const void *key, uint64_t hash)
 {
 	uint32_t i;

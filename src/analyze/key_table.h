@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Values found by a key of fixed size, for sums over what a recording has: keys are added and never
- * removed, an entry keeps its number.  Keys are compared as bytes: no padding that is not zero.
+ * A hash table with keys of a fixed size, for sums over a recording.  Keys are never removed, and
+ * an entry keeps its number.  Keys are compared as bytes, so padding must be zero.
  */
 #ifndef ANALYZE_KEY_TABLE_H
 #define ANALYZE_KEY_TABLE_H
@@ -21,15 +21,15 @@ struct key_table {
 	uint64_t seed; /* of the hash */
 };
 
-/* Entries from 0; values begin as zeros. */
+/* Entries are numbered from 0; new values are zeroed. */
 void key_table__init(struct key_table *t, uint32_t key_size, uint32_t value_size);
 void key_table__clear(struct key_table *t);
 uint64_t key_table__memory(const struct key_table *t); /* bytes */
-/* 1: it is new, 0: it was there, -ENOMEM. */
+/* Finds or adds key.  1: added, 0: found, -ENOMEM. */
 int key_table__at(struct key_table *t, const void *key, uint32_t *ret_number);
-/* The key's value, NULL: it is not there. */
+/* The value of key; NULL: not found. */
 void *key_table__find(const struct key_table *t, const void *key);
-/* All are valid until the next key_table__at(). */
+/* Pointers to values and keys are valid until the next key_table__at(). */
 void *key_table__value(const struct key_table *t, uint32_t number);
 const void *key_table__key(const struct key_table *t, uint32_t number);
 

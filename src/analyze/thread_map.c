@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pointers by thread id. */
+/* Maps thread ids to pointers. */
 #include "thread_map.h"
 
 #include "array.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What there is per thread: pointers by thread id, added and removed in constant time. */
+/* Maps thread ids to pointers; adding and removing take constant time. */
 #ifndef ANALYZE_THREAD_MAP_H
 #define ANALYZE_THREAD_MAP_H
 
@@ -7,7 +7,7 @@
 
 #include "index.h"
 
-/* Zero is empty. */
+/* A zeroed struct thread_map is empty. */
 struct thread_map {
 	uint32_t nr;
 	/* private */
@@ -21,20 +21,20 @@ struct thread_map {
 };
 
 uint64_t thread_map__memory(const struct thread_map *m, uint32_t value_size); /* bytes */
-/* NULL: nothing is there. */
+/* NULL: not found. */
 void *thread_map__find(const struct thread_map *m, uint32_t tid);
-/* Room for so many threads in all, which can then be put without failing.  -ENOMEM. */
+/* Makes room for nr threads in total, so that adding them cannot fail.  -ENOMEM. */
 int thread_map__reserve(struct thread_map *m, uint32_t nr);
-/* In place of what was there, which is not freed; value is not NULL.  -ENOMEM. */
+/* Sets the value of tid, not NULL; an old value is replaced and not freed.  -ENOMEM. */
 int thread_map__put(struct thread_map *m, uint32_t tid, void *value);
-/* What was there, NULL: nothing. */
+/* Removes tid and returns its value; NULL: not found. */
 void *thread_map__remove(struct thread_map *m, uint32_t tid);
 /*
- * All of them, in no order: start with *at 0 until it returns NULL.  Nothing may be put or removed
- * meanwhile.
+ * Iterates over all values in no particular order: start with *at = 0 and stop at NULL.  Do not put
+ * or remove entries meanwhile.
  */
 void *thread_map__next(const struct thread_map *m, uint32_t *at);
-/* Frees the map, each value with free(). */
+/* Empties the map and passes each value to free(). */
 void thread_map__clear(struct thread_map *m);
 
 #endif /* ANALYZE_THREAD_MAP_H */

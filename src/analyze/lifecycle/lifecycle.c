@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From events to what they mean; what cannot be known without them. */
+/* Dispatches events to their handlers, and lists what missing events leave unknown. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,26 +32,26 @@ static const struct event_role roles[] = {
 	{ LC_WAITID_RET, "syscalls", "sys_exit_waitid", { "ret" } },
 };
 
-/* What an event that is missing leaves open; only these are worth a word. */
+/* What is unknown without events of a role; roles without a row do not matter. */
 static const struct {
 	enum lc_role role;
 	const char *means;
 } meanings[] = {
-	{ LC_FORK, "births, parents" },
-	{ LC_NEWTASK, "threads are told from processes only once they do something" },
-	{ LC_EXEC, "programs executed; a thread that takes its leader's place" },
-	{ LC_EXIT, "ends of processes and threads" },
-	{ LC_SWITCH, "where zombies begin" },
-	{ LC_FREE, "what was freed; memory grows with what ended" },
+	{ LC_FORK, "births and parents" },
+	{ LC_NEWTASK, "whether a new task is a thread or a process, until its first event" },
+	{ LC_EXEC, "executed programs, and threads that replace their leader by exec" },
+	{ LC_EXIT, "exits of processes and threads" },
+	{ LC_SWITCH, "when a process becomes a zombie" },
+	{ LC_FREE, "when tasks are freed; memory use grows with the ended tasks" },
 	{ LC_SENT, "which signal ended a process" },
 	{ LC_SIGNAL, "whether a signal ended a process" },
 	{ LC_EXIT_GROUP, "exit statuses" },
 	{ LC_EXIT_CALL,
-	  "exit statuses of threads, and of processes whose last thread ended alone" },
-	{ LC_CLONED, "numbers in PID namespaces, and so who was reaped there" },
-	{ LC_WAIT4_RET, "who was reaped, when and by whom" },
-	{ LC_WAITID, "who was reaped with waitid()" },
-	{ LC_WAITID_RET, "who was reaped with waitid()" },
+	  "exit statuses of threads, and of processes that end by exit() of their last thread" },
+	{ LC_CLONED, "PIDs in PID namespaces, and therefore which processes were reaped there" },
+	{ LC_WAIT4_RET, "which processes were reaped, when and by which process" },
+	{ LC_WAITID, "which processes were reaped by waitid()" },
+	{ LC_WAITID_RET, "which processes were reaped by waitid()" },
 };
 
 int lifecycle__new(struct stk_reader *r, const struct lifecycle_opts *opts,
@@ -129,14 +129,14 @@ static bool counts_for(enum stk_counter c, enum life_gap_kind kind, enum lc_role
 	case LIFE_GAP_OTHERS:
 		return c == STK_C_FILTERED_PID || (c == STK_C_FILTERED_SELF && role == LC_FREE);
 	case LIFE_GAP_FILTERED:
-		/* Of these two only some are of use. */
+		/* Only some events of these two roles are needed. */
 		return c == STK_C_FILTERED_EXPR && role != LC_SWITCH && role != LC_SENT;
 	default:
 		return false;
 	}
 }
 
-/* Of all types with that role. */
+/* The sum over all types with that role. */
 static uint64_t gap_count(const struct lifecycle *l, enum lc_role role, enum life_gap_kind kind)
 {
 	uint64_t n = 0;
@@ -266,14 +266,14 @@ int lifecycle__add(struct lifecycle *l, const struct stk_event *e)
 	if (!k)
 		return -ENOMEM;
 	l->e = e;
-	/* A late event is told as if it came now: time does not go back. */
+	/* A late event is handled as if it happened now, so that time never goes back. */
 	l->ts = l->ts > stk_event__ts(e) ? l->ts : stk_event__ts(e);
 	if (!l->started)
 		err = lc_list__start(l);
 	l->started = true;
 	if (err)
 		return err;
-	/* Not before: what the last switch of a task means depends on who has its number. */
+	/* lc_context() must not see a last switch: another task may have the tid already. */
 	if (k->role == LC_SWITCH && lc_is_last_switch(l, k)) {
 		lc_switch(l, k);
 	} else {
@@ -284,7 +284,7 @@ int lifecycle__add(struct lifecycle *l, const struct stk_event *e)
 	return err ?: charge(&l->charge, l->r, l->memory + lc_tables__memory(l), l->work);
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 uint64_t lifecycle__end_ts(const struct lifecycle *l)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How tasks come to be, and what becomes of them while they live. */
+/* Births of tasks, exec and renames. */
 #include "lifecycle_priv.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "cleanup.h"
 
-/* Of clone(2), from linux/sched.h. */
+/* Flags of clone(2), from linux/sched.h. */
 #define LC_CLONE_PARENT 0x00008000
 #define LC_CLONE_THREAD 0x00010000
 
@@ -21,7 +21,7 @@ struct child {
 	size_t comm_len;
 };
 
-static void tell_birth(struct lifecycle *l, const struct lc_task *t, const struct lc_task *by)
+static void report_birth(struct lifecycle *l, const struct lc_task *t, const struct lc_task *by)
 {
 	if (!lc_is_leader(t)) {
 		lc_step(l, t->proc->leader,
@@ -55,7 +55,7 @@ static struct lc_task *new_child(struct lifecycle *l, const struct child *c, str
 	return t;
 }
 
-/* task_newtask and sched_process_fork of the same task: whichever comes first makes it. */
+/* The first of task_newtask and sched_process_fork creates the task. */
 static int born(struct lifecycle *l, const struct child *c, struct lc_task *by)
 {
 	struct lc_task *t = lc_task__find(l, c->tid);
@@ -63,7 +63,7 @@ static int born(struct lifecycle *l, const struct child *c, struct lc_task *by)
 	if (t && t->id == by->newborn_id && c->role != by->newborn_role && !t->exit.to)
 		return 0;
 	if (t && t->listed && !t->exit.to) {
-		/* The list was made a moment after its birth. */
+		/* The task list was read just after its birth. */
 		l->counts.existed -= lc_is_leader(t);
 		lc_task__drop(l, t);
 	} else if (t) {
@@ -80,7 +80,7 @@ static int born(struct lifecycle *l, const struct child *c, struct lc_task *by)
 	by->newborn = c->tid;
 	by->newborn_id = t->id;
 	by->newborn_role = c->role;
-	tell_birth(l, t, by);
+	report_birth(l, t, by);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ int lc_birth(struct lifecycle *l, const struct event_known *k, struct lc_task *t
 	struct child c = { 0 };
 	uint64_t tid;
 
-	/* a hostile recording may name a task as its own child: born() would free it in use */
+	/* A hostile recording may name a task as its own child: born() would free it in use. */
 	if (!t || !lc_u64(l, k, 0, &tid) || !tid || (uint32_t)tid == t->tid)
 		return 0;
 	c.tid = tid;
@@ -99,7 +99,7 @@ int lc_birth(struct lifecycle *l, const struct event_known *k, struct lc_task *t
 	return born(l, &c, t);
 }
 
-/* The number that the caller sees the task as that it made just before. */
+/* clone() returns the new task's pid in the caller's namespace. */
 void lc_cloned(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
 {
 	struct lc_task *child;
@@ -118,7 +118,7 @@ void lc_cloned(struct lifecycle *l, const struct event_known *k, struct lc_task 
 	t->newborn_id = 0;
 }
 
-/* A thread executed a program: it takes its leader's number, and that one the thread's. */
+/* A thread executed a program: it takes the leader's tid, and the leader gets the thread's. */
 static struct lc_task *replace_leader(struct lifecycle *l, struct lc_proc *p, uint32_t old_tid)
 {
 	struct lc_task *t = lc_task__find(l, old_tid), *was = p->leader;
@@ -132,7 +132,7 @@ static struct lc_task *replace_leader(struct lifecycle *l, struct lc_proc *p, ui
 		t->born = (struct life_time){ 0, l->ts };
 		t->existed = t->kind_sure = true;
 	}
-	p->nr_live -= !was->exit.to; /* it has ended, seen or not */
+	p->nr_live -= !was->exit.to; /* it has exited, even if that was not seen */
 	if (!was->exit.to)
 		was->exit = (struct life_time){ was->seen, l->ts };
 	lc_task__set_tid(l, was, old_tid);
@@ -148,7 +148,7 @@ static struct lc_task *replace_leader(struct lifecycle *l, struct lc_proc *p, ui
 	was->released = (struct life_time){ was->off.to ? was->off.from : was->exit.from,
 					    freed ? freed : l->ts };
 	if (freed)
-		lc_over(l, was, LIFE_FREED);
+		lc_retire_task(l, was, LIFE_FREED);
 	return t;
 }
 
@@ -171,7 +171,7 @@ int lc_exec(struct lifecycle *l, const struct event_known *k)
 	lc_comm__set(t, stk_event__comm(l->e), LC_COMM);
 	l->counts.execs++;
 	p->nr_execs++;
-	p->how = LIFE_HOW_UNKNOWN; /* what killed its other threads */
+	p->how = LIFE_HOW_UNKNOWN; /* exec killed its other threads, that is not its end */
 	p->group_exit = p->uncertain = false;
 	p->sent = 0;
 	t->signal = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How tasks end.  What a process ended by is decided by whoever comes first: a thread that calls
- * exit_group(), or a signal's default action.  A deadly signal without a core dump kills by SIGKILL
- * in every thread, as exit_group() and execve() do to the other threads: what the signal was, only
- * signal_generate says.
+ * Ends of tasks.  The first of exit_group() and the default action of a signal determines how a
+ * process ends.  The kernel delivers a deadly signal that dumps no core as SIGKILL in every thread,
+ * and exit_group() and execve() do the same to the other threads; only signal_generate has the
+ * original signal.
  */
 #include "lifecycle_priv.h"
 
@@ -67,8 +67,8 @@ void lc_sent(struct lifecycle *l, const struct event_known *k, struct lc_task *t
 	if ((result && result != 4) || !lc_signal__is_deadly(sig, &core) || core || p->exit.to)
 		return;
 	/*
-	 * A process on its way out drops signals: the last one sent is the one that killed, but for
-	 * kernels before that rule, and for a call of exit_group() that had got no further.
+	 * An exiting process drops signals, so the last one sent killed it.  This does not hold on
+	 * older kernels, nor if exit_group() was entered but did not take effect yet.
 	 */
 	p->uncertain = p->group_exit || (p->sent && p->sent != (int)sig && sig != SIGKILL);
 	p->sent = sig;
@@ -120,7 +120,7 @@ void lc_exit_call(struct lifecycle *l, const struct event_known *k, struct lc_ta
 		(struct life_step){ .kind = LIFE_STEP_EXIT_CALL,
 				    .number = t->code,
 				    .detail = k->role == LC_EXIT_GROUP });
-	/* It lives, so the signal was not the end: init of a PID namespace has no default actions. */
+	/* The signal did not kill it: init of a PID namespace has no default actions. */
 	if (t->signal && p->how == LIFE_HOW_SIGNAL) {
 		p->how = LIFE_HOW_UNKNOWN;
 		t->signal = 0;
@@ -128,7 +128,7 @@ void lc_exit_call(struct lifecycle *l, const struct event_known *k, struct lc_ta
 	if (k->role != LC_EXIT_GROUP)
 		return;
 	if (p->group_exit) {
-		/* Two threads at once: the first event need not be the first to have been heard. */
+		/* Two threads raced: the call of the first event need not have taken effect. */
 		p->uncertain |= p->code != t->code;
 		return;
 	}
@@ -140,10 +140,10 @@ void lc_exit_call(struct lifecycle *l, const struct event_known *k, struct lc_ta
 	p->code = t->code;
 }
 
-/* Without exit_group() and signals it is the status of the last thread that called exit(). */
+/* Without exit_group() and signals the status is that of the last thread to call exit(). */
 static void settle_code(struct lc_proc *p, const struct lc_task *last)
 {
-	/* Whoever was killed by SIGKILL without anybody sending it: by execve() that did not follow. */
+	/* A SIGKILL that no task sent is due to an execve() whose event did not follow. */
 	if (p->how != LIFE_HOW_UNKNOWN || last->code < 0)
 		return;
 	p->how = LIFE_HOW_EXIT;
@@ -177,15 +177,15 @@ void lc_exit(struct lifecycle *l, const struct event_known *k, struct lc_task *t
 	uint64_t dead = 0;
 	struct lc_proc *p;
 	struct lc_task *o;
-	bool told;
+	bool known;
 
 	if (!t || t->exit.to)
 		return;
 	p = t->proc;
-	told = lc_u64(l, k, 1, &dead);
+	known = lc_u64(l, k, 1, &dead);
 	task_exited(l, t, lc_at(l->ts));
 	p->dead |= dead != 0;
-	if (told ? dead : !p->nr_live) {
+	if (known ? dead : !p->nr_live) {
 		for (o = p->tasks; o; o = o->next, l->work++)
 			if (o != t && o->exit.to && o->code >= 0 && o->code != t->code &&
 			    o->exit.to > p->other_exit)
@@ -198,14 +198,14 @@ void lc_exit(struct lifecycle *l, const struct event_known *k, struct lc_task *t
 
 /* ---- the last switch ------------------------------------------------------------------------- */
 
-/* Whose last switch it is: the number may be another's by now. */
+/* The task whose last switch this is: another task may have its tid already. */
 static struct lc_task *last_switch_of(struct lifecycle *l, uint32_t tid)
 {
 	struct lc_task *t = lc_task__find(l, tid), *leader, *o;
 
 	if (t && t->exit.to)
 		return t;
-	/* A leader on its way out while one of its threads takes its place, and it that one's number. */
+	/* An exiting leader that one of its threads replaces, and that has the thread's tid now. */
 	leader = t ? t->proc->leader : NULL;
 	if (leader && leader != t && leader->exit.to && !leader->off.to)
 		return leader;
@@ -252,16 +252,16 @@ void lc_switch(struct lifecycle *l, const struct event_known *k)
 		(struct life_step){ .kind = p->nr_off == p->nr_threads && p->exit.to ?
 						    LIFE_STEP_ZOMBIE :
 						    LIFE_STEP_OFF });
-	/* Nothing more comes of it where frees were not recorded. */
+	/* Without recorded frees no further event of it follows. */
 	if (!lc_has(l, LC_FREE) && (lc_is_leader(t) ? p->reaped.to : t->off_state == LC_DEAD))
-		lc_over(l, t, LIFE_REAPED);
+		lc_retire_task(l, t, LIFE_REAPED);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-void lc_over(struct lifecycle *l, struct lc_task *t, enum life_state state)
+void lc_retire_task(struct lifecycle *l, struct lc_task *t, enum life_state state)
 {
-	lc_tell(l, t, state);
+	lc_report(l, t, state);
 	if (lc_is_leader(t)) {
 		lc_proc__leave_children(l, t->proc);
 		lc_proc__set_parent(t->proc, NULL);
@@ -269,7 +269,7 @@ void lc_over(struct lifecycle *l, struct lc_task *t, enum life_state state)
 	lc_task__drop(l, t);
 }
 
-/* An end that was not seen. */
+/* Assumes an exit between the last event of t and now. */
 static void end_unseen(struct lifecycle *l, struct lc_task *t)
 {
 	struct lc_proc *p = t->proc;
@@ -296,9 +296,9 @@ void lc_displaced(struct lifecycle *l, struct lc_task *t)
 		p->reaped = (struct life_time){ p->last_off ?: p->exit.from, l->ts };
 	if (!t->released.to)
 		t->released = (struct life_time){ t->exit.from, l->ts };
-	/* Its free was missed, or it comes any moment. */
+	/* Either its free was missed, or it follows soon. */
 	if (!seen || !lc_has(l, LC_FREE) || l->ts - t->exit.to > LIFE_LEAK_NS)
-		lc_over(l, t, seen && !lc_has(l, LC_FREE) ? LIFE_REAPED : LIFE_GONE);
+		lc_retire_task(l, t, seen && !lc_has(l, LC_FREE) ? LIFE_REAPED : LIFE_GONE);
 }
 
 static bool comm_is(const struct lc_task *t, const char *comm, size_t len)
@@ -306,7 +306,7 @@ static bool comm_is(const struct lc_task *t, const char *comm, size_t len)
 	return comm && strnlen(t->comm, LC_COMM) == len && !memcmp(t->comm, comm, len);
 }
 
-/* Of all that had the number: who has ended, of these who has the comm, of these the oldest. */
+/* Of all tasks that had the tid, prefers ended ones, then those with the comm, then the oldest. */
 static struct lc_task *freed_of(struct lifecycle *l, uint32_t tid, const char *comm, size_t len)
 {
 	struct lc_task *t, *best = NULL;
@@ -335,7 +335,7 @@ static void end_threads(struct lifecycle *l, const struct lc_task *leader)
 		if (t == leader || t->exit.to)
 			continue;
 		end_unseen(l, t);
-		lc_over(l, t, LIFE_GONE);
+		lc_retire_task(l, t, LIFE_GONE);
 	}
 }
 
@@ -359,7 +359,7 @@ void lc_freed(struct lifecycle *l, const struct event_known *k)
 	}
 	p = t->proc;
 	leader = p->leader;
-	/* Not the thread, but its leader, whose place it is about to take. */
+	/* This frees the leader, which the thread is about to replace. */
 	if (!t->exit.to && leader && leader != t && leader->exit.to && !leader->freed) {
 		leader->freed = l->ts;
 		return;
@@ -373,5 +373,5 @@ void lc_freed(struct lifecycle *l, const struct event_known *k)
 	lc_step(l, t,
 		(struct life_step){ .kind = lc_is_leader(t) ? LIFE_STEP_FREED :
 							      LIFE_STEP_THREAD_FREED });
-	lc_over(l, t, LIFE_FREED);
+	lc_retire_task(l, t, LIFE_FREED);
 }

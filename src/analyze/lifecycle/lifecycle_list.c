@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who was there when the recording began, and when it ended: tasks.start and tasks.end of its
- * metadata, a line per task: pid tgid ppid nspid start_ns state comm.
+ * The task lists of the start and the end of the recording: tasks.start and tasks.end of its
+ * metadata, one line per task: pid tgid ppid nspid start_ns state comm.
  */
 #include "lifecycle_priv.h"
 
@@ -19,7 +19,7 @@ struct entry {
 };
 
 struct lc_list {
-	uint64_t ts; /* 0 unknown */
+	uint64_t ts; /* 0: unknown */
 	struct entry *v; /* by tid */
 	unsigned int nr;
 };
@@ -31,7 +31,7 @@ void lc_list__free(struct lc_list *list)
 	free(list);
 }
 
-/* The number up to a blank; false: it is none, or too large. */
+/* Parses a number that ends with a blank; false: no number, or too large. */
 static bool number(const char **s, uint64_t max, uint64_t *ret_value)
 {
 	uint64_t v = 0;
@@ -55,7 +55,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Bytes outside of printable ASCII are \xNN. */
+/* Bytes other than printable ASCII are written as \xNN. */
 static void parse_comm(const char *s, const char *end, struct entry *e)
 {
 	while (s < end && e->comm_len < LC_COMM) {
@@ -105,7 +105,7 @@ static const struct entry *entry_of(const struct lc_list *list, uint32_t tid)
 	return bsearch(&key, list->v, list->nr, sizeof(key), by_tid);
 }
 
-/* NULL in ret_list: the recording has none. */
+/* *ret_list stays NULL if the recording has no such list. */
 static int parse_list(struct lifecycle *l, const char *key, const char *ts_key,
 		      struct lc_list **ret_list)
 {
@@ -137,7 +137,7 @@ static int parse_list(struct lifecycle *l, const char *key, const char *ts_key,
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
-static int take(struct lifecycle *l, const struct entry *e)
+static int add_listed(struct lifecycle *l, const struct entry *e)
 {
 	struct lc_proc *p = lc_proc__find(l, e->pid);
 	struct lc_task *t;
@@ -147,7 +147,7 @@ static int take(struct lifecycle *l, const struct entry *e)
 		if (!t && !p)
 			return -ENOMEM;
 	} else {
-		/* Its leader is always there, but for one that ended meanwhile. */
+		/* The leader is listed as well, unless it ended while the list was read. */
 		t = p ? lc_thread__new(l, p, e->tid) : NULL;
 		if (p && !t)
 			return -ENOMEM;
@@ -172,15 +172,15 @@ static int take(struct lifecycle *l, const struct entry *e)
 	return 0;
 }
 
-/* As its parent sees it. */
+/* The pid in the parent's namespace; 0: unknown. */
 static uint32_t number_for_parent(const struct entry *e, const struct entry *parent)
 {
 	if (!e->ns_pid || !parent || parent->ns_pid == parent->tid)
 		return e->tid;
-	return e->ns_pid == 1 ? 0 : e->ns_pid; /* init of its own namespace */
+	return e->ns_pid == 1 ? 0 : e->ns_pid; /* init of its namespace */
 }
 
-static void place(struct lifecycle *l, const struct entry *e)
+static void link_family(struct lifecycle *l, const struct entry *e)
 {
 	struct lc_proc *p = lc_proc__find(l, e->pid), *parent;
 	uint32_t ns_pid;
@@ -205,19 +205,19 @@ int lc_list__start(struct lifecycle *l)
 	err = parse_list(l, "tasks.start", "tasks.start_ts", &l->start);
 	if (err || !l->start)
 		return err;
-	/* Processes first, for their threads. */
+	/* Processes first: threads need their leader. */
 	for (leaders = 2; !err && leaders--;)
 		for (i = 0; !err && i < l->start->nr; i++)
 			if ((l->start->v[i].tid == l->start->v[i].pid) == leaders)
-				err = take(l, &l->start->v[i]);
+				err = add_listed(l, &l->start->v[i]);
 	for (i = 0; !err && i < l->start->nr; i++)
-		place(l, &l->start->v[i]);
+		link_family(l, &l->start->v[i]);
 	return err;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static int add_left(struct lifecycle *l, const struct entry *e)
+static int add_unseen(struct lifecycle *l, const struct entry *e)
 {
 	struct lc_task *t;
 
@@ -238,7 +238,7 @@ static struct life_time ended_before(struct lifecycle *l, const struct lc_task *
 	return (struct life_time){ t->seen, l->end_ts };
 }
 
-/* What the list says, where the events did not. */
+/* Corrects p by the list where events were missed. */
 static void correct(struct lifecycle *l, const struct entry *e)
 {
 	struct lc_proc *p = e->tid == e->pid ? lc_proc__find(l, e->pid) : NULL, *parent;
@@ -247,7 +247,7 @@ static void correct(struct lifecycle *l, const struct entry *e)
 	if (!p)
 		return;
 	parent = e->ppid ? lc_proc__find(l, e->ppid) : NULL;
-	p->heir = lc_name(parent);
+	p->new_parent = lc_name(parent);
 	if (parent && parent != p->parent)
 		lc_proc__set_parent(p, parent);
 	t = p->leader;
@@ -272,7 +272,7 @@ int lc_list__end(struct lifecycle *l)
 	if (l->end->ts > l->end_ts)
 		l->end_ts = l->end->ts;
 	for (i = 0; !err && i < l->end->nr; i++)
-		err = add_left(l, &l->end->v[i]);
+		err = add_unseen(l, &l->end->v[i]);
 	for (i = 0; !err && i < l->end->nr; i++)
 		correct(l, &l->end->v[i]);
 	return err;

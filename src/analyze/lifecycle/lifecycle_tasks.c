@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tasks and processes: who is there, whose child, under which numbers. */
+/* Tables of tasks and processes, by number and by parent. */
 #include "lifecycle_priv.h"
 
 #include <errno.h>
@@ -8,13 +8,13 @@
 
 #include "cleanup.h"
 
-#define FLAG_INTERRUPT 0x18 /* of common_flags: in a hardirq, in a softirq */
-#define MAX_GENERATIONS 1024 /* parents above one another */
-#define FAMILY_WORK 64 /* of looking whether all of these are others */
+#define FLAG_INTERRUPT 0x18 /* of common_flags: hardirq, softirq */
+#define MAX_GENERATIONS 1024 /* depth of the process tree */
+#define FAMILY_WORK 64 /* cost of may_be_child(), in steps */
 
 /* ---- chains ---------------------------------------------------------------------------------- */
 
-/* In front of those that have the number already; there is room for it. */
+/* Puts t in front of the chain of number.  Cannot fail: task_new() reserved the entry. */
 static void link_number(struct thread_map *m, uint32_t number, struct lc_task *t,
 			struct lc_task **ret_next)
 {
@@ -134,7 +134,7 @@ void lc_task__set_ns_pid(struct lifecycle *l, struct lc_task *t, uint32_t ns_pid
 	link_ns(l, t);
 }
 
-/* ---- coming and going ------------------------------------------------------------------------ */
+/* ---- new and dropped tasks ------------------------------------------------------------------- */
 
 static void link_to_process(struct lc_task *t, struct lc_proc *p)
 {
@@ -190,7 +190,7 @@ struct lc_task *lc_thread__new(struct lifecycle *l, struct lc_proc *p, uint32_t 
 	return task_new(l, p, tid);
 }
 
-/* A hostile list of tasks may go round in circles, or on for ever. */
+/* A hostile task list may contain cycles, or an endless line of ancestors. */
 static bool may_be_child(const struct lc_proc *p, const struct lc_proc *parent)
 {
 	unsigned int n = 0;
@@ -222,7 +222,7 @@ void lc_proc__set_parent(struct lc_proc *p, struct lc_proc *parent)
 	parent->children = p;
 }
 
-/* Between its exit event and its last switch, whose state says whether it was released before that. */
+/* Between exit and last switch: the state of that switch says whether it was released before. */
 static bool is_exiting(const struct lc_proc *p)
 {
 	return p->exit.to && p->leader && !p->leader->off.to;
@@ -269,7 +269,7 @@ static void drop_if_empty(struct lifecycle *l, struct lc_proc *p)
 {
 	if (p->tasks)
 		return;
-	/* Without a word: whoever is left over had it from the end of the process. */
+	/* No LIFE_STEP_ORPHAN: it was reported when the process ended. */
 	while (p->children)
 		lc_proc__set_parent(p->children, p->parent);
 	lc_proc__set_parent(p, NULL);
@@ -326,10 +326,10 @@ struct life_name lc_name(const struct lc_proc *p)
 	return n;
 }
 
-/* ---- where an event happened ----------------------------------------------------------------- */
+/* ---- the task of an event -------------------------------------------------------------------- */
 
-/* Somebody whose birth was not seen. */
-static int meet(struct lifecycle *l, uint32_t tid, uint32_t pid, struct lc_task **ret_task)
+/* Adds a task whose birth was not seen. */
+static int add_unknown(struct lifecycle *l, uint32_t tid, uint32_t pid, struct lc_task **ret_task)
 {
 	struct lc_proc *p = lc_proc__find(l, pid);
 	struct lc_task *t;
@@ -350,7 +350,7 @@ static int meet(struct lifecycle *l, uint32_t tid, uint32_t pid, struct lc_task 
 			return -ENOMEM;
 		t->born = (struct life_time){ 0, l->ts };
 		t->existed = t->kind_sure = true;
-		if (!p->dead) /* there was one more thread than known */
+		if (!p->dead) /* it had one more thread than known */
 			p->exit = (struct life_time){ 0 };
 	}
 	if (l->start)
@@ -359,15 +359,15 @@ static int meet(struct lifecycle *l, uint32_t tid, uint32_t pid, struct lc_task 
 	return 0;
 }
 
-/* The process a thread of that number belongs to has turned out. */
-static int settle(struct lifecycle *l, struct lc_task *t, uint32_t pid)
+/* The task t turns out to be a thread of process pid. */
+static int assign_process(struct lifecycle *l, struct lc_task *t, uint32_t pid)
 {
 	struct lc_proc *p = lc_proc__find(l, pid);
 	struct lc_task *leader;
 	int err;
 
 	if (!p) {
-		err = meet(l, pid, pid, &leader);
+		err = add_unknown(l, pid, pid, &leader);
 		if (err)
 			return err;
 		p = leader->proc;
@@ -389,20 +389,20 @@ int lc_context(struct lifecycle *l, const struct stk_event *e, struct lc_task **
 	if (!tid)
 		return 0;
 	if (t && t->off.to) {
-		/* Its last instruction was long ago: an exec'ing thread has its number, or a late event. */
+		/* t cannot run any more: an exec'ing thread has its tid, or the event is late. */
 		if ((lc_is_leader(t) && t->proc->nr_live) || (stk_event__marks(e) & STK_MARK_LATE))
 			return 0;
 		lc_displaced(l, t);
 		t = NULL;
 	}
 	if (t && t->proc->pid != pid && !t->kind_sure)
-		err = settle(l, t, pid);
+		err = assign_process(l, t, pid);
 	else if (t && t->proc->pid != pid) {
 		lc_displaced(l, t);
 		t = NULL;
 	}
 	if (!err && !t)
-		err = meet(l, tid, pid, &t);
+		err = add_unknown(l, tid, pid, &t);
 	if (err)
 		return err;
 	t->kind_sure = true;
@@ -412,7 +412,7 @@ int lc_context(struct lifecycle *l, const struct stk_event *e, struct lc_task **
 		lc_comm__set(t, stk_event__comm(e), LC_COMM);
 		t->last_comm = stk_event__comm(e);
 	}
-	/* What interrupts it says nothing of what it does. */
+	/* The stack of an interrupt does not show what the task does. */
 	if ((stk_event__kstack(e) || stk_event__ustack(e)) &&
 	    !(stk_event__flags(e) & FLAG_INTERRUPT))
 		t->proc->where = (struct life_where){ stk_event__type(e), l->ts, tid,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who was reaped by which wait.  wait4() returns the child's pid as the caller's namespace has it:
- * the number that clone() returned to whoever made the child, and every later parent of it lives in
- * that same namespace.  waitid() says only that there was somebody.
+ * Matches waits with the children they reap.  wait4() returns the child's pid in the caller's
+ * namespace: the number that clone() returned when the child was created, since every later parent
+ * of the child is in the same namespace.  waitid() returns only that a child was found.
  */
 #include "lifecycle_priv.h"
 
@@ -14,7 +14,7 @@
 #include "array.h"
 #include "cleanup.h"
 
-#define LC_WNOWAIT 0x01000000 /* leaves it as it is */
+#define LC_WNOWAIT 0x01000000 /* leaves the child waitable */
 #define LC_P_PID 1
 
 void lc_wait_enter(struct lifecycle *l, const struct event_known *k, struct lc_task *t)
@@ -30,8 +30,8 @@ void lc_wait_enter(struct lifecycle *l, const struct event_known *k, struct lc_t
 	t->call_options = lc_u64(l, k, 1, &v) ? (int)v : -1;
 }
 
-/* What a wait that succeeded told of was an end: it asked for nothing else, or for no stop. */
-static bool tells_of_end(const struct lc_task *by)
+/* A successful wait with these options can only have returned an end, not a stop. */
+static bool returns_only_ends(const struct lc_task *by)
 {
 	int others =
 		by->call == LC_WAITID ? WSTOPPED | WCONTINUED | WNOHANG : WUNTRACED | WCONTINUED;
@@ -46,15 +46,15 @@ static void reaped(struct lifecycle *l, struct lc_task *c, struct lc_task *by)
 	p->reaped = lc_at(l->ts);
 	p->reaper = lc_name(by->proc);
 	p->reaped_with = by->call == LC_WAITID ? "waitid" : "wait4";
-	p->reap_sure = tells_of_end(by);
+	p->reap_sure = returns_only_ends(by);
 	lc_proc__settle_orphan(l, p, true);
 	lc_step(l, by, (struct life_step){ .kind = LIFE_STEP_REAPS, .other = lc_name(p) });
 	lc_step(l, c, (struct life_step){ .kind = LIFE_STEP_REAPED, .other = lc_name(by->proc) });
 	if (!lc_has(l, LC_FREE) && p->nr_off == p->nr_threads)
-		lc_over(l, c, LIFE_REAPED);
+		lc_retire_task(l, c, LIFE_REAPED);
 }
 
-/* Not by its parent: a leader goes on waiting for that one, a thread is through. */
+/* A tracer's wait releases a thread; a leader still waits for its parent. */
 static void reaped_by_tracer(struct lifecycle *l, struct lc_task *c, struct lc_task *by)
 {
 	l->counts.tracer_waits++;
@@ -74,7 +74,7 @@ static bool is_ancestor(const struct lc_proc *a, const struct lc_proc *p)
 	return false;
 }
 
-/* How well c fits a wait of by that returned number; 0 not at all. */
+/* How well c matches a wait of by that returned number; 0: not at all. */
 static unsigned int fitness(const struct lc_task *c, const struct lc_task *by, uint32_t number)
 {
 	const struct lc_proc *p = c->proc, *parent = by->proc;
@@ -83,7 +83,7 @@ static unsigned int fitness(const struct lc_task *c, const struct lc_task *by, u
 
 	if (c == by || p == parent || (root && c->tid != number))
 		return 0;
-	/* Where numbers differ, one that nobody knows may be any. */
+	/* In a namespace, a child with an unknown number may have any. */
 	if (!same_number && (c->ns_pid || !parent->in_namespace))
 		return 0;
 	if (!lc_is_leader(c))
@@ -96,14 +96,14 @@ static unsigned int fitness(const struct lc_task *c, const struct lc_task *by, u
 		return 5;
 	if (p->orphan || !p->parent)
 		return 4;
-	return 1; /* somebody else's child: traced by this one */
+	return 1; /* another process's child, traced by this one */
 }
 
 struct found {
 	struct lc_task *best;
-	unsigned int score, same; /* of the best; how many have it */
-	struct lc_task *reaped; /* fits as a child, but was reaped already */
-	bool alive; /* one that has not ended fits */
+	unsigned int score, same; /* score of the best; how many tasks have it */
+	struct lc_task *reaped; /* matches as a child, but was reaped already */
+	bool alive; /* a task that has not ended matches */
 };
 
 static void consider(struct found *f, struct lc_task *c, const struct lc_task *by, uint32_t number)
@@ -117,7 +117,7 @@ static void consider(struct found *f, struct lc_task *c, const struct lc_task *b
 		return;
 	}
 	if (lc_is_leader(c) ? c->proc->reaped.to : c->released.to) {
-		/* whose number is another's by now was released long ago */
+		/* A displaced task was released long ago. */
 		f->reaped = score >= 3 && !c->displaced ? c : f->reaped;
 		return;
 	}
@@ -147,7 +147,7 @@ static void find_child(struct lifecycle *l, const struct lc_task *by, uint32_t n
 	*ret_found = f;
 }
 
-/* by waited for that number, and got it; not sure: or nobody. */
+/* A wait of by returned number; !sure: or it returned no child. */
 static void returned(struct lifecycle *l, struct lc_task *by, uint32_t number, bool sure)
 {
 	struct found f;
@@ -160,7 +160,7 @@ static void returned(struct lifecycle *l, struct lc_task *by, uint32_t number, b
 	} else if (f.best) {
 		reaped_by_tracer(l, f.best, by);
 	} else if (f.reaped && f.reaped->proc->reaper.id == by->proc->id) {
-		/* Nobody is reaped twice: the wait before told of a stop. */
+		/* A child is reaped only once: the wait before returned a stop. */
 		l->counts.stop_reports++;
 		reaped(l, f.reaped, by);
 	} else if (f.alive) {
@@ -172,14 +172,14 @@ static void returned(struct lifecycle *l, struct lc_task *by, uint32_t number, b
 
 /* ---- waitid ---------------------------------------------------------------------------------- */
 
-/* A wait that began then may return it. */
+/* May a wait that began at enter return c? */
 static bool may_reap(const struct lc_proc *c, uint64_t enter)
 {
 	return c->exit.to && !c->reaped.to && (!lc_is_early(c) || c->last_off >= enter);
 }
 
-/* Waits before all that can still be reaped ended are of no use. */
-static void forget_old(struct lifecycle *l, struct lc_proc *p)
+/* Drops waits that returned before any child that can still be reaped ended. */
+static void drop_old_waits(struct lifecycle *l, struct lc_proc *p)
 {
 	uint64_t oldest = UINT64_MAX;
 	const struct lc_proc *c;
@@ -194,9 +194,9 @@ static void forget_old(struct lifecycle *l, struct lc_proc *p)
 	p->nr_waits = nr;
 }
 
-static int keep(struct lifecycle *l, struct lc_proc *p)
+static int keep_wait(struct lifecycle *l, struct lc_proc *p)
 {
-	forget_old(l, p);
+	drop_old_waits(l, p);
 	if (p->nr_waits == LC_MAX_WAITS) {
 		p->waits[1].from = p->waits[0].from;
 		p->nr_waits--;
@@ -205,8 +205,8 @@ static int keep(struct lifecycle *l, struct lc_proc *p)
 	return array__append(&p->waits, &p->nr_waits, (struct lc_wait){ l->ts, l->ts });
 }
 
-/* Somebody, if there was anybody: with WNOHANG success may mean nobody. */
-static int returned_somebody(struct lifecycle *l, struct lc_task *by)
+/* A waitid() for any child returned; with WNOHANG, success may mean that no child was found. */
+static int returned_any_child(struct lifecycle *l, struct lc_task *by)
 {
 	bool nohang = by->call_options & WNOHANG, ready = !nohang;
 	struct lc_proc *p = by->proc, *c, *one = NULL;
@@ -224,12 +224,12 @@ static int returned_somebody(struct lifecycle *l, struct lc_task *by)
 		return 0;
 	}
 	if (nr)
-		return keep(l, p);
+		return keep_wait(l, p);
 	l->counts.waits_unmatched += !nohang && !(by->call_options & (WSTOPPED | WCONTINUED));
 	return 0;
 }
 
-/* What a waitid() that succeeded means. */
+/* Handles a successful waitid(). */
 static int waitid_returned(struct lifecycle *l, struct lc_task *t)
 {
 	int options = t->call_options;
@@ -241,7 +241,7 @@ static int waitid_returned(struct lifecycle *l, struct lc_task *t)
 	if ((options & LC_WNOWAIT) || !(options & WEXITED))
 		return 0;
 	if (t->call_which != LC_P_PID)
-		return returned_somebody(l, t);
+		return returned_any_child(l, t);
 	returned(l, t, t->call_pid, !(options & WNOHANG));
 	return 0;
 }
@@ -269,8 +269,8 @@ int lc_wait_return(struct lifecycle *l, const struct event_known *k, struct lc_t
 void lc_wait__doubt(struct lc_proc *p)
 {
 	/*
-	 * The kernel reads the state before the event gets its time, and a wait may end in between, all the
-	 * more where somebody took the CPU away there.
+	 * The kernel reads the state before the event gets its timestamp.  A wait may return in
+	 * between, in particular if the CPU is interrupted or stolen there.
 	 */
 	if (!p->reaped.to || p->reap_sure)
 		return;
@@ -278,7 +278,7 @@ void lc_wait__doubt(struct lc_proc *p)
 	p->reaped = (struct life_time){ 0 };
 }
 
-/* The returns of its parent's waits that may have been for it; 0: there are none. */
+/* Number of returns of the parent's waits that may have been for p, and their interval. */
 static unsigned int possible_waits(struct lc_proc *p, uint64_t since, struct life_time *ret_when)
 {
 	struct lc_proc *parent = p->parent;
@@ -307,7 +307,7 @@ void lc_wait__guess(struct lifecycle *l, struct lc_proc *p)
 	if (lc_is_released(p))
 		lc_proc__settle_orphan(l, p, false);
 	if (lc_is_early(p)) {
-		/* Released by itself, or for a wait nobody saw: before it was switched off. */
+		/* It reaped itself, or its wait was not seen: before its last switch. */
 		p->reaped = (struct life_time){ p->exit.from, p->last_off };
 		return;
 	}

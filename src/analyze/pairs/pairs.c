@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Takes events in time order, matches ends with starts and adds up what lies between. */
+/* Takes events in time order, matches ends with starts and adds up their latencies. */
 #include "pairs.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int describe(struct pairs *p, unsigned int i, struct event_view *v, const
 	return strbuf__failed(&text) ? -ENOMEM : 0;
 }
 
-/* Numbers from 1; 0: there are too many others.  1: it is new. */
+/* *ret_number: from 1; 0: too many values.  Returns 1 if the value is new. */
 static int value_number(struct by_values *by, const void *bytes, size_t len, uint32_t *ret_number)
 {
 	uint32_t number;
@@ -59,7 +59,7 @@ static int value_number(struct by_values *by, const void *bytes, size_t len, uin
 	return MAX(err, 0);
 }
 
-/* The number of the event's value of --by i; *ret_number is left alone where it has none. */
+/* The number of the event's value of --by i; *ret_number is untouched if it has none. */
 static int by_number(struct pairs *p, unsigned int i, struct event_view *v, uint32_t *ret_number)
 {
 	const struct source *s = &v->type->by[i];
@@ -102,8 +102,7 @@ static int group_of(struct pairs *p, const struct open_start *s, struct event_vi
 		if (key.by[i])
 			continue;
 		if (s->no_by & 1u << i && end->type->by[i].kind == SOURCE_NONE) {
-			log_err(0,
-				"neither start nor end has a field '%s' to group by (that is a number or a text)",
+			log_err(0, "--by: neither start nor end has a number or string field '%s'",
 				p->spec.by[i]);
 			return -ENOENT;
 		}
@@ -124,7 +123,7 @@ static void count_start(struct pairs *p, const struct open_start *s, uint64_t *c
 		p->counts.start_unselected++;
 }
 
-/* The thread that this is about is no more; its number may belong to another one. */
+/* The thread of this start has ended; another thread may have its tid. */
 static bool is_gone(const struct pairs *p, const struct open_start *s)
 {
 	const struct life *life = s->task ? key_table__find(&p->lives, &s->task) : NULL;
@@ -132,7 +131,7 @@ static bool is_gone(const struct pairs *p, const struct open_start *s)
 	return life && life->ts > s->at.ts;
 }
 
-/* An end by a thread of the same number, in another process. */
+/* The end belongs to a thread with the same tid in another process. */
 static bool is_other_process(const struct open_start *s, struct event_view *v)
 {
 	uint32_t pid;
@@ -148,29 +147,29 @@ static bool is_selected(const struct pairs *p, const struct stk_event *e)
 	return !p->opts.selected || p->opts.selected(p->opts.ctx, e);
 }
 
-/* The newest start of the key whose thread still is there. */
+/* Takes the newest start of the key whose thread still exists. */
 static struct open_start *pop(struct pairs *p, struct open_slot *slot, struct event_view *v)
 {
 	struct open_start *s;
 
 	while ((s = open__top(&p->open, slot))) {
-		bool is_there = !is_gone(p, s) && !is_other_process(s, v);
+		bool exists = !is_gone(p, s) && !is_other_process(s, v);
 
-		if (is_there && s->over) { /* the end of one that was not kept */
+		if (exists && s->over) { /* the end of a start that was not kept */
 			s->over--;
 			return NULL;
 		}
 		open__pop(&p->open, slot);
-		if (is_there)
+		if (exists)
 			return s;
 		count_start(p, s, &p->counts.gone);
 	}
 	return NULL;
 }
 
-/* An event that cannot be used, or only its header: true, and it is counted. */
-static bool is_useless(struct pairs *p, struct event_view *v, int known, uint64_t *late,
-		       uint64_t *unknown, uint64_t *idle)
+/* True for an event that cannot be used, because it is late or its key is unknown; counts it. */
+static bool is_unusable(struct pairs *p, struct event_view *v, int known, uint64_t *late,
+			uint64_t *unknown, uint64_t *idle)
 {
 	if (stk_event__marks(v->e) & STK_MARK_LATE) {
 		(*late)++;
@@ -182,16 +181,16 @@ static bool is_useless(struct pairs *p, struct event_view *v, int known, uint64_
 		(*idle)++;
 		return true;
 	}
-	/* The reader knows of those that were recorded without. */
+	/* Events recorded without fields are accounted for by the reader. */
 	if (!(stk_event__marks(v->e) & STK_MARK_NO_FIELDS))
-		p->blind = stk_event__ts(v->e) + 1;
+		p->unreadable = stk_event__ts(v->e) + 1;
 	(*unknown)++;
 	return true;
 }
 
 enum { IF_NO = 0, IF_YES, IF_UNKNOWN };
 
-/* --start-if: whether the event starts something. */
+/* Does the event start something by --start-if? */
 static int passes(struct pairs *p, struct event_view *v)
 {
 	const struct source s = { SOURCE_NUMBER, v->type->start_if };
@@ -204,7 +203,7 @@ static int passes(struct pairs *p, struct event_view *v)
 	return (value & p->spec.if_mask) == p->spec.if_value ? IF_YES : IF_NO;
 }
 
-/* What a start, or an event that --start-if says is none, replaces. */
+/* Removes the open start that a start, or an event rejected by --start-if, replaces. */
 static void replace(struct pairs *p, struct event_view *v, struct open_slot *slot)
 {
 	struct open_start *s = pop(p, slot, v);
@@ -232,7 +231,7 @@ static int add_start(struct pairs *p, struct event_view *v)
 	if (known < 0)
 		return known;
 	known = pass == IF_UNKNOWN ? KEY_PART : known;
-	if (is_useless(p, v, known, &c->start_late, &c->start_unknown, &c->start_idle))
+	if (is_unusable(p, v, known, &c->start_late, &c->start_unknown, &c->start_idle))
 		return 0;
 	slot = open__place(&p->open, &key);
 	if (!slot)
@@ -274,7 +273,7 @@ static int add_end(struct pairs *p, struct stk_reader *r, struct event_view *v)
 	known = event_view__key(p, v, v->type->end, &key);
 	if (known < 0)
 		return known;
-	if (is_useless(p, v, known, &c->end_late, &c->end_unknown, &c->end_idle))
+	if (is_unusable(p, v, known, &c->end_late, &c->end_unknown, &c->end_idle))
 		return 0;
 	s = pop(p, open__find(&p->open, &key), v);
 	if (!s) {
@@ -290,7 +289,7 @@ static int add_end(struct pairs *p, struct stk_reader *r, struct event_view *v)
 		return 0;
 	}
 	pair.start = s->at;
-	err = miss__look_at_types(p, r);
+	err = miss__update_types(p, r);
 	if (err)
 		return err;
 	if (miss__between(p, r, &s->at, stk_event__ts(v->e))) {
@@ -307,7 +306,7 @@ static int add_end(struct pairs *p, struct stk_reader *r, struct event_view *v)
 	return groups__add(p, group, &pair);
 }
 
-/* Threads that begin and end, where the recording has such events. */
+/* Notes begin and end of threads, if the recording has such events. */
 static int add_life(struct pairs *p, struct event_view *v)
 {
 	const struct source pid = { SOURCE_NUMBER, v->type->pid };
@@ -317,7 +316,7 @@ static int add_life(struct pairs *p, struct event_view *v)
 
 	if (v->type->life != LIFE_EXIT && (!pid.field || !event_view__number(v, &pid, &tid)))
 		return 0;
-	/* After an exec by another thread than the leader, that thread has the leader's number. */
+	/* After an exec by a thread other than the leader, that thread has the leader's tid. */
 	if (v->type->life == LIFE_EXEC &&
 	    (!old.field || !event_view__number(v, &old, &old_tid) || old_tid == tid))
 		return 0;
@@ -329,7 +328,7 @@ static int add_life(struct pairs *p, struct event_view *v)
 	return 0;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------- */
 
 static int type_of(struct pairs *p, const struct stk_event_type *type, struct pairs_type **ret_type)
 {
@@ -353,7 +352,7 @@ int pairs__add(struct pairs *p, struct stk_reader *r, const struct stk_event *e)
 	v.type = t;
 	v.tid = stk_event__tid(e);
 	v.cpu = stk_event__cpu(e);
-	/* what ends here belongs to the life before, what starts to the one after */
+	/* An end belongs to the thread before the event, a start to the one after it. */
 	if (t->role & PAIRS_END)
 		err = add_end(p, r, &v);
 	if (!err && t->life)
@@ -376,7 +375,7 @@ uint64_t pairs__memory(const struct pairs *p)
 	unsigned int i;
 
 	for (i = 0; i < p->spec.nr_by; i++)
-		sum += 2 * string_table__memory(&p->by[i].table); /* and labels */
+		sum += 2 * string_table__memory(&p->by[i].table); /* and the labels */
 	return sum;
 }
 
@@ -387,7 +386,7 @@ static int by_age(const void *a, const void *b)
 	return CMP(x->ts, y->ts);
 }
 
-/* What became of the starts without an end; the oldest are kept. */
+/* Counts the starts without an end and keeps the oldest. */
 static int finish_open(struct pairs *p, struct stk_reader *r, unsigned int *ret_nr)
 {
 	struct pairs_end *v = calloc(p->open.nr ?: 1, sizeof(*v));
@@ -401,7 +400,7 @@ static int finish_open(struct pairs *p, struct stk_reader *r, unsigned int *ret_
 
 		if (!s->used)
 			continue;
-		/* A thread that ends goes on for a while, with what will not end. */
+		/* Starts between the exit event of a thread and its end never end. */
 		if (s->task && life && (life->ended || life->ts > s->at.ts)) {
 			count_start(p, s, &p->counts.gone);
 			continue;
@@ -425,7 +424,7 @@ int pairs__finish(struct pairs *p, struct stk_reader *r, struct pairs_result *re
 	unsigned int nr_open;
 	int err;
 
-	err = miss__look_at_types(p, r);
+	err = miss__update_types(p, r);
 	err = err ?: finish_open(p, r, &nr_open);
 	err = err ?: groups__sort(p);
 	if (err)
@@ -467,7 +466,7 @@ static bool ends_in_pid(const struct spec_side *side)
 	return true;
 }
 
-/* The part of the key that names a thread: its header's, or a field that by its type is one. */
+/* The part of the key that is a thread: tid of the header, or a field named ...pid. */
 static int find_task_part(const struct spec *s)
 {
 	unsigned int i;
@@ -479,7 +478,7 @@ static int find_task_part(const struct spec *s)
 	return -1;
 }
 
-/* Of the header, on both sides. */
+/* Is name, a value of the header, part of the key on both sides? */
 static bool is_part(const struct spec *s, const char *name)
 {
 	unsigned int i;

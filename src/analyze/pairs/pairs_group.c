@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Adds pairs to their groups: durations, the slowest ones, weights of stacks. */
+/* Adds pairs to their groups: durations, slowest pairs, weights of stacks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static uint64_t length(const struct pairs_pair *pair)
 	return pair->end.ts - pair->start.ts;
 }
 
-/* Of equal ones, the first to start is listed first. */
+/* Pairs of equal length are listed by their start. */
 static bool slower(const struct pairs_pair *a, const struct pairs_pair *b)
 {
 	if (length(a) != length(b))
@@ -108,7 +108,7 @@ static bool slower(const struct pairs_pair *a, const struct pairs_pair *b)
 	return a->start.ts < b->start.ts;
 }
 
-/* A heap, the fastest of the slowest on top. */
+/* A heap with the fastest of the kept pairs on top. */
 static int keep_slowest(struct pairs *p, struct pairs_group *group, const struct pairs_pair *pair)
 {
 	struct pairs_pair *heap = group->slowest;
@@ -190,7 +190,7 @@ void pairs__weight(const struct pairs *p, size_t i, struct pairs_weight *ret_wei
 					     .ns = w->ns };
 }
 
-/* ---- all of a group -------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 int groups__add(struct pairs *p, uint32_t group, const struct pairs_pair *pair)
 {

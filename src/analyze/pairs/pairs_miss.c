@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which pairs can be trusted: those between whose ends no event of a start or end type may be missing,
- * on the CPU that both ends are of, where the key has it, else on any.
+ * Decides which pairs can be trusted: those between whose start and end no event of a start or end
+ * type may be missing, on their CPU if the key contains the CPU, else on any.
  */
 #include <errno.h>
 
@@ -9,10 +9,10 @@
 #include "losses.h"
 #include "pairs_priv.h"
 
-int miss__look_at_types(struct pairs *p, const struct stk_reader *r)
+int miss__update_types(struct pairs *p, const struct stk_reader *r)
 {
-	for (; p->nr_looked < stk_reader__nr_types(r); p->nr_looked++) {
-		const struct stk_event_type *t = stk_reader__type(r, p->nr_looked);
+	for (; p->nr_types_seen < stk_reader__nr_types(r); p->nr_types_seen++) {
+		const struct stk_event_type *t = stk_reader__type(r, p->nr_types_seen);
 
 		if (!t || !p->opts.role(p->opts.ctx, t))
 			continue;
@@ -35,9 +35,9 @@ bool miss__between(const struct pairs *p, struct stk_reader *r, const struct pai
 	};
 	unsigned int i;
 
-	if (p->blind > start->ts)
+	if (p->unreadable > start->ts)
 		return true;
-	/* one question most often answers all */
+	/* Usually one query for all types suffices. */
 	if (p->nr_roles > 1 && !stk_reader__may_miss(r, &span))
 		return false;
 	for (i = 0; i < p->nr_roles; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Keeps the starts that wait for their end, by key and the newest on top. */
+/* Keeps the starts without an end so far: a stack per key, the newest on top. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +39,8 @@ static uint32_t find(const struct open *o, const struct open_key *key, uint64_t 
 }
 
 /*
- * Room for one more.  A key without a start keeps its slot, it will most often come again; those that
- * did not go when there is no room.
+ * Makes room for one more slot.  A key without a start keeps its slot, because most keys are used
+ * again; such slots are dropped only when the table is full.
  */
 static int make_room(struct open *o)
 {
@@ -55,15 +55,16 @@ static int make_room(struct open *o)
 		if (!o->slots[i].top)
 			continue;
 		o->slots[nr] = o->slots[i];
-		index__add(&o->index, slot_hash(o, &o->slots[nr].key), nr); /* it had more */
+		/* Cannot fail: the index had more entries before. */
+		index__add(&o->index, slot_hash(o, &o->slots[nr].key), nr);
 		nr++;
 	}
 	o->nr_slots = nr;
 	return 0;
 }
 
-/* Index of a place for a start, or -ENOMEM. */
-static int64_t take_place(struct open *o)
+/* Index of an unused start, or -ENOMEM. */
+static int64_t take_start(struct open *o)
 {
 	uint32_t i = o->free;
 
@@ -94,7 +95,7 @@ struct open_slot *open__place(struct open *o, const struct open_key *key)
 
 struct open_start *open__push(struct open *o, struct open_slot *slot)
 {
-	int64_t i = take_place(o);
+	int64_t i = take_start(o);
 
 	if (i < 0)
 		return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of pairs share; see pairs.h. */
+/* Shared by the files of the pairs analysis; pairs.h is its interface. */
 #ifndef ANALYZE_PAIRS_PRIV_H
 #define ANALYZE_PAIRS_PRIV_H
 
@@ -12,19 +12,19 @@
 
 #define SPEC_ALTERNATIVES 4
 
-/* a|b: the first that the event has. */
+/* a|b: the first field that the event has. */
 struct spec_side {
 	const char *names[SPEC_ALTERNATIVES];
 	unsigned int nr;
 };
 
 struct spec {
-	char *text; /* what the names point into */
+	char *text; /* the names point into it */
 	struct spec_side start[PAIRS_MAX_MATCH], end[PAIRS_MAX_MATCH]; /* match */
 	unsigned int nr_match;
 	const char *by[PAIRS_MAX_BY];
 	unsigned int nr_by;
-	const char *if_field; /* --start-if, NULL: none */
+	const char *if_field; /* --start-if; NULL: none */
 	uint64_t if_mask, if_value;
 };
 
@@ -37,9 +37,9 @@ void spec__free(struct spec *s);
 
 enum source_kind {
 	SOURCE_NONE = 0, /* the event does not have it */
-	SOURCE_TID, /* header; the idle tasks of the CPUs are told apart */
+	SOURCE_TID, /* header; each CPU's idle task is a separate thread */
 	SOURCE_CPU,
-	SOURCE_CONTEXT, /* task, softirq, hardirq, NMI: what of these is under way */
+	SOURCE_CONTEXT, /* task, softirq, hardirq or NMI */
 	SOURCE_EVENT,
 	SOURCE_PID,
 	SOURCE_COMM,
@@ -53,7 +53,7 @@ struct source {
 	const struct ev_field *field;
 };
 
-/* What an event says of the life of threads, without being a start or an end. */
+/* Events that begin or end threads, whether or not they are starts or ends as well. */
 enum type_life { LIFE_NONE = 0, LIFE_FORK, LIFE_NEWTASK, LIFE_EXIT, LIFE_EXEC };
 
 struct pairs_type {
@@ -63,12 +63,12 @@ struct pairs_type {
 	struct ev_format *format;
 	struct source start[PAIRS_MAX_MATCH], end[PAIRS_MAX_MATCH];
 	struct source by[PAIRS_MAX_BY];
-	const struct ev_field *start_if; /* NULL: it does not have that */
-	const struct ev_field *pid, *old_pid; /* life: the thread it is about */
-	bool needs_fields; /* without them it is not known what it starts or ends */
+	const struct ev_field *start_if; /* NULL: the type lacks it */
+	const struct ev_field *pid, *old_pid; /* life: the thread concerned */
+	bool needs_fields; /* the key cannot be read without fields */
 };
 
-/* -ENOENT after a message. */
+/* -ENOENT: a field of --match is missing, which is logged. */
 int pairs_type__init(struct pairs_type *t, const struct pairs *p,
 		     const struct stk_event_type *type);
 void pairs_type__clear(struct pairs_type *t);
@@ -76,14 +76,14 @@ void pairs_type__clear(struct pairs_type *t);
 /* ---- open starts (pairs_open.c) -------------------------------------------------------------- */
 
 struct open_key {
-	uint64_t v[PAIRS_MAX_MATCH]; /* what is not in use is 0 */
+	uint64_t v[PAIRS_MAX_MATCH]; /* unused parts are 0 */
 };
 
 struct open_start {
 	struct pairs_end at;
-	uint32_t task; /* thread that both ends are of, as the key has it; 0: there is none */
-	uint32_t below; /* index + 1 of the start it is nested in; or the next free one */
-	uint32_t over; /* starts on top of it that were not kept, and whose ends are to come */
+	uint32_t task; /* the thread of the key; 0: none */
+	uint32_t below; /* index + 1 of the start it is nested in, or of the next unused one */
+	uint32_t over; /* starts on top of it that were not kept, and have not ended */
 	uint32_t by[PAIRS_MAX_BY];
 	bool selected, used;
 	uint8_t no_by; /* bit i: its type does not have --by i */
@@ -94,34 +94,34 @@ struct open_slot {
 	uint32_t top; /* index + 1; 0: none open */
 };
 
-/* Zero is empty. */
+/* A zeroed struct open is empty. */
 struct open {
-	struct open_slot *slots; /* some without a start */
+	struct open_slot *slots; /* some have no start */
 	uint32_t nr_slots, max_slots;
 	struct index index; /* of their keys */
 	unsigned int parts; /* of the keys */
-	uint32_t live; /* slots with a start */
+	uint32_t live; /* slots that have a start */
 	struct open_start *v;
 	uint32_t nr_v, max_v, free; /* index + 1 */
 	uint32_t nr; /* open */
 	uint64_t seed; /* of the keys' hash */
 };
 
-/* Where the key's starts are or will be, until the next one is placed; NULL: out of memory. */
+/* Finds or adds the slot of key, valid until the next open__place(); NULL: out of memory. */
 struct open_slot *open__place(struct open *o, const struct open_key *key);
-/* Where they are; NULL: it never had one, or none for long. */
+/* The slot of key; NULL: it has no start. */
 struct open_slot *open__find(const struct open *o, const struct open_key *key);
-/* A new start on top of them, to be filled in; NULL: out of memory. */
+/* Pushes a new start for the caller to fill in; NULL: out of memory. */
 struct open_start *open__push(struct open *o, struct open_slot *slot);
-/* The newest of them; NULL: the key has no start. */
+/* The newest start; NULL: none. */
 struct open_start *open__top(const struct open *o, const struct open_slot *slot);
-/* Takes it away, which has to be there; what it was can be read until the next push. */
+/* Removes the newest start, which must exist; it is readable until the next open__push(). */
 void open__pop(struct open *o, struct open_slot *slot);
 void open__clear(struct open *o);
 
 /* ---- values of an event (pairs_value.c) ------------------------------------------------------ */
 
-/* An event and its record, which is asked for when it is needed. */
+/* An event and its record, which is read on first use. */
 struct event_view {
 	const struct stk_event *e;
 	const struct pairs_type *type;
@@ -136,37 +136,40 @@ static inline bool source__is_string(const struct source *s)
 	return s->kind == SOURCE_COMM || s->kind == SOURCE_STRING;
 }
 
-/* False: it is a field that this event came without. */
+/* False: the event was recorded without this field. */
 bool event_view__number(struct event_view *v, const struct source *s, uint64_t *ret_value);
-/* NULL as above; lives until the next event. */
+/* NULL: the same.  Valid until the next event. */
 const char *event_view__string(struct event_view *v, const struct source *s, size_t *ret_len);
 int event_view__end(struct pairs *p, struct event_view *v, struct pairs_end *ret_end);
 
 enum { KEY_PART = 0, KEY_ALL, KEY_IDLE };
 
-/* KEY_PART: fields are missing, ret_key has what is known; KEY_IDLE: of an idle task; or -ENOMEM. */
+/*
+ * KEY_PART: fields are missing, *ret_key has the others.  KEY_IDLE: the thread of the key is an
+ * idle task.  -ENOMEM.
+ */
 int event_view__key(struct pairs *p, struct event_view *v, const struct source *sources,
 		    struct open_key *ret_key);
-/* The thread in the key; 0: there is none, or an idle one. */
+/* The thread of the key; 0: none, or an idle task. */
 uint32_t open_key__task(const struct pairs *p, const struct source *sources,
 			const struct open_key *key);
 
-/* ---- threads that come and go (pairs.c) ------------------------------------------------------ */
+/* ---- begin and end of threads (pairs.c) ------------------------------------------------------ */
 
-/* Since when a thread id means another thread, or none. */
+/* When a tid last got another thread, or lost its thread. */
 struct life {
 	uint64_t ts;
 	bool ended;
 };
 
-/* ---- what may be missing (pairs_miss.c) ------------------------------------------------------ */
+/* ---- missing events (pairs_miss.c) ----------------------------------------------------------- */
 
-/* The types that may start or end something, whether or not an event of them has come yet.  -ENOMEM. */
-int miss__look_at_types(struct pairs *p, const struct stk_reader *r);
-/* Whether something that starts or ends what is open since start may be missing until then. */
+/* Collects the types of starts and ends, also those without an event so far.  -ENOMEM. */
+int miss__update_types(struct pairs *p, const struct stk_reader *r);
+/* May a start or an end be missing between start and to (ns)? */
 bool miss__between(const struct pairs *p, struct stk_reader *r, const struct pairs_end *start,
 		   uint64_t to);
-/* What the recording counts of these types, for those who ask why pairs are missing. */
+/* Sums up the recording's counters of these types, which explain missing pairs. */
 void miss__count(struct pairs *p, const struct stk_reader *r);
 
 /* ---- groups (pairs_group.c) ------------------------------------------------------------------ */
@@ -192,11 +195,11 @@ struct groups {
 	uint32_t nr_weights, max_weights;
 	struct index weight_index;
 	uint64_t seed; /* of the hashes */
-	const struct pairs_group **sorted; /* those with pairs that count */
+	const struct pairs_group **sorted; /* groups with at least one pair */
 	uint32_t nr_sorted;
 	struct {
 		struct group_key key;
-		uint32_t group; /* + 1; 0: an empty place */
+		uint32_t group; /* + 1; 0: unused */
 	} cache[GROUP_CACHE];
 };
 
@@ -205,7 +208,7 @@ int groups__add(struct pairs *p, uint32_t group, const struct pairs_pair *pair);
 int groups__sort(struct pairs *p);
 void groups__clear(struct pairs *p);
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the analysis ---------------------------------------------------------------------------- */
 
 #define COMM_CACHE 1024
 #define BY_CACHE 64
@@ -218,20 +221,20 @@ struct by_values {
 	uint32_t max_labels;
 	struct {
 		uint64_t value;
-		uint32_t number; /* 0: an empty place */
-	} cache[BY_CACHE]; /* of number fields */
+		uint32_t number; /* 0: unused */
+	} cache[BY_CACHE]; /* for number fields */
 };
 
 struct pairs {
 	struct pairs_opts opts;
 	struct spec spec;
-	int task_part; /* of match: the thread that start and end are of, -1: none */
-	bool of_cpu, of_tid; /* both ends are of one CPU, or one thread, by their headers */
+	int task_part; /* part of the key that is the thread; -1: none */
+	bool of_cpu, of_tid; /* the key contains cpu, tid of the header */
 	struct pairs_type *types;
 	unsigned int nr_types;
-	const struct stk_event_type **roles; /* types with one, of the nr_looked first */
-	unsigned int nr_roles, max_roles, nr_looked;
-	uint64_t blind; /* time of the last event whose key could not be read, +1 */
+	const struct stk_event_type **roles; /* types with a role, of the first nr_types_seen */
+	unsigned int nr_roles, max_roles, nr_types_seen;
+	uint64_t unreadable; /* ns + 1 of the last event whose key could not be read */
 	struct by_values by[PAIRS_MAX_BY];
 	struct string_table comms;
 	struct {

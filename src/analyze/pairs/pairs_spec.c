@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parses what --match, --by and --start-if say. */
+/* Parses --match, --by and --start-if. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,13 @@ static const char *parse_side(char *text, struct spec_side *side)
 		if (!*name)
 			return "a name is empty";
 		if (side->nr == SPEC_ALTERNATIVES)
-			return "there are too many names with | between them";
+			return "a field has too many alternatives separated by |";
 		side->names[side->nr++] = name;
 	}
 	return NULL;
 }
 
-/* "a|b=c"; text stays split up. */
+/* "a|b=c"; splits text in place. */
 static const char *parse_match(char *text, struct spec *s)
 {
 	char *part, *start, *end;
@@ -35,7 +35,7 @@ static const char *parse_match(char *text, struct spec *s)
 		start = strsep(&part, "=");
 		end = part;
 		if (end && strchr(end, '='))
-			return "there are two = in a part";
+			return "a field has two =";
 		why = parse_side(start, &s->start[s->nr_match]);
 		if (!why && end)
 			why = parse_side(end, &s->end[s->nr_match]);
@@ -68,7 +68,7 @@ static const char *parse_if(char *text, struct spec *s)
 	char *value = strchr(text, '='), *mask, *end;
 
 	if (!value || !value[1])
-		return "--start-if wants FIELD=VALUE or FIELD&MASK=VALUE";
+		return "--start-if must be FIELD=VALUE or FIELD&MASK=VALUE";
 	*value++ = '\0';
 	errno = 0;
 	s->if_value = strtoull(value, &end, 0);
@@ -80,7 +80,7 @@ static const char *parse_if(char *text, struct spec *s)
 	}
 	s->if_field = text;
 	return errno || *end || end == mask || !*text ?
-		       "--start-if wants FIELD=VALUE or FIELD&MASK=VALUE" :
+		       "--start-if must be FIELD=VALUE or FIELD&MASK=VALUE" :
 		       NULL;
 }
 

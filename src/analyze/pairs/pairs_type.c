@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Looks up once per event type where the values of its keys are. */
+/* Looks up, once per event type, the fields of the key and of the group. */
 #include <errno.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static int take_side(struct pairs_type *t, const struct spec_side *side, struct 
 {
 	unsigned int i;
 
-	/* The header's pid and comm are what is left when the event has none of the fields. */
+	/* The header's pid and comm are used only if the event has none of the fields. */
 	for (i = 0; i < 2 * side->nr; i++) {
 		*ret_source = source_of(t, side->names[i % side->nr]);
 		if (ret_source->kind == SOURCE_NONE ||
@@ -47,7 +47,7 @@ static int take_side(struct pairs_type *t, const struct spec_side *side, struct 
 			continue;
 		return 0;
 	}
-	log_err(0, "%s:%s has no field '%s' to match (that is a number or a text)",
+	log_err(0, "--match: %s:%s has no number or string field '%s'",
 		stk_event_type__system(t->type), stk_event_type__name(t->type), side->names[0]);
 	return -ENOENT;
 }

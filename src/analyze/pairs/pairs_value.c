@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the values of one event that make its key and its group. */
+/* Reads the values of an event for its key and its group. */
 #include <errno.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static int comm_number(struct pairs *p, const char *comm, uint32_t *ret_number)
 	unsigned int at = (uintptr_t)comm / 8 % COMM_CACHE;
 	int err;
 
-	/* The reader has a task's name in one place, for as long as it lives. */
+	/* The reader keeps a comm at one address until it is freed. */
 	if (p->comm_cache[at].comm == comm) {
 		*ret_number = p->comm_cache[at].number;
 		return 0;

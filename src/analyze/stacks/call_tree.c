@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Builds the tree of functions that the counted stacks have in common. */
+/* Merges the counted stacks into a tree of functions. */
 #include "call_tree.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@ struct call_tree {
 	struct charge charge;
 	uint64_t steps;
 	uint64_t seed; /* of the hash */
-	struct call_node *nodes; /* 0 is the root; a parent comes before its child */
+	struct call_node *nodes; /* 0 is the root; parents precede their children */
 	uint32_t nr, max;
 	struct index index; /* of (parent, key) */
-	struct call_node **children; /* all lists of children, one after the other */
+	struct call_node **children; /* the concatenated lists of children */
 };
 
 int call_stack__add(struct call_stack *s, const struct stk_frame *frame, const char *inlined)
@@ -60,7 +60,7 @@ static uint64_t hash_of(const struct call_tree *t, uint32_t parent, const struct
 
 static int grow(struct call_tree *t)
 {
-	/* a node has a place among the children of another, too, and two slots of the index */
+	/* each node also takes one entry in children and two index slots */
 	uint64_t max = t->max ? 2 * (uint64_t)t->max : 128,
 		 bytes = sizeof(*t->nodes) + sizeof(*t->children) + 2 * sizeof(struct index_slot);
 	int err = charge(&t->charge, t->r, max * bytes, t->steps);

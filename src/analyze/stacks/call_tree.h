@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Call stacks summed up as a tree of functions.  Frames are the same function when their symbol
- * starts at the same place of the same file, wherever in it they are, whatever it is called.
+ * Call stacks merged into a tree of functions.  Two frames belong to the same function if their
+ * symbols start at the same offset of the same file, whatever the symbols' names are.
  */
 #ifndef ANALYZE_CALL_TREE_H
 #define ANALYZE_CALL_TREE_H
@@ -11,10 +11,10 @@
 
 #include "stack_counts.h"
 
-/* A function of a call stack: a frame, or one of the functions inlined there. */
+/* A function of a call stack: that of a frame, or one inlined there. */
 struct call_frame {
 	struct stk_frame frame;
-	const char *inlined; /* NULL: the frame's own; else the same pointer for the same name */
+	const char *inlined; /* NULL: not inlined; else equal names have equal pointers */
 };
 
 /* Grown by call_stack__add(); freed by call_stack__clear(). */
@@ -25,32 +25,33 @@ struct call_stack {
 int call_stack__add(struct call_stack *s, const struct stk_frame *frame, const char *inlined);
 void call_stack__clear(struct call_stack *s);
 
-/* Adds the frames of these stacks to the end of ret_stack; -ENOMEM. */
+/* Appends the frames of these stacks to ret_stack.  -ENOMEM. */
 typedef int (*call_frames_fn)(void *ctx, const struct stack_count *stacks,
 			      struct call_stack *ret_stack);
 
-/* What tells functions apart. */
+/* Identifies a function. */
 struct call_key {
-	uint64_t start; /* of the symbol; an address without one stands for itself */
+	uint64_t start; /* of the symbol, or the address itself without one */
 	uint32_t file; /* 0: the kernel, or unknown */
 	const char *inlined;
 };
 
 struct call_node {
-	struct call_frame frame; /* one of those summed up here; guessed if any of them is */
-	uint64_t count; /* events through here */
-	uint64_t self; /* of these, ending here */
+	struct call_frame frame; /* any of the merged frames; guessed if one of them is */
+	uint64_t count; /* events whose stack passes through this node */
+	uint64_t self; /* events whose stack ends here, included in count */
 	struct call_node **children; /* most frequent first */
 	unsigned int nr_children;
-	uint32_t parent; /* while building */
+	uint32_t parent; /* index in nodes, used while building */
 	struct call_key key;
 };
 
 struct call_tree;
 
 /*
- * callers: below a function stand its callers, innermost functions on top.  Otherwise outermost
- * functions on top and below each what it calls.  r is borrowed: the tree is of its budget.
+ * callers: the innermost functions are at the top, and the children of a node are its callers.
+ * Otherwise the outermost functions are at the top, and the children are the functions called.
+ * r is borrowed, and the tree is charged to its budget.
  */
 int call_tree__new(struct stk_reader *r, const struct stack_group *group, bool callers,
 		   call_frames_fn frames, void *ctx, struct call_tree **ret_tree);
@@ -59,7 +60,7 @@ static inline void call_tree__freep(struct call_tree **t)
 {
 	call_tree__free(*t);
 }
-/* No frame of its own; its count is that of all events. */
+/* The root has no frame; its count is the number of all events. */
 const struct call_node *call_tree__root(const struct call_tree *t);
 
 #endif /* ANALYZE_CALL_TREE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counts stacks by group in hash tables that grow. */
+/* Counts stacks by group, in growing hash tables. */
 #include "stack_counts.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "seeded_hash.h"
 #include "string_table.h"
 
-/* What a group is looked up by; what does not tell groups apart stays 0. */
+/* The key of a group; fields that are not grouped by are 0. */
 struct group_key {
 	uint32_t type, comm, pid, tid, cpu;
 };
@@ -192,22 +192,22 @@ static int by_group_count(const void *a, const void *b)
 	return CMP(y->group.count, x->group.count) ?: memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
-/* The first number of the same stack. */
-static uint32_t first_number(const struct stk_reader *r, uint32_t number)
+/* The lowest stack id of the same stack. */
+static uint32_t first_id(const struct stk_reader *r, uint32_t number)
 {
 	struct stk_stack st;
 
 	return number && !stk_reader__stack(r, number, &st) && st.alias_of ? st.alias_of : number;
 }
 
-/* Aliases under the first number of their stack, sorted; how many are left. */
+/* Merges aliases into the first id of their stack and sorts; returns the number of entries left. */
 static size_t pack_counts(struct stack_counts *c, const struct stk_reader *r)
 {
 	size_t i, out = 0;
 
 	for (i = 0; i < c->nr_counts; i++) {
-		c->counts[i].key.kstack = first_number(r, c->counts[i].key.kstack);
-		c->counts[i].key.ustack = first_number(r, c->counts[i].key.ustack);
+		c->counts[i].key.kstack = first_id(r, c->counts[i].key.kstack);
+		c->counts[i].key.ustack = first_id(r, c->counts[i].key.ustack);
 	}
 	if (c->nr_counts)
 		qsort(c->counts, c->nr_counts, sizeof(*c->counts), by_key);

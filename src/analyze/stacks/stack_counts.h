@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often each call stack was seen, by group of events.  Memory grows with groups and distinct
- * stacks, not with events.
+ * Counts how often each call stack occurs, by group of events.  Memory grows with the groups and
+ * distinct stacks, not with the events.
  */
 #ifndef ANALYZE_STACK_COUNTS_H
 #define ANALYZE_STACK_COUNTS_H
@@ -10,7 +10,7 @@
 
 #include "stackonce.h"
 
-enum { /* what tells groups apart */
+enum { /* what to group by */
        BY_EVENT = 1u << 0,
        BY_COMM = 1u << 1,
        BY_PID = 1u << 2,
@@ -18,17 +18,17 @@ enum { /* what tells groups apart */
        BY_CPU = 1u << 4,
 };
 
-enum { /* which of an event's stacks count */
+enum { /* which stacks of an event to count */
        STACKS_KERNEL = 1u << 0,
        STACKS_USER = 1u << 1,
 };
 
 struct stack_count {
-	uint32_t kstack, ustack; /* numbers; 0: none, or not asked for */
+	uint32_t kstack, ustack; /* stack ids; 0: none, or not counted */
 	uint64_t count;
 };
 
-/* Only what the group was asked to be told apart by is set. */
+/* Only the fields that are grouped by are set. */
 struct stack_group {
 	const struct stk_event_type *type;
 	const char *comm;
@@ -42,12 +42,12 @@ struct stack_counts;
 
 int stack_counts__new(unsigned int by, unsigned int stacks, struct stack_counts **ret_counts);
 void stack_counts__free(struct stack_counts *c);
-/* -ENOMEM, after which the counts are incomplete. */
+/* After -ENOMEM the counts are incomplete. */
 int stack_counts__add(struct stack_counts *c, const struct stk_event *e);
 uint64_t stack_counts__memory(const struct stack_counts *c); /* bytes, while adding */
 /*
- * Sorts: largest group first, in it the most frequent stack.  Numbers that mean the same stack
- * become one.  Nothing may be added afterwards; the groups belong to c.
+ * Sorts the groups, largest first, and the stacks of each, most frequent first.  Ids of the same
+ * stack are merged.  Nothing may be added afterwards; the groups belong to c.
  */
 int stack_counts__finish(struct stack_counts *c, const struct stk_reader *r,
 			 const struct stack_group **ret_groups, unsigned int *ret_nr);

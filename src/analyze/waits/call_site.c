@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds the frame of a user stack from which the C library was called. */
+/* Finds the frame of a user stack that called the C library. */
 #include "call_site.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ void call_sites__free(struct call_sites *s)
 }
 
 /* "libc.so.6", "libc-2.31.so", "ld-linux-x86-64.so.2", "ld-musl-x86_64.so.1", ... */
-static bool is_library_of_calls(const struct stk_frame *f)
+static bool is_system_library(const struct stk_frame *f)
 {
 	static const char *const names[] = { "libc.so",	   "libc-", "libpthread.so", "libpthread-",
 					     "ld-linux",   "ld-2",  "ld-musl-",	     "ld.so",
@@ -59,7 +59,7 @@ bool call_site__frame(struct stk_reader *r, uint32_t ustack, struct stk_frame *r
 	if (n <= 0)
 		return false;
 	n = MIN(n, STK_MAX_DEPTH);
-	for (i = 0; i < n && is_library_of_calls(&frames[i]); i++)
+	for (i = 0; i < n && is_system_library(&frames[i]); i++)
 		;
 	*ret_frame = frames[i < n ? i : 0];
 	return true;

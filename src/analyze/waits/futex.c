@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The calls of every thread from entry to exit, and who ends whose wait. */
+/* Follows the futex calls of each thread from entry to exit, and matches wakers with waits. */
 #include "futex.h"
 
 #include <errno.h>
@@ -9,11 +9,11 @@
 #include "event_flags.h"
 #include "futex_priv.h"
 
-/* What a system call returns to the kernel's own entry code, include/linux/errno.h. */
+/* -ERESTART*: only returned to the kernel's entry code, include/linux/errno.h. */
 #define ERESTART_FIRST 512
 #define ERESTART_LAST 516
 
-#define STEPS_OF_WORK 16 /* along the open calls: each is short */
+#define STEPS_OF_WORK 16 /* steps along the open calls per unit of work */
 
 int futex_analysis__new(struct stk_reader *r, enum futex_by by, futex_select_fn select, void *ctx,
 			struct futex_analysis **ret_analysis)
@@ -54,23 +54,23 @@ static bool selected(const struct futex_analysis *a, const struct futex_open_cal
 	return !a->select || a->select(a->select_ctx, &c->task, c->ts, c->cpu);
 }
 
-/* Where the call waits, or that it was moved to. */
+/* The futex on which the call waits now. */
 static uint32_t waits_at(const struct futex_analysis *a, const struct futex_open_call *c)
 {
 	return futex_place__first(a, c->moved ? c->moved_to : c->place);
 }
 
-/* A call, of whichever thread: what has no fields has its thread all the same. */
+/* May a futex call be missing, of any thread?  Events without fields still have their thread. */
 static bool may_miss_call(struct futex_analysis *a, uint64_t from, uint64_t to)
 {
-	const struct event_question q = { ROLE_FUTEX, ROLE_LAST_CALL, false, from, to };
+	const struct event_query q = { ROLE_FUTEX, ROLE_LAST_CALL, false, from, to };
 
 	return event_fields__may_miss(a->fields, a->r, &q);
 }
 
 static bool may_miss_waking(struct futex_analysis *a, uint64_t from, uint64_t to)
 {
-	const struct event_question q = { ROLE_WAKING, ROLE_WAKING, true, from, to };
+	const struct event_query q = { ROLE_WAKING, ROLE_WAKING, true, from, to };
 
 	return event_fields__may_miss(a->fields, a->r, &q);
 }
@@ -82,7 +82,7 @@ static bool waits_still(const struct futex_open_call *c)
 
 /* ---- requeues -------------------------------------------------------------------------------- */
 
-/* Those that wait where the call takes them from: from now on it may have moved them. */
+/* Marks the waits that a requeue call may move from now on; returns their number. */
 static uint32_t mark_movable(struct futex_analysis *a, const struct futex_open_call *by)
 {
 	uint32_t from = futex_place__first(a, by->place), at = 0, nr = 0;
@@ -102,8 +102,8 @@ static uint32_t mark_movable(struct futex_analysis *a, const struct futex_open_c
 }
 
 /*
- * The call's result tells how many it woke or moved.  Only when these are all that waited is it
- * known who was moved; else it shows when one of them is woken at the other futex.
+ * The result of a requeue is the number of woken and moved waiters.  Which ones were moved is known
+ * if all were; otherwise a wait is known to be moved once it is woken at the other futex.
  */
 static void settle_requeue(struct futex_analysis *a, const struct futex_open_call *by, uint64_t ts,
 			   int64_t ret)
@@ -112,13 +112,13 @@ static void settle_requeue(struct futex_analysis *a, const struct futex_open_cal
 	struct futex_open_call *c;
 	uint32_t at = 0;
 
-	/* Some that it woke, or that waited, may not have been seen. */
+	/* Wakeups or waits of this call may be missing. */
 	if (may_miss_call(a, by->ts, ts) || may_miss_waking(a, by->ts, ts))
 		return;
 	moved = ret > 0 && (uint64_t)ret > known ? ret - known : 0;
 	candidates = moved ? mark_movable(a, by) : 0;
 	if (moved > candidates)
-		a->strange_requeue = by->ts;
+		a->unexplained_requeue = by->ts;
 	a->steps += a->calls.nr;
 	while ((c = thread_map__next(&a->calls, &at))) {
 		if (c->moved_by != by->task.tid || c->moved || !waits_still(c))
@@ -132,7 +132,7 @@ static void settle_requeue(struct futex_analysis *a, const struct futex_open_cal
 
 /* ---- wakes ----------------------------------------------------------------------------------- */
 
-/* What it says about the futexes that a call at one woke a wait at another. */
+/* Concludes from a call at one futex that wakes a wait at another: moved, or the same futex. */
 static void learn_from_wake(struct futex_analysis *a, struct futex_open_call *wait,
 			    const struct futex_open_call *call)
 {
@@ -142,7 +142,7 @@ static void learn_from_wake(struct futex_analysis *a, struct futex_open_call *wa
 	if (!by || (at && at == futex_place__first(a, call->place2)))
 		return;
 	if (at == by) {
-		/* Some were moved, but not this one. */
+		/* The requeue did not move this one. */
 		if (!wait->moved)
 			wait->moved_to = wait->moved_by = 0;
 		return;
@@ -155,7 +155,7 @@ static void learn_from_wake(struct futex_analysis *a, struct futex_open_call *wa
 		if (mover && mover->args.requeues && mover->ts == wait->moved_at)
 			mover->proved++;
 	} else if (futex_place__is_shared(a, at) && futex_place__is_shared(a, by) &&
-		   wait->ts > a->strange_requeue) {
+		   wait->ts > a->unexplained_requeue) {
 		futex_place__unite(a, at, by);
 	}
 }
@@ -167,7 +167,7 @@ static int on_waking(struct futex_analysis *a, const struct event_known *known,
 	uint64_t tid;
 
 	if (!event_fields__u64(known->fields[0], e, &tid)) {
-		a->sums.no_whom++;
+		a->sums.no_target++;
 		return 0;
 	}
 	wait = thread_map__find(&a->calls, (uint32_t)tid);
@@ -267,7 +267,7 @@ static int end_wait(struct futex_analysis *a, struct futex_open_call *c, uint64_
 
 	if (c->args.pi && outcome == FUTEX_WOKEN && c->place)
 		futex_place__owned(a, c->place, c->task.tid);
-	/* Another one may have woken it last. */
+	/* Another task may have woken it last. */
 	if (outcome != FUTEX_WOKEN || (c->woken && may_miss_waking(a, c->woken_at, ts)))
 		c->woken = false;
 	if (!selected(a, c))
@@ -296,7 +296,7 @@ static int end_wake(struct futex_analysis *a, const struct futex_open_call *c, u
 		settle_requeue(a, c, ts, ret);
 	if (ret < 0 || !selected(a, c))
 		return 0;
-	/* An unlock by the kernel does not tell whether somebody waited. */
+	/* The result of FUTEX_UNLOCK_PI does not say whether a task waited. */
 	return futex_sums__wake(a, c, !ret && !c->args.pi);
 }
 
@@ -325,7 +325,7 @@ static int call_ends(struct futex_analysis *a, const struct event_known *known,
 	return err;
 }
 
-/* What the answer needs, at the end, is as much again at most. */
+/* The result at the end needs at most as much again. */
 static int charge_all(struct futex_analysis *a)
 {
 	uint64_t memory = key_table__memory(&a->places) + key_table__memory(&a->groups) +

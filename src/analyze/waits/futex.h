@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waits for futexes, from the system calls and sched_waking: how often and how long, where from, and who
- * woke.  Memory grows with threads in a call, and with what the answer tells apart: groups,
- * addresses, pairs of stacks; not with the recording's length.
+ * Futex waits, by the system calls and sched_waking: their number, time, call sites and wakers.
+ * Memory grows with the threads in a call and with the groups, addresses and pairs of stacks of the
+ * result, not with the length of the recording.
  *
- * The calls: futex(2) and the kernel's Documentation/userspace-api/futex2.rst.
+ * For the calls see futex(2) and the kernel's Documentation/userspace-api/futex2.rst.
  */
 #ifndef ANALYZE_FUTEX_H
 #define ANALYZE_FUTEX_H
@@ -19,33 +19,33 @@
 
 enum futex_by { FUTEX_BY_SITE, FUTEX_BY_ADDRESS, FUTEX_BY_COMM, FUTEX_BY_PID };
 
-/* Which calls count: those of a task that began at this time on this CPU. */
+/* Selects calls by their task, and by time (ns) and CPU of their entry. */
 typedef bool (*futex_select_fn)(void *ctx, const struct wait_task *task, uint64_t ts,
 				unsigned int cpu);
 
-/* How a futex is used, as far as its calls tell. */
+/* How a futex is used, by its calls. */
 enum futex_kind {
 	FUTEX_OTHER = 0,
-	FUTEX_MUTEX, /* each wait is for "locked, with waiters", as libc's mutexes have it */
+	FUTEX_MUTEX, /* each wait expects "locked, with waiters" of libc's mutexes */
 	FUTEX_PI, /* locked and unlocked by the kernel */
 };
 
-/* A futex: where it lies, in one process or several. */
+/* A futex, at an address in one process or in several. */
 struct futex_address {
-	uint32_t pid; /* where it was seen first */
-	uint64_t address; /* 0: not known, the call names it in memory (waitv) */
-	bool shared; /* not marked private by the calls */
+	uint32_t pid; /* process of its first call */
+	uint64_t address; /* 0: unknown, the call has it in user memory (waitv) */
+	bool shared; /* its calls lack FUTEX_PRIVATE_FLAG */
 	enum futex_kind kind;
-	uint32_t nr_places; /* (process, address) pairs that turned out to be this futex */
-	uint64_t owner_changes; /* the one that unlocked was another one than last time */
+	uint32_t nr_places; /* (process, address) pairs that are this futex */
+	uint64_t owner_changes; /* unlocks by another thread than the last one */
 };
 
-/* Waits of one stack, woken from one stack. */
+/* Waits with one stack whose wakers have one stack. */
 struct futex_stacks {
 	uint32_t ustack, kstack; /* of the wait; 0: none */
-	bool woken; /* a waker was seen: the rest is its */
-	bool interrupt; /* by an interrupt: no task */
-	bool by_call; /* by a task in a futex call; else by the end of a thread, or the like */
+	bool woken; /* a waker was seen; the fields below describe it */
+	bool interrupt; /* woken by an interrupt: no waker task */
+	bool by_call; /* woken by a futex call; else e.g. by the exit of a thread */
 	struct wait_task waker;
 	uint32_t waker_ustack, waker_kstack;
 	uint64_t count;
@@ -53,27 +53,27 @@ struct futex_stacks {
 };
 
 struct futex_group {
-	/* what it is of, as by says; of the others nothing */
+	/* the key: only what by asks for is set */
 	struct call_site site;
-	uint32_t site_stack; /* a user stack of that site, for the frame's names */
+	uint32_t site_stack; /* a user stack of that site, to resolve its names */
 	struct futex_address address;
 	const char *comm;
 	uint32_t pid;
 
-	struct durations waits; /* those below, but again and failed */
+	struct durations waits; /* including those below, except again and failed */
 	uint64_t timeouts;
 	uint64_t interrupted; /* by a signal */
 	uint64_t requeued; /* moved to another futex while waiting */
-	uint64_t no_waker; /* returned, but nobody was seen to wake it */
-	uint64_t again; /* the value had changed: no wait */
+	uint64_t no_waker; /* woken, but no waker was seen */
+	uint64_t again; /* EAGAIN, the value had changed: no wait */
 	uint64_t failed; /* other errors: no wait */
 	uint64_t wakes; /* calls to wake or requeue */
-	uint64_t wasted; /* of these, found nobody */
+	uint64_t wasted; /* of these, found no waiter */
 	struct futex_stacks *stacks; /* longest first */
 	uint32_t nr_stacks;
 };
 
-/* A wait without its end. */
+/* A wait that had not ended. */
 struct futex_open {
 	struct wait_task task;
 	struct futex_address address;
@@ -82,18 +82,18 @@ struct futex_open {
 };
 
 struct futex_sums {
-	uint64_t waits; /* all that are in groups */
+	uint64_t waits; /* in all groups */
 	unsigned __int128 ns;
-	uint64_t no_enter; /* calls without their beginning: recording began later */
-	uint64_t no_exit; /* calls whose end is missing though the thread went on */
-	uint64_t no_fields; /* calls recorded without their arguments or result */
-	uint64_t no_whom; /* wakeups recorded without saying whom */
-	uint64_t gaps; /* waits left out: events may be missing between their ends */
-	uint64_t lost; /* events of futex calls */
-	uint64_t maybe_requeued; /* waits on a futex some of whose waiters were moved */
+	uint64_t no_enter; /* calls whose entry was not recorded */
+	uint64_t no_exit; /* calls whose exit is missing */
+	uint64_t no_fields; /* calls recorded without arguments or result */
+	uint64_t no_target; /* wakeups recorded without a target PID */
+	uint64_t gaps; /* waits left out: an event may be missing meanwhile */
+	uint64_t lost; /* lost events of futex calls */
+	uint64_t maybe_requeued; /* waits at a futex some of whose waiters were moved */
 	uint64_t addresses; /* futexes */
-	uint64_t shared; /* of these, seen at more than one place */
-	uint64_t first, last; /* ns: what was read */
+	uint64_t shared; /* of these, at several places */
+	uint64_t first, last; /* ns: first and last event read */
 };
 
 struct futex_result {
@@ -114,9 +114,9 @@ static inline void futex_analysis__freep(struct futex_analysis **a)
 {
 	futex_analysis__free(*a);
 }
-/* Every event of the recording, in order.  -ENOMEM, after which the sums are incomplete. */
+/* Takes every event of the recording, in order.  After -ENOMEM the sums are incomplete. */
 int futex_analysis__add(struct futex_analysis *a, const struct stk_event *e);
-/* The answer, which belongs to a; nothing may be added afterwards. */
+/* The result belongs to a.  Nothing may be added afterwards. */
 int futex_analysis__finish(struct futex_analysis *a, const struct futex_result **ret_result);
 
 #endif /* ANALYZE_FUTEX_H */

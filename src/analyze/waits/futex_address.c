@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Futexes by where they lie, and which of these places are the same one. */
+/* Numbers the places of futexes, and unites places that are the same futex. */
 #include "futex_priv.h"
 
 #include <string.h>

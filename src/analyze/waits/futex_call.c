@@ -6,12 +6,12 @@
 
 #include "cleanup.h"
 
-/* Of futex2's calls, newer than some headers. */
+/* Missing in older headers. */
 #define FLAG_PRIVATE FUTEX_PRIVATE_FLAG
 #define OP_LOCK_PI2 13
 #define OP_MASK 0x7f
 
-/* What libc's mutexes hold while locked with waiters: 2, or the owner's thread id and this bit. */
+/* libc's mutexes while locked with waiters: 2, or the owner's tid with this bit set. */
 #define MUTEX_CONTENDED 2
 #define MUTEX_WAITERS 0x80000000u
 
@@ -99,7 +99,7 @@ bool futex_call__args(const struct event_known *known, const struct stk_event *e
 		*ret_args = a;
 		return true;
 	}
-	/* Where several futexes are named, that is in the program's memory, flags one by one. */
+	/* Calls on several futexes have addresses and their flags in user memory. */
 	if (!event_fields__u64(known->fields[has_address], e, &flags) ||
 	    (has_address && (!event_fields__u64(known->fields[0], e, &a.address) ||
 			     !event_fields__u64(known->fields[2], e, &val))))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an event says of a futex call. */
+/* Reads operation, arguments and result of futex calls from their events. */
 #ifndef ANALYZE_FUTEX_CALL_H
 #define ANALYZE_FUTEX_CALL_H
 
 #include "analyze/event_fields.h"
 
-/* Entries are odd, their exits the next number. */
+/* Entries are odd; the exit is the next number. */
 enum futex_role {
 	ROLE_FUTEX = 1,
 	ROLE_FUTEX_WAIT = 3,
@@ -20,7 +20,7 @@ extern const struct event_role futex_roles[];
 extern const unsigned int nr_futex_roles;
 
 enum futex_does {
-	FUTEX_DOES_OTHER, /* nothing that waits or wakes */
+	FUTEX_DOES_OTHER, /* neither waits nor wakes */
 	FUTEX_DOES_WAIT,
 	FUTEX_DOES_WAKE,
 };
@@ -29,17 +29,17 @@ struct futex_args {
 	enum futex_does does;
 	bool shared;
 	bool pi;
-	bool locked; /* waits for a value that means "locked, with waiters" to libc's mutexes */
-	bool unlocks; /* wakes one: what unlocking does */
-	bool requeues; /* to address2; its result counts those woken and those moved */
-	uint64_t address; /* 0: not known */
-	uint64_t address2; /* the other one of a call that has two */
+	bool locked; /* the value waited on is "locked, with waiters" of libc's mutexes */
+	bool unlocks; /* wakes one waiter, as unlocking does */
+	bool requeues; /* to address2; the result counts woken and moved waiters */
+	uint64_t address; /* 0: unknown */
+	uint64_t address2; /* second futex of the call; 0: none */
 };
 
-/* Of an entry; false where the event came without what is needed. */
+/* Reads the arguments of an entry; false: fields are missing. */
 bool futex_call__args(const struct event_known *known, const struct stk_event *e,
 		      struct futex_args *ret_args);
-/* Of an exit; false as above. */
+/* Reads the result of an exit; false: the field is missing. */
 bool futex_call__result(const struct event_known *known, const struct stk_event *e,
 			int64_t *ret_result);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The futex analysis from the inside: futex.c follows the calls, futex_address.c knows the futexes,
- * futex_sums.c adds up and answers.
+ * Shared by the files of the futex analysis: futex.c follows the calls, futex_address.c identifies
+ * futexes, and futex_sums.c sums up the waits and makes the result.
  */
 #ifndef ANALYZE_FUTEX_PRIV_H
 #define ANALYZE_FUTEX_PRIV_H
@@ -13,13 +13,13 @@
 #include "futex_call.h"
 #include "string_table.h"
 
-/* What is known of one (process, address) pair; numbers begin at 1, 0 is none. */
+/* One (process, address) pair.  Places are numbered from 1; 0: no place. */
 struct futex_place {
-	uint32_t same_as; /* 0: itself, else a place that is the same futex */
-	uint32_t owner; /* tid that was seen to hold it last */
-	uint64_t waits, locked_waits; /* these: see struct futex_args */
+	uint32_t same_as; /* another place that is the same futex; 0: none */
+	uint32_t owner; /* tid of the last owner seen */
+	uint64_t waits, locked_waits; /* locked: see struct futex_args */
 	uint64_t owner_changes;
-	uint32_t others; /* places that are the same futex as this one */
+	uint32_t others; /* number of further places of this futex */
 	bool pi;
 };
 
@@ -38,13 +38,13 @@ struct futex_open_call {
 	uint64_t woken_at;
 	struct wait_task waker;
 	uint32_t waker_ustack, waker_kstack;
-	uint32_t moved_to; /* place it was, or may have been, moved to */
-	uint32_t moved_by; /* tid */
+	uint32_t moved_to; /* place to which it was (moved) or may have been moved */
+	uint32_t moved_by; /* tid of the requeue call */
 	uint64_t moved_at;
 
 	/* of a requeue */
-	uint32_t woke; /* seen */
-	uint32_t proved; /* moved waiters that were woken at the other place already */
+	uint32_t woke; /* wakeups seen during the call */
+	uint32_t proved; /* moved waiters already woken at the other place */
 };
 
 struct futex_analysis {
@@ -55,11 +55,11 @@ struct futex_analysis {
 	struct event_fields *fields;
 	struct call_sites *sites;
 	struct thread_map calls; /* struct futex_open_call */
-	struct key_table places; /* struct place_key, struct futex_place */
-	uint64_t strange_requeue; /* when waiters were moved that nobody knows of */
+	struct key_table places; /* struct place_key -> struct futex_place */
+	uint64_t unexplained_requeue; /* ns: last requeue that moved more waiters than known */
 	struct key_table groups, stacks;
 	struct string_table comms;
-	uint64_t steps; /* along the open calls */
+	uint64_t steps; /* along the open calls, for the charge */
 	struct charge charge;
 	struct futex_sums sums;
 	struct futex_result result;
@@ -73,11 +73,11 @@ struct futex_place *futex_place__get(const struct futex_analysis *a, uint32_t pl
 /* The first place of that futex; 0 for 0. */
 uint32_t futex_place__first(const struct futex_analysis *a, uint32_t place);
 bool futex_place__is_shared(const struct futex_analysis *a, uint32_t place);
-/* They are one futex. */
+/* p and q are the same futex. */
 void futex_place__unite(struct futex_analysis *a, uint32_t p, uint32_t q);
-/* tid holds it, or held it when it unlocked. */
+/* Notes tid as the owner: it locked or unlocked the futex. */
 void futex_place__owned(struct futex_analysis *a, uint32_t place, uint32_t tid);
-/* ret_address: all zero where place is 0. */
+/* *ret_address is zeroed if place is 0. */
 void futex_place__describe(const struct futex_analysis *a, uint32_t place,
 			   struct futex_address *ret_address);
 void futex_place__count(const struct futex_analysis *a, uint64_t *ret_nr, uint64_t *ret_shared);
@@ -88,14 +88,14 @@ enum futex_outcome {
 	FUTEX_WOKEN,
 	FUTEX_TIMEOUT,
 	FUTEX_INTERRUPTED,
-	FUTEX_MOVED, /* by address only: the part before it was moved */
+	FUTEX_MOVED, /* with FUTEX_BY_ADDRESS: the time before it was moved */
 	FUTEX_AGAIN,
 	FUTEX_FAILED,
 };
 
 void futex_sums__init(struct futex_analysis *a);
 void futex_sums__clear(struct futex_analysis *a);
-/* The part [from, to] of the call's time at place. */
+/* Adds the time [from, to] (ns) of a call at place. */
 int futex_sums__wait(struct futex_analysis *a, const struct futex_open_call *call, uint32_t place,
 		     uint64_t from, uint64_t to, enum futex_outcome outcome);
 int futex_sums__wake(struct futex_analysis *a, const struct futex_open_call *call, bool wasted);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Waits added up by group and by pair of stacks, and the answer made of them. */
+/* Sums up waits by group and by pair of stacks, and makes the result. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 struct group_key {
 	uint64_t ip;
-	uint32_t number; /* file, place, name or process */
+	uint32_t number; /* file, place, comm or pid */
 	uint32_t zero;
 };
 
@@ -100,7 +100,7 @@ static int add_stacks(struct futex_analysis *a, const struct futex_open_call *c,
 		key.woken = 1;
 		key.by_call = c->by_call;
 		key.interrupt = c->by_interrupt;
-		/* whom an interrupt found is chance */
+		/* An interrupt hits an arbitrary task: it is not the waker. */
 		if (!c->by_interrupt) {
 			key.waker_tid = c->waker.tid;
 			key.waker_pid = c->waker.pid;
@@ -159,7 +159,7 @@ int futex_sums__wake(struct futex_analysis *a, const struct futex_open_call *c, 
 	return 0;
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static int by_sum(const void *x, const void *y)
 {
@@ -191,7 +191,7 @@ static int by_age(const void *x, const void *y)
 				      (a->task.tid > b->task.tid) - (a->task.tid < b->task.tid);
 }
 
-/* g into the group it turned out to be the same futex as. */
+/* Merges g into a group of the same futex. */
 static int merge_group(struct futex_group *into, struct futex_group *g)
 {
 	int err = durations__merge(&into->waits, &g->waits);
@@ -209,8 +209,8 @@ static int merge_group(struct futex_group *into, struct futex_group *g)
 }
 
 /*
- * The groups of the answer, in ret_into for each of the table's the one it went to.  Only futexes
- * become fewer, where two places turned out to be one.
+ * Makes the groups of the result; ret_into[i] is the index of the group into which group i of the
+ * table went.  Groups are merged only if two places turned out to be the same futex.
  */
 static int fold_groups(struct futex_analysis *a, uint32_t *ret_into)
 {
@@ -232,7 +232,7 @@ static int fold_groups(struct futex_analysis *a, uint32_t *ret_into)
 			err = merge_group(&groups[ret_into[i]], g);
 			continue;
 		}
-		/* its values are the answer's from here on */
+		/* The result owns the durations from here on. */
 		groups[nr] = *g;
 		g->waits = (struct durations){ 0 };
 		futex_place__describe(a, place, &groups[nr].address);
@@ -264,7 +264,7 @@ static void fill_stacks(const struct futex_analysis *a, uint32_t number, struct 
 					    .comm = string_table__get(&a->comms, key->waker_comm) };
 }
 
-static int give_stacks(struct futex_analysis *a, const uint32_t *into)
+static int assign_stacks(struct futex_analysis *a, const uint32_t *into)
 {
 	struct futex_group *g;
 	uint32_t i;
@@ -325,7 +325,7 @@ int futex_analysis__finish(struct futex_analysis *a, const struct futex_result *
 	if (!into)
 		return -ENOMEM;
 	err = fold_groups(a, into);
-	err = err ?: give_stacks(a, into);
+	err = err ?: assign_stacks(a, into);
 	err = err ?: list_open(a);
 	if (err)
 		return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every task from the switch away from it to the switch back. */
+/* Follows each task from the switch away from it to the switch back. */
 #include "offcpu.h"
 
 #include <errno.h>
@@ -48,11 +48,11 @@ void offcpu_analysis__free(struct offcpu_analysis *a)
 	free(a);
 }
 
-/* ---- whose events these are ------------------------------------------------------------------ */
+/* ---- recorded tasks -------------------------------------------------------------------------- */
 
 static int add_member(struct offcpu_analysis *a, uint32_t tid)
 {
-	/* the map owns its values: one byte each */
+	/* The map owns its values: one byte each. */
 	void *value = thread_map__find(&a->members, tid) ? NULL : malloc(1);
 
 	if (thread_map__find(&a->members, tid))
@@ -65,8 +65,8 @@ static int add_member(struct offcpu_analysis *a, uint32_t tid)
 }
 
 /*
- * Of a recording of some tasks: the switches from and to these are all there, while those of others
- * are there only where they meet them, and would make pairs that are none.
+ * A recording of selected tasks has all switches from and to these.  It has switches of other tasks
+ * only from or to a selected one, which would make wrong pairs.
  */
 static int read_target(struct offcpu_analysis *a)
 {
@@ -92,18 +92,18 @@ static bool is_member(const struct offcpu_analysis *a, uint32_t tid)
 	return !a->chosen || thread_map__find(&a->members, tid);
 }
 
-/* The task that an event runs in: a thread of a member is one. */
-static int know_task(struct offcpu_analysis *a, const struct stk_event *e)
+/* Adds the task of an event as a member if its process is one. */
+static int note_task(struct offcpu_analysis *a, const struct stk_event *e)
 {
 	if (!a->chosen || is_member(a, stk_event__tid(e)) || !is_member(a, stk_event__pid(e)))
 		return 0;
 	return add_member(a, stk_event__tid(e));
 }
 
-/* Whether another switch may have been between the two that an interval ends with. */
+/* May another switch be missing between the two that limit an interval? */
 static bool may_miss(struct offcpu_analysis *a, uint64_t from, uint64_t to)
 {
-	const struct event_question q = { ROLE_SWITCH, ROLE_SWITCH, true, from, to };
+	const struct event_query q = { ROLE_SWITCH, ROLE_SWITCH, true, from, to };
 
 	return event_fields__may_miss(a->fields, a->r, &q);
 }
@@ -114,7 +114,7 @@ bool offcpu_off__is_selected(const struct offcpu_analysis *a, const struct offcp
 	       a->opts.select(a->opts.ctx, &off->task, off->ts, off->cpu, off->state);
 }
 
-/* The task that does not run, or NULL. */
+/* The interval of a task that is off the CPU, or NULL. */
 static struct offcpu_off *find_off(const struct offcpu_analysis *a, uint32_t tid)
 {
 	struct offcpu_off *off = thread_map__find(&a->off, tid);
@@ -223,7 +223,7 @@ static void woken_by(struct offcpu_off *off, const struct stk_event *e)
 	off->woken_at = stk_event__ts(e);
 	off->waker_kstack = stk_event__kstack(e);
 	off->interrupt = stk_event__flags(e) & EVENT_FLAG_INTERRUPT;
-	/* whom an interrupt found is chance */
+	/* An interrupt hits an arbitrary task: it is not the waker. */
 	if (off->interrupt)
 		return;
 	off->waker = wait_task__of(e);
@@ -232,7 +232,7 @@ static void woken_by(struct offcpu_off *off, const struct stk_event *e)
 
 static int on_new(struct offcpu_analysis *a, uint32_t tid, const struct stk_event *e)
 {
-	/* It is the copy of the one that made it, until it does something else. */
+	/* A new task has the comm of its parent. */
 	struct offcpu_off off = { .task = { .tid = tid, .comm = stk_event__comm(e) },
 				  .state = SWITCH_NEW,
 				  .ts = stk_event__ts(e),
@@ -257,13 +257,13 @@ static int on_wake(struct offcpu_analysis *a, const struct event_known *known,
 	if (known->role == ROLE_NEW)
 		return on_new(a, (uint32_t)tid, e);
 	off = find_off(a, (uint32_t)tid);
-	/* One that can run has no need of it; it was off the run queue only in name. */
+	/* A preempted task is on a run queue already and need not be woken. */
 	if (off && !off->woken && off->state != SWITCH_PREEMPTED)
 		woken_by(off, e);
 	return 0;
 }
 
-/* What the answer needs, at the end, is as much again at most. */
+/* The result at the end needs at most as much again. */
 static int charge_all(struct offcpu_analysis *a)
 {
 	uint64_t memory = key_table__memory(&a->groups) + key_table__memory(&a->stacks) +
@@ -286,7 +286,7 @@ int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e)
 		return 0;
 	err = a->target_read ? 0 : read_target(a);
 	if (!err)
-		err = know_task(a, e);
+		err = note_task(a, e);
 	if (err)
 		return err;
 	err = known->role == ROLE_SWITCH ? on_switch(a, known, e) : on_wake(a, known, e);

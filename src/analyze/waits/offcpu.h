@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Time that tasks do not run, from sched_switch, sched_waking and sched_wakeup_new: blocked, from the
- * switch away until somebody wakes the task, and then on a run queue, until it runs.  Memory grows
- * with the tasks off CPU at one time, with groups and with pairs of stacks.
+ * Time that tasks are off the CPU, by sched_switch, sched_waking and sched_wakeup_new: blocked from
+ * the switch away until the task is woken, then queued on a run queue until it runs.  Memory grows
+ * with the tasks off the CPU at one time, with the groups and with the pairs of stacks.
  */
 #ifndef ANALYZE_OFFCPU_H
 #define ANALYZE_OFFCPU_H
@@ -17,29 +17,29 @@
 
 enum offcpu_by { OFFCPU_BY_STACK, OFFCPU_BY_STATE, OFFCPU_BY_COMM, OFFCPU_BY_PID, OFFCPU_BY_TID };
 
-/* Which times count: those of a task that left this CPU at this time. */
+/* Selects intervals by their task, state, and time (ns) and CPU of the switch away. */
 typedef bool (*offcpu_select_fn)(void *ctx, const struct wait_task *task, uint64_t ts,
 				 unsigned int cpu, enum switch_state state);
 
 struct offcpu_time {
 	uint64_t count;
-	uint64_t blocked, queued; /* ns; without a waker's event all of it is blocked */
+	uint64_t blocked, queued; /* ns; without a wakeup all of it is blocked */
 };
 
-/* Times that began at one stack and were ended from one. */
+/* Intervals with one stack whose wakers have one stack. */
 struct offcpu_stacks {
 	enum switch_state state;
 	uint32_t kstack, ustack; /* of the switch away; 0: none */
-	bool woken; /* a waker was seen: the rest is its */
-	bool interrupt; /* an interrupt woke it: no task, no user stack */
+	bool woken; /* a waker was seen; the fields below describe it */
+	bool interrupt; /* woken by an interrupt: no waker task or user stack */
 	struct wait_task waker;
 	uint32_t waker_kstack, waker_ustack;
 	struct offcpu_time time;
-	uint64_t max; /* longest, blocked and queued */
+	uint64_t max; /* ns: longest, blocked and queued */
 };
 
 struct offcpu_group {
-	/* what it is of, as by says; of the others nothing */
+	/* the key: only what by asks for is set */
 	enum switch_state state;
 	uint32_t kstack, ustack;
 	struct wait_task task;
@@ -63,17 +63,17 @@ struct offcpu_open {
 struct offcpu_sums {
 	struct offcpu_time time;
 	struct offcpu_time states[SWITCH_NR_STATES];
-	uint64_t others; /* tasks switched from or to, but not recorded themselves */
-	uint64_t before; /* came back, but left before the recording began */
-	uint64_t no_return; /* left twice: the switch back is missing */
-	uint64_t no_waking; /* blocked, and nobody was seen to wake it */
+	uint64_t others; /* switches away from tasks that are not selected */
+	uint64_t before; /* switches back whose switch away precedes the recording */
+	uint64_t no_return; /* switches away whose switch back is missing */
+	uint64_t no_waking; /* blocked intervals without a wakeup */
 	uint64_t no_fields; /* events recorded without their fields */
-	uint64_t unknown; /* left in a state that the print fmt does not name */
-	uint64_t dead; /* left for good */
-	uint64_t gaps; /* left out: events may be missing between their ends */
-	uint64_t lost; /* sched_switch events */
-	uint64_t too_short; /* left out: below the minimum */
-	uint64_t first, last; /* ns: what was read */
+	uint64_t unknown; /* switches away in a state that the print fmt lacks */
+	uint64_t dead; /* last switches of tasks */
+	uint64_t gaps; /* intervals left out: a switch may be missing meanwhile */
+	uint64_t lost; /* lost sched_switch events */
+	uint64_t too_short; /* intervals left out: below the minimum */
+	uint64_t first, last; /* ns: first and last event read */
 };
 
 struct offcpu_result {
@@ -86,7 +86,7 @@ struct offcpu_result {
 
 struct offcpu_opts {
 	enum offcpu_by by;
-	uint64_t min; /* ns: leave out what is shorter */
+	uint64_t min; /* ns: leave out shorter intervals */
 	offcpu_select_fn select; /* may be NULL */
 	void *ctx;
 };
@@ -100,9 +100,9 @@ static inline void offcpu_analysis__freep(struct offcpu_analysis **a)
 {
 	offcpu_analysis__free(*a);
 }
-/* Every event of the recording, in order.  -ENOMEM, after which the sums are incomplete. */
+/* Takes every event of the recording, in order.  After -ENOMEM the sums are incomplete. */
 int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e);
-/* The answer, which belongs to a; nothing may be added afterwards. */
+/* The result belongs to a.  Nothing may be added afterwards. */
 int offcpu_analysis__finish(struct offcpu_analysis *a, const struct offcpu_result **ret_result);
 
 #endif /* ANALYZE_OFFCPU_H */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The off-CPU analysis from the inside: offcpu.c follows the tasks, offcpu_sums.c adds up. */
+/*
+ * Shared by the files of the off-CPU analysis: offcpu.c follows the tasks, offcpu_sums.c sums up
+ * the intervals and makes the result.
+ */
 #ifndef ANALYZE_OFFCPU_PRIV_H
 #define ANALYZE_OFFCPU_PRIV_H
 
@@ -12,9 +15,9 @@
 
 enum { ROLE_SWITCH = 1, ROLE_WAKING, ROLE_NEW };
 
-/* A task since it last stopped running. */
+/* The interval since a task last stopped running. */
 struct offcpu_off {
-	bool ended; /* it runs again: its room is kept for the next time */
+	bool ended; /* the task runs again; kept for its next interval */
 	struct wait_task task;
 	enum switch_state state;
 	uint64_t ts;
@@ -31,10 +34,10 @@ struct offcpu_analysis {
 	struct offcpu_opts opts;
 	struct event_fields *fields;
 	struct switch_states states;
-	struct thread_map off; /* struct offcpu_off, of those that have not died */
+	struct thread_map off; /* tid -> struct offcpu_off, of live tasks */
 	bool target_read;
-	bool chosen; /* only these tasks were recorded, others where they meet them */
-	struct thread_map members; /* by thread, and by process while its first thread lives */
+	bool chosen; /* the recording is of selected tasks */
+	struct thread_map members; /* tids of selected tasks; a pid while its leader lives */
 	struct key_table groups, stacks;
 	struct string_table comms;
 	struct charge charge;
@@ -42,12 +45,12 @@ struct offcpu_analysis {
 	struct offcpu_result result;
 };
 
-/* Whether the time off the CPU that begins there is asked for. */
+/* Is the interval selected? */
 bool offcpu_off__is_selected(const struct offcpu_analysis *a, const struct offcpu_off *off);
 
 void offcpu_sums__init(struct offcpu_analysis *a);
 void offcpu_sums__clear(struct offcpu_analysis *a);
-/* The time from where off left until ts. */
+/* Adds the interval off, which ends at ts. */
 int offcpu_sums__add(struct offcpu_analysis *a, const struct offcpu_off *off, uint64_t ts);
 
 #endif /* ANALYZE_OFFCPU_PRIV_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times added up by group and by pair of stacks, and the answer made of them. */
+/* Sums up intervals by group and by pair of stacks, and makes the result. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +164,7 @@ int offcpu_sums__add(struct offcpu_analysis *a, const struct offcpu_off *off, ui
 	return 0;
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static int by_time(const struct offcpu_time *a, const struct offcpu_time *b)
 {
@@ -216,7 +216,7 @@ static void fill_stacks(const struct offcpu_analysis *a, uint32_t number, struct
 				       .comm = string_table__get(&a->comms, key->waker_comm) };
 }
 
-static int give_stacks(struct offcpu_analysis *a)
+static int assign_stacks(struct offcpu_analysis *a)
 {
 	struct offcpu_group *groups = a->result.groups;
 	uint32_t i, *nr;
@@ -279,12 +279,12 @@ int offcpu_analysis__finish(struct offcpu_analysis *a, const struct offcpu_resul
 	for (i = 0; i < a->groups.nr; i++) {
 		struct offcpu_group *g = key_table__value(&a->groups, i);
 
-		/* its values are the answer's from here on */
+		/* The result owns the durations from here on. */
 		result->groups[i] = *g;
 		g->off = (struct durations){ 0 };
 	}
 	result->nr_groups = a->groups.nr;
-	err = give_stacks(a);
+	err = assign_stacks(a);
 	if (!err)
 		err = list_open(a);
 	if (err)

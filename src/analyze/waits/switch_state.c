@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Takes the meaning of prev_state from the event's own print format. */
+/* Decodes prev_state by the event's own print fmt. */
 #include "switch_state.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "cleanup.h"
 #include "strbuf.h"
 
-#define RECORD_MAX 4096 /* a sched_switch is much shorter */
+#define RECORD_MAX 4096 /* bytes; a sched_switch is much shorter */
 
 static enum switch_state state_of(const char *text)
 {
@@ -22,7 +22,7 @@ static enum switch_state state_of(const char *text)
 	};
 	size_t len = strcspn(text, " "), i;
 
-	/* "S+": it was about to sleep, but was taken off before it did. */
+	/* "S+": the task was preempted on its way to sleep. */
 	if (len && text[len - 1] == '+')
 		return SWITCH_PREEMPTED;
 	for (i = 0; i < ARRAY_SIZE(letters); i++)
@@ -31,9 +31,9 @@ static enum switch_state state_of(const char *text)
 	return SWITCH_UNKNOWN;
 }
 
-/* Prints a record that is empty but for the state, so that no name in it can look like one. */
-static enum switch_state ask(const struct ev_format *format, const struct ev_field *field,
-			     uint64_t value)
+/* Prints a record with only the state set: a comm could contain text that looks like a state. */
+static enum switch_state decode(const struct ev_format *format, const struct ev_field *field,
+				uint64_t value)
 {
 	static const char key[] = "prev_state=";
 	const struct ev_print_ctx ctx = { .long_size = 8 };
@@ -68,7 +68,7 @@ enum switch_state switch_states__of(struct switch_states *s, const struct ev_for
 	for (i = 0; i < s->nr; i++)
 		if (s->known[i].value == value)
 			return s->known[i].state;
-	state = ask(format, field, value);
+	state = decode(format, field, value);
 	if (s->nr < SWITCH_CACHE) {
 		s->known[s->nr].value = value;
 		s->known[s->nr++].state = state;

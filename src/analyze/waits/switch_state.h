@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * In what state a task was switched away from.  The numbers of sched_switch's prev_state differ
- * between kernels; what they mean is in the event's own print fmt.
+ * The state in which a task was switched away from.  The values of sched_switch's prev_state differ
+ * between kernels; the event's own print fmt gives their meaning.
  */
 #ifndef ANALYZE_SWITCH_STATE_H
 #define ANALYZE_SWITCH_STATE_H
@@ -9,14 +9,14 @@
 #include "events/format.h"
 
 enum switch_state {
-	SWITCH_PREEMPTED = 0, /* R, R+: could have gone on */
+	SWITCH_PREEMPTED = 0, /* R, R+: still runnable */
 	SWITCH_SLEEP, /* S */
 	SWITCH_DISK, /* D */
 	SWITCH_STOPPED, /* T */
 	SWITCH_TRACED, /* t */
 	SWITCH_IDLE, /* I: sleeps without counting as load */
 	SWITCH_PARKED, /* P */
-	SWITCH_NEW, /* was just made: no switch at all */
+	SWITCH_NEW, /* newly created: not switched away from */
 	SWITCH_NR_STATES,
 	SWITCH_DEAD = SWITCH_NR_STATES, /* X, Z: will not run again */
 	SWITCH_UNKNOWN,
@@ -24,7 +24,7 @@ enum switch_state {
 
 #define SWITCH_CACHE 16
 
-/* Begins as zeros. */
+/* A zeroed struct switch_states is empty. */
 struct switch_states {
 	struct {
 		uint64_t value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who waits, and who wakes: what the analyses of waits keep of an event's task. */
+/* What the analyses of waits keep of an event's task: a waiter, or a waker. */
 #ifndef ANALYZE_WAIT_TASK_H
 #define ANALYZE_WAIT_TASK_H
 
@@ -8,8 +8,8 @@
 #include "stackonce.h"
 
 struct wait_task {
-	uint32_t tid, pid; /* pid 0: not known */
-	const char *comm; /* the reader's */
+	uint32_t tid, pid; /* pid 0: unknown */
+	const char *comm; /* owned by the reader */
 };
 
 static inline struct wait_task wait_task__of(const struct stk_event *e)
@@ -19,7 +19,7 @@ static inline struct wait_task wait_task__of(const struct stk_event *e)
 				   .comm = stk_event__comm(e) };
 }
 
-/* The times of the first and the latest event. */
+/* Updates the times of the first and the last event. */
 static inline void wait_times__add(uint64_t *first, uint64_t *last, const struct stk_event *e)
 {
 	uint64_t ts = stk_event__ts(e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time between pairs of events. */
+/* stackonce latency: measures the time between pairs of events. */
 #include "latency.h"
 
 #include <errno.h>
@@ -42,38 +42,38 @@ static int take_preset(void *into, const struct opt *o, const char *name)
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct latency, rd, A_RECORDING),
-	{ "--start EVENTS", "events that begin something, several with commas",
+	{ "--start EVENTS", "start events, separated by commas",
 	  OPT_TEXT(struct latency, start) },
-	{ "--end EVENTS", "events that end it", OPT_TEXT(struct latency, end) },
-	{ "--preset NAME", "what 'stackonce record --preset NAME' was recorded for, see "
-	  "'list --presets'; the other options override it", OPT_FN(take_preset), PRESET_WORDS },
-	{ "--match LIST", "fields that are equal in start and end: dev,sector or pid=next_pid "
+	{ "--end EVENTS", "end events", OPT_TEXT(struct latency, end) },
+	{ "--preset NAME", "start, end and key for 'stackonce record --preset NAME', see "
+	  "'list --presets'; other options override them", OPT_FN(take_preset), PRESET_WORDS },
+	{ "--match LIST", "the key: fields equal in start and end, as dev,sector or pid=next_pid "
 	  "(default tid,context: pairs of one thread)", OPT_TEXT(struct latency, match) },
-	{ "--start-if COND", "FIELD=VALUE or FIELD&MASK=VALUE: what begins something, of the "
-	  "events that have the field", OPT_TEXT(struct latency, start_if) },
-	{ "--single", "starts do not nest: another one replaces the last",
+	{ "--start-if COND", "FIELD=VALUE or FIELD&MASK=VALUE: start events that have this field "
+	  "must have this value", OPT_TEXT(struct latency, start_if) },
+	{ "--single", "starts do not nest: a start replaces the open one",
 	  OPT_FLAG(struct latency, single) },
-	{ "--by LIST", "a group for each value of these fields of the start, or else the end; "
-	  "also comm,pid,tid,cpu,event,context", OPT_TEXT(struct latency, by) },
-	{ "--groups N", "histograms of N groups, 0: all (default 10)",
+	{ "--by LIST", "group by these fields of the start, or else of the end; also "
+	  "comm,pid,tid,cpu,event,context", OPT_TEXT(struct latency, by) },
+	{ "--groups N", "print histograms of N groups, 0: all (default 10)",
 	  OPT_NUMBER(struct latency, shown, 0, UINT32_MAX) },
-	{ "--top N", "the N slowest pairs of a group (default 5)",
+	{ "--top N", "print the N slowest pairs of each group (default 5)",
 	  OPT_NUMBER(struct latency, top, 0, MAX_TOP) },
-	{ "--linear", "histograms in equal parts, not in powers of two",
+	{ "--linear", "histogram bins of equal width instead of powers of two",
 	  OPT_FLAG(struct latency, linear) },
-	{ "--stacks", "full stacks of both ends", OPT_FLAG(struct latency, stacks) },
-	FLAMEGRAPH_OPTIONS("a flame graph of the starts' stacks, by time"),
-	{ "--stack-of SIDE", "stacks of %s for that (default start)",
+	{ "--stacks", "print the full stacks of both ends", OPT_FLAG(struct latency, stacks) },
+	FLAMEGRAPH_OPTIONS("write a flame graph of the starts' stacks, by time"),
+	{ "--stack-of SIDE", "the flame graph has the stacks of %s (default start)",
 	  OPT_WORD(struct latency, of_end), WORDS("start", "end") },
 	SELECT_OPTIONS("only pairs that start", "only pairs that start with these events"),
 	NAMES_OPTIONS,
-	JSON_OPTION("one JSON object per group, slowest pair and open start, and at last the "
+	JSON_OPTION("print one JSON object per group, slowest pair and open start, and for the "
 		    "accounting"),
 	HELP_OPTION
 };
 /* clang-format on */
 
-/* What a preset says is what the command line does not. */
+/* The preset supplies what the command line does not set. */
 static int complete(struct latency *l)
 {
 	const char *why;
@@ -87,7 +87,8 @@ static int complete(struct latency *l)
 		l->single = l->single || l->preset->single;
 	}
 	if (!l->start || !l->end)
-		return ui__usage_error(l->rd.command, "--start and --end are needed, or --preset");
+		return ui__usage_error(l->rd.command,
+				       "--preset, or both --start and --end are required");
 	why = pairs__check(l->match, l->by, l->start_if);
 	return why ? ui__usage_error(l->rd.command, "%s", why) : CMD_OK;
 }
@@ -97,7 +98,7 @@ static int parse_options(struct latency *l, int argc, char **argv)
 	return reading__options(&l->rd, &cmd_latency, argc, argv) ?: complete(l);
 }
 
-/* ---- what pairs asks ------------------------------------------------------------------------- */
+/* ---- callbacks of pairs ---------------------------------------------------------------------- */
 
 static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 {
@@ -123,7 +124,7 @@ static bool is_selected(void *ctx, const struct stk_event *e)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* A recording without such events was made for another question. */
+/* Without start or end events the recording was not made for this query. */
 static int check_types(struct latency *l)
 {
 	const struct {
@@ -138,8 +139,8 @@ static int check_types(struct latency *l)
 				break;
 		if (i < nr)
 			continue;
-		log_err(0, "'%s' has no events '%s' to %s with%s%s", l->rd.path, rows[k].globs,
-			rows[k].what, l->preset ? ": record with --preset " : "",
+		log_err(0, "'%s' has no %s events '%s'%s%s", l->rd.path, rows[k].what,
+			rows[k].globs, l->preset ? ": record with --preset " : "",
 			l->preset ? l->preset->name : "");
 		return -ENOENT;
 	}
@@ -182,7 +183,7 @@ static int read_pairs(struct latency *l)
 	if (!err)
 		err = pairs__finish(l->pairs, l->rd.reader, &l->res);
 	if (err && err != -ENOENT)
-		log_err(err, "pair the events");
+		log_err(err, "match starts and ends");
 	return err;
 }
 
@@ -206,7 +207,7 @@ static int put_flamegraph(struct latency *l)
 				  w.kstack, w.ustack, w.ns);
 	}
 	if (err) {
-		log_err(err, "the flame graph");
+		log_err(err, "draw the flame graph");
 		return CMD_FAILURE;
 	}
 	strbuf__printf(&subtitle, "from %s to %s, stacks of the %s", l->start, l->end,
@@ -224,7 +225,7 @@ static int put_latency(struct latency *l)
 	err = read_pairs(l);
 	if (err)
 		return out__close(&l->out, CMD_FAILURE);
-	/* The picture may have standard output for itself. */
+	/* The flame graph may go to standard output instead. */
 	if (l->rd.flamegraph && !strcmp(l->rd.flamegraph, "-"))
 		;
 	else if (l->rd.json)
@@ -256,6 +257,6 @@ const struct cmd cmd_latency = {
 	.options = options,
 	.usage = "--start EVENTS --end EVENTS [OPTIONS] [FILE]\n"
 		 "       stackonce latency --preset NAME [OPTIONS] [FILE]",
-	.text = "Measures the time between pairs of events: how long, how often, the slowest with\n"
-		"the stacks of both ends.  What could not be paired is counted.\n",
+	.text = "Measures the time between pairs of events: distributions, and the slowest pairs\n"
+		"with the stacks of both ends.  Unpaired events are counted.\n",
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The latency command: options and the run in latency.c, tables in latency_text.c, JSON in
- * latency_json.c, values as people know them in latency_values.c.
+ * The latency command: latency.c has the options and the run, latency_text.c and latency_json.c
+ * print the result, and latency_values.c formats the values of --by.
  */
 #ifndef CMD_LATENCY_H
 #define CMD_LATENCY_H
@@ -14,7 +14,7 @@
 #include "ui/presets.h"
 #include "ui/reading.h"
 
-#define HISTOGRAM_BINS 64 /* most there can be: powers of two */
+#define HISTOGRAM_BINS 64 /* one per power of two */
 
 struct latency {
 	struct reading rd;
@@ -27,32 +27,35 @@ struct latency {
 	uint8_t *roles; /* by event type: PAIRS_START, PAIRS_END, ROLE_KNOWN */
 	unsigned int nr_roles;
 	struct pairs *pairs;
-	struct charge charge; /* for them */
+	struct charge charge; /* of pairs */
 	struct pairs_result res;
 	struct ev_print_ctx print;
 	struct kernel_text text; /* for print */
 };
 
-/* A bar of a histogram: durations from .. to, both included. */
+/* A bin of a histogram: durations in [from, to], ns. */
 struct bin {
 	uint64_t from, to, count;
 };
 
-/* Powers of two, or --linear ones; empty ones at both ends left out.  Returns their number. */
+/*
+ * Fills bins of powers of two, or of --linear, without empty ones at both ends.  Returns their
+ * number.
+ */
 unsigned int latency__bins(const struct latency *l, const struct durations *d,
 			   struct bin ret_bins[HISTOGRAM_BINS]);
 uint64_t latency__mean(const struct durations *d);
-/* "name=value name=value", made safe; "all" without --by. */
+/* "name=value name=value", escaped for a terminal; "all" without --by. */
 void latency__group_name(const struct latency *l, const struct pairs_group *g, struct strbuf *out);
 
 /* latency_values.c: for pairs_opts.describe. */
 void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *ret_text);
-void latency__start_values(struct latency *l); /* the reader is open */
+void latency__start_values(struct latency *l); /* needs an open reader */
 void latency__free_values(struct latency *l);
 
-/* A row for each column of the groups. */
+/* Prints the columns of a group, in text and JSON. */
 void latency__put_columns(struct out *o, const struct durations *d);
-/* What became of every start and end: text, or members. */
+/* Accounts for all starts and ends: text, or JSON members. */
 void latency__put_accounting(struct latency *l);
 void latency__put_text(struct latency *l);
 void latency__put_json(struct latency *l);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Latencies for tools: an object per group, slowest pair and open start, and the accounting. */
+/* The JSON output: one object per group, slowest pair and open start, and the accounting. */
 #include "latency.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "cleanup.h"
 #include "ui/frames.h"
 
-#define EXACT_JSON (1ull << 53) /* larger numbers are not exact in every reader of JSON */
+#define EXACT_JSON (1ull << 53) /* some JSON parsers round larger numbers */
 
 static void put_label(struct json *j, const struct pairs_label *v)
 {
@@ -62,7 +62,7 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 	json__end(j);
 }
 
-/* The members of one end, those of a pair's end behind "end_". */
+/* Members of a start, or of an end, with the prefix "end_". */
 static void put_end(struct latency *l, bool is_end, const struct pairs_end *e)
 {
 	size_t skip = is_end ? 0 : strlen("end_");

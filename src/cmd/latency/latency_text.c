@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Latencies for people: a table of the groups, then each with its histogram and slowest pairs. */
+/* The text output: a table of the groups, then the histogram and slowest pairs of each. */
 #include "latency.h"
 
 #include <inttypes.h>
@@ -87,7 +87,7 @@ static void put_histogram(struct latency *l, const struct durations *d)
 		strbuf__printf(b, "%11s ..%9s%s%12s%s", text__ns(bins[i].from).s,
 			       text__ns(bins[i].to).s, out__colour(&l->out, OUT_NUMBER),
 			       text__number(bins[i].count).s, out__colour(&l->out, OUT_PLAIN));
-		/* What there is can be seen, however little of it. */
+		/* A bin that is not empty has at least one mark. */
 		len = most ? (unsigned __int128)bins[i].count * width / most : 0;
 		if (bins[i].count)
 			strbuf__puts(b, "  ");
@@ -98,7 +98,7 @@ static void put_histogram(struct latency *l, const struct durations *d)
 
 /* ---- single pairs ---------------------------------------------------------------------------- */
 
-/* "comm-tid", of idle tasks "<idle>-0" */
+/* "comm-tid"; "<idle>-0" for idle tasks */
 static void put_task(struct latency *l, const struct pairs_end *e)
 {
 	const char *comm = e->tid ? pairs__comm(l->pairs, e->comm) : "<idle>";
@@ -112,7 +112,7 @@ static void put_time(struct strbuf *b, uint64_t ts)
 	strbuf__printf(b, "%" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
 }
 
-/* "start 12.000000001 cpu 0 bash-12 stack 3", then the stacks where they are asked for */
+/* "start 12.000000001 cpu 0 bash-12 stack 3", then the full stacks with --stacks */
 static void put_end(struct latency *l, const char *what, const struct pairs_end *e)
 {
 	struct strbuf *b = &l->out.b;
@@ -158,9 +158,9 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 	put_slowest(l, g);
 }
 
-/* ---- what became of everything --------------------------------------------------------------- */
+/* ---- accounting ------------------------------------------------------------------------------ */
 
-/* What became of starts and ends: in JSON under key, in the sums of both what it is called there. */
+/* A number of starts or ends: its JSON key, and its text in the sum of starts and of ends. */
 struct count {
 	const char *key;
 	uint64_t nr;
@@ -180,23 +180,21 @@ static void put_notes(struct latency *l)
 
 	if (c->lost_starts || c->lost_ends)
 		strbuf__printf(b,
-			       "Lost while recording: %s starts, %s ends.  Pairs that may have one"
-			       " of them between their ends are not measured (see stackonce info;"
+			       "Lost while recording: %s starts, %s ends.  Pairs during which one"
+			       " of them may have happened are not measured (see stackonce info;"
 			       " record --buffer-size).\n",
 			       text__number(c->lost_starts).s, text__number(c->lost_ends).s);
 	if (c->filtered_starts || c->filtered_ends)
 		strbuf__printf(b,
-			       "Not recorded, as was asked for: %s starts, %s ends; pairs are what"
-			       " fits together of the others.\n",
+			       "Filtered while recording: %s starts, %s ends.  Only the others are"
+			       " matched.\n",
 			       text__number(c->filtered_starts).s,
 			       text__number(c->filtered_ends).s);
-	put_note(b, c->open_gap,
-		 " of those still open are from before a gap: they may have ended.");
-	put_note(
-		b, c->start_late + c->end_late,
-		" events came out of order; pairs of that time that were finished before cannot be "
-		"checked.");
-	put_note(b, c->others, " of the pairs are in groups that are not shown apart: (others).");
+	put_note(b, c->open_gap, " of the open starts precede a gap: they may have ended in it.");
+	put_note(b, c->start_late + c->end_late,
+		 " events are out of order; pairs that ended before they were read are not"
+		 " checked.");
+	put_note(b, c->others, " pairs are in the group (others).");
 }
 
 /* "12 starts = 10 paired + 2 still open\n" */
@@ -238,7 +236,7 @@ void latency__put_accounting(struct latency *l)
 		{ "ends_without_fields", c->end_unknown, NULL, no_fields },
 		{ "idle_starts", c->start_idle, idle, NULL },
 		{ "idle_ends", c->end_idle, NULL, idle },
-		{ "starts_over_limit", c->start_over, " beyond the limit of open ones", NULL },
+		{ "starts_over_limit", c->start_over, " beyond the limit of open starts", NULL },
 		{ "unselected_starts", c->start_unselected, other, NULL },
 		{ "unselected_ends", c->end_unselected, NULL, other },
 		{ "pairs_in_others", c->others, NULL, NULL },
@@ -292,7 +290,7 @@ void latency__put_text(struct latency *l)
 	for (i = 0; i < nr && !out__drain(&l->out); i++)
 		put_group(l, l->res.groups[i]);
 	if (nr < l->res.nr_groups)
-		strbuf__printf(b, "\n%u more %s: --groups 0 shows each\n", l->res.nr_groups - nr,
+		strbuf__printf(b, "\n%u more %s: --groups 0 prints all\n", l->res.nr_groups - nr,
 			       l->res.nr_groups - nr == 1 ? "group" : "groups");
 	put_open(l);
 	latency__put_accounting(l);
@@ -328,7 +326,7 @@ static unsigned int equal_parts(const struct durations *d, struct bin *bins)
 	for (i = 0; i < LINEAR_BINS && i * step <= d->max - d->min; i++) {
 		bins[i].from = d->min + i * step;
 		bins[i].to = MIN(bins[i].from + (step - 1), d->max);
-		/* A bucket counts where it begins: the first may begin before the minimum. */
+		/* A bucket counts by its lower bound, which may be below the minimum. */
 		bins[i].count = durations__between(d, i ? bins[i].from : 0, bins[i].to);
 	}
 	return i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Values that pairs are grouped by, as the event itself prints them. */
+/* Formats the values of --by as the event's print fmt does. */
 #include "latency.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include "record/select/syscall.h"
 #include "ui/frames.h"
 
-#define LONGEST 64 /* of a value's text */
+#define LONGEST 64 /* bytes of a value's text */
 
 void latency__start_values(struct latency *l)
 {
@@ -23,7 +23,7 @@ void latency__free_values(struct latency *l)
 	kernel_text__clear(&l->text);
 }
 
-/* Length of "NAME=" or "NAME: " at s, 0: there is none. */
+/* Length of "NAME=" at s; 0: none. */
 static size_t label_at(const char *s)
 {
 	size_t n = 0;
@@ -33,7 +33,7 @@ static size_t label_at(const char *s)
 	return n && s[n] == '=' ? n + 1 : 0;
 }
 
-/* Where the event prints "name=", what is behind it up to the next such label. */
+/* If the event prints "name=", adds the text that follows, up to the next such label. */
 static void put_printed(struct latency *l, const struct pairs_value *v, struct strbuf *out)
 {
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce lifecycle: what became of processes. */
+/* stackonce lifecycle: follows processes from fork to free. */
 #include "lifecycle.h"
 
 #include <errno.h>
@@ -13,22 +13,23 @@
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct lifecycle_cmd, rd, A_RECORDING),
-	{ "--top N", "the N processes that ended first by --sort (20); 0 is all",
+	{ "--top N", "print the first N ended processes by --sort, 0: all (default 20)",
 	  OPT_NUMBER(struct lifecycle_cmd, top, 0, UINT32_MAX) },
-	{ "--sort KEY", "%s: the longest first, of time the first",
+	{ "--sort KEY", "%s (default zombie): longest first, or earliest exit first",
 	  OPT_WORD(struct lifecycle_cmd, sort),
 	  WORDS([SORT_ZOMBIE] = "zombie", [SORT_LIFETIME] = "lifetime",
 		[SORT_TEARDOWN] = "teardown", [SORT_FREE] = "free", [SORT_TIME] = "time") },
-	{ "--tree", "all processes, below their parents", OPT_FLAG(struct lifecycle_cmd, tree) },
-	{ "--threads", "threads, too", OPT_FLAG(struct lifecycle_cmd, threads) },
-	PID_OPTION("the stories of these processes, step by step"),
-	COMM_OPTION("only processes of this name, several with commas"),
+	{ "--tree", "print all processes, each below its parent",
+	  OPT_FLAG(struct lifecycle_cmd, tree) },
+	{ "--threads", "include threads", OPT_FLAG(struct lifecycle_cmd, threads) },
+	PID_OPTION("print each step in the lifecycle of these processes"),
+	COMM_OPTION("only processes with these names, separated by commas"),
 	TIME_OPTION("only processes that lived"),
-	EVENT_OPTION("look only at these events, as if there were no others"),
-	{ "--stacks", "whole stacks of where parents are, and of steps",
+	EVENT_OPTION("read only these events"),
+	{ "--stacks", "print the full stacks of the zombies' parents and of steps",
 	  OPT_FLAG(struct lifecycle_cmd, stacks) },
 	NAMES_OPTIONS,
-	JSON_OPTION("one JSON object per process, step and summary"),
+	JSON_OPTION("print one JSON object per process, per step and for the summary"),
 	HELP_OPTION
 };
 /* clang-format on */
@@ -58,12 +59,12 @@ bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Processes are selected, not their events: half of a life would be told wrong. */
+/* Selects processes and not events: an incomplete lifecycle would give wrong results. */
 static void split_selection(struct lifecycle_cmd *c)
 {
 	c->sel = c->rd.sel;
 	c->rd.sel = (struct selection){ .any = c->sel.event, .event = c->sel.event };
-	c->stories = c->sel.pid.nr;
+	c->steps = c->sel.pid.nr;
 }
 
 static int parse_options(struct lifecycle_cmd *c, int argc, char **argv)
@@ -71,12 +72,12 @@ static int parse_options(struct lifecycle_cmd *c, int argc, char **argv)
 	int code = reading__options(&c->rd, &cmd_lifecycle, argc, argv);
 
 	split_selection(c);
-	if (!code && c->tree && c->stories)
-		return ui__usage_error(argv[0], "--tree shows all, --pid only some: one of them");
+	if (!code && c->tree && c->steps)
+		return ui__usage_error(argv[0], "--tree and --pid exclude each other");
 	return code;
 }
 
-/* ---- what is kept ---------------------------------------------------------------------------- */
+/* ---- kept processes -------------------------------------------------------------------------- */
 
 static bool selected(const struct lifecycle_cmd *c, const struct life *l)
 {
@@ -99,11 +100,11 @@ static uint64_t key_of(const struct lifecycle_cmd *c, const struct life *l)
 
 	if (c->sort == SORT_TIME)
 		return UINT64_MAX - l->exit.to;
-	/* What is known for sure; an interval may be longer. */
+	/* The lower bound of an interval. */
 	return life_span(l, spans[c->sort]).min;
 }
 
-/* a belongs before b. */
+/* a is printed before b. */
 static bool is_before(const struct kept *a, const struct kept *b)
 {
 	if (a->key != b->key)
@@ -153,13 +154,13 @@ static int add_kept(struct kept **v, size_t *nr, size_t *cap, const struct kept 
 	return 0;
 }
 
-static int keep(struct lifecycle_cmd *c, const struct life *l, bool over)
+static int keep(struct lifecycle_cmd *c, const struct life *l, bool ended)
 {
 	struct kept k = { .life = *l, .key = key_of(c, l) };
-	bool full = over && !c->tree && c->top && c->nr_over == c->top;
+	bool full = ended && !c->tree && c->top && c->nr_ended == c->top;
 	int err;
 
-	if (full && !is_before(&k, &c->over[0]))
+	if (full && !is_before(&k, &c->ended[0]))
 		return 0;
 	err = full ? 0 : stk_reader__charge(c->rd.reader, sizeof(k) + strlen(l->exec), 0);
 	if (err)
@@ -168,17 +169,17 @@ static int keep(struct lifecycle_cmd *c, const struct life *l, bool over)
 	if (!k.life.exec)
 		return -ENOMEM;
 	if (full) {
-		free((char *)c->over[0].life.exec);
-		c->over[0] = k;
-		sift_down(c->over, c->nr_over);
+		free((char *)c->ended[0].life.exec);
+		c->ended[0] = k;
+		sift_down(c->ended, c->nr_ended);
 		return 0;
 	}
-	err = over ? add_kept(&c->over, &c->nr_over, &c->cap_over, &k) :
-		     add_kept(&c->left, &c->nr_left, &c->cap_left, &k);
+	err = ended ? add_kept(&c->ended, &c->nr_ended, &c->cap_ended, &k) :
+		      add_kept(&c->remaining, &c->nr_remaining, &c->cap_remaining, &k);
 	if (err)
 		free((char *)k.life.exec);
-	else if (over && !c->tree)
-		sift_up(c->over, c->nr_over - 1);
+	else if (ended && !c->tree)
+		sift_up(c->ended, c->nr_ended - 1);
 	return err;
 }
 
@@ -225,14 +226,14 @@ static int count(struct lifecycle_cmd *c, const struct life *l)
 static void on_life(void *ctx, const struct life *l)
 {
 	struct lifecycle_cmd *c = ctx;
-	bool over = l->state == LIFE_FREED || l->state == LIFE_GONE;
+	bool ended = l->state == LIFE_FREED || l->state == LIFE_GONE;
 
 	if (c->err || !selected(c, l))
 		return;
 	c->err = count(c, l);
-	/* Nobody asks for the living but the tree. */
+	/* Only the tree prints processes that are alive. */
 	if (!c->err && (c->tree || l->state != LIFE_ALIVE))
-		c->err = keep(c, l, over || c->tree);
+		c->err = keep(c, l, ended || c->tree);
 }
 
 static void on_step(void *ctx, const struct life_step *s)
@@ -257,29 +258,29 @@ static void put_json(struct lifecycle_cmd *c)
 
 	if (c->tree)
 		c->err = lifecycle__walk(c, lifecycle__json_life);
-	for (i = 0; !c->tree && i < c->nr_over && !out__drain(&c->out); i++)
-		lifecycle__json_life(c, &c->over[i].life, -1);
-	for (i = 0; i < c->nr_left && !out__drain(&c->out); i++)
-		lifecycle__json_life(c, &c->left[i].life, -1);
+	for (i = 0; !c->tree && i < c->nr_ended && !out__drain(&c->out); i++)
+		lifecycle__json_life(c, &c->ended[i].life, -1);
+	for (i = 0; i < c->nr_remaining && !out__drain(&c->out); i++)
+		lifecycle__json_life(c, &c->remaining[i].life, -1);
 	lifecycle__json_summary(c);
 }
 
-static void put_stories_end(struct lifecycle_cmd *c)
+static void put_steps_end(struct lifecycle_cmd *c)
 {
 	size_t i;
 
 	strbuf__putc(&c->out.b, '\n');
-	for (i = 0; i < c->nr_over; i++)
-		lifecycle__text_life(c, &c->over[i].life);
-	for (i = 0; i < c->nr_left; i++)
-		lifecycle__text_left(c, &c->left[i].life);
+	for (i = 0; i < c->nr_ended; i++)
+		lifecycle__text_life(c, &c->ended[i].life);
+	for (i = 0; i < c->nr_remaining; i++)
+		lifecycle__text_remaining(c, &c->remaining[i].life);
 }
 
-static int tell(struct lifecycle_cmd *c)
+static int run_lifecycle(struct lifecycle_cmd *c)
 {
 	const struct lifecycle_opts opts = { .process = on_life,
 					     .thread = c->threads ? on_life : NULL,
-					     .step = c->stories ? on_step : NULL,
+					     .step = c->steps ? on_step : NULL,
 					     .ctx = c };
 	const struct stk_event *e;
 	int err;
@@ -292,19 +293,19 @@ static int tell(struct lifecycle_cmd *c)
 	}
 	err = err ?: lifecycle__finish(c->l);
 	err = err ?: c->err;
-	if (!err && !c->tree && c->nr_over)
-		qsort(c->over, c->nr_over, sizeof(*c->over), by_key);
+	if (!err && !c->tree && c->nr_ended)
+		qsort(c->ended, c->nr_ended, sizeof(*c->ended), by_key);
 	if (!err && c->rd.json)
 		put_json(c);
-	else if (!err && c->stories)
-		put_stories_end(c);
+	else if (!err && c->steps)
+		put_steps_end(c);
 	else if (!err && c->tree)
 		lifecycle__text_tree(c);
 	else if (!err)
 		lifecycle__text(c);
 	err = err ?: c->err;
 	if (err)
-		log_err(err, "tell the lives of processes");
+		log_err(err, "print process lifecycles");
 	return out__close(&c->out, err ? CMD_FAILURE : reading__finish(&c->rd));
 }
 
@@ -313,12 +314,12 @@ static void lifecycle_cmd__free(struct lifecycle_cmd *c)
 	unsigned int i;
 	size_t k;
 
-	for (k = 0; k < c->nr_over; k++)
-		free((char *)c->over[k].life.exec);
-	for (k = 0; k < c->nr_left; k++)
-		free((char *)c->left[k].life.exec);
-	free(c->over);
-	free(c->left);
+	for (k = 0; k < c->nr_ended; k++)
+		free((char *)c->ended[k].life.exec);
+	for (k = 0; k < c->nr_remaining; k++)
+		free((char *)c->remaining[k].life.exec);
+	free(c->ended);
+	free(c->remaining);
 	for (i = 0; i < NR_SPANS; i++) {
 		durations__clear(&c->processes.spans[i].known);
 		durations__clear(&c->thread_totals.spans[i].known);
@@ -335,14 +336,15 @@ static int run(int argc, char **argv)
 
 	code = parse_options(&c, argc, argv) ?:
 		       reading__open(&c.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
-	return code ?: tell(&c);
+	return code ?: run_lifecycle(&c);
 }
 
 const struct cmd cmd_lifecycle = {
 	.name = "lifecycle",
-	.summary = "processes from fork to free: who died, who did not reap",
+	.summary = "process lifecycles from fork to free: exits, zombies, leaks",
 	.run = run,
 	.options = options,
-	.text = "Processes from fork to free: who ended how, who did not reap whom, for how long.\n"
+	.text = "Prints process lifecycles from fork to free: exits, unreaped zombies, leaks, and\n"
+		"how long each phase takes.\n"
 		"Record with: stackonce record -a --preset lifecycle\n",
 };

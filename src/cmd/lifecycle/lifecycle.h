@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the parts of stackonce lifecycle share. */
+/* Shared by the files of stackonce lifecycle. */
 #ifndef CMD_LIFECYCLE_H
 #define CMD_LIFECYCLE_H
 
@@ -10,10 +10,10 @@
 
 enum lifecycle_sort { SORT_ZOMBIE, SORT_LIFETIME, SORT_TEARDOWN, SORT_FREE, SORT_TIME };
 
-/* A process or thread that is over, or left at the end. */
+/* A process or thread that ended, or remains at the end. */
 struct kept {
-	struct life life; /* exec is this one's own */
-	uint64_t key; /* it is sorted by */
+	struct life life; /* owns exec */
+	uint64_t key; /* sort key, largest first */
 };
 
 enum { SPAN_LIFETIME, SPAN_TEARDOWN, SPAN_ZOMBIE, SPAN_UNFREED, NR_SPANS };
@@ -32,14 +32,15 @@ struct lifecycle_totals {
 
 struct lifecycle_cmd {
 	struct reading rd;
-	struct selection sel; /* of processes; rd.sel is that of events */
+	struct selection sel; /* of processes; rd.sel selects events */
 	struct out out;
-	bool tree, threads, stacks, stories;
+	bool tree, threads, stacks, steps;
 	uint64_t top;
 	enum lifecycle_sort sort;
 	struct lifecycle *l;
-	struct kept *over, *left; /* the first a heap, its least important on top, or all */
-	size_t nr_over, cap_over, nr_left, cap_left;
+	struct kept *ended; /* all with --tree; else a heap with the last one in the order on top */
+	struct kept *remaining;
+	size_t nr_ended, cap_ended, nr_remaining, cap_remaining;
 	struct lifecycle_totals processes, thread_totals;
 	uint64_t first_ts; /* of the recording */
 	int err; /* of a callback */
@@ -49,7 +50,7 @@ static inline uint64_t life_last(const struct life *l)
 {
 	return l->freed.to ?: l->reaped.to ?: l->zombie.to ?: l->exit.to;
 }
-/* Reaped long ago, and not freed by the end; it is no leak where a free may have been missed. */
+/* Reaped more than LIFE_LEAK_NS before the end and not freed; a leak unless frees were missed. */
 bool life_is_overdue(const struct lifecycle_cmd *c, const struct life *l);
 bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l);
 
@@ -60,13 +61,13 @@ struct life_span life_span(const struct life *l, unsigned int which);
 void lifecycle__text(struct lifecycle_cmd *c);
 void lifecycle__text_tree(struct lifecycle_cmd *c);
 void lifecycle__text_step(struct lifecycle_cmd *c, const struct life_step *s);
-void lifecycle__text_life(struct lifecycle_cmd *c, const struct life *l); /* a line of its fate */
-void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l);
+void lifecycle__text_life(struct lifecycle_cmd *c, const struct life *l); /* one line */
+void lifecycle__text_remaining(struct lifecycle_cmd *c, const struct life *l);
 
 /* lifecycle_summary.c */
 void lifecycle__summary(struct lifecycle_cmd *c);
 void lifecycle__put_durations(struct out *o, const struct durations *d); /* columns */
-/* Lines of text, or members: what there was, of threads without n, and what did not match. */
+/* Lines of text, or JSON members: counts, for threads without n, and what did not match. */
 void lifecycle__put_totals(struct lifecycle_cmd *c, const struct lifecycle_totals *t,
 			   const struct lifecycle_counts *n);
 void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_counts *n);
@@ -83,7 +84,7 @@ void lifecycle__json_life(struct lifecycle_cmd *c, const struct life *l, int dep
 void lifecycle__json_step(struct lifecycle_cmd *c, const struct life_step *s);
 void lifecycle__json_summary(struct lifecycle_cmd *c);
 
-/* lifecycle_tree.c: calls put for each of over, parents first, with how deep it stands */
+/* lifecycle_tree.c: calls put for each of ended, parents first, with its depth */
 int lifecycle__walk(struct lifecycle_cmd *c,
 		    void (*put)(struct lifecycle_cmd *c, const struct life *l, int depth));
 

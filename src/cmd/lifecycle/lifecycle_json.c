@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce lifecycle for tools; docs/json.md lists the members. */
+/* The JSON output of stackonce lifecycle; docs/json.md lists the members. */
 #include <stdio.h>
 
 #include "cleanup.h"
@@ -8,8 +8,8 @@
 
 #define KEY_SIZE 48
 
-/* NAME, NAME_id, NAME_comm; null where unknown. */
-static void put_person(struct json *j, const char *name, const struct life_name *n)
+/* NAME, NAME_id, NAME_comm; only NAME: null if unknown. */
+static void put_process_name(struct json *j, const char *name, const struct life_name *n)
 {
 	char key[KEY_SIZE];
 
@@ -22,7 +22,7 @@ static void put_person(struct json *j, const char *name, const struct life_name 
 	json__string(j, key, n->comm);
 }
 
-/* NAME_UNIT where it is known, else null and, where it is known as an interval, the array between. */
+/* NAME_UNIT; if it is null and an interval is known, also the array NAME_between. */
 static void put_known(struct json *j, const char *name, const char *unit, const char *between,
 		      bool any, uint64_t from, uint64_t to)
 {
@@ -77,13 +77,13 @@ static void put_where_json(struct lifecycle_cmd *c, const char *key, const struc
 	json__end(j);
 }
 
-static void put_bonds(struct json *j, const struct life *l)
+static void put_relations(struct json *j, const struct life *l)
 {
-	put_person(j, "parent", &l->parent);
-	if (l->heir.pid && l->heir.id != l->parent.id)
-		put_person(j, "heir", &l->heir);
+	put_process_name(j, "parent", &l->parent);
+	if (l->new_parent.pid && l->new_parent.id != l->parent.id)
+		put_process_name(j, "heir", &l->new_parent);
 	json__bool(j, "orphan", l->orphan);
-	put_person(j, "reaper", &l->reaper);
+	put_process_name(j, "reaper", &l->reaper);
 	json__string(j, "reaped_with", l->reaped_with);
 	json__string(j, "exec", *l->exec ? l->exec : NULL);
 	json__u64(j, "execs", l->nr_execs);
@@ -113,7 +113,7 @@ void lifecycle__json_life(struct lifecycle_cmd *c, const struct life *l, int dep
 	if (l->replaced)
 		json__bool(j, "replaced", true);
 	if (!l->is_thread)
-		put_bonds(j, l);
+		put_relations(j, l);
 	put_time(j, "fork", l->born);
 	put_time(j, "exit", l->exit);
 	put_time(j, "zombie", l->early && !l->is_thread ? (struct life_time){ 0 } : l->zombie);
@@ -155,7 +155,7 @@ void lifecycle__json_step(struct lifecycle_cmd *c, const struct life_step *s)
 	json__s64(j, "number", s->number);
 	json__s64(j, "detail", s->detail);
 	if (s->other.pid)
-		put_person(j, "other", &s->other);
+		put_process_name(j, "other", &s->other);
 	if (s->text)
 		json__bytes(j, "text", s->text, s->text_len);
 	stack__json(&c->rd.names, j, s->kstack, s->ustack, c->stacks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pieces of text of stackonce lifecycle. */
+/* Formats durations, ends and names for stackonce lifecycle. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce lifecycle: counts, distributions, and what cannot be known. */
+/* stackonce lifecycle: counts, distributions, and what is unknown for lack of events. */
 #include <inttypes.h>
 
 #include "lifecycle.h"
 
-/* A line of text unless it is 0 or nothing to say, or a member unless it has no key. */
+/* Prints a line of text unless v is 0 or what is NULL; or a JSON member unless key is NULL. */
 static void put_count(struct lifecycle_cmd *c, const char *key, uint64_t v, const char *what)
 {
 	if (c->rd.json && key)
@@ -41,17 +41,17 @@ void lifecycle__put_totals(struct lifecycle_cmd *c, const struct lifecycle_total
 	bool listed = lifecycle__has_end_list(c->l);
 
 	if (n) {
-		put_count(c, "processes", n->processes, "processes were born");
-		put_count(c, "existed", n->existed, "were there before, as far as seen");
-		put_count(c, "threads", n->threads, "threads were born besides");
-		put_count(c, "execs", n->execs, "programs were executed");
+		put_count(c, "processes", n->processes, "processes created");
+		put_count(c, "existed", n->existed, "processes existed before, as far as seen");
+		put_count(c, "threads", n->threads, "threads created");
+		put_count(c, "execs", n->execs, "programs executed");
 	}
 	put_fates(c, t);
-	put_count(c, "reaped", t->reaped, "reaped by a wait that was seen");
+	put_count(c, "reaped", t->reaped, "reaped by a recorded wait");
 	put_count(c, "reaped_unseen", t->reaped_unseen,
-		  "reaped unseen (SIGCHLD ignored, or not by a system call)");
+		  "reaped without a recorded wait (SIGCHLD ignored, or not by a system call)");
 	if (n)
-		put_count(c, "orphans", n->orphans, "lost their parent");
+		put_count(c, "orphans", n->orphans, "orphaned");
 	put_count(c, "freed", t->freed, "freed");
 	put_count(c, "exiting", t->exiting, "exiting at the end");
 	put_count(c, "zombies", t->zombies,
@@ -59,9 +59,9 @@ void lifecycle__put_totals(struct lifecycle_cmd *c, const struct lifecycle_total
 	put_count(c, "unfreed", t->unfreed, NULL);
 	put_count(c, NULL, t->unfreed - t->overdue, "waiting for RCU at the end");
 	put_count(c, "overdue", t->overdue,
-		  n && n->frees_unnamed ? "not freed for more than a second, or it was missed" :
-					  "LEAKS: exited, and not freed for more than a second");
-	put_count(c, "gone", t->gone, "gone without their end or their free being seen");
+		  n && n->frees_unnamed ? "not freed for over a second, or the free was missed" :
+					  "LEAKS: reaped, but not freed for over a second");
+	put_count(c, "gone", t->gone, "gone, but their exit or free was not recorded");
 }
 
 void lifecycle__put_durations(struct out *o, const struct durations *d)
@@ -118,22 +118,20 @@ void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_co
 
 	if (!c->rd.json)
 		strbuf__putc(&c->out.b, '\n');
-	put_count(c, "births_unseen", n->births_unseen, "tasks were met whose birth was not seen");
-	put_count(c, "exits_unseen", n->exits_unseen, "exits were not seen");
+	put_count(c, "births_unseen", n->births_unseen, "tasks whose fork was not recorded");
+	put_count(c, "exits_unseen", n->exits_unseen, "exits that were not recorded");
 	put_count(c, "waits_unmatched", n->waits_unmatched,
-		  "waits returned somebody that is not known, or one of several");
-	put_count(c, "stop_reports", n->stop_reports,
-		  "waits returned somebody who had stopped, not ended");
-	put_count(c, "tracer_waits", n->tracer_waits, "ends were seen by a tracer");
+		  "wait() calls whose child could not be identified");
+	put_count(c, "stop_reports", n->stop_reports, "wait() calls that returned a stopped child");
+	put_count(c, "tracer_waits", n->tracer_waits, "ended processes that a tracer waited for");
 	put_count(c, "frees_unmatched", n->frees_unmatched,
-		  "were freed who had ended before the recording");
+		  "frees of tasks that ended before the recording");
 	put_count(c, "frees_unnamed", n->frees_unnamed,
-		  "were freed and it is not known who: events lost, or without fields");
+		  "frees of unknown tasks (events lost or recorded without fields)");
 	put_count(c, "frees_ambiguous", n->frees_ambiguous,
-		  "were freed where two had had the same pid and name");
-	put_count(c, "pid_reuses", n->pid_reuses,
-		  "pids were used again before those who had had them were freed");
-	/* Nothing to set apart. */
+		  "frees of a PID that several tasks of the same name had");
+	put_count(c, "pid_reuses", n->pid_reuses, "PIDs reused before the previous task was freed");
+	/* Nothing was printed: take back the empty line. */
 	if (!c->rd.json && c->out.b.len == start + 1)
 		c->out.b.len = start;
 }
@@ -146,17 +144,17 @@ static void put_gaps(struct lifecycle_cmd *c)
 
 	for (i = 0; lifecycle__gap(c->l, i, &g); i++) {
 		if (!i)
-			strbuf__puts(b, "\nNot known in full\n");
+			strbuf__puts(b, "\nUnknown because events are missing\n");
 		strbuf__printf(b, "  %s:%s ", g.system, g.name);
 		if (g.kind == LIFE_GAP_MISSING)
 			strbuf__puts(b, "is not in the recording: ");
 		else if (g.kind == LIFE_GAP_LOST)
-			strbuf__printf(b, "lost %" PRIu64 " times: ", g.count);
+			strbuf__printf(b, "lost %" PRIu64 " events: ", g.count);
 		else
-			strbuf__printf(b, "left out %" PRIu64 " times %s: ", g.count,
+			strbuf__printf(b, "left out %" PRIu64 " events %s: ", g.count,
 				       g.kind == LIFE_GAP_FILTERED ?
 					       "by its filter" :
-					       "in tasks that were not recorded (record -a)");
+					       "of tasks that were not selected (record -a)");
 		strbuf__printf(b, "%s\n", g.means);
 	}
 }

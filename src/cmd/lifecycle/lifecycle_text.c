@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce lifecycle for people. */
+/* The text output of stackonce lifecycle. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define SPAN_WIDTH 14
 
-/* ---- where somebody is ----------------------------------------------------------------------- */
+/* ---- last stacks ----------------------------------------------------------------------------- */
 
 static void put_stacks(struct lifecycle_cmd *c, const char *indent, uint32_t kstack,
 		       uint32_t ustack)
@@ -26,7 +26,7 @@ static void put_where(struct lifecycle_cmd *c, const struct life_where *w)
 	const char *name;
 
 	if (!w->type) {
-		strbuf__puts(b, ", no event of it has a stack\n");
+		strbuf__puts(b, ", none of its events has a stack\n");
 		return;
 	}
 	name = stk_event_type__name(w->type);
@@ -37,10 +37,10 @@ static void put_where(struct lifecycle_cmd *c, const struct life_where *w)
 	put_stacks(c, "        ", w->kstack, w->ustack);
 }
 
-/* ---- lives ----------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
-/* How long it has been what it is, at least. */
-static struct life_span left_for(const struct lifecycle_cmd *c, const struct life *l)
+/* How long it has been in its state at the end. */
+static struct life_span time_in_state(const struct lifecycle_cmd *c, const struct life *l)
 {
 	struct life_time since = l->state == LIFE_ZOMBIE ? l->zombie :
 				 l->state == LIFE_REAPED ? l->reaped :
@@ -53,7 +53,7 @@ static struct life_span left_for(const struct lifecycle_cmd *c, const struct lif
 				   true };
 }
 
-/* Of what goes on at the end the length so far. */
+/* A span that has not ended is at least as long as it lasted so far. */
 static struct life_span span_so_far(const struct lifecycle_cmd *c, const struct life *l,
 				    unsigned int which)
 {
@@ -61,7 +61,7 @@ static struct life_span span_so_far(const struct lifecycle_cmd *c, const struct 
 
 	if ((l->state == LIFE_ZOMBIE && which == SPAN_ZOMBIE) ||
 	    (l->state == LIFE_REAPED && which == SPAN_UNFREED)) {
-		s = left_for(c, l);
+		s = time_in_state(c, l);
 		s.max = LIFE_EVER;
 	}
 	return s;
@@ -118,14 +118,14 @@ static void put_heading(struct lifecycle_cmd *c)
 	strbuf__putc(b, '\n');
 }
 
-static const char *left_as(const struct lifecycle_cmd *c, const struct life *l)
+static const char *state_text(const struct lifecycle_cmd *c, const struct life *l)
 {
 	switch (l->state) {
 	case LIFE_ZOMBIE:
-		return l->live_threads ? "zombie whose threads live" : "zombie";
+		return l->live_threads ? "zombie with live threads" : "zombie";
 	case LIFE_REAPED:
-		return life_is_leak(c, l)    ? "LEAK: exited, never freed" :
-		       life_is_overdue(c, l) ? "not freed, or its free was missed" :
+		return life_is_leak(c, l)    ? "LEAK: reaped, but not freed" :
+		       life_is_overdue(c, l) ? "not freed, or the free was missed" :
 					       "waits for RCU";
 	case LIFE_EXITING:
 		return "exiting";
@@ -134,19 +134,19 @@ static const char *left_as(const struct lifecycle_cmd *c, const struct life *l)
 	}
 }
 
-void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)
+void lifecycle__text_remaining(struct lifecycle_cmd *c, const struct life *l)
 {
-	const struct life_name *parent = l->heir.pid ? &l->heir : &l->parent;
+	const struct life_name *parent = l->new_parent.pid ? &l->new_parent : &l->parent;
 	bool bad = l->state == LIFE_ZOMBIE || life_is_leak(c, l);
 	struct strbuf *b = &c->out.b;
 
 	strbuf__puts(b, out__colour(&c->out, bad ? OUT_WARN : OUT_PLAIN));
 	strbuf__printf(b, "%9u ", l->tid);
 	strbuf__text(b, l->self.comm);
-	strbuf__printf(b, ": %s", left_as(c, l));
+	strbuf__printf(b, ": %s", state_text(c, l));
 	if (l->state != LIFE_ALIVE) {
 		strbuf__puts(b, " for ");
-		put_span(b, left_for(c, l));
+		put_span(b, time_in_state(c, l));
 		strbuf__puts(b, ", ended by ");
 		put_fate(b, l);
 	}
@@ -156,9 +156,8 @@ void lifecycle__text_left(struct lifecycle_cmd *c, const struct life *l)
 		return;
 	strbuf__puts(b, "          parent ");
 	put_name(b, parent);
-	if (l->orphan && !l->heir.pid) {
-		strbuf__puts(b,
-			     " ended: init or a subreaper is, the recording does not say which\n");
+	if (l->orphan && !l->new_parent.pid) {
+		strbuf__puts(b, " ended: reparented to init or to a subreaper\n");
 		return;
 	}
 	put_where(c, &l->parent_where);
@@ -180,35 +179,35 @@ void lifecycle__text_life(struct lifecycle_cmd *c, const struct life *l)
 	strbuf__putc(b, '\n');
 }
 
-static void put_lefts(struct lifecycle_cmd *c)
+static void put_remaining(struct lifecycle_cmd *c)
 {
 	size_t i;
 
-	if (!c->nr_left)
+	if (!c->nr_remaining)
 		return;
-	strbuf__printf(&c->out.b, "\n%sNot over at the end%s\n", out__colour(&c->out, OUT_HEAD),
+	strbuf__printf(&c->out.b, "\n%sNot freed at the end%s\n", out__colour(&c->out, OUT_HEAD),
 		       out__colour(&c->out, OUT_PLAIN));
-	for (i = 0; i < c->nr_left && !out__drain(&c->out); i++)
-		lifecycle__text_left(c, &c->left[i].life);
+	for (i = 0; i < c->nr_remaining && !out__drain(&c->out); i++)
+		lifecycle__text_remaining(c, &c->remaining[i].life);
 }
 
 void lifecycle__text(struct lifecycle_cmd *c)
 {
-	uint64_t over = c->processes.freed + c->processes.gone;
+	uint64_t ended = c->processes.freed + c->processes.gone;
 	size_t i;
 
-	over += c->thread_totals.freed + c->thread_totals.gone;
+	ended += c->thread_totals.freed + c->thread_totals.gone;
 	lifecycle__summary(c);
-	put_lefts(c);
-	if (!over)
+	put_remaining(c);
+	if (!ended)
 		return;
 	strbuf__putc(&c->out.b, '\n');
 	put_heading(c);
-	for (i = 0; i < c->nr_over && !out__drain(&c->out); i++)
-		put_row(c, &c->over[i].life, 0);
-	if (over > c->nr_over)
+	for (i = 0; i < c->nr_ended && !out__drain(&c->out); i++)
+		put_row(c, &c->ended[i].life, 0);
+	if (ended > c->nr_ended)
 		strbuf__printf(&c->out.b, "          and %" PRIu64 " more (--top)\n",
-			       over - c->nr_over);
+			       ended - c->nr_ended);
 }
 
 static void put_branch(struct lifecycle_cmd *c, const struct life *l, int depth)
@@ -257,13 +256,13 @@ static void put_step(struct strbuf *b, const struct life_step *s)
 {
 	switch (s->kind) {
 	case LIFE_STEP_BORN:
-		return put_what(b, s, "born to ");
+		return put_what(b, s, "created by ");
 	case LIFE_STEP_FORK:
 		return put_what(b, s, "forks ");
 	case LIFE_STEP_THREAD:
 		return put_number(b, "starts thread ", s);
 	case LIFE_STEP_RUNNABLE:
-		return strbuf__puts(b, "may run");
+		return strbuf__puts(b, "becomes runnable");
 	case LIFE_STEP_EXEC:
 		strbuf__puts(b, "executes ");
 		put_text(b, s);
@@ -271,26 +270,26 @@ static void put_step(struct strbuf *b, const struct life_step *s)
 			put_number(b, " from thread ", s);
 		return;
 	case LIFE_STEP_RENAMED:
-		strbuf__puts(b, "is called ");
+		strbuf__puts(b, "is renamed to ");
 		return put_text(b, s);
 	case LIFE_STEP_SENT:
 		return put_sent(b, s);
 	case LIFE_STEP_SIGNAL:
 		put_signal(b, s->number);
-		return strbuf__puts(b, s->detail ? ": its handler runs" : ": default action");
+		return strbuf__puts(b, s->detail ? ": handler runs" : ": default action");
 	case LIFE_STEP_EXIT_CALL:
 		return put_number(b, s->detail ? "calls exit_group " : "calls exit ", s);
 	case LIFE_STEP_THREAD_EXIT:
 		return strbuf__puts(b, "thread exits");
 	case LIFE_STEP_EXIT:
-		return strbuf__puts(b, "exits: no thread is left");
+		return strbuf__puts(b, "exits with its last thread");
 	case LIFE_STEP_ORPHAN:
-		put_what(b, s, "loses its parent ");
+		put_what(b, s, "is orphaned by ");
 		return;
 	case LIFE_STEP_OFF:
-		return strbuf__puts(b, "thread switched off for good");
+		return strbuf__puts(b, "last switch of the thread");
 	case LIFE_STEP_ZOMBIE:
-		return strbuf__puts(b, "switched off for good: a zombie, or released already");
+		return strbuf__puts(b, "last switch: a zombie, or released already");
 	case LIFE_STEP_WAITS:
 		if (s->number)
 			return put_number(b, "waits for ", s);
@@ -298,7 +297,7 @@ static void put_step(struct strbuf *b, const struct life_step *s)
 	case LIFE_STEP_REAPS:
 		return put_what(b, s, "reaps ");
 	case LIFE_STEP_TRACER:
-		return put_what(b, s, "its end is seen by its tracer ");
+		return put_what(b, s, "is waited for by its tracer ");
 	case LIFE_STEP_REAPED:
 		return put_what(b, s, "reaped by ");
 	case LIFE_STEP_THREAD_FREED:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Families: processes below who they were born to. */
+/* The process tree, by the parents at birth. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 struct node {
 	const struct life *life;
-	size_t first_child, next; /* 1 and up; 0 none */
+	size_t first_child, next; /* index + 1; 0: none */
 };
 
 struct walk {
@@ -29,7 +29,7 @@ static int by_id(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* The process of that id; 0: not here. */
+/* index + 1 of the process with that id; 0: not found. */
 static size_t find(const struct walk *w, uint64_t id)
 {
 	size_t low = array__bisect(w->nr, i, w->v[i].life->self.id < id);
@@ -39,12 +39,12 @@ static size_t find(const struct walk *w, uint64_t id)
 		       0;
 }
 
-static uint64_t above(const struct life *l)
+static uint64_t parent_id(const struct life *l)
 {
 	return l->is_thread ? l->self.id : l->parent.id;
 }
 
-/* Depth first; who comes back up to its parent goes on with the next. */
+/* Depth first, without recursion: the last child returns to its parent. */
 static void walk(struct lifecycle_cmd *c, const struct walk *w, size_t top,
 		 void (*put)(struct lifecycle_cmd *c, const struct life *l, int depth))
 {
@@ -59,7 +59,7 @@ static void walk(struct lifecycle_cmd *c, const struct walk *w, size_t top,
 			continue;
 		}
 		while (at != top && !w->v[at - 1].next) {
-			at = find(w, above(w->v[at - 1].life));
+			at = find(w, parent_id(w->v[at - 1].life));
 			depth--;
 		}
 		if (at == top)
@@ -71,25 +71,25 @@ static void walk(struct lifecycle_cmd *c, const struct walk *w, size_t top,
 int lifecycle__walk(struct lifecycle_cmd *c,
 		    void (*put)(struct lifecycle_cmd *c, const struct life *l, int depth))
 {
-	_cleanup_free_ struct node *v = calloc(c->nr_over + 1, sizeof(*v));
-	struct walk w = { v, c->nr_over };
+	_cleanup_free_ struct node *v = calloc(c->nr_ended + 1, sizeof(*v));
+	struct walk w = { v, c->nr_ended };
 	size_t i, parent;
 
 	if (!v)
 		return -ENOMEM;
 	for (i = 0; i < w.nr; i++)
-		v[i].life = &c->over[i].life;
+		v[i].life = &c->ended[i].life;
 	qsort(v, w.nr, sizeof(*v), by_id);
-	/* The last first, so that the first born stands first. */
+	/* Backwards, so that the first-born child becomes the first of its list. */
 	for (i = w.nr; i; i--) {
-		parent = find(&w, above(v[i - 1].life));
+		parent = find(&w, parent_id(v[i - 1].life));
 		if (!parent)
 			continue;
 		v[i - 1].next = v[parent - 1].first_child;
 		v[parent - 1].first_child = i;
 	}
 	for (i = 1; i <= w.nr; i++) {
-		parent = find(&w, above(v[i - 1].life));
+		parent = find(&w, parent_id(v[i - 1].life));
 		if (!parent)
 			walk(c, &w, i, put);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where events come from: call stacks by frequency, or summed up as a tree. */
+/* stackonce report: counts the call stacks of events, as lists or as a tree. */
 #include "report.h"
 
 #include <errno.h>
@@ -15,24 +15,26 @@
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct report, rd, A_RECORDING),
-	{ "--by LIST", "a list for each %s (default event)", OPT_WORDS(struct report, by),
-	  WORDS("event", "comm", "pid", "tid", "cpu") }, /* as the bits BY_... */
-	{ "--top N", "N stacks per list, 0: all (default 10)",
+	{ "--by LIST", "print one list per %s (default event)", OPT_WORDS(struct report, by),
+	  WORDS("event", "comm", "pid", "tid", "cpu") }, /* in the order of the bits BY_... */
+	{ "--top N", "print N stacks per list, 0: all (default 10)",
 	  OPT_NUMBER(struct report, top, 0, UINT32_MAX) },
-	{ "--tree", "a tree: below each function its callers", OPT_FLAG(struct report, tree) },
-	{ "--callees", "a tree: below each function what it calls",
+	{ "--tree", "print a tree, with the callers below each function",
+	  OPT_FLAG(struct report, tree) },
+	{ "--callees", "print a tree, with the callees below each function",
 	  OPT_FLAG(struct report, callees) },
-	{ "--min PERCENT", "leave out branches below this (default 0.5)",
+	{ "--min PERCENT", "leave out branches below this share (default 0.5)",
 	  OPT_SECONDS(struct report, min, 100000000000), .wants = "a percentage" },
-	FLAMEGRAPH_OPTIONS("a picture with search and zoom, for a browser"),
-	{ "--folded", "\"group;caller;callee COUNT\" a line, for other tools",
+	FLAMEGRAPH_OPTIONS("write a flame graph with search and zoom, for a browser"),
+	{ "--folded", "print lines \"group;caller;callee COUNT\" for other tools",
 	  OPT_FLAG(struct report, folded) },
-	SELECT_OPTIONS("only events", "only these events, several with commas: 'sched:*,sys_enter_*'"),
+	SELECT_OPTIONS("only events",
+		       "only these events, separated by commas: 'sched:*,sys_enter_*'"),
 	{ "--kernel", "kernel stacks only", OPT_BIT(struct report, stacks, STACKS_KERNEL) },
 	{ "--user", "user stacks only", OPT_BIT(struct report, stacks, STACKS_USER) },
 	INLINE_OPTION,
 	NAMES_OPTIONS,
-	JSON_OPTION("one JSON object per stack, or per function of the tree"),
+	JSON_OPTION("print one JSON object per stack, or per function of the tree"),
 	HELP_OPTION
 };
 /* clang-format on */
@@ -44,16 +46,15 @@ static void report__free(struct report *rp)
 	reading__free(&rp->rd);
 }
 
-/* What is asked for must go together. */
+/* Refuses options that contradict each other. */
 static int check_options(const struct report *rp)
 {
 	if ((rp->folded || rp->rd.flamegraph) && (rp->tree || rp->rd.json))
-		return ui__usage_error(rp->rd.command,
-				       "--%s goes neither with --json nor with a tree",
+		return ui__usage_error(rp->rd.command, "--%s excludes --json, --tree and --callees",
 				       rp->folded ? "folded" : "flamegraph");
 	if (rp->folded && rp->rd.flamegraph && !strcmp(rp->rd.flamegraph, "-"))
 		return ui__usage_error(rp->rd.command,
-				       "--folded and --flamegraph - both want stdout");
+				       "--folded and --flamegraph - both write to standard output");
 	return CMD_OK;
 }
 
@@ -65,7 +66,7 @@ static int parse_options(struct report *rp, int argc, char **argv)
 	return code ?: check_options(rp);
 }
 
-/* Events of all types that happened and are not in the recording for want of room or time. */
+/* Lost events of all types. */
 static uint64_t sum_lost(const struct stk_reader *r)
 {
 	uint64_t sum = 0;
@@ -76,7 +77,7 @@ static uint64_t sum_lost(const struct stk_reader *r)
 	return sum;
 }
 
-/* What the shares below are of, and whether something is missing. */
+/* Prints the number of events, which is 100 % below, and the losses. */
 static void put_title(struct report *rp)
 {
 	struct strbuf *b = &rp->out.b;
@@ -99,7 +100,7 @@ static void put_title(struct report *rp)
 
 /* ---- flame graphs ---------------------------------------------------------------------------- */
 
-/* The frame below a group's stacks: "bash", "sched:sched_switch bash pid 12". */
+/* The outermost frame of a group's stacks: "bash", "sched:sched_switch bash pid 12". */
 static void put_label(struct strbuf *b, unsigned int by, const struct stack_group *g)
 {
 	if (g->type)
@@ -144,7 +145,7 @@ static int write_flames(struct report *rp, const struct flamegraph *f)
 	if (strbuf__failed(&subtitle))
 		return log_err(-ENOMEM, "draw the flame graph");
 	return flames__write(f, &rp->rd,
-			     &(struct flame_text){ .title = "Where events come from",
+			     &(struct flame_text){ .title = "Events by call stack",
 						   .subtitle = subtitle.s,
 						   .unit = "events" });
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The report command: what is asked for, and flame graphs, in report.c, lists and trees in report_put.c. */
+/* The report command: report.c has options and flame graphs, report_put.c lists and trees. */
 #ifndef CMD_REPORT_H
 #define CMD_REPORT_H
 
@@ -17,15 +17,15 @@ struct report {
 	uint64_t min; /* billionths of a percent */
 	uint64_t total;
 	struct stack_counts *counts;
-	struct charge charge; /* for them */
+	struct charge charge; /* of counts */
 	struct strbuf indent;
 };
 
-/* What heads the columns of the lists of stacks. */
+/* The heading of the lists of stacks. */
 void report__put_columns(struct report *rp);
 /* The stacks of a group, most frequent first. */
 void report__put_stacks(struct report *rp, const struct stack_group *g);
-/* Their functions, summed up as a tree; a negative errno has been logged. */
+/* The stacks of a group as a tree of functions; errors are logged. */
 int report__put_tree(struct report *rp, const struct stack_group *g);
 
 #endif /* CMD_REPORT_H */

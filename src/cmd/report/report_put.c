@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the report command prints of a group of events: its stacks, or a tree of their functions. */
+/* Prints a group of events as a list of stacks or as a tree of functions. */
 #include "report.h"
 
 #include <inttypes.h>
@@ -11,9 +11,9 @@
 #include "ui/column.h"
 #include "ui/frames.h"
 
-/* ---- the head of a list ---------------------------------------------------------------------- */
+/* ---- headings -------------------------------------------------------------------------------- */
 
-/* What tells the group apart, as text: "sched:sched_switch comm bash pid 12", or as JSON members. */
+/* The key of a group: "sched:sched_switch comm bash pid 12", or JSON members. */
 static void put_group(struct report *rp, const struct stack_group *g)
 {
 	const struct {
@@ -59,7 +59,7 @@ static void put_head(struct report *rp, const struct stack_group *g)
 	out__paint(&rp->out, OUT_PLAIN);
 	for (i = 0; i < g->nr_stacks && (g->stacks[i].kstack || g->stacks[i].ustack); i++)
 		;
-	/* One of them may be those without a stack. */
+	/* The entry for events without a stack is no stack. */
 	nr -= i < g->nr_stacks;
 	strbuf__printf(&rp->out.b, "  %s event%s (%.2f%%), %s stack%s\n", text__number(g->count).s,
 		       g->count == 1 ? "" : "s", rp->total ? 100.0 * g->count / rp->total : 0.0,
@@ -68,7 +68,7 @@ static void put_head(struct report *rp, const struct stack_group *g)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* The functions of these stacks, innermost first: callers go on from the kernel into the program. */
+/* The functions of these stacks, innermost first: kernel stack, then user stack. */
 static int add_frames(void *ctx, const struct stack_count *s, struct call_stack *ret_stack)
 {
 	static const char unknown[] = "?";
@@ -93,7 +93,7 @@ static int add_frames(void *ctx, const struct stack_count *s, struct call_stack 
 	return err;
 }
 
-/* The columns of a list of stacks, a row each. */
+/* The columns of a list of stacks. */
 static void put_columns(struct out *o, const struct stack_group *g, const struct stack_count *s)
 {
 	column__number(o, "count", 12, s->count);
@@ -203,7 +203,7 @@ static void put_tree_json(struct report *rp, const struct stack_group *g,
 	}
 }
 
-/* A chain of only children stands in one column; where it forks, the branches are indented. */
+/* A chain of only children is printed in one column; branches are indented. */
 static void put_tree(struct report *rp, const struct stack_group *g, const struct call_node *node)
 {
 	struct strbuf *b = &rp->out.b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where waits for locks come from, how long they last, and who ends them. */
+/* stackonce futex: call sites, times and wakers of futex waits. */
 #include "futex.h"
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct futex, w.rd, A_RECORDING),
-	{ "--by WHAT", "a line for each %s (default site)", OPT_WORD(struct futex, by),
+	{ "--by WHAT", "one line per %s (default site)", OPT_WORD(struct futex, by),
 	  WORDS([FUTEX_BY_SITE] = "site", [FUTEX_BY_ADDRESS] = "address",
 		[FUTEX_BY_COMM] = "comm", [FUTEX_BY_PID] = "pid") },
-	WAITS_OPTIONS("the stacks of the waits, and those of their wakers",
-		      "a picture of the stacks by time waited", "only waits that began"),
-	JSON_OPTION("one JSON object per line, open wait, and for the sums"),
+	WAITS_OPTIONS("print the full stacks of waits and wakers",
+		      "write a flame graph of the stacks, by time waited", "only waits that began"),
+	JSON_OPTION("print one JSON object per line, per open wait and for the sums"),
 	HELP_OPTION
 };
 /* clang-format on */
@@ -46,7 +46,7 @@ const char *futex__kind(const struct futex_address *a)
 	return kinds[a->kind];
 }
 
-/* ---- who woke -------------------------------------------------------------------------------- */
+/* ---- wakers ---------------------------------------------------------------------------------- */
 
 static int compare_u64(uint64_t x, uint64_t y)
 {
@@ -72,7 +72,7 @@ static int by_count(const void *x, const void *y)
 	return compare_u64(b->count, a->count) ?: by_place(a, b);
 }
 
-/* Neighbours of one place become one. */
+/* Merges neighbours of the same place; returns the number left. */
 static uint32_t fold(struct futex_waker *v, uint32_t nr)
 {
 	uint32_t i, out = 0;
@@ -114,11 +114,11 @@ int futex__wakers(struct futex *fx, const struct futex_group *g, uint32_t *ret_n
 	return 0;
 }
 
-/* ---- the picture ----------------------------------------------------------------------------- */
+/* ---- the flame graph ------------------------------------------------------------------------- */
 
 static int draw(struct futex *fx)
 {
-	static const struct flame_text text = { .title = "Waits for futexes",
+	static const struct flame_text text = { .title = "Futex waits",
 						.subtitle = "by time waited",
 						.unit = "ns" };
 	_cleanup_(flamegraph__freep) struct flamegraph *flame = NULL;
@@ -128,7 +128,7 @@ static int draw(struct futex *fx)
 	for (i = 0; i < fx->result->nr_groups && !err; i++) {
 		const struct futex_group *g = &fx->result->groups[i];
 
-		/* The kernel's side is the same for all: a system call. */
+		/* The kernel stacks of all waits are the same system calls. */
 		for (k = 0; k < g->nr_stacks && !err; k++)
 			err = flames__add(flame, fx->w.rd.reader, &fx->w.rd.names, g->comm,
 					  g->stacks[k].ustack ? 0 : g->stacks[k].kstack,
@@ -151,7 +151,7 @@ static int read_events(struct futex *fx)
 		err = futex_analysis__add(fx->analysis, e);
 	if (!err)
 		err = futex_analysis__finish(fx->analysis, &fx->result);
-	return err ? log_err(err, "add up the waits") : 0;
+	return err ? log_err(err, "sum up the waits") : 0;
 }
 
 static int run(int argc, char **argv)
@@ -178,10 +178,10 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_futex = {
 	.name = "futex",
-	.summary = "where waits for locks come from, and who woke them",
+	.summary = "futex waits by call site, with their wakers",
 	.run = run,
 	.options = options,
-	.text = "Prints where programs wait for futexes, which are what locks are made of: how\n"
-		"often, how long, and who woke them from where.\n"
+	.text = "Prints the call sites of futex waits, which locks are made of: how often and how\n"
+		"long programs wait, and which tasks wake them from where.\n"
 		"Record with 'stackonce record --preset futex'.\n",
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The futex command: reading in futex.c, the table in futex_put.c, JSON in futex_json.c. */
+/* The futex command: futex.c reads, futex_put.c prints text and futex_json.c prints JSON. */
 #ifndef CMD_FUTEX_H
 #define CMD_FUTEX_H
 
@@ -11,24 +11,24 @@ struct futex {
 	enum futex_by by;
 	struct futex_analysis *analysis;
 	const struct futex_result *result;
-	struct futex_waker *wakers; /* of the group being printed */
+	struct futex_waker *wakers; /* of the current group */
 	uint32_t max_wakers;
 };
 
-/* Those of a group's waits that were woken from one place by tasks of one name. */
+/* The waits of a group that were woken from one call site by tasks with one comm. */
 struct futex_waker {
 	const struct futex_stacks *first;
-	struct stk_frame frame; /* the call site; kind unknown: it has no user stack */
+	struct stk_frame frame; /* the call site; STK_FRAME_UNKNOWN: no user stack */
 	uint64_t count, sum;
 };
 
-/* Most frequent first; -ENOMEM. */
+/* Fills fx->wakers for g, most frequent first.  -ENOMEM. */
 int futex__wakers(struct futex *fx, const struct futex_group *g, uint32_t *ret_nr);
 const char *futex__kind(const struct futex_address *a);
 
-/* A row for each column of the groups. */
+/* Prints the columns of a group, in text and JSON. */
 void futex__put_columns(struct out *o, const struct futex_group *g);
-/* What could not be matched. */
+/* Prints the counts of what could not be matched. */
 void futex__put_notes(struct futex *fx);
 void futex__put_text(struct futex *fx);
 void futex__put_json(struct futex *fx);

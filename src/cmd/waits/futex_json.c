@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The futex command's JSON; docs/json.md lists the members. */
+/* The JSON output of stackonce futex; docs/json.md lists the members. */
 #include <inttypes.h>
 
 #include "futex.h"
@@ -15,7 +15,7 @@ static void put_site(struct futex *fx, uint32_t ustack)
 		json__null(&fx->w.out.json, "site");
 }
 
-/* Members of a futex; address is null where the call does not name it. */
+/* Members of a futex; address is null if the call has it in user memory. */
 static void put_address(struct json *j, const struct futex_address *a)
 {
 	if (!a->address) {

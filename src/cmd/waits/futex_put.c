@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the futex command prints for people. */
+/* The text output of stackonce futex. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "log.h"
 #include "ui/frames.h"
 
-#define WAKERS 3 /* lines below a group */
+#define WAKERS 3 /* lines of wakers per group */
 #define INDENT "                     "
 
 static void put_address(struct strbuf *b, const struct futex_address *a)
@@ -65,7 +65,7 @@ static void put_waker(struct futex *fx, const struct futex_waker *w)
 		strbuf__puts(b, "woken by an interrupt");
 		return;
 	}
-	strbuf__puts(b, w->first->by_call ? "woken by " : "woken without a call by ");
+	strbuf__puts(b, w->first->by_call ? "woken by " : "woken without a futex call by ");
 	if (w->frame.kind != STK_FRAME_UNKNOWN) {
 		frame__text(&fx->w.rd.names, b, &w->frame);
 		strbuf__puts(b, " in ");
@@ -169,7 +169,7 @@ static void put_open(struct futex *fx)
 
 	if (!r->nr_open)
 		return;
-	strbuf__puts(b, "\n# Waiting still when the recording ended:\n");
+	strbuf__puts(b, "\n# Still waiting at the end of the recording:\n");
 	for (i = 0; i < top && !out__drain(&fx->w.out); i++) {
 		const struct futex_open *o = &r->open[i];
 
@@ -194,12 +194,12 @@ void futex__put_notes(struct futex *fx)
 	struct waits *w = &fx->w;
 
 	waits__note(w, "no_enter", s->no_enter, "calls began before the recording: not counted");
-	waits__note(w, "no_exit", s->no_exit, "calls whose end is missing: not counted");
-	waits__note(w, "no_fields", s->no_fields, "calls came without their fields: not counted");
-	waits__note(w, "no_whom", s->no_whom, "wakeups came without saying whom: not attributed");
+	waits__note(w, "no_exit", s->no_exit, "calls lack their exit event: not counted");
+	waits__note(w, "no_fields", s->no_fields,
+		    "calls were recorded without fields: not counted");
+	waits__note(w, "no_whom", s->no_target, "wakeups without a target PID: not attributed");
 	waits__note(w, "lost", s->lost, "events of futex calls were lost");
-	waits__note(w, "gaps", s->gaps,
-		    "waits touch a time in which events were lost: not counted");
+	waits__note(w, "gaps", s->gaps, "waits during which events may be missing: not counted");
 	waits__note(w, "maybe_requeued", s->maybe_requeued,
 		    "waits may have been moved to another futex");
 }

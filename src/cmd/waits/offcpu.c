@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why tasks do not run: for how long, in what state, from where, and who ends it. */
+/* stackonce offcpu: times, states, stacks and wakers of tasks off the CPU. */
 #include "offcpu.h"
 
 #include <errno.h>
@@ -29,15 +29,16 @@ static int take_states(void *into, const struct opt *o, const char *list)
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct offcpu, w.rd, A_RECORDING),
-	{ "--by WHAT", "a line for each %s (default stack)", OPT_WORD(struct offcpu, opts.by),
+	{ "--by WHAT", "one line per %s (default stack)", OPT_WORD(struct offcpu, opts.by),
 	  WORDS([OFFCPU_BY_STACK] = "stack", [OFFCPU_BY_STATE] = "state",
 		[OFFCPU_BY_COMM] = "comm", [OFFCPU_BY_PID] = "pid", [OFFCPU_BY_TID] = "tid") },
-	{ "--state LIST", "only some of %s", OPT_FN(take_states), WORDS_OF(states) },
-	{ "--min SECONDS", "leave out times off CPU that are shorter",
+	{ "--state LIST", "only times in these states: %s", OPT_FN(take_states), WORDS_OF(states) },
+	{ "--min SECONDS", "leave out shorter times off CPU",
 	  OPT_SECONDS(struct offcpu, opts.min, UINT64_MAX) },
-	WAITS_OPTIONS("whole stacks, and those of the wakers",
-		      "a picture of the stacks by time off CPU", "only times off CPU that began"),
-	JSON_OPTION("one JSON object per line, open time, and for the sums"),
+	WAITS_OPTIONS("print the full stacks, and those of the wakers",
+		      "write a flame graph of the stacks, by time off CPU",
+		      "only times off CPU that began"),
+	JSON_OPTION("print one JSON object per line, per open time and for the sums"),
 	HELP_OPTION
 };
 /* clang-format on */
@@ -97,7 +98,7 @@ static int read_events(struct offcpu *oc)
 		err = offcpu_analysis__add(oc->analysis, e);
 	if (!err)
 		err = offcpu_analysis__finish(oc->analysis, &oc->result);
-	return err ? log_err(err, "add up the times") : 0;
+	return err ? log_err(err, "sum up the times off CPU") : 0;
 }
 
 static int run(int argc, char **argv)
@@ -124,9 +125,10 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_offcpu = {
 	.name = "offcpu",
-	.summary = "time that tasks did not run, by stack and reason",
+	.summary = "off-CPU times of tasks by stack and state, with their wakers",
 	.run = run,
 	.options = options,
-	.text = "Prints where tasks leave the CPU, how long they are blocked, then wait to run.\n"
+	.text = "Prints where tasks leave the CPU, how long they are blocked, and how long they\n"
+		"then wait to run.\n"
 		"Record with 'stackonce record --preset offcpu'.\n",
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The offcpu command: reading in offcpu.c, the table in offcpu_put.c, JSON in offcpu_json.c. */
+/* The offcpu command: offcpu.c reads, offcpu_put.c prints text and offcpu_json.c prints JSON. */
 #ifndef CMD_OFFCPU_H
 #define CMD_OFFCPU_H
 
@@ -16,10 +16,10 @@ struct offcpu {
 
 const char *offcpu__state(enum switch_state state);
 
-/* A row for each column of the groups, and those that states and stacks have, too. */
+/* Print the columns of a group, and those of states and stacks, in text and JSON. */
 void offcpu__put_columns(struct out *o, const struct offcpu_group *g);
 void offcpu__put_time(struct out *o, const struct offcpu_time *time);
-/* What could not be matched. */
+/* Prints the counts of what could not be matched. */
 void offcpu__put_notes(struct offcpu *oc);
 void offcpu__put_text(struct offcpu *oc);
 void offcpu__put_json(struct offcpu *oc);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The offcpu command's JSON; docs/json.md lists the members. */
+/* The JSON output of stackonce offcpu; docs/json.md lists the members. */
 #include "offcpu.h"
 #include "ui/frames.h"
 
-/* "states": those that occurred, by name. */
+/* "states": the states that occurred, by name. */
 static void put_states(struct offcpu *oc, const struct offcpu_time *states)
 {
 	struct json *j = &oc->w.out.json;

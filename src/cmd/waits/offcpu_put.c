@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the offcpu command prints for people. */
+/* The text output of stackonce offcpu. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "offcpu.h"
 #include "ui/frames.h"
 
-#define FRAMES 4 /* of each side, without --stacks */
+#define FRAMES 4 /* of each stack, without --stacks */
 #define INDENT "                        "
 
 void offcpu__put_time(struct out *o, const struct offcpu_time *time)
@@ -46,7 +46,7 @@ static void put_what(struct offcpu *oc, const struct offcpu_group *g)
 	}
 }
 
-/* The functions of a stack in a line, innermost first, up to some. */
+/* The innermost functions of a stack in one line. */
 static void put_functions(struct offcpu *oc, uint32_t stack)
 {
 	struct stk_frame frames[STK_MAX_DEPTH];
@@ -63,7 +63,7 @@ static void put_functions(struct offcpu *oc, uint32_t stack)
 	strbuf__puts(b, n > FRAMES ? " < ...\n" : "\n");
 }
 
-/* The kernel's innermost frames are the scheduler's own: what is above the program's is enough. */
+/* One line per stack: most frames of the kernel stack are the scheduler's own. */
 static void put_short(struct offcpu *oc, const struct offcpu_stacks *s)
 {
 	out__paint(&oc->w.out, OUT_DIM);
@@ -78,12 +78,12 @@ static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 
 	strbuf__puts(b, INDENT);
 	if (!s->woken)
-		strbuf__puts(b, s->state == SWITCH_PREEMPTED ? "could have gone on" :
-							       "nobody was seen to wake it");
+		strbuf__puts(b,
+			     s->state == SWITCH_PREEMPTED ? "still runnable" : "no waker recorded");
 	else if (s->interrupt)
 		strbuf__puts(b, "woken by an interrupt");
 	else
-		strbuf__puts(b, s->state == SWITCH_NEW ? "made by " : "woken by ");
+		strbuf__puts(b, s->state == SWITCH_NEW ? "created by " : "woken by ");
 	if (s->woken && !s->interrupt)
 		waits__put_task(b, s->waker.comm, s->waker.tid);
 	strbuf__putc(b, '\n');
@@ -128,7 +128,7 @@ static void put_open(struct offcpu *oc)
 
 	if (!r->nr_open)
 		return;
-	strbuf__puts(b, "\n# Off CPU still when the recording ended, for how long:\n");
+	strbuf__puts(b, "\n# Still off CPU at the end of the recording:\n");
 	for (i = 0; i < top && !out__drain(&oc->w.out); i++) {
 		const struct offcpu_open *o = &r->open[i];
 
@@ -149,16 +149,18 @@ void offcpu__put_notes(struct offcpu *oc)
 	struct waits *w = &oc->w;
 
 	waits__note(w, "no_waking", s->no_waking,
-		    "blocked times without a waker: they have no share of waiting to run");
+		    "blocked times without a wakeup: counted as blocked until they end");
 	waits__note(w, "others", s->others,
-		    "switches from tasks that were not recorded: not counted");
-	waits__note(w, "before", s->before, "tasks left before the recording began: not counted");
-	waits__note(w, "no_return", s->no_return, "times without their end: not counted");
-	waits__note(w, "no_fields", s->no_fields, "events came without their fields: not counted");
-	waits__note(w, "unknown", s->unknown, "times in a state without a name: not counted");
+		    "switches from tasks that were not selected: not counted");
+	waits__note(w, "before", s->before,
+		    "tasks were off CPU when the recording began: not counted");
+	waits__note(w, "no_return", s->no_return, "times without a switch back: not counted");
+	waits__note(w, "no_fields", s->no_fields,
+		    "events were recorded without fields: not counted");
+	waits__note(w, "unknown", s->unknown, "times in an unknown state: not counted");
 	waits__note(w, "dead", s->dead, NULL);
 	waits__note(w, "lost", s->lost, "switches were lost");
-	waits__note(w, "gaps", s->gaps, "times touch one in which switches were lost: not counted");
+	waits__note(w, "gaps", s->gaps, "times during which switches may be missing: not counted");
 	waits__note(w, "too_short", s->too_short, "times are shorter than --min: not counted");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parses the options that futex and offcpu share and runs their loop over the events. */
+/* Options, selection and output shared by futex and offcpu. */
 #include "waits.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stack counts and call trees against sums made the slow way. */
+/* Compares stack counts and call trees with sums computed by brute force. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ struct fixture {
 	struct stk_reader *r;
 };
 
-/* Stack i calls function i % 7 last; comms repeat under different task numbers. */
+/* The innermost function of stack i is i % 7; several tasks have the same comm. */
 static unsigned int frames_of(unsigned int i, uint64_t *frames)
 {
 	unsigned int depth = 1 + i % 9, k;
@@ -48,7 +48,7 @@ static unsigned int frames_of(unsigned int i, uint64_t *frames)
 	return depth;
 }
 
-/* Two files have the same functions at the same places: one called by one, in one file or both. */
+/* Two files with the same functions at the same offsets, called from the same or the other file. */
 static void write_user_tables(struct stk_writer *w, uint32_t *ustacks)
 {
 	static const struct stk_user_symbol symbols[] = { { "run", 0x1000, 0x100 },
@@ -143,7 +143,7 @@ struct slow {
 	char comm[16];
 };
 
-/* All events into counts, and as they are into ret_slow. */
+/* Adds all events to c, and unsorted to ret_slow. */
 static void read_events(struct fixture *f, struct stack_counts *c, struct slow *ret_slow)
 {
 	const struct stk_event *e;
@@ -249,7 +249,7 @@ static void test_both_stacks(void **state)
 	check_by(state, BY_CPU, STACKS_KERNEL | STACKS_USER, CPUS);
 }
 
-/* Kernel frames, then the user's; at some offsets a function is said to be inlined. */
+/* Kernel frames, then user frames; some offsets pretend to have an inlined function. */
 static bool is_inlined(const struct stk_frame *f)
 {
 	return f->off & 4;
@@ -288,7 +288,7 @@ static uint64_t check_node(const struct call_node *n, unsigned int depth)
 	return n->count;
 }
 
-/* Events whose stack has function_NR at its inner or outer end. */
+/* Number of events whose innermost or outermost function is function_NR. */
 static uint64_t count_ends(struct stk_reader *r, const struct stack_group *g, bool inner,
 			   const char *sym)
 {
@@ -336,7 +336,7 @@ static void test_tree(void **state)
 	stack_counts__free(c);
 }
 
-/* The same name at the same offset of two files is two functions; what is inlined is another. */
+/* Equal names and offsets in two files are two functions; an inlined function is a third. */
 static void test_files(void **state)
 {
 	struct stk_reader *r = ((struct fixture *)*state)->r;
@@ -355,7 +355,7 @@ static void test_files(void **state)
 	assert_int_equal(call_tree__new(r, &groups[0], true, get_frames, r, &t), 0);
 	root = call_tree__root(t);
 	assert_int_equal(root->nr_children, 2 * FILES);
-	assert_true(root->self > 0); /* events without */
+	assert_true(root->self > 0); /* events without a stack */
 	check_node(root, 0);
 	for (i = 0; i < root->nr_children; i++) {
 		n = root->children[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Distributions against the same values sorted, within what the header promises. */
+/* Compares distributions with the sorted values, within the error that the header promises. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The smallest value that at least so many are not above, by its definition. */
+/* The nearest-rank percentile by its definition. */
 static uint64_t nearest_rank(const uint64_t *sorted, uint64_t nr, unsigned int p)
 {
 	uint64_t i;
@@ -59,7 +59,7 @@ static void check(const struct durations *d, uint64_t *v, uint64_t nr)
 	assert_int_equal(durations__between(d, 0, UINT64_MAX), nr);
 }
 
-/* Small ones, large ones, and the last of all. */
+/* Small values, large values, and UINT64_MAX. */
 static uint64_t some_value(unsigned int i)
 {
 	uint64_t r = (uint64_t)random() << 31 ^ (uint64_t)random() << 62 ^ random();
@@ -99,7 +99,7 @@ static void test_values(void **state)
 		}
 		assert_int_equal(durations__is_exact(&d), sizes[s] <= DURATIONS_EXACT);
 		check(&d, v, sizes[s]);
-		/* Asking has not changed what is added next. */
+		/* A query does not affect values that are added later. */
 		assert_int_equal(durations__add(&d, 0), 0);
 		assert_int_equal(d.min, 0);
 		durations__clear(&d);
@@ -108,7 +108,7 @@ static void test_values(void **state)
 	}
 }
 
-/* Every border of powers of two, where buckets change their width. */
+/* Values around powers of two, where buckets change their width. */
 static void test_borders(void **state)
 {
 	static uint64_t v[64 * 5 + DURATIONS_EXACT];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Waits for futexes: what is known of each, and what is said not to be. */
+/* Futex waits: what is measured, and what is counted as unknown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,15 +17,15 @@
 #define B 0x2000
 #define PRIVATE FUTEX_PRIVATE_FLAG
 
-struct answer {
+struct result {
 	struct stk_reader *r;
 	struct futex_analysis *a;
 	const struct futex_result *result;
 };
 
-static struct answer analyze(struct recording *rec, enum futex_by by)
+static struct result analyze(struct recording *rec, enum futex_by by)
 {
-	struct answer an = { .r = recording__open(rec, 1000000) };
+	struct result an = { .r = recording__open(rec, 1000000) };
 	const struct stk_event *e;
 
 	assert_int_equal(futex_analysis__new(an.r, by, NULL, NULL, &an.a), 0);
@@ -35,7 +35,7 @@ static struct answer analyze(struct recording *rec, enum futex_by by)
 	return an;
 }
 
-static void done(struct answer *an)
+static void done(struct result *an)
 {
 	futex_analysis__free(an->a);
 	stk_reader__free(an->r);
@@ -61,17 +61,17 @@ static void leave(struct recording *rec, uint64_t ts, uint32_t tid, uint32_t pid
 					 .f = { (uint64_t)ret } });
 }
 
-static void waking(struct recording *rec, uint64_t ts, uint32_t by, uint32_t pid, uint32_t whom)
+static void waking(struct recording *rec, uint64_t ts, uint32_t by, uint32_t pid, uint32_t target)
 {
 	recording__put(rec, (struct ev){ .ts = ts,
 					 .type = WAKING,
 					 .tid = by,
 					 .pid = pid,
-					 .f = { whom },
+					 .f = { target },
 					 .stack = by });
 }
 
-static const struct futex_group *at(const struct answer *an, uint64_t address)
+static const struct futex_group *at(const struct result *an, uint64_t address)
 {
 	uint32_t i;
 
@@ -85,7 +85,7 @@ static const struct futex_group *at(const struct answer *an, uint64_t address)
 static void test_wait_and_waker(void **state)
 {
 	struct recording rec;
-	struct answer an;
+	struct result an;
 	const struct futex_group *g;
 
 	(void)state;
@@ -95,7 +95,7 @@ static void test_wait_and_waker(void **state)
 	waking(&rec, 210, 12, 10, 11);
 	leave(&rec, 220, 12, 10, 1);
 	leave(&rec, 300, 11, 10, 0);
-	/* no wait, nobody there, and of another process */
+	/* no wait, no waiter, and another process */
 	enter(&rec, 400, 11, 10, FUTEX_WAIT | PRIVATE, A, 2);
 	leave(&rec, 410, 11, 10, -EAGAIN);
 	enter(&rec, 500, 11, 10, FUTEX_WAKE | PRIVATE, A, 1);
@@ -128,7 +128,7 @@ static void test_wait_and_waker(void **state)
 static void test_shared(void **state)
 {
 	struct recording rec;
-	struct answer an;
+	struct result an;
 
 	(void)state;
 	recording__begin(&rec);
@@ -146,7 +146,7 @@ static void test_shared(void **state)
 	done(&an);
 }
 
-/* Two wait, one is moved: which one, its wake at the other futex tells. */
+/* Two threads wait and one is moved; its wake at the other futex shows which. */
 static void requeue(struct recording *rec, int64_t ret, bool woken)
 {
 	recording__begin(rec);
@@ -165,10 +165,10 @@ static void requeue(struct recording *rec, int64_t ret, bool woken)
 static void test_requeue(void **state)
 {
 	struct recording rec;
-	struct answer an;
+	struct result an;
 
 	(void)state;
-	/* all */
+	/* all are moved */
 	requeue(&rec, 2, true);
 	an = analyze(&rec, FUTEX_BY_ADDRESS);
 	assert_int_equal(at(&an, A)->requeued, 2);
@@ -178,7 +178,7 @@ static void test_requeue(void **state)
 	assert_int_equal(an.result->sums.waits, 2);
 	assert_int_equal(an.result->sums.maybe_requeued, 0);
 	done(&an);
-	/* one of two, and it shows */
+	/* one of two is moved, and then woken */
 	requeue(&rec, 1, true);
 	an = analyze(&rec, FUTEX_BY_ADDRESS);
 	assert_int_equal(at(&an, A)->requeued, 1);
@@ -186,14 +186,14 @@ static void test_requeue(void **state)
 	assert_int_equal((uint64_t)at(&an, B)->waits.sum, 200);
 	assert_int_equal(an.result->sums.maybe_requeued, 1);
 	done(&an);
-	/* one of two, and nobody knows */
+	/* one of two is moved, and not woken */
 	requeue(&rec, 1, false);
 	an = analyze(&rec, FUTEX_BY_ADDRESS);
 	assert_int_equal(at(&an, A)->requeued, 0);
 	assert_int_equal(at(&an, A)->waits.count, 2);
 	assert_int_equal(an.result->sums.maybe_requeued, 2);
 	done(&an);
-	/* none */
+	/* none is moved */
 	requeue(&rec, 0, false);
 	an = analyze(&rec, FUTEX_BY_SITE);
 	assert_int_equal(an.result->sums.maybe_requeued, 0);
@@ -204,7 +204,7 @@ static void test_requeue(void **state)
 static void test_unmatched(void **state)
 {
 	struct recording rec;
-	struct answer an;
+	struct result an;
 
 	(void)state;
 	recording__begin(&rec);
@@ -217,7 +217,7 @@ static void test_unmatched(void **state)
 					  .pid = 10,
 					  .marks = STK_MARK_NO_FIELDS });
 	enter(&rec, 500, 14, 10, FUTEX_WAIT | PRIVATE, A, 0);
-	/* an interrupt wakes it, in the middle of a call of somebody else */
+	/* an interrupt during a futex call of another thread wakes it */
 	enter(&rec, 510, 15, 10, FUTEX_WAKE | PRIVATE, B, 1);
 	recording__put(&rec, (struct ev){ .ts = 520,
 					  .type = WAKING,
@@ -242,11 +242,11 @@ static void test_unmatched(void **state)
 	done(&an);
 }
 
-/* An exit and the next entry are lost: the two waits are not taken for a long one. */
+/* An exit and the next entry are lost: two waits must not become a long one. */
 static void test_lost(void **state)
 {
 	struct recording rec;
-	struct answer an;
+	struct result an;
 
 	(void)state;
 	recording__begin(&rec);

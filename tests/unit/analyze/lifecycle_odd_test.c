@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Threads, tracers, what is not in the recording, and lists of tasks. */
+/* Lifecycles with threads, tracers, missing events and task lists. */
 #include "lifecycle_recording.h"
 
 #include <signal.h>
@@ -23,7 +23,7 @@ static void leader_first(uint32_t without)
 
 	born(r, 100, 10, 20, 20);
 	thread(r, 110, 20, 21);
-	ev(r, 120, 20, 21, WAIT4_RET, -1, 0, 0, NULL); /* so that it is known what it is */
+	ev(r, 120, 20, 21, WAIT4_RET, -1, 0, 0, NULL); /* shows that it is a thread */
 	ev(r, 200, 20, 20, EXIT_CALL, 4, 0, 0, NULL);
 	thread_ends(r, 201, 20, 20, 0, Z);
 	ev(r, 300, 20, 21, EXIT_CALL, 9, 0, 0, NULL);
@@ -31,16 +31,16 @@ static void leader_first(uint32_t without)
 	waits(r, 400, 10, 20);
 	freed(r, 500, 21, "thread");
 	freed(r, 501, 20, NULL);
-	told(r);
+	read_back(r);
 	assert_exit(process(20, 0), 9);
 	assert_int_equal(process(20, 0)->nr_threads, 2);
 	assert_at(process(20, 0)->exit, 301);
 	assert_at(process(20, 0)->zombie, 302);
 	assert_at(process(20, 0)->reaped, 401);
 	assert_us(life__zombie(process(20, 0)), 99, 99);
-	assert_between(thread_told(21)->reaped, 301, 302);
-	assert_at(thread_told(21)->freed, 500);
-	assert_exit(thread_told(21), 9);
+	assert_between(reported_thread(21)->reaped, 301, 302);
+	assert_at(reported_thread(21)->freed, 500);
+	assert_exit(reported_thread(21), 9);
 	assert_int_equal(counts.processes, 1);
 	assert_int_equal(counts.threads, 1);
 }
@@ -52,7 +52,7 @@ static void test_leader_first(void **state)
 	leader_first(1u << NEWTASK);
 }
 
-/* Two threads end at once with different codes: whose counts is not known. */
+/* Two threads exit at once with different codes: the exit status is uncertain. */
 static void test_last_of_two(void **state)
 {
 	struct recording *r = begin(0);
@@ -63,11 +63,11 @@ static void test_last_of_two(void **state)
 	ev(r, 201, 20, 21, EXIT_CALL, 9, 0, 0, NULL);
 	thread_ends(r, 202, 20, 20, 0, Z);
 	thread_ends(r, 204, 20, 21, 1, X);
-	told(r);
+	read_back(r);
 	assert_true(process(20, 0)->uncertain);
 }
 
-/* The others are killed by SIGKILL, which is not the end of the process. */
+/* exit_group() kills the other threads by SIGKILL, which is not how the process ends. */
 static void test_exit_group(void **state)
 {
 	struct recording *r = begin(0);
@@ -78,13 +78,13 @@ static void test_exit_group(void **state)
 	ev(r, 201, 20, 20, SIGNAL, SIGKILL, 0, 0, NULL);
 	thread_ends(r, 202, 20, 20, 0, Z);
 	thread_ends(r, 204, 20, 21, 1, X);
-	told(r);
+	read_back(r);
 	assert_exit(process(20, 0), 8);
 	assert_int_equal(process(20, 0)->state, LIFE_ZOMBIE);
 	assert_int_equal(process(20, 0)->live_threads, 0);
 }
 
-/* The old leader is freed before (0) or after (1) the event of the exec, or switched off late (2). */
+/* The old leader is freed before (0) or after (1) the exec, or its last switch is late (2). */
 static void thread_execs(unsigned int when)
 {
 	struct recording *r = begin(0);
@@ -96,7 +96,7 @@ static void thread_execs(unsigned int when)
 	if (when < 2)
 		ev(r, 202, 20, 20, SWITCH, 20, Z, 0, NULL);
 	else
-		ev(r, 202, 20, 21, SWITCH, 21, X, 0, NULL); /* with the thread's number */
+		ev(r, 202, 20, 21, SWITCH, 21, X, 0, NULL); /* with the thread's tid */
 	if (when == 0)
 		freed(r, 210, 21, NULL);
 	ev(r, 220, 20, 20, EXEC, 20, 21, 0, "/bin/x");
@@ -105,7 +105,7 @@ static void thread_execs(unsigned int when)
 	ends(r, 300, 20, 6, Z);
 	waits(r, 310, 10, 20);
 	freed(r, 400, 20, NULL);
-	told(r);
+	read_back(r);
 	assert_exit(process(20, 0), 6);
 	assert_at(process(20, 0)->born, 100);
 	assert_at(process(20, 0)->exit, 301);
@@ -113,9 +113,9 @@ static void thread_execs(unsigned int when)
 	assert_at(process(20, 0)->reaped, 311);
 	assert_at(process(20, 0)->freed, 400);
 	assert_int_equal(process(20, 0)->nr_threads, 2);
-	assert_true(thread_told(21)->replaced);
-	assert_at(thread_told(21)->freed, when ? 230 : 210);
-	assert_int_equal(nr_told(), 3);
+	assert_true(reported_thread(21)->replaced);
+	assert_at(reported_thread(21)->freed, when ? 230 : 210);
+	assert_int_equal(nr_reported(), 3);
 	assert_int_equal(counts.exits_unseen, 0);
 }
 
@@ -133,15 +133,15 @@ static void test_traced(void **state)
 	born(r, 100, 10, 20, 20);
 	born(r, 101, 10, 30, 30);
 	ends(r, 200, 20, 1, Z);
-	waits(r, 300, 30, 20); /* the tracer is no parent */
+	waits(r, 300, 30, 20); /* a wait of the tracer, not of the parent */
 	waits(r, 400, 10, 20);
-	told(r);
+	read_back(r);
 	assert_int_equal(process(20, 0)->reaper.pid, 10);
 	assert_at(process(20, 0)->reaped, 401);
 	assert_int_equal(counts.tracer_waits, 1);
 }
 
-/* ---- what is not there ----------------------------------------------------------------------- */
+/* ---- missing events -------------------------------------------------------------------------- */
 
 static void test_nothing_but_ends(void **state)
 {
@@ -150,7 +150,7 @@ static void test_nothing_but_ends(void **state)
 	ev(r, 100, 20, 20, EXIT, 20, 1, 0, NULL);
 	freed(r, 200, 20, NULL);
 	freed(r, 210, 99, NULL);
-	told(r);
+	read_back(r);
 	assert_int_equal(process(20, 0)->how, LIFE_HOW_UNKNOWN);
 	assert_true(process(20, 0)->existed);
 	assert_at(process(20, 0)->exit, 100);
@@ -170,13 +170,13 @@ static void test_exit_lost(void **state)
 	freed(r, 200, 20, "x");
 	born(r, 300, 10, 30, 30);
 	ev(r, 310, 30, 30, RENAME, 30, 0, 0, "y");
-	born(r, 400, 10, 30, 30); /* neither exit nor free */
+	born(r, 400, 10, 30, 30); /* no exit, no free */
 	count(r, EXIT, STK_C_LOST_RING, 2);
 	count(r, FREE, STK_C_FILTERED_PID, 5);
 	count(r, SWITCH, STK_C_FILTERED_EXPR, 7);
 	count(r, EXIT, STK_C_FILTERED_EXPR, 9);
 	count(r, WAIT4_RET, STK_C_LOST_EDGE, 1);
-	told(r);
+	read_back(r);
 	assert_between(process(20, 0)->exit, 150, 200);
 	assert_int_equal(process(20, 0)->state, LIFE_FREED);
 	assert_between(process(30, 0)->exit, 310, 400);
@@ -193,7 +193,7 @@ static void test_exit_lost(void **state)
 	assert_int_equal(gaps[2].count, 5);
 }
 
-/* Without frees a process is over once it is reaped and off. */
+/* Without frees a process is reported once it is reaped and switched off. */
 static void test_no_frees(void **state)
 {
 	struct recording *r = begin(1u << FREE);
@@ -202,7 +202,7 @@ static void test_no_frees(void **state)
 	ends(r, 200, 20, 1, Z);
 	waits(r, 300, 10, 20);
 	born(r, 400, 10, 20, 20);
-	told(r);
+	read_back(r);
 	assert_exit(process(20, 0), 1);
 	assert_int_equal(process(20, 0)->freed.to, 0);
 	assert_int_equal(process(20, 1)->state, LIFE_ALIVE);
@@ -220,7 +220,7 @@ static void test_unfreed(void **state)
 	waits(r, 300, 10, 20);
 	no_fields(r, 400, 10, FREE);
 	ev(r, 5000000, 10, 10, RENAME, 10, 0, 0, "later");
-	told(r);
+	read_back(r);
 	assert_int_equal(process(20, 0)->state, LIFE_REAPED);
 	assert_int_equal(process(20, 0)->freed.to, 0);
 	assert_int_equal(process(30, 0)->state, LIFE_ZOMBIE);
@@ -229,7 +229,7 @@ static void test_unfreed(void **state)
 	assert_int_equal(counts.frees_unnamed, 1);
 }
 
-/* ---- lists ----------------------------------------------------------------------------------- */
+/* ---- task lists ------------------------------------------------------------------------------ */
 
 static void test_lists(void **state)
 {
@@ -239,7 +239,7 @@ static void test_lists(void **state)
 	     "1 1 0 1 0 S init\n"
 	     "10 10 1 10 0 S a\\x20name\n"
 	     "20 20 10 20 0 Z dead\n"
-	     "30 30 10 30 0 S box\n" /* has a namespace */
+	     "30 30 10 30 0 S box\n" /* init of a namespace */
 	     "31 31 30 1 0 S inner-init\n"
 	     "32 32 31 7 0 S inner\n"
 	     "40 40 10 40 0 S two\n"
@@ -261,7 +261,7 @@ static void test_lists(void **state)
 	     "30 30 10 30 0 S box\n"
 	     "70 70 1 70 0 Z late\n");
 	meta(r, "tasks.end_ts", "500000");
-	told(r);
+	read_back(r);
 	assert_int_equal(process(20, 0)->state, LIFE_ZOMBIE);
 	assert_between(process(20, 0)->zombie, 0, 90);
 	assert_int_equal(process(20, 0)->parent.pid, 10);
@@ -271,16 +271,16 @@ static void test_lists(void **state)
 	assert_int_equal(process(32, 0)->reaper.pid, 31);
 	assert_at(process(31, 0)->reaped, 131);
 	assert_int_equal(process(40, 0)->nr_threads, 2);
-	assert_int_equal(process(40, 0)->state, LIFE_REAPED); /* not there any more, unseen */
+	assert_int_equal(process(40, 0)->state, LIFE_REAPED); /* not in the list of the end */
 	assert_between(process(40, 0)->reaped, 161, 500);
 	assert_int_equal(process(50, 0)->state, LIFE_GONE);
 	assert_int_equal(process(60, 0)->state, LIFE_ZOMBIE);
-	assert_int_equal(process(60, 0)->heir.pid, 1);
+	assert_int_equal(process(60, 0)->new_parent.pid, 1);
 	assert_int_equal(process(70, 0)->state, LIFE_ZOMBIE);
 	assert_int_equal(counts.births_unseen, 0);
 }
 
-/* A list made a moment after the first events, of tasks that these events make. */
+/* The list is read after the first events, and contains the tasks that they create. */
 static void test_list_is_late(void **state)
 {
 	struct recording *r = begin(0);
@@ -290,7 +290,7 @@ static void test_list_is_late(void **state)
 	born(r, 100, 10, 20, 20);
 	ends(r, 200, 20, 1, Z);
 	waits(r, 300, 10, 20);
-	told(r);
+	read_back(r);
 	assert_false(process(20, 0)->existed);
 	assert_at(process(20, 0)->born, 100);
 	assert_at(process(20, 0)->reaped, 301);
@@ -320,12 +320,12 @@ static void test_bad_lists(void **state)
 		ends(r, 130, 1, 1, Z);
 		ends(r, 140, 3, 1, Z);
 		meta(r, "tasks.end", lists[ARRAY_SIZE(lists) - 1 - i]);
-		told(r);
+		read_back(r);
 		assert_exit(process(200, 0), 1);
 	}
 }
 
-/* Its number is its own child's: of a list, and of an event. */
+/* A task is its own child, in a list and in an event. */
 static void test_own_child(void **state)
 {
 	struct recording *r = begin(0);
@@ -337,12 +337,12 @@ static void test_own_child(void **state)
 	ev(r, 130, 20, 21, NEWTASK, 21, 0x10000, 0, "self");
 	ends(r, 200, 20, 3, Z);
 	waits(r, 210, 10, 20);
-	told(r);
+	read_back(r);
 	assert_int_equal(counts.processes, 0);
 	assert_exit(process(20, 0), 3);
 }
 
-/* More generations than any family has. */
+/* More ancestors than MAX_GENERATIONS. */
 static void test_long_line(void **state)
 {
 	struct recording *r = begin(0);
@@ -355,7 +355,7 @@ static void test_long_line(void **state)
 	meta(r, "tasks.start", text);
 	ends(r, 100, 4999, 1, Z);
 	waits(r, 110, 1, 4999);
-	told(r);
+	read_back(r);
 	assert_int_equal(counts.existed, 4999);
 }
 

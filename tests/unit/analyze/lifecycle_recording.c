@@ -10,12 +10,12 @@
 #include "cleanup.h"
 #include "trace/write/writer.h"
 
-#define MAX_TOLD 8192
+#define MAX_REPORTED 8192
 #define CLONE_THREAD_FLAG 0x10000
 
 static const struct {
 	const char *system, *name;
-	const char *fields[3], *text; /* numbers of 8 bytes from 8 on, a string of 16 at 32 */
+	const char *fields[3], *text; /* 8-byte numbers from offset 8, 16-byte string at 32 */
 } types[] = {
 	[FORK] = { "sched", "sched_process_fork", { "child_pid" }, "child_comm" },
 	[NEWTASK] = { "task", "task_newtask", { "pid", "clone_flags" }, "comm" },
@@ -45,7 +45,7 @@ struct recording {
 	uint64_t ts;
 };
 
-static struct life lives[MAX_TOLD];
+static struct life lives[MAX_REPORTED];
 static unsigned int nr_lives;
 struct lifecycle_counts counts;
 struct life_gap gaps[64];
@@ -154,7 +154,7 @@ void count(struct recording *r, enum ev kind, unsigned int counter, uint64_t n)
 	r->counters[r->types[kind]][counter] = n;
 }
 
-/* ---- what often happens ---------------------------------------------------------------------- */
+/* ---- common sequences ------------------------------------------------------------------------ */
 
 void born(struct recording *r, uint64_t ts, uint32_t parent, uint32_t pid, uint32_t ns_pid)
 {
@@ -201,11 +201,11 @@ void freed(struct recording *r, uint64_t ts, uint32_t tid, const char *comm)
 	ev(r, ts, 0, 0, FREE, tid, 0, 0, comm ?: text);
 }
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void on_life(void *ctx, const struct life *l)
 {
-	assert_true(nr_lives < MAX_TOLD);
+	assert_true(nr_lives < MAX_REPORTED);
 	lives[nr_lives] = *l;
 	lives[nr_lives++].exec = NULL;
 }
@@ -215,7 +215,7 @@ static void on_step(void *ctx, const struct life_step *s)
 	assert_true(s->self.pid);
 }
 
-void told(struct recording *r)
+void read_back(struct recording *r)
 {
 	const struct lifecycle_opts opts = { on_life, on_life, on_step, NULL };
 	struct stk_reader *reader;
@@ -248,7 +248,7 @@ static const struct life *find(uint32_t tid, bool is_thread, unsigned int nth)
 	for (i = 0; i < nr_lives; i++)
 		if (lives[i].tid == tid && lives[i].is_thread == is_thread && !nth--)
 			return &lives[i];
-	fail_msg("%s %u is not told of so often", is_thread ? "thread" : "process", tid);
+	fail_msg("%s %u was not reported that often", is_thread ? "thread" : "process", tid);
 	return NULL;
 }
 
@@ -257,12 +257,12 @@ const struct life *process(uint32_t pid, unsigned int nth)
 	return find(pid, false, nth);
 }
 
-const struct life *thread_told(uint32_t tid)
+const struct life *reported_thread(uint32_t tid)
 {
 	return find(tid, true, 0);
 }
 
-unsigned int nr_told(void)
+unsigned int nr_reported(void)
 {
 	return nr_lives;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Recordings of made-up lives, and what lifecycle tells of them. */
+/* Writes recordings of process lifecycles and reads back what the analysis reports. */
 #ifndef LIFECYCLE_RECORDING_H
 #define LIFECYCLE_RECORDING_H
 
@@ -38,19 +38,19 @@ enum ev {
 
 struct recording;
 
-/* without: a mask of 1 << enum ev that the recording has no types of. */
+/* without: a mask of 1 << enum ev, event types that the recording lacks. */
 struct recording *begin(uint32_t without);
 #define NO_GROUP_DEAD (1u << 31) /* sched_process_exit has no such field */
 void meta(struct recording *r, const char *key, const char *value);
-/* At ts us in thread tid of pid: the event's number fields, then its text. */
+/* An event at ts (us) in thread tid of pid: its number fields, then its string. */
 void ev(struct recording *r, uint64_t ts, uint32_t pid, uint32_t tid, enum ev kind, int64_t a,
 	int64_t b, int64_t c, const char *text);
 void no_fields(struct recording *r, uint64_t ts, uint32_t pid, enum ev kind);
-/* Events of that kind were lost on some CPU between these times, in us. */
+/* Events of that kind were lost on an unknown CPU between first and last (us). */
 void lose(struct recording *r, enum ev kind, uint64_t first, uint64_t last);
 void count(struct recording *r, enum ev kind, unsigned int counter, uint64_t n);
 
-/* What often happens, one event after another from ts on. */
+/* Common sequences of events, from ts (us) on. */
 void born(struct recording *r, uint64_t ts, uint32_t parent, uint32_t pid, uint32_t ns_pid);
 void thread(struct recording *r, uint64_t ts, uint32_t pid, uint32_t tid);
 void ends(struct recording *r, uint64_t ts, uint32_t pid, int code, int state); /* ts, +1, +2 */
@@ -59,12 +59,12 @@ void wait_id(struct recording *r, uint64_t ts, uint32_t pid, int which, uint32_t
 	     int options);
 void freed(struct recording *r, uint64_t ts, uint32_t tid, const char *comm);
 
-/* Ends the recording and reads it; frees r. */
-void told(struct recording *r);
-/* The nth process, or the thread, with that number as it was told; fails where there is none. */
+/* Ends the recording, analyzes it and frees r. */
+void read_back(struct recording *r);
+/* The nth reported process, or the thread, with that number; the test fails if it is missing. */
 const struct life *process(uint32_t pid, unsigned int nth);
-const struct life *thread_told(uint32_t tid);
-unsigned int nr_told(void);
+const struct life *reported_thread(uint32_t tid);
+unsigned int nr_reported(void);
 extern struct lifecycle_counts counts;
 extern struct life_gap gaps[64];
 extern unsigned int nr_gaps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lives as the events tell them: fates, waits, numbers that mean different tasks. */
+/* Lifecycles by their events: exits, waits, reused and namespace PIDs. */
 #include "lifecycle_recording.h"
 
 #include <signal.h>
@@ -19,7 +19,7 @@ static void test_plain(void **state)
 	ends(r, 200, 20, 3, Z);
 	waits(r, 250, 10, 20);
 	freed(r, 300, 20, NULL);
-	told(r);
+	read_back(r);
 	l = process(20, 0);
 	assert_exit(l, 3);
 	assert_int_equal(l->state, LIFE_FREED);
@@ -42,7 +42,7 @@ static void test_plain(void **state)
 	assert_int_equal(nr_gaps, 0);
 }
 
-/* What is lost between two moments makes the length between them one that may be shorter. */
+/* An event lost between two moments makes the duration an upper bound. */
 static void test_lost(void **state)
 {
 	static const struct {
@@ -68,7 +68,7 @@ static void test_lost(void **state)
 		ends(r, 200, 20, 3, Z);
 		waits(r, 250, 10, 20);
 		freed(r, 300, 20, NULL);
-		told(r);
+		read_back(r);
 		l = process(20, 0);
 		assert_us(life__lifetime(l), rows[i].lifetime ? 0 : 101, 101);
 		assert_us(life__teardown(l), rows[i].teardown ? 0 : 1, 1);
@@ -86,7 +86,7 @@ static void test_autoreap(void **state)
 	ev(r, 210, 10, 10, EXIT_GROUP, 0, 0, 0, NULL);
 	ev(r, 211, 10, 10, EXIT, 10, 1, 0, NULL);
 	freed(r, 300, 20, NULL);
-	told(r);
+	read_back(r);
 	assert_between(process(20, 0)->reaped, 201, 202);
 	assert_null(process(20, 0)->reaped_with);
 	assert_false(process(20, 0)->orphan);
@@ -94,7 +94,7 @@ static void test_autoreap(void **state)
 	assert_us(life__unfreed(process(20, 0)), 98, 99);
 }
 
-/* The parent may end as soon as the child is released, which is before its last switch. */
+/* The parent may end once the child is released, before the child's last switch. */
 static void test_autoreap_parent_ends(void **state)
 {
 	struct recording *r = begin(0);
@@ -104,7 +104,7 @@ static void test_autoreap_parent_ends(void **state)
 	thread(r, 102, 20, 21);
 	born(r, 103, 20, 40, 40);
 	thread(r, 104, 40, 41);
-	/* single, and with a thread that ended before its leader */
+	/* single-threaded, and with a thread that ended before its leader */
 	ev(r, 200, 30, 30, EXIT_GROUP, 1, 0, 0, NULL);
 	ev(r, 201, 30, 30, EXIT, 30, 1, 0, NULL);
 	ev(r, 202, 40, 41, EXIT, 41, 0, 0, NULL);
@@ -117,7 +117,7 @@ static void test_autoreap_parent_ends(void **state)
 	freed(r, 300, 30, NULL);
 	freed(r, 301, 40, NULL);
 	freed(r, 302, 20, NULL);
-	told(r);
+	read_back(r);
 	assert_false(process(30, 0)->orphan);
 	assert_false(process(40, 0)->orphan);
 	assert_null(process(30, 0)->reaped_with);
@@ -125,7 +125,7 @@ static void test_autoreap_parent_ends(void **state)
 	assert_int_equal(counts.orphans, 0);
 }
 
-/* The same order of events, but whoever comes after the parent waits for them. */
+/* The same order of events, but the new parent waits for them. */
 static void test_orphan_while_exiting(void **state)
 {
 	struct recording *r = begin(0);
@@ -138,13 +138,13 @@ static void test_orphan_while_exiting(void **state)
 	ev(r, 202, 40, 40, EXIT_GROUP, 2, 0, 0, NULL);
 	ev(r, 203, 40, 40, EXIT, 40, 1, 0, NULL);
 	ends(r, 210, 20, 0, Z);
-	ev(r, 220, 30, 30, SWITCH, 30, X, 0, NULL); /* the wait was quicker */
+	ev(r, 220, 30, 30, SWITCH, 30, X, 0, NULL); /* after the wait */
 	ev(r, 221, 40, 40, SWITCH, 40, Z, 0, NULL);
 	waits(r, 230, 10, 30);
 	waits(r, 240, 10, 40);
 	freed(r, 300, 30, NULL);
 	freed(r, 301, 40, NULL);
-	told(r);
+	read_back(r);
 	assert_true(process(30, 0)->orphan);
 	assert_true(process(40, 0)->orphan);
 	assert_int_equal(process(30, 0)->reaper.pid, 10);
@@ -152,7 +152,7 @@ static void test_orphan_while_exiting(void **state)
 	assert_int_equal(counts.orphans, 2);
 }
 
-/* The parent may be quicker than the child's last switch. */
+/* The parent's wait may return before the child's last switch. */
 static void test_wait_before_switch(void **state)
 {
 	struct recording *r = begin(0);
@@ -163,15 +163,15 @@ static void test_wait_before_switch(void **state)
 	waits(r, 202, 10, 20);
 	ev(r, 210, 20, 20, SWITCH, 20, X, 0, NULL);
 	freed(r, 300, 20, NULL);
-	told(r);
+	read_back(r);
 	assert_at(process(20, 0)->reaped, 203);
 	assert_us(life__zombie(process(20, 0)), 0, 0);
 	assert_us(life__unfreed(process(20, 0)), 97, 97);
 }
 
 /*
- * The kernel reads a task's state some time before the switch gets its own: a wait that can only have
- * returned an end is not undone by a zombie that is switched off later; others may have been it.
+ * The kernel reads a task's state before the switch event gets its timestamp: a last switch as a
+ * zombie does not undo an earlier wait that can only have returned an end, but does undo others.
  */
 static void test_stale_zombie(void **state)
 {
@@ -193,7 +193,7 @@ static void test_stale_zombie(void **state)
 		ev(r, 220 + i, 20 + i, 20 + i, SWITCH, 20 + i, Z, 0, NULL);
 	for (i = 0; i < 3; i++)
 		freed(r, 300 + i, 20 + i, NULL);
-	told(r);
+	read_back(r);
 	assert_at(process(20, 0)->reaped, 211);
 	assert_true(process(20, 0)->early);
 	assert_us(life__zombie(process(20, 0)), 0, 0);
@@ -207,7 +207,7 @@ static void test_stale_zombie(void **state)
 	assert_null(process(23, 0)->reaped_with);
 }
 
-/* A stop that is reported while the process already ends is no reap: it is a zombie afterwards. */
+/* A wait that reports a stop while the process exits does not reap it: it becomes a zombie. */
 static void test_stop_report(void **state)
 {
 	struct recording *r = begin(0);
@@ -219,14 +219,14 @@ static void test_stop_report(void **state)
 	ev(r, 203, 10, 10, WAIT4_RET, 20, 0, 0, NULL);
 	ev(r, 210, 20, 20, SWITCH, 20, Z, 0, NULL);
 	waits(r, 250, 10, 20);
-	told(r);
+	read_back(r);
 	assert_at(process(20, 0)->reaped, 251);
 	assert_us(life__zombie(process(20, 0)), 41, 41);
 	assert_int_equal(counts.stop_reports, 1);
 	assert_int_equal(process(20, 0)->state, LIFE_REAPED);
 }
 
-/* Two namespaces with the same numbers, and a process outside whose pid is that number. */
+/* Two namespaces with the same PIDs, and a process outside with one of these PIDs. */
 static void test_namespaces(void **state)
 {
 	struct recording *r = begin(0);
@@ -243,7 +243,7 @@ static void test_namespaces(void **state)
 	waits(r, 500, 200, 2);
 	waits(r, 510, 100, 2);
 	waits(r, 520, 10, 2);
-	told(r);
+	read_back(r);
 	assert_int_equal(process(101, 0)->ns_pid, 2);
 	assert_at(process(101, 0)->reaped, 511);
 	assert_at(process(201, 0)->reaped, 501);
@@ -264,7 +264,7 @@ static void test_double_fork(void **state)
 	freed(r, 140, 30, NULL);
 	ends(r, 200, 40, 7, Z);
 	waits(r, 250, 10, 40); /* a subreaper two above */
-	told(r);
+	read_back(r);
 	assert_true(process(40, 0)->orphan);
 	assert_int_equal(process(40, 0)->parent.pid, 30);
 	assert_int_equal(process(40, 0)->reaper.pid, 10);
@@ -282,17 +282,17 @@ static void test_waitid(void **state)
 	wait_id(r, 210, 10, P_PID, 20, WEXITED | NOWAIT);
 	wait_id(r, 220, 10, P_PID, 20, WSTOPPED);
 	wait_id(r, 230, 10, P_PID, 20, WEXITED);
-	wait_id(r, 240, 10, P_ALL, 0, WEXITED | WNOHANG); /* nobody is ready */
+	wait_id(r, 240, 10, P_ALL, 0, WEXITED | WNOHANG); /* no child is ready */
 	ends(r, 300, 30, 2, Z);
-	wait_id(r, 310, 10, P_ALL, 0, WEXITED | WNOHANG); /* the only one */
-	told(r);
+	wait_id(r, 310, 10, P_ALL, 0, WEXITED | WNOHANG); /* the only zombie */
+	read_back(r);
 	assert_at(process(20, 0)->reaped, 231);
 	assert_string_equal(process(20, 0)->reaped_with, "waitid");
 	assert_at(process(30, 0)->reaped, 311);
 	assert_int_equal(counts.waits_unmatched, 0);
 }
 
-/* Two zombies and two waits that do not say whom: each was reaped by one of them. */
+/* Two zombies and two waitid() calls: each call reaped one, but it is unknown which. */
 static void test_waitid_any(void **state)
 {
 	struct recording *r = begin(0);
@@ -305,7 +305,7 @@ static void test_waitid_any(void **state)
 	wait_id(r, 400, 10, P_ALL, 0, WEXITED);
 	freed(r, 500, 30, NULL);
 	freed(r, 510, 20, NULL);
-	told(r);
+	read_back(r);
 	assert_between(process(20, 0)->reaped, 301, 401);
 	assert_between(process(30, 0)->reaped, 301, 401);
 	assert_int_equal(process(20, 0)->reaper.pid, 10);
@@ -334,13 +334,13 @@ static void test_signals(void **state)
 
 	for (pid = 20; pid < 28; pid++)
 		born(r, 100 + pid, 10, pid, pid);
-	killed(r, 200, 20, SIGTERM, SIGKILL, 0); /* the kernel delivers SIGKILL for it */
+	killed(r, 200, 20, SIGTERM, SIGKILL, 0); /* the kernel delivers SIGKILL */
 	killed(r, 210, 21, SIGSEGV, SIGSEGV, 0);
 	killed(r, 220, 22, SIGTERM, SIGTERM, 0x1234); /* handled */
 	killed(r, 222, 22, SIGUSR1, SIGKILL, 0);
-	ev(r, 230, 23, 23, SIGNAL, SIGKILL, 0, 0, NULL); /* whatever it was */
+	ev(r, 230, 23, 23, SIGNAL, SIGKILL, 0, 0, NULL); /* without the original signal */
 	killed(r, 240, 24, SIGCHLD, SIGCHLD, 0);
-	killed(r, 250, 25, SIGTERM, SIGTERM, 0); /* init of a namespace lives on */
+	killed(r, 250, 25, SIGTERM, SIGTERM, 0); /* init of a namespace survives it */
 	ev(r, 260, 25, 25, EXIT_GROUP, 5, 0, 0, NULL);
 	ev(r, 270, 26, 26, EXIT_GROUP, 6, 0, 0, NULL);
 	ev(r, 271, 26, 26, SIGNAL, SIGKILL, 0, 0, NULL); /* exit_group()'s own */
@@ -349,7 +349,7 @@ static void test_signals(void **state)
 	ev(r, 282, 27, 27, SIGNAL, SIGKILL, 0, 0, NULL);
 	for (pid = 20; pid < 28; pid++)
 		dies(r, 300 + pid * 3, pid);
-	told(r);
+	read_back(r);
 	assert_signal(process(20, 0), SIGTERM);
 	assert_signal(process(21, 0), SIGSEGV);
 	assert_signal(process(22, 0), SIGUSR1);
@@ -361,7 +361,7 @@ static void test_signals(void **state)
 	assert_true(process(27, 0)->uncertain);
 }
 
-/* ---- pids that come again -------------------------------------------------------------------- */
+/* ---- reused pids ----------------------------------------------------------------------------- */
 
 static void test_pid_reuse(void **state)
 {
@@ -376,7 +376,7 @@ static void test_pid_reuse(void **state)
 	born(r, 250, 11, 20, 20);
 	freed(r, 260, 20, NULL);
 	freed(r, 270, 20, NULL);
-	told(r);
+	read_back(r);
 	assert_exit(process(20, 0), 1);
 	assert_at(process(20, 0)->freed, 260);
 	assert_at(process(20, 0)->reaped, 211);
@@ -388,7 +388,7 @@ static void test_pid_reuse(void **state)
 	assert_int_equal(counts.frees_ambiguous, 1);
 }
 
-/* Its pid is another's: it was reaped before that. */
+/* Another task has its pid: it was reaped before. */
 static void test_reuse_bounds(void **state)
 {
 	struct recording *r = begin(0);
@@ -397,7 +397,7 @@ static void test_reuse_bounds(void **state)
 	ends(r, 200, 20, 1, Z);
 	born(r, 300, 10, 20, 20);
 	freed(r, 400, 20, NULL);
-	told(r);
+	read_back(r);
 	assert_between(process(20, 0)->reaped, 202, 300);
 	assert_at(process(20, 0)->freed, 400);
 	assert_int_equal(process(20, 1)->state, LIFE_ALIVE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time off CPU: blocked and waiting to run, by state, and what is left out. */
+/* Times off the CPU: blocked and waiting to run, by state, and what is left out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,15 +11,15 @@
 #include "analyze/waits/offcpu.h"
 #include "waits_recording.h"
 
-struct answer {
+struct result {
 	struct stk_reader *r;
 	struct offcpu_analysis *a;
 	const struct offcpu_result *result;
 };
 
-static struct answer analyze(struct recording *rec, enum offcpu_by by, uint64_t min)
+static struct result analyze(struct recording *rec, enum offcpu_by by, uint64_t min)
 {
-	struct answer an = { .r = recording__open(rec, 1000000) };
+	struct result an = { .r = recording__open(rec, 1000000) };
 	struct offcpu_opts opts = { .by = by, .min = min };
 	const struct stk_event *e;
 
@@ -30,7 +30,7 @@ static struct answer analyze(struct recording *rec, enum offcpu_by by, uint64_t 
 	return an;
 }
 
-static void done(struct answer *an)
+static void done(struct result *an)
 {
 	offcpu_analysis__free(an->a);
 	stk_reader__free(an->r);
@@ -46,19 +46,19 @@ static void swtch(struct recording *rec, uint64_t ts, uint32_t prev, uint64_t pr
 					 .stack = prev });
 }
 
-static void wake(struct recording *rec, uint64_t ts, unsigned int type, uint32_t by, uint32_t whom,
-		 uint8_t flags)
+static void wake(struct recording *rec, uint64_t ts, unsigned int type, uint32_t by,
+		 uint32_t target, uint8_t flags)
 {
 	recording__put(rec, (struct ev){ .ts = ts,
 					 .type = type,
 					 .tid = by,
 					 .flags = flags,
-					 .f = { whom },
+					 .f = { target },
 					 .stack = by });
 }
 
-/* One CPU: 1 sleeps, 2 wakes it and is preempted, 1 is in D until an interrupt, 2 ends. */
-static void tell(struct recording *rec)
+/* One CPU: 1 sleeps, 2 wakes it and is preempted, 1 blocks in D until an interrupt, 2 exits. */
+static void record_switches(struct recording *rec)
 {
 	recording__begin(rec);
 	swtch(rec, 100, 1, 1, 2);
@@ -76,11 +76,11 @@ static void tell(struct recording *rec)
 static void test_states(void **state)
 {
 	struct recording rec;
-	struct answer an;
+	struct result an;
 	const struct offcpu_sums *s;
 
 	(void)state;
-	tell(&rec);
+	record_switches(&rec);
 	an = analyze(&rec, OFFCPU_BY_TID, 0);
 	s = &an.result->sums;
 	assert_int_equal(s->states[SWITCH_SLEEP].count, 1);
@@ -109,11 +109,11 @@ static void test_wakers(void **state)
 {
 	const struct offcpu_group *g;
 	struct recording rec;
-	struct answer an;
+	struct result an;
 	uint32_t i;
 
 	(void)state;
-	tell(&rec);
+	record_switches(&rec);
 	an = analyze(&rec, OFFCPU_BY_STATE, 0);
 	assert_int_equal(an.result->nr_groups, 4);
 	for (i = 0; i < an.result->nr_groups; i++) {
@@ -126,18 +126,18 @@ static void test_wakers(void **state)
 										    0);
 	}
 	done(&an);
-	tell(&rec);
+	record_switches(&rec);
 	an = analyze(&rec, OFFCPU_BY_STACK, 90);
 	assert_int_equal(an.result->sums.time.count, 2);
 	assert_int_equal(an.result->sums.too_short, 2);
 	done(&an);
 }
 
-/* Others are there where they meet the one that was chosen: no pairs of theirs. */
+/* Tasks that are not selected have only some of their switches: no times are counted. */
 static void test_chosen(void **state)
 {
 	struct recording rec;
-	struct answer an;
+	struct result an;
 
 	(void)state;
 	recording__begin(&rec);
@@ -159,15 +159,15 @@ static void test_chosen(void **state)
 static void test_unmatched(void **state)
 {
 	struct recording rec;
-	struct answer an;
+	struct result an;
 
 	(void)state;
 	recording__begin(&rec);
 	swtch(&rec, 100, 1, 1, 0);
-	/* back without an event, and without a waker */
+	/* no switch back, and no waker */
 	swtch(&rec, 200, 1, 1, 0);
 	swtch(&rec, 300, 0, 0, 1);
-	/* a state without a name */
+	/* an unknown state */
 	swtch(&rec, 400, 1, 0x4000, 0);
 	recording__put(
 		&rec,
@@ -184,7 +184,7 @@ static void test_unmatched(void **state)
 static void test_lost(void **state)
 {
 	struct recording rec;
-	struct answer an;
+	struct result an;
 
 	(void)state;
 	recording__begin(&rec);

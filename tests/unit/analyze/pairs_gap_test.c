@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events are lost on the way, and the recording tells of it as a recorder does: counters are read a
- * moment after a round began, what was recorded until then is written, and the accounting behind it.
- * No pair may come out that was none.
+ * Loses events and accounts for them as the recorder does: counters are read shortly after a round
+ * began, then the events recorded until then are written, and the accounting after them.  No wrong
+ * pair may result.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,17 +22,17 @@
 #define DEPTH 4
 #define LENGTH (20 * SECOND)
 #define MAX_EVENTS 40000
-#define NEAR (4 * SECOND) /* of a loss: pairs may be given up */
+#define NEAR (4 * SECOND) /* distance to a loss within which pairs may be discarded */
 
 struct happened {
 	struct ev ev;
 	bool is_lost;
-	uint64_t partner; /* ts of the other end, 0: none */
+	uint64_t partner; /* ts of its start or end; 0: none */
 };
 
 static struct happened all[MAX_EVENTS];
 static unsigned int nr_all;
-static uint64_t loss_from, loss_to; /* 0, 0: nothing is lost */
+static uint64_t loss_from, loss_to; /* 0, 0: no loss */
 static struct recording rec;
 static struct pairs *pairs;
 static struct pairs_result result;
@@ -43,12 +43,12 @@ static uint64_t below(uint64_t max)
 	return ((uint64_t)random() << 31 | random()) % max;
 }
 
-/* What threads do, from short calls in one another to some that last for seconds. */
+/* Nested short calls, and some that last for seconds. */
 static void make_events(void)
 {
 	struct {
 		unsigned int depth, at[DEPTH];
-		uint64_t quiet; /* until then */
+		uint64_t quiet; /* idle until then */
 	} threads[THREADS] = { 0 };
 	uint64_t ts = 1;
 
@@ -78,8 +78,8 @@ static void make_events(void)
 	}
 }
 
-/* As the recorder's turns go, see src/record/recorder.c. */
-static void record_events(uint64_t turn)
+/* Rounds like those of the recorder, see src/record/recorder.c. */
+static void record_events(uint64_t round)
 {
 	uint64_t start = 0, counted, drained, accounted = 0;
 	unsigned int i = 0, k;
@@ -88,11 +88,11 @@ static void record_events(uint64_t turn)
 	while (i < nr_all) {
 		bool account;
 
-		start += turn + below(100 * MS);
+		start += round + below(100 * MS);
 		counted = start + below(20 * MS);
 		drained = counted + below(20 * MS);
 		account = start - accounted >= 500 * MS;
-		/* What comes between counting and draining is in the file, and not yet counted. */
+		/* Events after reading the counters are in the file, but not counted yet. */
 		for (k = i; k < nr_all && all[k].ev.ts <= counted; k++)
 			if (all[k].is_lost)
 				recording__lose(&rec, all[k].ev.type, 1);
@@ -128,7 +128,7 @@ static const struct happened *event_at(uint64_t ts)
 	return &all[from];
 }
 
-/* Returns how many pairs there are where nothing was lost near them. */
+/* Returns the number of pairs without a loss near them. */
 static unsigned int check_pairs(void)
 {
 	const struct pairs_group *g = result.nr_groups ? result.groups[0] : NULL;
@@ -191,7 +191,7 @@ static void test_lost(void **state)
 		loss_from = below(LENGTH);
 		loss_to = loss_from + (seed % 3 ? below(2 * SECOND) : below(20 * MS));
 		make_events();
-		/* Slow ones tell after every round. */
+		/* Rounds of 500 ms all have an accounting, shorter ones do not. */
 		record_events(seed % 2 ? 150 * MS : 500 * MS);
 		recording__end(&rec, true);
 		run();
@@ -200,11 +200,11 @@ static void test_lost(void **state)
 		wrong += result.counts.without_start;
 		done();
 	}
-	/* The losses were such that there was something to get wrong. */
+	/* The losses must affect some pairs, else the test shows nothing. */
 	assert_true(gaps > 1000 && wrong > 100);
 }
 
-/* Ended abruptly: what was lost at last is not in the file, and what ends there is not trusted. */
+/* Ended abruptly: the last losses are not in the file, so the last pairs are not trusted. */
 static void test_abrupt(void **state)
 {
 	(void)state;
@@ -221,7 +221,7 @@ static void test_abrupt(void **state)
 	done();
 }
 
-/* What is lost at the edges is no gap, and neither is what was filtered; both are said. */
+/* Losses at the edges and filtered events are no gaps, but are counted. */
 static void test_no_gap(void **state)
 {
 	(void)state;
@@ -241,7 +241,7 @@ static void test_no_gap(void **state)
 	done();
 }
 
-/* Each reason for which events are missing. */
+/* Each reason for missing events. */
 static void test_reasons(void **state)
 {
 	static const enum stk_counter reasons[] = { STK_C_LOST_RING, STK_C_LOST_NESTED,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Recordings for the tests of pairs, event by event. */
+/* Writes recordings for the tests of pairs, event by event. */
 #ifndef PAIRS_RECORDING_H
 #define PAIRS_RECORDING_H
 
@@ -11,11 +11,11 @@
 enum { BEGIN, FINISH, OTHER, FORK, EXIT, EXEC, NR_TYPES };
 enum { HARDIRQ = 0x08, SOFTIRQ = 0x10 };
 
-/* An event: of BEGIN and FINISH a, b and s are fields, of FINISH a is called c. */
+/* An event.  BEGIN has the fields a, b and s; FINISH has them as c, b and s. */
 struct ev {
 	uint64_t ts;
 	unsigned int type, cpu;
-	uint32_t tid, pid; /* pid 0: the same */
+	uint32_t tid, pid; /* pid 0: same as tid */
 	uint8_t flags;
 	uint16_t marks;
 	uint64_t a;
@@ -32,18 +32,18 @@ struct recording {
 
 void recording__begin(struct recording *rec);
 void recording__put(struct recording *rec, struct ev e);
-/* A stack of its own for every number but 0. */
+/* A distinct stack for each nr; 0: no stack. */
 uint32_t recording__stack(struct recording *rec, unsigned int nr);
 void recording__lose(struct recording *rec, unsigned int type, uint64_t nr);
 void recording__round(struct recording *rec, uint64_t end_ts);
 void recording__account(struct recording *rec);
-/* clean: with a last accounting, and an end. */
+/* clean: with the last accounting and the end block. */
 void recording__end(struct recording *rec, bool clean);
 
-/* opts->role may be NULL: BEGIN and FINISH.  The recording is removed. */
+/* opts->role NULL: BEGIN events are starts, FINISH events ends.  Removes the recording. */
 struct stk_reader *recording__pair(struct recording *rec, const struct pairs_opts *opts,
 				   struct pairs **ret_pairs, struct pairs_result *ret_result);
-/* Every start and end was accounted for. */
+/* Checks that all starts and ends are accounted for. */
 void check_sums(const struct pairs_counts *c);
 
 #endif /* PAIRS_RECORDING_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pairs of recordings whose pairs are known. */
+/* Recordings with known pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void test_nested(void **state)
 	done();
 }
 
-/* Threads in one another's way; the idle tasks of two CPUs are two threads. */
+/* Interleaved threads; the idle tasks of two CPUs are two threads. */
 static void test_interleaved(void **state)
 {
 	(void)state;
@@ -118,13 +118,13 @@ static void test_interrupt(void **state)
 	(void)state;
 	recording__begin(&rec);
 	put_in(10, BEGIN, 0);
-	put_in(20, BEGIN, HARDIRQ); /* of an interrupt, without an end */
+	put_in(20, BEGIN, HARDIRQ); /* in an interrupt, without an end */
 	put_in(30, BEGIN, SOFTIRQ);
 	put_in(33, BEGIN, SOFTIRQ | HARDIRQ);
 	put_in(34, FINISH, SOFTIRQ | HARDIRQ);
 	put_in(36, FINISH, SOFTIRQ);
 	put_in(37, FINISH, SOFTIRQ); /* without a start */
-	put_in(50, FINISH, 0x01); /* interrupts off is no context */
+	put_in(50, FINISH, 0x01); /* disabled interrupts are no context */
 	end_and_run((struct pairs_opts){ 0 });
 	EXPECT_PAIRS(result.groups[0], { 10, 50 }, { 30, 36 }, { 33, 34 });
 	assert_int_equal(result.counts.open, 1);
@@ -156,7 +156,7 @@ static void test_open(void **state)
 	done();
 }
 
-/* Keys of fields: numbers, strings, and others at the end than at the start. */
+/* Keys of fields: numbers, strings, and different fields at start and end. */
 static void test_match(void **state)
 {
 	(void)state;
@@ -174,7 +174,7 @@ static void test_match(void **state)
 	done();
 }
 
-/* Without nesting the last start counts: an end never finds one from before. */
+/* Without nesting the last start counts: an end never matches an earlier one. */
 static void test_single(void **state)
 {
 	(void)state;
@@ -196,7 +196,7 @@ static unsigned int both(void *ctx, const struct stk_event_type *t)
 	return stk_event_type__index(t) == BEGIN ? PAIRS_START | PAIRS_END : 0;
 }
 
-/* One event that ends what came before it. */
+/* Each event ends the pair that the one before it began. */
 static void test_both(void **state)
 {
 	(void)state;
@@ -223,7 +223,7 @@ static void test_no_fields(void **state)
 	recording__put(&rec, (struct ev){ 60, FINISH, .tid = 1, .b = 1 });
 	recording__end(&rec, true);
 	run((struct pairs_opts){ .match = "tid,b" });
-	/* 10 and 40 may belong to what was without fields; thread 2 had no such event. */
+	/* 10 and 40 may belong to events without fields; thread 2 had no such event. */
 	EXPECT_PAIRS(result.groups[0], { 25, 45 }, { 50, 60 });
 	assert_int_equal(result.counts.start_unknown, 1);
 	assert_int_equal(result.counts.end_unknown, 1);
@@ -231,7 +231,7 @@ static void test_no_fields(void **state)
 	done();
 }
 
-/* The header is all that threads need. */
+/* A key of header values needs no fields. */
 static void test_no_fields_needed(void **state)
 {
 	(void)state;
@@ -251,7 +251,7 @@ static void test_late(void **state)
 	recording__round(&rec, 100);
 	put(150, OTHER, 9);
 	recording__round(&rec, 200);
-	put(30, FINISH, 1); /* late; so is the start of the next pair */
+	put(30, FINISH, 1); /* late, and so is the start of the next pair */
 	put(40, BEGIN, 1);
 	put(250, FINISH, 1);
 	put(260, BEGIN, 1);
@@ -274,10 +274,10 @@ static void test_thread_ends(void **state)
 	put(10, BEGIN, 50);
 	put(12, EXIT, 50);
 	recording__put(&rec, (struct ev){ 20, FORK, .tid = 1, .b = 50 });
-	put(25, FINISH, 50); /* of the new thread, which never began */
+	put(25, FINISH, 50); /* of the new thread, which has no start */
 	put(30, BEGIN, 51);
-	recording__put(&rec, (struct ev){ 35, FINISH, .tid = 51, .pid = 49 }); /* reused, unseen */
-	put(40, BEGIN, 60); /* a leader, when another thread of it executes a program */
+	recording__put(&rec, (struct ev){ 35, FINISH, .tid = 51, .pid = 49 }); /* tid reused */
+	put(40, BEGIN, 60); /* a leader whose thread executes a program */
 	recording__put(&rec, (struct ev){ 42, BEGIN, .tid = 61, .pid = 60 });
 	recording__put(&rec, (struct ev){ 45, EXEC, .tid = 60, .a = 61, .b = 60 });
 	put(50, FINISH, 60);
@@ -307,7 +307,7 @@ static unsigned int like_a_switch(void *ctx, const struct stk_event_type *t)
 	}
 }
 
-/* Woken (the b of BEGIN), switched out (old_pid), switched in (pid): as sched events are. */
+/* Like sched events: woken (b of BEGIN), switched out (old_pid), switched in (pid). */
 static void put_switch(uint64_t ts, uint32_t from, uint32_t to)
 {
 	recording__put(&rec, (struct ev){ ts, EXEC, .tid = from, .a = from, .b = to });
@@ -318,7 +318,7 @@ static void test_tasks(void **state)
 	(void)state;
 	recording__begin(&rec);
 	put_switch(5, 7, 0);
-	recording__put(&rec, (struct ev){ 10, BEGIN, .tid = 9, .b = 7 }); /* sleeping: is woken */
+	recording__put(&rec, (struct ev){ 10, BEGIN, .tid = 9, .b = 7 }); /* was asleep */
 	recording__put(&rec, (struct ev){ 12, BEGIN, .tid = 9, .b = 8 });
 	put_switch(20, 0, 7);
 	put_switch(30, 7, 8); /* 7 is preempted */
@@ -337,7 +337,7 @@ static void test_tasks(void **state)
 	done();
 }
 
-/* A thread that ended leaves nothing open, also what it began on its way. */
+/* A thread that ended leaves no start open, not even one after its exit event. */
 static void test_task_ends(void **state)
 {
 	(void)state;
@@ -403,7 +403,7 @@ static void test_groups(void **state)
 	done();
 }
 
-/* What is beyond the limit is together in one group, and counted. */
+/* Groups beyond the limit share one group and are counted. */
 static void test_many_groups(void **state)
 {
 	unsigned int i, nr = PAIRS_MAX_GROUPS + 100;
@@ -443,7 +443,7 @@ static void test_slowest(void **state)
 	done();
 }
 
-/* A start's stack of every length, all with the same one at the end. */
+/* Each start has its own stack; all ends have the same one. */
 static void put_weights(void)
 {
 	unsigned int i;
@@ -483,7 +483,7 @@ static void test_weights(void **state)
 	put_weights();
 	end_and_run((struct pairs_opts){ .weigh = PAIRS_START_STACKS });
 	assert_int_equal(pairs__nr_weights(pairs), 1000);
-	/* Number 2 is that of all ends; the others in the order of their first event. */
+	/* Stack id 2 is that of all ends; the others are in the order of their first event. */
 	for (i = 0; i < 1000; i++)
 		assert_int_equal(weight_of(i ? i + 2 : 1), 3 * (10 + i));
 	done();
@@ -499,7 +499,7 @@ static bool of_tid(void *ctx, const struct stk_event *e)
 	return stk_event__tid(e) == *(unsigned int *)ctx;
 }
 
-/* What is not selected is paired all the same, or it would be in the way of others. */
+/* Events that are not selected are paired all the same, or they would disturb other pairs. */
 static void test_selected(void **state)
 {
 	unsigned int tid = 2;
@@ -523,7 +523,7 @@ static void test_selected(void **state)
 	done();
 }
 
-/* What does not begin anything ends what waits with its key, but starts nothing. */
+/* An event rejected by --start-if discards the open start of its key and starts nothing. */
 static void test_start_if(void **state)
 {
 	(void)state;
@@ -593,7 +593,7 @@ static void test_no_such_field(void **state)
 	expect_enoent(NULL, "nosuch");
 }
 
-/* Starts beyond the limit are said to be missing; their ends are not those of others. */
+/* Starts beyond the limit are counted; their ends do not end other starts. */
 static unsigned int fork_and_exit(void *ctx, const struct stk_event_type *type)
 {
 	const char *name = stk_event_type__name(type);
@@ -603,7 +603,7 @@ static unsigned int fork_and_exit(void *ctx, const struct stk_event_type *type)
 						     0;
 }
 
-/* A thread's end is the end of its life, and may be the end of a pair. */
+/* The exit of a thread may be the end of a pair, too. */
 static void test_whole_life(void **state)
 {
 	(void)state;

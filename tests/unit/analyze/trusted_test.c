@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What two analyses trust of one recording: the times off CPU, and the pairs of switches.  They are the
- * same, interval by interval, whatever was lost in whichever way, and none of them is across a loss.
+ * Two analyses of one recording, times off the CPU and pairs of switches, must trust the same
+ * intervals for each way of losing events, and none of these may be across a loss.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,12 +22,12 @@
 #define CPUS 3u
 #define TASKS 7u
 #define SWITCHES 1500u
-#define ROUND 100u /* ns: some five switches */
+#define ROUND 100u /* ns: about five switches */
 #define NEVER UINT64_MAX
 
 enum how {
 	SEEN,
-	LOST_CPU, /* and the loss says on which */
+	LOST_CPU, /* the loss names the CPU */
 	LOST_ANY_CPU,
 	LOST_ANY_TYPE,
 	LATE,
@@ -37,7 +37,7 @@ enum how {
 };
 
 struct swtch {
-	uint64_t ts, back; /* back: when prev came to run again, NEVER: not within the recording */
+	uint64_t ts, back; /* back: when prev runs again; NEVER: not in the recording */
 	uint32_t cpu, prev, next;
 	enum how how;
 };
@@ -53,7 +53,7 @@ struct set {
 };
 
 static struct swtch all[SWITCHES];
-static uint32_t by_stack[SWITCHES + 1]; /* the switch, by the number of its stack */
+static uint32_t by_stack[SWITCHES + 1]; /* switch by stack id */
 
 static uint32_t below(uint32_t max)
 {
@@ -86,7 +86,7 @@ static void make_switches(enum how how)
 				break;
 			}
 		}
-		/* Some in a row, and then long nothing. */
+		/* Losses come in bursts with long pauses. */
 		if (how != SEEN && i > 20 && i < SWITCHES - 40)
 			s->how = (all[i - 1].how != SEEN ? below(2) : !below(60)) ? how : SEEN;
 	}
@@ -122,7 +122,7 @@ static void lose(struct recording *rec, const struct swtch *s)
 				     .count = s->how == LOST_ANY_TYPE ? 0 : 1 });
 }
 
-/* Late ones come three rounds after their own. */
+/* Late events come three rounds late. */
 static void record(struct recording *rec)
 {
 	uint64_t end = all[0].ts + ROUND;
@@ -130,7 +130,7 @@ static void record(struct recording *rec)
 
 	recording__begin(rec);
 	rec->is_new = true;
-	rec->counters[SWITCH][STK_C_LOST_EDGE] = 2; /* outside of all that is recorded */
+	rec->counters[SWITCH][STK_C_LOST_EDGE] = 2; /* before or after the recording */
 	for (i = 0; i < SWITCHES; i++) {
 		for (; all[i].ts >= end; end += ROUND) {
 			assert_int_equal(stk_writer__end_round(rec->w, end, 0), 0);
@@ -146,7 +146,7 @@ static void record(struct recording *rec)
 	recording__close(rec, end);
 }
 
-/* One block of events of every few is damaged; what it held is lost. */
+/* Damages some blocks of events, whose events are lost. */
 static void damage(const char *path)
 {
 	struct stk_block_header h;
@@ -174,7 +174,7 @@ static void damage(const char *path)
 	fclose(f);
 }
 
-/* ---- what is trusted ------------------------------------------------------------------------- */
+/* ---- trusted intervals ----------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -199,7 +199,7 @@ static struct stk_reader *open_file(const struct recording *rec)
 	return r;
 }
 
-/* Every switch has a stack of its own, so that a group is one interval. */
+/* Each switch has its own stack, so each group is one interval. */
 static struct set read_offcpu(const struct recording *rec)
 {
 	struct stk_reader *r = open_file(rec);
@@ -266,7 +266,7 @@ static struct set read_pairs(const struct recording *rec)
 	return s;
 }
 
-/* ---- and what is true ------------------------------------------------------------------------ */
+/* ---- true intervals -------------------------------------------------------------------------- */
 
 static void expect_true(const struct set *s)
 {
@@ -297,7 +297,7 @@ static size_t expect_none_across(const struct set *s)
 	return missing;
 }
 
-/* Intervals with nothing missing for so long before and after them are trusted. */
+/* Intervals with no loss within apart (ns) before and after them must be trusted. */
 static size_t expect_others(const struct set *s, uint64_t apart)
 {
 	size_t nr = 0, i = 0;
@@ -347,7 +347,7 @@ static void compare(enum how how, uint64_t apart)
 		free(off.v);
 		free(pairs.v);
 	}
-	/* There was something to get wrong, and something to get right. */
+	/* Some intervals must be trusted and some not, else the test shows nothing. */
 	assert_true((how == SEEN ? !missing : missing > 100) && trusted > 1000);
 }
 

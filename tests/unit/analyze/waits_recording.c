@@ -24,7 +24,7 @@
 #define U64(name, at) "\tfield:u64 " name ";\toffset:" at ";\tsize:8;\tsigned:0;\n"
 #define PID(name, at) "\tfield:pid_t " name ";\toffset:" at ";\tsize:4;\tsigned:1;\n"
 
-/* States as 6.18 has them. */
+/* The states of Linux 6.18. */
 #define STATES                                                                                  \
 	"(REC->prev_state & 0xff) ? __print_flags(REC->prev_state & 0xff, \"|\", "              \
 	"{ 0x01, \"S\" }, { 0x02, \"D\" }, { 0x04, \"T\" }, { 0x08, \"t\" }, { 0x10, \"X\" }, " \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Recordings of futex calls and switches, event by event, for the tests of waits. */
+/* Writes recordings of futex calls and switches, event by event, for the tests of waits. */
 #ifndef WAITS_RECORDING_H
 #define WAITS_RECORDING_H
 
@@ -14,7 +14,7 @@ enum { HARDIRQ = 0x08 };
 struct ev {
 	uint64_t ts;
 	unsigned int type, cpu;
-	uint32_t tid, pid; /* pid 0: the same */
+	uint32_t tid, pid; /* pid 0: same as tid */
 	uint8_t flags;
 	uint16_t marks;
 	/*
@@ -22,26 +22,26 @@ struct ev {
 	 * SWITCH: prev_state, next_pid.
 	 */
 	uint64_t f[4];
-	uint32_t stack; /* a user stack of its own for every number but 0 */
+	uint32_t stack; /* a distinct user stack for each number; 0: none */
 };
 
 struct recording {
 	char path[32];
 	struct stk_writer *w;
 	uint64_t counters[NR_TYPES][STK_NR_COUNTERS];
-	uint32_t last_stack; /* number of the stack of the last event that had one */
-	bool is_new; /* says when and where events were lost */
+	uint32_t last_stack; /* stack id of the last event with a stack */
+	bool is_new; /* has records of losses, not only counters */
 };
 
 void recording__begin(struct recording *rec);
 void recording__put(struct recording *rec, struct ev e);
-/* Says where events were lost; else the recording is an old one, that only counts. */
+/* Records a loss; without this the recording is an old one that only counts losses. */
 void recording__loss(struct recording *rec, struct stk_writer_loss loss);
-/* Ends a round in which so many events of that type were lost. */
+/* Ends a round in which nr events of that type were lost. */
 void recording__lose(struct recording *rec, unsigned int type, uint64_t nr, uint64_t end_ts);
-/* The end, after which the file is complete. */
+/* Ends the recording and closes the complete file. */
 void recording__close(struct recording *rec, uint64_t end_ts);
-/* The same; the recording, whose file is removed. */
+/* The same, then opens the recording and removes its file. */
 struct stk_reader *recording__open(struct recording *rec, uint64_t end_ts);
 
 #endif /* WAITS_RECORDING_H */

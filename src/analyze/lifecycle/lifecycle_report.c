@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is known of a task, in the form others read. */
+/* Fills struct life of a task and calls the user's callbacks. */
 #include "lifecycle_priv.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static struct life_span between(struct life_time a, struct life_time b)
 	return s;
 }
 
-/* The end may be that of another task with the same number, or not be the first. */
+/* If an event may be missing, the end may belong to another task, or not be the first one. */
 static struct life_span doubted(const struct life *l, enum life_doubt doubt, struct life_span s)
 {
 	if (l->doubts & doubt)
@@ -72,14 +72,14 @@ static void fill_common(const struct lifecycle *l, const struct lc_task *t, enum
 	ret->early = t->off_state == LC_DEAD;
 	ret->exec = p->exec ?: "";
 	ret->parent = p->born_to;
-	ret->heir = p->heir;
+	ret->new_parent = p->new_parent;
 	ret->orphan = p->orphan;
 	ret->where = p->where;
 	if (state == LIFE_FREED)
 		ret->freed = lc_at(t->freed ?: l->ts);
 }
 
-/* Not seen: after the exit, and before whatever came next. */
+/* If it was not seen: between the exit and the next known moment. */
 static struct life_time zombie_of(const struct lifecycle *l, const struct lc_proc *p,
 				  const struct life *so_far)
 {
@@ -127,7 +127,7 @@ static void fill_process(const struct lifecycle *l, const struct lc_task *t, str
 		ret->parent_where = p->parent->where;
 }
 
-/* Others need not be waited for: they are released on their way out, before they are switched off. */
+/* No wait reaps threads: they are released while exiting, before their last switch. */
 static void fill_thread(const struct lifecycle *l, const struct lc_task *t, struct life *ret)
 {
 	ret->is_thread = true;
@@ -146,13 +146,13 @@ static void fill_thread(const struct lifecycle *l, const struct lc_task *t, stru
 		ret->reaped = (struct life_time){ t->off.from ?: t->exit.from, ret->freed.to };
 }
 
-/* ---- what may be missing --------------------------------------------------------------------- */
+/* ---- missing events -------------------------------------------------------------------------- */
 
-/* Of a role, from one moment that was seen to another. */
+/* May events of a role be missing between two moments that were seen? */
 static bool may_miss(const struct lifecycle *l, enum lc_role role, struct life_time a,
 		     struct life_time b)
 {
-	const struct event_question q = { role, role, true, a.from, b.to };
+	const struct event_query q = { role, role, true, a.from, b.to };
 
 	return a.to && b.to && a.from == a.to && b.from == b.to &&
 	       event_fields__may_miss(l->fields, l->r, &q);
@@ -183,7 +183,7 @@ static void doubt(struct lifecycle *l, struct life *life)
 			life->doubts |= rows[i].doubt;
 }
 
-void lc_tell(struct lifecycle *l, struct lc_task *t, enum life_state state)
+void lc_report(struct lifecycle *l, struct lc_task *t, enum life_state state)
 {
 	struct life life = { 0 };
 
@@ -215,7 +215,7 @@ void lc_step(struct lifecycle *l, const struct lc_task *t, struct life_step step
 	l->opts.step(l->opts.ctx, &step);
 }
 
-/* ---- what is left ---------------------------------------------------------------------------- */
+/* ---- the remaining tasks --------------------------------------------------------------------- */
 
 static enum life_state state_of_thread(const struct lc_task *t)
 {
@@ -225,7 +225,7 @@ static enum life_state state_of_thread(const struct lc_task *t)
 							   LIFE_EXITING;
 }
 
-/* By the events. */
+/* The state by the events alone. */
 static enum life_state state_of(const struct lc_proc *p)
 {
 	const struct lc_task *t = p->leader;
@@ -237,7 +237,7 @@ static enum life_state state_of(const struct lc_proc *p)
 	return p->nr_off >= p->nr_threads || t->off_state == LC_ZOMBIE ? LIFE_ZOMBIE : LIFE_EXITING;
 }
 
-/* By the events and the list at the end, which saw what they missed. */
+/* The state by the events and by the list of the end, which shows what they missed. */
 static enum life_state settle_state(struct lifecycle *l, struct lc_proc *p)
 {
 	enum life_state state = state_of(p);
@@ -253,7 +253,7 @@ static enum life_state settle_state(struct lifecycle *l, struct lc_proc *p)
 	if (listed)
 		return state == LIFE_ZOMBIE || state == LIFE_REAPED ? LIFE_EXITING : state;
 	if (state == LIFE_ZOMBIE || state == LIFE_EXITING)
-		return LIFE_REAPED; /* unseen */
+		return LIFE_REAPED; /* its wait was not seen */
 	return state == LIFE_ALIVE ? LIFE_GONE : state;
 }
 
@@ -264,13 +264,13 @@ static int by_id(const void *a, const void *b)
 	return CMP((*x)->id, (*y)->id);
 }
 
-static void tell_left(struct lifecycle *l, struct lc_task *t)
+static void report_remaining(struct lifecycle *l, struct lc_task *t)
 {
 	struct lc_proc *p = t->proc;
 	enum life_state state;
 
 	if (!lc_is_leader(t)) {
-		lc_tell(l, t, state_of_thread(t));
+		lc_report(l, t, state_of_thread(t));
 		return;
 	}
 	state = settle_state(l, p);
@@ -278,7 +278,7 @@ static void tell_left(struct lifecycle *l, struct lc_task *t)
 		lc_wait__guess(l, p);
 	if (state == LIFE_GONE && !p->exit.to)
 		p->exit = (struct life_time){ t->seen, l->end_ts };
-	lc_tell(l, t, state);
+	lc_report(l, t, state);
 }
 
 int lifecycle__finish(struct lifecycle *l)
@@ -305,6 +305,6 @@ int lifecycle__finish(struct lifecycle *l)
 			all[nr++] = t;
 	qsort(all, nr, sizeof(*all), by_id);
 	for (i = 0; i < nr; i++)
-		tell_left(l, all[i]);
+		report_remaining(l, all[i]);
 	return 0;
 }
