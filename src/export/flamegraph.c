@@ -146,7 +146,7 @@ int flamegraph__add(struct flamegraph *f, const struct flame_frame *frames, unsi
 		return -EOVERFLOW;
 	if (!weight)
 		return 0;
-	/* First all nodes, then the weights: who runs out of memory has added nothing. */
+	/* First all nodes, then the weights: on -ENOMEM no weight was added. */
 	for (i = 0; i < nr; i++) {
 		err = flamegraph__child(f, node, &frames[i], &node);
 		if (err)
@@ -214,7 +214,7 @@ static void put_folded_name(struct strbuf *b, const struct flame_name *n)
 	strbuf__puts(b, n->kind == FLAME_KERNEL ? "_[k]" : n->kind == FLAME_INLINED ? "_[i]" : "");
 }
 
-/* The tree with frames told apart by what is written only: two files may have functions of a name. */
+/* Merges frames that have the same text, since two files may have functions of the same name. */
 static int merge_written(const struct flamegraph *f, struct flamegraph *ret_merged)
 {
 	_cleanup_free_ uint32_t *to = calloc(f->nr_nodes, sizeof(*to));

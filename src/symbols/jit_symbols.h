@@ -15,8 +15,8 @@ struct jit_function {
 	uint32_t name; /* offset in the names, or JIT_NO_NAME: not an answer */
 };
 
-/* A stretch of addresses and the function that was added last there. */
-struct jit_stretch {
+/* A range of addresses and the function that was added last there. */
+struct jit_range {
 	uint64_t start, end;
 	uint32_t function;
 };
@@ -26,14 +26,14 @@ struct jit_symbols {
 	size_t nr, cap;
 	char *names;
 	size_t names_len, names_cap;
-	struct jit_stretch *stretches; /* disjoint, ascending */
-	size_t nr_stretches;
+	struct jit_range *ranges; /* disjoint, ascending */
+	size_t nr_ranges;
 	uint64_t bad;
 };
 
 int jit_symbols__put(struct jit_symbols *s, uint64_t start, uint64_t end, uint32_t name);
 int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, uint32_t *ret_name);
-/* To be called after the last put: makes the stretches anew. */
+/* To be called after the last put: makes the ranges anew. */
 int jit_symbols__settle(struct jit_symbols *s);
 
 #endif /* SYMBOLS_JIT_SYMBOLS_H */

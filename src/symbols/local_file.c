@@ -16,7 +16,7 @@
 struct local_files {
 	void *tree; /* tsearch(3) */
 	uint64_t hashed, max_hashed;
-	bool said; /* that there is too much to hash */
+	bool warned; /* that there is too much to hash */
 };
 
 static int compare_times(const struct timespec *a, const struct timespec *b)
@@ -104,11 +104,11 @@ int local_files__hash(struct local_files *files, struct local_file *f, int fd)
 	if (f->size > FILE_HASH_CONTENT_MAX || !local_file__build_id(f, fd))
 		return f->content_err = -ENOENT;
 	if (f->size > files->max_hashed - files->hashed) {
-		if (!files->said)
+		if (!files->warned)
 			log_warn("files without a build id are hashed up to %llu MiB in all: the "
 				 "functions of the others have no names",
 				 (unsigned long long)files->max_hashed >> 20);
-		files->said = true;
+		files->warned = true;
 		return -EDQUOT;
 	}
 	files->hashed += f->size;

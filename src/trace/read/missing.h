@@ -69,7 +69,7 @@ struct rd_losses {
 	struct budget *budget; /* charged for memory */
 	bool looked_ahead, has_end; /* in the input; END was found */
 	bool failed; /* memory ran out: anything may be missing */
-	struct rd_gap quiet; /* without any gap of a lane; last < first: to be computed */
+	struct rd_gap quiet; /* overlaps no gap of a lane; last < first: to be computed */
 	uint64_t *bare; /* by hash of CPU or task: time of its last event without fields */
 };
 
