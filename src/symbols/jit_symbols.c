@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds which generated function has an address, where later ones overwrite earlier ones. */
+/*
+ * Finds the generated function at an address; later functions replace earlier ones where they
+ * overlap.
+ */
 #include "jit_symbols.h"
 
 #include <errno.h>
@@ -62,7 +65,7 @@ int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, u
 
 /* ---- which function counts where ------------------------------------------------------------- */
 
-/* Functions that have begun and not ended, the one that was added last on top: a binary heap. */
+/* A binary heap of the functions at the current address, the one added last on top. */
 struct heap {
 	uint32_t *v;
 	size_t nr;
@@ -111,7 +114,7 @@ static void put_range(struct jit_symbols *s, uint64_t start, uint64_t end, uint3
 		s->ranges[s->nr_ranges++] = (struct jit_range){ start, end, function };
 }
 
-/* From one beginning or end of a function to the next. */
+/* Goes from one start or end of a function to the next. */
 static void sweep(struct jit_symbols *s, const uint32_t *order, struct heap *h)
 {
 	uint64_t at = 0;

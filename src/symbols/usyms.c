@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds the function at an offset of a file of this machine. */
+/* Finds the function at an offset in a file of this machine. */
 #include "usyms.h"
 
 #include <errno.h>
@@ -19,18 +19,18 @@
 #include "log.h"
 #include "string_table.h"
 
-#define MAX_TABLE_BYTES (256u << 20) /* of the symbol tables that are kept */
-#define MAX_LINES 4 /* children that are kept */
-#define MAX_HASHED \
-	(256u << 20) /* where it is names that are wanted: what a recorder hashes at its end */
+#define MAX_TABLE_BYTES (256u << 20) /* of cached symbol tables */
+#define MAX_LINES 4 /* children kept running */
+/* The default limit of hashes: as much as a recorder hashes when it stores symbols at its end. */
+#define MAX_HASHED (256u << 20)
 
-/* One file of a recording, and what has been found out about it. */
+/* One file of a recording and what is known about it. */
 struct place {
-	struct usyms_file file; /* with memory of its own */
-	int path_err, err; /* it is not where the recording says; nor elsewhere */
-	char *whole; /* where it is, the sysroot included */
-	const char *path; /* the same without it: one of file's */
-	struct local_file *local; /* what is there; NULL: not looked for yet */
+	struct usyms_file file; /* with copies of all strings */
+	int path_err, err; /* not found at the recorded path; not found at all */
+	char *whole; /* where it was found, including the sysroot */
+	const char *path; /* the same without the sysroot: a path of `file` */
+	struct local_file *local; /* the file there; NULL: not searched yet */
 };
 
 struct usyms {
@@ -40,11 +40,11 @@ struct usyms {
 	bool inlines;
 	void *places; /* tsearch(3) */
 	struct local_files *locals;
-	struct local_file **holders; /* those that have symbols or lines */
+	struct local_file **holders; /* those with symbols or lines */
 	size_t nr_holders;
 	uint64_t table_bytes, clock;
 	unsigned int nr_lines;
-	struct string_table names; /* handed out */
+	struct string_table names; /* returned to the caller */
 };
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static int place_get(struct usyms *u, const struct usyms_file *file, struct plac
 
 /* ---- the file itself ------------------------------------------------------------------------- */
 
-/* Is that open file the one of the recording? */
+/* Whether the open file is the one in the recording. */
 static bool is_file(struct usyms *u, int fd, const struct usyms_file *file)
 {
 	struct local_file *local;
@@ -138,7 +138,7 @@ static bool is_file(struct usyms *u, int fd, const struct usyms_file *file)
 	return file->mtime_ns == (uint64_t)local->mtime.tv_sec * SECOND_NS + local->mtime.tv_nsec;
 }
 
-/* 0, -ESTALE: it is there, but another one; -ENODEV. */
+/* 0, -ESTALE: found, but another file; -ENODEV. */
 static int try_path(struct usyms *u, struct place *p, const char *root, const char *path,
 		    int *ret_fd)
 {
@@ -158,7 +158,7 @@ static int try_path(struct usyms *u, struct place *p, const char *root, const ch
 	return 0;
 }
 
-/* What the caller has open. */
+/* Reopens the file that the caller has open. */
 static int open_again(struct usyms *u, struct place *p, int *ret_fd)
 {
 	if (!is_file(u, *p->file.fd, &p->file))
@@ -167,7 +167,7 @@ static int open_again(struct usyms *u, struct place *p, int *ret_fd)
 	return *ret_fd < 0 ? -errno : 0;
 }
 
-/* Opens it where the recording says it is. */
+/* Opens it at the recorded paths. */
 static int open_path(struct usyms *u, struct place *p, int *ret_fd)
 {
 	const char *roots[] = { u->dirs.sysroot, "" };
@@ -192,7 +192,7 @@ static int open_path(struct usyms *u, struct place *p, int *ret_fd)
 	return ret;
 }
 
-/* Opens it there, or elsewhere by its build id, and knows what it is. */
+/* Opens it at the recorded paths, or elsewhere by its build id, and sets p->local. */
 static int place_open(struct usyms *u, struct place *p, int *ret_fd)
 {
 	_cleanup_close_ int fd = -1;
@@ -218,7 +218,7 @@ static int open_debug(const struct usyms *u, const struct place *p, int fd, int 
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-/* The one asked longest ago that has symbols, or lines. */
+/* The least recently used file with symbols, or with lines. */
 static struct local_file *oldest(const struct usyms *u, bool lines)
 {
 	struct local_file *found = NULL;
@@ -308,7 +308,7 @@ static bool is_settled(const struct local_file *l, bool lines)
 	return lines ? l->lines || l->lines_err : l->symbols || l->symbols_err;
 }
 
-/* Symbols or lines of what is there; several places may have one file. */
+/* Loads the symbols or lines of the file; several places may share it. */
 static int place_load(struct usyms *u, struct place *p, bool lines)
 {
 	_cleanup_close_ int fd = -1;
@@ -382,7 +382,7 @@ int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset
 	    !usyms__find(u, file, offset, &symbol))
 		ret_lines[err - 1].function = symbol.name;
 	if (err == -EIO) {
-		log_warn("source lines of '%s' cannot be read", p->whole ? p->whole : p->file.path);
+		log_warn("cannot read source lines of '%s'", p->whole ? p->whole : p->file.path);
 		p->local->lines_err = err;
 	}
 	return err;
