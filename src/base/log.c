@@ -23,8 +23,8 @@ void log_set_sink(stk_log_fn fn, void *ctx)
 static const char *error_text(int err)
 {
 	if (err == ENOBUFS)
-		return "it asks for more memory or work than a recording of its size can need: it is "
-		       "damaged or malicious";
+		return "it asks for more memory or work than a recording of its size can need: "
+		       "it is damaged or malicious";
 	return strerror(err);
 }
 

@@ -365,14 +365,13 @@ static void put_style(struct strbuf *b)
 {
 	unsigned int kind, i;
 
-	strbuf__puts(
-		b,
-		"<style>\n"
-		"text{font:12px \"DejaVu Sans Mono\",Menlo,Consolas,monospace;fill:#111;white-space:pre}\n"
-		".frames text{pointer-events:none}\n"
-		".page{fill:#fff}\n"
-		".title{font-size:16px;font-weight:bold}\n"
-		".dim{fill:#555}\n");
+	strbuf__puts(b, "<style>\n"
+			"text{font:12px \"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
+			"fill:#111;white-space:pre}\n"
+			".frames text{pointer-events:none}\n"
+			".page{fill:#fff}\n"
+			".title{font-size:16px;font-weight:bold}\n"
+			".dim{fill:#555}\n");
 	for (kind = 0; kind < ARRAY_SIZE(looks); kind++)
 		for (i = 0; i < SHADES; i++)
 			strbuf__printf(b, ".%s%u{fill:hsl(%u,%u%%,%u%%)}\n", looks[kind].key, i,

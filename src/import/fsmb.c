@@ -52,7 +52,7 @@ static int check_frames(const struct fsmb_map *map, const char *name)
 	for (i = 0; i < fsmb_map__nr(map); i++) {
 		if (fsmb_map__entry(map, i)->flags & FSMB_STACK_USER) {
 			log_msg(STK_LOG_ERROR, 0,
-				"%s: offset %llu: a user stack, but only kernel stacks can be imported",
+				"%s: offset %llu: a user stack: only kernel stacks can be imported",
 				name, (unsigned long long)fsmb_map__offset(map, i));
 			return -EINVAL;
 		}

@@ -65,7 +65,7 @@ struct ksym_range {
 	uint64_t start, len;
 };
 /*
- * Kernel text that interrupts enter: the range *ret_entry without ret_holes, of which unused ones are
+ * Kernel text that interrupts enter: the range *ret_entry without ret_holes, where unused holes are
  * zero.  -ENOENT: no such text; -E2BIG: more than max_holes holes.
  */
 int ksyms__interrupt_entries(const struct ksyms *k, struct ksym_range *ret_entry,

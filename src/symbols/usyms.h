@@ -36,8 +36,8 @@ int elf_build_id__from_fd(int fd, uint8_t ret_id[64], unsigned int *ret_len);
 int elf_build_id__from_image(const void *image, size_t len, uint8_t ret_id[64],
 			     unsigned int *ret_len);
 /*
- * The first 20 bytes of the SHA-256 of the whole file (libmd), for files without a build id.  -EFBIG:
- * the file is larger than max_bytes.
+ * The first 20 bytes of the SHA-256 of the whole file (libmd), for files without a build id.
+ * -EFBIG: the file is larger than max_bytes.
  */
 int content_hash__from_fd(int fd, uint64_t max_bytes, uint8_t ret_id[20]);
 
