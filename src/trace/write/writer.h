@@ -107,8 +107,8 @@ size_t stk_writer__pending(const struct stk_writer *w);
 /*
  * Write out new tables, then the events, then the round marker; one write(2) at most per block
  * group.  end_ts: every event older than this was added already, or is late.  A failed write
- * leaves the file as it was before the failed call where the file can be truncated; the error is sticky,
- * later calls return it.
+ * leaves the file as it was before the failed call where the file can be truncated; the error is
+ * sticky, later calls return it.
  */
 int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_ns);
 

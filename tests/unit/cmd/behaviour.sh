@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The behaviour of the commands apart from their output: damaged and growing files, pipes, full disks,
-# terminals, help.
+# The behaviour of the commands apart from their output: damaged and growing files, pipes, full
+# disks, terminals, help.
 #   behaviour.sh STACKONCE MAKE_RECORDING COMPLETION
 set -u
 so=$(realpath "$1") make=$(realpath "$2") completion=$(realpath "$3")
@@ -48,7 +48,7 @@ while [ $cut -lt "$size" ]; do
 	code=$?
 	[ $code -le 1 ] || fail "script of $cut bytes: exit $code"
 	[ -s err ] || fail "script of $cut bytes prints no message"
-	subsequence out full || fail "script of $cut bytes prints lines that the whole recording lacks"
+	subsequence out full || fail "script of $cut bytes prints lines not in the whole recording"
 	[ -s out ] && some=$((some + 1))
 	cut=$((cut + 23))
 done
@@ -190,7 +190,7 @@ for command in $("$so" help --options | cut -f 1 | uniq); do
 	same "help $command" out again
 	[ "$(wc -l <out)" -le 40 ] || fail "$command --help has $(wc -l <out) lines"
 	awk 'length($0) > 80 { exit 1 }' out || fail "$command --help is wider than 80 columns"
-	# The word after an option is completed as its value if the option has one, else as any other word.
+	# The word after an option is completed as its value if it has one, else as any other word.
 	sed -nE 's/^ +(-., )?(--[a-z-]+)( [A-Z])?.*/\2\3/p' out >options
 	bash -c '. "$1"
 		offered() { # WORD...: whether the completion offers $option for the last one

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# hostile.sh STACKONCE TRACE_BOMBS CORPUS...: runs every reading command on the fuzzing corpus and on
-# recordings that exceed the budget, with the program as built for users.  Whatever it prints, it must
-# exit by itself, within 300 MB and 2 seconds of CPU time.
+# hostile.sh STACKONCE TRACE_BOMBS CORPUS...: runs every reading command on the fuzzing corpus and
+# on recordings that exceed the budget, with the program as built for users.  Whatever it prints, it
+# must exit by itself, within 300 MB and 2 seconds of CPU time.
 set -u
 so=$1
 make=$2

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Compares the latencies of the walks in tests/golden/rmap.stk with those that jq computes:
 #   latency_rmap.sh STACKONCE RECORDING
-# The key of a walk is folio and rwc; the percentile q of N sorted durations is number N * q, rounded up.
+# The key of a walk is folio and rwc; the percentile q of N sorted durations is number N * q,
+# rounded up.
 set -eu
 stackonce=$1 recording=$2
 dir=$(mktemp -d)

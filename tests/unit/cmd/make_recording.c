@@ -12,8 +12,8 @@
  *           without a count
  * flags     one event for each pair of flags and preempt count
  * strings   kernel strings by address, known and unknown, a time in jiffies, an invalid print fmt
- * user      user stacks with each stack end in four files, [vdso], [jit] and unknown memory; symbols
- *           for all but one of the files
+ * user      user stacks with each stack end in four files, [vdso], [jit] and unknown memory;
+ *           symbols for all but one of the files
  * user-hostile  paths and names of functions with control bytes and markup
  * latency   see latency_recording.h
  * lifecycle  see lifecycle_recording.h

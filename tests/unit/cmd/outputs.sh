@@ -90,7 +90,8 @@ fresh
 "$so" report --flamegraph trace.stk - <trace.stk 2>err && fail "a picture replaces standard input"
 rm -f err
 unchanged "report -"
-"$so" report --flamegraph - trace.stk >>trace.stk 2>err && fail "a picture was appended to its recording"
+"$so" report --flamegraph - trace.stk >>trace.stk 2>err &&
+	fail "a picture was appended to its recording"
 rm -f err
 unchanged "report >>"
 

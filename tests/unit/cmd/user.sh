@@ -109,16 +109,20 @@ want "stacks --json" "outer /opt/prog,main /opt/prog" "$(paste -sd, out)"
 
 # ---- inlined functions
 "$so" script --no-header --inline --sysroot root prog.stk >out
-has "--inline" "^ =>  <0*$inner> : innermost \\(inlined\\) at .*inlined.c:$(line_of innermost)\$" out
+has "--inline" \
+	"^ =>  <0*$inner> : innermost \\(inlined\\) at .*inlined.c:$(line_of innermost)\$" out
 has "--inline" "^ =>  <0*$inner> : middle \\(inlined\\) at .*inlined.c:$(line_of middle)\$" out
 has "--inline" "outer\\+0x$at_outer/.* at .*inlined.c:$(line_of outer)\$" out
 want "--inline: order" "innermost middle outer" \
 	"$(grep -oE 'innermost|middle|outer' out | head -n 3 | paste -sd' ')"
-"$so" report --tree --inline --sysroot root prog.stk | grep -oE '(innermost|middle|outer|main).*' >out
+"$so" report --tree --inline --sysroot root prog.stk |
+	grep -oE '(innermost|middle|outer|main).*' >out
 want "report --tree --inline" \
-	"innermost (inlined) [prog],middle (inlined) [prog],outer [prog],main [prog]" "$(paste -sd, out)"
+	"innermost (inlined) [prog],middle (inlined) [prog],outer [prog],main [prog]" \
+	"$(paste -sd, out)"
 "$so" stacks --json --inline --sysroot root prog.stk |
-	jq -r '.frames[0] | "\(.sym) \(.line) \(.inlined[0].sym) \(.inlined[0].line) \(.inlined | length)"' >out
+	jq -r '.frames[0] | "\(.sym) \(.line) " +
+		"\(.inlined[0].sym) \(.inlined[0].line) \(.inlined | length)"' >out
 want "stacks --json --inline" "outer $(line_of outer) innermost $(line_of innermost) 2" "$(cat out)"
 
 # ---- verify
@@ -159,7 +163,8 @@ cmp -s prog.stk before.stk || fail "symbolize -o changes the recording"
 "$so" script --no-header --no-symbols named.stk >out
 has "symbolized" "outer\\+0x$at_outer/" out
 has "symbolized" 'main\+0x1/' out
-"$so" script --no-header --no-symbols - <named.stk >out # a pipe has no look-ahead, but must not fail
+# a pipe has no look-ahead, but must not fail
+"$so" script --no-header --no-symbols - <named.stk >out
 want "symbolized, from a pipe" 0 $?
 chmod 640 prog.stk
 "$so" symbolize --sysroot root -q prog.stk >out
@@ -207,18 +212,23 @@ rm deleted
 inode=$(stat -c %i runs)
 # shellcheck disable=SC2154 # set by eval
 "$so" maps -p "$runs" >out 2>err
-has "maps" "^file_map: hash=0x[0-9a-f]{8} path=$dir/runs build_id=$id dev=[0-9a-f]+:[0-9a-f]+ inode=$inode pids=1\$" out
+line="^file_map: hash=0x[0-9a-f]{8} path=$dir/runs build_id=$id"
+has "maps" "$line dev=[0-9a-f]+:[0-9a-f]+ inode=$inode pids=1\$" out
 has "maps" '^file_map: hash=0x[0-9a-f]{8} path=/.*libc' out
 "$make" runs.stk "$dir/runs" "$id" "$inner"
-want "hash of maps and script" "$(sed -n "s,^file_map: hash=\(0x[0-9a-f]*\) path=$dir/runs .*,\1,p" out)" \
+want "hash of maps and script" \
+	"$(sed -n "s,^file_map: hash=\(0x[0-9a-f]*\) path=$dir/runs .*,\1,p" out)" \
 	"$("$so" script --ids --no-header runs.stk | sed -n 's/^ =>  <.*> : //p')"
-want "maps: dev as in /proc/PID/maps" "$(awk -v p="$dir/runs" '$6 == p { print $4; exit }' "/proc/$runs/maps")" \
+want "maps: dev as in /proc/PID/maps" \
+	"$(awk -v p="$dir/runs" '$6 == p { print $4; exit }' "/proc/$runs/maps")" \
 	"$(sed -n "s,.* path=$dir/runs .* dev=\([^ ]*\) .*,\1,p" out)"
 "$so" maps >all
 # shellcheck disable=SC2013,SC2154
-for file in $(awk '$2 ~ /x/ && $6 ~ "^/" { print $6 }' "/proc/$runs/maps" "/proc/$without/maps" | sort -u); do
+for file in $(awk '$2 ~ /x/ && $6 ~ "^/" { print $6 }' "/proc/$runs/maps" "/proc/$without/maps" |
+	sort -u); do
 	# containers may have other files of the same path
-	want "maps: $file" 1 "$(grep -F " path=$file " all | grep -c " inode=$(stat -c %i "$file") ")"
+	want "maps: $file" 1 \
+		"$(grep -F " path=$file " all | grep -c " inode=$(stat -c %i "$file") ")"
 done
 # shellcheck disable=SC2154
 if [ -r "/proc/$deleted/map_files" ] && ls -L "/proc/$deleted/map_files/" >/dev/null 2>&1 &&
