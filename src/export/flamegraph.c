@@ -21,7 +21,8 @@ static uint64_t name_hash(const struct flamegraph *f, const char *name, const ch
 	return seeded_hash__u64(f->seed, h, seeded_hash__bytes(f->seed, where, strlen(where)));
 }
 
-static bool name__is(const struct flame_name *n, const struct flame_frame *frame, const char *where)
+static bool name_equals(const struct flame_name *n, const struct flame_frame *frame,
+			const char *where)
 {
 	return n->kind == frame->kind && !strcmp(n->name, frame->name) && !strcmp(n->where, where);
 }
@@ -34,7 +35,7 @@ static int name_number(struct flamegraph *f, const struct flame_frame *frame, ui
 	uint32_t i;
 
 	index__for_each(&f->name_index, hash, i) {
-		if (name__is(&f->names[i], frame, where)) {
+		if (name_equals(&f->names[i], frame, where)) {
 			*ret_name = i;
 			return 0;
 		}

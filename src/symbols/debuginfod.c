@@ -17,7 +17,7 @@ typedef debuginfod_client *(*begin_fn)(void);
 typedef void (*end_fn)(debuginfod_client *client);
 typedef int (*find_fn)(debuginfod_client *client, const unsigned char *id, int id_len, char **path);
 
-static int ask(void *library, const uint8_t *id, unsigned int id_len, bool debug)
+static int query_servers(void *library, const uint8_t *id, unsigned int id_len, bool debug)
 {
 	begin_fn begin = (begin_fn)dlsym(library, "debuginfod_begin");
 	end_fn end = (end_fn)dlsym(library, "debuginfod_end");
@@ -46,7 +46,7 @@ int debuginfod__open(const uint8_t *id, unsigned int id_len, bool debug, int *re
 		return -ENOENT;
 	/* Never unloaded: libcurl does not support it. */
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	fd = library ? ask(library, id, id_len, debug) : -EOPNOTSUPP;
+	fd = library ? query_servers(library, id, id_len, debug) : -EOPNOTSUPP;
 	if (fd == -EOPNOTSUPP)
 		log_debug("%s is unusable", LIBRARY);
 	if (fd < 0)

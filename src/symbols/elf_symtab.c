@@ -39,7 +39,7 @@ static uint32_t rank_of(const Elf64_Sym *sym, const char *name)
 	bind = bind == STB_LOCAL ? 2 : bind == STB_WEAK ? 1 : 0;
 	return (ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE ? ELF_RANK_LABEL : 0) |
 	       ELF_RANK_BIND(bind) | ELF_RANK_UNDERSCORES(underscores) |
-	       (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ? ELF_RANK_CHOSEN : 0) |
+	       (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ? ELF_RANK_IFUNC : 0) |
 	       (sym->st_size ? 0 : ELF_RANK_NO_SIZE);
 }
 

@@ -17,7 +17,7 @@
 #define ELF_RANK_BIND(nr) ((uint32_t)(nr) << 16) /* 0 global, 1 weak, 2 local */
 #define ELF_RANK_UNDERSCORES(nr) ((uint32_t)(nr) << 8) /* at most 255 */
 #define ELF_RANK_NO_SIZE 1u
-#define ELF_RANK_CHOSEN 2u /* STT_GNU_IFUNC */
+#define ELF_RANK_IFUNC 2u /* STT_GNU_IFUNC */
 #define ELF_RANK_OLD 4u /* set by elf_names.c only: not the default version of its name */
 
 struct elf_function {

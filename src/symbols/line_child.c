@@ -28,7 +28,7 @@ static struct {
 /*
  * Units of split DWARF are in separate files; the parent opens a file only if it has split DWARF.
  */
-static int ask_open(const char *path)
+static int request_open(const char *path)
 {
 	static char message[1 + PATH_MAX];
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
@@ -136,7 +136,7 @@ void line_child__main(pid_t parent, int socket, int fd, int alt_fd)
 		.nr_fds = ARRAY_SIZE(fds),
 		.memory = MAX_MEMORY + file_size(fd) + file_size(alt_fd), /* libelf maps them */
 		.cpu_seconds = MAX_CPU,
-		.open = ask_open,
+		.open = request_open,
 		.readlink = link_of_file,
 	};
 	ssize_t len;

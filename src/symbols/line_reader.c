@@ -132,7 +132,7 @@ static ssize_t wait_answer(struct line_reader *r)
 }
 
 /* Returns the length of the answer; -EIO: the child has exited. */
-static ssize_t ask(struct line_reader *r, uint64_t vaddr)
+static ssize_t send_query(struct line_reader *r, uint64_t vaddr)
 {
 	ssize_t len = -EIO;
 
@@ -162,7 +162,7 @@ int line_reader__find(struct line_reader *r, uint64_t vaddr, struct usyms_line *
 		      unsigned int max)
 {
 	const char *p = r->reply + 1, *end;
-	ssize_t len = ask(r, vaddr);
+	ssize_t len = send_query(r, vaddr);
 	unsigned int nr = 0;
 
 	if (len < 0)

@@ -35,7 +35,7 @@ struct local_file {
 	struct line_reader *lines;
 	struct elf_file segments; /* with lines: converts offsets to addresses */
 	uint64_t used; /* last use */
-	bool held; /* in usyms.holders */
+	bool in_loaded; /* in usyms.loaded */
 };
 
 struct local_files;

@@ -22,7 +22,7 @@
 struct budget {
 	uint64_t bytes; /* read */
 	uint64_t memory, work; /* taken */
-	bool out; /* a request was refused; later failures are due to it */
+	bool exhausted; /* a request was refused; later failures are due to it */
 };
 
 /* True if this much more, on top of what was taken, is within the limits. */
@@ -41,7 +41,7 @@ static inline bool budget__take(struct budget *b, uint64_t memory)
 	if (!b)
 		return true;
 	if (!budget__has(b, memory, 0)) {
-		b->out = true;
+		b->exhausted = true;
 		return false;
 	}
 	b->memory += memory;
@@ -57,7 +57,7 @@ static inline void budget__give(struct budget *b, uint64_t memory)
 static inline bool budget__work(struct budget *b, uint64_t work)
 {
 	if (!budget__has(b, 0, work)) {
-		b->out = true;
+		b->exhausted = true;
 		return false;
 	}
 	b->work += work;

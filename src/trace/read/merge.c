@@ -194,7 +194,7 @@ int rd_merge__next(struct stk_reader *r)
 			err = rd_decode(r, b);
 			freep(&b->stored);
 			b->stored = NULL;
-			if (err && r->budget.out) {
+			if (err && r->budget.exhausted) {
 				rd_merge__free(r);
 				return -ENOBUFS;
 			}

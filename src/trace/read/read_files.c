@@ -68,8 +68,8 @@ static const char *module_name(const struct stk_file *f)
  * Returns the index for a name.  A name that adds a path to a known name replaces it; nr or beyond:
  * the name is new; negative: nothing new.
  */
-static int place_of_name(const struct rd_file_name *names, unsigned int nr, struct view path,
-			 struct view host)
+static int name_index(const struct rd_file_name *names, unsigned int nr, struct view path,
+		      struct view host)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct rd_file_name *n = &names[i];
@@ -86,7 +86,7 @@ static int add_name(struct stk_reader *r, struct rd_file *file, struct view path
 {
 	struct rd_file_name *names = file->names, name;
 	unsigned int nr = file->f.nr_names;
-	int at = place_of_name(names, nr, path, host);
+	int at = name_index(names, nr, path, host);
 
 	if (at < 0 || at == RD_MAX_NAMES)
 		return 0;
@@ -189,7 +189,7 @@ void rd_files__free(struct stk_reader *r)
 	free(r->files);
 	tree__free(&r->hashes);
 	arena__free(&r->users);
-	tree__free(&r->asked);
+	tree__free(&r->queries);
 	free(r->answers);
 }
 
@@ -338,7 +338,7 @@ void stk_reader__set_symbolizer(struct stk_reader *r, stk_symbolize_fn fn, void 
 {
 	r->symbolize = fn;
 	r->symbolize_ctx = ctx;
-	tree__free(&r->asked);
+	tree__free(&r->queries);
 }
 
 /* The slot for the answer about (file, offset); *ret_new: the slot is empty. */
@@ -348,10 +348,10 @@ static struct rd_answer *answer_slot(struct stk_reader *r, uint32_t file, uint64
 	uint32_t known;
 	int64_t n;
 
-	if (!r->asked.nr && tree__init(&r->asked, &r->budget))
+	if (!r->queries.nr && tree__init(&r->queries, &r->budget))
 		return NULL;
-	known = r->asked.nr;
-	n = tree__child(&r->asked, file, at);
+	known = r->queries.nr;
+	n = tree__child(&r->queries, file, at);
 	if (n < 0)
 		return NULL;
 	while (r->cap_answers <= (size_t)n)
@@ -365,7 +365,8 @@ static struct rd_answer *answer_slot(struct stk_reader *r, uint32_t file, uint64
 }
 
 /* Asks the symbolizer for the function at an offset, once per offset. */
-static const struct rd_answer *ask(struct stk_reader *r, const struct rd_file *file, uint64_t at)
+static const struct rd_answer *query_symbolizer(struct stk_reader *r, const struct rd_file *file,
+						uint64_t at)
 {
 	struct stk_user_symbol s = { 0 };
 	struct rd_answer *a, *of_start;
@@ -414,7 +415,7 @@ void rd_resolve_user(struct stk_reader *r, uint64_t frame, struct stk_frame *f)
 		f->off = f->ip - s->start;
 		f->size = s->size;
 	} else if (r->symbolize) {
-		a = ask(r, file, at);
+		a = query_symbolizer(r, file, at);
 		if (!a || !a->name)
 			return;
 		f->sym = a->name;

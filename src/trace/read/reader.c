@@ -305,7 +305,7 @@ static int take_or_count(struct stk_reader *r, const struct stk_block_header *h,
 
 	r->budget.bytes += sizeof(*h) + h->stored_len;
 	err = take_block(r, h, payload, pos);
-	if (err && r->budget.out)
+	if (err && r->budget.exhausted)
 		return -ENOBUFS;
 	if (err != -EBADMSG)
 		return err;
@@ -462,7 +462,7 @@ int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work)
 	struct budget *b = &r->budget;
 
 	if (!budget__has(b, memory > 0 ? memory : 0, work)) {
-		b->out = true;
+		b->exhausted = true;
 		return -ENOBUFS;
 	}
 	b->memory += memory;

@@ -205,8 +205,8 @@ struct stk_reader {
 	struct arena users; /* names of files and of their symbols */
 	stk_symbolize_fn symbolize;
 	void *symbolize_ctx;
-	struct tree asked; /* pairs of file and offset */
-	struct rd_answer *answers; /* by node of asked */
+	struct tree queries; /* pairs of file and offset */
+	struct rd_answer *answers; /* by node of queries */
 	size_t cap_answers;
 
 	struct rd_losses losses;

@@ -41,7 +41,7 @@ static bool should_retry(struct stk_writer *w)
 }
 
 /* Writes all of b, or, where the file can be truncated, nothing on failure. */
-static int put_out(struct stk_writer *w, struct bytes_buf *b)
+static int write_bytes(struct stk_writer *w, struct bytes_buf *b)
 {
 	size_t done = 0;
 
@@ -69,7 +69,7 @@ static int put_out(struct stk_writer *w, struct bytes_buf *b)
 
 static int write_out(struct stk_writer *w, struct bytes_buf *b)
 {
-	int err = put_out(w, b);
+	int err = write_bytes(w, b);
 
 	return err ? wr_fail(w, log_err(err, "write recording")) : 0;
 }
@@ -381,7 +381,7 @@ int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)
 	}
 	w->group.len = 0;
 	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
-	return err ?: put_out(w, &w->group);
+	return err ?: write_bytes(w, &w->group);
 }
 
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status)

@@ -362,8 +362,8 @@ static void make_aliases(const char *path)
 	stk_writer__free(w);
 }
 
-static void lose(struct stk_writer *w, uint64_t first_ts, uint64_t last_ts, uint32_t event,
-		 uint32_t cpu, uint64_t count)
+static void put_loss(struct stk_writer *w, uint64_t first_ts, uint64_t last_ts, uint32_t event,
+		     uint32_t cpu, uint64_t count)
 {
 	struct stk_writer_loss loss = { first_ts, last_ts, event, cpu, count };
 
@@ -380,15 +380,15 @@ static void make_losses(const char *path)
 	six = task(w, 6, 6, "six");
 	put_switch(w, 1000, 0, five, 0, 0, "five", "six");
 	put_switch(w, 1500, 1, six, 0, 0, "six", "five");
-	lose(w, 1600, 1900, EV_SWITCH, 0, 34);
+	put_loss(w, 1600, 1900, EV_SWITCH, 0, 34);
 	put_switch(w, 2000, 0, six, 0, 0, "six", "five");
-	lose(w, 2100, 3500, EV_EXEC, 1, 1);
-	lose(w, 2200, 2300, STK_WRITER_ANY, 1, 0);
+	put_loss(w, 2100, 3500, EV_EXEC, 1, 1);
+	put_loss(w, 2200, 2300, STK_WRITER_ANY, 1, 0);
 	put_switch(w, 3000, 1, five, 0, 0, "five", "six");
 	ok(stk_writer__end_round(w, 3000, 0), "round");
-	lose(w, 3100, 3200, STK_WRITER_ANY, STK_WRITER_ANY, 7);
+	put_loss(w, 3100, 3200, STK_WRITER_ANY, STK_WRITER_ANY, 7);
 	put_switch(w, 4000, 0, five, 0, 0, "five", "six");
-	lose(w, 4100, 5000, EV_SWITCH, STK_WRITER_ANY, 0);
+	put_loss(w, 4100, 5000, EV_SWITCH, STK_WRITER_ANY, 0);
 	ok(stk_writer__end_round(w, 5000, 0), "round");
 	ok(stk_writer__finish(w, "done", 0), "finish");
 	stk_writer__free(w);
