@@ -152,7 +152,7 @@ static void put_hundredths(struct strbuf *b, uint64_t v)
 		strbuf__printf(b, ".%02u", (unsigned int)(v % 100));
 }
 
-/* ---- what is drawn --------------------------------------------------------------------------- */
+/* ---- choosing frames ------------------------------------------------------------------------- */
 
 struct picture {
 	const struct flamegraph *f;

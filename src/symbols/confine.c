@@ -117,7 +117,7 @@ static int install_filter(void)
 	return 0;
 }
 
-/* ---- calls that are answered here ------------------------------------------------------------ */
+/* ---- trapped calls --------------------------------------------------------------------------- */
 
 static struct confine confined;
 

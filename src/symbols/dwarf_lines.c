@@ -153,7 +153,7 @@ static void unit_scan(struct unit *unit, Dwarf_Die *die)
 	ranges_sort(&unit->functions);
 }
 
-/* ---- a line table of its own ----------------------------------------------------------------- */
+/* ---- line tables without a unit -------------------------------------------------------------- */
 
 /* Where one sequence ends and another begins, the latter is used. */
 static int row_compare(const void *pa, const void *pb)

@@ -63,7 +63,7 @@ int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, u
 	return 0;
 }
 
-/* ---- which function counts where ------------------------------------------------------------- */
+/* ---- address ranges -------------------------------------------------------------------------- */
 
 /* A binary heap of the functions at the current address, the one added last on top. */
 struct heap {

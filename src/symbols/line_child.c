@@ -23,7 +23,7 @@ static struct {
 	char fd_name[64], path[PATH_MAX]; /* the file's link in /proc, and its path */
 } child;
 
-/* ---- what libdw asks of the system ----------------------------------------------------------- */
+/* ---- system calls of libdw ------------------------------------------------------------------- */
 
 /*
  * Units of split DWARF are in separate files; the parent opens a file only if it has split DWARF.

@@ -47,7 +47,7 @@ struct usyms {
 	struct string_table names; /* returned to the caller */
 };
 
-/* ---- recorded files ------------------------------------------------------------------------- */
+/* ---- recorded files -------------------------------------------------------------------------- */
 
 static int compare_strings(const char *a, const char *b)
 {
@@ -217,7 +217,7 @@ static int open_debug(const struct usyms *u, const struct recorded_file *p, int 
 	return debug_dirs__open_debug(&u->dirs, fd, p->path ? p->path : "", ret_fd);
 }
 
-/* ---- what is kept ---------------------------------------------------------------------------- */
+/* ---- loaded files ---------------------------------------------------------------------------- */
 
 /* The least recently used file with symbols, or with lines. */
 static struct local_file *oldest(const struct usyms *u, bool lines)
@@ -329,7 +329,7 @@ static int recorded_file_load(struct usyms *u, struct recorded_file *p, bool lin
 	return *known;
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
 		struct elf_symbol *ret_symbol)
@@ -391,7 +391,7 @@ int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset
 	return err;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------ */
 
 static void strings_free(char **v)
 {

@@ -41,7 +41,7 @@ int elf_build_id__from_image(const void *image, size_t len, uint8_t ret_id[64],
  */
 int content_hash__from_fd(int fd, uint64_t max_bytes, uint8_t ret_id[20]);
 
-/* ---- where files are ------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 struct usyms; /* finds and caches files and their symbols */
 

@@ -2,15 +2,13 @@
 /*
  * What may be missing: where and when events were lost.
  *
- * A loss is kept twice: as stored, for callers that list losses, and as a gap on two lanes, for
- * stk_reader__may_miss().  A lane belongs to an event type (or any) on a CPU (or any); further
- * lanes hold the losses of all types, or on all CPUs, so that a query about all of them looks at
- * one lane.
+ * A loss is kept twice: as stored, for listing, and as a gap on lanes, for stk_reader__may_miss().
+ * A lane belongs to an event type (or any) on a CPU (or any); further lanes hold the losses of all
+ * types, or on all CPUs, so that a query about all of them looks at one lane.
  *
- * Where the reader can look ahead in the input, it reads the losses of the whole recording before
- * it answers the first query.  From a pipe it reads them in file order: since minor version 2 a
- * loss precedes every event after its start.  Older recordings only have counters: a loss lies
- * between two accountings there.
+ * If the reader can look ahead, it reads all losses before it answers the first query.  From a pipe
+ * it reads them in file order: since minor version 2 a loss precedes every event after its start.
+ * Older recordings only have counters, so a loss lies between two accountings.
  */
 #include "missing.h"
 
@@ -73,7 +71,7 @@ static struct rd_lane *lane_make(struct rd_losses *l, uint32_t type, uint32_t cp
 	return lane;
 }
 
-/* Merges neighbours pairwise: halves the memory, but reports more time as missing than is. */
+/* Merges pairs of neighbours: halves the memory, but widens the gaps. */
 static void lane_halve(struct rd_lane *lane)
 {
 	size_t i, half = (lane->nr + 1) / 2;
@@ -225,7 +223,7 @@ static int open_loss(struct budget *b, struct rd_open_losses *open, const struct
 	return 0;
 }
 
-/* ---- recordings that only count -------------------------------------------------------------- */
+/* ---- recordings without LOSSES blocks -------------------------------------------------------- */
 
 static uint64_t *lost_before(struct rd_losses *l, uint64_t index)
 {
@@ -234,10 +232,7 @@ static uint64_t *lost_before(struct rd_losses *l, uint64_t index)
 	return &l->lost_before[index];
 }
 
-/*
- * Losses of ftrace that could belong to any of several event types were counted in a row of their
- * own.
- */
+/* Losses of ftrace that could be of any of several event types had a row of their own. */
 static uint32_t counted_type(const struct stk_reader *r, uint64_t index)
 {
 	const struct stk_event_type *t = stk_reader__type(r, index);
@@ -325,7 +320,7 @@ static int take_marker(struct stk_reader *r, struct bytes_cur *c)
 	return close_counted(r, MAX(rounds->end, rounds->max_ts));
 }
 
-/* Late events were missing when the other events of their time were delivered. */
+/* Late events were missing when other events of their time were delivered. */
 static int take_times(struct stk_reader *r, uint32_t cpu, struct bytes_cur *c)
 {
 	struct rd_rounds *rounds = &r->losses.rounds;
@@ -420,10 +415,7 @@ void rd_losses__free(struct stk_reader *r)
 
 /* ---- looking ahead --------------------------------------------------------------------------- */
 
-/*
- * Takes a block ahead of the read position.  Of event blocks the payload is only the events header,
- * without a checksum.
- */
+/* Of event blocks the payload is only the events header, whose checksum is not verified. */
 static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, uint64_t pos,
 		      const struct bytes_buf *payload)
 {
@@ -455,9 +447,7 @@ static int peek_payload(struct stk_reader *r, const struct stk_block_header *h, 
 	return input__peek(&r->in, at + sizeof(*h), payload->p, n);
 }
 
-/*
- * Reads all losses from here to the end.  An error ends it; the reader then meets it again later.
- */
+/* Reads all losses up to the end or an error, which the reader meets again later. */
 static void look_ahead(struct stk_reader *r)
 {
 	struct bytes_buf payload = { 0 };
@@ -509,7 +499,7 @@ static bool type_touches(const struct rd_losses *l, uint32_t type, const struct 
  * A recording without END lacks the losses since the round before the last one; one without LOSSES
  * blocks lacks those since the last accounting, and a pipe may deliver further accountings.
  */
-static bool is_cut(const struct stk_reader *r, const struct stk_span *s)
+static bool is_truncated(const struct stk_reader *r, const struct stk_span *s)
 {
 	const struct rd_losses *l = &r->losses;
 
@@ -519,10 +509,7 @@ static bool is_cut(const struct stk_reader *r, const struct stk_span *s)
 	       (r->minor < STK_MINOR_LOSSES && s->to > l->accounted_end);
 }
 
-/*
- * The time around `at` in which nothing was lost.  Cached, because it answers most queries that
- * follow.
- */
+/* The time around `at` without any loss; cached, as it answers most of the next queries. */
 static struct rd_gap quiet_around(const struct rd_losses *l, uint64_t at)
 {
 	const struct rd_lane *all = lane_find(l, ALL, ALL);
@@ -559,7 +546,7 @@ bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *s)
 
 	if (!l->looked_ahead)
 		look_ahead(r);
-	return l->failed || is_cut(r, s) || lost_within(l, s) || any_touches(&l->open, s) ||
+	return l->failed || is_truncated(r, s) || lost_within(l, s) || any_touches(&l->open, s) ||
 	       any_touches(&l->counted, s) ||
 	       (l->bare && s->fields && rd_losses__bare_within(r, s));
 }

@@ -332,7 +332,7 @@ int rd_take_user_symbols(struct stk_reader *r, struct bytes_cur *c)
 	return err;
 }
 
-/* ---- symbols from elsewhere ------------------------------------------------------------------ */
+/* ---- the symbolizer -------------------------------------------------------------------------- */
 
 void stk_reader__set_symbolizer(struct stk_reader *r, stk_symbolize_fn fn, void *ctx)
 {

@@ -470,7 +470,7 @@ int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work)
 	return 0;
 }
 
-/* ---- what was recorded ----------------------------------------------------------------------- */
+/* ---- contents -------------------------------------------------------------------------------- */
 
 unsigned int stk_reader__nr_types(const struct stk_reader *r)
 {
