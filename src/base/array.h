@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Arrays that grow by doubling.  What they return: 0, or -ENOMEM, and then nothing has changed. */
+/* Arrays that grow by doubling.  The macros return 0, or -ENOMEM and change nothing. */
 #ifndef ARRAY_H
 #define ARRAY_H
 
@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Room for want elements in all in *array, which may move; *cap, of any unsigned type, says how many
- * there is room for.
+ * Makes room for `want` elements in total in *array, which may move.  *cap, of any unsigned type,
+ * is its capacity.
  */
 #define array__reserve(array, want, cap)                                             \
 	({                                                                           \
@@ -33,10 +33,10 @@
 		_err;                                                                \
 	})
 
-/* Room for one more behind the nr elements. */
+/* Makes room for one more after the nr elements. */
 #define array__grow(array, nr, cap) array__reserve(array, (size_t)(nr) + 1, cap)
 
-/* Makes *array, of *nr elements, reach to the one of number i; the new ones are zeros. */
+/* Extends *array, of *nr elements, to include index i; new elements are zero. */
 #define array__reach(array, i, nr)                                                     \
 	({                                                                             \
 		__typeof__(nr) _nr = (nr);                                             \
@@ -48,8 +48,8 @@
 	})
 
 /*
- * Appends a value to *array, of *nr elements.  There is no word of how many there is room for: that is
- * the next power of two.
+ * Appends a value to *array, of *nr elements.  The capacity is not stored: it is the next power of
+ * two.
  */
 #define array__append(array, nr, ...)                                                      \
 	({                                                                                 \
@@ -66,8 +66,8 @@
 	})
 
 /*
- * In a sorted array of nr elements, the number of the first one that is not before what is looked for:
- * is_before is an expression of an element's number, i.
+ * The index of the first element, in a sorted array of nr, that is not before the wanted one.
+ * is_before is an expression of the index i.
  */
 #define array__bisect(nr, i, is_before)                \
 	({                                             \

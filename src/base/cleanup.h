@@ -38,7 +38,7 @@ static inline void closedirp(DIR **d)
 #define _cleanup_fclose_ _cleanup_(fclosep)
 #define _cleanup_closedir_ _cleanup_(closedirp)
 
-/* The value of a _cleanup_ variable, which then no longer owns it. */
+/* The value of a _cleanup_ variable, which gives up ownership. */
 #define take_ptr(p)                        \
 	({                                 \
 		__typeof__(p) *_pp = &(p); \
@@ -57,7 +57,7 @@ static inline void closedirp(DIR **d)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
-/* As of qsort(): below 0, 0, above 0. */
+/* As qsort(3) expects it: negative, 0 or positive. */
 #define CMP(a, b) (((a) > (b)) - ((a) < (b)))
 
 #endif /* CLEANUP_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* A clock of clock_gettime(2) as one number. */
+/* A clock of clock_gettime(2) in ns. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads little-endian numbers from bytes that are not trusted.  A read past the end gives 0 and
- * sets bad, which stays: it is enough to ask once, at the end.
+ * Reads little-endian numbers from untrusted bytes.  A read past the end returns 0 and sets bad,
+ * which is sticky, so callers check once, at the end.
  */
 #ifndef CURSOR_H
 #define CURSOR_H
@@ -29,7 +29,7 @@ static inline size_t cursor__left(const struct cursor *c)
 	return (size_t)(c->end - c->p);
 }
 
-/* The next n bytes; NULL when there are not so many. */
+/* The next n bytes; NULL when fewer are left. */
 static inline const uint8_t *cursor__take(struct cursor *c, uint64_t n)
 {
 	const uint8_t *p = c->p;
@@ -69,7 +69,7 @@ static inline uint8_t cursor__u8(struct cursor *c)
 	return *c->p++;
 }
 
-/* LEB128 (DWARF 5, 7.6); what does not fit 64 bits is bad. */
+/* LEB128 (DWARF 5, 7.6); a value beyond 64 bits is bad. */
 static inline uint64_t cursor__leb(struct cursor *c, bool is_signed)
 {
 	unsigned int shift = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbers for the keys of this machine's kernel, which nobody chooses. */
+/*
+ * Maps keys of this machine's kernel to numbers.  The keys are trusted, so the hash needs no seed.
+ */
 #include "idmap.h"
 
 #include "array.h"

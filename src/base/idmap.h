@@ -18,7 +18,7 @@ struct idmap {
 	struct index index;
 };
 
-/* The value's place for key, added as 0 when it is new, until the next one; NULL: no memory. */
+/* The value for key, added as 0 if new; valid until the next call.  NULL: out of memory. */
 uint32_t *idmap__get(struct idmap *m, uint64_t key);
 void idmap__clear(struct idmap *m);
 

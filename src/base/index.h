@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Finds the entries of an array by hash.  The array is the caller's, who compares the keys; the index has
- * of each entry the number and half of the hash, so that it grows without asking for either:
+ * Finds the entries of an array by hash.  The caller owns the array and compares the keys; the
+ * index stores each entry's number and half of its hash, so it grows without looking at the keys:
  *
- *	index__for_each(&ix, hash, i)
- *		if (v[i].key == key)
- *			return i;
- *	err = index__add(&ix, hash, nr);	then the entry becomes v[nr++]
+ * 	index__for_each(&ix, hash, i)
+ * 		if (v[i].key == key)
+ * 			return i;
+ * 	err = index__add(&ix, hash, nr);	then the entry becomes v[nr++]
  *
- * Zero is an empty one.  The hash has to be spread over its low 32 bits, and seeded (seeded_hash.h) where
- * others choose the keys.
+ * Zero is an empty index.  The hash must be spread over its low 32 bits, and seeded (seeded_hash.h)
+ * where keys are untrusted.
  */
 #ifndef INDEX_H
 #define INDEX_H
@@ -28,18 +28,18 @@ struct index_slot {
 };
 
 struct index {
-	struct index_slot *slots; /* at most three in four are taken */
-	uint32_t mask; /* their number - 1 */
+	struct index_slot *slots; /* at most 3/4 are used */
+	uint32_t mask; /* number of slots - 1 */
 	uint32_t nr; /* entries */
 };
 
-/* The hash of a number that nobody chooses. */
+/* The hash of a trusted number. */
 static inline uint64_t index__hash(uint64_t key)
 {
 	return key * 0x9e3779b97f4a7c15ull >> 32;
 }
 
-/* The next entry from *at, which is the hash at first, that may be the one; INDEX_NONE: there is none. */
+/* The next candidate entry from *at on, initially the hash; INDEX_NONE: no more. */
 static inline uint32_t index__next(const struct index *ix, uint64_t hash, uint32_t *at)
 {
 	const struct index_slot *s;
@@ -52,12 +52,12 @@ static inline uint32_t index__next(const struct index *ix, uint64_t hash, uint32
 	return INDEX_NONE;
 }
 
-/* All entries, i, whose key may be the one with this hash; after the last one i is INDEX_NONE. */
+/* Loops over all entries i whose key may have this hash; at the end i is INDEX_NONE. */
 #define index__for_each(ix, hash, i)          \
 	for (uint32_t _at = (uint32_t)(hash); \
 	     ((i) = index__next((ix), (hash), &_at)) != INDEX_NONE;)
 
-/* How many entries it holds before it has to grow. */
+/* The number of entries it holds before it must grow. */
 static inline uint32_t index__room(const struct index *ix)
 {
 	return ix->slots ? ix->mask - ix->mask / 4 : 0;
@@ -78,7 +78,7 @@ static inline void index__put(struct index *ix, struct index_slot slot)
 	ix->slots[at] = slot;
 }
 
-/* Room for so many entries in all; -ENOMEM, and then nothing has changed. */
+/* Makes room for nr entries in total; -ENOMEM, with nothing changed. */
 static inline int index__reserve(struct index *ix, uint32_t nr)
 {
 	struct index more = { .mask = ix->slots ? ix->mask : INDEX_MIN_SLOTS - 1, .nr = ix->nr };
@@ -101,7 +101,7 @@ static inline int index__reserve(struct index *ix, uint32_t nr)
 	return 0;
 }
 
-/* The entry, which is not in it; -ENOMEM, and then nothing has changed. */
+/* Adds an entry, which must be new; -ENOMEM, with nothing changed. */
 static inline int index__add(struct index *ix, uint64_t hash, uint32_t entry)
 {
 	if (index__reserve(ix, ix->nr + 1))
@@ -111,7 +111,7 @@ static inline int index__add(struct index *ix, uint64_t hash, uint32_t entry)
 	return 0;
 }
 
-/* The slot of an entry that is in it. */
+/* The slot of an entry, which must be present. */
 static inline uint32_t index__slot(const struct index *ix, uint64_t hash, uint32_t entry)
 {
 	uint32_t at = (uint32_t)hash & ix->mask;
@@ -121,13 +121,16 @@ static inline uint32_t index__slot(const struct index *ix, uint64_t hash, uint32
 	return at;
 }
 
-/* An entry that is in it has a new number. */
+/* Renumbers an entry, which must be present. */
 static inline void index__move(struct index *ix, uint64_t hash, uint32_t entry, uint32_t to)
 {
 	ix->slots[index__slot(ix, hash, entry)].entry = to + 1;
 }
 
-/* An entry that is in it goes; those behind move up to where they would be without it. */
+/*
+ * Removes an entry, which must be present.  The entries after it move up as if it had never been
+ * added.
+ */
 static inline void index__remove(struct index *ix, uint64_t hash, uint32_t entry)
 {
 	uint32_t mask = ix->mask, hole = index__slot(ix, hash, entry), at;
@@ -143,7 +146,7 @@ static inline void index__remove(struct index *ix, uint64_t hash, uint32_t entry
 	ix->nr--;
 }
 
-/* All entries go, the memory stays. */
+/* Removes all entries, keeps the memory. */
 static inline void index__clear(struct index *ix)
 {
 	if (ix->slots)

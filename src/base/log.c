@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Hands every message to the one callback that is set. */
+/* Passes every message to the one callback that is set. */
 #include "log.h"
 
 #include <errno.h>
@@ -17,13 +17,14 @@ void log_set_sink(stk_log_fn fn, void *ctx)
 }
 
 /*
- * -ENOBUFS is what libstackonce says when a recording asks for more than its size can need; the system's
- * words for it are about sockets, of which there are none here.
+ * libstackonce returns -ENOBUFS when a recording needs more than its size can justify.  strerror()
+ * would talk of buffer space for sockets.
  */
 static const char *error_text(int err)
 {
 	if (err == ENOBUFS)
-		return "it asks for more memory or work than a recording of its size can need: it is damaged, or made to do harm";
+		return "it asks for more memory or work than a recording of its size can need: "
+		       "it is damaged or malicious";
 	return strerror(err);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* One sink for messages.  Libraries never print: they log here, and cmd/ decides. */
+/* One sink for messages.  Libraries never print: they log here, and cmd/ prints. */
 #ifndef LOG_H
 #define LOG_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Hashes for tables whose keys come from a recording: seeded by each process anew, so that no
- * recording can be made whose keys all meet in one slot.  Never stored, and nothing that is put out may
- * depend on their order.
+ * Hashes for tables whose keys come from a recording: each process picks a new seed, so no
+ * recording can be made whose keys all collide.  Hashes are never stored, and no output may depend
+ * on their order.
  *
  * Each step folds a 128-bit product of two values that both depend on the seed, as wyhash does
  * (https://github.com/wangyi-fudan/wyhash).
@@ -31,14 +31,14 @@ static inline uint64_t seeded_hash__seed(void)
 {
 	uint64_t seed;
 
-	/* before the kernel has any randomness to give, time is what is left */
+	/* early at boot the kernel has no randomness yet: use the time */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
 		seed = seeded_hash__fold((uintptr_t)&seed,
 					 (uint64_t)clock() ^ (uint64_t)time(NULL));
 	return seed | 1;
 }
 
-/* The hash of what h is the hash of, and v behind it; h is the seed at first. */
+/* Extends the hash h by v; h is initially the seed. */
 static inline uint64_t seeded_hash__u64(uint64_t seed, uint64_t h, uint64_t v)
 {
 	return seeded_hash__fold(h ^ v ^ SEEDED_HASH_A, seed ^ SEEDED_HASH_B ^ (v << 32 | v >> 32));

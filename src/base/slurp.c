@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads whole files, of /proc, /sys and tracefs first of all. */
+/* Reads whole files, mainly of /proc, /sys and tracefs. */
 #include "slurp.h"
 
 #include <errno.h>

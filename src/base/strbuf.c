@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Text that grows as it is put together, with JSON escaping. */
+/* A growing text buffer, with escaping for terminals and JSON. */
 #include "strbuf.h"
 
 #include <errno.h>
@@ -104,12 +104,12 @@ static inline bool has_byte(uint64_t w, unsigned char c)
 
 static inline bool json_special(uint64_t w)
 {
-	/* two at a time, which differ in one bit: " and &, < and > */
+	/* pairs that differ in one bit need one test: " and &, < and > */
 	return has_unplain(w) || has_byte(w, '\\') || has_byte(w | EACH_BYTE('"' ^ '&'), '&') ||
 	       has_byte(w | EACH_BYTE('<' ^ '>'), '>');
 }
 
-/* A text of n < 8 bytes, some of them twice, and blanks. */
+/* A word of a text of n < 8 bytes, some of them repeated, padded with blanks. */
 static inline uint64_t short_word(const char *s, size_t n)
 {
 	uint32_t a = 0x20202020, b = a;
@@ -124,7 +124,7 @@ static inline uint64_t short_word(const char *s, size_t n)
 	return a | (uint64_t)b << 32;
 }
 
-/* Most texts need no escape, which eight bytes at a time say quickly. */
+/* Most texts need no escape; testing eight bytes at a time is fast. */
 static inline bool any_word(const char *s, size_t n, bool (*is_special)(uint64_t w))
 {
 	uint64_t w;
@@ -140,7 +140,10 @@ static inline bool any_word(const char *s, size_t n, bool (*is_special)(uint64_t
 	return false;
 }
 
-/* Length of the valid UTF-8 sequence at s (n bytes there), 0 if there is none; ret_c its value. */
+/*
+ * Length of the valid UTF-8 sequence at s (n bytes available), 0 if invalid; *ret_c: its code
+ * point.
+ */
 static int utf8_len(const unsigned char *s, size_t n, uint32_t *ret_c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -178,7 +181,7 @@ static bool json_char(uint32_t c)
 	return c == '"' || c == '\\' || c == '<' || c == '>' || c == '&';
 }
 
-/* Inlined, so that each escape has its own quick path. */
+/* Inlined, so that each escape has its own fast path. */
 __attribute__((always_inline)) static inline void put_escaped(struct strbuf *b, const char *s,
 							      size_t n, bool is_json)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A growing text buffer.  Out of memory is sticky: later puts do nothing and strbuf__failed()
- * says so, so that callers check once, at the end.  s is NUL-terminated after any put.
+ * returns true, so callers check once, at the end.  s is NUL-terminated after any put.
  */
 #ifndef STRBUF_H
 #define STRBUF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Strings by number: each is kept once, stays where it is, and keeps its number. */
+/* Strings by number: each is stored once and keeps its address and number. */
 #ifndef STRING_TABLE_H
 #define STRING_TABLE_H
 
@@ -11,7 +11,7 @@
 /* Zero is empty. */
 struct string_table {
 	struct string_entry {
-		char *s; /* with a NUL behind it; may have others inside */
+		char *s; /* NUL-terminated; may contain further NULs */
 		size_t len;
 	} * v;
 	uint32_t nr, cap;
@@ -20,12 +20,12 @@ struct string_table {
 	uint64_t bytes; /* of the strings */
 };
 
-/* 1: it is new, 0: it was there; -E2BIG: it would be one more than max; -ENOMEM. */
+/* Returns 1 if the string is new, 0 if known; -E2BIG: more than max strings; -ENOMEM. */
 int string_table__number(struct string_table *t, const void *s, size_t len, uint32_t max,
 			 uint32_t *ret_number);
-/* The same of a string that ends with its NUL, without a limit; 0 or -ENOMEM. */
+/* The same for a NUL-terminated string, without a limit; returns 0 or -ENOMEM. */
 int string_table__intern(struct string_table *t, const char *s, uint32_t *ret_number);
-/* The same string for an equal one; NULL: no memory. */
+/* The stored copy of s; NULL: out of memory. */
 const char *string_table__keep(struct string_table *t, const char *s);
 uint64_t string_table__memory(const struct string_table *t); /* bytes */
 void string_table__clear(struct string_table *t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbers, durations and sizes as people read them. */
+/* Human-readable numbers, durations and sizes. */
 #include "text.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbers as people read them, for "%s" of a printf(): text__number(1234).s is "1,234" up to the end of the
- * statement.
+ * Human-readable numbers, for "%s" of a printf(): text__number(1234).s is "1,234", valid until the
+ * end of the statement.
  */
 #ifndef TEXT_H
 #define TEXT_H

@@ -21,7 +21,8 @@ static uint64_t name_hash(const struct flamegraph *f, const char *name, const ch
 	return seeded_hash__u64(f->seed, h, seeded_hash__bytes(f->seed, where, strlen(where)));
 }
 
-static bool name__is(const struct flame_name *n, const struct flame_frame *frame, const char *where)
+static bool name_equals(const struct flame_name *n, const struct flame_frame *frame,
+			const char *where)
 {
 	return n->kind == frame->kind && !strcmp(n->name, frame->name) && !strcmp(n->where, where);
 }
@@ -34,7 +35,7 @@ static int name_number(struct flamegraph *f, const struct flame_frame *frame, ui
 	uint32_t i;
 
 	index__for_each(&f->name_index, hash, i) {
-		if (name__is(&f->names[i], frame, where)) {
+		if (name_equals(&f->names[i], frame, where)) {
 			*ret_name = i;
 			return 0;
 		}
@@ -146,7 +147,7 @@ int flamegraph__add(struct flamegraph *f, const struct flame_frame *frames, unsi
 		return -EOVERFLOW;
 	if (!weight)
 		return 0;
-	/* First all nodes, then the weights: who runs out of memory has added nothing. */
+	/* First all nodes, then the weights: on -ENOMEM no weight was added. */
 	for (i = 0; i < nr; i++) {
 		err = flamegraph__child(f, node, &frames[i], &node);
 		if (err)
@@ -214,7 +215,7 @@ static void put_folded_name(struct strbuf *b, const struct flame_name *n)
 	strbuf__puts(b, n->kind == FLAME_KERNEL ? "_[k]" : n->kind == FLAME_INLINED ? "_[i]" : "");
 }
 
-/* The tree with frames told apart by what is written only: two files may have functions of a name. */
+/* Merges frames that have the same text, since two files may have functions of the same name. */
 static int merge_written(const struct flamegraph *f, struct flamegraph *ret_merged)
 {
 	_cleanup_free_ uint32_t *to = calloc(f->nr_nodes, sizeof(*to));

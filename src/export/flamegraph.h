@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Flame graphs of weighted call stacks, and their folded text.  A weight is a count of events or a
- * time in ns.  The SVG is one file without anything from outside: search, zoom, kernel and user
- * apart.  Names are untrusted and escaped.  The same stacks give the same bytes, in whatever order
- * they came.
+ * time in ns.  The SVG is one self-contained file with search and zoom; kernel and user frames
+ * differ in colour. Names are untrusted and escaped.  The same stacks give the same bytes, in any
+ * order of addition.
  */
 #ifndef EXPORT_FLAMEGRAPH_H
 #define EXPORT_FLAMEGRAPH_H
@@ -24,8 +24,8 @@ enum flame_kind {
 
 struct flame_frame {
 	const char *name; /* any bytes; copied */
-	const char *where; /* module or file, "" or NULL: none; copied.  Part of its identity */
-	enum flame_kind kind; /* the root is made by flamegraph__new() and is no frame to add */
+	const char *where; /* module or file, "" or NULL: none; copied; identifies the frame, too */
+	enum flame_kind kind; /* FLAME_ROOT only by flamegraph__new() */
 };
 
 int flamegraph__new(struct flamegraph **ret_flame);
@@ -36,25 +36,27 @@ static inline void flamegraph__freep(struct flamegraph **f)
 }
 /*
  * frames: outermost first (a group's frame, say of the comm, before the stack's), at least one.  A
- * weight of 0 adds nothing.  -ENOMEM, -EINVAL, or -EOVERFLOW where the sum no longer fits.
+ * weight of 0 adds nothing.  -ENOMEM, -EINVAL, or -EOVERFLOW if the sum overflows.
  */
 int flamegraph__add(struct flamegraph *f, const struct flame_frame *frames, unsigned int nr,
 		    uint64_t weight);
-uint64_t flamegraph__memory(const struct flamegraph *f); /* bytes; drawing takes less again */
+/* Bytes; drawing takes less than this in addition. */
+uint64_t flamegraph__memory(const struct flamegraph *f);
 uint64_t flamegraph__total(const struct flamegraph *f); /* of all that was added */
 
 struct flame_text {
 	const char *title, *subtitle; /* any bytes; NULL: none */
-	const char *unit; /* "events", or "ns": times are then shown with a unit that suits them */
+	const char *unit; /* "events", or "ns": times are then shown in suitable units */
 };
 /*
- * The whole SVG; strbuf__failed() says that memory ran out.  It stays below some 2 MB: the smallest
- * frames are left out where there are too many, and the subtitle says how many and how small.
+ * Writes the whole SVG; strbuf__failed() is true when out of memory.  The SVG stays below some 2
+ * MB: if there are too many frames, the smallest are left out, and the subtitle says how many and
+ * how small.
  */
 void flamegraph__svg(const struct flamegraph *f, const struct flame_text *text, struct strbuf *out);
 /*
- * "comm;outer;inner WEIGHT" a line, sorted, as flamegraph.pl and speedscope read it.  "_[k]" behind
- * a name says kernel, "_[i]" inlined; a semicolon in a name is shown as \x3b.
+ * One line "comm;outer;inner WEIGHT" per stack, sorted, as flamegraph.pl and speedscope read it.
+ * The suffix "_[k]" means kernel, "_[i]" inlined; a semicolon in a name becomes \x3b.
  */
 void flamegraph__folded(const struct flamegraph *f, struct strbuf *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-// What a flame graph does in a browser: zoom, search, details.  Without it the picture stands as it is.
+// Zoom, search and details of a flame graph in a browser.  Without it the picture is static.
 // Names come from the recording: they are only ever set as text.
 (function () {
 	"use strict";
@@ -22,8 +22,8 @@
 		return e;
 	}
 
-	// The tree from the order of the frames: a frame's depth is its row, its place is where the one
-	// to its left ended, or where its caller begins.
+	// Rebuilds the tree from the order of the frames: a frame's depth is its row; it begins
+	// where its left neighbour ends, or where its caller begins.
 	function read_frames() {
 		const ends = [], last = [];
 		let top;
@@ -53,7 +53,7 @@
 		}
 	}
 
-	// The name without its file, as the box shows it.
+	// The name without its file, as shown in the box.
 	function label(f, room) {
 		const columns = Math.floor((room - 6) / CHAR);
 		const name = Array.from(f.name.replace(/ \[[^\]]*\]$/, ""));
@@ -77,7 +77,7 @@
 		f.text.setAttribute("x", (x + 3).toFixed(2));
 	}
 
-	// The frame in focus and what is below it have the whole width; its callers above it are the way back.
+	// The focused frame and its callees use the whole width; its callers above lead back.
 	function draw() {
 		const z = frames[focus], room = width - 2 * PAD;
 		const callers = new Set();
@@ -99,7 +99,7 @@
 		mark();
 	}
 
-	// A frame counts once, however many of its callers match, too.
+	// A matching frame below another match is not counted again.
 	function mark() {
 		const z = frames[focus];
 		let sum = 0, nr = 0, until = -1;
@@ -129,7 +129,7 @@
 
 			return name => re.test(name);
 		} catch (e) {
-			// No regular expression (yet): as plain text.
+			// Not a regular expression (yet): search for plain text.
 			return name => name.toLowerCase().includes(term.toLowerCase());
 		}
 	}
@@ -166,7 +166,7 @@
 			"; " + (f.weight / z.weight * 100).toFixed(2) + "% of what is zoomed in on" : "") : "";
 	}
 
-	// ---- the address holds the state, so that the browser's way back works and a link can be shared ----
+	// ---- the URL holds the state, so that the back button works and links can be shared ----
 
 	function go(number, term) {
 		const words = [];
@@ -230,7 +230,7 @@
 	input.addEventListener("change", () => go(focus, input.value));
 	window.addEventListener("keydown", function (event) {
 		if ((event.key === "f" && (event.ctrlKey || event.metaKey)) || event.key === "F3") {
-			// The second time it is the browser's own search.
+			// The second time, the browser's own search opens.
 			if (document.activeElement === input)
 				return;
 			event.preventDefault();
@@ -242,7 +242,7 @@
 	});
 	if (alone) {
 		window.addEventListener("resize", resize);
-		// The head stays in sight.
+		// Keeps the head in view.
 		window.addEventListener("scroll", () =>
 			head.setAttribute("transform", "translate(0," + window.scrollY + ")"));
 		window.addEventListener("hashchange", follow_address);

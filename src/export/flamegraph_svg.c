@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The picture: callers above, what they call below, the heaviest first.  Each frame is a <g> with
- * its weight, a title that viewers show as a tooltip, a box and, where there is room, a name.  They
- * stand in the order of a walk of the tree, from which flamegraph.js builds the tree again.
+ * The picture: callers above, callees below, the heaviest first.  Each frame is a <g> with its
+ * weight, a title that viewers show as a tooltip, a box and, if it fits, a name.  Frames are in the
+ * order of a tree walk, from which flamegraph.js rebuilds the tree.
  */
 #include "flamegraph.h"
 
@@ -16,7 +16,7 @@
 #include "strbuf.h"
 #include "text.h"
 
-/* Lengths in pixels; flamegraph.js takes them from what it finds in the picture. */
+/* Lengths in pixels; flamegraph.js reads them from the picture. */
 #define WIDTH 1200
 #define PAD 10
 #define TOP 96 /* of the root's box */
@@ -27,7 +27,7 @@
 #define SHADES 8
 #define NAME_MAX_SHOWN 400 /* bytes of a name */
 #define FRAMES_BYTES 1800000 /* for all frames */
-#define FRAME_BYTES 150 /* of a frame besides its texts */
+#define FRAME_BYTES 150 /* of a frame without its texts */
 
 static const char script[] =
 #include "flamegraph_script.inc"
@@ -46,14 +46,14 @@ static const struct {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* U+FFFE and U+FFFF are no characters of XML. */
+/* XML does not allow U+FFFE and U+FFFF. */
 static bool is_nonchar(const char *s)
 {
 	return (unsigned char)s[0] == 0xef && (unsigned char)s[1] == 0xbf &&
 	       ((unsigned char)s[2] == 0xbe || (unsigned char)s[2] == 0xbf);
 }
 
-/* Text that strbuf__safe() made, as XML. */
+/* Escapes text from strbuf__safe() for XML. */
 static void put_escaped(struct strbuf *b, const char *s, size_t len)
 {
 	size_t i;
@@ -90,7 +90,7 @@ static bool continues_char(char c)
 }
 
 /*
- * Bytes of safe text that fit into max columns: all, or so many that an ellipsis fits behind them.
+ * Bytes of safe text that fit into max columns: all, or as many as leave room for an ellipsis.
  * East Asian characters are wide.
  */
 static size_t fit(const char *s, size_t len, size_t max)
@@ -101,7 +101,7 @@ static size_t fit(const char *s, size_t len, size_t max)
 		if (continues_char(s[i]))
 			continue;
 		if (columns < max)
-			cut = i; /* what is before it leaves room for the ellipsis */
+			cut = i; /* the text before it leaves room for the ellipsis */
 		columns += (unsigned char)s[i] >= 0xe1 ? 2 : 1;
 		if (columns > max)
 			return cut;
@@ -152,14 +152,14 @@ static void put_hundredths(struct strbuf *b, uint64_t v)
 		strbuf__printf(b, ".%02u", (unsigned int)(v % 100));
 }
 
-/* ---- what is drawn --------------------------------------------------------------------------- */
+/* ---- choosing frames ------------------------------------------------------------------------- */
 
 struct picture {
 	const struct flamegraph *f;
 	const char *unit;
 	struct strbuf *out;
-	struct strbuf safe; /* the name at hand */
-	uint64_t least; /* frames of less are left out */
+	struct strbuf safe; /* the current name */
+	uint64_t least; /* lighter frames are left out */
 	uint64_t largest_left_out;
 	uint32_t nr_left_out;
 	unsigned int rows;
@@ -178,7 +178,7 @@ static int cmp_costs(const void *pa, const void *pb)
 	return a->weight < b->weight ? 1 : -(a->weight > b->weight);
 }
 
-/* "NAME [WHERE]" without line breaks and at most so long that it can be read. */
+/* "NAME [WHERE]" without line breaks, limited to a readable length. */
 static void safe_name(struct strbuf *ret_safe, const struct flame_name *n)
 {
 	bool bare = n->where[0] == '[';
@@ -198,7 +198,7 @@ static void safe_name(struct strbuf *ret_safe, const struct flame_name *n)
 	strbuf__puts(ret_safe, bare ? "" : "]");
 }
 
-/* Bytes of each frame's texts, by name: in the title, and some of it in the box. */
+/* Bytes of a frame's texts, by name: the title, and the part of it in the box. */
 static uint32_t *name_costs(struct picture *p)
 {
 	uint32_t *costs = calloc(p->f->nr_names, sizeof(*costs)), i;
@@ -217,7 +217,10 @@ static uint32_t *name_costs(struct picture *p)
 	return costs;
 }
 
-/* The heaviest frames that fit.  Those of one weight all stay or all go: names decide nothing. */
+/*
+ * Chooses the heaviest frames that fit.  Frames of equal weight are all kept or all left out, so
+ * that names do not matter.
+ */
 static int choose_least(struct picture *p)
 {
 	const struct flamegraph *f = p->f;
@@ -263,7 +266,7 @@ static unsigned int shade(const char *name)
 
 struct step {
 	uint32_t node, depth;
-	uint64_t at; /* weight of what stands left of it */
+	uint64_t at; /* weight of everything left of it */
 };
 
 static uint64_t to_hundredths(const struct picture *p, uint64_t weight)
@@ -328,7 +331,7 @@ static void note_frame(struct picture *p, const struct step *s)
 	p->has[p->f->names[p->f->nodes[s->node].name].kind] = true;
 }
 
-/* Callers first, then what they call from left to right. */
+/* Visits callers first, then their callees from left to right. */
 static int walk(struct picture *p, frame_fn fn)
 {
 	const struct flamegraph *f = p->f;
@@ -362,14 +365,13 @@ static void put_style(struct strbuf *b)
 {
 	unsigned int kind, i;
 
-	strbuf__puts(
-		b,
-		"<style>\n"
-		"text{font:12px \"DejaVu Sans Mono\",Menlo,Consolas,monospace;fill:#111;white-space:pre}\n"
-		".frames text{pointer-events:none}\n"
-		".page{fill:#fff}\n"
-		".title{font-size:16px;font-weight:bold}\n"
-		".dim{fill:#555}\n");
+	strbuf__puts(b, "<style>\n"
+			"text{font:12px \"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
+			"fill:#111;white-space:pre}\n"
+			".frames text{pointer-events:none}\n"
+			".page{fill:#fff}\n"
+			".title{font-size:16px;font-weight:bold}\n"
+			".dim{fill:#555}\n");
 	for (kind = 0; kind < ARRAY_SIZE(looks); kind++)
 		for (i = 0; i < SHADES; i++)
 			strbuf__printf(b, ".%s%u{fill:hsl(%u,%u%%,%u%%)}\n", looks[kind].key, i,

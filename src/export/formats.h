@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The formats that a recording can be exported to; each is a row of formats.def and a file. */
+/* The export formats; each is a row of formats.def and a file. */
 #ifndef EXPORT_FORMATS_H
 #define EXPORT_FORMATS_H
 
@@ -8,9 +8,9 @@
 #include "strbuf.h"
 
 /*
- * Writes the recording that r reads, which is opened for events and has not been read from, to what
- * output names.  Adds to summary what was written ("37 stacks").  Errors and warnings are logged.  Of
- * a damaged recording everything before the damage is exported, and the error returned.
+ * Exports the recording of r, which was opened for events and not read from yet, to output.
+ * Appends what was written ("37 stacks") to summary.  Errors and warnings are logged.  Of a damaged
+ * recording everything before the damage is exported, and the error returned.
  */
 typedef int (*export_fn)(struct stk_reader *r, const struct output_opts *output,
 			 struct strbuf *summary);
@@ -20,7 +20,7 @@ struct export_format {
 	export_fn run;
 };
 
-extern const struct export_format export_formats[]; /* to one without a name */
+extern const struct export_format export_formats[]; /* ends with a NULL name */
 
 #define EXPORT_FORMAT(name, summary_)                                              \
 	int export__##name(struct stk_reader *r, const struct output_opts *output, \

@@ -253,9 +253,10 @@ int export__fsmb(struct stk_reader *r, const struct output_opts *output, struct 
 	if (err)
 		return err;
 	if (result.skipped)
-		log_warn("%u stacks are not the kernel's: left out", result.skipped);
+		log_warn("skipped %u stacks with frames that are not kernel addresses",
+			 result.skipped);
 	if (result.refs_cut)
-		log_warn("%" PRIu64 " stacks have more references than 32 bits hold",
+		log_warn("%" PRIu64 " stacks have more references than fit into 32 bits",
 			 result.refs_cut);
 	strbuf__printf(summary, "%u stacks", result.stacks);
 	return 0;

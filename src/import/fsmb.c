@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Turns an FSMB map, with symbols and events where they are given, into a recording. */
+/* Converts an FSMB map, with symbols and events if given, to a recording. */
 #include "fsmb.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "trace_entry.h"
 #include "trace_events.h"
 
-#define ROUND_BYTES (4u << 20) /* events of a round, as they wait in memory */
+#define ROUND_BYTES (4u << 20) /* memory for the events of a round */
 #define TEXT_FIELD FORMAT_FIELD("__data_loc char[]", text, 8, 4, 0)
 #define TEXT_OFFSET (TRACE_ENTRY_SIZE + 4)
 #define MAX_TEXT (UINT16_MAX - 1) /* a __data_loc length has 16 bits; NUL included */
@@ -31,13 +31,13 @@ struct import {
 	struct kallsyms *syms;
 	struct trace_events *events;
 	struct stk_writer *writer;
-	uint32_t *numbers; /* stack number of each entry of the map */
+	uint32_t *numbers; /* stack numbers by index in the map */
 	char *record; /* one event's record, UINT16_MAX bytes */
 };
 
 /*
- * A frame that is neither a kernel address nor small is no address at all, and would read as
- * something else in a recording.  Small ones stand for code of ftrace's own (INT_MAX).
+ * A frame that is neither a kernel address nor small is invalid, and would mean something else in a
+ * recording.  Small frames stand for ftrace's own code (INT_MAX).
  */
 static bool frame_fits(uint64_t frame)
 {
@@ -52,7 +52,7 @@ static int check_frames(const struct fsmb_map *map, const char *name)
 	for (i = 0; i < fsmb_map__nr(map); i++) {
 		if (fsmb_map__entry(map, i)->flags & FSMB_STACK_USER) {
 			log_msg(STK_LOG_ERROR, 0,
-				"%s: offset %llu: a user stack; only kernel stacks can be imported",
+				"%s: offset %llu: a user stack: only kernel stacks can be imported",
 				name, (unsigned long long)fsmb_map__offset(map, i));
 			return -EINVAL;
 		}
@@ -60,7 +60,7 @@ static int check_frames(const struct fsmb_map *map, const char *name)
 		for (j = 0; j < fsmb_map__entry(map, i)->nr; j++) {
 			if (frame_fits(frames[j]))
 				continue;
-			log_msg(STK_LOG_ERROR, 0, "%s: offset %llu: 0x%llx is no kernel address",
+			log_msg(STK_LOG_ERROR, 0, "%s: offset %llu: 0x%llx is not a kernel address",
 				name,
 				(unsigned long long)fsmb_map__offset(map, i) +
 					sizeof(struct fsmb_stack) + j * sizeof(uint64_t),
@@ -141,8 +141,8 @@ static int write_symbol(struct import *im, const struct kallsym *s, const struct
 }
 
 /*
- * A return address is looked up one byte before, in the call; an interrupted address as it is.
- * Which one a frame is, is the reader's to tell: it gets the symbols of both.
+ * A return address is looked up one byte earlier, in the call; an interrupted address as it is.
+ * The reader decides which one a frame is, so the recording gets the symbols of both.
  */
 static int write_symbols(struct import *im)
 {
@@ -165,7 +165,7 @@ static int write_symbols(struct import *im)
 	return err;
 }
 
-/* All that a `trace` text tells of an event is its text: its format has that one field. */
+/* A `trace` text has the fields of an event only as text, so the format has one field for it. */
 static int write_types(struct import *im)
 {
 	_cleanup_(strbuf__free) struct strbuf format = { 0 };
@@ -234,7 +234,9 @@ static int write_event(struct import *im, const struct trace_event *e)
 	return err ?: stk_writer__event(im->writer, &ev);
 }
 
-/* Those that began by then, from *at on; they come ahead of every event after their start. */
+/*
+ * Writes the losses from *at on that began by `until`: a loss precedes every event after its start.
+ */
 static int write_losses(struct import *im, uint64_t until, size_t *at)
 {
 	int err = 0;
@@ -314,7 +316,7 @@ static int meta_text(struct import *im, const char *key, const char *value)
 	return *value ? stk_writer__meta(im->writer, key, value) : 0;
 }
 
-/* Which kernel it was, under the keys that recordings of it have. */
+/* The identity of the kernel, under the keys that its own recordings have. */
 static int write_kernel(struct import *im)
 {
 	const struct fsmb_trailer *t = fsmb_map__trailer(im->map);
@@ -394,19 +396,19 @@ static int open_output(const struct import_fsmb_opts *o, struct output **ret_out
 static void warn_oddities(const struct import_fsmb_opts *o, const struct import_fsmb_result *r)
 {
 	if (r->unknown_ids)
-		log_warn("%s: %llu events have a stack id that %s does not have: kept without",
+		log_warn("%s: %llu events have a stack id that is not in %s: kept without a stack",
 			 o->trace, (unsigned long long)r->unknown_ids, o->map);
 	if (r->orphan_ids)
-		log_warn("%s: %llu <stack_id> lines follow no event of theirs: left out", o->trace,
+		log_warn("%s: skipped %llu <stack_id> lines that match no event", o->trace,
 			 (unsigned long long)r->orphan_ids);
 	if (r->lost)
-		log_warn("%s: the kernel lost %llu events before it wrote this", o->trace,
+		log_warn("%s: the kernel lost %llu events before it wrote this text", o->trace,
 			 (unsigned long long)r->lost);
 	if (r->other_lines)
-		log_warn("%s: %llu lines are no events: left out", o->trace,
+		log_warn("%s: skipped %llu lines that are not events", o->trace,
 			 (unsigned long long)r->other_lines);
 	if (r->cut)
-		log_warn("%s: %llu events were longer than a record: cut", o->trace,
+		log_warn("%s: truncated %llu events to the size of a record", o->trace,
 			 (unsigned long long)r->cut);
 }
 

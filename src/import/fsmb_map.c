@@ -18,14 +18,14 @@ struct fsmb_map {
 	size_t len;
 	bool swapped;
 	uint32_t nr, duplicates, generation;
-	struct fsmb_trailer trailer; /* size 0: there is none */
+	struct fsmb_trailer trailer; /* size 0: the map has no trailer */
 	struct fsmb_entry *entries;
-	size_t *offsets; /* of each entry's head */
+	size_t *offsets; /* of the heads of entries */
 	struct index ids;
 	uint64_t seed; /* of the hashes */
 };
 
-/* A damaged map: one line, no errno text behind it. */
+/* Logs damage in one line, without an errno text. */
 #define damaged(...) (log_msg(STK_LOG_ERROR, 0, __VA_ARGS__), -EINVAL)
 
 static uint32_t get32(const struct fsmb_map *m, size_t at)
@@ -50,26 +50,26 @@ static int check_header(struct fsmb_map *m, const char *name)
 	uint32_t v;
 
 	if (m->len < sizeof(struct fsmb_header))
-		return damaged("%s: offset 0: file ends after %zu bytes, the header takes %zu",
+		return damaged("%s: offset 0: the file ends after %zu of the header's %zu bytes",
 			       name, m->len, sizeof(struct fsmb_header));
 	v = get32(m, 0);
 	m->swapped = v == bswap_32(FSMB_MAGIC);
 	if (v != FSMB_MAGIC && !m->swapped)
-		return damaged("%s: offset 0: bad magic 0x%08x, not a stack map (0x%08x)", name, v,
+		return damaged("%s: offset 0: not a stack map: magic 0x%08x, not 0x%08x", name, v,
 			       FSMB_MAGIC);
 	v = get32(m, offsetof(struct fsmb_header, version));
 	if (v != FSMB_VERSION)
-		return damaged("%s: offset 4: stack map version %u, only version %u is known", name,
-			       v, FSMB_VERSION);
+		return damaged("%s: offset 4: stack map version %u, only %u is supported", name, v,
+			       FSMB_VERSION);
 	m->nr = get32(m, offsetof(struct fsmb_header, nr_stacks));
 	room = (m->len - sizeof(struct fsmb_header)) / sizeof(struct fsmb_stack);
 	if (m->nr > room)
-		return damaged("%s: offset 8: %u stacks do not fit: the file ends after %zu bytes",
+		return damaged("%s: offset 8: %u stacks do not fit, the file ends after %zu bytes",
 			       name, m->nr, m->len);
 	return 0;
 }
 
-/* In this machine's byte order; what a shorter one does not have stays 0. */
+/* Copies the trailer in this machine's byte order; fields that a shorter trailer lacks stay 0. */
 static int check_trailer(struct fsmb_map *m, const char *name, size_t at)
 {
 	struct fsmb_trailer *t = &m->trailer;
@@ -91,12 +91,12 @@ static int check_trailer(struct fsmb_map *m, const char *name, size_t at)
 	t->boot_id[sizeof(t->boot_id) - 1] = '\0';
 	t->release[sizeof(t->release) - 1] = '\0';
 	if (t->build_id_size > sizeof(t->build_id))
-		return damaged("%s: offset %zu: a build id of %u bytes", name,
+		return damaged("%s: offset %zu: the build id has %u bytes", name,
 			       at + offsetof(struct fsmb_trailer, build_id_size), t->build_id_size);
 	return 0;
 }
 
-/* Generation and flags belong to maps with a trailer; nobody knows what they are in others. */
+/* Only maps with a trailer have a generation and flags; in others the fields are reserved. */
 static int check_reserved(struct fsmb_map *m, const char *name, uint32_t reserved)
 {
 	uint32_t i;
@@ -105,8 +105,8 @@ static int check_reserved(struct fsmb_map *m, const char *name, uint32_t reserve
 		for (i = 0; i < m->nr; i++)
 			m->entries[i].flags = 0;
 		if (reserved)
-			log_warn("%s: %u reserved fields are not 0; their values are not kept",
-				 name, reserved);
+			log_warn("%s: %u reserved fields are not 0, their values are ignored", name,
+				 reserved);
 		return 0;
 	}
 	m->generation = get32(m, offsetof(struct fsmb_header, generation));
@@ -115,7 +115,7 @@ static int check_reserved(struct fsmb_map *m, const char *name, uint32_t reserve
 
 		if (e->flags & FSMB_STACK_USER && e->nr % 2)
 			return damaged("%s: offset %zu: stack %u of %u: a user stack of %u words, "
-				       "which are pairs",
+				       "but its frames are pairs",
 				       name, m->offsets[i] + 4, i + 1, m->nr, e->nr);
 	}
 	return 0;
@@ -142,13 +142,13 @@ static int check_stacks(struct fsmb_map *m, const char *name)
 		reserved += e->flags ? 1 : 0;
 		at += sizeof(struct fsmb_stack);
 		if (e->nr > (m->len - at) / sizeof(uint64_t))
-			return damaged("%s: offset %zu: stack %u of %u claims %u frames, the file "
+			return damaged("%s: offset %zu: stack %u of %u has %u frames, but the file "
 				       "ends after %zu",
 				       name, m->offsets[i] + 4, i + 1, m->nr, e->nr,
 				       (m->len - at) / sizeof(uint64_t));
 		if (e->nr > STK_MAX_DEPTH)
-			return damaged("%s: offset %zu: stack %u of %u claims %u frames, at most "
-				       "%u are possible",
+			return damaged("%s: offset %zu: stack %u of %u has %u frames, but at most "
+				       "%u are allowed",
 				       name, m->offsets[i] + 4, i + 1, m->nr, e->nr, STK_MAX_DEPTH);
 		at += (size_t)e->nr * sizeof(uint64_t);
 	}
@@ -175,7 +175,7 @@ static int index_ids(struct fsmb_map *m, const char *name)
 	for (i = 0; i < m->nr; i++) {
 		id = m->entries[i].id;
 		if (!fsmb_map__find(m, id, &first))
-			return damaged("%s: offset %zu: stack id %u again, offset %zu has it too",
+			return damaged("%s: offset %zu: stack id %u is used at offset %zu, too",
 				       name, m->offsets[i], id, m->offsets[first]);
 		index__add(&m->ids, id_hash(m, id), i); /* there is room */
 	}
@@ -190,7 +190,7 @@ static bool same_frames(const struct fsmb_map *m, uint32_t a, uint32_t b)
 		       (size_t)m->entries[a].nr * sizeof(uint64_t));
 }
 
-/* Points every entry at the first one with the same frames. */
+/* Points each entry to the first one with the same frames. */
 static int find_duplicates(struct fsmb_map *m)
 {
 	_cleanup_(index__free) struct index same = { 0 };

@@ -15,13 +15,13 @@ struct fsmb_entry {
 	uint32_t id;
 	uint32_t nr; /* frames, <= STK_MAX_DEPTH */
 	uint32_t refs;
-	uint32_t flags; /* FSMB_STACK_*, 0 of a map without a trailer */
+	uint32_t flags; /* FSMB_STACK_*, 0 in a map without a trailer */
 	uint32_t first; /* index of the first entry with the same frames, or its own */
 };
 
 /*
- * data (len bytes) is borrowed until the map is freed; name is for messages.  -EINVAL: not a map
- * or a damaged one, with one line logged that names the offset.  ids are unique afterwards.
+ * data (len bytes) is borrowed until the map is freed; name is for messages.  -EINVAL: not a map,
+ * or damaged; one line with the offset is logged.  On success ids are unique.
  */
 int fsmb_map__parse(const char *name, const void *data, size_t len, struct fsmb_map **ret_map);
 void fsmb_map__free(struct fsmb_map *m);
@@ -29,7 +29,7 @@ void fsmb_map__free(struct fsmb_map *m);
 uint32_t fsmb_map__nr(const struct fsmb_map *m);
 uint32_t fsmb_map__nr_duplicates(const struct fsmb_map *m);
 bool fsmb_map__swapped(const struct fsmb_map *m); /* written in the other byte order */
-/* NULL: the map has none.  In this machine's byte order, its strings NUL-terminated. */
+/* NULL: the map has no trailer.  In this machine's byte order, strings NUL-terminated. */
 const struct fsmb_trailer *fsmb_map__trailer(const struct fsmb_map *m);
 uint32_t fsmb_map__generation(const struct fsmb_map *m); /* 0 without a trailer */
 /* index < nr, in the file's order. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files that are imported, as a whole. */
+/* Reads imported files as a whole. */
 #include "input.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "cleanup.h"
 #include "log.h"
 
-/* How far behind the start of a symbol of unknown size an address is still taken to be in it. */
+/* An address this far after the start of a symbol of unknown size still belongs to it. */
 #define UNSIZED_REACH 65536
 
 struct kallsyms {
@@ -108,7 +108,9 @@ static void set_sizes(struct kallsyms *k)
 
 		if (i + 1 < k->nr && k->v[i + 1].start != s->start)
 			next = i + 1;
-		/* BPF programs lie scattered: the next one does not say where this one ends. */
+		/*
+		 * BPF programs are scattered: the start of the next one is not the end of this one.
+		 */
 		if (next < k->nr && same_mod(s, &k->v[next]) &&
 		    !(s->mod_len == 3 && !memcmp(s->mod, "bpf", 3)))
 			s->size = k->v[next].start - s->start;
@@ -143,7 +145,7 @@ static int parse_lines(struct kallsyms *k, const char *name, const char *text, s
 		p = nl ? nl + 1 : end;
 	}
 	if (k->nr && zero == k->nr)
-		log_warn("%s: all addresses are 0: it was read without the privilege to see them",
+		log_warn("%s: all addresses are 0: it was copied without the privilege to see them",
 			 name);
 	return 0;
 }

@@ -16,13 +16,16 @@ struct kallsym {
 	uint32_t name_len, mod_len;
 };
 
-/* text (len bytes) is borrowed; name is for messages.  -EINVAL: not such a text, line logged. */
+/*
+ * text (len bytes) is borrowed; name is for messages.  -EINVAL: not such a text; the line is
+ * logged.
+ */
 int kallsyms__parse(const char *name, const char *text, size_t len, struct kallsyms **ret_syms);
 void kallsyms__free(struct kallsyms *k);
 size_t kallsyms__nr(const struct kallsyms *k);
 /*
- * The symbol addr lies in, NULL when none does.  Of symbols with the same address the first of
- * the text, as the kernel prints it.
+ * The symbol that contains addr, or NULL.  Of symbols with the same address the first in the text,
+ * as the kernel prints it.
  */
 const struct kallsym *kallsyms__find(const struct kallsyms *k, uint64_t addr);
 

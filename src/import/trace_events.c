@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Joins the lines of a trace text to events with stack ids, in time order. */
+/* Joins the lines of a trace text into events with stack ids, in time order. */
 #include "trace_events.h"
 
 #include <errno.h>
@@ -14,17 +14,17 @@
 
 #define MAX_NAMES 65536 /* distinct event names in one text */
 #define NR_WAITING 4 /* task, softirq, hardirq, NMI: as deep as events can nest */
-#define NOBODY UINT32_MAX
+#define NO_EVENT UINT32_MAX
 
-/* Events of one CPU that no <stack_id N> line has followed yet, the newest last. */
+/* Events of one CPU without a <stack_id N> line so far, the newest last. */
 struct waiting {
 	uint32_t event[NR_WAITING];
 };
 
-/* A CPU between two of its events, of which the text says that others are missing between them. */
+/* A CPU between two of its events, and what the text says was lost in between. */
 struct lane {
 	bool any; /* events so far */
-	bool lost, unknown; /* since the last one; how many is unknown */
+	bool lost, unknown; /* since the last event; the count is unknown */
 	uint64_t last_ts, count;
 	uint64_t first_ts;
 };
@@ -38,18 +38,18 @@ struct trace_events {
 	uint32_t nr_waiting;
 	struct trace_loss *losses;
 	size_t nr_losses, max_losses;
-	bool overwritten; /* the oldest events of the CPUs */
-	bool lost_any; /* so far, on whichever CPU */
+	bool overwritten; /* the oldest events were overwritten */
+	bool lost_any; /* losses so far without a CPU */
 	struct trace_events_counts counts;
 };
 
-/* The event a <stack_id N> line belongs to has the same header but for the time. */
+/* A <stack_id N> line belongs to the event with the same header except for the time. */
 static void attach(struct trace_events *t, const struct trace_line *l)
 {
 	struct waiting *w = l->cpu < t->nr_waiting ? &t->waiting[l->cpu] : NULL;
 	int i, j;
 
-	for (i = NR_WAITING - 1; w && i >= 0 && w->event[i] != NOBODY; i--) {
+	for (i = NR_WAITING - 1; w && i >= 0 && w->event[i] != NO_EVENT; i--) {
 		struct trace_event *e = &t->v[w->event[i]];
 
 		if (e->tid != l->tid || e->flags != l->flags ||
@@ -59,9 +59,10 @@ static void attach(struct trace_events *t, const struct trace_line *l)
 		e->has_stack = l->stack_id <= UINT32_MAX;
 		e->stack_id = (uint32_t)l->stack_id;
 		t->counts.bad_ids += !e->has_stack;
-		/* What came after it was nested in it and is over. */
+		/* Later events were nested in it and are complete. */
 		for (j = NR_WAITING - 1; j >= 0; j--)
-			w->event[j] = j >= NR_WAITING - i ? w->event[j - (NR_WAITING - i)] : NOBODY;
+			w->event[j] =
+				j >= NR_WAITING - i ? w->event[j - (NR_WAITING - i)] : NO_EVENT;
 		return;
 	}
 	t->counts.orphan_ids++;
@@ -83,7 +84,7 @@ static int add_cpu(struct trace_events *t, uint32_t cpu)
 	w = reallocarray(t->waiting, cpu + 1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	memset(w + t->nr_waiting, 0xff, (cpu + 1 - t->nr_waiting) * sizeof(*w)); /* NOBODY */
+	memset(w + t->nr_waiting, 0xff, (cpu + 1 - t->nr_waiting) * sizeof(*w)); /* NO_EVENT */
 	t->waiting = w;
 	t->nr_waiting = cpu + 1;
 	return 0;
@@ -105,7 +106,7 @@ static int add_event(struct trace_events *t, const struct trace_line *l)
 		return err;
 	if (array__grow(&t->v, t->nr, &t->cap))
 		return -ENOMEM;
-	if (t->nr == NOBODY)
+	if (t->nr == NO_EVENT)
 		return -E2BIG;
 	e = &t->v[t->nr];
 	*e = (struct trace_event){
@@ -144,8 +145,8 @@ static int add_loss(struct trace_events *t, struct trace_loss loss)
 	return 0;
 }
 
-/* The kernel writes it ahead of the CPU's next event. */
-static int lose(struct trace_events *t, const struct trace_line *l)
+/* The kernel prints the line ahead of the CPU's next event. */
+static int take_lost_line(struct trace_events *t, const struct trace_line *l)
 {
 	bool any = l->lost_cpu >= TRACE_TEXT_MAX_CPUS;
 	uint32_t cpu = any ? 0 : l->lost_cpu, end = any ? t->nr_waiting : cpu + 1;
@@ -168,7 +169,10 @@ static int lose(struct trace_events *t, const struct trace_line *l)
 	return 0;
 }
 
-/* What was lost on a CPU lies between its events before and after; without these from 0, to the end. */
+/*
+ * A loss on a CPU lies between the CPU's events before and after it, or extends from 0 or to the
+ * end.
+ */
 static int close_loss(struct trace_events *t, uint32_t cpu, uint64_t next_ts)
 {
 	struct lane *lane = &t->lanes[cpu];
@@ -206,7 +210,7 @@ static size_t find_ts(const struct trace_events *t, uint64_t ts)
 	return array__bisect(t->nr, i, t->v[i].ts < ts);
 }
 
-static bool another_at(const struct trace_events *t, uint64_t ts, uint32_t cpu)
+static bool other_cpu_at(const struct trace_events *t, uint64_t ts, uint32_t cpu)
 {
 	size_t i;
 
@@ -217,16 +221,16 @@ static bool another_at(const struct trace_events *t, uint64_t ts, uint32_t cpu)
 }
 
 /*
- * The events before and after are not lost, so that the loss lies between them.  Times are rounded: where
- * another CPU has an event of the same time, what was lost may have been before that one or after it.
+ * Excludes the times of the events before and after, which were not lost.  Times are rounded: if
+ * another CPU has an event at the same time, the lost event may be before or after that one.
  */
-static void narrow(const struct trace_events *t, struct trace_loss *loss)
+static void narrow_loss(const struct trace_events *t, struct trace_loss *loss)
 {
 	uint64_t first = loss->first_ts, last = loss->last_ts;
 
-	if (first && !another_at(t, first, loss->cpu))
+	if (first && !other_cpu_at(t, first, loss->cpu))
 		first++;
-	if (last && last != UINT64_MAX && !another_at(t, last, loss->cpu))
+	if (last && last != UINT64_MAX && !other_cpu_at(t, last, loss->cpu))
 		last--;
 	if (first > last)
 		return;
@@ -257,7 +261,7 @@ static int finish_losses(struct trace_events *t)
 							       .cpu = cpu });
 	}
 	for (i = 0; i < t->nr_losses; i++) {
-		narrow(t, &t->losses[i]);
+		narrow_loss(t, &t->losses[i]);
 		t->losses[i].first_ts =
 			MAX(t->losses[i].first_ts, MIN(begin, t->losses[i].last_ts));
 	}
@@ -275,7 +279,7 @@ static int add_line(struct trace_events *t, const struct trace_line *l)
 		attach(t, l);
 		return 0;
 	case TRACE_LINE_LOST:
-		return lose(t, l);
+		return take_lost_line(t, l);
 	case TRACE_LINE_COMMENT:
 		return 0;
 	case TRACE_LINE_OTHER:

@@ -9,14 +9,14 @@
 
 struct trace_events;
 
-/* The event of lines that name none ("vfs_read <-ksys_read" of the function tracer). */
+/* The event name for lines without one ("vfs_read <-ksys_read" of the function tracer). */
 #define TRACE_EVENTS_UNNAMED "unnamed"
 
 struct trace_event {
 	uint64_t ts;
 	const char *comm, *text; /* into the text; comm_len, text_len bytes */
 	uint32_t comm_len, text_len;
-	uint32_t tid, tgid; /* tgid 0: not in the text */
+	uint32_t tid, tgid; /* tgid 0: unknown */
 	uint32_t cpu;
 	uint32_t name; /* index, trace_events__name */
 	uint32_t stack_id;
@@ -25,7 +25,7 @@ struct trace_event {
 	bool no_irqflag, has_stack;
 };
 
-/* Events that the text says were lost, of any type. */
+/* A loss according to the text, of any event type. */
 struct trace_loss {
 	uint64_t first_ts, last_ts;
 	uint64_t count; /* 0: unknown */

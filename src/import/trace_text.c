@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Takes one line of a trace text apart. */
+/* Parses the lines of a trace text. */
 #include "trace_text.h"
 
 #include <string.h>
@@ -27,7 +27,8 @@ static const struct letter {
 	{ 'l', EVENT_FLAG_NEED_RESCHED_LAZY },
 	{ 'b', EVENT_FLAG_NEED_RESCHED | EVENT_FLAG_NEED_RESCHED_LAZY },
 	{ 'L', EVENT_FLAG_NEED_RESCHED_LAZY | EVENT_FLAG_PREEMPT_RESCHED },
-	{ 'B', EVENT_FLAG_NEED_RESCHED | EVENT_FLAG_NEED_RESCHED_LAZY | EVENT_FLAG_PREEMPT_RESCHED },
+	{ 'B',
+	  EVENT_FLAG_NEED_RESCHED | EVENT_FLAG_NEED_RESCHED_LAZY | EVENT_FLAG_PREEMPT_RESCHED },
 	{ 0, 0 },
 }, context_letters[] = {
 	{ '.', 0 },
@@ -155,7 +156,7 @@ static const char *parse_tgid(const char *p, const char *end, struct trace_line 
 	return p + 1;
 }
 
-/* What stands behind comm, from its dash: "-PID [CPU] FLAGS TIME:". */
+/* The part after comm, from the dash on: "-PID [CPU] FLAGS TIME:". */
 static const char *parse_context(const char *p, const char *end, struct trace_line *l)
 {
 	const char *word;
@@ -188,8 +189,8 @@ static const char *parse_context(const char *p, const char *end, struct trace_li
 }
 
 /*
- * comm may hold a dash and digits, and so may the event's text: the comm column's width decides
- * where the text still has it, else the leftmost place that reads as a whole.
+ * Both comm and the event's text may contain a dash and digits.  The width of the comm column
+ * decides where the text has kept it, or else the leftmost position that parses.
  */
 static const char *parse_head(const char *p, const char *end, struct trace_line *l)
 {
@@ -245,7 +246,7 @@ static void parse_body(const char *p, const char *end, struct trace_line *l)
 	l->text_len = (uint32_t)(end - p);
 }
 
-/* Lines the kernel puts between events. */
+/* Lines that the kernel prints between events. */
 static void parse_other(const char *p, const char *end, struct trace_line *l)
 {
 	static const char entries[] = "# entries-in-buffer/entries-written: ";
@@ -269,7 +270,7 @@ static void parse_other(const char *p, const char *end, struct trace_line *l)
 	if (end - p > 4 && !memcmp(p, "CPU:", 4)) { /* "CPU:1 [LOST 99 EVENTS]" */
 		static const char lost[] = " [LOST ";
 
-		if (end - p > 7 && !memcmp(p + 4, "any", 3)) { /* as stackonce script has it */
+		if (end - p > 7 && !memcmp(p + 4, "any", 3)) { /* as printed by stackonce script */
 			cpu = TRACE_TEXT_ANY_CPU;
 			q = p + 7;
 		} else {
@@ -279,7 +280,7 @@ static void parse_other(const char *p, const char *end, struct trace_line *l)
 		    !memcmp(q, lost, sizeof(lost) - 1)) {
 			l->kind = TRACE_LINE_LOST;
 			l->lost_cpu = (uint32_t)cpu;
-			/* "[LOST EVENTS]": the kernel does not know how many */
+			/* "[LOST EVENTS]": the count is unknown */
 			l->lost_unknown =
 				!parse_u64(q + sizeof(lost) - 1, end, UINT64_MAX - 9, &l->lost);
 			if (l->lost_unknown)
@@ -302,7 +303,8 @@ bool trace_text__next(struct trace_text *t, struct trace_line *ret_line)
 		return false;
 	nl = memchr(t->p, '\n', (size_t)(t->end - t->p));
 	stop = nl ? nl : t->end;
-	if (stop - t->p > INT32_MAX) /* no kernel line is; lengths are 32 bits from here on */
+	/* longer than any kernel line; lengths are 32 bits from here on */
+	if (stop - t->p > INT32_MAX)
 		stop = t->p + INT32_MAX;
 	l.number = ++t->line;
 	rest = parse_head(t->p, stop, &l);

@@ -2,10 +2,10 @@
 /*
  * The text of tracefs's `trace` file, line by line:
  *
- *	            comm-PID     [CPU] FLAGS  SECONDS.FRACTION: event: text
+ * 	            comm-PID     [CPU] FLAGS  SECONDS.FRACTION: event: text
  *
  * with the FLAGS column (irq-info) and the "(TGID)" column (record-tgid) optional, and blanks in
- * any number.  comm is any text: it may hold blanks, dashes, colons and brackets.
+ * any number.  comm is any text: it may contain blanks, dashes, colons and brackets.
  *
  * Source: kernel/trace/trace_output.c, trace_print_context() and trace_print_lat_fmt().
  */
@@ -18,12 +18,12 @@
 
 #define TRACE_TEXT_MAX_CPUS 8192
 #define TRACE_TEXT_ANY_CPU (UINT32_MAX - 1)
-#define TRACE_TEXT_OLDEST UINT32_MAX /* of whichever CPUs: overwritten before the text begins */
+#define TRACE_TEXT_OLDEST UINT32_MAX /* of any CPU: overwritten before the text begins */
 
 enum trace_line_kind {
-	TRACE_LINE_EVENT, /* everything below is set but stack_id and lost */
+	TRACE_LINE_EVENT, /* everything below is set except stack_id and lost */
 	TRACE_LINE_STACK_ID, /* "<stack_id N>" in place of an event: header and stack_id */
-	TRACE_LINE_LOST, /* lost: events the kernel says it dropped before this line */
+	TRACE_LINE_LOST, /* lost: events that the kernel dropped before this line */
 	TRACE_LINE_COMMENT, /* "# ...", empty, "##### CPU 1 buffer started ####" */
 	TRACE_LINE_OTHER, /* anything else, such as " => symbol" of a stack in full */
 };
@@ -35,18 +35,18 @@ struct trace_line {
 	uint32_t comm_len;
 	uint32_t tid, tgid; /* tgid 0: not in the text */
 	uint32_t cpu;
-	uint64_t ts; /* ns; without a fraction the number itself */
+	uint64_t ts; /* ns; without a fraction the plain number */
 	bool has_fraction;
 	uint8_t flags, preempt_count; /* as in the kernel's struct trace_entry */
-	bool no_irqflag; /* 'X': this kernel does not tell whether irqs were off */
-	const char *event; /* event_len bytes; event_len 0: the line names no event */
+	bool no_irqflag; /* 'X': this kernel does not report whether irqs were off */
+	const char *event; /* event_len bytes; event_len 0: the line has no event name */
 	uint32_t event_len;
-	const char *text; /* text_len bytes behind "event: " */
+	const char *text; /* text_len bytes after "event: " */
 	uint32_t text_len;
 	uint64_t stack_id; /* UINT64_MAX: not a u32 */
 	uint64_t lost;
 	uint32_t lost_cpu; /* or TRACE_TEXT_ANY_CPU, TRACE_TEXT_OLDEST */
-	bool lost_unknown; /* nor how many: lost is 1 */
+	bool lost_unknown; /* the count is unknown: lost is 1 */
 };
 
 struct trace_text {
@@ -54,7 +54,7 @@ struct trace_text {
 	size_t line;
 };
 
-/* text (len bytes) is borrowed by everything handed out. */
+/* text (len bytes) is borrowed by every line that is returned. */
 void trace_text__init(struct trace_text *t, const char *text, size_t len);
 /* False at the end. */
 bool trace_text__next(struct trace_text *t, struct trace_line *ret_line);

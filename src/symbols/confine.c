@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Takes a child process's rights away, with a seccomp filter that is written by hand. */
+/* Drops the rights of a child process, with a hand-written seccomp filter. */
 #include "confine.h"
 
 #include <errno.h>
@@ -24,14 +24,14 @@
 
 #define OVERFLOW_ID 65534 /* nobody, nogroup */
 #define MAX_KEPT 8
-#define MAX_NEW_FDS 16 /* open at a time, beside those that are kept */
+#define MAX_NEW_FDS 16 /* open at a time, beside those that stay open */
 
 /* ---- system calls ---------------------------------------------------------------------------- */
 
 /*
- * What is left, beside those that the vDSO has: memory that is not executable, the files and the
- * socket that are open, the end.  All others fail with EPERM: a C library that tries a new call and
- * falls back to an old one goes on working.
+ * The allowed calls, beside those in the vDSO: for non-executable memory, the open files and
+ * socket, and exit.  All others fail with EPERM, so that a C library that tries a new call and
+ * falls back to an old one keeps working.
  */
 static const int allowed[] = {
 	SYS_read,      SYS_pread64,	 SYS_lseek,	     SYS_fstat,		SYS_close,
@@ -47,7 +47,7 @@ static const int trapped[] = {
 	SYS_openat, SYS_readlinkat, SYS_newfstatat,
 };
 
-/* Allowed where an argument has none of these bits. */
+/* Calls allowed only if an argument has none of these bits. */
 static const struct restricted {
 	int call, arg;
 	uint32_t refused;
@@ -65,7 +65,7 @@ static void put_op(struct sock_fprog *p, uint16_t code, uint32_t k)
 	p->filter[p->len++] = (struct sock_filter)BPF_STMT(code, k);
 }
 
-/* Goes on behind the next skip instructions unless what was loaded compares so with k. */
+/* Skips the next `skip` instructions unless the loaded value compares this way with k. */
 static void put_unless(struct sock_fprog *p, uint16_t how, uint32_t k, uint8_t skip)
 {
 	p->filter[p->len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | how | BPF_K, k, 0, skip);
@@ -84,7 +84,7 @@ static void put_calls(struct sock_fprog *p, const int *calls, size_t nr, uint32_
 	}
 }
 
-/* The low half of an argument is all that the kernel looks at for these. */
+/* The kernel only looks at the low half of these arguments. */
 static void put_restricted(struct sock_fprog *p, const struct restricted *r)
 {
 	put_unless(p, BPF_JEQ, r->call, 4);
@@ -117,21 +117,21 @@ static int install_filter(void)
 	return 0;
 }
 
-/* ---- calls that are answered here ------------------------------------------------------------ */
+/* ---- trapped calls --------------------------------------------------------------------------- */
 
 static struct confine confined;
 
-/* fstat(3) of an open file is newfstatat(2) with an empty path; no other file is looked at. */
+/* fstat(3) of an open file is newfstatat(2) with an empty path; any other path is refused. */
 static long trapped_stat(int fd, const char *path, struct stat *st, int flags)
 {
 	if (!(flags & AT_EMPTY_PATH) || *path)
 		return -ENOENT;
-	return syscall(SYS_fstat, fd, st) ? -errno : 0; /* fstat(3) would end up here again */
+	return syscall(SYS_fstat, fd, st) ? -errno : 0; /* fstat(3) would trap again */
 }
 
 static long trapped_call(int call, const ucontext_t *context)
 {
-	/* The forms of a call with a directory have one argument more. */
+	/* The *at() forms of a call have one more argument. */
 	unsigned int path = call == SYS_openat || call == SYS_readlinkat;
 
 	switch (call) {
@@ -181,7 +181,7 @@ static int fd_compare(const void *pa, const void *pb)
 	return CMP(a, b);
 }
 
-/* Returns the number above the last one that stays open. */
+/* Returns the last descriptor that stays open, plus 1. */
 static unsigned int close_others(const struct confine *c)
 {
 	unsigned int from = 0;
@@ -200,7 +200,7 @@ static unsigned int close_others(const struct confine *c)
 	return from;
 }
 
-/* What the parent has mapped already. */
+/* Bytes mapped already, inherited from the parent. */
 static uint64_t mapped_bytes(void)
 {
 	_cleanup_fclose_ FILE *statm = fopen("/proc/self/statm", "re");
@@ -233,7 +233,7 @@ static int limit_all(const struct confine *c, uint64_t mapped, unsigned int fds_
 	return err ?: limit(RLIMIT_CORE, 0);
 }
 
-/* The strings themselves: a copy of the parent's memory is what the child has. */
+/* Clears the strings themselves, as the child has a copy of the parent's memory. */
 static void wipe_environment(void)
 {
 	for (char **variable = environ; variable && *variable; variable++)
@@ -246,7 +246,7 @@ static void drop_rights(void)
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
-	/* In a user namespace that has no such user the capabilities go nevertheless. */
+	/* In a user namespace without this user the capabilities are dropped nevertheless. */
 	if (!geteuid()) {
 		setgroups(0, NULL);
 		if (setresgid(OVERFLOW_ID, OVERFLOW_ID, OVERFLOW_ID) ||
@@ -270,7 +270,7 @@ int confine__self(const struct confine *c)
 	wipe_environment();
 	drop_rights();
 	err = limit_all(c, mapped, fds_end);
-	/* Both are undone when a process gets another user. */
+	/* Changing the user resets both. */
 	if (!err && (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL)))
 		err = -errno;
 	if (!err && getppid() != c->parent)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Identifies a file without a build id by the hash of its content. */
+/* Identifies a file without a build id by a hash of its content. */
 #include "usyms.h"
 
 #include <errno.h>

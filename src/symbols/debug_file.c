@@ -15,11 +15,11 @@
 #include "usyms.h"
 
 #define MAX_ID 64
-#define MAX_LINK (PATH_MAX + 256u) /* bytes of a section that names another file */
+#define MAX_LINK (PATH_MAX + 256u) /* bytes of a section that refers to another file */
 #define CHUNK (64u << 10)
-#define MAX_CRC (4ULL << 30) /* bytes of a debug file that is known by its checksum */
+#define MAX_CRC (4ULL << 30) /* bytes of a debug file that is identified by its checksum */
 
-/* What the file that is looked for must be. */
+/* The identity that the wanted file must have. */
 struct wanted {
 	uint8_t id[MAX_ID];
 	unsigned int id_len; /* 0: none to compare */
@@ -52,7 +52,7 @@ static bool is_wanted(int fd, const struct wanted *w)
 	return (w->id_len || w->has_crc) && (!w->has_crc || has_crc(fd, w->crc));
 }
 
-/* Under the sysroot, then without it. */
+/* Tries the path under the sysroot, then without it. */
 static int open_wanted(const struct debug_dirs *d, const struct wanted *w, int *ret_fd,
 		       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
@@ -119,8 +119,8 @@ int debug_dirs__open_id(const struct debug_dirs *d, const uint8_t *id, unsigned 
 }
 
 /*
- * A section that begins with a file name; what follows the name's NUL is copied to ret_rest, at most
- * max bytes.
+ * Reads a section that begins with a file name; up to max bytes after the name's NUL are copied to
+ * ret_rest.
  */
 static int read_link(int fd, const char *section_name, char **ret_name, void *ret_rest, size_t max,
 		     size_t *ret_len)
@@ -189,7 +189,7 @@ int debug_dirs__open_debug(const struct debug_dirs *d, int fd, const char *path,
 	return open_from_server(d, &w, true, ret_fd);
 }
 
-/* .gnu_debugaltlink: a path, from where the debug file lies, and the build id. */
+/* .gnu_debugaltlink: a path, relative to the debug file, and the build id. */
 int debug_dirs__open_alt(const struct debug_dirs *d, int debug_fd, int *ret_fd)
 {
 	const struct debug_dirs no_root = { .sysroot = "", .dirs = d->dirs };
@@ -217,7 +217,7 @@ int debug_dirs__open_alt(const struct debug_dirs *d, int debug_fd, int *ret_fd)
 	return open_by_id(d, &w, true, ret_fd) ? open_from_server(d, &w, true, ret_fd) : 0;
 }
 
-/* Any file may be named; the child is given none but what holds split DWARF. */
+/* Any path may be asked for; the child gets only files with split DWARF. */
 static bool is_split(int fd)
 {
 	const Elf64_Shdr *section = NULL;
@@ -246,7 +246,7 @@ int debug_dirs__open_split(const struct debug_dirs *d, const char *path, int *re
 	return -ENOENT;
 }
 
-/* Bytes of the first section of that name or, if NULL, type. */
+/* Bytes of the first section with this name or, if NULL, this type. */
 static uint64_t section_size(const struct elf_file *f, const char *name, uint32_t type)
 {
 	const Elf64_Shdr *section =
@@ -262,7 +262,7 @@ bool debug_file__has_symbols(int fd)
 
 	if (elf_file__from_fd(fd, &f))
 		return false;
-	/* Some programs keep a few symbols when they are stripped: fewer than they export. */
+	/* Some stripped programs keep a few symbols: fewer than they export. */
 	if (!elf_file__load_sections(&f))
 		size = section_size(&f, NULL, SHT_SYMTAB);
 	size = size >= section_size(&f, NULL, SHT_DYNSYM) ? size : 0;

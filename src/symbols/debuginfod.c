@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libdebuginfod is loaded when somebody asks for it: it brings a HTTP client along. */
+/* libdebuginfod is loaded only on demand, as it pulls in an HTTP client. */
 #include "debug_file.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ typedef debuginfod_client *(*begin_fn)(void);
 typedef void (*end_fn)(debuginfod_client *client);
 typedef int (*find_fn)(debuginfod_client *client, const unsigned char *id, int id_len, char **path);
 
-static int ask(void *library, const uint8_t *id, unsigned int id_len, bool debug)
+static int query_servers(void *library, const uint8_t *id, unsigned int id_len, bool debug)
 {
 	begin_fn begin = (begin_fn)dlsym(library, "debuginfod_begin");
 	end_fn end = (end_fn)dlsym(library, "debuginfod_end");
@@ -44,11 +44,11 @@ int debuginfod__open(const uint8_t *id, unsigned int id_len, bool debug, int *re
 
 	if (!urls || !*urls || !id_len)
 		return -ENOENT;
-	/* Never closed: libcurl does not like it. */
+	/* Never unloaded: libcurl does not support it. */
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	fd = library ? ask(library, id, id_len, debug) : -EOPNOTSUPP;
+	fd = library ? query_servers(library, id, id_len, debug) : -EOPNOTSUPP;
 	if (fd == -EOPNOTSUPP)
-		log_debug("%s cannot be used", LIBRARY);
+		log_debug("%s is unusable", LIBRARY);
 	if (fd < 0)
 		return -ENOENT;
 	*ret_fd = fd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names are untrusted: substitutions let a short one stand for a text of any length, so printing is
- * ended by a jump out of the demangler's callback, and long ones are not begun.
+ * Names are untrusted: substitutions let a short name expand to a text of any length, so a jump out
+ * of the demangler's callback ends printing, and long names are not demangled at all.
  */
 #include "usyms.h"
 
@@ -15,7 +15,7 @@
 #include "array.h"
 #include "cleanup.h"
 
-#define MAX_MANGLED 4096 /* the demangler takes some 100 bytes of stack for each */
+#define MAX_MANGLED 4096 /* the demangler takes some 100 bytes of stack per byte */
 #define MAX_DEMANGLED (64u << 10)
 
 struct output {
@@ -40,7 +40,7 @@ static void output_add(const char *s, size_t len, void *ctx)
 typedef int (*demangler_fn)(const char *mangled, int options, demangle_callbackref callback,
 			    void *ctx);
 
-/* The jump frees nothing: both demanglers work on the stack. */
+/* The jump leaks nothing: both demanglers work on the stack. */
 static char *run(demangler_fn demangler, const char *name, int options)
 {
 	struct output *out = calloc(1, sizeof(*out));
@@ -57,12 +57,12 @@ static char *run(demangler_fn demangler, const char *name, int options)
 	return s;
 }
 
-/* What stands behind a mangled name: ".cold", ".constprop.0", "@plt". */
+/* The suffix of a mangled name: ".cold", ".constprop.0", "@plt". */
 static const char *suffix_of(const char *name)
 {
 	const char *last = strrchr(name, 'E'), *suffix;
 
-	/* Rust's older names have dots, but end with an E. */
+	/* Legacy Rust names contain dots, but end with an E. */
 	suffix = strpbrk(last ? last : name, ".@");
 	return suffix ? suffix : name + strlen(name);
 }
@@ -80,13 +80,13 @@ static char *demangle_as(const char *name, int options)
 	bare = strndup(name, suffix - name);
 	if (!bare)
 		return NULL;
-	/* Rust's older names are C++ names that end with a hash, and are known by it. */
+	/* Legacy Rust names are C++ names that end with a hash, which identifies them. */
 	s = run(rust_demangle_callback, bare, options);
 	if (!s && name[1] == 'Z')
 		s = run(cplus_demangle_v3_callback, bare, options);
 	if (!s)
 		return NULL;
-	/* LLVM numbers what it makes global for itself. */
+	/* LLVM appends a number to symbols that it promotes to global. */
 	if (!strncmp(suffix, ".llvm.", strlen(".llvm.")))
 		suffix = "";
 	return asprintf(&whole, "%s%s", s, suffix) < 0 ? NULL : whole;

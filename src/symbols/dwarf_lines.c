@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads DWARF with libdw, in a process of its own (line_child.c): nothing is freed, and a file that
- * libdw stumbles over takes only that process along.
+ * crashes libdw ends only that process.
  */
 #include "line_reader.h"
 
@@ -13,12 +13,12 @@
 #include "array.h"
 #include "cleanup.h"
 
-#define MAX_SCOPES 256 /* of a function, each in the one before */
+#define MAX_SCOPES 256 /* of a function, each nested in the one before */
 #define MAX_DEPTH 64 /* of functions in namespaces, classes and functions */
 
 struct unit;
 
-/* Code and the entry that describes it: a unit's or a function's. */
+/* A range of code and its entry: a unit's or a function's. */
 struct range {
 	uint64_t start, end;
 	Dwarf_Die die;
@@ -30,14 +30,14 @@ struct ranges {
 	size_t nr, cap;
 };
 
-/* The functions of a compilation unit, found when it is first asked. */
+/* The functions of a compilation unit, read at the first lookup in it. */
 struct unit {
 	bool scanned;
-	Dwarf_Die split; /* what describes them: the unit's own entry, or that of its .dwo file */
+	Dwarf_Die split; /* the unit's own entry, or the one in its .dwo file */
 	struct ranges functions;
 };
 
-/* A row of a .debug_line that no unit refers to. */
+/* A row of a .debug_line table that no unit refers to. */
 struct row {
 	uint64_t addr;
 	const char *source; /* NULL: the code ends here */
@@ -72,7 +72,7 @@ static void ranges_add(struct ranges *r, Dwarf_Die *die, struct unit *unit)
 	}
 }
 
-/* Of several the last one in the file comes last, and counts. */
+/* Of equal ranges the last one in the file sorts last and is used. */
 static int range_compare(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
@@ -153,9 +153,9 @@ static void unit_scan(struct unit *unit, Dwarf_Die *die)
 	ranges_sort(&unit->functions);
 }
 
-/* ---- a line table of its own ----------------------------------------------------------------- */
+/* ---- line tables without a unit -------------------------------------------------------------- */
 
-/* Where one sequence ends and another begins the latter counts. */
+/* Where one sequence ends and another begins, the latter is used. */
 static int row_compare(const void *pa, const void *pb)
 {
 	const struct row *a = pa, *b = pb;
@@ -227,7 +227,7 @@ static const char *function_name(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
-/* The function and the calls that were inlined into it at that address, outermost first. */
+/* The function and the calls inlined into it at this address, outermost first. */
 static unsigned int find_scopes(Dwarf_Die *function, uint64_t addr, Dwarf_Die *ret_scopes)
 {
 	unsigned int nr = 1, depth;
@@ -253,7 +253,7 @@ static unsigned int find_scopes(Dwarf_Die *function, uint64_t addr, Dwarf_Die *r
 	return nr;
 }
 
-/* Where an inlined call was written. */
+/* The source position of an inlined call. */
 static void call_site(Dwarf_Die *unit, Dwarf_Die *call, struct usyms_line *ret_line)
 {
 	Dwarf_Attribute attr;

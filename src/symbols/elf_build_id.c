@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The GNU build id, from the notes of the segments, else of the sections. */
+/* Finds the GNU build id, in the notes of the segments or else of the sections. */
 #include "usyms.h"
 
 #include <errno.h>
@@ -10,15 +10,15 @@
 #include "elf_file.h"
 
 #define MAX_ID 64
-#define MAX_NOTES (1u << 20) /* bytes of a segment that are looked at */
-#define MAX_TRIES 64 /* segments and sections of notes */
+#define MAX_NOTES (1u << 20) /* bytes of a segment that are searched */
+#define MAX_TRIES 64 /* note segments and sections searched */
 
 static uint64_t align_up(uint64_t v, uint64_t align)
 {
 	return (v + align - 1) & ~(align - 1);
 }
 
-/* The build id among the notes; false: it is not there. */
+/* Finds the build id among the notes; false if absent. */
 static bool notes_search(const char *notes, uint64_t len, uint64_t align, uint8_t *ret_id,
 			 unsigned int *ret_len)
 {
@@ -55,7 +55,7 @@ static int notes_read(const struct elf_file *f, uint64_t off, uint64_t len, uint
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
 	len = MIN(len, (uint64_t)MAX_NOTES);
-	/* Linkers have put notes of alignment 4 into segments that say 8. */
+	/* Some linkers put notes of alignment 4 into segments of alignment 8. */
 	if ((align == 8 && notes_search(notes, len, 8, ret_id, ret_len)) ||
 	    notes_search(notes, len, 4, ret_id, ret_len))
 		return 0;
@@ -72,7 +72,7 @@ static int build_id(struct elf_file *f, uint8_t *ret_id, unsigned int *ret_len)
 			err = notes_read(f, f->phdrs[i].p_offset, f->phdrs[i].p_filesz,
 					 f->phdrs[i].p_align, ret_id, ret_len);
 	}
-	/* Of debug files the segments lie elsewhere than they say; objects have none. */
+	/* In debug files the segments have wrong offsets; objects have no segments. */
 	if (err == -ENOENT)
 		err = elf_file__load_sections(f) ?: -ENOENT;
 	for (i = 0; i < f->nr_shdrs && err == -ENOENT; i++) {

@@ -13,7 +13,7 @@
 #define MAX_UNPACKED (256u << 20)
 #define MAX_MEMORY (128u << 20) /* of the decoder: xz -9 takes 65 MB */
 
-/* Grows what is unpacked to; false: too large. */
+/* Grows the output buffer; false: too large. */
 static bool output_grow(lzma_stream *xz, uint8_t **data, size_t *cap)
 {
 	size_t more = *cap ? *cap * 2 : 64u << 10;

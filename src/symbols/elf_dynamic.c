@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The dynamic segment: where the symbols of a file without section headers are, and how many. */
+/* The dynamic segment gives the place and number of symbols in a file without section headers. */
 #include "elf_table.h"
 
 #include <errno.h>
@@ -8,11 +8,11 @@
 
 #include "cleanup.h"
 
-#define MAX_DYNAMIC 4096 /* entries that are looked at */
+#define MAX_DYNAMIC 4096 /* entries that are read */
 #define CHUNK 1024
 
 struct dynamic {
-	uint64_t symtab, strtab, strsz, hash, gnu_hash; /* addresses and a size; 0: not there */
+	uint64_t symtab, strtab, strsz, hash, gnu_hash; /* addresses and a size; 0: absent */
 };
 
 static int dynamic_read(const struct elf_file *f, const Elf64_Phdr *phdr, struct dynamic *ret)
@@ -43,7 +43,7 @@ static int dynamic_read(const struct elf_file *f, const Elf64_Phdr *phdr, struct
 	return err;
 }
 
-/* Chains end with an odd word; that of the last symbol ends the table. */
+/* A chain ends with an odd word; the end of the last symbol's chain is the end of the table. */
 static int chain_end(const struct elf_file *f, uint64_t off, uint64_t end, uint64_t *ret_nr)
 {
 	uint32_t chunk[CHUNK];
@@ -66,7 +66,7 @@ static int chain_end(const struct elf_file *f, uint64_t off, uint64_t end, uint6
 	return -ENOENT;
 }
 
-/* DT_GNU_HASH: the bucket with the highest index begins the last chain. */
+/* DT_GNU_HASH: the bucket with the highest index starts the last chain. */
 static int count_gnu(const struct elf_file *f, uint64_t addr, uint64_t *ret_nr)
 {
 	uint32_t head[4] = { 0 }, *buckets, highest = 0; /* buckets, first symbol, bloom, shift */
@@ -85,7 +85,7 @@ static int count_gnu(const struct elf_file *f, uint64_t addr, uint64_t *ret_nr)
 	for (uint32_t i = 0; i < head[0]; i++)
 		highest = MAX(highest, buckets[i]);
 	if (highest < head[1]) {
-		*ret_nr = head[1]; /* only imports */
+		*ret_nr = head[1]; /* imports only */
 		return 0;
 	}
 	off += (uint64_t)head[0] * 4 + (uint64_t)(highest - head[1]) * 4;

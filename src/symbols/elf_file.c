@@ -11,8 +11,7 @@
 #include "cleanup.h"
 
 #define NATIVE_DATA (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
-#define MAX_PHDRS \
-	512 /* that are looked at: linkers make a dozen, and every symbol is looked for in all */
+#define MAX_PHDRS 512 /* linkers make a dozen, and each symbol is searched in all */
 
 int elf_file__read(const struct elf_file *f, uint64_t off, void *buf, size_t len)
 {
@@ -273,7 +272,7 @@ int elf_file__read_syms(const struct elf_file *f, uint64_t off, size_t nr, Elf64
 
 	if (err || f->is64)
 		return err;
-	/* The narrow ones lie at the beginning of the wide ones: from the last one on. */
+	/* The 32-bit symbols overlap the 64-bit ones: convert from the last one down. */
 	narrow = (Elf32_Sym *)ret_syms;
 	while (nr--) {
 		Elf32_Sym from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Bounded access to an untrusted ELF file of this machine's byte order, 64 or 32 bits: everything
- * is read with pread(2) into memory of our own, because a mapped file that shrinks raises SIGBUS.
- * Headers are handed out in their 64-bit form.
+ * is read with pread(2) into own memory, because a mapped file that shrinks raises SIGBUS. Headers
+ * are returned in their 64-bit form.
  */
 #ifndef SYMBOLS_ELF_FILE_H
 #define SYMBOLS_ELF_FILE_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELF_FILE_MAX_LOAD (512u << 20) /* bytes of one table that is read into memory */
+#define ELF_FILE_MAX_LOAD (512u << 20) /* bytes of a table that is read into memory */
 
 struct elf_file {
 	int fd; /* borrowed; -1: image */
@@ -24,40 +24,40 @@ struct elf_file {
 	unsigned int nr_phdrs;
 	Elf64_Shdr *shdrs; /* after elf_file__load_sections() */
 	unsigned int nr_shdrs;
-	char *names; /* of the sections */
+	char *names; /* of sections */
 	size_t names_len;
 };
 
-/* -ENOEXEC: no ELF file that could be read; -EIO, -ENOMEM.  Nothing to free on failure. */
+/* -ENOEXEC: not an ELF file of a supported kind; -EIO, -ENOMEM.  Nothing to free on failure. */
 int elf_file__from_fd(int fd, struct elf_file *ret_file);
 int elf_file__from_image(const void *image, size_t len, struct elf_file *ret_file);
 void elf_file__done(struct elf_file *f);
 
-/* -EIO where the file does not have these bytes (any more). */
+/* -EIO if the file does not have these bytes (any more). */
 int elf_file__read(const struct elf_file *f, uint64_t off, void *buf, size_t len);
-/* The same into new memory, with a NUL behind it; -EFBIG above ELF_FILE_MAX_LOAD. */
+/* The same into newly allocated memory, NUL-terminated; -EFBIG above ELF_FILE_MAX_LOAD. */
 int elf_file__load(const struct elf_file *f, uint64_t off, uint64_t len, char **ret_data);
 
-/* The section headers; -ENOENT: it has none that make sense. */
+/* Loads the section headers; -ENOENT: missing or invalid. */
 int elf_file__load_sections(struct elf_file *f);
-/* The section of that name, NULL if there is none or it has no bytes in the file. */
+/* The section with this name; NULL if missing or without bytes in the file. */
 const Elf64_Shdr *elf_file__section(const struct elf_file *f, const char *name);
 const Elf64_Shdr *elf_file__section_of_type(const struct elf_file *f, uint32_t type);
 const char *elf_file__section_name(const struct elf_file *f, const Elf64_Shdr *shdr);
 
-/* nr symbols from off on, which take elf_file__sym_size() each in the file. */
+/* Reads nr symbols from off on; each takes elf_file__sym_size() bytes in the file. */
 size_t elf_file__sym_size(const struct elf_file *f);
 int elf_file__read_syms(const struct elf_file *f, uint64_t off, size_t nr, Elf64_Sym *ret_syms);
 
 /*
- * The place in the file of code at a virtual address, and the end of the code around it; false: no
- * executable segment has it.
+ * Converts a virtual address of code to a file offset; also returns where the code around it ends.
+ * False if no executable segment contains it.
  */
 bool elf_file__code_offset(const struct elf_file *f, uint64_t vaddr, uint64_t *ret_off,
 			   uint64_t *ret_end);
-/* The way back. */
+/* The inverse. */
 bool elf_file__code_vaddr(const struct elf_file *f, uint64_t off, uint64_t *ret_vaddr);
-/* As elf_file__code_offset(), of anything that is loaded. */
+/* As elf_file__code_offset(), for any loaded segment. */
 bool elf_file__offset(const struct elf_file *f, uint64_t vaddr, uint64_t *ret_off,
 		      uint64_t *ret_end);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of a stripped Go program: its runtime needs .gopclntab, so that strip(1) leaves it.
- * Layouts of Go 1.16 on, as in Go's debug/gosym.
+ * Functions of a stripped Go program: the runtime needs .gopclntab, so strip(1) keeps it.  Layouts
+ * since Go 1.16, as in Go's debug/gosym.
  */
 #include "elf_table.h"
 
@@ -62,7 +62,10 @@ static int parse_header(struct pclntab *t)
 	return 0;
 }
 
-/* Entry i: {place of the code, place of what is said of it}; that begins with {code, i32 name}. */
+/*
+ * Entry i is {offset of the code, offset of its description}; the latter starts with {code, i32
+ * name}.
+ */
 static int add_function(struct elf_symbols *s, const struct elf_file *exe, const struct pclntab *t,
 			uint64_t i, uint32_t names)
 {

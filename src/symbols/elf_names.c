@@ -10,14 +10,14 @@
 #include "cleanup.h"
 #include "elf_table.h"
 
-#define VERSION_HIDDEN 0x8000 /* not what a program is linked to today */
-#define MAX_NAME 4096 /* hostile tables share megabytes of them */
+#define VERSION_HIDDEN 0x8000 /* not the version that programs link to today */
+#define MAX_NAME 4096 /* hostile tables share megabytes of name */
 
 struct elf_names {
-	struct elf_symbols s; /* never finished: sorted by name instead */
+	struct elf_symbols s; /* not finished: sorted by name instead */
 };
 
-/* .dynsym first: behind another part it would only be asked where that has fewer. */
+/* .dynsym first: after another part it is only read if that part has fewer symbols. */
 static int collect(struct elf_symbols *s, const struct elf_source *source)
 {
 	const struct elf_file *exe = &source->exe;
@@ -43,7 +43,7 @@ static int compare(const void *pa, const void *pb, void *ctx)
 	return CMP(a->start, b->start) ?: CMP(b->size, a->size);
 }
 
-/* The same symbol stands in several tables. */
+/* Sorts and removes duplicates: several tables contain the same symbol. */
 static void sort(struct elf_symbols *s)
 {
 	size_t to = 0;
@@ -67,7 +67,7 @@ static void sort(struct elf_symbols *s)
 	s->nr = to;
 }
 
-/* Many functions may have one name in a hostile file: the place is searched for, too. */
+/* In a hostile file many functions may share a name, so the offset is part of the search key. */
 static struct elf_function *find_at(struct elf_names *n, const char *name, uint64_t start)
 {
 	size_t low = 0, high = n->s.nr;
@@ -95,7 +95,9 @@ static void mark(struct elf_names *n, const char *name, uint64_t start, bool old
 		f->rank = (f->rank & ~ELF_RANK_OLD) | (old ? ELF_RANK_OLD : 0);
 }
 
-/* A function that has the default version of its name, too, is not old: these come last. */
+/*
+ * A function that also has the default version of its name is not old: default versions come last.
+ */
 static int mark_versions(struct elf_names *n, const struct elf_file *exe)
 {
 	const Elf64_Shdr *dynsym = elf_file__section_of_type(exe, SHT_DYNSYM);
@@ -186,7 +188,7 @@ void elf_names__get(const struct elf_names *n, size_t i, struct elf_name *ret_na
 				       .start = f->start,
 				       .size = f->size,
 				       .old = f->rank & ELF_RANK_OLD,
-				       .chosen = f->rank & ELF_RANK_CHOSEN };
+				       .chosen = f->rank & ELF_RANK_IFUNC };
 }
 
 size_t elf_names__find(const struct elf_names *n, const char *name)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stubs of the procedure linkage table, named after what they jump to.  No symbol says which stub
- * is whose; the stub's own code does: it jumps through a slot that a relocation fills, or pushes the
- * relocation's number.  Files of other machines get none.
+ * Names the stubs of the procedure linkage table after their targets.  No symbol identifies a stub,
+ * but its code does: it jumps through a slot that a relocation fills, or pushes the relocation's
+ * number.  Files of other machines get no stubs.
  */
 #include "elf_table.h"
 
@@ -16,7 +16,7 @@
 #include "cleanup.h"
 
 #define MAX_RELOCS (1u << 20)
-#define MAX_STUBS (4u << 20) /* bytes of all sections: hostile files have thousands of them */
+#define MAX_STUBS (4u << 20) /* bytes in all sections: hostile files have thousands of sections */
 #define MAX_NAME 2048
 
 struct slot {
@@ -26,7 +26,7 @@ struct slot {
 
 struct plt {
 	const struct elf_file *exe;
-	size_t left; /* of MAX_STUBS */
+	size_t left; /* bytes of MAX_STUBS */
 	struct slot *slots; /* sorted by address */
 	size_t nr_slots;
 	uint32_t *pushed; /* symbols of .rela.plt by number */
@@ -112,7 +112,7 @@ static uint32_t slot_symbol(const struct plt *p, uint64_t addr)
 	return low < p->nr_slots && p->slots[low].addr == addr ? p->slots[low].sym : 0;
 }
 
-/* The number of the symbol that the stub is for; 0: it cannot be told. */
+/* The number of the stub's target symbol; 0: unknown. */
 static uint32_t stub_symbol(const struct plt *p, const uint8_t *code, size_t len, uint64_t addr)
 {
 	int64_t value;

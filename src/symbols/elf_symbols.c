@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The functions of an ELF file: which parts of it are asked, and the search. */
+/* The functions of an ELF file: collects them from the file's parts, and finds one. */
 #include "usyms.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "cleanup.h"
 #include "elf_table.h"
 
-#define MAX_NESTING 64 /* functions in functions; more is no compiler's doing */
+#define MAX_NESTING 64 /* functions in functions; no compiler produces more */
 
 static int collect(struct elf_symbols *s, const struct elf_source *source)
 {
@@ -78,7 +78,7 @@ int elf_symbols__find(const struct elf_symbols *s, uint64_t offset, struct elf_s
 	size_t low = array__bisect(s->nr, i, s->v[i].start <= offset);
 	unsigned int depth;
 
-	/* low - 1 is the last one that begins at or before the offset. */
+	/* low - 1 is the last function that begins at or before the offset. */
 	for (depth = 0; low && depth < MAX_NESTING; depth++) {
 		const struct elf_function *f = &s->v[low - 1];
 

@@ -14,7 +14,7 @@
 struct symtab {
 	const struct elf_file *exe, *f;
 	uint64_t off, nr;
-	uint32_t names, names_len; /* where its strings lie in the table's names */
+	uint32_t names, names_len; /* the place of its strings in the table's names */
 };
 
 static const Elf64_Shdr *section_of(const struct elf_file *f, const Elf64_Sym *sym)
@@ -24,7 +24,7 @@ static const Elf64_Shdr *section_of(const struct elf_file *f, const Elf64_Sym *s
 		       NULL;
 }
 
-/* Symbols that assemblers use and people do not: mapping symbols, notes of compiler plugins. */
+/* Symbols for tools only: mapping symbols, notes of compiler plugins. */
 static bool is_label(const Elf64_Shdr *section, const char *name)
 {
 	return section && section->sh_flags & SHF_EXECINSTR && *name != '$' && *name != '.';
@@ -39,11 +39,11 @@ static uint32_t rank_of(const Elf64_Sym *sym, const char *name)
 	bind = bind == STB_LOCAL ? 2 : bind == STB_WEAK ? 1 : 0;
 	return (ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE ? ELF_RANK_LABEL : 0) |
 	       ELF_RANK_BIND(bind) | ELF_RANK_UNDERSCORES(underscores) |
-	       (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ? ELF_RANK_CHOSEN : 0) |
+	       (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ? ELF_RANK_IFUNC : 0) |
 	       (sym->st_size ? 0 : ELF_RANK_NO_SIZE);
 }
 
-/* name@VERSION and name@@VERSION: the same function is only "name" in other tables. */
+/* name@VERSION and name@@VERSION: other tables have the same function as "name". */
 static void cut_versions(char *names, size_t len)
 {
 	char *end = names + len;
@@ -99,7 +99,7 @@ static int add_symbols(struct elf_symbols *s, const struct symtab *t)
 	return err;
 }
 
-/* Takes the strings in, then the symbols. */
+/* Adds the strings, then the symbols. */
 static int add_table(struct elf_symbols *s, struct symtab *t, uint64_t str_off, uint64_t str_len)
 {
 	size_t before = s->names_len;
@@ -149,7 +149,7 @@ int elf_dynsym__add(struct elf_symbols *s, const struct elf_file *exe)
 	struct elf_dynsym d;
 	int err;
 
-	/* A better table that has as many has them all. */
+	/* A better table with as many symbols has them all. */
 	if (dynsym)
 		return s->nr < dynsym->sh_size / elf_file__sym_size(exe) ?
 			       add_section(s, &t, dynsym) :

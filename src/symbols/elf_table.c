@@ -9,7 +9,7 @@
 #include "array.h"
 #include "cleanup.h"
 
-#define MAX_COMPARE 4096 /* of two names; hostile tables share megabytes of them */
+#define MAX_COMPARE 4096 /* bytes of two names; hostile tables share megabytes of name */
 
 int elf_source__from_fd(int fd, int debug_fd, struct elf_source *ret_source)
 {
@@ -76,7 +76,7 @@ int elf_table__add_names(struct elf_symbols *s, size_t len, uint32_t *ret_base)
 	return 0;
 }
 
-/* < 0: a is the better name. */
+/* Negative if a is the better name. */
 static int name_compare(const struct elf_symbols *s, const struct elf_function *a,
 			const struct elf_function *b)
 {
@@ -90,7 +90,7 @@ static int name_compare(const struct elf_symbols *s, const struct elf_function *
 	return CMP(a->name, b->name);
 }
 
-/* By start; of one start the longest first, those without a size last; then the better name. */
+/* By start; then the longest first, functions without a size last; then the better name. */
 static int function_compare(const void *pa, const void *pb, void *ctx)
 {
 	const struct elf_function *a = pa, *b = pb;
@@ -99,8 +99,8 @@ static int function_compare(const void *pa, const void *pb, void *ctx)
 }
 
 /*
- * One function per start and size.  An alias without a size has that of the longest, as it cannot
- * be meant to be shorter.
+ * Keeps one function per start and size.  An alias without a size gets the size of the longest, as
+ * it cannot be meant to be shorter.
  */
 static void merge_aliases(struct elf_symbols *s)
 {
@@ -122,7 +122,7 @@ static void merge_aliases(struct elf_symbols *s)
 	s->nr = to;
 }
 
-/* Those without a size reach to the next one, but not beyond what they lie in. */
+/* Functions without a size extend to the next one, but not beyond the function around them. */
 static void set_sizes(struct elf_symbols *s)
 {
 	uint64_t known_end = 0;
@@ -144,7 +144,7 @@ static void set_sizes(struct elf_symbols *s)
 	}
 }
 
-/* A label counts only where no function is. */
+/* Labels are kept only outside of functions. */
 static void drop_labels(struct elf_symbols *s)
 {
 	uint64_t end = 0;
@@ -163,7 +163,10 @@ static void drop_labels(struct elf_symbols *s)
 	s->nr = to;
 }
 
-/* What does not end behind this function cannot hold what this one does not. */
+/*
+ * Links each function to the innermost one around it.  A function that ends no later than this one
+ * cannot contain anything that this one does not.
+ */
 static void link_outer(struct elf_symbols *s)
 {
 	for (size_t i = 0; i < s->nr; i++) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A jitdump, which runtimes append to while they run: a torn record at its end is no error. */
+/*
+ * Reads a jitdump.  Runtimes append to it while they run, so a torn record at its end is not an
+ * error.
+ */
 #include "jit_symbols.h"
 
 #include <errno.h>
@@ -10,7 +13,7 @@
 #include "array.h"
 #include "cleanup.h"
 
-#define MAGIC 0x4a695444u /* "JiTD" as a number of this machine's byte order */
+#define MAGIC 0x4a695444u /* "JiTD" in this machine's byte order */
 #define VERSION 1
 
 enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1, JIT_CODE_CLOSE = 3 };
@@ -36,7 +39,7 @@ struct dump_move {
 	uint64_t vma, old_code_addr, new_code_addr, code_size, code_index;
 };
 
-/* Which function has a code index: of a load its name, of a move whose name it wants. */
+/* A code index with, for a load, its name or, for a move, the function that needs the name. */
 struct code_index {
 	uint64_t code_index;
 	uint32_t function;
@@ -55,7 +58,7 @@ static void dump_done(struct dump *d)
 	free(d->moves);
 }
 
-/* Up to len bytes; how many there are. */
+/* Reads up to len bytes; *ret_len: the number read. */
 static int read_at(int fd, uint64_t at, void *buf, size_t len, size_t *ret_len)
 {
 	size_t done = 0;
@@ -90,7 +93,7 @@ static int add_load(struct dump *d, const char *body, size_t len)
 	int err;
 
 	memcpy(&load, body, MIN(len, sizeof(load)));
-	/* A name without its NUL is too long, or the end of the file tears it. */
+	/* A name without its NUL is too long, or torn by the end of the file. */
 	if (!name_len || (sizeof(load) + name_len == len && name_len < JIT_MAX_NAME) ||
 	    !is_range(load.code_addr, load.code_size)) {
 		d->s->bad++;
@@ -104,7 +107,7 @@ static int add_load(struct dump *d, const char *body, size_t len)
 	return err;
 }
 
-/* The name is looked up when all loads are known; the place in the order is here. */
+/* The name is looked up when all loads are known; the position in the order is fixed here. */
 static int add_move(struct dump *d, const char *body, size_t len)
 {
 	struct dump_move move;
@@ -125,7 +128,7 @@ static int add_move(struct dump *d, const char *body, size_t len)
 
 static int add_records(struct dump *d, uint64_t at)
 {
-	/* of a load with a long name more than this need not be read */
+	/* the rest of a load with a longer name need not be read */
 	char buf[sizeof(struct dump_record) + sizeof(struct dump_load) + JIT_MAX_NAME + 1];
 	struct dump_record record;
 	int err = 0;
@@ -161,7 +164,7 @@ static int index_compare(const void *pa, const void *pb)
 	return CMP(a->code_index, b->code_index) ?: CMP(a->function, b->function);
 }
 
-/* A move has the name of the last load with its index that stands before it. */
+/* A move has the name of the last load with the same index before it. */
 static void name_moves(struct dump *d)
 {
 	if (d->nr_loads)

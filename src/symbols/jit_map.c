@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* perf-PID.map, as runtimes write it for perf: "START SIZE NAME" per line, the numbers in hex. */
+/* perf-PID.map, as runtimes write it for perf: "START SIZE NAME" per line, numbers in hex. */
 #include "jit_symbols.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static int add_line(struct jit_symbols *s, const char *line, size_t len)
 	return err ?: jit_symbols__put(s, start, start + size, name);
 }
 
-/* The whole lines in the buffer; *len: what is left of it, moved to its beginning. */
+/* Adds the complete lines in the buffer; the rest, *len bytes, is moved to its beginning. */
 static int add_lines(struct jit_symbols *s, char *buf, size_t *len)
 {
 	char *line = buf, *end = buf + *len, *newline;
@@ -112,6 +112,6 @@ int jit_symbols__add_map(struct jit_symbols *s, int fd)
 	_cleanup_free_ char *buf = malloc(BUFFER);
 	int err = buf ? add_file(s, fd, buf) : -ENOMEM;
 
-	/* What was read counts, also if the rest cannot be. */
+	/* Keep what was read even if the rest is unreadable. */
 	return jit_symbols__settle(s) ?: err;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds which generated function has an address, where later ones overwrite earlier ones. */
+/*
+ * Finds the generated function at an address; later functions replace earlier ones where they
+ * overlap.
+ */
 #include "jit_symbols.h"
 
 #include <errno.h>
@@ -27,7 +30,7 @@ void jit_symbols__free(struct jit_symbols *s)
 		return;
 	free(s->v);
 	free(s->names);
-	free(s->stretches);
+	free(s->ranges);
 	free(s);
 }
 
@@ -60,9 +63,9 @@ int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, u
 	return 0;
 }
 
-/* ---- which function counts where ------------------------------------------------------------- */
+/* ---- address ranges -------------------------------------------------------------------------- */
 
-/* Functions that have begun and not ended, the one that was added last on top: a binary heap. */
+/* A binary heap of the functions at the current address, the one added last on top. */
 struct heap {
 	uint32_t *v;
 	size_t nr;
@@ -101,17 +104,17 @@ static int by_start(const void *pa, const void *pb, void *ctx)
 	return CMP(v[a].start, v[b].start) ?: CMP(a, b);
 }
 
-static void put_stretch(struct jit_symbols *s, uint64_t start, uint64_t end, uint32_t function)
+static void put_range(struct jit_symbols *s, uint64_t start, uint64_t end, uint32_t function)
 {
-	struct jit_stretch *last = s->nr_stretches ? &s->stretches[s->nr_stretches - 1] : NULL;
+	struct jit_range *last = s->nr_ranges ? &s->ranges[s->nr_ranges - 1] : NULL;
 
 	if (last && last->end == start && last->function == function)
 		last->end = end;
 	else
-		s->stretches[s->nr_stretches++] = (struct jit_stretch){ start, end, function };
+		s->ranges[s->nr_ranges++] = (struct jit_range){ start, end, function };
 }
 
-/* From one beginning or end of a function to the next. */
+/* Goes from one start or end of a function to the next. */
 static void sweep(struct jit_symbols *s, const uint32_t *order, struct heap *h)
 {
 	uint64_t at = 0;
@@ -131,7 +134,7 @@ static void sweep(struct jit_symbols *s, const uint32_t *order, struct heap *h)
 		}
 		if (next < s->nr)
 			end = MIN(end, s->v[order[next]].start);
-		put_stretch(s, at, end, h->v[0]);
+		put_range(s, at, end, h->v[0]);
 		at = end;
 	}
 }
@@ -141,15 +144,15 @@ int jit_symbols__settle(struct jit_symbols *s)
 	_cleanup_free_ uint32_t *order = malloc((s->nr + 1) * sizeof(*order));
 	_cleanup_free_ uint32_t *active = malloc((s->nr + 1) * sizeof(*active));
 	struct heap h = { .v = active };
-	struct jit_stretch *stretches;
+	struct jit_range *ranges;
 
 	if (!order || !active)
 		return -ENOMEM;
-	stretches = realloc(s->stretches, (2 * s->nr + 1) * sizeof(*stretches));
-	if (!stretches)
+	ranges = realloc(s->ranges, (2 * s->nr + 1) * sizeof(*ranges));
+	if (!ranges)
 		return -ENOMEM;
-	s->stretches = stretches;
-	s->nr_stretches = 0;
+	s->ranges = ranges;
+	s->nr_ranges = 0;
 	for (size_t i = 0; i < s->nr; i++)
 		order[i] = i;
 	qsort_r(order, s->nr, sizeof(*order), by_start, s->v);
@@ -159,12 +162,12 @@ int jit_symbols__settle(struct jit_symbols *s)
 
 int jit_symbols__find(const struct jit_symbols *s, uint64_t addr, struct elf_symbol *ret_symbol)
 {
-	size_t low = array__bisect(s->nr_stretches, i, s->stretches[i].start <= addr);
+	size_t low = array__bisect(s->nr_ranges, i, s->ranges[i].start <= addr);
 	const struct jit_function *f;
 
-	if (!low || addr >= s->stretches[low - 1].end)
+	if (!low || addr >= s->ranges[low - 1].end)
 		return -ENOENT;
-	f = &s->v[s->stretches[low - 1].function];
+	f = &s->v[s->ranges[low - 1].function];
 	if (f->name == JIT_NO_NAME)
 		return -ENOENT;
 	ret_symbol->name = s->names + f->name;

@@ -15,7 +15,7 @@
 #include "seeded_hash.h"
 #include "slurp.h"
 
-#define TEXT_LEN 256 /* of one resolved address: KSYM_NAME_LEN is 512 since 6.1, cut */
+#define TEXT_LEN 256 /* of one resolved address; KSYM_NAME_LEN is 512 since 6.1: truncated */
 
 struct entry {
 	uint64_t start;
@@ -26,14 +26,14 @@ struct entry {
 struct ksyms {
 	struct entry *entries; /* sorted by start, aliases in the kernel's order */
 	size_t nr, cap;
-	char *pool; /* the text of kallsyms, and names one after the other */
+	char *pool; /* the text of kallsyms, followed by further names */
 	size_t pool_len, pool_cap;
-	struct index names; /* made when first asked by name */
+	struct index names; /* built at the first lookup by name */
 	uint64_t fixed_start, fixed_end; /* the kernel's own text */
 	bool hidden;
 	ksyms_resolve_fn resolve;
 	void *resolve_ctx;
-	char answer[TEXT_LEN]; /* the resolver's last */
+	char answer[TEXT_LEN]; /* the resolver's last answer */
 };
 
 static int pool_add(struct ksyms *k, const char *s, uint32_t *ret_off)
@@ -62,7 +62,7 @@ static const char *module_of(const struct ksyms *k, const struct entry *e)
 	return e->module ? k->pool + e->module : "";
 }
 
-/* Stable by address: of aliases the kernel's own lookups answer with the first it lists. */
+/* Stable by address: among aliases the kernel's own lookups return the first one listed. */
 static int entry_compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -81,8 +81,8 @@ static void entries_sort(struct ksyms *k)
 }
 
 /*
- * Sort, and let each symbol end where the next one of its module begins.  The last one of a module
- * stays without a size: only the resolver knows where it ends.
+ * Sorts, and ends each symbol where the next one of its module begins.  The last symbol of a module
+ * has no size: only the resolver knows where it ends.
  */
 static void entries_finish(struct ksyms *k)
 {
@@ -106,15 +106,15 @@ static void entries_finish(struct ksyms *k)
 }
 
 /*
- * Code that comes and goes without being a module: BPF programs, trampolines.  A later one may be
- * loaded where one of these is, so what kallsyms says of them is soon wrong.
+ * Code that is loaded and unloaded without being a module: BPF programs, trampolines.  The address
+ * may be reused, so their entries in kallsyms are soon stale.
  */
 static bool is_generated(const char *module)
 {
 	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", strlen("__builtin__"));
 }
 
-/* The kernel's own data ends the function in front of it. */
+/* Data of the kernel itself ends the function before it. */
 static void end_text(struct ksyms *k, uint64_t addr)
 {
 	struct entry *last = k->nr ? &k->entries[k->nr - 1] : NULL;
@@ -123,7 +123,7 @@ static void end_text(struct ksyms *k, uint64_t addr)
 		last->size = addr - last->start;
 }
 
-/* "ffffffff81000000 T name\t[module]", in the pool; the end is a NUL. */
+/* "ffffffff81000000 T name\t[module]", in the pool, NUL-terminated. */
 static int parse_line(struct ksyms *k, char *line)
 {
 	char *end, *name, *module = NULL, *stop;
@@ -156,7 +156,7 @@ static int parse_line(struct ksyms *k, char *line)
 	return entry_add(k, e);
 }
 
-/* What is in the pool, which ends with a NUL. */
+/* Parses the pool, which is NUL-terminated. */
 static int parse(struct ksyms *k)
 {
 	char *line = k->pool, *next;
@@ -175,7 +175,7 @@ static int parse(struct ksyms *k)
 	return 0;
 }
 
-/* Takes the text, which is parsed in place. */
+/* Takes ownership of the text and parses it in place. */
 static int take_text(char *text, size_t len, struct ksyms **ret_syms)
 {
 	struct ksyms *k = calloc(1, sizeof(*k));
@@ -273,7 +273,7 @@ static bool parse_resolved(char *text, uint64_t addr, struct ksym *ret_sym)
 	return true;
 }
 
-/* BPF programs and what is generated for them, as the kernel names them. */
+/* Names of BPF programs and of code generated for them. */
 static bool is_bpf(const char *name)
 {
 	static const char *const starts[] = { "bpf_prog_", "bpf_trampoline_", "bpf_dispatcher_",
@@ -309,8 +309,8 @@ bool ksyms__is_fixed(const struct ksyms *k, uint64_t addr)
 }
 
 /*
- * Only the kernel's own text stays what it was when kallsyms was read.  The table's modules are the
- * answer only where nobody can be asked.
+ * Only the kernel's own text is unchanged since kallsyms was read.  The module symbols of the table
+ * are used only if no resolver is available.
  */
 int ksyms__find(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
 {
@@ -335,7 +335,10 @@ static uint64_t name_hash(const char *s)
 	return seeded_hash__bytes(0, s, strlen(s));
 }
 
-/* Of entries with one name the lowest address comes first, as there is no growth in between. */
+/*
+ * The index does not grow meanwhile, so of entries with the same name the lowest address comes
+ * first.
+ */
 static int names_build(struct ksyms *k)
 {
 	if (index__reserve(&k->names, k->nr))
@@ -358,7 +361,7 @@ int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 
 		if (strcmp(k->pool + e->name, name))
 			continue;
-		/* the last function of a module */
+		/* the last function of a module has no size */
 		if (!e->size && !ksyms__find(k, e->start, &found) && !strcmp(found.name, name)) {
 			*ret_sym = found;
 			return 0;
@@ -385,8 +388,8 @@ void ksyms__get(const struct ksyms *k, size_t i, struct ksym *ret_sym)
 }
 
 /*
- * From anchor towards higher or lower addresses, symbol by symbol, until something that is no
- * function of the kernel itself.
+ * Walks from anchor towards higher or lower addresses, symbol by symbol, up to the first one that
+ * is not a function of the kernel itself.
  */
 static int walk_direction(struct ksyms *k, uint64_t anchor, bool up)
 {

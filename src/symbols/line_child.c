@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The child that reads DWARF: gives up its rights, answers addresses, asks for files. */
+/* The child that reads DWARF: drops its rights, answers queries by address, asks for files. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,17 +16,19 @@
 
 #define MAX_LINES 64
 #define MAX_MEMORY (1ULL << 30) /* beside the files themselves */
-#define MAX_CPU 120 /* seconds; the first answer looks at all units */
+#define MAX_CPU 120 /* seconds; the first answer reads all units */
 
 static struct {
 	int socket, fd;
-	char fd_name[64], path[PATH_MAX]; /* of the file in /proc, and as it is called */
+	char fd_name[64], path[PATH_MAX]; /* the file's link in /proc, and its path */
 } child;
 
-/* ---- what libdw asks of the system ----------------------------------------------------------- */
+/* ---- system calls of libdw ------------------------------------------------------------------- */
 
-/* Units of split DWARF lie in files of their own: the parent opens them, if that is what they are. */
-static int ask_open(const char *path)
+/*
+ * Units of split DWARF are in separate files; the parent opens a file only if it has split DWARF.
+ */
+static int request_open(const char *path)
 {
 	static char message[1 + PATH_MAX];
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
@@ -52,13 +54,13 @@ static int ask_open(const char *path)
 	return fd;
 }
 
-/* libdw asks where the file lies by its link in /proc, which the child cannot read any more. */
+/* libdw reads the file's path from its link in /proc, to which the child has no access any more. */
 static ssize_t link_of_file(const char *path, char *buf, size_t size)
 {
 	size_t len = strlen(child.path);
 
 	if (strcmp(path, child.fd_name) || !len)
-		return -EINVAL; /* it is no link */
+		return -EINVAL; /* not a link */
 	len = MIN(len, size);
 	memcpy(buf, child.path, len);
 	return len;
@@ -97,7 +99,7 @@ static size_t put_lines(char *reply, const struct usyms_line *lines, unsigned in
 	return done;
 }
 
-/* The file is first looked at for the first question: then the parent listens. */
+/* The file is opened only at the first query: then the parent listens. */
 static void answer_all(int socket, int fd, int alt_fd)
 {
 	static char reply[LINE_MESSAGE_MAX];
@@ -134,7 +136,7 @@ void line_child__main(pid_t parent, int socket, int fd, int alt_fd)
 		.nr_fds = ARRAY_SIZE(fds),
 		.memory = MAX_MEMORY + file_size(fd) + file_size(alt_fd), /* libelf maps them */
 		.cpu_seconds = MAX_CPU,
-		.open = ask_open,
+		.open = request_open,
 		.readlink = link_of_file,
 	};
 	ssize_t len;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the child that reads DWARF (line_child.c) and its parent (line_reader.c) say to each other, in
- * messages of a byte that says what it is and what follows.  The parent asks with an address, which
- * is all of that message.  The child answers with lines, {u32 number, function, NUL, source, NUL}; an
- * unknown string is empty.  Before it answers it may ask for a file, by its path; the parent replies
- * with a byte, and the open file if there is one that it may have.
+ * The messages between the child that reads DWARF (line_child.c) and its parent (line_reader.c).  A
+ * query consists of an address only.  The child's messages start with a type byte: an answer, with
+ * lines of {u32 number, function, NUL, source, NUL}, where an unknown string is empty, or, before
+ * the answer, requests for files by path.  The parent replies to a request with a byte, and with
+ * the open file if it exists and the child may have it.
  */
 #ifndef SYMBOLS_LINE_MESSAGES_H
 #define SYMBOLS_LINE_MESSAGES_H
@@ -13,7 +13,7 @@
 
 #define LINE_MESSAGE_ANSWER 'a'
 #define LINE_MESSAGE_OPEN 'o'
-#define LINE_MESSAGE_MAX (64u << 10) /* bytes: what does not fit is not said */
+#define LINE_MESSAGE_MAX (64u << 10) /* bytes; lines that do not fit are left out */
 
 void line_child__main(pid_t parent, int socket, int fd, int alt_fd) __attribute__((noreturn));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parent of the child that reads DWARF.  What comes from there is as untrusted as the file. */
+/* The parent of the child that reads DWARF.  Messages of the child are as untrusted as the file. */
 #include "line_reader.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include "debug_file.h"
 #include "line_messages.h"
 
-#define MAX_SECONDS 120 /* of one answer: the first one looks at all units */
-#define MAX_OPENS 64 /* for one answer: a unit's file is looked for in two or three places */
+#define MAX_SECONDS 120 /* for an answer; the first one reads all units */
+#define MAX_OPENS 64 /* for an answer; a unit's file is searched in two or three places */
 
 struct line_reader {
 	const struct debug_dirs *dirs;
@@ -36,7 +36,7 @@ int line_reader__new(const struct debug_dirs *dirs, int fd, int alt_fd,
 
 	if (!r)
 		return -ENOMEM;
-	/* Messages, so that an answer comes whole or not at all. */
+	/* SOCK_SEQPACKET, so that an answer arrives as a whole or not at all. */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
 	r->dirs = dirs;
@@ -74,7 +74,7 @@ void line_reader__free(struct line_reader *r)
 	free(r);
 }
 
-/* The length of a message that comes until then, else <= 0. */
+/* The length of a message that arrives before until_ns, else <= 0. */
 static ssize_t receive(struct line_reader *r, uint64_t until_ns)
 {
 	struct pollfd poll_fd = { .fd = r->socket, .events = POLLIN };
@@ -89,7 +89,7 @@ static ssize_t receive(struct line_reader *r, uint64_t until_ns)
 	} while (true);
 }
 
-/* The file that the child asks for, if it may have it. */
+/* Sends the file that the child asks for, if it may have it. */
 static int send_file(struct line_reader *r, size_t len)
 {
 	char path[PATH_MAX], control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
@@ -114,7 +114,7 @@ static int send_file(struct line_reader *r, size_t len)
 	return sendmsg(r->socket, &msg, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
-/* The answer's length, after the files that it takes. */
+/* Serves file requests up to the answer; returns the length of the answer. */
 static ssize_t wait_answer(struct line_reader *r)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + MAX_SECONDS * SECOND_NS;
@@ -131,8 +131,8 @@ static ssize_t wait_answer(struct line_reader *r)
 	return -EIO;
 }
 
-/* The answer's length; -EIO: the child has ended. */
-static ssize_t ask(struct line_reader *r, uint64_t vaddr)
+/* Returns the length of the answer; -EIO: the child has exited. */
+static ssize_t send_query(struct line_reader *r, uint64_t vaddr)
 {
 	ssize_t len = -EIO;
 
@@ -146,7 +146,7 @@ static ssize_t ask(struct line_reader *r, uint64_t vaddr)
 	return -EIO;
 }
 
-/* A string of the answer; false: it is not one. */
+/* Reads a string of the answer; false: invalid. */
 static bool take_string(const char **p, const char *end, const char **ret_string)
 {
 	const char *nul = memchr(*p, '\0', end - *p);
@@ -162,7 +162,7 @@ int line_reader__find(struct line_reader *r, uint64_t vaddr, struct usyms_line *
 		      unsigned int max)
 {
 	const char *p = r->reply + 1, *end;
-	ssize_t len = ask(r, vaddr);
+	ssize_t len = send_query(r, vaddr);
 	unsigned int nr = 0;
 
 	if (len < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Remembers what was found out about the files of this machine. */
+/* Caches the identity and symbols of files on this machine. */
 #include "local_file.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 struct local_files {
 	void *tree; /* tsearch(3) */
 	uint64_t hashed, max_hashed;
-	bool said; /* that there is too much to hash */
+	bool warned; /* of the limit for hashes */
 };
 
 static int compare_times(const struct timespec *a, const struct timespec *b)
@@ -104,11 +104,11 @@ int local_files__hash(struct local_files *files, struct local_file *f, int fd)
 	if (f->size > FILE_HASH_CONTENT_MAX || !local_file__build_id(f, fd))
 		return f->content_err = -ENOENT;
 	if (f->size > files->max_hashed - files->hashed) {
-		if (!files->said)
-			log_warn("files without a build id are hashed up to %llu MiB in all: the "
-				 "functions of the others have no names",
+		if (!files->warned)
+			log_warn("cannot hash more than %llu MiB of files without a build id: "
+				 "functions of the remaining files have no names",
 				 (unsigned long long)files->max_hashed >> 20);
-		files->said = true;
+		files->warned = true;
 		return -EDQUOT;
 	}
 	files->hashed += f->size;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A number of at most max_bits in front of stop; moves *p behind it. */
+/* Reads a number of at most max_bits that ends with stop; moves *p past stop. */
 static bool take_number(const char **p, unsigned int base, unsigned int max_bits, char stop,
 			uint64_t *ret_value)
 {
@@ -48,7 +48,7 @@ static bool take_perms(const char **p, char *ret_perms)
 	return true;
 }
 
-/* The kernel escapes the newline and nothing else, not even the backslash. */
+/* The kernel escapes only the newline, not even the backslash. */
 static void undo_escapes(char *path)
 {
 	char *to = path;
@@ -88,7 +88,7 @@ int proc_mapping__parse(char *line, struct proc_mapping *ret_mapping)
 		return -EINVAL;
 	m.dev_major = major;
 	m.dev_minor = minor;
-	/* Without a name the kernel prints a blank behind the inode; do not ask for it. */
+	/* Without a name the kernel prints a blank after the inode; do not require it. */
 	if (!take_number(&p, 10, 64, '\0', &m.inode)) {
 		if (!take_number(&p, 10, 64, ' ', &m.inode))
 			return -EINVAL;

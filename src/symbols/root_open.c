@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths come from recordings, and it is often root who reads them.  They are walked here, component
- * by component, because to look something up may do something: an automounter mounts what a path
- * names, and the kernel's own file systems have files that act when they are opened or closed.
- * Links of a sysroot lead into it again.
+ * Paths come from recordings, and the reader is often root.  They are walked here, component by
+ * component, because a lookup may have side effects: an automounter mounts on lookup, and the
+ * kernel's own file systems have files with side effects on open or close.  Links in a sysroot are
+ * resolved inside it.
  */
 #include "debug_file.h"
 
@@ -20,9 +20,9 @@
 
 #include "cleanup.h"
 
-#define MAX_LINKS 40 /* as the kernel */
+#define MAX_LINKS 40 /* as in the kernel */
 
-/* Where there are no programs, but files that act. */
+/* File systems without programs, whose files may have side effects. */
 static const uint32_t special[] = {
 	PROC_SUPER_MAGIC,   SYSFS_MAGIC,	 DEBUGFS_MAGIC, TRACEFS_MAGIC,	SECURITYFS_MAGIC,
 	CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,	PSTOREFS_MAGIC, EFIVARFS_MAGIC,
@@ -30,7 +30,7 @@ static const uint32_t special[] = {
 
 struct walk {
 	int root, at; /* O_PATH */
-	char rest[PATH_MAX]; /* of the path, from at on */
+	char rest[PATH_MAX]; /* of the path, relative to at */
 	unsigned int links; /* followed */
 };
 
@@ -58,7 +58,7 @@ static bool is_special(uint32_t type)
 	return false;
 }
 
-/* An automounter's directory lists what is mounted; to look up anything else would mount it. */
+/* An automounter's directory lists what is mounted; looking up anything else would mount it. */
 static bool is_listed(int dir_fd, const char *name)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -91,7 +91,7 @@ static bool is_same(int a, int b)
 	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
-/* The path goes on with what the link says. */
+/* Continues with the target of the link. */
 static int walk_link(struct walk *w, int link)
 {
 	char target[PATH_MAX];
@@ -166,7 +166,7 @@ int root__open(const char *root, const char *path, int *ret_fd)
 				   fcntl(w.root, F_DUPFD_CLOEXEC, 3)) ||
 	    walk_all(&w) || !is_program(w.at))
 		return -ENOENT;
-	/* what was looked at, whatever has been put in its place meanwhile */
+	/* the file that was checked, even if the path was replaced meanwhile */
 	snprintf(found, sizeof(found), "/proc/self/fd/%d", w.at);
 	fd = open(found, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the notes that describe USDT probes. */
+/* Reads the notes of USDT probes. */
 #include "usdt_notes.h"
 
 #include <ctype.h>
@@ -17,12 +17,12 @@
 #define MAX_NOTES (1u << 20)
 
 struct usdt_notes {
-	char *data; /* the section: holds the names */
+	char *data; /* the section, which holds the names */
 	struct usdt_note *v;
 	size_t nr, cap, bad;
 };
 
-/* Addresses in front of the strings. */
+/* The addresses before the strings. */
 struct note_addresses {
 	uint64_t pc, base, semaphore;
 };
@@ -37,7 +37,7 @@ static int notes_add(struct usdt_notes *n, const struct usdt_note *note)
 	return 0;
 }
 
-/* The string at *pos, which moves behind it; NULL: it does not end. */
+/* The string at *pos, which is moved past it; NULL: unterminated. */
 static const char *next_string(const char **pos, const char *end)
 {
 	const char *s = *pos, *nul = memchr(s, '\0', end - s);
@@ -61,8 +61,8 @@ static bool is_name(const char *s)
 }
 
 /*
- * base: where .stapsdt.base lies, 0 without one.  It moves with the code when prelink(8) or a linker
- * moves that; what the notes say does not.
+ * base: address of .stapsdt.base, or 0.  prelink(8) or a linker may move it together with the code,
+ * while the addresses in the notes stay.
  */
 static bool parse_note(const struct elf_file *f, uint64_t base, const char *desc, size_t len,
 		       struct usdt_note *ret_note)
@@ -199,7 +199,7 @@ size_t usdt_notes__bad(const struct usdt_notes *n)
 	return n->bad;
 }
 
-/* "-4@", "8f@", or nothing of the kind */
+/* "-4@", "8f@", or no such prefix */
 static void parse_size(const char *s, size_t len, struct usdt_arg *ret_arg)
 {
 	bool is_signed = len && *s == '-';

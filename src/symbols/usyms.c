@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds the function at an offset of a file of this machine. */
+/* Finds the function at an offset in a file of this machine. */
 #include "usyms.h"
 
 #include <errno.h>
@@ -19,18 +19,18 @@
 #include "log.h"
 #include "string_table.h"
 
-#define MAX_TABLE_BYTES (256u << 20) /* of the symbol tables that are kept */
-#define MAX_LINES 4 /* children that are kept */
-#define MAX_HASHED \
-	(256u << 20) /* where it is names that are wanted: what a recorder hashes at its end */
+#define MAX_TABLE_BYTES (256u << 20) /* of cached symbol tables */
+#define MAX_LINES 4 /* children kept running */
+/* The default limit of hashes: as much as a recorder hashes when it stores symbols at its end. */
+#define MAX_HASHED (256u << 20)
 
-/* One file of a recording, and what has been found out about it. */
-struct place {
-	struct usyms_file file; /* with memory of its own */
-	int path_err, err; /* it is not where the recording says; nor elsewhere */
-	char *whole; /* where it is, the sysroot included */
-	const char *path; /* the same without it: one of file's */
-	struct local_file *local; /* what is there; NULL: not looked for yet */
+/* One file of a recording and what is known about it. */
+struct recorded_file {
+	struct usyms_file file; /* with copies of all strings */
+	int path_err, err; /* not found at the recorded path; not found at all */
+	char *full_path; /* where it was found, including the sysroot */
+	const char *path; /* the same without the sysroot: a path of `file` */
+	struct local_file *local; /* the file there; NULL: not searched yet */
 };
 
 struct usyms {
@@ -38,26 +38,26 @@ struct usyms {
 	char *sysroot;
 	char **debug_dirs;
 	bool inlines;
-	void *places; /* tsearch(3) */
+	void *recorded; /* tsearch(3) */
 	struct local_files *locals;
-	struct local_file **holders; /* those that have symbols or lines */
-	size_t nr_holders;
+	struct local_file **loaded; /* those with symbols or lines */
+	size_t nr_loaded;
 	uint64_t table_bytes, clock;
 	unsigned int nr_lines;
-	struct string_table names; /* handed out */
+	struct string_table names; /* returned to the caller */
 };
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- recorded files -------------------------------------------------------------------------- */
 
 static int compare_strings(const char *a, const char *b)
 {
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-static int place_compare(const void *pa, const void *pb)
+static int recorded_file_compare(const void *pa, const void *pb)
 {
-	const struct usyms_file *a = &((const struct place *)pa)->file;
-	const struct usyms_file *b = &((const struct place *)pb)->file;
+	const struct usyms_file *a = &((const struct recorded_file *)pa)->file;
+	const struct usyms_file *b = &((const struct recorded_file *)pb)->file;
 	int order = CMP(a->id_len, b->id_len) ?: CMP(a->content, b->content);
 
 	order = order ?: CMP(a->size, b->size) ?: CMP(a->mtime_ns, b->mtime_ns);
@@ -68,24 +68,24 @@ static int place_compare(const void *pa, const void *pb)
 		       compare_strings(a->host_path, b->host_path);
 }
 
-static void place_free(void *place)
+static void recorded_file_free(void *file)
 {
-	struct place *p = place;
+	struct recorded_file *p = file;
 
 	free((char *)p->file.path);
 	free((char *)p->file.host_path);
 	free((uint8_t *)p->file.id);
-	free(p->whole);
+	free(p->full_path);
 	free(p);
 }
 
-static void place_freep(struct place **p)
+static void recorded_file_freep(struct recorded_file **p)
 {
 	if (*p)
-		place_free(*p);
+		recorded_file_free(*p);
 }
 
-static bool place_copy(struct place *p, const struct usyms_file *file)
+static bool recorded_file_copy(struct recorded_file *p, const struct usyms_file *file)
 {
 	uint8_t *id = malloc(MAX(file->id_len, 1u));
 
@@ -98,28 +98,29 @@ static bool place_copy(struct place *p, const struct usyms_file *file)
 	return id && !file->path == !p->file.path && !file->host_path == !p->file.host_path;
 }
 
-static int place_get(struct usyms *u, const struct usyms_file *file, struct place **ret_place)
+static int recorded_file_get(struct usyms *u, const struct usyms_file *file,
+			     struct recorded_file **ret_file)
 {
-	struct place key = { .file = *file };
-	_cleanup_(place_freep) struct place *p = NULL;
-	struct place **found = tfind(&key, &u->places, place_compare);
+	struct recorded_file key = { .file = *file };
+	_cleanup_(recorded_file_freep) struct recorded_file *p = NULL;
+	struct recorded_file **found = tfind(&key, &u->recorded, recorded_file_compare);
 
 	if (!found) {
 		p = calloc(1, sizeof(*p));
-		if (!p || !place_copy(p, file))
+		if (!p || !recorded_file_copy(p, file))
 			return -ENOMEM;
-		found = tsearch(p, &u->places, place_compare);
+		found = tsearch(p, &u->recorded, recorded_file_compare);
 		if (!found)
 			return -ENOMEM;
 		p = NULL;
 	}
-	*ret_place = *found;
+	*ret_file = *found;
 	return 0;
 }
 
 /* ---- the file itself ------------------------------------------------------------------------- */
 
-/* Is that open file the one of the recording? */
+/* Whether the open file is the one in the recording. */
 static bool is_file(struct usyms *u, int fd, const struct usyms_file *file)
 {
 	struct local_file *local;
@@ -138,28 +139,28 @@ static bool is_file(struct usyms *u, int fd, const struct usyms_file *file)
 	return file->mtime_ns == (uint64_t)local->mtime.tv_sec * SECOND_NS + local->mtime.tv_nsec;
 }
 
-/* 0, -ESTALE: it is there, but another one; -ENODEV. */
-static int try_path(struct usyms *u, struct place *p, const char *root, const char *path,
+/* 0, -ESTALE: found, but another file; -ENODEV. */
+static int try_path(struct usyms *u, struct recorded_file *p, const char *root, const char *path,
 		    int *ret_fd)
 {
 	_cleanup_close_ int fd = -1;
-	char *whole;
+	char *full_path;
 
 	if (!path || *path != '/' || root__open(root, path, &fd))
 		return -ENODEV;
 	if (!is_file(u, fd, &p->file))
 		return -ESTALE;
-	if (asprintf(&whole, "%s%s", root, path) < 0)
+	if (asprintf(&full_path, "%s%s", root, path) < 0)
 		return -ENOMEM;
-	free(p->whole);
-	p->whole = whole;
+	free(p->full_path);
+	p->full_path = full_path;
 	p->path = path;
 	*ret_fd = take_fd(fd);
 	return 0;
 }
 
-/* What the caller has open. */
-static int open_again(struct usyms *u, struct place *p, int *ret_fd)
+/* Reopens the file that the caller has open. */
+static int open_again(struct usyms *u, struct recorded_file *p, int *ret_fd)
 {
 	if (!is_file(u, *p->file.fd, &p->file))
 		return p->path_err = -ESTALE;
@@ -167,8 +168,8 @@ static int open_again(struct usyms *u, struct place *p, int *ret_fd)
 	return *ret_fd < 0 ? -errno : 0;
 }
 
-/* Opens it where the recording says it is. */
-static int open_path(struct usyms *u, struct place *p, int *ret_fd)
+/* Opens it at the recorded paths. */
+static int open_path(struct usyms *u, struct recorded_file *p, int *ret_fd)
 {
 	const char *roots[] = { u->dirs.sysroot, "" };
 	const char *paths[] = { p->file.host_path, p->file.path };
@@ -192,8 +193,8 @@ static int open_path(struct usyms *u, struct place *p, int *ret_fd)
 	return ret;
 }
 
-/* Opens it there, or elsewhere by its build id, and knows what it is. */
-static int place_open(struct usyms *u, struct place *p, int *ret_fd)
+/* Opens it at the recorded paths, or elsewhere by its build id, and sets p->local. */
+static int recorded_file_open(struct usyms *u, struct recorded_file *p, int *ret_fd)
 {
 	_cleanup_close_ int fd = -1;
 	int err = p->err ?: open_path(u, p, &fd);
@@ -211,20 +212,20 @@ static int place_open(struct usyms *u, struct place *p, int *ret_fd)
 	return 0;
 }
 
-static int open_debug(const struct usyms *u, const struct place *p, int fd, int *ret_fd)
+static int open_debug(const struct usyms *u, const struct recorded_file *p, int fd, int *ret_fd)
 {
 	return debug_dirs__open_debug(&u->dirs, fd, p->path ? p->path : "", ret_fd);
 }
 
-/* ---- what is kept ---------------------------------------------------------------------------- */
+/* ---- loaded files ---------------------------------------------------------------------------- */
 
-/* The one asked longest ago that has symbols, or lines. */
+/* The least recently used file with symbols, or with lines. */
 static struct local_file *oldest(const struct usyms *u, bool lines)
 {
 	struct local_file *found = NULL;
 
-	for (size_t i = 0; i < u->nr_holders; i++) {
-		struct local_file *l = u->holders[i];
+	for (size_t i = 0; i < u->nr_loaded; i++) {
+		struct local_file *l = u->loaded[i];
 
 		if ((lines ? !!l->lines : !!l->symbols) && (!found || l->used < found->used))
 			found = l;
@@ -232,17 +233,17 @@ static struct local_file *oldest(const struct usyms *u, bool lines)
 	return found;
 }
 
-static int hold(struct usyms *u, struct local_file *l)
+static int add_loaded(struct usyms *u, struct local_file *l)
 {
-	if (l->held)
+	if (l->in_loaded)
 		return 0;
-	if (array__append(&u->holders, &u->nr_holders, l))
+	if (array__append(&u->loaded, &u->nr_loaded, l))
 		return -ENOMEM;
-	l->held = true;
+	l->in_loaded = true;
 	return 0;
 }
 
-static void give_back_symbols(struct usyms *u)
+static void evict_symbols(struct usyms *u)
 {
 	struct local_file *old;
 
@@ -253,7 +254,7 @@ static void give_back_symbols(struct usyms *u)
 	}
 }
 
-static void give_back_lines(struct usyms *u)
+static void evict_lines(struct usyms *u)
 {
 	struct local_file *old;
 
@@ -264,15 +265,15 @@ static void give_back_lines(struct usyms *u)
 	}
 }
 
-static int load_symbols(struct usyms *u, const struct place *p, int fd)
+static int load_symbols(struct usyms *u, const struct recorded_file *p, int fd)
 {
 	_cleanup_close_ int debug_fd = -1;
 	struct local_file *l = p->local;
-	int err = hold(u, l);
+	int err = add_loaded(u, l);
 
 	if (err)
 		return err;
-	give_back_symbols(u);
+	evict_symbols(u);
 	if (!debug_file__has_symbols(fd))
 		open_debug(u, p, fd, &debug_fd);
 	err = elf_symbols__from_fd(fd, debug_fd, &l->symbols);
@@ -281,12 +282,12 @@ static int load_symbols(struct usyms *u, const struct place *p, int fd)
 	return err == -ENOEXEC || err == -EIO ? -ENOENT : err;
 }
 
-static int load_lines(struct usyms *u, const struct place *p, int fd)
+static int load_lines(struct usyms *u, const struct recorded_file *p, int fd)
 {
 	_cleanup_close_ int debug_fd = -1, alt_fd = -1;
 	struct local_file *l = p->local;
 	bool own = debug_file__has_lines(fd);
-	int err = hold(u, l);
+	int err = add_loaded(u, l);
 
 	if (!err && !l->segments.phdrs)
 		err = elf_file__from_fd(fd, &l->segments);
@@ -294,7 +295,7 @@ static int load_lines(struct usyms *u, const struct place *p, int fd)
 		err = u->inlines ? open_debug(u, p, fd, &debug_fd) : -ENOENT;
 	if (err)
 		return err == -ENOEXEC || err == -EIO ? -ENOENT : err;
-	give_back_lines(u);
+	evict_lines(u);
 	fd = own ? fd : debug_fd;
 	debug_dirs__open_alt(&u->dirs, fd, &alt_fd);
 	err = line_reader__new(&u->dirs, fd, alt_fd, &l->lines);
@@ -308,11 +309,12 @@ static bool is_settled(const struct local_file *l, bool lines)
 	return lines ? l->lines || l->lines_err : l->symbols || l->symbols_err;
 }
 
-/* Symbols or lines of what is there; several places may have one file. */
-static int place_load(struct usyms *u, struct place *p, bool lines)
+/* Loads the symbols or lines of the file; several recorded files may share it. */
+static int recorded_file_load(struct usyms *u, struct recorded_file *p, bool lines)
 {
 	_cleanup_close_ int fd = -1;
-	int err = p->local && is_settled(p->local, lines) ? 0 : place_open(u, p, &fd), *known;
+	int err = p->local && is_settled(p->local, lines) ? 0 : recorded_file_open(u, p, &fd),
+	    *known;
 
 	if (err)
 		return err;
@@ -327,17 +329,17 @@ static int place_load(struct usyms *u, struct place *p, bool lines)
 	return *known;
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
 		struct elf_symbol *ret_symbol)
 {
 	struct elf_symbol symbol;
-	struct place *p;
-	int err = place_get(u, file, &p);
+	struct recorded_file *p;
+	int err = recorded_file_get(u, file, &p);
 
 	if (!err)
-		err = place_load(u, p, false);
+		err = recorded_file_load(u, p, false);
 	if (err)
 		return err;
 	err = elf_symbols__find(p->local->symbols, offset, &symbol);
@@ -353,13 +355,13 @@ int usyms__find(struct usyms *u, const struct usyms_file *file, uint64_t offset,
 int usyms__verify(struct usyms *u, const struct usyms_file *file, const char **ret_path)
 {
 	_cleanup_close_ int fd = -1;
-	struct place *p;
-	int err = place_get(u, file, &p);
+	struct recorded_file *p;
+	int err = recorded_file_get(u, file, &p);
 
 	if (!err)
 		err = open_path(u, p, &fd);
 	if (!err)
-		*ret_path = p->whole;
+		*ret_path = p->full_path;
 	return err;
 }
 
@@ -367,12 +369,12 @@ int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset
 		 struct usyms_line *ret_lines, unsigned int max)
 {
 	struct elf_symbol symbol;
-	struct place *p;
+	struct recorded_file *p;
 	uint64_t vaddr;
-	int err = place_get(u, file, &p);
+	int err = recorded_file_get(u, file, &p);
 
 	if (!err)
-		err = place_load(u, p, true);
+		err = recorded_file_load(u, p, true);
 	if (err)
 		return err;
 	if (!elf_file__code_vaddr(&p->local->segments, offset, &vaddr))
@@ -382,13 +384,14 @@ int usyms__lines(struct usyms *u, const struct usyms_file *file, uint64_t offset
 	    !usyms__find(u, file, offset, &symbol))
 		ret_lines[err - 1].function = symbol.name;
 	if (err == -EIO) {
-		log_warn("source lines of '%s' cannot be read", p->whole ? p->whole : p->file.path);
+		log_warn("cannot read source lines of '%s'",
+			 p->full_path ? p->full_path : p->file.path);
 		p->local->lines_err = err;
 	}
 	return err;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------ */
 
 static void strings_free(char **v)
 {
@@ -441,10 +444,10 @@ void usyms__free(struct usyms *u)
 {
 	if (!u)
 		return;
-	tdestroy(u->places, place_free);
+	tdestroy(u->recorded, recorded_file_free);
 	string_table__clear(&u->names);
 	local_files__free(u->locals);
-	free(u->holders);
+	free(u->loaded);
 	free(u->sysroot);
 	strings_free(u->debug_dirs);
 	free(u);

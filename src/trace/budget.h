@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What reading a recording may take: memory, and work, which is counted rather than timed.  Both grow
- * with the bytes that were read, and are more than the densest recordings of the writer need: its
+ * What reading a recording may cost: memory, and work, which is counted rather than timed.  Both
+ * limits grow with the bytes read and exceed what the densest recordings of the writer need: its
  * block of most events (16384 in some 106 bytes) pays for its own events, and a stack that differs
- * from all others takes bytes of its own.  A recording that asks for more is damaged or was made to.
+ * from all others takes bytes of its own.  A recording that needs more is damaged or malicious.
  */
 #ifndef TRACE_BUDGET_H
 #define TRACE_BUDGET_H
@@ -12,20 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUDGET_MEMORY (96ull << 20) /* bytes of every recording, */
-#define BUDGET_MEMORY_FACTOR 512 /* and for each byte read */
+#define BUDGET_MEMORY (96ull << 20) /* bytes for any recording, */
+#define BUDGET_MEMORY_FACTOR 512 /* and more per byte read */
 #define BUDGET_WORK (16ull << 20)
 #define BUDGET_WORK_FACTOR 1536
-#define BUDGET_WORK_EVENT 8 /* work of an event; a byte of a table is 1 */
-#define BUDGET_WORK_BYTES 32 /* so many bytes of an event block are 1 */
+#define BUDGET_WORK_EVENT 8 /* work per event; a byte of a table costs 1 */
+#define BUDGET_WORK_BYTES 32 /* this many bytes of an event block cost 1 */
 
 struct budget {
 	uint64_t bytes; /* read */
 	uint64_t memory, work; /* taken */
-	bool out; /* something was refused: what fails from then on fails for this */
+	bool exhausted; /* a request was refused; later failures are due to it */
 };
 
-/* Whether what was taken and so much more is not too much. */
+/* True if this much more, on top of what was taken, is within the limits. */
 static inline bool budget__has(const struct budget *b, uint64_t memory, uint64_t work)
 {
 	uint64_t max_memory = BUDGET_MEMORY + BUDGET_MEMORY_FACTOR * b->bytes;
@@ -35,13 +35,13 @@ static inline bool budget__has(const struct budget *b, uint64_t memory, uint64_t
 	       work <= max_work - b->work;
 }
 
-/* False: too much, and nothing was taken.  No budget (NULL) has no end. */
+/* False if it exceeds the limit; nothing is taken then.  A NULL budget is unlimited. */
 static inline bool budget__take(struct budget *b, uint64_t memory)
 {
 	if (!b)
 		return true;
 	if (!budget__has(b, memory, 0)) {
-		b->out = true;
+		b->exhausted = true;
 		return false;
 	}
 	b->memory += memory;
@@ -57,7 +57,7 @@ static inline void budget__give(struct budget *b, uint64_t memory)
 static inline bool budget__work(struct budget *b, uint64_t work)
 {
 	if (!budget__has(b, 0, work)) {
-		b->out = true;
+		b->exhausted = true;
 		return false;
 	}
 	b->work += work;

@@ -46,5 +46,6 @@ uint32_t crc32c_portable(uint32_t crc, const void *data, size_t n)
 
 uint32_t crc32c(uint32_t crc, const void *data, size_t n)
 {
-	return arch_crc__is_there() ? ~arch_crc__add(~crc, data, n) : crc32c_portable(crc, data, n);
+	return arch_crc__available() ? ~arch_crc__add(~crc, data, n) :
+				       crc32c_portable(crc, data, n);
 }

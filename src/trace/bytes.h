@@ -28,8 +28,8 @@ static inline uint64_t bytes_unzigzag(uint64_t v)
 }
 
 /*
- * A hash that is the same in every run, for what answers depend on.  Tables whose keys a recording
- * chooses have src/base/seeded_hash.h.
+ * A hash that is the same in every run, for where results depend on it.  Tables whose keys come
+ * from a recording use src/base/seeded_hash.h.
  */
 static inline uint64_t bytes_mix(uint64_t h, uint64_t v)
 {
@@ -53,7 +53,7 @@ static inline void bytes_buf__free(struct bytes_buf *b)
 
 int bytes_buf__grow(struct bytes_buf *b, size_t more);
 
-/* Room for more bytes at b->p + b->len; NULL when memory is out. */
+/* Room for more bytes at b->p + b->len; NULL when out of memory. */
 static inline uint8_t *bytes_buf__room(struct bytes_buf *b, size_t more)
 {
 	if ((!b->p || b->cap - b->len < more) && bytes_buf__grow(b, more))
@@ -105,7 +105,7 @@ static inline void bytes_put_string(struct bytes_buf *b, const char *s, size_t n
 
 struct bytes_cur {
 	const uint8_t *p, *end;
-	bool bad; /* something was read beyond the end, or was no valid value */
+	bool bad; /* a read went past the end or met an invalid value */
 };
 
 static inline struct bytes_cur bytes_cur(const void *p, size_t n)
@@ -170,7 +170,7 @@ static inline uint64_t bytes_get_svarint(struct bytes_cur *c)
 
 /* CRC32C (Castagnoli, RFC 3720 appendix B.4); crc is 0 at the start, or the result so far. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t n);
-/* The same without the processor's help. */
+/* The same without CRC instructions. */
 uint32_t crc32c_portable(uint32_t crc, const void *data, size_t n);
 
 #endif /* TRACE_BYTES_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* The stable names of counters and of the ways a stack ends. */
+/* The stable names of counters and stack ends. */
 #include "stackonce.h"
 
 const char *stk_counter_name(enum stk_counter c)
 {
 #define NAME(counter, number, name, listed) [number] = name,
-	/* no number twice, and none left out: as many as there are rows */
+	/* each number occurs once: there are as many names as rows */
 	static const char *const names[STK_NR_COUNTERS] = { STK_COUNTERS(NAME) };
 #undef NAME
 

@@ -30,7 +30,7 @@ static bool same_key(const struct dict *d, const struct dict_entry *e, const uin
 	return e->len == len && !memcmp(d->keys.p + e->off, key, len);
 }
 
-/* A key that is not there yet. */
+/* key is not in the dictionary yet. */
 static int64_t add_entry(struct dict *d, uint64_t hash, size_t off, uint32_t len)
 {
 	if (d->nr >= INT32_MAX || array__grow(&d->entries, d->nr, &d->cap) ||
@@ -49,7 +49,7 @@ int64_t dict__intern(struct dict *d, size_t off)
 
 	if (d->keys.failed)
 		return -ENOMEM;
-	/* what happens repeats: what came after the last key before comes again */
+	/* event sequences repeat: first try the entry that followed the last key before */
 	guess = d->nr ? d->entries[d->last].next : 0;
 	if (d->nr && same_key(d, &d->entries[guess], key, len)) {
 		d->keys.len = off;

@@ -11,7 +11,7 @@
 struct dict_entry {
 	size_t off; /* in keys */
 	uint32_t len;
-	uint32_t next; /* the entry that came after this one last time */
+	uint32_t next; /* the entry that followed this one last time */
 };
 
 struct dict {
@@ -23,13 +23,13 @@ struct dict {
 	uint64_t seed; /* of the hash */
 };
 
-/* Empties the dictionary; expected: entries to come, only a hint. */
+/* Empties the dictionary.  expected: number of entries to expect, only a hint. */
 int dict__reset(struct dict *d, uint32_t expected);
 void dict__free(struct dict *d);
 
 /*
- * The number of the key that the caller appended to d->keys at off: a known key is taken off
- * again, a new one stays.  Negative errno when memory is out.
+ * Returns the number of the key that the caller appended to d->keys at off.  A known key is removed
+ * from d->keys again, a new one stays.  Negative errno when out of memory.
  */
 int64_t dict__intern(struct dict *d, size_t off);
 

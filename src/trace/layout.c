@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * The layout of a record from its format text.  Only "ID: N", "offset:N;" and "size:N;" matter
- * here: the file says where its columns lie, so the reader needs no format parser.
+ * here: the file stores the offsets of its columns, so the reader needs no format parser.
  */
 #include "layout.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Which parts of an event's record the file stores one by one: the format's fields. */
+/* The parts of an event's record that the file stores as columns: the format's fields. */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
 
@@ -20,8 +20,8 @@ struct stk_layout {
 };
 
 /*
- * From a tracefs `format` text: its id and its fields behind the common ones.  What does not fit
- * the rules of a layout (overlapping fields, too many) is left to the record's tail.
+ * From a tracefs `format` text: its id, and its fields after the common ones.  Fields that a layout
+ * cannot hold (overlapping, or too many) are left to the record's tail.
  */
 void stk_layout__from_format(const char *format, struct stk_layout *ret_layout);
 

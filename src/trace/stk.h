@@ -23,7 +23,7 @@
 #define STK_MAGIC "\x89STK\r\n\x1a\n"
 #define STK_MAJOR 1
 #define STK_MINOR 2
-#define STK_MINOR_LOSSES 2 /* since then a recording says when and where events were lost */
+#define STK_MINOR_LOSSES 2 /* the first with LOSSES blocks: when and where events were lost */
 #define STK_HEADER_SIZE 64
 #define STK_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
@@ -55,7 +55,7 @@ enum stk_codec { STK_CODEC_NONE = 0, STK_CODEC_ZSTD = 1 };
 
 enum stk_block_type {
 	/*
-	 * pairs of (string key, string value) to the end; a later value replaces an earlier one.
+	 * pairs of (string key, string value) up to the end; a later value replaces an earlier one.
 	 */
 	STK_BLOCK_META = 1,
 	/*
@@ -84,11 +84,11 @@ enum stk_block_type {
 	 */
 	STK_BLOCK_STACKS = 5,
 	/*
-	 * kernel symbols, to the end: svarint (start - start of the previous,
-	 * wrapping u64), varint size (0 unknown), string name, string module ("" for the kernel
-	 * itself, "bpf" for BPF programs).  Name "": there is no symbol.  Of symbols that
-	 * overlap a node has that of the last block before it, else of the first after it; of
-	 * one block the last one.
+	 * kernel symbols, to the end: svarint (start - start of the previous, wrapping u64), varint
+	 * size (0 unknown), string name, string module ("" for the kernel itself, "bpf" for BPF
+	 * programs).  Name "": no symbol covers this range.  Where symbols overlap, a node has the
+	 * symbol of the last block before it, or else of the first block after it; within one block
+	 * the last symbol.
 	 */
 	STK_BLOCK_SYMBOLS = 6,
 	/* aux: cpu.  Codec NONE: the payload is struct stk_events_header and two sections. */
@@ -103,7 +103,7 @@ enum stk_block_type {
 	 * order of enum stk_counter.  Absolute values; the last valid block counts.
 	 */
 	STK_BLOCK_ACCOUNTING = 9,
-	/* reserved: where rounds end in the file, for finding a time fast */
+	/* reserved: file offsets of the ends of rounds, for seeking by time */
 	STK_BLOCK_INDEX = 10,
 	/* the recorder finished: pairs of strings like META ("reason", "exit_status") */
 	STK_BLOCK_END = 11,
@@ -112,31 +112,31 @@ enum stk_block_type {
 	 * varint kind (enum stk_file_kind), varint flags (STK_FILE_...), string path, string host
 	 * path, varint dev major, varint dev minor, varint inode, varint size, varint mtime_ns,
 	 * varint id kind (enum stk_file_id), string id, varint pid, varint start_ns, varint base.
-	 * Of a known number: what is not a name replaces what was said before, and paths that
-	 * are new are another name.  A file comes before the first node that needs it.
+	 * For a known number the fields replace the earlier ones, except that new paths are an
+	 * additional name.  A file comes before the first node that needs it.
 	 */
 	STK_BLOCK_FILES = 12,
 	/*
 	 * to the end: varint file, varint count, then per symbol: svarint (start - start of the
 	 * previous of this file here, the first: - 0), varint size (0 unknown), string name (not
-	 * demangled; "": nothing has a name there).  All symbols that the frames of this file
-	 * need, as far as they have any: a file that occurs here needs no other source.  The
-	 * last occurrence counts.
+	 * demangled; "": no symbol covers this range).  The block holds every symbol that the
+	 * frames of this file need, as far as there are any: a file that occurs here needs no other
+	 * source.  The last occurrence counts.
 	 */
 	STK_BLOCK_USER_SYMBOLS = 13,
 	/*
-	 * to the end: varint stack, varint other stack.  The first was a placeholder: it is the
-	 * other one, also for events before.  Only in files whose metadata say "stacks.late".
+	 * to the end: varint stack, varint other stack.  The first number was a placeholder for the
+	 * second, also in earlier events.  Only in files whose metadata contain "stacks.late".
 	 */
 	STK_BLOCK_ALIASES = 14,
 	/*
-	 * what was lost, to the end: varint event index + 1 (0: of any type), varint cpu + 1 (0: of any
-	 * CPU), svarint (first_ts - first_ts of the loss before in this block, the first: - 0; wrapping
-	 * u64), varint (last_ts - first_ts), varint count (0: unknown).  None of the count events
-	 * happened before first_ts or after last_ts.  A loss stands ahead of the event blocks of the
-	 * round in which it became known, which is the one after first_ts at the latest: when a
-	 * reader may hand out an event by the rule of ROUND, it has read every loss that began
-	 * before that event.  Losses at the very start or end of the recording are not among them.
+	 * losses, to the end: varint event index + 1 (0: of any type), varint cpu + 1 (0: of any
+	 * CPU), svarint (first_ts - first_ts of the loss before in this block, the first: - 0;
+	 * wrapping u64), varint (last_ts - first_ts), varint count (0: unknown).  None of the count
+	 * events happened before first_ts or after last_ts.  A loss precedes the event blocks of
+	 * the round in which it was detected, which is at the latest the round after first_ts: when
+	 * the rule of ROUND lets a reader deliver an event, it has read every loss that began
+	 * before that event.  Losses at the very start or end of the recording are not listed.
 	 */
 	STK_BLOCK_LOSSES = 15,
 };
@@ -157,7 +157,7 @@ enum stk_block_type {
  *
  * body: for each event index that occurs in the block, ascending, with its n > 0 events that are
  * not marked STK_MARK_NO_FIELDS:
- *   varint nr_entries (1 .. n): different records but for the columns coded apart
+ *   varint nr_entries (1 .. n): records that differ outside the columns coded apart
  *   u8 token width, then u8 coding (enum stk_column_coding) per column, u8 coding of the tail
  *     (DICT or ROWS)
  *   varint record length (all of it, common fields included, 8 .. STK_MAX_RECORD) per entry
@@ -166,7 +166,7 @@ enum stk_block_type {
  *   plane table of n tokens: index of the event's entry
  *   per column with another coding, its values in all events with full entries: coded so
  *   if the tail's coding is ROWS: the tail of each event
- * The tail is what follows the fixed size; of a record that is shorter, everything from byte 8.
+ * The tail is what follows the fixed size; in a shorter record it is everything from byte 8.
  * Bytes of the record that no column covers read as zero.
  */
 enum stk_column_coding {

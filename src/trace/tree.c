@@ -23,7 +23,10 @@ static int take(struct tree *t, uint64_t bytes)
 	return 0;
 }
 
-/* Room for one more: nodes and index double, each when it is full, and take as much again before. */
+/*
+ * Makes room for one more node.  Nodes and index double independently when full; the budget is
+ * charged first.
+ */
 static int make_room(struct tree *t)
 {
 	uint64_t nodes = t->nr < t->cap ? 0 : (uint64_t)t->cap * sizeof(*t->nodes),

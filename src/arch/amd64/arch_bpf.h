@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What BPF programs, and what loads them, must know of amd64: registers in struct pt_regs as ptrace(2)
- * has them, and flags of the kernel.
+ * What BPF programs and their loader need to know about amd64: registers in struct pt_regs, as in
+ * ptrace(2), and flags of the kernel.
  */
 #ifndef ARCH_BPF_H
 #define ARCH_BPF_H
@@ -12,7 +12,7 @@
 #define ARCH_REG_SP rsp
 #define ARCH_REG_FLAGS eflags
 #define ARCH_REG_RESULT rax
-#define ARCH_REG_CALL orig_rax /* number of the system call; negative: there is none */
+#define ARCH_REG_CALL orig_rax /* number of the system call; negative: not in a system call */
 /* Arguments of a function. */
 #define ARCH_REG_ARG1 rdi
 #define ARCH_REG_ARG2 rsi
@@ -21,18 +21,18 @@
 #define ARCH_REG_ARG5 r8
 #define ARCH_REG_ARG6 r9
 
-/* Of ARCH_REG_FLAGS: interrupts are on. */
+/* Tests ARCH_REG_FLAGS: interrupts are enabled. */
 #define ARCH_FLAGS_IRQS_ON(flags) ((flags)&X86_EFLAGS_IF)
-/* The registers are a program's, of 64 bits (__USER_CS). */
+/* The registers belong to a 64-bit user program (__USER_CS). */
 #define ARCH_REGS_OF_USER(regs) (((__u16)(regs)->cs & 3) == 3)
 #define ARCH_REGS_64(regs) ((__u16)(regs)->cs == 0x33)
-#define ARCH_CALL_INSN 0x050f /* the two bytes before the ip of a system call */
-/* thread_info.status, TS_COMPAT: a 32-bit system call, whose number means something else. */
+#define ARCH_CALL_INSN 0x050f /* the two bytes before the ip in a system call */
+/* thread_info.status, TS_COMPAT: a 32-bit system call, which has its own numbers. */
 #define ARCH_STATUS_CALL_32 2
 
 /*
- * Where thread_info.flags says that the task is to be rescheduled, told by where it says that a signal
- * is pending: bit 2 and 3, since 6.18 bit 1 and 4 as in asm-generic/thread_info_tif.h.  0: not known.
+ * Derives the reschedule bit of thread_info.flags from the bit for a pending signal: 3 from 2,
+ * or since 6.18 4 from 1, as in asm-generic/thread_info_tif.h.  0: unknown.
  */
 static inline unsigned int arch_bpf__resched_bit(unsigned long long flags_of_pending)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a filter of system calls must know of amd64: what seccomp(2) calls it, where a call's numbers
- * end, and the registers that a call's arguments and result are in.  Another architecture is another
- * header with the same names.
+ * What a system call filter needs to know about amd64: the name for seccomp(2), the end of the
+ * native call numbers, and the registers of a call's arguments and result.  Another architecture
+ * provides the same names.
  */
 #ifndef ARCH_CALLS_H
 #define ARCH_CALLS_H
@@ -12,7 +12,7 @@
 #include <ucontext.h>
 
 #define ARCH_CALLS_AUDIT AUDIT_ARCH_X86_64
-#define ARCH_CALLS_END 0x40000000u /* from here on: x32, with other arguments */
+#define ARCH_CALLS_END 0x40000000u /* from here on: x32 calls, with other arguments */
 
 static inline uint64_t arch_calls__arg(const ucontext_t *context, unsigned int nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What amd64 machine code tells where no table does. */
+/* Recognizes amd64 machine code where no unwind table applies. */
 #ifndef ARCH_CODE_H
 #define ARCH_CODE_H
 
@@ -7,25 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* rt_sigreturn(2), and nothing before: where a signal handler returns to. */
+/* The code calls rt_sigreturn(2) and nothing before: a signal handler's return address. */
 bool arch_code__is_sigreturn(const uint8_t *p, size_t len);
-/* A program's first instructions: they take the stack pointer for what the kernel put there. */
+/* A program's first instructions, which read from the stack pointer what the kernel put there. */
 bool arch_code__is_entry(const uint8_t *p, size_t len);
 /*
- * How many bytes long the instruction is that stores the frame pointer at stack pointer + off: the
- * one of those that compilers choose.
+ * Length in bytes of the instruction that stores the frame pointer at stack pointer + off, in the
+ * encoding that compilers choose.
  */
 unsigned int arch_code__store_fp_len(uint32_t off);
-/* The instruction at p stores the frame pointer there. */
+/* The instruction at p stores the frame pointer at stack pointer + off. */
 bool arch_code__stores_fp(const uint8_t *p, size_t len, uint32_t off);
-/* A system call whose result is looked at, as clone(2) by hand. */
+/* A system call followed by a test of its result, as in hand-written clone(2). */
 bool arch_code__is_fork(const uint8_t *p, size_t len);
 /*
- * clone(2) as musl calls it: behind the system call so many bytes run in the parent or in the child,
- * which then clears its frame pointer.  0: it is none.
+ * clone(2) as musl calls it.  Returns how many bytes after the system call run in the parent or in
+ * the child, which then clears its frame pointer; 0: the code is something else.
  */
 unsigned int arch_code__clone_len(const uint8_t *p, size_t len);
-/* Nothing but instructions that fill up to an alignment. */
+/* The code consists only of instructions that pad to an alignment. */
 bool arch_code__is_padding(const uint8_t *p, size_t len);
 /* The byte is an instruction that pushes the frame pointer. */
 bool arch_code__pushes_fp(uint8_t byte);
@@ -33,8 +33,8 @@ bool arch_code__pushes_fp(uint8_t byte);
 /* A stub of the procedure linkage table, of at least 8 bytes. */
 enum arch_stub {
 	ARCH_STUB_UNKNOWN,
-	ARCH_STUB_PUSHES, /* value: a relocation's number, which it pushes for the loader */
-	ARCH_STUB_JUMPS, /* value: how far behind the stub's start lies the slot that it jumps through */
+	ARCH_STUB_PUSHES, /* value: number of the relocation that it pushes for the loader */
+	ARCH_STUB_JUMPS, /* value: offset from the stub's start to the slot that it jumps through */
 };
 enum arch_stub arch_code__stub(const uint8_t *p, size_t len, int64_t *ret_value);
 

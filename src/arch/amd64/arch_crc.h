@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* CRC32C by the instruction that amd64 processors have for it, but for the oldest. */
+/* CRC32C by the crc32 instruction, which all but the oldest amd64 processors have. */
 #ifndef ARCH_CRC_H
 #define ARCH_CRC_H
 
@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline bool arch_crc__is_there(void)
+static inline bool arch_crc__available(void)
 {
 	return __builtin_cpu_supports("sse4.2");
 }
 
-/* crc: inverted, before and after. */
+/* crc is inverted, both the argument and the result. */
 __attribute__((target("sse4.2"))) static inline uint32_t arch_crc__add(uint32_t crc,
 								       const uint8_t *p, size_t n)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What ELF files of amd64 have of their own (psABI, chapters 4 and 5), and where its libraries lie. */
+/* What is specific to ELF files of amd64 (psABI, chapters 4 and 5), and its library directories. */
 #ifndef ARCH_ELF_H
 #define ARCH_ELF_H
 
 #include <elf.h>
 
-#define ARCH_ELF_NAME "x86-64" /* for people */
+#define ARCH_ELF_NAME "x86-64" /* for messages */
 #define ARCH_ELF_MACHINE EM_X86_64
 #define ARCH_ELF_SHT_UNWIND SHT_X86_64_UNWIND
 #define ARCH_ELF_RELATIVE R_X86_64_RELATIVE /* the addend is the address */

@@ -8,7 +8,7 @@
 #define MAX_LEN 15
 #define BIT(reg) (1u << (reg))
 
-/* What an opcode has, and which of its operands is a general register that it writes. */
+/* The parts of an opcode, and which of its operands is a general register that it writes. */
 enum {
 	HAS_MODRM = 1 << 0,
 	HAS_IMM8 = 1 << 1,
@@ -16,9 +16,9 @@ enum {
 	HAS_IMM = 1 << 3, /* 32 bits, or 16 by prefix */
 	WRITES_REG = 1 << 4,
 	WRITES_RM = 1 << 5,
-	IS_BYTE = 1 << 6, /* operands of eight bits */
+	IS_BYTE = 1 << 6, /* 8-bit operands */
 	BAD = 1 << 7,
-	ALONE = 1 << 8, /* has nothing */
+	ALONE = 1 << 8, /* no operands */
 
 	REG = HAS_MODRM | WRITES_REG,
 	RM = HAS_MODRM | WRITES_RM,
@@ -29,12 +29,12 @@ enum { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 struct decoder {
 	struct cursor c;
 	const uint8_t *start;
-	bool narrow; /* operands of 16 bits */
+	bool narrow; /* 16-bit operands */
 	bool is_vex;
 	uint8_t rex;
 	uint8_t map, op;
 	uint8_t mod, reg, rm; /* reg and rm with their bits of the REX prefix */
-	uint8_t base; /* of memory without an index: a register; INSN_NO_REG */
+	uint8_t base; /* base register of memory without an index, or INSN_NO_REG */
 	bool of_ip; /* memory relative to the instruction pointer */
 	int64_t disp, imm;
 };
@@ -53,7 +53,7 @@ static unsigned int arithmetic(uint8_t op)
 
 /* clang-format off */
 
-/* 0xa0 to 0xa3 have an address of 64 bits, and nobody uses them; 0xb8 to 0xbf have 64 bits by prefix. */
+/* 0xa0 to 0xa3 take a 64-bit address and are unused; 0xb8 to 0xbf take 64 bits by prefix. */
 static const uint16_t map_one[256] = {
 	[0x60 ... 0x62] = BAD, [0x63] = REG, [0x68] = HAS_IMM, [0x69] = REG | HAS_IMM,
 	[0x6a] = HAS_IMM8, [0x6b] = REG | HAS_IMM8,
@@ -74,7 +74,7 @@ static const uint16_t map_one[256] = {
 	[0xf6] = RM | IS_BYTE, [0xf7] = RM, [0xfe] = RM | IS_BYTE, [0xff] = RM,
 };
 
-/* What is not here has a ModRM byte.  0x05 is syscall, 0x0b ud2. */
+/* Opcodes not listed here have a ModRM byte.  0x05 is syscall, 0x0b ud2. */
 static const uint16_t map_0f[256] = {
 	[0x04] = BAD, [0x05] = ALONE, [0x06 ... 0x0a] = BAD, [0x0b] = ALONE, [0x0c] = BAD,
 	[0x0e ... 0x0f] = BAD,
@@ -184,7 +184,7 @@ static void read_modrm(struct decoder *d)
 		d->disp = cursor__int(&d->c, d->mod == 1 ? 1 : 4);
 }
 
-/* Groups whose members differ: /digit in the place of a register. */
+/* Groups whose members differ: /digit in place of a register. */
 static unsigned int group(const struct decoder *d, unsigned int a)
 {
 	unsigned int digit = d->reg & 7;
@@ -194,7 +194,7 @@ static unsigned int group(const struct decoder *d, unsigned int a)
 	if (d->map != MAP_ONE)
 		return a;
 	switch (d->op) {
-	case 0x8f: /* AMD's XOP but for pop */
+	case 0x8f: /* pop, or else AMD's XOP */
 		return digit ? BAD : a;
 	case 0x80 ... 0x83:
 		return digit == 7 ? a & ~WRITES_RM : a; /* cmp */
@@ -241,7 +241,7 @@ static uint8_t find_writes(const struct decoder *d, unsigned int a)
 {
 	uint8_t writes = 0;
 
-	if (d->is_vex) /* which register is hidden in it does not matter */
+	if (d->is_vex) /* the register encoded in the prefix does not matter */
 		return d->map == MAP_0F38 && d->op >= 0xf0 ? BIT(INSN_REG_BP) | BIT(INSN_REG_BX) :
 							     0;
 	if (a & WRITES_REG)
@@ -257,16 +257,16 @@ static uint8_t find_writes(const struct decoder *d, unsigned int a)
 		writes |= BIT(1);
 	if (d->map == MAP_0F && d->op == 0xa2) /* cpuid */
 		writes |= BIT(INSN_REG_BX);
-	if (d->map == MAP_ONE && (d->op & 0xf0) == 0x50) /* of 16 bits */
+	if (d->map == MAP_ONE && (d->op & 0xf0) == 0x50) /* 16-bit */
 		writes |= BIT(INSN_REG_SP);
 	if (d->map == MAP_ONE && d->op == 0xc8) /* enter */
 		writes |= BIT(INSN_REG_SP) | BIT(INSN_REG_BP);
 	return writes;
 }
 
-/* ---- what it means --------------------------------------------------------------------------- */
+/* ---- classification -------------------------------------------------------------------------- */
 
-static void tell_0f(const struct decoder *d, struct arch_insn *insn)
+static void classify_0f(const struct decoder *d, struct arch_insn *insn)
 {
 	if ((d->op & 0xf0) == 0x80) {
 		insn->kind = INSN_JUMP_IF;
@@ -281,7 +281,7 @@ static void tell_0f(const struct decoder *d, struct arch_insn *insn)
 }
 
 /* mov and lea of 64 bits. */
-static bool tell_move(const struct decoder *d, struct arch_insn *insn)
+static bool classify_move(const struct decoder *d, struct arch_insn *insn)
 {
 	uint8_t from = d->op == 0x89 ? d->reg : d->rm, to = d->op == 0x89 ? d->rm : d->reg;
 	bool of_frame = d->base == INSN_REG_SP || d->base == INSN_REG_BP;
@@ -294,7 +294,7 @@ static bool tell_move(const struct decoder *d, struct arch_insn *insn)
 	if (d->op == 0x8d && d->of_ip) {
 		insn->kind = INSN_LEA_CODE;
 		insn->value = insn->len + d->disp;
-		return false; /* and what it writes counts */
+		return false; /* the registers that it writes matter, too */
 	}
 	if (d->op == 0x8d && of_frame && d->reg == INSN_REG_SP)
 		insn->kind = INSN_LEA_SP;
@@ -309,7 +309,7 @@ static bool tell_move(const struct decoder *d, struct arch_insn *insn)
 	return insn->kind != INSN_OTHER;
 }
 
-static bool tell_ff(const struct decoder *d, struct arch_insn *insn)
+static bool classify_ff(const struct decoder *d, struct arch_insn *insn)
 {
 	switch (d->reg & 7) {
 	case 2 ... 3:
@@ -325,8 +325,8 @@ static bool tell_ff(const struct decoder *d, struct arch_insn *insn)
 	return insn->kind != INSN_OTHER;
 }
 
-/* false: what it writes is all that matters. */
-static bool tell_one(const struct decoder *d, struct arch_insn *insn)
+/* Returns false if only the registers that it writes matter. */
+static bool classify_one(const struct decoder *d, struct arch_insn *insn)
 {
 	uint8_t low = (d->op & 7) | (d->rex & 1) << 3;
 
@@ -361,7 +361,7 @@ static bool tell_one(const struct decoder *d, struct arch_insn *insn)
 		insn->kind = INSN_CALL;
 		return true;
 	case 0xff:
-		return tell_ff(d, insn);
+		return classify_ff(d, insn);
 	case 0xc2 ... 0xc3:
 	case 0xca ... 0xcb:
 	case 0xcf:
@@ -389,7 +389,7 @@ static bool tell_one(const struct decoder *d, struct arch_insn *insn)
 			insn->kind = INSN_CLEAR_FP;
 		return insn->kind == INSN_CLEAR_FP;
 	}
-	return tell_move(d, insn);
+	return classify_move(d, insn);
 }
 
 bool arch_insn__decode(const uint8_t *p, size_t len, struct arch_insn *ret_insn)
@@ -413,12 +413,12 @@ bool arch_insn__decode(const uint8_t *p, size_t len, struct arch_insn *ret_insn)
 	if (d.c.bad)
 		return false;
 	insn.len = (uint8_t)(d.c.p - p);
-	if (d.map == MAP_ONE && tell_one(&d, &insn)) {
+	if (d.map == MAP_ONE && classify_one(&d, &insn)) {
 		*ret_insn = insn;
 		return true;
 	}
 	if (d.map == MAP_0F && !d.is_vex)
-		tell_0f(&d, &insn);
+		classify_0f(&d, &insn);
 	insn.writes = find_writes(&d, a);
 	*ret_insn = insn;
 	return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What unwinding must know of amd64: register numbers (System V psABI, "DWARF Register Number
- * Mapping"), the signal frame (arch/x86/include/asm/sigframe.h, struct rt_sigframe).  Another
- * architecture is another header with the same names.
+ * What unwinding needs to know about amd64: register numbers (System V psABI, "DWARF Register
+ * Number Mapping"), the signal frame (arch/x86/include/asm/sigframe.h, struct rt_sigframe).
+ * Another architecture provides the same names.
  */
 #ifndef ARCH_REGS_H
 #define ARCH_REGS_H
@@ -12,19 +12,19 @@
 #define UNW_REG_SP 7 /* rsp */
 #define UNW_REG_BX 3 /* rbx: the other register that a CFA is computed from */
 #define UNW_REG_IP 16 /* the return address */
-#define UNW_REG_RESULT 0 /* rax: of a system call */
+#define UNW_REG_RESULT 0 /* rax: result of a system call */
 
 /* The frame pointer chain: {caller's frame pointer, return address}. */
 #define UNW_FP_CFA 16
 
-/* In a signal frame the general registers lie at stack pointer + this, in the kernel's order. */
+/* In a signal frame the general registers are at stack pointer + this, in the kernel's order. */
 #define UNW_SIGNAL_OFF 40
 #define UNW_SIGNAL_WORDS 17
 #define UNW_SIGNAL_FP 10
 #define UNW_SIGNAL_BX 11
 #define UNW_SIGNAL_SP 15
 #define UNW_SIGNAL_IP 16
-/* Where each register of the DWARF order is there. */
+/* The index there of each register in DWARF order. */
 #define UNW_SIGNAL_ORDER                                             \
 	{                                                            \
 		13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7 \

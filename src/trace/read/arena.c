@@ -7,7 +7,7 @@
 #include <string.h>
 
 #ifdef STK_FUZZ
-#define ARENA_CHUNK 1024u /* small ones are made faster, and overflows are seen */
+#define ARENA_CHUNK 1024u /* small chunks are faster to make, and ASan sees overflows */
 #else
 #define ARENA_CHUNK (16u << 10)
 #endif
@@ -36,7 +36,7 @@ void *arena__alloc(struct arena *a, size_t n)
 		}
 		a->total += sizeof(*c) + cap;
 		if (cap == n && a->chunks) {
-			/* a chunk of its own; go on filling the newest one */
+			/* a chunk of its own; the newest one is filled further */
 			c->next = a->chunks->next;
 			a->chunks->next = c;
 			return c + 1;

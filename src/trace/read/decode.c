@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* An EVENTS block back to events: heads, order, records. */
+/* Decodes an EVENTS block: heads, order, records. */
 #include "reader.h"
 
 #include "cleanup.h"
 
-#define SORT_EASY_MOVES 8 /* per event: beyond, the block is not merely a little out of order */
+#define SORT_EASY_MOVES 8 /* moves per event; beyond, insertion sort is too slow */
 
 bool rd_get_tokens(struct bytes_cur *c, unsigned int width, uint32_t n, uint32_t bound,
 		   uint32_t *out)
@@ -233,7 +233,9 @@ static int sort_any(struct rd_event *e, uint32_t n, struct arena *mem)
 	return 0;
 }
 
-/* Interrupts that nest in the recording of an event leave their events before it: put right. */
+/*
+ * An interrupt that nests in the recording of an event leaves its events before that event: sort.
+ */
 static int sort_events(struct rd_block *b)
 {
 	struct rd_event *e = b->events;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* The records of one event type in a block, and one event's record out of them. */
+/* Decodes the records of one event type in a block, and puts together one event's record. */
 #include "reader.h"
 
 #include "cleanup.h"
@@ -9,7 +9,7 @@ static uint32_t tail_start(const struct stk_layout *l, uint32_t len)
 	return len >= l->fixed ? l->fixed : STK_RECORD_HEAD;
 }
 
-/* Lengths of the entries; room for their records, zeroed. */
+/* Reads the lengths of the entries and allocates their records, zeroed. */
 static int get_lengths(struct arena *mem, struct rd_part *p, struct bytes_cur *c,
 		       uint32_t *ret_full_entries)
 {
@@ -70,7 +70,7 @@ static int get_entries(struct rd_part *p, struct bytes_cur *c, const uint8_t *co
 	return 0;
 }
 
-/* Which row of the columns coded apart belongs to which event. */
+/* Maps events to rows of the columns coded apart: only full entries have a row. */
 static int number_rows(struct arena *mem, struct rd_part *p, uint32_t full_entries,
 		       uint32_t *ret_rows)
 {
@@ -224,7 +224,7 @@ static void put_common(const struct stk_event *e, uint8_t *rec)
 
 /*
  * Built in place, in the record of the event's entry: an earlier event of the same entry used the
- * same bytes and is no longer looked at.
+ * same bytes, and its record is no longer valid.
  */
 const void *stk_event__record(const struct stk_event *e, size_t *ret_len)
 {

@@ -2,9 +2,9 @@
 /*
  * Events of all CPUs in time order, in bounded memory.
  *
- * Event blocks wait in a heap, keyed by the time of their next event and packed until that time
- * has come.  The marker of round r+1 says that nothing older than the end of round r follows: up
- * to there events may be handed out.
+ * Event blocks wait in a heap, keyed by the time of their next event, and stay packed until that
+ * time is reached.  The marker of round r+1 says that nothing older than the end of round r
+ * follows: events up to there may be delivered.
  */
 #include "reader.h"
 
@@ -123,7 +123,7 @@ void rd_merge__round(struct stk_reader *r, uint64_t end_ts)
 	r->limit = 0;
 }
 
-/* Until when the top block's events come before those of all others. */
+/* Upper bound up to which the first block can be consumed without looking at the others. */
 static uint64_t top_limit(const struct stk_reader *r)
 {
 	uint64_t limit = r->drain ? UINT64_MAX : r->watermark;
@@ -133,7 +133,7 @@ static uint64_t top_limit(const struct stk_reader *r)
 	return limit;
 }
 
-/* Step over the event that was handed out last. */
+/* Step over the event that was delivered last. */
 static void advance(struct stk_reader *r)
 {
 	struct rd_block *b = r->heap[0];
@@ -194,14 +194,14 @@ int rd_merge__next(struct stk_reader *r)
 			err = rd_decode(r, b);
 			freep(&b->stored);
 			b->stored = NULL;
-			if (err && r->budget.out) {
+			if (err && r->budget.exhausted) {
 				rd_merge__free(r);
 				return -ENOBUFS;
 			}
 			if (err) {
 				r->totals.bad_blocks++;
-				rd_log(r, STK_LOG_WARN, "events of cpu %u cannot be read: %s",
-				       b->cpu, strerror(-err));
+				rd_log(r, STK_LOG_WARN, "decode events of cpu %u: %s", b->cpu,
+				       strerror(-err));
 				rd_losses__unread(r, b->cpu, &b->h);
 				pop(r);
 				continue;
@@ -224,7 +224,7 @@ void rd_merge__free(struct stk_reader *r)
 	r->nr_heap = r->cap_heap = 0;
 }
 
-/* ---- the event handed out -------------------------------------------------------------------- */
+/* ---- the delivered event --------------------------------------------------------------------- */
 
 uint64_t stk_event__ts(const struct stk_event *e)
 {

@@ -2,13 +2,13 @@
 /*
  * What may be missing: where and when events were lost.
  *
- * A loss is kept twice: as the file has it, for those who print it, and as a stretch of time on two lanes,
- * for those who ask.  A lane belongs to an event type (or any) on a CPU (or any); further lanes hold
- * the losses of all types, or on all CPUs, so that a question about all of them looks at one lane.
+ * A loss is kept twice: as stored, for listing, and as a gap on lanes, for stk_reader__may_miss().
+ * A lane belongs to an event type (or any) on a CPU (or any); further lanes hold the losses of all
+ * types, or on all CPUs, so that a query about all of them looks at one lane.
  *
- * Where the input can be looked ahead in, the losses of the whole recording are read before the first
- * question is answered.  From a pipe they come as the file has them: since minor version 2 ahead of every
- * event after their start.  Older recordings only count: a loss lies between two accountings there.
+ * If the reader can look ahead, it reads all losses before it answers the first query.  From a pipe
+ * it reads them in file order: since minor version 2 a loss precedes every event after its start.
+ * Older recordings only have counters, so a loss lies between two accountings.
  */
 #include "missing.h"
 
@@ -21,9 +21,9 @@
 
 #define ANY 0u
 #define ALL RD_LANE_ALL
-#define LOOK_BACK 64 /* stretches of a lane that stay apart behind one that comes late */
-#define MAX_OPEN 256 /* each question looks at all of them */
-#define BAD_ROUNDS 2 /* so many markers behind a bad block its events are over */
+#define LOOK_BACK 64 /* gaps of a lane that stay separate when a late one is inserted */
+#define MAX_OPEN 256 /* each query looks at all of them */
+#define BAD_ROUNDS 2 /* no event of a bad block is later than this many markers after it */
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ static uint64_t lane_key(uint32_t type, uint32_t cpu)
 	return (uint64_t)type << 32 | cpu;
 }
 
-/* Index of the lane, or of where it would be. */
+/* Index of the lane, or where it would be inserted. */
 static size_t lane_index(const struct rd_losses *l, uint64_t key)
 {
 	return array__bisect(l->nr_lanes, i, l->lanes[i]->key < key);
@@ -46,7 +46,7 @@ static struct rd_lane *lane_find(const struct rd_losses *l, uint32_t type, uint3
 	return i < l->nr_lanes && l->lanes[i]->key == key ? l->lanes[i] : NULL;
 }
 
-/* Beyond the limit of lanes a loss is one of any type on any CPU. */
+/* Beyond RD_MAX_LANES a loss counts as one of any type on any CPU. */
 static struct rd_lane *lane_make(struct rd_losses *l, uint32_t type, uint32_t cpu)
 {
 	struct rd_lane *lane = lane_find(l, type, cpu);
@@ -71,20 +71,20 @@ static struct rd_lane *lane_make(struct rd_losses *l, uint32_t type, uint32_t cp
 	return lane;
 }
 
-/* Neighbours become one, two by two: half the memory, and more is called missing than is. */
+/* Merges pairs of neighbours: halves the memory, but widens the gaps. */
 static void lane_halve(struct rd_lane *lane)
 {
 	size_t i, half = (lane->nr + 1) / 2;
 
 	for (i = 0; i < half; i++)
-		lane->v[i] = (struct rd_stretch){ lane->v[2 * i].first,
-						  lane->v[MIN(2 * i + 1, lane->nr - 1)].last };
+		lane->v[i] = (struct rd_gap){ lane->v[2 * i].first,
+					      lane->v[MIN(2 * i + 1, lane->nr - 1)].last };
 	lane->nr = half;
 }
 
 /*
- * The new stretch takes the place of [low, high), which it overlaps.  What comes late swallows the
- * stretches behind it but for the last LOOK_BACK, so that no order of arrival costs more than it adds.
+ * The new gap replaces [low, high), which it overlaps.  A late gap also swallows the gaps after it
+ * except the last LOOK_BACK, so that no order of insertion takes quadratic time.
  */
 static int lane_add(struct rd_lane *lane, struct budget *budget, uint64_t first, uint64_t last)
 {
@@ -104,13 +104,13 @@ static int lane_add(struct rd_lane *lane, struct budget *budget, uint64_t first,
 		return -ENOMEM;
 	memmove(lane->v + low + 1, lane->v + high, (lane->nr - high) * sizeof(*lane->v));
 	lane->nr = lane->nr + 1 - (high - low);
-	lane->v[low] = (struct rd_stretch){ first, last };
-	if (lane->nr >= RD_MAX_STRETCHES)
+	lane->v[low] = (struct rd_gap){ first, last };
+	if (lane->nr >= RD_MAX_GAPS)
 		lane_halve(lane);
 	return 0;
 }
 
-/* The first stretch that ends at or after from. */
+/* Index of the first gap that ends at or after from. */
 static size_t lane_from(const struct rd_lane *lane, uint64_t from)
 {
 	return array__bisect(lane->nr, i, lane->v[i].last < from);
@@ -127,7 +127,7 @@ int rd_lane__add(struct rd_losses *l, uint32_t type, uint32_t cpu, uint64_t firs
 {
 	struct rd_lane *lane = lane_make(l, type, cpu);
 
-	l->quiet = (struct rd_stretch){ .first = 1 };
+	l->quiet = (struct rd_gap){ .first = 1 };
 	return lane ? lane_add(lane, l->budget, first, last) : -ENOMEM;
 }
 
@@ -163,7 +163,7 @@ static int add_loss(struct stk_reader *r, const struct rd_loss *loss)
 		l->v[l->nr++] = *loss;
 		return 0;
 	}
-	/* more than are kept one by one: the last one stands for the rest */
+	/* beyond RD_MAX_LOSSES the last entry covers all further losses */
 	l->v[l->nr - 1] = (struct rd_loss){
 		.first = MIN(l->v[l->nr - 1].first, loss->first),
 		.last = MAX(l->v[l->nr - 1].last, loss->last),
@@ -206,7 +206,7 @@ static int take_losses(struct stk_reader *r, struct bytes_cur *c)
 	return err;
 }
 
-/* What has no end yet; of more than MAX_OPEN the last one stands for the rest. */
+/* Adds a loss without an end; beyond MAX_OPEN the last entry covers all further losses. */
 static int open_loss(struct budget *b, struct rd_open_losses *open, const struct rd_open_loss *o)
 {
 	struct rd_open_loss *last;
@@ -223,7 +223,7 @@ static int open_loss(struct budget *b, struct rd_open_losses *open, const struct
 	return 0;
 }
 
-/* ---- recordings that only count -------------------------------------------------------------- */
+/* ---- recordings without LOSSES blocks -------------------------------------------------------- */
 
 static uint64_t *lost_before(struct rd_losses *l, uint64_t index)
 {
@@ -232,7 +232,7 @@ static uint64_t *lost_before(struct rd_losses *l, uint64_t index)
 	return &l->lost_before[index];
 }
 
-/* What ftrace lost of several events had a row of its own, as it was not known of which. */
+/* Losses of ftrace that could be of any of several event types had a row of their own. */
 static uint32_t counted_type(const struct stk_reader *r, uint64_t index)
 {
 	const struct stk_event_type *t = stk_reader__type(r, index);
@@ -287,7 +287,7 @@ static int take_counters(struct stk_reader *r, struct bytes_cur *c)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* What was counted by now happened before this. */
+/* What was counted by now was lost before end. */
 static int close_counted(struct stk_reader *r, uint64_t end)
 {
 	struct rd_losses *l = &r->losses;
@@ -320,7 +320,7 @@ static int take_marker(struct stk_reader *r, struct bytes_cur *c)
 	return close_counted(r, MAX(rounds->end, rounds->max_ts));
 }
 
-/* Events may be late: these were missing where others of their time had been handed out. */
+/* Late events were missing when other events of their time were delivered. */
 static int take_times(struct stk_reader *r, uint32_t cpu, struct bytes_cur *c)
 {
 	struct rd_rounds *rounds = &r->losses.rounds;
@@ -415,7 +415,7 @@ void rd_losses__free(struct stk_reader *r)
 
 /* ---- looking ahead --------------------------------------------------------------------------- */
 
-/* A block from further on; the payload of event blocks is their header only, and not checked. */
+/* Of event blocks the payload is only the events header, whose checksum is not verified. */
 static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, uint64_t pos,
 		      const struct bytes_buf *payload)
 {
@@ -424,7 +424,7 @@ static int take_ahead(struct stk_reader *r, const struct stk_block_header *h, ui
 	if (h->type == STK_BLOCK_EVENTS)
 		return rd_losses__block(r, h, pos, bytes_cur(payload->p, payload->len));
 	r->budget.bytes += sizeof(*h) + h->stored_len;
-	/* a bad block is counted when it is read */
+	/* a bad block is counted when the reader gets there */
 	if (!rd_crc_matches(h->payload_crc, payload->p, payload->len) || h->raw_len > STK_MAX_RAW)
 		return 0;
 	if (!budget__work(&r->budget, h->raw_len))
@@ -447,7 +447,7 @@ static int peek_payload(struct stk_reader *r, const struct stk_block_header *h, 
 	return input__peek(&r->in, at + sizeof(*h), payload->p, n);
 }
 
-/* Everything the file says of losses from here on.  What fails is left to be met while reading. */
+/* Reads all losses up to the end or an error, which the reader meets again later. */
 static void look_ahead(struct stk_reader *r)
 {
 	struct bytes_buf payload = { 0 };
@@ -471,7 +471,7 @@ static void look_ahead(struct stk_reader *r)
 	bytes_buf__free(&payload);
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static bool touches(const struct rd_loss *loss, const struct stk_span *s)
 {
@@ -496,10 +496,10 @@ static bool type_touches(const struct rd_losses *l, uint32_t type, const struct 
 }
 
 /*
- * Without its end a recording does not say what was lost since the last round but one, and an older one not
- * what was lost since the last accounting, of which a pipe may have more to come.
+ * A recording without END lacks the losses since the round before the last one; one without LOSSES
+ * blocks lacks those since the last accounting, and a pipe may deliver further accountings.
  */
-static bool is_cut(const struct stk_reader *r, const struct stk_span *s)
+static bool is_truncated(const struct stk_reader *r, const struct stk_span *s)
 {
 	const struct rd_losses *l = &r->losses;
 
@@ -509,16 +509,16 @@ static bool is_cut(const struct stk_reader *r, const struct stk_span *s)
 	       (r->minor < STK_MINOR_LOSSES && s->to > l->accounted_end);
 }
 
-/* The time around `at` in which nothing was lost at all: most questions are answered by that of the last. */
-static struct rd_stretch quiet_around(const struct rd_losses *l, uint64_t at)
+/* The time around `at` without any loss; cached, as it answers most of the next queries. */
+static struct rd_gap quiet_around(const struct rd_losses *l, uint64_t at)
 {
 	const struct rd_lane *all = lane_find(l, ALL, ALL);
-	struct rd_stretch quiet = { 0, UINT64_MAX };
+	struct rd_gap quiet = { 0, UINT64_MAX };
 	size_t i = all ? lane_from(all, at) : 0;
 
-	/* beyond the limit not all losses are on all their lanes */
+	/* beyond RD_MAX_LANES losses are missing on some of their lanes */
 	if (l->nr_lanes >= RD_MAX_LANES || (all && i < all->nr && all->v[i].first <= at))
-		return (struct rd_stretch){ .first = 1 };
+		return (struct rd_gap){ .first = 1 };
 	if (all && i < all->nr)
 		quiet.last = all->v[i].first - 1;
 	if (all && i)
@@ -546,12 +546,12 @@ bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *s)
 
 	if (!l->looked_ahead)
 		look_ahead(r);
-	return l->failed || is_cut(r, s) || lost_within(l, s) || any_touches(&l->open, s) ||
+	return l->failed || is_truncated(r, s) || lost_within(l, s) || any_touches(&l->open, s) ||
 	       any_touches(&l->counted, s) ||
 	       (l->bare && s->fields && rd_losses__bare_within(r, s));
 }
 
-/* What has no end within the recording. */
+/* Closes the losses that have no end within the recording. */
 static void close_all(struct stk_reader *r)
 {
 	struct rd_losses *l = &r->losses;
@@ -578,17 +578,17 @@ int stk_reader__next_loss(struct stk_reader *r, uint64_t until, struct stk_loss 
 	struct rd_losses *l = &r->losses;
 	const struct rd_loss *loss;
 
-	if (l->looked_ahead && !r->end && l->handed == l->nr)
+	if (l->looked_ahead && !r->end && l->delivered == l->nr)
 		return 0;
 	look_ahead(r);
 	if (r->end)
 		close_all(r);
 	if (l->sorted < l->nr)
-		qsort(l->v + l->handed, l->nr - l->handed, sizeof(*l->v), by_time);
+		qsort(l->v + l->delivered, l->nr - l->delivered, sizeof(*l->v), by_time);
 	l->sorted = l->nr;
-	if (l->handed == l->nr || l->v[l->handed].first > until)
+	if (l->delivered == l->nr || l->v[l->delivered].first > until)
 		return 0;
-	loss = &l->v[l->handed++];
+	loss = &l->v[l->delivered++];
 	*ret_loss = (struct stk_loss){
 		.type = loss->type && loss->type <= r->nr_types ? r->types[loss->type - 1] : NULL,
 		.cpu = loss->cpu ? loss->cpu - 1 : STK_ANY_CPU,

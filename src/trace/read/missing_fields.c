@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Events without their fields: when there were any of a type, and of those the last one by CPU and by task,
- * which only ever narrows the answer.
+ * Events without their fields: the gaps of each type, and the time of the last one per CPU and per
+ * task.  The latter can only narrow the answer.
  */
 #include "cleanup.h"
 #include "missing.h"

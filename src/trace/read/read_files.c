@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* The file map of a recording, and what the offsets in its files are called. */
+/* The file map of a recording, and the symbols of its files. */
 #include "reader.h"
 
 #include "array.h"
@@ -7,7 +7,7 @@
 #include "file_hash.h"
 #include "frame.h"
 
-/* A string that is not taken yet: most of them are known already. */
+/* A string in the block, not copied yet: most strings are known already. */
 struct view {
 	const uint8_t *p;
 	size_t len;
@@ -27,7 +27,7 @@ static bool same(struct view v, const char *s)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* No other file has or had it; depends on nothing but what the recording said before. */
+/* A hash that no other file has or had.  It depends only on the recording up to here. */
 static int unique_hash(struct stk_reader *r, struct stk_file *f)
 {
 	uint32_t h = file_hash(f->id, f->id_len, f->path, f->size, f->mtime_ns), known;
@@ -36,7 +36,7 @@ static int unique_hash(struct stk_reader *r, struct stk_file *f)
 
 	if (!r->hashes.nr) {
 		err = tree__init(&r->hashes, &r->budget);
-		/* 0 is what an unknown file has */
+		/* 0 stands for an unknown file */
 		if (err || tree__child(&r->hashes, 0, 0) < 0)
 			return -ENOMEM;
 	}
@@ -65,11 +65,11 @@ static const char *module_name(const struct stk_file *f)
 }
 
 /*
- * Where a name goes: one that says more of a name that is there takes its place.  nr or beyond: it
- * is new, negative: it says nothing new.
+ * Returns the index for a name.  A name that adds a path to a known name replaces it; nr or beyond:
+ * the name is new; negative: nothing new.
  */
-static int place_of_name(const struct rd_file_name *names, unsigned int nr, struct view path,
-			 struct view host)
+static int name_index(const struct rd_file_name *names, unsigned int nr, struct view path,
+		      struct view host)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct rd_file_name *n = &names[i];
@@ -86,7 +86,7 @@ static int add_name(struct stk_reader *r, struct rd_file *file, struct view path
 {
 	struct rd_file_name *names = file->names, name;
 	unsigned int nr = file->f.nr_names;
-	int at = place_of_name(names, nr, path, host);
+	int at = name_index(names, nr, path, host);
 
 	if (at < 0 || at == RD_MAX_NAMES)
 		return 0;
@@ -107,7 +107,7 @@ static int add_name(struct stk_reader *r, struct rd_file *file, struct view path
 	return 0;
 }
 
-/* What was said of a file before, or all zero, becomes what is said now. */
+/* Updates the fields of a known file, or fills those of a new one, which are all zero. */
 static int update_file(struct stk_reader *r, struct rd_file *file, const struct stk_file *now,
 		       struct view path, struct view host, struct view id)
 {
@@ -130,7 +130,7 @@ static int update_file(struct stk_reader *r, struct rd_file *file, const struct 
 	f.path = file->names[0].path;
 	f.host_path = file->names[0].host_path;
 	f.hash = file->f.hash;
-	/* a build id that becomes known makes it the same as on other machines */
+	/* with a build id the hash is the same as on other machines */
 	if (!file->f.number || (f.id_len && !file->f.id_len)) {
 		err = unique_hash(r, &f);
 		if (err)
@@ -164,8 +164,8 @@ static int take_file(struct stk_reader *r, struct bytes_cur *c)
 	if (c->bad || !f.number)
 		return -EBADMSG;
 	if (f.number >= r->nr_files) {
-		err = rd_fill_gap(r, f.number, &r->files, &r->cap_files, &r->nr_files,
-				  sizeof(*r->files));
+		err = rd_skip_numbers(r, f.number, &r->files, &r->cap_files, &r->nr_files,
+				      sizeof(*r->files));
 		if (err)
 			return err;
 		r->nr_files = f.number + 1;
@@ -189,11 +189,11 @@ void rd_files__free(struct stk_reader *r)
 	free(r->files);
 	tree__free(&r->hashes);
 	arena__free(&r->users);
-	tree__free(&r->asked);
+	tree__free(&r->queries);
 	free(r->answers);
 }
 
-/* NULL: not known, or lost with a bad block. */
+/* NULL: unknown, or lost with a bad block. */
 static struct rd_file *find_file(const struct stk_reader *r, uint32_t number)
 {
 	return number && number < r->nr_files && r->files[number].f.number ? &r->files[number] :
@@ -242,7 +242,7 @@ static int by_start(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	/* the order in the file: names lie in an arena, where addresses say nothing */
+	/* file order: the addresses of names in the arena say nothing */
 	return CMP(x->seq, y->seq);
 }
 
@@ -261,7 +261,7 @@ static void sort_symbols(struct rd_user_symbol *symbols, size_t nr)
 	}
 }
 
-/* The innermost symbol that holds the offset, of those that begin at one offset the last. */
+/* The innermost symbol that holds the offset; of symbols with the same start the last one. */
 static const struct rd_user_symbol *find_stored(const struct rd_file *file, uint64_t at)
 {
 	const struct rd_user_symbol *s = file->symbols;
@@ -271,7 +271,7 @@ static const struct rd_user_symbol *find_stored(const struct rd_file *file, uint
 	for (; lo && end - lo < RD_MAX_OVERLAP; lo--) {
 		const struct rd_user_symbol *one = &s[lo - 1];
 
-		/* one of unknown size reaches to the next start */
+		/* a symbol of unknown size reaches to the next start */
 		if (one->size ? at - one->start < one->size : one->start == s[end - 1].start)
 			return one;
 		if (one->reach < at && one->start != s[end - 1].start)
@@ -286,7 +286,7 @@ static int take_file_symbols(struct stk_reader *r, struct bytes_cur *c)
 	_cleanup_free_ struct rd_user_symbol *symbols = NULL;
 	struct rd_file *file;
 
-	/* three bytes are the least that a symbol takes */
+	/* a symbol takes at least three bytes */
 	if (c->bad || nr > bytes_left(c) / 3)
 		return -EBADMSG;
 	if (nr) {
@@ -332,26 +332,26 @@ int rd_take_user_symbols(struct stk_reader *r, struct bytes_cur *c)
 	return err;
 }
 
-/* ---- symbols from elsewhere ------------------------------------------------------------------ */
+/* ---- the symbolizer -------------------------------------------------------------------------- */
 
 void stk_reader__set_symbolizer(struct stk_reader *r, stk_symbolize_fn fn, void *ctx)
 {
 	r->symbolize = fn;
 	r->symbolize_ctx = ctx;
-	tree__free(&r->asked);
+	tree__free(&r->queries);
 }
 
-/* The place for what is known of (file, offset); *ret_new: nothing yet. */
+/* The slot for the answer about (file, offset); *ret_new: the slot is empty. */
 static struct rd_answer *answer_slot(struct stk_reader *r, uint32_t file, uint64_t at,
 				     bool *ret_new)
 {
 	uint32_t known;
 	int64_t n;
 
-	if (!r->asked.nr && tree__init(&r->asked, &r->budget))
+	if (!r->queries.nr && tree__init(&r->queries, &r->budget))
 		return NULL;
-	known = r->asked.nr;
-	n = tree__child(&r->asked, file, at);
+	known = r->queries.nr;
+	n = tree__child(&r->queries, file, at);
 	if (n < 0)
 		return NULL;
 	while (r->cap_answers <= (size_t)n)
@@ -364,8 +364,9 @@ static struct rd_answer *answer_slot(struct stk_reader *r, uint32_t file, uint64
 	return &r->answers[n];
 }
 
-/* Ask for the function at an offset, unless that was asked before. */
-static const struct rd_answer *ask(struct stk_reader *r, const struct rd_file *file, uint64_t at)
+/* Asks the symbolizer for the function at an offset, once per offset. */
+static const struct rd_answer *query_symbolizer(struct stk_reader *r, const struct rd_file *file,
+						uint64_t at)
 {
 	struct stk_user_symbol s = { 0 };
 	struct rd_answer *a, *of_start;
@@ -414,7 +415,7 @@ void rd_resolve_user(struct stk_reader *r, uint64_t frame, struct stk_frame *f)
 		f->off = f->ip - s->start;
 		f->size = s->size;
 	} else if (r->symbolize) {
-		a = ask(r, file, at);
+		a = query_symbolizer(r, file, at);
 		if (!a || !a->name)
 			return;
 		f->sym = a->name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Buffered input.  Files are read, not mapped: a recording may be cut short by others while it is
- * read, and that must be a short read, not a SIGBUS.
+ * Buffered input.  Files are read, not mapped: if another process truncates the recording
+ * meanwhile, that must be a short read, not a SIGBUS.
  */
 #include "read_input.h"
 
@@ -58,7 +58,9 @@ void input__close(struct input *in)
 	in->fd = -1;
 }
 
-/* Space behind the buffered bytes.  Grows with what was really read, not with what is asked. */
+/*
+ * Makes space after the buffered bytes.  Grows with the bytes actually read, not with the request.
+ */
 static int make_room(struct input *in)
 {
 	if (in->start) {
@@ -72,7 +74,7 @@ static int make_room(struct input *in)
 	return 0;
 }
 
-/* A pipe may have been made non-blocking by those who share it: wait all the same. */
+/* A process that shares the pipe may have made it non-blocking: wait nevertheless. */
 static bool wait_readable(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

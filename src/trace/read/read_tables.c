@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* The tables of a recording, as they come. */
+/* Reads the tables of a recording in file order. */
 #include "reader.h"
 
 #include "cleanup.h"
@@ -27,7 +27,7 @@ const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len)
 	if (i == (int64_t)r->nr_meta) {
 		char *name = NULL;
 
-		if (i < RD_MAX_META && budget__take(&r->budget, 2 * len)) /* what keys takes */
+		if (i < RD_MAX_META && budget__take(&r->budget, 2 * len)) /* taken by keys */
 			name = arena__string(&r->strings, key, len);
 		if (!name || rd_reserve(&r->budget, &r->meta, &r->cap_meta, i, sizeof(*r->meta)))
 			return NULL;
@@ -104,12 +104,12 @@ static int take_types(struct stk_reader *r, struct bytes_cur *c)
 	return 0;
 }
 
-int rd_fill_gap(struct stk_reader *r, uint64_t number, void *array, size_t *cap, size_t *nr,
-		size_t size)
+int rd_skip_numbers(struct stk_reader *r, uint64_t number, void *array, size_t *cap, size_t *nr,
+		    size_t size)
 {
-	if (number < *nr || number - *nr > RD_MAX_GAP - r->gap)
+	if (number < *nr || number - *nr > RD_MAX_SKIPPED - r->skipped)
 		return -EBADMSG;
-	r->gap += number - *nr;
+	r->skipped += number - *nr;
 	do {
 		if (rd_reserve(&r->budget, array, cap, *nr, size))
 			return -ENOMEM;
@@ -130,8 +130,8 @@ static int take_tasks(struct stk_reader *r, struct bytes_cur *c)
 
 		if (c->bad)
 			break;
-		err = rd_fill_gap(r, number, &r->tasks, &r->cap_tasks, &r->nr_tasks,
-				  sizeof(*r->tasks));
+		err = rd_skip_numbers(r, number, &r->tasks, &r->cap_tasks, &r->nr_tasks,
+				      sizeof(*r->tasks));
 		if (err)
 			return err;
 		for (; known < number; known++)
@@ -144,7 +144,7 @@ static int take_tasks(struct stk_reader *r, struct bytes_cur *c)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* The reader's node for a child of parent; 0 when the path gets too long. */
+/* The reader's node for a child of parent; 0 when the path is too long. */
 static int64_t intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame)
 {
 	const struct rd_node_info *up = &r->info[parent];
@@ -199,8 +199,8 @@ static int take_nodes(struct stk_reader *r, struct bytes_cur *c)
 			node = intern_node(r, up ? r->node_map[up] : 0, frame);
 		if (node < 0)
 			return node;
-		err = rd_fill_gap(r, number, &r->node_map, &r->cap_node_map, &r->nr_node_map,
-				  sizeof(*r->node_map));
+		err = rd_skip_numbers(r, number, &r->node_map, &r->cap_node_map, &r->nr_node_map,
+				      sizeof(*r->node_map));
 		if (err)
 			return err;
 		r->node_map[number] = node;
@@ -209,7 +209,7 @@ static int take_nodes(struct stk_reader *r, struct bytes_cur *c)
 	return 0;
 }
 
-/* A stack that ends at this node, under a number of its own. */
+/* Adds a stack that ends at this node, under a new number. */
 static int add_stack(struct stk_reader *r, struct rd_stack s, uint32_t *ret_number)
 {
 	uint32_t number = r->nr_stacks;
@@ -247,8 +247,8 @@ static int take_stacks(struct stk_reader *r, struct bytes_cur *c)
 		}
 		if (c->bad)
 			return -EBADMSG;
-		err = rd_fill_gap(r, number, &r->stack_map, &r->cap_stack_map, &r->nr_stack_map,
-				  sizeof(*r->stack_map));
+		err = rd_skip_numbers(r, number, &r->stack_map, &r->cap_stack_map, &r->nr_stack_map,
+				      sizeof(*r->stack_map));
 		if (err)
 			return err;
 		r->nr_stack_map = number + 1;
@@ -267,7 +267,7 @@ static int take_stacks(struct stk_reader *r, struct bytes_cur *c)
 	return 0;
 }
 
-/* What a placeholder stands for; it stays what it is where that was lost with a bad block. */
+/* Resolves placeholders.  One whose stack was lost with a bad block stays a placeholder. */
 static int take_aliases(struct stk_reader *r, struct bytes_cur *c)
 {
 	while (bytes_left(c)) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* The reader: open, walk the blocks, hand out events, answer what was recorded. */
+/*
+ * The reader: opens the input, walks the blocks, delivers events, answers queries about the tables.
+ */
 #include "reader.h"
 
 #include <stdarg.h>
@@ -48,7 +50,7 @@ bool rd_crc_matches(uint32_t want, const void *data, size_t len)
 #endif
 }
 
-/* An empty buffer with room for n bytes; nothing grows in it. */
+/* Empties the buffer and makes room for n bytes, so that appending does not grow it. */
 static int make_room(struct stk_reader *r, struct bytes_buf *out, size_t n)
 {
 	if (out->cap >= n)
@@ -182,7 +184,7 @@ static int open_input(const char *path, const void *data, size_t len,
 	if (err) {
 		rd_log(r, STK_LOG_ERROR, "'%s': %s", path ? path : "memory",
 		       err == -EINVAL  ? "not a stackonce recording" :
-		       err == -ENOTSUP ? "recorded by a newer version, in another format" :
+		       err == -ENOTSUP ? "recorded by a newer version in an unknown format" :
 					 strerror(-err));
 		return err;
 	}
@@ -238,7 +240,7 @@ static bool all_zero(const uint8_t *p, size_t n)
 	return true;
 }
 
-/* What an event block says about itself, for totals. */
+/* Adds an event block's header to the totals. */
 static void count_event_block(struct stk_reader *r, const uint8_t *payload, size_t len)
 {
 	struct stk_events_header h;
@@ -295,7 +297,7 @@ bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_heade
 	       good_header(ret_header);
 }
 
-/* take_block(), but a bad block is no failure: it is counted. */
+/* take_block(), but a bad block is counted instead of failing. */
 static int take_or_count(struct stk_reader *r, const struct stk_block_header *h,
 			 const uint8_t *payload, uint64_t pos)
 {
@@ -303,12 +305,12 @@ static int take_or_count(struct stk_reader *r, const struct stk_block_header *h,
 
 	r->budget.bytes += sizeof(*h) + h->stored_len;
 	err = take_block(r, h, payload, pos);
-	if (err && r->budget.out)
+	if (err && r->budget.exhausted)
 		return -ENOBUFS;
 	if (err != -EBADMSG)
 		return err;
 	r->totals.bad_blocks++;
-	rd_log(r, STK_LOG_WARN, "bad block of type %u at byte %llu skipped", h->type,
+	rd_log(r, STK_LOG_WARN, "skipped bad block of type %u at byte %llu", h->type,
 	       (unsigned long long)pos);
 	return rd_losses__bad(r, h, r->watermark);
 }
@@ -324,13 +326,13 @@ static bool about_stacks(const struct stk_block_header *h)
 	       h->type == STK_BLOCK_SYMBOLS || h->type == STK_BLOCK_ALIASES;
 }
 
-/* It was taken when we looked ahead. */
+/* The block was taken while looking ahead. */
 static bool is_taken(const struct stk_reader *r, const struct stk_block_header *h, uint64_t pos)
 {
 	return (about_files(h) && pos < r->ahead) || (about_stacks(h) && pos < r->stacks_ahead);
 }
 
-/* Takes the blocks that are wanted from here on; where that ended. */
+/* Takes the wanted blocks from here on; returns where that ended. */
 static uint64_t look_ahead(struct stk_reader *r, bool stacks)
 {
 	struct stk_block_header h;
@@ -363,8 +365,8 @@ void rd_look_ahead(struct stk_reader *r)
 }
 
 /*
- * Before the first event: some stacks were known later than their events were written.  Where the
- * input cannot be looked ahead in, these stay unknown until then.
+ * Before the first event: some stacks were written later than their events.  Where the reader
+ * cannot look ahead in the input, these stay unknown until it reads them.
  */
 static void look_for_stacks(struct stk_reader *r)
 {
@@ -381,7 +383,9 @@ static void look_for_stacks(struct stk_reader *r)
 	r->looked_ahead = true;
 }
 
-/* 1: a block was taken, 0: nothing there (yet), negative errno: the file ends in damage here. */
+/*
+ * 1: a block was taken; 0: no block available (so far); negative errno: the input is damaged here.
+ */
 static int read_block(struct stk_reader *r)
 {
 	struct stk_block_header h;
@@ -393,7 +397,7 @@ static int read_block(struct stk_reader *r)
 		return got;
 	memcpy(&h, r->in.data, sizeof(h));
 	if (all_zero(r->in.data, sizeof(h)))
-		return 0; /* blocks a file system promised but never wrote */
+		return 0; /* space that the file system allocated but never wrote */
 	if (!good_header(&h)) {
 		rd_log(r, STK_LOG_ERROR, "damaged at byte %llu", (unsigned long long)r->in.pos);
 		return -EBADMSG;
@@ -449,7 +453,7 @@ int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
 			return -EAGAIN;
 		if (got <= 0)
 			r->end = got < 0 ? got : 1;
-		r->drain = r->end != 0; /* read_tables.c sets end, too */
+		r->drain = r->end != 0; /* read_tables.c also sets end */
 	}
 }
 
@@ -458,7 +462,7 @@ int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work)
 	struct budget *b = &r->budget;
 
 	if (!budget__has(b, memory > 0 ? memory : 0, work)) {
-		b->out = true;
+		b->exhausted = true;
 		return -ENOBUFS;
 	}
 	b->memory += memory;
@@ -466,7 +470,7 @@ int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work)
 	return 0;
 }
 
-/* ---- what was recorded ----------------------------------------------------------------------- */
+/* ---- contents -------------------------------------------------------------------------------- */
 
 unsigned int stk_reader__nr_types(const struct stk_reader *r)
 {

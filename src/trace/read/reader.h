@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The reader's inside.
+ * Internals of the reader.
  *
  *   input ─► blocks (reader.c) ─┬─► tables (read_tables.c) ─► stacks, symbols (resolve.c)
- *                               └─► event blocks, kept packed until their time comes (merge.c),
- *                                   then decoded (decode.c) and handed out in time order
+ *                               └─► event blocks, kept packed until they are due (merge.c),
+ *                                   then decoded (decode.c) and delivered in time order
  */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
@@ -21,15 +21,15 @@
 #include "trace/layout.h"
 #include "trace/tree.h"
 
-/* Limits on what a hostile file may ask for, beside its budget. */
+/* Limits for a hostile file, beside its budget. */
 #define RD_MAX_META 4096
-#define RD_MAX_GAP (1u << 20) /* numbers that tables may leave out, in all */
-#define RD_MAX_OVERLAP 1024 /* symbols that claim one address, as long as they are told apart */
-#define RD_MAX_NAMES 64 /* of a file; more are left out */
+#define RD_MAX_SKIPPED (1u << 20) /* numbers that tables may skip, in total */
+#define RD_MAX_OVERLAP 1024 /* overlapping symbols that a lookup compares at most */
+#define RD_MAX_NAMES 64 /* of a file; more are ignored */
 #define RD_MAX_PENDING (1ull << 30) /* packed event blocks waiting */
 #define RD_MAX_LOSSES (1u << 20) /* kept one by one */
 #define RD_MAX_LANES (1u << 14)
-#define RD_MAX_STRETCHES (1u << 16) /* of a lane */
+#define RD_MAX_GAPS (1u << 16) /* gaps of a lane */
 
 struct stk_event_type {
 	uint32_t index;
@@ -54,7 +54,7 @@ struct rd_stack {
 struct rd_node_info {
 	uint32_t first_stack; /* first stack that ends here, 0: none */
 	uint32_t symbol_blocks; /* read before the node */
-	uint16_t depth, levels; /* frames; frames and markers */
+	uint16_t depth, levels; /* frames only; frames and markers */
 	uint8_t end; /* enum stk_stack_end */
 };
 
@@ -63,7 +63,7 @@ struct rd_symbol {
 	const char *name, *module; /* module NULL: the kernel */
 	uint64_t reach; /* highest end of this one and those before it in the array */
 	bool irq_entry; /* the frame before it was interrupted */
-	uint32_t seq, block; /* how many, and how many SYMBOLS blocks, were read before it */
+	uint32_t seq, block; /* symbols and SYMBOLS blocks that were read before it */
 };
 
 struct rd_file_name {
@@ -83,13 +83,13 @@ struct rd_file {
 	struct rd_file_name *names;
 	struct rd_user_symbol *symbols; /* by start, then seq */
 	size_t nr_symbols;
-	bool has_symbols; /* the recording holds what there is */
+	bool has_symbols; /* the recording has all its symbols */
 };
 
-/* What the symbolizer said. */
+/* The symbolizer's answer. */
 struct rd_answer {
 	uint64_t start, size;
-	const char *name; /* NULL: there is none */
+	const char *name; /* NULL: no symbol */
 };
 #define RD_START_OF (1u << 31) /* with a file's number: the function that starts at an offset */
 
@@ -101,7 +101,7 @@ struct rd_meta {
 struct rd_event {
 	uint64_t ts;
 	uint32_t tuple;
-	uint32_t ordinal; /* among the block's events of its type that have fields */
+	uint32_t ordinal; /* index among the block's events of its type that have fields */
 };
 
 struct rd_tuple {
@@ -129,7 +129,7 @@ struct rd_part {
 	uint32_t nr_entries;
 	const uint32_t *tokens; /* by ordinal: entry; NULL: all 0 */
 	const struct rd_entry *entries;
-	uint8_t *records; /* of the entries; columns coded apart are still to be put in */
+	uint8_t *records; /* of the entries, without the columns coded apart */
 	const uint32_t *full; /* by ordinal: row in wide columns; NULL: the ordinal */
 	struct rd_wide *wide;
 	uint32_t nr_wide;
@@ -148,7 +148,7 @@ struct rd_block {
 	struct rd_event *events;
 	struct rd_tuple *tuples;
 	uint32_t nr_tuples, pos;
-	bool bare; /* some of its events may be without their fields */
+	bool bare; /* some of its events may lack their fields */
 };
 
 struct stk_event {
@@ -165,12 +165,12 @@ struct stk_reader {
 	struct input in;
 	struct budget budget;
 	ZSTD_DCtx *zstd;
-	int end; /* 0: reading on, 1: nothing follows, negative: damaged there */
+	int end; /* 0: more may follow, 1: nothing follows, negative: damaged there */
 	bool header_read;
 	uint16_t minor; /* of the file's format */
 	struct stk_totals totals;
-	struct arena strings; /* and whatever else lives as long as the reader */
-	struct bytes_buf raw, heads, body; /* decompressed, for a moment */
+	struct arena strings; /* and other data with the reader's lifetime */
+	struct bytes_buf raw, heads, body; /* decompressed; reused */
 
 	struct dict keys; /* of meta, by index */
 	struct rd_meta *meta;
@@ -179,12 +179,12 @@ struct stk_reader {
 	size_t nr_types, cap_types;
 	struct rd_task *tasks; /* by number, [0]: unknown */
 	size_t nr_tasks, cap_tasks;
-	uint32_t gap; /* numbers left out so far */
+	uint32_t skipped; /* numbers skipped so far */
 
 	struct tree tree;
 	struct rd_node_info *info; /* by node of the tree */
 	size_t nr_info, cap_info;
-	uint32_t *node_map; /* node of the tree by number in the file, 0: not there */
+	uint32_t *node_map; /* node of the tree by number in the file, 0: unknown */
 	size_t nr_node_map, cap_node_map;
 	struct rd_stack *stacks; /* by number, [0] unused */
 	size_t nr_stacks, cap_stacks;
@@ -199,75 +199,80 @@ struct stk_reader {
 	struct rd_file *files; /* by number, [0] unused */
 	size_t nr_files, cap_files;
 	bool looked_ahead, looked_for_stacks;
-	uint64_t stacks_ahead; /* the same of stacks, their frames and kernel symbols */
-	uint64_t ahead; /* where that ended: what is said of files up to there is known */
-	struct tree hashes; /* given out; a set */
+	uint64_t stacks_ahead; /* the same for stacks, their frames and kernel symbols */
+	uint64_t ahead; /* where look-ahead ended: the file map up to there is known */
+	struct tree hashes; /* a set of the hashes in use */
 	struct arena users; /* names of files and of their symbols */
 	stk_symbolize_fn symbolize;
 	void *symbolize_ctx;
-	struct tree asked; /* pairs of file and offset */
-	struct rd_answer *answers; /* by node of asked */
+	struct tree queries; /* pairs of file and offset */
+	struct rd_answer *answers; /* by node of queries */
 	size_t cap_answers;
 
 	struct rd_losses losses;
 	struct rd_block **heap; /* by key, then cpu, then seq */
 	size_t nr_heap, cap_heap;
 	uint64_t block_seq, watermark, round_end;
-	uint64_t limit; /* the top block's events before this need no look at the heap */
-	bool any_round, drain; /* a marker was seen; nothing follows, hand out everything */
-	bool emitted; /* the top block's event at pos has been handed out */
+	uint64_t limit; /* the top block's events before this are next in order */
+	bool any_round, drain; /* a marker was read; nothing follows, deliver everything */
+	bool emitted; /* the top block's event at pos was delivered */
 	size_t pending; /* bytes */
 	struct stk_event event;
 	uint8_t bare_record[STK_RECORD_HEAD]; /* of an event without fields */
 };
 
-/* Room for one more element of an array; -ENOBUFS: the budget is out. */
+/* Makes room for one more element of an array; -ENOBUFS: the budget is exhausted. */
 int rd_reserve(struct budget *b, void *array, size_t *cap, size_t nr, size_t size);
 void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Decompress (or copy) to out raw_len bytes, at most STK_MAX_RAW; -EBADMSG when there are more or less,
- * -ENOBUFS as above.
+ * Decompresses or copies exactly raw_len bytes, at most STK_MAX_RAW, to out.  -EBADMSG: the length
+ * differs; -ENOBUFS as above.
  */
 int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
 	      size_t raw_len, struct bytes_buf *out);
 
 bool rd_crc_matches(uint32_t want, const void *data, size_t len);
-/* The header of the block so many bytes behind what was consumed; false: there is none to be had. */
+/* Reads the header of the block `ahead` bytes after the read position; false if unavailable. */
 bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_header *ret_header);
 
 /*
- * What the rest of the recording says of files, as far as it is there and can be reached: symbols
- * are stored at its end, but wanted with the first frame.
+ * Reads the file map and symbols of the rest of the recording, as far as it is available: symbols
+ * are stored at its end but needed for the first frame.
  */
 void rd_look_ahead(struct stk_reader *r);
 
-/* read_tables.c: -EBADMSG for bad content, -ENOBUFS: the budget is out; what was taken before it stays. */
+/*
+ * read_tables.c: -EBADMSG: bad content; -ENOBUFS: the budget is exhausted; entries before the error
+ * stay.
+ */
 int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct bytes_cur c);
-/* The place of a key's value, NULL when memory, the budget or the number of keys is out. */
+/* The slot of a key's value; NULL when out of memory, budget or keys. */
 const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len);
 /*
- * Numbers are dense, so that they are array indexes.  What a lost block held is left out: up to
- * RD_MAX_GAP numbers, or a small file could ask for any amount of memory.
+ * Numbers are dense, so that they are array indexes.  The numbers of a lost block are skipped, up
+ * to RD_MAX_SKIPPED in total: otherwise a small file could claim any amount of memory.
  */
-int rd_fill_gap(struct stk_reader *r, uint64_t number, void *array, size_t *cap, size_t *nr,
-		size_t size);
+int rd_skip_numbers(struct stk_reader *r, uint64_t number, void *array, size_t *cap, size_t *nr,
+		    size_t size);
 
 /* read_files.c */
 void rd_files__free(struct stk_reader *r);
 int rd_take_files(struct stk_reader *r, struct bytes_cur *c);
 int rd_take_user_symbols(struct stk_reader *r, struct bytes_cur *c);
-/* All of a user frame but what depends on the frames inward of it, which must be there. */
+/* Fills in a user frame.  f->exact, which depends on the frame inward of it, must be set. */
 void rd_resolve_user(struct stk_reader *r, uint64_t frame, struct stk_frame *f);
 
 /* resolve.c */
 void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s);
 
 /* merge.c */
-/* An EVENTS block's payload; copied. */
+/* Adds the payload of an EVENTS block; copied. */
 int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, size_t len);
 void rd_merge__round(struct stk_reader *r, uint64_t end_ts);
-/* 1 and r->event, 0: nothing may be handed out before more is read, -ENOBUFS: the budget is out. */
+/*
+ * 1: r->event is the next event; 0: more input is needed first; -ENOBUFS: the budget is exhausted.
+ */
 int rd_merge__next(struct stk_reader *r);
 void rd_merge__free(struct stk_reader *r);
 
@@ -275,7 +280,7 @@ void rd_merge__free(struct stk_reader *r);
 int rd_decode(struct stk_reader *r, struct rd_block *b);
 /* decode_body.c */
 int rd_decode_part(struct arena *mem, struct rd_part *p, struct bytes_cur *c);
-/* A plane table of n tokens to out; false and the cursor bad: one is not below bound. */
+/* Reads a plane table of n tokens; false, with the cursor bad, if one is not below bound. */
 bool rd_get_tokens(struct bytes_cur *c, unsigned int width, uint32_t n, uint32_t bound,
 		   uint32_t *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Stacks as frames, and kernel addresses as symbols. */
+/* Resolves stacks to frames and kernel addresses to symbols. */
 #include "reader.h"
 
 #include "array.h"
@@ -15,7 +15,7 @@ static int by_start(const void *a, const void *b)
 	return CMP(x->start, y->start) ?: CMP(x->seq, y->seq);
 }
 
-/* s is to stand at index i: say how far the symbols reach there, and whether they are in order. */
+/* Prepares s for index i: computes its reach and notes whether the array is still sorted. */
 void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s)
 {
 	const struct rd_symbol *before = i ? &r->symbols[i - 1] : NULL;
@@ -37,8 +37,8 @@ static void sort_symbols(struct stk_reader *r)
 }
 
 /*
- * Whether s is the better name of what came when that many blocks of symbols had been read: of the
- * last block that came before it, or else of the first that came after it; there the last one.
+ * Whether s is the better symbol for a node that was read after `blocks` SYMBOLS blocks: prefer the
+ * last block before the node, or else the first block after it; within a block the last symbol.
  */
 static bool better(const struct rd_symbol *s, const struct rd_symbol *best, uint32_t blocks)
 {
@@ -49,7 +49,7 @@ static bool better(const struct rd_symbol *s, const struct rd_symbol *best, uint
 	return (s->block > best->block) == (s->block < blocks);
 }
 
-/* NULL: none, or one without a name, which says that there was nothing. */
+/* NULL: no symbol, or one without a name, which says that no symbol covers the address. */
 static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, uint32_t blocks)
 {
 	const struct rd_symbol *best = NULL, *nearest, *s;
@@ -63,7 +63,7 @@ static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, 
 		s = &r->symbols[lo - 1];
 		if (s->reach < addr && s->start != nearest->start)
 			break;
-		/* one of unknown size reaches to the next start */
+		/* a symbol of unknown size reaches to the next start */
 		if (s->size ? addr - s->start < s->size : s->start == nearest->start)
 			best = better(s, best, blocks) ? s : best;
 	}

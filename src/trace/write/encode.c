@@ -2,8 +2,8 @@
 /*
  * Blocks, compression, and the heads of an event block.
  *
- * Heads repeat: the same task runs into the same tracepoint from the same place.  So everything
- * but the time is one tuple in a small table per block, and an event is a token and a time.
+ * Heads repeat: the same task hits the same tracepoint from the same place.  So everything but the
+ * time is one tuple in a small table per block, and an event is a token and a time.
  */
 #include "encode.h"
 
@@ -166,7 +166,7 @@ int64_t encoder__trial(struct encoder *enc, const void *data, size_t len)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* The header before the payload that was appended from start + header size on. */
+/* Fills in the header at start; the payload follows it up to the end of out. */
 static int seal_block(struct bytes_buf *out, size_t start, struct stk_block_header h)
 {
 	size_t payload = start + sizeof(h);

@@ -2,10 +2,10 @@
 /*
  * The body of an event block: the records, type by type.
  *
- * Most fields of most events take few values (names, pids, priorities, states), together fewer
- * than there are events: such columns form the entries of a small table, and an event is a token.
- * Columns that would blow the table up (pointers, counters, sizes) are coded apart.  Which is
- * which is decided anew per block from a sample, so that nothing needs to know the events.
+ * Most fields of most events take few values (names, pids, priorities, states), and fewer
+ * combinations than there are events: such columns form the entries of a small table, and an event
+ * is a token.  Columns that would blow up the table (pointers, counters, sizes) are coded apart.  A
+ * sample of each block decides which is which, so nothing here needs to know the event types.
  */
 #include "encode_priv.h"
 
@@ -55,7 +55,7 @@ static void set_runs(struct part *p)
 	}
 }
 
-/* The entry of event i in the dictionary: its length and all that is not coded apart. */
+/* Interns the entry of event i: its length and everything that is not coded apart. */
 static int64_t intern_entry(struct encoder *enc, struct part *p, uint32_t i)
 {
 	struct bytes_buf *keys = &enc->entries.keys;
@@ -77,7 +77,7 @@ static int64_t intern_entry(struct encoder *enc, struct part *p, uint32_t i)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-/* Event number in the part of the k-th of nr_sample events, spread over all of it. */
+/* Index in the part of the k-th of nr_sample events, which are spread evenly over it. */
 static uint32_t sample_at(const struct part *p, uint32_t k, uint32_t nr_sample)
 {
 	return (uint64_t)k * p->nr / nr_sample;
@@ -116,7 +116,7 @@ static int64_t distinct_values(struct encoder *enc, struct part *p, uint32_t col
 	return err ?: enc->entries.nr;
 }
 
-/* Take columns out of the entries until these are at most half as many as the events. */
+/* Removes columns from the entries until there are at most half as many entries as events. */
 static int choose_dict(struct encoder *enc, struct part *p)
 {
 	uint32_t m = p->nr < ENC_SAMPLE ? p->nr : ENC_SAMPLE, columns = p->l->nr + 1;
@@ -150,7 +150,7 @@ static int choose_dict(struct encoder *enc, struct part *p)
 			    (worst == columns || distinct[c] > distinct[worst]))
 				worst = c;
 		if (worst == columns)
-			return 0; /* the lengths alone differ that much */
+			return 0; /* even the lengths alone differ that much */
 		p->coding[worst] = STK_CODING_ROWS;
 	}
 }
@@ -165,7 +165,7 @@ static uint64_t load_le(const uint8_t *p, uint32_t size)
 	return v;
 }
 
-/* rows of n values to a plane table, of the values or of their zigzag differences. */
+/* Converts rows of n values to a plane table of the values or of their zigzag differences. */
 static void to_planes(const uint8_t *rows, uint32_t n, uint32_t size, bool delta, uint8_t *planes)
 {
 	uint64_t prev = 0;
@@ -222,7 +222,7 @@ static void gather_rows(struct encoder *enc, const struct part *p, const struct 
 	}
 }
 
-/* Settle on a coding for every column that is not in the dictionary. */
+/* Chooses a coding for every column that is not in the dictionary. */
 static int choose_codings(struct encoder *enc, struct part *p)
 {
 	for (uint32_t c = 0; c < p->l->nr; c++) {
@@ -357,7 +357,10 @@ static int by_index(const void *a, const void *b)
 	return CMP(x, y);
 }
 
-/* Events with fields to enc->order, sorted by type and stable; leaves the ends in type_start. */
+/*
+ * Puts the events with fields into enc->order, stably sorted by type; type_start then holds the
+ * ends.
+ */
 static void sort_by_type(struct encoder *enc, const struct enc_batch *b)
 {
 	uint32_t total = 0;

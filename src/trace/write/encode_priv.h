@@ -8,7 +8,7 @@
 #include "encode.h"
 #include "trace/dict.h"
 
-#define ENC_CUT_MIN 1024 /* columns from this size on get compression tables of their own */
+#define ENC_CUT_MIN 1024 /* columns of at least this size get their own compression tables */
 #define ENC_SAMPLE 256 /* events looked at to choose the codings of a type's columns */
 
 /*
@@ -28,7 +28,7 @@ struct encoder {
 	struct dict tuples, entries;
 	uint32_t *tokens, *order; /* per event of the batch */
 	uint64_t *values;
-	uint32_t cap; /* of these three */
+	uint32_t cap; /* of the three arrays above */
 	uint32_t *type_start; /* per event index; all zero between batches */
 	uint32_t cap_types;
 	uint32_t *touched, nr_touched; /* event indexes of the batch, ascending */
@@ -37,9 +37,9 @@ struct encoder {
 
 int encoder__body(struct encoder *enc, const struct enc_batch *batch);
 
-/* A column of n values was appended from start on. */
+/* A column was appended at start: cut around it if it is large enough. */
 void enc_section__cut(struct enc_section *s, size_t start);
-/* values as a plane table of the given width. */
+/* Appends values as a plane table of the given width. */
 void enc_put_planes32(struct enc_section *s, const uint32_t *values, uint32_t n,
 		      unsigned int width);
 unsigned int enc_width(uint64_t max);

@@ -4,7 +4,7 @@
 
 #include "trace/stk.h"
 
-#define MAX_ENTRY (STK_MAX_RAW / 2) /* one and what stands before it fit into a block */
+#define MAX_ENTRY (STK_MAX_RAW / 2) /* an entry and those before it fit into one block */
 
 int file_table__put(struct bytes_buf *b, uint32_t number, const struct stk_file *file)
 {

@@ -7,8 +7,8 @@
 #include "trace/bytes.h"
 
 /*
- * Append an entry.  -E2BIG: a string or the whole is too long, -EINVAL: no such kind or id; nothing
- * is appended then.
+ * Append an entry.  On failure nothing is appended.  -E2BIG: a string or the entry is too long;
+ * -EINVAL: invalid kind or id.
  */
 int file_table__put(struct bytes_buf *b, uint32_t number, const struct stk_file *file);
 int file_table__put_symbols(struct bytes_buf *b, uint32_t file,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Blocks put into a copy of a recording. */
+/* Inserts blocks into a copy of a recording. */
 #include "rewrite.h"
 
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 struct stk_rewrite {
 	int fd;
 	struct stat st;
-	uint64_t at; /* where blocks are put in: the END, or the end of what can be read */
-	uint64_t end; /* of what is copied */
+	uint64_t at; /* where blocks are inserted: at END, or after the last readable block */
+	uint64_t end; /* end of what is copied */
 	struct encoder *enc;
 	struct bytes_buf files, symbols, group;
 };
@@ -191,7 +191,7 @@ static int write_all(int fd, const uint8_t *p, size_t n)
 
 bool stk_rewrite__is_busy(const struct stk_rewrite *rw)
 {
-	/* a lease for readers is not given while somebody can write; not every file system has any */
+	/* F_RDLCK fails while the file is open for writing; some file systems have no leases */
 	if (fcntl(rw->fd, F_SETLEASE, F_RDLCK) < 0)
 		return errno == EAGAIN;
 	fcntl(rw->fd, F_SETLEASE, F_UNLCK);

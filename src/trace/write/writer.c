@@ -3,8 +3,8 @@
  * The writer: tables, rounds, output.
  *
  * Tables collect what is new since the last group.  A group is built in memory as tables, then
- * events, then the round marker, so that every table stands before the events that need it, and
- * goes out in one write.
+ * events, then the round marker, so that every table precedes the events that need it.  It is
+ * written in one write.
  */
 #include "writer_priv.h"
 
@@ -20,18 +20,18 @@
 #include "clock.h"
 #include "log.h"
 
-#define BATCH_EVENTS 16384u /* events of a block, with few CPUs */
-#define BATCH_EVENTS_ALL (256u << 10) /* and of one block of every CPU together */
+#define BATCH_EVENTS 16384u /* events per block, with few CPUs */
+#define BATCH_EVENTS_ALL (256u << 10) /* limit for the blocks of all CPUs together */
 #define BATCH_EVENTS_MIN 1024u
-#define BATCH_BYTES (1u << 20) /* and their records */
+#define BATCH_BYTES (1u << 20) /* of records per block */
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
 /*
- * Whether to write again after errno.  A pipe may have been made non-blocking by those who share
- * it: wait all the same.
+ * Whether to retry a write after errno.  A process that shares the pipe may have made it
+ * non-blocking: wait nevertheless.
  */
-static bool once_more(struct stk_writer *w)
+static bool should_retry(struct stk_writer *w)
 {
 	struct pollfd p = { .fd = w->fd, .events = POLLOUT };
 
@@ -40,8 +40,8 @@ static bool once_more(struct stk_writer *w)
 	return errno == EINTR && !(w->give_up && w->give_up(w->give_up_ctx));
 }
 
-/* Everything in b goes out, or nothing where the file can be cut back. */
-static int put_out(struct stk_writer *w, struct bytes_buf *b)
+/* Writes all of b, or, where the file can be truncated, nothing on failure. */
+static int write_bytes(struct stk_writer *w, struct bytes_buf *b)
 {
 	size_t done = 0;
 
@@ -50,7 +50,7 @@ static int put_out(struct stk_writer *w, struct bytes_buf *b)
 	while (done < b->len) {
 		ssize_t n = write(w->fd, b->p + done, b->len - done);
 
-		if (n < 0 && once_more(w))
+		if (n < 0 && should_retry(w))
 			continue;
 		if (n <= 0) {
 			int err = n < 0 ? -errno : -EIO;
@@ -69,7 +69,7 @@ static int put_out(struct stk_writer *w, struct bytes_buf *b)
 
 static int write_out(struct stk_writer *w, struct bytes_buf *b)
 {
-	int err = put_out(w, b);
+	int err = write_bytes(w, b);
 
 	return err ? wr_fail(w, log_err(err, "write recording")) : 0;
 }
@@ -82,7 +82,7 @@ static int write_header(struct stk_writer *w)
 	uint64_t wall = clock_ns(CLOCK_REALTIME);
 
 	if (getrandom(uuid, sizeof(uuid), 0) != sizeof(uuid))
-		return log_err(-errno, "random bytes for the recording's uuid");
+		return log_err(-errno, "get random bytes for the recording's uuid");
 	bytes_put(&w->group, STK_MAGIC, 8);
 	bytes_put(&w->group, version, sizeof(version));
 	bytes_put(&w->group, &size, sizeof(size));
@@ -137,7 +137,7 @@ int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_write
 	if (fstat(fd, &st) < 0)
 		return log_err(-errno, "stat recording");
 	w->seekable = S_ISREG(st.st_mode);
-	/* the file may hold something already: `record -o - >>FILE` */
+	/* the file may have content already: `record -o - >>FILE` */
 	append = fcntl(w->fd, F_GETFL) & O_APPEND;
 	w->offset = w->seekable ? lseek(w->fd, 0, append ? SEEK_END : SEEK_CUR) : 0;
 	err = tree__init(&w->tree, NULL);
@@ -365,7 +365,7 @@ int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)
 	uint64_t c[STK_NR_COUNTERS];
 	int err;
 
-	/* without a round in the file its event types are not there either; a pipe may block */
+	/* without a round the file has no event types either; a pipe may block */
 	if (!w->err || !w->seekable || w->torn || !w->round || nr_events > w->nr_types)
 		return -EINVAL;
 	b->len = 0;
@@ -381,7 +381,7 @@ int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)
 	}
 	w->group.len = 0;
 	err = wr_close_table(w, STK_BLOCK_ACCOUNTING, b);
-	return err ?: put_out(w, &w->group);
+	return err ?: write_bytes(w, &w->group);
 }
 
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Write a .stk file.  The writer keeps the tables (types, tasks, caller tree, stacks), collects a
- * round of events per CPU and encodes it when the round ends.  One thread.
+ * Writes a .stk file.  The writer keeps the tables (types, tasks, caller tree, stacks), collects a
+ * round of events per CPU and encodes it when the round ends.  Not thread-safe.
  */
 #ifndef TRACE_WRITER_H
 #define TRACE_WRITER_H
@@ -22,16 +22,16 @@ struct stk_writer_opts {
 	int level; /* zstd level, 0: the default (1) */
 	bool fsync; /* fsync after every round */
 	/*
-	 * Asked when a signal interrupts a write that waits, for a pipe nobody reads: true gives
-	 * it up, with -EINTR.  NULL: never.
+	 * Called when a signal interrupts a blocking write, such as to a pipe without a reader.
+	 * True makes the write fail with -EINTR.  NULL: always retry.
 	 */
 	bool (*give_up)(void *ctx);
 	void *give_up_ctx;
 };
 
-/* Owns fd from here on (also on failure).  The header is written at once. */
+/* Takes ownership of fd, also on failure.  Writes the header at once. */
 int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_writer **ret_writer);
-/* Frees; writes nothing.  A file without stk_writer__finish() reads as ended abruptly. */
+/* Frees without writing.  Without stk_writer__finish() the recording counts as torn. */
 void stk_writer__free(struct stk_writer *w);
 
 int stk_writer__meta(struct stk_writer *w, const char *key, const char *value);
@@ -39,34 +39,34 @@ int stk_writer__meta(struct stk_writer *w, const char *key, const char *value);
 int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char *system,
 		     const char *name, const char *filter, const char *format);
 /*
- * The same (tid, tgid, comm) gives the same task number, until very many tasks came between; a
- * number keeps its meaning.  comm: at most len bytes, up to a NUL.
+ * The same (tid, tgid, comm) gets the same task number unless very many tasks came in between; a
+ * number never changes its meaning.  comm: at most len bytes, up to a NUL.
  */
 int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const char *comm,
 		     size_t len, uint32_t *ret_task);
 /*
- * frames: innermost first, markers included (src/include/frame.h), nr >= 0.  The same frames give
+ * frames: innermost first, markers included (src/include/frame.h), nr >= 0.  The same frames get
  * the same number while the budget lasts.  -E2BIG: deeper than STK_MAX_DEPTH.
  */
 int stk_writer__stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
 		      uint32_t *ret_number);
 /*
- * number was a placeholder, it is the stack `is`.  Readers look for these where the metadata have
+ * number was a placeholder for the stack `is`.  Readers look for aliases where the metadata contain
  * "stacks.late".
  */
 int stk_writer__stack_alias(struct stk_writer *w, uint32_t number, uint32_t is);
-/* An imported stack keeps its id, references and order; never merged with another number. */
+/* An imported stack keeps its id, references and order, and is never merged with another one. */
 int stk_writer__stack_imported(struct stk_writer *w, const uint64_t *frames, unsigned int nr,
 			       uint32_t id, uint64_t refs, uint32_t *ret_number);
-/* Generation of the stack map that stacks come from, from now on; 0 at the start. */
+/* Generation of the stack map for the stacks that follow; initially 0. */
 int stk_writer__generation(struct stk_writer *w, uint32_t generation);
 int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, const char *name,
 		       const char *module);
 
 /*
- * The file map.  file->number 0: a new file, *ret_number is its number; else that file again, with
- * what is known of it by now, or with another name.  hash and nr_names are not looked at.  A file
- * must have been handed in before a stack that needs it.
+ * The file map.  file->number 0 adds a file and returns its number; otherwise the fields of that
+ * file are updated, or it gets another name.  hash and nr_names are ignored.  A file must be added
+ * before a stack that needs it.
  */
 int stk_writer__file(struct stk_writer *w, const struct stk_file *file, uint32_t *ret_number);
 /* All symbols of a file; start and size are offsets in the file. */
@@ -96,19 +96,19 @@ struct stk_writer_loss {
 	uint64_t count; /* 0: unknown */
 };
 /*
- * Written at the end of the round, ahead of its events.  It must be handed in before the round ends that
- * follows the one of first_ts.
+ * Written at the end of the round, ahead of its events.  It must be added before the end of the
+ * round that follows the one of first_ts.
  */
 int stk_writer__loss(struct stk_writer *w, const struct stk_writer_loss *loss);
 
-/* Bytes of memory that hold events waiting for the end of the round. */
+/* Bytes of memory held by events that wait for the end of the round. */
 size_t stk_writer__pending(const struct stk_writer *w);
 
 /*
  * Write out new tables, then the events, then the round marker; one write(2) at most per block
- * group.  end_ts: every event older than this was handed in by now, or is late.
- * A failed write leaves the file as it was before the failed call where the file can be
- * truncated; the error is sticky, later calls return it.
+ * group.  end_ts: every event older than this was added already, or is late.  A failed write
+ * leaves the file as it was before the failed call where the file can be truncated; the error is
+ * sticky, later calls return it.
  */
 int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_ns);
 
@@ -116,23 +116,23 @@ int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_n
 int stk_writer__accounting(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
 			   unsigned int nr_events);
 /*
- * After a failed write: the accounting all the same, where the file can be cut back and has room
- * for it.  What counters call recorded and is not in the file is counted as lost for want of
- * writing.  The error stays; returns that of this writing.
+ * Writes the accounting after a failed write, where the file can be truncated and has room for it.
+ * Events that the counters call recorded but that are not in the file are counted as lost because
+ * of the failed write.  The sticky error stays; returns the error of this write.
  */
 int stk_writer__account_failure(struct stk_writer *w, const uint64_t (*counters)[STK_NR_COUNTERS],
 				unsigned int nr_events);
 /* Events of this type that have been written. */
 uint64_t stk_writer__in_file(const struct stk_writer *w, uint32_t event);
-/* exit_status: what the shell calls so; negative where there is none to tell. */
+/* exit_status: as in the shell; negative if unknown. */
 int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status);
 
 struct stk_writer_stats {
 	uint64_t bytes; /* written */
-	uint64_t event_bytes; /* of event blocks, these of the round under way included */
-	uint64_t events; /* handed in */
-	uint64_t stacks, nodes; /* numbers given out; beyond the budget some of them again */
-	uint64_t merged_bytes; /* of memory, in use by the caller tree */
+	uint64_t event_bytes; /* of event blocks, including those of the current round */
+	uint64_t events; /* added */
+	uint64_t stacks, nodes; /* numbers assigned; beyond the budget a stack may get several */
+	uint64_t merged_bytes; /* of memory used by the caller tree */
 };
 void stk_writer__stats(const struct stk_writer *w, struct stk_writer_stats *ret_stats);
 

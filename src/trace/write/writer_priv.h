@@ -25,15 +25,15 @@ struct stk_writer {
 	int fd;
 	int err; /* sticky */
 	bool seekable, fsync;
-	bool torn; /* part of a group is in the file */
+	bool torn; /* the file ends with part of a group */
 	bool (*give_up)(void *ctx);
 	void *give_up_ctx;
 	struct encoder *enc;
 	struct stk_writer_stats stats;
-	uint64_t offset; /* in the file, of what is written next */
+	uint64_t offset; /* in the file, of the next write */
 
 	struct bytes_buf meta, types, tasks, symbols, files, user_symbols,
-		aliases; /* payloads under way */
+		aliases; /* payloads of open blocks */
 	struct bytes_buf losses;
 	uint64_t prev_symbol, prev_loss;
 	uint32_t nr_files;
@@ -64,7 +64,7 @@ struct stk_writer {
 	uint64_t round, max_ts;
 };
 
-/* Make err the writer's sticky error, unless it has one; returns that. */
+/* Makes err the sticky error unless there is one already; returns the sticky error. */
 static inline int wr_fail(struct stk_writer *w, int err)
 {
 	if (!w->err)
@@ -72,9 +72,9 @@ static inline int wr_fail(struct stk_writer *w, int err)
 	return w->err;
 }
 
-/* Append the payload as a block to the group and empty it; nothing when it is empty. */
+/* Appends the payload as a block to the group and empties it.  Does nothing if it is empty. */
 int wr_close_table(struct stk_writer *w, uint16_t type, struct bytes_buf *payload);
-/* All tables under way to the group. */
+/* Closes all tables into the group. */
 int wr_close_tables(struct stk_writer *w);
 
 #endif /* TRACE_WRITER_PRIV_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* The writer's tables: what is new since the last group, and what was written before. */
+/* The writer's tables: what is new since the last group, and what was written already. */
 #include "writer_priv.h"
 
 #include "array.h"
@@ -10,7 +10,7 @@
 
 #define TABLE_SPLIT (4u << 20) /* a table block is closed when it gets this big */
 #define NODE_SPLIT (256u << 10) /* entries of a NODES or STACKS block */
-#define MAX_TASKS (128u << 10) /* remembered; a machine may start any number of them */
+#define MAX_TASKS (128u << 10) /* kept in memory; a machine may start any number of tasks */
 
 /* ---- metadata, types, tasks, symbols, files -------------------------------------------------- */
 
@@ -121,7 +121,7 @@ int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const ch
 
 	if (w->err)
 		return w->err;
-	if (d->nr == MAX_TASKS) { /* forget them: who goes on gets another number */
+	if (d->nr == MAX_TASKS) { /* tasks that live on get another number */
 		w->task_base += d->nr;
 		err = dict__reset(d, 1024);
 		if (err)
@@ -191,7 +191,7 @@ int stk_writer__file(struct stk_writer *w, const struct stk_file *file, uint32_t
 	return 0;
 }
 
-/* A file comes before what refers to it. */
+/* A file precedes what refers to it. */
 static int put_files(struct stk_writer *w)
 {
 	int err = wr_close_table(w, STK_BLOCK_FILES, &w->files);
@@ -216,7 +216,7 @@ int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* Symbols come first: a reader names a node with what it knows when the node comes. */
+/* Symbols come first: a reader resolves a node with the symbols it has read so far. */
 static int put_nodes(struct stk_writer *w)
 {
 	struct tree *t = &w->tree;
@@ -282,7 +282,7 @@ static int put_stacks(struct stk_writer *w)
 	return 0;
 }
 
-/* Write what the tree holds and grow it anew. */
+/* Writes the tree's nodes and starts an empty one. */
 static int restart_tree(struct stk_writer *w)
 {
 	int err = put_nodes(w);

@@ -52,7 +52,7 @@ cd "$tmp"
 
 "$so" import fsmb map --kallsyms "$here/kallsyms.txt" --trace trace -o map.stk 2> summary
 cat > want-summary <<'EOF'
-stackonce: warning: trace: 1 lines are no events: left out
+stackonce: warning: trace: skipped 1 lines that are not events
 81 stacks, 0 of them duplicates of another; 210 of 210 addresses named; 1847 events, 1847 with a stack
 EOF
 same "the summary" want-summary summary
@@ -91,13 +91,13 @@ for command in "info" "info --json" "report" "report --tree" "report --json" "sc
 done
 
 head -c 100 map > cut
-refused 1 "cut: offset 8: 81 stacks do not fit: the file ends after 100 bytes" \
+refused 1 "cut: offset 8: 81 stacks do not fit, the file ends after 100 bytes" \
 	"$so" import fsmb cut -o no.stk
 head -c 9799 map > cut
 refused 1 "cut: offset " "$so" import fsmb cut -o no.stk
 echo x >> map
 refused 1 "map: offset 9800: 2 bytes after the last of 81 stacks" "$so" import fsmb map -o no.stk
-refused 1 "trace: offset 0: bad magic" "$so" import fsmb trace -o no.stk
+refused 1 "trace: offset 0: not a stack map: magic" "$so" import fsmb trace -o no.stk
 refused 1 "trace: line 1: not a kallsyms line" \
 	"$so" import fsmb "$here/stack_map_bin" --kallsyms trace -o no.stk
 refused 1 "missing" "$so" import fsmb missing -o no.stk

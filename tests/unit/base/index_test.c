@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The hash index against a plain array, and what is built on it and on arrays that grow. */
+/* The hash index compared with a plain array, and code built on it and on growing arrays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 #define MAX_ENTRIES 4096
 
-/* How many allocations are still given; negative: all. */
+/* The number of allocations that still succeed; negative: all. */
 static int allocations = -1;
 
 void *__real_calloc(size_t nr, size_t size);
@@ -47,13 +47,13 @@ void *__wrap_reallocarray(void *p, size_t nr, size_t size)
 	return is_given() ? __real_reallocarray(p, nr, size) : NULL;
 }
 
-/* Entries with their hashes, searched one by one. */
+/* Entries with their hashes, searched linearly. */
 struct plain {
 	uint64_t hash[MAX_ENTRIES];
 	uint32_t nr;
 };
 
-/* Each entry of that hash once, and no other. */
+/* The lookup finds each entry with this hash once, and no other. */
 static void check_hash(const struct index *ix, const struct plain *p, uint64_t hash)
 {
 	uint32_t want = 0, got = 0, i;
@@ -83,7 +83,7 @@ static void check_all(const struct index *ix, const struct plain *p)
 	}
 }
 
-/* The last entry takes its place, as callers do that keep their array dense. */
+/* The last entry takes the place of the removed one, as in callers that keep their array dense. */
 static void drop(struct index *ix, struct plain *p, uint32_t i)
 {
 	uint32_t last = p->nr - 1;
@@ -95,7 +95,7 @@ static void drop(struct index *ix, struct plain *p, uint32_t i)
 	p->nr--;
 }
 
-/* Hashes of so many bits: from those that are all equal to those that all differ. */
+/* Hashes of few to many bits: from all equal to all different. */
 static void random_operations(unsigned int bits, unsigned int seed)
 {
 	_cleanup_(index__free) struct index ix = { 0 };
@@ -108,7 +108,7 @@ static void random_operations(unsigned int bits, unsigned int seed)
 		hash = (uint64_t)random() << 32 | random();
 		hash = bits ? (hash & ((1ull << bits) - 1)) * 0x9e3779b97f4a7c15ull : 0;
 		check_hash(&ix, &p, hash);
-		/* it grows more often than not, and empties now and then */
+		/* it usually grows, and is emptied now and then */
 		if (p.nr == (bits < 4 ? 64 : MAX_ENTRIES) || (p.nr && random() % 5 < 2)) {
 			drop(&ix, &p, random() % p.nr);
 		} else {
@@ -153,7 +153,7 @@ static void test_empty(void **state)
 	index__free(&ix);
 }
 
-/* Of one hash the first to be added comes first, as long as there was room for all. */
+/* Entries with the same hash are found in order of addition if space was reserved for all. */
 static void test_order(void **state)
 {
 	_cleanup_(index__free) struct index ix = { 0 };
@@ -178,7 +178,7 @@ static void test_room(void **state)
 	assert_int_equal(index__reserve(&ix, 1000), 0);
 	memory = index__memory(&ix);
 	assert_int_equal(memory, 2048 * sizeof(struct index_slot));
-	allocations = 0; /* what was reserved takes no more */
+	allocations = 0; /* reserved space needs no allocation */
 	for (i = 0; i < index__room(&ix); i++)
 		assert_int_equal(index__add(&ix, i, i), 0);
 	assert_int_equal(index__add(&ix, i, i), -ENOMEM);
@@ -197,7 +197,7 @@ static void test_room(void **state)
 	}
 }
 
-/* Whatever allocation fails, nothing has changed and the next try goes on from there. */
+/* After any failed allocation nothing has changed, and the next attempt continues. */
 static void test_no_memory(void **state)
 {
 	struct string_table t = { 0 };
@@ -257,7 +257,7 @@ static void test_arrays(void **state)
 
 	(void)state;
 	assert_int_equal(array__reserve(&v, 65535, &cap), 0);
-	assert_int_equal(array__reserve(&v, 65536, &cap), -ENOMEM); /* more than cap can say */
+	assert_int_equal(array__reserve(&v, 65536, &cap), -ENOMEM); /* more than cap can hold */
 	assert_int_equal(cap, 65535);
 	free(v);
 	v = NULL;

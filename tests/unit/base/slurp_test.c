@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whole files: of a size that is known, of /proc, and from a pipe. */
+/* Whole files: of known size, of /proc, and from a pipe. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +111,7 @@ static void test_proc(void **state)
 	assert_int_equal(slurp__number("/dev/null", &number), -ENODATA);
 }
 
-/* What does not fit is left; the rest is NUL-terminated. */
+/* The text is truncated to the buffer and NUL-terminated. */
 static void test_start(void **state)
 {
 	char text[8];

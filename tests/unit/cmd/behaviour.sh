@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# How the commands behave beside what they print: damaged and growing files, pipes, full disks,
-# terminals, help.
+# The behaviour of the commands apart from their output: damaged and growing files, pipes, full
+# disks, terminals, help.
 #   behaviour.sh STACKONCE MAKE_RECORDING COMPLETION
 set -u
 so=$(realpath "$1") make=$(realpath "$2") completion=$(realpath "$3")
@@ -28,7 +28,7 @@ same()
 	}
 }
 
-# subsequence A B: every line of A stands in B, in this order
+# subsequence A B: every line of A is in B, in the same order
 subsequence()
 {
 	[ -s "$1" ] || return 0
@@ -40,28 +40,31 @@ subsequence()
 size=$(stat -c %s small.stk)
 "$so" script --no-header --no-stacks small.stk >full
 
-# A copy cut anywhere reads up to the cut, and says so.
+# A truncated copy is read up to its end, with a message.
 cut=0 some=0
 while [ $cut -lt "$size" ]; do
 	head -c $cut small.stk >cut.stk
 	"$so" script --no-header --no-stacks cut.stk >out 2>err
 	code=$?
 	[ $code -le 1 ] || fail "script of $cut bytes: exit $code"
-	[ -s err ] || fail "script of $cut bytes says nothing about it"
-	subsequence out full || fail "script of $cut bytes prints what is not in the whole"
+	[ -s err ] || fail "script of $cut bytes prints no message"
+	subsequence out full || fail "script of $cut bytes prints lines not in the whole recording"
 	[ -s out ] && some=$((some + 1))
 	cut=$((cut + 23))
 done
-[ $some -gt 3 ] || fail "only $some cut files gave any event"
+[ $some -gt 3 ] || fail "only $some truncated files have an event"
 
-# A changed byte costs at most what it is in: no crash, and never an event that was not recorded.
+# A changed byte costs at most the block that it is in: no crash, and never an event that was not
+# recorded.
 at=0 noticed=0
 while [ $at -lt "$size" ]; do
 	cp small.stk bad.stk
 	byte=$(od -An -tu1 -j $at -N 1 small.stk)
 	# shellcheck disable=SC2059 # the format is the byte
-	printf "\\$(printf %o $((byte ^ 0x41)))" | dd of=bad.stk bs=1 seek=$at conv=notrunc 2>/dev/null
-	for command in "script --no-header --no-stacks" "report --tree" "stacks --json" "info --json"; do
+	printf "\\$(printf %o $((byte ^ 0x41)))" |
+		dd of=bad.stk bs=1 seek=$at conv=notrunc 2>/dev/null
+	for command in "script --no-header --no-stacks" "report --tree" "stacks --json" \
+		"info --json"; do
 		# shellcheck disable=SC2086 # words
 		"$so" $command bad.stk >out 2>err
 		code=$?
@@ -73,14 +76,15 @@ while [ $at -lt "$size" ]; do
 done
 [ $noticed -gt $((size / 41 / 2)) ] || fail "only $noticed changed bytes were noticed"
 
-# The same of one with user stacks, wherever they are shown.
+# The same for a recording with user stacks, in each command that prints them.
 "$make" user user.stk || exit 1
 size=$(stat -c %s user.stk) at=0
 while [ $at -lt "$size" ]; do
 	cp user.stk bad.stk
 	byte=$(od -An -tu1 -j $at -N 1 user.stk)
 	# shellcheck disable=SC2059 # the format is the byte
-	printf "\\$(printf %o $((byte ^ 0x41)))" | dd of=bad.stk bs=1 seek=$at conv=notrunc 2>/dev/null
+	printf "\\$(printf %o $((byte ^ 0x41)))" |
+		dd of=bad.stk bs=1 seek=$at conv=notrunc 2>/dev/null
 	for command in "script --ids" "report --tree" "stacks --json --user" "files --json"; do
 		# shellcheck disable=SC2086 # words
 		"$so" $command bad.stk >out 2>err
@@ -91,9 +95,9 @@ while [ $at -lt "$size" ]; do
 done
 size=$(stat -c %s small.stk)
 
-# A reader that goes away ends us quietly; an output that cannot be written does not.
+# A command ends silently when its reader exits, but not when its output cannot be written.
 "$so" script large.stk 2>err | head -n 1 >out
-[ -s out ] && [ ! -s err ] || fail "a closed pipe makes noise: $(cat err)"
+[ -s out ] && [ ! -s err ] || fail "a closed pipe causes messages: $(cat err)"
 for command in "script large.stk" "report small.stk" "info --json small.stk" "stacks small.stk" \
 	"version" "script --help" "help"; do
 	# shellcheck disable=SC2086 # words
@@ -105,19 +109,19 @@ for command in "script large.stk" "report small.stk" "info --json small.stk" "st
 	[ ! -s err ] || fail "$command into a closed pipe: $(cat err)"
 done
 "$so" report small.stk >/dev/full 2>err
-grep -q '^stackonce: .*No space left' err || fail "no word of the full disk: $(cat err)"
+grep -q '^stackonce: .*No space left' err || fail "no message about the full disk: $(cat err)"
 
-# Standard input is as good as a file.
+# Standard input gives the same output as a file.
 for command in script report stacks info "info --json" "script --json" "report --tree"; do
 	# shellcheck disable=SC2086 # words
 	"$so" $command small.stk | sed 's/small\.stk/-/; s/^File .*/File/' >want
 	# shellcheck disable=SC2086 # words
 	cat small.stk | "$so" $command - 2>err | sed 's/^File .*/File/' >got
 	same "$command from a pipe" want got
-	[ ! -s err ] || fail "$command from a pipe says: $(cat err)"
+	[ ! -s err ] || fail "$command from a pipe prints: $(cat err)"
 done
 
-# --follow: all of a file that grows piece by piece, each event once, then the end.
+# --follow: reads a file that grows piece by piece, each event once, up to its end.
 "$so" script --json flags.stk >want
 "$so" stacks small.stk >want-stacks
 for kind in script stacks info; do
@@ -145,7 +149,7 @@ for kind in script stacks info; do
 	esac
 done
 
-# Ctrl-C ends following as a success.
+# Ctrl-C ends following with success.
 head -c $((size / 2)) small.stk >grow.stk
 "$so" script --follow grow.stk >got 2>err &
 pid=$!
@@ -170,11 +174,11 @@ if command -v script >/dev/null; then
 	PAGER="sed s/^/PAGED:/" tty_run "$so stacks small.stk" | grep -q '^PAGED:' ||
 		fail "PAGER is not used"
 	STACKONCE_PAGER=cat PAGER="sed s/^/PAGED:/" tty_run "$so stacks small.stk" |
-		grep -q PAGED && fail "STACKONCE_PAGER does not come first"
+		grep -q PAGED && fail "STACKONCE_PAGER has no precedence"
 	STACKONCE_PAGER="head -n 1" tty_run "$so script --no-header large.stk; echo code \$?" |
-		grep -q '^code 0' || fail "a pager that ends early is no success"
+		grep -q '^code 0' || fail "a pager that exits early is not a success"
 else
-	echo "not tested: colour and pager (there is no script(1))"
+	echo "not tested: colour and pager (script(1) is missing)"
 fi
 
 # Help: all commands are listed and fit a screen.
@@ -186,7 +190,7 @@ for command in $("$so" help --options | cut -f 1 | uniq); do
 	same "help $command" out again
 	[ "$(wc -l <out)" -le 40 ] || fail "$command --help has $(wc -l <out) lines"
 	awk 'length($0) > 80 { exit 1 }' out || fail "$command --help is wider than 80 columns"
-	# A word behind an option is completed as its value where it has one, else as any other.
+	# The word after an option is completed as its value if it has one, else as any other word.
 	sed -nE 's/^ +(-., )?(--[a-z-]+)( [A-Z])?.*/\2\3/p' out >options
 	bash -c '. "$1"
 		offered() { # WORD...: whether the completion offers $option for the last one
@@ -198,22 +202,25 @@ for command in $("$so" help --options | cut -f 1 | uniq); do
 		while read -r option value; do
 			offered "$2" -- || echo "does not know $2 $option"
 			if [[ $value ]]; then
-				! offered "$2" "$option" - || echo "does not know that $option of $2 has a value"
+				! offered "$2" "$option" - ||
+					echo "does not know that $option of $2 has a value"
 			else
-				offered "$2" "$option" - || echo "thinks that $option of $2 has a value"
+				offered "$2" "$option" - ||
+					echo "thinks that $option of $2 has a value"
 			fi
 		done <options' complete "$completion" $command >bad
 	[ ! -s bad ] || fail "the completion $(cat bad)"
 done
-"$so" >out 2>err && fail "no command is a success"
+"$so" >out 2>err && fail "running without a command is a success"
 "$so" nosuch >out 2>err
 [ $? -eq 2 ] || fail "an unknown command is not a usage error"
 
-# list, on a tree that looks like tracefs.
+# list, on a directory tree like tracefs.
 mkdir -p fs/events/sched/sched_switch fs/events/irq/softirq_raise fs/events/ftrace/function
 printf 'name: sched_switch\nID: 7\nformat:\n%s\n%s\n\nprint fmt: "%%d", REC->prev_pid\n' \
 	'	field:unsigned short common_type;	offset:0;	size:2;	signed:0;' \
-	'	field:pid_t prev_pid;	offset:8;	size:4;	signed:1;' >fs/events/sched/sched_switch/format
+	'	field:pid_t prev_pid;	offset:8;	size:4;	signed:1;' \
+	>fs/events/sched/sched_switch/format
 for e in sched/sched_switch irq/softirq_raise; do : >fs/events/$e/enable; done
 STACKONCE_TRACEFS=$dir/fs
 export STACKONCE_TRACEFS
@@ -228,7 +235,7 @@ same "list -v" want got
 	jq -e '.system == "sched" and .id == 7 and .fields == [{"name": "prev_pid", "type": "pid_t",
 		"offset": 8, "size": 4, "signed": true}]' >/dev/null || fail "list --json -v"
 "$so" list 'nosuch*' >out 2>err
-[ $? -eq 1 ] || fail "list without a match is no failure"
+[ $? -eq 1 ] || fail "list without a match is not a failure"
 STACKONCE_TRACEFS=$dir/nosuch "$so" list >out 2>err
 { [ $? -eq 1 ] && grep -q 'mount -t tracefs' err; } || fail "list without tracefs: $(cat err)"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# bombs.sh STACKONCE TRACE_BOMBS: recordings of a few KB that ask for gigabytes or minutes.  Each must be
-# refused with a message that says so, in 300 MB and 2 seconds of CPU time.
+# bombs.sh STACKONCE TRACE_BOMBS: recordings of a few KB that would take gigabytes or minutes.  Each
+# must be refused with a message about it, within 300 MB and 2 seconds of CPU time.
 set -u
 so=$1
 make=$2
@@ -9,7 +9,7 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/bombs.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0
 
-# run COMMAND FILE...: its exit code; what it says is in $dir/err
+# run COMMAND FILE...: returns its exit code; its messages are in $dir/err
 run()
 {
 	(
@@ -19,13 +19,14 @@ run()
 	) >"$dir/out" 2>"$dir/err"
 }
 
-# refused COMMAND NAME: it asks for too much, and that is said
+# refused COMMAND NAME: it exceeds the budget, with a message
 refused()
 {
 	rc=0
 	# shellcheck disable=SC2086 # a command and its options
 	run $1 "$dir/$2.stk" || rc=$?
-	if [ "$rc" -ne 1 ] || ! grep -q 'more memory or work than a recording of its size' "$dir/err"; then
+	if [ "$rc" -ne 1 ] ||
+		! grep -q 'more memory or work than a recording of its size' "$dir/err"; then
 		echo "not ok $1 of $2: exit $rc"
 		head -n 3 "$dir/err"
 		failed=1
@@ -40,7 +41,7 @@ refused()
 	echo "ok $1 of $2"
 }
 
-# harmless COMMAND NAME: it looks like too much, and is none
+# harmless COMMAND NAME: it looks excessive, but fits the budget
 harmless()
 {
 	rc=0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs the reading commands on small recordings and compares what they print with tests/golden/cmd.
 #   golden.sh STACKONCE MAKE_RECORDING GOLDEN_DIR            compare
-#   UPDATE=1 golden.sh ...                                   write the files anew (then read the diff)
+#   UPDATE=1 golden.sh ...                                   update the files (then review the diff)
 # A golden file holds standard output, then standard error as "[stderr] LINE", then "[exit CODE]".
 set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3")
@@ -14,7 +14,8 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
-for kind in small empty abrupt hostile aliases losses flags strings user user-hostile latency lifecycle; do
+for kind in small empty abrupt hostile aliases losses flags strings user user-hostile latency \
+	lifecycle; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp small.stk trace.stk
@@ -23,7 +24,7 @@ printf 'this is no recording, but it is long enough for a header of sixty-four b
 : >nothing.stk
 head -c 40 small.stk >header-cut.stk
 
-# What depends on the build, the compression library and the moment.
+# Removes what depends on the build, the compression library and the time.
 hide_changing()
 {
 	sed -E -e 's/^(Recorded +)[0-9-]+ [0-9:]+ \+0000/\1TIME/' \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# hostile.sh STACKONCE TRACE_BOMBS CORPUS...: every reading command on what fuzzing began with and found,
-# and on recordings that ask for too much, with the program as it is built for use: whatever they say,
-# it ends by itself, in 300 MB and 2 seconds of CPU time.
+# hostile.sh STACKONCE TRACE_BOMBS CORPUS...: runs every reading command on the fuzzing corpus and
+# on recordings that exceed the budget, with the program as built for users.  Whatever it prints, it
+# must exit by itself, within 300 MB and 2 seconds of CPU time.
 set -u
 so=$1
 make=$2
@@ -16,7 +16,7 @@ for corpus; do
 	ls "$corpus"/*.stk
 done >"$dir/files"
 
-# what the fuzz targets do, see tests/fuzz/fuzz_command.c
+# the commands of the fuzz targets, see tests/fuzz/fuzz_command.c
 cat >"$dir/commands" <<'LIST'
 info --json
 stacks --json
@@ -43,7 +43,7 @@ failed=0
 nr=0
 while read -r file; do
 	while read -r command; do
-		# who prints millions of events takes as long as somebody reads them
+		# printing millions of events takes as long as the output is read: limit it
 		{
 			rc=0
 			(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose functions user.sh looks for: two inlined into one another, one that is not.  With
- * a FILE it maps that, but not to execute it, and waits to be killed.
+ * The program that user.sh uses: of its functions two are inlined into each other and one is not.
+ * With FILE it maps that file without PROT_EXEC and waits to be killed.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

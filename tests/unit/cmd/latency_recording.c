@@ -139,7 +139,7 @@ void make_latency(const char *path)
 	add_tables(&r);
 	add_calls(&r);
 	end_round(&r, 500000);
-	/* Accountings of quiet times, then one that tells of losses. */
+	/* Accountings without a change, then one with losses. */
 	for (i = 2; i < 6; i++) {
 		put(&r, 500000 * i - 100, ENTER, 10, "bash", 0);
 		put(&r, 500000 * i - 90, EXIT, 10, "bash", 0);

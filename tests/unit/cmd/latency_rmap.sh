@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Latencies of the walks in tests/golden/rmap.stk against what jq makes of its events:
+# Compares the latencies of the walks in tests/golden/rmap.stk with those that jq computes:
 #   latency_rmap.sh STACKONCE RECORDING
-# A walk is found by folio and rwc, the percentile of N durations is the one at place N * q, rounded up.
+# The key of a walk is folio and rwc; the percentile q of N sorted durations is number N * q,
+# rounded up.
 set -eu
 stackonce=$1 recording=$2
 dir=$(mktemp -d)
@@ -19,7 +20,7 @@ jq -c -n 'reduce inputs as $e ({open: {}, ns: {}, bad: 0};
 		else
 			.bad += 1
 		end) |
-	if .bad > 0 or (.open | length) > 0 then error("walks that are no pairs") else . end |
+	if .bad > 0 or (.open | length) > 0 then error("unpaired walks") else . end |
 	.ns | to_entries[] | (.value | sort) as $v | ($v | length) as $n |
 	[.key, $n, ($v | add), $v[0], $v[($n * 0.5 | ceil) - 1], $v[($n * 0.9 | ceil) - 1],
 		$v[($n * 0.99 | ceil) - 1], $v[-1]]' "$dir/events" | sort >"$dir/want"
@@ -27,7 +28,7 @@ jq -c -n 'reduce inputs as $e ({open: {}, ns: {}, bad: 0};
 jq -c 'select(.type == "group") | ["\(.by.page_type) \(.by.locked)", .count, .sum_ns, .min_ns,
 	.p50_ns, .p90_ns, .p99_ns, .max_ns]' "$dir/latency" | sort >"$dir/got"
 diff -u "$dir/want" "$dir/got" || {
-	echo "FAILED: latency does not say what the events do"
+	echo "FAILED: latency does not match the events"
 	exit 1
 }
 groups=$(cut -d, -f1 "$dir/got" | tr -d '["' | tr '\n' ',')
@@ -37,7 +38,8 @@ groups=$(cut -d, -f1 "$dir/got" | tr -d '["' | tr '\n' ',')
 }
 starts=$(grep -c rmap_walk_start "$dir/events")
 jq -e --argjson n "$starts" 'select(.type == "accounting") |
-	.starts == $n and .ends == $n and .paired == $n and .open == 0' "$dir/latency" >/dev/null || {
+	.starts == $n and .ends == $n and .paired == $n and .open == 0' "$dir/latency" \
+	>/dev/null || {
 	echo "FAILED: not all of $starts walks are paired"
 	exit 1
 }

@@ -79,7 +79,7 @@ static void add_type(struct out *o, unsigned int kind)
 			    format));
 }
 
-/* after us from the event before. */
+/* after: us since the previous event. */
 static void ev(struct out *o, uint64_t after, uint32_t pid, uint32_t tid, const char *comm,
 	       unsigned int kind, int64_t a, int64_t b, const char *text)
 {
@@ -113,7 +113,7 @@ static void end_one(struct out *o, uint32_t pid, const char *comm, int state)
 	ev(o, 100, pid, pid, comm, SWITCH, pid, state, NULL);
 }
 
-static void put_lives(struct out *o)
+static void put_lifecycles(struct out *o)
 {
 	static const char evil[] = "\033[2J<b>\"\\";
 
@@ -138,12 +138,12 @@ static void put_lives(struct out *o)
 	end_one(o, 23, evil, 0x20);
 	ev(o, 7, 10, 10, "bash", WAIT4_RET, 23, 0, NULL);
 	ev(o, 5000, 0, 0, "swapper/0", FREE, 21, 0, "bash");
-	fork_one(o, 10, "bash", 24); /* released by itself */
+	fork_one(o, 10, "bash", 24); /* reaped by the kernel */
 	ev(o, 9, 24, 24, "bash", EXIT_GROUP, 0, 0, NULL);
 	end_one(o, 24, "bash", 0x10);
 	ev(o, 8000, 0, 0, "swapper/0", FREE, 24, 0, "bash");
 	fork_one(o, 10, "bash", 25); /* a zombie at the end */
-	fork_one(o, 25, "bash", 26); /* whose child lives on */
+	fork_one(o, 25, "bash", 26); /* outlives its parent */
 	ev(o, 9, 25, 25, "bash", EXIT_GROUP, 1, 0, NULL);
 	end_one(o, 25, "bash", 0x20);
 	ev(o, 2000000, 10, 10, "bash", SENT, 1, 26, NULL);
@@ -166,7 +166,7 @@ void make_lifecycle(const char *path)
 	ok(stk_writer__symbol(o.w, TEXT, 0x800, "do_wait", ""));
 	ok(stk_writer__symbol(o.w, TEXT + 0x1000, 0x800, "do_syscall_64", ""));
 	ok(stk_writer__stack(o.w, frames, 2, &o.stack));
-	put_lives(&o);
+	put_lifecycles(&o);
 	ok(stk_writer__end_round(o.w, o.ts + 1, 0));
 	counters[WAIT4_RET][STK_C_HAPPENED] = 5;
 	counters[WAIT4_RET][STK_C_RECORDED] = 3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A small recording of lives: an exit, a signal to threads, a child released by itself, one never
- * freed, a zombie whose child lives on, a name with control bytes.
+ * A small recording of lifecycles: an exit, a signal to threads, a child reaped by the kernel, one
+ * never freed, a zombie whose child outlives it, a name with control bytes.
  */
 #ifndef LIFECYCLE_RECORDING_H
 #define LIFECYCLE_RECORDING_H

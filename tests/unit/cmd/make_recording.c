@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a recording that is the same every time:  make_recording KIND FILE [EVENTS [STACKS]]
+ * Writes a reproducible recording:  make_recording KIND FILE [EVENTS [STACKS]]
  *
  * small     two CPUs, three event types, a module, an unknown address, a truncated stack, an
  *           event without fields, accounting that adds up
  * empty     types and metadata, no event
- * abrupt    small without its end, of a version that has no losses, only counters
+ * abrupt    small without END, in the version that has counters but no losses
  * hostile   task names, fields, symbols and metadata with control bytes and markup
  * aliases   imported stacks: ids of their own, references, one stack under two ids
- * losses    switches, and losses of every kind: of a type or any, on a CPU or any, counted or not
+ * losses    switches, and all kinds of losses: of one or any type, on one or any CPU, with or
+ *           without a count
  * flags     one event for each pair of flags and preempt count
- * strings   kernel strings by address, known and unknown, a time in jiffies, a print fmt that
- *           cannot be compiled
- * user      user stacks of four files, [vdso], [jit] and the unknown, of every end; symbols for all
- *           but one of the files
+ * strings   kernel strings by address, known and unknown, a time in jiffies, an invalid print fmt
+ * user      user stacks with each stack end in four files, [vdso], [jit] and unknown memory;
+ *           symbols for all but one of the files
  * user-hostile  paths and names of functions with control bytes and markup
  * latency   see latency_recording.h
  * lifecycle  see lifecycle_recording.h
@@ -362,8 +362,8 @@ static void make_aliases(const char *path)
 	stk_writer__free(w);
 }
 
-static void lose(struct stk_writer *w, uint64_t first_ts, uint64_t last_ts, uint32_t event,
-		 uint32_t cpu, uint64_t count)
+static void put_loss(struct stk_writer *w, uint64_t first_ts, uint64_t last_ts, uint32_t event,
+		     uint32_t cpu, uint64_t count)
 {
 	struct stk_writer_loss loss = { first_ts, last_ts, event, cpu, count };
 
@@ -380,15 +380,15 @@ static void make_losses(const char *path)
 	six = task(w, 6, 6, "six");
 	put_switch(w, 1000, 0, five, 0, 0, "five", "six");
 	put_switch(w, 1500, 1, six, 0, 0, "six", "five");
-	lose(w, 1600, 1900, EV_SWITCH, 0, 34);
+	put_loss(w, 1600, 1900, EV_SWITCH, 0, 34);
 	put_switch(w, 2000, 0, six, 0, 0, "six", "five");
-	lose(w, 2100, 3500, EV_EXEC, 1, 1);
-	lose(w, 2200, 2300, STK_WRITER_ANY, 1, 0);
+	put_loss(w, 2100, 3500, EV_EXEC, 1, 1);
+	put_loss(w, 2200, 2300, STK_WRITER_ANY, 1, 0);
 	put_switch(w, 3000, 1, five, 0, 0, "five", "six");
 	ok(stk_writer__end_round(w, 3000, 0), "round");
-	lose(w, 3100, 3200, STK_WRITER_ANY, STK_WRITER_ANY, 7);
+	put_loss(w, 3100, 3200, STK_WRITER_ANY, STK_WRITER_ANY, 7);
 	put_switch(w, 4000, 0, five, 0, 0, "five", "six");
-	lose(w, 4100, 5000, EV_SWITCH, STK_WRITER_ANY, 0);
+	put_loss(w, 4100, 5000, EV_SWITCH, STK_WRITER_ANY, 0);
 	ok(stk_writer__end_round(w, 5000, 0), "round");
 	ok(stk_writer__finish(w, "done", 0), "finish");
 	stk_writer__free(w);
@@ -416,7 +416,7 @@ static void make_flags(const char *path)
 	stk_writer__free(w);
 }
 
-/* What a format prints by way of the recording's metadata. */
+/* A format that needs the recording's metadata. */
 static void make_strings(const char *path)
 {
 	static const char format[] = "name: note\nID: 5\n" COMMON
@@ -539,7 +539,7 @@ static void add_files(struct stk_writer *w)
 				   .pid = 4300,
 				   .start_ns = 77000000000ULL,
 				   .base = 0x7f0000000000ULL });
-	libc.number = LIBC; /* another name: a container's */
+	libc.number = LIBC; /* another name, in a container */
 	libc.path = "/lib/libc.so.6";
 	libc.host_path = "/srv/box/rootfs/lib/libc.so.6";
 	file(w, libc);
@@ -569,7 +569,7 @@ static void add_user_symbols(struct stk_writer *w)
 
 #define END(value) FRAME_MARKER(FRAME_END, value)
 
-/* One stack for each end, and what else there is to see. */
+/* A stack for each stack end, and other cases. */
 static const struct user_stack {
 	unsigned int nr;
 	uint64_t frames[12];
@@ -578,16 +578,16 @@ static const struct user_stack {
 	{ 5,
 	  { FRAME_USER(LIBC, 0xd0f5a), FRAME_USER(APP, 0x11c4), FRAME_USER(APP, 0x1131),
 	    FRAME_USER(LIBC, 0x271ca), FRAME_USER(APP, 0x1065) } },
-	/* a timer's interrupt at the first byte of a function, called from JIT code; guessed further */
+	/* a timer interrupt at the first byte of a function, called from JIT code, then guesses */
 	{ 8,
 	  { FRAME_MARKER(FRAME_EXACT, 0), FRAME_USER(VDSO, 0xc60), FRAME_USER(JIT, 0x1234),
 	    FRAME_MARKER(FRAME_GUESS, 0), FRAME_USER(JIT, 0x1400), FRAME_USER(JIT, 0x5000),
 	    FRAME_USER(LIBC, 0x271ca), END(STK_END_FALLBACK) } },
-	/* a file that nobody can read any more, and memory that belongs to none */
+	/* an unreadable file, and memory without a file */
 	{ 4,
 	  { FRAME_USER(LIBC, 0x856a0), FRAME_USER(GONE, 0x2222), FRAME_USER(0, 0x7ffff00321ULL),
 	    END(STK_END_NO_TABLE) } },
-	/* without stored symbols; the end of a function is none of it */
+	/* without stored symbols; the end of a function is not part of it */
 	{ 5,
 	  { FRAME_USER(PLUGIN, 0x1500), FRAME_USER(PLUGIN, 0x4010), FRAME_USER(APP, 0x1280),
 	    FRAME_USER(APP, 0x1281), END(STK_END_UNREADABLE) } },
@@ -692,7 +692,7 @@ static void make_user_hostile(const char *path)
 	stk_writer__free(w);
 }
 
-/* A stack is a path through a tree that gets narrower towards its root, like those of a kernel. */
+/* A stack is a path in a tree that gets narrower towards its root, like the stacks of a kernel. */
 static unsigned int large_stack(uint64_t i, uint64_t *frames)
 {
 	unsigned int depth = 8 + i % 17, k;

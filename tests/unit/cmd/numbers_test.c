@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What people type: numbers, sizes, times, lists, globs. */
+/* Parses user input: numbers, sizes, times, lists, globs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Options: how rows take what people type, and what is refused. */
+/* Options: what the rows of a table accept and refuse. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct taken {
 	uint32_t number;
 	uint64_t size, seconds;
 	char *const *rest;
-	char seen[64]; /* what came, in its order */
+	char seen[64]; /* the values, in order */
 };
 
 static int take_event(void *into, const struct opt *o, const char *arg)

@@ -12,14 +12,14 @@
 #include "cleanup.h"
 #include "ui/out.h"
 
-/* What is in the buffer, which is empty then. */
+/* Compares the buffer and empties it. */
 static void assert_text(struct strbuf *b, const char *want)
 {
 	assert_string_equal(b->s, want);
 	strbuf__reset(b);
 }
 
-/* Both escapes of 'a's with one byte among them, which the quick path must notice. */
+/* Both escapes of a text of 'a's with one other byte, which the fast path must find. */
 static void assert_escaped(const char *s, size_t len, size_t at)
 {
 	static const char as[] = "aaaaaaaaaaaaaaaaaaaa";
@@ -42,7 +42,7 @@ static void assert_escaped(const char *s, size_t len, size_t at)
 	strbuf__free(&b);
 }
 
-/* Every byte, at every place of texts up to two words long. */
+/* Every byte, at every position of texts up to two words long. */
 static void test_escapes(void **state)
 {
 	char text[20];
@@ -72,7 +72,7 @@ static void test_unicode(void **state)
 	strbuf__free(&b);
 }
 
-/* The buffer is emptied at any time, as out__drain() does. */
+/* The buffer is emptied between any two calls, as out__drain() may do. */
 static void test_json(void **state)
 {
 	struct strbuf b = { 0 };

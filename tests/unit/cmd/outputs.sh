@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# No command destroys what it reads, a recording, or what it was not asked to touch.
+# No command overwrites its input, a recording, or a file that it was not asked to write.
 #   outputs.sh STACKONCE MAKE_RECORDING FSMB_MAP
 set -u
 so=$(realpath "$1") make=$(realpath "$2") map=$(realpath "$3")
@@ -33,13 +33,13 @@ fresh()
 	ln -f trace.stk hard.stk
 }
 
-# unchanged WHAT: every file is as it was, and there are no others
+# unchanged WHAT: every file is unchanged, and there are no further files
 unchanged()
 {
-	cmp -s trace.stk kept.stk || fail "$1: trace.stk is another"
-	cmp -s other.stk other.kept || fail "$1: other.stk is another"
+	cmp -s trace.stk kept.stk || fail "$1: trace.stk was changed"
+	cmp -s other.stk other.kept || fail "$1: other.stk was changed"
 	for f in trace map kallsyms; do
-		cmp -s $f $f.kept || fail "$1: $f is another"
+		cmp -s $f $f.kept || fail "$1: $f was changed"
 	done
 	[ -L link.stk ] || fail "$1: the link is gone"
 	[ "$(find . -type f ! -name '*kept*' ! -name err | wc -l)" -eq 6 ] || fail "$1: left $(ls)"
@@ -85,52 +85,53 @@ refused "'other.stk' $is" export fsmb trace.stk -o other.stk
 refused "'other.stk' $is" symbolize trace.stk -o other.stk
 refused "'other.stk' $is" import fsmb map -o other.stk
 
-# Standard input is read, too; standard output is not cut where it is that file.
+# Standard input is an input, too; standard output is not truncated if it is that file.
 fresh
 "$so" report --flamegraph trace.stk - <trace.stk 2>err && fail "a picture replaces standard input"
 rm -f err
 unchanged "report -"
-"$so" report --flamegraph - trace.stk >>trace.stk 2>err && fail "a picture behind its recording"
+"$so" report --flamegraph - trace.stk >>trace.stk 2>err &&
+	fail "a picture was appended to its recording"
 rm -f err
 unchanged "report >>"
 
-# What is asked for is done: with --force, and with a file that is no recording, which keeps its mode.
+# Output is replaced with --force, and where it is not a recording; the file keeps its mode.
 fresh
 echo text >out
 chmod 640 out
 for to in out other.stk; do
 	"$so" report --force --flamegraph $to trace.stk || fail "--force --flamegraph $to"
-	grep -q '<svg' $to || fail "$to is no picture"
+	grep -q '<svg' $to || fail "$to is not a picture"
 	"$so" export fsmb --force -q trace.stk -o $to || fail "export --force -o $to"
 	"$so" import fsmb -q --force map -o $to || fail "import --force -o $to"
-	"$so" info $to >/dev/null || fail "$to is no recording after import"
+	"$so" info $to >/dev/null || fail "$to is not a recording after import"
 	"$so" symbolize -q --force -o $to trace.stk || fail "symbolize --force -o $to"
-	"$so" info $to >/dev/null || fail "$to is no recording after symbolize"
+	"$so" info $to >/dev/null || fail "$to is not a recording after symbolize"
 done
-[ "$(stat -c %a out)" = 640 ] || fail "a file that was replaced has another mode"
+[ "$(stat -c %a out)" = 640 ] || fail "the mode of a replaced file was changed"
 "$so" report --flamegraph link.svg trace.stk || fail "a new picture"
 
-# Pipes and descriptors are written to as they are.
+# Pipes and descriptors are written in place.
 mkfifo fifo
 cat fifo >got &
 "$so" report --flamegraph fifo trace.stk || fail "--flamegraph FIFO"
 wait $!
-cmp -s got link.svg || fail "a pipe gets another picture"
+cmp -s got link.svg || fail "the picture in a pipe differs"
 [ -p fifo ] || fail "the pipe was replaced"
 "$so" report --flamegraph /dev/fd/5 trace.stk 5>got || fail "--flamegraph /dev/fd/5"
-cmp -s got link.svg || fail "a descriptor gets another picture"
+cmp -s got link.svg || fail "the picture in a descriptor differs"
 "$so" report --flamegraph /dev/stdout trace.stk >got || fail "--flamegraph /dev/stdout"
-cmp -s got link.svg || fail "/dev/stdout gets another picture"
+cmp -s got link.svg || fail "the picture in /dev/stdout differs"
 "$so" export fsmb -q trace.stk -o /dev/null || fail "export -o /dev/null"
 [ -c /dev/null ] || fail "/dev/null was replaced"
 
-# A failure half way leaves what was there.
+# A failure half way keeps the existing file.
 fresh
 echo text >out
 (
 	ulimit -f 8
 	"$so" report --flamegraph out trace.stk
-) >/dev/null 2>&1 && fail "a picture larger than files may be"
+) >/dev/null 2>&1 && fail "a picture larger than the file size limit"
 [ "$(cat out)" = text ] || fail "a failed picture replaced a file"
 rm out
 unchanged "a failed picture"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# User frames and the files they are in, with a program that is really there: names from the right
-# file only, files --verify, symbolize, inlined functions, maps.
+# User frames and their files, with an existing program: names from the right file only,
+# files --verify, symbolize, inlined functions, maps.
 #   user.sh STACKONCE USER_RECORDING PROGRAM PROGRAM_SOURCE
 set -u
 so=$(realpath "$1") make=$(realpath "$2") program=$(realpath "$3") source=$(realpath "$4")
@@ -11,7 +11,7 @@ unset DEBUGINFOD_URLS
 
 for tool in readelf objcopy addr2line nm; do
 	command -v $tool >/dev/null || {
-		echo "skipped: there is no $tool"
+		echo "skipped: $tool is missing"
 		exit 77
 	}
 done
@@ -55,13 +55,13 @@ build_id()
 	readelf -n "$1" 2>/dev/null | sed -n 's/.*Build ID: //p'
 }
 
-# line_of TEXT: where the source says "line TEXT"
+# line_of TEXT: the number of the source line that contains "line TEXT"
 line_of()
 {
 	grep -n "line $1 " "$source" | cut -d: -f1
 }
 
-# ---- the program: an offset in outer() where two functions are inlined, and one in main()
+# ---- the program: an offset in outer() inside two inlined functions, and one in main()
 mkdir -p root/opt debug
 cp "$program" root/opt/prog
 id=$(build_id root/opt/prog)
@@ -76,7 +76,7 @@ while [ $at -lt $((address + 256)) ]; do
 	[ "$(addr2line -i -e root/opt/prog "$(printf %x $at)" | wc -l)" -eq 3 ] && break
 done
 main=$(nm root/opt/prog | sed -n 's/^\([0-9a-f]*\) T main$/0x\1/p')
-# code's offset in the file and its address
+# the file offset and the address of the code
 # shellcheck disable=SC2046 # two words
 set -- $(readelf -lW root/opt/prog | awk '$1 == "LOAD" && /R E/ { print $2, $3 }')
 inner=$(printf %x $((at - $2 + $1)))
@@ -84,7 +84,7 @@ in_main=$(printf %x $((main + 1 - $2 + $1)))
 at_outer=$(printf %x $((at - address)))
 "$make" prog.stk /opt/prog "$id" "$inner" "$in_main" || exit 1
 
-# another build at the same place, and none
+# another build at the same path, without a build id
 mkdir -p other/opt
 objcopy --remove-section .note.gnu.build-id root/opt/prog other/opt/prog
 
@@ -109,16 +109,20 @@ want "stacks --json" "outer /opt/prog,main /opt/prog" "$(paste -sd, out)"
 
 # ---- inlined functions
 "$so" script --no-header --inline --sysroot root prog.stk >out
-has "--inline" "^ =>  <0*$inner> : innermost \\(inlined\\) at .*inlined.c:$(line_of innermost)\$" out
+has "--inline" \
+	"^ =>  <0*$inner> : innermost \\(inlined\\) at .*inlined.c:$(line_of innermost)\$" out
 has "--inline" "^ =>  <0*$inner> : middle \\(inlined\\) at .*inlined.c:$(line_of middle)\$" out
 has "--inline" "outer\\+0x$at_outer/.* at .*inlined.c:$(line_of outer)\$" out
 want "--inline: order" "innermost middle outer" \
 	"$(grep -oE 'innermost|middle|outer' out | head -n 3 | paste -sd' ')"
-"$so" report --tree --inline --sysroot root prog.stk | grep -oE '(innermost|middle|outer|main).*' >out
+"$so" report --tree --inline --sysroot root prog.stk |
+	grep -oE '(innermost|middle|outer|main).*' >out
 want "report --tree --inline" \
-	"innermost (inlined) [prog],middle (inlined) [prog],outer [prog],main [prog]" "$(paste -sd, out)"
+	"innermost (inlined) [prog],middle (inlined) [prog],outer [prog],main [prog]" \
+	"$(paste -sd, out)"
 "$so" stacks --json --inline --sysroot root prog.stk |
-	jq -r '.frames[0] | "\(.sym) \(.line) \(.inlined[0].sym) \(.inlined[0].line) \(.inlined | length)"' >out
+	jq -r '.frames[0] | "\(.sym) \(.line) " +
+		"\(.inlined[0].sym) \(.inlined[0].line) \(.inlined | length)"' >out
 want "stacks --json --inline" "outer $(line_of outer) innermost $(line_of innermost) 2" "$(cat out)"
 
 # ---- verify
@@ -159,7 +163,8 @@ cmp -s prog.stk before.stk || fail "symbolize -o changes the recording"
 "$so" script --no-header --no-symbols named.stk >out
 has "symbolized" "outer\\+0x$at_outer/" out
 has "symbolized" 'main\+0x1/' out
-"$so" script --no-header --no-symbols - <named.stk >out # a pipe cannot look ahead, it must not fail
+# a pipe has no look-ahead, but must not fail
+"$so" script --no-header --no-symbols - <named.stk >out
 want "symbolized, from a pipe" 0 $?
 chmod 640 prog.stk
 "$so" symbolize --sysroot root -q prog.stk >out
@@ -177,7 +182,7 @@ cmp -s prog.stk before.stk || fail "symbolize again changes the recording"
 want "symbolize to itself" 1 $?
 cmp -s prog.stk before.stk || fail "symbolize to itself changes the recording"
 
-# ---- separate debug files: what is stripped has names there
+# ---- separate debug files: names for a stripped program
 objcopy --only-keep-debug root/opt/prog prog.debug
 strip -s -o stripped root/opt/prog
 mkdir -p stripped.root/opt "debug/.build-id/$(echo "$id" | cut -c1-2)"
@@ -193,7 +198,7 @@ has "symbolize stripped" '^0 of 2 named +/opt/prog$' out
 want "symbolize with a debug file" "found 2 2" "$(jq -r '"\(.result) \(.places) \(.named)"' out)"
 "$so" script --no-symbols prog.stk | grep -q 'outer+0x' || fail "debug file: no name"
 
-# ---- maps, of programs that run; what they show agrees with a recording's file map
+# ---- maps of running programs, which must agree with a recording's file map
 cp "$program" "$dir/runs"
 cp "$program" "$dir/deleted"
 objcopy --remove-section .note.gnu.build-id "$program" "$dir/without"
@@ -207,18 +212,23 @@ rm deleted
 inode=$(stat -c %i runs)
 # shellcheck disable=SC2154 # set by eval
 "$so" maps -p "$runs" >out 2>err
-has "maps" "^file_map: hash=0x[0-9a-f]{8} path=$dir/runs build_id=$id dev=[0-9a-f]+:[0-9a-f]+ inode=$inode pids=1\$" out
+line="^file_map: hash=0x[0-9a-f]{8} path=$dir/runs build_id=$id"
+has "maps" "$line dev=[0-9a-f]+:[0-9a-f]+ inode=$inode pids=1\$" out
 has "maps" '^file_map: hash=0x[0-9a-f]{8} path=/.*libc' out
 "$make" runs.stk "$dir/runs" "$id" "$inner"
-want "hash of maps and script" "$(sed -n "s,^file_map: hash=\(0x[0-9a-f]*\) path=$dir/runs .*,\1,p" out)" \
+want "hash of maps and script" \
+	"$(sed -n "s,^file_map: hash=\(0x[0-9a-f]*\) path=$dir/runs .*,\1,p" out)" \
 	"$("$so" script --ids --no-header runs.stk | sed -n 's/^ =>  <.*> : //p')"
-want "maps: dev as in /proc/PID/maps" "$(awk -v p="$dir/runs" '$6 == p { print $4; exit }' "/proc/$runs/maps")" \
+want "maps: dev as in /proc/PID/maps" \
+	"$(awk -v p="$dir/runs" '$6 == p { print $4; exit }' "/proc/$runs/maps")" \
 	"$(sed -n "s,.* path=$dir/runs .* dev=\([^ ]*\) .*,\1,p" out)"
 "$so" maps >all
 # shellcheck disable=SC2013,SC2154
-for file in $(awk '$2 ~ /x/ && $6 ~ "^/" { print $6 }' "/proc/$runs/maps" "/proc/$without/maps" | sort -u); do
-	# containers may have others of the same path
-	want "maps: $file" 1 "$(grep -F " path=$file " all | grep -c " inode=$(stat -c %i "$file") ")"
+for file in $(awk '$2 ~ /x/ && $6 ~ "^/" { print $6 }' "/proc/$runs/maps" "/proc/$without/maps" |
+	sort -u); do
+	# containers may have other files of the same path
+	want "maps: $file" 1 \
+		"$(grep -F " path=$file " all | grep -c " inode=$(stat -c %i "$file") ")"
 done
 # shellcheck disable=SC2154
 if [ -r "/proc/$deleted/map_files" ] && ls -L "/proc/$deleted/map_files/" >/dev/null 2>&1 &&
@@ -231,7 +241,7 @@ else
 	echo "not tested: deleted files (/proc/PID/map_files needs root)"
 fi
 grep -q " $source\$" "/proc/$runs/maps" || fail "$source is not mapped"
-has_not "maps of what is not executed" inlined.c all
+has_not "maps of a file that is not executed" inlined.c all
 has "maps: no build id" " path=$dir/without sha256=$(sha256sum <without | cut -c1-40) " all
 "$so" maps --json | jq -e --arg p "$dir/runs" --argjson pid "$runs" \
 	-s 'map(select(.path == $p and .kind == "file") | .pids) == [[$pid]]' >/dev/null ||

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a recording of one event with a user stack in a file that is really there:
+ * Writes a recording of one event with a user stack in an existing file:
  *   user_recording RECORDING PATH ID OFFSET...
- * ID: the build id in hex, or "none": then size and time of PATH are said.  Offsets are in hex,
- * innermost first, and exact.
+ * ID: the build id in hex, or "none": then the size and time of PATH are stored.  Offsets are in
+ * hex, innermost first, and exact.
  */
 #include <errno.h>
 #include <fcntl.h>

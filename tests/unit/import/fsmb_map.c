@@ -146,24 +146,24 @@ static void test_refusals(void **state)
 {
 	struct image im = { 0 };
 
-	expect_refused(&im, "map: offset 0: file ends after 0 bytes, the header takes 16");
+	expect_refused(&im, "map: offset 0: the file ends after 0 of the header's 16 bytes");
 	put_head(&im, 0);
 	im.len = 15;
-	expect_refused(&im, "map: offset 0: file ends after 15 bytes, the header takes 16");
+	expect_refused(&im, "map: offset 0: the file ends after 15 of the header's 16 bytes");
 
 	im.len = 16;
 	im.bytes[0] ^= 1;
-	expect_refused(&im, "map: offset 0: bad magic 0x464d5343, not a stack map (0x464d5342)");
+	expect_refused(&im, "map: offset 0: not a stack map: magic 0x464d5343, not 0x464d5342");
 
 	im.len = 0;
 	put_head(&im, 0);
 	im.bytes[4] = 1;
-	expect_refused(&im, "map: offset 4: stack map version 1, only version 2 is known");
+	expect_refused(&im, "map: offset 4: stack map version 1, only 2 is supported");
 
 	im.len = 0;
 	put_head(&im, 3);
 	put_stack(&im, 1, 1, K(1), 2);
-	expect_refused(&im, "map: offset 8: 3 stacks do not fit: the file ends after 48 bytes");
+	expect_refused(&im, "map: offset 8: 3 stacks do not fit, the file ends after 48 bytes");
 
 	im.len = 0;
 	put_head(&im, 2);
@@ -174,20 +174,20 @@ static void test_refusals(void **state)
 	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 2);
 	im.len--;
-	expect_refused(&im, "map: offset 20: stack 1 of 1 claims 2 frames, the file ends after 1");
+	expect_refused(&im, "map: offset 20: stack 1 of 1 has 2 frames, but the file ends after 1");
 
 	im.len = 0;
 	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 513);
 	expect_refused(&im,
-		       "map: offset 20: stack 1 of 1 claims 513 frames, at most 512 are possible");
+		       "map: offset 20: stack 1 of 1 has 513 frames, but at most 512 are allowed");
 
 	im.len = 0;
 	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 0);
 	im.bytes[20] = im.bytes[21] = im.bytes[22] = im.bytes[23] = 0xff;
-	expect_refused(&im, "map: offset 20: stack 1 of 1 claims 4294967295 frames, "
-			    "the file ends after 0");
+	expect_refused(&im, "map: offset 20: stack 1 of 1 has 4294967295 frames, "
+			    "but the file ends after 0");
 
 	im.len = 0;
 	put_head(&im, 1);
@@ -199,7 +199,7 @@ static void test_refusals(void **state)
 	put_head(&im, 2);
 	put_stack(&im, 9, 1, K(1), 1);
 	put_stack(&im, 9, 1, K(2), 1);
-	expect_refused(&im, "map: offset 40: stack id 9 again, offset 16 has it too");
+	expect_refused(&im, "map: offset 40: stack id 9 is used at offset 16, too");
 }
 
 /* A map cut at any length is rejected, and never read past its end. */
@@ -231,8 +231,7 @@ static void test_reserved_warns(void **state)
 	last_msg[0] = '\0';
 	assert_int_equal(fsmb_map__parse("map", im.bytes, im.len, &m), 0);
 	assert_int_equal(last_level, STK_LOG_WARN);
-	assert_string_equal(last_msg,
-			    "map: 2 reserved fields are not 0; their values are not kept");
+	assert_string_equal(last_msg, "map: 2 reserved fields are not 0, their values are ignored");
 	fsmb_map__free(m);
 }
 
@@ -318,15 +317,16 @@ static void test_bad_trailer(void **state)
 	im.bytes[48]--;
 	at = 48 + offsetof(struct fsmb_trailer, build_id_size);
 	im.bytes[at] = 25;
-	expect_refused(&im, "map: offset 68: a build id of 25 bytes");
+	expect_refused(&im, "map: offset 68: the build id has 25 bytes");
 
 	im.len = 0;
 	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 3);
 	im.bytes[28] = FSMB_STACK_USER;
 	put_trailer(&im, 168);
-	expect_refused(&im,
-		       "map: offset 20: stack 1 of 1: a user stack of 3 words, which are pairs");
+	expect_refused(
+		&im,
+		"map: offset 20: stack 1 of 1: a user stack of 3 words, but its frames are pairs");
 }
 
 int main(void)

@@ -19,7 +19,7 @@
 #include "trace/stk.h"
 #include "trace/bytes.h"
 
-/* ---- recordings without compression ------------------------------------------------------------ */
+/* ---- recordings without compression ---------------------------------------------------------- */
 
 static void unpack(struct bytes_buf *out, uint32_t codec, const uint8_t *p, size_t n, size_t raw)
 {

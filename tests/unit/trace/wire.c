@@ -103,9 +103,9 @@ static void test_arena(void **state)
 	assert_int_equal(big[99999], 0);
 	assert_string_equal(first, "ab");
 	assert_null(arena__alloc(&a, SIZE_MAX));
-	assert_false(budget.out);
+	assert_false(budget.exhausted);
 	assert_null(arena__alloc(&a, 1 << 20));
-	assert_true(budget.out);
+	assert_true(budget.exhausted);
 	assert_non_null(arena__alloc(&a, 100));
 	arena__free(&a);
 	assert_int_equal(a.total, 0);
@@ -126,9 +126,9 @@ static void test_budget(void **state)
 	b.bytes = 1;
 	assert_true(budget__take(&b, BUDGET_MEMORY_FACTOR));
 	assert_true(budget__work(&b, BUDGET_WORK_FACTOR));
-	assert_false(b.out);
+	assert_false(b.exhausted);
 	assert_false(budget__take(&b, 1));
-	assert_true(b.out);
+	assert_true(b.exhausted);
 	budget__give(&b, BUDGET_MEMORY);
 	assert_true(budget__take(&b, BUDGET_MEMORY));
 	assert_true(budget__take(NULL, UINT64_MAX));
