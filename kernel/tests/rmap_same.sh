@@ -71,7 +71,7 @@ wait "$made" || {
 pid=$(sed -n 's/^pid //p' own.out)
 cp own.stk made.stk "$OUT/"
 
-info_true made.stk 'any(.events[]; .name == "rmap:rmap_walk_start" and .kind == "synthetic")' ||
+info_true made.stk 'any(.events[]; .name == "rmap:rmap_walk_start" and .kind == "emulated")' ||
 	fail "made.stk has no emulated events"
 groups own.stk >own.groups
 groups made.stk >made.groups

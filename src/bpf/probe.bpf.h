@@ -186,7 +186,7 @@ __noinline int rmap_fill(struct scratch *s, u32 variant)
 	return s->args[0] != 0;
 }
 
-/* Stores the arguments of the call that the record needs; emulated is an enum wire_synthetic. */
+/* Stores the arguments of the call that the record needs; emulated is an enum wire_emulated. */
 static __always_inline void emulated_args(struct pt_regs *ctx, u32 emulated, u32 variant,
 					  u64 *ret_args)
 {
@@ -224,13 +224,13 @@ static __always_inline int emulated_record(struct pt_regs *ctx, struct scratch *
 					   struct event_desc *d, u32 variant)
 {
 	if (!(d->flags & DESC_RETURN)) {
-		emulated_args(ctx, d->synthetic, variant, s->args);
+		emulated_args(ctx, d->emulated, variant, s->args);
 	} else if (!call_take(s, PROBE_REG(ctx, ARCH_REG_SP), variant)) {
 		s->marks |= STK_MARK_NO_FIELDS; /* called before the recording began */
 		s->size = 8;
 		return 1;
 	}
-	return emulated_fill(s, d->synthetic, variant);
+	return emulated_fill(s, d->emulated, variant);
 }
 
 static __always_inline void emulated_save(struct pt_regs *ctx, u32 event, u32 variant)
@@ -240,7 +240,7 @@ static __always_inline void emulated_save(struct pt_regs *ctx, u32 event, u32 va
 
 	if (!armed() || !d || (select_tasks && !pid_selected(bpf_get_current_pid_tgid())))
 		return;
-	emulated_args(ctx, d->synthetic, variant, args);
+	emulated_args(ctx, d->emulated, variant, args);
 	call_save(PROBE_REG(ctx, ARCH_REG_SP), variant, args[0], args[1], args[2]);
 }
 
@@ -351,7 +351,7 @@ static __always_inline void probe_event(struct pt_regs *ctx, u32 cookie)
 			call_take(NULL, PROBE_REG(ctx, ARCH_REG_SP), variant);
 		return;
 	}
-	if (e.d->synthetic)
+	if (e.d->emulated)
 		matches = emulated_record(ctx, e.s, e.d, variant);
 	else
 		args_fill(ctx, e.s, e.d);

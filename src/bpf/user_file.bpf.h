@@ -137,7 +137,7 @@ static __always_inline const struct path *area_path(const struct user_area *a)
 /* Stores the path of the mapping's file, from the last component to the root of the namespace. */
 __noinline int file_event_path(struct user_walk *u)
 {
-	struct wire_news *n;
+	struct wire_file_event *n;
 	const struct path *path;
 	struct dentry *d;
 	struct vfsmount *mnt;
@@ -189,7 +189,7 @@ __noinline int file_event_path(struct user_walk *u)
 static __always_inline void file_event_fill(struct user_walk *u, u32 id, bool is_name, u32 tgid,
 					    u32 tid)
 {
-	struct wire_news *n = &u->file_event;
+	struct wire_file_event *n = &u->file_event;
 
 	n->file = id;
 	n->is_name = is_name;
@@ -205,7 +205,7 @@ static __always_inline void file_event_fill(struct user_walk *u, u32 id, bool is
 static __always_inline bool file_event_send(struct user_walk *u, u32 id, bool is_name)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct wire_news *n = &u->file_event;
+	struct wire_file_event *n = &u->file_event;
 
 	file_event_fill(u, id, is_name, pid_tgid >> 32, (u32)pid_tgid);
 	if (u->area.file)

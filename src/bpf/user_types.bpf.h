@@ -117,7 +117,7 @@ struct user_walk {
 	u32 nr_words;
 	u32 guess_marked;
 	u32 result; /* enum stk_counter */
-	struct wire_news file_event;
+	struct wire_file_event file_event;
 	u32 key_id; /* result of file_intern() */
 	u32 key_new;
 	u32 file_events_left; /* that this event may still send */

@@ -60,7 +60,7 @@ struct maps {
 /* clang-format off */
 static const struct opt options[] = {
 	{ "-p, --pid PIDS", "print only the files of these processes",
-	  OPT_SET(struct maps, pids, INT32_MAX), .wants = "a list of process ids" },
+	  OPT_SET(struct maps, pids, INT32_MAX), .expects = "a list of process ids" },
 	{ "--json", "one JSON object per file", OPT_FLAG(struct maps, json) },
 	HELP_OPTION
 };

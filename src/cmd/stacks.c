@@ -32,7 +32,7 @@ static const struct opt options[] = {
 	{ "--top N", "print only the N stacks with the most references, most first",
 	  OPT_NUMBER(struct stacks, top, 1, UINT32_MAX) },
 	{ "--id N", "print only this stack", OPT_NUMBER(struct stacks, id, 0, UINT32_MAX),
-	  .wants = "a stack id" },
+	  .expects = "a stack id" },
 	SELECT_OPTIONS("count only events", "count only these events, separated by commas"),
 	{ "--kernel", "print only kernel stacks", OPT_FLAG(struct stacks, kernel) },
 	{ "--user", "print only user stacks", OPT_FLAG(struct stacks, user) },

@@ -149,7 +149,7 @@ enum stk_event_kind {
 	STK_KIND_FUNCTION = 3, /* a kernel function: f:NAME (entry), r:NAME (return) */
 	STK_KIND_USER_FUNCTION = 4, /* a function of a program: u:PATH:SYMBOL, ur:PATH:SYMBOL */
 	STK_KIND_USDT = 5, /* usdt:PATH:PROVIDER:NAME */
-	STK_KIND_SYNTHETIC = 6, /* emulated event, made from function probes */
+	STK_KIND_EMULATED = 6, /* emulated event, made from function probes */
 };
 
 unsigned int stk_reader__nr_types(const struct stk_reader *r); /* grows while reading */

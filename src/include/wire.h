@@ -116,7 +116,7 @@ static_assert(__builtin_offsetof(struct wire_task, event) ==
 #define WIRE_FILE_PROBES 32
 #define WIRE_VMAS 32 /* mappings in a copy; a thread remembers half as many */
 #define WIRE_COPY_BYTES 32768 /* of user stack in a copy */
-#define WIRE_NAME_BYTES 1024 /* of a path in struct wire_news */
+#define WIRE_NAME_BYTES 1024 /* of a path in struct wire_file_event */
 #define WIRE_TABLE_SLABS 1024 /* of 1 MiB: the maximum for all unwind tables */
 #define WIRE_SLAB_CHUNKS 32 /* of UNW_CHUNK_WORDS each */
 
@@ -161,7 +161,7 @@ struct wire_file {
 static_assert(sizeof(struct wire_file) == 88, "wire_file has no hidden padding");
 
 /* A file event: a new file, or a new name of a known one. */
-struct wire_news {
+struct wire_file_event {
 	struct wire_file_key key; /* of the file, also in the event of a name */
 	__wire_u32 file; /* id of the file, also in the event of a name */
 	__wire_u32 is_name;
@@ -256,9 +256,9 @@ struct wire_fill {
 #define WIRE_FILL_ARGS 4
 #define WIRE_MAX_FILLED 128 /* bytes of the fixed part of such a record; a power of two */
 
-/* Emulated events, see src/record/select/synthetic.c. */
-enum wire_synthetic {
-	WIRE_SYNTHETIC_NONE = 0,
+/* Emulated events, see src/record/select/emulated.c. */
+enum wire_emulated {
+	WIRE_EMULATED_NONE = 0,
 	WIRE_RMAP_WALK = 1, /* start and end of a walk */
 };
 
@@ -318,7 +318,7 @@ struct event_desc {
 	__wire_u16 nr_pids; /* fields that name a task other than the running one */
 	__wire_u16 pid_off[2];
 	__wire_u8 pid_arg[2]; /* the tracepoint's arguments for these fields, from 1 */
-	__wire_u8 synthetic; /* enum wire_synthetic */
+	__wire_u8 emulated; /* enum wire_emulated */
 	__wire_u8 nr_args; /* USDT: values that follow ip */
 	/* system calls */
 	__wire_u16 nr_strings;

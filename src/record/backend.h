@@ -68,8 +68,8 @@ struct backend_ops {
 	/*
 	 * Readable when a file event is pending, which cannot wait for the next drain(); -1: never.
 	 */
-	int (*news_fd)(const struct backend *b);
-	int (*take_news)(struct backend *b);
+	int (*file_event_fd)(const struct backend *b);
+	int (*take_file_events)(struct backend *b);
 	/* After the last event has been written: writes symbols, and logs final warnings. */
 	int (*finish)(struct backend *b);
 	void (*costs)(const struct backend *b, struct backend_costs *ret_costs);

@@ -32,7 +32,7 @@ struct recorder_opts {
 	bool sample_cycles, keep_idle, include_self, kernel_stacks, fsync;
 	enum rec_kernel_unwind kernel_unwind;
 	bool user_stacks;
-	bool user_stacks_must; /* required: fail if unavailable */
+	bool user_stacks_required; /* required: fail if unavailable */
 	bool user_fp_only; /* unwind by frame pointers only */
 	bool symbols; /* write symbols of user frames at the end of the recording */
 	const pid_t *pids; /* -p; processes or threads */

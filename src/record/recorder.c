@@ -210,7 +210,7 @@ static int poll_once(struct recorder *r, bool last)
 static int sleep_us(struct recorder *r, unsigned int us)
 {
 	uint64_t now = rec_clock__ns(REC_CLOCK_MONO), end = now + us * 1000ull;
-	struct pollfd pfd = { .fd = r->ops->news_fd(r->backend), .events = POLLIN };
+	struct pollfd pfd = { .fd = r->ops->file_event_fd(r->backend), .events = POLLIN };
 	int err = 0;
 
 	if (pfd.fd < 0) {
@@ -222,7 +222,7 @@ static int sleep_us(struct recorder *r, unsigned int us)
 
 		if (ppoll(&pfd, 1, &left, NULL) <= 0)
 			return 0;
-		err = r->ops->take_news(r->backend);
+		err = r->ops->take_file_events(r->backend);
 		now = rec_clock__ns(REC_CLOCK_MONO);
 	}
 	return err;

@@ -102,7 +102,7 @@ static int find_command(const char *name, char *ret_path, size_t len)
 	return found;
 }
 
-int target__look_for(const char *command)
+int target__find_command(const char *command)
 {
 	char path[4096];
 	int err = find_command(command, path, sizeof(path));

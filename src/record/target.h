@@ -33,7 +33,7 @@ struct target_command {
  * Checks that the command can be found and executed: 0, or -(RECORDER_EXEC_FAILED + errno).  The
  * search is repeated when the command is started.
  */
-int target__look_for(const char *command);
+int target__find_command(const char *command);
 /* Forks a child that waits for target__start() before it executes the command.  Borrows sel. */
 int target__command(const struct target_selection *sel, const struct target_command *command,
 		    struct target **ret_target);

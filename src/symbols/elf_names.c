@@ -188,7 +188,7 @@ void elf_names__get(const struct elf_names *n, size_t i, struct elf_name *ret_na
 				       .start = f->start,
 				       .size = f->size,
 				       .old = f->rank & ELF_RANK_OLD,
-				       .chosen = f->rank & ELF_RANK_IFUNC };
+				       .is_ifunc = f->rank & ELF_RANK_IFUNC };
 }
 
 size_t elf_names__find(const struct elf_names *n, const char *name)

@@ -17,7 +17,7 @@ struct elf_name {
 	uint64_t start; /* offset in the file */
 	uint64_t size; /* 0: unknown */
 	bool old; /* for old programs: another function has the name's default version */
-	bool chosen; /* STT_GNU_IFUNC: the code only selects the function at load time */
+	bool is_ifunc; /* STT_GNU_IFUNC: the code only selects the function at load time */
 };
 
 /*

@@ -119,8 +119,8 @@ static int value_error(const struct cmd *cmd, const struct opt *o, const char *a
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
 	struct head h = head_of(o);
 
-	strbuf__puts(&b, o->wants ?: o->kind != OPT_KIND_WORDS && o->words ? "" : kinds[o->kind]);
-	if (!o->wants)
+	strbuf__puts(&b, o->expects ?: o->kind != OPT_KIND_WORDS && o->words ? "" : kinds[o->kind]);
+	if (!o->expects)
 		put_words(&b, o);
 	if (err == -ERANGE && (o->kind == OPT_KIND_NUMBER || o->kind == OPT_KIND_SIZE)) {
 		strbuf__puts(&b, " from ");

@@ -57,7 +57,7 @@ struct opt {
 	uint64_t min, max;
 	const void *words; /* strings, stride bytes apart, ended by a NULL; NULL: any text */
 	size_t stride;
-	const char *wants; /* "a percentage", for the usage error; NULL: derived from the row */
+	const char *expects; /* "a percentage", for the usage error; NULL: derived from the row */
 	opt_take_fn take;
 };
 

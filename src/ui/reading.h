@@ -32,12 +32,12 @@
 	{ "--time A,B", \
 	  what " between these times in seconds; one may be omitted: '12.5,' or ',13'", \
 	  OPT_FN(reading__take_time), \
-	  .wants = "seconds as A,B or A, or ,B" }
+	  .expects = "seconds as A,B or A, or ,B" }
 #define EVENT_OPTION(text) \
 	{ "--event EVENTS", text, OPT_TEXT(struct reading, sel.event) }
 #define PID_OPTION(text) \
 	{ "--pid PIDS", text, OPT_SET(struct reading, sel.pid, UINT32_MAX), \
-	  .wants = "a list of process ids" }
+	  .expects = "a list of process ids" }
 #define COMM_OPTION(text) \
 	{ "--comm GLOB", text, OPT_TEXT(struct reading, sel.comm) }
 #define SELECT_OPTIONS(what, events) \
@@ -45,10 +45,10 @@
 	EVENT_OPTION(events), \
 	PID_OPTION(what " in these processes or threads"), \
 	{ "--tid TIDS", what " in these threads", OPT_SET(struct reading, sel.tid, UINT32_MAX), \
-	  .wants = "a list of thread ids" }, \
+	  .expects = "a list of thread ids" }, \
 	COMM_OPTION(what " in tasks with this name"), \
 	{ "--cpu CPUS", what " on these CPUs: 0-3,8", \
-	  OPT_SET(struct reading, sel.cpu, UINT32_MAX), .wants = "a list of CPUs like 0-3,8" }
+	  OPT_SET(struct reading, sel.cpu, UINT32_MAX), .expects = "a list of CPUs like 0-3,8" }
 
 #define SYSROOT_OPTION(text) \
 	{ "--sysroot DIR", text, OPT_TEXT(struct reading, names.sysroot) }

@@ -194,7 +194,7 @@ done
 "$STACKONCE" info rmap.stk | grep -A 1 "$start" | grep -q emulated ||
 	fail "info does not mark it as emulated"
 for e in $start $end; do
-	info_true rmap.stk --arg e $e 'any(.events[]; .name == $e and .kind == "synthetic")' ||
+	info_true rmap.stk --arg e $e 'any(.events[]; .name == $e and .kind == "emulated")' ||
 		fail "info --json does not say what kind of event $e is"
 done
 note "$pairs walks as counted at their callers, $(wc -c <rmap.stk) bytes"

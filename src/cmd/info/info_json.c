@@ -34,8 +34,8 @@ static void json_account(struct info *in, const struct account *a)
 
 static void json_event(struct info *in, const struct stk_event_type *t)
 {
-	static const char *const kinds[] = { "tracepoint",    "syscall", "sample",   "function",
-					     "user_function", "usdt",	 "synthetic" };
+	static const char *const kinds[] = { "tracepoint",    "syscall", "sample",  "function",
+					     "user_function", "usdt",	 "emulated" };
 	_cleanup_free_ char *name = event__full_name(t);
 	unsigned int kind = stk_event_type__kind(t);
 	struct json *j = &in->out.json;

@@ -208,7 +208,7 @@ static void put_accounting(struct info *in)
 			continue;
 		}
 		put_account_row(in, name ?: "", width, &a);
-		if (stk_event_type__kind(t) == STK_KIND_SYNTHETIC)
+		if (stk_event_type__kind(t) == STK_KIND_EMULATED)
 			strbuf__puts(b, "    emulated by function probes\n");
 		put_event_cost(in, &a);
 		if (*filter) {

@@ -81,7 +81,7 @@ static void put_relations(struct json *j, const struct life *l)
 {
 	put_process_name(j, "parent", &l->parent);
 	if (l->new_parent.pid && l->new_parent.id != l->parent.id)
-		put_process_name(j, "heir", &l->new_parent);
+		put_process_name(j, "new_parent", &l->new_parent);
 	json__bool(j, "orphan", l->orphan);
 	put_process_name(j, "reaper", &l->reaper);
 	json__string(j, "reaped_with", l->reaped_with);

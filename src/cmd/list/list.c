@@ -15,8 +15,8 @@
 #include "events/format.h"
 #include "log.h"
 #include "record/kernel/tracefs.h"
+#include "record/select/emulated.h"
 #include "record/select/probe.h"
-#include "record/select/synthetic.h"
 #include "slurp.h"
 #include "ui/out.h"
 
@@ -134,7 +134,7 @@ static void put_event(struct list *l, const char *system, const char *name, cons
 		json__string(j, "system", system);
 		json__string(j, "name", name);
 		if (is_emulated)
-			json__bool(j, "synthetic", true);
+			json__bool(j, "emulated", true);
 		if (format) {
 			json__u64(j, "id", ev_format__id(format));
 			json__array(j, "fields");
@@ -192,8 +192,8 @@ static void put_emulated(struct list *l)
 {
 	size_t i;
 
-	for (i = 0; i < nr_synthetics; i++) {
-		const struct synthetic *y = &synthetics[i];
+	for (i = 0; i < nr_emulated_events; i++) {
+		const struct emulated *y = &emulated_events[i];
 		_cleanup_free_ char *full = NULL, *enable = NULL;
 
 		if (asprintf(&full, "%s:%s", y->system, y->name) < 0 ||

@@ -9,8 +9,8 @@
 #include "log.h"
 #include "record/kernel/feature_table.h"
 #include "record/kernel/tracefs.h"
+#include "record/select/emulated.h"
 #include "record/select/probe.h"
-#include "record/select/synthetic.h"
 #include "ui/out.h"
 #include "ui/presets.h"
 #include "ui/ui.h"
@@ -35,7 +35,7 @@ static const char *why_unavailable(const struct machine *m, const struct preset_
 {
 	if (e->optional || has_event(m, e->spec))
 		return NULL;
-	if (!probe__is_spec(e->spec) && !synthetic__find(e->spec))
+	if (!probe__is_spec(e->spec) && !emulated__find(e->spec))
 		return "this kernel lacks it";
 	return m->has_probes ? NULL : "kernel functions cannot be probed, see 'stackonce doctor'";
 }

@@ -173,7 +173,8 @@ static int report_failure(const struct record_options *o, int err)
 		err += RECORDER_EXEC_FAILED;
 		/* If the file exists, ENOENT is for the interpreter that it names. */
 		log_err(err, "cannot run '%s'%s", command,
-			err == -ENOENT && !target__look_for(command) ? ", its interpreter" : "");
+			err == -ENOENT && !target__find_command(command) ? ", its interpreter" :
+									   "");
 		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
 	return err == -EINTR && stop__signal() ? 128 + stop__signal() : CMD_FAILURE;
@@ -224,7 +225,7 @@ static int run(int argc, char **argv)
 	libbpf_set_print(bpf_log);
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;
-	err = o.rec.command ? target__look_for(o.rec.command[0]) : 0;
+	err = o.rec.command ? target__find_command(o.rec.command[0]) : 0;
 	if (err)
 		return report_failure(&o, err);
 	stop__catch();

@@ -124,7 +124,7 @@ static int take_user_stacks(void *into, const struct opt *opt, const char *how)
 	if (how && opt__word(opt, how, &walk))
 		return -EINVAL;
 	o->user_stacks_given = true;
-	o->rec.user_stacks = o->rec.user_stacks_must = true;
+	o->rec.user_stacks = o->rec.user_stacks_required = true;
 	o->rec.user_fp_only = walk == BY_FP;
 	o->user_cfi_given = walk == BY_CFI;
 	return 0;
@@ -155,7 +155,7 @@ const struct opt record_options[] = {
 	{ "--include-self", "record stackonce's own events, too",
 	  OPT_FLAG(struct record_options, rec.include_self) },
 	{ "-p, --pid PID,...", "record only these processes, their threads and children",
-	  OPT_FN(take_pids), .wants = "process ids" },
+	  OPT_FN(take_pids), .expects = "process ids" },
 	{ "[COMMAND]", NULL, OPT_REST(struct record_options, rec.command) },
 	{ "-o, --output FILE",
 	  "the recording (trace.stk); an old one becomes FILE.old; - is stdout",
@@ -186,7 +186,7 @@ const struct opt record_options[] = {
 	{ "--stack-pool SIZE", "memory of the stack map for frames (160 bytes for each stack)",
 	  OPT_SIZE(struct record_options, rec.stack_pool, 64 << 10, 32ull << 30) },
 	{ "--buffer-size SIZE", "size of each CPU's ring buffer (8M)", OPT_FN(take_buffer),
-	  .wants = "a size of at most 1G" },
+	  .expects = "a size of at most 1G" },
 	{ "--backend HOW", "%s; auto: ftrace if BPF is refused",
 	  OPT_WORD(struct record_options, backend),
 	  WORDS([BACKEND_AUTO] = "auto", [BACKEND_BPF] = "bpf", [BACKEND_FTRACE] = "ftrace") },

@@ -24,7 +24,7 @@ static const struct opt options[] = {
 	{ "--callees", "print a tree, with the callees below each function",
 	  OPT_FLAG(struct report, callees) },
 	{ "--min PERCENT", "leave out branches below this share (default 0.5)",
-	  OPT_SECONDS(struct report, min, 100000000000), .wants = "a percentage" },
+	  OPT_SECONDS(struct report, min, 100000000000), .expects = "a percentage" },
 	FLAMEGRAPH_OPTIONS("write a flame graph with search and zoom, for a browser"),
 	{ "--folded", "print lines \"group;caller;callee COUNT\" for other tools",
 	  OPT_FLAG(struct report, folded) },

@@ -13,7 +13,7 @@ static const struct opt options[] = {
 	SELECT_OPTIONS("only events",
 		       "only these events, separated by commas: 'sched:*,sys_enter_*'"),
 	{ "--fields LIST", "print these columns: %s; or an event field by its name",
-	  OPT_FN(script__take_fields), .wants = "a list of columns",
+	  OPT_FN(script__take_fields), .expects = "a list of columns",
 	  WORDS_OF(script_column_names) },
 	{ "--ns", "print times with nine decimals", OPT_FLAG(struct script, ns) },
 	{ "--no-stacks", "do not print call stacks", OPT_FLAG(struct script, no_stacks) },

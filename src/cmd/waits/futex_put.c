@@ -197,7 +197,7 @@ void futex__put_notes(struct futex *fx)
 	waits__note(w, "no_exit", s->no_exit, "calls lack their exit event: not counted");
 	waits__note(w, "no_fields", s->no_fields,
 		    "calls were recorded without fields: not counted");
-	waits__note(w, "no_whom", s->no_target, "wakeups without a target PID: not attributed");
+	waits__note(w, "no_target", s->no_target, "wakeups without a target PID: not attributed");
 	waits__note(w, "lost", s->lost, "events of futex calls were lost");
 	waits__note(w, "gaps", s->gaps, "waits during which events may be missing: not counted");
 	waits__note(w, "maybe_requeued", s->maybe_requeued,

@@ -19,8 +19,8 @@
 #include "log.h"
 #include "programs_priv.h"
 #include "record/kernel/feature_table.h"
+#include "record/select/emulated.h"
 #include "record/select/rec_event.h"
-#include "record/select/synthetic.h"
 #include "slurp.h"
 #include "symbols/ksyms.h"
 
@@ -53,12 +53,12 @@ static int add_target(struct targets *l, const struct target *t)
 /* A function may occur only once in a link, so an emulated event has links of its own. */
 static int add_emulated(const struct programs *p, struct targets *l, unsigned int event)
 {
-	const struct synthetic *y = p->opts->events->v[event].synthetic;
+	const struct emulated *y = p->opts->events->v[event].emulated;
 	unsigned int i, before = l->nr;
 	struct ksym sym;
 	int err = 0;
 
-	for (i = 0; i < SYNTHETIC_FUNCTIONS && !err; i++) {
+	for (i = 0; i < EMULATED_FUNCTIONS && !err; i++) {
 		struct target t = {
 			.function = y->functions[i].name,
 			.cookie = event | (uint64_t)i << WIRE_PROBE_VARIANT,
@@ -100,7 +100,7 @@ static int collect(const struct programs *p, struct targets *l)
 	for (i = 0; i < p->nr_events && !err; i++) {
 		const struct rec_event *e = &p->opts->events->v[i];
 
-		if (e->kind == STK_KIND_SYNTHETIC) {
+		if (e->kind == STK_KIND_EMULATED) {
 			err = add_emulated(p, l, i);
 		} else if (e->kind == STK_KIND_FUNCTION) {
 			struct target t = {

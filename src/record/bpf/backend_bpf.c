@@ -115,7 +115,7 @@ static int open_files(struct bpf_backend *b)
 	fo = (struct user_files_opts){
 		.entries = b->user.files,
 		.ctl = b->user.ctl,
-		.news_fd = b->user.news_fd,
+		.file_event_fd = b->user.file_event_fd,
 		.slabs_fd = b->user.slabs_fd,
 		.snapshot_fd = b->user.snapshot_fd,
 		.table_budget = o->user_fp_only ? 0 : o->table_budget,
@@ -415,8 +415,8 @@ const struct backend_ops backend_bpf = {
 	.losses = bpf_losses,
 	.stats = bpf_stats,
 	.end_round = bpf_end_round,
-	.news_fd = bpf_file_event_fd,
-	.take_news = bpf_take_file_events,
+	.file_event_fd = bpf_file_event_fd,
+	.take_file_events = bpf_take_file_events,
 	.finish = bpf_finish,
 	.costs = bpf_costs,
 };

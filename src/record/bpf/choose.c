@@ -17,7 +17,7 @@ static void choose_probes(struct programs *p)
 		const struct rec_event *e = &p->opts->events->v[i];
 		bool is_probe = true;
 
-		if (e->kind == STK_KIND_FUNCTION || e->kind == STK_KIND_SYNTHETIC)
+		if (e->kind == STK_KIND_FUNCTION || e->kind == STK_KIND_EMULATED)
 			functions = true;
 		else if (e->kind == STK_KIND_USER_FUNCTION)
 			user = true;

@@ -75,7 +75,7 @@ static int check_user_stacks(struct programs *p)
 {
 	if (!p->user_stacks || p->layout.maple_tree)
 		return 0;
-	if (p->opts->user_stacks_must)
+	if (p->opts->user_stacks_required)
 		return log_err(-EOPNOTSUPP, "record user stacks: they need kernel 6.1 or newer");
 	log_warn("user stacks are not recorded: they need kernel 6.1 or newer");
 	p->user_stacks = false;
@@ -549,7 +549,7 @@ void programs__user(const struct programs *p, struct programs_user *ret_user)
 	*ret_user = (struct programs_user){
 		.files = p->files,
 		.ctl = (struct wire_user_ctl *)&s->bss->user_ctl,
-		.news_fd = bpf_map__fd(s->maps.file_events),
+		.file_event_fd = bpf_map__fd(s->maps.file_events),
 		.slabs_fd = bpf_map__fd(s->maps.slabs),
 		.snapshot_fd = bpf_program__fd(s->progs.snapshot),
 	};

@@ -66,7 +66,7 @@ struct programs_unverified programs__unverified(const struct programs *p, unsign
 struct programs_user {
 	struct wire_file *files;
 	struct wire_user_ctl *ctl;
-	int news_fd, slabs_fd, snapshot_fd;
+	int file_event_fd, slabs_fd, snapshot_fd;
 };
 void programs__user(const struct programs *p, struct programs_user *ret_user);
 

@@ -269,7 +269,7 @@ static void fill(struct file_map *m, struct mapped_file *f, struct seen_file *s)
 	}
 }
 
-int file_map__update(struct file_map *m, struct mapped_file *f, const struct wire_news *n,
+int file_map__update(struct file_map *m, struct mapped_file *f, const struct wire_file_event *n,
 		     struct seen_file *s)
 {
 	bool found = s->fd >= 0 && f->info.flags & STK_FILE_GONE;
@@ -290,7 +290,7 @@ int file_map__update(struct file_map *m, struct mapped_file *f, const struct wir
 	return err;
 }
 
-int file_map__add(struct file_map *m, const struct wire_news *n, struct seen_file *s,
+int file_map__add(struct file_map *m, const struct wire_file_event *n, struct seen_file *s,
 		  struct mapped_file **ret_file)
 {
 	struct identity identity;
@@ -353,7 +353,7 @@ static void forget_jit(struct file_map *m, const struct mapped_file *latest)
 	}
 }
 
-int file_map__add_jit(struct file_map *m, const struct wire_news *n, struct jit_source *jit,
+int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struct jit_source *jit,
 		      struct mapped_file **ret_file)
 {
 	struct identity identity;

@@ -29,15 +29,15 @@ void file_map__set_writer(struct file_map *m, struct stk_writer *w);
  * Finds or adds the file of a file event.  s is the file as it was observed, with fd -1 if it could
  * not be opened; s is left empty.
  */
-int file_map__add(struct file_map *m, const struct wire_news *n, struct seen_file *s,
+int file_map__add(struct file_map *m, const struct wire_file_event *n, struct seen_file *s,
 		  struct mapped_file **ret_file);
 /* The same for a known file, for another name or if it could not be opened so far. */
-int file_map__update(struct file_map *m, struct mapped_file *f, const struct wire_news *n,
+int file_map__update(struct file_map *m, struct mapped_file *f, const struct wire_file_event *n,
 		     struct seen_file *s);
 int file_map__add_vdso(struct file_map *m, const uint8_t *id, unsigned int id_len,
 		       struct mapped_file **ret_file);
 /* Takes ownership of jit. */
-int file_map__add_jit(struct file_map *m, const struct wire_news *n, struct jit_source *jit,
+int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struct jit_source *jit,
 		      struct mapped_file **ret_file);
 
 /* The file's number in the recording; the first call hands the file to the writer. */

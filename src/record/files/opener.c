@@ -41,7 +41,7 @@ struct opener {
 	struct seen_context ctx; /* used only by the thread */
 	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t changed;
-	struct sight *first, **last;
+	struct observed_file *first, **last;
 	unsigned int nr; /* also read without the lock */
 	bool stop, stuck;
 	int err;
@@ -49,10 +49,10 @@ struct opener {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_table,
-		struct sight *ret_observed)
+int observed_file__open(struct seen_context *ctx, const struct wire_file_event *n, bool with_table,
+			struct observed_file *ret_observed)
 {
-	struct sight s = { .n = *n, .file = { .fd = -1 } };
+	struct observed_file s = { .n = *n, .file = { .fd = -1 } };
 	int err = 0;
 
 	if (n->key.kind == WIRE_KEY_FILE)
@@ -60,14 +60,14 @@ int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_t
 	else if (n->key.kind == WIRE_KEY_JIT)
 		err = jit_source__new(n->key.w[1], n->key.w[2], &s.jit);
 	if (err && err != -ENOENT) {
-		sight__release(&s);
+		observed_file__release(&s);
 		return err;
 	}
 	*ret_observed = s;
 	return 0;
 }
 
-void sight__release(struct sight *s)
+void observed_file__release(struct observed_file *s)
 {
 	seen_file__release(&s->file);
 	jit_source__free(s->jit);
@@ -89,7 +89,7 @@ static bool has_pending(const struct opener *o)
 	return position(o, false) < position(o, true);
 }
 
-static void append(struct opener *o, struct sight *s)
+static void append(struct opener *o, struct observed_file *s)
 {
 	pthread_mutex_lock(&o->lock);
 	while (o->nr >= MAX_WAITING && !o->stop)
@@ -106,22 +106,22 @@ static void append(struct opener *o, struct sight *s)
 
 static int on_file_event(void *ctx, void *data, size_t size)
 {
-	struct wire_news n = { 0 };
+	struct wire_file_event n = { 0 };
 	struct opener *o = ctx;
 	bool with_table;
-	struct sight *s;
+	struct observed_file *s;
 	int err;
 
 	if (__atomic_load_n(&o->stop, __ATOMIC_RELAXED))
 		return -ECANCELED;
-	if (size < offsetof(struct wire_news, parts))
+	if (size < offsetof(struct wire_file_event, parts))
 		return 0;
 	memcpy(&n, data, MIN(size, sizeof(n)));
-	n.len = MIN((size_t)n.len, MIN(size, sizeof(n)) - offsetof(struct wire_news, parts));
+	n.len = MIN((size_t)n.len, MIN(size, sizeof(n)) - offsetof(struct wire_file_event, parts));
 	s = malloc(sizeof(*s));
 	with_table = o->with_tables && __atomic_load_n(&o->nr, __ATOMIC_RELAXED) < MAX_TABLES;
 	__atomic_store_n(&o->opening, true, __ATOMIC_RELEASE);
-	err = s ? sight__look(&o->ctx, &n, with_table, s) : -ENOMEM;
+	err = s ? observed_file__open(&o->ctx, &n, with_table, s) : -ENOMEM;
 	__atomic_store_n(&o->opening, false, __ATOMIC_RELEASE);
 	if (err) {
 		free(s);
@@ -179,9 +179,9 @@ static int start(struct opener *o)
 	return -err;
 }
 
-static int open_ring(struct opener *o, int news_fd)
+static int open_ring(struct opener *o, int file_event_fd)
 {
-	void *m = mmap(NULL, 2 * sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, news_fd, 0);
+	void *m = mmap(NULL, 2 * sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, file_event_fd, 0);
 
 	if (m == MAP_FAILED)
 		return -errno;
@@ -190,11 +190,11 @@ static int open_ring(struct opener *o, int news_fd)
 	o->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (o->stop_fd < 0 || o->ready_fd < 0)
 		return -errno;
-	o->ring = ring_buffer__new(news_fd, on_file_event, o, NULL);
+	o->ring = ring_buffer__new(file_event_fd, on_file_event, o, NULL);
 	return o->ring ? 0 : -errno;
 }
 
-int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables,
+int opener__new(int file_event_fd, struct snapshot *snapshot, bool with_tables,
 		struct opener **ret_opener)
 {
 	struct opener *o = calloc(1, sizeof(*o));
@@ -208,7 +208,7 @@ int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables,
 	o->stop_fd = o->ready_fd = -1;
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->changed, NULL);
-	err = open_ring(o, news_fd);
+	err = open_ring(o, file_event_fd);
 	if (!err)
 		err = start(o);
 	if (err) {
@@ -236,7 +236,7 @@ static bool stop(struct opener *o)
 
 bool opener__free(struct opener *o)
 {
-	struct sight *s;
+	struct observed_file *s;
 
 	if (!o)
 		return true;
@@ -244,7 +244,7 @@ bool opener__free(struct opener *o)
 		return false;
 	while ((s = o->first)) {
 		o->first = s->next;
-		sight__release(s);
+		observed_file__release(s);
 		free(s);
 	}
 	ring_buffer__free(o->ring);
@@ -315,9 +315,9 @@ int opener__fd(const struct opener *o)
 }
 
 /* The first observed file in the queue; NULL: none. */
-static struct sight *take_first(struct opener *o)
+static struct observed_file *take_first(struct opener *o)
 {
-	struct sight *s = o->first;
+	struct observed_file *s = o->first;
 	eventfd_t value;
 
 	if (!s)
@@ -332,9 +332,9 @@ static struct sight *take_first(struct opener *o)
 	return s;
 }
 
-int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_observed)
+int opener__next(struct opener *o, uint64_t deadline, struct observed_file *ret_observed)
 {
-	struct sight *s;
+	struct observed_file *s;
 	int err;
 
 	/* in this order: what is no longer in the ring is in the queue */

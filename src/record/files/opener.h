@@ -17,20 +17,20 @@ struct opener;
 struct snapshot;
 
 /* The file of a file event, as it was observed. */
-struct sight {
-	struct sight *next;
-	struct wire_news n;
+struct observed_file {
+	struct observed_file *next;
+	struct wire_file_event n;
 	struct seen_file file; /* WIRE_KEY_FILE; fd -1: it could not be opened */
 	struct jit_source *jit; /* WIRE_KEY_JIT */
 };
 
 /* Opens the file in the calling thread; with_table: see seen_file__open().  -ENOMEM. */
-int sight__look(struct seen_context *ctx, const struct wire_news *n, bool with_table,
-		struct sight *ret_observed);
-void sight__release(struct sight *s); /* the members, not s */
+int observed_file__open(struct seen_context *ctx, const struct wire_file_event *n, bool with_table,
+			struct observed_file *ret_observed);
+void observed_file__release(struct observed_file *s); /* the members, not s */
 
-/* Starts reading file events from a ring of struct wire_news.  Borrows snapshot. */
-int opener__new(int news_fd, struct snapshot *snapshot, bool with_tables,
+/* Starts reading file events from a ring of struct wire_file_event.  Borrows snapshot. */
+int opener__new(int file_event_fd, struct snapshot *snapshot, bool with_tables,
 		struct opener **ret_opener);
 /* false: the thread hangs in a file system; what it borrowed must stay valid. */
 bool opener__free(struct opener *o);
@@ -40,7 +40,7 @@ bool opener__free(struct opener *o);
  * (CLOCK_MONOTONIC, ns; 0: does not wait).  Returns 1, or 0 if nothing is queued and either nothing
  * is pending, the deadline has passed, or the thread is stuck.  -ENOMEM.
  */
-int opener__next(struct opener *o, uint64_t deadline, struct sight *ret_observed);
+int opener__next(struct opener *o, uint64_t deadline, struct observed_file *ret_observed);
 
 /* The thread hangs in a file system.  Until it continues, opener__next() does not wait. */
 bool opener__is_stuck(const struct opener *o);

@@ -25,7 +25,7 @@
 /* A search in progress. */
 struct search {
 	struct seen_context *ctx;
-	const struct wire_news *n;
+	const struct wire_file_event *n;
 	pid_t pid; /* of the process, or of a thread if the leader is gone */
 	char *root; /* of the process, as the recorder sees it; NULL: gone */
 	char *name; /* path of the file in its mount namespace; NULL: unknown */
@@ -489,7 +489,7 @@ static int describe_gone(struct search *q)
 	return q->s.path && q->s.host_path ? -ENOENT : -ENOMEM;
 }
 
-int seen_file__open(struct seen_context *ctx, const struct wire_news *n, bool with_table,
+int seen_file__open(struct seen_context *ctx, const struct wire_file_event *n, bool with_table,
 		    struct seen_file *ret_seen)
 {
 	struct search q = { .ctx = ctx, .n = n, .s = { .fd = -1 } };

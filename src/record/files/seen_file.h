@@ -62,7 +62,7 @@ void seen_context__free(struct seen_context *ctx);
  * unless the file is long.  -ENOENT: the file is gone, or what was found may be another one;
  * *ret_seen then has what the file event contains.  -ENOMEM.
  */
-int seen_file__open(struct seen_context *ctx, const struct wire_news *n, bool with_table,
+int seen_file__open(struct seen_context *ctx, const struct wire_file_event *n, bool with_table,
 		    struct seen_file *ret_seen);
 void seen_file__release(struct seen_file *s); /* the members, not s */
 /* Whether the file has not changed since it was opened. */

@@ -9,7 +9,7 @@
 
 #include "cleanup.h"
 
-#define RECORD_LEN sizeof(struct wire_news)
+#define RECORD_LEN sizeof(struct wire_file_event)
 
 static int open_walk(int prog_fd, pid_t pid, int *ret_fd)
 {
@@ -48,7 +48,7 @@ static ssize_t read_some(struct snapshot *s, int fd, void *buf, size_t len)
 
 int snapshot__run(struct snapshot *s, pid_t pid, snapshot_fn fn, void *ctx)
 {
-	struct wire_news event = { 0 };
+	struct wire_file_event event = { 0 };
 	_cleanup_close_ int fd = -1;
 	char buf[32768];
 	size_t have = 0, at;
@@ -79,7 +79,7 @@ struct own {
 	uint32_t file;
 };
 
-static int find_own(void *ctx, struct wire_news *n)
+static int find_own(void *ctx, struct wire_file_event *n)
 {
 	struct own *own = ctx;
 

@@ -16,7 +16,7 @@ struct snapshot {
 };
 
 /* n: without parts.  A return value other than 0 ends the iteration. */
-typedef int (*snapshot_fn)(void *ctx, struct wire_news *n);
+typedef int (*snapshot_fn)(void *ctx, struct wire_file_event *n);
 
 /*
  * Calls fn for each executable file mapping of process pid; 0: of all processes.  Returns 0, the

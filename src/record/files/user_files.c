@@ -100,7 +100,7 @@ static int load_table(struct user_files *f, uint32_t id, struct seen_file *s)
 }
 
 /* A new link also looks like a change of the file, so it is opened once more. */
-static int load_seen_table(struct user_files *f, struct sight *s)
+static int load_seen_table(struct user_files *f, struct observed_file *s)
 {
 	int err = load_table(f, s->n.file, &s->file);
 
@@ -168,7 +168,7 @@ static void count_gone(struct user_files *f, uint32_t id, uint32_t tgid)
 		__atomic_store_n(&f->o.entries[id].announced, 0, __ATOMIC_RELAXED);
 }
 
-static int take_file(struct user_files *f, struct sight *s)
+static int take_file(struct user_files *f, struct observed_file *s)
 {
 	uint32_t id = s->n.file;
 	bool was_gone = is_gone(f, id), known = f->by_id[id], gone;
@@ -202,21 +202,21 @@ static int take_vdso(struct user_files *f, uint32_t id)
 	return err ?: file_map__add_vdso(f->map, build_id, len, &f->by_id[id]);
 }
 
-static int take_jit(struct user_files *f, struct sight *s)
+static int take_jit(struct user_files *f, struct observed_file *s)
 {
 	table_cache__none(f->tables, s->n.file);
 	return file_map__add_jit(f->map, &s->n, take_ptr(s->jit), &f->by_id[s->n.file]);
 }
 
 /* Whether the file event adds information. */
-static bool is_useful(const struct user_files *f, const struct wire_news *n)
+static bool is_useful(const struct user_files *f, const struct wire_file_event *n)
 {
 	if (!n->file || n->file >= WIRE_MAX_FILES)
 		return false;
 	return !f->by_id[n->file] || n->is_name || is_gone(f, n->file);
 }
 
-static int take_observed(struct user_files *f, struct sight *s)
+static int take_observed(struct user_files *f, struct observed_file *s)
 {
 	if (!is_useful(f, &s->n))
 		return 0;
@@ -232,32 +232,32 @@ static int take_observed(struct user_files *f, struct sight *s)
 	return 0;
 }
 
-int user_files__take_file_event(struct user_files *f, const struct wire_news *n)
+int user_files__take_file_event(struct user_files *f, const struct wire_file_event *n)
 {
-	struct sight s;
+	struct observed_file s;
 	int err;
 
 	if (!is_useful(f, n))
 		return 0;
-	err = sight__look(&f->seen, n, false, &s);
+	err = observed_file__open(&f->seen, n, false, &s);
 	if (err)
 		return err;
 	err = take_observed(f, &s);
-	sight__release(&s);
+	observed_file__release(&s);
 	return err;
 }
 
 /* Handles the next file event of the ring: 1, 0 if no event is pending, or an errno. */
 static int take_next(struct user_files *f, uint64_t deadline)
 {
-	struct sight s;
+	struct observed_file s;
 	int err, n;
 
 	n = f->opener ? opener__next(f->opener, deadline, &s) : 0;
 	if (n <= 0)
 		return n;
 	err = take_observed(f, &s);
-	sight__release(&s);
+	observed_file__release(&s);
 	return err ?: 1;
 }
 
@@ -274,7 +274,7 @@ static int take_until(struct user_files *f, uint32_t id)
 
 /* ---- files that could not be opened ---------------------------------------------------------- */
 
-static int on_retry(void *ctx, struct wire_news *n)
+static int on_retry(void *ctx, struct wire_file_event *n)
 {
 	struct user_files *f = ctx;
 
@@ -337,8 +337,8 @@ int user_files__new(const struct user_files_opts *opts, struct user_files **ret_
 	if (!err)
 		err = table_cache__new(opts->entries, opts->ctl, opts->slabs_fd, opts->table_budget,
 				       &f->tables);
-	if (!err && opts->news_fd >= 0)
-		err = opener__new(opts->news_fd, &f->walk, opts->table_budget, &f->opener);
+	if (!err && opts->file_event_fd >= 0)
+		err = opener__new(opts->file_event_fd, &f->walk, opts->table_budget, &f->opener);
 	if (err) {
 		user_files__free(f);
 		return err;
@@ -367,7 +367,7 @@ void user_files__set_writer(struct user_files *f, struct stk_writer *w)
 	file_map__set_writer(f->map, w);
 }
 
-static int on_snapshot(void *ctx, struct wire_news *n)
+static int on_snapshot(void *ctx, struct wire_file_event *n)
 {
 	return user_files__take_file_event(ctx, n);
 }
@@ -409,7 +409,7 @@ int user_files__fd(const struct user_files *f)
  */
 static int take_entry(struct user_files *f, uint32_t id)
 {
-	struct wire_news n = { .key = f->o.entries[id].key, .file = id };
+	struct wire_file_event n = { .key = f->o.entries[id].key, .file = id };
 
 	return user_files__take_file_event(f, &n);
 }
@@ -430,7 +430,7 @@ int user_files__number(struct user_files *f, uint32_t id, uint32_t *ret_number)
 	return file_map__number(f->map, f->by_id[id], ret_number);
 }
 
-static int on_search(void *ctx, struct wire_news *n)
+static int on_search(void *ctx, struct wire_file_event *n)
 {
 	struct user_files *f = ctx;
 	struct seen_file s;
@@ -476,7 +476,7 @@ static int load_again(struct user_files *f, uint32_t id)
 /* No file event has arrived: opens the file through the mapping in the deferred stack. */
 static int take_mapping(struct user_files *f, const struct wire_copy *c, const struct wire_vma *v)
 {
-	struct wire_news n = {
+	struct wire_file_event n = {
 		.key = f->o.entries[v->file].key,
 		.file = v->file,
 		.tgid = c->tgid,

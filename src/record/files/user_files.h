@@ -18,9 +18,9 @@ struct stk_writer;
 struct user_files_opts {
 	struct wire_file *entries; /* the mmap()ed map `files`: WIRE_MAX_FILES */
 	struct wire_user_ctl *ctl; /* in the skeleton's bss */
-	int news_fd; /* map `news`, a ring of struct wire_news */
+	int file_event_fd; /* map `news`, a ring of struct wire_file_event */
 	int slabs_fd; /* map `slabs`, an array of maps: WIRE_TABLE_SLABS */
-	int snapshot_fd; /* program `snapshot`, iter/task_vma, of struct wire_news */
+	int snapshot_fd; /* program `snapshot`, iter/task_vma, of struct wire_file_event */
 	uint64_t table_budget; /* bytes that tables may use; 0: frame pointers only */
 	struct stk_writer *w; /* borrowed; NULL until user_files__set_writer() */
 };

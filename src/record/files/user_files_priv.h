@@ -5,6 +5,6 @@
 #include "user_files.h"
 
 /* Handles a file event as if it had arrived in the ring. */
-int user_files__take_file_event(struct user_files *f, const struct wire_news *n);
+int user_files__take_file_event(struct user_files *f, const struct wire_file_event *n);
 
 #endif /* RECORD_USER_FILES_PRIV_H */

@@ -219,7 +219,7 @@ static int set_user_stacks(struct ftrace_backend *b)
 	int err = ftrace_instance__option(b->instance, "userstacktrace", true);
 
 	b->user_stacks = !err;
-	if (err == -ENOENT && !b->opts->user_stacks_must) {
+	if (err == -ENOENT && !b->opts->user_stacks_required) {
 		log_warn("user stacks are not recorded: ftrace of this kernel does not support "
 			 "them");
 		return 0;
@@ -587,8 +587,8 @@ const struct backend_ops backend_ftrace = {
 	.losses = ftrace_losses,
 	.stats = ftrace_stats,
 	.end_round = ftrace_end_round,
-	.news_fd = ftrace_task_event_fd,
-	.take_news = ftrace_take_task_events,
+	.file_event_fd = ftrace_task_event_fd,
+	.take_file_events = ftrace_take_task_events,
 	.finish = ftrace_finish,
 	.costs = ftrace_costs,
 };

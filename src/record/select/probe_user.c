@@ -299,7 +299,7 @@ static int resolve_function(const struct user_spec *u, const char *what,
 	const char *why;
 	int err;
 
-	if (function->chosen) {
+	if (function->is_ifunc) {
 		log_err(0,
 			"event '%s': '%s' is an IFUNC, whose function is chosen when the program "
 			"is loaded; probe one of these functions",
@@ -394,7 +394,7 @@ static int find_glob(const struct elf_names *names, const char *glob, struct fou
 		}
 		if (!err && glob_matches(glob, name.name)) {
 			leave_out_old(&found);
-			if (found.nr == 1 && !found.v[0].chosen)
+			if (found.nr == 1 && !found.v[0].is_ifunc)
 				err = found_add(ret_found, &found.v[0]);
 			else
 				left_out += found.nr;

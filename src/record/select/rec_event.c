@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "emulated.h"
 #include "events/filter.h"
 #include "events/format.h"
 #include "log.h"
@@ -17,7 +18,6 @@
 #include "record/kernel/constants.h"
 #include "record/kernel/nested_fields.h"
 #include "record/kernel/tracefs.h"
-#include "synthetic.h"
 #include "syscall.h"
 #include "trace_entry.h"
 
@@ -229,15 +229,15 @@ static int resolve_constants(struct rec_events *l, struct rec_event *e)
 }
 
 /* For a tracepoint that the kernel lacks. */
-static int fill_synthetic(struct rec_event *e, const char *full)
+static int fill_emulated(struct rec_event *e, const char *full)
 {
-	e->synthetic = synthetic__find(full);
-	if (!e->synthetic)
+	e->emulated = emulated__find(full);
+	if (!e->emulated)
 		return -ENOENT;
-	e->kind = STK_KIND_SYNTHETIC;
-	e->desc.synthetic = e->synthetic->id;
-	e->desc.flags |= e->synthetic->is_return ? DESC_RETURN : 0;
-	e->format = strdup(e->synthetic->format);
+	e->kind = STK_KIND_EMULATED;
+	e->desc.emulated = e->emulated->id;
+	e->desc.flags |= e->emulated->is_return ? DESC_RETURN : 0;
+	e->format = strdup(e->emulated->format);
 	return e->format ? 0 : -ENOMEM;
 }
 
@@ -255,7 +255,7 @@ static int event_fill(struct rec_events *l, struct rec_event *e, const char *ful
 	*ret_why = "its format cannot be read";
 	err = tracefs__format(e->system, e->name, &e->format);
 	if (err == -ENOENT && !l->native)
-		err = fill_synthetic(e, full);
+		err = fill_emulated(e, full);
 	if (err)
 		return err;
 	if (!strcmp(e->system, "syscalls")) {
@@ -294,7 +294,7 @@ static bool already_there(const struct rec_events *l, const char *full)
 static const char *not_attachable(const char *full)
 {
 	if (!strncmp(full, "kprobes:", 8) || !strncmp(full, "uprobes:", 8) ||
-	    !strncmp(full, "synthetic:", 10) || !strncmp(full, "eprobes:", 8))
+	    !strncmp(full, "emulated:", 10) || !strncmp(full, "eprobes:", 8))
 		return "not a tracepoint, but defined through tracefs";
 	return NULL;
 }
@@ -377,10 +377,11 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 			return err;
 	}
 	/* '*:*' means all tracepoints, not function probes */
-	for (i = 0; *spec != '*' && i < nr_synthetics; i++) {
+	for (i = 0; *spec != '*' && i < nr_emulated_events; i++) {
 		char full[128];
 
-		snprintf(full, sizeof(full), "%s:%s", synthetics[i].system, synthetics[i].name);
+		snprintf(full, sizeof(full), "%s:%s", emulated_events[i].system,
+			 emulated_events[i].name);
 		if (!spec_matches(spec, full) ||
 		    bsearch(&(char *){ full }, all, nr_all, sizeof(*all), compare_names))
 			continue;

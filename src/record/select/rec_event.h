@@ -18,7 +18,7 @@ struct btf;
 struct ev_format;
 struct filter_features;
 struct ksyms;
-struct synthetic;
+struct emulated;
 
 struct rec_event {
 	enum stk_event_kind kind;
@@ -31,7 +31,7 @@ struct rec_event {
 	int syscall_nr; /* STK_KIND_SYSCALL */
 	bool syscall_exit;
 	struct probe probe; /* function probes and USDT */
-	const struct synthetic *synthetic; /* STK_KIND_SYNTHETIC */
+	const struct emulated *emulated; /* STK_KIND_EMULATED */
 	bool globbed; /* matched a glob: may be left out */
 };
 

@@ -44,7 +44,7 @@ static int take_how(void *into, const struct opt *o, const char *arg)
 }
 
 static const struct opt options[] = {
-	{ "-e, --event EVENT", "an event", OPT_FN(take_event), .wants = "a good one" },
+	{ "-e, --event EVENT", "an event", OPT_FN(take_event), .expects = "a good one" },
 	{ "--event-list", "the list", OPT_BIT(struct taken, bits, 4) },
 	{ "-v, --verbose", "more", OPT_FLAG(struct taken, verbose) },
 	{ "--off", "less", OPT_OFF(struct taken, on) },

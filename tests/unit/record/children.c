@@ -153,7 +153,7 @@ void child_end(struct child *c)
 	c->pid = 0;
 }
 
-void file_event_set_path(struct wire_news *n, const char *path)
+void file_event_set_path(struct wire_file_event *n, const char *path)
 {
 	const char *end = path + strlen(path), *part;
 
@@ -167,9 +167,9 @@ void file_event_set_path(struct wire_news *n, const char *path)
 	}
 }
 
-struct wire_news file_event_of(const struct child *c, const char *path)
+struct wire_file_event file_event_of(const struct child *c, const char *path)
 {
-	struct wire_news n = { .file = 1, .tgid = c->pid, .tid = c->pid };
+	struct wire_file_event n = { .file = 1, .tgid = c->pid, .tid = c->pid };
 	struct stat st;
 
 	assert_int_equal(stat(path, &st), 0);

@@ -38,8 +38,8 @@ struct child child_mounting(const char *dir, const char *at, const char *path);
 void child_end(struct child *c);
 
 /* A file event with id 1 for the file that is at path now, mapped in c. */
-struct wire_news file_event_of(const struct child *c, const char *path);
+struct wire_file_event file_event_of(const struct child *c, const char *path);
 /* Replaces its path. */
-void file_event_set_path(struct wire_news *n, const char *path);
+void file_event_set_path(struct wire_file_event *n, const char *path);
 
 #endif /* TEST_RECORD_CHILDREN_H */

@@ -48,9 +48,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct wire_news file_event(uint32_t dev, uint64_t ino, uint64_t address)
+static struct wire_file_event file_event(uint32_t dev, uint64_t ino, uint64_t address)
 {
-	return (struct wire_news){
+	return (struct wire_file_event){
 		.key = { WIRE_KEY_FILE, dev, { ino, 1, address, 1000, 4096 } },
 		.tgid = 1,
 	};
@@ -95,7 +95,7 @@ static struct seen_file gone(const char *path)
 }
 
 /* Returns the number of the file. */
-static uint32_t add(struct test *t, struct wire_news n, struct seen_file s)
+static uint32_t add(struct test *t, struct wire_file_event n, struct seen_file s)
 {
 	struct mapped_file *f;
 	uint32_t number;
@@ -112,7 +112,7 @@ static uint32_t add(struct test *t, struct wire_news n, struct seen_file s)
 static void test_same_inode(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = file_event(EXT4, 7, 0xffff888000001000);
+	struct wire_file_event n = file_event(EXT4, 7, 0xffff888000001000);
 	struct seen_file s;
 
 	assert_int_equal(add(t, n, seen(0x801, 7, "/bin/a", "/bin/a")), 1);
@@ -151,7 +151,7 @@ static void test_same_inode(void **state)
 static void test_long_files(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = file_event(EXT4, 7, 1);
+	struct wire_file_event n = file_event(EXT4, 7, 1);
 	struct seen_file s = seen(0x801, 7, "/a", "/a");
 
 	s.st.size = n.key.w[4] = 1 << 30;
@@ -177,7 +177,7 @@ static void test_long_files(void **state)
 static void test_subvolumes(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = file_event(BTRFS, 7, 0x1000);
+	struct wire_file_event n = file_event(BTRFS, 7, 0x1000);
 	struct seen_file s = seen(0x50, 7, "/a", "/a");
 
 	assert_int_equal(add(t, n, seen(0x50, 7, "/a", "/a")), 1);
@@ -210,7 +210,7 @@ static void expect_name(struct stk_reader *r, uint32_t file, unsigned int i, con
 static void test_names(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = file_event(EXT4, 7, 1);
+	struct wire_file_event n = file_event(EXT4, 7, 1);
 	struct seen_file s = seen_with_id("/one", "/h/one");
 	struct mapped_file *file;
 	struct stk_reader *r;
@@ -244,7 +244,7 @@ static void test_names(void **state)
 static void test_many_names(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = file_event(EXT4, 7, 1);
+	struct wire_file_event n = file_event(EXT4, 7, 1);
 	struct stk_reader *r;
 	struct stk_file f;
 	char path[32];
@@ -264,7 +264,7 @@ static void test_many_names(void **state)
 static void test_found(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = file_event(BTRFS, 7, 1);
+	struct wire_file_event n = file_event(BTRFS, 7, 1);
 	struct seen_file s = gone("/lib/x.so");
 	struct mapped_file *file;
 	struct stk_reader *r;
@@ -320,7 +320,7 @@ static struct jit_source *source(void)
 static void test_unused(void **state)
 {
 	struct test *t = *state;
-	struct wire_news n = file_event(EXT4, 7, 1), jit = { 0 };
+	struct wire_file_event n = file_event(EXT4, 7, 1), jit = { 0 };
 	struct seen_file s = seen(0x801, 7, "/unused", "/unused");
 	struct mapped_file *file;
 	struct stk_reader *r;

@@ -38,7 +38,7 @@ static int setup(void **state)
 	struct stk_writer_opts wo = { .nr_cpus = 1 };
 	struct test *t = calloc(1, sizeof(*t));
 	struct user_files_opts opts = { .ctl = &t->ctl,
-					.news_fd = -1,
+					.file_event_fd = -1,
 					.slabs_fd = -1,
 					.snapshot_fd = -1,
 					.table_budget = MIB };
@@ -63,7 +63,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void take(struct test *t, const struct wire_news *n)
+static void take(struct test *t, const struct wire_file_event *n)
 {
 	t->entries[n->file].key = n->key;
 	assert_int_equal(user_files__take_file_event(t->files, n), 0);
@@ -164,7 +164,7 @@ static void test_all_steps(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = file_event_of(&c, path);
+	struct wire_file_event n = file_event_of(&c, path);
 	struct user_files_stats stats;
 	uint32_t generation = t->ctl.generation, a, b, d;
 	struct stk_reader *r;
@@ -221,7 +221,7 @@ static void test_copied_stack(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = file_event_of(&c, path);
+	struct wire_file_event n = file_event_of(&c, path);
 	struct wire_copy copy = { .tgid = n.tgid, .tid = n.tid };
 	struct wire_vma v = { n.start, n.end, n.start - n.offset, .file = 1 };
 	struct stk_reader *r;
@@ -250,7 +250,7 @@ static void test_no_elf(void **state)
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	struct user_files_stats stats;
 	struct stk_reader *r;
-	struct wire_news n;
+	struct wire_file_event n;
 	struct child c;
 
 	assert_int_equal(write(fd, "abc", 3), 3);
@@ -281,7 +281,7 @@ static void test_long(void **state)
 	const char *path = in_dir("long");
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	struct stk_reader *r;
-	struct wire_news n;
+	struct wire_file_event n;
 	struct child c;
 
 	assert_int_equal(ftruncate(fd, 5 * MIB), 0);
@@ -303,7 +303,7 @@ static void test_gone(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = file_event_of(&c, path), early = n;
+	struct wire_file_event n = file_event_of(&c, path), early = n;
 	struct stk_reader *r;
 	int i;
 
@@ -345,7 +345,7 @@ static void test_late(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = file_event_of(&c, path);
+	struct wire_file_event n = file_event_of(&c, path);
 	struct stk_reader *r;
 
 	t->entries[1].key = n.key;
@@ -371,7 +371,7 @@ static void test_names(void **state)
 	struct test *t = *state;
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = file_event_of(&c, path);
+	struct wire_file_event n = file_event_of(&c, path);
 	const char *name, *host;
 	struct stk_reader *r;
 
@@ -403,7 +403,7 @@ static void test_load_again(void **state)
 {
 	const struct unwind_table *table;
 	struct test *t = *state;
-	struct wire_news n[200];
+	struct wire_file_event n[200];
 	struct user_files_stats stats;
 	struct timespec nap = { 1, 100000000 };
 	uint32_t id, first_page, loaded;
@@ -447,7 +447,7 @@ static void test_jit(void **state)
 	char path[64], late[] = "7f0000001000 100 jitted::code(int)\n"
 				"7f0000002000 10 with space\n"
 				"800000000000 10 elsewhere\n";
-	struct wire_news n = { .file = 5 };
+	struct wire_file_event n = { .file = 5 };
 	struct test *t = *state;
 	struct timespec now;
 	struct stk_reader *r;
@@ -486,7 +486,7 @@ static void test_jit(void **state)
 static void test_foreign_jit(void **state)
 {
 	struct timespec before[2] = { { 1, 0 }, { 1, 0 } }, now;
-	struct wire_news n = { .file = 5 };
+	struct wire_file_event n = { .file = 5 };
 	struct test *t = *state;
 	struct stk_reader *r;
 	char path[64];
@@ -519,7 +519,7 @@ static void test_foreign_jit(void **state)
 static void test_vdso(void **state)
 {
 	uintptr_t image = getauxval(AT_SYSINFO_EHDR);
-	struct wire_news n = { .file = 3, .key = { .kind = WIRE_KEY_VDSO } };
+	struct wire_file_event n = { .file = 3, .key = { .kind = WIRE_KEY_VDSO } };
 	void *handle = dlopen("linux-vdso.so.1", RTLD_NOLOAD | RTLD_NOW);
 	void *function = handle ? dlsym(handle, "__vdso_clock_gettime") : NULL;
 	struct test *t = *state;
@@ -549,7 +549,7 @@ static void test_vdso(void **state)
 /* Invalid events in the ring change nothing. */
 static void test_damaged(void **state)
 {
-	struct wire_news n = { .file = WIRE_MAX_FILES, .key = { .kind = WIRE_KEY_FILE } };
+	struct wire_file_event n = { .file = WIRE_MAX_FILES, .key = { .kind = WIRE_KEY_FILE } };
 	struct test *t = *state;
 	struct user_files_stats stats;
 

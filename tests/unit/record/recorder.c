@@ -144,7 +144,7 @@ static void fake_end_round(struct backend *b)
 		raise(SIGINT);
 }
 
-static int fake_news_fd(const struct backend *b)
+static int fake_file_event_fd(const struct backend *b)
 {
 	return -1;
 }
@@ -168,7 +168,7 @@ const struct backend_ops backend_bpf = {
 	.losses = fake_losses,
 	.stats = fake_stats,
 	.end_round = fake_end_round,
-	.news_fd = fake_news_fd,
+	.file_event_fd = fake_file_event_fd,
 	.finish = fake_arm,
 	.costs = fake_costs,
 };

@@ -44,7 +44,8 @@ static void need_privileges(void)
 }
 
 /* The file is found; its paths are as given, and the rest is in *ret_seen if not NULL. */
-static void expect(const struct wire_news *n, const char *path, const char *host_path, bool deleted)
+static void expect(const struct wire_file_event *n, const char *path, const char *host_path,
+		   bool deleted)
 {
 	struct seen_file s;
 	struct stat st;
@@ -61,7 +62,7 @@ static void expect(const struct wire_news *n, const char *path, const char *host
 	seen_context__forget(&ctx);
 }
 
-static void expect_gone(const struct wire_news *n, const char *path)
+static void expect_gone(const struct wire_file_event *n, const char *path)
 {
 	struct seen_file s;
 
@@ -80,7 +81,7 @@ static void test_alive(void **state)
 	uint8_t own[64];
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = file_event_of(&c, path);
+	struct wire_file_event n = file_event_of(&c, path);
 	unsigned int own_len = 0;
 	struct seen_file s;
 	int fd;
@@ -117,7 +118,7 @@ static void test_content(void **state)
 	const char *path = in_dir("text");
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	struct seen_file s;
-	struct wire_news n;
+	struct wire_file_event n;
 	struct child c;
 
 	assert_int_equal(write(fd, "abc", 3), 3);
@@ -145,7 +146,7 @@ static void test_replaced(void **state)
 {
 	const char *path = copy_self("prog"), *other = copy_self("new");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = file_event_of(&c, path);
+	struct wire_file_event n = file_event_of(&c, path);
 	struct timespec times[2] = { 0 };
 	struct stat st;
 
@@ -164,7 +165,7 @@ static void test_changed(void **state)
 {
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = file_event_of(&c, path);
+	struct wire_file_event n = file_event_of(&c, path);
 	struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
 
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
@@ -191,7 +192,7 @@ static void test_deleted(void **state)
 {
 	const char *path, *odd;
 	struct child c;
-	struct wire_news n;
+	struct wire_file_event n;
 
 	need_privileges();
 	path = copy_self("prog");
@@ -223,7 +224,7 @@ static void test_deleted(void **state)
 static void test_moved(void **state)
 {
 	const char *path;
-	struct wire_news n;
+	struct wire_file_event n;
 	struct child c;
 
 	need_privileges();
@@ -246,7 +247,7 @@ static void test_no_file(void **state)
 {
 	const char *path = copy_self("prog");
 	struct child c = child_mapping(NULL, path);
-	struct wire_news n = file_event_of(&c, path);
+	struct wire_file_event n = file_event_of(&c, path);
 
 	child_end(&c);
 	assert_int_equal(unlink(path), 0);
@@ -260,7 +261,7 @@ static void test_no_file(void **state)
 
 static void test_chroot(void **state)
 {
-	struct wire_news n;
+	struct wire_file_event n;
 	const char *path;
 	struct child c;
 
@@ -278,7 +279,7 @@ static void test_chroot(void **state)
 static void test_mount_namespace(void **state)
 {
 	const char *path, *at;
-	struct wire_news n;
+	struct wire_file_event n;
 	struct child c;
 
 	need_privileges();
@@ -301,7 +302,7 @@ static void test_mount_namespace(void **state)
 /* Invalid file events are refused. */
 static void test_damaged(void **state)
 {
-	struct wire_news n = {
+	struct wire_file_event n = {
 		.key = { WIRE_KEY_FILE, ~0u, { ~0ull, ~0ull, ~0ull, ~0ull, ~0ull } }
 	};
 

@@ -270,7 +270,7 @@ static bool stat_path(const char *path, struct file_stat *ret_stat)
  * The key as the BPF programs would build it, as far as stat(2) provides it.  If the process has
  * exited, a file with that path and inode is taken to be the same.
  */
-static void key_of_file(pid_t pid, const struct area *a, struct wire_news *n)
+static void key_of_file(pid_t pid, const struct area *a, struct wire_file_event *n)
 {
 	struct file_stat st = { 0 };
 	char path[96];
@@ -289,7 +289,7 @@ static void key_of_file(pid_t pid, const struct area *a, struct wire_news *n)
 }
 
 /* Stores the path as in a file event of the BPF programs: the last component first. */
-static void put_path(struct wire_news *n, const char *path)
+static void put_path(struct wire_file_event *n, const char *path)
 {
 	const char *end = path + strlen(path), *start;
 
@@ -336,14 +336,14 @@ static int add_vdso(struct ftrace_maps *m, struct area *a)
 
 static int identify_area(struct ftrace_maps *m, const struct space *s, struct area *a, uint64_t at)
 {
-	struct wire_news n = {
+	struct wire_file_event n = {
 		.key.kind = a->kind,
 		.tgid = s->gone && s->program.copy_of ? s->program.copy_of : s->tgid,
 		.start = a->start,
 		.end = a->end,
 		.offset = a->offset,
 	};
-	struct sight sight;
+	struct observed_file observed;
 	int err;
 
 	n.tid = n.tgid;
@@ -357,14 +357,14 @@ static int identify_area(struct ftrace_maps *m, const struct space *s, struct ar
 		n.key.w[1] = s->tgid;
 		n.key.w[2] = start_time(s->tgid);
 	}
-	err = sight__look(&m->seen, &n, false, &sight);
+	err = observed_file__open(&m->seen, &n, false, &observed);
 	if (err)
 		return err;
 	if (a->kind == WIRE_KEY_FILE)
-		err = file_map__add(m->files, &n, &sight.file, &a->file);
+		err = file_map__add(m->files, &n, &observed.file, &a->file);
 	else
-		err = file_map__add_jit(m->files, &n, take_ptr(sight.jit), &a->file);
-	sight__release(&sight);
+		err = file_map__add_jit(m->files, &n, take_ptr(observed.jit), &a->file);
+	observed_file__release(&observed);
 	return err;
 }
 

@@ -163,7 +163,7 @@ static int describe(const struct named_file *f, uint32_t tgid, struct seen_file 
 
 static int find_file(struct ftrace_named *n, struct named_file *f, uint32_t tgid)
 {
-	struct wire_news event = {
+	struct wire_file_event event = {
 		.key = { .kind = WIRE_KEY_FILE, .w = { f->hash } },
 		.tgid = tgid,
 	};

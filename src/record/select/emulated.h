@@ -3,20 +3,20 @@
  * Emulated events: tracepoints that this kernel lacks, made from function probes.  A row gives the
  * event's format and its functions; a small function in src/bpf/probe.bpf.h fills its record.
  */
-#ifndef RECORD_SYNTHETIC_H
-#define RECORD_SYNTHETIC_H
+#ifndef RECORD_EMULATED_H
+#define RECORD_EMULATED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "wire.h"
 
-#define SYNTHETIC_FUNCTIONS 4
+#define EMULATED_FUNCTIONS 4
 
-struct synthetic {
+struct emulated {
 	const char *system, *name;
 	const char *format; /* as in a kernel that has the tracepoint; ID 0 */
-	enum wire_synthetic id;
+	enum wire_emulated id;
 	bool is_return; /* probes returns of the functions, else entries */
 	/*
 	 * The index is the variant.  Functions that the kernel lacks are left out.  A function with
@@ -24,13 +24,13 @@ struct synthetic {
 	 */
 	struct {
 		const char *name, *instead;
-	} functions[SYNTHETIC_FUNCTIONS];
+	} functions[EMULATED_FUNCTIONS];
 };
 
-extern const struct synthetic synthetics[];
-extern const size_t nr_synthetics;
+extern const struct emulated emulated_events[];
+extern const size_t nr_emulated_events;
 
 /* full: "system:name"; NULL: no such event. */
-const struct synthetic *synthetic__find(const char *full);
+const struct emulated *emulated__find(const char *full);
 
-#endif /* RECORD_SYNTHETIC_H */
+#endif /* RECORD_EMULATED_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of emulated events. */
-#include "synthetic.h"
+#include "emulated.h"
 
 #include <string.h>
 
@@ -27,24 +27,24 @@
 		[WIRE_RMAP_FILE_PAGES] = { "__rmap_walk_file", "rmap_walk_file" }, \
 	}
 
-const struct synthetic synthetics[] = {
+const struct emulated emulated_events[] = {
 	{ "rmap", "rmap_walk_start", "name: rmap_walk_start\n" RMAP_FORMAT, WIRE_RMAP_WALK, false,
 	  RMAP_FUNCTIONS },
 	{ "rmap", "rmap_walk_end", "name: rmap_walk_end\n" RMAP_FORMAT, WIRE_RMAP_WALK, true,
 	  RMAP_FUNCTIONS },
 };
 
-const size_t nr_synthetics = ARRAY_SIZE(synthetics);
+const size_t nr_emulated_events = ARRAY_SIZE(emulated_events);
 
-const struct synthetic *synthetic__find(const char *full)
+const struct emulated *emulated__find(const char *full)
 {
 	size_t i, n;
 
-	for (i = 0; i < nr_synthetics; i++) {
-		n = strlen(synthetics[i].system);
-		if (!strncmp(full, synthetics[i].system, n) && full[n] == ':' &&
-		    !strcmp(full + n + 1, synthetics[i].name))
-			return &synthetics[i];
+	for (i = 0; i < nr_emulated_events; i++) {
+		n = strlen(emulated_events[i].system);
+		if (!strncmp(full, emulated_events[i].system, n) && full[n] == ':' &&
+		    !strcmp(full + n + 1, emulated_events[i].name))
+			return &emulated_events[i];
 	}
 	return NULL;
 }
