@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Programs that determine values of the running kernel that BTF does not describe: offsets of
+ * Programs that determine values of the running kernel that BTF does not describe: addresses of
  * per-CPU variables, counts in plain task context, flag bits.
  */
 #ifndef CALIBRATE_BPF_H
