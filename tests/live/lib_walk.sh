@@ -5,7 +5,7 @@
 # value KEY: prints the number of the line "KEY NUMBER" in walk_dropin's output.
 value()
 {
-	sed -n "s/^$1 //p" said
+	sed -n "s/^$1 //p" walks
 }
 
 # Functions at which kprobe programs walk, too.  A kernel may have them under another name.
@@ -20,17 +20,18 @@ probed_functions()
 compare_stacks()
 {
 	rc=0
-	"$PROG/walk_dropin" right "$@" >said 2>err || rc=$?
+	"$PROG/walk_dropin" right "$@" >walks 2>err || rc=$?
 	[ "$rc" -ne 77 ] || skip "$(tail -n 1 err)"
-	[ "$rc" -eq 0 ] || fail "$(cat said err)"
-	[ "$(value differed)" -eq 0 ] || fail "$(value differed) stacks differ: $(grep -v _at said)"
-	[ "$(($(value agreed) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat said)"
+	[ "$rc" -eq 0 ] || fail "$(cat walks err)"
+	[ "$(value differed)" -eq 0 ] ||
+		fail "$(value differed) stacks differ: $(grep -v _at walks)"
+	[ "$(($(value agreed) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat walks)"
 	# Few events happen between attaching the two programs, or while one of them runs.
 	[ "$((10 * $(value seen_raw_too)))" -ge "$((9 * $(value seen_at_event)))" ] ||
-		fail "raw tracepoint programs get different stacks: $(grep -v _at said)"
+		fail "raw tracepoint programs get different stacks: $(grep -v _at walks)"
 	[ "$((20 * $(value not_begun_at_raw)))" -le "$(value walked_at_raw)" ] ||
 		fail "$(value not_begun_at_raw) walks in raw tracepoint programs did not begin:" \
-			"$(grep -v _at said)"
+			"$(grep -v _at walks)"
 }
 
 # load_module MODULE: loads a module of the system, or the one among the workloads.
