@@ -19,9 +19,9 @@ for event in sched:sched_switch sched:sched_waking sched:sched_wakeup sched:sche
 	timer:timer_start timer:hrtimer_start net:net_dev_queue net:netif_receive_skb \
 	skb:consume_skb sock:inet_sock_set_state workqueue:workqueue_execute_start \
 	writeback:writeback_dirty_folio ext4:ext4_da_write_begin jbd2:jbd2_handle_start \
-	raw_syscalls:sys_enter \
-	raw_syscalls:sys_exit task:task_newtask signal:signal_generate mmap:vm_unmapped_area \
-	filemap:mm_filemap_add_to_page_cache rcu:rcu_utilization percpu:percpu_alloc_percpu; do
+	raw_syscalls:sys_enter raw_syscalls:sys_exit task:task_newtask signal:signal_generate \
+	mmap:vm_unmapped_area filemap:mm_filemap_add_to_page_cache rcu:rcu_utilization \
+	percpu:percpu_alloc_percpu; do
 	[ -d "$tracefs/events/${event%:*}/${event#*:}" ] && echo "$event"
 done >events
 nr=$(wc -l <events)
