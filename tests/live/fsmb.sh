@@ -16,7 +16,7 @@ record -a --no-user-stacks -e sched:sched_switch -e sched:sched_wakeup -o live.s
 cmp map map2 || fail "the import does not export to the same bytes"
 "$STACKONCE" stacks --json live.stk | jq -c '[.id, .refs, .depth, [.frames[].ip]]' >stacks.live
 "$STACKONCE" stacks --json again.stk | jq -c '[.id, .refs, .depth, [.frames[].ip]]' >stacks.again
-[ -s stacks.live ] || fail "there are no stacks"
+[ -s stacks.live ] || fail "the recording has no stacks"
 cmp stacks.live stacks.again || fail "ids, references, depths or frames differ"
 
 # same_lines TRACE OVERWRITTEN: `script` prints all lines of the trace file.  If the ring was

@@ -108,7 +108,7 @@ same()
 	shift 3
 	for f in bpf ftrace; do
 		"$STACKONCE" "$@" --json $f.stk >answer || fail "$what of $f.stk: $* ended with $?"
-		jq -c "$select" answer >lines || fail "$what: jq"
+		jq -c "$select" answer >lines || fail "$what: jq failed"
 		grep -v -f "$without" lines | LC_ALL=C sort >$f.answer
 	done
 	[ "$(wc -l <bpf.answer)" -ge "$least" ] || fail "$what: only $(wc -l <bpf.answer) answers"

@@ -30,7 +30,7 @@ record --backend ftrace -o filter.stk -e raw_syscalls:sys_enter --filter 'id == 
 want_sum filter.stk
 want "id == 110" "$(counted filter.stk raw_syscalls:sys_enter recorded)" "$n"
 [ "$("$STACKONCE" script --json filter.stk | jq -r .fields.id | sort -u)" = 110 ] ||
-	fail "the filter let other system calls through"
+	fail "the filter did not exclude other system calls"
 record --backend ftrace -o fork.stk -e sched:sched_process_fork -- "$PROG/forktree" 3 2 1
 want_sum fork.stk
 want "forks" "$(counted fork.stk sched:sched_process_fork recorded)" 14

@@ -37,7 +37,7 @@ record $plain -o filter.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$
 want_sum filter.stk
 want_all "id == 110" filter.stk raw_syscalls:sys_enter
 [ "$("$STACKONCE" script --json filter.stk | jq -r .fields.id | sort -u)" = 110 ] ||
-	fail "the filter let other system calls through"
+	fail "the filter did not exclude other system calls"
 
 # shellcheck disable=SC2086
 record $plain -o fork.stk -e sched:sched_process_fork -- "$PROG/forktree" 3 2 1

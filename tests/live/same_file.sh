@@ -20,11 +20,11 @@ refused()
 	grep -qF "$words" err || fail "record $*: $(cat err)"
 }
 
-# ended FILE HOW: info says how the recording has ended
+# ended FILE HOW: info prints HOW the recording has ended, or that it is still being recorded
 ended()
 {
 	[ "$(info_of "$1" -r .ended)" = "$2" ] ||
-		fail "info says that $1 has ended $(info_of "$1" -r .ended), not $2"
+		fail "info --json: ended is $(info_of "$1" -r .ended) for $1, not $2"
 }
 
 # ---- a file that is being written

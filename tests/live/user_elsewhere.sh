@@ -20,7 +20,7 @@ want_user there.stk
 # The command and its libraries are in a directory of their own: no file of the recording is at its
 # path.
 loader=$(echo /lib*/ld-linux-x86-64.so.2 | cut -d ' ' -f 1)
-[ -e "$loader" ] || skip "there is no $loader to run the command with"
+[ -e "$loader" ] || skip "there is no $loader to run the command"
 mkdir root/tool
 cp -L "$loader" root/tool/ld.so
 cp -L "$STACKONCE" root/tool/stackonce

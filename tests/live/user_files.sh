@@ -61,7 +61,7 @@ stop()
 
 : >list
 : >maps
-# A program that runs since before the recording, and whose file is deleted already.
+# A program that was started before the recording, and whose file is deleted already.
 mkdir bound dir
 tagged early 1
 mkfifo say

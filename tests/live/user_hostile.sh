@@ -44,5 +44,5 @@ grep -q '^ut_nofp: .* 0 wrong, 0 incomplete, ' checked || {
 }
 "$STACKONCE" script hostile.stk >script.txt || fail "the recording cannot be printed"
 early=$(sed -n 's/^ut_before: .* \([0-9]* incomplete\),.*/\1/p' checked)
-[ "$early" ] || fail "there is no stack of ut_before"
+[ "$early" ] || fail "the recording has no stack of ut_before"
 note "$cases cases, $mutants broken files, $lost lost; another program: $early at first, then 0"
