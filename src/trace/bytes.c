@@ -7,7 +7,9 @@
 
 int bytes_buf__grow(struct bytes_buf *b, size_t more)
 {
-	if (!b->failed && (more > SIZE_MAX / 2 || array__reserve(&b->p, b->len + more, &b->cap)))
+	/* Room for no byte is room, too: callers take a NULL buffer for a failure. */
+	if (!b->failed &&
+	    (more > SIZE_MAX / 2 || array__reserve(&b->p, b->len + (more ?: 1), &b->cap)))
 		b->failed = true;
 	return b->failed ? -ENOMEM : 0;
 }

@@ -39,15 +39,21 @@ static int make_room(struct tree *t)
 
 int tree__init(struct tree *t, struct budget *budget)
 {
+	int err;
+
 	memset(t, 0, sizeof(*t));
 	t->seed = seeded_hash__seed();
 	t->budget = budget;
-	t->nr = 1;
-	if (array__reserve(&t->nodes, FIRST_NODES, &t->cap) ||
-	    index__reserve(&t->index, FIRST_NODES))
-		return -ENOMEM;
+	err = array__reserve(&t->nodes, FIRST_NODES, &t->cap);
+	err = err ?: index__reserve(&t->index, FIRST_NODES);
+	err = err ?: take(t, (uint64_t)t->cap * sizeof(*t->nodes) + index__memory(&t->index));
+	if (err) {
+		tree__free(t);
+		return err;
+	}
 	t->nodes[0] = (struct tree_node){ 0 };
-	return take(t, (uint64_t)t->cap * sizeof(*t->nodes) + index__memory(&t->index));
+	t->nr = 1; /* which says that it is initialised */
+	return 0;
 }
 
 void tree__free(struct tree *t)

@@ -7,7 +7,7 @@
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
-# Work for every kind of event: switches, system calls, forks, file reads and writes.
+# Causes events of all types: switches, system calls, forks, file reads and writes.
 busy()
 {
 	"$PROG/pingpong" "$(scale 30000 2000)" 0 >/dev/null &
@@ -20,7 +20,8 @@ busy()
 	wait "$a" "$b"
 }
 
-# run_case NAME RECORD-OPTIONS...: adds up, with a recorder that is held for a while when HOLD is set.
+# run_case NAME RECORD-OPTIONS...: checks the sums of a recording; HOLD=1 stops the recorder for a
+# while.
 run_case()
 {
 	name=$1
@@ -49,20 +50,21 @@ HOLD=1 run_case rings --buffer-size 64K -e sched:sched_switch -e raw_syscalls:sy
 [ "$(info_of rings.stk .totals.lost_by.ring)" -gt 0 ] ||
 	fail "64 KiB rings did not overflow: this tested nothing"
 
-run_case map --stack-map-bits 10 --stack-pool 64K -e 'sched:*' -e 'kmem:*' -e raw_syscalls:sys_enter
+run_case map --stack-map-bits 10 --stack-pool 64K -e 'sched:*' -e 'kmem:*' \
+	-e raw_syscalls:sys_enter
 [ "$(info_of map.stk .stacks.fallbacks)" -gt 0 ] ||
 	fail "a map of 2^10 did not fill: this tested nothing"
 
-# Interrupts that hit the second program of one event with that of another.
+# Interrupts hit the second program of one event and run that of another.
 if [ -z "${LIVE_VM:-}" ]; then
 	load=
-	if [ -z "${LIVE_STRESS:-}" ]; then # it is there already
+	if [ -z "${LIVE_STRESS:-}" ]; then # otherwise run.sh has started it
 		"$PROG/load" &
 		load=$!
 		test_pids="$test_pids $load"
 	fi
-	longer=2 run_case interrupted --stack-map-bits 10 --stack-pool 64K -e 'sched:*' -e 'kmem:*' \
-		-e raw_syscalls:sys_enter
+	longer=2 run_case interrupted --stack-map-bits 10 --stack-pool 64K -e 'sched:*' \
+		-e 'kmem:*' -e raw_syscalls:sys_enter
 	[ -z "$load" ] || kill "$load"
 	[ "$(info_of interrupted.stk '[.events[].fields_missing] | add')" -gt 1000 ] ||
 		fail "few events were nested: this tested nothing"

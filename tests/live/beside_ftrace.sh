@@ -7,22 +7,23 @@ cd "$work" || exit 1
 
 need_tracefs
 n=$(scale 20000 4000)
-# A name of its own: others may call getppid, too.
+# A unique name, because other processes may call getppid, too.
 comm=gp$$
 cp "$PROG/getppid" $comm
 new_instance
 echo "id == 110 && comm == \"$comm\"" >"$instance/events/raw_syscalls/sys_enter/filter"
 echo 16384 >"$instance/buffer_size_kb"
 
-# ftrace_count: what ftrace counted in this run of the workload, overwritten events included.
+# ftrace_count FILE: runs the workload and writes to FILE how many of its calls ftrace has.
 ftrace_count()
 {
 	echo >"$instance/trace"
 	echo 1 >"$instance/events/raw_syscalls/sys_enter/enable"
 	./$comm "$n" >/dev/null
 	echo 0 >"$instance/events/raw_syscalls/sys_enter/enable"
-	[ "$(cat "$instance"/per_cpu/cpu*/stats | awk '/^overrun:/ { n += $2 } END { print n + 0 }')" -eq 0 ] ||
-		fail "ftrace's buffer is too small for this test"
+	overrun=$(cat "$instance"/per_cpu/cpu*/stats |
+		awk '/^overrun:/ { n += $2 } END { print n + 0 }')
+	[ "$overrun" -eq 0 ] || fail "ftrace's buffer is too small for this test"
 	grep -c " $comm-[0-9]* *\[" "$instance/trace" >"$1"
 }
 
@@ -37,4 +38,4 @@ done
 seen=$("$STACKONCE" script --json --comm $comm b.stk | wc -l)
 lost=$(counted b.stk raw_syscalls:sys_enter lost)
 want_calls "stackonce beside ftrace" "$n" "$seen" "$lost" "$lost"
-note "$n calls by both"
+note "both recorded $n calls"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A CPU that comes online while recording is recorded from then on, timer samples included; what
-# happened on it before is counted as lost.
+# A CPU that comes online during a recording is recorded from then on, timer samples included;
+# events on it before that are counted as lost.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
-[ -n "${LIVE_VM:-}" ] || skip "takes a CPU offline, which only a test machine may suffer"
+[ -n "${LIVE_VM:-}" ] || skip "takes a CPU offline: only in a test machine"
 cpu=/sys/devices/system/cpu/cpu1/online
 restore()
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# kill -9 at random moments: every file opens, ended "abrupt", and what is older than a second is
-# there, without a hole.  A ticker's own log says what must be there.
+# kill -9 at random moments: every file opens and has ended "abrupt", and no event older than a
+# second is missing.  The log of a ticker says which events must be in the file.
 # timeout: 420
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -12,17 +12,17 @@ side=$(scale 4 1)
 
 uptime_ns()
 {
-	# Seconds with two decimals are enough beside a second.
+	# Seconds with two decimals are precise enough, because a second is compared.
 	awk '{ printf "%.0f\n", $1 * 1000000000 }' /proc/uptime
 }
 
-# random MAX: 0 .. MAX - 1
+# random MAX: prints a number from 0 to MAX - 1
 random()
 {
 	echo $(($(od -An -N4 -tu4 /dev/urandom) % $1))
 }
 
-# Kills fall into twice the time it takes to start, which depends on the machine, and 3 s.
+# The recorders are killed within twice the time that it takes to start one here, plus 3 s.
 uptime_ns >started
 record_bg -a -o range.stk -e syscalls:sys_enter_getppid -e sched:sched_switch
 range=$((($(uptime_ns) - $(cat started)) / 500000 + 3000))
@@ -41,9 +41,10 @@ check()
 		echo "$1: ended $(jq -r .ended "$1.info")"
 		return 1
 	}
-	"$STACKONCE" script --json --pid "$4" --event syscalls:sys_enter_getppid "$1" 2>/dev/null | jq .ts >"$1.ts"
+	"$STACKONCE" script --json --pid "$4" --event syscalls:sys_enter_getppid "$1" 2>/dev/null |
+		jq .ts >"$1.ts"
 	# Tick k is right before event k.  From the first event of the file on, every tick that is
-	# older than a second when the recorder dies has its event, and one more than before.
+	# older than a second when the recorder dies has its event, and event k + 1 is after tick k.
 	awk -v killed="$3" '
 		NR == FNR { ts[++n] = $1; next }
 		n && $1 <= ts[1] { first = FNR }
@@ -62,16 +63,18 @@ check()
 					exit 1
 				}
 			if (first + n - 1 < old) {
-				print "the file ends at tick " first + n - 1 ", " (killed - ts[n]) / 1000000 \
-					" ms before its recorder; " old " is older than a second"
+				print "the file ends at tick " first + n - 1 ", " \
+					(killed - ts[n]) / 1000000 \
+					" ms before its recorder; tick " old \
+					" is older than a second"
 				exit 1
 			}
 		}' "$1.ts" "$2" || return 1
 	[ ! -s "$1.ts" ] || echo "$1" >>with_events
 }
 
-# one NUMBER: a recorder, killed somewhere between its start and a few seconds after it was armed, three of
-# four after there was a file.
+# one NUMBER: kills a recorder between its start and a few seconds after it was armed; three of four
+# are killed after they have created the file.
 one()
 {
 	"$PROG/ticker" "ticks.$1" 4000 &
@@ -108,8 +111,9 @@ while [ "$i" -lt "$kills" ]; do
 done
 if ls ./*.failed >/dev/null 2>&1; then
 	cat ./*.failed
-	fail "$(cat ./*.failed | wc -l) of $kills recordings are not what they must be"
+	fail "$(cat ./*.failed | wc -l) of $kills recordings are wrong"
 fi
-# Kills that came before the first event test nothing; most come later.
-[ "$(wc -l <with_events)" -ge "$((kills / 4))" ] || fail "only $(wc -l <with_events) files had events"
+# A kill before the first event tests nothing, but most come later.
+[ "$(wc -l <with_events)" -ge "$((kills / 4))" ] ||
+	fail "only $(wc -l <with_events) files have events"
 note "$kills kills within $range ms, $(wc -l <with_events) files with events"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Event filters against the kernel's: what it refuses is refused, what it accepts selects the same
-# events.  The program does it all, see tests/live/prog/filter_same.c.
+# Compares event filters with the kernel's: we refuse those that it refuses, and those that it
+# accepts select the same events.  See tests/live/prog/filter_same.c.
 # timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"

@@ -8,6 +8,6 @@
 need_tracefs
 "$PROG/format_compile" 12 >"$work/out" || {
 	cat "$work/out"
-	fail "formats that do not compile"
+	fail "print fmts do not compile"
 }
 sed 's/^/# /' "$work/out"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The fields we print equal what the kernel prints in its `trace` file, for every event that fires
-# while a workload does a little of everything.  In rounds, or the frequent events would fill the
-# buffer; ftrace's own events and those of early boot cannot be enabled.
+# The fields that we print equal those in the kernel's `trace` file, for every event that happens
+# while a workload does a little of everything.  The events are enabled in rounds, because the
+# frequent ones would fill the buffer.  ftrace's own events and those of early boot cannot be
+# enabled.
 # timeout: 240
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -12,13 +13,14 @@ need_tracefs
 [ "$(cat /proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "kernel.kptr_restrict hides the symbols"
 new_instance
 for o in context-info annotate overwrite; do
-	echo 0 >"$instance/options/$o" || fail "option $o"
+	echo 0 >"$instance/options/$o" || fail "cannot clear option $o"
 done
 [ -e "$instance/options/hash-ptr" ] || skip "this kernel hashes all pointers"
 scale 12288 6144 >"$instance/buffer_size_kb"
 
 frequent='sched irq irq_vectors rcu timer power workqueue ipi csd tlb msr x86_fpu exceptions
-	maple_tree percpu filemap pagemap mmap mmap_lock rseq vmalloc signal task cpuhp context_tracking'
+	maple_tree percpu filemap pagemap mmap mmap_lock rseq vmalloc signal task cpuhp
+	context_tracking'
 memory='kmem page_isolation compaction'
 calls='syscalls raw_syscalls'
 left_out='ftrace lock preemptirq initcall'
@@ -31,7 +33,7 @@ is_in()
 	return 1
 }
 
-# compare_round NAME WORKLOAD SYSTEM...
+# compare_round NAME WORKLOAD SYSTEM...: compares the events of these systems during the workload
 compare_round()
 {
 	round=$1
@@ -53,15 +55,16 @@ compare_round()
 	rc=$?
 	grep -v '^#' "$round.out"
 	note "$round: $(sed -n 's/^# //p' "$round.out")"
-	[ $rc -eq 0 ] || fail "round $round"
+	[ $rc -eq 0 ] || fail "events of round $round differ"
 }
 
 many_kinds()
 {
-	"$PROG/manykinds" "$work" || fail "the workload"
+	"$PROG/manykinds" "$work" || fail "the workload failed"
 }
 
-# The same on file systems that this machine can make and mount, with what they log at both ends.
+# The same on file systems that this machine can make and mount, including the events of mount and
+# umount.
 file_systems()
 {
 	mkdir -p "$work/mnt"
@@ -70,9 +73,9 @@ file_systems()
 		truncate -s 320M "$work/image"
 		"mkfs.$fs" "$work/image" >/dev/null 2>&1 || continue
 		mount -o loop "$work/image" "$work/mnt" || continue
-		"$PROG/manykinds" "$work/mnt" || fail "the workload on $fs"
+		"$PROG/manykinds" "$work/mnt" || fail "the workload failed on $fs"
 		cp "$PROG/manykinds" "$work/mnt" && rm "$work/mnt/manykinds"
-		umount "$work/mnt" || fail "umount $fs"
+		umount "$work/mnt" || fail "cannot unmount $fs"
 		note "file system $fs"
 	done
 }
@@ -94,8 +97,10 @@ done
 	compare_round frequent many_kinds $frequent
 	compare_round memory many_kinds $memory
 	compare_round calls many_kinds $calls
-	[ -z "$disks" ] || compare_round disks file_systems xfs btrfs ext4 jbd2 iomap filelock fs_dax
+	[ -z "$disks" ] ||
+		compare_round disks file_systems xfs btrfs ext4 jbd2 iomap filelock fs_dax
 }
 cat ./*.out | awk '!/^#/ && NF == 5 { n[$1] = 1; sum += $2; unknown += $4; hashed += $5 }
-	END { for (e in n) nr++; printf "# %d records of %d events are equal (%d but for pointers), %d could not be known\n",
-		sum - unknown, nr, hashed, unknown }'
+	END { for (e in n) nr++
+		printf "# %d records of %d events are equal (%d but for pointers), %d unknown\n",
+			sum - unknown, nr, hashed, unknown }'

@@ -1,26 +1,30 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Out to the ftrace stackmap's form and in again: a recording of this kernel keeps its stacks, and
-# this kernel's own `trace` text keeps its lines.
+# Exports a recording of this kernel to the format of the ftrace stackmap and imports it again: its
+# stacks stay the same.  Imports the text of this kernel's `trace` file: its lines stay the same.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 need_tracefs
 cd "$work" || exit 1
 
-record -a --no-user-stacks -e sched:sched_switch -e sched:sched_wakeup -o live.stk -- sleep "$(scale 1 3)"
+record -a --no-user-stacks -e sched:sched_switch -e sched:sched_wakeup -o live.stk -- \
+	sleep "$(scale 1 3)"
 "$STACKONCE" export fsmb live.stk -q -o map || fail "export ended with $?"
-"$STACKONCE" import fsmb map -q --kallsyms /proc/kallsyms -o again.stk || fail "import ended with $?"
+"$STACKONCE" import fsmb map -q --kallsyms /proc/kallsyms -o again.stk ||
+	fail "import ended with $?"
 "$STACKONCE" export fsmb again.stk -q -o map2 || fail "the second export ended with $?"
 cmp map map2 || fail "the import does not export to the same bytes"
 "$STACKONCE" stacks --json live.stk | jq -c '[.id, .refs, .depth, [.frames[].ip]]' >stacks.live
 "$STACKONCE" stacks --json again.stk | jq -c '[.id, .refs, .depth, [.frames[].ip]]' >stacks.again
-[ -s stacks.live ] || fail "there are no stacks"
+[ -s stacks.live ] || fail "the recording has no stacks"
 cmp stacks.live stacks.again || fail "ids, references, depths or frames differ"
 
-# Which lines `script` prints of a trace file: all of them, and where the ring was overwritten, as the
-# file's header says, that something was lost before the oldest ones.
-same_lines() { # TRACE OVERWRITTEN
-	"$STACKONCE" import fsmb map -q --trace "$1" --force -o text.stk || fail "import --trace ended with $?"
+# same_lines TRACE OVERWRITTEN: `script` prints all lines of the trace file.  If the ring was
+# overwritten, which the file's header says, it also prints that the oldest events are lost.
+same_lines()
+{
+	"$STACKONCE" import fsmb map -q --trace "$1" --force -o text.stk ||
+		fail "import --trace ended with $?"
 	grep -v '^#' "$1" | tr -s ' ' | sed 's/^ //; s/ $//' | sort >want
 	"$STACKONCE" script text.stk | grep -v '^#' | tr -s ' ' | sed 's/^ //; s/ $//' | sort >all
 	grep -v '^CPU:[0-9]* \[LOST EVENTS\]$' all >got
@@ -31,16 +35,18 @@ same_lines() { # TRACE OVERWRITTEN
 	fi
 	cmp want got || {
 		diff want got | head -n 10
-		fail "$1: script prints other lines than the trace file"
+		fail "$1: the lines that script prints differ from the trace file"
 	}
 }
 
-overwritten() { # TRACE: as its header has it
+# overwritten TRACE: prints yes or no, as the file's header says
+overwritten()
+{
 	awk -F'[ /]+' '/^# entries-in-buffer/ { seen = 1; print $4 < $5 ? "yes" : "no" }
 		END { exit !seen }' "$1"
 }
 
-# A name that looks like the columns that follow it.
+# A task whose name looks like the columns that follow it.
 new_instance
 cp "$PROG/getppid" 'a-1 [0] 2: b-3' || fail "cannot copy a program"
 echo 4096 >"$instance/buffer_size_kb"
@@ -48,8 +54,9 @@ echo 0 >"$instance/options/stacktrace" 2>/dev/null || :
 for e in sched/sched_switch sched/sched_wakeup irq/softirq_entry irq/irq_handler_entry; do
 	echo 1 >"$instance/events/$e/enable" || fail "tracefs refuses $e"
 done
-# not every switch of a task that ends at once is told of
-echo 'comm ~ "a-1*"' >"$instance/events/raw_syscalls/sys_enter/filter" || fail "tracefs refuses a filter"
+# ftrace may miss the switches of a task that ends at once, but not its system calls
+echo 'comm ~ "a-1*"' >"$instance/events/raw_syscalls/sys_enter/filter" ||
+	fail "tracefs refuses a filter"
 echo 1 >"$instance/events/raw_syscalls/sys_enter/enable" || fail "tracefs refuses raw_syscalls"
 for _ in 1 2 3; do
 	"$work/a-1 [0] 2: b-3" 100 || fail "the copy ended with $?"
@@ -58,7 +65,7 @@ done
 echo 0 >"$instance/tracing_on"
 cat "$instance/trace" >trace
 old=$(overwritten trace) || fail "the trace file has no count of its entries"
-same_lines trace "$old" # yes where others switch more often than the ring is large
+same_lines trace "$old" # yes if there are more switches on this machine than fit into the ring
 grep -q '^a-1 \[0\] 2: b-3-[0-9]' want || fail "ftrace did not see the task with the odd name"
 lines=$(wc -l <want)
 
@@ -71,4 +78,5 @@ echo 0 >"$instance/tracing_on"
 cat "$instance/trace" >small
 [ "$(overwritten small)" = yes ] || fail "5000 events fit into 4 KiB: $(grep entries-in small)"
 same_lines small yes
-note "$(wc -l <stacks.live) stacks and $lines trace lines out and in, $(wc -l <want) of a ring overwritten"
+note "$(wc -l <stacks.live) stacks and $lines trace lines kept, $(wc -l <want) lines of an" \
+	"overwritten ring"

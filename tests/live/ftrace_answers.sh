@@ -2,31 +2,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 240
 # shellcheck disable=SC2016 # programs of jq have variables of their own
-# Lives, latencies, waits for futexes and times off CPU of the same programs at the same time are the
-# same, whether ftrace or BPF recorded them: all but the times themselves, which two that look one
-# after the other cannot agree on.
+# Two recorders record the same programs at the same time, one by ftrace and one by BPF: lifecycles,
+# latencies, futex waits and times off CPU are the same.  Only the times themselves differ, because
+# one of the two reads the clock after the other.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 need_tracefs
 cd "$work" || exit 1
 
 [ -x "$PROG/user/futexes" ] || skip "built without the programs of user stacks"
-# Names of their own: a test beside this one may run the same programs.
+# Unique names, because a test beside this one may run the same programs.
 pingpong=pp$$ forktree=ft$$ futexes=fx$$ getppid=gp$$
 cp "$PROG/pingpong" $pingpong || exit 1
 cp "$PROG/forktree" $forktree || exit 1
 cp "$PROG/user/futexes" $futexes || exit 1
 cp "$PROG/getppid" $getppid || exit 1
-presets='--preset lifecycle,runqueue,futex,offcpu -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid'
+presets='--preset lifecycle,runqueue,futex,offcpu'
+presets="$presets -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid"
 
-# all_freed: whether all tasks of the programs that have exited are freed.
+# all_freed: true if all tasks of the programs that have exited are freed.
 all_freed()
 {
 	awk -v ours=" comm=($pingpong|$forktree|$futexes|$getppid) " '
-		match($0, / comm=.* pid=[0-9]+/) { who = substr($0, RSTART, RLENGTH) }
-		/ sched_process_exit: / && who ~ ours { left[who]; any = 1 }
-		/ sched_process_free: / { delete left[who] }
-		END { for (who in left) exit 1; exit !any }' "$frees/trace"
+		match($0, / comm=.* pid=[0-9]+/) { task = substr($0, RSTART, RLENGTH) }
+		/ sched_process_exit: / && task ~ ours { left[task]; any = 1 }
+		/ sched_process_free: / { delete left[task] }
+		END { for (task in left) exit 1; exit !any }' "$frees/trace"
 }
 
 # shellcheck disable=SC2086 # a list
@@ -34,8 +35,9 @@ record_bg -a $roomy -k mono --no-user-stacks --backend bpf $presets -o bpf.stk
 bpf=$recorder
 # shellcheck disable=SC2086 # a list
 record_bg -a $roomy -k mono --no-user-stacks --backend ftrace $presets -o ftrace.stk
-# A witness: what tracefs itself has of the switches while the programs run, and apart from these of ends.
-# In a virtual machine it was seen to have no switch that the idle task of one CPU made, while BPF had them.
+# Two ftrace instances of the test record the switches while the programs run, and the ends of
+# tasks.  In a virtual machine, ftrace was seen to lack all switches by the idle task of one CPU,
+# while BPF recorded them.
 new_instance
 frees=$instance
 echo 1 >"$frees/events/sched/sched_process_exit/enable"
@@ -50,23 +52,26 @@ echo 1 >"$instance/events/sched/sched_switch/enable" || fail "tracefs does not e
 ./$futexes "$(scale 5 2)" >/dev/null
 ./$getppid 500 >/dev/null
 # Tasks leave their CPUs and are freed some time after their parents have waited for them.  Where
-# tracefs lacks that they are freed, too, the answers say what is missing.
-until_true 10 all_freed || note "not all are seen to be freed"
+# tracefs lacks frees, too, the comparison below finds what is missing.
+until_true 10 all_freed || note "tracefs does not have all frees"
 echo 0 >"$instance/tracing_on"
 stop_recorder
 recorder=$bpf
 stop_recorder
-cat "$instance/trace" >witness
-cat "$instance"/per_cpu/cpu*/stats >witness.stats
-! grep -q '^overrun: [1-9]' witness.stats || fail "the witness has lost events: nothing to compare"
+cat "$instance/trace" >instance.txt
+cat "$instance"/per_cpu/cpu*/stats >instance.stats
+! grep -q '^overrun: [1-9]' instance.stats ||
+	fail "the test's instance has lost events, the recordings cannot be compared"
 for f in bpf ftrace; do
 	want_sum $f.stk
 	missing_from $f.stk >missing
-	[ ! -s missing ] || fail "$f lost events, there is nothing to compare: $(cat missing)"
+	[ ! -s missing ] ||
+		fail "$f lost events, the recordings cannot be compared: $(cat missing)"
 done
 
-# The switches of the programs, CPU by CPU: those of tracefs.  Z or X is for each ring looked up when
-# it gets the event; a parent on another CPU may reap the task in between.
+# switches_of FILE: prints the programs' switches in ftrace's text, CPU by CPU.  The kernel chooses
+# between the states Z and X for each ring when it writes the event; a parent on another CPU may
+# reap the task in between.
 switches_of()
 {
 	sed -n -e 's/ prev_state=[ZX] / prev_state=Z|X /' \
@@ -74,35 +79,36 @@ switches_of()
 		grep -E "_comm=($pingpong|$forktree|$futexes) " | LC_ALL=C sort -s -k 1,1
 }
 "$STACKONCE" script --no-stacks ftrace.stk >ftrace.script || fail "script"
-switches_of witness >witness.switches
+switches_of instance.txt >instance.switches
 switches_of ftrace.script >ftrace.switches
-[ -s witness.switches ] || fail "the witness has no switches"
-diff witness.switches ftrace.switches >differ || {
+[ -s instance.switches ] || fail "the test's instance has no switches"
+diff instance.switches ftrace.switches >differ || {
 	head -n 20 differ
-	fail "$(grep -c '^[<>]' differ) switches are not those of tracefs"
+	fail "$(grep -c '^[<>]' differ) switches differ from those of the test's instance"
 }
-note "switches: $(wc -l <witness.switches) are those of tracefs"
+note "switches: $(wc -l <instance.switches) are equal"
 
-# A CPU leaves the task that it went to.  Where it does not, tracefs lacks a switch: of these tasks
-# the answers cannot be compared.
-sed -n 's/.*\(\[[0-9]*\]\).* prev_pid=\([0-9]*\) .* next_pid=\([0-9]*\) .*/\1 \2 \3/p' witness |
+# A CPU switches away from the task that it last switched to.  Otherwise tracefs lacks a switch, and
+# the answers about these two tasks cannot be compared.
+sed -n 's/.*\(\[[0-9]*\]\).* prev_pid=\([0-9]*\) .* next_pid=\([0-9]*\) .*/\1 \2 \3/p' \
+	instance.txt |
 	awk '$1 in at && at[$1] != $2 { print at[$1]; print $2 } { at[$1] = $3 }' >absent
 broken=$(($(wc -l <absent) / 2))
-# (a file of patterns is never empty: not every grep takes that)
-echo '^none' >nobody
-sort -u absent | sed 's/.*/^\\[&,/' | cat nobody - >absent.tids
+# (not every grep accepts an empty file of patterns)
+echo '^none' >no_tids
+sort -u absent | sed 's/.*/^\\[&,/' | cat no_tids - >absent.tids
 [ "$broken" -eq 0 ] || note "tracefs lacks switches in $broken places"
 
-# same WHAT MINIMUM JQ COMMAND ARGS...: both recordings give these lines, but those that match a line
-# of the file $without.
-without=nobody
+# same WHAT MINIMUM JQ COMMAND ARGS...: the answers about both recordings are equal, except for
+# lines that match a pattern in the file $without.
+without=no_tids
 same()
 {
 	what=$1 least=$2 select=$3
 	shift 3
 	for f in bpf ftrace; do
 		"$STACKONCE" "$@" --json $f.stk >answer || fail "$what of $f.stk: $* ended with $?"
-		jq -c "$select" answer >lines || fail "$what: jq"
+		jq -c "$select" answer >lines || fail "$what: jq failed"
 		grep -v -f "$without" lines | LC_ALL=C sort >$f.answer
 	done
 	[ "$(wc -l <bpf.answer)" -ge "$least" ] || fail "$what: only $(wc -l <bpf.answer) answers"
@@ -113,7 +119,7 @@ same()
 	note "$what: $(wc -l <bpf.answer) lines are equal"
 }
 
-# hidden EVENTS: how many of these ftrace has that BPF does not see.
+# hidden EVENTS: prints how many of these events ftrace has, but BPF cannot see.
 hidden()
 {
 	grep -E " ($1): " ftrace.script >events
@@ -121,46 +127,55 @@ hidden()
 	echo $(($(wc -l <events) - $(wc -l <seen)))
 }
 
-# Of events inside the BPF programs BPF has no fields, and says of how many: it cannot tell who was
-# freed there.  Nor can ftrace where tracefs lacks events.
-unknown=$(($(counted bpf.stk sched:sched_process_free fields_missing) + $(hidden sched_process_free)))
-lives='select(.comm == "'"$forktree"'" or .comm == "'"$pingpong"'" or .comm == "'"$getppid"'") |
-	[.type, .pid, .comm, .state, .how, .code, .signal, .parent, .parent_comm, .orphan, .reaped_with,
-		.execs, .threads, .exec]'
+# Nested events have no fields with BPF, which counts them: the freed task is unknown there.  It is
+# unknown to ftrace where tracefs lacks events.
+unknown=$(counted bpf.stk sched:sched_process_free fields_missing)
+unknown=$((unknown + $(hidden sched_process_free)))
+lifecycles='select(.comm == "'"$forktree"'" or .comm == "'"$pingpong"'" or
+		.comm == "'"$getppid"'") |
+	[.type, .pid, .comm, .state, .how, .code, .signal, .parent, .parent_comm, .orphan,
+		.reaped_with, .execs, .threads, .exec]'
 if [ $((unknown + broken)) -gt 0 ]; then
 	for f in bpf ftrace; do
-		"$STACKONCE" lifecycle --top 0 --json $f.stk | jq -c "$lives" | grep -c '"unfreed"' >$f.unfreed
+		"$STACKONCE" lifecycle --top 0 --json $f.stk | jq -c "$lifecycles" |
+			grep -c '"unfreed"' >$f.unfreed
 	done
 	missed=$(($(cat bpf.unfreed) - $(cat ftrace.unfreed)))
 	if [ "$missed" -gt "$unknown" ] || { [ "$missed" -lt 0 ] && [ "$broken" -eq 0 ]; }; then
-		fail "of $(cat bpf.unfreed) and $(cat ftrace.unfreed) the end is not known, $unknown without fields"
+		fail "unfreed tasks: $(cat bpf.unfreed) with BPF, $(cat ftrace.unfreed) with" \
+			"ftrace, but only $unknown frees without fields"
 	fi
-	lives="$lives"' | map(if . == "unfreed" then "freed" else . end)'
+	lifecycles="$lifecycles"' | map(if . == "unfreed" then "freed" else . end)'
 fi
-same lives 15 "$lives" lifecycle --top 0
-# By state and stack; who woke them is split by what an interrupt has hit.
+same lifecycles 15 "$lifecycles" lifecycle --top 0
+# By state and stack, but not by waker: that depends on which task an interrupt has hit.
 without=absent.tids
 least=1
 [ "$broken" -eq 0 ] || least=0
 for comm in $pingpong $forktree $futexes; do
-	same "off CPU, $comm" "$least" 'select(.type == "group") | [.tid, .count, (.states | map_values(.count)),
-		([.stacks[] | {count, key: [.state, [.frames[]? | [.sym, .off]]]}] | group_by(.key) |
-		map([.[0].key, ([.[].count] | add)]))]' offcpu --by tid --stacks --comm "$comm"
+	same "off CPU, $comm" "$least" 'select(.type == "group") |
+		[.tid, .count, (.states | map_values(.count)),
+		([.stacks[] | {count, key: [.state, [.frames[]? | [.sym, .off]]]}] |
+		group_by(.key) | map([.[0].key, ([.[].count] | add)]))]' \
+		offcpu --by tid --stacks --comm "$comm"
 done
-without=nobody
+without=no_tids
 same "futexes" 10 'select(.type == "group") | [.address, .waits, .timeouts, .errors]' \
 	futex --by address --comm $futexes
 same "futexes by place" 1 'select(.type == "group") | [.op, .waits, .timeouts]' \
 	futex --by site --comm $futexes
 same "system calls" 1 'select(.type == "group") | [.group, .count]' \
-	latency --start syscalls:sys_enter_getppid --end syscalls:sys_exit_getppid --comm $getppid --by tid
+	latency --start syscalls:sys_enter_getppid --end syscalls:sys_exit_getppid --comm $getppid \
+	--by tid
 
-# So many pairs may be missing with BPF, and as many as tracefs lacks with ftrace.
+# With BPF as many pairs may be missing as events are hidden or have no fields, with ftrace as many
+# as tracefs lacks.
 missing=$(($(info_of bpf.stk '[.events[].fields_missing] | add') + $(hidden 'sched_wak.*')))
 [ "$(info_of ftrace.stk '[.events[].fields_missing] | add')" -eq 0 ] || fail "ftrace lacks fields"
 for f in bpf ftrace; do
 	"$STACKONCE" latency --preset runqueue --by next_comm --json $f.stk | jq -r \
-		--arg ours "=($pingpong|$forktree|$futexes)\$" 'select(.type == "group" and (.group | test($ours))) |
+		--arg ours "=($pingpong|$forktree|$futexes)\$" '
+			select(.type == "group" and (.group | test($ours))) |
 			"\(.group) \(.count)"' | sort >$f.pairs
 done
 [ "$(wc -l <ftrace.pairs)" -eq 3 ] || fail "run queue: $(cat ftrace.pairs)"
@@ -168,7 +183,8 @@ awk 'NR == FNR { bpf[$1] = $2; next } { print $1, bpf[$1] + 0, $2 }' bpf.pairs f
 [ "$(awk -v most="$missing" -v broken="$broken" \
 	'$2 - $3 <= broken && $3 - $2 <= most' pairs | wc -l)" -eq 3 ] || {
 	cat pairs
-	fail "run queue: counts differ by more than $missing events, unseen or without fields, and $broken gaps"
+	fail "run queue: counts differ by more than the $missing events that are hidden from BPF" \
+		"or have no fields there, and the $broken that tracefs lacks"
 }
 note "run queue: $(awk '{ n += $3 } END { print n }' pairs) pairs, with BPF $(awk '{ n += $2 }
-	END { print n }' pairs) and $missing events unseen or without fields"
+	END { print n }' pairs) and $missing events hidden or without fields"

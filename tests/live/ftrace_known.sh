@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 240
-# Without BPF: known calls are counted exactly, and every event has the kernel stack, frame by frame,
-# that the BPF programs take of the same event at the same time.
+# Without BPF: known calls are counted exactly, and every event has the same kernel stack, frame by
+# frame, as the BPF programs record for the same event at the same time.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 need_tracefs
@@ -16,34 +16,34 @@ want()
 
 n=$(scale 20000 3000)
 # shellcheck disable=SC2086 # an option and its value
-record --backend ftrace $roomy -o call.stk -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -- \
-	"$PROG/getppid" "$n"
+record --backend ftrace $roomy -o call.stk -e syscalls:sys_enter_getppid \
+	-e syscalls:sys_exit_getppid -- "$PROG/getppid" "$n"
 want_sum call.stk
 want "lost" "$(info_of call.stk .totals.lost)" 0
 for e in syscalls:sys_enter_getppid syscalls:sys_exit_getppid; do
 	want "$e" "$(counted call.stk "$e" recorded)" "$n"
-	want "$e in script" "$("$STACKONCE" script --json --event "$e" --comm getppid call.stk | wc -l)" \
-		"$n"
+	want "$e in script" \
+		"$("$STACKONCE" script --json --event "$e" --comm getppid call.stk | wc -l)" "$n"
 done
 record --backend ftrace -o filter.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- \
 	"$PROG/getppid" "$n"
 want_sum filter.stk
 want "id == 110" "$(counted filter.stk raw_syscalls:sys_enter recorded)" "$n"
 [ "$("$STACKONCE" script --json filter.stk | jq -r .fields.id | sort -u)" = 110 ] ||
-	fail "the filter let other system calls through"
+	fail "the filter did not exclude other system calls"
 record --backend ftrace -o fork.stk -e sched:sched_process_fork -- "$PROG/forktree" 3 2 1
 want_sum fork.stk
 want "forks" "$(counted fork.stk sched:sched_process_fork recorded)" 14
 
-# Both at once, armed before the workload starts and stopped after it ended: event k of a task and
-# kind is the same event in both.
+# Both backends at once, armed before the workload starts and stopped after it has ended: event k of
+# a task and an event type is the same event in both recordings.
 events='-e sched:sched_switch -e sched:sched_waking -e irq:softirq_raise -e syscalls:sys_enter_read'
 # shellcheck disable=SC2086 # a list
 record_bg -a $roomy -k mono --no-user-stacks --backend bpf -o bpf.stk $events
 bpf=$recorder
 # shellcheck disable=SC2086 # a list
 record_bg -a $roomy -k mono --no-user-stacks --backend ftrace -o ftrace.stk $events
-# Names of their own: a test beside this one may run the same programs.
+# Unique names, because a test beside this one may run the same programs.
 pingpong=pp$$ forktree=ft$$
 cp "$PROG/pingpong" $pingpong || exit 1
 cp "$PROG/forktree" $forktree || exit 1
@@ -58,7 +58,7 @@ for f in bpf ftrace; do
 	"$STACKONCE" script $f.stk >$f.txt
 done
 
-# flatten FILE: "pid event #N: frame frame ..." of the workload's tasks.
+# flatten FILE: prints "pid event #N: frame frame ..." for each event of the workload's tasks.
 flatten()
 {
 	awk 'NR == FNR { ours[$1] = 1; next }
@@ -83,7 +83,7 @@ sed -n "s/^ *\($pingpong\|$forktree\)-\([0-9]*\) .*/\2/p" bpf.txt | sort -u >tas
 flatten bpf.txt >bpf.flat
 flatten ftrace.txt >ftrace.flat
 [ "$(wc -l <bpf.flat)" -gt "$(scale 3000 400)" ] || fail "only $(wc -l <bpf.flat) events to compare"
-[ "$(grep -c ': .* ' bpf.flat)" -eq "$(wc -l <bpf.flat)" ] || fail "there are events without stacks"
+[ "$(grep -c ': .* ' bpf.flat)" -eq "$(wc -l <bpf.flat)" ] || fail "some events have no stack"
 diff bpf.flat ftrace.flat >differ || {
 	head -n 12 differ
 	fail "$(grep -c '^>' differ) of $(wc -l <ftrace.flat) stacks differ"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The kernel's own text of a ring buffer against its decoded sub-buffers: every record of every CPU,
+# Compares decoded sub-buffers of a ring buffer with the kernel's text: every record of every CPU,
 # its time, task and type, and every address of every stack, with small and with large sub-buffers.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -8,7 +8,7 @@
 need_tracefs
 cd "$work" || exit 1
 
-# record_ring: what happens in half a second, until the ring is stopped.
+# record_ring: records the events of about half a second and stops the ring.
 record_ring()
 {
 	echo 0 >"$instance/tracing_on"
@@ -19,14 +19,14 @@ record_ring()
 	echo 0 >"$instance/tracing_on"
 }
 
-# text_records: the records of `trace` as the program prints them, without the sizes of events.
+# text_records: prints the records of `trace` as ftrace_pages does, without the sizes of events.
 text_records()
 {
 	awk 'function out() { if (line != "") print line; line = "" }
 	NR == FNR { id[$1] = $2; next }
 	/^#/ || /^CPU:/ { next }
 	/^ =>/ {
-		if (match($0, /<[0-9a-f]+>$/)) # "=>  <...>" is the end of a stack: nothing there
+		if (match($0, /<[0-9a-f]+>$/)) # "=>  <...>" ends a stack and has no address
 			line = line " " substr($0, RSTART + 1, RLENGTH - 2)
 		next
 	}
@@ -40,7 +40,8 @@ text_records()
 		what = substr($0, RSTART + RLENGTH)
 		type = what ~ /^<stack trace>/ ? kernel : what ~ /^<user stack trace>/ ? user : ""
 		if (type == "") {
-			name = substr(what, 1, index(what, "(") ? index(what, "(") - 1 : length(what))
+			end = index(what, "(")
+			name = substr(what, 1, end ? end - 1 : length(what))
 			sub(/:.*/, "", name)
 			sub(/^sys_/, "sys_enter_", name)
 			type = (name in id) ? id[name] : "?" name
@@ -55,7 +56,8 @@ kind()
 	sed -n 's/^ID: //p' "$tracefs/events/ftrace/$1/format"
 }
 
-# compare BYTES LEAST: both readings of a ring with such sub-buffers, at least so many records.
+# compare BYTES LEAST: compares both for a ring with sub-buffers of BYTES; it must have at least
+# LEAST records.
 compare()
 {
 	text_records | LC_ALL=C sort -s -n -k 1,1 >kernel
@@ -71,12 +73,13 @@ compare()
 	[ "$(wc -l <kernel)" -ge "$2" ] || fail "only $(wc -l <kernel) records to compare"
 	diff kernel ours >differ || {
 		head -n 40 differ
-		fail "sub-buffers of $1 bytes: decoded otherwise than by the kernel"
+		fail "sub-buffers of $1 bytes: decoded records differ from the kernel's text"
 	}
-	note "sub-buffers of $1 bytes: $(wc -l <ours) records equal, $(grep -c '^lost' pages) losses told"
+	note "sub-buffers of $1 bytes: $(wc -l <ours) records equal," \
+		"$(grep -c '^lost' pages) losses reported"
 }
 
-# overruns: records of the ring that were overwritten.
+# overruns: prints how many records of the ring were overwritten.
 overruns()
 {
 	cat "$instance"/per_cpu/cpu*/stats | awk '/^overrun/ { n += $2 } END { print n + 0 }'
@@ -89,17 +92,17 @@ echo 1 >"$instance/options/userstacktrace"
 echo 1 >"$instance/options/sym-addr"
 echo mono >"$instance/trace_clock"
 for e in syscalls/sys_enter_getppid sched/sched_switch irq timer/hrtimer_expire_entry; do
-	echo 1 >"$instance/events/$e/enable" || skip "no event $e"
+	echo 1 >"$instance/events/$e/enable" || skip "this kernel has no event $e"
 done
 
 echo 4096 >"$instance/buffer_size_kb"
 record_ring
 compare 4096 "$(scale 300 100)"
-# on a busy machine half a second is long, and the ring too small
+# on a busy machine the ring may be too small for half a second
 if [ "$(overruns)" -eq 0 ]; then
-	grep -q '^lost' pages && fail "nothing was lost, but told"
+	grep -q '^lost' pages && fail "a loss is reported, but nothing was lost"
 else
-	grep -q '^lost' pages || fail "$(overruns) records were lost, and not told"
+	grep -q '^lost' pages || fail "$(overruns) records were lost, but no loss is reported"
 fi
 
 if [ -e "$instance/buffer_subbuf_size_kb" ]; then
@@ -109,9 +112,9 @@ if [ -e "$instance/buffer_subbuf_size_kb" ]; then
 	echo 4 >"$instance/buffer_subbuf_size_kb"
 fi
 
-# So small that most is overwritten: what is left are two sub-buffers of each CPU.
+# A ring so small that most records are overwritten: two sub-buffers of each CPU are left.
 echo 8 >"$instance/buffer_size_kb"
 record_ring
 compare 4096 $(($(nproc) * 10))
-[ "$(overruns)" -gt 0 ] || fail "the ring was to overflow"
-grep -q '^lost' pages || fail "lost events are not told"
+[ "$(overruns)" -gt 0 ] || fail "the ring did not overflow: this tested nothing"
+grep -q '^lost' pages || fail "$(overruns) records were lost, but no loss is reported"

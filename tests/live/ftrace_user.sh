@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 240
 # shellcheck disable=SC2016 # programs of jq and of another shell have variables of their own
-# Without BPF: the eight user frames that ftrace takes of a program with frame pointers are the right
-# places of the right file, for a program that was started, for one that ran before, and wherever
-# its code was loaded; of a program that was gone too soon nothing is said that is wrong.
+# Without BPF: the eight user frames that ftrace records of a program with frame pointers are the
+# right offsets of the right file: for a program that was started by the recorder, for one that ran
+# before, and wherever its code was loaded.  A program that exits too soon has no wrong frame.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 need_tracefs
@@ -15,19 +15,20 @@ event=syscalls:sys_enter_getppid
 path=$(readlink -f "$PROG/fpchain")
 mkfifo stay
 
-# known FILE NUMBER: so many events with the program's file are there.
+# known FILE NUMBER: at least NUMBER events in the file have a stack whose frames are known to be of
+# the program's file.
 known()
 {
 	[ "$("$STACKONCE" stacks --json "$1" 2>/dev/null | jq -n --arg path "$path" '[inputs |
 		select(.kind == "user" and .frames[0].path == $path).refs] | add // 0')" -ge "$2" ]
 }
 
-# stay_until_known FILE NUMBER: the programs, which read from `stay`, end when their frames have been read;
-# with them the recorder does.
+# stay_until_known FILE NUMBER: waits until the frames are known, then lets the programs end, which
+# read from `stay`.  The recorder ends with them.
 stay_until_known()
 {
 	exec 8>stay
-	until_true 10 known "$1" "$2" || fail "$1: not $2 events with the program's file"
+	until_true 10 known "$1" "$2" || fail "$1: fewer than $2 events with the program's file"
 	exec 8>&-
 	wait_recorder
 }
@@ -45,7 +46,7 @@ record_known()
 	stay_until_known "$file" "$number"
 }
 
-# want_frames FILE NUMBER: as many events of the program have its eight frames, and no other stack.
+# want_frames FILE NUMBER: the program has NUMBER events, all with its eight frames.
 want_frames()
 {
 	"$STACKONCE" stacks --json "$1" >stacks.json
@@ -56,39 +57,41 @@ want_frames()
 	[ "$(wc -l <ids)" -eq 1 ] || {
 		jq -c 'select(.kind == "user")' stacks.json
 		cat places
-		fail "$1: the program's stack is there $(wc -l <ids) times"
+		fail "$1: $(wc -l <ids) stacks are the program's, instead of one"
 	}
-	jq -r --arg build "$(build_id)" 'select(.id == $id) | .frames[] | select(.build_id != $build)' \
-		--argjson id "$(cat ids)" stacks.json >other
-	[ ! -s other ] || fail "$1: frames of another build id"
+	jq -r --arg build "$(build_id)" --argjson id "$(cat ids)" \
+		'select(.id == $id) | .frames[] | select(.build_id != $build)' stacks.json >other
+	[ ! -s other ] || fail "$1: frames with another build id"
 	events=$("$STACKONCE" script --json --comm fpchain --event $event "$1" |
 		jq -r --argjson id "$(cat ids)" 'select(.ustack == $id) | .ts' | wc -l)
 	[ "$events" -eq "$2" ] || fail "$1: $events events with the program's stack instead of $2"
 	[ "$("$STACKONCE" script --json --comm fpchain --event $event "$1" | wc -l)" -eq "$2" ] ||
-		fail "$1: the program has other events, too"
+		fail "$1: the program has events with other stacks, too"
 }
 
 build_id()
 {
 	"$STACKONCE" stacks --json first.stk |
-		jq -r 'select(.kind == "user") | .frames[0].build_id' | sort -u | grep -v null | head -n 1
+		jq -r 'select(.kind == "user") | .frames[0].build_id' | sort -u | grep -v null |
+		head -n 1
 }
 
 "$PROG/fpchain" >places
 record_known first.stk "$n" "$PROG/fpchain" "$n" 1
 want_sum first.stk
 if command -v readelf >/dev/null 2>&1; then
-	readelf -n "$PROG/fpchain" | grep -q "Build ID: $(build_id)" || fail "another build id than readelf's"
+	readelf -n "$PROG/fpchain" | grep -q "Build ID: $(build_id)" ||
+		fail "the build id differs from readelf's"
 fi
 want_frames first.stk "$n"
 
-# Three at once, each somewhere else in memory, give one stack.
+# Three processes at once, each loaded at another address, have the same stack.
 record_known three.stk $((n * 3)) sh -c '
 	for _ in 1 2 3; do "$0" "$1" 1 <stay >/dev/null & done; wait' "$PROG/fpchain" "$n"
 want_sum three.stk
 want_frames three.stk $((n * 3))
 
-# One that ran before the recording.
+# A program that ran before the recording.
 cat >later <<'END'
 until [ -e go ]; do
 	sleep 0.1
@@ -103,7 +106,7 @@ stay_until_known before.stk "$n"
 want_sum before.stk
 want_frames before.stk "$n"
 
-# Gone at once: either its maps were read in time, or its frames have no file.
+# A program that exits at once: its maps were read in time, or its frames have no file.
 record --backend ftrace --user-stacks -e $event -o gone.stk -- "$PROG/fpchain" 3
 want_sum gone.stk
 "$STACKONCE" stacks --json gone.stk | jq -c --arg path "$path" \
@@ -112,6 +115,6 @@ want_sum gone.stk
 	select(.value.path != $path or .value.ip != $want[.key])' >wrong
 [ ! -s wrong ] || {
 	cat wrong
-	fail "wrong frames of a program that was gone"
+	fail "wrong frames of a program that exited at once"
 }
 note "$((n * 5)) events of five processes with all eight frames right"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A full disk and an output that cannot be written: one clear message, a failure, and what was
-# written before is readable.
+# On a full disk, and with an output that cannot be written, record prints one clear message and
+# fails, and what was written before can be read.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
@@ -16,15 +16,15 @@ rc=0
 "$STACKONCE" record -q -a -e raw_syscalls:sys_enter -o mnt/full.stk \
 	>out 2>err || rc=$?
 cat err
-[ "$rc" -ne 0 ] || fail "a recording that does not fit ended with 0"
+[ "$rc" -ne 0 ] || fail "record exited with 0 although the disk is full"
 [ "$(wc -l <err)" -eq 1 ] || fail "$(wc -l <err) lines of messages instead of one"
-grep -qi 'space' err || fail "the message does not tell that there is no space"
-"$STACKONCE" info --json mnt/full.stk >info.json || fail "the recording does not open"
+grep -qi 'space' err || fail "the message does not say that no space is left"
+"$STACKONCE" info --json mnt/full.stk >info.json || fail "the recording cannot be opened"
 events=$("$STACKONCE" script --json mnt/full.stk | wc -l)
 [ "$events" -gt 1000 ] || fail "only $events events are readable"
 
 rc=0
 "$STACKONCE" record -q -a -e sched:sched_switch -d 5 -o - >/dev/full 2>err || rc=$?
-[ "$rc" -ne 0 ] || fail "an output that cannot be written ended with 0"
+[ "$rc" -ne 0 ] || fail "record exited with 0 although the output cannot be written"
 [ "$(wc -l <err)" -eq 1 ] || fail "$(wc -l <err) lines of messages for /dev/full"
-note "$events events in 512 KiB"
+note "$events events fit into 512 KiB"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# For gdb: stops processes now and then and writes down where their threads are, as gdb sees it.
-#   FRAMES_OUT   file to write: "TID TIME REASON FRAME..." per thread and stop; TIME is ns of the
-#                monotonic clock, when all had stopped, REASON why gdb's stack ends there, a frame
-#                PATH+0xOFFSET of the file, or jit+0xADDRESS
-#   FRAMES_PIDS  "PID:TIMES ..." whom to stop, and how often
+# For gdb: stops processes now and then and writes the stacks that gdb finds of their threads.
+#   FRAMES_OUT   file to write: "TID TIME REASON FRAME..." for each thread and stop; TIME is when
+#                all threads had stopped, in ns of the monotonic clock; REASON is why gdb's stack
+#                ends; a FRAME is PATH+0xOFFSET of the file, or jit+0xADDRESS
+#   FRAMES_PIDS  "PID:TIMES ...": the processes to stop, and how often
 import os
 import signal
 import time
@@ -79,7 +79,7 @@ for setting in ("pagination off", "debuginfod enabled off", "backtrace past-main
     gdb.execute("set " + setting)
 with open(os.environ["FRAMES_OUT"], "w") as out:
     targets = [[int(n) for n in t.split(":")] for t in os.environ["FRAMES_PIDS"].split()]
-    for turn in range(max(times for _, times in targets)):
+    for stop in range(max(times for _, times in targets)):
         for pid, times in targets:
-            if turn < times and os.path.isdir(f"/proc/{pid}/task"):
+            if stop < times and os.path.isdir(f"/proc/{pid}/task"):
                 look(pid, out)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A program that makes N known calls gives N events, by system call, by filter and by fork.
+# N known calls of a program are N events: by system call, by filter and by fork.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
@@ -13,14 +13,15 @@ want()
 	[ "$2" -eq "$3" ] || fail "$1: $2 instead of $3"
 }
 
-# want_all WHAT FILE EVENT: the command's N calls, recorded or lost.
+# want_all WHAT FILE EVENT: all N calls of the command were recorded or lost.
 want_all()
 {
 	want_calls "$1" "$n" "$(counted "$2" "$3" recorded)" "$(counted "$2" "$3" lost)" \
 		"$(edge_of "$2" "$3")"
 }
 
-record -o call.stk -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -- "$PROG/getppid" "$n"
+record -o call.stk -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -- \
+	"$PROG/getppid" "$n"
 want_sum call.stk
 for e in syscalls:sys_enter_getppid syscalls:sys_exit_getppid; do
 	want_all "$e" call.stk $e
@@ -29,14 +30,14 @@ want "sys_enter_getppid in script" "$("$STACKONCE" script --json \
 	--event syscalls:sys_enter_getppid --comm getppid call.stk | wc -l)" \
 	"$(counted call.stk syscalls:sys_enter_getppid recorded)"
 
-# User stacks are recorded above; an emulated machine takes seconds to load what they need.
+# User stacks are recorded above; an emulated machine takes seconds to load the programs for them.
 plain=$(scale '' --no-user-stacks)
 # shellcheck disable=SC2086 # an option or nothing
 record $plain -o filter.stk -e raw_syscalls:sys_enter --filter 'id == 110' -- "$PROG/getppid" "$n"
 want_sum filter.stk
 want_all "id == 110" filter.stk raw_syscalls:sys_enter
 [ "$("$STACKONCE" script --json filter.stk | jq -r .fields.id | sort -u)" = 110 ] ||
-	fail "the filter let other system calls through"
+	fail "the filter did not exclude other system calls"
 
 # shellcheck disable=SC2086
 record $plain -o fork.stk -e sched:sched_process_fork -- "$PROG/forktree" 3 2 1

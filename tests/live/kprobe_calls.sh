@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# f: and r: of kernel functions that a program calls a known number of times: as many events, with the
-# arguments as the kernel's type information names them, and the values they return.
+# f: and r: of kernel functions that a program calls a known number of times: the recording has as
+# many events, with the arguments named as in the kernel's type information, and the return values.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
@@ -12,13 +12,13 @@ cp "$PROG/fallocate" work || exit 1
 "$STACKONCE" record -q -o try.stk -e f:vfs_fallocate true 2>refused || {
 	grep -q 'this kernel refuses probes on its functions' refused || {
 		cat refused
-		fail "f:vfs_fallocate cannot be recorded, and not because the kernel refuses"
+		fail "f:vfs_fallocate cannot be recorded although the kernel does not refuse it"
 	}
 	skip "this kernel refuses probes on its functions"
 }
 
-# want_count FILE EVENT HAPPENED RECORDED.  Another process's call may be under way on the edge of the
-# recording: it has happened, and whose it was is not known.
+# want_count FILE EVENT HAPPENED RECORDED: checks the counters.  A call of another process may be in
+# progress on the edge of the recording: it has happened, but its process is unknown.
 want_count()
 {
 	edge=$(edge_of "$1" "$2")
@@ -28,7 +28,7 @@ want_count()
 	done
 }
 
-# values FILE GLOB: the fields, without the function and pointers
+# values FILE GLOB: prints the events' fields without the function and pointers
 values()
 {
 	"$STACKONCE" script --no-stacks --no-header --event "$2" "$1" |
@@ -45,52 +45,56 @@ done
 for e in f:__x64_sys_getcwd r:__x64_sys_getcwd; do
 	want_count calls.stk $e $((2 * calls)) $((2 * calls))
 done
-# in their order, each
+# in the order of the calls
 values calls.stk 'f:vfs_fallocate' >got
-grep mode= printed | cmp - got || fail "other arguments than the program's"
+grep mode= printed | cmp - got || fail "the arguments differ from the program's"
 values calls.stk 'r:vfs_fallocate' >got
-grep ret= printed | cmp - got || fail "other return values than the program's"
+grep ret= printed | cmp - got || fail "the return values differ from the program's"
 [ "$(values calls.stk 'r:__x64_sys_getcwd' | grep -c 'ret=-34$')" -eq "$calls" ] ||
-	fail "getcwd() does not return -ERANGE as often as it did"
+	fail "not $calls calls of getcwd() returned -ERANGE"
 
-# The function itself is on top at its entry, and is no more at its return.
+# The function itself is the innermost frame at its entry, but not at its return.
 for e in f r; do
 	"$STACKONCE" script --no-header --event "$e:vfs_fallocate" calls.stk |
-		awk '!/^( =>|<)/ { top = 1; next } top && sub(/\+0x.*/, "", $2) { print $2 } { top = 0 }' |
+		awk '!/^( =>|<)/ { top = 1; next }
+			top && sub(/\+0x.*/, "", $2) { print $2 }
+			{ top = 0 }' |
 		sort | uniq -c >tops
 	[ "$(wc -l <tops)" -eq 1 ] || {
 		cat tops
-		fail "$e:vfs_fallocate has several callers"
+		fail "$e:vfs_fallocate: the innermost frames differ"
 	}
 	case $e$(awk '{ print $1, $2 }' tops) in
 	"f$calls vfs_fallocate" | "r$calls "*fallocate) ;;
 	*)
 		cat tops
-		fail "$e:vfs_fallocate: something else is on top of the stacks"
+		fail "$e:vfs_fallocate: the innermost frame is wrong"
 		;;
 	esac
 done
-grep -q 'vfs_fallocate' tops && fail "r:vfs_fallocate shows the function that has ended"
+grep -q 'vfs_fallocate' tops && fail "r:vfs_fallocate: the function that returned is in the stacks"
 
-# Filters.  What they leave out happened, too.
+# Filters: events that do not match are counted as happened, too.
 record -o filtered.stk -e f:vfs_fallocate --filter 'offset < 0' -e r:vfs_fallocate \
 	--filter 'ret == -22' ./work file "$calls"
 want_sum filtered.stk
 want_count filtered.stk f:vfs_fallocate "$calls" $((calls / 5))
 want_count filtered.stk r:vfs_fallocate "$calls" $((calls / 5))
 
-# Of a glob, those that can be; the one in question as often as alone.
+# A glob stands for those functions that can be probed, with as many events as each alone.
 record -o glob.stk -e 'f:vfs_f*' ./work file "$calls"
 want_sum glob.stk
-[ "$(info_of glob.stk '.events | length')" -gt 3 ] || fail "f:vfs_f* stands for less than four functions"
+[ "$(info_of glob.stk '.events | length')" -gt 3 ] ||
+	fail "f:vfs_f* stands for fewer than four functions"
 [ "$(counted glob.stk f:vfs_fallocate recorded)" -eq "$calls" ] ||
-	fail "under a glob, other numbers than alone"
-# Stacks at the entry of a function are walked where all its registers are shown.
+	fail "f:vfs_f* does not record $calls events of vfs_fallocate"
+# Stacks at the entry of a function are walked where the program gets all registers.
 walked=$(info_of glob.stk .kernel_unwind.walked)
 if info_true glob.stk '.kernel_unwind.by == "kernel"'; then
 	walked=none
 elif [ "$walked" -eq 0 ]; then
 	fail "no stack was walked: $(info_of glob.stk .kernel_unwind)"
 fi
-note "$((6 * calls)) calls, all values the program's; f:vfs_f* is $(info_of glob.stk '.events | length') functions; \
-$walked stacks walked of $(info_of glob.stk .totals.recorded)"
+note "$((6 * calls)) calls, all with the program's values;" \
+	"f:vfs_f* stands for $(info_of glob.stk '.events | length') functions;" \
+	"$walked stacks walked of $(info_of glob.stk .totals.recorded)"

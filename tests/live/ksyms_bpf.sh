@@ -1,21 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# BPF programs come and go while we record: each stack names the program that was there then, also
-# where another one was before or comes later, and all of them are of the module "bpf".
+# BPF programs are loaded and unloaded during a recording: each stack names the program that was at
+# the address at that time, also where another one was before or comes later, and all of them are of
+# the module "bpf".
 # alone: it sets kernel.kptr_restrict
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 need_tracefs
-[ -d "$tracefs/events/bpf_trace/bpf_trace_printk" ] || skip "no tracepoint bpf_trace_printk"
-[ "$(cat /proc/sys/net/core/bpf_jit_enable)" != 0 ] || skip "BPF is interpreted"
+[ -d "$tracefs/events/bpf_trace/bpf_trace_printk" ] ||
+	skip "this kernel has no tracepoint bpf_trace_printk"
+[ "$(cat /proc/sys/net/core/bpf_jit_enable)" != 0 ] || skip "BPF programs are interpreted"
 
-# One that is in kallsyms already, with room behind it.
+# A program that is in kallsyms already, with room behind it.
 mkfifo stay go
 "$PROG/bpfswap" 1 <stay >/dev/null &
 test_pids="$test_pids $!"
 exec 7>stay
-until_true 10 grep -q '_swap00[[:space:]]' /proc/kallsyms || fail "no BPF program in kallsyms"
+until_true 10 grep -q '_swap00[[:space:]]' /proc/kallsyms ||
+	fail "the BPF program is not in kallsyms"
 setting=/proc/sys/kernel/kptr_restrict
 before=$(cat $setting)
 restore()
@@ -23,13 +26,13 @@ restore()
 	echo "$before" >$setting
 }
 
-# written NUMBER: so many events are in the file, with their stacks and names.
+# written NUMBER: the file has NUMBER events with their stacks and names.
 written()
 {
 	[ "$("$STACKONCE" script --json swap.stk 2>/dev/null | grep -c '"bpf_string"')" -eq "$1" ]
 }
 
-# record_swap PROGRAMS: each is there until the recorder has asked for its name.
+# record_swap PROGRAMS: records this number of programs; each stays until its event is in the file.
 record_swap()
 {
 	rm -f swap.stk
@@ -65,7 +68,7 @@ for restrict in "$before" 2; do
 		"\($e[1]) has \($f)"' >wrong
 	[ ! -s wrong ] || {
 		cat wrong
-		fail "names of other programs, kptr_restrict=$restrict"
+		fail "stacks name the wrong programs with kptr_restrict=$restrict"
 	}
 done
-note "18 programs, $over where another one had been"
+note "18 programs, $over of them at the address of an earlier one"

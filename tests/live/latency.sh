@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Pairs whose lengths the program knows by its own clock: what is measured lies between what it read
-# just inside and just outside of each pair, one by one; what has no other end is said to have none.
+# A program reads the clock just inside and just outside of each pair: each measured latency lies
+# between these bounds, and events without a start or an end are counted as such.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 
@@ -10,7 +10,8 @@ rounds=$(scale 60 15)
 start=syscalls:sys_enter_sched_get_priority_max
 end=syscalls:sys_enter_sched_get_priority_min
 
-# pairs_of OPTION...: "NUMBER START END NS" of every pair, sorted; the rest goes to $work/accounting.
+# pairs_of OPTION...: prints "NUMBER START END NS" of every pair, sorted; writes the accounting to
+# $work/accounting.
 pairs_of()
 {
 	"$STACKONCE" latency --json --start "$start" --end "$end" --by policy --top 1000 "$@" \
@@ -20,7 +21,7 @@ pairs_of()
 	jq -c 'select(.type == "accounting")' "$work/json" >"$work/accounting"
 }
 
-# check_pairs NAME: the pairs in $work/got are those of $work/truth, each within its bounds.
+# check_pairs NAME: $work/got has the pairs of $work/truth, each within its bounds.
 check_pairs()
 {
 	want=$(grep -vc stray "$work/truth")
@@ -34,11 +35,12 @@ check_pairs()
 		{
 			n++
 			if (!($1 in b1) || seen[$1]++) {
-				print name ": no such pair, or once more: " $0
+				print name ": unknown or duplicate pair: " $0
 				bad++
 			} else if ($2 < b1[$1] || $2 > a1[$1] || $3 < b2[$1] || $3 > a2[$1] ||
 				$4 < b2[$1] - a1[$1] || $4 > a2[$1] - b1[$1] || $4 != $3 - $2) {
-				print name ": pair " $0 " outside of " b1[$1], a1[$1], b2[$1], a2[$1]
+				print name ": pair " $0 " outside of " b1[$1], a1[$1], b2[$1],
+					a2[$1]
 				bad++
 			}
 		}
@@ -46,11 +48,11 @@ check_pairs()
 			if (n != want)
 				print name ": " n + 0 " pairs of " want
 			exit bad > 0 || n != want
-		}' "$work/truth" "$work/got" || fail "$1: the pairs are not those of the program"
-	note "$1: $want pairs, each within what the program read"
+		}' "$work/truth" "$work/got" || fail "$1: the pairs differ from the program's"
+	note "$1: $want pairs, each within the bounds that the program read"
 }
 
-# check_strays NAME: both kinds of events without their other half are counted, none is lost.
+# check_strays NAME: starts without an end and ends without a start are counted, none is lost.
 check_strays()
 {
 	jq -e --argjson strays "$(awk '$1 == "stray" { print $2 }' "$work/truth")" '
@@ -59,14 +61,15 @@ check_strays()
 		.starts == .paired + .open + .thread_ended and
 		.ends == .paired + .without_start' "$work/accounting" >/dev/null || {
 		cat "$work/accounting"
-		fail "$1: the accounting is not that of the program"
+		fail "$1: the accounting differs from the program's"
 	}
 }
 
 for mode in nested crossed; do
 	# shellcheck disable=SC2086 # an option and its value
 	record $roomy -o "$work/$mode.stk" -e "$start" -e "$end" -e sched:sched_process_exit -- \
-		sh -c '"$1" "$2" "$3" >"$4"' sh "$PROG/latency_pairs" "$mode" "$rounds" "$work/truth"
+		sh -c '"$1" "$2" "$3" >"$4"' \
+		sh "$PROG/latency_pairs" "$mode" "$rounds" "$work/truth"
 	if [ "$mode" = nested ]; then
 		pairs_of "$work/$mode.stk" >"$work/got"
 	else
@@ -76,11 +79,11 @@ for mode in nested crossed; do
 	check_strays "$mode"
 done
 
-# Threads are the wrong key for what another thread ends: such pairs must not pass this test.
+# The thread is the wrong key for pairs that another thread ends: such pairs must not pass.
 pairs_of "$work/crossed.stk" >"$work/got"
-(check_pairs 'by thread') >/dev/null && fail "pairs of the wrong threads were taken for the right ones"
+(check_pairs 'by thread') >/dev/null && fail "check_pairs accepts pairs of the wrong threads"
 
-# What is selected is paired as without: the first thread's pairs are those with its numbers.
+# A selection does not change the pairs: the first thread has the pairs that it began.
 tid=$(jq -s '[.[] | select(.type == "slowest")][0].tid' "$work/json")
 "$STACKONCE" latency --json --start "$start" --end "$end" --match policy --by tid --tid "$tid" \
 	"$work/crossed.stk" | jq -e -s --argjson tid "$tid" --argjson rounds "$rounds" '
@@ -88,4 +91,4 @@ tid=$(jq -s '[.[] | select(.type == "slowest")][0].tid' "$work/json")
 	($groups | length) == 1 and $groups[0].by.tid == $tid and
 	$groups[0].count == 3 * $rounds and
 	(.[-1] | .starts == .paired + .open + .thread_ended + .unselected_starts)' >/dev/null ||
-	fail "the pairs that thread $tid began are not those of the program"
+	fail "the pairs that thread $tid began differ from the program's"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2016 # jq programs have variables of their own
-# What the live tests share.  A test is a shell script (dash and busybox) that sources this file and
-# ends with 0 (passed), 77 (skipped, the reason is in $LIVE_REASON) or anything else (failed).  It
-# gets from run.sh: STACKONCE (the command), PROG (directory of the workloads), LIVE (this
-# directory), LIVE_VM (not empty inside a virtual machine without hardware help: keep loads small).
+# Shared functions of the live tests.  A test is a shell script (dash and busybox) that sources this
+# file and exits with 0 (passed), 77 (skipped, the reason is in $LIVE_REASON) or anything else
+# (failed).  run.sh sets STACKONCE (the command), PROG (directory of the workloads), LIVE (this
+# directory) and LIVE_VM (not empty in a virtual machine without hardware virtualization, where
+# loads must be small).
 
 # shellcheck source=tests/process.sh
 . "$LIVE/../process.sh"
@@ -12,13 +13,13 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/stackonce-live.XXXXXX")
 test_pids=
 instances=
 
-# What a test must put back; it defines its own after sourcing this file.
+# Restores what the test changed on the machine.  A test overrides it after sourcing this file.
 restore()
 {
 	:
 }
 
-# Whatever a test started, mounted or made goes away with it.
+# Removes whatever the test started, mounted or created.
 cleanup()
 {
 	rc=$?
@@ -59,7 +60,8 @@ skip()
 	exit 77
 }
 
-# scale NATIVE VM [ALL]: how much work to do here; ALL natively in long variants.
+# scale NATIVE VM [ALL]: prints the amount of work for this machine; ALL is for the long variant,
+# which runs natively.
 scale()
 {
 	if [ -n "${LIVE_VM:-}" ]; then
@@ -71,11 +73,12 @@ scale()
 	fi
 }
 
-# For recordings that must not lose anything: on a busy machine the recorder may have to wait for its CPU.
+# For recordings that must not lose anything: on a busy machine the recorder may have to wait for
+# its CPU.
 # shellcheck disable=SC2034 # for the tests
 roomy="--buffer-size $(scale 64M 16M)"
 
-# until_true SECONDS COMMAND...: whether it succeeded by then.
+# until_true SECONDS COMMAND...: retries the command until it succeeds; false after that time.
 until_true()
 {
 	tries=$(($1 * 5 * 20))
@@ -87,7 +90,7 @@ until_true()
 	done
 }
 
-# while_runs PID COMMAND...: waits until the command succeeds; false: the process ended before that.
+# while_runs PID COMMAND...: waits until the command succeeds; false if the process ended first.
 while_runs()
 {
 	runs=$1
@@ -103,25 +106,25 @@ while_runs()
 
 need_tool()
 {
-	command -v "$1" >/dev/null 2>&1 || skip "no $1 here"
+	command -v "$1" >/dev/null 2>&1 || skip "$1 is not installed"
 }
 
 need_tracefs()
 {
-	[ -d "$tracefs/events" ] || skip "no tracefs"
+	[ -d "$tracefs/events" ] || skip "tracefs is not mounted"
 }
 
-# new_instance: an ftrace instance of this test's own, its directory is in $instance.
+# new_instance: creates an ftrace instance for this test; $instance is its directory.
 new_instance()
 {
 	name=stackonce-live-$$-$(echo "$instances" | wc -w)
-	mkdir "$tracefs/instances/$name" || skip "tracefs refuses instances"
+	mkdir "$tracefs/instances/$name" || skip "tracefs refuses to create an instance"
 	instances="$instances $name"
 	# shellcheck disable=SC2034 # for the tests
 	instance=$tracefs/instances/$name
 }
 
-# record ARGS...: a recording that must work; its messages are shown when it does not.
+# record ARGS...: makes a recording, which must succeed; on failure its messages are shown.
 record()
 {
 	"$STACKONCE" record -q "$@" >"$work/record.out" 2>"$work/record.err" || {
@@ -131,8 +134,9 @@ record()
 	}
 }
 
-# record_bg ARGS...: the same in the background, once it is armed; its pid is in $recorder.  It is
-# armed when the accounting says that something happened: one of the events must be a frequent one.
+# record_bg ARGS...: starts a recording in the background and returns when it is armed; $recorder is
+# its PID.  It is armed when the accounting says that something happened, so one of the events must
+# be frequent.
 record_bg()
 {
 	"$STACKONCE" record -q "$@" >"$work/record_bg.out" 2>"$work/record_bg.err" &
@@ -162,14 +166,14 @@ wait_armed()
 	}
 }
 
-# stop_recorder: asks the background recorder to end and waits for it.
+# stop_recorder: interrupts the background recorder and waits for it.
 stop_recorder()
 {
 	kill -INT "$recorder"
 	wait_recorder
 }
 
-# wait_recorder: waits for the background recorder to end, which must work.
+# wait_recorder: waits for the background recorder, which must succeed.
 wait_recorder()
 {
 	rc=0
@@ -181,21 +185,21 @@ wait_recorder()
 }
 
 # want_calls WHAT CALLS SEEN LOST FOREIGN: all calls of the command were recorded or lost.  Up to
-# FOREIGN of the lost calls may be other processes', such as one in progress at the start.
+# FOREIGN of the lost calls may belong to other processes, such as one in progress at the start.
 want_calls()
 {
 	sum=$(($3 + $4))
 	{ [ "$3" -le "$2" ] && [ "$sum" -ge "$2" ] && [ "$sum" -le "$(($2 + $5))" ]; } ||
-		fail "$1: $3 calls and $4 lost of $2, $5 of them maybe others'"
+		fail "$1: $3 of $2 calls recorded and $4 lost, up to $5 of them of other processes"
 }
 
-# edge_of FILE EVENT: how many were lost on the edge of the recording.
+# edge_of FILE EVENT: prints how many events were lost on the edge of the recording.
 edge_of()
 {
 	info_of "$1" --arg name "$2" '.events[] | select(.name == $name) | .lost_by.edge'
 }
 
-# info_of FILE JQ-ARGS...: one answer from `info --json`.
+# info_of FILE JQ-ARGS...: filters `info --json` of the file.
 info_of()
 {
 	file=$1
@@ -203,13 +207,13 @@ info_of()
 	"$STACKONCE" info --json "$file" | jq "$@"
 }
 
-# info_true FILE JQ-ARGS...: whether the answer is true.  (jq -e takes no answer for a yes.)
+# info_true FILE JQ-ARGS...: whether the filter prints true.  (jq -e takes no output for a yes.)
 info_true()
 {
 	[ "$(info_of "$@")" = true ]
 }
 
-# want_json COMMAND OUTPUT: what `stackonce COMMAND --json` printed into that file is as docs/json.md says.
+# want_json COMMAND OUTPUT: the file OUTPUT of `stackonce COMMAND --json` conforms to docs/json.md.
 # The emulated machines have neither the document nor Python.
 want_json()
 {
@@ -219,19 +223,20 @@ want_json()
 	fi
 	python3 "$LIVE/../unit/json_schema.py" "$doc" "$1" <"$2" >"$work/json.wrong" || {
 		cat "$work/json.wrong"
-		fail "$1 --json is not as docs/json.md says"
+		fail "$1 --json does not conform to docs/json.md"
 	}
 }
 
-# counted FILE EVENT FIELD: a number of one event.
+# counted FILE EVENT FIELD: prints one counter of one event type.
 counted()
 {
-	info_of "$1" -r --arg e "$2" --arg f "$3" '[.events[] | select(.name == $e) | .[$f]] | add // 0'
+	info_of "$1" -r --arg e "$2" --arg f "$3" \
+		'[.events[] | select(.name == $e) | .[$f]] | add // 0'
 }
 
-# want_sum FILE [WHY]: every event adds up, every loss has a name, edges stay within their bound, walked
-# kernel stacks are the kernel's; WHY: they may differ.  One jq for all of it: it takes half a second to
-# start in an emulated machine.
+# want_sum FILE [WHY]: the counters of every event type add up, every loss has a reason, edge losses
+# stay within their bound, and walked kernel stacks equal those of the kernel unless WHY is given.
+# All in one jq, because jq takes half a second to start in an emulated machine.
 want_sum()
 {
 	cpus=$(getconf _NPROCESSORS_CONF 2>/dev/null || nproc)
@@ -241,7 +246,8 @@ want_sum()
 		(.totals | select(.happened != .recorded + .filtered + .lost) |
 			"totals: \(.happened) != \(.recorded) + \(.filtered) + \(.lost)"),
 		(select(.accounted != true) | "no accounting"),
-		(.events[] | select(.lost != ([.lost_by[]] | add) or .filtered != ([.filtered_by[]] | add)) |
+		(.events[] | select(.lost != ([.lost_by[]] | add) or
+				.filtered != ([.filtered_by[]] | add)) |
 			"filtered or lost without a reason: \(.name): \(.)"),
 		(.events[] | select(.lost_by.edge > $max) |
 			"more edge losses than one per CPU: \(.name): \(.lost_by.edge)"),
@@ -249,7 +255,8 @@ want_sum()
 			"lost for an unknown reason: \(.name): \(.)"),
 		(.kernel_unwind // {} | select($spoilt == "" and .checks.differed > 0) |
 			"walked stacks differ from those of the kernel: \(.)"),
-		"recorded \(.totals.recorded)"' >"$work/sum" || fail "the accounting of $1 cannot be read"
+		"recorded \(.totals.recorded)"' >"$work/sum" ||
+		fail "the accounting of $1 cannot be read"
 	recorded=$(sed -n 's/^recorded //p' "$work/sum")
 	if [ "$(wc -l <"$work/sum")" -ne 1 ] || [ -z "$recorded" ]; then
 		cat "$work/sum"
@@ -258,10 +265,11 @@ want_sum()
 	want_recorded "$1" "$recorded"
 }
 
-# missing_from FILE: a line for each event that lost more than its edges.  Signals lost as nested do not
-# count: where an interrupt hits a BPF program and a timer sends a signal, the event has no fields for the
-# filter of the preset lifecycle to judge.  Any program beside the test may have such timers; the tests'
-# own programs send signals by system calls, where no BPF program is interrupted.
+# missing_from FILE: prints a line for each event type with losses other than edge losses.  Signals
+# lost as nested do not count: where an interrupt hits a BPF program and a timer sends a signal, the
+# event has no fields for the filter of the preset lifecycle.  Any program beside the test may have
+# such timers; the tests' own programs send signals by system calls, where no BPF program is
+# interrupted.
 missing_from()
 {
 	info_of "$1" -r '.events[] |
@@ -269,8 +277,8 @@ missing_from()
 		select(.lost > .lost_by.edge + $timers) | "\(.name): \(.lost_by)"'
 }
 
-# seen_by_bpf: of ftrace's text on stdin the events that BPF can see.  There are machines where no BPF
-# program runs while a thread of PID 1 does, not even for what an interrupt does then.
+# seen_by_bpf: passes those events of ftrace's text that BPF can see.  On some machines no BPF
+# program runs while a thread of PID 1 does, not even for events in an interrupt.
 seen_by_bpf()
 {
 	ls /proc/1/task >"$work/init.tids"
@@ -282,9 +290,9 @@ seen_by_bpf()
 		}' "$work/init.tids" -
 }
 
-# want_recorded FILE NUMBER: so many events were recorded, and come out of the file.
+# want_recorded FILE NUMBER: script prints as many events as the accounting says were recorded.
 want_recorded()
 {
 	events=$("$STACKONCE" script --json --fields time "$1" | grep -vc '"type":"loss"')
-	[ "$2" -eq "$events" ] || fail "recorded $2 events, script prints $events"
+	[ "$2" -eq "$events" ] || fail "$2 events were recorded, but script prints $events"
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154 # $work, $PROG
-# A machine whose memory is shared, merged, swapped, migrated and compacted: for $PROG/rmap_work, run
-# in $work with the arguments mnt and "$group".  Sourced after lib.sh.
+# Sets up memory that is shared, merged, swapped, migrated and compacted, for $PROG/rmap_work, which
+# runs in $work with the arguments mnt and "$group".  Sourced after lib.sh.
 
 ksm=/sys/kernel/mm/ksm
 shmem=/sys/kernel/mm/transparent_hugepage/shmem_enabled
@@ -10,26 +10,29 @@ group=
 
 rmap_set_up()
 {
-	[ -d /sys/devices/system/node/node1 ] || skip "no second node to migrate to"
-	[ ! -e /dev/ram0 ] || skip "there are RAM disks already"
+	[ -d /sys/devices/system/node/node1 ] || skip "there is no second node to migrate to"
+	[ ! -e /dev/ram0 ] || skip "RAM disks exist already"
 	modprobe -q brd rd_nr=2 rd_size=32768 2>/dev/null ||
-		insmod "$PROG/brd.ko" rd_nr=2 rd_size=32768 2>/dev/null || skip "no module brd here"
+		insmod "$PROG/brd.ko" rd_nr=2 rd_size=32768 2>/dev/null ||
+		skip "module brd is not available"
 	mkdir mnt cgroup
-	{ mke2fs /dev/ram0 && mount -t ext2 /dev/ram0 mnt && mkswap /dev/ram1 && swapon /dev/ram1; } \
-		>setup 2>&1 || fail "no file system or no swap: $(tail -n 1 setup)"
-	mount -t cgroup2 none cgroup || skip "no cgroup2"
-	echo +memory >cgroup/cgroup.subtree_control || skip "no memory cgroups"
+	{
+		mke2fs /dev/ram0 && mount -t ext2 /dev/ram0 mnt &&
+			mkswap /dev/ram1 && swapon /dev/ram1
+	} >setup 2>&1 || fail "cannot set up the file system or swap: $(tail -n 1 setup)"
+	mount -t cgroup2 none cgroup || skip "cgroup2 cannot be mounted"
+	echo +memory >cgroup/cgroup.subtree_control || skip "the memory controller is not available"
 	old_sleep=$(cat $ksm/sleep_millisecs)
 	old_pages=$(cat $ksm/pages_to_scan)
 	old_shmem=$(sed 's/.*\[\(.*\)\].*/\1/' $shmem)
 	old_lists=$(cat $lists)
 	group=$work/cgroup/rmap
 	mkdir "$group"
-	[ -w "$group/memory.reclaim" ] || skip "cgroups without memory.reclaim"
+	[ -w "$group/memory.reclaim" ] || skip "cgroups have no memory.reclaim"
 	echo 0 >$ksm/sleep_millisecs
 	echo 1000 >$ksm/pages_to_scan
 	echo advise >$shmem
-	# free pages are in lists of the CPUs, where compaction does not find them
+	# compaction does not find free pages that are in the per-CPU lists
 	echo 100000 >$lists
 }
 

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2034 # for the tests
-# What the tests of user stacks share, beside lib.sh.
+# Shared functions of the tests of user stacks.  Sourced after lib.sh.
 
 user=$PROG/user
 ucheck=$user/ucheck
 
-# Pages that the kernel has moved to other places since it started.
+# pages_moved: prints how many page migrations the kernel has tried since boot.
 pages_moved()
 {
 	awk '/^pgmigrate_(success|fail) / { n += $2 } END { print n + 0 }' /proc/vmstat
 }
 moved_before=$(pages_moved)
 
-# need_user PROGRAM PACKAGE: a program that is only there if what compiles it was.
+# need_user PROGRAM PACKAGE: skips the test unless PROGRAM was built, which needs PACKAGE.
 need_user()
 {
 	[ -x "$user/$1" ] || skip "built without $2"
 }
 
-# want_user_counts FILE: the kernel's counts of user stacks are those of the events, and of their ends.
+# want_user_counts FILE: the recorder's counts of user stacks add up, by result and by end, and
+# match the number of events.
 want_user_counts()
 {
 	info_true "$1" '.user_stacks | .stacks == .hit + .new + .full + .deferred and
@@ -26,31 +27,31 @@ want_user_counts()
 		info_of "$1" .user_stacks
 		fail "the user stacks' counts do not add up"
 	}
-	# an event that found no room in its ring had its stack before
+	# an event that found no room in its ring has its stack counted already
 	info_true "$1" '(.user_stacks.stacks + .user_stacks.none - .totals.recorded) as $more |
 		$more >= 0 and $more <= .totals.lost' || {
 		info_of "$1" '.user_stacks, .totals'
-		fail "there are not as many user stacks as events"
+		fail "the number of user stacks does not match the number of events"
 	}
 }
 
-# want_user FILE: the accounting of a recording with user stacks.
+# want_user FILE: the accounting of a recording with user stacks adds up.
 want_user()
 {
 	want_sum "$1"
 	want_user_counts "$1"
 }
 
-# checked CHECK ARGS...: runs ucheck, its answer is in "checked"; nothing may be wrong.
+# checked CHECK ARGS...: runs ucheck, which must find nothing wrong; its output is in "checked".
 checked()
 {
 	"$ucheck" "$@" >checked || {
 		cat checked
-		fail "ucheck $1: something is wrong"
+		fail "ucheck $1 found errors"
 	}
 }
 
-# number KEY: of a line "KEY NUMBER" in checked.
+# number KEY: prints the number of the line "KEY NUMBER" in "checked".
 number()
 {
 	sed -n "s/^$1 //p" checked
@@ -74,8 +75,8 @@ at_most()
 	}
 }
 
-# want_complete STACKS INCOMPLETE UNREADABLE: every stack is complete.  While the kernel moves a
-# page, only those who may sleep can read it: one stack of a thousand may end there, none if no page
+# want_complete STACKS INCOMPLETE UNREADABLE: every stack is complete.  While the kernel migrates a
+# page, only code that may sleep can read it: one stack of a thousand may end there, none if no page
 # was moved.
 want_complete()
 {
@@ -85,11 +86,12 @@ want_complete()
 	at_most "unreadable while $moved pages were moved" "$3" $((moved > 0 ? $1 / 1000 : 0))
 }
 
-# facts_of FILE: its lines "what KEY VALUE ..." as JSON, numbers as numbers.
+# facts_of FILE: prints the lines "what KEY VALUE ..." of the file as JSON, numbers as numbers.
 facts_of()
 {
 	awk '{ printf "{\"what\":\"%s\"", $1
 		for (i = 2; i < NF; i += 2)
-			printf ",\"%s\":%s", $i, $(i + 1) ~ /^[0-9]+$/ ? $(i + 1) : "\"" $(i + 1) "\""
+			printf ",\"%s\":%s", $i,
+				$(i + 1) ~ /^[0-9]+$/ ? $(i + 1) : "\"" $(i + 1) "\""
 		print "}" }' "$1"
 }

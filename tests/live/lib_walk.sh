@@ -1,43 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154 # $PROG
-# Walked kernel stacks against bpf_get_stack()'s.  Sourced after lib.sh, used in $work.
+# Compares walked kernel stacks with those of bpf_get_stack().  Sourced after lib.sh, used in $work.
 
-# value KEY: of what walk_dropin said.
+# value KEY: prints the number of the line "KEY NUMBER" in walk_dropin's output.
 value()
 {
-	sed -n "s/^$1 //p" said
+	sed -n "s/^$1 //p" walks
 }
 
-# Where kprobe programs walk, too.  A kernel may have them under another name.
+# Functions at which kprobe programs walk, too.  A kernel may have them under another name.
 probed_functions()
 {
-	printf '%s\n' vfs_read vfs_write vfs_statx do_filp_open kmem_cache_free ttwu_do_activate kill_pid_info \
-		ext4_file_write_iter blk_mq_submit_bio tcp_sendmsg
+	printf '%s\n' vfs_read vfs_write vfs_statx do_filp_open kmem_cache_free ttwu_do_activate \
+		kill_pid_info ext4_file_write_iter blk_mq_submit_bio tcp_sendmsg
 }
 
-# compare_stacks EVENTS COMMAND...: each stack that is walked while the command runs must be equal.
+# compare_stacks EVENTS COMMAND...: each stack walked while the command runs must equal that of
+# bpf_get_stack().
 compare_stacks()
 {
 	rc=0
-	"$PROG/walk_dropin" right "$@" >said 2>err || rc=$?
+	"$PROG/walk_dropin" right "$@" >walks 2>err || rc=$?
 	[ "$rc" -ne 77 ] || skip "$(tail -n 1 err)"
-	[ "$rc" -eq 0 ] || fail "$(cat said err)"
-	[ "$(value differed)" -eq 0 ] || fail "$(value differed) stacks differ: $(grep -v _at said)"
-	[ "$(($(value agreed) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat said)"
-	# Few events come between attaching the two programs, or while one of them runs.
+	[ "$rc" -eq 0 ] || fail "$(cat walks err)"
+	[ "$(value differed)" -eq 0 ] ||
+		fail "$(value differed) stacks differ: $(grep -v _at walks)"
+	[ "$(($(value agreed) + $(value unchecked)))" -eq "$(value walked)" ] || fail "$(cat walks)"
+	# Few events happen between attaching the two programs, or while one of them runs.
 	[ "$((10 * $(value seen_raw_too)))" -ge "$((9 * $(value seen_at_event)))" ] ||
-		fail "raw tracepoint programs get other stacks: $(grep -v _at said)"
+		fail "raw tracepoint programs get different stacks: $(grep -v _at walks)"
 	[ "$((20 * $(value not_begun_at_raw)))" -le "$(value walked_at_raw)" ] ||
-		fail "$(value not_begun_at_raw) raw tracepoint walks not begun: $(grep -v _at said)"
+		fail "$(value not_begun_at_raw) walks in raw tracepoint programs did not begin:" \
+			"$(grep -v _at walks)"
 }
 
-# load_module MODULE: from the system, or from among the workloads.
+# load_module MODULE: loads a module of the system, or the one among the workloads.
 load_module()
 {
-	modprobe -q "$1" 2>/dev/null || insmod "$PROG/$1.ko" 2>/dev/null || skip "no module $1 here"
+	modprobe -q "$1" 2>/dev/null || insmod "$PROG/$1.ko" 2>/dev/null ||
+		skip "module $1 is not available"
 }
 
-# network_modules: dummy and veth are loaded, and the script comes_and_goes unloads and loads them.
+# network_modules: loads dummy and veth, and writes the script comes_and_goes, which unloads and
+# loads them.
 network_modules()
 {
 	need_tool ip
@@ -55,8 +60,8 @@ while [ $round -lt "$1" ]; do
 	round=$((round + 1))
 	ip link add stk0 type dummy || exit 1
 	ip addr add 10.213.8.1/24 dev stk0 && ip link set stk0 up || exit 1
-	sleep 0.5 # its rules are read by then
-	for host in 2 3 4 5 6 7 8 9; do # who has that address?
+	sleep 0.5 # the recorder has read its rules by then
+	for host in 2 3 4 5 6 7 8 9; do # each ping sends an ARP request
 		ping -c 1 -W 1 10.213.8.$host >/dev/null 2>&1 &
 	done
 	wait

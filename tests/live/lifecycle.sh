@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# How recordings begin, fail, are stopped and end: what the recorder does to commands, signals,
-# terminals, other files and itself then.
+# Recordings begin, fail, are stopped and end: the tests check commands, signals, terminals, files
+# and the recorder's exit status.
 # timeout: 150
 # shellcheck disable=SC2086 # $plain is an option or nothing
 # shellcheck source=tests/live/lib.sh
@@ -9,49 +9,51 @@
 cd "$work" || exit 1
 
 call=syscalls:sys_enter_getppid
-# What user stacks need takes its time to load, which is not what this is about.
+# The programs for user stacks take long to load, and this test does not need them.
 plain=$(scale --no-user-stacks --no-user-stacks '')
 
-# try COMMAND...: its exit status in $rc.
+# try COMMAND...: runs the command; $rc is its exit status.
 try()
 {
 	rc=0
 	"$@" || rc=$?
 }
 
+# want_rc STATUS WHAT: $rc is STATUS
 want_rc()
 {
 	[ "$rc" -eq "$1" ] || {
 		cat err 2>/dev/null
-		fail "$2: ended with $rc, not $1"
+		fail "$2: exit status $rc instead of $1"
 	}
 }
 
-# gone PID: it has ended, waited for or not.
+# gone PID: the process has exited; it may be a zombie.
 gone()
 {
 	! grep -q '^State:.[^ZX]' "/proc/$1/status" 2>/dev/null
 }
 
-# taken PID: no signal waits for it to run; two equal ones that wait are one.
+# taken PID: the process has no pending signal.  A signal that is sent while it is pending is not
+# queued again.
 taken()
 {
 	! grep -q '^\(Sig\|Shd\)Pnd:.*[1-9a-f]' "/proc/$1/status"
 }
 
-# left_running FILE: ends the command that wrote its process id there and must be running.
+# left_running FILE: the command that wrote its PID to FILE still runs, and record says so; ends it.
 left_running()
 {
 	pid=$(cat "$1")
-	kill -0 "$pid" 2>/dev/null || fail "the command of $1 did not go on"
+	kill -0 "$pid" 2>/dev/null || fail "the command of $1 does not run any more"
 	grep -q "process $pid" err || {
 		cat err
-		fail "no message about process $pid that goes on"
+		fail "no message says that process $pid still runs"
 	}
 	kill -KILL "$pid"
 }
 
-# Many events until end_load.
+# begin_load: causes many events until end_load.
 begin_load()
 {
 	"$PROG/getppid" 1000000000 >load.out &
@@ -71,11 +73,12 @@ own_stdout()
 	"$STACKONCE" record $plain -q -o - -e $call -- "$PROG/getppid" 10 >own.stk 2>err || rc=$?
 	want_rc 0 "record -o -"
 	grep -q '^events 10' err || fail "the command's output is not on standard error"
-	[ "$("$STACKONCE" script --json own.stk | wc -l)" -eq 10 ] || fail "record -o - is damaged"
-	[ "$(info_of own.stk -r .ended)" = clean ] || fail "record -o - does not end well"
+	[ "$("$STACKONCE" script --json own.stk | wc -l)" -eq 10 ] ||
+		fail "script does not print 10 events of record -o -"
+	[ "$(info_of own.stk -r .ended)" = clean ] || fail "record -o - did not end cleanly"
 }
 
-# A recording that cannot begin costs no earlier one and leaves nothing behind.
+# A recording that cannot begin does not replace an earlier one and leaves nothing behind.
 failed_runs()
 {
 	record -o keep.stk -e $call -- "$PROG/getppid" 1
@@ -89,14 +92,14 @@ failed_runs()
 		want_rc 127 "a command without its interpreter"
 	done
 	for f in keep.stk*; do
-		cmp "$f" "kept/$f" || fail "$f after failed recordings"
+		cmp "$f" "kept/$f" || fail "failed recordings have changed $f"
 	done
 	try "$STACKONCE" record $plain -q -o /nonexistent/x.stk -e $call -- touch started 2>err
 	want_rc 1 "an output that cannot be created"
-	[ ! -e started ] || fail "the command ran although nothing can be recorded"
+	[ ! -e started ] || fail "the command ran although the output cannot be created"
 }
 
-# The search for the command is the shell's.
+# The command is searched as in the shell.
 command_search()
 {
 	mkdir -p p1/tool p2 p3
@@ -106,8 +109,8 @@ command_search()
 	old=$PATH
 	PATH=$work/p1:$work/p2:$work/p3:$old
 	try "$STACKONCE" record $plain -q -o x.stk -e $call -- tool 'a b' 2>err
-	want_rc 5 "a script behind a directory and a file of its name"
-	[ "$(cat args)" = '1 a b' ] || fail "the script got other arguments: $(cat args)"
+	want_rc 5 "a script after a directory and a file of the same name"
+	[ "$(cat args)" = '1 a b' ] || fail "the script got wrong arguments: $(cat args)"
 	rm args
 	cd p3 || exit 1
 	PATH=:$old
@@ -123,7 +126,7 @@ command_search()
 	PATH=$old
 }
 
-# A command's signals and limits are those the recorder was started with.
+# A command has the ignored signals and the limits with which the recorder was started.
 inherited()
 {
 	cat >show <<'EOF'
@@ -143,19 +146,20 @@ EOF
 		)
 		cmp without with || {
 			diff without with
-			fail "signals or limits of a command, '$ignored' ignored"
+			fail "signals or limits of a command differ with '$ignored' ignored"
 		}
 	done
-	# what is ignored does not stop the recording either
+	# an ignored signal does not stop the recording either
 	rc=0
 	(
 		trap '' HUP
-		exec "$STACKONCE" record $plain -q -o x.stk -e $call -- sh -c 'kill -HUP $PPID; sleep 0.3; exit 3'
+		exec "$STACKONCE" record $plain -q -o x.stk -e $call -- \
+			sh -c 'kill -HUP $PPID; sleep 0.3; exit 3'
 	) || rc=$?
 	want_rc 3 "an ignored SIGHUP"
 }
 
-# A command gets the signals sent to the recorder as they are, and those of the terminal once.
+# The recorder forwards its signals to the command; signals of the terminal reach the command once.
 forwarded()
 {
 	cat >listen <<'EOF'
@@ -173,7 +177,8 @@ EOF
 	mkfifo keys
 	for s in HUP TERM INT key; do
 		rm -f ready got enough
-		"$PROG/ontty" "$STACKONCE" record $plain -q -o tty.stk -e $call -- ./listen <keys >err &
+		"$PROG/ontty" "$STACKONCE" record $plain -q -o tty.stk -e $call -- \
+			./listen <keys >err &
 		tty=$!
 		exec 8>keys
 		until_true 30 test -s ready || fail "the command did not start"
@@ -191,7 +196,8 @@ EOF
 		exec 8>&-
 		want_rc 6 "a command that handles SIG$s"
 		[ "$(cat got)" = $s ] || fail "the command got $(cat got) for one SIG$s"
-		[ "$(info_of tty.stk -r .ended)" = clean ] || fail "the recording did not end well"
+		[ "$(info_of tty.stk -r .ended)" = clean ] ||
+			fail "the recording did not end cleanly"
 	done
 }
 
@@ -199,7 +205,8 @@ EOF
 twice()
 {
 	"$PROG/ontty" "$STACKONCE" record $plain -q -o twice.stk -e $call -- \
-		sh -c 'trap "" INT; echo $PPID >recorder; echo $$ >stubborn; exec sleep 1000' <keys >err &
+		sh -c 'trap "" INT; echo $PPID >recorder; echo $$ >stubborn; exec sleep 1000' \
+		<keys >err &
 	tty=$!
 	exec 8>keys
 	until_true 30 test -s stubborn || fail "the command did not start"
@@ -207,7 +214,7 @@ twice()
 	until_true 5 grep -q '\^C' err || fail "the terminal does not show Ctrl-C"
 	until_true 5 taken "$(cat recorder)" || fail "the recorder does not take SIGINT"
 	sleep 0.3
-	gone $tty && fail "one Ctrl-C ended the recording of a command that goes on"
+	gone $tty && fail "one Ctrl-C ended the recording although the command still runs"
 	echo >&8
 	until_true 5 gone $tty || fail "a second Ctrl-C does not end the recording"
 	rc=0
@@ -215,10 +222,10 @@ twice()
 	exec 8>&-
 	want_rc 130 "two Ctrl-C"
 	left_running stubborn
-	[ "$(info_of twice.stk -r .ended)" = clean ] || fail "the recording did not end well"
+	[ "$(info_of twice.stk -r .ended)" = clean ] || fail "the recording did not end cleanly"
 }
 
-# Nor does it wait for an output nobody reads.
+# A second signal also ends a recording that waits for a pipe without a reader.
 blocked()
 {
 	mkfifo pipe
@@ -243,7 +250,7 @@ blocked()
 	kill $reader
 }
 
-# When the disk is full the recorder ends, the command goes on, and the accounting is true.
+# When the disk is full, the recorder ends, the command continues, and the accounting is correct.
 full()
 {
 	mkdir mnt
@@ -262,8 +269,9 @@ full()
 	recorded=$(info_of mnt/full.stk .totals.recorded)
 	unwritten=$(info_of mnt/full.stk .totals.lost_by.write)
 	[ "$events" -gt 100 ] || fail "only $events events before the disk was full"
-	[ "$recorded" -le "$events" ] || fail "$recorded events claimed, $events in the file"
-	# rarely not even this fits
+	[ "$recorded" -le "$events" ] ||
+		fail "the accounting says $recorded events, $events are in the file"
+	# sometimes even the final accounting does not fit
 	if [ "$unwritten" -gt 0 ]; then
 		want_sum mnt/full.stk
 	fi
@@ -272,7 +280,7 @@ full()
 
 no_bpf_fds()
 {
-	# shellcheck disable=SC2010 # where the links go to
+	# shellcheck disable=SC2010 # the targets of the links
 	! ls -l "/proc/$1/fd" 2>/dev/null | grep -q bpf
 }
 
@@ -281,28 +289,30 @@ complete()
 	[ -s "$1" ] && [ "$(info_of "$1" -r .ended 2>/dev/null)" = clean ]
 }
 
-# A command outlives -d: nothing is attached any more, its status is unknown to the file.
+# A command outlives -d: no program is attached any more, and the file has no exit status.
 outlived()
 {
 	mkfifo end
-	"$STACKONCE" record $plain -q -d 0.3 -o short.stk -e $call -- sh -c 'read -r x <end; exit 7' &
+	"$STACKONCE" record $plain -q -d 0.3 -o short.stk -e $call -- \
+		sh -c 'read -r x <end; exit 7' &
 	recorder=$!
 	test_pids="$test_pids $recorder"
 	until_true 10 complete short.stk || fail "the recording does not end after -d"
-	until_true 5 no_bpf_fds $recorder || fail "programs are attached after the recording"
+	until_true 5 no_bpf_fds $recorder || fail "programs are still attached after the recording"
 	echo >end
 	rc=0
 	wait $recorder || rc=$?
 	want_rc 7 "a command that outlives -d"
-	grep -qa exit_status short.stk && fail "the file knows an exit status before there is one"
+	grep -qa exit_status short.stk && fail "the file has an exit status of a running command"
 	record -o x.stk -e $call -- true
-	grep -qa exit_status x.stk || fail "the file does not know the exit status"
+	grep -qa exit_status x.stk || fail "the file does not have the exit status"
 }
 
-# the_detacher: the pid of the child that detaches for the recorder started with mark=$$.
+# the_detacher: prints the PID of the child that detaches the programs of the recorder that was
+# started with LIFECYCLE=$$.
 the_detacher()
 {
-	# one grep for all: it may not be there for long
+	# one grep for all processes, because the child may be short-lived
 	grep -lx stackonce-end /proc/[0-9]*/comm 2>/dev/null | while IFS=/ read -r _ _ p _; do
 		if tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -q "^LIFECYCLE=$$\$"; then
 			echo "$p"
@@ -311,8 +321,8 @@ the_detacher()
 	done
 }
 
-# Detaching many programs takes its time, in a child that nobody waits for.  Where it is so short that
-# the child is gone when we look, more programs are detached.
+# A child detaches the programs, because many take long to detach, and the recorder does not wait
+# for it.  Where the child has exited before the test finds it, the test attaches more programs.
 detached()
 {
 	events='sched:*,timer:*,irq:*,signal:*,task:*,block:*,writeback:*,ext4:*,tcp:*,net:*'
@@ -322,9 +332,9 @@ detached()
 		pid=$(the_detacher)
 		[ -z "$pid" ] || break
 	done
-	[ -n "$pid" ] || fail "the pipe was held until all was detached"
-	ls -l "/proc/$pid/fd" 2>/dev/null | sed -n 's/.* -> //p' | grep -v 'anon_inode\|/dev/null' &&
-		fail "the detaching child keeps these open"
+	[ -n "$pid" ] || fail "the pipe stayed open until all programs were detached"
+	ls -l "/proc/$pid/fd" 2>/dev/null | sed -n 's/.* -> //p' |
+		grep -v 'anon_inode\|/dev/null' && fail "the detaching child keeps these files open"
 	stat=$(cat "/proc/$pid/stat" 2>/dev/null) || return 0
 	nice=$(echo "${stat##*) }" | awk '{ print $17 }')
 	[ "$nice" -eq "$(sed 's/.*) //' /proc/self/stat | awk '{ print $17 }')" ] ||
@@ -336,34 +346,35 @@ has_threads()
 	[ "$(ls "/proc/$1/task" | wc -l)" -ge 2 ]
 }
 
-# The id of a thread stands for that thread alone.
+# The id of a thread selects that thread alone.
 one_thread()
 {
 	"$PROG/threads" 2 0 >/dev/null &
 	threads=$!
 	test_pids="$test_pids $threads"
-	until_true 5 has_threads "$threads" || fail "one thread only"
+	until_true 5 has_threads "$threads" || fail "the program has only one thread"
 	# shellcheck disable=SC2010 # numbers
 	tid=$(ls "/proc/$threads/task" | grep -v "^$threads\$" | head -n 1)
-	[ -n "$tid" ] || fail "no thread"
+	[ -n "$tid" ] || fail "the program's second thread is not in /proc"
 	record_bg -o thread.stk -p "$tid" -e $call
 	end_child KILL "$threads"
 	until_true 5 gone "$recorder" || fail "the recording of a thread does not end with it"
 	rc=0
 	wait "$recorder" || rc=$?
 	want_rc 0 "the recording of a thread"
-	"$STACKONCE" script --json thread.stk | grep -o '"tid": *[0-9]*' | grep -o '[0-9]*$' | sort -u >tids
+	"$STACKONCE" script --json thread.stk | grep -o '"tid": *[0-9]*' | grep -o '[0-9]*$' |
+		sort -u >tids
 	[ "$(cat tids)" = "$tid" ] || fail "-p $tid recorded $(cat tids)"
 }
 
-# Where process ids mean something else, nothing is recorded.
+# In a PID namespace PIDs would not match the kernel's: record refuses.
 namespace()
 {
 	need_tool unshare
 	try unshare -p -f "$STACKONCE" record $plain -q -o ns.stk -e $call -- true 2>err
 	want_rc 1 "a PID namespace"
 	[ "$(wc -l <err)" -eq 1 ] && grep -q 'PID namespace' err || fail "message: $(cat err)"
-	[ ! -e ns.stk ] || fail "a recording from a PID namespace"
+	[ ! -e ns.stk ] || fail "record left a recording in a PID namespace"
 }
 
 own_stdout

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 200
-# Rings that overflow, a recorder that is stopped now and then: where numbered calls are missing, the
-# recording says so, also to who reads it from a pipe; and what it calls whole is whole.
+# The rings overflow, and the recorder is stopped now and then: where numbered calls are missing,
+# the recording has a loss, also when it is read from a pipe; and no call is missing where it has
+# none.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
@@ -18,7 +19,7 @@ for _ in 1 2 3; do
 	sleep 0.1
 	kill -CONT "$recorder"
 done
-wait "$load" || fail "the calls"
+wait "$load" || fail "the program that makes the calls failed"
 stop_recorder
 want_sum lossy.stk
 pid=$(sed -n 's/^pid //p' numbered)
@@ -26,10 +27,10 @@ pid=$(sed -n 's/^pid //p' numbered)
 	cat checked
 	fail "losses are not where they happened"
 }
-# shellcheck disable=SC2002 # a pipe is what this is about
+# shellcheck disable=SC2002 # the input must be a pipe
 cat lossy.stk | "$PROG/numbered_check" - "$pid" >piped || {
 	cat piped
-	fail "losses are not known in time where nothing can be looked ahead in"
+	fail "losses are not known in time when the input is a pipe"
 }
-cmp -s checked piped || fail "a pipe gives other answers: $(cat checked) and $(cat piped)"
+cmp -s checked piped || fail "a file and a pipe differ: $(cat checked) and $(cat piped)"
 note "$(cat checked)"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What the recorder makes of a tracepoint's arguments, where a sched event hits another one's program, is
-# byte for byte what the kernel formats: every event that it is expected to know, on this kernel.
+# For a sched event that is nested in the program of another one, the recorder builds the record
+# from the tracepoint's arguments.  It equals the kernel's record byte for byte, for every event
+# that the recorder supports on this kernel.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
@@ -9,7 +10,7 @@ cd "$work" || exit 1
 "$STACKONCE" doctor --json >doctor.json || :
 want_json doctor doctor.json
 jq -es 'any(.[]; .name == "nested_fields" and .ok)' doctor.json >/dev/null ||
-	fail "doctor: $(grep nested_fields doctor.json)"
+	fail "doctor has no working nested_fields: $(grep nested_fields doctor.json)"
 cat >work.sh <<EOF
 i=0
 while [ \$i -lt $(scale 400 40) ]; do
@@ -25,7 +26,8 @@ rc=$?
 	cat out
 	fail "records differ"
 }
-[ "$(grep -vc '^#' out)" -ge 8 ] || fail "$(cat out)"
-awk '!/^#/ && $2 < 40 { exit 1 }' out || fail "too few compared: $(cat out)"
-awk '!/^#/ && $4 > 0 { exit 1 }' out || fail "records could not be made: $(cat out)"
-note "$(awk '!/^#/ { n += $2; changed += $5 } END { print n, "records equal,", changed, "changed meanwhile" }' out)"
+[ "$(grep -vc '^#' out)" -ge 8 ] || fail "fewer than eight event types: $(cat out)"
+awk '!/^#/ && $2 < 40 { exit 1 }' out || fail "too few records were compared: $(cat out)"
+awk '!/^#/ && $4 > 0 { exit 1 }' out || fail "some records could not be built: $(cat out)"
+note "$(awk '!/^#/ { n += $2; changed += $5 }
+	END { print n, "records equal,", changed, "changed meanwhile" }' out)"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A command's wakeups are all recorded although another BPF tracer's programs run when they happen:
-# the kernel drops the recorder then, and the counting program takes over.  ftrace tells how many.
+# All wakeups by a command are recorded although they happen while another tracer's BPF programs
+# run: the kernel then skips the recorder program, and the counter program records the event
+# instead.  ftrace counts the wakeups.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
@@ -26,12 +27,14 @@ want_sum mine.stk
 all=$(grep -c 'sched_waking:' "$instance/trace")
 [ "$all" -ge "$n" ] || fail "ftrace saw $all of $n wakeups"
 truth=$(seen_by_bpf <"$instance/trace" | grep -c 'sched_waking:')
-[ "$truth" -gt $((all / 2)) ] || fail "most wakeups came while PID 1 ran: $((all - truth)) of $all"
-mine=$("$STACKONCE" stacks --json mine.stk >/dev/null && counted mine.stk sched:sched_waking recorded)
+[ "$truth" -gt $((all / 2)) ] ||
+	fail "most wakeups happened while PID 1 ran: $((all - truth)) of $all"
+mine=$("$STACKONCE" stacks --json mine.stk >/dev/null &&
+	counted mine.stk sched:sched_waking recorded)
 lost=$(counted mine.stk sched:sched_waking lost)
 [ "$((mine + lost))" -ge "$truth" ] || fail "$mine recorded and $lost lost of $truth wakeups"
 [ "$lost" -le 4 ] || fail "$lost of $truth wakeups lost"
-"$STACKONCE" script --json mine.stk >mine.json || fail "script mine.stk"
+"$STACKONCE" script --json mine.stk >mine.json || fail "script ended with $?"
 bare=$(jq -s '[.[] | select(.fields == null)] | length' mine.json)
 [ "$bare" -eq 0 ] || fail "$bare of $mine have no fields"
-note "$mine recorded, $lost lost, $truth of $all seen by ftrace are BPF's to see"
+note "$mine recorded, $lost lost; BPF can see $truth of the $all that ftrace has"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2016 # programs of jq and of another shell have variables of their own
 # timeout: 180
-# A program leaves the CPU in known ways and measures for how long: the answer agrees within 1 %, says
-# in what state, from which function and who woke it.  perf, at the same time, says the same.
+# A program leaves the CPU in known ways and measures for how long: the answer agrees within 1 % and
+# has the right state, function and waker.  perf, which records at the same time, agrees.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -13,35 +13,40 @@ cd "$work" || exit 1
 calls=sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new
 program="$user/offcpu"
 perf=
-perf record -q -a -k mono -m 16M -e sched:sched_switch -o perf.data -- true >perf.log 2>&1 && perf=yes
+perf record -q -a -k mono -m 16M -e sched:sched_switch -o perf.data -- true >perf.log 2>&1 &&
+	perf=yes
 
-# record_program: at once by perf, where that is allowed.
+# record_program: records the program, at the same time with perf where that is allowed.
 record_program()
 {
 	# shellcheck disable=SC2086 # an option and its value
-	set -- "$STACKONCE" record $roomy -q -e "$calls" -o off.stk -- sh -c 'exec "$0" "$1" >truth' \
-		"$program" "$(scale 20 5)"
-	[ -z "$perf" ] || set -- perf record -q -a -k mono -m 16M -e sched:sched_switch -o perf.data -- "$@"
+	set -- "$STACKONCE" record $roomy -q -e "$calls" -o off.stk -- \
+		sh -c 'exec "$0" "$1" >truth' "$program" "$(scale 20 5)"
+	[ -z "$perf" ] ||
+		set -- perf record -q -a -k mono -m 16M -e sched:sched_switch -o perf.data -- "$@"
 	"$@" >record.log 2>&1 || {
 		cat record.log
 		fail "recording ended with $?"
 	}
 }
 
-# perf_lost: some of perf's switches are not in its file.
+# perf_lost: true if perf has lost events.
 perf_lost()
 {
-	[ -n "$perf" ] && perf script -i perf.data --show-lost-events 2>/dev/null | grep -q PERF_RECORD_LOST
+	[ -n "$perf" ] && perf script -i perf.data --show-lost-events 2>/dev/null |
+		grep -q PERF_RECORD_LOST
 }
 
-# An emulated machine takes its time between two looks at the clock.
+# In an emulated machine much time passes between two readings of the clock.
 slack=$(scale 1 15)
 
-# wrong_facts: each fact is of the times off CPU of that thread with that function on their user stack.
+# wrong_facts: prints what is wrong.  A fact is about the times off CPU of one thread with one
+# function on the user stack.
 wrong_facts()
 {
 	jq -rn --slurpfile truth truth.json --slurpfile answer tid.json --argjson slack "$slack" '
-		def near($x; $y; $percent; $more): ($x - $y | fabs) <= $y * $percent * $slack / 100 + $more;
+		def near($x; $y; $percent; $more):
+			($x - $y | fabs) <= $y * $percent * $slack / 100 + $more;
 		$truth[] | . as $t |
 		[$answer[] | select(.type == "group" and .tid == $t.tid).stacks[] |
 			select(any(.frames[]; .sym == $t.function))] as $all |
@@ -49,35 +54,42 @@ wrong_facts()
 		([$all[] | .blocked_ns + .queued_ns] | add // 0) as $ns |
 		if ($own | length) == 0 then "\($t): never in that state"
 		elif any($own[]; .ustack_end != "complete") then "\($t): a stack is not complete"
-		# between the look at the scheduler and the work lies a preemption at times
-		elif near($ns; $t.ns; if $t.what == "preempted" then 5 else 1 end; $t.stolen // 0) | not then
+		# sometimes the program is preempted between reading its run time and the work
+		elif near($ns; $t.ns; if $t.what == "preempted" then 5 else 1 end;
+			$t.stolen // 0) | not then
 			"\($t): \($ns) ns, \($ns / $t.ns * 100) %"
 		elif $t.count and ([$own[].count] | add) != $t.count then
 			"\($t): \([$own[].count] | add) times"
-		elif $t.what == "preempted" and any($own[]; .blocked_ns != 0 or .waker) then "\($t): blocked"
+		elif $t.what == "preempted" and any($own[]; .blocked_ns != 0 or .waker) then
+			"\($t): blocked"
 		elif $t.what == "sleep" and $t.waker == null and
-			any($own[]; .waker.by != "interrupt") then "\($t): woken by \([$own[].waker])"
+			any($own[]; .waker.by != "interrupt") then
+			"\($t): woken by \([$own[].waker])"
 		elif $t.waker and any($own[]; .waker.tid != $t.waker or
 			(any(.waker.frames[]; .sym == "write_here") | not)) then
 			"\($t): woken by \([$own[].waker])"
-		elif $t.what == "disk" and any($own[]; .waker.comm != "offcpu" or .waker.tid == $t.tid) then
+		elif $t.what == "disk" and
+			any($own[]; .waker.comm != "offcpu" or .waker.tid == $t.tid) then
 			"\($t): woken by \([$own[].waker])"
 		else empty end'
 }
 
-# There are machines with tasks whose switches and wakeups no tracepoint tells of: then a switch back to
-# the program may be missing, which is said, or who woke it.  And what a hypervisor takes away from a
-# thread, which the program knows in steps of a tick only, is neither CPU time to the program nor time off
-# CPU to us.  Where nothing but this is wrong, or perf lost events, another recording is judged by, of six.
+# On some machines there are tasks whose switches and wakeups no tracepoint reports: a switch back
+# to the program may be missing, which the answer says, or a waker.  Time that a hypervisor steals
+# from a thread is neither CPU time in the program's view nor time off CPU in the answer; the
+# program knows it only in steps of a tick.  Where nothing else is wrong, or perf has lost events,
+# the test makes another recording, up to six.
 : >wrong
 for _ in 1 2 3 4 5 6; do
 	record_program
 	missing=$("$STACKONCE" offcpu --json --by state --comm offcpu off.stk |
 		jq 'select(.type == "sums").no_return')
 	[ "$missing" -eq 0 ] || continue
-	"$STACKONCE" offcpu --json --by tid --stacks off.stk >tid.json || fail "offcpu --by tid"
+	"$STACKONCE" offcpu --json --by tid --stacks off.stk >tid.json ||
+		fail "offcpu --by tid ended with $?"
 	facts_of truth >truth.json
-	[ "$(wc -l <truth.json)" -eq 6 ] || fail "the program did not tell all: $(cat truth)"
+	[ "$(wc -l <truth.json)" -eq 6 ] ||
+		fail "the program did not print all facts: $(cat truth)"
 	wrong_facts >wrong || fail "jq"
 	if [ ! -s wrong ]; then
 		perf_lost || break
@@ -87,32 +99,35 @@ for _ in 1 2 3 4 5 6; do
 done
 [ ! -s wrong ] || {
 	head -n 20 wrong
-	fail "the answer is not what the program did"
+	fail "the answer differs from what the program did"
 }
-[ "$missing" -eq 0 ] || skip "this kernel's sched_switch leaves out switches, in six recordings"
+[ "$missing" -eq 0 ] || skip "sched_switch of this kernel leaves out switches, in six recordings"
 ! perf_lost || fail "perf lost events in its buffers of 16 MB, in the last of six recordings"
 want_user off.stk
-"$STACKONCE" offcpu --json --by state off.stk >state.json || fail "offcpu --by state"
+"$STACKONCE" offcpu --json --by state off.stk >state.json || fail "offcpu --by state ended with $?"
 jq -es '(.[-1] | .gaps == 0 and .unknown == 0 and .lost == 0 and
 	.count == ([.states[].count] | add)) and
 	.[-1].states == ([.[] | select(.type == "group") | .states] | add)' state.json >/dev/null ||
 	fail "the sums do not add up: $(tail -n 1 state.json)"
 
-# --state and --min select: what is left out is counted.
+# --state and --min select intervals; those that are too short are counted.
 "$STACKONCE" offcpu --json --by state --state disk,stopped --min 0.005 off.stk >min.json ||
-	fail "offcpu --min"
+	fail "offcpu --min ended with $?"
 jq -es --argjson all "$(jq -c 'select(.type == "sums").states' state.json)" '
 	([.[] | select(.type == "group").state] | sort) == ["disk", "stopped"] and
 	all(.[] | select(.type == "group"); .min_ns >= 5000000) and
-	.[-1].count + .[-1].too_short == $all.disk.count + $all.stopped.count' min.json >/dev/null ||
-	fail "--state, --min: $(tail -n 1 min.json)"
+	.[-1].count + .[-1].too_short == $all.disk.count + $all.stopped.count' \
+	min.json >/dev/null ||
+	fail "--state or --min selects wrong intervals: $(tail -n 1 min.json)"
 
-# perf's switches of the same time, from one away to the next one back, where it has as many as we
-# have: at times it lacks some and tells of no loss.
-compared="perf may not record here"
+# Compares with perf's switches of the same time, from each one away to the next one back.  A thread
+# is compared only if perf has at least as many as we have: perf sometimes lacks some and reports no
+# loss.
+compared="perf cannot record here"
 if [ -n "$perf" ]; then
-	perf script -i perf.data --ns -F time,trace 2>/dev/null | sed -n \
-		's/^ *\([0-9]*\)\.\([0-9]*\): .*prev_pid=\([0-9]*\) .*next_pid=\([0-9]*\) .*/\1\2 \3 \4/p' |
+	switch='^ *\([0-9]*\)\.\([0-9]*\): .*prev_pid=\([0-9]*\) .*next_pid=\([0-9]*\) .*'
+	perf script -i perf.data --ns -F time,trace 2>/dev/null |
+		sed -n 's/'"$switch"'/\1\2 \3 \4/p' |
 		awk -v first="$(jq 'select(.type == "sums").first' tid.json)" \
 			-v last="$(jq 'select(.type == "sums").last' tid.json)" '
 			$1 + 0 < first + 0 || $1 + 0 > last + 0 { next }
@@ -134,7 +149,7 @@ if [ -n "$perf" ]; then
 		if $times > $count or ($got - $ns | fabs) > $ns * $slack / 100 then
 			"wrong: \($tid): perf \($ns) in \($times), offcpu \($got) in \($count)"
 		else "\($tid) \($ns)" end' >compared
-	grep wrong compared && fail "perf says otherwise"
+	grep wrong compared && fail "perf has different times"
 	[ "$(wc -l <compared)" -ge 2 ] || fail "perf saw too few threads: $(cat compared)"
 	compared="perf agrees on $(wc -l <compared) threads"
 fi

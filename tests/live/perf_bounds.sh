@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# perf counts the same with and without stackonce, and bounds what stackonce says happened: what
-# runs inside has counted no more, what runs outside no less.
+# perf counts the same with and without stackonce.  Its counts are bounds for the happened events of
+# a recording: perf counts no more if it runs inside the recording, and no fewer if it runs outside.
 # timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -11,7 +11,7 @@ need_tool perf
 n=$(scale 50000 5000)
 call=syscalls:sys_enter_getppid
 
-# perf_count OUT ARGS...: what perf counted, into OUT.
+# perf_count OUT ARGS...: writes perf's count to OUT.
 perf_count()
 {
 	out=$1
@@ -24,7 +24,8 @@ perf_count()
 	[ -s "$out" ] || fail "perf counted nothing: $(cat "$out.stat")"
 }
 
-perf stat -x, -e $call -o probe -- true 2>/dev/null >/dev/null || skip "perf cannot count tracepoints here"
+perf stat -x, -e $call -o probe -- true 2>/dev/null >/dev/null ||
+	skip "perf cannot count tracepoints here"
 
 perf_count alone -e $call -- "$PROG/getppid" "$n"
 record_bg -a -o in.stk -e $call -e sched:sched_switch
@@ -35,16 +36,18 @@ want_sum in.stk
 [ "$(cat alone)" -eq "$n" ] || fail "perf alone counts $(cat alone) of $n"
 [ "$(cat beside)" -eq "$n" ] || fail "perf beside stackonce counts $(cat beside) of $n"
 happened=$(counted in.stk sched:sched_switch happened)
-[ "$happened" -ge "$(cat inner)" ] || fail "happened $happened, but perf inside counted $(cat inner)"
+[ "$happened" -ge "$(cat inner)" ] ||
+	fail "only $happened events happened, but perf inside counted $(cat inner)"
 
-# Programs of others that end with 0 hide events from perf while they run: three tries.
+# Other BPF programs that return 0 hide events from perf while they run, so there are three tries.
 for try in 1 2 3; do
 	rm -f out.stk
 	perf_count outer -a -e sched:sched_switch -- "$STACKONCE" record -q -a -d "$(scale 1 2)" \
 		-o out.stk -e sched:sched_switch
 	happened=$(counted out.stk sched:sched_switch happened)
-	[ "$happened" -gt 0 ] || fail "nothing happened"
+	[ "$happened" -gt 0 ] || fail "no event happened"
 	[ "$happened" -gt "$(cat outer)" ] || break
-	[ "$try" -lt 3 ] || fail "happened $happened, but perf outside counted $(cat outer)"
+	[ "$try" -lt 3 ] || fail "$happened events happened, but perf outside counted $(cat outer)"
 done
-note "$n calls with and without; $happened switches of $(cat outer) outside"
+note "perf counts $n calls with and without stackonce;" \
+	"$happened switches happened, perf outside counts $(cat outer)"

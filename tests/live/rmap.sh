@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Walks of the reverse map: events made of probes of the three functions that walk.  A workload has
-# pages of all types walked in all ways; the kernel's own probes count at another level, at the
-# functions that decide to walk, by what they are called with.  Where no function can be probed the
-# recorder must say so.
+# Emulated events for walks of the reverse map, made from probes of the three functions that walk.
+# A workload causes walks of pages of all types in all ways.  The kernel's own probes count the
+# calls of the functions that decide to walk, by their arguments, and the counts must match.  Where
+# no function can be probed, the recorder must say so.
 # timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -16,7 +16,7 @@ start=rmap:rmap_walk_start
 end=rmap:rmap_walk_end
 probes=$tracefs/events/stackonce_rmap
 
-# no_probes: none of ours.  What a probe counts into goes first.
+# no_probes: removes the test's probes.  The histogram of a probe must be removed first.
 no_probes()
 {
 	for p in "$probes"/*/; do
@@ -33,18 +33,20 @@ restore()
 	rmap_restore
 }
 
-# probe NAME ARGS [KEYS [CONDITION]]: a probe on a function, and its calls counted by process and by
-# these of what it is called with.  type is the two low bits of folio->mapping.
+# probe NAME ARGS [KEYS [CONDITION]]: adds a probe on the function NAME with the arguments ARGS, and
+# counts its calls by process and KEYS.  type is the two low bits of folio->mapping.
 probe()
 {
-	echo "p:stackonce_rmap/$1 $1 type=+0x18(%di):b2@0/64 $2" >>"$tracefs/kprobe_events" || return 1
-	[ -z "${3:-}" ] || echo "hist:keys=common_pid,$3:size=2048${4:+ if $4}" >"$probes/$1/trigger"
+	echo "p:stackonce_rmap/$1 $1 type=+0x18(%di):b2@0/64 $2" >>"$tracefs/kprobe_events" ||
+		return 1
+	[ -z "${3:-}" ] ||
+		echo "hist:keys=common_pid,$3:size=2048${4:+ if $4}" >"$probes/$1/trigger"
 }
 
-# The callers, and when each of them returns before it walks: nothing maps the page, it belongs to
-# nobody, or folio_referenced() would have to lock the page and somebody else has.  0x30 is
-# folio->_mapcount, the lowest bit of the flags says locked; flag 0x80 of the two that unmap says that
-# their caller holds the lock of the map.
+# probe_callers: counts the callers of a walk.  The conditions exclude calls that return before they
+# walk: the page is not mapped, it has no owner, or folio_referenced() cannot lock it because
+# another task has.  0x30 is folio->_mapcount, the lowest bit of the flags says locked; flag 0x80 of
+# the two functions that unmap says that the caller holds the lock of the map.
 probe_callers()
 {
 	own='mapping=+0x18(%di):x64 mapcount=+0x30(%di):s32'
@@ -58,18 +60,19 @@ probe_callers()
 		probe rmap_walk_locked '' type
 }
 
-# counted_calls PID: lines CALLER TYPE LOCKED COUNT of what was counted.
+# counted_calls PID: prints the counted calls as lines CALLER TYPE LOCKED COUNT.
 counted_calls()
 {
 	for p in "$probes"/*/; do
-		who=$(basename "$p")
+		caller=$(basename "$p")
 		locked=0
-		[ "$who" != rmap_walk_locked ] || locked=1
-		case $who in
-		rmap_walk*) who=rmap_walk ;;
+		[ "$caller" != rmap_walk_locked ] || locked=1
+		case $caller in
+		rmap_walk*) caller=rmap_walk ;;
 		esac
-		! grep -q 'Dropped: [1-9]' "$p/hist" || fail "$who was not counted in full"
-		grep hitcount "$p/hist" | tr -d '{},' | awk -v who="$who" -v pid="$1" -v locked="$locked" '{
+		! grep -q 'Dropped: [1-9]' "$p/hist" || fail "calls of $caller were not counted"
+		grep hitcount "$p/hist" | tr -d '{},' | awk -v caller="$caller" -v pid="$1" \
+			-v locked="$locked" '{
 			l = locked
 			for (i = 1; i < NF; i += 2) {
 				if ($i == "common_pid:") p = $(i + 1)
@@ -78,97 +81,103 @@ counted_calls()
 				if ($i == "hitcount:") n = $(i + 1)
 			}
 			if (p == pid)
-				print who, type == 3 ? "ksm" : type == 1 ? "anon" : "file", l ? "true" : "false", n
+				print caller, type == 3 ? "ksm" : type == 1 ? "anon" : "file",
+					l ? "true" : "false", n
 		}'
 	done | sort
 }
 
-# recorded_calls FILE PID EVENT: the same of the events, by the first frame that is not of the walk.
-# Only rmap_walk and rmap_walk_locked, which end in a jump, are not in the stacks.
+# recorded_calls FILE PID EVENT: prints the same for the events; the caller is the first frame that
+# is not part of the walk.  rmap_walk and rmap_walk_locked are not in the stacks, because they end
+# in a jump.
 recorded_calls()
 {
 	"$STACKONCE" stacks --json "$1" | jq -r '[.id, ([.frames[].sym | select(. != null and
-		(startswith("rmap_walk") or startswith("__rmap_walk") | not))][0] // "nobody")] | @tsv' >callers
+		(startswith("rmap_walk") or startswith("__rmap_walk") | not))][0] // "none")] |
+		@tsv' >callers
 	"$STACKONCE" script --json --pid "$2" --event "$3" "$1" |
-		jq -r '[.kstack, .fields.page_type, (.fields.locked == 1 or .fields.locked == true)] | @tsv' |
+		jq -r '[.kstack, .fields.page_type,
+			(.fields.locked == 1 or .fields.locked == true)] | @tsv' |
 		awk -F '\t' 'NR == FNR { sym[$1] = $2; next }
 			{
-				who = sym[$1]
-				if (who !~ /^(try_to_unmap|try_to_migrate|folio_mkclean|folio_referenced)$/)
-					who = "rmap_walk"
-				n[who " " $2 " " $3]++
+				by = sym[$1]
+				if (by !~ /^try_to_(unmap|migrate)$/ &&
+				    by !~ /^folio_(mkclean|referenced)$/)
+					by = "rmap_walk"
+				n[by " " $2 " " $3]++
 			}
 			END { for (k in n) print k, n[k] }' callers - | sort
 }
 
-# refused: the message and the exit code where no function can be probed.
+# refused: checks the message and the exit code where no function can be probed.
 refused()
 {
 	rc=0
 	"$STACKONCE" record -q -e $start -o no.stk -- true >out 2>err || rc=$?
 	cat err
-	[ "$rc" -ne 0 ] || fail "$start is recorded though the kernel refuses kprobes"
-	[ "$(wc -l <err)" -eq 1 ] || fail "not one line says why"
+	[ "$rc" -ne 0 ] || fail "$start is recorded although the kernel refuses kprobes"
+	[ "$(wc -l <err)" -eq 1 ] || fail "not one line of messages"
 	grep -q "$start" err || fail "the message does not name the event"
-	[ ! -s no.stk ] || fail "there is a recording"
-	skip "the kernel refuses probes of functions; the recorder says so"
+	[ ! -s no.stk ] || fail "record left a recording"
+	skip "the kernel refuses kprobes, and the recorder says so"
 }
 
 probe try_to_unmap '' 2>/dev/null || refused
-[ -n "${LIVE_VM:-}" ] || skip "changes swap, KSM and the memory's settings: only in a test machine"
+[ -n "${LIVE_VM:-}" ] || skip "changes swap, KSM and memory settings: only in a test machine"
 no_probes
 rmap_set_up
-probe_callers || fail "the kernel's own probes cannot be made"
+probe_callers || fail "cannot add probes in tracefs"
 record -a --no-user-stacks --preset rmap -o rmap.stk -- "$PROG/rmap_work" mnt "$group"
 mkdir -p "$LIVE_OUT/keep"
 cp rmap.stk "$LIVE_OUT/keep/"
 cat record.out
 pid=$(sed -n 's/^pid //p' record.out)
 counted_calls "$pid" >calls
-echo "counted at the callers:"
+echo "calls counted at the callers:"
 cat calls
 want_sum rmap.stk
 for e in $start $end; do
-	[ "$(counted rmap.stk $e lost)" -eq 0 ] || fail "$e: lost events"
+	[ "$(counted rmap.stk $e lost)" -eq 0 ] || fail "$e: events were lost"
 done
 
 # the same walks, by caller, type and lock
 recorded_calls rmap.stk "$pid" $start >starts
 recorded_calls rmap.stk "$pid" $end >ends
-# rmap_walk and rmap_walk_locked are one here: their callers do not tell them apart
+# rmap_walk and rmap_walk_locked count as one caller, because the stacks do not distinguish them
 awk '{ n[$1 " " $2 " " $3] += $4 } END { for (k in n) print k, n[k] }' calls | sort >want
 for f in starts ends; do
 	cmp -s $f want || {
 		diff want $f
-		fail "$f are not what was counted at the callers"
+		fail "$f differ from the calls counted at the callers"
 	}
 done
 
-# what must be among them
-for who in folio_referenced try_to_unmap try_to_migrate folio_mkclean rmap_walk; do
-	grep -q "^$who " starts || fail "no walk for $who"
+# all callers and types of pages occur
+for caller in folio_referenced try_to_unmap try_to_migrate folio_mkclean rmap_walk; do
+	grep -q "^$caller " starts || fail "no walk for $caller"
 done
 for what in 'anon false' 'anon true' 'file false' 'file true' 'ksm false'; do
 	grep -q " $what " starts || fail "no walk of $what"
 done
-! grep -q ' ksm true ' starts || fail "the kernel does not walk merged pages locked"
+! grep -q ' ksm true ' starts || fail "a locked walk of a KSM page, which the kernel does not do"
 for kind in anon file ksm; do
 	grep -q "^try_to_migrate $kind false" starts || fail "no migration of $kind"
 done
 
 # every walk of the process ends before its next begins, with the same fields
-"$STACKONCE" script --json --pid "$pid" rmap.stk | jq -r '[.event, (.fields | .folio_addr, .rwc_addr,
-	.page_type, .locked)] | @tsv' | awk -F '\t' '
+"$STACKONCE" script --json --pid "$pid" rmap.stk | jq -r '[.event, (.fields | .folio_addr,
+	.rwc_addr, .page_type, .locked)] | @tsv' | awk -F '\t' '
 	{ walk = $2 " " $3 " " $4 " " $5 }
 	$1 ~ /start$/ { if (open) bad++; open = walk; next }
 	{ if (open != walk) bad++; open = ""; pairs++ }
 	END { print pairs + 0, bad + 0, open != "" }' >pairs
 read -r pairs bad open <pairs
-[ "$bad" -eq 0 ] || fail "$bad walks do not begin and end alike"
-[ "$open" -eq 0 ] || fail "a walk is open at the end"
+[ "$bad" -eq 0 ] || fail "the start and the end of $bad walks differ"
+[ "$open" -eq 0 ] || fail "a walk has no end"
 
-# and so does the answer made of them
-"$STACKONCE" latency --preset rmap --pid "$pid" --json rmap.stk >answer || fail "latency ended with $?"
+# latency has the same pairs
+"$STACKONCE" latency --preset rmap --pid "$pid" --json rmap.stk >answer ||
+	fail "latency ended with $?"
 [ "$(jq 'select(.type == "accounting") | .paired' answer)" -eq "$pairs" ] ||
 	fail "latency does not pair $pairs walks"
 jq -r 'select(.type == "group") | [.by.page_type, (.by.locked == 1 or .by.locked == true), .count] |
@@ -176,16 +185,16 @@ jq -r 'select(.type == "group") | [.by.page_type, (.by.locked == 1 or .by.locked
 awk '{ n[$2 " " $3] += $4 } END { for (k in n) print k, n[k] }' want | sort >want_groups
 cmp -s groups want_groups || {
 	diff want_groups groups
-	fail "latency has other groups than were counted"
+	fail "the groups of latency differ from the counted calls"
 }
 
-# how they look
+# the format of the events
 "$STACKONCE" script --no-header --no-stacks --event 'rmap:*' rmap.stk >text
-grep -v -E ' rmap_walk_(start|end): +folio=(0x)?[0-9a-f]+ rwc=(0x)?[0-9a-f]+ page_type=(anon|file|ksm) locked=(true|false)$' \
-	text >odd
+fields='folio=(0x)?[0-9a-f]+ rwc=(0x)?[0-9a-f]+ page_type=(anon|file|ksm) locked=(true|false)'
+grep -v -E " rmap_walk_(start|end): +$fields\$" text >odd
 [ ! -s odd ] || {
 	head -n 3 odd
-	fail "events do not look as proposed"
+	fail "the format of some events is wrong"
 }
 "$STACKONCE" list 'rmap:*' >text || fail "list ended with $?"
 for e in $start $end; do
@@ -197,4 +206,4 @@ for e in $start $end; do
 	info_true rmap.stk --arg e $e 'any(.events[]; .name == $e and .kind == "emulated")' ||
 		fail "info --json does not say what kind of event $e is"
 done
-note "$pairs walks as counted at their callers, $(wc -c <rmap.stk) bytes"
+note "$pairs walks equal the calls counted at the callers, $(wc -c <rmap.stk) bytes"

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs the live tests on the kernel it is running on, natively and inside the test machines:
+# Runs the live tests on the running kernel, natively and inside the test machines:
 #   run.sh STACKONCE PROG-DIRECTORY [TEST...]
-# Without tests all but those of $LIVE_WITHOUT, natively two at a time; a test with a line "# alone: WHY"
-# runs when the others have ended, one with "# on request: WHY" only by its name.  LIVE_ALL=1: the long variants.  LIVE_STRESS=1: beside a load.
-# In $LIVE_OUT: results (NAME, RESULT, PASSED, FAILED, SKIPPED, SECONDS with tabs), skips, NAME.log each.
+# Without TEST it runs all tests but those in $LIVE_WITHOUT, natively two at a time.  A test with a
+# line "# alone: WHY" runs when the others have ended, one with "# on request: WHY" only if it is
+# named.  LIVE_ALL=1 selects the long variants, LIVE_STRESS=1 adds a load beside the tests.
+# $LIVE_OUT receives results (NAME, RESULT, PASSED, FAILED, SKIPPED, SECONDS separated by tabs),
+# skips, and a NAME.log for each test.
 set -u
 
 STACKONCE=$1
@@ -23,7 +25,7 @@ mkdir -p "$LIVE_OUT/taken"
 : >"$LIVE_OUT/results"
 : >"$LIVE_OUT/skips"
 
-# report NAME RESULT SECONDS REASON: in one piece, for others report, too.
+# report NAME RESULT SECONDS REASON: writes each part at once, because other workers report, too.
 report()
 {
 	case $2 in
@@ -39,14 +41,15 @@ report()
 	*)
 		printf '%s\tFAIL\t0\t1\t0\t%s\n' "$1" "$3" >>"$LIVE_OUT/results"
 		log=
-		[ ! -f "$LIVE_OUT/$1.log" ] || log=$(tail -n 100 "$LIVE_OUT/$1.log" | sed 's/^/    /')
+		[ ! -f "$LIVE_OUT/$1.log" ] ||
+			log=$(tail -n 100 "$LIVE_OUT/$1.log" | sed 's/^/    /')
 		printf 'FAIL %s: %s\n%s\n' "$1" "$4" "$log"
 		;;
 	esac
 }
 
-# Why this kernel lets nobody record, or nothing when it does.  Asks others than stackonce, so that
-# a recorder that does not work is never mistaken for a kernel that refuses.
+# refused: prints why recording is impossible on this kernel, or nothing if it is possible.  It does
+# not ask stackonce, because a broken recorder must not be mistaken for a kernel that refuses.
 refused()
 {
 	if [ "$(id -u)" -ne 0 ]; then
@@ -60,8 +63,8 @@ refused()
 	fi
 }
 
-# A test may ask for more time than the usual with a line "# timeout: SECONDS" (times 3 in a VM, with its
-# long variant, and beside a load).
+# limit_of FILE: prints the test's time limit in seconds.  A line "# timeout: SECONDS" replaces the
+# default; in a VM, in long variants and beside a load the limit is three times as long.
 limit_of()
 {
 	limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$1")
@@ -70,15 +73,16 @@ limit_of()
 	echo "$limit"
 }
 
-# uptime_cs: hundredths of a second, which no date(1) of busybox has.
+# uptime_cs: prints the uptime in hundredths of a second, which date(1) of busybox cannot print.
 uptime_cs()
 {
 	read -r up _ </proc/uptime
 	echo "${up%.*}${up#*.}"
 }
 
-# run_test FILE LOG: its exit status.  In the background where we are to end it when we are ended; what
-# a shell starts there ignores SIGINT, which is not what a test finds otherwise.
+# run_test FILE LOG: returns the test's exit status.  Where env(1) can restore default signals, the
+# test runs in the background, so that a worker that is terminated can end it.  A shell's background
+# jobs ignore SIGINT otherwise, unlike a test that is started from a terminal.
 run_test()
 {
 	if [ -z "$defaults" ]; then
@@ -95,11 +99,11 @@ run_one()
 {
 	name=$1
 	if [ ! -f "$LIVE/$name.sh" ]; then
-		report "$name" FAIL 0 "there is no such test"
+		report "$name" FAIL 0 "this test does not exist"
 		return
 	fi
 	if [ -n "$why" ]; then
-		# Policy is a reason to skip; the test machines have none.
+		# A policy is a reason to skip, but the test machines have no policy.
 		report "$name" "$([ -n "${LIVE_VM:-}" ] && echo FAIL || echo SKIP)" 0 "$why"
 		return
 	fi
@@ -126,7 +130,7 @@ run_one()
 	esac
 }
 
-# work TEST...: those that no other worker has taken.
+# work TEST...: runs the tests that no other worker has taken.
 work()
 {
 	test_pid=
@@ -137,7 +141,7 @@ work()
 	done
 }
 
-# work_at_once NUMBER TEST...: so many workers.
+# work_at_once NUMBER TEST...: runs the tests with NUMBER workers.
 work_at_once()
 {
 	jobs=$1
@@ -168,7 +172,7 @@ all_tests()
 	done
 }
 
-# alone TEST...: those that must not run beside others.
+# alone TEST...: prints those tests that must not run beside others.
 alone()
 {
 	for test; do
@@ -176,7 +180,7 @@ alone()
 	done
 }
 
-# not_alone TEST...
+# not_alone TEST...: prints the other ones.
 not_alone()
 {
 	for test; do
@@ -207,7 +211,7 @@ if [ -n "${LIVE_STRESS:-}" ]; then
 	"$PROG/load" &
 	load=$!
 fi
-# Emulated machines, and what has no such env(1), run them one by one.
+# Emulated machines, and those whose env(1) has no --default-signal, run the tests one by one.
 defaults='env --default-signal=INT,QUIT'
 if [ -n "${LIVE_VM:-}" ] || ! $defaults true 2>/dev/null; then
 	defaults=
@@ -219,7 +223,7 @@ else
 	work_at_once 1 $(alone "$@")
 fi
 [ -z "$load" ] || is_child "$load" || report load FAIL 0 "the load ended before the tests"
-# A worker that is killed, for want of memory for one, takes its test with it.
+# A worker that is killed, by the OOM killer for example, does not report its test.
 for test; do
 	cut -f 1 "$LIVE_OUT/results" | grep -qxF "$test" || report "$test" FAIL 0 \
 		"its worker was killed before it reported a result"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The file of a recording: a second recorder is refused, one that is being written is said to be live,
-# and nothing that is no recording is ever renamed or replaced.
+# The file of a recording: a second recorder is refused, info says that a recording is in progress,
+# and a file that is not a recording is never renamed or replaced.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
 event=sched:sched_switch
 
-# refused WORDS ARGS...: record ARGS ends with 1, and says so in one line
+# refused WORDS ARGS...: record ARGS exits with 1 and prints one line, which contains WORDS
 refused()
 {
 	words=$1
@@ -20,42 +20,44 @@ refused()
 	grep -qF "$words" err || fail "record $*: $(cat err)"
 }
 
-# ended FILE WHAT: what info says of its end
+# ended FILE HOW: info prints HOW the recording has ended, or that it is still being recorded
 ended()
 {
-	[ "$(info_of "$1" -r .ended)" = "$2" ] || fail "$1 is said to be $(info_of "$1" -r .ended), not $2"
+	[ "$(info_of "$1" -r .ended)" = "$2" ] ||
+		fail "info --json: ended is $(info_of "$1" -r .ended) for $1, not $2"
 }
 
-# ---- one that is written
+# ---- a file that is being written
 
 record_bg -a -o live.stk -e $event
 inode=$(stat -c %i live.stk)
 refused "'live.stk' is being recorded" -o live.stk
 refused "'live.stk' is being recorded" --force -o live.stk
-[ "$(stat -c %i live.stk)" = "$inode" ] || fail "another file is live.stk"
-[ ! -e live.stk.old ] || fail "a refused recorder has renamed what is written"
+[ "$(stat -c %i live.stk)" = "$inode" ] || fail "a refused recorder has replaced live.stk"
+[ ! -e live.stk.old ] || fail "a refused recorder has renamed live.stk"
 ended live.stk recording
-"$STACKONCE" info live.stk | grep -q 'recording in progress' || fail "info does not say that it is live"
+"$STACKONCE" info live.stk | grep -q 'recording in progress' ||
+	fail "info does not say that the recording is in progress"
 "$STACKONCE" report live.stk >/dev/null 2>err || fail "report of a live recording: $(cat err)"
 grep -q 'is being recorded' err || fail "report: $(cat err)"
 ! grep -q abruptly err || fail "report: $(cat err)"
-"$STACKONCE" symbolize live.stk >/dev/null 2>err && fail "symbolize replaces a live recording"
+"$STACKONCE" symbolize live.stk >/dev/null 2>err && fail "symbolize replaced a live recording"
 grep -q 'is being' err || fail "symbolize: $(cat err)"
 cp live.stk copy.stk
 ended copy.stk abrupt
 "$STACKONCE" report --force --flamegraph live.stk copy.stk >/dev/null 2>err &&
-	fail "a picture replaces a live recording"
+	fail "report --flamegraph replaced a live recording"
 stop_recorder
 ended live.stk clean
 want_sum live.stk
 
-# ---- one whose recorder was killed is free
+# ---- a file whose recorder was killed is free
 
 "$STACKONCE" record -q -a -o live.stk -e $event 2>record_bg.err &
 recorder=$!
 test_pids="$test_pids $recorder"
 while_runs "$recorder" [ -e live.stk.old ] || fail "the recorder ended: $(cat record_bg.err)"
-[ "$(stat -c %i live.stk.old)" = "$inode" ] || fail "live.stk.old is not the one before"
+[ "$(stat -c %i live.stk.old)" = "$inode" ] || fail "live.stk.old is not the earlier recording"
 wait_armed "$recorder" live.stk
 end_child KILL "$recorder"
 ended live.stk abrupt
@@ -63,7 +65,7 @@ record -e $event -d 0.1 -o live.stk
 ended live.stk clean
 ended live.stk.old abrupt
 
-# ---- through standard output
+# ---- a file that is standard output
 
 "$STACKONCE" record -q -a -o - -e $event >stdout.stk 2>err &
 recorder=$!
@@ -74,7 +76,7 @@ refused "is being recorded" -o stdout.stk
 stop_recorder
 ended stdout.stk clean
 
-# ---- two at the same time: one of them has the file
+# ---- two recorders at the same time: one of them gets the file
 
 "$STACKONCE" record -q -a -o both.stk -e $event 2>both.1 &
 one=$!
@@ -89,26 +91,28 @@ is_child "$other" || second=$other recorder=$one
 rc=0
 wait "$second" || rc=$?
 [ "$rc" -eq 1 ] || fail "the second recorder of one file ended with $rc: $(cat both.1 both.2)"
-[ "$(cat both.1 both.2 | grep -c "'both.stk' is being recorded")" -eq 1 ] || fail "$(cat both.1 both.2)"
+[ "$(cat both.1 both.2 | grep -c "'both.stk' is being recorded")" -eq 1 ] ||
+	fail "the second recorder of one file: $(cat both.1 both.2)"
 wait_armed "$recorder" both.stk
 stop_recorder
 ended both.stk clean
 [ ! -e both.stk.old ] || fail "two recorders of one file have renamed it"
 
-# ---- what is no recording
+# ---- files that are not recordings
 
 echo mine >notes
 cp live.stk a.stk
 echo mine >a.stk.old
 for f in '' --force; do
-	# shellcheck disable=SC2086 # none is none
+	# shellcheck disable=SC2086 # an option or nothing
 	refused "'a.stk' would replace 'a.stk.old'" $f -o a.stk
 done
 refused "'notes' is not a recording" -o notes
 cmp -s a.stk live.stk || fail "a refused recording has changed a.stk"
-[ "$(cat a.stk.old notes)" = "$(printf 'mine\nmine')" ] || fail "a refused recording has changed a file"
+[ "$(cat a.stk.old notes)" = "$(printf 'mine\nmine')" ] ||
+	fail "a refused recording has changed a file"
 record --force -e $event -d 0.1 -o notes
-[ "$(cat notes.old)" = mine ] || fail "--force does not keep the file"
+[ "$(cat notes.old)" = mine ] || fail "--force did not keep the file as notes.old"
 : >empty
 record -e $event -d 0.1 -o empty
 [ ! -e empty.old ] || fail "an empty file was kept"
@@ -127,11 +131,13 @@ ln -s there/other.stk theirs.stk
 chown -h 12345 theirs.stk
 refused "of another user" -o theirs.stk
 [ ! -e there/other.stk ] || fail "a link of another user was followed"
-"$STACKONCE" report --force --flamegraph theirs.stk live.stk 2>err && fail "a picture follows it"
+"$STACKONCE" report --force --flamegraph theirs.stk live.stk 2>err &&
+	fail "report --flamegraph followed a link of another user"
 grep -q "of another user" err || fail "report: $(cat err)"
-"$STACKONCE" export fsmb -q live.stk -o map || fail "export"
-"$STACKONCE" import fsmb --force map -o theirs.stk 2>err && fail "import follows it"
+"$STACKONCE" export fsmb -q live.stk -o map || fail "export ended with $?"
+"$STACKONCE" import fsmb --force map -o theirs.stk 2>err &&
+	fail "import followed a link of another user"
 grep -q "of another user" err || fail "import: $(cat err)"
 [ ! -e there/other.stk ] || fail "a link of another user was followed"
 left=$(find . -name '.stackonce*')
-[ -z "$left" ] || fail "left $left"
+[ -z "$left" ] || fail "temporary files were left: $left"

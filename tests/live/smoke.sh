@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The first thing that must work: record a command, read it back.
+# Records a command and reads the recording.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 
@@ -10,8 +10,8 @@ record -e sched:sched_switch -o out.stk -- sleep 0.2
 [ "$(counted out.stk sched:sched_switch recorded)" -gt 0 ] || fail "nothing was recorded"
 want_sum out.stk
 "$STACKONCE" script out.stk >text || fail "script ended with $?"
-grep -q ' sched_switch: ' text || fail "script shows no sched_switch"
-grep -q '^ => .*schedule' text || fail "script shows no stack through schedule"
+grep -q ' sched_switch: ' text || fail "script prints no sched_switch"
+grep -q '^ => .*schedule' text || fail "script prints no stack through schedule"
 "$STACKONCE" report out.stk >text || fail "report ended with $?"
-grep -q 'sched_switch' text || fail "report does not name the event"
+grep -q 'sched_switch' text || fail "report does not print the event"
 note "$(info_of out.stk -r '"\(.totals.recorded) events, \(.bytes) bytes"')"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The same event has the same stack id with and without other tracers on its tracepoint: ftrace with
-# stacks, two more BPF programs, and perf where it is there.
+# stacks, two more BPF programs, and perf where it is installed.
 # timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -13,15 +13,16 @@ new_instance
 echo 1 >"$instance/options/stacktrace"
 ftrace=$instance/events/raw_syscalls/sys_enter/enable
 
+# phase NAME: runs the workload under this name; the events of a phase are selected by comm.
 phase()
 {
-	# A name of its own for each phase: comm tells them apart.
 	cp "$PROG/getppid" "$1"
 	"./$1" "$n" >/dev/null
 }
 
 # shellcheck disable=SC2086 # an option and its value
-record_bg -a $roomy -o ids.stk -e raw_syscalls:sys_enter --filter 'id == 110' -e sched:sched_process_exit
+record_bg -a $roomy -o ids.stk -e raw_syscalls:sys_enter --filter 'id == 110' \
+	-e sched:sched_process_exit
 phase alone
 echo 1 >"$ftrace"
 phase ftrace
@@ -30,15 +31,15 @@ phases='alone ftrace'
 echo raw_syscalls:sys_enter >events
 cp "$PROG/getppid" programs
 rc=0
-"$PROG/walk_dropin" right events ./programs "$n" >said 2>err || rc=$?
+"$PROG/walk_dropin" right events ./programs "$n" >walks 2>err || rc=$?
 case $rc in
 0)
-	# A TRACEPOINT program and one of the raw tracepoint, and its samples.
-	[ "$(sed -n 's/^at_events //p' said)" -eq 2 ] || fail "$(cat said err)"
+	# walk_dropin attaches a tracepoint program, a raw tracepoint program, and samples.
+	[ "$(sed -n 's/^at_events //p' walks)" -eq 2 ] || fail "walk_dropin: $(cat walks err)"
 	phases="$phases programs"
 	;;
-77) note "no walk here: $(tail -n 1 err)" ;;
-*) fail "$(cat said err)" ;;
+77) note "walk_dropin was skipped: $(tail -n 1 err)" ;;
+*) fail "walk_dropin ended with $rc: $(cat walks err)" ;;
 esac
 if command -v perf >/dev/null 2>&1; then
 	mkfifo leave
@@ -46,7 +47,7 @@ if command -v perf >/dev/null 2>&1; then
 		sh -c ': >measured; exec cat leave' >/dev/null 2>&1 &
 	perf=$!
 	test_pids="$test_pids $perf"
-	# perf starts its command when its events are on
+	# perf starts its command when its events are enabled
 	while_runs "$perf" [ -e measured ] || fail "perf ended before it measured"
 	phase beside-perf
 	is_child "$perf" || fail "perf ended before the workload did"
@@ -54,7 +55,7 @@ if command -v perf >/dev/null 2>&1; then
 	wait "$perf" || fail "perf ended with $?"
 	phases="$phases beside-perf"
 else
-	note "perf is not here"
+	note "perf is not installed"
 fi
 phase after
 phases="$phases after"
@@ -64,11 +65,14 @@ want_sum ids.stk
 for p in $phases; do
 	"$STACKONCE" script --json --comm "$p" --event raw_syscalls:sys_enter ids.stk |
 		jq .kstack >"$p.ids"
-	[ -s "$p.ids" ] || fail "no events of phase $p"
+	[ -s "$p.ids" ] || fail "phase $p has no events"
 	sort -u "$p.ids" >"$p.set"
-	[ "$(wc -l <"$p.set")" -eq 1 ] || fail "phase $p has $(wc -l <"$p.set") stack ids for one place"
-	cmp alone.set "$p.set" || fail "the stack id of phase $p is another than alone"
-	"$STACKONCE" script --json --comm "$p" --event sched:sched_process_exit ids.stk | jq .kstack >"$p.exit"
-	cmp alone.exit "$p.exit" || fail "the exit of phase $p has another stack id than alone"
+	[ "$(wc -l <"$p.set")" -eq 1 ] ||
+		fail "phase $p has $(wc -l <"$p.set") stack ids for one call path"
+	cmp alone.set "$p.set" || fail "the stack id of phase $p differs from phase alone"
+	"$STACKONCE" script --json --comm "$p" --event sched:sched_process_exit ids.stk |
+		jq .kstack >"$p.exit"
+	cmp alone.exit "$p.exit" ||
+		fail "the exit of phase $p has another stack id than in phase alone"
 done
-note "one id in the phases $phases"
+note "the stack id is the same in the phases $phases"

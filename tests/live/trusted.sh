@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2016 # programs of jq and awk have variables of their own
 # timeout: 240
-# An overloaded recording, its recorder stopped now and then: offcpu, futex and lifecycle trust what latency
-# trusts of the same events, interval by interval, and nothing that is trusted touches a loss as script
-# prints it.
+# In a recording with losses, whose recorder was stopped now and then, offcpu, futex and lifecycle
+# trust the same intervals as latency, and no trusted interval overlaps a loss that script prints.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 need_tool jq
@@ -14,11 +13,11 @@ events=sched:sched_switch,sched:sched_process_fork,sched:sched_process_exit
 events=$events,sched:sched_process_free,syscalls:sys_exit_wait4,syscalls:sys_exit_waitid
 events=$events,syscalls:sys_enter_futex,syscalls:sys_exit_futex
 
-# Children that have one thread each, and a name that others do not have.
+# Single-threaded children with a unique name.
 child=tr$$
 cp /bin/true $child || exit 1
 
-# load SECONDS: switches, futex calls, children; fewer threads than latency has groups.
+# load SECONDS: switches, futex calls and children, with fewer threads than latency has groups.
 load()
 {
 	timeout "$1" sh -c 'while :; do
@@ -27,7 +26,7 @@ load()
 	done' || :
 }
 
-# record_busy SIZE: a recording with rings of that size.
+# record_busy SIZE: makes a recording with rings of that size.
 record_busy()
 {
 	sh -c "while :; do ./$child; sleep 0.05; done" &
@@ -48,18 +47,21 @@ record_busy()
 	stop_recorder
 }
 
-# some_trusted: futex and lifecycle trust something of what is compared below.
+# some_trusted: futex and lifecycle trust some of the intervals that are compared below.
 some_trusted()
 {
-	[ "$("$STACKONCE" futex --json --comm xz busy.stk | jq 'select(.type == "sums").waits')" -gt 0 ] || return
-	"$STACKONCE" lifecycle --json --top 0 busy.stk | jq -es --argjson by "$forker" --arg child $child '
-		[.[] | select(.type == "process" and .parent == $by and .comm == $child)] as $children |
+	waits=$("$STACKONCE" futex --json --comm xz busy.stk | jq 'select(.type == "sums").waits')
+	[ "$waits" -gt 0 ] || return
+	"$STACKONCE" lifecycle --json --top 0 busy.stk |
+		jq -es --argjson by "$forker" --arg child $child '
+		[.[] | select(.type == "process" and .parent == $by and .comm == $child)] as
+			$children |
 		all("lifetime_ns", "teardown_ns", "zombie_ns", "reap_to_free_ns"; . as $ns |
 			any($children[]; .[$ns] != null)) and
 		any($children[]; .zombie_ns != null and .reap_ts > .zombie_ts)' >/dev/null
 }
 
-# Small rings, but not so small that beside what else runs here each interval has a loss.
+# Small rings, but not so small that every interval has a loss when the machine is busy.
 for size in 16k 32k 64k 128k 256k; do
 	record_busy $size
 	lost=$(info_of busy.stk .totals.lost)
@@ -67,12 +69,13 @@ for size in 16k 32k 64k 128k 256k; do
 		break
 	fi
 done
-[ "$lost" -gt 0 ] || fail "nothing was lost: the rings are not small"
+[ "$lost" -gt 0 ] || fail "nothing was lost: the rings are too large for this test"
 "$STACKONCE" script --json --fields time busy.stk | grep '"type":"loss"' >losses.json ||
-	fail "$lost events were lost, and script prints no loss"
+	fail "$lost events were lost, but script prints no loss"
 
-# pairs NAME BY START END OPTIONS...: what latency trusts, by thread: thread, number and time in NAME.ours, and
-# the slowest pairs of each, which are the first to be across a loss: start, end, thread, value of BY.
+# pairs NAME BY START END OPTIONS...: writes the pairs that latency trusts.  NAME.ours has a line
+# with thread, number and time for each thread.  NAME.pairs has the slowest pairs, which are the
+# first to overlap a loss: start, end, thread, value of BY.
 pairs()
 {
 	name=$1
@@ -80,21 +83,22 @@ pairs()
 	start=$3
 	end=$4
 	shift 4
-	"$STACKONCE" latency --start "$start" --end "$end" --by "$by" --top 1000 --json "$@" busy.stk \
-		>latency.json || fail "latency of $name"
-	jq -r --arg by "$by" 'select(.type == "slowest") | "\(.ts) \(.end_ts) \(.tid) \(.by[$by])"' latency.json |
-		sort -n >"$name.pairs"
-	jq -r --arg by "$by" 'select(.type == "group") | "\(.by[$by]) \(.count) \(.sum_ns)"' latency.json |
-		sort >"$name.ours"
-	[ "$name" != switch ] || [ -s switch.pairs ] || fail "latency trusts nothing"
+	"$STACKONCE" latency --start "$start" --end "$end" --by "$by" --top 1000 --json "$@" \
+		busy.stk >latency.json || fail "latency for $name ended with $?"
+	jq -r --arg by "$by" 'select(.type == "slowest") |
+		"\(.ts) \(.end_ts) \(.tid) \(.by[$by])"' latency.json | sort -n >"$name.pairs"
+	jq -r --arg by "$by" 'select(.type == "group") |
+		"\(.by[$by]) \(.count) \(.sum_ns)"' latency.json | sort >"$name.ours"
+	[ "$name" != switch ] || [ -s switch.pairs ] || fail "latency trusts no pair"
 }
 
-# none_across NAME TYPE...: nothing of NAME.pairs touches a loss of one of these types.
+# none_across NAME TYPE...: no pair in NAME.pairs overlaps a loss of one of these event types.
 none_across()
 {
 	name=$1
 	shift
-	jq -r --arg types " $* " 'select(.event == null or (.event as $e | $types | contains(" \($e) "))) |
+	jq -r --arg types " $* " '
+		select(.event == null or (.event as $e | $types | contains(" \($e) "))) |
 		"\(.ts) \(.end_ts // 1e19)"' losses.json | sort -n >"$name.losses"
 	awk 'FNR == NR { from[n++] = $1; to[n - 1] = $2; next }
 		{
@@ -103,33 +107,33 @@ none_across()
 					print "pair " $0 " and loss " from[i] " " to[i]
 					exit 1
 				}
-		}' "$name.losses" "$name.pairs" || fail "$name: trusted across a loss"
+		}' "$name.losses" "$name.pairs" || fail "$name: a trusted pair overlaps a loss"
 }
 
-# in_others: pairs without a group of their own.
+# in_others: prints the number of pairs without a group of their own.
 in_others()
 {
 	jq 'select(.type == "accounting").pairs_in_others' latency.json
 }
 
-# whole NAME: no pair has no group.
-whole()
+# all_in_groups NAME: every pair is in a group.
+all_in_groups()
 {
 	[ "$(in_others)" -eq 0 ] ||
-		fail "$1: more threads than latency has groups"
+		fail "$1: there are more threads than latency has groups"
 }
 
-# same NAME: what is in NAME.ours, sums by thread, is in NAME.theirs.
+# same NAME: NAME.ours and NAME.theirs, sums by thread, are equal.
 same()
 {
-	whole "$1"
+	all_in_groups "$1"
 	cmp -s "$1.ours" "$1.theirs" || {
 		diff "$1.ours" "$1.theirs" | head
-		fail "$1: latency trusts others"
+		fail "$1: latency trusts other intervals"
 	}
 }
 
-# Beside a fork storm there are too many threads: then those of one program.
+# Beside a fork storm there are more threads than groups: only those of one program are compared.
 of=
 pairs switch prev_pid sched:sched_switch sched:sched_switch --match prev_pid=next_pid
 [ "$(in_others)" -eq 0 ] || {
@@ -148,68 +152,81 @@ none_across futex syscalls:sys_enter_futex syscalls:sys_exit_futex
 across=$(jq 'select(.type == "accounting").across_gap' latency.json)
 calls=$(jq 'select(.type == "accounting").paired' latency.json)
 
-# Of the calls of xz those that wait, and did: FUTEX_WAIT and its kin; woken, timed out or interrupted.
+# Those calls of xz that waited: FUTEX_WAIT and its variants; woken, timed out or interrupted.
 pairs waits tid syscalls:sys_enter_futex syscalls:sys_exit_futex --comm xz
-whole waits
-"$STACKONCE" script --json --event 'syscalls:sys_*_futex' busy.stk | jq -r 'select(.fields != null) |
+all_in_groups waits
+"$STACKONCE" script --json --event 'syscalls:sys_*_futex' busy.stk | jq -r '
+	select(.fields != null) |
 	"\(.ts) \(.tid) \(if .event == "syscalls:sys_enter_futex" then "op" else "ret" end) \(
 	.fields.op // .fields.ret)"' >calls
 awk 'FNR == NR { value[$1 " " $2 " " $3] = $4; next }
 	{
 		op = value[$1 " " $3 " op"] % 128
 		ret = value[$2 " " $3 " ret"]
-		if (($1 " " $3 " op") in value && (op == 0 || op == 6 || op == 9 || op == 11 || op == 13) &&
-		    ret != "" && (ret == 0 || ret == -110 || ret == -4 || (ret <= -512 && ret >= -516))) {
+		if (($1 " " $3 " op") in value &&
+		    (op == 0 || op == 6 || op == 9 || op == 11 || op == 13) &&
+		    ret != "" && (ret == 0 || ret == -110 || ret == -4 ||
+		    (ret <= -512 && ret >= -516))) {
 			n++
 			sum += $2 - $1
 		}
 	}
 	END { printf "%d %.0f\n", n, sum }' calls waits.pairs >waits.ours
-"$STACKONCE" futex --json --comm xz busy.stk | jq -r 'select(.type == "sums") | "\(.waits) \(.sum_ns)"' >waits.theirs
+"$STACKONCE" futex --json --comm xz busy.stk |
+	jq -r 'select(.type == "sums") | "\(.waits) \(.sum_ns)"' >waits.theirs
 cmp -s waits.ours waits.theirs ||
-	fail "waits and ns of xz: $(cat waits.ours) that latency trusts, $(cat waits.theirs) of futex"
+	fail "waits and ns of xz differ: latency trusts $(cat waits.ours), futex" \
+		"$(cat waits.theirs)"
 read -r waits _ <waits.theirs
-[ "$waits" -gt 0 ] || fail "futex trusts nothing"
+[ "$waits" -gt 0 ] || fail "futex trusts no wait"
 
-# spans NAME FROM TO TYPE...: what lifecycle says is exactly NAME long: start, end, process, parent, comm.
+# spans NAME FROM TO TYPE...: writes the intervals NAME whose length lifecycle knows exactly to
+# NAME.pairs: start, end, process, parent, comm.
 spans()
 {
 	name=$1
-	jq -r --arg ns "$1_ns" --arg from "$2" --arg to "$3" 'select(.type == "process" and .[$ns] != null and
-		.[$from] != null and .[$to] != null) |
-		"\(.[$from]) \(.[$to]) \(.pid) \(.parent) \(.comm)"' lives.json | sort -n >"$name.pairs"
-	[ -s "$name.pairs" ] || fail "lifecycle knows no $name"
+	jq -r --arg ns "$1_ns" --arg from "$2" --arg to "$3" '
+		select(.type == "process" and .[$ns] != null and
+			.[$from] != null and .[$to] != null) |
+		"\(.[$from]) \(.[$to]) \(.pid) \(.parent) \(.comm)"' lifecycles.json |
+		sort -n >"$name.pairs"
+	[ -s "$name.pairs" ] || fail "lifecycle knows no $name exactly"
 	shift 3
 	none_across "$name" "$@"
 }
 
-"$STACKONCE" lifecycle --json --top 0 busy.stk >lives.json || fail "lifecycle"
+"$STACKONCE" lifecycle --json --top 0 busy.stk >lifecycles.json || fail "lifecycle ended with $?"
 spans lifetime fork_ts exit_ts sched:sched_process_fork sched:sched_process_exit
 spans teardown exit_ts zombie_ts sched:sched_process_exit sched:sched_switch
 spans zombie zombie_ts reap_ts sched:sched_switch syscalls:sys_exit_wait4 syscalls:sys_exit_waitid
-spans reap_to_free reap_ts free_ts syscalls:sys_exit_wait4 syscalls:sys_exit_waitid sched:sched_process_free
+spans reap_to_free reap_ts free_ts syscalls:sys_exit_wait4 syscalls:sys_exit_waitid \
+	sched:sched_process_free
 
-pairs life child_pid sched:sched_process_fork sched:sched_process_exit --match child_pid=pid --pid "$forker"
-whole life
-none_across life sched:sched_process_fork sched:sched_process_exit
-awk '{ print $1, $2, $4 }' life.pairs >life.ours
-awk -v by="$forker" '$4 == by { print $1, $2, $3 }' lifetime.pairs >life.theirs
-[ -s life.ours ] || fail "latency trusts no life"
-cmp -s life.ours life.theirs || {
-	diff life.ours life.theirs | head
-	fail "lifecycle trusts other lives than latency"
+pairs child child_pid sched:sched_process_fork sched:sched_process_exit --match child_pid=pid \
+	--pid "$forker"
+all_in_groups child
+none_across child sched:sched_process_fork sched:sched_process_exit
+awk '{ print $1, $2, $4 }' child.pairs >child.ours
+awk -v by="$forker" '$4 == by { print $1, $2, $3 }' lifetime.pairs >child.theirs
+[ -s child.ours ] || fail "latency trusts no lifetime"
+cmp -s child.ours child.theirs || {
+	diff child.ours child.theirs | head
+	fail "lifecycle and latency trust different lifetimes"
 }
 
-# A zombie's end may also be known from other events, but none that lifecycle trusts is unknown to latency.
+# A zombie's end may also be known from other events, but latency must trust every zombie that
+# lifecycle trusts.
 pairs reaped prev_pid sched:sched_switch syscalls:sys_exit_wait4 --match prev_pid=ret --single \
 	--start-if 'prev_state&32=32' --comm $child
-whole reaped
+all_in_groups reaped
 awk '{ print $1, $2, $4 }' reaped.pairs >reaped.ours
-awk -v by="$forker" -v child="$child" '$4 == by && $5 == child && $2 > $1 { print $1, $2, $3 }' zombie.pairs >reaped.theirs
+awk -v by="$forker" -v child="$child" '
+	$4 == by && $5 == child && $2 > $1 { print $1, $2, $3 }' zombie.pairs >reaped.theirs
 [ -s reaped.theirs ] || fail "lifecycle knows no child that was reaped"
-awk 'FNR == NR { ours[$0]; next } !($0 in ours) { print; bad = 1 } END { exit bad }' reaped.ours reaped.theirs ||
-	fail "lifecycle trusts zombies that latency does not"
+awk 'FNR == NR { ours[$0]; next } !($0 in ours) { print; bad = 1 } END { exit bad }' \
+	reaped.ours reaped.theirs || fail "lifecycle trusts zombies that latency does not"
 
 total=$(awk '{ n += $2 } END { print n }' switch.ours)
-note "rings of $size, $lost lost in $(wc -l <losses.json) losses; trusted: $total times off CPU${of:+ of xz}, $calls futex calls" \
-	"($across not), $waits waits, $(wc -l <life.pairs) lives, $(wc -l <reaped.theirs) zombies"
+note "rings of $size, $lost events lost in $(wc -l <losses.json) losses;" \
+	"trusted: $total times off CPU${of:+ of xz}, $calls futex calls ($across not)," \
+	"$waits waits, $(wc -l <child.pairs) lifetimes, $(wc -l <reaped.theirs) zombies"

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Two recorders side by side see the same and add up, each for itself.
+# Two recorders at the same time record the same events, and the counters of each add up.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
 n=$(scale 50000 5000)
 call=syscalls:sys_enter_getppid
-# A name of its own: others may call getppid, too.
+# A unique name, because other processes may call getppid, too.
 comm=gp$$
 cp "$PROG/getppid" $comm
 record_bg -a -k mono -o a.stk -e $call -e sched:sched_switch
@@ -22,13 +22,15 @@ for f in a b; do
 	lost=$(counted $f.stk $call lost)
 	seen=$("$STACKONCE" script --json --event $call --comm $comm $f.stk | wc -l)
 	want_calls "$f" "$n" "$seen" "$lost" "$(edge_of $f.stk $call)"
-	# The same call from the same place has one stack, whoever else records.
+	# The same call from the same code has one stack, even if another recorder runs.
 	[ "$("$STACKONCE" script --json --event $call --comm $comm $f.stk | jq .kstack | sort -u |
-		wc -l)" -eq 1 ] || fail "$f: one place has several stacks"
+		wc -l)" -eq 1 ] || fail "$f: one call path has several stack ids"
 done
 for f in a b; do
-	id=$("$STACKONCE" script --json --event $call --comm $comm $f.stk | head -n 1 | jq .kstack)
-	"$STACKONCE" stacks --json --id "$id" $f.stk | jq -r '.frames[] | "\(.sym)+\(.off)"' >$f.frames
+	id=$("$STACKONCE" script --json --event $call --comm $comm $f.stk | head -n 1 |
+		jq .kstack)
+	"$STACKONCE" stacks --json --id "$id" $f.stk |
+		jq -r '.frames[] | "\(.sym)+\(.off)"' >$f.frames
 done
-cmp a.frames b.frames || fail "the two recorders saw different stacks"
+cmp a.frames b.frames || fail "the two recordings have different stacks"
 note "$n calls, $(wc -l <a.frames) frames each"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# u:, ur: and usdt: of a program whose calls are known: as many events as calls, with the arguments and
-# return values of each, and the callers that they came through.
+# u:, ur: and usdt: of a program whose calls are known: the recording has as many events as calls,
+# with the arguments and return values of each, and its callers.
 # shellcheck disable=SC2086 # $roomy is an option and its value
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -22,29 +22,35 @@ want_count()
 	done
 }
 
-# fields FILE GLOB: the events' fields, without where and when
+# fields FILE GLOB: prints the events' fields without time and place
 fields()
 {
 	"$STACKONCE" script --no-stacks --no-header --event "$2" "$1" |
-		sed '/^CPU:.* \[LOST /d; s/.*: (0x[0-9a-f]*) \(arg[14]\|ret\)/\1/; s/ arg5=.*//' | sort
+		sed '/^CPU:.* \[LOST /d; s/.*: (0x[0-9a-f]*) \(arg[14]\|ret\)/\1/; s/ arg5=.*//' |
+		sort
 }
 
-# callers FILE GLOB NAMES: the stacks of these events all begin so
+# callers FILE GLOB NAMES: the stacks of all these events begin with these functions
 callers()
 {
 	"$STACKONCE" script --no-header --event "$2" "$1" | awk -v max="$(echo "$3" | wc -w)" '
 		function done() { if (n > 0) print names; names = "" }
 		/^<user stack/ { next }
-		/^ => / { sub(/\+0x.*/, "", $NF); if (n++ < max) names = names " " $NF; next }
+		/^ => / {
+			sub(/\+0x.*/, "", $NF)
+			if (n++ < max)
+				names = names " " $NF
+			next
+		}
 		{ done(); n = 0 }
 		END { done() }' | sort | uniq -c >callers
 	[ "$(wc -l <callers)" -eq 1 ] && [ "$(sed 's/^ *[0-9]* *//' callers)" = "$3" ] || {
 		cat callers
-		fail "$2 came through others than $3"
+		fail "$2 has other callers than $3"
 	}
 }
 
-# All at once: what is probed at one place does not disturb the others.
+# All probes at once: they do not disturb each other.
 record $roomy -o all.stk -e "u:$p:leaf" -e "ur:$p:leaf" -e "usdt:$p:stackonce:leaf" \
 	-e "u:$p:stepped+6" -e "ur:$p:middle" "$p" "$calls" "$threads"
 want_user all.stk
@@ -70,7 +76,7 @@ compare()
 	sort "$2" >expected
 	cmp -s expected "$1" || {
 		diff expected "$1" | head -n 10
-		fail "$2: other values than the program's"
+		fail "$2: values differ from the program's"
 	}
 }
 fields all.stk "u:*:leaf" >got
@@ -83,7 +89,7 @@ fields all.stk "usdt:*" >got
 compare got usdt
 fields all.stk "u:*:stepped+6" | sed 's/ arg3=.*//' | sort >got
 compare got stepped
-note "$((5 * all)) events, all values the program's"
+note "$((5 * all)) events, all with the program's values"
 
 info_of all.stk .user_stacks.ends >checked
 want_complete "$(info_of all.stk .totals.recorded)" \
@@ -95,16 +101,17 @@ callers all.stk "ur:*:leaf" "middle top work"
 callers all.stk "ur:*:middle" "top work"
 callers all.stk "u:*:stepped+6" "stepped work"
 
-# Recursion, and calls that longjmp(3) does not let return.  The kernel sees 64 returns of a thread's
-# nested calls: those of the outermost ones.
+# Recursion, and calls that do not return because of longjmp(3).  Of a thread's nested calls the
+# kernel sees the returns of the 64 outermost ones.
 falls=$((calls + 1 + 41)) unseen=$((calls + 1 - 64))
-record $roomy -o deep.stk -e "u:$p:fall" -e "ur:$p:fall" -e "u:$p:jump" -e "ur:$p:jump" "$p" "$calls" \
-	"$threads"
+record $roomy -o deep.stk -e "u:$p:fall" -e "ur:$p:fall" -e "u:$p:jump" -e "ur:$p:jump" \
+	"$p" "$calls" "$threads"
 want_user deep.stk
 want_count deep.stk "u:$p:fall" $((falls * threads)) $((falls * threads))
-want_count deep.stk "ur:$p:fall" $((falls * threads)) $(((falls - unseen) * threads)) $((unseen * threads))
+want_count deep.stk "ur:$p:fall" $((falls * threads)) $(((falls - unseen) * threads)) \
+	$((unseen * threads))
 [ "$(info_of deep.stk '.totals.lost_by.return')" -eq $((unseen * threads)) ] ||
-	fail "not lost as returns: $(info_of deep.stk -c .totals.lost_by)"
+	fail "unseen returns have another reason: $(info_of deep.stk -c .totals.lost_by)"
 for _ in $(seq 1 "$threads"); do
 	for i in $(seq 0 40) $(seq "$unseen" "$calls"); do
 		printf 'ret=0x%x\n' "$i"
@@ -116,7 +123,7 @@ want_count deep.stk "u:$p:jump" $((calls % 100 * threads + threads)) \
 	$((calls % 100 * threads + threads))
 want_count deep.stk "ur:$p:jump" 0 0
 
-# Filters on arguments: what they leave out happened, too.
+# Filters on arguments: events that do not match are counted as happened, too.
 record $roomy -o filtered.stk -e "u:$p:leaf" --filter 'arg1 < 50 && arg4 != 1' \
 	-e "ur:$p:leaf" --filter 'ret == 31' -e "usdt:$p:stackonce:leaf" --filter 'arg2 >= -2' \
 	"$p" "$calls" "$threads"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Probes in programs belong to a file: whose calls are recorded, by -p, by COMMAND and of the whole
-# system, by two recorders at once, is as with all events.
+# Probes in programs belong to a file, but the recorded calls are those of the selected tasks, as
+# for all events: with -p, with COMMAND and system-wide, by two recorders at once.
 # shellcheck disable=SC2086 # $roomy is an option and its value
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -15,7 +15,7 @@ p=$work/probed
 calls=$(scale 1000 100) threads=2
 all=$((calls * threads))
 
-# want_leaf FILE NUMBER: of leaf
+# want_leaf FILE NUMBER: NUMBER calls of leaf were recorded
 want_leaf()
 {
 	want_user "$1"
@@ -25,7 +25,7 @@ want_leaf()
 	[ "$n" -eq 0 ] || fail "$1: $n lost"
 }
 
-# Two processes that begin when their standard input ends.
+# start NAME: starts a process that begins its calls when its standard input, the fifo NAME, ends.
 start()
 {
 	mkfifo "$1"
@@ -39,9 +39,9 @@ start other
 other=$started
 exec 3>one 4>other
 
-# That of one process, by its pid; of both, by a recorder of the whole system beside it.
-"$STACKONCE" record $roomy -q -a --user-stacks -o both.stk -e "u:$p:leaf" -e syscalls:sys_enter_getppid \
-	2>both.err 3>&- 4>&- &
+# One recorder records one process by its PID, the other one records both, system-wide.
+"$STACKONCE" record $roomy -q -a --user-stacks -o both.stk -e "u:$p:leaf" \
+	-e syscalls:sys_enter_getppid 2>both.err 3>&- 4>&- &
 both=$!
 "$STACKONCE" record $roomy -q -p "$one" -o one.stk -e "u:$p:leaf" -e syscalls:sys_enter_getppid \
 	2>one.err 3>&- 4>&- &
@@ -56,8 +56,8 @@ for f in both one; do
 	done
 done
 exec 3>&- 4>&-
-wait "$one" || fail "the program failed"
-wait "$other" || fail "the program failed"
+wait "$one" || fail "the probed program failed"
+wait "$other" || fail "the probed program failed"
 wait "$recorder" || {
 	cat one.err
 	fail "the recorder of one process failed"
@@ -65,18 +65,19 @@ wait "$recorder" || {
 kill -INT "$both"
 wait "$both" || {
 	cat both.err
-	fail "the recorder of the system failed"
+	fail "the system-wide recorder failed"
 }
 want_leaf one.stk "$all"
 want_leaf both.stk $((2 * all))
 "$STACKONCE" script --json --event 'u:*' one.stk | jq -e -s "all(.pid == $one)" >/dev/null ||
-	fail "events of others than the process"
+	fail "record -p recorded events of other processes"
 [ "$("$STACKONCE" script --json --event 'u:*' both.stk | jq .pid | sort -u | wc -l)" -eq 2 ] ||
-	fail "not both processes"
+	fail "the system-wide recording does not have events of exactly two processes"
 
-# Of a command; its children are its own.
-record $roomy -o command.stk -e "u:$p:leaf" sh -c "\"$p\" $calls $threads & \"$p\" $calls $threads; wait"
+# The children of a command are recorded.
+record $roomy -o command.stk -e "u:$p:leaf" \
+	sh -c "\"$p\" $calls $threads & \"$p\" $calls $threads; wait"
 want_leaf command.stk $((2 * all))
 
-# Nothing of it stays in the program.
+# No probe stays in the program.
 "$p" 10 1 >/dev/null || fail "the program fails when it is no longer probed"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Less memory for unwind tables than the running programs need: tables come and go, by turns, and every
-# frame is right all the same, or the stack says that it is not complete.
+# The unwind tables of the running programs do not fit into the memory budget: the recorder evicts
+# tables, but every frame is right, or the stack is marked as incomplete.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -10,7 +10,7 @@ cd "$work" || exit 1
 
 mkdir truth
 export PROBE_DIR="$work/truth"
-# Static programs have large tables: together these are beyond the budget.
+# Static programs have large tables: together they exceed the budget.
 files=40
 for i in $(seq 1 "$files"); do
 	"$user/mktag" "$user/utagged_s$((i % 3))" "p$i" "$i" || fail "mktag"
@@ -25,33 +25,34 @@ for round in $(seq 1 "$rounds"); do
 "$user/ucallbacks" 5 "$user/libucallbacks.so" || exit 1
 END
 	done
-	# twice: what was gone before it could be looked at is found the second time
+	# twice, because a program may exit before the recorder can open its file the first time
 	seq 1 "$files" | sed 's/.*/.\/p& 5 || exit 1/'
 	echo "sleep 1.5"
 	seq 1 "$files" | sed 's/.*/.\/p& 5 || exit 1/'
 done >all
-record --unwind-memory 1M -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex -e sched:sched_switch \
-	-o budget.stk -- sh all
+record --unwind-memory 1M -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex \
+	-e sched:sched_switch -o budget.stk -- sh all
 want_user budget.stk
 checked tags budget.stk list
-at_least "tagged events" "$(number events)" $((files * 10 * rounds - $(info_of budget.stk .totals.lost)))
+at_least "tagged events" "$(number events)" \
+	$((files * 10 * rounds - $(info_of budget.stk .totals.lost)))
 checked paths budget.stk . ut_
 cp checked paths
-grep -q '^ut_' paths || fail "none of its programs is in the recording"
+grep -q '^ut_' paths || fail "no stack of the programs ut_* is in the recording"
 checked probes budget.stk truth
 info_true budget.stk '.user_stacks | .table_peak <= .budget and .evicted > 0' || {
 	info_of budget.stk .user_stacks
-	fail "the tables did not go beyond the budget"
+	fail "no table was evicted, or the tables exceed the budget"
 }
-# Stacks that wait for a table are copied in part, or not at all where too many do.  A table that
-# found no room is not tried again for 30 s.  Beside a load a table may stay in use for longer, more
-# are refused, and it is a matter of time how many stacks are complete.
+# A deferred stack is copied in part, or not at all where too many are pending.  A table that found
+# no room is not tried again for 30 s.  Beside a load a table may stay in use for longer, more
+# tables are refused, and the number of complete stacks depends on the timing.
 enough='.stacks / 2'
 [ -z "${LIVE_STRESS:-}" ] || enough=1
 info_true budget.stk ".user_stacks | .ends.complete >= $enough" || {
 	info_of budget.stk .user_stacks
 	fail "too few stacks are complete"
 }
-note "$(info_of budget.stk .user_stacks.evicted) tables given up, $(awk '/ frames;/ { n += $2 }
+note "$(info_of budget.stk .user_stacks.evicted) tables evicted, $(awk '/ frames;/ { n += $2 }
 	END { print n }' paths) frames and $(number frames), 0 wrong; of $(info_of budget.stk -r \
 	'.user_stacks | "\(.stacks) stacks \(.ends.complete) are complete"')"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Stacks through what calls back: qsort, threads and their ends, atexit, constructors, the loader's
+# Stacks through callbacks: qsort, threads and their ends, atexit, constructors, the loader's
 # resolver, signal handlers on any stack and at any instruction, coroutines, cancellation.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -21,7 +21,7 @@ record -e syscalls:sys_enter_futex -o callbacks.stk -- sh all
 want_user callbacks.stk
 checked probes callbacks.stk truth
 at_least probes "$(number probes)" $((alarms + 100))
-# A coroutine begins where the C library has no rules.
+# A coroutine begins in code for which the C library has no unwind rules.
 at_most incomplete "$(number incomplete)" 8
 at_most "without a stack" "$(number none)" 0
 note "$(number probes) stacks, $(number frames) frames, 0 wrong"

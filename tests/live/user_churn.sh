@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Libraries of one size take turns at one address, opened and closed, mapped over one another, moved,
-# made writable, replaced by memory without a file: no frame is ever said to be of another's.
+# Libraries of one size replace each other at one address: they are opened and closed, mapped over
+# one another, moved, made writable, and replaced by memory without a file.  No frame is attributed
+# to the wrong library.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -16,7 +17,7 @@ done >list
 echo "9 -" >>list
 record -e syscalls:sys_enter_futex -o churn.stk -- \
 	"$user/uchurn" "$rounds" 9 ./lib0.so ./lib1.so ./lib2.so
-at_least "libraries at one place" "$(sed -n 's/^same_place //p' record.out)" $((rounds / 2))
+at_least "libraries at one address" "$(sed -n 's/^same_place //p' record.out)" $((rounds / 2))
 want_user churn.stk
 checked tags churn.stk list
 lost=$(info_of churn.stk .totals.lost)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Mount namespaces with file systems of their own (overlay on tmpfs, chroot, btrfs snapshots), in which
-# one path means different files, and one inode number, too.
+# Mount namespaces with file systems of their own (overlay on tmpfs, chroot, btrfs snapshots), in
+# which different files have the same path or the same inode number.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -9,12 +9,12 @@
 cd "$work" || exit 1
 
 need_tool unshare
-unshare -m true 2>/dev/null || skip "no mount namespaces here"
+unshare -m true 2>/dev/null || skip "mount namespaces are not available"
 modprobe -q overlay 2>/dev/null || insmod "$PROG/overlay.ko" 2>/dev/null || :
 grep -q overlay /proc/filesystems || skip "this kernel has no overlayfs"
 
-# Copies of the programs below: hasty ones are gone at once, and the recorder may
-# not get to see their file, but may not take it for another, either.
+# Copies of the programs below.  Hasty ones exit at once: the recorder may not see their file, but
+# must not mistake it for another one.
 for tag in 2 3 4 5 6 7 12 13 14 15 16 17; do
 	"$user/mktag" "$user/utagged_s$((tag % 2))" "kept.$tag" "$tag" || fail "mktag"
 	list=slow
@@ -24,8 +24,8 @@ done
 : >maps
 mkdir box other_box
 
-# Two containers on the same image, one of which gets another program under the same name.  They last
-# until somebody writes to leave.
+# Two containers on the same image, one of which gets another program under the same name.  They
+# exist until something is written to the fifo `leave`.
 mkfifo leave
 cat >containers.sh <<'END'
 enter()
@@ -72,17 +72,18 @@ ms=0
 all 1
 END
 
-# A subvolume, a snapshot that stays as it is, and one with another program in the same inode.
+# A subvolume, a snapshot that does not change, and one with another program in the same inode.
 cat >btrfs.sh <<'END'
 command -v mkfs.btrfs >/dev/null && command -v btrfs >/dev/null || {
-	echo "no mkfs.btrfs"
+	echo "mkfs.btrfs is not installed"
 	exit 77
 }
 grep -q btrfs /proc/filesystems || {
-	echo "not in this kernel"
+	echo "this kernel has no btrfs"
 	exit 77
 }
-truncate -s 128M image && mkfs.btrfs -q image && mount -t btrfs -o loop image other_box || exit 77
+truncate -s 128M image && mkfs.btrfs -q image && mount -t btrfs -o loop image other_box ||
+	exit 77
 cd other_box || exit 1
 all()
 {
@@ -101,12 +102,12 @@ ms=0
 all 1
 END
 
-# in_namespace SCRIPT: runs it in a mount namespace that lasts until the recorder has ended; its status
-# is in $rc.
+# in_namespace SCRIPT: runs the script in a mount namespace that exists until the test ends; $rc is
+# its exit status.
 in_namespace()
 {
-	mktag=$user/mktag unshare -m \
-		sh -c "(. ./$1.sh) >$1.log 2>&1; echo \$? >$1.new; mv $1.new $1.rc; exec cat leave" &
+	mktag=$user/mktag unshare -m sh -c "(. ./$1.sh) >$1.log 2>&1
+		echo \$? >$1.new; mv $1.new $1.rc; exec cat leave" &
 	inside=$!
 	test_pids="$test_pids $inside"
 	while_runs "$inside" [ -e "$1.rc" ] || fail "$1.sh ended without a status: $(cat "$1.log")"
@@ -124,7 +125,7 @@ in_namespace containers
 in_namespace btrfs
 case $rc in
 0) btrfs="btrfs" ;;
-77) btrfs="no btrfs here ($(tail -n 1 btrfs.log))" ;;
+77) btrfs="btrfs skipped ($(tail -n 1 btrfs.log))" ;;
 *)
 	cat btrfs.log
 	fail "the programs on btrfs ended with $rc"
@@ -137,8 +138,8 @@ at_least events "$(number events)" 27
 at_most unknown "$(number unknown)" 0
 at_most "without build id" "$(number unverified)" 0
 at_most incomplete "$(number incomplete)" 0
-said="$(number events) events of $(number files_seen) files"
-# Where only the shells around them were left to look, it is the paths that those have.
+slow="$(number events) events of $(number files_seen) files"
+# If only the shells around a program still run when the recorder looks, the path is theirs.
 awk -v box="$work/box" '{ print }
 	$5 ~ /^\/bin\// {
 		path = $5
@@ -149,5 +150,5 @@ awk -v box="$work/box" '{ print }
 	}' maps >maps.hasty
 checked tags container.stk hasty maps.hasty
 at_least events "$(number events)" 27
-note "overlay, chroot, $btrfs: $said; of programs gone at once $(number right) right," \
+note "overlay, chroot, $btrfs: $slow; of programs that exit at once $(number right) right," \
 	"$(number unverified) without build id, $(number unknown) unknown; 0 wrong"

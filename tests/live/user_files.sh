@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Files that have two names, get another, go away, or become others under the same name, inode, size
-# and time: every frame is of the file it came from, shown as /proc/PID/maps shows it.
+# Files that have two names, are renamed, deleted, or replaced by others with the same name, inode,
+# size and time: every frame is of the right file, which is shown as in /proc/PID/maps.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -13,7 +13,7 @@ restore()
 	umount bound 2>/dev/null || :
 }
 
-# tagged PATH TAG [LIST]: a program; which of three shapes it has depends on the tag.
+# tagged PATH TAG [LIST]: creates a program, one of three variants depending on the tag.
 tagged()
 {
 	"$user/mktag" "$user/utagged$(($2 % 3))" "kept.$2" "$2" || fail "mktag"
@@ -21,7 +21,7 @@ tagged()
 	echo "$2 $work/kept.$2" >>"${3:-list}"
 }
 
-# start PATH: runs it until its input ends; call makes it call.
+# start PATH: runs the program until its input ends.
 start()
 {
 	mkfifo say
@@ -34,6 +34,7 @@ start()
 	answers=0
 	call
 }
+# call: makes the program call, and waits for its answer.
 call()
 {
 	answers=$((answers + 1))
@@ -47,9 +48,10 @@ answered()
 # seen TAG: a frame in the recording has the file's build id, which begins with the tag.
 seen()
 {
-	"$STACKONCE" stacks --json files.stk | grep -q "\"build_id\":\"$(printf %02x00000000000000 "$1")"
+	"$STACKONCE" stacks --json files.stk |
+		grep -q "\"build_id\":\"$(printf %02x00000000000000 "$1")"
 }
-# stop TAG: ends it when the recorder has seen its file.
+# stop TAG: ends the program when the recorder has seen its file.
 stop()
 {
 	until_true 10 seen "$1" || fail "the recorder has not seen the file of tag $1"
@@ -59,7 +61,7 @@ stop()
 
 : >list
 : >maps
-# Runs since before the recording, and its file is gone already.
+# A program that was started before the recording, and whose file is deleted already.
 mkdir bound dir
 tagged early 1
 mkfifo say
@@ -74,14 +76,14 @@ record_bg -a --user-stacks -e sched:sched_process_exit -e syscalls:sys_enter_fut
 	--filter 'uaddr >= 0x400000000000 && uaddr < 0x400004000000' -o files.stk 7>&-
 echo go >&7
 
-# Two names, another place.
+# A file with two names, and a bind mount of its directory.
 tagged dir/two 2
 ln dir/two dir/names
 ./dir/two 3 maps
 ./dir/names 3 maps
 mount --bind dir bound && ./bound/two 3 maps
 
-# Renamed, deleted, and replaced while it runs.
+# Files that are renamed, deleted and replaced while they run.
 tagged old_name 3
 start ./old_name
 mv old_name new_name
@@ -102,8 +104,8 @@ call
 call
 stop 5
 
-# run_one PATH TAG LIST: those of `hasty` are gone before the recorder looks: it may not know them, but may
-# not mistake them.
+# run_one PATH TAG LIST: programs of the list `hasty` exit before the recorder looks: it may not
+# know their files, but must not mistake them for others.
 run_one()
 {
 	if [ "$3" = hasty ]; then
@@ -116,8 +118,9 @@ run_one()
 	stop "$2"
 }
 
-# become LIST TAG...: a program that becomes another one again and again, overwritten in place (the
-# same name, inode, size and time of change), and made anew (file systems like to use the inode again).
+# become LIST TAG...: replaces a program by another one again and again, overwritten in place (the
+# same name, inode, size and modification time), and created anew (file systems often reuse the
+# inode).
 become()
 {
 	list=$1
@@ -151,15 +154,17 @@ at_most "without build id" "$(number unverified)" 0
 at_most incomplete "$(number incomplete)" 0
 at_least "shown as in maps" "$(number shown_as_in_maps)" 100
 
-# One file with two or three names; a renamed one with both of its own.
+# A file with two or three names, and a renamed file with both names.
 "$ucheck" dump files.stk files >known
 for names in dir/two:dir/names old_name:new_name; do
 	[ "$(grep -F "$work/${names%:*}|" known | grep -c -F "$work/${names#*:}|")" -eq 1 ] || {
 		cat known
-		fail "$names: not one file with these names"
+		fail "$names: there is not one file with these names"
 	}
 done
 if mountpoint -q bound; then
-	grep -F "$work/dir/two|" known | grep -q -F "$work/bound/two|" || fail "no name of the bind mount"
+	grep -F "$work/dir/two|" known | grep -q -F "$work/bound/two|" ||
+		fail "the file's name in the bind mount is missing"
 fi
-note "$(number events) events of $(number files_seen) files right; of files gone at once $hasty; 0 wrong"
+note "$(number events) events of $(number files_seen) files right;" \
+	"of programs that exit at once $hasty; 0 wrong"

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A file's first stacks: programs and libraries that nobody has run before, each a new file, have
-# complete stacks from their first event on, although their unwind tables are not there yet; not even
-# where the recorder's thread that opens them gets no CPU meanwhile.
+# A file's first stacks: programs and libraries that have never run before, each a new file, have
+# complete stacks from their first event on, although their unwind tables are not loaded yet, even
+# if the recorder's thread that opens the files gets no CPU time.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
 . "$LIVE/lib_user.sh"
 cd "$work" || exit 1
 
-# all_complete FILE MAPS EVENTS
+# all_complete FILE MAPS EVENTS: the recording has these events, all with complete stacks
 all_complete()
 {
 	want_user "$1"
@@ -30,7 +30,7 @@ for i in $(seq 0 "$files"); do
 	[ "$i" -eq 0 ] || echo "./one$i 20 maps && ./other$i 20 maps || exit 1" >>all
 done
 
-# shellcheck disable=SC2016 # of another shell
+# shellcheck disable=SC2016 # variables of the other shell
 record -e syscalls:sys_enter_futex -o starved.stk -- sh -c '
 	opener=$(grep -l "^stackonce-files$" /proc/$PPID/task/*/comm) || exit 1
 	opener=${opener%/comm}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Real programs, each stopped several times: the stack of the context switch it stopped with is what
-# gdb sees of it then, frame by frame, for every thread.
+# Real programs are stopped several times: for every thread, the stack of the context switch at the
+# stop equals the one that gdb finds, frame by frame.
 # timeout: 180
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
@@ -13,7 +13,7 @@ need_tool gdb
 gdb -batch -ex 'python print(1)' >/dev/null 2>&1 || skip "this gdb has no Python"
 started='' targets=''
 
-# target TIMES NAME: the last background job is stopped so often.
+# target TIMES NAME: adds the last background job, which is to be stopped TIMES times.
 target()
 {
 	test_pids="$test_pids $!"
@@ -21,7 +21,7 @@ target()
 	started="$started $2"
 }
 
-# The compiler proper is g++'s child, not ours.
+# cc1plus is a child of g++.
 compiler=
 restore()
 {
@@ -63,7 +63,7 @@ END
 if command -v python3 >/dev/null; then
 	python3 nested.py 5 0.05 2000 &
 	target 5 python3
-	# deeper than the limit, and interrupted, which is marked: a mark takes the place of a frame
+	# deeper than the limit, and interrupted: the mark for that takes the place of a frame
 	python3 nested.py 100 0 1000000 &
 	target 2 "python3 (deep)"
 fi
@@ -92,7 +92,7 @@ if command -v g++ >/dev/null && command -v pgrep >/dev/null; then
 		started="$started cc1plus"
 	done
 fi
-[ -n "$targets" ] || skip "none of the programs to look at is here"
+[ -n "$targets" ] || skip "none of the programs for this test is installed"
 
 # shellcheck disable=SC2086 # an option and its value
 record_bg -a $roomy --user-stacks -k mono -e sched:sched_switch -o gdb.stk
@@ -104,11 +104,10 @@ gdb -nx -batch -x "$LIVE/gdb_frames.py" >gdb.out 2>&1 || {
 stop_recorder
 want_user gdb.stk
 checked gdb gdb.stk looks
-[ "$(number same)" -gt 0 ] || fail "nothing was compared"
-at_most "never seen" "$(number unseen)" $(($(number stacks) / 10))
-# Where there is unwind information stacks are complete: 995 of 1000, of few all.
+[ "$(number same)" -gt 0 ] || fail "no stack was compared"
+at_most "not in the recording" "$(number unseen)" $(($(number stacks) / 10))
+# Where unwind information exists, 995 of 1000 stacks are complete; of fewer than 200, all.
 at_most incomplete "$(number incomplete)" $(($(number stacks) * 5 / 1000))
-note "$(number stacks) stacks of$started: $(number same) the same, $(number cut) as far as the" \
-	"limit of depth, $(number no_cfi) up to code" \
-	"without unwind information, $(number gdb_lost) where gdb got lost," \
-	"$(number incomplete) incomplete, 0 wrong"
+note "$(number stacks) stacks of$started: $(number same) equal, $(number cut) equal up to the" \
+	"maximum depth, $(number no_cfi) up to code without unwind information," \
+	"$(number gdb_lost) where gdb failed, $(number incomplete) incomplete, 0 wrong"

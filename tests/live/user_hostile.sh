@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Unwind tables that lie, stacks that are none, files broken or cut short while they are in use: all
-# events are recorded, the recorder lives, and it still gets other programs right.
+# Programs with wrong unwind tables or invalid stacks, and files that are damaged or truncated while
+# they are in use: all events are recorded, the recorder survives, and the stacks of other programs
+# are right.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -13,8 +14,8 @@ mutants=$(scale 200 30 600)
 mkdir mutants
 "$user/mktag" "$user/libutag0.so" lib.so 1 || fail "mktag"
 ln -s "$user/ut_nofp" ut_before || fail "ln"
-# Copies of the stacks of so many new files may fill the rings; those of other programs then give way,
-# too.  Once the recording shows that a program's table is there, its stacks need none.
+# The copied stacks of so many new files may fill the rings; those of other programs are then lost,
+# too.  Once the recording shows that a program's table is loaded, its stacks need no copy.
 cat >all <<END
 "$user/uhostile" $calls || exit 1
 "$user/umutant" $mutants mutants ./lib.so || exit 1
@@ -34,7 +35,8 @@ lost=$(info_of hostile.stk .totals.lost)
 got=$("$STACKONCE" script --json --event sys_enter_futex --comm uhostile hostile.stk | wc -l)
 [ "$got" -ge $((cases * calls - lost)) ] || fail "$got of $((cases * calls)) calls, $lost lost"
 got=$("$STACKONCE" script --json --event sys_enter_futex --comm umutant hostile.stk | wc -l)
-[ "$got" -ge $((mutants * 4 - lost)) ] || fail "$got of $((mutants * 4)) calls of broken files, $lost lost"
+[ "$got" -ge $((mutants * 4 - lost)) ] ||
+	fail "$got of $((mutants * 4)) calls of broken files, $lost lost"
 checked paths hostile.stk . ut_
 grep -q '^ut_nofp: .* 0 wrong, 0 incomplete, ' checked || {
 	cat checked
@@ -42,5 +44,5 @@ grep -q '^ut_nofp: .* 0 wrong, 0 incomplete, ' checked || {
 }
 "$STACKONCE" script hostile.stk >script.txt || fail "the recording cannot be printed"
 early=$(sed -n 's/^ut_before: .* \([0-9]* incomplete\),.*/\1/p' checked)
-[ "$early" ] || fail "nothing of ut_before"
+[ "$early" ] || fail "the recording has no stack of ut_before"
 note "$cases cases, $mutants broken files, $lost lost; another program: $early at first, then 0"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Other languages and C libraries: C++ with exceptions under way, Rust with panics, musl, Go.  Those
-# whose compiler was missing when this was built are named and left out.
+# Other languages and C libraries: C++ during exceptions, Rust during panics, musl, Go.  Programs
+# whose compiler was missing in the build are named and left out.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -12,7 +12,8 @@ rounds=$(scale 100 15 300)
 mkdir truth musl
 export PROBE_DIR="$work/truth"
 left_out=
-# with PROGRAM WHAT FIRST-ARGS ARGS: runs it with little to do first, see user_truth.sh.
+# with PROGRAM WHAT FIRST-ARGS ARGS: runs the program, first with FIRST-ARGS and little work (see
+# user_truth.sh), later with ARGS.
 with()
 {
 	if [ -x "$user/$1" ]; then
@@ -30,7 +31,7 @@ with ugo Go 1 "$rounds"
 for p in ut_musl ut_musl_s; do
 	with $p musl "musl 5 5 1 5" "musl $rounds 20 $(scale 3 1) 50"
 done
-[ -s all ] || skip "built without another compiler than C's"
+[ -s all ] || skip "built with a C compiler only"
 {
 	echo "sleep 0.5"
 	cat rest
@@ -38,28 +39,28 @@ done
 record -F "$(scale 999 199)" -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex \
 	-e sched:sched_switch -o langs.stk -- sh all
 want_user langs.stk
-said=
+result=
 if grep -q -e uexcept -e urust all; then
 	checked probes langs.stk truth
 	at_least probes "$(number probes)" "$rounds"
 	want_complete "$(number probes)" "$(number incomplete)" "$(number unreadable)"
-	said="$(number probes) stacks of C++ and Rust right"
+	result="$(number probes) stacks of C++ and Rust right"
 fi
 if grep -q ut_musl all; then
 	checked paths langs.stk musl ut_musl
-	# In an emulated machine the first process may be gone before its loader has been opened: its
-	# stacks, some 70, then say that they are not complete.
+	# In an emulated machine the first process may exit before its loader has been opened: its
+	# stacks, about 70, are then marked as incomplete.
 	if [ "${LIVE_VM:-}" ]; then
 		at_least stacks "$(number stacks)" 1
 		at_most incomplete "$(number incomplete)" 200
 	else
 		want_complete "$(number stacks)" "$(number incomplete)" "$(number unreadable)"
 	fi
-	said="$said, musl"
+	result="$result, musl"
 fi
 if grep -q ugo all; then
 	checked go langs.stk
 	at_least "calls of Go" "$(number calls)" $((rounds * 4))
-	said="$said, Go: $(number to_goexit) of $(number calls) down to runtime.goexit"
+	result="$result, Go: $(number to_goexit) of $(number calls) down to runtime.goexit"
 fi
-note "$said$left_out"
+note "$result$left_out"

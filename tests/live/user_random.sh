@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Random stacks are, address for address, those that the C library's backtrace() finds at the same
-# moment; only what is deeper than 127 frames may be cut.
+# Random stacks equal those that the C library's backtrace() finds at the same moment, address for
+# address; only stacks deeper than 127 frames may be cut.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -22,7 +22,7 @@ want_user random.stk
 checked probes random.stk truth
 at_least probes "$(number probes)" "$((2 * n + 200 - $(info_of random.stk .totals.lost)))"
 at_least "frames compared" "$(number by_backtrace)" $((n * 50))
-# Of a stack at a file's first sight only so much is copied.
+# A deferred stack, at the first event of a file, may be copied only in part.
 at_most incomplete "$(number incomplete)" "$(info_of random.stk .user_stacks.deferred)"
 at_most "without a stack" "$(number none)" 0
 note "$(number probes) stacks, $(number frames) frames, 0 wrong"

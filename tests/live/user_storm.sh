@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Up to 2,000 short programs a second, replaced by others of the same name and size all the time: what
-# a frame's file is said to be it is, also when the process was gone before the recorder could look.
-# Then one process that becomes another program all the time, all of them at the same addresses.
+# Up to 2,000 short-lived programs a second are continually replaced by others of the same name and
+# size: the file of a frame is right, or unknown, even if the process exits before the recorder can
+# look.  Then one process executes one program after another, all of them at the same addresses.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -30,7 +30,8 @@ checked tags storm.stk list
 programs=$(($(sed -n 's/^programs //p' record.out) + $again * 2))
 at_least events "$(number events)" $((programs - $(info_of storm.stk .totals.lost)))
 at_most "without a stack" "$(number none)" 0
-# Only what was there too short a time may stay unknown, as long as it says so.
+# Files of processes that exited too soon may stay unknown, as long as they are marked as such.
 at_least "files known" "$(($(number right) + $(number unverified)))" $((programs * 9 / 10))
 note "$(sed -n 's/^per_second //p' record.out) programs a second, $(number files_seen) files;" \
-	"$(number right) right, $(number unverified) without build id, $(number unknown) unknown, 0 wrong"
+	"$(number right) right, $(number unverified) without build id," \
+	"$(number unknown) unknown, 0 wrong"

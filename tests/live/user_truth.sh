@@ -1,19 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A program's futex address names the twenty functions it came through: every frame of every event is
-# the right one, in system calls, context switches and timer samples, however it was compiled.  Each
-# runs a little first: what happens while a table is not there yet is the matter of user_first.sh.
+# A program's futex address encodes the twenty functions of its call path: every frame of every
+# event is right, in system calls, context switches and timer samples, however the program was
+# compiled.  Each program first runs for a short time, because user_first.sh tests what happens
+# before its table is loaded.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
 . "$LIVE/lib_user.sh"
 cd "$work" || exit 1
 
-wakes=$(scale 1000 200 3000) waits=$(scale 100 30 300) burns=$(scale 20 4) walks=$(scale 10000 500 40000)
+wakes=$(scale 1000 200 3000) waits=$(scale 100 30 300)
+burns=$(scale 20 4) walks=$(scale 10000 500 40000)
 for p in "$user"/ut_*; do
 	[ -f "$p" ] || continue
 	case $p in
-	*musl*) ;; # its libc has no unwind tables: see user_langs.sh
+	*musl*) ;; # musl has no unwind tables: see user_langs.sh
 	*)
 		echo "\"$p\" . 5 5 1 5 || exit 1" >>all
 		echo "\"$p\" . $wakes $waits $burns $walks || exit 1" >>rest
@@ -21,7 +23,7 @@ for p in "$user"/ut_*; do
 	esac
 done
 programs=$(wc -l <all)
-# then two at a time
+# afterwards two programs at a time
 awk 'NR % 2' rest >odd
 awk 'NR % 2 == 0' rest >even
 cat >>all <<'END'
@@ -35,17 +37,18 @@ want_user truth.stk
 checked paths truth.stk . ut_
 [ "$(grep -c ' frames;' checked)" -eq "$programs" ] || {
 	cat checked
-	fail "not all of $programs programs were seen"
+	fail "not all of $programs programs are in the recording"
 }
 want_complete "$(number stacks)" "$(number incomplete)" "$(number unreadable)"
-# Two threads; a call is two events, and one more where it slept; a few may be lost on the edges.
+# There are two threads.  A call is two events, and a third one if it slept; a few may be lost on
+# the edges.
 n='\([0-9]*\)'
 sed -n "s/.* $n in calls, $n switches in them, $n samples at a leaf.*/\1 \2 \3/p" checked |
 	while read -r calls sleeps samples; do
 		at_least "events in calls" "$calls" $(((wakes + waits + 2 * burns) * 4 - 100))
-		# in an emulated machine who waits may be woken before it sleeps
+		# in an emulated machine a thread may be woken before it sleeps
 		at_least "switches in calls" "$sleeps" "$(scale "$waits" $((waits / 5)))"
 		at_least "samples at a leaf" "$samples" "$(scale 20 1)"
 	done || exit 1
 frames=$(awk '/ frames;/ { n += $2 } END { print n }' checked)
-note "$programs programs, $frames frames right, $(number unreadable) stacks cut at moving pages"
+note "$programs programs, $frames frames right, $(number unreadable) stacks cut at migrating pages"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Walked kernel stacks are bpf_get_stack()'s: each of WALK_STACKS, at every tracepoint that the kernel has
-# (in programs of both types), in timer samples, and at functions where kprobes are allowed, in several starts
-# with a part of the tracepoints each; in the test machines also while modules come and go, and while
-# kretprobes or function_graph replace return addresses.  Prints the rows of the table in
-# docs/kernel-walk.md.
+# Each of WALK_STACKS walked kernel stacks equals that of bpf_get_stack(): at every tracepoint of
+# the kernel (in programs of both types), in timer samples, and at functions where kprobes are
+# allowed.  Each of several starts covers a part of the tracepoints.  In the test machines the
+# stacks are also compared while modules are loaded and unloaded, and while kretprobes or
+# function_graph replace return addresses.  Prints the rows of the table in docs/kernel-walk.md.
 # on request: ./run walk-check, which asks for millions of stacks
 # timeout: 7200
 # shellcheck source=tests/live/lib.sh
@@ -16,13 +16,13 @@
 cd "$work" || exit 1
 need_tracefs
 
-# What else goes on, and the functions whose return addresses are replaced.
+# The conditions of the test, and the functions whose return addresses are replaced.
 conditions="nothing${LIVE_VM:+ modules kretprobes function_graph}"
 functions='vfs_read vfs_write vfs_fsync_range do_filp_open handle_mm_fault kernel_clone'
 parts=$(scale 8 4)
 share=$((${WALK_STACKS:-$(scale 300000 30000)} / $(echo "$conditions" | wc -w)))
 
-# begin CONDITION
+# begin CONDITION: establishes the condition
 begin()
 {
 	case $1 in
@@ -33,17 +33,22 @@ begin()
 		echo 1 >"$tracefs/events/walk_check/enable"
 		;;
 	function_graph)
-		echo "$functions" >"$tracefs/set_ftrace_filter" && echo function_graph >"$tracefs/current_tracer"
+		echo "$functions" >"$tracefs/set_ftrace_filter" &&
+			echo function_graph >"$tracefs/current_tracer"
 		;;
 	esac
 }
 
-# end CONDITION
+# end CONDITION: ends the condition
 end()
 {
 	case $1 in
-	kretprobes) echo 0 >"$tracefs/events/walk_check/enable" && echo >"$tracefs/kprobe_events" ;;
-	function_graph) echo nop >"$tracefs/current_tracer" && echo >"$tracefs/set_ftrace_filter" ;;
+	kretprobes)
+		echo 0 >"$tracefs/events/walk_check/enable" && echo >"$tracefs/kprobe_events"
+		;;
+	function_graph)
+		echo nop >"$tracefs/current_tracer" && echo >"$tracefs/set_ftrace_filter"
+		;;
 	esac
 }
 
@@ -55,7 +60,7 @@ restore()
 	rmap_restore
 }
 
-# In a test machine there is a file system of its own at mnt, natively there are those that it can make.
+# A test machine has a file system for the test at mnt; natively the load makes and mounts several.
 cat >load <<'END'
 exec >&2
 set -e
@@ -92,38 +97,39 @@ rm -f file image
 [ "$1" != modules ] || wait
 END
 
-# sum KEY: of all starts under this condition.
+# sum KEY: prints the sum over all starts under this condition.
 sum()
 {
 	awk -v key="$1 " 'index($0, key) == 1 { n += $NF } END { printf "%.0f\n", n }' "$beside"
 }
 
-# grouped NUMBER: with commas.
+# grouped NUMBER: prints the number with commas.
 grouped()
 {
 	echo "$1" | sed -e :a -e 's/^\([0-9]*[0-9]\)\([0-9]\{3\}\)/\1,\2/' -e ta
 }
 
-# systems_of: the number of systems of the tracepoints on stdin.
+# systems_of: prints the number of systems of the tracepoints on stdin.
 systems_of()
 {
 	cut -d : -f 1 | sort -u | wc -l
 }
 
-# row: what came of the condition.
+# row: prints the table row of the condition.
 row()
 {
 	sed -n 's/^walked_at \(.*:.*\) .*/\1/p' "$beside" | sort -u >seen
 	line="| $(uname -r | cut -d . -f 1,2) | $beside | $starts | $(wc -l <seen) of $(wc -l <all)"
 	line="$line | $(systems_of <seen) of $(systems_of <all) |"
-	for key in agreed walked_at_raw walked_at_function walked_at_sample differed unchecked "no rule" \
-		"other text" "left the stack"; do
+	for key in agreed walked_at_raw walked_at_function walked_at_sample differed unchecked \
+		"no rule" "other text" "left the stack"; do
 		line="$line $(grouped "$(sum "$key")") |"
 	done
 	note "$line"
 }
 
-(cd "$tracefs/events" && ls -d */*/) | sed 's|/$||; s|/|:|' | grep -v '^ftrace:' >all # the format of records
+# events of the system ftrace are only formats
+(cd "$tracefs/events" && ls -d */*/) | sed 's|/$||; s|/|:|' | grep -v '^ftrace:' >all
 if [ -n "${LIVE_VM:-}" ]; then
 	network_modules
 	rmap_set_up
@@ -132,23 +138,23 @@ total=0
 for beside in $conditions; do
 	: >"$beside"
 	starts=0
-	begin "$beside" || fail "cannot switch on $beside"
+	begin "$beside" || fail "cannot establish the condition $beside"
 	until [ "$starts" -ge "$parts" ] && [ "$(sum agreed)" -ge "$share" ]; do
 		awk -v part=$((starts % parts)) -v parts="$parts" 'NR % parts == part' all >events
 		probed_functions >>events
 		compare_stacks events sh load "$beside" "$(scale 20000 2000)" "$group"
-		! grep '^refused' said || fail "not all tracepoints: $(cat err)"
-		[ "$(value agreed)" -gt 0 ] || fail "no stack compared: $(cat said err)"
-		cat said >>"$beside"
+		! grep '^refused' walks || fail "some tracepoints were refused: $(cat err)"
+		[ "$(value agreed)" -gt 0 ] || fail "no stack was compared: $(cat walks err)"
+		cat walks >>"$beside"
 		starts=$((starts + 1))
 	done
-	end "$beside" || fail "cannot switch off $beside"
+	end "$beside" || fail "cannot end the condition $beside"
 	row
 	case $beside in
 	modules) met=$(sum through_modules) ;;
 	*) met=$(sum "no rule") ;;
 	esac
-	[ "$beside" = nothing ] || [ "$met" -gt 0 ] || fail "$beside were on no stack"
+	[ "$beside" = nothing ] || [ "$met" -gt 0 ] || fail "no stack was affected by $beside"
 	total=$((total + $(sum agreed)))
 done
-note "$(grouped $total) stacks equal, beside $conditions"
+note "$(grouped $total) stacks equal, under the conditions $conditions"

@@ -24,7 +24,7 @@ static struct stackmap_live_bpf *skel_load(unsigned int bits, struct stackmap **
 	struct stackmap_opts opts = { .bits = bits };
 
 	if (!skel || stackmap__configure(skel->obj, &opts))
-		live__skip("no BPF object");
+		live__skip("the BPF object cannot be opened");
 	skel->rodata->live_nr = SYS_getppid;
 	bpf_program__set_autoload(skel->progs.live_sleep, false);
 	bpf_map__set_max_entries(skel->maps.live_stackid, 1u << bits);

@@ -200,7 +200,7 @@ static void too_many(struct ring_buffer *ring, struct stackmap_live_bpf *skel)
 	ring_buffer__consume(ring);
 	LIVE_CHECK(test.answered == SLOTS && !test.mixed, "%u answered, %u mixed up", test.answered,
 		   test.mixed);
-	printf("one too many: refused, the others right\n");
+	printf("one task too many: it was refused, the other stacks are right\n");
 }
 
 static void prepare(void)
@@ -210,13 +210,13 @@ static void prepare(void)
 
 	test.uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (test.uffd < 0 || ioctl(test.uffd, UFFDIO_API, &api))
-		live__skip("no userfaultfd: %s", strerror(errno));
+		live__skip("userfaultfd() is refused: %s", strerror(errno));
 	test.pages = mmap(NULL, TASKS * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			  -1, 0);
 	reg.range.start = (uintptr_t)test.pages;
 	reg.range.len = TASKS * PAGE;
 	if (test.pages == MAP_FAILED || ioctl(test.uffd, UFFDIO_REGISTER, &reg))
-		live__skip("no userfaultfd memory: %s", strerror(errno));
+		live__skip("userfaultfd cannot register memory: %s", strerror(errno));
 }
 
 static struct bpf_link *attach(struct bpf_program *prog)
@@ -239,7 +239,7 @@ static void claimed(unsigned int rounds)
 	struct bpf_link *link;
 
 	if (!skel || stackmap__configure(skel->obj, &opts))
-		live__skip("no BPF object");
+		live__skip("the BPF object cannot be opened");
 	if (stackmap_live_bpf__load(skel) || stackmap__open(skel->obj, &map)) {
 		live__wrong("load: %s", strerror(errno));
 		exit(1);

@@ -177,7 +177,7 @@ static struct stackmap_live_bpf *race_load(struct stackmap **ret_map)
 	struct stackmap_live_bpf *skel = stackmap_live_bpf__open();
 
 	if (!skel || stackmap__configure(skel->obj, &opts))
-		live__skip("no BPF object");
+		live__skip("the BPF object cannot be opened");
 	skel->rodata->live_nr = SYS_getppid;
 	bpf_program__set_autoload(skel->progs.live_sleep, false);
 	if (stackmap_live_bpf__load(skel) || stackmap__open(skel->obj, ret_map)) {
@@ -205,7 +205,7 @@ static struct bpf_link *tick_attach(struct stackmap_live_bpf *skel, int cpu)
 		fd < 0 ? NULL : bpf_program__attach_perf_event(skel->progs.live_tick, fd);
 
 	if (!link)
-		live__skip("no timer samples: %s", strerror(errno));
+		live__skip("timer samples cannot be attached: %s", strerror(errno));
 	return link;
 }
 

@@ -99,7 +99,7 @@ static void reset_often(struct ring_buffer *ring, unsigned int times)
 		wait_for_call();
 		err = stackmap__reset(test.map);
 		if (err == -EOPNOTSUPP)
-			live__skip("no membarrier(2) here");
+			live__skip("membarrier(2) is not available");
 		LIVE_CHECK(!err, "reset: %s", strerror(-err));
 		LIVE_CHECK(stackmap__generation(test.map) == i + 2, "generation %u after %u resets",
 			   stackmap__generation(test.map), i + 1);
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 	live__need(2);
 	live__pin(0);
 	if (!skel || stackmap__configure(skel->obj, &opts))
-		live__skip("no BPF object");
+		live__skip("the BPF object cannot be opened");
 	skel->rodata->live_nr = SYS_getppid;
 	bpf_program__set_autoload(skel->progs.live_sleep, false);
 	if (stackmap_live_bpf__load(skel) || stackmap__open(skel->obj, &test.map)) {
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	ring_buffer__consume(ring);
 	LIVE_CHECK(!skel->bss->live_ring_full, "%llu events did not fit",
 		   skel->bss->live_ring_full);
-	LIVE_CHECK(test.right && test.stale && test.failed, "something did not happen");
+	LIVE_CHECK(test.right && test.stale && test.failed, "a result never occurred");
 	printf("%lu events: %lu right, %lu stale as expected, %lu refused during a reset\n",
 	       test.events, test.right, test.stale, test.failed);
 	ring_buffer__free(ring);

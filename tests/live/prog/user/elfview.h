@@ -35,7 +35,7 @@ struct elfview *elfview__open(const char *path);
 struct elfview *elfview__from_fd(int fd, const char *path);
 void elfview__free(struct elfview *v);
 
-/* NULL if there is none; the cold part of a function has the name of the function. */
+/* NULL if there is no such function; the cold part of a function has the name of the function. */
 const struct elfview_function *elfview__function(const struct elfview *v, uint64_t off);
 const struct elfview_function *elfview__named(const struct elfview *v, const char *name);
 bool elfview__in_plt(const struct elfview *v, uint64_t off);

@@ -259,7 +259,7 @@ static void do_mutex(const char *name, int protocol)
 		start_thread(&threads[i], run_lock, &sides[i]);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	/* In each round, one thread unlocks the mutex for the waiting one, which then unlocks it. */
+	/* In each round, one thread unlocks the mutex for the waiting one, which unlocks it. */
 	printf("%s address %p waits %u ns %llu owner_changes %u tid0 %d tid1 %d\n", name,
 	       (void *)&p->mutex, ROUNDS, (unsigned long long)(p->ns[0] + p->ns[1]), ROUNDS,
 	       p->tid[0], p->tid[1]);
