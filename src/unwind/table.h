@@ -65,15 +65,6 @@ enum unw_escape {
  *              more word is on the stack
  * bits 63..40  signed offset in bytes
  */
-enum unw_cfa
- * bits  7..4   from which register, a DWARF number (amd64: 6 rbp, 7 rsp, 3 rbx).  Other registers
- *              are known in a frame only where the program was interrupted.
- * bits  9..8   where the frame pointer was saved, enum unw_saved bits 11..10  the same for rbx bits
- * 15..12  if not 0, the return address is at CFA - 8 * this instead of CFA - 8 bits 23..16  signed:
- * the frame pointer's place, in words of eight bytes bits 31..24  the same for rbx bits 39..32
- * signed addend of UNW_CFA_DEREF; of UNW_CFA_PLT: from which (ip & 15) on one more word bits 63..40
- * signed offset in bytes
- */
 enum unw_cfa {
 	UNW_CFA_REG = 0, /* register + offset */
 	UNW_CFA_DEREF = 1, /* the word at register + offset, plus addend */

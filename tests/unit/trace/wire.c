@@ -70,6 +70,16 @@ static void test_varints(void **state)
 	bytes_buf__free(&b);
 }
 
+/* Room for no byte is room: NULL means that memory is out. */
+static void test_no_room(void **state)
+{
+	struct bytes_buf b = { 0 };
+
+	assert_non_null(bytes_buf__room(&b, 0));
+	assert_false(b.failed);
+	bytes_buf__free(&b);
+}
+
 static void test_dict(void **state)
 {
 	struct dict d = { 0 };
@@ -175,9 +185,10 @@ static void test_layout(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crc),    cmocka_unit_test(test_varints),
-		cmocka_unit_test(test_dict),   cmocka_unit_test(test_arena),
-		cmocka_unit_test(test_budget), cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_crc),	cmocka_unit_test(test_varints),
+		cmocka_unit_test(test_no_room), cmocka_unit_test(test_dict),
+		cmocka_unit_test(test_arena),	cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_layout),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
