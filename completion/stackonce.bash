@@ -71,7 +71,7 @@ _stackonce()
 		[[ $commands == *" $command "* ]] || commands+="$command "
 		[[ $command == "${COMP_WORDS[1]}" ]] || continue
 		if [[ $long == - ]]; then
-			operands+=("$value $words")
+			operands+=("$value"$'\t'"$words")
 			continue
 		fi
 		if [[ $value != - && $value != '['* && $prev == -?* &&
@@ -88,7 +88,7 @@ _stackonce()
 		COMPREPLY=($(compgen -W "$options" -- "$cur"))
 	elif ((${#operands[@]})); then
 		((i = COMP_CWORD == 2 ? 0 : ${#operands[@]} - 1))
-		read -r value words <<<"${operands[i]}"
+		IFS=$'\t' read -r value words <<<"${operands[i]}"
 		_stackonce_value "$value" "$words" "$cur"
 	fi
 }

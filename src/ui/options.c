@@ -321,13 +321,15 @@ int options__parse(const struct cmd *cmd, int argc, char **argv, void *into)
 {
 	struct parse p = { cmd, into, argv, 1, next_operand(cmd->options) };
 	bool only_operands = false;
+	int code = CMD_OK, nr_operands = 0;
 	const char *word;
-	int code = CMD_OK;
 
 	for (; p.at < argc && !code; p.at++) {
 		word = argv[p.at];
-		if (only_operands || word[0] != '-' || !word[1])
+		if (p.operand->kind == OPT_KIND_REST && (only_operands || word[0] != '-'))
 			code = parse_operand(&p);
+		else if (only_operands || word[0] != '-' || !word[1])
+			argv[++nr_operands] = argv[p.at];
 		else if (!strcmp(word, "--"))
 			only_operands = true;
 		else if (word[1] == '-')
@@ -335,6 +337,9 @@ int options__parse(const struct cmd *cmd, int argc, char **argv, void *into)
 		else
 			code = parse_letters(&p, word + 1);
 	}
+	/* The operands are taken last, so that --help is found behind wrong ones. */
+	for (p.at = 1; p.at <= nr_operands && !code; p.at++)
+		code = parse_operand(&p);
 	if (!code && p.operand->head && !head_of(p.operand).is_optional)
 		return ui__usage_error(cmd->name, "%s is missing", p.operand->head);
 	return code;

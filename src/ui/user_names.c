@@ -191,7 +191,8 @@ void user_names__free(struct user_names *n)
 {
 	uint32_t i;
 
-	for (i = 0; i < n->nr_shown; i++)
+	/* Both arrays grow on their own, and strings has names of source files, too. */
+	for (i = 0; i < n->nr_shown && i < n->strings.nr; i++)
 		if (n->shown[i] != string_table__get(&n->strings, i))
 			free(n->shown[i]);
 	for (i = 0; i < n->nr_lines; i++)

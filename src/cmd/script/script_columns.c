@@ -143,7 +143,9 @@ static void put_column(struct script *s, enum script_column_kind kind, unsigned 
 			return put_u64(s, name, stk_event__ts(e));
 		return script__time(s, &s->out.b, stk_event__ts(e), 0);
 	case COL_EVENT:
-		return put_text(s, name, t->full_name, strlen(t->full_name));
+		if (!t->full_name)
+			s->out.b.failed = true;
+		return put_text(s, name, t->full_name ?: "", strlen(t->full_name ?: ""));
 	case COL_FIELDS:
 		return put_fields(s, name, t, e);
 	case COL_KSTACK:
