@@ -66,7 +66,8 @@ start_tool()
 		# BEGIN runs after all probes are attached.
 		in_background "$out" env BPFTRACE_MAX_PROBES=4096 bpftrace -e \
 			"BEGIN { printf(\"armed\\n\"); }
-			tracepoint:$(echo "$event" | sed 's/,/,tracepoint:/g') { @[kstack] = count(); }"
+			tracepoint:$(echo "$event" | sed 's/,/,tracepoint:/g') {
+				@[kstack] = count(); }"
 		;;
 	ftrace)
 		# The instance holds the whole run and is read afterwards: this measures the
@@ -162,8 +163,8 @@ count_events()
 	esac
 	echo 0 >"$instance/tracing_on"
 	echo >"$instance/trace"
-	sh -c "echo \$\$ >$instance/set_event_pid; echo 1 >$instance/tracing_on; cpu=$cpus; $command" \
-		>/dev/null || exit 1
+	sh -c "echo \$\$ >$instance/set_event_pid; echo 1 >$instance/tracing_on
+		cpu=$cpus; $command" >/dev/null || exit 1
 	counted=$(ftrace_stat entries overrun 'dropped events')
 	rmdir "$instance"
 	instance=
@@ -272,7 +273,7 @@ events of the workload that are not in the result, approximate (~) where ftrace 
 another run; rec. ns/ev, peak MB: CPU time and memory of the recorder.
 TEXT
 src=$(cd "$BENCH/../src" && pwd)
-export prog measure work src
+export BENCH prog measure work src
 # Name; events; the programs of the workload; the CPUs it runs on in parallel; most rounds, as a
 # tool takes half a minute to detach from hundreds of events; the promises: at most this ratio to
 # bpftrace's added ns, and ns of the stack alone / the aim; the command on $cpu.
@@ -286,7 +287,7 @@ syscall  raw_syscalls:sys_enter     getppid   0   99 0.55 -      "$prog/getppid"
 two-cpus raw_syscalls:sys_enter     getppid   0,1 99 -    -      "$prog/getppid" 150000 $cpu
 fault    exceptions:page_fault_user faults    0   99 -    -      "$prog/faults" 50000 $cpu
 tcp      net:*                      pingpong  0   99 -    -      "$prog/pingpong" 15000 $cpu tcp
-compile  sched:*,syscalls:*         cc|cc1|as 0   3  -    -      cd "$work" && "$measure" cc.cost taskset -c $cpu cc -c -D_GNU_SOURCE -I"$src" -I"$src/include" -I"$src/base" "$src"/base/*.c "$src"/events/filter*.c && cat cc.cost
+compile  sched:*,syscalls:*         cc|cc1|as 0   3  -    -      sh "$BENCH/compile.sh" $cpu
 TABLE
 if [ ! -e "$work/load" ]; then
 	echo "bench: there is no workload '$BENCH_WORKLOADS'" >&2

@@ -251,11 +251,14 @@ static int create_map(const char *name, uint32_t size, uint32_t nr, int *ret_fd,
 /* The rules are compiled directly into the maps, so that each page is touched only once. */
 static int create_maps(struct kwalk *k, uint32_t blocks, uint32_t rows)
 {
+	int err;
+
 	k->max_blocks = blocks + k->room_blocks;
 	k->max_rows = rows + k->room_rows;
-	return create_map("kwalk_index", sizeof(*k->index), k->max_blocks, &k->index_fd, &k->index) ?:
-		       create_map("kwalk_rows", sizeof(*k->rows), k->max_rows, &k->rows_fd,
-				  &k->rows);
+	err = create_map("kwalk_index", sizeof(*k->index), k->max_blocks, &k->index_fd, &k->index);
+	if (err)
+		return err;
+	return create_map("kwalk_rows", sizeof(*k->rows), k->max_rows, &k->rows_fd, &k->rows);
 }
 
 /* ---- the kernel's rules ---------------------------------------------------------------------- */

@@ -61,8 +61,8 @@ enum unw_escape {
  * bits 15..12  if not 0, the return address is at CFA - 8 * this instead of CFA - 8
  * bits 23..16  signed: the frame pointer's place, in words of eight bytes
  * bits 31..24  the same for rbx
- * bits 39..32  signed addend of UNW_CFA_DEREF; of UNW_CFA_PLT: the value of (ip & 15) from which one
- *              more word is on the stack
+ * bits 39..32  signed addend of UNW_CFA_DEREF; of UNW_CFA_PLT: the value of (ip & 15) from which
+ *              one more word is on the stack
  * bits 63..40  signed offset in bytes
  */
 enum unw_cfa {

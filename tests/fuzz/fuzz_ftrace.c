@@ -46,18 +46,22 @@ static struct ftrace_kinds layouts(void)
 		.flags = { 2, 1 },
 		.preempt = { 3, 1 },
 		.pid = { 4, 4 },
+		/* clang-format off */
 		.of = {
 			[FTRACE_KERNEL_STACK] = { true, 1, { place(8, 4), place(16, 64) } },
 			[FTRACE_USER_STACK] = { true, 2, { place(8, 4), place(16, 64) } },
 			[FTRACE_STACK_ID] = { true, 3, { place(8, 4) } },
 			[FTRACE_STACK_ID_PAIR] = { true, 4, { place(8, 4), place(12, 4) } },
-			[FTRACE_STACK_ID_COOKIE] = { true, 5, { place(8, 4), place(12, 4), place(16, 8) } },
-			[FTRACE_USER_STACK_ID] = { true, 6, { place(8, 8), place(16, 4), place(20, 4) } },
-			[FTRACE_USER_STACK_UNWIND] = { true, 7, { place(8, 8), place(16, 4), place(20, 4),
-								  place(24, 0) } },
-			[FTRACE_FILE_MAP] = { true, 8, { place(8, 4), place(12, 4), place(16, 20),
-							 place(36, 4) } },
+			[FTRACE_STACK_ID_COOKIE] = { true, 5,
+				{ place(8, 4), place(12, 4), place(16, 8) } },
+			[FTRACE_USER_STACK_ID] = { true, 6,
+				{ place(8, 8), place(16, 4), place(20, 4) } },
+			[FTRACE_USER_STACK_UNWIND] = { true, 7,
+				{ place(8, 8), place(16, 4), place(20, 4), place(24, 0) } },
+			[FTRACE_FILE_MAP] = { true, 8,
+				{ place(8, 4), place(12, 4), place(16, 20), place(36, 4) } },
 		},
+		/* clang-format on */
 	};
 
 	return k;

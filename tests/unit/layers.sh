@@ -16,7 +16,8 @@ table=$here/layers
 check_tree()
 {
 	# shellcheck disable=SC2046 # no name has blanks
-	awk -v src="$1" -f "$here/layers.awk" "$table" $(find "$1" -name '*.[ch]' -o -name '*.def' | sort)
+	awk -v src="$1" -f "$here/layers.awk" "$table" \
+		$(find "$1" -name '*.[ch]' -o -name '*.def' | sort)
 }
 
 # The table as ARCHITECTURE.md shows it.
@@ -136,10 +137,13 @@ self_test()
 	plant ui/out.c '#include <curl/curl.h>' 'of +curl'
 	plant record/meta.c '#include <bpf/btf.h>' 'of +bpf$'
 	# private headers
-	plant analyze/waits/offcpu_sums.c '#include "analyze/pairs/pairs_priv.h"' 'of analyze/pairs$'
-	plant record/bpf/costs.c '#include "record/files/user_files_priv.h"' 'private to record/files$'
+	plant analyze/waits/offcpu_sums.c '#include "analyze/pairs/pairs_priv.h"' \
+		'of analyze/pairs$'
+	plant record/bpf/costs.c '#include "record/files/user_files_priv.h"' \
+		'private to record/files$'
 	plant record/bpf/costs.c '#include "record/select/probe_priv.h"' 'private to record/select$'
-	plant record/ftrace/backend_ftrace.c '#include "trace/write/writer_priv.h"' 'private to trace/write$'
+	plant record/ftrace/backend_ftrace.c '#include "trace/write/writer_priv.h"' \
+		'private to trace/write$'
 	plant bpf/record.bpf.c '#include "events/filter_priv.h"' 'private to events$'
 	# headers that do not exist, or are generated but not listed
 	plant base/log.c '#include "nowhere.h"' 'no header nowhere.h'
@@ -152,7 +156,8 @@ self_test()
 	plant_row '^record | include' 'record | record/bpf include' 'record names record/bpf'
 	plant_row '^events | base' 'events | ui base' 'events names ui'
 	plant_row '^trace | include' 'trace | trace/read include' 'trace names trace/read'
-	plant_row '^analyze | include' 'analyze | analyze/waits include' 'analyze names analyze/waits'
+	plant_row '^analyze | include' 'analyze | analyze/waits include' \
+		'analyze names analyze/waits'
 	# unit names that exist already, folders that are not in the table
 	plant record/tree.c '// x' 'record has a unit tree, too'
 	plant symbols/fsmb.c '// x' 'has a unit fsmb, too'
@@ -166,7 +171,8 @@ self_test()
 	plant trace/dict.c '	exit(1);' 'but prints'
 	plant trace/tree.h '#include "cursor.h"' 'its licence is GPL-2.0-only'
 	# nothing that says what it is for
-	plant base/thing.c "$(printf '%s\n#include "log.h"' '// SPDX-License-Identifier: GPL-2.0-only')" \
+	plant base/thing.c "// SPDX-License-Identifier: GPL-2.0-only
+#include \"log.h\"" \
 		'has no comment below its licence'
 	[ "$failed" -eq 0 ] && echo "all $planted planted violations found"
 	return "$failed"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# recipes.sh ROOT: applies the recipes of ARCHITECTURE.md that have a folder in tests/recipes to a copy
-# of the tree, one after the other, builds it incrementally, and runs what came of it.
+# recipes.sh ROOT: applies the recipes of ARCHITECTURE.md that have a folder in tests/recipes to a
+# copy of the tree, one after the other, builds it incrementally, and runs what came of it.
 #
 # A folder has the files that the recipe adds, as they lie in the tree, and
 #   title    the heading of the recipe in ARCHITECTURE.md
@@ -79,8 +79,12 @@ recipe()
 		failed=1
 	fi
 	build || { fail "'$title' does not build"; return; }
-	STACKONCE=$tmp/tree/build/src/cmd/stackonce ROOT=$root sh "$1/check" || fail "'$title' does not work"
-	sh tests/unit/layers.sh >"$tmp/log" || { cat "$tmp/log"; fail "'$title' is against the layers"; }
+	STACKONCE=$tmp/tree/build/src/cmd/stackonce ROOT=$root sh "$1/check" ||
+		fail "'$title' does not work"
+	sh tests/unit/layers.sh >"$tmp/log" || {
+		cat "$tmp/log"
+		fail "'$title' is against the layers"
+	}
 	git -c user.name=x -c user.email=x commit -qm "$title"
 	echo "$title: $(wc -l <"$tmp/changed") files: $(tr '\n' ' ' <"$tmp/changed")"
 }

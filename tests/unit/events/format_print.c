@@ -108,7 +108,8 @@ static void test_flags(void **state)
 	check("\"%s\", __print_flags(REC->a, \"|\", { 1, \"A\" })", "A|0xfffffffffffffff8");
 	check("\"%s\", __print_flags(3, \"|\", { 1, \"A\" }, { -1, ((void *)0) }, { 2, \"B\" })",
 	      "A|0x2");
-	check("\"%6s|%-6s|\", __print_flags(1, \"|\", { 1, \"A\" }), __print_symbolic(1, {1, \"B\"})",
+	check("\"%6s|%-6s|\", __print_flags(1, \"|\", { 1, \"A\" }), "
+	      "__print_symbolic(1, {1, \"B\"})",
 	      "     A|B     |");
 }
 
