@@ -96,7 +96,8 @@ for _ in 1 2 3 4 5 6; do
 	wrong_facts >wrong || fail "jq"
 	if [ ! -s wrong ]; then
 		perf_lost || break
-	elif grep -qv -e ' ns, [0-9.]* %$' -e ': woken by \[.*null' -e ' times, too few$' wrong; then
+	elif grep -qv -e ' ns, [0-9.]* %$' -e ': woken by \[.*null' -e ' times, too few$' \
+		wrong; then
 		break
 	fi
 done

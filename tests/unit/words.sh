@@ -18,6 +18,8 @@ while IFS=: read -r file line text; do
 		failed=1
 	}
 done <"$found"
-awk -F ' *[|] *' '!/^#/ && NF == 3' "$allowed" | wc -l | awk '{ print $1 " allowed"; exit $1 > 40 }' || failed=1
+nr=$(grep -c '^[^#]' "$allowed")
+echo "$nr allowed"
+[ "$nr" -le 40 ] || failed=1
 [ "$failed" -eq 0 ] || echo "say it otherwise, or give a reason in tests/unit/words"
 exit "$failed"
