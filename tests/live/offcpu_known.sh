@@ -79,9 +79,9 @@ wrong_facts()
 # On some machines there are tasks whose switches and wakeups no tracepoint reports: a switch back
 # to the program may be missing, which the answer says, or a waker.  Time that a hypervisor steals
 # from a thread is neither CPU time in the program's view nor time off CPU in the answer; the
-# program knows it only in steps of a tick.  Where a virtual CPU stands still before a thread has left
-# it, the timer of a short sleep expires first, and the thread stays.  Where nothing else is wrong, or
-# perf has lost events, the test makes another recording, up to six.
+# program knows it only in steps of a tick.  Where a virtual CPU stands still before a thread has
+# left it, the timer of a short sleep expires first, and the thread stays.  Where nothing else is
+# wrong, or perf has lost events, the test makes another recording, up to six.
 : >wrong
 for _ in 1 2 3 4 5 6; do
 	record_program
