@@ -41,7 +41,7 @@ refused()
 }
 
 recorded "$PROG/nobpf"
-refused 'BPF programs: Operation not permitted' \
+refused 'load the BPF programs into the kernel: Operation not permitted' \
 	"$PROG/nobpf" "$STACKONCE" record -q --backend bpf -e $event
 refused 'timer samples need BPF' "$PROG/nobpf" "$STACKONCE" record -q
 [ -d "$tracefs/events/rmap" ] ||
