@@ -82,5 +82,5 @@ grep -q '^ok   recording by ftrace' doctor.txt || {
 	cat doctor.txt
 	fail "doctor does not print that ftrace can record"
 }
-grep -q '^Recording works here by ftrace' doctor.txt || fail "doctor: $(tail -n 1 doctor.txt)"
+grep -q '^Recording works here with ftrace' doctor.txt || fail "doctor: $(tail -n 1 doctor.txt)"
 note "$(tail -n 1 doctor.txt)"
