@@ -5,28 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct strbuf *json__value(struct json *j, const char *key)
-{
-	size_t len = key ? strlen(key) : 0;
-	struct strbuf *b = j->out;
-	char *to;
-
-	if (b->cap - b->len <= len + 4 && strbuf__grow(b, len + 4))
-		return b;
-	to = b->s + b->len;
-	if (j->comma)
-		*to++ = ',';
-	j->comma = true;
-	if (key) {
-		*to++ = '"';
-		to = mempcpy(to, key, len);
-		*to++ = '"';
-		*to++ = ':';
-	}
-	b->len = to - b->s;
-	return b;
-}
-
 void json__name(struct json *j, const char *name)
 {
 	json__string(j, NULL, name);
@@ -44,8 +22,14 @@ static void open_level(struct json *j, const char *key, bool is_array)
 
 void json__record(struct json *j, const char *type)
 {
+	struct strbuf *b;
+
 	json__object(j, NULL);
-	json__string(j, "type", type);
+	/* A literal of ours, which needs no escape. */
+	b = json__value(j, "type");
+	strbuf__putc(b, '"');
+	strbuf__puts(b, type);
+	strbuf__putc(b, '"');
 }
 
 void json__object(struct json *j, const char *key)
@@ -66,11 +50,6 @@ void json__end(struct json *j)
 	j->comma = j->depth;
 	if (!j->depth)
 		strbuf__putc(j->out, '\n');
-}
-
-void json__u64(struct json *j, const char *key, uint64_t v)
-{
-	strbuf__u64(json__value(j, key), v);
 }
 
 void json__s64(struct json *j, const char *key, int64_t v)
@@ -99,11 +78,6 @@ void json__maybe(struct json *j, const char *key, bool known, uint64_t v)
 		json__u64(j, key, v);
 	else
 		json__null(j, key);
-}
-
-void json__bytes(struct json *j, const char *key, const char *s, size_t n)
-{
-	strbuf__json(json__value(j, key), s, n);
 }
 
 void json__string(struct json *j, const char *key, const char *s)

@@ -38,20 +38,49 @@ void json__end(struct json *j);
 
 /* Writes the key of the next value, escaped: it may come from a recording or a user. */
 void json__name(struct json *j, const char *name);
-void json__u64(struct json *j, const char *key, uint64_t v);
 void json__s64(struct json *j, const char *key, int64_t v);
 void json__real(struct json *j, const char *key, double v, int decimals);
 void json__bool(struct json *j, const char *key, bool v);
 void json__null(struct json *j, const char *key);
 /* NULL is null. */
 void json__string(struct json *j, const char *key, const char *s);
-void json__bytes(struct json *j, const char *key, const char *s, size_t n);
 /* A string such as "0x12", which must need no escape. */
 void json__printf(struct json *j, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* A number if known, else null. */
 void json__maybe(struct json *j, const char *key, bool known, uint64_t v);
+
 /* Starts a value that the caller writes as JSON. */
-struct strbuf *json__value(struct json *j, const char *key);
+static inline struct strbuf *json__value(struct json *j, const char *key)
+{
+	size_t len = key ? strlen(key) : 0;
+	struct strbuf *b = j->out;
+	char *to;
+
+	if (b->cap - b->len <= len + 4 && strbuf__grow(b, len + 4))
+		return b;
+	to = b->s + b->len;
+	if (j->comma)
+		*to++ = ',';
+	j->comma = true;
+	if (key) {
+		*to++ = '"';
+		to = mempcpy(to, key, len);
+		*to++ = '"';
+		*to++ = ':';
+	}
+	b->len = to - b->s;
+	return b;
+}
+
+static inline void json__u64(struct json *j, const char *key, uint64_t v)
+{
+	strbuf__u64(json__value(j, key), v);
+}
+
+static inline void json__bytes(struct json *j, const char *key, const char *s, size_t n)
+{
+	strbuf__json(json__value(j, key), s, n);
+}
 
 #endif /* JSON_H */

@@ -43,16 +43,30 @@ void strbuf__printf(struct strbuf *b, const char *fmt, ...)
 		b->len += n;
 }
 
+#define U64_DIGITS 20 /* at most */
+
 void strbuf__u64(struct strbuf *b, uint64_t v)
 {
-	char digits[20];
-	int i = sizeof(digits);
+	static const char pairs[] = "0001020304050607080910111213141516171819"
+				    "2021222324252627282930313233343536373839"
+				    "4041424344454647484950515253545556575859"
+				    "6061626364656667686970717273747576777879"
+				    "8081828384858687888990919293949596979899";
+	/* As much behind the digits, so that the copy has a fixed size. */
+	char digits[2 * U64_DIGITS];
+	int i = U64_DIGITS;
 
-	do {
-		digits[--i] = '0' + v % 10;
-		v /= 10;
-	} while (v);
-	strbuf__add(b, digits + i, sizeof(digits) - i);
+	if (b->cap - b->len <= U64_DIGITS && strbuf__grow(b, U64_DIGITS))
+		return;
+	for (; v >= 100; v /= 100)
+		memcpy(digits + (i -= 2), pairs + v % 100 * 2, 2);
+	if (v >= 10)
+		memcpy(digits + (i -= 2), pairs + v * 2, 2);
+	else
+		digits[--i] = '0' + v;
+	memcpy(b->s + b->len, digits + i, U64_DIGITS);
+	b->len += U64_DIGITS - i;
+	b->s[b->len] = '\0';
 }
 
 void strbuf__s64(struct strbuf *b, int64_t v)

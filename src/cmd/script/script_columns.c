@@ -44,7 +44,7 @@ int script__take_fields(void *into, const struct opt *o, const char *list)
 	return CMD_OK;
 }
 
-static void put_u64(struct script *s, const char *name, uint64_t v)
+static __always_inline void put_u64(struct script *s, const char *name, uint64_t v)
 {
 	if (s->rd.json)
 		json__u64(&s->out.json, name, v);
@@ -52,7 +52,8 @@ static void put_u64(struct script *s, const char *name, uint64_t v)
 		strbuf__u64(&s->out.b, v);
 }
 
-static void put_text(struct script *s, const char *name, const char *text, size_t len)
+static __always_inline void put_text(struct script *s, const char *name, const char *text,
+				     size_t len)
 {
 	if (s->rd.json)
 		json__bytes(&s->out.json, name, text, len);
@@ -60,7 +61,7 @@ static void put_text(struct script *s, const char *name, const char *text, size_
 		strbuf__safe(&s->out.b, text, len);
 }
 
-static void put_stack(struct script *s, const char *name, uint32_t number)
+static __always_inline void put_stack(struct script *s, const char *name, uint32_t number)
 {
 	if (s->rd.json)
 		stack__json_id(s->rd.reader, &s->out.json, name, number);
@@ -118,9 +119,13 @@ static void put_field(struct script *s, const char *name, const struct script_ty
 	put_text(s, NULL, s->scratch.s ?: "", s->scratch.len);
 }
 
-/* column: index in s->columns, for COL_FIELD */
-static void put_column(struct script *s, enum script_column_kind kind, unsigned int column,
-		       struct script_type *t, const struct stk_event *e)
+/*
+ * column: index in s->columns, for COL_FIELD.  Inlined: where the kind is a constant, so are the
+ * name of the column and its length.
+ */
+static __always_inline void put_column(struct script *s, enum script_column_kind kind,
+				       unsigned int column, struct script_type *t,
+				       const struct stk_event *e)
 {
 	const char *comm = s->rd.json ? stk_event__comm(e) : event_comm(e), *name;
 	char flags[5];
@@ -207,9 +212,6 @@ static void put_marks(struct json *j, const struct stk_event *e)
 
 void script__json(struct script *s, const struct stk_event *e)
 {
-	static const enum script_column_kind all[] = { COL_TIME,   COL_CPU,   COL_PID,	 COL_TID,
-						       COL_COMM,   COL_FLAGS, COL_EVENT, COL_FIELDS,
-						       COL_KSTACK, COL_USTACK };
 	struct script_type *t = script__type(s, e);
 	struct json *j = &s->out.json;
 	unsigned int i;
@@ -223,9 +225,18 @@ void script__json(struct script *s, const struct stk_event *e)
 	json__record(j, "event");
 	for (i = 0; i < s->nr_columns; i++)
 		put_column(s, s->columns[i].kind, i, t, e);
-	for (i = 0; i < ARRAY_SIZE(all) && !s->nr_columns; i++)
-		put_column(s, all[i], 0, t, e);
-	if (!s->nr_columns)
+	if (!s->nr_columns) {
+		put_column(s, COL_TIME, 0, t, e);
+		put_column(s, COL_CPU, 0, t, e);
+		put_column(s, COL_PID, 0, t, e);
+		put_column(s, COL_TID, 0, t, e);
+		put_column(s, COL_COMM, 0, t, e);
+		put_column(s, COL_FLAGS, 0, t, e);
+		put_column(s, COL_EVENT, 0, t, e);
+		put_column(s, COL_FIELDS, 0, t, e);
+		put_column(s, COL_KSTACK, 0, t, e);
+		put_column(s, COL_USTACK, 0, t, e);
 		put_marks(j, e);
+	}
 	json__end(j);
 }
