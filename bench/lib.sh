@@ -108,8 +108,8 @@ promise()
 {
 	awk -v what="$1" -v value="$2" -v bound="$3" -v aim="${4:-}" 'BEGIN {
 		ok = value != "" && value + 0 <= bound + 0
-		note = aim == "" ? "" :
-			", aim " aim (value + 0 <= aim + 0 ? " reached" : " not reached")
+		if (aim != "")
+			note = ", aim " aim (value + 0 <= aim + 0 ? " reached" : " not reached")
 		printf "%s  %s: %s, at most %s%s\n", ok ? "PASS" : "FAIL", what,
 			value == "" ? "none" : value, bound, note
 		exit !ok
