@@ -6,27 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 
 int stack_refs__add(struct stack_refs *refs, struct stk_reader *r, const struct stk_event *e)
 {
-	uint32_t numbers[] = { stk_event__kstack(e), stk_event__ustack(e) }, number, nr;
+	uint32_t numbers[] = { stk_event__kstack(e), stk_event__ustack(e) }, number;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
 		number = numbers[i];
 		if (!number || number > stk_reader__nr_stacks(r))
 			continue;
-		if (number >= refs->nr) {
-			nr = MAX(number + 1, 2 * refs->nr);
-			__typeof__(refs->v) more = reallocarray(refs->v, nr, sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			memset(more + refs->nr, 0, (nr - refs->nr) * sizeof(*more));
-			refs->v = more;
-			refs->nr = nr;
-		}
+		if (array__reach(&refs->v, number, &refs->nr))
+			return -ENOMEM;
 		*(i ? &refs->v[number].user : &refs->v[number].kernel) += 1;
 	}
 	return 0;

@@ -52,11 +52,11 @@ void offcpu_analysis__free(struct offcpu_analysis *a)
 
 static int add_member(struct offcpu_analysis *a, uint32_t tid)
 {
-	/* The map owns its values: one byte each. */
-	void *value = thread_map__find(&a->members, tid) ? NULL : malloc(1);
+	void *value;
 
 	if (thread_map__find(&a->members, tid))
 		return 0;
+	value = malloc(1); /* the map owns its values: one byte each */
 	if (!value || thread_map__put(&a->members, tid, value)) {
 		free(value);
 		return -ENOMEM;

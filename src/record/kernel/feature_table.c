@@ -131,12 +131,12 @@ static int try_samples(uint32_t type, uint64_t config)
 
 PROBE(probe_perf_clock, try_samples(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK))
 
+PROBE(probe_perf_cycles, try_samples(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+
 bool features__cycles(void)
 {
-	return !try_samples(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	return !probe_perf_cycles(NULL, 0);
 }
-
-PROBE(probe_perf_cycles, try_samples(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
 
 static int probe_kallsyms(char *detail, size_t len)
 {
