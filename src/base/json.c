@@ -20,18 +20,6 @@ static void open_level(struct json *j, const char *key, bool is_array)
 	j->comma = false;
 }
 
-void json__record(struct json *j, const char *type)
-{
-	struct strbuf *b;
-
-	json__object(j, NULL);
-	/* A literal of ours, which needs no escape. */
-	b = json__value(j, "type");
-	strbuf__putc(b, '"');
-	strbuf__puts(b, type);
-	strbuf__putc(b, '"');
-}
-
 void json__object(struct json *j, const char *key)
 {
 	open_level(j, key, false);

@@ -29,8 +29,6 @@ struct json {
 	uint32_t arrays; /* a bit per level: it is an array */
 };
 
-/* An outermost object, whose first member is its "type". */
-void json__record(struct json *j, const char *type);
 void json__object(struct json *j, const char *key);
 void json__array(struct json *j, const char *key);
 /* Ends the innermost open level; after an outermost object, also the line. */
@@ -81,6 +79,23 @@ static inline void json__u64(struct json *j, const char *key, uint64_t v)
 static inline void json__bytes(struct json *j, const char *key, const char *s, size_t n)
 {
 	strbuf__json(json__value(j, key), s, n);
+}
+
+/* An outermost object, whose first member is its "type": a constant that needs no escape. */
+static inline void json__record(struct json *j, const char *type)
+{
+	static const char head[] = "{\"type\":\"";
+	size_t len = strlen(type), all = sizeof(head) - 1 + len + 1;
+	struct strbuf *b = j->out;
+	char *to;
+
+	*j = (struct json){ .out = b, .depth = 1, .comma = true };
+	if (b->cap - b->len <= all && strbuf__grow(b, all))
+		return;
+	to = mempcpy(b->s + b->len, head, sizeof(head) - 1);
+	to = mempcpy(to, type, len);
+	*to = '"';
+	b->len += all;
 }
 
 #endif /* JSON_H */

@@ -43,7 +43,35 @@ void strbuf__printf(struct strbuf *b, const char *fmt, ...)
 		b->len += n;
 }
 
-#define U64_DIGITS 20 /* at most */
+static inline unsigned int nr_digits(uint64_t v)
+{
+	static const uint64_t least[] = {
+		0,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+		1000000000000000000,
+		10000000000000000000U,
+	};
+	/* log10(2) is 1233 / 4096 */
+	unsigned int n = (64 - __builtin_clzll(v | 1)) * 1233 >> 12;
+
+	return n + (v >= least[n]);
+}
 
 void strbuf__u64(struct strbuf *b, uint64_t v)
 {
@@ -52,21 +80,20 @@ void strbuf__u64(struct strbuf *b, uint64_t v)
 				    "4041424344454647484950515253545556575859"
 				    "6061626364656667686970717273747576777879"
 				    "8081828384858687888990919293949596979899";
-	/* As much behind the digits, so that the copy has a fixed size. */
-	char digits[2 * U64_DIGITS];
-	int i = U64_DIGITS;
+	unsigned int n = nr_digits(v);
+	char *to;
 
-	if (b->cap - b->len <= U64_DIGITS && strbuf__grow(b, U64_DIGITS))
+	if (b->cap - b->len <= n && strbuf__grow(b, n))
 		return;
+	b->len += n;
+	to = b->s + b->len;
+	*to = '\0';
 	for (; v >= 100; v /= 100)
-		memcpy(digits + (i -= 2), pairs + v % 100 * 2, 2);
+		memcpy(to -= 2, pairs + v % 100 * 2, 2);
 	if (v >= 10)
-		memcpy(digits + (i -= 2), pairs + v * 2, 2);
+		memcpy(to - 2, pairs + v * 2, 2);
 	else
-		digits[--i] = '0' + v;
-	memcpy(b->s + b->len, digits + i, U64_DIGITS);
-	b->len += U64_DIGITS - i;
-	b->s[b->len] = '\0';
+		to[-1] = '0' + v;
 }
 
 void strbuf__s64(struct strbuf *b, int64_t v)
@@ -195,11 +222,9 @@ static bool json_char(uint32_t c)
 	return c == '"' || c == '\\' || c == '<' || c == '>' || c == '&';
 }
 
-/* Inlined, so that each escape has its own fast path. */
-__attribute__((always_inline)) static inline void put_escaped(struct strbuf *b, const char *s,
-							      size_t n, bool is_json)
+static void put_escaped(struct strbuf *b, const char *s, size_t n, bool is_json)
 {
-	size_t i = any_word(s, n, is_json ? json_special : has_unplain) ? 0 : n, run = 0;
+	size_t i = 0, run = 0;
 	const unsigned char *p = (const unsigned char *)s;
 	uint32_t c = 0;
 
@@ -225,12 +250,28 @@ __attribute__((always_inline)) static inline void put_escaped(struct strbuf *b, 
 
 void strbuf__safe(struct strbuf *b, const char *s, size_t n)
 {
-	put_escaped(b, s, n, false);
+	if (any_word(s, n, has_unplain))
+		put_escaped(b, s, n, false);
+	else
+		strbuf__add(b, s, n);
 }
 
 void strbuf__json(struct strbuf *b, const char *s, size_t n)
 {
-	strbuf__putc(b, '"');
-	put_escaped(b, s, n, true);
-	strbuf__putc(b, '"');
+	char *to;
+
+	if (any_word(s, n, json_special)) {
+		strbuf__putc(b, '"');
+		put_escaped(b, s, n, true);
+		strbuf__putc(b, '"');
+		return;
+	}
+	if (b->cap - b->len <= n + 2 && strbuf__grow(b, n + 2))
+		return;
+	to = b->s + b->len;
+	*to++ = '"';
+	to = mempcpy(to, s, n);
+	*to++ = '"';
+	*to = '\0';
+	b->len += n + 2;
 }

@@ -217,7 +217,7 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 
 	while (!interrupted && !out__drain(o)) {
 		n = stk_reader__next(rd->reader, ret_event);
-		if (n == 1 && (rd->every || reading__selected(rd, *ret_event)))
+		if (n == 1 && (rd->every || !rd->sel.any || selected(&rd->sel, *ret_event)))
 			return 1;
 		if (n == 1)
 			continue;

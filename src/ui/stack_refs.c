@@ -9,20 +9,11 @@
 #include "array.h"
 #include "cleanup.h"
 
-int stack_refs__add(struct stack_refs *refs, struct stk_reader *r, const struct stk_event *e)
+int stack_refs__reach(struct stack_refs *refs, struct stk_reader *r, uint32_t number)
 {
-	uint32_t numbers[] = { stk_event__kstack(e), stk_event__ustack(e) }, number;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		number = numbers[i];
-		if (!number || number > stk_reader__nr_stacks(r))
-			continue;
-		if (array__reach(&refs->v, number, &refs->nr))
-			return -ENOMEM;
-		*(i ? &refs->v[number].user : &refs->v[number].kernel) += 1;
-	}
-	return 0;
+	if (number < refs->nr || number > stk_reader__nr_stacks(r))
+		return 0;
+	return array__reach(&refs->v, number, &refs->nr);
 }
 
 void stack_refs__fold(struct stack_refs *refs, struct stk_reader *r)
