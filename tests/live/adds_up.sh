@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # happened = recorded + filtered + lost, exactly and per event: in a quiet run, with rings too small
 # for the load, with a stack map too small for the stacks, and with events nested in one another.
-# timeout: 150
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kill -9 at random moments: every file opens and has ended "abrupt", and no event older than a
 # second is missing.  The log of a ticker says which events must be in the file.
-# timeout: 420
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A program creates two thousand children and knows how each of them ends: stackonce lifecycle
 # reports all of them exactly.
-# timeout: 240
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 need_tool jq

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Compares event filters with the kernel's: we refuse those that it refuses, and those that it
 # accepts select the same events.  See tests/live/prog/filter_same.c.
-# timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 

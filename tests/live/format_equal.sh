@@ -4,7 +4,6 @@
 # while a workload does a little of everything.  The events are enabled in rounds, because the
 # frequent ones would fill the buffer.  ftrace's own events and those of early boot cannot be
 # enabled.
-# timeout: 240
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 # shellcheck disable=SC2016 # programs of jq have variables of their own
 # Two recorders record the same programs at the same time, one by ftrace and one by BPF: lifecycles,
 # latencies, futex waits and times off CPU are the same.  Only the times themselves differ, because

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 # Without BPF: however a recording ends, nothing of it stays in tracefs, and the tracing of others
 # does not change: instances, options, events, filters and clock are as before.
 # shellcheck source=tests/live/lib.sh

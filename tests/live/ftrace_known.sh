@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 # Without BPF: known calls are counted exactly, and every event has the same kernel stack, frame by
 # frame, as the BPF programs record for the same event at the same time.
 # shellcheck source=tests/live/lib.sh

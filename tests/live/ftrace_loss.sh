@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 # Without BPF, with rings so small that most events are lost: recorded and lost events are exactly
 # those that happened, whether the ring was full at an event or at one of its stacks; info says so.
 # shellcheck source=tests/live/lib.sh

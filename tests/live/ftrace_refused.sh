@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 # Where BPF is refused, by missing capabilities or by the kernel, the recorder chooses ftrace and
 # says so once.  What only BPF can do is refused in one clear line; with --backend bpf everything
 # is.

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 # shellcheck disable=SC2016 # programs of jq and of another shell have variables of their own
 # Without BPF: the eight user frames that ftrace records of a program with frame pointers are the
 # right offsets of the right file: for a program that was started by the recorder, for one that ran

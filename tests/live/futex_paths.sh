@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2016 # programs of jq and of another shell have variables of their own
-# timeout: 120
 # A program waits for futexes in every possible way, each on its own address, and prints the
 # expected result.  Every wait is found at its address, with its whole call path, its waker, and the
 # waker's call path; the sum of the waits differs by less than 1 % from what the program measured.

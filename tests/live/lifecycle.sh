@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Recordings begin, fail, are stopped and end: the tests check commands, signals, terminals, files
 # and the recorder's exit status.
-# timeout: 150
 # shellcheck disable=SC2086 # $plain is an option or nothing
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"

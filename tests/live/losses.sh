@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 200
 # The rings overflow, and the recorder is stopped now and then: where numbered calls are missing,
 # the recording has a loss, also when it is read from a pipe; and no call is missing where it has
 # none.

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2016 # programs of jq and of another shell have variables of their own
-# timeout: 180
 # A program leaves the CPU in known ways and measures for how long: the answer agrees within 1 % and
 # has the right state, function and waker.  perf, which records at the same time, agrees.
 # shellcheck source=tests/live/lib.sh

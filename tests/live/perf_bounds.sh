@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # perf counts the same with and without stackonce.  Its counts are bounds for the happened events of
 # a recording: perf counts no more if it runs inside the recording, and no fewer if it runs outside.
-# timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Every preset that this kernel can record is recorded for a moment and read by the command that
 # answers it; the other ones are refused with a reason, as `list --presets` says.
-# timeout: 400
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 

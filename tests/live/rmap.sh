@@ -4,7 +4,6 @@
 # A workload causes walks of pages of all types in all ways.  The kernel's own probes count the
 # calls of the functions that decide to walk, by their arguments, and the counts must match.  Where
 # no function can be probed, the recorder must say so.
-# timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_rmap.sh

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The same event has the same stack id with and without other tracers on its tracepoint: ftrace with
 # stacks, two more BPF programs, and perf where it is installed.
-# timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1

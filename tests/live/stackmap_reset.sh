@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Stack ids belong to their generation, and a reset is refused while the map is held.
-# timeout: 120
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2016 # programs of jq and awk have variables of their own
-# timeout: 240
 # In a recording with losses, whose recorder was stopped now and then, offcpu, futex and lifecycle
 # trust the same intervals as latency, and no trusted interval overlaps a loss that script prints.
 # shellcheck source=tests/live/lib.sh

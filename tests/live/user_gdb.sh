@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Real programs are stopped several times: for every thread, the stack of the context switch at the
 # stop equals the one that gdb finds, frame by frame.
-# timeout: 180
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh

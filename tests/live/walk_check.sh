@@ -6,7 +6,7 @@
 # stacks are also compared while modules are loaded and unloaded, and while kretprobes or
 # function_graph replace return addresses.  Prints the rows of the table in docs/kernel-walk.md.
 # on request: ./run walk-check, which asks for millions of stacks
-# timeout: 7200
+# timeout: 21600
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_rmap.sh

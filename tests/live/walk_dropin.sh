@@ -4,7 +4,6 @@
 # tracepoints of many subsystems (in programs of both types), at functions where kprobes are
 # allowed, and in timer samples.  Without rules the kernel walks every stack; wrong rules are
 # noticed.
-# timeout: 180
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_walk.sh

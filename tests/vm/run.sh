@@ -23,7 +23,7 @@ limit_of()
 		set -- $(printf 'tests/live/%s.sh ' "$@")
 	fi
 	longest=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$@" 2>/dev/null | sort -n | tail -n 1)
-	echo $((${longest:-120} * 3 + 600))
+	echo $((${longest:-1200} + 600))
 }
 limit=$(limit_of)
 
