@@ -30,6 +30,18 @@ cmp script.file script.pipe || fail "script reads a pipe differently from a name
 # A reader that closes the pipe early is no error.
 "$STACKONCE" script file.stk | head -n 1 >/dev/null || fail "script | head failed"
 
+# While nobody reads the pipe, the recorder waits, but its rings are emptied nevertheless.
+many=$(scale 200000 10000)
+# shellcheck disable=SC2016 # variables of the other shell
+"$STACKONCE" record -q -o - --buffer-size 1M -e $call -- sh -c '"$0" "$1" >&2; touch done' \
+	"$PROG/getppid" "$many" 2>/dev/null | (until_true 60 test -e done && cat >slow.stk)
+[ "$(wc -c <slow.stk)" -gt 65536 ] || [ -n "${LIVE_VM:-}" ] ||
+	fail "the recording fits into a pipe: this tested nothing"
+want_sum slow.stk
+lost=$(info_of slow.stk .totals.lost)
+[ "$lost" -le $((many / 100)) ] || fail "$lost of $many events lost while nobody read the pipe"
+note "$lost of $many events lost while nobody read the pipe"
+
 # An existing output is kept as FILE.old.
 cp file.stk first.stk
 record -o file.stk -e $call -- "$PROG/getppid" 1

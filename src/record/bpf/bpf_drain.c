@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <bpf/libbpf.h>
 
 #include "cleanup.h"
+#include "event_rings.h"
 #include "frame.h"
 #include "idmap.h"
 #include "log.h"
@@ -24,6 +24,8 @@
 #define MAX_LINKS (2 * WIRE_MAX_CUTS) /* parts of one stack; no valid stack has as many */
 /* Copies of one CPU whose events have not been read yet; enough for all nested interrupts. */
 #define COPIES 1024
+/* Bytes that all CPUs together may keep in memory while the recorder is busy otherwise. */
+#define MOVED_BYTES (256u << 20)
 
 struct bpf_drain {
 	struct programs *programs;
@@ -33,9 +35,9 @@ struct bpf_drain {
 	struct user_files *files;
 	bool user_fp_only;
 	unsigned int nr_cpus;
+	struct event_rings *rings;
 	struct ring_source {
 		struct bpf_drain *d;
-		struct ring_buffer *rb; /* NULL: no such CPU */
 		uint32_t cpu;
 		uint64_t bytes; /* read by this run */
 		uint64_t last_ts;
@@ -46,7 +48,7 @@ struct bpf_drain {
 			uint64_t tag;
 			uint32_t number, end;
 		} copies[COPIES]; /* by tag */
-	} * rings;
+	} * sources;
 	struct event_info {
 		bool symbols; /* its print fmt prints kernel symbols */
 		const struct ev_format *fmt;
@@ -308,14 +310,11 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 	return err ?: stk_writer__event(d->w, &out);
 }
 
-/* Handles a ring record; ends after one ring size, in case the CPU fills its ring continuously. */
-static int on_record(void *ctx, void *data, size_t len)
+static int on_record(struct ring_source *r, const void *data, size_t len)
 {
 	const struct wire_event *e = data;
-	struct ring_source *r = ctx;
 	int err;
 
-	r->bytes += ((len + 7) & ~7ul) + 8;
 	if (len < sizeof(*e))
 		return -EPROTO;
 	if (e->event == WIRE_TASK)
@@ -327,18 +326,15 @@ static int on_record(void *ctx, void *data, size_t len)
 		return err;
 	r->d->stats.events++;
 	r->last_ts = e->ts;
-	return r->bytes < r->d->ring_size ? 0 : -EAGAIN;
+	return 0;
 }
 
 /* Opens the ring of a CPU once it exists, which is when the CPU comes online. */
-static int ring_open(struct ring_source *r)
+static int open_ring(struct bpf_drain *d, unsigned int cpu)
 {
-	int fd = programs__ring_fd(r->d->programs, r->cpu);
+	int fd = programs__ring_fd(d->programs, cpu);
 
-	if (r->rb || fd < 0)
-		return 0;
-	r->rb = ring_buffer__new(fd, on_record, r, NULL);
-	return r->rb ? 0 : -errno;
+	return fd < 0 || event_rings__has(d->rings, cpu) ? 0 : event_rings__add(d->rings, cpu, fd);
 }
 
 int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
@@ -358,20 +354,24 @@ int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 	d->nr_cpus = programs__nr_cpus(o->programs);
 	d->ring_size = programs__ring_size(o->programs);
 	d->nr_events = events->nr;
-	d->rings = calloc(d->nr_cpus, sizeof(*d->rings));
+	d->sources = calloc(d->nr_cpus, sizeof(*d->sources));
 	d->info = calloc(MAX(events->nr, 1u), sizeof(*d->info));
-	if (!d->rings || !d->info || namer__new(o->syms, o->w, &d->namer)) {
+	err = d->sources && d->info ? namer__new(o->syms, o->w, &d->namer) : -ENOMEM;
+	if (!err)
+		err = event_rings__new(d->nr_cpus, d->ring_size, MOVED_BYTES / d->nr_cpus,
+				       &d->rings);
+	if (err) {
 		bpf_drain__free(d);
-		return -ENOMEM;
+		return err;
 	}
 	for (i = 0; i < events->nr; i++) {
 		d->info[i].fmt = events->v[i].fmt;
 		d->info[i].symbols = namer__prints_symbols(events->v[i].format);
 	}
 	for (i = 0; i < d->nr_cpus; i++) {
-		d->rings[i].d = d;
-		d->rings[i].cpu = i;
-		err = ring_open(&d->rings[i]);
+		d->sources[i].d = d;
+		d->sources[i].cpu = i;
+		err = open_ring(d, i);
 		if (err) {
 			bpf_drain__free(d);
 			return err;
@@ -383,46 +383,56 @@ int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 
 void bpf_drain__free(struct bpf_drain *d)
 {
-	unsigned int i;
-
 	if (!d)
 		return;
-	for (i = 0; d->rings && i < d->nr_cpus; i++)
-		ring_buffer__free(d->rings[i].rb);
+	event_rings__free(d->rings);
 	idmap__clear(&d->stacks);
 	namer__free(d->namer);
-	free(d->rings);
+	free(d->sources);
 	free(d->info);
 	free(d);
+}
+
+/* Ends after one ring size, in case the CPU fills its ring continuously. */
+static int drain_cpu(struct ring_source *r)
+{
+	struct bpf_drain *d = r->d;
+	struct event_batch batch;
+	const void *record;
+	size_t len;
+	int err;
+
+	r->bytes = 0;
+	while (r->bytes < d->ring_size) {
+		err = event_rings__next(d->rings, r->cpu, &batch);
+		if (err <= 0)
+			return err;
+		r->bytes += batch.end - batch.at;
+		while ((record = event_batch__next(&batch, &len))) {
+			err = on_record(r, record, len);
+			if (err)
+				return err;
+		}
+	}
+	d->stats.horizon = MIN(d->stats.horizon, r->last_ts);
+	return 0;
 }
 
 int bpf_drain__run(struct bpf_drain *d)
 {
 	unsigned int i;
-	int n;
+	int err;
 
 	d->stats.fullest = 0;
 	d->stats.horizon = UINT64_MAX;
-	n = d->files ? user_files__poll(d->files) : 0;
-	if (n < 0)
-		return n;
-	for (i = 0; i < d->nr_cpus; i++) {
-		struct ring_source *r = &d->rings[i];
-
-		n = ring_open(r);
-		if (n)
-			return n;
-		if (!r->rb)
-			continue;
-		r->bytes = 0;
-		n = ring_buffer__consume(r->rb);
-		if (n == -EAGAIN)
-			d->stats.horizon = MIN(d->stats.horizon, r->last_ts);
-		else if (n < 0)
-			return n;
-		d->stats.fullest = MAX(d->stats.fullest, r->bytes);
+	err = d->files ? user_files__poll(d->files) : 0;
+	for (i = 0; i < d->nr_cpus && !err; i++) {
+		err = open_ring(d, i);
+		if (!err)
+			err = drain_cpu(&d->sources[i]);
+		d->stats.fullest = MAX(d->stats.fullest, d->sources[i].bytes);
 	}
-	return 0;
+	return err;
 }
 
 void bpf_drain__add_ends(const struct bpf_drain *d, uint64_t (*counters)[STK_NR_COUNTERS])

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The rings of all CPUs, read in batches.  A CPU's batches are in the order of its ring.
+ *
+ * Between two batches the recorder may be busy for long: it parses a file, compresses, or waits for
+ * a file system or for the reader of a pipe.  So a thread moves what is in the rings to memory
+ * whenever the recorder has not looked for a while.  It does nothing but copy, and so never waits.
+ */
+#ifndef RECORD_EVENT_RINGS_H
+#define RECORD_EVENT_RINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_rings;
+
+/* max_moved: bytes of each CPU that may be kept in memory; what follows stays in the ring. */
+int event_rings__new(unsigned int nr_cpus, uint64_t ring_size, uint64_t max_moved,
+		     struct event_rings **ret_rings);
+void event_rings__free(struct event_rings *r);
+
+/* Adds the ring of a CPU; fd: a BPF map, BPF_MAP_TYPE_RINGBUF, which may be closed afterwards. */
+int event_rings__add(struct event_rings *r, unsigned int cpu, int fd);
+bool event_rings__has(const struct event_rings *r, unsigned int cpu);
+
+/* Ring records; valid until the next batch of that CPU. */
+struct event_batch {
+	const char *at, *end;
+};
+
+/* The next records of a CPU: 1, 0 if there are none, or -ENOMEM. */
+int event_rings__next(struct event_rings *r, unsigned int cpu, struct event_batch *ret_batch);
+
+/* The next record of a batch, of *ret_len bytes, aligned to 8; NULL: none. */
+const void *event_batch__next(struct event_batch *b, size_t *ret_len);
+
+#endif /* RECORD_EVENT_RINGS_H */
