@@ -339,6 +339,31 @@ static void test_gone(void **state)
 	stk_reader__free(r);
 }
 
+/*
+ * A deferred stack needs the table of a file that could not be opened.  That is not final either,
+ * and no reason to look at all mappings of all processes.
+ */
+static void test_gone_and_needed(void **state)
+{
+	struct test *t = *state;
+	const char *path = copy_self("prog");
+	struct child c = child_mapping(NULL, path);
+	struct wire_file_event n = file_event_of(&c, path), early = n;
+
+	early.tgid = early.tid = 0x7fffffff;
+	early.nr_parts = early.len = 0;
+	t->entries[1].announced = 1;
+	take(t, &early);
+	assert_null(table_of(t, 1));
+	assert_int_equal(t->entries[1].state, WIRE_FILE_NEW);
+	assert_int_equal(t->entries[1].announced, 0);
+	take(t, &n);
+	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
+	assert_non_null(table_of(t, 1));
+	child_end(&c);
+	stk_writer__free(t->w);
+}
+
 /* The file event is late: until it comes, only the kernel's key is known. */
 static void test_late(void **state)
 {
@@ -576,6 +601,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_elf, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gone_and_needed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_load_again, setup, teardown),
