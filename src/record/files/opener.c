@@ -27,6 +27,7 @@
 /* The thread counts as stuck once so many checks in a row, this far apart, found it asleep. */
 #define CHECK_NS 50000000
 #define CHECKS_ASLEEP 5
+#define STOP_NS (2 * SECOND_NS) /* at the end, a thread that does not stop is abandoned */
 
 struct opener {
 	pthread_t thread;
@@ -222,16 +223,15 @@ int opener__new(int file_event_fd, struct snapshot *snapshot, bool with_tables,
 /* false: the thread hangs in a file system, and is abandoned. */
 static bool stop(struct opener *o)
 {
-	struct timespec until;
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + STOP_NS;
+	const struct timespec until = { end / SECOND_NS, end % SECOND_NS };
 
 	pthread_mutex_lock(&o->lock);
 	__atomic_store_n(&o->stop, true, __ATOMIC_RELAXED);
 	pthread_cond_broadcast(&o->changed);
 	pthread_mutex_unlock(&o->lock);
 	eventfd_write(o->stop_fd, 1);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 2;
-	return !pthread_timedjoin_np(o->thread, NULL, &until);
+	return !pthread_clockjoin_np(o->thread, NULL, CLOCK_MONOTONIC, &until);
 }
 
 bool opener__free(struct opener *o)
