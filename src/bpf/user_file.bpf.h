@@ -8,6 +8,7 @@
 #ifndef USER_FILE_BPF_H
 #define USER_FILE_BPF_H
 
+#include "file_ring.bpf.h"
 #include "user_area.bpf.h"
 
 #define FILE_PATH_PARTS 48
@@ -201,7 +202,12 @@ static __always_inline void file_event_fill(struct user_walk *u, u32 id, bool is
 	n->offset = u->area.pgoff << UNW_PAGE_SHIFT;
 }
 
-/* Sends a file event for a new file or a new name of one; false: the ring is full. */
+static __always_inline u32 *file_events_busy_here(void)
+{
+	return &file_events_busy[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)];
+}
+
+/* Sends a file event for a new file or a new name of one; false: the ring is full or busy. */
 static __always_inline bool file_event_send(struct user_walk *u, u32 id, bool is_name)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -212,8 +218,7 @@ static __always_inline bool file_event_send(struct user_walk *u, u32 id, bool is
 		file_event_path(u);
 	else
 		n->len = n->nr_parts = 0;
-	/* wake the recorder at once: the file and its process may be gone soon */
-	return !bpf_ringbuf_output(&file_events, n, sizeof(*n), BPF_RB_FORCE_WAKEUP);
+	return file_ring_send(file_events_busy_here(), &file_events, n);
 }
 
 /* Whether the file is seen by this name on this mount for the first time. */
@@ -273,7 +278,8 @@ __noinline int file_id(struct user_walk *u, u64 addr)
 		return 0;
 	u->file_event.key = u->area.key;
 	f->used = user_ctl.epoch;
-	if (!u->file_events_left) /* sending takes time: leave the rest to later events */
+	/* sending takes time: leave the rest to later events */
+	if (!u->file_events_left || file_ring_busy(file_events_busy_here()))
 		return id;
 	if (u->area.file && file_name_is_new(u, f, id) && !is_new) {
 		u->file_events_left--;

@@ -25,6 +25,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } file_events SEC(".maps");
+u32 file_events_busy[WIRE_MAX_CPUS] = {}; /* by CPU, see file_ring.bpf.h */
 
 struct slab_chunk {
 	u32 word[UNW_CHUNK_WORDS];

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ring of file events, compiled for BPF and for a unit test.
+ *
+ * It is the only ring that all CPUs share, so its spinlock can be contended, and then the kernel
+ * hits the tracepoint lock:contention_end while it holds the lock.  A program that recorded that
+ * event and wrote to the ring would wait for ever for a lock that its own CPU holds, unless the
+ * lock is a resilient one, which detects that (a650d38915c1).  So each CPU has a flag around its
+ * use of the ring: a program that nests there, in whatever context, does not touch the ring.
+ */
+#ifndef FILE_RING_BPF_H
+#define FILE_RING_BPF_H
+
+#include "wire.h"
+
+/* Whether this CPU writes to the ring now. */
+static inline __attribute__((always_inline)) int file_ring_busy(const __wire_u32 *busy)
+{
+	return *(volatile const __wire_u32 *)busy;
+}
+
+/*
+ * Sends a file event; 0: the ring is full or busy.  busy: this CPU's flag.  A program that is
+ * preempted here leaves it set, so an exchange is needed: another one may enter meanwhile.
+ */
+static inline __attribute__((always_inline)) int file_ring_send(__wire_u32 *busy, void *ring,
+								struct wire_file_event *n)
+{
+	long err;
+
+	if (__sync_lock_test_and_set(busy, 1))
+		return 0;
+	/* wake the recorder at once: the file and its process may be gone soon */
+	err = bpf_ringbuf_output(ring, n, sizeof(*n), BPF_RB_FORCE_WAKEUP);
+	*(volatile __wire_u32 *)busy = 0;
+	return !err;
+}
+
+#endif /* FILE_RING_BPF_H */
