@@ -2,16 +2,15 @@
 /* Sizes, reads and resets a stack map from user space. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "cleanup.h"
+#include "grace.h"
 #include "log.h"
 #include "stackmap.h"
 #include "stackmap_layout.h"
@@ -370,12 +369,10 @@ int stackmap__release(struct stackmap *map)
 	return 0;
 }
 
-/* BPF programs run under RCU: waits until those that run now have ended. */
+/* Waits until the programs that run now have ended; a map in the caller's memory has none. */
 static int wait_for_programs(const struct stackmap *map)
 {
-	if (map->ctl.fd < 0)
-		return 0;
-	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) ? -EOPNOTSUPP : 0;
+	return map->ctl.fd < 0 ? 0 : grace__wait();
 }
 
 /* Maps the region's memory writable; the caller releases it by region__readonly(). */

@@ -17,10 +17,10 @@
 #include "attach.h"
 #include "cleanup.h"
 #include "clock.h"
+#include "grace.h"
 #include "kwalk/kwalk.h"
 #include "log.h"
 #include "programs_priv.h"
-#include "record/kernel/grace.h"
 #include "record/kernel/percpu.h"
 #include "record/select/rec_event.h"
 #include "slurp.h"
@@ -512,7 +512,9 @@ int programs__disarm(struct programs *p)
 
 	attach__samples_stop(p);
 	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);
-	grace__wait(); /* after this, no program that saw the flag is running */
+	err = grace__wait(); /* after this, no program that saw the flag is running */
+	if (err)
+		return log_err(err, "wait for the BPF programs to end");
 	attach__samples_poll(p);
 	err = attach__misses(p);
 	p->misses_final = true;

@@ -9,8 +9,8 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "grace.h"
 #include "log.h"
-#include "record/kernel/grace.h"
 #include "table_slabs.h"
 
 #define IDLE_NS SECOND_NS /* tables unused for so long may be evicted */
@@ -274,7 +274,7 @@ static struct candidate *find_idle(struct table_cache *c, size_t *ret_nr)
 	return v;
 }
 
-/* Evicts idle tables of at least so many bytes; false: none is idle. */
+/* Evicts idle tables of at least so many bytes; false: none is idle, or programs may still use it. */
 static bool evict(struct table_cache *c, uint64_t bytes)
 {
 	size_t nr, n, i;
@@ -288,7 +288,11 @@ static bool evict(struct table_cache *c, uint64_t bytes)
 	if (!n)
 		return false;
 	count_generation(c);
-	grace__wait();
+	if (grace__wait()) {
+		for (i = 0; i < n; i++)
+			publish(c, idle[i].slot);
+		return false;
+	}
 	for (i = 0; i < n; i++) {
 		struct slot *s = idle[i].slot;
 

@@ -14,7 +14,6 @@
 #include "record/ftrace/patched/ftrace_users.h"
 #include "record/ftrace/ring/ftrace_instance.h"
 #include "record/ftrace/ring/ftrace_tasks.h"
-#include "record/kernel/grace.h"
 #include "record/kernel/percpu.h"
 #include "record/kernel/tracefs.h"
 #include "record/meta.h"
@@ -393,8 +392,7 @@ static int ftrace_disarm(struct backend *base)
 		usleep(COOKIES_US);
 	b->armed = false;
 	err = ftrace_instance__write(b->instance, "tracing_on", "0");
-	grace__wait(); /* after this, all events are in their rings */
-	return err;
+	return err ?: ftrace_instance__wait(b->instance);
 }
 
 /* The row of events for which the rings had no room; with several events their type is unknown. */

@@ -18,7 +18,6 @@
 #include "record/ftrace/ring/ftrace_match.h"
 #include "record/ftrace/ring/ftrace_ring.h"
 #include "record/ftrace/ring/ftrace_tasks.h"
-#include "record/kernel/grace.h"
 #include "record/namer.h"
 #include "record/opts.h"
 #include "record/select/rec_event.h"
@@ -381,20 +380,24 @@ static bool is_overdue(const struct ftrace_cpu *cpu, uint64_t now, uint64_t *ret
  * A virtual CPU may be descheduled between an event and its stack.  After a grace period the stack
  * is in the ring, and the next run finds it.
  */
-static void wait_for_overdue(struct ftrace_drain *d, uint64_t now)
+static int wait_for_overdue(struct ftrace_drain *d, uint64_t now)
 {
 	bool waits = false;
 	unsigned int i;
 	uint64_t ts;
+	int err;
 
 	for (i = 0; i < d->o.nr_cpus; i++)
 		waits |= is_overdue(&d->cpus[i], now, &ts) && ts > d->cpus[i].waited_ts;
 	if (!waits)
-		return;
-	grace__wait();
+		return 0;
+	err = ftrace_instance__wait(d->o.instance);
+	if (err)
+		return err;
 	for (i = 0; i < d->o.nr_cpus; i++)
 		if (!d->cpus[i].more)
 			d->cpus[i].waited_ts = d->cpus[i].last_ts;
+	return 0;
 }
 
 /* Limits the round by events that wait for a stack, and gives up waiting for overdue ones. */
@@ -436,7 +439,7 @@ int ftrace_drain__run(struct ftrace_drain *d, bool last)
 	for (i = 0; i < d->o.nr_cpus && !err; i++)
 		err = settle(&d->cpus[i], now, last);
 	if (!err && !last)
-		wait_for_overdue(d, now);
+		err = wait_for_overdue(d, now);
 	if (err || !d->held.nr)
 		return err;
 	d->hold_since = last ? UINT64_MAX : now - HOLD_NS;

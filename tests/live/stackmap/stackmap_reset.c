@@ -98,8 +98,6 @@ static void reset_often(struct ring_buffer *ring, unsigned int times)
 		ring_buffer__consume(ring);
 		wait_for_call();
 		err = stackmap__reset(test.map);
-		if (err == -EOPNOTSUPP)
-			live__skip("membarrier(2) is not available");
 		LIVE_CHECK(!err, "reset: %s", strerror(-err));
 		LIVE_CHECK(stackmap__generation(test.map) == i + 2, "generation %u after %u resets",
 			   stackmap__generation(test.map), i + 1);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "grace.h"
 #include "log.h"
 #include "record/kernel/tracefs.h"
 #include "slurp.h"
@@ -156,6 +157,22 @@ int ftrace_instance__read(const struct ftrace_instance *i, const char *name, cha
 	_cleanup_close_ int fd = ftrace_instance__open(i, name, O_RDONLY);
 
 	return fd < 0 ? fd : slurp__fd(fd, SLURP_MAX, ret_text, ret_len);
+}
+
+/*
+ * Where membarrier(2) and bpf(2) are both refused: when the kernel replaces the list of excluded
+ * tasks, it waits for all events that may be reading the old one (event_pid_write()).  The first of
+ * two writes makes sure that there is an old one.  No task has the number: it is PID_MAX_LIMIT.
+ */
+int ftrace_instance__wait(const struct ftrace_instance *i)
+{
+	static const char no_task[] = "4194304\n";
+	int err = grace__wait();
+
+	if (err)
+		err = ftrace_instance__write(i, "set_event_notrace_pid", no_task) ?:
+			      ftrace_instance__write(i, "set_event_notrace_pid", no_task);
+	return err ? log_err(err, "wait until events in progress are in the rings") : 0;
 }
 
 size_t ftrace_instance__page_size(const struct ftrace_instance *i)

@@ -27,6 +27,12 @@ int ftrace_instance__option(const struct ftrace_instance *i, const char *name, b
 int ftrace_instance__read(const struct ftrace_instance *i, const char *name, char **ret_text,
 			  size_t *ret_len);
 
+/*
+ * Waits until the events that are being written now are in the rings.  A negative errno: the kernel
+ * refuses every way to wait.
+ */
+int ftrace_instance__wait(const struct ftrace_instance *i);
+
 /* The size of a sub-buffer of its rings in bytes. */
 size_t ftrace_instance__page_size(const struct ftrace_instance *i);
 

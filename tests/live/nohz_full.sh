@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Where membarrier(2) is refused, as by a kernel with nohz_full, recordings that end while events
+# happen add up, and a stack map is reset.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+times=$(scale 4 2)
+
+# adds_up BACKEND PREFIX...: recordings by a recorder that PREFIX starts.
+adds_up()
+{
+	backend=$1
+	shift
+	for _ in $(seq 1 "$times"); do
+		"$PROG/getppid" "$(scale 1000000 20000)" >/dev/null &
+		calls=$!
+		"$@" "$STACKONCE" record -q -a --backend "$backend" -d 0.2 \
+			-e raw_syscalls:sys_enter -o adds.stk 2>err || {
+			cat err
+			fail "$*: record failed"
+		}
+		wait "$calls"
+		want_sum adds.stk
+	done
+}
+
+[ ! -x "$PROG/../stackmap/stackmap_reset" ] ||
+	"$PROG/nobarrier" "$PROG/../stackmap/stackmap_reset" "$(scale 20 3)" ||
+	fail "a stack map is not reset without membarrier(2)"
+adds_up bpf "$PROG/nobarrier"
+need_tracefs
+adds_up ftrace "$PROG/nobarrier" "$PROG/nobpf"
+note "a stack map was reset, $times recordings by BPF and by ftrace add up"
