@@ -31,6 +31,7 @@ const volatile bool keep_idle = false;
 const volatile u32 max_depth = WIRE_MAX_FRAMES;
 const volatile u32 walk_limit = WIRE_MAX_FRAMES; /* min(WIRE_MAX_FRAMES, perf_event_max_stack) */
 const volatile u32 clock = 0; /* enum rec_clock */
+const volatile u64 clock_offset = 0; /* of TAI to the clock of the time since boot, in ns */
 const volatile u64 entry_start = 0; /* of the kernel's entry text */
 const volatile u32 entry_len = 0;
 const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {}; /* start, length: not interrupt entries */
@@ -155,7 +156,7 @@ static __always_inline u64 now(void)
 	if (clock == REC_CLOCK_BOOT)
 		return bpf_ktime_get_boot_ns();
 	if (clock == REC_CLOCK_TAI)
-		return bpf_ktime_get_tai_ns();
+		return bpf_ktime_get_boot_ns() + clock_offset; /* see src/record/rec_clock.h */
 	return bpf_ktime_get_ns();
 }
 

@@ -150,7 +150,7 @@ static void put_machine(struct meta *m, struct ksyms *syms)
 /* The recording's clock and the wall clock, read together. */
 static void put_clock(struct meta *m, const struct recorder_opts *opts)
 {
-	uint64_t ts = rec_clock__ns(opts->clock), wall = clock_ns(CLOCK_REALTIME);
+	uint64_t ts = recorder_opts__now(opts), wall = clock_ns(CLOCK_REALTIME);
 
 	put_text(m, "clock", rec_clock__name(opts->clock));
 	put_number(m, "clock.ts", ts);
@@ -212,7 +212,7 @@ static bool wants_tasks(const struct rec_events *l)
 
 int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when)
 {
-	uint64_t ts = rec_clock__ns(opts->clock);
+	uint64_t ts = recorder_opts__now(opts);
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 	struct meta m = { .w = w };
 	char key[32];

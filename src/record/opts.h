@@ -40,6 +40,7 @@ struct recorder_opts {
 	char *const *command; /* NULL, or the command and its arguments */
 	bool command_only; /* record only events of the command and its children */
 	enum rec_clock clock;
+	struct rec_offset clock_offset; /* of the recording's times, see rec_clock.h */
 	uint64_t duration_ns; /* 0: no limit */
 	uint32_t max_depth, stack_map_bits;
 	uint64_t stack_pool, buffer_size;
@@ -55,6 +56,12 @@ struct recorder_opts {
 static inline bool recorder_opts__selects_tasks(const struct recorder_opts *o)
 {
 	return o->nr_pids || (o->command && o->command_only);
+}
+
+/* The present time of the recording. */
+static inline uint64_t recorder_opts__now(const struct recorder_opts *o)
+{
+	return rec_clock__ns(rec_clock__base(o->clock)) + o->clock_offset.ns;
 }
 
 #endif /* RECORD_OPTS_H */

@@ -15,6 +15,7 @@
 #include "backend.h"
 #include "cleanup.h"
 #include "clock.h"
+#include "clock_steps.h"
 #include "log.h"
 #include "losses.h"
 #include "meta.h"
@@ -40,6 +41,7 @@ struct recorder {
 	struct target *target;
 	struct output *output;
 	struct stk_writer *w;
+	struct clock_steps *steps;
 	uint64_t (*counters)[STK_NR_COUNTERS];
 	uint64_t round_start, last_accounting, last_status, status_events;
 	int nice; /* before the recording */
@@ -106,7 +108,7 @@ static int prepare(struct recorder *r)
 	int err;
 
 	r->counters = calloc(MAX(r->opts->events->nr, 1u), sizeof(*r->counters));
-	if (!r->counters)
+	if (!r->counters || clock_steps__new(r->opts->clock, &r->opts->clock_offset, &r->steps))
 		return log_err(-ENOMEM, "allocate the counters");
 	err = r->ops->open(r->opts, &r->backend);
 	rec_events__forget_types(r->opts->events);
@@ -184,7 +186,7 @@ static int drain_rings(struct recorder *r, bool ends, bool last)
 /* Empties the rings once, and ends the round when that is due. */
 static int poll_once(struct recorder *r, bool last)
 {
-	uint64_t start = rec_clock__ns(r->opts->clock);
+	uint64_t start = recorder_opts__now(r->opts);
 	uint64_t now = rec_clock__ns(REC_CLOCK_MONO);
 	bool ends = last || now - r->round_start >= ROUND_NS ||
 		    stk_writer__pending(r->w) >= ROUND_BYTES;
@@ -200,7 +202,8 @@ static int poll_once(struct recorder *r, bool last)
 	r->ops->end_round(r->backend);
 	if (!err && (last || now - r->last_accounting >= ACCOUNTING_NS)) {
 		r->last_accounting = now;
-		err = write_accounting(r, last && ds.horizon == UINT64_MAX);
+		err = clock_steps__check(r->steps, r->w, start);
+		err = err ?: write_accounting(r, last && ds.horizon == UINT64_MAX);
 	}
 	if (!err && r->opts->status && now - r->last_status >= STATUS_NS)
 		show_status(r, now);
@@ -404,6 +407,7 @@ static void release(struct recorder *r)
 			r->opts->command[0], pid);
 	close_recording(r);
 	target__free(r->target);
+	clock_steps__free(r->steps);
 	free(r->counters);
 }
 

@@ -33,6 +33,7 @@ static const struct {
 	{ "Kernel", "kernel.text", "text at %" },
 	{ "Clock", "clock", "%" },
 	{ "Clock", "boot_id", "boot %" },
+	{ "Clock", "clock.steps", "set while recording by % ns, which its times do not follow" },
 	{ "Command", "cmdline", "%" },
 	{ "Left out", "events.left_out", "%" },
 	{ "Uncounted", "events.uncounted",

@@ -223,6 +223,7 @@ static int run(int argc, char **argv)
 		return err;
 	ui__set_log_level(o.verbose ? STK_LOG_DEBUG : o.quiet ? STK_LOG_ERROR : STK_LOG_WARN);
 	libbpf_set_print(bpf_log);
+	rec_clock__offset(o.rec.clock, &o.rec.clock_offset);
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;
 	err = o.rec.command ? target__find_command(o.rec.command[0]) : 0;

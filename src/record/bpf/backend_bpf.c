@@ -194,7 +194,7 @@ static int bpf_arm(struct backend *base)
 {
 	struct bpf_backend *b = to_bpf_backend(base);
 
-	b->counters_ts = rec_clock__ns(b->opts->clock);
+	b->counters_ts = recorder_opts__now(b->opts);
 	pending_losses__since(b->losses, b->counters_ts);
 	return programs__arm(b->programs);
 }
@@ -209,7 +209,7 @@ static int bpf_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR_CO
 	struct bpf_backend *b = to_bpf_backend(base);
 
 	b->previous_ts = b->counters_ts;
-	b->counters_ts = rec_clock__ns(b->opts->clock);
+	b->counters_ts = recorder_opts__now(b->opts);
 	return programs__counters(b->programs, ret_counters);
 }
 
@@ -233,7 +233,7 @@ static int take_loss(void *ctx, const struct stk_writer_loss *loss)
 /* Losses that no program noticed happened since the previous call of counters(). */
 static int unseen_losses(struct bpf_backend *b)
 {
-	uint64_t now = rec_clock__ns(b->opts->clock), unseen;
+	uint64_t now = recorder_opts__now(b->opts), unseen;
 	unsigned int i;
 	int err = 0;
 

@@ -100,6 +100,7 @@ static int set_rodata(struct programs *p)
 			 "kernel.perf_event_max_stack",
 			 ro->walk_limit, p->opts->max_depth);
 	ro->clock = p->opts->clock;
+	ro->clock_offset = p->opts->clock_offset.ns;
 	ro->sample_event = p->opts->sample_hz ? p->opts->sample_event : UINT32_MAX;
 	btf = rec_events__kernel_types(p->opts->events);
 	err = btf ? percpu__layout(btf, &p->layout) : -errno;

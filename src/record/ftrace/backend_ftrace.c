@@ -29,6 +29,7 @@
 struct ftrace_backend {
 	struct backend base;
 	const struct recorder_opts *opts;
+	const char *clock; /* of ftrace */
 	struct ftrace_page_format page;
 	struct ftrace_kinds kinds;
 	struct ftrace_instance *instance;
@@ -232,9 +233,9 @@ static int set_up(struct ftrace_backend *b)
 	char kb[32];
 	int err;
 
-	err = ftrace_instance__write(b->instance, "trace_clock", rec_clock__name(o->clock));
+	err = ftrace_instance__write(b->instance, "trace_clock", b->clock);
 	if (err)
-		return log_err(err, "set the ftrace clock '%s'", rec_clock__name(o->clock));
+		return log_err(err, "set the ftrace clock '%s'", b->clock);
 	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)o->buffer_size / 1024);
 	err = ftrace_instance__write(b->instance, "buffer_size_kb", kb);
 	if (err)
@@ -257,6 +258,7 @@ static int load_formats(struct ftrace_backend *b)
 
 	err = tracefs__file("events/header_page", &text);
 	err = err ?: ftrace_page_format__parse(text, &b->page);
+	b->page.clock_offset = b->opts->clock_offset.ns;
 	err = err ?: ftrace_kinds__load(&b->kinds);
 	return err ? log_err(err, "read the formats of the ftrace ring") : 0;
 }
@@ -276,7 +278,7 @@ static int open_all(struct ftrace_backend *b)
 		err = set_up(b);
 	if (err)
 		return err;
-	err = ftrace_tasks__new(&b->page, b->nr_cpus, rec_clock__name(b->opts->clock), &b->tasks);
+	err = ftrace_tasks__new(&b->page, b->nr_cpus, b->clock, &b->tasks);
 	if (err)
 		return log_err(err, "follow the names of tasks");
 	b->costs.load_ns = rec_clock__ns(REC_CLOCK_MONO) - start;
@@ -310,6 +312,7 @@ static int ftrace_open(const struct recorder_opts *opts, struct backend **ret_ba
 		return log_err(-ENOMEM, "allocate the ftrace backend");
 	b->opts = opts;
 	b->base.ops = &backend_ftrace;
+	b->clock = rec_clock__name(rec_clock__base(opts->clock));
 	b->nr_cpus = nr_cpus;
 	b->costs.irq_flag = true;
 	b->base.selection = (struct target_selection){
@@ -378,7 +381,7 @@ static int ftrace_arm(struct backend *base)
 {
 	struct ftrace_backend *b = to_ftrace_backend(base);
 
-	b->counters_ts = rec_clock__ns(b->opts->clock);
+	b->counters_ts = recorder_opts__now(b->opts);
 	return b->opts->command ? 0 : start_tracing(b); /* a command does it itself, see hold() */
 }
 
@@ -427,7 +430,7 @@ static int ftrace_counters(struct backend *base, uint64_t (*ret_counters)[STK_NR
 	int err;
 
 	b->previous_ts = b->counters_ts;
-	b->counters_ts = rec_clock__ns(b->opts->clock);
+	b->counters_ts = recorder_opts__now(b->opts);
 	memset(ret_counters, 0, b->opts->events->nr * sizeof(*ret_counters));
 	for (cpu = 0; cpu < b->nr_cpus; cpu++) {
 		err = ftrace_instance__ring_stats(b->instance, cpu, &s);
@@ -465,7 +468,7 @@ static void ftrace_add_ends(struct backend *base, uint64_t (*counters)[STK_NR_CO
 static int ftrace_losses(struct backend *base, bool counted)
 {
 	struct ftrace_backend *b = to_ftrace_backend(base);
-	uint64_t now = rec_clock__ns(b->opts->clock);
+	uint64_t now = recorder_opts__now(b->opts);
 	bool exact = !b->filters && !has_cookies(b);
 	unsigned int cpu;
 	int err = 0;

@@ -422,7 +422,7 @@ static int settle(struct ftrace_cpu *cpu, uint64_t now, bool last)
 
 int ftrace_drain__run(struct ftrace_drain *d, bool last)
 {
-	uint64_t now = rec_clock__ns(d->o.rec->clock), oldest;
+	uint64_t now = recorder_opts__now(d->o.rec), oldest;
 	unsigned int i;
 	int err;
 
@@ -450,7 +450,7 @@ int ftrace_drain__run(struct ftrace_drain *d, bool last)
 
 void ftrace_drain__end_round(struct ftrace_drain *d)
 {
-	uint64_t now = rec_clock__ns(d->o.rec->clock);
+	uint64_t now = recorder_opts__now(d->o.rec);
 	uint64_t since = MIN(d->stats.horizon, now - SETTLE_NS);
 
 	namer__end_round(d->namer);

@@ -63,8 +63,6 @@ PROBE(probe_cookie,
 PROBE(probe_get_stack,
       answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_stack, NULL)))
 PROBE(probe_loop, answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_loop, NULL)))
-PROBE(probe_tai,
-      answer(libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_ktime_get_tai_ns, NULL)))
 
 /* lock cmpxchg on a stack slot */
 static int probe_atomics(char *detail, size_t len)
@@ -337,8 +335,6 @@ const struct feature feature_table[] = {
 	  "a stackonce release that supports this kernel's fields" },
 	{ "irq_flag", "interrupt state from BPF programs", "6.14 (c8e2ee1f3df0)", FEATURE_MAY,
 	  probe_irq_flag, "the irqs-off flag of events is unknown", KERNEL_NEWER },
-	{ "clock_tai", "the TAI clock (-k tai)", "6.1 (c8996c98f703)", FEATURE_MAY, probe_tai,
-	  "only the clocks mono and boot are available", KERNEL_NEWER },
 	{ "perf_clock", "timer samples", "", FEATURE_MAY, probe_perf_clock, "-F is unavailable",
 	  "lower kernel.perf_event_paranoid, or grant CAP_PERFMON" },
 	{ "perf_cycles", "samples of hardware cycles", "", FEATURE_MAY, probe_perf_cycles,

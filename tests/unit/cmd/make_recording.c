@@ -11,7 +11,8 @@
  * losses    switches, and all kinds of losses: of one or any type, on one or any CPU, with or
  *           without a count
  * flags     one event for each pair of flags and preempt count
- * strings   kernel strings by address, known and unknown, a time in jiffies, an invalid print fmt
+ * strings   kernel strings by address, known and unknown, a time in jiffies, an invalid print fmt;
+ *           a clock that was set
  * user      user stacks with each stack end in four files, [vdso], [jit] and unknown memory;
  *           symbols for all but one of the files
  * user-hostile  paths and names of functions with control bytes and markup
@@ -450,6 +451,7 @@ static void make_strings(const char *path)
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "test", "unknown", "", unknown), "type");
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "test", "age", "", age), "type");
 	ok(stk_writer__meta(w, "clock", "mono"), "meta");
+	ok(stk_writer__meta(w, "clock.steps", "-2000000000 at 1500, 10 at 4000000000"), "meta");
 	t = task(w, 1, 1, "t");
 	for (i = 0; i < 2; i++)
 		event(w, (struct stk_writer_event){ .ts = 100 * (i + 1),

@@ -57,7 +57,7 @@ static int find_field(const char *text, const char *name, uint32_t *ret_offset, 
 
 int ftrace_page_format__parse(const char *text, struct ftrace_page_format *ret_format)
 {
-	struct ftrace_page_format f;
+	struct ftrace_page_format f = { 0 };
 	uint32_t size;
 	int err;
 
@@ -129,6 +129,7 @@ void ftrace_page__open(struct ftrace_page *p, const struct ftrace_page_format *f
 	}
 	p->data = (const unsigned char *)buf + f->data;
 	p->ts = get64((const unsigned char *)buf + f->timestamp);
+	p->clock_offset = f->clock_offset;
 	room = len - f->data;
 	/* MISSED_EVENTS is the sign of an int in the kernel: of 64 bits, the upper 32 repeat it */
 	commit = (uint32_t)get_long((const unsigned char *)buf + f->commit, f->commit_size);
@@ -195,7 +196,7 @@ static int step(struct ftrace_page *p, struct ftrace_page_event *ret_event)
 	}
 	p->ts += head.time_delta;
 	*ret_event = (struct ftrace_page_event){
-		.ts = p->ts,
+		.ts = p->ts + p->clock_offset,
 		.data = is_long ? body + sizeof(uint32_t) : body,
 		.len = is_long ? size - sizeof(uint32_t) : size,
 	};

@@ -17,6 +17,7 @@ struct ftrace_page_format {
 	uint32_t timestamp; /* offset of the u64 */
 	uint32_t commit, commit_size; /* a long in the kernel: 4 or 8 bytes */
 	uint32_t data; /* offset of the first event */
+	uint64_t clock_offset; /* to be added to times of the trace_clock */
 };
 
 /* A sub-buffer being decoded; len, pos and ts are private to the decoder. */
@@ -24,12 +25,12 @@ struct ftrace_page {
 	int64_t lost; /* events of this CPU lost before the first one; -1: unknown how many */
 	const unsigned char *data; /* borrowed */
 	size_t len, pos;
-	uint64_t ts;
+	uint64_t ts, clock_offset;
 	int err;
 };
 
 struct ftrace_page_event {
-	uint64_t ts; /* of the instance's trace_clock */
+	uint64_t ts; /* of the instance's trace_clock, plus the offset */
 	const void *data; /* the record, in the format of its common_type; aligned to 4 bytes */
 	size_t len; /* includes padding of the record to 4 bytes */
 };
