@@ -1,27 +1,137 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A CPU that comes online during a recording is recorded from then on, timer samples included;
-# events on it before that are counted as lost.
+# timeout: 180
+# CPU 1 goes offline and comes back in every order: before, during and after the start of a
+# recording.  No recording ends because of that.  Whenever the CPU is online it is recorded, timer
+# samples included; events on a CPU that comes online the first time are counted as lost until the
+# recorder has noticed it.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
 [ -n "${LIVE_VM:-}" ] || skip "takes a CPU offline: only in a test machine"
-cpu=/sys/devices/system/cpu/cpu1/online
+cpus=/sys/devices/system/cpu
 restore()
 {
-	echo 1 >$cpu
+	umount $cpus/online 2>/dev/null
+	echo 1 >$cpus/cpu1/online
 }
-echo 0 >$cpu 2>/dev/null || skip "this kernel cannot take CPU 1 offline"
-record_bg -a -o cpu.stk -F 50 -e raw_syscalls:sys_enter
-echo 1 >$cpu
+
+off()
+{
+	echo 0 >$cpus/cpu1/online
+}
+
+on()
+{
+	echo 1 >$cpus/cpu1/online
+}
+
+off 2>/dev/null || skip "this kernel cannot take CPU 1 offline"
+on
+
+# start ARGS...: a recording of all CPUs in cpu.stk.
+start()
+{
+	record_bg -a -o cpu.stk -e raw_syscalls:sys_enter "$@"
+}
+
+# works NAME: a program of this name makes 2000 calls and computes on CPU 1.
+works()
+{
+	cp "$PROG/getppid" "calls$1"
+	cp "$PROG/spin" "spin$1"
+	taskset 2 "./calls$1" 2000 >/dev/null
+	taskset 2 "./spin$1" 2000 >/dev/null
+}
+
+# want_work NAME: what it did is recorded.
+want_work()
+{
+	calls=$("$STACKONCE" script --json --cpu 1 --comm "calls$1" --event 'raw_syscalls:*' \
+		cpu.stk | wc -l)
+	[ "$calls" -ge 2000 ] || fail "$1: $calls of 2000 calls recorded"
+	samples=$("$STACKONCE" script --json --cpu 1 --comm "spin$1" --event 'sample:*' cpu.stk |
+		wc -l)
+	[ "$samples" -gt 20 ] || fail "$1: $samples timer samples of two seconds at 50 Hz"
+	note "$1: $calls calls and $samples timer samples on the CPU"
+}
+
+# Off before the start, and on during the recording.
+off
+start -F 50
+on
 sleep 6
-taskset 2 "$PROG/getppid" 2000 >/dev/null
-taskset 2 "$PROG/spin" 2000 >/dev/null
+works first
 stop_recorder
 want_sum cpu.stk
-calls=$("$STACKONCE" script --json --cpu 1 --comm getppid --event 'raw_syscalls:*' cpu.stk | wc -l)
-[ "$calls" -ge 2000 ] || fail "$calls of 2000 calls recorded on the CPU that came online"
-samples=$("$STACKONCE" script --json --cpu 1 --event 'sample:*' cpu.stk | wc -l)
-[ "$samples" -gt 0 ] || fail "no timer samples on the CPU that came online"
-note "$calls calls and $samples samples on the CPU that came online"
+want_work first
+
+# Off and on again during a recording, the last times faster than the recorder looks, and off at its
+# end.
+start -F 50
+off
+sleep 2
+on
+sleep 2
+works once
+for i in 1 2 3 4 5; do
+	off
+	on
+done
+sleep 2
+works often
+off
+sleep 1
+stop_recorder
+want_sum cpu.stk
+want_work once
+want_work often
+on
+
+# The list of online CPUs is always older than what the recorder does with it; here it is wrong.
+cat $cpus/online >online
+mount --bind online $cpus/online || fail "the list of online CPUs cannot be replaced"
+off
+start -F 50
+on
+sleep 2
+works back
+stop_recorder
+umount $cpus/online
+want_sum cpu.stk
+want_work back
+
+# Off and on while recorders start and end.
+(while :; do
+	off
+	sleep 0.3
+	on
+	sleep 0.5
+done) &
+toggles=$!
+test_pids="$test_pids $toggles"
+for backend in bpf bpf ftrace; do
+	"$STACKONCE" record -q -a -d 3 --backend $backend -e raw_syscalls:sys_enter \
+		$([ $backend = ftrace ] || echo '-F 50') -o cpu.stk >err 2>&1 || {
+		cat err
+		fail "a recording by $backend ended when a CPU went offline or came back"
+	}
+	want_sum cpu.stk
+done
+end_child KILL "$toggles"
+on 2>/dev/null || :
+
+# ftrace has no ring for a CPU that has been offline since the instance was created.
+off
+start --backend ftrace
+on
+sleep 2
+taskset 2 "$PROG/getppid" 2000 >/dev/null
+off
+sleep 1
+stop_recorder
+want_sum cpu.stk
+calls=$("$STACKONCE" script --json --cpu 1 --comm getppid cpu.stk | wc -l)
+[ "$calls" -ge 2000 ] || fail "ftrace: $calls of 2000 calls recorded"
+note "every order: samples and calls are recorded when the CPU is online"

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "programs_priv.h"
 #include "record/select/rec_event.h"
+#include "samples.h"
 
 #define SUM_TRIES 16
 
@@ -51,15 +52,17 @@ static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, 
 static uint64_t swallowed(const struct programs *p)
 {
 	const struct wire_periods *periods = p->skel->bss->sample_periods;
-	uint64_t sum = 0, counted, enabled;
+	struct samples_count n;
+	uint64_t sum = 0, last;
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
 		/* read first, so that samples taken meanwhile do not count as swallowed */
-		attach__samples_read(p, cpu, &counted, &enabled);
-		sum += balance__swallowed(counted,
-					  __atomic_load_n(&periods[cpu].sum, __ATOMIC_ACQUIRE),
-					  __atomic_load_n(&periods[cpu].last, __ATOMIC_RELAXED));
+		samples__count(p->samples, cpu, &n);
+		last = __atomic_load_n(&periods[cpu].last, __ATOMIC_RELAXED);
+		n.value -= MIN(n.value, n.ended * last);
+		sum += balance__swallowed(
+			n.value, __atomic_load_n(&periods[cpu].sum, __ATOMIC_ACQUIRE), last);
 	}
 	return sum;
 }
@@ -67,12 +70,13 @@ static uint64_t swallowed(const struct programs *p)
 /* The time for which samples have been enabled, summed over all CPUs, in ns. */
 static uint64_t samples_enabled(const struct programs *p)
 {
-	uint64_t sum = 0, counted, enabled;
+	struct samples_count n;
+	uint64_t sum = 0;
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		attach__samples_read(p, cpu, &counted, &enabled);
-		sum += enabled;
+		samples__count(p->samples, cpu, &n);
+		sum += n.enabled;
 	}
 	return sum;
 }
@@ -81,15 +85,15 @@ static uint64_t samples_enabled(const struct programs *p)
 static void samples(struct programs *p, unsigned int event, uint64_t enabled, uint64_t *c)
 {
 	uint64_t taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE];
+	uint64_t throttled = samples__throttled(p->samples);
 
-	attach__samples_poll(p);
 	c[STK_C_SAMPLE_EXPECTED] = enabled / (1000000000ull / p->opts->sample_hz);
-	c[STK_C_SAMPLE_THROTTLED] = p->throttled;
+	c[STK_C_SAMPLE_THROTTLED] = throttled;
 	/* an idle CPU makes no cycles, so with cycles the expected number is only an upper bound */
 	if (p->opts->sample_cycles)
 		c[STK_C_SAMPLE_SKIPPED] = swallowed(p);
-	else if (c[STK_C_SAMPLE_EXPECTED] > taken + p->throttled)
-		c[STK_C_SAMPLE_SKIPPED] = c[STK_C_SAMPLE_EXPECTED] - taken - p->throttled;
+	else if (c[STK_C_SAMPLE_EXPECTED] > taken + throttled)
+		c[STK_C_SAMPLE_SKIPPED] = c[STK_C_SAMPLE_EXPECTED] - taken - throttled;
 	/* one sample of each CPU may be due just now */
 	if (c[STK_C_SAMPLE_SKIPPED] > p->nr_cpus)
 		p->unseen[event] = MAX(p->unseen[event], c[STK_C_SAMPLE_SKIPPED] - p->nr_cpus);
@@ -110,7 +114,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 	if (kwalk__refresh(p->kwalk))
 		log_warn("cannot read text and unwind rules of modules: the kernel walks stacks "
 			 "with frames of modules");
-	err = programs__refresh_cpus(p);
+	err = is_armed ? programs__refresh_cpus(p) : 0;
 	if (!err)
 		err = attach__misses(p);
 	if (err)

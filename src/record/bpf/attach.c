@@ -6,10 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <linux/perf_event.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
@@ -18,6 +15,7 @@
 #include "log.h"
 #include "programs_priv.h"
 #include "record/select/rec_event.h"
+#include "samples.h"
 #include "symbols/ksyms.h"
 
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
@@ -148,58 +146,17 @@ static int attach_syscalls(struct programs *p)
 	return err ? log_err(err, "attach to raw_syscalls:sys_enter and sys_exit") : 0;
 }
 
-int attach__sample_cpu(struct programs *p, unsigned int cpu)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000000ull / p->opts->sample_hz,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
-		.disabled = 1,
-	};
-	struct sample_cpu *s = &p->samples[cpu];
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	if (s->fd >= 0)
-		return 0;
-	if (p->opts->sample_cycles) {
-		attr.type = PERF_TYPE_HARDWARE;
-		attr.config = PERF_COUNT_HW_CPU_CYCLES;
-		attr.freq = 1;
-		attr.sample_freq = p->opts->sample_hz;
-	}
-	s->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (s->fd < 0)
-		return -errno;
-	s->ring = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
-	if (s->ring == MAP_FAILED) {
-		s->ring = NULL;
-		return -errno;
-	}
-	s->link = bpf_program__attach_perf_event(p->skel->progs.sample, s->fd);
-	return s->link ? 0 : -errno;
-}
-
 static int attach_samples(struct programs *p)
 {
-	unsigned int cpu;
-	int err;
+	struct samples_opts o = {
+		.nr_cpus = p->nr_cpus,
+		.hz = p->opts->sample_hz,
+		.cycles = p->opts->sample_cycles,
+		.program = p->skel->progs.sample,
+	};
+	int err = samples__new(&o, &p->samples);
 
-	p->samples = calloc(p->nr_cpus, sizeof(*p->samples));
-	if (!p->samples)
-		return -ENOMEM;
-	for (cpu = 0; cpu < p->nr_cpus; cpu++)
-		p->samples[cpu].fd = -1;
-	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		if (!p->online[cpu])
-			continue;
-		err = attach__sample_cpu(p, cpu);
-		if (err)
-			return log_err(err, "start timer samples at %u Hz on CPU %u",
-				       p->opts->sample_hz, cpu);
-	}
-	return 0;
+	return err ?: samples__refresh(p->samples, p->online);
 }
 
 int attach__all(struct programs *p)
@@ -285,12 +242,8 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 		if (p->probes[i].count_link >= 0)
 			fds[nr++] = p->probes[i].count_link;
 	}
-	for (i = 0; p->samples && i < p->nr_cpus; i++) {
-		if (p->samples[i].link)
-			fds[nr++] = bpf_link__fd(p->samples[i].link);
-		if (p->samples[i].fd >= 0)
-			fds[nr++] = p->samples[i].fd;
-	}
+	if (p->samples)
+		nr += samples__fds(p->samples, fds + nr);
 	if (p->follow)
 		fds[nr++] = bpf_link__fd(p->follow);
 	if (p->begin)
@@ -305,7 +258,6 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 
 void attach__release(struct programs *p)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
 	unsigned int i;
 
 	for (i = 0; p->attached && i < p->nr_events; i++)
@@ -319,16 +271,10 @@ void attach__release(struct programs *p)
 		closep(&p->probes[i].count_link);
 		closep(&p->probes[i].count_prog);
 	}
-	for (i = 0; p->samples && i < p->nr_cpus; i++) {
-		bpf_link__destroy(p->samples[i].link);
-		if (p->samples[i].ring)
-			munmap(p->samples[i].ring, 2 * page);
-		closep(&p->samples[i].fd);
-	}
+	samples__free(p->samples);
 	bpf_link__destroy(p->follow);
 	bpf_link__destroy(p->begin);
 	bpf_link__destroy(p->command);
-	free(p->samples);
 	free(p->attached);
 	free(p->probes);
 	p->probes = NULL;
@@ -421,77 +367,4 @@ int attach__misses_start(struct programs *p)
 		if (p->probes[i].count_prog >= 0)
 			err = prog_misses(p->probes[i].count_prog, &p->probes[i].misses_before);
 	return err;
-}
-
-/* The value of this CPU's perf event, and how long it has been enabled, in ns. */
-static void read_sample(const struct sample_cpu *s, uint64_t *ret_counted, uint64_t *ret_enabled)
-{
-	uint64_t v[2];
-
-	if (read(s->fd, v, sizeof(v)) != sizeof(v))
-		v[0] = v[1] = 0;
-	*ret_counted = v[0];
-	*ret_enabled = v[1];
-}
-
-static void control_samples(struct programs *p, unsigned long request)
-{
-	unsigned int cpu;
-
-	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
-		if (p->samples[cpu].fd >= 0)
-			ioctl(p->samples[cpu].fd, request, 0);
-}
-
-void attach__samples_stop(struct programs *p)
-{
-	control_samples(p, PERF_EVENT_IOC_DISABLE);
-}
-
-void attach__samples_start(struct programs *p)
-{
-	unsigned int cpu;
-
-	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++)
-		if (p->samples[cpu].fd >= 0)
-			read_sample(&p->samples[cpu], &p->samples[cpu].counted_before,
-				    &p->samples[cpu].enabled_before);
-	control_samples(p, PERF_EVENT_IOC_ENABLE);
-}
-
-void attach__samples_read(const struct programs *p, unsigned int cpu, uint64_t *ret_counted,
-			  uint64_t *ret_enabled)
-{
-	const struct sample_cpu *s = &p->samples[cpu];
-	uint64_t counted = 0, enabled = 0;
-
-	if (s->fd >= 0)
-		read_sample(s, &counted, &enabled);
-	*ret_counted = counted - MIN(counted, s->counted_before);
-	*ret_enabled = enabled - MIN(enabled, s->enabled_before);
-}
-
-void attach__samples_poll(struct programs *p)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-	unsigned int cpu;
-
-	for (cpu = 0; p->samples && cpu < p->nr_cpus; cpu++) {
-		struct perf_event_mmap_page *m = p->samples[cpu].ring;
-		uint64_t head, tail;
-
-		if (!m)
-			continue;
-		head = __atomic_load_n(&m->data_head, __ATOMIC_ACQUIRE);
-		for (tail = m->data_tail; tail < head;) {
-			const struct perf_event_header *h =
-				(void *)((char *)m + page + tail % page);
-
-			p->throttled += h->type == PERF_RECORD_THROTTLE;
-			if (h->size < sizeof(*h))
-				break;
-			tail += h->size;
-		}
-		__atomic_store_n(&m->data_tail, head, __ATOMIC_RELEASE);
-	}
 }

@@ -30,14 +30,4 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr);
 int attach__misses_start(struct programs *p);
 int attach__misses(struct programs *p);
 
-/* Starts timer samples on another CPU. */
-int attach__sample_cpu(struct programs *p, unsigned int cpu);
-void attach__samples_start(struct programs *p);
-void attach__samples_stop(struct programs *p);
-/* The value of this CPU's perf counter while armed, and for how long it was enabled, in ns. */
-void attach__samples_read(const struct programs *p, unsigned int cpu, uint64_t *ret_counted,
-			  uint64_t *ret_enabled);
-/* Counts the throttle records since the last call. */
-void attach__samples_poll(struct programs *p);
-
 #endif /* RECORD_ATTACH_H */

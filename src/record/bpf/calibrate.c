@@ -36,9 +36,14 @@ int programs__locate(struct programs *p)
 	int err;
 
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		err = p->online[cpu] ? programs__locate_cpu(p, cpu) : 0;
+		if (!p->online[cpu])
+			continue;
+		err = programs__locate_cpu(p, cpu);
+		if (err == -ENXIO)
+			continue; /* it went offline: programs__refresh_cpus() does this later */
 		if (err < 0)
 			return err;
+		p->prepared[cpu] = true;
 		all = all && !err;
 	}
 	if (!all)

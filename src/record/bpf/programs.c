@@ -23,6 +23,7 @@
 #include "programs_priv.h"
 #include "record/kernel/percpu.h"
 #include "record/select/rec_event.h"
+#include "samples.h"
 #include "slurp.h"
 #include "stackmap/stackmap.h"
 #include "symbols/ksyms.h"
@@ -281,33 +282,43 @@ static int find_cpus(struct programs *p)
 			       n, WIRE_MAX_CPUS);
 	p->nr_cpus = n;
 	p->online = calloc(n, sizeof(*p->online));
-	if (!p->online)
+	p->prepared = calloc(n, sizeof(*p->prepared));
+	if (!p->online || !p->prepared)
 		return -ENOMEM;
 	return read_online(p->online, p->nr_cpus);
 }
 
+/* A CPU that came online, or that was offline when it was located at the start. */
+static int prepare_cpu(struct programs *p, unsigned int cpu)
+{
+	bool has_ring = p->ring_fds[cpu] >= 0;
+	int err = programs__locate_cpu(p, cpu);
+
+	if (err == -ENXIO)
+		return 0; /* it went offline again */
+	if (err >= 0)
+		err = create_ring(p, cpu);
+	if (err)
+		return err;
+	p->prepared[cpu] = true;
+	if (!has_ring)
+		log_warn("CPU %u came online; its events before this were lost", cpu);
+	return 0;
+}
+
 int programs__refresh_cpus(struct programs *p)
 {
-	_cleanup_free_ bool *online = calloc(p->nr_cpus, sizeof(*online));
 	unsigned int cpu;
 	int err;
 
-	if (!online)
-		return -ENOMEM;
-	err = read_online(online, p->nr_cpus);
-	for (cpu = 0; cpu < p->nr_cpus && !err; cpu++) {
-		if (!online[cpu] || p->online[cpu])
-			continue;
-		p->online[cpu] = true;
-		err = programs__locate_cpu(p, cpu);
-		if (err >= 0)
-			err = create_ring(p, cpu);
-		if (!err && p->samples)
-			err = attach__sample_cpu(p, cpu);
-		if (!err)
-			log_warn("CPU %u came online; its events before this were lost", cpu);
-	}
-	return err ? log_err(err, "prepare a CPU that came online") : 0;
+	memset(p->online, 0, p->nr_cpus * sizeof(*p->online));
+	err = read_online(p->online, p->nr_cpus);
+	for (cpu = 0; cpu < p->nr_cpus && !err; cpu++)
+		if (p->online[cpu] && !p->prepared[cpu])
+			err = prepare_cpu(p, cpu);
+	if (err)
+		return log_err(err, "prepare a CPU that came online");
+	return p->samples ? samples__refresh(p->samples, p->online) : 0;
 }
 
 static int load(struct programs *p)
@@ -490,6 +501,7 @@ void programs__free(struct programs *p)
 	free(p->ring_fds);
 	free(p->unseen);
 	free(p->online);
+	free(p->prepared);
 	free(p);
 }
 
@@ -501,9 +513,11 @@ int programs__arm(struct programs *p)
 	if (err)
 		return err;
 	/* samples are stopped while the flag changes, so their time and number agree */
-	attach__samples_stop(p);
+	if (p->samples)
+		samples__stop(p->samples);
 	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
-	attach__samples_start(p);
+	if (p->samples)
+		samples__start(p->samples);
 	return 0;
 }
 
@@ -511,12 +525,12 @@ int programs__disarm(struct programs *p)
 {
 	int err;
 
-	attach__samples_stop(p);
+	if (p->samples)
+		samples__stop(p->samples);
 	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);
 	err = grace__wait(); /* after this, no program that saw the flag is running */
 	if (err)
 		return log_err(err, "wait for the BPF programs to end");
-	attach__samples_poll(p);
 	err = attach__misses(p);
 	p->misses_final = true;
 	return err;

@@ -35,13 +35,6 @@ struct attached_probe {
 	uint64_t misses_before;
 };
 
-struct sample_cpu {
-	int fd; /* -1: not opened */
-	struct bpf_link *link;
-	void *ring; /* two pages, for throttle records */
-	uint64_t enabled_before, counted_before; /* before arming: time in ns, value */
-};
-
 struct programs {
 	const struct recorder_opts *opts;
 	bool user_stacks; /* requested and available */
@@ -52,7 +45,8 @@ struct programs {
 	struct percpu_layout layout;
 	struct bpf_link *calibration, *follow, *begin, *command;
 	unsigned int nr_cpus, nr_events;
-	bool *online;
+	bool *online; /* by CPU: when it was last looked at */
+	bool *prepared; /* by CPU: it has been located and has a ring */
 	int *ring_fds;
 	struct event_counts *counts; /* [event * nr_cpus + cpu] */
 	uint64_t *unseen; /* by event: lost events that no program noticed */
@@ -63,8 +57,7 @@ struct programs {
 	struct attached sys_enter, sys_exit;
 	struct attached_probe *probes;
 	unsigned int nr_probes;
-	struct sample_cpu *samples; /* one per CPU */
-	uint64_t throttled;
+	struct samples *samples; /* NULL: none */
 	bool misses_final; /* disarmed: later misses do not belong to the recording */
 	struct backend_costs costs;
 	struct rlimit files_before; /* limit of open files at the start */
@@ -82,9 +75,12 @@ int programs__start_walk(struct programs *p);
 
 /* ---- calibrate.c ----------------------------------------------------------------------------- */
 
-/* Finds the address of this CPU's per-CPU variables; 1: it cannot be determined. */
+/*
+ * Finds the address of this CPU's per-CPU variables; 1: it cannot be determined.  -ENXIO: the CPU
+ * is offline.
+ */
 int programs__locate_cpu(struct programs *p, unsigned int cpu);
-/* Does so for all online CPUs. */
+/* Does so for all CPUs in p->online; those that went offline meanwhile stay unprepared. */
 int programs__locate(struct programs *p);
 /* Determines preemption counts in plain task context and flag bits of this kernel. */
 int programs__calibrate(struct programs *p);
