@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Selects the BPF programs to load: only those in use, because verifying a program takes time. */
+#include <errno.h>
 #include <bpf/libbpf.h>
 
+#include "log.h"
 #include "programs_priv.h"
 #include "record/kernel/feature_table.h"
+#include "record/kernel/program_stack.h"
 #include "record/select/rec_event.h"
 
 /* Function probes have one recorder program per kind of attachment. */
@@ -27,6 +30,10 @@ static void choose_probes(struct programs *p)
 			is_probe = false;
 		filtered = filtered || (is_probe && e->prog);
 	}
+	if ((user || usdt) && program_stack__probe(NULL, 0) == -EOPNOTSUPP)
+		log_warn("this kernel lets probes in programs overwrite each other's stack when "
+			 "they are preempted: their fields and stacks may be wrong, and the kernel "
+			 "may crash; 'stackonce doctor' has the remedy");
 	multi = functions && features__kprobe_multi();
 	s->rodata->probe_filters = filtered;
 	bpf_program__set_autoload(s->progs.probe_multi, multi);

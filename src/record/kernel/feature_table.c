@@ -21,6 +21,7 @@
 #include "kwalk/kwalk.h"
 #include "nested_fields.h"
 #include "percpu.h"
+#include "program_stack.h"
 #include "slurp.h"
 #include "symbols/ksyms.h"
 #include "tracefs.h"
@@ -370,6 +371,10 @@ const struct feature feature_table[] = {
 	  LOCKDOWN },
 	{ "uprobe", "probes on functions of programs", "", FEATURE_MAY, probe_uprobe,
 	  "u:, ur: and usdt: are unavailable", "a kernel with CONFIG_UPROBE_EVENTS=y" },
+	{ "uprobe_stack", "preempted probes in programs keep their stack", "", FEATURE_MAY,
+	  program_stack__probe,
+	  "u:, ur: and usdt: may record wrong fields and stacks, and may crash the kernel",
+	  "Linux 6.12 and older or 6.15 and newer, or boot with preempt=none" },
 	{ "ftrace", "recording by ftrace, without BPF", "3.10 (277ba04461c2)", FEATURE_FTRACE,
 	  probe_ftrace, "nothing can be recorded where BPF is refused",
 	  "root, and a kernel that is not locked down" },

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Looks in the kernel's types for what happens to the stack of a preempted program. */
+#include "program_stack.h"
+
+#include <errno.h>
+#include <string.h>
+#include <bpf/btf.h>
+
+#include "slurp.h"
+
+#define PREEMPT "/sys/kernel/debug/sched/preempt"
+
+static bool has_function(const struct btf *btf, const char *name)
+{
+	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+}
+
+/* Whether the verifier's description of a function has this member. */
+static bool verifier_has(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, "bpf_subprog_info", BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	unsigned int i;
+
+	for (i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), name))
+			return true;
+	return false;
+}
+
+bool program_stack__is_kept(const struct btf *btf, const char *preempt)
+{
+	if (!verifier_has(btf, "priv_stack_mode"))
+		return true;
+	/* the condition of preempt_guard() in probe.bpf.h */
+	if (verifier_has(btf, "might_sleep") && has_function(btf, "bpf_preempt_disable") &&
+	    has_function(btf, "bpf_preempt_enable"))
+		return true;
+	return strstr(preempt, "(none)") || strstr(preempt, "(voluntary)");
+}
+
+int program_stack__probe(char *ret_detail, size_t len)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	char preempt[64] = "";
+	bool kept;
+
+	if (!btf)
+		return -errno;
+	slurp__line(PREEMPT, preempt, sizeof(preempt));
+	kept = program_stack__is_kept(btf, preempt);
+	btf__free(btf);
+	return kept ? 0 : -EOPNOTSUPP;
+}
