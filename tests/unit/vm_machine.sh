@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# vm_machine.sh MACHINE-FUNCTIONS: when a test machine is killed for lack of progress, and which
-# results it then has, with a made-up machine and clock
+# vm_machine.sh MACHINE-FUNCTIONS: how large a test machine is, when it is killed for lack of
+# progress, and which results it then has, with a made-up machine and clock
 set -u
 
 work=$(mktemp -d)
@@ -23,6 +23,26 @@ date()
 {
 	echo "$clock"
 }
+
+# wanted WANTED COMMAND...: the command prints this.
+wanted()
+{
+	said=$1
+	shift
+	printed=$("$@" 2>/dev/null) || :
+	[ "$printed" = "$said" ] || failed "$* prints '$printed', not '$said'"
+}
+
+wanted 1 machine_cpus 1
+wanted 64 machine_cpus 64
+wanted 255 machine_cpus 255
+for number in 0 256 1000 -1 2x x '' ' ' 08; do
+	wanted '' machine_cpus "$number"
+	! machine_cpus "$number" 2>/dev/null || failed "a machine has '$number' CPUs"
+done
+wanted 768 machine_mb 1
+wanted 768 machine_mb 2
+wanted 2752 machine_mb 64
 
 # Each second of the machine is one call of $does.
 sleep()

@@ -1,6 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Watches a test machine from the host and adds up its results.  Needs tests/process.sh.
+# The size of a test machine; watches it from the host and adds up its results.  Needs tests/process.sh.
+
+# machine_cpus NUMBER: prints it, if a machine can have as many CPUs.
+machine_cpus()
+{
+	case $1 in
+	'' | *[!0-9]* | 0* | ????*) ;;
+	*)
+		if [ "$1" -le 255 ]; then
+			echo "$1"
+			return
+		fi
+		;;
+	esac
+	echo "vm: VM_CPUS is '$1', must be a number from 1 to 255" >&2
+	return 1
+}
+
+# machine_mb CPUS: prints the megabytes of the memory node with the CPUs: 768 for two, and what the
+# rings of the tests need for each further one.
+machine_mb()
+{
+	echo $((768 + ($1 > 2 ? $1 - 2 : 0) * 32))
+}
 
 # said DIR: the result lines on a machine's console; kernel messages may precede a result on its
 # line.

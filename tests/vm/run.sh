@@ -4,6 +4,8 @@
 #   run.sh BUILD [shell|demo|demo-rmap] [--all] [6.1|6.12] [TEST...]
 # Without a kernel, both run, in parallel if there are two CPUs, and then the tests that compare two
 # boots.  Without tests, all run but those in left_out; --all adds these.
+# VM_CPUS is the number of CPUs of a machine, 2 by default and at most 255: all are emulated by one
+# thread, so a machine with many is slow.
 set -u
 
 build=$1
@@ -35,9 +37,10 @@ limit=$(limit_of)
 . "$here/initramfs.sh"
 # shellcheck source=tests/vm/machine.sh
 . "$here/machine.sh"
+cpus=$(machine_cpus "${VM_CPUS:-2}") || exit 2
 
 # qemu SERIES APPEND SERIAL...: becomes one machine.  It has a second memory node without CPUs, as a
-# target for page migration.  Both CPUs run in one thread: with a thread per CPU, qemu lets a CPU
+# target for page migration.  All CPUs run in one thread: with a thread per CPU, qemu lets a CPU
 # execute a half-patched instruction while tracepoints are switched, and the kernel panics.
 # no_timer_check: with too little CPU time a machine fails the timer check at boot and panics.
 qemu()
@@ -50,8 +53,11 @@ qemu()
 	append="console=ttyS0 quiet panic=-1 numa_balancing=disable no_timer_check $2"
 	initramfs=$out/initramfs-$1
 	shift 2
-	exec qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=single}" -cpu max -smp 2 -m 1024 \
-		-object memory-backend-ram,id=m0,size=768M -numa node,nodeid=0,memdev=m0,cpus=0-1 \
+	mb=$(machine_mb "$cpus")
+	exec qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=single}" -cpu max \
+		-smp "$cpus" -m $((mb + 256)) \
+		-object memory-backend-ram,id=m0,size="${mb}M" \
+		-numa node,nodeid=0,memdev=m0,cpus=0-$((cpus - 1)) \
 		-object memory-backend-ram,id=m1,size=256M -numa node,nodeid=1,memdev=m1 \
 		-display none -no-reboot -net none -kernel "$image" -initrd "$initramfs" \
 		-append "$append" "$@"
