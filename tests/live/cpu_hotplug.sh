@@ -10,21 +10,21 @@
 cd "$work" || exit 1
 
 [ -n "${LIVE_VM:-}" ] || skip "takes a CPU offline: only in a test machine"
-cpus=/sys/devices/system/cpu
+sysfs=/sys/devices/system/cpu
 restore()
 {
-	umount $cpus/online 2>/dev/null
-	echo 1 >$cpus/cpu1/online
+	umount $sysfs/online 2>/dev/null
+	echo 1 >$sysfs/cpu1/online
 }
 
 off()
 {
-	echo 0 >$cpus/cpu1/online
+	echo 0 >$sysfs/cpu1/online
 }
 
 on()
 {
-	echo 1 >$cpus/cpu1/online
+	echo 1 >$sysfs/cpu1/online
 }
 
 off 2>/dev/null || skip "this kernel cannot take CPU 1 offline"
@@ -33,6 +33,7 @@ on
 # start ARGS...: a recording of all CPUs in cpu.stk.
 start()
 {
+	rm -f cpu.stk
 	record_bg -a -o cpu.stk -e raw_syscalls:sys_enter "$@"
 }
 
@@ -90,15 +91,15 @@ want_work often
 on
 
 # The list of online CPUs is always older than what the recorder does with it; here it is wrong.
-cat $cpus/online >online
-mount --bind online $cpus/online || fail "the list of online CPUs cannot be replaced"
+cat $sysfs/online >online
+mount --bind online $sysfs/online || fail "the list of online CPUs cannot be replaced"
 off
 start -F 50
 on
 sleep 2
 works back
 stop_recorder
-umount $cpus/online
+umount $sysfs/online
 want_sum cpu.stk
 want_work back
 

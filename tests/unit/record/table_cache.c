@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Unwind tables that are published and evicted, as BPF programs see them. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,6 +23,15 @@ struct test {
 	uint64_t now;
 	unsigned int warnings;
 };
+
+static int grace; /* the result of grace__wait() */
+
+int __wrap_grace__wait(void);
+
+int __wrap_grace__wait(void)
+{
+	return grace;
+}
 
 static void on_log(void *ctx, enum stk_log_level level, const char *msg)
 {
@@ -174,6 +184,30 @@ static void test_evict(void **state)
 	check_none(t, 1, WIRE_FILE_NEW);
 }
 
+/* Where the kernel refuses to wait, a program may be using any table: none is evicted. */
+static void test_no_grace(void **state)
+{
+	struct table_cache_stats stats;
+	struct test *t = *state;
+	uint32_t id;
+
+	for (id = 1; id <= 4; id++)
+		put(t, id, 7 * 8192, true);
+	put(t, 5, 7 * 8192, true);
+	grace = -EPERM;
+	second(t, NULL, 0);
+	grace = 0;
+	for (id = 1; id <= 4; id++)
+		check_loaded(t, id, 7 * 8192);
+	check_none(t, 5, WIRE_FILE_NO_CFI);
+	table_cache__stats(t->c, &stats);
+	assert_int_equal(stats.evicted, 0);
+	assert_int_equal(stats.loaded, 4);
+	put(t, 6, 7 * 8192, true);
+	second(t, NULL, 0);
+	check_loaded(t, 6, 7 * 8192);
+}
+
 /* Nothing is idle: the table is refused for a while. */
 static void test_refuse(void **state)
 {
@@ -262,6 +296,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_publish, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_evict, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_grace, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refuse, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_wait, setup, teardown),
