@@ -361,6 +361,8 @@ static int take_pages(struct ftrace_drain *d)
 		uint64_t bytes;
 
 		n = ftrace_ring__read(&cpu->ring, d->o.ring_bytes, keep_page, cpu, &bytes);
+		if (n == -ENODEV)
+			continue;
 		if (n < 0)
 			return n;
 		cpu->more = n;

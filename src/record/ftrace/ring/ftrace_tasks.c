@@ -55,6 +55,7 @@ struct ftrace_tasks {
 	const struct ftrace_page_format *format;
 	struct ftrace_instance *instance;
 	struct ftrace_ring *rings;
+	bool *watched; /* by CPU: its ring is in the epoll instance */
 	unsigned int nr_cpus;
 	int epoll_fd;
 	struct task_event newtask, rename, exec;
@@ -269,17 +270,32 @@ static int by_time(const void *a, const void *b)
 	return CMP(x->ts, y->ts);
 }
 
+/* Reads a ring; the first time that it exists, from then on its events wake the recorder. */
+static int read_ring(struct ftrace_tasks *t, unsigned int cpu)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	uint64_t bytes;
+	int err;
+
+	err = ftrace_ring__read(&t->rings[cpu], POLL_BYTES, on_page, t, &bytes);
+	if (err < 0)
+		return err == -ENODEV ? 0 : err;
+	if (t->watched[cpu])
+		return 0;
+	t->watched[cpu] = true;
+	return epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->rings[cpu].fd, &ev) ? -errno : 0;
+}
+
 int ftrace_tasks__poll(struct ftrace_tasks *t)
 {
 	unsigned int cpu;
-	uint64_t bytes;
 	size_t i;
 	int err = 0;
 
 	t->nr_changes = 0;
-	for (cpu = 0; cpu < t->nr_cpus && err >= 0; cpu++)
-		err = ftrace_ring__read(&t->rings[cpu], POLL_BYTES, on_page, t, &bytes);
-	if (err < 0)
+	for (cpu = 0; cpu < t->nr_cpus && !err; cpu++)
+		err = read_ring(t, cpu);
+	if (err)
 		return err;
 	if (t->nr_changes)
 		qsort(t->changes, t->nr_changes, sizeof(*t->changes), by_time);
@@ -374,7 +390,6 @@ static int load_event(struct task_event *ev, const char *system, const char *nam
 static int open_rings(struct ftrace_tasks *t)
 {
 	size_t page_size = ftrace_instance__page_size(t->instance);
-	struct epoll_event ev = { .events = EPOLLIN };
 	unsigned int cpu;
 	int err;
 
@@ -382,7 +397,8 @@ static int open_rings(struct ftrace_tasks *t)
 	if (t->epoll_fd < 0)
 		return -errno;
 	t->rings = calloc(t->nr_cpus, sizeof(*t->rings));
-	if (!t->rings)
+	t->watched = calloc(t->nr_cpus, sizeof(*t->watched));
+	if (!t->rings || !t->watched)
 		return -ENOMEM;
 	for (cpu = 0; cpu < t->nr_cpus; cpu++)
 		t->rings[cpu] = (struct ftrace_ring){ .fd = -1, .pipe = { -1, -1 } };
@@ -390,8 +406,6 @@ static int open_rings(struct ftrace_tasks *t)
 		err = ftrace_ring__open(&t->rings[cpu], t->instance, cpu, page_size);
 		if (err)
 			return err;
-		if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->rings[cpu].fd, &ev))
-			return -errno;
 	}
 	return 0;
 }
@@ -456,6 +470,7 @@ void ftrace_tasks__free(struct ftrace_tasks *t)
 	for (cpu = 0; t->rings && cpu < t->nr_cpus; cpu++)
 		ftrace_ring__close(&t->rings[cpu]);
 	free(t->rings);
+	free(t->watched);
 	ftrace_instance__free(t->instance);
 	for (i = 0; i < t->nr; i++)
 		free(t->entries[i].v);
