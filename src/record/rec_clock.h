@@ -24,7 +24,7 @@ extern const struct rec_clock_row
 
 /* The present time of the clock itself. */
 uint64_t rec_clock__ns(enum rec_clock clock);
-/* The clock that the kernel side reads: of TAI that of the time since boot, else the clock itself. */
+/* The clock that the kernel side reads: the boot clock for TAI, else the clock itself. */
 enum rec_clock rec_clock__base(enum rec_clock clock);
 
 /* How far a clock is ahead of its base, in ns; it cannot be read more precisely than `error`. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The clock is set back and forth during recordings with -k tai: all events are recorded in the order
-# in which they happened, and the recorder says that the clock was set.
+# The clock is set back and forth during recordings with -k tai: all events are recorded in the
+# order in which they happened, and the recorder says that the clock was set.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1

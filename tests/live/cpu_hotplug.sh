@@ -76,7 +76,7 @@ sleep 2
 on
 sleep 2
 works once
-for i in 1 2 3 4 5; do
+for _ in 1 2 3 4 5; do
 	off
 	on
 done
@@ -112,11 +112,11 @@ want_work back
 done) &
 toggles=$!
 test_pids="$test_pids $toggles"
-for backend in bpf bpf ftrace; do
-	"$STACKONCE" record -q -a -d 3 --backend $backend -e raw_syscalls:sys_enter \
-		$([ $backend = ftrace ] || echo '-F 50') -o cpu.stk >err 2>&1 || {
+for how in '--backend bpf -F 50' '--backend bpf -F 50' '--backend ftrace'; do
+	# shellcheck disable=SC2086 # a list of words
+	"$STACKONCE" record -q -a -d 3 $how -e raw_syscalls:sys_enter -o cpu.stk >err 2>&1 || {
 		cat err
-		fail "a recording by $backend ended when a CPU went offline or came back"
+		fail "a recording with $how ended when a CPU went offline or came back"
 	}
 	want_sum cpu.stk
 done

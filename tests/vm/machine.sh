@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# The size of a test machine; watches it from the host and adds up its results.  Needs tests/process.sh.
+# The size of a test machine; watches it from the host and adds up its results.  Needs
+# tests/process.sh.
 
 # machine_cpus NUMBER: prints it, if a machine can have as many CPUs.
 machine_cpus()

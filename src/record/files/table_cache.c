@@ -274,7 +274,7 @@ static struct candidate *find_idle(struct table_cache *c, size_t *ret_nr)
 	return v;
 }
 
-/* Evicts idle tables of at least so many bytes; false: none is idle, or programs may still use it. */
+/* Evicts idle tables of at least so many bytes; false: none, as programs use or may use all. */
 static bool evict(struct table_cache *c, uint64_t bytes)
 {
 	size_t nr, n, i;

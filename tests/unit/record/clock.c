@@ -100,7 +100,7 @@ static void open_recording(struct recording *r, enum rec_clock clock)
 	assert_int_equal(clock_steps__new(clock, &r->o.clock_offset, &r->steps), 0);
 }
 
-/* A round with an event on each CPU, a loss between them, and a look at the clock, as recorders do. */
+/* A round with an event on each CPU, a loss, and a look at the clock, as recorders do. */
 static void put_round(struct recording *r)
 {
 	uint64_t first = recorder_opts__now(&r->o), record[1] = { 0 };

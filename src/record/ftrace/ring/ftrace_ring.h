@@ -25,8 +25,8 @@ typedef int (*ftrace_page_fn)(void *ctx, const void *page, size_t len);
 
 /*
  * Passes the pages of the ring to fn, including the one that is being filled, until about max_bytes
- * are read.  Returns 1: there is more, 0: the ring is empty, or a negative errno.  -ENODEV: there is
- * no ring yet, as the CPU has not been online since the instance was created.
+ * are read.  Returns 1: there is more, 0: the ring is empty, or a negative errno.  -ENODEV: the CPU
+ * has not been online since the instance was created, and has no ring yet.
  */
 int ftrace_ring__read(struct ftrace_ring *r, uint64_t max_bytes, ftrace_page_fn fn, void *ctx,
 		      uint64_t *ret_bytes);
