@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring of file events, compiled for BPF and for a unit test.
+ * A CPU's ring of file events, compiled for BPF and for a unit test.
  *
- * It is the only ring that all CPUs share, so its spinlock can be contended, and then the kernel
- * hits the tracepoint lock:contention_end while it holds the lock.  A program that recorded that
- * event and wrote to the ring would wait for ever for a lock that its own CPU holds, unless the
- * lock is a resilient one, which detects that (a650d38915c1).  So each CPU has a flag around its
- * use of the ring: a program that nests there, in whatever context, does not touch the ring.
+ * The thread that reads the ring is bound to the CPU.  So it runs before the task that has sent the
+ * event returns to user space, and the file of a program that exits at once can still be opened.
+ *
+ * The kernel takes the ring's spinlock, and must not hit a tracepoint with the lock held: a program
+ * there that wrote to the ring would wait for ever for a lock that its own CPU holds.  A contended
+ * lock has such a tracepoint (lock:contention_end), and so has a release with lock debugging.  Only
+ * a resilient spinlock detects that (a650d38915c1).  So each CPU has a flag around its use of the
+ * ring: a program that nests there, in whatever context, does not touch the ring.
  */
 #ifndef FILE_RING_BPF_H
 #define FILE_RING_BPF_H

@@ -202,9 +202,9 @@ static __always_inline void file_event_fill(struct user_walk *u, u32 id, bool is
 	n->offset = u->area.pgoff << UNW_PAGE_SHIFT;
 }
 
-static __always_inline u32 *file_events_busy_here(void)
+static __always_inline u32 *file_ring_flag(u32 cpu)
 {
-	return &file_events_busy[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)];
+	return &file_ring_flags[cpu & (WIRE_MAX_CPUS - 1)];
 }
 
 /* Sends a file event for a new file or a new name of one; false: the ring is full or busy. */
@@ -212,13 +212,17 @@ static __always_inline bool file_event_send(struct user_walk *u, u32 id, bool is
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct wire_file_event *n = &u->file_event;
+	u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&file_rings, &cpu);
 
+	if (!ring)
+		return false;
 	file_event_fill(u, id, is_name, pid_tgid >> 32, (u32)pid_tgid);
 	if (u->area.file)
 		file_event_path(u);
 	else
 		n->len = n->nr_parts = 0;
-	return file_ring_send(file_events_busy_here(), &file_events, n);
+	return file_ring_send(file_ring_flag(cpu), ring, n);
 }
 
 /* Whether the file is seen by this name on this mount for the first time. */
@@ -279,7 +283,7 @@ __noinline int file_id(struct user_walk *u, u64 addr)
 	u->file_event.key = u->area.key;
 	f->used = user_ctl.epoch;
 	/* sending takes time: leave the rest to later events */
-	if (!u->file_events_left || file_ring_busy(file_events_busy_here()))
+	if (!u->file_events_left || file_ring_busy(file_ring_flag(bpf_get_smp_processor_id())))
 		return id;
 	if (u->area.file && file_name_is_new(u, f, id) && !is_new) {
 		u->file_events_left--;

@@ -21,11 +21,14 @@ ARRAY_MMAPABLE(files, 1, struct wire_file);
 /* tag << 32 | index in `files`; 0: empty slot. */
 ARRAY(file_slots, 1, u64);
 
+/* The rings of file events, by CPU, and flags, see file_ring.bpf.h. */
 struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-} file_events SEC(".maps");
-u32 file_events_busy[WIRE_MAX_CPUS] = {}; /* by CPU, see file_ring.bpf.h */
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct ring);
+} file_rings SEC(".maps");
+u32 file_ring_flags[WIRE_MAX_CPUS] = {};
 
 struct slab_chunk {
 	u32 word[UNW_CHUNK_WORDS];

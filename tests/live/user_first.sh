@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A file's first stacks: programs and libraries that have never run before, each a new file, have
 # complete stacks from their first event on, although their unwind tables are not loaded yet, even
-# if the recorder's thread that opens the files gets no CPU time.
+# if the recorder's threads that open the files get no CPU time.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -32,9 +32,8 @@ done
 
 # shellcheck disable=SC2016 # variables of the other shell
 record -e syscalls:sys_enter_futex -o starved.stk -- sh -c '
-	opener=$(grep -l "^stackonce-files$" /proc/$PPID/task/*/comm) || exit 1
-	opener=${opener%/comm}
-	"$0" "${opener##*/}" 600 && ./one0 20 starved && ./other0 20 starved' "$PROG/starve"
+	openers=$(grep -l "^stackonce-files$" /proc/$PPID/task/*/comm | sed "s|/comm||; s|.*/||")
+	"$0" 600 ${openers:?} && ./one0 20 starved && ./other0 20 starved' "$PROG/starve"
 all_complete starved.stk starved 40
 
 record -e syscalls:sys_enter_futex -o first.stk -- sh all

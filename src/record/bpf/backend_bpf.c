@@ -115,7 +115,8 @@ static int open_files(struct bpf_backend *b)
 	fo = (struct user_files_opts){
 		.entries = b->user.files,
 		.ctl = b->user.ctl,
-		.file_event_fd = b->user.file_event_fd,
+		.file_ring_fds = b->user.file_ring_fds,
+		.nr_cpus = programs__nr_cpus(b->programs),
 		.slabs_fd = b->user.slabs_fd,
 		.snapshot_fd = b->user.snapshot_fd,
 		.table_budget = o->user_fp_only ? 0 : o->table_budget,

@@ -47,9 +47,12 @@ void programs__costs(const struct programs *p, struct backend_costs *ret_costs)
 
 	c.irq_flag = p->skel->bss->calibrate_irqs_off >= 0;
 	bpf_object__for_each_map(map, p->skel->obj) c.map_bytes += memlock(bpf_map__fd(map));
-	for (i = 0; i < p->nr_cpus; i++)
+	for (i = 0; i < p->nr_cpus; i++) {
 		if (p->ring_fds[i] >= 0)
 			c.map_bytes += memlock(p->ring_fds[i]);
+		if (p->file_ring_fds[i] >= 0)
+			c.map_bytes += memlock(p->file_ring_fds[i]);
+	}
 	bpf_object__for_each_program(prog, p->skel->obj) add_program(&c, bpf_program__fd(prog));
 	for (i = 0; i < p->nr_events; i++)
 		add_program(&c, p->attached[i].count_prog);

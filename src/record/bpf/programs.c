@@ -28,7 +28,7 @@
 #include "stackmap/stackmap.h"
 #include "symbols/ksyms.h"
 
-#define FILE_EVENT_BYTES (1u << 20) /* ring of file events: room for some 700 */
+#define FILE_RING_BYTES (1u << 17) /* a CPU's ring of file events: room for some 100 */
 
 /* kernel.perf_event_max_stack, the limit of bpf_get_stack(). */
 static uint32_t stack_limit(void)
@@ -152,7 +152,7 @@ static int set_map_sizes(struct programs *p)
 	if (p->user_stacks) {
 		bpf_map__set_max_entries(s->maps.files, WIRE_FILE_ENTRIES);
 		bpf_map__set_max_entries(s->maps.file_slots, WIRE_FILE_SLOTS);
-		bpf_map__set_max_entries(s->maps.file_events, FILE_EVENT_BYTES);
+		bpf_map__set_max_entries(s->maps.file_rings, p->nr_cpus);
 		bpf_map__set_max_entries(s->maps.threads, thread_sets(p));
 		bpf_map__set_max_entries(s->maps.copies, p->nr_cpus);
 	}
@@ -185,23 +185,34 @@ static int map_memories(struct programs *p)
 	return p->unseen ? 0 : -ENOMEM;
 }
 
-static int create_ring(struct programs *p, unsigned int cpu)
+/* Creates a ring for a CPU, unless it has one. */
+static int add_ring(const struct bpf_map *outer, unsigned int cpu, uint64_t size, int *fds)
 {
-	int outer = bpf_map__fd(p->skel->maps.rings), fd;
+	int fd;
 
-	if (p->ring_fds[cpu] >= 0)
+	if (fds[cpu] >= 0)
 		return 0;
-	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "stk_ring", 0, 0, p->opts->buffer_size, NULL);
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "stk_ring", 0, 0, size, NULL);
 	if (fd < 0)
 		return -errno;
-	if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY)) {
+	if (bpf_map_update_elem(bpf_map__fd(outer), &cpu, &fd, BPF_ANY)) {
 		int err = -errno;
 
 		close(fd);
 		return err;
 	}
-	p->ring_fds[cpu] = fd;
+	fds[cpu] = fd;
 	return 0;
+}
+
+static int create_ring(struct programs *p, unsigned int cpu)
+{
+	const struct record_bpf *s = p->skel;
+	int err = add_ring(s->maps.rings, cpu, p->opts->buffer_size, p->ring_fds);
+
+	if (err || !p->user_stacks)
+		return err;
+	return add_ring(s->maps.file_rings, cpu, FILE_RING_BYTES, p->file_ring_fds);
 }
 
 static int create_rings(struct programs *p)
@@ -210,10 +221,11 @@ static int create_rings(struct programs *p)
 	int err;
 
 	p->ring_fds = malloc(p->nr_cpus * sizeof(*p->ring_fds));
-	if (!p->ring_fds)
+	p->file_ring_fds = malloc(p->nr_cpus * sizeof(*p->file_ring_fds));
+	if (!p->ring_fds || !p->file_ring_fds)
 		return -ENOMEM;
 	for (cpu = 0; cpu < p->nr_cpus; cpu++)
-		p->ring_fds[cpu] = -1;
+		p->ring_fds[cpu] = p->file_ring_fds[cpu] = -1;
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
 		err = p->online[cpu] ? create_ring(p, cpu) : 0;
 		if (err)
@@ -412,8 +424,10 @@ static void release_maps(struct programs *p)
 	unsigned int i;
 
 	bpf_link__destroy(p->calibration);
-	for (i = 0; p->ring_fds && i < p->nr_cpus; i++)
+	for (i = 0; p->ring_fds && p->file_ring_fds && i < p->nr_cpus; i++) {
 		closep(&p->ring_fds[i]);
+		closep(&p->file_ring_fds[i]);
+	}
 	if (p->counts)
 		munmap(p->counts, p->counts_len);
 	if (p->pids)
@@ -499,6 +513,7 @@ void programs__free(struct programs *p)
 		attach__release(p);
 	release_maps(p);
 	free(p->ring_fds);
+	free(p->file_ring_fds);
 	free(p->unseen);
 	free(p->online);
 	free(p->prepared);
@@ -566,7 +581,7 @@ void programs__user(const struct programs *p, struct programs_user *ret_user)
 	*ret_user = (struct programs_user){
 		.files = p->files,
 		.ctl = (struct wire_user_ctl *)&s->bss->user_ctl,
-		.file_event_fd = bpf_map__fd(s->maps.file_events),
+		.file_ring_fds = p->file_ring_fds,
 		.slabs_fd = bpf_map__fd(s->maps.slabs),
 		.snapshot_fd = bpf_program__fd(s->progs.snapshot),
 	};

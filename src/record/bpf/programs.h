@@ -66,7 +66,8 @@ struct programs_unverified programs__unverified(const struct programs *p, unsign
 struct programs_user {
 	struct wire_file *files;
 	struct wire_user_ctl *ctl;
-	int file_event_fd, slabs_fd, snapshot_fd;
+	const int *file_ring_fds; /* by CPU; -1: no such CPU, so far */
+	int slabs_fd, snapshot_fd;
 };
 void programs__user(const struct programs *p, struct programs_user *ret_user);
 

@@ -47,7 +47,7 @@ struct programs {
 	unsigned int nr_cpus, nr_events;
 	bool *online; /* by CPU: when it was last looked at */
 	bool *prepared; /* by CPU: it has been located and has a ring */
-	int *ring_fds;
+	int *ring_fds, *file_ring_fds; /* by CPU; -1: none */
 	struct event_counts *counts; /* [event * nr_cpus + cpu] */
 	uint64_t *unseen; /* by event: lost events that no program noticed */
 	uint64_t *pids;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs the thread that opens new files while their processes exist. */
+/* Runs the threads that open new files while their processes exist. */
 #include "opener.h"
 
 #include <errno.h>
@@ -29,22 +29,35 @@
 #define CHECKS_ASLEEP 5
 #define STOP_NS (2 * SECOND_NS) /* at the end, a thread that does not stop is abandoned */
 
-struct opener {
+/* The thread of a CPU. */
+struct reader {
+	struct opener *o;
+	unsigned int cpu;
 	pthread_t thread;
-	bool started;
 	pid_t tid; /* of the thread; set before it opens a file */
 	bool opening; /* a file: if the thread sleeps now, it is waiting for a file system */
 	struct ring_buffer *ring;
 	const char *positions; /* the ring's consumer and producer position, a page each */
+	struct seen_context ctx; /* used only by the thread */
+	bool stuck; /* protected by the lock, also read without it */
+	bool unbound; /* the waiting thread has let it leave its CPU, where it did not get to run */
+	/* of the thread that waits: */
+	unsigned long switches; /* of the thread, at the last check */
+	unsigned int asleep; /* checks in a row that found it asleep */
+};
+
+struct opener {
+	unsigned int nr_cpus;
+	struct reader **readers; /* by CPU; NULL: none yet */
+	struct snapshot *snapshot;
 	int stop_fd;
 	int ready_fd; /* readable while the queue is not empty */
 	bool with_tables;
-	struct seen_context ctx; /* used only by the thread */
 	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t changed;
 	struct observed_file *first, **last;
 	unsigned int nr; /* also read without the lock */
-	bool stop, stuck;
+	bool stop;
 	int err;
 };
 
@@ -75,23 +88,19 @@ void observed_file__release(struct observed_file *s)
 	s->jit = NULL;
 }
 
-/* ---- the thread ------------------------------------------------------------------------------ */
+/* ---- the threads ----------------------------------------------------------------------------- */
 
-static uint64_t position(const struct opener *o, bool producer)
+static uint64_t position(const struct reader *r, bool producer)
 {
-	const char *page = o->positions + (producer ? sysconf(_SC_PAGESIZE) : 0);
+	const char *page = r->positions + (producer ? sysconf(_SC_PAGESIZE) : 0);
 
 	return __atomic_load_n((const uint64_t *)page, __ATOMIC_ACQUIRE);
 }
 
-/* Whether file events are pending in the ring. */
-static bool has_pending(const struct opener *o)
+static void append(struct reader *r, struct observed_file *s)
 {
-	return position(o, false) < position(o, true);
-}
+	struct opener *o = r->o;
 
-static void append(struct opener *o, struct observed_file *s)
-{
 	pthread_mutex_lock(&o->lock);
 	while (o->nr >= MAX_WAITING && !o->stop)
 		pthread_cond_wait(&o->changed, &o->lock);
@@ -99,7 +108,7 @@ static void append(struct opener *o, struct observed_file *s)
 	*o->last = s;
 	o->last = &s->next;
 	__atomic_fetch_add(&o->nr, 1, __ATOMIC_RELAXED);
-	o->stuck = false;
+	__atomic_store_n(&r->stuck, false, __ATOMIC_RELAXED);
 	eventfd_write(o->ready_fd, 1);
 	pthread_cond_broadcast(&o->changed);
 	pthread_mutex_unlock(&o->lock);
@@ -108,7 +117,8 @@ static void append(struct opener *o, struct observed_file *s)
 static int on_file_event(void *ctx, void *data, size_t size)
 {
 	struct wire_file_event n = { 0 };
-	struct opener *o = ctx;
+	struct reader *r = ctx;
+	struct opener *o = r->o;
 	bool with_table;
 	struct observed_file *s;
 	int err;
@@ -121,44 +131,73 @@ static int on_file_event(void *ctx, void *data, size_t size)
 	n.len = MIN((size_t)n.len, MIN(size, sizeof(n)) - offsetof(struct wire_file_event, parts));
 	s = malloc(sizeof(*s));
 	with_table = o->with_tables && __atomic_load_n(&o->nr, __ATOMIC_RELAXED) < MAX_TABLES;
-	__atomic_store_n(&o->opening, true, __ATOMIC_RELEASE);
-	err = s ? observed_file__open(&o->ctx, &n, with_table, s) : -ENOMEM;
-	__atomic_store_n(&o->opening, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->opening, true, __ATOMIC_RELEASE);
+	err = s ? observed_file__open(&r->ctx, &n, with_table, s) : -ENOMEM;
+	__atomic_store_n(&r->opening, false, __ATOMIC_RELEASE);
 	if (err) {
 		free(s);
 		return err;
 	}
-	append(o, s);
+	append(r, s);
 	return 0;
 }
 
-/* The sooner the thread runs, the more files can still be opened. */
-static void raise_priority(void)
+/*
+ * On the CPU that sends a file event, a real-time thread runs before the task returns to user
+ * space.  On any other one it would be too late for most programs that exit at once.
+ */
+static void bind_to_cpu(const struct reader *r)
+{
+	size_t size = CPU_ALLOC_SIZE(r->cpu + 1);
+	cpu_set_t *cpus = CPU_ALLOC(r->cpu + 1);
+
+	if (!cpus)
+		return;
+	CPU_ZERO_S(size, cpus);
+	CPU_SET_S(r->cpu, size, cpus);
+	pthread_setaffinity_np(pthread_self(), size, cpus);
+	CPU_FREE(cpus);
+}
+
+/* Called by the waiting thread. */
+static void let_leave_cpu(struct reader *r)
+{
+	static const uint64_t all[WIRE_MAX_CPUS / 64] = { [0 ... WIRE_MAX_CPUS / 64 - 1] = ~0ull };
+
+	__atomic_store_n(&r->unbound, true, __ATOMIC_RELAXED);
+	pthread_setaffinity_np(r->thread, sizeof(all), (const cpu_set_t *)all);
+}
+
+static void run_first(const struct reader *r)
 {
 	struct sched_param param = { .sched_priority = 1 };
 
+	bind_to_cpu(r);
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
 	prctl(PR_SET_NAME, "stackonce-files");
 }
 
 static void *run(void *arg)
 {
-	struct opener *o = arg;
+	struct reader *r = arg;
+	struct opener *o = r->o;
 	struct pollfd fds[2] = {
-		{ .fd = ring_buffer__epoll_fd(o->ring), .events = POLLIN },
+		{ .fd = ring_buffer__epoll_fd(r->ring), .events = POLLIN },
 		{ .fd = o->stop_fd, .events = POLLIN },
 	};
 	int err = 0;
 
-	__atomic_store_n(&o->tid, gettid(), __ATOMIC_RELAXED);
-	raise_priority();
+	__atomic_store_n(&r->tid, gettid(), __ATOMIC_RELAXED);
+	run_first(r);
 	while (err >= 0) {
-		err = ring_buffer__consume(o->ring);
-		seen_context__forget(&o->ctx); /* mounts change meanwhile */
+		err = ring_buffer__consume(r->ring);
+		seen_context__forget(&r->ctx); /* mounts change meanwhile */
 		pthread_mutex_lock(&o->lock);
-		o->err = MIN(err, 0);
+		o->err = MIN(err, o->err);
 		pthread_cond_broadcast(&o->changed);
 		pthread_mutex_unlock(&o->lock);
+		if (__atomic_exchange_n(&r->unbound, false, __ATOMIC_RELAXED))
+			bind_to_cpu(r);
 		poll(fds, 2, -1);
 		if (fds[1].revents)
 			break;
@@ -166,7 +205,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static int start(struct opener *o)
+static int start(struct reader *r)
 {
 	sigset_t all, before;
 	int err;
@@ -174,45 +213,77 @@ static int start(struct opener *o)
 	/* signals are handled by the other threads */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&o->thread, NULL, run, o);
+	err = pthread_create(&r->thread, NULL, run, r);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	o->started = !err;
 	return -err;
 }
 
-static int open_ring(struct opener *o, int file_event_fd)
+static int open_ring(struct reader *r, int fd)
 {
-	void *m = mmap(NULL, 2 * sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, file_event_fd, 0);
+	void *m = mmap(NULL, 2 * sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
 
 	if (m == MAP_FAILED)
 		return -errno;
-	o->positions = m;
-	o->stop_fd = eventfd(0, EFD_CLOEXEC);
-	o->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (o->stop_fd < 0 || o->ready_fd < 0)
-		return -errno;
-	o->ring = ring_buffer__new(file_event_fd, on_file_event, o, NULL);
-	return o->ring ? 0 : -errno;
+	r->positions = m;
+	r->ring = ring_buffer__new(fd, on_file_event, r, NULL);
+	return r->ring ? 0 : -errno;
 }
 
-int opener__new(int file_event_fd, struct snapshot *snapshot, bool with_tables,
+/* Its thread has ended, or was never started. */
+static void reader_free(struct reader *r)
+{
+	if (!r)
+		return;
+	ring_buffer__free(r->ring);
+	if (r->positions)
+		munmap((void *)r->positions, 2 * sysconf(_SC_PAGESIZE));
+	seen_context__free(&r->ctx);
+	free(r);
+}
+
+int opener__add(struct opener *o, unsigned int cpu, int fd)
+{
+	struct reader *r;
+	int err;
+
+	if (o->readers[cpu])
+		return 0;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->o = o;
+	r->cpu = cpu;
+	r->ctx.snapshot = o->snapshot;
+	err = open_ring(r, fd);
+	if (!err)
+		err = start(r);
+	if (err) {
+		reader_free(r);
+		return err;
+	}
+	o->readers[cpu] = r;
+	return 0;
+}
+
+int opener__new(unsigned int nr_cpus, struct snapshot *snapshot, bool with_tables,
 		struct opener **ret_opener)
 {
 	struct opener *o = calloc(1, sizeof(*o));
-	int err;
 
 	if (!o)
 		return -ENOMEM;
-	o->ctx.snapshot = snapshot;
+	o->nr_cpus = nr_cpus;
+	o->snapshot = snapshot;
 	o->with_tables = with_tables;
 	o->last = &o->first;
-	o->stop_fd = o->ready_fd = -1;
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->changed, NULL);
-	err = open_ring(o, file_event_fd);
-	if (!err)
-		err = start(o);
-	if (err) {
+	o->stop_fd = eventfd(0, EFD_CLOEXEC);
+	o->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	o->readers = calloc(nr_cpus, sizeof(*o->readers));
+	if (o->stop_fd < 0 || o->ready_fd < 0 || !o->readers) {
+		int err = o->readers ? -errno : -ENOMEM;
+
 		opener__free(o);
 		return err;
 	}
@@ -220,39 +291,45 @@ int opener__new(int file_event_fd, struct snapshot *snapshot, bool with_tables,
 	return 0;
 }
 
-/* false: the thread hangs in a file system, and is abandoned. */
+/* false: a thread hangs in a file system, and is abandoned. */
 static bool stop(struct opener *o)
 {
 	uint64_t end = clock_ns(CLOCK_MONOTONIC) + STOP_NS;
 	const struct timespec until = { end / SECOND_NS, end % SECOND_NS };
+	bool ended = true;
+	unsigned int i;
 
 	pthread_mutex_lock(&o->lock);
 	__atomic_store_n(&o->stop, true, __ATOMIC_RELAXED);
 	pthread_cond_broadcast(&o->changed);
 	pthread_mutex_unlock(&o->lock);
 	eventfd_write(o->stop_fd, 1);
-	return !pthread_clockjoin_np(o->thread, NULL, CLOCK_MONOTONIC, &until);
+	for (i = 0; o->readers && i < o->nr_cpus; i++)
+		if (o->readers[i] &&
+		    pthread_clockjoin_np(o->readers[i]->thread, NULL, CLOCK_MONOTONIC, &until))
+			ended = false;
+	return ended;
 }
 
 bool opener__free(struct opener *o)
 {
 	struct observed_file *s;
+	unsigned int i;
 
 	if (!o)
 		return true;
-	if (o->started && !stop(o))
+	if (!stop(o))
 		return false;
 	while ((s = o->first)) {
 		o->first = s->next;
 		observed_file__release(s);
 		free(s);
 	}
-	ring_buffer__free(o->ring);
-	if (o->positions)
-		munmap((void *)o->positions, 2 * sysconf(_SC_PAGESIZE));
+	for (i = 0; o->readers && i < o->nr_cpus; i++)
+		reader_free(o->readers[i]);
+	free(o->readers);
 	closep(&o->stop_fd);
 	closep(&o->ready_fd);
-	seen_context__free(&o->ctx);
 	pthread_cond_destroy(&o->changed);
 	pthread_mutex_destroy(&o->lock);
 	free(o);
@@ -265,14 +342,14 @@ bool opener__free(struct opener *o)
  * Whether the thread sleeps in an access to a file and has not run since the last check.  A thread
  * that waits for a CPU, or builds the table of a large file, does not sleep.
  */
-static bool is_asleep(const struct opener *o, unsigned long *switches)
+static bool is_asleep(struct reader *r)
 {
-	pid_t tid = __atomic_load_n(&o->tid, __ATOMIC_RELAXED);
-	unsigned long now = *switches, before = *switches;
+	pid_t tid = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
+	unsigned long now = r->switches, before = r->switches;
 	_cleanup_fclose_ FILE *f = NULL;
 	char path[64], line[256], state = 0;
 
-	if (!__atomic_load_n(&o->opening, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&r->opening, __ATOMIC_ACQUIRE))
 		return false;
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
 	f = fopen(path, "re");
@@ -280,33 +357,80 @@ static bool is_asleep(const struct opener *o, unsigned long *switches)
 		sscanf(line, "State: %c", &state);
 		sscanf(line, "voluntary_ctxt_switches: %lu", &now);
 	}
-	*switches = now;
+	r->switches = now;
 	return f && state != 'R' && now == before;
 }
 
-/* Waits for the next observed file until the deadline, or until the thread is found stuck. */
+static bool reader_has_pending(const struct reader *r)
+{
+	return position(r, false) < position(r, true);
+}
+
+/* Whether file events are pending that a thread will take. */
+static bool has_pending(const struct opener *o)
+{
+	unsigned int i;
+
+	for (i = 0; i < o->nr_cpus; i++) {
+		const struct reader *r = o->readers[i];
+
+		if (r && !__atomic_load_n(&r->stuck, __ATOMIC_RELAXED) && reader_has_pending(r))
+			return true;
+	}
+	return false;
+}
+
+static void forget_checks(struct opener *o)
+{
+	unsigned int i;
+
+	for (i = 0; i < o->nr_cpus; i++)
+		if (o->readers[i])
+			o->readers[i]->switches = o->readers[i]->asleep = 0;
+}
+
+/* Finds threads that wait for a file system, or for a CPU that does not run them. */
+static void find_stuck(struct opener *o)
+{
+	unsigned int i;
+
+	for (i = 0; i < o->nr_cpus; i++) {
+		struct reader *r = o->readers[i];
+
+		if (!r)
+			continue;
+		r->asleep = is_asleep(r) ? r->asleep + 1 : 0;
+		if (r->asleep > CHECKS_ASLEEP)
+			__atomic_store_n(&r->stuck, true, __ATOMIC_RELAXED);
+		if (!__atomic_load_n(&r->opening, __ATOMIC_ACQUIRE) && reader_has_pending(r))
+			let_leave_cpu(r);
+	}
+}
+
+/* Waits for the next observed file until the deadline, or until all busy threads are stuck. */
 static void wait_for_first(struct opener *o, uint64_t deadline)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), until;
-	unsigned long switches = 0;
-	unsigned int asleep = 0;
 
-	while (!o->first && !o->err && !o->stuck && has_pending(o) && now < deadline) {
+	forget_checks(o);
+	while (!o->first && !o->err && has_pending(o) && now < deadline) {
 		until = MIN(now + CHECK_NS, deadline);
 		const struct timespec t = { until / SECOND_NS, until % SECOND_NS };
 
-		if (pthread_cond_clockwait(&o->changed, &o->lock, CLOCK_MONOTONIC, &t) ==
-		    ETIMEDOUT) {
-			asleep = is_asleep(o, &switches) ? asleep + 1 : 0;
-			o->stuck = asleep > CHECKS_ASLEEP;
-		}
+		if (pthread_cond_clockwait(&o->changed, &o->lock, CLOCK_MONOTONIC, &t) == ETIMEDOUT)
+			find_stuck(o);
 		now = clock_ns(CLOCK_MONOTONIC);
 	}
 }
 
 bool opener__is_stuck(const struct opener *o)
 {
-	return __atomic_load_n(&o->stuck, __ATOMIC_RELAXED);
+	unsigned int i;
+
+	for (i = 0; i < o->nr_cpus; i++)
+		if (o->readers[i] && __atomic_load_n(&o->readers[i]->stuck, __ATOMIC_RELAXED))
+			return true;
+	return false;
 }
 
 int opener__fd(const struct opener *o)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread that opens files as soon as their file events arrive.  A short-lived process would be
- * gone before the rings are emptied and the unwind tables of other files loaded.
+ * Threads that open files as soon as their file events arrive, one for each CPU.  A short-lived
+ * process would be gone before the rings are emptied and the unwind tables of other files loaded.
  */
 #ifndef RECORD_OPENER_H
 #define RECORD_OPENER_H
@@ -29,20 +29,25 @@ int observed_file__open(struct seen_context *ctx, const struct wire_file_event *
 			struct observed_file *ret_observed);
 void observed_file__release(struct observed_file *s); /* the members, not s */
 
-/* Starts reading file events from a ring of struct wire_file_event.  Borrows snapshot. */
-int opener__new(int file_event_fd, struct snapshot *snapshot, bool with_tables,
+/* Borrows snapshot. */
+int opener__new(unsigned int nr_cpus, struct snapshot *snapshot, bool with_tables,
 		struct opener **ret_opener);
-/* false: the thread hangs in a file system; what it borrowed must stay valid. */
+/*
+ * Starts the thread of a CPU, unless it has one.  fd: the ring of its struct wire_file_event, which
+ * may be closed afterwards.
+ */
+int opener__add(struct opener *o, unsigned int cpu, int fd);
+/* false: a thread hangs in a file system; what it borrowed must stay valid. */
 bool opener__free(struct opener *o);
 
 /*
- * Takes the next observed file, in the order of file events, and waits for it until the deadline
- * (CLOCK_MONOTONIC, ns; 0: does not wait).  Returns 1, or 0 if nothing is queued and either nothing
- * is pending, the deadline has passed, or the thread is stuck.  -ENOMEM.
+ * Takes the next observed file, in the order of a CPU's file events, and waits for it until the
+ * deadline (CLOCK_MONOTONIC, ns; 0: does not wait).  Returns 1, or 0 if nothing is queued and
+ * either nothing is pending, the deadline has passed, or the threads are stuck.  -ENOMEM.
  */
 int opener__next(struct opener *o, uint64_t deadline, struct observed_file *ret_observed);
 
-/* The thread hangs in a file system.  Until it continues, opener__next() does not wait. */
+/* A thread hangs in a file system.  Until it continues, opener__next() does not wait for it. */
 bool opener__is_stuck(const struct opener *o);
 
 /* Readable while opener__next() has an observed file. */

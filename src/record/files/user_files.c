@@ -321,6 +321,18 @@ static int retry_gone(struct user_files *f, uint64_t now)
 
 /* ---- interface ------------------------------------------------------------------------------- */
 
+/* Opens the rings of CPUs that have come online. */
+static int open_rings(struct user_files *f)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	for (cpu = 0; f->opener && cpu < f->o.nr_cpus && !err; cpu++)
+		if (f->o.file_ring_fds[cpu] >= 0)
+			err = opener__add(f->opener, cpu, f->o.file_ring_fds[cpu]);
+	return err;
+}
+
 int user_files__new(const struct user_files_opts *opts, struct user_files **ret_files)
 {
 	struct user_files *f = calloc(1, sizeof(*f));
@@ -337,8 +349,10 @@ int user_files__new(const struct user_files_opts *opts, struct user_files **ret_
 	if (!err)
 		err = table_cache__new(opts->entries, opts->ctl, opts->slabs_fd, opts->table_budget,
 				       &f->tables);
-	if (!err && opts->file_event_fd >= 0)
-		err = opener__new(opts->file_event_fd, &f->walk, opts->table_budget, &f->opener);
+	if (!err && opts->file_ring_fds)
+		err = opener__new(opts->nr_cpus, &f->walk, opts->table_budget, &f->opener);
+	if (!err)
+		err = open_rings(f);
 	if (err) {
 		user_files__free(f);
 		return err;
@@ -388,8 +402,10 @@ int user_files__snapshot(struct user_files *f)
 int user_files__poll(struct user_files *f)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
-	int n;
+	int n = open_rings(f);
 
+	if (n)
+		return n;
 	table_cache__tick(f->tables, now);
 	do {
 		n = take_next(f, 0);

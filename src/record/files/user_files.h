@@ -18,7 +18,12 @@ struct stk_writer;
 struct user_files_opts {
 	struct wire_file *entries; /* the mmap()ed map `files`: WIRE_MAX_FILES */
 	struct wire_user_ctl *ctl; /* in the skeleton's bss */
-	int file_event_fd; /* map `news`, a ring of struct wire_file_event */
+	/*
+	 * By CPU: a ring of struct wire_file_event, or -1 until the CPU comes online; borrowed.
+	 * NULL: there are no file events.
+	 */
+	const int *file_ring_fds;
+	unsigned int nr_cpus;
 	int slabs_fd; /* map `slabs`, an array of maps: WIRE_TABLE_SLABS */
 	int snapshot_fd; /* program `snapshot`, iter/task_vma, of struct wire_file_event */
 	uint64_t table_budget; /* bytes that tables may use; 0: frame pointers only */

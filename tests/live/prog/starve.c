@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * starve TID MILLISECONDS: keeps a thread off the CPU: pins it to the last CPU and runs a task of
- * higher priority there.  Returns when that task runs.
+ * starve MILLISECONDS TID...: keeps threads off the CPU: pins them to the last CPU and runs a task
+ * of higher priority there.  Returns when that task runs.
  */
 #include <time.h>
 
@@ -27,14 +27,14 @@ static void spin(int began, unsigned long ms)
 int main(int argc, char **argv)
 {
 	unsigned int cpu = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
-	unsigned long ms = arg_number(argc, argv, 2, 600, 900); /* limit of RT throttling */
-	pid_t tid = (pid_t)arg_number(argc, argv, 1, 0, 1 << 22);
-	int began[2];
+	unsigned long ms = arg_number(argc, argv, 1, 600, 900); /* limit of RT throttling */
+	int began[2], i;
 	char byte;
 
 	if (pipe(began))
 		err(1, "pipe");
-	pin_task(tid, cpu);
+	for (i = 2; i < argc; i++)
+		pin_task((pid_t)arg_number(argc, argv, i, 0, 1 << 22), cpu);
 	if (!fork()) {
 		pin_to_cpu(cpu);
 		close(began[0]);
