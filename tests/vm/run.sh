@@ -25,9 +25,8 @@ limit_of()
 		set -- $(printf 'tests/live/%s.sh ' "$@")
 	fi
 	longest=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$@" 2>/dev/null | sort -n | tail -n 1)
-	echo $((${longest:-1200} + 600))
+	echo $((${longest:-1200} * (1 + cpus / 8) + 600))
 }
-limit=$(limit_of)
 
 # shellcheck source=tests/process.sh
 . "$here/../process.sh"
@@ -38,6 +37,7 @@ limit=$(limit_of)
 # shellcheck source=tests/vm/machine.sh
 . "$here/machine.sh"
 cpus=$(machine_cpus "${VM_CPUS:-2}") || exit 2
+limit=$(limit_of)
 
 # qemu SERIES APPEND SERIAL...: becomes one machine.  It has a second memory node without CPUs, as a
 # target for page migration.  All CPUs run in one thread: with a thread per CPU, qemu lets a CPU

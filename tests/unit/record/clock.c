@@ -196,6 +196,37 @@ static void interrupted(void **state)
 	want_events(&r, 6, NULL);
 }
 
+/* Older recorders wrote the times of the clock as it was set: no event of such a file is dropped. */
+static void older_recorder(void **state)
+{
+	struct recording r;
+	uint64_t record[1] = { 0 };
+	struct stk_writer_event e = { .record = record, .record_len = sizeof(record) };
+	const struct stk_event *read;
+	struct stk_reader *reader;
+	unsigned int i, late = 0;
+
+	open_recording(&r, REC_CLOCK_TAI);
+	for (i = 0; i < 20; i++) {
+		if (i == 10)
+			tai_ahead -= 3600 * SECOND;
+		boot += SECOND / 5;
+		e.ts = rec_clock__ns(REC_CLOCK_TAI);
+		assert_int_equal(stk_writer__event(r.w, &e), 0);
+		assert_int_equal(stk_writer__end_round(r.w, e.ts, 1), 0);
+	}
+	assert_int_equal(stk_writer__finish(r.w, "stopped", 0), 0);
+	assert_int_equal(stk_reader__open(r.path, NULL, &reader), 0);
+	for (i = 0; stk_reader__next(reader, &read) == 1; i++)
+		late += !!(stk_event__marks(read) & STK_MARK_LATE);
+	assert_int_equal(i, 20);
+	assert_int_equal(late, 10);
+	stk_reader__free(reader);
+	stk_writer__free(r.w);
+	clock_steps__free(r.steps);
+	unlink(r.path);
+}
+
 /* The other clocks cannot be set. */
 static void other_clock(void **state)
 {
@@ -232,9 +263,10 @@ static void ftrace_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(offset),      cmocka_unit_test(set_back),
-		cmocka_unit_test(interrupted), cmocka_unit_test(set_forward_and_slightly),
-		cmocka_unit_test(other_clock), cmocka_unit_test(ftrace_pages),
+		cmocka_unit_test(offset),	  cmocka_unit_test(set_back),
+		cmocka_unit_test(interrupted),	  cmocka_unit_test(set_forward_and_slightly),
+		cmocka_unit_test(other_clock),	  cmocka_unit_test(ftrace_pages),
+		cmocka_unit_test(older_recorder),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
