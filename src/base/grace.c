@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Waits for a grace period by membarrier(2) or bpf(2). */
+/* Waits for a grace period by bpf(2) or membarrier(2). */
 #include "grace.h"
 
 #include <errno.h>
@@ -49,10 +49,15 @@ static int wait_by_map(void)
 	return syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)) ? -errno : 0;
 }
 
+/*
+ * membarrier(2) comes second: it is refused where CPUs run without ticks (nohz_full), and with one
+ * CPU online it returns at once, although a preempted program may be running.
+ */
 int grace__wait(void)
 {
-	/* refused where CPUs run without ticks (nohz_full) */
-	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+	int err = wait_by_map();
+
+	if (err && !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		return 0;
-	return wait_by_map();
+	return err;
 }

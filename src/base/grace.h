@@ -13,8 +13,9 @@
 
 /*
  * Waits for an RCU grace period.  BPF programs, unless they are sleepable, and ftrace events that
- * were running on any CPU have ended when it returns 0.  A negative errno: the kernel refuses every
- * way to wait, and nothing is known.
+ * were running on any CPU have ended when it returns 0.  On a machine with one CPU that refuses
+ * bpf(2) this holds for what runs with preemption disabled, as ftrace events do.  A negative errno:
+ * the kernel refuses every way to wait, and nothing is known.
  */
 int grace__wait(void);
 

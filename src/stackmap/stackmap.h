@@ -95,7 +95,7 @@ int stackmap__release(struct stackmap *map);
 /*
  * Empties the map and begins the next generation.  -EBUSY while held.  Lookups of programs that run
  * nevertheless fail until the reset is done, and are counted.  Another negative errno where the
- * kernel refuses every way to wait for running programs (membarrier(2), a map in a map).
+ * kernel refuses every way to wait for running programs (a map in a map, membarrier(2)).
  */
 int stackmap__reset(struct stackmap *map);
 
