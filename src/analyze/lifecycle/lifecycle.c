@@ -296,6 +296,11 @@ bool lifecycle__has_end_list(const struct lifecycle *l)
 	return l->end;
 }
 
+bool lifecycle__has_all_frees(const struct lifecycle *l)
+{
+	return l->types[LC_FREE] && !l->counts.frees_unnamed && !l->counts.ends_unseen;
+}
+
 void lifecycle__counts(const struct lifecycle *l, struct lifecycle_counts *ret_counts)
 {
 	*ret_counts = l->counts;

@@ -40,7 +40,7 @@ enum life_state {
 	LIFE_ZOMBIE, /* waits for its parent */
 	LIFE_REAPED, /* waits for RCU */
 	LIFE_FREED,
-	LIFE_GONE, /* does not exist any more; its exit or free was not seen */
+	LIFE_GONE, /* does not exist any more; its exit, reaping or free was not seen */
 };
 
 enum life_how { LIFE_HOW_UNKNOWN, LIFE_HOW_EXIT, LIFE_HOW_SIGNAL };
@@ -65,6 +65,7 @@ enum life_doubt {
 	LIFE_DOUBT_TEARDOWN = 1u << 1,
 	LIFE_DOUBT_ZOMBIE = 1u << 2,
 	LIFE_DOUBT_UNFREED = 1u << 3,
+	LIFE_DOUBT_LEFT = 1u << 4,
 };
 
 /* A process, or a thread of one. */
@@ -89,6 +90,7 @@ struct life {
 	const char *exec; /* last program executed, or ""; valid during the callback */
 	unsigned int nr_execs, nr_threads, live_threads;
 	struct life_time born, exit, zombie, reaped, freed;
+	uint64_t left; /* when parent ended without having reaped this zombie; 0: it did not */
 	unsigned int doubts; /* enum life_doubt */
 	struct life_where where; /* of the process */
 	struct life_where parent_where; /* at the end: of new_parent, or else of parent */
@@ -97,6 +99,7 @@ struct life {
 struct life_span life__lifetime(const struct life *l); /* born to exit */
 struct life_span life__teardown(const struct life *l); /* exit to zombie */
 struct life_span life__zombie(const struct life *l); /* zombie to reaped: caused by the parent */
+struct life_span life__left(const struct life *l); /* of it, zombie to the end of its parent */
 struct life_span life__unfreed(const struct life *l); /* reaped to freed: caused by RCU */
 
 enum life_step_kind {
@@ -156,6 +159,7 @@ struct lifecycle_counts {
 	uint64_t frees_unmatched; /* of tasks that ended before the recording */
 	uint64_t frees_unnamed; /* lost, or recorded without fields: of an unknown task */
 	uint64_t frees_ambiguous; /* of a pid that several tasks with the same comm had */
+	uint64_t ends_unseen; /* tasks that are LIFE_GONE, zombies reaped without a recorded wait */
 };
 
 /* Why information is incomplete. */
@@ -192,6 +196,11 @@ uint64_t lifecycle__end_ts(const struct lifecycle *l); /* the end of the recordi
 /* Does the recording have the task list of its end? */
 bool lifecycle__has_end_list(const struct lifecycle *l);
 void lifecycle__counts(const struct lifecycle *l, struct lifecycle_counts *ret_counts);
+/*
+ * Is every free of the recorded time known, so that a task without one has leaked?  Where waits are
+ * missed although none was lost, frees may be missed, too.
+ */
+bool lifecycle__has_all_frees(const struct lifecycle *l);
 /* Gap i, after lifecycle__finish(); false: i is past the last one. */
 bool lifecycle__gap(const struct lifecycle *l, unsigned int i, struct life_gap *ret_gap);
 

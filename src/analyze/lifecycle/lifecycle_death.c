@@ -339,6 +339,14 @@ static void end_threads(struct lifecycle *l, const struct lc_task *leader)
 	}
 }
 
+/* p is freed, and no wait was seen that reaped it: RCU takes less than LIFE_LEAK_NS. */
+static void reaped_before_free(struct lifecycle *l, struct lc_proc *p)
+{
+	lc_wait__guess(l, p);
+	if (p->reaped.to == l->ts && l->ts > LIFE_LEAK_NS)
+		p->reaped.from = MAX(p->reaped.from, l->ts - LIFE_LEAK_NS);
+}
+
 void lc_freed(struct lifecycle *l, const struct event_known *k)
 {
 	struct lc_task *t, *leader;
@@ -368,7 +376,7 @@ void lc_freed(struct lifecycle *l, const struct event_known *k)
 	if (lc_is_leader(t)) {
 		end_threads(l, t);
 		if (!p->reaped.to)
-			lc_wait__guess(l, p);
+			reaped_before_free(l, p);
 	}
 	lc_step(l, t,
 		(struct life_step){ .kind = lc_is_leader(t) ? LIFE_STEP_FREED :

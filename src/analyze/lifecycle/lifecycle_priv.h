@@ -93,6 +93,7 @@ struct lc_proc {
 	struct lc_proc *parent, *children, *next_sibling, **at_sibling;
 	bool orphan; /* parent is the nearest live ancestor; any above it may reap */
 	bool left_exiting; /* its parent ended after its exit event; it may be released before */
+	uint64_t left; /* when its parent ended without having reaped it; 0: it was no zombie */
 	struct life_name born_to;
 	struct life_name new_parent;
 	char *exec;
@@ -103,6 +104,7 @@ struct lc_proc {
 	uint64_t last_off; /* the latest of its tasks' last switches */
 	uint64_t traced; /* when its tracer's wait returned its end */
 	bool reap_sure; /* the wait returned its end, not a stop */
+	uint64_t unsure_wait; /* the last time a wait of its own returned an unidentified child */
 	uint64_t doubted; /* when a wait returned it, for its end or for a stop */
 	struct life_name reaper;
 	const char *reaped_with;

@@ -24,9 +24,9 @@ static struct life_span between(struct life_time a, struct life_time b)
 }
 
 /* If an event may be missing, the end may belong to another task, or not be the first one. */
-static struct life_span doubted(const struct life *l, enum life_doubt doubt, struct life_span s)
+static struct life_span doubted(const struct life *l, unsigned int doubts, struct life_span s)
 {
-	if (l->doubts & doubt)
+	if (l->doubts & doubts)
 		s.min = 0;
 	return s;
 }
@@ -45,7 +45,14 @@ struct life_span life__zombie(const struct life *l)
 {
 	if (l->early)
 		return (struct life_span){ 0, 0, true };
-	return doubted(l, LIFE_DOUBT_ZOMBIE, between(l->zombie, l->reaped));
+	return doubted(l, LIFE_DOUBT_ZOMBIE | LIFE_DOUBT_LEFT, between(l->zombie, l->reaped));
+}
+
+struct life_span life__left(const struct life *l)
+{
+	if (l->doubts & LIFE_DOUBT_LEFT)
+		return (struct life_span){ 0 };
+	return between(l->zombie, (struct life_time){ l->left, l->left });
 }
 
 struct life_span life__unfreed(const struct life *l)
@@ -106,6 +113,7 @@ static void fill_process(const struct lifecycle *l, const struct lc_task *t, str
 	}
 	ret->exit = p->exit;
 	ret->reaped = p->reaped;
+	ret->left = p->left;
 	ret->early |= p->reaped.to && p->reaped.to <= p->last_off;
 	ret->early &= p->nr_threads == 1;
 	ret->zombie = zombie_of(l, p, ret);
@@ -176,6 +184,8 @@ static void doubt(struct lifecycle *l, struct life *life)
 		{ LIFE_DOUBT_UNFREED, LC_WAIT4_RET, life->reaped, life->freed },
 		{ LIFE_DOUBT_UNFREED, LC_WAITID_RET, life->reaped, life->freed },
 		{ LIFE_DOUBT_UNFREED, LC_FREE, life->reaped, life->freed },
+		{ LIFE_DOUBT_LEFT, LC_WAIT4_RET, lc_at(life->zombie.to), lc_at(life->left) },
+		{ LIFE_DOUBT_LEFT, LC_WAITID_RET, lc_at(life->zombie.to), lc_at(life->left) },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -183,11 +193,19 @@ static void doubt(struct lifecycle *l, struct life *life)
 			life->doubts |= rows[i].doubt;
 }
 
+static bool was_reaped_unseen(const struct lc_task *t)
+{
+	const struct lc_proc *p = t->proc;
+
+	return lc_is_leader(t) && p->reaped.to && !p->reaped_with && !lc_is_released(p);
+}
+
 void lc_report(struct lifecycle *l, struct lc_task *t, enum life_state state)
 {
 	struct life life = { 0 };
 
 	fill_common(l, t, state, &life);
+	l->counts.ends_unseen += state == LIFE_GONE || was_reaped_unseen(t);
 	if (lc_is_leader(t) && l->opts.process) {
 		fill_process(l, t, &life);
 		doubt(l, &life);
@@ -252,9 +270,8 @@ static enum life_state settle_state(struct lifecycle *l, struct lc_proc *p)
 		return LIFE_ZOMBIE;
 	if (listed)
 		return state == LIFE_ZOMBIE || state == LIFE_REAPED ? LIFE_EXITING : state;
-	if (state == LIFE_ZOMBIE || state == LIFE_EXITING)
-		return LIFE_REAPED; /* its wait was not seen */
-	return state == LIFE_ALIVE ? LIFE_GONE : state;
+	/* If its wait was not seen, its free need not have been seen, either. */
+	return state == LIFE_REAPED ? state : LIFE_GONE;
 }
 
 static int by_id(const void *a, const void *b)
@@ -274,7 +291,7 @@ static void report_remaining(struct lifecycle *l, struct lc_task *t)
 		return;
 	}
 	state = settle_state(l, p);
-	if (state == LIFE_REAPED && !p->reaped.to)
+	if ((state == LIFE_REAPED || state == LIFE_GONE) && p->exit.to && !p->reaped.to)
 		lc_wait__guess(l, p);
 	if (state == LIFE_GONE && !p->exit.to)
 		p->exit = (struct life_time){ t->seen, l->end_ts };

@@ -228,12 +228,28 @@ static bool is_exiting(const struct lc_proc *p)
 	return p->exit.to && p->leader && !p->leader->off.to;
 }
 
+/*
+ * Notes that p, which ends, leaves its child c as a zombie that it did not reap.  The waits of p
+ * show that, provided that they are recorded and that the child of each is identified.
+ */
+static void note_left(struct lifecycle *l, const struct lc_proc *p, struct lc_proc *c)
+{
+	bool zombie = c->exit.to && c->nr_off >= c->nr_threads && c->leader &&
+		      c->leader->off_state == LC_ZOMBIE;
+
+	if (zombie && !c->orphan && !c->reaped.to && !c->doubted && p->exit.from > c->last_off &&
+	    p->unsure_wait < c->last_off && lc_has(l, LC_WAIT4_RET) && lc_has(l, LC_WAITID) &&
+	    lc_has(l, LC_WAITID_RET))
+		c->left = p->exit.from;
+}
+
 void lc_proc__leave_children(struct lifecycle *l, struct lc_proc *p)
 {
 	struct lc_proc *c;
 
 	while ((c = p->children)) {
 		l->work += FAMILY_WORK;
+		note_left(l, p, c);
 		if (!c->orphan && !c->reaped.to && !lc_is_released(c)) {
 			c->orphan = c->left_exiting = true;
 			l->counts.orphans++;

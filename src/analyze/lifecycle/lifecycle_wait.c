@@ -147,6 +147,13 @@ static void find_child(struct lifecycle *l, const struct lc_task *by, uint32_t n
 	*ret_found = f;
 }
 
+/* A wait of by returned a child that cannot be identified; nr: 1, or 0 if it may be none. */
+static void unidentified(struct lifecycle *l, struct lc_task *by, unsigned int nr)
+{
+	l->counts.waits_unmatched += nr;
+	by->proc->unsure_wait = l->ts;
+}
+
 /* A wait of by returned number; !sure: or it returned no child. */
 static void returned(struct lifecycle *l, struct lc_task *by, uint32_t number, bool sure)
 {
@@ -154,7 +161,7 @@ static void returned(struct lifecycle *l, struct lc_task *by, uint32_t number, b
 
 	find_child(l, by, number, &f);
 	if (f.best && f.same > 1) {
-		l->counts.waits_unmatched++;
+		unidentified(l, by, 1);
 	} else if (f.best && f.score >= 3) {
 		reaped(l, f.best, by);
 	} else if (f.best) {
@@ -166,7 +173,7 @@ static void returned(struct lifecycle *l, struct lc_task *by, uint32_t number, b
 	} else if (f.alive) {
 		l->counts.stop_reports += sure;
 	} else {
-		l->counts.waits_unmatched++;
+		unidentified(l, by, 1);
 	}
 }
 
@@ -223,10 +230,8 @@ static int returned_any_child(struct lifecycle *l, struct lc_task *by)
 		reaped(l, one->leader, by);
 		return 0;
 	}
-	if (nr)
-		return keep_wait(l, p);
-	l->counts.waits_unmatched += !nohang && !(by->call_options & (WSTOPPED | WCONTINUED));
-	return 0;
+	unidentified(l, by, !nr && !nohang && !(by->call_options & (WSTOPPED | WCONTINUED)));
+	return nr ? keep_wait(l, p) : 0;
 }
 
 /* Handles a successful waitid(). */
@@ -235,7 +240,7 @@ static int waitid_returned(struct lifecycle *l, struct lc_task *t)
 	int options = t->call_options;
 
 	if (t->call != LC_WAITID || options == -1) {
-		l->counts.waits_unmatched++;
+		unidentified(l, t, 1);
 		return 0;
 	}
 	if ((options & LC_WNOWAIT) || !(options & WEXITED))
@@ -302,7 +307,7 @@ static unsigned int possible_waits(struct lc_proc *p, uint64_t since, struct lif
 
 void lc_wait__guess(struct lifecycle *l, struct lc_proc *p)
 {
-	uint64_t since = p->last_off ?: p->exit.from;
+	uint64_t since = MAX(p->last_off ?: p->exit.from, p->left);
 
 	if (lc_is_released(p))
 		lc_proc__settle_orphan(l, p, false);
@@ -313,7 +318,7 @@ void lc_wait__guess(struct lifecycle *l, struct lc_proc *p)
 	}
 	p->reaped = (struct life_time){ MAX(since, p->traced), l->ts };
 	/* A leader that ended before its threads is released with the last of them. */
-	if (p->nr_threads > 1 && !p->traced)
+	if (p->nr_threads > 1 && !p->traced && !p->left)
 		p->reaped.from = p->exit.from;
 	if (possible_waits(p, since, &p->reaped)) {
 		p->reaper = lc_name(p->parent);

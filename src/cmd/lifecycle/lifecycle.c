@@ -44,6 +44,33 @@ struct life_span life_span(const struct life *l, unsigned int which)
 					life__unfreed(l);
 }
 
+struct life_span life_time_in_state(const struct lifecycle_cmd *c, const struct life *l)
+{
+	struct life_time since = l->state == LIFE_ZOMBIE ? l->zombie :
+				 l->state == LIFE_REAPED ? l->reaped :
+							   l->exit;
+	uint64_t end = lifecycle__end_ts(c->l);
+
+	if (!since.to)
+		return (struct life_span){ 0 };
+	since.to = MIN(since.to, end);
+	return (struct life_span){ end - since.to,
+				   since.from ? end - MIN(since.from, end) : LIFE_EVER, true };
+}
+
+struct life_span life_span_so_far(const struct lifecycle_cmd *c, const struct life *l,
+				  unsigned int which)
+{
+	struct life_span s = life_span(l, which);
+
+	if ((l->state == LIFE_ZOMBIE && which == SPAN_ZOMBIE) ||
+	    (l->state == LIFE_REAPED && which == SPAN_UNFREED)) {
+		s = life_time_in_state(c, l);
+		s.max = LIFE_EVER;
+	}
+	return s;
+}
+
 bool life_is_overdue(const struct lifecycle_cmd *c, const struct life *l)
 {
 	return l->state == LIFE_REAPED && lifecycle__end_ts(c->l) - l->reaped.to > LIFE_LEAK_NS;
@@ -51,10 +78,7 @@ bool life_is_overdue(const struct lifecycle_cmd *c, const struct life *l)
 
 bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l)
 {
-	struct lifecycle_counts n;
-
-	lifecycle__counts(c->l, &n);
-	return life_is_overdue(c, l) && !n.frees_unnamed;
+	return life_is_overdue(c, l) && lifecycle__has_all_frees(c->l);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -101,7 +125,7 @@ static uint64_t key_of(const struct lifecycle_cmd *c, const struct life *l)
 	if (c->sort == SORT_TIME)
 		return UINT64_MAX - l->exit.to;
 	/* The lower bound of an interval. */
-	return life_span(l, spans[c->sort]).min;
+	return life_span_so_far(c, l, spans[c->sort]).min;
 }
 
 /* a is printed before b. */
@@ -113,7 +137,7 @@ static bool is_before(const struct kept *a, const struct kept *b)
 						    a->life.tid < b->life.tid;
 }
 
-static int by_key(const void *a, const void *b)
+int kept__compare(const void *a, const void *b)
 {
 	return is_before(a, b) ? -1 : is_before(b, a);
 }
@@ -294,7 +318,7 @@ static int run_lifecycle(struct lifecycle_cmd *c)
 	err = err ?: lifecycle__finish(c->l);
 	err = err ?: c->err;
 	if (!err && !c->tree && c->nr_ended)
-		qsort(c->ended, c->nr_ended, sizeof(*c->ended), by_key);
+		qsort(c->ended, c->nr_ended, sizeof(*c->ended), kept__compare);
 	if (!err && c->rd.json)
 		put_json(c);
 	else if (!err && c->steps)

@@ -16,6 +16,8 @@ struct kept {
 	uint64_t key; /* sort key, largest first */
 };
 
+int kept__compare(const void *a, const void *b); /* for qsort(3): largest key first */
+
 enum { SPAN_LIFETIME, SPAN_TEARDOWN, SPAN_ZOMBIE, SPAN_UNFREED, NR_SPANS };
 
 struct span_stats {
@@ -56,6 +58,11 @@ bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l);
 
 extern const char *const span_names[NR_SPANS];
 struct life_span life_span(const struct life *l, unsigned int which);
+/* How long it has been in its state at the end. */
+struct life_span life_time_in_state(const struct lifecycle_cmd *c, const struct life *l);
+/* A span that has not ended is at least as long as it lasted so far. */
+struct life_span life_span_so_far(const struct lifecycle_cmd *c, const struct life *l,
+				  unsigned int which);
 
 /* lifecycle_text.c */
 void lifecycle__text(struct lifecycle_cmd *c);

@@ -117,10 +117,12 @@ void lifecycle__json_life(struct lifecycle_cmd *c, const struct life *l, int dep
 	put_time(j, "fork", l->born);
 	put_time(j, "exit", l->exit);
 	put_time(j, "zombie", l->early && !l->is_thread ? (struct life_time){ 0 } : l->zombie);
+	if (life__left(l).any)
+		json__u64(j, "left_ts", l->left);
 	put_time(j, "reap", l->reaped);
 	put_time(j, "free", l->freed);
 	for (i = 0; i < NR_SPANS; i++) {
-		struct life_span s = life_span(l, i);
+		struct life_span s = life_span_so_far(c, l, i);
 
 		put_known(j, span_names[i], "ns", "between_ns", s.any, s.min, s.max);
 	}

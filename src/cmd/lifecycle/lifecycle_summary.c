@@ -49,7 +49,8 @@ void lifecycle__put_totals(struct lifecycle_cmd *c, const struct lifecycle_total
 	put_fates(c, t);
 	put_count(c, "reaped", t->reaped, "reaped by a recorded wait");
 	put_count(c, "reaped_unseen", t->reaped_unseen,
-		  "reaped without a recorded wait (SIGCHLD ignored, or not by a system call)");
+		  "reaped without a recorded wait (SIGCHLD ignored, not by a system call, "
+		  "or the reaper was not recorded)");
 	if (n)
 		put_count(c, "orphans", n->orphans, "orphaned");
 	put_count(c, "freed", t->freed, "freed");
@@ -59,9 +60,10 @@ void lifecycle__put_totals(struct lifecycle_cmd *c, const struct lifecycle_total
 	put_count(c, "unfreed", t->unfreed, NULL);
 	put_count(c, NULL, t->unfreed - t->overdue, "waiting for RCU at the end");
 	put_count(c, "overdue", t->overdue,
-		  n && n->frees_unnamed ? "not freed for over a second, or the free was missed" :
-					  "LEAKS: reaped, but not freed for over a second");
-	put_count(c, "gone", t->gone, "gone, but their exit or free was not recorded");
+		  lifecycle__has_all_frees(c->l) ?
+			  "LEAKS: reaped, but not freed for over a second" :
+			  "not freed for over a second, or the free was missed");
+	put_count(c, "gone", t->gone, "gone, but their exit, reaping or free was not recorded");
 }
 
 void lifecycle__put_durations(struct out *o, const struct durations *d)

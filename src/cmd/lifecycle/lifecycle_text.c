@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The text output of stackonce lifecycle. */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -39,32 +41,37 @@ static void put_where(struct lifecycle_cmd *c, const struct life_where *w)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* How long it has been in its state at the end. */
-static struct life_span time_in_state(const struct lifecycle_cmd *c, const struct life *l)
+/* As the text has it: that a process is gone at the end of the recording bounds nothing. */
+static struct life_span span_of(const struct lifecycle_cmd *c, const struct life *l,
+				unsigned int which)
 {
-	struct life_time since = l->state == LIFE_ZOMBIE ? l->zombie :
-				 l->state == LIFE_REAPED ? l->reaped :
-							   l->exit;
-	uint64_t end = lifecycle__end_ts(c->l);
+	struct life_span s = life_span_so_far(c, l, which);
 
-	if (!since.to)
-		return (struct life_span){ 0 };
-	return (struct life_span){ end - since.to, since.from ? end - since.from : LIFE_EVER,
-				   true };
+	if (l->state == LIFE_GONE && which == SPAN_ZOMBIE && l->reaped.from < l->reaped.to &&
+	    l->reaped.to >= lifecycle__end_ts(c->l))
+		s.max = LIFE_EVER;
+	return s;
 }
 
-/* A span that has not ended is at least as long as it lasted so far. */
-static struct life_span span_so_far(const struct lifecycle_cmd *c, const struct life *l,
-				    unsigned int which)
+/* Who left it as a zombie and who reaped it, if that is not the parent. */
+static void put_left(struct strbuf *b, const struct life *l)
 {
-	struct life_span s = life_span(l, which);
+	struct life_span left = life__left(l);
 
-	if ((l->state == LIFE_ZOMBIE && which == SPAN_ZOMBIE) ||
-	    (l->state == LIFE_REAPED && which == SPAN_UNFREED)) {
-		s = time_in_state(c, l);
-		s.max = LIFE_EVER;
+	if (!left.any)
+		return;
+	strbuf__puts(b, "          ");
+	put_name(b, &l->parent);
+	strbuf__puts(b, " did not reap it for ");
+	put_span(b, left);
+	strbuf__puts(b, " and ended");
+	if (l->reaper.pid) {
+		strbuf__puts(b, "; reaped by ");
+		put_name(b, &l->reaper);
+	} else if (l->reaped.to) {
+		strbuf__puts(b, "; who reaped it was not recorded");
 	}
-	return s;
+	strbuf__putc(b, '\n');
 }
 
 static void put_row(struct lifecycle_cmd *c, const struct life *l, unsigned int indent)
@@ -88,14 +95,14 @@ static void put_row(struct lifecycle_cmd *c, const struct life *l, unsigned int 
 	at = b->len;
 	if (l->state == LIFE_ALIVE)
 		strbuf__puts(b, "alive");
-	else if (l->state == LIFE_GONE)
+	else if (l->state == LIFE_GONE && l->how == LIFE_HOW_UNKNOWN)
 		strbuf__puts(b, "end unseen");
 	else
 		put_fate(b, l);
 	out__fill(b, at, 12);
 	for (i = 0; i < NR_SPANS; i++) {
 		at = b->len;
-		put_span(b, span_so_far(c, l, i));
+		put_span(b, span_of(c, l, i));
 		if (i + 1 < NR_SPANS)
 			out__fill(b, at, SPAN_WIDTH);
 	}
@@ -146,7 +153,7 @@ void lifecycle__text_remaining(struct lifecycle_cmd *c, const struct life *l)
 	strbuf__printf(b, ": %s", state_text(c, l));
 	if (l->state != LIFE_ALIVE) {
 		strbuf__puts(b, " for ");
-		put_span(b, time_in_state(c, l));
+		put_span(b, life_time_in_state(c, l));
 		strbuf__puts(b, ", ended by ");
 		put_fate(b, l);
 	}
@@ -154,6 +161,7 @@ void lifecycle__text_remaining(struct lifecycle_cmd *c, const struct life *l)
 	strbuf__putc(b, '\n');
 	if (l->state != LIFE_ZOMBIE || l->is_thread)
 		return;
+	put_left(b, l);
 	strbuf__puts(b, "          parent ");
 	put_name(b, parent);
 	if (l->orphan && !l->new_parent.pid) {
@@ -191,23 +199,47 @@ static void put_remaining(struct lifecycle_cmd *c)
 		lifecycle__text_remaining(c, &c->remaining[i].life);
 }
 
-void lifecycle__text(struct lifecycle_cmd *c)
+static uint64_t nr_reaped(const struct lifecycle_totals *t)
 {
-	uint64_t ended = c->processes.freed + c->processes.gone;
+	return t->freed + t->gone + t->unfreed;
+}
+
+/* The ended processes, and those of the remaining ones that only wait for RCU, in their order. */
+static void put_ended(struct lifecycle_cmd *c, const struct kept *rows, size_t nr)
+{
+	uint64_t all = nr_reaped(&c->processes) + nr_reaped(&c->thread_totals);
 	size_t i;
 
-	ended += c->thread_totals.freed + c->thread_totals.gone;
-	lifecycle__summary(c);
-	put_remaining(c);
-	if (!ended)
+	if (!nr)
 		return;
 	strbuf__putc(&c->out.b, '\n');
 	put_heading(c);
-	for (i = 0; i < c->nr_ended && !out__drain(&c->out); i++)
-		put_row(c, &c->ended[i].life, 0);
-	if (ended > c->nr_ended)
-		strbuf__printf(&c->out.b, "          and %" PRIu64 " more (--top)\n",
-			       ended - c->nr_ended);
+	for (i = 0; i < nr && !out__drain(&c->out); i++) {
+		put_row(c, &rows[i].life, 0);
+		put_left(&c->out.b, &rows[i].life);
+	}
+	if (all > nr)
+		strbuf__printf(&c->out.b, "          and %" PRIu64 " more (--top)\n", all - nr);
+}
+
+void lifecycle__text(struct lifecycle_cmd *c)
+{
+	_cleanup_free_ struct kept *rows = calloc(c->nr_ended + c->nr_remaining + 1, sizeof(*rows));
+	size_t i, nr = 0;
+
+	if (!rows) {
+		c->err = -ENOMEM;
+		return;
+	}
+	lifecycle__summary(c);
+	put_remaining(c);
+	for (i = 0; i < c->nr_ended; i++)
+		rows[nr++] = c->ended[i];
+	for (i = 0; i < c->nr_remaining; i++)
+		if (c->remaining[i].life.state == LIFE_REAPED)
+			rows[nr++] = c->remaining[i];
+	qsort(rows, nr, sizeof(*rows), kept__compare);
+	put_ended(c, rows, c->top ? MIN(nr, c->top) : nr);
 }
 
 static void put_branch(struct lifecycle_cmd *c, const struct life *l, int depth)

@@ -271,7 +271,7 @@ static void test_lists(void **state)
 	assert_int_equal(process(32, 0)->reaper.pid, 31);
 	assert_at(process(31, 0)->reaped, 131);
 	assert_int_equal(process(40, 0)->nr_threads, 2);
-	assert_int_equal(process(40, 0)->state, LIFE_REAPED); /* not in the list of the end */
+	assert_int_equal(process(40, 0)->state, LIFE_GONE); /* not in the list of the end */
 	assert_between(process(40, 0)->reaped, 161, 500);
 	assert_int_equal(process(50, 0)->state, LIFE_GONE);
 	assert_int_equal(process(60, 0)->state, LIFE_ZOMBIE);

@@ -25,6 +25,9 @@ enum {
 	EXIT_GROUP,
 	CLONED,
 	WAIT4_RET,
+	NR_LIFECYCLE, /* types of the recording lifecycle */
+	WAITID = NR_LIFECYCLE,
+	WAITID_RET,
 	NR_EV
 };
 
@@ -42,6 +45,8 @@ static const struct {
 	[EXIT_GROUP] = { "syscalls", "sys_enter_exit_group", { "error_code" }, NULL },
 	[CLONED] = { "syscalls", "sys_exit_clone", { "ret" }, NULL },
 	[WAIT4_RET] = { "syscalls", "sys_exit_wait4", { "ret" }, NULL },
+	[WAITID] = { "syscalls", "sys_enter_waitid", { "upid", "options", "which" }, NULL },
+	[WAITID_RET] = { "syscalls", "sys_exit_waitid", { "ret" }, NULL },
 };
 
 struct out {
@@ -150,28 +155,81 @@ static void put_lifecycles(struct out *o)
 	ev(o, 500000, 0, 0, "swapper/0", FREE, 99, 0, "old");
 }
 
-void make_lifecycle(const char *path)
+/* A child of parent that exits: a zombie. */
+static void zombie(struct out *o, uint32_t parent, uint32_t pid)
+{
+	fork_one(o, parent, "leaver", pid);
+	ev(o, 9, pid, pid, "child", EXIT_GROUP, 0, 0, NULL);
+	end_one(o, pid, "child", 0x20);
+}
+
+static void put_zombies(struct out *o)
+{
+	struct stk_writer_event bare = { .event = FREE, .marks = STK_MARK_NO_FIELDS };
+	uint32_t pid;
+
+	fork_one(o, 10, "subreaper", 20);
+	fork_one(o, 20, "leaver", 30);
+	for (pid = 31; pid <= 34; pid++)
+		zombie(o, 30, pid);
+	zombie(o, 10, 40);
+	zombie(o, 10, 41);
+	ev(o, 3500000, 30, 30, "leaver", EXIT_GROUP, 0, 0, NULL);
+	end_one(o, 30, "leaver", 0x20);
+	ev(o, 100, 20, 20, "subreaper", WAIT4_RET, 30, 0, NULL);
+	ev(o, 20000, 0, 0, "swapper/0", FREE, 30, 0, "leaver");
+	ev(o, 100, 0, 0, "swapper/0", FREE, 31, 0, "child"); /* reaped unseen */
+	ev(o, 1000000, 20, 20, "subreaper", WAIT4_RET, 32, 0, NULL);
+	ev(o, 1000000, 0, 0, "swapper/0", FREE, 41, 0, "child"); /* reaped unseen */
+	ev(o, 100, 10, 10, "bash", WAIT4_RET, 40, 0, NULL); /* reaped late, not freed */
+	ok(stk_writer__task(o->w, 0, 0, "swapper/0", 9, &bare.task));
+	bare.ts = o->ts += 100 * US;
+	ok(stk_writer__event(o->w, &bare));
+	ok(stk_writer__meta(o->w, "tasks.end",
+			    "1 1 0 1 0 S init\n10 10 1 10 0 S bash\n20 20 10 20 0 S subreaper\n"
+			    "34 34 20 34 0 Z child\n")); /* 33: reaped unseen, not freed */
+	ok(stk_writer__meta(o->w, "tasks.end_ts", "7000000000"));
+}
+
+static void make(const char *path, void (*put)(struct out *o), unsigned int nr_types,
+		 uint64_t (*counters)[STK_NR_COUNTERS])
 {
 	const uint64_t frames[] = { TEXT + 0x10, TEXT + 0x1010 };
 	struct stk_writer_opts opts = { .nr_cpus = 1 };
 	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
-	uint64_t counters[NR_EV][STK_NR_COUNTERS] = { 0 };
 	struct out o = { .ts = 1000000 * US };
 	unsigned int i;
 
 	ok(fd < 0 ? -errno : 0);
 	ok(stk_writer__new(fd, &opts, &o.w));
-	for (i = 0; i < NR_EV; i++)
+	for (i = 0; i < nr_types; i++)
 		add_type(&o, i);
 	ok(stk_writer__symbol(o.w, TEXT, 0x800, "do_wait", ""));
 	ok(stk_writer__symbol(o.w, TEXT + 0x1000, 0x800, "do_syscall_64", ""));
 	ok(stk_writer__stack(o.w, frames, 2, &o.stack));
-	put_lifecycles(&o);
+	put(&o);
 	ok(stk_writer__end_round(o.w, o.ts + 1, 0));
+	ok(stk_writer__accounting(o.w, counters, nr_types));
+	ok(stk_writer__finish(o.w, "done", 0));
+	stk_writer__free(o.w);
+}
+
+void make_lifecycle(const char *path)
+{
+	uint64_t counters[NR_LIFECYCLE][STK_NR_COUNTERS] = { 0 };
+
 	counters[WAIT4_RET][STK_C_HAPPENED] = 5;
 	counters[WAIT4_RET][STK_C_RECORDED] = 3;
 	counters[WAIT4_RET][STK_C_LOST_RING] = 2;
-	ok(stk_writer__accounting(o.w, counters, NR_EV));
-	ok(stk_writer__finish(o.w, "done", 0));
-	stk_writer__free(o.w);
+	make(path, put_lifecycles, NR_LIFECYCLE, counters);
+}
+
+void make_zombies(const char *path)
+{
+	uint64_t counters[NR_EV][STK_NR_COUNTERS] = { 0 };
+
+	counters[FREE][STK_C_HAPPENED] = 4;
+	counters[FREE][STK_C_RECORDED] = 4;
+	counters[FREE][STK_C_NO_FIELDS] = 1;
+	make(path, put_zombies, NR_EV, counters);
 }

@@ -17,7 +17,7 @@
  *           symbols for all but one of the files
  * user-hostile  paths and names of functions with control bytes and markup
  * latency   see latency_recording.h
- * lifecycle  see lifecycle_recording.h
+ * lifecycle, zombies  see lifecycle_recording.h
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
 #include <errno.h>
@@ -773,6 +773,8 @@ int main(int argc, char **argv)
 		make_latency(argv[2]);
 	else if (!strcmp(kind, "lifecycle"))
 		make_lifecycle(argv[2]);
+	else if (!strcmp(kind, "zombies"))
+		make_zombies(argv[2]);
 	else if (!strcmp(kind, "large"))
 		make_large(argv[2], argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000,
 			   argc > 4 ? strtoull(argv[4], NULL, 0) : 4000);
