@@ -67,6 +67,11 @@ if [ -z "${LIVE_VM:-}" ]; then
 	[ -z "$load" ] || kill "$load"
 	[ "$(info_of interrupted.stk '[.events[].fields_missing] | add')" -gt 1000 ] ||
 		fail "few events were nested: this tested nothing"
+	# Their records are built from the tracepoint's arguments, in any format of names.
+	info_of interrupted.stk -r '.events[] | select(.fields_missing > 0 and (.name |
+		test("^sched:sched_(switch|waking|wakeup.*|process_(free|exit|wait|fork))$"))) |
+		"\(.name): fields missing in \(.fields_missing) of \(.recorded)"' >missing
+	[ ! -s missing ] || fail "nested sched events have no fields: $(cat missing)"
 fi
 
 run_case nested -e 'irq:*' -e 'sched:*' -e 'timer:*' -e 'syscalls:sys_*'

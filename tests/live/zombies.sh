@@ -59,8 +59,8 @@ jq -rs --slurpfile answer answer.json -f compare.jq known.json >differences || f
 jq -r '[.pid, .kind, .parent] | join(" ")' known.json >pids
 while read -r pid kind parent; do
 	awk -v pid="$pid" -v kind="$kind" -v parent="zombies[$parent] did not reap it for" '
-		$1 == pid || $1 == pid ":" { found = / >?[0-9.]+ s/ ; next_is = kind != "late"; next }
-		next_is { named = index($0, parent); next_is = 0 }
+		$1 == pid { found = / >?[0-9.]+ s/; after = 1; next }
+		after { named = index($0, parent); after = 0 }
 		END { exit !(found && (kind == "late" || named)) }' text || {
 		cat text
 		fail "the zombie $pid ($kind) has no bound in the list"

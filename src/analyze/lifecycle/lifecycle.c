@@ -125,7 +125,9 @@ static bool counts_for(enum stk_counter c, enum life_gap_kind kind, enum lc_role
 {
 	switch (kind) {
 	case LIFE_GAP_LOST:
-		return counter_is_gap(c) || c == STK_C_NO_FIELDS;
+		return counter_is_gap(c);
+	case LIFE_GAP_FIELDS:
+		return c == STK_C_NO_FIELDS;
 	case LIFE_GAP_OTHERS:
 		return c == STK_C_FILTERED_PID || (c == STK_C_FILTERED_SELF && role == LC_FREE);
 	case LIFE_GAP_FILTERED:

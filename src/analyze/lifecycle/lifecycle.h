@@ -157,7 +157,7 @@ struct lifecycle_counts {
 	uint64_t births_unseen, exits_unseen;
 	uint64_t waits_unmatched; /* the child was unknown, or one of several */
 	uint64_t frees_unmatched; /* of tasks that ended before the recording */
-	uint64_t frees_unnamed; /* lost, or recorded without fields: of an unknown task */
+	uint64_t frees_unnamed; /* lost, or recorded with fields missing: of an unknown task */
 	uint64_t frees_ambiguous; /* of a pid that several tasks with the same comm had */
 	uint64_t ends_unseen; /* tasks that are LIFE_GONE, zombies reaped without a recorded wait */
 };
@@ -166,6 +166,7 @@ struct lifecycle_counts {
 enum life_gap_kind {
 	LIFE_GAP_MISSING, /* the event type is not in the recording */
 	LIFE_GAP_LOST,
+	LIFE_GAP_FIELDS, /* recorded with fields missing */
 	LIFE_GAP_OTHERS, /* filtered: of tasks that were not selected */
 	LIFE_GAP_FILTERED, /* filtered by an expression */
 	LIFE_GAP_NR
@@ -173,7 +174,7 @@ enum life_gap_kind {
 struct life_gap {
 	enum life_gap_kind kind;
 	const char *system, *name; /* event */
-	uint64_t count; /* events lost or filtered */
+	uint64_t count; /* events lost, filtered, or with fields missing */
 	const char *means; /* what is unknown without them */
 };
 

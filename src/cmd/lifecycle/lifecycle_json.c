@@ -189,7 +189,8 @@ static void put_totals_json(struct lifecycle_cmd *c, const struct lifecycle_tota
 
 static void put_gaps_json(struct lifecycle_cmd *c)
 {
-	static const char *const kinds[] = { "missing", "lost", "others", "filtered" };
+	static const char *const kinds[LIFE_GAP_NR] = { "missing", "lost", "fields_missing",
+							"others", "filtered" };
 	struct json *j = &c->out.json;
 	struct life_gap g;
 	unsigned int i;

@@ -129,7 +129,7 @@ void lifecycle__put_unmatched(struct lifecycle_cmd *c, const struct lifecycle_co
 	put_count(c, "frees_unmatched", n->frees_unmatched,
 		  "frees of tasks that ended before the recording");
 	put_count(c, "frees_unnamed", n->frees_unnamed,
-		  "frees of unknown tasks (events lost or recorded without fields)");
+		  "frees of unknown tasks (events lost, or with fields missing)");
 	put_count(c, "frees_ambiguous", n->frees_ambiguous,
 		  "frees of a PID that several tasks of the same name had");
 	put_count(c, "pid_reuses", n->pid_reuses, "PIDs reused before the previous task was freed");
@@ -152,6 +152,8 @@ static void put_gaps(struct lifecycle_cmd *c)
 			strbuf__puts(b, "is not in the recording: ");
 		else if (g.kind == LIFE_GAP_LOST)
 			strbuf__printf(b, "lost %" PRIu64 " events: ", g.count);
+		else if (g.kind == LIFE_GAP_FIELDS)
+			strbuf__printf(b, "has fields missing in %" PRIu64 " events: ", g.count);
 		else
 			strbuf__printf(b, "left out %" PRIu64 " events %s: ", g.count,
 				       g.kind == LIFE_GAP_FILTERED ?

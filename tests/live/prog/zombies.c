@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * zombies KIND NR MS: makes NR zombies, and prints a JSON object for each with the times (ns) between
- * which it became one and was reaped, as /proc/PID/stat shows them.
+ * zombies KIND NR MS: makes NR zombies, and prints a JSON object for each with the times (ns)
+ * between which it became one and was reaped, as /proc/PID/stat shows them.
  *
  * late       their parent reaps them after MS
  * dies       their parent ends after MS; whoever adopts them reaps them
@@ -143,8 +143,8 @@ static void print(const char *kind, unsigned int nr)
 		printf("{\"kind\":\"%s\",\"pid\":%d,\"parent\":%d,\"zombie0\":%" PRIu64
 		       ",\"zombie1\":%" PRIu64 ",\"left0\":%" PRIu64 ",\"reap0\":%" PRIu64
 		       ",\"reap1\":%" PRIu64 "}\n",
-		       kind, z->pid, shared->parent, z->zombie0, z->zombie1, shared->left0, z->reap0,
-		       z->reap1);
+		       kind, z->pid, shared->parent, z->zombie0, z->zombie1, shared->left0,
+		       z->reap0, z->reap1);
 	}
 }
 

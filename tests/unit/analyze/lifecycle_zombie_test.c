@@ -193,6 +193,22 @@ static void test_orphan_before(void **state)
 	assert_int_equal(process(30, 0)->left, 0);
 }
 
+/* Fields missing are not losses. */
+static void test_fields_missing(void **state)
+{
+	struct recording *r = begin(0);
+
+	born(r, 100, 10, 20, 20);
+	no_fields(r, 400, 10, FREE);
+	count(r, FREE, STK_C_NO_FIELDS, 1);
+	read_back(r);
+	assert_int_equal(nr_gaps, 1);
+	assert_int_equal(gaps[0].kind, LIFE_GAP_FIELDS);
+	assert_string_equal(gaps[0].name, "sched_process_free");
+	assert_int_equal(gaps[0].count, 1);
+	assert_int_equal(counts.frees_unnamed, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,7 +216,7 @@ int main(void)
 		cmocka_unit_test(test_only_freed),    cmocka_unit_test(test_slow_rcu),
 		cmocka_unit_test(test_subreaper),     cmocka_unit_test(test_still_zombie),
 		cmocka_unit_test(test_unsure),	      cmocka_unit_test(test_lost_waits),
-		cmocka_unit_test(test_orphan_before),
+		cmocka_unit_test(test_orphan_before), cmocka_unit_test(test_fields_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
