@@ -53,24 +53,34 @@ static struct life_span span_of(const struct lifecycle_cmd *c, const struct life
 	return s;
 }
 
-/* Who left it as a zombie and who reaped it, if that is not the parent. */
-static void put_left(struct strbuf *b, const struct life *l)
+/* "P did not reap it for 3.53 s and ended"; false, and nothing is printed: it did not leave it. */
+static bool put_left(struct strbuf *b, const struct life *l)
 {
 	struct life_span left = life__left(l);
 
 	if (!left.any)
-		return;
+		return false;
 	strbuf__puts(b, "          ");
 	put_name(b, &l->parent);
 	strbuf__puts(b, " did not reap it for ");
 	put_span(b, left);
 	strbuf__puts(b, " and ended");
-	if (l->reaper.pid) {
-		strbuf__puts(b, "; reaped by ");
-		put_name(b, &l->reaper);
-	} else if (l->reaped.to) {
-		strbuf__puts(b, "; who reaped it was not recorded");
+	return true;
+}
+
+/* A line that says who reaped it, if it is not the parent. */
+static void put_orphan(struct strbuf *b, const struct life *l)
+{
+	if (!l->orphan || !l->reaped.to)
+		return;
+	if (!put_left(b, l)) {
+		strbuf__puts(b, "          ");
+		put_name(b, &l->parent);
+		strbuf__puts(b, " ended first");
 	}
+	strbuf__puts(b, l->reaper.pid ? "; reaped by " : "; who reaped it was not recorded");
+	if (l->reaper.pid)
+		put_name(b, &l->reaper);
 	strbuf__putc(b, '\n');
 }
 
@@ -161,7 +171,8 @@ void lifecycle__text_remaining(struct lifecycle_cmd *c, const struct life *l)
 	strbuf__putc(b, '\n');
 	if (l->state != LIFE_ZOMBIE || l->is_thread)
 		return;
-	put_left(b, l);
+	if (put_left(b, l))
+		strbuf__putc(b, '\n');
 	strbuf__puts(b, "          parent ");
 	put_name(b, parent);
 	if (l->orphan && !l->new_parent.pid) {
@@ -216,7 +227,7 @@ static void put_ended(struct lifecycle_cmd *c, const struct kept *rows, size_t n
 	put_heading(c);
 	for (i = 0; i < nr && !out__drain(&c->out); i++) {
 		put_row(c, &rows[i].life, 0);
-		put_left(&c->out.b, &rows[i].life);
+		put_orphan(&c->out.b, &rows[i].life);
 	}
 	if (all > nr)
 		strbuf__printf(&c->out.b, "          and %" PRIu64 " more (--top)\n", all - nr);

@@ -172,6 +172,7 @@ static void put_zombies(struct out *o)
 	fork_one(o, 20, "leaver", 30);
 	for (pid = 31; pid <= 34; pid++)
 		zombie(o, 30, pid);
+	fork_one(o, 30, "leaver", 35); /* outlives its parent */
 	zombie(o, 10, 40);
 	zombie(o, 10, 41);
 	ev(o, 3500000, 30, 30, "leaver", EXIT_GROUP, 0, 0, NULL);
@@ -179,7 +180,10 @@ static void put_zombies(struct out *o)
 	ev(o, 100, 20, 20, "subreaper", WAIT4_RET, 30, 0, NULL);
 	ev(o, 20000, 0, 0, "swapper/0", FREE, 30, 0, "leaver");
 	ev(o, 100, 0, 0, "swapper/0", FREE, 31, 0, "child"); /* reaped unseen */
+	end_one(o, 35, "child", 0x20);
 	ev(o, 1000000, 20, 20, "subreaper", WAIT4_RET, 32, 0, NULL);
+	ev(o, 100, 20, 20, "subreaper", WAIT4_RET, 35, 0, NULL);
+	ev(o, 20000, 0, 0, "swapper/0", FREE, 35, 0, "child");
 	ev(o, 1000000, 0, 0, "swapper/0", FREE, 41, 0, "child"); /* reaped unseen */
 	ev(o, 100, 10, 10, "bash", WAIT4_RET, 40, 0, NULL); /* reaped late, not freed */
 	ok(stk_writer__task(o->w, 0, 0, "swapper/0", 9, &bare.task));
@@ -228,8 +232,8 @@ void make_zombies(const char *path)
 {
 	uint64_t counters[NR_EV][STK_NR_COUNTERS] = { 0 };
 
-	counters[FREE][STK_C_HAPPENED] = 4;
-	counters[FREE][STK_C_RECORDED] = 4;
+	counters[FREE][STK_C_HAPPENED] = 5;
+	counters[FREE][STK_C_RECORDED] = 5;
 	counters[FREE][STK_C_NO_FIELDS] = 1;
 	make(path, put_zombies, NR_EV, counters);
 }
