@@ -205,6 +205,9 @@ static void waits(struct lifecycle *l, const struct event_known *k, struct lc_ta
 {
 	uint64_t pid;
 
+	/* A wait of a 32-bit program: its system calls are not recorded. */
+	if (t && !t->call)
+		t->proc->unsure_wait = LIFE_EVER;
 	if (lc_u64(l, k, 0, &pid))
 		lc_step(l, t, (struct life_step){ .kind = LIFE_STEP_WAITS, .number = pid });
 }

@@ -104,7 +104,7 @@ struct lc_proc {
 	uint64_t last_off; /* the latest of its tasks' last switches */
 	uint64_t traced; /* when its tracer's wait returned its end */
 	bool reap_sure; /* the wait returned its end, not a stop */
-	uint64_t unsure_wait; /* the last time a wait of its own returned an unidentified child */
+	uint64_t unsure_wait; /* when it last may have reaped any child; LIFE_EVER: always */
 	uint64_t doubted; /* when a wait returned it, for its end or for a stop */
 	struct life_name reaper;
 	const char *reaped_with;

@@ -151,7 +151,7 @@ static void find_child(struct lifecycle *l, const struct lc_task *by, uint32_t n
 static void unidentified(struct lifecycle *l, struct lc_task *by, unsigned int nr)
 {
 	l->counts.waits_unmatched += nr;
-	by->proc->unsure_wait = l->ts;
+	by->proc->unsure_wait = MAX(by->proc->unsure_wait, l->ts);
 }
 
 /* A wait of by returned number; !sure: or it returned no child. */

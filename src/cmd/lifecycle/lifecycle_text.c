@@ -193,9 +193,10 @@ void lifecycle__text_life(struct lifecycle_cmd *c, const struct life *l)
 	put_fate(b, l);
 	for (i = 0; i < NR_SPANS; i++) {
 		strbuf__printf(b, ", %s ", span_names[i]);
-		put_span(b, life_span(l, i));
+		put_span(b, span_of(c, l, i));
 	}
 	strbuf__putc(b, '\n');
+	put_orphan(b, l);
 }
 
 static void put_remaining(struct lifecycle_cmd *c)

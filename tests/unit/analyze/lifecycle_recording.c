@@ -33,6 +33,7 @@ static const struct {
 	[WAIT4_RET] = { "syscalls", "sys_exit_wait4", { "ret" }, NULL },
 	[WAITID] = { "syscalls", "sys_enter_waitid", { "which", "upid", "options" }, NULL },
 	[WAITID_RET] = { "syscalls", "sys_exit_waitid", { "ret" }, NULL },
+	[PROCESS_WAIT] = { "sched", "sched_process_wait", { "pid" }, NULL },
 };
 
 struct recording {

@@ -30,6 +30,7 @@ enum ev {
 	WAIT4_RET,
 	WAITID,
 	WAITID_RET,
+	PROCESS_WAIT,
 	NR_EV
 };
 

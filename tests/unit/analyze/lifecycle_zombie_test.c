@@ -142,10 +142,22 @@ static void test_unsure(void **state)
 	assert_int_equal(process(30, 0)->left, 0);
 	assert_int_equal(process(40, 0)->left, 0);
 
+	/* the parent is a 32-bit program: only the event inside of the call is recorded */
+	r = begin(0);
+	born(r, 100, 10, 20, 20);
+	born(r, 101, 20, 30, 30);
+	ev(r, 110, 20, 20, PROCESS_WAIT, 0, 0, 0, NULL);
+	ends(r, 200, 30, 0, Z);
+	ends(r, 3000000, 20, 1, Z);
+	read_back(r);
+	assert_int_equal(process(30, 0)->left, 0);
+
 	/* before it was a zombie */
 	r = begin(0);
 	born(r, 100, 10, 20, 20);
 	born(r, 101, 20, 30, 30);
+	ev(r, 108, 20, 20, WAIT4, -1, 0, 0, NULL);
+	ev(r, 109, 20, 20, PROCESS_WAIT, 0, 0, 0, NULL);
 	ev(r, 110, 20, 20, WAIT4_RET, 99, 0, 0, NULL);
 	ends(r, 200, 30, 0, Z);
 	ends(r, 3000000, 20, 1, Z);
