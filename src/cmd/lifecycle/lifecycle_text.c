@@ -68,10 +68,10 @@ static bool put_left(struct strbuf *b, const struct life *l)
 	return true;
 }
 
-/* A line that says who reaped it, if it is not the parent. */
+/* A line that says who reaped it, if it is not the parent; none if nothing is known of that. */
 static void put_orphan(struct strbuf *b, const struct life *l)
 {
-	if (!l->orphan || !l->reaped.to)
+	if (!l->orphan || !l->reaped.to || (!l->reaper.pid && !life__left(l).any))
 		return;
 	if (!put_left(b, l)) {
 		strbuf__puts(b, "          ");

@@ -173,6 +173,7 @@ static void put_zombies(struct out *o)
 	for (pid = 31; pid <= 34; pid++)
 		zombie(o, 30, pid);
 	fork_one(o, 30, "leaver", 35); /* outlives its parent */
+	fork_one(o, 30, "leaver", 36); /* likewise, and the kernel reaps it */
 	zombie(o, 10, 40);
 	zombie(o, 10, 41);
 	ev(o, 3500000, 30, 30, "leaver", EXIT_GROUP, 0, 0, NULL);
@@ -181,9 +182,11 @@ static void put_zombies(struct out *o)
 	ev(o, 20000, 0, 0, "swapper/0", FREE, 30, 0, "leaver");
 	ev(o, 100, 0, 0, "swapper/0", FREE, 31, 0, "child"); /* reaped unseen */
 	end_one(o, 35, "child", 0x20);
+	end_one(o, 36, "child", 0x10);
 	ev(o, 1000000, 20, 20, "subreaper", WAIT4_RET, 32, 0, NULL);
 	ev(o, 100, 20, 20, "subreaper", WAIT4_RET, 35, 0, NULL);
 	ev(o, 20000, 0, 0, "swapper/0", FREE, 35, 0, "child");
+	ev(o, 100, 0, 0, "swapper/0", FREE, 36, 0, "child");
 	ev(o, 1000000, 0, 0, "swapper/0", FREE, 41, 0, "child"); /* reaped unseen */
 	ev(o, 100, 10, 10, "bash", WAIT4_RET, 40, 0, NULL); /* reaped late, not freed */
 	ok(stk_writer__task(o->w, 0, 0, "swapper/0", 9, &bare.task));
@@ -232,8 +235,8 @@ void make_zombies(const char *path)
 {
 	uint64_t counters[NR_EV][STK_NR_COUNTERS] = { 0 };
 
-	counters[FREE][STK_C_HAPPENED] = 5;
-	counters[FREE][STK_C_RECORDED] = 5;
+	counters[FREE][STK_C_HAPPENED] = 6;
+	counters[FREE][STK_C_RECORDED] = 6;
 	counters[FREE][STK_C_NO_FIELDS] = 1;
 	make(path, put_zombies, NR_EV, counters);
 }
