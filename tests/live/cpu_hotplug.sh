@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 180
 # CPU 1 goes offline and comes back in every order: before, during and after the start of a
 # recording.  No recording ends because of that.  Whenever the CPU is online it is recorded, timer
 # samples included; events on a CPU that comes online the first time are counted as lost until the

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Lock contention is recorded with user stacks while all CPUs run programs that were never seen: the
 # file events take a lock of their own, and must not wait for it in an event that happens under it.
-# timeout: 60
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
