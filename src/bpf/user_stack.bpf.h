@@ -389,13 +389,30 @@ __noinline int user_stack_get(struct scratch *s)
 	return 0;
 }
 
-static __always_inline void user_stack(struct scratch *s, struct event_counts *c)
+/* The event names a selected task, but happens in another one. */
+static __always_inline void user_stack_omit(struct scratch *s, struct event_counts *c)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if (!task->mm) {
+		bump(c, STK_C_USTACK_NONE);
+		return;
+	}
+	s->ustack = WIRE_STACK_NOT_RECORDED;
+	bump(c, STK_C_USTACK_NOT_RECORDED);
+}
+
+static __always_inline void user_stack(struct scratch *s, struct event_counts *c, bool selected)
 {
 	u32 result, end;
 
 	s->ustack = WIRE_STACK_NONE;
 	if (!user_stacks)
 		return;
+	if (select_tasks && !waker_stacks && !selected) {
+		user_stack_omit(s, c);
+		return;
+	}
 	user_stack_get(s);
 	result = s->user.result;
 	end = s->user.end;

@@ -9,6 +9,7 @@
 
 /* Set before load. */
 const volatile bool user_stacks = false;
+const volatile bool waker_stacks = false; /* also of tasks that are not selected */
 const volatile bool user_fp_only = false; /* --user-stacks=fp */
 const volatile u32 user_max_depth = WIRE_USER_FRAMES;
 const volatile u32 user_thread_mask = 0; /* sets of remembered threads - 1 */

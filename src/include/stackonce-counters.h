@@ -57,7 +57,7 @@
 	X(WALK_UNCHECKED, 44, "walk_unchecked", "unchecked") /* no kernel stack, or no room */ \
 	X(WALK_UNVERIFIED, 45, "walk_unverified", "unverified") /* since the last that agreed */
 
-/* user stacks: one of these or USTACK_NONE for every event whose stacks are taken */
+/* user stacks: one of these, USTACK_NONE or USTACK_NOT_RECORDED for every recorded event */
 #define STK_COUNTERS_USTACK_WAY(X) \
 	X(USTACK_HIT, 24, "ustack_hit", "hit") \
 	X(USTACK_NEW, 25, "ustack_new", "new") \
@@ -87,7 +87,10 @@
 	X(SAMPLE_SKIPPED, 20, "sample_skipped", "skipped") \
 	X(SAMPLE_THROTTLED, 21, "sample_throttled", "throttled") \
 	X(SAMPLE_IDLE, 22, "sample_idle", "idle") \
+	X(SAMPLE_MULTIPLEXED, 48, "sample_multiplexed", "multiplexed") /* other perf events used \
+									* the counter meanwhile */ \
 	X(USTACK_NONE, 27, "ustack_none", "none") /* a kernel thread, an exiting or a new task */ \
+	X(USTACK_NOT_RECORDED, 47, "ustack_not_recorded", "not_recorded") /* see the stack end */ \
 	STK_COUNTERS_USTACK_WAY(X) \
 	STK_COUNTERS_USTACK_END(X) \
 	X(COST_NS, 35, "cost_ns", "cost_ns") /* in the recorder program, one event in 64 */ \
@@ -105,7 +108,9 @@
 	X(FAILED, 3, "failed", USTACK_FAILED) /* the walk failed */ \
 	X(NO_TABLE, 4, "no_table", USTACK_NO_TABLE) /* user stacks: no unwind table */ \
 	X(UNREADABLE, 5, "unreadable", USTACK_UNREADABLE) /* user stacks: unreadable memory */ \
-	X(FALLBACK, 6, "fallback", USTACK_FALLBACK) /* user stacks: partly by frame pointers */
+	X(FALLBACK, 6, "fallback", USTACK_FALLBACK) /* user stacks: partly by frame pointers */ \
+	X(NOT_RECORDED, 7, "not_recorded", USTACK_NOT_RECORDED) /* user stacks: not taken, because \
+								 * the task is not selected */
 /* clang-format on */
 
 /* STK_C_HAPPENED and so on, STK_END_COMPLETE and so on. */

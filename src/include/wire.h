@@ -51,6 +51,7 @@ enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
 #define WIRE_STACK_FAILED 0xfffffffeu /* the walk failed */
 #define WIRE_STACK_DEFERRED \
 	0xfffffffdu /* user: a wire_copy precedes the event; its tag is the last word */
+#define WIRE_STACK_NOT_RECORDED 0xfffffffcu /* user: the task is not selected */
 
 /*
  * One event in a CPU's ring.  The last eight bytes are the record's own struct trace_entry.  The

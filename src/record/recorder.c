@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,23 @@ static uint64_t lost_so_far(struct recorder *r)
 	return lost;
 }
 
+/* The share of stacks, of kernel and user, that needed no stack of their own in the file. */
+static double merged_percent(const struct recorder *r, uint64_t stacks)
+{
+	uint64_t all = 0;
+	unsigned int i;
+
+	for (i = 0; i < r->opts->events->nr; i++) {
+		const uint64_t *c = r->counters[i];
+
+		all += c[STK_C_STACK_HIT] + c[STK_C_STACK_NEW] +
+		       counters_sum(STK_COUNTERS_FELL, c) +
+		       counters_sum(STK_COUNTERS_USTACK_WAY, c);
+	}
+	/* the counters are older than the stacks: there may be fewer */
+	return all ? 100.0 * (all - MIN(all, stacks)) / all : 0.0;
+}
+
 static void show_status(struct recorder *r, uint64_t now)
 {
 	struct stk_writer_stats ws;
@@ -158,8 +176,7 @@ static void show_status(struct recorder *r, uint64_t now)
 		 "%.0f events/s, %llu in all, %llu stacks, dedup %.1f %%, %.1f bytes/event, "
 		 "lost %llu",
 		 (ws.events - r->status_events) / seconds, (unsigned long long)ws.events,
-		 (unsigned long long)ws.stacks,
-		 ws.events ? 100.0 * (1.0 - (double)ws.stacks / ws.events) : 0.0,
+		 (unsigned long long)ws.stacks, merged_percent(r, ws.stacks),
 		 ws.events ? (double)ws.bytes / ws.events : 0.0,
 		 (unsigned long long)lost_so_far(r));
 	r->opts->status(r->opts->status_ctx, line);
@@ -348,6 +365,33 @@ static void fill_result(struct recorder *r, struct recorder_result *res)
 	r->ops->costs(r->backend, &res->costs);
 }
 
+/* Says which timer samples are missing although no ring was full. */
+static void warn_samples(const struct recorder *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->opts->events->nr; i++) {
+		const uint64_t *c = r->counters[i];
+
+		if (r->opts->events->v[i].kind != STK_KIND_SAMPLE)
+			continue;
+		if (c[STK_C_SAMPLE_THROTTLED])
+			log_warn("timer samples were throttled %" PRIu64 " times, each until the "
+				 "next tick of the CPU: lower -F, or raise the sysctl "
+				 "kernel.perf_event_max_sample_rate",
+				 c[STK_C_SAMPLE_THROTTLED]);
+		if (c[STK_C_SAMPLE_MULTIPLEXED])
+			log_warn("about %" PRIu64 " of %" PRIu64
+				 " timer samples are missing: other "
+				 "perf events used the cycle counter meanwhile",
+				 c[STK_C_SAMPLE_MULTIPLEXED], c[STK_C_SAMPLE_EXPECTED]);
+		if (c[STK_C_SAMPLE_SKIPPED] > r->ops->nr_cpus(r->backend) &&
+		    c[STK_C_SAMPLE_SKIPPED] == c[STK_C_SAMPLE_EXPECTED])
+			log_warn("no timer sample was taken: the perf event of the samples does "
+				 "not count on this machine");
+	}
+}
+
 static int finish(struct recorder *r)
 {
 	struct backend_costs costs;
@@ -361,6 +405,7 @@ static int finish(struct recorder *r)
 	if (err)
 		return err;
 	target__ended(r->target);
+	warn_samples(r);
 	err = r->ops->finish(r->backend);
 	r->ops->costs(r->backend, &costs);
 	if (!err)

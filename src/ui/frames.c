@@ -301,9 +301,19 @@ unsigned int stack__frames(struct stk_reader *r, uint32_t number, struct stk_fra
 	return n < 0 ? 0 : n > STK_MAX_DEPTH ? STK_MAX_DEPTH : n;
 }
 
+const char *stack__omitted(const struct stk_reader *r, uint32_t ustack)
+{
+	struct stk_stack st;
+
+	if (!ustack || stk_reader__stack(r, ustack, &st) || st.end != STK_END_NOT_RECORDED)
+		return NULL;
+	return "stack not recorded (-p or COMMAND)";
+}
+
 void stack__put(struct user_names *n, struct strbuf *b, const char *indent, uint32_t kstack,
 		uint32_t ustack)
 {
+	const char *omitted = stack__omitted(n->reader, ustack);
 	const uint32_t stacks[] = { kstack, ustack };
 	struct stk_frame frames[STK_MAX_DEPTH];
 	unsigned int i, k, nr;
@@ -313,6 +323,8 @@ void stack__put(struct user_names *n, struct strbuf *b, const char *indent, uint
 		for (i = 0; i < nr; i++)
 			frame__put(n, b, indent, &frames[i]);
 	}
+	if (omitted)
+		strbuf__printf(b, "%s<%s>\n", indent, omitted);
 }
 
 static bool put_id(const struct stk_reader *r, struct strbuf *b, const char *what, uint32_t number)

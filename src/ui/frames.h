@@ -62,6 +62,8 @@ unsigned int stack__frames(struct stk_reader *r, uint32_t number, struct stk_fra
 /* A line for each frame, indented: the kernel stack, then the user stack; 0: no such stack. */
 void stack__put(struct user_names *n, struct strbuf *b, const char *indent, uint32_t kstack,
 		uint32_t ustack);
+/* "stack not recorded (-p or COMMAND)", if that is how this user stack ends; else NULL. */
+const char *stack__omitted(const struct stk_reader *r, uint32_t ustack);
 /* " stack 5 ustack 6 (truncated)": the stack ids and how the stacks end; false: no stack. */
 bool stack__put_ids(const struct stk_reader *r, struct strbuf *b, uint32_t kstack, uint32_t ustack);
 /* The stack id, as printed, of a stack number; 0 for no stack. */

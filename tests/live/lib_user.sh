@@ -28,8 +28,8 @@ want_user_counts()
 		fail "the user stacks' counts do not add up"
 	}
 	# an event that found no room in its ring has its stack counted already
-	info_true "$1" '(.user_stacks.stacks + .user_stacks.none - .totals.recorded) as $more |
-		$more >= 0 and $more <= .totals.lost' || {
+	info_true "$1" '((.user_stacks | .stacks + .none + .not_recorded) - .totals.recorded)
+		as $more | $more >= 0 and $more <= .totals.lost' || {
 		info_of "$1" '.user_stacks, .totals'
 		fail "the number of user stacks does not match the number of events"
 	}

@@ -125,6 +125,7 @@ static void json_user_stacks(struct info *in)
 	json__object(j, "user_stacks");
 	json__u64(j, "stacks", a->ustacks);
 	json__u64(j, "none", a->c[STK_C_USTACK_NONE]);
+	json__u64(j, "not_recorded", a->c[STK_C_USTACK_NOT_RECORDED]);
 	json_counters(j, a, info_ustack_ways);
 	json_reasons(j, "ends", a, info_ustack_ends);
 	json__u64(j, "files", stk_reader__nr_files(in->rd.reader));

@@ -16,9 +16,13 @@ const struct reason info_ustack_ways[] = { STK_COUNTERS_USTACK_WAY(REASON){ 0, N
 const struct reason info_ustack_ends[] = { STK_COUNTERS_USTACK_END(REASON){ 0, NULL } };
 
 const struct reason info_samples[] = {
-	{ STK_C_SAMPLE_EXPECTED, "expected" }, { STK_C_RECORDED, "taken" },
-	{ STK_C_SAMPLE_SKIPPED, "skipped" },   { STK_C_SAMPLE_THROTTLED, "throttled" },
-	{ STK_C_SAMPLE_IDLE, "idle" },	       { 0, NULL },
+	{ STK_C_SAMPLE_EXPECTED, "expected" },
+	{ STK_C_RECORDED, "taken" },
+	{ STK_C_SAMPLE_SKIPPED, "skipped" },
+	{ STK_C_SAMPLE_THROTTLED, "throttled" },
+	{ STK_C_SAMPLE_IDLE, "idle" },
+	{ STK_C_SAMPLE_MULTIPLEXED, "multiplexed" },
+	{ 0, NULL },
 };
 
 const char *info__ended(const struct info *in)

@@ -336,14 +336,18 @@ static void put_user_stacks(struct info *in)
 	struct strbuf *b = &in->out.b;
 	const struct reason *way;
 
-	if (!a->ustacks && !a->c[STK_C_USTACK_NONE])
+	if (!a->ustacks && !a->c[STK_C_USTACK_NONE] && !a->c[STK_C_USTACK_NOT_RECORDED])
 		return;
 	put_label(in, "User stacks");
 	strbuf__printf(b, "%s: ", text__number(a->ustacks).s);
 	for (way = info_ustack_ways; way->name; way++)
 		strbuf__printf(b, "%s%s", way > info_ustack_ways ? ", " : "",
 			       share(a->c[way->counter], a->ustacks, way->name).s);
-	strbuf__printf(b, "; none in %s\n", text__number(a->c[STK_C_USTACK_NONE]).s);
+	strbuf__printf(b, "; none in %s", text__number(a->c[STK_C_USTACK_NONE]).s);
+	if (a->c[STK_C_USTACK_NOT_RECORDED])
+		strbuf__printf(b, "; not recorded in %s, of tasks that are not selected",
+			       text__number(a->c[STK_C_USTACK_NOT_RECORDED]).s);
+	strbuf__putc(b, '\n');
 	put_shares(in, a, info_ustack_ends, a->ustacks);
 	put_label(in, "User files");
 	strbuf__printf(b, "%u%s\n", stk_reader__nr_files(in->rd.reader),

@@ -177,6 +177,8 @@ const struct opt record_options[] = {
 	  "(fp); cfi is the default with -p, a COMMAND or a probe in a program",
 	  OPT_FN(take_user_stacks), WORDS([BY_CFI] = "cfi", [BY_FP] = "fp") },
 	{ "--no-user-stacks", "do not record user stacks", OPT_FN(take_no_user_stacks) },
+	{ "--waker-stacks", "with -p or a COMMAND: record user stacks also of the other tasks, "
+	  "which wake the selected ones", OPT_FLAG(struct record_options, rec.waker_stacks) },
 	{ "--no-symbols", "do not add symbols of user functions to the recording",
 	  OPT_OFF(struct record_options, rec.symbols) },
 	{ "--unwind-memory SIZE", "kernel memory for unwind tables (256M)",

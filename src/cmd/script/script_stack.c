@@ -70,7 +70,7 @@ static void render_stack(struct script *s, struct strbuf *b, uint32_t number)
 	for (i = 0; i < n; i++)
 		render_frame(s, b, &frames[i]);
 	if (!stk_reader__stack(s->rd.reader, number, &st))
-		end = end_text(st.end);
+		end = stack__omitted(s->rd.reader, number) ?: end_text(st.end);
 	if (end) {
 		strbuf__puts(b, " => <");
 		strbuf__puts(b, end);

@@ -43,6 +43,7 @@ static void put_waker(struct futex *fx, const struct futex_stacks *s)
 	if (!s->interrupt)
 		waits__json_task(j, &s->waker);
 	waits__json_stacks(&fx->w, s->waker_kstack, s->waker_ustack);
+	waits__json_end(&fx->w, s->waker_ustack);
 	put_site(fx, s->waker_ustack);
 	json__end(j);
 }

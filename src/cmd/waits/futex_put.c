@@ -59,17 +59,24 @@ static void put_what(struct futex *fx, const struct futex_group *g)
 /* "woken by unlock+0x1f/0x40 [prog] in comm" */
 static void put_waker(struct futex *fx, const struct futex_waker *w)
 {
+	const char *omitted = stack__omitted(fx->w.rd.reader, w->first->waker_ustack);
 	struct strbuf *b = &fx->w.out.b;
 
 	if (w->first->interrupt) {
 		strbuf__puts(b, "woken by an interrupt");
 		return;
 	}
-	strbuf__puts(b, w->first->by_call ? "woken by " : "woken without a futex call by ");
-	if (w->frame.kind != STK_FRAME_UNKNOWN) {
+	/* futex calls of a task that is not selected are not recorded either */
+	if (w->first->by_call || omitted)
+		strbuf__puts(b, "woken by ");
+	else
+		strbuf__puts(b, "woken without a recorded futex call by ");
+	if (w->frame.kind != STK_FRAME_UNKNOWN)
 		frame__text(&fx->w.rd.names, b, &w->frame);
+	else if (omitted)
+		strbuf__printf(b, "<%s>", omitted);
+	if (omitted || w->frame.kind != STK_FRAME_UNKNOWN)
 		strbuf__puts(b, " in ");
-	}
 	strbuf__text(b, w->first->waker.comm);
 }
 

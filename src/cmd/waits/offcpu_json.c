@@ -33,6 +33,7 @@ static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 	if (!s->interrupt)
 		waits__json_task(j, &s->waker);
 	waits__json_stacks(&oc->w, s->waker_kstack, s->waker_ustack);
+	waits__json_end(&oc->w, s->waker_ustack);
 	json__end(j);
 }
 

@@ -49,54 +49,40 @@ static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, 
 	c[STK_C_STACK_HIT] += c[STK_C_WALK_REMEMBERED];
 }
 
-static uint64_t swallowed(const struct programs *p)
+/* Read before the counters of the programs, so samples taken meanwhile do not count as skipped. */
+static struct sample_sums read_samples(struct programs *p)
 {
 	const struct wire_periods *periods = p->skel->bss->sample_periods;
+	struct sample_sums sums = { 0 };
 	struct samples_count n;
-	uint64_t sum = 0, last;
+	uint64_t last;
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		/* read first, so that samples taken meanwhile do not count as swallowed */
 		samples__count(p->samples, cpu, &n);
 		last = __atomic_load_n(&periods[cpu].last, __ATOMIC_RELAXED);
-		n.value -= MIN(n.value, n.ended * last);
-		sum += balance__swallowed(
-			n.value, __atomic_load_n(&periods[cpu].sum, __ATOMIC_ACQUIRE), last);
+		sums.reading.counted += n.reading.counted;
+		sums.reading.enabled += n.reading.enabled;
+		sums.reading.running += n.reading.running;
+		n.reading.counted -= MIN(n.reading.counted, n.ended * last);
+		sums.swallowed += balance__swallowed(
+			n.reading.counted, __atomic_load_n(&periods[cpu].sum, __ATOMIC_ACQUIRE),
+			last);
 	}
-	return sum;
+	return sums;
 }
 
-/* The time for which samples have been enabled, summed over all CPUs, in ns. */
-static uint64_t samples_enabled(const struct programs *p)
+static void samples(struct programs *p, unsigned int event, const struct sample_sums *sums,
+		    uint64_t *c)
 {
-	struct samples_count n;
-	uint64_t sum = 0;
-	unsigned int cpu;
+	uint64_t missing;
 
-	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		samples__count(p->samples, cpu, &n);
-		sum += n.enabled;
-	}
-	return sum;
-}
-
-/* enabled was read before c, so that samples taken meanwhile do not count as skipped. */
-static void samples(struct programs *p, unsigned int event, uint64_t enabled, uint64_t *c)
-{
-	uint64_t taken = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE];
-	uint64_t throttled = samples__throttled(p->samples);
-
-	c[STK_C_SAMPLE_EXPECTED] = enabled / (1000000000ull / p->opts->sample_hz);
-	c[STK_C_SAMPLE_THROTTLED] = throttled;
-	/* an idle CPU makes no cycles, so with cycles the expected number is only an upper bound */
-	if (p->opts->sample_cycles)
-		c[STK_C_SAMPLE_SKIPPED] = swallowed(p);
-	else if (c[STK_C_SAMPLE_EXPECTED] > taken + throttled)
-		c[STK_C_SAMPLE_SKIPPED] = c[STK_C_SAMPLE_EXPECTED] - taken - throttled;
+	c[STK_C_SAMPLE_THROTTLED] = samples__throttled(p->samples);
+	balance__samples(sums, p->opts->sample_hz, p->opts->sample_cycles, c);
+	missing = c[STK_C_SAMPLE_SKIPPED] + c[STK_C_SAMPLE_MULTIPLEXED];
 	/* one sample of each CPU may be due just now */
-	if (c[STK_C_SAMPLE_SKIPPED] > p->nr_cpus)
-		p->unseen[event] = MAX(p->unseen[event], c[STK_C_SAMPLE_SKIPPED] - p->nr_cpus);
+	if (missing > p->nr_cpus)
+		p->unseen[event] = MAX(p->unseen[event], missing - p->nr_cpus);
 }
 
 uint64_t programs__unseen(const struct programs *p, unsigned int event)
@@ -127,9 +113,11 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 			.armed = is_armed,
 			.returns = e->desc.flags & DESC_RETURN,
 		};
-		uint64_t enabled = e->kind == STK_KIND_SAMPLE ? samples_enabled(p) : 0;
+		struct sample_sums sums = { 0 };
 		uint64_t *c = ret_counters[i];
 
+		if (e->kind == STK_KIND_SAMPLE)
+			sums = read_samples(p);
 		sum_cpus(p, i, c, &b);
 		if (p->attached[i].no_counter) {
 			c[STK_C_HAPPENED] = balance__accounted(c);
@@ -139,7 +127,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 			p->unseen[i] = MAX(p->unseen[i], unseen);
 		}
 		if (e->kind == STK_KIND_SAMPLE)
-			samples(p, i, enabled, c);
+			samples(p, i, &sums, c);
 		c[STK_C_WALK_UNVERIFIED] = programs__unverified(p, i).stacks;
 	}
 	return 0;

@@ -81,3 +81,23 @@ uint64_t balance__swallowed(uint64_t counted, uint64_t seen, uint64_t period)
 
 	return period && missing / period >= 2 ? missing / period - 1 : 0;
 }
+
+void balance__samples(const struct sample_sums *s, unsigned int hz, bool by_cycles, uint64_t *c)
+{
+	const struct sample_reading *r = &s->reading;
+	uint64_t period = 1000000000ull / hz, expected = r->enabled / period;
+	uint64_t waited = r->enabled - MIN(r->enabled, r->running);
+	uint64_t known = c[STK_C_HAPPENED] + c[STK_C_SAMPLE_IDLE] + c[STK_C_SAMPLE_THROTTLED];
+
+	c[STK_C_SAMPLE_EXPECTED] = expected;
+	c[STK_C_SAMPLE_MULTIPLEXED] = waited / period;
+	known += c[STK_C_SAMPLE_MULTIPLEXED];
+	/*
+	 * An idle CPU makes no cycles, so with cycles the expected number is only an upper bound.
+	 * But no machine is idle everywhere: then the counter does not count.
+	 */
+	if (by_cycles && r->counted)
+		c[STK_C_SAMPLE_SKIPPED] = s->swallowed;
+	else
+		c[STK_C_SAMPLE_SKIPPED] = expected - MIN(expected, known);
+}

@@ -33,6 +33,24 @@ void balance__add_cpu(struct balance *b, const uint64_t *counters);
  */
 uint64_t balance__complete(const struct balance *b, uint64_t *counters);
 
+/* A perf event: its value, how long it was enabled, and how long it counted, in ns. */
+struct sample_reading {
+	uint64_t counted, enabled, running;
+};
+
+/* The readings of all CPUs. */
+struct sample_sums {
+	struct sample_reading reading;
+	uint64_t swallowed; /* see below */
+};
+
+/*
+ * Computes the counters of timer samples that no program counts.  c: sums over all CPUs, with those
+ * of the programs and STK_C_SAMPLE_THROTTLED.  For an hz above 0; by_cycles: of a hardware counter,
+ * which other perf events may occupy (multiplexing), and which counts nothing on an idle CPU.
+ */
+void balance__samples(const struct sample_sums *s, unsigned int hz, bool by_cycles, uint64_t *c);
+
 /*
  * Estimates the samples of a hardware counter for which the kernel called no program, because one
  * was running already: the value of the counter (cycles) minus the periods of the samples seen, in

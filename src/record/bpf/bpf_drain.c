@@ -165,6 +165,7 @@ static int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full, un
 		      uint32_t *ret_number)
 {
 	static const uint64_t failed = FRAME_MARKER(FRAME_END, STK_END_FAILED);
+	static const uint64_t not_recorded = FRAME_MARKER(FRAME_END, STK_END_NOT_RECORDED);
 	struct stackmap_stack s;
 	uint32_t *number;
 	int err;
@@ -177,6 +178,8 @@ static int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full, un
 		return add_stack(d, full, nr, ret_number);
 	if (id == WIRE_STACK_FAILED)
 		return add_stack(d, &failed, 1, ret_number);
+	if (id == WIRE_STACK_NOT_RECORDED)
+		return add_stack(d, &not_recorded, 1, ret_number);
 	number = idmap__get(&d->stacks, id);
 	if (!number)
 		return -ENOMEM;

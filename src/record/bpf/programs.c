@@ -111,6 +111,7 @@ static int set_rodata(struct programs *p)
 	if (err)
 		return err;
 	ro->user_stacks = p->user_stacks;
+	ro->waker_stacks = p->opts->waker_stacks;
 	ro->user_fp_only = p->opts->user_fp_only;
 	ro->user_max_depth = MIN(p->opts->max_depth, (uint32_t)WIRE_USER_FRAMES);
 	ro->user_thread_mask = thread_sets(p) - 1;

@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "log.h"
+#include "sample_ring.h"
 
 struct samples {
 	struct samples_opts o;
@@ -23,7 +24,7 @@ struct samples {
 		int fd; /* -1: not opened */
 		struct bpf_link *link;
 		void *ring; /* two pages, for throttle records */
-		uint64_t value_before, enabled_before; /* before the start */
+		struct sample_reading before, last; /* before the start; the last that succeeded */
 		uint64_t last_enabled; /* at the last refresh */
 		struct samples_count done; /* by events that ended with the CPU */
 		bool missed, came_back; /* a message said so */
@@ -49,36 +50,30 @@ static uint64_t period_ns(const struct samples *s)
 	return SECOND_NS / s->o.hz;
 }
 
-/* The event's value, and how long it has been enabled, in ns. */
-static void read_event(const struct sample_cpu *c, uint64_t *ret_value, uint64_t *ret_enabled)
+/* If the event cannot be read, its last reading stays. */
+static void read_event(struct sample_cpu *c)
 {
-	uint64_t v[2];
+	uint64_t v[3];
 
-	if (c->fd < 0 || read(c->fd, v, sizeof(v)) != sizeof(v))
-		v[0] = v[1] = 0;
-	*ret_value = v[0];
-	*ret_enabled = v[1];
+	if (c->fd >= 0 && read(c->fd, v, sizeof(v)) == sizeof(v))
+		c->last = (struct sample_reading){ v[0], v[1], v[2] };
+}
+
+/* What the event counted since the start, by its last reading. */
+static struct sample_reading since_start(const struct sample_cpu *c)
+{
+	return (struct sample_reading){
+		.counted = c->last.counted - MIN(c->last.counted, c->before.counted),
+		.enabled = c->last.enabled - MIN(c->last.enabled, c->before.enabled),
+		.running = c->last.running - MIN(c->last.running, c->before.running),
+	};
 }
 
 /* Counts the throttle records since the last call. */
 static void poll_ring(struct samples *s, struct sample_cpu *c)
 {
-	struct perf_event_mmap_page *m = c->ring;
-	size_t page = sysconf(_SC_PAGESIZE);
-	uint64_t head, tail;
-
-	if (!m)
-		return;
-	head = __atomic_load_n(&m->data_head, __ATOMIC_ACQUIRE);
-	for (tail = m->data_tail; tail < head;) {
-		const struct perf_event_header *h = (void *)((char *)m + page + tail % page);
-
-		s->throttled += h->type == PERF_RECORD_THROTTLE;
-		if (h->size < sizeof(*h))
-			break;
-		tail += h->size;
-	}
-	__atomic_store_n(&m->data_tail, head, __ATOMIC_RELEASE);
+	if (c->ring)
+		s->throttled += sample_ring__throttled(c->ring, sysconf(_SC_PAGESIZE));
 }
 
 static void close_event(struct sample_cpu *c)
@@ -111,7 +106,7 @@ static int open_event(struct samples *s, unsigned int cpu)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = period_ns(s),
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
 	};
 	struct sample_cpu *c = &s->cpus[cpu];
@@ -134,7 +129,8 @@ static int open_event(struct samples *s, unsigned int cpu)
 	c->link = bpf_program__attach_perf_event(s->o.program, c->fd);
 	if (!c->link)
 		return -errno;
-	c->value_before = c->enabled_before = c->last_enabled = 0;
+	c->before = c->last = (struct sample_reading){ 0 };
+	c->last_enabled = 0;
 	return 0;
 }
 
@@ -144,26 +140,25 @@ static int open_event(struct samples *s, unsigned int cpu)
  */
 static bool has_ended(struct sample_cpu *c)
 {
-	uint64_t value, enabled;
 	bool ended;
 
-	read_event(c, &value, &enabled);
-	ended = enabled == c->last_enabled;
-	c->last_enabled = enabled;
+	read_event(c);
+	ended = c->last.enabled == c->last_enabled;
+	c->last_enabled = c->last.enabled;
 	return ended;
 }
 
 static void end_event(struct samples *s, struct sample_cpu *c)
 {
-	uint64_t value, enabled;
+	struct sample_reading r = since_start(c);
 
-	read_event(c, &value, &enabled);
-	enabled -= MIN(enabled, c->enabled_before);
-	c->done.value += value - MIN(value, c->value_before);
-	c->done.enabled += enabled - enabled % period_ns(s);
+	c->done.reading.counted += r.counted;
+	c->done.reading.enabled += r.enabled - r.enabled % period_ns(s);
+	c->done.reading.running += MIN(r.running, r.enabled - r.enabled % period_ns(s));
 	c->done.ended++;
 	poll_ring(s, c);
 	close_event(c);
+	c->before = c->last = (struct sample_reading){ 0 };
 }
 
 static int open_cpu(struct samples *s, unsigned int cpu)
@@ -221,8 +216,9 @@ void samples__start(struct samples *s)
 	for (cpu = 0; cpu < s->o.nr_cpus; cpu++) {
 		struct sample_cpu *c = &s->cpus[cpu];
 
-		read_event(c, &c->value_before, &c->enabled_before);
-		c->last_enabled = c->enabled_before;
+		read_event(c);
+		c->before = c->last;
+		c->last_enabled = c->last.enabled;
 	}
 	control(s, PERF_EVENT_IOC_ENABLE);
 }
@@ -232,15 +228,17 @@ void samples__stop(struct samples *s)
 	control(s, PERF_EVENT_IOC_DISABLE);
 }
 
-void samples__count(const struct samples *s, unsigned int cpu, struct samples_count *ret_count)
+void samples__count(struct samples *s, unsigned int cpu, struct samples_count *ret_count)
 {
-	const struct sample_cpu *c = &s->cpus[cpu];
-	uint64_t value, enabled;
+	struct sample_cpu *c = &s->cpus[cpu];
+	struct sample_reading r;
 
-	read_event(c, &value, &enabled);
+	read_event(c);
+	r = since_start(c);
 	*ret_count = c->done;
-	ret_count->value += value - MIN(value, c->value_before);
-	ret_count->enabled += enabled - MIN(enabled, c->enabled_before);
+	ret_count->reading.counted += r.counted;
+	ret_count->reading.enabled += r.enabled;
+	ret_count->reading.running += r.running;
 }
 
 uint64_t samples__throttled(struct samples *s)

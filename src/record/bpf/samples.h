@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "balance.h"
+
 struct bpf_program;
 struct samples;
 
@@ -38,11 +40,11 @@ void samples__stop(struct samples *s);
 
 /* What the events of a CPU counted between start and stop. */
 struct samples_count {
-	uint64_t value; /* ns or cycles */
-	uint64_t enabled; /* ns; of events that ended with their CPU, whole periods only */
+	/* Of events that ended with their CPU, times are whole periods. */
+	struct sample_reading reading;
 	unsigned int ended; /* events that ended with their CPU, each in the middle of a period */
 };
-void samples__count(const struct samples *s, unsigned int cpu, struct samples_count *ret_count);
+void samples__count(struct samples *s, unsigned int cpu, struct samples_count *ret_count);
 /* How often the kernel throttled the samples of a CPU, so far. */
 uint64_t samples__throttled(struct samples *s);
 

@@ -21,6 +21,8 @@
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
+#define NR "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
+#define NR_FUTEX 202
 #define U64(name, at) "\tfield:u64 " name ";\toffset:" at ";\tsize:8;\tsigned:0;\n"
 #define PID(name, at) "\tfield:pid_t " name ";\toffset:" at ";\tsize:4;\tsigned:1;\n"
 
@@ -35,11 +37,11 @@ static const struct {
 	const char *system, *name, *format;
 } types[NR_TYPES] = {
 	[FUTEX_IN] = { "syscalls", "sys_enter_futex",
-		       "name: sys_enter_futex\n" COMMON U64("uaddr", "8") U64("op", "16")
-			       U64("val", "24") U64("uaddr2", "32") "\nprint fmt: \"\"\n" },
+		       "name: sys_enter_futex\n" COMMON NR U64("uaddr", "16") U64("op", "24")
+			       U64("val", "32") U64("uaddr2", "40") "\nprint fmt: \"\"\n" },
 	[FUTEX_OUT] = { "syscalls", "sys_exit_futex",
-			"name: sys_exit_futex\n" COMMON
-			"\tfield:long ret;\toffset:8;\tsize:8;\tsigned:1;\n\nprint fmt: \"\"\n" },
+			"name: sys_exit_futex\n" COMMON NR
+			"\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n\nprint fmt: \"\"\n" },
 	[WAKING] = { "sched", "sched_waking",
 		     "name: sched_waking\n" COMMON PID("pid", "8") "\nprint fmt: \"\"\n" },
 	[SWITCH] = { "sched", "sched_switch",
@@ -72,11 +74,12 @@ void recording__begin(struct recording *rec)
 
 void recording__put(struct recording *rec, struct ev e)
 {
-	uint64_t frame = FRAME_USER(1, 0x1000 * e.stack);
+	uint64_t frame = e.stack == STACK_OMITTED ? FRAME_MARKER(FRAME_END, STK_END_NOT_RECORDED) :
+						    FRAME_USER(1, 0x1000 * e.stack);
 	struct stk_writer_event out = {
 		.ts = e.ts, .event = e.type, .cpu = e.cpu, .flags = e.flags, .marks = e.marks
 	};
-	uint8_t record[40] = { 0 };
+	uint8_t record[48] = { [8] = e.type <= FUTEX_OUT ? NR_FUTEX : 0 };
 	uint32_t number[2] = { e.tid, (uint32_t)e.f[1] };
 	char comm[16];
 
@@ -87,15 +90,18 @@ void recording__put(struct recording *rec, struct ev e)
 		assert_int_equal(stk_writer__stack(rec->w, &frame, 1, &out.ustack), 0);
 		rec->last_stack = out.ustack;
 	}
-	memcpy(record + 8, e.f, sizeof(e.f));
+	memcpy(record + (e.type <= FUTEX_OUT ? 16 : 8), e.f, sizeof(e.f));
 	if (e.type == SWITCH)
 		memcpy(record + 16, number, sizeof(number));
 	out.record = record;
-	out.record_len = e.type == FUTEX_IN ? 40 : e.type == SWITCH ? 24 : 16;
+	out.record_len = e.type == FUTEX_IN			 ? 48 :
+			 e.type == SWITCH || e.type == FUTEX_OUT ? 24 :
+								   16;
 	if (e.marks & STK_MARK_NO_FIELDS)
 		out.record_len = 8;
 	rec->counters[e.type][STK_C_HAPPENED]++;
 	rec->counters[e.type][STK_C_RECORDED]++;
+	rec->counters[e.type][STK_C_USTACK_NOT_RECORDED] += e.stack == STACK_OMITTED;
 	assert_int_equal(stk_writer__event(rec->w, &out), 0);
 }
 

@@ -10,6 +10,7 @@
 
 enum { FUTEX_IN, FUTEX_OUT, WAKING, SWITCH, WAKEUP_NEW, NR_TYPES };
 enum { HARDIRQ = 0x08 };
+#define STACK_OMITTED UINT32_MAX /* the task is not selected */
 
 struct ev {
 	uint64_t ts;
@@ -22,7 +23,7 @@ struct ev {
 	 * SWITCH: prev_state, next_pid.
 	 */
 	uint64_t f[4];
-	uint32_t stack; /* a distinct user stack for each number; 0: none */
+	uint32_t stack; /* a distinct user stack for each number, or STACK_OMITTED; 0: none */
 };
 
 struct recording {

@@ -18,6 +18,7 @@
  * user-hostile  paths and names of functions with control bytes and markup
  * latency   see latency_recording.h
  * lifecycle, zombies  see lifecycle_recording.h
+ * wakers, selected  see wakers_recording.h
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
 #include <errno.h>
@@ -32,6 +33,7 @@
 #include "frame.h"
 #include "latency_recording.h"
 #include "lifecycle_recording.h"
+#include "wakers_recording.h"
 #include "trace/write/writer.h"
 
 #define COMMON                                                                         \
@@ -775,6 +777,10 @@ int main(int argc, char **argv)
 		make_lifecycle(argv[2]);
 	else if (!strcmp(kind, "zombies"))
 		make_zombies(argv[2]);
+	else if (!strcmp(kind, "wakers"))
+		make_wakers(argv[2]);
+	else if (!strcmp(kind, "selected"))
+		make_selected(argv[2]);
 	else if (!strcmp(kind, "large"))
 		make_large(argv[2], argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000,
 			   argc > 4 ? strtoull(argv[4], NULL, 0) : 4000);

@@ -177,6 +177,42 @@ static void test_swallowed(void **state)
 	assert_int_equal(balance__swallowed(10000, 10500, 1000), 0);
 }
 
+/* What these readings and counts of samples mean; counters of the programs are already in c. */
+static void samples_mean(struct sample_reading reading, uint64_t swallowed, bool by_cycles)
+{
+	const struct sample_sums sums = { reading, swallowed };
+
+	balance__samples(&sums, 100, by_cycles, sum);
+}
+
+/* Made up: a counter that others use for a quarter of the time, and one that counts nothing. */
+static void test_samples(void **state)
+{
+	const uint64_t s = 1000000000;
+
+	begin(true, 0);
+	sum[STK_C_HAPPENED] = 290;
+	sum[STK_C_SAMPLE_IDLE] = 5;
+	samples_mean((struct sample_reading){ 9 * s, 4 * s, 3 * s }, 3, true);
+	assert_int_equal(sum[STK_C_SAMPLE_EXPECTED], 400);
+	assert_int_equal(sum[STK_C_SAMPLE_MULTIPLEXED], 100);
+	assert_int_equal(sum[STK_C_SAMPLE_SKIPPED], 3);
+	begin(true, 0);
+	samples_mean((struct sample_reading){ 0, 4 * s, 4 * s }, 0, true);
+	assert_int_equal(sum[STK_C_SAMPLE_SKIPPED], 400);
+	assert_int_equal(sum[STK_C_SAMPLE_MULTIPLEXED], 0);
+	begin(true, 0);
+	sum[STK_C_HAPPENED] = 390;
+	sum[STK_C_SAMPLE_THROTTLED] = 4;
+	samples_mean((struct sample_reading){ 4 * s, 4 * s, 4 * s }, 0, false);
+	assert_int_equal(sum[STK_C_SAMPLE_SKIPPED], 6);
+	begin(true, 0);
+	sum[STK_C_HAPPENED] = 401;
+	samples_mean((struct sample_reading){ 4 * s, 4 * s, 5 * s }, 0, false);
+	assert_int_equal(sum[STK_C_SAMPLE_SKIPPED], 0);
+	assert_int_equal(sum[STK_C_SAMPLE_MULTIPLEXED], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_under_way),
 		cmocka_unit_test(test_returns),
 		cmocka_unit_test(test_swallowed),
+		cmocka_unit_test(test_samples),
 	};
 
 	return cmocka_run_group_tests_name("balance", tests, NULL, NULL);

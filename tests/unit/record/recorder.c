@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "log.h"
 #include "record/backend.h"
 #include "record/select/rec_event.h"
 #include "record/recorder.h"
@@ -37,6 +38,9 @@ static struct fake {
 		uint64_t happened, recorded, lost, events;
 	} looks[2];
 	unsigned int nr_looks;
+	bool distinct; /* each event has two stacks that no other has */
+	uint64_t throttled, multiplexed;
+	char line[256]; /* the last status line, or the last warning */
 } fake;
 
 static struct look look_at(const char *path)
@@ -61,7 +65,7 @@ static struct look look_at(const char *path)
 
 static int fake_open(const struct recorder_opts *opts, struct backend **ret_backend)
 {
-	fake = (struct fake){ .path = opts->output };
+	fake.path = opts->output;
 	*ret_backend = &fake.base;
 	return 0;
 }
@@ -99,11 +103,27 @@ static int fake_counters(struct backend *b, uint64_t (*ret_counters)[STK_NR_COUN
 	ret_counters[0][STK_C_HAPPENED] = fake.happened;
 	ret_counters[0][STK_C_LOST_RING] = fake.lost;
 	ret_counters[0][STK_C_RECORDED] = fake.happened - fake.lost;
+	if (fake.distinct) {
+		ret_counters[0][STK_C_STACK_NEW] = fake.ts;
+		ret_counters[0][STK_C_USTACK_NEW] = fake.ts;
+	}
+	ret_counters[0][STK_C_SAMPLE_EXPECTED] = 1000;
+	ret_counters[0][STK_C_SAMPLE_THROTTLED] = fake.throttled;
+	ret_counters[0][STK_C_SAMPLE_MULTIPLEXED] = fake.multiplexed;
 	return 0;
 }
 
 static void fake_add_ends(struct backend *b, uint64_t (*counters)[STK_NR_COUNTERS])
 {
+}
+
+static uint32_t distinct_stack(uint64_t nr)
+{
+	uint64_t frame = 0xffffffff81000000ull + 16 * nr;
+	uint32_t number;
+
+	assert_int_equal(stk_writer__stack(fake.w, &frame, 1, &number), 0);
+	return number;
 }
 
 /* The ring never becomes empty, and its events are recorded already. */
@@ -117,6 +137,10 @@ static int fake_drain(struct backend *b, bool last)
 		end -= MIN(end, (uint64_t)HELD);
 	while (fake.ts < end && !err) {
 		e.ts = ++fake.ts;
+		if (fake.distinct) {
+			e.kstack = distinct_stack(2 * e.ts);
+			e.ustack = distinct_stack(2 * e.ts + 1);
+		}
 		err = stk_writer__event(fake.w, &e);
 	}
 	return err;
@@ -175,7 +199,8 @@ const struct backend_ops backend_bpf = {
 
 const struct backend_ops backend_ftrace = { 0 };
 
-static void accounting_of_a_ring_that_is_never_empty(void **state)
+/* Records with fake, which the caller has set, and returns what the file holds. */
+static struct look record(struct recorder_opts opts, struct recorder_result *ret_result)
 {
 	char dir[] = "/tmp/stackonce-test.XXXXXX", path[64], none[] = "", name[] = "event";
 	struct rec_event event = { .kind = STK_KIND_SAMPLE,
@@ -184,21 +209,35 @@ static void accounting_of_a_ring_that_is_never_empty(void **state)
 				   .format = none,
 				   .filter = none };
 	struct rec_events events = { .v = &event, .nr = 1 };
-	struct recorder_opts opts = { .output = path, .events = &events };
-	struct recorder_result result;
-	const struct look *looks = fake.looks;
 	struct look last;
 
+	opts.output = path;
+	opts.events = &events;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/trace.stk", dir);
 	assert_int_equal(ksyms__parse("", &opts.syms), 0);
 	stop__catch();
-	assert_int_equal(recorder__run(&opts, &result), 0);
+	assert_int_equal(recorder__run(&opts, ret_result), 0);
 	ksyms__free(opts.syms);
 	last = look_at(path);
 	unlink(path);
 	rmdir(dir);
+	return last;
+}
 
+static void keep_line(void *ctx, const char *line)
+{
+	snprintf(fake.line, sizeof(fake.line), "%s", line);
+}
+
+static void accounting_of_a_ring_that_is_never_empty(void **state)
+{
+	const struct look *looks = fake.looks;
+	struct recorder_result result;
+	struct look last;
+
+	fake = (struct fake){ .distinct = true };
+	last = record((struct recorder_opts){ .status = keep_line }, &result);
 	assert_int_equal(fake.nr_looks, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(looks[i].happened, looks[i].recorded + looks[i].lost);
@@ -209,12 +248,40 @@ static void accounting_of_a_ring_that_is_never_empty(void **state)
 	assert_int_equal(last.happened, last.recorded + last.lost);
 	assert_int_equal(last.recorded, last.events);
 	assert_int_equal(last.events, result.events);
+	/* an event may have two stacks: there can be more stacks than events */
+	assert_true(result.stacks > result.events);
+	assert_non_null(strstr(fake.line, ", dedup 0.0 %, "));
+}
+
+static void keep_warning(void *ctx, enum stk_log_level level, const char *msg)
+{
+	assert_int_equal(level, STK_LOG_WARN);
+	snprintf(fake.line, sizeof(fake.line), "%s", msg);
+}
+
+/* No machine at hand throttles or shares its counters: the counters are made up. */
+static void missing_samples_are_said(void **state)
+{
+	struct recorder_result result;
+
+	log_set_sink(keep_warning, NULL);
+	fake = (struct fake){ .throttled = 7 };
+	record((struct recorder_opts){ 0 }, &result);
+	assert_non_null(strstr(fake.line, "throttled 7 times"));
+	fake = (struct fake){ .multiplexed = 250 };
+	record((struct recorder_opts){ 0 }, &result);
+	assert_non_null(strstr(fake.line, "about 250 of 1000 timer samples are missing"));
+	fake = (struct fake){ 0 };
+	record((struct recorder_opts){ 0 }, &result);
+	assert_string_equal(fake.line, "");
+	log_set_sink(NULL, NULL);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accounting_of_a_ring_that_is_never_empty),
+		cmocka_unit_test(missing_samples_are_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ static struct fake *fake_of(int fd)
 ssize_t __wrap_read(int fd, void *buf, size_t len)
 {
 	const struct fake *f = fake_of(fd);
-	uint64_t v[2] = { f->value, f->enabled_ns };
+	uint64_t v[3] = { f->value, f->enabled_ns, f->enabled_ns };
 
 	assert_int_equal(len, sizeof(v));
 	memcpy(buf, v, sizeof(v));
@@ -165,12 +165,12 @@ static struct samples *started(void)
 	return s;
 }
 
-static void want(const struct samples *s, unsigned int cpu, uint64_t enabled, unsigned int ended)
+static void want(struct samples *s, unsigned int cpu, uint64_t enabled, unsigned int ended)
 {
 	struct samples_count n;
 
 	samples__count(s, cpu, &n);
-	assert_int_equal(n.enabled, enabled);
+	assert_int_equal(n.reading.enabled, enabled);
 	assert_int_equal(n.ended, ended);
 }
 

@@ -263,7 +263,8 @@ static void test_names(void **state)
 	assert_string_equal(stk_counter_name(STK_C_LOST_RING), "lost_ring");
 	assert_string_equal(stk_counter_name(STK_NR_COUNTERS), "unknown");
 	assert_string_equal(stk_stack_end_name(STK_END_FALLBACK), "fallback");
-	assert_string_equal(stk_stack_end_name(STK_END_FALLBACK + 1), "unknown");
+	assert_string_equal(stk_stack_end_name(STK_END_NOT_RECORDED), "not_recorded");
+	assert_string_equal(stk_stack_end_name(STK_END_NOT_RECORDED + 1), "unknown");
 }
 
 /* Values of every width and every difference, so that every coding is used. */

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "wakers_recording.h"
+
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "../analyze/waits_recording.h"
+
+enum { TARGET = 300, WAKER = 400, KTHREAD = 20 };
+
+/* The target waits, the waker wakes it: its event has this user stack. */
+static void wait_for(struct recording *rec, uint64_t ts, uint32_t waker, uint32_t stack)
+{
+	const struct ev events[] = {
+		{ .type = FUTEX_IN, .tid = TARGET, .f = { 0x7000, 0, 2 }, .stack = 1 },
+		{ .type = SWITCH, .tid = TARGET, .f = { 1, 0 }, .stack = 1 },
+		{ .type = WAKING, .tid = waker, .f = { TARGET }, .stack = stack, .cpu = 1 },
+		{ .type = SWITCH, .f = { 0, TARGET } },
+		{ .type = FUTEX_OUT, .tid = TARGET, .f = { 0 }, .stack = 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct ev e = events[i];
+
+		e.ts = ts + 1000000 * i;
+		recording__put(rec, e);
+	}
+}
+
+void make_wakers(const char *path)
+{
+	struct recording rec;
+
+	recording__begin(&rec);
+	if (stk_writer__meta(rec.w, "target", "300"))
+		errx(1, "%s: metadata", path);
+	wait_for(&rec, 1000000000, WAKER, STACK_OMITTED);
+	wait_for(&rec, 1010000000, WAKER, STACK_OMITTED);
+	wait_for(&rec, 1020000000, KTHREAD, 0);
+	wait_for(&rec, 1030000000, TARGET + 1, 2);
+	recording__close(&rec, 1100000000);
+	if (rename(rec.path, path))
+		err(1, "%s", path);
+}
+
+void make_selected(const char *path)
+{
+	static const struct {
+		const char *system, *name;
+	} types[] = { { "sched", "sched_process_fork" },
+		      { "sched", "sched_process_exit" },
+		      { "irq", "softirq_entry" },
+		      { "irq", "softirq_exit" } };
+	struct stk_writer_opts opts = { .nr_cpus = 1 };
+	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644), failed;
+	struct stk_writer *w;
+	unsigned int i;
+
+	if (fd < 0 || stk_writer__new(fd, &opts, &w))
+		err(1, "%s", path);
+	failed = stk_writer__meta(w, "target", "300");
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		failed |= stk_writer__type(w, STK_KIND_TRACEPOINT, types[i].system, types[i].name,
+					   "", "") < 0;
+	failed |= stk_writer__end_round(w, 1, 0);
+	failed |= stk_writer__finish(w, "done", 0);
+	stk_writer__free(w);
+	if (failed)
+		errx(1, "%s: not written", path);
+}
