@@ -21,10 +21,12 @@ struct preset {
 	const char *summary; /* one line, for list --presets */
 	const char *answer; /* the command that reads it: "latency --preset rmap" */
 	bool user_stacks; /* record user stacks also system-wide */
+	/* Why the events of selected tasks (-p, a COMMAND) are not enough; NULL: they are. */
+	const char *needs_all;
 	bool include_self; /* the recorder's own switches, waits and reaps matter, too */
 	struct preset_event events[PRESET_EVENTS]; /* ended by a NULL spec */
 	/* for latency; NULL if the preset is not a pair */
-	const char *start, *end; /* globs, separated by commas */
+	const char *start, *end; /* as for latency --start and --end */
 	const char *match; /* as for latency --match; NULL: by thread */
 	const char *by; /* as for latency --by; NULL: one group */
 	const char *start_if; /* as for latency --start-if; NULL: none */

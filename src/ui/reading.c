@@ -13,6 +13,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
+#include "need.h"
 #include "output/output.h"
 
 #define FOLLOW_NS 200000000 /* interval at which a growing file is polled */
@@ -285,6 +286,8 @@ int reading__finish(struct reading *rd)
 		log_warn("'%s' is being recorded: events not written yet are missing", rd->path);
 	else if (rd->at_end && !t.clean_end && !rd->code)
 		log_warn("'%s' ended abruptly: the last events may be missing", rd->path);
+	if (rd->at_end && need__selected(rd))
+		rd->code = CMD_FAILURE;
 	warn_unverified(rd);
 	user_names__finish(&rd->names);
 	return rd->code;

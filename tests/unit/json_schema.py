@@ -18,9 +18,7 @@ info.kernel_unwind info_unwind.by info_unwind.why info_unwind.walked info_unwind
 info_unwind.left info_unwind.checks info_user.tables_loaded info_user.no_table info_user.evicted
 info_user.table_bytes info_user.table_peak info_user.cfi_bytes info_user.load_ns info_user.budget
 info_user.mode life.exit_between life.free_between life.uncertain process.new_parent process.new_parent_id
-process.new_parent_comm preset preset.name preset.summary preset.answer preset.user_stacks
-preset.recordable preset.hindered_by preset.events preset_event.event preset_event.filter
-preset_event.optional
+process.new_parent_comm
 """.split())
 
 HEAD = "| key | type | unit | present | meaning |"

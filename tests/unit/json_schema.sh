@@ -53,7 +53,7 @@ for f in *.stk; do
 	run info "$f"
 	run script "$f"
 	run script --stacks --no-symbols "$f"
-	run script --fields ts,comm,prev_pid,fields,nosuch,ustack "$f"
+	run script --fields ts,comm,prev_pid,fields,ustack "$f"
 	run report "$f"
 	run report --by comm,pid,tid,cpu --no-symbols "$f"
 	run report --tree --by event,cpu "$f"
@@ -77,6 +77,7 @@ run latency --preset rmap rmap.stk
 run symbolize --sysroot /nonexistent -o symbolized.stk user.stk
 run maps --pid $$
 run list -v
+run list --presets
 run version
 "$python" "$here/json_schema.py" "$doc" --runs runs || exit 1
 echo "$nr runs"

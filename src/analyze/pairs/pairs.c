@@ -63,9 +63,10 @@ static int value_number(struct by_values *by, const void *bytes, size_t len, uin
 static int by_number(struct pairs *p, unsigned int i, struct event_view *v, uint32_t *ret_number)
 {
 	const struct source *s = &v->type->by[i];
-	struct pairs_value value = {
-		.name = p->spec.by[i], .event = v->e, .format = v->type->format, .field = s->field
-	};
+	struct pairs_value value = { .name = p->spec.by[i].names[0],
+				     .event = v->e,
+				     .format = v->type->format,
+				     .field = s->field };
 	struct by_values *by = &p->by[i];
 	unsigned int at;
 	int err;
@@ -103,7 +104,7 @@ static int group_of(struct pairs *p, const struct open_start *s, struct event_vi
 			continue;
 		if (s->no_by & 1u << i && end->type->by[i].kind == SOURCE_NONE) {
 			log_err(0, "--by: neither start nor end has a number or string field '%s'",
-				p->spec.by[i]);
+				p->spec.by[i].names[0]);
 			return -ENOENT;
 		}
 		err = by_number(p, i, end, &key.by[i]);
@@ -450,7 +451,7 @@ unsigned int pairs__nr_by(const struct pairs *p)
 
 const char *pairs__by_name(const struct pairs *p, unsigned int i)
 {
-	return p->spec.by[i];
+	return p->spec.by[i].names[0];
 }
 
 static bool ends_in_pid(const struct spec_side *side)

@@ -69,7 +69,7 @@ struct pairs_opts {
 	 * NULL: "tid,context".
 	 */
 	const char *match;
-	const char *by; /* fields of the start, or else of the end; NULL: one group */
+	const char *by; /* fields of the start, or else of the end, a|b as above; NULL: one group */
 	/*
 	 * "prev_state&255=0": a field of starts, an optional mask and the value; NULL: none.  An
 	 * event that has another value in this field starts nothing; with single it replaces the

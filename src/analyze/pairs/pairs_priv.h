@@ -22,7 +22,7 @@ struct spec {
 	char *text; /* the names point into it */
 	struct spec_side start[PAIRS_MAX_MATCH], end[PAIRS_MAX_MATCH]; /* match */
 	unsigned int nr_match;
-	const char *by[PAIRS_MAX_BY];
+	struct spec_side by[PAIRS_MAX_BY];
 	unsigned int nr_by;
 	const char *if_field; /* --start-if; NULL: none */
 	uint64_t if_mask, if_value;

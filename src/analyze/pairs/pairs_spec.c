@@ -50,16 +50,15 @@ static const char *parse_match(char *text, struct spec *s)
 
 static const char *parse_by(char *text, struct spec *s)
 {
-	char *name;
+	const char *why = NULL;
+	char *part;
 
-	while ((name = strsep(&text, ","))) {
-		if (!*name)
-			return "a name is empty";
+	while (!why && (part = strsep(&text, ","))) {
 		if (s->nr_by == PAIRS_MAX_BY)
 			return "there are too many fields to group by";
-		s->by[s->nr_by++] = name;
+		why = parse_side(part, &s->by[s->nr_by++]);
 	}
-	return NULL;
+	return why;
 }
 
 /* "FIELD=VALUE" or "FIELD&MASK=VALUE" */

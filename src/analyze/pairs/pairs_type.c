@@ -34,6 +34,17 @@ static struct source source_of(const struct pairs_type *t, const char *name)
 	return (struct source){ .kind = SOURCE_NONE };
 }
 
+/* The first of these that the event has. */
+static struct source first_source(const struct pairs_type *t, const struct spec_side *names)
+{
+	struct source s = { .kind = SOURCE_NONE };
+	unsigned int i;
+
+	for (i = 0; i < names->nr && s.kind == SOURCE_NONE; i++)
+		s = source_of(t, names->names[i]);
+	return s;
+}
+
 static int take_side(struct pairs_type *t, const struct spec_side *side, struct source *ret_source)
 {
 	unsigned int i;
@@ -113,7 +124,7 @@ int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct s
 			err = take_side(t, &s->end[i], &t->end[i]);
 	}
 	for (i = 0; i < s->nr_by && t->role; i++)
-		t->by[i] = source_of(t, s->by[i]);
+		t->by[i] = first_source(t, &s->by[i]);
 	if (s->if_field && t->format)
 		t->start_if = ev_format__find(t->format, s->if_field);
 	if (t->start_if && t->start_if->kind != EV_FIELD_INT)

@@ -3,6 +3,7 @@
 #include "latency.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "ui/flames.h"
+#include "ui/need.h"
 
 #define ROLE_KNOWN 0x80
 #define MAX_TOP 1000 /* pairs kept for each group */
@@ -19,6 +21,8 @@ static void latency__free(struct latency *l)
 	pairs__free(l->pairs);
 	latency__free_values(l);
 	free(l->roles);
+	free(l->alternatives[0]);
+	free(l->alternatives[1]);
 	reading__free(&l->rd);
 }
 
@@ -98,6 +102,39 @@ static int parse_options(struct latency *l, int argc, char **argv)
 	return reading__options(&l->rd, &cmd_latency, argc, argv) ?: complete(l);
 }
 
+/* ---- alternatives ---------------------------------------------------------------------------- */
+
+/* "A|B": events A, or B if the recording has no event A.  Returns one of them, in copy. */
+static const char *choose(const struct latency *l, char *copy)
+{
+	unsigned int i, nr = stk_reader__nr_types(l->rd.reader);
+	char *globs, *first = NULL;
+
+	while ((globs = strsep(&copy, "|"))) {
+		first = first ?: globs;
+		for (i = 0; i < nr; i++)
+			if (event__matches(globs, stk_reader__type(l->rd.reader, i)))
+				return globs;
+	}
+	return first;
+}
+
+/* Once the event types are known. */
+static void choose_events(struct latency *l)
+{
+	const char **globs[] = { &l->start, &l->end };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(globs); i++) {
+		if (!strchr(*globs[i], '|'))
+			continue;
+		l->alternatives[i] = strdup(*globs[i]);
+		if (l->alternatives[i])
+			*globs[i] = choose(l, l->alternatives[i]);
+	}
+	l->chosen = true;
+}
+
 /* ---- callbacks of pairs ---------------------------------------------------------------------- */
 
 static unsigned int role_of(void *ctx, const struct stk_event_type *t)
@@ -106,6 +143,8 @@ static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 	struct latency *l = ctx;
 	uint8_t role;
 
+	if (!l->chosen)
+		choose_events(l);
 	if (i < l->nr_roles && l->roles[i])
 		return l->roles[i] & ~ROLE_KNOWN;
 	role = ROLE_KNOWN | (event__matches(l->start, t) ? PAIRS_START : 0) |
@@ -127,24 +166,17 @@ static bool is_selected(void *ctx, const struct stk_event *e)
 /* Without start or end events the recording was not made for this query. */
 static int check_types(struct latency *l)
 {
-	const struct {
-		unsigned int role;
-		const char *globs, *what;
-	} rows[] = { { PAIRS_START, l->start, "start" }, { PAIRS_END, l->end, "end" } };
-	unsigned int i, k, nr = stk_reader__nr_types(l->rd.reader);
+	const struct preset *p = l->preset;
+	const char *globs[3] = { NULL };
+	char how[64];
 
-	for (k = 0; k < ARRAY_SIZE(rows); k++) {
-		for (i = 0; i < nr; i++)
-			if (role_of(l, stk_reader__type(l->rd.reader, i)) & rows[k].role)
-				break;
-		if (i < nr)
-			continue;
-		log_err(0, "'%s' has no %s events '%s'%s%s", l->rd.path, rows[k].what,
-			rows[k].globs, l->preset ? ": record with --preset " : "",
-			l->preset ? l->preset->name : "");
-		return -ENOENT;
-	}
-	return 0;
+	if (!l->chosen)
+		choose_events(l);
+	globs[0] = l->start;
+	globs[1] = l->end;
+	if (p)
+		snprintf(how, sizeof(how), "%s--preset %s", p->needs_all ? "-a " : "", p->name);
+	return need__events(&l->rd, globs, p ? how : NULL) ? -ENOENT : 0;
 }
 
 static int pair_event(struct latency *l, const struct stk_event *e)
@@ -184,6 +216,8 @@ static int read_pairs(struct latency *l)
 		err = pairs__finish(l->pairs, l->rd.reader, &l->res);
 	if (err && err != -ENOENT)
 		log_err(err, "match starts and ends");
+	if (!err && !l->res.nr_groups)
+		need__all_tasks(&l->rd, l->preset);
 	return err;
 }
 

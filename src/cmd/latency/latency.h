@@ -21,6 +21,8 @@ struct latency {
 	struct out out;
 	bool linear, stacks, single;
 	const char *start, *end, *match, *by, *start_if;
+	bool chosen; /* start and end are one of the alternatives that were given */
+	char *alternatives[2]; /* start, end: where these point to then; NULL: none */
 	const struct preset *preset;
 	unsigned int of_end; /* --stack-of end */
 	uint64_t top, shown; /* --top, --groups */

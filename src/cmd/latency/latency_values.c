@@ -60,6 +60,14 @@ static void put_printed(struct latency *l, const struct pairs_value *v, struct s
 		strbuf__add(out, s, end - s);
 }
 
+static bool is_call_number(const struct stk_event_type *t, const struct ev_field *f)
+{
+	const char *system = stk_event_type__system(t);
+
+	return (!strcmp(system, "raw_syscalls") && !strcmp(f->name, "id")) ||
+	       (!strcmp(system, "syscalls") && !strcmp(f->name, "__syscall_nr"));
+}
+
 void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *ret_text)
 {
 	const struct stk_event_type *t = stk_event__type(v->event);
@@ -80,9 +88,7 @@ void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *re
 	}
 	if (!v->field)
 		return;
-	name = !strcmp(v->name, "id") && !strcmp(stk_event_type__system(t), "raw_syscalls") ?
-		       syscall__name(v->number) :
-		       NULL;
+	name = is_call_number(t, v->field) ? syscall__name(v->number) : NULL;
 	if (name)
 		strbuf__puts(ret_text, name);
 	else if (!strcmp(v->field->type, "dev_t"))

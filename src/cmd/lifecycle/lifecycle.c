@@ -9,6 +9,8 @@
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
+#include "ui/need.h"
+#include "ui/presets.h"
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -252,6 +254,8 @@ static void on_life(void *ctx, const struct life *l)
 	struct lifecycle_cmd *c = ctx;
 	bool ended = l->state == LIFE_FREED || l->state == LIFE_GONE;
 
+	c->nr_lives++;
+	c->nr_of_pid += num_set__has(&c->sel.pid, l->self.pid);
 	if (c->err || !selected(c, l))
 		return;
 	c->err = count(c, l);
@@ -300,6 +304,39 @@ static void put_steps_end(struct lifecycle_cmd *c)
 		lifecycle__text_remaining(c, &c->remaining[i].life);
 }
 
+/* Whether the recording can have an answer. */
+static int check(struct lifecycle_cmd *c)
+{
+	/* the report lists which of them are missing, and what is unknown for that reason */
+	static const char *const events[] = { "sched:sched_process_*", NULL };
+
+	if (need__events(&c->rd, events, "-a --preset lifecycle"))
+		return CMD_FAILURE;
+	if (!c->nr_lives)
+		need__all_tasks(&c->rd, preset__find("lifecycle"));
+	if (c->rd.code || !c->steps || c->nr_of_pid)
+		return CMD_OK;
+	log_err(0,
+		"'%s' has no process with an id of --pid; 'stackonce lifecycle --tree %s' lists "
+		"those it has",
+		c->rd.path, c->rd.path);
+	return CMD_FAILURE;
+}
+
+static void put(struct lifecycle_cmd *c)
+{
+	if (!c->tree && c->nr_ended)
+		qsort(c->ended, c->nr_ended, sizeof(*c->ended), kept__compare);
+	if (c->rd.json)
+		put_json(c);
+	else if (c->steps)
+		put_steps_end(c);
+	else if (c->tree)
+		lifecycle__text_tree(c);
+	else
+		lifecycle__text(c);
+}
+
 static int run_lifecycle(struct lifecycle_cmd *c)
 {
 	const struct lifecycle_opts opts = { .process = on_life,
@@ -307,7 +344,7 @@ static int run_lifecycle(struct lifecycle_cmd *c)
 					     .step = c->steps ? on_step : NULL,
 					     .ctx = c };
 	const struct stk_event *e;
-	int err;
+	int err, code = CMD_OK;
 
 	out__open(&c->out, true);
 	err = lifecycle__new(c->rd.reader, &opts, &c->l);
@@ -317,20 +354,14 @@ static int run_lifecycle(struct lifecycle_cmd *c)
 	}
 	err = err ?: lifecycle__finish(c->l);
 	err = err ?: c->err;
-	if (!err && !c->tree && c->nr_ended)
-		qsort(c->ended, c->nr_ended, sizeof(*c->ended), kept__compare);
-	if (!err && c->rd.json)
-		put_json(c);
-	else if (!err && c->steps)
-		put_steps_end(c);
-	else if (!err && c->tree)
-		lifecycle__text_tree(c);
-	else if (!err)
-		lifecycle__text(c);
+	if (!err)
+		code = check(c);
+	if (!err && !code)
+		put(c);
 	err = err ?: c->err;
 	if (err)
 		log_err(err, "print process lifecycles");
-	return out__close(&c->out, err ? CMD_FAILURE : reading__finish(&c->rd));
+	return out__close(&c->out, err ? CMD_FAILURE : reading__finish(&c->rd) ?: code);
 }
 
 static void lifecycle_cmd__free(struct lifecycle_cmd *c)

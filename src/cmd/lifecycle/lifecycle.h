@@ -44,6 +44,7 @@ struct lifecycle_cmd {
 	struct kept *remaining;
 	size_t nr_ended, cap_ended, nr_remaining, cap_remaining;
 	struct lifecycle_totals processes, thread_totals;
+	uint64_t nr_lives, nr_of_pid; /* all lives, and those of --pid, selected or not */
 	uint64_t first_ts; /* of the recording */
 	int err; /* of a callback */
 };

@@ -51,6 +51,31 @@ static const struct preset_event *first_unavailable(const struct machine *m, con
 	return NULL;
 }
 
+/* The options of latency that the preset stands for. */
+static void put_options(struct strbuf *b, const struct preset *p)
+{
+	const struct {
+		const char *option, *value;
+	} rows[] = { { "--start", p->start },
+		     { "--end", p->end },
+		     { "--match", p->match },
+		     { "--by", p->by },
+		     { "--start-if", p->start_if } };
+	unsigned int i;
+
+	if (!p->start)
+		return;
+	strbuf__printf(b, "%15s", "");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *quote = rows[i].value && strpbrk(rows[i].value, "*|&") ? "'" : "";
+
+		if (rows[i].value)
+			strbuf__printf(b, " %s %s%s%s", rows[i].option, quote, rows[i].value,
+				       quote);
+	}
+	strbuf__puts(b, p->single ? " --single\n" : "\n");
+}
+
 static void put_json(struct json *j, const struct machine *m, const struct preset *p)
 {
 	const struct preset_event *e, *bad = m->events ? first_unavailable(m, p) : NULL;
@@ -59,6 +84,13 @@ static void put_json(struct json *j, const struct machine *m, const struct prese
 	json__string(j, "name", p->name);
 	json__string(j, "summary", p->summary);
 	json__string(j, "answer", p->answer);
+	json__string(j, "start", p->start);
+	json__string(j, "end", p->end);
+	json__string(j, "match", p->match);
+	json__string(j, "by", p->by);
+	json__string(j, "start_if", p->start_if);
+	json__bool(j, "single", p->single);
+	json__string(j, "needs_all", p->needs_all);
 	json__bool(j, "user_stacks", p->user_stacks);
 	if (m->events)
 		json__bool(j, "recordable", !bad);
@@ -84,6 +116,9 @@ static void put_text(struct out *out, const struct machine *m, const struct pres
 
 	strbuf__printf(b, "%s%-15s%s %s\n%16sstackonce %s\n", out__colour(out, OUT_HEAD), p->name,
 		       out__colour(out, OUT_PLAIN), p->summary, "", p->answer);
+	put_options(b, p);
+	if (p->needs_all)
+		strbuf__printf(b, "%16sneeds record -a: %s\n", "", p->needs_all);
 	if (m->events && bad)
 		strbuf__printf(b, "%s%16sunavailable on this machine: %s: %s%s\n",
 			       out__colour(out, OUT_WARN), "", bad->spec, why_unavailable(m, bad),

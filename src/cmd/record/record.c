@@ -130,6 +130,18 @@ static int resolve_events(struct record_options *o, struct rec_events *events)
 	return rec_events__add_sample(events, o->rec.sample_cycles ? "cycles" : "cpu-clock");
 }
 
+/* The answer to these is incomplete or empty. */
+static void warn_selected(const struct record_options *o)
+{
+	unsigned int i;
+
+	for (i = 0; i < o->nr_presets && recorder_opts__selects_tasks(&o->rec); i++)
+		if (o->presets[i]->needs_all)
+			log_warn("preset '%s' needs -a: %s, and these are not recorded with %s",
+				 o->presets[i]->name, o->presets[i]->needs_all,
+				 o->rec.command ? "a COMMAND" : "-p");
+}
+
 static void show_status(void *ctx, const char *line)
 {
 	fprintf(stderr, "\r\033[K%s", line);
@@ -224,6 +236,7 @@ static int run(int argc, char **argv)
 	ui__set_log_level(o.verbose ? STK_LOG_DEBUG : o.quiet ? STK_LOG_ERROR : STK_LOG_WARN);
 	libbpf_set_print(bpf_log);
 	rec_clock__offset(o.rec.clock, &o.rec.clock_offset);
+	warn_selected(&o);
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;
 	err = o.rec.command ? target__find_command(o.rec.command[0]) : 0;

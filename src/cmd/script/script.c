@@ -6,6 +6,7 @@
 
 #include "cleanup.h"
 #include "ui/frames.h"
+#include "ui/need.h"
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -68,14 +69,43 @@ static void put_header(struct script *s)
 			"#              | |         |   |||||     |         |\n");
 }
 
-static int put_events(struct script *s)
+/* Columns of fields can be checked at the first event, when the event types are known. */
+static bool has_own_fields(const struct script *s)
 {
-	const struct stk_event *e;
+	unsigned int i;
 
-	out__open(&s->out, !s->rd.follow);
+	for (i = 0; i < s->nr_columns && s->columns[i].kind != COL_FIELD; i++)
+		;
+	return i < s->nr_columns;
+}
+
+static int begin(struct script *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_columns; i++)
+		if (s->columns[i].kind == COL_FIELD && need__field(&s->rd, s->columns[i].name))
+			return CMD_FAILURE;
 	if (!s->rd.json && !s->no_header)
 		put_header(s);
-	while (reading__next(&s->rd, &s->out, NULL, NULL, &e)) {
+	return CMD_OK;
+}
+
+static int put_events(struct script *s)
+{
+	bool begun = !has_own_fields(s);
+	const struct stk_event *e;
+	int code;
+
+	out__open(&s->out, !s->rd.follow);
+	code = begun ? begin(s) : CMD_OK;
+	while (!code && reading__next(&s->rd, &s->out, NULL, NULL, &e)) {
+		if (!begun) {
+			begun = true;
+			code = begin(s);
+			if (code)
+				break;
+		}
 		script__losses(s, stk_event__ts(e));
 		if (s->rd.json)
 			script__json(s, e);
@@ -84,10 +114,12 @@ static int put_events(struct script *s)
 		else
 			script__line(s, e);
 	}
+	if (!begun && !s->rd.code)
+		code = begin(s);
 	if (s->rd.at_end)
 		script__losses(s, UINT64_MAX);
 	script__warn_uncompiled(s);
-	return out__close(&s->out, reading__finish(&s->rd));
+	return out__close(&s->out, reading__finish(&s->rd) ?: code);
 }
 
 static int run(int argc, char **argv)

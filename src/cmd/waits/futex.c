@@ -9,6 +9,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
+#include "ui/need.h"
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -154,6 +155,14 @@ static int read_events(struct futex *fx)
 	return err ? log_err(err, "sum up the waits") : 0;
 }
 
+static int check_events(struct futex *fx)
+{
+	static const char *const calls[] = { "syscalls:sys_enter_futex*",
+					     "syscalls:sys_exit_futex*", NULL };
+
+	return need__events(&fx->w.rd, calls, "--preset futex");
+}
+
 static int run(int argc, char **argv)
 {
 	_cleanup_(futex__free) struct futex fx = { 0 };
@@ -164,7 +173,7 @@ static int run(int argc, char **argv)
 	if (code)
 		return code;
 	out__open(&fx.w.out, true);
-	if (read_events(&fx))
+	if (read_events(&fx) || check_events(&fx))
 		code = CMD_FAILURE;
 	else if (fx.w.rd.flamegraph)
 		code = draw(&fx);

@@ -8,6 +8,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "ui/need.h"
 
 static const char *const states[] = {
 	[SWITCH_PREEMPTED] = "preempted", [SWITCH_SLEEP] = "sleep",   [SWITCH_DISK] = "disk",
@@ -101,6 +102,14 @@ static int read_events(struct offcpu *oc)
 	return err ? log_err(err, "sum up the times off CPU") : 0;
 }
 
+/* Without sched_waking, all of the time counts as blocked. */
+static int check_events(struct offcpu *oc)
+{
+	static const char *const switches[] = { "sched:sched_switch", NULL };
+
+	return need__events(&oc->w.rd, switches, "--preset offcpu");
+}
+
 static int run(int argc, char **argv)
 {
 	_cleanup_(offcpu__free) struct offcpu oc = { 0 };
@@ -111,7 +120,7 @@ static int run(int argc, char **argv)
 	if (code)
 		return code;
 	out__open(&oc.w.out, true);
-	if (read_events(&oc))
+	if (read_events(&oc) || check_events(&oc))
 		code = CMD_FAILURE;
 	else if (oc.w.rd.flamegraph)
 		code = draw(&oc);

@@ -239,5 +239,27 @@ same "list -v" want got
 STACKONCE_TRACEFS=$dir/nosuch "$so" list >out 2>err
 { [ $? -eq 1 ] && grep -q 'mount -t tracefs' err; } || fail "list without tracefs: $(cat err)"
 
+# list --presets: the options that a pair stands for, and which presets need -a, and why.
+"$so" list --presets timer >got 2>err
+want="--start 'timer:\*timer_expire_entry' .* --match 'cpu,hrtimer|timer' --by function"
+grep -q "^ *$want\$" got ||
+	fail "list --presets has no options of latency: $(cat got)"
+grep -q '^ *needs record -a: interrupts' got || fail "list --presets does not say what needs -a"
+"$so" list --presets futex 2>err | grep -qE 'needs|--start' && fail "futex needs -a or is a pair"
+"$so" list --presets --json softirq 2>err |
+	jq -e '.start == "irq:softirq_entry" and .end == "irq:softirq_exit" and
+		.match == "cpu,vec" and .by == "vec" and .start_if == null and (.single | not) and
+		(.needs_all | test("interrupts"))' >/dev/null || fail "list --presets --json"
+
+# record says that the answer will be incomplete; nothing is recorded without the command.
+"$so" record --preset futex,irq -o none.stk -- "$dir/nosuch" 2>err
+grep -q "^stackonce: warning: preset 'irq' needs -a: .* with a COMMAND$" err ||
+	fail "record does not say that a preset needs -a: $(cat err)"
+grep -q "'futex'" err && fail "futex needs no -a: $(cat err)"
+"$so" record -q --preset irq -o none.stk -- "$dir/nosuch" 2>&1 | grep -q 'needs -a' &&
+	fail "record -q warns"
+"$so" record -a --preset irq -o none.stk -- "$dir/nosuch" 2>&1 | grep -q 'needs -a' &&
+	fail "record -a warns that it needs -a"
+
 echo "$failed failed"
 [ $failed -eq 0 ]

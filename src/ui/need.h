@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an answer needs of a recording: says which events or fields are missing and how to record
+ * them.  The event types of a recording are known once it has been read; a recorder's file has them
+ * before the first event.
+ */
+#ifndef UI_NEED_H
+#define UI_NEED_H
+
+struct preset;
+struct reading;
+
+/*
+ * globs ends with NULL.  An entry may be several globs separated by commas: one that matches is
+ * enough.  how: options of record, or NULL for -e with what is missing.  CMD_FAILURE, after a
+ * message, if the recording has no event type for an entry.
+ */
+int need__events(const struct reading *rd, const char *const *globs, const char *how);
+/* CMD_FAILURE, after a message, if no selected event has the field. */
+int need__field(const struct reading *rd, const char *name);
+/*
+ * Checks --event: CMD_FAILURE, after a message, if none of its globs matches an event type.  Warns
+ * if some of them do not.
+ */
+int need__selected(const struct reading *rd);
+/* For an empty answer: warns if the preset needs all tasks and the recording has selected ones. */
+void need__all_tasks(const struct reading *rd, const struct preset *p);
+
+#endif /* UI_NEED_H */
