@@ -144,7 +144,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 	s->ev.common_type = d->common_type;
 	common_fields(s, task);
 	nested_stack(ctx, s, c, d);
-	user_stack(s, c, !select_tasks || pid_selected(s->tid));
+	user_stack(s, c, selected);
 	if (event_write(s, c) && s->marks & STK_MARK_NO_FIELDS)
 		bump(c, STK_C_NO_FIELDS);
 	scratch_put(busy);

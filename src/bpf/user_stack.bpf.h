@@ -409,7 +409,8 @@ static __always_inline void user_stack(struct scratch *s, struct event_counts *c
 	s->ustack = WIRE_STACK_NONE;
 	if (!user_stacks)
 		return;
-	if (select_tasks && !waker_stacks && !selected) {
+	/* without selected tasks the verifier knows that this is false */
+	if (!selected && !waker_stacks) {
 		user_stack_omit(s, c);
 		return;
 	}

@@ -64,7 +64,7 @@ wake --waker-stacks
 want_user wake.stk
 all=$(others true)
 [ "$all" -gt $((n / 4)) ] || fail "only $all wakeups by this shell in $n lines"
-with=$(others '.u.depth > 3')
+with=$(others '.u.depth > 0')
 [ "$with" -eq "$all" ] || fail "--waker-stacks: $((all - with)) of $all wakers have no user stack"
 info_true wake.stk '.user_stacks.not_recorded == 0' || fail "--waker-stacks omits stacks"
 note "$all wakers with a user stack"
