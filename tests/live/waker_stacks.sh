@@ -38,7 +38,8 @@ wake()
 # others FILTER: the number of wakeups by this shell, which is not selected, that match
 others()
 {
-	jq -s --argjson me $$ '([.[] | select(.type == "stack") | { "\(.id)": . }] | add) as $stacks |
+	jq -s --argjson me $$ '
+		([.[] | select(.type == "stack") | { "\(.id)": . }] | add) as $stacks |
 		[.[] | select(.event == "sched:sched_waking" and .pid == $me) |
 		. + { u: $stacks["\(.ustack)"], k: $stacks["\(.kstack)"] } | select('"$1"')] |
 		length' wake.json

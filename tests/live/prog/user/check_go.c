@@ -54,7 +54,7 @@ static const char *judge(struct recview *r, const struct recview_event *e, unsig
 /* go RECORDING */
 int check_go(int argc, char **argv)
 {
-	unsigned long calls = 0, wrong = 0, whole = 0, ends[STK_END_FALLBACK + 1] = { 0 };
+	unsigned long calls = 0, wrong = 0, whole = 0, ends[STK_NR_ENDS] = { 0 };
 	struct recview r;
 	struct recview_event e;
 
@@ -83,7 +83,7 @@ int check_go(int argc, char **argv)
 		}
 	}
 	printf("calls %lu\nwrong %lu\nto_goexit %lu\n", calls, wrong, whole);
-	for (unsigned int i = 0; i <= STK_END_FALLBACK; i++)
+	for (unsigned int i = 0; i < STK_NR_ENDS; i++)
 		if (ends[i])
 			printf("%s %lu\n", stk_stack_end_name(i), ends[i]);
 	recview__close(&r);
