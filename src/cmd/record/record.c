@@ -137,9 +137,10 @@ static void warn_selected(const struct record_options *o)
 
 	for (i = 0; i < o->nr_presets && recorder_opts__selects_tasks(&o->rec); i++)
 		if (o->presets[i]->needs_all)
-			log_warn("preset '%s' needs -a: %s, and these are not recorded with %s",
-				 o->presets[i]->name, o->presets[i]->needs_all,
-				 o->rec.command ? "a COMMAND" : "-p");
+			log_warn("preset '%s' needs -a: %s, but %s", o->presets[i]->name,
+				 o->presets[i]->needs_all,
+				 o->rec.command ? "a COMMAND limits the recording to its tasks" :
+						  "-p limits the recording to some tasks");
 }
 
 static void show_status(void *ctx, const char *line)

@@ -253,7 +253,7 @@ grep -q '^ *needs record -a: interrupts' got || fail "list --presets does not sa
 
 # record says that the answer will be incomplete; nothing is recorded without the command.
 "$so" record --preset futex,irq -o none.stk -- "$dir/nosuch" 2>err
-grep -q "^stackonce: warning: preset 'irq' needs -a: .* with a COMMAND$" err ||
+grep -q "^stackonce: warning: preset 'irq' needs -a: .*, but a COMMAND limits " err ||
 	fail "record does not say that a preset needs -a: $(cat err)"
 grep -q "'futex'" err && fail "futex needs no -a: $(cat err)"
 "$so" record -q --preset irq -o none.stk -- "$dir/nosuch" 2>&1 | grep -q 'needs -a' &&
