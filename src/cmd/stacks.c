@@ -36,6 +36,7 @@ static const struct opt options[] = {
 	SELECT_OPTIONS("count only events", "count only these events, separated by commas"),
 	{ "--kernel", "print only kernel stacks", OPT_FLAG(struct stacks, kernel) },
 	{ "--user", "print only user stacks", OPT_FLAG(struct stacks, user) },
+	FULL_FILES_OPTION,
 	INLINE_OPTION,
 	NAMES_OPTIONS,
 	FOLLOW_OPTION("print new stacks while the recording is in progress"),

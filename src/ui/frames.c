@@ -7,12 +7,6 @@
 #include "cleanup.h"
 #include "out.h"
 
-static void put_address(struct strbuf *b, uint64_t ip)
-{
-	strbuf__puts(b, "0x");
-	strbuf__hex(b, ip, 0);
-}
-
 static void put_bytes(struct strbuf *b, const uint8_t *p, unsigned int n)
 {
 	while (n--)
@@ -126,8 +120,15 @@ static const char *function(struct user_names *n, const struct stk_frame *f)
 	return n && f->sym && f->kind == STK_FRAME_USER ? user_names__function(n, f->sym) : f->sym;
 }
 
-void frame__module(struct strbuf *b, const struct stk_frame *f)
+void frame__module(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
 {
+	struct stk_file file;
+
+	if (frame__is_full(n, f) && f->file && !stk_reader__file(n->reader, f->file, &file)) {
+		strbuf__putc(b, ' ');
+		file__where(b, &file);
+		return;
+	}
 	if (!f->mod)
 		return;
 	/* Names that are not file names, such as [vdso], have brackets already. */
@@ -147,15 +148,58 @@ static void put_symbol(struct user_names *n, struct strbuf *b, const struct stk_
 	}
 }
 
+/* The offset of a user frame in its file, the address of other frames and of code in no file. */
+static uint64_t offset_of(const struct user_names *n, const struct stk_frame *f)
+{
+	struct stk_file file;
+	bool is_jit = n && f->kind == STK_FRAME_USER && f->file &&
+		      !stk_reader__file(n->reader, f->file, &file) && file.kind == STK_FILE_JIT;
+
+	return is_jit ? f->ip + file.base : f->ip;
+}
+
+static void put_unnamed(const struct user_names *n, struct strbuf *b, const struct stk_frame *f)
+{
+	strbuf__puts(b, "0x");
+	strbuf__hex(b, offset_of(n, f), 0);
+}
+
+/* "<OFFSET> : " */
+static void put_offset(const struct user_names *n, struct strbuf *b, const struct stk_frame *f)
+{
+	strbuf__putc(b, '<');
+	strbuf__hex(b, offset_of(n, f), 16);
+	strbuf__puts(b, "> : ");
+}
+
+static void put_full(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
+{
+	struct stk_file file;
+
+	put_offset(n, b, f);
+	if (f->file && !stk_reader__file(n->reader, f->file, &file))
+		file__where(b, &file);
+	else
+		strbuf__puts(b, "[unknown]");
+	if (f->sym) {
+		strbuf__putc(b, ' ');
+		put_symbol(n, b, f);
+	}
+}
+
 void frame__text(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
 {
 	if (f->guessed)
 		strbuf__puts(b, "? ");
+	if (frame__is_full(n, f)) {
+		put_full(n, b, f);
+		return;
+	}
 	if (f->sym)
 		put_symbol(n, b, f);
 	else
-		put_address(b, f->ip);
-	frame__module(b, f);
+		put_unnamed(n, b, f);
+	frame__module(n, b, f);
 }
 
 void frame__function(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
@@ -165,8 +209,8 @@ void frame__function(struct user_names *n, struct strbuf *b, const struct stk_fr
 	if (f->sym)
 		strbuf__text(b, function(n, f));
 	else
-		put_address(b, f->ip);
-	frame__module(b, f);
+		put_unnamed(n, b, f);
+	frame__module(n, b, f);
 }
 
 void frame__source(struct strbuf *b, const struct name_line *l)
@@ -204,30 +248,19 @@ void frame__put(struct user_names *n, struct strbuf *b, const char *indent,
 	strbuf__putc(b, '\n');
 }
 
-void frame__in_file(struct user_names *n, struct strbuf *b, const struct stk_frame *f, bool ids)
+void frame__hash(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
 {
-	uint64_t ip = f->ip;
 	struct stk_file file;
-	bool known = f->file && !stk_reader__file(n->reader, f->file, &file);
 
-	if (known && file.kind == STK_FILE_JIT)
-		ip += file.base;
-	strbuf__puts(b, f->guessed ? "? <" : " <");
-	strbuf__hex(b, ip, 16);
-	strbuf__puts(b, "> : ");
-	if (ids && known) {
-		strbuf__puts(b, "0x");
-		strbuf__hex(b, file.hash, 8);
+	if (f->guessed)
+		strbuf__puts(b, "? ");
+	put_offset(n, b, f);
+	if (!f->file || stk_reader__file(n->reader, f->file, &file)) {
+		strbuf__puts(b, "[unknown]");
 		return;
 	}
-	if (known)
-		file__where(b, &file);
-	else
-		strbuf__puts(b, "[unknown]");
-	if (f->sym && !ids) {
-		strbuf__putc(b, ' ');
-		put_symbol(n, b, f);
-	}
+	strbuf__puts(b, "0x");
+	strbuf__hex(b, file.hash, 8);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -2,6 +2,11 @@
 /*
  * Prints frames and stacks.  Strings from a recording are escaped.  n may be NULL where only kernel
  * frames occur.
+ *
+ * All commands print a frame in the same short form: "symbol+0x12/0x34 [module]" for the kernel,
+ * "symbol+0x12/0x34 [file]" for a program, with the last component of the file's path.  With --full
+ * (n->full), a user frame is "<OFFSET> : path=... build_id=... symbol+0x12/0x34", as in ftrace's
+ * file map.
  */
 #ifndef UI_FRAMES_H
 #define UI_FRAMES_H
@@ -14,14 +19,17 @@
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 /*
- * "symbol+0x12/0x34 [module]".  Without a symbol: the address, or the offset of a user frame in its
- * file followed by [file].  A guess, which frame pointers found, has "? " in front.
+ * One frame in the form above.  Without a symbol: the address, or the offset of a user frame in its
+ * file, followed by [file].  A guess, which frame pointers found, has "? " in front.
  */
 void frame__text(struct user_names *n, struct strbuf *b, const struct stk_frame *f);
-/* "symbol [module]", without the offset; the address if there is no symbol. */
+/*
+ * "symbol [module]", without the offset; the address if there is no symbol.  With --full, the path
+ * and the id of the file stand in place of [file].
+ */
 void frame__function(struct user_names *n, struct strbuf *b, const struct stk_frame *f);
-/* " [module]", or nothing. */
-void frame__module(struct strbuf *b, const struct stk_frame *f);
+/* " [module]", " path=... build_id=..." with --full, or nothing. */
+void frame__module(struct user_names *n, struct strbuf *b, const struct stk_frame *f);
 /* " at SOURCE:LINE", or nothing. */
 void frame__source(struct strbuf *b, const struct name_line *l);
 /* A line "symbol (inlined) at SOURCE:LINE". */
@@ -29,11 +37,13 @@ void frame__inlined(struct strbuf *b, const struct name_line *l);
 /* The frame as a line; with --inline, the functions inlined there come first, a line each. */
 void frame__put(struct user_names *n, struct strbuf *b, const char *indent,
 		const struct stk_frame *f);
-/*
- * A user frame in the format of ftrace's file map: " <OFFSET> : path=... build_id=... symbol", or
- * " <OFFSET> : 0xHASH" if ids is set.
- */
-void frame__in_file(struct user_names *n, struct strbuf *b, const struct stk_frame *f, bool ids);
+/* A user frame by the hash of its file: "<OFFSET> : 0xHASH". */
+void frame__hash(struct user_names *n, struct strbuf *b, const struct stk_frame *f);
+/* Whether the frame is printed with the path of its file. */
+static inline bool frame__is_full(const struct user_names *n, const struct stk_frame *f)
+{
+	return n && n->full && f->kind == STK_FRAME_USER;
+}
 
 /*
  * {"ip":"0x...","sym":"...","off":18,"mod":null}; sym, off and mod are null if unknown.  User

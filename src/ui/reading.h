@@ -64,6 +64,10 @@
 	{ "--no-symbols", "use only the names in the recording", \
 	  OPT_FLAG(struct reading, names.no_symbols) }, \
 	DEBUG_OPTIONS
+#define FULL_OPTION(text) \
+	{ "--full", text, OPT_FLAG(struct reading, names.full) }
+#define FULL_FILES_OPTION \
+	FULL_OPTION("print path and build id of the files of user frames")
 #define INLINE_OPTION \
 	{ "--inline", "print inlined user functions and source lines", \
 	  OPT_FLAG(struct reading, names.inlines) }

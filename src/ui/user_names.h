@@ -35,6 +35,7 @@ struct user_names {
 	const char **debug_dirs; /* NULL-terminated; NULL: the default */
 	unsigned int nr_debug_dirs, max_debug_dirs;
 	bool debuginfod, no_symbols, no_demangle, inlines;
+	bool full; /* user frames show the path and the id of their file */
 	bool hash_all; /* hash files of any size: to verify them, not to look up names */
 
 	struct stk_reader *reader;

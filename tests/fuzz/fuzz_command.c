@@ -40,7 +40,8 @@ static const struct command commands[] = {
 	{ &cmd_report,
 	  { "--top 3", "--json --by comm,pid,tid,cpu --top 0", "--tree --min 0", "--callees --json",
 	    "--folded --by comm", "--flamegraph -", "--user --tree" } },
-	{ &cmd_script, { "--ns", "--json --stacks", "--ids", "--no-stacks --fields pid" } },
+	{ &cmd_script,
+	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid" } },
 	{ &cmd_export, { "fsmb" } },
 };
 

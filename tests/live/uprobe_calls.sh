@@ -33,7 +33,7 @@ fields()
 # callers FILE GLOB NAMES: the stacks of all these events begin with these functions
 callers()
 {
-	"$STACKONCE" script --no-header --event "$2" "$1" | awk -v max="$(echo "$3" | wc -w)" '
+	"$STACKONCE" script --full --no-header --event "$2" "$1" | awk -v max="$(echo "$3" | wc -w)" '
 		function done() { if (n > 0) print names; names = "" }
 		/^<user stack/ { next }
 		/^ => / {

@@ -67,9 +67,10 @@ static const struct opt options[] = {
 	  OPT_FLAG(struct latency, linear) },
 	{ "--stacks", "print the full stacks of both ends", OPT_FLAG(struct latency, stacks) },
 	FLAMEGRAPH_OPTIONS("write a flame graph of the starts' stacks, by time"),
-	{ "--stack-of SIDE", "the flame graph has the stacks of %s (default start)",
+	{ "--stack-of SIDE", "stacks of the flame graph: %s (default start)",
 	  OPT_WORD(struct latency, of_end), WORDS("start", "end") },
 	SELECT_OPTIONS("only pairs that start", "only pairs that start with these events"),
+	FULL_FILES_OPTION,
 	NAMES_OPTIONS,
 	JSON_OPTION("print one JSON object per group, slowest pair and open start, and for the "
 		    "accounting"),

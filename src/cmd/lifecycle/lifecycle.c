@@ -30,6 +30,7 @@ static const struct opt options[] = {
 	EVENT_OPTION("read only these events"),
 	{ "--stacks", "print the full stacks of the zombies' parents and of steps",
 	  OPT_FLAG(struct lifecycle_cmd, stacks) },
+	FULL_FILES_OPTION,
 	NAMES_OPTIONS,
 	JSON_OPTION("print one JSON object per process, per step and for the summary"),
 	HELP_OPTION

@@ -32,6 +32,7 @@ static const struct opt options[] = {
 		       "only these events, separated by commas: 'sched:*,sys_enter_*'"),
 	{ "--kernel", "kernel stacks only", OPT_BIT(struct report, stacks, STACKS_KERNEL) },
 	{ "--user", "user stacks only", OPT_BIT(struct report, stacks, STACKS_USER) },
+	FULL_FILES_OPTION,
 	INLINE_OPTION,
 	NAMES_OPTIONS,
 	JSON_OPTION("print one JSON object per stack, or per function of the tree"),

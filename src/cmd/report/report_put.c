@@ -171,7 +171,7 @@ static void put_function(struct report *rp, const struct call_frame *f)
 	if (f->inlined) {
 		strbuf__text(b, f->inlined);
 		strbuf__puts(b, " (inlined)");
-		frame__module(b, &f->frame);
+		frame__module(&rp->rd.names, b, &f->frame);
 	} else {
 		frame__function(&rp->rd.names, b, &f->frame);
 	}

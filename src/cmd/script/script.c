@@ -22,6 +22,7 @@ static const struct opt options[] = {
 	  OPT_FLAG(struct script, no_header) },
 	{ "--ids", "print stack ids, and user frames as offset and hash of the file",
 	  OPT_FLAG(struct script, ids) },
+	FULL_FILES_OPTION,
 	INLINE_OPTION,
 	NAMES_OPTIONS,
 	FOLLOW_OPTION("wait for new events while the recording is in progress"),
@@ -39,6 +40,9 @@ static int parse_options(struct script *s, int argc, char **argv)
 	if (!code && s->stacks_too && !s->rd.json)
 		return ui__usage_error(argv[0],
 				       "--stacks needs --json; text has the stacks anyway");
+	if (!code && s->ids && s->rd.names.full)
+		return ui__usage_error(argv[0], "--ids prints user frames with the hash of their "
+						"file, --full with its path: give one of them");
 	return code;
 }
 

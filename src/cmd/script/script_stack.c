@@ -14,32 +14,29 @@
 
 /* ---- rendering ------------------------------------------------------------------------------- */
 
-static void put_inlined(struct strbuf *b, const struct stk_frame *f, const struct name_line *l)
-{
-	strbuf__puts(b, " =>  <");
-	strbuf__hex(b, f->ip, 16);
-	strbuf__puts(b, "> : ");
-	frame__inlined(b, l);
-}
-
+/*
+ * " => FRAME".  ftrace puts a second blank before a user frame with its offset, where a guess has
+ * its mark.
+ */
 static void render_frame(struct script *s, struct strbuf *b, const struct stk_frame *f)
 {
 	struct user_names *names = &s->rd.names;
+	bool is_hash = s->ids && f->kind == STK_FRAME_USER;
+	bool is_offset = is_hash || frame__is_full(names, f);
 	const struct name_line *lines;
-	unsigned int i, nr = 0;
+	unsigned int nr = is_hash ? 0 : user_names__lines(names, f, &lines), i;
 
-	if (f->kind == STK_FRAME_USER) {
-		nr = s->ids ? 0 : user_names__lines(names, f, &lines);
-		for (i = 0; i + 1 < nr; i++)
-			put_inlined(b, f, &lines[i]);
+	for (i = 0; i + 1 < nr; i++) {
 		strbuf__puts(b, " => ");
-		frame__in_file(names, b, f, s->ids);
-		if (nr)
-			frame__source(b, &lines[nr - 1]);
-	} else {
-		strbuf__puts(b, " => ");
-		frame__text(names, b, f);
+		frame__inlined(b, &lines[i]);
 	}
+	strbuf__puts(b, is_offset && !f->guessed ? " =>  " : " => ");
+	if (is_hash)
+		frame__hash(names, b, f);
+	else
+		frame__text(names, b, f);
+	if (nr)
+		frame__source(b, &lines[nr - 1]);
 	strbuf__putc(b, '\n');
 }
 

@@ -29,6 +29,7 @@ struct waits {
 	{ "--stacks", stacks_text, OPT_FLAG(struct waits, stacks) }, \
 	FLAMEGRAPH_OPTIONS(flamegraph_text), \
 	SELECT_OPTIONS(what, "read only these events"), \
+	FULL_FILES_OPTION, \
 	NAMES_OPTIONS
 /* clang-format on */
 

@@ -89,10 +89,12 @@ mkdir -p other/opt
 objcopy --remove-section .note.gnu.build-id root/opt/prog other/opt/prog
 
 # ---- names at reading time
-"$so" script --no-header prog.stk >out 2>err
+"$so" script --no-header --full prog.stk >out 2>err
 has "no file" "^ =>  <0*$inner> : path=/opt/prog build_id=$id\$" out
 has "no file" 'warning: .*one file' err
 "$so" script --no-header --sysroot root prog.stk >out 2>err
+has "names, short" "^ => outer\\+0x$at_outer/0x[0-9a-f]+ \\[prog\\]\$" out
+"$so" script --no-header --full --sysroot root prog.stk >out 2>err
 has "names" "^ =>  <0*$inner> : path=/opt/prog build_id=$id outer\\+0x$at_outer/0x" out
 has "names" "^ =>  <0*$in_main> : .* main\\+0x1/0x" out
 [ -s err ] && fail "names: $(cat err)"
@@ -110,8 +112,8 @@ want "stacks --json" "outer /opt/prog,main /opt/prog" "$(paste -sd, out)"
 # ---- inlined functions
 "$so" script --no-header --inline --sysroot root prog.stk >out
 has "--inline" \
-	"^ =>  <0*$inner> : innermost \\(inlined\\) at .*inlined.c:$(line_of innermost)\$" out
-has "--inline" "^ =>  <0*$inner> : middle \\(inlined\\) at .*inlined.c:$(line_of middle)\$" out
+	"^ => innermost \\(inlined\\) at .*inlined.c:$(line_of innermost)\$" out
+has "--inline" "^ => middle \\(inlined\\) at .*inlined.c:$(line_of middle)\$" out
 has "--inline" "outer\\+0x$at_outer/.* at .*inlined.c:$(line_of outer)\$" out
 want "--inline: order" "innermost middle outer" \
 	"$(grep -oE 'innermost|middle|outer' out | head -n 3 | paste -sd' ')"
