@@ -213,6 +213,16 @@ void frame__function(struct user_names *n, struct strbuf *b, const struct stk_fr
 	frame__module(n, b, f);
 }
 
+void frame__guesses(struct strbuf *b, uint64_t guesses, uint64_t events)
+{
+	unsigned int percent = events ? (unsigned __int128)guesses * 100 / events : 0;
+
+	if (guesses && guesses >= events)
+		strbuf__puts(b, "? ");
+	else if (percent)
+		strbuf__printf(b, "?%u%% ", percent);
+}
+
 void frame__source(struct strbuf *b, const struct name_line *l)
 {
 	if (!l->source)
@@ -271,8 +281,6 @@ void frame__json_function(struct user_names *n, struct json *j, const struct stk
 	json__string(j, "mod", f->mod);
 	if (f->kind == STK_FRAME_USER)
 		json__maybe(j, "file", f->file, f->file);
-	if (f->guessed)
-		json__bool(j, "guessed", true);
 }
 
 static void put_json_file(struct user_names *n, struct json *j, const struct stk_frame *f)

@@ -28,6 +28,12 @@ void frame__text(struct user_names *n, struct strbuf *b, const struct stk_frame 
  * and the id of the file stand in place of [file].
  */
 void frame__function(struct user_names *n, struct strbuf *b, const struct stk_frame *f);
+/*
+ * The mark of a frame that several stacks share, before the frame: "? " if it is a guess in all of
+ * their events, "?3% " if it is in a smaller part of them, and nothing below 1 %, so that a few
+ * guesses do not cast doubt on everything around them.
+ */
+void frame__guesses(struct strbuf *b, uint64_t guesses, uint64_t events);
 /* " [module]", " path=... build_id=..." with --full, or nothing. */
 void frame__module(struct user_names *n, struct strbuf *b, const struct stk_frame *f);
 /* " at SOURCE:LINE", or nothing. */

@@ -89,8 +89,8 @@ static int child_of(struct call_tree *t, uint32_t parent, const struct call_fram
 			return err;
 		i = t->nr++;
 		t->nodes[i] = (struct call_node){ .frame = *frame, .parent = parent, .key = key };
+		t->nodes[i].frame.frame.guessed = false;
 	}
-	t->nodes[i].frame.frame.guessed |= frame->frame.guessed;
 	*ret_node = i;
 	return 0;
 }
@@ -104,10 +104,13 @@ static int add_stack(struct call_tree *t, const struct call_stack *stack, bool c
 
 	t->nodes[0].count += count;
 	for (i = 0; i < nr; i++) {
-		err = child_of(t, node, &stack->v[callers ? i : nr - 1 - i], &node);
+		const struct call_frame *frame = &stack->v[callers ? i : nr - 1 - i];
+
+		err = child_of(t, node, frame, &node);
 		if (err)
 			return err;
 		t->nodes[node].count += count;
+		t->nodes[node].guesses += frame->frame.guessed ? count : 0;
 	}
 	t->nodes[node].self += count;
 	return 0;

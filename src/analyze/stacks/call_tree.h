@@ -37,9 +37,10 @@ struct call_key {
 };
 
 struct call_node {
-	struct call_frame frame; /* any of the merged frames; guessed if one of them is */
+	struct call_frame frame; /* any of the merged frames, as if it were not a guess */
 	uint64_t count; /* events whose stack passes through this node */
 	uint64_t self; /* events whose stack ends here, included in count */
+	uint64_t guesses; /* events whose frame here is a guess, included in count */
 	struct call_node **children; /* most frequent first */
 	unsigned int nr_children;
 	uint32_t parent; /* index in nodes, used while building */

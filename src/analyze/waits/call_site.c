@@ -76,7 +76,7 @@ int call_sites__of(struct call_sites *s, uint32_t ustack, struct call_site *ret_
 		return -ENOMEM;
 	if (!s->v[ustack].known) {
 		if (call_site__frame(s->r, ustack, &frame))
-			site = (struct call_site){ .file = frame.file, .ip = frame.ip };
+			site = (struct call_site){ frame.file, frame.ip, frame.guessed };
 		s->v[ustack] = (struct known_site){ site, true };
 	}
 	*ret_site = s->v[ustack].site;

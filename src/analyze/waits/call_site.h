@@ -11,6 +11,7 @@
 struct call_site {
 	uint32_t file; /* 0: unknown */
 	uint64_t ip; /* offset in file; 0 with file 0: no user stack */
+	bool guessed; /* the frame is a guess in this stack */
 };
 
 struct call_sites; /* caches call sites by stack id */

@@ -54,8 +54,8 @@ struct futex_stacks {
 
 struct futex_group {
 	/* the key: only what by asks for is set */
-	struct call_site site;
 	uint32_t site_stack; /* a user stack of that site, to resolve its names */
+	uint64_t calls, guesses; /* with FUTEX_BY_SITE; guesses: its frame is a guess */
 	struct futex_address address;
 	const char *comm;
 	uint32_t pid;

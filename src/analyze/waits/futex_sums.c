@@ -72,10 +72,13 @@ static int group_of(struct futex_analysis *a, const struct futex_open_call *c, u
 	if (n < 0)
 		return n;
 	n = key_table__at(&a->groups, &key, ret_group);
-	if (n <= 0)
+	if (n < 0)
 		return n;
 	g = key_table__value(&a->groups, *ret_group);
-	g->site = site;
+	g->calls++;
+	g->guesses += site.guessed;
+	if (!n)
+		return 0;
 	g->site_stack = a->by == FUTEX_BY_SITE ? c->ustack : 0;
 	g->pid = a->by == FUTEX_BY_PID ? c->task.pid : 0;
 	g->comm = a->by == FUTEX_BY_COMM ? c->task.comm : NULL;

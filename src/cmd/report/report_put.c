@@ -164,10 +164,12 @@ static bool too_small(const struct report *rp, const struct stack_group *g,
 	return (double)n->count * 100e9 < (double)rp->min * g->count;
 }
 
-static void put_function(struct report *rp, const struct call_frame *f)
+static void put_function(struct report *rp, const struct call_node *n)
 {
+	const struct call_frame *f = &n->frame;
 	struct strbuf *b = &rp->out.b;
 
+	frame__guesses(b, n->guesses, n->count);
 	if (f->inlined) {
 		strbuf__text(b, f->inlined);
 		strbuf__puts(b, " (inlined)");
@@ -198,6 +200,8 @@ static void put_tree_json(struct report *rp, const struct stack_group *g,
 		if (n->frame.inlined)
 			json__string(j, "inlined", n->frame.inlined);
 		frame__json_function(&rp->rd.names, j, &n->frame.frame);
+		if (n->guesses)
+			json__u64(j, "guesses", n->guesses);
 		json__end(j);
 		put_tree_json(rp, g, n, depth + 1);
 	}
@@ -222,7 +226,7 @@ static void put_tree(struct report *rp, const struct stack_group *g, const struc
 		out__percent(b, n->count, g->count, 6);
 		strbuf__puts(b, "% ");
 		out__paint(&rp->out, OUT_PLAIN);
-		put_function(rp, &n->frame);
+		put_function(rp, n);
 		strbuf__putc(b, '\n');
 		strbuf__puts(&rp->indent, top	     ? "        " :
 					  i + 1 < nr ? "|           " :
@@ -230,7 +234,7 @@ static void put_tree(struct report *rp, const struct stack_group *g, const struc
 		while (n->nr_children == 1 && n->children[0]->count == n->count) {
 			n = n->children[0];
 			strbuf__add(b, rp->indent.s ?: "", rp->indent.len);
-			put_function(rp, &n->frame);
+			put_function(rp, n);
 			strbuf__putc(b, '\n');
 		}
 		put_tree(rp, g, n);

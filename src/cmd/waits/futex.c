@@ -81,6 +81,7 @@ static uint32_t fold(struct futex_waker *v, uint32_t nr)
 	for (i = 0; i < nr; i++) {
 		if (out && !by_place(&v[out - 1], &v[i])) {
 			v[out - 1].count += v[i].count;
+			v[out - 1].guesses += v[i].guesses;
 			v[out - 1].sum += v[i].sum;
 		} else {
 			v[out++] = v[i];
@@ -105,6 +106,8 @@ int futex__wakers(struct futex *fx, const struct futex_group *g, uint32_t *ret_n
 					   .count = g->stacks[i].count,
 					   .sum = g->stacks[i].sum };
 		call_site__frame(fx->w.rd.reader, g->stacks[i].waker_ustack, &w->frame);
+		w->guesses = w->frame.guessed ? w->count : 0;
+		w->frame.guessed = false;
 	}
 	if (nr) {
 		qsort(fx->wakers, nr, sizeof(*w), by_place);

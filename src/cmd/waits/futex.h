@@ -20,6 +20,7 @@ struct futex_waker {
 	const struct futex_stacks *first;
 	struct stk_frame frame; /* the call site; STK_FRAME_UNKNOWN: no user stack */
 	uint64_t count, sum;
+	uint64_t guesses; /* of count: the frame is a guess */
 };
 
 /* Fills fx->wakers for g, most frequent first.  -ENOMEM. */

@@ -5,14 +5,21 @@
 #include "futex.h"
 #include "ui/frames.h"
 
-static void put_site(struct futex *fx, uint32_t ustack)
+/* g: the group whose site it is, or NULL. */
+static void put_site(struct futex *fx, uint32_t ustack, const struct futex_group *g)
 {
+	struct json *j = &fx->w.out.json;
 	struct stk_frame frame;
 
-	if (call_site__frame(fx->w.rd.reader, ustack, &frame))
-		frame__json(&fx->w.rd.names, &fx->w.out.json, "site", &frame);
-	else
-		json__null(&fx->w.out.json, "site");
+	if (!call_site__frame(fx->w.rd.reader, ustack, &frame)) {
+		json__null(j, "site");
+		return;
+	}
+	if (g)
+		frame.guessed = g->guesses == g->calls;
+	frame__json(&fx->w.rd.names, j, "site", &frame);
+	if (g && g->guesses)
+		json__u64(j, "guesses", g->guesses);
 }
 
 /* Members of a futex; address is null if the call has it in user memory. */
@@ -44,7 +51,7 @@ static void put_waker(struct futex *fx, const struct futex_stacks *s)
 		waits__json_task(j, &s->waker);
 	waits__json_stacks(&fx->w, s->waker_kstack, s->waker_ustack);
 	waits__json_end(&fx->w, s->waker_ustack);
-	put_site(fx, s->waker_ustack);
+	put_site(fx, s->waker_ustack, NULL);
 	json__end(j);
 }
 
@@ -74,7 +81,7 @@ static void put_group(struct futex *fx, const struct futex_group *g)
 
 	json__record(j, "group");
 	if (fx->by == FUTEX_BY_SITE)
-		put_site(fx, g->site_stack);
+		put_site(fx, g->site_stack, g);
 	else if (fx->by == FUTEX_BY_ADDRESS)
 		put_address(j, &g->address);
 	else if (fx->by == FUTEX_BY_COMM)
@@ -96,7 +103,7 @@ static void put_open(struct futex *fx, const struct futex_open *o)
 	json__u64(j, "since", o->since);
 	json__u64(j, "age_ns", fx->result->sums.last - o->since);
 	waits__json_stacks(&fx->w, o->kstack, o->ustack);
-	put_site(fx, o->ustack);
+	put_site(fx, o->ustack, NULL);
 	json__end(j);
 }
 

@@ -26,14 +26,20 @@ static void put_address(struct strbuf *b, const struct futex_address *a)
 			       a->owner_changes);
 }
 
-static void put_site(struct futex *fx, uint32_t ustack)
+/* g: the group whose site it is, or NULL. */
+static void put_site(struct futex *fx, uint32_t ustack, const struct futex_group *g)
 {
 	struct stk_frame frame;
 
-	if (call_site__frame(fx->w.rd.reader, ustack, &frame))
-		frame__text(&fx->w.rd.names, &fx->w.out.b, &frame);
-	else
+	if (!call_site__frame(fx->w.rd.reader, ustack, &frame)) {
 		strbuf__puts(&fx->w.out.b, "no user stack");
+		return;
+	}
+	if (g) {
+		frame.guessed = false;
+		frame__guesses(&fx->w.out.b, g->guesses, g->calls);
+	}
+	frame__text(&fx->w.rd.names, &fx->w.out.b, &frame);
 }
 
 static void put_what(struct futex *fx, const struct futex_group *g)
@@ -42,7 +48,7 @@ static void put_what(struct futex *fx, const struct futex_group *g)
 
 	switch (fx->by) {
 	case FUTEX_BY_SITE:
-		put_site(fx, g->site_stack);
+		put_site(fx, g->site_stack, g);
 		break;
 	case FUTEX_BY_ADDRESS:
 		put_address(b, &g->address);
@@ -71,10 +77,12 @@ static void put_waker(struct futex *fx, const struct futex_waker *w)
 		strbuf__puts(b, "woken by ");
 	else
 		strbuf__puts(b, "woken without a recorded futex call by ");
-	if (w->frame.kind != STK_FRAME_UNKNOWN)
+	if (w->frame.kind != STK_FRAME_UNKNOWN) {
+		frame__guesses(b, w->guesses, w->count);
 		frame__text(&fx->w.rd.names, b, &w->frame);
-	else if (omitted)
+	} else if (omitted) {
 		strbuf__printf(b, "<%s>", omitted);
+	}
 	if (omitted || w->frame.kind != STK_FRAME_UNKNOWN)
 		strbuf__puts(b, " in ");
 	strbuf__text(b, w->first->waker.comm);
@@ -185,7 +193,7 @@ static void put_open(struct futex *fx)
 		strbuf__puts(b, " at ");
 		put_address(b, &o->address);
 		strbuf__puts(b, ", ");
-		put_site(fx, o->ustack);
+		put_site(fx, o->ustack, NULL);
 		strbuf__putc(b, '\n');
 		if (fx->w.stacks)
 			stack__put(&fx->w.rd.names, b, INDENT, o->ustack ? 0 : o->kstack,

@@ -272,12 +272,38 @@ static void test_lost(void **state)
 	done(&an);
 }
 
+/* One site, which is a guess in one of four calls: the group says so, not the first stack alone. */
+static void test_guessed_site(void **state)
+{
+	struct recording rec;
+	struct result an;
+	uint64_t ts;
+
+	(void)state;
+	recording__begin(&rec);
+	for (ts = 100; ts <= 400; ts += 100) {
+		recording__put(&rec, (struct ev){ .ts = ts,
+						  .type = FUTEX_IN,
+						  .tid = 11,
+						  .f = { A, FUTEX_WAIT | PRIVATE, 2 },
+						  .stack = 11,
+						  .guessed = ts == 100 });
+		leave(&rec, ts + 50, 11, 0, -ETIMEDOUT);
+	}
+	an = analyze(&rec, FUTEX_BY_SITE);
+	assert_int_equal(an.result->nr_groups, 1);
+	assert_int_equal(an.result->groups[0].waits.count, 4);
+	assert_int_equal(an.result->groups[0].calls, 4);
+	assert_int_equal(an.result->groups[0].guesses, 1);
+	done(&an);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wait_and_waker), cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_requeue),	       cmocka_unit_test(test_unmatched),
-		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_lost),	       cmocka_unit_test(test_guessed_site),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

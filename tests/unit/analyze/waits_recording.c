@@ -74,8 +74,11 @@ void recording__begin(struct recording *rec)
 
 void recording__put(struct recording *rec, struct ev e)
 {
-	uint64_t frame = e.stack == STACK_OMITTED ? FRAME_MARKER(FRAME_END, STK_END_NOT_RECORDED) :
-						    FRAME_USER(1, 0x1000 * e.stack);
+	const uint64_t frames[] = {
+		FRAME_MARKER(FRAME_GUESS, 0),
+		e.stack == STACK_OMITTED ? FRAME_MARKER(FRAME_END, STK_END_NOT_RECORDED) :
+					   FRAME_USER(1, 0x1000 * e.stack),
+	};
 	struct stk_writer_event out = {
 		.ts = e.ts, .event = e.type, .cpu = e.cpu, .flags = e.flags, .marks = e.marks
 	};
@@ -87,7 +90,9 @@ void recording__put(struct recording *rec, struct ev e)
 	assert_int_equal(
 		stk_writer__task(rec->w, e.tid, e.pid ?: e.tid, comm, strlen(comm), &out.task), 0);
 	if (e.stack) {
-		assert_int_equal(stk_writer__stack(rec->w, &frame, 1, &out.ustack), 0);
+		assert_int_equal(stk_writer__stack(rec->w, frames + !e.guessed, 1 + e.guessed,
+						   &out.ustack),
+				 0);
 		rec->last_stack = out.ustack;
 	}
 	memcpy(record + (e.type <= FUTEX_OUT ? 16 : 8), e.f, sizeof(e.f));

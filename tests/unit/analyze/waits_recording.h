@@ -24,6 +24,7 @@ struct ev {
 	 */
 	uint64_t f[4];
 	uint32_t stack; /* a distinct user stack for each number, or STACK_OMITTED; 0: none */
+	bool guessed; /* the frame of stack is a guess */
 };
 
 struct recording {

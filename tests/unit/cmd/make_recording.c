@@ -16,6 +16,7 @@
  * user      user stacks with each stack end in four files, [vdso], [jit] and unknown memory;
  *           symbols for all but one of the files
  * user-hostile  paths and names of functions with control bytes and markup
+ * guesses   user stacks of which some are guesses where others are not
  * latency   see latency_recording.h
  * lifecycle, zombies  see lifecycle_recording.h
  * wakers, selected  see wakers_recording.h
@@ -676,6 +677,80 @@ static void make_user(const char *path)
 	stk_writer__free(w);
 }
 
+/* Four waits with a timeout, of which the first has the stack guessed. */
+static void put_futex_waits(struct stk_writer *w, uint64_t ts, uint32_t guessed, uint32_t sure)
+{
+#define U64(name, at) "\tfield:u64 " name ";\toffset:" at ";\tsize:8;\tsigned:0;\n"
+	static const char enter[] = "name: sys_enter_futex\nID: 8\n" COMMON U64("uaddr", "8")
+		U64("op", "16") U64("val", "24") U64("uaddr2", "32") "\nprint fmt: \"\"\n";
+	static const char leave[] =
+		"name: sys_exit_futex\nID: 9\n" COMMON
+		"\tfield:long ret;\toffset:8;\tsize:8;\tsigned:1;\n\nprint fmt: \"\"\n";
+	const uint64_t args[5] = { 0, 0x1000, 128 /* FUTEX_WAIT, private */, 2 };
+	const int64_t result[2] = { 0, -ETIMEDOUT };
+	int in = ok(stk_writer__type(w, STK_KIND_SYSCALL, "syscalls", "sys_enter_futex", "", enter),
+		    "type");
+	int out = ok(stk_writer__type(w, STK_KIND_SYSCALL, "syscalls", "sys_exit_futex", "", leave),
+		     "type");
+	uint32_t t = task(w, 7, 7, "guess");
+	int i;
+
+	for (i = 0; i < 4; i++, ts += 1000) {
+		event(w, (struct stk_writer_event){ .ts = ts,
+						    .event = in,
+						    .task = t,
+						    .ustack = i ? sure : guessed,
+						    .record = args,
+						    .record_len = sizeof(args) });
+		event(w, (struct stk_writer_event){ .ts = ts + 500,
+						    .event = out,
+						    .task = t,
+						    .record = result,
+						    .record_len = sizeof(result) });
+	}
+}
+
+/* 200 samples in main(): in 7 a caller of the futex is a guess, in 1 that of the sleep. */
+static void make_guesses(const char *path)
+{
+#define CALLERS FRAME_USER(APP, 0x11c4), FRAME_USER(APP, 0x1131), FRAME_USER(APP, 0x1065)
+	static const struct {
+		unsigned int events, nr;
+		uint64_t frames[6];
+	} stacks[] = {
+		{ 192, 4, { FRAME_USER(LIBC, 0xd0f5a), CALLERS } },
+		{ 1,
+		  6,
+		  { FRAME_USER(LIBC, 0xd0f5a), FRAME_MARKER(FRAME_GUESS, 0), CALLERS,
+		    END(STK_END_FALLBACK) } },
+		{ 7,
+		  6,
+		  { FRAME_USER(LIBC, 0x856a0), FRAME_MARKER(FRAME_GUESS, 0), CALLERS,
+		    END(STK_END_FALLBACK) } },
+	};
+	struct stk_writer *w = begin(path, 1);
+	struct stk_writer_event e = {
+		.ts = 1000, .event = EV_SAMPLE, .record = "\0\0\0\0\0\0\0\0", .record_len = 8
+	};
+	uint32_t numbers[ARRAY_SIZE(stacks)];
+	unsigned int k;
+	size_t i;
+
+	add_types(w);
+	add_files(w);
+	for (i = 0; i < ARRAY_SIZE(stacks); i++) {
+		e.ustack = numbers[i] = stack(w, stacks[i].frames, stacks[i].nr);
+		for (k = 0; k < stacks[i].events; k++, e.ts += 1000)
+			event(w, e);
+	}
+	put_futex_waits(w, e.ts, numbers[1], numbers[0]);
+	e.ts += 10000;
+	ok(stk_writer__end_round(w, e.ts, 0), "round");
+	add_user_symbols(w);
+	ok(stk_writer__finish(w, "done", 0), "finish");
+	stk_writer__free(w);
+}
+
 static void make_user_hostile(const char *path)
 {
 	static const char evil[] = "/tmp/\033]0;x\007<b>&\"\\\377\t\n => fake+0x1/0x2";
@@ -771,6 +846,8 @@ int main(int argc, char **argv)
 		make_user(argv[2]);
 	else if (!strcmp(kind, "user-hostile"))
 		make_user_hostile(argv[2]);
+	else if (!strcmp(kind, "guesses"))
+		make_guesses(argv[2]);
 	else if (!strcmp(kind, "latency"))
 		make_latency(argv[2]);
 	else if (!strcmp(kind, "lifecycle"))
