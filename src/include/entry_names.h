@@ -11,57 +11,71 @@
 #include <stdbool.h>
 #include <string.h>
 
-static inline bool interrupt_entry_name(const char *name)
+enum entry_kind {
+	ENTRY_NONE,
+	ENTRY_EXCEPTION, /* caused by the code that it interrupts, or possibly so */
+	ENTRY_INTERRUPT, /* of the hardware or of another CPU, whatever code it interrupts */
+};
+
+static inline enum entry_kind entry_kind(const char *name)
 {
-	static const char *const prefixes[] = {
-		"asm_exc_",
-		"asm_sysvec_",
-		"asm_common_interrupt",
-		"asm_spurious_",
-		"irq_entries_start",
-		"spurious_entries_start",
+	static const struct {
+		const char *name;
+		enum entry_kind kind;
+	} prefixes[] = {
+		{ "asm_exc_", ENTRY_EXCEPTION },
+		{ "asm_sysvec_", ENTRY_INTERRUPT },
+		{ "asm_common_interrupt", ENTRY_INTERRUPT },
+		{ "asm_spurious_", ENTRY_INTERRUPT },
+		{ "irq_entries_start", ENTRY_INTERRUPT },
+		{ "spurious_entries_start", ENTRY_INTERRUPT },
 		/* local labels of asm_exc_nmi */
-		"nested_nmi",
-		"first_nmi",
-		"repeat_nmi",
-		"end_repeat_nmi",
-		"nmi_no_fsgsbase",
-		"nmi_swapgs",
-		"nmi_restore",
+		{ "nested_nmi", ENTRY_EXCEPTION },
+		{ "first_nmi", ENTRY_EXCEPTION },
+		{ "repeat_nmi", ENTRY_EXCEPTION },
+		{ "end_repeat_nmi", ENTRY_EXCEPTION },
+		{ "nmi_no_fsgsbase", ENTRY_EXCEPTION },
+		{ "nmi_swapgs", ENTRY_EXCEPTION },
+		{ "nmi_restore", ENTRY_EXCEPTION },
 		/* arm64 */
-		"el1h_64_irq",
-		"el1h_64_fiq",
-		"el1h_64_sync",
-		"el1h_64_error",
-		"el0t_64_irq",
-		"el0t_64_fiq",
-	};
-	/* compared as a whole: other functions, which are not entries, begin like these */
-	static const char *const names[] = {
-		"asm_fred_entrypoint_kernel", /* since 6.9 */
-		/* before 5.8, in imports */
-		"ret_from_intr",
-		"apic_timer_interrupt",
-		"reschedule_interrupt",
-		"irq_work_interrupt",
-		"call_function_interrupt",
-		"call_function_single_interrupt",
-		"page_fault",
-		"async_page_fault",
-		"general_protection",
-		"el1_irq",
-		"el1_sync",
-		"el1_error",
-	};
+		{ "el1h_64_irq", ENTRY_INTERRUPT },
+		{ "el1h_64_fiq", ENTRY_INTERRUPT },
+		{ "el1h_64_sync", ENTRY_EXCEPTION },
+		{ "el1h_64_error", ENTRY_EXCEPTION },
+		{ "el0t_64_irq", ENTRY_INTERRUPT },
+		{ "el0t_64_fiq", ENTRY_INTERRUPT },
+	},
+	  /* compared as a whole: other functions, which are not entries, begin like these */
+		names[] = {
+			{ "asm_fred_entrypoint_kernel", ENTRY_EXCEPTION }, /* since 6.9, for all */
+			/* before 5.8, in imports */
+			{ "ret_from_intr", ENTRY_INTERRUPT },
+			{ "apic_timer_interrupt", ENTRY_INTERRUPT },
+			{ "reschedule_interrupt", ENTRY_INTERRUPT },
+			{ "irq_work_interrupt", ENTRY_INTERRUPT },
+			{ "call_function_interrupt", ENTRY_INTERRUPT },
+			{ "call_function_single_interrupt", ENTRY_INTERRUPT },
+			{ "page_fault", ENTRY_EXCEPTION },
+			{ "async_page_fault", ENTRY_EXCEPTION },
+			{ "general_protection", ENTRY_EXCEPTION },
+			{ "el1_irq", ENTRY_INTERRUPT },
+			{ "el1_sync", ENTRY_EXCEPTION },
+			{ "el1_error", ENTRY_EXCEPTION },
+		};
 	size_t i;
 
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
+		if (!strncmp(name, prefixes[i].name, strlen(prefixes[i].name)))
+			return prefixes[i].kind;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
+		if (!strcmp(name, names[i].name))
+			return names[i].kind;
+	return ENTRY_NONE;
+}
+
+static inline bool interrupt_entry_name(const char *name)
+{
+	return entry_kind(name) != ENTRY_NONE;
 }
 
 #endif /* ENTRY_NAMES_H */

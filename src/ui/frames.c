@@ -351,19 +351,32 @@ const char *stack__omitted(const struct stk_reader *r, uint32_t ustack)
 	return "stack not recorded (-p or COMMAND)";
 }
 
+void frames__put(struct user_names *n, struct strbuf *b, const char *indent,
+		 const struct stk_frame *frames, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		frame__put(n, b, indent, &frames[i]);
+}
+
+void frames__json(struct user_names *n, struct json *j, const struct stk_frame *frames,
+		  unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		frame__json(n, j, NULL, &frames[i]);
+}
+
 void stack__put(struct user_names *n, struct strbuf *b, const char *indent, uint32_t kstack,
 		uint32_t ustack)
 {
 	const char *omitted = stack__omitted(n->reader, ustack);
-	const uint32_t stacks[] = { kstack, ustack };
 	struct stk_frame frames[STK_MAX_DEPTH];
-	unsigned int i, k, nr;
 
-	for (k = 0; k < ARRAY_SIZE(stacks); k++) {
-		nr = stack__frames(n->reader, stacks[k], frames);
-		for (i = 0; i < nr; i++)
-			frame__put(n, b, indent, &frames[i]);
-	}
+	frames__put(n, b, indent, frames, stack__frames(n->reader, kstack, frames));
+	frames__put(n, b, indent, frames, stack__frames(n->reader, ustack, frames));
 	if (omitted)
 		strbuf__printf(b, "%s<%s>\n", indent, omitted);
 }
@@ -391,16 +404,11 @@ bool stack__put_ids(const struct stk_reader *r, struct strbuf *b, uint32_t kstac
 void stack__json_frames(struct user_names *n, struct json *j, const char *key, uint32_t kstack,
 			uint32_t ustack)
 {
-	const uint32_t stacks[] = { kstack, ustack };
 	struct stk_frame frames[STK_MAX_DEPTH];
-	unsigned int i, k, nr;
 
 	json__array(j, key);
-	for (k = 0; k < ARRAY_SIZE(stacks); k++) {
-		nr = stack__frames(n->reader, stacks[k], frames);
-		for (i = 0; i < nr; i++)
-			frame__json(n, j, NULL, &frames[i]);
-	}
+	frames__json(n, j, frames, stack__frames(n->reader, kstack, frames));
+	frames__json(n, j, frames, stack__frames(n->reader, ustack, frames));
 	json__end(j);
 }
 

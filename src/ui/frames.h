@@ -75,6 +75,12 @@ void file__id(struct strbuf *b, const struct stk_file *file, const char *before)
 
 /* At most STK_MAX_DEPTH frames, innermost first; returns their number, 0 for no stack. */
 unsigned int stack__frames(struct stk_reader *r, uint32_t number, struct stk_frame *ret_frames);
+/* frame__put() for each of them. */
+void frames__put(struct user_names *n, struct strbuf *b, const char *indent,
+		 const struct stk_frame *frames, unsigned int nr);
+/* frame__json() for each of them, in the open array. */
+void frames__json(struct user_names *n, struct json *j, const struct stk_frame *frames,
+		  unsigned int nr);
 /* A line for each frame, indented: the kernel stack, then the user stack; 0: no such stack. */
 void stack__put(struct user_names *n, struct strbuf *b, const char *indent, uint32_t kstack,
 		uint32_t ustack);

@@ -15,7 +15,7 @@
 
 #define STEPS_OF_WORK 16 /* steps along the open calls per unit of work */
 
-int futex_analysis__new(struct stk_reader *r, enum futex_by by, futex_select_fn select, void *ctx,
+int futex_analysis__new(struct stk_reader *r, const struct futex_opts *opts,
 			struct futex_analysis **ret_analysis)
 {
 	struct futex_analysis *a = calloc(1, sizeof(*a));
@@ -24,11 +24,9 @@ int futex_analysis__new(struct stk_reader *r, enum futex_by by, futex_select_fn 
 	if (!a)
 		return -ENOMEM;
 	a->r = r;
-	a->by = by;
-	a->select = select;
-	a->select_ctx = ctx;
+	a->opts = *opts;
 	futex_sums__init(a);
-	err = call_sites__new(r, &a->sites);
+	err = call_sites__new(r, &a->sites) ?: wait_stacks__new(r, opts->full, &a->parts);
 	if (!err)
 		err = event_fields__new(futex_roles, nr_futex_roles, &a->fields);
 	if (err)
@@ -44,6 +42,7 @@ void futex_analysis__free(struct futex_analysis *a)
 		return;
 	event_fields__free(a->fields);
 	call_sites__free(a->sites);
+	wait_stacks__free(a->parts);
 	thread_map__clear(&a->calls);
 	futex_sums__clear(a);
 	free(a);
@@ -51,7 +50,7 @@ void futex_analysis__free(struct futex_analysis *a)
 
 static bool selected(const struct futex_analysis *a, const struct futex_open_call *c)
 {
-	return !a->select || a->select(a->select_ctx, &c->task, c->ts, c->cpu);
+	return !a->opts.select || a->opts.select(a->opts.ctx, &c->task, c->ts, c->cpu);
 }
 
 /* The futex on which the call waits now. */
@@ -282,7 +281,7 @@ static int end_wait(struct futex_analysis *a, struct futex_open_call *c, uint64_
 		a->sums.waits++;
 		a->sums.ns += ts - c->ts;
 	}
-	if (waited && c->moved && a->by == FUTEX_BY_ADDRESS) {
+	if (waited && c->moved && a->opts.by == FUTEX_BY_ADDRESS) {
 		err = futex_sums__wait(a, c, c->place, c->ts, c->moved_at, FUTEX_MOVED);
 		from = c->moved_at;
 	}
@@ -330,7 +329,8 @@ static int charge_all(struct futex_analysis *a)
 {
 	uint64_t memory = key_table__memory(&a->places) + key_table__memory(&a->groups) +
 			  key_table__memory(&a->stacks) + string_table__memory(&a->comms) +
-			  thread_map__memory(&a->calls, sizeof(struct futex_open_call));
+			  thread_map__memory(&a->calls, sizeof(struct futex_open_call)) +
+			  wait_stacks__memory(a->parts);
 
 	return charge(&a->charge, a->r, memory, a->steps / STEPS_OF_WORK);
 }

@@ -106,9 +106,15 @@ struct futex_result {
 
 struct futex_analysis;
 
-/* r is borrowed; select may be NULL. */
-int futex_analysis__new(struct stk_reader *r, enum futex_by by, futex_select_fn select, void *ctx,
-			struct futex_analysis **ret_analysis);
+struct futex_opts {
+	enum futex_by by;
+	bool full; /* keep stacks apart by all frames of kernel stacks (wait_stack.h) */
+	futex_select_fn select; /* may be NULL */
+	void *ctx;
+};
+
+int futex_analysis__new(struct stk_reader *r, const struct futex_opts *opts,
+			struct futex_analysis **ret_analysis); /* r is borrowed */
 void futex_analysis__free(struct futex_analysis *a);
 static inline void futex_analysis__freep(struct futex_analysis **a)
 {

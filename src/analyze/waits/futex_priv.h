@@ -12,6 +12,7 @@
 #include "futex.h"
 #include "futex_call.h"
 #include "string_table.h"
+#include "wait_stack.h"
 
 /* One (process, address) pair.  Places are numbered from 1; 0: no place. */
 struct futex_place {
@@ -49,11 +50,10 @@ struct futex_open_call {
 
 struct futex_analysis {
 	struct stk_reader *r;
-	enum futex_by by;
-	futex_select_fn select;
-	void *select_ctx;
+	struct futex_opts opts;
 	struct event_fields *fields;
 	struct call_sites *sites;
+	struct wait_stacks *parts; /* of kernel stacks */
 	struct thread_map calls; /* struct futex_open_call */
 	struct key_table places; /* struct place_key -> struct futex_place */
 	uint64_t unexplained_requeue; /* ns: last requeue that moved more waiters than known */

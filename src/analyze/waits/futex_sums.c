@@ -58,13 +58,13 @@ static int group_of(struct futex_analysis *a, const struct futex_open_call *c, u
 	struct futex_group *g;
 	int n = 0;
 
-	if (a->by == FUTEX_BY_SITE) {
+	if (a->opts.by == FUTEX_BY_SITE) {
 		n = call_sites__of(a->sites, c->ustack, &site);
 		key.ip = site.ip;
 		key.number = site.file;
-	} else if (a->by == FUTEX_BY_ADDRESS) {
+	} else if (a->opts.by == FUTEX_BY_ADDRESS) {
 		key.number = place;
-	} else if (a->by == FUTEX_BY_COMM) {
+	} else if (a->opts.by == FUTEX_BY_COMM) {
 		n = string_table__intern(&a->comms, c->task.comm, &key.number);
 	} else {
 		key.number = c->task.pid;
@@ -79,9 +79,9 @@ static int group_of(struct futex_analysis *a, const struct futex_open_call *c, u
 	g->guesses += site.guessed;
 	if (!n)
 		return 0;
-	g->site_stack = a->by == FUTEX_BY_SITE ? c->ustack : 0;
-	g->pid = a->by == FUTEX_BY_PID ? c->task.pid : 0;
-	g->comm = a->by == FUTEX_BY_COMM ? c->task.comm : NULL;
+	g->site_stack = a->opts.by == FUTEX_BY_SITE ? c->ustack : 0;
+	g->pid = a->opts.by == FUTEX_BY_PID ? c->task.pid : 0;
+	g->comm = a->opts.by == FUTEX_BY_COMM ? c->task.comm : NULL;
 	return 0;
 }
 
@@ -103,12 +103,16 @@ static int add_stacks(struct futex_analysis *a, const struct futex_open_call *c,
 		key.woken = 1;
 		key.by_call = c->by_call;
 		key.interrupt = c->by_interrupt;
-		/* An interrupt hits an arbitrary task: it is not the waker. */
-		if (!c->by_interrupt) {
-			key.waker_tid = c->waker.tid;
-			key.waker_pid = c->waker.pid;
-			key.waker_ustack = stack__first(a->r, c->waker_ustack);
-		}
+	}
+	/* An interrupt hits an arbitrary task: it is not the waker. */
+	if (woken && c->by_interrupt) {
+		n = wait_stacks__of(a->parts, c->waker_kstack, WAIT_INTERRUPT, &key.waker_kstack);
+		if (n)
+			return n;
+	} else if (woken) {
+		key.waker_tid = c->waker.tid;
+		key.waker_pid = c->waker.pid;
+		key.waker_ustack = stack__first(a->r, c->waker_ustack);
 		key.waker_kstack = stack__first(a->r, c->waker_kstack);
 	}
 	n = key_table__at(&a->stacks, &key, &number);
@@ -142,7 +146,7 @@ int futex_sums__wait(struct futex_analysis *a, const struct futex_open_call *c, 
 		return err;
 	g->timeouts += outcome == FUTEX_TIMEOUT;
 	g->interrupted += outcome == FUTEX_INTERRUPTED;
-	g->requeued += outcome == FUTEX_MOVED || (c->moved && a->by != FUTEX_BY_ADDRESS);
+	g->requeued += outcome == FUTEX_MOVED || (c->moved && a->opts.by != FUTEX_BY_ADDRESS);
 	g->no_waker += outcome == FUTEX_WOKEN && !c->woken;
 	return add_stacks(a, c, group, ns, outcome == FUTEX_WOKEN && c->woken);
 }
@@ -229,7 +233,7 @@ static int fold_groups(struct futex_analysis *a, uint32_t *ret_into)
 		const struct group_key *key = key_table__key(&a->groups, i);
 		struct futex_group *g = key_table__value(&a->groups, i);
 
-		place = a->by == FUTEX_BY_ADDRESS ? futex_place__first(a, key->number) : 0;
+		place = a->opts.by == FUTEX_BY_ADDRESS ? futex_place__first(a, key->number) : 0;
 		if (place && of_place[place]) {
 			ret_into[i] = of_place[place] - 1;
 			err = merge_group(&groups[ret_into[i]], g);
@@ -306,7 +310,7 @@ static int list_open(struct futex_analysis *a)
 		struct futex_open *o = &a->result.open[nr];
 
 		if (c->args.does != FUTEX_DOES_WAIT ||
-		    (a->select && !a->select(a->select_ctx, &c->task, c->ts, c->cpu)))
+		    (a->opts.select && !a->opts.select(a->opts.ctx, &c->task, c->ts, c->cpu)))
 			continue;
 		*o = (struct futex_open){
 			.task = c->task, .since = c->ts, .ustack = c->ustack, .kstack = c->kstack

@@ -29,7 +29,8 @@ int offcpu_analysis__new(struct stk_reader *r, const struct offcpu_opts *opts,
 	a->r = r;
 	a->opts = *opts;
 	offcpu_sums__init(a);
-	err = event_fields__new(roles, ARRAY_SIZE(roles), &a->fields);
+	err = event_fields__new(roles, ARRAY_SIZE(roles), &a->fields) ?:
+		      wait_stacks__new(r, opts->full, &a->parts);
 	if (err)
 		offcpu_analysis__free(a);
 	else
@@ -42,6 +43,7 @@ void offcpu_analysis__free(struct offcpu_analysis *a)
 	if (!a)
 		return;
 	event_fields__free(a->fields);
+	wait_stacks__free(a->parts);
 	thread_map__clear(&a->off);
 	thread_map__clear(&a->members);
 	offcpu_sums__clear(a);
@@ -268,7 +270,8 @@ static int charge_all(struct offcpu_analysis *a)
 {
 	uint64_t memory = key_table__memory(&a->groups) + key_table__memory(&a->stacks) +
 			  string_table__memory(&a->comms) + thread_map__memory(&a->members, 1) +
-			  thread_map__memory(&a->off, sizeof(struct offcpu_off));
+			  thread_map__memory(&a->off, sizeof(struct offcpu_off)) +
+			  wait_stacks__memory(a->parts);
 
 	return charge(&a->charge, a->r, memory, 0);
 }

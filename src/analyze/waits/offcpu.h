@@ -29,7 +29,7 @@ struct offcpu_time {
 /* Intervals with one stack whose wakers have one stack. */
 struct offcpu_stacks {
 	enum switch_state state;
-	uint32_t kstack, ustack; /* of the switch away; 0: none */
+	uint32_t kstack, ustack; /* of the switch away; 0: none.  Kernel stacks have equal parts. */
 	bool woken; /* a waker was seen; the fields below describe it */
 	bool interrupt; /* woken by an interrupt: no waker task or user stack */
 	struct wait_task waker;
@@ -87,6 +87,7 @@ struct offcpu_result {
 struct offcpu_opts {
 	enum offcpu_by by;
 	uint64_t min; /* ns: leave out shorter intervals */
+	bool full; /* group by all frames of kernel stacks, not by their parts (wait_stack.h) */
 	offcpu_select_fn select; /* may be NULL */
 	void *ctx;
 };

@@ -12,6 +12,7 @@
 #include "analyze/thread_map.h"
 #include "offcpu.h"
 #include "string_table.h"
+#include "wait_stack.h"
 
 enum { ROLE_SWITCH = 1, ROLE_WAKING, ROLE_NEW };
 
@@ -38,6 +39,7 @@ struct offcpu_analysis {
 	bool target_read;
 	bool chosen; /* the recording is of selected tasks */
 	struct thread_map members; /* tids of selected tasks; a pid while its leader lives */
+	struct wait_stacks *parts; /* of kernel stacks */
 	struct key_table groups, stacks;
 	struct string_table comms;
 	struct charge charge;

@@ -46,12 +46,13 @@ void offcpu_sums__clear(struct offcpu_analysis *a)
 	string_table__clear(&a->comms);
 }
 
+/* Fills in the key of the group; kstack is the part that the interval is grouped by. */
 static void describe_group(const struct offcpu_analysis *a, const struct offcpu_off *off,
-			   struct offcpu_group *g)
+			   uint32_t kstack, struct offcpu_group *g)
 {
 	switch (a->opts.by) {
 	case OFFCPU_BY_STACK:
-		g->kstack = stack__first(a->r, off->kstack);
+		g->kstack = kstack;
 		g->ustack = stack__first(a->r, off->ustack);
 		g->state = off->state;
 		break;
@@ -70,13 +71,14 @@ static void describe_group(const struct offcpu_analysis *a, const struct offcpu_
 	}
 }
 
-static int group_of(struct offcpu_analysis *a, const struct offcpu_off *off, uint32_t *ret_group)
+static int group_of(struct offcpu_analysis *a, const struct offcpu_off *off, uint32_t kstack,
+		    uint32_t *ret_group)
 {
 	struct offcpu_group d = { 0 };
 	struct group_key key = { 0 };
 	int n = 0;
 
-	describe_group(a, off, &d);
+	describe_group(a, off, kstack, &d);
 	key.a = d.kstack;
 	key.b = d.ustack;
 	key.c = d.state;
@@ -102,11 +104,11 @@ static void add_time(struct offcpu_time *t, uint64_t blocked, uint64_t queued)
 }
 
 static int stacks_of(struct offcpu_analysis *a, const struct offcpu_off *off, uint32_t group,
-		     struct stacks_value **ret_value)
+		     uint32_t kstack, struct stacks_value **ret_value)
 {
 	struct stacks_key key = { .group = group,
 				  .state = off->state,
-				  .kstack = stack__first(a->r, off->kstack),
+				  .kstack = kstack,
 				  .ustack = stack__first(a->r, off->ustack) };
 	uint32_t number;
 	int n;
@@ -119,6 +121,9 @@ static int stacks_of(struct offcpu_analysis *a, const struct offcpu_off *off, ui
 		key.waker_tid = off->waker.tid;
 		key.waker_pid = off->waker.pid;
 		n = string_table__intern(&a->comms, off->waker.comm ?: "", &key.waker_comm);
+		if (!n && off->interrupt)
+			n = wait_stacks__of(a->parts, off->waker_kstack, WAIT_INTERRUPT,
+					    &key.waker_kstack);
 		if (n)
 			return n;
 	}
@@ -135,7 +140,7 @@ int offcpu_sums__add(struct offcpu_analysis *a, const struct offcpu_off *off, ui
 	bool runs = off->state == SWITCH_PREEMPTED || off->state == SWITCH_NEW;
 	struct stacks_value *v;
 	struct offcpu_group *g;
-	uint32_t group;
+	uint32_t group, kstack;
 	int err;
 
 	if (runs) {
@@ -145,9 +150,9 @@ int offcpu_sums__add(struct offcpu_analysis *a, const struct offcpu_off *off, ui
 		queued = ts - off->woken_at;
 		blocked -= queued;
 	}
-	err = group_of(a, off, &group);
-	if (!err)
-		err = stacks_of(a, off, group, &v);
+	err = wait_stacks__of(a->parts, off->kstack, WAIT_TASK, &kstack);
+	err = err ?: group_of(a, off, kstack, &group);
+	err = err ?: stacks_of(a, off, group, kstack, &v);
 	if (err)
 		return err;
 	g = key_table__value(&a->groups, group);

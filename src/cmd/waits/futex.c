@@ -14,7 +14,7 @@
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct futex, w.rd, A_RECORDING),
-	{ "--by WHAT", "one line per %s (default site)", OPT_WORD(struct futex, by),
+	{ "--by WHAT", "one line per %s (default site)", OPT_WORD(struct futex, opts.by),
 	  WORDS([FUTEX_BY_SITE] = "site", [FUTEX_BY_ADDRESS] = "address",
 		[FUTEX_BY_COMM] = "comm", [FUTEX_BY_PID] = "pid") },
 	WAITS_OPTIONS("print the full stacks of waits and wakers",
@@ -150,7 +150,10 @@ static int read_events(struct futex *fx)
 	const struct stk_event *e;
 	int err;
 
-	err = futex_analysis__new(fx->w.rd.reader, fx->by, selected, fx, &fx->analysis);
+	fx->opts.full = fx->w.rd.names.full;
+	fx->opts.select = selected;
+	fx->opts.ctx = fx;
+	err = futex_analysis__new(fx->w.rd.reader, &fx->opts, &fx->analysis);
 	while (!err && reading__next(&fx->w.rd, &fx->w.out, NULL, NULL, &e))
 		err = futex_analysis__add(fx->analysis, e);
 	if (!err)

@@ -8,7 +8,7 @@
 
 struct futex {
 	struct waits w;
-	enum futex_by by;
+	struct futex_opts opts;
 	struct futex_analysis *analysis;
 	const struct futex_result *result;
 	struct futex_waker *wakers; /* of the current group */

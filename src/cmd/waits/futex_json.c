@@ -49,7 +49,8 @@ static void put_waker(struct futex *fx, const struct futex_stacks *s)
 	json__string(j, "by", s->interrupt ? "interrupt" : s->by_call ? "call" : "other");
 	if (!s->interrupt)
 		waits__json_task(j, &s->waker);
-	waits__json_stacks(&fx->w, s->waker_kstack, s->waker_ustack);
+	waits__json_stacks(&fx->w, s->waker_kstack, s->interrupt ? WAIT_INTERRUPT : WAIT_TASK,
+			   s->waker_ustack);
 	waits__json_end(&fx->w, s->waker_ustack);
 	put_site(fx, s->waker_ustack, NULL);
 	json__end(j);
@@ -67,7 +68,7 @@ static void put_stacks(struct futex *fx, const struct futex_group *g)
 		json__object(j, NULL);
 		json__u64(j, "count", s->count);
 		json__u64(j, "sum_ns", s->sum);
-		waits__json_stacks(&fx->w, s->kstack, s->ustack);
+		waits__json_stacks(&fx->w, s->kstack, WAIT_TASK, s->ustack);
 		waits__json_end(&fx->w, s->ustack);
 		put_waker(fx, s);
 		json__end(j);
@@ -80,11 +81,11 @@ static void put_group(struct futex *fx, const struct futex_group *g)
 	struct json *j = &fx->w.out.json;
 
 	json__record(j, "group");
-	if (fx->by == FUTEX_BY_SITE)
+	if (fx->opts.by == FUTEX_BY_SITE)
 		put_site(fx, g->site_stack, g);
-	else if (fx->by == FUTEX_BY_ADDRESS)
+	else if (fx->opts.by == FUTEX_BY_ADDRESS)
 		put_address(j, &g->address);
-	else if (fx->by == FUTEX_BY_COMM)
+	else if (fx->opts.by == FUTEX_BY_COMM)
 		json__string(j, "comm", g->comm);
 	else
 		json__u64(j, "pid", g->pid);
@@ -102,7 +103,7 @@ static void put_open(struct futex *fx, const struct futex_open *o)
 	put_address(j, &o->address);
 	json__u64(j, "since", o->since);
 	json__u64(j, "age_ns", fx->result->sums.last - o->since);
-	waits__json_stacks(&fx->w, o->kstack, o->ustack);
+	waits__json_stacks(&fx->w, o->kstack, WAIT_TASK, o->ustack);
 	put_site(fx, o->ustack, NULL);
 	json__end(j);
 }

@@ -46,7 +46,7 @@ static void put_what(struct futex *fx, const struct futex_group *g)
 {
 	struct strbuf *b = &fx->w.out.b;
 
-	switch (fx->by) {
+	switch (fx->opts.by) {
 	case FUTEX_BY_SITE:
 		put_site(fx, g->site_stack, g);
 		break;
@@ -126,21 +126,21 @@ static void put_stacks(struct futex *fx, const struct futex_group *g)
 		strbuf__printf(b, "%8s%12s", text__number(s->count).s, text__ns(s->sum).s);
 		stack__put_ids(names->reader, b, 0, s->ustack);
 		strbuf__putc(b, '\n');
-		stack__put(names, b, INDENT, s->ustack ? 0 : s->kstack, s->ustack);
+		waits__put_stacks(&fx->w, INDENT, s->ustack ? 0 : s->kstack, WAIT_TASK, s->ustack);
 		if (!s->woken)
 			continue;
 		strbuf__puts(b, INDENT);
 		if (s->interrupt) {
 			strbuf__puts(b, "woken by an interrupt\n");
-			stack__put(names, b, INDENT "  ", s->waker_kstack, 0);
+			waits__put_stacks(&fx->w, INDENT "  ", s->waker_kstack, WAIT_INTERRUPT, 0);
 			continue;
 		}
 		strbuf__puts(b, "woken by ");
 		waits__put_task(b, s->waker.comm, s->waker.tid);
 		stack__put_ids(names->reader, b, 0, s->waker_ustack);
 		strbuf__putc(b, '\n');
-		stack__put(names, b, INDENT "  ", s->by_call ? 0 : s->waker_kstack,
-			   s->waker_ustack);
+		waits__put_stacks(&fx->w, INDENT "  ", s->by_call ? 0 : s->waker_kstack, WAIT_TASK,
+				  s->waker_ustack);
 	}
 }
 
@@ -196,8 +196,8 @@ static void put_open(struct futex *fx)
 		put_site(fx, o->ustack, NULL);
 		strbuf__putc(b, '\n');
 		if (fx->w.stacks)
-			stack__put(&fx->w.rd.names, b, INDENT, o->ustack ? 0 : o->kstack,
-				   o->ustack);
+			waits__put_stacks(&fx->w, INDENT, o->ustack ? 0 : o->kstack, WAIT_TASK,
+					  o->ustack);
 	}
 	if (top < r->nr_open)
 		strbuf__printf(b, "  and %u more\n", r->nr_open - top);

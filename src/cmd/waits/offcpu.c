@@ -92,6 +92,8 @@ static int read_events(struct offcpu *oc)
 	const struct stk_event *e;
 	int err;
 
+	/* A picture shows the interrupts: beside each other, on top of the task's frames. */
+	oc->opts.full = oc->w.rd.names.full || oc->w.rd.flamegraph;
 	oc->opts.select = selected;
 	oc->opts.ctx = oc;
 	err = offcpu_analysis__new(oc->w.rd.reader, &oc->opts, &oc->analysis);

@@ -32,7 +32,8 @@ static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 	json__string(j, "by", s->interrupt ? "interrupt" : "task");
 	if (!s->interrupt)
 		waits__json_task(j, &s->waker);
-	waits__json_stacks(&oc->w, s->waker_kstack, s->waker_ustack);
+	waits__json_stacks(&oc->w, s->waker_kstack, s->interrupt ? WAIT_INTERRUPT : WAIT_TASK,
+			   s->waker_ustack);
 	waits__json_end(&oc->w, s->waker_ustack);
 	json__end(j);
 }
@@ -50,7 +51,7 @@ static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 		offcpu__put_time(&oc->w.out, &s->time);
 		json__u64(j, "max_ns", s->max);
 		json__string(j, "state", offcpu__state(s->state));
-		waits__json_stacks(&oc->w, s->kstack, s->ustack);
+		waits__json_stacks(&oc->w, s->kstack, WAIT_TASK, s->ustack);
 		waits__json_end(&oc->w, s->ustack);
 		put_waker(oc, s);
 		json__end(j);
@@ -103,7 +104,7 @@ static void put_open(struct offcpu *oc, const struct offcpu_open *o)
 	json__u64(j, "since", o->since);
 	json__u64(j, "age_ns", oc->result->sums.last - o->since);
 	json__maybe(j, "woken_at", o->woken_at, o->woken_at);
-	waits__json_stacks(&oc->w, o->kstack, o->ustack);
+	waits__json_stacks(&oc->w, o->kstack, WAIT_TASK, o->ustack);
 	json__end(j);
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "offcpu.h"
 #include "ui/frames.h"
 
@@ -46,29 +47,32 @@ static void put_what(struct offcpu *oc, const struct offcpu_group *g)
 	}
 }
 
-/* The innermost functions of a stack in one line. */
-static void put_functions(struct offcpu *oc, uint32_t stack)
+/* The innermost functions of a stack in one line, all with --full. */
+static void put_functions(struct offcpu *oc, const struct stk_frame *frames, unsigned int nr)
 {
-	struct stk_frame frames[STK_MAX_DEPTH];
-	unsigned int n = stack__frames(oc->w.rd.reader, stack, frames), i;
+	unsigned int shown = oc->w.rd.names.full ? nr : MIN(nr, FRAMES), i;
 	struct strbuf *b = &oc->w.out.b;
 
-	if (!n)
+	if (!nr)
 		return;
 	strbuf__puts(b, INDENT);
-	for (i = 0; i < n && i < FRAMES; i++) {
+	for (i = 0; i < shown; i++) {
 		strbuf__puts(b, i ? " < " : "");
 		frame__function(&oc->w.rd.names, b, &frames[i]);
 	}
-	strbuf__puts(b, n > FRAMES ? " < ...\n" : "\n");
+	strbuf__puts(b, shown < nr ? " < ...\n" : "\n");
 }
 
-/* One line per stack: most frames of the kernel stack are the scheduler's own. */
+/* One line per stack.  The kernel's begins at the caller of the scheduler. */
 static void put_short(struct offcpu *oc, const struct offcpu_stacks *s)
 {
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int nr = waits__frames(&oc->w, s->kstack, WAIT_TASK, frames);
+	unsigned int caller = oc->w.rd.names.full ? 0 : wait_frames__caller(frames, nr);
+
 	out__paint(&oc->w.out, OUT_DIM);
-	put_functions(oc, s->kstack);
-	put_functions(oc, s->ustack);
+	put_functions(oc, frames + caller, nr - caller);
+	put_functions(oc, frames, stack__frames(oc->w.rd.reader, s->ustack, frames));
 	out__paint(&oc->w.out, OUT_PLAIN);
 }
 
@@ -91,7 +95,6 @@ static void put_waker(struct offcpu *oc, const struct offcpu_stacks *s)
 
 static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 {
-	struct user_names *names = &oc->w.rd.names;
 	struct strbuf *b = &oc->w.out.b;
 	uint32_t i;
 
@@ -113,10 +116,12 @@ static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 		column__ns(&oc->w.out, "max", 10, s->max);
 		out__paint(&oc->w.out, OUT_PLAIN);
 		strbuf__printf(b, "  %s\n", offcpu__state(s->state));
-		stack__put(names, b, INDENT, s->kstack, s->ustack);
+		waits__put_stacks(&oc->w, INDENT, s->kstack, WAIT_TASK, s->ustack);
 		put_waker(oc, s);
 		if (s->woken)
-			stack__put(names, b, INDENT "  ", s->waker_kstack, s->waker_ustack);
+			waits__put_stacks(&oc->w, INDENT "  ", s->waker_kstack,
+					  s->interrupt ? WAIT_INTERRUPT : WAIT_TASK,
+					  s->waker_ustack);
 	}
 }
 
@@ -137,7 +142,7 @@ static void put_open(struct offcpu *oc)
 		strbuf__printf(b, ", %s%s\n", offcpu__state(o->state),
 			       o->woken_at && o->state != SWITCH_NEW ? ", woken since" : "");
 		if (oc->w.stacks)
-			stack__put(&oc->w.rd.names, b, INDENT, o->kstack, o->ustack);
+			waits__put_stacks(&oc->w, INDENT, o->kstack, WAIT_TASK, o->ustack);
 	}
 	if (top < r->nr_open)
 		strbuf__printf(b, INDENT "and %u more\n", r->nr_open - top);

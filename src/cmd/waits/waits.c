@@ -76,6 +76,29 @@ void waits__durations(struct out *o, const struct durations *d, int width)
 	column__bool(o, "exact", durations__is_exact(d));
 }
 
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+unsigned int waits__frames(struct waits *w, uint32_t kstack, enum wait_part part,
+			   struct stk_frame *ret_frames)
+{
+	unsigned int first, nr = stack__frames(w->rd.reader, kstack, ret_frames);
+
+	if (w->rd.names.full || !wait_part__frames(part, ret_frames, nr, &first, &nr))
+		return nr;
+	memmove(ret_frames, ret_frames + first, nr * sizeof(*ret_frames));
+	return nr;
+}
+
+void waits__put_stacks(struct waits *w, const char *indent, uint32_t kstack, enum wait_part part,
+		       uint32_t ustack)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+
+	frames__put(&w->rd.names, &w->out.b, indent, frames,
+		    waits__frames(w, kstack, part, frames));
+	stack__put(&w->rd.names, &w->out.b, indent, 0, ustack);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 void waits__json_task(struct json *j, const struct wait_task *task)
@@ -85,9 +108,18 @@ void waits__json_task(struct json *j, const struct wait_task *task)
 	json__string(j, "comm", task->comm);
 }
 
-void waits__json_stacks(struct waits *w, uint32_t kstack, uint32_t ustack)
+void waits__json_stacks(struct waits *w, uint32_t kstack, enum wait_part part, uint32_t ustack)
 {
-	stack__json(&w->rd.names, &w->out.json, kstack, ustack, w->stacks);
+	struct stk_frame frames[STK_MAX_DEPTH];
+	struct json *j = &w->out.json;
+
+	stack__json(&w->rd.names, j, kstack, ustack, false);
+	if (!w->stacks)
+		return;
+	json__array(j, "frames");
+	frames__json(&w->rd.names, j, frames, waits__frames(w, kstack, part, frames));
+	frames__json(&w->rd.names, j, frames, stack__frames(w->rd.reader, ustack, frames));
+	json__end(j);
 }
 
 void waits__json_end(struct waits *w, uint32_t ustack)

@@ -7,6 +7,7 @@
 #define CMD_WAITS_H
 
 #include "analyze/durations.h"
+#include "analyze/waits/wait_stack.h"
 #include "analyze/waits/wait_task.h"
 #include "ui/column.h"
 #include "ui/flames.h"
@@ -29,7 +30,8 @@ struct waits {
 	{ "--stacks", stacks_text, OPT_FLAG(struct waits, stacks) }, \
 	FLAMEGRAPH_OPTIONS(flamegraph_text), \
 	SELECT_OPTIONS(what, "read only these events"), \
-	FULL_FILES_OPTION, \
+	FULL_OPTION("print all frames of kernel stacks, and path and build id of the files of " \
+		    "user frames"), \
 	NAMES_OPTIONS
 /* clang-format on */
 
@@ -51,10 +53,17 @@ void waits__durations(struct out *o, const struct durations *d, int width);
 /* "comm-tid" */
 void waits__put_task(struct strbuf *b, const char *comm, uint32_t tid);
 
+/* The frames of the part of a kernel stack, of all of it with --full; returns their number. */
+unsigned int waits__frames(struct waits *w, uint32_t kstack, enum wait_part part,
+			   struct stk_frame *ret_frames);
+/* A line for each of these frames, then for those of the user stack. */
+void waits__put_stacks(struct waits *w, const char *indent, uint32_t kstack, enum wait_part part,
+		       uint32_t ustack);
+
 /* Members "tid", "pid", "comm". */
 void waits__json_task(struct json *j, const struct wait_task *task);
 /* "kstack", "ustack" and, with --stacks, "frames". */
-void waits__json_stacks(struct waits *w, uint32_t kstack, uint32_t ustack);
+void waits__json_stacks(struct waits *w, uint32_t kstack, enum wait_part part, uint32_t ustack);
 /* "ustack_end": "complete" or the reason; null: no user stack. */
 void waits__json_end(struct waits *w, uint32_t ustack);
 

@@ -26,9 +26,10 @@ struct result {
 static struct result analyze(struct recording *rec, enum futex_by by)
 {
 	struct result an = { .r = recording__open(rec, 1000000) };
+	const struct futex_opts opts = { .by = by };
 	const struct stk_event *e;
 
-	assert_int_equal(futex_analysis__new(an.r, by, NULL, NULL, &an.a), 0);
+	assert_int_equal(futex_analysis__new(an.r, &opts, &an.a), 0);
 	while (stk_reader__next(an.r, &e) == 1)
 		assert_int_equal(futex_analysis__add(an.a, e), 0);
 	assert_int_equal(futex_analysis__finish(an.a, &an.result), 0);

@@ -20,6 +20,7 @@
  * latency   see latency_recording.h
  * lifecycle, zombies  see lifecycle_recording.h
  * wakers, selected  see wakers_recording.h
+ * stalls    see stalls_recording.h
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
 #include <errno.h>
@@ -34,8 +35,9 @@
 #include "frame.h"
 #include "latency_recording.h"
 #include "lifecycle_recording.h"
-#include "wakers_recording.h"
+#include "stalls_recording.h"
 #include "trace/write/writer.h"
+#include "wakers_recording.h"
 
 #define COMMON                                                                         \
 	"format:\n"                                                                    \
@@ -858,6 +860,8 @@ int main(int argc, char **argv)
 		make_wakers(argv[2]);
 	else if (!strcmp(kind, "selected"))
 		make_selected(argv[2]);
+	else if (!strcmp(kind, "stalls"))
+		make_stalls(argv[2]);
 	else if (!strcmp(kind, "large"))
 		make_large(argv[2], argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000,
 			   argc > 4 ? strtoull(argv[4], NULL, 0) : 4000);
