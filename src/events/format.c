@@ -154,6 +154,7 @@ static void classify(struct ev_field *fd)
 	fd->kind = EV_FIELD_INT;
 	if (!bracket && (fd->size == 1 || fd->size == 2 || fd->size == 4 || fd->size == 8)) {
 		fd->elem_size = fd->size;
+		fd->address = fd->is_pointer ? EV_ADDRESS : EV_NO_ADDRESS;
 		return;
 	}
 	fd->kind = fd->is_char ? EV_FIELD_STRING : EV_FIELD_ARRAY;

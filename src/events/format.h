@@ -22,12 +22,21 @@ enum ev_field_kind {
 	EV_FIELD_REL_LOC, /* __rel_loc: the same, offset from the end of this field */
 };
 
+/* Whether a field is an address, by its type and by the conversion that prints it. */
+enum ev_address {
+	EV_NO_ADDRESS,
+	EV_ADDRESS, /* a pointer, or printed by %p */
+	EV_FUNCTION, /* printed by %ps: code, by the name of its function */
+	EV_CODE, /* printed by %pS: code, with the offset in its function */
+};
+
 struct ev_field {
 	const char *name; /* "prev_comm" */
 	const char *type; /* "char[16]", "__data_loc char[]", "pid_t": as in the text */
 	uint32_t offset, size; /* bytes in the record */
 	uint32_t elem_size; /* arrays and dynamic fields: bytes per element, at least 1 */
 	enum ev_field_kind kind;
+	enum ev_address address; /* EV_FIELD_INT only */
 	bool is_signed; /* as in the text */
 	bool is_char; /* elements are char: a string when dynamic */
 	bool is_pointer; /* the type ends in '*' */
@@ -85,15 +94,22 @@ void ev_format__print(const struct ev_format *f, const struct ev_print_ctx *ctx,
 
 /*
  * Prints {"prev_comm":"x","prev_pid":1,...}: every field except the common ones.  Integers are
- * numbers, char arrays strings, other arrays arrays of numbers, pointers "0x..." strings.  A system
- * call's string arguments are strings (argv: an array of them) under the argument's name; the
- * fields added for them are not printed.
+ * numbers, char arrays strings, other arrays arrays of numbers, addresses "0x..." strings.  A
+ * system call's string arguments are strings (argv: an array of them) under the argument's name;
+ * the fields added for them are not printed.
  */
 void ev_format__json(const struct ev_format *f, const void *rec, size_t len, struct strbuf *out);
 
-/* Prints one field's value, without its name, as --fields does. */
+/*
+ * Prints one field's value, without its name, as --fields does.  Code addresses are symbols if ctx,
+ * which may be NULL, knows them; other addresses are 0x....
+ */
 void ev_format__print_field(const struct ev_format *f, const struct ev_field *field,
-			    const void *rec, size_t len, struct strbuf *out);
+			    const struct ev_print_ctx *ctx, const void *rec, size_t len,
+			    struct strbuf *out);
+/* The same for the value of a field that is an address. */
+void ev_field__print_address(const struct ev_field *field, const struct ev_print_ctx *ctx,
+			     uint64_t addr, struct strbuf *out);
 
 /* ---- format texts at recording time ---------------------------------------------------------- */
 

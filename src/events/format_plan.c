@@ -117,6 +117,15 @@ static int64_t field_of(const struct ev_format *f, uint32_t node)
 	return -1;
 }
 
+/* The argument is printed as an address: if it is a field, that holds one. */
+static void note_address(struct planner *pl, uint32_t node, enum ev_address address)
+{
+	int64_t field = field_of(pl->f, node);
+
+	if (field >= 0 && pl->f->fields[field].size == 8)
+		pl->f->fields[field].address = MAX(pl->f->fields[field].address, address);
+}
+
 /* A pointer argument of a system call with a companion string; the kernel prints it as 0x%08lx. */
 static bool plan_syscall_string(struct planner *pl, struct op *op)
 {
@@ -142,6 +151,7 @@ static void plan_probe_ip(struct planner *pl, struct op *op)
 	if (field < 0 || op->base != 16 || op->width >= 0 ||
 	    strncmp(fields[field].name, "__probe_", 8))
 		return;
+	note_address(pl, op->node, strcmp(fields[field].name, func) ? EV_CODE : EV_FUNCTION);
 	other = ev_format__find(pl->f, strcmp(fields[field].name, func) ? func : ret);
 	op->kind = OP_PROBE_IP;
 	op->field = other && strcmp(fields[field].name, "__probe_ip") ? other - fields : field;
@@ -209,8 +219,14 @@ static void plan_pointer(struct planner *pl, struct op *op)
 	op->kind = n->class == CLASS_REC	      ? OP_MEM :
 		   op->lit_len && strchr("SsBFf", *s) ? OP_SYMBOL :
 							OP_PTR;
-	if (!pl->why)
-		add_op(pl, op);
+	if (pl->why)
+		return;
+	if (op->kind != OP_MEM)
+		note_address(pl, op->node,
+			     op->kind == OP_PTR ? EV_ADDRESS :
+			     strchr("sf", *s)	? EV_FUNCTION :
+						  EV_CODE);
+	add_op(pl, op);
 }
 
 static void plan_conversion(struct planner *pl)

@@ -113,11 +113,21 @@ static void print_elements(const struct ev_field *fd, const uint8_t *s, size_t l
 	strbuf__putc(out, close);
 }
 
-static void print_number(const struct ev_field *fd, uint64_t v, struct strbuf *out)
+void ev_field__print_address(const struct ev_field *field, const struct ev_print_ctx *ctx,
+			     uint64_t addr, struct strbuf *out)
 {
-	if (fd->is_pointer) {
-		strbuf__puts(out, "0x");
-		strbuf__hex(out, v, 0);
+	if (field->address >= EV_FUNCTION && ctx && ctx->symbol &&
+	    ctx->symbol(ctx->symbol_ctx, addr, field->address == EV_CODE, out))
+		return;
+	strbuf__puts(out, "0x");
+	strbuf__hex(out, addr, 0);
+}
+
+static void print_number(const struct ev_field *fd, const struct ev_print_ctx *ctx, uint64_t v,
+			 struct strbuf *out)
+{
+	if (fd->address) {
+		ev_field__print_address(fd, ctx, v, out);
 	} else if (fd->is_signed) {
 		strbuf__s64(out, v);
 	} else {
@@ -125,8 +135,9 @@ static void print_number(const struct ev_field *fd, uint64_t v, struct strbuf *o
 	}
 }
 
-static void print_value(const struct ev_format *f, const struct ev_field *fd, const void *rec,
-			size_t rec_len, struct strbuf *out)
+static void print_value(const struct ev_format *f, const struct ev_field *fd,
+			const struct ev_print_ctx *ctx, const void *rec, size_t rec_len,
+			struct strbuf *out)
 {
 	struct printer p = { .f = f, .rec = rec, .len = rec_len, .out = out };
 	const uint8_t *s;
@@ -134,7 +145,7 @@ static void print_value(const struct ev_format *f, const struct ev_field *fd, co
 
 	p.limit = out->len + FORMAT_MAX_OUTPUT;
 	if (fd->kind == EV_FIELD_INT) {
-		print_number(fd, ev_field__value(fd, rec, rec_len), out);
+		print_number(fd, ctx, ev_field__value(fd, rec, rec_len), out);
 		return;
 	}
 	s = ev_field__bytes(fd, rec, rec_len, &len);
@@ -157,7 +168,8 @@ static const struct ev_field *companion(const struct ev_format *f, const struct 
 }
 
 void ev_format__print_field(const struct ev_format *f, const struct ev_field *field,
-			    const void *rec, size_t len, struct strbuf *out)
+			    const struct ev_print_ctx *ctx, const void *rec, size_t len,
+			    struct strbuf *out)
 {
 	const struct ev_field *string = companion(f, field);
 	size_t n = 0;
@@ -168,7 +180,7 @@ void ev_format__print_field(const struct ev_format *f, const struct ev_field *fi
 	else if (s && n)
 		strbuf__add(out, s, strnlen(s, n));
 	else
-		print_value(f, field, rec, len, out);
+		print_value(f, field, ctx, rec, len, out);
 }
 
 void printer__fields(struct printer *p)
@@ -185,7 +197,7 @@ void printer__fields(struct printer *p)
 		first = false;
 		strbuf__puts(p->out, fd->name);
 		strbuf__putc(p->out, '=');
-		ev_format__print_field(p->f, fd, p->rec, p->len, p->out);
+		ev_format__print_field(p->f, fd, p->ctx, p->rec, p->len, p->out);
 	}
 }
 
@@ -204,10 +216,10 @@ static void json_value(const struct ev_format *f, const struct ev_field *fd, con
 		return;
 	}
 	if (fd->kind == EV_FIELD_INT) {
-		if (fd->is_pointer)
+		if (fd->address)
 			strbuf__putc(out, '"');
-		print_number(fd, ev_field__value(fd, rec, rec_len), out);
-		if (fd->is_pointer)
+		print_number(fd, NULL, ev_field__value(fd, rec, rec_len), out);
+		if (fd->address)
 			strbuf__putc(out, '"');
 		return;
 	}

@@ -50,7 +50,7 @@ static void use_record(const struct ev_format *f, const uint8_t *rec, size_t len
 		const struct ev_field *fd = ev_format__field(f, i);
 
 		strbuf__reset(&out);
-		ev_format__print_field(f, fd, rec, len, &out);
+		ev_format__print_field(f, fd, &ctx, rec, len, &out);
 		if (!ev_format__find(f, fd->name))
 			abort();
 	}

@@ -13,7 +13,7 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
 for kind in small empty abrupt hostile aliases losses flags strings user user-hostile guesses \
-	latency lifecycle zombies wakers selected stalls; do
+	latency lifecycle zombies wakers selected stalls addresses; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp "$golden/rmap.stk" "$golden/waits.stk" "$golden/demo.stk" .

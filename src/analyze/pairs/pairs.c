@@ -29,6 +29,7 @@ static int describe(struct pairs *p, unsigned int i, struct event_view *v, const
 		.is_number = !value->string,
 		.number = value->number,
 		.is_signed = s->field && s->field->is_signed,
+		.is_address = s->field && s->field->address,
 	};
 	if (p->opts.describe)
 		p->opts.describe(p->opts.ctx, value, &text);

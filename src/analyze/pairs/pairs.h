@@ -95,7 +95,7 @@ struct pairs_pair {
 
 struct pairs_label {
 	const char *text; /* as shown; raw bytes */
-	bool is_number, is_signed;
+	bool is_number, is_signed, is_address;
 	uint64_t number;
 };
 

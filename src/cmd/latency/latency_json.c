@@ -12,15 +12,18 @@
 
 static void put_label(struct json *j, const struct pairs_label *v)
 {
+	bool is_exact = v->is_signed ? -(int64_t)EXACT_JSON < (int64_t)v->number &&
+					       (int64_t)v->number < (int64_t)EXACT_JSON :
+				       v->number < EXACT_JSON;
+
 	if (!v->is_number)
 		json__string(j, NULL, v->text);
-	else if (v->is_signed && -(int64_t)EXACT_JSON < (int64_t)v->number &&
-		 (int64_t)v->number < (int64_t)EXACT_JSON)
-		json__s64(j, NULL, v->number);
-	else if (v->number < EXACT_JSON)
-		json__u64(j, NULL, v->number);
-	else
+	else if (v->is_address || !is_exact)
 		json__printf(j, NULL, "0x%" PRIx64, v->number);
+	else if (v->is_signed)
+		json__s64(j, NULL, v->number);
+	else
+		json__u64(j, NULL, v->number);
 }
 
 /* "by":{"id":0},"group":"id=read" */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Formats the values of --by as the event's print fmt does. */
+/* Formats the values of --by as the event's print fmt does, and addresses as script --fields. */
 #include "latency.h"
 
 #include <ctype.h>
@@ -94,11 +94,8 @@ void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *re
 	else if (!strcmp(v->field->type, "dev_t"))
 		strbuf__printf(ret_text, "%u:%u", (uint32_t)v->number >> 20,
 			       (uint32_t)v->number & 0xfffff);
-	else if (v->field->size == 8 && (int64_t)v->number < 0 && !v->field->is_signed &&
-		 kernel_text__symbol(&l->text, v->number, false, ret_text))
-		return;
+	else if (v->field->address)
+		ev_field__print_address(v->field, &l->print, v->number, ret_text);
 	else
 		put_printed(l, v, ret_text);
-	if (!ret_text->len && v->field->is_pointer)
-		strbuf__printf(ret_text, "0x%llx", (unsigned long long)v->number);
 }

@@ -106,7 +106,7 @@ static void put_field(struct script *s, const char *name, const struct script_ty
 		return;
 	}
 	rec = stk_event__record(e, &len);
-	if (s->rd.json && f->kind == EV_FIELD_INT && !f->is_pointer) {
+	if (s->rd.json && f->kind == EV_FIELD_INT && !f->address) {
 		if (f->is_signed)
 			json__s64(j, NULL, ev_field__value(f, rec, len));
 		else
@@ -114,7 +114,8 @@ static void put_field(struct script *s, const char *name, const struct script_ty
 		return;
 	}
 	strbuf__reset(&s->scratch);
-	ev_format__print_field(t->format, f, rec, len, &s->scratch);
+	/* JSON has the addresses: names are for people, and stacks have theirs. */
+	ev_format__print_field(t->format, f, s->rd.json ? NULL : &s->print, rec, len, &s->scratch);
 	s->out.b.failed |= s->scratch.failed;
 	put_text(s, NULL, s->scratch.s ?: "", s->scratch.len);
 }

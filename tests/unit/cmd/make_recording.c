@@ -20,6 +20,7 @@
  * latency   see latency_recording.h
  * lifecycle, zombies  see lifecycle_recording.h
  * wakers, selected  see wakers_recording.h
+ * addresses  see address_recording.h
  * stalls    see stalls_recording.h
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
@@ -31,6 +32,7 @@
 #include <string.h>
 
 #include "../trace/old_file.h"
+#include "address_recording.h"
 #include "cleanup.h"
 #include "frame.h"
 #include "latency_recording.h"
@@ -860,6 +862,8 @@ int main(int argc, char **argv)
 		make_wakers(argv[2]);
 	else if (!strcmp(kind, "selected"))
 		make_selected(argv[2]);
+	else if (!strcmp(kind, "addresses"))
+		make_addresses(argv[2]);
 	else if (!strcmp(kind, "stalls"))
 		make_stalls(argv[2]);
 	else if (!strcmp(kind, "large"))

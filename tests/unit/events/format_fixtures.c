@@ -91,7 +91,7 @@ static void expect_field(const struct builder *b, const char *name, const char *
 
 	strbuf__reset(&out);
 	strbuf__puts(&out, "");
-	ev_format__print_field(b->f, ev_format__find(b->f, name), b->rec, b->len, &out);
+	ev_format__print_field(b->f, ev_format__find(b->f, name), NULL, b->rec, b->len, &out);
 	assert_string_equal(out.s, want);
 	strbuf__free(&out);
 }
@@ -421,6 +421,41 @@ static void test_resolve(void **state)
 	ev_format__free(b.f);
 }
 
+/* Fields that the print fmt prints as addresses, whatever their types are. */
+static void test_address_fields(void **state)
+{
+	static const char text[] =
+		FORMAT("t",
+		       FIELD("unsigned long site", 0, 8, 0) FIELD("unsigned long fn", 8, 8, 0)
+			       FIELD("long p", 16, 8, 1) FIELD("unsigned long n", 24, 8, 0)
+				       FIELD("void * q", 32, 8, 0),
+		       "\"%pS %ps %p %lu\", (void *)REC->site, (void *)REC->fn, (void *)REC->p, "
+		       "REC->n");
+	static const char *const want[] = { "startup+0x10/0x20", "startup", "0xffffffff81000010",
+					    "18446744071578845200", "0xffffffff81000010" };
+	const struct ev_print_ctx ctx = { .symbol = symbol };
+	struct ev_format *f = parse_compiled(text);
+	struct strbuf out = { 0 };
+	uint64_t rec[5];
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rec); i++)
+		rec[i] = 0xffffffff81000010;
+	for (unsigned int i = 0; i < ARRAY_SIZE(want); i++) {
+		strbuf__reset(&out);
+		ev_format__print_field(f, ev_format__field(f, i), &ctx, rec, sizeof(rec), &out);
+		assert_string_equal(out.s, want[i]);
+	}
+	strbuf__reset(&out);
+	ev_format__json(f, rec, sizeof(rec), &out);
+	assert_string_equal(out.s, "{\"site\":\"0xffffffff81000010\","
+				   "\"fn\":\"0xffffffff81000010\","
+				   "\"p\":\"0xffffffff81000010\",\"n\":18446744071578845200,"
+				   "\"q\":\"0xffffffff81000010\"}");
+	strbuf__free(&out);
+	ev_format__free(f);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,7 +464,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_addresses),    cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_probes),	     cmocka_unit_test(test_syscall_string),
 		cmocka_unit_test(test_syscall_argv), cmocka_unit_test(test_syscall_unchanged),
-		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_resolve),	     cmocka_unit_test(test_address_fields),
 	};
 
 	if (argc != 2)
