@@ -332,7 +332,8 @@ static int charge_all(struct futex_analysis *a)
 			  thread_map__memory(&a->calls, sizeof(struct futex_open_call)) +
 			  wait_stacks__memory(a->parts);
 
-	return charge(&a->charge, a->r, memory, a->steps / STEPS_OF_WORK);
+	return charge(&a->charge, a->r, memory,
+		      a->steps / STEPS_OF_WORK + wait_stacks__work(a->parts));
 }
 
 int futex_analysis__add(struct futex_analysis *a, const struct stk_event *e)

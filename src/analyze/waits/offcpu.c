@@ -273,7 +273,7 @@ static int charge_all(struct offcpu_analysis *a)
 			  thread_map__memory(&a->off, sizeof(struct offcpu_off)) +
 			  wait_stacks__memory(a->parts);
 
-	return charge(&a->charge, a->r, memory, 0);
+	return charge(&a->charge, a->r, memory, wait_stacks__work(a->parts));
 }
 
 int offcpu_analysis__add(struct offcpu_analysis *a, const struct stk_event *e)

@@ -12,6 +12,8 @@
 #include "cleanup.h"
 #include "entry_names.h"
 
+#define FRAME_WORK 4 /* units of work to read a frame and to look at its name */
+
 enum frame_role {
 	FRAME_OTHER,
 	FRAME_SCHEDULER, /* of the scheduler or of a lock: its caller is what waits */
@@ -154,6 +156,7 @@ struct wait_stacks {
 		bool known;
 	} * v[WAIT_NR_PARTS]; /* by stack number */
 	uint32_t nr[WAIT_NR_PARTS];
+	uint64_t work;
 	struct key_table callers; /* struct part_key -> number of the first stack with this part */
 };
 
@@ -199,6 +202,11 @@ uint64_t wait_stacks__memory(const struct wait_stacks *s)
 	return nr * sizeof(*s->v[0]) + key_table__memory(&s->callers);
 }
 
+uint64_t wait_stacks__work(const struct wait_stacks *s)
+{
+	return s->work;
+}
+
 /* The first stack with these frames, which is kstack if there was none. */
 static int first_with(struct wait_stacks *s, enum wait_part part, const struct stk_frame *frames,
 		      unsigned int nr, uint32_t kstack, uint32_t *ret_number)
@@ -227,6 +235,7 @@ static int find_part(struct wait_stacks *s, enum wait_part part, uint32_t kstack
 	int n = stk_reader__frames(s->r, kstack, frames, STK_MAX_DEPTH);
 	unsigned int first, nr;
 
+	s->work += FRAME_WORK * (uint64_t)MAX(n, 0);
 	if (n <= 0 || !wait_part__frames(part, frames, MIN(n, STK_MAX_DEPTH), &first, &nr)) {
 		*ret_number = stack__first(s->r, kstack);
 		return 0;

@@ -41,5 +41,6 @@ void wait_stacks__free(struct wait_stacks *s);
 int wait_stacks__of(struct wait_stacks *s, uint32_t kstack, enum wait_part part,
 		    uint32_t *ret_number);
 uint64_t wait_stacks__memory(const struct wait_stacks *s); /* bytes */
+uint64_t wait_stacks__work(const struct wait_stacks *s); /* done so far, for the charge */
 
 #endif /* ANALYZE_WAIT_STACK_H */
