@@ -38,6 +38,8 @@ static int run_fsmb(const struct import *im)
 	if (im->trace)
 		fprintf(stderr, "; %" PRIu64 " events, %" PRIu64 " with a stack", res.events,
 			res.events_with_stack);
+	if (res.text_stacks)
+		fprintf(stderr, "; %u stacks in full in the text", res.text_stacks);
 	fputc('\n', stderr);
 	return CMD_OK;
 }

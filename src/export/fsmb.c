@@ -2,6 +2,7 @@
 /* Writes the stacks of a recording as an FSMB map. */
 #include "fsmb.h"
 
+#include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +14,13 @@
 #include "formats.h"
 #include "fsmb_format.h"
 #include "log.h"
+
+/* The form of the map: that of the map that was imported, or else ours. */
+struct form {
+	bool imported, swapped, has_trailer;
+	uint32_t version;
+	uint32_t nr_stacks; /* of an import; the stacks beyond came from its trace text */
+};
 
 struct refs {
 	uint64_t *v; /* by stack number */
@@ -75,6 +83,39 @@ static uint64_t meta_u64(struct stk_reader *r, const char *key)
 	return text ? strtoull(text, NULL, 0) : 0;
 }
 
+static bool has_meta(struct stk_reader *r, const char *key, const char *value)
+{
+	const char *text = stk_reader__meta(r, key);
+
+	return text && !strcmp(text, value);
+}
+
+static struct form form_of(struct stk_reader *r)
+{
+	struct form form = { .imported = has_meta(r, "source", "fsmb"),
+			     .version = FSMB_VERSION,
+			     .nr_stacks = UINT32_MAX };
+
+	if (!form.imported)
+		return form;
+	form.swapped = has_meta(r, "import.byte_order", "swapped");
+	if (has_meta(r, "import.version", "1"))
+		form.version = FSMB_VERSION_V1;
+	if (stk_reader__meta(r, "import.map_stacks"))
+		form.nr_stacks = (uint32_t)meta_u64(r, "import.map_stacks");
+	return form;
+}
+
+static uint32_t order32(const struct form *form, uint32_t v)
+{
+	return form->swapped ? bswap_32(v) : v;
+}
+
+static uint64_t order64(const struct form *form, uint64_t v)
+{
+	return form->swapped ? bswap_64(v) : v;
+}
+
 /* As many whole bytes as text has, at most max; stops at what is no hexadecimal. */
 static uint32_t parse_hex(const char *text, uint8_t *ret_bytes, uint32_t max)
 {
@@ -93,23 +134,25 @@ static uint32_t parse_hex(const char *text, uint8_t *ret_bytes, uint32_t max)
 }
 
 /* What the recording knows of its kernel; false: not where that was, so there is no trailer. */
-static bool make_trailer(struct stk_reader *r, struct fsmb_trailer *ret_trailer)
+static bool make_trailer(struct stk_reader *r, const struct form *form,
+			 struct fsmb_trailer *ret_trailer)
 {
 	const char *build_id = stk_reader__meta(r, "kernel.build_id");
 	const char *release = stk_reader__meta(r, "kernel.release");
 	const char *boot_id = stk_reader__meta(r, "boot_id");
 	struct fsmb_trailer t = {
-		.magic = FSMB_TRAILER_MAGIC,
-		.size = sizeof(t),
-		.text_base = meta_u64(r, "kernel.text"),
-		.page_shift = (uint32_t)meta_u64(r, "import.page_shift"),
-		.boot_time = meta_u64(r, "import.boot_time"),
+		.magic = order32(form, FSMB_TRAILER_MAGIC),
+		.size = order32(form, sizeof(t)),
+		.text_base = order64(form, meta_u64(r, "kernel.text")),
+		.page_shift = order32(form, (uint32_t)meta_u64(r, "import.page_shift")),
+		.boot_time = order64(form, meta_u64(r, "import.boot_time")),
 	};
 
 	if (!t.text_base)
 		return false;
 	if (build_id)
-		t.build_id_size = parse_hex(build_id, t.build_id, sizeof(t.build_id));
+		t.build_id_size =
+			order32(form, parse_hex(build_id, t.build_id, sizeof(t.build_id)));
 	if (boot_id)
 		memcpy(t.boot_id, boot_id, strnlen(boot_id, sizeof(t.boot_id) - 1));
 	if (release)
@@ -118,39 +161,39 @@ static bool make_trailer(struct stk_reader *r, struct fsmb_trailer *ret_trailer)
 	return true;
 }
 
-static int write_stack(FILE *f, const struct stk_stack *s, uint64_t refs, uint32_t flags,
+static uint32_t flags_of(const struct stk_stack *s)
+{
+	return s->end == STK_END_TRUNCATED || s->end == STK_END_AT_LIMIT ? FSMB_STACK_TRUNCATED : 0;
+}
+
+static int write_stack(FILE *f, const struct form *form, const struct stk_stack *s, uint64_t refs,
 		       const struct stk_frame *frames, unsigned int depth)
 {
 	struct fsmb_stack head = {
-		.stack_id = s->id,
-		.nr = depth,
-		.ref_count = (uint32_t)MIN(refs, (uint64_t)UINT32_MAX),
-		.flags = flags,
+		.stack_id = order32(form, s->id),
+		.nr = order32(form, depth),
+		.ref_count = order32(form, (uint32_t)MIN(refs, (uint64_t)UINT32_MAX)),
+		.flags = order32(form, form->has_trailer ? flags_of(s) : 0),
 	};
 	uint64_t ips[STK_MAX_DEPTH];
 	unsigned int i;
 
 	for (i = 0; i < depth; i++)
-		ips[i] = frames[i].ip;
+		ips[i] = order64(form, frames[i].ip);
 	if (fwrite(&head, sizeof(head), 1, f) != 1 || fwrite(ips, sizeof(*ips), depth, f) != depth)
 		return errno ? -errno : -EIO;
 	return 0;
-}
-
-static uint32_t flags_of(const struct stk_stack *s)
-{
-	return s->end == STK_END_TRUNCATED || s->end == STK_END_AT_LIMIT ? FSMB_STACK_TRUNCATED : 0;
 }
 
 /*
  * Every stack that belongs into the map, in the order of the numbers; with f NULL they are only
  * counted, for the header.  Only a map with a trailer has flags.
  */
-static int walk_stacks(struct stk_reader *r, bool imported, bool trailer, const struct refs *refs,
+static int walk_stacks(struct stk_reader *r, const struct form *form, const struct refs *refs,
 		       FILE *f, struct export_fsmb_result *ret_result)
 {
-	struct export_fsmb_result result = { 0 };
-	uint32_t i, nr = stk_reader__nr_stacks(r);
+	uint32_t i, all = stk_reader__nr_stacks(r), nr = MIN(all, form->nr_stacks);
+	struct export_fsmb_result result = { .of_text = all - nr };
 	struct stk_frame frames[STK_MAX_DEPTH];
 	int depth, j, err;
 
@@ -161,25 +204,24 @@ static int walk_stacks(struct stk_reader *r, bool imported, bool trailer, const 
 		err = stk_reader__stack(r, i, &s);
 		if (err)
 			return err;
-		if (!imported && s.alias_of != i)
+		if (!form->imported && s.alias_of != i)
 			continue;
 		depth = stk_reader__frames(r, i, frames, STK_MAX_DEPTH);
 		if (depth < 0)
 			return depth;
 		/* What an import holds came from such a map, also where it is no address. */
-		for (j = 0; j < depth && (imported || frames[j].kind == STK_FRAME_KERNEL); j++)
+		for (j = 0; j < depth && (form->imported || frames[j].kind == STK_FRAME_KERNEL);
+		     j++)
 			;
 		if (j < depth) {
 			result.skipped++;
 			continue;
 		}
-		if (imported)
+		if (form->imported)
 			count = s.refs;
 		result.refs_cut += count > UINT32_MAX;
 		result.stacks++;
-		err = f ? write_stack(f, &s, count, trailer ? flags_of(&s) : 0, frames,
-				      (unsigned int)depth) :
-			  0;
+		err = f ? write_stack(f, form, &s, count, frames, (unsigned int)depth) : 0;
 		if (err)
 			return err;
 	}
@@ -190,24 +232,27 @@ static int walk_stacks(struct stk_reader *r, bool imported, bool trailer, const 
 static int write_map(struct stk_reader *r, const struct refs *refs, FILE *f,
 		     struct export_fsmb_result *ret_result)
 {
-	const char *source = stk_reader__meta(r, "source");
-	bool imported = source && !strcmp(source, "fsmb");
-	struct fsmb_header header = { .magic = FSMB_MAGIC, .version = FSMB_VERSION };
+	struct form form = form_of(r);
+	bool is_v1 = form.version == FSMB_VERSION_V1;
+	struct fsmb_header header = {
+		.magic = order32(&form, is_v1 ? FSMB_MAGIC_V1 : FSMB_MAGIC),
+		.version = order32(&form, form.version),
+	};
 	struct fsmb_trailer trailer;
-	bool has_trailer = make_trailer(r, &trailer);
 	int err;
 
-	err = walk_stacks(r, imported, has_trailer, refs, NULL, ret_result);
+	form.has_trailer = !is_v1 && make_trailer(r, &form, &trailer);
+	err = walk_stacks(r, &form, refs, NULL, ret_result);
 	if (err)
 		return err;
-	header.nr_stacks = ret_result->stacks;
-	if (has_trailer)
-		header.generation = (uint32_t)meta_u64(r, "stack_map.generation");
+	header.nr_stacks = order32(&form, ret_result->stacks);
+	if (form.has_trailer)
+		header.generation = order32(&form, (uint32_t)meta_u64(r, "stack_map.generation"));
 	errno = 0;
 	if (fwrite(&header, sizeof(header), 1, f) != 1)
 		return errno ? -errno : -EIO;
-	err = walk_stacks(r, imported, has_trailer, refs, f, ret_result);
-	if (!err && has_trailer && fwrite(&trailer, sizeof(trailer), 1, f) != 1)
+	err = walk_stacks(r, &form, refs, f, ret_result);
+	if (!err && form.has_trailer && fwrite(&trailer, sizeof(trailer), 1, f) != 1)
 		err = errno ? -errno : -EIO;
 	if (!err && fflush(f))
 		err = -errno;
@@ -259,5 +304,8 @@ int export__fsmb(struct stk_reader *r, const struct output_opts *output, struct 
 		log_warn("%" PRIu64 " stacks have more references than fit into 32 bits",
 			 result.refs_cut);
 	strbuf__printf(summary, "%u stacks", result.stacks);
+	if (result.of_text)
+		strbuf__printf(summary, "; without %u stacks that were not in the imported map",
+			       result.of_text);
 	return 0;
 }

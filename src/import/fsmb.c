@@ -16,6 +16,7 @@
 #include "log.h"
 #include "output/output.h"
 #include "strbuf.h"
+#include "text_stacks.h"
 #include "trace/write/writer.h"
 #include "trace_entry.h"
 #include "trace_events.h"
@@ -30,6 +31,7 @@ struct import {
 	struct fsmb_map *map;
 	struct kallsyms *syms;
 	struct trace_events *events;
+	struct text_stacks *text_stacks;
 	struct stk_writer *writer;
 	uint32_t *numbers; /* stack numbers by index in the map */
 	char *record; /* one event's record, UINT16_MAX bytes */
@@ -37,7 +39,7 @@ struct import {
 
 /*
  * A frame that is neither a kernel address nor small is invalid, and would mean something else in a
- * recording.  Small frames stand for ftrace's own code (INT_MAX).
+ * recording.  Small frames: FRAME_TRAMPOLINE.
  */
 static bool frame_fits(uint64_t frame)
 {
@@ -190,10 +192,16 @@ static int write_types(struct import *im)
 	return 0;
 }
 
-static uint32_t stack_of(struct import *im, const struct trace_event *e)
+static int stack_of(struct import *im, const struct trace_event *e, uint32_t *ret_number)
 {
 	uint32_t index;
+	int err;
 
+	if (e->frames) {
+		err = text_stacks__number(im->text_stacks, e->frames, e->frames_len, ret_number);
+		im->result.events_with_stack += !err;
+		return err;
+	}
 	if (!e->has_stack)
 		return 0;
 	if (fsmb_map__find(im->map, e->stack_id, &index)) {
@@ -201,7 +209,8 @@ static uint32_t stack_of(struct import *im, const struct trace_event *e)
 		return 0;
 	}
 	im->result.events_with_stack++;
-	return im->numbers[index];
+	*ret_number = im->numbers[index];
+	return 0;
 }
 
 static int write_event(struct import *im, const struct trace_event *e)
@@ -212,7 +221,6 @@ static int write_event(struct import *im, const struct trace_event *e)
 		.ts = e->ts,
 		.cpu = e->cpu,
 		.event = e->name,
-		.kstack = stack_of(im, e),
 		.flags = e->flags,
 		.preempt_count = e->preempt_count,
 		.record = im->record,
@@ -231,6 +239,7 @@ static int write_event(struct import *im, const struct trace_event *e)
 	im->record[TEXT_OFFSET + len] = '\0';
 	err = stk_writer__task(im->writer, e->tid, e->tgid ? e->tgid : e->tid, e->comm, e->comm_len,
 			       &ev.task);
+	err = err ?: stack_of(im, e, &ev.kstack);
 	return err ?: stk_writer__event(im->writer, &ev);
 }
 
@@ -284,6 +293,7 @@ static int write_events(struct import *im)
 	int err;
 
 	err = write_types(im);
+	err = err ?: text_stacks__new(im->map, im->syms, im->writer, &im->text_stacks);
 	for (i = 0; !err && i < nr; i++) {
 		const struct trace_event *e = trace_events__get(im->events, i);
 
@@ -296,6 +306,7 @@ static int write_events(struct import *im)
 		err = stk_writer__end_round(im->writer, trace_events__get(im->events, nr - 1)->ts,
 					    0);
 	im->result.events = nr;
+	im->result.text_stacks = im->text_stacks ? text_stacks__nr(im->text_stacks) : 0;
 	im->result.unknown_ids += counts->bad_ids;
 	im->result.orphan_ids = counts->orphan_ids;
 	im->result.lost = counts->lost;
@@ -345,6 +356,8 @@ static int write_meta(struct import *im, const struct import_fsmb_opts *o)
 	int err;
 
 	err = stk_writer__meta(im->writer, "source", "fsmb");
+	err = err ?: meta_u64(im, "import.version", fsmb_map__version(im->map));
+	err = err ?: meta_u64(im, "import.map_stacks", fsmb_map__nr(im->map));
 	if (!err)
 		err = stk_writer__meta(im->writer, "import.map", o->map);
 	if (!err)
@@ -414,6 +427,7 @@ static void warn_oddities(const struct import_fsmb_opts *o, const struct import_
 
 static void import__clear(struct import *im)
 {
+	text_stacks__free(im->text_stacks);
 	stk_writer__free(im->writer);
 	trace_events__free(im->events);
 	kallsyms__free(im->syms);

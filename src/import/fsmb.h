@@ -20,6 +20,7 @@ struct import_fsmb_result {
 	uint64_t frames, frames_named; /* distinct addresses, and those with a symbol */
 	uint64_t events;
 	uint64_t events_with_stack;
+	uint32_t text_stacks; /* distinct stacks that are in the text in full, not in the map */
 	uint64_t unknown_ids; /* events whose stack id is not in the map: kept without a stack */
 	uint64_t orphan_ids; /* <stack_id N> lines that match no event */
 	uint64_t lost; /* events that the kernel lost according to the text */

@@ -17,6 +17,7 @@ struct fsmb_map {
 	const unsigned char *data;
 	size_t len;
 	bool swapped;
+	uint32_t version;
 	uint32_t nr, duplicates, generation;
 	struct fsmb_trailer trailer; /* size 0: the map has no trailer */
 	struct fsmb_entry *entries;
@@ -46,21 +47,24 @@ static uint64_t get64(const struct fsmb_map *m, size_t at)
 
 static int check_header(struct fsmb_map *m, const char *name)
 {
+	uint32_t v, expected;
 	size_t room;
-	uint32_t v;
 
 	if (m->len < sizeof(struct fsmb_header))
 		return damaged("%s: offset 0: the file ends after %zu of the header's %zu bytes",
 			       name, m->len, sizeof(struct fsmb_header));
 	v = get32(m, 0);
-	m->swapped = v == bswap_32(FSMB_MAGIC);
-	if (v != FSMB_MAGIC && !m->swapped)
-		return damaged("%s: offset 0: not a stack map: magic 0x%08x, not 0x%08x", name, v,
-			       FSMB_MAGIC);
-	v = get32(m, offsetof(struct fsmb_header, version));
-	if (v != FSMB_VERSION)
-		return damaged("%s: offset 4: stack map version %u, only %u is supported", name, v,
-			       FSMB_VERSION);
+	m->swapped = v == bswap_32(FSMB_MAGIC) || v == bswap_32(FSMB_MAGIC_V1);
+	v = get32(m, 0);
+	if (v != FSMB_MAGIC && v != FSMB_MAGIC_V1)
+		return damaged("%s: offset 0: not a stack map: magic 0x%08x, not 0x%08x or 0x%08x",
+			       name, v, FSMB_MAGIC, FSMB_MAGIC_V1);
+	expected = v == FSMB_MAGIC ? FSMB_VERSION : FSMB_VERSION_V1;
+	m->version = get32(m, offsetof(struct fsmb_header, version));
+	if (m->version != expected)
+		return damaged("%s: offset 4: stack map version %u, with magic 0x%08x only %u is "
+			       "supported",
+			       name, m->version, v, expected);
 	m->nr = get32(m, offsetof(struct fsmb_header, nr_stacks));
 	room = (m->len - sizeof(struct fsmb_header)) / sizeof(struct fsmb_stack);
 	if (m->nr > room)
@@ -75,7 +79,7 @@ static int check_trailer(struct fsmb_map *m, const char *name, size_t at)
 	struct fsmb_trailer *t = &m->trailer;
 	uint32_t size = 0;
 
-	if (m->len - at >= FSMB_TRAILER_SIZE &&
+	if (m->version == FSMB_VERSION && m->len - at >= FSMB_TRAILER_SIZE &&
 	    get32(m, at + offsetof(struct fsmb_trailer, magic)) == FSMB_TRAILER_MAGIC)
 		size = get32(m, at + offsetof(struct fsmb_trailer, size));
 	if (size < FSMB_TRAILER_SIZE || size != m->len - at)
@@ -267,6 +271,11 @@ uint32_t fsmb_map__nr_duplicates(const struct fsmb_map *m)
 bool fsmb_map__swapped(const struct fsmb_map *m)
 {
 	return m->swapped;
+}
+
+uint32_t fsmb_map__version(const struct fsmb_map *m)
+{
+	return m->version;
 }
 
 const struct fsmb_trailer *fsmb_map__trailer(const struct fsmb_map *m)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An FSMB version 2 stack map in memory, in either byte order, checked as a whole. */
+/* An FSMB stack map of either version in memory, in either byte order, checked as a whole. */
 #ifndef IMPORT_FSMB_MAP_H
 #define IMPORT_FSMB_MAP_H
 
@@ -29,6 +29,7 @@ void fsmb_map__free(struct fsmb_map *m);
 uint32_t fsmb_map__nr(const struct fsmb_map *m);
 uint32_t fsmb_map__nr_duplicates(const struct fsmb_map *m);
 bool fsmb_map__swapped(const struct fsmb_map *m); /* written in the other byte order */
+uint32_t fsmb_map__version(const struct fsmb_map *m); /* FSMB_VERSION or FSMB_VERSION_V1 */
 /* NULL: the map has no trailer.  In this machine's byte order, strings NUL-terminated. */
 const struct fsmb_trailer *fsmb_map__trailer(const struct fsmb_map *m);
 uint32_t fsmb_map__generation(const struct fsmb_map *m); /* 0 without a trailer */

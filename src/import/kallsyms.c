@@ -9,7 +9,9 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "index.h"
 #include "log.h"
+#include "seeded_hash.h"
 
 /* An address this far after the start of a symbol of unknown size still belongs to it. */
 #define UNSIZED_REACH 65536
@@ -17,6 +19,8 @@
 struct kallsyms {
 	struct kallsym *v; /* sorted by start, then by place in the text (the name pointer) */
 	size_t nr, cap;
+	struct index names; /* made by the first look-up */
+	uint64_t seed; /* of its hashes */
 };
 
 static int hex_digit(char c)
@@ -173,6 +177,7 @@ void kallsyms__free(struct kallsyms *k)
 {
 	if (!k)
 		return;
+	index__free(&k->names);
 	free(k->v);
 	free(k);
 }
@@ -192,4 +197,44 @@ const struct kallsym *kallsyms__find(const struct kallsyms *k, uint64_t addr)
 	for (s = &k->v[lo - 1]; s > k->v && s[-1].start == s->start; s--)
 		;
 	return addr - s->start < (s->size ? s->size : UNSIZED_REACH) ? s : NULL;
+}
+
+static int index_names(struct kallsyms *k)
+{
+	size_t i;
+
+	if (k->names.nr || !k->nr)
+		return 0;
+	k->seed = seeded_hash__seed();
+	if (k->nr >= INDEX_NONE || index__reserve(&k->names, (uint32_t)k->nr))
+		return -ENOMEM;
+	for (i = 0; i < k->nr; i++)
+		index__add(&k->names, seeded_hash__bytes(k->seed, k->v[i].name, k->v[i].name_len),
+			   (uint32_t)i); /* there is room */
+	return 0;
+}
+
+const struct kallsym *kallsyms__named(struct kallsyms *k, const char *name, size_t name_len,
+				      const char *mod, size_t mod_len, uint64_t size)
+{
+	const struct kallsym *found = NULL;
+	uint64_t hash;
+	uint32_t i;
+
+	if (index_names(k))
+		return NULL;
+	hash = seeded_hash__bytes(k->seed, name, name_len);
+	index__for_each(&k->names, hash, i) {
+		const struct kallsym *s = &k->v[i];
+
+		if (s->name_len != name_len || memcmp(s->name, name, name_len) ||
+		    (size && s->size != size) ||
+		    (mod &&
+		     (s->mod_len != mod_len || memcmp(s->mod_len ? s->mod : mod, mod, mod_len))))
+			continue;
+		if (found)
+			return NULL;
+		found = s;
+	}
+	return found;
 }

@@ -28,5 +28,11 @@ size_t kallsyms__nr(const struct kallsyms *k);
  * as the kernel prints it.
  */
 const struct kallsym *kallsyms__find(const struct kallsyms *k, uint64_t addr);
+/*
+ * The only symbol of that name, or NULL.  mod (mod_len bytes, mod_len 0: the kernel itself) and
+ * size: of that module and size; NULL and 0: of any.
+ */
+const struct kallsym *kallsyms__named(struct kallsyms *k, const char *name, size_t name_len,
+				      const char *mod, size_t mod_len, uint64_t size);
 
 #endif /* IMPORT_KALLSYMS_H */

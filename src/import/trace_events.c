@@ -40,32 +40,47 @@ struct trace_events {
 	size_t nr_losses, max_losses;
 	bool overwritten; /* the oldest events were overwritten */
 	bool lost_any; /* losses so far without a CPU */
+	uint32_t open; /* the event to which lines of frames belong, or NO_EVENT */
 	struct trace_events_counts counts;
 };
 
-/* A <stack_id N> line belongs to the event with the same header except for the time. */
-static void attach(struct trace_events *t, const struct trace_line *l)
+/*
+ * The line of a stack belongs to the event with the same header except for the time, whose index
+ * this returns, or NO_EVENT.  An event has one such line.
+ */
+static uint32_t claim(struct trace_events *t, const struct trace_line *l)
 {
 	struct waiting *w = l->cpu < t->nr_waiting ? &t->waiting[l->cpu] : NULL;
 	int i, j;
 
 	for (i = NR_WAITING - 1; w && i >= 0 && w->event[i] != NO_EVENT; i--) {
-		struct trace_event *e = &t->v[w->event[i]];
+		const struct trace_event *e = &t->v[w->event[i]];
+		uint32_t found = w->event[i];
 
 		if (e->tid != l->tid || e->flags != l->flags ||
 		    e->preempt_count != l->preempt_count || e->comm_len != l->comm_len ||
 		    memcmp(e->comm, l->comm, l->comm_len))
 			continue;
-		e->has_stack = l->stack_id <= UINT32_MAX;
-		e->stack_id = (uint32_t)l->stack_id;
-		t->counts.bad_ids += !e->has_stack;
 		/* Later events were nested in it and are complete. */
 		for (j = NR_WAITING - 1; j >= 0; j--)
 			w->event[j] =
 				j >= NR_WAITING - i ? w->event[j - (NR_WAITING - i)] : NO_EVENT;
+		return found;
+	}
+	return NO_EVENT;
+}
+
+static void take_stack_id(struct trace_events *t, const struct trace_line *l)
+{
+	uint32_t i = claim(t, l);
+
+	if (i == NO_EVENT) {
+		t->counts.orphan_ids++;
 		return;
 	}
-	t->counts.orphan_ids++;
+	t->v[i].has_stack = l->stack_id <= UINT32_MAX;
+	t->v[i].stack_id = (uint32_t)l->stack_id;
+	t->counts.bad_ids += !t->v[i].has_stack;
 }
 
 static int add_cpu(struct trace_events *t, uint32_t cpu)
@@ -270,13 +285,48 @@ static int finish_losses(struct trace_events *t)
 	return err;
 }
 
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* A stack that matches no event is kept as an event of its own. */
+static int take_stack(struct trace_events *t, const struct trace_line *l)
+{
+	uint32_t i = claim(t, l);
+	int err = 0;
+
+	if (i == NO_EVENT) {
+		err = add_event(t, l) ?: pass_event(t, l);
+		i = err ? NO_EVENT : claim(t, l);
+	}
+	t->open = i;
+	return err;
+}
+
+static void take_frame(struct trace_events *t, const struct trace_line *l)
+{
+	struct trace_event *e = t->open != NO_EVENT ? &t->v[t->open] : NULL;
+
+	if (!e) {
+		t->counts.other_lines++;
+		return;
+	}
+	e->frames = e->frames ?: l->text; /* the first line's text; the others with " => " */
+	e->frames_len = (size_t)(l->text + l->text_len - e->frames);
+}
+
 static int add_line(struct trace_events *t, const struct trace_line *l)
 {
+	if (l->kind != TRACE_LINE_FRAME)
+		t->open = NO_EVENT;
 	switch (l->kind) {
 	case TRACE_LINE_EVENT:
 		return add_event(t, l) ?: pass_event(t, l);
 	case TRACE_LINE_STACK_ID:
-		attach(t, l);
+		take_stack_id(t, l);
+		return 0;
+	case TRACE_LINE_STACK:
+		return take_stack(t, l);
+	case TRACE_LINE_FRAME:
+		take_frame(t, l);
 		return 0;
 	case TRACE_LINE_LOST:
 		return take_lost_line(t, l);
@@ -307,6 +357,7 @@ int trace_events__parse(const char *name, const char *text, size_t len,
 	if (!t)
 		return log_err(-ENOMEM, "%s", name);
 	t->counts.sorted = true;
+	t->open = NO_EVENT;
 	trace_text__init(&lines, text, len);
 	while (!err && trace_text__next(&lines, &line))
 		err = add_line(t, &line);

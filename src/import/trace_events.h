@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The events of a `trace` text, each with the stack id that follows it, in time order. */
+/* The events of a `trace` text, each with the stack id or stack that follows it, in time order. */
 #ifndef IMPORT_TRACE_EVENTS_H
 #define IMPORT_TRACE_EVENTS_H
 
@@ -15,6 +15,8 @@ struct trace_events;
 struct trace_event {
 	uint64_t ts;
 	const char *comm, *text; /* into the text; comm_len, text_len bytes */
+	const char *frames; /* the lines of a stack in full, frames_len bytes; NULL: none */
+	size_t frames_len;
 	uint32_t comm_len, text_len;
 	uint32_t tid, tgid; /* tgid 0: unknown */
 	uint32_t cpu;

@@ -221,7 +221,7 @@ static bool is_name(char c)
 
 static void parse_body(const char *p, const char *end, struct trace_line *l)
 {
-	static const char stack_id[] = "<stack_id ";
+	static const char stack_id[] = "<stack_id ", stack[] = "<stack trace>";
 	const size_t n = sizeof(stack_id) - 1;
 	const char *q;
 
@@ -234,6 +234,8 @@ static void parse_body(const char *p, const char *end, struct trace_line *l)
 		return;
 	}
 	l->kind = TRACE_LINE_EVENT;
+	if ((size_t)(end - p) == sizeof(stack) - 1 && !memcmp(p, stack, sizeof(stack) - 1))
+		l->kind = TRACE_LINE_STACK;
 	for (q = p; q < end && is_name(*q) && q - p < 256; q++)
 		;
 	l->event = p;
@@ -255,6 +257,12 @@ static void parse_other(const char *p, const char *end, struct trace_line *l)
 	const char *q;
 
 	l->kind = TRACE_LINE_OTHER;
+	if (end - p >= 4 && !memcmp(p, " => ", 4)) {
+		l->kind = TRACE_LINE_FRAME;
+		l->text = p + 4;
+		l->text_len = (uint32_t)(end - l->text);
+		return;
+	}
 	if (skip_blank(p, end) == end || *p == '#')
 		l->kind = TRACE_LINE_COMMENT;
 	if ((size_t)(end - p) > n && !memcmp(p, entries, n)) {
@@ -288,6 +296,94 @@ static void parse_other(const char *p, const char *end, struct trace_line *l)
 		}
 	}
 }
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+/* "0x" and up to 16 digits at *p, which moves behind them; false: there are none. */
+static bool parse_hex(const char **p, const char *end, uint64_t *ret_v)
+{
+	const char *s = *p;
+	uint64_t v = 0;
+
+	if (end - s < 3 || s[0] != '0' || s[1] != 'x' || count_digit(s[2]) < 0 || s[2] == '.')
+		return false;
+	for (s += 2; s < end && *s != '.' && count_digit(*s) >= 0; s++) {
+		if (v >> 60)
+			return false;
+		v = v << 4 | (unsigned int)count_digit(*s);
+	}
+	*p = s;
+	*ret_v = v;
+	return true;
+}
+
+/* " <ffffffff81000000>" at the end, which is then cut off: *ret_end. */
+static bool parse_address(const char *start, const char *end, const char **ret_end, uint64_t *ret_v)
+{
+	const char *p = end;
+	uint64_t v = 0;
+
+	if (end - start < 4 || end[-1] != '>')
+		return false;
+	for (p = end - 1; p > start && p[-1] != '.' && count_digit(p[-1]) >= 0; p--)
+		;
+	if (end - 1 - p < 1 || end - 1 - p > 16 || p - start < 2 || p[-1] != '<' || p[-2] != ' ')
+		return false;
+	*ret_end = p - 2;
+	for (; p < end - 1; p++)
+		v = v << 4 | (unsigned int)count_digit(*p);
+	*ret_v = v;
+	return true;
+}
+
+/* "+0x12/0x34" from p to end. */
+static bool parse_offset(const char *p, const char *end, struct trace_frame *f)
+{
+	uint64_t offset, size;
+
+	if (p == end || *p++ != '+' || !parse_hex(&p, end, &offset) || p == end || *p++ != '/' ||
+	    !parse_hex(&p, end, &size) || p != end)
+		return false;
+	f->has_offset = true;
+	f->offset = offset;
+	f->size = size;
+	return true;
+}
+
+void trace_text__frame(const char *line, size_t len, struct trace_frame *ret_frame)
+{
+	const char *p = line, *end = line + len, *before, *plus, *mod = NULL;
+	struct trace_frame f = { .name = line };
+	uint64_t bare = 0;
+
+	while (end > line && (end[-1] == ' ' || end[-1] == '\r'))
+		end--;
+	f.has_address = parse_address(line, end, &end, &f.address);
+	/* an address without a symbol, and NULL */
+	if ((parse_hex(&p, end, &bare) && p == end) || (end - line == 1 && *line == '0')) {
+		f.has_address = true;
+		f.address = bare;
+		*ret_frame = f;
+		return;
+	}
+	before = end;
+	if (end > line && end[-1] == ']')
+		mod = memrchr(line, '[', (size_t)(end - line));
+	if (mod && mod > line && mod[-1] == ' ')
+		before = mod - 1;
+	plus = memrchr(line, '+', (size_t)(before - line));
+	if (plus && parse_offset(plus, before, &f)) {
+		if (before != end) {
+			f.mod = mod + 1;
+			f.mod_len = (uint32_t)(end - 1 - f.mod);
+		}
+		end = plus;
+	}
+	f.name_len = (uint32_t)(end - line);
+	*ret_frame = f;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 void trace_text__init(struct trace_text *t, const char *text, size_t len)
 {

@@ -23,9 +23,11 @@
 enum trace_line_kind {
 	TRACE_LINE_EVENT, /* everything below is set except stack_id and lost */
 	TRACE_LINE_STACK_ID, /* "<stack_id N>" in place of an event: header and stack_id */
+	TRACE_LINE_STACK, /* "<stack trace>" in place of an event: header; its frames follow */
+	TRACE_LINE_FRAME, /* " => FRAME": text, as for an event */
 	TRACE_LINE_LOST, /* lost: events that the kernel dropped before this line */
 	TRACE_LINE_COMMENT, /* "# ...", empty, "##### CPU 1 buffer started ####" */
-	TRACE_LINE_OTHER, /* anything else, such as " => symbol" of a stack in full */
+	TRACE_LINE_OTHER, /* anything else */
 };
 
 struct trace_line {
@@ -53,6 +55,18 @@ struct trace_text {
 	const char *p, *end;
 	size_t line;
 };
+
+/* A frame of a stack in full, as the options sym-offset and sym-addr print it. */
+struct trace_frame {
+	const char *name; /* name_len bytes; name_len 0: only the address is known */
+	const char *mod; /* mod_len bytes without the brackets; mod_len 0: not in the text */
+	uint32_t name_len, mod_len;
+	bool has_address, has_offset;
+	uint64_t address, offset, size; /* offset and size of the function, if has_offset */
+};
+
+/* line (len bytes) is the text of a TRACE_LINE_FRAME; what cannot be parsed is a name. */
+void trace_text__frame(const char *line, size_t len, struct trace_frame *ret_frame);
 
 /* text (len bytes) is borrowed by every line that is returned. */
 void trace_text__init(struct trace_text *t, const char *text, size_t len);

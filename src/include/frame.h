@@ -31,6 +31,9 @@ enum frame_marker {
 			    * that was unknown when its event was written; value: a unique number */
 };
 
+/* In a kernel stack, code that ftrace allocated: the kernel's FTRACE_TRAMPOLINE_MARKER. */
+#define FRAME_TRAMPOLINE 0x7fffffffULL
+
 #define FRAME_FILE_BITS 23
 #define FRAME_OFFSET_BITS 40
 #define FRAME_IS_USER(f) (!((f) >> 63))

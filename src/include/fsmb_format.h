@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * FSMB version 2: the binary stack map of the proposed ftrace stackmap (tracefs stack_map_bin).
- * The series in kernel/ uses its reserved fields and adds a trailer.
+ * FSMB: the binary stack map of the proposed ftrace stackmap (tracefs stack_map_bin).  Version 2 is
+ * the older form; the series in kernel/ uses its reserved fields and adds a trailer.  The fourth
+ * version of the proposal (June 2026) has another magic and calls itself version 1; otherwise it is
+ * the same, with reserved fields and without a trailer.
  *
  *   file  = struct fsmb_header stack* [struct fsmb_trailer]
  *   stack = struct fsmb_stack, then u64 words[nr], innermost first: addresses, or for user stacks
@@ -17,6 +19,8 @@
 
 #define FSMB_MAGIC 0x464d5342u
 #define FSMB_VERSION 2u
+#define FSMB_MAGIC_V1 0x46534d42u
+#define FSMB_VERSION_V1 1u
 
 struct fsmb_header {
 	uint32_t magic;

@@ -57,6 +57,7 @@ static void fuzz_map(const uint8_t *data, size_t size)
 	}
 	if (fsmb_map__trailer(m))
 		bytes += fsmb_map__trailer(m)->size;
+	check(fsmb_map__version(m) == FSMB_VERSION || !fsmb_map__trailer(m));
 	check(bytes == size && duplicates == fsmb_map__nr_duplicates(m));
 	fsmb_map__free(m);
 }
@@ -82,12 +83,22 @@ static void fuzz_kallsyms(const char *text, size_t size)
 	kallsyms__free(k);
 }
 
+static void fuzz_frame(const struct trace_line *l)
+{
+	struct trace_frame f;
+
+	trace_text__frame(l->text, l->text_len, &f);
+	check(f.name >= l->text && f.name + f.name_len <= l->text + l->text_len);
+	use(f.name, f.name_len);
+	use(f.mod, f.mod_len);
+}
+
 static void fuzz_trace(const char *text, size_t size)
 {
 	struct trace_events *t;
 	struct trace_text lines;
 	struct trace_line l;
-	size_t i, events = 0;
+	size_t i, events = 0, stacks = 0;
 
 	trace_text__init(&lines, text, size);
 	while (trace_text__next(&lines, &l)) {
@@ -97,17 +108,21 @@ static void fuzz_trace(const char *text, size_t size)
 			check(l.text >= text && l.text + l.text_len <= text + size);
 			use(l.event, l.event_len);
 		}
+		stacks += l.kind == TRACE_LINE_STACK;
+		if (l.kind == TRACE_LINE_FRAME)
+			fuzz_frame(&l);
 	}
 	if (trace_events__parse("trace", text, size, &t))
 		return;
-	check(trace_events__nr(t) == events);
-	for (i = 0; i < events; i++) {
+	check(trace_events__nr(t) >= events && trace_events__nr(t) <= events + stacks);
+	for (i = 0; i < trace_events__nr(t); i++) {
 		const struct trace_event *e = trace_events__get(t, i);
 
 		check(!i || e[-1].ts <= e->ts);
 		check(e->cpu < trace_events__counts(t)->nr_cpus);
 		use(e->comm, e->comm_len);
 		use(e->text, e->text_len);
+		use(e->frames, e->frames_len);
 		check(strlen(trace_events__name(t, e->name)) > 0);
 	}
 	trace_events__free(t);

@@ -78,5 +78,32 @@ echo 0 >"$instance/tracing_on"
 cat "$instance/trace" >small
 [ "$(overwritten small)" = yes ] || fail "5000 events fit into 4 KiB: $(grep entries-in small)"
 same_lines small yes
-note "$(wc -l <stacks.live) stacks and $lines trace lines kept, $(wc -l <want) lines of an" \
-	"overwritten ring"
+small=$(wc -l <want)
+
+# Stacks in full, as where the kernel's stack map is full: every event of the text keeps its own,
+# and `script` prints the names that the kernel printed.
+echo >"$instance/trace"
+echo 1024 >"$instance/buffer_size_kb"
+echo 1 >"$instance/options/stacktrace" || fail "tracefs refuses stacktrace"
+echo 0 >"$instance/options/sym-offset"
+echo 1 >"$instance/tracing_on"
+"$work/a-1 [0] 2: b-3" 100 || fail "the copy ended with $?"
+echo 0 >"$instance/tracing_on"
+cat "$instance/trace" >full
+echo 0 >"$instance/options/stacktrace"
+printf 'BMSF\1\0\0\0\0\0\0\0\0\0\0\0' >none
+for syms in '' '--kallsyms /proc/kallsyms'; do
+	# shellcheck disable=SC2086 # words
+	"$STACKONCE" import fsmb none $syms --trace full --force -o full.stk 2>summary ||
+		fail "import of stacks in full ended with $?"
+	grep -q -e 'not events' -e 'match no event' summary &&
+		fail "stacks in full are not kept: $(cat summary)"
+	grep '^ => ' full | sed 's/ *$//' >want
+	"$STACKONCE" script full.stk | grep '^ => ' | sed 's/+0x.*//' >got
+	[ -s want ] || fail "the text has no stacks in full"
+	cmp want got || fail "with '$syms': frames of the text and of the import differ"
+done
+frames=$(wc -l <want)
+
+note "$(wc -l <stacks.live) stacks and $lines trace lines kept, $small lines of an" \
+	"overwritten ring, $frames frames of stacks in full"

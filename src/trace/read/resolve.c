@@ -119,10 +119,18 @@ int stk_reader__stack(const struct stk_reader *r, uint32_t number, struct stk_st
 	return 0;
 }
 
+/* Whether the frame of the node, or the next one if it is a marker, is in the kernel. */
+static bool is_kernel(const struct stk_reader *r, uint32_t node)
+{
+	while (node && FRAME_IS_MARKER(r->tree.nodes[node].frame))
+		node = r->tree.nodes[node].parent;
+	return node && FRAME_IS_KERNEL(r->tree.nodes[node].frame);
+}
+
 int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *ret_frames,
 		       unsigned int max)
 {
-	bool exact = false, guessed = false;
+	bool exact = false, guessed = false, kernel = false;
 	unsigned int n = 0;
 
 	if (!number || number >= r->nr_stacks)
@@ -143,8 +151,11 @@ int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *
 		}
 		f.ip = ip;
 		f.exact = exact;
+		kernel = kernel || FRAME_IS_KERNEL(ip);
 		if (FRAME_IS_KERNEL(ip)) {
 			s = resolve(r, &f, r->info[node].symbol_blocks);
+		} else if (ip == FRAME_TRAMPOLINE && (kernel || is_kernel(r, f.parent))) {
+			f.sym = "[FTRACE TRAMPOLINE]";
 		} else if (FRAME_IS_USER(ip)) {
 			f.guessed = guessed;
 			rd_resolve_user(r, ip, &f);

@@ -29,7 +29,7 @@ static void sink(void *ctx, enum stk_log_level level, const char *msg)
 struct image {
 	unsigned char bytes[8192];
 	size_t len;
-	bool swap;
+	bool swap, v1;
 };
 
 static void put32(struct image *im, uint32_t v)
@@ -41,8 +41,8 @@ static void put32(struct image *im, uint32_t v)
 
 static void put_head(struct image *im, uint32_t nr)
 {
-	put32(im, FSMB_MAGIC);
-	put32(im, 2);
+	put32(im, im->v1 ? FSMB_MAGIC_V1 : FSMB_MAGIC);
+	put32(im, im->v1 ? 1 : 2);
 	put32(im, nr);
 	put32(im, 0);
 }
@@ -83,6 +83,7 @@ static void check_sample(const struct image *im, bool swapped)
 	assert_int_equal(fsmb_map__nr(m), 4);
 	assert_int_equal(fsmb_map__nr_duplicates(m), 1);
 	assert_int_equal(fsmb_map__swapped(m), swapped);
+	assert_int_equal(fsmb_map__version(m), im->v1 ? 1 : 2);
 	assert_int_equal(fsmb_map__entry(m, 0)->id, 700);
 	assert_int_equal(fsmb_map__entry(m, 1)->refs, 0xffffffff);
 	assert_int_equal(fsmb_map__entry(m, 2)->id, 0xfffffffe);
@@ -115,6 +116,18 @@ static void test_swapped(void **state)
 
 	put_sample(&im);
 	check_sample(&im, true);
+}
+
+/* The form of the proposal's fourth version, in both byte orders. */
+static void test_version_1(void **state)
+{
+	struct image im = { .v1 = true }, swapped = { .v1 = true, .swap = true };
+
+	put_sample(&im);
+	assert_memory_equal(im.bytes, "BMSF", 4);
+	check_sample(&im, false);
+	put_sample(&swapped);
+	check_sample(&swapped, true);
 }
 
 static void test_empty(void **state)
@@ -153,12 +166,21 @@ static void test_refusals(void **state)
 
 	im.len = 16;
 	im.bytes[0] ^= 1;
-	expect_refused(&im, "map: offset 0: not a stack map: magic 0x464d5343, not 0x464d5342");
+	expect_refused(&im, "map: offset 0: not a stack map: magic 0x464d5343, not 0x464d5342 or "
+			    "0x46534d42");
 
 	im.len = 0;
 	put_head(&im, 0);
 	im.bytes[4] = 1;
-	expect_refused(&im, "map: offset 4: stack map version 1, only 2 is supported");
+	expect_refused(&im, "map: offset 4: stack map version 1, with magic 0x464d5342 only 2 "
+			    "is supported");
+	im.len = 0;
+	im.v1 = true;
+	put_head(&im, 0);
+	im.bytes[4] = 2;
+	expect_refused(&im, "map: offset 4: stack map version 2, with magic 0x46534d42 only 1 "
+			    "is supported");
+	im.v1 = false;
 
 	im.len = 0;
 	put_head(&im, 3);
@@ -319,6 +341,15 @@ static void test_bad_trailer(void **state)
 	im.bytes[at] = 25;
 	expect_refused(&im, "map: offset 68: the build id has 25 bytes");
 
+	/* version 1 has none */
+	im.len = 0;
+	im.v1 = true;
+	put_head(&im, 1);
+	put_stack(&im, 1, 1, K(1), 2);
+	put_trailer(&im, 168);
+	expect_refused(&im, "map: offset 48: 168 bytes after the last of 1 stacks");
+	im.v1 = false;
+
 	im.len = 0;
 	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 3);
@@ -336,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_empty),	  cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_every_cut), cmocka_unit_test(test_reserved_warns),
 		cmocka_unit_test(test_trailer),	  cmocka_unit_test(test_bad_trailer),
+		cmocka_unit_test(test_version_1),
 	};
 
 	log_set_sink(sink, NULL);

@@ -142,7 +142,15 @@ static void test_capture(void **state)
 	memcpy(swapped, map, len);
 	swap_map((unsigned char *)swapped);
 	assert_int_equal(swapped[0], 'F');
-	expect_round(swapped, map, len, &result);
+	expect_round(swapped, swapped, len, &result);
+	assert_int_equal(result.stacks, 81);
+	/* the other version, in both byte orders */
+	memcpy(map, (uint32_t[]){ FSMB_MAGIC_V1, FSMB_VERSION_V1 }, 8);
+	expect_round(map, map, len, &result);
+	memcpy(swapped, map, len);
+	swap_map((unsigned char *)swapped);
+	assert_memory_equal(swapped, "FSMB\0\0\0\1", 8);
+	expect_round(swapped, swapped, len, &result);
 	assert_int_equal(result.stacks, 81);
 }
 
@@ -373,6 +381,109 @@ static void test_trace(void **state)
 	assert_int_equal(frames[2].off, 0x10);
 }
 
+/* Frames by name, by name and offset, with the address, and those that kallsyms does not have. */
+static const char full[] = "sh-65 [001] d..1. 1.000001: wakeup: a\n"
+			   "sh-65 [001] d..1. 1.000001: <stack trace>\n"
+			   " => one\n"
+			   " => three+0x1/0x10\n"
+			   " => [FTRACE TRAMPOLINE]\n"
+			   " => gone\n"
+			   " => elsewhere+0x12/0x34 [mod]\n"
+			   " => 0xffffffff81000041\n"
+			   " => two <ffffffff81000025>\n"
+			   "sh-65 [001] d..1. 1.000002: wakeup: b\n"
+			   "sh-65 [001] d..1. 1.000002: <stack_id 11>\n"
+			   "sh-65 [001] d..1. 1.000003: wakeup: c\n"
+			   "sh-65 [001] d..1. 1.000003: <stack trace>\n"
+			   " => one\n"
+			   " => three+0x1/0x10\n"
+			   " => [FTRACE TRAMPOLINE]\n"
+			   " => gone\n"
+			   " => elsewhere+0x12/0x34 [mod]\n"
+			   " => 0xffffffff81000041\n"
+			   " => two <ffffffff81000025>\n"
+			   "sh-65 [001] d..1. 1.000004: <stack trace>\n"
+			   " => gone\n";
+
+static void expect_frame(const struct stk_frame *f, uint64_t ip, const char *sym, uint64_t off,
+			 const char *mod)
+{
+	assert_int_equal(f->kind, STK_FRAME_KERNEL);
+	assert_int_equal(f->ip, ip);
+	assert_string_equal(f->sym, sym);
+	assert_int_equal(f->off, off);
+	if (mod)
+		assert_string_equal(f->mod, mod);
+	else
+		assert_null(f->mod);
+}
+
+static void test_full_stacks(void **state)
+{
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	_cleanup_free_ char *map = NULL;
+	struct import_fsmb_result result;
+	struct export_fsmb_result exported;
+	const struct stk_event *e, *c;
+	struct stk_frame frames[8];
+	struct stk_stack s;
+	size_t len;
+
+	import_trace(full, &result);
+	assert_string_equal(warnings, "");
+	assert_int_equal(result.stacks, 2);
+	assert_int_equal(result.text_stacks, 2);
+	assert_int_equal(result.events, 4);
+	assert_int_equal(result.events_with_stack, 4);
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	e = next_event(r, "wakeup", "sh", "a", 13); /* 11 and 12 are ids of the map */
+	assert_int_equal(stk_reader__frames(r, stk_event__kstack(e), frames, 8), 7);
+	expect_frame(&frames[0], K(0), "one", 0, NULL);
+	expect_frame(&frames[1], K(0x31), "three", 1, NULL);
+	expect_frame(&frames[2], 0x7fffffff, "[FTRACE TRAMPOLINE]", 0, NULL);
+	expect_frame(&frames[3], 0xffff800000000000, "gone", 0, NULL);
+	assert_int_equal(frames[3].size, 0);
+	expect_frame(&frames[4], 0xffff800000100012, "elsewhere", 0x12, "mod");
+	assert_int_equal(frames[4].size, 0x34);
+	expect_frame(&frames[5], K(0x41), "four", 1, NULL);
+	expect_frame(&frames[6], K(0x25), "two", 5, NULL);
+	assert_int_equal(stk_reader__stack(r, stk_event__kstack(e), &s), 0);
+	assert_int_equal(s.end, STK_END_COMPLETE);
+	next_event(r, "wakeup", "sh", "b", 11);
+	c = next_event(r, "wakeup", "sh", "c", 13);
+	assert_int_equal(stk_event__kstack(c), 3);
+	next_event(r, "unnamed", "sh", "<stack trace>", 14);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	/* the exported map is the imported one */
+	assert_int_equal(input__read(in_dir("map"), &map, &len), 0);
+	assert_int_equal(export_to(in_dir("stk"), in_dir("again"), &exported), 0);
+	assert_int_equal(exported.of_text, 2);
+	expect_file(in_dir("again"), map, len);
+}
+
+/* A stack in the text that is deeper than a recording's, and a line for the table of names. */
+static void test_deep_text(void **state)
+{
+	static char text[65536];
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+	struct stk_stack s;
+	size_t len;
+	int i;
+
+	len = (size_t)sprintf(text,
+			      "a-1 [000] ..... 1.0: x: y\na-1 [000] ..... 1.0: <stack trace>\n");
+	for (i = 0; i < STK_MAX_DEPTH + 10; i++)
+		len += (size_t)sprintf(text + len, " => f%d\n", i);
+	import_trace(text, &result);
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	e = next_event(r, "x", "a", "y", 13);
+	assert_int_equal(stk_reader__stack(r, stk_event__kstack(e), &s), 0);
+	assert_true(s.depth >= STK_MAX_DEPTH - 2 && s.depth <= STK_MAX_DEPTH);
+	assert_int_equal(s.end, STK_END_TRUNCATED);
+}
+
 static bool may_miss(struct stk_reader *r, uint32_t cpu, uint64_t from_us, uint64_t to_us)
 {
 	struct stk_span s = {
@@ -544,7 +655,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_capture),	    cmocka_unit_test(test_odd_map),
-		cmocka_unit_test(test_trailer),	    cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_trailer),	    cmocka_unit_test(test_full_stacks),
+		cmocka_unit_test(test_deep_text),   cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_lost),	    cmocka_unit_test(test_lost_first),
 		cmocka_unit_test(test_overwritten), cmocka_unit_test(test_no_events),
 		cmocka_unit_test(test_long_text),   cmocka_unit_test(test_refusal_keeps_output),

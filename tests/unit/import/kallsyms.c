@@ -83,6 +83,43 @@ static void expect_refused(const char *bad, int line)
 	assert_ptr_equal(k, (void *)1);
 }
 
+static void expect_named(struct kallsyms *k, const char *name, const char *mod, uint64_t size,
+			 uint64_t start)
+{
+	const struct kallsym *s =
+		kallsyms__named(k, name, strlen(name), mod, mod ? strlen(mod) : 0, size);
+
+	if (!start) {
+		assert_null(s);
+		return;
+	}
+	assert_non_null(s);
+	assert_true(s->start == start);
+}
+
+static void test_names(void **state)
+{
+	static const char more[] = "ffffffff81000000 t same\nffffffff81000010 t same\n"
+				   "ffffffff81000030 t end\nffffffffc0001000 t same\t[mod]\n"
+				   "ffffffffc0001010 t other\t[mod]\n";
+	struct kallsyms *k;
+
+	assert_int_equal(kallsyms__parse("syms", more, sizeof(more) - 1, &k), 0);
+	expect_named(k, "end", NULL, 0, 0xffffffff81000030);
+	expect_named(k, "other", NULL, 0, 0xffffffffc0001010);
+	expect_named(k, "other", "mod", 0, 0xffffffffc0001010);
+	expect_named(k, "other", "", 0, 0);
+	expect_named(k, "same", NULL, 0, 0);
+	expect_named(k, "same", "", 0, 0);
+	expect_named(k, "same", "", 0x20, 0xffffffff81000010);
+	expect_named(k, "same", "mod", 0, 0xffffffffc0001000);
+	expect_named(k, "sam", NULL, 0, 0);
+	kallsyms__free(k);
+	assert_int_equal(kallsyms__parse("syms", "", 0, &k), 0);
+	expect_named(k, "end", NULL, 0, 0);
+	kallsyms__free(k);
+}
+
 static void test_refusals(void **state)
 {
 	expect_refused("hello\n", 1);
@@ -116,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lookup),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_hidden_addresses_warn),
 	};

@@ -137,7 +137,6 @@ static void test_other_lines(void **state)
 	assert_int_equal(parse_one("# tracer: nop").kind, TRACE_LINE_COMMENT);
 	assert_int_equal(parse_one("\n").kind, TRACE_LINE_COMMENT);
 	assert_int_equal(parse_one("##### CPU 1 buffer started ####").kind, TRACE_LINE_COMMENT);
-	assert_int_equal(parse_one(" => vfs_read").kind, TRACE_LINE_OTHER);
 	assert_int_equal(parse_one("        pingpong-76   ").kind, TRACE_LINE_OTHER);
 	assert_int_equal(parse_one("sh-65 [8192] ..... 1.0: x: y").kind, TRACE_LINE_OTHER);
 	assert_int_equal(parse_one("sh-99999999999 [000] ..... 1.0: x: y").kind, TRACE_LINE_OTHER);
@@ -192,6 +191,80 @@ static void expect_stack(const struct trace_events *t, size_t i, const char *tex
 	assert_int_equal(e->has_stack, id != 0);
 	if (id)
 		assert_int_equal(e->stack_id, id);
+}
+
+static void expect_frame(const char *line, const char *name, const char *mod, uint64_t offset,
+			 uint64_t size, uint64_t address)
+{
+	struct trace_frame f;
+
+	trace_text__frame(line, strlen(line), &f);
+	expect_bytes(f.name, f.name_len, name);
+	assert_int_equal(f.mod_len, strlen(mod));
+	if (f.mod_len)
+		expect_bytes(f.mod, f.mod_len, mod);
+	assert_int_equal(f.has_offset, offset || size);
+	assert_int_equal(f.offset, offset);
+	assert_int_equal(f.size, size);
+	assert_int_equal(f.has_address, address != 0);
+	assert_true(f.address == address);
+}
+
+static void test_frames(void **state)
+{
+	struct trace_line l = parse_one("sh-65 [001] ..... 21.5: <stack trace>\n");
+
+	assert_int_equal(l.kind, TRACE_LINE_STACK);
+	assert_int_equal(l.cpu, 1);
+	l = parse_one(" => vfs_read\n");
+	assert_int_equal(l.kind, TRACE_LINE_FRAME);
+	expect_bytes(l.text, l.text_len, "vfs_read");
+	assert_int_equal(parse_one(" => ").kind, TRACE_LINE_FRAME);
+	assert_int_equal(parse_one(" =>").kind, TRACE_LINE_OTHER);
+	expect_frame("vfs_read", "vfs_read", "", 0, 0, 0);
+	expect_frame("vfs_read+0x12/0x345", "vfs_read", "", 0x12, 0x345, 0);
+	expect_frame("f+0x12/0x345 [ext4]", "f", "ext4", 0x12, 0x345, 0);
+	expect_frame("f+0x12/0x345 [ext4] <ffffffffc0001012>", "f", "ext4", 0x12, 0x345,
+		     0xffffffffc0001012);
+	expect_frame("f <ffffffff81000001>", "f", "", 0, 0, 0xffffffff81000001);
+	expect_frame("0xffffffff81000001", "", "", 0, 0, 0xffffffff81000001);
+	expect_frame("[unknown/kretprobe'd]", "[unknown/kretprobe'd]", "", 0, 0, 0);
+	/* not what a kernel prints: a name */
+	expect_frame("f [ext4]", "f [ext4]", "", 0, 0, 0);
+	expect_frame("f+0x/0x1", "f+0x/0x1", "", 0, 0, 0);
+	expect_frame("f+0x12", "f+0x12", "", 0, 0, 0);
+	expect_frame("f+0x11111111111111111/0x1", "f+0x11111111111111111/0x1", "", 0, 0, 0);
+	expect_frame("f <11112222333344445>", "f <11112222333344445>", "", 0, 0, 0);
+	expect_frame("f <>", "f <>", "", 0, 0, 0);
+	expect_frame("", "", "", 0, 0, 0);
+	expect_frame("]", "]", "", 0, 0, 0);
+	expect_frame("[]", "[]", "", 0, 0, 0);
+	expect_frame("0x", "0x", "", 0, 0, 0);
+}
+
+static void test_attach_frames(void **state)
+{
+	_cleanup_(trace_events__freep) struct trace_events *t =
+		parse_all("a-1 [000] ..... 1.0: x: one\n"
+			  "a-1 [000] ..... 1.0: <stack trace>\n"
+			  " => a\n"
+			  " => b\n"
+			  "##### CPU 1 buffer started ####\n"
+			  " => belongs to nothing\n"
+			  "b-2 [001] ..... 1.1: <stack trace>\n"
+			  " => c\n"
+			  "b-2 [001] ..... 1.2: <user stack trace>\n"
+			  " =>  <00007f0000000000>\n");
+	const struct trace_event *e = trace_events__get(t, 0);
+
+	assert_int_equal(trace_events__nr(t), 3);
+	expect_bytes(e->frames, (uint32_t)e->frames_len, "a\n => b");
+	e = trace_events__get(t, 1);
+	expect_bytes(e->text, e->text_len, "<stack trace>");
+	expect_bytes(e->frames, (uint32_t)e->frames_len, "c");
+	assert_null(trace_events__get(t, 2)->frames);
+	assert_int_equal(trace_events__counts(t)->other_lines, 2);
+	assert_int_equal(trace_events__counts(t)->orphan_ids, 0);
 }
 
 static void test_attach(void **state)
@@ -285,11 +358,12 @@ static void test_many_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),	    cmocka_unit_test(test_odd_comms),
-		cmocka_unit_test(test_tgid),	    cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_other_lines), cmocka_unit_test(test_stack_id_line),
-		cmocka_unit_test(test_attach),	    cmocka_unit_test(test_order_and_counts),
-		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_plain),	      cmocka_unit_test(test_odd_comms),
+		cmocka_unit_test(test_tgid),	      cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_other_lines),   cmocka_unit_test(test_stack_id_line),
+		cmocka_unit_test(test_attach),	      cmocka_unit_test(test_order_and_counts),
+		cmocka_unit_test(test_many_names),    cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_attach_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
