@@ -35,7 +35,8 @@ static void print_usage(FILE *f)
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(f, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\n'stackonce COMMAND --help' lists a command's options; 'man stackonce-COMMAND'\n"
-	      "explains them.  FILE defaults to trace.stk; - is standard input.\n",
+	      "explains them.  FILE defaults to standard input if that is a recording,\n"
+	      "and otherwise to trace.stk; - is standard input.\n",
 	      f);
 }
 

@@ -59,7 +59,10 @@ static void symbolize__free(struct symbolize *s)
 
 static int parse_options(struct symbolize *s, int argc, char **argv)
 {
-	int code = reading__options(&s->rd, &cmd_symbolize, argc, argv);
+	int code;
+
+	s->rd.only_files = true;
+	code = reading__options(&s->rd, &cmd_symbolize, argc, argv);
 
 	if (!code && (!strcmp(s->rd.path, "-") || (s->output && !strcmp(s->output, "-"))))
 		return ui__usage_error(argv[0], "only files can be rewritten, not '-'");

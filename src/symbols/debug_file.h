@@ -42,6 +42,8 @@ int debug_dirs__open_split(const struct debug_dirs *d, const char *path, int *re
 bool debug_file__has_symbols(int fd);
 bool debug_file__has_lines(int fd);
 
+/* Why no file can be downloaded; NULL: it can be tried. */
+const char *debuginfod__unusable(void);
 /* Downloads from the servers in $DEBUGINFOD_URLS, if libdebuginfod is installed.  -ENOENT. */
 int debuginfod__open(const uint8_t *id, unsigned int id_len, bool debug, int *ret_fd);
 

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "log.h"
@@ -36,16 +37,35 @@ static int query_servers(void *library, const uint8_t *id, unsigned int id_len, 
 	return fd;
 }
 
-int debuginfod__open(const uint8_t *id, unsigned int id_len, bool debug, int *ret_fd)
+static bool has_servers(void)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	return urls && urls[strspn(urls, " ")];
+}
+
+/* Never unloaded: libcurl does not support it. */
+static void *load(void)
+{
+	return dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+}
+
+const char *debuginfod__unusable(void)
+{
+	if (!has_servers())
+		return "no server is set, DEBUGINFOD_URLS must name one or several, such as "
+		       "https://debuginfod.elfutils.org";
+	return load() ? NULL : LIBRARY " cannot be loaded, is it installed?";
+}
+
+int debuginfod__open(const uint8_t *id, unsigned int id_len, bool debug, int *ret_fd)
+{
 	void *library;
 	int fd;
 
-	if (!urls || !*urls || !id_len)
+	if (!has_servers() || !id_len)
 		return -ENOENT;
-	/* Never unloaded: libcurl does not support it. */
-	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	library = load();
 	fd = library ? query_servers(library, id, id_len, debug) : -EOPNOTSUPP;
 	if (fd == -EOPNOTSUPP)
 		log_debug("%s is unusable", LIBRARY);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,14 +36,23 @@ static const char *pager_command(void)
 	return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
-/* Starts the pager between us and the terminal; without a pager, output goes there directly. */
+/*
+ * Starts the pager between us and the terminal; without a pager, output goes there directly.  If
+ * the shell cannot run the pager, it says so and the output passes through cat(1).
+ */
 static void start_pager(struct out *o)
 {
+	_cleanup_free_ char *script = NULL;
 	const char *command = pager_command();
 	int fds[2];
 	pid_t pid;
 
-	if (!command || pipe(fds))
+	if (!command ||
+	    asprintf(&script, "%s\ncase $? in 126 | 127) exec cat ;; esac", command) < 0) {
+		script = NULL;
+		return;
+	}
+	if (pipe(fds))
 		return;
 	pid = fork();
 	if (pid == 0) {
@@ -51,7 +61,7 @@ static void start_pager(struct out *o)
 		close(fds[1]);
 		setenv("LESS", "RFX", 0);
 		signal(SIGPIPE, SIG_DFL);
-		execl("/bin/sh", "sh", "-c", command, NULL);
+		execl("/bin/sh", "sh", "-c", script, NULL);
 		_exit(127);
 	}
 	close(fds[0]);
@@ -75,7 +85,7 @@ void out__open(struct out *o, bool may_page)
 	signal(SIGPIPE, SIG_IGN);
 	o->terminal = isatty(STDOUT_FILENO);
 	o->colour = o->terminal && !(no_color && *no_color) && term && strcmp(term, "dumb");
-	if (o->terminal && may_page)
+	if (o->terminal && may_page && !(term && !strcmp(term, "dumb")))
 		start_pager(o);
 }
 

@@ -15,7 +15,9 @@
 #include "log.h"
 #include "need.h"
 #include "output/output.h"
+#include "standard_input.h"
 
+#define DEFAULT_FILE "trace.stk"
 #define FOLLOW_NS 200000000 /* interval at which a growing file is polled */
 
 static volatile sig_atomic_t interrupted;
@@ -93,7 +95,9 @@ int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char *
 	if (rd->path && rd->input)
 		return ui__usage_error(rd->command, "give one recording, not '%s' and -i %s",
 				       rd->path, rd->input);
-	rd->path = rd->path ?: rd->input ?: "trace.stk";
+	rd->path = rd->path ?: rd->input;
+	if (!rd->path)
+		rd->path = rd->only_files ? DEFAULT_FILE : standard_input__or(DEFAULT_FILE);
 	sel->any = sel->has_time || sel->event || sel->comm || sel->pid.nr || sel->tid.nr ||
 		   sel->cpu.nr;
 	return CMD_OK;
@@ -126,6 +130,7 @@ int reading__open(struct reading *rd, unsigned int want)
 		log_err(err, "read '%s'", rd->path);
 	if (err || open_picture(rd))
 		return CMD_FAILURE;
+	rd->sel.reader = rd->reader;
 	rd->live = stk_reader__is_live(rd->reader);
 	user_names__start(&rd->names, rd->reader);
 	if (rd->follow) {
@@ -152,6 +157,32 @@ bool event__matches(const char *globs, const struct stk_event_type *t)
 	       glob__matches(globs, stk_event_type__name(t));
 }
 
+/* Lines "GIVEN<tab>PATH"; a hostile recording may have any number. */
+#define MAX_PROBE_PATHS 1024
+
+bool event__matches_given(struct stk_reader *r, const char *globs, const struct stk_event_type *t)
+{
+	const char *line = stk_reader__meta(r, "probe.paths"), *name = stk_event_type__name(t);
+	unsigned int i;
+
+	if (event__matches(globs, t))
+		return true;
+	for (i = 0; i < MAX_PROBE_PATHS && line && *line; i++) {
+		size_t len = strcspn(line, "\n"), given_len = strcspn(line, "\t\n");
+		_cleanup_free_ char *given = NULL;
+
+		if (given_len < len && !strncmp(name, line + given_len + 1, len - given_len - 1) &&
+		    name[len - given_len - 1] == ':' &&
+		    asprintf(&given, "%s:%.*s%s", stk_event_type__system(t), (int)given_len, line,
+			     name + len - given_len - 1) < 0)
+			given = NULL;
+		if (given && glob__matches(globs, given))
+			return true;
+		line += len + (line[len] == '\n');
+	}
+	return false;
+}
+
 static bool type_selected(struct selection *sel, const struct stk_event_type *t)
 {
 	unsigned int i = stk_event_type__index(t);
@@ -159,7 +190,7 @@ static bool type_selected(struct selection *sel, const struct stk_event_type *t)
 	if (array__reach(&sel->types, i, &sel->nr_types))
 		return false;
 	if (!sel->types[i])
-		sel->types[i] = event__matches(sel->event, t) ? 1 : 2;
+		sel->types[i] = event__matches_given(sel->reader, sel->event, t) ? 1 : 2;
 	return sel->types[i] == 1;
 }
 

@@ -20,7 +20,7 @@
 	{ "[FILE]", NULL, .kind = OPT_KIND_TEXT, \
 	  .at = OPT_AT(struct reading, path, const char *) + \
 		0 * sizeof(char[offsetof(type, rd) ? -1 : 1]) }
-#define A_RECORDING "the recording (default trace.stk, - is standard input)"
+#define A_RECORDING "the recording (default standard input or trace.stk)"
 
 #define JSON_OPTION(text) \
 	{ "--json", text, OPT_FLAG(struct reading, json) }
@@ -87,6 +87,7 @@ struct selection {
 	bool any, has_time;
 	uint64_t from, to; /* ns, both included */
 	const char *event, *comm; /* globs, NULL: all */
+	struct stk_reader *reader; /* borrowed */
 	struct num_set pid, tid, cpu;
 	int8_t *types; /* whether --event matches, by event type: 1 yes, 2 no, 0 unknown yet */
 	unsigned int nr_types;
@@ -99,6 +100,7 @@ struct reading {
 	const char *path; /* FILE; after reading__options() the recording to read */
 	const char *input; /* -i */
 	bool json, follow;
+	bool only_files; /* standard input cannot be the recording */
 	bool every; /* reading__next() returns events that are not selected, too */
 	const char *flamegraph; /* --flamegraph; NULL: not given */
 	bool force; /* the output may replace a recording */
@@ -143,6 +145,8 @@ void reading__free(struct reading *rd);
 char *event__full_name(const struct stk_event_type *t);
 /* Whether one of the globs matches "system:name" or the name alone. */
 bool event__matches(const char *globs, const struct stk_event_type *t);
+/* The same, and also with the path of a program as it was given to record. */
+bool event__matches_given(struct stk_reader *r, const char *globs, const struct stk_event_type *t);
 
 /* Comm as ftrace prints it: "<idle>" for the idle task. */
 static inline const char *event_comm(const struct stk_event *e)

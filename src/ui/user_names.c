@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "seeded_hash.h"
+#include "symbols/debug_file.h"
 #include "symbols/usyms.h"
 
 #define MAX_INLINED 32 /* nested inlined functions shown at one address */
@@ -90,6 +91,10 @@ static int symbolize(void *ctx, const struct stk_file *file, uint64_t offset,
 
 void user_names__start(struct user_names *n, struct stk_reader *r)
 {
+	const char *why = n->debuginfod ? debuginfod__unusable() : NULL;
+
+	if (why)
+		log_warn("--debuginfod: %s", why);
 	n->reader = r;
 	n->seed = seeded_hash__seed();
 	if (!n->no_symbols)

@@ -138,6 +138,11 @@ static void choose_events(struct latency *l)
 
 /* ---- callbacks of pairs ---------------------------------------------------------------------- */
 
+static bool matches(struct latency *l, const char *globs, const struct stk_event_type *t)
+{
+	return event__matches_given(l->rd.reader, globs, t);
+}
+
 static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 {
 	unsigned int i = stk_event_type__index(t);
@@ -148,8 +153,8 @@ static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 		choose_events(l);
 	if (i < l->nr_roles && l->roles[i])
 		return l->roles[i] & ~ROLE_KNOWN;
-	role = ROLE_KNOWN | (event__matches(l->start, t) ? PAIRS_START : 0) |
-	       (event__matches(l->end, t) ? PAIRS_END : 0);
+	role = ROLE_KNOWN | (matches(l, l->start, t) ? PAIRS_START : 0) |
+	       (matches(l, l->end, t) ? PAIRS_END : 0);
 	if (!array__reach(&l->roles, i, &l->nr_roles))
 		l->roles[i] = role;
 	return role & ~ROLE_KNOWN;

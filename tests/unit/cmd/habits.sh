@@ -1,0 +1,179 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# What people type without thinking: a recording piped into a command, a pager that is not there, a
+# bare word for `list`, the tab key.
+#   habits.sh STACKONCE MAKE_RECORDING COMPLETION
+set -u
+so=$(realpath "$1") make=$(realpath "$2") completion=$(realpath "$3")
+LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
+export LC_ALL TZ TERM
+unset NO_COLOR PAGER STACKONCE_PAGER DEBUGINFOD_URLS
+
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+
+fail()
+{
+	echo "FAILED: $*"
+	failed=$((failed + 1))
+}
+
+same()
+{
+	diff -u "$2" "$3" >"$dir/diff" || {
+		fail "$1"
+		head -n 20 "$dir/diff"
+	}
+}
+
+"$make" small small.stk && "$make" flags flags.stk || exit 1
+"$so" script --no-header --no-stacks small.stk >full
+
+# Without FILE, a recording on standard input is read; anything else there is left alone.
+mkdir in && cp flags.stk in/trace.stk && cd in || exit 1
+for command in script report stacks "latency --preset runqueue" "export fsmb -q -o -"; do
+	# shellcheck disable=SC2086 # words
+	"$so" $command ../small.stk >../want 2>/dev/null
+	# shellcheck disable=SC2086,SC2002 # words, a pipe
+	cat ../small.stk | "$so" $command >../got 2>../err
+	same "$command: a pipe as standard input" ../want ../got
+	# shellcheck disable=SC2086 # words
+	"$so" $command <../small.stk >../got 2>../err
+	same "$command: a file as standard input" ../want ../got
+	[ ! -s ../err ] || fail "$command: standard input causes a message: $(cat ../err)"
+done
+"$so" script --json >../want </dev/null 2>../err
+[ ! -s ../err ] || fail "/dev/null as standard input causes a message: $(cat ../err)"
+"$so" script --json <../full >../got
+same "a file that is no recording as standard input" ../want ../got
+"$so" script --json >../got <&-
+same "closed standard input" ../want ../got
+: | "$so" script --json >../got 2>../err
+same "an empty pipe as standard input" ../want ../got
+grep -q "^stackonce: warning: standard input is an empty pipe: reading 'trace.stk'$" ../err ||
+	fail "no warning about an empty pipe: $(cat ../err)"
+seq 3 | { "$so" script --json >../got 2>../err; cat >../rest; }
+same "a pipe with something else" ../want ../got
+grep -q 'a pipe without a recording' ../err || fail "no warning about that: $(cat ../err)"
+[ "$(cat ../rest)" = "$(seq 3)" ] || fail "a command takes data from its standard input"
+printf '\211STK' | "$so" script --json >../got 2>../err
+same "a pipe with the beginning of a recording" ../want ../got
+sleep 3 | "$so" script --json >../got 2>../err
+same "a silent pipe" ../want ../got
+grep -q 'nothing arrives' ../err || fail "no warning about a silent pipe: $(cat ../err)"
+# The recording may come in small pieces, and late where there is no trace.stk.
+{ head -c 3 ../small.stk; sleep 0.1; tail -c +4 ../small.stk; } | "$so" stacks >../got 2>../err
+"$so" stacks ../small.stk >../want
+same "a recording in pieces" ../want ../got
+rm trace.stk
+{ sleep 2; cat ../small.stk; } | "$so" stacks >../got 2>../err
+same "a late recording" ../want ../got
+grep -q "waiting for a recording on standard input, as there is no 'trace.stk'" ../err ||
+	fail "no message while waiting: $(cat ../err)"
+seq 3 | "$so" stacks >../got 2>../err && fail "no recording anywhere is a success"
+grep -q "'trace.stk'" ../err || fail "no message about the missing file: $(cat ../err)"
+cd .. || exit 1
+
+# Debug files from servers: there must be one.
+for urls in "" " "; do
+	DEBUGINFOD_URLS=$urls "$so" stacks --debuginfod small.stk 2>err >out
+	grep -q -- '--debuginfod: no server is set, DEBUGINFOD_URLS' err ||
+		fail "no warning about the missing server: $(cat err)"
+done
+DEBUGINFOD_URLS=http://127.0.0.1:1 "$so" stacks --debuginfod small.stk 2>err >out
+grep -q 'no server is set' err && fail "a server is set, but: $(cat err)"
+
+# Without a usable pager, the output comes all the same.
+tty_run()
+{
+	script -qec "$*" /dev/null </dev/null | tr -d '\r'
+}
+if command -v script >/dev/null; then
+	"$so" stacks small.stk >want
+	for pager in nosuch-pager "nosuch-pager -R" ./small.stk; do
+		PAGER=$pager TERM=dumb tty_run "$so stacks small.stk" >got
+		same "TERM=dumb has a pager: $pager" want got
+		PAGER=$pager NO_COLOR=1 tty_run "$so stacks small.stk" >got
+		tail -n "$(wc -l <want)" got | diff want - >/dev/null ||
+			fail "the output is lost with PAGER=$pager: $(head -n 3 got)"
+	done
+	PAGER="sed s/^/PAGED:/" TERM=dumb tty_run "$so stacks small.stk" | grep -q PAGED &&
+		fail "TERM=dumb has a pager"
+	PAGER="sed 1q; exit 1" tty_run "$so stacks small.stk" >got
+	[ "$(wc -l <got)" -eq 1 ] || fail "a pager that fails is replaced"
+else
+	echo "not tested: pagers (script(1) is missing)"
+fi
+
+# completes LINE WORD...: what is offered for the last word of LINE
+completes()
+{
+	STACKONCE_TRACEFS=$dir/fake bash -c '. "$1"
+		COMP_LINE=$2 COMP_POINT=${#2}
+		shift 2
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_stackonce 2>&1
+		echo "${COMPREPLY[*]}"' complete "$completion" "$@"
+}
+# offers WANT LINE WORD...
+offers()
+{
+	want=$1
+	shift
+	got=$(completes "$@")
+	case " $got " in
+	*" $want "*) ;;
+	*) fail "the completion of '$1' offers '$got', not '$want'" ;;
+	esac
+}
+mkdir fake && printf '%s\n' irq:softirq_raise sched:sched_switch sched:sched_wakeup \
+	>fake/available_events
+offers sched_switch 'stackonce record -e sched:sched_s' stackonce record -e sched : sched_s
+offers sched_switch 'stackonce record -e sched_s' stackonce record -e sched_s
+offers softirq_raise 'stackonce record -e softirq' stackonce record -e softirq
+offers sched_switch,irq:softirq_raise 'stackonce record -e sched:sched_switch,i' \
+	stackonce record -e sched : sched_switch,i
+offers softirq_raise 'stackonce record -e sched:sched_switch,irq:s' \
+	stackonce record -e sched : sched_switch,irq : s
+offers sched_switch,sched_wakeup 'stackonce record -e sched_switch,sched_w' \
+	stackonce record -e sched_switch,sched_w
+for option in --start --end --event; do
+	offers sched_switch "stackonce latency $option sched_s" stackonce latency $option sched_s
+done
+offers sched_switch "stackonce script --event sched_s" stackonce script --event sched_s
+offers bash 'stackonce record bas' stackonce record bas
+offers bash 'stackonce record -e sched:sched_switch -a bas' \
+	stackonce record -e sched : sched_switch -a bas
+offers bash 'stackonce record -e sched:sched_switch -- bas' \
+	stackonce record -e sched : sched_switch -- bas
+offers small.stk 'stackonce record cat smal' stackonce record cat smal
+offers small.stk 'stackonce script smal' stackonce script smal
+
+# A bare word for list is an event, or else a system, or else a part of names.
+for e in sched/sched_switch sched/sched_waking irq/softirq_raise; do
+	mkdir -p fs/events/$e && : >fs/events/$e/enable
+done
+STACKONCE_TRACEFS=$dir/fs
+export STACKONCE_TRACEFS
+printf 'sched:sched_%s\n' switch waking >want
+"$so" list sched >got
+same "list SYSTEM" want got
+echo sched:sched_switch >want
+"$so" list sched_switch >got
+same "list NAME" want got
+"$so" list swit >got
+same "list PART" want got
+printf '%s\n' irq:softirq_raise sched:sched_switch >want
+"$so" list swit,irq >got
+same "list PART,SYSTEM" want got
+"$so" list irq,shed >got 2>err && fail "list with a word that matches nothing succeeds"
+echo irq:softirq_raise >want
+same "list SYSTEM,NOTHING" want got
+grep -q "^stackonce: no event matches 'shed'; did you mean sched?$" err ||
+	fail "list suggests nothing: $(cat err)"
+"$so" list 'swit*' >out 2>err && fail "a glob matches a part of a name"
+
+echo "$failed failed"
+[ $failed -eq 0 ]
