@@ -60,6 +60,24 @@ for command in $commands; do
 		"$here/stackonce-$command.1" >/dev/null || failed=1
 done
 
+main=$(page_of stackonce.1 "$@")
+for command in $commands; do
+	[ "$command" = help ] && continue
+	grep -q "^\.It Xr stackonce-$command 1$" "$main" || fail "$main: does not list $command"
+	grep -q '^\.Xr stackonce 1' "$(page_of "stackonce-$command.1" "$@")" ||
+		fail "stackonce-$command.1: does not refer to stackonce(1)"
+done
+
+# The pages have the range of every number.
+missing=$("$so" help --options |
+	awk -F'\t' '$7 != "-" { sub(/-/, " ", $7); print $1, $3, $7 }' |
+	while read -r command option first last; do
+		grep -q "^The value is from $first to $last\.$" \
+			"$(page_of "stackonce-$command.1" "$@")" ||
+			echo "stackonce-$command.1: the range of $option is missing"
+	done)
+[ -z "$missing" ] || fail "$missing"
+
 page=$(page_of libstackonce.3 "$@")
 for function in $(grep -oE '\bstk_[a-z_]+ *\(' "$header" | tr -d ' (' | sort -u); do
 	grep -q "^\.Fn $function " "$page" || fail "$page: $function() is missing"

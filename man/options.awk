@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # awk -v command=NAME -f options.awk OPTIONS PAGE: prints the page of a command, with the heads and
 # the order of its options from `stackonce help --options`.  In PAGE, an item has only the names of
-# its options, ".It Fl -time , -event"; letters and values come from OPTIONS.  With -v check=1, it
-# fails if an option is not described, or if an item has an unknown option.
+# its options, ".It Fl -time , -event"; letters and values come from OPTIONS, and so does the last
+# sentence of an option whose value has limits.  With -v check=1, it fails if an option is not
+# described, or if an item has an unknown option.
 BEGIN {
 	FS = "\t"
 }
@@ -17,6 +18,7 @@ NR == FNR {
 		head[$3] = head[$3] " Ns Op = Ns Ar " substr(value, 1, length(value) - 1)
 	else if (value != "-")
 		head[$3] = head[$3] " Ar " value
+	range[$3] = $7
 	next
 }
 
@@ -48,6 +50,15 @@ function item(line,    words, nr, i, name, result)
 	return result
 }
 
+# The limits of the item at which item() was.
+function sentence(    name, ends)
+{
+	for (name in row)
+		if (row[name] == at && split(range[name], ends, "-") == 2 && ends[1] != "")
+			return "The value is from " ends[1] " to " ends[2] ".\n"
+	return ""
+}
+
 /^\.Bl/ && ++depth == 1 {
 	nr_items = 0
 	print
@@ -58,7 +69,7 @@ function item(line,    words, nr, i, name, result)
 	for (n = 0; n <= nr_rows; n++)
 		for (i = 1; i <= nr_items; i++)
 			if (place[i] == n)
-				printf "%s", text[i]
+				printf "%s%s", text[i], limits[i]
 	print
 	next
 }
@@ -68,6 +79,7 @@ depth == 1 && /^\.It/ {
 	line = /^\.It Fl -/ ? item($0) : $0
 	place[++nr_items] = at
 	text[nr_items] = line "\n"
+	limits[nr_items] = line == $0 ? "" : sentence()
 	next
 }
 

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <bpf/libbpf.h>
 
+#include "cleanup.h"
 #include "log.h"
 #include "record/kernel/feature_table.h"
 #include "record/kernel/tracefs.h"
@@ -96,7 +97,7 @@ static const char *verdict_text(struct verdict v)
 
 static int run(int argc, char **argv)
 {
-	const char *missing = features__missing_capability();
+	_cleanup_free_ char *missing = features__missing_capabilities();
 	struct doctor d = { 0 };
 	struct verdict v;
 	struct utsname u;

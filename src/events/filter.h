@@ -16,6 +16,8 @@
 
 #include "filter_prog.h"
 
+#define FILTER_ERROR_SIZE 1280
+
 struct ev_format;
 
 /* What the running kernel's filters support. */
@@ -39,8 +41,9 @@ struct filter_features {
 
 /*
  * Compiles expr for events of format fmt.  Returns 0; or -EINVAL (the kernel refuses it, too),
- * -E2BIG (a limit of struct filter_prog) or -ENOMEM with one line in errbuf: "column 12: unknown
- * field 'foo'".  Columns count bytes from 1.  *ret_prog is untouched on failure.
+ * -E2BIG (a limit of struct filter_prog) or -ENOMEM with one line in errbuf, which should have
+ * FILTER_ERROR_SIZE bytes: "column 12: unknown field 'foo', the fields are: prev_comm, ...".
+ * Columns count bytes from 1.  *ret_prog is untouched on failure.
  */
 int filter__compile(const struct ev_format *fmt, const char *expr,
 		    const struct filter_features *features, struct filter_prog *ret_prog,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* One comparison: FIELD OP VALUE. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -88,6 +89,27 @@ static bool find_generic(const struct filter_features *features, const char *nam
 	return false;
 }
 
+/* Names all fields of the event, as many as fit into a line. */
+static int unknown_field(struct comparison *k, size_t start, const char *name)
+{
+	const struct ev_format *fmt = k->c->fmt;
+	char fields[1024] = "";
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < ev_format__nr_fields(fmt) && len < sizeof(fields); i++) {
+		const struct ev_field *f = ev_format__field(fmt, i);
+
+		if (!f->is_common)
+			len += snprintf(fields + len, sizeof(fields) - len, "%s%s", len ? ", " : "",
+					f->name);
+	}
+	if (!len)
+		return FAIL(k, start, "unknown field '%s', the event has none", name);
+	return FAIL(k, start, "unknown field '%s', the fields are: %s%s", name, fields,
+		    len < sizeof(fields) ? "" : "...");
+}
+
 static int parse_field(struct comparison *k)
 {
 	char name[128];
@@ -107,7 +129,7 @@ static int parse_field(struct comparison *k)
 	if (!f) {
 		if (find_generic(k->c->features, name, &k->field))
 			return 0;
-		return FAIL(k, start, "unknown field '%s'", name);
+		return unknown_field(k, start, name);
 	}
 	if (f->offset > FILTER_REC_MAX || f->size > FILTER_REC_MAX - f->offset)
 		return filter__fail(k->c, -E2BIG, start, "field '%s' lies beyond byte %d", name,

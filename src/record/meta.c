@@ -177,6 +177,34 @@ static void put_left_out(struct meta *m, const struct rec_events *events)
 		put_strbuf(m, "events.left_out", &b);
 }
 
+static bool is_first_with_path(const struct rec_events *l, unsigned int nr)
+{
+	const struct probe *p = &l->v[nr].probe;
+	unsigned int i;
+
+	for (i = nr; i-- > 0;)
+		if (l->v[i].probe.path && !strcmp(l->v[i].probe.path, p->path) &&
+		    !strcmp(l->v[i].probe.given, p->given))
+			return false;
+	return true;
+}
+
+/* Events are found by the path that was given, too. */
+static void put_probe_paths(struct meta *m, const struct rec_events *l)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < l->nr; i++) {
+		const struct probe *p = &l->v[i].probe;
+
+		if (p->path && strcmp(p->path, p->given) && is_first_with_path(l, i))
+			strbuf__printf(&b, "%s\t%s\n", p->given, p->path);
+	}
+	if (b.len || strbuf__failed(&b))
+		put_strbuf(m, "probe.paths", &b);
+}
+
 int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct ksyms *syms,
 		const struct rec_events *events)
 {
@@ -193,6 +221,7 @@ int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct k
 	put_number(&m, "limits.buffer_size", opts->buffer_size);
 	put_text(&m, "stack_map.generation", "1");
 	put_left_out(&m, events);
+	put_probe_paths(&m, events);
 	return m.err;
 }
 

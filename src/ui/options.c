@@ -109,6 +109,24 @@ static void put_limit(struct strbuf *b, const struct opt *o, uint64_t v)
 	strbuf__printf(b, "%" PRIu64 "%.1s", v, &"\0KMGT"[unit]);
 }
 
+/* " from 1 to 100": of a number; of what else has limits, only if they are exceeded. */
+static void put_range(struct strbuf *b, const struct opt *o, int err)
+{
+	bool is_number = o->kind == OPT_KIND_NUMBER || o->kind == OPT_KIND_SIZE;
+
+	if (o->kind == OPT_KIND_SECONDS && err == -ERANGE) {
+		strbuf__printf(b, " from 0 to %" PRIu64, o->max / 1000000000);
+	} else if (o->kind == OPT_KIND_SET && err == -ERANGE) {
+		strbuf__printf(b, ", each from 0 to %" PRIu64 ", and ranges as FIRST-LAST", o->max);
+	} else if ((is_number && (err == -ERANGE || (o->max && o->max < UINT32_MAX))) ||
+		   (o->kind == OPT_KIND_FN && o->max)) {
+		strbuf__puts(b, " from ");
+		put_limit(b, o, o->min);
+		strbuf__puts(b, " to ");
+		put_limit(b, o, o->max);
+	}
+}
+
 static int value_error(const struct cmd *cmd, const struct opt *o, const char *arg, int err)
 {
 	static const char *const kinds[] = {
@@ -122,12 +140,7 @@ static int value_error(const struct cmd *cmd, const struct opt *o, const char *a
 	strbuf__puts(&b, o->expects ?: o->kind != OPT_KIND_WORDS && o->words ? "" : kinds[o->kind]);
 	if (!o->expects)
 		put_words(&b, o);
-	if (err == -ERANGE && (o->kind == OPT_KIND_NUMBER || o->kind == OPT_KIND_SIZE)) {
-		strbuf__puts(&b, " from ");
-		put_limit(&b, o, o->min);
-		strbuf__puts(&b, " to ");
-		put_limit(&b, o, o->max);
-	}
+	put_range(&b, o, err);
 	if (err == -ENOMEM || strbuf__failed(&b))
 		return ui__usage_error(cmd->name, "out of memory");
 	return ui__usage_error(cmd->name, "%s%.*s expects %s: '%s'", h.is_operand ? "" : "--",
@@ -417,6 +430,22 @@ int options__print_help(const struct cmd *cmd)
 	return strbuf__failed(&b) ? CMD_FAILURE : ui__print(b.s);
 }
 
+/* "1-100", or "-" if the option has no limits that anybody would reach. */
+static void put_list_range(struct strbuf *b, const struct opt *o)
+{
+	bool is_number = o->kind == OPT_KIND_NUMBER || o->kind == OPT_KIND_SIZE;
+
+	if ((is_number && o->max != UINT32_MAX && o->max != UINT64_MAX) ||
+	    (o->kind == OPT_KIND_FN && o->max)) {
+		put_limit(b, o, o->min);
+		strbuf__putc(b, '-');
+		put_limit(b, o, o->max);
+	} else {
+		strbuf__putc(b, '-');
+	}
+	strbuf__putc(b, '\n');
+}
+
 void options__list(const struct cmd *cmd, struct strbuf *b)
 {
 	const struct opt *o;
@@ -436,6 +465,7 @@ void options__list(const struct cmd *cmd, struct strbuf *b)
 		strbuf__puts(b, i ? "\t" : "-\t");
 		if (o->help)
 			put_help(b, o);
-		strbuf__puts(b, o->help ? "\n" : "-\n");
+		strbuf__puts(b, o->help ? "\t" : "-\t");
+		put_list_range(b, o);
 	}
 }

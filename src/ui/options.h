@@ -113,8 +113,8 @@ int opt__words(const struct opt *o, const char *list, unsigned int *ret_bits);
 
 int options__print_help(const struct cmd *cmd);
 /*
- * A line per row, fields separated by tabs: command, letter, long name, value, words, help; "-" for
- * an empty field.
+ * A line per row, fields separated by tabs: command, letter, long name, value, words, help, range
+ * of numbers as 1-100; "-" for an empty field.
  */
 void options__list(const struct cmd *cmd, struct strbuf *b);
 

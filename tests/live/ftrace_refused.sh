@@ -71,7 +71,7 @@ for how in '-F 99' '-F 99 -e sched:sched_switch' '' '-e f:vfs_read' '-e u:/bin/s
 	# shellcheck disable=SC2086 # a list of words
 	refused 'BPF' "$STACKONCE" record -q --backend ftrace $how
 done
-refused 'nearest: ' "$STACKONCE" record -q --backend ftrace -e sched:sched_swich
+refused 'did you mean ' "$STACKONCE" record -q --backend ftrace -e sched:sched_swich
 "$STACKONCE" record --backend kprobes -e $event -- true 2>err
 [ $? -eq 2 ] || fail "an unknown backend is not a usage error"
 

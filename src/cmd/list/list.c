@@ -11,21 +11,34 @@
 #include <sys/stat.h>
 
 #include "list.h"
+#include "array.h"
 #include "cleanup.h"
 #include "events/format.h"
 #include "log.h"
 #include "record/kernel/tracefs.h"
 #include "record/select/emulated.h"
+#include "record/select/nearest.h"
 #include "record/select/probe.h"
 #include "slurp.h"
 #include "ui/out.h"
+
+/* What a word selects; the next meaning applies if there is nothing of the one before. */
+enum meaning {
+	MEANS_GLOB, /* the events that it matches, by "system:name" or the name alone */
+	MEANS_SYSTEM, /* a bare word: all events of that system */
+	MEANS_PART, /* a bare word: the events of whose name it is a part */
+	NR_MEANINGS,
+};
 
 struct list {
 	struct out out;
 	bool verbose, json, presets;
 	const char *glob;
 	int events; /* directory events/ of tracefs */
-	unsigned int nr;
+	/* All tracepoints, as "system:name"; those from first_emulated on this kernel lacks. */
+	char **names;
+	bool *selected; /* by name */
+	unsigned int nr, max, first_emulated;
 };
 
 /* clang-format off */
@@ -153,72 +166,128 @@ static void put_event(struct list *l, const char *system, const char *name, cons
 			put_fields(l, format);
 	}
 	ev_format__free(format);
-	l->nr++;
 }
 
-static bool matches_glob(const struct list *l, const char *full)
+static int add_name(struct list *l, const char *system, const char *name)
 {
-	return !l->glob || glob__matches(l->glob, full) ||
-	       glob__matches(l->glob, strchr(full, ':') + 1);
+	if (array__grow(&l->names, l->nr, &l->max) ||
+	    asprintf(&l->names[l->nr], "%s:%s", system, name) < 0)
+		return -ENOMEM;
+	l->nr++;
+	return 0;
 }
 
-static void put_system(struct list *l, const char *system)
+/* ftrace's own records have no `enable`: they are not tracepoints. */
+static bool has_enable(const struct list *l, const char *system, const char *name)
+{
+	_cleanup_free_ char *enable = NULL;
+
+	if (asprintf(&enable, "%s/%s/enable", system, name) < 0)
+		enable = NULL;
+	return enable && !faccessat(l->events, enable, F_OK, 0);
+}
+
+static int find_system(struct list *l, const char *system)
 {
 	struct dirent **names;
-	int nr, i;
+	int nr, i, err = 0;
 
 	nr = scandirat(l->events, system, &names, is_event_dir, alphasort);
-	for (i = 0; i < nr && !out__drain(&l->out); i++) {
-		_cleanup_free_ char *full = NULL, *enable = NULL, *path = NULL, *text = NULL;
-
-		/* ftrace's own records have no `enable`: they are not tracepoints. */
-		if (asprintf(&full, "%s:%s", system, names[i]->d_name) < 0 ||
-		    asprintf(&enable, "%s/%s/enable", system, names[i]->d_name) < 0)
-			continue;
-		if (faccessat(l->events, enable, F_OK, 0))
-			continue;
-		if (!matches_glob(l, full))
-			continue;
-		if (l->verbose && asprintf(&path, "%s/%s/format", system, names[i]->d_name) >= 0)
-			text = read_file(l->events, path);
-		put_event(l, system, names[i]->d_name, text, false);
-	}
+	for (i = 0; i < nr && !err; i++)
+		if (has_enable(l, system, names[i]->d_name))
+			err = add_name(l, system, names[i]->d_name);
 	if (nr >= 0)
 		free_names(names, nr);
+	return err;
 }
 
-/* The emulated events: tracepoints that this kernel lacks. */
-static void put_emulated(struct list *l)
-{
-	size_t i;
-
-	for (i = 0; i < nr_emulated_events; i++) {
-		const struct emulated *y = &emulated_events[i];
-		_cleanup_free_ char *full = NULL, *enable = NULL;
-
-		if (asprintf(&full, "%s:%s", y->system, y->name) < 0 ||
-		    asprintf(&enable, "%s/%s/enable", y->system, y->name) < 0)
-			continue;
-		if (matches_glob(l, full) && faccessat(l->events, enable, F_OK, 0))
-			put_event(l, y->system, y->name, l->verbose ? y->format : NULL, true);
-	}
-}
-
-static int put_systems(struct list *l)
+/* All tracepoints, and then the emulated events that this kernel lacks. */
+static int find_events(struct list *l)
 {
 	struct dirent **systems;
-	int nr, i;
+	int nr, i, err = 0;
+	size_t k;
 
 	nr = scandirat(l->events, ".", &systems, is_event_dir, alphasort);
 	if (nr < 0)
 		return log_err(-errno, "read tracefs");
-	for (i = 0; i < nr; i++)
-		put_system(l, systems[i]->d_name);
+	for (i = 0; i < nr && !err; i++)
+		err = find_system(l, systems[i]->d_name);
 	free_names(systems, nr);
-	put_emulated(l);
-	if (!l->nr)
-		return log_err(0, "no tracepoint matches '%s'", l->glob ?: "*") ?: -ENOENT;
-	return 0;
+	l->first_emulated = l->nr;
+	for (k = 0; k < nr_emulated_events && !err; k++)
+		if (!has_enable(l, emulated_events[k].system, emulated_events[k].name))
+			err = add_name(l, emulated_events[k].system, emulated_events[k].name);
+	return err ? log_err(err, "list the tracepoints") : 0;
+}
+
+static bool matches(enum meaning meaning, const char *word, const char *full)
+{
+	const char *name = strchr(full, ':') + 1;
+
+	if (meaning == MEANS_GLOB)
+		return glob__matches(word, full) || glob__matches(word, name);
+	if (meaning == MEANS_SYSTEM)
+		return strlen(word) == (size_t)(name - 1 - full) &&
+		       !strncmp(word, full, strlen(word));
+	return strstr(name, word);
+}
+
+/* Selects what one word means; -ENOENT after a message. */
+static int select_word(struct list *l, const char *word)
+{
+	bool is_bare = *word && !strpbrk(word, ":*?[");
+	unsigned int i, found = 0, meaning;
+
+	for (meaning = 0; meaning < (is_bare ? NR_MEANINGS : 1) && !found; meaning++) {
+		for (i = 0; i < l->nr; i++) {
+			if (!matches(meaning, word, l->names[i]))
+				continue;
+			l->selected[i] = true;
+			found++;
+		}
+	}
+	return found ? 0 : nearest__complain(word, l->names, l->nr);
+}
+
+static int select_events(struct list *l)
+{
+	_cleanup_free_ char *copy = strdup(l->glob ?: "*");
+	char *rest = copy, *word;
+	int err = 0;
+
+	l->selected = calloc(l->nr + 1, sizeof(*l->selected));
+	if (!copy || !l->selected)
+		return log_err(-ENOMEM, "list the tracepoints");
+	while ((word = strsep(&rest, ",")))
+		err = select_word(l, word) ?: err;
+	return err;
+}
+
+static void put_selected(struct list *l, unsigned int i)
+{
+	_cleanup_free_ char *system = strdup(l->names[i]), *path = NULL, *text = NULL;
+	const struct emulated *y = i >= l->first_emulated ? emulated__find(l->names[i]) : NULL;
+	char *name = system ? strchr(system, ':') : NULL;
+
+	if (!name)
+		return;
+	*name++ = '\0';
+	if (l->verbose && !y && asprintf(&path, "%s/%s/format", system, name) >= 0)
+		text = read_file(l->events, path);
+	put_event(l, system, name, y && l->verbose ? y->format : text, y);
+}
+
+static int put_events(struct list *l)
+{
+	int err = find_events(l);
+	unsigned int i;
+
+	err = err ?: select_events(l);
+	for (i = 0; l->selected && i < l->nr && !out__drain(&l->out); i++)
+		if (l->selected[i])
+			put_selected(l, i);
+	return err;
 }
 
 static int list_probes(struct list *l)
@@ -243,8 +312,12 @@ static int list_tracepoints(struct list *l)
 	err = open_events(tracefs, &l->events);
 	if (err)
 		return err;
-	err = put_systems(l);
+	err = put_events(l);
 	close(l->events);
+	while (l->nr)
+		free(l->names[--l->nr]);
+	free(l->names);
+	free(l->selected);
 	return err;
 }
 
@@ -269,7 +342,9 @@ const struct cmd cmd_list = {
 	.run = run,
 	.options = options,
 	.text = "Lists the tracepoints of this kernel, as record -e takes them.\n",
-	.notes = "GLOB matches system:name or the name alone; separate several by commas.  PROBE\n"
-		 "lists what can be probed: f:GLOB and r:GLOB kernel functions, u:PATH[:GLOB] the\n"
-		 "functions of a program or library, usdt:PATH[:GLOB] its USDT probes.\n",
+	.notes =
+		"GLOB matches system:name or the name alone; separate several by commas.  A word\n"
+		"that matches nothing is a system, or else a part of names.  PROBE lists what can\n"
+		"be probed: f:GLOB and r:GLOB kernel functions, u:PATH[:GLOB] the functions of a\n"
+		"program or library, usdt:PATH[:GLOB] its USDT probes.\n",
 };

@@ -29,7 +29,8 @@
 /* Chooses the backend: 0, or the exit code after a message. */
 static int choose_backend(struct record_options *o)
 {
-	const char *missing = features__missing_capability(), *refused = missing;
+	_cleanup_free_ char *missing = features__missing_capabilities();
+	const char *refused = missing;
 
 	if (o->rec.backend == REC_BACKEND_BPF && !refused && o->backend == BACKEND_AUTO)
 		refused = features__bpf_refused();
@@ -41,7 +42,7 @@ static int choose_backend(struct record_options *o)
 		o->rec.backend = REC_BACKEND_FTRACE;
 	}
 	if (o->rec.backend == REC_BACKEND_BPF && missing) {
-		log_err(0, "recording needs %s; run as root, or see 'stackonce doctor'", missing);
+		log_err(0, "recording needs %s: run as root, or see 'stackonce doctor'", missing);
 		return CMD_FAILURE;
 	}
 	if (o->rec.backend == REC_BACKEND_BPF)

@@ -80,11 +80,12 @@ static int take_pids(void *into, const struct opt *opt, const char *list)
 	if (!copy)
 		return -ENOMEM;
 	while ((one = strsep(&rest, ","))) {
-		err = parse__u64(one, 1, WIRE_PID_WORDS * 64ull - 1, &pid);
+		err = parse__u64(one, opt->min, opt->max, &pid);
 		if (err)
 			return err;
 		if (o->rec.nr_pids == RECORD_MAX_PIDS)
-			return -ERANGE;
+			return ui__usage_error("record", "more than %d processes are given",
+					       RECORD_MAX_PIDS);
 		o->pids[o->rec.nr_pids++] = pid;
 	}
 	o->rec.pids = o->pids;
@@ -155,7 +156,8 @@ const struct opt record_options[] = {
 	{ "--include-self", "record stackonce's own events, too",
 	  OPT_FLAG(struct record_options, rec.include_self) },
 	{ "-p, --pid PID,...", "record only these processes, their threads and children",
-	  OPT_FN(take_pids), .expects = "process ids" },
+	  OPT_FN(take_pids), .min = 1, .max = WIRE_PID_WORDS * 64ull - 1,
+	  .expects = "process ids" },
 	{ "[COMMAND]", NULL, OPT_REST(struct record_options, rec.command) },
 	{ "-o, --output FILE",
 	  "the recording (trace.stk); an old one becomes FILE.old; - is stdout",

@@ -23,6 +23,7 @@
 #include "percpu.h"
 #include "program_stack.h"
 #include "slurp.h"
+#include "strbuf.h"
 #include "symbols/ksyms.h"
 #include "tracefs.h"
 #include "user_features.h"
@@ -389,28 +390,47 @@ const struct feature feature_table[] = {
 
 const size_t nr_features = ARRAY_SIZE(feature_table);
 
-const char *features__missing_capability(void)
+static const struct {
+	int cap;
+	const char *name;
+} needed_caps[] = {
+	{ CAP_BPF, "CAP_BPF" },
+	{ CAP_PERFMON, "CAP_PERFMON" },
+	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH (to read tracefs)" },
+};
+
+char *features__lacking(uint64_t capabilities)
 {
-	static const struct {
-		int cap;
-		const char *name;
-	} needed[] = {
-		{ CAP_BPF, "CAP_BPF" },
-		{ CAP_PERFMON, "CAP_PERFMON" },
-		{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH (to read tracefs)" },
-	};
+	struct strbuf b = { 0 };
+	size_t i, nr = 0, left = 0;
+
+	if (capabilities & 1ull << CAP_SYS_ADMIN)
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(needed_caps); i++)
+		left += !(capabilities & 1ull << needed_caps[i].cap);
+	for (i = 0; i < ARRAY_SIZE(needed_caps); i++) {
+		if (capabilities & 1ull << needed_caps[i].cap)
+			continue;
+		strbuf__printf(&b, "%s%s",
+			       !nr	     ? "" :
+			       nr + 1 < left ? ", " :
+					       " and ",
+			       needed_caps[i].name);
+		nr++;
+	}
+	if (strbuf__failed(&b))
+		strbuf__free(&b);
+	return b.s;
+}
+
+char *features__missing_capabilities(void)
+{
 	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct d[2] = { { 0 } };
-	size_t i;
 
-	if (syscall(SYS_capget, &h, d))
-		return "CAP_BPF";
-	if (d[CAP_SYS_ADMIN / 32].effective & 1u << CAP_SYS_ADMIN % 32)
-		return NULL;
-	for (i = 0; i < ARRAY_SIZE(needed); i++)
-		if (!(d[needed[i].cap / 32].effective & 1u << needed[i].cap % 32))
-			return needed[i].name;
-	return NULL;
+	/* if it fails, none are known to be there */
+	syscall(SYS_capget, &h, d);
+	return features__lacking(d[0].effective | (uint64_t)d[1].effective << 32);
 }
 
 const char *features__bpf_refused(void)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum feature_need {
 	FEATURE_MUST, /* required for any recording */
@@ -41,8 +42,13 @@ bool features__kprobes(void);
 /* Whether this machine has a hardware cycle counter. */
 bool features__cycles(void);
 
-/* The first missing capability that all probes need ("CAP_BPF"); NULL: none. */
-const char *features__missing_capability(void);
+/*
+ * The capabilities that recording needs and this process lacks, "CAP_BPF and CAP_PERFMON"; NULL:
+ * none.  Owned by the caller.
+ */
+char *features__missing_capabilities(void);
+/* The same for a process with this set, of bits 1 << CAP_... */
+char *features__lacking(uint64_t capabilities);
 /* Why bpf(2) cannot load even the smallest program; NULL: it can. */
 const char *features__bpf_refused(void);
 /*

@@ -60,6 +60,7 @@ void probe__clear(struct probe *p)
 {
 	free(p->function);
 	free(p->path);
+	free(p->given);
 	free(p->provider);
 	free(p->name);
 	memset(p, 0, sizeof(*p));

@@ -36,6 +36,7 @@ struct probe {
 	char *function; /* f, r: as in kallsyms */
 	uint64_t address; /* f, r: of the function, from kallsyms; 0: unknown */
 	char *path; /* u, ur, usdt: absolute */
+	char *given; /* the same path as in the spec */
 	uint64_t offset; /* u, ur: of the probed instruction in the file */
 	char *provider, *name; /* usdt */
 	unsigned int nr_args; /* values in the record after ip */

@@ -67,7 +67,8 @@ static int complain_missing(const char *spec, const char *rest)
 	return -EINVAL;
 }
 
-static int find_path(const char *spec, const char *rest, char **ret_path, const char **ret_what)
+static int find_path(const char *spec, const char *rest, struct probe_file *f,
+		     const char **ret_what)
 {
 	size_t len = 0;
 
@@ -81,7 +82,8 @@ static int find_path(const char *spec, const char *rest, char **ret_path, const 
 			return -ENOMEM;
 		path = look_up(name);
 		if (path) {
-			*ret_path = path;
+			f->path = path;
+			f->given = take_ptr(name);
 			*ret_what = rest[len] ? rest + len + 1 : NULL;
 			return 0;
 		}
@@ -109,7 +111,7 @@ int probe_file__open(const char *spec, const char *rest, struct probe_file *ret_
 {
 	struct probe_file f = { .fd = -1, .elf = { .fd = -1 } };
 	const char *what = NULL;
-	int err = find_path(spec, rest, &f.path, &what);
+	int err = find_path(spec, rest, &f, &what);
 
 	if (err)
 		return err;
@@ -139,6 +141,7 @@ void probe_file__close(struct probe_file *f)
 	elf_file__done(&f->elf);
 	closep(&f->fd);
 	free(f->path);
+	free(f->given);
 	*f = (struct probe_file){ .fd = -1, .elf = { .fd = -1 } };
 }
 

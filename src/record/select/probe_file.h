@@ -12,6 +12,7 @@ struct elf_names;
 
 struct probe_file {
 	char *path; /* absolute, without symbolic links */
+	char *given; /* as in the spec */
 	int fd;
 	struct elf_file elf;
 	struct elf_names *names; /* after probe_file__load_names() */

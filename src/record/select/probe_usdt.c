@@ -18,7 +18,7 @@ static_assert(USDT_MAX_ARGS == PROBE_USDT_ARGS, "both limits of arguments are eq
 struct usdt_spec {
 	const char *spec;
 	const char *what; /* "PROVIDER:NAME" or "NAME" */
-	const char *path;
+	const char *path, *given;
 	const struct usdt_notes *notes;
 	char **names; /* "PROVIDER:NAME" of each note */
 	size_t nr;
@@ -123,10 +123,11 @@ static int add(const struct usdt_spec *u, size_t first, size_t end, struct probe
 	}
 	usdt_notes__get(u->notes, first, &note);
 	p.path = strdup(u->path);
+	p.given = strdup(u->given);
 	p.provider = strdup(note.provider);
 	p.name = strdup(note.name);
 	p.offset = note.offset;
-	if (!p.path || !p.provider || !p.name ||
+	if (!p.path || !p.given || !p.provider || !p.name ||
 	    asprintf(&event, "%s:%s", u->path, u->names[first]) < 0) {
 		event = NULL;
 		probe__clear(&p);
@@ -205,6 +206,7 @@ int probe_usdt__resolve(const char *spec, const char *rest, struct probe_events 
 	if (err)
 		return err;
 	u.path = file.path;
+	u.given = file.given;
 	if (l->is_list && !u.what)
 		u.what = "*";
 	if (!u.what || !*u.what) {

@@ -254,12 +254,15 @@ static int check_place(const struct user_spec *u, const struct elf_name *functio
 
 static int add(const struct user_spec *u, const char *what, uint64_t offset, struct probe_events *l)
 {
-	struct probe p = { .how = u->how, .path = strdup(u->file.path), .offset = offset };
+	struct probe p = { .how = u->how,
+			   .path = strdup(u->file.path),
+			   .given = strdup(u->file.given),
+			   .offset = offset };
 	struct probe_field fields[PROBE_ARGS];
 	_cleanup_free_ char *name = NULL;
 	unsigned int nr = PROBE_ARGS;
 
-	if (!p.path || asprintf(&name, "%s:%s", u->file.path, what) < 0) {
+	if (!p.path || !p.given || asprintf(&name, "%s:%s", u->file.path, what) < 0) {
 		name = NULL;
 		probe__clear(&p);
 		return -ENOMEM;

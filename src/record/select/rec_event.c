@@ -15,6 +15,7 @@
 #include "events/format.h"
 #include "log.h"
 #include "nearest.h"
+#include "perf_names.h"
 #include "record/kernel/constants.h"
 #include "record/kernel/nested_fields.h"
 #include "record/kernel/tracefs.h"
@@ -183,7 +184,7 @@ static int compile_filter(struct rec_event *e, const char *filter,
 			  const struct filter_features *features)
 {
 	_cleanup_free_ struct filter_prog *prog = malloc(sizeof(*prog));
-	char why[256] = "";
+	char why[FILTER_ERROR_SIZE] = "";
 	int err;
 
 	if (!prog)
@@ -398,6 +399,8 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 		if (err)
 			return err;
 	}
+	if (!found && perf_names__complain(spec))
+		return -ENOENT;
 	if (!found)
 		return nearest__complain(spec, all, nr_all);
 	return 0;

@@ -21,6 +21,7 @@ struct taken {
 	uint32_t number;
 	uint64_t size, seconds;
 	char *const *rest;
+	struct num_set set;
 	char seen[64]; /* the values, in order */
 };
 
@@ -43,6 +44,13 @@ static int take_how(void *into, const struct opt *o, const char *arg)
 	return 0;
 }
 
+static int take_pids(void *into, const struct opt *o, const char *arg)
+{
+	uint64_t pid;
+
+	return parse__u64(arg, o->min, o->max, &pid);
+}
+
 static const struct opt options[] = {
 	{ "-e, --event EVENT", "an event", OPT_FN(take_event), .expects = "a good one" },
 	{ "--event-list", "the list", OPT_BIT(struct taken, bits, 4) },
@@ -54,6 +62,9 @@ static const struct opt options[] = {
 	{ "--seconds S", "time", OPT_SECONDS(struct taken, seconds, 2000000000) },
 	{ "--word WORD", "%s", OPT_WORD(struct taken, word), WORDS("a", "b", "c") },
 	{ "--words WORDS", "%s", OPT_WORDS(struct taken, words), WORDS("a", "b", "c") },
+	{ "--set SET", "a set", OPT_SET(struct taken, set, 100) },
+	{ "--pids PIDS", "processes", OPT_FN(take_pids), .min = 1, .max = 4000,
+	  .expects = "process ids" },
 	{ "[FILE]", NULL, OPT_TEXT(struct taken, operand) },
 	HELP_OPTION
 };
@@ -149,18 +160,59 @@ static void test_list(void **state)
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
 
 	options__list(&cmd, &b);
-	assert_string_equal(b.s, "test\t-\t-\tWORD\ta,b\t-\n"
-				 "test\t-\t-\tINPUT\t-\t-\n"
-				 "test\t-h\t--help\t-\t-\tprint this help\n");
+	assert_string_equal(b.s, "test\t-\t-\tWORD\ta,b\t-\t-\n"
+				 "test\t-\t-\tINPUT\t-\t-\t-\n"
+				 "test\t-h\t--help\t-\t-\tprint this help\t-\n");
+	strbuf__reset(&b);
+	options__list(&(struct cmd){ .name = "test", .options = options }, &b);
+	assert_non_null(strstr(b.s, "\t--number\tN\t-\ta number\t2-10\n"));
+	assert_non_null(strstr(b.s, "\t--size\tSIZE\t-\ta size\t1K-8M\n"));
+	assert_non_null(strstr(b.s, "\t--pids\tPIDS\t-\tprocesses\t1-4000\n"));
+}
+
+/* The first line that is printed to standard error. */
+static void expect_message(const char *words, const char *want)
+{
+	FILE *old = stderr, *f = tmpfile();
+	char line[256] = "";
+	struct taken t;
+
+	assert_non_null(f);
+	stderr = f;
+	parse(options, words, &t);
+	stderr = old;
+	rewind(f);
+	assert_non_null(fgets(line, sizeof(line), f));
+	line[strcspn(line, "\n")] = '\0';
+	assert_string_equal(line, want);
+	fclose(f);
+	num_set__free(&t.set);
+}
+
+/* A wrong number is answered with the range. */
+static void test_ranges(void **state)
+{
+	expect_message("-n 11", "stackonce: test: --number expects a number from 2 to 10: '11'");
+	expect_message("-n x", "stackonce: test: --number expects a number from 2 to 10: 'x'");
+	expect_message("-n -1", "stackonce: test: --number expects a number from 2 to 10: '-1'");
+	expect_message("--size 9M", "stackonce: test: --size expects a size from 1K to 8M: '9M'");
+	expect_message("--size 1X", "stackonce: test: --size expects a size from 1K to 8M: '1X'");
+	expect_message("--seconds 3",
+		       "stackonce: test: --seconds expects seconds from 0 to 2: '3'");
+	expect_message("--set 101", "stackonce: test: --set expects a list of numbers, each from 0 "
+				    "to 100, and ranges as FIRST-LAST: '101'");
+	expect_message("--set 5-3", "stackonce: test: --set expects a list of numbers, each from 0 "
+				    "to 100, and ranges as FIRST-LAST: '5-3'");
+	expect_message("--pids 0",
+		       "stackonce: test: --pids expects process ids from 1 to 4000: '0'");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_operands),
-		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_kinds),	 cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_operands), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

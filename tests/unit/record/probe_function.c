@@ -79,11 +79,11 @@ static void test_names(void **state)
 
 static void test_refused(void **state)
 {
-	probe_check__refused(syms, "f:vfs_reed", NULL, -ENOENT, "nearest: vfs_read");
+	probe_check__refused(syms, "f:vfs_reed", NULL, -ENOENT, "did you mean vfs_read");
 	probe_check__refused(syms, "f:t_next", NULL, -EINVAL, "2 functions 't_next'");
 	probe_check__refused(syms, "r:t_next", NULL, -EINVAL, "2 functions 't_next'");
 	probe_check__refused(syms, "f:", NULL, -EINVAL, "a function is missing");
-	probe_check__refused(syms, "f:no_such_*", NULL, -ENOENT, "nearest: ");
+	probe_check__refused(syms, "f:no_such_*", NULL, -ENOENT, "did you mean ");
 }
 
 static void test_globs(void **state)

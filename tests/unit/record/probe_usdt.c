@@ -156,7 +156,8 @@ static void test_print(void **state)
 
 static void test_refused(void **state)
 {
-	probe_check__refused(NULL, "usdt:%s:app:reqest", "probed", -ENOENT, "nearest: app:request");
+	probe_check__refused(NULL, "usdt:%s:app:reqest", "probed", -ENOENT,
+			     "did you mean app:request");
 	probe_check__refused(NULL, "usdt:%s:request", "probed", -EINVAL, "several providers");
 	probe_check__refused(NULL, "usdt:%s:app:float", "probed", -EOPNOTSUPP,
 			     "argument 1 is a float");

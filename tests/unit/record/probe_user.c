@@ -130,8 +130,8 @@ static void test_refused(void **state)
 {
 	char words[100];
 
-	refused("u:%s:alona", "plain", -ENOENT, "nearest: alone");
-	refused("u:%s:ns::ad", "plain", -ENOENT, "nearest: ns::add");
+	refused("u:%s:alona", "plain", -ENOENT, "did you mean alone");
+	refused("u:%s:ns::ad", "plain", -ENOENT, "did you mean ns::add");
 	refused("u:%s:data_one", "plain", -ENOENT, "no function");
 	refused("u:%s:alone+0xb", "plain", -EINVAL, "alone has 0xb bytes");
 	refused("u:%s:alone+0x5", "plain", -EINVAL, "in the middle of an instruction");
@@ -200,7 +200,7 @@ static void test_globs(void **state)
 	assert_int_equal(l.nr, 2 + 7 + 1);
 	assert_string_equal(strrchr(l.v[9].event, ':'), ":_ZN2ns3addEii");
 	probe_events__clear(&l);
-	refused("u:%s:nothing*", "plain", -ENOENT, "nearest: ");
+	refused("u:%s:nothing*", "plain", -ENOENT, "did you mean ");
 }
 
 static void test_print(void **state)
