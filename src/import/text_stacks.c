@@ -100,7 +100,7 @@ static int write_kallsym(struct text_stacks *t, const struct kallsym *s)
 static int write_unsized(struct text_stacks *t, uint64_t start, const struct trace_frame *f)
 {
 	return write_symbol(t, start, 0, f->name, f->name_len, f->mod, f->mod_len) ?:
-	       stk_writer__symbol(t->writer, start + 1, 0, "", "");
+		       stk_writer__symbol(t->writer, start + 1, 0, "", "");
 }
 
 static int with_address(struct text_stacks *t, const struct trace_frame *f,
@@ -132,9 +132,9 @@ static int with_address(struct text_stacks *t, const struct trace_frame *f,
 static int function_number(struct text_stacks *t, const struct trace_frame *f, uint32_t *ret_number)
 {
 	char key[1400];
-	int len = snprintf(key, sizeof(key), "%.*s/%llx[%.*s]", (int)MIN(f->name_len, 1024u),
-			   f->name, (unsigned long long)f->size, (int)MIN(f->mod_len, 256u),
-			   f->mod ?: "");
+	int len =
+		snprintf(key, sizeof(key), "%.*s/%llx[%.*s]", (int)MIN(f->name_len, 1024u), f->name,
+			 (unsigned long long)f->size, (int)MIN(f->mod_len, 256u), f->mod ?: "");
 
 	return string_table__number(&t->functions, key, (size_t)len, MAX_FUNCTIONS, ret_number);
 }
@@ -260,8 +260,7 @@ static int write_stack(struct text_stacks *t, const char *frames, size_t len, ui
 	return stk_writer__stack_imported(t->writer, words, nr, t->next_id++, 0, ret_number);
 }
 
-int text_stacks__number(struct text_stacks *t, const char *frames, size_t len,
-			uint32_t *ret_number)
+int text_stacks__number(struct text_stacks *t, const char *frames, size_t len, uint32_t *ret_number)
 {
 	uint32_t n;
 	int err;

@@ -10,10 +10,18 @@
 #include "record/kernel/feature_table.h"
 
 static const char *const hardware[] = {
-	"branch-instructions", "branches",	"branch-misses",
-	"bus-cycles",	       "cache-misses",	"cache-references",
-	"cpu-cycles",	       "cycles",	"instructions",
-	"ref-cycles",	       "stalled-cycles-backend", "stalled-cycles-frontend",
+	"branch-instructions",
+	"branches",
+	"branch-misses",
+	"bus-cycles",
+	"cache-misses",
+	"cache-references",
+	"cpu-cycles",
+	"cycles",
+	"instructions",
+	"ref-cycles",
+	"stalled-cycles-backend",
+	"stalled-cycles-frontend",
 };
 
 static const struct {

@@ -25,12 +25,18 @@ static void sink(void *ctx, enum stk_log_level level, const char *msg)
 }
 
 static char *const events[] = {
-	"block:block_rq_complete",	"block:block_rq_issue",
-	"fib:fib_table_lookup",		"sched:sched_kthread_stop",
-	"sched:sched_switch",		"sched:sched_wakeup",
-	"syscalls:sys_enter_close",	"syscalls:sys_enter_open",
-	"syscalls:sys_enter_open_tree", "syscalls:sys_enter_openat",
-	"syscalls:sys_enter_openat2",	"syscalls:sys_exit_openat",
+	"block:block_rq_complete",
+	"block:block_rq_issue",
+	"fib:fib_table_lookup",
+	"sched:sched_kthread_stop",
+	"sched:sched_switch",
+	"sched:sched_wakeup",
+	"syscalls:sys_enter_close",
+	"syscalls:sys_enter_open",
+	"syscalls:sys_enter_open_tree",
+	"syscalls:sys_enter_openat",
+	"syscalls:sys_enter_openat2",
+	"syscalls:sys_exit_openat",
 	"writeback:writeback_pages_flushed",
 };
 
@@ -79,8 +85,9 @@ static void test_perf(void **state)
 	expect_perf("L1-dcache-load-misses", false,
 		    "'L1-dcache-load-misses' is a hardware event, and there are no hardware "
 		    "events on this machine: -F HZ takes timer samples by the clock");
-	expect_perf("context-switches", true, "'context-switches' is an event of perf, not a "
-					      "tracepoint: use -e sched:sched_switch");
+	expect_perf("context-switches", true,
+		    "'context-switches' is an event of perf, not a "
+		    "tracepoint: use -e sched:sched_switch");
 	expect_perf("sched:sched_switch", false, NULL);
 	expect_perf("cycle", false, NULL);
 }

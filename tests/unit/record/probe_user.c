@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <errno.h>
@@ -84,6 +85,23 @@ static void test_spec(void **state)
 	assert_false(probe__is_spec("usdtx:a"));
 	assert_false(probe__is_spec(":a"));
 	assert_false(probe__is_spec("uprobes"));
+}
+
+/* The path as it was given is kept beside the one that it leads to. */
+static void test_given(void **state)
+{
+	struct probe_events l = { 0 };
+	char cwd[PATH_MAX], name[PATH_MAX + 100];
+
+	assert_non_null(getcwd(cwd, sizeof(cwd)));
+	assert_int_equal(chdir(real_dir), 0);
+	assert_int_equal(probe_check__resolve(&l, NULL, "u:./plain:alone", NULL), 0);
+	assert_int_equal(chdir(cwd), 0);
+	assert_int_equal(l.nr, 1);
+	assert_string_equal(l.v[0].probe.given, "./plain");
+	snprintf(name, sizeof(name), "%s/plain", real_dir);
+	assert_string_equal(l.v[0].probe.path, name);
+	probe_events__clear(&l);
 }
 
 static void test_names(void **state)
@@ -224,10 +242,11 @@ static void test_print(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spec),	 cmocka_unit_test(test_names),
-		cmocka_unit_test(test_offsets),	 cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_versions), cmocka_unit_test(test_globs),
-		cmocka_unit_test(test_print),	 cmocka_unit_test(test_path),
+		cmocka_unit_test(test_spec),	cmocka_unit_test(test_names),
+		cmocka_unit_test(test_given),	cmocka_unit_test(test_offsets),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_globs),	cmocka_unit_test(test_print),
+		cmocka_unit_test(test_path),
 	};
 
 	return cmocka_run_group_tests(tests, setup, built__teardown);
