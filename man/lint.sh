@@ -47,6 +47,11 @@ for page; do
 	done
 done
 
+# .Op extends to the end of the line: in a list it would enclose the comma and what follows.
+for page; do
+	grep -Hn '^\.It .*\<Op\> .* , ' "$page" && fail "$page: use .Oo and .Oc in such a list"
+done
+
 commands=$("$so" help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')
 [ -n "$commands" ] || fail "'$so help' lists no commands"
 for command in $commands; do

@@ -3,10 +3,13 @@
 #include "ui/ui.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "log.h"
+#include "nearest.h"
 #include "ui/out.h"
 
 static const struct cmd *const commands[] = {
@@ -23,6 +26,22 @@ static const struct cmd *find_command(const char *name)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
+}
+
+/* What may be meant by a command that does not exist; owned by the caller. */
+static char *suggest(const char *name)
+{
+	const char *names[ARRAY_SIZE(commands)];
+	char *question;
+	size_t i;
+
+	if (!access(name, F_OK))
+		return asprintf(&question, "; 'stackonce report %s' reads a file", name) < 0 ?
+			       NULL :
+			       question;
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		names[i] = commands[i]->name;
+	return nearest__question(name, names, ARRAY_SIZE(names));
 }
 
 static void print_usage(FILE *f)
@@ -113,8 +132,12 @@ static int run_help(int argc, char **argv)
 		return print_options();
 	if (h.command) {
 		cmd = find_command(h.command);
-		if (!cmd)
-			return ui__usage_error("help", "there is no command '%s'", h.command);
+		if (!cmd) {
+			_cleanup_free_ char *question = suggest(h.command);
+
+			return ui__usage_error("help", "there is no command '%s'%s", h.command,
+					       question ?: "");
+		}
 		return options__print_help(cmd);
 	}
 	print_usage(stdout);
@@ -146,7 +169,9 @@ int main(int argc, char **argv)
 		name = "version";
 	cmd = find_command(name);
 	if (!cmd) {
-		log_err(0, "there is no command '%s'", name);
+		_cleanup_free_ char *question = suggest(name);
+
+		log_err(0, "there is no command '%s'%s", name, question ?: "");
 		fputs("Try 'stackonce help'.\n", stderr);
 		return CMD_USAGE;
 	}

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "nearest.h"
 #include "strbuf.h"
 #include "ui.h"
 
 #define HELP_AT 23 /* leftmost column of an option's help */
 #define HELP_AT_MOST 26 /* rightmost; a longer head pushes its help further right */
 #define HELP_WIDTH 80
+#define MAX_SUGGESTED 64 /* options of a command that are compared with a wrong one */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -143,8 +145,10 @@ static int value_error(const struct cmd *cmd, const struct opt *o, const char *a
 	put_range(&b, o, err);
 	if (err == -ENOMEM || strbuf__failed(&b))
 		return ui__usage_error(cmd->name, "out of memory");
-	return ui__usage_error(cmd->name, "%s%.*s expects %s: '%s'", h.is_operand ? "" : "--",
-			       h.len, h.name, b.s, arg ?: "");
+	if (h.is_operand)
+		return ui__usage_error(cmd->name, "%.*s expects %s: '%s'; the order is: %s", h.len,
+				       h.name, b.s, arg, cmd->usage ?: "OPTIONS, operands");
+	return ui__usage_error(cmd->name, "--%.*s expects %s: '%s'", h.len, h.name, b.s, arg ?: "");
 }
 
 static int take_number(const struct opt *o, const char *arg, void *ret_member)
@@ -233,19 +237,37 @@ static const struct opt *next_operand(const struct opt *o)
 	return o;
 }
 
-static int unknown_option(const struct parse *p, const char *word, size_t len)
+/* "; did you mean --NAME?", owned by the caller, or NULL. */
+static char *similar_option(const struct parse *p, const char *word, size_t len)
 {
+	_cleanup_free_ char *meant = strndup(word, len);
+	char *names[MAX_SUGGESTED] = { NULL }, *question = NULL;
+	unsigned int nr = 0, i;
 	const struct opt *o;
 
-	for (o = p->cmd->options; o->head && len; o++) {
+	for (o = p->cmd->options; o->head && nr < MAX_SUGGESTED; o++) {
 		struct head h = head_of(o);
 
-		if (!h.is_operand && !strncmp(h.name, word + 2, len))
-			return ui__usage_error(p->cmd->name,
-					       "unknown option '%s', did you mean '--%.*s'?", word,
-					       h.len, h.name);
+		if (h.is_operand || asprintf(&names[nr], "--%.*s", h.len, h.name) < 0)
+			continue;
+		/* an abbreviation */
+		if (len > 2 && !strncmp(names[nr], word, len) && !question &&
+		    asprintf(&question, "; did you mean %s?", names[nr]) < 0)
+			question = NULL;
+		nr++;
 	}
-	return ui__usage_error(p->cmd->name, "unknown option '%s'", word);
+	if (!question && meant)
+		question = nearest__question(meant, (const char *const *)names, nr);
+	for (i = 0; i < nr; i++)
+		free(names[i]);
+	return question;
+}
+
+static int unknown_option(const struct parse *p, const char *word, size_t len)
+{
+	_cleanup_free_ char *question = similar_option(p, word, len + 2);
+
+	return ui__usage_error(p->cmd->name, "unknown option '%s'%s", word, question ?: "");
 }
 
 static int parse_long(struct parse *p, const char *word)
@@ -343,6 +365,8 @@ int options__parse(const struct cmd *cmd, int argc, char **argv, void *into)
 			code = parse_operand(&p);
 		else if (only_operands || word[0] != '-' || !word[1])
 			argv[++nr_operands] = argv[p.at];
+		else if (!strcmp(word, "--") && p.operand->kind == OPT_KIND_REST && !argv[p.at + 1])
+			return ui__usage_error(cmd->name, "nothing follows '--'");
 		else if (!strcmp(word, "--"))
 			only_operands = true;
 		else if (word[1] == '-')

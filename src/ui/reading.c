@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "array.h"
 #include "cleanup.h"
@@ -96,6 +97,7 @@ int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char *
 		return ui__usage_error(rd->command, "give one recording, not '%s' and -i %s",
 				       rd->path, rd->input);
 	rd->path = rd->path ?: rd->input;
+	rd->is_default = !rd->path;
 	if (!rd->path)
 		rd->path = rd->only_files ? DEFAULT_FILE : standard_input__or(DEFAULT_FILE);
 	sel->any = sel->has_time || sel->event || sel->comm || sel->pid.nr || sel->tid.nr ||
@@ -124,6 +126,12 @@ int reading__open(struct reading *rd, unsigned int want)
 	struct sigaction sa = { .sa_handler = on_interrupt };
 	int err;
 
+	if (rd->is_default && strcmp(rd->path, "-") && access(rd->path, F_OK)) {
+		log_err(0,
+			"there is no '%s' here: give FILE, or record one with 'stackonce record'",
+			rd->path);
+		return CMD_FAILURE;
+	}
 	/* The reader logs every failure but -ENOMEM. */
 	err = stk_reader__open(rd->path, &opts, &rd->reader);
 	if (err == -ENOMEM)

@@ -32,7 +32,7 @@
 	{ "--time A,B", \
 	  what " between these times in seconds; one may be omitted: '12.5,' or ',13'", \
 	  OPT_FN(reading__take_time), \
-	  .expects = "seconds as A,B or A, or ,B" }
+	  .expects = "seconds as A,B with A before B, or A, or ,B" }
 #define EVENT_OPTION(text) \
 	{ "--event EVENTS", text, OPT_TEXT(struct reading, sel.event) }
 #define PID_OPTION(text) \
@@ -99,6 +99,7 @@ struct reading {
 	const char *command;
 	const char *path; /* FILE; after reading__options() the recording to read */
 	const char *input; /* -i */
+	bool is_default; /* path was not given */
 	bool json, follow;
 	bool only_files; /* standard input cannot be the recording */
 	bool every; /* reading__next() returns events that are not selected, too */

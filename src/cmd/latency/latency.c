@@ -93,7 +93,8 @@ static int complete(struct latency *l)
 	}
 	if (!l->start || !l->end)
 		return ui__usage_error(l->rd.command,
-				       "--preset, or both --start and --end are required");
+				       "--preset, or both --start and --end are required; "
+				       "see 'stackonce list --presets'");
 	why = pairs__check(l->match, l->by, l->start_if);
 	return why ? ui__usage_error(l->rd.command, "%s", why) : CMD_OK;
 }

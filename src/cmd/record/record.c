@@ -48,7 +48,8 @@ static int choose_backend(struct record_options *o)
 	if (o->rec.backend == REC_BACKEND_BPF)
 		return 0;
 	if (tracefs__may_record()) {
-		log_err(tracefs__may_record(), "create an ftrace instance in tracefs");
+		log_err(tracefs__may_record(),
+			"recording with ftrace creates an instance in tracefs: run as root");
 		return CMD_FAILURE;
 	}
 	if (o->user_cfi_given) {

@@ -14,10 +14,10 @@
 #include "trace/write/writer.h"
 #include "ui/reading.h"
 
-#define FORMAT                                                                        \
-	"name: x\nID: 1\nformat:\n"                                                   \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"        \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"        \
+#define FORMAT                                                                         \
+	"name: x\nID: 1\nformat:\n"                                                    \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
 
@@ -80,8 +80,15 @@ static void test_given(void **state)
 /* Without the line, and with lines that no recorder writes. */
 static void test_others(void **state)
 {
-	static const char *const odd[] = { NULL, "", "\n\n", "x", "\t", "a\t\n", "a\t/srv/bin/app:f",
-					   "a\t/srv/bin/app:f:and:more\n", "a\t/srv/bin" };
+	static const char *const odd[] = { NULL,
+					   "",
+					   "\n\n",
+					   "x",
+					   "\t",
+					   "a\t\n",
+					   "a\t/srv/bin/app:f",
+					   "a\t/srv/bin/app:f:and:more\n",
+					   "a\t/srv/bin" };
 	size_t i;
 
 	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {

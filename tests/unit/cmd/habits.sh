@@ -107,6 +107,36 @@ else
 	echo "not tested: pagers (script(1) is missing)"
 fi
 
+# refused STATUS MESSAGE ARGUMENT...: the command fails and says so, in one line or two
+refused()
+{
+	status=$1 message=$2
+	shift 2
+	"$so" "$@" >out 2>err </dev/null
+	code=$?
+	[ $code -eq "$status" ] || fail "'$*' ends with $code"
+	head -n 1 err | grep -qxF -- "stackonce: $message" ||
+		fail "'$*' says '$(head -n 1 err)', not '$message'"
+	[ "$(wc -l <err)" -le 2 ] || fail "'$*' says more: $(cat err)"
+}
+refused 2 "there is no command 'recrod'; did you mean record?" recrod
+refused 2 "there is no command 'small.stk'; 'stackonce report small.stk' reads a file" small.stk
+refused 2 "there is no command 'nosuch'" nosuch
+refused 2 "help: there is no command 'scirpt'; did you mean script?" help scirpt
+refused 2 "report: unknown option '--flamegrpah'; did you mean --flamegraph?" report --flamegrpah x
+refused 2 "report: unknown option '--tre'; did you mean --tree?" report --tre
+refused 2 "report: unknown option '--nosuch'" report --nosuch
+refused 1 "there is no 'trace.stk' here: give FILE, or record one with 'stackonce record'" report
+refused 1 "open 'nosuch.stk': No such file or directory" report nosuch.stk
+refused 1 "'full': not a stackonce recording" report full
+order='FORMAT [OPTIONS] [FILE] -o OUTPUT'
+refused 2 "export: FORMAT expects fsmb: 'small.stk'; the order is: $order" export small.stk -o map
+refused 2 "record: nothing follows '--'" record -a --
+refused 2 "record: --freq expects a number from 1 to 100000: '0'" record -F 0
+refused 2 "record: --pid expects process ids from 1 to 4194303: '0'" record -p 0
+see="see 'stackonce list --presets'"
+refused 2 "latency: --preset, or both --start and --end are required; $see" latency --start x
+
 # completes LINE WORD...: what is offered for the last word of LINE
 completes()
 {

@@ -11,6 +11,7 @@
 #include "log.h"
 
 #define MAX_NAME 128
+#define NR_SHOWN 3
 
 /* Levenshtein distance of the first MAX_NAME bytes. */
 static unsigned int distance(const char *a, const char *b)
@@ -71,11 +72,20 @@ static unsigned int event_distance(const char *meant, const char *full)
 	return distance(meant_system, system) + name_distance(meant_colon + 1, colon + 1);
 }
 
-static unsigned int find(const char *name, const char *const *all, size_t nr_all,
-			 unsigned int (*distance_of)(const char *meant, const char *name),
-			 size_t ret_near[NEAREST_SHOWN])
+/* Names that differ in more letters than this are not similar. */
+static unsigned int reach(const char *meant)
 {
-	unsigned int dist[NEAREST_SHOWN], nr = 0, k;
+	unsigned int len = strnlen(meant, MAX_NAME);
+
+	return len <= MIN_PART ? 1 : MAX(len / 3, 2u);
+}
+
+/* The most similar names, best first; adjacent equal names count once. */
+static unsigned int find(const char *meant, const char *const *all, size_t nr_all,
+			 unsigned int (*distance_of)(const char *meant, const char *name),
+			 size_t ret_near[NR_SHOWN])
+{
+	unsigned int dist[NR_SHOWN], nr = 0, k, limit = reach(meant);
 	size_t i;
 
 	for (i = 0; i < nr_all; i++) {
@@ -83,48 +93,49 @@ static unsigned int find(const char *name, const char *const *all, size_t nr_all
 
 		if (i && !strcmp(all[i - 1], all[i]))
 			continue;
-		d = distance_of(name, all[i]);
+		d = distance_of(meant, all[i]);
 		for (k = 0; k < nr && dist[k] <= d; k++)
 			;
-		if (k == NEAREST_SHOWN)
+		if (k == NR_SHOWN || d > limit)
 			continue;
-		nr = MIN(nr + 1, (unsigned int)NEAREST_SHOWN);
+		nr = MIN(nr + 1, (unsigned int)NR_SHOWN);
 		memmove(&ret_near[k + 1], &ret_near[k], (nr - 1 - k) * sizeof(*ret_near));
 		memmove(&dist[k + 1], &dist[k], (nr - 1 - k) * sizeof(*dist));
 		ret_near[k] = i;
 		dist[k] = d;
 	}
-	/* names that are hardly similar help only if there is nothing better */
-	while (nr > 1 && dist[nr - 1] > MAX(dist[0], strlen(name) / 2))
-		nr--;
 	return nr;
 }
 
-unsigned int nearest__find(const char *name, const char *const *all, size_t nr_all,
-			   size_t ret_near[NEAREST_SHOWN])
+/* "; did you mean A, B or C?", or nothing. */
+static char *question(const char *const *all, const size_t *near, unsigned int nr)
 {
-	return find(name, all, nr_all, name_distance, ret_near);
+	char *text;
+
+	if (asprintf(&text, "%s%s%s%s%s%s%s", nr ? "; did you mean " : "", nr ? all[near[0]] : "",
+		     nr > 2 ? ", " :
+		     nr > 1 ? " or " :
+			      "",
+		     nr > 1 ? all[near[1]] : "", nr > 2 ? " or " : "", nr > 2 ? all[near[2]] : "",
+		     nr ? "?" : "") < 0)
+		return NULL;
+	return text;
 }
 
-static int complain(const char *message, const char *const *shown, const size_t *near,
-		    unsigned int nr)
+char *nearest__question(const char *meant, const char *const *all, size_t nr_all)
 {
-	log_msg(STK_LOG_ERROR, 0, "%s%s%s%s%s%s%s%s", message,
-		nr ? "; did you mean " : "; there are none", nr ? shown[near[0]] : "",
-		nr > 2 ? ", " :
-		nr > 1 ? " or " :
-			 "",
-		nr > 1 ? shown[near[1]] : "", nr > 2 ? " or " : "", nr > 2 ? shown[near[2]] : "",
-		nr ? "?" : "");
-	return -ENOENT;
+	size_t near[NR_SHOWN];
+
+	return question(all, near, find(meant, all, nr_all, name_distance, near));
 }
 
-int nearest__complain_name(const char *message, const char *name, const char *const *all,
+int nearest__complain_name(const char *message, const char *meant, const char *const *all,
 			   size_t nr_all)
 {
-	size_t near[NEAREST_SHOWN];
+	_cleanup_free_ char *question = nearest__question(meant, all, nr_all);
 
-	return complain(message, all, near, nearest__find(name, all, nr_all, near));
+	log_msg(STK_LOG_ERROR, 0, "%s%s", message, !nr_all ? "; there are none" : question ?: "");
+	return -ENOENT;
 }
 
 /* The system whose name is a typing error away; NULL: none.  Owned by the caller. */
@@ -143,17 +154,22 @@ static char *nearest_system(const char *meant, char *const *all, size_t nr_all)
 	return system;
 }
 
-int nearest__complain(const char *spec, char **all, size_t nr_all)
+int nearest__complain(const char *meant, char *const *all, size_t nr_all)
 {
-	_cleanup_free_ char *message = NULL, *system = nearest_system(spec, all, nr_all);
-	size_t near[NEAREST_SHOWN];
+	_cleanup_free_ char *system = nearest_system(meant, all, nr_all), *text = NULL;
+	const char *const *names = (const char *const *)all;
+	size_t near[NR_SHOWN];
+	unsigned int nr;
 
-	if (asprintf(&message, "no event matches '%s'", spec) < 0) {
-		message = NULL;
-		return -ENOMEM;
+	if (system) {
+		text = question((const char *[]){ system }, (size_t[]){ 0 }, 1);
+	} else {
+		nr = find(meant, names, nr_all, event_distance, near);
+		text = nr ? question(names, near, nr) : strdup(": 'stackonce list' prints all");
 	}
-	if (system)
-		return complain(message, (const char *[]){ system }, (size_t[]){ 0 }, 1);
-	return complain(message, (const char *const *)all, near,
-			find(spec, (const char *const *)all, nr_all, event_distance, near));
+	log_msg(STK_LOG_ERROR, 0, "no event matches '%s'%s", meant,
+		!nr_all ? "; there are none" :
+		text	?:
+			  "");
+	return -ENOENT;
 }
