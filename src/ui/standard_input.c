@@ -2,10 +2,13 @@
 /* Looks into standard input without reading from it. */
 #include "standard_input.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +17,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "slurp.h"
 #include "trace/stk.h"
 
 #define MAGIC_SIZE (sizeof(STK_MAGIC) - 1)
@@ -82,24 +86,86 @@ static bool is_empty(mode_t mode)
 	return peek(mode, buf) <= 0;
 }
 
-static const char *from_pipe(mode_t mode, const char *file)
-{
-	bool exists = !access(file, F_OK);
+/* ---- who writes ------------------------------------------------------------------------------ */
 
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], line[1024], *end;
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (slurp__line(path, line, sizeof(line)))
+		return 0;
+	end = strrchr(line, ')'); /* comm may contain anything */
+	return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* This process, too. */
+static bool is_ancestor(pid_t pid)
+{
+	pid_t p = getpid();
+
+	while (p > 1 && p != pid)
+		p = parent_of(p);
+	return p == pid;
+}
+
+static bool can_write(pid_t pid, const struct stat *to)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	struct stat link, st;
+	struct dirent *d;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)))
+		/* the mode of the link says how the file was opened */
+		if (!fstatat(dirfd(dir), d->d_name, &st, 0) && st.st_dev == to->st_dev &&
+		    st.st_ino == to->st_ino &&
+		    !fstatat(dirfd(dir), d->d_name, &link, AT_SYMLINK_NOFOLLOW) &&
+		    link.st_mode & S_IWUSR)
+			return true;
+	return false;
+}
+
+/*
+ * Whether the writer is another program of a pipeline: of this session, which sshd and services are
+ * not, and no ancestor, which a program that started this one would be.
+ */
+static bool is_pipeline(const struct stat *pipe)
+{
+	_cleanup_closedir_ DIR *proc = opendir("/proc");
+	struct dirent *d;
+	pid_t pid;
+
+	while (proc && (d = readdir(proc))) {
+		pid = atoi(d->d_name);
+		if (pid > 0 && getsid(pid) == getsid(0) && can_write(pid, pipe) &&
+		    !is_ancestor(pid))
+			return true;
+	}
+	return false;
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+static const char *from_pipe(const struct stat *st, const char *file)
+{
 	if (!arrives(PATIENCE_MS)) {
-		if (exists) {
+		if (!access(file, F_OK) && !is_pipeline(st)) {
 			log_warn("standard input is a pipe in which nothing arrives: reading '%s' "
 				 "(- as FILE waits for the pipe)",
 				 file);
 			return file;
 		}
-		log_warn("waiting for a recording on standard input, as there is no '%s'", file);
+		log_warn("waiting for a recording on standard input");
 		arrives(-1);
 	}
-	if (has_magic(mode))
+	if (has_magic(st->st_mode))
 		return "-";
 	log_warn("standard input is %s: reading '%s'",
-		 is_empty(mode) ? "an empty pipe" : "a pipe without a recording", file);
+		 is_empty(st->st_mode) ? "an empty pipe" : "a pipe without a recording", file);
 	return file;
 }
 
@@ -110,6 +176,6 @@ const char *standard_input__or(const char *file)
 	if (fstat(STDIN_FILENO, &st))
 		return file;
 	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
-		return from_pipe(st.st_mode, file);
+		return from_pipe(&st, file);
 	return S_ISREG(st.st_mode) && has_magic(st.st_mode) ? "-" : file;
 }

@@ -60,18 +60,32 @@ grep -q 'a pipe without a recording' ../err || fail "no warning about that: $(ca
 [ "$(cat ../rest)" = "$(seq 3)" ] || fail "a command takes data from its standard input"
 printf '\211STK' | "$so" script --json >../got 2>../err
 same "a pipe with the beginning of a recording" ../want ../got
-sleep 3 | "$so" script --json >../got 2>../err
+# A silent pipe whose other end is a program that started this one, or of another session.
+mkfifo ../fifo
+exec 3<>../fifo
+timeout 5 "$so" script --json <../fifo >../got 2>../err
 same "a silent pipe" ../want ../got
 grep -q 'nothing arrives' ../err || fail "no warning about a silent pipe: $(cat ../err)"
+exec 3<&-
+setsid sleep 4 >../fifo &
+timeout 3 "$so" script --json <../fifo >../got 2>../err
+same "a silent pipe of another session" ../want ../got
+# A pipeline may be slow.
+"$so" stacks ../small.stk >../want-stacks
+{ sleep 2; cat ../small.stk; } | "$so" stacks >../got 2>../err
+same "a slow pipeline" ../want-stacks ../got
+grep -q "waiting for a recording on standard input$" ../err ||
+	fail "no message while waiting: $(cat ../err)"
+sleep 2 | "$so" script --json >../got 2>../err
+same "a pipeline without output" ../want ../got
 # The recording may come in small pieces, and late where there is no trace.stk.
 { head -c 3 ../small.stk; sleep 0.1; tail -c +4 ../small.stk; } | "$so" stacks >../got 2>../err
 "$so" stacks ../small.stk >../want
 same "a recording in pieces" ../want ../got
 rm trace.stk
-{ sleep 2; cat ../small.stk; } | "$so" stacks >../got 2>../err
-same "a late recording" ../want ../got
-grep -q "waiting for a recording on standard input, as there is no 'trace.stk'" ../err ||
-	fail "no message while waiting: $(cat ../err)"
+setsid sh -c 'sleep 2; cat ../small.stk' >../fifo &
+"$so" stacks <../fifo >../got 2>../err
+same "a late recording where there is no trace.stk" ../want ../got
 seq 3 | "$so" stacks >../got 2>../err && fail "no recording anywhere is a success"
 grep -q "'trace.stk'" ../err || fail "no message about the missing file: $(cat ../err)"
 cd .. || exit 1
