@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cleanup.h"
+#include "nearest.h"
+#include "ui.h"
+
 /* Answered by latency.  START_END: the preset records just the start and the end event. */
 #define PAIR(preset_name) .name = preset_name, .answer = "latency --preset " preset_name
 #define START_END(first, last) .events = { { first }, { last } }, .start = first, .end = last
@@ -117,4 +121,18 @@ const struct preset *preset__find(const char *name)
 	while (p->name && strcmp(p->name, name))
 		p++;
 	return p->name ? p : NULL;
+}
+
+int preset__usage_error(const char *command, const char *name)
+{
+	const char *names[ARRAY_SIZE(presets)];
+	_cleanup_free_ char *question = NULL;
+	size_t nr;
+
+	for (nr = 0; presets[nr].name; nr++)
+		names[nr] = presets[nr].name;
+	question = nearest__question(name, names, nr);
+	return ui__usage_error(command, "there is no preset '%s'%s", name,
+			       question && *question ? question :
+						       ", see 'stackonce list --presets'");
 }

@@ -38,5 +38,7 @@ extern const struct preset presets[]; /* ended by one whose name is NULL */
 
 /* NULL if no preset has this name. */
 const struct preset *preset__find(const char *name);
+/* For a name that preset__find() does not know: says which may be meant; returns CMD_USAGE. */
+int preset__usage_error(const char *command, const char *name);
 
 #endif /* UI_PRESETS_H */

@@ -4,9 +4,9 @@
  * a regular file that begins as a recording, else the default file.
  *
  * Nothing is consumed, so the input is still there for another program of a script.  Where nothing
- * arrives for a second, it is waited for in a pipeline only.  The silent input of a service or of
- * ssh(1) is none: there the default file is read, if it exists.  Where that may not be what was
- * meant, a warning says what is read.
+ * arrives for a second, a command waits in a pipeline only.  With the silent input of a service or
+ * of ssh(1) it reads the default file, if that exists.  Where the user may have meant something
+ * else, a warning says what is read.
  */
 #ifndef UI_STANDARD_INPUT_H
 #define UI_STANDARD_INPUT_H

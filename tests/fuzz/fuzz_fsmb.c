@@ -3,6 +3,7 @@
  * The parsers of the import: the first byte of the input selects the parser for the rest.  Every
  * result is used, so that the sanitizers see all memory that is returned.
  */
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,9 +11,11 @@
 
 #include "import/fsmb_map.h"
 #include "import/kallsyms.h"
+#include "import/text_stacks.h"
 #include "import/trace_events.h"
 #include "import/trace_text.h"
 #include "stackonce.h"
+#include "trace/write/writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -93,6 +96,37 @@ static void fuzz_frame(const struct trace_line *l)
 	use(f.mod, f.mod_len);
 }
 
+/* The stacks in full become stacks of a recording, with and without kallsyms. */
+static void fuzz_text_stacks(const struct trace_events *t)
+{
+	static const char syms[] = "ffffffff81000000 T a\nffffffff81000010 t f\n"
+				   "ffffffffc0000000 t f\t[m]\n";
+	static const uint32_t none[] = { FSMB_MAGIC, FSMB_VERSION, 0, 0 };
+	const struct stk_writer_opts opts = { .nr_cpus = 1 };
+	struct text_stacks *stacks = NULL;
+	struct stk_writer *w = NULL;
+	struct kallsyms *k = NULL;
+	struct fsmb_map *m = NULL;
+	uint32_t number;
+	size_t i;
+
+	check(!kallsyms__parse("kallsyms", syms, sizeof(syms) - 1, &k));
+	check(!fsmb_map__parse("map", none, sizeof(none), &m));
+	check(!stk_writer__new(open("/dev/null", O_WRONLY | O_CLOEXEC), &opts, &w));
+	check(!text_stacks__new(m, trace_events__nr(t) % 2 ? k : NULL, w, &stacks));
+	for (i = 0; i < trace_events__nr(t); i++) {
+		const struct trace_event *e = trace_events__get(t, i);
+
+		if (e->frames)
+			check(!text_stacks__number(stacks, e->frames, e->frames_len, &number));
+	}
+	check(!stk_writer__finish(w, "done", 0));
+	text_stacks__free(stacks);
+	stk_writer__free(w);
+	fsmb_map__free(m);
+	kallsyms__free(k);
+}
+
 static void fuzz_trace(const char *text, size_t size)
 {
 	struct trace_events *t;
@@ -125,6 +159,7 @@ static void fuzz_trace(const char *text, size_t size)
 		use(e->frames, e->frames_len);
 		check(strlen(trace_events__name(t, e->name)) > 0);
 	}
+	fuzz_text_stacks(t);
 	trace_events__free(t);
 }
 

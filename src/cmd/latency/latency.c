@@ -34,9 +34,7 @@ static int take_preset(void *into, const struct opt *o, const char *name)
 
 	l->preset = preset__find(name);
 	if (!l->preset)
-		return ui__usage_error(l->rd.command,
-				       "there is no preset '%s', see 'stackonce list --presets'",
-				       name);
+		return preset__usage_error(l->rd.command, name);
 	if (!l->preset->start)
 		return ui__usage_error(l->rd.command, "preset '%s' is for 'stackonce %s'", name,
 				       l->preset->answer);

@@ -55,9 +55,7 @@ static int take_presets(void *into, const struct opt *opt, const char *names)
 		const struct preset *p = preset__find(one);
 
 		if (!p)
-			return ui__usage_error(
-				"record", "there is no preset '%s', see 'stackonce list --presets'",
-				one);
+			return preset__usage_error("record", one);
 		for (i = 0; i < o->nr_presets && o->presets[i] != p; i++)
 			;
 		if (i == RECORD_MAX_PRESETS)

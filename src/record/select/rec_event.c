@@ -361,6 +361,15 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static int complain(const char *spec, char **all, size_t nr_all)
+{
+	if (strchr(spec, ' '))
+		log_err(0, "no event matches '%s': separate events by commas", spec);
+	else if (!perf_names__complain(spec))
+		nearest__complain(spec, all, nr_all);
+	return -ENOENT;
+}
+
 static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 		    const struct filter_features *features, char **all, size_t nr_all)
 {
@@ -399,11 +408,7 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 		if (err)
 			return err;
 	}
-	if (!found && perf_names__complain(spec))
-		return -ENOENT;
-	if (!found)
-		return nearest__complain(spec, all, nr_all);
-	return 0;
+	return found ? 0 : complain(spec, all, nr_all);
 }
 
 static enum stk_event_kind probe_kind(enum probe_how how)
@@ -507,7 +512,7 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 		else
 			rest = NULL;
 		if (!*one)
-			err = log_err(-EINVAL, "empty event name in '%s'", spec);
+			err = (log_err(0, "an event name is empty in '%s'", spec), -EINVAL);
 		else if (probe__is_spec(one) && l->native)
 			err = log_err(-EOPNOTSUPP, "%s: function probes need BPF, not ftrace", one);
 		else if (probe__is_spec(one))

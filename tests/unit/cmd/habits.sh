@@ -151,6 +151,9 @@ refused 2 "record: --pid expects process ids from 1 to 4194303: '0'" record -p 0
 see="see 'stackonce list --presets'"
 refused 2 "latency: --preset, or both --start and --end are required; $see" latency --start x
 
+refused 2 "latency: there is no preset 'runqeue'; did you mean runqueue?" latency --preset runqeue
+refused 2 "record: there is no preset 'x', see 'stackonce list --presets'" record --preset x
+
 # completes LINE WORD...: what is offered for the last word of LINE
 completes()
 {
