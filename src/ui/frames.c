@@ -140,8 +140,8 @@ void frame__module(struct user_names *n, struct strbuf *b, const struct stk_fram
 static void put_symbol(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
 {
 	strbuf__text(b, function(n, f));
-	/* A kernel frame that is known by its name only, such as [FTRACE TRAMPOLINE]. */
-	if (f->kind == STK_FRAME_KERNEL && !f->off && !f->size)
+	/* [FTRACE TRAMPOLINE] and the like are not functions. */
+	if (f->kind == STK_FRAME_KERNEL && *f->sym == '[')
 		return;
 	strbuf__puts(b, "+0x");
 	strbuf__hex(b, f->off, 0);

@@ -188,8 +188,10 @@ static int report_failure(const struct record_options *o, int err)
 		err += RECORDER_EXEC_FAILED;
 		/* If the file exists, ENOENT is for the interpreter that it names. */
 		log_err(err, "cannot run '%s'%s", command,
-			err == -ENOENT && !target__find_command(command) ? ", its interpreter" :
-									   "");
+			err != -ENOENT				      ? "" :
+			!target__find_command(command)		      ? ", its interpreter" :
+			strchr(command, ':') && !strchr(command, '/') ? " (-e records an event)" :
+									"");
 		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
 	return err == -EINTR && stop__signal() ? 128 + stop__signal() : CMD_FAILURE;

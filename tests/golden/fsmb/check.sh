@@ -109,5 +109,43 @@ refused 1 "not a stackonce recording" "$so" export fsmb cut -o no
 refused 1 "No space left on device" "$so" export fsmb map.stk -o /dev/full
 refused 1 "No space left on device" "$so" import fsmb again -o /dev/full
 
+# Version 1 of the map, in both byte orders; ftrace's own code; a stack that the text has in full.
+zero='\0\0\0\0'
+{
+	printf "BMSF\1\0\0\0\1\0\0\0$zero"
+	printf "\7\0\0\0\2\0\0\0\3\0\0\0$zero"
+	printf "\20\0\0\201\377\377\377\377\377\377\377\177$zero"
+} >v1
+{
+	printf "FSMB\0\0\0\1\0\0\0\1$zero"
+	printf "\0\0\0\7\0\0\0\2\0\0\0\3$zero"
+	printf "\377\377\377\377\201\0\0\20$zero\177\377\377\377"
+} >v1be
+cat >text <<'EOF'
+          sh-65      [001] d....     1.000001: one: in the map
+          sh-65      [001] d....     1.000001: <stack_id 7>
+          sh-65      [001] d....     1.000002: one: in full
+          sh-65      [001] d....     1.000002: <stack trace>
+ => [FTRACE TRAMPOLINE]
+ => somewhere+0x12/0x34
+EOF
+cat >want-v1 <<'EOF'
+stack_id 7 [ref 3, depth 2]
+ [0] 0xffffffff81000010
+ [1] [FTRACE TRAMPOLINE]
+
+stack_id 8 [ref 1, depth 2]
+ [0] [FTRACE TRAMPOLINE]
+ [1] somewhere+0x12/0x34
+
+EOF
+for map in v1 v1be; do
+	"$so" import fsmb $map -q --trace text --force -o v1.stk || fail "import of $map"
+	"$so" export fsmb v1.stk -q --force -o again
+	cmp $map again || fail "exporting the import of $map does not give the same bytes"
+	"$so" stacks v1.stk >stacks
+	same "stacks of $map" want-v1 stacks
+done
+
 [ "$failed" -eq 0 ] && echo "the capture is the same after import and export"
 exit "$failed"

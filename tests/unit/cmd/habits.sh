@@ -146,6 +146,8 @@ refused 1 "'full': not a stackonce recording" report full
 order='FORMAT [OPTIONS] [FILE] -o OUTPUT'
 refused 2 "export: FORMAT expects fsmb: 'small.stk'; the order is: $order" export small.stk -o map
 refused 2 "record: nothing follows '--'" record -a --
+refused 127 "cannot run 'sched:x' (-e records an event): No such file or directory" record sched:x
+refused 127 "cannot run 'nosuch': No such file or directory" record nosuch
 refused 2 "record: --freq expects a number from 1 to 100000: '0'" record -F 0
 refused 2 "record: --pid expects process ids from 1 to 4194303: '0'" record -p 0
 see="see 'stackonce list --presets'"
