@@ -90,16 +90,16 @@ static bool has_meta(struct stk_reader *r, const char *key, const char *value)
 	return text && !strcmp(text, value);
 }
 
-static struct form form_of(struct stk_reader *r)
+static struct form form_of(struct stk_reader *r, uint32_t version)
 {
 	struct form form = { .imported = has_meta(r, "source", "fsmb"),
-			     .version = FSMB_VERSION,
+			     .version = version ?: FSMB_VERSION,
 			     .nr_stacks = UINT32_MAX };
 
 	if (!form.imported)
 		return form;
 	form.swapped = has_meta(r, "import.byte_order", "swapped");
-	if (has_meta(r, "import.version", "1"))
+	if (!version && has_meta(r, "import.version", "1"))
 		form.version = FSMB_VERSION_V1;
 	if (stk_reader__meta(r, "import.map_stacks"))
 		form.nr_stacks = (uint32_t)meta_u64(r, "import.map_stacks");
@@ -229,10 +229,10 @@ static int walk_stacks(struct stk_reader *r, const struct form *form, const stru
 	return 0;
 }
 
-static int write_map(struct stk_reader *r, const struct refs *refs, FILE *f,
+static int write_map(struct stk_reader *r, uint32_t version, const struct refs *refs, FILE *f,
 		     struct export_fsmb_result *ret_result)
 {
-	struct form form = form_of(r);
+	struct form form = form_of(r, version);
 	bool is_v1 = form.version == FSMB_VERSION_V1;
 	struct fsmb_header header = {
 		.magic = order32(&form, is_v1 ? FSMB_MAGIC_V1 : FSMB_MAGIC),
@@ -259,7 +259,7 @@ static int write_map(struct stk_reader *r, const struct refs *refs, FILE *f,
 	return err;
 }
 
-int export_fsmb(struct stk_reader *r, const struct output_opts *opts,
+int export_fsmb(struct stk_reader *r, uint32_t version, const struct output_opts *opts,
 		struct export_fsmb_result *ret_result)
 {
 	_cleanup_(output__freep) struct output *output = NULL;
@@ -280,7 +280,7 @@ int export_fsmb(struct stk_reader *r, const struct output_opts *opts,
 	f = fdopen(fcntl(output__fd(output), F_DUPFD_CLOEXEC, 3), "w");
 	if (!f)
 		return log_err(-errno, "write '%s'", opts->path);
-	err = write_map(r, &refs, f, &result);
+	err = write_map(r, version, &refs, f, &result);
 	if (err)
 		return log_err(err, "write '%s'", opts->path);
 	err = output__commit(output);
@@ -290,10 +290,11 @@ int export_fsmb(struct stk_reader *r, const struct output_opts *opts,
 	return damage;
 }
 
-int export__fsmb(struct stk_reader *r, const struct output_opts *output, struct strbuf *summary)
+int export_fsmb_summed(struct stk_reader *r, uint32_t version, const struct output_opts *output,
+		       struct strbuf *summary)
 {
 	struct export_fsmb_result result;
-	int err = export_fsmb(r, output, &result);
+	int err = export_fsmb(r, version, output, &result);
 
 	if (err)
 		return err;
@@ -308,4 +309,9 @@ int export__fsmb(struct stk_reader *r, const struct output_opts *output, struct 
 		strbuf__printf(summary, "; without %u stacks that were not in the imported map",
 			       result.of_text);
 	return 0;
+}
+
+int export__fsmb(struct stk_reader *r, const struct output_opts *output, struct strbuf *summary)
+{
+	return export_fsmb_summed(r, 0, output, summary);
 }

@@ -8,6 +8,8 @@
 #include "output/output.h"
 #include "stackonce.h"
 
+struct strbuf;
+
 struct export_fsmb_result {
 	uint32_t stacks; /* written */
 	uint32_t of_text; /* left out: of an import, from its trace text, not from its map */
@@ -17,12 +19,15 @@ struct export_fsmb_result {
 
 /*
  * r must have been opened for events (fields are not needed) and not read from yet.  An import
- * keeps its version, byte order, ids, references and order; otherwise the version is 2, the byte
- * order native, the id the stack's number and the references are its events, and a stack stored
- * under several numbers is written once.  Of a damaged recording the map holds the stacks before
- * the damage, and the error is returned.
+ * keeps its byte order, ids, references and order, and its version if version is 0.  Otherwise the
+ * version is the given one or 2, the byte order native, the id the stack's number and the
+ * references are its events; a stack stored under several numbers is written once.  Of a damaged
+ * recording the map holds the stacks before the damage, and the error is returned.
  */
-int export_fsmb(struct stk_reader *r, const struct output_opts *output,
+int export_fsmb(struct stk_reader *r, uint32_t version, const struct output_opts *output,
 		struct export_fsmb_result *ret_result);
+/* The same as an export_fn: with warnings and a summary. */
+int export_fsmb_summed(struct stk_reader *r, uint32_t version, const struct output_opts *output,
+		       struct strbuf *summary);
 
 #endif /* EXPORT_FSMB_H */

@@ -42,7 +42,7 @@ static const struct command commands[] = {
 	    "--folded --by comm", "--flamegraph -", "--user --tree" } },
 	{ &cmd_script,
 	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid" } },
-	{ &cmd_export, { "fsmb" } },
+	{ &cmd_export, { "fsmb", "fsmb1" } },
 };
 
 static const struct command *command;

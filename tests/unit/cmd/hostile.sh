@@ -37,6 +37,7 @@ report --flamegraph -
 script --ns
 script --json --stacks
 export fsmb -o -
+export fsmb1 -o -
 LIST
 
 failed=0

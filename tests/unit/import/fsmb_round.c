@@ -68,13 +68,19 @@ static void free_reader(struct stk_reader **r)
 	stk_reader__free(*r);
 }
 
-static int export_to(const char *recording, const char *map, struct export_fsmb_result *result)
+static int export_as(const char *recording, uint32_t version, const char *map,
+		     struct export_fsmb_result *result)
 {
 	const struct stk_reader_opts opts = { .size = sizeof(opts), .want = STK_WANT_EVENTS };
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
 
 	assert_int_equal(stk_reader__open(recording, &opts, &r), 0);
-	return export_fsmb(r, &(struct output_opts){ .path = map, .force = true }, result);
+	return export_fsmb(r, version, &(struct output_opts){ .path = map, .force = true }, result);
+}
+
+static int export_to(const char *recording, const char *map, struct export_fsmb_result *result)
+{
+	return export_as(recording, 0, map, result);
 }
 
 static void expect_file(const char *path, const void *want, size_t len)
@@ -131,6 +137,7 @@ static void swap_map(unsigned char *map)
 static void test_capture(void **state)
 {
 	_cleanup_free_ char *map = NULL, *swapped = NULL;
+	struct export_fsmb_result exported;
 	struct import_fsmb_result result;
 	size_t len;
 
@@ -145,7 +152,10 @@ static void test_capture(void **state)
 	expect_round(swapped, swapped, len, &result);
 	assert_int_equal(result.stacks, 81);
 	/* the other version, in both byte orders */
+	expect_round(map, map, len, &result);
 	memcpy(map, (uint32_t[]){ FSMB_MAGIC_V1, FSMB_VERSION_V1 }, 8);
+	assert_int_equal(export_as(in_dir("stk"), FSMB_VERSION_V1, in_dir("again"), &exported), 0);
+	expect_file(in_dir("again"), map, len);
 	expect_round(map, map, len, &result);
 	memcpy(swapped, map, len);
 	swap_map((unsigned char *)swapped);
