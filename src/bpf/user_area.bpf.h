@@ -342,14 +342,30 @@ static __always_inline bool area_read(struct user_walk *u, u64 vma, u64 addr)
 	return mm == u->mm && a->start <= addr && addr < a->end;
 }
 
-/* Address minus offset in the file; 0, which keeps addresses, for JIT memory and unknown files. */
+/*
+ * Address minus offset in the file; 0, which keeps addresses, for unknown files.  Offsets in JIT
+ * memory are the low bits of the address.
+ */
 static __always_inline u64 area_delta(const struct user_area *a, u32 id)
 {
 	if (!id)
 		return 0;
 	if (a->file)
 		return a->start - (a->pgoff << UNW_PAGE_SHIFT);
+	if (a->key.kind == WIRE_KEY_JIT)
+		return a->start & ~((1ULL << FRAME_OFFSET_BITS) - 1);
 	return a->key.kind == WIRE_KEY_VDSO ? a->start : 0;
+}
+
+/* A mapping of JIT memory ends where its window does: the next one has another table. */
+static __always_inline void area_window(struct user_area *a, u64 addr)
+{
+	u64 start = addr & ~((1ULL << WIRE_JIT_BITS) - 1);
+
+	if (a->start < start)
+		a->start = start;
+	if (a->end - start > 1ULL << WIRE_JIT_BITS)
+		a->end = start + (1ULL << WIRE_JIT_BITS);
 }
 
 /*

@@ -268,8 +268,7 @@ __noinline int file_id(struct user_walk *u, u64 addr)
 			u->area.key.kind = WIRE_KEY_VDSO;
 		} else {
 			u->area.key.kind = WIRE_KEY_JIT;
-			u->area.key.w[0] = addr >> FRAME_OFFSET_BITS | (u64)task->self_exec_id
-									       << 32;
+			u->area.key.w[0] = addr >> WIRE_JIT_BITS | (u64)task->self_exec_id << 32;
 			u->area.key.w[1] = task->tgid;
 			u->area.key.w[2] = BPF_CORE_READ(task, group_leader, start_boottime);
 		}

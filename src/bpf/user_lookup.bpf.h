@@ -88,14 +88,26 @@ static __always_inline void vma_table(struct user_vma *v, u32 generation)
 	v->state = WIRE_FILE_NO_CFI;
 	if (!id || !f)
 		return;
-	if (f->key.kind != WIRE_KEY_JIT)
-		v->state = *(volatile u32 *)&f->state;
+	v->state = *(volatile u32 *)&f->state;
 	barrier(); /* the recorder writes state last when it publishes a table */
 	v->table = f->table;
 	v->first_page = f->first_page;
 	v->nr_pages = f->nr_pages;
 	v->rules = f->rules;
 	f->used = user_ctl.epoch;
+}
+
+static __always_inline bool vma_is_same(struct user_walk *u, const struct user_vma *v)
+{
+	if (area_find(u, v->start))
+		return false;
+	if (v->key.kind == WIRE_KEY_JIT)
+		area_window(&u->area, v->start);
+	if (u->area.start != v->start || u->area.end != v->end || !(u->area.flags & VM_EXEC) ||
+	    u->area.file != v->file)
+		return false;
+	return !v->file || (key_equal(&u->area.key, &v->key) &&
+			    u->area.start - (u->area.pgoff << UNW_PAGE_SHIFT) == v->delta);
 }
 
 /*
@@ -116,10 +128,7 @@ __noinline int vma_check(struct user_walk *u, struct user_thread *t, u32 i)
 	/* once a second check the file, too: it may have been overwritten in place */
 	if (u->stable && v->seq == u->seq && v->epoch == u->epoch)
 		return 0;
-	if (area_find(u, v->start) || u->area.start != v->start || u->area.end != v->end ||
-	    !(u->area.flags & VM_EXEC) || u->area.file != v->file ||
-	    (v->file && (!key_equal(&u->area.key, &v->key) ||
-			 u->area.start - (u->area.pgoff << UNW_PAGE_SHIFT) != v->delta))) {
+	if (!vma_is_same(u, v)) {
 		v->end = 0; /* contains no address */
 		t->nr_frames = 0;
 		return 1;
@@ -155,6 +164,8 @@ __noinline u32 vma_get(struct user_walk *u, struct user_thread *t, u64 pc)
 	v = thread_vma(t, i);
 	v->end = 0;
 	v->id = file_id(u, pc);
+	if (u->area.key.kind == WIRE_KEY_JIT)
+		area_window(&u->area, pc);
 	v->start = u->area.start;
 	v->file = u->area.file;
 	v->key = u->area.key;

@@ -89,6 +89,8 @@ __noinline int copy_word(struct copy_slot *cc, struct user_walk *u, u32 i)
 		if (u->area.flags & VM_EXEC) {
 			u32 id = file_id(u, word);
 
+			if (u->area.key.kind == WIRE_KEY_JIT)
+				area_window(&u->area, word);
 			copy_vma(&cc->copy, u->area.start, u->area.end, area_delta(&u->area, id),
 				 id);
 			return 0;

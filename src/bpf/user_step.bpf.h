@@ -97,6 +97,13 @@ __noinline int user_returned(struct user_walk *u)
 	return 0;
 }
 
+/* The recorder continues with frame n. */
+static __always_inline int step_defer(struct user_walk *u, u32 n)
+{
+	u->nr = n;
+	return UNW_NEED_TABLE;
+}
+
 __noinline int user_step(struct user_walk *u, struct user_thread *t)
 {
 	struct user_frame *f;
@@ -111,10 +118,8 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 	if (stop)
 		return stop;
 	v = thread_vma(t, i);
-	if (v->state == WIRE_FILE_NEW && !user_fp_only) {
-		u->nr = n; /* the recorder continues with this frame */
-		return UNW_NEED_TABLE;
-	}
+	if (v->state == WIRE_FILE_NEW && !user_fp_only)
+		return step_defer(u, n);
 	rule = UNW_ESCAPE | UNW_NONE;
 	if (v->state == WIRE_FILE_LOADED && !user_fp_only)
 		rule = rule_find(v, unw_pc(&u->w) - v->delta);
@@ -131,8 +136,10 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 			stop = UNW_COMPLETE;
 		else if (rule == UNW_SIGNAL)
 			stop = unw_signal(&u->w);
-		else
+		else if (rule != UNW_UNSEEN)
 			stop = unw_guess(&u->w);
+		else
+			return step_defer(u, n);
 	}
 	f = walk_frame(u, n);
 	f->fp_read = u->w.fp_read;

@@ -120,12 +120,14 @@ static_assert(__builtin_offsetof(struct wire_task, event) ==
 #define WIRE_NAME_BYTES 1024 /* of a path in struct wire_file_event */
 #define WIRE_TABLE_SLABS 1024 /* of 1 MiB: the maximum for all unwind tables */
 #define WIRE_SLAB_CHUNKS 32 /* of UNW_CHUNK_WORDS each */
+#define WIRE_JIT_BITS 26 /* a window: so many address bits of generated code share a table */
 
 #define WIRE_KEY_WORDS 6
 
 enum wire_file_kind {
 	WIRE_KEY_FILE = 1, /* w: ino, generation, inode's address, mtime in ns, size, ctime */
-	WIRE_KEY_JIT = 2, /* w: address >> 40 | execs << 32, tgid, start time (boot clock, ns) */
+	/* w: address >> WIRE_JIT_BITS | execs << 32, tgid, start time (boot clock, ns) */
+	WIRE_KEY_JIT = 2,
 	WIRE_KEY_VDSO = 3,
 	WIRE_KEY_NAME = 4, /* w: file id, dentry, its parent, hash of the name, mount */
 };

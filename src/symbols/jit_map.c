@@ -44,19 +44,20 @@ static bool take_hex(const char **p, const char *end, uint64_t *ret_value)
 static int add_line(struct jit_symbols *s, const char *line, size_t len)
 {
 	const char *p = line, *end = line + len;
-	uint64_t start, size;
-	uint32_t name;
+	struct jit_function f = { 0 };
+	uint64_t size;
 	int err;
 
 	if (len && end[-1] == '\r')
 		end--;
-	if (!take_hex(&p, end, &start) || !take_hex(&p, end, &size) || p == end || !size ||
-	    size > UINT64_MAX - start || memchr(p, '\0', end - p)) {
+	if (!take_hex(&p, end, &f.start) || !take_hex(&p, end, &size) || p == end || !size ||
+	    size > UINT64_MAX - f.start || memchr(p, '\0', end - p)) {
 		s->bad++;
 		return 0;
 	}
-	err = jit_symbols__put_name(s, p, end - p, &name);
-	return err ?: jit_symbols__put(s, start, start + size, name);
+	f.end = f.start + size;
+	err = jit_symbols__put_name(s, p, end - p, &f.name);
+	return err ?: jit_symbols__put(s, &f);
 }
 
 /* Adds the complete lines in the buffer; the rest, *len bytes, is moved to its beginning. */

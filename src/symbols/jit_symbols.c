@@ -31,6 +31,9 @@ void jit_symbols__free(struct jit_symbols *s)
 	free(s->v);
 	free(s->names);
 	free(s->ranges);
+	free(s->frames);
+	free(s->loaded);
+	index__free(&s->by_code_index);
 	free(s);
 }
 
@@ -39,13 +42,13 @@ uint64_t jit_symbols__bad(const struct jit_symbols *s)
 	return s->bad;
 }
 
-int jit_symbols__put(struct jit_symbols *s, uint64_t start, uint64_t end, uint32_t name)
+int jit_symbols__put(struct jit_symbols *s, const struct jit_function *f)
 {
 	if (s->nr == JIT_MAX_FUNCTIONS)
 		return -EFBIG;
 	if (array__grow(&s->v, s->nr, &s->cap))
 		return -ENOMEM;
-	s->v[s->nr++] = (struct jit_function){ start, end, name };
+	s->v[s->nr++] = *f;
 	return 0;
 }
 

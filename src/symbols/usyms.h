@@ -105,6 +105,11 @@ void jit_symbols__free(struct jit_symbols *s);
 int jit_symbols__add_map(struct jit_symbols *s, int fd);
 /* Reads a jitdump file (tools/perf/Documentation/jitdump-specification.txt). */
 int jit_symbols__add_dump(struct jit_symbols *s, int fd);
+/*
+ * The same in pieces: continues where the last call ended.  whole: a record whose end is not in the
+ * file yet is left to the next call.  The caller settles the table before it looks up.
+ */
+int jit_symbols__read_dump(struct jit_symbols *s, int fd, bool whole);
 /* Where functions overlap, the one added last is returned.  The name lives until the next add. */
 int jit_symbols__find(const struct jit_symbols *s, uint64_t addr, struct elf_symbol *ret_symbol);
 /* The number of lines and records skipped. */

@@ -159,7 +159,9 @@ static inline __attribute__((always_inline)) int unw_wide(struct unw_walk *w, u6
 	if (stop)
 		return stop;
 	cfa += (s64)UNW_RULE_OFF(rule);
-	if (kind == UNW_CFA_PLT) {
+	if (kind == UNW_CFA_GUESS) {
+		w->flags |= UNW_GUESSED;
+	} else if (kind == UNW_CFA_PLT) {
 		if ((int)(w->ip & 15) >= UNW_RULE_ADD(rule))
 			cfa += 8;
 	} else if (kind == UNW_CFA_DEREF) {

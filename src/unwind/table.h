@@ -44,6 +44,8 @@ enum unw_escape {
 	UNW_NONE = 0, /* no rule: no FDE, or one that cannot be expressed */
 	UNW_END = 1, /* the outermost frame: there is no return address */
 	UNW_SIGNAL = 2, /* a signal frame: the ucontext contains all registers */
+	UNW_UNSEEN =
+		3, /* generated code that the recorder has not looked at: the stack is deferred */
 	UNW_ESCAPE_RULES = 16,
 };
 
@@ -73,6 +75,8 @@ enum unw_cfa {
 			     * vfork(3) has popped it.  Only where the program was interrupted. */
 	UNW_CFA_FORK = 4, /* register + offset, in the parent of clone(2).  In the child, where it
 			   * returns 0, the stack is new: this is the outermost frame. */
+	UNW_CFA_GUESS =
+		5, /* register + offset; the caller's frame and all outer ones are guesses */
 };
 enum unw_saved {
 	UNW_SAVED_NOT = 0, /* still in the register */

@@ -66,6 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_find(s, s->v[i].end - 1);
 		check_find(s, s->v[i].end);
 	}
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->v[i].frames.len > s->frames_len - s->v[i].frames.at)
+			abort();
 	jit_symbols__free(s);
 	return 0;
 }

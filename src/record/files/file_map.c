@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "file_hash.h"
+#include "frame.h"
 #include "index.h"
 #include "jit_source.h"
 #include "seen_file.h"
@@ -347,20 +348,49 @@ static void forget_jit(struct file_map *m, const struct mapped_file *latest)
 		if (!m->files[i]->jit || k->w[1] != key->w[1] || k->w[2] != key->w[2] ||
 		    k->w[0] >> 32 >= key->w[0] >> 32)
 			continue;
-		m->kept -= jit_source__nr_fds(m->files[i]->jit);
 		jit_source__free(m->files[i]->jit);
 		m->files[i]->jit = NULL;
 	}
 }
 
+static unsigned int count_jit_fds(const struct file_map *m)
+{
+	unsigned int nr = 0;
+	uint32_t i;
+
+	for (i = 0; i < m->nr; i++)
+		nr += m->files[i]->jit ? jit_source__nr_fds(m->files[i]->jit) : 0;
+	return nr;
+}
+
+/* The windows of a program share what it says about its code. */
+static struct jit_source *share_jit(const struct file_map *m, const struct wire_file_key *key)
+{
+	const struct wire_file_key *k;
+	uint32_t i;
+
+	for (i = 0; i < m->nr; i++) {
+		k = &m->files[i]->identity.key;
+		if (m->files[i]->jit && k->w[1] == key->w[1] && k->w[2] == key->w[2] &&
+		    k->w[0] >> 32 == key->w[0] >> 32)
+			return jit_source__share(m->files[i]->jit);
+	}
+	return NULL;
+}
+
 int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struct jit_source *jit,
 		      struct mapped_file **ret_file)
 {
+	struct jit_source *known = share_jit(m, &n->key);
 	struct identity identity;
 	struct mapped_file *f;
 	bool is_new;
 	int err;
 
+	if (known) {
+		jit_source__free(jit);
+		jit = known;
+	}
 	identity_of(&n->key, NULL, &identity);
 	err = intern(m, &identity, &is_new, &f);
 	if (err || !is_new) {
@@ -369,12 +399,12 @@ int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struc
 		f->info.kind = STK_FILE_JIT;
 		f->info.pid = n->key.w[1];
 		f->info.start_ns = n->key.w[2];
-		f->info.base = n->key.w[0] << 40;
+		f->info.base = (n->key.w[0] & UINT32_MAX) << WIRE_JIT_BITS;
+		f->info.base &= ~((1ull << FRAME_OFFSET_BITS) - 1);
 		f->info.id = f->id;
 		f->jit = jit;
-		if (m->kept >= MAX_KEPT)
+		if (!known && m->kept + count_jit_fds(m) >= MAX_KEPT)
 			jit_source__drop_fds(jit);
-		m->kept += jit_source__nr_fds(jit);
 		forget_jit(m, f);
 		err = add_fixed_name(m, f, "[jit]");
 	}
@@ -421,7 +451,7 @@ const struct stk_file *mapped_file__info(const struct mapped_file *f)
 	return &f->info;
 }
 
-const struct jit_source *mapped_file__jit(const struct mapped_file *f)
+struct jit_source *mapped_file__jit(const struct mapped_file *f)
 {
 	return f->jit;
 }

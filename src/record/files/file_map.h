@@ -48,7 +48,7 @@ uint32_t file_map__nr(const struct file_map *m); /* all files, with or without a
 
 /* Without the number and further names.  Valid until the file is updated. */
 const struct stk_file *mapped_file__info(const struct mapped_file *f);
-const struct jit_source *mapped_file__jit(const struct mapped_file *f); /* NULL: none or unknown */
+struct jit_source *mapped_file__jit(const struct mapped_file *f); /* NULL: none or unknown */
 /* Opens the same, unchanged file for reading, or fails; the caller owns the descriptor. */
 int mapped_file__open(const struct mapped_file *f);
 /*

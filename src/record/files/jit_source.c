@@ -1,29 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads perf maps and jitdumps at the end of the recording. */
+/* Finds and reads perf maps and jitdumps, and the code of the processes that write them. */
 #include "jit_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "clock.h"
 #include "seen_file.h"
-#include "symbols/usyms.h"
+#include "slurp.h"
+#include "symbols/jit_symbols.h"
+
+#define SEARCH_MAX_NS (64 * SECOND_NS) /* between two searches for a dump */
+#define SETTLE_SHARE 20 /* at most 1/20 of the time goes into lookups of a growing dump */
 
 struct jit_source {
+	unsigned int owners;
+	pid_t pid;
 	pid_t ns_pid; /* in its own PID namespace, as in the names of its files */
 	uid_t uid;
 	uint64_t start_ns; /* boot clock */
 	bool our_tmp; /* its /tmp is the recorder's, too */
 	int tmp_fd; /* else its /tmp; -1: not accessible */
 	int dump_fd; /* its jitdump; -1: none */
+	int pid_fd; /* readable once it has exited; -1: unknown */
+	bool exited; /* its files were read to the end */
+	uint64_t searched_ns, search_after; /* for a dump: when, and how long until the next time */
+	struct jit_symbols *dumped; /* functions of the dump while it grows */
+	size_t nr_dumped; /* those whose ranges can be looked up */
+	uint64_t settled_ns, settle_after; /* when they became so, and how long until the next */
+	struct jit_symbols *all; /* NULL: not read to the end yet */
 };
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+uint64_t process__start_ns(pid_t pid)
+{
+	_cleanup_close_ int fd = -1;
+	unsigned long long ticks = 0;
+	char path[64], text[1024], *close;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	close = fd >= 0 && slurp__start(fd, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+	if (!close || sscanf(close + 1,
+			     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			     "%*d %*d %llu",
+			     &ticks) != 1)
+		return 0;
+	return ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
+}
+
+/* Whether two start times are the same, as exact as /proc has them. */
+static bool same_start(uint64_t a, uint64_t b)
+{
+	uint64_t tick = SECOND_NS / sysconf(_SC_CLK_TCK);
+
+	return a / tick == b / tick;
+}
 
 /* The PID in the innermost PID namespace, the last number of "NSpid:\t1234\t1". */
 static pid_t read_ns_pid(pid_t pid)
@@ -87,47 +130,93 @@ static int open_dump(pid_t pid, pid_t ns_pid)
 	return fd < 0 ? -1 : fd;
 }
 
-int jit_source__new(pid_t pid, uint64_t start_ns, struct jit_source **ret_source)
+/* Finds the files of the process, which exists. */
+static void find_files(struct jit_source *j)
 {
-	struct jit_source *j = calloc(1, sizeof(*j));
 	struct stat st;
 	char path[64];
 
+	snprintf(path, sizeof(path), "/proc/%d", j->pid);
+	if (stat(path, &st))
+		return;
+	j->uid = st.st_uid;
+	j->ns_pid = read_ns_pid(j->pid);
+	if (j->ns_pid <= 0)
+		return;
+	find_tmp(j, j->pid);
+	j->dump_fd = open_dump(j->pid, j->ns_pid);
+}
+
+int jit_source__new(pid_t pid, uint64_t start_ns, struct jit_source **ret_source)
+{
+	struct jit_source *j = calloc(1, sizeof(*j));
+	int err;
+
 	if (!j)
 		return -ENOMEM;
+	j->owners = 1;
 	j->tmp_fd = j->dump_fd = -1;
+	j->pid = pid;
 	j->start_ns = start_ns;
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	if (!stat(path, &st)) {
-		j->uid = st.st_uid;
-		j->ns_pid = read_ns_pid(pid);
+	j->search_after = SECOND_NS;
+	j->pid_fd = syscall(__NR_pidfd_open, pid, 0);
+	err = jit_symbols__new(&j->dumped);
+	if (err) {
+		jit_source__free(j);
+		return err;
 	}
-	if (j->ns_pid > 0) {
-		find_tmp(j, pid);
-		j->dump_fd = open_dump(pid, j->ns_pid);
+	if (same_start(process__start_ns(pid), start_ns))
+		find_files(j);
+	/* it may have exited meanwhile, and another process may have got its PID */
+	if (!same_start(process__start_ns(pid), start_ns)) {
+		jit_source__drop_fds(j);
+		j->ns_pid = 0;
 	}
 	*ret_source = j;
 	return 0;
 }
 
+struct jit_source *jit_source__share(struct jit_source *j)
+{
+	j->owners++;
+	return j;
+}
+
 void jit_source__free(struct jit_source *j)
 {
-	if (!j)
+	if (!j || --j->owners)
 		return;
 	jit_source__drop_fds(j);
+	jit_symbols__free(j->dumped);
+	jit_symbols__free(j->all);
 	free(j);
 }
 
 unsigned int jit_source__nr_fds(const struct jit_source *j)
 {
-	return (j->tmp_fd >= 0) + (j->dump_fd >= 0);
+	return (j->tmp_fd >= 0) + (j->dump_fd >= 0) + (j->pid_fd >= 0);
 }
 
 void jit_source__drop_fds(struct jit_source *j)
 {
 	closep(&j->tmp_fd);
 	closep(&j->dump_fd);
-	j->tmp_fd = j->dump_fd = -1;
+	closep(&j->pid_fd);
+	j->tmp_fd = j->dump_fd = j->pid_fd = -1;
+}
+
+/* ---- its files ------------------------------------------------------------------------------- */
+
+/* A file of the process was changed while the process had its PID. */
+static bool is_of_time(const struct jit_source *j, const struct stat *st)
+{
+	int64_t boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	uint64_t next = process__start_ns(j->pid);
+	int64_t changed = st->st_mtim.tv_sec * (int64_t)SECOND_NS + st->st_mtim.tv_nsec;
+
+	if (st->st_mtim.tv_sec < (boot + (int64_t)j->start_ns) / (int64_t)SECOND_NS)
+		return false;
+	return !next || same_start(next, j->start_ns) || changed < boot + (int64_t)next;
 }
 
 /*
@@ -136,7 +225,6 @@ void jit_source__drop_fds(struct jit_source *j)
  */
 static int open_in_tmp(const struct jit_source *j, const char *name)
 {
-	int64_t started = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) + j->start_ns;
 	_cleanup_close_ int tmp = -1;
 	_cleanup_close_ int fd = -1;
 	struct stat st;
@@ -147,14 +235,12 @@ static int open_in_tmp(const struct jit_source *j, const char *name)
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
 		return -1;
-	if (!S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != j->uid))
-		return -1;
-	if (st.st_mtim.tv_sec < started / 1000000000)
+	if (!S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != j->uid) || !is_of_time(j, &st))
 		return -1;
 	return take_fd(fd);
 }
 
-int jit_source__symbols(const struct jit_source *j, struct jit_symbols **ret_symbols)
+static int read_all(const struct jit_source *j, struct jit_symbols **ret_symbols)
 {
 	_cleanup_close_ int map = -1;
 	_cleanup_close_ int dump = -1;
@@ -182,4 +268,105 @@ int jit_source__symbols(const struct jit_source *j, struct jit_symbols **ret_sym
 	}
 	*ret_symbols = s;
 	return 0;
+}
+
+int jit_source__symbols(struct jit_source *j, struct jit_symbols **ret_symbols)
+{
+	int err = j->all || j->exited ? 0 : read_all(j, &j->all);
+
+	if (err)
+		return err;
+	if (!j->all)
+		return -ENOENT;
+	*ret_symbols = j->all;
+	return 0;
+}
+
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+static bool has_exited(const struct jit_source *j)
+{
+	struct pollfd p = { .fd = j->pid_fd, .events = POLLIN };
+
+	return j->pid_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* The agent may be loaded later than the first code is generated. */
+static void search_dump(struct jit_source *j)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+
+	if (j->dump_fd >= 0 || j->ns_pid <= 0 || now - j->searched_ns < j->search_after)
+		return;
+	j->search_after = j->searched_ns ? MIN(2 * j->search_after, SEARCH_MAX_NS) : SECOND_NS;
+	j->searched_ns = now;
+	j->dump_fd = open_dump(j->pid, j->ns_pid);
+	if (j->dump_fd >= 0 && has_exited(j)) { /* that may have been the next process */
+		close(j->dump_fd);
+		j->dump_fd = -1;
+	}
+}
+
+/*
+ * Makes new functions visible to lookups, if any have frames.  A large dump takes long, so that is
+ * done the more rarely the longer it takes.
+ */
+static int settle(struct jit_source *j)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	if (!j->dumped->nr_framed || j->dumped->nr == j->nr_dumped ||
+	    now - j->settled_ns < j->settle_after)
+		return 0;
+	err = jit_symbols__settle(j->dumped);
+	if (err)
+		return err;
+	j->nr_dumped = j->dumped->nr;
+	j->settled_ns = clock_ns(CLOCK_MONOTONIC);
+	j->settle_after = SETTLE_SHARE * (j->settled_ns - now);
+	return 0;
+}
+
+int jit_source__poll(struct jit_source *j)
+{
+	int err = 0;
+
+	if (j->exited)
+		return 0;
+	if (has_exited(j)) {
+		err = read_all(j, &j->all);
+		j->exited = true;
+		jit_source__drop_fds(j);
+		return err == -ENOMEM ? err : 0;
+	}
+	search_dump(j);
+	if (j->dump_fd >= 0)
+		err = jit_symbols__read_dump(j->dumped, j->dump_fd, true);
+	if (err != -ENOMEM)
+		err = settle(j);
+	return err;
+}
+
+const struct jit_symbols *jit_source__dumped(const struct jit_source *j)
+{
+	return j->dumped;
+}
+
+size_t jit_source__nr_dumped(const struct jit_source *j)
+{
+	return j->nr_dumped;
+}
+
+ssize_t jit_source__code(const struct jit_source *j, uint64_t addr, void *buf, size_t len)
+{
+	struct iovec to = { buf, len }, from = { (void *)(uintptr_t)addr, len };
+	ssize_t n;
+
+	if (j->pid_fd < 0 || j->exited)
+		return -ESRCH;
+	n = process_vm_readv(j->pid, &to, 1, &from, 1, 0);
+	if (n < 0)
+		return -errno;
+	return has_exited(j) ? -ESRCH : n;
 }

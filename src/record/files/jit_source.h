@@ -1,26 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The files in which a process names its JIT code: /tmp/perf-PID.map, and a jitdump that it has
- * mapped.  They are read when the recording ends, and may outlive the process.
+ * What a process says about the code that it generates: /tmp/perf-PID.map, and a jitdump that it
+ * has mapped.  The dump is read while it grows, because it may contain unwind tables.  Both are read
+ * to the end when the process exits, before another one can get its PID, or when the recording
+ * ends.
  */
 #ifndef RECORD_JIT_SOURCE_H
 #define RECORD_JIT_SOURCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct jit_source;
 struct jit_symbols;
 
-/* Finds these files; the process should still exist. */
+/*
+ * Finds these files.  start_ns: start of the process on the boot clock; if another process has the
+ * PID meanwhile, there are none.
+ */
 int jit_source__new(pid_t pid, uint64_t start_ns, struct jit_source **ret_source);
+/* One more owner; each calls jit_source__free(). */
+struct jit_source *jit_source__share(struct jit_source *j);
 void jit_source__free(struct jit_source *j);
 /* The number of descriptors that it keeps open. */
 unsigned int jit_source__nr_fds(const struct jit_source *j);
 /* Closes them; the files may then no longer be found. */
 void jit_source__drop_fds(struct jit_source *j);
 
-/* -ENOENT: the process does not name its code. */
-int jit_source__symbols(const struct jit_source *j, struct jit_symbols **ret_symbols);
+/* Reads what is new in the dump; if the process has exited, also the map, and nothing after that. */
+int jit_source__poll(struct jit_source *j);
+/* The functions that the dump describes so far; their ranges cover the first nr_dumped of them. */
+const struct jit_symbols *jit_source__dumped(const struct jit_source *j);
+size_t jit_source__nr_dumped(const struct jit_source *j);
+/* Reads code of the process; returns the number of bytes, or a negative errno. */
+ssize_t jit_source__code(const struct jit_source *j, uint64_t addr, void *buf, size_t len);
+
+/* All functions, owned by j.  -ENOENT: the process does not name its code. */
+int jit_source__symbols(struct jit_source *j, struct jit_symbols **ret_symbols);
+
+/* The start of a process on the boot clock, in ns, as exact as /proc has it; 0: unknown. */
+uint64_t process__start_ns(pid_t pid);
 
 #endif /* RECORD_JIT_SOURCE_H */

@@ -7,12 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "grace.h"
 #include "log.h"
 #include "table_slabs.h"
 
+#define RETIRED_NS SECOND_NS /* replaced tables are freed together: that waits for a grace period */
 #define IDLE_NS SECOND_NS /* tables unused for so long may be evicted */
 #define REFUSED_NS (30 * SECOND_NS) /* until refused tables may be put again */
 
@@ -42,6 +44,11 @@ struct table_cache {
 	uint64_t pass_ns; /* when the search for idle tables began; 0: none is active */
 	uint32_t pass_epoch; /* tables not used since this epoch are idle */
 	uint64_t refused_ns;
+	struct retired {
+		uint32_t addr, nr_words;
+	} * retired; /* replaced, but programs may still use them */
+	uint32_t nr_retired, cap_retired;
+	uint64_t retired_ns; /* when some were last freed */
 	bool warned_full, warned_failed;
 	struct table_cache_stats stats;
 };
@@ -80,6 +87,7 @@ void table_cache__free(struct table_cache *c)
 		free(c->slots[id]);
 	}
 	free(c->slots);
+	free(c->retired);
 	table_slabs__free(c->tables);
 	free(c);
 }
@@ -208,6 +216,49 @@ void table_cache__put(struct table_cache *c, uint32_t id, struct unwind_table *t
 		drop_slot(c, s);
 	if (err && err != -ENOSPC)
 		give_up(c, id, err);
+}
+
+/* false: out of memory. */
+static bool retire(struct table_cache *c, const struct slot *s)
+{
+	if (array__grow(&c->retired, c->nr_retired, &c->cap_retired))
+		return false;
+	c->retired[c->nr_retired++] = (struct retired){ s->addr, s->view.nr_words };
+	return true;
+}
+
+static void free_retired(struct table_cache *c)
+{
+	uint32_t i;
+
+	grace__wait();
+	for (i = 0; i < c->nr_retired; i++)
+		table_slabs__release(c->tables, c->retired[i].addr, c->retired[i].nr_words);
+	c->nr_retired = 0;
+}
+
+void table_cache__replace(struct table_cache *c, uint32_t id, struct unwind_table *t)
+{
+	struct slot *s = c->slots[id];
+	bool retired;
+
+	if (!s || s->state != SLOT_LOADED) {
+		table_cache__put(c, id, t, false);
+		if (!c->slots[id])
+			table_cache__none(c, id);
+		return;
+	}
+	retired = retire(c, s);
+	s->own = t;
+	if (retired && !place(c, s)) {
+		c->stats.loaded--;
+		return;
+	}
+	/* rather no table than one that is no longer true */
+	c->nr_retired -= retired;
+	unwind__free(s->own);
+	s->own = NULL;
+	table_cache__none(c, id);
 }
 
 void table_cache__none(struct table_cache *c, uint32_t id)
@@ -352,6 +403,10 @@ void table_cache__tick(struct table_cache *c, uint64_t now)
 	if (now - c->epoch_ns >= SECOND_NS) {
 		c->epoch_ns = now;
 		__atomic_fetch_add(&c->ctl->epoch, 1, __ATOMIC_SEQ_CST);
+	}
+	if (c->nr_retired && now - c->retired_ns >= RETIRED_NS) {
+		c->retired_ns = now;
+		free_retired(c);
 	}
 	if (c->refused && !c->refused_ns)
 		c->refused_ns = now;

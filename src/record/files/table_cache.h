@@ -25,6 +25,11 @@ void table_cache__free(struct table_cache *c);
  * dropped, and may be put again.
  */
 void table_cache__put(struct table_cache *c, uint32_t id, struct unwind_table *t, bool wait);
+/*
+ * The same for a file whose table changes, like that of generated code: it replaces the table that
+ * the file has.
+ */
+void table_cache__replace(struct table_cache *c, uint32_t id, struct unwind_table *t);
 /* Marks file id as one without a table. */
 void table_cache__none(struct table_cache *c, uint32_t id);
 /* NULL: no table, now or ever.  Valid until the next call of another function. */

@@ -77,12 +77,15 @@ static void add_frame(struct walk *k, const struct wire_vma *v, bool *guessed)
 
 static int step(struct walk *k, const struct wire_vma *v, bool fp_only)
 {
-	const struct unwind_table *t = fp_only ? NULL : user_files__table(k->files, k->copy, v);
+	u64 offset = unw_pc(&k->w) - v->delta;
+	const struct unwind_table *t = NULL;
 	u32 rule = UNW_ESCAPE | UNW_NONE;
 	u64 wide;
 
+	if (!fp_only)
+		t = user_files__table(k->files, k->copy, v, offset, k->w.flags & UNW_EXACT);
 	if (t)
-		rule = unwind__find(t, unw_pc(&k->w) - v->delta);
+		rule = unwind__find(t, offset);
 	if (!(rule & UNW_ESCAPE))
 		return unw_simple(&k->w, rule);
 	rule &= ~UNW_ESCAPE;

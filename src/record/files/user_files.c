@@ -14,6 +14,7 @@
 #include "file_map.h"
 #include "frame.h"
 #include "jit_source.h"
+#include "jit_window.h"
 #include "log.h"
 #include "opener.h"
 #include "seen_file.h"
@@ -36,6 +37,17 @@ struct gone {
 	unsigned int failed; /* processes in which it could not be opened */
 };
 
+/* The table of a window of generated code, while it is recorded. */
+struct jit_table {
+	uint32_t id;
+	struct jit_window *window;
+	uint64_t built_ns,
+		build_after; /* when it was last built, and how long until the next time */
+};
+
+#define BUILD_MIN_NS 50000000ull /* between two tables of a window */
+#define BUILD_SHARE 20 /* at most 1/20 of the time goes into them */
+
 /* Several short-lived processes may be gone before one exists long enough to open its file. */
 #define GONE_MAX 8
 
@@ -51,6 +63,9 @@ struct user_files {
 	uint32_t max_id;
 	struct gone *gone;
 	uint32_t nr_gone, cap_gone;
+	struct jit_table *jit;
+	uint32_t nr_jit, cap_jit;
+	uint64_t jit_checked_ns; /* when generated code was last compared */
 	uint64_t retry_ns, retry_after; /* time of the last retry, interval to the next */
 	uint32_t searched; /* the file that load_again() searches for in all mappings; 0: none */
 	bool snapshot; /* user_files__snapshot() is running */
@@ -202,10 +217,29 @@ static int take_vdso(struct user_files *f, uint32_t id)
 	return err ?: file_map__add_vdso(f->map, build_id, len, &f->by_id[id]);
 }
 
+/* Its table is built when the first stack passes there. */
 static int take_jit(struct user_files *f, struct observed_file *s)
 {
-	table_cache__none(f->tables, s->n.file);
-	return file_map__add_jit(f->map, &s->n, take_ptr(s->jit), &f->by_id[s->n.file]);
+	uint32_t id = s->n.file;
+	struct mapped_file **file = &f->by_id[id];
+	struct jit_source *source;
+	struct jit_table *j;
+	int err = file_map__add_jit(f->map, &s->n, take_ptr(s->jit), file);
+
+	if (err)
+		return err;
+	source = mapped_file__jit(*file);
+	if (!source || !f->o.table_budget) {
+		table_cache__none(f->tables, id);
+		return 0;
+	}
+	if (array__grow(&f->jit, f->nr_jit, &f->cap_jit))
+		return -ENOMEM;
+	j = &f->jit[f->nr_jit];
+	*j = (struct jit_table){ .id = id };
+	err = jit_window__new((s->n.key.w[0] & UINT32_MAX) << WIRE_JIT_BITS, source, &j->window);
+	f->nr_jit += !err;
+	return err;
 }
 
 /* Whether the file event adds information. */
@@ -319,6 +353,53 @@ static int retry_gone(struct user_files *f, uint64_t now)
 	return used ? look_for_gone(f) : 0;
 }
 
+/* ---- generated code -------------------------------------------------------------------------- */
+
+static struct jit_window *find_window(struct user_files *f, uint32_t id)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nr_jit; i++)
+		if (f->jit[i].id == id)
+			return f->jit[i].window;
+	return NULL;
+}
+
+static int build_table(struct user_files *f, struct jit_table *j, uint64_t now)
+{
+	struct unwind_table *t;
+	int err;
+
+	if (f->o.entries[j->id].state == WIRE_FILE_NEW) /* evicted */
+		jit_window__forget(j->window);
+	err = jit_window__table(j->window, &t);
+	if (err || !t)
+		return err;
+	table_cache__replace(f->tables, j->id, t);
+	j->built_ns = clock_ns(CLOCK_MONOTONIC);
+	j->build_after = MAX(BUILD_MIN_NS, BUILD_SHARE * (j->built_ns - now));
+	return 0;
+}
+
+/* Brings the tables of generated code up to date. */
+static int poll_jit(struct user_files *f)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool check = now - f->jit_checked_ns >= SECOND_NS;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < f->nr_jit && !err; i++) {
+		if (check)
+			jit_window__check(f->jit[i].window);
+		if (now - f->jit[i].built_ns >= f->jit[i].build_after)
+			err = build_table(f, &f->jit[i], now);
+	}
+	if (check)
+		f->jit_checked_ns = now;
+	return err;
+}
+
 /* ---- interface ------------------------------------------------------------------------------- */
 
 /* Opens the rings of CPUs that have come online. */
@@ -366,6 +447,9 @@ void user_files__free(struct user_files *f)
 {
 	if (!f || !opener__free(f->opener))
 		return;
+	while (f->nr_jit)
+		jit_window__free(f->jit[--f->nr_jit].window);
+	free(f->jit);
 	table_cache__free(f->tables);
 	file_map__free(f->map);
 	seen_context__free(&f->seen);
@@ -410,6 +494,8 @@ int user_files__poll(struct user_files *f)
 	do {
 		n = take_next(f, 0);
 	} while (n > 0 && clock_ns(CLOCK_MONOTONIC_COARSE) - now < POLL_NS);
+	if (n >= 0 && f->nr_jit)
+		n = poll_jit(f);
 	if (n < 0)
 		return n;
 	return f->nr_gone ? retry_gone(f, now) : 0;
@@ -507,9 +593,10 @@ static int take_mapping(struct user_files *f, const struct wire_copy *c, const s
 }
 
 const struct unwind_table *user_files__table(struct user_files *f, const struct wire_copy *c,
-					     const struct wire_vma *v)
+					     const struct wire_vma *v, uint64_t offset, bool exact)
 {
 	uint32_t id = v->file;
+	struct jit_window *w;
 
 	if (!id || id >= WIRE_MAX_FILES)
 		return NULL;
@@ -517,6 +604,10 @@ const struct unwind_table *user_files__table(struct user_files *f, const struct 
 		return NULL;
 	/* what could not be opened is searched for once a second, for all such files together */
 	if (f->by_id[id] && is_new(f, id) && !is_gone(f, id) && load_again(f, id))
+	w = find_window(f, id);
+	if (w)
+		return jit_window__at(w, offset, exact);
+	if (f->by_id[id] && is_new(f, id) && load_again(f, id))
 		return NULL;
 	return table_cache__get(f->tables, id);
 }

@@ -51,9 +51,12 @@ int user_files__fd(const struct user_files *f);
  */
 int user_files__number(struct user_files *f, uint32_t id, uint32_t *ret_number);
 
-/* The table of a mapping in a deferred stack, loaded if necessary; NULL: no table. */
+/*
+ * The table for the code at an offset in a mapping of a deferred stack, loaded if necessary; NULL:
+ * no table.  exact: the code there was interrupted; else it calls.
+ */
 const struct unwind_table *user_files__table(struct user_files *f, const struct wire_copy *c,
-					     const struct wire_vma *v);
+					     const struct wire_vma *v, uint64_t offset, bool exact);
 
 /* Notes a frame of a stack in the recording, whose symbol user_files__finish() will write. */
 int user_files__note_frame(struct user_files *f, uint32_t number, uint64_t offset);

@@ -57,7 +57,7 @@ struct source {
 	struct usyms *usyms; /* of ELF files */
 	struct usyms_file file;
 	struct elf_symbols *vdso;
-	struct jit_symbols *jit;
+	struct jit_symbols *jit; /* borrowed */
 	int fd;
 };
 
@@ -102,7 +102,6 @@ static void source_close(struct source *s)
 {
 	usyms__free(s->usyms);
 	elf_symbols__free(s->vdso);
-	jit_symbols__free(s->jit);
 	closep(&s->fd);
 }
 

@@ -328,7 +328,9 @@ static void test_unused(void **state)
 	uint32_t number;
 
 	assert_int_equal(file_map__add(t->m, &n, &s, &file), 0);
-	jit.key = (struct wire_file_key){ WIRE_KEY_JIT, 0, { 0x7f, 0x7fffffff, 123 } };
+	jit.key = (struct wire_file_key){ WIRE_KEY_JIT,
+					  0,
+					  { 0x7full << (40 - WIRE_JIT_BITS), 0x7fffffff, 123 } };
 	assert_int_equal(file_map__add_jit(t->m, &jit, source(), &file), 0);
 	assert_int_equal(file_map__number(t->m, file, &number), 0);
 	assert_int_equal(number, 1);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,8 +19,10 @@
 #include <cmocka.h>
 
 #include "../trace/written.h"
+#include "arch_regs.h"
 #include "children.h"
 #include "frame.h"
+#include "record/files/jit_source.h"
 #include "record/files/user_files_priv.h"
 #include "symbols/usyms.h"
 
@@ -80,7 +83,7 @@ static const struct unwind_table *table_of(struct test *t, uint32_t id)
 {
 	static const struct wire_copy copy = { .tgid = 0x7fffffff, .tid = 0x7fffffff };
 
-	return user_files__table(t->files, &copy, &(struct wire_vma){ .file = id });
+	return user_files__table(t->files, &copy, &(struct wire_vma){ .file = id }, 0, false);
 }
 
 /* Notes a stack of one exact frame; returns its number. */
@@ -225,7 +228,7 @@ static void test_copied_stack(void **state)
 	struct stk_reader *r;
 
 	t->entries[1].key = n.key;
-	assert_non_null(user_files__table(t->files, &copy, &v));
+	assert_non_null(user_files__table(t->files, &copy, &v, 0, false));
 	assert_int_equal(t->entries[1].state, WIRE_FILE_LOADED);
 	assert_int_equal(number(t, 1), 1);
 	note(t, 1, 1);
@@ -464,79 +467,190 @@ static void test_load_again(void **state)
 	stk_writer__free(t->w);
 }
 
+#define JIT_BASE (0x7full << 40)
+
+/* The file event, as file 5, of generated code in the child. */
+static struct wire_file_event jit_event(const struct child *c, uint64_t base)
+{
+	struct wire_file_event n = { .file = 5, .tgid = c->pid, .tid = c->pid };
+
+	n.key = (struct wire_file_key){ WIRE_KEY_JIT, 0, { base >> WIRE_JIT_BITS, c->pid } };
+	n.key.w[2] = process__start_ns(c->pid);
+	return n;
+}
+
+static const char *map_path(pid_t pid)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	return path;
+}
+
+static void write_map(pid_t pid, const char *text)
+{
+	FILE *f = fopen(map_path(pid), "we");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
 static void test_jit(void **state)
 {
-	const uint64_t base = 0x7full << 40;
-	char path[64], late[] = "7f0000001000 100 jitted::code(int)\n"
-				"7f0000002000 10 with space\n"
-				"800000000000 10 elsewhere\n";
-	struct wire_file_event n = { .file = 5 };
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct wire_file_event n = jit_event(&c, JIT_BASE);
 	struct test *t = *state;
-	struct timespec now;
 	struct stk_reader *r;
-	struct child c;
 	uint32_t a, b, d;
-	FILE *f;
 
-	c = child_mapping(NULL, "/proc/self/exe");
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	n.tgid = n.tid = c.pid;
-	n.key = (struct wire_file_key){ WIRE_KEY_JIT, 0, { base >> 40, c.pid } };
-	n.key.w[2] = (now.tv_sec - 1) * 1000000000ull;
 	take(t, &n);
-	assert_int_equal(t->entries[5].state, WIRE_FILE_NO_CFI);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_NEW);
 	assert_int_equal(number(t, 5), 1);
 	a = note(t, 1, 0x1010);
 	b = note(t, 1, 0x2001);
 	d = note(t, 1, 0x3001);
 	child_end(&c);
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", n.tgid);
-	f = fopen(path, "we");
-	fputs(late, f);
-	fclose(f);
+	write_map(n.tgid, "7f0000001000 100 jitted::code(int)\n"
+			  "7f0000002000 10 with space\n"
+			  "800000000000 10 elsewhere\n");
 	assert_int_equal(user_files__finish(t->files, true), 0);
-	unlink(path);
+	unlink(map_path(n.tgid));
 	r = read_back(t->w, &t->f);
 	assert_int_equal(info(r, 1).kind, STK_FILE_JIT);
 	assert_int_equal(info(r, 1).pid, n.tgid);
+	assert_true(info(r, 1).base == JIT_BASE);
 	expect_symbol(r, a, "jitted::code(int)", 0x10);
 	expect_symbol(r, b, "with space", 1);
 	expect_symbol(r, d, NULL, 0);
 	stk_reader__free(r);
 }
 
-/* A map file that is older than the process, or of another user, does not name its code. */
+/* A map file that is older than the process does not name its code. */
 static void test_foreign_jit(void **state)
 {
-	struct timespec before[2] = { { 1, 0 }, { 1, 0 } }, now;
-	struct wire_file_event n = { .file = 5 };
+	struct timespec before[2] = { { 1, 0 }, { 1, 0 } };
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct wire_file_event n = jit_event(&c, 0);
 	struct test *t = *state;
 	struct stk_reader *r;
-	char path[64];
-	struct child c;
 	uint32_t a;
-	FILE *f;
 
-	c = child_mapping(NULL, "/proc/self/exe");
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	n.tgid = n.tid = c.pid;
-	n.key = (struct wire_file_key){ WIRE_KEY_JIT, 0, { 0, c.pid } };
-	n.key.w[2] = (now.tv_sec - 1) * 1000000000ull;
 	take(t, &n);
 	assert_int_equal(number(t, 5), 1);
 	a = note(t, 1, 0x1010);
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", n.tgid);
-	f = fopen(path, "we");
-	fputs("1000 100 old\n", f);
-	fclose(f);
-	assert_int_equal(utimensat(AT_FDCWD, path, before, 0), 0);
+	write_map(n.tgid, "1000 100 old\n");
+	assert_int_equal(utimensat(AT_FDCWD, map_path(n.tgid), before, 0), 0);
 	assert_int_equal(user_files__finish(t->files, true), 0);
-	unlink(path);
+	unlink(map_path(n.tgid));
 	child_end(&c);
 	r = read_back(t->w, &t->f);
 	expect_symbol(r, a, NULL, 0);
 	assert_false(stk_reader__has_symbols(r, 1));
 	stk_reader__free(r);
+}
+
+/* The map of a process is read when it exits: the next one with its PID writes another. */
+static void test_jit_exits(void **state)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct wire_file_event n = jit_event(&c, 0);
+	struct test *t = *state;
+	struct stk_reader *r;
+	uint32_t a;
+
+	take(t, &n);
+	assert_int_equal(number(t, 5), 1);
+	a = note(t, 1, 0x1010);
+	write_map(n.tgid, "1000 100 mine\n");
+	child_end(&c);
+	assert_int_equal(user_files__poll(t->files), 0);
+	write_map(n.tgid, "1000 100 of the next\n");
+	assert_int_equal(user_files__finish(t->files, true), 0);
+	unlink(map_path(n.tgid));
+	r = read_back(t->w, &t->f);
+	expect_symbol(r, a, "mine", 0x10);
+	stk_reader__free(r);
+}
+
+/* A process that has got the PID of an earlier one says nothing about the earlier one's code. */
+static void test_jit_of_next(void **state)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct wire_file_event n = jit_event(&c, 0);
+	struct test *t = *state;
+	struct stk_reader *r;
+	uint32_t a;
+
+	n.key.w[2] -= 10000000000ull;
+	take(t, &n);
+	assert_int_equal(number(t, 5), 1);
+	a = note(t, 1, 0x1010);
+	write_map(n.tgid, "1000 100 of the next\n");
+	assert_int_equal(user_files__finish(t->files, true), 0);
+	unlink(map_path(n.tgid));
+	child_end(&c);
+	r = read_back(t->w, &t->f);
+	expect_symbol(r, a, NULL, 0);
+	stk_reader__free(r);
+}
+
+/* The rule for a call in generated code whose return address is at addr. */
+static uint64_t jit_rule(struct test *t, const uint8_t *addr)
+{
+	static const struct wire_copy copy = { 0 };
+	uint64_t offset = ((uintptr_t)addr - 1) & ((1ull << FRAME_OFFSET_BITS) - 1);
+	const struct unwind_table *table;
+	uint32_t rule;
+	uint64_t wide;
+
+	table = user_files__table(t->files, &copy, &(struct wire_vma){ .file = 5 }, offset, false);
+	assert_non_null(table);
+	rule = unwind__find(table, offset);
+	if (rule < (UNW_ESCAPE | UNW_ESCAPE_RULES))
+		return rule;
+	rule -= UNW_ESCAPE | UNW_ESCAPE_RULES;
+	memcpy(&wide, table->words + table->rules + 2 * rule, sizeof(wide));
+	return wide;
+}
+
+static uint64_t guess(int off)
+{
+	return UNW_RULE(UNW_CFA_GUESS, UNW_REG_SP, 0, 0, 0, 0, 0, 0, off);
+}
+
+/* Code without tables: the way to its return is looked for, once, and again when it has changed. */
+static void test_jit_code(void **state)
+{
+	/* sub $8,%rsp; call *%rcx; add $8,%rsp; ret; then: call *%rcx; jmp *%rcx */
+	static const uint8_t code[] = { 0x48, 0x83, 0xec, 8,	0xff, 0xd1, 0x48, 0x83,
+					0xc4, 8,    0xc3, 0xff, 0xd1, 0xff, 0xe1 };
+	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct child c = { .pid = -1 };
+	struct wire_file_event n;
+	struct test *t = *state;
+	uint32_t table;
+
+	memcpy(p, code, sizeof(code));
+	c = child_mapping(NULL, "/proc/self/exe");
+	n = jit_event(&c, (uintptr_t)p);
+	take(t, &n);
+	assert_true(jit_rule(t, p + 6) == guess(16));
+	assert_true(jit_rule(t, p + 13) == (UNW_ESCAPE | UNW_NONE));
+	assert_int_equal(t->entries[5].state, WIRE_FILE_NEW);
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
+	table = t->entries[5].table;
+	p[3] = p[9] = 24;
+	sleep(1);
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
+	assert_true(t->entries[5].table != table);
+	assert_true(jit_rule(t, p + 6) == guess(32));
+	child_end(&c);
+	munmap(p, 4096);
+	stk_writer__free(t->w);
 }
 
 static void test_vdso(void **state)
@@ -605,6 +719,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_load_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_jit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign_jit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_jit_exits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_jit_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_jit_of_next, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 	};

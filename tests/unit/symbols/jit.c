@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbols/usyms.h"
+#include "symbols/jit_symbols.h"
 
 static int file_of(const void *data, size_t len)
 {
@@ -395,6 +395,97 @@ static void test_long_name(void **state)
 	jit_symbols__free(s);
 }
 
+/* ---- unwind tables --------------------------------------------------------------------------- */
+
+/* Bytes of .eh_frame, then as many of .eh_frame_hdr; claimed: what the record says it has. */
+static void put_frames(struct dump *d, uint8_t byte, uint32_t len, uint64_t claimed)
+{
+	put32(d, 4);
+	put32(d, 16 + 24 + 2 * len);
+	put64(d, 5);
+	put64(d, claimed);
+	put64(d, len);
+	put64(d, 0);
+	memset(d->data + d->len, byte, 2 * len);
+	d->len += 2 * len;
+}
+
+static void expect_frames(const struct jit_symbols *s, size_t i, uint8_t byte, uint32_t len,
+			  uint64_t vaddr)
+{
+	const struct jit_frames *f = &s->v[i].frames;
+
+	assert_true(i < s->nr);
+	assert_int_equal(f->len, len);
+	if (!len)
+		return;
+	assert_int_equal(s->frames[f->at], byte);
+	assert_int_equal(s->frames[f->at + len - 1], byte);
+	assert_true(f->vaddr == vaddr);
+}
+
+static void test_frames(void **state)
+{
+	static struct dump d;
+	struct jit_symbols *s;
+
+	put_header(&d, JITDUMP, 1, 40);
+	put_frames(&d, 1, 10, 20);
+	put_load(&d, 0x1000, 0x41, 1, "first", 0x41);
+	put_load(&d, 0x2000, 0x40, 2, "has none", 0x40);
+	put_frames(&d, 2, 10000, 20000); /* longer than what is read of a record at once */
+	put_load(&d, 0x3000, 0x40, 3, "third", 0x40);
+	put_move(&d, 0x3000, 0x4000, 0x40, 3);
+	put_move(&d, 0x1000, 0x5000, 0x20, 1); /* a part of it */
+	put_frames(&d, 3, 10, 21); /* more than the record has */
+	put_load(&d, 0x6000, 0x40, 4, "bad frames", 0x40);
+	put_frames(&d, 4, 10, 9); /* less than the header */
+	put_frames(&d, 5, 10, 20);
+	s = with_dump(&d, d.len, 0);
+	assert_int_equal(s->nr, 6);
+	expect_frames(s, 0, 1, 10, 0x1048);
+	expect_frames(s, 1, 0, 0, 0);
+	expect_frames(s, 2, 2, 10000, 0x3040);
+	expect_frames(s, 3, 2, 10000, 0x4040);
+	expect_frames(s, 4, 0, 0, 0);
+	expect_frames(s, 5, 0, 0, 0);
+	assert_int_equal(s->nr_framed, 3);
+	assert_int_equal(jit_symbols__bad(s), 2);
+	jit_symbols__free(s);
+}
+
+/* A dump that is read while it is written, byte by byte: no record is lost. */
+static void test_pieces(void **state)
+{
+	static struct dump d;
+	int fd = file_of("", 0);
+	struct jit_symbols *s;
+
+	put_header(&d, JITDUMP, 1, 40);
+	put_frames(&d, 1, 10, 20);
+	put_load(&d, 0x1000, 0x40, 1, "first", 0x40);
+	put_frames(&d, 2, 5000, 10000);
+	put_load(&d, 0x2000, 0x40, 2, "second", 0x40);
+	put_move(&d, 0x1000, 0x3000, 0x40, 1);
+	assert_int_equal(jit_symbols__new(&s), 0);
+	for (size_t len = 0; len <= d.len; len++) {
+		if (len)
+			assert_int_equal(pwrite(fd, d.data + len - 1, 1, len - 1), 1);
+		assert_int_equal(jit_symbols__read_dump(s, fd, true), len < 40 ? -EINVAL : 0);
+	}
+	assert_int_equal(jit_symbols__settle(s), 0);
+	assert_int_equal(s->nr, 3);
+	expect(s, 0x1000, "first");
+	expect(s, 0x2000, "second");
+	expect(s, 0x3000, "first");
+	expect_frames(s, 0, 1, 10, 0x1040);
+	expect_frames(s, 1, 2, 5000, 0x2040);
+	expect_frames(s, 2, 1, 10, 0x3040);
+	assert_int_equal(jit_symbols__bad(s), 0);
+	jit_symbols__free(s);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_overlap),	   cmocka_unit_test(test_overlap_random),
 		cmocka_unit_test(test_dump),	   cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_bad_dumps),  cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_frames),	   cmocka_unit_test(test_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,13 +16,13 @@
 #include "frame.h"
 #include "idmap.h"
 #include "record/files/file_map.h"
+#include "record/files/jit_source.h"
 #include "record/files/opener.h"
 #include "record/files/seen_file.h"
 #include "record/files/snapshot.h"
 #include "record/files/vdso.h"
 #include "record/ftrace/ring/ftrace_tasks.h"
 #include "record/opts.h"
-#include "slurp.h"
 #include "symbols/usyms.h"
 
 #define STALE_NS 1000000000ull /* after this, mappings may have changed and are read again */
@@ -306,24 +306,6 @@ static void put_path(struct wire_file_event *n, const char *path)
 	}
 }
 
-/* The start time of a process: ns since boot. */
-static uint64_t start_time(uint32_t tgid)
-{
-	_cleanup_close_ int fd = -1;
-	unsigned long long ticks = 0;
-	char path[64], text[1024], *close;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", tgid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	close = fd >= 0 && slurp__start(fd, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
-	if (!close || sscanf(close + 1,
-			     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			     "%*d %*d %llu",
-			     &ticks) != 1)
-		return 0;
-	return ticks * (1000000000 / sysconf(_SC_CLK_TCK));
-}
-
 static int add_vdso(struct ftrace_maps *m, struct area *a)
 {
 	unsigned int len = 0;
@@ -353,9 +335,9 @@ static int identify_area(struct ftrace_maps *m, const struct space *s, struct ar
 		key_of_file(n.tgid, a, &n);
 		put_path(&n, a->path);
 	} else {
-		n.key.w[0] = at >> FRAME_OFFSET_BITS | (uint64_t)s->program.changes << 32;
+		n.key.w[0] = at >> WIRE_JIT_BITS | (uint64_t)s->program.changes << 32;
 		n.key.w[1] = s->tgid;
-		n.key.w[2] = start_time(s->tgid);
+		n.key.w[2] = process__start_ns(s->tgid);
 	}
 	err = observed_file__open(&m->seen, &n, false, &observed);
 	if (err)

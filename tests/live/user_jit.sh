@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Code that is generated at run time, with all the ways to find its frames and its names.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+# shellcheck source=tests/live/lib_user.sh
+. "$LIVE/lib_user.sh"
+cd "$work" || exit 1
+
+calls=$(scale 2000 100)
+# the dump and the map of the program
+restore()
+{
+	[ ! -s pid ] || rm -f "/tmp/jit-$(cat pid).dump" "/tmp/perf-$(cat pid).map"
+}
+
+# jit HOW...: records the program, and prints for each system call and stack "COUNT CALL END FRAMES",
+# frames from the innermost of the program to work(), guesses with a question mark.
+jit()
+{
+	record -e syscalls:sys_enter_getppid -e syscalls:sys_enter_getuid \
+		-e syscalls:sys_enter_getgid -e syscalls:sys_enter_getpgrp -o jit.stk -- \
+		sh -c 'echo $$ >pid; exec "$@"' sh "$user/ujit" "$calls" "$@"
+	want_user jit.stk
+	"$STACKONCE" script --json --stacks --comm ujit jit.stk >events
+	jq -rn 'reduce inputs as $r ({}; if $r.type == "stack" then
+			.stacks[$r.id | tostring] = $r.end + " " + ([$r.frames[] |
+				(if .guessed then "?" else "" end) + (.sym // "-")] | .[1:] |
+				.[:(index("work") // index("?work") // length) + 1] | join(" "))
+		else .lines += [($r.event | sub(".*sys_enter_"; "")) + " " +
+			.stacks[$r.ustack | tostring]] end) | .lines[]' events |
+		sort | uniq -c | sort -rn >stacks
+	restore
+}
+
+# most CALL END FRAMES: all but a few stacks of the call are these.  The first ones may pass before
+# the recorder has seen the process.
+most()
+{
+	n=$(awk -v want="$*" '{ c = $1; sub(/^ *[0-9]+ /, ""); if ($0 == want) n += c }
+		END { print n + 0 }' stacks)
+	[ "$n" -ge $((calls - calls / 20)) ] || {
+		cat stacks
+		fail "$n of $calls stacks are: $*"
+	}
+}
+
+jit table path fp none
+most getppid complete "call_getppid jit_table work"
+most getuid fallback "call_getuid jit_path ?work"
+most getgid fallback "call_getgid jit_fp ?work"
+most getpgrp no_table "call_getpgrp jit_none"
+note "$(cat stacks)"
