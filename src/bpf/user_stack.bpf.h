@@ -209,6 +209,7 @@ __noinline int copy_state(struct copy_slot *cc, struct user_walk *u)
 	c->tgid = bpf_get_current_pid_tgid() >> 32;
 	c->tid = (u32)bpf_get_current_pid_tgid();
 	c->sp = u->w.sp;
+	c->ts = bpf_ktime_get_ns();
 	c->max_frames = user_max_depth;
 	c->interrupted = u->interrupted;
 	c->nr_frames = u->nr_words;

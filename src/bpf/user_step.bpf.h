@@ -104,6 +104,19 @@ static __always_inline int step_defer(struct user_walk *u, u32 n)
 	return UNW_NEED_TABLE;
 }
 
+/*
+ * Whether this CPU's ring has room for a copy.  Where it has none, the frame pointer is followed in
+ * generated code, because most of it has one.
+ */
+__noinline int step_may_copy(struct user_walk *u)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+	return u && ring &&
+	       bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <= copy_limit + copy_limit / 2;
+}
+
 __noinline int user_step(struct user_walk *u, struct user_thread *t)
 {
 	struct user_frame *f;
@@ -118,7 +131,8 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 	if (stop)
 		return stop;
 	v = thread_vma(t, i);
-	if (v->state == WIRE_FILE_NEW && !user_fp_only)
+	if (v->state == WIRE_FILE_NEW && !user_fp_only &&
+	    (v->key.kind != WIRE_KEY_JIT || step_may_copy(u)))
 		return step_defer(u, n);
 	rule = UNW_ESCAPE | UNW_NONE;
 	if (v->state == WIRE_FILE_LOADED && !user_fp_only)
@@ -136,10 +150,10 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 			stop = UNW_COMPLETE;
 		else if (rule == UNW_SIGNAL)
 			stop = unw_signal(&u->w);
-		else if (rule != UNW_UNSEEN)
-			stop = unw_guess(&u->w);
-		else
+		else if (rule == UNW_UNSEEN && step_may_copy(u))
 			return step_defer(u, n);
+		else
+			stop = unw_guess(&u->w);
 	}
 	f = walk_frame(u, n);
 	f->fp_read = u->w.fp_read;

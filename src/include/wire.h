@@ -206,6 +206,7 @@ struct wire_copy {
 	__wire_u16 interrupted; /* the innermost frame is exact */
 	__wire_u16 partial; /* the stack is longer than the copy */
 	__wire_u64 sp; /* the stack pointer: address of the first byte copied */
+	__wire_u64 ts; /* CLOCK_MONOTONIC: generated code may be replaced until it is unwound */
 	struct wire_vma vmas[WIRE_VMAS];
 	__wire_u64 frames[WIRE_USER_FRAMES + 9];
 	__wire_u8 stack[WIRE_COPY_BYTES];

@@ -139,6 +139,14 @@ enum stk_block_type {
 	 * before that event.  Losses at the very start or end of the recording are not listed.
 	 */
 	STK_BLOCK_LOSSES = 15,
+	/*
+	 * generated code that was replaced, to the end: svarint (file - file of the row before in
+	 * this block, the first: - 0), svarint (offset - offset of the row before), svarint (ts -
+	 * ts of the row before), varint other file.  From ts on, the user frames of file whose
+	 * running or calling instruction has a byte at offset, which is one less than that of a
+	 * return address, are frames of the other file, at the same offset.
+	 */
+	STK_BLOCK_REPLACED = 16,
 };
 
 /*

@@ -7,18 +7,20 @@
 . "$LIVE/lib_user.sh"
 cd "$work" || exit 1
 
-calls=$(scale 2000 100)
+calls=$(scale 500 100)
 # the dump and the map of the program
 restore()
 {
 	[ ! -s pid ] || rm -f "/tmp/jit-$(cat pid).dump" "/tmp/perf-$(cat pid).map"
 }
 
-# jit HOW...: records the program, and prints for each system call and stack "COUNT CALL END FRAMES",
-# frames from the innermost of the program to work(), guesses with a question mark.
+# jit PAUSE HOW...: records the program, and writes for each system call and stack a line "COUNT CALL
+# END FRAMES" to "stacks", frames from the innermost of the program to work(), guesses with a
+# question mark.
 jit()
 {
-	record -e syscalls:sys_enter_getppid -e syscalls:sys_enter_getuid \
+	# shellcheck disable=SC2086 # words
+	record $roomy -e syscalls:sys_enter_getppid -e syscalls:sys_enter_getuid \
 		-e syscalls:sys_enter_getgid -e syscalls:sys_enter_getpgrp -o jit.stk -- \
 		sh -c 'echo $$ >pid; exec "$@"' sh "$user/ujit" "$calls" "$@"
 	want_user jit.stk
@@ -45,9 +47,22 @@ most()
 	}
 }
 
-jit table path fp none
+jit 0 table path fp none
 most getppid complete "call_getppid jit_table work"
 most getuid fallback "call_getuid jit_path ?work"
 most getgid fallback "call_getgid jit_fp ?work"
 most getpgrp no_table "call_getpgrp jit_none"
-note "$(cat stacks)"
+jit 1500 twice
+most getppid complete "call_getppid jit_first work"
+most getuid complete "call_getuid jit_second work"
+jit 1500 move
+most getpgrp complete "call_getpgrp jit_moved work"
+most getppid complete "call_getppid jit_moved work"
+most getuid complete "call_getuid jit_other work"
+# the dump is written at the end: names are right, but the tables come too late
+jit 0 late
+most getppid no_table "call_getppid jit_first"
+most getuid no_table "call_getuid jit_second"
+"$STACKONCE" stacks --user jit.stk | grep -B 1 jit_first | grep -q call_getuid &&
+	fail "there is a stack that never was"
+note "tables, ways to a return, frame pointers, replaced and moved code"

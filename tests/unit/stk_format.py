@@ -110,7 +110,8 @@ class Recording:
         take = {1: self.take_meta, 2: self.take_types, 3: self.take_tasks, 4: self.take_nodes,
                 5: self.take_stacks, 6: self.take_symbols, 7: self.take_events,
                 8: self.take_round, 9: self.take_accounting, 11: self.take_end,
-                12: self.take_files, 13: self.take_user_symbols}.get(kind)
+                12: self.take_files, 13: self.take_user_symbols,
+                16: self.take_replaced}.get(kind)
         if not take:
             return
         if kind == 7:
@@ -206,6 +207,13 @@ class Recording:
                 start = (start + c.svarint()) & U64
                 symbols.append((start, c.varint(), c.string()))
             self.user_symbols[number] = symbols
+
+    def take_replaced(self, c):
+        file = offset = ts = 0
+        while c.left():
+            file, offset, ts = file + c.svarint(), offset + c.svarint(), ts + c.svarint()
+            assert self.files[file]["kind"] == 2 and 0 <= offset < 1 << 40 and ts >= 0
+            assert self.files[c.varint()]["kind"] == 2
 
     def user_symbol(self, number, at):
         """(start, name) of the symbol that contains the offset, or None."""

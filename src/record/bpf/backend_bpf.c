@@ -120,6 +120,7 @@ static int open_files(struct bpf_backend *b)
 		.slabs_fd = b->user.slabs_fd,
 		.snapshot_fd = b->user.snapshot_fd,
 		.table_budget = o->user_fp_only ? 0 : o->table_budget,
+		.clock = rec_clocks[o->clock].id,
 		.w = b->w,
 	};
 	err = user_files__new(&fo, &b->files);

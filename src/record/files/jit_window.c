@@ -147,6 +147,7 @@ struct building {
 	struct unw_builder b;
 	struct unw_cfi cfi; /* of one function */
 	uint64_t start, end; /* of what it covers here */
+	uint64_t addr, ts; /* this address is of interest, at that time */
 	uint64_t unknown;
 };
 
@@ -200,7 +201,9 @@ static int put_fde(void *ctx, uint64_t pos, const struct unw_fde *fde)
 	if (fde->start > m->start || fde->end <= m->start)
 		return 0;
 	err = put_first(m, fde);
-	return err ?: unw_cfi__run(&m->cfi, fde, -m->w->high, &m->w->rules, &m->b, &m->unknown) ?: 1;
+	return err										 ?:
+		       unw_cfi__run(&m->cfi, fde, -m->w->high, &m->w->rules, &m->b, &m->unknown) ?:
+												   1;
 }
 
 /* The part [start, end) of a function that has .eh_frame. */
@@ -224,6 +227,28 @@ static int put_function(struct building *m, const struct jit_symbols *s,
 	return MIN(err, 0);
 }
 
+/* NULL: the code has no tables. */
+static const struct jit_function *with_frames(const struct jit_function *f)
+{
+	return f->frames.len ? f : NULL;
+}
+
+/* The function that has a range; where it came later, the one at the address of interest before. */
+static const struct jit_function *function_of(const struct building *m, const struct jit_symbols *s,
+					      const struct jit_range *r)
+{
+	const struct jit_function *f = &s->v[r->function];
+
+	if (f->ts <= m->ts)
+		return with_frames(f);
+	if (m->addr < r->start || m->addr >= r->end)
+		return NULL;
+	while (f-- != s->v)
+		if (f->ts <= m->ts && f->start <= m->addr && m->addr < f->end)
+			return with_frames(f);
+	return NULL;
+}
+
 /* Adds the ranges of the dump between two addresses, and what is between these ranges. */
 static int put_all(struct building *m, uint64_t from, uint64_t to)
 {
@@ -233,12 +258,15 @@ static int put_all(struct building *m, uint64_t from, uint64_t to)
 
 	for (; i < s->nr_ranges && s->ranges[i].start < to && !err; i++) {
 		const struct jit_range *r = &s->ranges[i];
+		const struct jit_function *f = function_of(m, s, r);
 		uint64_t start = MAX(r->start, from), end = MIN(r->end, to);
 
-		if (!s->v[r->function].frames.len)
+		if (!f)
 			continue;
+		start = MAX(start, f->start);
+		end = MIN(end, f->end);
 		put_places(m, from, start);
-		err = put_function(m, s, &s->v[r->function], start, end);
+		err = put_function(m, s, f, start, end);
 		from = end;
 	}
 	if (!err)
@@ -246,15 +274,15 @@ static int put_all(struct building *m, uint64_t from, uint64_t to)
 	return err;
 }
 
-static int build(struct jit_window *w, uint64_t from, uint64_t to, struct unwind_table **ret_table)
+static int build(struct building *m, uint64_t from, uint64_t to, struct unwind_table **ret_table)
 {
 	struct unwind_table *t = calloc(1, sizeof(*t));
-	struct building m = { .w = w };
-	int err = t ? unw_builder__init(&m.b, from - w->high, to - w->high) : -ENOMEM;
+	uint64_t high = m->w->high;
+	int err = t ? unw_builder__init(&m->b, from - high, to - high) : -ENOMEM;
 
-	err = err ?: put_all(&m, from, to);
-	err = err ?: unw_builder__finish(&m.b, &w->rules, t);
-	unw_builder__free(&m.b);
+	err = err ?: put_all(m, from, to);
+	err = err ?: unw_builder__finish(&m->b, &m->w->rules, t);
+	unw_builder__free(&m->b);
 	if (err) {
 		unwind__free(t);
 		return err;
@@ -263,20 +291,27 @@ static int build(struct jit_window *w, uint64_t from, uint64_t to, struct unwind
 	return 0;
 }
 
-const struct unwind_table *jit_window__at(struct jit_window *w, uint64_t offset, bool exact)
+static int build_page(struct jit_window *w, uint64_t addr, uint64_t ts)
 {
-	uint64_t addr = w->high | offset, page = addr & ~(PAGE - 1);
-	int err = jit_source__poll(w->source);
+	struct building m = { .w = w, .addr = addr, .ts = ts };
+	uint64_t page = addr & ~(PAGE - 1);
 
 	unwind__free(w->at);
 	w->at = NULL;
-	err = err ?: build(w, page, page + PAGE, &w->at);
-	if (err || unwind__find(w->at, offset) != UNSEEN)
-		return w->at;
-	unwind__free(w->at);
-	w->at = NULL;
-	if (!add_place(w, addr, exact))
-		err = build(w, page, page + PAGE, &w->at);
+	return build(&m, page, page + PAGE, &w->at);
+}
+
+const struct unwind_table *jit_window__at(struct jit_window *w, uint64_t offset, bool exact,
+					  uint64_t ts)
+{
+	uint64_t addr = w->high | offset;
+	int err = jit_source__poll(w->source);
+
+	err = err ?: build_page(w, addr, ts);
+	if (!err && unwind__find(w->at, offset) == UNSEEN) {
+		err = add_place(w, addr, exact);
+		err = err ?: build_page(w, addr, ts);
+	}
 	return err ? NULL : w->at;
 }
 
@@ -284,12 +319,13 @@ int jit_window__table(struct jit_window *w, struct unwind_table **ret_table)
 {
 	int err = jit_source__poll(w->source);
 	size_t dumped = jit_source__nr_dumped(w->source);
+	struct building m = { .w = w, .ts = UINT64_MAX };
 
 	*ret_table = NULL;
 	w->changed |= dumped != w->dumped;
 	if (err || !w->changed)
 		return err;
-	err = build(w, w->start, w->start + WINDOW, ret_table);
+	err = build(&m, w->start, w->start + WINDOW, ret_table);
 	if (err)
 		return err;
 	w->dumped = dumped;

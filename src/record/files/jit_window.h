@@ -21,10 +21,11 @@ void jit_window__free(struct jit_window *w);
 
 /*
  * A table that has a rule for the code at offset, the low bits of its address, or none if there is
- * none to be found.  exact: the code there was interrupted; else it calls.  NULL: out of memory.
- * Owned by the window until the next call.
+ * none to be found.  exact: the code there was interrupted; else it calls.  ts: CLOCK_MONOTONIC, when
+ * it was there.  NULL: out of memory.  Owned by the window until the next call.
  */
-const struct unwind_table *jit_window__at(struct jit_window *w, uint64_t offset, bool exact);
+const struct unwind_table *jit_window__at(struct jit_window *w, uint64_t offset, bool exact,
+					  uint64_t ts);
 
 /* The whole table if it differs from the last one returned here; else NULL.  -ENOMEM. */
 int jit_window__table(struct jit_window *w, struct unwind_table **ret_table);

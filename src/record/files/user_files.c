@@ -606,7 +606,7 @@ const struct unwind_table *user_files__table(struct user_files *f, const struct 
 	if (f->by_id[id] && is_new(f, id) && !is_gone(f, id) && load_again(f, id))
 	w = find_window(f, id);
 	if (w)
-		return jit_window__at(w, offset, exact);
+		return jit_window__at(w, offset, exact, c->ts);
 	if (f->by_id[id] && is_new(f, id) && load_again(f, id))
 		return NULL;
 	return table_cache__get(f->tables, id);
@@ -624,7 +624,7 @@ int user_files__finish(struct user_files *f, bool symbols)
 	if (!err)
 		err = file_map__hash_all(f->map);
 	if (!err && symbols)
-		err = user_frames__write_symbols(&f->frames, f->map, f->o.w);
+		err = user_frames__write_symbols(&f->frames, f->map, f->o.clock, f->o.w);
 	return err;
 }
 

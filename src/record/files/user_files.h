@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "unwind/unwind.h"
 #include "wire.h"
@@ -27,6 +28,7 @@ struct user_files_opts {
 	int slabs_fd; /* map `slabs`, an array of maps: WIRE_TABLE_SLABS */
 	int snapshot_fd; /* program `snapshot`, iter/task_vma, of struct wire_file_event */
 	uint64_t table_budget; /* bytes that tables may use; 0: frame pointers only */
+	clockid_t clock; /* of the recording */
 	struct stk_writer *w; /* borrowed; NULL until user_files__set_writer() */
 };
 

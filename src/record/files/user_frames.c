@@ -11,8 +11,10 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "clock.h"
 #include "file_map.h"
 #include "frame.h"
+#include "jit_names.h"
 #include "jit_source.h"
 #include "log.h"
 #include "symbols/usyms.h"
@@ -57,7 +59,6 @@ struct source {
 	struct usyms *usyms; /* of ELF files */
 	struct usyms_file file;
 	struct elf_symbols *vdso;
-	struct jit_symbols *jit; /* borrowed */
 	int fd;
 };
 
@@ -91,9 +92,7 @@ static int source_open(struct source *s, const struct mapped_file *f)
 	case STK_FILE_VDSO:
 		return vdso__symbols(&s->vdso);
 	case STK_FILE_JIT:
-		if (!mapped_file__jit(f))
-			return -ENOENT;
-		return jit_source__symbols(mapped_file__jit(f), &s->jit);
+		break;
 	}
 	return -ENOENT;
 }
@@ -107,19 +106,9 @@ static void source_close(struct source *s)
 
 static int source_find(struct source *s, uint64_t offset, struct elf_symbol *ret_symbol)
 {
-	int err;
-
 	if (s->usyms)
 		return usyms__find(s->usyms, &s->file, offset, ret_symbol);
-	if (s->vdso)
-		return elf_symbols__find(s->vdso, offset, ret_symbol);
-	err = jit_symbols__find(s->jit, s->info->base + offset, ret_symbol);
-	if (err)
-		return err;
-	if (ret_symbol->start < s->info->base)
-		return -ENOENT;
-	ret_symbol->start -= s->info->base;
-	return 0;
+	return elf_symbols__find(s->vdso, offset, ret_symbol);
 }
 
 struct found {
@@ -185,12 +174,33 @@ static int write_file(const struct mapped_file *f, const uint64_t *frames, size_
 	return err;
 }
 
-int user_frames__write_symbols(struct user_frames *u, const struct file_map *m,
+static int write_jit(const struct mapped_file *f, const uint64_t *frames, size_t nr,
+		     int64_t to_clock, struct stk_writer *w)
+{
+	const struct stk_file *info = mapped_file__info(f);
+	struct jit_source *source = mapped_file__jit(f);
+	unsigned int unclear = 0;
+	struct jit_symbols *s;
+	int err = source ? jit_source__symbols(source, &s) : -ENOENT;
+
+	err = err ?: jit_names__write(s, info, frames, nr, to_clock, w, &unclear);
+	if (!err && unclear)
+		log_warn("process %u has several names for %u addresses of its generated code and "
+			 "does not say when each applied: the last one is used; a jitdump has the "
+			 "times",
+			 info->pid, unclear);
+	return err == -ENOENT || err == -EFBIG ? 0 : err;
+}
+
+int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, clockid_t clock,
 			       struct stk_writer *w)
 {
+	int64_t to_clock = 0;
 	size_t i, end;
 	int err = 0;
 
+	if (clock != CLOCK_MONOTONIC)
+		to_clock = clock_ns(clock) - clock_ns(CLOCK_MONOTONIC);
 	if (u->nr)
 		qsort(u->v, u->nr, sizeof(*u->v), by_value);
 	for (i = 0; i < u->nr && !err; i = end) {
@@ -199,7 +209,9 @@ int user_frames__write_symbols(struct user_frames *u, const struct file_map *m,
 
 		for (end = i + 1; end < u->nr && FRAME_FILE(u->v[end]) == number; end++)
 			;
-		if (f)
+		if (f && mapped_file__info(f)->kind == STK_FILE_JIT)
+			err = write_jit(f, u->v + i, end - i, to_clock, w);
+		else if (f)
 			err = write_file(f, u->v + i, end - i, w);
 	}
 	user_frames__clear(u);

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "index.h"
 
@@ -21,8 +22,11 @@ struct user_frames {
 int user_frames__add(struct user_frames *u, uint64_t frame);
 void user_frames__clear(struct user_frames *u);
 
-/* Writes the symbols of the functions that contain the frames.  Empties the set. */
-int user_frames__write_symbols(struct user_frames *u, const struct file_map *m,
+/*
+ * Writes the symbols of the functions that contain the frames.  Empties the set.  clock: of the
+ * recording.
+ */
+int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, clockid_t clock,
 			       struct stk_writer *w);
 
 #endif /* RECORD_USER_FRAMES_H */

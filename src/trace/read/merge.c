@@ -263,7 +263,9 @@ uint32_t stk_event__kstack(const struct stk_event *e)
 
 uint32_t stk_event__ustack(const struct stk_event *e)
 {
-	return e->tuple->ustack;
+	uint32_t number = e->tuple->ustack;
+
+	return number && e->r->nr_replaced ? rd_replaced__stack(e->r, number, e->ts) : number;
 }
 
 unsigned int stk_event__marks(const struct stk_event *e)

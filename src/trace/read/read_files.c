@@ -163,6 +163,7 @@ static int take_file(struct stk_reader *r, struct bytes_cur *c)
 	f.base = bytes_get_varint(c);
 	if (c->bad || !f.number)
 		return -EBADMSG;
+	r->has_jit |= f.kind == STK_FILE_JIT;
 	if (f.number >= r->nr_files) {
 		err = rd_skip_numbers(r, f.number, &r->files, &r->cap_files, &r->nr_files,
 				      sizeof(*r->files));

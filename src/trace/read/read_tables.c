@@ -144,8 +144,7 @@ static int take_tasks(struct stk_reader *r, struct bytes_cur *c)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* The reader's node for a child of parent; 0 when the path is too long. */
-static int64_t intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame)
+int64_t rd_intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame)
 {
 	const struct rd_node_info *up = &r->info[parent];
 	struct rd_node_info info = { .depth = up->depth,
@@ -196,7 +195,7 @@ static int take_nodes(struct stk_reader *r, struct bytes_cur *c)
 			return -EBADMSG;
 		up = up ? number - up : 0;
 		if (!up || (up < r->nr_node_map && r->node_map[up]))
-			node = intern_node(r, up ? r->node_map[up] : 0, frame);
+			node = rd_intern_node(r, up ? r->node_map[up] : 0, frame);
 		if (node < 0)
 			return node;
 		err = rd_skip_numbers(r, number, &r->node_map, &r->cap_node_map, &r->nr_node_map,
@@ -209,8 +208,7 @@ static int take_nodes(struct stk_reader *r, struct bytes_cur *c)
 	return 0;
 }
 
-/* Adds a stack that ends at this node, under a new number. */
-static int add_stack(struct stk_reader *r, struct rd_stack s, uint32_t *ret_number)
+int rd_add_stack(struct stk_reader *r, struct rd_stack s, uint32_t *ret_number)
 {
 	uint32_t number = r->nr_stacks;
 
@@ -259,7 +257,7 @@ static int take_stacks(struct stk_reader *r, struct bytes_cur *c)
 			own = r->info[s.node].first_stack;
 			s.id = r->nr_stacks;
 		}
-		err = own ? 0 : add_stack(r, s, &own);
+		err = own ? 0 : rd_add_stack(r, s, &own);
 		if (err)
 			return err;
 		r->stack_map[number] = own;
@@ -372,6 +370,9 @@ int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct byte
 		break;
 	case STK_BLOCK_ALIASES:
 		err = take_aliases(r, &c);
+		break;
+	case STK_BLOCK_REPLACED:
+		err = rd_take_replaced(r, &c);
 		break;
 	case STK_BLOCK_ROUND:
 		err = take_round(r, &c);

@@ -225,6 +225,7 @@ void stk_reader__free(struct stk_reader *r)
 	free(r->stack_map);
 	free(r->symbols);
 	rd_files__free(r);
+	rd_replaced__free(r);
 	rd_losses__free(r);
 	arena__free(&r->strings);
 	free(r);
@@ -317,7 +318,8 @@ static int take_or_count(struct stk_reader *r, const struct stk_block_header *h,
 
 static bool about_files(const struct stk_block_header *h)
 {
-	return h->type == STK_BLOCK_FILES || h->type == STK_BLOCK_USER_SYMBOLS;
+	return h->type == STK_BLOCK_FILES || h->type == STK_BLOCK_USER_SYMBOLS ||
+	       h->type == STK_BLOCK_REPLACED;
 }
 
 static bool about_stacks(const struct stk_block_header *h)
@@ -364,6 +366,27 @@ void rd_look_ahead(struct stk_reader *r)
 	r->ahead = look_ahead(r, false);
 }
 
+static void take_stacks_ahead(struct stk_reader *r)
+{
+	r->stacks_ahead = look_ahead(r, true);
+	r->ahead = MAX(r->ahead, r->stacks_ahead);
+	r->looked_ahead = true;
+}
+
+/*
+ * Before the first event in generated code: was any of it replaced?  Then the stacks that this adds
+ * are numbered after all others, so that these have the same numbers in each reader.
+ */
+static void look_for_replaced(struct stk_reader *r)
+{
+	if (!r->has_jit || r->looked_for_replaced)
+		return;
+	r->looked_for_replaced = true;
+	rd_look_ahead(r);
+	if (r->nr_replaced && !r->stacks_ahead)
+		take_stacks_ahead(r);
+}
+
 /*
  * Before the first event: some stacks were written later than their events.  Where the reader
  * cannot look ahead in the input, these stay unknown until it reads them.
@@ -378,9 +401,7 @@ static void look_for_stacks(struct stk_reader *r)
 	late = stk_reader__meta(r, "stacks.late");
 	if (!late || strcmp(late, "yes"))
 		return;
-	r->stacks_ahead = look_ahead(r, true);
-	r->ahead = MAX(r->ahead, r->stacks_ahead);
-	r->looked_ahead = true;
+	take_stacks_ahead(r);
 }
 
 /*
@@ -402,10 +423,12 @@ static int read_block(struct stk_reader *r)
 		rd_log(r, STK_LOG_ERROR, "damaged at byte %llu", (unsigned long long)r->in.pos);
 		return -EBADMSG;
 	}
-	if (h.type == STK_BLOCK_EVENTS)
+	if (h.type == STK_BLOCK_EVENTS) {
 		look_for_stacks(r);
+		look_for_replaced(r);
+	}
 	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
-	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_LOSSES &&
+	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_REPLACED &&
 		!is_taken(r, &h, r->in.pos);
 	look = !known ? 0 :
 	       skip   ? MIN(h.stored_len, sizeof(struct stk_events_header)) :

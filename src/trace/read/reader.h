@@ -48,6 +48,7 @@ struct rd_stack {
 	uint32_t node; /* of the reader's tree */
 	uint32_t id, alias_of, generation;
 	uint64_t refs;
+	bool is_seen; /* replaced.c: an event has it as it is */
 };
 
 /* Per node of the reader's tree. */
@@ -84,6 +85,18 @@ struct rd_file {
 	struct rd_user_symbol *symbols; /* by start, then seq */
 	size_t nr_symbols;
 	bool has_symbols; /* the recording has all its symbols */
+};
+
+/* From ts on, the frame (file, offset) is one of another file, at the same offset. */
+struct rd_replaced {
+	uint64_t offset, ts;
+	uint32_t file, by;
+};
+
+/* The stack that a stack is from one time up to another one. */
+struct rd_variant {
+	uint64_t from, to;
+	uint32_t number;
 };
 
 /* The symbolizer's answer. */
@@ -198,7 +211,13 @@ struct stk_reader {
 
 	struct rd_file *files; /* by number, [0] unused */
 	size_t nr_files, cap_files;
-	bool looked_ahead, looked_for_stacks;
+	bool looked_ahead, looked_for_stacks, looked_for_replaced;
+	bool has_jit; /* a file of generated code was read */
+	struct rd_replaced *replaced; /* by file, offset, ts, unless unsorted */
+	size_t nr_replaced, cap_replaced;
+	bool replaced_unsorted;
+	struct rd_variant *variants; /* by stack */
+	size_t cap_variants;
 	uint64_t stacks_ahead; /* the same for stacks, their frames and kernel symbols */
 	uint64_t ahead; /* where look-ahead ended: the file map up to there is known */
 	struct tree hashes; /* a set of the hashes in use */
@@ -255,6 +274,17 @@ const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len)
  */
 int rd_skip_numbers(struct stk_reader *r, uint64_t number, void *array, size_t *cap, size_t *nr,
 		    size_t size);
+
+/* The reader's node for a child of parent; 0 when the path is too long. */
+int64_t rd_intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame);
+/* Adds a stack that ends at this node, under a new number. */
+int rd_add_stack(struct stk_reader *r, struct rd_stack s, uint32_t *ret_number);
+
+/* replaced.c */
+int rd_take_replaced(struct stk_reader *r, struct bytes_cur *c);
+void rd_replaced__free(struct stk_reader *r);
+/* The number of the stack at a time. */
+uint32_t rd_replaced__stack(struct stk_reader *r, uint32_t number, uint64_t ts);
 
 /* read_files.c */
 void rd_files__free(struct stk_reader *r);

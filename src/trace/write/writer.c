@@ -167,6 +167,7 @@ void stk_writer__free(struct stk_writer *w)
 	bytes_buf__free(&w->symbols);
 	bytes_buf__free(&w->files);
 	bytes_buf__free(&w->user_symbols);
+	bytes_buf__free(&w->replaced);
 	bytes_buf__free(&w->aliases);
 	bytes_buf__free(&w->losses);
 	bytes_buf__free(&w->group);

@@ -73,6 +73,13 @@ int stk_writer__file(struct stk_writer *w, const struct stk_file *file, uint32_t
 int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
 			     const struct stk_user_symbol *symbols, size_t nr);
 
+/* From ts on, what is at this offset of the file is in another file, at the same offset. */
+struct stk_writer_replaced {
+	uint32_t file, by;
+	uint64_t offset, ts;
+};
+int stk_writer__replaced(struct stk_writer *w, const struct stk_writer_replaced *r);
+
 struct stk_writer_event {
 	uint64_t ts;
 	uint32_t cpu;

@@ -36,6 +36,8 @@ struct stk_writer {
 		aliases; /* payloads of open blocks */
 	struct bytes_buf losses;
 	uint64_t prev_symbol, prev_loss;
+	struct bytes_buf replaced;
+	struct stk_writer_replaced prev_replaced;
 	uint32_t nr_files;
 	struct bytes_buf group; /* finished table blocks */
 	struct bytes_buf blocks; /* finished event blocks */

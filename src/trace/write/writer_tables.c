@@ -196,7 +196,26 @@ static int put_files(struct stk_writer *w)
 {
 	int err = wr_close_table(w, STK_BLOCK_FILES, &w->files);
 
-	return err ?: wr_close_table(w, STK_BLOCK_USER_SYMBOLS, &w->user_symbols);
+	err = err ?: wr_close_table(w, STK_BLOCK_USER_SYMBOLS, &w->user_symbols);
+	return err ?: wr_close_table(w, STK_BLOCK_REPLACED, &w->replaced);
+}
+
+int stk_writer__replaced(struct stk_writer *w, const struct stk_writer_replaced *r)
+{
+	struct stk_writer_replaced *prev = &w->prev_replaced;
+
+	if (w->err)
+		return w->err;
+	if (!r->file || r->file > w->nr_files || !r->by || r->by > w->nr_files)
+		return -EINVAL;
+	if (!w->replaced.len)
+		*prev = (struct stk_writer_replaced){ 0 };
+	bytes_put_svarint(&w->replaced, (int64_t)r->file - prev->file);
+	bytes_put_svarint(&w->replaced, r->offset - prev->offset);
+	bytes_put_svarint(&w->replaced, r->ts - prev->ts);
+	bytes_put_varint(&w->replaced, r->by);
+	*prev = *r;
+	return w->replaced.len < TABLE_SPLIT ? 0 : put_files(w);
 }
 
 int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,

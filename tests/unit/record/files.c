@@ -40,9 +40,11 @@ static int setup(void **state)
 {
 	struct stk_writer_opts wo = { .nr_cpus = 1 };
 	struct test *t = calloc(1, sizeof(*t));
-	struct user_files_opts opts = {
-		.ctl = &t->ctl, .slabs_fd = -1, .snapshot_fd = -1, .table_budget = MIB
-	};
+	struct user_files_opts opts = { .ctl = &t->ctl,
+					.slabs_fd = -1,
+					.snapshot_fd = -1,
+					.clock = CLOCK_MONOTONIC,
+					.table_budget = MIB };
 
 	opts.entries = t->entries = calloc(WIRE_MAX_FILES, sizeof(*t->entries));
 	t->w = gen_open(&t->f, &wo);
@@ -595,16 +597,141 @@ static void test_jit_of_next(void **state)
 	stk_reader__free(r);
 }
 
-/* The rule for a call in generated code whose return address is at addr. */
-static uint64_t jit_rule(struct test *t, const uint8_t *addr)
+/* Appends a record of a jitdump: a function that was loaded at a time. */
+static void dump_load(FILE *f, uint64_t ts, uint64_t addr, uint64_t size, const char *name)
 {
-	static const struct wire_copy copy = { 0 };
+	uint32_t head[] = { 0, 16 + 40 + strlen(name) + 1 }, who[] = { 1, 1 };
+	uint64_t where[] = { addr, addr, size, addr };
+
+	fwrite(head, sizeof(head), 1, f);
+	fwrite(&ts, sizeof(ts), 1, f);
+	fwrite(who, sizeof(who), 1, f);
+	fwrite(where, sizeof(where), 1, f);
+	fwrite(name, strlen(name) + 1, 1, f);
+}
+
+static const char *dump_path(pid_t pid)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", pid);
+	return path;
+}
+
+static FILE *begin_dump(const char *path, uint64_t flags)
+{
+	uint32_t head[] = { 0x4a695444, 1, 40, 62, 0, 1 };
+	uint64_t rest[] = { 0, flags };
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fwrite(head, sizeof(head), 1, f);
+	fwrite(rest, sizeof(rest), 1, f);
+	return f;
+}
+
+static void add_event(struct test *t, uint64_t ts, uint32_t stack)
+{
+	uint64_t rec[2] = { 0 };
+	struct stk_writer_event e = { .ts = ts, .ustack = stack, .record = rec, .record_len = 16 };
+
+	assert_int_equal(stk_writer__event(t->w, &e), 0);
+}
+
+/* Ends the recording and reads the names of the innermost frames of its events. */
+static void expect_names(struct test *t, const char *const *names)
+{
+	const struct stk_event *e;
+	struct stk_frame frame;
+	struct stk_reader *r;
+
+	assert_int_equal(stk_writer__end_round(t->w, 1000, 1000), 0);
+	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(stk_writer__finish(t->w, "done", 0), 0);
+	stk_writer__free(t->w);
+	gen_load(&t->f);
+	assert_int_equal(stk_reader__open_mem(t->f.p, t->f.len, NULL, &r), 0);
+	for (; stk_reader__next(r, &e) > 0; names++) {
+		assert_int_equal(stk_reader__frames(r, stk_event__ustack(e), &frame, 1), 1);
+		assert_non_null(*names);
+		assert_string_equal(frame.sym ? frame.sym : "-", *names);
+	}
+	assert_null(*names);
+	stk_reader__free(r);
+}
+
+/* Functions that replace one another have their names at their times. */
+static void test_jit_times(void **state)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct wire_file_event n = jit_event(&c, 0);
+	struct test *t = *state;
+	uint32_t a, b;
+	FILE *f;
+
+	assert_int_equal(stk_writer__type(t->w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
+	take(t, &n);
+	assert_int_equal(number(t, 5), 1);
+	a = note(t, 1, 0x1010);
+	b = note(t, 1, 0x1030);
+	for (uint64_t ts = 150; ts <= 450; ts += 100) {
+		add_event(t, ts, a);
+		add_event(t, ts + 1, b);
+	}
+	f = begin_dump(dump_path(n.tgid), 0);
+	dump_load(f, 100, 0x1000, 0x20, "first");
+	dump_load(f, 200, 0x1000, 0x40, "second");
+	dump_load(f, 210, 0x1000, 0x40, "second"); /* again */
+	dump_load(f, 300, 0x2000, 0x40, "elsewhere");
+	dump_load(f, 400, 0x1000, 0x18, "third");
+	fclose(f);
+	expect_names(t, (const char *const[]){ "first", "-", "second", "second", "second", "second",
+					       "third", "second", NULL });
+	unlink(dump_path(n.tgid));
+	child_end(&c);
+}
+
+/* Without times the last name applies: a perf map has none, and a dump may count cycles. */
+static void test_jit_untimed(void **state)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct wire_file_event n = jit_event(&c, 0);
+	struct test *t = *state;
+	uint32_t a, b, d;
+	FILE *f;
+
+	assert_int_equal(stk_writer__type(t->w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
+	take(t, &n);
+	assert_int_equal(number(t, 5), 1);
+	a = note(t, 1, 0x1010);
+	b = note(t, 1, 0x1030);
+	d = note(t, 1, 0x2010);
+	add_event(t, 150, a);
+	add_event(t, 151, b);
+	add_event(t, 152, d);
+	write_map(n.tgid, "1000 20 first\n1000 40 second\n1000 18 third\n");
+	f = begin_dump(dump_path(n.tgid), 1);
+	dump_load(f, 100, 0x2000, 0x20, "cycles");
+	dump_load(f, 900, 0x2000, 0x20, "later");
+	fclose(f);
+	expect_names(t, (const char *const[]){ "third", "second", "later", NULL });
+	unlink(dump_path(n.tgid));
+	unlink(map_path(n.tgid));
+	child_end(&c);
+}
+
+/* The rule for a call in generated code whose return address is at addr. */
+static uint64_t jit_rule_at(struct test *t, const uint8_t *addr, uint64_t ts)
+{
+	struct wire_copy *copy = calloc(1, sizeof(*copy));
 	uint64_t offset = ((uintptr_t)addr - 1) & ((1ull << FRAME_OFFSET_BITS) - 1);
 	const struct unwind_table *table;
 	uint32_t rule;
 	uint64_t wide;
 
-	table = user_files__table(t->files, &copy, &(struct wire_vma){ .file = 5 }, offset, false);
+	copy->ts = ts;
+	table = user_files__table(t->files, copy, &(struct wire_vma){ .file = 5 }, offset, false);
+	free(copy);
 	assert_non_null(table);
 	rule = unwind__find(table, offset);
 	if (rule < (UNW_ESCAPE | UNW_ESCAPE_RULES))
@@ -612,6 +739,11 @@ static uint64_t jit_rule(struct test *t, const uint8_t *addr)
 	rule -= UNW_ESCAPE | UNW_ESCAPE_RULES;
 	memcpy(&wide, table->words + table->rules + 2 * rule, sizeof(wide));
 	return wide;
+}
+
+static uint64_t jit_rule(struct test *t, const uint8_t *addr)
+{
+	return jit_rule_at(t, addr, UINT64_MAX);
 }
 
 static uint64_t guess(int off)
@@ -650,6 +782,59 @@ static void test_jit_code(void **state)
 	assert_true(jit_rule(t, p + 6) == guess(32));
 	child_end(&c);
 	munmap(p, 4096);
+	stk_writer__free(t->w);
+}
+
+/* Appends the tables of the next function: its CFA is at the stack pointer plus cfa. */
+static void dump_frames(FILE *f, uint64_t ts, uint64_t size, uint8_t cfa)
+{
+	const uint8_t cie[] = { 20, 0,	  0,  0, 0,    0,    0, 0, 1,	 'z', 'R', 0,
+				1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,   0,   0 };
+	const uint8_t program[] = { 0, 0x0e, cfa };
+	uint32_t fde[] = { 12 + sizeof(program), 28, -(((size + 7) & ~7u) + 32), size };
+	uint64_t sizes[] = { sizeof(cie) + sizeof(fde) + sizeof(program), 0, 0 };
+	uint32_t head[] = { 4, 16 + 24 + sizes[0] };
+
+	fwrite(head, sizeof(head), 1, f);
+	fwrite(&ts, sizeof(ts), 1, f);
+	fwrite(sizes, sizeof(sizes), 1, f);
+	fwrite(cie, sizeof(cie), 1, f);
+	fwrite(fde, sizeof(fde), 1, f);
+	fwrite(program, sizeof(program), 1, f);
+}
+
+/* A dump has tables, also of code that was replaced after the stack was copied. */
+static void test_jit_tables(void **state)
+{
+	const char *path = in_dir("dump");
+	const uint8_t *at = (const uint8_t *)0x7f0000001010;
+	struct test *t = *state;
+	struct wire_file_event n;
+	struct child c;
+	FILE *f;
+
+	f = begin_dump(path, 0);
+	dump_frames(f, 100, 0x20, 16);
+	dump_load(f, 100, 0x7f0000001000, 0x20, "first");
+	dump_load(f, 100, 0x7f0000001030, 0x10, "has no table");
+	fflush(f);
+	c = child_mapping(NULL, path);
+	assert_int_equal(rename(path, dump_path(c.pid)), 0); /* the mapping is that of a dump now */
+	n = jit_event(&c, 0x7f0000001000);
+	take(t, &n);
+	assert_true(jit_rule_at(t, at, 150) == UNW_SIMPLE(0, 2, 0, 0));
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
+	dump_frames(f, 200, 0x40, 64);
+	dump_load(f, 200, 0x7f0000001000, 0x40, "second");
+	fclose(f);
+	usleep(100000);
+	assert_true(jit_rule_at(t, at, 250) == UNW_SIMPLE(0, 8, 0, 0));
+	assert_true(jit_rule_at(t, at + 0x2f, 250) == UNW_SIMPLE(0, 8, 0, 0));
+	assert_true(jit_rule_at(t, at, 150) == UNW_SIMPLE(0, 2, 0, 0));
+	assert_true(jit_rule_at(t, at, 50) == (UNW_ESCAPE | UNW_NONE));
+	unlink(dump_path(c.pid));
+	child_end(&c);
 	stk_writer__free(t->w);
 }
 
@@ -721,6 +906,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_foreign_jit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_jit_exits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_jit_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_jit_tables, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_jit_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_jit_untimed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_jit_of_next, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),

@@ -319,6 +319,33 @@ static void save_reversed(const char *dir)
 	save(dir, "reversed", &f, 0, false);
 }
 
+/* Generated code that is replaced twice, below another frame. */
+static void save_replaced(const char *dir)
+{
+	const uint64_t frames[] = { FRAME_USER(1, 0x110), FRAME_USER(2, 0x110) };
+	const struct stk_user_symbol symbol = { "code", 0x100, 0x20 };
+	struct stk_file file = { .kind = STK_FILE_JIT, .path = "[jit]" };
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	struct stk_writer_event e = { .event = 2 };
+	uint32_t nr;
+
+	for (uint32_t i = 1; i <= 4; i++) {
+		stk_writer__file(w, &file, &nr);
+		stk_writer__user_symbols(w, nr, &symbol, 1);
+	}
+	stk_writer__stack(w, frames, 2, &e.ustack);
+	for (e.ts = 1; e.ts <= 30; e.ts++)
+		assert(!stk_writer__event(w, &e));
+	for (uint32_t i = 0; i < 4; i++) {
+		struct stk_writer_replaced r = { 1 + i % 2, 3 + i / 2, 0x10f, 10 + 5 * i };
+
+		assert(!stk_writer__replaced(w, &r));
+	}
+	finish(w);
+	save(dir, "replaced", &f, 0, false);
+}
+
 int main(int argc, char **argv)
 {
 	struct stk_writer *w;
@@ -344,6 +371,7 @@ int main(int argc, char **argv)
 	save(argv[1], "events", &f, 0, false);
 
 	save_reversed(argv[1]);
+	save_replaced(argv[1]);
 
 	w = begin(&f);
 	add_events(w, 150, true, 1000);

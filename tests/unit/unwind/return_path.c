@@ -124,8 +124,10 @@ static void rule(void **test)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_stack_pointer),   cmocka_unit_test(by_frame_pointer),
-		cmocka_unit_test(through_other_code), cmocka_unit_test(not_found),
+		cmocka_unit_test(by_stack_pointer),
+		cmocka_unit_test(by_frame_pointer),
+		cmocka_unit_test(through_other_code),
+		cmocka_unit_test(not_found),
 		cmocka_unit_test(rule),
 	};
 

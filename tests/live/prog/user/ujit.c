@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ujit CALLS HOW...: generates code at run time, names it, and makes CALLS system calls below it,
- * for each HOW:
+ * ujit CALLS PAUSE HOW...: generates code at run time, names it, waits PAUSE milliseconds if it
+ * replaced other code, and makes CALLS system calls below it, for each HOW:
  *
  *   table   a jitdump with unwind tables, without which the code cannot be unwound: getppid
  *   path    a perf map; the frame can be found by the way to the function's return: getuid
  *   fp      a perf map; the frame can be found by the frame pointer alone: getgid
  *   none    a perf map; the frame cannot be found: getpgrp
  *   twice   one address has a function (getppid), then another one with a larger frame (getuid)
- *   move    a function is moved (getppid), and another one takes its place (getuid)
+ *   move    a function (getpgrp) is moved (getppid), and another one takes its place (getuid)
  *   late    as twice, but the dump is written at the end, as by runtimes that buffer it
  *
  * The call chain is always main, work, the generated code, a function named after the system call.
@@ -23,14 +23,14 @@
 #define AREA (64u << 10)
 #define MAX_CODE 32
 
-static unsigned long calls;
+static unsigned long calls, pause_ms;
 static volatile long sum;
 
-#define CALLER(name)                                                 \
-	__attribute__((noinline)) static void call_##name(void)      \
-	{                                                            \
-		for (unsigned long i = 0; i < calls; i++)            \
-			sum += syscall(SYS_##name);                  \
+#define CALLER(name)                                            \
+	__attribute__((noinline)) static void call_##name(void) \
+	{                                                       \
+		for (unsigned long i = 0; i < calls; i++)       \
+			sum += syscall(SYS_##name);             \
 	}
 CALLER(getppid)
 CALLER(getuid)
@@ -136,8 +136,8 @@ static void open_dump(void)
 	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", getpid());
 	dump_fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
 	/* a tool finds it by this mapping */
-	if (dump_fd < 0 || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump_fd, 0) ==
-				   MAP_FAILED)
+	if (dump_fd < 0 ||
+	    mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump_fd, 0) == MAP_FAILED)
 		err(1, "%s", path);
 	put32(0x4a695444);
 	put32(1);
@@ -172,10 +172,10 @@ static void end_record(size_t at)
 /* .eh_frame of one function, at the next multiple of eight bytes after its code. */
 static void put_tables(const struct code *c)
 {
-	const uint8_t cie[] = { 20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b,
-				0x0c, 7, 8, 0x90, 1, 0, 0 };
-	const uint8_t program[] = { 0x41, 0x0e, 16, 0x86, 2, 0x44, 0x0e, 16 + c->frame,
-				    0x4b, 0x0e, 16, 0x41, 0x0e, 8, 0xc6, 0 };
+	const uint8_t cie[] = { 20, 0,	  0,  0, 0,    0,    0, 0, 1,	 'z', 'R', 0,
+				1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,   0,   0 };
+	const uint8_t program[] = { 0x41, 0x0e, 16, 0x86, 2,	0x44, 0x0e, 16 + c->frame,
+				    0x4b, 0x0e, 16, 0x41, 0x0e, 8,    0xc6, 0 };
 	const uint8_t header[] = { 1, 0x1b, 3, 0x3b };
 	size_t at = begin_record(4), start;
 
@@ -253,6 +253,8 @@ static void dumped(uint8_t *at, const struct code *c, uint64_t index, const char
 	memcpy(at, c->bytes, c->len);
 	put_tables(c);
 	put_load(at, c, index, name);
+	if (index > 1)
+		usleep(pause_ms * 1000);
 	work(at, call);
 }
 
@@ -294,12 +296,13 @@ static void run(const char *how)
 int main(int argc, char **argv)
 {
 	calls = arg_number(argc, argv, 1, 1, 10000000);
-	area = mmap(NULL, AREA, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
-		    -1, 0);
+	pause_ms = arg_number(argc, argv, 2, 0, 10000);
+	area = mmap(NULL, AREA, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
 	if (area == MAP_FAILED)
 		err(1, "mmap");
 	open_dump();
-	for (int i = 2; i < argc; i++)
+	for (int i = 3; i < argc; i++)
 		run(argv[i]);
 	flush();
 	return 0;
