@@ -25,6 +25,7 @@ struct saved {
 struct path {
 	struct value sp, fp;
 	struct saved saved[2];
+	bool other; /* it has instructions that are not of a function's end */
 };
 
 static struct value moved(struct value v, int64_t by)
@@ -140,6 +141,13 @@ static void run(struct path *p, const struct arch_insn *insn)
 	}
 }
 
+/* Instructions that take a frame down: no function begins with them. */
+static bool is_of_end(enum arch_insn_kind kind)
+{
+	return kind == INSN_POP || kind == INSN_ADD_SP || kind == INSN_LEA_SP ||
+	       kind == INSN_SP_FROM_FP || kind == INSN_LEAVE || kind == INSN_LOAD;
+}
+
 /* A place relative to the start becomes one relative to the CFA if both use the same register. */
 static struct unw_place place_of(const struct saved *s, struct value cfa)
 {
@@ -158,7 +166,7 @@ static bool arrive(const struct path *p, struct unw_state *ret_state)
 	if (!cfa.known || cfa.off % 8 || (!cfa.of_fp && cfa.off < 8))
 		return false;
 	*ret_state = (struct unw_state){
-		.cfa = UNW_CFA_GUESS,
+		.cfa = p->other ? UNW_CFA_GUESS : UNW_CFA_REG,
 		.cfa_reg = cfa.of_fp ? UNW_REG_FP : UNW_REG_SP,
 		.cfa_off = cfa.off,
 		.regs[UNW_OF_RA] = { UNW_AT_CFA, -8 },
@@ -191,8 +199,10 @@ bool return_path__find(const uint8_t *code, size_t len, struct unw_state *ret_st
 			return false;
 		if (insn.kind == INSN_RETURN) {
 			*ret_len = at + insn.len;
+			p.other |= !at; /* a return alone may be a function of its own */
 			return arrive(&p, ret_state);
 		}
+		p.other |= !is_of_end(insn.kind);
 		if (insn.kind == INSN_STOP || insn.kind == INSN_JUMP_AWAY)
 			return false;
 		if (insn.kind == INSN_JUMP) {

@@ -2,8 +2,8 @@
 /*
  * Finds the frame of code that has no table and whose start is unknown, by following it until it
  * returns: what it does to the stack on that way says where the return address is now.  If the code
- * does not get there, because the call before it never returns, the answer is wrong, so frames that
- * are found this way count as guesses.
+ * does not get there, because the call before it never returns, the answer is wrong.  So it counts
+ * as a guess (UNW_CFA_GUESS), unless the way is nothing but the end of a function.
  */
 #ifndef UNWIND_RETURN_PATH_H
 #define UNWIND_RETURN_PATH_H

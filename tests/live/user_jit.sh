@@ -8,14 +8,15 @@
 cd "$work" || exit 1
 
 calls=$(scale 500 100)
+pause=$(scale 1500 6000) # until the tables of replaced code are certainly replaced, too
 # the dump and the map of the program
 restore()
 {
 	[ ! -s pid ] || rm -f "/tmp/jit-$(cat pid).dump" "/tmp/perf-$(cat pid).map"
 }
 
-# jit PAUSE HOW...: records the program, and writes for each system call and stack a line "COUNT CALL
-# END FRAMES" to "stacks", frames from the innermost of the program to work(), guesses with a
+# jit PAUSE HOW...: records the program, and writes a line "COUNT CALL END FRAMES" for each system
+# call and stack to "stacks", frames from the innermost of the program to work(), guesses with a
 # question mark.
 jit()
 {
@@ -49,13 +50,13 @@ most()
 
 jit 0 table path fp none
 most getppid complete "call_getppid jit_table work"
-most getuid fallback "call_getuid jit_path ?work"
+most getuid complete "call_getuid jit_path work"
 most getgid fallback "call_getgid jit_fp ?work"
 most getpgrp no_table "call_getpgrp jit_none"
-jit 1500 twice
+jit "$pause" twice
 most getppid complete "call_getppid jit_first work"
 most getuid complete "call_getuid jit_second work"
-jit 1500 move
+jit "$pause" move
 most getpgrp complete "call_getpgrp jit_moved work"
 most getppid complete "call_getppid jit_moved work"
 most getuid complete "call_getuid jit_other work"

@@ -313,18 +313,19 @@ static void search_dump(struct jit_source *j)
  */
 static int settle(struct jit_source *j)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu;
 	int err;
 
 	if (!j->dumped->nr_framed || j->dumped->nr == j->nr_dumped ||
 	    now - j->settled_ns < j->settle_after)
 		return 0;
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	err = jit_symbols__settle(j->dumped);
 	if (err)
 		return err;
 	j->nr_dumped = j->dumped->nr;
-	j->settled_ns = clock_ns(CLOCK_MONOTONIC);
-	j->settle_after = SETTLE_SHARE * (j->settled_ns - now);
+	j->settled_ns = now;
+	j->settle_after = SETTLE_SHARE * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
 	return 0;
 }
 

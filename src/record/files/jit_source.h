@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a process says about the code that it generates: /tmp/perf-PID.map, and a jitdump that it
- * has mapped.  The dump is read while it grows, because it may contain unwind tables.  Both are read
- * to the end when the process exits, before another one can get its PID, or when the recording
+ * has mapped.  The dump is read while it grows, because it may contain unwind tables.  Both are
+ * read to the end when the process exits, before another one can get its PID, or when the recording
  * ends.
  */
 #ifndef RECORD_JIT_SOURCE_H
@@ -28,7 +28,7 @@ unsigned int jit_source__nr_fds(const struct jit_source *j);
 /* Closes them; the files may then no longer be found. */
 void jit_source__drop_fds(struct jit_source *j);
 
-/* Reads what is new in the dump; if the process has exited, also the map, and nothing after that. */
+/* Reads what is new in the dump; after the exit of the process also the map, and then no more. */
 int jit_source__poll(struct jit_source *j);
 /* The functions that the dump describes so far; their ranges cover the first nr_dumped of them. */
 const struct jit_symbols *jit_source__dumped(const struct jit_source *j);

@@ -201,9 +201,9 @@ static int put_fde(void *ctx, uint64_t pos, const struct unw_fde *fde)
 	if (fde->start > m->start || fde->end <= m->start)
 		return 0;
 	err = put_first(m, fde);
-	return err										 ?:
-		       unw_cfi__run(&m->cfi, fde, -m->w->high, &m->w->rules, &m->b, &m->unknown) ?:
-												   1;
+	if (!err)
+		err = unw_cfi__run(&m->cfi, fde, -m->w->high, &m->w->rules, &m->b, &m->unknown);
+	return err ?: 1;
 }
 
 /* The part [start, end) of a function that has .eh_frame. */

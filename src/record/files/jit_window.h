@@ -20,9 +20,9 @@ int jit_window__new(uint64_t start, struct jit_source *source, struct jit_window
 void jit_window__free(struct jit_window *w);
 
 /*
- * A table that has a rule for the code at offset, the low bits of its address, or none if there is
- * none to be found.  exact: the code there was interrupted; else it calls.  ts: CLOCK_MONOTONIC, when
- * it was there.  NULL: out of memory.  Owned by the window until the next call.
+ * A table that has a rule for the code at offset, the low bits of its address, if one can be found.
+ * exact: the code there was interrupted; else it calls.  ts: when it was there, CLOCK_MONOTONIC.
+ * NULL: out of memory.  Owned by the window until the next call.
  */
 const struct unwind_table *jit_window__at(struct jit_window *w, uint64_t offset, bool exact,
 					  uint64_t ts);

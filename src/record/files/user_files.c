@@ -367,6 +367,7 @@ static struct jit_window *find_window(struct user_files *f, uint32_t id)
 
 static int build_table(struct user_files *f, struct jit_table *j, uint64_t now)
 {
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct unwind_table *t;
 	int err;
 
@@ -376,8 +377,9 @@ static int build_table(struct user_files *f, struct jit_table *j, uint64_t now)
 	if (err || !t)
 		return err;
 	table_cache__replace(f->tables, j->id, t);
-	j->built_ns = clock_ns(CLOCK_MONOTONIC);
-	j->build_after = MAX(BUILD_MIN_NS, BUILD_SHARE * (j->built_ns - now));
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	j->built_ns = now;
+	j->build_after = MAX(BUILD_MIN_NS, BUILD_SHARE * cpu);
 	return 0;
 }
 

@@ -99,7 +99,7 @@ static int find_variant(struct stk_reader *r, uint32_t number, uint64_t ts, stru
 	s.id = r->nr_stacks;
 	v->number = r->info[node].first_stack;
 	err = v->number ? 0 : rd_add_stack(r, s, &v->number);
-	/* the functions of the stored stack were never seen together: it stands for the first set */
+	/* the functions of the stored stack were never seen together: it stands for these */
 	if (!err && !r->stacks[number].is_seen && r->stacks[number].alias_of == number)
 		r->stacks[number].alias_of = v->number;
 	return err;
