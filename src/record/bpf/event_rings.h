@@ -4,7 +4,8 @@
  *
  * Between two batches the recorder may be busy for long: it parses a file, compresses, or waits for
  * a file system or for the reader of a pipe.  So a thread moves what is in the rings to memory
- * whenever the recorder has not looked for a while.  It does nothing but copy, and so never waits.
+ * whenever they fill and the recorder has not looked for a while.  It does nothing but copy, and so
+ * never waits.
  */
 #ifndef RECORD_EVENT_RINGS_H
 #define RECORD_EVENT_RINGS_H

@@ -145,6 +145,19 @@ static void rings_of_a_busy_recorder_are_emptied(void **state)
 	assert_int_equal(take_all(10), 1);
 }
 
+/* The recorder naps while little happens: nothing is moved that it will read from the ring. */
+static void rings_with_room_are_left_alone(void **state)
+{
+	const struct timespec nap = { .tv_nsec = 50000000 };
+
+	open_rings(PLENTY);
+	assert_true(put(SIZE / 8 / 5, 0));
+	nanosleep(&nap, NULL);
+	assert_int_equal(*consumer(), 0);
+	assert_int_equal(take_all(0), 1);
+	assert_true(is_empty());
+}
+
 /* What does not fit into the memory stays in the ring, and comes later. */
 static void memory_is_limited(void **state)
 {
@@ -207,6 +220,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rings_of_a_busy_recorder_are_emptied, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(rings_with_room_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_is_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(unfinished_and_discarded_records, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_keep_their_order, setup, teardown),
