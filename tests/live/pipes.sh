@@ -33,8 +33,8 @@ cmp script.file script.pipe || fail "script reads a pipe differently from a name
 # While nobody reads the pipe, the recorder waits, but its rings are emptied nevertheless.
 many=$(scale 200000 10000)
 # shellcheck disable=SC2016 # variables of the other shell
-"$STACKONCE" record -q -o - --buffer-size 1M -e $call -- sh -c '"$0" "$1" >&2; touch done' \
-	"$PROG/getppid" "$many" 2>/dev/null | (until_true 60 test -e done && cat >slow.stk)
+"$STACKONCE" record -q -o - --buffer-size 1M -e $call -- sh -c '"$0" "$1" >&2; touch called' \
+	"$PROG/getppid" "$many" 2>/dev/null | (until_true 60 test -e called && cat >slow.stk)
 [ "$(wc -c <slow.stk)" -gt 65536 ] || [ -n "${LIVE_VM:-}" ] ||
 	fail "the recording fits into a pipe: this tested nothing"
 want_sum slow.stk
