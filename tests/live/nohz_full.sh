@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
 # Where membarrier(2) is refused, as by a kernel with nohz_full, recordings that end while events
 # happen add up, and a stack map is reset.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
-times=$(scale 4 2)
+times=$(scale 2 1 10)
 
 # adds_up BACKEND PREFIX...: recordings by a recorder that PREFIX starts.
 adds_up()
@@ -32,4 +33,5 @@ adds_up()
 adds_up bpf "$PROG/nobarrier"
 need_tracefs
 adds_up ftrace "$PROG/nobarrier" "$PROG/nobpf"
-note "a stack map was reset, $times recordings by BPF and by ftrace add up"
+full=$(grep '[0-9]' /sys/devices/system/cpu/nohz_full 2>/dev/null || echo none)
+note "a stack map was reset, $times recordings by BPF and by ftrace add up; nohz_full: $full"

@@ -5,7 +5,8 @@
 # Without a kernel, both run, in parallel if there are two CPUs, and then the tests that compare two
 # boots.  Without tests, all run but those in left_out; --all adds these.
 # VM_CPUS is the number of CPUs of a machine, 2 by default and at most 255: all are emulated by one
-# thread, so a machine with many is slow.
+# thread, so a machine with many is slow.  VM_APPEND has more words for the kernel's command line:
+#   VM_APPEND='nohz_full=1 isolcpus=1' ./run vm 6.12 nohz_full
 set -u
 
 build=$1
@@ -50,7 +51,8 @@ qemu()
 		return 1
 	}
 	cat "$out/initramfs" "$image.cpio" >"$out/initramfs-$1"
-	append="console=ttyS0 quiet panic=-1 numa_balancing=disable no_timer_check $2"
+	append="console=ttyS0 quiet panic=-1 numa_balancing=disable no_timer_check"
+	append="$append ${VM_APPEND:-} $2"
 	initramfs=$out/initramfs-$1
 	shift 2
 	mb=$(machine_mb "$cpus")

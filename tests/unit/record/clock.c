@@ -196,7 +196,7 @@ static void interrupted(void **state)
 	want_events(&r, 6, NULL);
 }
 
-/* Older recorders wrote the times of the clock as it was set: no event of such a file is dropped. */
+/* Older recorders wrote the times of the clock as it was set: no event of these is dropped. */
 static void older_recorder(void **state)
 {
 	struct recording r;
