@@ -11,7 +11,7 @@ event=syscalls:sys_enter_getppid
 for i in $(sed -n 's/^processor.*: //p' /proc/cpuinfo); do
 	echo "\"$PROG/getppid\" 100 $i >/dev/null" >>all
 done
-cpus=$(wc -l <all)
+nr=$(wc -l <all)
 
 # each BACKEND: all calls are recorded, 100 on each CPU.
 each()
@@ -20,9 +20,9 @@ each()
 	want_sum each.stk
 	"$STACKONCE" script --json --fields cpu --event $event --comm getppid each.stk |
 		sort | uniq -c | awk '$1 != 100 { print } END { print NR }' >counts
-	[ "$(cat counts)" = "$cpus" ] || {
+	[ "$(cat counts)" = "$nr" ] || {
 		cat counts
-		fail "not 100 calls on each of $cpus CPUs with $1"
+		fail "not 100 calls on each of $nr CPUs with $1"
 	}
 }
 
@@ -30,7 +30,7 @@ need_tracefs
 each ftrace
 each bpf
 # shellcheck disable=SC2016 # a jq program
-note "$(info_of each.stk -r --arg cpus "$cpus" '.meta |
+note "$(info_of each.stk -r --arg cpus "$nr" '.meta |
 	"\($cpus) CPUs: loaded in \(.["cost.load_ns"] | tonumber / 1e6 | floor) ms, " +
 	"attached in \(.["cost.attach_ns"] | tonumber / 1e6 | floor) ms; " +
 	"\(.["cost.kernel_map_bytes"] | tonumber / 1e6 | floor) MB in the kernel, " +
