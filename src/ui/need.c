@@ -56,23 +56,40 @@ static bool has_type(const struct reading *rd, const char *globs)
 	return false;
 }
 
-int need__events(const struct reading *rd, const char *const *globs, const char *how)
+/* The entries for which the recording has no event type, separated by commas; NULL: none. */
+static const char *missing(const struct reading *rd, const char *const *globs, struct strbuf *b)
 {
-	_cleanup_(strbuf__free) struct strbuf missing = { 0 };
-	unsigned int nr = 0;
-
 	for (; *globs && !rd->code; globs++) /* what a damaged recording lacked is unknown */
 		if (!has_type(rd, *globs))
-			strbuf__printf(&missing, "%s%s", nr++ ? "," : "", *globs);
-	if (!nr)
+			strbuf__printf(b, "%s%s", b->len ? "," : "", *globs);
+	return b->s;
+}
+
+int need__events(const struct reading *rd, const char *const *globs, const char *how)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	const char *lacks = missing(rd, globs, &b);
+
+	if (!lacks)
 		return CMD_OK;
 	if (how)
 		log_err(0, "'%s' lacks the events %s: record with 'stackonce record %s'", rd->path,
-			missing.s ?: "", how);
+			lacks, how);
 	else
 		log_err(0, "'%s' lacks the events %s: record with \"stackonce record -e '%s'\"",
-			rd->path, missing.s ?: "", missing.s ?: "");
+			rd->path, lacks, lacks);
 	return CMD_FAILURE;
+}
+
+void need__useful(const struct reading *rd, const char *const *globs, const char *how,
+		  const char *unknown)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	const char *lacks = missing(rd, globs, &b);
+
+	if (lacks)
+		log_warn("'%s' lacks the events %s: %s; record with 'stackonce record %s'",
+			 rd->path, lacks, unknown, how);
 }
 
 /* ---- --event --------------------------------------------------------------------------------- */

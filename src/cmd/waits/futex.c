@@ -166,7 +166,10 @@ static int check_events(struct futex *fx)
 	static const char *const calls[] = { "syscalls:sys_enter_futex*",
 					     "syscalls:sys_exit_futex*", NULL };
 
-	return need__events(&fx->w.rd, calls, "--preset futex");
+	if (need__events(&fx->w.rd, calls, "--preset futex"))
+		return CMD_FAILURE;
+	waits__need_wakers(&fx->w, "--preset futex", "wakers are unknown");
+	return CMD_OK;
 }
 
 static int run(int argc, char **argv)

@@ -104,12 +104,15 @@ static int read_events(struct offcpu *oc)
 	return err ? log_err(err, "sum up the times off CPU") : 0;
 }
 
-/* Without sched_waking, all of the time counts as blocked. */
 static int check_events(struct offcpu *oc)
 {
 	static const char *const switches[] = { "sched:sched_switch", NULL };
 
-	return need__events(&oc->w.rd, switches, "--preset offcpu");
+	if (need__events(&oc->w.rd, switches, "--preset offcpu"))
+		return CMD_FAILURE;
+	waits__need_wakers(&oc->w, "--preset offcpu",
+			   "wakers are unknown, and time on a run queue counts as blocked");
+	return CMD_OK;
 }
 
 static int run(int argc, char **argv)

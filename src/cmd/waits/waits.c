@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ui/frames.h"
+#include "ui/need.h"
 
 #define DEFAULT_TOP 20
 
@@ -50,6 +51,13 @@ uint32_t waits__top(const struct waits *w, uint32_t nr)
 	uint64_t top = w->top != WAITS_TOP_DEFAULT ? w->top : w->rd.json ? 0 : DEFAULT_TOP;
 
 	return top && top < nr ? top : nr;
+}
+
+void waits__need_wakers(const struct waits *w, const char *how, const char *unknown)
+{
+	static const char *const wakeups[] = { "sched:sched_waking", NULL };
+
+	need__useful(&w->rd, wakeups, how, unknown);
 }
 
 void waits__note(struct waits *w, const char *key, uint64_t nr, const char *text)

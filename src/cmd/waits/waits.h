@@ -44,6 +44,9 @@ bool waits__selected(const struct waits *w, const struct wait_task *task, uint64
 /* Number of groups to print, of nr. */
 uint32_t waits__top(const struct waits *w, uint32_t nr);
 
+/* Warns if the recording lacks the wakeups; how and unknown as for need__useful(). */
+void waits__need_wakers(const struct waits *w, const char *how, const char *unknown);
+
 /* Prints the line "# NR TEXT" unless nr is 0 or text is NULL; or the JSON member key. */
 void waits__note(struct waits *w, const char *key, uint64_t nr, const char *text);
 /*
