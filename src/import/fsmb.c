@@ -200,7 +200,7 @@ static int stack_of(struct import *im, const struct trace_event *e, uint32_t *re
 	if (e->frames) {
 		err = text_stacks__number(im->text_stacks, e->frames, e->frames_len, ret_number);
 		im->result.events_with_stack += !err;
-		return err;
+		return err ? log_err(err, "keep a stack of the trace text") : 0;
 	}
 	if (!e->has_stack)
 		return 0;

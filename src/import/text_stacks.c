@@ -106,7 +106,8 @@ static int write_unsized(struct text_stacks *t, uint64_t start, const struct tra
 static int with_address(struct text_stacks *t, const struct trace_frame *f,
 			struct text_frame *ret_frame)
 {
-	int err = 0;
+	const struct kallsym *before, *at;
+	int err;
 
 	*ret_frame = (struct text_frame){ .ip = f->address };
 	if (!FRAME_IS_KERNEL(f->address)) {
@@ -115,9 +116,11 @@ static int with_address(struct text_stacks *t, const struct trace_frame *f,
 			ret_frame->ip = 0;
 		return 0;
 	}
-	if (t->syms) {
-		err = write_kallsym(t, kallsyms__find(t->syms, f->address - 1));
-		return err ?: write_kallsym(t, kallsyms__find(t->syms, f->address));
+	before = t->syms ? kallsyms__find(t->syms, f->address - 1) : NULL;
+	at = t->syms ? kallsyms__find(t->syms, f->address) : NULL;
+	if (before || at) {
+		err = write_kallsym(t, before);
+		return err ?: write_kallsym(t, at);
 	}
 	if (!f->name_len)
 		return 0;
@@ -143,17 +146,19 @@ static int function_number(struct text_stacks *t, const struct trace_frame *f, u
 static int without_address(struct text_stacks *t, const struct trace_frame *f,
 			   struct text_frame *ret_frame)
 {
-	uint64_t offset = f->offset >> FUNCTION_BITS ? 0 : f->offset, start;
+	bool is_sized = f->size && f->size >= f->offset && !(f->size >> FUNCTION_BITS);
+	uint64_t offset = is_sized ? f->offset : 0, start;
 	uint32_t n;
 	int is_new = function_number(t, f, &n);
 
-	if (is_new < 0)
-		return is_new;
+	*ret_frame = (struct text_frame){ 0 };
+	if (is_new < 0) /* no kernel has that many functions */
+		return is_new == -E2BIG ? 0 : is_new;
 	start = TEXT_STACKS_BASE + ((uint64_t)n << FUNCTION_BITS);
 	*ret_frame = (struct text_frame){ .ip = start + offset, .exact = !offset };
 	if (!is_new)
 		return 0;
-	if (f->size >= offset && f->size && !(f->size >> FUNCTION_BITS))
+	if (is_sized)
 		return write_symbol(t, start, f->size, f->name, f->name_len, f->mod, f->mod_len);
 	return write_unsized(t, start, f);
 }

@@ -413,7 +413,10 @@ static const char full[] = "sh-65 [001] d..1. 1.000001: wakeup: a\n"
 			   " => 0xffffffff81000041\n"
 			   " => two <ffffffff81000025>\n"
 			   "sh-65 [001] d..1. 1.000004: <stack trace>\n"
-			   " => gone\n";
+			   " => gone\n"
+			   " => huge+0x12/0x100000\n"
+			   " => beyond+0x40/0x34\n"
+			   " => later+0x1/0x2 [gone] <ffffffffc0000001>\n";
 
 static void expect_frame(const struct stk_frame *f, uint64_t ip, const char *sym, uint64_t off,
 			 const char *mod)
@@ -462,7 +465,11 @@ static void test_full_stacks(void **state)
 	next_event(r, "wakeup", "sh", "b", 11);
 	c = next_event(r, "wakeup", "sh", "c", 13);
 	assert_int_equal(stk_event__kstack(c), 3);
-	next_event(r, "unnamed", "sh", "<stack trace>", 14);
+	e = next_event(r, "unnamed", "sh", "<stack trace>", 14);
+	assert_int_equal(stk_reader__frames(r, stk_event__kstack(e), frames, 8), 4);
+	expect_frame(&frames[1], 0xffff800000200000, "huge", 0, NULL);
+	expect_frame(&frames[2], 0xffff800000300000, "beyond", 0, NULL);
+	expect_frame(&frames[3], 0xffffffffc0000001, "later", 1, "gone");
 	assert_int_equal(stk_reader__next(r, &e), 0);
 	/* the exported map is the imported one */
 	assert_int_equal(input__read(in_dir("map"), &map, &len), 0);
