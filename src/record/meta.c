@@ -55,11 +55,14 @@ static void put_number(struct meta *m, const char *key, uint64_t value)
 	put(m, key, "%llu", (unsigned long long)value);
 }
 
+static void put_left_out(struct meta *m, const char *key, int err)
+{
+	m->err = m->err ?: stk_writer__meta_left_out(m->w, key, strerror(-err));
+}
+
 static void put_strbuf(struct meta *m, const char *key, const struct strbuf *b)
 {
-	if (strbuf__failed(b))
-		m->err = m->err ?: -ENOMEM;
-	put_text(m, key, b->s ?: "");
+	m->err = m->err ?: meta__text(m->w, key, b);
 }
 
 /* Writes the first line of a file if it can be read. */
@@ -112,8 +115,11 @@ static void put_hz(struct meta *m)
 static void put_printk_formats(struct meta *m)
 {
 	_cleanup_free_ char *text = NULL;
+	int err = tracefs__file("printk_formats", &text);
 
-	if (!tracefs__file("printk_formats", &text) && *text)
+	if (err && err != -ENOENT)
+		put_left_out(m, "printk_formats", err);
+	else if (!err && *text)
 		put_text(m, "printk_formats", text);
 }
 
@@ -166,7 +172,7 @@ static void put_command_line(struct meta *m, const struct recorder_opts *opts)
 	put_strbuf(m, "cmdline", &b);
 }
 
-static void put_left_out(struct meta *m, const struct rec_events *events)
+static void put_events_left_out(struct meta *m, const struct rec_events *events)
 {
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
 
@@ -220,9 +226,15 @@ int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct k
 	put_number(&m, "limits.stack_pool", opts->stack_pool);
 	put_number(&m, "limits.buffer_size", opts->buffer_size);
 	put_text(&m, "stack_map.generation", "1");
-	put_left_out(&m, events);
+	put_events_left_out(&m, events);
 	put_probe_paths(&m, events);
 	return m.err;
+}
+
+int meta__text(struct stk_writer *w, const char *key, const struct strbuf *text)
+{
+	return strbuf__failed(text) ? stk_writer__meta_left_out(w, key, strerror(ENOMEM)) :
+				      stk_writer__meta(w, key, text->s ?: "");
 }
 
 /* ---- during the recording and at its end ----------------------------------------------------- */
@@ -239,20 +251,28 @@ static bool wants_tasks(const struct rec_events *l)
 	return false;
 }
 
-int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when)
+int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when,
+		int (*meanwhile)(void *ctx), void *ctx)
 {
 	uint64_t ts = recorder_opts__now(opts);
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 	struct meta m = { .w = w };
 	char key[32];
+	int err;
 
 	if (!wants_tasks(opts->events))
 		return 0;
-	m.err = task_list__read(&text);
+	err = task_list__read("/proc", &text, meanwhile, ctx);
 	snprintf(key, sizeof(key), "tasks.%s", when);
-	put_text(&m, key, text.s ?: "");
-	snprintf(key, sizeof(key), "tasks.%s_ts", when);
-	put_number(&m, key, ts);
+	if (err) {
+		log_warn("the recording has no list of the tasks at its %s: read /proc: %s", when,
+			 strerror(-err));
+		put_left_out(&m, key, err);
+	} else {
+		put_strbuf(&m, key, &text);
+		snprintf(key, sizeof(key), "tasks.%s_ts", when);
+		put_number(&m, key, ts);
+	}
 	return m.err ? log_err(m.err, "write the task list") : 0;
 }
 

@@ -11,15 +11,21 @@ struct backend_costs;
 struct rec_events;
 struct recorder_opts;
 struct stk_writer;
+struct strbuf;
 
 int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct ksyms *syms,
 		const struct rec_events *events);
 
+/* If the memory for the text was short, the recording says instead that it lacks the key. */
+int meta__text(struct stk_writer *w, const char *key, const struct strbuf *text);
+
 /*
  * Writes the task list; when: "start" or "end".  Does nothing unless events of process lifecycles
- * are recorded.
+ * are recorded.  A list that cannot be read is left out, and the recording says so.  meanwhile:
+ * see task_list.h.
  */
-int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when);
+int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when,
+		int (*meanwhile)(void *ctx), void *ctx);
 
 struct meta_number {
 	const char *key;

@@ -46,6 +46,7 @@ struct recorder {
 	uint64_t (*counters)[STK_NR_COUNTERS];
 	uint64_t round_start, last_accounting, last_status, status_events;
 	int nice; /* before the recording */
+	int meanwhile_err; /* of drain_meanwhile() */
 	uint64_t start_cpu_ns; /* CPU time of this process before the recording */
 };
 
@@ -314,6 +315,25 @@ static int write_target(struct recorder *r)
 	return err;
 }
 
+/*
+ * Empties the rings while the list of tasks is read.  The round must not end before the list is in
+ * the file: readers need it before the first event.
+ */
+static int drain_meanwhile(void *ctx)
+{
+	struct recorder *r = ctx;
+
+	r->meanwhile_err = drain_rings(r, false, false);
+	return r->meanwhile_err;
+}
+
+static int write_tasks(struct recorder *r, const char *when)
+{
+	int err = meta__tasks(r->w, r->opts, when, drain_meanwhile, r);
+
+	return err ?: r->meanwhile_err;
+}
+
 static int start(struct recorder *r)
 {
 	int err;
@@ -321,7 +341,7 @@ static int start(struct recorder *r)
 	err = r->ops->arm(r->backend);
 	if (err)
 		return log_err(err, "start recording");
-	err = meta__tasks(r->w, r->opts, "start");
+	err = write_tasks(r, "start");
 	if (err)
 		return err;
 	if (r->opts->command && stop__count())
@@ -346,7 +366,7 @@ static int record(struct recorder *r)
 		err = loop(r);
 	/* before disarming: events show what changes while the list is read */
 	if (!err)
-		err = meta__tasks(r->w, r->opts, "end");
+		err = write_tasks(r, "end");
 	disarmed = r->ops->disarm(r->backend);
 	setpriority(PRIO_PROCESS, 0, r->nice);
 	return err ?: disarmed;

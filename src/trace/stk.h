@@ -22,13 +22,14 @@
 
 #define STK_MAGIC "\x89STK\r\n\x1a\n"
 #define STK_MAJOR 1
-#define STK_MINOR 2
+#define STK_MINOR 3
 #define STK_MINOR_LOSSES 2 /* the first with LOSSES blocks: when and where events were lost */
 #define STK_HEADER_SIZE 64
 #define STK_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
 #define STK_MAX_RAW (64u << 20) /* no block decompresses to more than this */
 #define STK_MAX_STRING (1u << 20) /* nor is any string longer */
+#define STK_MAX_META (256u << 20) /* but a value of the metadata, in parts */
 #define STK_MAX_ID 64 /* bytes of a build id */
 #define STK_MAX_FILES ((1u << 23) - 1) /* numbers that fit into a frame */
 #define STK_MAX_RECORD 65536 /* nor any event's record */
@@ -147,6 +148,13 @@ enum stk_block_type {
 	 * return address, are frames of the other file, at the same offset.
 	 */
 	STK_BLOCK_REPLACED = 16,
+	/*
+	 * a part of a metadata value that is longer than a string: string key, varint length of the
+	 * whole value (<= STK_MAX_META), varint offset of the part, then its bytes to the end (at
+	 * least 1).  The parts of a value come in order, the first at offset 0, and those of
+	 * another value not before the last one.
+	 */
+	STK_BLOCK_META_PART = 17,
 };
 
 /*

@@ -92,6 +92,7 @@ class Recording:
         self.counters, self.events, self.clean = {}, [], False
         self.blocks, self.codings = {}, set()
         self.files, self.user_symbols, self.hashes = {}, {}, {0: 0}
+        self.part = None
         head = struct.unpack_from("<8sHHI16sQQ12sI", data)
         assert head[0] == b"\x89STK\r\n\x1a\n" and head[1] == 1
         assert head[8] == crc32c(data[:60]) and head[7] == bytes(12)
@@ -111,7 +112,7 @@ class Recording:
                 5: self.take_stacks, 6: self.take_symbols, 7: self.take_events,
                 8: self.take_round, 9: self.take_accounting, 11: self.take_end,
                 12: self.take_files, 13: self.take_user_symbols,
-                16: self.take_replaced}.get(kind)
+                16: self.take_replaced, 17: self.take_meta_part}.get(kind)
         if not take:
             return
         if kind == 7:
@@ -124,6 +125,17 @@ class Recording:
         while c.left():
             key = c.string()
             self.meta[key] = c.string()
+
+    def take_meta_part(self, c):
+        key, length, offset = c.string(), c.varint(), c.varint()
+        assert length <= 1 << 28 and c.left()
+        if offset == 0:
+            self.part = (key, length, b"")
+        assert self.part[:2] == (key, length) and len(self.part[2]) == offset
+        self.part = (key, length, self.part[2] + c.take(c.left()))
+        assert len(self.part[2]) <= length
+        if len(self.part[2]) == length:
+            self.meta[key] = self.part[2]
 
     def take_end(self, c):
         self.take_meta(c)
@@ -426,6 +438,8 @@ def compare(so, path):
             compare_file(rec, w)
     info = command(so, "info", "--json", path)[0]
     assert (info["ended"] == "clean") == rec.clean
+    for meta_key, value in rec.meta.items():
+        assert info["meta"][meta_key.decode()] == value.decode(), meta_key
     assert info["accounted"] == bool(rec.counters) or not want
     for index, e in enumerate(info["events"] if rec.counters else []):
         assert e["recorded"] == rec.counters[index][1] and e["happened"] == rec.counters[index][0]

@@ -17,7 +17,7 @@ trap 'rm -rf "$tmp"' EXIT
 gzip -dc "$golden/trace.txt.gz" >"$tmp/trace"
 "$so" import fsmb "$golden/stack_map_bin" -q --kallsyms "$golden/kallsyms.txt" \
 	--trace "$tmp/trace" -o "$tmp/capture.stk" 2>/dev/null
-for kind in small empty aliases flags user; do
+for kind in small empty aliases flags user long; do
 	"$make" $kind "$tmp/$kind.stk"
 done
 "$make" large "$tmp/large.stk" 20000 500
@@ -29,6 +29,10 @@ done
 cat "$tmp/out"
 grep -q '/user.stk: 11 events.* 6 files, 1[0-9] user frames with names' "$tmp/out" || {
 	echo "user.stk does not have the expected files and names"
+	exit 1
+}
+grep -q '/long.stk: .* blocks .*16: 2' "$tmp/out" || {
+	echo "long.stk does not have a value in two parts"
 	exit 1
 }
 grep -q '/columns.stk: 4000 events.* codings \[1, 2, 3\]$' "$tmp/out" || {

@@ -38,6 +38,7 @@ static const struct {
 	{ "Left out", "events.left_out", "%" },
 	{ "Uncounted", "events.uncounted",
 	  "the number of calls of % that the kernel dropped is unknown" },
+	{ "Missing", "metadata.left_out", "%" },
 	{ "Imported", "source", "%" },
 	{ "Imported", "import.map", "from %" },
 	{ "Imported", "import.kallsyms", "symbols from %" },

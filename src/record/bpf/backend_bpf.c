@@ -354,10 +354,8 @@ static int unverified_meta(struct bpf_backend *b)
 			"a kernel stack walked by the recorder differed from the kernel's: %" PRIu64
 			" earlier stacks are not verified; the kernel walked all later ones",
 			stacks);
-	if (strbuf__failed(&text))
-		err = -ENOMEM;
-	else if (stacks)
-		err = stk_writer__meta(b->w, "kernel_unwind.unverified", text.s);
+	if (stacks)
+		err = meta__text(b->w, "kernel_unwind.unverified", &text);
 	strbuf__free(&text);
 	return err;
 }
@@ -374,10 +372,8 @@ static int write_uncounted(struct bpf_backend *b)
 		if (programs__lacks_counter(b->programs, i))
 			strbuf__printf(&text, "%s%s:%s", text.len ? ", " : "", l->v[i].system,
 				       l->v[i].name);
-	if (strbuf__failed(&text))
-		err = -ENOMEM;
-	else if (text.len)
-		err = stk_writer__meta(b->w, "events.uncounted", text.s);
+	if (text.len || strbuf__failed(&text))
+		err = meta__text(b->w, "events.uncounted", &text);
 	strbuf__free(&text);
 	return err;
 }

@@ -15,6 +15,8 @@
 #include "slurp.h"
 #include "strbuf.h"
 
+#define PAUSE_TASKS 256 /* reading so many takes some milliseconds */
+
 /*
  * Reads the beginning of a file in dir; returns its length, or a negative errno if the task is
  * gone.
@@ -91,28 +93,53 @@ static void put_task(struct strbuf *out, int tasks, const char *tid, long tgid)
 	strbuf__putc(out, '\n');
 }
 
-static void put_process(struct strbuf *out, const char *pid)
+struct reading {
+	struct strbuf *out;
+	int (*meanwhile)(void *ctx);
+	void *ctx;
+	unsigned int nr; /* tasks so far */
+};
+
+static DIR *open_dir(int dir, const char *path)
+{
+	_cleanup_close_ int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (d)
+		take_fd(fd);
+	return d;
+}
+
+static int read_process(struct reading *r, int proc, const char *pid)
 {
 	_cleanup_closedir_ DIR *tasks = NULL;
 	struct dirent *d;
 	char path[300];
+	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%s/task", pid);
-	tasks = opendir(path);
-	while (tasks && (d = readdir(tasks)))
-		if (isdigit((unsigned char)d->d_name[0]))
-			put_task(out, dirfd(tasks), d->d_name, atol(pid));
+	snprintf(path, sizeof(path), "%s/task", pid);
+	tasks = open_dir(proc, path);
+	while (tasks && !err && (d = readdir(tasks))) {
+		if (!isdigit((unsigned char)d->d_name[0]))
+			continue;
+		put_task(r->out, dirfd(tasks), d->d_name, atol(pid));
+		if (!(++r->nr % PAUSE_TASKS) && r->meanwhile)
+			err = r->meanwhile(r->ctx);
+	}
+	return err;
 }
 
-int task_list__read(struct strbuf *out)
+int task_list__read(const char *path, struct strbuf *out, int (*meanwhile)(void *ctx), void *ctx)
 {
-	_cleanup_closedir_ DIR *proc = opendir("/proc");
+	struct reading r = { .out = out, .meanwhile = meanwhile, .ctx = ctx };
+	_cleanup_closedir_ DIR *proc = opendir(path);
 	struct dirent *d;
+	int err = 0;
 
 	if (!proc)
 		return -errno;
-	while ((d = readdir(proc)))
+	while (!err && (d = readdir(proc)))
 		if (isdigit((unsigned char)d->d_name[0]))
-			put_process(out, d->d_name);
-	return strbuf__failed(out) ? -ENOMEM : 0;
+			err = read_process(&r, dirfd(proc), d->d_name);
+	return err ?: strbuf__failed(out) ? -ENOMEM : 0;
 }

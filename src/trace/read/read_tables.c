@@ -53,6 +53,47 @@ static int take_meta(struct stk_reader *r, struct bytes_cur *c)
 	return 0;
 }
 
+static bool continues(const struct rd_meta_part *p, const uint8_t *key, size_t key_len,
+		      uint64_t len, uint64_t at)
+{
+	return p->value && p->len == len && p->got == at && strlen(p->key) == key_len &&
+	       !memcmp(p->key, key, key_len);
+}
+
+/* A value of which a part was lost with a bad block stays unknown. */
+static int take_meta_part(struct stk_reader *r, struct bytes_cur *c)
+{
+	uint64_t key_len = bytes_get_max(c, STK_MAX_STRING);
+	const uint8_t *key = bytes_get(c, key_len);
+	uint64_t len = bytes_get_max(c, STK_MAX_META), at = bytes_get_max(c, len);
+	uint64_t n = bytes_left(c);
+	struct rd_meta_part *p = &r->part;
+	const char **value;
+
+	if (c->bad || !n || n > len - at)
+		return -EBADMSG;
+	if (!at) {
+		*p = (struct rd_meta_part){ .key = arena__string(&r->strings, key, key_len),
+					    .value = arena__alloc(&r->strings, len + 1),
+					    .len = len };
+		if (!p->key || !p->value)
+			return -ENOMEM;
+	} else if (!continues(p, key, key_len, len, at)) {
+		p->value = NULL;
+		return -EBADMSG;
+	}
+	memcpy(p->value + at, bytes_get(c, n), n);
+	p->got += n;
+	if (p->got < len)
+		return 0;
+	value = rd_meta_value(r, key, strlen(p->key));
+	if (!value)
+		return -EBADMSG;
+	p->value[len] = '\0';
+	*value = take_ptr(p->value);
+	return 0;
+}
+
 /* ---- event types, tasks ---------------------------------------------------------------------- */
 
 static struct stk_layout *get_layout(struct stk_reader *r, struct bytes_cur *c)
@@ -346,6 +387,9 @@ int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct byte
 	switch (h->type) {
 	case STK_BLOCK_META:
 		err = take_meta(r, &c);
+		break;
+	case STK_BLOCK_META_PART:
+		err = take_meta_part(r, &c);
 		break;
 	case STK_BLOCK_TYPES:
 		err = take_types(r, &c);

@@ -428,7 +428,7 @@ static int read_block(struct stk_reader *r)
 		look_for_replaced(r);
 	}
 	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
-	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_REPLACED &&
+	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_META_PART &&
 		!is_taken(r, &h, r->in.pos);
 	look = !known ? 0 :
 	       skip   ? MIN(h.stored_len, sizeof(struct stk_events_header)) :

@@ -110,6 +110,13 @@ struct rd_meta {
 	const char *key, *value;
 };
 
+/* A metadata value of which not all parts have been read. */
+struct rd_meta_part {
+	const char *key;
+	char *value; /* NULL: none */
+	uint64_t len, got;
+};
+
 /* A decoded event: where its shared part and its record are. */
 struct rd_event {
 	uint64_t ts;
@@ -188,6 +195,7 @@ struct stk_reader {
 	struct dict keys; /* of meta, by index */
 	struct rd_meta *meta;
 	size_t nr_meta, cap_meta;
+	struct rd_meta_part part;
 	struct stk_event_type **types;
 	size_t nr_types, cap_types;
 	struct rd_task *tasks; /* by number, [0]: unknown */

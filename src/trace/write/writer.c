@@ -170,6 +170,7 @@ void stk_writer__free(struct stk_writer *w)
 	bytes_buf__free(&w->replaced);
 	bytes_buf__free(&w->aliases);
 	bytes_buf__free(&w->losses);
+	strbuf__free(&w->left_out);
 	bytes_buf__free(&w->group);
 	bytes_buf__free(&w->blocks);
 	bytes_buf__free(&w->scratch);

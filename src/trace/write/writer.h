@@ -34,7 +34,10 @@ int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_write
 /* Frees without writing.  Without stk_writer__finish() the recording counts as torn. */
 void stk_writer__free(struct stk_writer *w);
 
+/* A value of more than STK_MAX_META bytes is left out, which is not an error. */
 int stk_writer__meta(struct stk_writer *w, const char *key, const char *value);
+/* Says in the metadata, as "metadata.left_out", that the value of a key is missing, and why. */
+int stk_writer__meta_left_out(struct stk_writer *w, const char *key, const char *why);
 /* Returns the event index (>= 0), dense from 0. */
 int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char *system,
 		     const char *name, const char *filter, const char *format);

@@ -4,6 +4,7 @@
 #define TRACE_WRITER_PRIV_H
 
 #include "encode.h"
+#include "strbuf.h"
 #include "trace/dict.h"
 #include "trace/tree.h"
 #include "writer.h"
@@ -35,6 +36,7 @@ struct stk_writer {
 	struct bytes_buf meta, types, tasks, symbols, files, user_symbols,
 		aliases; /* payloads of open blocks */
 	struct bytes_buf losses;
+	struct strbuf left_out; /* value of "metadata.left_out" */
 	uint64_t prev_symbol, prev_loss;
 	struct bytes_buf replaced;
 	struct stk_writer_replaced prev_replaced;

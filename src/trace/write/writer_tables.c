@@ -27,14 +27,47 @@ int wr_close_table(struct stk_writer *w, uint16_t type, struct bytes_buf *payloa
 	return err ? wr_fail(w, err) : 0;
 }
 
+/* A value that is longer than a string, in blocks of its own. */
+static int put_meta_parts(struct stk_writer *w, const char *key, size_t nk, const char *value,
+			  size_t nv)
+{
+	struct bytes_buf *b = &w->scratch;
+	int err = wr_close_table(w, STK_BLOCK_META, &w->meta);
+	size_t at, n;
+
+	for (at = 0; at < nv && !err; at += n) {
+		n = MIN(nv - at, (size_t)TABLE_SPLIT);
+		b->len = 0;
+		bytes_put_string(b, key, nk);
+		bytes_put_varint(b, nv);
+		bytes_put_varint(b, at);
+		bytes_put(b, value + at, n);
+		err = wr_close_table(w, STK_BLOCK_META_PART, b);
+	}
+	return err;
+}
+
+int stk_writer__meta_left_out(struct stk_writer *w, const char *key, const char *why)
+{
+	struct strbuf *b = &w->left_out;
+
+	strbuf__printf(b, "%s%s (%s)", b->len ? ", " : "", key, why);
+	return strbuf__failed(b) ? wr_fail(w, -ENOMEM) :
+				   stk_writer__meta(w, "metadata.left_out", b->s);
+}
+
 int stk_writer__meta(struct stk_writer *w, const char *key, const char *value)
 {
 	size_t nk = strlen(key), nv = strlen(value);
 
 	if (w->err)
 		return w->err;
-	if (nk > STK_MAX_STRING || nv > STK_MAX_STRING)
+	if (nk > STK_MAX_STRING)
 		return -E2BIG;
+	if (nv > STK_MAX_META)
+		return stk_writer__meta_left_out(w, key, "longer than 256 MiB");
+	if (nv > STK_MAX_STRING)
+		return put_meta_parts(w, key, nk, value, nv);
 	bytes_put_string(&w->meta, key, nk);
 	bytes_put_string(&w->meta, value, nv);
 	if (w->meta.len < TABLE_SPLIT)

@@ -5,6 +5,7 @@
  * small     two CPUs, three event types, a module, an unknown address, a truncated stack, an
  *           event without fields, accounting that adds up
  * empty     types and metadata, no event
+ * long      metadata in parts, and a list of what is missing; no event
  * abrupt    small without END, in the version that has counters but no losses
  * hostile   task names, fields, symbols and metadata with control bytes and markup
  * aliases   imported stacks: ids of their own, references, one stack under two ids
@@ -317,6 +318,29 @@ static void make_empty(const char *path)
 	add_types(w);
 	ok(stk_writer__finish(w, "duration", 0), "finish");
 	stk_writer__free(w);
+}
+
+#define LONG_LINE "4300 4300 1 4300 77000000000 S demo\n"
+#define LONG_LINES (5 * 1024 * 1024 / (sizeof(LONG_LINE) - 1))
+
+static void make_long(const char *path)
+{
+	struct stk_writer *w = begin(path, 1);
+	char *text = malloc(LONG_LINES * (sizeof(LONG_LINE) - 1) + 1), *end = text;
+	size_t i;
+
+	if (!text)
+		die(-ENOMEM, "list");
+	for (i = 0; i < LONG_LINES; i++)
+		end = stpcpy(end, LONG_LINE);
+	add_meta(w);
+	add_types(w);
+	ok(stk_writer__meta(w, "tasks.start", text), "long value");
+	ok(stk_writer__meta_left_out(w, "tasks.end", "Permission denied"), "left out");
+	ok(stk_writer__meta_left_out(w, "printk_formats", "Operation not permitted"), "left out");
+	ok(stk_writer__finish(w, "duration", 0), "finish");
+	stk_writer__free(w);
+	free(text);
 }
 
 static void make_hostile(const char *path)
@@ -836,6 +860,8 @@ int main(int argc, char **argv)
 		make_small(argv[2], kind[0] == 's');
 	else if (!strcmp(kind, "empty"))
 		make_empty(argv[2]);
+	else if (!strcmp(kind, "long"))
+		make_long(argv[2]);
 	else if (!strcmp(kind, "hostile"))
 		make_hostile(argv[2]);
 	else if (!strcmp(kind, "aliases"))

@@ -15,10 +15,12 @@
 #include "cleanup.h"
 #include "log.h"
 #include "record/backend.h"
+#include "record/kernel/task_list.h"
 #include "record/select/rec_event.h"
 #include "record/recorder.h"
 #include "record/stop.h"
 #include "stackonce.h"
+#include "strbuf.h"
 #include "symbols/ksyms.h"
 #include "trace/write/writer.h"
 
@@ -32,7 +34,7 @@ static struct fake {
 	struct stk_writer *w;
 	const char *path;
 	uint64_t happened, lost, ts;
-	unsigned int rounds;
+	unsigned int rounds, drains;
 	/* Two looks at the file that found different counters. */
 	struct look {
 		uint64_t happened, recorded, lost, events;
@@ -133,6 +135,7 @@ static int fake_drain(struct backend *b, bool last)
 	struct stk_writer_event e = { .record = record, .record_len = sizeof(record) };
 	int err = 0;
 
+	fake.drains++;
 	if (!last)
 		end -= MIN(end, (uint64_t)HELD);
 	while (fake.ts < end && !err) {
@@ -199,30 +202,84 @@ const struct backend_ops backend_bpf = {
 
 const struct backend_ops backend_ftrace = { 0 };
 
-/* Records with fake, which the caller has set, and returns what the file holds. */
-static struct look record(struct recorder_opts opts, struct recorder_result *ret_result)
+/* In place of reading /proc. */
+static struct {
+	int err;
+	unsigned int nr_tasks;
+} fake_proc;
+
+int task_list__read(const char *proc, struct strbuf *out, int (*meanwhile)(void *ctx), void *ctx)
 {
-	char dir[] = "/tmp/stackonce-test.XXXXXX", path[64], none[] = "", name[] = "event";
+	unsigned int i, drains = fake.drains;
+
+	assert_string_equal(proc, "/proc");
+	for (i = 0; i < fake_proc.nr_tasks; i++)
+		strbuf__printf(out, "%u %u 1 %u 5000000000 S worker\\x20%u\n", i + 1, i + 1, i + 1,
+			       i);
+	assert_int_equal(meanwhile(ctx), 0);
+	assert_int_equal(fake.drains, drains + 1);
+	return fake_proc.err;
+}
+
+static char dir[32], path[64];
+static char sched[] = "sched", exit_event[] = "sched_process_exit";
+
+/* Makes the recording `path` with fake, which the caller has set, of one event type. */
+static void make(struct recorder_opts opts, char *system, char *name,
+		 struct recorder_result *ret_result)
+{
+	char none[] = "";
 	struct rec_event event = { .kind = STK_KIND_SAMPLE,
-				   .system = name,
+				   .system = system,
 				   .name = name,
 				   .format = none,
 				   .filter = none };
 	struct rec_events events = { .v = &event, .nr = 1 };
-	struct look last;
 
 	opts.output = path;
 	opts.events = &events;
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/trace.stk", dir);
 	assert_int_equal(ksyms__parse("", &opts.syms), 0);
 	stop__catch();
 	assert_int_equal(recorder__run(&opts, ret_result), 0);
 	ksyms__free(opts.syms);
+}
+
+/* Returns what the file holds. */
+static struct look record(struct recorder_opts opts, struct recorder_result *ret_result)
+{
+	char name[] = "event";
+	struct look last;
+
+	make(opts, name, name, ret_result);
 	last = look_at(path);
 	unlink(path);
-	rmdir(dir);
 	return last;
+}
+
+static int set_up(void **state)
+{
+	strcpy(dir, "/tmp/stackonce-test.XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/trace.stk", dir);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	unlink(path);
+	rmdir(dir);
+	return 0;
+}
+
+static struct stk_reader *read_all(void)
+{
+	const struct stk_event *e;
+	struct stk_reader *r;
+
+	assert_int_equal(stk_reader__open(path, NULL, &r), 0);
+	while (stk_reader__next(r, &e) == 1)
+		;
+	return r;
 }
 
 static void keep_line(void *ctx, const char *line)
@@ -277,11 +334,74 @@ static void missing_samples_are_said(void **state)
 	log_set_sink(NULL, NULL);
 }
 
+/* More text than a string of the file holds: lists of tasks, and the command line. */
+static void long_metadata(void **state)
+{
+	_cleanup_free_ char *word = malloc(100000 + 1);
+	char *argv[40];
+	struct recorder_result result;
+	struct stk_reader *r;
+	const char *s, *list;
+	unsigned int nr, i;
+
+	assert_non_null(word);
+	memset(word, 'w', 100000);
+	word[100000] = '\0';
+	for (i = 0; i < ARRAY_SIZE(argv); i++)
+		argv[i] = word;
+	fake_proc.nr_tasks = 30000;
+	fake = (struct fake){ 0 };
+	make((struct recorder_opts){ .argc = ARRAY_SIZE(argv), .argv = argv }, sched, exit_event,
+	     &result);
+	r = read_all();
+	for (i = 0; i < 2; i++) {
+		list = stk_reader__meta(r, i ? "tasks.end" : "tasks.start");
+		assert_non_null(list);
+		assert_true(strlen(list) > 1u << 20);
+		for (nr = 0, s = list; (s = strchr(s, '\n')); s++)
+			nr++;
+		assert_int_equal(nr, fake_proc.nr_tasks);
+	}
+	assert_int_equal(strlen(stk_reader__meta(r, "cmdline")), ARRAY_SIZE(argv) * 100001 - 1);
+	stk_reader__free(r);
+}
+
+static unsigned int nr_warnings;
+
+static void count_warnings(void *ctx, enum stk_log_level level, const char *msg)
+{
+	nr_warnings += level == STK_LOG_WARN && strstr(msg, "no list of the tasks");
+}
+
+/* A list that cannot be read does not end the recording, and the recording says so. */
+static void unreadable_task_list(void **state)
+{
+	struct recorder_result result;
+	struct stk_reader *r;
+
+	fake_proc.err = -EMFILE;
+	log_set_sink(count_warnings, NULL);
+	fake = (struct fake){ 0 };
+	make((struct recorder_opts){ 0 }, sched, exit_event, &result);
+	r = read_all();
+	assert_null(stk_reader__meta(r, "tasks.start"));
+	assert_null(stk_reader__meta(r, "tasks.end_ts"));
+	assert_non_null(stk_reader__meta(r, "metadata.left_out"));
+	assert_non_null(strstr(stk_reader__meta(r, "metadata.left_out"),
+			       "tasks.start (Too many open files), "
+			       "tasks.end (Too many open files)"));
+	assert_int_equal(nr_warnings, 2);
+	stk_reader__free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accounting_of_a_ring_that_is_never_empty),
-		cmocka_unit_test(missing_samples_are_said),
+		cmocka_unit_test_setup_teardown(accounting_of_a_ring_that_is_never_empty, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(missing_samples_are_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(long_metadata, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(unreadable_task_list, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -337,7 +337,7 @@ static void test_arguments(void **state)
 	e.record = rec;
 	e.record_len = STK_MAX_RECORD + 1;
 	assert_int_equal(stk_writer__event(w, &e), -EINVAL);
-	assert_int_equal(stk_writer__meta(w, "key", big), -E2BIG);
+	assert_int_equal(stk_writer__meta(w, big, "value"), -E2BIG);
 	assert_int_equal(stk_writer__symbol(w, 1, 1, big, ""), -E2BIG);
 	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "t", "", big), -E2BIG);
 	/* none of these is sticky; the largest valid one is accepted */

@@ -148,7 +148,7 @@ static int read_tasks(struct ftrace_tasks *t)
 	char *line, *rest;
 	int err;
 
-	err = task_list__read(&text);
+	err = task_list__read("/proc", &text, NULL, NULL);
 	for (rest = text.s; !err && (line = strsep(&rest, "\n"));)
 		err = add_line(t, line);
 	strbuf__free(&text);
