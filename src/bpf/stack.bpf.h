@@ -84,10 +84,11 @@ __noinline int stack_cut(struct scratch *s)
 /*
  * Stores the walked stack: the interrupted contexts first, from the outermost, each as a record of
  * its own to which the next inner one links.  Sets s->kstack, to WIRE_STACK_FULL if all words must
- * be sent with the event.  flags: STACKMAP_NOREF or 0.  Returns 2: the stack is new, 1: it is
- * known, 0: it is empty, or a negative error of the stack map.
+ * be sent with the event.  Returns 2: the stack is new, 1: it is known, 0: it is empty, or a
+ * negative error of the stack map.  Nobody reads the references of these stacks, so they are not
+ * counted: a counter would be a cache line that all CPUs write.
  */
-__noinline int stack_store(struct scratch *s, u64 flags)
+__noinline int stack_store(struct scratch *s)
 {
 	u32 n, start, i, end = 0;
 	s64 id;
@@ -131,7 +132,7 @@ __noinline int stack_store(struct scratch *s, u64 flags)
 	start = s->start;
 	if (n <= start || n - start > STACKMAP_WORDS)
 		return 0;
-	id = stackmap_get(stack_part(s, start), n - start, flags & STACKMAP_NOREF);
+	id = stackmap_get(stack_part(s, start), n - start, STACKMAP_NOREF);
 	if (id <= 0) {
 		s->kstack = WIRE_STACK_FULL;
 		return id;
@@ -195,8 +196,7 @@ static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct even
 }
 
 /* Cuts and stores the n frames in s->walk.words; returns as stack_store(). */
-static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum kwalk_start start,
-				      u64 flags)
+static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum kwalk_start start)
 {
 	u32 most = WIRE_MAX_FRAMES - marker, limit = walk_limit;
 
@@ -209,7 +209,7 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum
 	s->marker = marker;
 	s->stack_counter = n >= limit || n == most ? STK_C_STACK_AT_LIMIT : 0;
 	stack_cut(s);
-	return stack_store(s, flags);
+	return stack_store(s);
 }
 
 /*
@@ -229,7 +229,7 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 		stack_checked(s, c, KWALK_UNCHECKED);
 		return r;
 	}
-	again = stack_keep(s, n / 8, marker, start, STACKMAP_NOREF);
+	again = stack_keep(s, n / 8, marker, start);
 	if (s->kstack == id) {
 		stack_checked(s, c, KWALK_AGREED);
 		return r;
@@ -264,7 +264,6 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		 * No other counter: the recorder adds this one to STK_C_WALKED and STK_C_STACK_HIT.
 		 */
 		bump(c, STK_C_WALK_REMEMBERED);
-		stackmap_again(s->kstack);
 		if (kwalk_due(c->c[STK_C_WALK_REMEMBERED] - 1))
 			stack_verify(ctx, s, c, marker, start, 1);
 		return;
@@ -282,7 +281,7 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		return;
 	}
 	generation = stackmap_generation(); /* before the lookup of the id */
-	r = stack_keep(s, n, marker, start, 0);
+	r = stack_keep(s, n, marker, start);
 	if (r == 2 && s->walked)
 		r = stack_verify(ctx, s, c, marker, start, r);
 	else if (r == 1 && s->walked && !s->stack_counter)

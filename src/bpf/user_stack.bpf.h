@@ -295,7 +295,7 @@ static __always_inline void user_store(struct scratch *s, struct user_thread *t)
 		u->result = STK_C_USTACK_NONE;
 		return;
 	}
-	id = stackmap_get_call(&u->words, u->nr_words, 0);
+	id = stackmap_get_call(&u->words, u->nr_words, STACKMAP_NOREF);
 	if (id <= 0) {
 		s->ustack = WIRE_STACK_FULL;
 		u->result = STK_C_USTACK_FULL;

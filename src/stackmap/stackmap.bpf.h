@@ -438,17 +438,6 @@ STACKMAP_INLINE __u32 stackmap_generation(void)
 #define stackmap_forget(b, n_)
 #endif
 
-/* Counts one more reference of a stack whose id, of this generation, the caller has kept. */
-STACKMAP_INLINE void stackmap_again(__u32 off)
-{
-	__u64 *p = stackmap_page(off >> STACKMAP_PAGE_SHIFT);
-
-	if (p)
-		stackmap_add32(
-			&((struct stackmap_record *)(p + (off & (STACKMAP_PAGE_WORDS - 1))))->refs,
-			1);
-}
-
 /* All but the hint: the first tag match in the first line, one comparison; else a call. */
 STACKMAP_INLINE long stackmap_find(struct stackmap_buf *b, __u32 n, __u32 flags)
 {
