@@ -13,6 +13,7 @@
 #include "stackonce-counters.h"
 #include "target.h"
 
+struct memory_plan;
 struct recorder_opts;
 struct stk_writer;
 
@@ -44,6 +45,7 @@ struct backend_ops {
 	void (*free)(struct backend *b);
 	unsigned int (*nr_cpus)(const struct backend *b);
 	uint64_t (*ring_size)(const struct backend *b); /* bytes per CPU */
+	const struct memory_plan *(*memory)(const struct backend *b);
 	/* w, borrowed, has the event types already. */
 	int (*set_writer)(struct backend *b, struct stk_writer *w);
 	/* Starts recording. */

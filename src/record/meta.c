@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "log.h"
+#include "memory.h"
 #include "opts.h"
 #include "record/kernel/percpu.h"
 #include "record/kernel/task_list.h"
@@ -211,23 +212,24 @@ static void put_probe_paths(struct meta *m, const struct rec_events *l)
 		put_strbuf(m, "probe.paths", &b);
 }
 
-int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct ksyms *syms,
-		const struct rec_events *events)
+int meta__write(struct stk_writer *w, const struct recorder_opts *opts,
+		const struct memory_plan *memory)
 {
 	struct meta m = { .w = w };
 
 	put_text(&m, "recorder", "stackonce " STACKONCE_VERSION);
 	put_text(&m, "backend", opts->backend == REC_BACKEND_FTRACE ? "ftrace" : "bpf");
 	put_command_line(&m, opts);
-	put_machine(&m, syms);
+	put_machine(&m, opts->syms);
 	put_clock(&m, opts);
 	put_number(&m, "limits.max_depth", opts->max_depth);
-	put_number(&m, "limits.stack_map_bits", opts->stack_map_bits);
-	put_number(&m, "limits.stack_pool", opts->stack_pool);
-	put_number(&m, "limits.buffer_size", opts->buffer_size);
+	put_number(&m, "limits.memory", memory->budget);
+	put_number(&m, "limits.stack_map_bits", memory->stack_map_bits);
+	put_number(&m, "limits.stack_pool", memory->stack_pool);
+	put_number(&m, "limits.buffer_size", memory->ring);
 	put_text(&m, "stack_map.generation", "1");
-	put_events_left_out(&m, events);
-	put_probe_paths(&m, events);
+	put_events_left_out(&m, opts->events);
+	put_probe_paths(&m, opts->events);
 	return m.err;
 }
 

@@ -8,13 +8,14 @@
 
 struct ksyms;
 struct backend_costs;
+struct memory_plan;
 struct rec_events;
 struct recorder_opts;
 struct stk_writer;
 struct strbuf;
 
-int meta__write(struct stk_writer *w, const struct recorder_opts *opts, struct ksyms *syms,
-		const struct rec_events *events);
+int meta__write(struct stk_writer *w, const struct recorder_opts *opts,
+		const struct memory_plan *memory);
 
 /* If the memory for the text was short, the recording says instead that it lacks the key. */
 int meta__text(struct stk_writer *w, const char *key, const struct strbuf *text);

@@ -43,7 +43,10 @@ struct recorder_opts {
 	enum rec_clock clock;
 	struct rec_offset clock_offset; /* of the recording's times, see rec_clock.h */
 	uint64_t duration_ns; /* 0: no limit */
-	uint32_t max_depth, stack_map_bits;
+	uint32_t max_depth;
+	uint64_t memory; /* bytes in the kernel, see memory.h; 0: a part of the machine's */
+	/* 0: follows from memory */
+	uint32_t stack_map_bits;
 	uint64_t stack_pool, buffer_size;
 	uint64_t table_budget; /* for unwind tables, in bytes */
 	int argc; /* stackonce's own command line, for the metadata */

@@ -80,7 +80,7 @@ static int open_writer(struct recorder *r)
 	err = stk_writer__new(fcntl(output__fd(r->output), F_DUPFD_CLOEXEC, 3), &wo, &r->w);
 	if (err)
 		return err;
-	err = meta__write(r->w, o, o->syms, o->events);
+	err = meta__write(r->w, o, r->ops->memory(r->backend));
 	for (i = 0; i < o->events->nr && err >= 0; i++) {
 		const struct rec_event *e = &o->events->v[i];
 

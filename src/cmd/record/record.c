@@ -228,10 +228,7 @@ static int run(int argc, char **argv)
 		.events = &events,
 		.kernel_stacks = true,
 		.symbols = true,
-		.table_budget = 256 << 20,
 		.max_depth = WIRE_MAX_FRAMES,
-		.stack_map_bits = 16,
-		.buffer_size = 8 << 20,
 		.argc = argc,
 		.argv = argv,
 	};

@@ -13,6 +13,7 @@
 #include "programs.h"
 #include "record/backend.h"
 #include "record/files/user_files.h"
+#include "record/memory.h"
 #include "record/meta.h"
 #include "record/opts.h"
 #include "record/select/rec_event.h"
@@ -105,7 +106,6 @@ static int bpf_open(const struct recorder_opts *opts, struct backend **ret_backe
 /* Loads the unwind tables of all running programs before the first event. */
 static int open_files(struct bpf_backend *b)
 {
-	const struct recorder_opts *o = b->opts;
 	struct user_files_opts fo;
 	int err;
 
@@ -119,8 +119,8 @@ static int open_files(struct bpf_backend *b)
 		.nr_cpus = programs__nr_cpus(b->programs),
 		.slabs_fd = b->user.slabs_fd,
 		.snapshot_fd = b->user.snapshot_fd,
-		.table_budget = o->user_fp_only ? 0 : o->table_budget,
-		.clock = rec_clocks[o->clock].id,
+		.table_budget = programs__memory(b->programs)->tables,
+		.clock = rec_clocks[b->opts->clock].id,
 		.w = b->w,
 	};
 	err = user_files__new(&fo, &b->files);
@@ -189,7 +189,12 @@ static unsigned int bpf_nr_cpus(const struct backend *b)
 
 static uint64_t bpf_ring_size(const struct backend *b)
 {
-	return programs__ring_size(to_bpf_backend(b)->programs);
+	return programs__memory(to_bpf_backend(b)->programs)->ring;
+}
+
+static const struct memory_plan *bpf_memory(const struct backend *b)
+{
+	return programs__memory(to_bpf_backend(b)->programs);
 }
 
 static int bpf_arm(struct backend *base)
@@ -307,8 +312,7 @@ static int unwind_meta(struct bpf_backend *b)
 		{ "unwind.table_peak", fs.table_peak },
 		{ "unwind.cfi_bytes", fs.cfi_bytes },
 		{ "unwind.load_ns", fs.load_ns },
-		{ "unwind.budget", o->table_budget },
-		{ "unwind.files_full", b->user.ctl->files_full },
+		{ "unwind.budget", programs__memory(b->programs)->tables },
 	};
 
 	err = stk_writer__meta(b->w, "unwind.mode", o->user_fp_only ? "fp" : "cfi");
@@ -404,6 +408,7 @@ const struct backend_ops backend_bpf = {
 	.free = bpf_free,
 	.nr_cpus = bpf_nr_cpus,
 	.ring_size = bpf_ring_size,
+	.memory = bpf_memory,
 	.set_writer = bpf_set_writer,
 	.arm = bpf_arm,
 	.disarm = bpf_disarm,

@@ -16,6 +16,7 @@
 #include "record/backend.h"
 #include "record/files/unwinder.h"
 #include "record/files/user_files.h"
+#include "record/memory.h"
 #include "record/namer.h"
 #include "record/select/rec_event.h"
 #include "stackmap/stackmap.h"
@@ -355,7 +356,7 @@ int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 	d->files = o->files;
 	d->user_fp_only = o->user_fp_only;
 	d->nr_cpus = programs__nr_cpus(o->programs);
-	d->ring_size = programs__ring_size(o->programs);
+	d->ring_size = programs__memory(o->programs)->ring;
 	d->nr_events = events->nr;
 	d->sources = calloc(d->nr_cpus, sizeof(*d->sources));
 	d->info = calloc(MAX(events->nr, 1u), sizeof(*d->info));

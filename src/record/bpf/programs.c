@@ -115,7 +115,6 @@ static int set_rodata(struct programs *p)
 	ro->user_fp_only = p->opts->user_fp_only;
 	ro->user_max_depth = MIN(p->opts->max_depth, (uint32_t)WIRE_USER_FRAMES);
 	ro->user_thread_mask = thread_sets(p) - 1;
-	ro->copy_limit = p->opts->buffer_size / 2;
 	if (p->layout.runqueues != UINT32_MAX && p->layout.preempt_count != UINT32_MAX)
 		ro->percpu_preempt_count = p->layout.preempt_count;
 	if (p->layout.runqueues != UINT32_MAX && p->layout.prog_active != UINT32_MAX)
@@ -127,20 +126,13 @@ static int set_rodata(struct programs *p)
 	return set_entry_ranges(p);
 }
 
-static int set_map_sizes(struct programs *p)
+static void set_map_sizes(struct programs *p)
 {
-	struct stackmap_opts so = { .bits = p->opts->stack_map_bits,
-				    .pool_bytes = p->opts->stack_pool };
 	struct record_bpf *s = p->skel;
 	unsigned int filters = 0, i;
-	int err;
 
 	for (i = 0; i < p->nr_events; i++)
 		filters += p->opts->events->v[i].prog != NULL;
-	err = stackmap__configure(s->obj, &so);
-	if (err)
-		return log_err(err, "configure a stack map of 2^%u stacks",
-			       p->opts->stack_map_bits);
 	bpf_map__set_max_entries(s->maps.counts, MAX(p->nr_events, 1u) * p->nr_cpus);
 	bpf_map__set_max_entries(s->maps.descs, MAX(p->nr_events, 1u));
 	bpf_map__set_max_entries(s->maps.filters, MAX(filters, 1u));
@@ -157,7 +149,6 @@ static int set_map_sizes(struct programs *p)
 		bpf_map__set_max_entries(s->maps.threads, thread_sets(p));
 		bpf_map__set_max_entries(s->maps.copies, p->nr_cpus);
 	}
-	return 0;
 }
 
 static void *map_memory(const struct bpf_map *map, size_t value_size, size_t nr, size_t *ret_len)
@@ -209,7 +200,7 @@ static int add_ring(const struct bpf_map *outer, unsigned int cpu, uint64_t size
 static int create_ring(struct programs *p, unsigned int cpu)
 {
 	const struct record_bpf *s = p->skel;
-	int err = add_ring(s->maps.rings, cpu, p->opts->buffer_size, p->ring_fds);
+	int err = add_ring(s->maps.rings, cpu, p->memory.ring, p->ring_fds);
 
 	if (err || !p->user_stacks)
 		return err;
@@ -343,11 +334,16 @@ static int load(struct programs *p)
 	if (!p->skel)
 		return log_err(-errno, "open the BPF object");
 	err = set_rodata(p);
-	err = err ?: set_map_sizes(p);
-	err = err ?: programs__prepare_walk(p);
+	if (err)
+		return err;
+	set_map_sizes(p);
+	err = programs__prepare_walk(p);
 	if (err)
 		return err;
 	programs__choose(p);
+	err = programs__plan_memory(p);
+	if (err)
+		return err;
 	err = record_bpf__load(p->skel);
 	if (err)
 		return log_err(err, "load the BPF programs into the kernel");
@@ -359,7 +355,7 @@ static int load(struct programs *p)
 		err = create_rings(p);
 	if (err)
 		return log_err(err, "create rings of %llu bytes for each CPU",
-			       (unsigned long long)p->opts->buffer_size);
+			       (unsigned long long)p->memory.ring);
 	err = stackmap__open(p->skel->obj, &p->stackmap);
 	if (err)
 		return log_err(err, "open the stack map");
@@ -603,7 +599,7 @@ int programs__ring_fd(const struct programs *p, unsigned int cpu)
 	return cpu < p->nr_cpus ? p->ring_fds[cpu] : -1;
 }
 
-uint64_t programs__ring_size(const struct programs *p)
+const struct memory_plan *programs__memory(const struct programs *p)
 {
-	return p->opts->buffer_size;
+	return &p->memory;
 }

@@ -14,6 +14,7 @@
 
 struct backend_costs;
 struct event_counts;
+struct memory_plan;
 struct programs;
 struct recorder_opts;
 struct stackmap;
@@ -80,7 +81,7 @@ int programs__ring_fd(const struct programs *p, unsigned int cpu); /* -1: no suc
  * them before are counted in STK_C_LOST_RING.
  */
 int programs__refresh_cpus(struct programs *p);
-uint64_t programs__ring_size(const struct programs *p);
+const struct memory_plan *programs__memory(const struct programs *p);
 
 /* Counters of all events, summed over the CPUs; one row of STK_NR_COUNTERS for each event. */
 int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNTERS]);

@@ -10,6 +10,7 @@
 #include "programs.h"
 #include "record/backend.h"
 #include "record/kernel/percpu.h"
+#include "record/memory.h"
 #include "record/opts.h"
 
 /* The skeleton uses the type names of the BPF sources. */
@@ -42,6 +43,7 @@ struct programs {
 	struct stackmap *stackmap;
 	struct kwalk *kwalk; /* NULL: the kernel walks stacks */
 	const char *kernel_walk_reason; /* why; NULL: stacks are walked */
+	struct memory_plan memory;
 	struct percpu_layout layout;
 	struct bpf_link *calibration, *follow, *begin, *command;
 	unsigned int nr_cpus, nr_events;
@@ -65,6 +67,11 @@ struct programs {
 
 /* Selects the programs that the events need; to be called before loading. */
 void programs__choose(struct programs *p);
+
+/* ---- map_memory.c ---------------------------------------------------------------------------- */
+
+/* Before loading, and after all other sizes are set: divides the memory, sizes the stack map. */
+int programs__plan_memory(struct programs *p);
 
 /* ---- kernel_unwind.c ------------------------------------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include "record/ftrace/ring/ftrace_tasks.h"
 #include "record/kernel/percpu.h"
 #include "record/kernel/tracefs.h"
+#include "record/memory.h"
 #include "record/meta.h"
 #include "record/opts.h"
 #include "record/select/rec_event.h"
@@ -30,6 +31,7 @@ struct ftrace_backend {
 	struct backend base;
 	const struct recorder_opts *opts;
 	const char *clock; /* of ftrace */
+	struct memory_plan memory;
 	struct ftrace_page_format page;
 	struct ftrace_kinds kinds;
 	struct ftrace_instance *instance;
@@ -236,7 +238,7 @@ static int set_up(struct ftrace_backend *b)
 	err = ftrace_instance__write(b->instance, "trace_clock", b->clock);
 	if (err)
 		return log_err(err, "set the ftrace clock '%s'", b->clock);
-	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)o->buffer_size / 1024);
+	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)b->memory.ring / 1024);
 	err = ftrace_instance__write(b->instance, "buffer_size_kb", kb);
 	if (err)
 		return log_err(err, "set the ring size to %s KiB", kb);
@@ -263,11 +265,23 @@ static int load_formats(struct ftrace_backend *b)
 	return err ? log_err(err, "read the formats of the ftrace ring") : 0;
 }
 
+/* The kernel allocates all but the rings. */
+static void plan_memory(struct ftrace_backend *b)
+{
+	struct memory_machine m;
+
+	memory_machine__read(&m);
+	memory_plan__make(b->opts, &m, &b->memory);
+	b->memory.stack_map = b->memory.tables = 0;
+	memory_plan__log(&b->memory);
+}
+
 static int open_all(struct ftrace_backend *b)
 {
 	uint64_t start = rec_clock__ns(REC_CLOCK_MONO);
 	int err;
 
+	plan_memory(b);
 	err = check_events(b);
 	if (!err)
 		err = load_formats(b);
@@ -326,7 +340,7 @@ static int ftrace_open(const struct recorder_opts *opts, struct backend **ret_ba
 		ftrace_free(&b->base);
 		return err;
 	}
-	b->costs.map_bytes = (uint64_t)b->nr_cpus * opts->buffer_size;
+	b->costs.map_bytes = b->nr_cpus * b->memory.ring;
 	*ret_backend = &b->base;
 	return 0;
 }
@@ -349,7 +363,7 @@ static int ftrace_set_writer(struct backend *base, struct stk_writer *w)
 		.tasks = b->tasks,
 		.w = w,
 		.nr_cpus = b->nr_cpus,
-		.ring_bytes = b->opts->buffer_size,
+		.ring_bytes = b->memory.ring,
 	};
 	int err = 0;
 
@@ -374,7 +388,12 @@ static unsigned int ftrace_nr_cpus(const struct backend *b)
 
 static uint64_t ftrace_ring_size(const struct backend *b)
 {
-	return to_ftrace_backend(b)->opts->buffer_size;
+	return to_ftrace_backend(b)->memory.ring;
+}
+
+static const struct memory_plan *ftrace_memory(const struct backend *b)
+{
+	return &to_ftrace_backend(b)->memory;
 }
 
 static int ftrace_arm(struct backend *base)
@@ -579,6 +598,7 @@ const struct backend_ops backend_ftrace = {
 	.free = ftrace_free,
 	.nr_cpus = ftrace_nr_cpus,
 	.ring_size = ftrace_ring_size,
+	.memory = ftrace_memory,
 	.set_writer = ftrace_set_writer,
 	.arm = ftrace_arm,
 	.disarm = ftrace_disarm,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The recorder with a fake backend: the contents of the file while events still arrive. */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "record/backend.h"
+#include "record/memory.h"
 #include "record/kernel/task_list.h"
 #include "record/select/rec_event.h"
 #include "record/recorder.h"
@@ -84,6 +86,13 @@ static unsigned int fake_nr_cpus(const struct backend *b)
 static uint64_t fake_ring_size(const struct backend *b)
 {
 	return 16384;
+}
+
+static const struct memory_plan *fake_memory(const struct backend *b)
+{
+	static const struct memory_plan plan = { .budget = 1 << 20, .ring = 16384 };
+
+	return &plan;
 }
 
 static int fake_set_writer(struct backend *b, struct stk_writer *w)
@@ -186,6 +195,7 @@ const struct backend_ops backend_bpf = {
 	.free = fake_free,
 	.nr_cpus = fake_nr_cpus,
 	.ring_size = fake_ring_size,
+	.memory = fake_memory,
 	.set_writer = fake_set_writer,
 	.arm = fake_arm,
 	.disarm = fake_arm,

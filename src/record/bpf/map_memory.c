@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Divides the memory of a recording among the maps. */
+#include <bpf/libbpf.h>
+
+#include "log.h"
+#include "programs_priv.h"
+#include "stackmap/stackmap.h"
+#include "stackmap/stackmap_layout.h"
+
+_Static_assert(MEMORY_SLOTS_PER_STACK == 2 * sizeof(struct stackmap_line) / STACKMAP_LINE,
+	       "the stack map has two slots for each stack");
+_Static_assert(MEMORY_BITS_MIN == STACKMAP_BITS_MIN && MEMORY_BITS_MAX == STACKMAP_BITS_MAX,
+	       "the stack map has the same limits");
+
+static uint64_t bytes_of(const struct programs *p, const struct bpf_map *map)
+{
+	uint64_t nr = bpf_map__max_entries(map), value = (bpf_map__value_size(map) + 7) & ~7u;
+
+	switch (bpf_map__type(map)) {
+	case BPF_MAP_TYPE_RINGBUF:
+		return nr;
+	case BPF_MAP_TYPE_PERCPU_ARRAY:
+		return nr * value * p->nr_cpus;
+	default:
+		return nr * value;
+	}
+}
+
+/* All maps but those whose size follows from the budget. */
+static uint64_t fixed_bytes(const struct programs *p)
+{
+	const struct record_bpf *s = p->skel;
+	const struct bpf_map *map;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_map(map, s->obj)
+	{
+		if (map != s->maps.stackmap_slots && map != s->maps.stackmap_pool &&
+		    bpf_map__autocreate(map))
+			sum += bytes_of(p, map);
+	}
+	return sum;
+}
+
+int programs__plan_memory(struct programs *p)
+{
+	struct stackmap_opts so;
+	struct memory_machine m;
+	int err;
+
+	memory_machine__read(&m);
+	m.fixed = fixed_bytes(p);
+	memory_plan__make(p->opts, &m, &p->memory);
+	if (!p->user_stacks || p->opts->user_fp_only)
+		p->memory.tables = 0;
+	memory_plan__log(&p->memory);
+	p->skel->rodata->copy_limit = p->memory.ring / 2;
+	so = (struct stackmap_opts){ .bits = p->memory.stack_map_bits,
+				     .pool_bytes = p->memory.stack_pool };
+	err = stackmap__configure(p->skel->obj, &so);
+	return err ? log_err(err, "configure a stack map of 2^%u stacks", so.bits) : 0;
+}
