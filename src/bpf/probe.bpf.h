@@ -91,7 +91,10 @@ static __always_inline void calls_free(struct saved_call *set, u64 task, u64 sp)
 			*(volatile u64 *)&set[i].task = 0;
 }
 
-/* A slot belongs to the running task once its `task` is set: no other task changes it then. */
+/*
+ * A slot belongs to the running task once its `task` is set: no other task changes it then.  0: the
+ * set is full.
+ */
 __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 {
 	u64 task = bpf_get_current_task();
@@ -112,7 +115,7 @@ __noinline int call_save(u64 sp, u32 variant, u64 arg0, u64 arg1, u64 arg2)
 	own->args[1] = arg1;
 	own->args[2] = arg2;
 	own->variant = variant;
-	return 0;
+	return 1;
 }
 
 /*
@@ -241,7 +244,8 @@ static __always_inline void emulated_save(struct pt_regs *ctx, u32 event, u32 va
 	if (!armed() || !d || (select_tasks && !pid_selected(bpf_get_current_pid_tgid())))
 		return;
 	emulated_args(ctx, d->emulated, variant, args);
-	call_save(PROBE_REG(ctx, ARCH_REG_SP), variant, args[0], args[1], args[2]);
+	if (!call_save(PROBE_REG(ctx, ARCH_REG_SP), variant, args[0], args[1], args[2]))
+		note_full(event, STK_C_FULL_CALLS);
 }
 
 static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e)

@@ -147,6 +147,7 @@ int begin_program(void *ctx)
 		return 0;
 	s->user.mm = (u64)task->mm;
 	s->user.file_events_left = USER_FILE_EVENTS;
+	s->user.event = FULL_NO_EVENT;
 	exec_file_event(&s->user, task->mm->start_code);
 	exec_file_event(&s->user,
 			((const struct pt_regs *)bpf_task_pt_regs((void *)task))->ARCH_REG_IP);

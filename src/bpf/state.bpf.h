@@ -172,6 +172,17 @@ static __always_inline void bump(struct event_counts *c, u32 counter)
 	__sync_fetch_and_add(&c->c[counter], 1);
 }
 
+#define FULL_NO_EVENT (~0u)
+
+/* Counts for an event that a table was full. */
+static __always_inline void note_full(u32 event, u32 counter)
+{
+	struct event_counts *c = event_counts(event);
+
+	if (c)
+		bump(c, counter);
+}
+
 /* By CPU: periods of the timer samples.  The rest of the perf counter's value was swallowed. */
 struct wire_periods sample_periods[WIRE_MAX_CPUS] = {};
 

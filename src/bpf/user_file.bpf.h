@@ -114,8 +114,10 @@ __noinline int file_intern(struct user_walk *u)
 		}
 	}
 	u->key_new = 0;
-	if (key->kind != WIRE_KEY_NAME)
-		__sync_fetch_and_add(&user_ctl.files_full, 1);
+	if (key->kind == WIRE_KEY_NAME)
+		note_full(u->event, STK_C_FULL_NAMES);
+	else
+		note_full(u->event, STK_C_FULL_FILES);
 	return 0;
 }
 
@@ -286,7 +288,8 @@ __noinline int file_id(struct user_walk *u, u64 addr)
 		return id;
 	if (u->area.file && file_name_is_new(u, f, id) && !is_new) {
 		u->file_events_left--;
-		file_event_send(u, id, true);
+		if (!file_event_send(u, id, true)) /* the name is not sent again */
+			note_full(u->event, STK_C_FULL_NAMES);
 	}
 	if (u->file_events_left && !f->announced &&
 	    !__sync_val_compare_and_swap(&f->announced, 0, 1)) {

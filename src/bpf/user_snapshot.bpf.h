@@ -22,6 +22,7 @@ static __always_inline void snapshot_area(struct user_walk *u, struct vm_area_st
 {
 	struct user_area *a = &u->area;
 
+	u->event = FULL_NO_EVENT;
 	a->start = vma->vm_start;
 	a->end = vma->vm_end;
 	a->pgoff = vma->vm_pgoff;

@@ -310,7 +310,7 @@ static __always_inline void user_store(struct scratch *s, struct user_thread *t)
 }
 
 static __always_inline void walk_begin(struct user_walk *u, struct user_thread *t,
-				       const struct task_struct *task)
+				       const struct task_struct *task, u32 event)
 {
 	bool stable;
 
@@ -329,6 +329,7 @@ static __always_inline void walk_begin(struct user_walk *u, struct user_thread *
 	u->raw = 0;
 	u->forget = 0;
 	u->file_events_left = USER_FILE_EVENTS;
+	u->event = event;
 	u->extent = t->extent;
 	stack_area(u, t);
 }
@@ -338,7 +339,7 @@ static __always_inline int user_walk_stack(struct scratch *s, struct user_thread
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct user_walk *u = &s->user;
 
-	walk_begin(u, t, task);
+	walk_begin(u, t, task, s->event);
 	if (user_unwind(u, t)) {
 		if (kept_is_valid(t->kept)) {
 			s->ustack = (u32)t->kept;
@@ -357,6 +358,7 @@ static __always_inline int user_walk_stack(struct scratch *s, struct user_thread
 			u->result = STK_C_USTACK_DEFERRED;
 			return 0;
 		}
+		note_full(s->event, STK_C_FULL_COPIES);
 		u->nr++; /* not copied: keep the frame where the walk stopped */
 		user_words(u);
 	}
@@ -378,8 +380,11 @@ __noinline int user_stack_get(struct scratch *s)
 	s->user.nr = 0;
 	if (!user_regs(&s->user, task))
 		return 0;
-	if (!s->user.stop)
+	if (!s->user.stop) {
 		t = thread_claim(task, s->user.mm);
+		if (!t)
+			note_full(s->event, STK_C_FULL_THREADS);
+	}
 	if (!t) {
 		s->user.stop = UNW_FAILED;
 		user_words(&s->user);

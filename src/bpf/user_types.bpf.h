@@ -121,7 +121,7 @@ struct user_walk {
 	u32 key_id; /* result of file_intern() */
 	u32 key_new;
 	u32 file_events_left; /* that this event may still send */
-	u32 pad;
+	u32 event; /* index of its type; FULL_NO_EVENT: no event */
 };
 
 #endif /* USER_TYPES_BPF_H */

@@ -73,6 +73,16 @@
 	X(USTACK_UNREADABLE, 32, "ustack_unreadable", "unreadable") \
 	X(USTACK_FAILED, 34, "ustack_failed", "failed")
 
+/* times that a table of the recorder was full; no event is lost by that */
+#define STK_COUNTERS_FULL(X) \
+	X(FULL_FILES, 49, "full_files", "files") /* a file has no id: its frames are unknown */ \
+	X(FULL_NAMES, 50, "full_names", "names") /* a name of a file is missing */ \
+	X(FULL_THREADS, 51, "full_threads", "threads") /* no slot: no user stack was walked */ \
+	X(FULL_COPIES, 52, "full_copies", "copies") /* a user stack was not copied: it is cut */ \
+	X(FULL_CALLS, 53, "full_calls", "calls") /* the end event of a call has no fields */ \
+	X(FULL_WAITING, 54, "full_waiting", "waiting") /* ftrace: an event did not wait for its \
+							* stack */
+
 #define STK_COUNTERS(X) \
 	X(HAPPENED, 0, "happened", "happened") /* counted by the second program */ \
 	X(RECORDED, 1, "recorded", "recorded") \
@@ -98,7 +108,8 @@
 	X(WALKED, 38, "walked", "walked") /* kernel stacks walked by the program itself */ \
 	X(WALK_REMEMBERED, 46, "walk_remembered", "remembered") /* of these, without any lookup */ \
 	STK_COUNTERS_WALK_LEFT(X) \
-	STK_COUNTERS_WALK_CHECK(X)
+	STK_COUNTERS_WALK_CHECK(X) \
+	STK_COUNTERS_FULL(X)
 
 /* X(CONSTANT, NUMBER in a recording, NAME, counter of user stacks with this end) */
 #define STK_STACK_ENDS(X) \

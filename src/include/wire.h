@@ -223,8 +223,6 @@ struct wire_user_ctl {
 	__wire_u32 epoch; /* seconds, for wire_file.used */
 	/* set by the BPF programs: */
 	__wire_u32 nr_files, nr_names; /* ids given out */
-	__wire_u32 files_full; /* times the map had no room for a file: its frames are unknown */
-	__wire_u32 pad;
 };
 
 enum desc_flags {

@@ -17,6 +17,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "clock_steps.h"
+#include "full_tables.h"
 #include "log.h"
 #include "losses.h"
 #include "meta.h"
@@ -426,6 +427,7 @@ static int finish(struct recorder *r)
 		return err;
 	target__ended(r->target);
 	warn_samples(r);
+	full_tables__warn((const uint64_t(*)[STK_NR_COUNTERS])r->counters, r->opts->events->nr);
 	err = r->ops->finish(r->backend);
 	r->ops->costs(r->backend, &costs);
 	if (!err)

@@ -41,7 +41,7 @@ struct reason {
 
 /* Each is ended by a row whose name is NULL. */
 extern const struct reason info_filtered_by[], info_lost_by[], info_fell_by[], info_stack_ends[],
-	info_walk_left[], info_walk_checks[], info_ustack_ways[], info_ustack_ends[],
+	info_walk_left[], info_walk_checks[], info_ustack_ways[], info_ustack_ends[], info_full[],
 	info_samples[];
 
 /* "clean", "abrupt", or "recording" if it is in progress. */

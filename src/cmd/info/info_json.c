@@ -112,10 +112,11 @@ static void json_kernel_unwind(struct info *in)
 
 static void json_user_stacks(struct info *in)
 {
-	static const char *const keys[] = { "unwind.tables_loaded", "unwind.no_table",
-					    "unwind.evicted",	    "unwind.table_bytes",
-					    "unwind.table_peak",    "unwind.cfi_bytes",
-					    "unwind.load_ns",	    "unwind.budget" };
+	static const char *const keys[] = {
+		"unwind.not_kept", "unwind.tables_loaded", "unwind.no_table",	"unwind.evicted",
+		"unwind.refused",  "unwind.table_bytes",   "unwind.table_peak", "unwind.cfi_bytes",
+		"unwind.load_ns",  "unwind.budget",
+	};
 	const char *mode = stk_reader__meta(in->rd.reader, "unwind.mode");
 	const struct account *a = &in->total;
 	struct json *j = &in->out.json;
@@ -156,6 +157,7 @@ void info__put_json(struct info *in)
 	json_stacks(in);
 	json_kernel_unwind(in);
 	json_user_stacks(in);
+	json_reasons(j, "full_tables", &in->total, info_full);
 	json__u64(j, "events_in_file", in->t.events);
 	json__u64(j, "bytes", in->t.bytes);
 	json__u64(j, "event_bytes", in->t.event_bytes);

@@ -14,6 +14,7 @@ const struct reason info_walk_left[] = { STK_COUNTERS_WALK_LEFT(REASON){ 0, NULL
 const struct reason info_walk_checks[] = { STK_COUNTERS_WALK_CHECK(REASON){ 0, NULL } };
 const struct reason info_ustack_ways[] = { STK_COUNTERS_USTACK_WAY(REASON){ 0, NULL } };
 const struct reason info_ustack_ends[] = { STK_COUNTERS_USTACK_END(REASON){ 0, NULL } };
+const struct reason info_full[] = { STK_COUNTERS_FULL(REASON){ 0, NULL } };
 
 const struct reason info_samples[] = {
 	{ STK_C_SAMPLE_EXPECTED, "expected" },

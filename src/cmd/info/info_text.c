@@ -310,7 +310,7 @@ static void put_kernel_unwind(struct info *in)
 /* The unwind tables that were loaded. */
 static void put_tables(struct info *in)
 {
-	uint64_t loaded, bytes, cfi, ns, evicted;
+	uint64_t loaded, bytes, cfi, ns, evicted, refused;
 	struct strbuf *b = &in->out.b;
 
 	if (!info__meta_u64(in, "unwind.tables_loaded", &loaded))
@@ -327,6 +327,8 @@ static void put_tables(struct info *in)
 		strbuf__printf(b, ", loaded in %s before recording", text__ns(ns).s);
 	if (info__meta_u64(in, "unwind.evicted", &evicted) && evicted)
 		strbuf__printf(b, "; %" PRIu64 " evicted", evicted);
+	if (info__meta_u64(in, "unwind.refused", &refused) && refused)
+		strbuf__printf(b, "; %" PRIu64 " found no room (--unwind-memory)", refused);
 	strbuf__putc(b, '\n');
 }
 
@@ -336,6 +338,7 @@ static void put_user_stacks(struct info *in)
 	const struct account *a = &in->total;
 	struct strbuf *b = &in->out.b;
 	const struct reason *way;
+	uint64_t not_kept;
 
 	if (!a->ustacks && !a->c[STK_C_USTACK_NONE] && !a->c[STK_C_USTACK_NOT_RECORDED])
 		return;
@@ -351,10 +354,13 @@ static void put_user_stacks(struct info *in)
 	strbuf__putc(b, '\n');
 	put_shares(in, a, info_ustack_ends, a->ustacks);
 	put_label(in, "User files");
-	strbuf__printf(b, "%u%s\n", stk_reader__nr_files(in->rd.reader),
+	strbuf__printf(b, "%u%s", stk_reader__nr_files(in->rd.reader),
 		       !mode		   ? "" :
 		       !strcmp(mode, "fp") ? ", frames found by frame pointers" :
 					     ", frames found by unwind tables");
+	if (info__meta_u64(in, "unwind.not_kept", &not_kept) && not_kept)
+		strbuf__printf(b, "; %" PRIu64 " new or deleted ones were not kept open", not_kept);
+	strbuf__putc(b, '\n');
 	put_tables(in);
 }
 
@@ -380,6 +386,25 @@ static void put_samples(struct info *in)
 				       info_samples[k].name);
 		strbuf__putc(b, '\n');
 	}
+}
+
+/* "Full        files 12, names 3": the tables that were full. */
+static void put_full(struct info *in)
+{
+	const struct account *a = &in->total;
+	const struct reason *r;
+	bool any = false;
+
+	for (r = info_full; r->name; r++) {
+		if (!a->c[r->counter])
+			continue;
+		if (!any)
+			put_label(in, "Full");
+		strbuf__printf(&in->out.b, "%s%s %s", any ? ", " : "tables: ", r->name,
+			       text__number(a->c[r->counter]).s);
+		any = true;
+	}
+	strbuf__puts(&in->out.b, any ? "\n" : "");
 }
 
 static void put_sizes(struct info *in)
@@ -445,6 +470,7 @@ void info__put_text(struct info *in)
 	put_kernel_unwind(in);
 	put_user_stacks(in);
 	put_samples(in);
+	put_full(in);
 	put_sizes(in);
 	put_cost(in);
 	if (in->verbose)

@@ -307,7 +307,9 @@ static int unwind_meta(struct bpf_backend *b)
 		{ "unwind.files", fs.files },
 		{ "unwind.tables_loaded", fs.loaded },
 		{ "unwind.no_table", fs.no_table },
+		{ "unwind.not_kept", fs.not_kept },
 		{ "unwind.evicted", fs.evicted },
+		{ "unwind.refused", fs.refused },
 		{ "unwind.table_bytes", fs.table_bytes },
 		{ "unwind.table_peak", fs.table_peak },
 		{ "unwind.cfi_bytes", fs.cfi_bytes },
@@ -326,10 +328,6 @@ static int finish_files(struct bpf_backend *b)
 
 	if (!b->files)
 		return 0;
-	if (b->user.ctl->files_full)
-		log_warn("more than %u files with code were mapped: frames in further files are "
-			 "unknown",
-			 WIRE_MAX_FILES);
 	err = user_files__finish(b->files, b->opts->symbols);
 	if (!err)
 		err = unwind_meta(b);

@@ -63,7 +63,7 @@ struct file_map {
 	uint32_t nr, cap;
 	struct mapped_file **by_number;
 	uint32_t nr_numbers, cap_numbers;
-	unsigned int kept;
+	unsigned int kept, not_kept; /* open files; files that should be open, too */
 };
 
 int file_map__new(struct file_map **ret_map)
@@ -264,10 +264,14 @@ static void fill(struct file_map *m, struct mapped_file *f, struct seen_file *s)
 	memcpy(f->id, s->id, s->id_len);
 	f->info.id = f->id;
 	f->st = s->st;
-	if (s->fd >= 0 && f->fd < 0 && m->kept < MAX_KEPT && (s->deleted || is_fresh(s))) {
-		f->fd = take_fd(s->fd);
-		m->kept++;
+	if (s->fd < 0 || f->fd >= 0 || !(s->deleted || is_fresh(s)))
+		return;
+	if (m->kept >= MAX_KEPT) {
+		m->not_kept++;
+		return;
 	}
+	f->fd = take_fd(s->fd);
+	m->kept++;
 }
 
 int file_map__update(struct file_map *m, struct mapped_file *f, const struct wire_file_event *n,
@@ -444,6 +448,11 @@ struct mapped_file *file_map__at(const struct file_map *m, uint32_t number)
 uint32_t file_map__nr(const struct file_map *m)
 {
 	return m->nr;
+}
+
+uint32_t file_map__not_kept(const struct file_map *m)
+{
+	return m->not_kept;
 }
 
 const struct stk_file *mapped_file__info(const struct mapped_file *f)

@@ -45,6 +45,11 @@ int file_map__number(struct file_map *m, struct mapped_file *f, uint32_t *ret_nu
 /* The file with that number; NULL: none. */
 struct mapped_file *file_map__at(const struct file_map *m, uint32_t number);
 uint32_t file_map__nr(const struct file_map *m); /* all files, with or without a number */
+/*
+ * Files that are deleted, or are likely to be before the end, and could not be kept open because
+ * too many are.
+ */
+uint32_t file_map__not_kept(const struct file_map *m);
 
 /* Without the number and further names.  Valid until the file is updated. */
 const struct stk_file *mapped_file__info(const struct mapped_file *f);

@@ -162,6 +162,7 @@ static void refuse(struct table_cache *c, struct slot *s)
 	s->own = NULL;
 	s->state = SLOT_REFUSED;
 	c->refused++;
+	c->stats.refused++;
 	set_state(c, s->id, WIRE_FILE_NO_CFI);
 	count_generation(c);
 	warn_full(c);
@@ -184,6 +185,7 @@ static void wait_for_room(struct table_cache *c, struct slot *s)
 /* Stacks through this file are unwound by frame pointers, which is better than no recording. */
 static void give_up(struct table_cache *c, uint32_t id, int err)
 {
+	c->stats.refused++;
 	if (err == -E2BIG)
 		warn_full(c);
 	else if (!c->warned_failed)

@@ -39,6 +39,7 @@ void table_cache__tick(struct table_cache *c, uint64_t now);
 
 struct table_cache_stats {
 	uint32_t loaded, evicted; /* current, total */
+	uint32_t refused; /* times that a table found no room, in total */
 	uint64_t bytes, peak; /* in use, maximum */
 	uint64_t cfi_bytes; /* of the loaded files */
 };

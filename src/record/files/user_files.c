@@ -638,8 +638,10 @@ void user_files__stats(const struct user_files *f, struct user_files_stats *ret_
 	table_cache__stats(f->tables, &t);
 	*ret_stats = (struct user_files_stats){
 		.files = file_map__nr(f->map),
+		.not_kept = file_map__not_kept(f->map),
 		.loaded = t.loaded,
 		.evicted = t.evicted,
+		.refused = t.refused,
 		.table_bytes = t.bytes,
 		.table_peak = t.peak,
 		.cfi_bytes = t.cfi_bytes,

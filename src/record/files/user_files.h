@@ -69,7 +69,9 @@ int user_files__finish(struct user_files *f, bool symbols);
 struct user_files_stats {
 	uint32_t files; /* known */
 	uint32_t loaded, evicted; /* tables: current, total */
+	uint32_t refused; /* times that a table found no room */
 	uint32_t no_table; /* files without a table */
+	uint32_t not_kept; /* see file_map__not_kept() */
 	uint64_t table_bytes, table_peak; /* in use, maximum */
 	uint64_t cfi_bytes; /* of the loaded files' .eh_frame */
 	uint64_t load_ns; /* duration of the snapshot */

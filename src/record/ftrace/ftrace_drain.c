@@ -178,7 +178,8 @@ static int task_of(struct ftrace_cpu *cpu, const struct ftrace_matched *m, uint3
 				ret_number);
 }
 
-static int emit(struct ftrace_cpu *cpu, const struct ftrace_matched *m)
+/* full: the event would still wait for a stack if there were room. */
+static int emit(struct ftrace_cpu *cpu, const struct ftrace_matched *m, bool full)
 {
 	struct ftrace_drain *d = cpu->d;
 	struct stk_writer_event out = {
@@ -214,6 +215,7 @@ static int emit(struct ftrace_cpu *cpu, const struct ftrace_matched *m)
 	if (err)
 		return err;
 	d->counters[out.event][STK_C_RECORDED]++;
+	d->counters[out.event][STK_C_FULL_WAITING] += full;
 	d->stats.events++;
 	return 0;
 }
@@ -225,10 +227,12 @@ static int emit_done(struct ftrace_cpu *cpu)
 	int err = 0;
 
 	while (!err && (m = ftrace_match__next(cpu->match))) {
-		if (d->held.nr < HOLD_MAX && d->o.users && !ftrace_users__is_known(d->o.users, m))
+		bool waits = d->o.users && !ftrace_users__is_known(d->o.users, m);
+
+		if (waits && d->held.nr < HOLD_MAX)
 			err = ftrace_held__add(&d->held, cpu->cpu, m);
 		else
-			err = emit(cpu, m);
+			err = emit(cpu, m, waits || m->forced);
 	}
 	return err;
 }
@@ -240,7 +244,7 @@ static int emit_held(void *ctx, unsigned int cpu, const struct ftrace_matched *m
 
 	if (m->ts >= d->hold_since && !ftrace_users__is_known(d->o.users, m))
 		return 0;
-	err = emit(&d->cpus[cpu], m);
+	err = emit(&d->cpus[cpu], m, m->forced);
 	return err ?: 1;
 }
 

@@ -648,6 +648,8 @@ static void add_user_accounting(struct stk_writer *w)
 	c[EV_SWITCH][STK_C_USTACK_UNREADABLE] = 1;
 	c[EV_SWITCH][STK_C_USTACK_TRUNCATED] = 2;
 	c[EV_SWITCH][STK_C_USTACK_FAILED] = 1;
+	c[EV_SWITCH][STK_C_FULL_FILES] = 1200;
+	c[EV_SAMPLE][STK_C_FULL_NAMES] = 3;
 	c[EV_SAMPLE][STK_C_HAPPENED] = c[EV_SAMPLE][STK_C_RECORDED] = 2;
 	c[EV_SAMPLE][STK_C_STACK_EMPTY] = 2;
 	c[EV_SAMPLE][STK_C_USTACK_HIT] = 2;
@@ -659,6 +661,11 @@ static void add_user_accounting(struct stk_writer *w)
 
 static void make_user(const char *path)
 {
+	static const char *const unwind[][2] = {
+		{ "unwind.tables_loaded", "4" },
+		{ "unwind.refused", "2" },
+		{ "unwind.not_kept", "5" },
+	};
 	const uint64_t kernel[] = { TEXT + 0x7c, TEXT + 0x1012, TEXT + 0x4078 };
 	struct stk_writer *w = begin(path, 2);
 	struct stk_writer_event e = {
@@ -675,6 +682,8 @@ static void make_user(const char *path)
 	size_t i;
 
 	add_meta(w);
+	for (i = 0; i < ARRAY_SIZE(unwind); i++)
+		ok(stk_writer__meta(w, unwind[i][0], unwind[i][1]), "meta");
 	add_types(w);
 	add_symbols(w);
 	add_files(w);

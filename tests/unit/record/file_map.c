@@ -359,6 +359,26 @@ static void test_unused(void **state)
 	stk_reader__free(r);
 }
 
+/* Deleted files are kept open until their symbols are written; more than 512 are counted. */
+static void test_not_kept(void **state)
+{
+	struct test *t = *state;
+	char path[32];
+	unsigned int i;
+
+	for (i = 0; i < 512 + 3; i++) {
+		struct seen_file s;
+
+		snprintf(path, sizeof(path), "/tmp/%u", i);
+		s = seen(0x801, 100 + i, path, path);
+		s.deleted = true;
+		assert_int_equal(file_map__not_kept(t->m), i < 512 ? 0 : i - 512);
+		add(t, file_event(EXT4, 100 + i, i), s);
+	}
+	add(t, file_event(EXT4, 5000, 1), seen(0x801, 5000, "/bin/a", "/bin/a"));
+	assert_int_equal(file_map__not_kept(t->m), 3);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -369,6 +389,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_kept, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,6 +212,7 @@ static void test_no_grace(void **state)
 static void test_refuse(void **state)
 {
 	static const uint32_t used[] = { 1, 2 };
+	struct table_cache_stats stats;
 	struct test *t = *state;
 	int i;
 
@@ -223,6 +224,8 @@ static void test_refuse(void **state)
 	check_loaded(t, 2, 14 * 8192);
 	check_none(t, 3, WIRE_FILE_NO_CFI);
 	assert_int_equal(t->warnings, 1);
+	table_cache__stats(t->c, &stats);
+	assert_int_equal(stats.refused, 1);
 	for (i = 0; i < 40 && t->entries[3].state == WIRE_FILE_NO_CFI; i++)
 		second(t, used, 2);
 	assert_in_range(i, 20, 35);

@@ -136,7 +136,7 @@ int ftrace_match__event(struct ftrace_match *m, uint64_t ts, const struct ftrace
 	m->counts.events++;
 	bound_level(m, level);
 	if (m->nr == FTRACE_MATCH_OPEN && !at(m, 0)->done) {
-		at(m, 0)->done = true;
+		at(m, 0)->done = at(m, 0)->out.forced = true;
 		m->counts.forced++;
 	}
 	return 0;

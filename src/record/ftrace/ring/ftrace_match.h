@@ -41,13 +41,14 @@ struct ftrace_matched {
 	unsigned int wanted, got; /* enum ftrace_match_part */
 	uint64_t kernel, user; /* values given to ftrace_match__stack(); 0: not got */
 	uint64_t cookie; /* 0: not got */
+	bool forced; /* stopped waiting because FTRACE_MATCH_OPEN waited */
 };
 
 struct ftrace_match_counts {
 	uint64_t events;
 	uint64_t no_kernel, no_user; /* events returned without a stack that was wanted */
 	uint64_t orphans; /* stacks without their event, which are dropped */
-	uint64_t forced; /* events that stopped waiting because FTRACE_MATCH_OPEN waited */
+	uint64_t forced; /* events that were forced */
 };
 
 int ftrace_match__new(struct ftrace_match **ret_match); /* one per CPU */
