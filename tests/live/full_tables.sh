@@ -52,7 +52,7 @@ want_sum trace.stk
 cat record_bg.err
 "$STACKONCE" info trace.stk >text
 for table in $tables; do
-	info_true trace.stk --arg t "$table" '.full_tables[$t] > 0' || {
+	info_true trace.stk ".full_tables.$table > 0" || {
 		info_of trace.stk .full_tables
 		fail "the recording does not say that the table '$table' was full"
 	}

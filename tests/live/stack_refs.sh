@@ -12,12 +12,12 @@ test_pids="$test_pids $work_pid"
 record_bg -p "$work_pid" --user-stacks -e syscalls:sys_enter_getppid -e sched:sched_switch \
 	-o refs.stk
 sleep 1
-"$PROG/recorder_maps" "$recorder" refs >refs || fail "the recorder's stack map cannot be read"
+"$PROG/recorder_maps" "$recorder" refs >counted || fail "the recorder's stack map cannot be read"
 stop_recorder
-cat refs
-[ "$(sed -n 's/^stacks //p' refs)" -gt 0 ] || fail "the stack map is empty"
+cat counted
+[ "$(sed -n 's/^stacks //p' counted)" -gt 0 ] || fail "the stack map is empty"
 info_true refs.stk '.stacks.hits > 100 and .user_stacks.hit > 100' || {
 	info_of refs.stk '.stacks, .user_stacks'
 	fail "too few stacks were found in the stack map"
 }
-[ "$(sed -n 's/^references //p' refs)" -eq 0 ] || fail "the stacks have references"
+[ "$(sed -n 's/^references //p' counted)" -eq 0 ] || fail "the stacks have references"
