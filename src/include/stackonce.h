@@ -78,7 +78,8 @@ uint32_t stk_event__pid(const struct stk_event *e); /* kernel's tgid: the proces
 const char *stk_event__comm(const struct stk_event *e); /* may hold any bytes but NUL */
 const struct stk_event_type *stk_event__type(const struct stk_event *e);
 uint32_t stk_event__kstack(const struct stk_event *e); /* number of the kernel stack, 0: none */
-uint32_t stk_event__ustack(const struct stk_event *e); /* number of the user stack, 0: none */
+/* The number of the user stack, 0: none; it may be a new one, where generated code was replaced. */
+uint32_t stk_event__ustack(const struct stk_event *e);
 
 unsigned int stk_event__marks(const struct stk_event *e); /* STK_MARK_... */
 

@@ -21,6 +21,7 @@
 
 #define MAX_FRAMES (1u << 20) /* bytes of .eh_frame of one function */
 #define MAX_ALL_FRAMES (256u << 20)
+#define MAX_PIECES (1u << 15) /* records of a growing dump that are read at once */
 
 enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1, JIT_CODE_CLOSE = 3, JIT_CODE_UNWINDING_INFO = 4 };
 
@@ -264,9 +265,10 @@ static int read_header(struct jit_symbols *s, int fd)
 int jit_symbols__read_dump(struct jit_symbols *s, int fd, bool whole)
 {
 	int err = s->at ? 0 : read_header(s, fd), got = 1;
+	unsigned int nr = 0;
 	struct piece p;
 
-	while (!err && !s->closed) {
+	while (!err && !s->closed && !(whole && nr++ == MAX_PIECES)) {
 		got = read_piece(s, fd, whole, &p);
 		if (got <= 0)
 			return got;

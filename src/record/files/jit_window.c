@@ -20,6 +20,8 @@
 #define WINDOW (1ull << WIRE_JIT_BITS)
 #define PAGE (1ull << UNW_PAGE_SHIFT)
 #define MAX_PLACES (1u << 16)
+#define MAX_RANGES (1u << 17) /* of a dump in one window: more would take too long */
+#define MAX_EARLIER 4096 /* functions that are searched for an earlier one */
 #define NONE (UNW_ESCAPE | UNW_NONE)
 #define UNSEEN (UNW_ESCAPE | UNW_UNSEEN)
 
@@ -77,23 +79,17 @@ static size_t first_place(const struct jit_window *w, uint64_t addr)
 	return array__bisect(w->nr, i, w->places[i].addr < addr);
 }
 
-/* Reads the code that runs next in the frame. */
-static size_t read_code(const struct jit_window *w, const struct place *p, uint8_t *buf, size_t len)
-{
-	ssize_t n = jit_source__code(w->source, p->addr + !p->exact, buf, len);
-
-	return n < 0 ? 0 : (size_t)n;
-}
-
 static int find_rule(struct jit_window *w, struct place *p)
 {
 	uint8_t code[RETURN_PATH_MAX];
 	struct unw_state state;
 	size_t len;
+	ssize_t n;
 
 	p->rule = NONE;
-	len = read_code(w, p, code, sizeof(code));
-	if (!return_path__find(code, len, &state, &len))
+	/* what runs next in the frame */
+	n = jit_source__code(w->source, p->addr + !p->exact, code, sizeof(code));
+	if (n <= 0 || !return_path__find(code, (size_t)n, &state, &len))
 		return 0;
 	p->len = (uint16_t)len;
 	p->hash = seeded_hash__bytes(w->seed, code, len);
@@ -117,24 +113,39 @@ static int add_place(struct jit_window *w, uint64_t addr, bool exact)
 	return 0;
 }
 
-static bool is_same(const struct jit_window *w, const struct place *p)
+/* Code that was read at once, for several places. */
+struct chunk {
+	uint64_t start;
+	size_t len;
+	uint8_t bytes[PAGE + RETURN_PATH_MAX];
+};
+
+static bool is_same(const struct jit_window *w, const struct place *p, struct chunk *c)
 {
-	uint8_t code[RETURN_PATH_MAX];
-	size_t n;
+	uint64_t start = p->addr + !p->exact;
+	ssize_t n;
 
 	if (!p->len)
 		return true;
-	n = read_code(w, p, code, p->len);
+	if (start < c->start || start + p->len > c->start + c->len) {
+		n = jit_source__code(w->source, start, c->bytes, sizeof(c->bytes));
+		c->start = start;
+		c->len = n < 0 ? 0 : (size_t)n;
+	}
 	/* after the process has exited, no stack passes here */
-	return !n || (n == p->len && seeded_hash__bytes(w->seed, code, n) == p->hash);
+	if (!c->len)
+		return true;
+	return c->len - (start - c->start) >= p->len &&
+	       seeded_hash__bytes(w->seed, c->bytes + (start - c->start), p->len) == p->hash;
 }
 
 void jit_window__check(struct jit_window *w)
 {
+	struct chunk c = { 0 };
 	uint32_t i, nr = 0;
 
 	for (i = 0; i < w->nr; i++)
-		if (is_same(w, &w->places[i]))
+		if (is_same(w, &w->places[i], &c))
 			w->places[nr++] = w->places[i];
 	w->changed |= nr != w->nr;
 	w->nr = nr;
@@ -243,7 +254,7 @@ static const struct jit_function *function_of(const struct building *m, const st
 		return with_frames(f);
 	if (m->addr < r->start || m->addr >= r->end)
 		return NULL;
-	while (f-- != s->v)
+	for (unsigned int i = 0; i < MAX_EARLIER && f-- != s->v; i++)
 		if (f->ts <= m->ts && f->start <= m->addr && m->addr < f->end)
 			return with_frames(f);
 	return NULL;
@@ -254,20 +265,21 @@ static int put_all(struct building *m, uint64_t from, uint64_t to)
 {
 	const struct jit_symbols *s = jit_source__dumped(m->w->source);
 	size_t i = array__bisect(s->nr_ranges, k, s->ranges[k].end <= from);
+	size_t end = array__bisect(s->nr_ranges, k, s->ranges[k].start < to);
 	int err = 0;
 
-	for (; i < s->nr_ranges && s->ranges[i].start < to && !err; i++) {
+	for (i = end - i > MAX_RANGES ? end : i; i < end && !err; i++) {
 		const struct jit_range *r = &s->ranges[i];
 		const struct jit_function *f = function_of(m, s, r);
-		uint64_t start = MAX(r->start, from), end = MIN(r->end, to);
+		uint64_t first = MAX(r->start, from), last = MIN(r->end, to);
 
 		if (!f)
 			continue;
-		start = MAX(start, f->start);
-		end = MIN(end, f->end);
-		put_places(m, from, start);
-		err = put_function(m, s, f, start, end);
-		from = end;
+		first = MAX(first, f->start);
+		last = MIN(last, f->end);
+		put_places(m, from, first);
+		err = put_function(m, s, f, first, last);
+		from = last;
 	}
 	if (!err)
 		put_places(m, from, to);
