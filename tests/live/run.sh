@@ -63,9 +63,9 @@ refused()
 	fi
 }
 
-# limit_of FILE: prints after how many seconds a test is taken to hang: far more than any takes, even
-# in an emulated machine or beside other work.  A line "# timeout: SECONDS" replaces the default.  It
-# is longer in a VM with many CPUs, which one thread emulates.
+# limit_of FILE: prints after how many seconds a test is taken to hang: far more than any takes,
+# even in an emulated machine or beside other work.  A line "# timeout: SECONDS" replaces the
+# default.  It is longer in a VM with many CPUs, which one thread emulates.
 limit_of()
 {
 	limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$1")

@@ -65,9 +65,10 @@ static struct sample_sums read_samples(struct programs *p)
 		sums.reading.enabled += n.reading.enabled;
 		sums.reading.running += n.reading.running;
 		n.reading.counted -= MIN(n.reading.counted, n.ended * last);
-		sums.swallowed += balance__swallowed(
-			n.reading.counted, __atomic_load_n(&periods[cpu].sum, __ATOMIC_ACQUIRE),
-			last);
+		sums.swallowed +=
+			balance__swallowed(n.reading.counted,
+					   __atomic_load_n(&periods[cpu].sum, __ATOMIC_ACQUIRE),
+					   last);
 	}
 	return sums;
 }

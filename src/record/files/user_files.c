@@ -606,7 +606,7 @@ const struct unwind_table *user_files__table(struct user_files *f, const struct 
 		return NULL;
 	/* what could not be opened is searched for once a second, for all such files together */
 	if (f->by_id[id] && is_new(f, id) && !is_gone(f, id) && load_again(f, id))
-	w = find_window(f, id);
+		w = find_window(f, id);
 	if (w)
 		return jit_window__at(w, offset, exact, c->ts);
 	if (f->by_id[id] && is_new(f, id) && load_again(f, id))
