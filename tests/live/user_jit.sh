@@ -8,7 +8,7 @@
 cd "$work" || exit 1
 
 calls=$(scale 500 100)
-pause=$(scale 1500 6000) # until the tables of replaced code are certainly replaced, too
+pause=$(scale 1500 6000) # milliseconds, in which the recorder looks at all code
 # the dump and the map of the program
 restore()
 {
@@ -48,7 +48,7 @@ most()
 	}
 }
 
-jit 0 table path fp none
+jit "$pause" table path fp none
 most getppid complete "call_getppid jit_table work"
 most getuid complete "call_getuid jit_path work"
 most getgid fallback "call_getgid jit_fp ?work"

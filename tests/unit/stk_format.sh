@@ -31,7 +31,7 @@ grep -q '/user.stk: 11 events.* 6 files, 1[0-9] user frames with names' "$tmp/ou
 	echo "user.stk does not have the expected files and names"
 	exit 1
 }
-grep -q '/long.stk: .* blocks .*16: 2' "$tmp/out" || {
+grep -q '/long.stk: .* blocks .*17: 2' "$tmp/out" || {
 	echo "long.stk does not have a value in two parts"
 	exit 1
 }

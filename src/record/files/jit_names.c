@@ -237,6 +237,21 @@ static int write_level(const struct names *n, const struct stay *v, size_t nr,
 	return err ?: write_symbols(n, v, nr, v->level ? info.number : file->number, w);
 }
 
+/* A frame has two places, see add_places(). */
+static unsigned int count_unclear(const struct names *n)
+{
+	unsigned int nr = 0;
+	size_t i;
+
+	for (i = 0; i < n->nr_places; i++) {
+		nr += n->places[i].unclear;
+		if (n->places[i].unclear && i + 1 < n->nr_places &&
+		    n->places[i + 1].offset == n->places[i].offset + 1)
+			i++;
+	}
+	return nr;
+}
+
 int jit_names__write(const struct jit_symbols *s, const struct stk_file *file,
 		     const uint64_t *frames, size_t nr, int64_t to_clock, struct stk_writer *w,
 		     unsigned int *unclear)
@@ -248,8 +263,7 @@ int jit_names__write(const struct jit_symbols *s, const struct stk_file *file,
 	err = err ?: each_function(&n, false, put_untimed);
 	err = err ?: each_function(&n, false, keep_untimed);
 	err = err ?: each_function(&n, true, put_timed);
-	for (i = 0; i < n.nr_places; i++)
-		*unclear += n.places[i].unclear;
+	*unclear += count_unclear(&n);
 	if (n.nr_stays)
 		qsort(n.stays, n.nr_stays, sizeof(*n.stays), by_level);
 	for (i = 0; i < n.nr_stays && !err; i = end) {

@@ -604,12 +604,11 @@ const struct unwind_table *user_files__table(struct user_files *f, const struct 
 		return NULL;
 	if (!f->by_id[id] && (take_until(f, id) || (!f->by_id[id] && take_mapping(f, c, v))))
 		return NULL;
-	/* what could not be opened is searched for once a second, for all such files together */
-	if (f->by_id[id] && is_new(f, id) && !is_gone(f, id) && load_again(f, id))
-		w = find_window(f, id);
+	w = find_window(f, id);
 	if (w)
 		return jit_window__at(w, offset, exact, c->ts);
-	if (f->by_id[id] && is_new(f, id) && load_again(f, id))
+	/* what could not be opened is searched for once a second, for all such files together */
+	if (f->by_id[id] && is_new(f, id) && !is_gone(f, id) && load_again(f, id))
 		return NULL;
 	return table_cache__get(f->tables, id);
 }

@@ -22,6 +22,7 @@
 #include "arch_regs.h"
 #include "children.h"
 #include "frame.h"
+#include "log.h"
 #include "record/files/jit_source.h"
 #include "record/files/user_files_priv.h"
 #include "symbols/usyms.h"
@@ -691,6 +692,14 @@ static void test_jit_times(void **state)
 	child_end(&c);
 }
 
+static char logged[512];
+
+static void note_log(void *ctx, enum stk_log_level level, const char *msg)
+{
+	if (level == STK_LOG_WARN)
+		snprintf(logged, sizeof(logged), "%s", msg);
+}
+
 /* Without times the last name applies: a perf map has none, and a dump may count cycles. */
 static void test_jit_untimed(void **state)
 {
@@ -714,7 +723,11 @@ static void test_jit_untimed(void **state)
 	dump_load(f, 100, 0x2000, 0x20, "cycles");
 	dump_load(f, 900, 0x2000, 0x20, "later");
 	fclose(f);
+	*logged = '\0';
+	log_set_sink(note_log, NULL);
 	expect_names(t, (const char *const[]){ "third", "second", "later", NULL });
+	log_set_sink(NULL, NULL);
+	assert_non_null(strstr(logged, "several names for 2 addresses"));
 	unlink(dump_path(n.tgid));
 	unlink(map_path(n.tgid));
 	child_end(&c);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ujit CALLS PAUSE HOW...: generates code at run time, names it, waits PAUSE milliseconds if it
- * replaced other code, and makes CALLS system calls below it, for each HOW:
+ * replaced other code, and makes CALLS system calls below it, for each HOW.  It waits as long
+ * before it exits, because only the code of a running process can be followed.  HOW is:
  *
  *   table   a jitdump with unwind tables, without which the code cannot be unwound: getppid
  *   path    a perf map; the frame can be found by the way to the function's return: getuid
@@ -305,5 +306,6 @@ int main(int argc, char **argv)
 	for (int i = 3; i < argc; i++)
 		run(argv[i]);
 	flush();
+	usleep(pause_ms * 1000);
 	return 0;
 }
