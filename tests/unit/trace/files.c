@@ -292,24 +292,25 @@ static void test_frames(void **state)
 
 static void test_ends(void **state)
 {
-	static const char *const names[] = { "complete", "truncated",  "at_limit", "failed",
-					     "no_table", "unreadable", "fallback", "unknown" };
+	static const char *const names[] = { "complete", "truncated",	 "at_limit",
+					     "failed",	 "no_table",	 "unreadable",
+					     "fallback", "not_recorded", "unknown" };
 	struct stk_stack s;
 	struct stk_reader *r;
 	struct gen_file f;
 	struct stk_writer *w = begin(&f);
 
-	for (unsigned int i = 0; i < 9; i++) {
+	for (unsigned int i = 0; i < 10; i++) {
 		const uint64_t frames[] = { FRAME_USER(0, 16), FRAME_MARKER(FRAME_END, i) };
 
-		assert_int_equal(add_stack(w, frames, i == 8 ? 1 : 2), i + 1);
+		assert_int_equal(add_stack(w, frames, i == 9 ? 1 : 2), i + 1);
 	}
 	r = read_back(w, &f);
-	for (unsigned int i = 0; i < 9; i++) {
+	for (unsigned int i = 0; i < 10; i++) {
 		assert_int_equal(stk_reader__stack(r, i + 1, &s), 0);
 		assert_int_equal(s.depth, 1);
-		assert_int_equal(s.end, i == 8 ? 0 : i);
-		assert_string_equal(stk_stack_end_name(s.end), names[i % 8]);
+		assert_int_equal(s.end, i == 9 ? 0 : i);
+		assert_string_equal(stk_stack_end_name(s.end), names[i % 9]);
 	}
 	done(r, &f);
 }
