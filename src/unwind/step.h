@@ -50,6 +50,12 @@ static inline __attribute__((always_inline)) int unw_get_bx(struct unw_walk *w)
 	return UNW_GO;
 }
 
+/* A return address or a frame pointer is 0. */
+static inline __attribute__((always_inline)) int unw_zero(const struct unw_walk *w)
+{
+	return w->flags & UNW_UNSURE ? UNW_NO_RULE : UNW_COMPLETE;
+}
+
 /* The frame's CFA is known: reads its return address and sets the caller's registers. */
 static inline __attribute__((always_inline)) int unw_return(struct unw_walk *w, u64 cfa,
 							    u32 ra_slot)
@@ -63,7 +69,7 @@ static inline __attribute__((always_inline)) int unw_return(struct unw_walk *w, 
 	w->sp = cfa;
 	w->ip = ip;
 	w->flags &= ~UNW_EXACT;
-	return ip ? UNW_GO : UNW_COMPLETE;
+	return ip ? UNW_GO : unw_zero(w);
 }
 
 /* The kernel stored all registers on the stack when it called the signal handler. */
@@ -160,7 +166,7 @@ static inline __attribute__((always_inline)) int unw_wide(struct unw_walk *w, u6
 		return stop;
 	cfa += (s64)UNW_RULE_OFF(rule);
 	if (kind == UNW_CFA_GUESS) {
-		w->flags |= UNW_GUESSED;
+		w->flags |= UNW_GUESSED | UNW_UNSURE;
 	} else if (kind == UNW_CFA_PLT) {
 		if ((int)(w->ip & 15) >= UNW_RULE_ADD(rule))
 			cfa += 8;
@@ -216,7 +222,7 @@ static inline __attribute__((always_inline)) int unw_guess(struct unw_walk *w)
 		return stop;
 	w->flags |= UNW_GUESSED;
 	if (!w->fp) /* 0 ends a chain of frame pointers, but is not one by itself */
-		return chain ? UNW_COMPLETE : UNW_NO_RULE;
+		return chain ? unw_zero(w) : UNW_NO_RULE;
 	if (w->fp & 7 || w->fp - w->sp >= UNW_MAX_FRAME)
 		return UNW_NO_RULE;
 	return unw_simple(w, UNW_FRAME_POINTER);

@@ -8,12 +8,14 @@
 
 enum unw_flags {
 	UNW_EXACT = 1u << 0, /* ip was interrupted or made a system call; else it returns there */
-	UNW_GUESSED = 1u << 1, /* found by a frame pointer, as are all frames after it */
+	UNW_GUESSED = 1u << 1, /* a frame was guessed; the frames after it follow from it */
 	UNW_FP_LOST = 1u << 2, /* the frame pointer is no longer known */
 	UNW_BX_LOST = 1u << 3,
+	/* One was guessed from code, so the stack may be misread: a 0 is not its end. */
+	UNW_UNSURE = 1u << 4,
 	/* of the current frame alone, for callers that remember stacks: */
-	UNW_FP_RAW = 1u << 4, /* used the frame pointer from the register, or as read before */
-	UNW_BARRIER = 1u << 5, /* used something that is not remembered */
+	UNW_FP_RAW = 1u << 5, /* used the frame pointer from the register, or as read before */
+	UNW_BARRIER = 1u << 6, /* used something that is not remembered */
 };
 
 enum unw_stop {
