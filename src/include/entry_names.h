@@ -37,17 +37,17 @@ static inline enum entry_kind entry_kind(const char *name)
 		{ "nmi_no_fsgsbase", ENTRY_EXCEPTION },
 		{ "nmi_swapgs", ENTRY_EXCEPTION },
 		{ "nmi_restore", ENTRY_EXCEPTION },
-		/* arm64 */
-		{ "el1h_64_irq", ENTRY_INTERRUPT },
-		{ "el1h_64_fiq", ENTRY_INTERRUPT },
-		{ "el1h_64_sync", ENTRY_EXCEPTION },
-		{ "el1h_64_error", ENTRY_EXCEPTION },
-		{ "el0t_64_irq", ENTRY_INTERRUPT },
-		{ "el0t_64_fiq", ENTRY_INTERRUPT },
 	},
 	  /* compared as a whole: other functions, which are not entries, begin like these */
 		names[] = {
 			{ "asm_fred_entrypoint_kernel", ENTRY_EXCEPTION }, /* since 6.9, for all */
+			/* arm64 */
+			{ "el1h_64_irq", ENTRY_INTERRUPT },
+			{ "el1h_64_fiq", ENTRY_INTERRUPT },
+			{ "el1h_64_sync", ENTRY_EXCEPTION },
+			{ "el1h_64_error", ENTRY_EXCEPTION },
+			{ "el0t_64_irq", ENTRY_INTERRUPT },
+			{ "el0t_64_fiq", ENTRY_INTERRUPT },
 			/* before 5.8, in imports */
 			{ "ret_from_intr", ENTRY_INTERRUPT },
 			{ "apic_timer_interrupt", ENTRY_INTERRUPT },

@@ -51,7 +51,7 @@ static bool has_type(const struct reading *rd, const char *globs)
 	unsigned int i, nr = stk_reader__nr_types(rd->reader);
 
 	for (i = 0; i < nr; i++)
-		if (event__matches(globs, stk_reader__type(rd->reader, i)))
+		if (event__matches(rd->reader, globs, stk_reader__type(rd->reader, i)))
 			return true;
 	return false;
 }
@@ -153,7 +153,7 @@ int need__field(const struct reading *rd, const char *name)
 		const char *text = stk_event_type__format(t);
 		struct ev_format *format;
 
-		if (rd->sel.event && !event__matches(rd->sel.event, t))
+		if (rd->sel.event && !event__matches(rd->reader, rd->sel.event, t))
 			continue;
 		if (!*text || ev_format__parse(text, strlen(text), &format))
 			continue;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +158,7 @@ char *event__full_name(const struct stk_event_type *t)
 	return name;
 }
 
-bool event__matches(const char *globs, const struct stk_event_type *t)
+static bool has_name(const char *globs, const struct stk_event_type *t)
 {
 	_cleanup_free_ char *full = event__full_name(t);
 
@@ -165,20 +166,26 @@ bool event__matches(const char *globs, const struct stk_event_type *t)
 	       glob__matches(globs, stk_event_type__name(t));
 }
 
-/* Lines "GIVEN<tab>PATH"; a hostile recording may have any number. */
+/* Lines "GIVEN<tab>PATH", of which a hostile recording may have any number. */
 #define MAX_PROBE_PATHS 1024
+#define MAX_PROBE_LINE (2 * PATH_MAX)
 
-bool event__matches_given(struct stk_reader *r, const char *globs, const struct stk_event_type *t)
+bool event__matches(const struct stk_reader *r, const char *globs, const struct stk_event_type *t)
 {
 	const char *line = stk_reader__meta(r, "probe.paths"), *name = stk_event_type__name(t);
 	unsigned int i;
 
-	if (event__matches(globs, t))
+	if (has_name(globs, t))
 		return true;
 	for (i = 0; i < MAX_PROBE_PATHS && line && *line; i++) {
-		size_t len = strcspn(line, "\n"), given_len = strcspn(line, "\t\n");
+		size_t len = strnlen(line, MAX_PROBE_LINE), given_len;
+		const char *end = memchr(line, '\n', len);
 		_cleanup_free_ char *given = NULL;
 
+		if (!end && len == MAX_PROBE_LINE)
+			break;
+		len = end ? (size_t)(end - line) : len;
+		given_len = strcspn(line, "\t\n");
 		if (given_len < len && !strncmp(name, line + given_len + 1, len - given_len - 1) &&
 		    name[len - given_len - 1] == ':' &&
 		    asprintf(&given, "%s:%.*s%s", stk_event_type__system(t), (int)given_len, line,
@@ -198,7 +205,7 @@ static bool type_selected(struct selection *sel, const struct stk_event_type *t)
 	if (array__reach(&sel->types, i, &sel->nr_types))
 		return false;
 	if (!sel->types[i])
-		sel->types[i] = event__matches_given(sel->reader, sel->event, t) ? 1 : 2;
+		sel->types[i] = event__matches(sel->reader, sel->event, t) ? 1 : 2;
 	return sel->types[i] == 1;
 }
 

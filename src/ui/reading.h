@@ -144,10 +144,11 @@ void reading__free(struct reading *rd);
 
 /* "system:name", owned by the caller; NULL when out of memory. */
 char *event__full_name(const struct stk_event_type *t);
-/* Whether one of the globs matches "system:name" or the name alone. */
-bool event__matches(const char *globs, const struct stk_event_type *t);
-/* The same, and also with the path of a program as it was given to record. */
-bool event__matches_given(struct stk_reader *r, const char *globs, const struct stk_event_type *t);
+/*
+ * Whether one of the globs matches "system:name", the name alone, or either with the path of a
+ * program as it was given to record.
+ */
+bool event__matches(const struct stk_reader *r, const char *globs, const struct stk_event_type *t);
 
 /* Comm as ftrace prints it: "<idle>" for the idle task. */
 static inline const char *event_comm(const struct stk_event *e)

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 # Where membarrier(2) is refused, as by a kernel with nohz_full, recordings that end while events
 # happen add up, and a stack map is reset.
 # shellcheck source=tests/live/lib.sh

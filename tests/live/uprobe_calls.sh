@@ -104,7 +104,9 @@ callers all.stk "u:*:stepped+6" "stepped work"
 # A program given by a relative path is found by that path.
 cp "$p" given || fail "cannot copy a program"
 record $roomy -o given.stk -e u:./given:leaf ./given 10 1
-n=$("$STACKONCE" script --no-stacks --no-header --event u:./given:leaf given.stk | wc -l)
+"$STACKONCE" script --no-stacks --no-header --event u:./given:leaf given.stk >got ||
+	fail "script ended with $?"
+n=$(wc -l <got)
 [ "$n" -eq 10 ] || fail "u:./given:leaf finds $n of 10 events"
 
 # Recursion, and calls that do not return because of longjmp(3).  Of a thread's nested calls the

@@ -25,8 +25,11 @@ limit_of()
 		# shellcheck disable=SC2046
 		set -- $(printf 'tests/live/%s.sh ' "$@")
 	fi
-	longest=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$@" 2>/dev/null | sort -n | tail -n 1)
-	echo $((${longest:-1200} * (1 + cpus / 8) + 600))
+	longest=$({
+		echo 1200
+		sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$@" 2>/dev/null
+	} | sort -n | tail -n 1)
+	echo $((longest * (1 + cpus / 8) + 600))
 }
 
 # shellcheck source=tests/process.sh

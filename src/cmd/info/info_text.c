@@ -33,7 +33,7 @@ static const struct {
 	{ "Kernel", "kernel.text", "text at %" },
 	{ "Clock", "clock", "%" },
 	{ "Clock", "boot_id", "boot %" },
-	{ "Clock", "clock.steps", "set while recording by % ns, which its times do not follow" },
+	{ "Clock", "clock.steps", "set while recording (by ns at ns): %; its times do not follow" },
 	{ "Command", "cmdline", "%" },
 	{ "Left out", "events.left_out", "%" },
 	{ "Uncounted", "events.uncounted",
@@ -388,7 +388,7 @@ static void put_samples(struct info *in)
 	}
 }
 
-/* "Full        files 12, names 3": the tables that were full. */
+/* "Full        tables: files 12, names 3": the tables that were full. */
 static void put_full(struct info *in)
 {
 	const struct account *a = &in->total;

@@ -113,7 +113,7 @@ static const char *choose(const struct latency *l, char *copy)
 	while ((globs = strsep(&copy, "|"))) {
 		first = first ?: globs;
 		for (i = 0; i < nr; i++)
-			if (event__matches(globs, stk_reader__type(l->rd.reader, i)))
+			if (event__matches(l->rd.reader, globs, stk_reader__type(l->rd.reader, i)))
 				return globs;
 	}
 	return first;
@@ -139,7 +139,7 @@ static void choose_events(struct latency *l)
 
 static bool matches(struct latency *l, const char *globs, const struct stk_event_type *t)
 {
-	return event__matches_given(l->rd.reader, globs, t);
+	return event__matches(l->rd.reader, globs, t);
 }
 
 static unsigned int role_of(void *ctx, const struct stk_event_type *t)

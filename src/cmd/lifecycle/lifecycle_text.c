@@ -142,7 +142,7 @@ static const char *state_text(const struct lifecycle_cmd *c, const struct life *
 		return l->live_threads ? "zombie with live threads" : "zombie";
 	case LIFE_REAPED:
 		return life_is_leak(c, l)    ? "LEAK: reaped, but not freed" :
-		       life_is_overdue(c, l) ? "not freed, or the free was missed" :
+		       life_is_overdue(c, l) ? "reaped, no free seen" :
 					       "waits for RCU";
 	case LIFE_EXITING:
 		return "exiting";
