@@ -73,16 +73,7 @@ static void put_header(struct script *s)
 			"#              | |         |   |||||     |         |\n");
 }
 
-/* Columns of fields can be checked at the first event, when the event types are known. */
-static bool has_own_fields(const struct script *s)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nr_columns && s->columns[i].kind != COL_FIELD; i++)
-		;
-	return i < s->nr_columns;
-}
-
+/* At the first event, when the event types are known. */
 static int begin(struct script *s)
 {
 	unsigned int i;
@@ -97,12 +88,11 @@ static int begin(struct script *s)
 
 static int put_events(struct script *s)
 {
-	bool begun = !has_own_fields(s);
 	const struct stk_event *e;
-	int code;
+	bool begun = false;
+	int code = CMD_OK;
 
 	out__open(&s->out, !s->rd.follow);
-	code = begun ? begin(s) : CMD_OK;
 	while (!code && reading__next(&s->rd, &s->out, NULL, NULL, &e)) {
 		if (!begun) {
 			begun = true;
@@ -118,7 +108,7 @@ static int put_events(struct script *s)
 		else
 			script__line(s, e);
 	}
-	if (!begun && !s->rd.code)
+	if (!begun && !s->rd.code && !s->rd.sel.event) /* there may be no such event */
 		code = begin(s);
 	if (s->rd.at_end)
 		script__losses(s, UINT64_MAX);
