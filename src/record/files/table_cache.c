@@ -229,11 +229,13 @@ static bool retire(struct table_cache *c, const struct slot *s)
 	return true;
 }
 
+/* Where the kernel refuses to wait, a program may be using them: they are kept. */
 static void free_retired(struct table_cache *c)
 {
 	uint32_t i;
 
-	grace__wait();
+	if (grace__wait())
+		return;
 	for (i = 0; i < c->nr_retired; i++)
 		table_slabs__release(c->tables, c->retired[i].addr, c->retired[i].nr_words);
 	c->nr_retired = 0;

@@ -208,6 +208,26 @@ static void test_no_grace(void **state)
 	check_loaded(t, 6, 7 * 8192);
 }
 
+/* The same for a table that was replaced: its memory is not used again. */
+static void test_no_grace_replaced(void **state)
+{
+	struct table_cache_stats stats;
+	struct test *t = *state;
+
+	put(t, 1, 7 * 8192, true);
+	table_cache__replace(t->c, 1, make(2, 8192));
+	grace = -EPERM;
+	second(t, NULL, 0);
+	second(t, NULL, 0);
+	grace = 0;
+	table_cache__stats(t->c, &stats);
+	assert_int_equal(stats.bytes, 8 * 8192 * 4);
+	second(t, NULL, 0);
+	second(t, NULL, 0);
+	table_cache__stats(t->c, &stats);
+	assert_int_equal(stats.bytes, 8192 * 4);
+}
+
 /* Nothing is idle: the table is refused for a while. */
 static void test_refuse(void **state)
 {
@@ -300,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_publish, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_evict, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_grace, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_grace_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refuse, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_wait, setup, teardown),
