@@ -69,18 +69,26 @@ struct user_files {
 	uint64_t retry_ns, retry_after; /* time of the last retry, interval to the next */
 	uint32_t searched; /* the file that load_again() searches for in all mappings; 0: none */
 	bool snapshot; /* user_files__snapshot() is running */
+	bool warned_memory;
 	uint64_t load_ns;
 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+static void warn_memory(struct user_files *f)
+{
+	if (!f->warned_memory)
+		log_warn(
+			"allocate an unwind table: out of memory; some stacks are unwound by frame "
+			"pointers");
+	f->warned_memory = true;
+}
+
 /* err: of unwind__from_fd(). */
 static int use_table(struct user_files *f, uint32_t id, struct unwind_table *t, int err)
 {
 	if (err == -ENOMEM)
-		log_warn(
-			"allocate an unwind table: out of memory; some stacks are unwound by frame "
-			"pointers");
+		warn_memory(f);
 	if (err)
 		table_cache__none(f->tables, id);
 	else
@@ -365,7 +373,8 @@ static struct jit_window *find_window(struct user_files *f, uint32_t id)
 	return NULL;
 }
 
-static int build_table(struct user_files *f, struct jit_table *j, uint64_t now)
+/* A process can write a dump that takes too much memory: that costs its own table only. */
+static void build_table(struct user_files *f, struct jit_table *j, uint64_t now)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct unwind_table *t;
@@ -374,32 +383,34 @@ static int build_table(struct user_files *f, struct jit_table *j, uint64_t now)
 	if (f->o.entries[j->id].state == WIRE_FILE_NEW) /* evicted */
 		jit_window__forget(j->window);
 	err = jit_window__table(j->window, &t);
-	if (err || !t)
-		return err;
-	table_cache__replace(f->tables, j->id, t);
+	if (!err && !t)
+		return;
+	if (err) {
+		warn_memory(f);
+		table_cache__none(f->tables, j->id);
+	} else {
+		table_cache__replace(f->tables, j->id, t);
+	}
 	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	j->built_ns = now;
 	j->build_after = MAX(BUILD_MIN_NS, BUILD_SHARE * cpu);
-	return 0;
 }
 
 /* Brings the tables of generated code up to date. */
-static int poll_jit(struct user_files *f)
+static void poll_jit(struct user_files *f)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	bool check = now - f->jit_checked_ns >= SECOND_NS;
 	uint32_t i;
-	int err = 0;
 
-	for (i = 0; i < f->nr_jit && !err; i++) {
+	for (i = 0; i < f->nr_jit; i++) {
 		if (check)
 			jit_window__check(f->jit[i].window);
 		if (now - f->jit[i].built_ns >= f->jit[i].build_after)
-			err = build_table(f, &f->jit[i], now);
+			build_table(f, &f->jit[i], now);
 	}
 	if (check)
 		f->jit_checked_ns = now;
-	return err;
 }
 
 /* ---- interface ------------------------------------------------------------------------------- */
@@ -496,10 +507,9 @@ int user_files__poll(struct user_files *f)
 	do {
 		n = take_next(f, 0);
 	} while (n > 0 && clock_ns(CLOCK_MONOTONIC_COARSE) - now < POLL_NS);
-	if (n >= 0 && f->nr_jit)
-		n = poll_jit(f);
 	if (n < 0)
 		return n;
+	poll_jit(f);
 	return f->nr_gone ? retry_gone(f, now) : 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From generated code to a recording: tables, names, whose they are, times. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #include "frame.h"
 #include "log.h"
 #include "record/files/jit_source.h"
+#include "unwind/builder.h"
 
 #define JIT_BASE (0x7full << 40)
 
@@ -354,6 +356,53 @@ static void test_jit_code(void **state)
 	stk_writer__free(t->w);
 }
 
+static int table_error; /* of unw_builder__finish(), unless 0 */
+
+int __real_unw_builder__finish(struct unw_builder *b, const struct unw_rules *rules,
+			       struct unwind_table *t);
+int __wrap_unw_builder__finish(struct unw_builder *b, const struct unw_rules *rules,
+			       struct unwind_table *t);
+
+int __wrap_unw_builder__finish(struct unw_builder *b, const struct unw_rules *rules,
+			       struct unwind_table *t)
+{
+	return table_error ?: __real_unw_builder__finish(b, rules, t);
+}
+
+/* A window whose table cannot be built has none until it can; that does not end the recording. */
+static void test_jit_fails(void **state)
+{
+	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct child c = { .pid = -1 };
+	struct wire_file_event n;
+	struct test *t = *state;
+
+	p[0] = 0xc3; /* ret */
+	c = child_mapping(NULL, "/proc/self/exe");
+	n = jit_event(&c, (uintptr_t)p);
+	files_test__take(t, &n);
+	jit_rule(t, p);
+	*logged = '\0';
+	log_set_sink(note_log, NULL);
+	table_error = -ENOMEM;
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_non_null(strstr(logged, "allocate an unwind table"));
+	assert_int_equal(t->entries[5].state, WIRE_FILE_NO_CFI);
+	*logged = '\0';
+	usleep(100000);
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_string_equal(logged, "");
+	table_error = 0;
+	usleep(500000);
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
+	log_set_sink(NULL, NULL);
+	child_end(&c);
+	munmap(p, 4096);
+	stk_writer__free(t->w);
+}
+
 /* Appends the tables of the next function: its CFA is at the stack pointer plus cfa. */
 static void dump_frames(FILE *f, uint64_t ts, uint64_t size, uint8_t cfa)
 {
@@ -416,6 +465,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_jit_exits, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_code, files_test__setup,
+						files_test__teardown),
+		cmocka_unit_test_setup_teardown(test_jit_fails, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_tables, files_test__setup,
 						files_test__teardown),
