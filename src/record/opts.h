@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "clock.h"
 #include "rec_clock.h"
 
 struct ksyms;
@@ -66,6 +67,14 @@ static inline bool recorder_opts__selects_tasks(const struct recorder_opts *o)
 static inline uint64_t recorder_opts__now(const struct recorder_opts *o)
 {
 	return rec_clock__ns(rec_clock__base(o->clock)) + o->clock_offset.ns;
+}
+
+/* How far the recording's time is ahead of CLOCK_MONOTONIC at present, in ns. */
+static inline int64_t recorder_opts__ahead_of_mono(const struct recorder_opts *o)
+{
+	if (o->clock == REC_CLOCK_MONO)
+		return 0;
+	return (int64_t)(recorder_opts__now(o) - clock_ns(CLOCK_MONOTONIC));
 }
 
 #endif /* RECORD_OPTS_H */

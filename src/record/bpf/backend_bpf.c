@@ -120,7 +120,6 @@ static int open_files(struct bpf_backend *b)
 		.slabs_fd = b->user.slabs_fd,
 		.snapshot_fd = b->user.snapshot_fd,
 		.table_budget = programs__memory(b->programs)->tables,
-		.clock = rec_clocks[b->opts->clock].id,
 		.w = b->w,
 	};
 	err = user_files__new(&fo, &b->files);
@@ -328,7 +327,7 @@ static int finish_files(struct bpf_backend *b)
 
 	if (!b->files)
 		return 0;
-	err = user_files__finish(b->files, b->opts->symbols);
+	err = user_files__finish(b->files, b->opts->symbols, recorder_opts__ahead_of_mono(b->opts));
 	if (!err)
 		err = unwind_meta(b);
 	return err ? log_err(err, "write the symbols of user stacks") : 0;

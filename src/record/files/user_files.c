@@ -628,14 +628,14 @@ int user_files__note_frame(struct user_files *f, uint32_t number, uint64_t offse
 	return number ? user_frames__add(&f->frames, FRAME_USER(number, offset)) : 0;
 }
 
-int user_files__finish(struct user_files *f, bool symbols)
+int user_files__finish(struct user_files *f, bool symbols, int64_t to_clock)
 {
 	int err = take_until(f, 0);
 
 	if (!err)
 		err = file_map__hash_all(f->map);
 	if (!err && symbols)
-		err = user_frames__write_symbols(&f->frames, f->map, f->o.clock, f->o.w);
+		err = user_frames__write_symbols(&f->frames, f->map, to_clock, f->o.w);
 	return err;
 }
 

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "unwind/unwind.h"
 #include "wire.h"
@@ -28,7 +27,6 @@ struct user_files_opts {
 	int slabs_fd; /* map `slabs`, an array of maps: WIRE_TABLE_SLABS */
 	int snapshot_fd; /* program `snapshot`, iter/task_vma, of struct wire_file_event */
 	uint64_t table_budget; /* bytes that tables may use; 0: frame pointers only */
-	clockid_t clock; /* of the recording */
 	struct stk_writer *w; /* borrowed; NULL until user_files__set_writer() */
 };
 
@@ -63,8 +61,11 @@ const struct unwind_table *user_files__table(struct user_files *f, const struct 
 /* Notes a frame of a stack in the recording, whose symbol user_files__finish() will write. */
 int user_files__note_frame(struct user_files *f, uint32_t number, uint64_t offset);
 
-/* Call this at the end: hashes files without an id, and writes symbols of all noted frames. */
-int user_files__finish(struct user_files *f, bool symbols);
+/*
+ * Call this at the end: hashes files without an id, and writes symbols of all noted frames.
+ * to_clock: as in user_frames.h.
+ */
+int user_files__finish(struct user_files *f, bool symbols, int64_t to_clock);
 
 struct user_files_stats {
 	uint32_t files; /* known */

@@ -11,7 +11,6 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "clock.h"
 #include "file_map.h"
 #include "frame.h"
 #include "jit_names.h"
@@ -192,15 +191,12 @@ static int write_jit(const struct mapped_file *f, const uint64_t *frames, size_t
 	return err == -ENOENT || err == -EFBIG ? 0 : err;
 }
 
-int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, clockid_t clock,
+int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, int64_t to_clock,
 			       struct stk_writer *w)
 {
-	int64_t to_clock = 0;
 	size_t i, end;
 	int err = 0;
 
-	if (clock != CLOCK_MONOTONIC)
-		to_clock = clock_ns(clock) - clock_ns(CLOCK_MONOTONIC);
 	if (u->nr)
 		qsort(u->v, u->nr, sizeof(*u->v), by_value);
 	for (i = 0; i < u->nr && !err; i = end) {

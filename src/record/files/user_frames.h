@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "index.h"
 
@@ -23,10 +22,10 @@ int user_frames__add(struct user_frames *u, uint64_t frame);
 void user_frames__clear(struct user_frames *u);
 
 /*
- * Writes the symbols of the functions that contain the frames.  Empties the set.  clock: of the
- * recording.
+ * Writes the symbols of the functions that contain the frames.  Empties the set.  to_clock: how
+ * far the recording's time is ahead of CLOCK_MONOTONIC, in ns.
  */
-int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, clockid_t clock,
+int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, int64_t to_clock,
 			       struct stk_writer *w);
 
 #endif /* RECORD_USER_FRAMES_H */

@@ -78,6 +78,18 @@ static void offset(void **state)
 	assert_in_range(o.clock_offset.ns, TAI_AHEAD - READING, TAI_AHEAD + READING);
 }
 
+/* Times that are those of another clock, as in jitdumps, are put where the events are. */
+static void ahead_of_mono(void **state)
+{
+	struct recorder_opts o = begin(REC_CLOCK_MONO);
+
+	assert_int_equal(recorder_opts__ahead_of_mono(&o), 0);
+	o = begin(REC_CLOCK_TAI);
+	tai_ahead -= 3600 * SECOND;
+	assert_in_range(recorder_opts__ahead_of_mono(&o), TAI_AHEAD - 2 * READING,
+			TAI_AHEAD + 2 * READING);
+}
+
 /* ---- a recording ----------------------------------------------------------------------------- */
 
 struct recording {
@@ -266,7 +278,7 @@ int main(void)
 		cmocka_unit_test(offset),	  cmocka_unit_test(set_back),
 		cmocka_unit_test(interrupted),	  cmocka_unit_test(set_forward_and_slightly),
 		cmocka_unit_test(other_clock),	  cmocka_unit_test(ftrace_pages),
-		cmocka_unit_test(older_recorder),
+		cmocka_unit_test(older_recorder), cmocka_unit_test(ahead_of_mono),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

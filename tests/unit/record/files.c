@@ -99,7 +99,7 @@ static void test_all_steps(void **state)
 	d = files_test__note(t, 1, offset_of(second_function));
 	child_end(&c);
 	unlink(path);
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 
 	r = read_back(t->w, &t->f);
 	assert_int_equal(stk_reader__nr_files(r), 1);
@@ -133,7 +133,7 @@ static void test_copied_stack(void **state)
 	assert_int_equal(files_test__number(t, 1), 1);
 	files_test__note(t, 1, 1);
 	child_end(&c);
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 	r = read_back(t->w, &t->f);
 	assert_string_equal(files_test__info(r, 1).path, path);
 	assert_int_equal(files_test__info(r, 1).flags, 0);
@@ -166,7 +166,7 @@ static void test_no_elf(void **state)
 	assert_int_equal(stats.no_table, 1);
 	assert_int_equal(files_test__number(t, 1), 1);
 	files_test__note(t, 1, 1);
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 	r = read_back(t->w, &t->f);
 	assert_int_equal(files_test__info(r, 1).id_kind, STK_ID_CONTENT);
 	assert_int_equal(files_test__info(r, 1).id_len, 20);
@@ -192,7 +192,7 @@ static void test_long(void **state)
 	files_test__take(t, &n);
 	child_end(&c);
 	assert_int_equal(files_test__number(t, 1), 1);
-	assert_int_equal(user_files__finish(t->files, false), 0);
+	assert_int_equal(user_files__finish(t->files, false, 0), 0);
 	r = read_back(t->w, &t->f);
 	assert_int_equal(files_test__info(r, 1).id_kind, STK_ID_CONTENT);
 	stk_reader__free(r);
@@ -388,7 +388,7 @@ static void test_vdso(void **state)
 			     UNW_ESCAPE | UNW_NONE);
 	assert_int_equal(files_test__number(t, 3), 1);
 	a = files_test__note(t, 1, (uintptr_t)function - image + 1);
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 	r = read_back(t->w, &t->f);
 	assert_string_equal(files_test__info(r, 1).path, "[vdso]");
 	assert_int_equal(files_test__info(r, 1).id_kind, STK_ID_BUILD_ID);
@@ -415,7 +415,7 @@ static void test_damaged(void **state)
 	user_files__stats(t->files, &stats);
 	assert_int_equal(stats.files, 0);
 	assert_int_equal(user_files__poll(t->files), 0);
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 	stk_writer__free(t->w);
 }
 

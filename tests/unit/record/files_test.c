@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "children.h"
 #include "files_test.h"
@@ -19,11 +18,9 @@ int files_test__setup(void **state)
 {
 	struct stk_writer_opts wo = { .nr_cpus = 1 };
 	struct test *t = calloc(1, sizeof(*t));
-	struct user_files_opts opts = { .ctl = &t->ctl,
-					.slabs_fd = -1,
-					.snapshot_fd = -1,
-					.clock = CLOCK_MONOTONIC,
-					.table_budget = MIB };
+	struct user_files_opts opts = {
+		.ctl = &t->ctl, .slabs_fd = -1, .snapshot_fd = -1, .table_budget = MIB
+	};
 
 	opts.entries = t->entries = calloc(WIRE_MAX_FILES, sizeof(*t->entries));
 	t->w = gen_open(&t->f, &wo);

@@ -70,7 +70,7 @@ static void test_jit(void **state)
 	write_map(n.tgid, "7f0000001000 100 jitted::code(int)\n"
 			  "7f0000002000 10 with space\n"
 			  "800000000000 10 elsewhere\n");
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 	unlink(map_path(n.tgid));
 	r = read_back(t->w, &t->f);
 	assert_int_equal(files_test__info(r, 1).kind, STK_FILE_JIT);
@@ -97,7 +97,7 @@ static void test_foreign_jit(void **state)
 	a = files_test__note(t, 1, 0x1010);
 	write_map(n.tgid, "1000 100 old\n");
 	assert_int_equal(utimensat(AT_FDCWD, map_path(n.tgid), before, 0), 0);
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 	unlink(map_path(n.tgid));
 	child_end(&c);
 	r = read_back(t->w, &t->f);
@@ -122,7 +122,7 @@ static void test_jit_exits(void **state)
 	child_end(&c);
 	assert_int_equal(user_files__poll(t->files), 0);
 	write_map(n.tgid, "1000 100 of the next\n");
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 	unlink(map_path(n.tgid));
 	r = read_back(t->w, &t->f);
 	files_test__expect_symbol(r, a, "mine", 0x10);
@@ -143,7 +143,7 @@ static void test_jit_of_next(void **state)
 	assert_int_equal(files_test__number(t, 5), 1);
 	a = files_test__note(t, 1, 0x1010);
 	write_map(n.tgid, "1000 100 of the next\n");
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 	unlink(map_path(n.tgid));
 	child_end(&c);
 	r = read_back(t->w, &t->f);
@@ -200,7 +200,7 @@ static void expect_names(struct test *t, const char *const *names)
 	struct stk_reader *r;
 
 	assert_int_equal(stk_writer__end_round(t->w, 1000, 1000), 0);
-	assert_int_equal(user_files__finish(t->files, true), 0);
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
 	assert_int_equal(stk_writer__finish(t->w, "done", 0), 0);
 	stk_writer__free(t->w);
 	gen_load(&t->f);

@@ -331,7 +331,7 @@ int ftrace_users__finish(struct ftrace_users *u)
 	err = file_map__hash_all(u->files);
 	if (!err && u->o.rec->symbols)
 		err = user_frames__write_symbols(&u->frames, u->files,
-						 rec_clocks[u->o.rec->clock].id, u->o.w);
+						 recorder_opts__ahead_of_mono(u->o.rec), u->o.w);
 	if (!err)
 		err = stk_writer__meta(u->o.w, "unwind.mode", "fp");
 	return err ?: meta__numbers(u->o.w, rows, ARRAY_SIZE(rows));
