@@ -24,7 +24,7 @@
 #define SETTLE_SHARE 20 /* at most 1/20 of the time goes into lookups of a growing dump */
 
 struct jit_source {
-	unsigned int owners;
+	unsigned int owners, nr_windows;
 	pid_t pid;
 	pid_t ns_pid; /* in its own PID namespace, as in the names of its files */
 	uid_t uid;
@@ -192,6 +192,11 @@ void jit_source__free(struct jit_source *j)
 	free(j);
 }
 
+unsigned int jit_source__add_window(struct jit_source *j)
+{
+	return ++j->nr_windows;
+}
+
 unsigned int jit_source__nr_fds(const struct jit_source *j)
 {
 	return (j->tmp_fd >= 0) + (j->dump_fd >= 0) + (j->pid_fd >= 0);
@@ -347,6 +352,11 @@ int jit_source__poll(struct jit_source *j)
 	if (err != -ENOMEM)
 		err = settle(j);
 	return err;
+}
+
+bool jit_source__has_exited(const struct jit_source *j)
+{
+	return j->exited;
 }
 
 const struct jit_symbols *jit_source__dumped(const struct jit_source *j)

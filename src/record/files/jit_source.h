@@ -8,6 +8,7 @@
 #ifndef RECORD_JIT_SOURCE_H
 #define RECORD_JIT_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,6 +24,8 @@ int jit_source__new(pid_t pid, uint64_t start_ns, struct jit_source **ret_source
 /* One more owner; each calls jit_source__free(). */
 struct jit_source *jit_source__share(struct jit_source *j);
 void jit_source__free(struct jit_source *j);
+/* Notes one more window with a table; returns their number. */
+unsigned int jit_source__add_window(struct jit_source *j);
 /* The number of descriptors that it keeps open. */
 unsigned int jit_source__nr_fds(const struct jit_source *j);
 /* Closes them; the files may then no longer be found. */
@@ -30,6 +33,8 @@ void jit_source__drop_fds(struct jit_source *j);
 
 /* Reads what is new in the dump; after the exit of the process also the map, and then no more. */
 int jit_source__poll(struct jit_source *j);
+/* Whether jit_source__poll() has found that the process has exited. */
+bool jit_source__has_exited(const struct jit_source *j);
 /* The functions that the dump describes so far; their ranges cover the first nr_dumped of them. */
 const struct jit_symbols *jit_source__dumped(const struct jit_source *j);
 size_t jit_source__nr_dumped(const struct jit_source *j);

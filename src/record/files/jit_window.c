@@ -329,14 +329,14 @@ const struct unwind_table *jit_window__at(struct jit_window *w, uint64_t offset,
 
 int jit_window__table(struct jit_window *w, struct unwind_table **ret_table)
 {
-	int err = jit_source__poll(w->source);
 	size_t dumped = jit_source__nr_dumped(w->source);
 	struct building m = { .w = w, .ts = UINT64_MAX };
+	int err;
 
 	*ret_table = NULL;
 	w->changed |= dumped != w->dumped;
-	if (err || !w->changed)
-		return err;
+	if (!w->changed)
+		return 0;
 	err = build(&m, w->start, w->start + WINDOW, ret_table);
 	if (err)
 		return err;

@@ -27,7 +27,10 @@ void jit_window__free(struct jit_window *w);
 const struct unwind_table *jit_window__at(struct jit_window *w, uint64_t offset, bool exact,
 					  uint64_t ts);
 
-/* The whole table if it differs from the last one returned here; else NULL.  -ENOMEM. */
+/*
+ * The whole table, as of the last jit_source__poll(), if it differs from the last one returned
+ * here; else NULL.  -ENOMEM.
+ */
 int jit_window__table(struct jit_window *w, struct unwind_table **ret_table);
 /* The last table was lost: the next call returns it again. */
 void jit_window__forget(struct jit_window *w);

@@ -49,7 +49,7 @@ struct table_cache {
 	} * retired; /* replaced, but programs may still use them */
 	uint32_t nr_retired, cap_retired;
 	uint64_t retired_ns; /* when some were last freed */
-	bool warned_full, warned_failed;
+	bool warned_full, warned_failed, warned_memory;
 	struct table_cache_stats stats;
 };
 
@@ -269,6 +269,16 @@ void table_cache__none(struct table_cache *c, uint32_t id)
 {
 	set_state(c, id, WIRE_FILE_NO_CFI);
 	count_generation(c);
+}
+
+void table_cache__no_memory(struct table_cache *c, uint32_t id)
+{
+	if (!c->warned_memory)
+		log_warn(
+			"allocate an unwind table: out of memory; some stacks are unwound by frame "
+			"pointers");
+	c->warned_memory = true;
+	table_cache__none(c, id);
 }
 
 const struct unwind_table *table_cache__get(const struct table_cache *c, uint32_t id)

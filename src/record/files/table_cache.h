@@ -32,6 +32,8 @@ void table_cache__put(struct table_cache *c, uint32_t id, struct unwind_table *t
 void table_cache__replace(struct table_cache *c, uint32_t id, struct unwind_table *t);
 /* Marks file id as one without a table. */
 void table_cache__none(struct table_cache *c, uint32_t id);
+/* The same, as its table could not be built for lack of memory: warns, once. */
+void table_cache__no_memory(struct table_cache *c, uint32_t id);
 /* NULL: no table, now or ever.  Valid until the next call of another function. */
 const struct unwind_table *table_cache__get(const struct table_cache *c, uint32_t id);
 /* Does what is due; now: ns of a monotonic clock.  Cheap; call it often. */

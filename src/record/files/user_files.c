@@ -13,9 +13,7 @@
 #include "clock.h"
 #include "file_map.h"
 #include "frame.h"
-#include "jit_source.h"
-#include "jit_window.h"
-#include "log.h"
+#include "jit_tables.h"
 #include "opener.h"
 #include "seen_file.h"
 #include "snapshot.h"
@@ -37,17 +35,6 @@ struct gone {
 	unsigned int failed; /* processes in which it could not be opened */
 };
 
-/* The table of a window of generated code, while it is recorded. */
-struct jit_table {
-	uint32_t id;
-	struct jit_window *window;
-	uint64_t built_ns,
-		build_after; /* when it was last built, and how long until the next time */
-};
-
-#define BUILD_MIN_NS 50000000ull /* between two tables of a window */
-#define BUILD_SHARE 20 /* at most 1/20 of the time goes into them */
-
 /* Several short-lived processes may be gone before one exists long enough to open its file. */
 #define GONE_MAX 8
 
@@ -63,33 +50,21 @@ struct user_files {
 	uint32_t max_id;
 	struct gone *gone;
 	uint32_t nr_gone, cap_gone;
-	struct jit_table *jit;
-	uint32_t nr_jit, cap_jit;
-	uint64_t jit_checked_ns; /* when generated code was last compared */
+	struct jit_tables *jit;
 	uint64_t retry_ns, retry_after; /* time of the last retry, interval to the next */
 	uint32_t searched; /* the file that load_again() searches for in all mappings; 0: none */
 	bool snapshot; /* user_files__snapshot() is running */
-	bool warned_memory;
 	uint64_t load_ns;
 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void warn_memory(struct user_files *f)
-{
-	if (!f->warned_memory)
-		log_warn(
-			"allocate an unwind table: out of memory; some stacks are unwound by frame "
-			"pointers");
-	f->warned_memory = true;
-}
-
 /* err: of unwind__from_fd(). */
 static int use_table(struct user_files *f, uint32_t id, struct unwind_table *t, int err)
 {
 	if (err == -ENOMEM)
-		warn_memory(f);
-	if (err)
+		table_cache__no_memory(f->tables, id);
+	else if (err)
 		table_cache__none(f->tables, id);
 	else
 		table_cache__put(f->tables, id, t, !f->snapshot);
@@ -231,23 +206,15 @@ static int take_jit(struct user_files *f, struct observed_file *s)
 	uint32_t id = s->n.file;
 	struct mapped_file **file = &f->by_id[id];
 	struct jit_source *source;
-	struct jit_table *j;
 	int err = file_map__add_jit(f->map, &s->n, take_ptr(s->jit), file);
 
 	if (err)
 		return err;
 	source = mapped_file__jit(*file);
-	if (!source || !f->o.table_budget) {
-		table_cache__none(f->tables, id);
-		return 0;
-	}
-	if (array__grow(&f->jit, f->nr_jit, &f->cap_jit))
-		return -ENOMEM;
-	j = &f->jit[f->nr_jit];
-	*j = (struct jit_table){ .id = id };
-	err = jit_window__new((s->n.key.w[0] & UINT32_MAX) << WIRE_JIT_BITS, source, &j->window);
-	f->nr_jit += !err;
-	return err;
+	if (source && f->o.table_budget)
+		return jit_tables__add(f->jit, &s->n, source);
+	table_cache__none(f->tables, id);
+	return 0;
 }
 
 /* Whether the file event adds information. */
@@ -361,58 +328,6 @@ static int retry_gone(struct user_files *f, uint64_t now)
 	return used ? look_for_gone(f) : 0;
 }
 
-/* ---- generated code -------------------------------------------------------------------------- */
-
-static struct jit_window *find_window(struct user_files *f, uint32_t id)
-{
-	uint32_t i;
-
-	for (i = 0; i < f->nr_jit; i++)
-		if (f->jit[i].id == id)
-			return f->jit[i].window;
-	return NULL;
-}
-
-/* A process can write a dump that takes too much memory: that costs its own table only. */
-static void build_table(struct user_files *f, struct jit_table *j, uint64_t now)
-{
-	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	struct unwind_table *t;
-	int err;
-
-	if (f->o.entries[j->id].state == WIRE_FILE_NEW) /* evicted */
-		jit_window__forget(j->window);
-	err = jit_window__table(j->window, &t);
-	if (!err && !t)
-		return;
-	if (err) {
-		warn_memory(f);
-		table_cache__none(f->tables, j->id);
-	} else {
-		table_cache__replace(f->tables, j->id, t);
-	}
-	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	j->built_ns = now;
-	j->build_after = MAX(BUILD_MIN_NS, BUILD_SHARE * cpu);
-}
-
-/* Brings the tables of generated code up to date. */
-static void poll_jit(struct user_files *f)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	bool check = now - f->jit_checked_ns >= SECOND_NS;
-	uint32_t i;
-
-	for (i = 0; i < f->nr_jit; i++) {
-		if (check)
-			jit_window__check(f->jit[i].window);
-		if (now - f->jit[i].built_ns >= f->jit[i].build_after)
-			build_table(f, &f->jit[i], now);
-	}
-	if (check)
-		f->jit_checked_ns = now;
-}
-
 /* ---- interface ------------------------------------------------------------------------------- */
 
 /* Opens the rings of CPUs that have come online. */
@@ -443,6 +358,8 @@ int user_files__new(const struct user_files_opts *opts, struct user_files **ret_
 	if (!err)
 		err = table_cache__new(opts->entries, opts->ctl, opts->slabs_fd, opts->table_budget,
 				       &f->tables);
+	if (!err)
+		err = jit_tables__new(opts->entries, f->tables, &f->jit);
 	if (!err && opts->file_ring_fds)
 		err = opener__new(opts->nr_cpus, &f->walk, opts->table_budget, &f->opener);
 	if (!err)
@@ -460,9 +377,7 @@ void user_files__free(struct user_files *f)
 {
 	if (!f || !opener__free(f->opener))
 		return;
-	while (f->nr_jit)
-		jit_window__free(f->jit[--f->nr_jit].window);
-	free(f->jit);
+	jit_tables__free(f->jit);
 	table_cache__free(f->tables);
 	file_map__free(f->map);
 	seen_context__free(&f->seen);
@@ -509,7 +424,7 @@ int user_files__poll(struct user_files *f)
 	} while (n > 0 && clock_ns(CLOCK_MONOTONIC_COARSE) - now < POLL_NS);
 	if (n < 0)
 		return n;
-	poll_jit(f);
+	jit_tables__poll(f->jit);
 	return f->nr_gone ? retry_gone(f, now) : 0;
 }
 
@@ -608,15 +523,13 @@ const struct unwind_table *user_files__table(struct user_files *f, const struct 
 					     const struct wire_vma *v, uint64_t offset, bool exact)
 {
 	uint32_t id = v->file;
-	struct jit_window *w;
 
 	if (!id || id >= WIRE_MAX_FILES)
 		return NULL;
 	if (!f->by_id[id] && (take_until(f, id) || (!f->by_id[id] && take_mapping(f, c, v))))
 		return NULL;
-	w = find_window(f, id);
-	if (w)
-		return jit_window__at(w, offset, exact, c->ts);
+	if (jit_tables__has(f->jit, id))
+		return jit_tables__at(f->jit, id, offset, exact, c->ts);
 	/* what could not be opened is searched for once a second, for all such files together */
 	if (f->by_id[id] && is_new(f, id) && !is_gone(f, id) && load_again(f, id))
 		return NULL;

@@ -21,6 +21,7 @@
 #include "frame.h"
 #include "log.h"
 #include "record/files/jit_source.h"
+#include "record/files/jit_tables.h"
 #include "unwind/builder.h"
 
 #define JIT_BASE (0x7full << 40)
@@ -403,6 +404,32 @@ static void test_jit_fails(void **state)
 	stk_writer__free(t->w);
 }
 
+/* A process cannot have as many windows with tables as it likes. */
+static void test_jit_windows(void **state)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe"), other;
+	struct wire_file_event n = jit_event(&c, 0);
+	struct test *t = *state;
+	uint32_t i;
+
+	other = child_mapping(NULL, "/proc/self/exe");
+	for (i = 0; i <= JIT_MAX_WINDOWS; i++) {
+		n.file = 5 + i;
+		n.key.w[0] = i;
+		files_test__take(t, &n);
+	}
+	for (i = 0; i < JIT_MAX_WINDOWS; i++)
+		assert_int_equal(t->entries[5 + i].state, WIRE_FILE_NEW);
+	assert_int_equal(t->entries[5 + i].state, WIRE_FILE_NO_CFI);
+	n = jit_event(&other, 0);
+	n.file = 6 + i;
+	files_test__take(t, &n);
+	assert_int_equal(t->entries[6 + i].state, WIRE_FILE_NEW);
+	child_end(&c);
+	child_end(&other);
+	stk_writer__free(t->w);
+}
+
 /* Appends the tables of the next function: its CFA is at the stack pointer plus cfa. */
 static void dump_frames(FILE *f, uint64_t ts, uint64_t size, uint8_t cfa)
 {
@@ -467,6 +494,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_jit_code, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_fails, files_test__setup,
+						files_test__teardown),
+		cmocka_unit_test_setup_teardown(test_jit_windows, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_tables, files_test__setup,
 						files_test__teardown),
