@@ -22,6 +22,7 @@ struct jit_table {
 	uint32_t id;
 	struct jit_source *source; /* the window's */
 	struct jit_window *window;
+	bool wanted; /* a stack that passes there was deferred since it was last built */
 	uint64_t built_ns,
 		build_after; /* when it was last built, and how long until the next time */
 };
@@ -124,10 +125,22 @@ bool jit_tables__has(const struct jit_tables *t, uint32_t id)
 const struct unwind_table *jit_tables__at(struct jit_tables *t, uint32_t id, uint64_t offset,
 					  bool exact, uint64_t ts)
 {
+	t->v[id]->wanted = true;
 	return jit_window__at(t->v[id]->window, offset, exact, ts);
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
+
+/*
+ * Without a table (it is new, was evicted or refused) stacks are deferred.  If there are none, the
+ * code is not used, and its table would only take room.
+ */
+static bool is_due(const struct jit_tables *t, const struct jit_table *j, uint64_t now)
+{
+	if (now - j->built_ns < j->build_after || table_cache__is_refused(t->cache, j->id))
+		return false;
+	return t->entries[j->id].state != WIRE_FILE_NEW || j->wanted;
+}
 
 /* A process can write a dump that takes too much memory: that costs its own table only. */
 static void build_table(struct jit_tables *t, struct jit_table *j, uint64_t now)
@@ -136,7 +149,7 @@ static void build_table(struct jit_tables *t, struct jit_table *j, uint64_t now)
 	struct unwind_table *table;
 	int err;
 
-	if (t->entries[j->id].state == WIRE_FILE_NEW) /* evicted */
+	if (t->entries[j->id].state == WIRE_FILE_NEW)
 		jit_window__forget(j->window);
 	err = jit_window__table(j->window, &table);
 	if (!err && !table)
@@ -146,6 +159,7 @@ static void build_table(struct jit_tables *t, struct jit_table *j, uint64_t now)
 	else
 		table_cache__replace(t->cache, j->id, table);
 	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	j->wanted = false;
 	j->built_ns = now;
 	j->build_after = MAX(BUILD_MIN_NS, BUILD_SHARE * cpu);
 }
@@ -158,7 +172,7 @@ static void poll_programs(struct jit_tables *t)
 		struct jit_source *source = t->programs[i];
 
 		if (jit_source__poll(source) == -ENOMEM && !t->warned) {
-			log_warn("read what a process says about its generated code: out of memory");
+			log_warn("read names of generated code: out of memory");
 			t->warned = true;
 		}
 		if (jit_source__has_exited(source))
@@ -169,7 +183,10 @@ static void poll_programs(struct jit_tables *t)
 	t->nr_programs = nr;
 }
 
-/* After the exit of a process, its windows only serve the stacks that were copied before. */
+/*
+ * After the exit of a process, its windows only serve the stacks that were copied before, and their
+ * tables make room for others.
+ */
 void jit_tables__poll(struct jit_tables *t)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -179,12 +196,13 @@ void jit_tables__poll(struct jit_tables *t)
 	poll_programs(t);
 	while ((j = *at)) {
 		if (jit_source__has_exited(j->source)) {
+			table_cache__none(t->cache, j->id);
 			*at = j->next;
 			continue;
 		}
 		if (check)
 			jit_window__check(j->window);
-		if (now - j->built_ns >= j->build_after)
+		if (is_due(t, j, now))
 			build_table(t, j, now);
 		at = &j->next;
 	}

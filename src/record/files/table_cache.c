@@ -156,7 +156,18 @@ static void warn_full(struct table_cache *c)
 	c->warned_full = true;
 }
 
-static void refuse(struct table_cache *c, struct slot *s)
+static void warn_refused(struct table_cache *c, int err)
+{
+	if (err == -E2BIG || err == -ENOSPC) {
+		warn_full(c);
+		return;
+	}
+	if (!c->warned_failed)
+		log_warn("allocate memory for unwind tables: %s", strerror(-err));
+	c->warned_failed = true;
+}
+
+static void refuse(struct table_cache *c, struct slot *s, int err)
 {
 	unwind__free(s->own);
 	s->own = NULL;
@@ -165,7 +176,7 @@ static void refuse(struct table_cache *c, struct slot *s)
 	c->stats.refused++;
 	set_state(c, s->id, WIRE_FILE_NO_CFI);
 	count_generation(c);
-	warn_full(c);
+	warn_refused(c, err);
 }
 
 static void wait_for_room(struct table_cache *c, struct slot *s)
@@ -174,7 +185,7 @@ static void wait_for_room(struct table_cache *c, struct slot *s)
 
 	/* waiting tables use memory in addition to the slabs */
 	if (c->waiting && c->waiting_bytes + bytes > table_slabs__max_bytes(c->tables) / 2) {
-		refuse(c, s);
+		refuse(c, s, -ENOSPC);
 		return;
 	}
 	s->state = SLOT_WAITING;
@@ -186,17 +197,26 @@ static void wait_for_room(struct table_cache *c, struct slot *s)
 static void give_up(struct table_cache *c, uint32_t id, int err)
 {
 	c->stats.refused++;
-	if (err == -E2BIG)
-		warn_full(c);
-	else if (!c->warned_failed)
-		log_warn("allocate memory for unwind tables: %s", strerror(-err));
-	c->warned_failed |= err != -E2BIG;
+	warn_refused(c, err);
 	table_cache__none(c, id);
+}
+
+/* NULL: out of memory. */
+static struct slot *add_slot(struct table_cache *c, uint32_t id)
+{
+	struct slot *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->id = id;
+	c->slots[id] = s;
+	c->max_id = MAX(c->max_id, id);
+	return s;
 }
 
 void table_cache__put(struct table_cache *c, uint32_t id, struct unwind_table *t, bool wait)
 {
-	struct slot *s = c->slots[id] ? NULL : calloc(1, sizeof(*s));
+	struct slot *s = c->slots[id] ? NULL : add_slot(c, id);
 	int err;
 
 	if (!s) {
@@ -205,10 +225,7 @@ void table_cache__put(struct table_cache *c, uint32_t id, struct unwind_table *t
 			give_up(c, id, -ENOMEM);
 		return;
 	}
-	s->id = id;
 	s->own = t;
-	c->slots[id] = s;
-	c->max_id = MAX(c->max_id, id);
 	err = place(c, s);
 	if (err == -ENOSPC && wait) {
 		wait_for_room(c, s);
@@ -241,34 +258,51 @@ static void free_retired(struct table_cache *c)
 	c->nr_retired = 0;
 }
 
+/* No thread finds the table any more, but programs may be using it. */
+static void unload(struct table_cache *c, const struct slot *s)
+{
+	c->stats.loaded--;
+	c->stats.cfi_bytes -= s->view.cfi_bytes;
+	if (!retire(c, s) && !grace__wait())
+		table_slabs__release(c->tables, s->addr, s->view.nr_words);
+}
+
 void table_cache__replace(struct table_cache *c, uint32_t id, struct unwind_table *t)
 {
-	struct slot *s = c->slots[id];
-	bool retired;
+	bool loaded = c->slots[id];
+	struct slot *s = c->slots[id] ?: add_slot(c, id), old;
+	int err;
 
 	if (!s || s->state != SLOT_LOADED) {
-		table_cache__put(c, id, t, false);
-		if (!c->slots[id])
-			table_cache__none(c, id);
+		unwind__free(t);
+		if (!s)
+			give_up(c, id, -ENOMEM);
 		return;
 	}
-	retired = retire(c, s);
+	old = *s;
 	s->own = t;
-	if (retired && !place(c, s)) {
-		c->stats.loaded--;
-		return;
-	}
-	/* rather no table than one that is no longer true */
-	c->nr_retired -= retired;
-	unwind__free(s->own);
-	s->own = NULL;
-	table_cache__none(c, id);
+	err = place(c, s);
+	if (err) /* rather no table than one that is no longer true */
+		refuse(c, s, err);
+	if (loaded)
+		unload(c, &old);
+}
+
+bool table_cache__is_refused(const struct table_cache *c, uint32_t id)
+{
+	return c->slots[id] && c->slots[id]->state == SLOT_REFUSED;
 }
 
 void table_cache__none(struct table_cache *c, uint32_t id)
 {
+	struct slot *s = c->slots[id];
+
 	set_state(c, id, WIRE_FILE_NO_CFI);
 	count_generation(c);
+	if (s && s->state == SLOT_LOADED) {
+		unload(c, s);
+		drop_slot(c, s);
+	}
 }
 
 void table_cache__no_memory(struct table_cache *c, uint32_t id)
@@ -388,7 +422,7 @@ static void end_pass(struct table_cache *c)
 			err = place(c, s);
 		} while (err == -ENOSPC && evict(c, c->waiting_bytes));
 		if (err)
-			refuse(c, s);
+			refuse(c, s, err);
 		c->waiting--;
 		c->waiting_bytes -= bytes;
 	}

@@ -27,10 +27,12 @@ void table_cache__free(struct table_cache *c);
 void table_cache__put(struct table_cache *c, uint32_t id, struct unwind_table *t, bool wait);
 /*
  * The same for a file whose table changes, like that of generated code: it replaces the table that
- * the file has.
+ * the file has.  If there is no room it is refused: the file has no table, and further ones are
+ * dropped, until its state becomes WIRE_FILE_NEW again, after half a minute.
  */
 void table_cache__replace(struct table_cache *c, uint32_t id, struct unwind_table *t);
-/* Marks file id as one without a table. */
+bool table_cache__is_refused(const struct table_cache *c, uint32_t id);
+/* Marks file id as one without a table; one that it has is removed. */
 void table_cache__none(struct table_cache *c, uint32_t id);
 /* The same, as its table could not be built for lack of memory: warns, once. */
 void table_cache__no_memory(struct table_cache *c, uint32_t id);

@@ -404,6 +404,36 @@ static void test_jit_fails(void **state)
 	stk_writer__free(t->w);
 }
 
+/* A table that was evicted is built again when a stack needs it, and removed at the end. */
+static void test_jit_evicted(void **state)
+{
+	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct child c = { .pid = -1 };
+	struct wire_file_event n;
+	struct test *t = *state;
+
+	p[0] = 0xc3; /* ret */
+	c = child_mapping(NULL, "/proc/self/exe");
+	n = jit_event(&c, (uintptr_t)p);
+	files_test__take(t, &n);
+	jit_rule(t, p);
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
+	t->entries[5].state = WIRE_FILE_NEW;
+	usleep(500000);
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_NEW);
+	jit_rule(t, p);
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
+	child_end(&c);
+	assert_int_equal(user_files__poll(t->files), 0);
+	assert_int_equal(t->entries[5].state, WIRE_FILE_NO_CFI);
+	munmap(p, 4096);
+	stk_writer__free(t->w);
+}
+
 /* A process cannot have as many windows with tables as it likes. */
 static void test_jit_windows(void **state)
 {
@@ -494,6 +524,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_jit_code, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_fails, files_test__setup,
+						files_test__teardown),
+		cmocka_unit_test_setup_teardown(test_jit_evicted, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_windows, files_test__setup,
 						files_test__teardown),

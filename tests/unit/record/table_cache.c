@@ -258,6 +258,42 @@ static void test_refuse(void **state)
 	assert_int_equal(t->warnings, 1);
 }
 
+/* A table that is to replace another and finds no room is refused, too, for a while. */
+static void test_refuse_replaced(void **state)
+{
+	struct table_cache_stats stats;
+	struct test *t = *state;
+	int i;
+
+	put(t, 1, 20 * 8192, true);
+	put(t, 2, 8192, true);
+	table_cache__replace(t->c, 2, make(2, 14 * 8192));
+	check_none(t, 2, WIRE_FILE_NO_CFI);
+	assert_true(table_cache__is_refused(t->c, 2));
+	table_cache__replace(t->c, 3, make(3, 14 * 8192));
+	check_none(t, 3, WIRE_FILE_NO_CFI);
+	assert_int_equal(t->warnings, 1);
+	table_cache__stats(t->c, &stats);
+	assert_int_equal(stats.refused, 2);
+	assert_int_equal(stats.loaded, 1);
+	table_cache__replace(t->c, 2, make(2, 8192)); /* it is early */
+	check_none(t, 2, WIRE_FILE_NO_CFI);
+	for (i = 0; i < 40 && t->entries[3].state == WIRE_FILE_NO_CFI; i++)
+		second(t, NULL, 0);
+	assert_in_range(i, 20, 35);
+	check_none(t, 2, WIRE_FILE_NEW);
+	table_cache__none(t->c, 1);
+	check_none(t, 1, WIRE_FILE_NO_CFI);
+	second(t, NULL, 0);
+	second(t, NULL, 0);
+	table_cache__stats(t->c, &stats);
+	assert_int_equal(stats.bytes, 0);
+	table_cache__replace(t->c, 2, make(2, 14 * 8192));
+	check_loaded(t, 2, 14 * 8192);
+	table_cache__replace(t->c, 3, make(3, 14 * 8192));
+	check_loaded(t, 3, 14 * 8192);
+}
+
 /* The number of waiting tables is bounded, and one that can never fit does not wait. */
 static void test_bounds(void **state)
 {
@@ -322,6 +358,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_grace, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_grace_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refuse, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refuse_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_epoch, setup, teardown),
