@@ -59,6 +59,7 @@ struct mapped_file {
 struct file_map {
 	struct stk_writer *w;
 	struct index by_identity;
+	struct index by_program; /* a file of each program with generated code */
 	struct mapped_file **files;
 	uint32_t nr, cap;
 	struct mapped_file **by_number;
@@ -101,6 +102,7 @@ void file_map__free(struct file_map *m)
 	free(m->files);
 	free(m->by_number);
 	index__free(&m->by_identity);
+	index__free(&m->by_program);
 	free(m);
 }
 
@@ -341,19 +343,26 @@ int file_map__add_vdso(struct file_map *m, const uint8_t *id, unsigned int id_le
 	return err;
 }
 
-/* After execve(2) the perf map of a process no longer describes its previous program. */
-static void forget_jit(struct file_map *m, const struct mapped_file *latest)
+/*
+ * After execve(2) the perf map of a process no longer describes its previous program.  f: the first
+ * file of a program; file events of the next one may have come before.
+ */
+static void forget_jit(struct file_map *m, struct mapped_file *f)
 {
-	const struct wire_file_key *key = &latest->identity.key, *k;
+	const struct wire_file_key *key = &f->identity.key, *k;
 	uint32_t i;
 
 	for (i = 0; i < m->nr; i++) {
-		k = &m->files[i]->identity.key;
-		if (!m->files[i]->jit || k->w[1] != key->w[1] || k->w[2] != key->w[2] ||
-		    k->w[0] >> 32 >= key->w[0] >> 32)
+		struct mapped_file *other = m->files[i], *old = other;
+
+		k = &other->identity.key;
+		if (!other->jit || k->w[1] != key->w[1] || k->w[2] != key->w[2] ||
+		    k->w[0] >> 32 == key->w[0] >> 32)
 			continue;
-		jit_source__free(m->files[i]->jit);
-		m->files[i]->jit = NULL;
+		if (k->w[0] >> 32 > key->w[0] >> 32)
+			old = f;
+		jit_source__free(old->jit);
+		old->jit = NULL;
 	}
 }
 
@@ -370,15 +379,12 @@ static unsigned int count_jit_fds(const struct file_map *m)
 /* The windows of a program share what it says about its code. */
 static struct jit_source *share_jit(const struct file_map *m, const struct wire_file_key *key)
 {
-	const struct wire_file_key *k;
+	uint64_t hash = jit_key__program(key);
 	uint32_t i;
 
-	for (i = 0; i < m->nr; i++) {
-		k = &m->files[i]->identity.key;
-		if (m->files[i]->jit && k->w[1] == key->w[1] && k->w[2] == key->w[2] &&
-		    k->w[0] >> 32 == key->w[0] >> 32)
+	index__for_each(&m->by_program, hash, i)
+		if (m->files[i]->jit && jit_key__same_program(&m->files[i]->identity.key, key))
 			return jit_source__share(m->files[i]->jit);
-	}
 	return NULL;
 }
 
@@ -389,14 +395,16 @@ int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struc
 	struct identity identity;
 	struct mapped_file *f;
 	bool is_new;
-	int err;
+	int err = 0;
 
 	if (known) {
 		jit_source__free(jit);
 		jit = known;
+	} else if (!jit) {
+		err = jit_source__new(n->key.w[1], n->key.w[2], &jit);
 	}
 	identity_of(&n->key, NULL, &identity);
-	err = intern(m, &identity, &is_new, &f);
+	err = err ?: intern(m, &identity, &is_new, &f);
 	if (err || !is_new) {
 		jit_source__free(jit);
 	} else {
@@ -409,8 +417,11 @@ int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struc
 		f->jit = jit;
 		if (!known && m->kept + count_jit_fds(m) >= MAX_KEPT)
 			jit_source__drop_fds(jit);
-		forget_jit(m, f);
-		err = add_fixed_name(m, f, "[jit]");
+		if (!known) {
+			forget_jit(m, f);
+			err = index__add(&m->by_program, jit_key__program(&n->key), m->nr - 1);
+		}
+		err = err ?: add_fixed_name(m, f, "[jit]");
 	}
 	if (!err)
 		*ret_file = f;

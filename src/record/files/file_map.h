@@ -36,7 +36,10 @@ int file_map__update(struct file_map *m, struct mapped_file *f, const struct wir
 		     struct seen_file *s);
 int file_map__add_vdso(struct file_map *m, const uint8_t *id, unsigned int id_len,
 		       struct mapped_file **ret_file);
-/* Takes ownership of jit. */
+/*
+ * Takes ownership of jit, which is used unless the program has one.  NULL: it is opened if the
+ * program has none.
+ */
 int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struct jit_source *jit,
 		      struct mapped_file **ret_file);
 

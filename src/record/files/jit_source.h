@@ -13,8 +13,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "index.h"
+#include "wire.h"
+
 struct jit_source;
 struct jit_symbols;
+
+/* Whether two keys of kind WIRE_KEY_JIT are of the same program in the same process. */
+static inline bool jit_key__same_program(const struct wire_file_key *a,
+					 const struct wire_file_key *b)
+{
+	return a->w[1] == b->w[1] && a->w[2] == b->w[2] && a->w[0] >> 32 == b->w[0] >> 32;
+}
+
+/* The hash of this program, for an index. */
+static inline uint64_t jit_key__program(const struct wire_file_key *key)
+{
+	return index__hash(key->w[2] ^ key->w[1] << 32 ^ key->w[0] >> 32);
+}
 
 /*
  * Finds these files.  start_ns: start of the process on the boot clock; if another process has the

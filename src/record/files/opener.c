@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <bpf/libbpf.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "jit_source.h"
@@ -63,6 +64,34 @@ struct opener {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* 1: it is new. */
+static int note_program(struct seen_context *ctx, const struct wire_file_key *key)
+{
+	uint64_t hash = jit_key__program(key);
+	uint32_t i;
+
+	index__for_each(&ctx->by_program, hash, i)
+		if (jit_key__same_program(&ctx->programs[i], key))
+			return 0;
+	if (array__grow(&ctx->programs, ctx->nr_programs, &ctx->cap_programs) ||
+	    index__add(&ctx->by_program, hash, ctx->nr_programs))
+		return -ENOMEM;
+	ctx->programs[ctx->nr_programs++] = *key;
+	return 1;
+}
+
+/*
+ * Once per program, whose windows share the source: finding its files takes long if the process has
+ * many mappings, and this may be a real-time thread.
+ */
+static int open_jit(struct seen_context *ctx, const struct wire_file_key *key,
+		    struct jit_source **ret_jit)
+{
+	int n = note_program(ctx, key);
+
+	return n > 0 ? jit_source__new(key->w[1], key->w[2], ret_jit) : n;
+}
+
 int observed_file__open(struct seen_context *ctx, const struct wire_file_event *n, bool with_table,
 			struct observed_file *ret_observed)
 {
@@ -72,7 +101,7 @@ int observed_file__open(struct seen_context *ctx, const struct wire_file_event *
 	if (n->key.kind == WIRE_KEY_FILE)
 		err = seen_file__open(ctx, n, with_table && !n->is_name, &s.file);
 	else if (n->key.kind == WIRE_KEY_JIT)
-		err = jit_source__new(n->key.w[1], n->key.w[2], &s.jit);
+		err = open_jit(ctx, &n->key, &s.jit);
 	if (err && err != -ENOENT) {
 		observed_file__release(&s);
 		return err;

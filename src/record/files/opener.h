@@ -21,7 +21,7 @@ struct observed_file {
 	struct observed_file *next;
 	struct wire_file_event n;
 	struct seen_file file; /* WIRE_KEY_FILE; fd -1: it could not be opened */
-	struct jit_source *jit; /* WIRE_KEY_JIT */
+	struct jit_source *jit; /* WIRE_KEY_JIT; NULL: observed before, in the same context */
 };
 
 /* Opens the file in the calling thread; with_table: see seen_file__open().  -ENOMEM. */

@@ -230,6 +230,8 @@ void seen_context__free(struct seen_context *ctx)
 {
 	seen_context__forget(ctx);
 	namespaces__clear(&ctx->all);
+	free(ctx->programs);
+	index__free(&ctx->by_program);
 }
 
 /* A mount in the process's namespace, with paths below its root; NULL: unknown. */

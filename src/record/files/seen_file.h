@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "index.h"
 #include "namespaces.h"
 #include "wire.h"
 
@@ -51,6 +52,9 @@ struct seen_context {
 	uint64_t theirs_ns; /* mount namespace of theirs */
 	char *theirs_root;
 	struct namespaces all;
+	struct wire_file_key *programs; /* whose generated code was observed */
+	uint32_t nr_programs, cap_programs;
+	struct index by_program;
 };
 
 /* Drops cached mounts, which change over time. */

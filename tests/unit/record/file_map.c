@@ -316,6 +316,30 @@ static struct jit_source *source(void)
 	return j;
 }
 
+/* The windows of a program share its source, until the process executes another one. */
+static void test_programs(void **state)
+{
+	struct test *t = *state;
+	struct wire_file_event jit = { .key = { WIRE_KEY_JIT, 0, { 1, 0x7fffffff, 123 } } };
+	struct mapped_file *a, *b, *next, *late;
+
+	assert_int_equal(file_map__add_jit(t->m, &jit, NULL, &a), 0);
+	assert_non_null(mapped_file__jit(a));
+	jit.key.w[0]++;
+	assert_int_equal(file_map__add_jit(t->m, &jit, source(), &b), 0);
+	assert_ptr_equal(mapped_file__jit(a), mapped_file__jit(b));
+	jit.key.w[0] += 1ull << 32;
+	assert_int_equal(file_map__add_jit(t->m, &jit, NULL, &next), 0);
+	assert_non_null(mapped_file__jit(next));
+	assert_null(mapped_file__jit(a));
+	assert_null(mapped_file__jit(b));
+	jit.key.w[0] -= (1ull << 32) - 1;
+	assert_int_equal(file_map__add_jit(t->m, &jit, NULL, &late), 0);
+	assert_null(mapped_file__jit(late));
+	assert_non_null(mapped_file__jit(next));
+	stk_writer__free(t->w);
+}
+
 /* Files without a number are not in the recording. */
 static void test_unused(void **state)
 {
@@ -388,6 +412,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_kept, setup, teardown),
 	};

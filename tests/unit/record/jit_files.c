@@ -22,6 +22,7 @@
 #include "log.h"
 #include "record/files/jit_source.h"
 #include "record/files/jit_tables.h"
+#include "record/files/opener.h"
 #include "unwind/builder.h"
 
 #define JIT_BASE (0x7full << 40)
@@ -434,6 +435,30 @@ static void test_jit_evicted(void **state)
 	stk_writer__free(t->w);
 }
 
+/* Its files are searched for once, not for each window: that may be in a real-time thread. */
+static void test_jit_once(void **state)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct wire_file_event n = jit_event(&c, 0);
+	struct seen_context seen = { 0 };
+	struct observed_file s;
+	struct test *t = *state;
+
+	assert_int_equal(observed_file__open(&seen, &n, false, &s), 0);
+	assert_non_null(s.jit);
+	observed_file__release(&s);
+	n.key.w[0]++; /* another window */
+	assert_int_equal(observed_file__open(&seen, &n, false, &s), 0);
+	assert_null(s.jit);
+	n.key.w[0] += 1ull << 32; /* another program */
+	assert_int_equal(observed_file__open(&seen, &n, false, &s), 0);
+	assert_non_null(s.jit);
+	observed_file__release(&s);
+	seen_context__free(&seen);
+	child_end(&c);
+	stk_writer__free(t->w);
+}
+
 /* A process cannot have as many windows with tables as it likes. */
 static void test_jit_windows(void **state)
 {
@@ -526,6 +551,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_jit_fails, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_evicted, files_test__setup,
+						files_test__teardown),
+		cmocka_unit_test_setup_teardown(test_jit_once, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_windows, files_test__setup,
 						files_test__teardown),
