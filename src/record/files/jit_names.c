@@ -154,12 +154,23 @@ static int keep_untimed(struct names *n, uint32_t function, size_t first, size_t
 	return err;
 }
 
+/* All these places have it already: none of them was another function's meanwhile. */
+static bool has_all(const struct names *n, uint32_t function, size_t first, size_t end)
+{
+	uint32_t last = n->places[first].last;
+
+	if (last == NO_FUNCTION || !same_function(n, last, function))
+		return false;
+	while (first < end && n->places[first].last == last)
+		first++;
+	return first == end;
+}
+
 static int put_timed(struct names *n, uint32_t function, size_t first, size_t end)
 {
 	int level, err = 0;
 
-	if (n->places[first].last != NO_FUNCTION &&
-	    same_function(n, n->places[first].last, function))
+	if (has_all(n, function, first, end))
 		return 0;
 	level = take_level(n, first, end);
 	for (size_t i = first; i < end && !err; i++) {

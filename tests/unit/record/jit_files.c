@@ -247,6 +247,35 @@ static void test_jit_times(void **state)
 	child_end(&c);
 }
 
+/* A function that is announced again takes back what another one had of it meanwhile. */
+static void test_jit_again(void **state)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct wire_file_event n = jit_event(&c, 0);
+	struct test *t = *state;
+	uint32_t a, b;
+	FILE *f;
+
+	assert_int_equal(stk_writer__type(t->w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
+	files_test__take(t, &n);
+	assert_int_equal(files_test__number(t, 5), 1);
+	a = files_test__note(t, 1, 0x1010);
+	b = files_test__note(t, 1, 0x1030);
+	for (uint64_t ts = 150; ts <= 350; ts += 100) {
+		add_event(t, ts, a);
+		add_event(t, ts + 1, b);
+	}
+	f = begin_dump(dump_path(n.tgid), 0);
+	dump_load(f, 100, 0x1000, 0x40, "long");
+	dump_load(f, 200, 0x1020, 0x20, "short");
+	dump_load(f, 300, 0x1000, 0x40, "long");
+	fclose(f);
+	expect_names(t, (const char *const[]){ "long", "long", "long", "short", "long", "long",
+					       NULL });
+	unlink(dump_path(n.tgid));
+	child_end(&c);
+}
+
 static char logged[512];
 
 static void note_log(void *ctx, enum stk_log_level level, const char *msg)
@@ -559,6 +588,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_jit_tables, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_times, files_test__setup,
+						files_test__teardown),
+		cmocka_unit_test_setup_teardown(test_jit_again, files_test__setup,
 						files_test__teardown),
 		cmocka_unit_test_setup_teardown(test_jit_untimed, files_test__setup,
 						files_test__teardown),
