@@ -221,7 +221,7 @@ struct stk_reader {
 	size_t nr_files, cap_files;
 	bool looked_ahead, looked_for_stacks, looked_for_replaced;
 	bool has_jit; /* a file of generated code was read */
-	struct rd_replaced *replaced; /* by file, offset, ts, unless unsorted */
+	struct rd_replaced *replaced; /* by file, offset, ts, by, unless unsorted */
 	size_t nr_replaced, cap_replaced;
 	bool replaced_unsorted;
 	struct rd_variant *variants; /* by stack */

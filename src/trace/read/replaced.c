@@ -13,8 +13,9 @@
 static int by_place(const void *a, const void *b)
 {
 	const struct rd_replaced *x = a, *y = b;
+	int place = CMP(x->file, y->file) ?: CMP(x->offset, y->offset);
 
-	return CMP(x->file, y->file) ?: CMP(x->offset, y->offset) ?: CMP(x->ts, y->ts);
+	return place ?: CMP(x->ts, y->ts) ?: CMP(x->by, y->by);
 }
 
 int rd_take_replaced(struct stk_reader *r, struct bytes_cur *c)

@@ -41,7 +41,7 @@ static void replace(struct stk_writer *w, uint64_t offset, uint64_t ts, uint32_t
 
 enum { CALLER, CALLEE, OTHER, LAST, NR_STACKS };
 
-/* The code at 0x100 is "first", from 100 on "second", from 200 on "third". */
+/* The code at 0x100 is "first", from 100 on "second", from 200 on "third", just after "second". */
 static void write_all(struct gen_file *f, uint32_t *stacks)
 {
 	const uint64_t caller[] = { FRAME_USER(2, 0x10), FRAME_USER(1, 0x110) };
@@ -71,6 +71,7 @@ static void write_all(struct gen_file *f, uint32_t *stacks)
 	third = add_jit(w, "third", 0xf0);
 	/* in any order */
 	replace(w, 0x10f, 200, third);
+	replace(w, 0x10f, 200, second);
 	replace(w, 0x10f, 100, second);
 	replace(w, 0x200, 100, second);
 	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
