@@ -17,6 +17,7 @@
 #define BUDGET_WORK (16ull << 20)
 #define BUDGET_WORK_FACTOR 1536
 #define BUDGET_WORK_EVENT 8 /* work per event; a byte of a table costs 1 */
+#define BUDGET_WORK_SORT 8 /* work per entry of a table that is sorted */
 #define BUDGET_WORK_BYTES 32 /* this many bytes of an event block cost 1 */
 
 struct budget {

@@ -461,7 +461,8 @@ int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
 	int got;
 
 	for (;;) {
-		got = rd_merge__next(r);
+		/* stk_event__ustack(), for example, cannot return this error itself */
+		got = r->budget.exhausted ? -ENOBUFS : rd_merge__next(r);
 		if (got > 0) {
 			r->totals.events++;
 			*ret_event = &r->event;

@@ -110,9 +110,12 @@ uint32_t rd_replaced__stack(struct stk_reader *r, uint32_t number, uint64_t ts)
 {
 	struct rd_variant *v;
 
-	if (r->replaced_unsorted)
+	if (r->replaced_unsorted) {
+		if (!budget__work(&r->budget, BUDGET_WORK_SORT * r->nr_replaced))
+			return number;
 		qsort(r->replaced, r->nr_replaced, sizeof(*r->replaced), by_place);
-	r->replaced_unsorted = false;
+		r->replaced_unsorted = false;
+	}
 	while (r->cap_variants <= number) {
 		size_t was = r->cap_variants;
 

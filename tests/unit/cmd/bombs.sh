@@ -70,6 +70,7 @@ user_symbols files
 cpus report
 many report
 callers report --tree
+replaced report
 forks lifecycle
 frees lifecycle
 LIST

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "frame.h"
 #include "trace/stk.h"
 #include "trace/bytes.h"
 
@@ -119,7 +120,7 @@ static void put_type(struct bomb *b, uint32_t index, const char *system, const c
 
 /* The same event repeated: an event of type TYPE in task TASK. */
 struct kind {
-	uint32_t type, task, kstack;
+	uint32_t type, task, kstack, ustack;
 	uint8_t record[RECORD]; /* full length if the type has a column */
 };
 
@@ -133,7 +134,9 @@ static void put_heads(struct bomb *b, uint32_t n, const struct kind *kinds, uint
 		bytes_put_varint(&b->raw, kinds[i].task);
 	for (uint32_t i = 0; i < nr; i++)
 		bytes_put_varint(&b->raw, kinds[i].kstack);
-	put_bytes(b, 0, 4 * nr);
+	for (uint32_t i = 0; i < nr; i++)
+		bytes_put_varint(&b->raw, kinds[i].ustack);
+	put_bytes(b, 0, 3 * nr);
 	bytes_put_u8(&b->raw, 2); /* bytes of an event's kind and of its time */
 	bytes_put_u8(&b->raw, 1);
 	for (uint32_t i = 0; i < n; i++)
@@ -144,11 +147,10 @@ static void put_heads(struct bomb *b, uint32_t n, const struct kind *kinds, uint
 	put_bytes(b, bytes_zigzag(1), n - 1);
 }
 
-/* kinds by type, each of another type or all of one; len: of their records. */
-static void put_events(struct bomb *b, uint32_t cpu, uint64_t ts, const struct kind *kinds,
-		       uint32_t nr, uint32_t len)
+/* n events; kinds by type, each of another type or all of one; len: of their records. */
+static void put_some_events(struct bomb *b, uint32_t cpu, uint64_t ts, uint32_t n,
+			    const struct kind *kinds, uint32_t nr, uint32_t len)
 {
-	const uint32_t n = STK_MAX_BLOCK_EVENTS;
 	struct stk_events_header eh = {
 		.count = n, .first_ts = ts, .min_ts = ts, .max_ts = ts + n - 1
 	};
@@ -174,6 +176,13 @@ static void put_events(struct bomb *b, uint32_t cpu, uint64_t ts, const struct k
 	memcpy(b->out.p + at + sizeof(h), &eh, sizeof(eh));
 	h.raw_len = b->out.len - at - sizeof(h);
 	seal(b, at, h);
+}
+
+/* As many as a block may have. */
+static void put_events(struct bomb *b, uint32_t cpu, uint64_t ts, const struct kind *kinds,
+		       uint32_t nr, uint32_t len)
+{
+	put_some_events(b, cpu, ts, STK_MAX_BLOCK_EVENTS, kinds, nr, len);
 }
 
 static void put_end(struct bomb *b)
@@ -391,6 +400,49 @@ static void callers(const char *dir)
 	save(&b, dir, "callers");
 }
 
+static void put_replaced(struct bomb *b, uint32_t n)
+{
+	put_bytes(b, 0, 4 * (size_t)n);
+	put_block(b, STK_BLOCK_REPLACED);
+}
+
+static void put_round(struct bomb *b, uint64_t number, uint64_t end_ts)
+{
+	uint64_t v[4] = { number, end_ts, number };
+
+	bytes_put(&b->raw, v, sizeof(v));
+	put_block(b, STK_BLOCK_ROUND);
+}
+
+/* Much generated code was replaced, and with each round a bit more: the table is sorted again. */
+static void replaced(const char *dir)
+{
+	static const struct kind tick = { .task = 1, .ustack = 1 };
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	put_tasks(&b);
+	put_type(&b, 0, "s", "tick", "", 0);
+	bytes_put_varint(&b.raw, 1);
+	bytes_put_varint(&b.raw, 1);
+	bytes_put_svarint(&b.raw, FRAME_USER(1, 0x10));
+	bytes_put_varint(&b.raw, 0);
+	put_block(&b, STK_BLOCK_NODES);
+	bytes_put_varint(&b.raw, 1);
+	bytes_put_varint(&b.raw, 1);
+	put_bytes(&b, 0, 2);
+	bytes_put_varint(&b.raw, 1);
+	put_block(&b, STK_BLOCK_STACKS);
+	put_replaced(&b, 1u << 20);
+	for (uint64_t i = 1; i <= 40; i++) {
+		put_replaced(&b, 1);
+		put_some_events(&b, 0, i, 1, &tick, 1, STK_RECORD_HEAD);
+		put_round(&b, i, i + 1);
+	}
+	put_end(&b);
+	save(&b, dir, "replaced");
+}
+
 #define FORMAT_FORK                                                       \
 	"name: sched_process_fork\nID: 1\nformat:\n"                      \
 	"\tfield:char parent_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
@@ -446,6 +498,7 @@ int main(int argc, char **argv)
 	ticks(argv[1], "cpus", false);
 	ticks(argv[1], "many", true);
 	callers(argv[1]);
+	replaced(argv[1]);
 	forks(argv[1], "forks", false);
 	forks(argv[1], "frees", true);
 	return 0;
