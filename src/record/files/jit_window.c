@@ -21,6 +21,8 @@
 #define PAGE (1ull << UNW_PAGE_SHIFT)
 #define MAX_PLACES (1u << 16)
 #define MAX_RANGES (1u << 17) /* of a dump in one window: more would take too long */
+#define MAX_CFI (64u << 20) /* bytes of .eh_frame that are read for a table of the window, */
+#define MAX_CFI_PAGE (4u << 20) /* and for one of a page */
 #define MAX_EARLIER 4096 /* functions that are searched for an earlier one */
 #define NONE (UNW_ESCAPE | UNW_NONE)
 #define UNSEEN (UNW_ESCAPE | UNW_UNSEEN)
@@ -159,6 +161,7 @@ struct building {
 	struct unw_cfi cfi; /* of one function */
 	uint64_t start, end; /* of what it covers here */
 	uint64_t addr, ts; /* this address is of interest, at that time */
+	uint64_t cfi_left; /* bytes of .eh_frame that may still be read */
 	uint64_t unknown;
 };
 
@@ -260,6 +263,15 @@ static const struct jit_function *function_of(const struct building *m, const st
 	return NULL;
 }
 
+/* False: too much was read for other functions, which may share bytes of which none are of use. */
+static bool may_read(struct building *m, const struct jit_function *f)
+{
+	if (f->frames.len > m->cfi_left)
+		return false;
+	m->cfi_left -= f->frames.len;
+	return true;
+}
+
 /* Adds the ranges of the dump between two addresses, and what is between these ranges. */
 static int put_all(struct building *m, uint64_t from, uint64_t to)
 {
@@ -273,7 +285,7 @@ static int put_all(struct building *m, uint64_t from, uint64_t to)
 		const struct jit_function *f = function_of(m, s, r);
 		uint64_t first = MAX(r->start, from), last = MIN(r->end, to);
 
-		if (!f)
+		if (!f || !may_read(m, f))
 			continue;
 		first = MAX(first, f->start);
 		last = MIN(last, f->end);
@@ -305,7 +317,7 @@ static int build(struct building *m, uint64_t from, uint64_t to, struct unwind_t
 
 static int build_page(struct jit_window *w, uint64_t addr, uint64_t ts)
 {
-	struct building m = { .w = w, .addr = addr, .ts = ts };
+	struct building m = { .w = w, .addr = addr, .ts = ts, .cfi_left = MAX_CFI_PAGE };
 	uint64_t page = addr & ~(PAGE - 1);
 
 	unwind__free(w->at);
@@ -330,7 +342,7 @@ const struct unwind_table *jit_window__at(struct jit_window *w, uint64_t offset,
 int jit_window__table(struct jit_window *w, struct unwind_table **ret_table)
 {
 	size_t dumped = jit_source__nr_dumped(w->source);
-	struct building m = { .w = w, .ts = UINT64_MAX };
+	struct building m = { .w = w, .ts = UINT64_MAX, .cfi_left = MAX_CFI };
 	int err;
 
 	*ret_table = NULL;
