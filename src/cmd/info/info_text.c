@@ -359,7 +359,7 @@ static void put_user_stacks(struct info *in)
 		       !strcmp(mode, "fp") ? ", frames found by frame pointers" :
 					     ", frames found by unwind tables");
 	if (info__meta_u64(in, "unwind.not_kept", &not_kept) && not_kept)
-		strbuf__printf(b, "; %" PRIu64 " new or deleted ones were not kept open", not_kept);
+		strbuf__printf(b, "; %" PRIu64 " were not kept open", not_kept);
 	strbuf__putc(b, '\n');
 	put_tables(in);
 }

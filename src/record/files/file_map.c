@@ -23,6 +23,7 @@
 #include "trace/write/writer.h"
 
 #define MAX_KEPT 512 /* descriptors that are kept open */
+#define MAX_JIT_FDS 512 /* those of processes that generate code */
 #define HASH_MAX FILE_HASH_CONTENT_MAX /* bytes of a file without a build id */
 #define HASH_SUM (1ull << 30) /* bytes of all of them */
 /* A file that was changed so recently is likely to be replaced before the recording ends. */
@@ -54,6 +55,7 @@ struct mapped_file {
 	uint64_t start, end;
 	int fd; /* kept open; -1: not */
 	struct jit_source *jit;
+	bool is_first; /* of those that share it */
 };
 
 struct file_map {
@@ -372,8 +374,37 @@ static unsigned int count_jit_fds(const struct file_map *m)
 	uint32_t i;
 
 	for (i = 0; i < m->nr; i++)
-		nr += m->files[i]->jit ? jit_source__nr_fds(m->files[i]->jit) : 0;
+		if (m->files[i]->jit && m->files[i]->is_first)
+			nr += jit_source__nr_fds(m->files[i]->jit);
 	return nr;
+}
+
+/* Processes that have exited need no descriptors any more; the others' are limited. */
+static int may_open_jit(const struct file_map *m, bool *ret_may)
+{
+	uint32_t i;
+	int err = 0;
+
+	*ret_may = count_jit_fds(m) < MAX_JIT_FDS;
+	for (i = 0; i < m->nr && !*ret_may && !err; i++)
+		if (m->files[i]->jit && m->files[i]->is_first)
+			err = jit_source__poll(m->files[i]->jit);
+	*ret_may = *ret_may || count_jit_fds(m) < MAX_JIT_FDS;
+	return err == -ENOMEM ? err : 0;
+}
+
+/* NULL: too many; without descriptors nobody could tell it from the next process with its PID. */
+static int limit_jit(struct file_map *m, struct jit_source **jit)
+{
+	bool may;
+	int err = may_open_jit(m, &may);
+
+	if (!may) {
+		jit_source__free(*jit);
+		*jit = NULL;
+		m->not_kept++;
+	}
+	return err;
 }
 
 /* The windows of a program share what it says about its code. */
@@ -414,12 +445,12 @@ int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struc
 		f->info.base = (n->key.w[0] & UINT32_MAX) << WIRE_JIT_BITS;
 		f->info.base &= ~((1ull << FRAME_OFFSET_BITS) - 1);
 		f->info.id = f->id;
+		f->is_first = !known;
+		err = known ? 0 : limit_jit(m, &jit);
 		f->jit = jit;
-		if (!known && m->kept + count_jit_fds(m) >= MAX_KEPT)
-			jit_source__drop_fds(jit);
 		if (!known) {
 			forget_jit(m, f);
-			err = index__add(&m->by_program, jit_key__program(&n->key), m->nr - 1);
+			err = err ?: index__add(&m->by_program, jit_key__program(&n->key), m->nr - 1);
 		}
 		err = err ?: add_fixed_name(m, f, "[jit]");
 	}

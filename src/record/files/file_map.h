@@ -50,7 +50,7 @@ struct mapped_file *file_map__at(const struct file_map *m, uint32_t number);
 uint32_t file_map__nr(const struct file_map *m); /* all files, with or without a number */
 /*
  * Files that are deleted, or are likely to be before the end, and could not be kept open because
- * too many are.
+ * too many are; and generated code of processes that could not be observed for the same reason.
  */
 uint32_t file_map__not_kept(const struct file_map *m);
 

@@ -32,7 +32,7 @@ struct jit_source {
 	bool our_tmp; /* its /tmp is the recorder's, too */
 	int tmp_fd; /* else its /tmp; -1: not accessible */
 	int dump_fd; /* its jitdump; -1: none */
-	int pid_fd; /* readable once it has exited; -1: unknown */
+	int pid_fd; /* readable once it has exited; -1: it has, or nobody would know */
 	bool exited; /* its files were read to the end */
 	uint64_t searched_ns, search_after; /* for a dump: when, and how long until the next time */
 	struct jit_symbols *dumped; /* functions of the dump while it grows */
@@ -147,6 +147,14 @@ static void find_files(struct jit_source *j)
 	j->dump_fd = open_dump(j->pid, j->ns_pid);
 }
 
+static void drop_fds(struct jit_source *j)
+{
+	closep(&j->tmp_fd);
+	closep(&j->dump_fd);
+	closep(&j->pid_fd);
+	j->tmp_fd = j->dump_fd = j->pid_fd = -1;
+}
+
 int jit_source__new(pid_t pid, uint64_t start_ns, struct jit_source **ret_source)
 {
 	struct jit_source *j = calloc(1, sizeof(*j));
@@ -167,9 +175,9 @@ int jit_source__new(pid_t pid, uint64_t start_ns, struct jit_source **ret_source
 	}
 	if (same_start(process__start_ns(pid), start_ns))
 		find_files(j);
-	/* it may have exited meanwhile, and another process may have got its PID */
-	if (!same_start(process__start_ns(pid), start_ns)) {
-		jit_source__drop_fds(j);
+	/* it may have exited meanwhile, and another process may have got its PID, now or later */
+	if (j->pid_fd < 0 || !same_start(process__start_ns(pid), start_ns)) {
+		drop_fds(j);
 		j->ns_pid = 0;
 	}
 	*ret_source = j;
@@ -186,7 +194,7 @@ void jit_source__free(struct jit_source *j)
 {
 	if (!j || --j->owners)
 		return;
-	jit_source__drop_fds(j);
+	drop_fds(j);
 	jit_symbols__free(j->dumped);
 	jit_symbols__free(j->all);
 	free(j);
@@ -200,14 +208,6 @@ unsigned int jit_source__add_window(struct jit_source *j)
 unsigned int jit_source__nr_fds(const struct jit_source *j)
 {
 	return (j->tmp_fd >= 0) + (j->dump_fd >= 0) + (j->pid_fd >= 0);
-}
-
-void jit_source__drop_fds(struct jit_source *j)
-{
-	closep(&j->tmp_fd);
-	closep(&j->dump_fd);
-	closep(&j->pid_fd);
-	j->tmp_fd = j->dump_fd = j->pid_fd = -1;
 }
 
 /* ---- its files ------------------------------------------------------------------------------- */
@@ -343,7 +343,7 @@ int jit_source__poll(struct jit_source *j)
 	if (has_exited(j)) {
 		err = read_all(j, &j->all);
 		j->exited = true;
-		jit_source__drop_fds(j);
+		drop_fds(j);
 		return err == -ENOMEM ? err : 0;
 	}
 	search_dump(j);

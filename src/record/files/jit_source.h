@@ -44,8 +44,6 @@ void jit_source__free(struct jit_source *j);
 unsigned int jit_source__add_window(struct jit_source *j);
 /* The number of descriptors that it keeps open. */
 unsigned int jit_source__nr_fds(const struct jit_source *j);
-/* Closes them; the files may then no longer be found. */
-void jit_source__drop_fds(struct jit_source *j);
 
 /* Reads what is new in the dump; after the exit of the process also the map, and then no more. */
 int jit_source__poll(struct jit_source *j);

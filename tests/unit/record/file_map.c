@@ -403,6 +403,27 @@ static void test_not_kept(void **state)
 	assert_int_equal(file_map__not_kept(t->m), 3);
 }
 
+/* The same for the windows of processes that generate code, which share a descriptor. */
+static void test_jit_not_kept(void **state)
+{
+	struct wire_file_event n = { .key = { WIRE_KEY_JIT, 0, { 1, 0, 123 } } };
+	struct test *t = *state;
+	struct jit_source *j;
+	struct mapped_file *file;
+
+	for (unsigned int i = 0; i < 512 + 3; i++) {
+		n.key.w[1] = 1000 + i;
+		assert_int_equal(jit_source__new(getpid(), process__start_ns(getpid()), &j), 0);
+		assert_int_equal(jit_source__nr_fds(j), 1);
+		assert_int_equal(file_map__add_jit(t->m, &n, j, &file), 0);
+		assert_int_equal(!mapped_file__jit(file), i >= 512);
+		n.key.w[0]++;
+		assert_int_equal(file_map__add_jit(t->m, &n, source(), &file), 0);
+		n.key.w[0]--;
+		assert_int_equal(file_map__not_kept(t->m), i < 512 ? 0 : 2 * (i - 511));
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -415,6 +436,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_jit_not_kept, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
