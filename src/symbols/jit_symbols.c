@@ -66,6 +66,28 @@ int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, u
 	return 0;
 }
 
+size_t jit_symbols__trim(struct jit_symbols *s)
+{
+	size_t size = s->nr * sizeof(*s->v);
+	void *p;
+
+	free(s->ranges);
+	free(s->frames);
+	free(s->loaded);
+	index__free(&s->by_code_index);
+	s->ranges = NULL;
+	s->frames = NULL;
+	s->loaded = NULL;
+	s->nr_ranges = s->frames_len = s->frames_cap = s->nr_loaded = s->cap_loaded = 0;
+	p = size ? realloc(s->v, size) : NULL;
+	s->v = p ?: s->v;
+	p = s->names_len ? realloc(s->names, s->names_len) : NULL;
+	s->names = p ?: s->names;
+	s->cap = s->nr;
+	s->names_cap = s->names_len;
+	return size + s->names_len;
+}
+
 /* ---- address ranges -------------------------------------------------------------------------- */
 
 /* A binary heap of the functions at the current address, the one added last on top. */

@@ -63,5 +63,10 @@ int jit_symbols__put(struct jit_symbols *s, const struct jit_function *f);
 int jit_symbols__put_name(struct jit_symbols *s, const char *name, size_t len, uint32_t *ret_name);
 /* Rebuilds the ranges; to be called after the last put. */
 int jit_symbols__settle(struct jit_symbols *s);
+/*
+ * Frees all but the functions and their names; nothing can be added or found any more.  Returns the
+ * bytes that are left.
+ */
+size_t jit_symbols__trim(struct jit_symbols *s);
 
 #endif /* SYMBOLS_JIT_SYMBOLS_H */

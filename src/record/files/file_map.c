@@ -66,6 +66,7 @@ struct file_map {
 	uint32_t nr, cap;
 	struct mapped_file **by_number;
 	uint32_t nr_numbers, cap_numbers;
+	struct jit_memory jit_memory;
 	unsigned int kept, not_kept; /* open files; files that should be open, too */
 };
 
@@ -448,6 +449,8 @@ int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struc
 		f->is_first = !known;
 		err = known ? 0 : limit_jit(m, &jit);
 		f->jit = jit;
+		if (jit)
+			jit_source__set_memory(jit, &m->jit_memory);
 		if (!known) {
 			forget_jit(m, f);
 			err = err ?: index__add(&m->by_program, jit_key__program(&n->key), m->nr - 1);

@@ -16,11 +16,13 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "log.h"
 #include "seen_file.h"
 #include "slurp.h"
 #include "symbols/jit_symbols.h"
 
 #define SEARCH_MAX_NS (64 * SECOND_NS) /* between two searches for a dump */
+#define DUMPED_NS (10 * SECOND_NS) /* stacks that were copied before an exit are walked by then */
 #define SETTLE_SHARE 20 /* at most 1/20 of the time goes into lookups of a growing dump */
 
 struct jit_source {
@@ -34,11 +36,14 @@ struct jit_source {
 	int dump_fd; /* its jitdump; -1: none */
 	int pid_fd; /* readable once it has exited; -1: it has, or nobody would know */
 	bool exited; /* its files were read to the end */
+	uint64_t exited_ns;
 	uint64_t searched_ns, search_after; /* for a dump: when, and how long until the next time */
 	struct jit_symbols *dumped; /* functions of the dump while it grows */
 	size_t nr_dumped; /* those whose ranges can be looked up */
 	uint64_t settled_ns, settle_after; /* when they became so, and how long until the next */
-	struct jit_symbols *all; /* NULL: not read to the end yet */
+	struct jit_symbols *all; /* names only; NULL: not read to the end yet */
+	size_t all_size;
+	struct jit_memory *memory; /* NULL: unlimited */
 };
 
 /* ---- the process ----------------------------------------------------------------------------- */
@@ -197,12 +202,19 @@ void jit_source__free(struct jit_source *j)
 	drop_fds(j);
 	jit_symbols__free(j->dumped);
 	jit_symbols__free(j->all);
+	if (j->memory)
+		j->memory->used -= j->all_size;
 	free(j);
 }
 
 unsigned int jit_source__add_window(struct jit_source *j)
 {
 	return ++j->nr_windows;
+}
+
+void jit_source__set_memory(struct jit_source *j, struct jit_memory *m)
+{
+	j->memory = m;
 }
 
 unsigned int jit_source__nr_fds(const struct jit_source *j)
@@ -275,9 +287,42 @@ static int read_all(const struct jit_source *j, struct jit_symbols **ret_symbols
 	return 0;
 }
 
+/* Takes ownership of s. */
+static int keep(struct jit_source *j, struct jit_symbols *s)
+{
+	struct jit_memory *m = j->memory;
+	size_t size = jit_symbols__trim(s);
+
+	if (m && (m->used > JIT_SOURCES_MAX || size > JIT_SOURCES_MAX - m->used)) {
+		if (!m->warned)
+			log_warn("names of generated code take more than %llu MiB: those of "
+				 "process %d are left out, and perhaps those of others",
+				 JIT_SOURCES_MAX >> 20, j->pid);
+		m->warned = true;
+		jit_symbols__free(s);
+		return -ENOENT;
+	}
+	if (m)
+		m->used += size;
+	j->all = s;
+	j->all_size = size;
+	return 0;
+}
+
+/* The last time that its files are read. */
+static int read_names(struct jit_source *j)
+{
+	struct jit_symbols *s;
+	int err = read_all(j, &s);
+
+	j->exited = true;
+	j->exited_ns = clock_ns(CLOCK_MONOTONIC);
+	return err ?: keep(j, s);
+}
+
 int jit_source__symbols(struct jit_source *j, struct jit_symbols **ret_symbols)
 {
-	int err = j->all || j->exited ? 0 : read_all(j, &j->all);
+	int err = j->exited ? 0 : read_names(j);
 
 	if (err)
 		return err;
@@ -334,15 +379,32 @@ static int settle(struct jit_source *j)
 	return 0;
 }
 
+/* Frees the tables of a process that is gone, see jit_source__dumped(). */
+static int forget_dumped(struct jit_source *j)
+{
+	struct jit_symbols *none;
+	int err;
+
+	if (!(j->dumped->nr + j->dumped->frames_len) ||
+	    clock_ns(CLOCK_MONOTONIC) - j->exited_ns < DUMPED_NS)
+		return 0;
+	err = jit_symbols__new(&none);
+	if (err)
+		return err;
+	jit_symbols__free(j->dumped);
+	j->dumped = none;
+	j->nr_dumped = 0;
+	return 0;
+}
+
 int jit_source__poll(struct jit_source *j)
 {
 	int err = 0;
 
 	if (j->exited)
-		return 0;
+		return forget_dumped(j);
 	if (has_exited(j)) {
-		err = read_all(j, &j->all);
-		j->exited = true;
+		err = read_names(j);
 		drop_fds(j);
 		return err == -ENOMEM ? err : 0;
 	}

@@ -16,6 +16,8 @@
 #include "index.h"
 #include "wire.h"
 
+#define JIT_SOURCES_MAX (512ull << 20) /* bytes of names of all processes together */
+
 struct jit_source;
 struct jit_symbols;
 
@@ -32,6 +34,12 @@ static inline uint64_t jit_key__program(const struct wire_file_key *key)
 	return index__hash(key->w[2] ^ key->w[1] << 32 ^ key->w[0] >> 32);
 }
 
+/* What the names of several sources take. */
+struct jit_memory {
+	size_t used;
+	bool warned; /* that names were dropped */
+};
+
 /*
  * Finds these files.  start_ns: start of the process on the boot clock; if another process has the
  * PID meanwhile, there are none.
@@ -42,6 +50,8 @@ struct jit_source *jit_source__share(struct jit_source *j);
 void jit_source__free(struct jit_source *j);
 /* Notes one more window with a table; returns their number. */
 unsigned int jit_source__add_window(struct jit_source *j);
+/* Its names count there, and are dropped beyond the limit.  m is borrowed. */
+void jit_source__set_memory(struct jit_source *j, struct jit_memory *m);
 /* The number of descriptors that it keeps open. */
 unsigned int jit_source__nr_fds(const struct jit_source *j);
 
@@ -49,7 +59,10 @@ unsigned int jit_source__nr_fds(const struct jit_source *j);
 int jit_source__poll(struct jit_source *j);
 /* Whether jit_source__poll() has found that the process has exited. */
 bool jit_source__has_exited(const struct jit_source *j);
-/* The functions that the dump describes so far; their ranges cover the first nr_dumped of them. */
+/*
+ * The functions that the dump describes so far; their ranges cover the first nr_dumped of them.
+ * Freed some time after the process has exited, when all its stacks have been walked.
+ */
 const struct jit_symbols *jit_source__dumped(const struct jit_source *j);
 size_t jit_source__nr_dumped(const struct jit_source *j);
 /* Reads code of the process; returns the number of bytes, or a negative errno. */

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is kept of processes with generated code that have exited. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "children.h"
+#include "log.h"
+#include "record/files/jit_source.h"
+#include "symbols/jit_symbols.h"
+
+static time_t ahead; /* s, of the monotonic clock */
+
+int __real_clock_gettime(clockid_t id, struct timespec *ret);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ret);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ret)
+{
+	int err = __real_clock_gettime(id, ret);
+
+	if (id == CLOCK_MONOTONIC)
+		ret->tv_sec += ahead;
+	return err;
+}
+
+static unsigned int warnings;
+
+static void count_log(void *ctx, enum stk_log_level level, const char *msg)
+{
+	warnings += level == STK_LOG_WARN;
+}
+
+static struct jit_source *source_of(const struct child *c, struct jit_memory *m)
+{
+	struct jit_source *j;
+
+	assert_int_equal(jit_source__new(c->pid, process__start_ns(c->pid), &j), 0);
+	jit_source__set_memory(j, m);
+	return j;
+}
+
+/* A process that has written a map and exits. */
+static struct jit_source *exited(struct jit_memory *m)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct jit_source *j = source_of(&c, m);
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", c.pid);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("1000 100 name\n", f);
+	fclose(f);
+	child_end(&c);
+	assert_int_equal(jit_source__poll(j), 0);
+	unlink(path);
+	return j;
+}
+
+/* The names of all processes together are limited. */
+static void test_memory(void **state)
+{
+	const size_t size = sizeof(struct jit_function) + strlen("name") + 1;
+	struct jit_memory m = { .used = JIT_SOURCES_MAX - size };
+	struct jit_source *first, *second, *third;
+	struct jit_symbols *s;
+
+	log_set_sink(count_log, NULL);
+	first = exited(&m);
+	assert_int_equal(jit_source__symbols(first, &s), 0);
+	assert_int_equal(s->nr, 1);
+	assert_true(m.used == JIT_SOURCES_MAX);
+	assert_int_equal(warnings, 0);
+	second = exited(&m);
+	third = exited(&m);
+	assert_int_equal(jit_source__symbols(second, &s), -ENOENT);
+	assert_int_equal(jit_source__symbols(third, &s), -ENOENT);
+	assert_true(m.used == JIT_SOURCES_MAX);
+	assert_int_equal(warnings, 1);
+	log_set_sink(NULL, NULL);
+	jit_source__free(second);
+	jit_source__free(third);
+	jit_source__free(first);
+	assert_true(m.used == JIT_SOURCES_MAX - size);
+}
+
+/* A dump of one function. */
+static void write_dump(const char *path)
+{
+	uint32_t head[] = { 0x4a695444, 1, 40, 62, 0, 1 }, load[] = { 0, 16 + 40 + 5 };
+	uint64_t rest[] = { 0, 0 }, ts = 100, where[] = { 0x1000, 0x1000, 0x20, 1 };
+	uint32_t who[] = { 1, 1 };
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fwrite(head, sizeof(head), 1, f);
+	fwrite(rest, sizeof(rest), 1, f);
+	fwrite(load, sizeof(load), 1, f);
+	fwrite(&ts, sizeof(ts), 1, f);
+	fwrite(who, sizeof(who), 1, f);
+	fwrite(where, sizeof(where), 1, f);
+	fwrite("name", 5, 1, f);
+	fclose(f);
+}
+
+/* Its functions are freed when no copied stack can be of it any more, its names are kept. */
+static void test_dumped(void **state)
+{
+	const char *path = in_dir("dump");
+	struct jit_symbols *s;
+	struct jit_source *j;
+	struct child c;
+	char name[64];
+
+	write_dump(path);
+	c = child_mapping(NULL, path);
+	snprintf(name, sizeof(name), "/tmp/jit-%d.dump", c.pid);
+	assert_int_equal(rename(path, name), 0); /* the mapping is that of a dump now */
+	j = source_of(&c, NULL);
+	assert_int_equal(jit_source__poll(j), 0);
+	assert_int_equal(jit_source__dumped(j)->nr, 1);
+	child_end(&c);
+	assert_int_equal(jit_source__poll(j), 0);
+	ahead = 9;
+	assert_int_equal(jit_source__poll(j), 0);
+	assert_int_equal(jit_source__dumped(j)->nr, 1);
+	ahead = 11;
+	assert_int_equal(jit_source__poll(j), 0);
+	assert_int_equal(jit_source__dumped(j)->nr, 0);
+	assert_int_equal(jit_source__nr_dumped(j), 0);
+	assert_int_equal(jit_source__symbols(j, &s), 0);
+	assert_int_equal(s->nr, 1);
+	jit_source__free(j);
+	unlink(name);
+}
+
+static int setup(void **state)
+{
+	return !children_begin();
+}
+
+static int teardown(void **state)
+{
+	children_end();
+	return 0;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_dumped),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
