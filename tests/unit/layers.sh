@@ -126,7 +126,7 @@ self_test()
 	plant ui/out.c '#include "trace/read/reader.h"' 'of trace/read$'
 	# a folder of the same room that is not a lower layer
 	plant record/select/syscall.c '#include "record/bpf/balance.h"' 'of record/bpf$'
-	plant record/kernel/grace.c '  #  include "record/select/emulated.h"' 'of record/select$'
+	plant record/kernel/percpu.c '  #  include "record/select/emulated.h"' 'of record/select$'
 	plant record/target.c '#include "record/ftrace/ring/ftrace_page.h"' 'of record/ftrace/ring$'
 	plant analyze/charge.h '#include "analyze/pairs/pairs.h"' 'of analyze/pairs$'
 	plant cmd/info/info.c '#include "../../cmd/script/script.h"' 'of cmd/script$'
