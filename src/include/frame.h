@@ -25,8 +25,8 @@ enum frame_marker {
 	FRAME_END = 2, /* value: how the stack ends (enum stk_stack_end), if not complete */
 	FRAME_EXACT = 3, /* precedes a frame whose ip is exact although no interrupt entry shows
 			  * it, as the first frame of a timer sample */
-	FRAME_GUESS = 4, /* user stacks: the frames outward from here are guesses, because no
-			  * unwind table covers the frame before it */
+	FRAME_GUESS = 4, /* user stacks: the frames outward from here are guesses, found without an
+			  * unwind table: by frame pointers or by following generated code */
 	FRAME_PENDING = 5, /* the only word, except for FRAME_END: placeholder for a user stack
 			    * that was unknown when its event was written; value: a unique number */
 };

@@ -67,7 +67,7 @@
 /* how user stacks end: one of these for each that is not counted as USTACK_NONE */
 #define STK_COUNTERS_USTACK_END(X) \
 	X(USTACK_COMPLETE, 29, "ustack_complete", "complete") \
-	X(USTACK_FALLBACK, 33, "ustack_fallback", "fallback") /* partly by frame pointers */ \
+	X(USTACK_FALLBACK, 33, "ustack_fallback", "fallback") /* complete, but partly guessed */ \
 	X(USTACK_TRUNCATED, 30, "ustack_truncated", "truncated") /* at the depth limit */ \
 	X(USTACK_NO_TABLE, 31, "ustack_no_table", "no_table") \
 	X(USTACK_UNREADABLE, 32, "ustack_unreadable", "unreadable") \
@@ -119,7 +119,9 @@
 	X(FAILED, 3, "failed", USTACK_FAILED) /* the walk failed */ \
 	X(NO_TABLE, 4, "no_table", USTACK_NO_TABLE) /* user stacks: no unwind table */ \
 	X(UNREADABLE, 5, "unreadable", USTACK_UNREADABLE) /* user stacks: unreadable memory */ \
-	X(FALLBACK, 6, "fallback", USTACK_FALLBACK) /* user stacks: partly by frame pointers */ \
+	X(FALLBACK, 6, "fallback", USTACK_FALLBACK) /* user stacks: partly guessed: found without \
+						     * an unwind table, by frame pointers or by \
+						     * following generated code */ \
 	X(NOT_RECORDED, 7, "not_recorded", USTACK_NOT_RECORDED) /* user stacks: not taken, because \
 								 * the task is not selected */
 /* clang-format on */

@@ -231,7 +231,8 @@ struct stk_frame {
 	const char *mod; /* kernel: the module or "bpf", NULL for the kernel itself.  User: the last
 			  * component of the file's path, or "[vdso]", "[jit]", "[unknown]" */
 	uint32_t file; /* user: number of the file, 0: unknown */
-	bool guessed; /* user: found by a frame pointer or the like, not by an unwind table */
+	bool guessed; /* user: found without an unwind table: by frame pointers or by following
+		       * generated code */
 	uint32_t node; /* caller tree node: the same node means the same frame and callers */
 	uint32_t parent; /* node of the caller, 0 at the root */
 };

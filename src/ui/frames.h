@@ -20,7 +20,8 @@
 
 /*
  * One frame in the form above.  Without a symbol: the address, or the offset of a user frame in its
- * file, followed by [file].  A guess, which frame pointers found, has "? " in front.
+ * file, followed by [file].  A guess, found without an unwind table: by frame pointers or by
+ * following generated code, has "? " in front.
  */
 void frame__text(struct user_names *n, struct strbuf *b, const struct stk_frame *f);
 /*
