@@ -64,7 +64,10 @@
 	X(USTACK_FULL, 26, "ustack_full", "full") /* sent in full: no room in the stack map */ \
 	X(USTACK_DEFERRED, 28, "ustack_deferred", "deferred") /* unwound by the recorder */
 
-/* how user stacks end: one of these for each that is not counted as USTACK_NONE */
+/*
+ * how user stacks end: one of these for each that is not counted as USTACK_NONE or
+ * USTACK_NOT_RECORDED
+ */
 #define STK_COUNTERS_USTACK_END(X) \
 	X(USTACK_COMPLETE, 29, "ustack_complete", "complete") \
 	X(USTACK_FALLBACK, 33, "ustack_fallback", "fallback") /* complete, but partly guessed */ \
