@@ -13,10 +13,10 @@
 /* After the number of times, which are counted in STK_COUNTERS_FULL. */
 static const char *const lacks[] = {
 	[STK_C_FULL_FILES - FIRST] =
-		"files found no room in the file map: their frames are unknown; with -p or a "
-		"COMMAND fewer files are in use",
+		"times a file found no room in the file map: its frames are unknown; with -p or "
+		"a COMMAND fewer files are in use",
 	[STK_C_FULL_NAMES - FIRST] =
-		"names of files found no room: 'stackonce files' does not list them",
+		"times a name of a file found no room: 'stackonce files' does not list it",
 	[STK_C_FULL_THREADS - FIRST] =
 		"user stacks were not taken, because too many threads needed one at the same time",
 	[STK_C_FULL_COPIES - FIRST] =

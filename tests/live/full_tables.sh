@@ -59,5 +59,5 @@ for table in $tables; do
 	grep -q "^Full  *tables: .*$table [1-9]" text ||
 		fail "info does not print that the table '$table' was full"
 done
-[ "$(grep -c 'warning: [0-9,]* \(files found\|names of\|user stacks\)' record_bg.err)" -eq 4 ] ||
+[ "$(grep -c 'warning: [0-9,]* \(times a \(file\|name\)\|user stacks\)' record_bg.err)" -eq 4 ] ||
 	fail "there is not one warning for each table"
