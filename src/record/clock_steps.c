@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "log.h"
+#include "meta.h"
 #include "strbuf.h"
 #include "text.h"
 #include "trace/write/writer.h"
@@ -58,8 +59,8 @@ int clock_steps__check(struct clock_steps *s, struct stk_writer *w, uint64_t now
 	s->last = offset;
 	log_warn("the clock '%s' was set %s by %s: the recording's times go on as before",
 		 rec_clock__name(s->clock), step < 0 ? "back" : "forward", text__ns(llabs(step)).s);
-	if (s->nr++ >= MAX_STEPS)
+	if (s->nr++ >= MAX_STEPS || strbuf__failed(&s->text))
 		return 0;
 	strbuf__printf(&s->text, "%s%" PRId64 " at %" PRIu64, s->text.len ? ", " : "", step, now);
-	return strbuf__failed(&s->text) ? -ENOMEM : stk_writer__meta(w, "clock.steps", s->text.s);
+	return meta__text(w, "clock.steps", &s->text);
 }

@@ -26,8 +26,19 @@
 static int64_t boot, tai_ahead;
 static unsigned int interruptions, messages;
 static char message[200];
+static bool no_memory; /* for the next allocation */
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ret);
+void *__real_reallocarray(void *p, size_t nr, size_t size);
+void *__wrap_reallocarray(void *p, size_t nr, size_t size);
+
+void *__wrap_reallocarray(void *p, size_t nr, size_t size)
+{
+	bool given = !no_memory;
+
+	no_memory = false;
+	return given ? __real_reallocarray(p, nr, size) : NULL;
+}
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ret)
 {
@@ -193,6 +204,34 @@ static void set_forward_and_slightly(void **state)
 	want_events(&r, 8, "2000000000 at 1700001000");
 }
 
+/* The recording goes on without the steps, and says so once. */
+static void no_memory_for_the_steps(void **state)
+{
+	const struct stk_event *e;
+	struct stk_reader *reader;
+	struct recording r;
+
+	open_recording(&r, REC_CLOCK_TAI);
+	tai_ahead -= SECOND;
+	no_memory = true;
+	assert_int_equal(clock_steps__check(r.steps, r.w, recorder_opts__now(&r.o)), 0);
+	assert_false(no_memory);
+	tai_ahead += 2 * SECOND;
+	put_round(&r);
+	assert_int_equal(messages, 2);
+	assert_int_equal(stk_writer__finish(r.w, "stopped", 0), 0);
+	assert_int_equal(stk_reader__open(r.path, NULL, &reader), 0);
+	while (stk_reader__next(reader, &e) == 1)
+		;
+	assert_null(stk_reader__meta(reader, "clock.steps"));
+	assert_string_equal(stk_reader__meta(reader, "metadata.left_out"),
+			    "clock.steps (Cannot allocate memory)");
+	stk_reader__free(reader);
+	stk_writer__free(r.w);
+	clock_steps__free(r.steps);
+	unlink(r.path);
+}
+
 /* A recorder that is interrupted between two readings does not take that for a step. */
 static void interrupted(void **state)
 {
@@ -279,6 +318,7 @@ int main(void)
 		cmocka_unit_test(interrupted),	  cmocka_unit_test(set_forward_and_slightly),
 		cmocka_unit_test(other_clock),	  cmocka_unit_test(ftrace_pages),
 		cmocka_unit_test(older_recorder), cmocka_unit_test(ahead_of_mono),
+		cmocka_unit_test(no_memory_for_the_steps),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
