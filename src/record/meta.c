@@ -253,18 +253,35 @@ static bool wants_tasks(const struct rec_events *l)
 	return false;
 }
 
+struct meanwhile {
+	int (*call)(void *ctx);
+	void *ctx;
+	int err;
+};
+
+static int call_meanwhile(void *ctx)
+{
+	struct meanwhile *m = ctx;
+
+	m->err = m->call(m->ctx);
+	return m->err;
+}
+
 int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when,
 		int (*meanwhile)(void *ctx), void *ctx)
 {
 	uint64_t ts = recorder_opts__now(opts);
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
+	struct meanwhile mw = { .call = meanwhile, .ctx = ctx };
 	struct meta m = { .w = w };
 	char key[32];
 	int err;
 
 	if (!wants_tasks(opts->events))
 		return 0;
-	err = task_list__read("/proc", &text, meanwhile, ctx);
+	err = task_list__read("/proc", &text, call_meanwhile, &mw);
+	if (mw.err)
+		return mw.err;
 	snprintf(key, sizeof(key), "tasks.%s", when);
 	if (err) {
 		log_warn("the recording has no list of the tasks at its %s: read /proc: %s", when,

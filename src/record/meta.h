@@ -23,7 +23,7 @@ int meta__text(struct stk_writer *w, const char *key, const struct strbuf *text)
 /*
  * Writes the task list; when: "start" or "end".  Does nothing unless events of process lifecycles
  * are recorded.  A list that cannot be read is left out, and the recording says so.  meanwhile:
- * see task_list.h.
+ * see task_list.h; its error is returned.
  */
 int meta__tasks(struct stk_writer *w, const struct recorder_opts *opts, const char *when,
 		int (*meanwhile)(void *ctx), void *ctx);

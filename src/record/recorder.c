@@ -47,7 +47,6 @@ struct recorder {
 	uint64_t (*counters)[STK_NR_COUNTERS];
 	uint64_t round_start, last_accounting, last_status, status_events;
 	int nice; /* before the recording */
-	int meanwhile_err; /* of drain_meanwhile() */
 	uint64_t start_cpu_ns; /* CPU time of this process before the recording */
 };
 
@@ -324,15 +323,12 @@ static int drain_meanwhile(void *ctx)
 {
 	struct recorder *r = ctx;
 
-	r->meanwhile_err = drain_rings(r, false, false);
-	return r->meanwhile_err;
+	return drain_rings(r, false, false);
 }
 
 static int write_tasks(struct recorder *r, const char *when)
 {
-	int err = meta__tasks(r->w, r->opts, when, drain_meanwhile, r);
-
-	return err ?: r->meanwhile_err;
+	return meta__tasks(r->w, r->opts, when, drain_meanwhile, r);
 }
 
 static int start(struct recorder *r)

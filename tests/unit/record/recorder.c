@@ -44,6 +44,7 @@ static struct fake {
 	unsigned int nr_looks;
 	bool distinct; /* each event has two stacks that no other has */
 	uint64_t throttled, multiplexed;
+	int drain_err;
 	char line[256]; /* the last status line, or the last warning */
 } fake;
 
@@ -145,6 +146,8 @@ static int fake_drain(struct backend *b, bool last)
 	int err = 0;
 
 	fake.drains++;
+	if (fake.drain_err)
+		return fake.drain_err;
 	if (!last)
 		end -= MIN(end, (uint64_t)HELD);
 	while (fake.ts < end && !err) {
@@ -226,18 +229,23 @@ int task_list__read(const char *proc, struct strbuf *out, int (*meanwhile)(void 
 	for (i = 0; i < fake_proc.nr_tasks; i++)
 		strbuf__printf(out, "%u %u 1 %u 5000000000 S worker\\x20%u\n", i + 1, i + 1, i + 1,
 			       i);
-	assert_int_equal(meanwhile(ctx), 0);
+	assert_int_equal(meanwhile(ctx), fake.drain_err);
 	assert_int_equal(fake.drains, drains + 1);
-	return fake_proc.err;
+	return fake.drain_err ?: fake_proc.err;
 }
 
 static char dir[32], path[64];
 static char sched[] = "sched", exit_event[] = "sched_process_exit";
 
-/* Makes the recording `path` with fake, which the caller has set, of one event type. */
-static void make(struct recorder_opts opts, char *system, char *name,
-		 struct recorder_result *ret_result)
+/*
+ * Makes the recording `path` with fake, which the caller has set, of one event type; returns what
+ * the recorder does.
+ */
+static int try(struct recorder_opts opts, char *system, char *name,
+	       struct recorder_result *ret_result)
 {
+	int err;
+
 	char none[] = "";
 	struct rec_event event = { .kind = STK_KIND_SAMPLE,
 				   .system = system,
@@ -250,8 +258,15 @@ static void make(struct recorder_opts opts, char *system, char *name,
 	opts.events = &events;
 	assert_int_equal(ksyms__parse("", &opts.syms), 0);
 	stop__catch();
-	assert_int_equal(recorder__run(&opts, ret_result), 0);
+	err = recorder__run(&opts, ret_result);
 	ksyms__free(opts.syms);
+	return err;
+}
+
+static void make(struct recorder_opts opts, char *system, char *name,
+		 struct recorder_result *ret_result)
+{
+	assert_int_equal(try(opts, system, name, ret_result), 0);
 }
 
 /* Returns what the file holds. */
@@ -404,6 +419,19 @@ static void unreadable_task_list(void **state)
 	stk_reader__free(r);
 }
 
+/* What fails while the list is read is not a failure to read it. */
+static void failed_drain_while_tasks_are_read(void **state)
+{
+	struct recorder_result result;
+
+	fake_proc.err = nr_warnings = 0;
+	log_set_sink(count_warnings, NULL);
+	fake = (struct fake){ .drain_err = -ENOSPC };
+	assert_int_equal(try((struct recorder_opts){ 0 }, sched, exit_event, &result), -ENOSPC);
+	assert_int_equal(fake.drains, 1);
+	assert_int_equal(nr_warnings, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +440,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(missing_samples_are_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_metadata, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unreadable_task_list, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(failed_drain_while_tasks_are_read, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
