@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <bpf/btf.h>
 
 #include "slurp.h"
@@ -28,7 +29,7 @@ static bool verifier_has(const struct btf *btf, const char *name)
 	return false;
 }
 
-bool program_stack__is_kept(const struct btf *btf, const char *preempt)
+bool program_stack__is_kept(const struct btf *btf, const char *preempt, const char *version)
 {
 	if (!verifier_has(btf, "priv_stack_mode"))
 		return true;
@@ -36,19 +37,23 @@ bool program_stack__is_kept(const struct btf *btf, const char *preempt)
 	if (verifier_has(btf, "might_sleep") && has_function(btf, "bpf_preempt_disable") &&
 	    has_function(btf, "bpf_preempt_enable"))
 		return true;
+	if (!*preempt)
+		return !strstr(version, "PREEMPT");
 	return strstr(preempt, "(none)") || strstr(preempt, "(voluntary)");
 }
 
 int program_stack__probe(char *ret_detail, size_t len)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
+	struct utsname u = { 0 };
 	char preempt[64] = "";
 	bool kept;
 
 	if (!btf)
 		return -errno;
 	slurp__line(PREEMPT, preempt, sizeof(preempt));
-	kept = program_stack__is_kept(btf, preempt);
+	uname(&u);
+	kept = program_stack__is_kept(btf, preempt, u.version);
 	btf__free(btf);
 	return kept ? 0 : -EOPNOTSUPP;
 }

@@ -18,9 +18,10 @@ struct btf;
 
 /*
  * btf: the kernel's; preempt: how it preempts, as in /sys/kernel/debug/sched/preempt, or "" if that
- * is unknown.
+ * cannot be read.  Then version decides, as of uname(2), which names PREEMPT, PREEMPT_DYNAMIC and
+ * the like: a kernel whose mode is chosen at boot, and is unknown, counts as one that preempts.
  */
-bool program_stack__is_kept(const struct btf *btf, const char *preempt);
+bool program_stack__is_kept(const struct btf *btf, const char *preempt, const char *version);
 
 /* A probe of the feature table: 0, -EOPNOTSUPP if it is not kept, another errno if unknown. */
 int program_stack__probe(char *ret_detail, size_t len);

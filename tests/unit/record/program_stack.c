@@ -11,9 +11,11 @@
 #include "record/kernel/program_stack.h"
 
 static const char full[] = "none voluntary (full) lazy";
+static const char dynamic[] = "#1 SMP PREEMPT_DYNAMIC Debian 6.14.2-1 (2025-04-10)";
 
 /* members: of struct bpf_subprog_info; NULL: the type is missing. */
-static bool is_kept(const char *const *members, bool preempt_disable, const char *preempt)
+static bool is_kept(const char *const *members, bool preempt_disable, const char *preempt,
+		    const char *version)
 {
 	struct btf *btf = btf__new_empty();
 	int number = btf__add_int(btf, "unsigned int", 4, 0), proto;
@@ -29,7 +31,7 @@ static bool is_kept(const char *const *members, bool preempt_disable, const char
 		btf__add_func(btf, "bpf_preempt_disable", BTF_FUNC_STATIC, proto);
 		btf__add_func(btf, "bpf_preempt_enable", BTF_FUNC_STATIC, proto);
 	}
-	kept = program_stack__is_kept(btf, preempt);
+	kept = program_stack__is_kept(btf, preempt, version);
 	btf__free(btf);
 	return kept;
 }
@@ -40,21 +42,25 @@ static void releases(void **state)
 	static const char *const v6_13[] = { "start", "stack_depth", "priv_stack_mode", NULL };
 	static const char *const v6_15[] = { "start", "might_sleep", "priv_stack_mode", NULL };
 
-	assert_true(is_kept(NULL, false, full)); /* 6.1: its BTF may lack the type */
-	assert_true(is_kept(v6_12, true, full));
-	assert_false(is_kept(v6_13, true, full));
-	assert_true(is_kept(v6_15, true, full));
-	assert_false(is_kept(v6_15, false, full)); /* without the kernel functions */
+	assert_true(is_kept(NULL, false, full, dynamic)); /* 6.1: its BTF may lack the type */
+	assert_true(is_kept(v6_12, true, full, dynamic));
+	assert_false(is_kept(v6_13, true, full, dynamic));
+	assert_true(is_kept(v6_15, true, full, dynamic));
+	assert_false(is_kept(v6_15, false, full, dynamic)); /* without the kernel functions */
 }
 
 static void preemption(void **state)
 {
 	static const char *const v6_14[] = { "start", "priv_stack_mode", NULL };
 
-	assert_true(is_kept(v6_14, true, "(none) voluntary full"));
-	assert_true(is_kept(v6_14, true, "none (voluntary) full"));
-	assert_false(is_kept(v6_14, true, "none voluntary full (lazy)"));
-	assert_false(is_kept(v6_14, true, "")); /* unknown */
+	assert_true(is_kept(v6_14, true, "(none) voluntary full", dynamic));
+	assert_true(is_kept(v6_14, true, "none (voluntary) full", dynamic));
+	assert_false(is_kept(v6_14, true, "none voluntary full (lazy)", dynamic));
+	/* without debugfs, or without PREEMPT_DYNAMIC */
+	assert_false(is_kept(v6_14, true, "", dynamic));
+	assert_false(is_kept(v6_14, true, "", "#1 SMP PREEMPT Thu Apr 10 12:00:00 UTC 2025"));
+	assert_false(is_kept(v6_14, true, "", "#1 SMP PREEMPT_RT Thu Apr 10 12:00:00 UTC 2025"));
+	assert_true(is_kept(v6_14, true, "", "#1 SMP Thu Apr 10 12:00:00 UTC 2025"));
 }
 
 int main(void)
