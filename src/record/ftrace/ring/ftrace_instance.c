@@ -159,19 +159,41 @@ int ftrace_instance__read(const struct ftrace_instance *i, const char *name, cha
 	return fd < 0 ? fd : slurp__fd(fd, SLURP_MAX, ret_text, ret_len);
 }
 
+/* The kernel's RESERVED_PIDS: after the boot, it gives no number below this to a new task. */
+#define RESERVED_PIDS 300
+
+/*
+ * Excludes a number that no task has: PID_MAX_LIMIT, or one that was free after the boot.  Before
+ * Linux 5.16 (8d6e90983ade), the number must be below kernel.pid_max.
+ */
+static int exclude_no_task(const struct ftrace_instance *i)
+{
+	int err = ftrace_instance__write(i, "set_event_notrace_pid", "4194304\n");
+	unsigned int pid;
+
+	for (pid = RESERVED_PIDS; err == -EINVAL && --pid;) {
+		char path[32], text[16];
+
+		snprintf(path, sizeof(path), "/proc/%u", pid);
+		if (!access(path, F_OK))
+			continue;
+		snprintf(text, sizeof(text), "%u\n", pid);
+		return ftrace_instance__write(i, "set_event_notrace_pid", text);
+	}
+	return err;
+}
+
 /*
  * Where membarrier(2) and bpf(2) are both refused: when the kernel replaces the list of excluded
  * tasks, it waits for all events that may be reading the old one (event_pid_write()).  The first of
- * two writes makes sure that there is an old one.  No task has the number: it is PID_MAX_LIMIT.
+ * two writes makes sure that there is an old one.
  */
 int ftrace_instance__wait(const struct ftrace_instance *i)
 {
-	static const char no_task[] = "4194304\n";
 	int err = grace__wait();
 
 	if (err)
-		err = ftrace_instance__write(i, "set_event_notrace_pid", no_task) ?:
-			      ftrace_instance__write(i, "set_event_notrace_pid", no_task);
+		err = exclude_no_task(i) ?: exclude_no_task(i);
 	return err ? log_err(err, "wait until events in progress are in the rings") : 0;
 }
 
