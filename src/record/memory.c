@@ -54,7 +54,12 @@ void memory_plan__make(const struct recorder_opts *o, const struct memory_machin
 		       struct memory_plan *ret_plan)
 {
 	uint64_t budget = o->memory ?: m->bytes / MEMORY_SHARE, usable;
-	struct memory_plan p = { .budget = budget, .rings = m->cpus, .fixed = m->fixed };
+	struct memory_plan p = {
+		.budget = budget,
+		.rings = m->cpus,
+		.fixed = m->fixed,
+		.moved = MIN(budget, MEMORY_MOVED_MAX),
+	};
 
 	/* a large fixed part must not leave nothing for the others */
 	usable = MAX(rest(budget, p.fixed), budget / 2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel memory of a recording: one budget, from which the sizes of the rings, of the stack map
- * and of the unwind tables follow.
+ * and of the unwind tables follow.  It also limits what the recorder moves from the rings to its
+ * own memory while it is busy otherwise.
  */
 #ifndef RECORD_MEMORY_H
 #define RECORD_MEMORY_H
@@ -15,6 +16,7 @@
 #define MEMORY_BITS_MAX 22
 #define MEMORY_TABLES_MIN (32ull << 20) /* limit of the unwind tables */
 #define MEMORY_TABLES_MAX (1ull << 30)
+#define MEMORY_MOVED_MAX (256ull << 20)
 #define MEMORY_SLOTS_PER_STACK 16 /* bytes of the stack map, */
 #define MEMORY_POOL_PER_STACK 160 /* and of its pool */
 
@@ -35,6 +37,7 @@ struct memory_plan {
 	uint64_t stack_pool;
 	uint64_t tables; /* at most so many bytes; they are allocated when needed */
 	uint64_t fixed;
+	uint64_t moved; /* at most so many bytes of all rings, in the recorder's own memory */
 };
 
 /* The memory and the online CPUs of this machine; fixed is 0. */

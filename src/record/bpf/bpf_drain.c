@@ -25,8 +25,6 @@
 #define MAX_LINKS (2 * WIRE_MAX_CUTS) /* parts of one stack; no valid stack has as many */
 /* Copies of one CPU whose events have not been read yet; enough for all nested interrupts. */
 #define COPIES 1024
-/* Bytes that all CPUs together may keep in memory while the recorder is busy otherwise. */
-#define MOVED_BYTES (256u << 20)
 
 struct bpf_drain {
 	struct programs *programs;
@@ -362,7 +360,8 @@ int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 	d->info = calloc(MAX(events->nr, 1u), sizeof(*d->info));
 	err = d->sources && d->info ? namer__new(o->syms, o->w, &d->namer) : -ENOMEM;
 	if (!err)
-		err = event_rings__new(d->nr_cpus, d->ring_size, MOVED_BYTES / d->nr_cpus,
+		err = event_rings__new(d->nr_cpus, d->ring_size,
+				       programs__memory(o->programs)->moved / d->nr_cpus,
 				       &d->rings);
 	if (err) {
 		bpf_drain__free(d);
@@ -418,6 +417,7 @@ static int drain_cpu(struct ring_source *r)
 				return err;
 		}
 	}
+	event_rings__read(d->rings, r->cpu);
 	d->stats.horizon = MIN(d->stats.horizon, r->last_ts);
 	return 0;
 }

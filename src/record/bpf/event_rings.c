@@ -13,12 +13,11 @@
 #include <unistd.h>
 #include <linux/bpf.h>
 
-#include "array.h"
 #include "cleanup.h"
 #include "clock.h"
 
 #define BATCH_BYTES 65536 /* a batch ends with the record that reaches this; it fits the L2 cache */
-#define KEPT_BYTES (1u << 20) /* a larger buffer is freed when it is empty */
+#define KEPT_BYTES (2 * BATCH_BYTES) /* a larger buffer is freed when it is empty */
 /*
  * The thread looks after so long, and moves what is in a ring that is filled to a quarter.  A ring
  * overflows sooner only if its CPU produces more than 300 MB a second, or fills three quarters of
@@ -38,7 +37,7 @@ struct event_ring {
 	char *consumer; /* the page of its position; NULL: no such CPU */
 	const char *producer; /* the page of its position, and the data, twice in a row */
 	struct buffer moved; /* by the thread: older than what is in the ring */
-	struct buffer batch; /* what the recorder reads */
+	struct buffer batch; /* what the recorder reads, without the lock */
 	uint64_t looked_ns;
 };
 
@@ -48,7 +47,7 @@ struct event_rings {
 	uint64_t max_moved, look_ns;
 	pthread_t thread;
 	bool started;
-	pthread_mutex_t lock; /* protects the members below, but not event_ring.batch */
+	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t stopped;
 	bool stop;
 	struct event_ring *rings;
@@ -81,6 +80,18 @@ static size_t complete(const struct event_rings *r, const struct event_ring *rin
 	return len;
 }
 
+/* Not more than that, as the memory is limited. */
+static int reserve(struct buffer *b, size_t want)
+{
+	char *bytes = want > b->cap ? realloc(b->bytes, want) : b->bytes;
+
+	if (!bytes)
+		return -ENOMEM;
+	b->bytes = bytes;
+	b->cap = MAX(b->cap, want);
+	return 0;
+}
+
 /* Moves records from the ring to the end of the buffer, until they reach max bytes. */
 static int move(const struct event_rings *r, struct event_ring *ring, struct buffer *to, size_t max)
 {
@@ -93,7 +104,7 @@ static int move(const struct event_rings *r, struct event_ring *ring, struct buf
 	len = complete(r, ring, from, max);
 	if (!len)
 		return 0;
-	if (array__reserve(&to->bytes, to->len + len, &to->cap))
+	if (reserve(to, to->len + len))
 		return -ENOMEM;
 	memcpy(to->bytes + to->len, ring->producer + r->page + (from & (r->size - 1)), len);
 	to->len += len;
@@ -146,8 +157,8 @@ int event_rings__next(struct event_rings *r, unsigned int cpu, struct event_batc
 	struct buffer *b = &ring->batch;
 	int err = 0;
 
-	make_empty(b);
 	pthread_mutex_lock(&r->lock);
+	make_empty(b);
 	if (ring->moved.len) {
 		struct buffer empty = *b;
 
@@ -162,6 +173,13 @@ int event_rings__next(struct event_rings *r, unsigned int cpu, struct event_batc
 		return err;
 	*ret_batch = (struct event_batch){ b->bytes, b->bytes + b->len };
 	return 1;
+}
+
+void event_rings__read(struct event_rings *r, unsigned int cpu)
+{
+	pthread_mutex_lock(&r->lock);
+	make_empty(&r->rings[cpu].batch);
+	pthread_mutex_unlock(&r->lock);
 }
 
 const void *event_batch__next(struct event_batch *b, size_t *ret_len)
@@ -195,12 +213,13 @@ static void move_late(struct event_rings *r)
 
 	for (i = 0; i < r->nr_cpus; i++) {
 		struct event_ring *ring = &r->rings[i];
+		uint64_t kept = ring->batch.len + ring->moved.len;
 
 		if (!ring->consumer || used(ring) < r->size / MOVED_PART ||
-		    now - ring->looked_ns < r->look_ns || ring->moved.len >= r->max_moved)
+		    now - ring->looked_ns < r->look_ns || kept >= r->max_moved)
 			continue;
 		/* without memory the records stay where they are */
-		move(r, ring, &ring->moved, r->max_moved - ring->moved.len);
+		move(r, ring, &ring->moved, r->max_moved - kept);
 	}
 }
 

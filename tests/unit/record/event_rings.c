@@ -176,6 +176,27 @@ static void memory_is_limited(void **state)
 	assert_true(is_empty());
 }
 
+/* What the recorder reads is in the memory, too, until it has been read. */
+static void memory_is_limited_while_a_batch_is_read(void **state)
+{
+	const struct timespec nap = { .tv_nsec = 50000000 };
+	struct event_batch b;
+	uint64_t before;
+
+	open_rings(SIZE);
+	assert_true(put(SIZE / 8 - 1, 0));
+	assert_true(is_emptied());
+	assert_int_equal(event_rings__next(rings, 1, &b), 1);
+	assert_int_equal(b.end - b.at, SIZE);
+	assert_true(put(SIZE / 8 - 1, 0));
+	before = *consumer();
+	nanosleep(&nap, NULL);
+	assert_int_equal(*consumer(), before);
+	event_rings__read(rings, 1);
+	assert_true(is_emptied());
+	assert_int_equal(take_all(1), 1);
+}
+
 static void unfinished_and_discarded_records(void **state)
 {
 	open_rings(PLENTY);
@@ -222,6 +243,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(rings_with_room_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_is_limited, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_is_limited_while_a_batch_is_read, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(unfinished_and_discarded_records, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_keep_their_order, setup, teardown),
 	};

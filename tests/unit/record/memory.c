@@ -92,6 +92,7 @@ static void every_machine(void **state)
 			assert_in_range(p.ring, MEMORY_RING_MIN, 8 * MIB);
 			assert_in_range(p.stack_map_bits, MEMORY_BITS_MIN, 16);
 			assert_in_range(p.tables, MEMORY_TABLES_MIN, 256 * MIB);
+			assert_int_equal(p.moved, MIN(bytes / 64, 256 * MIB));
 			assert_int_equal(p.stack_map, 176ull << p.stack_map_bits);
 			sum = fixed + p.rings * p.ring + p.stack_map + p.tables;
 			if (fixed <= p.budget / 2 && p.ring > MEMORY_RING_MIN &&
@@ -132,6 +133,7 @@ static void given_budget(void **state)
 		plan(8 * GIB, 2, usual_fixed(2), (struct recorder_opts){ .memory = 2 * GIB });
 
 	assert_int_equal(p.budget, 2 * GIB);
+	assert_int_equal(p.moved, 256 * MIB);
 	assert_int_equal(p.ring, 256 * MIB);
 	assert_int_equal(p.stack_map_bits, 21);
 	assert_in_range(p.tables, 512 * MIB, GIB);
