@@ -26,12 +26,13 @@ static uint64_t bytes_of(const struct programs *p, const struct bpf_map *map)
 	}
 }
 
-/* All maps but those whose size follows from the budget. */
-static uint64_t fixed_bytes(const struct programs *p)
+/* All maps but those whose size follows from the budget; cpus: that get rings. */
+static uint64_t fixed_bytes(const struct programs *p, unsigned int cpus)
 {
 	const struct record_bpf *s = p->skel;
 	const struct bpf_map *map;
-	uint64_t sum = 0;
+	/* the rings in the array of rings are not maps of the object */
+	uint64_t sum = p->user_stacks ? (uint64_t)cpus * FILE_RING_BYTES : 0;
 
 	bpf_object__for_each_map(map, s->obj)
 	{
@@ -49,7 +50,7 @@ int programs__plan_memory(struct programs *p)
 	int err;
 
 	memory_machine__read(&m);
-	m.fixed = fixed_bytes(p);
+	m.fixed = fixed_bytes(p, m.cpus);
 	memory_plan__make(p->opts, &m, &p->memory);
 	if (!p->user_stacks || p->opts->user_fp_only)
 		p->memory.tables = 0;

@@ -28,8 +28,6 @@
 #include "stackmap/stackmap.h"
 #include "symbols/ksyms.h"
 
-#define FILE_RING_BYTES (1u << 17) /* a CPU's ring of file events: room for some 100 */
-
 /* kernel.perf_event_max_stack, the limit of bpf_get_stack(). */
 static uint32_t stack_limit(void)
 {

@@ -21,6 +21,8 @@ typedef uint64_t u64;
 
 #include "bpf/record.skel.h" /* needs all of these */
 
+#define FILE_RING_BYTES (1u << 17) /* a CPU's ring of file events: room for some 100 */
+
 struct attached {
 	struct bpf_link *link; /* of the recorder, NULL for system calls */
 	int count_prog, count_link; /* descriptors of the counter, or -1 */

@@ -29,7 +29,7 @@ static struct memory_plan plan(uint64_t bytes, unsigned int cpus, uint64_t fixed
 /* What a recording of a few event types with user stacks needs in any case. */
 static uint64_t usual_fixed(unsigned int cpus)
 {
-	return 18 * MIB + MAX(cpus, 8u) * 650 * KIB + cpus * 325 * KIB;
+	return 18 * MIB + MAX(cpus, 8u) * 650 * KIB + cpus * 453 * KIB;
 }
 
 static void known_machines(void **state)
