@@ -38,21 +38,47 @@ bool programs__lacks_counter(const struct programs *p, unsigned int event)
 	return p->attached[event].no_counter;
 }
 
+/*
+ * Before 6.4 (90a5527d7686 "bpf: add new map ops ->map_mem_usage") the kernel says what a map's
+ * elements would take with their keys, and nothing of rings: then their sizes are added up.
+ */
+static uint64_t map_bytes(const struct programs *p, const struct bpf_map *map, bool accounted)
+{
+	int fd = bpf_map__fd(map);
+
+	return fd < 0 ? 0 : accounted ? memlock(fd) : programs__map_bytes(p, map);
+}
+
+static uint64_t ring_bytes(const struct programs *p, bool *ret_accounted)
+{
+	uint64_t sum = 0, sizes = 0;
+	unsigned int i;
+
+	for (i = 0; i < p->nr_cpus; i++) {
+		if (p->ring_fds[i] >= 0) {
+			sum += memlock(p->ring_fds[i]);
+			sizes += p->memory.ring;
+		}
+		if (p->file_ring_fds[i] >= 0) {
+			sum += memlock(p->file_ring_fds[i]);
+			sizes += FILE_RING_BYTES;
+		}
+	}
+	*ret_accounted = sum;
+	return sum ?: sizes;
+}
+
 void programs__costs(const struct programs *p, struct backend_costs *ret_costs)
 {
 	struct backend_costs c = p->costs;
 	struct bpf_program *prog;
 	struct bpf_map *map;
+	bool accounted;
 	unsigned int i;
 
 	c.irq_flag = p->skel->bss->calibrate_irqs_off >= 0;
-	bpf_object__for_each_map(map, p->skel->obj) c.map_bytes += memlock(bpf_map__fd(map));
-	for (i = 0; i < p->nr_cpus; i++) {
-		if (p->ring_fds[i] >= 0)
-			c.map_bytes += memlock(p->ring_fds[i]);
-		if (p->file_ring_fds[i] >= 0)
-			c.map_bytes += memlock(p->file_ring_fds[i]);
-	}
+	c.map_bytes = ring_bytes(p, &accounted);
+	bpf_object__for_each_map(map, p->skel->obj) c.map_bytes += map_bytes(p, map, accounted);
 	bpf_object__for_each_program(prog, p->skel->obj) add_program(&c, bpf_program__fd(prog));
 	for (i = 0; i < p->nr_events; i++)
 		add_program(&c, p->attached[i].count_prog);

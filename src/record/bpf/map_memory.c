@@ -12,7 +12,7 @@ _Static_assert(MEMORY_SLOTS_PER_STACK == 2 * sizeof(struct stackmap_line) / STAC
 _Static_assert(MEMORY_BITS_MIN == STACKMAP_BITS_MIN && MEMORY_BITS_MAX == STACKMAP_BITS_MAX,
 	       "the stack map has the same limits");
 
-static uint64_t bytes_of(const struct programs *p, const struct bpf_map *map)
+uint64_t programs__map_bytes(const struct programs *p, const struct bpf_map *map)
 {
 	uint64_t nr = bpf_map__max_entries(map), value = (bpf_map__value_size(map) + 7) & ~7u;
 
@@ -38,7 +38,7 @@ static uint64_t fixed_bytes(const struct programs *p, unsigned int cpus)
 	{
 		if (map != s->maps.stackmap_slots && map != s->maps.stackmap_pool &&
 		    bpf_map__autocreate(map))
-			sum += bytes_of(p, map);
+			sum += programs__map_bytes(p, map);
 	}
 	return sum;
 }

@@ -74,6 +74,8 @@ void programs__choose(struct programs *p);
 
 /* Before loading, and after all other sizes are set: divides the memory, sizes the stack map. */
 int programs__plan_memory(struct programs *p);
+/* What the elements of a map take. */
+uint64_t programs__map_bytes(const struct programs *p, const struct bpf_map *map);
 
 /* ---- kernel_unwind.c ------------------------------------------------------------------------- */
 

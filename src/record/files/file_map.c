@@ -394,7 +394,7 @@ static int may_open_jit(const struct file_map *m, bool *ret_may)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* NULL: too many; without descriptors nobody could tell it from the next process with its PID. */
+/* NULL: too many; without a pidfd, the next process with its PID would be taken for it. */
 static int limit_jit(struct file_map *m, struct jit_source **jit)
 {
 	bool may;
@@ -453,7 +453,9 @@ int file_map__add_jit(struct file_map *m, const struct wire_file_event *n, struc
 			jit_source__set_memory(jit, &m->jit_memory);
 		if (!known) {
 			forget_jit(m, f);
-			err = err ?: index__add(&m->by_program, jit_key__program(&n->key), m->nr - 1);
+			err = err   ?:
+				      index__add(&m->by_program, jit_key__program(&n->key),
+						 m->nr - 1);
 		}
 		err = err ?: add_fixed_name(m, f, "[jit]");
 	}

@@ -34,7 +34,7 @@ struct jit_source {
 	bool our_tmp; /* its /tmp is the recorder's, too */
 	int tmp_fd; /* else its /tmp; -1: not accessible */
 	int dump_fd; /* its jitdump; -1: none */
-	int pid_fd; /* readable once it has exited; -1: it has, or nobody would know */
+	int pid_fd; /* readable once it has exited; -1: it has, or that would go unseen */
 	bool exited; /* its files were read to the end */
 	uint64_t exited_ns;
 	uint64_t searched_ns, search_after; /* for a dump: when, and how long until the next time */

@@ -314,10 +314,14 @@ static void ftrace_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(offset),	  cmocka_unit_test(set_back),
-		cmocka_unit_test(interrupted),	  cmocka_unit_test(set_forward_and_slightly),
-		cmocka_unit_test(other_clock),	  cmocka_unit_test(ftrace_pages),
-		cmocka_unit_test(older_recorder), cmocka_unit_test(ahead_of_mono),
+		cmocka_unit_test(offset),
+		cmocka_unit_test(set_back),
+		cmocka_unit_test(interrupted),
+		cmocka_unit_test(set_forward_and_slightly),
+		cmocka_unit_test(other_clock),
+		cmocka_unit_test(ftrace_pages),
+		cmocka_unit_test(older_recorder),
+		cmocka_unit_test(ahead_of_mono),
 		cmocka_unit_test(no_memory_for_the_steps),
 	};
 
