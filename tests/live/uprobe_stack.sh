@@ -10,7 +10,7 @@ cd "$work" || exit 1
 btf=/sys/kernel/btf/vmlinux
 unshare -m true 2>/dev/null || skip "mount namespaces are unavailable"
 # The kernels of the test machines have no private stacks; they get the one name that is missed.
-grep -q priv_stack_mode $btf || skip "the programs of this kernel have no private stacks"
+grep -q priv_stack_ptr $btf || skip "the programs of this kernel have no private stacks"
 sed 's/might_sleep/might_snore/g' $btf >types
 cat >with_types <<'END'
 mount --bind types /sys/kernel/btf/vmlinux && exec "$@"

@@ -16,10 +16,9 @@ static bool has_function(const struct btf *btf, const char *name)
 	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
-/* Whether the verifier's description of a function has this member. */
-static bool verifier_has(const struct btf *btf, const char *name)
+static bool has_member(const struct btf *btf, const char *type, const char *name)
 {
-	int id = btf__find_by_name_kind(btf, "bpf_subprog_info", BTF_KIND_STRUCT);
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
 	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
 	unsigned int i;
 
@@ -31,11 +30,15 @@ static bool verifier_has(const struct btf *btf, const char *name)
 
 bool program_stack__is_kept(const struct btf *btf, const char *preempt, const char *version)
 {
-	if (!verifier_has(btf, "priv_stack_mode"))
+	/*
+	 * Where the JIT compiler gives programs a private stack (7d1cd70d4b16).  The verifier's
+	 * part of it is in kernels whose compiler does not, such as Debian's 6.12.117.
+	 */
+	if (!has_member(btf, "bpf_prog_aux", "priv_stack_ptr"))
 		return true;
 	/* the condition of preempt_guard() in probe.bpf.h */
-	if (verifier_has(btf, "might_sleep") && has_function(btf, "bpf_preempt_disable") &&
-	    has_function(btf, "bpf_preempt_enable"))
+	if (has_member(btf, "bpf_subprog_info", "might_sleep") &&
+	    has_function(btf, "bpf_preempt_disable") && has_function(btf, "bpf_preempt_enable"))
 		return true;
 	if (!*preempt)
 		return !strstr(version, "PREEMPT");

@@ -13,9 +13,9 @@
 static const char full[] = "none voluntary (full) lazy";
 static const char dynamic[] = "#1 SMP PREEMPT_DYNAMIC Debian 6.14.2-1 (2025-04-10)";
 
-/* members: of struct bpf_subprog_info; NULL: the type is missing. */
-static bool is_kept(const char *const *members, bool preempt_disable, const char *preempt,
-		    const char *version)
+/* members: of struct bpf_subprog_info; NULL: the type is missing.  private: the JIT's part. */
+static bool is_kept_with(bool private, const char *const *members, bool preempt_disable,
+			 const char *preempt, const char *version)
 {
 	struct btf *btf = btf__new_empty();
 	int number = btf__add_int(btf, "unsigned int", 4, 0), proto;
@@ -26,6 +26,9 @@ static bool is_kept(const char *const *members, bool preempt_disable, const char
 		btf__add_struct(btf, "bpf_subprog_info", 64);
 	for (; members && *members; members++, bit += 32)
 		assert_int_equal(btf__add_field(btf, *members, number, bit, 0), 0);
+	btf__add_struct(btf, "bpf_prog_aux", 64);
+	if (private)
+		assert_int_equal(btf__add_field(btf, "priv_stack_ptr", number, 0, 0), 0);
 	proto = btf__add_func_proto(btf, 0);
 	if (preempt_disable) {
 		btf__add_func(btf, "bpf_preempt_disable", BTF_FUNC_STATIC, proto);
@@ -34,6 +37,17 @@ static bool is_kept(const char *const *members, bool preempt_disable, const char
 	kept = program_stack__is_kept(btf, preempt, version);
 	btf__free(btf);
 	return kept;
+}
+
+static bool is_kept(const char *const *members, bool preempt_disable, const char *preempt,
+		    const char *version)
+{
+	bool private = false;
+	const char *const *m;
+
+	for (m = members; m && *m; m++)
+	private |= !strcmp(*m, "priv_stack_mode");
+	return is_kept_with(private, members, preempt_disable, preempt, version);
 }
 
 static void releases(void **state)
@@ -45,6 +59,8 @@ static void releases(void **state)
 	assert_true(is_kept(NULL, false, full, dynamic)); /* 6.1: its BTF may lack the type */
 	assert_true(is_kept(v6_12, true, full, dynamic));
 	assert_false(is_kept(v6_13, true, full, dynamic));
+	/* 6.12.117 has the verifier's part, but no JIT compiler that uses it */
+	assert_true(is_kept_with(false, v6_13, true, full, dynamic));
 	assert_true(is_kept(v6_15, true, full, dynamic));
 	assert_false(is_kept(v6_15, false, full, dynamic)); /* without the kernel functions */
 }
