@@ -130,8 +130,8 @@ static bool can_write(pid_t pid, const struct stat *to)
 }
 
 /*
- * Whether the writer is another program of a pipeline: of this session, which sshd and services are
- * not, and no ancestor, which a program that started this one would be.
+ * Whether the writer is another program of a pipeline.  It has our sid (setsid(2)), unlike sshd and
+ * services, and is no ancestor, unlike a program that started this one.
  */
 static bool is_pipeline(const struct stat *pipe)
 {

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +14,7 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "thread.h"
 
 #define BATCH_BYTES 65536 /* a batch ends with the record that reaches this; it fits the L2 cache */
 #define KEPT_BYTES (2 * BATCH_BYTES) /* a larger buffer is freed when it is empty */
@@ -241,20 +241,6 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static int start(struct event_rings *r)
-{
-	sigset_t all, before;
-	int err;
-
-	/* signals are handled by the other threads */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&r->thread, NULL, run, r);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	r->started = !err;
-	return -err;
-}
-
 int event_rings__new(unsigned int nr_cpus, uint64_t ring_size, uint64_t max_moved,
 		     struct event_rings **ret_rings)
 {
@@ -271,7 +257,8 @@ int event_rings__new(unsigned int nr_cpus, uint64_t ring_size, uint64_t max_move
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->stopped, NULL);
 	r->rings = calloc(nr_cpus, sizeof(*r->rings));
-	err = r->rings ? start(r) : -ENOMEM;
+	err = r->rings ? thread__start(&r->thread, run, r) : -ENOMEM;
+	r->started = !err;
 	if (err) {
 		event_rings__free(r);
 		return err;

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "jit_source.h"
+#include "thread.h"
 
 #define MAX_WAITING 1024 /* observed files in the queue; each may hold a descriptor */
 #define MAX_TABLES 64 /* so many files in the queue may have a table */
@@ -234,19 +234,6 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static int start(struct reader *r)
-{
-	sigset_t all, before;
-	int err;
-
-	/* signals are handled by the other threads */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&r->thread, NULL, run, r);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
-}
-
 static int open_ring(struct reader *r, int fd)
 {
 	void *m = mmap(NULL, 2 * sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
@@ -285,7 +272,7 @@ int opener__add(struct opener *o, unsigned int cpu, int fd)
 	r->ctx.snapshot = o->snapshot;
 	err = open_ring(r, fd);
 	if (!err)
-		err = start(r);
+		err = thread__start(&r->thread, run, r);
 	if (err) {
 		reader_free(r);
 		return err;

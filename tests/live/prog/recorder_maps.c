@@ -21,7 +21,7 @@ struct map {
 	struct bpf_map_info info;
 };
 
-/* The id of the map of this descriptor; 0: it is none. */
+/* The id of the map of this descriptor; 0: the descriptor is not of a map. */
 static unsigned int map_id(const char *pid, const char *fd)
 {
 	unsigned int id = 0;

@@ -9,16 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common_fields.h"
 #include "../trace/old_file.h"
 #include "frame.h"
 #include "pairs_recording.h"
-
-#define COMMON                                                                         \
-	"format:\n"                                                                    \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 static const char begin_format[] =
 	"name: begin\nID: 1\n" COMMON "\tfield:u64 a;\toffset:8;\tsize:8;\tsigned:0;\n"

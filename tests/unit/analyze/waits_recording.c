@@ -10,16 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common_fields.h"
 #include "../trace/old_file.h"
 #include "frame.h"
 #include "waits_recording.h"
 
-#define COMMON                                                                         \
-	"ID: 1\nformat:\n"                                                             \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define FIRST "ID: 1\n" COMMON
 
 #define NR "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
 #define NR_FUTEX 202
@@ -37,21 +33,21 @@ static const struct {
 	const char *system, *name, *format;
 } types[NR_TYPES] = {
 	[FUTEX_IN] = { "syscalls", "sys_enter_futex",
-		       "name: sys_enter_futex\n" COMMON NR U64("uaddr", "16") U64("op", "24")
+		       "name: sys_enter_futex\n" FIRST NR U64("uaddr", "16") U64("op", "24")
 			       U64("val", "32") U64("uaddr2", "40") "\nprint fmt: \"\"\n" },
 	[FUTEX_OUT] = { "syscalls", "sys_exit_futex",
-			"name: sys_exit_futex\n" COMMON NR
+			"name: sys_exit_futex\n" FIRST NR
 			"\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n\nprint fmt: \"\"\n" },
 	[WAKING] = { "sched", "sched_waking",
-		     "name: sched_waking\n" COMMON PID("pid", "8") "\nprint fmt: \"\"\n" },
+		     "name: sched_waking\n" FIRST PID("pid", "8") "\nprint fmt: \"\"\n" },
 	[SWITCH] = { "sched", "sched_switch",
-		     "name: sched_switch\n" COMMON
+		     "name: sched_switch\n" FIRST
 		     "\tfield:long prev_state;\toffset:8;\tsize:8;\tsigned:1;\n" PID("prev_pid",
 										     "16")
 			     PID("next_pid", "20") "\nprint fmt: \"prev_state=%s%s ==> "
 						   "next_pid=%d\", " STATES ", REC->next_pid\n" },
 	[WAKEUP_NEW] = { "sched", "sched_wakeup_new",
-			 "name: sched_wakeup_new\n" COMMON PID("pid", "8") "\nprint fmt: \"\"\n" },
+			 "name: sched_wakeup_new\n" FIRST PID("pid", "8") "\nprint fmt: \"\"\n" },
 };
 
 void recording__begin(struct recording *rec)

@@ -6,25 +6,21 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../common_fields.h"
 #include "cleanup.h"
 #include "trace/write/writer.h"
 
-#define COMMON                                                                         \
-	"format:\n"                                                                    \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                   \
-	"\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"            \
-	"\tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n"
+#define ALLOCATION                                                                 \
+	COMMON "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n" \
+	       "\tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n"
 
 static const char kmalloc_format[] =
-	"name: kmalloc\nID: 1\n" COMMON
+	"name: kmalloc\nID: 1\n" ALLOCATION
 	"\tfield:size_t bytes_req;\toffset:24;\tsize:8;\tsigned:0;\n"
 	"\nprint fmt: \"call_site=%pS ptr=%p bytes_req=%zu\", (void *)REC->call_site, REC->ptr, "
 	"REC->bytes_req\n";
 static const char kfree_format[] =
-	"name: kfree\nID: 2\n" COMMON
+	"name: kfree\nID: 2\n" ALLOCATION
 	"\nprint fmt: \"call_site=%pS ptr=%p\", (void *)REC->call_site, REC->ptr\n";
 
 static int ok(int result)

@@ -7,15 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../common_fields.h"
 #include "../trace/old_file.h"
 #include "trace/write/writer.h"
-
-#define COMMON                                                                         \
-	"format:\n"                                                                    \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 static const char enter_format[] =
 	"name: sys_enter\nID: 21\n" COMMON "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"

@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common_fields.h"
 #include "../trace/old_file.h"
 #include "address_recording.h"
 #include "cleanup.h"
@@ -41,13 +42,6 @@
 #include "stalls_recording.h"
 #include "trace/write/writer.h"
 #include "wakers_recording.h"
-
-#define COMMON                                                                         \
-	"format:\n"                                                                    \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 static const char switch_format[] =
 	"name: sched_switch\nID: 265\n" COMMON

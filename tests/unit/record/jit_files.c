@@ -216,24 +216,31 @@ static void expect_names(struct test *t, const char *const *names)
 	stk_reader__free(r);
 }
 
+/* Each 100 ns from 150 to last: an event at 0x1010 of the code, and one at 0x1030. */
+static void add_events(struct test *t, const struct wire_file_event *n, uint64_t last)
+{
+	uint32_t a, b;
+
+	assert_int_equal(stk_writer__type(t->w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
+	files_test__take(t, n);
+	assert_int_equal(files_test__number(t, 5), 1);
+	a = files_test__note(t, 1, 0x1010);
+	b = files_test__note(t, 1, 0x1030);
+	for (uint64_t ts = 150; ts <= last; ts += 100) {
+		add_event(t, ts, a);
+		add_event(t, ts + 1, b);
+	}
+}
+
 /* Functions that replace one another have their names at their times. */
 static void test_jit_times(void **state)
 {
 	struct child c = child_mapping(NULL, "/proc/self/exe");
 	struct wire_file_event n = jit_event(&c, 0);
 	struct test *t = *state;
-	uint32_t a, b;
 	FILE *f;
 
-	assert_int_equal(stk_writer__type(t->w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
-	files_test__take(t, &n);
-	assert_int_equal(files_test__number(t, 5), 1);
-	a = files_test__note(t, 1, 0x1010);
-	b = files_test__note(t, 1, 0x1030);
-	for (uint64_t ts = 150; ts <= 450; ts += 100) {
-		add_event(t, ts, a);
-		add_event(t, ts + 1, b);
-	}
+	add_events(t, &n, 450);
 	f = begin_dump(dump_path(n.tgid), 0);
 	dump_load(f, 100, 0x1000, 0x20, "first");
 	dump_load(f, 200, 0x1000, 0x40, "second");
@@ -253,18 +260,9 @@ static void test_jit_again(void **state)
 	struct child c = child_mapping(NULL, "/proc/self/exe");
 	struct wire_file_event n = jit_event(&c, 0);
 	struct test *t = *state;
-	uint32_t a, b;
 	FILE *f;
 
-	assert_int_equal(stk_writer__type(t->w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
-	files_test__take(t, &n);
-	assert_int_equal(files_test__number(t, 5), 1);
-	a = files_test__note(t, 1, 0x1010);
-	b = files_test__note(t, 1, 0x1030);
-	for (uint64_t ts = 150; ts <= 350; ts += 100) {
-		add_event(t, ts, a);
-		add_event(t, ts + 1, b);
-	}
+	add_events(t, &n, 350);
 	f = begin_dump(dump_path(n.tgid), 0);
 	dump_load(f, 100, 0x1000, 0x40, "long");
 	dump_load(f, 200, 0x1020, 0x20, "short");

@@ -245,7 +245,7 @@ static void put_map(const uint8_t *addr, const struct code *c, const char *name)
 __attribute__((noinline)) static void work(uint8_t *at, void (*call)(void))
 {
 	((void (*)(void (*)(void)))(uintptr_t)at)(call);
-	sum++; /* the call above is none in the tail */
+	sum++; /* so the call above does not become a jump */
 }
 
 static void dumped(uint8_t *at, const struct code *c, uint64_t index, const char *name,
