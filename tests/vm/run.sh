@@ -245,6 +245,8 @@ if [ "$series" = '6.1 6.12' ] && [ -z "$tests" ]; then
 fi
 for s in "$out"/6.*; do
 	[ ! -s "$s/skips" ] || sed "s/^/skipped in $(basename "$s"): /" "$s/skips"
+	[ ! -s "$s/results" ] || awk -F '\t' -v s="$(basename "$s")" \
+		'$2 == "FAIL" { print "failed in " s ": " $1 }' "$s/results"
 done
 summary "$out"/6.*/results || rc=1
 exit "$rc"
