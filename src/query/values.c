@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Finds values of events by name, with each format parsed once. */
+#include "values.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "events/format.h"
+
+const struct value_row value_names[NR_VALUE_NAMES] = {
+	[VALUE_EVENT] = { "event", "event.name", "_event", VALUE_TEXT, "system:name" },
+	[VALUE_TIME] = { "time", "event.time", "_ts", VALUE_U64, "ns of the recording's clock" },
+	[VALUE_CPU] = { "cpu", "event.cpu", "_cpu", VALUE_U64, "CPU of the event" },
+	[VALUE_PID] = { "pid", "task.pid", "_pid", VALUE_U64, "process of the event" },
+	[VALUE_TID] = { "tid", "task.tid", "_tid", VALUE_U64, "thread of the event" },
+	[VALUE_COMM] = { "comm", "task.comm", "_comm", VALUE_TEXT, "name of that thread" },
+	[VALUE_KSTACK] = { "kstack", "event.kstack", "_kstack", VALUE_U64, "kernel stack id" },
+	[VALUE_USTACK] = { "ustack", "event.ustack", "_ustack", VALUE_U64, "user stack id" },
+};
+
+#define FIELD_PREFIX "field."
+
+struct value_wanted {
+	char *name; /* without a prefix */
+	bool is_field; /* the name had FIELD_PREFIX */
+	enum value_prefer prefer;
+	enum value_name generic; /* NR_VALUE_NAMES: no generic value has this name */
+	bool only_generic;
+};
+
+struct value_source {
+	bool is_known; /* has been looked up */
+	const struct ev_field *field;
+	enum value_name generic; /* if there is no field; NR_VALUE_NAMES: none */
+};
+
+/* An event type of the recording. */
+struct value_type_entry {
+	char *full_name;
+	struct ev_format *format; /* NULL: unparsable */
+	struct value_source *sources; /* by number of the name */
+	unsigned int nr_sources;
+};
+
+struct values {
+	const struct stk_reader *r;
+	struct value_wanted *wanted;
+	unsigned int nr, max;
+	struct value_type_entry **types; /* by index; NULL: not seen yet */
+	unsigned int nr_types;
+};
+
+int values__new(const struct stk_reader *r, struct values **ret_values)
+{
+	struct values *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	v->r = r;
+	*ret_values = v;
+	return 0;
+}
+
+static void type_free(struct value_type_entry *t)
+{
+	if (!t)
+		return;
+	ev_format__free(t->format);
+	free(t->full_name);
+	free(t->sources);
+	free(t);
+}
+
+void values__free(struct values *v)
+{
+	unsigned int i;
+
+	if (!v)
+		return;
+	for (i = 0; i < v->nr; i++)
+		free(v->wanted[i].name);
+	for (i = 0; i < v->nr_types; i++)
+		type_free(v->types[i]);
+	free(v->wanted);
+	free(v->types);
+	free(v);
+}
+
+/* *ret_is_full: it is the name with a prefix. */
+static enum value_name generic_of(const char *name, bool *ret_is_full)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_VALUE_NAMES; i++) {
+		*ret_is_full = !strcmp(name, value_names[i].full_name);
+		if (*ret_is_full || !strcmp(name, value_names[i].name))
+			break;
+	}
+	return i;
+}
+
+int values__add(struct values *v, const char *name, enum value_prefer prefer)
+{
+	struct value_wanted w = { .prefer = prefer, .generic = NR_VALUE_NAMES };
+
+	w.is_field = !strncmp(name, FIELD_PREFIX, strlen(FIELD_PREFIX));
+	if (w.is_field)
+		name += strlen(FIELD_PREFIX);
+	else
+		w.generic = generic_of(name, &w.only_generic);
+	if (!*name || (strchr(name, '.') && w.generic == NR_VALUE_NAMES))
+		return -EINVAL;
+	if (array__grow(&v->wanted, v->nr, &v->max))
+		return -ENOMEM;
+	w.name = strdup(name);
+	if (!w.name)
+		return -ENOMEM;
+	v->wanted[v->nr] = w;
+	return v->nr++;
+}
+
+static struct value_type_entry *type_new(const struct stk_event_type *t)
+{
+	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
+	const char *text = stk_event_type__format(t);
+	struct value_type_entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry)
+		return NULL;
+	entry->full_name = malloc(strlen(system) + strlen(name) + 2);
+	if (!entry->full_name) {
+		free(entry);
+		return NULL;
+	}
+	stpcpy(stpcpy(stpcpy(entry->full_name, system), ":"), name);
+	if (ev_format__parse(text, strlen(text), &entry->format))
+		entry->format = NULL;
+	return entry;
+}
+
+static void look_up(const struct value_wanted *w, const struct value_type_entry *t,
+		    struct value_source *s)
+{
+	s->is_known = true;
+	s->generic = w->generic;
+	if (w->only_generic || (w->generic != NR_VALUE_NAMES && w->prefer == VALUE_PREFER_GENERIC))
+		return;
+	s->field = t->format ? ev_format__find(t->format, w->name) : NULL;
+}
+
+/* NULL: out of memory. */
+static const struct value_source *source_of(struct values *v, unsigned int nr,
+					    const struct stk_event_type *type)
+{
+	unsigned int index = stk_event_type__index(type);
+	struct value_type_entry *t;
+
+	if (array__reach(&v->types, index, &v->nr_types))
+		return NULL;
+	if (!v->types[index])
+		v->types[index] = type_new(type);
+	t = v->types[index];
+	if (!t || array__reach(&t->sources, nr, &t->nr_sources))
+		return NULL;
+	if (!t->sources[nr].is_known)
+		look_up(&v->wanted[nr], t, &t->sources[nr]);
+	return &t->sources[nr];
+}
+
+int values__source(struct values *v, unsigned int nr, const struct stk_event_type *t,
+		   const struct ev_field **ret_field, enum value_name *ret_name)
+{
+	const struct value_source *s = source_of(v, nr, t);
+
+	if (!s)
+		return -ENOMEM;
+	if (!s->field && s->generic == NR_VALUE_NAMES)
+		return -ENOENT;
+	*ret_field = s->field;
+	*ret_name = s->generic;
+	return 0;
+}
+
+static struct event_value number(enum value_type type, uint64_t n)
+{
+	return (struct event_value){ .type = type, .number = n };
+}
+
+static struct event_value text(const char *s)
+{
+	return (struct event_value){ .type = VALUE_TEXT, .text = s, .len = strlen(s) };
+}
+
+static struct event_value generic_value(struct values *v, enum value_name name, const struct stk_event *e)
+{
+	switch (name) {
+	case VALUE_EVENT:
+		return text(v->types[stk_event_type__index(stk_event__type(e))]->full_name);
+	case VALUE_TIME:
+		return number(VALUE_U64, stk_event__ts(e));
+	case VALUE_CPU:
+		return number(VALUE_U64, stk_event__cpu(e));
+	case VALUE_PID:
+		return number(VALUE_U64, stk_event__pid(e));
+	case VALUE_TID:
+		return number(VALUE_U64, stk_event__tid(e));
+	case VALUE_COMM:
+		return text(stk_event__comm(e));
+	case VALUE_KSTACK:
+		return number(VALUE_U64, stk_event__kstack(e));
+	case VALUE_USTACK:
+		return number(VALUE_U64, stk_event__ustack(e));
+	case NR_VALUE_NAMES:
+		break;
+	}
+	return (struct event_value){ .type = VALUE_NONE };
+}
+
+static bool is_text(const struct ev_field *f)
+{
+	return f->kind == EV_FIELD_STRING || f->is_char;
+}
+
+struct event_value event_value__of_field(const struct ev_field *field, const struct stk_event *e)
+{
+	struct event_value v = { .type = VALUE_NONE };
+	const void *rec;
+	size_t len;
+
+	if (stk_event__marks(e) & STK_MARK_NO_FIELDS)
+		return v;
+	rec = stk_event__record(e, &len);
+	if (!rec || field->offset > len || field->size > len - field->offset)
+		return v;
+	if (field->kind == EV_FIELD_INT) {
+		v.number = ev_field__value(field, rec, len);
+		v.type = field->address	    ? VALUE_ADDRESS :
+			 field->is_signed ? VALUE_S64 :
+					    VALUE_U64;
+		return v;
+	}
+	v.text = ev_field__bytes(field, rec, len, &v.len);
+	if (!v.text)
+		return v;
+	v.type = is_text(field) ? VALUE_TEXT : VALUE_BYTES;
+	if (v.type == VALUE_TEXT)
+		v.len = strnlen(v.text, v.len);
+	return v;
+}
+
+struct event_value values__get(struct values *v, unsigned int nr, const struct stk_event *e)
+{
+	const struct value_source *s = source_of(v, nr, stk_event__type(e));
+
+	if (s && s->field)
+		return event_value__of_field(s->field, e);
+	return generic_value(v, s ? s->generic : NR_VALUE_NAMES, e);
+}
