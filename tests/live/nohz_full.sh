@@ -26,11 +26,19 @@ adds_up()
 	done
 }
 
-[ ! -x "$PROG/../stackmap/stackmap_reset" ] ||
-	"$PROG/nobarrier" "$PROG/../stackmap/stackmap_reset" "$(scale 20 3)" ||
-	fail "a stack map is not reset without membarrier(2)"
+# With one CPU there is no race of a reset with another CPU's stacks (77).
+reset='was not'
+if [ -x "$PROG/../stackmap/stackmap_reset" ]; then
+	rc=0
+	"$PROG/nobarrier" "$PROG/../stackmap/stackmap_reset" "$(scale 20 3)" || rc=$?
+	case $rc in
+	0) reset=was ;;
+	77) ;;
+	*) fail "a stack map is not reset without membarrier(2)" ;;
+	esac
+fi
 adds_up bpf "$PROG/nobarrier"
 need_tracefs
 adds_up ftrace "$PROG/nobarrier" "$PROG/nobpf"
 full=$(grep '[0-9]' /sys/devices/system/cpu/nohz_full 2>/dev/null || echo none)
-note "a stack map was reset, $times recordings by BPF and by ftrace add up; nohz_full: $full"
+note "a stack map $reset reset, $times recordings by BPF and by ftrace add up; nohz_full: $full"
