@@ -193,7 +193,8 @@ static struct event_value text(const char *s)
 	return (struct event_value){ .type = VALUE_TEXT, .text = s, .len = strlen(s) };
 }
 
-static struct event_value generic_value(struct values *v, enum value_name name, const struct stk_event *e)
+static struct event_value generic_value(struct values *v, enum value_name name,
+					const struct stk_event *e)
 {
 	switch (name) {
 	case VALUE_EVENT:
@@ -236,9 +237,7 @@ struct event_value event_value__of_field(const struct ev_field *field, const str
 		return v;
 	if (field->kind == EV_FIELD_INT) {
 		v.number = ev_field__value(field, rec, len);
-		v.type = field->address	    ? VALUE_ADDRESS :
-			 field->is_signed ? VALUE_S64 :
-					    VALUE_U64;
+		v.type = field->address ? VALUE_ADDRESS : field->is_signed ? VALUE_S64 : VALUE_U64;
 		return v;
 	}
 	v.text = ev_field__bytes(field, rec, len, &v.len);

@@ -68,7 +68,7 @@ all_facts()
 	# one futex, printed with either of its two addresses
 	want shared '. as $t | (group(.address), group(.other) | select(.waits)) as $g |
 		if $g.waits != .waits or $g.places != 2 or ($g.shared | not) or
-			$g.wakes != .waits then
+			$g.wakes != .wakes then
 			wrong("\($g | del(.stacks))")
 		elif any($g | wakers[]; .pid != $t.waker) then
 			wrong("another waker: \($g | wakers)")

@@ -89,7 +89,7 @@ static void check_number(struct event_value v, enum value_type type, uint64_t wa
 }
 
 static struct event_value get(struct values *v, const char *name, enum value_prefer prefer,
-			const struct stk_event *e)
+			      const struct stk_event *e)
 {
 	int nr = values__add(v, name, prefer);
 

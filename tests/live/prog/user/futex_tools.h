@@ -48,11 +48,17 @@ static inline __attribute__((always_inline)) void futex_wake(uint32_t *word, int
 	syscall(SYS_futex, word, op, nr, NULL, NULL, 0);
 }
 
-/* A thread that sleeps in the call may not be waiting yet, but for a page or a lock. */
-static inline __attribute__((always_inline)) void futex_wake_one(uint32_t *word, int op)
+/*
+ * Returns the number of calls that it took: a thread that sleeps in the call may not be waiting
+ * yet, but for a page or a lock.
+ */
+static inline __attribute__((always_inline)) unsigned int futex_wake_one(uint32_t *word, int op)
 {
-	while (!syscall(SYS_futex, word, op, 1, NULL, NULL, 0))
+	unsigned int calls = 1;
+
+	for (; !syscall(SYS_futex, word, op, 1, NULL, NULL, 0); calls++)
 		sleep_ms(1);
+	return calls;
 }
 
 /* Waits until the thread sleeps in that system call. */

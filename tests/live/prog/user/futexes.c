@@ -284,6 +284,7 @@ static void run_other(int fd)
 static void do_shared(void)
 {
 	int fd = memfd_create("futexes", 0);
+	unsigned int wakes = 0;
 	uint32_t *word;
 	pid_t child;
 
@@ -296,12 +297,12 @@ static void do_shared(void)
 	for (int i = 0; i < ROUNDS; i++) {
 		until_in_futex(child);
 		sleep_ms(4);
-		futex_wake_one(word, FUTEX_WAKE);
+		wakes += futex_wake_one(word, FUTEX_WAKE);
 	}
 	waitpid(child, NULL, 0);
-	printf("shared address 0x%llx other 0x%llx waits %u ns %llu waker %d waiter %d\n",
-	       SHARED_HERE, SHARED_THERE, ROUNDS, (unsigned long long)*(uint64_t *)(word + 2),
-	       getpid(), child);
+	printf("shared address 0x%llx other 0x%llx waits %u wakes %u ns %llu waker %d waiter %d\n",
+	       SHARED_HERE, SHARED_THERE, ROUNDS, wakes,
+	       (unsigned long long)*(uint64_t *)(word + 2), getpid(), child);
 }
 
 /* ---- requeueing ------------------------------------------------------------------------------ */
