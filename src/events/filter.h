@@ -20,6 +20,47 @@
 
 struct ev_format;
 
+/* What a name stands for that is not the name of a field. */
+enum filter_value_type {
+	FILTER_VALUE_NUMBER, /* unsigned, of size bytes at offset */
+	FILTER_VALUE_CPU, /* the kernel's CPU */
+	FILTER_VALUE_TEST, /* compared by add_test */
+};
+
+struct filter_value {
+	enum filter_value_type type;
+	uint32_t offset, size; /* in struct filter_input */
+	/* FILTER_VALUE_TEST */
+	unsigned int what; /* for add_test */
+	bool is_text, is_number; /* it can be compared with a string, with a number */
+};
+
+/* A comparison that the caller evaluates before it runs the program. */
+struct filter_test {
+	unsigned int what; /* of the struct filter_value */
+	size_t at; /* where the comparison is in the expression: no other test of it is there */
+	const char *text; /* the comparison, len bytes */
+	size_t len;
+	bool invert; /* the program inverts the test: it is the opposite of the comparison */
+};
+
+/*
+ * Names of values that are not in the record, for filters on the host: "task.comm", "event.cpu".
+ * With them, "field.NAME" is the field of that name, and strings behind pointers, which the host
+ * cannot read, are refused.
+ */
+struct filter_names {
+	/* False: there is no such value.  Called for a name without a dot if no field has it. */
+	bool (*find)(void *ctx, const char *name, struct filter_value *ret_value);
+	/*
+	 * Returns the number, below FILTER_MAX_TESTS, of the bit that the caller sets in the words
+	 * at FILTER_INPUT_TESTS if the test is true, or a negative errno.  NULL: the value is at
+	 * the value's offset, a string as a __data_loc field has it, a number in four bytes.
+	 */
+	int (*add_test)(void *ctx, const struct filter_test *test);
+	void *ctx;
+};
+
 /* What the running kernel's filters support. */
 struct filter_features {
 	bool function; /* FIELD.function == NAME (since 6.3) */
@@ -37,6 +78,7 @@ struct filter_features {
 	int (*function_range)(void *ctx, const char *name, uint64_t addr, uint64_t *ret_start,
 			      uint64_t *ret_end);
 	void *function_ctx;
+	const struct filter_names *names; /* NULL: only those of the kernel */
 };
 
 /*

@@ -18,6 +18,7 @@ enum operand_type {
 	OPERAND_CPUMASK,
 	OPERAND_CPU,
 	OPERAND_STACKTRACE,
+	OPERAND_TEST, /* compared by filter_names.add_test */
 };
 
 enum op { OP_GLOB, OP_NE, OP_EQ, OP_LE, OP_LT, OP_GE, OP_GT, OP_BAND, NR_OPS };
@@ -30,6 +31,7 @@ struct operand {
 	uint32_t offset; /* in struct filter_input */
 	uint32_t size;
 	bool is_signed;
+	struct filter_value test; /* OPERAND_TEST */
 };
 
 /* One comparison being compiled; pos advances over the text. */
@@ -75,15 +77,17 @@ static bool find_generic(const struct filter_features *features, const char *nam
 {
 	if (!strcmp(name, "CPU") || !strcmp(name, "cpu") ||
 	    (features->common_cpu && !strcmp(name, "common_cpu"))) {
-		*ret = (struct operand){ OPERAND_CPU, FILTER_INPUT_CPU, 0, true };
+		*ret = (struct operand){ .type = OPERAND_CPU,
+					 .offset = FILTER_INPUT_CPU,
+					 .is_signed = true };
 		return true;
 	}
 	if (!strcmp(name, "COMM") || !strcmp(name, "comm")) {
-		*ret = (struct operand){ OPERAND_COMM, FILTER_INPUT_COMM, 0, false };
+		*ret = (struct operand){ .type = OPERAND_COMM, .offset = FILTER_INPUT_COMM };
 		return true;
 	}
 	if (features->stacktrace && (!strcmp(name, "stacktrace") || !strcmp(name, "STACKTRACE"))) {
-		*ret = (struct operand){ OPERAND_STACKTRACE, 0, 0, false };
+		*ret = (struct operand){ .type = OPERAND_STACKTRACE };
 		return true;
 	}
 	return false;
@@ -110,34 +114,104 @@ static int unknown_field(struct comparison *k, size_t start, const char *name)
 		    len < sizeof(fields) ? "" : "...");
 }
 
+static size_t word_len(const char *s)
+{
+	size_t len = 0;
+
+	while (filter__isalnum(s[len]) || s[len] == '_')
+		len++;
+	return len;
+}
+
+#define FIELD_PREFIX "field."
+
+static bool is_word(const char *s, size_t len, const char *word)
+{
+	return len == strlen(word) && !memcmp(s, word, len);
+}
+
+/* The length of the name at s, which has a dot in it if names with one are known. */
+static size_t name_len(const struct filter_compiler *c, const char *s)
+{
+	size_t len = word_len(s), more = s[len] == '.' ? word_len(s + len + 1) : 0;
+	const char *word = s + len + 1;
+	char name[8] = "";
+
+	if (!c->features->names || !more || len >= sizeof(name))
+		return len;
+	memcpy(name, s, len);
+	if (strcmp(name, "field") && strcmp(name, "task") && strcmp(name, "event"))
+		return len;
+	/* A field of that name, as a string in user space or as the address of a function. */
+	if ((is_word(word, more, "ustring") || is_word(word, more, "function")) &&
+	    ev_format__find(c->fmt, name))
+		return len;
+	return len + 1 + more;
+}
+
+static bool find_value(const struct filter_features *features, const char *name,
+		       struct operand *ret)
+{
+	const struct filter_names *names = features->names;
+	struct filter_value v = {};
+
+	if (!names || !names->find(names->ctx, name, &v))
+		return false;
+	switch (v.type) {
+	case FILTER_VALUE_CPU:
+		return find_generic(features, "CPU", ret);
+	case FILTER_VALUE_TEST:
+		*ret = (struct operand){
+			.type = OPERAND_TEST, .offset = v.offset, .size = 4, .test = v
+		};
+		return true;
+	default:
+		*ret = (struct operand){ .type = OPERAND_NUMBER,
+					 .offset = v.offset,
+					 .size = v.size };
+		return true;
+	}
+}
+
+static int use_field(struct comparison *k, size_t start, const struct ev_field *f)
+{
+	if (f->offset > FILTER_REC_MAX || f->size > FILTER_REC_MAX - f->offset)
+		return filter__fail(k->c, -E2BIG, start, "field '%s' lies beyond byte %d", f->name,
+				    FILTER_REC_MAX);
+	k->field = (struct operand){ .type = operand_type_of(f, k->c->features),
+				     .offset = FILTER_INPUT_REC + f->offset,
+				     .size = f->size,
+				     .is_signed = f->is_signed };
+	k->c->prog->min_len = MAX(k->c->prog->min_len, f->offset + f->size);
+	return 0;
+}
+
 static int parse_field(struct comparison *k)
 {
 	char name[128];
-	const struct ev_field *f;
-	size_t start = k->pos, len;
+	const char *field = name;
+	const struct ev_field *f = NULL;
+	size_t start = k->pos, len = name_len(k->c, k->s + k->pos);
 
-	while (filter__isalnum(k->s[k->pos]) || k->s[k->pos] == '_')
-		k->pos++;
-	len = k->pos - start;
+	k->pos += len;
 	if (!len)
 		return FAIL(k, start, "expected a field name");
 	if (len >= sizeof(name))
 		return FAIL(k, start, "unknown field, its name is too long");
 	memcpy(name, k->s + start, len);
 	name[len] = '\0';
-	f = ev_format__find(k->c->fmt, name);
-	if (!f) {
-		if (find_generic(k->c->features, name, &k->field))
-			return 0;
-		return unknown_field(k, start, name);
-	}
-	if (f->offset > FILTER_REC_MAX || f->size > FILTER_REC_MAX - f->offset)
-		return filter__fail(k->c, -E2BIG, start, "field '%s' lies beyond byte %d", name,
-				    FILTER_REC_MAX);
-	k->field = (struct operand){ operand_type_of(f, k->c->features),
-				     FILTER_INPUT_REC + f->offset, f->size, f->is_signed };
-	k->c->prog->min_len = MAX(k->c->prog->min_len, f->offset + f->size);
-	return 0;
+	if (strchr(name, '.'))
+		field = strncmp(name, FIELD_PREFIX, strlen(FIELD_PREFIX)) ?
+				NULL :
+				name + strlen(FIELD_PREFIX);
+	if (field)
+		f = ev_format__find(k->c->fmt, field);
+	if (f)
+		return use_field(k, start, f);
+	if ((field == name && find_generic(k->c->features, name, &k->field)) ||
+	    (field != name + strlen(FIELD_PREFIX) && find_value(k->c->features, name, &k->field)))
+		return 0;
+	return unknown_field(k, start, field ? field : name);
 }
 
 static bool accept(struct comparison *k, const char *word)
@@ -176,6 +250,11 @@ static bool is_string(const struct operand *f)
 {
 	return f->type == OPERAND_FIXED_STRING || f->type == OPERAND_DATA_LOC ||
 	       f->type == OPERAND_REL_LOC || f->type == OPERAND_POINTER || f->type == OPERAND_COMM;
+}
+
+static bool may_be_string(const struct operand *f)
+{
+	return is_string(f) || (f->type == OPERAND_TEST && f->test.is_text);
 }
 
 static int digit_value(char ch)
@@ -299,7 +378,7 @@ static int parse_numeric(struct comparison *k)
 	uint64_t val;
 	int err;
 
-	if (is_string(&k->field))
+	if (is_string(&k->field) || (k->field.type == OPERAND_TEST && !k->field.test.is_number))
 		return FAIL(k, k->pos, "the field is a string: the value needs quotes");
 	if (k->op == OP_GLOB)
 		return FAIL(k, k->op_pos, "~ is for strings");
@@ -377,8 +456,11 @@ static int parse_string(struct comparison *k, bool user)
 
 	if (k->op != OP_EQ && k->op != OP_NE && k->op != OP_GLOB)
 		return FAIL(k, k->op_pos, "strings support only == != ~");
-	if (!is_string(&k->field))
+	if (!may_be_string(&k->field))
 		return FAIL(k, quote, "the field is not a string");
+	if (k->field.type == OPERAND_POINTER && k->c->features->names)
+		return FAIL(k, quote,
+			    "the field is a pointer, and what it points to is not recorded");
 	close = strchr(k->s + quote + 1, k->s[quote]);
 	if (!close)
 		return FAIL(k, quote, "the quote is not closed");
@@ -392,6 +474,7 @@ static int parse_string(struct comparison *k, bool user)
 	k->pred->kind = FILTER_KIND_STRING;
 	switch (k->field.type) {
 	case OPERAND_DATA_LOC:
+	case OPERAND_TEST:
 		str->source = FILTER_STR_DATA_LOC;
 		break;
 	case OPERAND_REL_LOC:
@@ -547,6 +630,28 @@ static int parse_value(struct comparison *k, bool user, bool function)
 	return FAIL(k, k->pos, "expected a number or a quoted string");
 }
 
+/* Replaces the comparison by the bit of its test. */
+static int add_test(struct comparison *k, size_t start)
+{
+	const struct filter_names *names = k->c->features->names;
+	struct filter_test test = { .what = k->field.test.what,
+				    .at = start,
+				    .text = k->s + start,
+				    .len = k->pos - start,
+				    .invert = k->invert };
+	int bit;
+
+	if (!names->add_test)
+		return 0;
+	bit = names->add_test(names->ctx, &test);
+	if (bit < 0)
+		return filter__fail(k->c, bit, start, "%s", strerror(-bit));
+	*k->pred = (struct filter_pred){ .kind = FILTER_KIND_BITS,
+					 .offset = FILTER_INPUT_TESTS + bit / 64 * 8,
+					 .num.lo = 1ULL << bit % 64 };
+	return 0;
+}
+
 int filter__parse_pred(struct filter_compiler *c, size_t *pos, struct filter_pred *ret_pred,
 		       bool *ret_invert)
 {
@@ -564,6 +669,8 @@ int filter__parse_pred(struct filter_compiler *c, size_t *pos, struct filter_pre
 		return err;
 	ret_pred->offset = k.field.offset;
 	err = parse_value(&k, user, function);
+	if (!err && k.field.type == OPERAND_TEST)
+		err = add_test(&k, *pos);
 	if (err)
 		return err;
 	*pos = k.pos;

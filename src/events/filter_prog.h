@@ -138,6 +138,13 @@ struct filter_input {
 #define FILTER_INPUT_STR (FILTER_INPUT_REC + FILTER_REC_MAX)
 #define FILTER_INPUT_END (FILTER_INPUT_STR + FILTER_STR_MAX)
 
+/*
+ * The host has no use for str, which holds strings behind pointers.  Filters that run there find
+ * the results of tests in its first words (struct filter_names), a bit for each.
+ */
+#define FILTER_INPUT_TESTS FILTER_INPUT_STR
+#define FILTER_MAX_TESTS FILTER_MAX_PREDS
+
 _Static_assert(sizeof(struct filter_pred_num) == 24, "wire format");
 _Static_assert(sizeof(struct filter_pred_str) == 24, "wire format");
 _Static_assert(sizeof(struct filter_pred_mask) == 24, "wire format");

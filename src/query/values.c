@@ -88,8 +88,7 @@ void values__free(struct values *v)
 	free(v);
 }
 
-/* *ret_is_full: it is the name with a prefix. */
-static enum value_name generic_of(const char *name, bool *ret_is_full)
+enum value_name value_name__find(const char *name, bool *ret_is_full)
 {
 	unsigned int i;
 
@@ -109,7 +108,7 @@ int values__add(struct values *v, const char *name, enum value_prefer prefer)
 	if (w.is_field)
 		name += strlen(FIELD_PREFIX);
 	else
-		w.generic = generic_of(name, &w.only_generic);
+		w.generic = value_name__find(name, &w.only_generic);
 	if (!*name || (strchr(name, '.') && w.generic == NR_VALUE_NAMES))
 		return -EINVAL;
 	if (array__grow(&v->wanted, v->nr, &v->max))

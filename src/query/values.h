@@ -52,6 +52,8 @@ struct value_row {
 };
 /* By enum value_name. */
 extern const struct value_row value_names[NR_VALUE_NAMES];
+/* The generic value of that name, or NR_VALUE_NAMES; *ret_is_full: it is the name with a prefix. */
+enum value_name value_name__find(const char *name, bool *ret_is_full);
 
 struct event_value {
 	enum value_type type;

@@ -3,9 +3,11 @@
 #include "need.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "cleanup.h"
+#include "events/filter.h"
 #include "events/format.h"
 #include "log.h"
 #include "presets.h"
@@ -92,7 +94,7 @@ void need__useful(const struct reading *rd, const char *const *globs, const char
 			 rd->path, lacks, unknown, how);
 }
 
-/* ---- --event --------------------------------------------------------------------------------- */
+/* ---- -e -------------------------------------------------------------------------------------- */
 
 static const char *list_types(const struct reading *rd, struct names *l)
 {
@@ -106,29 +108,114 @@ static const char *list_types(const struct reading *rd, struct names *l)
 	return list_text(l);
 }
 
+/* Counts the globs of one -e, and lists those that match no event type. */
+static void check_globs(const struct reading *rd, const char *globs, struct names *missing,
+			unsigned int *found)
+{
+	_cleanup_free_ char *copy = strdup(globs);
+	char *glob, *rest = copy;
+
+	while ((glob = strsep(&rest, ","))) {
+		if (has_type(rd, glob))
+			++*found;
+		else
+			add_name(missing, glob);
+	}
+}
+
 int need__selected(const struct reading *rd)
 {
-	_cleanup_free_ char *copy = rd->sel.event ? strdup(rd->sel.event) : NULL;
-	_cleanup_(strbuf__free) struct strbuf missing = { 0 };
-	struct names types = { 0 };
-	char *glob, *rest = copy;
-	unsigned int nr = 0, found = 0;
+	const struct selection *sel = &rd->sel;
+	struct names types = { 0 }, missing = { 0 };
+	unsigned int i, found = 0;
 
-	while (!rd->code && (glob = strsep(&rest, ","))) {
-		if (has_type(rd, glob))
-			found++;
-		else
-			strbuf__printf(&missing, "%s%s", nr++ ? "," : "", glob);
-	}
-	if (!nr)
-		return CMD_OK;
-	if (found)
-		log_warn("'%s' has no event '%s'", rd->path, missing.s ?: "");
-	else
-		log_err(0, "'%s' has no event '%s'; it has: %s", rd->path, missing.s ?: "",
+	for (i = 0; i < sel->nr_choices && !rd->code; i++)
+		if (sel->choices[i].globs)
+			check_globs(rd, sel->choices[i].globs, &missing, &found);
+	if (missing.nr && found)
+		log_warn("'%s' has no event '%s'", rd->path, list_text(&missing));
+	else if (missing.nr)
+		log_err(0, "'%s' has no event '%s'; it has: %s", rd->path, list_text(&missing),
 			list_types(rd, &types));
 	strbuf__free(&types.text);
-	return found ? CMD_OK : CMD_FAILURE;
+	strbuf__free(&missing.text);
+	return missing.nr && !found ? CMD_FAILURE : CMD_OK;
+}
+
+/* ---- --filter -------------------------------------------------------------------------------- */
+
+/* How a filter applies to the event types that it is for. */
+struct filter_use {
+	unsigned int applies;
+	struct names lacking; /* types to which it cannot be applied */
+	char why[FILTER_ERROR_SIZE]; /* the first of them cannot be tested */
+};
+
+static int check_filter(struct reading *rd, const struct event_choice *c, struct filter_use *ret)
+{
+	unsigned int i, nr = stk_reader__nr_types(rd->reader);
+	char why[FILTER_ERROR_SIZE];
+
+	for (i = 0; i < nr; i++) {
+		const struct stk_event_type *t = stk_reader__type(rd->reader, i);
+		_cleanup_free_ char *name = NULL;
+		int err;
+
+		if (c->globs ? !event__matches(rd->reader, c->globs, t) :
+			       !selection__has_type(&rd->sel, t))
+			continue;
+		err = event_filters__check(rd->sel.filters, c->nr, t, why, sizeof(why));
+		if (err == -ENOMEM || err == -ENOBUFS)
+			return err;
+		ret->applies += !err;
+		if (!err)
+			continue;
+		if (!ret->lacking.nr)
+			strcpy(ret->why, why);
+		name = event__full_name(t);
+		add_name(&ret->lacking, name ?: "");
+	}
+	return 0;
+}
+
+static int judge_filter(struct reading *rd, const struct event_choice *c, bool at_end)
+{
+	struct filter_use use = { 0 };
+	int err = check_filter(rd, c, &use), code = CMD_OK;
+
+	if (err) {
+		code = CMD_FAILURE;
+		log_err(err, "compile the filter '%s'", c->filter);
+	} else if (use.lacking.nr && !use.applies) {
+		code = CMD_FAILURE;
+		log_err(0, "filter '%s' of %s: %s", c->filter, list_text(&use.lacking), use.why);
+	} else if (use.lacking.nr && at_end) {
+		use.why[strcspn(use.why, ",")] = '\0'; /* without the fields of one type */
+		log_warn("filter '%s' selects no events of %s: %s", c->filter,
+			 list_text(&use.lacking), use.why);
+	}
+	strbuf__free(&use.lacking.text);
+	return code;
+}
+
+int need__filters(struct reading *rd, bool at_end)
+{
+	const struct selection *sel = &rd->sel;
+	uint64_t untested;
+	unsigned int i;
+	int code = CMD_OK;
+
+	if (!sel->has_filter || rd->code)
+		return CMD_OK;
+	for (i = 0; i < sel->nr_choices && !code; i++)
+		if (sel->choices[i].filter)
+			code = judge_filter(rd, &sel->choices[i], at_end);
+	untested = event_filters__untested(sel->filters);
+	if (untested && at_end)
+		log_warn("'%s': events recorded without the fields that a filter tests are not "
+			 "selected: %" PRIu64,
+			 rd->path, untested);
+	return code;
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -142,7 +229,7 @@ static void add_fields(struct names *l, const struct ev_format *format)
 			add_name(l, ev_format__field(format, i)->name);
 }
 
-int need__field(const struct reading *rd, const char *name)
+int need__field(struct reading *rd, const char *name)
 {
 	unsigned int i, nr = stk_reader__nr_types(rd->reader);
 	struct names fields = { 0 };
@@ -153,7 +240,7 @@ int need__field(const struct reading *rd, const char *name)
 		const char *text = stk_event_type__format(t);
 		struct ev_format *format;
 
-		if (rd->sel.event && !event__matches(rd->reader, rd->sel.event, t))
+		if (!selection__has_type(&rd->sel, t))
 			continue;
 		if (!*text || ev_format__parse(text, strlen(text), &format))
 			continue;
@@ -163,7 +250,7 @@ int need__field(const struct reading *rd, const char *name)
 	}
 	if (!found)
 		log_err(0, "no %sevent in '%s' has a field '%s'; the fields are: %s",
-			rd->sel.event ? "selected " : "", rd->path, name, list_text(&fields));
+			rd->sel.has_events ? "selected " : "", rd->path, name, list_text(&fields));
 	strbuf__free(&fields.text);
 	return found ? CMD_OK : CMD_FAILURE;
 }

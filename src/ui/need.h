@@ -7,6 +7,8 @@
 #ifndef UI_NEED_H
 #define UI_NEED_H
 
+#include <stdbool.h>
+
 struct preset;
 struct reading;
 
@@ -20,12 +22,18 @@ int need__events(const struct reading *rd, const char *const *globs, const char 
 void need__useful(const struct reading *rd, const char *const *globs, const char *how,
 		  const char *unknown);
 /* CMD_FAILURE, after a message, if no selected event has the field. */
-int need__field(const struct reading *rd, const char *name);
+int need__field(struct reading *rd, const char *name);
 /*
- * Checks --event: CMD_FAILURE, after a message, if none of its globs matches an event type.  Warns
- * if some of them do not.
+ * Checks -e: CMD_FAILURE, after a message, if none of its globs matches an event type.  Warns if
+ * some of them do not.
  */
 int need__selected(const struct reading *rd);
+/*
+ * Checks --filter: CMD_FAILURE, after a message, if a filter can be applied to none of the event
+ * types that it is for.  At the end, warns about types to which it cannot, and about events without
+ * fields: these are not selected.
+ */
+int need__filters(struct reading *rd, bool at_end);
 /* For an empty answer: warns if the preset needs all tasks and the recording has selected ones. */
 void need__all_tasks(const struct reading *rd, const struct preset *p);
 

@@ -68,9 +68,9 @@ int reading__take_time(void *into, const struct opt *o, const char *arg)
 	if ((*copy && parse_time(copy, false, &from)) || (*comma && parse_time(comma, true, &to)) ||
 	    from > to || (!*copy && !*comma))
 		return -EINVAL;
-	sel->from = from;
-	sel->to = to;
-	sel->has_time = true;
+	if (array__grow(&sel->times, sel->nr_times, &sel->max_times))
+		return -ENOMEM;
+	sel->times[sel->nr_times++] = (struct time_range){ from, to };
 	return CMD_OK;
 }
 
@@ -83,7 +83,6 @@ int reading__take_debug_dir(void *into, const struct opt *o, const char *arg)
 
 int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char **argv)
 {
-	struct selection *sel = &rd->sel;
 	int code;
 
 	rd->command = cmd->name;
@@ -101,8 +100,7 @@ int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char *
 	rd->is_default = !rd->path;
 	if (!rd->path)
 		rd->path = rd->only_files ? DEFAULT_FILE : standard_input__or(DEFAULT_FILE);
-	sel->any = sel->has_time || sel->event || sel->comm || sel->pid.nr || sel->tid.nr ||
-		   sel->cpu.nr;
+	selection__complete(&rd->sel);
 	return CMD_OK;
 }
 
@@ -116,11 +114,16 @@ static int open_picture(struct reading *rd)
 	return rd->flamegraph ? output__open(&opts, &rd->picture) : 0;
 }
 
+static const char *shown_function(void *ctx, const char *sym)
+{
+	return user_names__function(ctx, sym);
+}
+
 int reading__open(struct reading *rd, unsigned int want)
 {
 	struct stk_reader_opts opts = {
 		.size = sizeof(opts),
-		.want = want,
+		.want = rd->sel.has_filter ? want | STK_WANT_FIELDS : want,
 		.follow = rd->follow,
 		.log = ui__log,
 	};
@@ -139,7 +142,12 @@ int reading__open(struct reading *rd, unsigned int want)
 		log_err(err, "read '%s'", rd->path);
 	if (err || open_picture(rd))
 		return CMD_FAILURE;
-	rd->sel.reader = rd->reader;
+	rd->filter_names = (struct event_filter_opts){ shown_function, &rd->names };
+	err = selection__start(&rd->sel, rd->reader, &rd->filter_names);
+	if (err) {
+		log_err(err, "select events of '%s'", rd->path);
+		return CMD_FAILURE;
+	}
 	rd->live = stk_reader__is_live(rd->reader);
 	user_names__start(&rd->names, rd->reader);
 	if (rd->follow) {
@@ -158,12 +166,27 @@ char *event__full_name(const struct stk_event_type *t)
 	return name;
 }
 
+/* "sched" means all events of that system, as in record. */
+static bool has_system(const char *list, const char *system)
+{
+	size_t len = strlen(system), item;
+
+	for (;; list += item + 1) {
+		item = strcspn(list, ",");
+		if (item == len && !memcmp(list, system, len))
+			return true;
+		if (!list[item])
+			return false;
+	}
+}
+
 static bool has_name(const char *globs, const struct stk_event_type *t)
 {
 	_cleanup_free_ char *full = event__full_name(t);
 
 	return (full && glob__matches(globs, full)) ||
-	       glob__matches(globs, stk_event_type__name(t));
+	       glob__matches(globs, stk_event_type__name(t)) ||
+	       has_system(globs, stk_event_type__system(t));
 }
 
 /* Lines "GIVEN<tab>PATH", of which a hostile recording may have any number. */
@@ -198,62 +221,36 @@ bool event__matches(const struct stk_reader *r, const char *globs, const struct 
 	return false;
 }
 
-static bool type_selected(struct selection *sel, const struct stk_event_type *t)
-{
-	unsigned int i = stk_event_type__index(t);
-
-	if (array__reach(&sel->types, i, &sel->nr_types))
-		return false;
-	if (!sel->types[i])
-		sel->types[i] = event__matches(sel->reader, sel->event, t) ? 1 : 2;
-	return sel->types[i] == 1;
-}
-
-static bool comm_selected(struct selection *sel, const struct stk_event *e)
-{
-	const char *comm = stk_event__comm(e);
-	bool idle = !stk_event__tid(e);
-
-	if (comm != sel->last_comm || idle != sel->last_comm_idle) {
-		sel->last_comm = comm;
-		sel->last_comm_idle = idle;
-		sel->last_comm_answer = glob__matches(sel->comm, comm) ||
-					(idle && glob__matches(sel->comm, "<idle>"));
-	}
-	return sel->last_comm_answer;
-}
-
-static bool selected(struct selection *sel, const struct stk_event *e)
-{
-	if (sel->has_time && (stk_event__ts(e) < sel->from || stk_event__ts(e) > sel->to))
-		return false;
-	if (sel->cpu.nr && !num_set__has(&sel->cpu, stk_event__cpu(e)))
-		return false;
-	if (sel->tid.nr && !num_set__has(&sel->tid, stk_event__tid(e)))
-		return false;
-	/* script's first column shows the tid: --pid matches it, too. */
-	if (sel->pid.nr && !num_set__has(&sel->pid, stk_event__pid(e)) &&
-	    !num_set__has(&sel->pid, stk_event__tid(e)))
-		return false;
-	if (sel->event && !type_selected(sel, stk_event__type(e)))
-		return false;
-	return !sel->comm || comm_selected(sel, e);
-}
-
 bool reading__selected(struct reading *rd, const struct stk_event *e)
 {
-	return !rd->sel.any || selected(&rd->sel, e);
+	return !rd->sel.any || selection__has(&rd->sel, e);
 }
 
 bool reading__loss_selected(struct reading *rd, const struct stk_loss *loss)
 {
 	struct selection *sel = &rd->sel;
 
-	if (sel->has_time && (loss->last_ts < sel->from || loss->first_ts > sel->to))
+	if (!selection__has_time(sel, loss->first_ts, loss->last_ts))
 		return false;
 	if (sel->cpu.nr && loss->cpu != STK_ANY_CPU && !num_set__has(&sel->cpu, loss->cpu))
 		return false;
-	return !sel->event || !loss->type || type_selected(sel, loss->type);
+	return !loss->type || selection__has_type(sel, loss->type);
+}
+
+static bool is_wanted(struct reading *rd, const struct stk_event *e)
+{
+	if (rd->every || !rd->sel.any)
+		return true;
+	return rd->only_events ? selection__has_event(&rd->sel, e) : selection__has(&rd->sel, e);
+}
+
+/* At the first event, when the event types are known; false: a filter cannot be applied. */
+static bool begin(struct reading *rd)
+{
+	rd->begun = true;
+	if (need__filters(rd, false))
+		rd->code = CMD_FAILURE;
+	return !rd->code;
 }
 
 int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
@@ -264,7 +261,9 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 
 	while (!interrupted && !out__drain(o)) {
 		n = stk_reader__next(rd->reader, ret_event);
-		if (n == 1 && (rd->every || !rd->sel.any || selected(&rd->sel, *ret_event)))
+		if (n == 1 && !rd->begun && !begin(rd))
+			return 0;
+		if (n == 1 && is_wanted(rd, *ret_event))
 			return 1;
 		if (n == 1)
 			continue;
@@ -332,7 +331,7 @@ int reading__finish(struct reading *rd)
 		log_warn("'%s' is being recorded: events not written yet are missing", rd->path);
 	else if (rd->at_end && !t.clean_end && !rd->code)
 		log_warn("'%s' ended abruptly: the last events may be missing", rd->path);
-	if (rd->at_end && need__selected(rd))
+	if (rd->at_end && (need__selected(rd) || need__filters(rd, true)))
 		rd->code = CMD_FAILURE;
 	warn_unverified(rd);
 	user_names__finish(&rd->names);
@@ -344,8 +343,5 @@ void reading__free(struct reading *rd)
 	stk_reader__free(rd->reader);
 	output__free(rd->picture);
 	user_names__free(&rd->names);
-	num_set__free(&rd->sel.pid);
-	num_set__free(&rd->sel.tid);
-	num_set__free(&rd->sel.cpu);
-	free(rd->sel.types);
+	selection__clear(&rd->sel);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "out.h"
+#include "selection.h"
 #include "ui.h"
 #include "user_names.h"
 
@@ -34,12 +35,14 @@
 	  OPT_FN(reading__take_time), \
 	  .expects = "seconds as A,B with A before B, or A, or ,B" }
 #define EVENT_OPTION(text) \
-	{ "--event EVENTS", text, OPT_TEXT(struct reading, sel.event) }
+	{ "-e, --event EVENT,...", text, OPT_FN(selection__take_event) }, \
+	{ "--filter EXPR", "filter for the -e before it, or for all events, in the kernel's " \
+	  "filter syntax", OPT_FN(selection__take_filter) }
 #define PID_OPTION(text) \
 	{ "--pid PIDS", text, OPT_SET(struct reading, sel.pid, UINT32_MAX), \
 	  .expects = "a list of process ids" }
 #define COMM_OPTION(text) \
-	{ "--comm GLOB", text, OPT_TEXT(struct reading, sel.comm) }
+	{ "--comm GLOBS", text, OPT_FN(selection__take_comm) }
 #define SELECT_OPTIONS(what, events) \
 	TIME_OPTION(what), \
 	EVENT_OPTION(events), \
@@ -82,19 +85,6 @@
 int reading__take_time(void *into, const struct opt *o, const char *arg);
 int reading__take_debug_dir(void *into, const struct opt *o, const char *arg);
 
-/* The selected events; all zero selects every event. */
-struct selection {
-	bool any, has_time;
-	uint64_t from, to; /* ns, both included */
-	const char *event, *comm; /* globs, NULL: all */
-	struct stk_reader *reader; /* borrowed */
-	struct num_set pid, tid, cpu;
-	int8_t *types; /* whether --event matches, by event type: 1 yes, 2 no, 0 unknown yet */
-	unsigned int nr_types;
-	const char *last_comm; /* the last answer for --comm */
-	bool last_comm_idle, last_comm_answer;
-};
-
 struct reading {
 	const char *command;
 	const char *path; /* FILE; after reading__options() the recording to read */
@@ -103,9 +93,12 @@ struct reading {
 	bool json, follow;
 	bool only_files; /* standard input cannot be the recording */
 	bool every; /* reading__next() returns events that are not selected, too */
+	bool only_events; /* it applies -e and --filter only: the rest selects something else */
 	const char *flamegraph; /* --flamegraph; NULL: not given */
 	bool force; /* the output may replace a recording */
 	struct selection sel;
+	struct event_filter_opts filter_names;
+	bool begun; /* an event was read, so the event types are known */
 	struct user_names names;
 	struct stk_reader *reader;
 	struct output *picture; /* the file of flamegraph */
@@ -145,8 +138,8 @@ void reading__free(struct reading *rd);
 /* "system:name", owned by the caller; NULL when out of memory. */
 char *event__full_name(const struct stk_event_type *t);
 /*
- * Whether one of the globs matches "system:name", the name alone, or either with the path of a
- * program as it was given to record.
+ * Whether one of the globs matches "system:name", the name alone, or the former with the path of a
+ * program as it was given to record, or is the name of the system.
  */
 bool event__matches(const struct stk_reader *r, const char *globs, const struct stk_event_type *t);
 

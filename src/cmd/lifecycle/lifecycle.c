@@ -86,19 +86,13 @@ bool life_is_leak(const struct lifecycle_cmd *c, const struct life *l)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Selects processes and not events: an incomplete lifecycle would give wrong results. */
-static void split_selection(struct lifecycle_cmd *c)
-{
-	c->sel = c->rd.sel;
-	c->rd.sel = (struct selection){ .any = c->sel.event, .event = c->sel.event };
-	c->steps = c->sel.pid.nr;
-}
-
 static int parse_options(struct lifecycle_cmd *c, int argc, char **argv)
 {
 	int code = reading__options(&c->rd, &cmd_lifecycle, argc, argv);
 
-	split_selection(c);
+	/* Processes are selected and not events: a part of a lifecycle would give wrong results. */
+	c->rd.only_events = true;
+	c->steps = c->rd.sel.pid.nr;
 	if (!code && c->tree && c->steps)
 		return ui__usage_error(argv[0], "--tree and --pid exclude each other");
 	return code;
@@ -108,14 +102,14 @@ static int parse_options(struct lifecycle_cmd *c, int argc, char **argv)
 
 static bool selected(const struct lifecycle_cmd *c, const struct life *l)
 {
-	const struct selection *sel = &c->sel;
+	const struct selection *sel = &c->rd.sel;
 	uint64_t last = l->state == LIFE_FREED || l->state == LIFE_GONE ? life_last(l) : UINT64_MAX;
 
-	if (sel->has_time && (last < sel->from || l->born.from > sel->to))
+	if (!selection__has_time(sel, l->born.from, last))
 		return false;
 	if (sel->pid.nr && !num_set__has(&sel->pid, l->self.pid))
 		return false;
-	return !sel->comm || glob__matches(sel->comm, l->self.comm);
+	return selection__has_comm(sel, l->self.comm, false);
 }
 
 static uint64_t key_of(const struct lifecycle_cmd *c, const struct life *l)
@@ -256,7 +250,7 @@ static void on_life(void *ctx, const struct life *l)
 	bool ended = l->state == LIFE_FREED || l->state == LIFE_GONE;
 
 	c->nr_lives++;
-	c->nr_of_pid += num_set__has(&c->sel.pid, l->self.pid);
+	c->nr_of_pid += num_set__has(&c->rd.sel.pid, l->self.pid);
 	if (c->err || !selected(c, l))
 		return;
 	c->err = count(c, l);
@@ -269,9 +263,10 @@ static void on_step(void *ctx, const struct life_step *s)
 {
 	struct lifecycle_cmd *c = ctx;
 
-	if (!num_set__has(&c->sel.pid, s->self.pid) ||
-	    (c->sel.has_time && (s->ts < c->sel.from || s->ts > c->sel.to)) ||
-	    (c->sel.comm && !glob__matches(c->sel.comm, s->self.comm)))
+	const struct selection *sel = &c->rd.sel;
+
+	if (!num_set__has(&sel->pid, s->self.pid) || !selection__has_time(sel, s->ts, s->ts) ||
+	    !selection__has_comm(sel, s->self.comm, false))
 		return;
 	if (c->rd.json)
 		lifecycle__json_step(c, s);
@@ -381,7 +376,6 @@ static void lifecycle_cmd__free(struct lifecycle_cmd *c)
 		durations__clear(&c->thread_totals.spans[i].known);
 	}
 	lifecycle__free(c->l);
-	num_set__free(&c->sel.pid);
 	reading__free(&c->rd);
 }
 

@@ -34,7 +34,6 @@ struct lifecycle_totals {
 
 struct lifecycle_cmd {
 	struct reading rd;
-	struct selection sel; /* of processes; rd.sel selects events */
 	struct out out;
 	bool tree, threads, stacks, steps;
 	uint64_t top;

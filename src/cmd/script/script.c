@@ -108,7 +108,7 @@ static int put_events(struct script *s)
 		else
 			script__line(s, e);
 	}
-	if (!begun && !s->rd.code && !s->rd.sel.event) /* there may be no such event */
+	if (!begun && !s->rd.code && !s->rd.sel.has_events) /* there may be no such event */
 		code = begin(s);
 	if (s->rd.at_end)
 		script__losses(s, UINT64_MAX);

@@ -17,33 +17,23 @@ int waits__options(struct waits *w, const struct cmd *cmd, int argc, char **argv
 
 	w->top = WAITS_TOP_DEFAULT;
 	code = reading__options(&w->rd, cmd, argc, argv);
-	w->which = w->rd.sel;
-	w->rd.sel = (struct selection){ .any = w->which.event, .event = w->which.event };
+	w->rd.only_events = true;
 	return code;
 }
 
 void waits__free(struct waits *w)
 {
-	num_set__free(&w->which.pid);
-	num_set__free(&w->which.tid);
-	num_set__free(&w->which.cpu);
 	reading__free(&w->rd);
 }
 
 bool waits__selected(const struct waits *w, const struct wait_task *task, uint64_t ts,
 		     unsigned int cpu)
 {
-	const struct selection *s = &w->which;
+	const struct selection *s = &w->rd.sel;
 
-	if (s->has_time && (ts < s->from || ts > s->to))
-		return false;
-	if (s->cpu.nr && !num_set__has(&s->cpu, cpu))
-		return false;
-	if (s->tid.nr && !num_set__has(&s->tid, task->tid))
-		return false;
-	if (s->pid.nr && !num_set__has(&s->pid, task->pid) && !num_set__has(&s->pid, task->tid))
-		return false;
-	return !s->comm || glob__matches(s->comm, task->comm);
+	return selection__has_time(s, ts, ts) && (!s->cpu.nr || num_set__has(&s->cpu, cpu)) &&
+	       selection__has_task(s, task->pid, task->tid) &&
+	       selection__has_comm(s, task->comm, false);
 }
 
 uint32_t waits__top(const struct waits *w, uint32_t nr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared by futex and offcpu.  Both need the events of all tasks to match wakers with waits.  The
- * option --event selects the events that are read, and the other options select waits.
+ * options -e and --filter select the events that are read, and the other options select waits.
  */
 #ifndef CMD_WAITS_H
 #define CMD_WAITS_H
@@ -16,7 +16,6 @@
 struct waits {
 	struct reading rd;
 	struct out out;
-	struct selection which;
 	bool stacks;
 	uint64_t top; /* groups; 0: all, or WAITS_TOP_DEFAULT */
 };

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A comparison is compiled once more, as a filter of its own whose input is a name, or a stack id, in
+ * place of a record.  So names match as fields do.
+ */
+#include "filter_test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "events/filter.h"
+
+#define NAME_AT 8 /* of the name in the record; before it, where it is, as in a __data_loc field */
+#define MAX_NAME (FILTER_REC_MAX - NAME_AT - 1)
+
+enum answer { UNKNOWN, NO, YES };
+
+struct one_test {
+	size_t at; /* in the expression */
+	enum filter_test_of of;
+	bool is_text; /* compares names, not ids */
+	bool invert;
+	struct filter_prog *prog;
+	uint8_t *answers; /* enum answer, by stack number or event type */
+	uint32_t nr_answers;
+};
+
+struct filter_tests {
+	struct stk_reader *r;
+	const struct event_filter_opts *opts;
+	struct one_test *v;
+	unsigned int nr, max;
+	struct filter_input in;
+};
+
+int filter_tests__new(struct stk_reader *r, const struct event_filter_opts *opts,
+		     struct filter_tests **ret_tests)
+{
+	struct filter_tests *ts = calloc(1, sizeof(*ts));
+
+	if (!ts)
+		return -ENOMEM;
+	ts->r = r;
+	ts->opts = opts;
+	*ret_tests = ts;
+	return 0;
+}
+
+void filter_tests__free(struct filter_tests *ts)
+{
+	unsigned int i;
+
+	if (!ts)
+		return;
+	for (i = 0; i < ts->nr; i++) {
+		free(ts->v[i].prog);
+		free(ts->v[i].answers);
+	}
+	free(ts->v);
+	free(ts);
+}
+
+/* Compiles the comparison alone: its value is in the record. */
+static int compile(const struct ev_format *format, const struct filter_features *features,
+		   const struct filter_test *test, struct filter_prog *ret_prog)
+{
+	_cleanup_free_ char *text = strndup(test->text, test->len);
+	struct filter_names names = *features->names;
+	struct filter_features alone = *features;
+	char why[FILTER_ERROR_SIZE];
+
+	if (!text)
+		return -ENOMEM;
+	names.add_test = NULL;
+	alone.names = &names;
+	return filter__compile(format, text, &alone, ret_prog, why, sizeof(why));
+}
+
+int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
+		     const struct filter_features *features, const struct filter_test *test)
+{
+	struct one_test t = { .at = test->at, .of = test->what, .invert = test->invert };
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ts->nr; i++)
+		if (ts->v[i].at == test->at)
+			return i;
+	if (ts->nr == FILTER_MAX_TESTS)
+		return -E2BIG;
+	if (array__grow(&ts->v, ts->nr, &ts->max))
+		return -ENOMEM;
+	t.prog = malloc(sizeof(*t.prog));
+	if (!t.prog)
+		return -ENOMEM;
+	err = compile(format, features, test, t.prog);
+	if (err) {
+		free(t.prog);
+		return err;
+	}
+	t.is_text = t.prog->preds[0].kind == FILTER_KIND_STRING;
+	ts->v[ts->nr] = t;
+	return ts->nr++;
+}
+
+static bool test_id(struct filter_tests *ts, const struct one_test *t, uint32_t number)
+{
+	struct stk_stack stack = { 0 };
+
+	if (stk_reader__stack(ts->r, number, &stack))
+		stack.id = 0;
+	memcpy(ts->in.rec, &stack.id, sizeof(stack.id));
+	ts->in.len = sizeof(stack.id);
+	return filter__match(t->prog, &ts->in) != t->invert;
+}
+
+static bool test_name(struct filter_tests *ts, const struct one_test *t, const char *name)
+{
+	size_t len = name ? strnlen(name, MAX_NAME) : 0;
+	uint32_t where = (uint32_t)(len + 1) << 16 | NAME_AT;
+
+	if (!len)
+		return false;
+	memcpy(ts->in.rec, &where, sizeof(where));
+	memcpy(ts->in.rec + NAME_AT, name, len);
+	ts->in.rec[NAME_AT + len] = '\0';
+	ts->in.len = NAME_AT + len + 1;
+	return filter__match(t->prog, &ts->in) != t->invert;
+}
+
+static bool test_frame(struct filter_tests *ts, const struct one_test *t,
+		       const struct stk_frame *f)
+{
+	const struct event_filter_opts *opts = ts->opts;
+	struct stk_file file;
+
+	if (test_name(ts, t, f->sym) || test_name(ts, t, f->mod))
+		return true;
+	if (f->sym && opts && opts->function &&
+	    test_name(ts, t, opts->function(opts->ctx, f->sym)))
+		return true;
+	return f->kind == STK_FRAME_USER && f->file &&
+	       !stk_reader__file(ts->r, f->file, &file) && test_name(ts, t, file.path);
+}
+
+static bool test_frames(struct filter_tests *ts, const struct one_test *t, uint32_t number)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	int n = stk_reader__frames(ts->r, number, frames, STK_MAX_DEPTH), i;
+
+	n = MIN(n, STK_MAX_DEPTH);
+	/* What a hostile recording demands is limited; its reader ends with the same error. */
+	if (n > 0 && stk_reader__charge(ts->r, 0, n * 64))
+		return false;
+	for (i = 0; i < n; i++)
+		if (test_frame(ts, t, &frames[i]))
+			return true;
+	return false;
+}
+
+static bool test_stack(struct filter_tests *ts, const struct one_test *t, uint32_t number)
+{
+	return t->is_text ? test_frames(ts, t, number) : test_id(ts, t, number);
+}
+
+static bool test_event(struct filter_tests *ts, const struct one_test *t,
+		       const struct stk_event_type *type)
+{
+	char name[MAX_NAME + 1];
+
+	snprintf(name, sizeof(name), "%s:%s", stk_event_type__system(type),
+		 stk_event_type__name(type));
+	return test_name(ts, t, name);
+}
+
+/* The slot of an answer; NULL: it cannot be remembered. */
+static uint8_t *answer(struct filter_tests *ts, struct one_test *t, uint32_t i)
+{
+	uint32_t old = t->nr_answers;
+
+	if (i < old)
+		return &t->answers[i];
+	if (array__reach(&t->answers, i, &t->nr_answers) ||
+	    stk_reader__charge(ts->r, t->nr_answers - old, 0))
+		return NULL;
+	return &t->answers[i];
+}
+
+static bool stack_passes(struct filter_tests *ts, struct one_test *t, uint32_t number)
+{
+	uint8_t *a;
+
+	if (!number)
+		return !t->is_text && test_id(ts, t, number);
+	if (number > stk_reader__nr_stacks(ts->r))
+		return false;
+	a = answer(ts, t, number);
+	if (a && !*a)
+		*a = test_stack(ts, t, number) ? YES : NO;
+	return a && *a == YES;
+}
+
+static bool passes(struct filter_tests *ts, struct one_test *t, const struct stk_event *e)
+{
+	const struct stk_event_type *type = stk_event__type(e);
+	uint8_t *a;
+
+	if (t->of == TEST_OF_COMM)
+		return test_name(ts, t, stk_event__comm(e));
+	if (t->of != TEST_OF_EVENT)
+		return (t->of & TEST_OF_KSTACK && stack_passes(ts, t, stk_event__kstack(e))) ||
+		       (t->of & TEST_OF_USTACK && stack_passes(ts, t, stk_event__ustack(e)));
+	a = answer(ts, t, stk_event_type__index(type));
+	if (a && !*a)
+		*a = test_event(ts, t, type) ? YES : NO;
+	return a && *a == YES;
+}
+
+void filter_tests__run(struct filter_tests *ts, const struct stk_event *e, uint64_t *ret_bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < ts->nr; i++) {
+		uint64_t bit = 1ULL << i % 64;
+
+		if (passes(ts, &ts->v[i], e))
+			ret_bits[i / 64] |= bit;
+		else
+			ret_bits[i / 64] &= ~bit;
+	}
+}
+
+bool filter_tests__user_names(const struct filter_tests *ts)
+{
+	unsigned int i;
+
+	for (i = 0; i < ts->nr; i++)
+		if (ts->v[i].is_text && ts->v[i].of & TEST_OF_USTACK)
+			return true;
+	return false;
+}

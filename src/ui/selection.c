@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Selects events by type, fields, task, CPU and time. */
+#include "selection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "reading.h"
+
+#define MAX_CHOICES 1024 /* as in record */
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static int add_choice(struct reading *rd, const char *globs, const char *filter)
+{
+	struct selection *sel = &rd->sel;
+
+	if (sel->nr_choices == MAX_CHOICES)
+		return ui__usage_error(rd->command, "more than %d events are given", MAX_CHOICES);
+	if (array__grow(&sel->choices, sel->nr_choices, &sel->max_choices))
+		return -ENOMEM;
+	sel->choices[sel->nr_choices++] =
+		(struct event_choice){ .globs = globs, .filter = filter, .nr = -1 };
+	return CMD_OK;
+}
+
+/* "a,,b" */
+static bool has_empty_item(const char *list)
+{
+	size_t len = strlen(list);
+
+	return !len || list[0] == ',' || list[len - 1] == ',' || strstr(list, ",,");
+}
+
+int selection__take_event(void *into, const struct opt *o, const char *arg)
+{
+	struct reading *rd = into;
+
+	if (has_empty_item(arg))
+		return ui__usage_error(rd->command, "an event name is empty in '%s'", arg);
+	rd->sel.has_events = true;
+	return add_choice(rd, arg, NULL);
+}
+
+int selection__take_filter(void *into, const struct opt *o, const char *arg)
+{
+	struct reading *rd = into;
+	struct selection *sel = &rd->sel;
+	struct event_choice *last = sel->nr_choices ? &sel->choices[sel->nr_choices - 1] : NULL;
+
+	sel->has_filter = true;
+	if (!sel->has_events)
+		return add_choice(rd, NULL, arg);
+	if (last->filter)
+		return ui__usage_error(rd->command,
+				       "-e '%s' has two filters: join them as (A) && (B) or (A) || (B)",
+				       last->globs);
+	last->filter = arg;
+	return CMD_OK;
+}
+
+int selection__take_comm(void *into, const struct opt *o, const char *arg)
+{
+	struct selection *sel = &((struct reading *)into)->sel;
+
+	if (array__grow(&sel->comms, sel->nr_comms, &sel->max_comms))
+		return -ENOMEM;
+	sel->comms[sel->nr_comms++] = arg;
+	return CMD_OK;
+}
+
+void selection__complete(struct selection *sel)
+{
+	sel->any = sel->nr_choices || sel->nr_times || sel->nr_comms || sel->pid.nr ||
+		   sel->tid.nr || sel->cpu.nr;
+}
+
+int selection__start(struct selection *sel, struct stk_reader *r,
+		     const struct event_filter_opts *names)
+{
+	unsigned int i;
+	int err;
+
+	sel->reader = r;
+	if (!sel->has_filter)
+		return 0;
+	event_filters__free(sel->filters);
+	err = event_filters__new(r, names, &sel->filters);
+	for (i = 0; i < sel->nr_choices && !err; i++) {
+		struct event_choice *c = &sel->choices[i];
+
+		if (!c->filter)
+			continue;
+		c->nr = event_filters__add(sel->filters, c->filter);
+		err = MIN(c->nr, 0);
+	}
+	return err;
+}
+
+void selection__clear(struct selection *sel)
+{
+	unsigned int i;
+
+	for (i = 0; i < sel->nr_types; i++)
+		free(sel->types[i].filters);
+	event_filters__free(sel->filters);
+	free(sel->types);
+	free(sel->choices);
+	free(sel->times);
+	free(sel->comms);
+	num_set__free(&sel->pid);
+	num_set__free(&sel->tid);
+	num_set__free(&sel->cpu);
+}
+
+/* ---- event types ----------------------------------------------------------------------------- */
+
+/* By -e alone. */
+static void look_at_type(struct selection *sel, const struct stk_event_type *t,
+			 struct selected_type *ret_type)
+{
+	struct selected_type s = { .state = sel->has_events ? TYPE_NO : TYPE_YES };
+	unsigned int i;
+
+	for (i = 0; i < sel->nr_choices; i++) {
+		const struct event_choice *c = &sel->choices[i];
+
+		if (!c->globs || !event__matches(sel->reader, c->globs, t))
+			continue;
+		if (c->filter && s.state != TYPE_YES &&
+		    !array__append(&s.filters, &s.nr_filters, c->nr))
+			s.state = TYPE_FILTERED;
+		else if (!c->filter)
+			s.state = TYPE_YES;
+	}
+	*ret_type = s;
+}
+
+/* NULL: out of memory. */
+static struct selected_type *type_of(struct selection *sel, const struct stk_event_type *t)
+{
+	unsigned int i = stk_event_type__index(t);
+
+	if (i >= sel->nr_types && array__reach(&sel->types, i, &sel->nr_types))
+		return NULL;
+	if (sel->types[i].state == TYPE_UNKNOWN)
+		look_at_type(sel, t, &sel->types[i]);
+	return &sel->types[i];
+}
+
+bool selection__has_type(struct selection *sel, const struct stk_event_type *t)
+{
+	const struct selected_type *type = sel->has_events ? type_of(sel, t) : NULL;
+
+	return !sel->has_events || (type && type->state != TYPE_NO);
+}
+
+/* Whether a --filter for all events selects it. */
+static bool has_common(struct selection *sel, const struct stk_event *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < sel->nr_choices && !sel->choices[i].globs; i++)
+		if (event_filters__match(sel->filters, sel->choices[i].nr, e))
+			return true;
+	return !i;
+}
+
+bool selection__has_event(struct selection *sel, const struct stk_event *e)
+{
+	const struct selected_type *type;
+	unsigned int i;
+
+	if (!sel->nr_choices)
+		return true;
+	type = type_of(sel, stk_event__type(e));
+	if (!type || type->state == TYPE_NO)
+		return false;
+	for (i = 0; type->state == TYPE_FILTERED && i < type->nr_filters; i++)
+		if (event_filters__match(sel->filters, type->filters[i], e))
+			break;
+	if (type->state == TYPE_FILTERED && i == type->nr_filters)
+		return false;
+	return has_common(sel, e);
+}
+
+/* ---- tasks, CPUs, times ---------------------------------------------------------------------- */
+
+bool selection__has_comm(const struct selection *sel, const char *comm, bool is_idle)
+{
+	unsigned int i;
+
+	for (i = 0; i < sel->nr_comms; i++)
+		if (glob__matches(sel->comms[i], comm) ||
+		    (is_idle && glob__matches(sel->comms[i], "<idle>")))
+			return true;
+	return !sel->nr_comms;
+}
+
+/* The reader has each name once: the same address is the same name. */
+static bool comm_selected(struct selection *sel, const struct stk_event *e)
+{
+	const char *comm = stk_event__comm(e);
+	unsigned int i = ((uintptr_t)comm >> 3) % SELECTED_COMMS;
+	bool is_idle = !stk_event__tid(e);
+
+	if (sel->last_comms[i].comm != comm || sel->last_comms[i].is_idle != is_idle) {
+		sel->last_comms[i].comm = comm;
+		sel->last_comms[i].is_idle = is_idle;
+		sel->last_comms[i].answer = selection__has_comm(sel, comm, is_idle);
+	}
+	return sel->last_comms[i].answer;
+}
+
+bool selection__has_time(const struct selection *sel, uint64_t from, uint64_t to)
+{
+	unsigned int i;
+
+	for (i = 0; i < sel->nr_times; i++)
+		if (to >= sel->times[i].from && from <= sel->times[i].to)
+			return true;
+	return !sel->nr_times;
+}
+
+bool selection__has_task(const struct selection *sel, uint32_t pid, uint32_t tid)
+{
+	if (sel->tid.nr && !num_set__has(&sel->tid, tid))
+		return false;
+	/* script's first column shows the tid: --pid matches it, too. */
+	return !sel->pid.nr || num_set__has(&sel->pid, pid) || num_set__has(&sel->pid, tid);
+}
+
+/* What is cheap and decides most comes first. */
+bool selection__has(struct selection *sel, const struct stk_event *e)
+{
+	uint64_t ts = stk_event__ts(e);
+
+	if (!selection__has_time(sel, ts, ts))
+		return false;
+	if (sel->cpu.nr && !num_set__has(&sel->cpu, stk_event__cpu(e)))
+		return false;
+	if (!selection__has_type(sel, stk_event__type(e)))
+		return false;
+	if ((sel->pid.nr || sel->tid.nr) &&
+	    !selection__has_task(sel, stk_event__pid(e), stk_event__tid(e)))
+		return false;
+	if (sel->nr_comms && !comm_selected(sel, e))
+		return false;
+	return selection__has_event(sel, e);
+}

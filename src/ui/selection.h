@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The selection of events by the options of the reading commands.  Repeated options of one kind are
+ * a union; an event must match every kind that is given.
+ */
+#ifndef UI_SELECTION_H
+#define UI_SELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "query/event_filter.h"
+#include "ui.h"
+
+/* -e with its --filter, or a --filter for all events. */
+struct event_choice {
+	const char *globs; /* NULL: all events that -e selects */
+	const char *filter; /* NULL: none */
+	int nr; /* of the filter */
+};
+
+struct time_range {
+	uint64_t from, to; /* ns, both included */
+};
+
+struct selected_type {
+	enum { TYPE_UNKNOWN = 0, TYPE_NO, TYPE_YES, TYPE_FILTERED } state;
+	unsigned int *filters; /* of the -e that match: one of them has to select the event */
+	unsigned int nr_filters;
+};
+
+#define SELECTED_COMMS 256
+
+/* All zero selects every event. */
+struct selection {
+	bool any; /* something is selected: set by selection__complete() */
+	bool has_events; /* -e was given */
+	bool has_filter;
+	struct event_choice *choices; /* in the order of the command line */
+	unsigned int nr_choices, max_choices;
+	struct time_range *times;
+	unsigned int nr_times, max_times;
+	const char **comms; /* globs, separated by commas */
+	unsigned int nr_comms, max_comms;
+	struct num_set pid, tid, cpu;
+	struct stk_reader *reader; /* borrowed */
+	struct event_filters *filters;
+	struct selected_type *types; /* by index */
+	unsigned int nr_types;
+	struct {
+		const char *comm;
+		bool is_idle, answer;
+	} last_comms[SELECTED_COMMS];
+};
+
+struct opt;
+struct reading;
+
+/* For rows of options: into is a command's struct, whose first member is a struct reading. */
+int selection__take_event(void *into, const struct opt *o, const char *arg);
+int selection__take_filter(void *into, const struct opt *o, const char *arg);
+int selection__take_comm(void *into, const struct opt *o, const char *arg);
+
+/* After the command line was parsed. */
+void selection__complete(struct selection *sel);
+/* names is borrowed.  -ENOMEM. */
+int selection__start(struct selection *sel, struct stk_reader *r,
+		     const struct event_filter_opts *names);
+void selection__clear(struct selection *sel);
+
+/* Whether the event is selected by all options, or by -e and --filter alone. */
+bool selection__has(struct selection *sel, const struct stk_event *e);
+bool selection__has_event(struct selection *sel, const struct stk_event *e);
+/* Whether -e selects events of this type; without it, all are. */
+bool selection__has_type(struct selection *sel, const struct stk_event_type *t);
+/* The other options, for what is not an event. */
+bool selection__has_time(const struct selection *sel, uint64_t from, uint64_t to); /* overlaps */
+bool selection__has_comm(const struct selection *sel, const char *comm, bool is_idle);
+bool selection__has_task(const struct selection *sel, uint32_t pid, uint32_t tid);
+
+#endif /* UI_SELECTION_H */
