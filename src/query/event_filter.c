@@ -120,11 +120,15 @@ struct names {
 	bool is_unknown; /* there is a name that is neither a field nor a value */
 };
 
-#define AT_HOST(member)                                                                   \
-	{ FILTER_VALUE_NUMBER, FILTER_INPUT_TESTS + offsetof(struct host_values, member), \
-	  sizeof(((struct host_values *)0)->member), 0, false, true }
-#define TEST(what, is_text, is_number) \
-	{ FILTER_VALUE_TEST, FILTER_INPUT_REC, 0, what, is_text, is_number }
+#define AT_HOST(member)                                                                         \
+	{                                                                                       \
+		FILTER_VALUE_NUMBER, FILTER_INPUT_TESTS + offsetof(struct host_values, member), \
+			sizeof(((struct host_values *)0)->member), 0, false, true               \
+	}
+#define TEST(what, is_text, is_number)                                           \
+	{                                                                        \
+		FILTER_VALUE_TEST, FILTER_INPUT_REC, 0, what, is_text, is_number \
+	}
 
 static bool find_name(void *ctx, const char *name, struct filter_value *ret_value)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A comparison is compiled once more, as a filter of its own whose input is a name, or a stack id, in
+ * A comparison is compiled once more, as a filter of its own whose input is a name or a stack id in
  * place of a record.  So names match as fields do.
  */
 #include "filter_test.h"
@@ -38,7 +38,7 @@ struct filter_tests {
 };
 
 int filter_tests__new(struct stk_reader *r, const struct event_filter_opts *opts,
-		     struct filter_tests **ret_tests)
+		      struct filter_tests **ret_tests)
 {
 	struct filter_tests *ts = calloc(1, sizeof(*ts));
 
@@ -81,7 +81,7 @@ static int compile(const struct ev_format *format, const struct filter_features 
 }
 
 int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
-		     const struct filter_features *features, const struct filter_test *test)
+		      const struct filter_features *features, const struct filter_test *test)
 {
 	struct one_test t = { .at = test->at, .of = test->what, .invert = test->invert };
 	unsigned int i;
@@ -132,19 +132,17 @@ static bool test_name(struct filter_tests *ts, const struct one_test *t, const c
 	return filter__match(t->prog, &ts->in) != t->invert;
 }
 
-static bool test_frame(struct filter_tests *ts, const struct one_test *t,
-		       const struct stk_frame *f)
+static bool test_frame(struct filter_tests *ts, const struct one_test *t, const struct stk_frame *f)
 {
 	const struct event_filter_opts *opts = ts->opts;
 	struct stk_file file;
 
 	if (test_name(ts, t, f->sym) || test_name(ts, t, f->mod))
 		return true;
-	if (f->sym && opts && opts->function &&
-	    test_name(ts, t, opts->function(opts->ctx, f->sym)))
+	if (f->sym && opts && opts->function && test_name(ts, t, opts->function(opts->ctx, f->sym)))
 		return true;
-	return f->kind == STK_FRAME_USER && f->file &&
-	       !stk_reader__file(ts->r, f->file, &file) && test_name(ts, t, file.path);
+	return f->kind == STK_FRAME_USER && f->file && !stk_reader__file(ts->r, f->file, &file) &&
+	       test_name(ts, t, file.path);
 }
 
 static bool test_frames(struct filter_tests *ts, const struct one_test *t, uint32_t number)

@@ -29,11 +29,11 @@ enum filter_test_of {
 struct filter_tests;
 
 int filter_tests__new(struct stk_reader *r, const struct event_filter_opts *opts,
-		     struct filter_tests **ret_tests);
+		      struct filter_tests **ret_tests);
 void filter_tests__free(struct filter_tests *ts);
 /* As filter_names.add_test, for events of that format. */
 int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
-		     const struct filter_features *features, const struct filter_test *test);
+		      const struct filter_features *features, const struct filter_test *test);
 /* Sets the bits of the tests that the event passes, and clears the others. */
 void filter_tests__run(struct filter_tests *ts, const struct stk_event *e, uint64_t *ret_bits);
 bool filter_tests__user_names(const struct filter_tests *ts);

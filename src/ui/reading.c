@@ -29,51 +29,6 @@ static void on_interrupt(int sig)
 	interrupted = 1;
 }
 
-/*
- * One end of --time.  A time with up to six decimals means a time as printed, rounded to
- * microseconds: every event that prints as this time is selected.  More decimals are exact.
- */
-static int parse_time(const char *s, bool is_end, uint64_t *ret_ns)
-{
-	const char *dot = strchr(s, '.');
-	bool rounded = !dot || strlen(dot + 1) <= 6;
-	uint64_t ns;
-	int err;
-
-	err = parse__seconds(s, &ns);
-	if (err)
-		return err;
-	if (rounded && is_end)
-		ns = ns > UINT64_MAX - 499 ? UINT64_MAX : ns + 499;
-	else if (rounded)
-		ns = ns < 500 ? 0 : ns - 500;
-	*ret_ns = ns;
-	return 0;
-}
-
-/* "A,B", "A," or ",B". */
-int reading__take_time(void *into, const struct opt *o, const char *arg)
-{
-	struct selection *sel = &((struct reading *)into)->sel;
-	_cleanup_free_ char *copy = strdup(arg);
-	uint64_t from = 0, to = UINT64_MAX;
-	char *comma;
-
-	if (!copy)
-		return -ENOMEM;
-	comma = strchr(copy, ',');
-	if (!comma)
-		return -EINVAL;
-	*comma++ = '\0';
-	if ((*copy && parse_time(copy, false, &from)) || (*comma && parse_time(comma, true, &to)) ||
-	    from > to || (!*copy && !*comma))
-		return -EINVAL;
-	if (array__grow(&sel->times, sel->nr_times, &sel->max_times))
-		return -ENOMEM;
-	sel->times[sel->nr_times++] = (struct time_range){ from, to };
-	return CMD_OK;
-}
-
 int reading__take_debug_dir(void *into, const struct opt *o, const char *arg)
 {
 	struct reading *rd = into;
@@ -83,6 +38,7 @@ int reading__take_debug_dir(void *into, const struct opt *o, const char *arg)
 
 int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char **argv)
 {
+	unsigned int i;
 	int code;
 
 	rd->command = cmd->name;
@@ -101,6 +57,11 @@ int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char *
 	if (!rd->path)
 		rd->path = rd->only_files ? DEFAULT_FILE : standard_input__or(DEFAULT_FILE);
 	selection__complete(&rd->sel);
+	for (i = 0; i < rd->sel.nr_times; i++)
+		if (rd->follow && time_span__has(&rd->sel.times[i], TIME_PERCENT))
+			return ui__usage_error(rd->command,
+					       "--follow excludes percentages in --time: the end "
+					       "of the recording is unknown");
 	return CMD_OK;
 }
 
@@ -244,11 +205,14 @@ static bool is_wanted(struct reading *rd, const struct stk_event *e)
 	return rd->only_events ? selection__has_event(&rd->sel, e) : selection__has(&rd->sel, e);
 }
 
-/* At the first event, when the event types are known; false: a filter cannot be applied. */
-static bool begin(struct reading *rd)
+/* At the first event, when event types and metadata are known; false: its options are wrong. */
+static bool begin(struct reading *rd, struct out *o, uint64_t first_ts)
 {
+	bool has_notes = !rd->json && !rd->no_notes && !rd->flamegraph;
+
 	rd->begun = true;
-	if (need__filters(rd, false))
+	if (need__filters(rd, false) ||
+	    selection__find_times(&rd->sel, rd->path, first_ts, has_notes ? &o->b : NULL))
 		rd->code = CMD_FAILURE;
 	return !rd->code;
 }
@@ -261,7 +225,7 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 
 	while (!interrupted && !out__drain(o)) {
 		n = stk_reader__next(rd->reader, ret_event);
-		if (n == 1 && !rd->begun && !begin(rd))
+		if (n == 1 && !rd->begun && !begin(rd, o, stk_event__ts(*ret_event)))
 			return 0;
 		if (n == 1 && is_wanted(rd, *ret_event))
 			return 1;

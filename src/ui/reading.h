@@ -31,9 +31,10 @@
 /* Selections; `what` names what is selected, such as "only events". */
 #define TIME_OPTION(what) \
 	{ "--time A,B", \
-	  what " between these times in seconds; one may be omitted: '12.5,' or ',13'", \
-	  OPT_FN(reading__take_time), \
-	  .expects = "seconds as A,B with A before B, or A, or ,B" }
+	  what " between these times; one may be omitted: '12.5,' in seconds, '+1,+2' since the " \
+	  "start, '20%,30%', or '14:03:20,14:05'", \
+	  OPT_FN(selection__take_time), \
+	  .expects = "A,B with A before B, or A, or ,B, in seconds, as +1.5, 20% or 14:03:20" }
 #define EVENT_OPTION(text) \
 	{ "-e, --event EVENT,...", text, OPT_FN(selection__take_event) }, \
 	{ "--filter EXPR", "filter for the -e before it, or for all events, in the kernel's " \
@@ -82,7 +83,6 @@
 	FORCE_OPTION("replace OUT.svg even if it is a recording")
 /* clang-format on */
 
-int reading__take_time(void *into, const struct opt *o, const char *arg);
 int reading__take_debug_dir(void *into, const struct opt *o, const char *arg);
 
 struct reading {
@@ -91,6 +91,7 @@ struct reading {
 	const char *input; /* -i */
 	bool is_default; /* path was not given */
 	bool json, follow;
+	bool no_notes; /* no lines "# ..." in text */
 	bool only_files; /* standard input cannot be the recording */
 	bool every; /* reading__next() returns events that are not selected, too */
 	bool only_events; /* it applies -e and --filter only: the rest selects something else */

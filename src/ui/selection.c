@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "array.h"
 #include "cleanup.h"
+#include "log.h"
 #include "reading.h"
 
 #define MAX_CHOICES 1024 /* as in record */
@@ -55,10 +57,26 @@ int selection__take_filter(void *into, const struct opt *o, const char *arg)
 	if (!sel->has_events)
 		return add_choice(rd, NULL, arg);
 	if (last->filter)
-		return ui__usage_error(rd->command,
-				       "-e '%s' has two filters: join them as (A) && (B) or (A) || (B)",
-				       last->globs);
+		return ui__usage_error(
+			rd->command,
+			"-e '%s' has two filters: join them as (A) && (B) or (A) || (B)",
+			last->globs);
 	last->filter = arg;
+	return CMD_OK;
+}
+
+int selection__take_time(void *into, const struct opt *o, const char *arg)
+{
+	struct selection *sel = &((struct reading *)into)->sel;
+	struct time_span span;
+	int err;
+
+	err = time_span__parse(arg, &span);
+	if (err)
+		return err == -ENOMEM ? err : -EINVAL;
+	if (array__grow(&sel->times, sel->nr_times, &sel->max_times))
+		return -ENOMEM;
+	sel->times[sel->nr_times++] = span;
 	return CMD_OK;
 }
 
@@ -114,6 +132,78 @@ void selection__clear(struct selection *sel)
 	num_set__free(&sel->pid);
 	num_set__free(&sel->tid);
 	num_set__free(&sel->cpu);
+}
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* Reads the recording to its end, but none of its events; 0: no time is known. */
+static uint64_t find_last_ts(const char *path)
+{
+	const struct stk_reader_opts opts = { .size = sizeof(opts), .want = STK_WANT_FIELDS };
+	const struct stk_event *e;
+	struct stk_totals t = { 0 };
+	struct stk_reader *r;
+
+	if (stk_reader__open(path, &opts, &r))
+		return 0;
+	while (stk_reader__next(r, &e) > 0)
+		;
+	stk_reader__totals(r, &t);
+	stk_reader__free(r);
+	return t.last_ts;
+}
+
+static int find_last(const char *path, struct time_base *base)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		path = "/dev/stdin";
+	if (stat(path, &st) || !S_ISREG(st.st_mode)) {
+		log_err(0, "--time: a percentage needs a file: where the recording ends is unknown "
+			   "as long as it comes from a pipe");
+		return CMD_FAILURE;
+	}
+	base->last_ts = find_last_ts(path);
+	return CMD_OK;
+}
+
+static int find_time(struct time_span *span, const struct time_base *base, const char *path)
+{
+	int err = time_span__resolve(span, base);
+
+	if (err == -ENODATA)
+		log_err(0,
+			"--time: '%s' does not say what time of day it was at a time of its clock: "
+			"give seconds",
+			path);
+	else if (err)
+		log_err(0, "--time: the span ends before it starts in '%s'", path);
+	return err ? CMD_FAILURE : CMD_OK;
+}
+
+int selection__find_times(struct selection *sel, const char *path, uint64_t first_ts,
+			  struct strbuf *b)
+{
+	struct time_base base = time_base__of(sel->reader, first_ts);
+	unsigned int i;
+	int code = CMD_OK;
+
+	for (i = 0; i < sel->nr_times && !code; i++) {
+		struct time_span *span = &sel->times[i];
+
+		if (time_span__is_absolute(span))
+			continue;
+		if (time_span__has(span, TIME_PERCENT) && !base.last_ts)
+			code = find_last(path, &base);
+		code = code ?: find_time(span, &base, path);
+		if (code || !b)
+			continue;
+		strbuf__puts(b, "# time ");
+		time_span__put(span, &base, b);
+		strbuf__putc(b, '\n');
+	}
+	return code;
 }
 
 /* ---- event types ----------------------------------------------------------------------------- */

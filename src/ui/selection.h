@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "query/event_filter.h"
+#include "time_span.h"
 #include "ui.h"
 
 /* -e with its --filter, or a --filter for all events. */
@@ -17,10 +18,6 @@ struct event_choice {
 	const char *globs; /* NULL: all events that -e selects */
 	const char *filter; /* NULL: none */
 	int nr; /* of the filter */
-};
-
-struct time_range {
-	uint64_t from, to; /* ns, both included */
 };
 
 struct selected_type {
@@ -38,7 +35,7 @@ struct selection {
 	bool has_filter;
 	struct event_choice *choices; /* in the order of the command line */
 	unsigned int nr_choices, max_choices;
-	struct time_range *times;
+	struct time_span *times;
 	unsigned int nr_times, max_times;
 	const char **comms; /* globs, separated by commas */
 	unsigned int nr_comms, max_comms;
@@ -55,10 +52,12 @@ struct selection {
 
 struct opt;
 struct reading;
+struct strbuf;
 
 /* For rows of options: into is a command's struct, whose first member is a struct reading. */
 int selection__take_event(void *into, const struct opt *o, const char *arg);
 int selection__take_filter(void *into, const struct opt *o, const char *arg);
+int selection__take_time(void *into, const struct opt *o, const char *arg);
 int selection__take_comm(void *into, const struct opt *o, const char *arg);
 
 /* After the command line was parsed. */
@@ -66,6 +65,13 @@ void selection__complete(struct selection *sel);
 /* names is borrowed.  -ENOMEM. */
 int selection__start(struct selection *sel, struct stk_reader *r,
 		     const struct event_filter_opts *names);
+/*
+ * At the first event: finds the times that refer to the recording, whose path is needed to read it
+ * to its end for percentages.  Appends a line for each to b, which may be NULL.  CMD_OK, or
+ * CMD_FAILURE after a message.
+ */
+int selection__find_times(struct selection *sel, const char *path, uint64_t first_ts,
+			  struct strbuf *b);
 void selection__clear(struct selection *sel);
 
 /* Whether the event is selected by all options, or by -e and --filter alone. */

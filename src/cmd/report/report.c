@@ -64,6 +64,7 @@ static int parse_options(struct report *rp, int argc, char **argv)
 	int code = reading__options(&rp->rd, &cmd_report, argc, argv);
 
 	rp->tree |= rp->callees;
+	rp->rd.no_notes = rp->folded;
 	return code ?: check_options(rp);
 }
 

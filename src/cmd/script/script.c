@@ -37,6 +37,7 @@ static int parse_options(struct script *s, int argc, char **argv)
 {
 	int code = reading__options(&s->rd, &cmd_script, argc, argv);
 
+	s->rd.no_notes = s->no_header;
 	if (!code && s->stacks_too && !s->rd.json)
 		return ui__usage_error(argv[0],
 				       "--stacks needs --json; text has the stacks anyway");

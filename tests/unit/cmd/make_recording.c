@@ -6,7 +6,8 @@
  *           event without fields, accounting that adds up
  * empty     types and metadata, no event
  * long      metadata in parts, and a list of what is missing; no event
- * abrupt    small without END, in the version that has counters but no losses
+ * abrupt    small without END, in the version that has counters but no losses; with the time of
+ *           day, which passes midnight
  * hostile   task names, fields, symbols and metadata with control bytes and markup
  * aliases   imported stacks: ids of their own, references, one stack under two ids
  * losses    switches, and all kinds of losses: of one or any type, on one or any CPU, with or
@@ -292,6 +293,10 @@ static void make_small(const char *path, bool finish)
 	struct stk_writer *w = begin(path, 2);
 
 	add_meta(w);
+	if (!finish) { /* the first event is at 23:59:59.5 */
+		ok(stk_writer__meta(w, "clock.ts", "1234067890000"), "meta");
+		ok(stk_writer__meta(w, "clock.wall_ns", "1790035199000000000"), "meta");
+	}
 	add_types(w);
 	add_symbols(w);
 	add_small_events(w);
