@@ -34,7 +34,7 @@ struct filter_tests {
 	const struct event_filter_opts *opts;
 	struct one_test *v;
 	unsigned int nr, max;
-	struct filter_input in;
+	struct filter_input *in; /* NULL: there is no test */
 };
 
 int filter_tests__new(struct stk_reader *r, const struct event_filter_opts *opts,
@@ -61,6 +61,7 @@ void filter_tests__free(struct filter_tests *ts)
 		free(ts->v[i].answers);
 	}
 	free(ts->v);
+	free(ts->in);
 	free(ts);
 }
 
@@ -92,7 +93,9 @@ int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
 			return i;
 	if (ts->nr == FILTER_MAX_TESTS)
 		return -E2BIG;
-	if (array__grow(&ts->v, ts->nr, &ts->max))
+	if (!ts->in)
+		ts->in = calloc(1, sizeof(*ts->in));
+	if (!ts->in || array__grow(&ts->v, ts->nr, &ts->max))
 		return -ENOMEM;
 	t.prog = malloc(sizeof(*t.prog));
 	if (!t.prog)
@@ -113,9 +116,9 @@ static bool test_id(struct filter_tests *ts, const struct one_test *t, uint32_t 
 
 	if (stk_reader__stack(ts->r, number, &stack))
 		stack.id = 0;
-	memcpy(ts->in.rec, &stack.id, sizeof(stack.id));
-	ts->in.len = sizeof(stack.id);
-	return filter__match(t->prog, &ts->in) != t->invert;
+	memcpy(ts->in->rec, &stack.id, sizeof(stack.id));
+	ts->in->len = sizeof(stack.id);
+	return filter__match(t->prog, ts->in) != t->invert;
 }
 
 static bool test_name(struct filter_tests *ts, const struct one_test *t, const char *name)
@@ -125,11 +128,11 @@ static bool test_name(struct filter_tests *ts, const struct one_test *t, const c
 
 	if (!len)
 		return false;
-	memcpy(ts->in.rec, &where, sizeof(where));
-	memcpy(ts->in.rec + NAME_AT, name, len);
-	ts->in.rec[NAME_AT + len] = '\0';
-	ts->in.len = NAME_AT + len + 1;
-	return filter__match(t->prog, &ts->in) != t->invert;
+	memcpy(ts->in->rec, &where, sizeof(where));
+	memcpy(ts->in->rec + NAME_AT, name, len);
+	ts->in->rec[NAME_AT + len] = '\0';
+	ts->in->len = NAME_AT + len + 1;
+	return filter__match(t->prog, ts->in) != t->invert;
 }
 
 static bool test_frame(struct filter_tests *ts, const struct one_test *t, const struct stk_frame *f)

@@ -178,8 +178,8 @@ static uint64_t resolve_end(const struct time_base *base, const struct time_end 
 	case TIME_SINCE:
 		return add(base->first_ts, end->value);
 	case TIME_PERCENT:
-		return base->first_ts + (uint64_t)((unsigned __int128)length * end->value /
-						   (100 * NS_PER_S));
+		return base->first_ts +
+		       (uint64_t)((unsigned __int128)length * end->value / (100 * NS_PER_S));
 	case TIME_OF_DAY:
 		return resolve_day_time(base, end->value);
 	default:

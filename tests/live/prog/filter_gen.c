@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "filter_same.h"
+#include "filter_gen.h"
 
 uint32_t rng__below(struct rng *r, uint32_t n)
 {

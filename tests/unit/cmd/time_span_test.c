@@ -57,10 +57,10 @@ static void test_spans(void **state)
 static void test_refused(void **state)
 {
 	static const char *const wrong[] = {
-		"",	   ",",		"1",	      "2,1",	   "1,2,3",    "x,",	   "+,",
-		"++1,",	   "-1,",	"%,",	      "101%,",	   "3%,2%",    "+2,+1",	   "24:00,",
-		"1:60,",   "1:2:61,",	":,",	      "1:,",	   "1:2:,",    "1:2:3:4,", "1:234,",
-		"1:2.5,",  "+1:2,",	"1:2%,",      "1.0000000001,", "0x1,", "1,,",
+		"",	  ",",	     "1",     "2,1",	       "1,2,3", "x,",	    "+,",
+		"++1,",	  "-1,",     "%,",    "101%,",	       "3%,2%", "+2,+1",    "24:00,",
+		"1:60,",  "1:2:61,", ":,",    "1:,",	       "1:2:,", "1:2:3:4,", "1:234,",
+		"1:2.5,", "+1:2,",   "1:2%,", "1.0000000001,", "0x1,",	"1,,",
 	};
 	struct time_span s = { .from = 77 };
 	size_t i;
@@ -85,10 +85,9 @@ static void test_resolve_errors(void **state)
 static void test_extremes(void **state)
 {
 	/* A hostile recording: what is printed is some day. */
-	const struct time_base base = { .first_ts = UINT64_MAX,
-					.has_wall = true,
-					.ts = 0,
-					.wall_ns = UINT64_MAX / 3 };
+	const struct time_base base = {
+		.first_ts = UINT64_MAX, .has_wall = true, .ts = 0, .wall_ns = UINT64_MAX / 3
+	};
 	struct strbuf b = { 0 };
 	struct time_span s;
 
