@@ -2,6 +2,7 @@
 /* stackonce export: write a recording in another tool's format. */
 #include "ui/ui.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -24,6 +25,7 @@ static const struct opt options[] = {
 	{ "-o, --output OUTPUT", "the file to write; - is standard output",
 	  OPT_TEXT(struct export, output) },
 	FORCE_OPTION("replace OUTPUT even if it is a recording"),
+	SELECT_OPTIONS("only events", "only these events, separated by commas"),
 	{ "-q, --quiet", "no summary", OPT_FLAG(struct export, quiet) },
 	HELP_OPTION
 };
@@ -34,22 +36,38 @@ static void export__free(struct export *ex)
 	reading__free(&ex->rd);
 }
 
+static int next_event(void *ctx, const struct stk_event **ret_event)
+{
+	struct export *ex = ctx;
+	int n = reading__next_selected(&ex->rd, ret_event);
+
+	ex->rd.at_end = n != -ECANCELED;
+	return n;
+}
+
 static int write_output(struct export *ex)
 {
+	struct export_source src = { .is_selection = ex->rd.sel.any,
+				     .next = next_event,
+				     .ctx = ex };
 	const struct output_opts output = {
 		.path = ex->output, .inputs = &ex->rd.path, .nr_inputs = 1, .force = ex->rd.force
 	};
-	_cleanup_(strbuf__free) struct strbuf summary = { 0 };
+	_cleanup_(strbuf__free) struct strbuf summary = { 0 }, times = { 0 };
 	int code;
 
 	code = reading__open(&ex->rd, STK_WANT_EVENTS);
 	if (code)
 		return code;
-	if (export_formats[ex->format].run(ex->rd.reader, &output, &summary))
+	src.reader = ex->rd.reader;
+	if (export_formats[ex->format].run(&src, &output, &summary))
 		return CMD_FAILURE;
-	if (!ex->quiet && summary.len)
+	if (!ex->quiet && summary.len) {
+		selection__put_times(&ex->rd.sel, &times);
+		if (times.len)
+			strbuf__printf(&summary, ";%s", times.s);
 		fprintf(stderr, "%s\n", summary.s);
-	ex->rd.at_end = true;
+	}
 	return reading__finish(&ex->rd);
 }
 

@@ -4,15 +4,15 @@
 #define EXPORT_FORMATS_H
 
 #include "output/output.h"
-#include "stackonce.h"
+#include "source.h"
 #include "strbuf.h"
 
 /*
- * Exports the recording of r, which was opened for events and not read from yet, to output.
- * Appends what was written ("37 stacks") to summary.  Errors and warnings are logged.  Of a damaged
- * recording everything before the damage is exported, and the error returned.
+ * Exports the events of src, and what belongs to them, to output.  Appends what was written ("37
+ * stacks") to summary.  Errors and warnings are logged.  Of a damaged recording everything before
+ * the damage is exported, and the error returned.
  */
-typedef int (*export_fn)(struct stk_reader *r, const struct output_opts *output,
+typedef int (*export_fn)(const struct export_source *src, const struct output_opts *output,
 			 struct strbuf *summary);
 
 struct export_format {
@@ -22,8 +22,8 @@ struct export_format {
 
 extern const struct export_format export_formats[]; /* ends with a NULL name */
 
-#define EXPORT_FORMAT(name, summary_)                                              \
-	int export__##name(struct stk_reader *r, const struct output_opts *output, \
+#define EXPORT_FORMAT(name, summary_)                                                         \
+	int export__##name(const struct export_source *src, const struct output_opts *output, \
 			   struct strbuf *summary);
 #include "formats.def"
 #undef EXPORT_FORMAT

@@ -19,6 +19,7 @@
 struct form {
 	bool imported, swapped, has_trailer;
 	uint32_t version;
+	bool by_events; /* only stacks with events, and their number as references */
 	uint32_t nr_stacks; /* of an import; the stacks beyond came from its trace text */
 };
 
@@ -41,12 +42,13 @@ static int count_event(struct refs *refs, uint32_t number)
 }
 
 /* To the end of the recording: all stacks are known then, and every event is counted. */
-static int count_events(struct stk_reader *r, struct refs *refs)
+static int count_events(const struct export_source *src, struct refs *refs)
 {
+	const struct stk_reader *r = src->reader;
 	const struct stk_event *e;
 	int err;
 
-	while ((err = stk_reader__next(r, &e)) > 0) {
+	while ((err = export_source__next(src, &e)) > 0) {
 		uint32_t number = stk_event__kstack(e);
 
 		err = number <= stk_reader__nr_stacks(r) ? count_event(refs, number) : 0;
@@ -204,7 +206,7 @@ static int walk_stacks(struct stk_reader *r, const struct form *form, const stru
 		err = stk_reader__stack(r, i, &s);
 		if (err)
 			return err;
-		if (!form->imported && s.alias_of != i)
+		if ((!form->imported && s.alias_of != i) || (form->by_events && !count))
 			continue;
 		depth = stk_reader__frames(r, i, frames, STK_MAX_DEPTH);
 		if (depth < 0)
@@ -217,7 +219,7 @@ static int walk_stacks(struct stk_reader *r, const struct form *form, const stru
 			result.skipped++;
 			continue;
 		}
-		if (form->imported)
+		if (form->imported && !form->by_events)
 			count = s.refs;
 		result.refs_cut += count > UINT32_MAX;
 		result.stacks++;
@@ -229,9 +231,10 @@ static int walk_stacks(struct stk_reader *r, const struct form *form, const stru
 	return 0;
 }
 
-static int write_map(struct stk_reader *r, uint32_t version, const struct refs *refs, FILE *f,
-		     struct export_fsmb_result *ret_result)
+static int write_map(const struct export_source *src, uint32_t version, const struct refs *refs,
+		     FILE *f, struct export_fsmb_result *ret_result)
 {
+	struct stk_reader *r = src->reader;
 	struct form form = form_of(r, version);
 	bool is_v1 = form.version == FSMB_VERSION_V1;
 	struct fsmb_header header = {
@@ -241,6 +244,7 @@ static int write_map(struct stk_reader *r, uint32_t version, const struct refs *
 	struct fsmb_trailer trailer;
 	int err;
 
+	form.by_events = src->is_selection;
 	form.has_trailer = !is_v1 && make_trailer(r, &form, &trailer);
 	err = walk_stacks(r, &form, refs, NULL, ret_result);
 	if (err)
@@ -259,7 +263,7 @@ static int write_map(struct stk_reader *r, uint32_t version, const struct refs *
 	return err;
 }
 
-int export_fsmb(struct stk_reader *r, uint32_t version, const struct output_opts *opts,
+int export_fsmb(const struct export_source *src, uint32_t version, const struct output_opts *opts,
 		struct export_fsmb_result *ret_result)
 {
 	_cleanup_(output__freep) struct output *output = NULL;
@@ -271,16 +275,18 @@ int export_fsmb(struct stk_reader *r, uint32_t version, const struct output_opts
 	err = output__open(opts, &output);
 	if (err)
 		return err;
-	damage = count_events(r, &refs);
+	damage = count_events(src, &refs);
 	if (damage == -ENOMEM)
 		return log_err(damage, "read the recording");
-	err = merge_aliases(r, &refs);
+	if (damage == -ECANCELED)
+		return damage;
+	err = merge_aliases(src->reader, &refs);
 	if (err)
 		return err;
 	f = fdopen(fcntl(output__fd(output), F_DUPFD_CLOEXEC, 3), "w");
 	if (!f)
 		return log_err(-errno, "write '%s'", opts->path);
-	err = write_map(r, version, &refs, f, &result);
+	err = write_map(src, version, &refs, f, &result);
 	if (err)
 		return log_err(err, "write '%s'", opts->path);
 	err = output__commit(output);
@@ -290,11 +296,11 @@ int export_fsmb(struct stk_reader *r, uint32_t version, const struct output_opts
 	return damage;
 }
 
-int export_fsmb_summed(struct stk_reader *r, uint32_t version, const struct output_opts *output,
-		       struct strbuf *summary)
+int export_fsmb_summed(const struct export_source *src, uint32_t version,
+		       const struct output_opts *output, struct strbuf *summary)
 {
 	struct export_fsmb_result result;
-	int err = export_fsmb(r, version, output, &result);
+	int err = export_fsmb(src, version, output, &result);
 
 	if (err)
 		return err;
@@ -311,7 +317,8 @@ int export_fsmb_summed(struct stk_reader *r, uint32_t version, const struct outp
 	return 0;
 }
 
-int export__fsmb(struct stk_reader *r, const struct output_opts *output, struct strbuf *summary)
+int export__fsmb(const struct export_source *src, const struct output_opts *output,
+		 struct strbuf *summary)
 {
-	return export_fsmb_summed(r, 0, output, summary);
+	return export_fsmb_summed(src, 0, output, summary);
 }

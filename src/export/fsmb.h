@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "output/output.h"
-#include "stackonce.h"
+#include "source.h"
 
 struct strbuf;
 
@@ -18,16 +18,17 @@ struct export_fsmb_result {
 };
 
 /*
- * r must have been opened for events (fields are not needed) and not read from yet.  An import
- * keeps its byte order, ids, references and order, and its version if version is 0.  Otherwise the
- * version is the given one or 2, the byte order native, the id the stack's number and the
- * references are its events; a stack stored under several numbers is written once.  Of a damaged
- * recording the map holds the stacks before the damage, and the error is returned.
+ * Fields of events are not needed.  An import keeps its byte order, ids, references and order, and
+ * its version if version is 0.  Otherwise the version is the given one or 2, the byte order native,
+ * the id the stack's number and the references are its events; a stack stored under several numbers
+ * is written once.  Of a selection, the references are the selected events, and stacks without any
+ * are left out.  Of a damaged recording the map holds the stacks before the damage, and the error
+ * is returned.
  */
-int export_fsmb(struct stk_reader *r, uint32_t version, const struct output_opts *output,
+int export_fsmb(const struct export_source *src, uint32_t version, const struct output_opts *output,
 		struct export_fsmb_result *ret_result);
 /* The same as an export_fn: with warnings and a summary. */
-int export_fsmb_summed(struct stk_reader *r, uint32_t version, const struct output_opts *output,
-		       struct strbuf *summary);
+int export_fsmb_summed(const struct export_source *src, uint32_t version,
+		       const struct output_opts *output, struct strbuf *summary);
 
 #endif /* EXPORT_FSMB_H */

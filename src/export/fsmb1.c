@@ -4,7 +4,8 @@
 #include "fsmb.h"
 #include "fsmb_format.h"
 
-int export__fsmb1(struct stk_reader *r, const struct output_opts *output, struct strbuf *summary)
+int export__fsmb1(const struct export_source *src, const struct output_opts *output,
+		  struct strbuf *summary)
 {
-	return export_fsmb_summed(r, FSMB_VERSION_V1, output, summary);
+	return export_fsmb_summed(src, FSMB_VERSION_V1, output, summary);
 }

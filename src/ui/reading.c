@@ -206,15 +206,37 @@ static bool is_wanted(struct reading *rd, const struct stk_event *e)
 }
 
 /* At the first event, when event types and metadata are known; false: its options are wrong. */
-static bool begin(struct reading *rd, struct out *o, uint64_t first_ts)
+static bool begin(struct reading *rd, uint64_t first_ts)
 {
-	bool has_notes = !rd->json && !rd->no_notes && !rd->flamegraph;
-
 	rd->begun = true;
-	if (need__filters(rd, false) ||
-	    selection__find_times(&rd->sel, rd->path, first_ts, has_notes ? &o->b : NULL))
+	if (need__filters(rd, false) || selection__find_times(&rd->sel, rd->path, first_ts))
 		rd->code = CMD_FAILURE;
 	return !rd->code;
+}
+
+int reading__next_selected(struct reading *rd, const struct stk_event **ret_event)
+{
+	int n;
+
+	while ((n = stk_reader__next(rd->reader, ret_event)) == 1) {
+		if (!rd->begun && !begin(rd, stk_event__ts(*ret_event)))
+			return -ECANCELED;
+		if (is_wanted(rd, *ret_event))
+			return 1;
+	}
+	return n;
+}
+
+/* Which times were selected, if the user did not say it in those of the recording's clock. */
+static void put_notes(struct reading *rd, struct out *o)
+{
+	_cleanup_(strbuf__free) struct strbuf times = { 0 };
+
+	if (rd->json || rd->no_notes || rd->flamegraph)
+		return;
+	selection__put_times(&rd->sel, &times);
+	if (times.len)
+		strbuf__printf(&o->b, "#%s\n", times.s);
 }
 
 int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
@@ -224,13 +246,15 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 	int n;
 
 	while (!interrupted && !out__drain(o)) {
-		n = stk_reader__next(rd->reader, ret_event);
-		if (n == 1 && !rd->begun && !begin(rd, o, stk_event__ts(*ret_event)))
+		bool has_begun = rd->begun;
+
+		n = reading__next_selected(rd, ret_event);
+		if (n == -ECANCELED)
 			return 0;
-		if (n == 1 && is_wanted(rd, *ret_event))
-			return 1;
+		if (!has_begun && rd->begun)
+			put_notes(rd, o);
 		if (n == 1)
-			continue;
+			return 1;
 		if (n != -EAGAIN || !rd->follow) {
 			rd->at_end = true;
 			if (n < 0) {

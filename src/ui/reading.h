@@ -126,6 +126,11 @@ int reading__open(struct reading *rd, unsigned int want);
  */
 int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
 		  const struct stk_event **ret_event);
+/*
+ * Like stk_reader__next(), for the selected events; -ECANCELED, after a message and with rd->code
+ * set: the options cannot be applied to the recording.
+ */
+int reading__next_selected(struct reading *rd, const struct stk_event **ret_event);
 /* Whether the options select this event. */
 bool reading__selected(struct reading *rd, const struct stk_event *e);
 /* Whether a selected event may be among the lost ones, whose tasks are unknown. */

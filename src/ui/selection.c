@@ -182,28 +182,36 @@ static int find_time(struct time_span *span, const struct time_base *base, const
 	return err ? CMD_FAILURE : CMD_OK;
 }
 
-int selection__find_times(struct selection *sel, const char *path, uint64_t first_ts,
-			  struct strbuf *b)
+int selection__find_times(struct selection *sel, const char *path, uint64_t first_ts)
 {
-	struct time_base base = time_base__of(sel->reader, first_ts);
 	unsigned int i;
 	int code = CMD_OK;
 
+	sel->base = time_base__of(sel->reader, first_ts);
 	for (i = 0; i < sel->nr_times && !code; i++) {
 		struct time_span *span = &sel->times[i];
 
 		if (time_span__is_absolute(span))
 			continue;
-		if (time_span__has(span, TIME_PERCENT) && !base.last_ts)
-			code = find_last(path, &base);
-		code = code ?: find_time(span, &base, path);
-		if (code || !b)
-			continue;
-		strbuf__puts(b, "# time ");
-		time_span__put(span, &base, b);
-		strbuf__putc(b, '\n');
+		if (time_span__has(span, TIME_PERCENT) && !sel->base.last_ts)
+			code = find_last(path, &sel->base);
+		code = code ?: find_time(span, &sel->base, path);
 	}
 	return code;
+}
+
+void selection__put_times(const struct selection *sel, struct strbuf *b)
+{
+	const char *before = " time ";
+	unsigned int i;
+
+	for (i = 0; i < sel->nr_times; i++) {
+		if (time_span__is_absolute(&sel->times[i]))
+			continue;
+		strbuf__puts(b, before);
+		time_span__put(&sel->times[i], &sel->base, b);
+		before = ", ";
+	}
 }
 
 /* ---- event types ----------------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ struct selection {
 	unsigned int nr_times, max_times;
 	const char **comms; /* globs, separated by commas */
 	unsigned int nr_comms, max_comms;
+	struct time_base base; /* of times; set by selection__find_times() */
 	struct num_set pid, tid, cpu;
 	struct stk_reader *reader; /* borrowed */
 	struct event_filters *filters;
@@ -67,11 +68,11 @@ int selection__start(struct selection *sel, struct stk_reader *r,
 		     const struct event_filter_opts *names);
 /*
  * At the first event: finds the times that refer to the recording, whose path is needed to read it
- * to its end for percentages.  Appends a line for each to b, which may be NULL.  CMD_OK, or
- * CMD_FAILURE after a message.
+ * to its end for percentages.  CMD_OK, or CMD_FAILURE after a message.
  */
-int selection__find_times(struct selection *sel, const char *path, uint64_t first_ts,
-			  struct strbuf *b);
+int selection__find_times(struct selection *sel, const char *path, uint64_t first_ts);
+/* Appends " time 12.500000 to 13.000000" for these times, several with commas. */
+void selection__put_times(const struct selection *sel, struct strbuf *b);
 void selection__clear(struct selection *sel);
 
 /* Whether the event is selected by all options, or by -e and --filter alone. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Random filter expressions for the tests that compare filters: with the kernel's (filter_same), and
- * those of a recorder with those of a reader (tests/unit/query).
+ * Random filter expressions for the tests that compare filters: with the kernel's (filter_same),
+ * and those of a recorder with those of a reader (tests/unit/query).
  */
 #ifndef FILTER_GEN_H
 #define FILTER_GEN_H

@@ -95,6 +95,22 @@ unchanged "report -"
 rm -f err
 unchanged "report >>"
 
+# A selection is exported: its stacks, with its events as references, and nothing if it is wrong.
+fresh
+"$so" export fsmb trace.stk -o some --filter 'kstack ~ "*futex*"' --time +0,50% 2>err ||
+	fail "export with a selection: $(cat err)"
+grep -qx '1 stacks; time 1234.567890 to 1235.017890' err || fail "its summary is: $(cat err)"
+[ "$(od -A n -t u4 -j 16 -N 12 some | tr -s ' ')" = ' 2 5 1' ] ||
+	fail "the map has not just stack 2, with one reference"
+"$so" export fsmb -q trace.stk -o none --filter 'nosuch == 1' 2>err && fail "a wrong filter passes"
+grep -q "unknown field 'nosuch'" err || fail "a wrong filter: $(cat err)"
+[ ! -e none ] || fail "a wrong filter leaves a map behind"
+"$so" export fsmb -q - -o none --time 10%, <trace.stk || fail "a percentage of standard input"
+# shellcheck disable=SC2002 # a pipe
+cat trace.stk | "$so" export fsmb -q - -o none.2 --time 10%, 2>err && fail "a percentage of a pipe"
+grep -q 'a percentage needs a file' err || fail "a percentage of a pipe: $(cat err)"
+rm -f some none err
+
 # Output is replaced with --force, and where it is not a recording; the file keeps its mode.
 fresh
 echo text >out

@@ -75,7 +75,8 @@ static int export_as(const char *recording, uint32_t version, const char *map,
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
 
 	assert_int_equal(stk_reader__open(recording, &opts, &r), 0);
-	return export_fsmb(r, version, &(struct output_opts){ .path = map, .force = true }, result);
+	return export_fsmb(&(struct export_source){ .reader = r }, version,
+			   &(struct output_opts){ .path = map, .force = true }, result);
 }
 
 static int export_to(const char *recording, const char *map, struct export_fsmb_result *result)

@@ -28,17 +28,17 @@
 
 #define FIELD(decl, offset, size, sign) \
 	"\tfield:" decl ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
-#define NUMBERS                                                                                   \
-	FIELD("u8 u8", 8, 1, 0)                                                                   \
-	FIELD("s8 s8", 9, 1, 1)                                                                   \
-	FIELD("u16 u16", 10, 2, 0)                                                                \
+#define NUMBERS                    \
+	FIELD("u8 u8", 8, 1, 0)    \
+	FIELD("s8 s8", 9, 1, 1)    \
+	FIELD("u16 u16", 10, 2, 0) \
 	FIELD("s32 s32", 12, 4, 1) FIELD("u64 u64", 16, 8, 0) FIELD("s64 s64", 24, 8, 1)
-#define STRINGS(name, data, rel)         \
+#define STRINGS(name, data, rel)              \
 	FIELD("char " name "[16]", 32, 16, 0) \
 	FIELD("__data_loc char[] " data, 48, 4, 0) FIELD("__rel_loc char[] " rel, 52, 4, 0)
-#define REST(number, other) \
-	FIELD("__data_loc cpumask_t mask", 56, 4, 0) FIELD("u32 " number, 60, 4, 0) \
-	FIELD("int " other, 64, 4, 1)
+#define REST(number, other)                          \
+	FIELD("__data_loc cpumask_t mask", 56, 4, 0) \
+	FIELD("u32 " number, 60, 4, 0) FIELD("int " other, 64, 4, 1)
 
 /* Names of generic values for fields of the same kind, of another one, and none of them. */
 static const char *const formats[NR_TYPES] = {
@@ -138,8 +138,8 @@ static void add_event(struct stk_writer *w, unsigned int type, unsigned int i)
 	d->tid = 100 + task;
 	e.flags = d->flags;
 	e.preempt_count = d->preempt_count;
-	assert_int_equal(stk_writer__task(w, d->tid, 100, comms[task], strlen(comms[task]), &e.task),
-			 0);
+	assert_int_equal(
+		stk_writer__task(w, d->tid, 100, comms[task], strlen(comms[task]), &e.task), 0);
 	assert_int_equal(stk_writer__event(w, &e), 0);
 	in->len = sizeof(*d);
 	in->cpu = e.cpu;
@@ -166,10 +166,10 @@ static struct stk_reader *make_recording(void)
 	for (t = 0; t < NR_TYPES; t++) {
 		seen[t].in = calloc(NR_EVENTS, sizeof(*seen[t].in));
 		assert_non_null(seen[t].in);
-		assert_int_equal(stk_writer__type(w, STK_KIND_TRACEPOINT, "t", names[t], "",
-						  formats[t]),
-				 t);
-		assert_int_equal(ev_format__parse(formats[t], strlen(formats[t]), &seen[t].e.fmt), 0);
+		assert_int_equal(
+			stk_writer__type(w, STK_KIND_TRACEPOINT, "t", names[t], "", formats[t]), t);
+		assert_int_equal(ev_format__parse(formats[t], strlen(formats[t]), &seen[t].e.fmt),
+				 0);
 		seen[t].e.samples = seen[t].samples;
 		seen[t].e.nr_samples = NR_EVENTS;
 	}

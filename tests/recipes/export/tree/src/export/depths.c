@@ -9,21 +9,22 @@
 
 #define MAX_DEPTH 1024
 
-static int count_events(struct stk_reader *r, uint64_t *by_depth)
+static int count_events(const struct export_source *src, uint64_t *by_depth)
 {
 	const struct stk_event *e;
 	struct stk_stack stack;
 	int err;
 
-	while ((err = stk_reader__next(r, &e)) > 0) {
-		if (stk_reader__stack(r, stk_event__kstack(e), &stack))
+	while ((err = export_source__next(src, &e)) > 0) {
+		if (stk_reader__stack(src->reader, stk_event__kstack(e), &stack))
 			stack.depth = 0;
 		by_depth[stack.depth < MAX_DEPTH ? stack.depth : MAX_DEPTH - 1]++;
 	}
 	return err;
 }
 
-int export__depths(struct stk_reader *r, const struct output_opts *opts, struct strbuf *summary)
+int export__depths(const struct export_source *src, const struct output_opts *opts,
+		   struct strbuf *summary)
 {
 	_cleanup_(output__freep) struct output *output = NULL;
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
@@ -34,7 +35,7 @@ int export__depths(struct stk_reader *r, const struct output_opts *opts, struct 
 	err = output__open(opts, &output);
 	if (err)
 		return err;
-	damage = count_events(r, by_depth);
+	damage = count_events(src, by_depth);
 	for (depth = 0; depth < MAX_DEPTH; depth++) {
 		if (!by_depth[depth])
 			continue;
