@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Reading with a filter selects the same as recording with it: two recorders at the same time, one
+# with the filter, see the calls of one program.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+n=$(scale 2000 300)
+# A unique name, because other processes make system calls, too.
+comm=fr$$
+cp "$PROG/getppid" $comm
+
+# calls FILE [OPTION...]: what the program did, without the times, which each recorder takes itself.
+calls()
+{
+	"$STACKONCE" script --json --comm $comm "$@" | jq -c '[.event, .cpu, .tid, .fields]'
+}
+
+for expr in "id == 110" "id != 110 && comm == \"$comm\"" "!(id & 0x6e) || comm ~ \"fr*\"" \
+	"CPU & CPUS{0} && id <= 110"; do
+	record_bg -a -o all.stk -e raw_syscalls:sys_enter
+	first=$recorder
+	record_bg -a -o some.stk -e raw_syscalls:sys_enter --filter "$expr"
+	./$comm "$n" >/dev/null
+	stop_recorder
+	recorder=$first
+	stop_recorder
+	for f in all some; do
+		[ "$(counted $f.stk raw_syscalls:sys_enter lost)" -eq 0 ] || lost=yes
+	done
+	[ -z "${lost-}" ] || skip "events were lost"
+	calls some.stk >want
+	calls all.stk --filter "$expr" >got
+	[ -s want ] || fail "$expr: nothing was recorded"
+	cmp -s want got || fail "$expr: $(wc -l <want) events recorded, $(wc -l <got) read"
+done
+note "$n calls"
