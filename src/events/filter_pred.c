@@ -664,6 +664,8 @@ int filter__parse_pred(struct filter_compiler *c, size_t *pos, struct filter_pre
 		return err;
 	user = accept(&k, ".ustring");
 	function = c->features->function && accept(&k, ".function");
+	if (c->features->names && accept(&k, ".function"))
+		return FAIL(&k, *pos, ".function is for recording: here, compare kstack or ustack");
 	err = parse_op(&k);
 	if (err)
 		return err;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "array.h"
 #include "cleanup.h"
@@ -153,18 +154,22 @@ static uint64_t find_last_ts(const char *path)
 	return t.last_ts;
 }
 
-static int find_last(const char *path, struct time_base *base)
+bool selection__is_file(const char *path)
 {
 	struct stat st;
 
-	if (!strcmp(path, "-"))
-		path = "/dev/stdin";
-	if (stat(path, &st) || !S_ISREG(st.st_mode)) {
+	return !(strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) &&
+	       S_ISREG(st.st_mode);
+}
+
+static int find_last(const char *path, struct time_base *base)
+{
+	if (!selection__is_file(path)) {
 		log_err(0, "--time: a percentage needs a file: where the recording ends is unknown "
 			   "as long as it comes from a pipe");
 		return CMD_FAILURE;
 	}
-	base->last_ts = find_last_ts(path);
+	base->last_ts = find_last_ts(strcmp(path, "-") ? path : "/dev/stdin");
 	return CMD_OK;
 }
 

@@ -74,6 +74,8 @@ int selection__find_times(struct selection *sel, const char *path, uint64_t firs
 /* Appends " time 12.500000 to 13.000000" for these times, several with commas. */
 void selection__put_times(const struct selection *sel, struct strbuf *b);
 void selection__clear(struct selection *sel);
+/* Whether a recording is a file, which can be read ahead; "-" is standard input. */
+bool selection__is_file(const char *path);
 
 /* Whether the event is selected by all options, or by -e and --filter alone. */
 bool selection__has(struct selection *sel, const struct stk_event *e);

@@ -127,8 +127,7 @@ struct time_base time_base__of(const struct stk_reader *r, uint64_t first_ts)
 	struct time_base base = { .first_ts = first_ts };
 
 	base.has_wall = meta_u64(r, "clock.ts", &base.ts) &&
-			meta_u64(r, "clock.wall_ns", &base.wall_ns) &&
-			base.wall_ns / NS_PER_S < INT32_MAX * 4ull;
+			meta_u64(r, "clock.wall_ns", &base.wall_ns) && base.wall_ns <= INT64_MAX;
 	return base;
 }
 
@@ -139,18 +138,18 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Seconds since 1970 of a time of the recording's clock. */
-static time_t wall_of(const struct time_base *base, uint64_t ts)
+/* ns since 1970 at a time of the recording's clock. */
+static uint64_t wall_of(const struct time_base *base, uint64_t ts)
 {
 	__int128 ns = (__int128)base->wall_ns + ts - base->ts;
 
-	return ns < 0 ? 0 : ns / NS_PER_S > INT32_MAX * 8ll ? INT32_MAX * 8ll : ns / NS_PER_S;
+	return ns < 0 ? 0 : ns > INT64_MAX ? INT64_MAX : ns;
 }
 
 /* That time on the day of the first event, or on the next day if it is long before that event. */
 static uint64_t resolve_day_time(const struct time_base *base, uint64_t value)
 {
-	time_t first = wall_of(base, base->first_ts), at;
+	time_t first = wall_of(base, base->first_ts) / NS_PER_S, at;
 	struct tm day;
 	__int128 ns;
 
@@ -207,16 +206,18 @@ int time_span__resolve(struct time_span *s, const struct time_base *base)
 static void put_end(struct strbuf *b, const struct time_base *base, const struct time_end *end,
 		    uint64_t ts)
 {
-	time_t t = wall_of(base, ts);
+	uint64_t wall = wall_of(base, ts);
+	time_t t = wall / NS_PER_S;
+	char text[64], zone[16];
 	struct tm day;
-	char text[64];
 
 	strbuf__printf(b, "%" PRIu64 ".%06" PRIu64, ts / NS_PER_S, ts % NS_PER_S / 1000);
 	if (end->kind != TIME_OF_DAY)
 		return;
 	localtime_r(&t, &day);
-	strftime(text, sizeof(text), " (%Y-%m-%d %H:%M:%S %z)", &day);
-	strbuf__puts(b, text);
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &day);
+	strftime(zone, sizeof(zone), "%z", &day);
+	strbuf__printf(b, " (%s.%06" PRIu64 " %s)", text, wall % NS_PER_S / 1000, zone);
 }
 
 void time_span__put(const struct time_span *s, const struct time_base *base, struct strbuf *b)

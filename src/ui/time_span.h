@@ -32,7 +32,7 @@ struct time_span {
 struct time_base {
 	uint64_t first_ts, last_ts; /* ns; last_ts is needed for percentages only */
 	bool has_wall; /* at ts the wall clock was wall_ns, since 1970 */
-	uint64_t ts, wall_ns;
+	uint64_t ts, wall_ns; /* at most INT64_MAX */
 };
 
 /* 0; -EINVAL: not a span, or B is before A; -ERANGE. */

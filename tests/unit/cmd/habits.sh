@@ -90,6 +90,23 @@ seq 3 | "$so" stacks >../got 2>../err && fail "no recording anywhere is a succes
 grep -q "'trace.stk'" ../err || fail "no message about the missing file: $(cat ../err)"
 cd .. || exit 1
 
+# What refers to the recording is found in a pipe, too, but for its end.
+"$so" script --time +0.5,+0.7 small.stk >want
+# shellcheck disable=SC2002 # a pipe
+cat small.stk | "$so" script --time +0.5,+0.7 >got 2>err
+same "a time since the start of a pipe" want got
+# shellcheck disable=SC2002
+cat small.stk | "$so" script --time 10%,20% >got 2>err && fail "the end of a pipe is known"
+grep -q 'a percentage needs a file' err || fail "no message about the end of a pipe: $(cat err)"
+"$so" script --time 10%,60% small.stk >want
+"$so" script --time 10%,60% - <small.stk >got 2>err
+same "a percentage of standard input that is a file" want got
+# shellcheck disable=SC2002
+cat small.stk | "$so" script --filter 'ustack ~ "*x*"' >got 2>err
+grep -q 'tests names of user stacks' err || fail "no warning about names in a pipe: $(cat err)"
+"$so" script --filter 'ustack ~ "*x*"' small.stk >got 2>err
+grep -q 'tests names of user stacks' err && fail "a warning about names in a file"
+
 # Debug files from servers: there must be one.
 for urls in "" " "; do
 	DEBUGINFOD_URLS=$urls "$so" stacks --debuginfod small.stk 2>err >out
