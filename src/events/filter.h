@@ -42,12 +42,22 @@ struct filter_test {
 	const char *text; /* the comparison, len bytes */
 	size_t len;
 	bool invert; /* the program inverts the test: it is the opposite of the comparison */
+	/*
+	 * For .function, in place of `what`: whether the 8-byte field at this offset in the record
+	 * is an address in a function, of that name (name_len bytes) or, if there is none, the one
+	 * that contains addr.
+	 */
+	bool is_function;
+	uint32_t offset;
+	const char *name;
+	size_t name_len;
+	uint64_t addr;
 };
 
 /*
  * Names of values that are not in the record, for filters on the host: "task.comm", "event.cpu".
- * With them, "field.NAME" is the field of that name, and strings behind pointers, which the host
- * cannot read, are refused.
+ * With them, "field.NAME" is the field of that name, .function is a test, for fields that the event
+ * prints as functions, and strings behind pointers, which the host cannot read, are refused.
  */
 struct filter_names {
 	/* False: there is no such value.  Called for a name without a dot if no field has it. */

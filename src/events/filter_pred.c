@@ -7,32 +7,10 @@
 #include "cleanup.h"
 #include "filter_priv.h"
 
-/* How the kernel's filters treat a field, according to the text of its type. */
-enum operand_type {
-	OPERAND_NUMBER, /* everything else, of any size */
-	OPERAND_FIXED_STRING,
-	OPERAND_DATA_LOC,
-	OPERAND_REL_LOC,
-	OPERAND_POINTER,
-	OPERAND_COMM,
-	OPERAND_CPUMASK,
-	OPERAND_CPU,
-	OPERAND_STACKTRACE,
-	OPERAND_TEST, /* compared by filter_names.add_test */
-};
-
 enum op { OP_GLOB, OP_NE, OP_EQ, OP_LE, OP_LT, OP_GE, OP_GT, OP_BAND, NR_OPS };
 
 /* In the order in which they are tried: "<=" before "<". */
 static const char *const op_names[NR_OPS] = { "~", "!=", "==", "<=", "<", ">=", ">", "&" };
-
-struct operand {
-	enum operand_type type;
-	uint32_t offset; /* in struct filter_input */
-	uint32_t size;
-	bool is_signed;
-	struct filter_value test; /* OPERAND_TEST */
-};
 
 /* One comparison being compiled; pos advances over the text. */
 struct comparison {
@@ -44,175 +22,10 @@ struct comparison {
 	size_t op_pos;
 	struct filter_pred *pred;
 	bool invert;
+	struct filter_test test; /* is_function */
 };
 
 #define FAIL(k, at, ...) filter__fail((k)->c, -EINVAL, (at), __VA_ARGS__)
-
-static enum operand_type operand_type_of(const struct ev_field *f,
-					 const struct filter_features *features)
-{
-	bool data_loc = f->kind == EV_FIELD_DATA_LOC, rel_loc = f->kind == EV_FIELD_REL_LOC;
-	bool is_char = strstr(f->type, "char");
-	bool array =
-		f->kind == EV_FIELD_STRING || f->kind == EV_FIELD_ARRAY || strchr(f->type, '[');
-
-	if (f->is_common)
-		return OPERAND_NUMBER;
-	if (data_loc && is_char)
-		return OPERAND_DATA_LOC;
-	if (data_loc && features->cpus && strstr(f->type, "cpumask_t"))
-		return OPERAND_CPUMASK;
-	if (rel_loc && is_char)
-		return OPERAND_REL_LOC;
-	if (!data_loc && array && is_char)
-		return OPERAND_FIXED_STRING;
-	if (!strcmp(f->type, "char *") || !strcmp(f->type, "const char *"))
-		return OPERAND_POINTER;
-	return OPERAND_NUMBER;
-}
-
-/* The names that every event has besides its fields. */
-static bool find_generic(const struct filter_features *features, const char *name,
-			 struct operand *ret)
-{
-	if (!strcmp(name, "CPU") || !strcmp(name, "cpu") ||
-	    (features->common_cpu && !strcmp(name, "common_cpu"))) {
-		*ret = (struct operand){ .type = OPERAND_CPU,
-					 .offset = FILTER_INPUT_CPU,
-					 .is_signed = true };
-		return true;
-	}
-	if (!strcmp(name, "COMM") || !strcmp(name, "comm")) {
-		*ret = (struct operand){ .type = OPERAND_COMM, .offset = FILTER_INPUT_COMM };
-		return true;
-	}
-	if (features->stacktrace && (!strcmp(name, "stacktrace") || !strcmp(name, "STACKTRACE"))) {
-		*ret = (struct operand){ .type = OPERAND_STACKTRACE };
-		return true;
-	}
-	return false;
-}
-
-/* Names all fields of the event, as many as fit into a line. */
-static int unknown_field(struct comparison *k, size_t start, const char *name)
-{
-	const struct ev_format *fmt = k->c->fmt;
-	char fields[1024] = "";
-	size_t len = 0;
-	unsigned int i;
-
-	for (i = 0; i < ev_format__nr_fields(fmt) && len < sizeof(fields); i++) {
-		const struct ev_field *f = ev_format__field(fmt, i);
-
-		if (!f->is_common)
-			len += snprintf(fields + len, sizeof(fields) - len, "%s%s", len ? ", " : "",
-					f->name);
-	}
-	if (!len)
-		return FAIL(k, start, "unknown field '%s', the event has none", name);
-	return FAIL(k, start, "unknown field '%s', the fields are: %s%s", name, fields,
-		    len < sizeof(fields) ? "" : "...");
-}
-
-static size_t word_len(const char *s)
-{
-	size_t len = 0;
-
-	while (filter__isalnum(s[len]) || s[len] == '_')
-		len++;
-	return len;
-}
-
-#define FIELD_PREFIX "field."
-
-static bool is_word(const char *s, size_t len, const char *word)
-{
-	return len == strlen(word) && !memcmp(s, word, len);
-}
-
-/* The length of the name at s, which has a dot in it if names with one are known. */
-static size_t name_len(const struct filter_compiler *c, const char *s)
-{
-	size_t len = word_len(s), more = s[len] == '.' ? word_len(s + len + 1) : 0;
-	const char *word = s + len + 1;
-	char name[8] = "";
-
-	if (!c->features->names || !more || len >= sizeof(name))
-		return len;
-	memcpy(name, s, len);
-	if (strcmp(name, "field") && strcmp(name, "task") && strcmp(name, "event"))
-		return len;
-	/* A field of that name, as a string in user space or as the address of a function. */
-	if ((is_word(word, more, "ustring") || is_word(word, more, "function")) &&
-	    ev_format__find(c->fmt, name))
-		return len;
-	return len + 1 + more;
-}
-
-static bool find_value(const struct filter_features *features, const char *name,
-		       struct operand *ret)
-{
-	const struct filter_names *names = features->names;
-	struct filter_value v = {};
-
-	if (!names || !names->find(names->ctx, name, &v))
-		return false;
-	switch (v.type) {
-	case FILTER_VALUE_CPU:
-		return find_generic(features, "CPU", ret);
-	case FILTER_VALUE_TEST:
-		*ret = (struct operand){
-			.type = OPERAND_TEST, .offset = v.offset, .size = 4, .test = v
-		};
-		return true;
-	default:
-		*ret = (struct operand){ .type = OPERAND_NUMBER,
-					 .offset = v.offset,
-					 .size = v.size };
-		return true;
-	}
-}
-
-static int use_field(struct comparison *k, size_t start, const struct ev_field *f)
-{
-	if (f->offset > FILTER_REC_MAX || f->size > FILTER_REC_MAX - f->offset)
-		return filter__fail(k->c, -E2BIG, start, "field '%s' lies beyond byte %d", f->name,
-				    FILTER_REC_MAX);
-	k->field = (struct operand){ .type = operand_type_of(f, k->c->features),
-				     .offset = FILTER_INPUT_REC + f->offset,
-				     .size = f->size,
-				     .is_signed = f->is_signed };
-	k->c->prog->min_len = MAX(k->c->prog->min_len, f->offset + f->size);
-	return 0;
-}
-
-static int parse_field(struct comparison *k)
-{
-	char name[128];
-	const char *field = name;
-	const struct ev_field *f = NULL;
-	size_t start = k->pos, len = name_len(k->c, k->s + k->pos);
-
-	k->pos += len;
-	if (!len)
-		return FAIL(k, start, "expected a field name");
-	if (len >= sizeof(name))
-		return FAIL(k, start, "unknown field, its name is too long");
-	memcpy(name, k->s + start, len);
-	name[len] = '\0';
-	if (strchr(name, '.'))
-		field = strncmp(name, FIELD_PREFIX, strlen(FIELD_PREFIX)) ?
-				NULL :
-				name + strlen(FIELD_PREFIX);
-	if (field)
-		f = ev_format__find(k->c->fmt, field);
-	if (f)
-		return use_field(k, start, f);
-	if ((field == name && find_generic(k->c->features, name, &k->field)) ||
-	    (field != name + strlen(FIELD_PREFIX) && find_value(k->c->features, name, &k->field)))
-		return 0;
-	return unknown_field(k, start, field ? field : name);
-}
 
 static bool accept(struct comparison *k, const char *word)
 {
@@ -592,6 +405,8 @@ static int parse_function(struct comparison *k)
 
 	if (k->field.size != 8)
 		return FAIL(k, start, "only 8-byte fields support .function");
+	if (feat->names && !k->field.is_code)
+		return FAIL(k, start, "the recording has no names for the addresses in this field");
 	if (k->op != OP_EQ && k->op != OP_NE)
 		return FAIL(k, k->op_pos, ".function supports only == !=");
 	if (filter__isdigit(k->s[k->pos])) {
@@ -606,12 +421,20 @@ static int parse_function(struct comparison *k)
 			return FAIL(k, start, "expected the name of a kernel function");
 		memcpy(name, k->s + start, len);
 	}
+	k->invert = k->op == OP_NE;
+	if (feat->names) {
+		k->test = (struct filter_test){ .is_function = true,
+						.offset = k->field.offset - FILTER_INPUT_REC,
+						.name = k->s + start,
+						.name_len = strlen(name),
+						.addr = addr };
+		return 0;
+	}
 	if (!feat->function_range ||
 	    feat->function_range(feat->function_ctx, name[0] ? name : NULL, addr, &first, &end))
 		return FAIL(k, start, "no such kernel function (a name ends at a space)");
 	k->pred->kind = first < end ? FILTER_KIND_RANGE : FILTER_KIND_FALSE;
 	k->pred->num = (struct filter_pred_num){ first, end - first - 1, UINT64_MAX };
-	k->invert = k->op == OP_NE;
 	return 0;
 }
 
@@ -634,15 +457,16 @@ static int parse_value(struct comparison *k, bool user, bool function)
 static int add_test(struct comparison *k, size_t start)
 {
 	const struct filter_names *names = k->c->features->names;
-	struct filter_test test = { .what = k->field.test.what,
-				    .at = start,
-				    .text = k->s + start,
-				    .len = k->pos - start,
-				    .invert = k->invert };
+	struct filter_test test = k->test;
 	int bit;
 
 	if (!names->add_test)
 		return 0;
+	test.what = k->field.test.what;
+	test.at = start;
+	test.text = k->s + start;
+	test.len = k->pos - start;
+	test.invert = k->invert;
 	bit = names->add_test(names->ctx, &test);
 	if (bit < 0)
 		return filter__fail(k->c, bit, start, "%s", strerror(-bit));
@@ -659,19 +483,17 @@ int filter__parse_pred(struct filter_compiler *c, size_t *pos, struct filter_pre
 	bool user, function;
 	int err;
 
-	err = parse_field(&k);
+	err = filter__parse_operand(c, &k.pos, &k.field);
 	if (err)
 		return err;
 	user = accept(&k, ".ustring");
 	function = c->features->function && accept(&k, ".function");
-	if (c->features->names && accept(&k, ".function"))
-		return FAIL(&k, *pos, ".function is for recording: here, compare kstack or ustack");
 	err = parse_op(&k);
 	if (err)
 		return err;
 	ret_pred->offset = k.field.offset;
 	err = parse_value(&k, user, function);
-	if (!err && k.field.type == OPERAND_TEST)
+	if (!err && (k.field.type == OPERAND_TEST || k.test.is_function))
 		err = add_test(&k, *pos);
 	if (err)
 		return err;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Shared by filter.c (the expression), filter_pred.c (one comparison) and filter_pattern.c. */
+/*
+ * Shared by filter.c (the expression), filter_pred.c (one comparison), filter_operand.c (what it
+ * compares) and filter_pattern.c.
+ */
 #ifndef EVENTS_FILTER_PRIV_H
 #define EVENTS_FILTER_PRIV_H
 
@@ -18,6 +21,29 @@ struct filter_compiler {
 	size_t errlen;
 };
 
+/* How the kernel's filters treat a field, according to the text of its type. */
+enum operand_type {
+	OPERAND_NUMBER, /* everything else, of any size */
+	OPERAND_FIXED_STRING,
+	OPERAND_DATA_LOC,
+	OPERAND_REL_LOC,
+	OPERAND_POINTER,
+	OPERAND_COMM,
+	OPERAND_CPUMASK,
+	OPERAND_CPU,
+	OPERAND_STACKTRACE,
+	OPERAND_TEST, /* compared by filter_names.add_test */
+};
+
+struct operand {
+	enum operand_type type;
+	uint32_t offset; /* in struct filter_input */
+	uint32_t size;
+	bool is_signed;
+	bool is_code; /* the event prints it as the name of a function */
+	struct filter_value test; /* OPERAND_TEST */
+};
+
 /* Writes "column N: ..." for the byte at pos of the expression to errbuf; returns err. */
 int filter__fail(struct filter_compiler *c, int err, size_t pos, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -28,6 +54,9 @@ int filter__fail(struct filter_compiler *c, int err, size_t pos, const char *fmt
  */
 int filter__parse_pred(struct filter_compiler *c, size_t *pos, struct filter_pred *ret_pred,
 		       bool *ret_invert);
+
+/* Parses the name at *pos and moves *pos behind it. */
+int filter__parse_operand(struct filter_compiler *c, size_t *pos, struct operand *ret_operand);
 
 /* Copies len bytes to the pool, aligned to align.  Returns the offset, or -E2BIG. */
 int filter__pool_add(struct filter_prog *prog, const void *data, size_t len, size_t align);

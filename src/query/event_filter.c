@@ -190,7 +190,9 @@ static int compile(struct event_filters *fs, const struct one_filter *f,
 {
 	struct names names = { .tests = f->tests, .format = format_of(fs, t) };
 	const struct filter_names find = { find_name, add_test, &names };
-	struct filter_features features = { .cpus = true, .common_cpu = true, .names = &find };
+	struct filter_features features = {
+		.function = true, .cpus = true, .common_cpu = true, .names = &find
+	};
 	int err;
 
 	if (!fs->nr_cpus)
@@ -250,6 +252,10 @@ static void compile_type(struct event_filters *fs, struct one_filter *f, struct 
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+/* A hostile recording may have many events with one long record. */
+#define FREE_BYTES 512 /* of a record */
+#define BYTES_PER_WORK 8 /* for stk_reader__charge() */
+
 static void fill_record(struct event_filters *fs, const struct filter_type *ft,
 			const struct stk_event *e)
 {
@@ -259,6 +265,8 @@ static void fill_record(struct event_filters *fs, const struct filter_type *ft,
 	rec = stk_event__record(e, &len);
 	len = rec ? MIN(len, (size_t)FILTER_REC_MAX) : 0;
 	copy = ft->needs & NEEDS_RECORD ? len : MIN(len, (size_t)ft->prog->min_len);
+	if (copy > FREE_BYTES && stk_reader__charge(fs->r, 0, copy / BYTES_PER_WORK))
+		len = copy = 0;
 	memcpy(fs->in.rec, rec ?: "", copy);
 	fs->in.len = len;
 }

@@ -17,6 +17,8 @@
 #define NAME_AT 8 /* of the name in the record; before it, where it is, as in a __data_loc field */
 #define MAX_NAME (FILTER_REC_MAX - NAME_AT - 1)
 
+#define WORK_FRAME 64 /* of a frame, for stk_reader__charge() */
+
 enum answer { UNKNOWN, NO, YES };
 
 struct one_test {
@@ -24,7 +26,14 @@ struct one_test {
 	enum filter_test_of of;
 	bool is_text; /* compares names, not ids */
 	bool invert;
-	struct filter_prog *prog;
+	struct filter_prog *prog; /* NULL: TEST_OF_FUNCTION */
+	struct {
+		uint32_t offset; /* of the field in the record */
+		char *name; /* NULL: the function at addr */
+		uint64_t addr;
+		uint64_t last; /* address; with its answer, or UNKNOWN */
+		enum answer answer;
+	} function;
 	uint8_t *answers; /* enum answer, by stack number or event type */
 	uint32_t nr_answers;
 };
@@ -58,6 +67,7 @@ void filter_tests__free(struct filter_tests *ts)
 		return;
 	for (i = 0; i < ts->nr; i++) {
 		free(ts->v[i].prog);
+		free(ts->v[i].function.name);
 		free(ts->v[i].answers);
 	}
 	free(ts->v);
@@ -81,6 +91,33 @@ static int compile(const struct ev_format *format, const struct filter_features 
 	return filter__compile(format, text, &alone, ret_prog, why, sizeof(why));
 }
 
+static int set_function(const struct filter_test *test, struct one_test *t)
+{
+	t->of = TEST_OF_FUNCTION;
+	t->function.offset = test->offset;
+	t->function.addr = test->addr;
+	if (test->name_len)
+		t->function.name = strndup(test->name, test->name_len);
+	return test->name_len && !t->function.name ? -ENOMEM : 0;
+}
+
+static int set_program(const struct ev_format *format, const struct filter_features *features,
+		       const struct filter_test *test, struct one_test *t)
+{
+	int err;
+
+	t->prog = malloc(sizeof(*t->prog));
+	if (!t->prog)
+		return -ENOMEM;
+	err = compile(format, features, test, t->prog);
+	if (err) {
+		free(t->prog);
+		return err;
+	}
+	t->is_text = t->prog->preds[0].kind == FILTER_KIND_STRING;
+	return 0;
+}
+
 int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
 		      const struct filter_features *features, const struct filter_test *test)
 {
@@ -89,7 +126,9 @@ int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
 	int err;
 
 	for (i = 0; i < ts->nr; i++)
-		if (ts->v[i].at == test->at)
+		if (ts->v[i].at == test->at &&
+		    (ts->v[i].of == TEST_OF_FUNCTION) == test->is_function &&
+		    (!test->is_function || ts->v[i].function.offset == test->offset))
 			return i;
 	if (ts->nr == FILTER_MAX_TESTS)
 		return -E2BIG;
@@ -97,15 +136,9 @@ int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
 		ts->in = calloc(1, sizeof(*ts->in));
 	if (!ts->in || array__grow(&ts->v, ts->nr, &ts->max))
 		return -ENOMEM;
-	t.prog = malloc(sizeof(*t.prog));
-	if (!t.prog)
-		return -ENOMEM;
-	err = compile(format, features, test, t.prog);
-	if (err) {
-		free(t.prog);
+	err = test->is_function ? set_function(test, &t) : set_program(format, features, test, &t);
+	if (err)
 		return err;
-	}
-	t.is_text = t.prog->preds[0].kind == FILTER_KIND_STRING;
 	ts->v[ts->nr] = t;
 	return ts->nr++;
 }
@@ -126,7 +159,8 @@ static bool test_name(struct filter_tests *ts, const struct one_test *t, const c
 	size_t len = name ? strnlen(name, MAX_NAME) : 0;
 	uint32_t where = (uint32_t)(len + 1) << 16 | NAME_AT;
 
-	if (!len)
+	/* What a hostile recording demands is limited: its reader ends with the same error. */
+	if (!len || stk_reader__charge(ts->r, 0, len))
 		return false;
 	memcpy(ts->in->rec, &where, sizeof(where));
 	memcpy(ts->in->rec + NAME_AT, name, len);
@@ -154,8 +188,7 @@ static bool test_frames(struct filter_tests *ts, const struct one_test *t, uint3
 	int n = stk_reader__frames(ts->r, number, frames, STK_MAX_DEPTH), i;
 
 	n = MIN(n, STK_MAX_DEPTH);
-	/* What a hostile recording demands is limited; its reader ends with the same error. */
-	if (n > 0 && stk_reader__charge(ts->r, 0, n * 64))
+	if (n > 0 && stk_reader__charge(ts->r, 0, n * WORK_FRAME))
 		return false;
 	for (i = 0; i < n; i++)
 		if (test_frame(ts, t, &frames[i]))
@@ -205,11 +238,52 @@ static bool stack_passes(struct filter_tests *ts, struct one_test *t, uint32_t n
 	return a && *a == YES;
 }
 
+/* "name" or "module:name". */
+static bool is_function(const struct stk_frame *f, const char *name)
+{
+	size_t len = f->mod ? strlen(f->mod) : 0;
+
+	return f->sym &&
+	       (!strcmp(f->sym, name) || (len && !strncmp(name, f->mod, len) && name[len] == ':' &&
+					  !strcmp(name + len + 1, f->sym)));
+}
+
+static bool test_address(struct filter_tests *ts, const struct one_test *t, uint64_t addr)
+{
+	struct stk_frame f = { 0 }, wanted = { 0 };
+
+	if (stk_reader__kernel_symbol(ts->r, addr, &f) || !f.sym)
+		return false;
+	if (t->function.name)
+		return is_function(&f, t->function.name);
+	return !stk_reader__kernel_symbol(ts->r, t->function.addr, &wanted) && wanted.sym &&
+	       addr - f.off == t->function.addr - wanted.off;
+}
+
+static bool function_passes(struct filter_tests *ts, struct one_test *t, const struct stk_event *e)
+{
+	const char *rec;
+	uint64_t addr;
+	size_t len;
+
+	rec = stk_event__record(e, &len);
+	if (!rec || len < sizeof(addr) || t->function.offset > len - sizeof(addr))
+		return false;
+	memcpy(&addr, rec + t->function.offset, sizeof(addr));
+	if (t->function.answer == UNKNOWN || t->function.last != addr) {
+		t->function.last = addr;
+		t->function.answer = test_address(ts, t, addr) ? YES : NO;
+	}
+	return t->function.answer == YES;
+}
+
 static bool passes(struct filter_tests *ts, struct one_test *t, const struct stk_event *e)
 {
 	const struct stk_event_type *type = stk_event__type(e);
 	uint8_t *a;
 
+	if (t->of == TEST_OF_FUNCTION)
+		return function_passes(ts, t, e);
 	if (t->of == TEST_OF_COMM)
 		return test_name(ts, t, stk_event__comm(e));
 	if (t->of != TEST_OF_EVENT)

@@ -23,6 +23,7 @@ enum filter_test_of {
 	TEST_OF_STACKS = TEST_OF_KSTACK | TEST_OF_USTACK, /* of any of both */
 	TEST_OF_COMM = 4,
 	TEST_OF_EVENT = 8, /* "system:name" */
+	TEST_OF_FUNCTION = 16, /* filter_test.is_function */
 };
 
 /* Of one expression. */

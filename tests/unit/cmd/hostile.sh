@@ -36,6 +36,8 @@ report --callees --json
 report --flamegraph -
 script --ns
 script --json --stacks
+script --filter kstack~"*a?b*"||ustack~"*c*"||task.comm~"*d*"||event~"*e*"||stack_id==1
+report --time 10%,90% --comm *a*b* --filter kstack!="x"&&event.time>1
 export fsmb -o -
 export fsmb1 -o -
 LIST
