@@ -68,9 +68,10 @@ static int unknown_field(struct filter_compiler *c, size_t start, const char *na
 					f->name);
 	}
 	if (!len)
-		return filter__fail(c, -EINVAL, start, "unknown field '%s', the event has none", name);
-	return filter__fail(c, -EINVAL, start, "unknown field '%s', the fields are: %s%s", name, fields,
-		    len < sizeof(fields) ? "" : "...");
+		return filter__fail(c, -EINVAL, start, "unknown field '%s', the event has none",
+				    name);
+	return filter__fail(c, -EINVAL, start, "unknown field '%s', the fields are: %s%s", name,
+			    fields, len < sizeof(fields) ? "" : "...");
 }
 
 static size_t word_len(const char *s)
@@ -139,9 +140,9 @@ static int use_field(struct filter_compiler *c, size_t start, const struct ev_fi
 		return filter__fail(c, -E2BIG, start, "field '%s' lies beyond byte %d", f->name,
 				    FILTER_REC_MAX);
 	*ret = (struct operand){ .type = operand_type_of(f, c->features),
-				     .offset = FILTER_INPUT_REC + f->offset,
-				     .size = f->size,
-				     .is_signed = f->is_signed,
+				 .offset = FILTER_INPUT_REC + f->offset,
+				 .size = f->size,
+				 .is_signed = f->is_signed,
 				 .is_code = f->address >= EV_FUNCTION };
 	c->prog->min_len = MAX(c->prog->min_len, f->offset + f->size);
 	return 0;
