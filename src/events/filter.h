@@ -44,8 +44,8 @@ struct filter_test {
 	bool invert; /* the program inverts the test: it is the opposite of the comparison */
 	/*
 	 * For .function, in place of `what`: whether the 8-byte field at this offset in the record
-	 * is an address in a function, of that name (name_len bytes) or, if there is none, the one
-	 * that contains addr.
+	 * is an address in the function of that name (name_len bytes) or, without a name, in the
+	 * one that contains addr.
 	 */
 	bool is_function;
 	uint32_t offset;
