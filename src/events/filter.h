@@ -48,6 +48,12 @@ struct filter_test {
 	 * one that contains addr.
 	 */
 	bool is_function;
+	/*
+	 * The comparison is with the string of the dynamic field at this offset in the record,
+	 * which is a copy of what another field points to.  Without a copy, which is empty then,
+	 * the test is false.  The program does not invert it: the comparison is complete.
+	 */
+	bool is_copy;
 	uint32_t offset;
 	const char *name;
 	size_t name_len;
@@ -57,7 +63,8 @@ struct filter_test {
 /*
  * Names of values that are not in the record, for filters on the host: "task.comm", "event.cpu".
  * With them, "field.NAME" is the field of that name, .function is a test, for fields that the event
- * prints as functions, and strings behind pointers, which the host cannot read, are refused.
+ * prints as functions, and so is .ustring, for strings that the recorder copied.  Other strings
+ * behind pointers, which the host cannot read, are refused.
  */
 struct filter_names {
 	/* False: there is no such value.  Called for a name without a dot if no field has it. */

@@ -22,7 +22,7 @@ struct comparison {
 	size_t op_pos;
 	struct filter_pred *pred;
 	bool invert;
-	struct filter_test test; /* is_function */
+	struct filter_test test; /* is_function, is_copy */
 };
 
 #define FAIL(k, at, ...) filter__fail((k)->c, -EINVAL, (at), __VA_ARGS__)
@@ -260,6 +260,26 @@ static int set_pattern(struct comparison *k, size_t start, size_t len)
 	return 0;
 }
 
+/* A string behind a pointer, on the host: its copy in the record. */
+static int use_copy(struct comparison *k, bool user)
+{
+	const struct ev_field *copy = k->field.copy;
+
+	if (!copy)
+		return FAIL(k, k->pos,
+			    "the field is a pointer, and what it points to is not recorded");
+	if (!user)
+		return FAIL(k, k->op_pos,
+			    "the string is in user space: write .ustring after the name");
+	k->c->prog->min_len = MAX(k->c->prog->min_len, copy->offset + copy->size);
+	k->test.is_copy = true;
+	k->test.offset = copy->offset;
+	k->field.type = OPERAND_TEST;
+	k->field.test.is_text = true;
+	k->pred->offset = FILTER_INPUT_REC;
+	return 0;
+}
+
 static int parse_string(struct comparison *k, bool user)
 {
 	struct filter_pred_str *str = &k->pred->str;
@@ -269,11 +289,13 @@ static int parse_string(struct comparison *k, bool user)
 
 	if (k->op != OP_EQ && k->op != OP_NE && k->op != OP_GLOB)
 		return FAIL(k, k->op_pos, "strings support only == != ~");
+	if (k->field.type == OPERAND_POINTER && k->c->features->names) {
+		err = use_copy(k, user);
+		if (err)
+			return err;
+	}
 	if (!may_be_string(&k->field))
 		return FAIL(k, quote, "the field is not a string");
-	if (k->field.type == OPERAND_POINTER && k->c->features->names)
-		return FAIL(k, quote,
-			    "the field is a pointer, and what it points to is not recorded");
 	close = strchr(k->s + quote + 1, k->s[quote]);
 	if (!close)
 		return FAIL(k, quote, "the quote is not closed");
@@ -470,6 +492,8 @@ static int add_test(struct comparison *k, size_t start)
 	bit = names->add_test(names->ctx, &test);
 	if (bit < 0)
 		return filter__fail(k->c, bit, start, "%s", strerror(-bit));
+	if (test.is_copy)
+		k->invert = false;
 	*k->pred = (struct filter_pred){ .kind = FILTER_KIND_BITS,
 					 .offset = FILTER_INPUT_TESTS + bit / 64 * 8,
 					 .num.lo = 1ULL << bit % 64 };

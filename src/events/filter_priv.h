@@ -40,6 +40,7 @@ struct operand {
 	uint32_t offset; /* in struct filter_input */
 	uint32_t size;
 	bool is_signed;
+	const struct ev_field *copy; /* of the string that it points to, made by a recorder */
 	bool is_code; /* the event prints it as the name of a function */
 	struct filter_value test; /* OPERAND_TEST */
 };

@@ -27,8 +27,8 @@ struct one_test {
 	bool is_text; /* compares names, not ids */
 	bool invert;
 	struct filter_prog *prog; /* NULL: TEST_OF_FUNCTION */
+	uint32_t offset; /* of the field in the record: TEST_OF_FUNCTION, TEST_OF_COPY */
 	struct {
-		uint32_t offset; /* of the field in the record */
 		char *name; /* NULL: the function at addr */
 		uint64_t addr;
 		uint64_t last; /* address; with its answer, or UNKNOWN */
@@ -93,8 +93,6 @@ static int compile(const struct ev_format *format, const struct filter_features 
 
 static int set_function(const struct filter_test *test, struct one_test *t)
 {
-	t->of = TEST_OF_FUNCTION;
-	t->function.offset = test->offset;
 	t->function.addr = test->addr;
 	if (test->name_len)
 		t->function.name = strndup(test->name, test->name_len);
@@ -114,6 +112,7 @@ static int set_program(const struct ev_format *format, const struct filter_featu
 		free(t->prog);
 		return err;
 	}
+	t->prog->min_len = 0; /* of the event's record */
 	t->is_text = t->prog->preds[0].kind == FILTER_KIND_STRING;
 	return 0;
 }
@@ -121,14 +120,17 @@ static int set_program(const struct ev_format *format, const struct filter_featu
 int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
 		      const struct filter_features *features, const struct filter_test *test)
 {
-	struct one_test t = { .at = test->at, .of = test->what, .invert = test->invert };
+	struct one_test t = { .at = test->at,
+			      .of = test->is_function ? TEST_OF_FUNCTION :
+				    test->is_copy     ? TEST_OF_COPY :
+							test->what,
+			      .invert = test->invert && !test->is_copy,
+			      .offset = test->offset };
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < ts->nr; i++)
-		if (ts->v[i].at == test->at &&
-		    (ts->v[i].of == TEST_OF_FUNCTION) == test->is_function &&
-		    (!test->is_function || ts->v[i].function.offset == test->offset))
+		if (ts->v[i].at == t.at && ts->v[i].of == t.of && ts->v[i].offset == t.offset)
 			return i;
 	if (ts->nr == FILTER_MAX_TESTS)
 		return -E2BIG;
@@ -154,19 +156,26 @@ static bool test_id(struct filter_tests *ts, const struct one_test *t, uint32_t 
 	return filter__match(t->prog, ts->in) != t->invert;
 }
 
-static bool test_name(struct filter_tests *ts, const struct one_test *t, const char *name)
+static bool test_text(struct filter_tests *ts, const struct one_test *t, const char *name,
+		      size_t len)
 {
-	size_t len = name ? strnlen(name, MAX_NAME) : 0;
 	uint32_t where = (uint32_t)(len + 1) << 16 | NAME_AT;
 
 	/* What a hostile recording demands is limited: its reader ends with the same error. */
-	if (!len || stk_reader__charge(ts->r, 0, len))
+	if (stk_reader__charge(ts->r, 0, len))
 		return false;
 	memcpy(ts->in->rec, &where, sizeof(where));
 	memcpy(ts->in->rec + NAME_AT, name, len);
 	ts->in->rec[NAME_AT + len] = '\0';
 	ts->in->len = NAME_AT + len + 1;
 	return filter__match(t->prog, ts->in) != t->invert;
+}
+
+static bool test_name(struct filter_tests *ts, const struct one_test *t, const char *name)
+{
+	size_t len = name ? strnlen(name, MAX_NAME) : 0;
+
+	return len && test_text(ts, t, name, len);
 }
 
 static bool test_frame(struct filter_tests *ts, const struct one_test *t, const struct stk_frame *f)
@@ -260,6 +269,24 @@ static bool test_address(struct filter_tests *ts, const struct one_test *t, uint
 	       addr - f.off == t->function.addr - wanted.off;
 }
 
+static bool copy_passes(struct filter_tests *ts, const struct one_test *t,
+			const struct stk_event *e)
+{
+	size_t len, off, size;
+	const char *rec;
+	uint32_t where;
+
+	rec = stk_event__record(e, &len);
+	if (!rec || len < sizeof(where) || t->offset > len - sizeof(where))
+		return false;
+	memcpy(&where, rec + t->offset, sizeof(where));
+	off = where & 0xffff;
+	size = where >> 16;
+	if (!size || off > len || size > len - off)
+		return false;
+	return test_text(ts, t, rec + off, strnlen(rec + off, MIN(size, (size_t)MAX_NAME)));
+}
+
 static bool function_passes(struct filter_tests *ts, struct one_test *t, const struct stk_event *e)
 {
 	const char *rec;
@@ -267,9 +294,9 @@ static bool function_passes(struct filter_tests *ts, struct one_test *t, const s
 	size_t len;
 
 	rec = stk_event__record(e, &len);
-	if (!rec || len < sizeof(addr) || t->function.offset > len - sizeof(addr))
+	if (!rec || len < sizeof(addr) || t->offset > len - sizeof(addr))
 		return false;
-	memcpy(&addr, rec + t->function.offset, sizeof(addr));
+	memcpy(&addr, rec + t->offset, sizeof(addr));
 	if (t->function.answer == UNKNOWN || t->function.last != addr) {
 		t->function.last = addr;
 		t->function.answer = test_address(ts, t, addr) ? YES : NO;
@@ -284,6 +311,8 @@ static bool passes(struct filter_tests *ts, struct one_test *t, const struct stk
 
 	if (t->of == TEST_OF_FUNCTION)
 		return function_passes(ts, t, e);
+	if (t->of == TEST_OF_COPY)
+		return copy_passes(ts, t, e);
 	if (t->of == TEST_OF_COMM)
 		return test_name(ts, t, stk_event__comm(e));
 	if (t->of != TEST_OF_EVENT)

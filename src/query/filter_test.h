@@ -24,6 +24,7 @@ enum filter_test_of {
 	TEST_OF_COMM = 4,
 	TEST_OF_EVENT = 8, /* "system:name" */
 	TEST_OF_FUNCTION = 16, /* filter_test.is_function */
+	TEST_OF_COPY = 32, /* filter_test.is_copy */
 };
 
 /* Of one expression. */
