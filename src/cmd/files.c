@@ -366,14 +366,15 @@ static int run(int argc, char **argv)
 	/* Function names are not printed. */
 	_cleanup_(files__free) struct files fs = { .rd.names.no_symbols = true };
 	const struct stk_event *e;
+	uint64_t count;
 	int code, err = 0;
 
 	code = parse_options(&fs, argc, argv) ?: reading__open(&fs.rd, STK_WANT_EVENTS);
 	if (code)
 		return code;
 	out__open(&fs.out, true);
-	while (!err && reading__next(&fs.rd, &fs.out, NULL, NULL, &e))
-		err = stack_refs__add(&fs.refs, fs.rd.reader, e);
+	while (!err && reading__next_counted(&fs.rd, &fs.out, NULL, NULL, &e, &count))
+		err = stack_refs__add(&fs.refs, fs.rd.reader, e, count);
 	if (err)
 		log_err(err, "count the stacks");
 	else

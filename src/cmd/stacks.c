@@ -196,11 +196,13 @@ static int put_top(struct stacks *s)
 static int read_stacks(struct stacks *s)
 {
 	const struct stk_event *e;
+	uint64_t count;
 	int err = 0;
 
 	out__open(&s->out, !s->rd.follow);
-	while (!err && reading__next(&s->rd, &s->out, s->rd.follow ? put_new : NULL, s, &e))
-		err = stack_refs__add(&s->refs, s->rd.reader, e);
+	while (!err &&
+	       reading__next_counted(&s->rd, &s->out, s->rd.follow ? put_new : NULL, s, &e, &count))
+		err = stack_refs__add(&s->refs, s->rd.reader, e, count);
 	if (err)
 		log_err(err, "count the references");
 	if (!is_import(s))

@@ -71,6 +71,20 @@ void stk_reader__free(struct stk_reader *r);
  */
 int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event);
 
+/*
+ * The same, for those who count: events of a block of the file that differ only in time and fields
+ * are returned once, with their number in *ret_count (at least 1).  The sums by CPU, task, type,
+ * stack, flags, preempt count and marks are those of stk_reader__next() without STK_WANT_FIELDS, at
+ * a fraction of its cost.  Events of which a time decides something are returned one by one: late
+ * events, user stacks in replaced code, and the ends of a selected time.
+ *
+ * What is returned once for several events has the time of the first event of its block, so times
+ * neither ascend nor say which events are neighbours.  There are no fields: stk_event__record()
+ * returns NULL.  A reader delivers either events or counts: the call for the other returns -EINVAL.
+ */
+int stk_reader__next_counted(struct stk_reader *r, const struct stk_event **ret_event,
+			     uint64_t *ret_count);
+
 uint64_t stk_event__ts(const struct stk_event *e); /* ns of the recording's clock */
 unsigned int stk_event__cpu(const struct stk_event *e);
 uint32_t stk_event__tid(const struct stk_event *e); /* kernel's pid: the thread */
@@ -93,6 +107,30 @@ unsigned int stk_event__preempt_count(const struct stk_event *e);
  * be less than the format demands if the event is marked STK_MARK_NO_FIELDS or STK_MARK_CUT.
  */
 const void *stk_event__record(const struct stk_event *e, size_t *ret_len);
+
+/* ---- selection ------------------------------------------------------------------------------- */
+
+struct stk_select {
+	size_t size; /* sizeof(struct stk_select) */
+	uint64_t from, to; /* ns of the recording's clock, both included; UINT64_MAX: to the end */
+	bool (*cpu)(void *ctx, uint32_t cpu); /* NULL: events of all CPUs */
+	/*
+	 * Called once for all events of a block of the file that are alike; their times and fields
+	 * are unknown, and so is their user stack if its code was replaced.  NULL: all events.
+	 */
+	bool (*event)(void *ctx, const struct stk_event *e);
+	void *ctx;
+};
+
+/*
+ * Only the events within these times for which both functions return true are returned.  What the
+ * header of a block excludes is not read, and events that are not selected are not decoded where
+ * that can be avoided, so damage there stays unnoticed.  Everything else is as without a selection:
+ * losses, the tables, and totals.events, which includes the events left out.  But totals.late is of
+ * the returned events, and stk_reader__may_miss() takes the events without fields outside the
+ * selected times for complete.  To be called before the first event is read, else -EINVAL.
+ */
+int stk_reader__select(struct stk_reader *r, const struct stk_select *select);
 
 /* ---- missing events -------------------------------------------------------------------------- */
 

@@ -22,7 +22,7 @@
 
 #define STK_MAGIC "\x89STK\r\n\x1a\n"
 #define STK_MAJOR 1
-#define STK_MINOR 3
+#define STK_MINOR 4
 #define STK_MINOR_LOSSES 2 /* the first with LOSSES blocks: when and where events were lost */
 #define STK_HEADER_SIZE 64
 #define STK_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
@@ -47,7 +47,7 @@ struct stk_block_header {
 	uint32_t raw_len; /* bytes after decompression, <= STK_MAX_RAW */
 	uint32_t aux; /* by type; 0 where not stated */
 	uint32_t payload_crc; /* CRC32C of the stored bytes */
-	uint32_t reserved; /* 0 */
+	uint32_t events_crc; /* EVENTS: CRC32C of their header; else, and before 1.4, 0 */
 	uint32_t header_crc; /* CRC32C of the 28 bytes before */
 };
 static_assert(sizeof(struct stk_block_header) == 32, "block header is 32 bytes on disk");

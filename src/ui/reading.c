@@ -80,6 +80,8 @@ static const char *shown_function(void *ctx, const char *sym)
 	return user_names__function(ctx, sym);
 }
 
+static void select_events(struct reading *rd);
+
 int reading__open(struct reading *rd, unsigned int want)
 {
 	struct stk_reader_opts opts = {
@@ -109,6 +111,7 @@ int reading__open(struct reading *rd, unsigned int want)
 		log_err(err, "select events of '%s'", rd->path);
 		return CMD_FAILURE;
 	}
+	select_events(rd);
 	rd->live = stk_reader__is_live(rd->reader);
 	user_names__start(&rd->names, rd->reader);
 	if (rd->follow) {
@@ -198,6 +201,47 @@ bool reading__loss_selected(struct reading *rd, const struct stk_loss *loss)
 	return !loss->type || selection__has_type(sel, loss->type);
 }
 
+/* ---- selection ------------------------------------------------------------------------------- */
+
+static bool cpu_may_be_selected(void *ctx, uint32_t cpu)
+{
+	const struct reading *rd = ctx;
+
+	return rd->only_events || !rd->sel.cpu.nr || num_set__has(&rd->sel.cpu, cpu);
+}
+
+static bool may_be_selected(void *ctx, const struct stk_event *e)
+{
+	struct reading *rd = ctx;
+
+	return rd->only_events ? selection__has_type(&rd->sel, stk_event__type(e)) :
+				 selection__may_have(&rd->sel, e);
+}
+
+/*
+ * Lets the reader leave out what the options do not select, as far as it can know that.  If that
+ * is all of it, events can be counted without being read one by one.
+ */
+static void select_events(struct reading *rd)
+{
+	struct selection *sel = &rd->sel;
+	struct stk_select select = { .size = sizeof(select),
+				     .to = UINT64_MAX,
+				     .cpu = cpu_may_be_selected,
+				     .event = may_be_selected,
+				     .ctx = rd };
+	bool has_times = sel->nr_times && !rd->only_events;
+
+	rd->by_count = !sel->any || rd->every;
+	if (rd->by_count)
+		return;
+	if (has_times && selection__times(sel, &select.from, &select.to))
+		rd->by_count = sel->nr_times == 1 && !sel->has_filter;
+	else
+		rd->by_count = !has_times && !sel->has_filter;
+	stk_reader__select(rd->reader, &select);
+}
+
 static bool is_wanted(struct reading *rd, const struct stk_event *e)
 {
 	if (rd->every || !rd->sel.any)
@@ -206,10 +250,14 @@ static bool is_wanted(struct reading *rd, const struct stk_event *e)
 }
 
 /* At the first event, when event types and metadata are known; false: its options are wrong. */
-static bool begin(struct reading *rd, uint64_t first_ts)
+static bool begin(struct reading *rd)
 {
+	struct stk_totals t;
+
 	rd->begun = true;
-	if (need__filters(rd, false) || selection__find_times(&rd->sel, rd->path, first_ts))
+	/* The first event that is returned need not be the first one of the recording. */
+	stk_reader__totals(rd->reader, &t);
+	if (need__filters(rd, false) || selection__find_times(&rd->sel, rd->path, t.first_ts))
 		rd->code = CMD_FAILURE;
 	return !rd->code;
 }
@@ -219,12 +267,20 @@ int reading__next_selected(struct reading *rd, const struct stk_event **ret_even
 	int n;
 
 	while ((n = stk_reader__next(rd->reader, ret_event)) == 1) {
-		if (!rd->begun && !begin(rd, stk_event__ts(*ret_event)))
+		if (!rd->begun && !begin(rd))
 			return -ECANCELED;
 		if (is_wanted(rd, *ret_event))
 			return 1;
 	}
 	return n;
+}
+
+static int next_counted(struct reading *rd, const struct stk_event **ret_event, uint64_t *ret_count)
+{
+	if (rd->by_count)
+		return stk_reader__next_counted(rd->reader, ret_event, ret_count);
+	*ret_count = 1;
+	return reading__next_selected(rd, ret_event);
 }
 
 /* Which times were selected, if the user did not say it in those of the recording's clock. */
@@ -239,8 +295,24 @@ static void put_notes(struct reading *rd, struct out *o)
 		strbuf__printf(&o->b, "#%s\n", times.s);
 }
 
-int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
-		  const struct stk_event **ret_event)
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* The reader is at its end, or failed. */
+static void note_end(struct reading *rd, int err)
+{
+	rd->at_end = true;
+	if (!err)
+		return;
+	if (err == -ENOBUFS)
+		log_err(err, "read '%s'", rd->path);
+	else
+		log_err(err == -EBADMSG ? 0 : err, "'%s' is damaged: the rest cannot be read",
+			rd->path);
+	rd->code = CMD_FAILURE;
+}
+
+static int next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
+		const struct stk_event **ret_event, uint64_t *ret_count)
 {
 	const struct timespec pause = { .tv_nsec = FOLLOW_NS };
 	int n;
@@ -248,7 +320,8 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 	while (!interrupted && !out__drain(o)) {
 		bool has_begun = rd->begun;
 
-		n = reading__next_selected(rd, ret_event);
+		n = ret_count ? next_counted(rd, ret_event, ret_count) :
+				reading__next_selected(rd, ret_event);
 		if (n == -ECANCELED)
 			return 0;
 		if (!has_begun && rd->begun)
@@ -256,16 +329,7 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 		if (n == 1)
 			return 1;
 		if (n != -EAGAIN || !rd->follow) {
-			rd->at_end = true;
-			if (n < 0) {
-				if (n == -ENOBUFS)
-					log_err(n, "read '%s'", rd->path);
-				else
-					log_err(n == -EBADMSG ? 0 : n,
-						"'%s' is damaged: the rest cannot be read",
-						rd->path);
-				rd->code = CMD_FAILURE;
-			}
+			note_end(rd, n);
 			return 0;
 		}
 		if (idle)
@@ -274,6 +338,18 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
 			nanosleep(&pause, NULL);
 	}
 	return 0;
+}
+
+int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
+		  const struct stk_event **ret_event)
+{
+	return next(rd, o, idle, ctx, ret_event, NULL);
+}
+
+int reading__next_counted(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
+			  const struct stk_event **ret_event, uint64_t *ret_count)
+{
+	return next(rd, o, idle, ctx, ret_event, ret_count);
 }
 
 bool reading__is_live(const struct reading *rd)

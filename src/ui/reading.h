@@ -100,6 +100,7 @@ struct reading {
 	struct selection sel;
 	struct event_filter_opts filter_names;
 	bool begun; /* an event was read, so the event types are known */
+	bool by_count; /* reading__next_counted() need not read events one by one */
 	struct user_names names;
 	struct stk_reader *reader;
 	struct output *picture; /* the file of flamegraph */
@@ -131,6 +132,12 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
  * set: the options cannot be applied to the recording.
  */
 int reading__next_selected(struct reading *rd, const struct stk_event **ret_event);
+/*
+ * The same for commands that count: *ret_event stands for *ret_count events that differ only in
+ * time and fields, as stk_reader__next_counted() says.
+ */
+int reading__next_counted(struct reading *rd, struct out *o, void (*idle)(void *ctx), void *ctx,
+			  const struct stk_event **ret_event, uint64_t *ret_count);
 /* Whether the options select this event. */
 bool reading__selected(struct reading *rd, const struct stk_event *e);
 /* Whether a selected event may be among the lost ones, whose tasks are unknown. */

@@ -219,6 +219,22 @@ void selection__put_times(const struct selection *sel, struct strbuf *b)
 	}
 }
 
+bool selection__times(const struct selection *sel, uint64_t *ret_from, uint64_t *ret_to)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+	unsigned int i;
+
+	for (i = 0; i < sel->nr_times; i++) {
+		if (!time_span__is_absolute(&sel->times[i]))
+			return false;
+		from = MIN(from, sel->times[i].from);
+		to = MAX(to, sel->times[i].to);
+	}
+	*ret_from = from;
+	*ret_to = to;
+	return true;
+}
+
 /* ---- event types ----------------------------------------------------------------------------- */
 
 /* By -e alone. */
@@ -336,6 +352,16 @@ bool selection__has_task(const struct selection *sel, uint32_t pid, uint32_t tid
 	return !sel->pid.nr || num_set__has(&sel->pid, pid) || num_set__has(&sel->pid, tid);
 }
 
+bool selection__may_have(struct selection *sel, const struct stk_event *e)
+{
+	if (!selection__has_type(sel, stk_event__type(e)))
+		return false;
+	if ((sel->pid.nr || sel->tid.nr) &&
+	    !selection__has_task(sel, stk_event__pid(e), stk_event__tid(e)))
+		return false;
+	return !sel->nr_comms || comm_selected(sel, e);
+}
+
 /* What is cheap and decides most comes first. */
 bool selection__has(struct selection *sel, const struct stk_event *e)
 {
@@ -345,12 +371,5 @@ bool selection__has(struct selection *sel, const struct stk_event *e)
 		return false;
 	if (sel->cpu.nr && !num_set__has(&sel->cpu, stk_event__cpu(e)))
 		return false;
-	if (!selection__has_type(sel, stk_event__type(e)))
-		return false;
-	if ((sel->pid.nr || sel->tid.nr) &&
-	    !selection__has_task(sel, stk_event__pid(e), stk_event__tid(e)))
-		return false;
-	if (sel->nr_comms && !comm_selected(sel, e))
-		return false;
-	return selection__has_event(sel, e);
+	return selection__may_have(sel, e) && selection__has_event(sel, e);
 }

@@ -82,6 +82,13 @@ bool selection__has(struct selection *sel, const struct stk_event *e);
 bool selection__has_event(struct selection *sel, const struct stk_event *e);
 /* Whether -e selects events of this type; without it, all are. */
 bool selection__has_type(struct selection *sel, const struct stk_event_type *t);
+/* Whether it may be selected: by all options but --time, --cpu and --filter. */
+bool selection__may_have(struct selection *sel, const struct stk_event *e);
+/*
+ * The time from the first selected one to the last, which may have gaps; false: not all are known
+ * yet.
+ */
+bool selection__times(const struct selection *sel, uint64_t *ret_from, uint64_t *ret_to);
 /* The other options, for what is not an event. */
 bool selection__has_time(const struct selection *sel, uint64_t from, uint64_t to); /* overlaps */
 bool selection__has_comm(const struct selection *sel, const char *comm, bool is_idle);

@@ -17,9 +17,9 @@ int stack_refs__reach(struct stack_refs *refs, struct stk_reader *r, uint32_t nu
 /* Adds the references of duplicate stacks to the first number of the stack. */
 void stack_refs__fold(struct stack_refs *refs, struct stk_reader *r);
 
-/* Adds the references of an event; -ENOMEM. */
+/* Adds the references of `count` events like this one; -ENOMEM. */
 static inline int stack_refs__add(struct stack_refs *refs, struct stk_reader *r,
-				  const struct stk_event *e)
+				  const struct stk_event *e, uint64_t count)
 {
 	uint32_t kstack = stk_event__kstack(e), ustack = stk_event__ustack(e);
 	int err = 0;
@@ -29,9 +29,9 @@ static inline int stack_refs__add(struct stack_refs *refs, struct stk_reader *r,
 	if (ustack >= refs->nr && !err)
 		err = stack_refs__reach(refs, r, ustack);
 	if (kstack < refs->nr)
-		refs->v[kstack].kernel++;
+		refs->v[kstack].kernel += count;
 	if (ustack < refs->nr)
-		refs->v[ustack].user++;
+		refs->v[ustack].user += count;
 	return err;
 }
 

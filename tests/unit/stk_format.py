@@ -99,8 +99,9 @@ class Recording:
         at = head[3]
         while at < len(data):
             h = struct.unpack_from("<IHHIIIIII", data, at)
-            assert h[0] == 0x4B4C4253 and h[8] == crc32c(data[at:at + 28]) and h[7] == 0
+            assert h[0] == 0x4B4C4253 and h[8] == crc32c(data[at:at + 28])
             stored = data[at + 32:at + 32 + h[3]]
+            assert h[7] == (crc32c(stored[:64]) if h[1] == 7 and head[2] >= 4 else 0)
             assert len(stored) == h[3] and h[6] == crc32c(stored)
             at += 32 + h[3]
             self.block(h[1], h[5], unpack(h[2], stored, h[4]))

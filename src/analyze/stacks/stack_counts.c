@@ -127,25 +127,25 @@ static bool same_count(const struct count_key *a, const struct count_key *b)
 	return a->group == b->group && a->kstack == b->kstack && a->ustack == b->ustack;
 }
 
-static int count_stacks(struct stack_counts *c, const struct count_key *key)
+static int count_stacks(struct stack_counts *c, const struct count_key *key, uint64_t count)
 {
 	uint64_t hash = hash_count(c, key);
 	uint32_t i;
 
 	index__for_each(&c->count_index, hash, i) {
 		if (same_count(&c->counts[i].key, key)) {
-			c->counts[i].count++;
+			c->counts[i].count += count;
 			return 0;
 		}
 	}
 	if (array__grow(&c->counts, c->nr_counts, &c->max_counts) ||
 	    index__add(&c->count_index, hash, c->nr_counts))
 		return -ENOMEM;
-	c->counts[c->nr_counts++] = (struct count){ .key = *key, .count = 1 };
+	c->counts[c->nr_counts++] = (struct count){ .key = *key, .count = count };
 	return 0;
 }
 
-int stack_counts__add(struct stack_counts *c, const struct stk_event *e)
+int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_t count)
 {
 	struct count_key key = { 0 };
 	int err;
@@ -157,9 +157,9 @@ int stack_counts__add(struct stack_counts *c, const struct stk_event *e)
 		key.kstack = stk_event__kstack(e);
 	if (c->stacks & STACKS_USER)
 		key.ustack = stk_event__ustack(e);
-	err = count_stacks(c, &key);
+	err = count_stacks(c, &key, count);
 	if (!err)
-		c->groups[key.group].group.count++;
+		c->groups[key.group].group.count += count;
 	return err;
 }
 

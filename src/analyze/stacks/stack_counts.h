@@ -42,8 +42,8 @@ struct stack_counts;
 
 int stack_counts__new(unsigned int by, unsigned int stacks, struct stack_counts **ret_counts);
 void stack_counts__free(struct stack_counts *c);
-/* After -ENOMEM the counts are incomplete. */
-int stack_counts__add(struct stack_counts *c, const struct stk_event *e);
+/* Adds `count` events like this one.  After -ENOMEM the counts are incomplete. */
+int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_t count);
 uint64_t stack_counts__memory(const struct stack_counts *c); /* bytes, while adding */
 /*
  * Sorts the groups, largest first, and the stacks of each, most frequent first.  Ids of the same

@@ -78,13 +78,13 @@ static void total(struct info *in)
 }
 
 /* Events are counted only for recordings without accounting. */
-static int count_event(struct info *in, const struct stk_event *e)
+static int count_events(struct info *in, const struct stk_event *e, uint64_t count)
 {
 	unsigned int i = stk_event_type__index(stk_event__type(e));
 
 	if (array__reach(&in->seen, i, &in->nr_seen))
 		return -ENOMEM;
-	in->seen[i]++;
+	in->seen[i] += count;
 	return 0;
 }
 
@@ -123,12 +123,13 @@ static void put_progress(void *ctx)
 static int read_all(struct info *in, unsigned int want)
 {
 	const struct stk_event *e;
+	uint64_t count;
 	int err = 0;
 
-	while (!err &&
-	       reading__next(&in->rd, &in->out, in->rd.follow ? put_progress : NULL, in, &e))
+	while (!err && reading__next_counted(&in->rd, &in->out, in->rd.follow ? put_progress : NULL,
+					     in, &e, &count))
 		if (want & STK_WANT_EVENTS)
-			err = count_event(in, e);
+			err = count_events(in, e, count);
 	return err ? log_err(err, "count the events") : 0;
 }
 

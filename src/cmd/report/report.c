@@ -194,9 +194,9 @@ static int put_report(struct report *rp)
 	return err;
 }
 
-static int count_event(struct report *rp, const struct stk_event *e)
+static int count_events(struct report *rp, const struct stk_event *e, uint64_t count)
 {
-	int err = stack_counts__add(rp->counts, e);
+	int err = stack_counts__add(rp->counts, e, count);
 
 	if (err || !charge__is_due(&rp->charge))
 		return err;
@@ -207,6 +207,7 @@ static int run(int argc, char **argv)
 {
 	_cleanup_(report__free) struct report rp = { .by = BY_EVENT, .top = 10, .min = 500000000 };
 	const struct stk_event *e;
+	uint64_t count;
 	int code, err;
 
 	code = parse_options(&rp, argc, argv) ?: reading__open(&rp.rd, STK_WANT_EVENTS);
@@ -214,8 +215,8 @@ static int run(int argc, char **argv)
 		return code;
 	out__open(&rp.out, true);
 	err = stack_counts__new(rp.by, rp.stacks ?: STACKS_KERNEL | STACKS_USER, &rp.counts);
-	while (!err && reading__next(&rp.rd, &rp.out, NULL, NULL, &e))
-		err = count_event(&rp, e);
+	while (!err && reading__next_counted(&rp.rd, &rp.out, NULL, NULL, &e, &count))
+		err = count_events(&rp, e, count);
 	if (err)
 		log_err(err, "count the stacks");
 	else

@@ -4,6 +4,7 @@
 
 #include "cleanup.h"
 
+#define TIMES_AT_ONCE 512u
 #define SORT_EASY_MOVES 8 /* moves per event; beyond, insertion sort is too slow */
 
 bool rd_get_tokens(struct bytes_cur *c, unsigned int width, uint32_t n, uint32_t bound,
@@ -80,55 +81,61 @@ static int get_tuples(struct stk_reader *r, struct rd_block *b, struct bytes_cur
 	return c->bad ? -EBADMSG : 0;
 }
 
+/* Differences [at, at + n) of a plane table of `all`. */
+static void get_deltas(const uint8_t *p, unsigned int width, uint32_t all, uint32_t at, uint32_t n,
+		       uint64_t *out)
+{
+	memset(out, 0, n * sizeof(*out));
+	for (unsigned int k = 0; k < width; k++) {
+		const uint8_t *plane = p + (size_t)k * all + at;
+
+		for (uint32_t i = 0; i < n; i++)
+			out[i] |= (uint64_t)plane[i] << (8 * k);
+	}
+}
+
+/* Stores the times in the events, if there are any, and compares them with the block's header. */
 static int get_times(struct rd_block *b, struct bytes_cur *c, unsigned int width)
 {
-	uint32_t n = b->h.count;
+	uint32_t n = b->h.count, part;
 	const uint8_t *p = width <= 8 ? bytes_get(c, (uint64_t)width * n) : NULL;
-	uint64_t ts = b->h.first_ts, min = UINT64_MAX, max = 0;
+	uint64_t ts = b->h.first_ts, min = UINT64_MAX, max = 0, deltas[TIMES_AT_ONCE];
 
 	if (!p)
 		return -EBADMSG;
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t v = 0;
-
-		for (unsigned int k = 0; k < width; k++)
-			v |= (uint64_t)p[(size_t)k * n + i] << (8 * k);
-		ts += bytes_unzigzag(v);
-		b->events[i].ts = ts;
-		min = ts < min ? ts : min;
-		max = ts > max ? ts : max;
+	for (uint32_t at = 0; at < n; at += part) {
+		part = MIN(n - at, TIMES_AT_ONCE);
+		get_deltas(p, width, n, at, part, deltas);
+		for (uint32_t i = 0; i < part; i++) {
+			ts += bytes_unzigzag(deltas[i]);
+			if (b->events)
+				b->events[at + i].ts = ts;
+			min = ts < min ? ts : min;
+			max = ts > max ? ts : max;
+		}
 	}
 	return min == b->h.min_ts && max == b->h.max_ts ? 0 : -EBADMSG;
 }
 
-static int decode_heads(struct stk_reader *r, struct rd_block *b, uint32_t *ret_uses)
+/* After the tuples; uses: events by tuple. */
+static int get_order(struct rd_block *b, struct bytes_cur *c, uint32_t *ret_uses)
 {
-	struct bytes_cur c = bytes_cur(r->heads.p, r->heads.len);
-	_cleanup_free_ uint32_t *tokens = NULL;
-	unsigned int token_width, ts_width;
+	unsigned int token_width = bytes_get_u8(c), ts_width = bytes_get_u8(c);
 	uint32_t n = b->h.count;
+	_cleanup_free_ uint32_t *tokens = malloc(n * sizeof(*tokens));
 	int err;
 
-	err = get_tuples(r, b, &c);
-	if (err)
-		return err;
-	token_width = bytes_get_u8(&c);
-	ts_width = bytes_get_u8(&c);
-	tokens = malloc(n * sizeof(*tokens));
-	b->events = arena__alloc(&b->mem, n * sizeof(*b->events));
-	if (!tokens || !b->events)
+	if (!tokens)
 		return -ENOMEM;
-	if (!rd_get_tokens(&c, token_width, n, b->nr_tuples, tokens))
+	if (!rd_get_tokens(c, token_width, n, b->nr_tuples, tokens))
 		return -EBADMSG;
 	memset(ret_uses, 0, b->nr_tuples * sizeof(*ret_uses));
-	for (uint32_t i = 0; i < n; i++) {
-		b->events[i].tuple = tokens[i];
+	for (uint32_t i = 0; i < n; i++)
 		ret_uses[tokens[i]]++;
-	}
-	err = get_times(b, &c, ts_width);
-	if (!err && bytes_left(&c))
-		err = -EBADMSG;
-	return err;
+	for (uint32_t i = 0; b->events && i < n; i++)
+		b->events[i].tuple = tokens[i];
+	err = get_times(b, c, ts_width);
+	return err ?: bytes_left(c) ? -EBADMSG : 0;
 }
 
 /* ---- body ------------------------------------------------------------------------------------ */
@@ -239,9 +246,9 @@ static int sort_any(struct rd_event *e, uint32_t n, struct arena *mem)
 static int sort_events(struct rd_block *b)
 {
 	struct rd_event *e = b->events;
-	uint64_t moves = 0, max_moves = (uint64_t)SORT_EASY_MOVES * b->h.count;
+	uint64_t moves = 0, max_moves = (uint64_t)SORT_EASY_MOVES * b->nr;
 
-	for (uint32_t i = 1; i < b->h.count; i++) {
+	for (uint32_t i = 1; i < b->nr; i++) {
 		struct rd_event x = e[i];
 		uint32_t j = i;
 
@@ -252,16 +259,63 @@ static int sort_events(struct rd_block *b)
 		e[j] = x;
 		moves += i - j;
 		if (moves > max_moves)
-			return sort_any(e, b->h.count, &b->mem);
+			return sort_any(e, b->nr, &b->mem);
 	}
 	return 0;
 }
 
-int rd_decode(struct stk_reader *r, struct rd_block *b)
+/* ---- selection ------------------------------------------------------------------------------- */
+
+/* Events without fields count as missing even if they are not selected. */
+static void note_bare(struct stk_reader *r, const struct rd_block *b, const struct rd_tuple *t,
+		      uint64_t first, uint64_t last)
+{
+	if (t->marks & STK_MARK_NO_FIELDS)
+		rd_losses__bare(r, t->type->index, b->cpu, r->tasks[t->task].tid, first, last);
+}
+
+/* Drops the events that are not selected. */
+static void drop_events(struct stk_reader *r, struct rd_block *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->nr; i++) {
+		const struct rd_event *e = &b->events[i];
+		const struct rd_tuple *t = &b->tuples[e->tuple];
+
+		if (!t->unwanted && rd_select__has_time(r, e->ts))
+			b->events[kept++] = *e;
+		else
+			note_bare(r, b, t, e->ts, e->ts);
+	}
+	r->totals.events += b->nr - kept;
+	b->nr = kept;
+}
+
+/* Drops the tuples that are not selected, and those without events. */
+static void drop_tuples(struct stk_reader *r, struct rd_block *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->nr_tuples; i++) {
+		if (!b->counts[i])
+			continue;
+		if (b->tuples[i].unwanted) {
+			r->totals.events += b->counts[i];
+			note_bare(r, b, &b->tuples[i], b->h.min_ts, b->h.max_ts);
+			continue;
+		}
+		b->tuples[kept] = b->tuples[i];
+		b->counts[kept++] = b->counts[i];
+	}
+	b->nr = kept;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static int unpack_heads(struct stk_reader *r, struct rd_block *b)
 {
 	const struct stk_events_header *h = &b->h;
-	_cleanup_free_ uint32_t *uses = NULL;
-	int err;
 
 	b->mem.budget = &r->budget;
 	if (h->heads_raw > STK_MAX_RAW || h->body_raw > STK_MAX_RAW)
@@ -270,17 +324,72 @@ int rd_decode(struct stk_reader *r, struct rd_block *b)
 			  BUDGET_WORK_EVENT * (uint64_t)h->count +
 				  ((uint64_t)h->heads_raw + h->body_raw) / BUDGET_WORK_BYTES))
 		return -ENOBUFS;
-	err = rd_unpack(r, h->heads_codec, b->stored, h->heads_stored, h->heads_raw, &r->heads);
+	return rd_unpack(r, h->heads_codec, b->stored, h->heads_stored, h->heads_raw, &r->heads);
+}
+
+static int get_fields(struct stk_reader *r, struct rd_block *b, const uint32_t *uses)
+{
+	const struct stk_events_header *h = &b->h;
+	int err = rd_unpack(r, h->body_codec, b->stored + h->heads_stored, h->body_stored,
+			    h->body_raw, &r->body);
+
+	return err ?: decode_body(r, b, uses);
+}
+
+static int get_events(struct stk_reader *r, struct rd_block *b, struct bytes_cur *c)
+{
+	_cleanup_free_ uint32_t *uses = malloc(b->nr_tuples * sizeof(*uses));
+	int err;
+
+	b->events = arena__alloc(&b->mem, b->h.count * sizeof(*b->events));
+	if (!uses || !b->events)
+		return -ENOMEM;
+	err = get_order(b, c, uses);
 	if (!err && (r->opts.want & STK_WANT_FIELDS))
-		err = rd_unpack(r, h->body_codec, b->stored + h->heads_stored, h->body_stored,
-				h->body_raw, &r->body);
+		err = get_fields(r, b, uses);
 	if (err)
 		return err;
-	uses = malloc(h->count * sizeof(*uses));
-	if (!uses)
+	b->nr = b->h.count;
+	if (r->selects)
+		drop_events(r, b);
+	return sort_events(b);
+}
+
+int rd_decode(struct stk_reader *r, struct rd_block *b)
+{
+	struct bytes_cur c;
+	int err = unpack_heads(r, b);
+
+	if (err)
+		return err;
+	c = bytes_cur(r->heads.p, r->heads.len);
+	err = get_tuples(r, b, &c);
+	if (err)
+		return err;
+	if (rd_select__tuples(r, b) || b->bare)
+		return get_events(r, b, &c);
+	r->totals.events += b->h.count;
+	return 0;
+}
+
+int rd_decode_counts(struct stk_reader *r, struct rd_block *b)
+{
+	struct bytes_cur c;
+	int err = unpack_heads(r, b);
+
+	if (err)
+		return err;
+	c = bytes_cur(r->heads.p, r->heads.len);
+	err = get_tuples(r, b, &c);
+	if (err)
+		return err;
+	b->counts = arena__alloc(&b->mem, b->nr_tuples * sizeof(*b->counts));
+	if (!b->counts)
 		return -ENOMEM;
-	err = decode_heads(r, b, uses);
-	if (!err && (r->opts.want & STK_WANT_FIELDS))
-		err = decode_body(r, b, uses);
-	return err ?: sort_events(b);
+	err = get_order(b, &c, b->counts);
+	if (err)
+		return err;
+	rd_select__tuples(r, b);
+	drop_tuples(r, b);
+	return 0;
 }

@@ -133,17 +133,19 @@ static uint64_t top_limit(const struct stk_reader *r)
 	return limit;
 }
 
-/* Step over the event that was delivered last. */
+/* Step over what was delivered last. */
 static void advance(struct stk_reader *r)
 {
 	struct rd_block *b = r->heap[0];
 
 	r->emitted = false;
-	if (++b->pos == b->h.count) {
+	if (++b->pos == b->nr) {
 		pop(r);
 		r->limit = 0;
 		return;
 	}
+	if (b->counts)
+		return;
 	b->key = b->events[b->pos].ts;
 	if (b->key >= r->limit) {
 		sift_down(r, 0);
@@ -152,10 +154,11 @@ static void advance(struct stk_reader *r)
 }
 
 static __attribute__((noinline, cold)) void note_bare(struct stk_reader *r,
-						      const struct stk_event *e)
+						      const struct stk_event *e, uint64_t last)
 {
 	if (e->tuple->marks & STK_MARK_NO_FIELDS)
-		rd_losses__bare(r, e->tuple->type->index, e->block->cpu, stk_event__tid(e), e->ts);
+		rd_losses__bare(r, e->tuple->type->index, e->block->cpu, stk_event__tid(e), e->ts,
+				last);
 }
 
 static void fill_event(struct stk_reader *r, const struct rd_block *b)
@@ -168,10 +171,71 @@ static void fill_event(struct stk_reader *r, const struct rd_block *b)
 	out->ts = e->ts;
 	out->ordinal = e->ordinal;
 	out->late = e->ts < b->late_before;
+	r->event_count = 1;
 	r->totals.late += out->late;
 	if (b->bare)
-		note_bare(r, out);
+		note_bare(r, out, e->ts);
 	r->emitted = true;
+}
+
+static void fill_counted(struct stk_reader *r, const struct rd_block *b)
+{
+	struct stk_event *out = &r->event;
+
+	*out = (struct stk_event){
+		.r = r, .block = b, .tuple = &b->tuples[b->pos], .ts = b->h.min_ts
+	};
+	r->event_count = b->counts[b->pos];
+	if (b->bare)
+		note_bare(r, out, b->h.max_ts);
+	r->emitted = true;
+}
+
+/*
+ * Whether the events of the block are alike if their tuples are.  The time decides which of them
+ * are selected, which are late, and which user stack those in replaced code have; from a pipe or a
+ * growing file the reader learns of replaced code only later.
+ */
+static bool is_countable(const struct stk_reader *r, const struct rd_block *b)
+{
+	bool all_read = (r->in.fd < 0 || r->in.seekable) && !r->opts.follow;
+
+	return r->counts && b->h.min_ts >= b->late_before && !r->nr_replaced &&
+	       (!r->has_jit || all_read) &&
+	       (!r->selects ||
+		(rd_select__has_time(r, b->h.min_ts) && rd_select__has_time(r, b->h.max_ts)));
+}
+
+/* Decodes the top block. */
+static int decode(struct stk_reader *r, struct rd_block *b)
+{
+	int err;
+
+	r->pending -= stored_len(b);
+	err = is_countable(r, b) ? rd_decode_counts(r, b) : rd_decode(r, b);
+	freep(&b->stored);
+	b->stored = NULL;
+	if (err && r->budget.exhausted)
+		return -ENOBUFS;
+	if (err) {
+		r->totals.bad_blocks++;
+		rd_log(r, STK_LOG_WARN, "decode events of cpu %u: %s", b->cpu, strerror(-err));
+		rd_losses__unread(r, b->cpu, &b->h);
+		b->nr = 0;
+	}
+	return 0;
+}
+
+/* What was decoded may begin later than the block, or be nothing, as not all may be selected. */
+static void start(struct stk_reader *r, struct rd_block *b)
+{
+	r->limit = 0;
+	if (!b->nr) {
+		pop(r);
+	} else if (b->events) {
+		b->key = b->events[0].ts;
+		sift_down(r, 0);
+	}
 }
 
 int rd_merge__next(struct stk_reader *r)
@@ -187,25 +251,20 @@ int rd_merge__next(struct stk_reader *r)
 			fill_event(r, b);
 			return 1;
 		}
+		if (b->counts) {
+			fill_counted(r, b);
+			return 1;
+		}
 		if (!r->drain && b->key >= r->watermark)
 			return 0;
 		if (b->stored) {
-			r->pending -= stored_len(b);
-			err = rd_decode(r, b);
-			freep(&b->stored);
-			b->stored = NULL;
-			if (err && r->budget.exhausted) {
-				rd_merge__free(r);
-				return -ENOBUFS;
-			}
+			err = decode(r, b);
 			if (err) {
-				r->totals.bad_blocks++;
-				rd_log(r, STK_LOG_WARN, "decode events of cpu %u: %s", b->cpu,
-				       strerror(-err));
-				rd_losses__unread(r, b->cpu, &b->h);
-				pop(r);
-				continue;
+				rd_merge__free(r);
+				return err;
 			}
+			start(r, b);
+			continue;
 		}
 		r->limit = top_limit(r);
 		fill_event(r, b);

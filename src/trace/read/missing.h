@@ -87,8 +87,9 @@ int rd_losses__bad(struct stk_reader *r, const struct stk_block_header *h, uint6
 int rd_losses__round(struct stk_reader *r, uint64_t end_ts);
 /* The events of this block are undecodable. */
 void rd_losses__unread(struct stk_reader *r, uint32_t cpu, const struct stk_events_header *h);
-/* An event without its fields is delivered. */
-void rd_losses__bare(struct stk_reader *r, uint32_t type, uint32_t cpu, uint32_t tid, uint64_t ts);
+/* An event without its fields is delivered, or some between these times. */
+void rd_losses__bare(struct stk_reader *r, uint32_t type, uint32_t cpu, uint32_t tid,
+		     uint64_t first, uint64_t last);
 /*
  * Whether such an event may match the query: its type and time, and, there or later, its CPU and
  * task.

@@ -14,22 +14,23 @@ static uint64_t *bare_slot(const struct rd_losses *l, uint32_t type, uint32_t wh
 	return &l->bare[bytes_mix(bytes_mix(what, type), value) % RD_SEEN_SLOTS];
 }
 
-void rd_losses__bare(struct stk_reader *r, uint32_t type, uint32_t cpu, uint32_t tid, uint64_t ts)
+void rd_losses__bare(struct stk_reader *r, uint32_t type, uint32_t cpu, uint32_t tid,
+		     uint64_t first, uint64_t last)
 {
 	struct rd_losses *l = &r->losses;
 	uint64_t *slots[2];
 
 	if (!l->bare)
 		l->bare = calloc(RD_SEEN_SLOTS, sizeof(*l->bare));
-	if (!l->bare || rd_lane__add(l, type + 1, RD_LANE_BARE, ts, ts) ||
-	    rd_lane__add(l, RD_LANE_ALL, RD_LANE_BARE, ts, ts)) {
+	if (!l->bare || rd_lane__add(l, type + 1, RD_LANE_BARE, first, last) ||
+	    rd_lane__add(l, RD_LANE_ALL, RD_LANE_BARE, first, last)) {
 		l->failed = true;
 		return;
 	}
 	slots[0] = bare_slot(l, type, BARE_CPU, cpu);
 	slots[1] = bare_slot(l, type, BARE_TASK, tid);
 	for (size_t i = 0; i < ARRAY_SIZE(slots); i++)
-		*slots[i] = MAX(*slots[i], ts);
+		*slots[i] = MAX(*slots[i], last);
 }
 
 bool rd_losses__bare_within(const struct stk_reader *r, const struct stk_span *s)

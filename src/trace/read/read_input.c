@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "cleanup.h"
 
 #define INPUT_CHUNK (256u << 10)
+#define INPUT_LITTLE 4096u /* read after a skip: maybe the next block is skipped, too */
 
 int input__open(struct input *in, const char *path)
 {
@@ -84,6 +86,7 @@ static bool wait_readable(int fd)
 
 int input__need(struct input *in, size_t n)
 {
+	size_t room;
 	ssize_t got;
 	int err;
 
@@ -95,7 +98,10 @@ int input__need(struct input *in, size_t n)
 			if (err)
 				return err;
 		}
-		got = read(in->fd, in->buf + in->start + in->len, in->cap - in->start - in->len);
+		room = in->cap - in->start - in->len;
+		if (in->sought)
+			room = MIN(room, MAX(n - in->len, INPUT_LITTLE));
+		got = read(in->fd, in->buf + in->start + in->len, room);
 		if (got < 0 && (errno == EINTR || wait_readable(in->fd)))
 			continue;
 		if (got < 0)
@@ -122,6 +128,7 @@ int input__skip(struct input *in, uint64_t n)
 	struct stat st;
 
 	if (n <= in->len) {
+		in->sought = false;
 		consume(in, n);
 		return 1;
 	}
@@ -143,6 +150,7 @@ int input__skip(struct input *in, uint64_t n)
 	in->pos += n;
 	in->start = in->len = 0;
 	in->data = in->buf;
+	in->sought = true;
 	return 1;
 }
 

@@ -10,6 +10,7 @@
 struct input {
 	int fd; /* -1: memory */
 	bool owned, seekable;
+	bool sought; /* to data of which little may be needed */
 	bool ended; /* the pipe's writers are gone: nothing follows */
 	const uint8_t *data; /* buffered bytes */
 	size_t len;

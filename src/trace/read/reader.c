@@ -241,25 +241,21 @@ static bool all_zero(const uint8_t *p, size_t n)
 	return true;
 }
 
-/* Adds an event block's header to the totals. */
-static void count_event_block(struct stk_reader *r, const uint8_t *payload, size_t len)
+/* Adds an event block to the totals; skipped: its events are not delivered. */
+static void count_event_block(struct stk_reader *r, const struct stk_events_header *h, bool skipped)
 {
-	struct stk_events_header h;
-
-	if (len < sizeof(h))
-		return;
-	memcpy(&h, payload, sizeof(h));
-	if (!r->totals.first_ts || h.min_ts < r->totals.first_ts)
-		r->totals.first_ts = h.min_ts;
-	if (h.max_ts > r->totals.last_ts)
-		r->totals.last_ts = h.max_ts;
-	if (!(r->opts.want & STK_WANT_EVENTS))
-		r->totals.events += h.count;
+	if (!r->totals.first_ts || h->min_ts < r->totals.first_ts)
+		r->totals.first_ts = h->min_ts;
+	if (h->max_ts > r->totals.last_ts)
+		r->totals.last_ts = h->max_ts;
+	if (skipped)
+		r->totals.events += h->count;
 }
 
 static int take_block(struct stk_reader *r, const struct stk_block_header *h,
 		      const uint8_t *payload, uint64_t pos)
 {
+	struct stk_events_header eh;
 	struct bytes_cur c;
 	int err;
 
@@ -271,7 +267,8 @@ static int take_block(struct stk_reader *r, const struct stk_block_header *h,
 			      -EBADMSG;
 		if (err)
 			return err;
-		count_event_block(r, payload, h->stored_len);
+		memcpy(&eh, payload, sizeof(eh));
+		count_event_block(r, &eh, false);
 		return rd_losses__block(r, h, pos, bytes_cur(payload, h->stored_len));
 	}
 	if (h->raw_len > STK_MAX_RAW)
@@ -404,14 +401,66 @@ static void look_for_stacks(struct stk_reader *r)
 	take_stacks_ahead(r);
 }
 
+/* The payload of the block to bytes `len`; NULL if it is not there (yet). */
+static const uint8_t *payload_of(struct stk_reader *r, size_t len)
+{
+	size_t head = sizeof(struct stk_block_header);
+
+	return input__need(&r->in, head + len) > 0 ? r->in.data + head : NULL;
+}
+
+/*
+ * Whether the events header of the block is as it was written.  Before minor version 4 it has no
+ * checksum of its own.
+ */
+static bool is_sound(struct stk_reader *r, const struct stk_block_header *h)
+{
+	size_t len = h->events_crc ? sizeof(struct stk_events_header) : h->stored_len;
+	const uint8_t *payload = payload_of(r, len);
+
+	return payload && rd_crc_matches(h->events_crc ?: h->payload_crc, payload, len);
+}
+
+/* Whether nothing is wanted of the event block at the read position, judging by its header. */
+static bool is_unwanted(struct stk_reader *r, const struct stk_block_header *h,
+			struct stk_events_header *ret_events)
+{
+	size_t len = MIN(h->stored_len, sizeof(*ret_events));
+	bool wants_events = r->opts.want & STK_WANT_EVENTS;
+	const uint8_t *payload;
+
+	if (wants_events && (!r->selects || len < sizeof(*ret_events)))
+		return false;
+	payload = payload_of(r, len);
+	if (!payload)
+		return false;
+	memset(ret_events, 0, sizeof(*ret_events));
+	memcpy(ret_events, payload, len);
+	return !wants_events || (rd_select__excludes(r, h->aux, ret_events) && is_sound(r, h));
+}
+
+static int skip_events(struct stk_reader *r, const struct stk_block_header *h,
+		       const struct stk_events_header *eh)
+{
+	uint64_t pos = r->in.pos;
+	int err, got = input__skip(&r->in, sizeof(*h) + (uint64_t)h->stored_len);
+
+	if (got <= 0)
+		return got;
+	r->totals.event_bytes += sizeof(*h) + h->stored_len;
+	if (h->stored_len >= sizeof(*eh))
+		count_event_block(r, eh, true);
+	err = r->selects ? rd_losses__block(r, h, pos, bytes_cur(eh, sizeof(*eh))) : 0;
+	return err ?: 1;
+}
+
 /*
  * 1: a block was taken; 0: no block available (so far); negative errno: the input is damaged here.
  */
 static int read_block(struct stk_reader *r)
 {
+	struct stk_events_header eh;
 	struct stk_block_header h;
-	bool skip, known;
-	size_t look;
 	int err, got = input__need(&r->in, sizeof(h));
 
 	if (got <= 0)
@@ -426,45 +475,34 @@ static int read_block(struct stk_reader *r)
 	if (h.type == STK_BLOCK_EVENTS) {
 		look_for_stacks(r);
 		look_for_replaced(r);
+		if (is_unwanted(r, &h, &eh))
+			return skip_events(r, &h, &eh);
 	}
-	skip = h.type == STK_BLOCK_EVENTS && !(r->opts.want & STK_WANT_EVENTS);
-	known = h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_META_PART &&
-		!is_taken(r, &h, r->in.pos);
-	look = !known ? 0 :
-	       skip   ? MIN(h.stored_len, sizeof(struct stk_events_header)) :
-			h.stored_len;
-	got = input__need(&r->in, sizeof(h) + look);
-	if (got <= 0)
-		return got;
-	if (!skip && known) {
+	if (h.type >= STK_BLOCK_META && h.type <= STK_BLOCK_META_PART &&
+	    !is_taken(r, &h, r->in.pos)) {
+		got = input__need(&r->in, sizeof(h) + h.stored_len);
+		if (got <= 0)
+			return got;
 		err = take_or_count(r, &h, r->in.data + sizeof(h), r->in.pos);
 		if (err)
 			return err;
 	}
-	if (skip) {
-		struct stk_events_header eh = { 0 };
-
-		memcpy(&eh, r->in.data + sizeof(h), look);
-		got = input__skip(&r->in, sizeof(h) + (uint64_t)h.stored_len);
-		if (got > 0)
-			count_event_block(r, (uint8_t *)&eh, look);
-	} else {
-		got = input__skip(&r->in, sizeof(h) + (uint64_t)h.stored_len);
-	}
+	got = input__skip(&r->in, sizeof(h) + (uint64_t)h.stored_len);
 	if (got > 0 && h.type == STK_BLOCK_EVENTS)
 		r->totals.event_bytes += sizeof(h) + h.stored_len;
 	return got;
 }
 
-int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
+static int next(struct stk_reader *r, const struct stk_event **ret_event)
 {
 	int got;
 
+	r->started = true;
 	for (;;) {
 		/* stk_event__ustack(), for example, cannot return this error itself */
 		got = r->budget.exhausted ? -ENOBUFS : rd_merge__next(r);
 		if (got > 0) {
-			r->totals.events++;
+			r->totals.events += r->event_count;
 			*ret_event = &r->event;
 			return 1;
 		}
@@ -479,6 +517,26 @@ int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
 			r->end = got < 0 ? got : 1;
 		r->drain = r->end != 0; /* read_tables.c also sets end */
 	}
+}
+
+int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
+{
+	return r->counts ? -EINVAL : next(r, ret_event);
+}
+
+int stk_reader__next_counted(struct stk_reader *r, const struct stk_event **ret_event,
+			     uint64_t *ret_count)
+{
+	int got;
+
+	if (r->started && !r->counts)
+		return -EINVAL;
+	r->counts = true;
+	r->opts.want &= ~STK_WANT_FIELDS;
+	got = next(r, ret_event);
+	if (got > 0)
+		*ret_count = r->event_count;
+	return got;
 }
 
 int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work)

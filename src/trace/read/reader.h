@@ -130,6 +130,7 @@ struct rd_tuple {
 	uint32_t task, kstack, ustack;
 	uint32_t marks;
 	uint8_t flags, preempt_count;
+	bool unwanted; /* not selected */
 };
 
 struct rd_entry {
@@ -165,9 +166,11 @@ struct rd_block {
 	struct stk_events_header h;
 	uint8_t *stored; /* heads and body as stored; NULL once decoded */
 	struct arena mem;
-	struct rd_event *events;
+	struct rd_event *events; /* the selected ones; NULL: still packed, or counted */
 	struct rd_tuple *tuples;
-	uint32_t nr_tuples, pos;
+	uint32_t *counts; /* by tuple: its events, if the block is delivered by tuples */
+	uint32_t nr_tuples;
+	uint32_t nr, pos; /* of what is delivered: events, or tuples */
 	bool bare; /* some of its events may lack their fields */
 };
 
@@ -182,6 +185,10 @@ struct stk_event {
 
 struct stk_reader {
 	struct stk_reader_opts opts;
+	struct stk_select select;
+	bool selects; /* not all events */
+	bool counts; /* delivers tuples: stk_reader__next_counted() */
+	bool started; /* to deliver events */
 	struct input in;
 	struct budget budget;
 	ZSTD_DCtx *zstd;
@@ -245,6 +252,7 @@ struct stk_reader {
 	bool emitted; /* the top block's event at pos was delivered */
 	size_t pending; /* bytes */
 	struct stk_event event;
+	uint32_t event_count; /* events that it stands for */
 	uint8_t bare_record[STK_RECORD_HEAD]; /* of an event without fields */
 };
 
@@ -309,13 +317,26 @@ void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s);
 int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, size_t len);
 void rd_merge__round(struct stk_reader *r, uint64_t end_ts);
 /*
- * 1: r->event is the next event; 0: more input is needed first; -ENOBUFS: the budget is exhausted.
+ * 1: r->event is the next event, or stands for the next r->event_count; 0: more input is needed
+ * first; -ENOBUFS: the budget is exhausted.
  */
 int rd_merge__next(struct stk_reader *r);
 void rd_merge__free(struct stk_reader *r);
 
-/* decode.c: fills events and tuples from stored; -EBADMSG, -ENOMEM, -ENOBUFS. */
+/*
+ * decode.c: fills events and tuples from stored, or counts and tuples; only what is selected stays.
+ * -EBADMSG, -ENOMEM, -ENOBUFS.
+ */
 int rd_decode(struct stk_reader *r, struct rd_block *b);
+int rd_decode_counts(struct stk_reader *r, struct rd_block *b);
+
+/* select.c */
+/* Whether no event of the block is selected, according to its sound header. */
+bool rd_select__excludes(const struct stk_reader *r, uint32_t cpu,
+			 const struct stk_events_header *h);
+bool rd_select__has_time(const struct stk_reader *r, uint64_t ts);
+/* Marks the tuples that are not selected; returns the number of the others. */
+uint32_t rd_select__tuples(struct stk_reader *r, struct rd_block *b);
 /* decode_body.c */
 int rd_decode_part(struct arena *mem, struct rd_part *p, struct bytes_cur *c);
 /* Reads a plane table of n tokens; false, with the cursor bad, if one is not below bound. */

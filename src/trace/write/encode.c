@@ -329,6 +329,7 @@ int encoder__events(struct encoder *enc, const struct enc_batch *b, struct bytes
 	if (!err && !out->failed) {
 		memcpy(out->p + start + sizeof(h), &eh, sizeof(eh));
 		h.raw_len = out->len - start - sizeof(h);
+		h.events_crc = crc32c(0, &eh, sizeof(eh));
 		err = seal_block(out, start, h);
 	}
 	if (err)

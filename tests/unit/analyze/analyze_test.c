@@ -160,7 +160,7 @@ static void read_events(struct fixture *f, struct stack_counts *c, struct slow *
 				    .kstack = stk_event__kstack(e),
 				    .ustack = stk_event__ustack(e) };
 		snprintf(s->comm, sizeof(s->comm), "%s", stk_event__comm(e));
-		assert_int_equal(stack_counts__add(c, e), 0);
+		assert_int_equal(stack_counts__add(c, e, 1), 0);
 	}
 	assert_int_equal(n, EVENTS);
 }
