@@ -47,6 +47,14 @@ with_recorder()
 	recorder=
 }
 
+# Prints one percent of the recorded time, in its middle.
+one_percent()
+{
+	"$stackonce" info --json "$work/t.stk" |
+		jq -r '(.last_ts - .first_ts) as $all | (.first_ts + $all / 2) |
+			"\(. / 1e9),\((. + $all / 100) / 1e9)"'
+}
+
 tracefs_mount
 describe_machine
 with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/t.stk" \
@@ -65,7 +73,9 @@ printf '\n%-36s %10s %10s %9s\n' 'reading' events 'CPU ns/ev' 'peak MB'
 n=$("$stackonce" info --json "$work/t.stk" | jq .totals.recorded)
 if [ "${n:-0}" -gt 0 ]; then
 	cost 'stackonce info' "$n" "$stackonce" info "$work/t.stk"
+	# Counts are to take at most 10 ns per event.
 	cost 'stackonce report' "$n" "$stackonce" report "$work/t.stk"
+	cost 'stackonce report --by pid,cpu' "$n" "$stackonce" report --by pid,cpu "$work/t.stk"
 	cost 'stackonce stacks' "$n" "$stackonce" stacks "$work/t.stk"
 	cost 'stackonce script' "$n" "$stackonce" script "$work/t.stk"
 	cost 'stackonce script --json' "$n" "$stackonce" script --json "$work/t.stk"
@@ -74,6 +84,10 @@ if [ "${n:-0}" -gt 0 ]; then
 		--filter 'common_pid >= 0 && !(event.time & 127)' "$work/t.stk"
 	cost 'stackonce report --filter, stacks: 1 %' "$n" "$stackonce" report \
 		--filter 'kstack != "nosuch" && !(event.time & 127)' "$work/t.stk"
+	# What is left out is to cost little: all of it, and all but 1 % of the time.
+	cost 'stackonce script --tid, none' "$n" "$stackonce" script --tid 4194304 "$work/t.stk"
+	cost 'stackonce script --time, 1 %' "$n" "$stackonce" script --time "$(one_percent)" \
+		"$work/t.stk"
 fi
 # latency is to take at most 250 ns per event.
 for preset in calls:syscalls switches:runqueue; do

@@ -3,6 +3,7 @@
  * Fuzz target: a hostile recording.  The reader is built with STK_FUZZ: it ignores checksums, and
  * uses small pieces of memory.  The first byte of the uuid selects how the input is read.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@ enum { /* uuid[0] */
        OPT_FOLLOW = 8, /* from a file that grows during the read */
        OPT_PIPE = 16,
        OPT_ASK = 32, /* symbols also from a callback */
+       OPT_COMPARE = 64, /* counts and a selection with the events; the other bits select */
 };
 #define UUID_AT 16
 
@@ -247,6 +249,100 @@ static void read_fd(const uint8_t *data, size_t size, struct stk_reader_opts *op
 	close(fd);
 }
 
+/* ---- ways of reading that must agree --------------------------------------------------------- */
+
+struct wanted {
+	uint64_t from, to;
+	unsigned int every; /* nth CPU, and type */
+};
+
+static bool cpu_wanted(void *ctx, uint32_t cpu)
+{
+	return !(cpu % ((const struct wanted *)ctx)->every);
+}
+
+static bool event_wanted(void *ctx, const struct stk_event *e)
+{
+	return !(stk_event_type__index(stk_event__type(e)) % ((const struct wanted *)ctx)->every);
+}
+
+static uint64_t hash_event(const struct stk_event *e)
+{
+	uint64_t h = stk_event__cpu(e);
+
+	h = h * 0x9e3779b97f4a7c15ULL + stk_event__tid(e);
+	h = h * 0x9e3779b97f4a7c15ULL + stk_event__kstack(e);
+	h = h * 0x9e3779b97f4a7c15ULL + stk_event__marks(e);
+	h = h * 0x9e3779b97f4a7c15ULL + stk_event_type__index(stk_event__type(e));
+	return h ^ h >> 29;
+}
+
+/* A sum over the wanted events, in whatever order they come; false: the reader gave up. */
+static bool sum_up(const uint8_t *data, size_t size, struct wanted *w, bool library, bool counted,
+		   uint64_t *ret_sum)
+{
+	struct stk_select select = { .size = sizeof(select),
+				     .from = w->from,
+				     .to = w->to,
+				     .cpu = cpu_wanted,
+				     .event = event_wanted,
+				     .ctx = w };
+	struct stk_reader_opts opts = { .size = sizeof(opts), .want = STK_WANT_EVENTS };
+	uint64_t count = 1, sum = 0;
+	const struct stk_event *e;
+	struct stk_reader *r;
+	int got = 0;
+
+	if (stk_reader__open_mem(data, size, &opts, &r))
+		return false;
+	check(!library || !stk_reader__select(r, &select));
+	while ((got = counted ? stk_reader__next_counted(r, &e, &count) :
+				stk_reader__next(r, &e)) == 1) {
+		bool wanted = stk_event__ts(e) >= w->from && stk_event__ts(e) <= w->to &&
+			      cpu_wanted(w, stk_event__cpu(e)) && event_wanted(w, e);
+
+		check(!library || wanted);
+		check(count);
+		sum += wanted ? count * hash_event(e) : 0;
+	}
+	stk_reader__free(r);
+	*ret_sum = sum;
+	return got != -ENOBUFS && got != -ENOMEM;
+}
+
+static uint64_t first_time(const uint8_t *data, size_t size, uint64_t *ret_last)
+{
+	struct stk_reader_opts opts = { .size = sizeof(opts), .want = STK_WANT_FIELDS };
+	struct stk_totals t = { 0 };
+	const struct stk_event *e;
+	struct stk_reader *r;
+
+	if (!stk_reader__open_mem(data, size, &opts, &r)) {
+		stk_reader__next(r, &e);
+		stk_reader__totals(r, &t);
+		stk_reader__free(r);
+	}
+	*ret_last = t.last_ts;
+	return t.first_ts;
+}
+
+static void compare(const uint8_t *data, size_t size, uint8_t how)
+{
+	uint64_t last, first = first_time(data, size, &last), plain, other;
+	uint64_t part = (last - first) / 8;
+	struct wanted w = { .from = first + (how & 7) * part,
+			    .to = first + (how & 7) * part + part,
+			    .every = 1 + (how >> 4 & 3) };
+
+	if (how & 8)
+		w = (struct wanted){ .to = UINT64_MAX, .every = w.every };
+	if (w.from > w.to || !sum_up(data, size, &w, false, false, &plain))
+		return;
+	for (int i = 1; i < 4; i++)
+		check(!sum_up(data, size, &w, i & 1, i & 2, &other) || plain == other ||
+		      (!(i & 1) && !(how & 8)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct stk_reader_opts opts = { .size = sizeof(opts), .log = log_nothing };
@@ -254,6 +350,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t max_ts = 0;
 	struct stk_reader *r;
 
+	if (how & OPT_COMPARE) {
+		compare(data, size, how);
+		return 0;
+	}
 	if (how & OPT_HEADS)
 		opts.want = STK_WANT_EVENTS;
 	if (how & OPT_INFO)

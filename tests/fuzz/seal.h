@@ -25,6 +25,9 @@ static inline void seal(uint8_t *data, size_t size)
 		if (h.magic != STK_BLOCK_MAGIC || h.stored_len > size - at - sizeof(h))
 			break;
 		h.payload_crc = crc32c(0, data + at + sizeof(h), h.stored_len);
+		if (h.events_crc && h.stored_len >= sizeof(struct stk_events_header))
+			h.events_crc =
+				crc32c(0, data + at + sizeof(h), sizeof(struct stk_events_header));
 		h.header_crc = crc32c(0, &h, offsetof(struct stk_block_header, header_crc));
 		memcpy(data + at, &h, sizeof(h));
 	}

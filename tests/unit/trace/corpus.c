@@ -50,6 +50,7 @@ static void copy_block(struct bytes_buf *out, struct stk_block_header h, const u
 		eh.body_stored = eh.body_raw;
 		eh.heads_codec = eh.body_codec = STK_CODEC_NONE;
 		memcpy(out->p + at + sizeof(h), &eh, sizeof(eh));
+		h.events_crc = crc32c(0, &eh, sizeof(eh));
 	} else {
 		unpack(out, h.codec, p, h.stored_len, h.raw_len);
 	}
@@ -393,5 +394,6 @@ int main(int argc, char **argv)
 	save_rounds(argv[1], "file", 4, false);
 	save_rounds(argv[1], "follow", 8, false);
 	save_rounds(argv[1], "pipe", 16, true);
+	save_rounds(argv[1], "compare", 64 + 3, false);
 	return 0;
 }
