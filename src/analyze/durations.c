@@ -110,6 +110,13 @@ void durations__clear(struct durations *d)
 	memset(d, 0, sizeof(*d));
 }
 
+uint64_t durations__memory(const struct durations *d)
+{
+	if (d->buckets)
+		return NR_BUCKETS * sizeof(*d->buckets);
+	return d->count ? (2ull << (63 - __builtin_clzll(d->count))) * sizeof(*d->values) : 0;
+}
+
 bool durations__is_exact(const struct durations *d)
 {
 	return !d->buckets;

@@ -49,6 +49,8 @@ struct stk_reader_opts {
 	bool follow; /* the file may still grow: return -EAGAIN instead of 0 at its end */
 	stk_log_fn log; /* NULL: messages are dropped */
 	void *log_ctx;
+	/* Reads a file as if it ended after this many bytes, though it may grow; 0: all of it. */
+	uint64_t end;
 };
 
 /*

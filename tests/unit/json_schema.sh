@@ -75,6 +75,7 @@ run futex --stacks waits.stk
 run latency --preset syscalls latency.stk
 run latency --preset rmap rmap.stk
 run symbolize --sysroot /nonexistent -o symbolized.stk user.stk
+run sql small.stk 'SELECT *, 1.5, 1e999, NULL, x'"'00ff'"' FROM "sched:sched_switch"'
 run maps --pid $$
 run list -v
 run list --presets

@@ -24,6 +24,7 @@ int input__open(struct input *in, const char *path)
 	struct stat st;
 
 	memset(in, 0, sizeof(*in));
+	in->end = UINT64_MAX;
 	in->owned = strcmp(path, "-") != 0;
 	in->fd = in->owned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (in->fd < 0)
@@ -47,6 +48,7 @@ void input__open_mem(struct input *in, const void *data, size_t len)
 {
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
+	in->end = UINT64_MAX;
 	in->data = data;
 	in->len = len;
 }
@@ -84,6 +86,14 @@ static bool wait_readable(int fd)
 	return errno == EAGAIN && (poll(&p, 1, -1) >= 0 || errno == EINTR);
 }
 
+/* How many of at most n bytes at `ahead` lie before the end. */
+static size_t before_end(const struct input *in, uint64_t ahead, size_t n)
+{
+	uint64_t left = in->end - in->pos;
+
+	return ahead >= left ? 0 : MIN(n, left - ahead);
+}
+
 int input__need(struct input *in, size_t n)
 {
 	size_t room;
@@ -98,10 +108,10 @@ int input__need(struct input *in, size_t n)
 			if (err)
 				return err;
 		}
-		room = in->cap - in->start - in->len;
+		room = before_end(in, in->len, in->cap - in->start - in->len);
 		if (in->sought)
 			room = MIN(room, MAX(n - in->len, INPUT_LITTLE));
-		got = read(in->fd, in->buf + in->start + in->len, room);
+		got = room ? read(in->fd, in->buf + in->start + in->len, room) : 0;
 		if (got < 0 && (errno == EINTR || wait_readable(in->fd)))
 			continue;
 		if (got < 0)
@@ -132,7 +142,7 @@ int input__skip(struct input *in, uint64_t n)
 		consume(in, n);
 		return 1;
 	}
-	if (in->fd < 0)
+	if (in->fd < 0 || before_end(in, n - 1, 1) == 0)
 		return 0;
 	if (!in->seekable) {
 		int got = input__need(in, n);
@@ -164,7 +174,7 @@ int input__peek(struct input *in, uint64_t ahead, void *buf, size_t n)
 			memcpy(buf, in->data + ahead, n);
 		return 1;
 	}
-	if (in->fd < 0 || !in->seekable)
+	if (in->fd < 0 || !in->seekable || before_end(in, ahead, n) < n)
 		return 0;
 	while (done < n) {
 		got = pread(in->fd, (char *)buf + done, n - done,

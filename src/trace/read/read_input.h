@@ -18,6 +18,7 @@ struct input {
 	size_t cap, start; /* data is buf + start */
 	uint64_t pos; /* of data, relative to where reading began */
 	uint64_t base; /* file offset where reading began */
+	uint64_t end; /* of the input, as pos; UINT64_MAX: wherever the file ends */
 };
 
 int input__open(struct input *in, const char *path);

@@ -177,6 +177,8 @@ static int open_input(const char *path, const void *data, size_t len,
 			rd_log(r, STK_LOG_ERROR, "open '%s': %s", path, strerror(-err));
 			return err;
 		}
+		if (r->opts.end && r->in.seekable)
+			r->in.end = r->opts.end;
 	} else {
 		input__open_mem(&r->in, data, len);
 	}

@@ -38,6 +38,8 @@ script --ns
 script --json --stacks
 script --filter kstack~"*a?b*"||ustack~"*c*"||task.comm~"*d*"||event~"*e*"||stack_id==1
 report --time 10%,90% --comm *a*b* --filter kstack!="x"&&event.time>1
+sql SELECT/**/*/**/FROM/**/events; -i
+sql --json SELECT/**/*,stack(id)/**/FROM/**/stacks; -i
 export fsmb -o -
 export fsmb1 -o -
 LIST

@@ -346,13 +346,60 @@ static void test_want(void **state)
 	gen_close(&f);
 }
 
+/* The number of events up to the end, which is none for what is not a recording. */
+static int count_events(struct stk_reader *r, int err)
+{
+	const struct stk_event *e;
+	int nr = 0;
+
+	if (err)
+		return err;
+	while (stk_reader__next(r, &e) == 1)
+		nr++;
+	stk_reader__free(r);
+	return nr;
+}
+
+/* With an end, a file reads like its first bytes, also with blocks that are skipped or peeked at. */
+static void test_end(void **state)
+{
+	struct stk_reader_opts opts = { .size = sizeof(opts), .want = STK_WANT_EVENTS };
+	struct gen_file f;
+	struct stk_writer *w = begin(&f, 2);
+	struct stk_reader *r;
+	char path[32];
+
+	for (uint64_t i = 0; i < 60; i++) {
+		add(w, i % 2, 1000 + i);
+		if (i % 20 == 19)
+			end_round(w, 1001 + i);
+	}
+	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
+	stk_writer__free(w);
+	gen_load(&f);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f.fd);
+	for (size_t end = 1; end <= f.len + 2; end++) {
+		int want, got;
+
+		opts.want = end % 3 ? STK_WANT_EVENTS : STK_WANT_FIELDS;
+		opts.end = 0;
+		want = stk_reader__open_mem(f.p, end < f.len ? end : f.len, &opts, &r);
+		want = count_events(r, want);
+		opts.end = end;
+		got = stk_reader__open(path, &opts, &r);
+		assert_int_equal(count_events(r, got), want);
+		assert_true(opts.want != STK_WANT_EVENTS || end < f.len || got || want == 60);
+	}
+	gen_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_merge),	     cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_late),	     cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_follow_bytes), cmocka_unit_test(test_want),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_cut),	     cmocka_unit_test(test_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

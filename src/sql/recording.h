@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The recording behind the tables.  A statement sees one snapshot of it: the file up to an end that
+ * is fixed when the statement begins.  Stacks, symbols and files are those of one reader; each scan
+ * of the events has a reader of its own, in which everything has the same numbers.
+ */
+#ifndef SQL_RECORDING_H
+#define SQL_RECORDING_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "array.h"
+#include "sqlite.h"
+#include "stackonce.h"
+#include "string_table.h"
+
+struct ev_format;
+struct user_names;
+
+struct sql_type {
+	char *full_name; /* "system:name" */
+	bool is_repeated; /* SQLite takes the name for that of an earlier type */
+	struct ev_format *format; /* NULL: unparsable */
+};
+
+struct sql_recording {
+	const char *path; /* borrowed */
+	struct user_names *names; /* borrowed */
+	bool partial; /* answers from what can be read of a damaged recording */
+	const volatile sig_atomic_t *stop; /* ends a statement; NULL: never */
+	uint64_t deadline; /* CLOCK_MONOTONIC ns at which the statement ends; 0: none */
+
+	dev_t dev;
+	ino_t ino;
+	uint64_t end; /* bytes of the snapshot */
+	struct stk_reader *reader; /* at its end: has all tables */
+	struct sql_type *types; /* by index; only ever appended */
+	unsigned int nr_types;
+	unsigned int nr_tables; /* of these, that are tables of the connection */
+	struct string_table lower_names; /* of the types */
+	struct stk_loss *losses; /* their types are those of the reader */
+	unsigned int nr_losses;
+	struct string_table comms; /* names of tasks, which live as long as the connection */
+	bool ids_are_numbers; /* stack ids are stack numbers */
+	bool has_variants; /* numbers of stacks depend on the events read: see stk_event__ustack() */
+	bool damaged; /* blocks were skipped */
+};
+
+/* Takes the first snapshot, or a new one if the file has grown.  Negative errno, logged. */
+int sql_recording__refresh(struct sql_recording *rec);
+void sql_recording__clear(struct sql_recording *rec);
+
+/* Declares the columns of a table, and that it is harmless: an SQLite code. */
+int sql_table__declare(sqlite3 *db, const char *columns);
+/* Whether the statement has to end: SQLITE_OK or SQLITE_INTERRUPT. */
+int sql_recording__check_stop(const struct sql_recording *rec);
+/* The id that people see; 0: no stack. */
+uint32_t sql_recording__stack_id(const struct sql_recording *rec, struct stk_reader *r,
+				 uint32_t number);
+/* The number of the first stack with the id; 0: none. */
+uint32_t sql_recording__stack_number(const struct sql_recording *rec, int64_t id);
+
+/* ---- scans ----------------------------------------------------------------------------------- */
+
+#define SCAN_COMMS 512
+
+struct sql_scan {
+	struct sql_recording *rec;
+	struct stk_reader *reader; /* NULL: not open */
+	uint64_t nr; /* events read */
+	struct {
+		const char *comm; /* the same name has the same address in a reader */
+		uint32_t number;
+	} comms[SCAN_COMMS];
+};
+
+/* vt gets the message of an error. */
+int sql_scan__open(struct sql_scan *s, struct sql_recording *rec, unsigned int want,
+		   sqlite3_vtab *vt);
+/* SQLITE_ROW and the next event, SQLITE_DONE, or an error. */
+int sql_scan__next(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event **ret_event);
+/* The number of the name in rec->comms; -ENOMEM. */
+int sql_scan__comm(struct sql_scan *s, const struct stk_event *e, uint32_t *ret_number);
+void sql_scan__close(struct sql_scan *s);
+
+/* Sets the message of the table's error; returns code. */
+int sql_error(sqlite3_vtab *vt, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif /* SQL_RECORDING_H */

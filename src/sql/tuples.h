@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Distinct combinations of the generic values of events, with the number of events of each: what
+ * counts by stack, task, event type or CPU need.  Their number does not grow with the events.
+ */
+#ifndef SQL_TUPLES_H
+#define SQL_TUPLES_H
+
+#include "index.h"
+#include "where.h"
+
+/* By enum event_column; the time is not part of it, names are numbers. */
+struct sql_tuple {
+	uint32_t v[NR_EVENT_COLUMNS];
+	uint64_t count;
+};
+
+struct sql_tuples {
+	unsigned int columns; /* a bit for each column that distinguishes tuples */
+	struct sql_tuple *v;
+	unsigned int nr, max;
+	struct index index;
+	uint64_t seed, charged;
+};
+
+/* Reads the events to the end.  An SQLite code, with the message in vt. */
+int sql_tuples__read(struct sql_tuples *t, struct sql_scan *s, struct sql_where *w,
+		     unsigned int columns, sqlite3_vtab *vt);
+/* Sorts them so that those with equal values in these columns, nr of them, are neighbours. */
+void sql_tuples__sort(struct sql_tuples *t, const uint8_t *columns, unsigned int nr);
+void sql_tuples__clear(struct sql_tuples *t);
+
+#endif /* SQL_TUPLES_H */
