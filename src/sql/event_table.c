@@ -25,11 +25,12 @@ enum {
 	PLAN_COLUMNS_SHIFT = 3, /* the columns that distinguish the groups, a bit each */
 };
 
+#define ALL_COLUMNS ((1u << NR_EVENT_COLUMNS) - 1)
 #define MAX_FIELDS 1900 /* SQLite's tables have at most 2,000 columns */
 
 static const enum value_name column_values[NR_EVENT_COLUMNS] = {
-	[EVENT_TS] = VALUE_TIME,   [EVENT_CPU] = VALUE_CPU,	  [EVENT_PID] = VALUE_PID,
-	[EVENT_TID] = VALUE_TID,   [EVENT_COMM] = VALUE_COMM,	  [EVENT_EVENT] = VALUE_EVENT,
+	[EVENT_TS] = VALUE_TIME,       [EVENT_CPU] = VALUE_CPU,	      [EVENT_PID] = VALUE_PID,
+	[EVENT_TID] = VALUE_TID,       [EVENT_COMM] = VALUE_COMM,     [EVENT_EVENT] = VALUE_EVENT,
 	[EVENT_KSTACK] = VALUE_KSTACK, [EVENT_USTACK] = VALUE_USTACK,
 };
 
@@ -259,7 +260,7 @@ static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	struct event_table *t = table_of(base);
 	double events = nr_events(t->def->rec);
 	uint8_t order[NR_EVENT_COLUMNS + 1];
-	unsigned int nr_order = 0, i;
+	unsigned int nr_order = 0, used = info->colUsed & ALL_COLUMNS, i;
 	struct where_plan plan;
 	char text[sizeof(plan.text) + 1 + NR_EVENT_COLUMNS];
 
@@ -270,9 +271,12 @@ static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		info->idxNum |= sqlite3_vtab_distinct(info) == 2 ? PLAN_DISTINCT : PLAN_GROUPS;
 		info->orderByConsumed = 1;
 	}
-	if (t->def->kind == TABLE_TUPLES)
+	/* all of its columns: n depends on them, and must not depend on the statement */
+	if (t->def->kind == TABLE_TUPLES) {
 		info->idxNum |= PLAN_DISTINCT;
-	info->idxNum |= (info->colUsed & ((1 << NR_EVENT_COLUMNS) - 1)) << PLAN_COLUMNS_SHIFT;
+		used = ALL_COLUMNS;
+	}
+	info->idxNum |= used << PLAN_COLUMNS_SHIFT;
 	/* the order of the groups, then the conditions */
 	for (i = 0; i < nr_order; i++)
 		text[i] = 'A' + order[i];
@@ -460,9 +464,9 @@ static int put_generic(sqlite3_context *x, struct event_cursor *c, int column)
 	case EVENT_COMM:
 		return put_comm(x, c);
 	case EVENT_EVENT:
-		sqlite3_result_text(
-			x, rec->types[stk_event_type__index(stk_event__type(e))].full_name, -1,
-			SQLITE_STATIC);
+		sqlite3_result_text(x,
+				    rec->types[stk_event_type__index(stk_event__type(e))].full_name,
+				    -1, SQLITE_STATIC);
 		break;
 	case EVENT_KSTACK:
 		put_stack(x, sql_recording__stack_id(rec, c->scan.reader, stk_event__kstack(e)));
@@ -593,8 +597,8 @@ char *event_table__name(const struct sql_recording *rec, unsigned int type)
 	return asprintf(&name, "%s#%u", rec->types[type].full_name, type) < 0 ? NULL : name;
 }
 
-static int add_table(sqlite3 *db, struct sql_recording *rec, const char *name,
-		     enum table_kind kind, unsigned int type)
+static int add_table(sqlite3 *db, struct sql_recording *rec, const char *name, enum table_kind kind,
+		     unsigned int type)
 {
 	struct table_def *def = malloc(sizeof(*def));
 

@@ -152,8 +152,7 @@ static void put_hex(sqlite3_context *x, int argc, sqlite3_value **argv)
 	if (is_null(argv[0]))
 		return;
 	if (sqlite3_value_type(argv[0]) == SQLITE_INTEGER) {
-		snprintf(text, sizeof(text), "0x%" PRIx64,
-			 (uint64_t)sqlite3_value_int64(argv[0]));
+		snprintf(text, sizeof(text), "0x%" PRIx64, (uint64_t)sqlite3_value_int64(argv[0]));
 		sqlite3_result_text(x, text, -1, SQLITE_TRANSIENT);
 		return;
 	}
@@ -214,8 +213,9 @@ static void percentile_step(sqlite3_context *x, int argc, sqlite3_value **argv)
 	if (is_null(argv[1]) || !(p->p >= 0 && p->p <= 100))
 		fail(x, p, "percentile(X, P): P is a number from 0 to 100");
 	else if (sqlite3_value_type(argv[0]) != SQLITE_INTEGER || v < 0)
-		fail(x, p, "percentile(X, P): X is an integer that is not negative, such as a "
-			   "duration or a size");
+		fail(x, p,
+		     "percentile(X, P): X is an integer that is not negative, such as a "
+		     "duration or a size");
 	else if (durations__add(&p->values, v) || charge_values(recording_of(x), p))
 		fail(x, p, NULL);
 }
@@ -239,9 +239,8 @@ int sql_functions__register(sqlite3 *db, struct sql_recording *rec)
 		int nr_args;
 		void (*call)(sqlite3_context *x, int argc, sqlite3_value **argv);
 	} functions[] = {
-		{ "stack", 1, put_stack }, { "stack_has", 2, put_stack_has },
-		{ "sym", 1, put_sym },	   { "hex", 1, put_hex },
-		{ "ucmp", 2, put_ucmp },
+		{ "stack", 1, put_stack }, { "stack_has", 2, put_stack_has }, { "sym", 1, put_sym },
+		{ "hex", 1, put_hex },	   { "ucmp", 2, put_ucmp },
 	};
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 	int rc = SQLITE_OK;

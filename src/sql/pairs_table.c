@@ -244,8 +244,8 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 		if (arg && *arg && !(c->args[i] = strdup(arg)))
 			return SQLITE_NOMEM;
 	}
-	rc = check_args(c, rec) ?: sql_scan__open(&c->scan, rec, STK_WANT_EVENTS | STK_WANT_FIELDS,
-						  base->pVtab);
+	rc = check_args(c, rec) ?:
+		     sql_scan__open(&c->scan, rec, STK_WANT_EVENTS | STK_WANT_FIELDS, base->pVtab);
 	if (rc)
 		return rc;
 	opts.by = c->args[2];

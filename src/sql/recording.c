@@ -53,7 +53,7 @@ int sql_recording__check_stop(const struct sql_recording *rec)
 		return SQLITE_OK;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000ull + now.tv_nsec > rec->deadline ? SQLITE_INTERRUPT :
-									    SQLITE_OK;
+									  SQLITE_OK;
 }
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
@@ -153,6 +153,7 @@ static int read_tables(struct sql_recording *rec, struct stk_reader **ret_reader
 {
 	_cleanup_(stk_reader__freep) struct stk_reader *r = NULL;
 	const struct stk_event *e;
+	struct stk_totals totals;
 	int err = open_reader(rec, STK_WANT_FIELDS, true, &r);
 
 	if (err)
@@ -168,6 +169,11 @@ static int read_tables(struct sql_recording *rec, struct stk_reader **ret_reader
 			err = 0;
 		}
 	}
+	if (!r)
+		return err;
+	stk_reader__totals(r, &totals);
+	rec->damaged |= totals.bad_blocks || err;
+	err = err ?: totals.bad_blocks ? -EBADMSG : 0;
 	if (err && !(rec->partial && err == -EBADMSG))
 		return log_err(err == -EBADMSG ? 0 : err, "'%s' is damaged: it cannot be read to "
 							  "its end; --partial answers from what "
@@ -182,8 +188,9 @@ static int check_file(struct sql_recording *rec, struct stat *ret_st)
 	if (stat(rec->path, ret_st))
 		return log_err(-errno, "open '%s'", rec->path);
 	if (!S_ISREG(ret_st->st_mode))
-		return log_err(-EINVAL, "'%s' is not a file: queries read a recording several "
-					"times",
+		return log_err(-EINVAL,
+			       "'%s' is not a file: queries read a recording several "
+			       "times",
 			       rec->path);
 	if (rec->reader && (ret_st->st_dev != rec->dev || ret_st->st_ino != rec->ino ||
 			    (uint64_t)ret_st->st_size < rec->end))
@@ -195,7 +202,6 @@ static int check_file(struct sql_recording *rec, struct stat *ret_st)
 int sql_recording__refresh(struct sql_recording *rec)
 {
 	_cleanup_(stk_reader__freep) struct stk_reader *r = NULL;
-	struct stk_totals totals;
 	struct stat st;
 	int err = check_file(rec, &st);
 
@@ -210,8 +216,6 @@ int sql_recording__refresh(struct sql_recording *rec)
 	err = take_types(rec, r) ?: take_losses(rec, r);
 	if (err)
 		return log_err(err, "read '%s'", rec->path);
-	stk_reader__totals(r, &totals);
-	rec->damaged = totals.bad_blocks;
 	rec->ids_are_numbers = ids_are_numbers(r);
 	stk_reader__free(rec->reader);
 	rec->reader = take_ptr(r);
@@ -282,9 +286,11 @@ static int at_end(const struct sql_scan *s, sqlite3_vtab *vt, int err)
 	struct stk_totals t;
 
 	stk_reader__totals(s->reader, &t);
+	s->rec->damaged |= t.bad_blocks || err;
 	if (err == -ENOBUFS)
-		return sql_error(vt, SQLITE_CORRUPT, "'%s' demands more memory than a recording "
-						     "of its size can need",
+		return sql_error(vt, SQLITE_CORRUPT,
+				 "'%s' demands more memory than a recording "
+				 "of its size can need",
 				 s->rec->path);
 	if (s->rec->partial)
 		return SQLITE_DONE;

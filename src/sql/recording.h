@@ -46,7 +46,7 @@ struct sql_recording {
 	struct string_table comms; /* names of tasks, which live as long as the connection */
 	bool ids_are_numbers; /* stack ids are stack numbers */
 	bool has_variants; /* numbers of stacks depend on the events read: see stk_event__ustack() */
-	bool damaged; /* blocks were skipped */
+	bool damaged; /* a part could not be read */
 };
 
 /* Takes the first snapshot, or a new one if the file has grown.  Negative errno, logged. */

@@ -21,6 +21,7 @@ struct row_cursor {
 		struct stk_file file;
 	};
 	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int nr_frames;
 };
 
 struct row_table_def {
@@ -90,8 +91,7 @@ static const char *frame_kind(const struct stk_frame *f)
 
 static unsigned int load_stack(struct row_cursor *c)
 {
-	if (stk_reader__frames(c->rec->reader, c->at, c->frames, 1) < 1)
-		c->frames[0].kind = STK_FRAME_UNKNOWN;
+	c->nr_frames = MAX(stk_reader__frames(c->rec->reader, c->at, c->frames, 1), 0);
 	return !stk_reader__stack(c->rec->reader, c->at, &c->stack);
 }
 
@@ -104,7 +104,9 @@ static int put_stack(sqlite3_context *x, struct row_cursor *c, int column)
 	case 0:
 		return put_number(x, st->id);
 	case 1:
-		return put_string(x, frame_kind(&c->frames[0]));
+		return put_string(x, !c->nr_frames			 ? NULL :
+				     c->frames[0].kind == STK_FRAME_USER ? "user" :
+									   "kernel");
 	case 2:
 		return put_number(x, st->depth);
 	case 3:
@@ -270,9 +272,9 @@ static int put_loss(sqlite3_context *x, struct row_cursor *c, int column)
 
 	switch (column) {
 	case 0:
-		return put_string(x, l->type ? c->rec->types[stk_event_type__index(l->type)]
-						       .full_name :
-					       NULL);
+		return put_string(
+			x,
+			l->type ? c->rec->types[stk_event_type__index(l->type)].full_name : NULL);
 	case 1:
 		return put_known(x, l->cpu != STK_ANY_CPU, l->cpu);
 	case 2:
@@ -288,8 +290,8 @@ static int put_loss(sqlite3_context *x, struct row_cursor *c, int column)
 
 static const struct row_table_def tables[] = {
 	{ "stacks",
-	  "id INTEGER, kind TEXT, depth INTEGER, ends TEXT, alias_of INTEGER, refs INTEGER",
-	  true, stack_items, load_stack, put_stack },
+	  "id INTEGER, kind TEXT, depth INTEGER, ends TEXT, alias_of INTEGER, refs INTEGER", true,
+	  stack_items, load_stack, put_stack },
 	{ "frames",
 	  "stack INTEGER, nr INTEGER, kind TEXT, ip ADDRESS INTEGER, sym TEXT, off INTEGER, "
 	  "mod TEXT, file INTEGER, exact INTEGER, guessed INTEGER",

@@ -20,10 +20,10 @@
 static const struct {
 	int limit, value;
 } limits[] = {
-	{ SQLITE_LIMIT_LENGTH, 64 << 20 },	 { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },
-	{ SQLITE_LIMIT_EXPR_DEPTH, 200 },	 { SQLITE_LIMIT_COMPOUND_SELECT, 100 },
-	{ SQLITE_LIMIT_VDBE_OP, 1 << 20 },	 { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000 },
-	{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },	 { SQLITE_LIMIT_ATTACHED, 1 },
+	{ SQLITE_LIMIT_LENGTH, 64 << 20 },  { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },
+	{ SQLITE_LIMIT_EXPR_DEPTH, 200 },   { SQLITE_LIMIT_COMPOUND_SELECT, 100 },
+	{ SQLITE_LIMIT_VDBE_OP, 1 << 20 },  { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000 },
+	{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },  { SQLITE_LIMIT_ATTACHED, 1 },
 	{ SQLITE_LIMIT_WORKER_THREADS, 0 },
 };
 
@@ -75,10 +75,10 @@ static int restrict_queries(struct sql *s)
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		sqlite3_limit(s->db, limits[i].limit, limits[i].value);
 	sqlite3_hard_heap_limit64(HEAP_MAX);
-	rc = sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) ?:
+	rc = sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL)		      ?:
 		     sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL) ?:
-		     sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) ?:
-		     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL) ?:
+		     sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL)	      ?:
+		     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL)		      ?:
 		     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 	sqlite3_progress_handler(s->db, PROGRESS, check_progress, s);
 	return rc ?: sqlite3_set_authorizer(s->db, authorize, s);
@@ -97,9 +97,9 @@ static int open_connection(struct sql *s)
 
 static int make_tables(struct sql *s)
 {
-	int err = row_tables__register(s->db, &s->rec) ?:
+	int err = row_tables__register(s->db, &s->rec)		 ?:
 			  event_tables__register(s->db, &s->rec) ?:
-			  pairs_table__register(s->db, &s->rec) ?:
+			  pairs_table__register(s->db, &s->rec)	 ?:
 			  sql_functions__register(s->db, &s->rec);
 
 	if (err)
@@ -118,8 +118,9 @@ int sql__open(struct sql *s, const struct sql_opts *opts)
 	s->rec.names = opts->names;
 	s->rec.partial = opts->partial;
 	s->rec.stop = opts->stop;
-	err = sqlite__load() ?: sql_recording__refresh(&s->rec) ?:
-				sql_files__register(&s->files, opts->temp_bytes);
+	err = sqlite__load()			      ?:
+		      sql_recording__refresh(&s->rec) ?:
+		      sql_files__register(&s->files, opts->temp_bytes);
 	return err ?: open_connection(s) ?: make_tables(s);
 }
 
@@ -178,8 +179,7 @@ static int log_failure(struct sql *s, int rc)
 			       (unsigned long long)s->files.max >> 20) ?:
 			       -ENOSPC;
 	if ((rc & 0xff) == SQLITE_NOMEM && !strcmp(text, "out of memory"))
-		return log_err(0, "the query needs more memory than the %lld MiB that it may use",
-			       HEAP_MAX >> 20) ?:
+		return log_err(0, "the query needs more memory than the %lld MiB that it may use", HEAP_MAX >> 20) ?:
 			       -ENOMEM;
 	if ((rc & 0xff) == SQLITE_CORRUPT || rc == SQLITE_CANTOPEN)
 		return log_err(0, "%s", text) ?: errno_of(rc);

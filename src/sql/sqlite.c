@@ -46,8 +46,8 @@ int sqlite__load(void)
 		return 0;
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
-		return log_err(0, "%s cannot be loaded: install SQLite (Debian: libsqlite3-0)",
-			       LIBRARY) ?: -EOPNOTSUPP;
+		return log_err(0, "%s cannot be loaded: install SQLite (Debian: libsqlite3-0)", LIBRARY) ?:
+			       -EOPNOTSUPP;
 	ask_for_functions(library);
 	if (sqlite3_api && sqlite3_libversion_number() >= OLDEST)
 		return 0;

@@ -10,7 +10,8 @@
 
 SQLITE_EXTENSION_INIT3 /* sqlite3_api: NULL until sqlite__load() */
 
-/* Loads the library once and logs its errors: -EOPNOTSUPP, -ENOMEM. */
-int sqlite__load(void);
+	/* Loads the library once and logs its errors: -EOPNOTSUPP, -ENOMEM. */
+	int
+	sqlite__load(void);
 
 #endif /* SQL_SQLITE_H */

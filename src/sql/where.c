@@ -20,8 +20,8 @@ static bool is_number(int column)
 static double share_of(int column, char op)
 {
 	static const double equal[NR_EVENT_COLUMNS] = {
-		[EVENT_TS] = 1e-6,	[EVENT_CPU] = 0.1,    [EVENT_PID] = 0.02,
-		[EVENT_TID] = 0.02,	[EVENT_COMM] = 0.05,  [EVENT_EVENT] = 0.2,
+		[EVENT_TS] = 1e-6,	[EVENT_CPU] = 0.1,	[EVENT_PID] = 0.02,
+		[EVENT_TID] = 0.02,	[EVENT_COMM] = 0.05,	[EVENT_EVENT] = 0.2,
 		[EVENT_KSTACK] = 0.005, [EVENT_USTACK] = 0.005,
 	};
 
@@ -131,8 +131,7 @@ static int take_number(void *ctx, sqlite3_value *value)
 	return array__append(&l->v, &l->nr, sqlite3_value_int64(value)) ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-static int add_numbers(struct sql_where *w, struct where_numbers *to, sqlite3_value *value,
-		       char op)
+static int add_numbers(struct sql_where *w, struct where_numbers *to, sqlite3_value *value, char op)
 {
 	struct number_list l = { 0 };
 	int rc = each_value(value, op, take_number, &l);
@@ -325,12 +324,10 @@ bool sql_where__passes(struct sql_where *w, const struct sql_scan *s, const stru
 	    !has(&w->tid, stk_event__tid(e)))
 		return false;
 	if (w->kstack.any &&
-	    !has(&w->kstack,
-		 sql_recording__stack_id(s->rec, s->reader, stk_event__kstack(e))))
+	    !has(&w->kstack, sql_recording__stack_id(s->rec, s->reader, stk_event__kstack(e))))
 		return false;
 	if (w->ustack.any &&
-	    !has(&w->ustack,
-		 sql_recording__stack_id(s->rec, s->reader, stk_event__ustack(e))))
+	    !has(&w->ustack, sql_recording__stack_id(s->rec, s->reader, stk_event__ustack(e))))
 		return false;
 	return !w->comms || comm_passes(w, stk_event__comm(e));
 }

@@ -66,8 +66,8 @@ static int take_words(struct sql_cmd *c)
 		file = NULL;
 	}
 	if (file && c->rd.input)
-		return ui__usage_error(c->rd.command, "give one recording, not '%s' and -i %s", file,
-				       c->rd.input);
+		return ui__usage_error(c->rd.command, "give one recording, not '%s' and -i %s",
+				       file, c->rd.input);
 	if (file) {
 		c->rd.path = file;
 		c->rd.is_default = false;
@@ -106,7 +106,8 @@ static int open_recording(struct sql_cmd *c)
 	};
 
 	if (c->rd.is_default && access(c->rd.path, F_OK)) {
-		log_err(0, "there is no '%s' here: give FILE, or record one with 'stackonce record'",
+		log_err(0,
+			"there is no '%s' here: give FILE, or record one with 'stackonce record'",
 			c->rd.path);
 		return CMD_FAILURE;
 	}
@@ -134,15 +135,15 @@ static int finish(struct sql_cmd *c, int err)
 	struct stk_totals t;
 
 	stk_reader__totals(c->sql.rec.reader, &t);
-	if (t.bad_blocks)
-		log_err(0, "'%s': skipped %llu damaged block%s", c->rd.path,
-			(unsigned long long)t.bad_blocks, t.bad_blocks == 1 ? "" : "s");
+	if (!err && c->sql.rec.damaged)
+		err = log_err(0, "'%s' is damaged: the answer lacks what cannot be read", c->rd.path) ?:
+			      -EBADMSG;
 	else if (!err && !t.clean_end && stk_reader__is_live(c->sql.rec.reader))
 		log_warn("'%s' is being recorded: events not written yet are missing", c->rd.path);
 	else if (!err && !t.clean_end)
 		log_warn("'%s' ended abruptly: the last events may be missing", c->rd.path);
 	user_names__finish(&c->rd.names);
-	return err || t.bad_blocks ? CMD_FAILURE : CMD_OK;
+	return err ? CMD_FAILURE : CMD_OK;
 }
 
 static int answer(struct sql_cmd *c)

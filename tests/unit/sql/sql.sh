@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# stackonce sql: its answers are those of SQLite on the same rows; what a query may do and use.
+#   sql.sh STACKONCE MAKE_RECORDING PYTHON
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+so=$(realpath "$1") make=$(realpath "$2") python=$3
+golden=$here/../../golden
+TMPDIR=$(mktemp -d) || exit 1
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+mkdir "$TMPDIR/work"
+cd "$TMPDIR/work" || exit 1
+
+failed=0
+fail()
+{
+	echo "FAILED: $*"
+	failed=$((failed + 1))
+}
+
+# is WANT WHAT COMMAND...: what it prints is WANT
+is()
+{
+	want=$1 what=$2
+	shift 2
+	got=$("$@" 2>err)
+	[ "$got" = "$want" ] || fail "$what: '$got', not '$want': $(cat err)"
+}
+
+for kind in small addresses flags user latency losses aliases hostile strings guesses; do
+	"$make" "$kind" "$kind.stk" || exit 1
+done
+"$python" "$here/sql_equals.py" "$so" "$here/../../../docs/sql.md" "$here/queries.sql" \
+	"$golden/demo.stk" "$golden/waits.stk" small.stk addresses.stk flags.stk user.stk \
+	latency.stk losses.stk aliases.stk strings.stk guesses.stk || fail "answers differ"
+
+# Pairs are those of latency.
+is "$("$so" latency --start sys_enter --end sys_exit --json latency.stk |
+	jq -s 'map(select(.type == "group")) | map(.count) | add')" "pairs" \
+	sh -c "'$so' sql --json latency.stk \"SELECT count(*) AS n FROM pairs('sys_enter', 'sys_exit')\" |
+		jq .values.n"
+
+# A saved file has the same rows.
+"$so" sql --save saved.sqlite "$golden/demo.stk" || fail "--save"
+for table in events stacks frames files types losses '"sched:sched_switch"'; do
+	"$so" sql --csv "$golden/demo.stk" "SELECT * FROM $table" >want 2>/dev/null
+	"$python" - "$table" saved.sqlite >got <<-'END'
+		import csv, sqlite3, sys
+		db = sqlite3.connect(sys.argv[2])
+		rows = db.execute(f"SELECT * FROM {sys.argv[1]}")
+		kinds = {c[0]: None for c in rows.description}
+		name = sys.argv[1].strip('"')
+		for row in db.execute("SELECT name, type FROM pragma_table_info(?)", [name]):
+		    kinds[row[0]] = row[1]
+		out = csv.writer(sys.stdout)
+		out.writerow(kinds)
+		for row in rows:
+		    out.writerow([hex(v % 2**64) if isinstance(v, int) and kinds[k].startswith(("ADD", "CODE"))
+		                  else v for k, v in zip(kinds, row)])
+	END
+	cmp -s want got || fail "--save: $table: $(diff want got | head -n 3)"
+done
+"$so" sql --save small.stk "$golden/demo.stk" 2>err && fail "--save replaced a recording"
+[ "$("$so" info --json small.stk | jq -r .type)" = info ] || fail "--save damaged a recording"
+"$so" sql --save /dev/full small.stk 2>err && fail "--save to a device"
+"$so" sql --save - small.stk 2>err | head -c 15 >head
+grep -q "is not a file" err || fail "--save to a pipe: $(cat err)"
+
+# A growing recording: the events up to the end of the file at each statement, and a table for an
+# event type that was not there at first.
+head -c 2000 small.stk >grows.stk
+mkfifo in
+"$so" sql --csv -i grows.stk <in >out 2>err &
+pid=$!
+exec 3>in
+echo 'SELECT count(*) FROM events;' >&3
+sleep 0.5
+tail -c +2001 small.stk >>grows.stk
+echo 'SELECT count(*) FROM events;' >&3
+exec 3>&-
+wait $pid || fail "a growing recording: $(cat err)"
+[ "$(tail -n 1 out | tr -d '\r')" = 9 ] || fail "a growing recording: $(cat out)"
+
+# Ctrl-C ends a query.
+"$so" sql small.stk 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+	SELECT count(*) FROM n' >out 2>err &
+pid=$!
+sleep 0.5
+kill -INT $pid
+wait $pid
+[ $? -eq 1 ] && grep -q interrupted err || fail "Ctrl-C: $(cat err)"
+
+# Damage is an error, unless --partial; then the exit status says so.
+cp small.stk bad.stk
+"$python" - bad.stk <<-'END'
+	import struct, sys
+	data = bytearray(open(sys.argv[1], "rb").read())
+	at = struct.unpack_from("<I", data, 12)[0]
+	while struct.unpack_from("<H", data, at + 4)[0] != 7:
+	    at += 32 + struct.unpack_from("<I", data, at + 8)[0]
+	data[at + 40] ^= 1
+	open(sys.argv[1], "wb").write(data)
+END
+"$so" sql bad.stk 'SELECT count(*) FROM events' >out 2>err
+[ $? -eq 1 ] || fail "damage is no error"
+grep -q -- "--partial" err || fail "damage: $(cat err)"
+grep -q '[0-9]' out && fail "damage: a short result: $(cat out)"
+"$so" sql bad.stk 'SELECT _comm, count(*) FROM events GROUP BY 1' >out 2>err
+[ $? -eq 1 ] && [ ! -s out ] || fail "damage: a short result of groups: $(cat out)"
+"$so" sql --partial bad.stk 'SELECT count(*) FROM events' >out 2>err
+[ $? -eq 1 ] && grep -q '^ *[0-8]$' out || fail "--partial: $(cat out err)"
+
+# What is sorted goes to files without a name.
+"$so" sql small.stk 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 100000)
+	SELECT count(*) FROM (SELECT DISTINCT x, hex(randomblob(200)) AS y FROM n ORDER BY y)' >out ||
+	fail "a sort"
+[ "$(ls "$TMPDIR")" = work ] || fail "temporary files: $(ls "$TMPDIR")"
+
+# Without SQLite the other commands work, and sql says what is missing.
+if cc -shared -o none.so -x c - 2>/dev/null <<-'END'; then
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <string.h>
+	void *dlopen(const char *name, int flags)
+	{
+		void *(*real)(const char *, int) = dlsym(RTLD_NEXT, "dlopen");
+		return name && strstr(name, "sqlite") ? 0 : real(name, flags);
+	}
+END
+	LD_PRELOAD=$PWD/none.so "$so" sql small.stk 'SELECT 1' >out 2>err
+	[ $? -eq 1 ] && grep -q "libsqlite3.so.0 cannot be loaded: install" err ||
+		fail "without SQLite: $(cat out err)"
+fi
+echo "$failed failed"
+[ "$failed" -eq 0 ]
