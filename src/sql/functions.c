@@ -42,12 +42,32 @@ static void put_buffer(sqlite3_context *x, const struct strbuf *b)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-static void put_stack(sqlite3_context *x, int argc, sqlite3_value **argv)
+/* The text of a stack is made once.  NULL: out of memory or of the recording's budget. */
+static const char *text_of(struct sql_recording *rec, uint32_t number)
 {
-	const struct sql_recording *rec = recording_of(x);
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
 	struct stk_frame frames[STK_MAX_DEPTH];
 	unsigned int nr, i;
+
+	if (number < rec->nr_stack_texts && rec->stack_texts[number])
+		return rec->stack_texts[number];
+	nr = stack__frames(rec->reader, number, frames);
+	strbuf__puts(&b, "");
+	for (i = 0; i < nr; i++) {
+		strbuf__puts(&b, i ? " <- " : "");
+		frame__function(rec->names, &b, &frames[i]);
+	}
+	if (strbuf__failed(&b) || stk_reader__charge(rec->reader, b.cap, 0) ||
+	    array__reach(&rec->stack_texts, number, &rec->nr_stack_texts))
+		return NULL;
+	rec->stack_texts[number] = take_ptr(b.s);
+	return rec->stack_texts[number];
+}
+
+static void put_stack(sqlite3_context *x, int argc, sqlite3_value **argv)
+{
+	struct sql_recording *rec = recording_of(x);
+	const char *text;
 	uint32_t number;
 
 	if (is_null(argv[0]))
@@ -55,12 +75,11 @@ static void put_stack(sqlite3_context *x, int argc, sqlite3_value **argv)
 	number = sql_recording__stack_number(rec, sqlite3_value_int64(argv[0]));
 	if (!number)
 		return;
-	nr = stack__frames(rec->reader, number, frames);
-	for (i = 0; i < nr; i++) {
-		strbuf__puts(&b, i ? " <- " : "");
-		frame__function(rec->names, &b, &frames[i]);
-	}
-	put_buffer(x, &b);
+	text = text_of(rec, number);
+	if (text)
+		sqlite3_result_text(x, text, -1, SQLITE_STATIC);
+	else
+		sqlite3_result_error_nomem(x);
 }
 
 /* Whether stacks match a glob, by stack number: 0 unknown, 1 no, 2 yes. */

@@ -82,15 +82,42 @@ static bool has_generated_code(const struct stk_reader *r)
 	return false;
 }
 
-static bool ids_are_numbers(const struct stk_reader *r)
+static int by_id(const void *a, const void *b)
 {
-	struct stk_stack st;
-	uint32_t i;
+	const struct sql_stack_id *x = a, *y = b;
 
-	for (i = 1; i <= stk_reader__nr_stacks(r); i++)
-		if (stk_reader__stack(r, i, &st) || st.id != i)
-			return false;
-	return true;
+	return CMP(x->id, y->id) ?: CMP(x->number, y->number);
+}
+
+/* An import keeps the ids of its stack map. */
+static int take_ids(struct sql_recording *rec, const struct stk_reader *r)
+{
+	uint32_t nr = stk_reader__nr_stacks(r), i;
+	struct stk_stack st;
+
+	free(rec->ids);
+	rec->ids = calloc(nr ?: 1, sizeof(*rec->ids));
+	if (!rec->ids)
+		return -ENOMEM;
+	rec->ids_are_numbers = true;
+	for (i = 1; i <= nr; i++) {
+		uint32_t id = stk_reader__stack(r, i, &st) ? 0 : st.id;
+
+		rec->ids[i - 1] = (struct sql_stack_id){ id, i };
+		rec->ids_are_numbers &= id == i;
+	}
+	if (!rec->ids_are_numbers)
+		qsort(rec->ids, nr, sizeof(*rec->ids), by_id);
+	return 0;
+}
+
+static void clear_stack_texts(struct sql_recording *rec)
+{
+	for (unsigned int i = 0; i < rec->nr_stack_texts; i++)
+		free(rec->stack_texts[i]);
+	free(rec->stack_texts);
+	rec->stack_texts = NULL;
+	rec->nr_stack_texts = 0;
 }
 
 /* SQLite's names have no case. */
@@ -213,10 +240,10 @@ int sql_recording__refresh(struct sql_recording *rec)
 	err = read_tables(rec, &r);
 	if (err)
 		return err;
-	err = take_types(rec, r) ?: take_losses(rec, r);
+	err = take_types(rec, r) ?: take_losses(rec, r) ?: take_ids(rec, r);
 	if (err)
 		return log_err(err, "read '%s'", rec->path);
-	rec->ids_are_numbers = ids_are_numbers(r);
+	clear_stack_texts(rec); /* a new stack may have the number of another one */
 	stk_reader__free(rec->reader);
 	rec->reader = take_ptr(r);
 	user_names__start(rec->names, rec->reader);
@@ -233,6 +260,8 @@ void sql_recording__clear(struct sql_recording *rec)
 	}
 	free(rec->types);
 	free(rec->losses);
+	free(rec->ids);
+	clear_stack_texts(rec);
 	string_table__clear(&rec->comms);
 	string_table__clear(&rec->lower_names);
 	stk_reader__free(rec->reader);
@@ -253,17 +282,15 @@ uint32_t sql_recording__stack_id(const struct sql_recording *rec, struct stk_rea
 
 uint32_t sql_recording__stack_number(const struct sql_recording *rec, int64_t id)
 {
-	uint32_t nr = stk_reader__nr_stacks(rec->reader), i;
-	struct stk_stack st;
+	uint32_t nr = stk_reader__nr_stacks(rec->reader);
+	size_t i;
 
 	if (id <= 0 || id > UINT32_MAX)
 		return 0;
 	if (rec->ids_are_numbers)
 		return id <= nr ? id : 0;
-	for (i = 1; i <= nr; i++)
-		if (!stk_reader__stack(rec->reader, i, &st) && st.id == id)
-			return i;
-	return 0;
+	i = array__bisect(nr, k, rec->ids[k].id < id);
+	return i < nr && rec->ids[i].id == id ? rec->ids[i].number : 0;
 }
 
 /* ---- scans ----------------------------------------------------------------------------------- */

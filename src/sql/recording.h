@@ -26,6 +26,10 @@ struct sql_type {
 	struct ev_format *format; /* NULL: unparsable */
 };
 
+struct sql_stack_id {
+	uint32_t id, number;
+};
+
 struct sql_recording {
 	const char *path; /* borrowed */
 	struct user_names *names; /* borrowed */
@@ -45,6 +49,9 @@ struct sql_recording {
 	unsigned int nr_losses;
 	struct string_table comms; /* names of tasks, which live as long as the connection */
 	bool ids_are_numbers; /* stack ids are stack numbers */
+	struct sql_stack_id *ids; /* otherwise: by id, then number */
+	char **stack_texts; /* by number: see functions.c; NULL: not made yet */
+	unsigned int nr_stack_texts;
 	bool has_variants; /* numbers of stacks depend on the events read: see stk_event__ustack() */
 	bool damaged; /* a part could not be read */
 };

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "pairs_table.h"
 #include "row_table.h"
+#include "strbuf.h"
 
 #define HEAP_MAX (512ll << 20) /* SQLite's own memory; sorts use temporary files */
 #define PROGRESS 10000 /* instructions of SQLite between two checks for Ctrl-C */
@@ -159,9 +160,32 @@ static int errno_of(int rc)
 	}
 }
 
+/* What is wrong with the name of a table: ": \"sched:sched_switch\" is one", or nothing. */
+static void put_hint(const struct sql *s, struct strbuf *b)
+{
+	static const char no_table[] = "no such table: ";
+	const char *text = sqlite3_errmsg(s->db);
+	unsigned int i;
+
+	if (strstr(text, "near \":"))
+		strbuf__puts(b, " (the name of an event type's table is in double quotes)");
+	if (strncmp(text, no_table, strlen(no_table)))
+		return;
+	text += strlen(no_table);
+	for (i = 0; i < s->rec.nr_types; i++) {
+		const char *name = strchr(s->rec.types[i].full_name, ':');
+
+		if (!name || sqlite3_stricmp(name + 1, text))
+			continue;
+		strbuf__printf(b, ": there is \"%s\", in double quotes", s->rec.types[i].full_name);
+		return;
+	}
+}
+
 /* Says what failed and what to do about it. */
 static int log_failure(struct sql *s, int rc)
 {
+	_cleanup_(strbuf__free) struct strbuf hint = { 0 };
 	const char *text = sqlite3_errmsg(s->db);
 	int at = sqlite3_error_offset(s->db);
 
@@ -183,9 +207,11 @@ static int log_failure(struct sql *s, int rc)
 			       -ENOMEM;
 	if ((rc & 0xff) == SQLITE_CORRUPT || rc == SQLITE_CANTOPEN)
 		return log_err(0, "%s", text) ?: errno_of(rc);
+	put_hint(s, &hint);
 	if (at >= 0)
-		return log_err(0, "SQL: %s, at character %d", text, at + 1) ?: errno_of(rc);
-	return log_err(0, "SQL: %s", text) ?: errno_of(rc);
+		return log_err(0, "SQL: %s, at character %d%s", text, at + 1, hint.s ?: "") ?:
+			       errno_of(rc);
+	return log_err(0, "SQL: %s%s", text, hint.s ?: "") ?: errno_of(rc);
 }
 
 int sql__prepare(struct sql *s, const char *text, sqlite3_stmt **ret_statement,

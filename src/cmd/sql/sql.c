@@ -33,6 +33,8 @@ static const struct opt options[] = {
 	  OPT_SIZE(struct sql_cmd, temp_bytes, 0, 1ull << 50) },
 	{ "--partial", "answer from what can be read of a damaged recording",
 	  OPT_FLAG(struct sql_cmd, partial) },
+	{ "-v, --verbose", "print what the queries needed of memory and temporary files",
+	  OPT_FLAG(struct sql_cmd, verbose) },
 	NAMES_OPTIONS,
 	HELP_OPTION
 };
@@ -143,6 +145,12 @@ static int finish(struct sql_cmd *c, int err)
 	else if (!err && !t.clean_end)
 		log_warn("'%s' ended abruptly: the last events may be missing", c->rd.path);
 	user_names__finish(&c->rd.names);
+	if (c->verbose) {
+		ui__set_log_level(STK_LOG_DEBUG);
+		log_debug("SQLite used at most %s of memory and %s of temporary files",
+			  text__bytes(sqlite3_memory_highwater(0)).s,
+			  text__bytes(c->sql.files.peak).s);
+	}
 	return err ? CMD_FAILURE : CMD_OK;
 }
 

@@ -12,7 +12,7 @@ struct sql_cmd {
 	struct out out;
 	const char *words[2]; /* as given */
 	const char *query; /* NULL: standard input */
-	bool csv, partial;
+	bool csv, partial, verbose;
 	const char *save; /* --save; NULL: not given */
 	uint64_t timeout_ns, temp_bytes;
 	struct sql sql;

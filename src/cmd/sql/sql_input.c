@@ -142,6 +142,8 @@ int sql_cmd__run_input(struct sql_cmd *c)
 			got = 0;
 		}
 	}
+	if (!got && sql_cmd__stop)
+		return log_err(0, "interrupted") ?: -EINTR;
 	/* the last statement needs no semicolon */
 	if (!got && statement.len && strspn(statement.s, " \t\r\n") < statement.len)
 		got = sql_cmd__run(c, statement.s);
