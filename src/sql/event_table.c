@@ -25,6 +25,7 @@ enum {
 	PLAN_COLUMNS_SHIFT = 3, /* the columns that distinguish the groups, a bit each */
 };
 
+#define SCAN_COST 10.0 /* of an event; SQLite takes 3 for a row of a table of its own */
 #define ALL_COLUMNS ((1u << NR_EVENT_COLUMNS) - 1)
 #define MAX_FIELDS 1900 /* SQLite's tables have at most 2,000 columns */
 
@@ -284,8 +285,8 @@ static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	strcpy(text + i, plan.text);
 	info->idxStr = sqlite3_mprintf("%s", text);
 	info->needToFreeIdxStr = 1;
-	/* a scan decodes all events, whatever passes */
-	info->estimatedCost = events * (1 + plan.share);
+	/* a scan decodes all events, whatever passes: not to be done for each row of a join */
+	info->estimatedCost = events * (SCAN_COST + plan.share);
 	info->estimatedRows = (sqlite3_int64)(events * plan.share) + 1;
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }

@@ -41,6 +41,16 @@ is "$("$so" latency --start sys_enter --end sys_exit --json latency.stk |
 	sh -c "'$so' sql --json latency.stk \"SELECT count(*) AS n FROM pairs('sys_enter', 'sys_exit')\" |
 		jq .values.n"
 
+# Joins scan the events once: they are the outer loop, or what they are joined with is indexed.
+for query in 'stacks s JOIN events e ON e._kstack = s.id' \
+	'tasks t JOIN events e ON e._tid = t.tid' \
+	'frames f JOIN stacks s ON f.stack = s.id JOIN events e ON e._kstack = s.id' \
+	'(SELECT max(_ts) AS t, _tid AS tid FROM events GROUP BY 2) t JOIN events e ON e._tid = t.tid'; do
+	"$so" sql --csv "$golden/demo.stk" "EXPLAIN QUERY PLAN SELECT * FROM $query" >out
+	grep -A 1 'SCAN e ' out | grep -q -E 'SCAN [sf] VIRTUAL TABLE INDEX 1:|SEARCH t USING AUTOMATIC' ||
+		fail "the plan of $query: $(cat out)"
+done
+
 # A saved file has the same rows.
 "$so" sql --save saved.sqlite "$golden/demo.stk" || fail "--save"
 for table in events stacks frames files types losses '"sched:sched_switch"'; do
