@@ -351,6 +351,13 @@ int sql_scan__next(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event 
 	return SQLITE_ROW;
 }
 
+int sql_scan__next_counted(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event **ret_event,
+			   uint64_t *ret_count)
+{
+	*ret_count = 1; /* the reader returns events one by one */
+	return sql_scan__next(s, vt, ret_event);
+}
+
 int sql_scan__comm(struct sql_scan *s, const struct stk_event *e, uint32_t *ret_number)
 {
 	const char *comm = stk_event__comm(e);

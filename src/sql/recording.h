@@ -89,6 +89,12 @@ int sql_scan__open(struct sql_scan *s, struct sql_recording *rec, unsigned int w
 		   sqlite3_vtab *vt);
 /* SQLITE_ROW and the next event, SQLITE_DONE, or an error. */
 int sql_scan__next(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event **ret_event);
+/*
+ * The same for those who count: *ret_count events that have the generic values of this one, but for
+ * the time.
+ */
+int sql_scan__next_counted(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event **ret_event,
+			   uint64_t *ret_count);
 /* The number of the name in rec->comms; -ENOMEM. */
 int sql_scan__comm(struct sql_scan *s, const struct stk_event *e, uint32_t *ret_number);
 void sql_scan__close(struct sql_scan *s);

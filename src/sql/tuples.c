@@ -58,14 +58,15 @@ static int charge_memory(struct sql_tuples *t, struct stk_reader *r)
 	return err;
 }
 
-static int count(struct sql_tuples *t, struct stk_reader *r, const struct sql_tuple *tuple,
-		 uint32_t *last)
+/* tuple->count is the number of events to add. */
+static int add(struct sql_tuples *t, struct stk_reader *r, const struct sql_tuple *tuple,
+	       uint32_t *last)
 {
 	uint64_t hash;
 	uint32_t i;
 
 	if (*last < t->nr && same(&t->v[*last], tuple)) {
-		t->v[*last].count++;
+		t->v[*last].count += tuple->count;
 		return 0;
 	}
 	hash = hash_of(t, tuple);
@@ -81,7 +82,7 @@ static int count(struct sql_tuples *t, struct stk_reader *r, const struct sql_tu
 		if (charge_memory(t, r))
 			return -ENOBUFS;
 	}
-	t->v[i].count++;
+	t->v[i].count += tuple->count;
 	*last = i;
 	return 0;
 }
@@ -97,10 +98,10 @@ int sql_tuples__read(struct sql_tuples *t, struct sql_scan *s, struct sql_where 
 	sql_tuples__clear(t);
 	t->columns = columns & ~(1u << EVENT_TS);
 	t->seed = seeded_hash__seed();
-	while (!err && (rc = sql_scan__next(s, vt, &e)) == SQLITE_ROW) {
+	while (!err && (rc = sql_scan__next_counted(s, vt, &e, &tuple.count)) == SQLITE_ROW) {
 		if (!sql_where__passes(w, s, e))
 			continue;
-		err = tuple_of(t, s, e, &tuple) ?: count(t, s->reader, &tuple, &last);
+		err = tuple_of(t, s, e, &tuple) ?: add(t, s->reader, &tuple, &last);
 	}
 	if (err == -ENOBUFS)
 		return sql_error(vt, SQLITE_NOMEM,

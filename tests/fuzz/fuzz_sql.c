@@ -35,11 +35,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_free_ uint8_t *copy = malloc(rest + 1);
 	_cleanup_free_ char *query = malloc(len + 2);
 	static const char *const formats[] = { "--json", "--csv", "--partial" };
-	char *argv[] = { "sql",	    (char *)formats[size % ARRAY_SIZE(formats)],
-			 "--timeout",   "0.5",
-			 "--temp-size", "1M",
-			 "--no-symbols", "-i",
-			 path,		query,
+	char *argv[] = { "sql",
+			 (char *)formats[size % ARRAY_SIZE(formats)],
+			 "--timeout",
+			 "0.5",
+			 "--temp-size",
+			 "1M",
+			 "--no-symbols",
+			 "-i",
+			 path,
+			 query,
 			 NULL };
 
 	if (!copy || !query)
