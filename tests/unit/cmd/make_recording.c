@@ -23,6 +23,7 @@
  * lifecycle, zombies  see lifecycle_recording.h
  * wakers, selected  see wakers_recording.h
  * addresses  see address_recording.h
+ * replaced  see replaced_recording.h
  * stalls    see stalls_recording.h
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
@@ -40,6 +41,7 @@
 #include "frame.h"
 #include "latency_recording.h"
 #include "lifecycle_recording.h"
+#include "replaced_recording.h"
 #include "stalls_recording.h"
 #include "trace/write/writer.h"
 #include "wakers_recording.h"
@@ -898,6 +900,8 @@ int main(int argc, char **argv)
 		make_selected(argv[2]);
 	else if (!strcmp(kind, "addresses"))
 		make_addresses(argv[2]);
+	else if (!strcmp(kind, "replaced"))
+		make_replaced(argv[2]);
 	else if (!strcmp(kind, "stalls"))
 		make_stalls(argv[2]);
 	else if (!strcmp(kind, "large"))

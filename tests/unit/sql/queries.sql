@@ -54,6 +54,10 @@ SELECT prev_state, next_pid FROM "sched:sched_switch" WHERE _cpu = 0 AND prev_st
 SELECT count(*), sum(prev_pid = _tid) FROM "sched:sched_switch" WHERE _comm = 'bash';
 SELECT * FROM "sched:sched_process_exec" ORDER BY _ts, filename;
 SELECT filename, count(*) FROM "sched:sched_process_exec" GROUP BY filename;
+SELECT _ts, _ustack, stack(_ustack) FROM "code:a";
+SELECT _ts, _ustack, stack(_ustack) FROM "code:b" WHERE _ts > 500;
+SELECT _ustack, count(*) FROM "code:b" GROUP BY _ustack;
+SELECT f.sym, count(*) FROM "code:b" b JOIN frames f ON f.stack = b._ustack GROUP BY f.sym;
 SELECT call_site, ptr, hex(ptr), ucmp(ptr, call_site), bytes_req FROM "kmem:kmalloc";
 SELECT k.ptr, f._ts - k._ts FROM "kmem:kmalloc" AS k JOIN "kmem:kfree" AS f ON f.ptr = k.ptr;
 SELECT id, kind, depth, ends FROM stacks WHERE depth > 0;

@@ -28,12 +28,12 @@ is()
 	[ "$got" = "$want" ] || fail "$what: '$got', not '$want': $(cat err)"
 }
 
-for kind in small addresses flags user latency losses aliases hostile strings guesses; do
+for kind in small addresses flags user latency losses aliases hostile strings guesses replaced; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 "$python" "$here/sql_equals.py" "$so" "$here/../../../docs/sql.md" "$here/queries.sql" \
 	"$golden/demo.stk" "$golden/waits.stk" small.stk addresses.stk flags.stk user.stk \
-	latency.stk losses.stk aliases.stk strings.stk guesses.stk || fail "answers differ"
+	latency.stk losses.stk aliases.stk strings.stk guesses.stk replaced.stk || fail "answers differ"
 
 # Pairs are those of latency.
 is "$("$so" latency --start sys_enter --end sys_exit --json latency.stk |

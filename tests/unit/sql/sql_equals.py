@@ -119,7 +119,8 @@ class Import:
         names = []
         for f in self.stacks[nr]["frames"]:
             name = f["sym"] or f["ip"]
-            names.append(f"{name} [{f['mod']}]" if f["mod"] else name)
+            mod = (f["mod"] or "").strip("[]")
+            names.append(f"{name} [{mod}]" if mod else name)
         return " <- ".join(names)
 
     def stack_has(self, nr, glob):
