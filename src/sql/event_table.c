@@ -128,7 +128,7 @@ static bool is_hidden(const struct event_table *t, const struct ev_field *field)
 /* SQLITE_TOOBIG: more than a table can have. */
 static int find_fields(struct event_table *t)
 {
-	const struct ev_format *f = t->def->rec->types[t->def->type].format;
+	const struct ev_format *f = sql_recording__format(t->def->rec, t->def->type);
 	unsigned int i;
 
 	for (i = 0; f && i < ev_format__nr_fields(f); i++) {

@@ -219,9 +219,19 @@ static int charge_values(struct sql_recording *rec, struct percentile *p)
 	return 0;
 }
 
+/* Not in SQLite's memory: that is aligned to 8 bytes, and the sum of durations has 16. */
+static struct percentile *percentile_of(sqlite3_context *x)
+{
+	struct percentile **p = sqlite3_aggregate_context(x, sizeof(*p));
+
+	if (p && !*p)
+		*p = calloc(1, sizeof(**p));
+	return p ? *p : NULL;
+}
+
 static void percentile_step(sqlite3_context *x, int argc, sqlite3_value **argv)
 {
-	struct percentile *p = sqlite3_aggregate_context(x, sizeof(*p));
+	struct percentile *p = percentile_of(x);
 	int64_t v = sqlite3_value_int64(argv[0]);
 
 	if (!p)
@@ -241,7 +251,8 @@ static void percentile_step(sqlite3_context *x, int argc, sqlite3_value **argv)
 
 static void percentile_final(sqlite3_context *x)
 {
-	struct percentile *p = sqlite3_aggregate_context(x, 0);
+	struct percentile **context = sqlite3_aggregate_context(x, 0);
+	struct percentile *p = context ? *context : NULL;
 
 	if (!p)
 		return;
@@ -249,6 +260,7 @@ static void percentile_final(sqlite3_context *x)
 		sqlite3_result_int64(x, durations__percentile(&p->values, lround(p->p * 10)));
 	durations__clear(&p->values);
 	stk_reader__charge(recording_of(x)->reader, -(int64_t)p->charged, 0);
+	free(p);
 }
 
 int sql_functions__register(sqlite3 *db, struct sql_recording *rec)

@@ -144,22 +144,29 @@ static int take_types(struct sql_recording *rec, const struct stk_reader *r)
 
 	while (rec->nr_types < nr) {
 		const struct stk_event_type *t = stk_reader__type(r, rec->nr_types);
-		const char *text = stk_event_type__format(t);
 		struct sql_type type = { 0 };
 
 		if (asprintf(&type.full_name, "%s:%s", stk_event_type__system(t),
 			     stk_event_type__name(t)) < 0)
 			return -ENOMEM;
-		if (*text && ev_format__parse(text, strlen(text), &type.format))
-			type.format = NULL;
 		if (is_repeated(&rec->lower_names, type.full_name, &type.is_repeated) ||
 		    array__append(&rec->types, &rec->nr_types, type)) {
-			ev_format__free(type.format);
 			free(type.full_name);
 			return -ENOMEM;
 		}
 	}
 	return 0;
+}
+
+const struct ev_format *sql_recording__format(struct sql_recording *rec, unsigned int type)
+{
+	const char *text = stk_event_type__format(stk_reader__type(rec->reader, type));
+	struct sql_type *t = &rec->types[type];
+
+	if (!t->is_parsed && *text && ev_format__parse(text, strlen(text), &t->format))
+		t->format = NULL;
+	t->is_parsed = true;
+	return t->format;
 }
 
 static int take_losses(struct sql_recording *rec, struct stk_reader *r)

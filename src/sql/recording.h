@@ -23,7 +23,8 @@ struct user_names;
 struct sql_type {
 	char *full_name; /* "system:name" */
 	bool is_repeated; /* SQLite takes the name for that of an earlier type */
-	struct ev_format *format; /* NULL: unparsable */
+	bool is_parsed;
+	struct ev_format *format; /* once it is parsed; NULL: unparsable */
 };
 
 struct sql_stack_id {
@@ -62,6 +63,8 @@ void sql_recording__clear(struct sql_recording *rec);
 
 /* Declares the columns of a table, and that it is harmless: an SQLite code. */
 int sql_table__declare(sqlite3 *db, const char *columns);
+/* The format of a type, parsed when it is needed: a recording may have thousands. */
+const struct ev_format *sql_recording__format(struct sql_recording *rec, unsigned int type);
 /* Whether the statement has to end: SQLITE_OK or SQLITE_INTERRUPT. */
 int sql_recording__check_stop(const struct sql_recording *rec);
 /* The id that people see; 0: no stack. */

@@ -142,6 +142,8 @@ int sql_cmd__run_input(struct sql_cmd *c)
 			got = 0;
 		}
 	}
+	if (asks && !got)
+		strbuf__putc(&c->out.b, '\n');
 	if (!got && sql_cmd__stop)
 		return log_err(0, "interrupted") ?: -EINTR;
 	/* the last statement needs no semicolon */
