@@ -7,11 +7,14 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
 #include "cleanup.h"
+#include "string_table.h"
 
 #define MAX_SCOPES 256 /* of a function, each nested in the one before */
 #define MAX_DEPTH 64 /* of functions in namespaces, classes and functions */
@@ -49,6 +52,7 @@ struct dwarf_lines {
 	struct ranges units;
 	struct row *rows;
 	size_t nr_rows;
+	struct string_table paths; /* of source files, where the DWARF has them in two parts */
 };
 
 static void *must(void *p)
@@ -271,6 +275,21 @@ static void call_site(Dwarf_Die *unit, Dwarf_Die *call, struct usyms_line *ret_l
 		ret_line->source = dwarf_filesrc(files, value, NULL, NULL);
 }
 
+/* DWARF 5 has paths relative to the directory in which the compiler ran. */
+static const char *full_path(struct dwarf_lines *d, Dwarf_Die *unit, const char *source)
+{
+	const char *dir = string_of(unit, DW_AT_comp_dir);
+	char path[PATH_MAX];
+	int len;
+
+	if (!source || *source == '/' || !dir || *dir != '/')
+		return source;
+	len = snprintf(path, sizeof(path), "%s/%s", dir, source);
+	if (len < 0 || (size_t)len >= sizeof(path))
+		return source;
+	return must((char *)string_table__keep(&d->paths, path));
+}
+
 unsigned int dwarf_lines__find(struct dwarf_lines *d, uint64_t vaddr, struct usyms_line *ret_lines,
 			       unsigned int max)
 {
@@ -294,9 +313,11 @@ unsigned int dwarf_lines__find(struct dwarf_lines *d, uint64_t vaddr, struct usy
 	nr = function ? find_scopes(&function->die, vaddr, scopes) : 0;
 	while (nr-- && done < max) {
 		at.function = function_name(&scopes[nr]);
+		at.source = full_path(d, &range->die, at.source);
 		ret_lines[done++] = at;
 		call_site(&range->unit->split, &scopes[nr], &at);
 	}
+	at.source = full_path(d, &range->die, at.source);
 	if (!done && at.source)
 		ret_lines[done++] = at;
 	return done;

@@ -40,6 +40,7 @@ static const struct command commands[] = {
 	{ &cmd_report,
 	  { "--top 3", "--json --by comm,pid,tid,cpu --top 0", "--tree --min 0", "--callees --json",
 	    "--folded --by comm", "--flamegraph -", "--user --tree" } },
+	{ &cmd_annotate, { "--children", "--json --user", "--by insn", "--children --json" } },
 	{ &cmd_script,
 	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid" } },
 	{ &cmd_export, { "fsmb", "fsmb1" } },
@@ -62,7 +63,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* export FORMAT FILE -o -, and for the others COMMAND OPTIONS FILE. */
+/* export FORMAT FILE -o -, annotate FILE FUNCTION, and for the others COMMAND OPTIONS FILE. */
 static int run(const char *options)
 {
 	char *argv[MAX_ARGS + 8] = { (char *)command->cmd->name }, *words = strdup(options),
@@ -80,6 +81,8 @@ static int run(const char *options)
 		argv[argc++] = "--no-symbols";
 	}
 	argv[argc++] = path;
+	if (command->cmd == &cmd_annotate)
+		argv[argc++] = "schedule";
 	argv[argc] = NULL;
 	argc = command->cmd->run(argc, argv);
 	free(words);

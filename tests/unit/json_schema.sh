@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # What every command prints with --json is what docs/json.md says.
-#   json_schema.sh STACKONCE MAKE_RECORDING PYTHON
+#   json_schema.sh STACKONCE MAKE_RECORDING PYTHON USER_RECORDING PROGRAM
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 stackonce=$(realpath "$1") make=$(realpath "$2") python=$3
+make_user=$(realpath "$4") program=$(realpath "$5")
 doc=$here/../../docs/json.md
 golden=$here/../golden
 
@@ -13,7 +14,7 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
 for kind in small empty abrupt hostile aliases losses flags strings user user-hostile guesses \
-	latency lifecycle zombies wakers selected stalls addresses; do
+	latency lifecycle zombies wakers selected stalls addresses annotate; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp "$golden/rmap.stk" "$golden/waits.stk" "$golden/demo.stk" .
@@ -71,6 +72,20 @@ for f in *.stk; do
 		run offcpu --by $by --stacks "$f"
 	done
 done
+for function in copy copy@kernel main tree::walk; do
+	run annotate --children --user -i annotate.stk "$function"
+	run annotate -i annotate.stk "$function"
+done
+# A program with source lines: file and memory have main() at the same distance.
+command -v nm >/dev/null && command -v readelf >/dev/null || {
+	echo "skipped: nm or readelf is missing"
+	exit 77
+}
+# shellcheck disable=SC2046 # two words
+set -- $(readelf -lW "$program" | awk '$1 == "LOAD" && /R E/ { print $2, $3 }')
+main=$(nm "$program" | sed -n 's/^\([0-9a-f]*\) T main$/0x\1/p')
+"$make_user" lines.stk "$program" none "$(printf %x $((main + 1 - $2 + $1)))" || exit 1
+run annotate lines.stk main
 run futex --stacks waits.stk
 run latency --preset syscalls latency.stk
 run latency --preset rmap rmap.stk

@@ -34,6 +34,8 @@ report --json --by comm,pid,tid,cpu
 report --tree --min 0
 report --callees --json
 report --flamegraph -
+annotate --children __schedule -i
+annotate --json --user main -i
 script --ns
 script --json --stacks
 script --filter kstack~"*a?b*"||ustack~"*c*"||task.comm~"*d*"||event~"*e*"||stack_id==1

@@ -24,6 +24,7 @@
  * wakers, selected  see wakers_recording.h
  * addresses  see address_recording.h
  * replaced  see replaced_recording.h
+ * annotate  see annotate_recording.h
  * stalls    see stalls_recording.h
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
@@ -37,6 +38,7 @@
 #include "../common_fields.h"
 #include "../trace/old_file.h"
 #include "address_recording.h"
+#include "annotate_recording.h"
 #include "cleanup.h"
 #include "frame.h"
 #include "latency_recording.h"
@@ -902,6 +904,8 @@ int main(int argc, char **argv)
 		make_addresses(argv[2]);
 	else if (!strcmp(kind, "replaced"))
 		make_replaced(argv[2]);
+	else if (!strcmp(kind, "annotate"))
+		make_annotate(argv[2]);
 	else if (!strcmp(kind, "stalls"))
 		make_stalls(argv[2]);
 	else if (!strcmp(kind, "large"))

@@ -127,6 +127,49 @@ want "report --tree --inline" \
 		"\(.inlined[0].sym) \(.inlined[0].line) \(.inlined | length)"' >out
 want "stacks --json --inline" "outer $(line_of outer) innermost $(line_of innermost) 2" "$(cat out)"
 
+# ---- annotated source
+"$so" annotate --sysroot root prog.stk outer >out 2>err
+want "annotate" 0 $?
+has "annotate" '^# outer \[prog\]: 1 of 1 events \(100.00%\) have their innermost frame' out
+has "annotate" '^# .*/inlined.c$' out
+has "annotate" "^         1  100.00%  *$(line_of outer)  +middle\(\); /\* line outer \*/\$" out
+has "annotate: context" "^ {21} *$(($(line_of outer) - 1))  +depth \+= 3;\$" out
+has "annotate: context" "^ {21} *$(($(line_of outer) + 1))  +depth \+= 4;\$" out
+has_not "annotate: another function" 'line middle|int main' out
+"$so" annotate --json --sysroot root prog.stk outer | jq -r \
+	'select(.type == "line") | "\(.line) \(.self) \(.text | ltrimstr("\t"))"' >out
+want "annotate --json" "$(line_of outer) 1 middle(); /* line outer */" "$(cat out)"
+"$so" annotate --children --sysroot root prog.stk main >out
+has "annotate --children" '^         1  100.00%  ' out
+"$so" annotate --by insn --sysroot root prog.stk outer >out
+has "annotate --by insn" "^         1  100.00%  \+0x$at_outer\$" out
+"$so" annotate --by line --sysroot other prog.stk outer >out 2>err
+want "annotate another build" 1 $?
+# a source file under --sysroot comes first, and is escaped
+from=$("$so" annotate --json --sysroot root prog.stk outer | jq -r 'select(.line).source')
+mkdir -p "root$(dirname "$from")"
+{
+	yes '' | head -n $(($(line_of outer) - 1))
+	printf 'evil\033[31m\n'
+} >"root$from"
+"$so" annotate --sysroot root prog.stk outer >out
+has "annotate: escaped" "  evil\\\\x1b\[31m\$" out
+touch -d '2001-01-01' "root$from"
+# what is no text, or ends before the line, is no source
+head -c 100 /dev/zero >"root$from"
+"$so" annotate --sysroot root prog.stk outer >out
+has "annotate: no text" 'inlined.c: not here$' out
+has "annotate: no text" "^         1  100.00%  *$(line_of outer) *\$" out
+echo short >"root$from"
+"$so" annotate --sysroot root prog.stk outer >out
+has "annotate: a short file" "^         1  100.00%  *$(line_of outer) *\$" out
+rm "root$from"
+"$make" timed.stk "$dir/root/opt/prog" none "$inner" "$in_main"
+touch -d '2001-01-01' root/opt/prog
+"$make" timed.stk "$dir/root/opt/prog" none "$inner" "$in_main"
+"$so" annotate timed.stk outer >out
+has "annotate: a newer source" 'inlined.c: newer than the program$' out
+
 # ---- verify
 verify()
 {
