@@ -9,6 +9,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "live/live_run.h"
 #include "losses.h"
 #include "ui/flames.h"
 
@@ -35,6 +36,7 @@ static const struct opt options[] = {
 	FULL_FILES_OPTION,
 	INLINE_OPTION,
 	NAMES_OPTIONS,
+	FOLLOW_OPTION("show the hottest functions or stacks while the recording grows"),
 	JSON_OPTION("print one JSON object per stack, or per function of the tree"),
 	HELP_OPTION
 };
@@ -56,6 +58,12 @@ static int check_options(const struct report *rp)
 	if (rp->folded && rp->rd.flamegraph && !strcmp(rp->rd.flamegraph, "-"))
 		return ui__usage_error(rp->rd.command,
 				       "--folded and --flamegraph - both write to standard output");
+	if (rp->rd.follow && (rp->folded || rp->rd.flamegraph || rp->tree || rp->rd.json ||
+			      rp->by != BY_EVENT || rp->rd.names.inlines))
+		return ui__usage_error(
+			rp->rd.command,
+			"--follow shows a view of its own: it excludes --by, --json, "
+			"--inline, --tree, --callees, --folded and --flamegraph");
 	return CMD_OK;
 }
 
@@ -213,6 +221,10 @@ static int run(int argc, char **argv)
 	code = parse_options(&rp, argc, argv) ?: reading__open(&rp.rd, STK_WANT_EVENTS);
 	if (code)
 		return code;
+	if (rp.rd.follow)
+		return live__run(&rp.rd, &(struct live_opts){
+						 .stacks = rp.stacks ?: STACKS_KERNEL | STACKS_USER,
+						 .rows = MIN(rp.top ?: UINT32_MAX, UINT16_MAX) });
 	out__open(&rp.out, true);
 	err = stack_counts__new(rp.by, rp.stacks ?: STACKS_KERNEL | STACKS_USER, &rp.counts);
 	while (!err && reading__next_counted(&rp.rd, &rp.out, NULL, NULL, &e, &count))

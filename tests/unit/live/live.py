@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""report --follow of a recording that grows, on a terminal and without one.
+
+live.py STACKONCE MAKE_RECORDING
+"""
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+so, make = map(os.path.realpath, sys.argv[1:])
+failed = 0
+WAIT = 20  # seconds until what is expected must have appeared
+
+
+def fail(what):
+    global failed
+    failed += 1
+    print("FAILED:", what)
+
+
+class Screen:
+    """A command on a terminal of 80 columns and 24 lines."""
+
+    def __init__(self, args, term="xterm"):
+        self.text = ""
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        env = {**os.environ, "TERM": term, "LC_ALL": "C.UTF-8"}
+        self.process = subprocess.Popen([so, *args], stdin=slave, stdout=slave, stderr=slave,
+                                        env=env, start_new_session=True)
+        os.close(slave)
+        os.set_blocking(self.master, False)
+
+    def read(self):
+        try:
+            self.text += os.read(self.master, 65536).decode("utf-8", "replace")
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return True
+
+    def expect(self, what, pattern):
+        """Waits for the pattern in what has been written since the last key."""
+        end = time.monotonic() + WAIT
+        while time.monotonic() < end:
+            more = self.read()
+            if re.search(pattern, self.plain()):
+                return
+            if not more:
+                break
+            time.sleep(0.05)
+        fail(f"{what}: no '{pattern}' in {self.plain()[-900:]!r}")
+
+    def plain(self):
+        return re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>78])", " ", self.text)
+
+    def press(self, key):
+        self.read()
+        self.text = ""
+        os.write(self.master, key.encode())
+
+    def end(self, what, code):
+        end = time.monotonic() + WAIT
+        while self.process.poll() is None and time.monotonic() < end:
+            self.read()
+            time.sleep(0.05)
+        self.read()
+        if self.process.poll() is None:
+            self.process.kill()
+        if self.process.wait() != code:
+            fail(f"{what}: exit {self.process.returncode}: {self.plain()[-900:]!r}")
+
+
+def grow(path, data, start, end):
+    with open(path, "ab" if start else "wb") as f:
+        f.write(data[start:end])
+
+
+def recording(kind, *args):
+    subprocess.run([make, kind, "whole.stk", *args], check=True)
+    with open("whole.stk", "rb") as f:
+        return f.read()
+
+
+def main():
+    data = recording("large", "600000", "40")
+    some = len(data) // 2
+
+    # the keys, and the end of the recording
+    grow("grows.stk", data, 0, some)
+    s = Screen(["report", "--follow", "grows.stk"])
+    s.expect("functions", r"functions of all events, since the start")
+    s.expect("functions", r"%  kernel_function_\d+")
+    s.expect("keys", r"k functions or stacks  e event")
+    s.press("k")
+    s.expect("stacks", r"40 stacks of all events")
+    s.expect("stacks", r"kernel_function_\d+ < kernel_function_\d+")
+    s.press("k")
+    s.press("o")
+    s.expect("order", r"all\*")
+    s.press("e")
+    s.expect("event", r"functions of sched:sched_switch, since the start")
+    s.press("z")
+    s.expect("zero", r"0 functions of sched:sched_switch, since z was pressed")
+    grow("grows.stk", data, some, len(data))
+    s.expect("events after zero", r"[1-9]\d* functions of sched:sched_switch, since z")
+    s.end("the end of the recording", 0)
+    s.expect("the last view", r"\r\n *\d[\d,]* +\d+\.\d\d%")
+
+    # q
+    grow("grows.stk", data, 0, some)
+    s = Screen(["report", "--follow", "grows.stk"])
+    s.expect("functions", r"functions of all events, since the start")
+    s.press("q")
+    s.end("q", 0)
+
+    # a dumb terminal, and none
+    grow("grows.stk", data, 0, some)
+    s = Screen(["report", "--follow", "grows.stk"], term="dumb")
+    s.expect("a dumb terminal", r"functions of all events, since the start")
+    if "\x1b" in s.text:
+        fail(f"escape sequences on a dumb terminal: {s.text!r}")
+    grow("grows.stk", data, some, len(data))
+    s.end("a dumb terminal", 0)
+    s.expect("a dumb terminal", r"600,000 events in")
+    whole = subprocess.run([so, "report", "--follow", "whole.stk"], check=True, text=True,
+                           stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout
+    if not whole.startswith("600,000 events in ") or "\n\n" in whole:
+        fail(f"without a terminal: {whole!r}")
+
+    # nothing of a hostile recording reaches the terminal
+    recording("hostile")
+    for keys in ("", "k"):
+        s = Screen(["report", "--follow", "--user", "--kernel", "whole.stk"])
+        s.end("hostile", 0)
+        for bad in ("\x07", "\x1b]", "\x1b[31m<"):
+            if bad in s.text:
+                fail(f"hostile: {bad!r} in {s.text!r}")
+
+
+with tempfile.TemporaryDirectory() as where:
+    os.chdir(where)
+    main()
+print(failed, "failed")
+sys.exit(failed != 0)

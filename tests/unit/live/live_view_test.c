@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The view of report --follow and record --live: sizes, clipping, titles. */
+#include "live/live_view.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cleanup.h"
+#include "strbuf.h"
+
+static char *copy(const char *s)
+{
+	char *text = strdup(s);
+
+	assert_non_null(text);
+	return text;
+}
+
+static void fill(struct live_view *v, unsigned int nr, const char *text)
+{
+	*v = (struct live_view){
+		.file = "trace.stk", .events = 1000, .window_ns = 2500000000, .nr_all = nr
+	};
+	for (v->nr_rows = 0; v->nr_rows < nr; v->nr_rows++)
+		v->rows[v->nr_rows] = (struct live_row){ 100 - v->nr_rows, 500, copy(text) };
+}
+
+/* Checks the size of a page; returns the number of its lines. */
+static unsigned int check_size(const struct strbuf *b, unsigned int width, unsigned int height)
+{
+	const char *line = b->s;
+	unsigned int nr = 0, columns, i;
+	size_t len;
+
+	for (; *line; line += len + 1, nr++) {
+		len = strcspn(line, "\n");
+		assert_int_equal(line[len], '\n');
+		for (i = columns = 0; i < len; i++)
+			columns += ((unsigned char)line[i] & 0xc0) != 0x80;
+		assert_true(columns <= width);
+	}
+	assert_true(nr <= height);
+	return nr;
+}
+
+static void test_sizes(void **state)
+{
+	static const unsigned int widths[] = { 1, 20, 79, 80, 81, 300 };
+	static const unsigned int heights[] = { 5, 6, 24, 100, 1000 };
+	static struct live_view v;
+	size_t i, k;
+
+	fill(&v, LIVE_MAX_ROWS,
+	     "caf\xc3\xa9_with_a_name_that_is_rather_long_and_goes_on_and_on "
+	     "[a_file_whose_name_is_long.so.1.2.3]");
+	for (i = 0; i < ARRAY_SIZE(widths); i++) {
+		for (k = 0; k < ARRAY_SIZE(heights); k++) {
+			_cleanup_(strbuf__free) struct strbuf b = { 0 };
+
+			v.key = (i + k) % NR_LIVE_KEYS;
+			live_view__text(&v, widths[i], heights[k], true, &b);
+			assert_false(strbuf__failed(&b));
+			assert_int_equal(check_size(&b, widths[i], heights[k]),
+					 MIN(heights[k], LIVE_MAX_ROWS + 4u));
+		}
+	}
+	live_view__clear(&v);
+}
+
+static void test_functions(void **state)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	static struct live_view v;
+
+	fill(&v, 2, "do_futex");
+	v.rate = 12345;
+	v.lost = 7;
+	live_view__text(&v, 80, 24, false, &b);
+	assert_string_equal(b.s, "1,000 events in 2.50 s, 12,345/s now, 7 lost: trace.stk\n"
+				 "2 functions of all events, since the start\n"
+				 "      self*                 all          function\n"
+				 "        100  10.00%         500  50.00%  do_futex\n"
+				 "         99   9.90%         500  50.00%  do_futex\n");
+	live_view__clear(&v);
+}
+
+static void test_stacks(void **state)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	static struct live_view v;
+
+	fill(&v, 1, "schedule < futex_wait");
+	v.key = LIVE_STACKS;
+	v.event = copy("sched:sched_switch");
+	v.zeroed = true;
+	live_view__text(&v, 40, 6, true, &b);
+	assert_string_equal(b.s, "1,000 events in 2.50 s: trace.stk\n"
+				 "1 stack of sched:sched_switch, since z w\n"
+				 "      count          stack, innermost fu\n"
+				 "        500  50.00%  schedule < futex_wa\n"
+				 "\n"
+				 "k functions or stacks  e event  o order \n");
+	live_view__clear(&v);
+	assert_null(v.event);
+}
+
+/* Before the first event there are neither rows nor a whole. */
+static void test_empty(void **state)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	static struct live_view v;
+
+	fill(&v, 0, "");
+	v.events = v.window_ns = 0;
+	v.file = "evil\033[31m\n";
+	live_view__text(&v, 80, 24, false, &b);
+	assert_non_null(strstr(b.s, "0 events in 0 ns: evil\\x1b[31m\\x0a\n"));
+	assert_int_equal(check_size(&b, 80, 24), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
