@@ -263,12 +263,23 @@ static void idle(void *ctx)
 		raise(SIGINT);
 }
 
+/*
+ * The innermost function says where CPU time goes, but of a tracepoint it is always the same: then
+ * stacks are shown first.
+ */
+static void begin(struct live *l, const struct stk_event *e)
+{
+	l->first_ts = l->last_ts = stk_event__ts(e);
+	if (stk_event_type__kind(stk_event__type(e)) != STK_KIND_SAMPLE)
+		l->view.key = LIVE_STACKS;
+}
+
 static int add(struct live *l, const struct stk_event *e)
 {
 	uint64_t ts = stk_event__ts(e);
 
 	if (!l->added)
-		l->first_ts = l->last_ts = ts;
+		begin(l, e);
 	l->last_ts = MAX(l->last_ts, ts);
 	l->idle = 0;
 	if (++l->added % LOOK_EVENTS == 0 && l->screen) {

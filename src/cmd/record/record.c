@@ -12,6 +12,7 @@
 #include "cleanup.h"
 #include "events/filter.h"
 #include "log.h"
+#include "record_live.h"
 #include "record/kernel/feature_table.h"
 #include "record/kernel/filter_features.h"
 #include "record/kernel/kernel_names.h"
@@ -156,7 +157,7 @@ static void print_summary(const struct record_options *o, const struct rec_event
 {
 	unsigned int i;
 
-	if (o->rec.status)
+	if (o->rec.status == show_status)
 		fputs("\r\033[K", stderr);
 	for (i = 0; o->verbose && i < events->nr_left_out; i++)
 		fprintf(stderr, "stackonce: left out %s: %s\n", events->left_out[i].name,
@@ -220,6 +221,7 @@ static int run(int argc, char **argv)
 	static struct record_options o;
 	struct rec_events events = { 0 };
 	struct recorder_result result;
+	struct live_viewer viewer = { .go_fd = -1 };
 	struct kernel_names *names = NULL;
 	int err;
 
@@ -244,6 +246,12 @@ static int run(int argc, char **argv)
 	err = o.rec.command ? target__find_command(o.rec.command[0]) : 0;
 	if (err)
 		return report_failure(&o, err);
+	if (o.live && live_viewer__new(o.rec.output, &viewer))
+		return CMD_FAILURE;
+	if (o.live) {
+		o.rec.status = live_viewer__status;
+		o.rec.status_ctx = &viewer;
+	}
 	stop__catch();
 	err = choose_backend(&o);
 	if (err)
@@ -261,6 +269,7 @@ static int run(int argc, char **argv)
 	}
 	if (!err)
 		err = recorder__run(&o.rec, &result);
+	live_viewer__finish(&viewer, !err);
 	if (err)
 		err = report_failure(&o, err);
 	else

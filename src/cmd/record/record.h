@@ -25,7 +25,7 @@ struct record_options {
 	const struct preset *presets[RECORD_MAX_PRESETS];
 	unsigned int nr_presets;
 	pid_t pids[RECORD_MAX_PIDS];
-	bool all, quiet, verbose, user_stacks_given;
+	bool all, quiet, verbose, live, user_stacks_given;
 	enum { BACKEND_AUTO, BACKEND_BPF, BACKEND_FTRACE } backend; /* --backend */
 	bool user_cfi_given;
 };

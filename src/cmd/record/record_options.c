@@ -197,6 +197,8 @@ const struct opt record_options[] = {
 	  WORDS([BACKEND_AUTO] = "auto", [BACKEND_BPF] = "bpf", [BACKEND_FTRACE] = "ftrace") },
 	{ "--fsync", "call fsync(2) after every write",
 	  OPT_FLAG(struct record_options, rec.fsync) },
+	{ "--live", "show the hottest functions or stacks meanwhile, see stackonce-report(1)",
+	  OPT_FLAG(struct record_options, live) },
 	{ "-q, --quiet", "print errors only, no status line and no summary",
 	  OPT_FLAG(struct record_options, quiet) },
 	{ "-v, --verbose", "print kernel memory, load time and left out events",
@@ -262,6 +264,9 @@ int record_options__parse(int argc, char **argv, struct record_options *o)
 	o->rec.command_only = o->rec.command && !o->all;
 	if (o->rec.nr_pids && (o->all || o->rec.command))
 		return ui__usage_error("record", "-p excludes -a and a COMMAND");
+	if (o->live && !strcmp(o->rec.output, "-"))
+		return ui__usage_error(
+			"record", "--live reads the recording while it grows: it excludes -o -");
 	if (!o->user_stacks_given)
 		o->rec.user_stacks = o->rec.command || o->rec.nr_pids;
 	err = add_presets(o);

@@ -97,13 +97,12 @@ def main():
     # the keys, and the end of the recording
     grow("grows.stk", data, 0, some)
     s = Screen(["report", "--follow", "grows.stk"])
-    s.expect("functions", r"functions of all events, since the start")
-    s.expect("functions", r"%  kernel_function_\d+")
+    s.expect("stacks", r"40 stacks of all events, since the start")
+    s.expect("stacks", r"kernel_function_\d+ < kernel_function_\d+")
     s.expect("keys", r"k functions or stacks  e event")
     s.press("k")
-    s.expect("stacks", r"40 stacks of all events")
-    s.expect("stacks", r"kernel_function_\d+ < kernel_function_\d+")
-    s.press("k")
+    s.expect("functions", r"functions of all events, since the start")
+    s.expect("functions", r"%  kernel_function_\d+")
     s.press("o")
     s.expect("order", r"all\*")
     s.press("e")
@@ -118,14 +117,14 @@ def main():
     # q
     grow("grows.stk", data, 0, some)
     s = Screen(["report", "--follow", "grows.stk"])
-    s.expect("functions", r"functions of all events, since the start")
+    s.expect("stacks", r"stacks of all events, since the start")
     s.press("q")
     s.end("q", 0)
 
     # a dumb terminal, and none
     grow("grows.stk", data, 0, some)
     s = Screen(["report", "--follow", "grows.stk"], term="dumb")
-    s.expect("a dumb terminal", r"functions of all events, since the start")
+    s.expect("a dumb terminal", r"stacks of all events, since the start")
     if "\x1b" in s.text:
         fail(f"escape sequences on a dumb terminal: {s.text!r}")
     grow("grows.stk", data, some, len(data))

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Runs the viewer of record --live. */
+#include "record_live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+#define EXIT_NOT_STARTED 126
+
+/* In the child: waits for the byte; the end of the pipe means that there is nothing to show. */
+static void view(const char *path, int go_fd, pid_t parent)
+{
+	char *argv[] = { "stackonce", "report", "--follow", "--", (char *)path, NULL };
+	char go;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent || read(go_fd, &go, 1) != 1)
+		_exit(0);
+	execv("/proc/self/exe", argv);
+	log_err(-errno, "run 'stackonce report --follow'");
+	_exit(EXIT_NOT_STARTED);
+}
+
+int live_viewer__new(const char *path, struct live_viewer *ret_viewer)
+{
+	pid_t parent = getpid(), pid;
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC))
+		return log_err(-errno, "create a pipe for the live view");
+	pid = fork();
+	if (pid < 0) {
+		close(fds[0]);
+		close(fds[1]);
+		return log_err(-errno, "start the live view");
+	}
+	if (!pid) {
+		close(fds[1]);
+		view(path, fds[0], parent);
+	}
+	close(fds[0]);
+	*ret_viewer = (struct live_viewer){ .pid = pid, .go_fd = fds[1] };
+	return 0;
+}
+
+/* SIGPIPE is ignored while recording: a viewer that is gone is noticed as an exit. */
+static void go(struct live_viewer *v)
+{
+	if (v->go_fd < 0)
+		return;
+	if (write(v->go_fd, "g", 1) != 1)
+		log_debug("the live view has ended before it began");
+	close(v->go_fd);
+	v->go_fd = -1;
+}
+
+/* The user left the view: that ends the recording.  If the view failed, recording goes on. */
+static void viewer_ended(struct live_viewer *v, int status)
+{
+	v->pid = 0;
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		kill(getpid(), SIGINT);
+	else
+		log_warn("the live view has failed; the recording goes on");
+}
+
+void live_viewer__status(void *viewer, const char *line)
+{
+	struct live_viewer *v = viewer;
+	int status;
+
+	go(v);
+	if (v->pid && waitpid(v->pid, &status, WNOHANG) == v->pid)
+		viewer_ended(v, status);
+}
+
+void live_viewer__finish(struct live_viewer *v, bool recorded)
+{
+	if (recorded)
+		go(v);
+	closep(&v->go_fd);
+	v->go_fd = -1;
+	while (v->pid && waitpid(v->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	v->pid = 0;
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# record --live shows what is recorded while it is recorded, without a terminal as text; the viewer
+# ends with the recording, and a viewer that dies ends nothing.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+"$STACKONCE" record --live -a -o live.stk -e sched:sched_switch -d "$(scale 5 8)" </dev/null \
+	>out 2>err || fail "record --live: $(cat err)"
+[ "$(grep -c '^[0-9,]* events in .*: live.stk$' out)" -ge 2 ] ||
+	fail "no view before the end: $(cat out)"
+grep -q '%  __schedule' out || fail "no stack in the view: $(cat out)"
+# the last view has all events
+last=$(sed -n 's/^\([0-9,]*\) events in .*/\1/p' out | tail -n 1 | tr -d ,)
+[ "$last" -eq "$(info_of live.stk .totals.recorded)" ] ||
+	fail "the last view has $last events of $(info_of live.stk .totals.recorded)"
+want_sum live.stk
+
+# a recording that is over before the first view
+"$STACKONCE" record --live -o short.stk -e sched:sched_switch -- true </dev/null >out 2>err ||
+	fail "record --live true: $(cat err)"
+grep -q '^[0-9,]* events\{0,1\} in .*: short.stk$' out || fail "no view of 'true': $(cat out)"
+
+# a recording that does not begin
+"$STACKONCE" record --live -o none.stk -e sched:nosuch -d 1 </dev/null >out 2>err &&
+	fail "an unknown event is recorded"
+[ ! -s out ] || fail "a view without a recording: $(cat out)"
