@@ -7,6 +7,7 @@ import fcntl
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -31,12 +32,19 @@ class Screen:
     def __init__(self, args, term="xterm"):
         self.text = ""
         self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.process = None
+        self.size(24, 80)
         env = {**os.environ, "TERM": term, "LC_ALL": "C.UTF-8"}
         self.process = subprocess.Popen([so, *args], stdin=slave, stdout=slave, stderr=slave,
                                         env=env, start_new_session=True)
         os.close(slave)
         os.set_blocking(self.master, False)
+
+    def size(self, lines, columns):
+        self.text = ""
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        if self.process:
+            self.process.send_signal(signal.SIGWINCH)
 
     def read(self):
         try:
@@ -52,7 +60,7 @@ class Screen:
         end = time.monotonic() + WAIT
         while time.monotonic() < end:
             more = self.read()
-            if re.search(pattern, self.plain()):
+            if re.search(pattern, self.plain(), re.DOTALL):
                 return
             if not more:
                 break
@@ -113,6 +121,20 @@ def main():
     s.expect("events after zero", r"[1-9]\d* functions of sched:sched_switch, since z")
     s.end("the end of the recording", 0)
     s.expect("the last view", r"\r\n *\d[\d,]* +\d+\.\d\d%")
+
+    # another size
+    grow("grows.stk", data, 0, some)
+    s = Screen(["report", "--follow", "grows.stk"])
+    s.expect("80 columns", r"40 stacks of all events.*z set to zero  q quit")
+    s.size(8, 30)
+    s.expect("30 columns", r"40 stacks of all events, since")
+    s.read()
+    s.text = ""
+    s.expect("30 columns", r"40 stacks of all events, since .*k functions or stacks")
+    if "set to zero" in s.plain() or s.plain().count("kernel_function") > 3 * 12:
+        fail(f"30 columns, 8 lines: {s.plain()!r}")
+    s.press("q")
+    s.end("another size", 0)
 
     # q
     grow("grows.stk", data, 0, some)
