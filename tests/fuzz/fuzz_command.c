@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fuzz targets: a command on a hostile recording, from the reader through the analysis to the
- * output.  Each target is this file with another COMMAND; the first byte of the uuid selects its
- * options.  A command may fail, but must not exceed the limits on memory and time.
+ * output.  Each target is this file with another FUZZ_COMMAND; the first byte of the uuid selects
+ * its options.  A command may fail, but must not exceed the limits on memory and time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static char path[32];
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(commands[i].cmd->name, COMMAND))
+		if (!strcmp(commands[i].cmd->name, FUZZ_COMMAND))
 			command = &commands[i];
 	fd = memfd_create("fuzz", 0);
 	if (!command || fd < 0)
