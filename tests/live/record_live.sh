@@ -26,3 +26,15 @@ grep -q '^[0-9,]* events\{0,1\} in .*: short.stk$' out || fail "no view of 'true
 "$STACKONCE" record --live -o none.stk -e sched:nosuch -d 1 </dev/null >out 2>err &&
 	fail "an unknown event is recorded"
 [ ! -s out ] || fail "a view without a recording: $(cat out)"
+
+# a viewer that is killed
+"$STACKONCE" record --live -a -o killed.stk -e sched:sched_switch -d 3 </dev/null >out 2>err &
+recorder=$!
+test_pids="$test_pids $recorder"
+sleep 2
+viewer=$(cut -d' ' -f1 "/proc/$recorder/task/$recorder/children")
+[ -n "$viewer" ] || fail "record --live has no viewer"
+kill -KILL "$viewer"
+wait "$recorder" || fail "the recording ended with the viewer: $(cat err)"
+grep -q 'the live view has failed; the recording goes on' err || fail "no warning: $(cat err)"
+want_sum killed.stk
