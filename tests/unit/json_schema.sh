@@ -85,7 +85,12 @@ command -v nm >/dev/null && command -v readelf >/dev/null || {
 set -- $(readelf -lW "$program" | awk '$1 == "LOAD" && /R E/ { print $2, $3 }')
 main=$(nm "$program" | sed -n 's/^\([0-9a-f]*\) T main$/0x\1/p')
 "$make_user" lines.stk "$program" none "$(printf %x $((main + 1 - $2 + $1)))" || exit 1
+outer=$(nm "$program" | sed -n 's/^\([0-9a-f]*\) T outer$/0x\1/p')
+at=$((outer - $2 + $1))
+# shellcheck disable=SC2046 # one of these is of an inlined function
+"$make_user" inlined.stk "$program" none $(printf '%x ' $(seq $at $((at + 30)))) || exit 1
 run annotate lines.stk main
+run annotate --children --inline inlined.stk outer
 run futex --stacks waits.stk
 run latency --preset syscalls latency.stk
 run latency --preset rmap rmap.stk

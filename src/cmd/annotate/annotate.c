@@ -19,6 +19,8 @@ static const struct opt options[] = {
 	  OPT_WORD(struct annotated, by), WORDS("line", "insn") },
 	{ "--children", "count the events with a frame of the function anywhere in a stack",
 	  OPT_FLAG(struct annotated, children) },
+	{ "--inline", "print the functions inlined in each line below it",
+	  OPT_FLAG(struct reading, names.inlines) },
 	SELECT_OPTIONS("only events",
 		       "only these events, separated by commas: 'sched:*,sys_enter_*'"),
 	{ "--kernel", "kernel stacks only", OPT_BIT(struct annotated, stacks, ANNOTATE_KERNEL) },
@@ -41,6 +43,10 @@ static int take_operands(struct annotated *an)
 {
 	const char *first = an->function;
 
+	an->inlines = an->rd.names.inlines;
+	if (an->inlines && an->by == ANNOTATE_BY_INSN)
+		return ui__usage_error(an->rd.command, "--inline is about source lines: it "
+						       "excludes --by insn");
 	if (an->rd.is_default && strcmp(an->rd.path, "-") && access(an->rd.path, F_OK) &&
 	    !access(first, F_OK))
 		return ui__usage_error(an->rd.command, "FUNCTION is missing: '%s' is a file",

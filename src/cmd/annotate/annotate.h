@@ -17,7 +17,7 @@ struct annotated {
 	const char *function; /* as given */
 	unsigned int by; /* enum annotate_by */
 	unsigned int stacks; /* ANNOTATE_KERNEL, _USER; 0: both */
-	bool children;
+	bool children, inlines;
 	struct annotate *annotate;
 };
 
@@ -35,7 +35,15 @@ struct source_line {
 	struct annotate_sum sum;
 };
 
+/* What is inlined in a line: the innermost function. */
+struct inlined_line {
+	struct source_line at;
+	struct name_line code;
+};
+
 struct source_lines {
+	struct inlined_line *inlined; /* with --inline: by line, most events first */
+	unsigned int nr_inlined;
 	struct source_line *v; /* by source, then line; places without a line last */
 	unsigned int nr;
 	unsigned int known; /* of these, with a line */

@@ -54,6 +54,70 @@ static unsigned int merge_lines(struct source_line *v, unsigned int nr)
 	return out;
 }
 
+/* By line, then by what is inlined there; pointers of names are equal if the names are. */
+static int by_inlined(const void *x, const void *y)
+{
+	const struct inlined_line *a = x, *b = y;
+
+	return by_line(&a->at, &b->at)			       ?:
+		       CMP(a->code.function, b->code.function) ?:
+		       CMP(a->code.source, b->code.source)     ?:
+								 CMP(a->code.line, b->code.line);
+}
+
+static int by_inlined_sum(const void *x, const void *y)
+{
+	const struct inlined_line *a = x, *b = y;
+
+	return by_line(&a->at, &b->at)			   ?:
+		       CMP(b->at.sum.self, a->at.sum.self) ?:
+		       CMP(b->at.sum.all, a->at.sum.all)   ?:
+		       strcmp(a->code.function ?: "", b->code.function ?: "") ?:
+		       CMP(a->code.line, b->code.line);
+}
+
+static unsigned int merge_inlined(struct inlined_line *v, unsigned int nr)
+{
+	unsigned int i, out = 0;
+
+	if (nr)
+		qsort(v, nr, sizeof(*v), by_inlined);
+	for (i = 0; i < nr; i++) {
+		if (!out || by_inlined(&v[out - 1], &v[i])) {
+			v[out++] = v[i];
+			continue;
+		}
+		v[out - 1].at.sum.self += v[i].at.sum.self;
+		v[out - 1].at.sum.all += v[i].at.sum.all;
+	}
+	if (out)
+		qsort(v, out, sizeof(*v), by_inlined_sum);
+	return out;
+}
+
+/* The innermost function inlined at each place. */
+static int find_inlined(struct annotated *an, const struct annotate_function *f,
+			struct source_lines *lines)
+{
+	unsigned int i, nr, n = 0;
+	const struct name_line *l;
+
+	lines->inlined = calloc(f->nr_places ?: 1, sizeof(*lines->inlined));
+	if (!lines->inlined)
+		return -ENOMEM;
+	for (i = 0; i < f->nr_places; i++) {
+		const struct annotate_place *p = &f->places[i];
+		struct source_line at = line_of(an, &p->frame);
+
+		nr = user_names__lines(&an->rd.names, &p->frame, &l);
+		at.sum = p->sum;
+		if (nr > 1 && at.source && annotated__count(an, &p->sum))
+			lines->inlined[n++] = (struct inlined_line){ at, l[0] };
+	}
+	lines->nr_inlined = merge_inlined(lines->inlined, n);
+	return 0;
+}
+
 /* The source file of the function, and its lines there: what is counted, and both ends. */
 static void find_extent(struct annotated *an, const struct annotate_function *f,
 			struct source_lines *lines)
@@ -100,6 +164,10 @@ int source_lines__of(struct annotated *an, const struct annotate_function *f,
 		lines.known++;
 	if (lines.nr)
 		find_extent(an, f, &lines);
+	if (an->inlines && find_inlined(an, f, &lines)) {
+		source_lines__free(&lines);
+		return -ENOMEM;
+	}
 	*ret_lines = lines;
 	return 0;
 }
@@ -107,6 +175,7 @@ int source_lines__of(struct annotated *an, const struct annotate_function *f,
 void source_lines__free(struct source_lines *lines)
 {
 	free(lines->v);
+	free(lines->inlined);
 	*lines = (struct source_lines){ 0 };
 }
 

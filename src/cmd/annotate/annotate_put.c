@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "log.h"
@@ -174,8 +175,51 @@ static void put_text(struct strbuf *b, const struct source_text *t, unsigned int
 	strbuf__safe(b, t->lines[line] + i, t->lengths[line] - i);
 }
 
+static bool is_in_line(const struct inlined_line *in, const struct source_line *l)
+{
+	return l->source && in->at.line == l->line && !strcmp(in->at.source, l->source);
+}
+
+static void put_inlined_json(struct annotated *an, const struct source_lines *lines,
+			     const struct source_line *l)
+{
+	struct json *j = &an->out.json;
+	unsigned int i;
+
+	json__array(j, "inlined");
+	for (i = 0; i < lines->nr_inlined; i++) {
+		const struct inlined_line *in = &lines->inlined[i];
+
+		if (!is_in_line(in, l))
+			continue;
+		json__object(j, NULL);
+		json__string(j, "sym", in->code.function);
+		json__string(j, "source", in->code.source);
+		json__maybe(j, "line", in->code.line, in->code.line);
+		json__u64(j, "self", in->at.sum.self);
+		json__u64(j, "all", in->at.sum.all);
+		json__end(j);
+	}
+	json__end(j);
+}
+
+static void put_inlined(struct annotated *an, const struct annotate_function *f,
+			const struct source_lines *lines, const struct source_line *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < lines->nr_inlined; i++) {
+		if (!is_in_line(&lines->inlined[i], l))
+			continue;
+		put_counts(an, &lines->inlined[i].at.sum, annotated__count(an, &f->sum));
+		strbuf__pad(&an->out.b, ' ', 8);
+		frame__inlined(&an->out.b, &lines->inlined[i].code);
+	}
+}
+
 static void put_line_json(struct annotated *an, const struct annotate_function *f,
-			  const struct source_line *l, const struct source_text *t)
+			  const struct source_lines *lines, const struct source_line *l,
+			  const struct source_text *t)
 {
 	struct json *j = &an->out.json;
 
@@ -185,6 +229,8 @@ static void put_line_json(struct annotated *an, const struct annotate_function *
 	put_columns(an, &l->sum, annotated__count(an, &f->sum));
 	if (l->source && l->line <= t->nr)
 		json__bytes(j, "text", t->lines[l->line], t->lengths[l->line]);
+	if (an->inlines)
+		put_inlined_json(an, lines, l);
 	json__end(j);
 }
 
@@ -232,7 +278,7 @@ static void put_file(struct annotated *an, const struct annotate_function *f,
 	}
 	for (i = 0; i < nr && !out__drain(&an->out); i++) {
 		if (an->rd.json) {
-			put_line_json(an, f, &v[i], &t);
+			put_line_json(an, f, lines, &v[i], &t);
 			continue;
 		}
 		at = MAX(next, v[i].line > first + CONTEXT ? v[i].line - CONTEXT : first);
@@ -241,6 +287,7 @@ static void put_file(struct annotated *an, const struct annotate_function *f,
 		for (; t.nr && at < v[i].line; at++)
 			put_context(an, &t, at);
 		put_line(an, f, &v[i], &t);
+		put_inlined(an, f, lines, &v[i]);
 		next = v[i].line + 1;
 		for (; t.nr && next <= last && next <= v[i].line + CONTEXT &&
 		       (i + 1 == nr || next < v[i + 1].line);

@@ -143,6 +143,12 @@ want "annotate --json" "$(line_of outer) 1 middle(); /* line outer */" "$(cat ou
 has "annotate --children" '^         1  100.00%  ' out
 "$so" annotate --by insn --sysroot root prog.stk outer >out
 has "annotate --by insn" "^         1  100.00%  \+0x$at_outer\$" out
+"$so" annotate --inline --sysroot root prog.stk outer >out
+has "annotate --inline" \
+	"^         1  100.00% {10}innermost \\(inlined\\) at .*inlined.c:$(line_of innermost)\$" out
+"$so" annotate --inline --json --sysroot root prog.stk outer |
+	jq -r 'select(.inlined) | "\(.inlined[0].sym) \(.inlined[0].line) \(.inlined[0].self)"' >out
+want "annotate --inline --json" "innermost $(line_of innermost) 1" "$(cat out)"
 "$so" annotate --by line --sysroot other prog.stk outer >out 2>err
 want "annotate another build" 1 $?
 # a source file under --sysroot comes first, and is escaped
