@@ -152,6 +152,8 @@ int flamegraph__add(struct flamegraph *f, const struct flame_frame *frames, unsi
 		err = flamegraph__child(f, node, &frames[i], &node);
 		if (err)
 			return err;
+		f->nodes[node].change = frames[i].change;
+		f->has_changes |= frames[i].change.known;
 	}
 	f->nodes[node].self += weight;
 	for (; node != FLAME_NONE; node = f->nodes[node].parent)

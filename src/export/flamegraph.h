@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Flame graphs of weighted call stacks, and their folded text.  A weight is a count of events or a
- * time in ns.  The SVG is one self-contained file with search and zoom; kernel and user frames
- * differ in colour. Names are untrusted and escaped.  The same stacks give the same bytes, in any
- * order of addition.
+ * Flame graphs of weighted call stacks, alone or compared with others, and their folded text.  A
+ * weight is a count of events or a time in ns.  The SVG is one self-contained file with search and
+ * zoom; kernel and user frames differ in colour.  Names are untrusted and escaped.  The same stacks
+ * give the same bytes, in any order of addition.
  */
 #ifndef EXPORT_FLAMEGRAPH_H
 #define EXPORT_FLAMEGRAPH_H
@@ -22,10 +22,22 @@ enum flame_kind {
 	FLAME_INLINED = 4
 };
 
+/* For a difference: what a frame with its callers was in what it is compared with. */
+struct flame_change {
+	bool known; /* false: not compared */
+	bool significant; /* the change is more than noise */
+	uint64_t before; /* weight */
+};
+
 struct flame_frame {
 	const char *name; /* any bytes; copied */
 	const char *where; /* module or file, "" or NULL: none; copied; identifies the frame, too */
 	enum flame_kind kind; /* FLAME_ROOT only by flamegraph__new() */
+	/*
+	 * Equal for equal frames with equal callers.  Once a frame of the graph has a known change,
+	 * colours do not show kernel and user but more and less.
+	 */
+	struct flame_change change;
 };
 
 int flamegraph__new(struct flamegraph **ret_flame);

@@ -44,6 +44,17 @@ static const struct {
 	[FLAME_INLINED] = { "i", "user, inlined", 148, 3, 45, 70 },
 };
 
+/* Of a difference: the more something changed, the darker. */
+enum trend { TREND_NOISE, TREND_MORE, TREND_LESS, NR_TRENDS };
+static const struct {
+	const char *key, *label;
+	unsigned int hue, saturation, light, step;
+} trends[NR_TRENDS] = {
+	[TREND_NOISE] = { "n", "no change, or noise", 0, 0, 88, 0 },
+	[TREND_MORE] = { "m", "more", 4, 90, 89, 4 },
+	[TREND_LESS] = { "l", "less", 214, 85, 89, 4 },
+};
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* XML does not allow U+FFFE and U+FFFF. */
@@ -164,6 +175,7 @@ struct picture {
 	uint32_t nr_left_out;
 	unsigned int rows;
 	bool has[ARRAY_SIZE(looks)];
+	bool has_trend[NR_TRENDS];
 };
 
 struct flame_cost {
@@ -264,6 +276,21 @@ static unsigned int shade(const char *name)
 	return (h ^ h >> 15) % SHADES;
 }
 
+static enum trend trend_of(const struct flame_node *n)
+{
+	if (!n->change.known || !n->change.significant || n->weight == n->change.before)
+		return TREND_NOISE;
+	return n->weight > n->change.before ? TREND_MORE : TREND_LESS;
+}
+
+/* By the part of the larger weight that the change is. */
+static unsigned int trend_shade(const struct flame_node *n)
+{
+	double a = n->change.before, b = n->weight;
+
+	return a > b ? (a - b) / a * (SHADES - 1) : b > 0 ? (b - a) / b * (SHADES - 1) : 0;
+}
+
 struct step {
 	uint32_t node, depth;
 	uint64_t at; /* weight of everything left of it */
@@ -272,6 +299,21 @@ struct step {
 static uint64_t to_hundredths(const struct picture *p, uint64_t weight)
 {
 	return (unsigned __int128)weight * ((WIDTH - 2 * PAD) * 100) / p->f->nodes[0].weight;
+}
+
+/* "; before 12 events, +20.00%" */
+static void put_change(struct picture *p, const struct flame_node *n)
+{
+	double a = n->change.before, b = n->weight;
+
+	if (!n->change.known)
+		return;
+	strbuf__puts(p->out, "; before ");
+	put_weight(p->out, n->change.before, p->unit);
+	if (n->change.before)
+		strbuf__printf(p->out, ", %+.2f%%", 100 * (b - a) / a);
+	if (!n->change.significant)
+		strbuf__puts(p->out, ", may be noise");
 }
 
 static void put_title(struct picture *p, const struct flame_node *n)
@@ -290,7 +332,20 @@ static void put_title(struct picture *p, const struct flame_node *n)
 		strbuf__puts(b, "; self ");
 		put_percent(b, n->self, total);
 	}
+	put_change(p, n);
 	strbuf__puts(b, "</title>");
+}
+
+static void put_class(struct picture *p, const struct flame_node *n)
+{
+	const struct flame_name *name = &p->f->names[n->name];
+	enum trend trend = trend_of(n);
+
+	if (p->f->has_changes)
+		strbuf__printf(p->out, "%s%u", trends[trend].key,
+			       trend == TREND_NOISE ? 0 : trend_shade(n));
+	else
+		strbuf__printf(p->out, "%s%u", looks[name->kind].key, shade(name->name));
 }
 
 static void put_frame(struct picture *p, const struct step *s)
@@ -303,8 +358,9 @@ static void put_frame(struct picture *p, const struct step *s)
 	unsigned int y = TOP + s->depth * ROW;
 	struct strbuf *b = p->out;
 
-	strbuf__printf(b, "<g class=\"%s%u\" data-w=\"%" PRIu64 "\">", looks[name->kind].key,
-		       shade(name->name), n->weight);
+	strbuf__puts(b, "<g class=\"");
+	put_class(p, n);
+	strbuf__printf(b, "\" data-w=\"%" PRIu64 "\">", n->weight);
 	put_title(p, n);
 	strbuf__puts(b, "<rect x=\"");
 	put_hundredths(b, x);
@@ -329,6 +385,7 @@ static void note_frame(struct picture *p, const struct step *s)
 {
 	p->rows = MAX(p->rows, s->depth + 1);
 	p->has[p->f->names[p->f->nodes[s->node].name].kind] = true;
+	p->has_trend[trend_of(&p->f->nodes[s->node])] = true;
 }
 
 /* Visits callers first, then their callees from left to right. */
@@ -361,7 +418,7 @@ static int walk(struct picture *p, frame_fn fn)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void put_style(struct strbuf *b)
+static void put_style(struct strbuf *b, bool has_changes)
 {
 	unsigned int kind, i;
 
@@ -372,7 +429,12 @@ static void put_style(struct strbuf *b)
 			".page{fill:#fff}\n"
 			".title{font-size:16px;font-weight:bold}\n"
 			".dim{fill:#555}\n");
-	for (kind = 0; kind < ARRAY_SIZE(looks); kind++)
+	for (kind = 0; kind < NR_TRENDS && has_changes; kind++)
+		for (i = 0; i < SHADES; i++)
+			strbuf__printf(b, ".%s%u{fill:hsl(%u,%u%%,%u%%)}\n", trends[kind].key, i,
+				       trends[kind].hue, trends[kind].saturation,
+				       trends[kind].light - i * trends[kind].step);
+	for (kind = 0; kind < ARRAY_SIZE(looks) && !has_changes; kind++)
 		for (i = 0; i < SHADES; i++)
 			strbuf__printf(b, ".%s%u{fill:hsl(%u,%u%%,%u%%)}\n", looks[kind].key, i,
 				       looks[kind].hue + i * looks[kind].hue_step,
@@ -381,22 +443,27 @@ static void put_style(struct strbuf *b)
 	strbuf__puts(b, "</style>\n");
 }
 
+static void put_legend_entry(struct strbuf *b, const char *key, const char *label, unsigned int *x)
+{
+	strbuf__printf(b,
+		       "<rect class=\"%s3\" x=\"%u\" y=\"55\" width=\"12\" height=\"12\"/>"
+		       "<text x=\"%u\" y=\"65\">%s</text>",
+		       key, *x, *x + 17, label);
+	*x += 17 + strlen(label) * CHAR_HUNDREDTHS / 100 + 18;
+}
+
 static void put_legend(struct picture *p)
 {
-	struct strbuf *b = p->out;
-	unsigned int kind, x = PAD;
+	unsigned int i, x = PAD;
 
-	strbuf__puts(b, "<g class=\"legend\">");
-	for (kind = FLAME_GROUP; kind < ARRAY_SIZE(looks); kind++) {
-		if (!p->has[kind])
-			continue;
-		strbuf__printf(b,
-			       "<rect class=\"%s3\" x=\"%u\" y=\"55\" width=\"12\" height=\"12\"/>"
-			       "<text x=\"%u\" y=\"65\">%s</text>",
-			       looks[kind].key, x, x + 17, looks[kind].label);
-		x += 17 + strlen(looks[kind].label) * CHAR_HUNDREDTHS / 100 + 18;
-	}
-	strbuf__puts(b, "</g>\n");
+	strbuf__puts(p->out, "<g class=\"legend\">");
+	for (i = 0; i < NR_TRENDS && p->f->has_changes; i++)
+		if (p->has_trend[i])
+			put_legend_entry(p->out, trends[i].key, trends[i].label, &x);
+	for (i = FLAME_GROUP; i < ARRAY_SIZE(looks) && !p->f->has_changes; i++)
+		if (p->has[i])
+			put_legend_entry(p->out, looks[i].key, looks[i].label, &x);
+	strbuf__puts(p->out, "</g>\n");
 }
 
 static void put_subtitle(struct picture *p, const char *subtitle)
@@ -430,7 +497,7 @@ static void put_head(struct picture *p, const struct flame_text *text)
 		       WIDTH, height, WIDTH, height);
 	put_text(b, text->title, NAME_MAX_SHOWN);
 	strbuf__puts(b, "</title>\n");
-	put_style(b);
+	put_style(b, p->f->has_changes);
 	strbuf__puts(b, "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
 	strbuf__printf(b, "<text class=\"title\" x=\"%u\" y=\"25\">", PAD);
 	put_text(b, text->title, 80);

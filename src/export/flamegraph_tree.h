@@ -17,6 +17,7 @@ struct flame_node { /* a frame with its callers */
 	uint32_t name, parent; /* the parent is always smaller; FLAME_NONE for the root */
 	uint32_t child, sibling; /* FLAME_NONE: none */
 	uint64_t weight, self; /* weight: self and all nodes below */
+	struct flame_change change;
 };
 
 struct flamegraph {
@@ -26,6 +27,7 @@ struct flamegraph {
 	struct index name_index, node_index;
 	uint64_t seed; /* of the hashes */
 	size_t name_bytes;
+	bool has_changes; /* the change of a frame is known */
 };
 
 /* The child of parent for this frame, added if new; -ENOMEM. */

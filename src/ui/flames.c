@@ -96,8 +96,9 @@ static int push_stack(struct flame_stack *s, struct stk_reader *r, struct user_n
 	return err;
 }
 
-int flames__add(struct flamegraph *f, struct stk_reader *r, struct user_names *n, const char *group,
-		uint32_t kstack, uint32_t ustack, uint64_t weight)
+int flames__add_changes(struct flamegraph *f, struct stk_reader *r, struct user_names *n,
+			const char *group, uint32_t kstack, uint32_t ustack, uint64_t weight,
+			const struct flame_change *changes, unsigned int nr)
 {
 	_cleanup_(flame_stack__free) struct flame_stack s = { 0 };
 	struct flame_frame swap;
@@ -118,9 +119,17 @@ int flames__add(struct flamegraph *f, struct stk_reader *r, struct user_names *n
 		s.frames[i] = s.frames[s.nr - 1 - i];
 		s.frames[s.nr - 1 - i] = swap;
 	}
+	for (i = 0; i < MIN(nr, s.nr); i++)
+		s.frames[i].change = changes[i];
 	memory = flamegraph__memory(f);
 	err = flamegraph__add(f, s.frames, s.nr, weight);
 	return err ?: stk_reader__charge(r, (int64_t)(flamegraph__memory(f) - memory), s.nr);
+}
+
+int flames__add(struct flamegraph *f, struct stk_reader *r, struct user_names *n, const char *group,
+		uint32_t kstack, uint32_t ustack, uint64_t weight)
+{
+	return flames__add_changes(f, r, n, group, kstack, ustack, weight, NULL, 0);
 }
 
 int flames__write(const struct flamegraph *f, struct reading *rd, const struct flame_text *text)

@@ -15,6 +15,13 @@
  */
 int flames__add(struct flamegraph *f, struct stk_reader *r, struct user_names *n, const char *group,
 		uint32_t kstack, uint32_t ustack, uint64_t weight);
+/*
+ * The same with the changes of the frames: of the group, then from the outermost to the innermost
+ * one.  Not for --inline, whose frames the changes would not fit.
+ */
+int flames__add_changes(struct flamegraph *f, struct stk_reader *r, struct user_names *n,
+			const char *group, uint32_t kstack, uint32_t ustack, uint64_t weight,
+			const struct flame_change *changes, unsigned int nr);
 /* Writes the SVG to the file of --flamegraph; CMD_OK, or CMD_FAILURE after a message. */
 int flames__write(const struct flamegraph *f, struct reading *rd, const struct flame_text *text);
 

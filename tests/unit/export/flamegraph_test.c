@@ -60,10 +60,12 @@ static void svg_of(const struct flamegraph *f, const struct flame_text *text,
 static void test_folded(void **state)
 {
 	_cleanup_(flamegraph__freep) struct flamegraph *f = new_flames();
-	static const struct flame_frame kinds[] = { { "g", NULL, FLAME_GROUP },
-						    { "u", "libc.so.6", FLAME_USER },
-						    { "i", "libc.so.6", FLAME_INLINED },
-						    { "k", "ext4", FLAME_KERNEL } };
+	static const struct flame_frame kinds[] = {
+		{ .name = "g", .where = NULL, .kind = FLAME_GROUP },
+		{ .name = "u", .where = "libc.so.6", .kind = FLAME_USER },
+		{ .name = "i", .where = "libc.so.6", .kind = FLAME_INLINED },
+		{ .name = "k", .where = "ext4", .kind = FLAME_KERNEL }
+	};
 
 	folded_is(f, "");
 	assert_int_equal(add(f, "b;x", 2), 0);
@@ -80,7 +82,8 @@ static void test_folded(void **state)
 static void test_same_name(void **state)
 {
 	_cleanup_(flamegraph__freep) struct flamegraph *f = new_flames();
-	struct flame_frame one = { "main", "cat", FLAME_USER }, two = { "main", "ls", FLAME_USER };
+	struct flame_frame one = { .name = "main", .where = "cat", .kind = FLAME_USER },
+			   two = { .name = "main", .where = "ls", .kind = FLAME_USER };
 	_cleanup_(strbuf__free) struct strbuf svg = { 0 };
 
 	assert_int_equal(flamegraph__add(f, &one, 1, 2), 0);
@@ -94,7 +97,8 @@ static void test_same_name(void **state)
 static void test_refused(void **state)
 {
 	_cleanup_(flamegraph__freep) struct flamegraph *f = new_flames();
-	struct flame_frame root = { "x", NULL, FLAME_ROOT }, odd = { "x", NULL, 5 };
+	struct flame_frame root = { .name = "x", .where = NULL, .kind = FLAME_ROOT },
+			   odd = { .name = "x", .where = NULL, .kind = 5 };
 
 	assert_int_equal(flamegraph__add(f, &root, 0, 1), -EINVAL);
 	assert_int_equal(flamegraph__add(f, &root, 1, 1), -EINVAL);
@@ -102,6 +106,50 @@ static void test_refused(void **state)
 	assert_int_equal(add(f, "a;b", UINT64_MAX - 1), 0);
 	assert_int_equal(add(f, "a;c", 2), -EOVERFLOW);
 	folded_is(f, "a;b 18446744073709551614\n");
+}
+
+static void add_change(struct flamegraph *f, const char *name, uint64_t weight, uint64_t before,
+		       bool significant)
+{
+	const struct flame_frame frame = {
+		.name = name,
+		.kind = FLAME_USER,
+		.change = { .known = true, .significant = significant, .before = before }
+	};
+
+	assert_int_equal(flamegraph__add(f, &frame, 1, weight), 0);
+}
+
+/* Red and blue are for changes that are more than noise, the darker the larger the change. */
+static void test_changes(void **state)
+{
+	_cleanup_(flamegraph__freep) struct flamegraph *f = new_flames();
+	_cleanup_(strbuf__free) struct strbuf svg = { 0 };
+
+	add_change(f, "slower", 200, 100, true);
+	add_change(f, "faster", 10, 100, true);
+	add_change(f, "fresh", 50, 0, true);
+	add_change(f, "noisy", 30, 20, false);
+	svg_of(f, &counted, &svg);
+	assert_non_null(strstr(svg.s, "<g class=\"m3\" data-w=\"200\"><title>slower\n200 events, "
+				      "68.97%; before 100 events, +100.00%</title>"));
+	assert_non_null(strstr(svg.s, "<g class=\"l6\" data-w=\"10\"><title>faster\n10 events, "
+				      "3.45%; before 100 events, -90.00%</title>"));
+	assert_non_null(strstr(svg.s, "<g class=\"m7\" data-w=\"50\"><title>fresh\n50 events, "
+				      "17.24%; before 0 events</title>"));
+	assert_non_null(strstr(svg.s, "<g class=\"n0\" data-w=\"30\"><title>noisy\n30 events, "
+				      "10.34%; before 20 events, +50.00%, may be noise</title>"));
+	assert_non_null(strstr(svg.s, ">no change, or noise</text>"));
+	assert_non_null(strstr(svg.s, ">more</text>"));
+	assert_non_null(strstr(svg.s, ">less</text>"));
+	assert_null(strstr(svg.s, ">user</text>"));
+	strbuf__reset(&svg);
+	flamegraph__free(f);
+	f = new_flames();
+	assert_int_equal(add(f, "a;b", 2), 0);
+	svg_of(f, &counted, &svg);
+	assert_null(strstr(svg.s, ">more</text>"));
+	assert_null(strstr(svg.s, "before"));
 }
 
 struct box {
@@ -231,8 +279,10 @@ static void test_hostile(void **state)
 	const char *p, *script;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct flame_frame frames[] = { { names[i], names[i], FLAME_GROUP },
-						{ names[i], names[i], FLAME_KERNEL } };
+		struct flame_frame frames[] = {
+			{ .name = names[i], .where = names[i], .kind = FLAME_GROUP },
+			{ .name = names[i], .where = names[i], .kind = FLAME_KERNEL }
+		};
 
 		assert_int_equal(flamegraph__add(f, frames, 2, 10 + i), 0);
 	}
@@ -302,10 +352,11 @@ static void test_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_folded),	   cmocka_unit_test(test_same_name),
-		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_adds_up),
-		cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_times),	   cmocka_unit_test(test_size),
+		cmocka_unit_test(test_folded),	cmocka_unit_test(test_same_name),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_adds_up), cmocka_unit_test(test_same_bytes),
+		cmocka_unit_test(test_hostile), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
