@@ -154,13 +154,14 @@ static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 	return role;
 }
 
-static void take_pair(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair)
+static int take_pair(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair)
 {
 	struct pairs_cursor *c = ctx;
 
 	c->pair = *pair;
 	c->group = group;
 	c->has_pair = true;
+	return 0;
 }
 
 static int warn_missing(struct pairs_cursor *c)
@@ -234,7 +235,7 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 {
 	struct sql_recording *rec = ((struct pairs_table *)base->pVtab)->rec;
 	struct pairs_cursor *c = cursor_of(base);
-	struct pairs_opts opts = { .role = role_of, .pair = take_pair, .ctx = c };
+	struct pairs_opts opts = { .role = role_of, .measured = take_pair, .ctx = c };
 	int rc, i, nr = 0;
 
 	clear(c);

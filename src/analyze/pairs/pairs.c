@@ -305,8 +305,6 @@ static int add_end(struct pairs *p, struct stk_reader *r, struct event_view *v)
 		return err;
 	c->paired++;
 	c->others += p->groups.others && group == p->groups.others - 1;
-	if (p->opts.pair)
-		p->opts.pair(p->opts.ctx, p->groups.v[group], &pair);
 	return groups__add(p, group, &pair);
 }
 

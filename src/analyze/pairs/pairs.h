@@ -63,8 +63,8 @@ struct pairs_opts {
 	bool (*selected)(void *ctx, const struct stk_event *e);
 	/* Prints the value.  NULL, or nothing printed: the plain value is shown. */
 	void (*describe)(void *ctx, const struct pairs_value *value, struct strbuf *ret_text);
-	/* Called for each measured pair, at its end.  NULL: not called. */
-	void (*pair)(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair);
+	/* Takes each pair that is measured, with its group.  NULL: not called.  0 or -ENOMEM. */
+	int (*measured)(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair);
 	void *ctx;
 	/*
 	 * The key, such as "tid,id", "dev,sector", "pid|prev_pid=next_pid": fields of start and end

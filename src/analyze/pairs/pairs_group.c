@@ -200,6 +200,8 @@ int groups__add(struct pairs *p, uint32_t group, const struct pairs_pair *pair)
 	err = durations__add(&g->durations, length(pair));
 	if (!err)
 		err = keep_slowest(p, g, pair);
+	if (!err && p->opts.measured)
+		err = p->opts.measured(p->opts.ctx, g, pair);
 	if (!err && p->opts.weigh != PAIRS_NO_STACKS)
 		err = add_weight(p, group, pair);
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The latency command: latency.c has the options and the run, latency_text.c and latency_json.c
- * print the result, and latency_values.c formats the values of --by.
+ * The latency command: latency.c has the options, latency_read.c reads the pairs, latency_text.c
+ * and latency_json.c print them, and latency_values.c formats the values of --by.
  */
 #ifndef CMD_LATENCY_H
 #define CMD_LATENCY_H
@@ -31,6 +31,8 @@ struct latency {
 	struct pairs *pairs;
 	struct charge charge; /* of pairs */
 	struct pairs_result res;
+	/* As in struct pairs_opts, with the struct latency as ctx; NULL: not called. */
+	int (*measured)(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair);
 	struct ev_print_ctx print;
 	struct kernel_text text; /* for print */
 };
@@ -49,6 +51,14 @@ unsigned int latency__bins(const struct latency *l, const struct durations *d,
 uint64_t latency__mean(const struct durations *d);
 /* "name=value name=value", escaped for a terminal; "all" without --by. */
 void latency__group_name(const struct latency *l, const struct pairs_group *g, struct strbuf *out);
+
+/* Takes the name of a preset that pairs events, as opt_take_fn. */
+int latency__take_preset(void *into, const struct opt *o, const char *name);
+/* Completes the options by those of the preset; CMD_OK, or CMD_USAGE after a message. */
+int latency__complete(struct latency *l);
+/* Reads the recording, which is open, into l->res; errors are logged. */
+int latency__read(struct latency *l);
+void latency__free(struct latency *l);
 
 /* latency_values.c: for pairs_opts.describe. */
 void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *ret_text);
