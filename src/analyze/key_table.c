@@ -61,6 +61,11 @@ void *key_table__find(const struct key_table *t, const void *key)
 	return i == INDEX_NONE ? NULL : key_table__value(t, i);
 }
 
+uint32_t key_table__number(const struct key_table *t, const void *value)
+{
+	return ((const uint8_t *)value - t->entries) / t->entry_size;
+}
+
 int key_table__at(struct key_table *t, const void *key, uint32_t *ret_number)
 {
 	uint64_t hash = seeded_hash__bytes(t->seed, key, t->key_size);

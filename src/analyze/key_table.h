@@ -29,6 +29,8 @@ uint64_t key_table__memory(const struct key_table *t); /* bytes */
 int key_table__at(struct key_table *t, const void *key, uint32_t *ret_number);
 /* The value of key; NULL: not found. */
 void *key_table__find(const struct key_table *t, const void *key);
+/* The number of the entry with this value. */
+uint32_t key_table__number(const struct key_table *t, const void *value);
 /* Pointers to values and keys are valid until the next key_table__at(). */
 void *key_table__value(const struct key_table *t, uint32_t number);
 const void *key_table__key(const struct key_table *t, uint32_t number);

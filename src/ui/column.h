@@ -22,6 +22,10 @@
 void column__number(struct out *o, const char *name, int width, uint64_t v);
 void column__ns(struct out *o, const char *name, int width, unsigned __int128 ns);
 void column__percent(struct out *o, const char *name, int width, uint64_t part, uint64_t whole);
+/* With four significant digits, and in JSON with nine decimals. */
+void column__real(struct out *o, const char *name, int width, double v);
+/* The same, always with its sign. */
+void column__change(struct out *o, const char *name, int width, double v);
 void column__bool(struct out *o, const char *name, bool v); /* in JSON only */
 
 #endif /* UI_COLUMN_H */

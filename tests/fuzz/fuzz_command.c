@@ -41,6 +41,9 @@ static const struct command commands[] = {
 	  { "--top 3", "--json --by comm,pid,tid,cpu --top 0", "--tree --min 0", "--callees --json",
 	    "--folded --by comm", "--flamegraph -", "--user --tree" } },
 	{ &cmd_annotate, { "--children", "--json --user", "--by insn", "--children --json" } },
+	{ &cmd_diff,
+	  { "--all", "--bin 0.001 --by function --json --all", "--bin 0.001 --per event --by self",
+	    "--per * --kernel --top 0", "--user --full" } },
 	{ &cmd_script,
 	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid" } },
 	{ &cmd_export, { "fsmb", "fsmb1" } },
@@ -63,7 +66,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* export FORMAT FILE -o -, annotate FILE FUNCTION, and for the others COMMAND OPTIONS FILE. */
+/*
+ * export FORMAT FILE -o -, annotate FILE FUNCTION, diff OPTIONS FILE FILE, and for the others COMMAND
+ * OPTIONS FILE.
+ */
 static int run(const char *options)
 {
 	char *argv[MAX_ARGS + 8] = { (char *)command->cmd->name }, *words = strdup(options),
@@ -80,6 +86,8 @@ static int run(const char *options)
 	} else {
 		argv[argc++] = "--no-symbols";
 	}
+	if (command->cmd == &cmd_diff)
+		argv[argc++] = path;
 	argv[argc++] = path;
 	if (command->cmd == &cmd_annotate)
 		argv[argc++] = "schedule";

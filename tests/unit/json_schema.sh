@@ -14,7 +14,8 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
 for kind in small empty abrupt hostile aliases losses flags strings user user-hostile guesses \
-	latency lifecycle zombies wakers selected stalls addresses annotate; do
+	latency lifecycle zombies wakers selected stalls addresses annotate before \
+	after rebuilt quick slow; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp "$golden/rmap.stk" "$golden/waits.stk" "$golden/demo.stk" .
@@ -92,6 +93,11 @@ at=$((outer - $2 + $1))
 run annotate lines.stk main
 run annotate --children --inline inlined.stk outer
 run futex --stacks waits.stk
+run diff before.stk rebuilt.stk
+run diff --latency begin,end quick.stk slow.stk
+run diff --all --per event user.stk user.stk
+run diff --all --by function --no-symbols before.stk rebuilt.stk
+run diff --all --by self --user before.stk rebuilt.stk
 run latency --preset syscalls latency.stk
 run latency --preset rmap rmap.stk
 run symbolize --sysroot /nonexistent -o symbolized.stk user.stk

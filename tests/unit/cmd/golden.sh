@@ -15,7 +15,8 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
 for kind in small empty long abrupt hostile aliases losses flags strings user user-hostile \
-	guesses latency lifecycle zombies wakers selected stalls addresses annotate; do
+	guesses latency lifecycle zombies wakers selected stalls addresses annotate \
+	before after rebuilt quick slow; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp small.stk trace.stk

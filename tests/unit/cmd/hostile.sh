@@ -36,6 +36,8 @@ report --callees --json
 report --flamegraph -
 annotate --children __schedule -i
 annotate --json --user main -i
+diff --all --bin 0.001
+diff --all --bin 0.001 --by function --json
 script --ns
 script --json --stacks
 script --filter kstack~"*a?b*"||ustack~"*c*"||task.comm~"*d*"||event~"*e*"||stack_id==1
@@ -50,6 +52,10 @@ failed=0
 nr=0
 while read -r file; do
 	while read -r command; do
+		case $command in
+		diff*) other=$file ;;
+		*) other= ;;
+		esac
 		# printing millions of events takes as long as the output is read: limit it
 		{
 			rc=0
@@ -58,7 +64,7 @@ while read -r file; do
 				ulimit -v 307200
 				ulimit -t 2
 				# shellcheck disable=SC2086 # words
-				exec "$so" $command "$file"
+				exec "$so" $command ${other:+"$other"} "$file"
 			) 2>"$dir/err" </dev/null || rc=$?
 			echo "$rc" >"$dir/rc"
 		} | head -c 1000000 >"$dir/out"

@@ -26,6 +26,7 @@
  * replaced  see replaced_recording.h
  * annotate  see annotate_recording.h
  * stalls    see stalls_recording.h
+ * before, after, rebuilt, quick, slow  see make_diff() and ../analyze/diff_recording.h
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
 #include <errno.h>
@@ -36,6 +37,7 @@
 #include <string.h>
 
 #include "../common_fields.h"
+#include "../analyze/diff_recording.h"
 #include "../trace/old_file.h"
 #include "address_recording.h"
 #include "annotate_recording.h"
@@ -864,6 +866,46 @@ static void make_large(const char *path, uint64_t nr_events, uint64_t nr_stacks)
 	free(stacks);
 }
 
+/*
+ * leaf_2 is slower after the change; rebuilt has another kernel, program and event type, too.  Work
+ * is done in 2 ms if it is quick and in 2.1 ms if it is slow.
+ */
+static const struct diff_kind {
+	const char *name;
+	struct diff_load load;
+} diff_kinds[] = {
+	{ "before", { .seed = 5, .seconds = 30, .rate = 300 } },
+	{ "after",
+	  { .seed = 6, .seconds = 30, .rate = 300, .changed = 2, .factor = 1.8, .more = 1.05 } },
+	{ "rebuilt",
+	  { .seed = 6,
+	    .seconds = 30,
+	    .rate = 300,
+	    .changed = 2,
+	    .factor = 1.8,
+	    .more = 1.05,
+	    .version = 1,
+	    .extra = true } },
+	{ "quick", { .seed = 7, .seconds = 30, .rate = 10, .slow = 1 } },
+	{ "slow", { .seed = 8, .seconds = 30, .rate = 10, .slow = 1.05 } },
+};
+
+static bool make_diff(const char *kind, const char *path)
+{
+	unsigned int i = 0;
+	int fd;
+
+	while (i < ARRAY_SIZE(diff_kinds) && strcmp(diff_kinds[i].name, kind))
+		i++;
+	if (i == ARRAY_SIZE(diff_kinds))
+		return false;
+	fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
+	if (fd < 0)
+		die(-errno, path);
+	diff_recording__write(fd, &diff_kinds[i].load);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 2 ? argv[1] : "";
@@ -911,7 +953,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(kind, "large"))
 		make_large(argv[2], argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000,
 			   argc > 4 ? strtoull(argv[4], NULL, 0) : 4000);
-	else
+	else if (argc <= 2 || !make_diff(kind, argv[2]))
 		return 2;
 	return 0;
 }

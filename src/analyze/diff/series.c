@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counts by bin of time. */
+#include "series.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+#define BIN_BITS 8
+
+static_assert(1 << BIN_BITS == SERIES_BINS, "a bin's number fits its bits");
+
+static unsigned int bin_of(uint64_t entry)
+{
+	return entry & (SERIES_BINS - 1);
+}
+
+/* Events are almost in the order of time, so the bin is the last one or a new one. */
+int series__add(struct series *s, unsigned int bin, uint64_t count)
+{
+	uint32_t at = s->nr;
+
+	while (at && bin_of(s->v[at - 1]) > bin)
+		at--;
+	if (at && bin_of(s->v[at - 1]) == bin) {
+		s->v[at - 1] += count << BIN_BITS;
+		return 0;
+	}
+	if (array__append(&s->v, &s->nr, 0))
+		return -ENOMEM;
+	memmove(&s->v[at + 1], &s->v[at], (s->nr - 1 - at) * sizeof(*s->v));
+	s->v[at] = count << BIN_BITS | bin;
+	return 0;
+}
+
+int series__merge(struct series *to, const struct series *from)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < from->nr && !err; i++)
+		err = series__add(to, bin_of(from->v[i]), from->v[i] >> BIN_BITS);
+	return err;
+}
+
+void series__halve(struct series *s)
+{
+	uint32_t nr = 0, i;
+
+	for (i = 0; i < s->nr; i++) {
+		unsigned int bin = bin_of(s->v[i]) / 2;
+		uint64_t count = s->v[i] >> BIN_BITS << BIN_BITS;
+
+		if (nr && bin_of(s->v[nr - 1]) == bin)
+			s->v[nr - 1] += count;
+		else
+			s->v[nr++] = count | bin;
+	}
+	/* The capacity follows from the number: see array__append(). */
+	s->nr = nr;
+}
+
+uint64_t series__sum(const struct series *s)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->nr; i++)
+		sum += s->v[i] >> BIN_BITS;
+	return sum;
+}
+
+void series__expand(const struct series *s, double *ret_bins)
+{
+	uint32_t i;
+
+	memset(ret_bins, 0, SERIES_BINS * sizeof(*ret_bins));
+	for (i = 0; i < s->nr; i++)
+		ret_bins[bin_of(s->v[i])] = s->v[i] >> BIN_BITS;
+}
+
+uint64_t series__memory(const struct series *s)
+{
+	uint64_t cap = 1;
+
+	while (cap < s->nr)
+		cap *= 2;
+	return s->v ? cap * sizeof(*s->v) : 0;
+}
+
+void series__clear(struct series *s)
+{
+	free(s->v);
+	*s = (struct series){ 0 };
+}
