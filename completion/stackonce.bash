@@ -71,7 +71,7 @@ _stackonce_value()
 		return
 	fi
 	case $value in
-	*FILE* | *.svg | INPUT | OUTPUT)
+	*FILE* | *.svg | INPUT | OUTPUT | A | B)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		;;
 	DIR)

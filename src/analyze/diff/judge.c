@@ -67,21 +67,15 @@ double student__p(double t, double freedom)
 	return incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5);
 }
 
-double student__quantile(double p, double freedom)
+/* Abramowitz and Stegun, 26.7.5, with the quantile of the normal distribution. */
+double student__t95(double freedom)
 {
-	double low = 0, high = 1, middle;
-	unsigned int i;
+	double z = 1.959963984540054, z2 = z * z, inverse = 1 / freedom;
+	double g1 = z * (z2 + 1) / 4;
+	double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
+	double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
 
-	while (student__p(high, freedom) > p && high < DBL_MAX / 2)
-		high *= 2;
-	for (i = 0; i < 60; i++) {
-		middle = (low + high) / 2;
-		if (student__p(middle, freedom) > p)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
+	return z + inverse * (g1 + inverse * (g2 + inverse * g3));
 }
 
 #define NORMAL_FROM 100000 /* events: then the binomial distribution is a normal one */
@@ -178,7 +172,7 @@ void ratio__judge(const struct ratio *a, const struct ratio *b, enum ratio_kind 
 	vb = fmax(b->variance, counting / b->by);
 	error = sqrt(va + vb);
 	freedom = welch_freedom(a, b, va, vb);
-	v.noise = error * student__quantile(0.05, freedom);
+	v.noise = error * student__t95(freedom);
 	if (error > 0)
 		v.p = student__p(v.change / error, freedom);
 	if (error > 0 && kind != RATIO_MEAN)

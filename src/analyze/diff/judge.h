@@ -28,8 +28,8 @@ struct ratio {
 
 /* The probability of a larger |t| in Student's distribution. */
 double student__p(double t, double freedom);
-/* The |t| that is exceeded with probability p, 0 < p < 1. */
-double student__quantile(double p, double freedom);
+/* The |t| that is exceeded in 5 % of the cases, to four digits for freedom >= 10. */
+double student__t95(double freedom);
 /*
  * The probability that of n events, each of which is in the first of two groups with probability
  * share, a number as improbable as k is: twice the smaller tail, at most 1.

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "cleanup.h"
 
 #define BIN_BITS 8
 
@@ -36,14 +37,32 @@ int series__add(struct series *s, unsigned int bin, uint64_t count)
 	return 0;
 }
 
+/* The next entry of both, whose counts are added where the bins are equal. */
+static uint64_t next_entry(const struct series *a, uint32_t *i, const struct series *b, uint32_t *k)
+{
+	if (*k == b->nr || (*i < a->nr && bin_of(a->v[*i]) < bin_of(b->v[*k])))
+		return a->v[(*i)++];
+	if (*i == a->nr || bin_of(b->v[*k]) < bin_of(a->v[*i]))
+		return b->v[(*k)++];
+	return a->v[(*i)++] + (b->v[(*k)++] >> BIN_BITS << BIN_BITS);
+}
+
 int series__merge(struct series *to, const struct series *from)
 {
-	uint32_t i;
-	int err = 0;
+	uint32_t nr = 0, i = 0, k = 0, cap = 1;
+	uint64_t *v;
 
-	for (i = 0; i < from->nr && !err; i++)
-		err = series__add(to, bin_of(from->v[i]), from->v[i] >> BIN_BITS);
-	return err;
+	/* A power of two, as array__append() expects. */
+	while (cap < MIN(to->nr + from->nr, SERIES_BINS))
+		cap *= 2;
+	v = calloc(cap, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	while (i < to->nr || k < from->nr)
+		v[nr++] = next_entry(to, &i, from, &k);
+	free(to->v);
+	*to = (struct series){ .v = v, .nr = nr };
+	return 0;
 }
 
 void series__halve(struct series *s)

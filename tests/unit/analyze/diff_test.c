@@ -281,6 +281,40 @@ static void test_long(void **state)
 	clear(&p);
 }
 
+/* Against an array of counts, whatever the order of adding, merging and halving is. */
+static void test_series(void **state)
+{
+	uint64_t counts[SERIES_BINS] = { 0 }, other[SERIES_BINS] = { 0 };
+	struct series a = { 0 }, b = { 0 };
+	double bins[SERIES_BINS];
+	unsigned int i, round;
+
+	srandom(7);
+	for (round = 0; round < 40; round++) {
+		for (i = 0; i < 200; i++) {
+			unsigned int bin = random() % SERIES_BINS, count = random() % 9 + 1;
+			bool first = random() % 2;
+
+			assert_int_equal(series__add(first ? &a : &b, bin, count), 0);
+			(first ? counts : other)[bin] += count;
+		}
+		assert_int_equal(series__merge(&a, &b), 0);
+		for (i = 0; i < SERIES_BINS; i++)
+			counts[i] += other[i];
+		if (round % 3 == 0) {
+			series__halve(&a);
+			for (i = 0; i < SERIES_BINS / 2; i++)
+				counts[i] = counts[2 * i] + counts[2 * i + 1];
+			memset(counts + i, 0, i * sizeof(*counts));
+		}
+		series__expand(&a, bins);
+		for (i = 0; i < SERIES_BINS; i++)
+			assert_true(bins[i] == counts[i]);
+	}
+	series__clear(&a);
+	series__clear(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_other_build),
 		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_series),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,6 +217,9 @@ offers bash 'stackonce record -e sched:sched_switch -- bas' \
 	stackonce record -e sched : sched_switch -- bas
 offers small.stk 'stackonce record cat smal' stackonce record cat smal
 offers small.stk 'stackonce script smal' stackonce script smal
+offers small.stk 'stackonce diff smal' stackonce diff smal
+offers small.stk 'stackonce diff other.stk smal' stackonce diff other.stk smal
+offers runqueue 'stackonce diff --latency runq' stackonce diff --latency runq
 
 # A bare word for list is an event, or else a system, or else a part of names.
 for e in sched/sched_switch sched/sched_waking irq/softirq_raise; do
