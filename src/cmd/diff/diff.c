@@ -149,12 +149,16 @@ static int parse_options(struct diff_cmd *c, int argc, char **argv)
 	if (code)
 		return code;
 	b->l.rd.path = b->second;
-	if (b->time_b && reading__take_time(&b->l.rd, NULL, b->time_b))
+	if (b->time_b)
+		b->l.rd.sel.nr_times = 0;
+	if (b->time_b && selection__take_time(&b->l.rd, NULL, b->time_b))
 		return ui__usage_error(b->l.rd.command,
-				       "--time-b: '%s' is not seconds as A,B with A before B, or "
-				       "A, or ,B",
+				       "--time-b expects A,B with A before B, or A, or ,B, as "
+				       "--time does: '%s'",
 				       b->time_b);
-	b->l.rd.sel.any |= b->l.rd.sel.has_time;
+	if (a->l.rd.sel.nr_times > 1 || b->l.rd.sel.nr_times > 1)
+		return ui__usage_error(b->l.rd.command, "--time can be given once");
+	selection__complete(&b->l.rd.sel);
 	return CMD_OK;
 }
 
@@ -185,8 +189,7 @@ static bool is_by(struct diff_cmd *c, struct diff_reading *r, const struct stk_e
 	unsigned int i = stk_event_type__index(t);
 
 	if (c->per != DIFF_PER_OTHER ||
-	    (r->l.rd.sel.has_time &&
-	     (stk_event__ts(e) < r->l.rd.sel.from || stk_event__ts(e) > r->l.rd.sel.to)))
+	    !selection__has_time(&r->l.rd.sel, stk_event__ts(e), stk_event__ts(e)))
 		return false;
 	if (array__reach(&r->by_types, i, &r->nr_by_types))
 		return false;
@@ -208,12 +211,18 @@ static int count_events(struct diff_cmd *c, struct diff_reading *r)
 {
 	const struct selection *sel = &r->l.rd.sel;
 	const struct stk_event *e;
+	bool more;
 	int err = 0;
 
+	/* Times that refer to the recording are known from its first event on. */
+	more = reading__next(&r->l.rd, &c->out, NULL, NULL, &e);
 	side__init(&r->side, r->l.rd.reader, r->stacks ?: STACKS_KERNEL | STACKS_USER,
-		   sel->has_time ? sel->from : 0, sel->has_time ? sel->to : UINT64_MAX, r->bin_ns);
-	while (!err && reading__next(&r->l.rd, &c->out, NULL, NULL, &e))
+		   sel->nr_times ? sel->times[0].from : 0,
+		   sel->nr_times ? sel->times[0].to : UINT64_MAX, r->bin_ns);
+	while (more && !err) {
 		err = count_event(c, r, e);
+		more = reading__next(&r->l.rd, &c->out, NULL, NULL, &e);
+	}
 	side__finish(&r->side);
 	return err ? log_err(err, "count the stacks of '%s'", r->l.rd.path) : 0;
 }

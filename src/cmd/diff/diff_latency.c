@@ -53,10 +53,12 @@ static int read_side(struct diff_reading *r)
 	const struct selection *sel = &r->l.rd.sel;
 	int err;
 
-	side__init(&r->side, r->l.rd.reader, 0, 0, sel->has_time ? sel->to : UINT64_MAX, r->bin_ns);
+	side__init(&r->side, r->l.rd.reader, 0, 0, UINT64_MAX, r->bin_ns);
 	r->l.measured = measured;
 	latency__start_values(&r->l);
 	err = latency__read(&r->l);
+	if (sel->nr_times)
+		r->side.to = sel->times[0].to;
 	side__finish(&r->side);
 	/* Series of at most PAIRS_MAX_GROUPS groups. */
 	return err ?: charge(&r->charge, r->l.rd.reader, side__memory(&r->side), 0);
