@@ -112,9 +112,13 @@ void durations__clear(struct durations *d)
 
 uint64_t durations__memory(const struct durations *d)
 {
+	uint64_t room = 1;
+
 	if (d->buckets)
 		return NR_BUCKETS * sizeof(*d->buckets);
-	return d->count ? (2ull << (63 - __builtin_clzll(d->count))) * sizeof(*d->values) : 0;
+	while (room < d->count)
+		room *= 2;
+	return d->count ? room * sizeof(*d->values) : 0;
 }
 
 bool durations__is_exact(const struct durations *d)

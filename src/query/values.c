@@ -8,6 +8,7 @@
 
 #include "array.h"
 #include "events/format.h"
+#include "stack_names.h"
 
 const struct value_row value_names[NR_VALUE_NAMES] = {
 	[VALUE_EVENT] = { "event", "event.name", "_event", VALUE_TEXT, "system:name" },
@@ -18,6 +19,9 @@ const struct value_row value_names[NR_VALUE_NAMES] = {
 	[VALUE_COMM] = { "comm", "task.comm", "_comm", VALUE_TEXT, "name of that thread" },
 	[VALUE_KSTACK] = { "kstack", "event.kstack", "_kstack", VALUE_U64, "kernel stack id" },
 	[VALUE_USTACK] = { "ustack", "event.ustack", "_ustack", VALUE_U64, "user stack id" },
+	[VALUE_SYM] = { "sym", "event.sym", "_sym", VALUE_TEXT, "innermost function" },
+	[VALUE_CALLER] = { "caller", "event.caller", "_caller", VALUE_TEXT, "its caller" },
+	[VALUE_FILE] = { "file", "event.file", "_file", VALUE_TEXT, "its module or file" },
 };
 
 #define FIELD_PREFIX "field."
@@ -45,14 +49,16 @@ struct value_type_entry {
 };
 
 struct values {
-	const struct stk_reader *r;
+	struct stk_reader *r;
 	struct value_wanted *wanted;
 	unsigned int nr, max;
 	struct value_type_entry **types; /* by index; NULL: not seen yet */
 	unsigned int nr_types;
+	struct value_frames frames;
+	struct stack_names *names; /* NULL until asked for */
 };
 
-int values__new(const struct stk_reader *r, struct values **ret_values)
+int values__new(struct stk_reader *r, struct values **ret_values)
 {
 	struct values *v = calloc(1, sizeof(*v));
 
@@ -85,6 +91,7 @@ void values__free(struct values *v)
 		type_free(v->types[i]);
 	free(v->wanted);
 	free(v->types);
+	stack_names__free(v->names);
 	free(v);
 }
 
@@ -98,6 +105,13 @@ enum value_name value_name__find(const char *name, bool *ret_is_full)
 			break;
 	}
 	return i;
+}
+
+bool value_name__is_generic(const char *name)
+{
+	bool is_full;
+
+	return value_name__find(name, &is_full) != NR_VALUE_NAMES;
 }
 
 int values__add(struct values *v, const char *name, enum value_prefer prefer)
@@ -118,6 +132,24 @@ int values__add(struct values *v, const char *name, enum value_prefer prefer)
 		return -ENOMEM;
 	v->wanted[v->nr] = w;
 	return v->nr++;
+}
+
+void values__set_frames(struct values *v, const struct value_frames *frames)
+{
+	v->frames = *frames;
+}
+
+enum value_name values__generic(const struct values *v, unsigned int nr)
+{
+	const struct value_wanted *w = &v->wanted[nr];
+	bool is_sure = w->only_generic || w->prefer == VALUE_PREFER_GENERIC;
+
+	return is_sure ? w->generic : NR_VALUE_NAMES;
+}
+
+uint64_t values__memory(const struct values *v)
+{
+	return v->names ? stack_names__memory(v->names) : 0;
 }
 
 static struct value_type_entry *type_new(const struct stk_event_type *t)
@@ -192,6 +224,18 @@ static struct event_value text(const char *s)
 	return (struct event_value){ .type = VALUE_TEXT, .text = s, .len = strlen(s) };
 }
 
+/* VALUE_NONE: no such frame, or out of memory. */
+static struct event_value frame_value(struct values *v, enum stack_name which,
+				      const struct stk_event *e)
+{
+	const char *name;
+
+	if (!v->names && stack_names__new(v->r, &v->frames, &v->names))
+		return (struct event_value){ .type = VALUE_NONE };
+	name = stack_names__get(v->names, stk_event__kstack(e), stk_event__ustack(e), which);
+	return name ? text(name) : (struct event_value){ .type = VALUE_NONE };
+}
+
 static struct event_value generic_value(struct values *v, enum value_name name,
 					const struct stk_event *e)
 {
@@ -212,6 +256,12 @@ static struct event_value generic_value(struct values *v, enum value_name name,
 		return number(VALUE_U64, stk_event__kstack(e));
 	case VALUE_USTACK:
 		return number(VALUE_U64, stk_event__ustack(e));
+	case VALUE_SYM:
+		return frame_value(v, STACK_NAME_SYM, e);
+	case VALUE_CALLER:
+		return frame_value(v, STACK_NAME_CALLER, e);
+	case VALUE_FILE:
+		return frame_value(v, STACK_NAME_FILE, e);
 	case NR_VALUE_NAMES:
 		break;
 	}

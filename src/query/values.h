@@ -32,6 +32,9 @@ enum value_name {
 	VALUE_COMM,
 	VALUE_KSTACK, /* stack ids; 0: none */
 	VALUE_USTACK,
+	VALUE_SYM, /* the innermost function, by name; none: no stack */
+	VALUE_CALLER, /* its caller */
+	VALUE_FILE, /* module or file of the innermost function; "[kernel]" */
 	NR_VALUE_NAMES,
 };
 
@@ -68,18 +71,36 @@ enum value_prefer { VALUE_PREFER_GENERIC, VALUE_PREFER_FIELD };
 /* A set of names that are looked up once per event type. */
 struct values;
 
-int values__new(const struct stk_reader *r, struct values **ret_values);
+int values__new(struct stk_reader *r, struct values **ret_values); /* r is borrowed */
 void values__free(struct values *v);
 static inline void values__freep(struct values **v)
 {
 	values__free(*v);
 }
 
+/* Whether the name means a generic value where these come first. */
+bool value_name__is_generic(const char *name);
+
 /*
  * Adds a name (copied) and returns its number, the next one from 0.  -EINVAL: it is empty or has an
  * unknown prefix, and can never be the name of a value.
  */
 int values__add(struct values *v, const char *name, enum value_prefer prefer);
+
+/* What sym, caller and file are made from; zero: all frames, with the names of the recording. */
+struct value_frames {
+	bool no_kernel, no_user; /* leave out the frames of kernel or user stacks */
+	/* Returns how a user function's name is shown, valid as long as ctx.  NULL: as it is. */
+	const char *(*function)(void *ctx, const char *sym);
+	void *ctx;
+};
+/* Call it before the first values__get(). */
+void values__set_frames(struct values *v, const struct value_frames *frames);
+
+/* The generic value that name nr means in all event types; NR_VALUE_NAMES: a field, or either. */
+enum value_name values__generic(const struct values *v, unsigned int nr);
+/* Bytes that grow with what the recording holds: to be charged to its budget. */
+uint64_t values__memory(const struct values *v);
 
 /* The value of e; its type is VALUE_NONE if it has none, or when out of memory. */
 struct event_value values__get(struct values *v, unsigned int nr, const struct stk_event *e);

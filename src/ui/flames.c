@@ -84,29 +84,18 @@ static int push_frame(struct flame_stack *s, struct user_names *n, const struct 
 	return push(s, frame);
 }
 
-static int push_stack(struct flame_stack *s, struct stk_reader *r, struct user_names *n,
-		      uint32_t number)
-{
-	struct stk_frame frames[STK_MAX_DEPTH];
-	unsigned int nr = stack__frames(r, number, frames), i;
-	int err = 0;
-
-	for (i = 0; i < nr && !err; i++)
-		err = push_frame(s, n, &frames[i]);
-	return err;
-}
-
-int flames__add_changes(struct flamegraph *f, struct stk_reader *r, struct user_names *n,
-			const char *group, uint32_t kstack, uint32_t ustack, uint64_t weight,
-			const struct flame_change *changes, unsigned int nr)
+static int add(struct flamegraph *f, struct stk_reader *r, struct user_names *n, const char *group,
+	       const struct stk_frame *frames, unsigned int nr, uint64_t weight,
+	       const struct flame_change *changes, unsigned int nr_changes)
 {
 	_cleanup_(flame_stack__free) struct flame_stack s = { 0 };
 	struct flame_frame swap;
 	uint64_t memory;
 	unsigned int i;
-	int err;
+	int err = 0;
 
-	err = push_stack(&s, r, n, kstack) ?: push_stack(&s, r, n, ustack);
+	for (i = 0; i < nr && !err; i++)
+		err = push_frame(&s, n, &frames[i]);
 	if (!err && !s.nr)
 		err = push(&s, (struct flame_frame){ .name = "[no stack]", .kind = FLAME_GROUP });
 	if (!err && group)
@@ -119,11 +108,29 @@ int flames__add_changes(struct flamegraph *f, struct stk_reader *r, struct user_
 		s.frames[i] = s.frames[s.nr - 1 - i];
 		s.frames[s.nr - 1 - i] = swap;
 	}
-	for (i = 0; i < MIN(nr, s.nr); i++)
+	for (i = 0; i < MIN(nr_changes, s.nr); i++)
 		s.frames[i].change = changes[i];
 	memory = flamegraph__memory(f);
 	err = flamegraph__add(f, s.frames, s.nr, weight);
 	return err ?: stk_reader__charge(r, (int64_t)(flamegraph__memory(f) - memory), s.nr);
+}
+
+int flames__add_frames(struct flamegraph *f, struct stk_reader *r, struct user_names *n,
+		       const char *group, const struct stk_frame *frames, unsigned int nr,
+		       uint64_t weight)
+{
+	return add(f, r, n, group, frames, nr, weight, NULL, 0);
+}
+
+int flames__add_changes(struct flamegraph *f, struct stk_reader *r, struct user_names *n,
+			const char *group, uint32_t kstack, uint32_t ustack, uint64_t weight,
+			const struct flame_change *changes, unsigned int nr_changes)
+{
+	struct stk_frame frames[2 * STK_MAX_DEPTH];
+	unsigned int nr = stack__frames(r, kstack, frames);
+
+	nr += stack__frames(r, ustack, frames + nr);
+	return add(f, r, n, group, frames, nr, weight, changes, nr_changes);
 }
 
 int flames__add(struct flamegraph *f, struct stk_reader *r, struct user_names *n, const char *group,

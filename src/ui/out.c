@@ -7,12 +7,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "log.h"
 #include "ui.h"
+
+#define DEFAULT_WIDTH 80
+
+/* Before the pager stands between us and the terminal. */
+static unsigned int terminal_width(void)
+{
+	struct winsize ws;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || !ws.ws_col)
+		return DEFAULT_WIDTH;
+	return ws.ws_col;
+}
 
 static bool in_path(const char *program)
 {
@@ -84,6 +97,7 @@ void out__open(struct out *o, bool may_page)
 	/* If the reader exits early (| head), write(2) fails; no signal. */
 	signal(SIGPIPE, SIG_IGN);
 	o->terminal = isatty(STDOUT_FILENO);
+	o->width = o->terminal ? terminal_width() : DEFAULT_WIDTH;
 	o->colour = o->terminal && !(no_color && *no_color) && term && strcmp(term, "dumb");
 	if (o->terminal && may_page && !(term && !strcmp(term, "dumb")))
 		start_pager(o);

@@ -27,6 +27,7 @@ struct out {
 	pid_t pager; /* 0: none */
 	bool terminal, colour;
 	bool heads; /* columns print their names */
+	unsigned int width; /* columns of the terminal; 80 without one */
 };
 
 enum out_colour { OUT_PLAIN, OUT_HEAD, OUT_NUMBER, OUT_DIM, OUT_WARN };

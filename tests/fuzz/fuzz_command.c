@@ -22,7 +22,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 struct command {
 	const struct cmd *cmd;
-	const char *options[8]; /* words separated by blanks; NULL ends the list */
+	const char *options[16]; /* words separated by blanks; NULL ends the list */
 };
 
 static const struct command commands[] = {
@@ -39,7 +39,10 @@ static const struct command commands[] = {
 	  { "--stacks", "--by tid --json", "--by comm", "--by state --flamegraph -", "--by pid" } },
 	{ &cmd_report,
 	  { "--top 3", "--json --by comm,pid,tid,cpu --top 0", "--tree --min 0", "--callees --json",
-	    "--folded --by comm", "--flamegraph -", "--user --tree" } },
+	    "--folded --by comm", "--flamegraph -", "--user --tree", "--flat --by sym,caller,file",
+	    "--by prev_comm,event --weigh prev_pid:p99 --tree", "--weigh prev_pid:hist --json",
+	    "--flat=library --fold idle,interrupts,guesses", "--fold idle,interrupts,guesses",
+	    "--print-sql --by prev_comm", "--weigh next_pid --folded" } },
 	{ &cmd_annotate, { "--children", "--json --user", "--by insn", "--children --json" } },
 	{ &cmd_diff,
 	  { "--all", "--bin 0.001 --by function --json --all", "--bin 0.001 --per event --by self",

@@ -14,6 +14,7 @@ import sys
 # unwinding a recorder.  The live tests compare such output with the same document.
 UNSEEN = set("""
 frame.source frame.line frame.inlined inlined.sym inlined.source inlined.line function.inlined
+profile.inlined profile.source_line
 info.kernel_unwind info_unwind.by info_unwind.why info_unwind.walked info_unwind.remembered
 info_unwind.left info_unwind.checks info_user.tables_loaded info_user.no_table info_user.evicted
 info_user.table_bytes info_user.table_peak info_user.cfi_bytes info_user.load_ns info_user.budget

@@ -15,7 +15,7 @@ cd "$dir" || exit 1
 
 for kind in small empty abrupt hostile aliases losses flags strings user user-hostile guesses \
 	latency lifecycle zombies wakers selected stalls addresses annotate before \
-	after rebuilt quick slow; do
+	after rebuilt quick slow profile; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp "$golden/rmap.stk" "$golden/waits.stk" "$golden/demo.stk" .
@@ -60,6 +60,12 @@ for f in *.stk; do
 	run report --by comm,pid,tid,cpu --no-symbols "$f"
 	run report --tree --by event,cpu "$f"
 	run report --callees "$f"
+	run report --flat=line --by time,kstack,ustack,comm "$f"
+	run report --flat=library --fold idle,interrupts,guesses --by sym,caller,file "$f"
+	run report --by prev_comm,event --weigh prev_pid:hist --min 0 "$f"
+	run report --by event,caller,call_site --weigh bytes_alloc "$f"
+	run report --by mask,count,cache --weigh bytes_alloc:avg --tree "$f"
+	run report --weigh ret:p50 --flat "$f"
 	run stacks "$f"
 	run files --verify "$f"
 	run latency --start 'sched*' --end 'sched*' --match cpu --by event,comm --stacks "$f"

@@ -8,6 +8,7 @@
 
 #include "analyze/charge.h"
 #include "array.h"
+#include "cleanup.h"
 #include "index.h"
 #include "seeded_hash.h"
 
@@ -15,47 +16,23 @@ struct call_tree {
 	struct stk_reader *r;
 	struct charge charge;
 	uint64_t steps;
+	uint64_t node_memory; /* bytes */
 	uint64_t seed; /* of the hash */
 	struct call_node *nodes; /* 0 is the root; parents precede their children */
 	uint32_t nr, max;
 	struct index index; /* of (parent, key) */
 	struct call_node **children; /* the concatenated lists of children */
+	struct weight_sets weights; /* of node i: set 2 * i, and of its self 2 * i + 1 */
 };
-
-int call_stack__add(struct call_stack *s, const struct stk_frame *frame, const char *inlined)
-{
-	if (array__grow(&s->v, s->nr, &s->max))
-		return -ENOMEM;
-	s->v[s->nr++] = (struct call_frame){ *frame, inlined };
-	return 0;
-}
-
-void call_stack__clear(struct call_stack *s)
-{
-	free(s->v);
-	memset(s, 0, sizeof(*s));
-}
-
-static struct call_key key_of(const struct call_frame *f)
-{
-	return (struct call_key){
-		.start = f->frame.sym ? f->frame.ip - f->frame.off : f->frame.ip,
-		.file = f->frame.file,
-		.inlined = f->inlined,
-	};
-}
-
-static bool same_key(const struct call_key *a, const struct call_key *b)
-{
-	return a->start == b->start && a->file == b->file && a->inlined == b->inlined;
-}
 
 static uint64_t hash_of(const struct call_tree *t, uint32_t parent, const struct call_key *key)
 {
-	uint64_t h = seeded_hash__u64(t->seed, t->seed, (uint64_t)parent << 32 | key->file);
+	return call_key__hash(t->seed, seeded_hash__u64(t->seed, t->seed, parent), key);
+}
 
-	h = seeded_hash__u64(t->seed, h, key->start);
-	return seeded_hash__u64(t->seed, h, (uintptr_t)key->inlined);
+static uint64_t memory_of(const struct call_tree *t)
+{
+	return t->node_memory + weight_sets__memory(&t->weights);
 }
 
 static int grow(struct call_tree *t)
@@ -63,7 +40,10 @@ static int grow(struct call_tree *t)
 	/* each node also takes one entry in children and two index slots */
 	uint64_t max = t->max ? 2 * (uint64_t)t->max : 128,
 		 bytes = sizeof(*t->nodes) + sizeof(*t->children) + 2 * sizeof(struct index_slot);
-	int err = charge(&t->charge, t->r, max * bytes, t->steps);
+	int err;
+
+	t->node_memory = max * bytes;
+	err = charge(&t->charge, t->r, memory_of(t), t->steps);
 
 	if (!err)
 		err = array__reserve(&t->nodes, max, &t->max);
@@ -73,13 +53,13 @@ static int grow(struct call_tree *t)
 static int child_of(struct call_tree *t, uint32_t parent, const struct call_frame *frame,
 		    uint32_t *ret_node)
 {
-	struct call_key key = key_of(frame);
+	struct call_key key = call_frame__key(frame);
 	uint64_t hash = hash_of(t, parent, &key);
 	uint32_t i;
 	int err;
 
 	index__for_each(&t->index, hash, i)
-		if (t->nodes[i].parent == parent && same_key(&t->nodes[i].key, &key))
+		if (t->nodes[i].parent == parent && call_key__is(&t->nodes[i].key, &key))
 			break;
 	if (i == INDEX_NONE) {
 		err = t->nr >= t->max ? grow(t) : 0;
@@ -95,39 +75,54 @@ static int child_of(struct call_tree *t, uint32_t parent, const struct call_fram
 	return 0;
 }
 
-static int add_stack(struct call_tree *t, const struct call_stack *stack, bool callers,
-		     uint64_t count)
+/* Adds the stack's count, and its weight if it has one, to a node. */
+static int add_to(struct call_tree *t, uint32_t node, const struct stack_count *s)
 {
-	unsigned int nr = stack->nr, i;
-	uint32_t node = 0;
-	int err;
-
-	t->nodes[0].count += count;
-	for (i = 0; i < nr; i++) {
-		const struct call_frame *frame = &stack->v[callers ? i : nr - 1 - i];
-
-		err = child_of(t, node, frame, &node);
-		if (err)
-			return err;
-		t->nodes[node].count += count;
-		t->nodes[node].guesses += frame->frame.guessed ? count : 0;
-	}
-	t->nodes[node].self += count;
-	return 0;
+	t->nodes[node].count += s->count;
+	return s->weight ? weight_sets__add(&t->weights, 2 * node, s->weight) : 0;
 }
 
-static int by_count(const void *a, const void *b)
+static int add_stack(struct call_tree *t, const struct call_stack *stack, bool callers,
+		     const struct stack_count *s)
+{
+	unsigned int nr = stack->nr, i;
+	uint64_t count = s->count;
+	uint32_t node = 0;
+	int err = add_to(t, node, s);
+
+	for (i = 0; i < nr && !err; i++) {
+		const struct call_frame *frame = &stack->v[callers ? i : nr - 1 - i];
+
+		err = child_of(t, node, frame, &node) ?: add_to(t, node, s);
+		if (!err)
+			t->nodes[node].guesses += frame->frame.guessed ? count : 0;
+	}
+	if (err)
+		return err;
+	t->nodes[node].self += count;
+	return s->weight ? weight_sets__add(&t->weights, 2 * node + 1, s->weight) : 0;
+}
+
+static int by_weight(const void *a, const void *b)
 {
 	const struct call_node *x = *(struct call_node *const *)a;
 	const struct call_node *y = *(struct call_node *const *)b;
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	if (x->key.start != y->key.start)
-		return x->key.start < y->key.start ? -1 : 1;
-	if (x->key.file != y->key.file)
-		return x->key.file < y->key.file ? -1 : 1;
-	return strcmp(x->key.inlined ?: "", y->key.inlined ?: "");
+	return CMP(y->weight, x->weight) ?: call_key__cmp(&x->key, &y->key);
+}
+
+static int set_weights(struct call_tree *t, bool weighed)
+{
+	int err = weighed ? weight_sets__finish(&t->weights) : 0;
+	uint32_t i;
+
+	for (i = 0; i < t->nr && !err; i++) {
+		struct call_node *n = &t->nodes[i];
+
+		n->weight = weighed ? weight_sets__value(&t->weights, 2 * i) : n->count;
+		n->self_weight = weighed ? weight_sets__value(&t->weights, 2 * i + 1) : n->self;
+	}
+	return err;
 }
 
 static int link_children(struct call_tree *t)
@@ -152,7 +147,7 @@ static int link_children(struct call_tree *t)
 	}
 	for (i = 0; i < t->nr; i++)
 		qsort(t->nodes[i].children, t->nodes[i].nr_children, sizeof(*t->children),
-		      by_count);
+		      by_weight);
 	return 0;
 }
 
@@ -167,10 +162,10 @@ static int add_stacks(struct call_tree *t, const struct stack_group *group, bool
 		stack.nr = 0;
 		err = frames(ctx, &group->stacks[i], &stack);
 		if (!err)
-			err = add_stack(t, &stack, callers, group->stacks[i].count);
+			err = add_stack(t, &stack, callers, &group->stacks[i]);
 		t->steps += stack.nr;
 		if (!err)
-			err = charge(&t->charge, t->r, t->charge.memory, t->steps);
+			err = charge(&t->charge, t->r, memory_of(t), t->steps);
 	}
 	call_stack__clear(&stack);
 	return err;
@@ -186,14 +181,14 @@ int call_tree__new(struct stk_reader *r, const struct stack_group *group, bool c
 		return -ENOMEM;
 	t->r = r;
 	t->seed = seeded_hash__seed();
+	t->weights.how = group->how;
 	err = grow(t);
 	if (!err) {
 		memset(&t->nodes[0], 0, sizeof(t->nodes[0]));
 		t->nr = 1;
 		err = add_stacks(t, group, callers, frames, ctx);
 	}
-	if (!err)
-		err = link_children(t);
+	err = err ?: set_weights(t, group->weighed) ?: link_children(t);
 	if (err) {
 		call_tree__free(t);
 		return err;
@@ -210,6 +205,7 @@ void call_tree__free(struct call_tree *t)
 	free(t->nodes);
 	index__free(&t->index);
 	free(t->children);
+	weight_sets__clear(&t->weights);
 	free(t);
 }
 

@@ -10,17 +10,7 @@
 #include "cleanup.h"
 #include "index.h"
 #include "seeded_hash.h"
-#include "string_table.h"
-
-/* The key of a group; fields that are not grouped by are 0. */
-struct group_key {
-	uint32_t type, comm, pid, tid, cpu;
-};
-
-struct group_entry {
-	struct group_key key;
-	struct stack_group group;
-};
+#include "stack_groups.h"
 
 struct count_key {
 	uint32_t group, kstack, ustack;
@@ -28,92 +18,31 @@ struct count_key {
 
 struct count {
 	struct count_key key;
+	uint32_t weight; /* index in weights, if weighed */
 	uint64_t count;
 };
 
+/*
+ * Most events repeat one of a few stacks: the entries of the last ones are found without a hash.
+ * The place of an entry may be shared by any number of others, which only costs the hash.
+ */
+#define RECENT 256
+
 struct stack_counts {
-	unsigned int by, stacks;
-	uint64_t seed; /* of the hashes */
-	struct group_entry *groups;
-	unsigned int nr_groups, max_groups;
-	struct index group_index;
-	struct string_table comms;
-	const char *last_comm; /* the reader's pointer, and its number */
-	uint32_t last_comm_nr;
-	uint32_t last_group; /* + 1 */
+	struct stack_spec spec;
+	uint64_t seed; /* of the hash */
+	struct stack_groups *groups;
 	struct count *counts;
 	uint32_t nr_counts, max_counts;
+	struct weight *weights; /* one for each of counts */
+	uint32_t max_weights;
+	uint64_t value_bytes; /* held by weights */
 	struct index count_index;
+	uint32_t recent[RECENT]; /* index in counts + 1; 0: none */
+	struct stack_left_out left_out;
 	struct stack_group *result;
+	struct stack_count *stacks; /* of all groups */
 };
-
-static void group_new(struct stack_counts *c, const struct group_key *key,
-		      const struct stk_event *e)
-{
-	struct group_entry *g = &c->groups[c->nr_groups];
-
-	memset(g, 0, sizeof(*g));
-	g->key = *key;
-	if (c->by & BY_EVENT)
-		g->group.type = stk_event__type(e);
-	g->group.pid = key->pid;
-	g->group.tid = key->tid;
-	g->group.cpu = key->cpu;
-}
-
-static int group_find(struct stack_counts *c, const struct group_key *key,
-		      const struct stk_event *e, uint32_t *ret_group)
-{
-	uint64_t hash = seeded_hash__bytes(c->seed, key, sizeof(*key));
-	uint32_t i;
-
-	index__for_each(&c->group_index, hash, i) {
-		if (!memcmp(&c->groups[i].key, key, sizeof(*key))) {
-			*ret_group = i;
-			return 0;
-		}
-	}
-	if (array__grow(&c->groups, c->nr_groups, &c->max_groups) ||
-	    index__add(&c->group_index, hash, c->nr_groups))
-		return -ENOMEM;
-	group_new(c, key, e);
-	*ret_group = c->nr_groups++;
-	return 0;
-}
-
-static int group_of(struct stack_counts *c, const struct stk_event *e, uint32_t *ret_group)
-{
-	struct group_key key = { 0 };
-	const char *comm;
-	int err;
-
-	if (c->by & BY_EVENT)
-		key.type = stk_event_type__index(stk_event__type(e));
-	if (c->by & BY_COMM) {
-		comm = stk_event__comm(e);
-		if (comm != c->last_comm) {
-			err = string_table__intern(&c->comms, comm, &c->last_comm_nr);
-			if (err)
-				return err;
-			c->last_comm = comm;
-		}
-		key.comm = c->last_comm_nr;
-	}
-	if (c->by & BY_PID)
-		key.pid = stk_event__pid(e);
-	if (c->by & BY_TID)
-		key.tid = stk_event__tid(e);
-	if (c->by & BY_CPU)
-		key.cpu = stk_event__cpu(e);
-	if (c->last_group && !memcmp(&c->groups[c->last_group - 1].key, &key, sizeof(key))) {
-		*ret_group = c->last_group - 1;
-		return 0;
-	}
-	err = group_find(c, &key, e, ret_group);
-	if (!err)
-		c->last_group = *ret_group + 1;
-	return err;
-}
 
 static uint64_t hash_count(const struct stack_counts *c, const struct count_key *k)
 {
@@ -127,48 +56,114 @@ static bool same_count(const struct count_key *a, const struct count_key *b)
 	return a->group == b->group && a->kstack == b->kstack && a->ustack == b->ustack;
 }
 
-static int count_stacks(struct stack_counts *c, const struct count_key *key, uint64_t count)
+/* Finds or adds the entry of key. */
+static int find_count(struct stack_counts *c, const struct count_key *key, uint32_t *ret_count)
 {
 	uint64_t hash = hash_count(c, key);
 	uint32_t i;
 
 	index__for_each(&c->count_index, hash, i) {
 		if (same_count(&c->counts[i].key, key)) {
-			c->counts[i].count += count;
+			*ret_count = i;
 			return 0;
 		}
 	}
-	if (array__grow(&c->counts, c->nr_counts, &c->max_counts) ||
-	    index__add(&c->count_index, hash, c->nr_counts))
+	i = c->nr_counts;
+	if (array__grow(&c->counts, i, &c->max_counts) ||
+	    (c->spec.weighed && array__reach(&c->weights, i, &c->max_weights)) ||
+	    index__add(&c->count_index, hash, i))
 		return -ENOMEM;
-	c->counts[c->nr_counts++] = (struct count){ .key = *key, .count = count };
+	c->counts[i] = (struct count){ .key = *key, .weight = i };
+	*ret_count = c->nr_counts++;
 	return 0;
+}
+
+static int count_stacks(struct stack_counts *c, const struct count_key *key, uint64_t count,
+			uint32_t *ret_count)
+{
+	uint32_t *recent = &c->recent[(key->kstack ^ key->ustack * 5 ^ key->group * 37) % RECENT];
+	uint32_t i = *recent - 1;
+	int err;
+
+	if (!*recent || !same_count(&c->counts[i].key, key)) {
+		err = find_count(c, key, &i);
+		if (err)
+			return err;
+		*recent = i + 1;
+	}
+	c->counts[i].count += count;
+	*ret_count = i;
+	return 0;
+}
+
+/* Returns 1 and the weight of e, or 0 if it has none. */
+static int weigh(struct stack_counts *c, const struct stk_event *e, uint64_t *ret_weight)
+{
+	struct event_value v = values__get(c->spec.values, c->spec.weight, e);
+
+	switch (v.type) {
+	case VALUE_S64:
+		if ((int64_t)v.number < 0) {
+			c->left_out.negative++;
+			return 0;
+		}
+		break;
+	case VALUE_U64:
+	case VALUE_ADDRESS:
+		break;
+	case VALUE_NONE:
+	case VALUE_TEXT:
+	case VALUE_BYTES:
+		c->left_out.missing++;
+		return 0;
+	}
+	*ret_weight = v.number;
+	return 1;
+}
+
+static int add_weight(struct stack_counts *c, uint32_t count, uint64_t value)
+{
+	struct weight *w = &c->weights[count];
+	uint64_t before = weight__memory(w);
+	int err = weight__add(w, c->spec.how, value);
+
+	c->value_bytes += weight__memory(w) - before;
+	return err;
 }
 
 int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_t count)
 {
 	struct count_key key = { 0 };
+	uint64_t value = 0;
+	uint32_t nr;
 	int err;
 
-	err = group_of(c, e, &key.group);
+	if (c->spec.weighed && !weigh(c, e, &value))
+		return 0;
+	err = stack_groups__of(c->groups, e, &key.group);
 	if (err)
 		return err;
-	if (c->stacks & STACKS_KERNEL)
+	if (c->spec.stacks & STACKS_KERNEL)
 		key.kstack = stk_event__kstack(e);
-	if (c->stacks & STACKS_USER)
+	if (c->spec.stacks & STACKS_USER)
 		key.ustack = stk_event__ustack(e);
-	err = count_stacks(c, &key, count);
-	if (!err)
-		c->groups[key.group].group.count += count;
-	return err;
+	err = count_stacks(c, &key, count, &nr);
+	return err || !c->spec.weighed ? err : add_weight(c, nr, value);
 }
 
 uint64_t stack_counts__memory(const struct stack_counts *c)
 {
-	return (uint64_t)c->max_groups * sizeof(*c->groups) + index__memory(&c->group_index) +
-	       (uint64_t)c->max_counts * sizeof(*c->counts) + index__memory(&c->count_index) +
-	       string_table__memory(&c->comms);
+	return stack_groups__memory(c->groups) + (uint64_t)c->max_counts * sizeof(*c->counts) +
+	       index__memory(&c->count_index) + (uint64_t)c->max_weights * sizeof(*c->weights) +
+	       c->value_bytes;
 }
+
+struct stack_left_out stack_counts__left_out(const struct stack_counts *c)
+{
+	return c->left_out;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
 
 static int by_key(const void *a, const void *b)
 {
@@ -178,115 +173,131 @@ static int by_key(const void *a, const void *b)
 	return CMP(x->group, y->group) ?: CMP(x->kstack, y->kstack) ?: CMP(x->ustack, y->ustack);
 }
 
-static int by_count(const void *a, const void *b)
+static int by_weight(const void *a, const void *b, void *group)
 {
 	const struct stack_count *x = a, *y = b;
+	int d = CMP(stack_count__weight(group, y), stack_count__weight(group, x));
 
-	return CMP(y->count, x->count) ?: CMP(x->kstack, y->kstack) ?: CMP(x->ustack, y->ustack);
+	return d ?: CMP(x->kstack, y->kstack) ?: CMP(x->ustack, y->ustack);
 }
 
-static int by_group_count(const void *a, const void *b)
+static int by_group_weight(const void *a, const void *b, void *groups)
 {
-	const struct group_entry *x = a, *y = b;
+	const struct stack_group *x = a, *y = b;
+	int d = CMP(stack_group__weight(y), stack_group__weight(x));
 
-	return CMP(y->group.count, x->group.count) ?: memcmp(&x->key, &y->key, sizeof(x->key));
+	return d ?: stack_groups__cmp(groups, x, y);
 }
 
-/* The lowest stack id of the same stack. */
-static uint32_t first_id(const struct stk_reader *r, uint32_t number)
+/* Merges equal stacks and sorts by group; sets ret_nr to the number of entries left. */
+static int pack_counts(struct stack_counts *c, struct stack_fold *fold, uint32_t *ret_nr)
 {
-	struct stk_stack st;
+	struct stack_pair pair;
+	uint32_t i, out = 0;
+	int err = 0;
 
-	return number && !stk_reader__stack(r, number, &st) && st.alias_of ? st.alias_of : number;
-}
+	for (i = 0; i < c->nr_counts && !err; i++) {
+		struct count_key *k = &c->counts[i].key;
 
-/* Merges aliases into the first id of their stack and sorts; returns the number of entries left. */
-static size_t pack_counts(struct stack_counts *c, const struct stk_reader *r)
-{
-	size_t i, out = 0;
-
-	for (i = 0; i < c->nr_counts; i++) {
-		c->counts[i].key.kstack = first_id(r, c->counts[i].key.kstack);
-		c->counts[i].key.ustack = first_id(r, c->counts[i].key.ustack);
+		err = stack_fold__first(fold, (struct stack_pair){ k->kstack, k->ustack }, &pair);
+		k->kstack = pair.kstack;
+		k->ustack = pair.ustack;
 	}
-	if (c->nr_counts)
+	if (c->nr_counts && !err)
 		qsort(c->counts, c->nr_counts, sizeof(*c->counts), by_key);
-	for (i = 0; i < c->nr_counts; i++) {
-		if (out && same_count(&c->counts[out - 1].key, &c->counts[i].key))
+	for (i = 0; i < c->nr_counts && !err; i++) {
+		if (out && same_count(&c->counts[out - 1].key, &c->counts[i].key)) {
 			c->counts[out - 1].count += c->counts[i].count;
-		else
+			if (c->spec.weighed)
+				err = weight__merge(&c->weights[c->counts[out - 1].weight],
+						    &c->weights[c->counts[i].weight]);
+		} else {
 			c->counts[out++] = c->counts[i];
+		}
 	}
-	return out;
+	*ret_nr = out;
+	return err;
 }
 
-int stack_counts__finish(struct stack_counts *c, const struct stk_reader *r,
+/* The group of the entries from *first on. */
+static int finish_group(struct stack_counts *c, uint32_t nr, uint32_t group, uint32_t *first)
+{
+	struct stack_group *g = &c->result[group];
+	uint32_t i = *first;
+	int err = 0;
+
+	stack_groups__get(c->groups, group, g);
+	g->weighed = c->spec.weighed;
+	g->how = c->spec.how;
+	g->stacks = c->stacks + i;
+	for (; i < nr && c->counts[i].key.group == group && !err; i++) {
+		const struct count *count = &c->counts[i];
+		struct weight *w = c->spec.weighed ? &c->weights[count->weight] : NULL;
+
+		c->stacks[i] = (struct stack_count){ count->key.kstack, count->key.ustack,
+						     count->count, w };
+		g->count += count->count;
+		err = w ? weight__merge(&g->weight, w) : 0;
+	}
+	g->nr_stacks = i - *first;
+	*first = i;
+	qsort_r(g->stacks, g->nr_stacks, sizeof(*g->stacks), by_weight, g);
+	return err;
+}
+
+int stack_counts__finish(struct stack_counts *c, struct stack_fold *fold,
 			 const struct stack_group **ret_groups, unsigned int *ret_nr)
 {
-	size_t nr = pack_counts(c, r), i = 0, first;
-	struct stack_group *result;
-	unsigned int g;
+	unsigned int nr_groups = stack_groups__nr(c->groups), g;
+	uint32_t nr, i = 0;
+	int err = pack_counts(c, fold, &nr);
 
-	result = calloc(c->nr_groups ?: 1, sizeof(*result));
-	if (!result)
+	if (err)
+		return err;
+	c->result = calloc(nr_groups ?: 1, sizeof(*c->result));
+	c->stacks = calloc(nr ?: 1, sizeof(*c->stacks));
+	if (!c->result || !c->stacks)
 		return -ENOMEM;
-	free(c->result);
-	c->result = result;
-	for (g = 0; g < c->nr_groups; g++) {
-		struct stack_group *group = &c->groups[g].group;
-
-		if (c->by & BY_COMM)
-			group->comm = string_table__get(&c->comms, c->groups[g].key.comm);
-		for (first = i; i < nr && c->counts[i].key.group == g; i++)
-			;
-		group->nr_stacks = i - first;
-		group->stacks = calloc(i - first ?: 1, sizeof(*group->stacks));
-		if (!group->stacks)
-			return -ENOMEM;
-		for (; first < i; first++) {
-			struct stack_count *s = &group->stacks[group->nr_stacks - (i - first)];
-
-			s->kstack = c->counts[first].key.kstack;
-			s->ustack = c->counts[first].key.ustack;
-			s->count = c->counts[first].count;
-		}
-		qsort(group->stacks, group->nr_stacks, sizeof(*group->stacks), by_count);
-	}
-	if (c->nr_groups)
-		qsort(c->groups, c->nr_groups, sizeof(*c->groups), by_group_count);
-	for (g = 0; g < c->nr_groups; g++)
-		result[g] = c->groups[g].group;
-	*ret_groups = result;
-	*ret_nr = c->nr_groups;
+	for (g = 0; g < nr_groups && !err; g++)
+		err = finish_group(c, nr, g, &i);
+	if (err)
+		return err;
+	qsort_r(c->result, nr_groups, sizeof(*c->result), by_group_weight, c->groups);
+	*ret_groups = c->result;
+	*ret_nr = nr_groups;
 	return 0;
 }
 
-int stack_counts__new(unsigned int by, unsigned int stacks, struct stack_counts **ret_counts)
+int stack_counts__new(const struct stack_spec *spec, struct stack_counts **ret_counts)
 {
 	struct stack_counts *c = calloc(1, sizeof(*c));
+	int err = c ? stack_groups__new(spec, &c->groups) : -ENOMEM;
 
-	if (!c)
-		return -ENOMEM;
+	if (err) {
+		free(c);
+		return err;
+	}
 	c->seed = seeded_hash__seed();
-	c->by = by;
-	c->stacks = stacks;
+	c->spec = *spec;
 	*ret_counts = c;
 	return 0;
 }
 
 void stack_counts__free(struct stack_counts *c)
 {
-	unsigned int i;
+	uint32_t i;
 
 	if (!c)
 		return;
-	for (i = 0; i < c->nr_groups; i++)
-		free(c->groups[i].group.stacks);
-	free(c->groups);
-	index__free(&c->group_index);
-	string_table__clear(&c->comms);
+	for (i = 0; c->result && i < stack_groups__nr(c->groups); i++)
+		weight__clear(&c->result[i].weight);
+	stack_groups__free(c->groups);
+	for (i = 0; i < c->max_weights; i++)
+		weight__clear(&c->weights[i]);
+	free(c->weights);
 	free(c->counts);
 	index__free(&c->count_index);
 	free(c->result);
+	free(c->stacks);
 	free(c);
 }

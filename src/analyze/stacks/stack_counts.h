@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts how often each call stack occurs, by group of events.  Memory grows with the groups and
+ * Counts how often each call stack occurs, by group of events, and sums up a value of the events if
+ * asked to.  A group is what a few values of its events are: memory grows with the groups and
  * distinct stacks, not with the events.
  */
 #ifndef ANALYZE_STACK_COUNTS_H
@@ -8,48 +9,78 @@
 
 #include <stdint.h>
 
+#include "query/values.h"
+#include "stack_fold.h"
 #include "stackonce.h"
+#include "weight.h"
 
-enum { /* what to group by */
-       BY_EVENT = 1u << 0,
-       BY_COMM = 1u << 1,
-       BY_PID = 1u << 2,
-       BY_TID = 1u << 3,
-       BY_CPU = 1u << 4,
-};
+#define STACK_KEYS 5 /* values that events are grouped by, at most */
 
 enum { /* which stacks of an event to count */
        STACKS_KERNEL = 1u << 0,
        STACKS_USER = 1u << 1,
 };
 
-struct stack_count {
-	uint32_t kstack, ustack; /* stack ids; 0: none, or not counted */
-	uint64_t count;
+struct stack_spec {
+	struct values *values; /* borrowed */
+	unsigned int keys[STACK_KEYS]; /* names in values to group by */
+	unsigned int nr_keys;
+	unsigned int stacks; /* STACKS_... */
+	bool weighed;
+	unsigned int weight; /* the name in values of what is weighed */
+	enum weigh_how how;
 };
 
-/* Only the fields that are grouped by are set. */
+struct stack_count {
+	uint32_t kstack, ustack; /* stack numbers; 0: none, or not counted */
+	uint64_t count;
+	const struct weight *weight; /* NULL: not weighed */
+};
+
 struct stack_group {
-	const struct stk_event_type *type;
-	const char *comm;
-	uint32_t pid, tid, cpu;
+	struct event_value keys[STACK_KEYS]; /* texts end with a NUL */
+	const struct stk_event_type *type; /* of its first event */
+	bool other_types; /* it has events of other kinds than that type's */
+	bool weighed;
+	enum weigh_how how;
 	uint64_t count; /* events */
-	struct stack_count *stacks; /* most frequent first */
+	struct weight weight; /* of all of them */
+	struct stack_count *stacks; /* heaviest first */
 	unsigned int nr_stacks;
+};
+
+/* Events that have no weight are in no group. */
+struct stack_left_out {
+	uint64_t missing; /* they have no such value, or it is no number */
+	uint64_t negative;
 };
 
 struct stack_counts;
 
-int stack_counts__new(unsigned int by, unsigned int stacks, struct stack_counts **ret_counts);
+int stack_counts__new(const struct stack_spec *spec, struct stack_counts **ret_counts);
 void stack_counts__free(struct stack_counts *c);
-/* Adds `count` events like this one.  After -ENOMEM the counts are incomplete. */
+/*
+ * Adds e, which stands for `count` events that differ only in time and fields; 1 if these are
+ * grouped by or weighed.  After -ENOMEM the counts are incomplete.
+ */
 int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_t count);
 uint64_t stack_counts__memory(const struct stack_counts *c); /* bytes, while adding */
+struct stack_left_out stack_counts__left_out(const struct stack_counts *c);
 /*
- * Sorts the groups, largest first, and the stacks of each, most frequent first.  Ids of the same
- * stack are merged.  Nothing may be added afterwards; the groups belong to c.
+ * Sorts the groups, heaviest first, and the stacks of each, heaviest first.  Stacks that are equal
+ * after folding are merged.  Nothing may be added afterwards; the groups belong to c.
  */
-int stack_counts__finish(struct stack_counts *c, const struct stk_reader *r,
+int stack_counts__finish(struct stack_counts *c, struct stack_fold *fold,
 			 const struct stack_group **ret_groups, unsigned int *ret_nr);
+
+/* What groups and stacks are ordered by, and functions are summed up by. */
+static inline uint64_t stack_group__weight(const struct stack_group *g)
+{
+	return g->weighed ? weight__value(&g->weight, g->how) : g->count;
+}
+static inline uint64_t stack_count__weight(const struct stack_group *g, const struct stack_count *s)
+{
+	return g->weighed ? weight__value(s->weight, g->how) : s->count;
+}
 
 #endif /* ANALYZE_STACK_COUNTS_H */

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "cleanup.h"
 #include "ui/frames.h"
@@ -65,19 +64,11 @@ static void put_table(struct latency *l)
 
 /* ---- histograms ------------------------------------------------------------------------------ */
 
-static unsigned int columns(const struct latency *l)
-{
-	struct winsize ws;
-
-	if (!l->out.terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || !ws.ws_col)
-		return 80;
-	return MIN(MAX(ws.ws_col, MIN_WIDTH), MAX_WIDTH);
-}
-
 static void put_histogram(struct latency *l, const struct durations *d)
 {
 	struct bin bins[HISTOGRAM_BINS];
-	unsigned int nr = latency__bins(l, d, bins), i, width = columns(l) - 40, len;
+	unsigned int nr = latency__bins(l, d, bins), i, len;
+	unsigned int width = MIN(MAX(l->out.width, MIN_WIDTH), MAX_WIDTH) - 40;
 	struct strbuf *b = &l->out.b;
 	uint64_t most = 0;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* stackonce report: counts the call stacks of events, as lists or as a tree. */
+/* stackonce report: counts or weighs the call stacks of events. */
 #include "report.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,24 +10,56 @@
 #include "log.h"
 #include "live/live_run.h"
 #include "losses.h"
-#include "ui/flames.h"
+
+static int take_flat(void *into, const struct opt *o, const char *arg)
+{
+	struct report *rp = into;
+
+	rp->flat = true;
+	return arg ? opt__word(o, arg, &rp->unit) : CMD_OK;
+}
+
+static int take_tree(void *into, const struct opt *o, const char *arg)
+{
+	struct report *rp = into;
+	unsigned int which = 0;
+	int err = arg ? opt__word(o, arg, &which) : 0;
+
+	rp->tree = true;
+	rp->callees = which == 1;
+	return err;
+}
 
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct report, rd, A_RECORDING),
-	{ "--by LIST", "print one list per %s (default event)", OPT_WORDS(struct report, by),
-	  WORDS("event", "comm", "pid", "tid", "cpu") }, /* in the order of the bits BY_... */
-	{ "--top N", "print N stacks per list, 0: all (default 10)",
+	{ "--by KEYS",
+	  "group by up to 5 of event (default), comm, pid, tid, cpu, sym, caller, file, fields",
+	  OPT_TEXT(struct report, by) },
+	{ "--weigh FIELD[:HOW]",
+	  "order by the sum of a field, or its avg, p50, p99, max or hist, not by the count",
+	  OPT_TEXT(struct report, weigh) },
+	{ "--top N", "print N stacks (default 10) or functions (default 30), 0: all",
 	  OPT_NUMBER(struct report, top, 0, UINT32_MAX) },
-	{ "--tree", "print a tree, with the callers below each function",
-	  OPT_FLAG(struct report, tree) },
-	{ "--callees", "print a tree, with the callees below each function",
-	  OPT_FLAG(struct report, callees) },
-	{ "--min PERCENT", "leave out branches below this share (default 0.5)",
+	{ "--flat[=WHAT]", "print a flat profile by %s", OPT_FN(take_flat),
+	  WORDS("function", "library", "line") }, /* in the order of enum report_unit */
+	{ "--no-children", "order a flat profile by what is in the functions themselves",
+	  OPT_FLAG(struct report, no_children) },
+	{ "--tree[=BELOW]", "print a tree of functions, with their %s below them",
+	  OPT_FN(take_tree), WORDS("callers", "callees") },
+	/* the old name of --tree=callees */
+	{ "--callees", NULL, OPT_FLAG(struct report, callees) },
+	{ "--depth N", "print N levels of a tree",
+	  OPT_NUMBER(struct report, depth, 1, UINT32_MAX) },
+	{ "--min PERCENT", "leave out functions and branches below this share (default 0.5)",
 	  OPT_SECONDS(struct report, min, 100000000000), .expects = "a percentage" },
+	{ "--fold LIST", "fold parts of stacks: %s", OPT_WORDS(struct report, folding),
+	  WORDS("idle", "interrupts", "guesses") }, /* in the order of the bits FOLD_... */
 	FLAMEGRAPH_OPTIONS("write a flame graph with search and zoom, for a browser"),
 	{ "--folded", "print lines \"group;caller;callee COUNT\" for other tools",
 	  OPT_FLAG(struct report, folded) },
+	{ "--print-sql", "print the question as a query for 'stackonce sql'",
+	  OPT_FLAG(struct report, print_sql) },
 	SELECT_OPTIONS("only events",
 		       "only these events, separated by commas: 'sched:*,sys_enter_*'"),
 	{ "--kernel", "kernel stacks only", OPT_BIT(struct report, stacks, STACKS_KERNEL) },
@@ -37,7 +68,7 @@ static const struct opt options[] = {
 	INLINE_OPTION,
 	NAMES_OPTIONS,
 	FOLLOW_OPTION("show the hottest functions or stacks while the recording grows"),
-	JSON_OPTION("print one JSON object per stack, or per function of the tree"),
+	JSON_OPTION("print one JSON object per stack, or per function of a profile or tree"),
 	HELP_OPTION
 };
 /* clang-format on */
@@ -45,25 +76,57 @@ static const struct opt options[] = {
 static void report__free(struct report *rp)
 {
 	stack_counts__free(rp->counts);
+	stack_fold__free(rp->fold);
+	report__free_keys(rp);
+	string_table__clear(&rp->texts);
 	strbuf__free(&rp->indent);
 	reading__free(&rp->rd);
 }
 
+/* ---- options --------------------------------------------------------------------------------- */
+
 /* Refuses options that contradict each other. */
 static int check_options(const struct report *rp)
 {
-	if ((rp->folded || rp->rd.flamegraph) && (rp->tree || rp->rd.json))
-		return ui__usage_error(rp->rd.command, "--%s excludes --json, --tree and --callees",
-				       rp->folded ? "folded" : "flamegraph");
+	const char *flames = rp->folded ? "folded" : rp->rd.flamegraph ? "flamegraph" : NULL;
+
+	if (flames && (rp->tree || rp->flat || rp->rd.json))
+		return ui__usage_error(rp->rd.command, "--%s excludes --json, --flat and --tree",
+				       flames);
 	if (rp->folded && rp->rd.flamegraph && !strcmp(rp->rd.flamegraph, "-"))
 		return ui__usage_error(rp->rd.command,
 				       "--folded and --flamegraph - both write to standard output");
-	if (rp->rd.follow && (rp->folded || rp->rd.flamegraph || rp->tree || rp->rd.json ||
-			      rp->by != BY_EVENT || rp->rd.names.inlines))
+	if (rp->rd.follow &&
+	    (flames || rp->tree || rp->flat || rp->rd.json || rp->folding || rp->weigh ||
+	     rp->print_sql || strcmp(rp->by, "event") || rp->rd.names.inlines))
 		return ui__usage_error(
 			rp->rd.command,
-			"--follow shows a view of its own: it excludes --by, --json, "
-			"--inline, --tree, --callees, --folded and --flamegraph");
+			"--follow shows a view of its own: it excludes --by, --weigh, --json, "
+			"--inline, --flat, --tree, --fold, --folded, --flamegraph and --print-sql");
+	if (rp->flat && rp->tree)
+		return ui__usage_error(rp->rd.command, "give one of --flat and --tree");
+	if (rp->depth != UINT32_MAX && !rp->tree)
+		return ui__usage_error(rp->rd.command, "--depth is for trees: add --tree");
+	if (rp->print_sql && (flames || rp->tree || rp->flat || rp->rd.json || rp->folding))
+		return ui__usage_error(rp->rd.command,
+				       "--print-sql is for lists of stacks: it excludes --flat, "
+				       "--tree, --fold, --folded, --flamegraph and --json");
+	return CMD_OK;
+}
+
+/* The same for --weigh, which is known once the recording is open. */
+static int check_weight(const struct report *rp)
+{
+	if ((rp->folded || rp->rd.flamegraph) && !report__has_shares(rp))
+		return ui__usage_error(rp->rd.command,
+				       "--folded and --flamegraph need weights that add up: give "
+				       "--weigh %s:sum",
+				       rp->weight_name);
+	if (rp->spec.weighed && rp->spec.how == WEIGH_HIST && (rp->flat || rp->tree))
+		return ui__usage_error(rp->rd.command,
+				       "--weigh %s:hist prints a histogram of each stack: it "
+				       "excludes --flat and --tree",
+				       rp->weight_name);
 	return CMD_OK;
 }
 
@@ -73,11 +136,14 @@ static int parse_options(struct report *rp, int argc, char **argv)
 
 	rp->tree |= rp->callees;
 	rp->rd.no_notes = rp->folded;
+	rp->rd.names.inlines |= rp->flat && rp->unit == UNIT_LINE && !rp->rd.names.no_symbols;
 	return code ?: check_options(rp);
 }
 
+/* ---- what is printed ------------------------------------------------------------------------- */
+
 /* Lost events of all types. */
-static uint64_t sum_lost(const struct stk_reader *r)
+uint64_t report__lost(const struct stk_reader *r)
 {
 	uint64_t sum = 0;
 	unsigned int i;
@@ -87,15 +153,59 @@ static uint64_t sum_lost(const struct stk_reader *r)
 	return sum;
 }
 
+/* "3 events without bytes_alloc, 1 with a negative one": what has no weight.  False: nothing. */
+static bool describe_left_out(const struct report *rp, struct strbuf *b)
+{
+	const struct stack_left_out left = stack_counts__left_out(rp->counts);
+
+	if (left.missing) {
+		strbuf__printf(b, "%s event%s without a number '", text__number(left.missing).s,
+			       left.missing == 1 ? "" : "s");
+		strbuf__text(b, rp->weight_name);
+		strbuf__putc(b, '\'');
+	}
+	if (left.negative) {
+		strbuf__printf(b, "%s%s event%s with a negative '", left.missing ? " and " : "",
+			       text__number(left.negative).s, left.negative == 1 ? "" : "s");
+		strbuf__text(b, rp->weight_name);
+		strbuf__putc(b, '\'');
+	}
+	return left.missing || left.negative;
+}
+
+static void put_left_out(struct report *rp)
+{
+	_cleanup_(strbuf__free) struct strbuf text = { 0 };
+
+	if (describe_left_out(rp, &text))
+		strbuf__printf(&rp->out.b, "# %s left out\n", text.s);
+	rp->out.b.failed |= strbuf__failed(&text);
+}
+
+static void warn_left_out(struct report *rp)
+{
+	_cleanup_(strbuf__free) struct strbuf text = { 0 };
+
+	if (describe_left_out(rp, &text))
+		log_warn("%s left out", text.s);
+}
+
+/* Timer samples show where time is spent: by function. */
+static bool is_profile(const struct stack_group *g)
+{
+	return stk_event_type__kind(g->type) == STK_KIND_SAMPLE && !g->other_types &&
+	       !(g->weighed && g->how == WEIGH_HIST);
+}
+
 /* Prints the number of events, which is 100 % below, and the losses. */
-static void put_title(struct report *rp)
+static void put_title(struct report *rp, const struct stack_group *first)
 {
 	struct strbuf *b = &rp->out.b;
 	struct stk_totals t;
 	uint64_t lost;
 
 	stk_reader__totals(rp->rd.reader, &t);
-	lost = sum_lost(rp->rd.reader);
+	lost = report__lost(rp->rd.reader);
 	strbuf__printf(b, "# %s", text__number(rp->total).s);
 	if (rp->rd.sel.any)
 		strbuf__printf(b, " of %s", text__number(t.events).s);
@@ -103,76 +213,40 @@ static void put_title(struct report *rp)
 	if (lost)
 		strbuf__printf(b, ", %s lost (see stackonce info)", text__number(lost).s);
 	strbuf__putc(b, '\n');
-	if (!rp->tree)
+	put_left_out(rp);
+	if (!rp->tree && !rp->flat && !is_profile(first))
 		report__put_columns(rp);
 	strbuf__putc(b, '\n');
 }
 
-/* ---- flame graphs ---------------------------------------------------------------------------- */
-
-/* The outermost frame of a group's stacks: "bash", "sched:sched_switch bash pid 12". */
-static void put_label(struct strbuf *b, unsigned int by, const struct stack_group *g)
+static int put_group(struct report *rp, const struct stack_group *g)
 {
-	if (g->type)
-		strbuf__printf(b, " %s:%s", stk_event_type__system(g->type),
-			       stk_event_type__name(g->type));
-	if (by & BY_COMM)
-		strbuf__printf(b, " %s", g->comm);
-	if (by & BY_PID)
-		strbuf__printf(b, " pid %u", g->pid);
-	if (by & BY_TID)
-		strbuf__printf(b, " tid %u", g->tid);
-	if (by & BY_CPU)
-		strbuf__printf(b, " cpu %u", g->cpu);
+	bool functions = is_profile(g) && !rp->rd.json;
+	int err = 0;
+
+	if (!rp->rd.json)
+		report__put_head(rp, g);
+	if (rp->tree)
+		return report__put_tree(rp, g);
+	if (rp->flat || functions)
+		err = report__put_flat(rp, g);
+	if (err || rp->flat)
+		return err;
+	if (functions)
+		report__put_columns(rp);
+	report__put_stacks(rp, g);
+	return 0;
 }
 
-static int add_flames(struct report *rp, struct flamegraph *f, const struct stack_group *g)
+static void put_nothing(struct report *rp)
 {
-	_cleanup_(strbuf__free) struct strbuf label = { 0 };
-	unsigned int i;
-	int err;
+	const struct stack_left_out left = stack_counts__left_out(rp->counts);
 
-	put_label(&label, rp->by, g);
-	err = strbuf__failed(&label) ? -ENOMEM : 0;
-	for (i = 0; i < g->nr_stacks && !err; i++)
-		err = flames__add(f, rp->rd.reader, &rp->rd.names, label.len ? label.s + 1 : NULL,
-				  g->stacks[i].kstack, g->stacks[i].ustack, g->stacks[i].count);
-	return err;
-}
-
-static int write_flames(struct report *rp, const struct flamegraph *f)
-{
-	_cleanup_(strbuf__free) struct strbuf subtitle = { 0 };
-	uint64_t lost = sum_lost(rp->rd.reader);
-	struct stk_totals t;
-
-	stk_reader__totals(rp->rd.reader, &t);
-	strbuf__printf(&subtitle, "%s, %s", rp->rd.path, text__ns(t.last_ts - t.first_ts).s);
-	if (rp->rd.sel.any)
-		strbuf__printf(&subtitle, ", selected from %" PRIu64 " events", t.events);
-	if (lost)
-		strbuf__printf(&subtitle, ", %" PRIu64 " lost", lost);
-	if (strbuf__failed(&subtitle))
-		return log_err(-ENOMEM, "draw the flame graph");
-	return flames__write(f, &rp->rd,
-			     &(struct flame_text){ .title = "Events by call stack",
-						   .subtitle = subtitle.s,
-						   .unit = "events" });
-}
-
-static int put_flames(struct report *rp, const struct stack_group *groups, unsigned int nr)
-{
-	_cleanup_(flamegraph__freep) struct flamegraph *f = NULL;
-	unsigned int i;
-	int err = flamegraph__new(&f);
-
-	for (i = 0; i < nr && !err; i++)
-		err = add_flames(rp, f, &groups[i]);
-	if (err)
-		return log_err(err, "sum up the stacks");
-	if (rp->folded)
-		flamegraph__folded(f, &rp->out.b);
-	return rp->rd.flamegraph ? write_flames(rp, f) : 0;
+	if (left.missing || left.negative)
+		put_left_out(rp);
+	strbuf__puts(&rp->out.b, left.missing || left.negative ? "No event has a weight.\n" :
+				 rp->rd.sel.any		       ? "No events were selected.\n" :
+								 "The recording has no events.\n");
 }
 
 static int put_report(struct report *rp)
@@ -181,44 +255,75 @@ static int put_report(struct report *rp)
 	unsigned int nr, i;
 	int err;
 
-	err = stack_counts__finish(rp->counts, rp->rd.reader, &groups, &nr);
+	err = stack_counts__finish(rp->counts, rp->fold, &groups, &nr);
 	if (err)
 		return log_err(err, "sort the stacks");
-	if (rp->folded || rp->rd.flamegraph)
-		return put_flames(rp, groups, nr);
-	for (i = 0; i < nr; i++)
-		rp->total += groups[i].count;
-	if (nr && !rp->rd.json)
-		put_title(rp);
-	if (!nr && !rp->rd.json)
-		strbuf__puts(&rp->out.b, rp->rd.sel.any ? "No events were selected.\n" :
-							  "The recording has no events.\n");
-	for (i = 0; i < nr && !err && !out__drain(&rp->out); i++) {
-		if (rp->tree)
-			err = report__put_tree(rp, &groups[i]);
-		else
-			report__put_stacks(rp, &groups[i]);
+	if (rp->folded || rp->rd.flamegraph) {
+		warn_left_out(rp);
+		return report__put_flames(rp, groups, nr);
 	}
+	for (i = 0; i < nr; i++) {
+		rp->total += groups[i].count;
+		if (__builtin_add_overflow(rp->total_weight, stack_group__weight(&groups[i]),
+					   &rp->total_weight))
+			rp->total_weight = UINT64_MAX;
+	}
+	if (rp->rd.json)
+		warn_left_out(rp);
+	else if (nr)
+		put_title(rp, &groups[0]);
+	else
+		put_nothing(rp);
+	for (i = 0; i < nr && !err && !out__drain(&rp->out); i++)
+		err = put_group(rp, &groups[i]);
 	return err;
 }
 
-static int count_events(struct report *rp, const struct stk_event *e, uint64_t count)
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static int count_event(struct report *rp, const struct stk_event *e, uint64_t count)
 {
 	int err = stack_counts__add(rp->counts, e, count);
 
 	if (err || !charge__is_due(&rp->charge))
 		return err;
-	return charge(&rp->charge, rp->rd.reader, stack_counts__memory(rp->counts), 0);
+	return charge(&rp->charge, rp->rd.reader,
+		      stack_counts__memory(rp->counts) + values__memory(rp->values), 0);
+}
+
+static int count_events(struct report *rp)
+{
+	/* Events that are counted at once differ in their fields and times. */
+	bool one_by_one = report__needs_events(rp);
+	const struct stk_event *e;
+	uint64_t count = 1;
+	int err = stack_fold__new(rp->rd.reader, rp->folding, &rp->fold) ?:
+			  stack_counts__new(&rp->spec, &rp->counts);
+
+	while (!err &&
+	       (one_by_one ? reading__next(&rp->rd, &rp->out, NULL, NULL, &e) :
+			     reading__next_counted(&rp->rd, &rp->out, NULL, NULL, &e, &count)))
+		err = count_event(rp, e, count);
+	return err ? log_err(err, "count the stacks") : 0;
+}
+
+/* Opens the recording: fields are decoded only if they are asked for. */
+static int open_recording(struct report *rp)
+{
+	unsigned int want = report__needs_fields(rp) ? STK_WANT_FIELDS : 0;
+
+	/* A query is about what the tables say. */
+	want = rp->print_sql ? STK_WANT_FIELDS : want | STK_WANT_EVENTS;
+	return reading__open(&rp->rd, want) ?: report__take_keys(rp) ?: check_weight(rp);
 }
 
 static int run(int argc, char **argv)
 {
-	_cleanup_(report__free) struct report rp = { .by = BY_EVENT, .top = 10, .min = 500000000 };
-	const struct stk_event *e;
-	uint64_t count;
-	int code, err;
+	_cleanup_(report__free) struct report rp = {
+		.by = "event", .top = UINT64_MAX, .depth = UINT32_MAX, .min = 500000000
+	};
+	int code = parse_options(&rp, argc, argv) ?: open_recording(&rp), err;
 
-	code = parse_options(&rp, argc, argv) ?: reading__open(&rp.rd, STK_WANT_EVENTS);
 	if (code)
 		return code;
 	if (rp.rd.follow)
@@ -226,13 +331,12 @@ static int run(int argc, char **argv)
 						 .stacks = rp.stacks ?: STACKS_KERNEL | STACKS_USER,
 						 .rows = MIN(rp.top ?: UINT32_MAX, UINT16_MAX) });
 	out__open(&rp.out, true);
-	err = stack_counts__new(rp.by, rp.stacks ?: STACKS_KERNEL | STACKS_USER, &rp.counts);
-	while (!err && reading__next_counted(&rp.rd, &rp.out, NULL, NULL, &e, &count))
-		err = count_events(&rp, e, count);
-	if (err)
-		log_err(err, "count the stacks");
-	else
-		err = put_report(&rp);
+	if (rp.print_sql)
+		return out__close(&rp.out, report__put_sql(&rp));
+	err = count_events(&rp);
+	if (!err && report__check_keys(&rp))
+		return out__close(&rp.out, CMD_FAILURE);
+	err = err ?: put_report(&rp);
 	return out__close(&rp.out, err ? CMD_FAILURE : reading__finish(&rp.rd));
 }
 
@@ -241,5 +345,6 @@ const struct cmd cmd_report = {
 	.summary = "the call stacks that events come from, most frequent first",
 	.run = run,
 	.options = options,
-	.text = "Prints which call stacks events come from, most frequent first.\n",
+	.text = "Prints which call stacks events come from, most frequent first.  Timer samples\n"
+		"show the functions with the most of them first.\n",
 };

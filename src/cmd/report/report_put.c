@@ -1,176 +1,132 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prints a group of events as a list of stacks or as a tree of functions. */
+/* Prints a group of events as a list of stacks, and what lists, profiles and trees share. */
 #include "report.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/stacks/call_tree.h"
 #include "cleanup.h"
-#include "log.h"
 #include "ui/column.h"
 #include "ui/frames.h"
 
+#define MARKS 30 /* of the longest bar of a histogram */
+
 /* ---- headings -------------------------------------------------------------------------------- */
 
-/* The key of a group: "sched:sched_switch comm bash pid 12", or JSON members. */
-static void put_group(struct report *rp, const struct stack_group *g)
+void report__put_head(struct report *rp, const struct stack_group *g)
 {
-	const struct {
-		unsigned int by;
-		const char *name;
-		uint32_t v;
-	} numbers[] = { { BY_PID, "pid", g->pid },
-			{ BY_TID, "tid", g->tid },
-			{ BY_CPU, "cpu", g->cpu } };
-	_cleanup_free_ char *event = g->type ? event__full_name(g->type) : NULL;
-	struct json *j = &rp->out.json;
 	struct strbuf *b = &rp->out.b;
-	size_t start = b->len, i;
-
-	b->failed |= g->type && !event;
-	if (event && rp->rd.json)
-		json__string(j, "event", event);
-	else if (event)
-		strbuf__text(b, event);
-	if (rp->by & BY_COMM && rp->rd.json) {
-		json__string(j, "comm", g->comm);
-	} else if (rp->by & BY_COMM) {
-		strbuf__puts(b, b->len > start ? " comm " : "comm ");
-		strbuf__text(b, g->comm);
-	}
-	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		if (!(rp->by & numbers[i].by))
-			continue;
-		if (rp->rd.json)
-			json__u64(j, numbers[i].name, numbers[i].v);
-		else
-			strbuf__printf(b, "%s%s %u", b->len > start ? " " : "", numbers[i].name,
-				       numbers[i].v);
-	}
-}
-
-static void put_head(struct report *rp, const struct stack_group *g)
-{
 	unsigned int nr = g->nr_stacks, i;
 
 	out__paint(&rp->out, OUT_HEAD);
-	put_group(rp, g);
+	report__put_key(rp, g);
 	out__paint(&rp->out, OUT_PLAIN);
 	for (i = 0; i < g->nr_stacks && (g->stacks[i].kstack || g->stacks[i].ustack); i++)
 		;
 	/* The entry for events without a stack is no stack. */
 	nr -= i < g->nr_stacks;
-	strbuf__printf(&rp->out.b, "  %s event%s (%.2f%%), %s stack%s\n", text__number(g->count).s,
-		       g->count == 1 ? "" : "s", rp->total ? 100.0 * g->count / rp->total : 0.0,
-		       text__number(nr).s, nr == 1 ? "" : "s");
+	if (rp->weight_name) {
+		strbuf__printf(b, "  %s ", report__how(rp));
+		strbuf__text(b, rp->weight_name);
+		strbuf__printf(b, " %s", report__weight(rp, stack_group__weight(g)).s);
+		if (report__has_shares(rp)) {
+			strbuf__puts(b, " (");
+			out__percent(b, stack_group__weight(g), rp->total_weight, 0);
+			strbuf__puts(b, "%)");
+		}
+		strbuf__putc(b, ',');
+	}
+	strbuf__printf(b, "%s%s event%s", rp->weight_name ? " " : "  ", text__number(g->count).s,
+		       g->count == 1 ? "" : "s");
+	if (!rp->weight_name)
+		strbuf__printf(b, " (%.2f%%)", rp->total ? 100.0 * g->count / rp->total : 0.0);
+	strbuf__printf(b, ", %s stack%s\n", text__number(nr).s, nr == 1 ? "" : "s");
 }
 
-/* ---- stacks ---------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
-/* The functions of these stacks, innermost first: kernel stack, then user stack. */
-static int add_frames(void *ctx, const struct stack_count *s, struct call_stack *ret_stack)
+bool report__too_small(const struct report *rp, const struct stack_group *g, uint64_t weight)
 {
-	static const char unknown[] = "?";
-	const uint32_t stacks[] = { s->kstack, s->ustack };
-	struct stk_frame frames[STK_MAX_DEPTH];
+	return report__has_shares(rp) &&
+	       (double)weight * 100e9 < (double)rp->min * stack_group__weight(g);
+}
+
+static int add_text(struct report *rp, struct call_stack *s, const struct stk_frame *f,
+		    const char *text)
+{
+	const char *kept = string_table__keep(&rp->texts, text);
+
+	return kept ? call_stack__add(s, &(struct call_frame){ .frame = *f, .text = kept }) :
+		      -ENOMEM;
+}
+
+static int add_library(struct report *rp, struct call_stack *s, const struct stk_frame *f)
+{
+	const char *name = f->kind == STK_FRAME_KERNEL ? "[kernel]" : "[unknown]";
+
+	return add_text(rp, s, f, stack_fold__is_made(f) ? f->sym : f->mod ?: name);
+}
+
+/* Source lines of the functions at a frame, innermost first; the last one is the frame's own. */
+static int add_lines(struct report *rp, struct call_stack *s, const struct stk_frame *f)
+{
+	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 	const struct name_line *lines;
-	struct report *rp = ctx;
-	unsigned int i, k, l, n, nr;
+	unsigned int nr = user_names__lines(&rp->rd.names, f, &lines), i;
 	int err = 0;
 
-	for (k = 0; k < ARRAY_SIZE(stacks); k++) {
-		n = stack__frames(rp->rd.reader, stacks[k], frames);
-		for (i = 0; i < n && !err; i++) {
-			nr = user_names__lines(&rp->rd.names, &frames[i], &lines);
-			for (l = 0; l + 1 < nr && !err; l++)
-				err = call_stack__add(ret_stack, &frames[i],
-						      lines[l].function ?: unknown);
-			if (!err)
-				err = call_stack__add(ret_stack, &frames[i], NULL);
-		}
+	for (i = 0; i < nr && !err; i++) {
+		if (!lines[i].source)
+			continue;
+		strbuf__reset(&text);
+		strbuf__puts(&text, lines[i].source);
+		if (lines[i].line)
+			strbuf__printf(&text, ":%u", lines[i].line);
+		err = strbuf__failed(&text) ? -ENOMEM : add_text(rp, s, f, text.s);
 	}
+	if (!err && (!nr || !lines[nr - 1].source))
+		err = call_stack__add(s, &(struct call_frame){ .frame = *f });
 	return err;
 }
 
-/* The columns of a list of stacks. */
-static void put_columns(struct out *o, const struct stack_group *g, const struct stack_count *s)
+static int add_functions(struct report *rp, struct call_stack *s, const struct stk_frame *f)
 {
-	column__number(o, "count", 12, s->count);
-	column__percent(o, "percent", 9, s->count, g->count);
+	const struct name_line *lines;
+	unsigned int nr = user_names__lines(&rp->rd.names, f, &lines), i;
+	int err = 0;
+
+	for (i = 0; i + 1 < nr && !err; i++)
+		err = call_stack__add(s,
+				      &(struct call_frame){ .frame = *f,
+							    .inlined = lines[i].function ?: "?" });
+	return err ?: call_stack__add(s, &(struct call_frame){ .frame = *f });
 }
 
-void report__put_columns(struct report *rp)
+int report__frames(void *ctx, const struct stack_count *s, struct call_stack *ret_stack)
 {
-	rp->out.heads = true;
-	put_columns(&rp->out, &(struct stack_group){ 0 }, &(struct stack_count){ 0 });
-	rp->out.heads = false;
-	strbuf__puts(&rp->out.b, "  stack\n");
+	struct stk_frame frames[STACK_PAIR_FRAMES];
+	struct report *rp = ctx;
+	unsigned int nr, i;
+	int err = 0;
+
+	nr = stack_fold__frames(rp->fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
+	for (i = 0; i < nr && !err; i++)
+		err = rp->flat && rp->unit == UNIT_LIBRARY ?
+			      add_library(rp, ret_stack, &frames[i]) :
+		      rp->flat && rp->unit == UNIT_LINE ? add_lines(rp, ret_stack, &frames[i]) :
+							  add_functions(rp, ret_stack, &frames[i]);
+	return err;
 }
 
-static void put_stack(struct report *rp, const struct stack_group *g, const struct stack_count *s)
+void report__put_function(struct report *rp, const struct call_frame *f, uint64_t guesses,
+			  uint64_t count)
 {
 	struct strbuf *b = &rp->out.b;
 
-	out__paint(&rp->out, OUT_NUMBER);
-	put_columns(&rp->out, g, s);
-	out__paint(&rp->out, OUT_PLAIN);
-	strbuf__putc(b, ' ');
-	if (!stack__put_ids(rp->rd.reader, b, s->kstack, s->ustack))
-		strbuf__puts(b, " no stack");
-	strbuf__putc(b, '\n');
-	stack__put(&rp->rd.names, b, "                       ", s->kstack, s->ustack);
-}
-
-static void put_stack_json(struct report *rp, const struct stack_group *g,
-			   const struct stack_count *s)
-{
-
-	json__record(&rp->out.json, "stack");
-	put_group(rp, g);
-	put_columns(&rp->out, g, s);
-	stack__json(&rp->rd.names, &rp->out.json, s->kstack, s->ustack, true);
-	json__end(&rp->out.json);
-}
-
-void report__put_stacks(struct report *rp, const struct stack_group *g)
-{
-	unsigned int n = rp->top ? MIN(rp->top, g->nr_stacks) : g->nr_stacks, i;
-	uint64_t rest = 0;
-
-	if (!rp->rd.json)
-		put_head(rp, g);
-	for (i = 0; i < n && !out__drain(&rp->out); i++) {
-		if (rp->rd.json)
-			put_stack_json(rp, g, &g->stacks[i]);
-		else
-			put_stack(rp, g, &g->stacks[i]);
-	}
-	for (; i < g->nr_stacks; i++)
-		rest += g->stacks[i].count;
-	if (rest && !rp->rd.json) {
-		put_columns(&rp->out, g, &(struct stack_count){ .count = rest });
-		strbuf__printf(&rp->out.b, "  in %u more\n", g->nr_stacks - n);
-	}
-	if (!rp->rd.json)
-		strbuf__putc(&rp->out.b, '\n');
-}
-
-/* ---- trees ----------------------------------------------------------------------------------- */
-
-static bool too_small(const struct report *rp, const struct stack_group *g,
-		      const struct call_node *n)
-{
-	return (double)n->count * 100e9 < (double)rp->min * g->count;
-}
-
-static void put_function(struct report *rp, const struct call_node *n)
-{
-	const struct call_frame *f = &n->frame;
-	struct strbuf *b = &rp->out.b;
-
-	frame__guesses(b, n->guesses, n->count);
-	if (f->inlined) {
+	frame__guesses(b, guesses, count);
+	if (f->text) {
+		strbuf__text(b, f->text);
+	} else if (f->inlined) {
 		strbuf__text(b, f->inlined);
 		strbuf__puts(b, " (inlined)");
 		frame__module(&rp->rd.names, b, &f->frame);
@@ -179,87 +135,199 @@ static void put_function(struct report *rp, const struct call_node *n)
 	}
 }
 
-static void put_tree_json(struct report *rp, const struct stack_group *g,
-			  const struct call_node *node, unsigned int depth)
+void report__json_function(struct report *rp, const struct call_frame *f,
+			   const struct call_key *key, uint64_t guesses)
 {
 	struct json *j = &rp->out.json;
+
+	if (f->text) {
+		json__string(j, rp->unit == UNIT_LINE ? "source_line" : "library", f->text);
+	} else {
+		json__printf(j, "ip", "0x%" PRIx64, key->start);
+		if (f->inlined)
+			json__string(j, "inlined", f->inlined);
+		frame__json_function(&rp->rd.names, j, &f->frame);
+	}
+	if (guesses)
+		json__u64(j, "guesses", guesses);
+}
+
+/* ---- histograms ------------------------------------------------------------------------------ */
+
+/* Bin 0 holds 0, bin i values from 2^(i-1) to 2^i - 1. */
+#define NR_BINS 65
+
+static uint64_t bin_from(unsigned int i)
+{
+	return i ? 1ull << (i - 1) : 0;
+}
+
+static uint64_t bin_to(unsigned int i)
+{
+	return i ? (bin_from(i) - 1) + bin_from(i) : 0;
+}
+
+/* The first and last bin that is not empty; false: all are. */
+static bool fill_bins(const struct durations *d, uint64_t *ret_bins, unsigned int *ret_first,
+		      unsigned int *ret_last)
+{
 	unsigned int i;
 
-	for (i = 0; i < node->nr_children && !out__drain(&rp->out); i++) {
-		const struct call_node *n = node->children[i];
-
-		if (too_small(rp, g, n))
-			break;
-		json__record(j, "function");
-		put_group(rp, g);
-		json__u64(j, "depth", depth);
-		json__u64(j, "count", n->count);
-		json__u64(j, "self", n->self);
-		out__percent(json__value(j, "percent"), n->count, g->count, 0);
-		json__printf(j, "ip", "0x%" PRIx64, n->key.start);
-		if (n->frame.inlined)
-			json__string(j, "inlined", n->frame.inlined);
-		frame__json_function(&rp->rd.names, j, &n->frame.frame);
-		if (n->guesses)
-			json__u64(j, "guesses", n->guesses);
-		json__end(j);
-		put_tree_json(rp, g, n, depth + 1);
+	*ret_first = NR_BINS;
+	for (i = 0; i < NR_BINS; i++) {
+		ret_bins[i] = durations__between(d, bin_from(i), bin_to(i));
+		if (!ret_bins[i])
+			continue;
+		*ret_first = MIN(*ret_first, i);
+		*ret_last = i;
 	}
+	return *ret_first < NR_BINS;
 }
 
-/* A chain of only children is printed in one column; branches are indented. */
-static void put_tree(struct report *rp, const struct stack_group *g, const struct call_node *node)
+static void put_histogram(struct report *rp, const struct weight *w)
 {
+	unsigned int first, last, i;
 	struct strbuf *b = &rp->out.b;
-	size_t indent = rp->indent.len;
-	unsigned int i, nr = 0;
+	uint64_t bins[NR_BINS], most = 0;
 
-	while (nr < node->nr_children && !too_small(rp, g, node->children[nr]))
-		nr++;
-	for (i = 0; i < nr && !out__drain(&rp->out); i++) {
-		const struct call_node *n = node->children[i];
-		bool top = !indent;
-
-		strbuf__add(b, rp->indent.s ?: "", indent);
-		strbuf__puts(b, top ? "" : i + 1 < nr ? "|-- " : "`-- ");
-		out__paint(&rp->out, OUT_NUMBER);
-		out__percent(b, n->count, g->count, 6);
-		strbuf__puts(b, "% ");
-		out__paint(&rp->out, OUT_PLAIN);
-		put_function(rp, n);
+	if (!w->values || !fill_bins(w->values, bins, &first, &last))
+		return;
+	for (i = first; i <= last; i++)
+		most = MAX(most, bins[i]);
+	for (i = first; i <= last; i++) {
+		strbuf__printf(b, "%18s ..", report__weight(rp, bin_from(i)).s);
+		strbuf__printf(b, "%16s", report__weight(rp, bin_to(i)).s);
+		strbuf__printf(b, "%10s", text__number(bins[i]).s);
+		if (bins[i])
+			strbuf__puts(b, "  ");
+		/* A bin that is not empty has at least one mark. */
+		strbuf__pad(b, '#', bins[i] ? MAX(bins[i] * MARKS / most, 1) : 0);
 		strbuf__putc(b, '\n');
-		strbuf__puts(&rp->indent, top	     ? "        " :
-					  i + 1 < nr ? "|           " :
-						       "            ");
-		while (n->nr_children == 1 && n->children[0]->count == n->count) {
-			n = n->children[0];
-			strbuf__add(b, rp->indent.s ?: "", rp->indent.len);
-			put_function(rp, n);
-			strbuf__putc(b, '\n');
-		}
-		put_tree(rp, g, n);
-		rp->indent.len = indent;
 	}
 }
 
-int report__put_tree(struct report *rp, const struct stack_group *g)
+static void json_histogram(struct report *rp, const struct weight *w)
 {
-	_cleanup_(call_tree__freep) struct call_tree *tree = NULL;
-	int err;
+	struct json *j = &rp->out.json;
+	unsigned int first, last, i;
+	uint64_t bins[NR_BINS];
 
-	err = call_tree__new(rp->rd.reader, g, !rp->callees, add_frames, rp, &tree);
-	if (err)
-		return log_err(err, "sum up the stacks");
-	if (rp->rd.json) {
-		put_tree_json(rp, g, call_tree__root(tree), 0);
-		return 0;
+	json__array(j, "histogram");
+	if (w->values && fill_bins(w->values, bins, &first, &last)) {
+		for (i = first; i <= last; i++) {
+			json__array(j, NULL);
+			json__u64(j, NULL, bin_from(i));
+			json__u64(j, NULL, bin_to(i));
+			json__u64(j, NULL, bins[i]);
+			json__end(j);
+		}
 	}
-	put_head(rp, g);
-	put_tree(rp, g, call_tree__root(tree));
-	if (call_tree__root(tree)->self) {
-		out__percent(&rp->out.b, call_tree__root(tree)->self, g->count, 6);
-		strbuf__puts(&rp->out.b, "% no stack\n");
+	json__end(j);
+}
+
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+/* The columns of a list of stacks.  weight: of the entry; whole: of the group. */
+static void put_columns(struct report *rp, uint64_t weight, uint64_t whole, uint64_t count)
+{
+	struct out *o = &rp->out;
+
+	if (rp->weight_name && rp->weight_is_ns && !o->json.depth && !o->heads)
+		strbuf__printf(&o->b, "%16s", text__ns(weight).s);
+	else if (rp->weight_name)
+		column__number(o, "weight", 16, weight);
+	if (!rp->weight_name)
+		column__number(o, "count", 12, count);
+	if (report__has_shares(rp))
+		column__percent(o, "percent", 9, weight, whole);
+	if (rp->weight_name)
+		column__number(o, "count", 10, count);
+}
+
+void report__put_columns(struct report *rp)
+{
+	rp->out.heads = true;
+	put_columns(rp, 0, 0, 0);
+	rp->out.heads = false;
+	strbuf__puts(&rp->out.b, "  stack\n");
+}
+
+static void put_stack(struct report *rp, const struct stack_group *g, const struct stack_count *s)
+{
+	const char *omitted = stack__omitted(rp->rd.reader, s->ustack);
+	static const char indent[] = "                       ";
+	struct stk_frame frames[STACK_PAIR_FRAMES];
+	struct strbuf *b = &rp->out.b;
+	unsigned int nr;
+
+	out__paint(&rp->out, OUT_NUMBER);
+	put_columns(rp, stack_count__weight(g, s), stack_group__weight(g), s->count);
+	out__paint(&rp->out, OUT_PLAIN);
+	strbuf__putc(b, ' ');
+	if (!stack__put_ids(rp->rd.reader, b, s->kstack, s->ustack))
+		strbuf__puts(b, " no stack");
+	strbuf__putc(b, '\n');
+	nr = stack_fold__frames(rp->fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
+	frames__put(&rp->rd.names, b, indent, frames, nr);
+	if (omitted)
+		strbuf__printf(b, "%s<%s>\n", indent, omitted);
+	if (rp->spec.weighed && rp->spec.how == WEIGH_HIST)
+		put_histogram(rp, s->weight);
+}
+
+static void put_stack_json(struct report *rp, const struct stack_group *g,
+			   const struct stack_count *s)
+{
+	struct stk_frame frames[STACK_PAIR_FRAMES];
+	struct json *j = &rp->out.json;
+	unsigned int nr;
+
+	json__record(j, "stack");
+	report__put_key(rp, g);
+	put_columns(rp, stack_count__weight(g, s), stack_group__weight(g), s->count);
+	stack__json(&rp->rd.names, j, s->kstack, s->ustack, false);
+	nr = stack_fold__frames(rp->fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
+	json__array(j, "frames");
+	frames__json(&rp->rd.names, j, frames, nr);
+	json__end(j);
+	if (rp->spec.weighed && rp->spec.how == WEIGH_HIST)
+		json_histogram(rp, s->weight);
+	json__end(j);
+}
+
+/* "in 5 more": what --top leaves out. */
+static void put_rest(struct report *rp, const struct stack_group *g, unsigned int first)
+{
+	uint64_t count = 0, weight = 0;
+	unsigned int i;
+
+	for (i = first; i < g->nr_stacks; i++) {
+		count += g->stacks[i].count;
+		if (__builtin_add_overflow(weight, stack_count__weight(g, &g->stacks[i]), &weight))
+			weight = UINT64_MAX;
 	}
+	if (!count)
+		return;
+	if (report__has_shares(rp))
+		put_columns(rp, weight, stack_group__weight(g), count);
+	else
+		strbuf__printf(&rp->out.b, "%26s", text__number(count).s);
+	strbuf__printf(&rp->out.b, "  in %u more\n", g->nr_stacks - first);
+}
+
+void report__put_stacks(struct report *rp, const struct stack_group *g)
+{
+	uint64_t top = rp->top == UINT64_MAX ? STACKS_TOP : rp->top ?: UINT64_MAX;
+	unsigned int n = MIN(top, g->nr_stacks), i;
+
+	for (i = 0; i < n && !out__drain(&rp->out); i++) {
+		if (rp->rd.json)
+			put_stack_json(rp, g, &g->stacks[i]);
+		else
+			put_stack(rp, g, &g->stacks[i]);
+	}
+	if (rp->rd.json)
+		return;
+	put_rest(rp, g, i);
 	strbuf__putc(&rp->out.b, '\n');
-	return 0;
 }

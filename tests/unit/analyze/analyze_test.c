@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/stacks/call_profile.h"
 #include "analyze/stacks/call_tree.h"
 #include "analyze/stacks/stack_counts.h"
 #include "cleanup.h"
@@ -165,18 +166,77 @@ static void read_events(struct fixture *f, struct stack_counts *c, struct slow *
 	assert_int_equal(n, EVENTS);
 }
 
-static bool in_group(const struct slow *s, const struct stack_group *g, unsigned int by)
-{
-	return (!(by & BY_EVENT) || s->type == stk_event_type__index(g->type)) &&
-	       (!(by & BY_COMM) || !strcmp(s->comm, g->comm)) &&
-	       (!(by & BY_PID) || s->pid == g->pid) && (!(by & BY_TID) || s->tid == g->tid) &&
-	       (!(by & BY_CPU) || s->cpu == g->cpu);
-}
-
 static bool has_stacks(const struct slow *s, const struct stack_count *c, unsigned int stacks)
 {
 	return c->kstack == (stacks & STACKS_KERNEL ? s->kstack : 0) &&
 	       c->ustack == (stacks & STACKS_USER ? s->ustack : 0);
+}
+
+/* A bit for each key, in the order of key_names. */
+enum { BY_EVENT = 1, BY_COMM = 2, BY_PID = 4, BY_TID = 8, BY_CPU = 16 };
+static const char *const key_names[] = { "event", "comm", "pid", "tid", "cpu" };
+
+/* Counts of a recording; weight may be NULL. */
+struct counting {
+	struct values *values;
+	struct stack_fold *fold;
+	struct stack_counts *c;
+};
+
+static struct counting count(struct stk_reader *r, unsigned int by, unsigned int stacks,
+			     const char *weight, enum weigh_how how)
+{
+	struct stack_spec spec = { .stacks = stacks, .weighed = weight, .how = how };
+	struct counting n;
+	unsigned int i;
+
+	assert_int_equal(values__new(r, &n.values), 0);
+	spec.values = n.values;
+	for (i = 0; i < ARRAY_SIZE(key_names); i++)
+		if (by & 1u << i)
+			spec.keys[spec.nr_keys++] =
+				values__add(n.values, key_names[i], VALUE_PREFER_GENERIC);
+	if (weight)
+		spec.weight = values__add(n.values, weight, VALUE_PREFER_GENERIC);
+	assert_int_equal(stack_fold__new(r, 0, &n.fold), 0);
+	assert_int_equal(stack_counts__new(&spec, &n.c), 0);
+	return n;
+}
+
+static void end_count(struct counting *n)
+{
+	stack_counts__free(n->c);
+	stack_fold__free(n->fold);
+	values__free(n->values);
+}
+
+/* Whether a slow event has the key of a group. */
+static bool has_key(const struct slow *s, const struct stack_group *g, unsigned int bit,
+		    const struct event_value *v)
+{
+	switch (bit) {
+	case BY_EVENT:
+		return s->type == stk_event_type__index(g->type);
+	case BY_COMM:
+		return v->len == strlen(s->comm) && !memcmp(v->text, s->comm, v->len);
+	case BY_PID:
+		return v->number == s->pid;
+	case BY_TID:
+		return v->number == s->tid;
+	default:
+		return v->number == s->cpu;
+	}
+}
+
+static bool in_group(const struct slow *s, const struct stack_group *g, unsigned int by)
+{
+	const struct event_value *v = g->keys;
+	unsigned int bit;
+
+	for (bit = 1; bit <= BY_CPU; bit <<= 1)
+		if (by & bit && !has_key(s, g, bit, v++))
+			return false;
+	return true;
 }
 
 static void check_group(const struct slow *slow, const struct stack_group *g, unsigned int by,
@@ -206,13 +266,12 @@ static void check_by(void **state, unsigned int by, unsigned int stacks, unsigne
 {
 	static struct slow slow[EVENTS];
 	const struct stack_group *groups;
-	struct stack_counts *c;
+	struct counting n = count(((struct fixture *)*state)->r, by, stacks, NULL, 0);
 	unsigned int nr, i;
 	uint64_t sum = 0;
 
-	assert_int_equal(stack_counts__new(by, stacks, &c), 0);
-	read_events(*state, c, slow);
-	assert_int_equal(stack_counts__finish(c, ((struct fixture *)*state)->r, &groups, &nr), 0);
+	read_events(*state, n.c, slow);
+	assert_int_equal(stack_counts__finish(n.c, n.fold, &groups, &nr), 0);
 	assert_int_equal(nr, want_groups);
 	for (i = 0; i < nr; i++) {
 		assert_true(!i || groups[i - 1].count >= groups[i].count);
@@ -220,7 +279,7 @@ static void check_by(void **state, unsigned int by, unsigned int stacks, unsigne
 		sum += groups[i].count;
 	}
 	assert_int_equal(sum, EVENTS);
-	stack_counts__free(c);
+	end_count(&n);
 }
 
 static void test_by_event(void **state)
@@ -266,9 +325,15 @@ static int get_frames(void *ctx, const struct stack_count *stacks, struct call_s
 		n = numbers[k] ? stk_reader__frames(ctx, numbers[k], frames, STK_MAX_DEPTH) : 0;
 		for (i = 0; i < n; i++) {
 			if (k && is_inlined(&frames[i]))
-				assert_int_equal(call_stack__add(ret_stack, &frames[i], inlined),
-						 0);
-			assert_int_equal(call_stack__add(ret_stack, &frames[i], NULL), 0);
+				assert_int_equal(
+					call_stack__add(ret_stack,
+							&(struct call_frame){ .frame = frames[i],
+									      .inlined = inlined }),
+					0);
+			assert_int_equal(
+				call_stack__add(ret_stack,
+						&(struct call_frame){ .frame = frames[i] }),
+				0);
 		}
 	}
 	return 0;
@@ -312,12 +377,11 @@ static void test_tree(void **state)
 	struct stk_reader *r = ((struct fixture *)*state)->r;
 	static struct slow slow[EVENTS];
 	const struct stack_group *groups;
-	struct stack_counts *c;
+	struct counting n = count(r, BY_EVENT, STACKS_KERNEL, NULL, 0);
 	unsigned int nr, i, callers;
 
-	assert_int_equal(stack_counts__new(BY_EVENT, STACKS_KERNEL, &c), 0);
-	read_events(*state, c, slow);
-	assert_int_equal(stack_counts__finish(c, r, &groups, &nr), 0);
+	read_events(*state, n.c, slow);
+	assert_int_equal(stack_counts__finish(n.c, n.fold, &groups, &nr), 0);
 	for (callers = 0; callers < 2; callers++) {
 		const struct call_node *root;
 		struct call_tree *t;
@@ -333,7 +397,7 @@ static void test_tree(void **state)
 						    root->children[i]->frame.frame.sym));
 		call_tree__free(t);
 	}
-	stack_counts__free(c);
+	end_count(&n);
 }
 
 /* Equal names and offsets in two files are two functions; an inlined function is a third. */
@@ -342,15 +406,14 @@ static void test_files(void **state)
 	struct stk_reader *r = ((struct fixture *)*state)->r;
 	static struct slow slow[EVENTS];
 	const struct stack_group *groups;
+	struct counting counting = count(r, 0, STACKS_USER, NULL, 0);
 	const struct call_node *root, *n;
-	struct stack_counts *c;
 	struct call_tree *t;
 	unsigned int nr, i, k;
 	uint64_t want;
 
-	assert_int_equal(stack_counts__new(0, STACKS_USER, &c), 0);
-	read_events(*state, c, slow);
-	assert_int_equal(stack_counts__finish(c, r, &groups, &nr), 0);
+	read_events(*state, counting.c, slow);
+	assert_int_equal(stack_counts__finish(counting.c, counting.fold, &groups, &nr), 0);
 	assert_int_equal(nr, 1);
 	assert_int_equal(call_tree__new(r, &groups[0], true, get_frames, r, &t), 0);
 	root = call_tree__root(t);
@@ -375,7 +438,163 @@ static void test_files(void **state)
 		assert_null(n->children[0]->frame.inlined);
 	}
 	call_tree__free(t);
-	stack_counts__free(c);
+	end_count(&counting);
+}
+
+/* ---- flat profiles and weights --------------------------------------------------------------- */
+
+enum { IN_STACK, INNERMOST };
+
+/* Whether the kernel stack of an event has the function, or ends in it. */
+static bool has_function(struct stk_reader *r, const struct slow *s, const char *sym, int where)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	int n = s->kstack ? stk_reader__frames(r, s->kstack, frames, STK_MAX_DEPTH) : 0, i;
+
+	for (i = 0; i < (where == INNERMOST ? MIN(n, 1) : n); i++)
+		if (!strcmp(frames[i].sym, sym))
+			return true;
+	return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return CMP(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+/* What how makes of the values. */
+static uint64_t slow_weight(uint64_t *values, unsigned int nr, enum weigh_how how)
+{
+	unsigned int i, rank = how == WEIGH_P50 ? (nr + 1) / 2 : (nr * 99 + 99) / 100;
+	uint64_t sum = 0;
+
+	qsort(values, nr, sizeof(*values), by_number);
+	for (i = 0; i < nr; i++)
+		sum += values[i];
+	if (!nr)
+		return 0;
+	return how == WEIGH_SUM ? sum :
+	       how == WEIGH_AVG ? sum / nr :
+	       how == WEIGH_MAX ? values[nr - 1] :
+				  values[rank - 1];
+}
+
+/* The weight of the events on a CPU by tid; stack 0: those with the function. */
+static uint64_t weigh_slowly(struct stk_reader *r, const struct slow *slow, uint32_t cpu,
+			     uint32_t kstack, const char *sym, int where, enum weigh_how how)
+{
+	static uint64_t values[EVENTS];
+	unsigned int nr = 0, i;
+
+	for (i = 0; i < EVENTS; i++)
+		if (slow[i].cpu == cpu &&
+		    (sym ? has_function(r, &slow[i], sym, where) : slow[i].kstack == kstack))
+			values[nr++] = slow[i].tid;
+	return slow_weight(values, nr, how);
+}
+
+static void check_profile(struct stk_reader *r, const struct slow *slow,
+			  const struct stack_group *g, enum profile_order order)
+{
+	const struct call_function *f;
+	struct call_profile *p;
+	unsigned int nr, i;
+	uint64_t last = UINT64_MAX, now;
+
+	assert_int_equal(call_profile__new(r, g, order, get_frames, r, &p), 0);
+	f = call_profile__functions(p, &nr);
+	assert_int_equal(nr, 7);
+	for (i = 0; i < nr; i++) {
+		const char *sym = f[i].frame.frame.sym;
+
+		now = order == PROFILE_BY_SELF ? f[i].self_weight : f[i].weight;
+		assert_true(now <= last);
+		last = now;
+		assert_int_equal(f[i].weight, weigh_slowly(r, slow, g->keys[0].number, 0, sym,
+							   IN_STACK, g->how));
+		assert_int_equal(f[i].self_weight, weigh_slowly(r, slow, g->keys[0].number, 0, sym,
+								INNERMOST, g->how));
+	}
+	call_profile__free(p);
+}
+
+static void check_weights(void **state, enum weigh_how how)
+{
+	struct stk_reader *r = ((struct fixture *)*state)->r;
+	struct counting n = count(r, BY_CPU, STACKS_KERNEL, "tid", how);
+	const struct stack_group *groups;
+	static struct slow slow[EVENTS];
+	unsigned int nr, k;
+	struct call_tree *t;
+
+	read_events(*state, n.c, slow);
+	assert_int_equal(stack_counts__finish(n.c, n.fold, &groups, &nr), 0);
+	assert_int_equal(nr, CPUS);
+	for (k = 0; k < groups[0].nr_stacks; k += 17) {
+		const struct stack_count *s = &groups[0].stacks[k];
+
+		assert_int_equal(stack_count__weight(&groups[0], s),
+				 weigh_slowly(r, slow, groups[0].keys[0].number, s->kstack, NULL,
+					      IN_STACK, how));
+	}
+	for (k = 1; k < groups[0].nr_stacks; k++)
+		assert_true(stack_count__weight(&groups[0], &groups[0].stacks[k]) <=
+			    stack_count__weight(&groups[0], &groups[0].stacks[k - 1]));
+	check_profile(r, slow, &groups[0], PROFILE_BY_WEIGHT);
+	check_profile(r, slow, &groups[0], PROFILE_BY_SELF);
+	assert_int_equal(call_tree__new(r, &groups[0], true, get_frames, r, &t), 0);
+	for (k = 0; k < call_tree__root(t)->nr_children; k++) {
+		const struct call_node *node = call_tree__root(t)->children[k];
+
+		assert_int_equal(node->weight, weigh_slowly(r, slow, groups[0].keys[0].number, 0,
+							    node->frame.frame.sym, INNERMOST, how));
+	}
+	call_tree__free(t);
+	end_count(&n);
+}
+
+static void test_sum(void **state)
+{
+	check_weights(state, WEIGH_SUM);
+}
+
+static void test_avg(void **state)
+{
+	check_weights(state, WEIGH_AVG);
+}
+
+static void test_max(void **state)
+{
+	check_weights(state, WEIGH_MAX);
+}
+
+static void test_percentiles(void **state)
+{
+	check_weights(state, WEIGH_P50);
+}
+
+static void test_p99(void **state)
+{
+	check_weights(state, WEIGH_P99);
+}
+
+/* A weight that does not fit stays at its maximum, and an empty one is 0. */
+static void test_weight_limits(void **state)
+{
+	struct weight a = { 0 }, b = { 0 };
+
+	assert_int_equal(weight__value(&a, WEIGH_AVG), 0);
+	assert_int_equal(weight__value(&a, WEIGH_P99), 0);
+	assert_int_equal(weight__add(&a, WEIGH_SUM, UINT64_MAX), 0);
+	assert_int_equal(weight__add(&a, WEIGH_SUM, 2), 0);
+	assert_true(weight__value(&a, WEIGH_SUM) == UINT64_MAX);
+	assert_int_equal(weight__add(&b, WEIGH_P50, 7), 0);
+	assert_int_equal(weight__merge(&a, &b), 0);
+	assert_true(weight__value(&a, WEIGH_SUM) == UINT64_MAX);
+	assert_int_equal(weight__value(&a, WEIGH_P50), 7);
+	assert_true(weight__memory(&a) > 0);
+	weight__clear(&a);
+	weight__clear(&b);
 }
 
 int main(void)
@@ -388,6 +607,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_both_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sum, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_avg, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_max, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_percentiles, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_p99, setup, teardown),
+		cmocka_unit_test(test_weight_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

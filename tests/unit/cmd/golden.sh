@@ -16,7 +16,7 @@ cd "$dir" || exit 1
 
 for kind in small empty long abrupt hostile aliases losses flags strings user user-hostile \
 	guesses latency lifecycle zombies wakers selected stalls addresses annotate \
-	before after rebuilt quick slow; do
+	before after rebuilt quick slow profile; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp small.stk trace.stk

@@ -27,6 +27,7 @@
  * annotate  see annotate_recording.h
  * stalls    see stalls_recording.h
  * before, after, rebuilt, quick, slow  see make_diff() and ../analyze/diff_recording.h
+ * profile   see profile_recording.h
  * large     EVENTS sched_switch events with STACKS stacks of 8 to 24 frames
  */
 #include <errno.h>
@@ -46,6 +47,7 @@
 #include "latency_recording.h"
 #include "lifecycle_recording.h"
 #include "replaced_recording.h"
+#include "profile_recording.h"
 #include "stalls_recording.h"
 #include "trace/write/writer.h"
 #include "wakers_recording.h"
@@ -950,6 +952,8 @@ int main(int argc, char **argv)
 		make_annotate(argv[2]);
 	else if (!strcmp(kind, "stalls"))
 		make_stalls(argv[2]);
+	else if (!strcmp(kind, "profile"))
+		make_profile(argv[2]);
 	else if (!strcmp(kind, "large"))
 		make_large(argv[2], argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000,
 			   argc > 4 ? strtoull(argv[4], NULL, 0) : 4000);

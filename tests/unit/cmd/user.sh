@@ -122,6 +122,16 @@ want "--inline: order" "innermost middle outer" \
 want "report --tree --inline" \
 	"innermost (inlined) [prog],middle (inlined) [prog],outer [prog],main [prog]" \
 	"$(paste -sd, out)"
+"$so" report --flat --inline --json --sysroot root prog.stk |
+	jq -r '"\(.inlined // .sym) \(.count)"' >out
+has "report --flat --inline" "^innermost [0-9]" out
+has "report --flat --inline" "^outer [0-9]" out
+"$so" report --flat=line --json --sysroot root prog.stk | jq -r .source_line >out
+for name in innermost middle outer; do
+	has "report --flat=line" "inlined.c:$(line_of $name)\$" out
+done
+"$so" report --flat=line --full --sysroot root prog.stk >out
+has "report --flat=line" "  [^ ]*inlined.c:$(line_of innermost)\$" out
 "$so" stacks --json --inline --sysroot root prog.stk |
 	jq -r '.frames[0] | "\(.sym) \(.line) " +
 		"\(.inlined[0].sym) \(.inlined[0].line) \(.inlined | length)"' >out

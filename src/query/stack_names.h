@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names of the innermost frames of an event's stacks: kernel frames, then user frames, which are
+ * the callers of the system call or the interrupt.  Each pair of stacks is looked up once.
+ */
+#ifndef QUERY_STACK_NAMES_H
+#define QUERY_STACK_NAMES_H
+
+#include <stdint.h>
+
+#include "values.h"
+
+enum stack_name { STACK_NAME_SYM, STACK_NAME_CALLER, STACK_NAME_FILE, NR_STACK_NAMES };
+
+struct stack_names;
+
+/* r is borrowed. */
+int stack_names__new(struct stk_reader *r, const struct value_frames *frames,
+		     struct stack_names **ret_names);
+void stack_names__free(struct stack_names *n);
+/*
+ * Valid until stack_names__free(), and equal names have equal pointers.  A function without a name
+ * is "FILE+0x12".  NULL: there is no such frame, or out of memory.
+ */
+const char *stack_names__get(struct stack_names *n, uint32_t kstack, uint32_t ustack,
+			     enum stack_name which);
+uint64_t stack_names__memory(const struct stack_names *n); /* bytes */
+
+#endif /* QUERY_STACK_NAMES_H */
