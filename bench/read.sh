@@ -76,6 +76,9 @@ if [ "${n:-0}" -gt 0 ]; then
 	# Counts are to take at most 10 ns per event.
 	cost 'stackonce report' "$n" "$stackonce" report "$work/t.stk"
 	cost 'stackonce report --by pid,cpu' "$n" "$stackonce" report --by pid,cpu "$work/t.stk"
+	# At most 150 ns per event.
+	cost 'stackonce report --by --weigh' "$n" "$stackonce" report --by event,prev_comm \
+		--weigh prev_pid "$work/t.stk"
 	cost 'stackonce stacks' "$n" "$stackonce" stacks "$work/t.stk"
 	cost 'stackonce script' "$n" "$stackonce" script "$work/t.stk"
 	cost 'stackonce script --json' "$n" "$stackonce" script --json "$work/t.stk"

@@ -33,29 +33,27 @@ static int take_tree(void *into, const struct opt *o, const char *arg)
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct report, rd, A_RECORDING),
-	{ "--by KEYS",
-	  "group by up to 5 of event (default), comm, pid, tid, cpu, sym, caller, file, fields",
+	{ "--by KEYS", "group by event (default), comm, sym, caller, a field, ...",
 	  OPT_TEXT(struct report, by) },
-	{ "--weigh FIELD[:HOW]",
-	  "order by the sum of a field, or its avg, p50, p99, max or hist, not by the count",
+	{ "--weigh FIELD[:HOW]", "order by a field's sum, avg, p50, p99, max or hist",
 	  OPT_TEXT(struct report, weigh) },
-	{ "--top N", "print N stacks (default 10) or functions (default 30), 0: all",
+	{ "--top N", "print N stacks (default 10) or functions (30), 0: all",
 	  OPT_NUMBER(struct report, top, 0, UINT32_MAX) },
 	{ "--flat[=WHAT]", "print a flat profile by %s", OPT_FN(take_flat),
 	  WORDS("function", "library", "line") }, /* in the order of enum report_unit */
-	{ "--no-children", "order a flat profile by what is in the functions themselves",
+	{ "--no-children", "order a flat profile by the functions' own share",
 	  OPT_FLAG(struct report, no_children) },
-	{ "--tree[=BELOW]", "print a tree of functions, with their %s below them",
+	{ "--tree[=BELOW]", "print a tree with the %s below",
 	  OPT_FN(take_tree), WORDS("callers", "callees") },
 	/* the old name of --tree=callees */
 	{ "--callees", NULL, OPT_FLAG(struct report, callees) },
 	{ "--depth N", "print N levels of a tree",
 	  OPT_NUMBER(struct report, depth, 1, UINT32_MAX) },
-	{ "--min PERCENT", "leave out functions and branches below this share (default 0.5)",
+	{ "--min PERCENT", "leave out what has a smaller share (default 0.5)",
 	  OPT_SECONDS(struct report, min, 100000000000), .expects = "a percentage" },
 	{ "--fold LIST", "fold parts of stacks: %s", OPT_WORDS(struct report, folding),
 	  WORDS("idle", "interrupts", "guesses") }, /* in the order of the bits FOLD_... */
-	FLAMEGRAPH_OPTIONS("write a flame graph with search and zoom, for a browser"),
+	FLAMEGRAPH_OPTIONS("write a flame graph for a browser"),
 	{ "--folded", "print lines \"group;caller;callee COUNT\" for other tools",
 	  OPT_FLAG(struct report, folded) },
 	{ "--print-sql", "print the question as a query for 'stackonce sql'",
@@ -68,7 +66,7 @@ static const struct opt options[] = {
 	INLINE_OPTION,
 	NAMES_OPTIONS,
 	FOLLOW_OPTION("show the hottest functions or stacks while the recording grows"),
-	JSON_OPTION("print one JSON object per stack, or per function of a profile or tree"),
+	JSON_OPTION("print one JSON object per stack or function"),
 	HELP_OPTION
 };
 /* clang-format on */
@@ -345,6 +343,5 @@ const struct cmd cmd_report = {
 	.summary = "the call stacks that events come from, most frequent first",
 	.run = run,
 	.options = options,
-	.text = "Prints which call stacks events come from, most frequent first.  Timer samples\n"
-		"show the functions with the most of them first.\n",
+	.text = "Prints which call stacks events come from, most frequent first.\n",
 };

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "../common_fields.h"
+#include "cleanup.h"
 #include "events/format.h"
+#include "frame.h"
 #include "query/values.h"
 #include "trace/write/writer.h"
 
@@ -155,11 +157,133 @@ static void test_names(void **state)
 	stk_reader__free(r);
 }
 
+/* ---- values of stacks ------------------------------------------------------------------------ */
+
+#define TEXT 0xffffffff81000000ull
+
+/* Events with both stacks, a kernel stack of one frame, a user stack alone, and none. */
+static struct stk_reader *stack_recording(void)
+{
+	static const uint64_t deep[] = { TEXT + 0x10, 0xffffffffc0000010ull },
+			      flat[] = { TEXT + 0x20 },
+			      user[] = { FRAME_USER(1, 0x1010), FRAME_USER(1, 0x5010) };
+	const struct stk_user_symbol symbols[] = { { "_Zrun", 0x1000, 0x100 } };
+	const struct stk_file file = { .path = "/bin/app", .host_path = "" };
+	const struct stk_writer_opts opts = { .nr_cpus = 1 };
+	struct stk_writer_event e = { .record = "\0\0\0\0\0\0\0\0", .record_len = 8 };
+	uint32_t k[4] = { 0 }, u[4] = { 0 }, nr;
+	char path[] = "/tmp/values-XXXXXX";
+	struct stk_reader *r;
+	struct stk_writer *w;
+	int i;
+
+	assert_int_equal(stk_writer__new(mkstemp(path), &opts, &w), 0);
+	assert_int_equal(stk_writer__type(w, STK_KIND_TRACEPOINT, "t", "bare", "", bare_format), 0);
+	assert_int_equal(stk_writer__symbol(w, TEXT, 0x100, "inner", ""), 0);
+	assert_int_equal(stk_writer__symbol(w, 0xffffffffc0000000ull, 0x100, "outer", "mod"), 0);
+	assert_int_equal(stk_writer__file(w, &file, &nr), 0);
+	assert_int_equal(stk_writer__user_symbols(w, nr, symbols, 1), 0);
+	assert_int_equal(stk_writer__stack(w, deep, 2, &k[0]), 0);
+	assert_int_equal(stk_writer__stack(w, flat, 1, &k[1]), 0);
+	assert_int_equal(stk_writer__stack(w, user, 2, &u[0]), 0);
+	u[1] = u[2] = u[0];
+	assert_int_equal(stk_writer__task(w, 12, 10, "task", 4, &e.task), 0);
+	for (i = 0; i < 4; i++) {
+		e.ts = 100 + i;
+		e.kstack = k[i];
+		e.ustack = u[i];
+		assert_int_equal(stk_writer__event(w, &e), 0);
+	}
+	assert_int_equal(stk_writer__end_round(w, UINT64_MAX, 0), 0);
+	assert_int_equal(stk_writer__finish(w, "test", 0), 0);
+	stk_writer__free(w);
+	assert_int_equal(stk_reader__open(path, NULL, &r), 0);
+	unlink(path);
+	return r;
+}
+
+/* Names of C++ are shown without _Z. */
+static const char *shown(void *ctx, const char *sym)
+{
+	return sym + strlen("_Z");
+}
+
+/* sym, caller and file of each event; NULL: none. */
+static void check_frames(const struct value_frames *frames, const char *const want[4][3])
+{
+	static const char *const names[] = { "sym", "caller", "file" };
+	struct stk_reader *r = stack_recording();
+	struct values *v;
+	unsigned int i, k;
+
+	assert_int_equal(values__new(r, &v), 0);
+	values__set_frames(v, frames);
+	for (k = 0; k < ARRAY_SIZE(names); k++)
+		assert_int_equal(values__add(v, names[k], VALUE_PREFER_GENERIC), k);
+	for (i = 0; i < 4; i++) {
+		const struct stk_event *e = next(r);
+
+		for (k = 0; k < ARRAY_SIZE(names); k++) {
+			if (want[i][k])
+				check_text(values__get(v, k, e), want[i][k]);
+			else
+				assert_int_equal(values__get(v, k, e).type, VALUE_NONE);
+		}
+	}
+	assert_true(values__memory(v) > 0);
+	values__free(v);
+	stk_reader__free(r);
+}
+
+static void test_frames(void **state)
+{
+	static const char *const all[4][3] = { { "inner", "outer", "[kernel]" },
+					       { "inner", "run", "[kernel]" },
+					       { "run", "app+0x5010", "app" },
+					       { NULL, NULL, NULL } };
+	static const char *const raw_user[4][3] = { { "_Zrun", "app+0x5010", "app" },
+						    { "_Zrun", "app+0x5010", "app" },
+						    { "_Zrun", "app+0x5010", "app" },
+						    { NULL, NULL, NULL } };
+	static const char *const kernel[4][3] = { { "inner", "outer", "[kernel]" },
+						  { "inner", NULL, "[kernel]" },
+						  { NULL, NULL, NULL },
+						  { NULL, NULL, NULL } };
+
+	check_frames(&(struct value_frames){ .function = shown }, all);
+	check_frames(&(struct value_frames){ .no_kernel = true }, raw_user);
+	check_frames(&(struct value_frames){ .no_user = true }, kernel);
+}
+
+static void test_generic(void **state)
+{
+	struct stk_reader *r = recording();
+	struct values *v;
+
+	assert_true(value_name__is_generic("comm"));
+	assert_true(value_name__is_generic("event.sym"));
+	assert_false(value_name__is_generic("field.comm"));
+	assert_false(value_name__is_generic("prio"));
+	assert_int_equal(values__new(r, &v), 0);
+	assert_int_equal(values__add(v, "comm", VALUE_PREFER_GENERIC), 0);
+	assert_int_equal(values__add(v, "comm", VALUE_PREFER_FIELD), 1);
+	assert_int_equal(values__add(v, "task.comm", VALUE_PREFER_FIELD), 2);
+	assert_int_equal(values__add(v, "field.comm", VALUE_PREFER_GENERIC), 3);
+	assert_int_equal(values__generic(v, 0), VALUE_COMM);
+	assert_int_equal(values__generic(v, 1), NR_VALUE_NAMES);
+	assert_int_equal(values__generic(v, 2), VALUE_COMM);
+	assert_int_equal(values__generic(v, 3), NR_VALUE_NAMES);
+	values__free(v);
+	stk_reader__free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_generic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
