@@ -43,7 +43,8 @@ struct value_source {
 /* An event type of the recording. */
 struct value_type_entry {
 	char *full_name;
-	struct ev_format *format; /* NULL: unparsable */
+	const char *text; /* of the format; NULL: parsed */
+	struct ev_format *format; /* NULL: not needed yet, or unparsable */
 	struct value_source *sources; /* by number of the name */
 	unsigned int nr_sources;
 };
@@ -155,7 +156,6 @@ uint64_t values__memory(const struct values *v)
 static struct value_type_entry *type_new(const struct stk_event_type *t)
 {
 	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
-	const char *text = stk_event_type__format(t);
 	struct value_type_entry *entry = calloc(1, sizeof(*entry));
 
 	if (!entry)
@@ -166,19 +166,26 @@ static struct value_type_entry *type_new(const struct stk_event_type *t)
 		return NULL;
 	}
 	stpcpy(stpcpy(stpcpy(entry->full_name, system), ":"), name);
-	if (ev_format__parse(text, strlen(text), &entry->format))
-		entry->format = NULL;
+	entry->text = stk_event_type__format(t);
 	return entry;
 }
 
-static void look_up(const struct value_wanted *w, const struct value_type_entry *t,
+static const struct ev_field *field_of(struct value_type_entry *t, const char *name)
+{
+	if (t->text && ev_format__parse(t->text, strlen(t->text), &t->format))
+		t->format = NULL;
+	t->text = NULL;
+	return t->format ? ev_format__find(t->format, name) : NULL;
+}
+
+static void look_up(const struct value_wanted *w, struct value_type_entry *t,
 		    struct value_source *s)
 {
 	s->is_known = true;
 	s->generic = w->generic;
 	if (w->only_generic || (w->generic != NR_VALUE_NAMES && w->prefer == VALUE_PREFER_GENERIC))
 		return;
-	s->field = t->format ? ev_format__find(t->format, w->name) : NULL;
+	s->field = field_of(t, w->name);
 }
 
 /* NULL: out of memory. */

@@ -70,6 +70,10 @@ user_symbols files
 cpus report
 many report
 callers report --tree
+callers report --weigh tid:p99 --tree
+many report --by time
+many report --weigh tid:hist
+cpus report --by cpu,sym
 replaced report
 forks lifecycle
 frees lifecycle

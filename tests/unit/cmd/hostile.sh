@@ -38,6 +38,11 @@ annotate --children __schedule -i
 annotate --json --user main -i
 diff --all --bin 0.001
 diff --all --bin 0.001 --by function --json
+report --flat --by sym,caller,file
+report --by prev_comm,event --weigh prev_pid:p99 --tree
+report --weigh prev_pid:hist --json
+report --flat=library --fold idle,interrupts,guesses
+report --print-sql --by prev_comm
 script --ns
 script --json --stacks
 script --filter kstack~"*a?b*"||ustack~"*c*"||task.comm~"*d*"||event~"*e*"||stack_id==1
