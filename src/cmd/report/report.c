@@ -33,8 +33,9 @@ static int take_tree(void *into, const struct opt *o, const char *arg)
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct report, rd, A_RECORDING),
-	{ "--by KEYS", "group by event (default), comm, sym, caller, a field, ...",
-	  OPT_TEXT(struct report, by) },
+	{ "--by LIST", "group by event (default), comm, sym, caller, a field, ...",
+	  OPT_TEXT(struct report, by),
+	  WORDS("event", "comm", "pid", "tid", "cpu", "sym", "caller", "file") },
 	{ "--weigh FIELD[:HOW]", "order by a field's sum, avg, p50, p99, max or hist",
 	  OPT_TEXT(struct report, weigh) },
 	{ "--top N", "print N stacks (default 10) or functions (30), 0: all",
@@ -101,6 +102,9 @@ static int check_options(const struct report *rp)
 			rp->rd.command,
 			"--follow shows a view of its own: it excludes --by, --weigh, --json, "
 			"--inline, --flat, --tree, --fold, --folded, --flamegraph and --print-sql");
+	if (rp->unit == UNIT_LINE && rp->rd.names.no_symbols)
+		return ui__usage_error(rp->rd.command, "--flat=line reads files, --no-symbols "
+						       "forbids that: give one of them");
 	if (rp->flat && rp->tree)
 		return ui__usage_error(rp->rd.command, "give one of --flat and --tree");
 	if (rp->depth != UINT32_MAX && !rp->tree)
@@ -134,7 +138,8 @@ static int parse_options(struct report *rp, int argc, char **argv)
 
 	rp->tree |= rp->callees;
 	rp->rd.no_notes = rp->folded;
-	rp->rd.names.inlines |= rp->flat && rp->unit == UNIT_LINE && !rp->rd.names.no_symbols;
+	rp->flat |= rp->no_children;
+	rp->rd.names.inlines |= rp->unit == UNIT_LINE;
 	return code ?: check_options(rp);
 }
 
