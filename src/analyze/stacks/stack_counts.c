@@ -26,7 +26,7 @@ struct count {
  * Most events repeat one of a few stacks: the entries of the last ones are found without a hash.
  * The place of an entry may be shared by any number of others, which only costs the hash.
  */
-#define RECENT 256
+#define RECENT 4096
 
 struct stack_counts {
 	struct stack_spec spec;
@@ -124,10 +124,13 @@ static int weigh(struct stack_counts *c, const struct stk_event *e, uint64_t *re
 static int add_weight(struct stack_counts *c, uint32_t count, uint64_t value)
 {
 	struct weight *w = &c->weights[count];
-	uint64_t before = weight__memory(w);
+	/* arrays of values grow at powers of two */
+	bool grows = weigh_how__keeps_values(c->spec.how) && !(w->count & (w->count - 1));
+	uint64_t before = grows ? weight__memory(w) : 0;
 	int err = weight__add(w, c->spec.how, value);
 
-	c->value_bytes += weight__memory(w) - before;
+	if (grows)
+		c->value_bytes += weight__memory(w) - before;
 	return err;
 }
 
@@ -173,18 +176,18 @@ static int by_key(const void *a, const void *b)
 	return CMP(x->group, y->group) ?: CMP(x->kstack, y->kstack) ?: CMP(x->ustack, y->ustack);
 }
 
-static int by_weight(const void *a, const void *b, void *group)
+static int by_amount(const void *a, const void *b)
 {
 	const struct stack_count *x = a, *y = b;
-	int d = CMP(stack_count__weight(group, y), stack_count__weight(group, x));
+	int d = CMP(y->amount, x->amount);
 
 	return d ?: CMP(x->kstack, y->kstack) ?: CMP(x->ustack, y->ustack);
 }
 
-static int by_group_weight(const void *a, const void *b, void *groups)
+static int by_group_amount(const void *a, const void *b, void *groups)
 {
 	const struct stack_group *x = a, *y = b;
-	int d = CMP(stack_group__weight(y), stack_group__weight(x));
+	int d = CMP(y->amount, x->amount);
 
 	return d ?: stack_groups__cmp(groups, x, y);
 }
@@ -234,14 +237,20 @@ static int finish_group(struct stack_counts *c, uint32_t nr, uint32_t group, uin
 		const struct count *count = &c->counts[i];
 		struct weight *w = c->spec.weighed ? &c->weights[count->weight] : NULL;
 
-		c->stacks[i] = (struct stack_count){ count->key.kstack, count->key.ustack,
-						     count->count, w };
+		c->stacks[i] = (struct stack_count){
+			.kstack = count->key.kstack,
+			.ustack = count->key.ustack,
+			.count = count->count,
+			.amount = w ? weight__value(w, g->how) : count->count,
+			.weight = w,
+		};
 		g->count += count->count;
 		err = w ? weight__merge(&g->weight, w) : 0;
 	}
 	g->nr_stacks = i - *first;
 	*first = i;
-	qsort_r(g->stacks, g->nr_stacks, sizeof(*g->stacks), by_weight, g);
+	g->amount = g->weighed ? weight__value(&g->weight, g->how) : g->count;
+	qsort(g->stacks, g->nr_stacks, sizeof(*g->stacks), by_amount);
 	return err;
 }
 
@@ -262,7 +271,7 @@ int stack_counts__finish(struct stack_counts *c, struct stack_fold *fold,
 		err = finish_group(c, nr, g, &i);
 	if (err)
 		return err;
-	qsort_r(c->result, nr_groups, sizeof(*c->result), by_group_weight, c->groups);
+	qsort_r(c->result, nr_groups, sizeof(*c->result), by_group_amount, c->groups);
 	*ret_groups = c->result;
 	*ret_nr = nr_groups;
 	return 0;

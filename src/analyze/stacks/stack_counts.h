@@ -34,6 +34,7 @@ struct stack_spec {
 struct stack_count {
 	uint32_t kstack, ustack; /* stack numbers; 0: none, or not counted */
 	uint64_t count;
+	uint64_t amount; /* what stacks are ordered by: the count, or the value of the weight */
 	const struct weight *weight; /* NULL: not weighed */
 };
 
@@ -44,6 +45,7 @@ struct stack_group {
 	bool weighed;
 	enum weigh_how how;
 	uint64_t count; /* events */
+	uint64_t amount; /* as that of a stack, of all of them */
 	struct weight weight; /* of all of them */
 	struct stack_count *stacks; /* heaviest first */
 	unsigned int nr_stacks;
@@ -72,15 +74,5 @@ struct stack_left_out stack_counts__left_out(const struct stack_counts *c);
  */
 int stack_counts__finish(struct stack_counts *c, struct stack_fold *fold,
 			 const struct stack_group **ret_groups, unsigned int *ret_nr);
-
-/* What groups and stacks are ordered by, and functions are summed up by. */
-static inline uint64_t stack_group__weight(const struct stack_group *g)
-{
-	return g->weighed ? weight__value(&g->weight, g->how) : g->count;
-}
-static inline uint64_t stack_count__weight(const struct stack_group *g, const struct stack_count *s)
-{
-	return g->weighed ? weight__value(s->weight, g->how) : s->count;
-}
 
 #endif /* ANALYZE_STACK_COUNTS_H */

@@ -267,8 +267,7 @@ static int put_report(struct report *rp)
 	}
 	for (i = 0; i < nr; i++) {
 		rp->total += groups[i].count;
-		if (__builtin_add_overflow(rp->total_weight, stack_group__weight(&groups[i]),
-					   &rp->total_weight))
+		if (__builtin_add_overflow(rp->total_weight, groups[i].amount, &rp->total_weight))
 			rp->total_weight = UINT64_MAX;
 	}
 	if (rp->rd.json)

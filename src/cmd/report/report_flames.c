@@ -23,7 +23,7 @@ static int add_flames(struct report *rp, struct flamegraph *f, const struct stac
 		nr = stack_fold__frames(rp->fold, (struct stack_pair){ s->kstack, s->ustack },
 					frames);
 		err = flames__add_frames(f, rp->rd.reader, &rp->rd.names, label.s, frames, nr,
-					 stack_count__weight(g, s));
+					 s->amount);
 	}
 	return err;
 }

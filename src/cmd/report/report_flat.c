@@ -26,7 +26,7 @@ static void put_columns(struct report *rp, const struct stack_group *g,
 			const struct call_function *f)
 {
 	bool weighed = rp->weight_name, shares = report__has_shares(rp);
-	uint64_t whole = stack_group__weight(g);
+	uint64_t whole = g->amount;
 	struct out *o = &rp->out;
 
 	if (weighed)

@@ -28,10 +28,10 @@ void report__put_head(struct report *rp, const struct stack_group *g)
 	if (rp->weight_name) {
 		strbuf__printf(b, "  %s ", report__how(rp));
 		strbuf__text(b, rp->weight_name);
-		strbuf__printf(b, " %s", report__weight(rp, stack_group__weight(g)).s);
+		strbuf__printf(b, " %s", report__weight(rp, g->amount).s);
 		if (report__has_shares(rp)) {
 			strbuf__puts(b, " (");
-			out__percent(b, stack_group__weight(g), rp->total_weight, 0);
+			out__percent(b, g->amount, rp->total_weight, 0);
 			strbuf__puts(b, "%)");
 		}
 		strbuf__putc(b, ',');
@@ -47,8 +47,7 @@ void report__put_head(struct report *rp, const struct stack_group *g)
 
 bool report__too_small(const struct report *rp, const struct stack_group *g, uint64_t weight)
 {
-	return report__has_shares(rp) &&
-	       (double)weight * 100e9 < (double)rp->min * stack_group__weight(g);
+	return report__has_shares(rp) && (double)weight * 100e9 < (double)rp->min * g->amount;
 }
 
 static int add_text(struct report *rp, struct call_stack *s, const struct stk_frame *f,
@@ -261,7 +260,7 @@ static void put_stack(struct report *rp, const struct stack_group *g, const stru
 	unsigned int nr;
 
 	out__paint(&rp->out, OUT_NUMBER);
-	put_columns(rp, stack_count__weight(g, s), stack_group__weight(g), s->count);
+	put_columns(rp, s->amount, g->amount, s->count);
 	out__paint(&rp->out, OUT_PLAIN);
 	strbuf__putc(b, ' ');
 	if (!stack__put_ids(rp->rd.reader, b, s->kstack, s->ustack))
@@ -284,7 +283,7 @@ static void put_stack_json(struct report *rp, const struct stack_group *g,
 
 	json__record(j, "stack");
 	report__put_key(rp, g);
-	put_columns(rp, stack_count__weight(g, s), stack_group__weight(g), s->count);
+	put_columns(rp, s->amount, g->amount, s->count);
 	stack__json(&rp->rd.names, j, s->kstack, s->ustack, false);
 	nr = stack_fold__frames(rp->fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
 	json__array(j, "frames");
@@ -303,13 +302,13 @@ static void put_rest(struct report *rp, const struct stack_group *g, unsigned in
 
 	for (i = first; i < g->nr_stacks; i++) {
 		count += g->stacks[i].count;
-		if (__builtin_add_overflow(weight, stack_count__weight(g, &g->stacks[i]), &weight))
+		if (__builtin_add_overflow(weight, g->stacks[i].amount, &weight))
 			weight = UINT64_MAX;
 	}
 	if (!count)
 		return;
 	if (report__has_shares(rp))
-		put_columns(rp, weight, stack_group__weight(g), count);
+		put_columns(rp, weight, g->amount, count);
 	else
 		strbuf__printf(&rp->out.b, "%26s", text__number(count).s);
 	strbuf__printf(&rp->out.b, "  in %u more\n", g->nr_stacks - first);

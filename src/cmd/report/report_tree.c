@@ -28,8 +28,7 @@ static void put_tree_json(struct report *rp, const struct stack_group *g,
 		json__u64(j, "count", n->count);
 		json__u64(j, "self", n->self);
 		if (report__has_shares(rp))
-			out__percent(json__value(j, "percent"), n->weight, stack_group__weight(g),
-				     0);
+			out__percent(json__value(j, "percent"), n->weight, g->amount, 0);
 		report__json_function(rp, &n->frame, &n->key, n->guesses);
 		json__end(j);
 		put_tree_json(rp, g, n, depth + 1);
@@ -43,7 +42,7 @@ static void put_share(struct report *rp, const struct stack_group *g, uint64_t w
 		strbuf__printf(&rp->out.b, "%7s ", report__weight(rp, weight).s);
 		return;
 	}
-	out__percent(&rp->out.b, weight, stack_group__weight(g), 6);
+	out__percent(&rp->out.b, weight, g->amount, 6);
 	strbuf__puts(&rp->out.b, "% ");
 }
 
