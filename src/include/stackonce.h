@@ -130,7 +130,8 @@ struct stk_select {
  * that can be avoided, so damage there stays unnoticed.  Everything else is as without a selection:
  * losses, the tables, and totals.events, which includes the events left out.  But totals.late is of
  * the returned events, and stk_reader__may_miss() takes the events without fields outside the
- * selected times for complete.  To be called before the first event is read, else -EINVAL.
+ * selected times and CPUs for complete: one who pairs events of tasks lets `event` judge the CPU.
+ * To be called before the first event is read, else -EINVAL.
  */
 int stk_reader__select(struct stk_reader *r, const struct stk_select *select);
 

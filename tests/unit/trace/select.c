@@ -21,7 +21,8 @@
 #define NR_BLOCKS 10u /* one a round; block n has the times from 1000 * n */
 #define NR_EVENTS 8u /* of a block */
 
-static void write_blocks(struct gen_file *f)
+/* bare: the block in which an event of type a has no fields; NR_BLOCKS: none. */
+static void write_bare(struct gen_file *f, unsigned int bare)
 {
 	struct stk_writer_opts opts = { .nr_cpus = 2 };
 	struct stk_writer *w = gen_open(f, &opts);
@@ -42,6 +43,10 @@ static void write_blocks(struct gen_file *f)
 						      .record = rec,
 						      .record_len = 16 };
 
+			if (n == bare && !i) {
+				e.marks = STK_MARK_NO_FIELDS;
+				e.record_len = 8;
+			}
 			assert_int_equal(stk_writer__event(w, &e), 0);
 		}
 		assert_int_equal(stk_writer__end_round(w, 1000 * n + 999, n + 1), 0);
@@ -49,6 +54,11 @@ static void write_blocks(struct gen_file *f)
 	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
 	stk_writer__free(w);
 	gen_load(f);
+}
+
+static void write_blocks(struct gen_file *f)
+{
+	write_bare(f, NR_BLOCKS);
 }
 
 /* The nth block of events. */
@@ -249,13 +259,40 @@ static void test_losses(void **state)
 	gen_close(&f);
 }
 
+/* Events without fields may be missing even if they are not selected. */
+static void test_bare(void **state)
+{
+	struct stk_select select = { .size = sizeof(select), .to = UINT64_MAX, .event = type_b };
+	struct stk_span span = { .cpu = STK_ANY_CPU, .tid = STK_ANY_TASK, .fields = true };
+	const struct stk_event *e;
+	struct stk_reader *r;
+	struct gen_file f;
+	uint64_t count;
+
+	for (int counted = 0; counted < 2; counted++) {
+		write_bare(&f, 5);
+		assert_int_equal(stk_reader__open_mem(f.p, f.len, NULL, &r), 0);
+		assert_int_equal(stk_reader__select(r, &select), 0);
+		while ((counted ? stk_reader__next_counted(r, &e, &count) :
+				  stk_reader__next(r, &e)) == 1)
+			assert_int_not_equal(stk_event__marks(e), STK_MARK_NO_FIELDS);
+		span.from = 4005;
+		span.to = 4999;
+		assert_false(stk_reader__may_miss(r, &span));
+		span.to = 5005;
+		assert_true(stk_reader__may_miss(r, &span));
+		stk_reader__free(r);
+		gen_close(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_selected), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unread),	 cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_lying),	 cmocka_unit_test(test_old),
-		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_losses),	 cmocka_unit_test(test_bare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
