@@ -43,7 +43,7 @@ static void write_bare(struct gen_file *f, unsigned int bare)
 						      .record = rec,
 						      .record_len = 16 };
 
-			if (n == bare && !i) {
+			if (n == bare && i == 2) {
 				e.marks = STK_MARK_NO_FIELDS;
 				e.record_len = 8;
 			}
@@ -259,17 +259,57 @@ static void test_losses(void **state)
 	gen_close(&f);
 }
 
+/* The first selected event of the block that begins first is after those of the other block. */
+static void test_order(void **state)
+{
+	static const struct {
+		uint64_t ts;
+		uint32_t cpu, type;
+	} events[] = { { 10, 0, 0 }, { 100, 0, 1 }, { 20, 1, 1 }, { 30, 1, 1 } };
+	struct stk_writer_opts opts = { .nr_cpus = 2 };
+	struct stk_totals t;
+	struct gen_file f;
+	struct stk_writer *w = gen_open(&f, &opts);
+	uint64_t rec[2] = { 0 };
+
+	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "a", "", ""), 0);
+	assert_int_equal(stk_writer__type(w, STK_KIND_SAMPLE, "s", "b", "", ""), 1);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		struct stk_writer_event e = { .ts = events[i].ts,
+					      .cpu = events[i].cpu,
+					      .event = events[i].type,
+					      .record = rec,
+					      .record_len = 16 };
+
+		assert_int_equal(stk_writer__event(w, &e), 0);
+	}
+	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
+	stk_writer__free(w);
+	gen_load(&f);
+	assert_int_equal(read_times(&f, 0, UINT64_MAX, true, &t), 3);
+	assert_int_equal(t.events, ARRAY_SIZE(events));
+	gen_close(&f);
+}
+
+static bool no_event(void *ctx, const struct stk_event *e)
+{
+	return false;
+}
+
 /* Events without fields may be missing even if they are not selected. */
 static void test_bare(void **state)
 {
-	struct stk_select select = { .size = sizeof(select), .to = UINT64_MAX, .event = type_b };
+	struct stk_select select = { .size = sizeof(select), .to = UINT64_MAX };
 	struct stk_span span = { .cpu = STK_ANY_CPU, .tid = STK_ANY_TASK, .fields = true };
 	const struct stk_event *e;
 	struct stk_reader *r;
 	struct gen_file f;
 	uint64_t count;
 
-	for (int counted = 0; counted < 2; counted++) {
+	for (unsigned int i = 0; i < 4; i++) {
+		bool counted = i & 1;
+
+		select.event = i & 2 ? no_event : type_b;
 		write_bare(&f, 5);
 		assert_int_equal(stk_reader__open_mem(f.p, f.len, NULL, &r), 0);
 		assert_int_equal(stk_reader__select(r, &select), 0);
@@ -279,7 +319,8 @@ static void test_bare(void **state)
 		span.from = 4005;
 		span.to = 4999;
 		assert_false(stk_reader__may_miss(r, &span));
-		span.to = 5005;
+		span.from = 5010;
+		span.to = 5030;
 		assert_true(stk_reader__may_miss(r, &span));
 		stk_reader__free(r);
 		gen_close(&f);
@@ -292,7 +333,8 @@ int main(void)
 		cmocka_unit_test(test_selected), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unread),	 cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_lying),	 cmocka_unit_test(test_old),
-		cmocka_unit_test(test_losses),	 cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_losses),	 cmocka_unit_test(test_order),
+		cmocka_unit_test(test_bare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
