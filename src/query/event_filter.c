@@ -23,6 +23,8 @@ struct host_values {
 };
 static_assert(sizeof(struct host_values) <= FILTER_STR_MAX, "fits into filter_input.str");
 
+#define BYTES_PER_WORK 8 /* that are copied, for stk_reader__charge() */
+
 /* Parts of the input that a program reads. */
 enum { NEEDS_RECORD = 1 /* all of it */, NEEDS_COMM = 2, NEEDS_HOST = 4 };
 
@@ -210,6 +212,9 @@ int event_filters__check(struct event_filters *fs, unsigned int nr, const struct
 {
 	_cleanup_free_ struct filter_prog *prog = malloc(sizeof(*prog));
 
+	/* A hostile recording may have any number of types. */
+	if (stk_reader__charge(fs->r, 0, sizeof(*prog) / BYTES_PER_WORK))
+		return -ENOBUFS;
 	return prog ? compile(fs, &fs->v[nr], t, prog, why, size) : -ENOMEM;
 }
 
@@ -254,7 +259,6 @@ static void compile_type(struct event_filters *fs, struct one_filter *f, struct 
 
 /* A hostile recording may have many events with one long record. */
 #define FREE_BYTES 512 /* of a record */
-#define BYTES_PER_WORK 8 /* for stk_reader__charge() */
 
 static void fill_record(struct event_filters *fs, const struct filter_type *ft,
 			const struct stk_event *e)

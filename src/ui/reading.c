@@ -271,6 +271,8 @@ int reading__next_selected(struct reading *rd, const struct stk_event **ret_even
 			return -ECANCELED;
 		if (is_wanted(rd, *ret_event))
 			return 1;
+		if (interrupted) /* while following a recording that grows faster than this reads */
+			return -EAGAIN;
 	}
 	return n;
 }

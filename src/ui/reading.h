@@ -31,14 +31,13 @@
 /* Selections; `what` names what is selected, such as "only events". */
 #define TIME_OPTION(what) \
 	{ "--time A,B", \
-	  what " between these times; one may be omitted: '12.5,' in seconds, '+1,+2' since the " \
-	  "start, '20%,30%', or '14:03:20,14:05'", \
+	  what " from A to B: '12.5,13', '+1,' since the start, '20%,30%' or '14:03,14:05'", \
 	  OPT_FN(selection__take_time), \
 	  .expects = "A,B with A before B, or A, or ,B, in seconds, as +1.5, 20% or 14:03:20" }
 #define EVENT_OPTION(text) \
-	{ "-e, --event EVENT,...", text, OPT_FN(selection__take_event) }, \
-	{ "--filter EXPR", "filter for the -e before it, or for all events, in the kernel's " \
-	  "filter syntax", OPT_FN(selection__take_filter) }
+	{ "-e, --event EVENTS", text, OPT_FN(selection__take_event) }, \
+	{ "--filter EXPR", "filter for the -e before it, or for all events", \
+	  OPT_FN(selection__take_filter) }
 #define PID_OPTION(text) \
 	{ "--pid PIDS", text, OPT_SET(struct reading, sel.pid, UINT32_MAX), \
 	  .expects = "a list of process ids" }

@@ -41,8 +41,7 @@ static const struct opt options[] = {
 	SELECT_OPTIONS("only pairs that start", "only pairs that start with these events"),
 	FULL_FILES_OPTION,
 	NAMES_OPTIONS,
-	JSON_OPTION("print one JSON object per group, slowest pair and open start, and for the "
-		    "accounting"),
+	JSON_OPTION("one JSON object per group, slow pair and open start"),
 	HELP_OPTION
 };
 /* clang-format on */
