@@ -171,14 +171,16 @@ const struct ev_format *sql_recording__format(struct sql_recording *rec, unsigne
 
 static int take_losses(struct sql_recording *rec, struct stk_reader *r)
 {
+	_cleanup_free_ struct stk_loss *losses = NULL;
+	unsigned int nr = 0;
 	struct stk_loss loss;
 
-	free(rec->losses);
-	rec->losses = NULL;
-	rec->nr_losses = 0;
 	while (stk_reader__next_loss(r, UINT64_MAX, &loss) > 0)
-		if (array__append(&rec->losses, &rec->nr_losses, loss))
+		if (array__append(&losses, &nr, loss))
 			return -ENOMEM;
+	free(rec->losses);
+	rec->losses = take_ptr(losses);
+	rec->nr_losses = nr;
 	return 0;
 }
 
@@ -209,9 +211,9 @@ static int read_tables(struct sql_recording *rec, struct stk_reader **ret_reader
 	rec->damaged |= totals.bad_blocks || err;
 	err = err ?: totals.bad_blocks ? -EBADMSG : 0;
 	if (err && !(rec->partial && err == -EBADMSG))
-		return log_err(err == -EBADMSG ? 0 : err, "'%s' is damaged: it cannot be read to "
-							  "its end; --partial answers from what "
-							  "can be read",
+		return log_err(err == -EBADMSG ? 0 : err,
+			       "'%s' is damaged: it cannot be read to its end; --partial answers "
+			       "from what can be read",
 			       rec->path) ?: err;
 	*ret_reader = take_ptr(r);
 	return 0;
@@ -233,9 +235,18 @@ static int check_file(struct sql_recording *rec, struct stat *ret_st)
 	return 0;
 }
 
+/* Losses point into the reader: they come last. */
+static int take_tables(struct sql_recording *rec, struct stk_reader *r)
+{
+	int err = take_types(rec, r) ?: take_ids(rec, r) ?: take_losses(rec, r);
+
+	return err ? log_err(err, "read '%s'", rec->path) : 0;
+}
+
 int sql_recording__refresh(struct sql_recording *rec)
 {
 	_cleanup_(stk_reader__freep) struct stk_reader *r = NULL;
+	uint64_t was = rec->end;
 	struct stat st;
 	int err = check_file(rec, &st);
 
@@ -244,12 +255,11 @@ int sql_recording__refresh(struct sql_recording *rec)
 	rec->dev = st.st_dev;
 	rec->ino = st.st_ino;
 	rec->end = st.st_size;
-	err = read_tables(rec, &r);
-	if (err)
+	err = read_tables(rec, &r) ?: take_tables(rec, r);
+	if (err) {
+		rec->end = was;
 		return err;
-	err = take_types(rec, r) ?: take_losses(rec, r) ?: take_ids(rec, r);
-	if (err)
-		return log_err(err, "read '%s'", rec->path);
+	}
 	clear_stack_texts(rec); /* a new stack may have the number of another one */
 	stk_reader__free(rec->reader);
 	rec->reader = take_ptr(r);
