@@ -53,7 +53,7 @@ struct sql_recording {
 	struct sql_stack_id *ids; /* otherwise: by id, then number */
 	char **stack_texts; /* by number: see functions.c; NULL: not made yet */
 	unsigned int nr_stack_texts;
-	bool has_variants; /* numbers of stacks depend on the events read: see stk_event__ustack() */
+	bool has_variants; /* stack numbers depend on the events read, see stk_event__ustack() */
 	bool damaged; /* a part could not be read */
 };
 

@@ -57,7 +57,7 @@ static int authorize(void *ctx, int action, const char *what, const char *detail
 		return SQLITE_OK;
 	if (action == SQLITE_PRAGMA && what && is_harmless(what))
 		return SQLITE_OK;
-	/* SQLite asks for this when a virtual table is declared; defensive mode refuses a query's */
+	/* SQLite asks when a virtual table is declared; it refuses that of a query by itself */
 	if (action == SQLITE_UPDATE && !strcmp(what, "sqlite_master"))
 		return SQLITE_OK;
 	s->was_denied = true;
@@ -203,7 +203,7 @@ static int log_failure(struct sql *s, int rc)
 			       (unsigned long long)s->files.max >> 20) ?:
 			       -ENOSPC;
 	if ((rc & 0xff) == SQLITE_NOMEM && !strcmp(text, "out of memory"))
-		return log_err(0, "the query needs more memory than the %lld MiB that it may use", HEAP_MAX >> 20) ?:
+		return log_err(0, "the query needs more than %lld MiB of memory", HEAP_MAX >> 20) ?:
 			       -ENOMEM;
 	if ((rc & 0xff) == SQLITE_CORRUPT || rc == SQLITE_CANTOPEN)
 		return log_err(0, "%s", text) ?: errno_of(rc);

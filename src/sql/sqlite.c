@@ -45,9 +45,10 @@ int sqlite__load(void)
 	if (sqlite3_api)
 		return 0;
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		return log_err(0, "%s cannot be loaded: install SQLite (Debian: libsqlite3-0)", LIBRARY) ?:
-			       -EOPNOTSUPP;
+	if (!library) {
+		log_err(0, LIBRARY " cannot be loaded: install SQLite (Debian: libsqlite3-0)");
+		return -EOPNOTSUPP;
+	}
 	ask_for_functions(library);
 	if (sqlite3_api && sqlite3_libversion_number() >= OLDEST)
 		return 0;

@@ -131,6 +131,12 @@ static int save(struct sql_cmd *c)
 	return sql__save(&c->sql, output__fd(o)) ?: output__commit(o);
 }
 
+static int say_damaged(const struct sql_cmd *c)
+{
+	log_err(0, "'%s' is damaged: the answer lacks what cannot be read", c->rd.path);
+	return -EBADMSG;
+}
+
 /* What an answer cannot say: that the recording is not complete. */
 static int finish(struct sql_cmd *c, int err)
 {
@@ -138,8 +144,7 @@ static int finish(struct sql_cmd *c, int err)
 
 	stk_reader__totals(c->sql.rec.reader, &t);
 	if (!err && c->sql.rec.damaged)
-		err = log_err(0, "'%s' is damaged: the answer lacks what cannot be read", c->rd.path) ?:
-			      -EBADMSG;
+		err = say_damaged(c);
 	else if (!err && !t.clean_end && stk_reader__is_live(c->sql.rec.reader))
 		log_warn("'%s' is being recorded: events not written yet are missing", c->rd.path);
 	else if (!err && !t.clean_end)

@@ -360,7 +360,7 @@ static int count_events(struct stk_reader *r, int err)
 	return nr;
 }
 
-/* With an end, a file reads like its first bytes, also with blocks that are skipped or peeked at. */
+/* With an end, a file reads like its first bytes, also where blocks are skipped. */
 static void test_end(void **state)
 {
 	struct stk_reader_opts opts = { .size = sizeof(opts), .want = STK_WANT_EVENTS };
