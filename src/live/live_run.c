@@ -34,6 +34,7 @@ struct live {
 	uint64_t shown_events, shown_ts;
 	uint64_t added, added_shown; /* events in all, and when text was printed */
 	unsigned int idle; /* consecutive times without events */
+	bool abandoned; /* the recorder has ended without an end of the recording */
 	int err;
 };
 
@@ -248,8 +249,10 @@ static void take_keys(struct live *l)
 /* A recorder that was killed leaves a recording without an end: nothing more comes. */
 static void stop_if_abandoned(struct live *l)
 {
-	if (l->rd->live && ++l->idle > 2 && !stk_reader__is_live(l->rd->reader))
-		raise(SIGINT);
+	if (!l->rd->live || ++l->idle <= 2 || stk_reader__is_live(l->rd->reader))
+		return;
+	l->abandoned = true;
+	raise(SIGINT);
 }
 
 static void idle(void *ctx)
@@ -299,6 +302,8 @@ static int follow(struct live *l)
 	err = err ?: l->err;
 	live_screen__close(l->screen);
 	l->screen = NULL;
+	if (l->abandoned)
+		log_warn("'%s' ended abruptly: the last events may be missing", l->rd->path);
 	if (err)
 		return log_err(err, "count the events");
 	if (l->added != l->added_shown || !l->added)

@@ -31,10 +31,20 @@ grep -q '^[0-9,]* events\{0,1\} in .*: short.stk$' out || fail "no view of 'true
 "$STACKONCE" record --live -a -o killed.stk -e sched:sched_switch -d 3 </dev/null >out 2>err &
 recorder=$!
 test_pids="$test_pids $recorder"
-sleep 2
+wait_armed "$recorder" killed.stk
 viewer=$(cut -d' ' -f1 "/proc/$recorder/task/$recorder/children")
 [ -n "$viewer" ] || fail "record --live has no viewer"
 kill -KILL "$viewer"
 wait "$recorder" || fail "the recording ended with the viewer: $(cat err)"
 grep -q 'the live view has failed; the recording goes on' err || fail "no warning: $(cat err)"
 want_sum killed.stk
+
+# a recorder that is killed ends the view of its recording
+record_bg -a -o abrupt.stk -e sched:sched_switch
+timeout 20 "$STACKONCE" report --follow abrupt.stk </dev/null >out 2>err &
+follower=$!
+sleep 1
+kill -KILL "$recorder"
+wait "$follower" || fail "report --follow of a killed recorder: $(cat err)"
+grep -q "'abrupt.stk' ended abruptly" err || fail "no warning of an abrupt end: $(cat err)"
+grep -q '%  __schedule' out || fail "no view of an abrupt recording: $(cat out)"
