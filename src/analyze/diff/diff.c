@@ -13,6 +13,10 @@
 #include "strbuf.h"
 #include "string_table.h"
 
+/* Work of some ns, for the budget. */
+#define STEPS_PER_ROW 16
+#define STEPS_TO_MEASURE (4 * SERIES_BINS)
+
 struct row_key {
 	uint32_t type; /* number in names */
 	uint32_t what; /* of a stack or of a function, + 1 */
@@ -40,7 +44,7 @@ struct diff {
 	struct diff_row *rows;
 	uint32_t nr_rows, nr_significant;
 	uint64_t nr_added; /* stacks */
-	uint64_t series_bytes;
+	uint64_t series_bytes, steps;
 	struct charge charge;
 	bool judged;
 };
@@ -111,6 +115,7 @@ static int add_to_row(struct diff *d, const struct added *a, uint32_t what,
 	}
 	was = series__memory(&v->series[a->side]);
 	err = series__merge(&v->series[a->side], a->series);
+	d->steps += STEPS_PER_ROW + v->series[a->side].nr;
 	d->series_bytes += series__memory(&v->series[a->side]) - was;
 	return err;
 }
@@ -192,7 +197,7 @@ static int add_side(struct diff *d, unsigned int side)
 			continue;
 		err = add_stack(d, &a);
 		if (!err)
-			err = charge(&d->charge, d->side[1]->reader, memory(d), d->nr_added);
+			err = charge(&d->charge, d->side[1]->reader, memory(d), d->steps);
 	}
 	return err;
 }
@@ -276,6 +281,10 @@ static int finish(struct diff *d)
 	uint32_t i;
 	int err;
 
+	d->steps += (uint64_t)d->table.nr * STEPS_TO_MEASURE;
+	err = charge(&d->charge, d->side[1]->reader, memory(d), d->steps);
+	if (err)
+		return err;
 	d->judged = side__nr_bins(d->side[0]) >= JUDGE_MIN_BINS &&
 		    side__nr_bins(d->side[1]) >= JUDGE_MIN_BINS;
 	d->rows = calloc(d->table.nr + 1, sizeof(*d->rows));

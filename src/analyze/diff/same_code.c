@@ -13,6 +13,8 @@
 #include "strbuf.h"
 #include "string_table.h"
 
+#define STEPS_PER_FRAME 32 /* work of some ns, for the budget */
+
 /* A place in code: what is equal in both recordings. */
 struct place {
 	uint32_t home; /* number in strings: the file, or the module of the kernel */
@@ -227,12 +229,6 @@ static int place_of(struct same_code *c, unsigned int side, const struct stk_fra
 	return err < 0 ? err : 0;
 }
 
-int same_code__function(struct same_code *c, unsigned int side, const struct stk_frame *f,
-			uint32_t *ret_number)
-{
-	return place_of(c, side, f, true, ret_number);
-}
-
 static uint64_t memory(const struct same_code *c)
 {
 	return string_table__memory(&c->strings) + key_table__memory(&c->places) +
@@ -262,6 +258,16 @@ static int charge_side(struct same_code *c, unsigned int side, uint64_t was)
 	return charge(&r->charge, r->reader, r->charge.memory + memory(c) - was, c->steps);
 }
 
+int same_code__function(struct same_code *c, unsigned int side, const struct stk_frame *f,
+			uint32_t *ret_number)
+{
+	uint64_t was = memory(c);
+	int err = place_of(c, side, f, true, ret_number);
+
+	c->steps += STEPS_PER_FRAME;
+	return err ?: charge_side(c, side, was);
+}
+
 int same_code__stack(struct same_code *c, unsigned int side, const struct stk_frame *frames,
 		     unsigned int nr, uint32_t *ret_number)
 {
@@ -272,7 +278,7 @@ int same_code__stack(struct same_code *c, unsigned int side, const struct stk_fr
 
 	for (i = nr; i && !err; i--)
 		err = callee_of(c, side, number, &frames[i - 1], false, &number);
-	c->steps += nr;
+	c->steps += nr * STEPS_PER_FRAME;
 	if (!err)
 		err = charge_side(c, side, was);
 	if (!err)
@@ -286,7 +292,7 @@ int same_code__path(struct same_code *c, unsigned int side, uint32_t caller,
 	uint64_t was = memory(c);
 	int err = callee_of(c, side, caller, f, true, ret_number);
 
-	c->steps++;
+	c->steps += STEPS_PER_FRAME;
 	return err ?: charge_side(c, side, was);
 }
 

@@ -75,6 +75,7 @@ many report --by time
 many report --weigh tid:hist
 cpus report --by cpu,sym
 replaced report
+callers diff --all $dir/callers.stk
 forks lifecycle
 frees lifecycle
 LIST

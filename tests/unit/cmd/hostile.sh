@@ -43,6 +43,8 @@ report --by prev_comm,event --weigh prev_pid:p99 --tree
 report --weigh prev_pid:hist --json
 report --flat=library --fold idle,interrupts,guesses
 report --print-sql --by prev_comm
+diff --flamegraph -
+diff --latency *,* --json
 script --ns
 script --json --stacks
 script --filter kstack~"*a?b*"||ustack~"*c*"||task.comm~"*d*"||event~"*e*"||stack_id==1
