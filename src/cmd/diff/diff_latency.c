@@ -299,7 +299,8 @@ int diff__latency(struct diff_cmd *cmd)
 		log_err(err, "compare the pairs");
 		return CMD_FAILURE;
 	}
-	qsort(c.rows, c.nr, sizeof(*c.rows), by_change);
+	if (c.nr)
+		qsort(c.rows, c.nr, sizeof(*c.rows), by_change);
 	put_rows(&c);
 	return CMD_OK;
 }
