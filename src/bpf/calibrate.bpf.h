@@ -6,6 +6,7 @@
 #ifndef CALIBRATE_BPF_H
 #define CALIBRATE_BPF_H
 
+#include "select.bpf.h"
 #include "user_area.bpf.h"
 
 struct fdtable {
@@ -16,6 +17,10 @@ struct files_struct {
 	struct fdtable *fdt;
 } __attribute__((preserve_access_index));
 
+struct inode___kernfs {
+	void *i_private;
+} __attribute__((preserve_access_index));
+
 /* Calibration on task:task_rename, which the recorder triggers itself in plain task context. */
 u32 calibrate_tid = 0;
 u32 calibrate_preempt = 0, calibrate_migrate = 0, calibrate_runs = 0;
@@ -23,12 +28,12 @@ int calibrate_irqs_off = 0;
 /* A descriptor of the recorder, and the f_mode of its file. */
 u32 calibrate_fd = 0, calibrate_fmode = 0;
 
-static __always_inline u32 fmode_of(const struct task_struct *task, u32 fd)
+static __always_inline struct file *file_of(const struct task_struct *task, u32 fd)
 {
 	struct file **fds = BPF_CORE_READ(task, files, fdt, fd), *file = NULL;
 
 	bpf_core_read(&file, sizeof(file), fds + fd);
-	return BPF_CORE_READ(file, f_mode);
+	return file;
 }
 
 SEC("tracepoint")
@@ -41,7 +46,7 @@ int calibrate(void *ctx)
 	calibrate_preempt = compat_percpu_u32(percpu_preempt_count) & 0xff;
 	calibrate_migrate = task->migration_disabled;
 	calibrate_irqs_off = compat_irqs_off();
-	calibrate_fmode = fmode_of(task, calibrate_fd);
+	calibrate_fmode = BPF_CORE_READ(file_of(task, calibrate_fd), f_mode);
 	calibrate_runs++;
 	return 1;
 }
@@ -59,7 +64,10 @@ int calibrate_signal(void *ctx)
 	return 1;
 }
 
-/* Run once on each CPU: the address of its run queue, from which its per-CPU base is computed. */
+/*
+ * Run once on each CPU: the address of its run queue, from which its per-CPU base is computed, and
+ * that of the initial PID namespace.
+ */
 u64 located_rq[WIRE_MAX_CPUS] = {};
 
 SEC("raw_tp")
@@ -69,8 +77,11 @@ int locate(void *ctx)
 	u32 cpu = bpf_get_smp_processor_id();
 	struct cfs_rq *cfs_rq;
 	struct rq *rq = NULL;
+	struct pid___links *pid = NULL;
 	int rq_cpu = -1;
 
+	bpf_core_read(&pid, sizeof(pid), &((struct task_struct___links *)task)->thread_pid);
+	bpf_core_read(&initial_pids, sizeof(initial_pids), &pid->numbers[0].ns);
 	if (!bpf_core_field_exists(task->se.cfs_rq) || cpu >= WIRE_MAX_CPUS)
 		return 0;
 	cfs_rq = BPF_CORE_READ(task, se.cfs_rq);
@@ -78,6 +89,24 @@ int locate(void *ctx)
 	bpf_core_read(&rq_cpu, sizeof(rq_cpu), &rq->cpu);
 	if (rq_cpu == cpu)
 		located_rq[cpu] = (u64)rq;
+	return 0;
+}
+
+/* A directory in cgroup v2 that the recorder has opened. */
+u32 located_cgroup_fd = 0;
+struct wire_cgroup located_cgroup = {};
+
+SEC("raw_tp")
+int locate_cgroup(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct file *file = file_of(task, located_cgroup_fd);
+	struct inode___kernfs *inode = (void *)BPF_CORE_READ(file, f_inode);
+	struct kernfs_node *kn = BPF_CORE_READ(inode, i_private);
+	struct cgroup *c = BPF_CORE_READ(kn, priv);
+
+	located_cgroup.id = BPF_CORE_READ(kn, id);
+	located_cgroup.level = bpf_core_field_exists(c->ancestors) ? BPF_CORE_READ(c, level) : -1;
 	return 0;
 }
 

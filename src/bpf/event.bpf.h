@@ -6,6 +6,7 @@
 #define EVENT_BPF_H
 
 #include "event_flags.h"
+#include "select.bpf.h"
 #include "stack.bpf.h"
 #include "state.bpf.h"
 #include "user_stack.bpf.h"
@@ -253,7 +254,7 @@ static __always_inline bool names_selected(struct scratch *s, struct event_desc 
 	for (i = 0; i < 2; i++) {
 		if (i >= d->nr_pids)
 			break;
-		if (pid_selected(*(u32 *)(rec + (d->pid_off[i] & 0xffc))))
+		if (tid_selected(*(u32 *)(rec + (d->pid_off[i] & 0xffc))))
 			return true;
 	}
 	return false;
@@ -266,15 +267,16 @@ static __always_inline bool armed(void)
 }
 
 /*
- * Decides by the running task whether to record the event.  Returns its counters, or NULL: the
- * event is not recorded and has been counted as filtered.  *ret_selected false: the running task is
- * not selected, but the event may name a task that is.
+ * Decides by CPU and running task whether to record the event.  Returns its counters, or NULL: the
+ * event is not recorded and has been counted as filtered.  *ret_excluded: 0, or the running task is
+ * not selected, but the event may name a task that is; if it does not, this counter is to be
+ * incremented.
  */
 static __always_inline struct event_counts *event_wanted(u32 event, const struct task_struct *task,
 							 struct event_desc **ret_desc,
-							 bool *ret_selected)
+							 u32 *ret_excluded)
 {
-	u32 tid = task->pid;
+	u32 tid = task->pid, by = selections, excluded;
 	struct event_counts *c;
 
 	c = event_counts(event);
@@ -283,23 +285,21 @@ static __always_inline struct event_counts *event_wanted(u32 event, const struct
 	*ret_desc = bpf_map_lookup_elem(&descs, &event);
 	if (!*ret_desc)
 		return NULL;
-	*ret_selected = true;
-	/*
-	 * Events in interrupts that hit the recorder are not its own.  With selected tasks an event
-	 * of the recorder may name one of them.
-	 */
-	if (self_tgid && !select_tasks &&
-	    ((u32)task->tgid == self_tgid || tid == *(volatile u32 *)&ctl.held) &&
-	    (event == sample_event || !compat_context_level())) {
-		bump(c, STK_C_FILTERED_SELF);
+	if (by & WIRE_SELECT_CPUS && !cpu_selected()) {
+		bump(c, STK_C_FILTERED_CPU);
 		return NULL;
 	}
-	if (select_tasks && !pid_selected(tid)) {
-		*ret_selected = false;
-		if (!(*ret_desc)->nr_pids) {
-			bump(c, STK_C_FILTERED_PID);
-			return NULL;
-		}
+	/* Events in interrupts that hit the recorder are not its own. */
+	if (!(by & WIRE_SELECT_IDS) && is_self(tid, task->tgid) &&
+	    (event == sample_event || !compat_context_level()))
+		excluded = STK_C_FILTERED_SELF;
+	else
+		excluded = task_excluded(by, task, tid);
+	*ret_excluded = excluded;
+	/* With selected tasks, an event of the recorder may name one of them. */
+	if (excluded && (!(by & WIRE_SELECT_TASKS) || !(*ret_desc)->nr_pids)) {
+		bump(c, excluded);
+		return NULL;
 	}
 	return c;
 }
@@ -354,14 +354,14 @@ struct event_run {
 	struct event_desc *d;
 	struct scratch *s;
 	u32 *busy;
-	bool selected;
+	u32 excluded; /* see event_wanted() */
 };
 
 /* False: the event is filtered or there is no free scratch slot; it has been counted. */
 static __always_inline bool event_begin(struct event_run *e, u32 event, u64 ts)
 {
 	e->task = (void *)bpf_get_current_task_btf();
-	e->c = event_wanted(event, e->task, &e->d, &e->selected);
+	e->c = event_wanted(event, e->task, &e->d, &e->excluded);
 	if (!e->c)
 		return false;
 	e->s = scratch_get(&e->busy);
@@ -401,7 +401,7 @@ static __always_inline void event_end(void *ctx, struct event_run *e, bool filte
 	} else {
 		kernel_stack(ctx, e->s, e->c, e->d->tracer_start, e->d->tracer_len, 0,
 			     KWALK_TRACEPOINT);
-		user_stack(e->s, e->c, e->selected);
+		user_stack(e->s, e->c, !e->excluded);
 		if (event_write(e->s, e->c))
 			event_cost(e->c, e->s);
 	}

@@ -7,6 +7,7 @@
 #define NESTED_BPF_H
 
 #include "event.bpf.h"
+#include "select.bpf.h"
 #include "stack.bpf.h"
 
 /* Whether the kernel drops the recorder program for the current event. */
@@ -71,7 +72,7 @@ static __always_inline bool args_selected(struct bpf_raw_tracepoint_args *ctx, s
 		else if (arg == 3)
 			task = (void *)FILL_ARG(ctx, 2);
 		tid = 0;
-		if (task && !bpf_core_read(&tid, sizeof(tid), &task->pid) && pid_selected(tid))
+		if (task && !bpf_core_read(&tid, sizeof(tid), &task->pid) && tid_selected(tid))
 			return true;
 	}
 	return false;
@@ -102,7 +103,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 	struct event_desc *d;
 	struct scratch *s;
 	u32 *busy;
-	bool selected;
+	u32 excluded;
 	u64 ts = now();
 
 	if (!h) {
@@ -117,11 +118,11 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		*(volatile u64 *)&h[i].ctx = 0;
 		break;
 	}
-	c = event_wanted(event, task, &d, &selected);
+	c = event_wanted(event, task, &d, &excluded);
 	if (!c)
 		return 0;
-	if (!selected && !args_selected(ctx, d)) {
-		bump(c, STK_C_FILTERED_PID);
+	if (excluded && !args_selected(ctx, d)) {
+		bump(c, excluded);
 		return 0;
 	}
 	if (d->flags & DESC_FILTER) { /* the filter needs fields, which are unavailable here */
@@ -144,7 +145,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 	s->ev.common_type = d->common_type;
 	common_fields(s, task);
 	nested_stack(ctx, s, c, d);
-	user_stack(s, c, selected);
+	user_stack(s, c, !excluded);
 	if (event_write(s, c) && s->marks & STK_MARK_NO_FIELDS)
 		bump(c, STK_C_NO_FIELDS);
 	scratch_put(busy);

@@ -238,10 +238,11 @@ static __always_inline int emulated_record(struct pt_regs *ctx, struct scratch *
 
 static __always_inline void emulated_save(struct pt_regs *ctx, u32 event, u32 variant)
 {
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
 	u64 args[3] = {};
 
-	if (!armed() || !d || (select_tasks && !pid_selected(bpf_get_current_pid_tgid())))
+	if (!armed() || !d || task_excluded(selections, task, task->pid))
 		return;
 	emulated_args(ctx, d->emulated, variant, args);
 	if (!call_save(PROBE_REG(ctx, ARCH_REG_SP), variant, args[0], args[1], args[2]))
@@ -300,7 +301,7 @@ static __always_inline void return_unfollowed(u32 event)
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct event_counts *c;
 	struct event_desc *d;
-	bool selected;
+	u32 excluded;
 
 	if (!armed() || !bpf_core_field_exists(task->utask) || !task->utask ||
 	    task->utask->depth < USER_RETURNS)
@@ -309,7 +310,7 @@ static __always_inline void return_unfollowed(u32 event)
 	if (!c)
 		return;
 	bump(c, STK_C_HAPPENED);
-	c = event_wanted(event, task, &d, &selected);
+	c = event_wanted(event, task, &d, &excluded);
 	if (c)
 		event_lost(c, STK_C_LOST_RETURN, now());
 }

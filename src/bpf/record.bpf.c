@@ -15,6 +15,7 @@
 #include "event.bpf.h"
 #include "nested.bpf.h"
 #include "probe.bpf.h"
+#include "select.bpf.h"
 #include "stack.bpf.h"
 #include "state.bpf.h"
 #include "syscall.bpf.h"
@@ -32,8 +33,8 @@ static __always_inline int record_event(void *ctx, bool filtered)
 		return 1;
 	copy_record(ctx, e.s, e.d);
 	common_fields(e.s, e.task);
-	if (!e.selected && !names_selected(e.s, e.d)) {
-		bump(e.c, STK_C_FILTERED_PID);
+	if (e.excluded && !names_selected(e.s, e.d)) {
+		bump(e.c, e.excluded);
 		scratch_put(e.busy);
 		return 1;
 	}
@@ -140,7 +141,7 @@ int begin_program(void *ctx)
 	struct scratch *s;
 	u32 *busy;
 
-	if (!armed() || !task->mm || (select_tasks && !pid_selected(task->pid)))
+	if (!armed() || !task->mm || task_excluded(selections, task, task->pid))
 		return 0;
 	s = scratch_get(&busy);
 	if (!s)
@@ -164,14 +165,12 @@ int begin_program(void *ctx)
 SEC("raw_tp/task_rename")
 int begin_command(void *ctx)
 {
-	u32 tid = bpf_get_current_pid_tgid(), word = tid >> 6;
-	u64 *bits;
+	u32 tid = bpf_get_current_pid_tgid();
 
 	if (!tid || tid != ctl.held)
 		return 0;
-	bits = select_tasks ? bpf_map_lookup_elem(&pids, &word) : NULL;
-	if (bits)
-		__sync_fetch_and_or(bits, 1ULL << (tid & 63));
+	if (selections & WIRE_SELECT_IDS)
+		set_bit_of(&pids, tid, true);
 	*(volatile u32 *)&ctl.held = 0;
 	return 0;
 }
@@ -181,18 +180,19 @@ SEC("raw_tp/task_newtask")
 int follow(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *child = (struct task_struct *)ctx->args[0];
-	u32 parent = bpf_get_current_pid_tgid(), tid = 0, word;
-	u64 *bits;
+	u32 parent = bpf_get_current_pid_tgid(), tid = 0;
 
-	if (bpf_core_read(&tid, sizeof(tid), &child->pid))
-		return 0;
-	word = tid >> 6;
-	bits = bpf_map_lookup_elem(&pids, &word);
-	if (!bits)
-		return 0;
-	if (pid_selected(parent))
-		__sync_fetch_and_or(bits, 1ULL << (tid & 63));
-	else
-		__sync_fetch_and_and(bits, ~(1ULL << (tid & 63)));
+	if (!bpf_core_read(&tid, sizeof(tid), &child->pid))
+		set_bit_of(&pids, tid, bit_of(&pids, parent));
+	return 0;
+}
+
+/* An event may name a task that has no id any more: what it was at its exit stays. */
+SEC("raw_tp/sched_process_exit")
+int remember(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	set_bit_of(&ended, task->pid, !owner_excluded(selections, task));
 	return 0;
 }

@@ -25,7 +25,6 @@
 /* Set before load. */
 const volatile u32 nr_cpus = 1;
 const volatile u32 self_tgid = 0; /* of the recorder; 0: record its events, too */
-const volatile bool select_tasks = false; /* record tasks in `pids` only */
 const volatile bool kernel_stacks = true;
 const volatile bool keep_idle = false;
 const volatile u32 max_depth = WIRE_MAX_FRAMES;
@@ -115,9 +114,6 @@ ARRAY_MMAPABLE(filters, 1, struct filter_prog);
 /* Event of each system call at entry and (second half) at exit; 0xffffffff: not recorded. */
 ARRAY_MMAPABLE(syscall_events, 2 * WIRE_MAX_SYSCALLS, u32);
 
-/* One bit per thread id. */
-ARRAY_MMAPABLE(pids, 1, u64);
-
 ARRAY(tasks, WIRE_TASK_SLOTS, struct task_slot);
 
 struct cpu_scratch {
@@ -205,14 +201,6 @@ __noinline int event_lost(struct event_counts *c, u32 counter, u64 ts)
 	bump(c, counter);
 	note_loss(c, ts);
 	return 0;
-}
-
-static __always_inline bool pid_selected(u32 tid)
-{
-	u32 word = tid >> 6;
-	u64 *bits = bpf_map_lookup_elem(&pids, &word);
-
-	return bits && *(volatile u64 *)bits >> (tid & 63) & 1;
 }
 
 #endif /* STATE_BPF_H */

@@ -18,7 +18,10 @@
 #define STK_COUNTERS_FILTERED(X) \
 	X(FILTERED_PID, 2, "filtered_pid", "pid") \
 	X(FILTERED_SELF, 3, "filtered_self", "self") \
-	X(FILTERED_EXPR, 4, "filtered_expr", "expression")
+	X(FILTERED_EXPR, 4, "filtered_expr", "expression") \
+	X(FILTERED_CGROUP, 55, "filtered_cgroup", "cgroup") \
+	X(FILTERED_CPU, 56, "filtered_cpu", "cpu") \
+	X(FILTERED_UID, 57, "filtered_uid", "uid")
 
 #define STK_COUNTERS_LOST(X) \
 	X(LOST_RING, 5, "lost_ring", "ring") /* the CPU's ring was full */ \

@@ -15,11 +15,13 @@
 typedef uint8_t __wire_u8;
 typedef uint16_t __wire_u16;
 typedef uint32_t __wire_u32;
+typedef int32_t __wire_s32;
 typedef uint64_t __wire_u64;
 #else
 typedef __u8 __wire_u8;
 typedef __u16 __wire_u16;
 typedef __u32 __wire_u32;
+typedef __s32 __wire_s32;
 typedef __u64 __wire_u64;
 #define static_assert _Static_assert
 #endif
@@ -30,6 +32,8 @@ typedef __u64 __wire_u64;
 #define WIRE_MAX_DYN 16 /* dynamic fields of one event */
 #define WIRE_MAX_CPUS 1024
 #define WIRE_MAX_EVENTS 4096
+#define WIRE_MAX_CGROUPS 64 /* selected */
+#define WIRE_MAX_UIDS 64
 #define WIRE_MAX_SYSCALLS 1024
 #define WIRE_MAX_STRINGS 6 /* string arguments of one system call */
 #define WIRE_STRING_LEN 256 /* bytes kept of a string argument, NUL included */
@@ -363,6 +367,24 @@ struct event_counts {
 struct task_slot {
 	__wire_u32 tid, tgid;
 	__wire_u64 comm[2];
+};
+
+/* What limits a recording. */
+enum wire_selection {
+	WIRE_SELECT_IDS = 1u << 0, /* tasks by their ids, and their children */
+	WIRE_SELECT_CGROUPS = 1u << 1,
+	WIRE_SELECT_UIDS = 1u << 2,
+	WIRE_SELECT_CPUS = 1u << 3,
+};
+/* Those that ask a task who it belongs to, and those that select tasks in any way. */
+#define WIRE_SELECT_OWNERS (WIRE_SELECT_CGROUPS | WIRE_SELECT_UIDS)
+#define WIRE_SELECT_TASKS (WIRE_SELECT_IDS | WIRE_SELECT_OWNERS)
+
+/* A cgroup whose tasks are recorded, those of its children included. */
+struct wire_cgroup {
+	__wire_u64 id; /* the inode number of its directory */
+	__wire_s32 level; /* in the hierarchy; 0: its root */
+	__wire_u32 pad;
 };
 
 /* Set while recording. */

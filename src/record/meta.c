@@ -17,6 +17,7 @@
 #include "log.h"
 #include "memory.h"
 #include "opts.h"
+#include "record/kernel/cgroup_dir.h"
 #include "record/kernel/percpu.h"
 #include "record/kernel/task_list.h"
 #include "record/kernel/tracefs.h"
@@ -25,6 +26,7 @@
 #include "strbuf.h"
 #include "symbols/ksyms.h"
 #include "trace/write/writer.h"
+#include "wire.h"
 
 /* Nothing is written after an error, so callers check err once, at the end. */
 struct meta {
@@ -184,6 +186,41 @@ static void put_events_left_out(struct meta *m, const struct rec_events *events)
 		put_strbuf(m, "events.left_out", &b);
 }
 
+/* "0-3,8" */
+static void put_selected_cpus(struct meta *m, const struct recorder_opts *o)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	unsigned int first, cpu;
+
+	for (cpu = 0; cpu < WIRE_MAX_CPUS; cpu++) {
+		if (!recorder_opts__has_cpu(o, cpu))
+			continue;
+		first = cpu;
+		while (cpu + 1 < WIRE_MAX_CPUS && recorder_opts__has_cpu(o, cpu + 1))
+			cpu++;
+		strbuf__printf(&b, first < cpu ? "%s%u-%u" : "%s%u", b.len ? "," : "", first, cpu);
+	}
+	put_strbuf(m, "selected.cpus", &b);
+}
+
+/* What the recording is limited to, beside processes: see recorder.c, write_target(). */
+static void put_selected(struct meta *m, const struct recorder_opts *o)
+{
+	_cleanup_(strbuf__free) struct strbuf cgroups = { 0 }, uids = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < o->nr_cgroups; i++)
+		strbuf__printf(&cgroups, "%s%s", i ? ", " : "", o->cgroups[i].path);
+	for (i = 0; i < o->nr_uids; i++)
+		strbuf__printf(&uids, "%s%u", i ? "," : "", o->uids[i]);
+	if (o->nr_cgroups)
+		put_strbuf(m, "selected.cgroups", &cgroups);
+	if (o->nr_uids)
+		put_strbuf(m, "selected.uids", &uids);
+	if (o->cpus)
+		put_selected_cpus(m, o);
+}
+
 static bool is_first_with_path(const struct rec_events *l, unsigned int nr)
 {
 	const struct probe *p = &l->v[nr].probe;
@@ -228,6 +265,7 @@ int meta__write(struct stk_writer *w, const struct recorder_opts *opts,
 	put_number(&m, "limits.stack_pool", memory->stack_pool);
 	put_number(&m, "limits.buffer_size", memory->ring);
 	put_text(&m, "stack_map.generation", "1");
+	put_selected(&m, opts);
 	put_events_left_out(&m, opts->events);
 	put_probe_paths(&m, opts->events);
 	return m.err;

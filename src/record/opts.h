@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "rec_clock.h"
 
+struct cgroup_dir;
 struct ksyms;
 struct rec_events;
 
@@ -39,6 +40,11 @@ struct recorder_opts {
 	bool symbols; /* write symbols of user frames at the end of the recording */
 	const pid_t *pids; /* -p; processes or threads */
 	unsigned int nr_pids;
+	const struct cgroup_dir *cgroups; /* -G: open */
+	unsigned int nr_cgroups;
+	const uint32_t *uids; /* -u: real user ids */
+	unsigned int nr_uids;
+	const uint64_t *cpus; /* -C: a bit for each of WIRE_MAX_CPUS; NULL: all */
 	char *const *command; /* NULL, or the command and its arguments */
 	bool command_only; /* record only events of the command and its children */
 	enum rec_clock clock;
@@ -57,10 +63,22 @@ struct recorder_opts {
 	void *status_ctx;
 };
 
-/* Whether only events of selected tasks (target.h) are recorded. */
+/* Whether only events of tasks that are selected by their ids (target.h) are recorded. */
 static inline bool recorder_opts__selects_tasks(const struct recorder_opts *o)
 {
 	return o->nr_pids || (o->command && o->command_only);
+}
+
+/* Whether events of some tasks only are recorded. */
+static inline bool recorder_opts__limits_tasks(const struct recorder_opts *o)
+{
+	return recorder_opts__selects_tasks(o) || o->nr_cgroups || o->nr_uids;
+}
+
+/* Whether events of this CPU are recorded. */
+static inline bool recorder_opts__has_cpu(const struct recorder_opts *o, unsigned int cpu)
+{
+	return !o->cpus || o->cpus[cpu / 64] >> cpu % 64 & 1;
 }
 
 /* The present time of the recording. */

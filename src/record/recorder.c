@@ -309,7 +309,7 @@ static int write_target(struct recorder *r)
 	if (!o->nr_pids && o->command && o->command_only)
 		strbuf__printf(&b, "%d", target__child(r->target));
 	else if (!o->nr_pids)
-		strbuf__puts(&b, "all");
+		strbuf__puts(&b, recorder_opts__limits_tasks(o) ? "selected" : "all");
 	err = strbuf__failed(&b) ? -ENOMEM : stk_writer__meta(r->w, "target", b.s);
 	strbuf__free(&b);
 	return err;

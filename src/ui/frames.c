@@ -351,7 +351,7 @@ const char *stack__omitted(const struct stk_reader *r, uint32_t ustack)
 
 	if (!ustack || stk_reader__stack(r, ustack, &st) || st.end != STK_END_NOT_RECORDED)
 		return NULL;
-	return "stack not recorded (-p or COMMAND)";
+	return "stack not recorded (task not selected)";
 }
 
 void frames__put(struct user_names *n, struct strbuf *b, const char *indent,

@@ -85,7 +85,7 @@ void frames__json(struct user_names *n, struct json *j, const struct stk_frame *
 /* A line for each frame, indented: the kernel stack, then the user stack; 0: no such stack. */
 void stack__put(struct user_names *n, struct strbuf *b, const char *indent, uint32_t kstack,
 		uint32_t ustack);
-/* "stack not recorded (-p or COMMAND)", if that is how this user stack ends; else NULL. */
+/* "stack not recorded (task not selected)", if that is how this user stack ends; else NULL. */
 const char *stack__omitted(const struct stk_reader *r, uint32_t ustack);
 /* " stack 5 ustack 6 (truncated)": the stack ids and how the stacks end; false: no stack. */
 bool stack__put_ids(const struct stk_reader *r, struct strbuf *b, uint32_t kstack, uint32_t ustack);

@@ -61,6 +61,11 @@ static int choose_backend(struct record_options *o)
 		log_err(0, "ORC unwinding needs BPF: with ftrace, use --kernel-unwind kernel");
 		return CMD_FAILURE;
 	}
+	if (o->nr_cgroups || o->rec.nr_uids) {
+		log_err(0, "%s needs BPF: ftrace selects tasks by their ids only, with -p",
+			o->nr_cgroups ? "--cgroup" : "--uid");
+		return CMD_FAILURE;
+	}
 	if (o->rec.sample_hz) {
 		log_err(0, "timer samples need BPF: with ftrace, give events with -e");
 		return CMD_FAILURE;
@@ -136,14 +141,17 @@ static int resolve_events(struct record_options *o, struct rec_events *events)
 /* The answer to these is incomplete or empty. */
 static void warn_selected(const struct record_options *o)
 {
+	bool by_id = recorder_opts__selects_tasks(&o->rec);
 	unsigned int i;
 
-	for (i = 0; i < o->nr_presets && recorder_opts__selects_tasks(&o->rec); i++)
+	for (i = 0; i < o->nr_presets && (by_id || o->nr_cgroups || o->rec.nr_uids); i++)
 		if (o->presets[i]->needs_all)
-			log_warn("preset '%s' needs -a: %s, but %s", o->presets[i]->name,
-				 o->presets[i]->needs_all,
-				 o->rec.command ? "a COMMAND limits the recording to its tasks" :
-						  "-p limits the recording to some tasks");
+			log_warn("preset '%s' needs %s: %s, but %s", o->presets[i]->name,
+				 by_id ? "-a" : "all tasks", o->presets[i]->needs_all,
+				 o->rec.nr_pids ? "-p limits the recording to some tasks" :
+				 by_id		? "a COMMAND limits the recording to its tasks" :
+				 o->nr_cgroups	? "-G limits the recording to some tasks" :
+						  "-u limits the recording to some tasks");
 }
 
 static void show_status(void *ctx, const char *line)
@@ -239,8 +247,8 @@ static int run(int argc, char **argv)
 		return err;
 	ui__set_log_level(o.verbose ? STK_LOG_DEBUG : o.quiet ? STK_LOG_ERROR : STK_LOG_WARN);
 	libbpf_set_print(bpf_log);
-	rec_clock__offset(o.rec.clock, &o.rec.clock_offset);
 	warn_selected(&o);
+	rec_clock__offset(o.rec.clock, &o.rec.clock_offset);
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;
 	err = o.rec.command ? target__find_command(o.rec.command[0]) : 0;
@@ -253,7 +261,7 @@ static int run(int argc, char **argv)
 		o.rec.status_ctx = &viewer;
 	}
 	stop__catch();
-	err = choose_backend(&o);
+	err = choose_backend(&o) ?: record_select__open(&o);
 	if (err)
 		return err;
 	events.native = o.rec.backend == REC_BACKEND_FTRACE;
@@ -275,6 +283,7 @@ static int run(int argc, char **argv)
 	else
 		print_summary(&o, &events, &result);
 	rec_events__clear(&events);
+	record_select__close(&o);
 	kernel_names__free(names);
 	return err ? err : result.exit_status;
 }

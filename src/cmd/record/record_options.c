@@ -156,6 +156,12 @@ const struct opt record_options[] = {
 	{ "-p, --pid PID,...", "record only these processes, their threads and children",
 	  OPT_FN(take_pids), .min = 1, .max = WIRE_PID_WORDS * 64ull - 1,
 	  .expects = "process ids" },
+	{ "-G, --cgroup PATH", "record only tasks in this cgroup (v2) or below it; may be given "
+	  "more than once", OPT_FN(record_select__cgroup), .expects = "a path" },
+	{ "-u, --uid USER,...", "record only tasks of these users, names or ids",
+	  OPT_FN(record_select__uids), .expects = "names or ids of users" },
+	{ "-C, --cpu LIST", "record only events of these CPUs, as 0-3,8",
+	  OPT_SET(struct record_options, cpus, WIRE_MAX_CPUS - 1) },
 	{ "[COMMAND]", NULL, OPT_REST(struct record_options, rec.command) },
 	{ "-o, --output FILE",
 	  "the recording (trace.stk); an old one becomes FILE.old; - is stdout",
@@ -174,10 +180,10 @@ const struct opt record_options[] = {
 	  WORDS([REC_UNWIND_AUTO] = "auto", [REC_UNWIND_ORC] = "orc",
 		[REC_UNWIND_KERNEL] = "kernel") },
 	{ "--user-stacks[=HOW]", "record user stacks, by unwind tables (cfi) or frame pointers "
-	  "(fp); cfi is the default with -p, a COMMAND or a probe in a program",
+	  "(fp); cfi is the default with -p, -G, -u, a COMMAND or a probe in a program",
 	  OPT_FN(take_user_stacks), WORDS([BY_CFI] = "cfi", [BY_FP] = "fp") },
 	{ "--no-user-stacks", "do not record user stacks", OPT_FN(take_no_user_stacks) },
-	{ "--waker-stacks", "with -p or a COMMAND: record user stacks also of the other tasks, "
+	{ "--waker-stacks", "with selected tasks: record user stacks also of the other tasks, "
 	  "which wake the selected ones", OPT_FLAG(struct record_options, rec.waker_stacks) },
 	{ "--no-symbols", "do not add symbols of user functions to the recording",
 	  OPT_OFF(struct record_options, rec.symbols) },
@@ -268,7 +274,8 @@ int record_options__parse(int argc, char **argv, struct record_options *o)
 		return ui__usage_error(
 			"record", "--live reads the recording while it grows: it excludes -o -");
 	if (!o->user_stacks_given)
-		o->rec.user_stacks = o->rec.command || o->rec.nr_pids;
+		o->rec.user_stacks =
+			o->rec.command || o->rec.nr_pids || o->nr_cgroups || o->rec.nr_uids;
 	err = add_presets(o);
 	if (err)
 		return err;

@@ -152,6 +152,7 @@ static int attach_samples(struct programs *p)
 		.nr_cpus = p->nr_cpus,
 		.hz = p->opts->sample_hz,
 		.cycles = p->opts->sample_cycles,
+		.cpus = p->opts->cpus,
 		.program = p->skel->progs.sample,
 	};
 	int err = samples__new(&o, &p->samples);
@@ -175,6 +176,11 @@ int attach__all(struct programs *p)
 		p->follow = bpf_program__attach(p->skel->progs.follow);
 		if (!p->follow)
 			return log_err(-errno, "attach to task:task_newtask");
+	}
+	if (programs__selects_owners(p)) {
+		p->remember = bpf_program__attach(p->skel->progs.remember);
+		if (!p->remember)
+			return log_err(-errno, "attach to sched:sched_process_exit");
 	}
 	if (p->opts->command) {
 		p->command = bpf_program__attach(p->skel->progs.begin_command);
@@ -224,7 +230,7 @@ static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 {
 	int *fds =
-		malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 7) * sizeof(*fds));
+		malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 8) * sizeof(*fds));
 	unsigned int nr = 0, i;
 
 	if (!fds)
@@ -246,6 +252,8 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 		nr += samples__fds(p->samples, fds + nr);
 	if (p->follow)
 		fds[nr++] = bpf_link__fd(p->follow);
+	if (p->remember)
+		fds[nr++] = bpf_link__fd(p->remember);
 	if (p->begin)
 		fds[nr++] = bpf_link__fd(p->begin);
 	if (p->command)
@@ -273,6 +281,7 @@ void attach__release(struct programs *p)
 	}
 	samples__free(p->samples);
 	bpf_link__destroy(p->follow);
+	bpf_link__destroy(p->remember);
 	bpf_link__destroy(p->begin);
 	bpf_link__destroy(p->command);
 	free(p->attached);

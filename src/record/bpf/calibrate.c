@@ -13,6 +13,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "programs_priv.h"
+#include "record/kernel/cgroup_dir.h"
 
 /* The per-CPU base is the address of the CPU's run queue minus the offset of that variable. */
 int programs__locate_cpu(struct programs *p, unsigned int cpu)
@@ -49,6 +50,29 @@ int programs__locate(struct programs *p)
 	if (!all)
 		log_warn("cannot locate the kernel's per-CPU variables: nested events are lost, "
 			 "and preempt counts are unknown");
+	return 0;
+}
+
+int programs__locate_cgroups(struct programs *p)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	unsigned int i;
+
+	for (i = 0; i < p->opts->nr_cgroups; i++) {
+		const struct cgroup_dir *d = &p->opts->cgroups[i];
+		const struct wire_cgroup *found = &p->skel->bss->located_cgroup;
+
+		p->skel->bss->located_cgroup_fd = d->fd;
+		if (bpf_prog_test_run_opts(bpf_program__fd(p->skel->progs.locate_cgroup), &run))
+			return log_err(-errno, "run the BPF program that finds cgroup '%s'",
+				       d->path);
+		if (found->id != d->id || found->level < 0)
+			return log_err(-EOPNOTSUPP,
+				       "find cgroup '%s' in the kernel: --cgroup needs Linux 6.1 "
+				       "or newer",
+				       d->path);
+		p->skel->bss->cgroups[i] = *found;
+	}
 	return 0;
 }
 

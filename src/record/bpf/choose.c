@@ -78,6 +78,8 @@ void programs__choose(struct programs *p)
 	bpf_program__set_autoload(s->progs.nested, any);
 	bpf_program__set_autoload(s->progs.sample, p->opts->sample_hz);
 	bpf_program__set_autoload(s->progs.follow, recorder_opts__selects_tasks(p->opts));
+	bpf_program__set_autoload(s->progs.remember, programs__selects_owners(p));
+	bpf_program__set_autoload(s->progs.locate_cgroup, p->opts->nr_cgroups);
 	bpf_program__set_autoload(s->progs.begin_command, p->opts->command);
 	bpf_program__set_autoload(s->progs.snapshot, p->user_stacks);
 	bpf_program__set_autoload(s->progs.begin_program, p->user_stacks);

@@ -81,6 +81,22 @@ static int check_user_stacks(struct programs *p)
 	return 0;
 }
 
+static void set_selection(struct programs *p)
+{
+	struct record_bpf__rodata *ro = p->skel->rodata;
+	const struct recorder_opts *o = p->opts;
+
+	ro->selections = (recorder_opts__selects_tasks(o) ? WIRE_SELECT_IDS : 0) |
+			 (o->nr_cgroups ? WIRE_SELECT_CGROUPS : 0) |
+			 (o->nr_uids ? WIRE_SELECT_UIDS : 0) | (o->cpus ? WIRE_SELECT_CPUS : 0);
+	if (o->cpus)
+		memcpy((void *)ro->selected_cpus, o->cpus, sizeof(ro->selected_cpus));
+	ro->nr_cgroups = o->nr_cgroups;
+	ro->nr_uids = o->nr_uids;
+	if (o->nr_uids)
+		memcpy((void *)ro->uids, o->uids, o->nr_uids * sizeof(ro->uids[0]));
+}
+
 static int set_rodata(struct programs *p)
 {
 	struct record_bpf__rodata *ro = p->skel->rodata;
@@ -89,7 +105,7 @@ static int set_rodata(struct programs *p)
 
 	ro->nr_cpus = p->nr_cpus;
 	ro->self_tgid = p->opts->include_self ? 0 : getpid();
-	ro->select_tasks = recorder_opts__selects_tasks(p->opts);
+	set_selection(p);
 	ro->kernel_stacks = p->opts->kernel_stacks;
 	ro->keep_idle = p->opts->keep_idle;
 	ro->max_depth = p->opts->max_depth;
@@ -136,6 +152,7 @@ static void set_map_sizes(struct programs *p)
 	bpf_map__set_max_entries(s->maps.filters, MAX(filters, 1u));
 	bpf_map__set_max_entries(s->maps.pids,
 				 recorder_opts__selects_tasks(p->opts) ? WIRE_PID_WORDS : 1);
+	bpf_map__set_max_entries(s->maps.ended, programs__selects_owners(p) ? WIRE_PID_WORDS : 1);
 	bpf_map__set_max_entries(s->maps.tasks, p->nr_cpus * WIRE_TASK_SLOTS);
 	bpf_map__set_max_entries(s->maps.scratches, p->nr_cpus);
 	bpf_map__set_max_entries(s->maps.handovers, p->nr_cpus);
@@ -363,6 +380,9 @@ static int load(struct programs *p)
 	err = fill_maps(p);
 	if (err)
 		return log_err(err, "fill the BPF maps");
+	err = programs__locate_cgroups(p);
+	if (err)
+		return err;
 	p->costs.load_ns = clock_ns(CLOCK_MONOTONIC) - start;
 	return programs__calibrate(p);
 }

@@ -47,7 +47,7 @@ struct programs {
 	const char *kernel_walk_reason; /* why; NULL: stacks are walked */
 	struct memory_plan memory;
 	struct percpu_layout layout;
-	struct bpf_link *calibration, *follow, *begin, *command;
+	struct bpf_link *calibration, *follow, *remember, *begin, *command;
 	unsigned int nr_cpus, nr_events;
 	bool *online; /* by CPU: when it was last looked at */
 	bool *prepared; /* by CPU: it has been located and has a ring */
@@ -66,6 +66,12 @@ struct programs {
 	struct backend_costs costs;
 	struct rlimit files_before; /* limit of open files at the start */
 };
+
+/* Whether tasks are selected by their cgroup or user. */
+static inline bool programs__selects_owners(const struct programs *p)
+{
+	return p->opts->nr_cgroups || p->opts->nr_uids;
+}
 
 /* Selects the programs that the events need; to be called before loading. */
 void programs__choose(struct programs *p);
@@ -93,6 +99,8 @@ int programs__start_walk(struct programs *p);
 int programs__locate_cpu(struct programs *p, unsigned int cpu);
 /* Does so for all CPUs in p->online; those that went offline meanwhile stay unprepared. */
 int programs__locate(struct programs *p);
+/* Finds the selected cgroups in the kernel. */
+int programs__locate_cgroups(struct programs *p);
 /* Determines preemption counts in plain task context and flag bits of this kernel. */
 int programs__calibrate(struct programs *p);
 

@@ -184,6 +184,11 @@ static int open_cpu(struct samples *s, unsigned int cpu)
 	return 0;
 }
 
+static bool is_selected(const struct samples *s, unsigned int cpu)
+{
+	return !s->o.cpus || s->o.cpus[cpu / 64] >> cpu % 64 & 1;
+}
+
 int samples__refresh(struct samples *s, const bool *online)
 {
 	unsigned int cpu;
@@ -194,7 +199,7 @@ int samples__refresh(struct samples *s, const bool *online)
 
 		if (c->fd >= 0 && has_ended(c))
 			end_event(s, c);
-		if (c->fd < 0 && online[cpu])
+		if (c->fd < 0 && online[cpu] && is_selected(s, cpu))
 			err = open_cpu(s, cpu);
 	}
 	return err;

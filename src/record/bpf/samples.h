@@ -21,6 +21,7 @@ struct samples_opts {
 	unsigned int nr_cpus; /* possible CPUs */
 	unsigned int hz;
 	bool cycles; /* sample by hardware cycles, not by the clock */
+	const uint64_t *cpus; /* borrowed: a bit for each CPU that has samples; NULL: all have */
 	const struct bpf_program *program; /* borrowed */
 };
 

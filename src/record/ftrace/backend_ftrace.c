@@ -21,6 +21,7 @@
 #include "record/opts.h"
 #include "record/select/rec_event.h"
 #include "trace/write/writer.h"
+#include "wire.h"
 
 #define RENAME_TRIGGER "events/task/task_rename/trigger"
 #define BEGIN_TRIES 10000 /* of 100 us: for a child in execve(2) */
@@ -215,6 +216,26 @@ static int set_tasks(struct ftrace_backend *b)
 	return err ? log_err(err, "exclude the recorder's own events") : 0;
 }
 
+/* Events of other CPUs are not written.  The mask is words of 32 bits, the highest CPUs first. */
+static int set_cpus(struct ftrace_backend *b)
+{
+	const struct recorder_opts *o = b->opts;
+	char mask[WIRE_MAX_CPUS / 32 * 9 + 1] = "";
+	unsigned int word = (b->nr_cpus + 31) / 32, bits, i;
+	size_t len = 0;
+	int err;
+
+	if (!o->cpus)
+		return 0;
+	while (word-- > 0) {
+		for (bits = i = 0; i < 32; i++)
+			bits |= (unsigned int)recorder_opts__has_cpu(o, word * 32 + i) << i;
+		len += snprintf(mask + len, sizeof(mask) - len, word ? "%08x," : "%08x", bits);
+	}
+	err = ftrace_instance__write(b->instance, "tracing_cpumask", mask);
+	return err ? log_err(err, "limit ftrace to CPUs, mask %s", mask) : 0;
+}
+
 /* ftrace does not support user stacks on every architecture. */
 static int set_user_stacks(struct ftrace_backend *b)
 {
@@ -250,6 +271,7 @@ static int set_up(struct ftrace_backend *b)
 		err = set_option(b, "stacktrace", true);
 	if (!err && o->user_stacks)
 		err = set_user_stacks(b);
+	err = err ?: set_cpus(b);
 	return err ?: set_tasks(b);
 }
 

@@ -16,6 +16,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "cgroup_dir.h"
 #include "cleanup.h"
 #include "kernel_names.h"
 #include "kwalk/kwalk.h"
@@ -299,6 +300,16 @@ static int probe_format(const char *name)
 PROBE(probe_stack_map, probe_format("stack_id"))
 PROBE(probe_user_file_map, probe_format("file_map"))
 
+static int probe_cgroup(char *detail, size_t len)
+{
+	_cleanup_free_ char *path = NULL;
+	int err = cgroup_dir__mount(&path);
+
+	if (!err)
+		snprintf(detail, len, "%s", path);
+	return err;
+}
+
 #define KERNEL_NEWER "a newer kernel"
 #define LOCKDOWN "refused by the kernel's lockdown policy or configuration (lockdown(7))"
 
@@ -341,6 +352,8 @@ const struct feature feature_table[] = {
 	  "lower kernel.perf_event_paranoid, or grant CAP_PERFMON" },
 	{ "perf_cycles", "samples of hardware cycles", "", FEATURE_MAY, probe_perf_cycles,
 	  "-F uses the software clock", "none in a virtual machine without a PMU" },
+	{ "cgroup", "tasks by cgroup (v2)", "6.1 (7f203bc89eb6)", FEATURE_MAY, probe_cgroup,
+	  "--cgroup is unavailable", "mount -t cgroup2 none DIRECTORY, as root" },
 	{ "max_stack", "kernel stacks of up to 127 frames", "", FEATURE_MAY, probe_max_stack,
 	  "deeper stacks are truncated, and marked", "sysctl kernel.perf_event_max_stack=127" },
 	{ "orc", "kernel stacks by ORC rules or frame pointers", "5.14 (79a7f8bdb159)", FEATURE_MAY,

@@ -45,6 +45,35 @@ void make_wakers(const char *path)
 		err(1, "%s", path);
 }
 
+/* Nothing passed the selections. */
+static int put_selections(struct stk_writer *w)
+{
+	static const char *const meta[][2] = {
+		{ "target", "300" },
+		{ "selected.cgroups", "/sys/fs/cgroup/a\033[31mb, /sys/fs/cgroup/c" },
+		{ "selected.uids", "1000,65534" },
+		{ "selected.cpus", "0-3,8" },
+	};
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(meta) / sizeof(meta[0]) && !err; i++)
+		err = stk_writer__meta(w, meta[i][0], meta[i][1]);
+	return err;
+}
+
+static int put_filtered(struct stk_writer *w, unsigned int nr_types)
+{
+	uint64_t c[4][STK_NR_COUNTERS] = { 0 };
+
+	c[2][STK_C_HAPPENED] = 10;
+	c[2][STK_C_FILTERED_SELF] = 1;
+	c[2][STK_C_FILTERED_UID] = 2;
+	c[2][STK_C_FILTERED_CPU] = 3;
+	c[2][STK_C_FILTERED_CGROUP] = 4;
+	return stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])c, nr_types);
+}
+
 void make_selected(const char *path)
 {
 	static const struct {
@@ -60,10 +89,11 @@ void make_selected(const char *path)
 
 	if (fd < 0 || stk_writer__new(fd, &opts, &w))
 		err(1, "%s", path);
-	failed = stk_writer__meta(w, "target", "300");
+	failed = put_selections(w);
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		failed |= stk_writer__type(w, STK_KIND_TRACEPOINT, types[i].system, types[i].name,
 					   "", "") < 0;
+	failed |= put_filtered(w, i);
 	failed |= stk_writer__end_round(w, 1, 0);
 	failed |= stk_writer__finish(w, "done", 0);
 	stk_writer__free(w);

@@ -5,7 +5,7 @@
 /* record -p: a selected task waits for a futex; tasks whose user stack is not recorded wake it. */
 void make_wakers(const char *path);
 
-/* record -p with presets that need -a: types, and no event. */
+/* record -p -G -u -C with presets that need -a: types, what was selected, and no event. */
 void make_selected(const char *path);
 
 #endif /* WAKERS_RECORDING_H */
