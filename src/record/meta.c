@@ -219,6 +219,8 @@ static void put_selected(struct meta *m, const struct recorder_opts *o)
 		put_strbuf(m, "selected.uids", &uids);
 	if (o->cpus)
 		put_selected_cpus(m, o);
+	if (o->delay_ns)
+		put_number(m, "selected.delay_ms", o->delay_ns / 1000000);
 }
 
 static bool is_first_with_path(const struct rec_events *l, unsigned int nr)

@@ -34,6 +34,7 @@
 #define ACCOUNTING_NS 500000000ull
 #define NAP_MIN_US 1000
 #define NAP_MAX_US 50000
+#define NAP_DELAY_MS 200
 #define STACK_BUDGET (256u << 20) /* bytes for merging stacks; more are written whole */
 
 struct recorder {
@@ -331,21 +332,58 @@ static int write_tasks(struct recorder *r, const char *when)
 	return meta__tasks(r->w, r->opts, when, drain_meanwhile, r);
 }
 
+static int arm(struct recorder *r)
+{
+	int err = r->ops->arm(r->backend);
+
+	return err ? log_err(err, "start recording") : write_tasks(r, "start");
+}
+
+static int start_target(struct recorder *r)
+{
+	int err;
+
+	if (r->opts->command && stop__count())
+		return log_err(-EINTR, "start '%s'", r->opts->command[0]);
+	err = target__start(r->target);
+	return err ?: write_target(r);
+}
+
+/* Waits until the delay is over; false: the target ended before, or a signal ends the recording. */
+static bool wait_delay(struct recorder *r)
+{
+	uint64_t now = rec_clock__ns(REC_CLOCK_MONO), end = now + r->opts->delay_ns;
+
+	while (now < end) {
+		if (target__ended(r->target) || stopped(r))
+			return false;
+		target__nap(r->target, MIN((end - now) / 1000000 + 1, (uint64_t)NAP_DELAY_MS));
+		now = rec_clock__ns(REC_CLOCK_MONO);
+	}
+	return true;
+}
+
+/* The programs are not armed before: nothing happens in the recording's sense. */
+static int start_delayed(struct recorder *r)
+{
+	int err = start_target(r);
+
+	if (err || wait_delay(r))
+		return err ?: arm(r);
+	log_warn("nothing was recorded: %s before the delay of %llu ms was over (--delay)",
+		 target__ended(r->target) ? "the processes ended" : "the recording was stopped",
+		 (unsigned long long)r->opts->delay_ns / 1000000);
+	return 0;
+}
+
 static int start(struct recorder *r)
 {
 	int err;
 
-	err = r->ops->arm(r->backend);
-	if (err)
-		return log_err(err, "start recording");
-	err = write_tasks(r, "start");
-	if (err)
-		return err;
-	if (r->opts->command && stop__count())
-		return log_err(-EINTR, "start '%s'", r->opts->command[0]);
-	err = target__start(r->target);
-	if (!err)
-		err = write_target(r);
+	if (r->opts->delay_ns)
+		err = start_delayed(r);
+	else
+		err = arm(r) ?: start_target(r);
 	return err ?: output__commit(r->output);
 }
 

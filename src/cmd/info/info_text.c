@@ -38,6 +38,7 @@ static const struct {
 	{ "Selected", "selected.cgroups", "cgroups %" },
 	{ "Selected", "selected.uids", "users %" },
 	{ "Selected", "selected.cpus", "CPUs %" },
+	{ "Selected", "selected.delay_ms", "from % ms after the start" },
 	{ "Left out", "events.left_out", "%" },
 	{ "Uncounted", "events.uncounted",
 	  "the number of calls of % that the kernel dropped is unknown" },

@@ -38,6 +38,7 @@ struct record_options {
 	uint32_t uids[RECORD_MAX_UIDS];
 	struct num_set cpus;
 	uint64_t cpu_bits[WIRE_MAX_CPUS / 64];
+	uint64_t delay_ms;
 	bool all, quiet, verbose, live, user_stacks_given;
 	enum { BACKEND_AUTO, BACKEND_BPF, BACKEND_FTRACE } backend; /* --backend */
 	bool user_cfi_given;

@@ -168,6 +168,8 @@ const struct opt record_options[] = {
 	  OPT_TEXT(struct record_options, rec.output) },
 	{ "--force", "rename FILE even if it is not a recording",
 	  OPT_FLAG(struct record_options, rec.force) },
+	{ "-D, --delay MS", "begin to record MS milliseconds after COMMAND was started",
+	  OPT_NUMBER(struct record_options, delay_ms, 0, UINT32_MAX) },
 	{ "-d, --duration SECONDS", "stop after this time",
 	  OPT_SECONDS(struct record_options, rec.duration_ns, UINT64_MAX) },
 	{ "-k, --clock CLOCK", "%s", OPT_FN(take_clock), WORDS_OF(rec_clocks) },
@@ -268,6 +270,7 @@ int record_options__parse(int argc, char **argv, struct record_options *o)
 		return err;
 	o->rec.backend = o->backend == BACKEND_FTRACE ? REC_BACKEND_FTRACE : REC_BACKEND_BPF;
 	o->rec.command_only = o->rec.command && !o->all;
+	o->rec.delay_ns = o->delay_ms * 1000000;
 	if (o->rec.nr_pids && (o->all || o->rec.command))
 		return ui__usage_error("record", "-p excludes -a and a COMMAND");
 	if (o->live && !strcmp(o->rec.output, "-"))

@@ -94,6 +94,8 @@ static int hold(void *ctx, pid_t child)
 	struct ftrace_backend *b = ctx;
 	int err = b->opts->command_only ? select_thread(b, child) : 0;
 
+	if (b->opts->delay_ns)
+		return err; /* it runs before recording starts */
 	snprintf(b->trigger, sizeof(b->trigger), "traceon:1 if pid == %d", child);
 	return err ?: ftrace_instance__write(b->instance, RENAME_TRIGGER, b->trigger);
 }
@@ -117,6 +119,8 @@ static int begun(void *ctx)
 	unsigned int i;
 	int err;
 
+	if (b->opts->delay_ns)
+		return 0;
 	for (i = 0; i < BEGIN_TRIES && !is_on(b); i++)
 		usleep(100);
 	snprintf(text, sizeof(text), "!%s", b->trigger);
@@ -423,7 +427,8 @@ static int ftrace_arm(struct backend *base)
 	struct ftrace_backend *b = to_ftrace_backend(base);
 
 	b->counters_ts = recorder_opts__now(b->opts);
-	return b->opts->command ? 0 : start_tracing(b); /* a command does it itself, see hold() */
+	/* a command does it itself, see hold() */
+	return b->opts->command && !b->opts->delay_ns ? 0 : start_tracing(b);
 }
 
 static int ftrace_disarm(struct backend *base)

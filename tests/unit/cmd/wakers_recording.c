@@ -53,6 +53,7 @@ static int put_selections(struct stk_writer *w)
 		{ "selected.cgroups", "/sys/fs/cgroup/a\033[31mb, /sys/fs/cgroup/c" },
 		{ "selected.uids", "1000,65534" },
 		{ "selected.cpus", "0-3,8" },
+		{ "selected.delay_ms", "1500" },
 	};
 	unsigned int i;
 	int err = 0;

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# -D records what happens after the delay, and counts nothing before; a command that ends earlier
+# leaves a recording without events.  With BPF and with ftrace.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+call=syscalls:sys_enter_getppid
+ms=$(scale 1500 6000)
+# 101 calls at once, and 202 after twice the delay.
+cat >early <<-EOF
+	$PROG/getppid 101
+	sleep $((2 * ms / 1000))
+	$PROG/getppid 202
+EOF
+
+# calls_in FILE: the calls of the program; a shell may call getppid() when it starts.
+calls_in()
+{
+	"$STACKONCE" script --no-header --no-stacks --event $call --comm getppid "$1" | wc -l
+}
+
+backends=bpf
+[ ! -d "$tracefs/instances" ] || backends="bpf ftrace"
+for backend in $backends; do
+	record --backend "$backend" --no-user-stacks -D "$ms" -o late.stk -e $call -- sh early
+	want_sum late.stk
+	[ "$(calls_in late.stk)" -eq 202 ] ||
+		fail "$backend: $(calls_in late.stk) of 202 calls after the delay recorded"
+	all=$(counted late.stk $call happened)
+	[ "$all" -lt 303 ] || fail "$backend: $all calls counted, also those before the delay"
+	info_true late.stk --arg ms "$ms" '.meta."selected.delay_ms" == $ms' ||
+		fail "$backend: info does not say when recording began"
+
+	rc=0
+	"$STACKONCE" record -q --backend "$backend" --no-user-stacks -D 600000 -o none.stk -e $call \
+		-- sh -c "$PROG/getppid 10 >/dev/null; exit 7" 2>err || rc=$?
+	[ "$rc" -eq 7 ] || fail "$backend: record ended with $rc instead of 7: $(cat err)"
+	want_sum none.stk
+	info_true none.stk '.totals.happened == 0 and .ended == "clean"' ||
+		fail "$backend: something was recorded before the delay was over"
+done
+record_out=$("$STACKONCE" record --no-user-stacks -D 600000 -o none.stk -e $call -- true 2>&1)
+echo "$record_out" | grep -q 'nothing was recorded: the processes ended before the delay of 600000' ||
+	fail "no warning about a command that ended before the delay: $record_out"
+note "$backends: 202 calls after $ms ms recorded, none before"
