@@ -142,6 +142,8 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 		s->size = 8;
 		s->marks = STK_MARK_NO_FIELDS;
 	}
+	if (excluded)
+		s->marks |= STK_MARK_NOT_SELECTED;
 	s->ev.common_type = d->common_type;
 	common_fields(s, task);
 	nested_stack(ctx, s, c, d);

@@ -38,6 +38,8 @@ static __always_inline int record_event(void *ctx, bool filtered)
 		scratch_put(e.busy);
 		return 1;
 	}
+	if (e.excluded)
+		e.s->marks |= STK_MARK_NOT_SELECTED;
 	event_end(ctx, &e, filtered);
 	return 1;
 }

@@ -67,13 +67,27 @@ static const char *missing(const struct reading *rd, const char *const *globs, s
 	return b->s;
 }
 
+/* An answer from several events puts together what may have happened on several CPUs. */
+static void warn_cpus(const struct reading *rd)
+{
+	const char *cpus = stk_reader__meta(rd->reader, "selected.cpus");
+
+	if (cpus)
+		log_warn(
+			"'%s' has the events of CPUs %s only: what began or ended on another CPU is "
+			"missing, or seems to take longer; record without -C",
+			rd->path, cpus);
+}
+
 int need__events(const struct reading *rd, const char *const *globs, const char *how)
 {
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
 	const char *lacks = missing(rd, globs, &b);
 
-	if (!lacks)
+	if (!lacks) {
+		warn_cpus(rd);
 		return CMD_OK;
+	}
 	if (how)
 		log_err(0, "'%s' lacks the events %s: record with 'stackonce record %s'", rd->path,
 			lacks, how);

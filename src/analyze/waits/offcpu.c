@@ -68,7 +68,9 @@ static int add_member(struct offcpu_analysis *a, uint32_t tid)
 
 /*
  * A recording of selected tasks has all switches from and to these.  It has switches of other tasks
- * only from or to a selected one, which would make wrong pairs.
+ * only from or to a selected one, which would make wrong pairs.  A task that is selected by its cgroup
+ * or user is so for a time, and a mark at other events says so; one that is selected by its id, or
+ * that of its parent, stays so.
  */
 static int read_target(struct offcpu_analysis *a)
 {
@@ -77,8 +79,10 @@ static int read_target(struct offcpu_analysis *a)
 	char *end;
 	int err = 0;
 
-	a->chosen = at && strcmp(at, "all");
-	while (a->chosen && *at && !err) {
+	a->marked = stk_reader__meta(a->r, "selected.cgroups") ||
+		    stk_reader__meta(a->r, "selected.uids");
+	a->chosen = a->marked || (at && strcmp(at, "all"));
+	while (a->chosen && !a->marked && *at && !err) {
 		pid = strtoul(at, &end, 10);
 		if (end == at)
 			break;
@@ -94,9 +98,15 @@ static bool is_member(const struct offcpu_analysis *a, uint32_t tid)
 	return !a->chosen || thread_map__find(&a->members, tid);
 }
 
-/* Adds the task of an event as a member if its process is one. */
+/* Adds the task of an event as a member if it is selected, or its process is a member. */
 static int note_task(struct offcpu_analysis *a, const struct stk_event *e)
 {
+	if (a->marked && stk_event__marks(e) & STK_MARK_NOT_SELECTED) {
+		free(thread_map__remove(&a->members, stk_event__tid(e)));
+		return 0;
+	}
+	if (a->marked)
+		return add_member(a, stk_event__tid(e));
 	if (!a->chosen || is_member(a, stk_event__tid(e)) || !is_member(a, stk_event__pid(e)))
 		return 0;
 	return add_member(a, stk_event__tid(e));

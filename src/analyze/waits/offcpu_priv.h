@@ -38,6 +38,7 @@ struct offcpu_analysis {
 	struct thread_map off; /* tid -> struct offcpu_off, of live tasks */
 	bool target_read;
 	bool chosen; /* the recording is of selected tasks */
+	bool marked; /* and events say whether their task is one of them */
 	struct thread_map members; /* tids of selected tasks; a pid while its leader lives */
 	struct wait_stacks *parts; /* of kernel stacks */
 	struct key_table groups, stacks;

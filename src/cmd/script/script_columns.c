@@ -199,10 +199,11 @@ static void put_marks(struct json *j, const struct stk_event *e)
 		{ STK_MARK_NO_FIELDS, "fields_missing" },
 		{ STK_MARK_LATE, "late" },
 		{ STK_MARK_CUT, "cut" },
+		{ STK_MARK_NOT_SELECTED, "not_selected" },
 	};
 	unsigned int marks = stk_event__marks(e), i;
 
-	if (!(marks & (STK_MARK_NO_FIELDS | STK_MARK_LATE | STK_MARK_CUT)))
+	if (!(marks & (STK_MARK_NO_FIELDS | STK_MARK_LATE | STK_MARK_CUT | STK_MARK_NOT_SELECTED)))
 		return;
 	json__array(j, "marks");
 	for (i = 0; i < ARRAY_SIZE(known); i++)

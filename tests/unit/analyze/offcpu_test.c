@@ -46,6 +46,18 @@ static void swtch(struct recording *rec, uint64_t ts, uint32_t prev, uint64_t pr
 					 .stack = prev });
 }
 
+/* The same in a task that is not selected. */
+static void swtch_marked(struct recording *rec, uint64_t ts, uint32_t prev, uint64_t prev_state,
+			 uint32_t next)
+{
+	recording__put(rec, (struct ev){ .ts = ts,
+					 .type = SWITCH,
+					 .tid = prev,
+					 .f = { prev_state, next },
+					 .marks = STK_MARK_NOT_SELECTED,
+					 .stack = prev });
+}
+
 static void wake(struct recording *rec, uint64_t ts, unsigned int type, uint32_t by,
 		 uint32_t target, uint8_t flags)
 {
@@ -156,6 +168,32 @@ static void test_chosen(void **state)
 	done(&an);
 }
 
+/* Task 1 leaves the cgroup at 500: what follows would make wrong pairs.  Task 7 is never in it. */
+static void test_marked(void **state)
+{
+	struct recording rec;
+	struct result an;
+
+	(void)state;
+	recording__begin(&rec);
+	assert_int_equal(stk_writer__meta(rec.w, "target", "selected"), 0);
+	assert_int_equal(stk_writer__meta(rec.w, "selected.cgroups", "/a"), 0);
+	swtch_marked(&rec, 100, 7, 1, 1);
+	swtch(&rec, 200, 1, 1, 0);
+	swtch_marked(&rec, 300, 0, 0, 1);
+	swtch_marked(&rec, 500, 1, 1, 2);
+	swtch(&rec, 600, 2, 1, 1);
+	swtch_marked(&rec, 700, 7, 1, 2);
+	swtch(&rec, 800, 2, 1, 7);
+	an = analyze(&rec, OFFCPU_BY_TID, 0);
+	assert_int_equal(an.result->sums.time.count, 2);
+	assert_int_equal(an.result->sums.others, 3);
+	assert_int_equal(an.result->nr_groups, 2);
+	assert_int_equal(an.result->nr_open, 1);
+	assert_int_equal(an.result->open[0].task.tid, 2);
+	done(&an);
+}
+
 static void test_unmatched(void **state)
 {
 	struct recording rec;
@@ -201,9 +239,9 @@ static void test_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states), cmocka_unit_test(test_wakers),
-		cmocka_unit_test(test_chosen), cmocka_unit_test(test_unmatched),
-		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_states),	  cmocka_unit_test(test_wakers),
+		cmocka_unit_test(test_chosen),	  cmocka_unit_test(test_marked),
+		cmocka_unit_test(test_unmatched), cmocka_unit_test(test_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
