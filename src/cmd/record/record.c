@@ -154,6 +154,15 @@ static void warn_selected(const struct record_options *o)
 						  "-u limits the recording to some tasks");
 }
 
+static void note_call_graph(const struct record_options *o)
+{
+	fprintf(stderr, "stackonce: -g and --call-graph have no effect: %s\n",
+		!o->rec.kernel_stacks ? "--no-kernel-stacks and --user-stacks decide" :
+		o->rec.user_stacks    ? "stacks of kernel and programs are recorded without them" :
+					"kernel stacks are recorded without them, stacks of "
+					"programs with --user-stacks");
+}
+
 static void show_status(void *ctx, const char *line)
 {
 	fprintf(stderr, "\r\033[K%s", line);
@@ -248,6 +257,8 @@ static int run(int argc, char **argv)
 	ui__set_log_level(o.verbose ? STK_LOG_DEBUG : o.quiet ? STK_LOG_ERROR : STK_LOG_WARN);
 	libbpf_set_print(bpf_log);
 	warn_selected(&o);
+	if (o.call_graph && !o.quiet)
+		note_call_graph(&o);
 	rec_clock__offset(o.rec.clock, &o.rec.clock_offset);
 	if (!o.quiet && isatty(STDERR_FILENO))
 		o.rec.status = show_status;

@@ -42,6 +42,7 @@ struct record_options {
 	bool all, quiet, verbose, live, user_stacks_given;
 	enum { BACKEND_AUTO, BACKEND_BPF, BACKEND_FTRACE } backend; /* --backend */
 	bool user_cfi_given;
+	bool call_graph; /* -g, --call-graph: no effect */
 };
 
 extern const struct opt record_options[];

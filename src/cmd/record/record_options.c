@@ -129,6 +129,14 @@ static int take_user_stacks(void *into, const struct opt *opt, const char *how)
 	return 0;
 }
 
+static int take_call_graph(void *into, const struct opt *opt, const char *how)
+{
+	struct record_options *o = into;
+
+	o->call_graph = true;
+	return 0;
+}
+
 static int take_no_user_stacks(void *into, const struct opt *opt, const char *arg)
 {
 	struct record_options *o = into;
@@ -173,6 +181,9 @@ const struct opt record_options[] = {
 	{ "-d, --duration SECONDS", "stop after this time",
 	  OPT_SECONDS(struct record_options, rec.duration_ns, UINT64_MAX) },
 	{ "-k, --clock CLOCK", "%s", OPT_FN(take_clock), WORDS_OF(rec_clocks) },
+	{ "-g, --stacks", "no effect, for the habit of perf: stacks are recorded without it",
+	  OPT_FLAG(struct record_options, call_graph) },
+	{ "--call-graph HOW", "no effect, as -g", OPT_FN(take_call_graph) },
 	{ "--max-depth N", "keep at most N frames of a stack (127)",
 	  OPT_NUMBER(struct record_options, rec.max_depth, 1, WIRE_MAX_FRAMES) },
 	{ "--no-kernel-stacks", "do not record kernel stacks",

@@ -245,5 +245,11 @@ grep -q "^stackonce: no event matches 'shed'; did you mean sched?$" err ||
 	fail "list suggests nothing: $(cat err)"
 "$so" list 'swit*' >out 2>err && fail "a glob matches a part of a name"
 
+# perf's -g: stacks need no option, which is said once.
+"$so" record -ag --call-graph dwarf,16384 /no/such/command 2>err
+grep -c -- '-g and --call-graph have no effect' err | grep -qx 1 || fail "-g: $(cat err)"
+"$so" record -qg /no/such/command 2>err
+grep -q -- 'no effect' err && fail "-qg: $(cat err)"
+
 echo "$failed failed"
 [ $failed -eq 0 ]
