@@ -43,53 +43,57 @@ int cgroup_dir__mount(char **ret_path)
 	return 0;
 }
 
-/* Opens the first of two directories that exists, PATH and then TOP/PATH. */
-static int open_either(const char *path, const char *top, struct cgroup_dir *ret_dir)
+/* Opens TOP/PATH: -EXDEV if it is a cgroup of version 1, -EINVAL if it is another directory. */
+static int open_below(const char *top, const char *path, struct cgroup_dir *ret_dir)
 {
-	_cleanup_free_ char *below = NULL;
-	int fd = -1;
-
-	if (*path == '/')
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && (*path != '/' || errno == ENOENT)) {
-		if (asprintf(&below, "%s%s%s", top, *path == '/' ? "" : "/", path) < 0)
-			below = NULL;
-		if (!below)
-			return -ENOMEM;
-		fd = open(below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		path = below;
-	}
-	if (fd < 0)
-		return -errno;
-	*ret_dir = (struct cgroup_dir){ .path = strdup(path), .fd = fd };
-	return ret_dir->path ? 0 : -ENOMEM;
-}
-
-/* Logs why the directory is refused, unless it is a cgroup of version 2. */
-static int check(const char *given, const char *mount, struct cgroup_dir *d)
-{
+	struct cgroup_dir d = { .fd = -1 };
 	struct statfs fs;
 	struct stat st;
+	int err;
 
-	if (fstatfs(d->fd, &fs) || fstat(d->fd, &st))
-		return log_err(-errno, "select cgroup '%s'", d->path);
-	d->id = st.st_ino;
-	if (fs.f_type == CGROUP2_SUPER_MAGIC)
-		return 0;
-	if (fs.f_type == CGROUP_SUPER_MAGIC)
-		log_err(0, "select cgroup '%s': %s belongs to cgroup v1; give a cgroup below %s",
-			given, d->path, mount);
+	if (asprintf(&d.path, "%s%s%s", top, *path == '/' ? "" : "/", path) < 0)
+		return -ENOMEM;
+	d.fd = open(d.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d.fd < 0 || fstatfs(d.fd, &fs) || fstat(d.fd, &st))
+		err = -errno;
+	else if (fs.f_type == CGROUP2_SUPER_MAGIC)
+		err = 0;
 	else
-		log_err(0, "select cgroup '%s': %s is no cgroup; cgroups are below %s", given,
-			d->path, mount);
-	return -EINVAL;
+		err = fs.f_type == CGROUP_SUPER_MAGIC ? -EXDEV : -EINVAL;
+	if (err) {
+		cgroup_dir__close(&d);
+		return err;
+	}
+	d.id = st.st_ino;
+	*ret_dir = d;
+	return 0;
+}
+
+/* An error that says more than that there is no such file in one of the places. */
+static int worse(int err, int other)
+{
+	return !other || (err && err != -ENOENT) ? err : other;
+}
+
+static int refused(const char *path, const char *mount, int err)
+{
+	if (err == -ENOENT)
+		log_err(0, "select cgroup '%s': there is no such cgroup below %s", path, mount);
+	else if (err == -EXDEV)
+		log_err(0, "select cgroup '%s': it belongs to cgroup v1; give a cgroup below %s",
+			path, mount);
+	else if (err == -EINVAL)
+		log_err(0, "select cgroup '%s': it is no cgroup; cgroups are below %s", path,
+			mount);
+	else
+		log_err(err, "select cgroup '%s'", path);
+	return err;
 }
 
 int cgroup_dir__open(const char *path, struct cgroup_dir *ret_dir)
 {
-	struct cgroup_dir d = { .fd = -1 };
 	_cleanup_free_ char *mount = NULL;
-	int err;
+	int err, at_first = -ENOENT;
 
 	err = cgroup_dir__mount(&mount);
 	if (err == -ENOENT)
@@ -97,20 +101,17 @@ int cgroup_dir__open(const char *path, struct cgroup_dir *ret_dir)
 			       "select cgroup '%s': cgroup v2 is not mounted, and tasks cannot be "
 			       "selected by cgroups of version 1; see 'stackonce doctor'",
 			       path);
-	err = err ?: open_either(path, mount, &d);
+	if (err)
+		return log_err(err, "select cgroup '%s': read /proc/self/mounts", path);
+	if (*path == '/')
+		at_first = open_below("", path, ret_dir);
+	if (!at_first)
+		return 0;
+	err = open_below(mount, path, ret_dir);
 	/* on a machine with both versions, the mount is one of several there */
 	if (err == -ENOENT)
-		err = open_either(path, ALL_CGROUPS, &d);
-	if (err == -ENOENT)
-		log_err(0, "select cgroup '%s': there is no such cgroup below %s", path, mount);
-	else if (err)
-		log_err(err, "select cgroup '%s'", path);
-	err = err ?: check(path, mount, &d);
-	if (err)
-		cgroup_dir__close(&d);
-	else
-		*ret_dir = d;
-	return err;
+		err = open_below(ALL_CGROUPS, path, ret_dir);
+	return err ? refused(path, mount, worse(at_first, err)) : 0;
 }
 
 void cgroup_dir__close(struct cgroup_dir *dir)

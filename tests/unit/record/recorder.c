@@ -45,6 +45,7 @@ static struct fake {
 	bool distinct; /* each event has two stacks that no other has */
 	uint64_t throttled, multiplexed;
 	int drain_err;
+	uint64_t armed_at; /* 0: not yet */
 	char line[256]; /* the last status line, or the last warning */
 } fake;
 
@@ -68,8 +69,14 @@ static struct look look_at(const char *path)
 	return l;
 }
 
+static int fake_hold(void *ctx, pid_t child)
+{
+	return 0;
+}
+
 static int fake_open(const struct recorder_opts *opts, struct backend **ret_backend)
 {
+	fake.base.selection.hold = fake_hold;
 	fake.path = opts->output;
 	*ret_backend = &fake.base;
 	return 0;
@@ -103,6 +110,12 @@ static int fake_set_writer(struct backend *b, struct stk_writer *w)
 }
 
 static int fake_arm(struct backend *b)
+{
+	fake.armed_at = clock_ns(CLOCK_MONOTONIC);
+	return 0;
+}
+
+static int fake_disarm(struct backend *b)
 {
 	return 0;
 }
@@ -201,7 +214,7 @@ const struct backend_ops backend_bpf = {
 	.memory = fake_memory,
 	.set_writer = fake_set_writer,
 	.arm = fake_arm,
-	.disarm = fake_arm,
+	.disarm = fake_disarm,
 	.counters = fake_counters,
 	.add_ends = fake_add_ends,
 	.drain = fake_drain,
@@ -209,7 +222,7 @@ const struct backend_ops backend_bpf = {
 	.stats = fake_stats,
 	.end_round = fake_end_round,
 	.file_event_fd = fake_file_event_fd,
-	.finish = fake_arm,
+	.finish = fake_disarm,
 	.costs = fake_costs,
 };
 
@@ -359,6 +372,26 @@ static void missing_samples_are_said(void **state)
 	log_set_sink(NULL, NULL);
 }
 
+/* The backend is armed when the delay is over, or never. */
+static void delay(void **state)
+{
+	static char *const sleeps[] = { "sleep", "0.3", NULL }, *const ends[] = { "true", NULL };
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	struct recorder_result result;
+
+	log_set_sink(keep_warning, NULL);
+	fake = (struct fake){ 0 };
+	record((struct recorder_opts){ .command = sleeps, .delay_ns = 100000000 }, &result);
+	assert_in_range(fake.armed_at, start + 100000000, clock_ns(CLOCK_MONOTONIC));
+	assert_int_equal(result.exit_status, 0);
+	assert_string_equal(fake.line, "");
+	fake = (struct fake){ 0 };
+	record((struct recorder_opts){ .command = ends, .delay_ns = 60000000000 }, &result);
+	assert_int_equal(fake.armed_at, 0);
+	assert_non_null(strstr(fake.line, "the processes ended before the delay of 60000 ms"));
+	log_set_sink(NULL, NULL);
+}
+
 /* More text than a string of the file holds: lists of tasks, and the command line. */
 static void long_metadata(void **state)
 {
@@ -435,6 +468,7 @@ static void failed_drain_while_tasks_are_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(delay, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(accounting_of_a_ring_that_is_never_empty, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(missing_samples_are_said, set_up, tear_down),

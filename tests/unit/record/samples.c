@@ -140,9 +140,13 @@ static void bring_back(unsigned int cpu)
 	fakes[cpu].offline = false;
 }
 
+static uint64_t selected; /* CPUs; 0: all */
+
 static struct samples *begin(void)
 {
-	const struct samples_opts o = { .nr_cpus = NR_CPUS, .hz = HZ };
+	const struct samples_opts o = { .nr_cpus = NR_CPUS,
+					.hz = HZ,
+					.cpus = selected ? &selected : NULL };
 	struct samples *s;
 	unsigned int i;
 
@@ -289,6 +293,26 @@ static void back_before_the_start(void **state)
 	samples__free(s);
 }
 
+/* The other CPUs have no event, even if they come back. */
+static void selected_cpus(void **state)
+{
+	struct samples *s;
+	int fds[2 * NR_CPUS];
+
+	selected = 1 << 1;
+	s = started();
+	selected = 0;
+	pass(10 * PERIOD);
+	assert_int_equal(samples__refresh(s, all_online), 0);
+	assert_int_equal(fakes[0].opened, 0);
+	assert_int_equal(fakes[1].opened, 1);
+	assert_int_equal(fakes[2].opened, 0);
+	want(s, 0, 0, 0);
+	want(s, 1, 10 * PERIOD, 0);
+	assert_in_range(samples__fds(s, fds), 1, 2);
+	samples__free(s);
+}
+
 /* Only a CPU that is offline is passed over. */
 static void refused(void **state)
 {
@@ -303,9 +327,10 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stays_online),		 cmocka_unit_test(gone_at_the_start),
-		cmocka_unit_test(back_unnoticed),	 cmocka_unit_test(offline_for_long),
-		cmocka_unit_test(back_before_the_start), cmocka_unit_test(refused),
+		cmocka_unit_test(stays_online),	    cmocka_unit_test(gone_at_the_start),
+		cmocka_unit_test(selected_cpus),    cmocka_unit_test(back_unnoticed),
+		cmocka_unit_test(offline_for_long), cmocka_unit_test(back_before_the_start),
+		cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests_name("samples", tests, NULL, NULL);
