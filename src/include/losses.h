@@ -62,4 +62,11 @@ static inline uint64_t losses__of(const struct stk_reader *r, const struct stk_e
 	return sum;
 }
 
+/* Whether it counts events of tasks and CPUs that are not selected. */
+static inline bool counter_is_unselected(unsigned int c)
+{
+	return c == STK_C_FILTERED_PID || c == STK_C_FILTERED_CGROUP || c == STK_C_FILTERED_UID ||
+	       c == STK_C_FILTERED_CPU;
+}
+
 #endif /* LOSSES_H */

@@ -129,7 +129,7 @@ static bool counts_for(enum stk_counter c, enum life_gap_kind kind, enum lc_role
 	case LIFE_GAP_FIELDS:
 		return c == STK_C_NO_FIELDS;
 	case LIFE_GAP_OTHERS:
-		return c == STK_C_FILTERED_PID || (c == STK_C_FILTERED_SELF && role == LC_FREE);
+		return counter_is_unselected(c) || (c == STK_C_FILTERED_SELF && role == LC_FREE);
 	case LIFE_GAP_FILTERED:
 		/* Only some events of these two roles are needed. */
 		return c == STK_C_FILTERED_EXPR && role != LC_SWITCH && role != LC_SENT;
@@ -163,7 +163,7 @@ uint64_t lc_lost_frees(const struct lifecycle *l)
 	unsigned int c;
 
 	for (c = 0; t && c < STK_NR_COUNTERS; c++)
-		if (counter_is_gap(c) || c == STK_C_FILTERED_PID || c == STK_C_FILTERED_SELF)
+		if (counter_is_gap(c) || counter_is_unselected(c) || c == STK_C_FILTERED_SELF)
 			lost += stk_reader__counter(l->r, t, c);
 	return lost;
 }

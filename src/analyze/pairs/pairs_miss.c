@@ -60,9 +60,12 @@ void miss__count(struct pairs *p, const struct stk_reader *r)
 		const struct stk_event_type *t = p->roles[i];
 		unsigned int role = p->opts.role(p->opts.ctx, t);
 		uint64_t lost = losses__of(r, t, false);
-		uint64_t filtered = stk_reader__counter(r, t, STK_C_FILTERED_PID) +
-				    stk_reader__counter(r, t, STK_C_FILTERED_EXPR);
+		uint64_t filtered = stk_reader__counter(r, t, STK_C_FILTERED_EXPR);
+		unsigned int k;
 
+		for (k = 0; k < STK_NR_COUNTERS; k++)
+			if (counter_is_unselected(k))
+				filtered += stk_reader__counter(r, t, k);
 		c->lost_starts += role & PAIRS_START ? lost : 0;
 		c->filtered_starts += role & PAIRS_START ? filtered : 0;
 		c->lost_ends += role & PAIRS_END ? lost : 0;

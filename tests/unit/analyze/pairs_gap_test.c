@@ -231,13 +231,16 @@ static void test_no_gap(void **state)
 	rec.counters[BEGIN][STK_C_HAPPENED] += 3;
 	rec.counters[BEGIN][STK_C_LOST_EDGE] += 1;
 	rec.counters[BEGIN][STK_C_FILTERED_EXPR] += 2;
-	rec.counters[FINISH][STK_C_HAPPENED] += 4;
+	rec.counters[FINISH][STK_C_HAPPENED] += 10;
 	rec.counters[FINISH][STK_C_FILTERED_PID] += 4;
+	rec.counters[FINISH][STK_C_FILTERED_CGROUP] += 3;
+	rec.counters[FINISH][STK_C_FILTERED_CPU] += 2;
+	rec.counters[FINISH][STK_C_FILTERED_UID] += 1;
 	recording__end(&rec, true);
 	run();
 	assert_int_equal(result.counts.paired, 1);
 	assert_int_equal(result.counts.filtered_starts, 2);
-	assert_int_equal(result.counts.filtered_ends, 4);
+	assert_int_equal(result.counts.filtered_ends, 10);
 	done();
 }
 
