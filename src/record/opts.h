@@ -49,8 +49,7 @@ struct recorder_opts {
 	bool command_only; /* record only events of the command and its children */
 	enum rec_clock clock;
 	struct rec_offset clock_offset; /* of the recording's times, see rec_clock.h */
-	uint64_t
-		delay_ns; /* -D: from the start of the command, or of stackonce, to the first event */
+	uint64_t delay_ns; /* -D: from the start of command or recorder to the first event */
 	uint64_t duration_ns; /* of the recording, without the delay; 0: no limit */
 	uint32_t max_depth;
 	uint64_t memory; /* bytes in the kernel, see memory.h; 0: a part of the machine's */

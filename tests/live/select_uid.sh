@@ -5,9 +5,16 @@
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
-need_tool setpriv
 call=syscalls:sys_enter_getppid
 name=$(awk -F : '$3 == 2 { print $1; exit }' /etc/passwd 2>/dev/null)
+
+# Without another user: the ids are read at all.
+for uid in 0 4242; do
+	record --no-user-stacks -u $uid -o one.stk -e $call -- "$PROG/getppid" 100
+	want_sum one.stk
+	[ "$(counted one.stk $call recorded)" -eq $((uid ? 0 : 100)) ] ||
+		fail "-u $uid: $(counted one.stk $call recorded) calls of user 0 recorded"
+done
 setpriv --reuid 4242 true 2>/dev/null || skip "setpriv cannot change the user id here"
 
 cat >users <<-EOF
@@ -46,5 +53,6 @@ read -r tasks off on <numbers
 
 rc=0
 "$STACKONCE" record -q -u nosuchuser -d 1 2>err || rc=$?
-{ [ "$rc" -eq 2 ] && grep -q "no user 'nosuchuser'" err; } || fail "an unknown user: $rc, $(cat err)"
+{ [ "$rc" -eq 2 ] && grep -q "no user 'nosuchuser'" err; } ||
+	fail "an unknown user: $rc, $(cat err)"
 note "$calls calls of two users recorded, $out of others filtered"

@@ -68,9 +68,9 @@ static int add_member(struct offcpu_analysis *a, uint32_t tid)
 
 /*
  * A recording of selected tasks has all switches from and to these.  It has switches of other tasks
- * only from or to a selected one, which would make wrong pairs.  A task that is selected by its cgroup
- * or user is so for a time, and a mark at other events says so; one that is selected by its id, or
- * that of its parent, stays so.
+ * only from or to a selected one, which would make wrong pairs.  A task that is selected by its id,
+ * or that of its parent, stays so; one that is selected by its cgroup or user is so for a time, and
+ * its other events have a mark.
  */
 static int read_target(struct offcpu_analysis *a)
 {
