@@ -71,8 +71,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /*
- * export FORMAT FILE -o -, annotate FILE FUNCTION, diff OPTIONS FILE FILE, and for the others COMMAND
- * OPTIONS FILE.
+ * export FORMAT FILE -o -, annotate FILE FUNCTION, diff OPTIONS FILE FILE, and for the others
+ * COMMAND OPTIONS FILE.
  */
 static int run(const char *options)
 {
