@@ -12,7 +12,6 @@
 #include "cleanup.h"
 #include "events/filter.h"
 #include "log.h"
-#include "record_live.h"
 #include "record/kernel/feature_table.h"
 #include "record/kernel/filter_features.h"
 #include "record/kernel/kernel_names.h"
@@ -20,6 +19,7 @@
 #include "record/select/rec_event.h"
 #include "record/stop.h"
 #include "record/target.h"
+#include "record_live.h"
 #include "text.h"
 #include "ui/ui.h"
 

@@ -83,8 +83,11 @@ void live_viewer__status(void *viewer, const char *line)
 
 void live_viewer__finish(struct live_viewer *v, bool recorded)
 {
+	/* Other children of the recorder may still hold the pipe: its end is not enough. */
 	if (recorded)
 		go(v);
+	else if (v->pid)
+		kill(v->pid, SIGTERM);
 	closep(&v->go_fd);
 	v->go_fd = -1;
 	while (v->pid && waitpid(v->pid, NULL, 0) < 0 && errno == EINTR)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "log.h"
 #include "live/live_run.h"
+#include "log.h"
 #include "losses.h"
 
 static int take_flat(void *into, const struct opt *o, const char *arg)
